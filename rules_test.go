@@ -1,0 +1,182 @@
+// Package rules_test keeps the rules of the code base that no compiler knows.
+package rules_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "tracekit/"
+
+// A pkg is one folder with Go files that are not tests.
+type pkg struct {
+	dir   string // relative to the module
+	files []*ast.File
+	fset  *token.FileSet
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	byDir := map[string]*pkg{}
+	err := filepath.WalkDir(".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() && name != "." && (strings.HasPrefix(e.Name(), ".") || e.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		dir := filepath.ToSlash(filepath.Dir(name))
+		if byDir[dir] == nil {
+			byDir[dir] = &pkg{dir: dir, fset: token.NewFileSet()}
+		}
+		f, err := parser.ParseFile(byDir[dir].fset, name, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		byDir[dir].files = append(byDir[dir].files, f)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []pkg
+	for _, p := range byDir {
+		out = append(out, *p)
+	}
+	slices.SortFunc(out, func(a, b pkg) int { return strings.Compare(a.dir, b.dir) })
+	return out
+}
+
+// imports returns the packages of this module that p imports.
+func (p pkg) imports() []string {
+	var out []string
+	for _, f := range p.files {
+		for _, i := range f.Imports {
+			name, _ := strconv.Unquote(i.Path.Value)
+			if rest, ok := strings.CutPrefix(name, module); ok && !slices.Contains(out, rest) {
+				out = append(out, rest)
+			}
+		}
+	}
+	return out
+}
+
+// TestImports states the import rules: data flow one way, and no stage knows a format.
+func TestImports(t *testing.T) {
+	top := func(dir string) string { first, _, _ := strings.Cut(dir, "/"); return first }
+	stages := []string{"merge", "stats", "formulae", "reconstruct"}
+	for _, p := range packages(t) {
+		for _, dep := range p.imports() {
+			bad := func(why string) { t.Errorf("%s imports %s: %s", p.dir, dep, why) }
+			switch from, to := top(p.dir), top(dep); {
+			case from == "trace":
+				bad("trace imports nothing of ours")
+			case from == "plots" && to != "plots":
+				bad("plots imports none of our packages")
+			case to == "cmd" && from != "cmd":
+				bad("nothing imports the command")
+			case slices.Contains(stages, from) && to == "readers":
+				bad("no stage knows a format")
+			case p.dir == "stats/fit":
+				bad("stats/fit sees numbers only")
+			}
+		}
+	}
+}
+
+// TestGoroutines states where concurrency may live: the engine, the readers, and the
+// command's progress display.
+func TestGoroutines(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.dir == "engine" || strings.HasPrefix(p.dir, "readers") || strings.HasPrefix(p.dir, "cmd") {
+			continue
+		}
+		for _, f := range p.files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				if g, ok := n.(*ast.GoStmt); ok {
+					t.Errorf("%s: a goroutine outside engine and readers", p.fset.Position(g.Pos()))
+				}
+				return true
+			})
+		}
+	}
+}
+
+// TestDocumented states that every exported name has a doc comment and every package
+// says what it is for, and that no package has an init function.
+func TestDocumented(t *testing.T) {
+	for _, p := range packages(t) {
+		documented := false
+		for _, f := range p.files {
+			documented = documented || f.Doc != nil
+			for _, d := range f.Decls {
+				checkDocumented(t, p.fset, d)
+			}
+		}
+		if !documented {
+			t.Errorf("%s: the package has no doc comment", path.Clean(p.dir))
+		}
+	}
+}
+
+func checkDocumented(t *testing.T, fset *token.FileSet, d ast.Decl) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Name.Name == "init" && d.Recv == nil {
+			t.Errorf("%s: an init function", fset.Position(d.Pos()))
+		}
+		if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) && !isStandard(d.Name.Name) {
+			t.Errorf("%s: %s has no doc comment", fset.Position(d.Pos()), d.Name.Name)
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				if s.Name.IsExported() && d.Doc == nil && s.Doc == nil && s.Comment == nil {
+					t.Errorf("%s: %s has no doc comment", fset.Position(s.Pos()), s.Name.Name)
+				}
+			case *ast.ValueSpec:
+				if s.Names[0].IsExported() && d.Doc == nil && s.Doc == nil && s.Comment == nil {
+					t.Errorf("%s: %s has no doc comment", fset.Position(s.Pos()), s.Names[0].Name)
+				}
+			}
+		}
+	}
+}
+
+// isStandard tells methods whose meaning the standard library fixes.
+func isStandard(name string) bool {
+	return slices.Contains([]string{"Error", "Unwrap", "Len", "Less", "Swap", "Write", "Read", "Close"}, name)
+}
+
+func exportedReceiver(d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return true
+	}
+	typ := d.Recv.List[0].Type
+	for {
+		switch x := typ.(type) {
+		case *ast.StarExpr:
+			typ = x.X
+		case *ast.IndexExpr:
+			typ = x.X
+		case *ast.IndexListExpr:
+			typ = x.X
+		case *ast.Ident:
+			return x.IsExported()
+		default:
+			return true
+		}
+	}
+}
