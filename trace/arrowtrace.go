@@ -1,0 +1,244 @@
+package trace
+
+import (
+	"iter"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// A TraceTable is a table of a reconciled trace, in records of at most RecordRows rows. A
+// record is valid until the next one; it has its memory from nobody's allocator.
+type TraceTable struct {
+	Name    string
+	Schema  *arrow.Schema
+	Records iter.Seq[arrow.Record]
+}
+
+// RecordRows is the number of rows of the records of a TraceTable but the last.
+const RecordRows = 1 << 16
+
+// ArrowTables returns the trace's tables: calls, messages (also those with one side only),
+// collectives and members, all in order of location, then of row. Times are corrected
+// ticks; None stands for what is not there. The tables' pool is used while iterating.
+func (t *Trace) ArrowTables() []TraceTable {
+	var c callColumns
+	var m messageColumns
+	var l collectiveColumns
+	var p memberColumns
+	return []TraceTable{
+		{"calls", schemaOf(c.columns()), func(yield func(arrow.Record) bool) { t.callRecords(yield) }},
+		{"messages", schemaOf(m.columns()), func(yield func(arrow.Record) bool) { t.messageRecords(yield) }},
+		{"collectives", schemaOf(l.columns()), func(yield func(arrow.Record) bool) { t.collectiveRecords(yield) }},
+		{"members", schemaOf(p.columns()), func(yield func(arrow.Record) bool) { t.memberRecords(yield) }},
+	}
+}
+
+// A chunker gives full sets of columns on as records and empties them.
+type chunker struct {
+	columns []column
+	schema  *arrow.Schema
+	empty   func()
+	yield   func(arrow.Record) bool
+	stopped bool
+}
+
+// row is called after each row.
+func (c *chunker) row() bool {
+	if c.columns[0].slice.len() >= RecordRows {
+		c.flush()
+	}
+	return !c.stopped
+}
+
+// flush gives the rows on. There is a record even if the table is empty.
+func (c *chunker) flush() {
+	if c.stopped {
+		return
+	}
+	r := recordOf(c.schema, c.columns)
+	c.stopped = !c.yield(r)
+	r.Release()
+	c.empty()
+}
+
+func newChunker(columns []column, empty func(), yield func(arrow.Record) bool) *chunker {
+	return &chunker{columns: columns, schema: schemaOf(columns), empty: empty, yield: yield}
+}
+
+type callColumns struct {
+	location     []LocationID
+	seq          []uint64
+	enter, leave []int64
+	path         []PathID
+	region       []RegionID
+	class        []CallClass
+	coll         []uint32
+	open         []uint8
+}
+
+func (c *callColumns) columns() []column {
+	return []column{numberColumn("location", &c.location), numberColumn("seq", &c.seq), numberColumn("enter", &c.enter),
+		numberColumn("leave", &c.leave), numberColumn("path", &c.path), numberColumn("region", &c.region),
+		numberColumn("class", &c.class), numberColumn("collective", &c.coll), numberColumn("open", &c.open)}
+}
+
+func (t *Trace) callRecords(yield func(arrow.Record) bool) {
+	var c callColumns
+	chunks := newChunker(c.columns(), func() {
+		c.location, c.seq, c.enter, c.leave, c.path = c.location[:0], c.seq[:0], c.enter[:0], c.leave[:0], c.path[:0]
+		c.region, c.class, c.coll, c.open = c.region[:0], c.class[:0], c.coll[:0], c.open[:0]
+	}, yield)
+	for l, calls := range t.Calls {
+		for i := range calls.Len() {
+			r := calls.At(i)
+			c.location, c.seq = append(c.location, LocationID(l)), append(c.seq, r.Seq)
+			c.enter, c.leave = append(c.enter, r.Enter), append(c.leave, r.Leave)
+			c.path, c.region, c.class = append(c.path, r.Path), append(c.region, r.Region), append(c.class, r.Class)
+			c.coll, c.open = append(c.coll, r.Coll), append(c.open, bit(r.Open))
+			if !chunks.row() {
+				return
+			}
+		}
+	}
+	chunks.flush()
+}
+
+func bit(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+type messageColumns struct {
+	from, to                   []uint32
+	sendLocation, recvLocation []LocationID
+	sendSeq, recvSeq           []uint64
+	sendTime, recvTime         []int64
+	comm                       []CommID
+	tag                        []uint32
+	bytes                      []uint64
+	state                      []MessageState
+}
+
+func (m *messageColumns) columns() []column {
+	return []column{numberColumn("from", &m.from), numberColumn("to", &m.to), numberColumn("send_location", &m.sendLocation),
+		numberColumn("send_seq", &m.sendSeq), numberColumn("send_time", &m.sendTime), numberColumn("recv_location", &m.recvLocation),
+		numberColumn("recv_seq", &m.recvSeq), numberColumn("recv_time", &m.recvTime), numberColumn("comm", &m.comm),
+		numberColumn("tag", &m.tag), numberColumn("bytes", &m.bytes), numberColumn("state", &m.state)}
+}
+
+func (m *messageColumns) empty() {
+	m.from, m.to, m.sendLocation, m.recvLocation = m.from[:0], m.to[:0], m.sendLocation[:0], m.recvLocation[:0]
+	m.sendSeq, m.recvSeq, m.sendTime, m.recvTime = m.sendSeq[:0], m.recvSeq[:0], m.sendTime[:0], m.recvTime[:0]
+	m.comm, m.tag, m.bytes, m.state = m.comm[:0], m.tag[:0], m.bytes[:0], m.state[:0]
+}
+
+func (m *messageColumns) sendSide(l LocationID, seq uint64, time int64) {
+	m.sendLocation, m.sendSeq, m.sendTime = append(m.sendLocation, l), append(m.sendSeq, seq), append(m.sendTime, time)
+}
+
+func (m *messageColumns) recvSide(l LocationID, seq uint64, time int64) {
+	m.recvLocation, m.recvSeq, m.recvTime = append(m.recvLocation, l), append(m.recvSeq, seq), append(m.recvTime, time)
+}
+
+func (m *messageColumns) what(from, to uint32, comm CommID, tag uint32, bytes uint64, state MessageState) {
+	m.from, m.to, m.comm, m.tag = append(m.from, from), append(m.to, to), append(m.comm, comm), append(m.tag, tag)
+	m.bytes, m.state = append(m.bytes, bytes), append(m.state, state)
+}
+
+// messageRecords has the sends with their receives, then the receives without a send.
+func (t *Trace) messageRecords(yield func(arrow.Record) bool) {
+	var m messageColumns
+	chunks := newChunker(m.columns(), m.empty, yield)
+	for l, sends := range t.Sends {
+		for i := range sends.Len() {
+			s := sends.At(i)
+			m.what(t.Rank[l], s.To, s.Comm, s.Tag, s.Bytes, s.State)
+			m.sendSide(LocationID(l), s.Seq, s.Time)
+			if s.State == Matched {
+				r := t.Recvs[s.RecvLoc].At(int(s.Recv))
+				m.recvSide(s.RecvLoc, r.Seq, r.Time)
+			} else {
+				m.recvSide(None, 0, 0)
+			}
+			if !chunks.row() {
+				return
+			}
+		}
+	}
+	for l, recvs := range t.Recvs {
+		for i := range recvs.Len() {
+			r := recvs.At(i)
+			if r.State == Matched {
+				continue
+			}
+			m.what(r.From, t.Rank[l], r.Comm, r.Tag, r.Bytes, r.State)
+			m.sendSide(None, 0, 0)
+			m.recvSide(LocationID(l), r.Seq, r.Time)
+			if !chunks.row() {
+				return
+			}
+		}
+	}
+	chunks.flush()
+}
+
+type collectiveColumns struct {
+	op                       []CollectiveOp
+	comm                     []CommID
+	root, size, first, count []uint32
+	mismatch                 []uint8
+}
+
+func (c *collectiveColumns) columns() []column {
+	return []column{numberColumn("op", &c.op), numberColumn("comm", &c.comm), numberColumn("root", &c.root),
+		numberColumn("size", &c.size), numberColumn("first_member", &c.first), numberColumn("members", &c.count),
+		numberColumn("mismatch", &c.mismatch)}
+}
+
+func (t *Trace) collectiveRecords(yield func(arrow.Record) bool) {
+	var c collectiveColumns
+	chunks := newChunker(c.columns(), func() {
+		c.op, c.comm, c.root, c.size = c.op[:0], c.comm[:0], c.root[:0], c.size[:0]
+		c.first, c.count, c.mismatch = c.first[:0], c.count[:0], c.mismatch[:0]
+	}, yield)
+	for i := range t.Collectives.Len() {
+		r := t.Collectives.At(i)
+		c.op, c.comm, c.root = append(c.op, r.Op), append(c.comm, r.Comm), append(c.root, r.Root)
+		c.size, c.first, c.count = append(c.size, r.Size), append(c.first, r.First), append(c.count, r.Count)
+		c.mismatch = append(c.mismatch, bit(r.Mismatch))
+		if !chunks.row() {
+			return
+		}
+	}
+	chunks.flush()
+}
+
+type memberColumns struct {
+	location         []LocationID
+	rank, call, done []uint32
+	sent, received   []uint64
+}
+
+func (m *memberColumns) columns() []column {
+	return []column{numberColumn("location", &m.location), numberColumn("rank", &m.rank), numberColumn("call", &m.call),
+		numberColumn("done", &m.done), numberColumn("sent", &m.sent), numberColumn("received", &m.received)}
+}
+
+func (t *Trace) memberRecords(yield func(arrow.Record) bool) {
+	var m memberColumns
+	chunks := newChunker(m.columns(), func() {
+		m.location, m.rank, m.call, m.done = m.location[:0], m.rank[:0], m.call[:0], m.done[:0]
+		m.sent, m.received = m.sent[:0], m.received[:0]
+	}, yield)
+	for i := range t.Members.Len() {
+		r := t.Members.At(i)
+		m.location, m.rank, m.call, m.done = append(m.location, r.Location), append(m.rank, r.Rank), append(m.call, r.Call), append(m.done, r.Done)
+		m.sent, m.received = append(m.sent, r.Sent), append(m.received, r.Received)
+		if !chunks.row() {
+			return
+		}
+	}
+	chunks.flush()
+}

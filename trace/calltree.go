@@ -1,0 +1,97 @@
+package trace
+
+// A CallTree holds call paths: node p is the path of its parent with one more region.
+// The same region called from two source lines makes two nodes if the trace records
+// call sites.
+//
+//	Nodes[p].Parent < p, or None for the outermost region
+type CallTree struct {
+	Nodes []PathNode
+	index map[PathNode]PathID
+}
+
+// A PathNode is the last step of a call path.
+type PathNode struct {
+	Parent PathID           // None: outermost
+	Region RegionID         //
+	Site   SourceLocationID // where the region was called; None if not recorded
+}
+
+// NewCallTree returns an empty tree.
+func NewCallTree() *CallTree { return &CallTree{index: make(map[PathNode]PathID)} }
+
+// Add returns the node for n and makes it if there is none.
+func (t *CallTree) Add(n PathNode) PathID {
+	if id, ok := t.index[n]; ok {
+		return id
+	}
+	id := PathID(len(t.Nodes))
+	t.Nodes = append(t.Nodes, n)
+	t.index[n] = id
+	return id
+}
+
+// Find returns the node for n, None if there is none. It may be called concurrently as
+// long as nobody calls Add.
+func (t *CallTree) Find(n PathNode) PathID {
+	if id, ok := t.index[n]; ok {
+		return id
+	}
+	return None
+}
+
+// Merge adds the nodes of another tree and returns, for each of them, its node here.
+func (t *CallTree) Merge(other *CallTree) []PathID {
+	ids := make([]PathID, len(other.Nodes))
+	for i, n := range other.Nodes {
+		if n.Parent != None {
+			n.Parent = ids[n.Parent]
+		}
+		ids[i] = t.Add(n)
+	}
+	return ids
+}
+
+// Regions returns the regions of a path, outermost first.
+func (t *CallTree) Regions(p PathID) []RegionID {
+	var path []RegionID
+	for ; p != None; p = t.Nodes[p].Parent {
+		path = append(path, t.Nodes[p].Region)
+	}
+	for i, j := 0, len(path)-1; i < j; i, j = i+1, j-1 {
+		path[i], path[j] = path[j], path[i]
+	}
+	return path
+}
+
+// A SourceLine is the best source location that is known for a call: the call site if the
+// trace records it, else the enclosing region outside MPI with its file and first line.
+type SourceLine struct {
+	Region RegionID // the user's region; None: none encloses the call
+	File   StringID // None: not known
+	Line   uint32   // 0: not known
+}
+
+// SourceLine returns the source line of the call at node p: for an MPI function that of
+// its call site or of the innermost enclosing region that is not MPI.
+func (t *CallTree) SourceLine(d *Defs, p PathID) SourceLine {
+	line := SourceLine{Region: None, File: None}
+	for ; p != None; p = t.Nodes[p].Parent {
+		n := t.Nodes[p]
+		if n.Site != None && line.File == None && int(n.Site) < len(d.SourceLocations) {
+			s := d.SourceLocations[n.Site]
+			line.File, line.Line = s.File, s.Line
+		}
+		if int(n.Region) < len(d.Regions) && d.Regions[n.Region].Paradigm != ParadigmMPI {
+			line.Region = n.Region
+			break
+		}
+	}
+	if line.File == None && line.Region != None {
+		r := d.Regions[line.Region]
+		if d.String(r.File) != "" {
+			line.File, line.Line = r.File, r.BeginLine
+		}
+	}
+	return line
+}

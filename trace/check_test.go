@@ -1,0 +1,214 @@
+package trace
+
+import (
+	"strings"
+	"testing"
+)
+
+// A mutation breaks one promise; the error must say which.
+type mutation[T any] struct {
+	name   string
+	breach func(T)
+	want   string
+}
+
+func expect(t *testing.T, name string, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%s: got %v, want an error with %q", name, err, want)
+	}
+}
+
+const soundDefs = `
+node 0 root
+process 0 p node=0
+process 1 q node=0 creator=0
+region 0 MPI_Send
+region 1 main
+group 0 kind=4 members=0,1
+group 1 kind=5 members=0,1
+group 2 kind=1 members=0
+group 3 kind=2 members=0
+group 4 kind=3 members=0
+comm 0 WORLD group=1
+comm 1 INTER group=1 remote=1 inter=1 parent=0
+site 0 file=a.c line=1
+context 0 region=0 site=0
+context 1 region=1 parent=0
+member 0 cycles
+metric 0 members=0
+metric 1 class=0 recorder=0
+attribute 0 colour
+location 0 a process=0 offsets=0:0,10:0
+location 1 b process=1
+`
+
+func TestDefsCheck(t *testing.T) {
+	if err := mustParse(t, soundDefs).Definitions.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []mutation[*Defs]{
+		{"resolution", func(d *Defs) { d.Clock.Resolution = 0 }, "resolution is 0"},
+		{"refs", func(d *Defs) { d.StringRefs = []uint32{1} }, "1 identifiers of"},
+		{"name", func(d *Defs) { d.Regions[1].Name = 99 }, "region 1: name 99 of"},
+		{"canonical", func(d *Defs) { d.Regions[1].Canonical = 99 }, "canonical name"},
+		{"file", func(d *Defs) { d.Regions[0].File = 99 }, "region 0: file"},
+		{"node name", func(d *Defs) { d.SystemTree[0].Name = 99 }, "system tree node 0: name"},
+		{"node parent", func(d *Defs) { d.SystemTree[0].Parent = 1 }, "parent 1 of 1"},
+		{"node loop", func(d *Defs) { d.SystemTree[0].Parent = 0 }, "system tree node 0 is its own ancestor"},
+		{"creator", func(d *Defs) { d.LocationGroups[1].Creator = 2 }, "creator 2 of 2"},
+		{"creator loop", func(d *Defs) { d.LocationGroups[0].Creator = 1 }, "location group 0 is its own ancestor"},
+		{"group node", func(d *Defs) { d.LocationGroups[1].Node = 2 }, "node 2 of 1"},
+		{"location group", func(d *Defs) { d.Locations[1].Group = 2 }, "location 1: group 2 of 2"},
+		{"offsets", func(d *Defs) { d.Locations[0].ClockOffsets[1].Time = 0 }, "clock offset 1 is not later"},
+		{"world member", func(d *Defs) { d.Groups[0].Members[1] = 2 }, "group 0: member 2 of 2"},
+		{"comm member", func(d *Defs) { d.Groups[1].Members[1] = 2 }, "group 1: member 2 of 2"},
+		{"location member", func(d *Defs) { d.Groups[2].Members[0] = 2 }, "group 2: member 2"},
+		{"region member", func(d *Defs) { d.Groups[3].Members[0] = 2 }, "group 3: member 2"},
+		{"metric group member", func(d *Defs) { d.Groups[4].Members[0] = 2 }, "group 4: member 2"},
+		{"comm group", func(d *Defs) { d.Comms[0].Group = 5 }, "communicator 0: group 5"},
+		{"remote", func(d *Defs) { d.Comms[1].Remote = 5 }, "communicator 1: remote group 5"},
+		{"not inter", func(d *Defs) { d.Comms[1].Inter = false }, "is no intercommunicator"},
+		{"comm parent", func(d *Defs) { d.Comms[1].Parent = 2 }, "parent 2 of 2"},
+		{"comm loop", func(d *Defs) { d.Comms[0].Parent = 1 }, "communicator 0 is its own ancestor"},
+		{"site", func(d *Defs) { d.SourceLocations[0].File = 99 }, "source location 0: file"},
+		{"context region", func(d *Defs) { d.CallingContexts[0].Region = 2 }, "calling context 0: region"},
+		{"context site", func(d *Defs) { d.CallingContexts[0].Site = 2 }, "source location 2 of 1"},
+		{"context loop", func(d *Defs) { d.CallingContexts[0].Parent = 1 }, "calling context 0 is its own ancestor"},
+		{"member", func(d *Defs) { d.Metrics[0].Members[0] = 1 }, "metric 0: member 1"},
+		{"member unit", func(d *Defs) { d.MetricMembers[0].Unit = 99 }, "unit 99"},
+		{"instance of instance", func(d *Defs) { d.Metrics[0].Class = 1 }, "metric 0 is an instance of metric 1"},
+		{"recorder", func(d *Defs) { d.Metrics[1].Recorder = 2 }, "recorder 2 of 2"},
+		{"attribute", func(d *Defs) { d.Attributes[0].Name = 99 }, "attribute 0: name"},
+	} {
+		d := mustParse(t, soundDefs).Definitions
+		m.breach(d)
+		expect(t, m.name, d.Check(), m.want)
+	}
+}
+
+const soundEvents = `
+location 0 rank=0
+  1 Enter main ; 2 MpiSend to=0 attr=0:uint8:1 ; 3 MpiCollectiveBegin ; 4 Metric 0 uint64:1 uint64:2
+  5 ThreadFork 3 2 ; 6 Metric 0 uint64:1 ; 7 ThreadJoin 3 ; 8 CallingContextEnter main context=0 ; 9 Leave main attr=0:uint8:2
+`
+
+func TestBatchCheck(t *testing.T) {
+	if err := mustParse(t, soundEvents).Batches[0][0].Check(); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []mutation[*Batch]{
+		{"short column", func(b *Batch) { b.Flow.Time = b.Flow.Time[1:] }, "table flow: column 1 has 2 rows"},
+		{"short p2p", func(b *Batch) { b.P2P.Request = nil }, "table p2p: column 7"},
+		{"short coll", func(b *Batch) { b.Coll.Sent = nil }, "table coll: column 6"},
+		{"short metric", func(b *Batch) { b.Metric.Value = nil }, "table metric: column 5"},
+		{"short attrs", func(b *Batch) { b.Attrs.Value = nil }, "table attrs: column 3"},
+		{"contexts", func(b *Batch) { b.Flow.Context = b.Flow.Context[1:] }, "2 contexts, 3 unwind distances"},
+		{"contexts and unwind", func(b *Batch) { b.Flow.Context, b.Flow.Unwind = b.Flow.Context[1:], b.Flow.Unwind[1:] }, "2 contexts"},
+		{"no table", func(b *Batch) { b.Order[0] = 5 }, "table 5, which does not exist"},
+		{"wrong table", func(b *Batch) { b.Order[0] = TableP2P }, "event 0 is not in table 1"},
+		{"seq", func(b *Batch) { b.P2P.Seq[0] = 2 }, "event 1 is not in table 1"},
+		{"first", func(b *Batch) { b.First = 7 }, "event 7 is not in table 0"},
+		{"dropped", func(b *Batch) { b.Order = b.Order[:8] }, "rows that are not in the order"},
+		{"kind", func(b *Batch) { b.Flow.Kind[0] = KindMpiSend }, "row 0 of table 0 is a MpiSend"},
+		{"other kind", func(b *Batch) { b.Other.Kind[0] = KindEnter }, "row 0 of table 4 is a Enter"},
+		{"metric member", func(b *Batch) { b.Metric.Member[0] = 1 }, "begins with member 1"},
+		{"metric time", func(b *Batch) { b.Metric.Time[1]++ }, "do not fit together"},
+		{"metric event without values", func(b *Batch) {
+			m := &b.Metric
+			m.Seq, m.Time, m.Metric = m.Seq[:2], m.Time[:2], m.Metric[:2]
+			m.Member, m.Type, m.Value = m.Member[:2], m.Type[:2], m.Value[:2]
+		}, "event 5 is not in table 3"},
+		{"offsets", func(b *Batch) { b.Other.Offset = b.Other.Offset[:2] }, "do not span"},
+		{"offset order", func(b *Batch) { b.Other.Offset[1] = 9 }, "offsets decrease"},
+		{"no events", func(b *Batch) { b.Reset(0, 0); b.Other.Args = append(b.Other.Args, 1) }, "arguments without events"},
+		{"attribute", func(b *Batch) { b.Attrs.Seq[1] = 99 }, "attribute 1 belongs to event 99"},
+		{"attribute order", func(b *Batch) { b.Attrs.Seq[1] = 0 }, "attribute 1 belongs to event 0"},
+	} {
+		b := mustParse(t, soundEvents).Batches[0][0]
+		m.breach(b)
+		expect(t, m.name, b.Check(), m.want)
+	}
+}
+
+// soundTrace is a send from location 0 to 1 and a barrier, reconciled by hand.
+func soundTrace(t *testing.T) *Trace {
+	src := mustParse(t, "region MPI_Send\nregion MPI_Recv\nregion MPI_Barrier\nlocation 0 rank=0\nlocation 1 rank=1\n")
+	pool := NewPool(1<<20, t.TempDir())
+	tr := &Trace{Source: src, Defs: src.Definitions, Tree: NewCallTree(), Pool: pool, World: []LocationID{0, 1},
+		Rank: []uint32{0, 1}, Span: make([]Span, 2), Collectives: NewTable[Collective](pool), Members: NewTable[Member](pool)}
+	for range 2 {
+		tr.Calls = append(tr.Calls, NewTable[Call](pool))
+		tr.Sends = append(tr.Sends, NewTable[Send](pool))
+		tr.Recvs = append(tr.Recvs, NewTable[Recv](pool))
+	}
+	for r := range RegionID(3) {
+		tr.Tree.Add(PathNode{Parent: None, Region: r, Site: None})
+	}
+	tr.Calls[0].Append(Call{Seq: 0, Enter: 1, Leave: 2, Path: 0, Region: 0, Coll: None, Class: ClassSend})
+	tr.Calls[0].Append(Call{Seq: 3, Enter: 5, Leave: 9, Path: 2, Region: 2, FirstSend: 1, Coll: 0, Class: ClassColl})
+	tr.Calls[1].Append(Call{Seq: 0, Enter: 1, Leave: 3, Path: 1, Region: 1, Coll: None, Class: ClassRecv})
+	tr.Calls[1].Append(Call{Seq: 3, Enter: 4, Leave: 9, Path: 2, Region: 2, FirstRecv: 1, Coll: 0, Class: ClassColl})
+	tr.Sends[0].Append(Send{Seq: 1, Time: 1, To: 1, RecvLoc: 1, State: Matched})
+	tr.Recvs[1].Append(Recv{Seq: 1, PostSeq: 1, Time: 3, From: 0, SendLoc: 0, State: Matched})
+	tr.Collectives.Append(Collective{Count: 2, Size: 2, Root: RootNone})
+	tr.Members.Append(Member{Location: 0, Rank: 0, Call: 1, Done: 1})
+	tr.Members.Append(Member{Location: 1, Rank: 1, Call: 1, Done: 1})
+	return tr
+}
+
+func TestTraceCheck(t *testing.T) {
+	if err := soundTrace(t).Check(); err != nil {
+		t.Fatal(err)
+	}
+	call := func(l, i int, f func(*Call)) func(*Trace) { return func(t *Trace) { f(t.Calls[l].Ptr(i)) } }
+	send := func(f func(*Send)) func(*Trace) { return func(t *Trace) { f(t.Sends[0].Ptr(0)) } }
+	recv := func(f func(*Recv)) func(*Trace) { return func(t *Trace) { f(t.Recvs[1].Ptr(0)) } }
+	coll := func(f func(*Collective)) func(*Trace) { return func(t *Trace) { f(t.Collectives.Ptr(0)) } }
+	member := func(i int, f func(*Member)) func(*Trace) { return func(t *Trace) { f(t.Members.Ptr(i)) } }
+	for _, m := range []mutation[*Trace]{
+		{"defs", func(t *Trace) { t.Defs.Clock.Resolution = 0 }, "resolution"},
+		{"lengths", func(t *Trace) { t.Span = nil }, "Span has 0 entries for 2 locations"},
+		{"world", func(t *Trace) { t.World[1] = 2 }, "rank 1: location 2"},
+		{"rank", func(t *Trace) { t.Rank[1] = 2 }, "location 1: rank 2"},
+		{"tree", func(t *Trace) { t.Tree.Nodes[1].Parent = 1 }, "call path 1 comes before its parent"},
+		{"leave", call(0, 0, func(c *Call) { c.Leave = 0 }), "call 0 ends before"},
+		{"enter order", call(0, 1, func(c *Call) { c.Enter = 0 }), "call 1 is not after"},
+		{"seq order", call(0, 1, func(c *Call) { c.Seq = 0 }), "call 1 is not after"},
+		{"path", call(0, 1, func(c *Call) { c.Path = 3 }), "call 1: path 3"},
+		{"path's region", call(0, 1, func(c *Call) { c.Path = 1 }), "call 1: path 1 is not one of region 2"},
+		{"first send", call(0, 0, func(c *Call) { c.FirstSend = 2 }), "first send 2 of 1"},
+		{"first send order", call(0, 0, func(c *Call) { c.FirstSend = 1 }), "send 0 is not among those of its call 0"},
+		{"first receive", call(1, 1, func(c *Call) { c.FirstRecv = 2 }), "first receive 2 of 1"},
+		{"first receive order", call(1, 1, func(c *Call) { c.FirstRecv = 0 }), "receive 0 is not among those"},
+		{"coll", call(0, 1, func(c *Call) { c.Coll = 1 }), "collective 1 does not exist"},
+		{"to", send(func(s *Send) { s.To = 2 }), "send 0: rank 2"},
+		{"send call", send(func(s *Send) { s.Call = 2 }), "send 0: call 2"},
+		{"send done", send(func(s *Send) { s.Done = 2 }), "send 0: call 0 or 2"},
+		{"send state", send(func(s *Send) { s.State = Unmatched }), "has a partner and is not matched"},
+		{"send partner", send(func(s *Send) { s.Recv = 1 }), "send 0: receive 1 of location 1 does not exist"},
+		{"tag", send(func(s *Send) { s.Tag = 1 }), "another communicator or tag"},
+		{"from", recv(func(r *Recv) { r.From = 2 }), "receive 0: rank 2"},
+		{"post", recv(func(r *Recv) { r.PostSeq = 2 }), "posted after it is completed"},
+		{"post call", recv(func(r *Recv) { r.Post = 2 }), "receive 0: call 0 or 2"},
+		{"receive state", recv(func(r *Recv) { r.State = Cancelled }), "has another partner"},
+		{"receive partner", recv(func(r *Recv) { r.Send = 1 }), "has another partner"},
+		{"lone receive", func(t *Trace) {
+			s := t.Sends[0].Ptr(0)
+			s.State, s.RecvLoc = Unmatched, None
+		}, "receive 0: its send 0 of location 0 has another partner"},
+		{"members", coll(func(c *Collective) { c.First = 1 }), "members 1+2 where 0 is next"},
+		{"member count", coll(func(c *Collective) { c.Count = 1 }), "1 members belong to no collective"},
+		{"size", coll(func(c *Collective) { c.Size = 1 }), "2 of 1 members"},
+		{"comm", coll(func(c *Collective) { c.Comm = 1 }), "communicator 1 does not exist"},
+		{"member location", member(1, func(m *Member) { m.Location = 2 }), "of location 2 does not exist"},
+		{"member call", member(1, func(m *Member) { m.Call = 2 }), "call 2 or 1 of location 1"},
+		{"no member call", member(1, func(m *Member) { m.Call = None }), "member 1 has no call"},
+		{"member rank", member(1, func(m *Member) { m.Rank = 2 }), "rank 2 of 2"},
+		{"member order", member(1, func(m *Member) { m.Rank = 0 }), "ranks do not ascend"},
+	} {
+		tr := soundTrace(t)
+		m.breach(tr)
+		expect(t, m.name, tr.Check(), m.want)
+	}
+}

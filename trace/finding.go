@@ -1,0 +1,209 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Severity says what a finding means for the results.
+type Severity uint8
+
+// The severities.
+const (
+	SeverityInfo  Severity = iota // worth knowing; results are not affected
+	SeverityLoss                  // data are missing or were left out; results hold for the rest
+	SeverityError                 // data contradict each other; results near it are doubtful
+)
+
+// String returns "info", "loss" or "error", as in JSON documents.
+func (s Severity) String() string { return [...]string{"info", "loss", "error"}[s] }
+
+// A Code names a kind of finding. The list is closed: see Codes.
+type Code string
+
+// The codes. Their severities and texts are in Codes.
+const (
+	CodeTruncated           Code = "truncated"
+	CodeCorrupt             Code = "corrupt"
+	CodeMissingFile         Code = "missing_file"
+	CodeEmptyLocation       Code = "empty_location"
+	CodeUnfinalised         Code = "unfinalised"
+	CodeTrailingData        Code = "trailing_data"
+	CodeUnknownRecord       Code = "unknown_record"
+	CodeUnknownDefinition   Code = "unknown_definition"
+	CodeDuplicateDefinition Code = "duplicate_definition"
+	CodeDanglingReference   Code = "dangling_reference"
+	CodeBadDefinition       Code = "bad_definition"
+	CodeBadClockOffset      Code = "bad_clock_offset"
+	CodeCountMismatch       Code = "count_mismatch"
+	CodeTimeDecreases       Code = "time_decreases"
+	CodeBadValue            Code = "bad_value"
+	CodeUnsorted            Code = "unsorted"
+	CodeOverlap             Code = "overlap"
+	CodeDanglingFlow        Code = "dangling_flow"
+	CodeUnalignedClocks     Code = "unaligned_clocks"
+	CodeNotRepresentable    Code = "not_representable"
+	CodeOpenRegion          Code = "open_region"
+	CodeUnmatchedLeave      Code = "unmatched_leave"
+	CodeEventOutsideCall    Code = "event_outside_call"
+	CodeUnknownCommunicator Code = "unknown_communicator"
+	CodeRankOutOfRange      Code = "rank_out_of_range"
+	CodeUnknownRequest      Code = "unknown_request"
+	CodeOpenRequest         Code = "open_request"
+	CodeUnmatchedSend       Code = "unmatched_send"
+	CodeUnmatchedReceive    Code = "unmatched_receive"
+	CodeSizeMismatch        Code = "size_mismatch"
+	CodePartialCollective   Code = "partial_collective"
+	CodeCollectiveMismatch  Code = "collective_mismatch"
+	CodeClockViolation      Code = "clock_violation"
+	CodeIncompleteByWriter  Code = "incomplete_by_writer"
+	CodeBufferFlush         Code = "buffer_flush"
+	CodeRecordingOff        Code = "recording_off"
+	CodeReplayStuck         Code = "replay_stuck"
+	CodeRatioAboveOne       Code = "ratio_above_one"
+)
+
+// A CodeInfo describes a code.
+type CodeInfo struct {
+	Code     Code
+	Severity Severity
+	Text     string // what it means, for the user
+}
+
+// Codes returns the closed list of what a finding can be, in the order of the stages.
+func Codes() []CodeInfo {
+	return []CodeInfo{
+		{CodeTruncated, SeverityLoss, "the file ends in the middle; what is before was read"},
+		{CodeCorrupt, SeverityError, "a record cannot be decoded; what is before in this location was read"},
+		{CodeMissingFile, SeverityLoss, "a file that the definitions announce is missing"},
+		{CodeEmptyLocation, SeverityInfo, "a location has no events"},
+		{CodeUnfinalised, SeverityLoss, "the archive was not closed by its writer; the end of the run may be missing"},
+		{CodeTrailingData, SeverityInfo, "there are bytes after the end of a file; they were ignored"},
+		{CodeUnknownRecord, SeverityInfo, "records of a kind that is newer than this program were skipped"},
+		{CodeUnknownDefinition, SeverityInfo, "definitions of a kind that is newer than this program were skipped"},
+		{CodeDuplicateDefinition, SeverityError, "an identifier is defined twice; the first definition is used"},
+		{CodeDanglingReference, SeverityLoss, "something refers to a definition that does not exist"},
+		{CodeBadDefinition, SeverityError, "a definition contradicts itself or others; it is not used"},
+		{CodeBadClockOffset, SeverityLoss, "a clock offset is not later than the one before; it is not used"},
+		{CodeCountMismatch, SeverityLoss, "there are fewer or more records than the file announces"},
+		{CodeTimeDecreases, SeverityError, "the time of a location's events runs backwards"},
+		{CodeBadValue, SeverityLoss, "a value cannot be understood; the record was left out"},
+		{CodeUnsorted, SeverityInfo, "records are not in order of time; they were sorted"},
+		{CodeOverlap, SeverityInfo, "slices of one lane overlap without being nested"},
+		{CodeDanglingFlow, SeverityInfo, "a flow has only one end"},
+		{CodeUnalignedClocks, SeverityError, "the files of the trace have no common time; results across them are doubtful"},
+		{CodeNotRepresentable, SeverityLoss, "something cannot be expressed in the target format"},
+		{CodeOpenRegion, SeverityLoss, "a region is entered and never left; it was closed at the end of its location"},
+		{CodeUnmatchedLeave, SeverityLoss, "a region is left that was not entered; the event was ignored"},
+		{CodeEventOutsideCall, SeverityInfo, "a communication event lies outside any region; it has no call"},
+		{CodeUnknownCommunicator, SeverityLoss, "an event names a communicator without a usable group"},
+		{CodeRankOutOfRange, SeverityLoss, "an event names a rank that its communicator does not have"},
+		{CodeUnknownRequest, SeverityLoss, "a completion names a request that was not started"},
+		{CodeOpenRequest, SeverityLoss, "a request is started and never completed"},
+		{CodeUnmatchedSend, SeverityLoss, "a message is sent and no receive of it is recorded"},
+		{CodeUnmatchedReceive, SeverityLoss, "a message is received and no send of it is recorded"},
+		{CodeSizeMismatch, SeverityInfo, "a receive reports another number of bytes than its send"},
+		{CodePartialCollective, SeverityLoss, "some ranks of a communicator take no part in one of its collectives"},
+		{CodeCollectiveMismatch, SeverityError, "ranks disagree about the operation or the root of a collective"},
+		{CodeClockViolation, SeverityError, "a message or a collective runs backwards in time; see clock"},
+		{CodeIncompleteByWriter, SeverityInfo, "the writer says that not all communication was recorded"},
+		{CodeBufferFlush, SeverityInfo, "the measurement wrote its buffer to disk during the run; that time is not the program's"},
+		{CodeRecordingOff, SeverityInfo, "recording was switched off for a part of the run"},
+		{CodeReplayStuck, SeverityLoss, "the ideal-network replay could not order all messages; its ratios are missing"},
+		{CodeRatioAboveOne, SeverityInfo, "an efficiency is above 1: the ideal replay is slower than the run"},
+	}
+}
+
+// Severity returns the severity of a code, SeverityError for one that is not in the list.
+func (c Code) Severity() Severity {
+	for _, i := range Codes() {
+		if i.Code == c {
+			return i.Severity
+		}
+	}
+	return SeverityError
+}
+
+// A Place says where something was first seen. Location is None if it is not about one
+// location; Offset is -1 if it is not known.
+type Place struct {
+	Location LocationID
+	Seq      uint64
+	File     string
+	Offset   int64
+}
+
+// Nowhere is the place of findings about the trace as a whole.
+func Nowhere() Place { return Place{Location: None, Offset: -1} }
+
+// A Finding is something about a trace that its user should know.
+type Finding struct {
+	Code  Code
+	Count uint64
+	First Place
+	Text  string // details of the first occurrence; the code's own text is in Codes
+}
+
+// A Ledger collects findings: one for each code, with the number of occurrences and the
+// first of them. The zero value is ready for use. It is not safe for concurrent use;
+// give each location its own and merge them in order.
+type Ledger struct {
+	byCode map[Code]*Finding
+}
+
+// Add counts one occurrence.
+func (l *Ledger) Add(code Code, at Place, text string) { l.AddN(code, 1, at, text) }
+
+// AddN counts n occurrences, the first of them at the given place.
+func (l *Ledger) AddN(code Code, n uint64, at Place, text string) {
+	if n == 0 {
+		return
+	}
+	if l.byCode == nil {
+		l.byCode = make(map[Code]*Finding)
+	}
+	f := l.byCode[code]
+	if f == nil {
+		l.byCode[code] = &Finding{Code: code, Count: n, First: at, Text: text}
+		return
+	}
+	f.Count += n
+	if comparePlaces(at, f.First) < 0 {
+		f.First, f.Text = at, text
+	}
+}
+
+// Merge adds the findings of another ledger or stage.
+func (l *Ledger) Merge(findings []Finding) {
+	for _, f := range findings {
+		l.AddN(f.Code, f.Count, f.First, f.Text)
+	}
+}
+
+// Count returns the number of occurrences of a code.
+func (l *Ledger) Count(code Code) uint64 {
+	if f := l.byCode[code]; f != nil {
+		return f.Count
+	}
+	return 0
+}
+
+// Findings returns what was collected: errors first, then losses, then information,
+// each in the order of Codes.
+func (l *Ledger) Findings() []Finding {
+	var out []Finding
+	for _, i := range Codes() {
+		if f := l.byCode[i.Code]; f != nil {
+			out = append(out, *f)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int {
+		return cmp.Compare(b.Code.Severity(), a.Code.Severity())
+	})
+	return out
+}
+
+func comparePlaces(a, b Place) int {
+	return cmp.Or(cmp.Compare(a.Location, b.Location), cmp.Compare(a.Seq, b.Seq),
+		cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
+}

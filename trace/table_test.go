@@ -1,0 +1,269 @@
+package trace
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+type tableRow struct {
+	A uint64
+	B uint32
+	C uint8
+}
+
+func rowOf(i int) tableRow { return tableRow{uint64(i) * 7, uint32(i), uint8(i)} }
+
+// TestTableLikeSlice: whatever the budget, tables that share a pool hold what slices hold.
+func TestTableLikeSlice(t *testing.T) {
+	for _, budget := range []int64{0, 1, pageBytes, 3 * pageBytes, 1 << 30} {
+		t.Run(fmt.Sprintf("budget=%d", budget), func(t *testing.T) {
+			pool := NewPool(budget, t.TempDir())
+			defer pool.Close()
+			const tablesN, rows = 3, 30_000
+			var list [tablesN]*Table[tableRow]
+			var want [tablesN][]tableRow
+			for i := range list {
+				list[i] = NewTable[tableRow](pool)
+			}
+			for i := range rows {
+				for k := range list[:1+i%tablesN] {
+					if n := list[k].Append(rowOf(i)); n != len(want[k]) {
+						t.Fatalf("row %d was appended as %d", len(want[k]), n)
+					}
+					want[k] = append(want[k], rowOf(i))
+				}
+			}
+			r := rand.New(rand.NewPCG(1, 2))
+			for range 3_000 {
+				k := r.IntN(tablesN)
+				i := r.IntN(len(want[k]))
+				switch r.IntN(3) {
+				case 0:
+					if got := list[k].At(i); got != want[k][i] {
+						t.Fatalf("table %d, row %d: %v, want %v", k, i, got, want[k][i])
+					}
+				case 1:
+					want[k][i] = rowOf(r.IntN(1 << 20))
+					list[k].Set(i, want[k][i])
+				default:
+					want[k][i].C++
+					list[k].Ptr(i).C++
+				}
+			}
+			for k := range list {
+				checkTable(t, list[k], want[k])
+			}
+			if err := pool.Err(); err != nil {
+				t.Error(err)
+			}
+			if spilled := pool.Spilled() > 0; spilled != (budget < 1<<30) {
+				t.Errorf("spilled %d bytes", pool.Spilled())
+			}
+		})
+	}
+}
+
+func checkTable(t *testing.T, table *Table[tableRow], want []tableRow) {
+	t.Helper()
+	if table.Len() != len(want) {
+		t.Fatalf("%d rows, want %d", table.Len(), len(want))
+	}
+	next := 0
+	for first, rows := range table.Rows {
+		if first != next {
+			t.Fatalf("a run begins at %d, want %d", first, next)
+		}
+		for i, r := range rows {
+			if r != want[first+i] {
+				t.Fatalf("row %d: %v, want %v", first+i, r, want[first+i])
+			}
+		}
+		next += len(rows)
+	}
+	if next != len(want) {
+		t.Fatalf("the runs end at %d of %d", next, len(want))
+	}
+}
+
+// TestLoadedPageStays: with room for one page, reading a second one must not let that
+// second page go before it is used.
+func TestLoadedPageStays(t *testing.T) {
+	pool := NewPool(pageBytes, t.TempDir())
+	defer pool.Close()
+	table := NewTable[uint64](pool)
+	const perPage = pageBytes / 8
+	for i := range uint64(5 * perPage) {
+		table.Append(i)
+	}
+	for round := range 3 {
+		for page := range 5 {
+			if got := table.At(page*perPage + round); got != uint64(page*perPage+round) {
+				t.Fatalf("row %d is %d", page*perPage+round, got)
+			}
+		}
+	}
+}
+
+// TestPoolBounds: what is resident stays near the budget while pages come and go.
+func TestPoolBounds(t *testing.T) {
+	pool := NewPool(4*pageBytes, t.TempDir())
+	defer pool.Close()
+	table := NewTable[uint64](pool)
+	for i := range uint64(100_000) {
+		table.Append(i)
+	}
+	for i := range 5_000 {
+		table.At(i * 7919 % table.Len())
+	}
+	resident := 0
+	for _, p := range table.pages {
+		if p.rows != nil {
+			resident++
+		}
+	}
+	if resident > 6 { // the budget, the page in use, the last one
+		t.Errorf("%d pages are in memory", resident)
+	}
+}
+
+func TestTemporaryFileHasNoName(t *testing.T) {
+	dir := t.TempDir()
+	pool := NewPool(0, dir)
+	table := NewTable[uint64](pool)
+	for i := range uint64(20_000) {
+		table.Append(i)
+	}
+	if pool.Spilled() == 0 {
+		t.Fatal("nothing was written")
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) > 0 {
+		t.Errorf("%v, %v are left", err, left)
+	}
+	if err := pool.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNoRoomForTemporaryFile: tables stay usable in memory, and the failure is told.
+func TestNoRoomForTemporaryFile(t *testing.T) {
+	pool := NewPool(0, filepath.Join(t.TempDir(), "missing"))
+	table := NewTable[uint64](pool)
+	for i := range uint64(20_000) {
+		table.Append(i)
+	}
+	for i := range table.Len() {
+		if got := table.At(i); got != uint64(i) {
+			t.Fatalf("row %d is %d", i, got)
+		}
+	}
+	if pool.Err() == nil {
+		t.Error("no failure is told")
+	}
+}
+
+func TestEmptyTable(t *testing.T) {
+	table := NewTable[Call](NewPool(0, t.TempDir()))
+	for range table.Rows {
+		t.Error("an empty table has rows")
+	}
+}
+
+// TestRowsInPlace: rows can be filled in where they lie, and changed while they are recent.
+func TestRowsInPlace(t *testing.T) {
+	pool := NewPool(0, t.TempDir())
+	defer pool.Close()
+	table := NewTable[tableRow](pool)
+	const rows = 20_000
+	var want []tableRow
+	for i := range rows {
+		if r := table.Next(); *r != (tableRow{}) {
+			t.Fatalf("row %d is %v before it is filled in", i, *r)
+		} else {
+			*r = rowOf(i)
+		}
+		want = append(want, rowOf(i))
+		if back := max(0, i-3); table.Recent(back) != nil {
+			table.Recent(back).C = 99
+			want[back].C = 99
+		}
+	}
+	if table.Recent(0) != nil {
+		t.Error("a row of a full page is recent")
+	}
+	checkTable(t, table, want)
+	table.Release()
+}
+
+// TestPageOf: the product that stands for a quotient is exact for all sizes of rows.
+func TestPageOf(t *testing.T) {
+	pool := NewPool(0, t.TempDir())
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, table := range []interface {
+		pageOf(int) int
+		rowsPerPage() int
+	}{NewTable[uint8](pool), NewTable[uint32](pool), NewTable[tableRow](pool), NewTable[Call](pool), NewTable[Send](pool), NewTable[Member](pool)} {
+		n := table.rowsPerPage()
+		for range 10_000 {
+			k := r.IntN((1 << 48) / n)
+			for _, i := range []int{k * n, k*n + r.IntN(n), k*n + n - 1} {
+				if got := table.pageOf(i); got != k {
+					t.Fatalf("%d rows in a page: row %d is in page %d, want %d", n, i, got, k)
+				}
+			}
+		}
+	}
+}
+
+func (t *Table[T]) rowsPerPage() int { return t.perPage }
+
+// TestEdit: what is changed in runs stays changed when their pages come and go.
+func TestEdit(t *testing.T) {
+	pool := NewPool(2*pageBytes, t.TempDir())
+	defer pool.Close()
+	table := NewTable[tableRow](pool)
+	var want []tableRow
+	for i := range 30_000 {
+		table.Append(rowOf(i))
+		want = append(want, rowOf(i+1))
+	}
+	for first, rows := range table.Edit {
+		for i := range rows {
+			rows[i] = rowOf(first + i + 1)
+		}
+	}
+	checkTable(t, table, want)
+}
+
+// TestFramesAreUsedAgain: tables that come and go one after the other, and pages that do,
+// need no more memory than the budget and the pages that grow.
+func TestFramesAreUsedAgain(t *testing.T) {
+	const budget = 4
+	pool := NewPool(budget*pageBytes, t.TempDir())
+	defer pool.Close()
+	for range 20 {
+		table := NewTable[uint64](pool)
+		for i := range uint64(100_000) {
+			if *table.Next() != 0 {
+				t.Fatalf("row %d is not zero at first", i)
+			}
+			*table.Ptr(table.Len() - 1) = i + 1
+		}
+		for i := range 1000 {
+			i = i * 7919 % table.Len()
+			if got := *table.Ref(i); got != uint64(i+1) {
+				t.Fatalf("row %d is %d", i, got)
+			}
+		}
+		table.Release()
+	}
+	if pool.frames > budget+1 {
+		t.Errorf("%d frames were made for a budget of %d", pool.frames, budget)
+	}
+	if len(pool.clock) > 2*budget {
+		t.Errorf("%d pages are watched", len(pool.clock))
+	}
+}

@@ -1,0 +1,284 @@
+package trace
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// events reads a line of events into a batch.
+func (p *textParser) events(b *Batch, words []textWord) error {
+	for len(words) > 0 {
+		n := 0
+		for n < len(words) && (words[n].value != separator || words[n].quoted) {
+			n++
+		}
+		if n > 0 {
+			if err := p.event(b, words[:n]); err != nil {
+				return err
+			}
+		}
+		words = words[min(n+1, len(words)):]
+	}
+	return nil
+}
+
+// event reads TIME KIND …
+func (p *textParser) event(b *Batch, words []textWord) error {
+	time, err := parseInt(words[0])
+	if err != nil {
+		return err
+	}
+	if len(words) < 2 {
+		return words[0].errorf("an event has a time and a kind")
+	}
+	kind, err := parseKind(words[1])
+	if err != nil {
+		return err
+	}
+	args, err := p.attrs(b, words[2:])
+	if err != nil {
+		return err
+	}
+	switch kind.Table() {
+	case TableFlow:
+		return p.flow(b, time, kind, words[1], args)
+	case TableP2P:
+		return p.p2p(b, time, kind, args)
+	case TableColl:
+		return p.coll(b, time, kind, args)
+	case TableMetric:
+		return p.metric(b, time, words[1], args)
+	}
+	return p.other(b, time, kind, args)
+}
+
+func parseKind(w textWord) (Kind, error) {
+	if k, ok := KindByName(w.value); ok {
+		return k, nil
+	}
+	if n, ok := strings.CutPrefix(w.value, "Kind("); ok {
+		if k, err := strconv.ParseUint(strings.TrimSuffix(n, ")"), 10, 8); err == nil {
+			return Kind(k), nil
+		}
+	}
+	return 0, w.errorf("unknown event %q", w.value)
+}
+
+// attrs takes the attributes off an event that is about to be added.
+func (p *textParser) attrs(b *Batch, words []textWord) ([]textWord, error) {
+	var rest []textWord
+	for _, w := range words {
+		if w.key != "attr" {
+			rest = append(rest, w)
+			continue
+		}
+		id, value, ok := strings.Cut(w.value, ":")
+		if !ok {
+			return nil, w.errorf("%q is not ID:TYPE:VALUE", w.value)
+		}
+		var attribute AttributeID
+		if err := parseNumber(&attribute, textWord{column: w.column, value: id}, 32); err != nil {
+			return nil, err
+		}
+		typ, bits, err := parseValue(textWord{column: w.column, value: value})
+		if err != nil {
+			return nil, err
+		}
+		b.AddAttr(attribute, typ, bits)
+	}
+	return rest, nil
+}
+
+// flow keeps the open regions of the location, because the short form of calling contexts
+// needs the enclosing one, and its Leave the same context again.
+func (p *textParser) flow(b *Batch, time int64, kind Kind, keyword textWord, args []textWord) error {
+	if len(args) == 0 || args[0].key != "" || args[0].value == "" {
+		return keyword.errorf("%s needs a region", kind)
+	}
+	region, err := p.region(args[0])
+	if err != nil {
+		return err
+	}
+	stack := &p.open[b.Location]
+	context, unwind, short := CallingContextID(None), uint32(0), false
+	args = args[1:]
+	if len(args) == 1 && args[0].key == "" && strings.HasPrefix(args[0].value, "@") && kind == KindEnter {
+		if context, err = p.context(args[0], region, innermost(*stack)); err != nil {
+			return err
+		}
+		kind, unwind, args, short = KindCallingContextEnter, 1, nil, true
+	}
+	fields := []textField{{"context", (*uint32)(&context), None}, {"unwind", &unwind, 0}}
+	if err := p.set(fields, args); err != nil {
+		return err
+	}
+	if kind.Enters() {
+		*stack = append(*stack, textFrame{region, context, short})
+	} else if n := len(*stack); n > 0 {
+		if top := (*stack)[n-1]; kind == KindLeave && top.short && top.region == region && len(args) == 0 {
+			kind, context = KindCallingContextLeave, top.context
+		}
+		*stack = (*stack)[:n-1]
+	}
+	if context == None && unwind == 0 && kind <= KindLeave {
+		b.AddFlow(time, kind, region)
+	} else {
+		b.AddContext(time, kind, region, context, unwind)
+	}
+	return nil
+}
+
+// A textFrame is an open region.
+type textFrame struct {
+	region  RegionID
+	context CallingContextID
+	short   bool // the short form made the context, so a plain Leave leaves it
+}
+
+// innermost returns the context of the innermost open region that has one.
+func innermost(stack []textFrame) CallingContextID {
+	for i := len(stack) - 1; i >= 0; i-- {
+		if stack[i].context != None {
+			return stack[i].context
+		}
+	}
+	return None
+}
+
+func (p *textParser) p2p(b *Batch, time int64, kind Kind, args []textWord) error {
+	r := P2PRow{Time: time, Kind: kind, Peer: None, Comm: defaultComm(namesMessage(kind))}
+	args, err := p.comm(&r.Comm, args)
+	if err != nil {
+		return err
+	}
+	fields := []textField{{peerKey(kind), &r.Peer, None}, {"tag", &r.Tag, 0}, {"bytes", &r.Bytes, 0}, {"req", &r.Request, 0}}
+	if err := p.set(fields, args); err != nil {
+		return err
+	}
+	b.AddP2P(r)
+	return nil
+}
+
+// comm takes the communicator off an event.
+func (p *textParser) comm(c *CommID, args []textWord) ([]textWord, error) {
+	var rest []textWord
+	for _, w := range args {
+		if w.key != "comm" {
+			rest = append(rest, w)
+			continue
+		}
+		byNumber := !w.quoted && (w.value == "none" || w.value != "" && w.value[0] >= '0' && w.value[0] <= '9')
+		if id, ok := p.names.commIDs[strings.TrimPrefix(w.value, commPrefix)]; ok && !byNumber {
+			*c = id
+		} else if err := parseNumber(c, w, 32); err != nil {
+			return nil, w.errorf("unknown communicator %q", w.value)
+		}
+	}
+	return rest, nil
+}
+
+// coll: the operation is the first word, or op=NUMBER.
+func (p *textParser) coll(b *Batch, time int64, kind Kind, args []textWord) error {
+	r := CollRow{Time: time, Kind: kind, Comm: defaultComm(namesCollective(kind)), Root: RootNone}
+	args, err := p.comm(&r.Comm, args)
+	if err != nil {
+		return err
+	}
+	fields := []textField{{"op", (*uint8)(&r.Op), 0}, {"root", &r.Root, None}, {"sent", &r.Sent, 0},
+		{"received", &r.Received, 0}, {"req", &r.Request, 0}}
+	for i := range args {
+		switch w := &args[i]; {
+		case w.key == "" && i == 0:
+			if err := operation(w); err != nil {
+				return err
+			}
+		case w.key == "root" && w.value == "self":
+			w.value = strconv.Itoa(int(RootSelf))
+		case w.key == "root" && w.value == "thisgroup":
+			w.value = strconv.Itoa(int(RootThisGroup))
+		}
+	}
+	if err := p.set(fields, args); err != nil {
+		return err
+	}
+	b.AddColl(r)
+	return nil
+}
+
+// operation replaces the name of a collective operation by op=number.
+func operation(w *textWord) error {
+	for i, name := range collNames {
+		if name == w.value {
+			w.key, w.value = "op", strconv.Itoa(i)
+			return nil
+		}
+	}
+	return w.errorf("unknown operation %q", w.value)
+}
+
+func (p *textParser) metric(b *Batch, time int64, keyword textWord, args []textWord) error {
+	if len(args) < 2 || len(args) > 256 {
+		return keyword.errorf("a metric event has a metric and 1 to 255 values")
+	}
+	var metric MetricID
+	if err := parseNumber(&metric, args[0], 32); err != nil {
+		return err
+	}
+	var types []ValueType
+	var values []uint64
+	for _, w := range args[1:] {
+		t, v, err := parseValue(w)
+		if err != nil {
+			return err
+		}
+		types, values = append(types, t), append(values, v)
+	}
+	b.AddMetric(time, metric, types, values)
+	return nil
+}
+
+// other: signed arguments are kept in two's complement, as in Other.
+func (p *textParser) other(b *Batch, time int64, kind Kind, args []textWord) error {
+	values := make([]uint64, len(args))
+	for i, w := range args {
+		if n, err := strconv.ParseInt(w.value, 0, 64); err == nil && w.key == "" {
+			values[i] = uint64(n)
+		} else if w.key != "" {
+			return w.errorf("unknown key %q", w.key)
+		} else if values[i], err = strconv.ParseUint(w.value, 0, 64); err != nil {
+			return w.errorf("%q is no number", w.value)
+		}
+	}
+	b.AddOther(time, kind, values...)
+	return nil
+}
+
+// parseValue reads TYPE:VALUE.
+func parseValue(w textWord) (ValueType, uint64, error) {
+	name, value, _ := strings.Cut(w.value, ":")
+	t, err := parseType(name)
+	if err != nil || w.key != "" {
+		return 0, 0, w.errorf("%q is not TYPE:VALUE", w.value)
+	}
+	if bits, err := strconv.ParseUint(value, 0, 64); err == nil && (t != TypeDouble || strings.HasPrefix(value, "0x")) {
+		return t, bits, nil
+	}
+	if n, err := strconv.ParseInt(value, 10, 64); err == nil && t >= TypeInt8 && t <= TypeInt64 {
+		return t, uint64(n), nil
+	}
+	if f, err := strconv.ParseFloat(value, 64); err == nil && t == TypeDouble {
+		return t, math.Float64bits(f), nil
+	}
+	return 0, 0, w.errorf("%q is no value of type %s", value, name)
+}
+
+func parseType(name string) (ValueType, error) {
+	for i, n := range typeNames {
+		if n == name {
+			return ValueType(i), nil
+		}
+	}
+	n, err := strconv.ParseUint(name, 10, 8)
+	return ValueType(n), err
+}

@@ -1,0 +1,156 @@
+package trace
+
+// A Trace is a trace whose locations have been reconciled: what merge makes of a Source
+// and what every analysis reads. All times in it are corrected ticks.
+//
+// Rows refer to each other by location and index: Calls[l], Sends[l] and Recvs[l] belong
+// to location l.
+type Trace struct {
+	Source Source
+	Defs   *Defs
+	Tree   *CallTree
+	Pool   *Pool // of all tables below
+
+	World []LocationID // location of each rank's master thread
+	Rank  []uint32     // world rank of each location; None outside MPI
+	Span  []Span       // by location
+
+	Calls       []*Table[Call]
+	Sends       []*Table[Send]
+	Recvs       []*Table[Recv]
+	Collectives *Table[Collective]
+	Members     *Table[Member]
+
+	Clock    Clock
+	Coverage Coverage
+	Findings []Finding // of the source and of merging
+}
+
+// A Span is the time from the first to the last event of a location. Events is 0 if it
+// has none.
+type Span struct {
+	First, Last int64
+	Events      uint64
+}
+
+// A Call is one call of an MPI function that communicates, starts or completes a request,
+// synchronises, or probes. Calls that do nothing of the kind (MPI_Comm_rank, an
+// unsuccessful MPI_Test) have no row. Calls of a location are in order of Enter.
+//
+//	Enter <= Leave
+//	the sends that the call posts are Sends[FirstSend:next call's FirstSend]
+//	the receives that the call completes are Recvs[FirstRecv:next call's FirstRecv]
+type Call struct {
+	Seq          uint64 // of its Enter
+	Enter, Leave int64
+	Path         PathID // of the MPI function, in Trace.Tree
+	Region       RegionID
+	FirstSend    uint32
+	FirstRecv    uint32
+	Coll         uint32 // row in Collectives that the call takes part in or completes; None
+	Class        CallClass
+	Open         bool // never left; Leave is the location's last event
+}
+
+// A Send is a message as its sender knows it. Sends of a location are in order of their
+// send record, which is the order of posting.
+type Send struct {
+	Seq     uint64 // of the send record
+	Time    int64  // of the send record
+	Bytes   uint64
+	Comm    CommID
+	Tag     uint32
+	To      uint32     // world rank of the receiver; None: not resolved
+	Call    uint32     // that posted it; None: recorded outside any call
+	Done    uint32     // call that completed it (= Call if blocking); None: none recorded
+	RecvLoc LocationID // with Recv: the matching row; None: unmatched
+	Recv    uint32
+	State   MessageState
+}
+
+// A Recv is a message as its receiver knows it. Recvs of a location are in order of their
+// receive record, which is the order of completion.
+type Recv struct {
+	Seq     uint64 // of the receive record
+	PostSeq uint64 // of the record that posted it (= Seq if blocking)
+	Time    int64  // of the receive record
+	Bytes   uint64
+	Comm    CommID
+	Tag     uint32
+	From    uint32     // world rank of the sender; None: not resolved
+	Call    uint32     // that completed it; None: recorded outside any call
+	Post    uint32     // call that posted it (= Call if blocking); None: none recorded
+	SendLoc LocationID // with Send: the matching row; None: unmatched
+	Send    uint32
+	State   MessageState
+}
+
+// A MessageState says what became of a send or a receive.
+type MessageState uint8
+
+// The states.
+const (
+	Unmatched MessageState = iota // no partner is recorded
+	Matched                       // SendLoc/Send or RecvLoc/Recv name the partner
+	Cancelled                     // the program cancelled it
+	Unusable                      // communicator or rank cannot be resolved
+)
+
+// A Collective is one instance of a collective operation; its members are
+// Members[First:First+Count], in order of rank in the communicator.
+type Collective struct {
+	First    uint32
+	Count    uint32
+	Comm     CommID
+	Root     uint32 // rank in the communicator, or RootNone …
+	Size     uint32 // of the communicator; Count < Size: some ranks are missing
+	Op       CollectiveOp
+	Mismatch bool // members disagree about operation or root
+}
+
+// A Member is one rank's part in a collective. Of a blocking operation Call and Done are
+// the same; of a non-blocking one Call starts and Done completes it.
+type Member struct {
+	Sent, Received uint64
+	Location       LocationID
+	Rank           uint32 // in the communicator
+	Call           uint32
+	Done           uint32 // None: no completion recorded
+}
+
+// Coverage says how much of the recorded data entered the analysis.
+type Coverage struct {
+	EventsRead         uint64
+	EventsSkipped      uint64 // could not be used: see the findings
+	LocationsTruncated uint32
+}
+
+// A ClockMethod says how times were corrected.
+type ClockMethod string
+
+// The clock methods.
+const (
+	ClockNone       ClockMethod = "none"
+	ClockOffsets    ClockMethod = "offsets"
+	ClockCLC        ClockMethod = "clc"
+	ClockOffsetsCLC ClockMethod = "offsets+clc"
+)
+
+// A Clock says what was done about the clocks, and holds the maps that do it.
+type Clock struct {
+	Method      ClockMethod
+	Messages    Violations
+	Collectives Violations
+	MaxShift    int64      // largest shift by the logical clock, in ticks
+	Maps        []ClockMap // by location: raw to corrected time
+}
+
+// Violations counts what runs backwards in time: messages whose receive record lies
+// strictly before their send record, collectives that a member leaves before another one
+// that must come first has entered.
+type Violations struct {
+	Raw     uint64 // as recorded
+	Offsets uint64 // with the measured offsets
+	After   uint64 // with the correction in force
+	Max     int64  // largest violation before the logical clock, in ticks
+}
