@@ -1,0 +1,18 @@
+// Package arrowdir reads and writes traces as directories of Arrow IPC or Parquet files,
+// for other programs to read (DuckDB, pandas, Polars) and for tracekit to read again
+// without loss.
+//
+// # Layout
+//
+//	X/tracekit.json      what the trace is, which rows belong to which location, checksums
+//	X/defs/KIND.EXT      definitions, one table for each kind (trace.Defs.Records)
+//	X/events/TABLE.EXT   events: flow, p2p, coll, metric, other, attrs (trace.Batch.Record)
+//
+// EXT is arrow or parquet. Each table of events has the columns of its trace.TableID and
+// the column location. Rows of a location stand in order of seq. Parquet files are
+// compressed with zstd and have one row group for each location (several for a location of
+// more than MaxGroupRows rows, or whose events came interleaved with others').
+//
+// Times are raw ticks; the clock's resolution and the measured offsets stand in the
+// definitions.
+package arrowdir

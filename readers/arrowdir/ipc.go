@@ -1,0 +1,69 @@
+package arrowdir
+
+import (
+	"errors"
+	"os"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+)
+
+// ipcWriter writes an Arrow IPC file, one record for each batch.
+type ipcWriter struct {
+	file *os.File
+	out  *ipc.FileWriter
+}
+
+func newIPCWriter(name string, schema *arrow.Schema) (*ipcWriter, error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	out, err := ipc.NewFileWriter(f, ipc.WithSchema(schema))
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &ipcWriter{f, out}, nil
+}
+
+func (w *ipcWriter) write(r arrow.Record, _ bool) (bool, error) { return true, w.out.Write(r) }
+
+func (w *ipcWriter) close() error { return errors.Join(w.out.Close(), w.file.Close()) }
+
+// ipcFile reads an Arrow IPC file.
+type ipcFile struct {
+	file *os.File
+	in   *ipc.FileReader
+}
+
+func openIPC(name string) (*ipcFile, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	in, err := ipc.NewFileReader(f)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &ipcFile{f, in}, nil
+}
+
+func (f *ipcFile) groups() int { return f.in.NumRecords() }
+
+// records iterates over some of the records.
+func (f *ipcFile) records(indices []int) (recordIterator, error) {
+	next := 0
+	return recordIterator{
+		next: func() (arrow.Record, error) {
+			if next == len(indices) {
+				return nil, nil
+			}
+			next++
+			r, err := f.in.RecordAt(indices[next-1])
+			return r, err
+		},
+		stop: func() {},
+	}, nil
+}
+
+func (f *ipcFile) close() error { return errors.Join(f.in.Close(), f.file.Close()) }

@@ -1,0 +1,208 @@
+package arrowdir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"tracekit/trace"
+)
+
+// Options say how a directory is written.
+type Options struct {
+	Format Format // the zero value is Arrow
+	Force  bool   // replace a directory of the same name
+}
+
+// MaxGroupRows is the number of rows after which a Parquet row group is closed.
+const MaxGroupRows = 1 << 22
+
+// A Writer writes a directory of tables; it is a trace.Sink. The directory has a
+// temporary name until it is complete. Nothing of a trace is lost in this format.
+type Writer struct {
+	path, temp string
+	force      bool
+	manifest   manifest
+	tables     [trace.Tables]tableWriter
+	last       [trace.Tables]trace.LocationID // whose rows a table ends in
+	locations  []uint32                       // scratch for the column location
+	closed     bool
+}
+
+// A tableWriter writes the records of one table. A record that begins a group is not
+// joined with those before it.
+type tableWriter interface {
+	write(r arrow.Record, begin bool) (newGroup bool, err error)
+	close() error
+}
+
+// Create begins a directory. The error wraps fs.ErrExist if there is one of that name,
+// unless options say to replace it.
+func Create(path string, info trace.Info, defs *trace.Defs, o Options) (*Writer, error) {
+	if o.Format == "" {
+		o.Format = Arrow
+	}
+	path = filepath.Clean(path)
+	if _, err := os.Lstat(path); err == nil && !o.Force {
+		return nil, fmt.Errorf("%s: %w", path, fs.ErrExist)
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{path: path, temp: temp, force: o.Force}
+	for t := range w.last {
+		w.last[t] = trace.None
+	}
+	info.Path, info.Format, info.Bytes = "", "", 0 // where the trace came from is not part of it
+	w.manifest = manifest{Schema: manifestSchema, Format: o.Format, Info: info, Events: make([]uint64, len(defs.Locations))}
+	if err := w.begin(defs); err != nil {
+		return nil, errors.Join(err, w.Discard())
+	}
+	return w, nil
+}
+
+func (w *Writer) begin(defs *trace.Defs) error {
+	for _, part := range []string{"defs", "events"} {
+		if err := os.Mkdir(filepath.Join(w.temp, part), 0o755); err != nil {
+			return err
+		}
+	}
+	if err := os.Chmod(w.temp, 0o755); err != nil {
+		return err
+	}
+	for _, r := range defs.Records(memory.NewGoAllocator()) {
+		if err := w.definitions(r); err != nil {
+			return err
+		}
+	}
+	for t := range w.tables {
+		id := trace.TableID(t)
+		var err error
+		w.tables[t], err = newTableWriter(fileOf(w.temp, "events", id.String(), w.manifest.Format), withLocation(id.Schema()), w.manifest.Format)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Writer) definitions(r trace.NamedRecord) error {
+	defer r.Record.Release()
+	t, err := newTableWriter(fileOf(w.temp, "defs", r.Name, w.manifest.Format), r.Record.Schema(), w.manifest.Format)
+	if err != nil {
+		return err
+	}
+	_, err = t.write(r.Record, true)
+	return errors.Join(err, t.close())
+}
+
+func newTableWriter(name string, schema *arrow.Schema, f Format) (tableWriter, error) {
+	if f == Parquet {
+		return newParquetWriter(name, schema)
+	}
+	return newIPCWriter(name, schema)
+}
+
+// withLocation is a schema with the column location in front.
+func withLocation(s *arrow.Schema) *arrow.Schema {
+	fields := append([]arrow.Field{{Name: "location", Type: arrow.PrimitiveTypes.Uint32}}, s.Fields()...)
+	return arrow.NewSchema(fields, nil)
+}
+
+// Write implements trace.Sink.
+func (w *Writer) Write(b *trace.Batch) error {
+	if int(b.Location) >= len(w.manifest.Events) {
+		return fmt.Errorf("writing %s: a batch of location %d of %d", w.path, b.Location, len(w.manifest.Events))
+	}
+	w.manifest.Events[b.Location] += uint64(b.Len())
+	for t, table := range w.tables {
+		id := trace.TableID(t)
+		r := b.Record(id)
+		if r.NumRows() > 0 {
+			tagged := w.tag(r, b.Location)
+			begun, err := table.write(tagged, b.Location != w.last[t])
+			tagged.Release()
+			if err != nil {
+				return fmt.Errorf("writing table %s of %s: %w", id, w.path, err)
+			}
+			if begun {
+				w.manifest.add(id, b.Location)
+			}
+			w.last[t] = b.Location
+		}
+		r.Release()
+	}
+	return nil
+}
+
+// tag puts the column location in front of a record.
+func (w *Writer) tag(r arrow.Record, l trace.LocationID) arrow.Record {
+	n := int(r.NumRows())
+	for len(w.locations) < n || len(w.locations) > 0 && w.locations[0] != uint32(l) {
+		w.locations = w.locations[:0]
+		for range max(n, 1<<14) {
+			w.locations = append(w.locations, uint32(l))
+		}
+	}
+	raw := arrow.Uint32Traits.CastToBytes(w.locations[:n])
+	data := array.NewData(arrow.PrimitiveTypes.Uint32, n, []*memory.Buffer{nil, memory.NewBufferBytes(raw)}, nil, 0, 0)
+	defer data.Release()
+	column := array.NewUint32Data(data)
+	defer column.Release()
+	columns := append([]arrow.Array{column}, r.Columns()...)
+	return array.NewRecord(withLocation(r.Schema()), columns, int64(n))
+}
+
+// Close implements trace.Sink.
+func (w *Writer) Close() error {
+	if w.closed {
+		return nil
+	}
+	err := w.closeTables()
+	if err == nil {
+		w.manifest.Files, err = checksums(w.temp)
+	}
+	if err == nil {
+		err = w.manifest.write(w.temp)
+	}
+	if err == nil && w.force {
+		err = os.RemoveAll(w.path)
+	}
+	if err == nil {
+		err = os.Rename(w.temp, w.path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("writing %s: %w", w.path, err), w.Discard())
+	}
+	w.closed = true
+	return nil
+}
+
+func (w *Writer) closeTables() (err error) {
+	for t, table := range w.tables {
+		if table != nil {
+			err = errors.Join(err, table.close())
+		}
+		w.tables[t] = nil
+	}
+	return err
+}
+
+// Lost counts what was written so far and has no form here: nothing.
+func (w *Writer) Lost() map[string]uint64 { return nil }
+
+// Discard removes all that was written. After Close it does nothing.
+func (w *Writer) Discard() error {
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	return errors.Join(w.closeTables(), os.RemoveAll(w.temp))
+}

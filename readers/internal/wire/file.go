@@ -1,0 +1,133 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+)
+
+// ErrFileChanged says that a file became shorter while it was read.
+var ErrFileChanged = errors.New("the file changed while it was read")
+
+// A File is read in spans, from its beginning to its end. Where the system can, the file
+// is mapped into memory and the spans before the current one are given back; else spans
+// are read into a buffer.
+type File struct {
+	name   string
+	size   int64
+	mapped []byte // nil: read from file
+	freed  int64  // mapped[:freed] was given back to the system
+	file   *os.File
+	buf    []byte
+}
+
+// Open opens a file for reading.
+func Open(name string) (*File, error) { return open(name, mapFile) }
+
+// OpenUnmapped opens a file that is read into buffers even if it could be mapped.
+func OpenUnmapped(name string) (*File, error) {
+	return open(name, func(*os.File, int64) []byte { return nil })
+}
+
+func open(name string, mapper func(*os.File, int64) []byte) (*File, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	w := &File{name: name, size: info.Size(), file: f}
+	if w.mapped = mapper(f, w.size); w.mapped != nil {
+		w.file = nil // the mapping stays: thousands of files may be open
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// Name returns the name that the file was opened by.
+func (f *File) Name() string { return f.name }
+
+// Size returns the file's size when it was opened, in bytes.
+func (f *File) Size() int64 { return f.size }
+
+// Span returns the n bytes from offset off on, fewer at the end of the file. They are
+// valid until the next call, and must not be written.
+func (f *File) Span(off, n int64) ([]byte, error) {
+	if off < 0 || n < 0 || off >= f.size {
+		return nil, nil
+	}
+	n = min(n, f.size-off)
+	if f.mapped != nil {
+		f.release(off)
+		return f.mapped[off : off+n : off+n], nil
+	}
+	if int64(cap(f.buf)) < n {
+		f.buf = make([]byte, n)
+	}
+	got, err := f.file.ReadAt(f.buf[:n], off)
+	if err == io.EOF {
+		err = nil
+		if int64(got) < n {
+			err = ErrFileChanged
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", f.name, err)
+	}
+	return f.buf[:n], nil
+}
+
+// release gives back the mapped memory before off.
+func (f *File) release(off int64) {
+	const page = 64 << 10 // a multiple of every page size in use
+	if off -= off % page; off > f.freed {
+		discard(f.mapped[f.freed:off])
+		f.freed = off
+	}
+}
+
+// Close gives the file back. Spans must not be used afterwards.
+func (f *File) Close() error {
+	if f.mapped != nil {
+		m := f.mapped
+		f.mapped, f.size = nil, 0
+		return unmapFile(m)
+	}
+	if f.file == nil {
+		return nil
+	}
+	err := f.file.Close()
+	f.file, f.size = nil, 0
+	return err
+}
+
+// Guard calls decode, which reads spans of the file. A mapped file that another program
+// cuts short meanwhile makes it return ErrFileChanged instead of ending the program.
+func (f *File) Guard(decode func()) (err error) {
+	if f.mapped == nil {
+		decode()
+		return nil
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }: // a memory fault has an address, our own bugs have none
+			err = fmt.Errorf("reading %s: %w", f.name, ErrFileChanged)
+		default:
+			panic(r)
+		}
+	}()
+	decode()
+	return nil
+}

@@ -1,0 +1,315 @@
+package jsontrace
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"tracekit/trace"
+)
+
+// A place is where the events of a location are: a sub-lane of a lane of a file.
+type place struct {
+	file *file
+	lane *lane
+	sub  int
+	ids  *idMap
+}
+
+// An assembler makes one trace of files. See the package's documentation for the rules.
+type assembler struct {
+	files   []*file
+	defs    *trace.Defs
+	strings map[string]trace.StringID
+	regions map[trace.Region]trace.RegionID
+	comms   map[string]trace.CommID
+	places  []place
+	nodes   map[string]trace.SystemTreeNodeID
+	worldOf map[uint32]trace.LocationID // location of each world rank
+	ledger  trace.Ledger
+}
+
+// assemble makes the definitions of a trace of files, which may be several only if none
+// is in tracekit's own dialect.
+func assemble(ctx context.Context, files []*file) (*assembler, error) {
+	a := &assembler{files: files, defs: &trace.Defs{}, strings: make(map[string]trace.StringID),
+		regions: make(map[trace.Region]trace.RegionID), comms: make(map[string]trace.CommID),
+		nodes: make(map[string]trace.SystemTreeNodeID), worldOf: make(map[uint32]trace.LocationID)}
+	a.string("")
+	a.attributes()
+	orderFiles(files)
+	for i, f := range files {
+		if err := a.file(ctx, i, f); err != nil {
+			return nil, err
+		}
+	}
+	a.ranks()
+	for _, f := range files {
+		a.groups(f)
+	}
+	return a, nil
+}
+
+// orderFiles finds the rank of each file and, if all have one, puts them in its order.
+func orderFiles(files []*file) {
+	ranked := true
+	for _, f := range files {
+		if len(files) > 1 || f.origin.kineto {
+			f.origin.rankFromName(f.path)
+		}
+		f.origin.alone = f.origin.kineto || f.rocprof
+		ranked = ranked && f.origin.hasRank
+	}
+	if ranked {
+		slices.SortStableFunc(files, func(x, y *file) int { return cmp.Compare(x.origin.rank, y.origin.rank) })
+	}
+}
+
+// string returns the number of a string in the trace.
+func (a *assembler) string(s string) trace.StringID {
+	id, ok := a.strings[s]
+	if !ok {
+		id = trace.StringID(len(a.defs.Strings))
+		a.defs.Strings = append(a.defs.Strings, s)
+		a.strings[s] = id
+	}
+	return id
+}
+
+// attributes defines the attributes, whose numbers are the constants.
+func (a *assembler) attributes() {
+	texts := [attributes][2]string{
+		attrFile:     {"file", "the file that a call works on"},
+		attrFlowOut:  {"flow_out", "a flow of this number starts here"},
+		attrFlowStep: {"flow_step", "a flow of this number passes here"},
+		attrFlowIn:   {"flow_in", "a flow of this number ends here"},
+	}
+	for i, t := range texts {
+		typ := trace.TypeUint64
+		if trace.AttributeID(i) == attrFile {
+			typ = trace.TypeString
+		}
+		a.defs.Attributes = append(a.defs.Attributes, trace.Attribute{Ref: uint64(i),
+			Name: a.string(t[0]), Description: a.string(t[1]), Type: typ})
+	}
+}
+
+// file adds the definitions of a file but for its communicators.
+func (a *assembler) file(ctx context.Context, number int, f *file) error {
+	ids := &idMap{}
+	for _, s := range f.names.list {
+		ids.strings = append(ids.strings, a.string(s))
+	}
+	for _, r := range f.regions.list {
+		ids.regions = append(ids.regions, a.region(r, ids))
+	}
+	for _, m := range f.meters.list {
+		ids.metrics = append(ids.metrics, a.metric(m, ids))
+	}
+	// Lanes without events are known from metadata only: PyTorch names every device of the
+	// machine.
+	lanes := slices.Clone(f.lanes.list)
+	lanes = slices.DeleteFunc(lanes, func(l *lane) bool { return l.stream.Len() == 0 })
+	kinds := f.kinds(lanes)
+	// The order of locations must not depend on which lane happens to come first in the file.
+	slices.SortFunc(lanes, func(x, y *lane) int {
+		return cmp.Or(cmp.Compare(order(kinds[x.pid]), order(kinds[y.pid])), f.compare(x.pid, y.pid),
+			cmp.Compare(boolInt(x.async), boolInt(y.async)), f.compare(x.tid, y.tid))
+	})
+	var group trace.LocationGroupID = trace.None
+	creator := trace.LocationGroupID(trace.None)
+	for i, l := range lanes {
+		if i == 0 || l.pid != lanes[i-1].pid {
+			kind := kinds[l.pid]
+			group = a.group(number, f, l.pid, kind, creator)
+			if kind == 1 && creator == trace.None {
+				creator = group // accelerators come after processes
+			}
+		}
+		if err := a.lane(ctx, f, l, group, ids); err != nil {
+			return err
+		}
+	}
+	f.idmap = ids
+	return nil
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// kinds returns the kinds of the location groups that pids become: accelerators are those
+// with a lane of kernels; those with nothing but the writer's bookkeeping are unknown.
+func (f *file) kinds(lanes []*lane) map[ident]uint8 {
+	kinds := make(map[ident]uint8)
+	for _, l := range lanes {
+		switch {
+		case l.gpu || f.rocprof && rocprofDevice(f.meta.processes[l.pid]):
+			kinds[l.pid] = 2
+		case kinds[l.pid] == 0 && !l.trivial:
+			kinds[l.pid] = 1
+		}
+	}
+	return kinds
+}
+
+// order returns where among the others a location group of that kind comes: processes,
+// accelerators, the writer's bookkeeping.
+func order(kind uint8) uint8 { return (kind + 2) % 3 }
+
+// compare orders pids and tids: numbers, then names.
+func (f *file) compare(x, y ident) int {
+	if x.named && y.named {
+		return cmp.Compare(f.names.list[x.n], f.names.list[y.n])
+	}
+	return compareIdents(x, y)
+}
+
+func (a *assembler) region(r region, ids *idMap) trace.RegionID {
+	name := a.string(r.code.function)
+	def := trace.Region{Name: name, Canonical: name, Description: ids.strings[r.cat], Role: trace.RoleFunction,
+		Paradigm: r.paradigm, File: a.string(r.code.file), BeginLine: r.code.line}
+	// The canonical name lets the analyses of MPI see what the kernel does.
+	if op := r.op; op != opNone && op != opUnnamed {
+		def.Canonical = a.string(mpiName(op))
+		def.Paradigm = trace.ParadigmMPI
+	}
+	id, ok := a.regions[def]
+	if !ok {
+		id = trace.RegionID(len(a.defs.Regions))
+		a.regions[def] = id
+		def.Ref = uint64(id)
+		a.defs.Regions = append(a.defs.Regions, def)
+	}
+	return id
+}
+
+// mpiName returns the MPI function that does what an operation does.
+func mpiName(op operation) string {
+	switch op {
+	case opSend:
+		return "MPI_Send"
+	case opRecv:
+		return "MPI_Recv"
+	}
+	return "MPI_" + op.op().String()
+}
+
+func (a *assembler) metric(m meter, ids *idMap) trace.MetricID {
+	def := trace.Metric{Ref: uint64(len(a.defs.Metrics)), Class: trace.None, Recorder: trace.None}
+	for _, s := range m.series {
+		name := a.defs.Strings[ids.strings[m.name]]
+		// Viewers and writers use the series "value" where there is only one.
+		if series := a.defs.Strings[ids.strings[s.name]]; len(m.series) > 1 || series != "value" && series != name {
+			name += "." + series
+		}
+		id := trace.MetricMemberID(len(a.defs.MetricMembers))
+		a.defs.MetricMembers = append(a.defs.MetricMembers, trace.MetricMember{Ref: uint64(id),
+			Name: a.string(name), Description: a.string(""), Value: s.valueType(), Base: 1,
+			Mode: metricAbsolutePoint, Unit: a.string("")})
+		def.Members = append(def.Members, id)
+	}
+	a.defs.Metrics = append(a.defs.Metrics, def)
+	return trace.MetricID(len(a.defs.Metrics) - 1)
+}
+
+// metricAbsolutePoint is OTF2's mode of a value that is that of the moment.
+const metricAbsolutePoint = 4
+
+// group adds the location group of a process or accelerator.
+func (a *assembler) group(number int, f *file, pid ident, kind uint8, creator trace.LocationGroupID) trace.LocationGroupID {
+	name := f.meta.processes[pid]
+	if name == "" {
+		name = f.identName("process", pid)
+	}
+	if len(a.files) > 1 {
+		if f.origin.hasRank {
+			name = fmt.Sprintf("rank %d: %s", f.origin.rank, name)
+		} else {
+			name = fmt.Sprintf("file %d: %s", number, name)
+		}
+	}
+	if kind != 2 {
+		creator = trace.None
+	}
+	id := trace.LocationGroupID(len(a.defs.LocationGroups))
+	a.defs.LocationGroups = append(a.defs.LocationGroups, trace.LocationGroup{Ref: uint64(id),
+		Name: a.string(name), Kind: kind, Node: a.node(f.dft.host), Creator: creator})
+	return id
+}
+
+// node returns the node of the system tree with that name, the machine if it is "".
+func (a *assembler) node(host string) trace.SystemTreeNodeID {
+	if id, ok := a.nodes[host]; ok {
+		return id
+	}
+	def := trace.SystemTreeNode{Name: a.string("machine"), Class: a.string("machine"), Parent: trace.None}
+	if host != "" {
+		def = trace.SystemTreeNode{Name: a.string(host), Class: a.string("node"), Parent: a.node("")}
+	}
+	id := trace.SystemTreeNodeID(len(a.defs.SystemTree))
+	def.Ref = uint64(id)
+	a.defs.SystemTree = append(a.defs.SystemTree, def)
+	a.nodes[host] = id
+	return id
+}
+
+// identName returns the name of a process or thread that has no other: its own text, or
+// what it is and its number.
+func (f *file) identName(what string, i ident) string {
+	if !i.named {
+		return what + " " + strconv.FormatInt(i.n, 10)
+	}
+	if name := f.names.list[i.n]; name != "" {
+		return name
+	}
+	return what + ` ""`
+}
+
+// lane adds the locations of a lane: one, and one more for each sub-lane.
+func (a *assembler) lane(ctx context.Context, f *file, l *lane, group trace.LocationGroupID, ids *idMap) error {
+	n, err := f.survey(ctx, l)
+	if err != nil {
+		return err
+	}
+	count := n.count
+	kind := trace.LocationCPUThread
+	if l.gpu || a.defs.LocationGroups[group].Kind == 2 {
+		kind = trace.LocationGPU
+	} else if a.defs.LocationGroups[group].Kind == 0 {
+		kind = trace.LocationUnknown
+	}
+	at := trace.Place{Location: trace.LocationID(len(a.places)), File: f.path, Offset: -1}
+	in := "in " + f.laneName(l)
+	if !l.async { // these may overlap
+		a.ledger.AddN(trace.CodeOverlap, count.overlaps, at, in+"; they have locations of their own")
+	}
+	a.ledger.AddN(trace.CodeOpenRegion, count.open, at, in+", by a B without E; closed with what encloses it")
+	a.ledger.AddN(trace.CodeUnmatchedLeave, count.unmatched, at, in+", by an E without B")
+	a.ledger.AddN(trace.CodeUnsorted, l.stream.Late(), at, in)
+	name := f.laneName(l)
+	for sub, events := range n.events {
+		if sub > 0 {
+			name = fmt.Sprintf("%s (overlap %d)", f.laneName(l), sub)
+		}
+		a.defs.Locations = append(a.defs.Locations, trace.Location{Ref: uint64(len(a.places)),
+			Name: a.string(name), Kind: kind, Events: events, Group: group})
+		a.places = append(a.places, place{f, l, sub, ids})
+	}
+	return nil
+}
+
+func (f *file) laneName(l *lane) string {
+	if l.async {
+		return "async " + f.names.list[l.tid.n]
+	}
+	if name := f.meta.threads[[2]ident{l.pid, l.tid}]; name != "" {
+		return name
+	}
+	return f.identName("thread", l.tid)
+}

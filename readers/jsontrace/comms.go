@@ -1,0 +1,135 @@
+package jsontrace
+
+import (
+	"strings"
+
+	"tracekit/trace"
+)
+
+// A group says which ranks communicate: a process group of PyTorch, a communicator of MPI.
+type group struct {
+	name  string
+	ranks []uint32 // nil: not recorded, all ranks
+	// A list of ranks that the writer has cut short is recorded as the first rank, their
+	// number and the distance between neighbours.
+	start, size, stride uint32
+}
+
+// comms finds groups by the raw text that describes them. Number 0 is the world.
+type comms struct {
+	list    []group
+	byRaw   map[string]uint32
+	scratch []byte
+}
+
+func newComms() *comms {
+	return &comms{list: []group{{name: "MPI_COMM_WORLD"}}, byRaw: map[string]uint32{"": 0}}
+}
+
+// commLimit bounds the number of groups of a file; further ones are taken for the world.
+const commLimit = 1 << 16
+
+// find returns the group of that description, made by describe if it is new.
+func (c *comms) find(describe func() group, raw ...[]byte) uint32 {
+	c.scratch = c.scratch[:0]
+	for _, r := range raw {
+		c.scratch = append(append(c.scratch, r...), 0)
+	}
+	if id, ok := c.byRaw[string(c.scratch)]; ok {
+		return id
+	}
+	if len(c.list) >= commLimit {
+		return 0
+	}
+	id := uint32(len(c.list))
+	c.list = append(c.list, describe())
+	c.byRaw[string(c.scratch)] = id
+	return id
+}
+
+// call reads what the arguments of a slice say about its communication.
+func (f *file) call(l *lane, r *region, ev *event) call {
+	if r.gpu {
+		return f.kernelCall(r, ev)
+	}
+	return f.functionCall(r, ev)
+}
+
+// commArgs are the arguments of MPI calls under their usual names, raw.
+type commArgs struct {
+	op, comm, root, tag, bytes, in, out, src, dst []byte
+}
+
+func readCommArgs(args []byte) (a commArgs) {
+	members(args, func(key, value []byte) bool {
+		switch strings.ToLower(string(key)) {
+		case "op":
+			a.op = text(value)
+		case "comm", "communicator":
+			a.comm = text(value)
+		case "root":
+			a.root = text(value)
+		case "tag":
+			a.tag = text(value)
+		case "bytes", "size", "nbytes", "length", "message-size":
+			a.bytes = text(value)
+		case "bytes_in":
+			a.in = text(value)
+		case "bytes_out":
+			a.out = text(value)
+		case "src", "source", "from":
+			a.src = text(value)
+		case "dst", "dest", "destination", "to", "peer":
+			a.dst = text(value)
+		}
+		return true
+	})
+	return a
+}
+
+// functionCall reads the arguments of an MPI function: those of a collective one if they
+// name the operation or the communicator, those of a blocking message if they name the
+// peer.
+func (f *file) functionCall(r *region, ev *event) call {
+	a := readCommArgs(ev.args)
+	c := call{comm: f.commByName(a.comm), tag: uint32(number(a.tag)), peer: trace.RootNone}
+	switch {
+	case r.mpi.Class == trace.ClassColl && (a.op != nil || a.comm != nil):
+		c.operation = collective(r.mpi.Op)
+		c.sent, c.received = number(a.in), number(a.out)
+		if root, ok := integer(a.root); ok {
+			c.peer = uint32(root)
+		}
+	case (r.mpi.Class == trace.ClassSend || r.mpi.Class == trace.ClassBsend) && a.dst != nil:
+		c.operation, c.peer, c.sent = opSend, rankNumber(a.dst), number(a.bytes)
+	case r.mpi.Class == trace.ClassRecv && a.src != nil:
+		c.operation, c.peer, c.received = opRecv, rankNumber(a.src), number(a.bytes)
+	}
+	return c
+}
+
+// commByName returns the group that a file calls by a number or name.
+func (f *file) commByName(name []byte) uint32 {
+	switch string(name) {
+	case "", "0", "world", "MPI_COMM_WORLD":
+		return 0
+	}
+	return f.comms.find(func() group { return group{name: unescape(name)} }, name)
+}
+
+// number returns an unsigned integer, 0 if it is none.
+func number(s []byte) uint64 {
+	u, neg, ok := unsigned(s)
+	if !ok || neg {
+		return 0
+	}
+	return u
+}
+
+// rankNumber returns a rank, None if it is none.
+func rankNumber(s []byte) uint32 {
+	if n, ok := integer(s); ok && n >= 0 && n < trace.None {
+		return uint32(n)
+	}
+	return trace.None
+}

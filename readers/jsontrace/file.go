@@ -1,0 +1,248 @@
+package jsontrace
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"tracekit/readers/internal/spool"
+	"tracekit/trace"
+)
+
+// A file is one file of a trace while and after it is read. Its names, regions, lanes,
+// communicators and metrics have numbers of their own; assemble makes them those of the
+// trace.
+type file struct {
+	path    string
+	window  int // bytes that are read at once
+	block   int // bytes that are parsed at once by one of
+	workers int // goroutines, if they are more than one
+	spool   *spool.Spool
+	names   *names
+	regions *regions
+	lanes   *lanes
+	comms   *comms
+	meters  *meters
+	async   *async
+	flows   *flows
+	ledger  trace.Ledger
+	members map[string]string // of the outer object, raw
+	phases  [256]uint64       // number of events by phase
+	origin  origin
+	meta    metadata
+	dft     dftracer
+	tau     tau
+
+	launches  launches
+	rocprof   bool   // times stand in the arguments
+	ncclWorld string // hash of the communicator of all ranks, in files of NCCL's profiler
+
+	own   *dialect // tracekit's own dialect, nil in others
+	base  int64    // ns to be added to all times
+	based bool     // the times with base count from 1970
+	size  int64    // of the file
+	bytes int64    // of the text
+	shift int64    // ns to be added to all times for the common time axis
+	idmap *idMap   // made by assemble
+}
+
+// newFile returns a file that holds budget bytes of events in memory.
+func newFile(path, tempDir string, budget int64) *file {
+	n := newNames()
+	s := spool.New(tempDir, budget)
+	f := &file{path: path, window: windowBytes, block: blockBytes, spool: s, names: n, regions: newRegions(n), lanes: newLanes(s, n),
+		comms: newComms(), meters: newMeters(n), members: make(map[string]string)}
+	f.async, f.flows = newAsync(f), newFlows(f, tempDir)
+	f.meta, f.dft, f.tau, f.launches = newMetadata(), newDftracer(), newTau(), newLaunches()
+	f.names.text("") // so that a missing name is number 0
+	return f
+}
+
+// read reads the whole text.
+func (f *file) read(ctx context.Context, r io.Reader) error {
+	plain, err := uncompressed(r)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	in := newInput(plain, f.window)
+	c := &container{in: in, h: f, workers: f.workers, block: f.block}
+	if err := c.run(ctx); err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	f.bytes = in.at()
+	if f.size == 0 { // a stream
+		f.size = f.bytes
+	}
+	f.async.close()
+	if err := f.spool.Finish(); err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	return f.flows.count(ctx)
+}
+
+// find implements handler.
+func (f *file) find(code trace.Code, at int64, text string) {
+	f.ledger.Add(code, trace.Place{Location: trace.None, File: f.path, Offset: at}, text)
+}
+
+// digits implements handler.
+func (f *file) digits() int {
+	if f.own != nil {
+		return f.own.Digits
+	}
+	return nanoDigits
+}
+
+// member implements handler: it keeps what is short or known.
+func (f *file) member(key string, value []byte, at int64) {
+	switch {
+	case value == nil:
+		f.find(trace.CodeBadValue, at, "the member "+key+" is too long")
+	case key == "tracekit":
+		f.readDialect(value, at)
+	case key == "baseTimeNanoseconds" || key == "viztracer_metadata":
+		f.readBase(value)
+	case key == "schemaVersion":
+		f.origin.kineto = true
+	case key == "distributedInfo":
+		f.origin.readDistributedInfo(value)
+	case key == "samples":
+		elements(value, func(v []byte) bool { f.sample(v, at); return true })
+	case len(value) <= 256 && len(f.members) < 64:
+		f.members[key] = unescape(text(value))
+	}
+}
+
+// readBase reads the time that the times of the file count from.
+func (f *file) readBase(value []byte) {
+	if v := member(value, "baseTimeNanoseconds"); v != nil {
+		value = v
+	}
+	if n, ok := integer(text(value)); ok {
+		f.base, f.based = n, true
+	}
+}
+
+// sample takes an element of the outer member samples: a moment on a thread.
+func (f *file) sample(raw []byte, at int64) {
+	var ev event
+	if ev.parse(raw, true, f.digits()) < 0 {
+		f.find(trace.CodeBadValue, at, "a sample that is not an object")
+		return
+	}
+	ev.phase = 'P'
+	f.event(&ev, at)
+}
+
+// event implements handler: the dispatch on the phase.
+func (f *file) event(ev *event, at int64) {
+	f.phases[ev.phase]++
+	if ev.phase == 'M' {
+		f.metadataEvent(ev)
+		return
+	}
+	if !f.timed(ev, at) {
+		return
+	}
+	l := f.lanes.find(ev.pid, ev.tid)
+	if l == nil {
+		f.find(trace.CodeBadValue, at, "too many different pid and tid")
+		return
+	}
+	if f.own != nil {
+		f.own.event(f, l, ev, at)
+		return
+	}
+	switch ev.phase {
+	case 'X':
+		f.slice(l, ev, at)
+	case 'B', 'E':
+		f.beginEnd(l, ev)
+	case 'i', 'I', 'R', 'P':
+		f.instant(l, ev)
+	case 'C':
+		f.counter(l, ev, at)
+	case 'b', 'e', 'n', 'S', 'T', 'p', 'F':
+		f.async.event(ev, at)
+	case 's', 't', 'f':
+		f.flow(l, ev, at)
+	default:
+		f.find(trace.CodeUnknownRecord, at, fmt.Sprintf("phase %q", ev.phase))
+	}
+}
+
+// timed checks that an event has a phase and a time.
+func (f *file) timed(ev *event, at int64) bool {
+	switch {
+	case ev.phase == 0 && ev.empty:
+		return false
+	case ev.phase == 0:
+		f.find(trace.CodeUnknownRecord, at, "an event without ph")
+		return false
+	case !ev.hasTime:
+		f.find(trace.CodeBadValue, at, "an event without a time")
+		return false
+	case ev.badTime:
+		f.find(trace.CodeBadValue, at, "a time that is not a number or too large")
+		return false
+	}
+	return true
+}
+
+// slice takes an X.
+func (f *file) slice(l *lane, ev *event, at int64) {
+	if ev.quoted {
+		f.rocprof = rocprofTimes(ev) || f.rocprof
+	}
+	// Writers clamp durations in different ways; none of these is a reason to lose a slice.
+	dur := ev.dur
+	switch {
+	case !ev.hasDur:
+		dur = openEnd
+		f.find(trace.CodeBadValue, at, "a slice without dur; it ends with what encloses it")
+	case dur < 0:
+		dur = 0
+		f.find(trace.CodeBadValue, at, "a slice with a negative dur; taken as 0")
+	}
+	id := f.regions.find(ev.name, ev.cat)
+	r := &f.regions.list[id]
+	l.gpu = l.gpu || r.gpu
+	l.trivial = l.trivial && r.trivial
+	var c call
+	if r.args {
+		c = f.call(l, r, ev)
+	}
+	switch {
+	case r.host:
+		f.launches.span(l, ev)
+	case r.runtime:
+		f.launches.launch(l, ev)
+	}
+	f.attach(l, ev)
+	l.put(ev.time, dur, id, c)
+}
+
+// beginEnd takes a B or an E.
+func (f *file) beginEnd(l *lane, ev *event) {
+	l.stacked, l.trivial = true, false
+	l.stream.Tie = tieFile // B and E at equal times mean what their order in the file says
+	if ev.phase == 'B' {
+		id := f.regions.find(ev.name, ev.cat)
+		f.attach(l, ev)
+		l.stream.AddFlow(ev.time, trace.KindEnter, id)
+		return
+	}
+	// An E names what it ends, in the place of the region: its category may be missing.
+	name := trace.RegionID(trace.None)
+	if ev.name != nil {
+		name = trace.RegionID(f.names.raw(ev.name))
+	}
+	l.stream.AddFlow(ev.time, trace.KindLeave, name)
+}
+
+// instant takes a moment.
+func (f *file) instant(l *lane, ev *event) {
+	l.trivial = l.trivial && f.origin.kineto
+	l.record()
+	l.stream.AddOther(ev.time, trace.KindInstant, uint64(f.names.raw(ev.name)))
+}

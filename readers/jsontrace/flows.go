@@ -1,0 +1,157 @@
+package jsontrace
+
+import (
+	"context"
+
+	"tracekit/readers/internal/spool"
+	"tracekit/trace"
+)
+
+// flows matches the ends of the flows that are no messages, to count those that dangle.
+// The ends wait in a spool of their own, sorted by a hash of their key, then by time, so
+// that memory does not grow with their number.
+type flows struct {
+	f      *file
+	dir    string // of the temporary file
+	spool  *spool.Spool
+	stream *spool.Stream
+	all    uint64
+}
+
+const flowBudget = 4 << 20
+
+func newFlows(f *file, dir string) *flows { return &flows{f: f, dir: dir} }
+
+// flow takes an s, t or f.
+func (f *file) flow(l *lane, ev *event, at int64) {
+	switch {
+	case string(ev.cat) == messageCategory && f.message(l, ev, at):
+		return
+	case string(ev.cat) == "Message" && string(ev.name) == "MPI":
+		f.tau.message(f, l, ev, at)
+		return
+	}
+	id := hash(ev.cat, ev.name, canonicalID(ev))
+	f.flows.add(id, ev.time, ev.phase)
+	l.trivial = false
+	l.record()
+	l.stream.AddAttr(flowAttribute(ev.phase), trace.TypeUint64, id)
+	l.stream.AddOther(ev.time, trace.KindInstant, uint64(f.names.raw(ev.name)))
+}
+
+func flowAttribute(phase byte) trace.AttributeID {
+	switch phase {
+	case 's':
+		return attrFlowOut
+	case 'f':
+		return attrFlowIn
+	}
+	return attrFlowStep
+}
+
+// boundFlow gives the slice that is put next the flow that its own members name (the
+// second version of flows: bind_id with flow_in and flow_out).
+func (f *file) boundFlow(l *lane, ev *event) {
+	if ev.bindID == nil || !ev.flowIn && !ev.flowOut {
+		return
+	}
+	phase := byte('t')
+	switch {
+	case !ev.flowIn:
+		phase = 's'
+	case !ev.flowOut:
+		phase = 'f'
+	}
+	id := hash([]byte("bind"), normalID(ev.bindID))
+	f.flows.add(id, ev.time, phase)
+	l.stream.AddAttr(flowAttribute(phase), trace.TypeUint64, id)
+}
+
+// add notes an end of a flow.
+func (w *flows) add(id uint64, time int64, phase byte) {
+	if w.spool == nil {
+		w.spool = spool.New(w.dir, flowBudget)
+		w.stream = w.spool.Stream(0)
+	}
+	w.all++
+	w.stream.Tie = time
+	w.stream.AddOther(int64(id), trace.Kind(phase))
+}
+
+// count counts the ends that have no other end.
+func (w *flows) count(ctx context.Context) error {
+	if w.spool == nil {
+		return nil
+	}
+	defer w.spool.Close()
+	if err := w.spool.Finish(); err != nil {
+		return err
+	}
+	var dangling uint64
+	var id int64
+	state := byte(0) // the last end of the flow, 0: none
+	settle := func() {
+		if state == 's' {
+			dangling++
+		}
+	}
+	for b, err := range w.spool.Events(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		for i, k := range b.Other.Kind {
+			if b.Other.Time[i] != id {
+				settle()
+				id, state = b.Other.Time[i], 0
+			}
+			switch {
+			case k == 's':
+				settle()
+			case state == 0:
+				dangling++
+				continue
+			}
+			state = byte(k)
+		}
+	}
+	settle()
+	w.f.ledger.AddN(trace.CodeDanglingFlow, dangling, trace.Place{Location: trace.None, File: w.f.path, Offset: -1},
+		"")
+	return nil
+}
+
+// hash is the 64-bit FNV-1a hash of parts.
+func hash(parts ...[]byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, p := range parts {
+		for _, c := range p {
+			h = (h ^ uint64(c)) * 1099511628211
+		}
+		h = (h ^ 0xFF) * 1099511628211
+	}
+	return h
+}
+
+// canonicalID returns the identifier of a flow or asynchronous event with what it is
+// valid in: the scope, and for id2.local the process.
+func canonicalID(ev *event) []byte {
+	id := ev.id
+	var local []byte
+	if ev.id2 != nil {
+		if id = member(ev.id2, "global"); id == nil {
+			id, local = member(ev.id2, "local"), append([]byte(" of "), text(ev.pid)...)
+		}
+	}
+	out := append([]byte(nil), normalID(id)...)
+	out = append(append(out, ' '), ev.scope...)
+	return append(out, local...)
+}
+
+// normalID makes 31, "31" and "0x1f" the same.
+func normalID(raw []byte) []byte {
+	s := text(raw)
+	if u, neg, ok := unsigned(s); ok && !neg {
+		return appendUint(nil, u)
+	}
+	return s
+}

@@ -1,0 +1,219 @@
+package jsontrace
+
+import (
+	"bytes"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"tracekit/trace"
+)
+
+// An origin says which rank of which job wrote a file.
+type origin struct {
+	rank      uint32
+	hasRank   bool
+	worldSize uint32
+	groups    map[string][]uint32 // ranks of the process groups by name
+	kineto    bool
+	alone     bool // all processes of the file belong to one rank
+}
+
+// readDistributedInfo reads the member of that name of a PyTorch trace.
+func (o *origin) readDistributedInfo(value []byte) {
+	o.kineto = true
+	o.worldSize = uint32(min(number(text(member(value, "world_size"))), 1<<24))
+	if r, ok := integer(text(member(value, "rank"))); ok && r >= 0 && r < 1<<24 {
+		o.rank, o.hasRank = uint32(r), true
+	}
+	o.groups = make(map[string][]uint32)
+	elements(member(value, "pg_config"), func(pg []byte) bool {
+		if ranks, whole := rankList(member(pg, "ranks")); whole {
+			o.groups[unescape(text(member(pg, "pg_name")))] = ranks
+		}
+		return true
+	})
+}
+
+// rankFromName finds the rank in the name of a file: rank3, rank-3, rank[3], worker3.
+func (o *origin) rankFromName(path string) {
+	if o.hasRank {
+		return
+	}
+	m := regexp.MustCompile(`(?i)(?:rank|worker)[-_\[]?(\d{1,7})`).FindStringSubmatch(filepath.Base(path))
+	if m != nil {
+		n, _ := integer([]byte(m[1]))
+		o.rank, o.hasRank = uint32(n), true
+	}
+}
+
+// rankList reads a list of ranks, which may be a string; whole is false if the writer has
+// cut it short.
+func rankList(raw []byte) (ranks []uint32, whole bool) {
+	s := bytes.Trim(text(raw), "[]")
+	for part := range bytes.SplitSeq(s, []byte(",")) {
+		part = bytes.TrimSpace(part)
+		if len(part) == 0 {
+			continue
+		}
+		r := rankNumber(part)
+		if r == trace.None {
+			return ranks, false
+		}
+		ranks = append(ranks, r)
+	}
+	return ranks, len(ranks) > 0
+}
+
+// kernelArgs are what PyTorch notes on the kernels of a collective operation, raw.
+type kernelArgs struct {
+	op, in, out, dtype, size, group, ranks, start, stride, src, dst []byte
+}
+
+func readKernelArgs(args []byte) (a kernelArgs) {
+	members(args, func(key, value []byte) bool {
+		switch string(key) {
+		case "Collective name":
+			a.op = text(value)
+		case "In msg nelems":
+			a.in = text(value)
+		case "Out msg nelems":
+			a.out = text(value)
+		case "dtype":
+			a.dtype = text(value)
+		case "Group size":
+			a.size = text(value)
+		case "Process Group Name":
+			a.group = text(value)
+		case "Process Group Ranks":
+			a.ranks = value
+		case "Global rank start":
+			a.start = text(value)
+		case "Global rank stride":
+			a.stride = text(value)
+		case "Src Rank":
+			a.src = text(value)
+		case "Dst Rank":
+			a.dst = text(value)
+		}
+		return true
+	})
+	return a
+}
+
+// kernelCall reads the communication of a kernel: from its arguments, or, in traces that
+// have none, from its name, on the group of all ranks.
+func (f *file) kernelCall(r *region, ev *event) call {
+	a := readKernelArgs(ev.args)
+	c := call{operation: r.op, peer: trace.RootNone}
+	if op := operationByName(string(a.op)); op != opNone {
+		c.operation = op
+		r.op = op // generic kernels do what their arguments say
+	}
+	if c.operation == opUnnamed {
+		return call{}
+	}
+	bytes := elementBytes(string(a.dtype))
+	c.sent, c.received = number(a.in)*bytes, number(a.out)*bytes
+	if a.in == nil {
+		c.postpone(ev.args)
+	}
+	switch c.operation {
+	case opSend:
+		c.peer = rankNumber(a.dst)
+	case opRecv:
+		c.peer = rankNumber(a.src)
+	}
+	if a.group != nil || a.ranks != nil {
+		c.comm = f.comms.find(a.describe, a.group, a.ranks, a.start, a.stride, a.size)
+	}
+	return c
+}
+
+// describe makes a group of the arguments.
+func (a *kernelArgs) describe() group {
+	g := group{name: unescape(a.group)}
+	if ranks, whole := rankList(a.ranks); whole {
+		g.ranks = ranks
+		return g
+	}
+	g.size = uint32(min(number(a.size), 1<<24))
+	g.start = uint32(number(a.start))
+	g.stride = uint32(number(a.stride))
+	return g
+}
+
+// elementBytes returns the size of an element of PyTorch's or NCCL's data types; 1 for
+// types that are not known.
+func elementBytes(dtype string) uint64 {
+	s := strings.ToLower(strings.TrimPrefix(dtype, "nccl"))
+	switch s {
+	case "double", "long", "int64", "uint64", "float64", "complexfloat":
+		return 8
+	case "float", "int", "int32", "uint32", "float32":
+		return 4
+	case "half", "bfloat16", "short", "float16":
+		return 2
+	case "complexdouble":
+		return 16
+	}
+	return 1
+}
+
+// opUnnamed is the operation of a kernel that communicates although its name does not say
+// how.
+const opUnnamed operation = 253
+
+// kernelOperation returns what the name of a kernel says about its communication. The
+// point-to-point kernel is that of an all-to-all: single messages have arguments.
+func kernelOperation(name string) operation {
+	s := strings.ToLower(strings.TrimPrefix(name, "void "))
+	for _, prefix := range []string{"nccldevkernel_", "ncclkernel_", "hcom_"} {
+		if rest, ok := strings.CutPrefix(s, prefix); ok {
+			if end := strings.IndexAny(rest, "_("); end >= 0 {
+				rest = rest[:end]
+			}
+			if rest == "sendrecv" {
+				return collective(trace.CollAlltoall)
+			}
+			if op := operationByName(rest); op != opNone {
+				return op
+			}
+			return opUnnamed
+		}
+	}
+	return opNone
+}
+
+// operationByName returns the operation that PyTorch, NCCL or HCCL call so.
+func operationByName(name string) operation {
+	s := strings.ToLower(strings.Trim(name, "_"))
+	s = strings.NewReplacer("_base", "", "_into_tensor", "", "_tensor", "", "_coalesced", "", "_", "").Replace(s)
+	switch s {
+	case "allreduce":
+		return collective(trace.CollAllreduce)
+	case "broadcast":
+		return collective(trace.CollBcast)
+	case "reduce":
+		return collective(trace.CollReduce)
+	case "allgather":
+		return collective(trace.CollAllgather)
+	case "gather":
+		return collective(trace.CollGather)
+	case "scatter":
+		return collective(trace.CollScatter)
+	case "reducescatter":
+		return collective(trace.CollReduceScatterBlock)
+	case "alltoall":
+		return collective(trace.CollAlltoall)
+	case "alltoallv", "alltoallsingle":
+		return collective(trace.CollAlltoallv)
+	case "barrier":
+		return collective(trace.CollBarrier)
+	case "send":
+		return opSend
+	case "recv":
+		return opRecv
+	}
+	return opNone
+}

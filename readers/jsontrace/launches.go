@@ -1,0 +1,130 @@
+package jsontrace
+
+import (
+	"cmp"
+	"slices"
+
+	"tracekit/trace"
+)
+
+// Traces of PyTorch before 2.3 do not note sizes on the kernels of collectives. There they
+// are found by way of the launch: the host's slice nccl:… has the shapes and types of its
+// tensors; the runtime's call that launches the kernel lies in it; kernel and call have the
+// same correlation. The profiler writes them in this order.
+
+// launches finds the bytes that a kernel of a collective sends.
+type launches struct {
+	spans map[*lane][]launchSpan // ascending in begin
+	bytes map[int64]uint64       // by correlation
+}
+
+// A launchSpan is a slice of the host that launches a collective.
+type launchSpan struct {
+	begin, end int64
+	bytes      uint64
+}
+
+// launchLimit bounds the number of spans and that of correlations.
+const launchLimit = 1 << 20
+
+func newLaunches() launches {
+	return launches{make(map[*lane][]launchSpan), make(map[int64]uint64)}
+}
+
+// span takes a host's slice of a collective.
+func (s *launches) span(l *lane, ev *event) {
+	spans := s.spans[l]
+	n := launchSpan{ev.time, addTime(ev.time, ev.dur), tensorBytes(ev.args)}
+	if len(spans) >= launchLimit || n.bytes == 0 {
+		return
+	}
+	i := len(spans) // nearly always the last
+	for i > 0 && spans[i-1].begin > n.begin {
+		i--
+	}
+	s.spans[l] = slices.Insert(spans, i, n)
+}
+
+// launch takes a call of the accelerator's runtime.
+func (s *launches) launch(l *lane, ev *event) {
+	spans := s.spans[l]
+	if len(spans) == 0 || len(s.bytes) >= launchLimit {
+		return
+	}
+	i, found := slices.BinarySearchFunc(spans, ev.time, func(x launchSpan, t int64) int { return cmp.Compare(x.begin, t) })
+	if !found {
+		i--
+	}
+	if i < 0 || ev.time > spans[i].end {
+		return
+	}
+	if id, ok := integer(text(member(ev.args, "correlation"))); ok {
+		s.bytes[id] = spans[i].bytes
+	}
+}
+
+// byLaunch is the tag of a collective whose sizes are those of its launch, by the
+// correlation that stands in place of what it sends.
+const byLaunch = 1
+
+// postpone notes the correlation of a kernel without sizes: the file may hold the launch
+// after the kernel.
+func (c *call) postpone(args []byte) {
+	if c.operation.isMessage() {
+		return
+	}
+	if id, ok := integer(text(member(args, "correlation"))); ok {
+		c.tag, c.sent = byLaunch, uint64(id)
+	}
+}
+
+// sizes returns what a collective sends and receives. What an operation with several forms
+// receives stays unknown if only the launch tells the size.
+func (s *launches) sizes(c *call) (sent, received uint64) {
+	if c.tag != byLaunch {
+		return c.sent, c.received
+	}
+	sent = s.bytes[int64(c.sent)]
+	if op := c.operation.op(); op == trace.CollAllreduce || op == trace.CollAlltoall {
+		received = sent
+	}
+	return sent, received
+}
+
+// tensorBytes returns the size of the tensors that a slice's arguments describe.
+func tensorBytes(args []byte) uint64 {
+	var types []uint64
+	elements(member(args, "Input type"), func(v []byte) bool {
+		types = append(types, typeBytes(string(text(v))))
+		return len(types) < 64
+	})
+	var sum uint64
+	i := 0
+	elements(member(args, "Input Dims"), func(dims []byte) bool {
+		n, some := uint64(1), false
+		elements(dims, func(d []byte) bool {
+			n *= number(d)
+			some = true
+			return true
+		})
+		if some && i < len(types) {
+			sum += n * types[i]
+		}
+		i++
+		return true
+	})
+	return sum
+}
+
+// typeBytes returns the size of an element of a tensor's type as C++ calls it.
+func typeBytes(name string) uint64 {
+	switch name {
+	case "c10::Half", "c10::BFloat16", "short int":
+		return 2
+	case "long int":
+		return 8
+	case "unsigned char", "signed char", "bool":
+		return 1
+	}
+	return elementBytes(name)
+}

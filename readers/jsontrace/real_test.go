@@ -1,0 +1,281 @@
+package jsontrace_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"tracekit/readers/jsontrace"
+	"tracekit/trace"
+)
+
+// expected are the findings that remain in the real traces, and why they are right.
+var expected = map[string][]string{
+	// E of "a" twice and b's that are never ended are what these files are made to test.
+	"async_begin_end.json":   {"unsorted", "unmatched_leave", "open_region"},
+	"nestable_async.json":    {"unsorted", "unmatched_leave", "open_region"},
+	"simple_trace.json":      {"unsorted", "unmatched_leave", "open_region", "overlap"},
+	"simple_trace_gz.gz":     {"unsorted", "unmatched_leave", "open_region", "overlap"},
+	"flow.json":              {"dangling_flow"}, // recording began and ended in the middle of tasks
+	"flow_simple.json":       {"unsorted"},
+	"instance_counters.json": {"unsorted"}, // counters stand behind the slices
+	"instant_events.json":    {"unsorted"},
+	// N and D, objects, have no counterpart; X of page loads overlap those of tasks.
+	"x_event_trace.json": {"unsorted", "unknown_record", "overlap"},
+	// PyTorch writes operators, then runtime calls, then kernels; flows of launches before
+	// the recording, or without a kernel, have one end.
+	"worker":                                 {"unsorted", "dangling_flow"},
+	"gpu-metrics.json":                       {"unsorted"},
+	"resnet50-worker0.pt.trace.json.gz":      {"unsorted"},
+	"vllm.json.gz":                           {"unsorted", "dangling_flow", "overlap"},
+	"memcpy-host-device.rocprofiler.json.gz": {"unsorted"},
+	// The profiler writes 0 for ends that it has not seen when it stops.
+	"block0.json": {"unsorted", "bad_value"},
+}
+
+// Every real trace is read, with as many events of each phase as an independent count
+// finds, calls and counters as many as these make, and no finding but the expected ones.
+func TestRealTraces(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join(shared(t, "json"), "*", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			s := open(t, path)
+			if err := s.Defs().Check(); err != nil {
+				t.Error(err)
+			}
+			phases := countPhases(t, path)
+			if got, want := s.Info().Properties["phases"], summary(phases); got != want {
+				t.Errorf("phases %s, want %s", got, want)
+			}
+			checkEvents(t, s, phases)
+			checkFindings(t, s, filepath.Base(path))
+		})
+	}
+}
+
+// checkEvents compares the events with what the phases make.
+func checkEvents(t *testing.T, s *jsontrace.Source, phases map[byte]int) {
+	n := make(map[trace.Kind]int)
+	findings := make(map[trace.Code]int)
+	for _, f := range s.Findings() {
+		findings[f.Code] = int(f.Count)
+	}
+	for l, def := range s.Defs().Locations {
+		var events uint64
+		last := int64(-1 << 63)
+		for b, err := range s.Events(context.Background(), trace.LocationID(l)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			events += uint64(b.Len())
+			for _, k := range b.Flow.Kind {
+				n[k]++
+			}
+			for _, k := range b.Other.Kind {
+				n[k]++
+			}
+			for i, seq := range b.Metric.Seq {
+				if i == 0 || seq != b.Metric.Seq[i-1] {
+					n[trace.KindMetric]++
+				}
+			}
+			for _, time := range b.Flow.Time {
+				if time < last {
+					t.Fatal("times decrease")
+				}
+				last = time
+			}
+		}
+		if events != def.Events {
+			t.Errorf("location %d has %d events, the definitions say %d", l, events, def.Events)
+		}
+	}
+	p := func(list string) (sum int) {
+		for _, c := range []byte(list) {
+			sum += phases[c]
+		}
+		return sum
+	}
+	if got, want := n[trace.KindEnter], p("XBbS"); got != want {
+		t.Errorf("%d calls, want %d", got, want)
+	}
+	if got, want := n[trace.KindInstant], p("iIRPnTpstf"); got != want {
+		t.Errorf("%d moments, want %d", got, want)
+	}
+	if got, want := n[trace.KindMetric], p("C"); got != want {
+		t.Errorf("%d counter values, want %d", got, want)
+	}
+	if got, want := findings[trace.CodeUnknownRecord], p("NOD"); got != want {
+		t.Errorf("%d unknown records, want %d", got, want)
+	}
+}
+
+func checkFindings(t *testing.T, s *jsontrace.Source, name string) {
+	want := expected[name]
+	if strings.HasPrefix(name, "worker") {
+		want = expected["worker"]
+	}
+	for _, f := range s.Findings() {
+		if !slices.Contains(want, string(f.Code)) {
+			t.Errorf("unexplained finding: %+v", f)
+		}
+	}
+}
+
+// countPhases counts the phases of all events by means that have nothing in common with
+// the reader: encoding/json for the whole, for each line where the file has lines, and a
+// regular expression for what is no JSON.
+func countPhases(t *testing.T, path string) map[byte]int {
+	text := textOfFile(t, path)
+	n := make(map[byte]int)
+	type item struct {
+		Ph string `json:"ph"`
+	}
+	var list []item
+	var object struct{ TraceEvents []item }
+	switch {
+	case json.Unmarshal(text, &list) == nil:
+	case json.Unmarshal(text, &object) == nil:
+		list = object.TraceEvents
+	case strings.Contains(path, "pfw"):
+		for line := range strings.Lines(string(text)) {
+			var one item
+			if json.Unmarshal([]byte(line), &one) == nil {
+				list = append(list, one)
+			}
+		}
+	default:
+		for _, m := range regexp.MustCompile(`"ph": "(.)"`).FindAllSubmatch(text, -1) {
+			list = append(list, item{string(m[1])})
+		}
+	}
+	for _, i := range list {
+		if i.Ph != "" {
+			n[i.Ph[0]]++
+		}
+	}
+	if len(n) == 0 {
+		t.Fatal("the independent count found nothing")
+	}
+	return n
+}
+
+func textOfFile(t testing.TB, path string) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var r io.Reader = bufio.NewReader(f)
+	if strings.HasSuffix(path, ".gz") {
+		if r, err = gzip.NewReader(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func summary(n map[byte]int) string {
+	var list []string
+	for p := range 256 {
+		if n[byte(p)] > 0 {
+			list = append(list, fmt.Sprintf("%c %d", p, n[byte(p)]))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// The eight ranks of a training step: each kernel of NCCL is a collective of all ranks,
+// whose members end within microseconds of each other.
+func TestTrainingOfEightRanks(t *testing.T) {
+	paths, _ := filepath.Glob(filepath.Join(shared(t, "json"), "dlrm-8rank", "*.gz"))
+	s := open(t, paths...)
+	d := s.Defs()
+	if n := len(d.World()); n != 8 {
+		t.Fatalf("%d ranks, want 8", n)
+	}
+	ranks := d.Ranks()
+	var begins, ends [8][]int64
+	var ops [8][]trace.CollectiveOp
+	for l := range d.Locations {
+		for b, err := range s.Events(context.Background(), trace.LocationID(l)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, k := range b.Coll.Kind {
+				r := ranks[l]
+				if k == trace.KindCollectiveBegin {
+					begins[r] = append(begins[r], b.Coll.Time[i])
+					continue
+				}
+				ends[r] = append(ends[r], b.Coll.Time[i])
+				ops[r] = append(ops[r], b.Coll.Op[i])
+			}
+		}
+	}
+	for r := range ends {
+		if len(ends[r]) != 8 || !slices.Equal(ops[r], ops[0]) {
+			t.Fatalf("rank %d has collectives %v, rank 0 %v", r, ops[r], ops[0])
+		}
+	}
+	// Counted from the files by other means.
+	arrivals := []struct {
+		apart  int64
+		latest int
+	}{{2000, 7}, {2000, 7}, {1000, 7}, {2000, 7}, {5000, 7}, {3000, 5}, {5000, 5}, {7000, 4}}
+	for i := range ends[0] {
+		first, last, latest := ends[0][i], ends[0][i], 0
+		for r := range ends {
+			first, last = min(first, ends[r][i]), max(last, ends[r][i])
+			if begins[r][i] > begins[latest][i] {
+				latest = r
+			}
+		}
+		want := arrivals[i]
+		if last-first != want.apart || latest != want.latest {
+			t.Errorf("collective %d: the ends are %d ns apart, rank %d arrives last; want %+v", i, last-first, latest, want)
+		}
+	}
+}
+
+// The files of a run under dftracer say which rank they are, and name files and host.
+func TestRanksOfDftracer(t *testing.T) {
+	paths, _ := filepath.Glob(filepath.Join(shared(t, "json"), "cm1-48rank-dftracer", "*.gz"))
+	s := open(t, paths...)
+	if n := len(s.Defs().World()); n != 8 {
+		t.Errorf("%d ranks, want 8", n)
+	}
+	if s.Info().Machine != "corona173" {
+		t.Errorf("machine %q", s.Info().Machine)
+	}
+	named := 0
+	for b, err := range s.Events(context.Background(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, id := range b.Attrs.Attribute {
+			if d := s.Defs(); d.String(d.Attributes[id].Name) == "file" && strings.Contains(d.String(trace.StringID(b.Attrs.Value[i])), "/") {
+				named++
+			}
+		}
+	}
+	if named == 0 {
+		t.Error("no call has a file")
+	}
+}

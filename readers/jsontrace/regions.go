@@ -1,0 +1,149 @@
+package jsontrace
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"tracekit/trace"
+)
+
+// A regionKey identifies a region of a file: name and category, both as numbers of names.
+type regionKey struct{ name, cat uint32 }
+
+// A region is what the slices of one name and category are.
+type region struct {
+	regionKey
+	paradigm trace.Paradigm
+	op       operation // that a kernel of this name does
+	mpi      trace.MPIFunction
+	args     bool // slices may have arguments that say something about communication
+	gpu      bool
+	nccl     bool // a collective or message of NCCL's profiler
+	host     bool // the host's side of a collective of PyTorch
+	runtime  bool // a call of the accelerator's runtime, which may launch a kernel
+	code     codePlace
+	trivial  bool // the writer's bookkeeping
+}
+
+// regions finds regions by the raw text of name and category.
+type regions struct {
+	names   *names
+	list    []region
+	byKey   map[regionKey]trace.RegionID
+	byRaw   map[string]trace.RegionID
+	scratch []byte
+}
+
+func newRegions(n *names) *regions {
+	return &regions{names: n, byKey: make(map[regionKey]trace.RegionID), byRaw: make(map[string]trace.RegionID)}
+}
+
+// find returns the region of a raw name and category.
+func (r *regions) find(name, cat []byte) trace.RegionID {
+	r.scratch = append(append(append(r.scratch[:0], name...), 0), cat...)
+	if id, ok := r.byRaw[string(r.scratch)]; ok {
+		return id
+	}
+	id := r.get(regionKey{r.names.raw(name), r.names.raw(cat)})
+	if r.names.bytes < nameLimit {
+		r.names.bytes += len(r.scratch)
+		r.byRaw[string(r.scratch)] = id
+	}
+	return id
+}
+
+// get returns the region of a key.
+func (r *regions) get(k regionKey) trace.RegionID {
+	if id, ok := r.byKey[k]; ok {
+		return id
+	}
+	id := trace.RegionID(len(r.list))
+	r.list = append(r.list, describe(k, r.names.list[k.name], r.names.list[k.cat]))
+	r.byKey[k] = id
+	return id
+}
+
+// describe says what name and category tell of a region.
+func describe(k regionKey, name, cat string) region {
+	r := region{regionKey: k, paradigm: paradigmOf(cat), code: codePlaceOf(name, cat)}
+	r.mpi = trace.MPIFunctionOf(r.code.function)
+	r.gpu = deviceCategories[cat]
+	// Bookkeeping spans the whole recording and would hide everything else.
+	r.trivial = cat == "Trace" || cat == "overhead"
+	r.host = strings.HasPrefix(name, "nccl:")
+	r.runtime = cat == "cuda_runtime" || cat == "cuda_driver" || cat == "Runtime"
+	if r.mpi.Class != trace.ClassNone {
+		r.paradigm = trace.ParadigmMPI
+	}
+	if r.gpu {
+		r.op = kernelOperation(name)
+	}
+	// Looking into the arguments costs more than all else; most slices can do without.
+	r.args = r.gpu && r.op != opNone || r.paradigm == trace.ParadigmMPI
+	if r.nccl = cat == "COLL" || cat == "P2P"; r.nccl {
+		r.op = operationByName(name)
+	}
+	return r
+}
+
+// A codePlace is what a slice's name says about the source code.
+type codePlace struct {
+	function string // the name without the place
+	file     string // "": not known
+	line     uint32 // 0: not known
+}
+
+// The forms of names with a place in the source code: TAU's, and those of Python functions
+// in PyTorch's traces.
+var (
+	tauName    = regexp.MustCompile(`^(.*?)(?:\(\))?\s*\[\{(.+?)\}\s*\{(\d{1,9})\b.*\]\s*$`)
+	pythonName = regexp.MustCompile(`^(.+\.py)\((\d{1,9})\): `)
+)
+
+// codePlaceOf takes the place in the source code out of a name. MPI functions lose the
+// parentheses that TAU gives them.
+func codePlaceOf(name, cat string) codePlace {
+	if m := tauName.FindStringSubmatch(name); m != nil {
+		return codePlace{m[1], m[2], lineNumber(m[3])}
+	}
+	if m := pythonName.FindStringSubmatch(name); m != nil && cat == "python_function" {
+		return codePlace{name, m[1], lineNumber(m[2])}
+	}
+	if s := strings.TrimSuffix(strings.TrimSpace(name), "()"); strings.HasPrefix(s, "MPI_") {
+		return codePlace{function: s}
+	}
+	return codePlace{function: name}
+}
+
+func lineNumber(s string) uint32 {
+	n, _ := strconv.ParseUint(s, 10, 32)
+	return uint32(n)
+}
+
+// paradigms are the categories that say something; all others are the user's.
+var paradigms = map[string]trace.Paradigm{
+	"mpi": trace.ParadigmMPI, "MPI": trace.ParadigmMPI,
+	"omp": trace.ParadigmOpenMP, "openmp": trace.ParadigmOpenMP,
+	"compiler": trace.ParadigmCompiler, "pthread": trace.ParadigmPthread,
+	"measurement": trace.ParadigmMeasurement, "overhead": trace.ParadigmMeasurement,
+	"unknown": trace.ParadigmUnknown,
+	"kernel":  trace.ParadigmCUDA, "Kernel": trace.ParadigmCUDA, "gpu_memcpy": trace.ParadigmCUDA,
+	"Memcpy": trace.ParadigmCUDA, "gpu_memset": trace.ParadigmCUDA, "Memset": trace.ParadigmCUDA,
+	"cuda": trace.ParadigmCUDA, "cuda_runtime": trace.ParadigmCUDA, "cuda_driver": trace.ParadigmCUDA,
+	"cuda_sync": trace.ParadigmCUDA, "Runtime": trace.ParadigmCUDA,
+}
+
+// deviceCategories are those of slices that an accelerator executes.
+var deviceCategories = map[string]bool{"kernel": true, "Kernel": true, "gpu_memcpy": true,
+	"Memcpy": true, "gpu_memset": true, "Memset": true, "cuda": true}
+
+// paradigmOf returns the paradigm that a category, a list with commas, means.
+func paradigmOf(cat string) trace.Paradigm {
+	for c := range strings.SplitSeq(cat, ",") {
+		if p, ok := paradigms[c]; ok {
+			return p
+		}
+	}
+	return trace.ParadigmUser
+}

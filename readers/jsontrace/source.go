@@ -1,0 +1,241 @@
+package jsontrace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"tracekit/trace"
+)
+
+// Options are the choices of Open. The zero value is good for most traces.
+type Options struct {
+	Memory  int64  // of events that wait to be sorted, all files together, in bytes; 0: 48 MiB
+	TempDir string // where what is over Memory goes; "": the system's place
+	Align   Align  // of several files
+}
+
+const (
+	defaultMemory = 48 << 20
+	maxFiles      = 8 // that are read at once
+	maxWorkers    = 4 // for one file; one goroutine takes what they find, and is the slower then
+)
+
+// workers returns how many goroutines may parse each of so many files.
+func workers(files int) int {
+	return min(runtime.GOMAXPROCS(0)/min(files, maxFiles), maxWorkers)
+}
+
+// Open reads one trace from the files of those paths: a single file, or one file for each
+// rank. The files are read completely; events that do not fit into Memory wait in a
+// temporary file. An error wraps trace.ErrNotATrace if a file is no JSON trace.
+func Open(ctx context.Context, paths []string, opts Options) (*Source, error) {
+	if len(paths) == 0 {
+		return nil, errors.New("no file is given")
+	}
+	if opts.Memory == 0 {
+		opts.Memory = defaultMemory
+	}
+	paths = slices.Clone(paths)
+	files := make([]*file, len(paths))
+	g, gctx := errgroup.WithContext(ctx)
+	// Each file has its own spool, so that they can be read at once; the order of files
+	// decides about all numbers, not that of completion.
+	g.SetLimit(min(runtime.GOMAXPROCS(0), maxFiles))
+	for i, path := range paths {
+		g.Go(func() error {
+			files[i] = newFile(path, opts.TempDir, opts.Memory/int64(len(paths)))
+			files[i].workers = workers(len(paths))
+			return files[i].open(gctx)
+		})
+	}
+	if err := g.Wait(); err != nil {
+		closeAll(files)
+		return nil, err
+	}
+	return newSource(ctx, paths[0], files, opts)
+}
+
+// Read reads one trace from a stream; name is for messages only.
+func Read(ctx context.Context, name string, r io.Reader, opts Options) (*Source, error) {
+	if opts.Memory == 0 {
+		opts.Memory = defaultMemory
+	}
+	f := newFile(name, opts.TempDir, opts.Memory)
+	f.workers = workers(1)
+	if err := f.read(ctx, r); err != nil {
+		f.spool.Close()
+		return nil, err
+	}
+	return newSource(ctx, name, []*file{f}, opts)
+}
+
+func (f *file) open(ctx context.Context) error {
+	r, err := os.Open(f.path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if s, err := r.Stat(); err == nil {
+		f.size = s.Size()
+	}
+	return f.read(ctx, r)
+}
+
+// A Source is a trace of JSON files. It implements trace.Source; all that is to be noticed
+// is noticed when it is opened.
+type Source struct {
+	info   trace.Info
+	files  []*file
+	defs   *trace.Defs
+	places []place
+	ledger trace.Ledger
+}
+
+func newSource(ctx context.Context, path string, files []*file, opts Options) (*Source, error) {
+	s := &Source{files: files}
+	for _, f := range files {
+		if f.own != nil && len(files) > 1 {
+			closeAll(files)
+			return nil, fmt.Errorf("%s: this is a complete trace, which cannot be joined with other files", f.path)
+		}
+	}
+	if own := files[0].own; own != nil {
+		s.defs, s.places = own.assemble(files[0])
+	} else {
+		a, err := assemble(ctx, files)
+		if err != nil {
+			closeAll(files)
+			return nil, err
+		}
+		a.clock(opts.Align)
+		s.defs, s.places = a.defs, a.places
+		s.ledger.Merge(a.ledger.Findings())
+	}
+	for _, f := range files {
+		f.ledger.AddN(trace.CodeBadValue, f.names.lost, trace.Place{Location: trace.None, File: f.path, Offset: -1},
+			"too many different names; the last ones are called "+otherName)
+		s.ledger.Merge(f.ledger.Findings())
+	}
+	s.info = describeFiles(path, files)
+	return s, nil
+}
+
+func closeAll(files []*file) {
+	for _, f := range files {
+		if f != nil {
+			f.spool.Close()
+		}
+	}
+}
+
+// describeFiles makes the Info of a trace: properties that all files agree on are those of
+// the trace.
+func describeFiles(path string, files []*file) trace.Info {
+	info := trace.Info{Path: path, Format: Format, Version: files[0].form(), Properties: make(map[string]string)}
+	if len(files) > 1 {
+		info.Path = fmt.Sprintf("%s and %d more", path, len(files)-1)
+	}
+	if own := files[0].own; own != nil {
+		own.describe(&info)
+	} else {
+		for k, v := range files[0].members {
+			if !slices.ContainsFunc(files, func(f *file) bool { return f.members[k] != v }) {
+				info.Properties[k] = v
+			}
+		}
+	}
+	var phases []string
+	for p := range 256 {
+		var n uint64
+		for _, f := range files {
+			n += f.phases[p]
+		}
+		if n > 0 && p > 0 {
+			phases = append(phases, fmt.Sprintf("%c %d", p, n))
+		}
+	}
+	info.Properties["phases"] = strings.Join(phases, ", ")
+	for _, f := range files {
+		info.Bytes += f.size
+		info.Creator = firstOf(info.Creator, f.creator())
+		info.Machine = firstOf(info.Machine, f.dft.host)
+	}
+	return info
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// form names the dialect of a file.
+func (f *file) form() string {
+	switch {
+	case f.own != nil:
+		return "tracekit 1"
+	case f.origin.kineto:
+		return "Chrome trace events (PyTorch)"
+	case f.dft.host != "":
+		return "Chrome trace events (dftracer)"
+	}
+	return "Chrome trace events"
+}
+
+// creator names the program that wrote a file, "" if it cannot be told.
+func (f *file) creator() string {
+	switch {
+	case f.origin.kineto:
+		return "PyTorch profiler"
+	case f.rocprof:
+		return "rocprof"
+	case f.ncclWorld != "":
+		return "NCCL profiler"
+	case f.dft.host != "":
+		return "dftracer"
+	}
+	return ""
+}
+
+// Info implements trace.Source.
+func (s *Source) Info() trace.Info { return s.info }
+
+// Defs implements trace.Source.
+func (s *Source) Defs() *trace.Defs { return s.defs }
+
+// Findings implements trace.Source.
+func (s *Source) Findings() []trace.Finding { return s.ledger.Findings() }
+
+// Events implements trace.Source.
+func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq2[*trace.Batch, error] {
+	return func(yield func(*trace.Batch, error) bool) {
+		if int(location) >= len(s.places) || s.places[location].file == nil {
+			return
+		}
+		p := s.places[location]
+		if p.file.own != nil {
+			p.file.pass(ctx, p.lane, location, yield)
+			return
+		}
+		p.file.deliver(ctx, p.lane, p.sub, p.ids, location, yield)
+	}
+}
+
+// Close implements trace.Source.
+func (s *Source) Close() error {
+	var errs []error
+	for _, f := range s.files {
+		errs = append(errs, f.spool.Close())
+	}
+	return errors.Join(errs...)
+}

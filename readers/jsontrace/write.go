@@ -1,0 +1,183 @@
+package jsontrace
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tracekit/trace"
+)
+
+// WriteOptions says how a trace is written. The zero value is usual.
+type WriteOptions struct {
+	Force bool // replace a file of the same name
+}
+
+// A Writer writes a trace in tracekit's own dialect; it is a trace.Sink. The file grows
+// under a hidden name beside its place and gets its name in Close. Events are written as
+// they come, one to a line; memory does not grow with their number.
+type Writer struct {
+	path   string
+	file   *os.File
+	zip    *gzip.Writer
+	out    *bufio.Writer
+	defs   *trace.Defs
+	digits int
+	scale  uint64 // units of the last digit per second
+	lanes  []lanePrefix
+	names  nameCache
+	seqs   map[channel]uint64
+	ranks  map[trace.CommID]map[uint32]uint32 // rank in the communicator by world rank
+	line   []byte                             // of the event at hand
+	lost   map[string]uint64
+	err    error
+	closed bool
+}
+
+// Create begins a file; it is compressed if the name ends in .gz. The error wraps
+// fs.ErrExist if there is a file of that name, unless the options say to replace it. If
+// the file is not to be completed, call Discard.
+//
+// Times are written in microseconds from the clock's global offset: with 3 decimals if the
+// clock ticks in whole nanoseconds, else with 6, which tell ticks of at least 2 ps apart.
+func Create(path string, info trace.Info, defs *trace.Defs, options WriteOptions) (*Writer, error) {
+	if _, err := os.Lstat(path); err == nil && !options.Force {
+		return nil, &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{path: path, file: f, defs: defs, seqs: make(map[channel]uint64)}
+	var dest io.Writer = f
+	if strings.HasSuffix(path, ".gz") {
+		w.zip = gzip.NewWriter(f)
+		dest = w.zip
+	}
+	w.out = bufio.NewWriterSize(dest, 256<<10)
+	w.chooseDigits()
+	w.lanes = lanesOf(defs)
+	w.names = newNameCache(defs)
+	if err := w.head(info); err != nil {
+		return nil, errors.Join(err, w.Discard())
+	}
+	return w, nil
+}
+
+// chooseDigits sets how exactly times are written.
+func (w *Writer) chooseDigits() {
+	w.digits, w.scale = nanoDigits, 1e9
+	if r := w.defs.Clock.Resolution; r == 0 || 1e9%r != 0 {
+		w.digits, w.scale = picoDigits, 1e12
+	}
+	if w.defs.Clock.Resolution > 5e11 {
+		w.drop("times of a clock with ticks shorter than 2 ps")
+	}
+}
+
+// head writes what stands before the events: the header and the names of lanes.
+func (w *Writer) head(info trace.Info) error {
+	info.Path, info.Format, info.Version, info.Bytes = "", "", "", 0
+	h := header{Version: dialectVersion, Digits: w.digits, About: info, Defs: soundDefs(w.defs)}
+	for _, l := range w.lanes {
+		h.Lanes = append(h.Lanes, [2]int64{int64(l.pid), int64(l.tid)})
+	}
+	text, err := json.Marshal(h)
+	if err != nil {
+		return fmt.Errorf("definitions: %w", err)
+	}
+	fmt.Fprintf(w.out, "{\"displayTimeUnit\":\"ns\",\n\"tracekit\":%s,\n\"traceEvents\":[", text)
+	comma := "\n"
+	for i, l := range w.lanes {
+		if i == 0 || l.pid != w.lanes[i-1].pid {
+			fmt.Fprintf(w.out, "%s{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":%s}}", comma, l.pid, l.process)
+			fmt.Fprintf(w.out, ",\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%d}}", l.pid, l.pid)
+			comma = ",\n"
+		}
+		fmt.Fprintf(w.out, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":%s}}", l.pid, l.tid, l.thread)
+	}
+	if len(w.lanes) == 0 {
+		w.out.WriteString("\n{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"no location\"}}")
+	}
+	return nil
+}
+
+// soundDefs returns the definitions without what JSON does not have: numbers that are not
+// finite.
+func soundDefs(d *trace.Defs) *trace.Defs {
+	out := *d
+	out.Locations = append([]trace.Location(nil), d.Locations...)
+	for i := range out.Locations {
+		l := &out.Locations[i]
+		l.ClockOffsets = append([]trace.ClockOffset(nil), l.ClockOffsets...)
+		for j := range l.ClockOffsets {
+			if o := &l.ClockOffsets[j]; math.IsNaN(o.Deviation) || math.IsInf(o.Deviation, 0) {
+				o.Deviation = 0
+			}
+		}
+	}
+	return &out
+}
+
+// drop counts something that the format cannot express.
+func (w *Writer) drop(what string) {
+	if w.lost == nil {
+		w.lost = make(map[string]uint64)
+	}
+	w.lost[what]++
+}
+
+// Lost counts, by what it is, what could not be expressed so far.
+func (w *Writer) Lost() map[string]uint64 { return w.lost }
+
+// Close completes the file and gives it its name. After an error, of Close or of what
+// Write has, nothing is left behind.
+func (w *Writer) Close() error {
+	if w.closed {
+		return w.err
+	}
+	if w.err == nil {
+		w.err = w.complete()
+	}
+	if w.err == nil {
+		w.err = os.Rename(w.file.Name(), w.path)
+	}
+	return errors.Join(w.err, w.Discard())
+}
+
+func (w *Writer) complete() error {
+	w.out.WriteString("\n]}\n")
+	if err := w.out.Flush(); err != nil {
+		return err
+	}
+	if w.zip != nil {
+		if err := w.zip.Close(); err != nil {
+			return err
+		}
+	}
+	if err := w.file.Chmod(0o644); err != nil {
+		return err
+	}
+	return w.file.Close()
+}
+
+// Discard ends the writing without a result. After Close it does nothing.
+func (w *Writer) Discard() error {
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	w.file.Close()
+	if err := os.Remove(w.file.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

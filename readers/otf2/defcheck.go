@@ -1,0 +1,66 @@
+package otf2
+
+import (
+	"fmt"
+
+	"tracekit/trace"
+)
+
+// complete checks what only all definitions together show, and repairs it with a finding,
+// so that nobody who follows references gets lost.
+func (d *defReader) complete() {
+	defs := d.defs
+	if dense(defs.StringRefs) {
+		defs.StringRefs = nil
+	}
+	if defs.Clock.Resolution == 0 {
+		d.note(trace.CodeBadDefinition, "no usable ClockProperties: a tick is taken for 1 ns")
+		defs.Clock.Resolution, defs.Clock.Realtime = 1e9, undefined64
+	}
+	cutLoops(d, "SystemTreeNode", len(defs.SystemTree), func(i int) *trace.SystemTreeNodeID { return &defs.SystemTree[i].Parent })
+	cutLoops(d, "LocationGroup", len(defs.LocationGroups), func(i int) *trace.LocationGroupID { return &defs.LocationGroups[i].Creator })
+	cutLoops(d, "Comm", len(defs.Comms), func(i int) *trace.CommID { return &defs.Comms[i].Parent })
+	cutLoops(d, "CallingContext", len(defs.CallingContexts), func(i int) *trace.CallingContextID { return &defs.CallingContexts[i].Parent })
+	for i := range defs.Metrics {
+		m := &defs.Metrics[i]
+		if m.Class != trace.None && defs.Metrics[m.Class].Class != trace.None {
+			d.note(trace.CodeBadDefinition, fmt.Sprintf("Metric %d is an instance of an instance", m.Ref))
+			m.Class = trace.None
+		}
+	}
+}
+
+func dense(refs []uint32) bool {
+	for i, r := range refs {
+		if r != uint32(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// cutLoops follows the parents of n definitions and removes the parent that closes a loop.
+func cutLoops[T ~uint32](d *defReader, name string, n int, parent func(int) *T) {
+	const unseen, onPath, sound = 0, 1, 2
+	state := make([]uint8, n)
+	for i := range n {
+		var path []int
+		for j := i; state[j] == unseen; {
+			state[j] = onPath
+			path = append(path, j)
+			p := parent(j)
+			if *p == trace.None {
+				break
+			}
+			if state[*p] == onPath {
+				d.note(trace.CodeBadDefinition, fmt.Sprintf("the parents of %s %d form a loop", name, j))
+				*p = trace.None
+				break
+			}
+			j = int(*p)
+		}
+		for _, j := range path {
+			state[j] = sound
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package otf2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"tracekit/readers/internal/wire"
+	"tracekit/trace"
+)
+
+// Format is the name of the format in trace.Info and in opaque definitions.
+const Format = "otf2"
+
+// A Source is an open archive. It holds the definitions in memory and no file open but
+// those of the locations that are being read.
+type Source struct {
+	path    string // of the anchor file
+	stem    string // path without .otf2: the prefix of all other files
+	anchor  *anchor
+	info    trace.Info
+	defs    *trace.Defs
+	ids     [spaces]idTable
+	open    func(string) (*wire.File, error)
+	batch   int  // events in a batch
+	slow    bool // decode everything by the tables: tests compare with that
+	pool    sync.Pool
+	mu      sync.Mutex
+	opening trace.Ledger // findings of Open
+	reading []progress   // by location: findings of its events
+	extras  *extras      // nil until they are asked for
+}
+
+// progress is what was noticed in the furthest iteration over a location so far.
+type progress struct {
+	events   uint64
+	done     bool
+	findings []trace.Finding
+}
+
+// Open opens an archive by the path of its anchor file or of the directory that holds
+// it, and reads all definitions. The error wraps trace.ErrNotATrace if there is no OTF2
+// archive, and is a *trace.SyntaxError if the anchor file or the global definitions
+// cannot be used at all.
+func Open(ctx context.Context, path string) (*Source, error) {
+	return open(ctx, path, wire.Open)
+}
+
+func open(ctx context.Context, path string, opener func(string) (*wire.File, error)) (*Source, error) {
+	anchorPath := path
+	if info, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if info.IsDir() {
+		if anchorPath, err = FindAnchor(path); err != nil {
+			return nil, err
+		}
+	}
+	a, err := readAnchor(anchorPath)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{path: anchorPath, stem: strings.TrimSuffix(anchorPath, ".otf2"), anchor: a, open: opener, batch: maxBatch}
+	s.describe(path)
+	if err := s.readGlobal(); err != nil {
+		return nil, err
+	}
+	if err := s.readLocals(ctx); err != nil {
+		return nil, err
+	}
+	s.reading = make([]progress, len(s.defs.Locations))
+	return s, nil
+}
+
+// describe fills the info, and notes what the anchor file says about the archive.
+func (s *Source) describe(path string) {
+	a := s.anchor
+	s.info = trace.Info{Path: path, Format: Format,
+		Version: fmt.Sprintf("%d.%d.%d", a.version[0], a.version[1], a.version[2]),
+		Creator: a.creator, Machine: a.machine, Description: a.description,
+		Properties: make(map[string]string), TraceID: a.traceID}
+	at := trace.Place{Location: trace.None, File: s.path, Offset: -1}
+	for _, p := range a.properties {
+		s.info.Properties[p.name] = p.value
+		if p.name == "OTF2::MPI_COMMUNICATION_COMPLETE" && p.value == "false" {
+			s.opening.Add(trace.CodeIncompleteByWriter, at, p.name)
+		}
+	}
+	if a.noEnd {
+		s.opening.Add(trace.CodeUnfinalised, at, "the anchor file has no end mark")
+	}
+	if a.trailing >= 0 {
+		at.Offset = a.trailing
+		s.opening.Add(trace.CodeTrailingData, at, "")
+	}
+	s.info.Bytes = fileSize(s.path) + fileSize(s.stem+".def") + fileSize(s.stem+".marker")
+}
+
+func fileSize(path string) int64 {
+	if info, err := os.Stat(path); err == nil {
+		return info.Size()
+	}
+	return 0
+}
+
+func (s *Source) readGlobal() error {
+	f, err := s.open(s.stem + ".def")
+	if err != nil {
+		return fmt.Errorf("opening the global definitions: %w", err)
+	}
+	defer f.Close()
+	var d *defReader
+	fault := f.Guard(func() { d, err = readDefinitions(f, s.anchor.defChunk, &s.opening) })
+	if err := errors.Join(fault, err); err != nil {
+		return err
+	}
+	s.defs, s.ids = d.defs, d.ids
+	if !s.anchor.noEnd && s.opening.Count(trace.CodeTruncated)+s.opening.Count(trace.CodeUnfinalised)+s.opening.Count(trace.CodeCorrupt) == 0 {
+		s.checkCount("locations", s.anchor.locations, uint64(len(s.defs.Locations)))
+		s.checkCount("global definitions", s.anchor.definitions, d.records)
+	}
+	return nil
+}
+
+// checkCount notes a number in the anchor file that is not the number of what is there.
+func (s *Source) checkCount(what string, announced, found uint64) {
+	if announced != found {
+		s.opening.Add(trace.CodeCountMismatch, trace.Place{Location: trace.None, File: s.path, Offset: -1},
+			fmt.Sprintf("the anchor file announces %d %s, there are %d", announced, what, found))
+	}
+}
+
+// localPath returns the path of a location's file. Its name is the identifier in the file.
+func (s *Source) localPath(location trace.LocationID, suffix string) string {
+	return filepath.Join(s.stem, strconv.FormatUint(s.defs.Locations[location].Ref, 10)+suffix)
+}
+
+// readLocals reads the clock offsets of all locations and looks for their files.
+func (s *Source) readLocals(ctx context.Context) error {
+	var missing []trace.LocationID
+	found := false
+	for i := range s.defs.Locations {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		id, loc := trace.LocationID(i), &s.defs.Locations[i]
+		local, err := s.readLocal(id, &s.opening)
+		if err != nil {
+			return err
+		}
+		if local != nil {
+			found = true
+			loc.ClockOffsets = local.offsets
+		} else if loc.Events > 0 {
+			missing = append(missing, id)
+		}
+		s.info.Bytes += fileSize(s.localPath(id, ".def"))
+		s.checkEvents(id)
+	}
+	if !found {
+		return nil // archives without local definitions are usual
+	}
+	for _, id := range missing {
+		s.opening.Add(trace.CodeMissingFile, trace.Place{Location: id, File: s.localPath(id, ".def"), Offset: -1}, "other locations have local definitions")
+	}
+	return nil
+}
+
+// readLocal reads a location's definitions; nil if there are none.
+func (s *Source) readLocal(id trace.LocationID, l *trace.Ledger) (*localDefs, error) {
+	f, err := s.open(s.localPath(id, ".def"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var local *localDefs
+	err = f.Guard(func() { local = readLocalDefs(f, s.anchor.defChunk, id, l) })
+	return local, err
+}
+
+// checkEvents notes whether the location has events.
+func (s *Source) checkEvents(id trace.LocationID) {
+	path, announced := s.localPath(id, ".evt"), s.defs.Locations[id].Events
+	at := trace.Place{Location: id, File: path, Offset: -1}
+	switch info, err := os.Stat(path); {
+	case err == nil:
+		s.info.Bytes += info.Size()
+	case announced > 0:
+		s.opening.Add(trace.CodeMissingFile, at, fmt.Sprintf("%d events are announced", announced))
+	}
+}
+
+// Info implements trace.Source.
+func (s *Source) Info() trace.Info { return s.info }
+
+// Defs implements trace.Source.
+func (s *Source) Defs() *trace.Defs { return s.defs }
+
+// Findings implements trace.Source.
+func (s *Source) Findings() []trace.Finding {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all trace.Ledger
+	all.Merge(s.opening.Findings())
+	for i := range s.reading {
+		all.Merge(s.reading[i].findings)
+	}
+	if s.extras != nil {
+		all.Merge(s.extras.ledger.Findings())
+	}
+	return all.Findings()
+}
+
+// note keeps the findings of an iteration over a location, unless an earlier one got as
+// far: every iteration notices the same things.
+func (s *Source) note(location trace.LocationID, p progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := &s.reading[location]
+	if !old.done && (p.done || p.events > old.events || old.findings == nil) {
+		*old = p
+	}
+}
+
+// Close implements trace.Source. Iterations that run meanwhile keep their files until
+// they end.
+func (s *Source) Close() error { return nil }

@@ -1,0 +1,339 @@
+package otf2
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"tracekit/trace"
+)
+
+// smallTrace returns a trace of n locations, without batches.
+func smallTrace(n int) *trace.Defs {
+	d := &trace.Defs{Clock: trace.ClockProperties{Resolution: 1e9}, Strings: []string{"r"},
+		Regions: []trace.Region{{Description: trace.None, File: trace.None}}}
+	for i := range n {
+		d.Locations = append(d.Locations, trace.Location{Ref: uint64(i), Kind: trace.LocationCPUThread, Group: trace.None})
+	}
+	return d
+}
+
+// names returns the names in a directory.
+func names(t *testing.T, dir string) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return strings.Join(out, " ")
+}
+
+func flowBatch(l trace.LocationID, first uint64, n int) *trace.Batch {
+	b := new(trace.Batch)
+	b.Reset(l, first)
+	for i := range n {
+		b.AddFlow(int64(first)+int64(i), []trace.Kind{trace.KindEnter, trace.KindLeave}[i%2], 0)
+	}
+	return b
+}
+
+func TestCreatePlaces(t *testing.T) {
+	for _, test := range []struct {
+		path, want string // of the archive; what the directory holds then
+	}{
+		{"new", "new"},
+		{"old", "old"},
+		{"x.otf2", "old x x.def x.otf2"},
+		{"old/y.otf2", "old"},
+	} {
+		t.Run(test.path, func(t *testing.T) {
+			dir := t.TempDir()
+			if test.path != "new" {
+				if err := os.Mkdir(filepath.Join(dir, "old"), 0o777); err != nil {
+					t.Fatal(err)
+				}
+			}
+			path := filepath.Join(dir, test.path)
+			for _, force := range []bool{false, true} {
+				w, err := Create(path, trace.Info{Creator: fmt.Sprint(force)}, smallTrace(1), Options{Force: force})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := errors.Join(w.Write(flowBatch(0, 0, 2)), w.Close(), w.Close()); err != nil {
+					t.Fatal(err)
+				}
+				if got := names(t, dir); got != test.want {
+					t.Errorf("the directory has %s, want %s", got, test.want)
+				}
+				s, err := Open(context.Background(), path)
+				if err != nil || s.Info().Creator != fmt.Sprint(force) || s.Defs().Locations[0].Events != 2 {
+					t.Errorf("reading it again: %v %v", s, err)
+				}
+			}
+			if _, err := Create(path, trace.Info{}, smallTrace(1), Options{}); !errors.Is(err, fs.ErrExist) {
+				t.Errorf("replacing an archive without force: %v", err)
+			}
+		})
+	}
+}
+
+// TestDiscard shows that nothing is left behind when an archive is not completed.
+func TestDiscard(t *testing.T) {
+	dir := t.TempDir()
+	w, err := Create(filepath.Join(dir, "a"), trace.Info{}, smallTrace(1), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Write(flowBatch(0, 0, 200_000)), w.Discard(), w.Discard()); err != nil {
+		t.Error(err)
+	}
+	if w, err = Create(filepath.Join(dir, "b.otf2"), trace.Info{}, smallTrace(1), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(flowBatch(7, 0, 1)); err == nil {
+		t.Error("a location that is not defined was written")
+	}
+	if err := w.Close(); err == nil {
+		t.Error("an archive was completed after an error")
+	}
+	if got := names(t, dir); got != "" {
+		t.Errorf("left behind: %s", got)
+	}
+	if _, err := Create(filepath.Join(dir, "c"), trace.Info{}, smallTrace(1), Options{EventChunk: 1000}); err == nil {
+		t.Error("a chunk size that the format does not allow")
+	}
+}
+
+// TestForce replaces archives only: nothing that merely has the name of one, and no file
+// that somebody put beside the events.
+func TestForce(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.otf2")
+	write := func() error {
+		w, err := Create(path, trace.Info{}, smallTrace(1), Options{Force: true})
+		if err != nil {
+			return err
+		}
+		return w.Close()
+	}
+	if err := os.Mkdir(filepath.Join(dir, "x"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	precious := filepath.Join(dir, "x", "thesis.tex")
+	mustWrite(t, precious, nil)
+	if err := write(); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a folder of the same name: %v", err)
+	}
+	if err := os.Rename(precious, filepath.Join(dir, "thesis.tex")); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(dir, "x")), write(), write()); err != nil {
+		t.Fatal(err)
+	}
+	mustWrite(t, precious, nil)
+	if err := write(); err == nil {
+		t.Error("a folder with other files was replaced")
+	}
+	if _, err := os.Stat(precious); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestManyLocations writes more locations than files can be open, in turns.
+func TestManyLocations(t *testing.T) {
+	const locations, rounds = 3000, 3
+	dir := filepath.Join(t.TempDir(), "many")
+	w, err := Create(dir, trace.Info{}, smallTrace(locations), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := range rounds {
+		for l := range locations {
+			if err := w.Write(flowBatch(trace.LocationID(l), uint64(4*r), 4)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []trace.LocationID{0, 1500, locations - 1} {
+		for b, err := range s.Events(context.Background(), l) {
+			if err != nil || b.Len() != 4*rounds || b.Flow.Time[11] != 11 {
+				t.Errorf("location %d: %v %v", l, b.Flow, err)
+			}
+		}
+	}
+	if f := s.Findings(); len(f) > 0 {
+		t.Error(f)
+	}
+}
+
+// TestChunkHeaders checks the rules for chunks against the bytes of a file: events are
+// numbered through, every chunk begins with a timestamp and fits, the last one is cut.
+func TestChunkHeaders(t *testing.T) {
+	const events = 200_001
+	dir := filepath.Join(t.TempDir(), "a")
+	w, err := Create(dir, trace.Info{}, smallTrace(1), Options{EventChunk: minChunk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for first := uint64(0); first < events; first += 3 {
+		if err := w.Write(flowBatch(0, first, 3)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "traces", "0.evt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := uint64(1)
+	for at := 0; at < len(data); at += minChunk {
+		chunk := data[at:min(at+minChunk, len(data))]
+		first, last := binary.LittleEndian.Uint64(chunk[2:]), binary.LittleEndian.Uint64(chunk[10:])
+		if first != next || last < first || chunk[headerSize] != idTimestamp {
+			t.Errorf("chunk at %d has the events %d to %d, want from %d on", at, first, last, next)
+		}
+		next = last + 1
+	}
+	if next != events+1 {
+		t.Errorf("the chunks have %d events, want %d", next-1, events)
+	}
+	if end := data[len(data)-2:]; end[0] != idEndOfFile || end[1] != idEndOfBuffer {
+		t.Errorf("the file ends in %x", end)
+	}
+}
+
+// TestLargeRecords writes records that do not fit the rest of a chunk, and one that fits
+// none.
+func TestLargeRecords(t *testing.T) {
+	args := func(n int) []uint64 {
+		a := make([]uint64, 2+n)
+		a[1] = uint64(n)
+		return a
+	}
+	b := new(trace.Batch)
+	for i := range 10 {
+		b.AddOther(int64(i), trace.KindProgramBegin, args(100_000)...)
+	}
+	m := &trace.MemorySource{Definitions: smallTrace(1), Batches: [][]*trace.Batch{{b}}}
+	dir := filepath.Join(t.TempDir(), "a")
+	copyArchive(t, m, dir, Options{EventChunk: minChunk}, false)
+	s, err := Open(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := eventsOnly(tables(t, s)), eventsOnly(tables(t, m)); got != want {
+		t.Error("large records differ")
+	}
+	w, err := Create(dir+"2", trace.Info{}, smallTrace(1), Options{EventChunk: minChunk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.AddOther(10, trace.KindProgramBegin, args(minChunk)...)
+	if err := w.Write(b); !errors.Is(err, errTooLarge) {
+		t.Errorf("a record larger than a chunk: %v", err)
+	}
+	if err := w.Discard(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDropped counts what OTF2 cannot express.
+func TestDropped(t *testing.T) {
+	w, err := Create(filepath.Join(t.TempDir(), "a"), trace.Info{}, smallTrace(1), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := flowBatch(0, 0, 1)
+	b.AddOther(5, trace.KindInstant, 0)
+	b.AddOther(6, trace.KindUnknown)
+	b.AddOther(7, trace.KindThreadFork, 1) // an argument is missing
+	if err := errors.Join(w.Write(b), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]uint64{"Instant events": 1, "Unknown events": 1, "ThreadFork events": 1}
+	if got := w.Lost(); !maps.Equal(got, want) {
+		t.Errorf("lost %v, want %v", got, want)
+	}
+}
+
+// TestReferences shows that identifiers which are not distinct are replaced.
+func TestReferences(t *testing.T) {
+	d := smallTrace(2)
+	d.Regions = append(d.Regions, d.Regions[0], d.Regions[0])
+	d.Locations[0].Ref, d.Locations[1].Ref = 5, 5
+	d.Regions[2].Ref = 9
+	b := new(trace.Batch)
+	b.Reset(1, 0)
+	b.AddFlow(1, trace.KindEnter, 2)
+	m := &trace.MemorySource{Definitions: d, Batches: [][]*trace.Batch{nil, {b}}}
+	dir := filepath.Join(t.TempDir(), "a")
+	copyArchive(t, m, dir, Options{}, false)
+	s, err := Open(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for got, err := range s.Events(context.Background(), 1) {
+		if err != nil || got.Flow.Region[0] != 2 || s.Defs().Regions[2].Ref != 2 || s.Defs().Locations[1].Ref != 1 {
+			t.Errorf("read %v %v %v", got.Flow, s.Defs(), err)
+		}
+	}
+}
+
+// TestConcurrent reads all locations at a time, some of them twice; findings are counted
+// once and do not depend on the order.
+func TestConcurrent(t *testing.T) {
+	anchor := goldenArchive(t, "damaged", false)
+	s, err := Open(context.Background(), anchor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	for i := range 4 * len(s.Defs().Locations) {
+		wait.Go(func() {
+			for range s.Events(context.Background(), trace.LocationID(i%len(s.Defs().Locations))) {
+			}
+		})
+	}
+	wait.Wait()
+	if got, want := describe(s), describePath(anchor, s.open, maxBatch); got != want {
+		t.Errorf("concurrently:\n%s\nin order:\n%s", got, want)
+	}
+}
+
+// TestCancel ends an iteration with the context's error.
+func TestCancel(t *testing.T) {
+	s, err := Open(context.Background(), goldenArchive(t, "usual", false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for b, err := range s.Events(ctx, 0) {
+		if b != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v %v", b, err)
+		}
+	}
+	if _, err := Open(ctx, s.path); !errors.Is(err, context.Canceled) {
+		t.Errorf("opening: %v", err)
+	}
+}

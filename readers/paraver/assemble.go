@@ -1,0 +1,386 @@
+package paraver
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"tracekit/trace"
+)
+
+// batchEvents is how many events a batch holds, about.
+const batchEvents = 4096
+
+// A frame is a region that is entered and not left.
+type frame struct {
+	region trace.RegionID
+	slot   uint32 // trace.None: a state
+	site   trace.CallingContextID
+	class  trace.CallClass
+	blocks bool // a receive in a.blocking belongs to it
+	posted bool // a receive belongs to it
+	enter  int64
+	end    int64 // of a state
+	coll   trace.CollRow
+}
+
+// An assembler makes the events of a location of the records in its three streams; see
+// lane. Records come in order of time; at one time, endpoints of messages come before
+// events, so that a call that is entered finds what begins in it.
+//
+//	sends and posts begin at time at and have not been given to a call
+//	receiving are posted and not completed; see messages.go
+//	last is the time of the last event; frames and calls are indexed from the outermost
+type assembler struct {
+	source   *Source
+	location trace.LocationID
+	task     uint32
+	yield    func(*trace.Batch, error) bool
+	out      trace.Batch
+	stopped  bool
+	frames   []frame
+	open     []int32 // by slot: number of frames
+	calls    []int   // frames of MPI functions, innermost last
+	last     int64
+
+	leaving   []uint32 // slots whose leaves wait, at time leavingAt
+	leavingAt int64
+
+	at          int64
+	sends       []endpoint
+	posts       []endpoint
+	blocking    []receive   // posted by calls that are open
+	nonblocking receiveHeap // posted
+	loose       receiveHeap // outside of any call
+	requests    []request   // sends and collectives that are not completed
+	head        int         // of requests
+	lastRequest uint64
+	lastPost    uint64
+	rooted      map[trace.CommID]uint32
+	ranks       map[rankKey]uint32 // of roots in groups, as far as they were looked for
+}
+
+func newAssembler(s *Source, l trace.LocationID, yield func(*trace.Batch, error) bool) *assembler {
+	a := &assembler{source: s, location: l, yield: yield, task: uint32(s.defs.Locations[l].Group),
+		rooted: make(map[trace.CommID]uint32), open: make([]int32, len(s.slots)), ranks: make(map[rankKey]uint32)}
+	a.out.Reset(l, 0)
+	return a
+}
+
+// run delivers the location.
+func (a *assembler) run(ctx context.Context) {
+	messages := a.pull(ctx, messageStream)
+	defer messages.stop()
+	var states *records
+	if !a.source.calls[a.location] {
+		states = a.pull(ctx, stateStream)
+		defer states.stop()
+	}
+	for b, err := range a.source.spool.Events(ctx, a.location*laneStreams) {
+		if err != nil {
+			a.fail(err)
+			return
+		}
+		a.events(b, messages, states)
+		if a.stopped {
+			return
+		}
+	}
+	a.until(maxTime+1, messages, states)
+	if a.stopped {
+		return
+	}
+	a.finish()
+	if a.out.Len() > 0 {
+		a.yield(&a.out, nil)
+	}
+}
+
+func (a *assembler) fail(err error) {
+	if !a.stopped {
+		a.stopped = true
+		a.yield(nil, err)
+	}
+}
+
+// full delivers what is assembled if it is enough for a batch.
+func (a *assembler) full() {
+	if a.out.Len() < batchEvents || a.stopped {
+		return
+	}
+	a.stopped = !a.yield(&a.out, nil)
+	a.out.Reset(a.location, a.out.First+uint64(a.out.Len()))
+}
+
+// records walks over a stream of messages or states.
+type records struct {
+	next  func() (*trace.Batch, error, bool)
+	stop  func()
+	batch *trace.Batch
+	row   int
+	time  int64 // of the current record; maxTime+1 at the end
+	a     *assembler
+}
+
+func (a *assembler) pull(ctx context.Context, stream trace.LocationID) *records {
+	next, stop := iter.Pull2(a.source.spool.Events(ctx, a.location*laneStreams+stream))
+	r := &records{next: next, stop: stop, a: a}
+	r.advance()
+	return r
+}
+
+// advance goes to the next record.
+func (r *records) advance() {
+	if r.row++; r.batch == nil || r.row == r.batch.Len() {
+		b, err, ok := r.next()
+		if err != nil {
+			r.a.fail(err)
+		}
+		if !ok || err != nil {
+			r.time = maxTime + 1
+			return
+		}
+		r.batch, r.row = b, 0
+	}
+	if len(r.batch.P2P.Time) > 0 {
+		r.time = r.batch.P2P.Time[r.row]
+	} else {
+		r.time = r.batch.Flow.Time[r.row]
+	}
+}
+
+// events takes a batch of events, and what the other streams hold up to them.
+func (a *assembler) events(b *trace.Batch, messages, states *records) {
+	var flow, p2p, coll, metric, other int
+	for _, table := range b.Order {
+		switch table {
+		case trace.TableFlow:
+			a.until(b.Flow.Time[flow], messages, states)
+			a.flow(&b.Flow, flow)
+			flow++
+		case trace.TableP2P:
+			a.until(b.P2P.Time[p2p], messages, states)
+			a.ownMessage(&b.P2P, p2p)
+			p2p++
+		case trace.TableColl:
+			a.until(b.Coll.Time[coll], messages, states)
+			a.collective(&b.Coll, coll)
+			coll++
+		case trace.TableMetric:
+			end := metric + 1
+			for end < len(b.Metric.Seq) && b.Metric.Seq[end] == b.Metric.Seq[metric] {
+				end++
+			}
+			t := b.Metric.Time[metric]
+			a.until(t, messages, states)
+			a.last = t
+			a.out.AddMetric(t, b.Metric.Metric[metric], b.Metric.Type[metric:end], b.Metric.Value[metric:end])
+			metric = end
+		default:
+			t := b.Other.Time[other]
+			a.until(t, messages, states)
+			a.last = t
+			a.out.AddOther(t, b.Other.Kind[other], b.Other.Args[b.Other.Offset[other]:b.Other.Offset[other+1]]...)
+			other++
+		}
+		a.full()
+		if a.stopped {
+			return
+		}
+	}
+}
+
+// until takes what the streams of messages and states hold up to time t, and completes
+// what ends before.
+func (a *assembler) until(t int64, messages, states *records) {
+	for !a.stopped {
+		m, s := messages.time, int64(maxTime+1)
+		if states != nil {
+			s = a.nextState(states)
+		}
+		now := min(m, s)
+		if now > t || now > maxTime {
+			break
+		}
+		a.reach(now)
+		if s <= m {
+			a.changeState(states)
+		} else {
+			a.endpoint(&messages.batch.P2P, messages.row)
+			messages.advance()
+		}
+		a.full()
+	}
+	a.reach(min(t, maxTime))
+}
+
+// reach is told that time goes on to t: endpoints that wait for a call entered at an
+// earlier time wait no longer.
+func (a *assembler) reach(t int64) {
+	if len(a.leaving) > 0 && t > a.leavingAt {
+		a.leaveInner()
+	}
+	if len(a.sends)+len(a.posts) > 0 && t > a.at {
+		a.strand()
+	}
+	if len(a.loose) > 0 {
+		a.receiveLoose(t)
+	}
+}
+
+// flow takes an enter or a leave.
+func (a *assembler) flow(f *trace.Flow, i int) {
+	t := f.Time[i]
+	switch n := len(a.frames); {
+	case f.Kind[i] == trace.KindLeave:
+		a.leaveSlot(uint32(f.Region[i]), t)
+		return
+	case f.Kind[i] == bareEnter && n > 0 && a.frames[n-1].region == f.Region[i]:
+		a.leave(t)
+		return
+	}
+	a.leaveInner()
+	site := trace.CallingContextID(trace.None)
+	if i < len(f.Context) && f.Kind[i] == trace.KindCallingContextEnter {
+		site = f.Context[i]
+	}
+	region := f.Region[i]
+	slot := a.source.inSlot[region]
+	if slot != trace.None && a.source.slots[slot].replace {
+		if n := len(a.frames); n > 0 && a.frames[n-1].slot == slot {
+			a.leave(t)
+		}
+	}
+	a.enter(frame{region: region, slot: slot, site: site, enter: t})
+}
+
+// maxDepth bounds the regions that are open at a time; deeper ones are left out.
+const maxDepth = 1 << 16
+
+func (a *assembler) enter(f frame) {
+	if len(a.frames) == maxDepth {
+		return
+	}
+	f.class = a.source.classes[f.region].Class
+	f.coll.Comm, f.coll.Op = trace.None, a.source.classes[f.region].Op
+	a.last = f.enter
+	if f.site == trace.None {
+		a.out.AddFlow(f.enter, trace.KindEnter, f.region)
+	} else {
+		a.out.AddContext(f.enter, trace.KindCallingContextEnter, f.region, f.site, 1)
+	}
+	a.frames = append(a.frames, f)
+	if f.slot != trace.None {
+		a.open[f.slot]++
+	}
+	if f.class == trace.ClassNone {
+		return
+	}
+	a.calls = append(a.calls, len(a.frames)-1)
+	if len(a.sends)+len(a.posts) > 0 {
+		a.attach(len(a.frames) - 1)
+	}
+}
+
+// maxLeaving bounds the leaves that wait, so that damaged traces take no longer.
+const maxLeaving = 64
+
+// leaveSlot leaves a region by its slot. Lines that leave several at a time name them in
+// any order, so one that is not the innermost waits for those inside it until the time
+// goes on. Of a region that was not entered, the leave alone remains.
+func (a *assembler) leaveSlot(slot uint32, t int64) {
+	if n := len(a.frames); n > 0 && a.frames[n-1].slot == slot {
+		a.leave(t)
+		a.leaveWaiting(t)
+		return
+	}
+	if a.open[slot] > 0 {
+		a.leaving, a.leavingAt = append(a.leaving, slot), t
+		if len(a.leaving) > maxLeaving {
+			a.leaveInner()
+		}
+		return
+	}
+	a.last = t
+	a.out.AddFlow(t, trace.KindLeave, a.source.slots[slot].unknown)
+}
+
+// leaveWaiting leaves the innermost regions as long as their leaves wait.
+func (a *assembler) leaveWaiting(t int64) {
+	for len(a.leaving) > 0 && len(a.frames) > 0 {
+		i := slices.Index(a.leaving, a.frames[len(a.frames)-1].slot)
+		if i < 0 {
+			return
+		}
+		a.leaving = slices.Delete(a.leaving, i, i+1)
+		a.leave(t)
+	}
+}
+
+// leaveInner leaves the regions whose leaves wait, and with them all inside them.
+func (a *assembler) leaveInner() {
+	for len(a.leaving) > 0 {
+		slot := a.leaving[0]
+		a.leaving = a.leaving[1:]
+		for a.open[slot] > 0 {
+			inner := a.frames[len(a.frames)-1].slot
+			a.leave(a.leavingAt)
+			if inner == slot {
+				break
+			}
+		}
+	}
+}
+
+// leave leaves the innermost region, after what ends with it.
+func (a *assembler) leave(t int64) {
+	f := &a.frames[len(a.frames)-1]
+	if f.class != trace.ClassNone {
+		a.postLate(len(a.frames) - 1)
+		a.complete(f, t)
+		a.calls = a.calls[:len(a.calls)-1]
+	}
+	if f.class == trace.ClassColl && f.coll.Kind == trace.KindCollectiveEnd {
+		f.coll.Time = t
+		a.out.AddColl(f.coll)
+	}
+	a.last = t
+	if f.site == trace.None {
+		a.out.AddFlow(t, trace.KindLeave, f.region)
+	} else {
+		a.out.AddContext(t, trace.KindCallingContextLeave, f.region, f.site, 0)
+	}
+	if f.slot != trace.None {
+		a.open[f.slot]--
+	}
+	a.frames = a.frames[:len(a.frames)-1]
+}
+
+// nextState returns the time of the next change of state: the end of the innermost, or
+// the begin of the next.
+func (a *assembler) nextState(states *records) int64 {
+	if n := len(a.frames); n > 0 && a.frames[n-1].end <= states.time {
+		return a.frames[n-1].end
+	}
+	return states.time
+}
+
+// changeState makes the change that nextState tells. A state within another is nested; one
+// that lasts longer than the one before it ends it.
+func (a *assembler) changeState(states *records) {
+	n := len(a.frames)
+	if n > 0 && a.frames[n-1].end <= states.time {
+		a.leave(a.frames[n-1].end)
+		return
+	}
+	f, b := frame{slot: trace.None, site: trace.None, enter: states.time}, states.batch
+	f.region, f.end = b.Flow.Region[states.row], int64(b.Attrs.Value[states.row])
+	if f.end == maxTime {
+		f.end = max(f.enter, a.source.end)
+	}
+	for n := len(a.frames); n > 0 && a.frames[n-1].end < f.end; n-- {
+		a.leave(f.enter)
+	}
+	a.enter(f)
+	states.advance()
+}

@@ -1,0 +1,48 @@
+// Package paraver reads and writes traces of Paraver: a .prv file (plain or gzip) with
+// the .pcf (labels) and the .row (names) beside it.
+//
+// # Reading
+//
+// The file is read once, into a spool that sorts and bounds memory; events are assembled
+// from the spool's records location by location. What becomes what:
+//
+//   - Every thread appl.task.thread is a location, every task a location group. The world
+//     rank is the number of the task, counted over all applications. The communicators
+//     are those of the c: and i: lines, and MPI_COMM_WORLD of each application; labels of
+//     the values of 50100004, if there are any, are their names.
+//   - The header's unit is the clock's: _ns, _us, _ms; microseconds without one.
+//   - Events 50000001…50000005 are Enter and Leave of MPI functions. Event types of user
+//     functions and of OpenMP and pthread constructs likewise; types of accelerators if
+//     the .pcf has labels for their values. Caller lines (70000001…, 80000001…) make the
+//     enter a CallingContextEnter, whose site is the innermost level that is resolved.
+//   - 50100001…50100004 on the line of a collective's enter make CollectiveBegin and
+//     CollectiveEnd. The root is a flag on one task; all members are given its rank, found
+//     by the ordinal of the collective among those with a root on the communicator.
+//   - A communication line is two endpoints, and each goes into a call of its thread. The
+//     send belongs to the call entered at logS, the receive is posted in the call entered
+//     (Extrae: left) at logR and completed by that call if it blocks, else by the first
+//     MPI_Wait… or MPI_Test… that ends at phyR or later. Times in the tables are logS, and phyR but
+//     not before the completing call. Endpoints whose call is not in the trace stand alone.
+//     Messages have no communicator here: they get that of the application's world, or
+//     one of all tasks if the applications differ.
+//   - The completion of a non-blocking send or collective is not in the format. A Wait or
+//     Test that completes no receive completes the oldest request, MPI_Waitall,
+//     MPI_Waitsome, MPI_Testall, MPI_Testsome and MPI_Finalize all of them.
+//   - 42…, 44… and 46000000 and up (hardware counters) are metrics, increments up to the
+//     event. Of other types, values with a label in the .pcf are instants, all others
+//     metrics that hold at their moment. Flushing (40000003) is BufferFlush, tracing
+//     (40000012) MeasurementOnOff, the application (40000001) ProgramBegin and ProgramEnd.
+//   - States are the regions of threads that have no calls, so that traces of states
+//     alone have a profile and a picture. They are not used for other threads.
+//   - Lines of type 4 (collectives in traces from before 2005) give a collective's
+//     communicator and sizes if its events do not.
+//
+// Lines that cannot be read are findings. An unterminated last line is not believed.
+//
+// # Writing
+//
+// A Writer makes traces as Extrae does, for Paraver and its tools, with event types of its
+// own that hold what these have no place for. Reading such a trace gives the events that
+// were written; so archives of other formats survive the way through this one but for what
+// Writer.Lost counts. See Create.
+package paraver

@@ -1,0 +1,181 @@
+package paraver
+
+import "tracekit/trace"
+
+// A class says what a type of event means to the reader.
+type class uint8
+
+const (
+	classMetric     class = iota // a number; index is its metric member
+	classMPI                     // enter and leave of MPI functions; index is the slot
+	classRegion                  // enter and leave of other regions; index is the slot
+	classLine                    // source line of the region that is entered on the same line
+	classCaller                  // function that calls MPI; index is the level from 0
+	classCallerLine              // its source line
+	classSent                    // attributes of a collective
+	classReceived
+	classRoot
+	classComm
+	classFlush
+	classTracing
+	classProgram
+	classLabelled // a moment whose values have names
+	classOwn      // see own.go; index is the number of the value
+)
+
+// The event types that are looked for by number.
+const (
+	typeApplication = 40000001
+	typeFlush       = 40000003
+	typeTracing     = 40000012
+	typeSent        = 50100001
+	typeReceived    = 50100002
+	typeRoot        = 50100003
+	typeComm        = 50100004
+	typeParallel    = 60000001
+	typeOutlined    = 60000018
+	typeUser        = 60000019
+	typePthread     = 60000020
+	typeTask        = 60000023
+	typeTaskBody    = 60000024
+	typeLine        = 100 // added to the type of a function: its line
+	typePthreadCall = 61000000
+	typeCaller      = 70000001
+	typeCallerLine  = 80000001
+	callerLevels    = 100
+	firstCounter    = 42000000 // to lastCounter: hardware counters, resource and memory usage
+	lastCounter     = 46999999
+)
+
+// A typeInfo is what the reader knows of a type of event.
+type typeInfo struct {
+	typ   uint32
+	known bool
+	class class
+	index uint32
+}
+
+// A slot is a kind of region that is entered and left on its own: the values of one event
+// type, in which 0 is the leave.
+type slot struct {
+	typ     uint32
+	replace bool // another value ends the one before; else it is nested in it
+	used    bool
+	unknown trace.RegionID // the region of a leave that was not entered
+}
+
+// eventTypes classifies types of events.
+type eventTypes struct {
+	pcf    *pcf
+	meters *meters
+	slots  []slot
+	all    map[uint32]typeInfo
+	cache  [512]typeInfo
+}
+
+func newEventTypes(p *pcf, m *meters) *eventTypes {
+	t := &eventTypes{pcf: p, meters: m, all: make(map[uint32]typeInfo)}
+	for i := range uint32(mpiGroups) {
+		t.slots = append(t.slots, slot{typ: firstMPI + i, unknown: trace.None})
+	}
+	return t
+}
+
+// info returns what is known of a type.
+func (t *eventTypes) info(typ uint32) typeInfo {
+	c := &t.cache[typ*0x9E3779B1>>23]
+	if c.typ == typ && c.known {
+		return *c
+	}
+	i, ok := t.all[typ]
+	if !ok {
+		i = t.classify(typ)
+		t.all[typ] = i
+	}
+	*c = i
+	return i
+}
+
+func (t *eventTypes) classify(typ uint32) typeInfo {
+	i := typeInfo{typ: typ, known: true}
+	switch {
+	case typ >= firstMPI && typ < firstMPI+mpiGroups:
+		i.class, i.index = classMPI, typ-firstMPI
+	case typ == typeSent:
+		i.class = classSent
+	case typ == typeReceived:
+		i.class = classReceived
+	case typ == typeRoot:
+		i.class = classRoot
+	case typ == typeComm:
+		i.class = classComm
+	case typ >= typeCaller && typ < typeCaller+callerLevels:
+		i.class, i.index = classCaller, typ-typeCaller
+	case typ >= typeCallerLine && typ < typeCallerLine+callerLevels:
+		i.class, i.index = classCallerLine, typ-typeCallerLine
+	case typ == typeFlush:
+		i.class = classFlush
+	case typ == typeTracing:
+		i.class = classTracing
+	case typ == typeApplication:
+		i.class = classProgram
+	case typ >= firstOwn && typ <= lastOwn && typ != ownInstant:
+		i.class, i.index = classOwn, typ-firstOwn
+	case t.region(typ):
+		i.class, i.index = classRegion, t.newSlot(typ)
+	case isFunction(typ - typeLine):
+		i.class = classLine
+	case typ >= firstCounter && typ <= lastCounter || !t.pcf.labelled(typ):
+		i.class, i.index = classMetric, t.meters.member(typ, t.pcf)
+	default:
+		i.class = classLabelled
+	}
+	return i
+}
+
+// isFunction reports whether the values of a type are functions of the program.
+func isFunction(typ uint32) bool {
+	switch typ {
+	case typeOutlined, typeUser, typePthread, typeTask, typeTaskBody:
+		return true
+	}
+	return typ >= firstOwnRegion && typ <= lastOwnRegion
+}
+
+// region reports whether a type that is not MPI's means enter and leave: that of functions
+// and of OpenMP and pthread constructs does, that of accelerators and runtimes if its
+// values have names.
+func (t *eventTypes) region(typ uint32) bool {
+	switch {
+	case isFunction(typ) || typ == typeParallel:
+		return true
+	case typ > typeParallel && typ < typeParallel+typeLine-1,
+		typ == typePthreadCall, typ >= 62000000 && typ < 67000000:
+		return t.pcf.labelled(typ)
+	}
+	return false
+}
+
+func (t *eventTypes) newSlot(typ uint32) uint32 {
+	t.slots = append(t.slots, slot{typ: typ, unknown: trace.None, replace: !isFunction(typ) && typ != typeParallel})
+	return uint32(len(t.slots) - 1)
+}
+
+// paradigm returns the paradigm of the regions of a type.
+func paradigm(typ uint32) trace.Paradigm {
+	switch {
+	case typ >= firstMPI && typ < firstMPI+mpiGroups:
+		return trace.ParadigmMPI
+	case typ >= firstOwnRegion && typ <= lastOwnRegion:
+		return trace.Paradigm(typ - firstOwnRegion)
+	case typ == typeUser:
+		return trace.ParadigmUser
+	case typ == typePthread || typ >= 61000000 && typ < 62000000:
+		return trace.ParadigmPthread
+	case typ >= 60000000 && typ < 61000000:
+		return trace.ParadigmOpenMP
+	case typ >= 63000000 && typ < 63500000:
+		return trace.ParadigmCUDA
+	}
+	return trace.ParadigmUnknown
+}

@@ -1,0 +1,123 @@
+package paraver
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"tracekit/trace"
+)
+
+// OTF2's metric modes and types that occur here.
+const (
+	modeAccumulatedStart = 0 // count since the start
+	modeAbsolutePoint    = 4 // holds at the moment of the event
+	modeRelativeLast     = 8 // increment since the event before
+	metricOther          = 0
+	metricPAPI           = 1
+)
+
+// maxMeters bounds the metrics, because any number can be the type of an event.
+const maxMeters = 1 << 14
+
+// meters makes the metrics of the definitions. The numbers of one line are one metric
+// event, so every sequence of types that occurs together is a metric.
+type meters struct {
+	names *names
+	sets  map[string]*meterSet
+	cache [256]*meterSet
+	key   []byte
+}
+
+// A meterSet is a metric: its members and the types of their values.
+type meterSet struct {
+	id      trace.MetricID
+	members []uint32
+	types   []trace.ValueType
+}
+
+func newMeters(n *names) *meters { return &meters{names: n, sets: make(map[string]*meterSet)} }
+
+// member returns the metric member of an event type; None if there are too many.
+func (m *meters) member(typ uint32, p *pcf) uint32 {
+	d := m.names.defs
+	if len(d.MetricMembers) >= maxMeters {
+		return trace.None
+	}
+	text := m.names.text
+	label := p.typeLabel(typ)
+	if label == "" {
+		label = "event type " + strconv.FormatUint(uint64(typ), 10)
+	}
+	member := trace.MetricMember{Ref: uint64(typ), Type: metricOther, Mode: modeAbsolutePoint,
+		Value: valueType(typ), Base: 1, Unit: text("#"), Description: text("event type " + strconv.FormatUint(uint64(typ), 10))}
+	name := label
+	if e := p.types[typ]; e != nil {
+		member.Exponent = -int64(e.values.precision)
+	}
+	if typ >= firstCounter && typ <= lastCounter {
+		name = counterName(label)
+		member.Type, member.Mode = metricPAPI, modeRelativeLast
+		member.Description = text(label)
+		if typ/1000000%2 == 1 { // 43… and 45…: counted from the start
+			member.Mode = modeAccumulatedStart
+		}
+	}
+	member.Name = text(name)
+	d.MetricMembers = append(d.MetricMembers, member)
+	return uint32(len(d.MetricMembers) - 1)
+}
+
+// valueType returns the type of the values of an event type: counters count upwards.
+func valueType(typ uint32) trace.ValueType {
+	if typ >= firstCounter && typ <= lastCounter {
+		return trace.TypeUint64
+	}
+	return trace.TypeInt64
+}
+
+// counterName takes the name from "name (description)" and "name ([description])".
+func counterName(label string) string {
+	if i := strings.Index(label, " ("); i > 0 && strings.HasSuffix(label, ")") {
+		return label[:i]
+	}
+	return label
+}
+
+// set returns the metric of the members in that order.
+func (m *meters) set(members []uint32) *meterSet {
+	h := uint32(0)
+	for _, id := range members {
+		h = (h ^ id) * 0x9E3779B1
+	}
+	c := &m.cache[h>>24]
+	if *c == nil || !slices.Equal((*c).members, members) {
+		*c = m.find(members)
+	}
+	return *c
+}
+
+func (m *meters) find(members []uint32) *meterSet {
+	m.key = m.key[:0]
+	for _, id := range members {
+		m.key = append(m.key, byte(id), byte(id>>8), byte(id>>16), byte(id>>24))
+	}
+	s := m.sets[string(m.key)]
+	if s == nil && len(m.sets) < maxMeters {
+		s = m.add(members)
+		m.sets[string(m.key)] = s
+	}
+	return s
+}
+
+func (m *meters) add(members []uint32) *meterSet {
+	d := m.names.defs
+	s := &meterSet{id: trace.MetricID(len(d.Metrics)), members: slices.Clone(members)}
+	metric := trace.Metric{Ref: uint64(s.id), Class: trace.None, Recorder: trace.None, Occurrence: 2}
+	for _, id := range members {
+		s.types = append(s.types, d.MetricMembers[id].Value)
+		metric.Members = append(metric.Members, trace.MetricMemberID(id))
+	}
+	d.Metrics = append(d.Metrics, metric)
+	return s
+}

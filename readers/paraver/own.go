@@ -1,0 +1,125 @@
+package paraver
+
+import (
+	"math"
+
+	"tracekit/trace"
+)
+
+// The event types of our own writer, beside those of Extrae. They hold what the format
+// has no place for, so that reading what was written gives the same events; other programs
+// show them as user events. The first event of a trace is ownVersion; in such a trace,
+// messages and collectives are those of these types, and communication lines and
+// attributes of collectives are for others only. An event and its values are on one line.
+const (
+	firstOwn   = 94000000
+	ownVersion = 94000000 // value 1
+
+	ownMessage = 94000001 // kind: the number of OTF2's record
+	ownPeer    = 94000002 // rank in the communicator
+	ownComm    = 94000003 // as in 50100004
+	ownTag     = 94000004
+	ownBytes   = 94000005
+	ownRequest = 94000006
+
+	ownColl     = 94000011 // kind: the number of OTF2's record
+	ownOp       = 94000012 // OTF2's number of the operation
+	ownRoot     = 94000013
+	ownSent     = 94000014
+	ownReceived = 94000015
+
+	ownInstant = 94000020 // the value's name is the text
+
+	ownOffsetTime = 94000030 // a measured clock offset: local time, offset, both in ns,
+	ownOffset     = 94000031 // standard deviation as the bits of a float64
+	ownDeviation  = 94000032
+	ownZero       = 94000033 // on the line of the version: when the clock's zero is, in ns
+
+	ownOther     = 94000040 // kind of any other event: the number of OTF2's record
+	ownArguments = 94000041 // number of its arguments
+	ownArgument  = 94000042 // the first of them; references are those of the original
+	lastOwn      = 94000099
+	maxArguments = lastOwn - ownArgument + 1
+
+	firstOwnRegion = 94001000 // regions by paradigm, for those that Extrae has no type for
+	lastOwnRegion  = 94001255
+	firstOwnMetric = 94002000 // counters that hold at their moment
+)
+
+// noRank stands for trace.None.
+const noRank = -1
+
+// ownLabels are the names of our own types.
+var ownLabels = []struct {
+	typ   uint32
+	label string
+}{
+	{ownVersion, "tracekit: version"}, {ownMessage, "tracekit: message event (number of OTF2's record)"},
+	{ownPeer, "tracekit: rank of the partner in the communicator"}, {ownComm, "tracekit: communicator"},
+	{ownTag, "tracekit: tag"}, {ownBytes, "tracekit: bytes"}, {ownRequest, "tracekit: request"},
+	{ownColl, "tracekit: collective event (number of OTF2's record)"}, {ownOp, "tracekit: operation"},
+	{ownRoot, "tracekit: rank of the root"}, {ownSent, "tracekit: bytes sent"}, {ownReceived, "tracekit: bytes received"},
+	{ownOffsetTime, "tracekit: local time of a clock offset"}, {ownOffset, "tracekit: clock offset"},
+	{ownDeviation, "tracekit: deviation of a clock offset (bits)"},
+	{ownZero, "tracekit: zero of the clock"},
+	{ownOther, "tracekit: other event (number of OTF2's record)"}, {ownArguments, "tracekit: number of arguments"},
+}
+
+// ownValues holds the values of our own types on a line, by number.
+type ownValues [lastOwn - firstOwn + 1]int64
+
+// own takes a line with our own event types.
+func (r *reading) own(l *lane, t int64, v *ownValues) {
+	switch {
+	case v[ownVersion-firstOwn] == 1:
+		r.dialect = true
+		r.defs.Clock.GlobalOffset = v[ownZero-firstOwn]
+	case !r.dialect:
+	case v[ownOffsetTime-firstOwn] != 0 || v[ownOffset-firstOwn] != 0:
+		r.offset(l, v)
+	case v[ownMessage-firstOwn] != 0:
+		k := trace.Kind(v[ownMessage-firstOwn])
+		if k.Table() != trace.TableP2P {
+			return
+		}
+		r.release(l)
+		row := trace.P2PRow{Time: t, Kind: k, Peer: uint32(v[ownPeer-firstOwn]), Comm: trace.None, Request: uint64(v[ownRequest-firstOwn]),
+			Tag: uint32(v[ownTag-firstOwn]), Bytes: uint64(v[ownBytes-firstOwn])}
+		if row.Peer != trace.None {
+			row.Comm = r.comms.find(v[ownComm-firstOwn])
+		}
+		l.events.AddP2P(row)
+	case v[ownColl-firstOwn] != 0:
+		k := trace.Kind(v[ownColl-firstOwn])
+		if k.Table() != trace.TableColl {
+			return
+		}
+		r.release(l)
+		l.events.AddColl(trace.CollRow{Time: t, Kind: k, Op: trace.CollectiveOp(v[ownOp-firstOwn]),
+			Comm: r.comms.find(v[ownComm-firstOwn]), Root: uint32(v[ownRoot-firstOwn]), Sent: uint64(v[ownSent-firstOwn]),
+			Received: uint64(v[ownReceived-firstOwn]), Request: uint64(v[ownRequest-firstOwn])})
+	case v[ownOther-firstOwn] != 0:
+		k, n := trace.Kind(v[ownOther-firstOwn]), v[ownArguments-firstOwn]
+		if k.Table() != trace.TableOther || k == trace.KindInstant || n < 0 || n > maxArguments {
+			return
+		}
+		r.release(l)
+		args := make([]uint64, n)
+		for i := range args {
+			args[i] = uint64(v[ownArgument-firstOwn+i])
+		}
+		l.events.AddOther(t, k, args...)
+	}
+}
+
+// offset adds a measured clock offset to a location, unless it is out of order.
+func (r *reading) offset(l *lane, v *ownValues) {
+	o := trace.ClockOffset{Time: v[ownOffsetTime-firstOwn], Offset: v[ownOffset-firstOwn],
+		Deviation: math.Float64frombits(uint64(v[ownDeviation-firstOwn]))}
+	list := &r.defs.Locations[l.location].ClockOffsets
+	if n := len(*list); n > 0 && o.Time <= (*list)[n-1].Time {
+		r.find(trace.CodeBadClockOffset, "a clock offset is not later than the one before")
+		return
+	}
+	*list = append(*list, o)
+}

@@ -1,0 +1,339 @@
+package paraver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"tracekit/merge"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// A realTrace is what is to be expected of a trace that a real program wrote.
+type realTrace struct {
+	path       string
+	findings   string  // "code ×count" of the merged trace, and why they are right in comments
+	matched    int     // messages
+	parallel   float64 // efficiencies in per cent as BSC's scripts have them; 0: not known
+	balance    float64
+	collective int
+}
+
+var realTraces = []realTrace{
+	{path: "lulesh_8/lulesh_8.prv", findings: "buffer_flush ×8", matched: 5456, parallel: 30.15, balance: 52.77, collective: 51},
+	{path: "sweep3d_6/sweep3d_6.prv", findings: "buffer_flush ×6", matched: 4032, parallel: 13.70, balance: 80.02, collective: 39},
+	{path: "npb_cg_S_16/npb_cg_S_16.prv.gz", findings: "buffer_flush ×16", matched: 47104, parallel: 13.20, balance: 40.44, collective: 2},
+	{path: "npb_is_W_8/npb_is_W_8.prv", findings: "buffer_flush ×8", matched: 7, collective: 35},
+	// Persistent requests are paired one round too late by the trace's writer.
+	{path: "zoo_4/zoo_4.prv", findings: "clock_violation ×6 buffer_flush ×4", matched: 115, collective: 48},
+	{path: "zoo_4/zoo_4.prv.gz", findings: "clock_violation ×6 buffer_flush ×4", matched: 115, collective: 48},
+	// Dimemas simulates the same run on an ideal network: the load balance stays.
+	{path: "dimemas-sweep3d_6/sweep3d_6.sim.prv", findings: "buffer_flush ×6", matched: 4032, balance: 80.02, collective: 39},
+	// The writer gives the communicators of the second application to the first.
+	{path: "profet_lulesh_7-1/lulesh_7+1_with_uncores_sockets1+2.chop8.prv", findings: "bad_definition ×8", matched: 160, collective: 2},
+	{path: "qsort_beo3/qsort_beo3.prv", matched: 33, collective: 15},
+	{path: "qsort_beo3/qsort_beo3.prv.gz", matched: 33, collective: 15},
+	{path: "malformed-communicators/bigdft.extrae.128.small.clustered.codeblocks.fused.prv", findings: "count_mismatch ×1"},
+}
+
+func TestRealTraces(t *testing.T) {
+	folder := sharedFolder()
+	if folder == "" {
+		t.Skip("the collection of real traces is not here; set TRACEKIT_SHARED to its folder")
+	}
+	for _, r := range realTraces {
+		t.Run(r.path, func(t *testing.T) {
+			s, err := Open(context.Background(), filepath.Join(folder, "traces", "paraver", r.path), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if err := checkSource(s); err != nil {
+				t.Error(err)
+			}
+			checkCounts(t, s)
+			checkPairs(t, s)
+			checkMerged(t, s, r)
+		})
+	}
+}
+
+// A tally is what a count of lines gives, without any knowledge but where fields are.
+type tally struct {
+	lines                    map[string]int
+	mpiEnters, mpiLeaves     int
+	sent, received, counters uint64
+}
+
+// count tallies a trace.
+func count(t *testing.T, path string) tally {
+	t.Helper()
+	c := tally{lines: make(map[string]int)}
+	lines := bufio.NewScanner(plainText(t, path))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		fields := strings.Split(lines.Text(), ":")
+		c.lines[fields[0]]++
+		switch fields[0] {
+		case "2":
+			c.events(fields[6:])
+		case "3":
+			n, _ := strconv.ParseUint(fields[13], 10, 64)
+			c.sent += n
+		}
+	}
+	return c
+}
+
+func (c *tally) events(pairs []string) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		typ, value := pairs[i], pairs[i+1]
+		switch {
+		case len(typ) == 8 && typ >= "50000001" && typ <= "50000005" && value == "0":
+			c.mpiLeaves++
+		case len(typ) == 8 && typ >= "50000001" && typ <= "50000005":
+			c.mpiEnters++
+		case strings.HasPrefix(typ, "42") && len(typ) == 8:
+			n, _ := strconv.ParseUint(value, 10, 64)
+			c.counters += n
+		}
+	}
+}
+
+// checkCounts compares what is read with a count of lines.
+func checkCounts(t *testing.T, s *Source) {
+	t.Helper()
+	want := count(t, s.Info().Path)
+	got := tally{}
+	comms := 0
+	for l := range s.Defs().Locations {
+		for b, err := range s.Events(context.Background(), trace.LocationID(l)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, k := range b.Flow.Kind {
+				switch {
+				case s.Defs().Regions[b.Flow.Region[i]].Paradigm != trace.ParadigmMPI:
+				case k.Enters():
+					got.mpiEnters++
+				default:
+					got.mpiLeaves++
+				}
+			}
+			for i, k := range b.P2P.Kind {
+				switch k {
+				case trace.KindMpiSend, trace.KindMpiIsend:
+					comms++
+					got.sent += b.P2P.Bytes[i]
+				case trace.KindMpiRecv, trace.KindMpiIrecv:
+					comms++
+					got.received += b.P2P.Bytes[i]
+				}
+			}
+			for i, m := range b.Metric.Metric {
+				member := s.Defs().Metrics[m].Members[b.Metric.Member[i]]
+				if s.Defs().MetricMembers[member].Ref/1000000 == 42 {
+					got.counters += b.Metric.Value[i]
+				}
+			}
+		}
+	}
+	if comms != 2*want.lines["3"] || got.sent != want.sent || got.received != want.sent {
+		t.Errorf("%d ends of messages with %d and %d bytes; %d lines with %d bytes", comms, got.sent, got.received, want.lines["3"], want.sent)
+	}
+	if repeated := (want.mpiEnters - want.mpiLeaves) / 2; got.mpiEnters != want.mpiEnters-repeated || got.mpiLeaves != want.mpiLeaves+repeated {
+		t.Errorf("%d enters and %d leaves of MPI; %d and %d events", got.mpiEnters, got.mpiLeaves, want.mpiEnters, want.mpiLeaves)
+	}
+	if got.counters != want.counters {
+		t.Errorf("counters sum up to %d, want %d", got.counters, want.counters)
+	}
+	lines := fmt.Sprintf("state %d, event %d, communication %d, global communication %d, communicator %d, comment %d",
+		want.lines["1"], want.lines["2"], want.lines["3"], want.lines["4"], want.lines["c"]+want.lines["i"], comments(want))
+	for _, zero := range []string{"state 0", ", event 0", ", communication 0", ", global communication 0", ", communicator 0", ", comment 0"} {
+		lines = strings.Replace(lines, zero+",", ",", 1)
+		lines = strings.TrimSuffix(lines, zero)
+	}
+	if got := s.Info().Properties["lines"]; got != strings.TrimPrefix(lines, ", ") && strings.Trim(lines, ", ") != got {
+		t.Errorf("lines: %s; want %s", got, lines)
+	}
+}
+
+// comments returns the number of lines that begin with # but for the header.
+func comments(c tally) (n int) {
+	for first, k := range c.lines {
+		if strings.HasPrefix(first, "#") {
+			n += k
+		}
+	}
+	return n - 1
+}
+
+// plainText opens the text of a trace.
+func plainText(t *testing.T, path string) io.Reader {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		return bytes.NewReader(data)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
+}
+
+// checkPairs: matching, which knows nothing of communication lines, makes the very pairs
+// of the lines again, with the same times. A simulated message that arrives before its
+// receive is posted is received when it is.
+func checkPairs(t *testing.T, s *Source) {
+	t.Helper()
+	m, err := merge.Merge(context.Background(), s, merge.Options{Clock: merge.ClockNone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Pool.Close()
+	pairs := make(map[string]int)
+	for l, sends := range m.Sends {
+		for i := range sends.Len() {
+			if x := sends.At(i); x.State == trace.Matched {
+				y := m.Recvs[x.RecvLoc].At(int(x.Recv))
+				pairs[fmt.Sprint(threadName(s, trace.LocationID(l)), x.Time, threadName(s, x.RecvLoc), y.Time, y.Bytes, y.Tag)]++
+			}
+		}
+	}
+	lines, other := bufio.NewScanner(plainText(t, s.Info().Path)), 0
+	for lines.Scan() {
+		var f [15]int64
+		for i, field := range strings.Split(lines.Text(), ":") {
+			if i < len(f) {
+				f[i], _ = strconv.ParseInt(field, 10, 64)
+			}
+		}
+		if f[0] != 3 {
+			continue
+		}
+		from, to := fmt.Sprint(f[2:5]), fmt.Sprint(f[8:11])
+		k := fmt.Sprint(from, f[5], to, max(f[11], f[12]), uint64(f[13]), uint32(f[14]))
+		if pairs[k]--; pairs[k] < 0 {
+			other++
+		}
+	}
+	if other > 0 {
+		t.Errorf("%d communication lines are other pairs", other)
+	}
+}
+
+// threadName returns the numbers of application, task and thread.
+func threadName(s *Source, l trace.LocationID) string {
+	for a := range s.comms.appls {
+		for k, task := range s.comms.appls[a].tasks {
+			if thread := int64(l) - int64(task.lane) + 1; thread >= 1 && thread <= task.threads {
+				return fmt.Sprint([]int64{int64(a) + 1, int64(k) + 1, thread})
+			}
+		}
+	}
+	return ""
+}
+
+// checkMerged merges and analyses a trace.
+func checkMerged(t *testing.T, s *Source, r realTrace) {
+	t.Helper()
+	m, err := merge.Merge(context.Background(), s, merge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Pool.Close()
+	if err := m.Check(); err != nil {
+		t.Error(err)
+	}
+	var findings []string
+	for _, f := range m.Findings {
+		findings = append(findings, fmt.Sprintf("%s ×%d", f.Code, f.Count))
+	}
+	if got := strings.Join(findings, " "); got != r.findings {
+		t.Errorf("findings: %s; want %s", got, r.findings)
+	}
+	matched := 0
+	for _, recvs := range m.Recvs {
+		for i := range recvs.Len() {
+			if recvs.At(i).State == trace.Matched {
+				matched++
+			}
+		}
+	}
+	if matched != r.matched || m.Collectives.Len() != r.collective {
+		t.Errorf("%d messages and %d collectives; want %d and %d", matched, m.Collectives.Len(), r.matched, r.collective)
+	}
+	a, err := stats.Analyze(context.Background(), m, stats.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "parallel efficiency", a.Efficiency.ParallelEfficiency, r.parallel)
+	near(t, "load balance", a.Efficiency.LoadBalance, r.balance)
+}
+
+// near compares an efficiency with per cents to two digits.
+func near(t *testing.T, what string, got *float64, want float64) {
+	t.Helper()
+	if want != 0 && (got == nil || math.Abs(*got*100-want) > 0.0051) {
+		t.Errorf("%s is %v, want %v %%", what, got, want)
+	}
+}
+
+// TestStatesAlone leaves out all events of a real trace: messages are matched all the same,
+// and the efficiencies are nearly those of the whole trace.
+func TestStatesAlone(t *testing.T) {
+	folder := sharedFolder()
+	if folder == "" {
+		t.Skip("the collection of real traces is not here; set TRACEKIT_SHARED to its folder")
+	}
+	path := filepath.Join(folder, "traces", "paraver", "lulesh_8", "lulesh_8")
+	text, err := os.ReadFile(path + ".prv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels, err := os.ReadFile(path + ".pcf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var states []byte
+	for line := range bytes.Lines(text) {
+		if !bytes.HasPrefix(line, []byte("2:")) {
+			states = append(states, line...)
+		}
+	}
+	s, err := sample{prv: states, pcf: labels}.read(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	m, err := merge.Merge(context.Background(), s, merge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Pool.Close()
+	if len(m.Findings) > 0 {
+		t.Error("findings:", m.Findings)
+	}
+	a, err := stats.Analyze(context.Background(), m, stats.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := a.Efficiency.ParallelEfficiency; a.Messages.Count != 5456 || e == nil || math.Abs(*e-0.3015) > 0.01 {
+		t.Errorf("%d messages, parallel efficiency %v", a.Messages.Count, *e)
+	}
+}

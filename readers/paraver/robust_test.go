@@ -1,0 +1,340 @@
+package paraver
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"golang.org/x/tools/txtar"
+
+	"tracekit/merge"
+	"tracekit/trace"
+)
+
+// A sample is a trace with its labels.
+type sample struct{ prv, pcf, row []byte }
+
+// goldens returns the traces of testdata.
+func goldens(t testing.TB) (out []sample) {
+	t.Helper()
+	paths, _ := filepath.Glob("testdata/*.txtar")
+	for _, path := range paths {
+		a, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s sample
+		for _, f := range a.Files {
+			switch f.Name {
+			case "trace.prv":
+				s.prv = f.Data
+			case "trace.pcf":
+				s.pcf = f.Data
+			case "trace.row":
+				s.row = f.Data
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// read reads a sample with a buffer of that size.
+func (s sample) read(block int) (*Source, error) {
+	texts := Texts{Trace: bytes.NewReader(s.prv), Labels: bytes.NewReader(s.pcf), Names: bytes.NewReader(s.row)}
+	return Read(context.Background(), "trace.prv", texts, Options{Memory: 1 << 20, block: block})
+}
+
+// check reads a sample and everything in it, and merges it; it returns the description.
+func (s sample) check(t testing.TB, block int) string {
+	t.Helper()
+	src, err := s.read(block)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	defer src.Close()
+	if err := checkSource(src); err != nil {
+		t.Error(err)
+	}
+	m, err := merge.Merge(context.Background(), src, merge.Options{Jobs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Pool.Close()
+	if err := m.Check(); err != nil {
+		t.Error(err)
+	}
+	return describe(src)
+}
+
+// rewrite writes what is read of a sample, and reads that.
+func (s sample) rewrite(t testing.TB, path string) {
+	t.Helper()
+	src, err := s.read(0)
+	if err != nil {
+		return
+	}
+	defer src.Close()
+	write(t, src, path, CreateOptions{})
+	back, err := Open(context.Background(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer back.Close()
+	if err := checkSource(back); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzRead: whatever the input, nothing panics, promises hold, and the result does not
+// depend on how the input is cut into blocks.
+func FuzzRead(f *testing.F) {
+	for _, s := range goldens(f) {
+		f.Add(s.prv, s.pcf)
+	}
+	f.Fuzz(func(t *testing.T, prv, pcf []byte) {
+		s := sample{prv: prv, pcf: pcf}
+		if h, err := parseHeader(string(bytes.SplitN(prv, []byte{'\n'}, 2)[0])); err == nil && h.threads() > 1000 {
+			return // only slow
+		}
+		whole, cut := s.check(t, blockBytes), s.check(t, 64)
+		if whole != cut {
+			t.Errorf("in one piece:\n%s\nin many:\n%s", whole, cut)
+		}
+	})
+}
+
+// FuzzHeader: a header that is understood has the number of threads that it announces.
+func FuzzHeader(f *testing.F) {
+	for _, h := range headers {
+		f.Add(h.line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		h, err := parseHeader(line)
+		if err == nil && (h.threads() > maxThreads || h.resolution == 0 || h.end < 0) {
+			t.Errorf("%+v", h)
+		}
+	})
+}
+
+var headers = []struct {
+	line string
+	want string // end resolution cpus tasks comms, or the error
+}{
+	{"#Paraver (01/02/2026 at 03:04):100_ns:1(2):1:2(1:1,1:1),3", "100 1000000000 [2] [[{1 1} {1 1}]] 3"},
+	{"#Paraver (26/01/04 at 16:35):260199:4:1:4(1:1,1:2,1:3,1:4),8", "260199 1000000 [1 1 1 1] [[{1 1} {1 2} {1 3} {1 4}]] 8"},
+	{"#Paraver (x):7_ms:0:1:1(2:0)", "7 1000 [] [[{2 0}]] 0"},
+	{"#Paraver (x):7_us:0:1:1(2:0)\r\n", "7 1000000 [] [[{2 0}]] 0"},
+	{"#Paraver (x):7_fortnights:0:1:1(2:0)", "7 1000000 [] [[{2 0}]] 0"},
+	{"#Paraver (x):7.9_ns:0:1:1(2:0)", "7 1000000000 [] [[{2 0}]] 0"},
+	{"#Paraver (x):9_ns:2(3,4):2:1(1:1),2(1:1,5:2),1", "9 1000000000 [3 4] [[{1 1}] [{1 1} {5 2}]] 1"},
+	{"#Paraver (x):9_ns:2(3,4):2:1(1:1):2(1:1,5:2)", "9 1000000000 [3 4] [[{1 1}] [{1 1} {5 2}]] 0"},
+	{"#Paraver (x):9_ns:2(3,4):1:1(999999999:1)", "error: " + errThreads.Error()},
+	{"#Paraver (x):9_ns:2(3,4):999999999:1(1:1)", "error: " + errHeader.Error()},
+	{"#Paraver (x):9_ns:999999999:1:1(1:1)", "9 1000000000 [] [[{1 1}]] 0"},
+	{"#Paraver (x):-9_ns:1:1:1(1:1)", "error: " + errHeader.Error()},
+	{"#Paraver (x):1e300_ns:1:1:1(1:1)", "error: " + errHeader.Error()},
+	{"#Paraver (x):9_ns:1(1:1:1(1:1)", "error: " + errHeader.Error()},
+	{"#Paraver (x):9_ns:1:1:1(1:1", "error: " + errHeader.Error()},
+	{"#Paraver x:9_ns", "error: " + errHeader.Error()},
+	{"", "error: " + errHeader.Error()},
+}
+
+func TestHeaders(t *testing.T) {
+	for _, c := range headers {
+		h, err := parseHeader(c.line)
+		got := ""
+		if err != nil {
+			got = "error: " + err.Error()
+		} else {
+			got = fmt.Sprintf("%d %d %v %v %d", h.end, h.resolution, h.cpus, h.appls, h.comms)
+		}
+		if got != c.want {
+			t.Errorf("%q is %s, want %s", c.line, got, c.want)
+		}
+	}
+}
+
+// TestLabels: functions and lines are found in the labels of several versions of Extrae.
+func TestLabels(t *testing.T) {
+	for _, c := range []struct{ label, name, file string }{
+		{"division (qsort.c)", "division", "qsort.c"},
+		{"main [ring.c:31]", "main", "ring.c:31"},
+		{"Domain::..ndexSets [Domain::CreateRegionIndexSets]", "Domain::CreateRegionIndexSets", ""},
+		{"operator()(int)", "operator()(int)", ""},
+		{"f(int) []", "f(int)", ""},
+		{"plain", "plain", ""},
+		{"", "", ""},
+	} {
+		if name, file := functionLabel(c.label); name != c.name || file != c.file {
+			t.Errorf("function %q is %q in %q", c.label, name, file)
+		}
+	}
+	for _, c := range []struct {
+		label string
+		want  sourceLine
+	}{
+		{"zoo.c:13 [/src/zoo.c:13, /src/zoo]", sourceLine{"/src/zoo.c", 13}},
+		{"12 (file.c, exe)", sourceLine{"file.c", 12}},
+		{"a b.c:7", sourceLine{"a b.c", 7}},
+		{"??:0 [??:0, ??]", sourceLine{}},
+		{"0 (Unresolved)", sourceLine{}},
+		{"0 (., libc-2.28.so)", sourceLine{}},
+		{"", sourceLine{}},
+	} {
+		if got, ok := lineLabel(c.label); got != c.want || ok != (c.want != sourceLine{}) {
+			t.Errorf("line %q is %v", c.label, got)
+		}
+	}
+}
+
+// TestTruncation cuts traces at many places: what is before the cut is read, and a cut
+// within a line is noticed.
+func TestTruncation(t *testing.T) {
+	text := ring(60 << 10)
+	for i := range 200 {
+		n := len(text) * (i + 1) / 201
+		s, err := sample{prv: text[:n], pcf: []byte(ringLabels)}.read(blockBytes)
+		if err != nil {
+			if n > bytes.IndexByte(text, '\n') {
+				t.Fatal(n, err)
+			}
+			continue
+		}
+		if err := checkSource(s); err != nil {
+			t.Fatal(n, err)
+		}
+		cut := text[n-1] != '\n'
+		if got := hasCode(s, trace.CodeTruncated); got != cut {
+			t.Errorf("cut at %d of %d: truncation noticed: %v", n, len(text), got)
+		}
+		end := bytes.LastIndexByte(text[:n], '\n') + 1
+		want := fmt.Sprintf("event %d,", bytes.Count(text[:end], []byte("\n2:")))
+		if got := s.Info().Properties["lines"]; end > 1000 && !strings.Contains(got, want) {
+			t.Errorf("before the cut at %d: %s, want %s", n, got, want)
+		}
+		s.Close()
+	}
+}
+
+func hasCode(s *Source, code trace.Code) bool {
+	for _, f := range s.Findings() {
+		if f.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+// TestCorruption changes bytes at random: promises hold all the same.
+func TestCorruption(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	samples := goldens(t)
+	for i := range 200 {
+		s := samples[i%len(samples)]
+		s.prv = bytes.Clone(s.prv)
+		for range 1 + rng.IntN(5) {
+			s.prv[rng.IntN(len(s.prv))] = "0123456789:-\n#x"[rng.IntN(15)]
+		}
+		if h, err := parseHeader(string(bytes.SplitN(s.prv, []byte{'\n'}, 2)[0])); err == nil && h.threads() > 1000 {
+			continue
+		}
+		if a, b := s.check(t, blockBytes), s.check(t, 100); a != b {
+			t.Errorf("corruption %d depends on the blocks", i)
+		}
+		s.rewrite(t, filepath.Join(t.TempDir(), "copy.prv"))
+	}
+}
+
+// TestGzip: compressed traces are recognised by content; a cut one is read up to the cut.
+func TestGzip(t *testing.T) {
+	text := ring(300 << 10)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write(text)
+	z.Close()
+	if !IsTrace(packed.Bytes()[:4096]) || !IsTrace(text[:100]) || IsTrace([]byte("#Para")) || IsTrace(nil) {
+		t.Error("recognition")
+	}
+	plain, zipped := sample{prv: text}.check(t, 0), sample{prv: packed.Bytes()}.check(t, 0)
+	if plain != zipped {
+		t.Error("the compressed trace differs")
+	}
+	s, err := sample{prv: packed.Bytes()[:packed.Len()/2]}.read(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if n := deliver(t, s); n == 0 || !hasCode(s, trace.CodeTruncated) {
+		t.Errorf("%d events of a cut file, findings %v", n, s.Findings())
+	}
+}
+
+// TestLineEnds: the line ends of other systems make no difference.
+func TestLineEnds(t *testing.T) {
+	for i, s := range goldens(t) {
+		want := withoutFindings(s.check(t, 0))
+		for _, part := range []*[]byte{&s.prv, &s.pcf, &s.row} {
+			*part = bytes.ReplaceAll(*part, []byte("\n"), []byte("\r\n"))
+		}
+		if got := withoutFindings(s.check(t, 0)); got != want {
+			t.Errorf("golden %d is\n%s\nwant\n%s", i, got, want)
+		}
+	}
+}
+
+// withoutFindings leaves out what names places in the file.
+func withoutFindings(description string) string {
+	text, _, _ := strings.Cut(description, "\n# ")
+	return text
+}
+
+// TestLongLine: a line that is longer than the limit is left out.
+func TestLongLine(t *testing.T) {
+	text := []byte("#Paraver (x):9_ns:0:1:1(1:0)\n2:0:1:1:1:1:50000003:19\n2:0:1:1:1:2")
+	text = append(text, bytes.Repeat([]byte(":1:1"), maxLine/3)...)
+	text = append(text, "\n2:0:1:1:1:3:50000003:0\n"...)
+	s, err := sample{prv: text}.read(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if n := deliver(t, s); n != 2 || !hasCode(s, trace.CodeBadValue) {
+		t.Errorf("%d events, findings %v", n, s.Findings())
+	}
+}
+
+// TestMemoryIsBounded reads a trace that is much larger than the memory for it.
+func TestMemoryIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads 200 MB")
+	}
+	path := filepath.Join(t.TempDir(), "large.prv")
+	if err := os.WriteFile(path, ring(200<<20), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s, err := Open(context.Background(), path, Options{Memory: 8 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if used := int64(after.HeapAlloc) - int64(before.HeapAlloc); used > 24<<20 {
+		t.Errorf("%d MB are held", used>>20)
+	}
+	if s.spool.Spilled() == 0 {
+		t.Error("nothing was spilled")
+	}
+	deliver(t, s)
+}

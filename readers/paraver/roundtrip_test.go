@@ -1,0 +1,325 @@
+package paraver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tracekit/merge"
+	"tracekit/readers/otf2"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// archives returns the OTF2 archives of the samples and of the shared collection, if it is
+// here.
+func archives(t *testing.T) []string {
+	paths, _ := filepath.Glob("../../samples/archives/*")
+	if len(paths) == 0 {
+		t.Fatal("no samples")
+	}
+	if shared := sharedFolder(); shared != "" && !testing.Short() {
+		more, _ := filepath.Glob(filepath.Join(shared, "traces", "otf2", "*"))
+		paths = append(paths, more...)
+	}
+	return paths
+}
+
+// TestRoundTripOfArchives writes archives of OTF2 as Paraver traces and reads them: events
+// and analyses are the same, but for what Lost tells.
+func TestRoundTripOfArchives(t *testing.T) {
+	for _, path := range archives(t) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			src, err := otf2.Open(context.Background(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer src.Close()
+			out := filepath.Join(t.TempDir(), "trace.prv.gz")
+			lost := write(t, src, out, CreateOptions{})
+			t.Log("lost:", lost)
+			back, err := Open(context.Background(), out, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer back.Close()
+			if err := checkSource(back); err != nil {
+				t.Fatal(err)
+			}
+			if f := back.Findings(); len(f) > 0 {
+				t.Error("findings:", f)
+			}
+			if lost["regions that are not left before those around them"] > 0 {
+				return // the format cannot say which of several open regions is left
+			}
+			compareEvents(t, src, back)
+			if lost["times rounded to nanoseconds"] == 0 {
+				compareAnalyses(t, src, back)
+			}
+		})
+	}
+}
+
+// TestRoundTripOfParaver writes traces of other programs again: the events are the same.
+func TestRoundTripOfParaver(t *testing.T) {
+	var sources []*Source
+	for _, g := range goldens(t) {
+		if s, err := g.read(0); err == nil {
+			defer s.Close()
+			sources = append(sources, s)
+		}
+	}
+	for _, r := range realTraces {
+		folder := sharedFolder()
+		if folder == "" {
+			break
+		}
+		s, err := Open(context.Background(), filepath.Join(folder, "traces", "paraver", r.path), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		sources = append(sources, s)
+	}
+	for i, s := range sources {
+		t.Run(fmt.Sprintf("%d %s", i, filepath.Base(s.Info().Path)), func(t *testing.T) {
+			for _, plain := range []bool{false, true} {
+				out := filepath.Join(t.TempDir(), "trace.prv")
+				lost := write(t, s, out, CreateOptions{Plain: plain})
+				t.Log("lost:", lost)
+				back, err := Open(context.Background(), out, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := checkSource(back); err != nil {
+					t.Error(err)
+				}
+				if !plain && lost["regions that are not left before those around them"] == 0 {
+					compareEvents(t, s, back)
+				}
+				back.Close()
+			}
+		})
+	}
+}
+
+// compareEvents compares the events of a trace with those of the one that was written of
+// it.
+func compareEvents(t *testing.T, src, back trace.Source) {
+	t.Helper()
+	d, start := src.Defs(), startOf(t, src)
+	for n, l := range order(d) {
+		want := eventList(t, src, l, func(ticks int64) int64 { return d.Clock.Nanoseconds(ticks - start) })
+		got := eventList(t, back, trace.LocationID(n), func(ns int64) int64 { return ns })
+		if a, b := d.String(d.Locations[l].Name), back.Defs().String(back.Defs().Locations[n].Name); strings.TrimSpace(a) != b {
+			t.Errorf("location %d is called %q, not %q", l, b, a)
+		}
+		for i := range max(len(want), len(got)) {
+			w, g := "", ""
+			if i < len(want) {
+				w = want[i]
+			}
+			if i < len(got) {
+				g = got[i]
+			}
+			if w != g {
+				t.Errorf("location %d, event %d is %q, want %q", l, i, g, w)
+				break
+			}
+		}
+	}
+}
+
+// order returns the locations in the order of tasks and threads.
+func order(d *trace.Defs) (out []trace.LocationID) {
+	for _, task := range newObjects(d).tasks {
+		out = append(out, task.threads...)
+	}
+	return out
+}
+
+// startOf returns the tick that is time 0.
+func startOf(t *testing.T, src trace.Source) int64 {
+	start := src.Defs().Clock.GlobalOffset
+	for l := range src.Defs().Locations {
+		for b, err := range src.Events(context.Background(), trace.LocationID(l)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, times := range [][]int64{b.Flow.Time, b.P2P.Time, b.Coll.Time, b.Metric.Time, b.Other.Time} {
+				for _, v := range times {
+					start = min(start, v)
+				}
+			}
+		}
+	}
+	return start
+}
+
+// eventList tells the events of a location that the format can hold, one text each.
+func eventList(t *testing.T, src trace.Source, l trace.LocationID, clock func(int64) int64) (out []string) {
+	t.Helper()
+	d := src.Defs()
+	entered := 0
+	for b, err := range src.Events(context.Background(), l) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f, p, c, m, o int
+		for _, table := range b.Order {
+			switch table {
+			case trace.TableFlow:
+				if b.Flow.Kind[f].Enters() {
+					entered++
+				} else if entered--; entered < 0 {
+					f++
+					entered = 0
+					continue // a leave without enter cannot be written
+				}
+				out = append(out, fmt.Sprint(clock(b.Flow.Time[f]), b.Flow.Kind[f].Enters(), d.RegionName(b.Flow.Region[f]), site(d, &b.Flow, f)))
+				f++
+			case trace.TableP2P:
+				r := &b.P2P
+				out = append(out, fmt.Sprint(clock(r.Time[p]), r.Kind[p], r.Peer[p], " ", members(d, r.Comm[p]), " ", r.Tag[p], r.Bytes[p], r.Request[p]))
+				p++
+			case trace.TableColl:
+				r := &b.Coll
+				out = append(out, fmt.Sprint(clock(r.Time[c]), r.Kind[c], r.Op[c], members(d, r.Comm[c]), " ", r.Root[c], r.Sent[c], r.Received[c], r.Request[c]))
+				c++
+			case trace.TableMetric:
+				seq := b.Metric.Seq[m]
+				for ; m < len(b.Metric.Seq) && b.Metric.Seq[m] == seq; m++ {
+					out = append(out, fmt.Sprint(clock(b.Metric.Time[m]), "metric", b.Metric.Value[m]))
+				}
+			default:
+				k, args := b.Other.Kind[o], b.Other.Args[b.Other.Offset[o]:b.Other.Offset[o+1]]
+				if k == trace.KindProgramBegin || k == trace.KindProgramEnd {
+					args = nil // see Lost
+				}
+				text := fmt.Sprint(args)
+				if k == trace.KindInstant {
+					text = d.String(trace.StringID(args[0]))
+				}
+				out = append(out, fmt.Sprint(clock(b.Other.Time[o]), k, text))
+				o++
+			}
+		}
+	}
+	return out
+}
+
+// site tells the call site of an enter.
+func site(d *trace.Defs, f *trace.Flow, i int) string {
+	if i >= len(f.Context) || !f.Kind[i].Enters() || int(f.Context[i]) >= len(d.CallingContexts) {
+		return ""
+	}
+	c := d.CallingContexts[f.Context[i]]
+	if int(c.Site) >= len(d.SourceLocations) {
+		return ""
+	}
+	s := d.SourceLocations[c.Site]
+	return fmt.Sprint(" at ", d.String(s.File), ":", s.Line)
+}
+
+// members tells the members of a communicator.
+func members(d *trace.Defs, c trace.CommID) string {
+	if int(c) >= len(d.Comms) || int(d.Comms[c].Group) >= len(d.Groups) {
+		return "none"
+	}
+	g := d.Groups[d.Comms[c].Group]
+	if g.Kind == trace.GroupCommSelf || len(g.Members) == 1 {
+		return "self"
+	}
+	return fmt.Sprint(g.Members)
+}
+
+// compareAnalyses compares what the analysis says of both traces. Identifiers and the
+// description of the file are not part of it.
+func compareAnalyses(t *testing.T, src, back trace.Source) {
+	t.Helper()
+	want, got := analysis(t, src), analysis(t, back)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the analysis differs:\n%.4000s", diff)
+	}
+}
+
+func analysis(t *testing.T, src trace.Source) map[string]any {
+	t.Helper()
+	m, err := merge.Merge(context.Background(), src, merge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Pool.Close()
+	if err := m.Check(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := stats.Analyze(context.Background(), m, stats.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := make(map[string]any)
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"trace", "coverage", "findings"} {
+		delete(doc, key)
+	}
+	if profile, ok := doc["profile"].([]any); ok {
+		for _, row := range profile {
+			if row := row.(map[string]any); row["paradigm"] == "mpi" {
+				delete(row, "file") // see Lost
+			}
+		}
+	}
+	return doc
+}
+
+// TestNothingIsLeftBehind checks what is there after refusals and Discard.
+func TestNothingIsLeftBehind(t *testing.T) {
+	dir := t.TempDir()
+	m, err := trace.ParseText(strings.NewReader("location 0 a rank=0\n 1 Enter main ; 2 Leave main\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(filepath.Join(dir, "x.txt"), m.Info(), m.Defs(), CreateOptions{}); err == nil {
+		t.Error("a name that does not end in .prv is accepted")
+	}
+	path := filepath.Join(dir, "x.prv")
+	w, err := Create(path, m.Info(), m.Defs(), CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(m.Batches[0][0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if list, _ := os.ReadDir(dir); len(list) > 0 {
+		t.Error("after Discard there is", list)
+	}
+	write(t, m, path, CreateOptions{})
+	if list, _ := os.ReadDir(dir); len(list) != 3 {
+		t.Error("the trace consists of", list)
+	}
+	if _, err := Create(path, m.Info(), m.Defs(), CreateOptions{}); !errors.Is(err, fs.ErrExist) {
+		t.Error("an existing trace:", err)
+	}
+	first, _ := os.ReadFile(path)
+	write(t, m, path, CreateOptions{Force: true})
+	if second, _ := os.ReadFile(path); string(first) != string(second) {
+		t.Error("the same trace is written in two ways")
+	}
+}

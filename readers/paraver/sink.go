@@ -1,0 +1,234 @@
+package paraver
+
+import (
+	"math"
+
+	"tracekit/trace"
+)
+
+// p2p writes a communication event.
+func (t *track) p2p(p *trace.P2P, i int) {
+	kind, request := p.Kind[i], p.Request[i]
+	if !t.w.options.Plain {
+		t.ownMessage(p, i)
+	}
+	switch kind {
+	case trace.KindMpiSend, trace.KindMpiIsend:
+		if m, ok := t.message(p, i); ok {
+			m.begin, m.order = t.callTime(), t.order(t.seq, t.last)
+			t.sends = append(t.sends, m)
+		}
+	case trace.KindMpiIrecvRequest:
+		t.posted[request] = posting{t.callTime(), t.seq}
+	case trace.KindMpiRecv, trace.KindMpiIrecv:
+		post, ok := t.posted[request]
+		if kind == trace.KindMpiRecv || !ok {
+			post = posting{t.callTime(), t.seq}
+		} else {
+			delete(t.posted, request)
+		}
+		if m, ok := t.message(p, i); ok {
+			m.begin, m.order = post.time, t.order(post.seq, post.time)
+			t.recvs = append(t.recvs, m)
+		}
+	case trace.KindMpiRequestCancelled:
+		delete(t.posted, request)
+	}
+	if t.w.options.Plain && kind != trace.KindMpiSend && kind != trace.KindMpiRecv {
+		t.w.lost["requests of messages"]++
+	}
+	if len(t.calls) == 0 || len(t.sends)+len(t.recvs) > 1<<16 {
+		t.endMessages()
+	}
+}
+
+// order returns by what the endpoints of a channel are ordered: within a thread as they
+// are posted, between threads by time.
+func (t *track) order(seq uint64, time int64) int64 {
+	if len(t.w.objects.tasks[t.rank].threads) > 1 {
+		return time
+	}
+	return int64(seq)
+}
+
+// callTime returns when the open call was entered, the present time outside of calls.
+func (t *track) callTime() int64 {
+	if len(t.calls) > 0 {
+		return t.calls[0].time
+	}
+	return t.last
+}
+
+// message resolves the partner; ok is false if that cannot be done.
+func (t *track) message(p *trace.P2P, i int) (m message, ok bool) {
+	peer := t.w.groups.rank(p.Comm[i], t.rank, p.Peer[i])
+	if peer == trace.None || int(peer) >= len(t.w.objects.tasks) {
+		t.w.lost["messages whose partner is not known"]++
+		return m, false
+	}
+	c := channel{comm: uint32(p.Comm[i]), from: t.rank, to: peer, tag: p.Tag[i]}
+	if k := p.Kind[i]; k == trace.KindMpiRecv || k == trace.KindMpiIrecv {
+		c.from, c.to = peer, t.rank
+	}
+	return message{channel: c, location: t.location, bytes: p.Bytes[i]}, true
+}
+
+// endMessages gives the messages of a call the time when it is left.
+func (t *track) endMessages() {
+	for _, m := range t.sends {
+		m.end = t.last
+		t.w.messages.send(m)
+	}
+	for _, m := range t.recvs {
+		m.end = t.last
+		t.w.messages.recv(m)
+	}
+	t.sends, t.recvs = t.sends[:0], t.recvs[:0]
+}
+
+// ownMessage writes a communication event as it is.
+func (t *track) ownMessage(p *trace.P2P, i int) {
+	peer, comm := int64(noRank), int64(0)
+	if p.Peer[i] != trace.None {
+		peer = int64(t.w.groups.local(p.Comm[i], p.Peer[i]))
+		comm = t.w.groups.id(p.Comm[i], t.rank)
+	}
+	t.event(ownMessage, uint64(p.Kind[i]), ownPeer, uint64(peer), ownComm, uint64(comm), ownTag, uint64(p.Tag[i]),
+		ownBytes, p.Bytes[i], ownRequest, p.Request[i])
+}
+
+// collective writes an event of a collective, and keeps for the line of the call what that
+// says.
+func (t *track) collective(c *trace.Coll, i int) {
+	kind, request := c.Kind[i], c.Request[i]
+	comm := t.w.groups.id(c.Comm[i], t.rank)
+	if !t.w.options.Plain {
+		root := int64(noRank)
+		if c.Root[i] != trace.None {
+			root = int64(t.w.groups.local(c.Comm[i], c.Root[i]))
+		}
+		t.event(ownColl, uint64(kind), ownOp, uint64(c.Op[i]), ownComm, uint64(comm), ownRoot, uint64(root),
+			ownSent, c.Sent[i], ownReceived, c.Received[i], ownRequest, request)
+	}
+	n := len(t.calls) - 1
+	switch {
+	case kind == trace.KindNonBlockingCollectiveRequest && n >= 0:
+		if !t.calls[n].later {
+			t.started[request] = t.calls[n]
+			t.calls[n].later = true
+		}
+	case kind == trace.KindNonBlockingCollectiveComplete:
+		if open, ok := t.started[request]; ok {
+			delete(t.started, request)
+			t.describe(&open, c, i, comm)
+			t.write(&open)
+			return
+		}
+		if t.w.options.Plain {
+			t.w.lost["collectives outside of calls"]++
+		}
+	case kind == trace.KindCollectiveEnd && n >= 0:
+		if t.w.options.Plain && t.w.values.regions[t.calls[n].region].op != c.Op[i] {
+			t.w.lost["collectives that are not those of their call"]++
+		}
+		t.describe(&t.calls[n], c, i, comm)
+	case kind == trace.KindCollectiveEnd && t.w.options.Plain:
+		t.w.lost["collectives outside of calls"]++
+	}
+}
+
+// describe fills in what an event says about a collective.
+func (t *track) describe(o *call, c *trace.Coll, i int, comm int64) {
+	o.coll, o.comm, o.sent, o.received = true, comm, c.Sent[i], c.Received[i]
+	o.root = t.w.groups.isRoot(c.Comm[i], t.rank, c.Root[i])
+}
+
+// metric writes the values of one event, and returns the index of the next.
+func (t *track) metric(m *trace.MetricValues, i int) int {
+	end := i + 1
+	for end < len(m.Seq) && m.Seq[end] == m.Seq[i] {
+		end++
+	}
+	members := t.w.membersOf(m.Metric[i])
+	var pairs []uint64
+	for ; i < end; i++ {
+		at := int(m.Member[i])
+		if at >= len(members) || int(members[at]) >= len(t.w.values.members) {
+			t.w.lost["counters that are not defined"]++
+			continue
+		}
+		v := m.Value[i]
+		if m.Type[i] == trace.TypeDouble || m.Type[i] == trace.TypeFloat {
+			f := math.Float64frombits(v)
+			if v = uint64(int64(math.RoundToEven(f))); f != math.RoundToEven(f) {
+				t.w.lost["fractions of counters"]++
+			}
+		}
+		t.w.values.metric[members[at]] = true
+		pairs = append(pairs, uint64(t.w.values.members[members[at]]), v)
+	}
+	if len(pairs) > 0 {
+		t.event(pairs...)
+	}
+	return end
+}
+
+// membersOf returns the members of a metric, or of the class that it is an instance of.
+func (w *Writer) membersOf(id trace.MetricID) []trace.MetricMemberID {
+	if int(id) >= len(w.defs.Metrics) {
+		return nil
+	}
+	m := w.defs.Metrics[id]
+	if m.Class != trace.None && int(m.Class) < len(w.defs.Metrics) {
+		m = w.defs.Metrics[m.Class]
+	}
+	return m.Members
+}
+
+// other writes the events that Extrae has types for as these, and the rest as our own.
+func (t *track) other(o *trace.Other, i int) {
+	args, kind := o.Args[o.Offset[i]:o.Offset[i+1]], o.Kind[i]
+	plain := t.w.options.Plain
+	switch {
+	case kind == trace.KindProgramBegin:
+		t.program(1)
+		t.w.lost["names and arguments of the program"]++
+	case kind == trace.KindProgramEnd:
+		t.program(0)
+	case kind == trace.KindMeasurementOnOff && len(args) > 0:
+		on := uint64(0)
+		if args[0] == trace.MeasurementOn {
+			on = 1
+		}
+		t.w.values.others[typeTracing] = true
+		t.event(typeTracing, on)
+	case kind == trace.KindBufferFlush && len(args) > 0:
+		t.flush(t.clock(int64(min(args[0], maxTime))))
+	case kind == trace.KindInstant && !plain && len(args) > 0 && args[0] < uint64(len(t.w.defs.Strings)):
+		t.w.values.texts[trace.StringID(args[0])] = true
+		t.event(ownInstant, args[0]+1)
+	case kind != trace.KindInstant && !plain && len(args) <= maxArguments:
+		pairs := []uint64{ownOther, uint64(kind), ownArguments, uint64(len(args))}
+		for i, a := range args {
+			pairs = append(pairs, ownArgument+uint64(i), a)
+		}
+		t.event(pairs...)
+	default:
+		t.w.lost["events "+kind.String()]++
+	}
+}
+
+// flush writes a flush of the measurement's buffer.
+func (t *track) flush(stop int64) {
+	stop = max(stop, t.last)
+	t.w.max = max(t.w.max, stop)
+	t.w.values.others[typeFlush] = true
+	t.event(typeFlush, 1)
+	t.eventAt(stop, t.seq, []uint64{typeFlush, 0})
+}
+
+// program writes the begin or the end of the program.
+func (t *track) program(value uint64) {
+	t.w.values.others[typeApplication] = true
+	t.event(typeApplication, value)
+}

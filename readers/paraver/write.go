@@ -1,0 +1,238 @@
+package paraver
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+
+	"tracekit/trace"
+)
+
+// writeTemp writes a file beside the one that it will replace, and returns its name.
+func writeTemp(name string, write func(*os.File) error) (temp string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), ".tracekit-*.tmp")
+	if err != nil {
+		return "", err
+	}
+	err = write(f)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return "", fmt.Errorf("writing %s: %w", name, err)
+	}
+	return f.Name(), nil
+}
+
+// A text is written piece by piece; errors show when it is flushed.
+type text struct {
+	*bufio.Writer
+	clock   trace.ClockProperties
+	start   int64 // tick of time 0
+	place   []place
+	scratch []byte
+}
+
+func (t *text) time(ticks int64) int64 { return t.clock.Nanoseconds(ticks - t.start) }
+
+// start returns the tick of time 0: the clock's offset, or the first event if that is
+// earlier.
+func (w *Writer) start() int64 {
+	if offset := w.defs.Clock.GlobalOffset; offset <= w.min && offset > -maxTime {
+		return offset
+	}
+	return w.min
+}
+
+// writePRV writes the trace itself.
+func (w *Writer) writePRV(f *os.File) error {
+	var out io.Writer = f
+	var z *gzip.Writer
+	if strings.HasSuffix(w.path, ".gz") {
+		z = gzip.NewWriter(f)
+		out = z
+	}
+	if w.defs.Clock.Resolution != 1e9 {
+		w.lost["times rounded to nanoseconds"] = w.events
+	}
+	t := &text{Writer: bufio.NewWriterSize(out, 256<<10), clock: w.defs.Clock, start: w.start(), place: w.objects.place}
+	w.writeHeader(t)
+	w.writeCommLines(t)
+	if !w.options.Plain && len(w.tracks) > 0 {
+		zero := int64(0)
+		if offset := w.defs.Clock.GlobalOffset; offset > -maxTime && offset < maxTime {
+			zero = t.time(offset)
+		}
+		t.line(2, w.objects.first(), 0, ownVersion, 1, ownZero, zero)
+	}
+	for b, err := range w.lines.Events(context.Background(), 0) {
+		if err != nil {
+			return err
+		}
+		for i, kind := range b.Other.Kind {
+			t.record(kind, b.Other.Time[i], b.Other.Args[b.Other.Offset[i]:b.Other.Offset[i+1]])
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if z != nil {
+		return z.Close()
+	}
+	return nil
+}
+
+// first returns the place of the first thread of all.
+func (o *objects) first() place {
+	for i := range o.tasks {
+		if len(o.tasks[i].threads) > 0 {
+			return o.place[o.tasks[i].threads[0]]
+		}
+	}
+	return place{}
+}
+
+// writeHeader writes the first line. The format wants the date of the run, which is not
+// known exactly; the same trace shall give the same bytes.
+func (w *Writer) writeHeader(t *text) {
+	date := "01/01/1970 at 00:00"
+	if d := w.info.Properties["date"]; w.info.Format == Format && d != "" {
+		date = strings.Map(func(r rune) rune {
+			if r < ' ' || r == ')' {
+				return ' '
+			}
+			return r
+		}, d)
+	}
+	fmt.Fprintf(t, "%s(%s):%d_ns:", magic, date, t.time(w.max))
+	cpus := w.objects.cpus()
+	fmt.Fprintf(t, "%d(%s):1:%d(", len(cpus), joined(cpus), len(w.objects.tasks))
+	for i, task := range w.objects.tasks {
+		if i > 0 {
+			t.WriteByte(',')
+		}
+		fmt.Fprintf(t, "%d:%d", len(task.threads), task.node)
+	}
+	fmt.Fprintf(t, "),%d\n", len(w.commLines()))
+}
+
+func joined(n []int) string {
+	s := make([]string, len(n))
+	for i, v := range n {
+		s[i] = strconv.Itoa(v)
+	}
+	return strings.Join(s, ",")
+}
+
+func (w *Writer) writeCommLines(t *text) {
+	for _, l := range w.commLines() {
+		t.WriteString(l)
+		t.WriteByte('\n')
+	}
+}
+
+// commLines makes the lines of the communicators: those of the definitions in their order,
+// then the groups of intercommunicators, then the communicators of single processes.
+func (w *Writer) commLines() []string {
+	p := w.groups
+	var first, groups []string
+	for i, c := range p.comms {
+		switch {
+		case !c.inter && (c.self || !c.usable):
+			first = append(first, commLine(i+1, nil))
+		case !c.inter:
+			first = append(first, commLine(i+1, c.members))
+		default:
+			a, b := p.group(i, false), p.group(i, true)
+			first = append(first, fmt.Sprintf("i:1:%d:%d:%d:%d:%d", i+1, a, leader(c.members), b, leader(c.remote)))
+			groups = append(groups, commLine(a, c.members), commLine(b, c.remote))
+		}
+	}
+	lines := append(first, groups...)
+	if p.self > 0 {
+		for r := range w.objects.tasks {
+			lines = append(lines, commLine(p.self+r, []uint32{uint32(r)}))
+		}
+	}
+	return lines
+}
+
+func leader(members []uint32) int64 {
+	if len(members) == 0 || members[0] == trace.None {
+		return -1
+	}
+	return int64(members[0]) + 1
+}
+
+func commLine(id int, members []uint32) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "c:1:%d:%d", id, len(members))
+	for _, m := range members {
+		if m == trace.None {
+			b.WriteString(":-1")
+		} else {
+			fmt.Fprintf(&b, ":%d", m+1)
+		}
+	}
+	return b.String()
+}
+
+// record writes the line of a record in the spool.
+func (t *text) record(kind trace.Kind, time int64, a []uint64) {
+	switch p := t.place[a[0]]; kind {
+	case lineState:
+		t.line(1, p, t.time(time), t.time(int64(a[1])), int64(a[2]))
+	case lineEvent:
+		t.begin(2, p)
+		t.number(t.time(time))
+		for _, v := range a[1:] {
+			t.number(int64(v))
+		}
+		t.end()
+	case lineComm:
+		t.begin(3, p)
+		t.number(t.time(int64(a[2])))
+		t.number(t.time(int64(a[3])))
+		to := t.place[a[1]]
+		for _, v := range [...]int64{int64(to.cpu), 1, int64(to.task), int64(to.thread),
+			t.time(int64(a[4])), t.time(int64(a[5])), int64(a[6]), int64(a[7])} {
+			t.number(v)
+		}
+		t.end()
+	}
+}
+
+// line writes a line of a type about a thread.
+func (t *text) line(typ int64, p place, values ...int64) {
+	t.begin(typ, p)
+	for _, v := range values {
+		t.number(v)
+	}
+	t.end()
+}
+
+func (t *text) begin(typ int64, p place) {
+	t.scratch = strconv.AppendInt(t.scratch[:0], typ, 10)
+	for _, v := range [...]int{p.cpu, 1, p.task, p.thread} {
+		t.number(int64(v))
+	}
+}
+
+func (t *text) number(v int64) {
+	t.scratch = strconv.AppendInt(append(t.scratch, ':'), v, 10)
+}
+
+func (t *text) end() {
+	t.Write(append(t.scratch, '\n'))
+}

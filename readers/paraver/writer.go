@@ -1,0 +1,167 @@
+package paraver
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"tracekit/readers/internal/spool"
+	"tracekit/trace"
+)
+
+// CreateOptions says how a trace is written. The zero value is usual.
+type CreateOptions struct {
+	Plain   bool   // leave out the event types of our own; see Create
+	Force   bool   // replace files of the same names
+	Memory  int64  // bytes for lines that wait to be sorted; 0: 32 MiB
+	TempDir string // where what is over Memory goes; "": the system's place
+}
+
+// A Writer writes a trace; it is a trace.Sink. Lines wait in a spool, which sorts them by
+// time, and get their place in Close.
+//
+//	order of lines of one time: by location, states before events before communications,
+//	events as recorded
+type Writer struct {
+	path     string
+	options  CreateOptions
+	info     trace.Info
+	defs     *trace.Defs
+	objects  *objects
+	groups   *peers
+	values   *values
+	tracks   []track
+	lines    *spool.Spool
+	stream   *spool.Stream // of lines
+	messages *pairing
+	min, max int64 // times of events, in ticks
+	events   uint64
+	lost     map[string]uint64
+	closed   bool
+}
+
+// Create begins a trace. The path must end in .prv or .prv.gz; the labels go into a .pcf
+// and the names into a .row beside it. All three get their names in Close. The error
+// wraps fs.ErrExist if there are such files, unless options say to replace them.
+//
+// The trace is as Extrae writes it: one application, a task for each rank of
+// MPI_COMM_WORLD and for each further process, times in nanoseconds from the clock's
+// offset on, states that tile the time, MPI functions as events 50000001…, all other
+// regions as 60000018, 60000019 or 60000020 by paradigm, call sites as caller lines,
+// collectives with sizes, communicator and root flag, counters as 42… (increments), 43…
+// (counted from the start) or our own types (momentary).
+//
+// Communication lines are pairs: sends and receives are matched in Close as MPI does, in
+// the order of posting on each communicator, pair of ranks and tag. What cannot be a pair
+// has no line.
+//
+// Unless options say Plain, event types from 94000000 on hold what Extrae has no place for,
+// for reading back: the communication events as recorded, regions of other paradigms,
+// measured clock offsets; see own.go. Times are as recorded.
+//
+// A plain trace is for other programs alone. Measured clock offsets are applied to its
+// times, because the format has one clock for all.
+//
+// What cannot be expressed is counted: see Lost.
+func Create(path string, info trace.Info, defs *trace.Defs, options CreateOptions) (*Writer, error) {
+	if !strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".prv") {
+		return nil, fmt.Errorf("%s: the name of a Paraver trace ends in .prv or .prv.gz", path)
+	}
+	if options.Memory == 0 {
+		options.Memory = defaultMemory / 2
+	}
+	w := &Writer{path: path, options: options, info: info, defs: defs, lost: make(map[string]uint64), min: maxTime}
+	if err := w.checkTarget(); err != nil {
+		return nil, err
+	}
+	w.objects = newObjects(defs)
+	w.groups = newPeers(defs, w.objects)
+	w.values = newValues(defs, options.Plain)
+	w.lines = spool.New(options.TempDir, options.Memory*3/4)
+	w.stream = w.lines.Stream(0)
+	w.messages = newPairing(options)
+	w.countDefs()
+	for l := range defs.Locations {
+		w.tracks = append(w.tracks, w.newTrack(trace.LocationID(l)))
+	}
+	return w, nil
+}
+
+// names returns the names of the files, the trace last.
+func (w *Writer) names() []string {
+	s := stem(w.path)
+	return []string{s + ".pcf", s + ".row", w.path}
+}
+
+// checkTarget refuses to replace files that exist.
+func (w *Writer) checkTarget() error {
+	for _, name := range w.names() {
+		if _, err := os.Lstat(name); err == nil && !w.options.Force {
+			return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+		}
+	}
+	return nil
+}
+
+// Lost returns what was written so far and has no form in the format, by its name. It is
+// complete after Close.
+func (w *Writer) Lost() map[string]uint64 { return w.lost }
+
+// Discard gives up the trace. After Close it does nothing.
+func (w *Writer) Discard() error {
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	return errors.Join(w.lines.Close(), w.messages.close())
+}
+
+// Close completes the trace. If it returns an error, nothing is left behind.
+func (w *Writer) Close() error {
+	if w.closed {
+		return nil
+	}
+	err := w.complete()
+	return errors.Join(err, w.Discard())
+}
+
+func (w *Writer) complete() error {
+	if w.min > w.max { // no event at all
+		w.min, w.max = 0, 0
+	}
+	for i := range w.tracks {
+		w.tracks[i].finish()
+	}
+	if err := w.pair(); err != nil {
+		return err
+	}
+	if err := w.lines.Finish(); err != nil {
+		return err
+	}
+	return w.publish()
+}
+
+// publish writes the files under hidden names and gives them theirs.
+func (w *Writer) publish() (err error) {
+	names, temps := w.names(), []string(nil)
+	defer func() {
+		for _, t := range temps {
+			os.Remove(t)
+		}
+	}()
+	for i, write := range []func(*os.File) error{w.writePCF, w.writeRow, w.writePRV} {
+		temp, err := writeTemp(names[i], write)
+		if err != nil {
+			return err
+		}
+		temps = append(temps, temp)
+	}
+	for i := range names {
+		if err := os.Rename(temps[i], names[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
