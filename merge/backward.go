@@ -1,0 +1,120 @@
+package merge
+
+import (
+	"context"
+	"math"
+
+	"tracekit/trace"
+)
+
+// A mark is a time at which something is known about the shift of a process's clock.
+//
+//	low <= forward <= shift <= high
+type mark struct {
+	time    int64
+	forward int64 // what the forward pass made it
+	shift   int64 // what it becomes
+	low     int64 // less would make a violation
+	high    int64 // more would make a violation; unbounded: there is none
+}
+
+const unbounded = math.MaxInt64
+
+// backward spreads the jumps of the forward pass over what happened before them and makes
+// the knots of each process. Exact makes as many knots as there are marks.
+func (c *logicalClock) backward(ctx context.Context, exact bool) error {
+	for d, locs := range c.domains {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		marks := c.marks(d)
+		amortise(marks)
+		knots := makeKnots(bend(marks, c.fade, c.base(d)), exact)
+		for _, l := range locs {
+			c.maps[l].Knots = knots
+		}
+	}
+	return nil
+}
+
+// marks returns the points of a domain, those of one tick as one mark, and at least a mark
+// for the first event.
+func (c *logicalClock) marks(d int) []mark {
+	w, ends := c.walk(c.domains[d]), 0
+	marks := c.first(d)
+	for at := w.peek(); at.kind != noPoint; at = w.peek() {
+		m := mark{time: at.time, low: math.MinInt64, high: unbounded}
+		switch at.kind {
+		case sendPoint:
+			m.forward, m.high = c.sendMark(at)
+		case recvPoint:
+			m.forward, m.low = c.recvMark(at)
+		default:
+			m.forward = c.ends[d].At(ends) - at.time
+			ends++
+			if high := c.meetMark(at); high != unbounded {
+				m.high = max(m.forward, high)
+			}
+			if at.kind == leavePoint {
+				m.low = m.forward
+			}
+		}
+		marks = addMark(marks, m)
+		w.pass(at)
+	}
+	return marks
+}
+
+// first returns a mark for the first event of a domain.
+func (c *logicalClock) first(d int) []mark {
+	start := int64(math.MaxInt64)
+	for _, l := range c.domains[d] {
+		if s := c.trace.Span[l]; s.Events > 0 {
+			start = min(start, trace.CorrectOffset(c.maps[l].Offsets, s.First))
+		}
+	}
+	base := c.base(d)(start)
+	return []mark{{time: start, forward: base, shift: base, low: math.MinInt64, high: unbounded}}
+}
+
+func addMark(marks []mark, m mark) []mark {
+	if last := &marks[len(marks)-1]; last.time == m.time {
+		last.forward = max(last.forward, m.forward)
+		last.low = max(last.low, m.low)
+		last.high = max(last.forward, min(last.high, m.high))
+		return marks
+	}
+	return append(marks, m)
+}
+
+// promise is how much earlier than in the forward pass a receive may come in the end, if
+// its send allows it: a little play makes for fewer knots.
+func promise(received, sent, latency int64) int64 {
+	return min(2, max(0, received-sent-latency))
+}
+
+func (c *logicalClock) sendMark(at point) (forward, high int64) {
+	row := c.trace.Sends[at.loc].At(int(at.row))
+	sent := c.sent[at.loc].At(int(at.row))
+	received := c.recvd[row.RecvLoc].At(int(row.Recv))
+	forward = sent - at.time
+	return forward, max(forward, received-promise(received, sent, c.latency)-c.latency-at.time)
+}
+
+func (c *logicalClock) recvMark(at point) (forward, low int64) {
+	row := c.trace.Recvs[at.loc].At(int(at.row))
+	received := c.recvd[at.loc].At(int(at.row))
+	sent := c.sent[row.SendLoc].At(int(row.Send))
+	return received - at.time, received - promise(received, sent, c.latency) - at.time
+}
+
+// meetMark returns how far the entry into a collective may be moved.
+func (c *logicalClock) meetMark(at point) (high int64) {
+	p := c.parts[at.loc].At(int(at.row))
+	leave := c.meets.At(int(p.collective)).leave
+	if at.kind != enterPoint || leave == math.MaxInt64 ||
+		!gives(c.trace.Collectives.At(int(p.collective)), c.trace.Members.At(int(p.member))) {
+		return unbounded
+	}
+	return leave - c.latency - at.time
+}

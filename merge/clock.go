@@ -1,0 +1,152 @@
+package merge
+
+import (
+	"context"
+	"fmt"
+
+	"tracekit/trace"
+)
+
+// A ClockMode says how clocks are to be corrected.
+type ClockMode string
+
+// The clock modes.
+const (
+	ClockAuto    ClockMode = "auto"    // raw or offsets, whichever has fewer violations; the logical clock if any are left
+	ClockNone    ClockMode = "none"    // times as recorded
+	ClockOffsets ClockMode = "offsets" // measured offsets
+	ClockCLC     ClockMode = "clc"     // the logical clock on times as recorded
+)
+
+// A clockwork corrects the clocks of a trace.
+type clockwork struct {
+	trace    *trace.Trace
+	parts    []*trace.Table[part]
+	ledger   *trace.Ledger
+	opts     Options
+	measured []trace.ClockMap // by location: what the measured offsets make
+	found    bool             // some of them change something
+	raw, off census           // violations as recorded and with the offsets
+	members  []attendance     // scratch
+}
+
+// newClockwork prepares the counting of violations, which weigh and weighTogether do while
+// messages are matched and collectives joined: then the rows are at hand.
+func newClockwork(t *trace.Trace, ledger *trace.Ledger, opts Options) *clockwork {
+	c := &clockwork{trace: t, ledger: ledger, opts: opts}
+	c.measured, c.found = offsetMaps(t.Defs, ledger)
+	c.raw.first, c.off.first = trace.Nowhere(), trace.Nowhere()
+	return c
+}
+
+// weigh counts a message if it runs backwards.
+func (c *clockwork) weigh(from, to trace.LocationID, sent int64, r *trace.Recv) {
+	place := trace.Place{Location: to, Seq: r.Seq, Offset: -1}
+	c.raw.message(place, sent-r.Time)
+	if c.found {
+		c.off.message(place, c.measured[from].At(sent)-c.measured[to].At(r.Time))
+	}
+}
+
+// weighTogether counts a collective if it runs backwards.
+func (c *clockwork) weighTogether(row trace.Collective) {
+	c.members = c.raw.collective(c.trace, row, asRecorded, c.members)
+	if c.found {
+		c.members = c.off.collective(c.trace, row, c.offsets, c.members)
+	}
+}
+
+// offsets is the timing with the measured offsets.
+func (c *clockwork) offsets(l trace.LocationID, t int64) int64 { return c.measured[l].At(t) }
+
+// correct decides what is done about the clocks, does it to all rows of the trace, and
+// reports it.
+func (c *clockwork) correct(ctx context.Context) error {
+	t := c.trace
+	if !c.found {
+		c.off = c.raw
+	}
+	base := c.raw
+	t.Clock = trace.Clock{Method: trace.ClockNone, Maps: make([]trace.ClockMap, len(c.measured))}
+	if c.found && (c.opts.Clock == ClockOffsets || c.opts.Clock.auto() && c.off.total() <= c.raw.total()) {
+		base = c.off
+		t.Clock.Method, t.Clock.Maps = trace.ClockOffsets, c.measured
+	}
+	after, err := c.repair(ctx, base)
+	if err != nil {
+		return err
+	}
+	c.report(base, after)
+	return nil
+}
+
+func (c *clockwork) report(base, after census) {
+	c.trace.Clock.Messages = trace.Violations{
+		Raw: c.raw.messages, Offsets: c.off.messages, After: after.messages, Max: base.worstMessage}
+	c.trace.Clock.Collectives = trace.Violations{
+		Raw: c.raw.collectives, Offsets: c.off.collectives, After: after.collectives, Max: base.worstTogether}
+	c.ledger.AddN(trace.CodeClockViolation, base.total(), base.first,
+		fmt.Sprintf("%d messages, %d collectives; %d are left", base.messages, base.collectives, after.total()))
+}
+
+// repair runs the logical clock if it is wanted and needed, and returns what is left.
+func (c *clockwork) repair(ctx context.Context, base census) (census, error) {
+	t := c.trace
+	if base.total() == 0 || !c.opts.Clock.auto() && c.opts.Clock != ClockCLC {
+		return base, nil
+	}
+	clock := &logicalClock{trace: t, parts: c.parts, maps: t.Clock.Maps, latency: c.opts.MinLatency}
+	for _, locs := range byRank(t.Rank, len(t.World)) {
+		if len(locs) > 0 {
+			clock.domains = append(clock.domains, locs)
+		}
+	}
+	left, err := clock.run(ctx)
+	t.Clock.MaxShift = clock.maxShift()
+	if t.Clock.Method == trace.ClockOffsets {
+		t.Clock.Method = trace.ClockOffsetsCLC
+	} else {
+		t.Clock.Method = trace.ClockCLC
+	}
+	return left, err
+}
+
+func (m ClockMode) auto() bool { return m == ClockAuto || m == "" }
+
+// offsetMaps returns the clock maps that the measured offsets make; found is false if
+// none changes anything. Offsets that would make time run backwards are not used.
+func offsetMaps(d *trace.Defs, ledger *trace.Ledger) (maps []trace.ClockMap, found bool) {
+	maps = make([]trace.ClockMap, len(d.Locations))
+	for l, loc := range d.Locations {
+		if i := firstReversal(loc.ClockOffsets); i > 0 {
+			ledger.Add(trace.CodeBadClockOffset, trace.Place{Location: trace.LocationID(l), Offset: -1},
+				fmt.Sprintf("offset %d makes time run backwards", i))
+			continue
+		}
+		maps[l].Offsets = loc.ClockOffsets
+		found = found || !maps[l].Identity()
+	}
+	return maps, found
+}
+
+// firstReversal returns the first offset at which corrected time would not be later than
+// at the one before, 0 if there is none.
+func firstReversal(offsets []trace.ClockOffset) int {
+	for i := 1; i < len(offsets); i++ {
+		a, b := offsets[i-1], offsets[i]
+		if b.Time <= a.Time || a.Offset-b.Offset >= b.Time-a.Time {
+			return i
+		}
+	}
+	return 0
+}
+
+// truncated returns the number of locations whose events end before their time.
+func truncated(findings []trace.Finding) (n uint32) {
+	for _, f := range findings {
+		if f.Code == trace.CodeTruncated || f.Code == trace.CodeCorrupt {
+			n += uint32(f.Count)
+		}
+	}
+	return n
+}

@@ -1,0 +1,84 @@
+package merge
+
+import (
+	"context"
+	"fmt"
+
+	"tracekit/engine"
+	"tracekit/trace"
+)
+
+// Options says how a trace is merged. The zero value corrects clocks as ClockAuto does,
+// uses all processors and keeps DefaultMemory bytes of tables in memory.
+type Options struct {
+	Jobs       int              // locations decoded at the same time; below 1: one per processor
+	Memory     int64            // bytes of tables kept in memory; below 1: DefaultMemory
+	TempDir    string           // of the file for the rest; "": the system's
+	Clock      ClockMode        // "": ClockAuto
+	MinLatency int64            // ticks that a message takes at least, for the logical clock
+	Progress   *engine.Progress // counts decoded events; may be nil
+}
+
+// DefaultMemory is the budget of the tables if Options names none.
+const DefaultMemory = 128 << 20
+
+// Merge decodes a source once and reconciles its locations. The trace holds tables that
+// lie in its Pool, which the caller closes. An error means that the source could not be
+// read, that temporary files could not be written, that ctx was cancelled, or that there
+// is no such clock mode; whatever is wrong with the data stands in the trace's findings.
+func Merge(ctx context.Context, src trace.Source, opts Options) (*trace.Trace, error) {
+	switch opts.Clock {
+	case "", ClockAuto, ClockNone, ClockOffsets, ClockCLC:
+	default:
+		return nil, fmt.Errorf("unknown clock mode %q", opts.Clock)
+	}
+	if opts.Memory < 1 {
+		opts.Memory = DefaultMemory
+	}
+	pool := trace.NewPool(opts.Memory, opts.TempDir)
+	t, err := merge(ctx, src, pool, opts)
+	if err == nil {
+		err = pool.Err()
+	}
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func merge(ctx context.Context, src trace.Source, pool *trace.Pool, opts Options) (*trace.Trace, error) {
+	f := newFacts(src.Defs())
+	scanned, err := scan(ctx, src, f, pool, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress})
+	if err != nil {
+		return nil, fmt.Errorf("scanning events: %w", err)
+	}
+	var ledger trace.Ledger
+	for _, l := range scanned {
+		ledger.Merge(l.ledger.Findings())
+	}
+	t := settle(src, f, pool, scanned)
+	clocks := newClockwork(t, &ledger, opts)
+	m := &matcher{trace: t, scanned: scanned, ledger: &ledger, clocks: clocks}
+	if err := m.match(ctx); err != nil {
+		return nil, err
+	}
+	c := &collector{trace: t, resolver: f.resolver, ledger: &ledger, clocks: clocks}
+	for _, l := range scanned {
+		c.parts = append(c.parts, l.parts)
+	}
+	if err := c.collect(ctx); err != nil {
+		return nil, err
+	}
+	clocks.parts = c.parts
+	if err := clocks.correct(ctx); err != nil {
+		return nil, err
+	}
+	if err := apply(ctx, t, scanned); err != nil {
+		return nil, err
+	}
+	ledger.Merge(src.Findings())
+	t.Findings = ledger.Findings()
+	t.Coverage.LocationsTruncated = truncated(t.Findings)
+	return t, nil
+}

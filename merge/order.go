@@ -1,0 +1,85 @@
+package merge
+
+import (
+	"cmp"
+	"slices"
+
+	"tracekit/trace"
+)
+
+// A ref names a row of a table that exists once for each location.
+type ref struct {
+	loc trace.LocationID
+	row uint32
+}
+
+var noRef = ref{trace.None, trace.None}
+
+// An endpoints is the order in which a rank's sends or receives take their places in
+// their channels. Mostly that is the order of the rows of one location.
+type endpoints struct {
+	loc  trace.LocationID
+	n    int
+	refs []ref // nil: all rows of loc in order
+}
+
+func (e *endpoints) at(i int) ref {
+	if e.refs != nil {
+		return e.refs[i]
+	}
+	return ref{e.loc, uint32(i)}
+}
+
+// A placed row is a row with what its place depends on.
+type placed struct {
+	time int64
+	seq  uint64
+	ref
+}
+
+func comparePlaced(a, b placed) int {
+	return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.loc, b.loc), cmp.Compare(a.seq, b.seq))
+}
+
+// arrange orders the rows of a rank's locations. length gives the number of rows of a
+// location, ordered says whether they lie in their order, place gives the time (common to
+// the locations) and the sequence number by which a row is placed. Within one location
+// only the sequence number counts.
+func arrange(locs []trace.LocationID, length func(trace.LocationID) int, ordered func(trace.LocationID) bool,
+	place func(ref) (int64, uint64)) endpoints {
+	used := slices.DeleteFunc(slices.Clone(locs), func(l trace.LocationID) bool { return length(l) == 0 })
+	if len(used) == 0 {
+		return endpoints{}
+	}
+	if len(used) == 1 && ordered(used[0]) {
+		return endpoints{loc: used[0], n: length(used[0])}
+	}
+	var rows []placed
+	for _, l := range used {
+		for i := range length(l) {
+			p := placed{ref: ref{l, uint32(i)}}
+			p.time, p.seq = place(p.ref)
+			if len(used) == 1 {
+				p.time = 0
+			}
+			rows = append(rows, p)
+		}
+	}
+	slices.SortFunc(rows, comparePlaced)
+	e := endpoints{n: len(rows), refs: make([]ref, len(rows))}
+	for i, p := range rows {
+		e.refs[i] = p.ref
+	}
+	return e
+}
+
+// byRank returns the locations of each world rank.
+func byRank(ranks []uint32, size int) [][]trace.LocationID {
+	out := make([][]trace.LocationID, size)
+	for l, r := range ranks {
+		if r != trace.None {
+			out[r] = append(out[r], trace.LocationID(l))
+		}
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+package merge_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tracekit/merge"
+	"tracekit/readers"
+	"tracekit/trace"
+)
+
+// realTrace opens an archive of the folder of real traces.
+func realTrace(t testing.TB, name string) trace.Source {
+	t.Helper()
+	dir := os.Getenv("TRACEKIT_SHARED")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared")
+	}
+	path := filepath.Join(dir, "traces", "otf2", name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("the real traces are not here, set TRACEKIT_SHARED to their folder: %v", err)
+	}
+	src, err := readers.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	return src
+}
+
+// A reality is what is known of a real trace. The numbers of events, messages and
+// collective records are those of the reference library's tool; the violations after the
+// measured offsets in npb-lu-S-4, npb-mg-W-8 and npb-bt-S-16 are Scalasca's, except that it
+// counts a 24th collective in npb-mg-W-8: a Reduce that some senders leave before its root
+// enters, which MPI allows.
+type reality struct {
+	name        string
+	method      trace.ClockMethod
+	events      uint64
+	messages    uint64
+	members     int
+	raw, offset [2]uint64 // violations: messages, collectives
+}
+
+var realities = []reality{
+	{"pipit-pingpong", trace.ClockOffsets, 120, 16, 0, [2]uint64{}, [2]uint64{}},
+	{"sst-macro-test", trace.ClockOffsets, 22_180, 1440, 1200, [2]uint64{248, 190}, [2]uint64{}},
+	{"tracer-stencil4d-32", trace.ClockOffsets, 4324, 512, 96, [2]uint64{64, 3}, [2]uint64{}},
+	{"npb-lu-S-4", trace.ClockNone, 28_810, 4520, 84, [2]uint64{}, [2]uint64{347, 1}},
+	{"npb-mg-W-8", trace.ClockNone, 48_224, 4992, 808, [2]uint64{}, [2]uint64{247, 23}},
+	{"npb-mg-S-4-user-run1", trace.ClockNone, 41_552, 1776, 404, [2]uint64{}, [2]uint64{74, 10}},
+	{"npb-mg-S-4-user-run2", trace.ClockNone, 41_552, 1776, 404, [2]uint64{}, [2]uint64{1, 0}},
+	{"npb-cg-W-8-run1", trace.ClockNone, 212_096, 23_552, 16, [2]uint64{}, [2]uint64{1048, 0}},
+	{"npb-cg-W-8-run2", trace.ClockNone, 212_096, 23_552, 16, [2]uint64{}, [2]uint64{826, 0}},
+	{"npb-bt-S-16", trace.ClockNone, 261_312, 23_520, 160, [2]uint64{}, [2]uint64{938, 1}},
+	{"npb-ft-W-4", trace.ClockOffsets, 322, 0, 68, [2]uint64{}, [2]uint64{}},
+	{"lulesh-8x2", trace.ClockNone, 1_168_666, 1676, 128, [2]uint64{}, [2]uint64{50, 1}},
+}
+
+func TestRealTraces(t *testing.T) {
+	for _, want := range realities {
+		t.Run(want.name, func(t *testing.T) {
+			tr := merged(t, realTrace(t, want.name), merge.Options{})
+			c := count(tr)
+			got := reality{want.name, tr.Clock.Method, c.Events, c.Messages, tr.Members.Len(),
+				[2]uint64{tr.Clock.Messages.Raw, tr.Clock.Collectives.Raw},
+				[2]uint64{tr.Clock.Messages.Offsets, tr.Clock.Collectives.Offsets}}
+			if got != want {
+				t.Errorf("got  %+v\nwant %+v", got, want)
+			}
+			if c.UnmatchedSends+c.UnmatchedReceives+c.Cancelled > 0 || tr.Clock.Messages.After+tr.Clock.Collectives.After > 0 {
+				t.Errorf("%+v, %+v", c, tr.Clock)
+			}
+		})
+	}
+}
+
+// TestRealFindings: the one archive that is damaged. One region is left although it was
+// not entered, because the region that it lies in was left before (so one more is open).
+func TestRealFindings(t *testing.T) {
+	got := make(map[trace.Code]uint64)
+	for _, f := range merged(t, realTrace(t, "tracer-stencil4d-32"), merge.Options{}).Findings {
+		got[f.Code] = f.Count
+	}
+	want := map[trace.Code]uint64{trace.CodeOpenRegion: 3, trace.CodeUnmatchedLeave: 1, trace.CodeRecordingOff: 64,
+		trace.CodeIncompleteByWriter: 1}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestRealClocks: the logical clock repairs what the raw times or the offsets get wrong.
+func TestRealClocks(t *testing.T) {
+	for _, want := range realities {
+		if want.raw == [2]uint64{} {
+			continue
+		}
+		t.Run(want.name, func(t *testing.T) {
+			tr := merged(t, realTrace(t, want.name), merge.Options{Clock: merge.ClockCLC})
+			c := tr.Clock
+			if c.Method != trace.ClockCLC || c.Messages.After+c.Collectives.After > 0 || c.MaxShift < max(c.Messages.Max, c.Collectives.Max) {
+				t.Errorf("%s: %+v %+v, largest shift %d", c.Method, c.Messages, c.Collectives, c.MaxShift)
+			}
+		})
+	}
+}

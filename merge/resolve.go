@@ -1,0 +1,189 @@
+package merge
+
+import "tracekit/trace"
+
+// A resolver turns the rank in a communicator that an event names into a world rank.
+type resolver struct {
+	ranks []uint32 // world rank by location
+	size  uint32   // of MPI_COMM_WORLD
+	comms []comm
+}
+
+// A comm is a communicator as resolving needs it. Members and remote hold world ranks,
+// None for those that do not exist.
+type comm struct {
+	kind    commKind
+	members []uint32
+	remote  []uint32          // the other group of an intercommunicator
+	inverse map[uint32]uint32 // world rank to rank in members; remote ranks follow local ones; made on demand
+}
+
+type commKind uint8
+
+const (
+	commUnusable commKind = iota // no group that says who takes part
+	commGroup                    // events name ranks of members
+	commGlobal                   // events name world ranks (GLOBAL_MEMBERS)
+	commSelf                     // every process alone with itself
+	commInter                    // events name ranks of the group that the caller is not in
+)
+
+func newResolver(d *trace.Defs) *resolver {
+	r := &resolver{ranks: d.Ranks(), size: uint32(len(d.World()))}
+	r.comms = make([]comm, len(d.Comms))
+	for i, c := range d.Comms {
+		r.comms[i] = r.comm(d, c)
+	}
+	return r
+}
+
+func (r *resolver) comm(d *trace.Defs, c trace.Comm) comm {
+	if int(c.Group) >= len(d.Groups) {
+		return comm{}
+	}
+	g := d.Groups[c.Group]
+	if c.Inter {
+		if int(c.Remote) >= len(d.Groups) {
+			return comm{}
+		}
+		inter := comm{kind: commInter, members: r.worldRanks(g), remote: r.worldRanks(d.Groups[c.Remote])}
+		inter.index()
+		return inter
+	}
+	switch {
+	case g.Kind == trace.GroupCommSelf:
+		return comm{kind: commSelf}
+	case g.Kind == trace.GroupComm && g.Flags&trace.GroupGlobalMembers != 0:
+		return comm{kind: commGlobal, members: r.worldRanks(g)}
+	}
+	members := r.worldRanks(g)
+	if members == nil {
+		return comm{}
+	}
+	return comm{kind: commGroup, members: members}
+}
+
+// worldRanks returns the members of a group as world ranks. A group of communicator
+// members names them directly; groups of locations are accepted for their processes.
+func (r *resolver) worldRanks(g trace.Group) []uint32 {
+	out := make([]uint32, len(g.Members))
+	for i, m := range g.Members {
+		out[i] = trace.None
+		switch g.Kind {
+		case trace.GroupComm:
+			if m < r.size {
+				out[i] = m
+			}
+		case trace.GroupCommLocations, trace.GroupLocations:
+			if int(m) < len(r.ranks) {
+				out[i] = r.ranks[m]
+			}
+		default:
+			return nil
+		}
+	}
+	return out
+}
+
+// index makes the inverse of the members.
+func (c *comm) index() {
+	c.inverse = make(map[uint32]uint32, len(c.members)+len(c.remote))
+	n := uint32(0)
+	for _, group := range [][]uint32{c.members, c.remote} {
+		for _, world := range group {
+			if _, ok := c.inverse[world]; !ok && world != trace.None {
+				c.inverse[world] = n
+			}
+			n++
+		}
+	}
+}
+
+// peer returns the world rank of the process that a process of world rank me calls peer
+// on a communicator. code says what is wrong if it cannot be told.
+func (r *resolver) peer(id trace.CommID, me, peer uint32) (world uint32, code trace.Code) {
+	if int(id) >= len(r.comms) || me == trace.None {
+		return trace.None, trace.CodeUnknownCommunicator
+	}
+	c := &r.comms[id]
+	members := c.members
+	switch c.kind {
+	case commUnusable:
+		return trace.None, trace.CodeUnknownCommunicator
+	case commSelf:
+		if peer != 0 {
+			return trace.None, trace.CodeRankOutOfRange
+		}
+		return me, ""
+	case commGlobal:
+		if peer >= r.size {
+			return trace.None, trace.CodeRankOutOfRange
+		}
+		return peer, ""
+	case commInter:
+		at, ok := c.inverse[me]
+		if !ok {
+			return trace.None, trace.CodeRankOutOfRange
+		}
+		if at < uint32(len(c.members)) {
+			members = c.remote
+		}
+	}
+	if peer >= uint32(len(members)) || members[peer] == trace.None {
+		return trace.None, trace.CodeRankOutOfRange
+	}
+	return members[peer], ""
+}
+
+// rank returns the rank in a communicator of a process; ok is false if it is no member.
+// The ranks of an intercommunicator's second group follow those of the first.
+func (r *resolver) rank(id trace.CommID, world uint32) (rank uint32, ok bool) {
+	c := &r.comms[id]
+	if c.kind == commSelf {
+		return 0, true
+	}
+	if world < uint32(len(c.members)) && c.members[world] == world && c.kind != commInter {
+		return world, true // all communicators with the ranks of MPI_COMM_WORLD
+	}
+	if c.inverse == nil {
+		c.index()
+	}
+	rank, ok = c.inverse[world]
+	return rank, ok
+}
+
+// commSize returns the number of members of a communicator, both groups counted.
+func (r *resolver) commSize(id trace.CommID) uint32 {
+	c := &r.comms[id]
+	if c.kind == commSelf {
+		return 1
+	}
+	return uint32(len(c.members) + len(c.remote))
+}
+
+// usable reports whether a communicator says who takes part in it.
+func (r *resolver) usable(id trace.CommID) bool {
+	return int(id) < len(r.comms) && r.comms[id].kind != commUnusable
+}
+
+// root returns the rank in the communicator of the root that a member of the given rank
+// names. ok is false if what it names says nothing about it: that the root is in its own
+// group of an intercommunicator.
+func (r *resolver) root(id trace.CommID, rank, root uint32) (uint32, bool) {
+	c := &r.comms[id]
+	switch {
+	case root == trace.RootNone:
+		return root, true
+	case root == trace.RootSelf:
+		return rank, true
+	case root == trace.RootThisGroup:
+		return root, false
+	case c.kind == commGlobal:
+		if local, ok := r.rank(id, root); ok {
+			return local, true
+		}
+	case c.kind == commInter && rank < uint32(len(c.members)): // the root is in the other group
+		return root + uint32(len(c.members)), true
+	}
+	return root, true
+}

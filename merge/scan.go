@@ -1,0 +1,350 @@
+package merge
+
+import (
+	"context"
+	"fmt"
+
+	"tracekit/engine"
+	"tracekit/trace"
+)
+
+// MaxDepth is the call depth beyond which call paths do not grow: deeper regions count
+// as belonging to the path at that depth, so that endless recursion cannot fill memory.
+const MaxDepth = 1 << 14
+
+// A located is what the scan of one location yields. Times are raw ticks, but never
+// decrease; call paths are those of the location's own tree.
+type located struct {
+	tree      *trace.CallTree
+	paths     []trace.PathID // of tree's nodes in the common tree
+	calls     *trace.Table[trace.Call]
+	sends     *trace.Table[trace.Send]
+	recvs     *trace.Table[trace.Recv]
+	parts     *trace.Table[part]
+	late      *trace.Table[lateValue]
+	lateParts *trace.Table[latePart]
+	span      trace.Span
+	skipped   uint64 // events that could not be used
+	disorder  bool   // receives complete in another order than they were posted in
+	posted    uint64 // PostSeq of the last receive
+	ledger    trace.Ledger
+}
+
+// A lateValue completes a row that had left memory when its completion was seen.
+type lateValue struct {
+	value int64 // the time of leaving, the call of completion
+	row   uint32
+	what  lateKind
+}
+
+type lateKind uint8
+
+const (
+	callLeft lateKind = iota
+	callOpen
+	sendDone
+	sendCancelled
+)
+
+// A frame is a region that is entered and not left.
+type frame struct {
+	seq    uint64
+	time   int64
+	path   trace.PathID
+	region trace.RegionID
+	row    uint32 // in calls; None: has none
+}
+
+// A scanner follows one location's events.
+//
+//	frames[open] is the MPI call that is being recorded; open < 0: none
+//	len(begun) parts of collectives have begun in it and not ended
+type scanner struct {
+	facts    *facts
+	location trace.LocationID
+	rank     uint32
+	out      *located
+	frames   []frame
+	open     int
+	lastRow  uint64 // sequence number of the Enter of the last call that got a row
+	last     int64  // time of the last event
+	requests requestTable
+	begun    []request
+	pauses   uint32                // times that recording was switched off
+	firsts   map[trace.Code]uint64 // the first place of each finding so far
+	steps    [512]step
+}
+
+// A step is a remembered result of CallTree.Add.
+type step struct {
+	node trace.PathNode
+	path trace.PathID
+	used bool
+}
+
+// facts is what all scanners share and none changes.
+type facts struct {
+	defs      *trace.Defs
+	functions []trace.MPIFunction
+	eager     []bool // regions whose calls always get a row
+	resolver  *resolver
+}
+
+func newFacts(d *trace.Defs) *facts {
+	f := &facts{defs: d, functions: d.MPIFunctions(), resolver: newResolver(d)}
+	f.eager = make([]bool, len(f.functions))
+	for i, fn := range f.functions {
+		switch fn.Class {
+		case trace.ClassNone, trace.ClassOther, trace.ClassTest:
+		default:
+			f.eager[i] = true
+		}
+	}
+	return f
+}
+
+// scan decodes all locations once.
+func scan(ctx context.Context, src trace.Source, f *facts, pool *trace.Pool, opts engine.Options) ([]*located, error) {
+	return engine.Each(ctx, src, opts, func(_ context.Context, l trace.LocationID, batches engine.Batches) (*located, error) {
+		s := newScanner(f, l, pool)
+		for b, err := range batches {
+			if err != nil {
+				return nil, fmt.Errorf("reading location %d: %w", l, err)
+			}
+			s.batch(b)
+		}
+		s.finish()
+		return s.out, nil
+	})
+}
+
+func newScanner(f *facts, l trace.LocationID, pool *trace.Pool) *scanner {
+	return &scanner{facts: f, location: l, rank: f.resolver.ranks[l], open: -1, firsts: make(map[trace.Code]uint64), out: &located{
+		tree:      trace.NewCallTree(),
+		calls:     trace.NewTable[trace.Call](pool),
+		sends:     trace.NewTable[trace.Send](pool),
+		recvs:     trace.NewTable[trace.Recv](pool),
+		parts:     trace.NewTable[part](pool),
+		late:      trace.NewTable[lateValue](pool),
+		lateParts: trace.NewTable[latePart](pool),
+	}}
+}
+
+// batch walks the events in recorded order. The tables that merging does not need are
+// passed over, but for their times.
+func (s *scanner) batch(b *trace.Batch) {
+	if len(b.Order) == 0 {
+		return
+	}
+	var flow, p2p, coll, metric, other int
+	first := s.out.span.Events == 0
+	for i, table := range b.Order {
+		seq := b.First + uint64(i)
+		var t int64
+		switch table {
+		case trace.TableFlow:
+			t = s.clamp(seq, b.Flow.Time[flow], first)
+			s.flow(b, flow, seq, t)
+			flow++
+		case trace.TableP2P:
+			t = s.clamp(seq, b.P2P.Time[p2p], first)
+			s.p2p(&b.P2P, p2p, seq, t)
+			p2p++
+		case trace.TableColl:
+			t = s.clamp(seq, b.Coll.Time[coll], first)
+			s.coll(&b.Coll, coll, seq)
+			coll++
+		case trace.TableMetric:
+			if metric < len(b.Metric.Seq) && b.Metric.Seq[metric] == seq {
+				t = s.clamp(seq, b.Metric.Time[metric], first)
+			}
+			for metric < len(b.Metric.Seq) && b.Metric.Seq[metric] == seq {
+				metric++
+			}
+		default:
+			t = s.clamp(seq, b.Other.Time[other], first)
+			s.other(&b.Other, other, seq)
+			other++
+		}
+		if first {
+			s.out.span.First, first = t, false
+		}
+	}
+	s.out.span.Events += uint64(len(b.Order))
+}
+
+// clamp returns the time of an event, or that of the event before it if that is later.
+func (s *scanner) clamp(seq uint64, t int64, first bool) int64 {
+	if t < s.last && !first {
+		s.note(trace.CodeTimeDecreases, seq, "time %d after %d", t, s.last)
+		return s.last
+	}
+	s.last = t
+	return t
+}
+
+func (s *scanner) flow(b *trace.Batch, i int, seq uint64, t int64) {
+	f := &b.Flow
+	if !f.Kind[i].Enters() {
+		s.leave(seq, t, f.Region[i])
+		return
+	}
+	site := trace.SourceLocationID(trace.None)
+	if i < len(f.Context) {
+		if c := f.Context[i]; int(c) < len(s.facts.defs.CallingContexts) {
+			site = s.facts.defs.CallingContexts[c].Site
+		}
+	}
+	s.enter(seq, t, f.Region[i], site)
+}
+
+func (s *scanner) enter(seq uint64, t int64, region trace.RegionID, site trace.SourceLocationID) {
+	parent := trace.PathID(trace.None)
+	if n := len(s.frames); n > 0 {
+		parent = s.frames[n-1].path
+	}
+	path := parent
+	if len(s.frames) < MaxDepth {
+		path = s.step(trace.PathNode{Parent: parent, Region: region, Site: site})
+	}
+	s.frames = append(s.frames, frame{seq: seq, time: t, path: path, region: region, row: trace.None})
+	if s.open < 0 && int(region) < len(s.facts.eager) && s.facts.eager[region] {
+		s.open = len(s.frames) - 1
+		s.addCall(&s.frames[s.open])
+	}
+}
+
+// step returns the node for n, mostly without asking the tree's map.
+func (s *scanner) step(n trace.PathNode) trace.PathID {
+	h := (uint32(n.Parent)*0x9E3779B1 ^ uint32(n.Region)*0x85EBCA77 ^ uint32(n.Site)*0xC2B2AE3D) >> 23
+	m := &s.steps[h%uint32(len(s.steps))]
+	if m.node != n || !m.used {
+		*m = step{node: n, path: s.out.tree.Add(n), used: true}
+	}
+	return m.path
+}
+
+// leave closes the innermost region, which should be the one that is left. If it is not
+// but an outer one is, the regions inside that were never left; if none is, the event is
+// ignored.
+func (s *scanner) leave(seq uint64, t int64, region trace.RegionID) {
+	top := len(s.frames) - 1
+	if top < 0 || s.frames[top].region != region && region != trace.None {
+		for ; top >= 0 && s.frames[top].region != region; top-- {
+		}
+		if top < 0 {
+			s.skip(trace.CodeUnmatchedLeave, seq, "%s is left and was not entered", s.facts.defs.RegionName(region))
+			return
+		}
+		s.unwind(top+1, t)
+	}
+	s.close(top, t, false)
+}
+
+// unwind closes the frames from n on although they were never left.
+func (s *scanner) unwind(n int, t int64) {
+	for i := len(s.frames) - 1; i >= n; i-- {
+		s.note(trace.CodeOpenRegion, s.frames[i].seq, "%s is not left", s.facts.defs.RegionName(s.frames[i].region))
+		s.close(i, t, true)
+	}
+}
+
+// close removes the innermost frame, which is i.
+func (s *scanner) close(i int, t int64, open bool) {
+	if row := s.frames[i].row; row != trace.None {
+		s.closeCall(row, t, open)
+		if s.open == i {
+			s.open, s.begun = -1, s.begun[:0]
+		}
+	}
+	s.frames = s.frames[:i]
+}
+
+func (s *scanner) closeCall(row uint32, t int64, open bool) {
+	if c := s.out.calls.Recent(int(row)); c != nil {
+		c.Leave, c.Open = t, open
+		return
+	}
+	what := callLeft
+	if open {
+		what = callOpen
+	}
+	s.out.late.Append(lateValue{row: row, what: what, value: t})
+}
+
+// addCall makes the row of the call in a frame.
+func (s *scanner) addCall(f *frame) {
+	class := trace.ClassNone
+	if int(f.region) < len(s.facts.functions) {
+		class = s.facts.functions[f.region].Class
+	}
+	f.row, s.lastRow = uint32(s.out.calls.Len()), f.seq
+	c := s.out.calls.Next()
+	c.Seq, c.Enter, c.Leave, c.Path, c.Region = f.seq, f.time, f.time, f.path, f.region
+	c.FirstSend, c.FirstRecv = uint32(s.out.sends.Len()), uint32(s.out.recvs.Len())
+	c.Coll, c.Class, c.Open = trace.None, class, true
+}
+
+// caller returns the row of the call that an event belongs to: that of the open MPI call
+// or else of the innermost region. A region gets its row with its first event; but if a
+// call inside it already has a later row, rows would no longer be in order of Enter, and
+// the event stays without a call.
+func (s *scanner) caller(seq uint64) uint32 {
+	if s.open >= 0 {
+		return s.frames[s.open].row
+	}
+	n := len(s.frames)
+	if n == 0 {
+		s.note(trace.CodeEventOutsideCall, seq, "no region is entered")
+		return trace.None
+	}
+	f := &s.frames[n-1]
+	if f.row == trace.None && (s.out.calls.Len() == 0 || s.lastRow < f.seq) {
+		s.addCall(f)
+		if int(f.region) < len(s.facts.functions) && s.facts.functions[f.region].Class != trace.ClassNone {
+			s.open = n - 1
+		}
+	}
+	if f.row == trace.None || int(f.row) != s.out.calls.Len()-1 {
+		s.note(trace.CodeEventOutsideCall, seq, "%s has communicated in a call inside it before", s.facts.defs.RegionName(f.region))
+		return trace.None
+	}
+	return f.row
+}
+
+// other looks for the records that say that something is not in the trace.
+func (s *scanner) other(o *trace.Other, i int, seq uint64) {
+	switch o.Kind[i] {
+	case trace.KindBufferFlush:
+		s.note(trace.CodeBufferFlush, seq, "")
+	case trace.KindMeasurementOnOff:
+		if at := int(o.Offset[i]); at < len(o.Args) && o.Args[at] == trace.MeasurementOff {
+			s.pauses++
+			s.note(trace.CodeRecordingOff, seq, "")
+		}
+	}
+}
+
+// finish closes what is open at the end of the location.
+func (s *scanner) finish() {
+	s.unwind(0, s.last)
+	s.requests.each(func(r request) {
+		s.note(trace.CodeOpenRequest, r.seq, "request %d", r.id)
+	})
+	s.out.span.Last = s.last
+}
+
+// note counts a finding at an event.
+func (s *scanner) note(code trace.Code, seq uint64, format string, args ...any) {
+	text := ""
+	if first, ok := s.firsts[code]; !ok || seq < first {
+		text, s.firsts[code] = fmt.Sprintf(format, args...), seq
+	}
+	s.out.ledger.Add(code, trace.Place{Location: s.location, Seq: seq, Offset: -1}, text)
+}
+
+// skip counts a finding at an event that cannot be used.
+func (s *scanner) skip(code trace.Code, seq uint64, format string, args ...any) {
+	s.out.skipped++
+	s.note(code, seq, format, args...)
+}

@@ -1,0 +1,86 @@
+package merge
+
+import "tracekit/trace"
+
+// A part is one location's part in a collective. Parts of a location are in order of
+// their begin, which is the order in which a communicator counts its collectives.
+type part struct {
+	begin          uint64 // sequence number of the record that began it
+	sent, received uint64
+	comm           trace.CommID // None: never ended
+	root           uint32
+	call           uint32 // that began it
+	done           uint32 // that ended it
+	next           uint32 // the location's next part on the same communicator; None: the last
+	pauses         uint32 // times that recording was switched off before it
+	collective     uint32 // row of the instance; None: not joined
+	member         uint32 // row in Members
+	op             trace.CollectiveOp
+}
+
+// A latePart is what a part becomes whose row had left memory when it ended.
+type latePart struct {
+	row uint32
+	part
+}
+
+// coll handles the collective event in row i of its table.
+func (s *scanner) coll(c *trace.Coll, i int, seq uint64) {
+	switch c.Kind[i] {
+	case trace.KindCollectiveBegin:
+		s.begun = append(s.begun, s.begin(seq))
+	case trace.KindCollectiveEnd:
+		s.end(c, i, seq, s.innermost(seq))
+	case trace.KindNonBlockingCollectiveRequest:
+		r := s.begin(seq)
+		r.id = c.Request[i]
+		*s.start(seq, r.id, collRequest) = r
+	case trace.KindNonBlockingCollectiveComplete:
+		r, ok := s.requests.take(c.Request[i], collRequest)
+		if !ok {
+			s.note(trace.CodeUnknownRequest, seq, "NonBlockingCollectiveComplete of request %d", c.Request[i])
+			r = s.begin(seq)
+		}
+		s.end(c, i, seq, r)
+	}
+}
+
+// begin adds a part of which only the beginning is known.
+func (s *scanner) begin(seq uint64) request {
+	p := part{
+		begin: seq, comm: trace.None, root: trace.None, call: s.caller(seq),
+		done: trace.None, next: trace.None, pauses: s.pauses, collective: trace.None,
+	}
+	row := uint32(s.out.parts.Append(p))
+	return request{seq: seq, row: row, call: p.call, pauses: s.pauses, kind: collRequest}
+}
+
+// innermost returns the blocking collective that ends now; one whose begin was not
+// recorded begins where it ends.
+func (s *scanner) innermost(seq uint64) request {
+	n := len(s.begun) - 1
+	if n < 0 {
+		return s.begin(seq)
+	}
+	r := s.begun[n]
+	s.begun = s.begun[:n]
+	return r
+}
+
+// end completes a part with what the record in row i of the batch says.
+func (s *scanner) end(c *trace.Coll, i int, seq uint64, r request) {
+	p := part{
+		begin: r.seq, sent: c.Sent[i], received: c.Received[i], comm: c.Comm[i], root: c.Root[i],
+		call: r.call, done: s.caller(seq), next: trace.None, pauses: r.pauses,
+		collective: trace.None, op: c.Op[i],
+	}
+	if !s.facts.resolver.usable(p.comm) || s.rank == trace.None {
+		s.skip(trace.CodeUnknownCommunicator, seq, "%s on communicator %d", p.op, p.comm)
+		p.comm = trace.None
+	}
+	if row := s.out.parts.Recent(int(r.row)); row != nil {
+		*row = p
+		return
+	}
+	s.out.lateParts.Append(latePart{row: r.row, part: p})
+}

@@ -1,0 +1,121 @@
+package merge
+
+import "tracekit/trace"
+
+// p2p handles the point-to-point event in row i of its table. What events mean and where
+// they stand in the calls is described with OTF2's event records.
+func (s *scanner) p2p(p *trace.P2P, i int, seq uint64, t int64) {
+	id := p.Request[i]
+	switch p.Kind[i] {
+	case trace.KindMpiSend:
+		s.send(p, i, seq, t)
+	case trace.KindMpiIsend:
+		s.send(p, i, seq, t).Done = trace.None
+		s.start(seq, id, sendRequest).row = uint32(s.out.sends.Len() - 1)
+	case trace.KindMpiIsendComplete:
+		s.complete(seq, id)
+	case trace.KindMpiIrecvRequest:
+		s.start(seq, id, recvRequest).call = s.caller(seq)
+	case trace.KindMpiRecv:
+		r := s.recv(p, i, seq, t)
+		r.PostSeq, r.Post = seq, r.Call
+		s.placed(seq)
+	case trace.KindMpiIrecv:
+		post, ok := s.requests.take(id, recvRequest)
+		if !ok {
+			s.note(trace.CodeUnknownRequest, seq, "MpiIrecv completes request %d", id)
+			post = request{seq: seq, call: trace.None}
+		}
+		r := s.recv(p, i, seq, t)
+		r.PostSeq, r.Post = post.seq, post.call
+		s.placed(post.seq)
+	case trace.KindMpiRequestTest:
+		if s.requests.kind(id) == noRequest {
+			s.skip(trace.CodeUnknownRequest, seq, "MpiRequestTest of request %d", id)
+		}
+	case trace.KindMpiRequestCancelled:
+		s.cancel(seq, t, id)
+	}
+}
+
+// send adds what the send record in row i says, as a send that its call completes.
+func (s *scanner) send(p *trace.P2P, i int, seq uint64, t int64) *trace.Send {
+	call := s.caller(seq)
+	to, state := s.peer(p, i, seq)
+	r := s.out.sends.Next()
+	r.Seq, r.Time, r.Bytes, r.Comm, r.Tag, r.To = seq, t, p.Bytes[i], p.Comm[i], p.Tag[i], to
+	r.Call, r.Done, r.RecvLoc, r.Recv, r.State = call, call, trace.None, trace.None, state
+	return r
+}
+
+// recv adds what the receive record in row i says; who posted it is left to fill in.
+func (s *scanner) recv(p *trace.P2P, i int, seq uint64, t int64) *trace.Recv {
+	call := s.caller(seq)
+	from, state := s.peer(p, i, seq)
+	r := s.out.recvs.Next()
+	r.Seq, r.Time, r.Bytes, r.Comm, r.Tag, r.From = seq, t, p.Bytes[i], p.Comm[i], p.Tag[i], from
+	r.Call, r.SendLoc, r.Send, r.State = call, trace.None, trace.None, state
+	return r
+}
+
+// placed notes whether receives complete in the order in which they were posted.
+func (s *scanner) placed(post uint64) {
+	s.out.disorder = s.out.disorder || post < s.out.posted
+	s.out.posted = post
+}
+
+func (s *scanner) peer(p *trace.P2P, i int, seq uint64) (uint32, trace.MessageState) {
+	world, code := s.facts.resolver.peer(p.Comm[i], s.rank, p.Peer[i])
+	if code != "" {
+		s.skip(code, seq, "%s names rank %d of communicator %d", p.Kind[i], p.Peer[i], p.Comm[i])
+		return trace.None, trace.Unusable
+	}
+	return world, trace.Unmatched
+}
+
+// start opens a request. One of the same identifier that is still open will never be
+// completed.
+func (s *scanner) start(seq, id uint64, kind requestKind) *request {
+	r := s.requests.open(id)
+	if r.kind != noRequest {
+		s.note(trace.CodeOpenRequest, r.seq, "request %d is started again", id)
+	}
+	r.id, r.seq, r.kind = id, seq, kind
+	return r
+}
+
+func (s *scanner) complete(seq, id uint64) {
+	r, ok := s.requests.take(id, sendRequest)
+	if !ok {
+		s.skip(trace.CodeUnknownRequest, seq, "MpiIsendComplete of request %d", id)
+		return
+	}
+	call := s.caller(seq)
+	if row := s.out.sends.Recent(int(r.row)); row != nil {
+		row.Done = call
+		return
+	}
+	s.out.late.Append(lateValue{row: r.row, what: sendDone, value: int64(call)})
+}
+
+// cancel ends a request without a message. A cancelled receive gets a row without a
+// sender, so that it can be counted.
+func (s *scanner) cancel(seq uint64, t int64, id uint64) {
+	if r, ok := s.requests.take(id, sendRequest); ok {
+		if row := s.out.sends.Recent(int(r.row)); row != nil {
+			row.State = trace.Cancelled
+			return
+		}
+		s.out.late.Append(lateValue{row: r.row, what: sendCancelled})
+		return
+	}
+	r, ok := s.requests.take(id, recvRequest)
+	if !ok {
+		s.skip(trace.CodeUnknownRequest, seq, "MpiRequestCancelled of request %d", id)
+		return
+	}
+	s.out.recvs.Append(trace.Recv{
+		Seq: seq, PostSeq: r.seq, Time: t, Comm: trace.None, From: trace.None,
+		Call: s.caller(seq), Post: r.call, SendLoc: trace.None, Send: trace.None, State: trace.Cancelled,
+	})
+}
