@@ -1,0 +1,348 @@
+package stats
+
+import "tracekit/trace"
+
+// Schema names the JSON document that an Analysis is.
+const Schema = "tracekit.analysis/1"
+
+// An Analysis is everything that is known about one trace, and the document that
+// `tracekit analyze --json` prints.
+//
+//   - Names ending in _ns are times or instants in integer nanoseconds. Instants lie on the
+//     axis of trace.start_ns, whose zero is the clock's global offset.
+//   - A nil block was not computed and is absent; a nil ratio is not defined and is null.
+//   - Lists are sorted by weight, the heaviest row first; equal weights by name, line, rank.
+//   - min_rank is the rank of min_ns, max_rank that of max_ns (of several the lowest).
+type Analysis struct {
+	Schema       string          `json:"schema"` // always Schema
+	Trace        TraceInfo       `json:"trace"`
+	Selection    *Selection      `json:"selection,omitempty"` // nil: the whole trace
+	Coverage     Coverage        `json:"coverage"`
+	Findings     []Finding       `json:"findings"`
+	Clock        Clock           `json:"clock"`
+	Profile      []ProfileRow    `json:"profile"`
+	CallSites    []CallSiteRow   `json:"call_sites"`
+	CallPaths    []CallPathRow   `json:"callpaths"`
+	Messages     *Messages       `json:"messages,omitempty"`
+	CommMatrix   []MatrixCell    `json:"comm_matrix"`
+	Collectives  []CollectiveRow `json:"collectives"`
+	WaitStates   *WaitStates     `json:"wait_states,omitempty"`
+	Efficiency   *Efficiency     `json:"efficiency,omitempty"`
+	CriticalPath *CriticalPath   `json:"critical_path,omitempty"`
+	Overhead     *Overhead       `json:"overhead,omitempty"` // Options.Overhead asks for it
+	Lines        []LineRow       `json:"lines,omitempty"`    // the sum of everything per source line
+
+	// Waits says, by location and call, how long the call waits and for whom: the rows of
+	// Waits[l] are those of Trace.Calls[l], of the whole run, times in ticks. They lie in
+	// the trace's Pool.
+	Waits CallWaits `json:"-"`
+}
+
+// TraceInfo says what was analysed. Start and end are the first and the last event of any
+// location, with corrected times.
+type TraceInfo struct {
+	Path              string `json:"path"`
+	Format            string `json:"format"`
+	Creator           string `json:"creator"`
+	Processes         int    `json:"processes"` // ranks of MPI_COMM_WORLD
+	Locations         int    `json:"locations"`
+	Events            uint64 `json:"events"`
+	StartNs           int64  `json:"start_ns"`
+	EndNs             int64  `json:"end_ns"`
+	DurationNs        int64  `json:"duration_ns"`
+	ClockResolutionHz uint64 `json:"clock_resolution_hz"`
+}
+
+// A Selection is the part of the trace that was analysed: calls and regions are clipped
+// to [FromNs, ToNs], and only the given ranks count.
+//
+// Messages are matched and waits found in the whole run, so that a partner outside still
+// explains a wait inside; only what lies in the selection is summed. A message counts if
+// both its calls overlap the selection; with one of them it is outside_selection. The
+// critical path is the run's, cut to the window; what it does on ranks that are not
+// selected is charged to "(outside the selection)". The efficiencies are those of the
+// window; the ideal replay knows only calls that begin in it.
+type Selection struct {
+	Ranks  []uint32 `json:"ranks"` // ascending; empty: all
+	FromNs int64    `json:"from_ns"`
+	ToNs   int64    `json:"to_ns"`
+}
+
+// Coverage says how much of what is recorded entered the analysis. Share is
+// (events_read - events_skipped) / events_read, null for a trace without events.
+type Coverage struct {
+	EventsRead         uint64   `json:"events_read"`
+	EventsSkipped      uint64   `json:"events_skipped"`
+	LocationsTruncated uint32   `json:"locations_truncated"`
+	Share              *float64 `json:"share"`
+}
+
+// A Finding is a trace.Finding with its severity and text spelled out. Text is the code's
+// text, followed by the details of the first occurrence if there are any.
+type Finding struct {
+	Code     string `json:"code"`
+	Severity string `json:"severity"` // info, loss or error
+	Count    uint64 `json:"count"`
+	First    *Place `json:"first"` // null: about the trace as a whole
+	Text     string `json:"text"`
+}
+
+// A Place is where a finding was first met. Location is the index of the location.
+type Place struct {
+	Location *uint32 `json:"location"` // null: not about one location
+	Seq      uint64  `json:"seq"`
+	File     Name    `json:"file"`
+	Offset   *int64  `json:"offset"` // in bytes; null: not known
+}
+
+// Clock says what was done about the clocks and what it did. A violation is a message
+// whose receive record lies strictly before its send record.
+type Clock struct {
+	Method            string          `json:"method"` // none, offsets, clc or offsets+clc
+	ViolationsRaw     uint64          `json:"violations_raw"`
+	ViolationsOffsets uint64          `json:"violations_offsets"`
+	ViolationsAfter   uint64          `json:"violations_after"`
+	MaxViolationNs    int64           `json:"max_violation_ns"`
+	MaxShiftNs        int64           `json:"max_shift_ns"`
+	Collectives       ClockViolations `json:"collectives"`
+}
+
+// ClockViolations counts collectives that some member leaves before another one, that must
+// come first, has entered.
+type ClockViolations struct {
+	ViolationsRaw     uint64 `json:"violations_raw"`
+	ViolationsOffsets uint64 `json:"violations_offsets"`
+	ViolationsAfter   uint64 `json:"violations_after"`
+}
+
+// A ProfileRow sums the visits of one region over all locations. Inclusive time counts a
+// recursive visit once. Min, max and mean are the exclusive time per rank, all threads of
+// the rank together, over all ranks (0 on a rank that never visits the region); the ranks
+// are null and the times 0 if only locations outside MPI visit it.
+type ProfileRow struct {
+	Region      string       `json:"region"`
+	File        Name         `json:"file"` // of its definition
+	Line        Line         `json:"line"`
+	Paradigm    string       `json:"paradigm"`
+	Count       uint64       `json:"count"`
+	InclusiveNs int64        `json:"inclusive_ns"`
+	ExclusiveNs int64        `json:"exclusive_ns"`
+	MinNs       int64        `json:"min_ns"`
+	MaxNs       int64        `json:"max_ns"`
+	MeanNs      int64        `json:"mean_ns"`
+	MinRank     Rank         `json:"min_rank"`
+	MaxRank     Rank         `json:"max_rank"`
+	Counters    []CounterRow `json:"counters,omitempty"`
+}
+
+// A CounterRow is a counter's growth during the exclusive time of a region, for counters
+// that accumulate; the others have their mean, minimum and maximum over the samples taken
+// in the region. Values are in units of Unit.
+type CounterRow struct {
+	Name    string   `json:"name"`
+	Unit    string   `json:"unit"`
+	Samples uint64   `json:"samples"`
+	Sum     *float64 `json:"sum"`  // accumulating counters; null for others
+	Mean    *float64 `json:"mean"` // others; null for accumulating counters
+	Min     *float64 `json:"min"`
+	Max     *float64 `json:"max"`
+}
+
+// A CallSiteRow sums the calls of one MPI function from one source line. Min, mean, max
+// and the quantiles are of single calls; the quantiles lie within 1 per cent.
+type CallSiteRow struct {
+	Operation string `json:"operation"`
+	Region    Name   `json:"region"` // the user's region
+	File      Name   `json:"file"`
+	Line      Line   `json:"line"`
+	Calls     uint64 `json:"calls"`
+	TimeNs    int64  `json:"time_ns"`
+	MinNs     int64  `json:"min_ns"`
+	MeanNs    int64  `json:"mean_ns"`
+	MaxNs     int64  `json:"max_ns"`
+	P50Ns     int64  `json:"p50_ns"`
+	P99Ns     int64  `json:"p99_ns"`
+	Bytes     uint64 `json:"bytes"` // sent; received for roots of N×1; both for Waitall …
+	MinRank   Rank   `json:"min_rank"`
+	MaxRank   Rank   `json:"max_rank"`
+}
+
+// A CallPathRow sums the visits of one call path over all locations.
+type CallPathRow struct {
+	Path        []string `json:"path"` // regions, outermost first
+	Count       uint64   `json:"count"`
+	InclusiveNs int64    `json:"inclusive_ns"`
+	ExclusiveNs int64    `json:"exclusive_ns"`
+}
+
+// Messages sums the point-to-point messages. Count and Bytes are of the matched messages
+// between selected ranks, as CommMatrix has them.
+type Messages struct {
+	Count             uint64       `json:"count"`
+	Bytes             uint64       `json:"bytes"`
+	UnmatchedSends    uint64       `json:"unmatched_sends"`
+	UnmatchedReceives uint64       `json:"unmatched_receives"`
+	OutsideSelection  uint64       `json:"outside_selection"` // with one end in the selection
+	Cancelled         uint64       `json:"cancelled"`
+	Latency           *Latency     `json:"latency_ns"` // null: no message has one
+	Sizes             []BytesClass `json:"sizes"`
+	Latencies         []BytesClass `json:"latencies"`
+}
+
+// Latency describes the times from the start of the call that sends to the end of the call
+// that completes the receive, in ns. Quantiles lie within 1 per cent.
+type Latency struct {
+	Min  int64 `json:"min"`
+	Mean int64 `json:"mean"`
+	P50  int64 `json:"p50"`
+	P99  int64 `json:"p99"`
+	Max  int64 `json:"max"`
+}
+
+// A BytesClass is a class of a histogram of messages: those whose size (in bytes) or
+// latency (in ns) lies in [From, To).
+type BytesClass struct {
+	From  int64  `json:"from"`
+	To    int64  `json:"to"`
+	Count uint64 `json:"count"`
+	Bytes uint64 `json:"bytes"`
+}
+
+// A MatrixCell sums the matched messages from one world rank to another.
+type MatrixCell struct {
+	From  uint32 `json:"from"`
+	To    uint32 `json:"to"`
+	Count uint64 `json:"count"`
+	Bytes uint64 `json:"bytes"`
+}
+
+// A CollectiveRow sums the blocking instances of one operation. TimeNs, the time in the
+// calls summed over members, is SkewNs (until the last member arrives) + TransferNs (until
+// the first leaves) + CompletionNs (the rest), each clamped to the member's own call.
+type CollectiveRow struct {
+	Operation     string `json:"operation"`
+	Count         uint64 `json:"count"`
+	Members       uint64 `json:"members"` // summed over instances
+	BytesSent     uint64 `json:"bytes_sent"`
+	BytesReceived uint64 `json:"bytes_received"`
+	TimeNs        int64  `json:"time_ns"`
+	SkewNs        int64  `json:"skew_ns"`
+	TransferNs    int64  `json:"transfer_ns"`
+	CompletionNs  int64  `json:"completion_ns"`
+}
+
+// WaitStates holds the wait states of DEFINITIONS 2.1 and 2.2. Wrong order is a part of
+// late sender. Waits at N×N and at barriers contain our extension (2.2 item 6): the wait,
+// in the call that completes a non-blocking collective, for the last rank to post it.
+type WaitStates struct {
+	LateSender            WaitState `json:"late_sender"`
+	LateSenderWrongOrder  WaitState `json:"late_sender_wrong_order"`
+	LateReceiver          WaitState `json:"late_receiver"`
+	WaitAtNxN             WaitState `json:"wait_at_nxn"`
+	NxNCompletion         WaitState `json:"nxn_completion"`
+	WaitAtBarrier         WaitState `json:"wait_at_barrier"`
+	BarrierCompletion     WaitState `json:"barrier_completion"`
+	LateBroadcast         WaitState `json:"late_broadcast"`
+	EarlyReduce           WaitState `json:"early_reduce"`
+	EarlyScan             WaitState `json:"early_scan"`
+	WaitAtNxNUnclassified WaitState `json:"wait_at_nxn_unclassified"` // Alltoallv, Alltoallw
+}
+
+// A WaitState sums one kind of wait. Count is the number of calls that wait longer than 0;
+// Share is of the sum over ranks of the run time, null for a run of length 0.
+type WaitState struct {
+	Count             uint64       `json:"count"`
+	TimeNs            int64        `json:"time_ns"`
+	Share             *float64     `json:"share"`
+	SameSourceNs      *int64       `json:"same_source_ns,omitempty"`      // wrong order only
+	DifferentSourceNs *int64       `json:"different_source_ns,omitempty"` // wrong order only
+	Top               []WaitingRow `json:"top"`                           // the longest waits
+}
+
+// A WaitingRow is one call that waits. StartNs is when it begins to wait.
+type WaitingRow struct {
+	Operation string `json:"operation"`
+	Region    Name   `json:"region"`
+	File      Name   `json:"file"`
+	Line      Line   `json:"line"`
+	Rank      Rank   `json:"rank"`
+	StartNs   int64  `json:"start_ns"`
+	TimeNs    int64  `json:"time_ns"`
+}
+
+// Efficiency holds the POP efficiencies of the run, and again without MPI_Init and
+// MPI_Finalize (null if no rank has left the one and entered the other in that order).
+type Efficiency struct {
+	Ratios
+	WithoutInitFinalize *Ratios        `json:"without_init_finalize"`
+	WorkerThreads       *WorkerThreads `json:"worker_threads,omitempty"` // nil: there are none
+}
+
+// Ratios is the tree of DEFINITIONS 2.6: fractions, above 1 only where the ideal network's
+// replay is slower than the run. Serialization and transfer are null if the replay could
+// not order the messages.
+//
+//	parallel = load balance · communication; communication = serialization · transfer
+type Ratios struct {
+	ParallelEfficiency      *float64 `json:"parallel_efficiency"`
+	LoadBalance             *float64 `json:"load_balance"`
+	CommunicationEfficiency *float64 `json:"communication_efficiency"`
+	SerializationEfficiency *float64 `json:"serialization_efficiency"`
+	TransferEfficiency      *float64 `json:"transfer_efficiency"`
+	UsefulNs                []int64  `json:"useful_ns"` // per rank: time of the master thread outside MPI, buffer flushes and recording off
+	RuntimeNs               int64    `json:"runtime_ns"`
+	IdealRuntimeNs          *int64   `json:"ideal_runtime_ns"` // on a network that costs nothing
+	UsefulMin               Extreme  `json:"useful_min"`
+	UsefulMax               Extreme  `json:"useful_max"`
+	UsefulMeanNs            int64    `json:"useful_mean_ns"`
+}
+
+// An Extreme is a minimum or maximum over ranks and the rank that has it.
+type Extreme struct {
+	Rank   Rank  `json:"rank"`
+	TimeNs int64 `json:"time_ns"`
+}
+
+// WorkerThreads sums what the threads that are not a rank's master do: their useful time
+// and the time between their first and last events.
+type WorkerThreads struct {
+	Threads  int     `json:"threads"`
+	UsefulNs int64   `json:"useful_ns"`
+	SpanNs   int64   `json:"span_ns"`
+	Min      Extreme `json:"useful_min"` // over ranks: the rank's workers together
+	Max      Extreme `json:"useful_max"`
+}
+
+// A CriticalPath is the chain of activities that determines the length of the run.
+// The times of Regions sum to LengthNs exactly.
+type CriticalPath struct {
+	LengthNs int64         `json:"length_ns"`
+	Regions  []CriticalRow `json:"regions"`
+
+	// Segments is the path of the whole run itself, from its end to its begin. It lies in
+	// the trace's Pool.
+	Segments *trace.Table[CriticalSegment] `json:"-"`
+}
+
+// A CriticalRow is the path's time in one operation of one source line, or in one region
+// outside MPI. Region is "(not recorded)" for time before the path's first event.
+// ImbalanceNs is the path's time above the mean over ranks of the time, without waits,
+// spent there.
+type CriticalRow struct {
+	Region      Name     `json:"region"`
+	Operation   Name     `json:"operation"` // null: outside MPI
+	File        Name     `json:"file"`
+	Line        Line     `json:"line"`
+	TimeNs      int64    `json:"time_ns"`
+	Share       *float64 `json:"share"`
+	ImbalanceNs int64    `json:"imbalance_ns"`
+}
+
+// A CriticalSegment is a piece of the critical path: location Location from FromNs to
+// ToNs. Segments join each other without gaps.
+type CriticalSegment struct {
+	Location uint32
+	Rank     Rank
+	FromNs   int64
+	ToNs     int64
+}

@@ -1,0 +1,154 @@
+package stats
+
+import (
+	"tracekit/stats/fit"
+	"tracekit/trace"
+)
+
+// Overhead holds the necessary time and the overhead of MPI calls of DEFINITIONS 1.1.
+// Every call that communicates, starts or completes a request, synchronises or probes is
+// in it, but not MPI_Init and MPI_Finalize, which run once.
+//
+//	TotalNs = Σ Lines.TotalNs, the total communication time
+//	OverheadNs = Σ Lines.OverheadNs = Σ Keys.OverheadNs
+type Overhead struct {
+	Source     string         `json:"source"` // "trace": self-calibration; "profile": a profile was given
+	Profile    *ProfileInfo   `json:"profile,omitempty"`
+	Quantile   float64        `json:"quantile"` // of t_max; the profile's, if there is one
+	Alpha      float64        `json:"alpha"`
+	Keys       []OverheadKey  `json:"keys"`
+	Lines      []OverheadLine `json:"lines"`
+	Pairs      []OverheadPair `json:"pairs"`
+	TotalNs    int64          `json:"total_ns"`
+	OverheadNs int64          `json:"overhead_ns"`
+
+	// ByRank holds the overhead of each line on each location that has some, in order of
+	// locations; rows of one line and rank are to be added. It lies in the trace's Pool.
+	ByRank *trace.Table[RankOverhead] `json:"-"`
+}
+
+// ProfileInfo says where a profile was learned.
+type ProfileInfo struct {
+	Machine   string `json:"machine"`
+	Library   string `json:"library"`
+	Creator   string `json:"creator"`
+	Processes int    `json:"processes"`
+}
+
+// An OverheadKey is the law of the durations, without wait states, of one operation among
+// a number of processes with a number of bytes: 2 processes for point-to-point, the
+// communicator's size for collectives. Bytes of a call are as in call_sites or, where it
+// sends nothing to a collective, what it receives; here they are the mean, rounded down,
+// over the calls of the size classes that were joined. Model is null if no model is accepted; the numbers
+// that a model does not have are null.
+type OverheadKey struct {
+	Operation string   `json:"operation"`
+	Processes uint32   `json:"processes"`
+	Bytes     uint64   `json:"bytes"`
+	Calls     uint64   `json:"calls"` // in the sample: whole calls of the selection
+	TMinNs    int64    `json:"t_min_ns"`
+	TMaxNs    int64    `json:"t_max_ns"`
+	Model     Name     `json:"model"`
+	Lambda    *float64 `json:"lambda"` // Poisson: in windows; exponential: per ns
+	WindowNs  *int64   `json:"window_ns"`
+	Chi2      *float64 `json:"chi2"`
+	Dof       *int     `json:"dof"`
+	PValue    *float64 `json:"p_value"`
+	Accepted  bool     `json:"accepted"`
+
+	// Source is where t_max comes from: "trace" or "profile". From says how: "law",
+	// "empirical" (no model accepted), "equal" (one class) or, with a profile,
+	// "interpolated" or "extrapolated".
+	Source     string  `json:"source"`
+	From       string  `json:"from"`
+	Parameters []Param `json:"parameters"`
+	Pooled     []int64 `json:"pooled,omitempty"` // size classes joined to reach 50 calls
+	Few        bool    `json:"few"`              // fewer than 50 calls all the same
+
+	// ThresholdNs is the time that none of this many calls at once should exceed but with
+	// probability alpha; null without a law, or if the law's tail is too heavy for one.
+	ThresholdNs *int64 `json:"threshold_ns"`
+
+	Over       uint64   `json:"over"`        // calls of the sample above t_max
+	OverheadNs int64    `json:"overhead_ns"` // of all calls, waits included
+	OverPValue *float64 `json:"over_p_value"`
+	Anomalous  bool     `json:"anomalous"` // Over is too many, with the false-discovery rate over all keys at 5 %
+
+	// Fit is the whole fit of the key's sample.
+	Fit fit.Result `json:"-"`
+}
+
+// A Param is a parameter of a fitted law.
+type Param struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+}
+
+// An OverheadLine is the overhead of one operation called from one source line. Overhead
+// is late partner + transfer + unexplained, exactly.
+type OverheadLine struct {
+	Region        Name     `json:"region"`
+	File          Name     `json:"file"`
+	Line          Line     `json:"line"`
+	Operation     string   `json:"operation"`
+	Calls         uint64   `json:"calls"`
+	Slow          uint64   `json:"slow"` // calls with overhead
+	TotalNs       int64    `json:"total_ns"`
+	OverheadNs    int64    `json:"overhead_ns"`
+	LatePartnerNs int64    `json:"late_partner_ns"`
+	TransferNs    int64    `json:"transfer_ns"`
+	UnexplainedNs int64    `json:"unexplained_ns"`
+	Share         *float64 `json:"share"` // overhead in TotalNs
+
+	CriticalPathNs    int64    `json:"critical_path_ns"`
+	CriticalPathShare *float64 `json:"critical_path_share"` // of the path's length
+}
+
+// An OverheadPair is two lines between which messages flow. What a call waits for a partner
+// is charged to that partner's message, the rest of its overhead is divided evenly among
+// the messages that it posts or completes. The verdict is "late sender" if the receiving
+// line has at least as much overhead as the sending line, "late receiver" if it has less,
+// "none" if neither has any; it is confirmed if the wait states of these messages say the
+// same.
+type OverheadPair struct {
+	Send              PairEnd `json:"send"`
+	Receive           PairEnd `json:"receive"`
+	Messages          uint64  `json:"messages"`
+	SendOverheadNs    int64   `json:"send_overhead_ns"`
+	ReceiveOverheadNs int64   `json:"receive_overhead_ns"`
+	LateSenderNs      int64   `json:"late_sender_ns"`
+	LateReceiverNs    int64   `json:"late_receiver_ns"`
+	Verdict           string  `json:"verdict"`
+	Confirmed         bool    `json:"confirmed"`
+}
+
+// A PairEnd is the line that posts a send, or the line that completes a receive.
+type PairEnd struct {
+	Region    Name `json:"region"`
+	File      Name `json:"file"`
+	Line      Line `json:"line"`
+	Operation Name `json:"operation"` // null: outside any call
+}
+
+// A RankOverhead is the overhead of a line on one rank.
+type RankOverhead struct {
+	Line       int // index into Overhead.Lines
+	Rank       Rank
+	OverheadNs int64
+}
+
+// A LineRow adds up what the other blocks say of one operation called from one source
+// line. Every row of call_sites is here, with the same time, and nothing else: the times
+// sum to the time in MPI, waits to the wait states, overheads to that of the overhead block.
+type LineRow struct {
+	Region         Name   `json:"region"`
+	File           Name   `json:"file"`
+	Line           Line   `json:"line"`
+	Operation      Name   `json:"operation"`
+	Calls          uint64 `json:"calls"`
+	TimeNs         int64  `json:"time_ns"`
+	WaitNs         int64  `json:"wait_ns"`
+	OverheadNs     *int64 `json:"overhead_ns"` // null: not computed, or the calls do not communicate
+	CriticalPathNs int64  `json:"critical_path_ns"`
+	Bytes          uint64 `json:"bytes"`
+}

@@ -1,0 +1,72 @@
+package stats
+
+import (
+	"context"
+
+	"tracekit/trace"
+)
+
+// A callWalk goes over the calls of one location in order, a window of time after the
+// other.
+//
+//	at is call next, 0 ≤ next ≤ length
+type callWalk struct {
+	l      trace.LocationID
+	rows   *trace.Table[trace.Call]
+	sends  *trace.Table[trace.Send]
+	recvs  *trace.Table[trace.Recv]
+	next   int
+	at     trace.Call
+	length int
+}
+
+func newCallWalk(t *trace.Trace, l trace.LocationID) callWalk {
+	w := callWalk{l: l, rows: t.Calls[l], sends: t.Sends[l], recvs: t.Recvs[l], length: t.Calls[l].Len()}
+	if w.length > 0 {
+		w.at = w.rows.At(0)
+	}
+	return w
+}
+
+// A rowEnd is where the sends and receives of the next call begin.
+type rowEnd struct{ send, recv int }
+
+// until visits the calls that are entered before end.
+func (w *callWalk) until(end int64, visit func(i int, c *trace.Call, last rowEnd)) {
+	for w.next < w.length && w.at.Enter < end {
+		var next trace.Call
+		last := rowEnd{w.sends.Len(), w.recvs.Len()}
+		if w.next+1 < w.length {
+			next = w.rows.At(w.next + 1)
+			last = rowEnd{int(next.FirstSend), int(next.FirstRecv)}
+		}
+		visit(w.next, &w.at, last)
+		w.at = next
+		w.next++
+	}
+}
+
+// windowCalls is about how many calls of a location lie in a window.
+const windowCalls = 512
+
+// inWindows calls advance with the end of one window of time after the other, so that
+// locations which walk together have the rows of their partners at hand.
+func inWindows(ctx context.Context, t *trace.Trace, advance func(end int64)) error {
+	total := 0
+	for _, calls := range t.Calls {
+		total += calls.Len()
+	}
+	first, last := runOf(t)
+	windows := int64(1 + total/max(1, len(t.Calls)*windowCalls))
+	for k := range windows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		end := first + (last-first)/windows*(k+1)
+		if k == windows-1 {
+			end = never
+		}
+		advance(end)
+	}
+	return nil
+}

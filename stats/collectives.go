@@ -1,0 +1,101 @@
+package stats
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"tracekit/trace"
+)
+
+// A collSum adds up the instances of one operation, in ticks.
+type collSum struct {
+	count, members, sent, received   uint64
+	time, skew, transfer, completion int64
+}
+
+// collSums holds the sums by the name of the operation.
+type collSums map[string]*collSum
+
+// add splits the time of the members of an instance into skew (until the last member
+// arrives), transfer (until the first one leaves) and completion, clamped to each member's
+// own call, so that the three sum to the time in the call. The time in calls that only
+// start an operation is all transfer: nobody waits there.
+func (s collSums) add(w *waiting, c *trace.Collective, in []member) {
+	if len(in) == 0 {
+		return
+	}
+	arrived, left := in[0].enter, in[0].leave
+	for _, m := range in {
+		arrived, left = max(arrived, m.enter), min(left, m.leave)
+	}
+	sum := s.of(w, c, &in[0])
+	counted := false
+	for i := range in {
+		m := &in[i]
+		if !w.scope.overlaps(m.location, m.enter, m.leave) {
+			continue
+		}
+		counted = true
+		sum.members++
+		sum.sent += m.sent
+		sum.received += m.recvd
+		sum.split(w.scope, m, arrived, left)
+	}
+	if counted {
+		sum.count++
+	}
+}
+
+// split adds the time of one member.
+func (s *collSum) split(scope *scope, m *member, arrived, left int64) {
+	time := scope.clip(m.enter, m.leave)
+	s.time += time
+	if m.done != m.call {
+		s.transfer += time
+		return
+	}
+	arrived = min(max(arrived, m.enter), m.leave)
+	left = min(max(left, arrived), m.leave)
+	skew, transfer := scope.clip(m.enter, arrived), scope.clip(arrived, left)
+	s.skew += skew
+	s.transfer += transfer
+	s.completion += time - skew - transfer
+}
+
+// of returns the sum of an operation. Operations of MPI have its names; the management of
+// communicators is named after the function that is called.
+func (s collSums) of(w *waiting, c *trace.Collective, first *member) *collSum {
+	name := "MPI_" + c.Op.String()
+	switch {
+	case patternOf(c.Op) == noPattern:
+		call := w.t.Calls[first.location].At(int(first.call))
+		name = w.t.Defs.RegionLabel(call.Region)
+	case first.done != first.call:
+		name = "MPI_I" + strings.ToLower(c.Op.String())
+	}
+	sum := s[name]
+	if sum == nil {
+		sum = new(collSum)
+		s[name] = sum
+	}
+	return sum
+}
+
+// rows returns the block of the document, the operation that takes the most time first.
+func (s collSums) rows(r rate) []CollectiveRow {
+	rows := []CollectiveRow{}
+	for name, c := range s {
+		if c.count == 0 {
+			continue
+		}
+		row := CollectiveRow{Operation: name, Count: c.count, Members: c.members, BytesSent: c.sent, BytesReceived: c.received, TimeNs: r.ns(c.time)}
+		split := splitter{rate: r}
+		row.SkewNs, row.TransferNs, row.CompletionNs = split.ns(c.skew), split.ns(c.transfer), split.ns(c.completion)
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b CollectiveRow) int {
+		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Operation, b.Operation))
+	})
+	return rows
+}

@@ -1,0 +1,196 @@
+package stats_test
+
+import (
+	"context"
+	"math/big"
+	"testing"
+
+	"tracekit/merge"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// analyzed merges a source and analyses it.
+func analyzed(t testing.TB, src trace.Source, clock merge.ClockMode, opts stats.Options) (*trace.Trace, *stats.Analysis) {
+	t.Helper()
+	tr, err := merge.Merge(context.Background(), src, merge.Options{Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.Pool.Close() })
+	a, err := stats.Analyze(context.Background(), tr, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr, a
+}
+
+// conserved checks what must hold of every analysis of a whole trace: parts sum to wholes.
+func conserved(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
+	t.Helper()
+	var exclusive, paths, spans int64
+	for _, r := range a.Profile {
+		exclusive += r.ExclusiveNs
+	}
+	for _, r := range a.CallPaths {
+		paths += r.ExclusiveNs
+	}
+	for _, s := range tr.Span {
+		if s.Events > 0 {
+			spans += s.Last - s.First
+		}
+	}
+	gaps := gapsOf(t, tr)
+	covered := inNs(tr, spans-gaps)
+	if abs(covered-exclusive) > slack(tr, len(a.Profile)) || abs(covered-paths) > slack(tr, len(a.CallPaths)) {
+		t.Errorf("exclusive times sum to %d by region and %d by call path; regions cover %d", exclusive, paths, covered)
+	}
+	var critical int64
+	for _, r := range a.CriticalPath.Regions {
+		critical += r.TimeNs
+	}
+	if critical != a.CriticalPath.LengthNs || critical != a.Trace.DurationNs {
+		t.Errorf("the critical path sums to %d, its length is %d, the run takes %d", critical, a.CriticalPath.LengthNs, a.Trace.DurationNs)
+	}
+	segmentsJoin(t, a)
+	for _, c := range a.Collectives {
+		if c.SkewNs+c.TransferNs+c.CompletionNs != c.TimeNs {
+			t.Errorf("%+v: parts do not sum to the time", c)
+		}
+	}
+	matrixSums(t, a)
+	waitsFit(t, tr, a)
+}
+
+// inNs returns a time in ticks in ns.
+func inNs(tr *trace.Trace, ticks int64) int64 {
+	q := new(big.Int).Mul(big.NewInt(ticks), big.NewInt(1_000_000_000))
+	return q.Quo(q, new(big.Int).SetUint64(tr.Defs.Clock.Resolution)).Int64()
+}
+
+// slack returns by how much a sum of rows may differ from the whole: not at all, unless
+// each row was rounded down to a ns.
+func slack(tr *trace.Trace, rows int) int64 {
+	if tr.Defs.Clock.Resolution == 1_000_000_000 {
+		return 0
+	}
+	return int64(rows)
+}
+
+// gapsOf returns the time outside any region, found by following the call stacks.
+func gapsOf(t *testing.T, tr *trace.Trace) int64 {
+	var gaps int64
+	for l, s := range tr.Span {
+		var open []trace.RegionID
+		last := s.First
+		for b, err := range tr.Source.Events(context.Background(), trace.LocationID(l)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, region := range b.Flow.Region {
+				at := max(last, tr.Clock.Maps[l].At(b.Flow.Time[i]))
+				if len(open) == 0 {
+					gaps += at - last
+				}
+				last = at
+				if b.Flow.Kind[i].Enters() {
+					open = append(open, region)
+					continue
+				}
+				for k := len(open) - 1; k >= 0; k-- {
+					if open[k] == region {
+						open = open[:k]
+						break
+					}
+				}
+			}
+		}
+		if len(open) == 0 && s.Events > 0 {
+			gaps += s.Last - last
+		}
+	}
+	return gaps
+}
+
+// segmentsJoin checks that the critical path has no gaps and never runs backwards.
+func segmentsJoin(t *testing.T, a *stats.Analysis) {
+	t.Helper()
+	end := a.Trace.EndNs
+	for i := range a.CriticalPath.Segments.Len() {
+		s := a.CriticalPath.Segments.At(i)
+		if s.ToNs != end || s.FromNs >= s.ToNs {
+			t.Fatalf("segment %d of the critical path is %+v, the one after it begins at %d", i, s, end)
+		}
+		end = s.FromNs
+	}
+}
+
+// matrixSums checks the communication matrix and the histograms against the totals.
+func matrixSums(t *testing.T, a *stats.Analysis) {
+	t.Helper()
+	m := a.Messages
+	var cells, sizes, latencies [2]uint64
+	for _, c := range a.CommMatrix {
+		cells[0], cells[1] = cells[0]+c.Count, cells[1]+c.Bytes
+	}
+	for _, c := range m.Sizes {
+		sizes[0], sizes[1] = sizes[0]+c.Count, sizes[1]+c.Bytes
+	}
+	for _, c := range m.Latencies {
+		latencies[0], latencies[1] = latencies[0]+c.Count, latencies[1]+c.Bytes
+	}
+	if want := [2]uint64{m.Count, m.Bytes}; cells != want || sizes != want || latencies != want {
+		t.Errorf("messages and bytes: %v; matrix %v, sizes %v, latencies %v", want, cells, sizes, latencies)
+	}
+}
+
+// waitsFit checks that no call waits longer than it lasts, that waits end when their cause
+// begins (or with the call, if clocks disagree), and that they sum to the wait states.
+func waitsFit(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
+	t.Helper()
+	var sum int64
+	for l, waits := range a.Waits {
+		for i := range waits.Len() {
+			w, c := waits.At(i), tr.Calls[l].At(i)
+			if w.Time < 0 || w.Time > c.Leave-c.Enter || (w.Time > 0) != (w.Kind != stats.NoWait) {
+				t.Fatalf("call %d of location %d lasts %d and waits %+v", i, l, c.Leave-c.Enter, w)
+			}
+			if w.Time == 0 {
+				continue
+			}
+			if w.Kind != stats.WaitAtStartup {
+				sum += w.Time
+			}
+			if w.Call != trace.None {
+				if cause := tr.Calls[w.Location].At(int(w.Call)).Enter; c.Enter+w.Time != min(cause, c.Leave) {
+					t.Fatalf("call %d of location %d waits until %d for what begins at %d", i, l, c.Enter+w.Time, cause)
+				}
+			}
+		}
+	}
+	s := a.WaitStates
+	var states int64
+	for _, w := range []stats.WaitState{s.LateSender, s.LateReceiver, s.WaitAtNxN, s.WaitAtBarrier, s.LateBroadcast, s.EarlyReduce, s.EarlyScan, s.WaitAtNxNUnclassified} {
+		states += w.TimeNs
+	}
+	if sum = inNs(tr, sum); abs(states-sum) > slack(tr, 8) {
+		t.Errorf("wait states sum to %d, the waits of calls to %d", states, sum)
+	}
+}
+
+// TestRealArchivesAreConserved checks every real archive, whatever is wrong with it.
+func TestRealArchivesAreConserved(t *testing.T) {
+	for _, name := range []string{"pipit-pingpong", "sst-macro-test", "tracer-stencil4d-32", "npb-lu-S-4", "npb-mg-W-8", "npb-mg-S-4-user-run1",
+		"npb-cg-W-8-run1", "npb-bt-S-16", "npb-ft-W-4", "lulesh-8x2"} {
+		for _, clock := range []merge.ClockMode{merge.ClockAuto, merge.ClockOffsets, merge.ClockNone} {
+			t.Run(name, func(t *testing.T) {
+				tr := merged(t, sharedArchive(t, name), clock)
+				a, err := stats.Analyze(context.Background(), tr, stats.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				conserved(t, tr, a)
+			})
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package stats
+
+import (
+	"math"
+
+	"tracekit/trace"
+)
+
+// A counterSum adds up the samples of one counter in one call path. Whole numbers are
+// added as such, floating-point ones in recorded order.
+type counterSum struct {
+	samples  uint64
+	whole    int64
+	real     float64
+	min, max float64
+}
+
+// merge adds the samples of another sum. Order matters for real only: parts are combined
+// in order of locations.
+func (c *counterSum) merge(o counterSum) {
+	if o.samples == 0 {
+		return
+	}
+	if c.samples == 0 || o.min < c.min {
+		c.min = o.min
+	}
+	if c.samples == 0 || o.max > c.max {
+		c.max = o.max
+	}
+	c.samples += o.samples
+	c.whole += o.whole
+	c.real += o.real
+}
+
+// OTF2's MetricMode is a value property and a timing.
+const (
+	modeProperty   = 15
+	modeAccumulate = 0 // values grow from the start of the measurement
+	modeAbsolute   = 1 // values stand for themselves
+)
+
+// counterState holds the last value of each counter of a location.
+type counterState struct {
+	last []uint64 // bits, by metric member
+	has  []bool
+}
+
+// memberOf returns the counter that a row of the metric table is a value of.
+func memberOf(d *trace.Defs, m *trace.MetricValues, i int) (trace.MetricMemberID, bool) {
+	id := m.Metric[i]
+	if int(id) < len(d.Metrics) && d.Metrics[id].Class != trace.None {
+		id = d.Metrics[id].Class
+	}
+	if int(id) >= len(d.Metrics) || int(m.Member[i]) >= len(d.Metrics[id].Members) {
+		return 0, false
+	}
+	member := d.Metrics[id].Members[m.Member[i]]
+	return member, int(member) < len(d.MetricMembers)
+}
+
+// counter adds a sample to the innermost call path: of an accumulating counter what it has
+// grown since its last sample, which is recorded with the event that entered that path.
+func (w *walk) counter(m *trace.MetricValues, i int) {
+	d := w.profiler.t.Defs
+	member, ok := memberOf(d, m, i)
+	if !ok || w.profiler.clipped(w.clock, m.Time[i]) {
+		return
+	}
+	if w.counters.has == nil {
+		w.counters = counterState{make([]uint64, len(d.MetricMembers)), make([]bool, len(d.MetricMembers))}
+	}
+	value, had := m.Value[i], w.counters.has[member]
+	if d.MetricMembers[member].Mode&modeProperty == modeAccumulate {
+		before := w.counters.last[member]
+		w.counters.last[member], w.counters.has[member] = value, true
+		if !had {
+			return
+		}
+		value = difference(m.Type[i], value, before)
+	}
+	s := &w.steps[w.top]
+	if s.counters == nil {
+		s.counters = make([]counterSum, len(d.MetricMembers))
+	}
+	s.counters[member].merge(sampleOf(m.Type[i], value))
+}
+
+// difference returns a - b, both as bits of their type. A counter that wraps around is
+// right modulo 2^64.
+func difference(t trace.ValueType, a, b uint64) uint64 {
+	if t == trace.TypeDouble || t == trace.TypeFloat {
+		return math.Float64bits(math.Float64frombits(a) - math.Float64frombits(b))
+	}
+	return a - b
+}
+
+// sampleOf makes the sum of one sample of its bits.
+func sampleOf(t trace.ValueType, v uint64) counterSum {
+	if t == trace.TypeDouble || t == trace.TypeFloat {
+		f := math.Float64frombits(v)
+		return counterSum{samples: 1, real: f, min: f, max: f}
+	}
+	return counterSum{samples: 1, whole: int64(v), min: float64(int64(v)), max: float64(int64(v))}
+}
+
+// counterRows returns the counters of one region, in order of their definition.
+func counterRows(d *trace.Defs, sums []counterSum) []CounterRow {
+	var rows []CounterRow
+	for i, c := range sums {
+		if c.samples == 0 {
+			continue
+		}
+		m := d.MetricMembers[i]
+		base := 2.0
+		if m.Base == 1 {
+			base = 10
+		}
+		unit := math.Pow(base, float64(m.Exponent))
+		sum := (float64(c.whole) + c.real) * unit
+		row := CounterRow{Name: d.String(m.Name), Unit: d.String(m.Unit), Samples: c.samples}
+		if m.Mode&modeProperty == modeAbsolute {
+			mean, low, high := sum/float64(c.samples), c.min*unit, c.max*unit
+			row.Mean, row.Min, row.Max = &mean, &low, &high
+		} else {
+			row.Sum = &sum
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

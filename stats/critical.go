@@ -1,0 +1,150 @@
+package stats
+
+import (
+	"context"
+	"sort"
+
+	"tracekit/trace"
+)
+
+// criticalPath walks backwards over the waits of a trace: from the latest last event on
+// its location, until a call is met that waits; there it goes on at the location of the
+// call that ends the wait, at the instant at which it ends. What is walked over is the
+// path; waits are not on it, so that the pieces follow each other without gaps and sum to
+// the run time.
+//
+//	now never grows, bound[l] (the calls of l that may still be met) shrinks with each
+//	jump from l, so that the walk ends whatever the data
+type criticalPath struct {
+	t     *trace.Trace
+	waits CallWaits
+	scope *scope
+	bound []int
+	begun []bool // locations whose first event was passed
+	at    trace.LocationID
+	now   int64
+
+	pieces   []*trace.Table[pathPiece]     // by location, the last first
+	segments *trace.Table[CriticalSegment] // all, the last first
+	open     CriticalSegment               // in ticks: not yet in segments
+	missing  int64                         // ticks before the first event of the path
+	outside  int64                         // ticks on locations that are not selected
+}
+
+func newCriticalPath(t *trace.Trace, s *scope, waits CallWaits) *criticalPath {
+	c := &criticalPath{t: t, waits: waits, scope: s, begun: make([]bool, len(t.Calls)),
+		segments: trace.NewTable[CriticalSegment](t.Pool)}
+	for _, calls := range t.Calls {
+		c.bound = append(c.bound, calls.Len())
+		c.pieces = append(c.pieces, trace.NewTable[pathPiece](t.Pool))
+	}
+	return c
+}
+
+// run walks the path of the whole run.
+func (c *criticalPath) run(ctx context.Context) error {
+	first, last := runOf(c.t)
+	c.at, c.now = c.end(), last
+	if c.at == trace.None {
+		return nil
+	}
+	for jumps := 0; c.step(); jumps++ {
+		if jumps%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	c.missing = c.scope.clip(first, max(first, c.now))
+	c.flush()
+	return nil
+}
+
+// end returns the location with the latest last event of any rank, of several the first. If
+// the ranks have no events, it is the latest location of all.
+func (c *criticalPath) end() trace.LocationID {
+	at := trace.LocationID(trace.None)
+	later := func(l trace.LocationID, s trace.Span) bool {
+		if at == trace.None || c.ranked(l) != c.ranked(at) {
+			return at == trace.None || c.ranked(l)
+		}
+		return s.Last > c.t.Span[at].Last
+	}
+	for l, s := range c.t.Span {
+		if s.Events > 0 && later(trace.LocationID(l), s) {
+			at = trace.LocationID(l)
+		}
+	}
+	return at
+}
+
+// ranked reports whether a location belongs to a rank.
+func (c *criticalPath) ranked(l trace.LocationID) bool { return c.t.Rank[l] != trace.None }
+
+// step walks to the next call that waits and jumps to the cause of its wait, or to the
+// master thread at the first event of a worker; it reports false at the begin of the path.
+func (c *criticalPath) step() bool {
+	l := c.at
+	for i := c.bound[l] - 1; i >= 0; i-- {
+		wait, ok := c.waits[l].row(i)
+		if !ok || wait.enter >= c.now {
+			continue
+		}
+		c.bound[l] = i
+		c.walkTo(min(wait.enter+wait.Time, c.now))
+		c.jump(wait.Location, wait.Call)
+		return true
+	}
+	c.bound[l], c.begun[l] = 0, true
+	c.walkTo(min(c.t.Span[l].First, c.now))
+	if master := c.master(l); master != trace.None && !c.begun[master] {
+		c.jump(master, trace.None)
+		return true
+	}
+	return false
+}
+
+// master returns the location of the master thread of a location's rank, None if there is
+// none or if it has no events.
+func (c *criticalPath) master(l trace.LocationID) trace.LocationID {
+	r := c.t.Rank[l]
+	if int(r) >= len(c.t.World) || int(c.t.World[r]) >= len(c.t.Span) || c.t.Span[c.t.World[r]].Events == 0 {
+		return trace.None
+	}
+	return c.t.World[r]
+}
+
+// jump goes on at another location with the calls before the given one.
+func (c *criticalPath) jump(l trace.LocationID, call uint32) {
+	before := int(call)
+	if call == trace.None {
+		calls := c.t.Calls[l]
+		before = sort.Search(calls.Len(), func(i int) bool { return calls.At(i).Enter >= c.now })
+	}
+	c.at, c.bound[l] = l, min(c.bound[l], before)
+}
+
+// walkTo makes the time since t at the present location part of the path.
+func (c *criticalPath) walkTo(t int64) {
+	if t >= c.now {
+		return
+	}
+	c.pieces[c.at].Append(pathPiece{t, c.now})
+	if !c.scope.has(c.at) {
+		c.outside += c.scope.clip(t, c.now)
+	}
+	if c.open.ToNs == c.open.FromNs || c.open.Location != uint32(c.at) {
+		c.flush()
+		c.open = CriticalSegment{Location: uint32(c.at), Rank: Rank(c.t.Rank[c.at]), ToNs: c.now}
+	}
+	c.open.FromNs, c.now = t, t
+}
+
+// flush adds the open segment to the path.
+func (c *criticalPath) flush() {
+	s := c.open
+	if s.FromNs == s.ToNs {
+		return
+	}
+	x := newAxis(c.t)
+	s.FromNs, s.ToNs = x.instant(s.FromNs), x.instant(s.ToNs)
+	c.segments.Append(s)
+}

@@ -1,0 +1,189 @@
+package stats_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"tracekit/merge"
+	"tracekit/samples"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// TestDamagedTraces drops events of random programs, moves their times and exchanges
+// their peers. Whatever comes of it, sums must agree, and with decreasing times at least
+// the critical path must.
+func TestDamagedTraces(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		m, _ := samples.Random(seed)
+		disorder := seed%3 == 0
+		src := damaged(m, r, disorder)
+		for _, clock := range []merge.ClockMode{merge.ClockNone, merge.ClockCLC} {
+			tr, a := analyzed(t, src, clock, stats.Options{Jobs: 2})
+			if !disorder {
+				conserved(t, tr, a)
+			}
+			segmentsJoin(t, a)
+			matrixSums(t, a)
+			waitsFit(t, tr, a)
+			var path int64
+			for _, row := range a.CriticalPath.Regions {
+				path += row.TimeNs
+			}
+			if path != a.CriticalPath.LengthNs || path != a.Trace.DurationNs {
+				t.Errorf("the critical path sums to %d, its length is %d", path, a.CriticalPath.LengthNs)
+			}
+			if t.Failed() {
+				t.Fatalf("seed %d, clock %v", seed, clock)
+			}
+		}
+	}
+}
+
+// damaged returns a trace with faults.
+func damaged(m *samples.Memory, r *rand.Rand, disorder bool) *trace.MemorySource {
+	out := &trace.MemorySource{About: m.About, Definitions: m.Definitions}
+	skew := int64(0)
+	for l, batches := range m.Batches {
+		var b trace.Batch
+		b.Reset(trace.LocationID(l), 0)
+		for _, old := range batches {
+			var at [5]int
+			for _, table := range old.Order {
+				i := at[table]
+				at[table]++
+				if r.IntN(20) > 0 {
+					copyEvent(&b, old, table, i, func(t int64) int64 {
+						if disorder && r.IntN(10) == 0 {
+							t -= r.Int64N(5000)
+						}
+						return t + skew
+					}, r)
+				}
+			}
+		}
+		out.Batches = append(out.Batches, []*trace.Batch{&b})
+		skew += r.Int64N(4000) - 2000
+	}
+	return out
+}
+
+func copyEvent(b, old *trace.Batch, table trace.TableID, i int, at func(int64) int64, r *rand.Rand) {
+	switch table {
+	case trace.TableFlow:
+		b.AddFlow(at(old.Flow.Time[i]), old.Flow.Kind[i], old.Flow.Region[i])
+	case trace.TableP2P:
+		p := &old.P2P
+		peer := p.Peer[i]
+		if r.IntN(30) == 0 {
+			peer = r.Uint32N(6)
+		}
+		b.AddP2P(trace.P2PRow{Time: at(p.Time[i]), Kind: p.Kind[i], Peer: peer, Comm: p.Comm[i], Tag: p.Tag[i], Bytes: p.Bytes[i], Request: p.Request[i]})
+	case trace.TableColl:
+		c := &old.Coll
+		b.AddColl(trace.CollRow{Time: at(c.Time[i]), Kind: c.Kind[i], Op: c.Op[i], Comm: c.Comm[i], Root: c.Root[i], Sent: c.Sent[i], Received: c.Received[i], Request: c.Request[i]})
+	case trace.TableOther:
+		o := &old.Other
+		b.AddOther(at(o.Time[i]), o.Kind[i], o.Args[o.Offset[i]:o.Offset[i+1]]...)
+	}
+}
+
+// TestReplayStuck checks that messages which wait for each other in a circle, as only a
+// wrong record can make them, lose the replay's ratios and nothing else.
+func TestReplayStuck(t *testing.T) {
+	const text = `
+location 0 rank0 rank=0
+  0 Enter MPI_Recv ; 5 MpiRecv from=1 bytes=8 ; 6 Leave MPI_Recv ; 7 Enter MPI_Send ; 8 MpiSend to=1 bytes=8 ; 9 Leave MPI_Send
+location 1 rank1 rank=1
+  0 Enter MPI_Recv ; 5 MpiRecv from=0 bytes=8 ; 6 Leave MPI_Recv ; 7 Enter MPI_Send ; 8 MpiSend to=0 bytes=8 ; 9 Leave MPI_Send
+`
+	src, err := trace.ParseText(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, a := analyzed(t, src, merge.ClockNone, stats.Options{})
+	conserved(t, tr, a)
+	e := a.Efficiency
+	if e.TransferEfficiency != nil || e.SerializationEfficiency != nil || e.IdealRuntimeNs != nil || e.ParallelEfficiency == nil {
+		t.Errorf("efficiencies are %+v", e.Ratios)
+	}
+	found := false
+	for _, f := range a.Findings {
+		found = found || f.Code == string(trace.CodeReplayStuck) && *f.First.Location == 0 && f.First.Seq == 0
+	}
+	if !found {
+		t.Errorf("findings are %+v", a.Findings)
+	}
+}
+
+// TestRatioAboveOne has a message that is received at 20 and sent at 100: with the sender's
+// 100 before the receiver's 80 after it, the ideal run takes 180, the recorded one 101.
+func TestRatioAboveOne(t *testing.T) {
+	const text = `
+location 0 rank0 rank=0
+  0 Enter main ; 100 Enter MPI_Send ; 100 MpiSend to=1 bytes=8 ; 101 Leave MPI_Send ; 101 Leave main
+location 1 rank1 rank=1
+  0 Enter main ; 10 Enter MPI_Recv ; 20 MpiRecv from=0 bytes=8 ; 20 Leave MPI_Recv ; 100 Leave main
+`
+	src, err := trace.ParseText(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, a := analyzed(t, src, merge.ClockNone, stats.Options{})
+	conserved(t, tr, a)
+	if e := a.Efficiency; *e.IdealRuntimeNs != 180 || *e.TransferEfficiency != 180.0/101 {
+		t.Errorf("efficiencies are %+v", e.Ratios)
+	}
+	for _, f := range a.Findings {
+		if f.Code == string(trace.CodeRatioAboveOne) && f.Count == 1 && f.First == nil && strings.HasSuffix(f.Text, "transfer efficiency is 1.782") {
+			return
+		}
+	}
+	t.Errorf("findings are %+v", a.Findings)
+}
+
+// TestOutsideCalls has messages that are recorded outside any region, in front of the
+// first call and where there is none.
+func TestOutsideCalls(t *testing.T) {
+	const text = `
+location 0 rank0 rank=0
+  0 MpiSend to=1 tag=1 bytes=8 ; 10 MpiSend to=1 tag=2 bytes=8 ; 20 MpiSend to=2 bytes=8 ; 90 Enter main ; 100 Leave main
+location 1 rank1 rank=1
+  30 MpiRecv from=0 tag=1 bytes=8 ; 40 Enter MPI_Recv ; 50 MpiRecv from=0 tag=2 bytes=8 ; 60 Leave MPI_Recv
+location 2 rank2 rank=2
+  5 MpiRecv from=0 bytes=8 ; 70 MpiRecv from=0 bytes=8
+`
+	src, err := trace.ParseText(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, a := analyzed(t, src, merge.ClockNone, stats.Options{})
+	conserved(t, tr, a)
+	if m := a.Messages; m.Count != 3 || m.UnmatchedReceives != 1 || m.Latency.Min != 0 || m.Latency.Max != 50 || len(a.CommMatrix) != 2 {
+		t.Errorf("messages are %+v, the matrix is %+v", *m, a.CommMatrix)
+	}
+}
+
+// FuzzAnalyze looks for random programs and faults that break an analysis.
+func FuzzAnalyze(f *testing.F) {
+	f.Add(uint64(1), uint64(2), false)
+	f.Fuzz(func(t *testing.T, program, faults uint64, disorder bool) {
+		m, _ := samples.Random(program)
+		src := damaged(m, rand.New(rand.NewPCG(faults, 1)), disorder)
+		tr, err := merge.Merge(context.Background(), src, merge.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tr.Pool.Close()
+		a, err := stats.Analyze(context.Background(), tr, stats.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		segmentsJoin(t, a)
+		matrixSums(t, a)
+		waitsFit(t, tr, a)
+	})
+}

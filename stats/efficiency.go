@@ -1,0 +1,134 @@
+package stats
+
+import (
+	"tracekit/trace"
+)
+
+// efficiency makes the block of the document of the useful times and the replay, which is
+// nil if it was stuck.
+func efficiency(p *profiler, part *profilePart, started []startup, replayed *replay) *Efficiency {
+	run := runTimes{useful: make([]int64, 0, len(p.t.World)), runtime: p.scope.to - p.scope.from, ideal: -1}
+	for r, l := range p.t.World {
+		if p.scope.hasRank(uint32(r)) {
+			run.ranks = append(run.ranks, uint32(r))
+			run.useful = append(run.useful, at(p.useful, l))
+		}
+	}
+	if replayed != nil {
+		run.ideal = replayed.length(p.useful)
+	}
+	r := rate{p.t.Defs.Clock.Resolution}
+	return &Efficiency{
+		Ratios:              run.ratios(r),
+		WithoutInitFinalize: withoutStartup(p, started, replayed),
+		WorkerThreads:       workers(p, part),
+	}
+}
+
+// at returns the time of a location, 0 for a rank whose location is not known.
+func at(times []int64, l trace.LocationID) int64 {
+	if int(l) < len(times) {
+		return times[l]
+	}
+	return 0
+}
+
+// runTimes is what the ratios are made of, in ticks.
+type runTimes struct {
+	ranks   []uint32
+	useful  []int64 // of ranks
+	runtime int64
+	ideal   int64 // run time on the ideal network; -1: not known
+}
+
+// ratios computes the tree of DEFINITIONS 2.6.
+func (t *runTimes) ratios(r rate) Ratios {
+	out := Ratios{RuntimeNs: r.ns(t.runtime), UsefulNs: make([]int64, len(t.useful)),
+		UsefulMin: Extreme{Rank: trace.None}, UsefulMax: Extreme{Rank: trace.None}}
+	if t.ideal >= 0 {
+		ideal := r.ns(t.ideal)
+		out.IdealRuntimeNs = &ideal
+	}
+	if len(t.useful) == 0 {
+		return out
+	}
+	var sum int64
+	low, high := 0, 0
+	for i, u := range t.useful {
+		sum += u
+		out.UsefulNs[i] = r.ns(u)
+		if u < t.useful[low] {
+			low = i
+		}
+		if u > t.useful[high] {
+			high = i
+		}
+	}
+	// Sums of ranks are divided as such, so that ratios are those of exact integers.
+	ranks, longest := int64(len(t.useful)), t.useful[high]
+	out.UsefulMin = Extreme{Rank(t.ranks[low]), out.UsefulNs[low]}
+	out.UsefulMax = Extreme{Rank(t.ranks[high]), out.UsefulNs[high]}
+	out.UsefulMeanNs = r.ns(sum / ranks)
+	out.ParallelEfficiency = ratio(sum, ranks*t.runtime)
+	out.LoadBalance = ratio(sum, ranks*longest)
+	out.CommunicationEfficiency = ratio(longest, t.runtime)
+	if t.ideal >= 0 {
+		out.SerializationEfficiency = ratio(longest, t.ideal)
+		out.TransferEfficiency = ratio(t.ideal, t.runtime)
+	}
+	return out
+}
+
+// length returns the ideal run time: until the last rank, or other location that
+// communicates, ends.
+func (r *replay) length(useful []int64) int64 {
+	var longest int64
+	masters := make(map[trace.LocationID]bool)
+	for _, l := range r.t.World {
+		masters[l] = true
+	}
+	for l := range r.state {
+		id := trace.LocationID(l)
+		if r.scope.has(id) && (masters[id] || r.t.Calls[l].Len() > 0) {
+			longest = max(longest, useful[l]+r.state[l].shift)
+		}
+	}
+	return longest
+}
+
+// workers sums the threads that are not the master of a rank; nil if there are none.
+func workers(p *profiler, part *profilePart) *WorkerThreads {
+	w := &WorkerThreads{}
+	r := rate{p.t.Defs.Clock.Resolution}
+	byRank := make(map[uint32]int64)
+	for _, l := range part.locations {
+		rank := p.t.Rank[l.location]
+		if p.t.Defs.Locations[l.location].Kind == trace.LocationMetric || int(rank) >= len(p.t.World) || p.t.World[rank] == l.location {
+			continue
+		}
+		w.Threads++
+		w.UsefulNs += l.useful
+		w.SpanNs += l.span
+		byRank[rank] += l.useful
+	}
+	if w.Threads == 0 {
+		return nil
+	}
+	w.UsefulNs, w.SpanNs = r.ns(w.UsefulNs), r.ns(w.SpanNs)
+	first := true
+	for rank := range uint32(len(p.t.World)) {
+		u, ok := byRank[rank]
+		if !ok {
+			continue
+		}
+		e := Extreme{Rank(rank), r.ns(u)}
+		if first || e.TimeNs < w.Min.TimeNs {
+			w.Min = e
+		}
+		if first || e.TimeNs > w.Max.TimeNs {
+			w.Max = e
+		}
+		first = false
+	}
+	return w
+}

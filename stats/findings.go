@@ -1,0 +1,98 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+
+	"tracekit/trace"
+)
+
+// traceInfo makes the block that says what was analysed.
+func traceInfo(t *trace.Trace) TraceInfo {
+	about, x := t.Source.Info(), newAxis(t)
+	first, last := runOf(t)
+	return TraceInfo{
+		Path: about.Path, Format: about.Format, Creator: about.Creator,
+		Processes: len(t.World), Locations: len(t.Defs.Locations), Events: t.Coverage.EventsRead,
+		StartNs: x.instant(first), EndNs: x.instant(last), DurationNs: x.ns(last - first),
+		ClockResolutionHz: t.Defs.Clock.Resolution,
+	}
+}
+
+// coverage makes the block that says how much of the trace was used. What is skipped was
+// read before.
+func coverage(t *trace.Trace) Coverage {
+	c := t.Coverage
+	return Coverage{EventsRead: c.EventsRead, EventsSkipped: c.EventsSkipped, LocationsTruncated: c.LocationsTruncated,
+		Share: ratio(int64(c.EventsRead-min(c.EventsSkipped, c.EventsRead)), int64(c.EventsRead))}
+}
+
+// clock makes the block that says what was done about the clocks.
+func clock(t *trace.Trace) Clock {
+	c, r := t.Clock, rate{t.Defs.Clock.Resolution}
+	return Clock{
+		Method: string(c.Method), ViolationsRaw: c.Messages.Raw, ViolationsOffsets: c.Messages.Offsets, ViolationsAfter: c.Messages.After,
+		MaxViolationNs: r.ns(max(c.Messages.Max, c.Collectives.Max)), MaxShiftNs: r.ns(c.MaxShift),
+		Collectives: ClockViolations{c.Collectives.Raw, c.Collectives.Offsets, c.Collectives.After},
+	}
+}
+
+// findings lists those of the trace and of the replay.
+func findings(t *trace.Trace, e *Efficiency, stuck *trace.Finding) []Finding {
+	var ledger trace.Ledger
+	ledger.Merge(t.Findings)
+	if stuck != nil {
+		ledger.Merge([]trace.Finding{*stuck})
+	}
+	aboveOne(&ledger, &e.Ratios, "")
+	if e.WithoutInitFinalize != nil {
+		aboveOne(&ledger, e.WithoutInitFinalize, " without MPI_Init and MPI_Finalize")
+	}
+	out := []Finding{}
+	for _, f := range ledger.Findings() {
+		out = append(out, finding(f))
+	}
+	return out
+}
+
+// aboveOne notes ratios that should not be above 1 and are: the ideal replay takes longer
+// than the run, because messages run backwards in time.
+func aboveOne(ledger *trace.Ledger, r *Ratios, of string) {
+	for _, ratio := range []struct {
+		name  string
+		value *float64
+	}{{"serialization", r.SerializationEfficiency}, {"transfer", r.TransferEfficiency}} {
+		if ratio.value != nil && *ratio.value > 1 {
+			ledger.Add(trace.CodeRatioAboveOne, trace.Nowhere(), fmt.Sprintf("%s efficiency%s is %.3f", ratio.name, of, *ratio.value))
+		}
+	}
+}
+
+// finding spells a finding out. One without a location and a file is about the trace.
+func finding(f trace.Finding) Finding {
+	out := Finding{Code: string(f.Code), Severity: f.Code.Severity().String(), Count: f.Count, Text: textOf(f.Code)}
+	if f.Text != "" {
+		out.Text += ": " + f.Text
+	}
+	if f.First.Location == trace.None && f.First.File == "" {
+		return out
+	}
+	out.First = &Place{Seq: f.First.Seq, File: Name(f.First.File)}
+	if l := uint32(f.First.Location); l != math.MaxUint32 {
+		out.First.Location = &l
+	}
+	if o := f.First.Offset; o >= 0 {
+		out.First.Offset = &o
+	}
+	return out
+}
+
+// textOf returns what a code means.
+func textOf(c trace.Code) string {
+	for _, i := range trace.Codes() {
+		if i.Code == c {
+			return i.Text
+		}
+	}
+	return string(c)
+}

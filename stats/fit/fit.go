@@ -1,0 +1,168 @@
+package fit
+
+import "math"
+
+// DefaultAlpha is the error rate of the χ² test if none is asked for.
+const DefaultAlpha = 0.05
+
+// Options say how a sample is taken, fitted and judged. The zero value is ready
+// for use: every zero field stands for its default.
+type Options struct {
+	// Quantile of the law at which t_max lies, 0.8 ≤ q ≤ 1 (values outside are
+	// moved to the nearest end); default 0.99. 1 means the largest call of the body.
+	Quantile float64
+
+	// Alpha is the error rate of the χ² test, default 0.05.
+	Alpha float64
+
+	// Resolution of the timer in ns, default 1. No window is smaller.
+	Resolution int64
+
+	// Window is the width of a class in ns; 0 asks for the rule of [Sample.Histogram].
+	Window int64
+
+	// Paper takes the whole sample, as the paper does with a benchmark run. Without
+	// it the law is fitted to the body below a robust cut; calls above are counted.
+	Paper bool
+
+	// SmallestChi2 chooses as the paper does: the smallest χ² among all accepted
+	// estimates, whose t_max it takes. Without it the largest p-value decides
+	// among the families, which is fair to unequal ν, and t_max is from the
+	// maximum-likelihood law, the most precise one.
+	SmallestChi2 bool
+
+	// Families in the contest; nil means all.
+	Families []Family
+}
+
+// The ways in which a Result may come to its t_max.
+const (
+	FromLaw       = "law"       // quantile of an accepted law
+	FromEmpirical = "empirical" // no model accepted: quantile of the calls below the cut
+	FromEqual     = "equal"     // the calls below the cut are all in one class: nothing to fit
+	FromNothing   = "none"      // no calls
+)
+
+// A Result is all that Fit found out about one key.
+type Result struct {
+	Histogram Histogram // of the whole sample
+	Quantile  float64   // at which TMax lies, after defaults
+	Alpha     float64
+	Cut       int64 // ns; calls at or above it are not modelled; 0 if there is no cut
+	Calls     int64 // all
+	Tail      int64 // calls at or above Cut
+	Models    []Model
+	Chosen    int    // index into Models, -1 for none
+	Estimate  int    // index into the chosen model's Estimates that TMax is from; 0 but with SmallestChi2
+	From      string // how TMax came about: one of the From constants
+	TMin      int64  // ns
+	TMax      int64  // ns: where necessary time ends
+	Over      int64  // calls longer than TMax
+	Overhead  int64  // ns: Σ max(0, t - TMax)
+}
+
+// Fit fits the families to the sample and chooses t_max. A key without calls, with
+// one call, or with equal calls has a defined result: see From. If no model is
+// accepted, Chosen is -1 and TMax is the empirical quantile of the body.
+//
+// In the body way the mixture takes part only if no other law is accepted: the cut
+// already is the separation of body and slow tail. If the mixture then is
+// accepted, t_max is the quantile of its body.
+func Fit(s *Sample, o Options) Result {
+	o = o.defaults()
+	r := Result{Quantile: o.Quantile, Alpha: o.Alpha, Calls: s.Len(), TMin: s.Min(), Chosen: -1, From: FromNothing}
+	r.Histogram = s.Histogram(o.Window, o.Resolution)
+	if r.Calls == 0 {
+		return r
+	}
+	b := binned{r.Histogram, noCut}
+	if !o.Paper {
+		b.cut = r.Histogram.cutClass()
+		b.h, r.Tail = r.Histogram.below(b.cut)
+		r.Cut = r.Histogram.Origin + b.cut*r.Histogram.Window
+	}
+	r.Models = contest(b, o)
+	r.choose(o)
+	r.setTMax(s, b, o)
+	r.Over, r.Overhead = s.Above(r.TMax)
+	return r
+}
+
+// defaults replaces zero fields and moves the quantile into its range.
+func (o Options) defaults() Options {
+	if o.Quantile == 0 || math.IsNaN(o.Quantile) {
+		o.Quantile = 0.99
+	}
+	o.Quantile = min(max(o.Quantile, 0.8), 1)
+	if !(o.Alpha > 0 && o.Alpha < 1) {
+		o.Alpha = DefaultAlpha
+	}
+	o.Resolution = max(o.Resolution, 1)
+	if o.Families == nil {
+		o.Families = Families()
+	}
+	return o
+}
+
+// choose picks among the accepted families by p-value, or among all accepted
+// estimates by χ².
+func (r *Result) choose(o Options) {
+	best := math.Inf(-1)
+	offer := func(model, estimate int, t Test, merit float64) {
+		if t.Accepted && merit > best {
+			best, r.Chosen, r.Estimate = merit, model, estimate
+		}
+	}
+	for j, m := range r.Models {
+		if !o.SmallestChi2 {
+			offer(j, 0, m.Test, m.Test.P)
+			continue
+		}
+		for k, e := range m.Estimates {
+			offer(j, k, e.Test, -e.Test.Chi2)
+		}
+	}
+}
+
+// setTMax sets t_max from the chosen law, or from the body itself.
+func (r *Result) setTMax(s *Sample, b binned, o Options) {
+	body := s.body(r.Cut)
+	var inBody int64
+	for _, x := range body {
+		inBody += x.n
+	}
+	switch {
+	case len(b.h.Classes) < 2:
+		// The body always holds the smallest call.
+		r.From, r.TMax = FromEqual, s.clamp(body[len(body)-1].t)
+	case r.Chosen < 0:
+		r.From, r.TMax = FromEmpirical, s.clamp(quantileOf(body, inBody, r.Quantile))
+	case r.Quantile == 1:
+		r.From, r.TMax = FromLaw, s.clamp(body[len(body)-1].t)
+	default:
+		m := r.Models[r.Chosen]
+		r.From, r.TMax = FromLaw, m.tMax(m.Estimates[r.Estimate].law, o)
+	}
+}
+
+// body returns the runs below the cut, all of them if there is no cut.
+func (s *Sample) body(cut int64) []run {
+	s.settle()
+	j := len(s.runs)
+	for cut > 0 && j > 1 && s.runs[j-1].t >= cut {
+		j--
+	}
+	return s.runs[:j]
+}
+
+// Threshold returns the duration in ns that none of n calls at once should exceed
+// but with probability alpha: t_min + F⁻¹(1 - α/n) of the chosen law. It is TMax
+// if there is no law, and for n < 1.
+func (r Result) Threshold(n int64) int64 {
+	if r.Chosen < 0 || n < 1 {
+		return r.TMax
+	}
+	m := r.Models[r.Chosen]
+	m.fit = m.Estimates[r.Estimate].law
+	return m.Quantile(min(1-r.Alpha/float64(n), 1-1e-15))
+}

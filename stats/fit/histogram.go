@@ -1,0 +1,133 @@
+package fit
+
+import (
+	"math"
+	"sort"
+)
+
+const (
+	// maxLattice is the largest number of timer steps, from the smallest duration
+	// to the 99 % quantile, that are taken as classes of their own.
+	maxLattice = 128
+	// maxOccupied bounds the occupied classes, and so the cost of a fit.
+	maxOccupied = 4096
+)
+
+// A Histogram counts t_err = t - Origin in classes of equal width; class k
+// holds the durations in [Origin + k·Window, Origin + (k+1)·Window).
+type Histogram struct {
+	Origin  int64   // t_min in ns (rounded down to the cells of a sample that is not exact)
+	Window  int64   // width of a class in ns, > 0
+	Step    int64   // ns; all durations are whole numbers of steps above Origin; ≥ 1, divides Window if Window was chosen by the default rule
+	Classes []Class // occupied classes only, in increasing order
+	N       int64   // calls in all classes
+}
+
+// A Class is one occupied class of a histogram.
+type Class struct {
+	K int64 // number of the class, ≥ 0
+	N int64 // calls in it, > 0
+}
+
+// Histogram counts the sample in classes of the given window (ns). A window
+// of zero or less asks for the default rule:
+//
+//   - where the calls from the smallest to the 99 % quantile span at most 128
+//     steps (a step is the common divisor of all differences: a coarse timer,
+//     or a law that is discrete by itself), one step;
+//   - else the rule of Freedman and Diaconis, 2·IQR/∛N, rounded down to whole
+//     steps.
+//
+// Neither rule nor caller gets a window below resolution (ns, the timer's), below
+// the sample's Error + 1 (nor any but a multiple of that), or so small that more than 4096 classes are occupied:
+// the window is widened instead.
+func (s *Sample) Histogram(window, resolution int64) Histogram {
+	s.settle()
+	step := max(s.step(), 1)
+	least := max(resolution, s.Error()+1, 1)
+	if window <= 0 {
+		window = s.defaultWindow(step)
+	}
+	if window < least {
+		window = (least + step - 1) / step * step
+	}
+	cell := s.Error() + 1
+	window = (window + cell - 1) / cell * cell // or cells would straddle classes
+	h := Histogram{Origin: s.origin(), Step: step}
+	for h.fill(s.runs, window); len(h.Classes) > maxOccupied; {
+		h.fill(s.runs, 2*h.Window)
+	}
+	return h
+}
+
+// defaultWindow is the rule of Histogram before its lower bounds.
+func (s *Sample) defaultWindow(step int64) int64 {
+	if (s.Quantile(0.99)-s.min)/step <= maxLattice {
+		return step
+	}
+	iqr := float64(s.Quantile(0.75) - s.Quantile(0.25))
+	w := 2 * iqr / math.Cbrt(float64(s.n))
+	return max(int64(w)/step*step, step)
+}
+
+// fill counts the runs in classes of the given window.
+func (h *Histogram) fill(runs []run, window int64) {
+	h.Window, h.Classes, h.N = window, nil, 0
+	for _, r := range runs {
+		k := max(r.t-h.Origin, 0) / window
+		h.N += r.n
+		if last := len(h.Classes) - 1; last >= 0 && h.Classes[last].K == k {
+			h.Classes[last].N += r.n
+			continue
+		}
+		h.Classes = append(h.Classes, Class{k, r.n})
+	}
+}
+
+// below returns the part of h in classes before k, and the calls left out.
+func (h Histogram) below(k int64) (Histogram, int64) {
+	j := sort.Search(len(h.Classes), func(j int) bool { return h.Classes[j].K >= k })
+	part := h
+	part.Classes, part.N = h.Classes[:j], 0
+	for _, c := range part.Classes {
+		part.N += c.N
+	}
+	return part, h.N - part.N
+}
+
+// mean returns the mean of the class numbers; 0 for an empty histogram.
+func (h Histogram) mean() float64 {
+	var sum float64
+	for _, c := range h.Classes {
+		sum += float64(c.K) * float64(c.N)
+	}
+	return ratio(sum, float64(h.N))
+}
+
+// moments returns mean, variance and skewness of the class centres, in windows.
+func (h Histogram) moments() (mean, variance, skew float64) {
+	mean = h.mean() + 0.5
+	var third float64
+	for _, c := range h.Classes {
+		d := float64(c.K) + 0.5 - mean
+		variance += d * d * float64(c.N)
+		third += d * d * d * float64(c.N)
+	}
+	variance = ratio(variance, float64(h.N))
+	return mean, variance, ratio(ratio(third, float64(h.N)), math.Pow(variance, 1.5))
+}
+
+// ratio is a/b, and 0 where b is 0.
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}
+
+// rank returns the number of calls that a share q of n makes, at least one and
+// at most n. The small allowance keeps 0.99·100 from becoming 100.
+func rank(q float64, n int64) int64 {
+	need := int64(math.Ceil(q*float64(n) - 1e-9*float64(n)))
+	return min(max(need, 1), n)
+}

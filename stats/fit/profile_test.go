@@ -1,0 +1,129 @@
+package fit
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestBasePoints(t *testing.T) {
+	b := BaseBytes()
+	if !slices.IsSorted(b) || b[0] != 0 || b[1] != 1 || b[2] != 10 || b[len(b)-1] != 4000000 {
+		t.Errorf("bytes: %v", b)
+	}
+	if got := BaseProcesses(16); !slices.Equal(got, []int{1, 2, 3, 4, 6, 8, 12, 16}) {
+		t.Errorf("processes: %v", got)
+	}
+	// A size class is the largest base point that does not exceed the size.
+	for _, size := range []int64{-1, 0, 1, 9, 10, 19, 99, 100, 999, 1000, 123456, 3999999, 4000000, 1 << 40} {
+		want := int64(0)
+		for _, p := range b {
+			if p <= size {
+				want = p
+			}
+		}
+		if got := SizeClass(size); got != want {
+			t.Errorf("class of %d is %d, want %d", size, got, want)
+		}
+	}
+}
+
+// grid is a profile whose t_max is bilinear by construction: 1000 + 2·b + 10·p + b·p/10.
+func grid() Profile {
+	p := Profile{Schema: profileSchema}
+	for _, procs := range []int{2, 4, 8} {
+		for _, b := range []int64{0, 100, 1000} {
+			t := 1000 + 2*b + 10*int64(procs) + b*int64(procs)/10
+			p.Entries = append(p.Entries, Entry{Key: Key{"MPI_Bcast", procs, b}, TMax: t})
+		}
+	}
+	return p
+}
+
+func TestInterpolation(t *testing.T) {
+	tests := []struct {
+		key          Key
+		want         int64
+		extrapolated bool
+	}{
+		{Key{"MPI_Bcast", 4, 100}, 1000 + 200 + 40 + 40, false},
+		{Key{"MPI_Bcast", 6, 100}, 1000 + 200 + 60 + 60, false},
+		{Key{"MPI_Bcast", 3, 50}, 1000 + 100 + 30 + 15, false},
+		{Key{"MPI_Bcast", 6, 550}, 1000 + 1100 + 60 + 330, false},
+		{Key{"MPI_Bcast", 16, 100}, 1000 + 200 + 80 + 80, true},
+		{Key{"MPI_Bcast", 1, 0}, 1000 + 20, true},
+		{Key{"MPI_Bcast", 8, 1 << 40}, 1000 + 2000 + 80 + 800, true},
+		{Key{"MPI_Alltoall", 8, 1}, -1, true},
+		{Key{"", 8, 1}, -1, true},
+	}
+	for _, tt := range tests {
+		if got, out := grid().TMax(tt.key); got != tt.want || out != tt.extrapolated {
+			t.Errorf("%v: %d, %v, want %d, %v", tt.key, got, out, tt.want, tt.extrapolated)
+		}
+	}
+}
+
+// Classes of fewer than 50 calls are joined with the next larger, the largest with the
+// next smaller, and the entry names them; no call is lost.
+func TestSmallClassesArePooled(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	samples := map[Key]*Sample{}
+	for _, c := range []struct {
+		op    string
+		bytes int64
+		calls int
+	}{{"A", 0, 20}, {"A", 5, 40}, {"A", 15, 60}, {"A", 17, 10}, {"A", 200, 30}, {"B", 8, 70}, {"C", 8, 7}, {"D", 1, 0}} {
+		samples[Key{c.op, 2, c.bytes}] = gammaTruth("", 1000, 3, 100).sample(r, c.calls)
+	}
+	p := NewProfile(samples, Options{})
+	type entry struct {
+		op           string
+		bytes, calls int64
+		pooled       []int64
+		few          bool
+	}
+	var got []entry
+	for _, e := range p.Entries {
+		got = append(got, entry{e.Operation, e.Bytes, e.Calls, e.Pooled, e.Few})
+	}
+	want := []entry{
+		{"A", 3, 60, []int64{0, 1}, false},
+		{"A", (15*60 + 17*10 + 200*30) / 100, 100, []int64{10, 200}, false},
+		{"B", 8, 70, nil, false},
+		{"C", 8, 7, nil, true},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("entries %v\nwant    %v", got, want)
+	}
+}
+
+func TestProfileEncodes(t *testing.T) {
+	p := NewProfile(map[Key]*Sample{{"MPI_Send", 2, 8}: gammaTruth("", 1000, 3, 100).sample(rand.New(rand.NewPCG(4, 5)), 100)}, Options{})
+	p.Machine, p.Library, p.Processes = "cluster", "Open MPI 4.1.4", 16
+	b, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := ReadProfile(bytes.NewReader(b))
+	if err != nil || !reflect.DeepEqual(p, back) {
+		t.Errorf("came back as %+v, %v", back, err)
+	}
+}
+
+func TestBadProfiles(t *testing.T) {
+	for _, text := range []string{
+		"", "[]", `{"schema":"other"}`,
+		`{"schema":"tracekit.profile/1","entries":[{"operation":"A","bytes":-1}]}`,
+		`{"schema":"tracekit.profile/1","entries":[{"operation":"A","t_min_ns":5,"t_max_ns":4}]}`,
+		`{"schema":"tracekit.profile/1","entries":[{"operation":"B"},{"operation":"A"}]}`,
+		`{"schema":"tracekit.profile/1","entries":[{"operation":"A"},{"operation":"A"}]}`,
+	} {
+		if p, err := ReadProfile(strings.NewReader(text)); err == nil {
+			t.Errorf("%q was read as %+v", text, p)
+		}
+	}
+}

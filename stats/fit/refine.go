@@ -1,0 +1,97 @@
+package fit
+
+import "math"
+
+// The ways in which the parameters of a law are estimated.
+const (
+	byLikelihood = "likelihood" // maximum likelihood
+	byAbsolute   = "absolute"   // least Σ|f_k - p_k(λ)|: the paper's refinement, for its two families
+	byChiSquare  = "chi-square" // least χ²
+)
+
+// An Estimate is one way's parameters and how well they fit.
+type Estimate struct {
+	By     string // "likelihood", "absolute" or "chi-square"
+	Params []Param
+	Test   Test
+
+	law law
+}
+
+// estimates returns the maximum-likelihood law and its refinements: Σ|f_k - p_k(λ)|
+// minimised over λ > 0 (f_k are relative frequencies), for Poisson and
+// exponential, and χ² minimised over all parameters, with the pools of the
+// maximum-likelihood law. The Poisson offset stays. The last one has the least χ².
+func (b binned) estimates(e estimate, alpha float64) []Estimate {
+	made := func(by string, l law) Estimate {
+		return Estimate{by, l.params(b.h.axis()), b.test(l, alpha), l}
+	}
+	out := []Estimate{made(byLikelihood, e.law)}
+	if with, at, ok := lambda(e.law); ok {
+		// The sum is flat enough to leave the estimate within a factor of two.
+		best := minimiseLine(at-math.Ln2, at+math.Ln2, func(x float64) float64 { return b.absolute(with(x)) })
+		out = append(out, made(byAbsolute, with(best)))
+	}
+	if least := made(byChiSquare, b.leastChiSquare(e)); least.Test.Chi2 < out[0].Test.Chi2 {
+		return append(out, least)
+	}
+	// Pools that change with the law can undo what was gained.
+	return append(out, made(byChiSquare, e.law))
+}
+
+// lambda returns the laws that differ from l in λ only, as a function of ln λ.
+func lambda(l law) (with func(x float64) law, at float64, ok bool) {
+	switch l := l.(type) {
+	case exponential:
+		return func(x float64) law { return exponential{math.Exp(x)} }, math.Log(l.rate), true
+	case poisson:
+		return func(x float64) law { return poisson{math.Exp(x), l.offset} }, math.Log(l.rate), true
+	}
+	return nil, 0, false
+}
+
+// leastChiSquare minimises χ² near the maximum-likelihood law.
+func (b binned) leastChiSquare(e estimate) law {
+	pools := b.pools(e.law)
+	if len(pools) <= e.fitted()+1 {
+		return e.law
+	}
+	if with, at, ok := lambda(e.law); ok {
+		return with(minimiseLine(at-math.Ln2, at+math.Ln2, func(x float64) float64 {
+			return chiSquare(b.expect(pools, with(x)))
+		}))
+	}
+	f := func(at []float64) float64 {
+		if outside(at) {
+			return unbounded
+		}
+		return chiSquare(b.expect(pools, e.build(at)))
+	}
+	// The likelihood's maximum lies so near that Newton steps lead down from it.
+	best, _ := newton(e.at, f(e.at), f)
+	return e.build(best)
+}
+
+// absolute returns Σ|f_k - p_k| over all classes, the empty ones included: those
+// hold the probability that the occupied ones do not.
+func (b binned) absolute(l law) float64 {
+	within, n := max(b.within(l), tiny), float64(b.h.N)
+	sum, empty := 0.0, 1.0
+	for _, c := range b.h.Classes {
+		p := mass(l, float64(c.K), float64(c.K+1)) / within
+		sum += math.Abs(float64(c.N)/n - p)
+		empty -= p
+	}
+	return sum + max(empty, 0)
+}
+
+// expect returns the same pools with another law's expectations.
+func (b binned) expect(pools []pool, l law) []pool {
+	out := make([]pool, len(pools))
+	w := b.walk(l)
+	for j, p := range pools {
+		out[j] = w.take(p.hi)
+		out[j].observed = p.observed
+	}
+	return out
+}

@@ -1,0 +1,225 @@
+package fit
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// defaultLimit is the number of distinct durations that a [Sample] keeps apart
+// when its Limit is not set: about a million, 16 bytes each.
+const defaultLimit = 1 << 20
+
+// A Sample collects the durations of one key, in ns. The zero value is empty
+// and ready for use. Durations below zero, which only a broken clock can make,
+// count as zero.
+//
+// A sample is exact while it holds at most Limit distinct durations. Beyond
+// that it becomes a sparse histogram in cells of 2^s ns aligned to zero, s being
+// the smallest exponent with at most Limit occupied cells; a stored duration is
+// then the lower edge of its cell, wrong by at most [Sample.Error]; classes of a
+// histogram hold whole cells, the first one starting at the cell of the smallest
+// duration. Number, sum, smallest and largest duration stay exact. Cells of equal width suit t_err
+// better than logarithmic ones, whose error would grow with t_min.
+//
+// The content depends on the set of durations only, not on their order or on how
+// samples were combined: s for a part never exceeds s for the whole.
+type Sample struct {
+	// Limit is the largest number of distinct durations kept apart; 0 means
+	// 2^20. It must not change once the sample is in use, and samples
+	// that are combined must share it.
+	Limit int
+
+	// Invariants, after settle:
+	//
+	//	runs[j].t < runs[j+1].t, runs[j].n > 0
+	//	runs[j].t is a multiple of 1<<shift
+	//	len(runs) ≤ limit()
+	runs     []run
+	pending  []int64 // not yet in runs, unordered
+	shift    uint
+	n        int64
+	sum      int64
+	min, max int64
+}
+
+// A run is n calls of (nearly) the same duration.
+type run struct{ t, n int64 }
+
+// Add counts one call of duration t.
+func (s *Sample) Add(t int64) {
+	t = max(t, 0)
+	s.count(t, 1)
+	s.pending = append(s.pending, t)
+	// Waiting until there is as much to merge as there is already makes
+	// the merges cost O(log n) for each call.
+	if len(s.pending) >= max(1<<12, len(s.runs)) {
+		s.settle()
+	}
+}
+
+// count updates what stays exact whatever the cells.
+func (s *Sample) count(t, n int64) {
+	if s.n == 0 {
+		s.min, s.max = t, t
+	}
+	s.min, s.max = min(s.min, t), max(s.max, t)
+	s.n += n
+	s.sum += t * n
+}
+
+// Combine adds the calls of o, which is left as it was but for its internal
+// order. Combining is associative and commutative to the last bit.
+func (s *Sample) Combine(o *Sample) {
+	if o.n == 0 {
+		return
+	}
+	o.settle()
+	s.settle()
+	least, most := o.min, o.max
+	if s.n > 0 {
+		least, most = min(s.min, least), max(s.max, most)
+	}
+	s.n, s.sum, s.min, s.max = s.n+o.n, s.sum+o.sum, least, most
+	s.merge(o.runs, o.shift)
+}
+
+// settle moves the pending durations into the runs.
+func (s *Sample) settle() {
+	if len(s.pending) == 0 {
+		return
+	}
+	slices.Sort(s.pending)
+	more := make([]run, len(s.pending))
+	for j, t := range s.pending {
+		more[j] = run{t, 1}
+	}
+	s.pending = s.pending[:0]
+	s.merge(more, 0)
+}
+
+// merge adds ordered runs whose cells are 1<<shift wide, and coarsens the
+// cells until they fit the limit.
+func (s *Sample) merge(more []run, shift uint) {
+	all := make([]run, 0, len(s.runs)+len(more))
+	for old := s.runs; len(old)+len(more) > 0; {
+		if len(more) == 0 || len(old) > 0 && old[0].t <= more[0].t {
+			all, old = append(all, old[0]), old[1:]
+		} else {
+			all, more = append(all, more[0]), more[1:]
+		}
+	}
+	s.shift = max(s.shift, shift)
+	for s.runs = coarsen(all, s.shift); len(s.runs) > s.limit(); {
+		s.shift++
+		s.runs = coarsen(s.runs, s.shift)
+	}
+}
+
+// coarsen joins the ordered runs that share a cell, in place.
+func coarsen(runs []run, shift uint) []run {
+	out := runs[:0]
+	for _, r := range runs {
+		r.t = r.t >> shift << shift
+		if last := len(out) - 1; last >= 0 && out[last].t == r.t {
+			out[last].n += r.n
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func (s *Sample) limit() int {
+	if s.Limit <= 0 {
+		return defaultLimit
+	}
+	return s.Limit
+}
+
+// Len returns the number of calls.
+func (s *Sample) Len() int64 { return s.n }
+
+// Sum returns the sum of all durations in ns, exactly.
+func (s *Sample) Sum() int64 { return s.sum }
+
+// Min returns the smallest duration in ns, exactly; 0 if there is none.
+func (s *Sample) Min() int64 { return s.min }
+
+// Max returns the largest duration in ns, exactly; 0 if there is none.
+func (s *Sample) Max() int64 { return s.max }
+
+// Error returns the bound in ns by which stored durations may be too small:
+// 0 while the sample is exact, 2^s - 1 once it has cells of 2^s ns.
+func (s *Sample) Error() int64 {
+	s.settle()
+	return 1<<s.shift - 1
+}
+
+// Quantile returns the smallest duration t in ns such that at least a share q
+// of the calls are no longer than t: the smallest call for q ≤ 0, the largest for
+// q ≥ 1, and 0 for an empty sample.
+func (s *Sample) Quantile(q float64) int64 {
+	s.settle()
+	return s.clamp(quantileOf(s.runs, s.n, q))
+}
+
+// clamp keeps a cell's lower edge within the exact extremes.
+func (s *Sample) clamp(t int64) int64 { return min(max(t, s.min), s.max) }
+
+// quantileOf returns the q-quantile of runs that hold n calls.
+func quantileOf(runs []run, n int64, q float64) int64 {
+	if n == 0 {
+		return 0
+	}
+	need := rank(q, n)
+	var seen int64
+	for _, r := range runs {
+		if seen += r.n; seen >= need {
+			return r.t
+		}
+	}
+	return runs[len(runs)-1].t
+}
+
+// Above returns how many calls took longer than t, and by how many ns in all:
+// Σ max(0, d - t). In a sample that is no longer exact each call may be wrong by
+// Error.
+func (s *Sample) Above(t int64) (calls, excess int64) {
+	s.settle()
+	for j := len(s.runs) - 1; j >= 0 && s.runs[j].t > t; j-- {
+		calls += s.runs[j].n
+		excess += s.runs[j].n * (s.runs[j].t - t)
+	}
+	return calls, excess
+}
+
+// origin is the left end of class 0: the smallest duration, rounded down to the
+// cells so that windows which are multiples of a cell hold whole cells.
+func (s *Sample) origin() int64 { return s.min >> s.shift << s.shift }
+
+// step returns the largest number that divides all differences of durations
+// (0 if all are equal): the tick of a coarse timer shows here.
+func (s *Sample) step() int64 {
+	s.settle()
+	var g int64
+	for _, r := range s.runs {
+		if g = gcd(g, r.t-s.runs[0].t); g == 1 {
+			break
+		}
+	}
+	return g
+}
+
+// gcd returns the greatest common divisor of two numbers ≥ 0.
+func gcd(a, b int64) int64 {
+	if a == 0 || b == 0 {
+		return a + b
+	}
+	shift := min(bits.TrailingZeros64(uint64(a)), bits.TrailingZeros64(uint64(b)))
+	for b != 0 {
+		b >>= bits.TrailingZeros64(uint64(b))
+		a >>= bits.TrailingZeros64(uint64(a))
+		a, b = min(a, b), max(a, b)-min(a, b)
+	}
+	return a << shift
+}

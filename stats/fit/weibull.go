@@ -1,0 +1,28 @@
+package fit
+
+import "math"
+
+// weibull is the law with P(X ≥ x) = e^(-(x/b)^a).
+type weibull struct{ a, b float64 }
+
+// fitWeibull searches over ln b and ln a. The first guess of the shape is the
+// usual power of the coefficient of variation, a ≈ (σ/μ)^-1.086.
+func fitWeibull(b binned) estimate {
+	return fitLocated(b, newWeibull, func(mean, variance float64) (u, v float64) {
+		a := math.Pow(math.Sqrt(max(variance, 1e-6))/mean, -1.086)
+		return math.Log(mean / math.Gamma(1+1/a)), math.Log(a)
+	})
+}
+
+func newWeibull(u, v float64) shape { return weibull{math.Exp(min(v, maxShape)), math.Exp(u)} }
+
+func (w weibull) below(x float64) (lower, upper float64) {
+	z := math.Pow(x/w.b, w.a)
+	return -math.Expm1(-z), math.Exp(-z)
+}
+
+func (w weibull) inverse(q float64) float64 { return w.b * math.Pow(-math.Log1p(-q), 1/w.a) }
+
+func (w weibull) named(window float64) []Param {
+	return []Param{{"shape", w.a}, {"scale_ns", w.b * window}}
+}

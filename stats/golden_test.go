@@ -1,0 +1,198 @@
+package stats_test
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"tracekit/merge"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// TestGoldens runs the hand-worked cases of testdata. The arithmetic stands in each file.
+// A case wants some kinds of lines; of these kinds it wants all.
+func TestGoldens(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases: ", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			parts := parts(t, file)
+			src, err := trace.ParseText(strings.NewReader(parts["trace"]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tr, a := analyzed(t, src, merge.ClockNone, goldenOptions(t, parts["options"]))
+			if parts["options"] == "" {
+				conserved(t, tr, a)
+			}
+			want := strings.TrimSpace(parts["want"])
+			if diff := cmp.Diff(strings.Split(want, "\n"), linesLike(want, brief(a))); diff != "" {
+				t.Errorf("- is wanted, + is found:\n%s", diff)
+			}
+		})
+	}
+}
+
+func parts(t *testing.T, file string) map[string]string {
+	a, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := make(map[string]string)
+	for _, f := range a.Files {
+		parts[f.Name] = string(f.Data)
+	}
+	return parts
+}
+
+// goldenOptions reads "ranks=1 from=20 to=60".
+func goldenOptions(t *testing.T, text string) stats.Options {
+	var o stats.Options
+	for _, word := range strings.Fields(text) {
+		var n int64
+		key, value, _ := strings.Cut(word, "=")
+		if _, err := fmt.Sscan(value, &n); err != nil {
+			t.Fatal(word, err)
+		}
+		switch key {
+		case "ranks":
+			o.Ranks = append(o.Ranks, uint32(n))
+		case "from":
+			o.From = stats.Instant{Kind: stats.AfterNs, Ns: n}
+		case "to":
+			o.To = stats.Instant{Kind: stats.AfterNs, Ns: n}
+		}
+	}
+	return o
+}
+
+// linesLike returns the lines that begin with a word with which some wanted line begins.
+func linesLike(want, found string) []string {
+	wanted := make(map[string]bool)
+	for line := range strings.Lines(want) {
+		wanted[strings.Fields(line)[0]] = true
+	}
+	var out []string
+	for line := range strings.Lines(found) {
+		if wanted[strings.Fields(line)[0]] {
+			out = append(out, strings.TrimSpace(line))
+		}
+	}
+	return out
+}
+
+// brief writes an analysis in lines, a word for the kind of line first. Ratios of integers
+// are written as such, to be compared without rounding.
+func brief(a *stats.Analysis) string {
+	var b bytes.Buffer
+	for _, w := range namedWaits(a.WaitStates) {
+		if w.state.Count > 0 {
+			top := w.state.Top[0]
+			fmt.Fprintf(&b, "wait %s %d %d : %s in %s, rank %d at %d for %d\n", w.name, w.state.Count, w.state.TimeNs, top.Operation, top.Region, top.Rank, top.StartNs, top.TimeNs)
+		}
+	}
+	for i := range a.CriticalPath.Segments.Len() {
+		s := a.CriticalPath.Segments.At(i)
+		fmt.Fprintf(&b, "path %d..%d location %d\n", s.FromNs, s.ToNs, s.Location)
+	}
+	for _, r := range a.CriticalPath.Regions {
+		operation := string(r.Operation)
+		if operation == "" {
+			operation = "-"
+		}
+		fmt.Fprintf(&b, "critical %s %d imbalance %d\n", strings.TrimSpace(string(r.Region)+" "+operation), r.TimeNs, r.ImbalanceNs)
+	}
+	briefRatios(&b, "", &a.Efficiency.Ratios)
+	if r := a.Efficiency.WithoutInitFinalize; r != nil {
+		briefRatios(&b, "without ", r)
+	}
+	if w := a.Efficiency.WorkerThreads; w != nil {
+		fmt.Fprintf(&b, "workers %d useful %d span %d min %d (%d) max %d (%d)\n", w.Threads, w.UsefulNs, w.SpanNs, w.Min.TimeNs, w.Min.Rank, w.Max.TimeNs, w.Max.Rank)
+	}
+	briefProfile(&b, a)
+	m := a.Messages
+	fmt.Fprintf(&b, "messages %d bytes %d", m.Count, m.Bytes)
+	if m.OutsideSelection > 0 {
+		fmt.Fprintf(&b, " outside %d", m.OutsideSelection)
+	}
+	if l := m.Latency; l != nil {
+		fmt.Fprintf(&b, " latency %d %d %d", l.Min, l.Mean, l.Max)
+	}
+	return b.String() + "\n"
+}
+
+type namedWait struct {
+	name  string
+	state stats.WaitState
+}
+
+func namedWaits(w *stats.WaitStates) []namedWait {
+	return []namedWait{{"late_sender", w.LateSender}, {"late_sender_wrong_order", w.LateSenderWrongOrder}, {"late_receiver", w.LateReceiver},
+		{"wait_at_nxn", w.WaitAtNxN}, {"nxn_completion", w.NxNCompletion}, {"wait_at_barrier", w.WaitAtBarrier},
+		{"barrier_completion", w.BarrierCompletion}, {"late_broadcast", w.LateBroadcast}, {"early_reduce", w.EarlyReduce},
+		{"early_scan", w.EarlyScan}, {"wait_at_nxn_unclassified", w.WaitAtNxNUnclassified}}
+}
+
+// briefRatios writes run times and the fractions that the ratios must be equal to.
+func briefRatios(b *bytes.Buffer, prefix string, r *stats.Ratios) {
+	fmt.Fprintf(b, "%srun %d", prefix, r.RuntimeNs)
+	if r.IdealRuntimeNs != nil {
+		fmt.Fprintf(b, " ideal %d", *r.IdealRuntimeNs)
+	}
+	fmt.Fprint(b, " useful")
+	var sum, longest int64
+	for _, u := range r.UsefulNs {
+		fmt.Fprintf(b, " %d", u)
+		sum, longest = sum+u, max(longest, u)
+	}
+	fmt.Fprintf(b, "\n%sparallel", prefix)
+	n := int64(len(r.UsefulNs))
+	fraction(b, "", r.ParallelEfficiency, sum, n*r.RuntimeNs)
+	fraction(b, " load", r.LoadBalance, sum, n*longest)
+	fraction(b, " communication", r.CommunicationEfficiency, longest, r.RuntimeNs)
+	if r.IdealRuntimeNs != nil {
+		fraction(b, " serialization", r.SerializationEfficiency, longest, *r.IdealRuntimeNs)
+		fraction(b, " transfer", r.TransferEfficiency, *r.IdealRuntimeNs, r.RuntimeNs)
+	}
+	fmt.Fprintln(b)
+}
+
+func fraction(b *bytes.Buffer, name string, ratio *float64, above, below int64) {
+	switch {
+	case ratio == nil:
+		fmt.Fprintf(b, "%s undefined", name)
+	case *ratio != float64(above)/float64(below):
+		fmt.Fprintf(b, "%s %v instead of %d/%d", name, *ratio, above, below)
+	default:
+		fmt.Fprintf(b, "%s %d/%d", name, above, below)
+	}
+}
+
+func briefProfile(b *bytes.Buffer, a *stats.Analysis) {
+	for _, r := range a.Profile {
+		fmt.Fprintf(b, "profile %s %d inclusive %d exclusive %d min %d (%d) max %d (%d) mean %d\n", r.Region, r.Count, r.InclusiveNs, r.ExclusiveNs, r.MinNs, int32(r.MinRank), r.MaxNs, int32(r.MaxRank), r.MeanNs)
+		for _, c := range r.Counters {
+			fmt.Fprintf(b, "counter %s %s %s %d", r.Region, c.Name, c.Unit, c.Samples)
+			if c.Sum != nil {
+				fmt.Fprintf(b, " sum %v\n", *c.Sum)
+			} else {
+				fmt.Fprintf(b, " mean %v from %v to %v\n", *c.Mean, *c.Min, *c.Max)
+			}
+		}
+	}
+	for _, r := range a.CallPaths {
+		fmt.Fprintf(b, "callpath %s %d inclusive %d exclusive %d\n", strings.Join(r.Path, "/"), r.Count, r.InclusiveNs, r.ExclusiveNs)
+	}
+	for _, r := range a.CallSites {
+		fmt.Fprintf(b, "callsite %s %s %d time %d min %d (%d) max %d (%d) mean %d p50 %d p99 %d bytes %d\n", r.Operation, r.Region, r.Calls, r.TimeNs,
+			r.MinNs, r.MinRank, r.MaxNs, r.MaxRank, r.MeanNs, r.P50Ns, r.P99Ns, r.Bytes)
+	}
+}

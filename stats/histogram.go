@@ -1,0 +1,130 @@
+package stats
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// A logHistogram counts values in buckets that grow with the value: each power of two is
+// cut into bucketsPerOctave equal buckets, so that the middle of a bucket is within 1/128
+// of every value in it. Values below bucketsPerOctave have a bucket each.
+type logHistogram struct {
+	octaves [64 - octaveBits + 1]*[bucketsPerOctave]uint64 // nil: nothing counted
+	count   uint64
+	sum     int64
+	min     int64
+	max     int64
+}
+
+const (
+	octaveBits       = 6
+	bucketsPerOctave = 1 << octaveBits
+)
+
+// bucketOf returns octave and bucket of a value; below 0 counts as 0.
+func bucketOf(v int64) (octave, bucket int) {
+	u := uint64(max(v, 0))
+	n := bits.Len64(u)
+	if n <= octaveBits {
+		return 0, int(u)
+	}
+	return n - octaveBits, int(u>>(n-octaveBits-1)) & (bucketsPerOctave - 1)
+}
+
+// bucketBounds returns the values [from, to) of a bucket.
+func bucketBounds(octave, bucket int) (from, to int64) {
+	if octave == 0 {
+		return int64(bucket), int64(bucket) + 1
+	}
+	from = int64(bucketsPerOctave+bucket) << (octave - 1)
+	return from, from + 1<<(octave-1)
+}
+
+// add counts a value.
+func (h *logHistogram) add(v int64) {
+	o, b := bucketOf(v)
+	if h.octaves[o] == nil {
+		h.octaves[o] = new([bucketsPerOctave]uint64)
+	}
+	h.octaves[o][b]++
+	if h.count == 0 || v < h.min {
+		h.min = v
+	}
+	h.max = max(h.max, v)
+	h.count++
+	h.sum += v
+}
+
+// quantile returns the middle of the bucket that holds the value of rank ⌈q·count⌉, within
+// the smallest and the largest value; 0 if there are no values.
+func (h *logHistogram) quantile(q float64) int64 {
+	return quantileOf(h.sparse(), h.count, q, h.min, h.max)
+}
+
+// sparse returns the buckets that are not empty, ascending.
+func (h *logHistogram) sparse() []bucketCount {
+	var out []bucketCount
+	for o, octave := range h.octaves {
+		if octave == nil {
+			continue
+		}
+		for b, n := range octave {
+			if n > 0 {
+				out = append(out, bucketCount{uint16(o<<octaveBits | b), n})
+			}
+		}
+	}
+	return out
+}
+
+// A bucketCount is one bucket of a logHistogram in a form that is small when most are empty.
+type bucketCount struct {
+	bucket uint16 // octave·bucketsPerOctave + bucket in it
+	count  uint64
+}
+
+func (b bucketCount) bounds() (from, to int64) {
+	return bucketBounds(int(b.bucket>>octaveBits), int(b.bucket&(bucketsPerOctave-1)))
+}
+
+// addBuckets returns the sum of two ascending lists of buckets.
+func addBuckets(a, b []bucketCount) []bucketCount {
+	if len(a) == 0 {
+		return b
+	}
+	out := make([]bucketCount, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].bucket < b[0].bucket:
+			out, a = append(out, a[0]), a[1:]
+		case a[0].bucket > b[0].bucket:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			out = append(out, bucketCount{a[0].bucket, a[0].count + b[0].count})
+			a, b = a[1:], b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+// quantileOf is quantile for a list of buckets with count values between lo and hi.
+func quantileOf(buckets []bucketCount, count uint64, q float64, lo, hi int64) int64 {
+	if count == 0 {
+		return 0
+	}
+	rank := uint64(math.Ceil(q * float64(count)))
+	rank = min(max(rank, 1), count)
+	i := slices.IndexFunc(buckets, func(b bucketCount) bool {
+		if b.count >= rank {
+			return true
+		}
+		rank -= b.count
+		return false
+	})
+	if i < 0 {
+		return hi
+	}
+	from, to := buckets[i].bounds()
+	return min(max(from+(to-1-from)/2, lo), hi)
+}

@@ -1,0 +1,146 @@
+package stats
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"tracekit/trace"
+)
+
+func TestRate(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 10000 {
+		resolution := 1 + r.Uint64N(1<<r.IntN(40))
+		ticks := int64(r.Uint64() >> (1 + r.IntN(62)))
+		want := new(big.Int).Mul(big.NewInt(ticks), big.NewInt(nsPerSecond))
+		want.Quo(want, new(big.Int).SetUint64(resolution))
+		if !want.IsInt64() {
+			want.SetInt64(math.MaxInt64)
+		}
+		if got := (rate{resolution}).ns(ticks); got != want.Int64() {
+			t.Fatalf("%d ticks at %d Hz are %d ns, want %d", ticks, resolution, got, want)
+		}
+		if got := (rate{resolution}).ns(-ticks); got != -want.Int64() {
+			t.Fatalf("%d ticks at %d Hz are %d ns", -ticks, resolution, got)
+		}
+	}
+}
+
+func TestSplitterKeepsTheSum(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 1000 {
+		s := splitter{rate: rate{1 + r.Uint64N(5_000_000_000)}}
+		var ticks, ns int64
+		for range 20 {
+			part := r.Int64N(1000)
+			ticks += part
+			ns += s.ns(part)
+		}
+		if want := s.rate.ns(ticks); ns != want {
+			t.Fatalf("parts sum to %d ns, the whole is %d", ns, want)
+		}
+	}
+}
+
+func TestBucketsJoin(t *testing.T) {
+	end := int64(0)
+	for o := range 64 - octaveBits {
+		for b := range bucketsPerOctave {
+			from, to := bucketBounds(o, b)
+			if from != end {
+				t.Fatalf("bucket %d of octave %d begins at %d, the one before ends at %d", b, o, from, end)
+			}
+			for _, v := range []int64{from, to - 1} {
+				if gotO, gotB := bucketOf(v); gotO != o || gotB != b {
+					t.Fatalf("%d is in bucket %d of octave %d, not %d of %d", v, gotB, gotO, b, o)
+				}
+			}
+			if end = to; end < 0 {
+				return // beyond the largest value
+			}
+		}
+	}
+}
+
+// TestQuantiles compares with sorting, in the histogram as a whole and in two halves.
+func TestQuantiles(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for n := 1; n < 3000; n = n*3/2 + 1 {
+		var whole logHistogram
+		var halves [2]logHistogram
+		var values []int64
+		for i := range n {
+			v := int64(math.Exp(r.NormFloat64()*3 + 9))
+			values = append(values, v)
+			whole.add(v)
+			halves[i%2].add(v)
+		}
+		slices.Sort(values)
+		sum := addBuckets(halves[0].sparse(), halves[1].sparse())
+		if !slices.Equal(sum, whole.sparse()) {
+			t.Fatalf("%d values: halves do not add up", n)
+		}
+		for _, q := range []float64{0, 0.01, 0.5, 0.9, 0.99, 1} {
+			exact := values[max(1, int(math.Ceil(q*float64(n))))-1]
+			if got := whole.quantile(q); math.Abs(float64(got-exact)) > 0.01*float64(exact) {
+				t.Errorf("%d values: quantile %v is %d, want %d", n, q, got, exact)
+			}
+		}
+	}
+}
+
+func TestLongest(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for size := range 12 {
+		top := longest{size: size}
+		var all []instance
+		for i := range 200 {
+			in := instance{time: r.Int64N(20), location: trace.LocationID(r.IntN(3)), seq: uint64(i)}
+			all = append(all, in)
+			top.add(in)
+		}
+		slices.SortFunc(all, compareInstances)
+		if got := top.sorted(); !slices.Equal(got, all[:size]) {
+			t.Errorf("longest %d are %v, want %v", size, got, all[:size])
+		}
+	}
+}
+
+func TestCursor(t *testing.T) {
+	for _, n := range []int{0, 1, cursorRows - 1, cursorRows, cursorRows + 1, 5*cursorRows + 7} {
+		pool := trace.NewPool(1<<20, t.TempDir())
+		defer pool.Close()
+		lock := new(sync.Mutex)
+		table := trace.NewTable[int64](pool)
+		for i := range n {
+			table.Append(int64(-i))
+		}
+		e := exchange[int64]{lock: lock, table: table}
+		for i := range n {
+			if v, ok := e.peek(); !ok || v != int64(-i) {
+				t.Fatalf("%d rows: row %d before is %d, %v", n, i, v, ok)
+			}
+			e.put(int64(i))
+		}
+		if _, more := e.peek(); more {
+			t.Errorf("%d rows: there are more to exchange", n)
+		}
+		up, down := forwards(lock, table), backwards(lock, table)
+		for i := range n {
+			if v, ok := up.read(); !ok || v != int64(i) {
+				t.Fatalf("%d rows: row %d forwards is %d, %v", n, i, v, ok)
+			}
+			if v, ok := down.read(); !ok || v != int64(n-1-i) {
+				t.Fatalf("%d rows: row %d backwards is %d, %v", n, i, v, ok)
+			}
+		}
+		_, more := up.read()
+		if _, again := down.read(); more || again {
+			t.Errorf("%d rows: there are more", n)
+		}
+	}
+}

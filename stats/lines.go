@@ -1,0 +1,71 @@
+package stats
+
+import (
+	"cmp"
+	"slices"
+
+	"tracekit/trace"
+)
+
+// A lineSum adds up one operation called from one source line, times in ticks.
+type lineSum struct {
+	site     site
+	calls    uint64
+	time     int64
+	wait     int64
+	critical int64
+	bytes    uint64
+	overhead overheadSum
+}
+
+// lineSums joins what is known of the call paths of MPI functions by source line, in
+// order of call paths; o may be nil. Waits in MPI_Init and MPI_Finalize are no wait states.
+func lineSums(p *profiler, part *profilePart, w *waiting, o *overheads) []lineSum {
+	classes := p.t.Defs.MPIFunctions()
+	var sums []lineSum
+	for s, at := range p.mpiPaths(part) {
+		if at.index == len(sums) {
+			sums = append(sums, lineSum{site: at.site})
+		}
+		sum := &sums[at.index]
+		sum.calls += s.count
+		sum.time += s.inclusive
+		sum.critical += s.critical
+		sum.bytes += w.bytes[s.path]
+		if c := classes[at.operation].Class; c != trace.ClassInit && c != trace.ClassFinalize {
+			sum.wait += w.byPath[s.path]
+		}
+		if o != nil {
+			sum.overhead.merge(&o.paths[s.path])
+		}
+	}
+	return sums
+}
+
+// lineRows makes the block of the document, the line with the most time first.
+func lineRows(p *profiler, sums []lineSum, o *overheads) []LineRow {
+	sums = slices.Clone(sums)
+	slices.SortStableFunc(sums, func(a, b lineSum) int {
+		return cmp.Or(cmp.Compare(b.time, a.time), p.compareSites(a.site, b.site))
+	})
+	r := rate{p.t.Defs.Clock.Resolution}
+	rows := []LineRow{}
+	for i := range sums {
+		s := &sums[i]
+		region, file, line := names(p.t.Defs, s.site.line)
+		row := LineRow{Region: region, File: file, Line: line, Operation: Name(p.t.Defs.RegionLabel(s.site.operation)), Calls: s.calls,
+			TimeNs: r.ns(s.time), WaitNs: r.ns(s.wait), CriticalPathNs: r.ns(s.critical), Bytes: s.bytes}
+		if o != nil && s.overhead.calls > 0 {
+			row.OverheadNs = &s.overhead.overhead
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// compareSites orders sites by operation, file and line.
+func (p *profiler) compareSites(a, b site) int {
+	d := p.t.Defs
+	return cmp.Or(cmp.Compare(d.RegionLabel(a.operation), d.RegionLabel(b.operation)), cmp.Compare(d.String(a.line.File), d.String(b.line.File)),
+		cmp.Compare(a.line.Line, b.line.Line), cmp.Compare(d.RegionLabel(a.line.Region), d.RegionLabel(b.line.Region)))
+}

@@ -1,0 +1,68 @@
+package stats
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"tracekit/stats/fit"
+	"tracekit/trace"
+)
+
+// MeasureOptions says which durations Measure collects.
+type MeasureOptions struct {
+	// WithWaits leaves wait states in the durations, as the paper does with a benchmark.
+	WithWaits bool
+
+	// Keep is how many durations of each key are also returned one by one.
+	Keep int
+}
+
+// A Measurement holds the durations, in ns, of the communication calls of a trace: what a
+// profile is made of.
+type Measurement struct {
+	// Samples by key. Bounds of memory show in samples that are no longer exact (see
+	// fit.Sample.Error) and in keys beyond the first thousand, of whose bytes only the size
+	// class is kept.
+	Samples map[fit.Key]*fit.Sample
+
+	// Order holds the first durations of each key, in the order in which the calls begin;
+	// where ranks have more than are kept, those of the first ranks.
+	Order map[fit.Key][]int64
+}
+
+// Measure collects the durations of the communication calls of a trace. The calls are
+// those of the overhead block: not MPI_Init and MPI_Finalize, nor calls that never end or
+// are cut by the selection.
+func Measure(ctx context.Context, t *trace.Trace, opts Options, m MeasureOptions) (*Measurement, error) {
+	s, err := newScope(t, opts)
+	if err != nil {
+		return nil, err
+	}
+	w := newWaiting(t, &s, 0)
+	w.keepSizes()
+	w.keepSizes()
+	if err := w.run(ctx); err != nil {
+		return nil, fmt.Errorf("finding wait states: %w", err)
+	}
+	o := newOverheads(w, OverheadOptions{})
+	o.withWaits, o.keep = m.WithWaits, m.Keep
+	if err := o.sample(ctx); err != nil {
+		return nil, err
+	}
+	w.releaseSizes()
+	return &Measurement{Samples: o.named(), Order: inOrder(o.order)}, t.Pool.Err()
+}
+
+// inOrder sorts calls by their begin, those that tie by location.
+func inOrder(calls map[fit.Key][]timedCall) map[fit.Key][]int64 {
+	out := make(map[fit.Key][]int64, len(calls))
+	for k, list := range calls {
+		slices.SortStableFunc(list, func(a, b timedCall) int { return cmp.Compare(a.enter, b.enter) })
+		for _, c := range list {
+			out[k] = append(out[k], c.time)
+		}
+	}
+	return out
+}

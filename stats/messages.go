@@ -1,0 +1,151 @@
+package stats
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"tracekit/trace"
+)
+
+// messageSums adds up the messages of the selection while the walk over calls meets them
+// at their receivers.
+type messageSums struct {
+	t                                         *trace.Trace
+	scope                                     *scope
+	count                                     uint64
+	bytes                                     uint64
+	outside                                   uint64
+	unmatchedSends, unmatchedRecvs, cancelled uint64
+	latency                                   logHistogram  // ticks
+	sizes                                     [64]byteClass // class k: sizes of k bits
+	times                                     [64]byteClass // class k: latencies of k bits, in ticks
+	row                                       []MatrixCell  // by sender, of the receiver that is being walked over
+	touched                                   []uint32
+	cells                                     map[[2]uint32]MatrixCell
+}
+
+type byteClass struct{ count, bytes uint64 }
+
+func (c *byteClass) add(bytes uint64) {
+	c.count++
+	c.bytes += bytes
+}
+
+func newMessageSums(t *trace.Trace, s *scope) *messageSums {
+	return &messageSums{t: t, scope: s, row: make([]MatrixCell, len(t.World)), cells: make(map[[2]uint32]MatrixCell)}
+}
+
+// add counts a message from location a to location b; post is the call that sends it,
+// take the call that completes its receive.
+func (m *messageSums) add(a, b trace.LocationID, s *trace.Send, post, take *trace.Call) {
+	in := m.scope.overlaps(a, post.Enter, post.Leave)
+	if in != m.scope.overlaps(b, take.Enter, take.Leave) {
+		m.outside++
+		return
+	}
+	if !in {
+		return
+	}
+	latency := max(0, take.Leave-post.Enter) // below 0 only where clocks disagree
+	m.count++
+	m.bytes += s.Bytes
+	m.latency.add(latency)
+	m.sizes[min(bits.Len64(s.Bytes), 63)].add(s.Bytes)
+	m.times[bits.Len64(uint64(latency))].add(s.Bytes)
+	// The matrix has ranks; a location without one counts in the totals alone.
+	from := m.t.Rank[a]
+	if int(from) >= len(m.row) {
+		return
+	}
+	cell := &m.row[from]
+	if cell.Count == 0 {
+		m.touched = append(m.touched, from)
+	}
+	cell.Count++
+	cell.Bytes += s.Bytes
+}
+
+// lost counts a receive without a partner.
+func (m *messageSums) lost(l trace.LocationID, r *trace.Recv) {
+	if !m.scope.overlaps(l, r.Time, r.Time) {
+		return
+	}
+	switch r.State {
+	case trace.Unmatched:
+		m.unmatchedRecvs++
+	case trace.Cancelled:
+		m.cancelled++
+	}
+}
+
+// endReceiver adds the matrix cells of one receiving location to the matrix.
+func (m *messageSums) endReceiver(l trace.LocationID) {
+	for _, from := range m.touched {
+		key := [2]uint32{from, m.t.Rank[l]}
+		sum := m.cells[key]
+		sum.Count += m.row[from].Count
+		sum.Bytes += m.row[from].Bytes
+		m.cells[key], m.row[from] = sum, MatrixCell{}
+	}
+	m.touched = m.touched[:0]
+}
+
+// sends counts the sends of a location that have no partner.
+func (m *messageSums) sends(l trace.LocationID) {
+	for _, rows := range m.t.Sends[l].Rows {
+		for i := range rows {
+			s := &rows[i]
+			if s.State == trace.Matched || !m.scope.overlaps(l, s.Time, s.Time) {
+				continue
+			}
+			switch s.State {
+			case trace.Unmatched:
+				m.unmatchedSends++
+			case trace.Cancelled:
+				m.cancelled++
+			}
+		}
+	}
+}
+
+// matrix returns the communication matrix, the cells with the most bytes first.
+func (m *messageSums) matrix() []MatrixCell {
+	cells := []MatrixCell{}
+	for key, c := range m.cells {
+		c.From, c.To = key[0], key[1]
+		cells = append(cells, c)
+	}
+	slices.SortFunc(cells, func(a, b MatrixCell) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Count, a.Count), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	})
+	return cells
+}
+
+// result returns the block of the document.
+func (m *messageSums) result(r rate) *Messages {
+	out := &Messages{Count: m.count, Bytes: m.bytes, UnmatchedSends: m.unmatchedSends,
+		UnmatchedReceives: m.unmatchedRecvs, OutsideSelection: m.outside, Cancelled: m.cancelled,
+		Sizes: bytesClasses(&m.sizes, rate{nsPerSecond}), Latencies: bytesClasses(&m.times, r)}
+	if h := &m.latency; h.count > 0 {
+		out.Latency = &Latency{Min: r.ns(h.min), Mean: r.ns(h.sum / int64(h.count)), P50: r.ns(h.quantile(0.5)),
+			P99: r.ns(h.quantile(0.99)), Max: r.ns(h.max)}
+	}
+	return out
+}
+
+// bytesClasses returns the classes that are not empty, ascending, with converted bounds.
+func bytesClasses(classes *[64]byteClass, r rate) []BytesClass {
+	out := []BytesClass{}
+	for k, c := range classes {
+		if c.count == 0 {
+			continue
+		}
+		row := BytesClass{Count: c.count, Bytes: c.bytes, To: 1}
+		if k > 0 {
+			row.From, row.To = r.ns(1<<(k-1)), r.ns(1<<min(k, 62))
+		}
+		out = append(out, row)
+	}
+	return out
+}

@@ -1,0 +1,50 @@
+package stats
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"tracekit/trace"
+)
+
+// A Name is a text that may be not known: "" is null in JSON.
+type Name string
+
+// MarshalJSON implements json.Marshaler.
+func (n Name) MarshalJSON() ([]byte, error) {
+	if n == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(n))
+}
+
+// A Line is the number of a line from 1; 0, not known, is null in JSON.
+type Line uint32
+
+// MarshalJSON implements json.Marshaler.
+func (l Line) MarshalJSON() ([]byte, error) {
+	if l == 0 {
+		return []byte("null"), nil
+	}
+	return json.Marshal(uint32(l))
+}
+
+// A Rank is a world rank; trace.None, no rank, is null in JSON.
+type Rank uint32
+
+// MarshalJSON implements json.Marshaler.
+func (r Rank) MarshalJSON() ([]byte, error) {
+	if r == trace.None {
+		return []byte("null"), nil
+	}
+	return json.Marshal(uint32(r))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *Rank) UnmarshalJSON(data []byte) error {
+	if bytes.Equal(data, []byte("null")) {
+		*r = trace.None
+		return nil
+	}
+	return json.Unmarshal(data, (*uint32)(r))
+}

@@ -1,0 +1,49 @@
+package stats
+
+import "tracekit/engine"
+
+// Options says what Analyze does. The zero value analyses the whole trace.
+type Options struct {
+	// Jobs is the number of locations that are decoded at a time; below 1 is one per
+	// processor. It does not change the result.
+	Jobs int
+
+	// Ranks selects world ranks, in any order; empty means all. Locations outside MPI
+	// are left out as soon as ranks are selected.
+	Ranks []uint32
+
+	// From and To select a part of the run. The zero value of both is the whole run.
+	From, To Instant
+
+	// Top bounds the longest waits that are listed for each wait state; 0 means
+	// DefaultTop.
+	Top int
+
+	// Overhead asks for the overhead of MPI calls and says how it is found; nil leaves it
+	// out.
+	Overhead *OverheadOptions
+
+	// Progress counts the events that the decoding pass reads; it may be nil.
+	Progress *engine.Progress
+}
+
+// DefaultTop is the number of instances listed for each wait state.
+const DefaultTop = 10
+
+// An Instant is a point of the run: Ns nanoseconds after the first event of the trace or,
+// if Kind is Fraction, Share of the run time.
+type Instant struct {
+	Kind  InstantKind
+	Ns    int64
+	Share float64 // 0 to 1
+}
+
+// An InstantKind says how an Instant is given.
+type InstantKind uint8
+
+// The kinds of instant.
+const (
+	Unset    InstantKind = iota // the start for From, the end for To
+	AfterNs                     // Ns after the first event
+	Fraction                    // Share of the run time
+)

@@ -1,0 +1,111 @@
+package stats
+
+import (
+	"context"
+
+	"tracekit/stats/fit"
+	"tracekit/trace"
+)
+
+// OverheadOptions says how the overhead of MPI calls is found. The zero value calibrates
+// with the analysed trace itself and fit's defaults.
+type OverheadOptions struct {
+	// Fit says how laws are fitted and at which quantile t_max lies. Its Resolution is
+	// never finer than the trace's clock.
+	Fit fit.Options
+
+	// Profile gives t_max; nil: the analysed trace itself does. Operations that it does not
+	// know are calibrated with the trace.
+	Profile *fit.Profile
+}
+
+// discoveries is the false-discovery rate among the keys that are called anomalous.
+const discoveries = 0.05
+
+// overheads finds necessary time and overhead of calls after DEFINITIONS 1.1, in two walks
+// over the calls: the first samples the durations of each key, between them laws are
+// fitted, the second charges what is beyond t_max.
+type overheads struct {
+	*waiting
+	opts      OverheadOptions
+	withWaits bool // sample durations with their wait states
+	keep      int  // durations of each key kept in order
+	rate      rate
+	classes   []trace.CallClass // by region
+	ops       []string          // names of operations
+	op        []uint32          // by region: index into ops
+
+	samples map[commKey]*fit.Sample
+	sampled []memo[*fit.Sample] // by call path
+	limited []memo[limit]       // by call path
+	order   map[fit.Key][]timedCall
+	groups  []fit.Group
+	charged []int64         // by group: overhead in ns
+	own     fit.Profile     // of groups
+	index   map[fit.Key]int // group of an operation, processes, size class
+	limits  map[commKey]limit
+
+	paths  []overheadSum // by call path
+	pairs  map[pathPair]*pairSum
+	byRank *trace.Table[pathOnRank]
+}
+
+// An overheadSum adds up the calls of one call path.
+type overheadSum struct {
+	calls, slow                           uint64
+	total                                 int64 // ticks
+	overhead, late, transfer, unexplained int64 // ns
+}
+
+func (s *overheadSum) merge(o *overheadSum) {
+	s.calls, s.slow = s.calls+o.calls, s.slow+o.slow
+	s.total += o.total
+	s.overhead, s.late = s.overhead+o.overhead, s.late+o.late
+	s.transfer, s.unexplained = s.transfer+o.transfer, s.unexplained+o.unexplained
+}
+
+// pathOnRank is the overhead of one call path on one location.
+type pathOnRank struct {
+	path     trace.PathID
+	rank     uint32
+	overhead int64
+}
+
+func newOverheads(w *waiting, opts OverheadOptions) *overheads {
+	o := &overheads{waiting: w, opts: opts, rate: rate{w.t.Defs.Clock.Resolution},
+		samples: make(map[commKey]*fit.Sample), order: make(map[fit.Key][]timedCall), limits: make(map[commKey]limit), index: make(map[fit.Key]int),
+		sampled: make([]memo[*fit.Sample], len(w.t.Tree.Nodes)), limited: make([]memo[limit], len(w.t.Tree.Nodes)),
+		paths: make([]overheadSum, len(w.t.Tree.Nodes)), pairs: make(map[pathPair]*pairSum),
+		byRank: trace.NewTable[pathOnRank](w.t.Pool)}
+	tick := int64((nsPerSecond-1)/o.rate.resolution) + 1
+	o.opts.Fit.Resolution = max(o.opts.Fit.Resolution, tick)
+	for _, f := range w.t.Defs.MPIFunctions() {
+		o.classes = append(o.classes, f.Class)
+	}
+	index := make(map[string]uint32)
+	for id := range w.t.Defs.Regions {
+		name := w.t.Defs.RegionLabel(trace.RegionID(id))
+		if _, ok := index[name]; !ok {
+			index[name] = uint32(len(o.ops))
+			o.ops = append(o.ops, name)
+		}
+		o.op = append(o.op, index[name])
+	}
+	return o
+}
+
+// run samples, fits and charges.
+func (o *overheads) run(ctx context.Context) error {
+	if err := o.sample(ctx); err != nil {
+		return err
+	}
+	o.groups = fit.Calibrate(o.named(), o.opts.Fit)
+	o.own = fit.ProfileOf(o.groups, o.opts.Fit)
+	o.samples, o.charged = nil, make([]int64, len(o.groups))
+	for i, g := range o.groups {
+		for _, class := range g.Classes {
+			o.index[fit.Key{Operation: g.Operation, Processes: g.Processes, Bytes: class}] = i
+		}
+	}
+	return o.charge(ctx)
+}

@@ -1,0 +1,57 @@
+package stats_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"tracekit/merge"
+	"tracekit/stats"
+	"tracekit/stats/fit"
+	"tracekit/trace"
+)
+
+// What a benchmark measured becomes the profile with which another trace is analysed.
+func ExampleMeasure() {
+	merged := func(text string) *trace.Trace {
+		src, err := trace.ParseText(strings.NewReader(text))
+		if err != nil {
+			panic(err)
+		}
+		t, err := merge.Merge(context.Background(), src, merge.Options{})
+		if err != nil {
+			panic(err)
+		}
+		return t
+	}
+	benchmark := merged(`
+location 0 rank0 rank=0
+  0 Enter MPI_Send ; 1 MpiSend to=1 bytes=8 ; 7 Leave MPI_Send
+location 1 rank1 rank=1
+  20 Enter MPI_Recv ; 21 MpiRecv from=0 bytes=8 ; 25 Leave MPI_Recv
+`)
+	defer benchmark.Pool.Close()
+	measured, err := stats.Measure(context.Background(), benchmark, stats.Options{}, stats.MeasureOptions{})
+	if err != nil {
+		panic(err)
+	}
+	profile := fit.NewProfile(measured.Samples, fit.Options{})
+
+	run := merged(`
+location 0 rank0 rank=0
+  0 Enter MPI_Send @solver.c:12 ; 1 MpiSend to=1 bytes=8 ; 97 Leave MPI_Send
+location 1 rank1 rank=1
+  200 Enter MPI_Recv @solver.c:20 ; 201 MpiRecv from=0 bytes=8 ; 205 Leave MPI_Recv
+`)
+	defer run.Pool.Close()
+	a, err := stats.Analyze(context.Background(), run, stats.Options{Overhead: &stats.OverheadOptions{Profile: &profile}})
+	if err != nil {
+		panic(err)
+	}
+	for _, l := range a.Overhead.Lines {
+		fmt.Printf("%s at %s:%d takes %d ns, %d of them overhead\n", l.Operation, l.File, l.Line, l.TotalNs, l.OverheadNs)
+	}
+	// Output:
+	// MPI_Send at solver.c:12 takes 97 ns, 90 of them overhead
+	// MPI_Recv at solver.c:20 takes 5 ns, 0 of them overhead
+}

@@ -1,0 +1,188 @@
+package stats
+
+import (
+	"context"
+
+	"tracekit/stats/fit"
+	"tracekit/trace"
+)
+
+// A commKey is what calls must share to be comparable.
+type commKey struct {
+	op        uint32 // index into overheads.ops
+	processes uint32
+	bytes     uint64
+}
+
+// Bounds of memory: samples of at most 2^14 distinct durations (16 bytes each) for a
+// thousand keys; what comes later is kept by size class, of which there are about 60 for
+// each operation and number of processes.
+const (
+	sampleLimit = 1 << 14
+	keyLimit    = 1 << 10
+)
+
+// mostBytes keeps sums over calls from overflowing, whatever a trace claims.
+const mostBytes = 1 << 40
+
+// A commCall is a communication event: a call that communicates, starts or completes a
+// request, synchronises or probes, as far as it is selected.
+type commCall struct {
+	*trace.Call
+	key   commKey
+	ticks int64 // duration
+	time  int64 // duration in ns
+	wait  int64 // of which waiting, in ns
+	whole bool  // neither clipped by the selection nor never left
+}
+
+// commCall returns call i of a location; ok is false if it does not count.
+func (o *overheads) commCall(l trace.LocationID, i int, c *trace.Call) (e commCall, ok bool) {
+	if !o.counts(c) || !o.scope.overlaps(l, c.Enter, c.Leave) {
+		return e, false
+	}
+	e = commCall{Call: c, key: commKey{o.op[c.Region], 2, min(o.sizes[l].At(i), mostBytes)}}
+	if c.Coll != trace.None {
+		e.key.processes = o.t.Collectives.At(int(c.Coll)).Size
+	}
+	e.ticks = o.scope.clip(c.Enter, c.Leave)
+	e.time = o.rate.ns(e.ticks)
+	if w := o.calls[l].At(i); w.Time > 0 {
+		e.wait = min(e.time, o.rate.ns(o.scope.clip(c.Enter, c.Enter+w.Time)))
+	}
+	e.whole = !c.Open && e.ticks == c.Leave-c.Enter
+	return e, true
+}
+
+// counts reports whether a call is a communication event. MPI_Init and MPI_Finalize run
+// once and have no law.
+func (o *overheads) counts(c *trace.Call) bool {
+	if int(c.Region) >= len(o.classes) || int(c.Path) >= len(o.paths) || c.Class == trace.ClassInit || c.Class == trace.ClassFinalize {
+		return false
+	}
+	return o.classes[c.Region] != trace.ClassNone
+}
+
+// sample collects the durations of all keys.
+func (o *overheads) sample(ctx context.Context) error {
+	for l, calls := range o.t.Calls {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for i := range calls.Len() {
+			c := calls.At(i)
+			e, ok := o.commCall(trace.LocationID(l), i, &c)
+			if !ok || !e.whole {
+				continue
+			}
+			if o.withWaits {
+				e.wait = 0
+			}
+			o.add(c.Path, e.key, timedCall{c.Enter, e.time - e.wait})
+		}
+	}
+	return nil
+}
+
+// A timedCall is a duration in ns of a call that begins at a tick.
+type timedCall struct{ enter, time int64 }
+
+// A memo is what was last looked up for a call path, whose calls mostly share a key.
+type memo[T any] struct {
+	key   commKey
+	known bool
+	value T
+}
+
+// add counts a call in the sample of its key.
+func (o *overheads) add(path trace.PathID, k commKey, c timedCall) {
+	last := &o.sampled[path]
+	if !last.known || last.key != k {
+		*last = memo[*fit.Sample]{k, true, o.sampleOf(k)}
+	}
+	s := last.value
+	s.Add(c.time)
+	if s.Len() <= int64(o.keep) {
+		name := o.fitKey(k)
+		o.order[name] = append(o.order[name], c)
+	}
+}
+
+// sampleOf returns the sample of a key or, where keys are too many, of its size class.
+func (o *overheads) sampleOf(k commKey) *fit.Sample {
+	s := o.samples[k]
+	if s == nil && len(o.samples) >= keyLimit {
+		k.bytes = uint64(fit.SizeClass(int64(k.bytes)))
+		s = o.samples[k]
+	}
+	if s == nil {
+		s = &fit.Sample{Limit: sampleLimit}
+		o.samples[k] = s
+	}
+	return s
+}
+
+// named returns the samples under the names of their operations.
+func (o *overheads) named() map[fit.Key]*fit.Sample {
+	out := make(map[fit.Key]*fit.Sample, len(o.samples))
+	for k, s := range o.samples {
+		out[o.fitKey(k)] = s
+	}
+	return out
+}
+
+func (o *overheads) fitKey(k commKey) fit.Key {
+	return fit.Key{Operation: o.ops[k.op], Processes: int(k.processes), Bytes: int64(k.bytes)}
+}
+
+// A limit is where necessary time ends for calls of one key.
+type limit struct {
+	tMax     int64 // ns
+	transfer int64 // ns by which it exceeds that of the smallest size of its class
+	group    int   // index into groups; -1: no call of the key was sampled
+}
+
+// limitAt returns the limit for a call of a path.
+func (o *overheads) limitAt(path trace.PathID, k commKey) limit {
+	last := &o.limited[path]
+	if !last.known || last.key != k {
+		*last = memo[limit]{k, true, o.limit(k)}
+	}
+	return last.value
+}
+
+func (o *overheads) limit(k commKey) limit {
+	if x, ok := o.limits[k]; ok {
+		return x
+	}
+	x := o.newLimit(o.fitKey(k))
+	if len(o.limits) < 64*keyLimit {
+		o.limits[k] = x
+	}
+	return x
+}
+
+// newLimit asks the profile that was given, or else the trace's own. A key of which the
+// trace has no whole call has no overhead that we could know of.
+func (o *overheads) newLimit(k fit.Key) limit {
+	smallest := k
+	smallest.Bytes = fit.SizeClass(k.Bytes)
+	group, ok := o.index[smallest]
+	if !ok {
+		return limit{tMax: never, group: -1}
+	}
+	p := o.profileFor(k.Operation)
+	t, _ := p.TMax(k)
+	least, _ := p.TMax(smallest)
+	return limit{tMax: t, transfer: max(0, t-least), group: group}
+}
+
+// profileFor returns the profile that decides about an operation.
+func (o *overheads) profileFor(operation string) *fit.Profile {
+	if p := o.opts.Profile; p != nil {
+		if t, _ := p.TMax(fit.Key{Operation: operation}); t >= 0 {
+			return p
+		}
+	}
+	return &o.own
+}

@@ -1,0 +1,170 @@
+package stats
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"tracekit/stats/fit"
+	"tracekit/trace"
+)
+
+// result makes the block of the document from the lines of lineSums.
+func (o *overheads) result(p *profiler, sums []lineSum, length int64) *Overhead {
+	out := &Overhead{Source: o.source(), Quantile: o.own.Quantile, Alpha: cmp.Or(o.opts.Fit.Alpha, fit.DefaultAlpha),
+		Lines: []OverheadLine{}, Keys: o.keyRows(), Pairs: o.pairRows(p)}
+	if p := o.opts.Profile; p != nil {
+		out.Profile = &ProfileInfo{p.Machine, p.Library, p.Creator, p.Processes}
+		out.Quantile = p.Quantile
+	}
+	order := o.lineOrder(p, sums)
+	line := make(map[site]int)
+	split := splitter{rate: o.rate}
+	for k, i := range order {
+		row := o.lineRow(p, &sums[i], &split, length)
+		out.TotalNs += row.TotalNs
+		out.OverheadNs += row.OverheadNs
+		out.Lines = append(out.Lines, row)
+		line[sums[i].site] = k
+	}
+	out.ByRank = o.rankRows(p, line)
+	return out
+}
+
+// source says which model is in use.
+func (o *overheads) source() string {
+	if o.opts.Profile != nil {
+		return fromProfile
+	}
+	return fromTrace
+}
+
+// The sources of t_max.
+const (
+	fromTrace   = "trace"
+	fromProfile = "profile"
+)
+
+// lineOrder returns the lines that communicate, the one with the most overhead first.
+func (o *overheads) lineOrder(p *profiler, sums []lineSum) []int {
+	var order []int
+	for i := range sums {
+		if sums[i].overhead.calls > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := &sums[i], &sums[j]
+		return cmp.Or(cmp.Compare(b.overhead.overhead, a.overhead.overhead), cmp.Compare(b.overhead.total, a.overhead.total), p.compareSites(a.site, b.site))
+	})
+	return order
+}
+
+func (o *overheads) lineRow(p *profiler, s *lineSum, split *splitter, length int64) OverheadLine {
+	region, file, line := names(p.t.Defs, s.site.line)
+	x := &s.overhead
+	row := OverheadLine{Region: region, File: file, Line: line, Operation: p.t.Defs.RegionLabel(s.site.operation), Calls: x.calls, Slow: x.slow,
+		TotalNs: split.ns(x.total), OverheadNs: x.overhead, LatePartnerNs: x.late, TransferNs: x.transfer, UnexplainedNs: x.unexplained,
+		CriticalPathNs: o.rate.ns(s.critical), CriticalPathShare: ratio(s.critical, length)}
+	row.Share = ratio(row.OverheadNs, row.TotalNs)
+	return row
+}
+
+// rankRows replaces call paths by lines.
+func (o *overheads) rankRows(p *profiler, line map[site]int) *trace.Table[RankOverhead] {
+	out := trace.NewTable[RankOverhead](o.t.Pool)
+	for i := range o.byRank.Len() {
+		r := o.byRank.At(i)
+		if k, ok := line[p.siteOfPath(r.path)]; ok {
+			out.Append(RankOverhead{Line: k, Rank: Rank(r.rank), OverheadNs: r.overhead})
+		}
+	}
+	o.byRank.Release()
+	return out
+}
+
+// keyRows lists the keys, the one with the most overhead first.
+func (o *overheads) keyRows() []OverheadKey {
+	rows := []OverheadKey{}
+	for i := range o.groups {
+		rows = append(rows, o.keyRow(&o.groups[i], o.charged[i]))
+	}
+	markAnomalous(rows)
+	slices.SortStableFunc(rows, func(a, b OverheadKey) int { return cmp.Compare(b.OverheadNs, a.OverheadNs) })
+	return rows
+}
+
+func (o *overheads) keyRow(g *fit.Group, charged int64) OverheadKey {
+	k := DescribeKey(g)
+	k.OverheadNs = charged
+	p := o.profileFor(g.Operation)
+	if p == &o.own {
+		return k
+	}
+	t, extrapolated := p.TMax(g.Key)
+	k.Source, k.From, k.TMaxNs = fromProfile, "interpolated", t
+	if extrapolated {
+		k.From = "extrapolated"
+	}
+	over, _ := g.Sample.Above(t)
+	k.Over, k.OverPValue = uint64(over), nil
+	if p.Quantile < 1 {
+		tail := fit.TooMany(over, g.Calls, p.Quantile)
+		k.OverPValue = &tail
+	}
+	return k
+}
+
+// DescribeKey returns what is known of a key from its own sample. Anomalous and OverheadNs
+// are left alone: they need all keys, and all calls.
+func DescribeKey(g *fit.Group) OverheadKey {
+	r := &g.Result
+	k := OverheadKey{Operation: g.Operation, Processes: uint32(g.Processes), Bytes: uint64(g.Bytes), Calls: uint64(g.Calls),
+		TMinNs: g.TMin, TMaxNs: g.TMax, Source: fromTrace, From: g.From, Pooled: g.Pooled, Few: g.Few,
+		Parameters: []Param{}, Over: uint64(r.Over), Fit: *r}
+	if r.Chosen >= 0 && r.Quantile < 1 {
+		tail := r.PValue(g.Sample)
+		k.OverPValue = &tail
+	}
+	k.describe(r)
+	return k
+}
+
+// describe fills in the law that was chosen.
+func (k *OverheadKey) describe(r *fit.Result) {
+	if r.Chosen < 0 {
+		return
+	}
+	m := &r.Models[r.Chosen]
+	e := &m.Estimates[r.Estimate]
+	test, window := e.Test, r.Histogram.Window
+	if r.Estimate == 0 {
+		test = m.Test
+	}
+	k.Model, k.WindowNs, k.Chi2, k.Dof, k.PValue, k.Accepted = Name(m.Family), &window, &test.Chi2, &test.DOF, &test.P, true
+	if t := r.Threshold(r.Calls); t < never/4 {
+		k.ThresholdNs = &t
+	}
+	for _, x := range e.Params {
+		k.Parameters = append(k.Parameters, Param{x.Name, x.Value})
+	}
+	if m.Family == fit.Poisson || m.Family == fit.Exponential {
+		k.Lambda = &k.Parameters[0].Value
+	}
+}
+
+// markAnomalous decides among the keys that were tested which have too many slow calls.
+func markAnomalous(rows []OverheadKey) {
+	var tested []int
+	var p []float64
+	for i := range rows {
+		if rows[i].OverPValue != nil {
+			tested, p = append(tested, i), append(p, *rows[i].OverPValue)
+		}
+	}
+	for k, anomalous := range fit.Anomalous(p, discoveries) {
+		rows[tested[k]].Anomalous = anomalous
+	}
+}
+
+func sortedPaths(m map[trace.PathID]int64) []trace.PathID { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,93 @@
+package stats_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tracekit/merge"
+	"tracekit/samples"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// generated returns a generated trace in memory and what is true of it.
+func generated(t testing.TB, o samples.Options) (trace.Source, *samples.Truth) {
+	t.Helper()
+	var m *samples.Memory
+	truth, err := samples.Generate(context.Background(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
+		m = samples.NewMemory(info, defs)
+		return m, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, truth
+}
+
+// TestTruth compares with what the simulator of generated traces knows.
+func TestTruth(t *testing.T) {
+	plants := []samples.Plant{
+		{},
+		{LateSender: 30_000, LateReceiver: 20_000, EarlyReduce: 7_000, LateBroadcast: 9_000},
+		{Imbalance: 12_345, CriticalPath: 40_000, Lost: 5},
+	}
+	for _, p := range samples.Programs() {
+		for i, plant := range plants {
+			for _, ranks := range []int{2, 3, 7, 8} {
+				if ranks > 2 {
+					plant.WrongOrder = int64(i) * 11_000
+				}
+				t.Run(fmt.Sprintf("%s/plant=%d/ranks=%d", p.Name, i, ranks), func(t *testing.T) {
+					src, truth := generated(t, samples.Options{Program: p.Name, Ranks: ranks, Iterations: 5, Seed: 3, Threads: 1 + i, Plant: plant})
+					tr, a := analyzed(t, src, merge.ClockNone, stats.Options{})
+					conserved(t, tr, a)
+					if diff := cmp.Diff(truthOf(truth), found(a)); diff != "" {
+						t.Errorf("truth is -, analysis is +:\n%s", diff)
+					}
+				})
+			}
+		}
+	}
+}
+
+// facts is what truth and analysis have in common.
+type facts struct {
+	Messages, Bytes, UnmatchedSends, UnmatchedReceives, Cancelled, Collectives, Members uint64
+	Useful                                                                              []int64
+	CriticalPath                                                                        int64
+	Waits                                                                               map[string]samples.Wait
+	Same, Different                                                                     int64
+}
+
+func truthOf(t *samples.Truth) facts {
+	w := t.Waits
+	return facts{t.Messages, t.Bytes, t.UnmatchedSends, t.UnmatchedReceives, t.Cancelled, t.Collectives, t.CollectiveMembers,
+		t.Useful, t.CriticalPathLength, map[string]samples.Wait{
+			"late sender": w.LateSender, "late receiver": w.LateReceiver, "N×N": w.WaitAtNxN, "N×N completion": w.NxNCompletion,
+			"barrier": w.WaitAtBarrier, "barrier completion": w.BarrierCompletion, "broadcast": w.LateBroadcast,
+			"reduce": w.EarlyReduce, "scan": w.EarlyScan, "unclassified": w.WaitAtNxNUnclassified,
+			"wrong order": {Count: w.WrongOrderSame.Count + w.WrongOrderDifferent.Count, Time: w.WrongOrderSame.Time + w.WrongOrderDifferent.Time},
+		}, w.WrongOrderSame.Time, w.WrongOrderDifferent.Time}
+}
+
+func found(a *stats.Analysis) facts {
+	m, w := a.Messages, a.WaitStates
+	f := facts{Messages: m.Count, Bytes: m.Bytes, UnmatchedSends: m.UnmatchedSends, UnmatchedReceives: m.UnmatchedReceives,
+		Cancelled: m.Cancelled, Useful: a.Efficiency.UsefulNs, CriticalPath: a.CriticalPath.LengthNs,
+		Same: *w.LateSenderWrongOrder.SameSourceNs, Different: *w.LateSenderWrongOrder.DifferentSourceNs}
+	for _, c := range a.Collectives {
+		f.Collectives += c.Count
+		f.Members += c.Members
+	}
+	wait := func(s stats.WaitState) samples.Wait { return samples.Wait{Count: s.Count, Time: s.TimeNs} }
+	f.Waits = map[string]samples.Wait{
+		"late sender": wait(w.LateSender), "late receiver": wait(w.LateReceiver), "N×N": wait(w.WaitAtNxN), "N×N completion": wait(w.NxNCompletion),
+		"barrier": wait(w.WaitAtBarrier), "barrier completion": wait(w.BarrierCompletion), "broadcast": wait(w.LateBroadcast),
+		"reduce": wait(w.EarlyReduce), "scan": wait(w.EarlyScan), "unclassified": wait(w.WaitAtNxNUnclassified),
+		"wrong order": wait(w.LateSenderWrongOrder),
+	}
+	return f
+}

@@ -1,0 +1,51 @@
+package stats_test
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"tracekit/merge"
+	"tracekit/stats"
+)
+
+// TestPOP compares with the efficiencies of BSC's own scripts, in per cent, on the whole
+// window of three Paraver traces. The first three are ratios of sums and equal. The other
+// two need a replay: theirs is by Dimemas, whose ideal network still has collectives of
+// its own model, ours is that of DEFINITIONS 2.6; they are near each other.
+func TestPOP(t *testing.T) {
+	for _, c := range []struct {
+		trace                                                          string
+		parallel, load, communication, serialization, transfer, margin float64
+	}{
+		{"lulesh_8/lulesh_8.prv", 30.15, 52.77, 57.14, 92.14, 62.02, 0.2},
+		{"npb_cg_S_16/npb_cg_S_16.prv.gz", 13.20, 40.44, 32.65, 90.46, 36.10, 3.5},
+		{"sweep3d_6/sweep3d_6.prv", 13.70, 80.02, 17.12, 95.23, 17.98, 0.8},
+	} {
+		t.Run(filepath.Base(c.trace), func(t *testing.T) {
+			tr := merged(t, sharedTrace(t, filepath.Join("paraver", c.trace)), merge.ClockAuto)
+			a, err := stats.Analyze(context.Background(), tr, stats.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			conserved(t, tr, a)
+			e := a.Efficiency
+			for _, x := range []struct {
+				name         string
+				got          *float64
+				want, margin float64
+			}{
+				{"parallel", e.ParallelEfficiency, c.parallel, 0.02}, {"load balance", e.LoadBalance, c.load, 0.02},
+				{"communication", e.CommunicationEfficiency, c.communication, 0.02},
+				{"serialization", e.SerializationEfficiency, c.serialization, c.margin}, {"transfer", e.TransferEfficiency, c.transfer, c.margin},
+			} {
+				if x.got == nil || math.Abs(100**x.got-x.want) > x.margin {
+					t.Errorf("%s efficiency is %v, BSC's scripts say %v per cent", x.name, x.got, x.want)
+				} else {
+					t.Logf("%s efficiency is %.2f per cent, BSC's scripts say %v", x.name, 100**x.got, x.want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,223 @@
+package stats
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"tracekit/engine"
+	"tracekit/trace"
+)
+
+// profiler is the second decoding pass: it attributes corrected times, the critical path
+// and counters to call paths. It is an engine.Stage.
+type profiler struct {
+	t        *trace.Trace
+	scope    *scope
+	mpi      []bool // by region
+	disorder bool   // some location's recorded times run backwards
+
+	lock   sync.Mutex                // of all tables
+	path   []*trace.Table[pathPiece] // by location: its pieces of the critical path, the last first
+	clocks []*trace.Table[int64]     // by location and call: useful time when it is entered
+	useful []int64                   // by location, after run
+	stuck  *trace.Finding            // why the ideal replay is missing
+}
+
+// A profilePart is what the pass yields for some locations.
+type profilePart struct {
+	paths     []pathSum      // ascending by path
+	regions   []regionTime   // exclusive times by rank
+	locations []locationTime // in order
+}
+
+// regionTime is the exclusive time of a region on one location.
+type regionTime struct {
+	region trace.RegionID
+	rank   uint32
+	time   int64
+}
+
+// locationTime is what a location does over all.
+type locationTime struct {
+	location trace.LocationID
+	useful   int64
+	gap      int64 // time outside any region
+	span     int64 // from the first to the last event
+}
+
+// A callSum describes the durations of the calls of an MPI function in one call path.
+type callSum struct {
+	min, max         int64
+	minRank, maxRank uint32
+	buckets          []bucketCount
+}
+
+func (c *callSum) merge(o *callSum) {
+	if o.min < c.min || o.min == c.min && o.minRank < c.minRank {
+		c.min, c.minRank = o.min, o.minRank
+	}
+	if o.max > c.max || o.max == c.max && o.maxRank < c.maxRank {
+		c.max, c.maxRank = o.max, o.maxRank
+	}
+	c.buckets = addBuckets(c.buckets, o.buckets)
+}
+
+func newProfiler(t *trace.Trace, s *scope, path []*trace.Table[pathPiece], clocks []*trace.Table[int64]) *profiler {
+	p := &profiler{t: t, scope: s, path: path, clocks: clocks}
+	for _, f := range t.Defs.MPIFunctions() {
+		p.mpi = append(p.mpi, f.Class != trace.ClassNone)
+	}
+	for _, f := range t.Findings {
+		p.disorder = p.disorder || f.Code == trace.CodeTimeDecreases
+	}
+	return p
+}
+
+// run decodes the selected locations.
+func (p *profiler) run(ctx context.Context, opts Options) (*profilePart, error) {
+	part, err := engine.Run(ctx, p.t.Source, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress}, p)
+	if err != nil {
+		return nil, fmt.Errorf("profiling: %w", err)
+	}
+	if part == nil {
+		part = new(profilePart)
+	}
+	p.useful = make([]int64, len(p.t.Span))
+	for _, l := range part.locations {
+		p.useful[l.location] = l.useful
+	}
+	return part, nil
+}
+
+// Map implements engine.Stage.
+func (p *profiler) Map(_ context.Context, _ *trace.Defs, l trace.LocationID, batches engine.Batches) (*profilePart, error) {
+	if int(l) >= len(p.t.Span) || p.t.Span[l].Events == 0 || !p.scope.has(l) {
+		return new(profilePart), nil
+	}
+	w := p.newWalk(l)
+	for b, err := range batches {
+		if err != nil {
+			return nil, fmt.Errorf("reading location %d: %w", l, err)
+		}
+		w.batch(b)
+	}
+	w.end(p.scope.clamp(p.t.Span[l].Last))
+	return w.part(), nil
+}
+
+func (p *profiler) newWalk(l trace.LocationID) *walk {
+	w := &walk{profiler: p, location: l, clock: new(trace.ClockMap)}
+	if int(l) < len(p.t.Clock.Maps) {
+		w.clock = &p.t.Clock.Maps[l]
+	}
+	w.on = backwards(&p.lock, p.path[l])
+	w.clocks = exchange[int64]{lock: &p.lock, table: p.clocks[l]}
+	w.begin(p.scope.clamp(p.t.Span[l].First))
+	return w
+}
+
+// isMPI reports whether a region is an MPI function.
+func (p *profiler) isMPI(r trace.RegionID) bool { return int(r) < len(p.mpi) && p.mpi[r] }
+
+// outside reports whether a visit between two clipped times was clipped away.
+func (p *profiler) outside(enter, leave int64) bool {
+	return p.scope.timed && enter == leave && (enter == p.scope.from || enter == p.scope.to)
+}
+
+// corrected returns the corrected and clipped time of a recorded time.
+func (p *profiler) corrected(m *trace.ClockMap, t int64) int64 {
+	t = m.At(t)
+	if p.scope.timed {
+		t = p.scope.clamp(t)
+	}
+	return t
+}
+
+// clipped reports whether a recorded time lies outside the selection.
+func (p *profiler) clipped(m *trace.ClockMap, t int64) bool {
+	if !p.scope.timed {
+		return false
+	}
+	t = m.At(t)
+	return t < p.scope.from || t > p.scope.to
+}
+
+func (p *profiler) siteOf(c trace.CallingContextID) trace.SourceLocationID {
+	if int(c) < len(p.t.Defs.CallingContexts) {
+		return p.t.Defs.CallingContexts[c].Site
+	}
+	return trace.None
+}
+
+// part returns what the walk found, in the form in which parts are combined.
+func (w *walk) part() *profilePart {
+	rank := w.profiler.t.Rank[w.location]
+	first := w.profiler.scope.clamp(w.profiler.t.Span[w.location].First)
+	out := &profilePart{locations: []locationTime{{w.location, w.useful, w.steps[0].exclusive, w.now - first}}}
+	regions := make(map[trace.RegionID]int64)
+	for i := range w.steps[1:] {
+		s := &w.steps[i+1]
+		if s.hist != nil && s.hist.count > 0 {
+			s.calls = &callSum{s.hist.min, s.hist.max, rank, rank, s.hist.sparse()}
+		}
+		regions[s.region] += s.exclusive
+		out.paths = append(out.paths, s.pathSum)
+	}
+	slices.SortFunc(out.paths, func(a, b pathSum) int { return int(int64(a.path) - int64(b.path)) })
+	for r, t := range regions {
+		out.regions = append(out.regions, regionTime{r, rank, t})
+	}
+	slices.SortFunc(out.regions, func(a, b regionTime) int { return int(int64(a.region) - int64(b.region)) })
+	return out
+}
+
+// Combine implements engine.Stage.
+func (p *profiler) Combine(a, b *profilePart) *profilePart {
+	return &profilePart{
+		paths:     combinePaths(a.paths, b.paths),
+		regions:   append(a.regions, b.regions...),
+		locations: append(a.locations, b.locations...),
+	}
+}
+
+func combinePaths(a, b []pathSum) []pathSum {
+	out := make([]pathSum, 0, max(len(a), len(b)))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].path < b[0].path:
+			out, a = append(out, a[0]), a[1:]
+		case a[0].path > b[0].path:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			a[0].merge(&b[0])
+			out, a, b = append(out, a[0]), a[1:], b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+func (s *pathSum) merge(o *pathSum) {
+	s.count += o.count
+	s.inclusive += o.inclusive
+	s.exclusive += o.exclusive
+	s.critical += o.critical
+	switch {
+	case s.calls == nil:
+		s.calls = o.calls
+	case o.calls != nil:
+		s.calls.merge(o.calls)
+	}
+	s.counters = mergeCounters(s.counters, o.counters)
+}
+
+func mergeCounters(a, b []counterSum) []counterSum {
+	if a == nil {
+		return b
+	}
+	for i := range b {
+		a[i].merge(b[i])
+	}
+	return a
+}

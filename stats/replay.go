@@ -1,0 +1,391 @@
+package stats
+
+import (
+	"context"
+
+	"tracekit/trace"
+)
+
+// replay runs the trace again on an ideal network (DEFINITIONS 2.6): computation takes
+// its useful time, MPI calls take none, sends never block. A receive completes when its
+// send is posted; members of N×N operations (and of the management of communicators) go
+// on when the last has arrived, those of 1×N with the root, the root of N×1 with the last,
+// those of a scan with the last up to themselves. All ranks begin at 0; MPI_Init and
+// MPI_Finalize count as N×N.
+//
+// Locations run one after the other, from one call that waits for others to the next,
+// each until it must wait for one that is not so far.
+//
+//	sync.clocks[l].At(i) is the ideal time of entering call i for i < entered, before that
+//	the useful time until then
+type replay struct {
+	t        *trace.Trace
+	scope    *scope
+	sync     *syncTables
+	state    []replayState // by location
+	arrivals *trace.Table[arrival]
+	startup  [2]arrival                    // at MPI_Init and MPI_Finalize
+	joins    map[callKey][]uint32          // non-blocking collectives that a call completes
+	waiters  map[uint32][]trace.LocationID // of a collective
+	ready    []trace.LocationID            // may run
+}
+
+// replayState is how far one location is.
+type replayState struct {
+	next    int     // row in sync.rows of the call that it is at
+	row     syncRow // that row
+	after   syncRow // the one after it
+	needs   int     // where the needs of that begin
+	entered int     // calls that it has entered
+	shift   int64   // what the ideal time is ahead of the useful time
+	waiters []waiter
+	wake    int    // the smallest number of calls that a waiter needs; 0: there is none
+	init    int64  // ideal time when MPI_Init is left
+	fini    int64  // ideal time when MPI_Finalize is entered
+	bounds  [2]int // the calls of MPI_Init and MPI_Finalize; -1: there is none
+}
+
+// A waiter goes on when a location has entered calls calls.
+type waiter struct {
+	location trace.LocationID
+	calls    int
+}
+
+// An arrival says who has arrived at a collective.
+type arrival struct {
+	last    int64 // latest ideal time
+	missing uint32
+	any     bool
+}
+
+func (a *arrival) arrive(at int64) {
+	if !a.any || at > a.last {
+		a.last, a.any = at, true
+	}
+	a.missing--
+}
+
+type callKey struct {
+	location trace.LocationID
+	call     uint32
+}
+
+func newReplay(t *trace.Trace, s *scope, sync *syncTables) *replay {
+	r := &replay{t: t, scope: s, sync: sync, state: make([]replayState, len(t.Calls)),
+		joins: make(map[callKey][]uint32), waiters: make(map[uint32][]trace.LocationID),
+		arrivals: trace.NewTable[arrival](t.Pool)}
+	for l := range t.Calls {
+		if t.Span[l].Events > 0 && s.has(trace.LocationID(l)) {
+			r.ready = append(r.ready, trace.LocationID(l))
+			r.expectStartup(trace.LocationID(l))
+			r.move(trace.LocationID(l), 0)
+		}
+	}
+	for i := range t.Collectives.Len() {
+		r.expect(uint32(i))
+	}
+	return r
+}
+
+// active reports whether a call takes part in the replay.
+func (r *replay) active(l trace.LocationID, c *trace.Call) bool {
+	return r.scope.has(l) && (!r.scope.timed || c.Enter >= r.scope.from && c.Enter <= r.scope.to)
+}
+
+// expectStartup counts a location whose MPI_Init or MPI_Finalize is active.
+func (r *replay) expectStartup(l trace.LocationID) {
+	for k, class := range [2]trace.CallClass{trace.ClassInit, trace.ClassFinalize} {
+		i := findStartup(r.t.Calls[l], class)
+		if r.state[l].bounds[k] = i; i < 0 {
+			continue
+		}
+		if c := r.t.Calls[l].At(i); r.active(l, &c) {
+			r.startup[k].missing++
+		}
+	}
+}
+
+// startupOf returns the row that stands for MPI_Init or MPI_Finalize among those of
+// collectives, if a call is the location's; and which of them it is.
+func (r *replay) startupOf(l trace.LocationID, c *syncRow) (row uint32, k int, ok bool) {
+	switch c.class {
+	case trace.ClassInit:
+	case trace.ClassFinalize:
+		k = 1
+	default:
+		return 0, 0, false
+	}
+	return trace.None - 1 - uint32(k), k, r.state[l].bounds[k] == int(c.call)
+}
+
+// expect counts who must arrive at a collective.
+func (r *replay) expect(row uint32) {
+	c := r.t.Collectives.At(int(row))
+	var a arrival
+	for k := c.First; k < c.First+c.Count; k++ {
+		m := r.t.Members.At(int(k))
+		if m.Call == trace.None {
+			continue
+		}
+		call := r.t.Calls[m.Location].At(int(m.Call))
+		if !r.active(m.Location, &call) || call.Coll != row {
+			continue
+		}
+		a.missing++
+		if m.Done != m.Call && m.Done != trace.None {
+			k := callKey{m.Location, m.Done}
+			r.joins[k] = append(r.joins[k], row)
+		}
+	}
+	r.arrivals.Append(a)
+}
+
+// run replays everything. It returns the first location that cannot go on and the call
+// that it is at; None if all come to their ends.
+func (r *replay) run(ctx context.Context) (stuck trace.LocationID, call uint32, err error) {
+	for n := 0; len(r.ready) > 0; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return trace.None, 0, ctx.Err()
+		}
+		l := r.ready[0]
+		r.ready = r.ready[1:]
+		r.advance(l)
+	}
+	for l := range r.state {
+		if s := &r.state[l]; r.scope.has(trace.LocationID(l)) && r.t.Span[l].Events > 0 && s.next < r.sync.rows[l].Len() {
+			return trace.LocationID(l), s.row.call, nil
+		}
+	}
+	return trace.None, 0, nil
+}
+
+// advance runs a location until it must wait or is at its end.
+func (r *replay) advance(l trace.LocationID) {
+	s, rows := &r.state[l], r.sync.rows[l]
+	for s.next < rows.Len() {
+		if !r.call(l) {
+			return
+		}
+		r.move(l, s.next+1)
+	}
+	r.enter(l, r.t.Calls[l].Len())
+}
+
+// move makes row i of the calls that wait the one that a location is at.
+func (r *replay) move(l trace.LocationID, i int) {
+	s, rows := &r.state[l], r.sync.rows[l]
+	s.next, s.needs = i, r.sync.needs[l].Len()
+	if i >= rows.Len() {
+		return
+	}
+	if s.row = s.after; i == 0 {
+		s.row = rows.At(0)
+	}
+	if i+1 < rows.Len() {
+		s.after = rows.At(i + 1)
+		s.needs = int(s.after.needs)
+	}
+}
+
+// isActive reports whether a call takes part in the replay.
+func (r *replay) isActive(l trace.LocationID, call uint32) bool {
+	if r.scope.all() {
+		return true
+	}
+	c := r.t.Calls[l].At(int(call))
+	return r.active(l, &c)
+}
+
+// call enters and, if all it waits for is there, leaves the call that a location is at; it
+// reports false if the location must wait.
+func (r *replay) call(l trace.LocationID) bool {
+	s := &r.state[l]
+	first := s.entered <= int(s.row.call)
+	r.enter(l, int(s.row.call)+1)
+	if !r.isActive(l, s.row.call) {
+		return true
+	}
+	at := r.sync.clocks[l].At(int(s.row.call))
+	if first {
+		r.arrive(l, at)
+	}
+	left, ok := r.receives(l, at)
+	if !ok {
+		return false
+	}
+	if left, ok = r.synchronise(l, left); !ok {
+		return false
+	}
+	s.shift += left - at
+	switch s.row.class {
+	case trace.ClassInit:
+		s.init = left
+	case trace.ClassFinalize:
+		s.fini = at
+	}
+	return true
+}
+
+// enter fixes the ideal times of entering the calls before call end, and makes it known
+// that the location has entered them.
+func (r *replay) enter(l trace.LocationID, end int) {
+	s := &r.state[l]
+	if s.shift != 0 {
+		for i := s.entered; i < end; i++ {
+			*r.sync.clocks[l].Ptr(i) += s.shift
+		}
+	}
+	s.entered = max(s.entered, end)
+	r.wake(l)
+}
+
+// wake lets those go on that wait for a call that a location has entered.
+func (r *replay) wake(l trace.LocationID) {
+	s := &r.state[l]
+	if s.wake == 0 || s.entered < s.wake {
+		return
+	}
+	kept := s.waiters[:0]
+	s.wake = 0
+	for _, w := range s.waiters {
+		if w.calls <= s.entered {
+			r.ready = append(r.ready, w.location)
+			continue
+		}
+		kept = append(kept, w)
+		if s.wake == 0 || w.calls < s.wake {
+			s.wake = w.calls
+		}
+	}
+	s.waiters = kept
+}
+
+// arrive counts the call that a location is at, entered at the ideal time at, at its
+// collective.
+func (r *replay) arrive(l trace.LocationID, at int64) {
+	c := &r.state[l].row
+	if row, k, ok := r.startupOf(l, c); ok {
+		if r.startup[k].arrive(at); r.startup[k].missing == 0 {
+			r.release(row)
+		}
+	}
+	if c.coll != trace.None && c.class != trace.ClassWait && c.class != trace.ClassTest {
+		a := r.arrivals.Ptr(int(c.coll))
+		if a.arrive(at); a.missing == 0 {
+			r.release(c.coll)
+		}
+	}
+}
+
+// release lets those go on that wait for a collective.
+func (r *replay) release(row uint32) {
+	r.ready = append(r.ready, r.waiters[row]...)
+	delete(r.waiters, row)
+}
+
+// await says that a location goes on when another one has entered a call.
+func (r *replay) await(l, other trace.LocationID, call uint32) {
+	s := &r.state[other]
+	s.waiters = append(s.waiters, waiter{l, int(call) + 1})
+	if s.wake == 0 || int(call)+1 < s.wake {
+		s.wake = int(call) + 1
+	}
+}
+
+// posted returns max(at, ideal time of entering a call); ok is false, and l waits, if it
+// is not entered yet.
+func (r *replay) posted(l, other trace.LocationID, call uint32, at int64) (int64, bool) {
+	if call == trace.None || !r.isActive(other, call) {
+		return at, true
+	}
+	if r.state[other].entered <= int(call) {
+		r.await(l, other, call)
+		return at, false
+	}
+	return max(at, r.sync.clocks[other].At(int(call))), true
+}
+
+// receives waits for the sends of the messages that a call completes.
+func (r *replay) receives(l trace.LocationID, at int64) (int64, bool) {
+	s, ok := &r.state[l], true
+	for k := int(s.row.needs); k < s.needs && ok; k++ {
+		send := r.sync.needs[l].At(k)
+		at, ok = r.posted(l, send.location, send.call, at)
+	}
+	return at, ok
+}
+
+// synchronise waits for the members of the collectives that a call completes.
+func (r *replay) synchronise(l trace.LocationID, at int64) (int64, bool) {
+	c := &r.state[l].row
+	if row, k, ok := r.startupOf(l, c); ok {
+		return r.all(l, row, r.startup[k], at)
+	}
+	ok := true
+	if c.coll != trace.None && c.class != trace.ClassIcoll && c.class != trace.ClassWait && c.class != trace.ClassTest {
+		at, ok = r.collective(l, c.coll, at)
+	}
+	if len(r.joins) > 0 {
+		for _, row := range r.joins[callKey{l, c.call}] {
+			if ok {
+				at, ok = r.collective(l, row, at)
+			}
+		}
+	}
+	return at, ok
+}
+
+// all waits until nobody is missing.
+func (r *replay) all(l trace.LocationID, row uint32, a arrival, at int64) (int64, bool) {
+	if a.missing > 0 {
+		r.waiters[row] = append(r.waiters[row], l)
+		return at, false
+	}
+	if a.any {
+		at = max(at, a.last)
+	}
+	return at, true
+}
+
+// collective waits for those whom the pattern of a collective names.
+func (r *replay) collective(l trace.LocationID, row uint32, at int64) (int64, bool) {
+	c := r.t.Collectives.At(int(row))
+	switch patternOf(c.Op) {
+	default:
+		return r.all(l, row, r.arrivals.At(int(row)), at)
+	case oneToAll:
+		if root, ok := r.root(&c); ok && root.Location != l {
+			return r.posted(l, root.Location, root.Call, at)
+		}
+	case allToOne:
+		if root, ok := r.root(&c); ok && root.Location == l {
+			return r.all(l, row, r.arrivals.At(int(row)), at)
+		}
+	case prefix:
+		ok := true
+		for k := c.First; k < c.First+c.Count && ok; k++ {
+			m := r.t.Members.At(int(k))
+			if m.Location == l {
+				break
+			}
+			at, ok = r.posted(l, m.Location, m.Call, at)
+		}
+		return at, ok
+	}
+	return at, true
+}
+
+// root returns the member that is the root of a collective.
+func (r *replay) root(c *trace.Collective) (trace.Member, bool) {
+	if c.Count == c.Size && c.Root < c.Count {
+		if m := r.t.Members.At(int(c.First + c.Root)); m.Rank == c.Root {
+			return m, true
+		}
+	}
+	for k := c.First; k < c.First+c.Count; k++ {
+		if m := r.t.Members.At(int(k)); m.Rank == c.Root {
+			return m, true
+		}
+	}
+	return trace.Member{}, false
+}

@@ -1,0 +1,260 @@
+package stats
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"tracekit/trace"
+)
+
+// profileRows makes the flat profile of the sums of call paths, the region with the most
+// exclusive time first.
+func profileRows(p *profiler, part *profilePart) []ProfileRow {
+	d, r := p.t.Defs, rate{p.t.Defs.Clock.Resolution}
+	sums := make([]regionSum, len(d.Regions)+1) // the last: regions that are not defined
+	for i := range part.paths {
+		s := &part.paths[i]
+		region := min(int(p.t.Tree.Nodes[s.path].Region), len(d.Regions))
+		sums[region].count += s.count
+		sums[region].exclusive += s.exclusive
+		if !recursive(p.t.Tree, s.path) {
+			sums[region].inclusive += s.inclusive
+		}
+		sums[region].counters = mergeCounters(sums[region].counters, slices.Clone(s.counters))
+	}
+	spreadOverRanks(p, part.regions, sums)
+	// Regions that are defined and never visited have no row.
+	rows := []ProfileRow{}
+	for id, s := range sums {
+		if s.count == 0 && s.exclusive == 0 {
+			continue
+		}
+		def, name := trace.Region{File: trace.None}, unknownRegion
+		if id < len(d.Regions) {
+			def = d.Regions[id]
+			name = d.RegionLabel(trace.RegionID(id))
+		}
+		rows = append(rows, ProfileRow{
+			Region: name, File: Name(d.String(def.File)), Line: Line(def.BeginLine), Paradigm: def.Paradigm.String(),
+			Count: s.count, InclusiveNs: r.ns(s.inclusive), ExclusiveNs: r.ns(s.exclusive),
+			MinNs: r.ns(s.low.TimeNs), MaxNs: r.ns(s.high.TimeNs), MeanNs: r.ns(s.mean), MinRank: s.low.Rank, MaxRank: s.high.Rank,
+			Counters: counterRows(d, s.counters),
+		})
+	}
+	slices.SortStableFunc(rows, func(a, b ProfileRow) int {
+		return cmp.Or(cmp.Compare(b.ExclusiveNs, a.ExclusiveNs), cmp.Compare(a.Region, b.Region), cmp.Compare(a.Line, b.Line))
+	})
+	return rows
+}
+
+// unknownRegion is the name of regions that have no definition.
+const unknownRegion = "(unknown)"
+
+// A regionSum adds up a region over its call paths, in ticks.
+type regionSum struct {
+	count                      uint64
+	inclusive, exclusive, mean int64
+	low, high                  Extreme // exclusive per rank
+	counters                   []counterSum
+}
+
+// recursive reports whether a call path enters its last region for the second time.
+func recursive(tree *trace.CallTree, path trace.PathID) bool {
+	region := tree.Nodes[path].Region
+	for q := tree.Nodes[path].Parent; q != trace.None; q = tree.Nodes[q].Parent {
+		if tree.Nodes[q].Region == region {
+			return true
+		}
+	}
+	return false
+}
+
+// spreadOverRanks finds minimum, maximum and mean of the regions' exclusive times over
+// the selected ranks.
+func spreadOverRanks(p *profiler, times []regionTime, sums []regionSum) {
+	slices.SortFunc(times, func(a, b regionTime) int {
+		return cmp.Or(cmp.Compare(a.region, b.region), cmp.Compare(a.rank, b.rank))
+	})
+	for i := range sums {
+		sums[i].low.Rank, sums[i].high.Rank = trace.None, trace.None
+	}
+	var ranks []uint32
+	for r := range p.t.World {
+		if p.scope.hasRank(uint32(r)) {
+			ranks = append(ranks, uint32(r))
+		}
+	}
+	for len(times) > 0 {
+		n := 0
+		for n < len(times) && times[n].region == times[0].region {
+			n++
+		}
+		sums[min(int(times[0].region), len(sums)-1)].spread(ranks, times[:n])
+		times = times[n:]
+	}
+}
+
+// spread walks over the ranks and the times of one region, which are both ascending.
+func (s *regionSum) spread(ranks []uint32, times []regionTime) {
+	var sum int64
+	visited := false
+	for k, rank := range ranks {
+		t := Extreme{Rank: Rank(rank)}
+		for len(times) > 0 && times[0].rank <= rank {
+			if times[0].rank == rank {
+				t.TimeNs += times[0].time
+				visited = true
+			}
+			times = times[1:]
+		}
+		if k == 0 || t.TimeNs < s.low.TimeNs {
+			s.low = t
+		}
+		if k == 0 || t.TimeNs > s.high.TimeNs {
+			s.high = t
+		}
+		sum += t.TimeNs
+	}
+	if !visited {
+		s.low, s.high = Extreme{Rank: trace.None}, Extreme{Rank: trace.None}
+		return
+	}
+	s.mean = sum / int64(len(ranks))
+}
+
+// callPathRows lists the call paths, the one with the most exclusive time first.
+func callPathRows(p *profiler, part *profilePart) []CallPathRow {
+	d, r := p.t.Defs, rate{p.t.Defs.Clock.Resolution}
+	paths := slices.Clone(part.paths)
+	slices.SortStableFunc(paths, func(a, b pathSum) int {
+		return cmp.Or(cmp.Compare(b.exclusive, a.exclusive), cmp.Compare(b.inclusive, a.inclusive), cmp.Compare(a.path, b.path))
+	})
+	rows := []CallPathRow{}
+	for _, s := range paths {
+		row := CallPathRow{Count: s.count, InclusiveNs: r.ns(s.inclusive), ExclusiveNs: r.ns(s.exclusive)}
+		for _, region := range p.t.Tree.Regions(s.path) {
+			row.Path = append(row.Path, d.RegionLabel(region))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// A site is where an MPI function is called from, or a region outside MPI.
+type site struct {
+	operation trace.RegionID // None: outside MPI
+	line      trace.SourceLine
+}
+
+// siteOf returns the site that a call path belongs to.
+func (p *profiler) siteOfPath(path trace.PathID) site {
+	region := p.t.Tree.Nodes[path].Region
+	if p.isMPI(region) {
+		return site{region, p.t.Tree.SourceLine(p.t.Defs, path)}
+	}
+	s := site{trace.None, trace.SourceLine{Region: region, File: trace.None}}
+	if int(region) < len(p.t.Defs.Regions) {
+		s.line.File, s.line.Line = p.t.Defs.Regions[region].File, p.t.Defs.Regions[region].BeginLine
+	}
+	return s
+}
+
+// A siteIndex is a site and its number in order of its first call path.
+type siteIndex struct {
+	site
+	index int
+}
+
+// mpiPaths iterates over the call paths of MPI functions that were called, in order, each
+// with its site.
+func (p *profiler) mpiPaths(part *profilePart) iter.Seq2[*pathSum, siteIndex] {
+	return func(yield func(*pathSum, siteIndex) bool) {
+		index := make(map[site]int)
+		for i := range part.paths {
+			s := &part.paths[i]
+			if s.calls == nil || s.count == 0 {
+				continue
+			}
+			at := p.siteOfPath(s.path)
+			k, ok := index[at]
+			if !ok {
+				k = len(index)
+				index[at] = k
+			}
+			if !yield(s, siteIndex{at, k}) {
+				return
+			}
+		}
+	}
+}
+
+// callSiteRows sums the calls of MPI functions by source line, the row with the most time
+// first. Sites are taken in order of call paths, so that equal rows keep one order.
+func callSiteRows(p *profiler, part *profilePart, bytes []uint64) []CallSiteRow {
+	type sum struct {
+		site  site
+		calls uint64
+		time  int64
+		bytes uint64
+		law   *callSum
+	}
+	var sums []sum
+	for s, at := range p.mpiPaths(part) {
+		k := at.index
+		if k == len(sums) {
+			sums = append(sums, sum{site: at.site, law: &callSum{min: s.calls.min, max: s.calls.max, minRank: s.calls.minRank, maxRank: s.calls.maxRank}})
+		}
+		sums[k].calls += s.count
+		sums[k].time += s.inclusive
+		sums[k].bytes += bytes[s.path]
+		sums[k].law.merge(s.calls)
+	}
+	d, r := p.t.Defs, rate{p.t.Defs.Clock.Resolution}
+	rows := []CallSiteRow{}
+	for _, s := range sums {
+		region, file, line := names(d, s.site.line)
+		quantile := func(q float64) int64 { return r.ns(quantileOf(s.law.buckets, s.calls, q, s.law.min, s.law.max)) }
+		rows = append(rows, CallSiteRow{
+			Operation: d.RegionLabel(s.site.operation), Region: region, File: file, Line: line,
+			Calls: s.calls, TimeNs: r.ns(s.time), MinNs: r.ns(s.law.min), MeanNs: r.ns(s.time / int64(s.calls)), MaxNs: r.ns(s.law.max),
+			P50Ns: quantile(0.5), P99Ns: quantile(0.99), Bytes: s.bytes, MinRank: Rank(s.law.minRank), MaxRank: Rank(s.law.maxRank),
+		})
+	}
+	slices.SortStableFunc(rows, func(a, b CallSiteRow) int {
+		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return rows
+}
+
+// names spells a source line out.
+func names(d *trace.Defs, s trace.SourceLine) (region, file Name, line Line) {
+	return Name(d.RegionLabel(s.Region)), Name(d.String(s.File)), Line(s.Line)
+}
+
+// waitRows makes the block of wait states.
+func waitRows(w *waiting, share int64) *WaitStates {
+	row := func(s *waitSum) WaitState { return waitRow(w.t, s, share) }
+	out := &WaitStates{
+		LateSender: row(&w.sums[LateSender]), LateSenderWrongOrder: row(&w.wrong.waitSum), LateReceiver: row(&w.sums[LateReceiver]),
+		WaitAtNxN: row(&w.sums[WaitAtNxN]), NxNCompletion: row(&w.done[nxnCompletion]),
+		WaitAtBarrier: row(&w.sums[WaitAtBarrier]), BarrierCompletion: row(&w.done[barrierCompletion]),
+		LateBroadcast: row(&w.sums[LateBroadcast]), EarlyReduce: row(&w.sums[EarlyReduce]), EarlyScan: row(&w.sums[EarlyScan]),
+		WaitAtNxNUnclassified: row(&w.sums[WaitUnclassified]),
+	}
+	split := splitter{rate: rate{w.t.Defs.Clock.Resolution}}
+	same, different := split.ns(w.wrong.same), split.ns(w.wrong.different)
+	out.LateSenderWrongOrder.SameSourceNs, out.LateSenderWrongOrder.DifferentSourceNs = &same, &different
+	return out
+}
+
+func waitRow(t *trace.Trace, s *waitSum, share int64) WaitState {
+	d, x := t.Defs, newAxis(t)
+	out := WaitState{Count: s.count, TimeNs: x.ns(s.time), Share: ratio(s.time, share), Top: []WaitingRow{}}
+	for _, i := range s.top.sorted() {
+		region, file, line := names(d, t.Tree.SourceLine(d, i.path))
+		out.Top = append(out.Top, WaitingRow{Operation: d.RegionLabel(i.region), Region: region, File: file, Line: line,
+			Rank: Rank(t.Rank[i.location]), StartNs: x.instant(i.start), TimeNs: x.ns(i.time)})
+	}
+	return out
+}

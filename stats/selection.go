@@ -1,0 +1,151 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"tracekit/trace"
+)
+
+// A scope is the part of the trace that is analysed.
+//
+// Wait states, the critical path and the matching are those of the whole run, so that a
+// partner outside the selection still explains a wait inside it. What is summed is clipped:
+// times to [from, to], rows to the selected ranks. A message counts if both its calls
+// overlap the selection. The critical path is the run's, cut to [from, to]; what it does
+// on other ranks is charged to "(outside the selection)". The ideal-network replay knows
+// only calls that begin inside; what comes from outside costs nothing.
+type scope struct {
+	from, to int64  // corrected ticks
+	timed    bool   // [from, to] is less than the run
+	chosen   []bool // by world rank; nil: all ranks and all locations outside MPI
+	rank     []uint32
+}
+
+func newScope(t *trace.Trace, opts Options) (scope, error) {
+	first, last := runOf(t)
+	s := scope{from: first, to: last, rank: t.Rank}
+	r := rate{t.Defs.Clock.Resolution}
+	if opts.From.Kind != Unset {
+		s.from = opts.From.resolve(r, first, last)
+	}
+	if opts.To.Kind != Unset {
+		s.to = opts.To.resolve(r, first, last)
+	}
+	if s.to < s.from {
+		return s, fmt.Errorf("selecting a part of the run: its end lies before its begin")
+	}
+	s.timed = s.from != first || s.to != last
+	return s, s.choose(opts.Ranks, len(t.World))
+}
+
+func (s *scope) choose(ranks []uint32, world int) error {
+	if len(ranks) == 0 {
+		return nil
+	}
+	s.chosen = make([]bool, world)
+	for _, r := range ranks {
+		if int(r) >= world {
+			return fmt.Errorf("selecting ranks: there is no rank %d, the trace has %d", r, world)
+		}
+		s.chosen[r] = true
+	}
+	return nil
+}
+
+// resolve returns the tick of an instant, which lies in [first, last].
+func (i Instant) resolve(r rate, first, last int64) int64 {
+	at := first
+	switch i.Kind {
+	case AfterNs:
+		at = first + min(r.ticks(i.Ns), last-first)
+	case Fraction:
+		at = first + int64(math.Round(min(max(i.Share, 0), 1)*float64(last-first)))
+	}
+	return min(at, last)
+}
+
+// runOf returns the first and the last event of any location, 0 and 0 if there are none.
+func runOf(t *trace.Trace) (first, last int64) {
+	first, last = math.MaxInt64, math.MinInt64
+	for _, s := range t.Span {
+		if s.Events > 0 {
+			first, last = min(first, s.First), max(last, s.Last)
+		}
+	}
+	if first > last {
+		return 0, 0
+	}
+	return first, last
+}
+
+// all reports whether nothing is left out.
+func (s *scope) all() bool { return !s.timed && s.chosen == nil }
+
+// has reports whether a location is selected.
+func (s *scope) has(l trace.LocationID) bool { return s.chosen == nil || s.hasRank(s.rank[l]) }
+
+func (s *scope) hasRank(r uint32) bool {
+	return s.chosen == nil || int(r) < len(s.chosen) && s.chosen[r]
+}
+
+// overlaps reports whether a call of a location counts: it is selected and neither ends
+// before the window nor begins after it.
+func (s *scope) overlaps(l trace.LocationID, enter, leave int64) bool {
+	return s.has(l) && (!s.timed || leave >= s.from && enter <= s.to)
+}
+
+// clip returns the length of the part of [from, to] that is selected.
+func (s *scope) clip(from, to int64) int64 {
+	if !s.timed {
+		return to - from
+	}
+	return max(0, min(to, s.to)-max(from, s.from))
+}
+
+// clamp returns the instant of the window that is nearest to t.
+func (s *scope) clamp(t int64) int64 { return min(max(t, s.from), s.to) }
+
+// ranks returns the number of ranks that are selected.
+func (s *scope) ranks(t *trace.Trace) int {
+	if s.chosen == nil {
+		return len(t.World)
+	}
+	n := 0
+	for _, c := range s.chosen {
+		if c {
+			n++
+		}
+	}
+	return n
+}
+
+// selection returns the block that says what was selected, nil for the whole trace.
+func (s *scope) selection(t *trace.Trace) *Selection {
+	if s.all() {
+		return nil
+	}
+	x := newAxis(t)
+	sel := &Selection{Ranks: []uint32{}, FromNs: x.instant(s.from), ToNs: x.instant(s.to)}
+	for r, c := range s.chosen {
+		if c {
+			sel.Ranks = append(sel.Ranks, uint32(r))
+		}
+	}
+	slices.Sort(sel.Ranks)
+	return sel
+}
+
+// An axis makes instants of the document of corrected ticks: nanoseconds after the
+// clock's global offset.
+type axis struct {
+	rate
+	zero int64
+}
+
+func newAxis(t *trace.Trace) axis {
+	return axis{rate{t.Defs.Clock.Resolution}, t.Defs.Clock.GlobalOffset}
+}
+
+func (a axis) instant(t int64) int64 { return a.ns(t - a.zero) }

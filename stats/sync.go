@@ -1,0 +1,70 @@
+package stats
+
+import "tracekit/trace"
+
+// syncTables holds what the ideal replay needs of a trace: the calls that wait for others,
+// with what they wait for. They are made on the way of the walk over all calls, so that
+// the tables of calls and messages need not be read again.
+//
+// A nil pointer takes nothing.
+type syncTables struct {
+	rows   []*trace.Table[syncRow] // by location, in order of calls
+	needs  []*trace.Table[callKey] // by location: the sends whose messages the calls complete
+	clocks []*trace.Table[int64]   // by location and call: first the sequence number of its Enter
+	found  []callKey               // needs of the call that is at hand, so far
+}
+
+// A syncRow is a call that completes a receive or takes part in a collective.
+//
+//	its needs end where those of the next row begin
+type syncRow struct {
+	call  uint32
+	needs uint32 // first row in needs
+	coll  uint32 // row of the collective; None
+	class trace.CallClass
+}
+
+func newSyncTables(t *trace.Trace) *syncTables {
+	s := &syncTables{}
+	for range t.Calls {
+		s.rows = append(s.rows, trace.NewTable[syncRow](t.Pool))
+		s.needs = append(s.needs, trace.NewTable[callKey](t.Pool))
+		s.clocks = append(s.clocks, trace.NewTable[int64](t.Pool))
+	}
+	return s
+}
+
+// begin turns to the next call of a location.
+func (s *syncTables) begin(l trace.LocationID, c *trace.Call) {
+	if s != nil {
+		s.clocks[l].Append(int64(c.Seq))
+		s.found = s.found[:0]
+	}
+}
+
+// need notes that the call completes a message which another call sends.
+func (s *syncTables) need(l trace.LocationID, call uint32) {
+	if s != nil && call != trace.None {
+		s.found = append(s.found, callKey{l, call})
+	}
+}
+
+// end adds the call if it waits for anything.
+func (s *syncTables) end(l trace.LocationID, i uint32, c *trace.Call) {
+	if s == nil || len(s.found) == 0 && c.Coll == trace.None && c.Class != trace.ClassInit && c.Class != trace.ClassFinalize {
+		return
+	}
+	s.rows[l].Append(syncRow{call: i, needs: uint32(s.needs[l].Len()), coll: c.Coll, class: c.Class})
+	for _, n := range s.found {
+		s.needs[l].Append(n)
+	}
+}
+
+// release gives the memory back.
+func (s *syncTables) release() {
+	for l := range s.rows {
+		s.rows[l].Release()
+		s.needs[l].Release()
+		s.clocks[l].Release()
+	}
+}

@@ -1,0 +1,60 @@
+package stats
+
+import (
+	"math/bits"
+
+	"tracekit/trace"
+)
+
+// A rate makes nanoseconds of ticks, exactly rounded down and without floating point.
+type rate struct {
+	resolution uint64 // ticks per second
+}
+
+const nsPerSecond = 1_000_000_000
+
+// ns returns the nanoseconds of a time or an instant in ticks.
+func (r rate) ns(ticks int64) int64 {
+	if r.resolution == nsPerSecond {
+		return ticks
+	}
+	return trace.ClockProperties{Resolution: r.resolution}.Nanoseconds(ticks)
+}
+
+// ticks returns the ticks of a time in nanoseconds, which is not negative.
+func (r rate) ticks(ns int64) int64 {
+	return int64(r.scale(uint64(max(ns, 0)), r.resolution, nsPerSecond))
+}
+
+// scale returns v·num/den, or the largest int64 if that is too large for one.
+func (r rate) scale(v, num, den uint64) uint64 {
+	const largest = 1<<63 - 1
+	hi, lo := bits.Mul64(v, num)
+	if hi >= den {
+		return largest
+	}
+	q, _ := bits.Div64(hi, lo, den)
+	return min(q, largest)
+}
+
+// ratio returns a/b, nil if b is 0.
+func ratio(a, b int64) *float64 {
+	if b == 0 {
+		return nil
+	}
+	q := float64(a) / float64(b)
+	return &q
+}
+
+// A splitter converts parts of a whole so that the converted parts sum to the converted
+// whole: each part is rounded together with those before it.
+type splitter struct {
+	rate
+	sum int64 // of the parts so far, in ticks
+}
+
+func (s *splitter) ns(part int64) int64 {
+	before := s.rate.ns(s.sum)
+	s.sum += part
+	return s.rate.ns(s.sum) - before
+}

@@ -1,0 +1,319 @@
+package stats
+
+import (
+	"context"
+
+	"tracekit/trace"
+)
+
+// A pattern says who waits for whom in a collective operation.
+type pattern uint8
+
+const (
+	noPattern      pattern = iota // management of handles …
+	barrierPattern                // all for the last
+	allToAll                      // all for the last, if bytes flow
+	unclassified                  // likewise, but not all pairs need exchange data
+	oneToAll                      // all for the root
+	allToOne                      // the root for the last
+	prefix                        // each for the ranks below it
+)
+
+// patternOf returns the pattern of an operation.
+func patternOf(op trace.CollectiveOp) pattern {
+	switch op {
+	case trace.CollBarrier:
+		return barrierPattern
+	case trace.CollAllgather, trace.CollAllgatherv, trace.CollAlltoall, trace.CollAllreduce,
+		trace.CollReduceScatter, trace.CollReduceScatterBlock:
+		return allToAll
+	case trace.CollAlltoallv, trace.CollAlltoallw:
+		return unclassified
+	case trace.CollBcast, trace.CollScatter, trace.CollScatterv:
+		return oneToAll
+	case trace.CollGather, trace.CollGatherv, trace.CollReduce:
+		return allToOne
+	case trace.CollScan, trace.CollExscan:
+		return prefix
+	}
+	return noPattern
+}
+
+// A member is one rank's part in an instance of a collective.
+type member struct {
+	location     trace.LocationID
+	call, done   uint32
+	rank         uint32 // in the communicator
+	enter, leave int64  // of the call that starts it
+	sent, recvd  uint64
+	second       bool // in the second group of an intercommunicator
+}
+
+func (m *member) transfers() bool { return m.sent|m.recvd != 0 }
+
+// latest returns the index of the member that enters last among those that count, of
+// several that of the first location; -1 if none counts.
+func latest(in []member, counts func(member) bool) int {
+	last := -1
+	for i, m := range in {
+		if !counts(m) {
+			continue
+		}
+		if last < 0 || m.enter > in[last].enter || m.enter == in[last].enter && m.location < in[last].location {
+			last = i
+		}
+	}
+	return last
+}
+
+// A collWait is what the wait rules of a collective say about one member.
+type collWait struct {
+	wait       int64
+	cause      int // index of the member it waits for
+	completion int64
+}
+
+// collectives finds the waits of all instances and sums the instances by operation.
+func (w *waiting) collectives(ctx context.Context) error {
+	var in []member
+	var out []collWait
+	for i := range w.t.Collectives.Len() {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		c := w.t.Collectives.At(i)
+		in = w.membersOf(&c, in[:0])
+		out = append(out[:0], make([]collWait, len(in))...)
+		w.colls.add(w, &c, in)
+		blocking := splitBlocking(in)
+		if !c.Mismatch && c.Size > 1 {
+			w.waitRules(&c, in[:blocking], out)
+			w.chargeBlocking(&c, in[:blocking], out)
+		}
+		w.nonblocking(patternOf(c.Op), in, blocking)
+	}
+	return nil
+}
+
+// membersOf reads the members of an instance and counts their bytes.
+func (w *waiting) membersOf(c *trace.Collective, in []member) []member {
+	first := w.firstGroup(c.Comm)
+	for k := c.First; k < c.First+c.Count; k++ {
+		m := w.t.Members.At(int(k))
+		if m.Call == trace.None {
+			continue
+		}
+		call := w.t.Calls[m.Location].At(int(m.Call))
+		bytes := m.Sent
+		if patternOf(c.Op) == allToOne && m.Rank == c.Root {
+			bytes = m.Received
+		}
+		w.addBytes(m.Location, m.Call, &call, bytes)
+		if w.sizes != nil && bytes == 0 {
+			// Who only receives a broadcast needs time for that.
+			*w.sizes[m.Location].Ptr(int(m.Call)) += m.Received
+		}
+		in = append(in, member{location: m.Location, call: m.Call, done: m.Done, rank: m.Rank,
+			enter: call.Enter, leave: call.Leave, sent: m.Sent, recvd: m.Received, second: m.Rank >= first})
+	}
+	return in
+}
+
+// firstGroup returns the size of the first group of an intercommunicator; all members of
+// other communicators are in their first group.
+func (w *waiting) firstGroup(comm trace.CommID) uint32 {
+	d := w.t.Defs
+	if int(comm) < len(d.Comms) && d.Comms[comm].Inter && int(d.Comms[comm].Group) < len(d.Groups) {
+		return uint32(len(d.Groups[d.Comms[comm].Group].Members))
+	}
+	return trace.None
+}
+
+// splitBlocking moves the members of blocking calls to the front, keeps the order among
+// them, and returns their number. Instances are nearly always all of one sort.
+func splitBlocking(in []member) int {
+	n := 0
+	for i, m := range in {
+		if m.done == m.call {
+			copy(in[n+1:i+1], in[n:i])
+			in[n] = m
+			n++
+		}
+	}
+	return n
+}
+
+// waitRules applies the rules of 2.2 to the members of one blocking instance, which are in
+// order of rank.
+func (w *waiting) waitRules(c *trace.Collective, in []member, out []collWait) {
+	everyone := func(member) bool { return true }
+	apart := func(a, b member) bool { return a.second != b.second }
+	if w.firstGroup(c.Comm) == trace.None {
+		apart = func(a, b member) bool { return a.rank != b.rank }
+	}
+	switch p, root := patternOf(c.Op), rootOf(c.Root, in); p {
+	case barrierPattern:
+		waitForLast(in, out, everyone, latest(in, everyone))
+	case allToAll, unclassified:
+		exchangeRules(in, out)
+	case oneToAll:
+		lateBroadcast(root, in, out, apart)
+	case allToOne:
+		earlyReduce(root, in, out, apart)
+	case prefix:
+		earlyScan(in, out)
+	}
+}
+
+// waitForLast makes the members that count wait for member last, and splits what follows:
+// completion begins when the first of them has left.
+func waitForLast(in []member, out []collWait, counts func(member) bool, last int) {
+	if last < 0 {
+		return
+	}
+	left := false
+	var firstLeave int64
+	for _, m := range in {
+		if counts(m) && (!left || m.leave < firstLeave) {
+			left, firstLeave = true, m.leave
+		}
+	}
+	for i, m := range in {
+		if !counts(m) {
+			continue
+		}
+		arrived := min(in[last].enter, m.leave)
+		out[i].wait, out[i].cause = max(0, arrived-m.enter), last
+		out[i].completion = max(0, m.leave-max(firstLeave, arrived, m.enter))
+	}
+}
+
+// exchangeRules is waitForLast among those that transfer something. Who leaves no later
+// than the last arrives did not wait for everyone. Where some send nothing or receive
+// nothing that is as it should be, and only the latest sender and the receivers that
+// overlap it take part; where all do both, clocks disagree, and the rule stays as it is.
+func exchangeRules(in []member, out []collWait) {
+	counts := func(m member) bool { return m.transfers() }
+	last := latest(in, counts)
+	if last < 0 {
+		return
+	}
+	early, partial := false, false
+	for _, m := range in {
+		early = early || m.transfers() && m.leave <= in[last].enter
+		partial = partial || m.sent == 0 || m.recvd == 0
+	}
+	if early && partial {
+		last = latest(in, func(m member) bool { return m.sent > 0 })
+		if last < 0 {
+			return
+		}
+		sender := in[last]
+		counts = func(m member) bool {
+			return m.location == sender.location || m.recvd > 0 && m.leave > sender.enter
+		}
+	}
+	waitForLast(in, out, counts, last)
+}
+
+// rootOf returns the index of the member that is the root, -1 if there is none.
+func rootOf(root uint32, in []member) int {
+	for i, m := range in {
+		if m.rank == root {
+			return i
+		}
+	}
+	return -1
+}
+
+// lateBroadcast makes the members apart from the root (on an intercommunicator, those of
+// the other group) wait for it.
+func lateBroadcast(r int, in []member, out []collWait, apart func(a, b member) bool) {
+	if r < 0 {
+		return
+	}
+	for i, m := range in {
+		if apart(in[r], m) && m.transfers() {
+			out[i].wait, out[i].cause = max(0, min(in[r].enter, m.leave)-m.enter), r
+		}
+	}
+}
+
+// earlyReduce makes the root wait for the latest sender apart from it, as Scalasca 2.6
+// does; 1.x took the earliest.
+func earlyReduce(r int, in []member, out []collWait, apart func(a, b member) bool) {
+	if r < 0 || !in[r].transfers() {
+		return
+	}
+	last := latest(in, func(m member) bool { return apart(in[r], m) && m.sent > 0 })
+	if last >= 0 {
+		out[r].wait, out[r].cause = max(0, min(in[last].enter, in[r].leave)-in[r].enter), last
+	}
+}
+
+func earlyScan(in []member, out []collWait) {
+	last := -1
+	for i, m := range in {
+		if !m.transfers() {
+			continue
+		}
+		if last < 0 || m.enter > in[last].enter {
+			last = i
+		}
+		out[i].wait, out[i].cause = max(0, min(in[last].enter, m.leave)-m.enter), last
+	}
+}
+
+// kindOf returns the wait state of an operation.
+func kindOf(p pattern) WaitKind {
+	return [...]WaitKind{barrierPattern: WaitAtBarrier, allToAll: WaitAtNxN, unclassified: WaitUnclassified,
+		oneToAll: LateBroadcast, allToOne: EarlyReduce, prefix: EarlyScan}[p]
+}
+
+// chargeBlocking notes the waits of an instance and charges its completion.
+func (w *waiting) chargeBlocking(c *trace.Collective, in []member, out []collWait) {
+	p := patternOf(c.Op)
+	for i, m := range in {
+		o := out[i]
+		if o.wait <= 0 && o.completion <= 0 {
+			continue
+		}
+		call := w.t.Calls[m.location].At(int(m.call))
+		if o.wait > 0 {
+			cause := in[o.cause]
+			w.calls[m.location].note(m.call, &call, CallWait{Time: o.wait, Location: cause.location, Call: cause.call, Kind: kindOf(p)})
+		}
+		switch p {
+		case allToAll:
+			w.charge(&w.done[nxnCompletion], m.location, &call, call.Leave-o.completion, o.completion)
+		case barrierPattern:
+			w.charge(&w.done[barrierCompletion], m.location, &call, call.Leave-o.completion, o.completion)
+		}
+	}
+}
+
+// nonblocking notes the waits, in the calls that complete it, for the last rank to post a
+// non-blocking collective (our extension, 2.2 item 6): everyone is taken to need everyone,
+// so they count as waits at N×N or at a barrier.
+func (w *waiting) nonblocking(p pattern, in []member, blocking int) {
+	if blocking == len(in) || len(in) == 1 {
+		return
+	}
+	kind := WaitAtNxN
+	if p == barrierPattern || p == unclassified {
+		kind = kindOf(p)
+	}
+	last := latest(in, func(member) bool { return true })
+	for _, m := range in[blocking:] {
+		if m.done == trace.None {
+			continue
+		}
+		done := w.t.Calls[m.location].At(int(m.done))
+		if done.Class != trace.ClassWait {
+			continue
+		}
+		if wait := min(in[last].enter, done.Leave) - done.Enter; wait > 0 {
+			w.calls[m.location].note(m.done, &done, CallWait{Time: wait, Location: in[last].location, Call: in[last].call, Kind: kind})
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package stats
+
+import "tracekit/trace"
+
+// orderReach is the number of late senders that are remembered at a receiver, as in
+// Scalasca.
+const orderReach = 100
+
+// A lateInstance is a call that waited for a late sender.
+type lateInstance struct {
+	wait   int64  // of the call
+	sent   int64  // time of the send record of the message that it waited for
+	source uint32 // rank of its sender
+	call   uint32 // row of the call
+}
+
+// wrongOrderSum adds up the late senders that are due to messages received in another
+// order than they were sent in.
+type wrongOrderSum struct {
+	waitSum
+	same, different int64 // ticks, by whether both messages come from one location
+}
+
+// An orderWindow holds the last late senders of one receiver. An instance leaves it when
+// it is pushed out or when it is found to be in wrong order, so that it counts once.
+type orderWindow struct {
+	sum    *wrongOrderSum
+	held   []lateInstance
+	newest int64 // the largest sent of held
+}
+
+// push remembers a late sender.
+func (o *orderWindow) push(i lateInstance) {
+	if len(o.held) == orderReach {
+		o.held = o.held[1:]
+	}
+	if len(o.held) == 0 || i.sent > o.newest {
+		o.newest = i.sent
+	}
+	o.held = append(o.held, i)
+}
+
+// arrive takes note of a message, received by l from rank source, that was sent at sent:
+// all held instances whose message was sent later waited in the wrong order.
+func (o *orderWindow) arrive(w *waiting, l trace.LocationID, source uint32, sent int64) {
+	if len(o.held) == 0 || o.newest <= sent {
+		return
+	}
+	kept := o.held[:0]
+	for _, i := range o.held {
+		if i.sent <= sent {
+			kept = append(kept, i)
+			continue
+		}
+		before, call := o.sum.time, w.t.Calls[l].At(int(i.call))
+		w.charge(&o.sum.waitSum, l, &call, call.Enter, i.wait)
+		if source == i.source {
+			o.sum.same += o.sum.time - before
+		} else {
+			o.sum.different += o.sum.time - before
+		}
+	}
+	o.held, o.newest = kept, 0
+	for k, i := range kept {
+		if k == 0 || i.sent > o.newest {
+			o.newest = i.sent
+		}
+	}
+}

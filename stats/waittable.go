@@ -1,0 +1,63 @@
+package stats
+
+import "tracekit/trace"
+
+// A WaitTable says how long the calls of a location wait: its rows are those of
+// trace.Trace.Calls. Few calls wait, so only those have a row of their own.
+type WaitTable struct {
+	index *trace.Table[uint32] // by call: row in rows + 1; 0: the call does not wait
+	rows  *trace.Table[waitingCall]
+}
+
+// A waitingCall is a call that waits, with what its Call row says of it.
+type waitingCall struct {
+	CallWait
+	seq    uint64
+	enter  int64
+	path   trace.PathID
+	region trace.RegionID
+}
+
+func newWaitTable(pool *trace.Pool, calls int) *WaitTable {
+	t := &WaitTable{trace.NewTable[uint32](pool), trace.NewTable[waitingCall](pool)}
+	for range calls {
+		t.index.Next()
+	}
+	return t
+}
+
+// Len returns the number of calls.
+func (t *WaitTable) Len() int { return t.index.Len() }
+
+// At returns the wait of call i, the zero value if it does not wait.
+func (t *WaitTable) At(i int) CallWait {
+	if row := t.index.At(i); row > 0 {
+		return t.rows.At(int(row - 1)).CallWait
+	}
+	return CallWait{}
+}
+
+// row returns the row of call i; ok is false if it does not wait.
+func (t *WaitTable) row(i int) (row waitingCall, ok bool) {
+	k := t.index.At(i)
+	if k == 0 {
+		return row, false
+	}
+	return t.rows.At(int(k - 1)), true
+}
+
+// note stores the wait of call i unless a longer one is known, or an equal one of a kind
+// that comes first; it reports whether it did.
+func (t *WaitTable) note(i uint32, call *trace.Call, wait CallWait) bool {
+	if k := t.index.At(int(i)); k > 0 {
+		row := t.rows.Ptr(int(k - 1))
+		if wait.Time < row.Time || wait.Time == row.Time && wait.Kind >= row.Kind {
+			return false
+		}
+		row.CallWait = wait
+		return true
+	}
+	t.rows.Append(waitingCall{CallWait: wait, seq: call.Seq, enter: call.Enter, path: call.Path, region: call.Region})
+	t.index.Set(int(i), uint32(t.rows.Len()))
+	return true
+}

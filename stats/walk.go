@@ -1,0 +1,334 @@
+package stats
+
+import (
+	"math"
+
+	"tracekit/trace"
+)
+
+// A pathSum adds up the visits of one call path, in ticks.
+type pathSum struct {
+	path      trace.PathID
+	count     uint64
+	inclusive int64
+	exclusive int64
+	critical  int64 // the part of exclusive that lies on the critical path
+	calls     *callSum
+	counters  []counterSum
+}
+
+// A step is a call path as one location meets it. Steps form a tree: that of the call
+// paths, in order of the first visit.
+type step struct {
+	pathSum
+	region trace.RegionID
+	site   trace.SourceLocationID
+	mpi    bool  // an MPI function
+	parent int32 //
+	child  int32 // first child; 0: none
+	next   int32 // next sibling; 0: none
+	last   int32 // child that was entered last; 0: none
+	hist   *logHistogram
+}
+
+// A visit is a region that is entered and not left.
+type visit struct {
+	enter  int64
+	step   int32
+	region trace.RegionID
+}
+
+// A walk follows the call stack of one location through its events. Step 0 stands for
+// time outside any region.
+//
+//	len(stack) is the depth; the innermost step is top
+//	0 ≤ mpi is the number of MPI functions on the stack
+//	useful time runs while mpi == 0 and nothing pauses it
+type walk struct {
+	profiler *profiler
+	location trace.LocationID
+	clock    *trace.ClockMap
+	steps    []step
+	stack    []visit
+	top      int32
+	now      int64
+	mpi      int
+
+	useful   int64 // until since
+	since    int64 // when useful time began to run; only if runs
+	runs     bool
+	off      bool  // recording is switched off
+	resume   int64 // when the buffer flush ends; MaxInt64: there is none
+	on       *cursor[pathPiece]
+	piece    pathPiece       // of the critical path, the next or current one here
+	clocks   exchange[int64] // by call: the sequence number of its Enter becomes the useful time until then
+	row      uint64          // sequence number of the next call's Enter; MaxUint64: there is none
+	counters counterState
+	times    []int64 // scratch
+	last     int64   // the latest corrected time
+	raw      int64   // the latest recorded time
+	seen     bool
+}
+
+// pathPiece is a piece of the critical path on one location.
+type pathPiece struct{ from, to int64 }
+
+// never is later than every event.
+const never = math.MaxInt64
+
+func (w *walk) begin(at int64) {
+	w.steps = append(w.steps, step{parent: -1, region: trace.None, pathSum: pathSum{path: trace.None}})
+	w.now, w.since, w.runs, w.resume, w.last = at, at, true, never, math.MinInt64
+	w.nextPiece()
+	w.nextRow()
+}
+
+// batch takes the events of a batch in recorded order.
+func (w *walk) batch(b *trace.Batch) {
+	f := &b.Flow
+	times := w.correct(b)
+	rare := newRareEvents(b)
+	hasContext := len(f.Context) > 0
+	for i, kind := range f.Kind {
+		if f.Seq[i] > rare.seq {
+			rare.before(w, f.Seq[i])
+		}
+		t := times[i]
+		if t > w.now {
+			w.advance(t)
+		}
+		if !kind.Enters() {
+			w.leave(f.Region[i])
+			continue
+		}
+		site := trace.SourceLocationID(trace.None)
+		if hasContext {
+			site = w.profiler.siteOf(f.Context[i])
+		}
+		w.enter(f.Seq[i], f.Region[i], site)
+	}
+	rare.before(w, math.MaxUint64)
+}
+
+// advance moves to a later time: what passes is exclusive time of the innermost step.
+func (w *walk) advance(t int64) {
+	s := &w.steps[w.top]
+	s.exclusive += t - w.now
+	for t > w.piece.from {
+		s.critical += min(t, w.piece.to) - max(w.now, w.piece.from)
+		if t < w.piece.to {
+			break
+		}
+		w.nextPiece()
+	}
+	w.now = t
+	if t >= w.resume {
+		w.flushed()
+	}
+}
+
+func (w *walk) nextPiece() {
+	for {
+		piece, ok := w.on.read()
+		if !ok {
+			piece = pathPiece{never, never}
+		}
+		if piece.to > w.now {
+			w.piece = piece
+			return
+		}
+	}
+}
+
+func (w *walk) nextRow() {
+	w.row = math.MaxUint64
+	if seq, ok := w.clocks.peek(); ok {
+		w.row = uint64(seq)
+	}
+}
+
+// enter opens a region at the time that was advanced to.
+func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocationID) {
+	next := w.steps[w.top].last
+	if s := &w.steps[next]; next == 0 || s.region != region || s.site != site {
+		next = w.childOf(w.top, region, site)
+	}
+	w.stack = append(w.stack, visit{enter: w.now, step: next, region: region})
+	w.top = next
+	if seq == w.row {
+		w.clocks.put(w.usefulAt(w.now))
+		w.nextRow()
+	}
+	if w.profiler.isMPI(region) {
+		if w.mpi == 0 {
+			w.stop(w.now)
+		}
+		w.mpi++
+	}
+}
+
+// childOf returns the step below a step, and makes it if need be. Where the call tree was
+// cut, deeper regions count as the path that it ends with.
+func (w *walk) childOf(at int32, region trace.RegionID, site trace.SourceLocationID) int32 {
+	for c := w.steps[at].child; c != 0; c = w.steps[c].next {
+		if w.steps[c].region == region && w.steps[c].site == site {
+			w.steps[at].last = c
+			return c
+		}
+	}
+	node := trace.PathNode{Parent: w.steps[at].path, Region: region, Site: site}
+	path := w.profiler.t.Tree.Find(node)
+	if path == trace.None {
+		return at
+	}
+	c := int32(len(w.steps))
+	w.steps = append(w.steps, step{pathSum: pathSum{path: path}, region: region, site: site,
+		mpi: w.profiler.isMPI(region), parent: at, next: w.steps[at].child})
+	if w.steps[c].mpi {
+		w.steps[c].hist = new(logHistogram)
+	}
+	w.steps[at].child, w.steps[at].last = c, c
+	return c
+}
+
+// leave closes the innermost region, which should be the one that is left; if an outer
+// one is, also those inside it; if none is, nothing. This is what merging does.
+func (w *walk) leave(region trace.RegionID) {
+	n := len(w.stack) - 1
+	if n < 0 || w.stack[n].region != region && region != trace.None {
+		for ; n >= 0 && w.stack[n].region != region; n-- {
+		}
+		if n < 0 {
+			return
+		}
+	}
+	for len(w.stack) > n {
+		w.close()
+	}
+}
+
+// close leaves the innermost region.
+func (w *walk) close() {
+	n := len(w.stack) - 1
+	v := w.stack[n]
+	w.stack = w.stack[:n]
+	w.top = 0
+	if n > 0 {
+		w.top = w.stack[n-1].step
+	}
+	if w.profiler.isMPI(v.region) {
+		if w.mpi--; w.mpi == 0 {
+			w.start(w.now)
+		}
+	}
+	s := &w.steps[v.step]
+	if v.step == w.top || w.profiler.outside(v.enter, w.now) {
+		return // too deep for the call tree, or clipped away
+	}
+	s.count++
+	s.inclusive += w.now - v.enter
+	if s.hist != nil {
+		s.hist.add(w.now - v.enter)
+	}
+}
+
+// end closes what is open at the end of the location.
+func (w *walk) end(at int64) {
+	if at > w.now {
+		w.advance(at)
+	}
+	w.stop(w.now)
+	w.off = true // nothing is useful any more
+	for len(w.stack) > 0 {
+		w.close()
+	}
+	for w.row != math.MaxUint64 { // rows without an Enter: none in a sound trace
+		w.clocks.put(w.useful)
+		w.nextRow()
+	}
+	w.clocks.flush()
+}
+
+// usefulAt returns the useful time until t, which is not before any event so far.
+func (w *walk) usefulAt(t int64) int64 {
+	if w.runs {
+		return w.useful + t - w.since
+	}
+	return w.useful
+}
+
+// stop ends a stretch of useful time.
+func (w *walk) stop(t int64) {
+	if w.runs {
+		w.useful += t - w.since
+		w.runs = false
+	}
+}
+
+// start begins a stretch of useful time if nothing is in its way.
+func (w *walk) start(t int64) {
+	if !w.runs && w.mpi == 0 && !w.off && w.resume == never {
+		w.since, w.runs = t, true
+	}
+}
+
+// flushing notes that the measurement writes its buffer from now until t.
+func (w *walk) flushing(t int64) {
+	if t > w.now {
+		w.stop(w.now)
+		w.resume = t
+	}
+}
+
+// flushed notes that the flush that was under way has ended.
+func (w *walk) flushed() {
+	t := w.resume
+	w.resume = never
+	w.start(t)
+}
+
+// record notes that recording is switched on or off.
+func (w *walk) record(on bool) {
+	w.off = !on
+	if on {
+		w.start(w.now)
+	} else {
+		w.stop(w.now)
+	}
+}
+
+// correct returns the corrected times of the flow events, clipped to the selection. The
+// batch stays as it is.
+func (w *walk) correct(b *trace.Batch) []int64 {
+	w.times = append(w.times[:0], b.Flow.Time...)
+	if w.profiler.disorder {
+		w.straighten(b)
+	}
+	w.last = w.clock.Correct(w.times, w.last)
+	if s := w.profiler.scope; s.timed {
+		for i, t := range w.times {
+			w.times[i] = s.clamp(t)
+		}
+	}
+	return w.times
+}
+
+// straighten makes the recorded times of the flow events not decrease, as merging does:
+// the time of an event is at least that of every event before it, of whatever table.
+func (w *walk) straighten(b *trace.Batch) {
+	var at [5]int
+	columns := [5][]int64{b.Flow.Time, b.P2P.Time, b.Coll.Time, b.Metric.Time, b.Other.Time}
+	for i, table := range b.Order {
+		t := columns[table][at[table]]
+		at[table]++
+		for table == trace.TableMetric && at[table] < len(b.Metric.Seq) && b.Metric.Seq[at[table]] == b.First+uint64(i) {
+			at[table]++
+		}
+		if t > w.raw || !w.seen {
+			w.raw, w.seen = t, true
+		}
+		if table == trace.TableFlow {
+			w.times[at[table]-1] = w.raw
+		}
+	}
+}
