@@ -1,0 +1,143 @@
+package formulae
+
+import "math/bits"
+
+// A coder is an arithmetic encoder or decoder of binary decisions (a range coder with 64
+// bits of state that works in units of 32). Every model codes through the same method in
+// both directions, so that the two cannot disagree: when encoding a method is given the
+// value and returns it, when decoding the argument is ignored and the value returned.
+//
+//	encoding: the interval [low, low+span) holds all continuations of buf
+//	decoding: code < span unless the input is damaged
+type coder struct {
+	decoding bool
+	low      uint64
+	span     uint64
+	code     uint64
+	buf      []byte
+	pos      int // decoding: next byte of buf; beyond its end zeros are read
+}
+
+// startEncoding begins a new block.
+func (c *coder) startEncoding() {
+	c.decoding, c.low, c.span, c.buf = false, 0, ^uint64(0), c.buf[:0]
+}
+
+// startDecoding begins to decode what finish returned.
+func (c *coder) startDecoding(block []byte) {
+	c.decoding, c.span, c.buf, c.pos = true, ^uint64(0), block, 0
+	c.code = uint64(c.next())<<32 | uint64(c.next())
+}
+
+// overrun reports whether far more was decoded than the block holds.
+func (c *coder) overrun() bool { return c.pos > len(c.buf)+16 }
+
+// bit codes a decision of which 1 has the probability p/65536, 0 < p < 65536.
+func (c *coder) bit(p, b uint32) uint32 {
+	bound := (c.span >> 16) * uint64(p)
+	if c.decoding {
+		if c.code < bound {
+			c.span, b = bound, 1
+		} else {
+			c.code, c.span, b = c.code-bound, c.span-bound, 0
+		}
+		if c.span < 1<<32 {
+			c.code, c.span = c.code<<32|uint64(c.next()), c.span<<32
+		}
+		return b
+	}
+	if b != 0 {
+		c.span = bound
+	} else {
+		c.add(bound)
+		c.span -= bound
+	}
+	if c.span < 1<<32 {
+		c.shift()
+	}
+	return b
+}
+
+// direct codes the low n <= 16 bits of v, all values alike.
+func (c *coder) direct(v uint64, n uint) uint64 {
+	v &= 1<<n - 1
+	c.span >>= n
+	if c.decoding {
+		v = min(c.code/c.span, 1<<n-1)
+		c.code -= v * c.span
+		if c.span < 1<<32 {
+			c.code, c.span = c.code<<32|uint64(c.next()), c.span<<32
+		}
+		return v
+	}
+	c.add(v * c.span)
+	if c.span < 1<<32 {
+		c.shift()
+	}
+	return v
+}
+
+// raw codes n bits of v, all values alike.
+func (c *coder) raw(v uint64, n uint) uint64 {
+	var out uint64
+	for n > 0 {
+		k := min(n, 16)
+		n -= k
+		out = out<<k | c.direct(v>>n, k)
+	}
+	return out
+}
+
+// add moves the interval up and carries into the bytes that were written already.
+func (c *coder) add(x uint64) {
+	var carry uint64
+	if c.low, carry = bits.Add64(c.low, x, 0); carry == 0 {
+		return
+	}
+	for i := len(c.buf) - 1; i >= 0; i-- {
+		if c.buf[i]++; c.buf[i] != 0 {
+			return
+		}
+	}
+}
+
+// shift writes the 32 bits of low that can change by a carry only.
+func (c *coder) shift() {
+	c.buf = append(c.buf, byte(c.low>>56), byte(c.low>>48), byte(c.low>>40), byte(c.low>>32))
+	c.low, c.span = c.low<<32, c.span<<32
+}
+
+// finish ends the block and returns it: the shortest continuation that lies in the
+// interval, given that the decoder reads zeros beyond the end.
+func (c *coder) finish() []byte {
+	for n := uint(0); n <= 8; n++ {
+		unit := uint64(1) << (64 - 8*n) // 0 stands for 2^64
+		up := (c.low + unit - 1) &^ (unit - 1)
+		if up-c.low >= c.span {
+			continue
+		}
+		c.add(up - c.low)
+		for i := range n {
+			c.buf = append(c.buf, byte(up>>(56-8*i)))
+		}
+		break
+	}
+	return c.buf
+}
+
+// next reads 32 bits, zeros beyond the end.
+func (c *coder) next() uint32 {
+	var v uint32
+	if c.pos+4 <= len(c.buf) {
+		b := c.buf[c.pos:]
+		v = uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
+	} else {
+		for i := range 4 {
+			if c.pos+i < len(c.buf) {
+				v |= uint32(c.buf[c.pos+i]) << (24 - 8*i)
+			}
+		}
+	}
+	c.pos += 4
+	return v
+}

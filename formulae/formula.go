@@ -1,0 +1,152 @@
+package formulae
+
+import "iter"
+
+// A Kind is the kind of a formula (DEFINITIONS 1.4).
+type Kind uint8
+
+// The kinds, from the simplest on.
+const (
+	Identity  Kind = iota // a^n
+	General               // a^r b^s c^t …: runs without repetition
+	Iteration             // (a, a+i, a+2i, …, a+ki)^n
+	Cycle                 // a prologue, then (a^r b^s c^t …)^n
+	Failed                // none fits in the memory allowed; a prefix of the sequence is known
+	kinds
+)
+
+var kindNames = [kinds]string{"identity", "general", "iteration", "cycle", "failed"}
+
+// String returns the kind's name in lower case.
+func (k Kind) String() string {
+	if k < kinds {
+		return kindNames[k]
+	}
+	return "unknown"
+}
+
+// A Term is a value and how often it is repeated.
+type Term struct{ Value, Count uint64 }
+
+// A Formula describes a sequence of numbers. A last partial period is normal: the formula
+// holds where the sequence stopped.
+type Formula struct {
+	Kind  Kind   // of a failed one too: see Holds
+	Holds Kind   // what describes the first Count values; = Kind unless that is Failed
+	Seen  uint64 // values of the sequence
+	Count uint64 // values that the formula describes; < Seen only if it failed
+
+	// Identity, General: Prologue. Cycle: Prologue and then Body again and again.
+	Prologue, Body []Term
+
+	// Iteration: Start, Start+Step, … of Length values (0: it never began again), and
+	// that again and again. Arithmetic is modulo 2^64.
+	Start, Step, Length uint64
+
+	Nested *Nested // Cycle: loops within loops, in place of Prologue and Body
+}
+
+// Terms returns the memory that the formula takes, in terms.
+func (f *Formula) Terms() int {
+	switch {
+	case f.Nested != nil:
+		return f.Nested.terms()
+	case f.Holds == Iteration:
+		return 2
+	}
+	return len(f.Prologue) + len(f.Body)
+}
+
+// Values returns the values that the formula describes, in order.
+func (f *Formula) Values() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		g := f.generate()
+		for range f.Count {
+			v, ok := g.next()
+			if !ok || !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// generate returns a generator of the formula's values, which goes on beyond Count.
+func (f *Formula) generate() *generator {
+	if f.Nested != nil {
+		return &generator{nested: f.Nested.generate()}
+	}
+	if f.Holds == Iteration {
+		return &generator{progression: true, start: f.Start, step: f.Step, length: f.Length}
+	}
+	return &generator{prologue: f.Prologue, body: f.Body}
+}
+
+// A generator yields the values of a formula one by one. Its next value is known in
+// advance, so that confirming a value is one comparison.
+type generator struct {
+	prologue, body []Term
+	term           int    // position in the prologue, then in the body
+	inBody         bool   //
+	done           uint64 // values of the current term
+
+	progression         bool
+	start, step, length uint64
+	at                  uint64 // position in the progression
+
+	nested *nestedGenerator
+}
+
+// peek returns the next value of a formula that is not nested; ok is false if the formula
+// says nothing about it.
+func (g *generator) peek() (v uint64, ok bool) {
+	if g.progression {
+		return g.start + g.at*g.step, true
+	}
+	if t := g.current(); t != nil {
+		return t.Value, true
+	}
+	return 0, false
+}
+
+// current returns the term that the next value belongs to, nil after the last one.
+func (g *generator) current() *Term {
+	if !g.inBody {
+		if g.term < len(g.prologue) {
+			return &g.prologue[g.term]
+		}
+		g.inBody, g.term = true, 0
+	}
+	if len(g.body) == 0 {
+		return nil
+	}
+	return &g.body[g.term]
+}
+
+// next returns the next value and moves on.
+func (g *generator) next() (v uint64, ok bool) {
+	if g.nested != nil {
+		return g.nested.next()
+	}
+	if v, ok = g.peek(); ok {
+		g.advance()
+	}
+	return v, ok
+}
+
+// advance moves past the value that peek returned.
+func (g *generator) advance() {
+	if g.progression {
+		if g.at++; g.at == g.length {
+			g.at = 0
+		}
+		return
+	}
+	t := g.current()
+	if g.done++; g.done < t.Count {
+		return
+	}
+	g.done = 0
+	if g.term++; g.inBody && g.term == len(g.body) {
+		g.term = 0
+	}
+}

@@ -1,0 +1,142 @@
+package formulae
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// numbers codes unsigned numbers in four contexts: first the length in bits, then the bits
+// below the leading one, the upper three in the same contexts. The lower bits of short
+// numbers are coded in the context of the bits above alone, where the granularity of a
+// clock shows; those of long numbers count as noise.
+//
+// The decisions about the length, with their places in lines of chances:
+//
+//	is it 8 … 15?        0
+//	if not, is it 0 … 7? 1
+//	if not, length / 8   1 … 7 of a line of its own
+//	length mod 8         2 … 8, 9 … 15, or 8 … 15 of that line
+type numbers struct {
+	mix  *mixer
+	fine []chance // by length and bits so far; empty: all lower bits count as noise
+
+	weigh bool    // whether to find out what fine is good for
+	saved float64 // what it has saved, in bits
+}
+
+const (
+	topBits     = 3
+	longNode    = 16 // of weights: length / 8 of long numbers, then their length mod 8
+	topNode     = longNode + 16
+	numberNodes = topNode + 65<<topBits
+	fineLength  = 11 // longest number whose lower bits are modelled
+	fineChances = (fineLength + 1) << fineLength
+)
+
+// Parts of the contexts' lines.
+const (
+	partShort = iota
+	partLong
+	partTop
+)
+
+// newNumbers makes a model with 1<<size slots for each context.
+func newNumbers(t *tables, size int, fine bool) *numbers {
+	n := &numbers{mix: newMixer(t, size, numberNodes)}
+	if fine {
+		n.fine = make([]chance, fineChances)
+	}
+	for i := range n.fine {
+		n.fine[i] = freshChance
+	}
+	return n
+}
+
+// clone returns a copy that learns on its own.
+func (n *numbers) clone() *numbers {
+	return &numbers{mix: n.mix.clone(), fine: slices.Clone(n.fine)}
+}
+
+// code codes v in the given contexts.
+func (n *numbers) code(c *coder, v uint64, base [contexts]uint32) uint64 {
+	length := n.length(c, uint32(bits.Len64(v)), &base)
+	if length < 2 {
+		return uint64(length)
+	}
+	return n.below(c, v, length, &base)
+}
+
+// length codes the length of a number in bits.
+func (n *numbers) length(c *coder, length uint32, base *[contexts]uint32) uint32 {
+	m := n.mix
+	m.seek(base, partShort)
+	if m.bit(c, 0, 0, bit(length>>3 == 1)) != 0 {
+		return 8 + n.octet(c, 2, 0, length)
+	}
+	if m.bit(c, 1, 1, bit(length < 8)) != 0 {
+		return n.octet(c, 9, 0, length)
+	}
+	m.seek(base, partLong)
+	eighth := n.octet(c, 1, longNode-1, length>>3)
+	if eighth == 0 { // 64
+		return 64
+	}
+	return min(eighth<<3+n.octet(c, 9, longNode-1, length), 64)
+}
+
+// octet codes the low three bits of v; first is the place of the first decision.
+func (n *numbers) octet(c *coder, first, node, v uint32) uint32 {
+	k := uint32(1)
+	for i := 2; i >= 0; i-- {
+		k = k<<1 | n.mix.bit(c, first+k-1, node+first+k-1, v>>i&1)
+	}
+	return k & 7
+}
+
+func bit(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// below codes the bits below the leading one of a number of length > 1 bits.
+func (n *numbers) below(c *coder, v uint64, length uint32, base *[contexts]uint32) uint64 {
+	n.mix.seek(base, partTop+length>>1)
+	half, node := length&1<<topBits, topNode+length<<topBits
+	out, rest := uint64(1), length-1
+	for top := uint32(1); rest > 0 && top < 1<<topBits; {
+		rest--
+		b := n.mix.bit(c, half+top, node+top, uint32(v>>rest&1))
+		top, out = top<<1|b, out<<1|uint64(b)
+	}
+	if length > fineLength || len(n.fine) == 0 {
+		return out<<rest | c.raw(v, uint(rest))
+	}
+	for rest > 0 {
+		rest--
+		f := &n.fine[uint64(length)<<fineLength|out]
+		p := min(max(f.p16(), leastChance), 65536-leastChance)
+		b := c.bit(p, uint32(v>>rest&1))
+		if n.weigh {
+			n.saved += worth(p, b)
+		}
+		f.update(b, &n.mix.slow)
+		out = out<<1 | uint64(b)
+	}
+	return out
+}
+
+// worth returns what it saves to code b with probability p/65536 of a 1 instead of one half.
+func worth(p, b uint32) float64 {
+	if b == 0 {
+		p = 65536 - p
+	}
+	return 1 + math.Log2(float64(p)/65536)
+}
+
+// zigzag maps signed numbers of small magnitude to small unsigned ones.
+func zigzag(v int64) uint64 { return uint64(v)<<1 ^ uint64(v>>63) }
+
+func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }

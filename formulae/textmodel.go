@@ -1,0 +1,31 @@
+package formulae
+
+// A textModel codes strings byte by byte in the contexts of the last one to four bytes.
+type textModel struct {
+	mix  *mixer
+	last uint32 // the last four bytes
+}
+
+const textSlots = 16
+
+func newTextModel(t *tables) *textModel {
+	return &textModel{mix: newMixer(t, textSlots, 256)}
+}
+
+func (m *textModel) byte(c *coder, b byte) byte {
+	l := m.last
+	base := [contexts]uint32{hash32(l&0xFF, 1), hash32(l&0xFFFF, 2), hash32(l&0xFFFFFF, 3), hash32(l, 4)}
+	node := uint32(1)
+	for i := 7; i >= 0; i-- {
+		if i == 7 || i == 3 { // a line holds the decisions about half a byte
+			m.mix.seek(&base, node)
+		}
+		place := node
+		if i < 4 {
+			place = 1<<(3-i) | node&(1<<(3-i)-1)
+		}
+		node = node<<1 | m.mix.bit(c, place, node, uint32(b)>>i&1)
+	}
+	m.last = l<<8 | node&0xFF
+	return byte(node)
+}

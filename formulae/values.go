@@ -1,0 +1,72 @@
+package formulae
+
+import "math/bits"
+
+// A valueModel codes the values that follow symbols: what belongs to no rule. A value is
+// foretold to be the last one at the same place of the same symbol, or to grow by as much
+// as it did last time.
+type valueModel struct {
+	guesses *numbers
+	values  *numbers
+	places  [][]place // by symbol and position
+}
+
+// A place remembers the values at one position after one symbol.
+type place struct {
+	last, growth uint64
+	guess        uint32 // how the last value was coded
+	length       uint32 // of the last difference, in bits
+}
+
+// How a value is coded.
+const (
+	guessSame = iota
+	guessGrowth
+	guessNothing
+)
+
+const valueSlots = 12
+
+func newValueModel(t *tables) *valueModel {
+	return &valueModel{guesses: newNumbers(t, valueSlots, false), values: newNumbers(t, valueSlots, false)}
+}
+
+// code codes the values of an event in place.
+func (m *valueModel) code(c *coder, symbol uint32, values []uint64) {
+	for int(symbol) >= len(m.places) {
+		m.places = append(m.places, nil)
+	}
+	for len(m.places[symbol]) < len(values) {
+		m.places[symbol] = append(m.places[symbol], place{})
+	}
+	for i, p := range m.places[symbol][:len(values)] {
+		values[i] = m.one(c, values[i], &p, hash32(symbol, uint32(i)))
+		m.places[symbol][i] = p
+	}
+}
+
+// one codes a value at a place.
+func (m *valueModel) one(c *coder, v uint64, p *place, at uint32) uint64 {
+	guess := uint64(guessNothing)
+	switch v - p.last {
+	case 0:
+		guess = guessSame
+	case p.growth:
+		guess = guessGrowth
+	}
+	guess = m.guesses.code(c, guess, [contexts]uint32{1, at, hash32(at, p.guess), hash32(at, p.length<<8)})
+	switch guess {
+	case guessSame:
+		v = p.last
+	case guessGrowth:
+		v = p.last + p.growth
+	default:
+		d := zigzag(int64(v - p.last))
+		d = m.values.code(c, d, [contexts]uint32{2, at, hash32(at, p.length), hash32(p.length, 3)})
+		p.length = uint32(bits.Len64(d))
+		v = p.last + uint64(unzigzag(d))
+		p.growth = v - p.last
+	}
+	p.last, p.guess = v, uint32(guess)
+	return v
+}

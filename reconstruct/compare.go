@@ -1,0 +1,124 @@
+package reconstruct
+
+import (
+	"context"
+
+	"tracekit/engine"
+	"tracekit/trace"
+)
+
+// CompareOptions say how two traces are compared.
+type CompareOptions struct {
+	Jobs     int
+	Progress *engine.Progress
+}
+
+// Differences are how trace B differs from trace A record by record (DEFINITIONS 1.4). A
+// record is an event without its time; regions count as the same by name, communicators
+// by members. Records of a location are paired in order, and what has no partner nearby
+// counts as missing on the other side.
+//
+//	Paired + OnlyA = records of A, Paired + OnlyB = records of B
+type Differences struct {
+	Paired   uint64        // records in both
+	OnlyA    uint64        // records of A without a partner
+	OnlyB    uint64        // records of B without a partner
+	FirstA   *trace.Place  // of OnlyA
+	FirstB   *trace.Place  // of OnlyB
+	Position *Distribution // t'_i - t_i, times counted from the start of each trace
+	Block    *Distribution // (t'_i+1 - t'_i) - (t_i+1 - t_i), between neighbouring pairs
+}
+
+// Compare pairs the records of two reconciled traces: those of the n-th location of a
+// rank in A with those of the n-th location of that rank in B. It decodes each trace
+// once; the result does not depend on the number of jobs.
+func Compare(ctx context.Context, a, b *trace.Trace, o CompareOptions) (*Differences, error) {
+	c := newComparison(a, b)
+	opts := engine.Options{Jobs: o.Jobs, Progress: o.Progress}
+	sum := newDifferences()
+	parts, err := engine.Each(ctx, a.Source, opts,
+		func(ctx context.Context, l trace.LocationID, batches engine.Batches) (*Differences, error) {
+			return c.location(ctx, l, batches)
+		})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range parts {
+		sum.combine(p)
+	}
+	return sum, c.rest(ctx, sum)
+}
+
+// A comparison holds the two sides and, for each location of A, that of B (or None), and
+// the locations of B that A does not have.
+type comparison struct {
+	a, b    *side
+	partner []trace.LocationID
+	onlyB   []trace.LocationID
+}
+
+func newComparison(a, b *trace.Trace) *comparison {
+	names := make(numbering)
+	c := &comparison{a: newSide(a, names), b: newSide(b, names)}
+	index := make(map[role]int)
+	for l, r := range c.a.roles() {
+		c.partner = append(c.partner, trace.None)
+		index[r] = l
+	}
+	for l, r := range c.b.roles() {
+		if i, ok := index[r]; ok {
+			c.partner[i] = trace.LocationID(l)
+		} else {
+			c.onlyB = append(c.onlyB, trace.LocationID(l))
+		}
+	}
+	return c
+}
+
+func newDifferences() *Differences {
+	return &Differences{Position: &Distribution{}, Block: &Distribution{}}
+}
+
+func (d *Differences) combine(o *Differences) {
+	d.Paired += o.Paired
+	d.OnlyA += o.OnlyA
+	d.OnlyB += o.OnlyB
+	if d.FirstA == nil {
+		d.FirstA = o.FirstA
+	}
+	if d.FirstB == nil {
+		d.FirstB = o.FirstB
+	}
+	d.Position.Combine(o.Position)
+	d.Block.Combine(o.Block)
+}
+
+// location compares location l of A with its partner, or with nothing.
+func (c *comparison) location(ctx context.Context, l trace.LocationID, batches engine.Batches) (*Differences, error) {
+	other := engine.Batches(func(func(*trace.Batch, error) bool) {})
+	if c.partner[l] != trace.None {
+		other = c.b.t.Source.Events(ctx, c.partner[l])
+	}
+	a, stopA := newRecords(c.a, l, batches)
+	defer stopA()
+	b, stopB := newRecords(c.b, c.partner[l], other)
+	defer stopB()
+	p := pairing{Differences: newDifferences(), a: a, b: b}
+	return p.Differences, p.run()
+}
+
+// rest counts the records of the locations that A does not have.
+func (c *comparison) rest(ctx context.Context, d *Differences) error {
+	for _, l := range c.onlyB {
+		for batch, err := range c.b.t.Source.Events(ctx, l) {
+			if err != nil {
+				return err
+			}
+			if d.FirstB == nil && batch.Len() > 0 {
+				d.FirstB = &trace.Place{Location: l, Seq: batch.First, Offset: -1}
+			}
+			d.OnlyB += uint64(batch.Len())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package reconstruct
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"tracekit/engine"
+	"tracekit/plots"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// DiagramOptions say what part of a trace a space-time diagram shows and how.
+type DiagramOptions struct {
+	Title         string
+	Ranks         []uint32      // world ranks from top to bottom; none: all
+	From, To      stats.Instant // unset: from the first event to the last
+	ColorBy       ColorBy
+	Messages      plots.MessageMode
+	Width, Height int // pixels; 0: chosen by the number of ranks
+	Jobs          int
+	Progress      *engine.Progress
+}
+
+// A ColorBy says what the colours of the bars mean.
+type ColorBy string
+
+// The ways of colouring.
+const (
+	ByRegion   ColorBy = "region"   // the innermost region
+	ByParadigm ColorBy = "paradigm" // what it belongs to: user code, MPI, OpenMP …
+	ByWait     ColorBy = "wait"     // computation, MPI, and each kind of wait state
+)
+
+// Diagram draws the space-time diagram of a trace (DEFINITIONS 1.4): a bar for each rank's
+// master thread, coloured by what it runs, white where it waits (in DEFINITIONS part 3's
+// sense: wait states), hatched where a call that can block takes time that no wait state
+// explains; messages and collectives join the bars. Times that were rebuilt from
+// statistics stand on grey ground. It decodes the trace once; memory does not depend on the
+// number of events, and the picture not on the number of jobs.
+func Diagram(ctx context.Context, t *trace.Trace, waits stats.CallWaits, o DiagramOptions) (*plots.Timeline, error) {
+	d, err := newDiagram(t, waits, o)
+	if err != nil {
+		return nil, err
+	}
+	lanes, err := engine.Each(ctx, t.Source, engine.Options{Jobs: o.Jobs, Progress: o.Progress}, d.lane)
+	if err != nil {
+		return nil, err
+	}
+	for l, lane := range lanes {
+		if lane == nil {
+			continue
+		}
+		if err := d.timeline.Add(lane); err != nil {
+			return nil, err
+		}
+		d.ground(trace.LocationID(l))
+	}
+	d.join()
+	return d.timeline, t.Pool.Err()
+}
+
+// A diagram is being made. Times in it are ns after the first event of the trace.
+type diagram struct {
+	t        *trace.Trace
+	waits    stats.CallWaits
+	opts     DiagramOptions
+	timeline *plots.Timeline
+	joins    joins // the same
+	row      []int // of each world rank; -1: not drawn
+	start    int64 // first tick of the trace
+	colors   palette
+	lock     sync.Mutex // of the tables of t, which one goroutine may use at a time
+}
+
+func newDiagram(t *trace.Trace, waits stats.CallWaits, o DiagramOptions) (*diagram, error) {
+	first, last := stats.Run(t)
+	d := &diagram{t: t, waits: waits, opts: o, start: first, row: make([]int, len(t.World))}
+	ranks, err := d.choose()
+	if err != nil {
+		return nil, err
+	}
+	labels := make([]string, len(ranks))
+	for i, r := range ranks {
+		labels[i] = strconv.Itoa(int(r))
+	}
+	length := d.ns(last)
+	from, to := o.From.At(length, 0), o.To.At(length, length)
+	if to <= from {
+		return nil, fmt.Errorf("drawing from %d to %d ns of a run of %d ns: nothing lies between", from, to, length)
+	}
+	d.colors = newPalette(t.Defs, o.ColorBy)
+	d.timeline, err = plots.NewTimeline(plots.TimelineOptions{
+		Title: o.Title, From: from, To: to, Ranks: labels, Categories: d.colors.categories,
+		Messages: o.Messages, Width: o.Width, Height: o.Height,
+	})
+	d.joins = d.timeline
+	return d, err
+}
+
+// choose returns the ranks that are drawn, each once, and notes their rows.
+func (d *diagram) choose() ([]uint32, error) {
+	for i := range d.row {
+		d.row[i] = -1
+	}
+	ranks := d.opts.Ranks
+	if len(ranks) == 0 {
+		for r := range d.t.World {
+			ranks = append(ranks, uint32(r))
+		}
+	}
+	var chosen []uint32
+	for _, r := range ranks {
+		if int(r) >= len(d.row) {
+			return nil, fmt.Errorf("there is no rank %d, the trace has %d", r, len(d.row))
+		}
+		if d.row[r] < 0 {
+			d.row[r] = len(chosen)
+			chosen = append(chosen, r)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("the trace has no processes to draw")
+	}
+	return chosen, nil
+}
+
+// ns returns a corrected tick in ns after the first event.
+func (d *diagram) ns(tick int64) int64 { return d.t.Defs.Clock.Nanoseconds(tick - d.start) }
+
+// rowOf returns the row of a location's rank, -1 if it is not drawn.
+func (d *diagram) rowOf(l trace.LocationID) int {
+	if r := d.t.Rank[l]; r != trace.None {
+		return d.row[r]
+	}
+	return -1
+}
+
+// barOf returns the row that shows a location, -1 if none does: it must be the first of a
+// drawn rank.
+func (d *diagram) barOf(l trace.LocationID) int {
+	if r := d.t.Rank[l]; r != trace.None && d.t.World[r] == l {
+		return d.row[r]
+	}
+	return -1
+}
+
+// lane fills the bar of one location; nil if the location has none.
+func (d *diagram) lane(_ context.Context, l trace.LocationID, batches engine.Batches) (*plots.Lane, error) {
+	row := d.barOf(l)
+	if row < 0 {
+		return nil, nil
+	}
+	lane := d.timeline.Lane(row)
+	return lane, newBar(d, l, lane).run(batches)
+}
+
+// ground puts the bar of a location on grey ground if its times are not recorded ones.
+func (d *diagram) ground(l trace.LocationID) {
+	if s := d.t.Span[l]; s.Events > 0 && d.t.Source.Info().Reconstructed() {
+		d.timeline.Reconstructed(d.rowOf(l), d.ns(s.First), d.ns(s.Last))
+	}
+}

@@ -1,0 +1,331 @@
+package reconstruct
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"tracekit/merge"
+	"tracekit/plots"
+	"tracekit/samples"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// parse reads a hand-made trace, in which the events of a location may also stand apart
+// from its definition, below a line "events N".
+func parse(t testing.TB, text string) trace.Source {
+	t.Helper()
+	head, events, _ := strings.Cut(text, "\nevents ")
+	for i, list := range strings.Split(events, "\nevents ") {
+		if events == "" {
+			break
+		}
+		number, list, _ := strings.Cut(list, "\n")
+		if number != strconv.Itoa(i) {
+			t.Fatalf("events %s: want those of location %d", number, i)
+		}
+		at := strings.Index(head, fmt.Sprintf("location %d ", i))
+		at += strings.Index(head[at:]+"\n", "\n")
+		head = head[:at] + "\n" + strings.TrimRight(list, "\n") + head[at:]
+	}
+	src, err := trace.ParseText(strings.NewReader(head + "\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+func merged(t testing.TB, src trace.Source, clock merge.ClockMode) *trace.Trace {
+	t.Helper()
+	tr, err := merge.Merge(context.Background(), src, merge.Options{Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.Pool.Close() })
+	return tr
+}
+
+func waitsOf(t testing.TB, tr *trace.Trace) stats.CallWaits {
+	t.Helper()
+	w, err := stats.Waits(context.Background(), tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func generated(t testing.TB, o samples.Options) *samples.Memory {
+	t.Helper()
+	var m *samples.Memory
+	_, err := samples.Generate(context.Background(), o, func(i trace.Info, d *trace.Defs) (trace.Sink, error) {
+		m = samples.NewMemory(i, d)
+		return m, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// cases are the txtar files of testdata that match a pattern, with their parts by name.
+func cases(t *testing.T, pattern string, fn func(t *testing.T, parts map[string]string)) {
+	files, err := filepath.Glob(filepath.Join("testdata", pattern))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases: ", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			a, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts := make(map[string]string)
+			for _, f := range a.Files {
+				parts[f.Name] = string(f.Data)
+			}
+			fn(t, parts)
+		})
+	}
+}
+
+// A script is a diagram in words.
+type script struct {
+	d     *diagram
+	lines []string
+}
+
+func (s *script) Message(m plots.Message) {
+	s.lines = append(s.lines, fmt.Sprintf("message %d at %d to %d at %d, %d bytes", m.From, m.Sent, m.To, m.Done, m.Bytes))
+}
+
+func (s *script) Collective(c plots.Collective) {
+	var parts []string
+	for i, r := range c.Ranks {
+		parts = append(parts, fmt.Sprintf("%d %d-%d", r, c.Begin[i], c.End[i]))
+	}
+	if len(parts) > 1 { // a timeline leaves the others out
+		s.lines = append(s.lines, "collective "+strings.Join(parts, ", "))
+	}
+}
+
+// scriptLane is a bar in words.
+type scriptLane struct {
+	s     *script
+	parts []string
+}
+
+func (l *scriptLane) Segment(start, end int64, category int, kind plots.Kind) {
+	text := fmt.Sprintf("%d-%d %s", start, end, l.s.d.colors.categories[category].Name)
+	switch kind {
+	case plots.Wait:
+		text = fmt.Sprintf("%d-%d wait", start, end)
+	case plots.Blocked:
+		text += " blocked"
+	}
+	l.parts = append(l.parts, text)
+}
+
+// scriptOf returns what is drawn of a trace, line by line.
+func scriptOf(t *testing.T, tr *trace.Trace, o DiagramOptions) []string {
+	t.Helper()
+	d, err := newDiagram(tr, waitsOf(t, tr), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &script{d: d}
+	d.joins = s
+	rows := make([]string, len(d.row))
+	for l := range tr.Defs.Locations {
+		id := trace.LocationID(l)
+		row := d.barOf(id)
+		if row < 0 {
+			continue
+		}
+		lane := &scriptLane{s: s}
+		if err := newBar(d, id, lane).run(tr.Source.Events(context.Background(), id)); err != nil {
+			t.Fatal(err)
+		}
+		rows[row] = fmt.Sprintf("row %d: %s", row, strings.Join(lane.parts, ", "))
+	}
+	for _, r := range rows {
+		if r != "" {
+			s.lines = append(s.lines, r)
+		}
+	}
+	d.join()
+	return s.lines
+}
+
+func TestDiagramsByHand(t *testing.T) {
+	cases(t, "diagram-*.txtar", func(t *testing.T, parts map[string]string) {
+		o := DiagramOptions{ColorBy: ByRegion}
+		clock := merge.ClockNone
+		for _, word := range strings.Fields(parts["options"]) {
+			key, value, _ := strings.Cut(word, "=")
+			switch key {
+			case "color":
+				o.ColorBy = ColorBy(value)
+			case "messages":
+				o.Messages = plots.NoMessages
+			case "clock":
+				clock = merge.ClockMode(value)
+			case "ranks":
+				for _, r := range strings.Split(value, ",") {
+					n, err := strconv.Atoi(r)
+					if err != nil {
+						t.Fatal(err)
+					}
+					o.Ranks = append(o.Ranks, uint32(n))
+				}
+			default:
+				t.Fatalf("unknown option %q", key)
+			}
+		}
+		tr := merged(t, parse(t, parts["trace"]), clock)
+		want := strings.Split(strings.TrimSpace(parts["want"]), "\n")
+		if diff := cmp.Diff(want, scriptOf(t, tr, o)); diff != "" {
+			t.Errorf("- is wanted, + is drawn:\n%s", diff)
+		}
+	})
+}
+
+// picture draws a trace as an SVG.
+func picture(t *testing.T, tr *trace.Trace, o DiagramOptions) string {
+	t.Helper()
+	timeline, err := Diagram(context.Background(), tr, waitsOf(t, tr), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := timeline.Figure().Encode(&out, plots.SVG); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestPictureDoesNotDependOnJobs(t *testing.T) {
+	for _, program := range []string{"halo", "masterworker", "collectives"} {
+		tr := merged(t, generated(t, samples.Options{Program: program, Ranks: 8, Iterations: 30, Threads: 2}), merge.ClockAuto)
+		one := picture(t, tr, DiagramOptions{Jobs: 1})
+		if many := picture(t, tr, DiagramOptions{Jobs: 7}); one != many {
+			t.Errorf("%s: the pictures of 1 and 7 jobs differ", program)
+		}
+	}
+}
+
+// White and hatched time and code of a random program fill its bars from the first event
+// to the last, in order; the white is the time that the analysis says ranks wait.
+func TestBarsOfRandomPrograms(t *testing.T) {
+	for seed := range uint64(60) {
+		m, _ := samples.Random(seed)
+		tr := merged(t, m, merge.ClockNone)
+		waits := waitsOf(t, tr)
+		d, err := newDiagram(tr, waits, DiagramOptions{ColorBy: ByRegion})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for l := range tr.Defs.Locations {
+			id := trace.LocationID(l)
+			sum := &sums{now: d.ns(tr.Span[l].First)}
+			if err := newBar(d, id, sum).run(m.Events(context.Background(), id)); err != nil {
+				t.Fatal(err)
+			}
+			var wait int64
+			for i := range waits[l].Len() {
+				wait += waits[l].At(i).Time
+			}
+			if sum.gaps || sum.now != d.ns(tr.Span[l].Last) || sum.wait != wait {
+				t.Errorf("seed %d, location %d: white for %d ns until %d (gaps: %v), want %d until %d",
+					seed, l, sum.wait, sum.now, sum.gaps, wait, d.ns(tr.Span[l].Last))
+			}
+		}
+	}
+}
+
+// sums is a lane that adds up.
+type sums struct {
+	now, wait int64
+	gaps      bool
+}
+
+func (s *sums) Segment(start, end int64, _ int, kind plots.Kind) {
+	s.gaps = s.gaps || start != s.now || end <= start
+	s.now = end
+	if kind == plots.Wait {
+		s.wait += end - start
+	}
+}
+
+func TestReconstructedTimesStandOnGrey(t *testing.T) {
+	src := parse(t, "location 0 r rank=0\n  0 Enter main ; 10 Leave main\n").(*trace.MemorySource)
+	if s := picture(t, merged(t, src, merge.ClockNone), DiagramOptions{}); strings.Contains(s, "reconstructed") {
+		t.Error("recorded times are called reconstructed")
+	}
+	src.About.Properties = map[string]string{trace.PropertyReconstructed: "true"}
+	if s := picture(t, merged(t, src, merge.ClockNone), DiagramOptions{}); !strings.Contains(s, "reconstructed") {
+		t.Error("the legend does not say that times are reconstructed")
+	}
+}
+
+func TestWhatCannotBeDrawn(t *testing.T) {
+	const two = "location 0 a rank=0\n  0 Enter main ; 10 Leave main\nlocation 1 b rank=1\n"
+	for _, c := range []struct {
+		name, text string
+		opts       DiagramOptions
+		want       string
+	}{
+		{"no ranks", "", DiagramOptions{}, "no processes"},
+		{"no events", "location 0 a rank=0\n", DiagramOptions{}, "nothing lies between"},
+		{"unknown rank", two, DiagramOptions{Ranks: []uint32{2}}, "no rank 2, the trace has 2"},
+		{"backwards", two, DiagramOptions{From: stats.Instant{Kind: stats.AfterNs, Ns: 7}, To: stats.Instant{Kind: stats.AfterNs, Ns: 7}}, "from 7 to 7 ns of a run of 10 ns"},
+	} {
+		tr := merged(t, parse(t, c.text), merge.ClockNone)
+		_, err := Diagram(context.Background(), tr, waitsOf(t, tr), c.opts)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// A rank without events has a bar with nothing on it; a part of the run can be drawn.
+func TestPartOfARun(t *testing.T) {
+	tr := merged(t, parse(t, "location 0 a rank=0\n  0 Enter main ; 10 Leave main\nlocation 1 b rank=1\n"), merge.ClockNone)
+	picture(t, tr, DiagramOptions{From: stats.Instant{Kind: stats.Fraction, Share: 0.5}})
+	if got := scriptOf(t, tr, DiagramOptions{}); !cmp.Equal(got, []string{"row 0: 0-10 main", "row 1: "}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestEndlessRecursion(t *testing.T) {
+	const depth = maxDepth + 1000
+	var b trace.Batch
+	b.Reset(0, 0)
+	for i := range int64(depth) {
+		b.AddFlow(i, trace.KindEnter, 0)
+	}
+	for i := range int64(depth) {
+		b.AddFlow(depth+i, trace.KindLeave, 0)
+	}
+	src := parse(t, "region 0 f\nlocation 0 a rank=0\n").(*trace.MemorySource)
+	src.Batches[0] = []*trace.Batch{&b}
+	tr := merged(t, src, merge.ClockNone)
+	d, err := newDiagram(tr, waitsOf(t, tr), DiagramOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bar := newBar(d, 0, &sums{})
+	if err := bar.run(src.Events(context.Background(), 0)); err != nil {
+		t.Fatal(err)
+	}
+	if len(bar.stack) != 0 || cap(bar.stack) > 2*maxDepth {
+		t.Errorf("%d frames are left, room for %d", len(bar.stack), cap(bar.stack))
+	}
+}
