@@ -1,0 +1,125 @@
+package plots
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// TestJoinedWindows checks that joining windows loses no count.
+func TestJoinedWindows(t *testing.T) {
+	d := sampleHistogram(100)
+	for _, n := range []int{1, 2, 7, 99, 100, 101, 1000} {
+		j := d.joined(n)
+		if err := j.check(); err != nil {
+			t.Fatalf("joined by %d: %v", n, err)
+		}
+		if sum(j.Counts) != sum(d.Counts) || math.Abs(sum(j.Models[0].Expected)-sum(d.Models[0].Expected)) > 1e-9 {
+			t.Errorf("joined by %d: the counts changed", n)
+		}
+		if first, last := j.Edges[0], j.Edges[len(j.Edges)-1]; first != d.Edges[0] || last != d.Edges[100] {
+			t.Errorf("joined by %d: edges %v to %v", n, first, last)
+		}
+	}
+}
+
+// TestHotCellsStay checks that the one hot cell of a large matrix is drawn,
+// wherever it lies.
+func TestHotCellsStay(t *testing.T) {
+	for _, at := range []int{0, 1, 777, 2046, 2047} {
+		d := MatrixData{Ranks: 2048, Entries: []MatrixEntry{{at, 2047 - at, 3}, {at, 2047 - at, 4}, {5, 5, 1}}}
+		g := &sparseGrid{ranks: d.Ranks, values: map[[2]int]float64{}}
+		for _, e := range d.Entries {
+			g.values[[2]int{e.From, e.To}] += e.Value
+		}
+		h := &heat{HeatMapData: HeatMapData{Grid: g, Width: 500, Height: 400, Log: true}, values: noSpan()}
+		if err := h.layout(); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.collect(); err != nil {
+			t.Fatal(err)
+		}
+		hottest := 0.0
+		for _, v := range h.cells {
+			hottest = max(hottest, v)
+		}
+		if hottest != 7 || h.values != (span{1, 7}) || h.depth(7) != 1 || h.depth(1) != 0 {
+			t.Errorf("cell %d: the hottest shown is %v of %v", at, hottest, h.values)
+		}
+	}
+}
+
+// TestStackSharesColors checks that a category looks the same in both
+// diagrams, though its index and weight differ.
+func TestStackSharesColors(t *testing.T) {
+	make := func(names ...string) *Timeline {
+		o := TimelineOptions{To: 100, Ranks: []string{"0"}}
+		for _, n := range names {
+			o.Categories = append(o.Categories, Category{Name: n})
+		}
+		tl, err := NewTimeline(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tl
+	}
+	a, b := make("x", "y"), make("z", "y", "x")
+	feedPieces(t, a, 0, []piece{{0, 60, 0, Code}, {60, 100, 1, Code}})
+	feedPieces(t, b, 0, []piece{{0, 10, 2, Code}, {10, 90, 1, Code}, {90, 100, 0, Wait}})
+	paints, legend := commonLegend([]*Timeline{a, b})
+	if paints[0][0] != paints[1][2] || paints[0][1] != paints[1][1] || paints[0][0] == paints[0][1] {
+		t.Errorf("colours %v and %v", paints[0], paints[1])
+	}
+	var got []string
+	for _, e := range append(legend.colors, legend.marks...) {
+		got = append(got, e.name+" "+e.value)
+	}
+	// y has 120 of 200 ns, x 70, waiting 10; z has none and is not listed.
+	if want := "y 60.0%, x 35.0%, waiting 5.0%"; strings.Join(got, ", ") != want {
+		t.Errorf("legend %q, want %q", strings.Join(got, ", "), want)
+	}
+}
+
+func TestPercent(t *testing.T) {
+	for v, want := range map[float64]string{0: "0.0%", 0.0001: "<0.1%", 0.5: "50.0%", 0.9999: ">99.9%", 1: "100.0%"} {
+		if got := percent(v); got != want {
+			t.Errorf("%v: got %q, want %q", v, got, want)
+		}
+	}
+}
+
+// TestLegendOverflow draws more colours, and longer names, than there is room.
+func TestLegendOverflow(t *testing.T) {
+	for _, height := range []int{minHeight, 400} {
+		o := TimelineOptions{To: 1000, Ranks: []string{"a rank with an uncommonly long name, longer than the picture is wide"}, Width: minWidth, Height: height}
+		for range 100 {
+			o.Categories = append(o.Categories, Category{Name: strings.Repeat("name ", 500)})
+		}
+		tl, err := NewTimeline(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := tl.Lane(0)
+		for i := range 100 {
+			l.Segment(int64(i*10), int64(i*10+10), i, Code)
+		}
+		if err := tl.Add(l); err != nil {
+			t.Fatal(err)
+		}
+		draws(t, tl.Figure())
+	}
+}
+
+// TestLogAxisLeavesOut says in a note how many points have no logarithm.
+func TestLogAxisLeavesOut(t *testing.T) {
+	s := Series{Name: "s", X: []float64{0, 1, 2, 4}, Y: []float64{1, -1, 3, 4}, Low: []float64{1, -2, 0, 3}, High: []float64{2, 2, 4, 5}}
+	if got := s.drawable(true, true); len(got.X) != 1 || got.X[0] != 4 || got.Low[0] != 3 {
+		t.Errorf("both axes logarithmic: %+v", got)
+	}
+	if got := s.drawable(true, false); len(got.X) != 3 {
+		t.Errorf("X logarithmic: %+v", got)
+	}
+	if got := s.drawable(false, false); len(got.X) != 4 || len(got.High) != 4 {
+		t.Errorf("linear: %+v", got)
+	}
+}

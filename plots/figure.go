@@ -1,0 +1,90 @@
+package plots
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// A Format is a file format of pictures.
+type Format string
+
+// The formats that a Figure can be written in.
+const (
+	PNG Format = "png"
+	SVG Format = "svg"
+)
+
+// FormatOf tells the format of a file by the ending of its name, in upper or
+// lower case. Any ending but .png and .svg is an error.
+func FormatOf(path string) (Format, error) {
+	switch f := Format(strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")); f {
+	case PNG, SVG:
+		return f, nil
+	}
+	return "", fmt.Errorf("picture %q: the name must end in .png or .svg", path)
+}
+
+// A Figure is a finished drawing of a fixed size in pixels, ready to be
+// written any number of times.
+type Figure struct {
+	width, height int
+	draw          func(draw.Canvas)
+}
+
+// Size returns the figure's width and height in pixels (of 1/96 inch).
+func (f *Figure) Size() (width, height int) { return f.width, f.height }
+
+// Encode writes the figure. The bytes depend on the figure's data alone.
+func (f *Figure) Encode(w io.Writer, format Format) error {
+	switch format {
+	case PNG:
+		return f.encodePNG(w)
+	case SVG:
+		return f.encodeSVG(w)
+	}
+	return fmt.Errorf("picture format %q: want png or svg", format)
+}
+
+// Save writes the figure to a file in the format that its name ends in.
+func (f *Figure) Save(path string) error {
+	format, err := FormatOf(path)
+	if err != nil {
+		return err
+	}
+	out, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Encode(out, format), out.Close())
+}
+
+// encodePNG draws on a canvas of pixels; its lengths are multiples of a pixel, so
+// that raster layers come out pixel for pixel.
+func (f *Figure) encodePNG(w io.Writer) error {
+	c := vgimg.NewWith(vgimg.UseWH(px(f.width), px(f.height)), vgimg.UseDPI(dpi))
+	f.draw(draw.New(c))
+	out := bufio.NewWriter(w)
+	if err := png.Encode(out, c.Image()); err != nil {
+		return fmt.Errorf("encoding PNG: %w", err)
+	}
+	return out.Flush()
+}
+
+// dpi is the resolution of PNG files; lengths in this package are pixels.
+const dpi = 96
+
+// px converts pixels to the canvas's lengths.
+func px[N int | float64](n N) vg.Length { return vg.Length(n) * vg.Inch / dpi }
+
+// pixels converts a length of the canvas to whole pixels.
+func pixels(l vg.Length) int { return int(float64(l)*dpi/float64(vg.Inch) + 0.5) }

@@ -1,0 +1,125 @@
+package plots
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Figure returns the finished diagram; feed it no more from then on.
+func (t *Timeline) Figure() *Figure {
+	f, err := Stack(t)
+	if err != nil {
+		panic("plots: " + err.Error()) // one timeline always agrees with itself
+	}
+	return f
+}
+
+// Stack draws diagrams one above the other on one axis of time with one
+// legend, as for a trace and its reconstruction. They must show the same range
+// of time; categories of the same name and group get the same colour. Each
+// keeps its own title and height; the width is the first one's.
+func Stack(ts ...*Timeline) (*Figure, error) {
+	if len(ts) == 0 {
+		return nil, errors.New("stack of space-time diagrams: none given")
+	}
+	first, height := ts[0].opts, 0
+	for _, t := range ts {
+		if t.opts.From != first.From || t.opts.To != first.To {
+			return nil, fmt.Errorf("stack of space-time diagrams: times %d to %d and %d to %d differ", first.From, first.To, t.opts.From, t.opts.To)
+		}
+		height += t.opts.Height
+	}
+	paints, legend := commonLegend(ts)
+	return &Figure{width: first.Width, height: height, draw: func(c draw.Canvas) {
+		fillRect(c, white, c.Min.X, c.Min.Y, c.Max.X, c.Max.Y)
+		top := c.Max.Y
+		for i, t := range ts {
+			p := pane{Canvas: c, t: t, origin: vg.Point{X: c.Min.X, Y: top}}
+			p.bars(paints[i])
+			p.frame()
+			top -= px(t.opts.Height)
+		}
+		legend.draw(c, px(ts[0].layout.legend), c.Max.Y-px(ts[0].layout.top), px(first.Width-edge))
+	}}, nil
+}
+
+// A pane draws one timeline on a canvas; its coordinates are pixels from the
+// diagram's top left corner.
+type pane struct {
+	draw.Canvas
+	t      *Timeline
+	origin vg.Point
+}
+
+// at converts pixels from the top left corner to a point of the canvas.
+func (p *pane) at(x, y float64) vg.Point {
+	return vg.Point{X: p.origin.X + px(x), Y: p.origin.Y - px(y)}
+}
+
+// area returns the corners of the bars' area: top left, bottom right.
+func (p *pane) area() (vg.Point, vg.Point) {
+	l := p.t.layout
+	return p.at(float64(l.left), float64(l.top)), p.at(float64(l.left+l.width), float64(l.top+l.height))
+}
+
+// bars draws everything inside the frame.
+func (p *pane) bars(paints []paint) {
+	a, b := p.area()
+	p.DrawImage(rect(a.X, a.Y, b.X, b.Y), p.t.raster(paints))
+	if !p.t.crowded && !p.t.messages.dense() { // they would cover the density
+		p.segments(paints)
+	}
+	p.collectives()
+	if !p.t.messages.dense() {
+		p.messages()
+	}
+}
+
+// frame draws title, axes and the rule around the bars.
+func (p *pane) frame() {
+	a, b := p.area()
+	strokeRect(p.Canvas, hairline(rule), a.X-px(0.5), a.Y+px(0.5), b.X+px(0.5), b.Y-px(0.5))
+	if t := p.t.opts.Title; t != "" {
+		room := px(p.t.opts.Width-edge) - (a.X - p.origin.X)
+		if p.origin.Y < p.Max.Y { // the legend of the first diagram may reach down to here
+			room = b.X - a.X
+		}
+		style := bold(aligned(textStyle(sizeTitle, ink), draw.XLeft, draw.YTop))
+		p.FillText(style, p.at(float64(p.t.layout.left), 10), shorten(t, style, room))
+	}
+	p.timeAxis(a, b)
+	p.rankAxis(a, b)
+}
+
+// timeAxis draws the axis below the bars; a and b are the corners of their area.
+func (p *pane) timeAxis(a, b vg.Point) {
+	o := p.t.opts
+	axis := newTimeAxis(o.From, o.To, max(2, p.t.layout.width/110))
+	style := aligned(textStyle(sizeTick, ink), draw.XCenter, draw.YTop)
+	for _, tick := range axis.ticks {
+		x := a.X + vg.Length(p.t.fraction(tick))*(b.X-a.X)
+		p.StrokeLine2(hairline(ink), x, b.Y, x, b.Y-px(5))
+		p.FillText(style, vg.Point{X: x, Y: b.Y - px(7)}, axis.label(tick))
+	}
+	style = aligned(textStyle(sizeLabel, ink), draw.XCenter, draw.YTop)
+	p.FillText(style, vg.Point{X: (a.X + b.X) / 2, Y: b.Y - px(26)}, axis.title())
+}
+
+// rankAxis labels as many ranks as have room, at steps of a power of two.
+func (p *pane) rankAxis(a, b vg.Point) {
+	l, ranks := p.t.layout, p.t.opts.Ranks
+	style := aligned(textStyle(sizeTick, ink), draw.XRight, draw.YCenter)
+	for r := 0; r < len(ranks); r += stride(len(ranks), l.height, 18) {
+		y := a.Y - vg.Length(p.t.height(r))*(a.Y-b.Y)
+		p.StrokeLine2(hairline(ink), a.X-px(4), y, a.X, y)
+		p.FillText(style, vg.Point{X: a.X - px(7), Y: y}, shorten(ranks[r], style, px(l.left-30)))
+	}
+	style = aligned(textStyle(sizeLabel, ink), draw.XCenter, draw.YTop)
+	style.Rotation = quarterTurn
+	p.FillText(style, vg.Point{X: p.origin.X + px(6), Y: (a.Y + b.Y) / 2}, p.t.opts.RankAxis)
+}
+
+const quarterTurn = 3.14159265358979 / 2

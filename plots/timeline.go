@@ -1,0 +1,204 @@
+package plots
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+)
+
+// A Kind says what a rank did in a segment of time.
+type Kind uint8
+
+// The kinds of segments.
+const (
+	Code    Kind = iota // ran code of a category: coloured
+	Wait                // wait-state time: white
+	Blocked             // blocked, but no wait state explains it: hatched
+	kinds
+)
+
+// MessageMode says how messages are drawn.
+type MessageMode uint8
+
+// The ways of drawing messages.
+const (
+	AutoMessages MessageMode = iota // lines up to MessageLimit, then density
+	AllMessages                     // a line each, however many: memory grows with them
+	NoMessages
+)
+
+// TimelineOptions say what a space-time diagram shows and how large it is.
+// Times are integer nanoseconds from any origin that the caller likes, best
+// the start of the trace, since the axis shows them as they are.
+type TimelineOptions struct {
+	Title    string
+	From, To int64    // the range of time drawn, From < To
+	Ranks    []string // a label for each rank drawn, from top to bottom
+	RankAxis string   // what the labels count; "" is "rank"
+
+	Categories []Category // the categories that segments refer to by index
+
+	Messages     MessageMode
+	MessageLimit int // most lines drawn one by one in AutoMessages; 0 is 6000
+
+	Width, Height int // pixels; 0 is 1600 and a height that suits the ranks
+}
+
+// A Message is one line of the diagram, between ranks by index into
+// TimelineOptions.Ranks.
+type Message struct {
+	From, To   int   // rank indices
+	Sent, Done int64 // start of the send, end of the receive
+	Bytes      int64 // summed up in the legend
+}
+
+// A Collective is one operation that joins several ranks.
+type Collective struct {
+	Ranks      []int   // indices of the members in ascending order
+	Begin, End []int64 // of each member
+}
+
+// A Timeline is a space-time diagram that is being fed: one horizontal bar
+// per rank, time from left to right.
+//
+// Bars are fed through Lanes, one per rank, which may be filled in any order
+// or at once by several goroutines; everything else is for one goroutine.
+//
+//	bounds[c] ≤ t < bounds[c+1] for every time t of pixel column c
+//	len(rows) = min(ranks, pixels of height), len(rows[r]) = 0 or columns
+type Timeline struct {
+	opts   TimelineOptions
+	layout layout
+	bounds []int64
+	rows   [][]cell
+	drawn  []bool  // ranks added
+	weight []int64 // ns by slot: categories, then Wait, Blocked
+
+	segments []segment // while few; see keepSegments
+	crowded  bool      // more segments than can be drawn one by one
+	count    int64     // segments added
+
+	messages    messageLayer
+	collectives collectiveLayer
+	grey        []greyStretch
+}
+
+// A greyStretch is a stretch of one rank that was reconstructed.
+type greyStretch struct {
+	rank       int
+	start, end int64
+}
+
+// NewTimeline checks the options and reserves memory for the pixels: at most
+// about 64 bytes for each pixel of the bars, less where ranks are few.
+func NewTimeline(o TimelineOptions) (*Timeline, error) {
+	if o.RankAxis == "" {
+		o.RankAxis = "rank"
+	}
+	if o.MessageLimit == 0 {
+		o.MessageLimit = 6000
+	}
+	if o.Width == 0 {
+		o.Width = 1600
+	}
+	if o.Height == 0 {
+		o.Height = min(max(190+26*len(o.Ranks), 300), 900)
+	}
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("space-time diagram: %w", err)
+	}
+	t := &Timeline{opts: o, layout: newLayout(o)}
+	t.bounds = columnBounds(o.From, o.To, t.layout.width)
+	t.rows = make([][]cell, min(len(o.Ranks), t.layout.height))
+	t.drawn = make([]bool, len(o.Ranks))
+	t.weight = make([]int64, len(o.Categories)+int(kinds)-1)
+	t.messages = newMessageLayer(o, t.layout)
+	t.collectives = newCollectiveLayer(t.columns())
+	return t, nil
+}
+
+// check refuses options that no diagram can be made of. The range must fit in 63
+// bits, so that any two times in it can be subtracted.
+func (o TimelineOptions) check() error {
+	switch {
+	case o.From >= o.To:
+		return fmt.Errorf("the range of time %d to %d is empty", o.From, o.To)
+	case o.From < 0 && o.To > o.From+int64(^uint64(0)>>1):
+		return fmt.Errorf("the range of time %d to %d is too long", o.From, o.To)
+	case len(o.Ranks) == 0:
+		return errors.New("no ranks to draw")
+	case o.Messages > NoMessages:
+		return fmt.Errorf("unknown way of drawing messages %d", o.Messages)
+	}
+	return checkSize(o.Width, o.Height)
+}
+
+// Pictures have to hold their own labels, and to fit in memory.
+const (
+	minWidth, minHeight = 240, 160
+	maxSide             = 20000
+)
+
+// checkSize refuses pictures too small for their labels or absurdly large.
+func checkSize(width, height int) error {
+	if width < minWidth || height < minHeight || width > maxSide || height > maxSide {
+		return fmt.Errorf("a picture of %d×%d pixels: want %d×%d to %d×%d", width, height, minWidth, minHeight, maxSide, maxSide)
+	}
+	return nil
+}
+
+// columnBounds cuts a range of time into n columns as equal as whole
+// nanoseconds allow, or into single nanoseconds where there are fewer.
+func columnBounds(from, to int64, n int) []int64 {
+	span := uint64(to) - uint64(from)
+	n = int(min(uint64(n), span))
+	out := make([]int64, n+1)
+	for i := range out {
+		hi, lo := bits.Mul64(span, uint64(i))
+		q, _ := bits.Div64(hi, lo, uint64(n))
+		out[i] = from + int64(q)
+	}
+	return out
+}
+
+// columns returns the number of pixel columns that time is summed up in.
+func (t *Timeline) columns() int { return len(t.bounds) - 1 }
+
+// columnOf returns the column of a time in [From, To).
+func (t *Timeline) columnOf(at int64) int {
+	span := float64(t.opts.To - t.opts.From)
+	c := int(float64(at-t.opts.From) / span * float64(t.columns()))
+	c = min(max(c, 0), t.columns()-1)
+	for c > 0 && at < t.bounds[c] {
+		c--
+	}
+	for c < t.columns()-1 && at >= t.bounds[c+1] {
+		c++
+	}
+	return c
+}
+
+// rowOf returns the row of pixels in which a rank's bar lies; several ranks
+// share a row where there are more ranks than pixels.
+func (t *Timeline) rowOf(rank int) int { return rank * len(t.rows) / len(t.opts.Ranks) }
+
+// rowRanks returns the number of ranks that share a row.
+func (t *Timeline) rowRanks(row int) int {
+	first := func(r int) int { return (r*len(t.opts.Ranks) + len(t.rows) - 1) / len(t.rows) }
+	return first(row+1) - first(row)
+}
+
+// Reconstructed marks a stretch of a rank as rebuilt, not recorded: it is
+// drawn on grey ground. Unknown ranks and empty stretches are left out.
+func (t *Timeline) Reconstructed(rank int, start, end int64) {
+	start, end = max(start, t.opts.From), min(end, t.opts.To)
+	if rank < 0 || rank >= len(t.opts.Ranks) || start >= end {
+		return
+	}
+	// Neighbouring stretches join, so that event after event costs nothing.
+	if n := len(t.grey); n > 0 && t.grey[n-1].rank == rank && t.grey[n-1].end == start {
+		t.grey[n-1].end = end
+		return
+	}
+	t.grey = append(t.grey, greyStretch{rank, start, end})
+}
