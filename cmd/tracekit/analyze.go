@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tracekit/stats"
+	"tracekit/stats/fit"
+	"tracekit/trace"
+)
+
+// analyzeOptions are the dependencies and flags of analyze.
+type analyzeOptions struct {
+	traceFlags
+	mergeFlags
+	modelFlags
+	paths    []string
+	overhead bool
+	profile  string
+	top      int
+	outDir   string
+	force    bool
+
+	selected   selection
+	conditions []condition
+}
+
+func newAnalyze(io *streams, run func(context.Context, *streams, *analyzeOptions) error) *cobra.Command {
+	opts := &analyzeOptions{}
+	cmd := &cobra.Command{
+		Use:   "analyze TRACE...",
+		Short: "Say where the time goes, which line wastes it, and why",
+		Long: `Analyze is the main job: it reads a trace, repairs its clocks, matches messages and
+collectives, and prints whether the trace is sound, the parallel efficiency, the wait
+states, the critical path, the cost of each source line, the overhead of its MPI calls
+beyond what such calls need, profiles and messages.
+
+What calls need is learned from the trace itself or, with --profile, was learned by
+'tracekit fit' from a benchmark of the same machine.
+
+Several paths make one trace where a tool writes one file for each rank.`,
+		Example: `  tracekit analyze traces.otf2
+  tracekit analyze --from 10% --to 90% --ranks 0-63 traces.otf2
+  tracekit analyze --json --fail-if 'parallel_efficiency<0.8' traces.otf2
+  tracekit analyze -o report/ traces.otf2`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			opts.paths = args
+			if err := opts.validate(); err != nil {
+				return err
+			}
+			return run(c.Context(), io, opts)
+		},
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func (o *analyzeOptions) addFlags(set *pflag.FlagSet) {
+	o.addReading(set)
+	o.addSelection(set)
+	o.mergeFlags.add(set)
+	o.modelFlags.add(set)
+	set.BoolVar(&o.overhead, "overhead", true, "find the overhead of MPI calls; --overhead=false saves the time to fit their laws")
+	set.StringVar(&o.profile, "profile", "", "`file` that says what calls need, written by 'tracekit fit' (default: learn it from the trace)")
+	set.IntVar(&o.top, "top", 10, "`rows` of each table")
+	set.StringArrayVar(&o.failIf, "fail-if", nil, "exit with 4 if this `condition` on the JSON document holds, such as 'parallel_efficiency<0.8'; repeatable")
+	set.StringVarP(&o.outDir, "output", "o", "", "also write report, document, plots and tables into this `directory`")
+	set.BoolVar(&o.force, "force", false, "write into an output directory that exists")
+}
+
+// validate checks every flag before any file is opened.
+func (o *analyzeOptions) validate() (err error) {
+	if err := o.checkJobs(); err != nil {
+		return err
+	}
+	if err := o.mergeFlags.validate(); err != nil {
+		return err
+	}
+	if err := o.modelFlags.validate(); err != nil {
+		return err
+	}
+	if o.top < 1 {
+		return usagef("--top %d: want at least 1", o.top)
+	}
+	if o.conditions, err = parseConditions(o.failIf); err != nil {
+		return err
+	}
+	if o.selected, err = o.selection(); err != nil {
+		return err
+	}
+	if o.outDir != "" {
+		return refuseExisting(o.outDir, o.force)
+	}
+	return nil
+}
+
+func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
+	profile, err := readProfile(opts.profile)
+	if err != nil {
+		return err
+	}
+	src, err := openTrace(ctx, opts.paths)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	warnOfProfile(io, profile, src, opts.quantile)
+	t, err := opts.merge(ctx, io, &opts.traceFlags, src)
+	if err != nil {
+		return err
+	}
+	defer t.Pool.Close()
+	a, err := analyzeTrace(ctx, io, opts, t, profile)
+	if err != nil {
+		return err
+	}
+	if opts.outDir != "" {
+		if err := writeReport(ctx, io, opts, t, a); err != nil {
+			return err
+		}
+	}
+	if err := printAnalysis(io, opts, a); err != nil {
+		return err
+	}
+	reasons, err := failing(a, opts.conditions)
+	if err != nil {
+		return err
+	}
+	return gate(append(strictly(opts.strict, a.Findings), reasons...))
+}
+
+func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*stats.Analysis, error) {
+	bar := startProgress(io, opts.quiet, "analysing")
+	defer bar.done()
+	return stats.Analyze(ctx, t, stats.Options{
+		Jobs: opts.jobs, Ranks: opts.selected.ranks, From: opts.selected.from, To: opts.selected.to,
+		Top: opts.top, Progress: &bar.Progress, Overhead: opts.overheadOptions(profile),
+	})
+}
+
+func printAnalysis(io *streams, opts *analyzeOptions, a *stats.Analysis) error {
+	if opts.json {
+		return printJSON(io.Out, a)
+	}
+	r := &report{w: io.Out, width: io.Width, top: opts.top, a: a}
+	r.print()
+	if opts.outDir != "" {
+		fmt.Fprintf(io.Out, "\nReport, plots and tables: %s\n", opts.outDir)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"tracekit/plots"
+	"tracekit/reconstruct"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// writeReport writes everything about an analysis into a directory: the report as text,
+// the document as JSON, calls, messages and collectives as Parquet, the space-time diagram, the
+// communication matrix and the overhead of MPI calls as pictures.
+func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis) error {
+	out := reportDir{dir: opts.outDir, force: opts.force}
+	out.file("report.txt", func(w io.Writer) error {
+		(&report{w: w, width: 160, top: opts.top, a: a}).print()
+		return nil
+	})
+	out.json("analysis.json", a)
+	for _, table := range t.ArrowTables() {
+		out.table(table)
+	}
+	if len(t.World) > 0 && a.Trace.DurationNs > 0 {
+		timeline, err := drawReport(ctx, s, opts, t, a.Waits)
+		if err != nil {
+			return err
+		}
+		out.figure("spacetime", timeline.Figure())
+	}
+	if len(a.CommMatrix) > 0 {
+		figure, err := plots.CommMatrix(matrixPlot(a, len(t.World)))
+		if err != nil {
+			return err
+		}
+		out.figure("comm_matrix", figure)
+	}
+	if a.Overhead != nil && a.Overhead.OverheadNs > 0 {
+		if err := drawOverhead(&out, a, opts.top); err != nil {
+			return err
+		}
+	}
+	return out.err
+}
+
+// keysDrawn is how many keys, those with the most overhead, have a histogram in a report.
+const keysDrawn = 6
+
+// drawOverhead draws the overhead of the top lines by rank, and the laws behind it.
+func drawOverhead(out *reportDir, a *stats.Analysis, top int) error {
+	figure, err := overheadByRank(a, top)
+	if err != nil {
+		return err
+	}
+	out.figure("overhead_by_rank", figure)
+	keys := a.Overhead.Keys
+	for i := range keys {
+		if i == keysDrawn || keys[i].OverheadNs == 0 {
+			break
+		}
+		figure, err := histogramPlot(&keys[i])
+		if err != nil {
+			return err
+		}
+		out.figure(fmt.Sprintf("overhead_%d_%s", i+1, keyFile(&keys[i])), figure)
+	}
+	return nil
+}
+
+func drawReport(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, waits stats.CallWaits) (*plots.Timeline, error) {
+	bar := startProgress(io, opts.quiet, "drawing")
+	defer bar.done()
+	return reconstruct.Diagram(ctx, t, waits, reconstruct.DiagramOptions{
+		Title: traceName(t.Source.Info().Path), Ranks: opts.selected.ranks, From: opts.selected.from, To: opts.selected.to,
+		ColorBy: reconstruct.ByRegion, Jobs: opts.jobs, Progress: &bar.Progress,
+	})
+}
+
+func matrixPlot(a *stats.Analysis, ranks int) plots.MatrixData {
+	d := plots.MatrixData{Title: "Bytes sent, " + traceName(a.Trace.Path), Ranks: ranks, ScaleLabel: "bytes sent", Unit: plots.Bytes}
+	for _, c := range a.CommMatrix {
+		d.Entries = append(d.Entries, plots.MatrixEntry{From: int(c.From), To: int(c.To), Value: float64(c.Bytes)})
+	}
+	return d
+}

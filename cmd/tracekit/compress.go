@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	stdio "io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"tracekit/engine"
+	"tracekit/formulae"
+	"tracekit/trace"
+)
+
+type compressOptions struct {
+	traceFlags
+	paths     []string
+	output    string
+	force     bool
+	mode      string
+	timeError string
+	terms     int
+	byMemory  bool
+
+	formulae formulae.Options
+}
+
+// A compressDocument is the report of compressing, with the learned share against the
+// memory allowed if it was asked for.
+type compressDocument struct {
+	*formulae.Report
+	ByMemory []formulae.MemoryRow `json:"learned_by_memory,omitempty"`
+}
+
+func newCompress(io *streams, run func(context.Context, *streams, *compressOptions) error) *cobra.Command {
+	opts := &compressOptions{}
+	cmd := &cobra.Command{
+		Use:   "compress TRACE... -o FILE.tkf",
+		Short: "Write a trace as formulae",
+		Long: `Compress writes a trace as formulae and says what was learned and how large the parts are.
+
+The lossless mode (the default) keeps all event tables: structure exactly, times exactly or
+within --time-error. The stat mode keeps formulae of bounded size and mean durations, so
+that the file does not grow with the run; its bound is printed. Every command reads a .tkf
+as it reads a trace.`,
+		Example: `  tracekit compress traces.otf2 -o run.tkf
+  tracekit compress --time-error 1us traces.otf2 -o run.tkf
+  tracekit compress --mode stat --terms 18 traces.otf2 -o run.tkf`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			opts.paths = args
+			if err := opts.validate(); err != nil {
+				return err
+			}
+			return run(c.Context(), io, opts)
+		},
+	}
+	set := cmd.Flags()
+	opts.addReading(set)
+	set.StringVarP(&opts.output, "output", "o", "", "`file` to write")
+	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
+	set.StringVar(&opts.mode, "mode", "lossless", "what is kept: lossless or stat")
+	set.StringVar(&opts.timeError, "time-error", "0", "largest `error` of times in lossless mode: 0, 1us, 1%")
+	set.IntVar(&opts.terms, "terms", formulae.DefaultTerms, "memory allowed to each formula, in `terms`")
+	set.BoolVar(&opts.byMemory, "by-memory", false, "also print the learned share against the memory allowed")
+	return cmd
+}
+
+func (o *compressOptions) validate() (err error) {
+	if o.output == "" {
+		return usagef("compress: name the file with -o FILE.tkf")
+	}
+	if err := o.checkJobs(); err != nil {
+		return err
+	}
+	switch o.mode {
+	case "lossless":
+		o.formulae.Mode = formulae.Lossless
+	case "stat":
+		o.formulae.Mode = formulae.Statistics
+	default:
+		return usagef("--mode %q: want lossless or stat", o.mode)
+	}
+	if o.formulae.TimeError, err = formulae.ParseTimeError(o.timeError); err != nil {
+		return usageError{err}
+	}
+	if o.terms < 1 || o.terms > 1<<16 {
+		return usagef("--terms %d: want 1 to %d", o.terms, 1<<16)
+	}
+	o.formulae.Terms, o.formulae.Jobs, o.formulae.Learn = o.terms, o.jobs, true
+	return refuseExisting(o.output, o.force)
+}
+
+func runCompress(ctx context.Context, io *streams, opts *compressOptions) error {
+	src, err := openTrace(ctx, opts.paths)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	doc := &compressDocument{}
+	err = writeAtomically(opts.output, opts.force, func(w stdio.Writer) (err error) {
+		bar := startProgress(io, opts.quiet, "compressing")
+		defer bar.done()
+		opts.formulae.Progress = &bar.Progress
+		doc.Report, err = formulae.Compress(ctx, src, w, opts.formulae)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if opts.byMemory {
+		if doc.ByMemory, err = learnedByMemory(ctx, io, opts, src); err != nil {
+			return err
+		}
+	}
+	if opts.json {
+		err = printJSON(io.Out, doc)
+	} else {
+		doc.print(io, opts.output)
+	}
+	if err != nil {
+		return err
+	}
+	return gate(strictly(opts.strict, findingRows(src)))
+}
+
+func learnedByMemory(ctx context.Context, io *streams, opts *compressOptions, src trace.Source) ([]formulae.MemoryRow, error) {
+	bar := startProgress(io, opts.quiet, "learning")
+	defer bar.done()
+	return formulae.LearnedByMemory(ctx, src, formulae.MemoryTerms(), engine.Options{Jobs: opts.jobs, Progress: &bar.Progress})
+}
+
+func (doc *compressDocument) print(io *streams, output string) {
+	s, w := doc.Sizes, io.Out
+	fmt.Fprintf(w, "%s: %s of %s", output, formatBytes(uint64(s.File)), formatBytes(uint64(s.Trace)))
+	if s.File > 0 {
+		fmt.Fprintf(w, ", %.1f to 1", float64(s.Trace)/float64(s.File))
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintf(w, "  structure %s, times %s, definitions %s", formatBytes(uint64(s.Structure)),
+		formatBytes(uint64(s.Times)), formatBytes(uint64(s.Definitions)))
+	if s.Bound != nil {
+		fmt.Fprintf(w, "; bound for any length of the run %s", formatBytes(uint64(*s.Bound)))
+	}
+	fmt.Fprintf(w, "\n  %s with %s\n", plural(doc.Ranks.Ranks, "location", "locations"),
+		plural(doc.Ranks.RankClasses, "different course of events", "different courses of events"))
+	if doc.Error.Time.Max > 0 {
+		fmt.Fprintf(w, "  times are off by at most %s, %s in the mean\n", formatTime(doc.Error.Time.Max), nanoseconds(doc.Error.Time.Mean))
+	}
+	if doc.Dropped > 0 {
+		fmt.Fprintf(w, "  %s of kinds that this mode does not keep\n", plural(int(doc.Dropped), "event", "events"))
+	}
+	if l := doc.Learned; l != nil {
+		learnedGrid(l).print(w, io.Width)
+	}
+	byMemoryGrid(doc.ByMemory).print(w, io.Width)
+}
+
+func learnedGrid(l *formulae.Learned) *grid {
+	g := &grid{heading: "Learned: static is the share of constructs, dynamic weighs them by how often they took place",
+		titles: []string{"<sequences", "constructs", "static", "dynamic", "identity", "general", "iteration", "cycle", "not learned"}}
+	for _, s := range l.All() {
+		if s.Constructs == 0 {
+			continue
+		}
+		k := s.ByKind
+		g.add(s.Name, formatCount(s.Constructs), formatShare(s.Static), formatShare(s.Dynamic), formatCount(k.Identity),
+			formatCount(k.General), formatCount(k.Iteration), formatCount(k.Cycle), formatCount(k.Failed))
+	}
+	return g
+}
+
+// byMemoryGrid has a row for each category and a column for each memory allowed.
+func byMemoryGrid(rows []formulae.MemoryRow) *grid {
+	g := &grid{heading: "Learned share (static) against the memory allowed, in terms", titles: []string{"<sequences"}}
+	lines := map[string][]string{}
+	var names []string
+	for i := range rows {
+		g.titles = append(g.titles, strconv.Itoa(rows[i].Terms))
+		for _, s := range rows[i].All() {
+			if s.Constructs == 0 {
+				continue
+			}
+			if lines[s.Name] == nil {
+				names = append(names, s.Name)
+				lines[s.Name] = []string{s.Name}
+			}
+			lines[s.Name] = append(lines[s.Name], formatShare(s.Static))
+		}
+	}
+	for _, name := range names {
+		g.add(lines[name]...)
+	}
+	return g
+}

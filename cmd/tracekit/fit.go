@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	stdio "io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tracekit/stats"
+	"tracekit/stats/fit"
+	"tracekit/trace"
+)
+
+// fitOptions are the flags of fit.
+type fitOptions struct {
+	traceFlags
+	mergeFlags
+	modelFlags
+	paths     []string
+	paper     bool
+	stability bool
+	library   string
+	top       int
+	output    string
+	plots     string
+	force     bool
+
+	selected selection
+}
+
+func newFit(io *streams, run func(context.Context, *streams, *fitOptions) error) *cobra.Command {
+	opts := &fitOptions{}
+	cmd := &cobra.Command{
+		Use:   "fit TRACE...",
+		Short: "Learn what MPI calls need, from a benchmark or any other trace",
+		Long: `Fit learns how long a call needs that nothing disturbs, for each MPI function, number of
+processes and number of bytes: it fits laws to the durations of the calls, tests them,
+and gives the time t_max that a call exceeds only if something was in its way. Wait states
+are taken off first, unless --paper asks for the paper's way: whole benchmark runs as
+they are.
+
+The profile that -o writes is used by 'tracekit analyze --profile'. It is good for the
+machine and the MPI library of the traces. Several traces, with different numbers of
+processes, make one profile.`,
+		Example: `  tracekit fit mpibench-2 mpibench-4 -o node.json
+  tracekit analyze --profile node.json traces.otf2
+  tracekit fit --stability --plots plots/ mpibench-2`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			opts.paths = args
+			if err := opts.validate(); err != nil {
+				return err
+			}
+			return run(c.Context(), io, opts)
+		},
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func (o *fitOptions) addFlags(set *pflag.FlagSet) {
+	o.addReading(set)
+	o.addSelection(set)
+	o.mergeFlags.add(set)
+	o.modelFlags.add(set)
+	set.BoolVar(&o.paper, "paper", false, "the paper's way: all calls, wait states left in, the accepted law with the smallest χ²")
+	set.BoolVar(&o.stability, "stability", false, "also show how t_max settles with the number of calls")
+	set.StringVar(&o.library, "library", "", "`name` and version of the MPI library, kept in the profile")
+	set.IntVar(&o.top, "top", 0, "`rows` of the table, and histograms drawn: the keys with the most calls; 0 is all")
+	set.StringVarP(&o.output, "output", "o", "", "write the profile to this `file`")
+	set.StringVar(&o.plots, "plots", "", "draw histograms, costs and stability into this `directory`")
+	set.BoolVar(&o.force, "force", false, "overwrite the output")
+}
+
+// validate checks every flag before any file is opened.
+func (o *fitOptions) validate() (err error) {
+	for _, check := range []func() error{o.checkJobs, o.mergeFlags.validate, o.modelFlags.validate} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	if o.top < 0 {
+		return usagef("--top %d: want at least 0", o.top)
+	}
+	if o.selected, err = o.selection(); err != nil {
+		return err
+	}
+	for _, name := range []string{o.output, o.plots} {
+		if name == "" {
+			continue
+		}
+		if err := refuseExisting(name, o.force); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *fitOptions) fitOptions(resolution int64) fit.Options {
+	out := o.modelFlags.options()
+	out.Resolution, out.Paper, out.SmallestChi2 = resolution, o.paper, o.paper
+	return out
+}
+
+func runFit(ctx context.Context, io *streams, opts *fitOptions) error {
+	m := &measured{Measurement: stats.Measurement{Samples: make(map[fit.Key]*fit.Sample), Order: make(map[fit.Key][]int64)}}
+	for _, path := range opts.paths {
+		if err := m.add(ctx, io, opts, path); err != nil {
+			return err
+		}
+	}
+	model := opts.fitOptions(m.tick)
+	groups := fit.Calibrate(m.Samples, model)
+	profile := fit.ProfileOf(groups, model)
+	profile.Machine, profile.Library, profile.Creator, profile.Processes = m.machine, opts.library, m.creator, m.processes
+	doc := newFitDocument(opts, m, groups, &profile)
+	if opts.stability {
+		doc.Stability = stableKeys(m.Order, model)
+	}
+	if opts.output != "" {
+		if err := writeAtomically(opts.output, opts.force, func(w stdio.Writer) error { return writeProfile(w, &profile) }); err != nil {
+			return err
+		}
+	}
+	if opts.plots != "" {
+		if err := drawFit(opts, doc, &profile); err != nil {
+			return err
+		}
+	}
+	if opts.json {
+		return doc.strictly(opts, printJSON(io.Out, doc))
+	}
+	doc.print(io, opts)
+	return doc.strictly(opts, nil)
+}
+
+// measured is what the traces hold together.
+type measured struct {
+	stats.Measurement
+	machine, creator string
+	processes        int
+	tick             int64 // ns, of the coarsest clock
+	findings         []stats.Finding
+}
+
+// stableCalls is how many durations of each key are kept for the study of stability.
+const stableCalls = 5000
+
+// add reads one more trace.
+func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path string) error {
+	src, err := openTrace(ctx, []string{path})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	t, err := opts.merge(ctx, io, &opts.traceFlags, src)
+	if err != nil {
+		return err
+	}
+	defer t.Pool.Close()
+	keep := 0
+	if opts.stability {
+		keep = stableCalls
+	}
+	one, err := stats.Measure(ctx, t, stats.Options{Ranks: opts.selected.ranks, From: opts.selected.from, To: opts.selected.to},
+		stats.MeasureOptions{WithWaits: opts.paper, Keep: keep})
+	if err != nil {
+		return err
+	}
+	m.describe(io, t, path)
+	for k, s := range one.Samples {
+		if m.Samples[k] == nil {
+			m.Samples[k] = s
+			continue
+		}
+		m.Samples[k].Combine(s)
+	}
+	for k, order := range one.Order {
+		m.Order[k] = append(m.Order[k], order...)
+	}
+	m.findings = append(m.findings, stats.FindingRows(t.Findings)...)
+	return nil
+}
+
+// describe notes where a trace comes from, and warns if the one before came from elsewhere.
+func (m *measured) describe(io *streams, t *trace.Trace, path string) {
+	machine, creator := machineOf(t.Source), t.Source.Info().Creator
+	if m.processes > 0 && (machine != m.machine || creator != m.creator) {
+		fmt.Fprintf(io.Err, "tracekit: warning: %s was made on %q with %q, the traces before on %q with %q\n", path, machine, creator, m.machine, m.creator)
+	} else {
+		m.machine, m.creator = machine, creator
+	}
+	m.processes = max(m.processes, len(t.World))
+	tick := int64((1_000_000_000-1)/t.Defs.Clock.Resolution) + 1
+	m.tick = max(m.tick, tick)
+}

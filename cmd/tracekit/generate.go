@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tracekit/readers"
+	"tracekit/samples"
+	"tracekit/trace"
+)
+
+type generateOptions struct {
+	samples.Options
+	output string
+	force  bool
+	json   bool
+}
+
+func newGenerate(io *streams, run func(context.Context, *streams, *generateOptions) error) *cobra.Command {
+	opts := &generateOptions{}
+	var programs strings.Builder
+	for _, p := range samples.Programs() {
+		fmt.Fprintf(&programs, "  %-14s %s\n", p.Name, p.Help)
+	}
+	cmd := &cobra.Command{
+		Use:   "generate PROGRAM -o DIR",
+		Short: "Write a trace whose analysis is known",
+		Long: `Generate simulates a program and writes the trace that a measurement of it would have
+written (an OTF2 archive, or another format if the name says so, see convert), with planted faults of exactly known size; it prints what an analysis must
+find. Amounts are in nanoseconds. The same options give the same bytes.
+
+Programs:
+` + programs.String(),
+		Example: `  tracekit generate halo --ranks 64 --iterations 1000 --late-sender 5000 -o /tmp/halo
+  tracekit analyze /tmp/halo`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			opts.Program = args[0]
+			if opts.output == "" {
+				return usagef("generate: name the trace with -o DIR")
+			}
+			if err := refuseExisting(opts.output, opts.force); err != nil {
+				return err
+			}
+			return run(c.Context(), io, opts)
+		},
+	}
+	set := cmd.Flags()
+	set.StringVarP(&opts.output, "output", "o", "", "`trace` to write")
+	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
+	set.BoolVar(&opts.json, "json", false, "print what is true of the trace as JSON")
+	set.IntVar(&opts.Ranks, "ranks", 8, "processes")
+	set.IntVar(&opts.Iterations, "iterations", 100, "of the main loop")
+	set.Uint64Var(&opts.Seed, "seed", 1, "of the variation of compute times")
+	set.IntVar(&opts.Threads, "threads", 1, "per process")
+	set.Int64Var(&opts.Compute, "compute", 0, "ns of a computation (default 10000)")
+	set.Int64Var(&opts.Bytes, "bytes", 0, "of a message (default 1024)")
+	plant := &opts.Plant
+	set.Int64Var(&plant.LateSender, "late-sender", 0, "ns that a receiver waits, once per iteration")
+	set.Int64Var(&plant.LateReceiver, "late-receiver", 0, "ns that a synchronous sender waits")
+	set.Int64Var(&plant.WrongOrder, "wrong-order", 0, "ns that a receiver waits for the second of two messages")
+	set.Int64Var(&plant.EarlyReduce, "early-reduce", 0, "ns that the root of a Reduce waits")
+	set.Int64Var(&plant.LateBroadcast, "late-broadcast", 0, "ns that all but the root of a Bcast wait")
+	set.Int64Var(&plant.Imbalance, "imbalance", 0, "ns that the last rank computes longer each time")
+	set.Int64Var(&plant.CriticalPath, "critical-path", 0, "ns that one rank after another computes while all wait")
+	set.IntVar(&plant.Lost, "lost", 0, "messages without a receive, and as many receives without a send")
+	set.Int64Var(&plant.Skew, "skew", 0, "ns by which clocks differ at most")
+	set.Int64Var(&plant.Drift, "drift", 0, "parts per million by which clocks run fast at most")
+	set.StringVar((*string)(&plant.Offsets), "offsets", "", "clock offsets: right (default), none or wrong")
+	return cmd
+}
+
+func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error {
+	if opts.Plant.Offsets == "right" {
+		opts.Plant.Offsets = samples.OffsetsRight
+	}
+	truth, err := samples.Generate(ctx, opts.Options, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
+		return readers.Create(opts.output, "", opts.force, info, defs)
+	})
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		return printJSON(io.Out, truth)
+	}
+	fmt.Fprintf(io.Out, "%s: %s at %s, %s (%s), run time %s\n", opts.output, plural(int(truth.Events), "event", "events"),
+		plural(truth.Locations, "location", "locations"), plural(int(truth.Messages), "message", "messages"),
+		formatBytes(truth.Bytes), formatTime(truth.Last-truth.First))
+	g := &grid{heading: "What an analysis must find", titles: []string{"<wait state", "calls", "time"}}
+	w := truth.Waits
+	for _, row := range []struct {
+		name string
+		w    samples.Wait
+	}{
+		{"late sender", w.LateSender}, {"  in wrong order, same source", w.WrongOrderSame},
+		{"  in wrong order, different source", w.WrongOrderDifferent}, {"late receiver", w.LateReceiver},
+		{"wait at N×N", w.WaitAtNxN}, {"N×N completion", w.NxNCompletion}, {"wait at barrier", w.WaitAtBarrier},
+		{"barrier completion", w.BarrierCompletion}, {"late broadcast", w.LateBroadcast},
+		{"early reduce", w.EarlyReduce}, {"early scan", w.EarlyScan}, {"wait at N×N, unclassified", w.WaitAtNxNUnclassified},
+	} {
+		if row.w.Count > 0 {
+			g.add(row.name, formatCount(row.w.Count), formatTime(row.w.Time))
+		}
+	}
+	g.print(io.Out, io.Width)
+	return nil
+}

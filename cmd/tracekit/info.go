@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tracekit/engine"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// infoSchema names the JSON document of info.
+const infoSchema = "tracekit.info/1"
+
+type infoOptions struct {
+	traceFlags
+	counts bool
+	paths  []string
+}
+
+// An infoDocument says what is in a trace. Records is absent unless they were counted.
+type infoDocument struct {
+	Schema      string            `json:"schema"`
+	Trace       stats.TraceInfo   `json:"trace"`
+	Version     string            `json:"version"`
+	Machine     string            `json:"machine"`
+	Description string            `json:"description"`
+	Properties  map[string]string `json:"properties"`
+	Bytes       int64             `json:"bytes"`
+	Definitions map[string]int    `json:"definitions"`
+	Records     map[string]uint64 `json:"records,omitempty"`
+	Findings    []stats.Finding   `json:"findings"`
+
+	communicators []communicator
+	threads       int
+	offsets       int
+}
+
+type communicator struct {
+	name    string
+	members int
+	count   int
+}
+
+func newInfo(io *streams, run func(context.Context, *streams, *infoOptions) error) *cobra.Command {
+	opts := &infoOptions{}
+	cmd := &cobra.Command{
+		Use:   "info TRACE...",
+		Short: "Say what is in a trace",
+		Long: `Info prints what is in a trace: format, writer, processes, threads, communicators,
+time span, clock, findings. It reads definitions alone; --counts reads all events and
+counts them by kind.
+
+TRACE is an OTF2 anchor or directory, a Paraver or JSON trace (also compressed), or what
+"tracekit convert" writes; the format is recognised by content.`,
+		Example: `  tracekit info scorep-20261121/traces.otf2
+  tracekit info --counts --json scorep-20261121`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			opts.paths = args
+			if err := opts.checkJobs(); err != nil {
+				return err
+			}
+			return run(c.Context(), io, opts)
+		},
+	}
+	opts.addReading(cmd.Flags())
+	cmd.Flags().BoolVar(&opts.counts, "counts", false, "read all events and count them by kind")
+	return cmd
+}
+
+func runInfo(ctx context.Context, io *streams, opts *infoOptions) error {
+	src, err := openTrace(ctx, opts.paths)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	doc := newInfoDocument(src)
+	if opts.counts {
+		if err := countRecords(ctx, io, opts, src, doc); err != nil {
+			return err
+		}
+	}
+	doc.Findings = stats.FindingRows(src.Findings())
+	if opts.json {
+		err = printJSON(io.Out, doc)
+	} else {
+		doc.print(io)
+	}
+	if err != nil {
+		return err
+	}
+	return gate(strictly(opts.strict, doc.Findings))
+}
+
+func newInfoDocument(src trace.Source) *infoDocument {
+	about, d := src.Info(), src.Defs()
+	doc := &infoDocument{
+		Schema: infoSchema, Version: about.Version, Machine: about.Machine, Description: about.Description,
+		Properties: about.Properties, Bytes: about.Bytes,
+		Definitions: map[string]int{
+			"strings": len(d.Strings), "system_tree_nodes": len(d.SystemTree), "location_groups": len(d.LocationGroups),
+			"locations": len(d.Locations), "regions": len(d.Regions), "groups": len(d.Groups), "communicators": len(d.Comms),
+			"source_locations": len(d.SourceLocations), "calling_contexts": len(d.CallingContexts),
+			"metric_members": len(d.MetricMembers), "metrics": len(d.Metrics), "attributes": len(d.Attributes),
+			"others": len(d.Opaque),
+		},
+	}
+	world := d.World()
+	doc.Trace = stats.TraceInfo{
+		Path: about.Path, Format: about.Format, Creator: about.Creator,
+		Processes: len(world), Locations: len(d.Locations), Events: announcedEvents(d),
+		EndNs: d.Clock.Nanoseconds(int64(d.Clock.Length)), ClockResolutionHz: d.Clock.Resolution,
+	}
+	doc.Trace.DurationNs = doc.Trace.EndNs
+	for _, l := range d.Locations {
+		if l.Kind == trace.LocationCPUThread {
+			doc.threads++
+		}
+		if len(l.ClockOffsets) > 1 {
+			doc.offsets++
+		}
+	}
+	doc.communicators = describeComms(d, len(world))
+	return doc
+}
+
+// describeComms counts communicators by name and size.
+func describeComms(d *trace.Defs, world int) []communicator {
+	var out []communicator
+	for _, c := range d.Comms {
+		members := 0
+		if int(c.Group) < len(d.Groups) {
+			members = len(d.Groups[c.Group].Members)
+			if d.Groups[c.Group].Kind == trace.GroupCommSelf {
+				members = 1
+			}
+		}
+		name := d.String(c.Name)
+		if name == "" {
+			name = "(unnamed)"
+		}
+		if c.Inter {
+			name += ", intercommunicator"
+		}
+		if i := slices.IndexFunc(out, func(o communicator) bool { return o.name == name && o.members == members }); i >= 0 {
+			out[i].count++
+			continue
+		}
+		out = append(out, communicator{name, members, 1})
+	}
+	return out
+}
+
+// counting counts the events of each kind.
+type counting struct{}
+
+type kindCounts [256]uint64
+
+func (counting) Map(_ context.Context, _ *trace.Defs, _ trace.LocationID, batches iter.Seq2[*trace.Batch, error]) (*kindCounts, error) {
+	n := new(kindCounts)
+	for b, err := range batches {
+		if err != nil {
+			return nil, err
+		}
+		n.add(b)
+	}
+	return n, nil
+}
+
+func (counting) Combine(a, b *kindCounts) *kindCounts {
+	for k, n := range b {
+		a[k] += n
+	}
+	return a
+}
+
+func (n *kindCounts) add(b *trace.Batch) {
+	for _, kinds := range [][]trace.Kind{b.Flow.Kind, b.P2P.Kind, b.Coll.Kind, b.Other.Kind} {
+		for _, k := range kinds {
+			n[k]++
+		}
+	}
+	for _, t := range b.Order {
+		if t == trace.TableMetric {
+			n[trace.KindMetric]++
+		}
+	}
+}
+
+func countRecords(ctx context.Context, io *streams, opts *infoOptions, src trace.Source, doc *infoDocument) error {
+	bar := startProgress(io, opts.quiet, "counting")
+	defer bar.done()
+	counts, err := engine.Run(ctx, src, engine.Options{Jobs: opts.jobs, Progress: &bar.Progress}, counting{})
+	if err != nil {
+		return err
+	}
+	doc.Records = map[string]uint64{}
+	doc.Trace.Events = 0
+	for k, n := range counts {
+		if n > 0 {
+			doc.Records[trace.Kind(k).String()] = n
+			doc.Trace.Events += n
+		}
+	}
+	return nil
+}
+
+func (doc *infoDocument) print(io *streams) {
+	t, w := doc.Trace, io.Out
+	fmt.Fprintf(w, "%s\n", t.Path)
+	line := func(what, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "  %-15s %s\n", what, value)
+		}
+	}
+	line("format", strings.TrimSpace(strings.ToUpper(t.Format)+" "+doc.Version))
+	line("written by", t.Creator)
+	line("machine", doc.Machine)
+	line("description", doc.Description)
+	line("size", formatBytes(uint64(doc.Bytes)))
+	line("processes", formatCount(t.Processes))
+	line("locations", fmt.Sprintf("%s (%s)", formatCount(t.Locations), plural(doc.threads, "CPU thread", "CPU threads")))
+	line("events", formatCount(t.Events))
+	line("time span", formatTime(t.DurationNs))
+	line("clock", fmt.Sprintf("%s ticks per second; offsets measured for %s", formatCount(t.ClockResolutionHz), plural(doc.offsets, "location", "locations")))
+	for _, k := range sortedKeys(doc.Properties) {
+		line("property", k+" = "+doc.Properties[k])
+	}
+	comms := &grid{heading: "Communicators", titles: []string{"<name", "members", "number"}}
+	for _, c := range doc.communicators {
+		comms.add(c.name, formatCount(c.members), formatCount(c.count))
+	}
+	comms.print(w, io.Width)
+	defs := &grid{heading: "Definitions", titles: []string{"<kind", "number"}}
+	for _, k := range sortedKeys(doc.Definitions) {
+		if doc.Definitions[k] > 0 {
+			defs.add(strings.ReplaceAll(k, "_", " "), formatCount(doc.Definitions[k]))
+		}
+	}
+	defs.print(w, io.Width)
+	records := &grid{heading: "Records", titles: []string{"<kind", "number"}}
+	for _, k := range sortedKeys(doc.Records) {
+		records.add(k, formatCount(doc.Records[k]))
+	}
+	records.print(w, io.Width)
+	if len(doc.Findings) > 0 {
+		printFindings(w, doc.Findings)
+	}
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite the goldens in testdata")
+
+// tracekit runs a command line in the given folder and returns what it printed.
+func tracekit(t *testing.T, dir string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	t.Chdir(dir)
+	var out, errs bytes.Buffer
+	code = run(context.Background(), &streams{Out: &out, Err: &errs, Width: 120}, args)
+	return out.String(), errs.String(), code
+}
+
+// TestGoldens runs the command line in each testdata/*.txtar, whose comment says why it is
+// there. "SAMPLES" stands for the folder of sample archives, files of the archive are laid
+// out in the working folder, and output must equal stdout and stderr.
+func TestGoldens(t *testing.T) {
+	samples, err := filepath.Abs("../../samples/archives")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, name := range files {
+		golden, err := filepath.Abs(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) { runGolden(t, golden, samples) })
+	}
+}
+
+func runGolden(t *testing.T, golden, samples string) {
+	archive, err := txtar.ParseFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	parts := map[string]string{}
+	for _, f := range archive.Files {
+		switch f.Name {
+		case "args", "stdout", "stderr", "exit":
+			parts[f.Name] = string(f.Data)
+		default:
+			path := filepath.Join(dir, f.Name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	args := strings.Split(strings.TrimSpace(strings.ReplaceAll(parts["args"], "SAMPLES", samples)), "\n")
+	stdout, stderr, code := tracekit(t, dir, args...)
+	got := map[string]string{
+		"stdout": strings.ReplaceAll(stdout, samples, "SAMPLES"),
+		"stderr": strings.ReplaceAll(stderr, samples, "SAMPLES"),
+		"exit":   fmt.Sprintf("%d\n", code),
+	}
+	if *update {
+		rewrite(t, golden, archive, got)
+		return
+	}
+	for _, part := range []string{"exit", "stderr", "stdout"} {
+		if diff := cmp.Diff(parts[part], got[part]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", part, diff)
+		}
+	}
+}
+
+func rewrite(t *testing.T, golden string, archive *txtar.Archive, got map[string]string) {
+	var kept []txtar.File
+	for _, f := range archive.Files {
+		if _, output := got[f.Name]; !output {
+			kept = append(kept, f)
+		}
+	}
+	for _, part := range []string{"exit", "stdout", "stderr"} {
+		if got[part] != "" {
+			kept = append(kept, txtar.File{Name: part, Data: []byte(got[part])})
+		}
+	}
+	archive.Files = kept
+	if err := os.WriteFile(golden, txtar.Format(archive), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestJobsAndMemoryDoNotChangeTheAnswer states that output depends on the trace alone.
+func TestJobsAndMemoryDoNotChangeTheAnswer(t *testing.T) {
+	archive, err := filepath.Abs("../../samples/archives/zoo-4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	want, _, code := tracekit(t, dir, "analyze", "--json", "--jobs", "1", archive)
+	if code != exitDone {
+		t.Fatalf("exit code %d", code)
+	}
+	for _, args := range [][]string{{"--jobs", "4"}, {"--memory", "0"}, {"--jobs", "3", "--memory", "64KiB"}} {
+		got, _, _ := tracekit(t, dir, append([]string{"analyze", "--json", archive}, args...)...)
+		if got != want {
+			t.Errorf("%v changes the document", args)
+		}
+	}
+}
+
+// TestReportDirectory looks for what -o promises, and that nothing is overwritten unasked.
+func TestReportDirectory(t *testing.T) {
+	archive, err := filepath.Abs("../../samples/archives/ring-4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if _, stderr, code := tracekit(t, dir, "analyze", "-o", "report", archive); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	for _, name := range []string{"report.txt", "analysis.json", "spacetime.png", "spacetime.svg", "comm_matrix.png",
+		"overhead_by_rank.png", "tables/calls.parquet", "tables/messages.parquet"} {
+		if s, err := os.Stat(filepath.Join(dir, "report", name)); err != nil || s.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, _, code := tracekit(t, dir, "analyze", "-o", "report", archive); code != exitUsage {
+		t.Errorf("writing over a report: exit code %d, want %d", code, exitUsage)
+	}
+	if _, _, code := tracekit(t, dir, "analyze", "-o", "report", "--force", archive); code != exitDone {
+		t.Errorf("--force: exit code %d", code)
+	}
+}
+
+// TestMan states that there is a page for each command.
+func TestMan(t *testing.T) {
+	dir := t.TempDir()
+	if _, stderr, code := tracekit(t, dir, "man", "man1"); code != exitDone {
+		t.Fatal(stderr)
+	}
+	for _, c := range commands(&streams{}) {
+		if _, err := os.Stat(filepath.Join(dir, "man1", "tracekit-"+c.Name()+".1")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestInterrupted states that a cancelled run fails and leaves nothing behind.
+func TestInterrupted(t *testing.T) {
+	archive, err := filepath.Abs("../../samples/archives/ring-4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, errs bytes.Buffer
+	code := run(ctx, &streams{Out: &out, Err: &errs, Width: 120}, []string{"spacetime", archive, "-o", "x.png"})
+	if code != exitFailed || !strings.Contains(errs.String(), "interrupted") {
+		t.Errorf("exit code %d, %q", code, errs.String())
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

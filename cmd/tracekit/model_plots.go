@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"tracekit/plots"
+	"tracekit/stats"
+	"tracekit/stats/fit"
+)
+
+// keyName names a key for people.
+func keyName(operation string, processes uint32, bytes uint64) string {
+	return fmt.Sprintf("%s, %s, %s", operation, plural(int(processes), "process", "processes"), formatBytes(bytes))
+}
+
+// keyFile names a key in a file name.
+func keyFile(k *stats.OverheadKey) string {
+	safe := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '_' {
+			return r
+		}
+		return '_'
+	}, k.Operation)
+	return fmt.Sprintf("%s-%d-%d", safe, k.Processes, k.Bytes)
+}
+
+// mostWindows bounds the windows that a histogram is drawn from.
+const mostWindows = 2000
+
+// histogramPlot draws the durations of a key with all laws that were fitted to them, the
+// cut above which they are not modelled, and t_max.
+func histogramPlot(k *stats.OverheadKey) (*plots.Figure, error) {
+	r := &k.Fit
+	h := &r.Histogram
+	last := max(k.TMaxNs, r.Cut, h.Origin)
+	classes := int64(float64(last-h.Origin)/float64(h.Window)*1.15) + 2
+	join := (classes + mostWindows - 1) / mostWindows
+	n := (classes + join - 1) / join
+	d := plots.HistogramData{
+		Title:  fmt.Sprintf("%s: %s", keyName(k.Operation, k.Processes, k.Bytes), plural(int(k.Calls), "call", "calls")),
+		XLabel: "duration of a call without wait states", Unit: plots.Nanoseconds,
+		Edges: make([]float64, n+1), Counts: make([]float64, n),
+		Marks: []plots.Mark{{Name: "t_max", Value: float64(k.TMaxNs)}},
+	}
+	for i := range d.Edges {
+		d.Edges[i] = float64(h.Origin + int64(i)*join*h.Window)
+	}
+	for _, c := range h.Classes {
+		if c.K/join >= n {
+			d.Beyond += float64(c.N)
+			continue
+		}
+		d.Counts[c.K/join] += float64(c.N)
+	}
+	if r.Cut > 0 {
+		d.Marks = append(d.Marks, plots.Mark{Name: "cut", Value: float64(r.Cut)})
+	}
+	for i := range r.Models {
+		d.Models = append(d.Models, modelPlot(r, i, n, join))
+	}
+	return plots.Histogram(d)
+}
+
+// modelPlot is what law i expects in n windows of join classes each: its share of the
+// calls below the cut, to which it was fitted.
+func modelPlot(r *fit.Result, i int, n, join int64) plots.Model {
+	m := &r.Models[i]
+	body := 1.0
+	if r.Cut > 0 {
+		body = m.CDF(r.Cut - 1)
+	}
+	scale := 0.0
+	if body > 0 {
+		scale = float64(r.Calls-r.Tail) / body
+	}
+	out := plots.Model{Name: string(m.Family), Verdict: fmt.Sprintf("p = %.2g", m.Test.P), Rejected: !m.Test.Accepted, Expected: make([]float64, n)}
+	if i == r.Chosen {
+		out.Verdict += ", chosen"
+	}
+	for k := range n * join {
+		if e := scale * m.Probability(k); !math.IsNaN(e) && e > 0 {
+			out.Expected[k/join] += e
+		}
+	}
+	return out
+}
+
+// costPlot draws t_max against bytes, a curve for each operation and number of processes.
+func costPlot(title string, p *fit.Profile) (*plots.Figure, error) {
+	var series []plots.Series
+	for _, e := range p.Entries {
+		name := fmt.Sprintf("%s, %d", e.Operation, e.Processes)
+		if len(series) == 0 || series[len(series)-1].Name != name {
+			series = append(series, plots.Series{Name: name})
+		}
+		s := &series[len(series)-1]
+		s.X, s.Y = append(s.X, float64(max(e.Bytes, 1))), append(s.Y, float64(max(e.TMax, 1)))
+	}
+	return plots.CallCosts(title, series)
+}
+
+// rankGrid is a table of overheads: lines by ranks.
+type rankGrid struct {
+	rows, columns int
+	values        []float64
+}
+
+func (g *rankGrid) Dims() (rows, columns int) { return g.rows, g.columns }
+
+func (g *rankGrid) Value(row, column int) float64 { return g.values[row*g.columns+column] }
+
+// overheadByRank draws the overhead of the first lines, those that have some, on each rank.
+func overheadByRank(a *stats.Analysis, most int) (*plots.Figure, error) {
+	o := a.Overhead
+	lines := 0
+	for lines < min(most, len(o.Lines)) && o.Lines[lines].OverheadNs > 0 {
+		lines++
+	}
+	g := &rankGrid{rows: lines, columns: a.Trace.Processes, values: make([]float64, lines*a.Trace.Processes)}
+	for i := range o.ByRank.Len() {
+		if r := o.ByRank.At(i); r.Line < lines && int(r.Rank) < g.columns {
+			g.values[r.Line*g.columns+int(r.Rank)] += float64(r.OverheadNs)
+		}
+	}
+	d := plots.HeatMapData{Title: "Overhead by source line and rank, " + traceName(a.Trace.Path), Grid: g,
+		RowLabel: "source line", ColumnLabel: "rank", ScaleLabel: "overhead", Unit: plots.Nanoseconds}
+	for _, l := range o.Lines[:lines] {
+		d.Rows = append(d.Rows, l.Operation+" in "+place(l.Region, l.File, l.Line))
+	}
+	return plots.HeatMap(d)
+}
+
+// stabilityPlot draws t_max against the number of calls that it was found with.
+func stabilityPlot(title string, keys []stableKey) (*plots.Figure, error) {
+	var series []plots.Series
+	for _, k := range keys {
+		s := plots.Series{Name: k.name()}
+		for _, r := range k.Rows {
+			s.X, s.Y = append(s.X, float64(r.Calls)), append(s.Y, float64(r.TMaxNs))
+		}
+		series = append(series, s)
+	}
+	return plots.Stability(title, series, nil)
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"math"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"tracekit/stats"
+	"tracekit/stats/fit"
+)
+
+// modelFlags are the flags of commands that fit laws to the durations of calls.
+type modelFlags struct {
+	quantile float64
+	alpha    float64
+	window   string
+
+	windowNs int64
+}
+
+const defaultQuantile = 0.99
+
+func (f *modelFlags) add(set *pflag.FlagSet) {
+	set.Float64Var(&f.quantile, "quantile", defaultQuantile, "`share` of calls without overhead: where necessary time ends, 0.8 to 1")
+	set.Float64Var(&f.alpha, "alpha", fit.DefaultAlpha, "`rate` at which the χ² test rejects a true law")
+	set.StringVar(&f.window, "window", "", "`width` of a histogram's windows, such as 100ns (default: chosen for each key)")
+}
+
+func (f *modelFlags) validate() (err error) {
+	if !(f.quantile >= 0.8 && f.quantile <= 1) {
+		return usagef("--quantile %v: want 0.8 to 1", f.quantile)
+	}
+	if !(f.alpha > 0 && f.alpha < 1) || math.IsNaN(f.alpha) {
+		return usagef("--alpha %v: want a number between 0 and 1", f.alpha)
+	}
+	f.windowNs, err = parseWindow(f.window)
+	return err
+}
+
+func (f *modelFlags) options() fit.Options {
+	return fit.Options{Quantile: f.quantile, Alpha: f.alpha, Window: f.windowNs}
+}
+
+// readProfile reads a stored profile; nil if the name is empty.
+func readProfile(name string) (*fit.Profile, error) {
+	if name == "" {
+		return nil, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, usagef("--profile: %w", err)
+	}
+	defer f.Close()
+	p, err := fit.ReadProfile(f)
+	if err != nil {
+		return nil, usagef("--profile %s: %w", name, err)
+	}
+	return &p, nil
+}
+
+// overheadOptions returns what analyze is told about overhead.
+func (o *analyzeOptions) overheadOptions(p *fit.Profile) *stats.OverheadOptions {
+	if !o.overhead {
+		return nil
+	}
+	return &stats.OverheadOptions{Fit: o.modelFlags.options(), Profile: p}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+
+	"tracekit/stats"
+)
+
+// overhead prints the overhead of MPI calls by line, the pairs of lines that wait for each
+// other, and the laws behind it.
+func (r *report) overhead() {
+	o := r.a.Overhead
+	if o == nil || len(o.Lines) == 0 {
+		return
+	}
+	learned := "learned from this trace"
+	if p := o.Profile; p != nil {
+		learned = "learned on " + orNotRecorded(p.Machine)
+		if p.Library != "" {
+			learned += " with " + p.Library
+		}
+	}
+	heading := fmt.Sprintf("Overhead of MPI calls: %s of %s, beyond what %s of like calls need, %s%s", formatTime(o.OverheadNs),
+		formatTime(o.TotalNs), formatShare(o.Quantile), learned, r.of(len(o.Lines), "lines"))
+	g := r.grid(heading, "<operation", "<source line", "calls", "slow", "time", "overhead", "share", "late partner", "transfer", "unexplained", "on critical path")
+	for _, l := range o.Lines[:min(r.top, len(o.Lines))] {
+		g.add(l.Operation, place(l.Region, l.File, l.Line), formatCount(l.Calls), formatCount(l.Slow), formatTime(l.TotalNs), formatTime(l.OverheadNs),
+			orDash(l.Share), formatTime(l.LatePartnerNs), formatTime(l.TransferNs), formatTime(l.UnexplainedNs), orDash(l.CriticalPathShare))
+	}
+	r.show(g)
+	r.pairs(o)
+	r.keys(o)
+}
+
+// pairs prints the pairs of lines with overhead.
+func (r *report) pairs(o *stats.Overhead) {
+	n := 0
+	for n < len(o.Pairs) && o.Pairs[n].Verdict != "none" {
+		n++
+	}
+	g := r.grid("Senders and receivers"+r.of(n, "pairs"), "<sent by", "<at", "<received by", "<at", "messages", "overhead of sends", "of receives", "<verdict", "<by wait states")
+	for _, p := range o.Pairs[:min(r.top, n)] {
+		confirmed := "not confirmed"
+		if p.Confirmed {
+			confirmed = "confirmed"
+		}
+		g.add(string(p.Send.Operation), place(p.Send.Region, p.Send.File, p.Send.Line), string(p.Receive.Operation),
+			place(p.Receive.Region, p.Receive.File, p.Receive.Line), formatCount(p.Messages), formatTime(p.SendOverheadNs),
+			formatTime(p.ReceiveOverheadNs), p.Verdict, confirmed)
+	}
+	r.show(g)
+}
+
+// keys prints what calls need.
+func (r *report) keys(o *stats.Overhead) {
+	anomalous := 0
+	for _, k := range o.Keys {
+		if k.Anomalous {
+			anomalous++
+		}
+	}
+	heading := fmt.Sprintf("What calls need, waits taken off: %s of operation, processes and bytes, %s%s",
+		plural(len(o.Keys), "key", "keys"), plural(anomalous, "has too many slow calls", "have too many slow calls"), r.of(len(o.Keys), "keys"))
+	g := r.grid(heading, keyTitles()...)
+	for i := range o.Keys[:min(r.top, len(o.Keys))] {
+		g.add(keyCells(&o.Keys[i])...)
+	}
+	r.show(g)
+}
+
+func keyTitles() []string {
+	return []string{"<operation", "processes", "bytes", "calls", "t_min", "t_max", "slow", "<model", "χ²", "ν", "p", "remarks"}
+}
+
+// keyCells describes a key. The remarks say what stands in for a law that was not
+// accepted (see stats.OverheadKey.From), and which keys have too many slow calls.
+func keyCells(k *stats.OverheadKey) []string {
+	model, chi2, dof, p := "none", "-", "-", "-"
+	if k.Accepted {
+		model, chi2, dof, p = string(k.Model), decimal(k.Chi2), fmt.Sprint(*k.Dof), decimal(k.PValue)
+	}
+	return []string{k.Operation, formatCount(k.Processes), formatBytes(k.Bytes), formatCount(k.Calls), formatTime(k.TMinNs),
+		formatTime(k.TMaxNs), formatCount(k.Over), model, chi2, dof, p, keyRemarks(k)}
+}
+
+func keyRemarks(k *stats.OverheadKey) string {
+	s := ""
+	add := func(text string) {
+		if s != "" {
+			s += "; "
+		}
+		s += text
+	}
+	if k.Anomalous {
+		add("slow")
+	}
+	if k.From != "law" {
+		add(k.From)
+	}
+	if len(k.Pooled) > 0 {
+		add(fmt.Sprintf("%d sizes pooled", len(k.Pooled)))
+	}
+	if k.Few {
+		add("few")
+	}
+	return s
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"tracekit/engine"
+)
+
+// A progress draws a bar with rate and remaining time on standard error while a stage
+// counts events, if that is a terminal and the user did not ask for silence.
+type progress struct {
+	engine.Progress
+	stop chan struct{}
+	wait sync.WaitGroup
+}
+
+// startProgress begins to draw; the caller ends it with done.
+func startProgress(io *streams, quiet bool, what string) *progress {
+	p := &progress{stop: make(chan struct{})}
+	if quiet || !io.ErrTTY {
+		return p
+	}
+	bar := progressbar.NewOptions64(-1,
+		progressbar.OptionSetWriter(io.Err),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(),
+		progressbar.OptionSetItsString("events"),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionClearOnFinish(),
+	)
+	p.wait.Go(func() { p.draw(bar) })
+	return p
+}
+
+// draw shows the counters ten times a second. A bar that cannot be drawn is no reason to
+// stop, so its errors are passed over.
+func (p *progress) draw(bar *progressbar.ProgressBar) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.stop:
+			_ = bar.Clear()
+			return
+		case <-tick.C:
+			done, total := p.Done.Load(), p.Total.Load()
+			bar.ChangeMax64(int64(max(done, total)))
+			_ = bar.Set64(int64(done))
+		}
+	}
+}
+
+// done removes the bar.
+func (p *progress) done() {
+	close(p.stop)
+	p.wait.Wait()
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"tracekit/stats"
+)
+
+// parseRanks reads a list such as "0-3,8"; nil means all ranks.
+func parseRanks(s string) ([]uint32, error) {
+	if s == "" {
+		return nil, nil
+	}
+	var out []uint32
+	for _, part := range strings.Split(s, ",") {
+		first, last, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		a, err := strconv.ParseUint(first, 10, 31)
+		b := a
+		if err == nil && isRange {
+			b, err = strconv.ParseUint(last, 10, 31)
+		}
+		if err != nil || b < a {
+			return nil, usagef("--ranks %q: want ranks and ranges such as 0-3,8", s)
+		}
+		if b-a > 1<<24 {
+			return nil, usagef("--ranks %q: more than 2^24 ranks in one range", s)
+		}
+		for r := a; r <= b; r++ {
+			out = append(out, uint32(r))
+		}
+	}
+	return out, nil
+}
+
+// parseInstant reads "1.5s", "200ms" or "10%"; an empty text is the unset instant.
+func parseInstant(flag, s string) (stats.Instant, error) {
+	if s == "" {
+		return stats.Instant{}, nil
+	}
+	if p, ok := strings.CutSuffix(s, "%"); ok {
+		v, err := strconv.ParseFloat(strings.TrimSpace(p), 64)
+		if err != nil || math.IsNaN(v) || v < 0 || v > 100 {
+			return stats.Instant{}, usagef("--%s %q: want 0%% to 100%%", flag, s)
+		}
+		return stats.Instant{Kind: stats.Fraction, Share: v / 100}, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return stats.Instant{}, usagef("--%s %q: want a time from the start such as 1.5s or 200ms, or a share of the run such as 10%%", flag, s)
+	}
+	return stats.Instant{Kind: stats.AfterNs, Ns: d.Nanoseconds()}, nil
+}
+
+// parseWindow reads a duration above zero in whole ns; an empty text is 0.
+func parseWindow(s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, usagef("--window %q: want a duration such as 100ns", s)
+	}
+	return d.Nanoseconds(), nil
+}
+
+// parseSize reads a number of bytes such as 512MiB, 2G or 1000000.
+func parseSize(flag, s string) (int64, error) {
+	units := []struct {
+		suffix string
+		factor float64
+	}{{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"tib", 1 << 40},
+		{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"tb", 1e12},
+		{"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {"t", 1 << 40}, {"b", 1}}
+	text, factor := strings.ToLower(strings.TrimSpace(s)), 1.0
+	for _, u := range units {
+		if t, ok := strings.CutSuffix(text, u.suffix); ok {
+			text, factor = t, u.factor
+			break
+		}
+	}
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsNaN(v) || v < 0 || v*factor > 1<<60 {
+		return 0, usagef("--%s %q: want a size such as 512MiB or 2G", flag, s)
+	}
+	return int64(v * factor), nil
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	stdio "io"
+
+	"github.com/spf13/cobra"
+
+	"tracekit/plots"
+	"tracekit/reconstruct"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+type spacetimeOptions struct {
+	mergeFlags
+	traceFlags
+	paths         []string
+	output        string
+	force         bool
+	colorBy       string
+	messages      string
+	width, height int
+	beside        string
+
+	format   plots.Format
+	mode     plots.MessageMode
+	selected selection
+}
+
+func newSpacetime(io *streams, run func(context.Context, *streams, *spacetimeOptions) error) *cobra.Command {
+	opts := &spacetimeOptions{}
+	cmd := &cobra.Command{
+		Use:   "spacetime TRACE -o FILE.png|FILE.svg",
+		Short: "Draw the space-time diagram",
+		Long: `Spacetime draws one bar for each rank, from left to right in time: colours for code,
+white where the rank waits for others, a hatch where a call that can block takes time that
+no wait state explains; lines for messages and collectives. Where there are more events
+than pixels a pixel shows the region with most of its time, mixed with white by the share
+of waiting, and messages become a density.`,
+		Example: `  tracekit spacetime traces.otf2 -o run.png
+  tracekit spacetime --from 40% --to 42% --ranks 0-15 --messages all traces.otf2 -o detail.svg
+  tracekit spacetime --side-by-side run.tkf traces.otf2 -o both.png`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			opts.paths = args
+			if err := opts.validate(); err != nil {
+				return err
+			}
+			return run(c.Context(), io, opts)
+		},
+	}
+	set := cmd.Flags()
+	opts.addReading(set)
+	opts.addSelection(set)
+	opts.mergeFlags.add(set)
+	set.StringVarP(&opts.output, "output", "o", "", "`file` to write, .png or .svg")
+	set.BoolVar(&opts.force, "force", false, "overwrite the file if it exists")
+	set.StringVar(&opts.colorBy, "color-by", "region", "what colours mean: region, paradigm or wait")
+	set.StringVar(&opts.messages, "messages", "auto", "message lines: auto, all or none")
+	set.IntVar(&opts.width, "width", 1600, "`pixels`")
+	set.IntVar(&opts.height, "height", 0, "`pixels`; 0 suits the number of ranks")
+	set.StringVar(&opts.beside, "side-by-side", "", "draw this second `trace` (or .tkf) below the first, on the same axis of time")
+	return cmd
+}
+
+func (o *spacetimeOptions) validate() (err error) {
+	if o.output == "" {
+		return usagef("spacetime: name the picture with -o FILE.png or -o FILE.svg")
+	}
+	if o.format, err = plots.FormatOf(o.output); err != nil {
+		return usageError{err}
+	}
+	switch reconstruct.ColorBy(o.colorBy) {
+	case reconstruct.ByRegion, reconstruct.ByParadigm, reconstruct.ByWait:
+	default:
+		return usagef("--color-by %q: want region, paradigm or wait", o.colorBy)
+	}
+	modes := map[string]plots.MessageMode{"auto": plots.AutoMessages, "all": plots.AllMessages, "none": plots.NoMessages}
+	mode, ok := modes[o.messages]
+	if !ok {
+		return usagef("--messages %q: want auto, all or none", o.messages)
+	}
+	o.mode = mode
+	if o.width < 200 || o.width > 20000 || o.height < 0 || o.height > 20000 {
+		return usagef("--width and --height: want 200 to 20000 pixels")
+	}
+	if err := o.checkJobs(); err != nil {
+		return err
+	}
+	if err := o.mergeFlags.validate(); err != nil {
+		return err
+	}
+	if o.selected, err = o.selection(); err != nil {
+		return err
+	}
+	return refuseExisting(o.output, o.force)
+}
+
+func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) error {
+	inputs := [][]string{opts.paths}
+	if opts.beside != "" {
+		inputs = append(inputs, []string{opts.beside})
+	}
+	var sides []*trace.Trace
+	for _, paths := range inputs {
+		src, err := openTrace(ctx, paths)
+		if err != nil {
+			return err
+		}
+		defer src.Close()
+		t, err := opts.merge(ctx, io, &opts.traceFlags, src)
+		if err != nil {
+			return err
+		}
+		defer t.Pool.Close()
+		sides = append(sides, t)
+	}
+	figure, err := drawSides(ctx, io, opts, sides)
+	if err != nil {
+		return err
+	}
+	err = writeAtomically(opts.output, opts.force, func(w stdio.Writer) error { return figure.Encode(w, opts.format) })
+	if err != nil {
+		return err
+	}
+	width, height := figure.Size()
+	fmt.Fprintf(io.Out, "%s: %d × %d pixels\n", opts.output, width, height)
+	return nil
+}
+
+// drawSides draws the traces one above the other.
+func drawSides(ctx context.Context, io *streams, opts *spacetimeOptions, sides []*trace.Trace) (*plots.Figure, error) {
+	if len(sides) > 1 {
+		opts.fix(sides)
+	}
+	var drawn []*plots.Timeline
+	for _, t := range sides {
+		timeline, err := drawTrace(ctx, io, opts, t)
+		if err != nil {
+			return nil, err
+		}
+		drawn = append(drawn, timeline)
+	}
+	return plots.Stack(drawn...)
+}
+
+func drawTrace(ctx context.Context, io *streams, opts *spacetimeOptions, t *trace.Trace) (*plots.Timeline, error) {
+	waits, err := stats.Waits(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	bar := startProgress(io, opts.quiet, "drawing")
+	defer bar.done()
+	return reconstruct.Diagram(ctx, t, waits, reconstruct.DiagramOptions{
+		Title: diagramTitle(t.Source.Info()), Ranks: opts.selected.ranks,
+		From: opts.selected.from, To: opts.selected.to, ColorBy: reconstruct.ColorBy(opts.colorBy),
+		Messages: opts.mode, Width: opts.width, Height: opts.height, Jobs: opts.jobs, Progress: &bar.Progress,
+	})
+}
+
+func diagramTitle(i trace.Info) string {
+	if i.Reconstructed() {
+		return traceName(i.Path) + ", reconstructed from statistics"
+	}
+	return traceName(i.Path)
+}
+
+// fix makes the selected stretch of the first trace that of all: the same times, not the
+// same shares of their runs. An open end is that of the longest run.
+func (o *spacetimeOptions) fix(sides []*trace.Trace) {
+	longest := int64(0)
+	for _, t := range sides {
+		longest = max(longest, runLength(t))
+	}
+	at := func(i stats.Instant, unset int64) stats.Instant {
+		return stats.Instant{Kind: stats.AfterNs, Ns: i.At(runLength(sides[0]), unset)}
+	}
+	o.selected.from, o.selected.to = at(o.selected.from, 0), at(o.selected.to, longest)
+}
+
+// runLength returns the time from the first event to the last in ns.
+func runLength(t *trace.Trace) int64 {
+	first, last := stats.Run(t)
+	return t.Defs.Clock.Nanoseconds(last - first)
+}

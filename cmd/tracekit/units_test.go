@@ -1,0 +1,75 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"tracekit/stats"
+)
+
+func TestFormatTime(t *testing.T) {
+	for ns, want := range map[int64]string{
+		0: "0 ns", 999: "999 ns", 1000: "1.00 µs", 12345: "12.3 µs", 999_600: "1.00 ms",
+		-2_500_000: "-2.50 ms", 61e9: "61.0 s", 999_950_000: "1.00 s", 7200e9: "2.00 h",
+	} {
+		if got := formatTime(ns); got != want {
+			t.Errorf("formatTime(%d) = %q, want %q", ns, got, want)
+		}
+	}
+}
+
+func TestFormatBytesAndCounts(t *testing.T) {
+	if got := formatBytes(1536); got != "1.50 KiB" {
+		t.Errorf("formatBytes(1536) = %q", got)
+	}
+	if got := formatCount(-1234567); got != "-1,234,567" {
+		t.Errorf("formatCount(-1234567) = %q", got)
+	}
+	if got := formatShare(0.0001); got != "<0.1 %" {
+		t.Errorf("formatShare(0.0001) = %q", got)
+	}
+}
+
+func TestShorten(t *testing.T) {
+	for _, c := range []struct {
+		s     string
+		width int
+		want  string
+	}{{"abcdefghij", 10, "abcdefghij"}, {"abcdefghij", 7, "abc…hij"}, {"äöüäöüäöü", 6, "äö…äöü"}} {
+		if got := shorten(c.s, c.width); got != c.want {
+			t.Errorf("shorten(%q, %d) = %q, want %q", c.s, c.width, got, c.want)
+		}
+	}
+}
+
+func TestParseSelection(t *testing.T) {
+	ranks, err := parseRanks("0-2, 8")
+	if err != nil || !slices.Equal(ranks, []uint32{0, 1, 2, 8}) {
+		t.Errorf("parseRanks = %v, %v", ranks, err)
+	}
+	for _, bad := range []string{"a", "3-1", "-1", "1-", "0-99999999"} {
+		if _, err := parseRanks(bad); err == nil {
+			t.Errorf("parseRanks(%q) accepted", bad)
+		}
+	}
+	for text, want := range map[string]stats.Instant{
+		"":      {},
+		"1.5s":  {Kind: stats.AfterNs, Ns: 1500e6},
+		"200ms": {Kind: stats.AfterNs, Ns: 200e6},
+		"25%":   {Kind: stats.Fraction, Share: 0.25},
+	} {
+		if got, err := parseInstant("from", text); err != nil || got != want {
+			t.Errorf("parseInstant(%q) = %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, bad := range []string{"101%", "-1s", "soon", "NaN%"} {
+		if _, err := parseInstant("from", bad); err == nil {
+			t.Errorf("parseInstant(%q) accepted", bad)
+		}
+	}
+	for text, want := range map[string]int64{"512MiB": 512 << 20, "2g": 2 << 30, "1000000": 1e6, "1.5kB": 1500} {
+		if got, err := parseSize("memory", text); err != nil || got != want {
+			t.Errorf("parseSize(%q) = %d, %v, want %d", text, got, err, want)
+		}
+	}
+}

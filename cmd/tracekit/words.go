@@ -1,0 +1,136 @@
+package main
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// place names a source line: file:line without folders, with the region it lies in.
+func place(region, file stats.Name, line stats.Line) string {
+	at := path.Base(string(file))
+	if file == "" {
+		at = ""
+	}
+	if at != "" && line != 0 {
+		at += ":" + strconv.Itoa(int(line))
+	}
+	switch {
+	case region == "" && at == "":
+		return "(unknown)"
+	case at == "":
+		return string(region)
+	case region == "":
+		return at
+	}
+	return string(region) + " (" + at + ")"
+}
+
+func formatRank(r stats.Rank) string {
+	if r == trace.None {
+		return "-"
+	}
+	return strconv.Itoa(int(r))
+}
+
+func formatExtreme(e stats.Extreme) string {
+	if e.Rank == trace.None {
+		return "-"
+	}
+	return formatTime(e.TimeNs) + " (rank " + formatRank(e.Rank) + ")"
+}
+
+// orDash returns a share in per cent, "-" if it is not defined.
+func orDash(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return formatShare(*x)
+}
+
+func share(part, whole int64) string {
+	if whole == 0 {
+		return "-"
+	}
+	return formatShare(float64(part) / float64(whole))
+}
+
+// number returns a counter's value, short; "-" if there is none.
+func number(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*x, 'g', 6, 64)
+}
+
+// writtenBy names a format and the program that wrote the trace, if that is known.
+func writtenBy(format, creator string) string {
+	if creator == "" {
+		return strings.ToUpper(format)
+	}
+	return strings.ToUpper(format) + " by " + creator
+}
+
+// plural returns a count with the word that goes with it.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return formatCount(n) + " " + many
+}
+
+// sortedKeys returns the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := slices.Collect(maps.Keys(m))
+	slices.Sort(keys)
+	return keys
+}
+
+// nanoseconds returns a time that need not be whole.
+func nanoseconds(ns float64) string { return formatTime(int64(math.Round(ns))) }
+
+// decimal returns a factor with three digits, "-" if it is not defined.
+func decimal(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*x, 'g', 3, 64)
+}
+
+// resultText writes a number of a document by what its name says about it.
+func resultText(name string, v float64) string {
+	switch {
+	case strings.HasSuffix(name, "_ns"):
+		return nanoseconds(v)
+	case strings.HasSuffix(name, "efficiency"):
+		return formatShare(v)
+	case strings.HasSuffix(name, "bytes"):
+		return formatBytes(uint64(v))
+	}
+	return formatCount(int64(v))
+}
+
+// sortByChange puts the regions with the largest change first.
+func sortByChange(rows []regionChange) {
+	size := func(r regionChange) int64 { return max(r.B-r.A, r.A-r.B) }
+	slices.SortFunc(rows, func(x, y regionChange) int {
+		return cmp.Or(cmp.Compare(size(y), size(x)), strings.Compare(x.Region, y.Region))
+	})
+}
+
+// traceName is a short name for a trace: the last part of its path that says something.
+func traceName(p string) string {
+	name := path.Base(filepath.ToSlash(p))
+	if dir := path.Dir(filepath.ToSlash(p)); name == "traces.otf2" && dir != "." && dir != "/" {
+		return path.Base(dir)
+	}
+	return name
+}
