@@ -28,6 +28,25 @@ func (d *defReader) complete() {
 			m.Class = trace.None
 		}
 	}
+	d.cutMembers()
+}
+
+// cutMembers removes the ranks of communicator groups that lie beyond the COMM_LOCATIONS
+// group of their paradigm, which may be defined behind them.
+func (d *defReader) cutMembers() {
+	for _, g := range d.defs.Groups {
+		world := d.defs.CommLocations(g.Paradigm)
+		if g.Kind != trace.GroupComm || world == trace.None {
+			continue
+		}
+		ranks := uint32(len(d.defs.Groups[world].Members))
+		for i, m := range g.Members {
+			if m != trace.None && m >= ranks {
+				d.note(trace.CodeDanglingReference, fmt.Sprintf("Group %d: rank %d of %d does not exist", g.Ref, m, ranks))
+				g.Members[i] = trace.None
+			}
+		}
+	}
 }
 
 func dense(refs []uint32) bool {

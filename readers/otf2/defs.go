@@ -275,6 +275,9 @@ func (d *defReader) group(r *record) trace.Group {
 		case m < trace.None:
 			g.Members[i] = uint32(m)
 		default:
+			if m != undefined && m != undefined64 {
+				d.note(trace.CodeDanglingReference, fmt.Sprintf("Group %d: rank %d does not exist", g.Ref, m))
+			}
 			g.Members[i] = trace.None
 		}
 	}
