@@ -175,6 +175,18 @@ func answers(a *stats.Analysis) map[string]int {
 func viewOfCopy(t *testing.T, src trace.Source, file string) (view, map[string]uint64) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), file)
+	lost := writeCopy(t, src, path)
+	got, err := readers.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Close()
+	return newView(t, got), lost
+}
+
+// writeCopy writes a trace in the format of the path, and returns what that format lost.
+func writeCopy(t *testing.T, src trace.Source, path string) map[string]uint64 {
+	t.Helper()
 	w, err := readers.Create(path, "", false, src.Info(), src.Defs())
 	if err != nil {
 		t.Fatal(err)
@@ -192,12 +204,7 @@ func viewOfCopy(t *testing.T, src trace.Source, file string) (view, map[string]u
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := readers.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer got.Close()
-	return newView(t, got), w.Lost()
+	return w.Lost()
 }
 
 // traces returns archives: the samples, generated ones, and further real ones where they
@@ -221,15 +228,19 @@ func traces(t *testing.T) []string {
 		}
 		list = append(list, path)
 	}
-	shared := os.Getenv("TRACEKIT_SHARED")
-	if shared == "" {
-		shared = "../../shared"
-	}
-	more, err := filepath.Glob(filepath.Join(shared, "traces/otf2/*"))
+	more, err := filepath.Glob(filepath.Join(shared(), "traces/otf2/*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return append(list, slices.DeleteFunc(more, tooLarge(t))...)
+}
+
+// shared is the folder of further real traces.
+func shared() string {
+	if dir := os.Getenv("TRACEKIT_SHARED"); dir != "" {
+		return dir
+	}
+	return "../../shared"
 }
 
 // tooLarge keeps short runs short.

@@ -20,7 +20,7 @@ type Info struct {
 
 // PropertyReconstructed is the key in Info.Properties that says, if its value is "true", that
 // the times were not recorded but rebuilt from statistics.
-const PropertyReconstructed = "tracekit.reconstructed"
+const PropertyReconstructed = "TRACEKIT::RECONSTRUCTED"
 
 // Reconstructed reports whether the times were rebuilt from statistics.
 func (i Info) Reconstructed() bool { return i.Properties[PropertyReconstructed] == "true" }

@@ -83,13 +83,10 @@ func (s *Source) describe(path string) {
 	s.info = trace.Info{Path: path, Format: Format,
 		Version: fmt.Sprintf("%d.%d.%d", a.version[0], a.version[1], a.version[2]),
 		Creator: a.creator, Machine: a.machine, Description: a.description,
-		Properties: make(map[string]string), TraceID: a.traceID}
+		Properties: unpackProperties(a.properties), TraceID: a.traceID}
 	at := trace.Place{Location: trace.None, File: s.path, Offset: -1}
-	for _, p := range a.properties {
-		s.info.Properties[p.name] = p.value
-		if p.name == "OTF2::MPI_COMMUNICATION_COMPLETE" && p.value == "false" {
-			s.opening.Add(trace.CodeIncompleteByWriter, at, p.name)
-		}
+	if complete := "OTF2::MPI_COMMUNICATION_COMPLETE"; s.info.Properties[complete] == "false" {
+		s.opening.Add(trace.CodeIncompleteByWriter, at, complete)
 	}
 	if a.noEnd {
 		s.opening.Add(trace.CodeUnfinalised, at, "the anchor file has no end mark")

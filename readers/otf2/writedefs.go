@@ -8,7 +8,9 @@ import (
 	"tracekit/trace"
 )
 
-// makeRefs chooses the identifiers in the file.
+// makeRefs chooses the identifiers in the file: those that the source had, if they are
+// distinct. Of metric members, only those without gaps are kept: Paraver's are the numbers
+// of event types, and the reference library complains of such.
 func (w *Writer) makeRefs() {
 	d := w.defs
 	w.refs = [spaces][]uint64{
@@ -23,7 +25,7 @@ func (w *Writer) makeRefs() {
 		spaceCallingContext: distinct(len(d.CallingContexts), undefined, func(i int) uint64 { return d.CallingContexts[i].Ref }),
 		spaceLocationGroup:  distinct(len(d.LocationGroups), undefined, func(i int) uint64 { return d.LocationGroups[i].Ref }),
 		spaceSystemTreeNode: distinct(len(d.SystemTree), undefined, func(i int) uint64 { return d.SystemTree[i].Ref }),
-		spaceMetricMember:   distinct(len(d.MetricMembers), undefined, func(i int) uint64 { return d.MetricMembers[i].Ref }),
+		spaceMetricMember:   distinct(len(d.MetricMembers), uint64(len(d.MetricMembers)), func(i int) uint64 { return d.MetricMembers[i].Ref }),
 	}
 }
 

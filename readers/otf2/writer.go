@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -189,10 +188,7 @@ func (w *Writer) complete() error {
 		defChunk: uint64(w.options.DefChunk), substrate: 1, compression: 1,
 		locations: uint64(len(w.defs.Locations)), definitions: records,
 		machine: w.info.Machine, creator: creator, description: w.info.Description, traceID: w.info.TraceID}
-	for name, value := range w.info.Properties {
-		a.properties = append(a.properties, property{name, value})
-	}
-	sort.Slice(a.properties, func(i, j int) bool { return a.properties[i].name < a.properties[j].name })
+	a.properties = packProperties(w.info.Properties)
 	return os.WriteFile(filepath.Join(w.dir, w.target.stem+".otf2"), a.bytes(), 0o666)
 }
 

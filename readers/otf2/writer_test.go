@@ -337,3 +337,21 @@ func TestCancel(t *testing.T) {
 		t.Errorf("opening: %v", err)
 	}
 }
+
+// TestProperties keeps properties of any name in an archive that the reference library
+// reads.
+func TestProperties(t *testing.T) {
+	want := map[string]string{"": "empty", "plain": "1", "a::b::c": "2", "A::B": "3\n", "blank :: name": "é\x00", otherProperties: "4"}
+	m := &trace.MemorySource{About: trace.Info{Properties: want}, Definitions: smallTrace(1), Batches: make([][]*trace.Batch, 1)}
+	dir := filepath.Join(t.TempDir(), "a")
+	copyArchive(t, m, dir, Options{}, false)
+	s, err := Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := s.Info().Properties; !maps.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	otf2Print(t, "-A", filepath.Join(dir, "traces.otf2"))
+}

@@ -1,0 +1,92 @@
+package readers_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"tracekit/readers"
+)
+
+// TestAccepted states that the reference library reads, without a complaint, what other
+// formats become in OTF2.
+func TestAccepted(t *testing.T) {
+	if _, err := exec.LookPath("otf2-print"); err != nil {
+		t.Skip("otf2-print is not installed (Debian: otf2-tools)")
+	}
+	for _, name := range foreign(t) {
+		t.Run(filepath.Base(filepath.Dir(name))+"/"+filepath.Base(name), func(t *testing.T) {
+			src, err := readers.Open(t.Context(), name)
+			if err != nil {
+				t.Skip("not a trace that can be read: ", err)
+			}
+			defer src.Close()
+			if len(src.Defs().Locations) == 0 {
+				t.Skip("the tool refuses archives without locations")
+			}
+			archive := filepath.Join(t.TempDir(), "archive")
+			writeCopy(t, src, archive)
+			for _, what := range []string{"-A", "-G", "-I"} {
+				cmd := exec.Command("otf2-print", what, filepath.Join(archive, "traces.otf2"))
+				var complaints bytes.Buffer
+				cmd.Stderr = &complaints
+				err := cmd.Run()
+				// Ranks that do not exist are wrong in the source already.
+				text := regexp.MustCompile(`(?m)^.*invalid rank in Group.*\n`).ReplaceAllString(complaints.String(), "")
+				if err != nil || text != "" {
+					t.Errorf("otf2-print %s: %v\n%.1000s", what, err, text)
+				}
+			}
+		})
+	}
+}
+
+// foreign returns traces in other formats than OTF2: the goldens of their readers and,
+// where they are, real ones.
+func foreign(t *testing.T) (list []string) {
+	t.Helper()
+	for _, pattern := range []string{"paraver/testdata/*.txtar", "jsontrace/testdata/goldens/*.txtar"} {
+		goldens, err := filepath.Glob(pattern)
+		if err != nil || len(goldens) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, golden := range goldens {
+			archive, err := txtar.ParseFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(golden), ".txtar"))
+			if err := os.Mkdir(dir, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range archive.Files {
+				path := filepath.Join(dir, f.Name)
+				if err := os.WriteFile(path, f.Data, 0o666); err != nil {
+					t.Fatal(err)
+				}
+				if ext := filepath.Ext(path); ext == ".prv" || ext == ".json" {
+					list = append(list, path)
+				}
+			}
+		}
+	}
+	for _, dir := range []string{"paraver", "json"} {
+		_ = filepath.WalkDir(filepath.Join(shared(), "traces", dir), func(path string, d fs.DirEntry, err error) error {
+			name := strings.TrimSuffix(path, ".gz")
+			if ext := filepath.Ext(name); err == nil && (ext == ".prv" || ext == ".json") {
+				if info, err := d.Info(); err == nil && info.Size() < 1<<20 {
+					list = append(list, path)
+				}
+			}
+			return nil
+		})
+	}
+	return list
+}
