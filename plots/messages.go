@@ -80,9 +80,25 @@ func (m *messageLayer) trace(x0, y0, x1, y1 float64) {
 }
 
 // dense tells whether the density is to be drawn instead of lines: they were
-// too many to keep, or would cover the bars.
+// too many to keep, or lie so close together that they would cover the bars.
 func (m *messageLayer) dense() bool {
-	return m.count > 0 && (m.lines == nil || m.mode == AutoMessages && m.crossings > int64(len(m.blocks)))
+	return m.count > 0 && (m.lines == nil || m.mode == AutoMessages && m.company() > crowdedBlock)
+}
+
+// crowdedBlock is the number of lines through a block that are still told apart.
+const crowdedBlock = 6
+
+// company returns how many lines a block has, in the mean over all crossings: what a line
+// meets on its way, however empty the rest of the diagram is.
+func (m *messageLayer) company() float64 {
+	if m.crossings == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, n := range m.blocks {
+		sum += float64(n) * float64(n)
+	}
+	return sum / float64(m.crossings)
 }
 
 // peak returns the largest count of a block.

@@ -53,6 +53,20 @@ func TestMessagesTurnDenseByInk(t *testing.T) {
 	}
 }
 
+// TestMessagesTurnDenseInPlaces draws as many messages as lines when they are spread over
+// the diagram, and as a density when they fall into a narrow stretch of it.
+func TestMessagesTurnDenseInPlaces(t *testing.T) {
+	for span, want := range map[int64]bool{1e6: false, 3e4: true} {
+		tl := flat(t, 0, 1e6, 4, 1)
+		for i := range int64(200) {
+			tl.Message(Message{From: 0, To: 3, Sent: span * i / 200, Done: span*i/200 + 1000})
+		}
+		if tl.messages.dense() != want {
+			t.Errorf("200 messages within %d: dense %t", span, !want)
+		}
+	}
+}
+
 // TestMessagesLeftOut counts only what has a place in the diagram.
 func TestMessagesLeftOut(t *testing.T) {
 	tl := flat(t, 100, 200, 2, 1)
