@@ -16,6 +16,7 @@ type generateOptions struct {
 	samples.Options
 	output string
 	force  bool
+	quiet  bool
 	json   bool
 }
 
@@ -29,8 +30,9 @@ func newGenerate(io *streams, run func(context.Context, *streams, *generateOptio
 		Use:   "generate PROGRAM -o DIR",
 		Short: "Write a trace whose analysis is known",
 		Long: `Generate simulates a program and writes the trace that a measurement of it would have
-written (an OTF2 archive, or another format if the name says so, see convert), with planted faults of exactly known size; it prints what an analysis must
-find. Amounts are in nanoseconds. The same options give the same bytes.
+written (an OTF2 archive, or another format if the name says so, see convert), with
+planted faults of exactly known size; it prints what an analysis must find. Amounts are in
+nanoseconds. The same options give the same bytes.
 
 Programs:
 ` + programs.String(),
@@ -51,6 +53,7 @@ Programs:
 	set := cmd.Flags()
 	set.StringVarP(&opts.output, "output", "o", "", "`trace` to write")
 	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
+	set.BoolVarP(&opts.quiet, "quiet", "q", false, "no progress on standard error")
 	set.BoolVar(&opts.json, "json", false, "print what is true of the trace as JSON")
 	set.IntVar(&opts.Ranks, "ranks", 8, "processes")
 	set.IntVar(&opts.Iterations, "iterations", 100, "of the main loop")
@@ -73,13 +76,27 @@ Programs:
 	return cmd
 }
 
+// A watchedSink counts the events that are written.
+type watchedSink struct {
+	trace.Sink
+	progress *progress
+}
+
+func (s watchedSink) Write(b *trace.Batch) error {
+	s.progress.Done.Add(uint64(b.Len()))
+	return s.Sink.Write(b)
+}
+
 func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error {
 	if opts.Plant.Offsets == "right" {
 		opts.Plant.Offsets = samples.OffsetsRight
 	}
+	p := startProgress(io, opts.quiet, "generating")
 	truth, err := samples.Generate(ctx, opts.Options, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		return readers.Create(opts.output, "", opts.force, info, defs)
+		w, err := readers.Create(opts.output, "", opts.force, info, defs)
+		return watchedSink{w, p}, err
 	})
+	p.done()
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,9 @@ func (p *progress) draw(bar *progressbar.ProgressBar) {
 			return
 		case <-tick.C:
 			done, total := p.Done.Load(), p.Total.Load()
-			bar.ChangeMax64(int64(max(done, total)))
+			if total > 0 { // else it is not known how many there will be
+				bar.ChangeMax64(int64(max(done, total)))
+			}
 			_ = bar.Set64(int64(done))
 		}
 	}
