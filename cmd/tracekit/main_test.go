@@ -25,9 +25,10 @@ func tracekit(t *testing.T, dir string, args ...string) (stdout, stderr string, 
 	return out.String(), errs.String(), code
 }
 
-// TestGoldens runs the command line in each testdata/*.txtar, whose comment says why it is
-// there. "SAMPLES" stands for the folder of sample archives, files of the archive are laid
-// out in the working folder, and output must equal stdout and stderr.
+// TestGoldens runs the command lines in each testdata/*.txtar, whose comment says why it is
+// there: an argument a line, a blank line between commands. "SAMPLES" stands for the folder
+// of sample archives, files of the archive are laid out in the working folder, and what the
+// commands print together must equal stdout and stderr; the last one's exit code counts.
 func TestGoldens(t *testing.T) {
 	samples, err := filepath.Abs("../../samples/archives")
 	if err != nil {
@@ -67,12 +68,13 @@ func runGolden(t *testing.T, golden, samples string) {
 			}
 		}
 	}
-	args := strings.Split(strings.TrimSpace(strings.ReplaceAll(parts["args"], "SAMPLES", samples)), "\n")
-	stdout, stderr, code := tracekit(t, dir, args...)
-	got := map[string]string{
-		"stdout": strings.ReplaceAll(stdout, samples, "SAMPLES"),
-		"stderr": strings.ReplaceAll(stderr, samples, "SAMPLES"),
-		"exit":   fmt.Sprintf("%d\n", code),
+	got := map[string]string{}
+	for command := range strings.SplitSeq(parts["args"], "\n\n") {
+		args := strings.Split(strings.TrimSpace(strings.ReplaceAll(command, "SAMPLES", samples)), "\n")
+		stdout, stderr, code := tracekit(t, dir, args...)
+		got["stdout"] += strings.ReplaceAll(stdout, samples, "SAMPLES")
+		got["stderr"] += strings.ReplaceAll(stderr, samples, "SAMPLES")
+		got["exit"] = fmt.Sprintf("%d\n", code)
 	}
 	if *update {
 		rewrite(t, golden, archive, got)
