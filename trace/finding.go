@@ -41,6 +41,7 @@ const (
 	CodeUnsorted            Code = "unsorted"
 	CodeOverlap             Code = "overlap"
 	CodeDanglingFlow        Code = "dangling_flow"
+	CodeArgumentsLeftOut    Code = "arguments_left_out"
 	CodeUnalignedClocks     Code = "unaligned_clocks"
 	CodeNotRepresentable    Code = "not_representable"
 	CodeOpenRegion          Code = "open_region"
@@ -91,6 +92,7 @@ func Codes() []CodeInfo {
 		{CodeUnsorted, SeverityInfo, "records are not in order of time; they were sorted"},
 		{CodeOverlap, SeverityInfo, "slices of one lane overlap without being nested"},
 		{CodeDanglingFlow, SeverityInfo, "a flow has only one end"},
+		{CodeArgumentsLeftOut, SeverityInfo, "events have arguments; only those about communication and files are kept"},
 		{CodeUnalignedClocks, SeverityError, "the files of the trace have no common time; results across them are doubtful"},
 		{CodeNotRepresentable, SeverityLoss, "something cannot be expressed in the target format"},
 		{CodeOpenRegion, SeverityLoss, "a region is entered and never left; it was closed at the end of its location"},

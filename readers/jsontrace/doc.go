@@ -29,7 +29,8 @@
 //	N, O, D, v, V, c, (, ), = counted as unknown_record
 //	ts, dur                  ns: the decimal text times 1000, rounded half away from zero
 //	args                     read where they say something about communication, or about
-//	                         the file of a call (dftracer), otherwise left out
+//	                         the file of a call (dftracer); events with others are counted
+//	                         as arguments_left_out
 //	other outer members      Info.Properties, if they are short
 //
 // A pid or tid that is text with an integer in it is that integer; any other text is a

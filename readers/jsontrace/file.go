@@ -33,6 +33,8 @@ type file struct {
 	dft     dftracer
 	tau     tau
 
+	leftOut leftOut // arguments of events
+
 	launches  launches
 	rocprof   bool   // times stand in the arguments
 	ncclWorld string // hash of the communicator of all ranks, in files of NCCL's profiler
@@ -74,6 +76,7 @@ func (f *file) read(ctx context.Context, r io.Reader) error {
 		f.size = f.bytes
 	}
 	f.async.close()
+	f.ledger.AddN(trace.CodeArgumentsLeftOut, f.leftOut.events, f.place(f.leftOut.first), f.leftOut.name)
 	if err := f.spool.Finish(); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
@@ -82,7 +85,12 @@ func (f *file) read(ctx context.Context, r io.Reader) error {
 
 // find implements handler.
 func (f *file) find(code trace.Code, at int64, text string) {
-	f.ledger.Add(code, trace.Place{Location: trace.None, File: f.path, Offset: at}, text)
+	f.ledger.Add(code, f.place(at), text)
+}
+
+// place names a byte of the file.
+func (f *file) place(at int64) trace.Place {
+	return trace.Place{Location: trace.None, File: f.path, Offset: at}
 }
 
 // digits implements handler.
@@ -153,6 +161,7 @@ func (f *file) event(ev *event, at int64) {
 		f.own.event(f, l, ev, at)
 		return
 	}
+	f.leftOut.note(ev, at)
 	switch ev.phase {
 	case 'X':
 		f.slice(l, ev, at)

@@ -55,12 +55,12 @@ func TestRealTraces(t *testing.T) {
 			if err := s.Defs().Check(); err != nil {
 				t.Error(err)
 			}
-			phases := countPhases(t, path)
+			phases, arguments := countPhases(t, path)
 			if got, want := s.Info().Properties["phases"], summary(phases); got != want {
 				t.Errorf("phases %s, want %s", got, want)
 			}
 			checkEvents(t, s, phases)
-			checkFindings(t, s, filepath.Base(path))
+			checkFindings(t, s, filepath.Base(path), arguments)
 		})
 	}
 }
@@ -122,26 +122,36 @@ func checkEvents(t *testing.T, s *jsontrace.Source, phases map[byte]int) {
 	}
 }
 
-func checkFindings(t *testing.T, s *jsontrace.Source, name string) {
+// checkFindings accepts what is expected, and that as many events as are given have
+// arguments (-1: not known), which the tables have no place for.
+func checkFindings(t *testing.T, s *jsontrace.Source, name string, arguments int) {
 	want := expected[name]
 	if strings.HasPrefix(name, "worker") {
 		want = expected["worker"]
 	}
+	leftOut := 0
 	for _, f := range s.Findings() {
-		if !slices.Contains(want, string(f.Code)) {
+		if f.Code == trace.CodeArgumentsLeftOut {
+			leftOut = int(f.Count)
+		} else if !slices.Contains(want, string(f.Code)) {
 			t.Errorf("unexplained finding: %+v", f)
 		}
 	}
+	if arguments >= 0 && leftOut != arguments {
+		t.Errorf("the arguments of %d events are left out, want %d", leftOut, arguments)
+	}
 }
 
-// countPhases counts the phases of all events by means that have nothing in common with
-// the reader: encoding/json for the whole, for each line where the file has lines, and a
-// regular expression for what is no JSON.
-func countPhases(t *testing.T, path string) map[byte]int {
+// countPhases counts the phases of all events, and the slices and moments with arguments,
+// by means that have nothing in common with the reader: encoding/json for the whole, for
+// each line where the file has lines, and a regular expression for what is no JSON, which
+// does not see arguments (-1).
+func countPhases(t *testing.T, path string) (n map[byte]int, arguments int) {
 	text := textOfFile(t, path)
-	n := make(map[byte]int)
+	n = make(map[byte]int)
 	type item struct {
-		Ph string `json:"ph"`
+		Ph   string         `json:"ph"`
+		Args map[string]any `json:"args"`
 	}
 	var list []item
 	var object struct{ TraceEvents []item }
@@ -158,18 +168,22 @@ func countPhases(t *testing.T, path string) map[byte]int {
 		}
 	default:
 		for _, m := range regexp.MustCompile(`"ph": "(.)"`).FindAllSubmatch(text, -1) {
-			list = append(list, item{string(m[1])})
+			list = append(list, item{Ph: string(m[1])})
 		}
+		arguments = -1
 	}
 	for _, i := range list {
 		if i.Ph != "" {
 			n[i.Ph[0]]++
+			if arguments >= 0 && len(i.Args) > 0 && !strings.Contains("MCstf", i.Ph) {
+				arguments++
+			}
 		}
 	}
 	if len(n) == 0 {
 		t.Fatal("the independent count found nothing")
 	}
-	return n
+	return n, arguments
 }
 
 func textOfFile(t testing.TB, path string) []byte {
