@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -15,7 +16,8 @@ type NamedRecord struct {
 }
 
 // arrowKinds returns the kinds of definition with a table each: those of the text form,
-// whose keys are the columns, and the strings and the clock.
+// whose keys are the columns, and the strings and the clock. Clock offsets have a table of
+// their own, so that no column is nested deeper than a list of numbers.
 func arrowKinds() []textKind {
 	clock := textKind{keyword: "clock", count: func(*Defs) int { return 1 }, grow: func(*Defs) {},
 		fields: func(d *Defs, _ int) []textField { return clockFields(&d.Clock) }}
@@ -27,13 +29,63 @@ func arrowKinds() []textKind {
 		fields: func(d *Defs, i int) []textField {
 			return []textField{{"text", &d.Strings[i], 0}, {"ref", &d.StringRefs[i], 0}}
 		}}
-	return append([]textKind{clock, strings}, textKinds()...)
+	kinds := append([]textKind{clock, strings}, textKinds()...)
+	for i := range kinds {
+		all := kinds[i].fields
+		kinds[i].fields = func(d *Defs, j int) []textField {
+			return slices.DeleteFunc(all(d, j), func(f textField) bool { _, ok := f.value.(*[]ClockOffset); return ok })
+		}
+	}
+	return kinds
+}
+
+// offsetTable is the name of the table of measured clock offsets, one row for each.
+const offsetTable = "offset"
+
+type offsetColumns struct {
+	location     []LocationID
+	time, offset []int64
+	deviation    []float64
+}
+
+func (c *offsetColumns) columns() []column {
+	return []column{numberColumn("location", &c.location), numberColumn("time", &c.time),
+		numberColumn("offset", &c.offset), numberColumn("deviation", &c.deviation)}
+}
+
+// offsets returns the clock offsets of all locations as a table.
+func (d *Defs) offsets() NamedRecord {
+	var c offsetColumns
+	for l := range d.Locations {
+		for _, o := range d.Locations[l].ClockOffsets {
+			c.location, c.time = append(c.location, LocationID(l)), append(c.time, o.Time)
+			c.offset, c.deviation = append(c.offset, o.Offset), append(c.deviation, o.Deviation)
+		}
+	}
+	return NamedRecord{offsetTable, recordOf(schemaOf(c.columns()), c.columns())}
+}
+
+// setOffsets gives the locations the clock offsets of a table.
+func (d *Defs) setOffsets(r arrow.Record) error {
+	var c offsetColumns
+	if err := setColumns(c.columns(), r); err != nil {
+		return err
+	}
+	for i, l := range c.location {
+		if int(l) >= len(d.Locations) {
+			return fmt.Errorf("row %d: location %d of %d does not exist", i, l, len(d.Locations))
+		}
+		list := &d.Locations[l].ClockOffsets
+		*list = append(*list, ClockOffset{Time: c.time[i], Offset: c.offset[i], Deviation: c.deviation[i]})
+	}
+	return nil
 }
 
 // Records returns the definitions as one table for each kind: clock, string, node,
 // process, location, region, group, comm, site, context, member, metric, attribute,
 // opaque. Row i is definition i; columns are the keys of the text form (see WriteText),
-// references are numbers. The caller releases the records.
+// references are numbers. The last table, offset, has the measured clock offsets of all
+// locations. The caller releases the records.
 func (d *Defs) Records(mem memory.Allocator) []NamedRecord {
 	full := *d
 	if full.StringRefs == nil {
@@ -53,7 +105,7 @@ func (d *Defs) Records(mem memory.Allocator) []NamedRecord {
 		out = append(out, NamedRecord{k.keyword, b.NewRecord()})
 		b.Release()
 	}
-	return out
+	return append(out, full.offsets())
 }
 
 // schema returns the schema of a kind's table.
@@ -66,12 +118,6 @@ func (k textKind) schema() *arrow.Schema {
 	}
 	return arrow.NewSchema(fields, nil)
 }
-
-// offsetType is that of a measured clock offset.
-var offsetType = arrow.StructOf(
-	arrow.Field{Name: "time", Type: arrow.PrimitiveTypes.Int64},
-	arrow.Field{Name: "offset", Type: arrow.PrimitiveTypes.Int64},
-	arrow.Field{Name: "deviation", Type: arrow.PrimitiveTypes.Float64})
 
 func fieldType(f textField) arrow.DataType {
 	switch f.value.(type) {
@@ -91,8 +137,6 @@ func fieldType(f textField) arrow.DataType {
 		return arrow.BinaryTypes.Binary
 	case *[]uint32, *[]MetricMemberID:
 		return arrow.ListOfNonNullable(arrow.PrimitiveTypes.Uint32)
-	case *[]ClockOffset:
-		return arrow.ListOfNonNullable(offsetType)
 	}
 	panic(fmt.Sprintf("trace: no Arrow type for %T", f.value))
 }
@@ -119,8 +163,6 @@ func appendField(b array.Builder, f textField) {
 		appendList(b, *v)
 	case *[]MetricMemberID:
 		appendList(b, *v)
-	case *[]ClockOffset:
-		appendOffsets(b, *v)
 	}
 }
 
@@ -129,18 +171,6 @@ func appendList[T ~uint32](b array.Builder, list []T) {
 	l.Append(true)
 	for _, v := range list {
 		l.ValueBuilder().(*array.Uint32Builder).Append(uint32(v))
-	}
-}
-
-func appendOffsets(b array.Builder, list []ClockOffset) {
-	l := b.(*array.ListBuilder)
-	l.Append(true)
-	s := l.ValueBuilder().(*array.StructBuilder)
-	for _, o := range list {
-		s.Append(true)
-		s.FieldBuilder(0).(*array.Int64Builder).Append(o.Time)
-		s.FieldBuilder(1).(*array.Int64Builder).Append(o.Offset)
-		s.FieldBuilder(2).(*array.Float64Builder).Append(o.Deviation)
 	}
 }
 
@@ -157,6 +187,11 @@ func DefsOf(records []NamedRecord) (*Defs, error) {
 			if err := k.read(d, r); err != nil {
 				return nil, fmt.Errorf("table %s: %w", k.keyword, err)
 			}
+		}
+	}
+	if r := byName[offsetTable]; r != nil {
+		if err := d.setOffsets(r); err != nil {
+			return nil, fmt.Errorf("table %s: %w", offsetTable, err)
 		}
 	}
 	if d.refsAreIndexes() {
@@ -218,8 +253,6 @@ func readField(f textField, a arrow.Array, i int) {
 		*v = readList[uint32](a.(*array.List), i)
 	case *[]MetricMemberID:
 		*v = readList[MetricMemberID](a.(*array.List), i)
-	case *[]ClockOffset:
-		*v = readOffsets(a.(*array.List), i)
 	}
 }
 
@@ -229,17 +262,6 @@ func readList[T ~uint32](a *array.List, i int) []T {
 	values := a.ListValues().(*array.Uint32)
 	for j := from; j < to; j++ {
 		out = append(out, T(values.Value(int(j))))
-	}
-	return out
-}
-
-func readOffsets(a *array.List, i int) []ClockOffset {
-	var out []ClockOffset
-	from, to := a.ValueOffsets(i)
-	s := a.ListValues().(*array.Struct)
-	for j := int(from); j < int(to); j++ {
-		out = append(out, ClockOffset{Time: s.Field(0).(*array.Int64).Value(j), Offset: s.Field(1).(*array.Int64).Value(j),
-			Deviation: s.Field(2).(*array.Float64).Value(j)})
 	}
 	return out
 }

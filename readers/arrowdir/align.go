@@ -1,7 +1,6 @@
 package arrowdir
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"sort"
@@ -44,23 +43,13 @@ func (a *aligner) close() {
 	}
 }
 
-// run gives the batches on until yield says no.
-func (a *aligner) run(ctx context.Context, yield func(*trace.Batch) bool) error {
-	for ctx.Err() == nil {
-		end, any, err := a.fill()
-		if err != nil || !any {
-			return err
-		}
-		batch, err := a.take(end)
-		if err != nil {
-			return err
-		}
-		if !yield(batch.Batch) {
-			return nil
-		}
-		batch.release()
+// next returns the next batch, nil at the end.
+func (a *aligner) next() (*joinedBatch, error) {
+	end, any, err := a.fill()
+	if err != nil || !any {
+		return nil, err
 	}
-	return ctx.Err()
+	return a.take(end)
 }
 
 // fill reads tables that have run empty, and returns the sequence number before which all
@@ -176,7 +165,7 @@ type joinedBatch struct {
 	records [trace.Tables]arrow.Record
 }
 
-func (b joinedBatch) release() {
+func (b *joinedBatch) release() {
 	for _, r := range b.records {
 		if r != nil {
 			r.Release()
@@ -185,8 +174,8 @@ func (b joinedBatch) release() {
 }
 
 // take makes a batch of the rows before end.
-func (a *aligner) take(end uint64) (joinedBatch, error) {
-	var b joinedBatch
+func (a *aligner) take(end uint64) (*joinedBatch, error) {
+	b := &joinedBatch{}
 	for i := range a.tables {
 		t := &a.tables[i]
 		n := sort.Search(len(t.seq), func(j int) bool { return t.seq[j] >= end })
@@ -204,7 +193,7 @@ func (a *aligner) take(end uint64) (joinedBatch, error) {
 	batch, err := trace.BatchOf(a.location, b.records)
 	if err != nil {
 		b.release()
-		return b, err
+		return nil, err
 	}
 	b.Batch = batch
 	return b, nil

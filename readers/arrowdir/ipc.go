@@ -36,16 +36,33 @@ type ipcFile struct {
 	in   *ipc.FileReader
 }
 
-func openIPC(name string) (*ipcFile, error) {
+// openIPC opens a file whose records must have the schema. They are not compressed: none
+// takes more memory than the file has bytes.
+func openIPC(name string, schema *arrow.Schema) (*ipcFile, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	in, err := ipc.NewFileReader(f)
+	in, err := newIPCReader(f, schema)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return &ipcFile{f, in}, nil
+}
+
+func newIPCReader(f *os.File, schema *arrow.Schema) (*ipc.FileReader, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFooter(f, info.Size(), schema); err != nil {
+		return nil, err
+	}
+	in, err := ipc.NewFileReader(f, ipc.WithAllocator(newBounded(info.Size())))
+	if err != nil {
+		return nil, err
+	}
+	return in, checkSchema(in.Schema(), schema)
 }
 
 func (f *ipcFile) groups() int { return f.in.NumRecords() }

@@ -60,31 +60,46 @@ func (m *manifest) add(t trace.TableID, l trace.LocationID) {
 	m.Groups[t] = append(list, groups{l, 1})
 }
 
-// of returns the indices of a location's row groups in a table.
-func (m *manifest) of(t trace.TableID, l trace.LocationID) []int {
-	var out []int
-	next := 0
-	for _, g := range m.Groups[t] {
-		if g.Location == l {
-			for i := range g.Count {
-				out = append(out, next+i)
-			}
-		}
-		next += g.Count
-	}
-	return out
-}
+// A span is row groups [from, to) of a table.
+type span struct{ from, to int }
 
-// check states that counts are not negative and small enough to be added.
-func (m *manifest) check() error {
-	for _, list := range m.Groups {
+// A contents says which row groups of each table hold a location's events, in order.
+type contents map[trace.LocationID]*[trace.Tables][]span
+
+// contents sorts the row groups by location. Counts are not negative and small enough to
+// be added, or there is an error.
+func (m *manifest) contents() (contents, error) {
+	c := make(contents)
+	for t, list := range m.Groups {
+		next := 0
 		for _, g := range list {
 			if g.Count < 0 || g.Count > 1<<31 {
-				return fmt.Errorf("%d row groups of location %d", g.Count, g.Location)
+				return nil, fmt.Errorf("%d row groups of location %d", g.Count, g.Location)
 			}
+			if c[g.Location] == nil {
+				c[g.Location] = new([trace.Tables][]span)
+			}
+			spans := &c[g.Location][t]
+			*spans = append(*spans, span{next, next + g.Count})
+			next += g.Count
 		}
 	}
-	return nil
+	return c, nil
+}
+
+// indices lists the row groups of spans in order. A table of n row groups must have them:
+// only then their number is believed.
+func indices(spans []span, n int) ([]int, error) {
+	var out []int
+	for _, s := range spans {
+		if s.to > n {
+			return nil, fmt.Errorf("there are %d row groups, the manifest names %d", n, s.to)
+		}
+		for i := s.from; i < s.to; i++ {
+			out = append(out, i)
+		}
+	}
+	return out, nil
 }
 
 // IsDir reports whether a directory holds a trace of this package.
@@ -109,9 +124,6 @@ func readManifest(dir string) (*manifest, error) {
 	}
 	if m.Schema != manifestSchema || m.Format != Arrow && m.Format != Parquet {
 		return nil, fmt.Errorf("%s: %w: schema %q, format %q", name, trace.ErrNotATrace, m.Schema, m.Format)
-	}
-	if err := m.check(); err != nil {
-		return nil, &trace.SyntaxError{File: name, Offset: -1, Err: err}
 	}
 	return m, nil
 }

@@ -6,10 +6,10 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"tracekit/trace"
 )
@@ -27,14 +27,15 @@ type recordIterator struct {
 	stop func()
 }
 
-func (s *Source) openTable(name string) (tableFile, error) {
+// openTable opens a table that must have the schema.
+func (s *Source) openTable(name string, schema *arrow.Schema) (tableFile, error) {
 	if err := s.files.check(name); err != nil {
 		return nil, err
 	}
 	if s.manifest.Format == Parquet {
-		return openParquet(name)
+		return openParquet(name, schema)
 	}
-	return openIPC(name)
+	return openIPC(name, schema)
 }
 
 // A Source is an open directory of tables.
@@ -42,6 +43,7 @@ type Source struct {
 	dir      string
 	files    *verifier
 	manifest *manifest
+	contents contents
 	defs     *trace.Defs
 
 	mu      sync.Mutex
@@ -56,6 +58,9 @@ func Open(_ context.Context, dir string) (*Source, error) {
 		return nil, err
 	}
 	s := &Source{dir: dir, manifest: m, files: newVerifier(dir, m.Files), damaged: make(map[trace.LocationID]error)}
+	if s.contents, err = m.contents(); err != nil {
+		return nil, &trace.SyntaxError{File: filepath.Join(dir, manifestName), Offset: -1, Err: err}
+	}
 	if err := s.readDefs(); err != nil {
 		return nil, err
 	}
@@ -68,19 +73,14 @@ func Open(_ context.Context, dir string) (*Source, error) {
 	return s, nil
 }
 
-func (s *Source) readDefs() (err error) {
-	names, err := filepath.Glob(fileOf(s.dir, "defs", "*", s.manifest.Format))
-	if err != nil {
-		return err
-	}
-	var records []trace.NamedRecord
-	for _, name := range names {
-		err := guard(name, func() error {
-			r, err := s.readWhole(name)
-			if err == nil && r != nil {
-				kind := strings.TrimSuffix(filepath.Base(name), "."+string(s.manifest.Format))
-				records = append(records, trace.NamedRecord{Name: kind, Record: r})
-			}
+// readDefs reads the tables of definitions, all of which a writer makes.
+func (s *Source) readDefs() error {
+	records := new(trace.Defs).Records(memory.NewGoAllocator())
+	for i := range records {
+		r := &records[i]
+		name := fileOf(s.dir, "defs", r.Name, s.manifest.Format)
+		err := guard(name, func() (err error) {
+			r.Record, err = s.readWhole(name, r.Record.Schema())
 			return err
 		})
 		if err != nil {
@@ -108,8 +108,8 @@ func guard(name string, read func() error) (err error) {
 }
 
 // readWhole returns the only record of a small table; nil if it is empty.
-func (s *Source) readWhole(name string) (arrow.Record, error) {
-	t, err := s.openTable(name)
+func (s *Source) readWhole(name string, schema *arrow.Schema) (arrow.Record, error) {
+	t, err := s.openTable(name, schema)
 	if err != nil {
 		return nil, err
 	}
@@ -163,18 +163,28 @@ func (s *Source) Findings() []trace.Finding {
 	return ledger.Findings()
 }
 
-// Events implements trace.Source.
+// Events implements trace.Source. Only what decodes is guarded, not whoever takes the
+// batches: a panic there is no fault of the file.
 func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trace.Batch, error] {
 	return func(yield func(*trace.Batch, error) bool) {
-		stopped := false
-		err := guard(s.dir, func() error {
-			return s.read(ctx, l, func(b *trace.Batch) bool {
-				stopped = !yield(b, nil)
-				return !stopped
+		a := &aligner{location: l}
+		defer a.close()
+		err := guard(s.dir, func() error { return s.open(a) })
+		for err == nil && ctx.Err() == nil {
+			var batch *joinedBatch
+			err = guard(s.dir, func() (err error) {
+				batch, err = a.next()
+				return err
 			})
-		})
+			if err != nil || batch == nil {
+				break
+			}
+			if !yield(batch.Batch, nil) {
+				return
+			}
+			batch.release()
+		}
 		switch {
-		case stopped:
 		case ctx.Err() != nil:
 			yield(nil, ctx.Err())
 		case err != nil:
@@ -189,28 +199,31 @@ func (s *Source) note(l trace.LocationID, err error) {
 	s.damaged[l] = err
 }
 
-// read opens the files of events anew, so that locations can be read concurrently.
-func (s *Source) read(ctx context.Context, l trace.LocationID, yield func(*trace.Batch) bool) error {
-	a := &aligner{location: l}
-	defer a.close()
+// open opens the tables that hold events of the aligner's location. Files are opened anew,
+// so that locations can be read concurrently.
+func (s *Source) open(a *aligner) error {
+	spans := s.contents[a.location]
+	if spans == nil {
+		return nil
+	}
 	for t := range trace.Tables {
 		id := trace.TableID(t)
-		indices := s.manifest.of(id, l)
-		if len(indices) == 0 {
+		if len(spans[t]) == 0 {
 			continue
 		}
-		f, err := s.openTable(fileOf(s.dir, "events", id.String(), s.manifest.Format))
+		f, err := s.openTable(fileOf(s.dir, "events", id.String(), s.manifest.Format), withLocation(id.Schema()))
 		if err != nil {
 			return err
 		}
 		a.files = append(a.files, f)
-		if last := indices[len(indices)-1]; last >= f.groups() {
-			return fmt.Errorf("table %s has %d row groups, the manifest names %d", id, f.groups(), last+1)
+		groups, err := indices(spans[t], f.groups())
+		if err != nil {
+			return fmt.Errorf("table %s: %w", id, err)
 		}
-		if a.tables[t].records, err = f.records(indices); err != nil {
-			return err
+		if a.tables[t].records, err = f.records(groups); err != nil {
+			return fmt.Errorf("table %s: %w", id, err)
 		}
 		a.tables[t].open = true
 	}
-	return a.run(ctx, yield)
+	return nil
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // text returns the text form of a trace, in which two traces are equal if their tables are.
-func text(t *testing.T, src trace.Source) string {
+func text(t testing.TB, src trace.Source) string {
 	t.Helper()
 	var b strings.Builder
 	if err := trace.WriteText(&b, src); err != nil {
@@ -26,7 +26,7 @@ func text(t *testing.T, src trace.Source) string {
 }
 
 // write copies a trace, location by location, or in turns of one batch each.
-func write(t *testing.T, src trace.Source, dir string, o Options, interleaved bool) {
+func write(t testing.TB, src trace.Source, dir string, o Options, interleaved bool) {
 	t.Helper()
 	w, err := Create(dir, src.Info(), src.Defs(), o)
 	if err != nil {
@@ -261,19 +261,5 @@ func damage(t *testing.T, dir, name string, data []byte) {
 	if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	src, err := Open(t.Context(), dir)
-	if err != nil {
-		return
-	}
-	for l := range src.Defs().Locations {
-		for b, err := range src.Events(t.Context(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := b.Check(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	src.Findings()
+	readAll(t, dir)
 }
