@@ -83,9 +83,10 @@ func (d *Defs) setOffsets(r arrow.Record) error {
 
 // Records returns the definitions as one table for each kind: clock, string, node,
 // process, location, region, group, comm, site, context, member, metric, attribute,
-// opaque. Row i is definition i; columns are the keys of the text form (see WriteText),
-// references are numbers. The last table, offset, has the measured clock offsets of all
-// locations. The caller releases the records.
+// opaque. Row i is definition i and says so in the column id, for joins; the other columns
+// are the keys of the text form (see WriteText), references are numbers. Two tables more:
+// offset has the measured clock offsets of all locations, kind the names of the kinds of
+// event. The caller releases the records.
 func (d *Defs) Records(mem memory.Allocator) []NamedRecord {
 	full := *d
 	if full.StringRefs == nil {
@@ -98,21 +99,40 @@ func (d *Defs) Records(mem memory.Allocator) []NamedRecord {
 	for _, k := range arrowKinds() {
 		b := array.NewRecordBuilder(mem, k.schema())
 		for i := range k.count(&full) {
+			b.Field(0).(*array.Uint32Builder).Append(uint32(i))
 			for j, f := range k.fields(&full, i) {
-				appendField(b.Field(j), f)
+				appendField(b.Field(1+j), f)
 			}
 		}
 		out = append(out, NamedRecord{k.keyword, b.NewRecord()})
 		b.Release()
 	}
-	return append(out, full.offsets())
+	return append(out, full.offsets(), kindTable(mem))
 }
+
+// kindTable returns the names of the kinds of event.
+func kindTable(mem memory.Allocator) NamedRecord {
+	b := array.NewRecordBuilder(mem, arrow.NewSchema([]arrow.Field{
+		{Name: idColumn, Type: arrow.PrimitiveTypes.Uint8}, {Name: "name", Type: arrow.BinaryTypes.String}}, nil))
+	defer b.Release()
+	for k, name := range kindNames {
+		if name != "" {
+			b.Field(0).(*array.Uint8Builder).Append(uint8(k))
+			b.Field(1).(*array.StringBuilder).Append(name)
+		}
+	}
+	return NamedRecord{"kind", b.NewRecord()}
+}
+
+// idColumn is the name of the first column: the number of the row, by which others refer
+// to it.
+const idColumn = "id"
 
 // schema returns the schema of a kind's table.
 func (k textKind) schema() *arrow.Schema {
 	sample := &Defs{}
 	k.grow(sample)
-	var fields []arrow.Field
+	fields := []arrow.Field{{Name: idColumn, Type: arrow.PrimitiveTypes.Uint32}}
 	for _, f := range k.fields(sample, 0) {
 		fields = append(fields, arrow.Field{Name: f.key, Type: fieldType(f)})
 	}
@@ -209,10 +229,12 @@ func (d *Defs) refsAreIndexes() bool {
 	return true
 }
 
-// read appends the rows of a record to the definitions of a kind.
+// read appends the rows of a record to the definitions of a kind. The order of the rows
+// counts, not the column id.
 func (k textKind) read(d *Defs, r arrow.Record) error {
-	columns := make([]arrow.Array, len(k.schema().Fields()))
-	for j, f := range k.schema().Fields() {
+	fields := k.schema().Fields()[1:]
+	columns := make([]arrow.Array, len(fields))
+	for j, f := range fields {
 		a, err := columnNamed(r, f.Name, f.Type)
 		if err != nil {
 			return err

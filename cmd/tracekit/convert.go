@@ -50,7 +50,8 @@ all.`,
 		Example: `  tracekit convert traces.otf2 run.prv
   tracekit convert traces.otf2 run.json.gz
   tracekit convert rank*.json.gz run.parquet
-  duckdb -c "select kind, count(*) from 'run.parquet/events/flow.parquet' group by kind"`,
+  duckdb -c "select k.name, count(*) from 'run.parquet/events/flow.parquet' e
+             join 'run.parquet/defs/kind.parquet' k on e.kind = k.id group by k.name"`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.in, opts.out = args[:len(args)-1], args[len(args)-1]

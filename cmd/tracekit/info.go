@@ -219,7 +219,7 @@ func (doc *infoDocument) print(io *streams) {
 			fmt.Fprintf(w, "  %-15s %s\n", what, value)
 		}
 	}
-	line("format", strings.TrimSpace(strings.ToUpper(t.Format)+" "+doc.Version))
+	line("format", strings.TrimSpace(formatName(t.Format)+" "+doc.Version))
 	line("written by", t.Creator)
 	line("machine", doc.Machine)
 	line("description", doc.Description)

@@ -74,9 +74,20 @@ func number(x *float64) string {
 // writtenBy names a format and the program that wrote the trace, if that is known.
 func writtenBy(format, creator string) string {
 	if creator == "" {
-		return strings.ToUpper(format)
+		return formatName(format)
 	}
-	return strings.ToUpper(format) + " by " + creator
+	return formatName(format) + " by " + creator
+}
+
+// formatName returns how people write the name of a format.
+func formatName(format string) string {
+	switch format {
+	case "otf2", "json":
+		return strings.ToUpper(format)
+	case "tkf":
+		return ".tkf"
+	}
+	return strings.ToUpper(format[:1]) + format[1:] // Paraver, Arrow, Parquet
 }
 
 // plural returns a count with the word that goes with it.

@@ -5,7 +5,7 @@
 // # Layout
 //
 //	X/tracekit.json      what the trace is, which rows belong to which location, checksums
-//	X/defs/KIND.EXT      definitions, one table for each kind (trace.Defs.Records)
+//	X/defs/KIND.EXT      definitions, one table for each kind, joined by id (trace.Defs.Records)
 //	X/events/TABLE.EXT   events: flow, p2p, coll, metric, other, attrs (trace.Batch.Record)
 //
 // EXT is arrow or parquet. Each table of events has the columns of its trace.TableID and
