@@ -26,6 +26,17 @@ func (h Histogram) cutClass() int64 {
 	return int64(high+scale*math.Log((1-cutHigh)/(1-cutAt))) + 1
 }
 
+// bodyWindow returns the width in ns that the rule of Freedman and Diaconis gives to the body alone, the
+// calls below the cut of a histogram. Slow calls widen the windows of the whole sample; a body
+// in two or three classes would pass any test.
+func (s *Sample) bodyWindow(h Histogram) int64 {
+	body := &Sample{runs: s.body(h.Origin + h.cutClass()*h.Window), shift: s.shift, min: s.min, max: s.max}
+	for _, r := range body.runs {
+		body.n += r.n
+	}
+	return min(body.freedmanDiaconis(h.Step), h.Window)
+}
+
 // quantile returns the q-quantile in windows, as if the calls of a class were spread
 // evenly over it: so it moves smoothly where a coarse timer makes ties.
 func (h Histogram) quantile(q float64) float64 {

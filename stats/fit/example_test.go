@@ -27,13 +27,13 @@ func ExampleFit() {
 	r := fit.Fit(s, fit.Options{Quantile: 0.99})
 	m := r.Models[r.Chosen]
 	fmt.Println(m.Family, m.Params[0].Name, m.Test.Accepted)
-	fmt.Println("t_min", r.TMin, "t_max within 3%:", math.Abs(float64(r.TMax-5000)/9210-1) < 0.03)
+	fmt.Println("t_min", r.TMin, "t_max within a class:", math.Abs(float64(r.TMax-5000)-9210) < float64(r.Histogram.Window))
 	fmt.Println("above the cut", r.Tail, "overhead of a slowed call", fit.Overhead(40000, r.TMax) > 25000)
 	fmt.Println("anomalous:", fit.Anomalous([]float64{r.PValue(s)}, 0.05)[0])
 	// Output:
 	// exponential lambda_per_ns true
-	// t_min 5001 t_max within 3%: true
-	// above the cut 36 overhead of a slowed call true
+	// t_min 5001 t_max within a class: true
+	// above the cut 37 overhead of a slowed call true
 	// anomalous: true
 }
 

@@ -111,22 +111,6 @@ func (b binned) within(l law) float64 {
 	return lower
 }
 
-// tiny stands for the probability of a class that a law holds impossible. It keeps
-// the likelihood finite; no law with such a class is ever the best.
+// tiny stands for what a law holds impossible. It keeps the likelihood finite; no
+// law with such a class is ever the best.
 const tiny = 1e-300
-
-// logLikelihood returns Σ B_k ln P(class k | X < cut).
-func (b binned) logLikelihood(l law) float64 {
-	var sum, lower, upper float64
-	at := int64(-1) // edge at which lower and upper hold
-	for _, c := range b.h.Classes {
-		if at != c.K {
-			lower, upper = l.tails(float64(c.K))
-		}
-		l1, u1 := lower, upper
-		lower, upper = l.tails(float64(c.K + 1))
-		at = c.K + 1
-		sum += float64(c.N) * math.Log(max(between(l1, u1, lower, upper), tiny))
-	}
-	return sum - float64(b.h.N)*math.Log(max(b.within(l), tiny))
-}

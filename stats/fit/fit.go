@@ -77,7 +77,10 @@ func Fit(s *Sample, o Options) Result {
 	}
 	b := binned{r.Histogram, noCut}
 	if !o.Paper {
-		b.cut = r.Histogram.cutClass()
+		if o.Window <= 0 {
+			r.Histogram = s.Histogram(s.bodyWindow(r.Histogram), o.Resolution)
+		}
+		b.h, b.cut = r.Histogram, r.Histogram.cutClass()
 		b.h, r.Tail = r.Histogram.below(b.cut)
 		r.Cut = r.Histogram.Origin + b.cut*r.Histogram.Window
 	}

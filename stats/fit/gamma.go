@@ -1,29 +1,18 @@
 package fit
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/mathext"
-)
+import "gonum.org/v1/gonum/mathext"
 
 // gamma is the law with density x^(a-1) e^(-x/b) / (b^a Γ(a)).
 type gamma struct{ a, b float64 }
 
-// fitGamma searches over ln(a·b), the mean, and ln a: nearly orthogonal, where
-// shape and scale are not.
+// fitGamma takes mean and standard deviation for size and spread.
 func fitGamma(b binned) estimate {
-	return fitLocated(b, newGamma, func(mean, variance float64) (u, v float64) {
-		return math.Log(mean), math.Log(mean * mean / max(variance, 1e-6))
-	})
+	return fitLocated(b, newGamma, func(mean, sigma float64) (size, spread float64) { return mean, sigma })
 }
 
-func newGamma(u, v float64) shape {
-	a := math.Exp(min(v, maxShape))
-	return gamma{a, math.Exp(u) / a}
+func newGamma(size, spread float64) shape {
+	return gamma{size * size / (spread * spread), spread * spread / size}
 }
-
-// maxShape is the logarithm beyond which a shape is not told from a normal law.
-const maxShape = 12
 
 func (g gamma) below(x float64) (lower, upper float64) { return incomplete(g.a, x/g.b, false) }
 

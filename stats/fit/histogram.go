@@ -65,6 +65,11 @@ func (s *Sample) defaultWindow(step int64) int64 {
 	if (s.Quantile(0.99)-s.min)/step <= maxLattice {
 		return step
 	}
+	return s.freedmanDiaconis(step)
+}
+
+// freedmanDiaconis returns 2·IQR/∛N in whole steps, at least one.
+func (s *Sample) freedmanDiaconis(step int64) int64 {
 	iqr := float64(s.Quantile(0.75) - s.Quantile(0.25))
 	w := 2 * iqr / math.Cbrt(float64(s.n))
 	return max(int64(w)/step*step, step)
@@ -104,17 +109,18 @@ func (h Histogram) mean() float64 {
 	return ratio(sum, float64(h.N))
 }
 
-// moments returns mean, variance and skewness of the class centres, in windows.
-func (h Histogram) moments() (mean, variance, skew float64) {
+// moments returns mean, standard deviation and skewness of the class centres, in
+// windows; a deviation of zero counts as 0.001.
+func (h Histogram) moments() (mean, sigma, skew float64) {
 	mean = h.mean() + 0.5
-	var third float64
+	var variance, third float64
 	for _, c := range h.Classes {
 		d := float64(c.K) + 0.5 - mean
 		variance += d * d * float64(c.N)
 		third += d * d * d * float64(c.N)
 	}
-	variance = ratio(variance, float64(h.N))
-	return mean, variance, ratio(ratio(third, float64(h.N)), math.Pow(variance, 1.5))
+	sigma = max(math.Sqrt(ratio(variance, float64(h.N))), 1e-3)
+	return mean, sigma, ratio(third, float64(h.N)) / (sigma * sigma * sigma)
 }
 
 // ratio is a/b, and 0 where b is 0.

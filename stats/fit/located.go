@@ -42,49 +42,80 @@ func (l located) fitted() int {
 	return 3
 }
 
-// fitLocated maximises the likelihood of a shifted family. build makes the law
-// from two unbounded parameters; start guesses them from the moments of what
-// exceeds the location.
+// A former makes the shape that reaches size from its location to its middle and
+// has the given spread around it, both in windows.
+type former func(size, spread float64) shape
+
+// fitLocated maximises the likelihood of a shifted family. start guesses size
+// and spread from mean and standard deviation of what exceeds the location.
+//
+// The search is over the logarithms of the middle as seen from t_min, of the
+// spread, and of the distance from the location to t_min. So laws that differ
+// little lie near each other: however far the location goes, the law
+// with the same middle and spread tends to a limit (a normal law, or Gumbel's).
 //
 // The location is bounded by t_min, and a law that falls from the start (shape
 // below one) has its best location at that bound. So both the bound and its inside
 // are searched, and the better law stands.
-func fitLocated(b binned, build func(u, v float64) shape, start func(mean, variance float64) (u, v float64)) estimate {
-	mean, variance, skew := b.h.moments()
-	at := func(p []float64) law { return located{build(p[0], p[1]), -math.Exp(p[2])} }
-	bound := func(p []float64) law { return located{build(p[0], p[1]), 0} }
-	u, v := start(mean, variance)
-	best, least := b.maximise(bound, []float64{u, v})
-	for _, away := range startDistances(mean, variance, skew) {
-		u, v := start(mean+away, variance)
-		if l, value := b.maximise(at, []float64{u, v, math.Log(away)}); value < least-1e-9 {
-			best, least = l, value
-		}
+func fitLocated(b binned, form former, start func(mean, sigma float64) (size, spread float64)) estimate {
+	mean, sigma, skew := b.h.moments()
+	at := func(p []float64) law { return form.at(math.Exp(p[0]), math.Exp(p[1]), math.Exp(p[2])) }
+	bound := func(p []float64) law { return form.at(math.Exp(p[0]), math.Exp(p[1]), 0) }
+	size, spread := start(mean, sigma)
+	away := startDistance(mean, sigma, skew)
+	further, wider := start(mean+away, sigma)
+	middle := max(further-away, 0.1*mean)
+	best := b.mostLikely(
+		candidate{bound, []float64{math.Log(size), math.Log(spread)}},
+		candidate{at, []float64{math.Log(middle), math.Log(wider), math.Log(away)}})
+	if p := best.at; len(p) == 3 && p[2] > p[1]+math.Log(0.99*maxAway) {
+		// Back to where the law still varies with the location.
+		p[2] = p[1] + math.Log(0.99*maxAway)
+		best.law = at(p)
 	}
 	return best
 }
 
-// startDistances guesses how far below t_min the location may lie: the distance
+// at returns the law whose middle lies above t_min by middle, and its location below
+// it by away.
+func (form former) at(middle, spread, away float64) located {
+	away = min(away, maxAway*spread)
+	return located{form(middle+away, spread), -away}
+}
+
+// maxAway is the distance of a location, in spreads, from which on a law is not told
+// from its limit.
+const maxAway = 400
+
+// startDistance guesses how far below t_min the location may lie: the distance
 // that a gamma law with the sample's moments would have (mean - 2σ/skewness),
 // kept between a tenth of a standard deviation and four.
-func startDistances(mean, variance, skew float64) []float64 {
-	sigma := math.Sqrt(max(variance, 1e-6))
+func startDistance(mean, sigma, skew float64) float64 {
 	away := 4 * sigma
 	if skew > 0 {
 		away = 2*sigma/skew - mean
 	}
-	return []float64{min(max(away, 0.1*sigma), 4*sigma)}
+	return min(max(away, 0.1*sigma), 4*sigma)
 }
 
-// maximise returns the law of largest likelihood and its negative logarithm.
-func (b binned) maximise(build func(p []float64) law, start []float64) (estimate, float64) {
-	p, value := minimise(start, func(p []float64) float64 {
-		if outside(p) {
-			return unbounded
+// A candidate is a family, or a part of it, and where to start in it.
+type candidate struct {
+	build func(at []float64) law
+	start []float64
+}
+
+// mostLikely searches for the maximum of the likelihood from each candidate. A later
+// one wins only if it is better by more than rounding.
+func (b binned) mostLikely(candidates ...candidate) estimate {
+	c := b.cells()
+	best, least := candidates[0], math.Inf(1)
+	for _, k := range candidates {
+		if at, value := c.search(unlikelihood, k.build, k.start); value < least-1e-9 {
+			best, least = candidate{k.build, at}, value
 		}
-		return -b.logLikelihood(build(p))
-	})
-	return estimate{build(p), p, build}, value
+	}
+	at := c.polish(unlikelihood, best.build, best.start)
+	return estimate{best.build(at), at, best.build}
 }
 
 // outside tells whether the search has left all laws that make sense.
@@ -98,8 +129,7 @@ func outside(p []float64) bool {
 }
 
 const (
-	// maxParam bounds the unbounded parameters, which are logarithms: e^±25
-	// windows, and shapes where a law has long become a normal one.
+	// maxParam bounds the coordinates of a search, which are logarithms of windows.
 	maxParam = 25
 	// unbounded is the value of the objective outside; finite, for the
 	// arithmetic of the search.

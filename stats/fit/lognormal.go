@@ -9,15 +9,16 @@ import (
 // logNormal is the law whose logarithm is normal with mean m and deviation s.
 type logNormal struct{ m, s float64 }
 
-// fitLogNormal searches over m and ln s, from the moments of the law.
+// fitLogNormal takes the median for the size and s times the median for the spread.
 func fitLogNormal(b binned) estimate {
-	return fitLocated(b, newLogNormal, func(mean, variance float64) (u, v float64) {
-		s2 := math.Log1p(max(variance, 1e-6) / (mean * mean))
-		return math.Log(mean) - s2/2, math.Log(s2) / 2
+	return fitLocated(b, newLogNormal, func(mean, sigma float64) (size, spread float64) {
+		s2 := math.Log1p(sigma * sigma / (mean * mean))
+		size = mean * math.Exp(-s2/2)
+		return size, math.Sqrt(s2) * size
 	})
 }
 
-func newLogNormal(u, v float64) shape { return logNormal{u, math.Exp(max(v, -maxShape))} }
+func newLogNormal(size, spread float64) shape { return logNormal{math.Log(size), spread / size} }
 
 func (l logNormal) below(x float64) (lower, upper float64) {
 	z := (math.Log(x) - l.m) / l.s / math.Sqrt2

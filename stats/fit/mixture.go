@@ -9,23 +9,33 @@ type mixture struct {
 	w, b float64
 }
 
-// fitMixture searches over the body's three parameters, logit w and ln of the
-// ratio of the tail's mean to the body's. It starts from the body without the
-// slowest tenth of the calls, and the tail from that tenth.
+// fitMixture searches over the body's coordinates, logit w and ln of the ratio of
+// the tail's mean to the body's, less 1. It starts from the body without the
+// slowest calls, and the tail from those: a tenth, and a third.
+//
+// Since the tail begins at the location too, the location mostly stands at t_min, its bound,
+// as that of an exponential law does. Both the bound and its inside are searched.
 func fitMixture(b binned) estimate {
-	build := func(p []float64) law {
-		g := newGamma(p[0], p[1]).(gamma)
-		w := 1 / (1 + math.Exp(-p[3]))
-		return mixture{located{g, -math.Exp(p[2])}, w, g.a * g.b * (1 + math.Exp(p[4]))}
+	at := func(p []float64) law { return newMixture(p[0], p[1], math.Exp(p[2]), p[3], p[4]) }
+	bound := func(p []float64) law { return newMixture(p[0], p[1], 0, p[2], p[3]) }
+	var starts []candidate
+	for _, share := range []float64{0.1, 0.33} {
+		body, _ := b.h.below(b.h.classAt(1 - share))
+		mean, sigma, skew := body.moments()
+		away := startDistance(mean, sigma, skew)
+		slow := max((b.h.mean()+0.5-(1-share)*mean)/share, mean)
+		middle, spread, weight := math.Log(mean), math.Log(sigma), math.Log(share/(1-share))
+		ratio := func(away float64) float64 { return math.Log(max((slow+away)/(mean+away)-1, 0.5)) }
+		starts = append(starts,
+			candidate{bound, []float64{middle, spread, weight, ratio(0)}},
+			candidate{at, []float64{middle, spread, math.Log(away), weight, ratio(away)}})
 	}
-	body, _ := b.h.below(b.h.classAt(0.9))
-	mean, variance, skew := body.moments()
-	away := startDistances(mean, variance, skew)[0]
-	shape := math.Log((mean + away) * (mean + away) / max(variance, 1e-6))
-	all := b.h.mean()
-	slow := math.Log(max((all-0.9*mean)/0.1/(mean+away)-1, 0.5))
-	l, _ := b.maximise(build, []float64{math.Log(mean + away), shape, math.Log(away), -2.2, slow})
-	return l
+	return b.mostLikely(starts...)
+}
+
+func newMixture(middle, spread, away, weight, ratio float64) mixture {
+	body := former(newGamma).at(math.Exp(middle), math.Exp(spread), away)
+	return mixture{body, 1 / (1 + math.Exp(-weight)), (math.Exp(middle) - body.at) * (1 + math.Exp(ratio))}
 }
 
 // classAt returns the class that holds the q-quantile, plus one.

@@ -87,34 +87,39 @@ func TestStudyOfPlantedOverhead(t *testing.T) {
 	if *study {
 		runs, sizes, shares = 40, []int{1000, 5000}, []float64{0.01, 0.02, 0.05, 0.1}
 	}
+	var rows []string
 	for _, n := range sizes {
-		for _, share := range shares {
-			for _, law := range oneTailed() {
-				heavy := law.name == "weibull 0.7" || law.name == "lognormal 1.0" || law.name == "exponential 1us"
-				judgePlanted(t, law, n, share, runs, heavy)
+		for _, law := range oneTailed() {
+			heavy := law.name == "weibull 0.7" || law.name == "lognormal 1.0" || law.name == "exponential 1us"
+			row := fmt.Sprintf("| %s | %d |", law.name, n)
+			for _, share := range shares {
+				row += judgePlanted(t, law, n, share, runs, heavy)
 			}
+			rows = append(rows, row)
 		}
+	}
+	if *study {
+		table("planted: deviation in the slowed calls (in the whole key), repetitions within 5 %, first, anomalous", rows)
 	}
 }
 
-func judgePlanted(t *testing.T, law truth, n int, share float64, runs int, heavy bool) {
+// judgePlanted returns a cell of the table: mean deviation in the slowed calls and in the whole key in
+// per cent, and in how many repetitions the former was within 5 per cent, the key came first, and was
+// called anomalous.
+func judgePlanted(t *testing.T, law truth, n int, share float64, runs int, heavy bool) string {
 	r := rand.New(rand.NewPCG(uint64(n), uint64(1000*share)))
 	var first, anomalous, within int
-	var mean, whole, worst float64
+	var mean, whole float64
 	for range runs {
 		f := seek(r, law, n, share)
 		first, anomalous = first+one(f.first), anomalous+one(f.anomalous)
 		within += one(math.Abs(f.slowed) < 0.05)
 		mean, whole = mean+f.slowed/float64(runs), whole+f.whole/float64(runs)
-		worst = max(worst, math.Abs(f.slowed))
-	}
-	if *study {
-		fmt.Printf("planted %-16s n %4d share %2.0f%%: first %d, anomalous %d of %d; slowed calls: mean %+.2f%% worst %.1f%% within 5%% %d; whole key: mean %+.2f%%\n",
-			law.name, n, 100*share, first, anomalous, runs, 100*mean, 100*worst, within, 100*whole)
 	}
 	if !heavy && (first < runs || math.Abs(mean) > 0.05+0.05/math.Sqrt(float64(runs))) {
 		t.Errorf("%s n %d share %g: first in %d of %d, mean deviation %g", law.name, n, share, first, runs, mean)
 	}
+	return fmt.Sprintf(" %+.1f (%+.1f) %d %d %d |", 100*mean, 100*whole, within, first, anomalous)
 }
 
 func one(b bool) int {
@@ -151,7 +156,7 @@ func TestStudyOfCleanKeys(t *testing.T) {
 			}
 		}
 		if *study {
-			fmt.Printf("clean n %d: some key anomalous in %d of %d repetitions\n", n, wrong, runs)
+			table("clean: calls, repetitions with an anomalous key", []string{fmt.Sprintf("| %d | %d of %d |", n, wrong, runs)})
 		}
 		if float64(wrong) > 0.05*float64(runs)+2*math.Sqrt(0.05*float64(runs)) {
 			t.Errorf("n %d: a clean key is anomalous in %d of %d repetitions", n, wrong, runs)

@@ -34,8 +34,8 @@ func fitPoisson(b binned) estimate {
 }
 
 func (b binned) poissonClimb() poisson {
-	mean, variance, _ := b.h.moments()
-	offset := min(max(math.Round(variance-mean+0.5), 0), maxOffset)
+	mean, sigma, _ := b.h.moments()
+	offset := min(max(math.Round(sigma*sigma-mean+0.5), 0), maxOffset)
 	best := b.poissonAt(offset)
 	likelihood := b.logLikelihood(best)
 	step := 1.0
@@ -136,7 +136,8 @@ func wholeQuantile(l law, q, guess float64) float64 {
 // complement is set, else (P, Q), of a > 0 at x ≥ 0, the smaller one accurate.
 func incomplete(a, x float64, complement bool) (first, second float64) {
 	var p, q float64
-	if x < a {
+	// Below 1 the upper one is not small, and its series is slow.
+	if x < max(a, 1) {
 		p = mathext.GammaIncReg(a, x)
 		q = 1 - p
 	} else {

@@ -101,7 +101,7 @@ func TestRefinementsAgainstReference(t *testing.T) {
 		t.Fatalf("estimates: %+v", all)
 	}
 	near(t, "λ of least Σ|f-p|", all[1].Params[0].Value, 0.45902121257712656)
-	near(t, "least Σ|f-p|", b.absolute(all[1].law), 0.017257103184822567)
+	near(t, "least Σ|f-p|", b.cells().absolute(all[1].law), 0.017257103184822567)
 	if got := all[2].Params[0].Value; math.Abs(got-0.46813673610302209) > 1e-7 {
 		t.Errorf("λ of least χ² = %.12g", got)
 	}

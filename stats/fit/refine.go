@@ -29,7 +29,8 @@ func (b binned) estimates(e estimate, alpha float64) []Estimate {
 	out := []Estimate{made(byLikelihood, e.law)}
 	if with, at, ok := lambda(e.law); ok {
 		// The sum is flat enough to leave the estimate within a factor of two.
-		best := minimiseLine(at-math.Ln2, at+math.Ln2, func(x float64) float64 { return b.absolute(with(x)) })
+		c := b.cells()
+		best := minimiseLine(at-math.Ln2, at+math.Ln2, func(x float64) float64 { return c.absolute(with(x)) })
 		out = append(out, made(byAbsolute, with(best)))
 	}
 	if least := made(byChiSquare, b.leastChiSquare(e)); least.Test.Chi2 < out[0].Test.Chi2 {
@@ -50,48 +51,27 @@ func lambda(l law) (with func(x float64) law, at float64, ok bool) {
 	return nil, 0, false
 }
 
-// leastChiSquare minimises χ² near the maximum-likelihood law.
+// leastChiSquare minimises χ² near the maximum-likelihood law, over λ alone if lambda knows it.
 func (b binned) leastChiSquare(e estimate) law {
 	pools := b.pools(e.law)
 	if len(pools) <= e.fitted()+1 {
 		return e.law
 	}
-	if with, at, ok := lambda(e.law); ok {
-		return with(minimiseLine(at-math.Ln2, at+math.Ln2, func(x float64) float64 {
-			return chiSquare(b.expect(pools, with(x)))
-		}))
+	at, build := e.at, e.build
+	if with, x, ok := lambda(e.law); ok {
+		at, build = []float64{x}, func(at []float64) law { return with(at[0]) }
 	}
-	f := func(at []float64) float64 {
-		if outside(at) {
-			return unbounded
-		}
-		return chiSquare(b.expect(pools, e.build(at)))
-	}
-	// The likelihood's maximum lies so near that Newton steps lead down from it.
-	best, _ := newton(e.at, f(e.at), f)
-	return e.build(best)
+	best, _ := cellsOf(pools, b.h.N).search(halfChiSquare, build, at)
+	return build(best)
 }
 
-// absolute returns Σ|f_k - p_k| over all classes, the empty ones included: those
-// hold the probability that the occupied ones do not.
-func (b binned) absolute(l law) float64 {
-	within, n := max(b.within(l), tiny), float64(b.h.N)
-	sum, empty := 0.0, 1.0
-	for _, c := range b.h.Classes {
-		p := mass(l, float64(c.K), float64(c.K+1)) / within
-		sum += math.Abs(float64(c.N)/n - p)
-		empty -= p
+// absolute returns Σ|f_k - p_k| over all classes, the empty ones included.
+func (c cells) absolute(l law) float64 {
+	expected := make([]float64, len(c.observed))
+	c.expect(l, expected)
+	var sum float64
+	for j, e := range expected {
+		sum += math.Abs(c.observed[j] - e)
 	}
-	return sum + max(empty, 0)
-}
-
-// expect returns the same pools with another law's expectations.
-func (b binned) expect(pools []pool, l law) []pool {
-	out := make([]pool, len(pools))
-	w := b.walk(l)
-	for j, p := range pools {
-		out[j] = w.take(p.hi)
-		out[j].observed = p.observed
-	}
-	return out
+	return sum / c.n
 }

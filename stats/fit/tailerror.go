@@ -10,14 +10,16 @@ import (
 const maxTailError = 2
 
 // tailError returns the standard error of ln rate(law) at the estimate, by the delta
-// method: √(gᵀ H⁻¹ g) with the gradient g of ln rate and the Hessian H of the
-// negative log-likelihood, both in the coordinates of the search. Where the
-// likelihood is flat in some direction, the error is its bound.
+// method: √(gᵀ I⁻¹ g) with the gradient g of ln rate and Fisher's information I of the
+// classes, both in the coordinates of the search. Where the sample says nothing in
+// some direction, the error is its bound.
 func (b binned) tailError(e estimate, rate func(law) float64) float64 {
-	value := -b.logLikelihood(e.law)
-	_, hessian := derivatives(e.at, value, func(p []float64) float64 { return -b.logLikelihood(e.build(p)) })
+	c := b.cells()
+	expected := make([]float64, len(c.observed))
+	c.expect(e.law, expected)
+	information := c.slopes(e.build, e.at, 1e-4, false).information(expected)
 	var chol mat.Cholesky
-	if !finite(hessian) || !chol.Factorize(hessian) {
+	if !finite(information) || !chol.Factorize(information) {
 		return maxTailError
 	}
 	g := mat.NewVecDense(len(e.at), nil)
@@ -38,17 +40,4 @@ func (b binned) tailError(e estimate, rate func(law) float64) float64 {
 		return maxTailError
 	}
 	return math.Sqrt(variance)
-}
-
-// finite tells whether a matrix holds numbers only.
-func finite(m *mat.SymDense) bool {
-	n, _ := m.Dims()
-	for i := range n {
-		for j := range n {
-			if v := m.At(i, j); math.IsNaN(v) || math.IsInf(v, 0) {
-				return false
-			}
-		}
-	}
-	return true
 }

@@ -5,16 +5,17 @@ import "math"
 // weibull is the law with P(X ≥ x) = e^(-(x/b)^a).
 type weibull struct{ a, b float64 }
 
-// fitWeibull searches over ln b and ln a. The first guess of the shape is the
-// usual power of the coefficient of variation, a ≈ (σ/μ)^-1.086.
+// fitWeibull takes b for the size and b/a for the spread. The first guess of the
+// shape is the usual power of the coefficient of variation, a ≈ (σ/μ)^-1.086.
 func fitWeibull(b binned) estimate {
-	return fitLocated(b, newWeibull, func(mean, variance float64) (u, v float64) {
-		a := math.Pow(math.Sqrt(max(variance, 1e-6))/mean, -1.086)
-		return math.Log(mean / math.Gamma(1+1/a)), math.Log(a)
+	return fitLocated(b, newWeibull, func(mean, sigma float64) (size, spread float64) {
+		a := math.Pow(sigma/mean, -1.086)
+		size = mean / math.Gamma(1+1/a)
+		return size, size / a
 	})
 }
 
-func newWeibull(u, v float64) shape { return weibull{math.Exp(min(v, maxShape)), math.Exp(u)} }
+func newWeibull(size, spread float64) shape { return weibull{size / spread, size} }
 
 func (w weibull) below(x float64) (lower, upper float64) {
 	z := math.Pow(x/w.b, w.a)
