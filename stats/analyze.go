@@ -30,6 +30,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	w.sync = newSyncTables(t)
 	if opts.Overhead != nil {
 		w.keepSizes()
+		w.pairs = newMessagePairs(t)
 	}
 	if err := w.run(ctx); err != nil {
 		return nil, fmt.Errorf("finding wait states: %w", err)

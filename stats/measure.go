@@ -42,7 +42,6 @@ func Measure(ctx context.Context, t *trace.Trace, opts Options, m MeasureOptions
 	}
 	w := newWaiting(t, &s, 0)
 	w.keepSizes()
-	w.keepSizes()
 	if err := w.run(ctx); err != nil {
 		return nil, fmt.Errorf("finding wait states: %w", err)
 	}

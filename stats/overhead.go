@@ -46,7 +46,6 @@ type overheads struct {
 	limits  map[commKey]limit
 
 	paths  []overheadSum // by call path
-	pairs  map[pathPair]*pairSum
 	byRank *trace.Table[pathOnRank]
 }
 
@@ -75,7 +74,7 @@ func newOverheads(w *waiting, opts OverheadOptions) *overheads {
 	o := &overheads{waiting: w, opts: opts, rate: rate{w.t.Defs.Clock.Resolution},
 		samples: make(map[commKey]*fit.Sample), order: make(map[fit.Key][]timedCall), limits: make(map[commKey]limit), index: make(map[fit.Key]int),
 		sampled: make([]memo[*fit.Sample], len(w.t.Tree.Nodes)), limited: make([]memo[limit], len(w.t.Tree.Nodes)),
-		paths: make([]overheadSum, len(w.t.Tree.Nodes)), pairs: make(map[pathPair]*pairSum),
+		paths:  make([]overheadSum, len(w.t.Tree.Nodes)),
 		byRank: trace.NewTable[pathOnRank](w.t.Pool)}
 	tick := int64((nsPerSecond-1)/o.rate.resolution) + 1
 	o.opts.Fit.Resolution = max(o.opts.Fit.Resolution, tick)

@@ -2,6 +2,8 @@ package stats
 
 import (
 	"context"
+	"iter"
+	"sync"
 
 	"tracekit/stats/fit"
 	"tracekit/trace"
@@ -29,29 +31,60 @@ const mostBytes = 1 << 40
 // request, synchronises or probes, as far as it is selected.
 type commCall struct {
 	*trace.Call
-	key   commKey
-	ticks int64 // duration
-	time  int64 // duration in ns
-	wait  int64 // of which waiting, in ns
-	whole bool  // neither clipped by the selection nor never left
+	row    uint32
+	last   rowEnd // of its sends and receives
+	counts bool   // it is selected and a communication event; else only the above is known
+	key    commKey
+	ticks  int64    // duration
+	time   int64    // duration in ns
+	wait   int64    // of which waiting, in ns
+	cause  CallWait // of the wait
+	whole  bool     // neither clipped by the selection nor never left
 }
 
-// commCall returns call i of a location; ok is false if it does not count.
-func (o *overheads) commCall(l trace.LocationID, i int, c *trace.Call) (e commCall, ok bool) {
-	if !o.counts(c) || !o.scope.overlaps(l, c.Enter, c.Leave) {
-		return e, false
+// commCalls iterates over the calls of a location in order. What it yields is valid until
+// the next one.
+func (o *overheads) commCalls(l trace.LocationID) iter.Seq[*commCall] {
+	return func(yield func(*commCall) bool) {
+		lock := new(sync.Mutex)
+		calls, sizes, waits := forwards(lock, o.t.Calls[l]), forwards(lock, o.sizes[l]), forwards(lock, o.calls[l].index)
+		var c trace.Call
+		var e commCall
+		next, more := calls.read()
+		for i := 0; more; i++ {
+			c = next
+			e = commCall{Call: &c, row: uint32(i), last: rowEnd{o.t.Sends[l].Len(), o.t.Recvs[l].Len()}}
+			if next, more = calls.read(); more {
+				e.last = rowEnd{int(next.FirstSend), int(next.FirstRecv)}
+			}
+			size, _ := sizes.read()
+			if wait, _ := waits.read(); wait > 0 {
+				e.cause = o.calls[l].rows.At(int(wait - 1)).CallWait
+			}
+			o.describe(&e, l, size)
+			if !yield(&e) {
+				return
+			}
+		}
 	}
-	e = commCall{Call: c, key: commKey{o.op[c.Region], 2, min(o.sizes[l].At(i), mostBytes)}}
+}
+
+// describe fills in what is known of a call with that many bytes.
+func (o *overheads) describe(e *commCall, l trace.LocationID, bytes uint64) {
+	c := e.Call
+	if e.counts = o.counts(c) && o.scope.overlaps(l, c.Enter, c.Leave); !e.counts {
+		return
+	}
+	e.key = commKey{o.op[c.Region], 2, min(bytes, mostBytes)}
 	if c.Coll != trace.None {
-		e.key.processes = o.t.Collectives.At(int(c.Coll)).Size
+		e.key.processes = o.t.Collectives.Ref(int(c.Coll)).Size
 	}
 	e.ticks = o.scope.clip(c.Enter, c.Leave)
 	e.time = o.rate.ns(e.ticks)
-	if w := o.calls[l].At(i); w.Time > 0 {
-		e.wait = min(e.time, o.rate.ns(o.scope.clip(c.Enter, c.Enter+w.Time)))
+	if w := e.cause.Time; w > 0 {
+		e.wait = min(e.time, o.rate.ns(o.scope.clip(c.Enter, c.Enter+w)))
 	}
 	e.whole = !c.Open && e.ticks == c.Leave-c.Enter
-	return e, true
 }
 
 // counts reports whether a call is a communication event. MPI_Init and MPI_Finalize run
@@ -65,20 +98,19 @@ func (o *overheads) counts(c *trace.Call) bool {
 
 // sample collects the durations of all keys.
 func (o *overheads) sample(ctx context.Context) error {
-	for l, calls := range o.t.Calls {
+	for l := range o.t.Calls {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for i := range calls.Len() {
-			c := calls.At(i)
-			e, ok := o.commCall(trace.LocationID(l), i, &c)
-			if !ok || !e.whole {
+		for e := range o.commCalls(trace.LocationID(l)) {
+			if !e.whole {
 				continue
 			}
+			wait := e.wait
 			if o.withWaits {
-				e.wait = 0
+				wait = 0
 			}
-			o.add(c.Path, e.key, timedCall{c.Enter, e.time - e.wait})
+			o.add(e.Path, e.key, timedCall{e.Enter, e.time - wait})
 		}
 	}
 	return nil

@@ -35,6 +35,10 @@ type CallWait struct {
 	Location trace.LocationID // of the call that causes the wait
 	Call     uint32           // its row; None: the cause is recorded outside any call
 	Kind     WaitKind
+
+	// message is the row of the message that is waited for, in Recvs for a late sender and
+	// in Sends for a late receiver, both of the waiting location; None: no single one.
+	message uint32
 }
 
 // waiting finds the waits of a trace and sums them.
@@ -49,6 +53,7 @@ type waiting struct {
 	byPath []int64                // ticks of wait by call path, startup included
 	bytes  []uint64               // by call path
 	sizes  []*trace.Table[uint64] // by location and call: the bytes of the call; nil: not asked for
+	pairs  *messagePairs          // nil: not asked for
 	colls  collSums
 	msgs   *messageSums
 }
@@ -84,11 +89,7 @@ func newWaiting(t *trace.Trace, s *scope, top int) *waiting {
 // keepSizes asks for the bytes of each call.
 func (w *waiting) keepSizes() {
 	for _, calls := range w.t.Calls {
-		sizes := trace.NewTable[uint64](w.t.Pool)
-		for range calls.Len() {
-			sizes.Next()
-		}
-		w.sizes = append(w.sizes, sizes)
+		w.sizes = append(w.sizes, trace.NewZeros[uint64](w.t.Pool, calls.Len()))
 	}
 }
 
@@ -169,7 +170,7 @@ func (w *waiting) startup(class trace.CallClass) {
 			continue
 		}
 		c := w.t.Calls[m.location].At(int(m.call))
-		w.calls[m.location].note(m.call, &c, CallWait{Time: wait, Location: in[last].location, Call: in[last].call, Kind: WaitAtStartup})
+		w.calls[m.location].note(m.call, &c, CallWait{Time: wait, Location: in[last].location, Call: in[last].call, Kind: WaitAtStartup, message: trace.None})
 	}
 }
 

@@ -281,7 +281,7 @@ func (w *waiting) chargeBlocking(c *trace.Collective, in []member, out []collWai
 		call := w.t.Calls[m.location].At(int(m.call))
 		if o.wait > 0 {
 			cause := in[o.cause]
-			w.calls[m.location].note(m.call, &call, CallWait{Time: o.wait, Location: cause.location, Call: cause.call, Kind: kindOf(p)})
+			w.calls[m.location].note(m.call, &call, CallWait{Time: o.wait, Location: cause.location, Call: cause.call, Kind: kindOf(p), message: trace.None})
 		}
 		switch p {
 		case allToAll:
@@ -313,7 +313,7 @@ func (w *waiting) nonblocking(p pattern, in []member, blocking int) {
 			continue
 		}
 		if wait := min(in[last].enter, done.Leave) - done.Enter; wait > 0 {
-			w.calls[m.location].note(m.done, &done, CallWait{Time: wait, Location: in[last].location, Call: in[last].call, Kind: kind})
+			w.calls[m.location].note(m.done, &done, CallWait{Time: wait, Location: in[last].location, Call: in[last].call, Kind: kind, message: trace.None})
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (w *waiting) pointToPoint(ctx context.Context) error {
 }
 
 func (w *waiting) newWalk(l trace.LocationID) *p2pWalk {
-	p := &p2pWalk{waiting: w, callWalk: newCallWalk(w.t, l), pending: make(map[uint32]partnerWait)}
+	p := &p2pWalk{waiting: w, callWalk: newCallWalk(w.t, l), sent: newInFlight()}
 	p.window.sum = &w.wrong
 	before := w.t.Recvs[l].Len()
 	if p.length > 0 {
@@ -36,21 +36,22 @@ func (w *waiting) newWalk(l trace.LocationID) *p2pWalk {
 	return p
 }
 
-// A partnerWait is a wait for another rank's call.
+// A partnerWait is a wait for another rank's call, because of a message.
 type partnerWait struct {
 	time     int64
 	location trace.LocationID
 	call     uint32
+	message  uint32 // as in CallWait
 }
 
 // p2pWalk is the walk over one location's calls.
 type p2pWalk struct {
 	*waiting
 	callWalk
-	last    trace.Call             // the call that completion returned last
-	lastRow uint32                 // its row + 1; 0: none
-	pending map[uint32]partnerWait // late receiver of sends in flight, by the call that completes them
-	window  orderWindow
+	window orderWindow
+	sent   inFlight
+	done   []uint32              // the sends that the present call completes
+	batch  [messageBatch]receipt // that is looked up now
 }
 
 // call notes the longest wait of one call: for the latest sender or receiver, unless it
@@ -68,42 +69,75 @@ func (p *p2pWalk) call(row int, c *trace.Call, end rowEnd) {
 	if receiver.time > sender.time {
 		kind, wait = LateReceiver, receiver
 	}
-	if wait.time > 0 && p.calls[p.l].note(i, c, CallWait{Time: wait.time, Location: wait.location, Call: wait.call, Kind: kind}) && kind == LateSender {
+	if wait.time > 0 && p.calls[p.l].note(i, c, CallWait{Time: wait.time, Location: wait.location, Call: wait.call, Kind: kind, message: wait.message}) && kind == LateSender {
 		p.window.push(lateInstance{wait: wait.time, sent: sent, source: p.t.Rank[wait.location], call: i})
 	}
+}
+
+// messageBatch is the number of messages whose other ends are looked up together: these lie
+// anywhere in memory, and looking up several at a time takes hardly longer than one.
+const messageBatch = 8
+
+// A receipt is a receive with what is known of its send.
+type receipt struct {
+	recv trace.Recv
+	send trace.Send
+	post trace.Call // that posts the send
 }
 
 // lateSender returns the longest wait of call i for the send of a message that it
 // completes, and when that message was sent.
 func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerWait, sent int64) {
 	waits := c.Class != trace.ClassTest
-	for k := int(c.FirstRecv); k < end; k++ {
-		r := p.t.Recvs[p.l].At(k)
-		if r.Call == i && c.Class != trace.ClassSendrecv {
-			p.addBytes(p.l, i, c, r.Bytes)
-		}
-		if r.State != trace.Matched {
-			p.msgs.lost(p.l, &r)
-			continue
-		}
-		s := p.t.Sends[r.SendLoc].At(int(r.Send))
-		post := p.callOr(r.SendLoc, s.Call, s.Time)
-		take := c
-		if r.Call == i {
-			p.sync.need(r.SendLoc, s.Call)
-		} else {
-			take = &trace.Call{Enter: r.Time, Leave: r.Time}
-		}
-		p.msgs.add(r.SendLoc, p.l, &s, &post, take)
-		p.window.arrive(p.waiting, p.l, p.t.Rank[r.SendLoc], s.Time)
-		if post.Class == trace.ClassSend && s.Done == s.Call {
-			p.blockedSend(i, c, &r, s.Call, &post)
-		}
-		if w := min(post.Enter, c.Leave) - c.Enter; waits && r.Call == i && w > longest.time {
-			longest, sent = partnerWait{w, r.SendLoc, s.Call}, s.Time
+	for first := int(c.FirstRecv); first < end; first += messageBatch {
+		for k, x := range p.receipts(first, min(end, first+messageBatch)) {
+			r, s, post := &x.recv, &x.send, &x.post
+			if r.Call == i && c.Class != trace.ClassSendrecv {
+				p.addBytes(p.l, i, c, r.Bytes)
+			}
+			if r.State != trace.Matched {
+				p.msgs.lost(p.l, r)
+				continue
+			}
+			take := c
+			if r.Call == i {
+				p.sync.need(r.SendLoc, s.Call)
+			} else {
+				take = &trace.Call{Enter: r.Time, Leave: r.Time}
+			}
+			row := uint32(first + k)
+			p.pairs.join(p.l, row, r, pathPair{pathOf(s.Call, post), pathOf(r.Call, c)})
+			p.msgs.add(r.SendLoc, p.l, s, post, take)
+			p.window.arrive(p.waiting, p.l, p.t.Rank[r.SendLoc], s.Time)
+			if post.Class == trace.ClassSend && s.Done == s.Call {
+				p.blockedSend(i, c, r, s.Call, post)
+			}
+			if w := min(post.Enter, c.Leave) - c.Enter; waits && r.Call == i && w > longest.time {
+				longest, sent = partnerWait{w, r.SendLoc, s.Call, row}, s.Time
+			}
 		}
 	}
 	return longest, sent
+}
+
+// receipts looks up at most messageBatch receives, from row first to row end. They are
+// valid until the next call.
+func (p *p2pWalk) receipts(first, end int) []receipt {
+	out := p.batch[:end-first]
+	for k := range out {
+		out[k].recv = p.t.Recvs[p.l].At(first + k)
+	}
+	for k := range out {
+		if r := &out[k].recv; r.State == trace.Matched {
+			out[k].send = p.t.Sends[r.SendLoc].At(int(r.Send))
+		}
+	}
+	for k := range out {
+		if x := &out[k]; x.recv.State == trace.Matched {
+			x.post = p.callOr(x.recv.SendLoc, x.send.Call, x.send.Time)
+		}
+	}
+	return out
 }
 
 // callOr returns a call or, for what is recorded outside any call, a call of no length.
@@ -112,6 +146,14 @@ func (p *p2pWalk) callOr(l trace.LocationID, call uint32, at int64) trace.Call {
 		return trace.Call{Enter: at, Leave: at}
 	}
 	return p.t.Calls[l].At(int(call))
+}
+
+// pathOf returns the path of a call, None for what is recorded outside any call.
+func pathOf(row uint32, call *trace.Call) trace.PathID {
+	if row == trace.None {
+		return trace.None
+	}
+	return call.Path
 }
 
 // enterOf returns when such a call is entered.
@@ -131,7 +173,7 @@ func (p *p2pWalk) probe(i uint32, c *trace.Call) (wait partnerWait, sent int64) 
 	}
 	s := p.t.Sends[r.SendLoc].At(int(r.Send))
 	post := p.callOr(r.SendLoc, s.Call, s.Time)
-	return partnerWait{max(0, min(post.Enter, c.Leave)-c.Enter), r.SendLoc, s.Call}, s.Time
+	return partnerWait{max(0, min(post.Enter, c.Leave)-c.Enter), r.SendLoc, s.Call, trace.None}, s.Time
 }
 
 // probeReach is how many receives may complete between a probe and the completion of a
@@ -168,66 +210,75 @@ func (p *p2pWalk) blockedSend(i uint32, c *trace.Call, r *trace.Recv, row uint32
 		posted = p.enterOf(p.l, r.Post, r.Time)
 	}
 	if wait := posted - send.Enter; wait > 0 && posted < send.Leave {
-		p.calls[r.SendLoc].note(row, send, CallWait{Time: wait, Location: p.l, Call: r.Post, Kind: LateReceiver})
+		p.calls[r.SendLoc].note(row, send, CallWait{Time: wait, Location: p.l, Call: r.Post, Kind: LateReceiver, message: r.Send})
 	}
 }
 
 // lateReceiver returns the longest wait of call i, which completes non-blocking sends, for
 // the posting of one of their receives. (Blocking sends are seen to where the message is
-// received.) The waits of later calls for what call i sends are remembered until they are
-// met.
-func (p *p2pWalk) lateReceiver(i uint32, c *trace.Call, end int) partnerWait {
+// received.) The sends of call i that a later call completes are kept until that is met.
+func (p *p2pWalk) lateReceiver(i uint32, c *trace.Call, end int) (longest partnerWait) {
+	done := append(p.done[:0], p.sent.take(i)...)
+	for _, k := range done {
+		p.addBytes(p.l, i, c, p.sends.Ref(int(k)).Bytes)
+	}
 	for k := int(c.FirstSend); k < end; k++ {
-		s := p.t.Sends[p.l].At(k)
+		s := p.sends.At(k)
 		if s.Call == i {
 			p.addBytes(p.l, i, c, s.Bytes)
 		}
-		if s.Done == trace.None || s.Done == i && c.Class == trace.ClassSend {
-			continue
-		}
-		done := c
-		if s.Done != i {
-			done = p.completion(s.Done)
-			p.addBytes(p.l, s.Done, done, s.Bytes)
-		}
-		if s.State != trace.Matched {
-			continue
-		}
-		if w := p.waitForReceiver(&s, done); w.time > p.pending[s.Done].time {
-			p.pending[s.Done] = w
+		switch {
+		case s.Done == trace.None || s.Done == i && c.Class == trace.ClassSend:
+		case s.Done == i:
+			done = append(done, uint32(k))
+		default:
+			p.sent.add(s.Done, uint32(k))
 		}
 	}
-	if len(p.pending) == 0 {
-		return partnerWait{}
+	p.done = done
+	if c.Class != trace.ClassWait { // only MPI_Wait… does (and MPI_Send and MPI_Ssend)
+		return longest
 	}
-	w := p.pending[i]
-	delete(p.pending, i)
-	return w
+	for ; len(done) > 0; done = done[min(len(done), messageBatch):] {
+		if w := p.posting(c, done[:min(len(done), messageBatch)]); w.time > longest.time {
+			longest = w
+		}
+	}
+	return longest
 }
 
-// completion returns a call that completes sends. Several sends in a row often have the
-// same one.
-func (p *p2pWalk) completion(row uint32) *trace.Call {
-	if p.lastRow != row+1 {
-		p.last, p.lastRow = p.t.Calls[p.l].At(int(row)), row+1
-	}
-	return &p.last
+// A sending is a send with what is known of its receive.
+type sending struct {
+	row, recv uint32
+	location  trace.LocationID // of the receive
+	time      int64            // of its record
+	post      uint32           // the call that posts it
 }
 
-// waitForReceiver returns how long the call that completes a non-blocking send waits for
-// the receive to be posted. Only MPI_Wait… does (and MPI_Send and MPI_Ssend).
-func (p *p2pWalk) waitForReceiver(s *trace.Send, done *trace.Call) partnerWait {
-	if done.Class != trace.ClassWait {
-		return partnerWait{}
+// posting returns the longest wait of call c for the posting of the receives of sends, at
+// most messageBatch, that it completes.
+func (p *p2pWalk) posting(c *trace.Call, sends []uint32) (longest partnerWait) {
+	var batch [messageBatch]sending
+	n := 0
+	for _, k := range sends {
+		if s := p.sends.Ref(int(k)); s.State == trace.Matched {
+			batch[n] = sending{row: k, recv: s.Recv, location: s.RecvLoc}
+			n++
+		}
 	}
-	r := p.t.Recvs[s.RecvLoc].Ref(int(s.Recv))
-	if r.Time <= done.Enter { // a receive is completed after it was posted
-		return partnerWait{}
+	for k := range batch[:n] {
+		x := &batch[k]
+		r := p.t.Recvs[x.location].Ref(int(x.recv))
+		x.time, x.post = r.Time, r.Post
 	}
-	post := r.Post
-	posted := p.enterOf(s.RecvLoc, post, r.Time)
-	if done.Leave <= posted {
-		return partnerWait{}
+	for _, x := range batch[:n] {
+		if x.time <= c.Enter { // a receive is completed after it was posted
+			continue
+		}
+		posted := p.enterOf(x.location, x.post, x.time)
+		if w := posted - c.Enter; posted < c.Leave && w > longest.time {
+			longest = partnerWait{w, x.location, x.post, x.row}
+		}
 	}
-	return partnerWait{posted - done.Enter, s.RecvLoc, post}
+	return longest
 }

@@ -19,11 +19,7 @@ type waitingCall struct {
 }
 
 func newWaitTable(pool *trace.Pool, calls int) *WaitTable {
-	t := &WaitTable{trace.NewTable[uint32](pool), trace.NewTable[waitingCall](pool)}
-	for range calls {
-		t.index.Next()
-	}
-	return t
+	return &WaitTable{trace.NewZeros[uint32](pool, calls), trace.NewTable[waitingCall](pool)}
 }
 
 // Len returns the number of calls.

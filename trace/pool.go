@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"unsafe"
 )
 
 // pageBytes is the size of the pieces in which tables are kept and spilled.
@@ -12,6 +13,10 @@ const pageBytes = 64 << 10
 // A frame is memory that holds one page of some table. Frames are used again and again,
 // so that pages that come and go leave nothing to collect.
 type frame [pageBytes / 8]uint64
+
+// bytes returns all of the frame: whole frames lie in the file side by side, so that the
+// system copies whole pages of its own.
+func (f *frame) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(f)), pageBytes) }
 
 // A Pool bounds the memory of the tables that share it. Pages over the budget go to a
 // temporary file, which has no name from the moment it is made and so vanishes however
@@ -72,7 +77,7 @@ func (p *Pool) Close() error {
 }
 
 // write stores a page and returns its offset; off is where it was before, or -1.
-func (p *Pool) write(page []byte, off int64) (int64, bool) {
+func (p *Pool) write(f *frame, off int64) (int64, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.file == nil && p.err == nil {
@@ -85,19 +90,19 @@ func (p *Pool) write(page []byte, off int64) (int64, bool) {
 	}
 	if off < 0 {
 		off = p.end
-		p.end += int64(len(page))
+		p.end += pageBytes
 	}
-	if _, err := p.file.WriteAt(page, off); err != nil {
-		p.err = fmt.Errorf("writing %d bytes of temporary data: %w (see --memory, or set TMPDIR to a larger disk)", len(page), err)
+	if _, err := p.file.WriteAt(f.bytes(), off); err != nil {
+		p.err = fmt.Errorf("writing %d bytes of temporary data: %w (see --memory, or set TMPDIR to a larger disk)", pageBytes, err)
 		return off, false
 	}
 	return off, true
 }
 
-func (p *Pool) read(page []byte, off int64) {
+func (p *Pool) read(f *frame, off int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if _, err := p.file.ReadAt(page, off); err != nil && p.err == nil {
+	if _, err := p.file.ReadAt(f.bytes(), off); err != nil && p.err == nil {
 		p.err = fmt.Errorf("reading temporary data: %w", err)
 	}
 }

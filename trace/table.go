@@ -22,7 +22,7 @@ type Table[T any] struct {
 
 // A page is a run of rows.
 //
-//	rows == nil: the page is in the file at off
+//	rows == nil: the page is in the file at off, or all zeros if off < 0
 //	off < 0: the page was never written
 //	cap(rows) == perPage: the rows lie in a frame of the pool
 type page[T any] struct {
@@ -37,6 +37,21 @@ func NewTable[T any](pool *Pool) *Table[T] {
 	var row T
 	perPage := pageBytes / int(unsafe.Sizeof(row))
 	return &Table[T]{pool: pool, perPage: perPage, inverse: math.MaxUint64/uint64(perPage) + 1}
+}
+
+// NewZeros returns a table of n rows of zeros in the pool, which does not grow. Rows take
+// memory only once they are used.
+func NewZeros[T any](pool *Pool, n int) *Table[T] {
+	t := NewTable[T](pool)
+	t.n = n
+	if n < t.perPage/2 {
+		t.pages = []page[T]{{rows: make([]T, n), off: -1}}
+		return t
+	}
+	for range (n + t.perPage - 1) / t.perPage {
+		t.pages = append(t.pages, page[T]{off: -1})
+	}
+	return t
 }
 
 // Len returns the number of rows.
@@ -148,7 +163,7 @@ func (t *Table[T]) evict(i int) bool {
 		return true
 	}
 	if p.dirty {
-		off, ok := t.pool.write(rowBytes(p.rows), p.off)
+		off, ok := t.pool.write(frameOf(p.rows), p.off)
 		if !ok {
 			return false
 		}
@@ -161,7 +176,7 @@ func (t *Table[T]) evict(i int) bool {
 // drop lets the rows of a page go.
 func (t *Table[T]) drop(p *page[T]) {
 	if cap(p.rows) == t.perPage {
-		t.pool.put((*frame)(unsafe.Pointer(unsafe.SliceData(p.rows))))
+		t.pool.put(frameOf(p.rows))
 	}
 	p.rows = nil
 }
@@ -170,8 +185,13 @@ func (t *Table[T]) drop(p *page[T]) {
 func (t *Table[T]) load(i int) *page[T] {
 	p := &t.pages[i]
 	if p.rows == nil {
-		rows := t.rowsIn(t.pool.admit(tablePage{t, i}), min(t.perPage, t.n-i*t.perPage))
-		t.pool.read(rowBytes(rows), p.off)
+		f := t.pool.admit(tablePage{t, i})
+		if p.off < 0 {
+			clear(f[:])
+		} else {
+			t.pool.read(f, p.off)
+		}
+		rows := t.rowsIn(f, min(t.perPage, t.n-i*t.perPage))
 		p.rows = rows
 	}
 	p.used = true
@@ -239,9 +259,7 @@ func (t *Table[T]) Edit(yield func(first int, rows []T) bool) {
 	}
 }
 
-func rowBytes[T any](rows []T) []byte {
-	if len(rows) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&rows[0])), uintptr(len(rows))*unsafe.Sizeof(rows[0]))
+// frameOf returns the frame that the rows of a page lie in.
+func frameOf[T any](rows []T) *frame {
+	return (*frame)(unsafe.Pointer(unsafe.SliceData(rows)))
 }

@@ -88,6 +88,31 @@ func checkTable(t *testing.T, table *Table[tableRow], want []tableRow) {
 	}
 }
 
+// TestZeros: a table of zeros holds what a slice of them holds, whatever of it is changed,
+// and what is never changed never leaves memory for the file.
+func TestZeros(t *testing.T) {
+	const perPage = pageBytes / 16
+	for _, n := range []int{0, 1, perPage/2 - 1, perPage / 2, perPage, perPage + 1, 9 * perPage} {
+		pool := NewPool(2*pageBytes, t.TempDir())
+		defer pool.Close()
+		table, want := NewZeros[tableRow](pool, n), make([]tableRow, n)
+		checkTable(t, table, want)
+		if pool.Spilled() > 0 {
+			t.Errorf("%d rows of zeros: spilled %d bytes", n, pool.Spilled())
+		}
+		for i := 0; i < n; i += 1 + n/5 {
+			want[i] = rowOf(i)
+			table.Set(i, want[i])
+		}
+		checkTable(t, table, want)
+		checkTable(t, table, want)
+		table.Release()
+		if err := pool.Err(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestLoadedPageStays: with room for one page, reading a second one must not let that
 // second page go before it is used.
 func TestLoadedPageStays(t *testing.T) {

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -35,7 +36,7 @@ type Sample struct {
 	//	runs[j].t is a multiple of 1<<shift
 	//	len(runs) ≤ limit()
 	runs     []run
-	pending  []int64 // not yet in runs, unordered
+	pending  []run // not yet in runs, unordered
 	shift    uint
 	n        int64
 	sum      int64
@@ -49,7 +50,11 @@ type run struct{ t, n int64 }
 func (s *Sample) Add(t int64) {
 	t = max(t, 0)
 	s.count(t, 1)
-	s.pending = append(s.pending, t)
+	if last := len(s.pending) - 1; last >= 0 && s.pending[last].t == t {
+		s.pending[last].n++
+		return
+	}
+	s.pending = append(s.pending, run{t, 1})
 	// Waiting until there is as much to merge as there is already makes
 	// the merges cost O(log n) for each call.
 	if len(s.pending) >= max(1<<12, len(s.runs)) {
@@ -88,13 +93,9 @@ func (s *Sample) settle() {
 	if len(s.pending) == 0 {
 		return
 	}
-	slices.Sort(s.pending)
-	more := make([]run, len(s.pending))
-	for j, t := range s.pending {
-		more[j] = run{t, 1}
-	}
+	slices.SortFunc(s.pending, func(a, b run) int { return cmp.Compare(a.t, b.t) })
+	s.merge(s.pending, 0)
 	s.pending = s.pending[:0]
-	s.merge(more, 0)
 }
 
 // merge adds ordered runs whose cells are 1<<shift wide, and coarsens the
