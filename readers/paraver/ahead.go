@@ -1,82 +1,99 @@
 package paraver
 
-import "io"
-
-// Pieces that are read ahead, and their size.
-const (
-	aheadPieces = 4
-	aheadBytes  = 256 << 10
+import (
+	"context"
+	"sync"
 )
 
-// An ahead reads from another reader on a goroutine of its own, so that decompressing and
-// parsing go on at the same time.
+// maxWorkers bounds the goroutines that decode: more would wait for what cannot be done in
+// parallel.
+const maxWorkers = 8
+
+// An ahead reads a text, and decodes it, before the reading comes to it: one goroutine reads
+// (and uncompresses) blocks, workers decode them at once, and the reading takes them in the
+// order of the text. So the result does not depend on the workers.
 type ahead struct {
-	pieces chan piece  // what was read, in order; closed at the end
-	free   chan []byte // buffers to be filled
-	stop   chan struct{}
-	rest   []byte // of the current piece
-	whole  []byte // the current piece
-	err    error
+	free  chan *block   // not in use
+	work  chan *block   // to be decoded
+	queue chan *block   // in the order of the text; closed at its end
+	stop  chan struct{} // closed when no more is wanted
+	done  sync.WaitGroup
+	total int // of blocks
 }
 
-// A piece is what one Read returned.
-type piece struct {
-	data []byte
-	err  error
-}
-
-func newAhead(r io.Reader) *ahead {
-	a := &ahead{pieces: make(chan piece, aheadPieces), free: make(chan []byte, aheadPieces+1), stop: make(chan struct{})}
-	for range aheadPieces {
-		a.free <- make([]byte, aheadBytes)
+// newAhead starts the goroutines; close ends them.
+func newAhead(ctx context.Context, c *cutter, t *tables, workers, lanes int) *ahead {
+	n := 2*workers + 2 // two for each worker, one being read, one being taken
+	a := &ahead{free: make(chan *block, n), work: make(chan *block, n), queue: make(chan *block, n),
+		stop: make(chan struct{}), total: n}
+	for range n {
+		a.free <- newBlock()
 	}
-	go a.run(r)
+	a.done.Go(func() { a.fill(ctx, c) })
+	for range workers {
+		d := &decoder{tables: t, slots: make([]uint32, lanes), calls: make([]bool, lanes)}
+		a.done.Go(func() { a.decode(d) })
+	}
 	return a
 }
 
-func (a *ahead) run(r io.Reader) {
-	defer close(a.pieces)
-	for {
-		select {
-		case <-a.stop:
-			return
-		case buf := <-a.free:
-			n, err := io.ReadFull(r, buf)
-			if err == io.ErrUnexpectedEOF {
-				err = io.EOF
-			}
-			a.pieces <- piece{buf[:n], err} // there is room for every buffer
-			if err != nil {
+// fill reads the text into blocks. The channels have room for all of them. There is one block
+// with a long line at a time, so that such lines do not cost the memory of many.
+func (a *ahead) fill(ctx context.Context, c *cutter) {
+	defer close(a.queue)
+	defer close(a.work)
+	var held []*block
+	alone := func() {
+		for len(held) < a.total-1 {
+			b := a.unused()
+			if b == nil {
 				return
 			}
+			held = append(held, b)
 		}
+	}
+	for more := true; more; {
+		b := a.unused()
+		if b == nil {
+			return
+		}
+		more = c.next(ctx, b, alone)
+		a.queue <- b
+		a.work <- b
+		for _, b := range held {
+			a.free <- b
+		}
+		held = held[:0]
 	}
 }
 
-// Read implements io.Reader.
-func (a *ahead) Read(p []byte) (int, error) {
-	for len(a.rest) == 0 {
-		if a.err != nil {
-			return 0, a.err
-		}
-		if a.whole != nil {
-			a.free <- a.whole[:cap(a.whole)]
-		}
-		next, ok := <-a.pieces
-		if !ok {
-			return 0, io.ErrClosedPipe
-		}
-		a.whole, a.rest, a.err = next.data, next.data, next.err
+// unused returns a block that is not in use, nil if no more is wanted.
+func (a *ahead) unused() *block {
+	select {
+	case b := <-a.free:
+		return b
+	case <-a.stop:
+		return nil
 	}
-	n := copy(p, a.rest)
-	a.rest = a.rest[n:]
-	return n, nil
 }
 
-// Close ends the goroutine. The reader behind is not used afterwards.
-func (a *ahead) Close() error {
+// decode decodes blocks as far as that can be done without those before.
+func (a *ahead) decode(d *decoder) {
+	for b := range a.work {
+		d.RLock()
+		b.version = d.version
+		b.stop = d.decode(b, 0)
+		d.RUnlock()
+		for i := range b.lanes {
+			l := &b.lanes[i]
+			d.slots[l.location], d.calls[l.location] = 0, l.calls
+		}
+		b.ready <- struct{}{}
+	}
+}
+
+// close ends the goroutines and waits for them.
+func (a *ahead) close() {
 	close(a.stop)
-	for range a.pieces {
-	}
-	return nil
+	a.done.Wait()
 }

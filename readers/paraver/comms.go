@@ -81,7 +81,16 @@ func (c *comms) find(id int64) trace.CommID {
 	return trace.None
 }
 
-// between returns the communicator of messages between two applications, numbered from 1.
+// known returns the communicator of messages between two applications, numbered from 1; None
+// if it was not looked for yet.
+func (c *comms) known(from, to int64) trace.CommID {
+	if from != to {
+		return c.universe
+	}
+	return c.worlds[from-1]
+}
+
+// between is known, and looks for the communicator.
 func (c *comms) between(from, to int64) trace.CommID {
 	if from != to {
 		if c.universe == trace.None {

@@ -67,6 +67,7 @@ func (r *reading) makeLanes() {
 	}
 	for i := range r.lanes {
 		r.lanes[i].location = trace.LocationID(i)
+		r.lanes[i].rooted.limit = max(maxRootRanges/len(r.lanes), leastRootRanges)
 	}
 }
 

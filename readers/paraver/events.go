@@ -14,28 +14,33 @@ type attributes struct {
 	levels         int // of callers
 	line           int64
 	lineType       uint32
+	context        trace.CallingContextID // of the call, if it is told
 	own            *ownValues
 }
 
-// pair takes one event of a line.
-func (r *reading) pair(h *attributes, typ uint32, value int64) {
-	i := r.types.info(typ)
+// pair takes one event of a line; ok is false if a worker does not know it.
+func (d *decoder) pair(h *attributes, typ uint32, value int64) (ok bool) {
+	i, ok := d.info(typ)
+	if !ok {
+		return false
+	}
 	switch i.class {
 	case classMPI, classRegion:
 		op := operation{class: i.class, slot: i.index, typ: typ, value: value, region: trace.None}
 		if value != 0 {
-			op.region = r.names.region(r.pcf, typ, i.index, value)
+			if op.region, ok = d.region(typ, i.index, value); !ok {
+				return false
+			}
 		}
-		r.types.slots[i.index].used = true
-		r.ops = append(r.ops, op)
+		d.ops = append(d.ops, op)
 	case classMetric:
 		if i.index != trace.None {
-			r.members, r.values = append(r.members, i.index), append(r.values, uint64(value))
+			d.members, d.values = append(d.members, i.index), append(d.values, uint64(value))
 		}
 	case classCaller:
-		r.level(h, i.index).function = value
+		d.level(h, i.index).function = value
 	case classCallerLine:
-		r.level(h, i.index).line = value
+		d.level(h, i.index).line = value
 	case classSent:
 		h.coll, h.sent = true, uint64(value)
 	case classReceived:
@@ -48,136 +53,213 @@ func (r *reading) pair(h *attributes, typ uint32, value int64) {
 		h.line, h.lineType = value, typ
 	case classOwn:
 		if h.own == nil {
-			h.own = &r.ownValues
+			h.own = &d.ownValues
 			*h.own = ownValues{}
 		}
 		h.own[i.index] = value
+	case classFlush:
+		d.ops = append(d.ops, operation{class: i.class, value: value})
+		return d.main != nil
 	default:
-		r.ops = append(r.ops, operation{class: i.class, slot: i.index, typ: typ, value: value})
+		d.ops = append(d.ops, operation{class: i.class, slot: i.index, typ: typ, value: value})
 	}
+	return true
 }
 
 // level returns the caller of a level of the line.
-func (r *reading) level(h *attributes, level uint32) *callerKey {
+func (d *decoder) level(h *attributes, level uint32) *callerKey {
 	for h.levels <= int(level) {
-		r.callers[h.levels] = callerKey{level: h.levels}
+		d.callers[h.levels] = callerKey{level: h.levels}
 		h.levels++
 	}
-	return &r.callers[level]
+	return &d.callers[level]
+}
+
+// prepare looks up what the line names and does not change the lane; ok is false if a worker
+// does not know all.
+func (d *decoder) prepare(l *lane, t int64, h *attributes) (ok bool) {
+	if d.main == nil && h.own != nil && !d.mayOwn(h.own) {
+		return false
+	}
+	d.sets = d.sets[:0]
+	for m := d.members; len(m) > 0; m = m[min(len(m), maxMetricValues):] {
+		set, ok := d.set(m[:min(len(m), maxMetricValues)])
+		if !ok {
+			return false
+		}
+		d.sets = append(d.sets, set)
+	}
+	var held held // behind the line
+	if l.held.on && l.held.time == t && !d.dialect {
+		held = l.held
+	}
+	for i := range d.ops {
+		op := &d.ops[i]
+		switch op.class {
+		case classMPI:
+			held.on, held.region, held.context = op.value != 0, op.region, trace.None
+		case classRegion:
+			held.on, held.region, held.context = op.value != 0 && d.dialect, op.region, trace.None
+			if op.value != 0 && h.lineType == op.typ+typeLine && !d.locate(op.region, h) {
+				return false
+			}
+		case classTracing, classProgram:
+			held.on = false
+		case classLabelled:
+			held.on = false
+			if op.text, ok = d.text(op); !ok {
+				return false
+			}
+		}
+	}
+	h.context = trace.None
+	if !held.on || held.context != trace.None {
+		return true
+	}
+	for level := range h.levels {
+		caller, ok := d.caller(d.callers[level])
+		if !ok {
+			return false
+		}
+		if caller != trace.None {
+			h.context, ok = d.context(contextKey{held.region, caller})
+			return ok
+		}
+	}
+	return true
 }
 
 // apply puts what an event line says into the streams: the numbers first, which count up
 // to the event, then what is entered and left.
-func (r *reading) apply(l *lane, t int64, h *attributes) {
-	if l.held.on && (l.held.time != t || r.dialect) {
-		r.release(l)
+func (d *decoder) apply(l *lane, t int64, h *attributes) {
+	if l.fresh {
+		l.fresh, l.begin = false, t
 	}
-	r.metrics(l, t)
-	for i := range r.ops {
-		r.operate(l, t, &r.ops[i], h)
+	if l.held.on && (l.held.time != t || d.dialect) {
+		d.release(l)
+	}
+	d.metrics(l, t)
+	for i := range d.ops {
+		d.operate(l, t, &d.ops[i])
 	}
 	if h.own != nil {
-		r.own(l, t, h.own)
+		d.own(l, t, h.own)
 	}
 	if !l.held.on {
 		return
 	}
-	if h.coll && !r.dialect {
-		r.describe(&l.held, h)
+	if h.coll && !d.dialect {
+		d.describe(&l.held, h)
 	}
-	for level := 0; level < h.levels && l.held.caller == trace.None; level++ {
-		l.held.caller = r.sites.caller(r.callers[level])
+	if l.held.context == trace.None {
+		l.held.context = h.context
 	}
 }
 
 // describe adds what is said of a collective to the enter that is held.
-func (r *reading) describe(c *held, h *attributes) {
+func (d *decoder) describe(c *held, h *attributes) {
 	c.coll, c.root = true, c.root || h.root
 	c.sent, c.received = c.sent+h.sent, c.received+h.received
 	if h.comm != 0 {
-		c.comm = r.comms.find(h.comm)
+		c.comm = d.comms.find(h.comm)
 	}
 }
 
 // maxMetricValues is how many values a metric event can hold.
 const maxMetricValues = 255
 
-// metrics adds the numbers of a line as one event.
-func (r *reading) metrics(l *lane, t int64) {
-	for len(r.members) > 0 {
-		n := min(len(r.members), maxMetricValues)
-		if set := r.meters.set(r.members[:n]); set != nil {
-			l.events.AddMetric(t, set.id, set.types, r.values[:n])
+// metrics adds the numbers of a line, as one event if they are not too many.
+func (d *decoder) metrics(l *lane, t int64) {
+	values := d.values
+	for _, set := range d.sets {
+		n := min(len(values), maxMetricValues)
+		if set != nil {
+			l.events.AddMetric(t, set.id, set.types, values[:n])
 		} else {
-			r.find(trace.CodeNotRepresentable, "too many different sets of counters")
+			d.find(trace.CodeNotRepresentable, "too many different sets of counters")
 		}
-		r.members, r.values = r.members[n:], r.values[n:]
+		values = values[n:]
 	}
 }
 
 // operate does what one event says.
-func (r *reading) operate(l *lane, t int64, op *operation, h *attributes) {
+func (d *decoder) operate(l *lane, t int64, op *operation) {
 	switch op.class {
 	case classMPI:
 		l.calls = true
 		if op.value != 0 {
-			r.hold(l, t, op.region)
+			d.hold(l, t, op.region)
 			return
 		}
-		r.release(l)
+		d.release(l)
 		l.events.AddFlow(t, trace.KindLeave, trace.RegionID(op.slot))
 	case classRegion:
 		l.calls = true
-		r.release(l)
-		if op.value == 0 {
+		d.release(l)
+		switch {
+		case op.value == 0:
 			l.events.AddFlow(t, trace.KindLeave, trace.RegionID(op.slot))
-			return
+		case d.dialect: // it may have a call site
+			d.hold(l, t, op.region)
+		default:
+			l.events.AddFlow(t, trace.KindEnter, op.region)
 		}
-		if h.lineType == op.typ+typeLine {
-			r.locate(op.region, h)
-		}
-		if r.dialect { // it may have a call site
-			r.hold(l, t, op.region)
-			return
-		}
-		l.events.AddFlow(t, trace.KindEnter, op.region)
 	case classFlush:
-		r.flush(l, t, op.value)
+		d.flush(l, t, op.value)
 	case classTracing:
 		state := uint64(trace.MeasurementOn)
 		if op.value == 0 {
 			state = trace.MeasurementOff
 		}
-		r.release(l)
+		d.release(l)
 		l.events.AddOther(t, trace.KindMeasurementOnOff, state)
 	case classProgram:
-		r.release(l)
-		r.program(l, t, op.value)
+		d.release(l)
+		d.program(l, t, op.value)
 	case classLabelled:
-		r.release(l)
-		r.instant(l, t, op)
+		d.release(l)
+		l.events.AddOther(t, trace.KindInstant, uint64(op.text))
 	}
 }
 
-// locate gives a region the source line that its first enter names.
-func (r *reading) locate(region trace.RegionID, h *attributes) {
-	def := &r.defs.Regions[region]
+// region returns the region that a value of an event type enters; ok is false if a worker
+// sees it first.
+func (d *decoder) region(typ, slot uint32, value int64) (id trace.RegionID, ok bool) {
+	if id, ok = d.names.known(typ, value); ok {
+		return id, true
+	}
+	if d.main == nil {
+		return trace.None, false
+	}
+	return d.names.region(d.pcf, typ, slot, value), true
+}
+
+// locate gives a region the source line that its first enter names; it returns false if a
+// worker would have to.
+func (d *decoder) locate(region trace.RegionID, h *attributes) bool {
+	def := &d.defs.Regions[region]
 	if def.BeginLine != 0 {
-		return
+		return true
 	}
-	label, _ := r.pcf.label(h.lineType, h.line)
-	if l, ok := lineLabel(label); ok {
-		def.File, def.BeginLine = r.names.text(l.file), l.line
+	label, _ := d.pcf.label(h.lineType, h.line)
+	l, ok := lineLabel(label)
+	if !ok {
+		return true
 	}
+	if d.main == nil {
+		return false
+	}
+	def.File, def.BeginLine = d.names.text(l.file), l.line
+	return true
 }
 
 // flush pairs begin and end of a flush.
-func (r *reading) flush(l *lane, t int64, value int64) {
+func (d *decoder) flush(l *lane, t int64, value int64) {
 	switch {
 	case value != 0:
 		l.flushing, l.flush = true, t
 	case l.flushing:
-		r.release(l)
+		d.release(l)
 		l.flushing = false
 		l.events.AddOther(l.flush, trace.KindBufferFlush, uint64(t))
 	}
@@ -188,34 +270,34 @@ const unknownExit = 1 << 63
 
 // program adds the begin or the end of the program, with the arguments that OTF2 wants:
 // the name (none), the number of arguments (none); the exit status (not known).
-func (r *reading) program(l *lane, t int64, value int64) {
+func (d *decoder) program(l *lane, t int64, value int64) {
 	if value != 0 {
-		l.events.AddOther(t, trace.KindProgramBegin, uint64(r.names.text("")), 0)
+		l.events.AddOther(t, trace.KindProgramBegin, uint64(noText), 0)
 	} else {
 		l.events.AddOther(t, trace.KindProgramEnd, unknownExit)
 	}
 }
 
-// instant adds a moment with the names of its type and value. A value without a name is
-// told by its number, as long as there are not too many.
-func (r *reading) instant(l *lane, t int64, op *operation) {
+// text returns the names of a moment's type and value; ok is false if a worker sees them
+// first. A value without a name is told by its number, as long as there are not too many.
+func (d *decoder) text(op *operation) (name trace.StringID, ok bool) {
 	k := regionKey{op.typ, op.value}
-	name, ok := r.instants[k]
-	if !ok {
-		label, known := r.pcf.label(op.typ, op.value)
-		switch {
-		case !known && len(r.instants) >= maxRegions:
-			label = "other value"
-		case !known:
-			label = strconv.FormatInt(op.value, 10)
-		}
-		if op.typ != ownInstant {
-			label = r.pcf.typeLabel(op.typ) + ": " + label
-		}
-		name = r.names.text(label)
-		if len(r.instants) < 2*maxRegions {
-			r.instants[k] = name
-		}
+	if name, ok = d.instants[k]; ok || d.main == nil {
+		return name, ok
 	}
-	l.events.AddOther(t, trace.KindInstant, uint64(name))
+	label, known := d.pcf.label(op.typ, op.value)
+	switch {
+	case !known && len(d.instants) >= maxRegions:
+		label = "other value"
+	case !known:
+		label = strconv.FormatInt(op.value, 10)
+	}
+	if op.typ != ownInstant {
+		label = d.pcf.typeLabel(op.typ) + ": " + label
+	}
+	name = d.names.text(label)
+	if len(d.instants) < 2*maxRegions {
+		d.instants[k] = name
+	}
+	return name, true
 }

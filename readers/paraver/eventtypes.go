@@ -59,8 +59,8 @@ type typeInfo struct {
 // type, in which 0 is the leave.
 type slot struct {
 	typ     uint32
-	replace bool // another value ends the one before; else it is nested in it
-	used    bool
+	replace bool           // another value ends the one before; else it is nested in it
+	used    bool           // the type occurs
 	unknown trace.RegionID // the region of a leave that was not entered
 }
 
@@ -70,7 +70,6 @@ type eventTypes struct {
 	meters *meters
 	slots  []slot
 	all    map[uint32]typeInfo
-	cache  [512]typeInfo
 }
 
 func newEventTypes(p *pcf, m *meters) *eventTypes {
@@ -81,26 +80,13 @@ func newEventTypes(p *pcf, m *meters) *eventTypes {
 	return t
 }
 
-// info returns what is known of a type.
-func (t *eventTypes) info(typ uint32) typeInfo {
-	c := &t.cache[typ*0x9E3779B1>>23]
-	if c.typ == typ && c.known {
-		return *c
-	}
-	i, ok := t.all[typ]
-	if !ok {
-		i = t.classify(typ)
-		t.all[typ] = i
-	}
-	*c = i
-	return i
-}
-
+// classify tells what a type means that is not in all.
 func (t *eventTypes) classify(typ uint32) typeInfo {
 	i := typeInfo{typ: typ, known: true}
 	switch {
 	case typ >= firstMPI && typ < firstMPI+mpiGroups:
 		i.class, i.index = classMPI, typ-firstMPI
+		t.slots[i.index].used = true
 	case typ == typeSent:
 		i.class = classSent
 	case typ == typeReceived:
@@ -157,7 +143,7 @@ func (t *eventTypes) region(typ uint32) bool {
 }
 
 func (t *eventTypes) newSlot(typ uint32) uint32 {
-	t.slots = append(t.slots, slot{typ: typ, unknown: trace.None, replace: !isFunction(typ) && typ != typeParallel})
+	t.slots = append(t.slots, slot{typ: typ, used: true, unknown: trace.None, replace: !isFunction(typ) && typ != typeParallel})
 	return uint32(len(t.slots) - 1)
 }
 

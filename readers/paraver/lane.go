@@ -31,7 +31,13 @@ type lane struct {
 	flushing bool
 	flush    int64 // when the flush that goes on began
 	held     held
-	rooted   map[trace.CommID]uint32 // number of collectives with a root so far
+	rooted   rootedCalls
+
+	// Of a block's lane, which does not know what is held before the block:
+	fresh bool  // no event line so far
+	begin int64 // time of the first event line
+	timed bool  // there is a line with a time
+	first int64 // the first of these times
 }
 
 // The numbers of a lane's streams in the spool are laneStreams times its location and
@@ -51,33 +57,32 @@ type held struct {
 	root           bool
 	time           int64
 	region         trace.RegionID
-	caller         uint32
+	context        trace.CallingContextID // None: the caller is not known
 	comm           trace.CommID
 	sent, received uint64
 }
 
 // hold keeps the enter of an MPI function.
-func (r *reading) hold(l *lane, t int64, region trace.RegionID) {
-	r.release(l)
-	l.held = held{on: true, time: t, region: region, caller: trace.None, comm: trace.None}
+func (t *tables) hold(l *lane, time int64, region trace.RegionID) {
+	t.release(l)
+	l.held = held{on: true, time: time, region: region, context: trace.None, comm: trace.None}
 }
 
 // release puts the enter that is held into the stream.
-func (r *reading) release(l *lane) {
+func (t *tables) release(l *lane) {
 	h := &l.held
 	if !h.on {
 		return
 	}
 	h.on = false
-	f := r.names.classes[h.region]
+	f := t.names.classes[h.region]
 	switch {
-	case h.caller == trace.None && !h.coll && !r.dialect && f.Class == trace.ClassColl:
+	case h.context == trace.None && !h.coll && !t.dialect && f.Class == trace.ClassColl:
 		l.events.AddFlow(h.time, bareEnter, h.region)
-	case h.caller == trace.None:
+	case h.context == trace.None:
 		l.events.AddFlow(h.time, trace.KindEnter, h.region)
 	default:
-		context := r.sites.context(contextKey{h.region, h.caller})
-		l.events.AddContext(h.time, trace.KindCallingContextEnter, h.region, context, 1)
+		l.events.AddContext(h.time, trace.KindCallingContextEnter, h.region, h.context, 1)
 	}
 	if !h.coll || f.Class != trace.ClassColl && f.Class != trace.ClassIcoll {
 		return
@@ -87,12 +92,31 @@ func (r *reading) release(l *lane) {
 	if rooted(f.Op) && h.comm != trace.None {
 		if h.root {
 			row.Root = 1
-			r.roots.add(h.comm, l.rooted[h.comm], l.task)
 		}
-		if l.rooted == nil {
-			l.rooted = make(map[trace.CommID]uint32)
-		}
-		l.rooted[h.comm]++
+		l.rooted.add(h.comm, h.root)
 	}
 	l.events.AddColl(row)
+}
+
+// fits reports whether a block's lane says what it would say if it had known the state of
+// this lane: the enter that is held here is complete, and times go on.
+func (l *lane) fits(n *lane, dialect bool) bool {
+	again := !n.fresh && l.held.on && l.held.time == n.begin && !dialect
+	return !again && (!n.timed || n.first >= l.last)
+}
+
+// join adds what a block's lane says, which fits.
+func (t *tables) join(l, n *lane) {
+	if !n.fresh {
+		t.release(l)
+		l.held = n.held
+	}
+	l.events.Append(n.events)
+	l.messages.Append(n.messages)
+	if !l.calls {
+		l.states.Append(n.states)
+	}
+	l.calls = l.calls || n.calls
+	l.last = max(l.last, n.last)
+	l.rooted.join(&n.rooted)
 }

@@ -1,6 +1,7 @@
 package paraver
 
 import (
+	"encoding/binary"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,8 +26,6 @@ const maxMeters = 1 << 14
 type meters struct {
 	names *names
 	sets  map[string]*meterSet
-	cache [256]*meterSet
-	key   []byte
 }
 
 // A meterSet is a metric: its members and the types of their values.
@@ -84,33 +83,24 @@ func counterName(label string) string {
 	return label
 }
 
-// set returns the metric of the members in that order.
-func (m *meters) set(members []uint32) *meterSet {
-	h := uint32(0)
-	for _, id := range members {
-		h = (h ^ id) * 0x9E3779B1
-	}
-	c := &m.cache[h>>24]
-	if *c == nil || !slices.Equal((*c).members, members) {
-		*c = m.find(members)
-	}
-	return *c
-}
-
+// find returns the metric of the members in that order, nil if there is none yet.
 func (m *meters) find(members []uint32) *meterSet {
-	m.key = m.key[:0]
-	for _, id := range members {
-		m.key = append(m.key, byte(id), byte(id>>8), byte(id>>16), byte(id>>24))
-	}
-	s := m.sets[string(m.key)]
-	if s == nil && len(m.sets) < maxMeters {
-		s = m.add(members)
-		m.sets[string(m.key)] = s
-	}
-	return s
+	return m.sets[string(setKey(make([]byte, 0, 64), members))]
 }
 
+// setKey appends the key of a sequence of members.
+func setKey(key []byte, members []uint32) []byte {
+	for _, id := range members {
+		key = binary.LittleEndian.AppendUint32(key, id)
+	}
+	return key
+}
+
+// add makes the metric of the members, nil if there are too many.
 func (m *meters) add(members []uint32) *meterSet {
+	if len(m.sets) >= maxMeters {
+		return nil
+	}
 	d := m.names.defs
 	s := &meterSet{id: trace.MetricID(len(d.Metrics)), members: slices.Clone(members)}
 	metric := trace.Metric{Ref: uint64(s.id), Class: trace.None, Recorder: trace.None, Occurrence: 2}
@@ -119,5 +109,6 @@ func (m *meters) add(members []uint32) *meterSet {
 		metric.Members = append(metric.Members, trace.MetricMemberID(id))
 	}
 	d.Metrics = append(d.Metrics, metric)
+	m.sets[string(setKey(nil, members))] = s
 	return s
 }

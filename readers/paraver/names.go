@@ -44,9 +44,12 @@ func newNames(d *trace.Defs) *names {
 			n.mpi[g][v] = trace.None
 		}
 	}
-	n.text("")
+	n.text("") // noText
 	return n
 }
+
+// noText is the string without text.
+const noText trace.StringID = 0
 
 // text returns the string of that text.
 func (n *names) text(s string) trace.StringID {
@@ -72,14 +75,21 @@ func (n *names) location(l sourceLine) trace.SourceLocationID {
 	return id
 }
 
-// region returns the region that a value of an event type enters. The value 0 is the
-// region of leaves without enter.
-func (n *names) region(p *pcf, typ uint32, slot uint32, value int64) trace.RegionID {
+// known returns the region that a value of an event type enters, if there is one.
+func (n *names) known(typ uint32, value int64) (id trace.RegionID, ok bool) {
 	group := typ - firstMPI
-	if group < mpiGroups && value >= 0 && value < 256 && n.mpi[group][value] != trace.None {
-		return n.mpi[group][value]
+	if group < mpiGroups && value >= 0 && value < 256 {
+		id = n.mpi[group][value]
+		return id, id != trace.None
 	}
-	k := regionKey{typ, value}
+	id, ok = n.regions[regionKey{typ, value}]
+	return id, ok
+}
+
+// region returns the region that a value of an event type enters, and makes it if it is
+// new. The value 0 is the region of leaves without enter.
+func (n *names) region(p *pcf, typ uint32, slot uint32, value int64) trace.RegionID {
+	group, k := typ-firstMPI, regionKey{typ, value}
 	id, ok := n.regions[k]
 	if !ok && len(n.defs.Regions) >= maxRegions {
 		k.value = 0

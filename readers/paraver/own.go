@@ -68,25 +68,36 @@ var ownLabels = []struct {
 // ownValues holds the values of our own types on a line, by number.
 type ownValues [lastOwn - firstOwn + 1]int64
 
+func (v *ownValues) isOffset() bool {
+	return v[ownOffsetTime-firstOwn] != 0 || v[ownOffset-firstOwn] != 0
+}
+
+// mayOwn reports whether a worker may take a line with our own event types: it defines
+// nothing.
+func (d *decoder) mayOwn(v *ownValues) bool {
+	return v[ownVersion-firstOwn] != 1 && !(d.dialect && v.isOffset())
+}
+
 // own takes a line with our own event types.
-func (r *reading) own(l *lane, t int64, v *ownValues) {
+func (d *decoder) own(l *lane, t int64, v *ownValues) {
 	switch {
 	case v[ownVersion-firstOwn] == 1:
-		r.dialect = true
-		r.defs.Clock.GlobalOffset = v[ownZero-firstOwn]
-	case !r.dialect:
-	case v[ownOffsetTime-firstOwn] != 0 || v[ownOffset-firstOwn] != 0:
-		r.offset(l, v)
+		d.dialect = true
+		d.version++
+		d.defs.Clock.GlobalOffset = v[ownZero-firstOwn]
+	case !d.dialect:
+	case v.isOffset():
+		d.offset(l, v)
 	case v[ownMessage-firstOwn] != 0:
 		k := trace.Kind(v[ownMessage-firstOwn])
 		if k.Table() != trace.TableP2P {
 			return
 		}
-		r.release(l)
+		d.release(l)
 		row := trace.P2PRow{Time: t, Kind: k, Peer: uint32(v[ownPeer-firstOwn]), Comm: trace.None, Request: uint64(v[ownRequest-firstOwn]),
 			Tag: uint32(v[ownTag-firstOwn]), Bytes: uint64(v[ownBytes-firstOwn])}
 		if row.Peer != trace.None {
-			row.Comm = r.comms.find(v[ownComm-firstOwn])
+			row.Comm = d.comms.find(v[ownComm-firstOwn])
 		}
 		l.events.AddP2P(row)
 	case v[ownColl-firstOwn] != 0:
@@ -94,16 +105,16 @@ func (r *reading) own(l *lane, t int64, v *ownValues) {
 		if k.Table() != trace.TableColl {
 			return
 		}
-		r.release(l)
+		d.release(l)
 		l.events.AddColl(trace.CollRow{Time: t, Kind: k, Op: trace.CollectiveOp(v[ownOp-firstOwn]),
-			Comm: r.comms.find(v[ownComm-firstOwn]), Root: uint32(v[ownRoot-firstOwn]), Sent: uint64(v[ownSent-firstOwn]),
+			Comm: d.comms.find(v[ownComm-firstOwn]), Root: uint32(v[ownRoot-firstOwn]), Sent: uint64(v[ownSent-firstOwn]),
 			Received: uint64(v[ownReceived-firstOwn]), Request: uint64(v[ownRequest-firstOwn])})
 	case v[ownOther-firstOwn] != 0:
 		k, n := trace.Kind(v[ownOther-firstOwn]), v[ownArguments-firstOwn]
 		if k.Table() != trace.TableOther || k == trace.KindInstant || n < 0 || n > maxArguments {
 			return
 		}
-		r.release(l)
+		d.release(l)
 		args := make([]uint64, n)
 		for i := range args {
 			args[i] = uint64(v[ownArgument-firstOwn+i])
@@ -113,12 +124,12 @@ func (r *reading) own(l *lane, t int64, v *ownValues) {
 }
 
 // offset adds a measured clock offset to a location, unless it is out of order.
-func (r *reading) offset(l *lane, v *ownValues) {
+func (d *decoder) offset(l *lane, v *ownValues) {
 	o := trace.ClockOffset{Time: v[ownOffsetTime-firstOwn], Offset: v[ownOffset-firstOwn],
 		Deviation: math.Float64frombits(uint64(v[ownDeviation-firstOwn]))}
-	list := &r.defs.Locations[l.location].ClockOffsets
+	list := &d.defs.Locations[l.location].ClockOffsets
 	if n := len(*list); n > 0 && o.Time <= (*list)[n-1].Time {
-		r.find(trace.CodeBadClockOffset, "a clock offset is not later than the one before")
+		d.find(trace.CodeBadClockOffset, "a clock offset is not later than the one before")
 		return
 	}
 	*list = append(*list, o)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 	"golang.org/x/tools/txtar"
 
@@ -46,10 +47,13 @@ func goldens(t testing.TB) (out []sample) {
 	return out
 }
 
-// read reads a sample with a buffer of that size.
-func (s sample) read(block int) (*Source, error) {
+// read reads a sample in blocks of that size, with as many workers as is usual.
+func (s sample) read(block int) (*Source, error) { return s.readWith(block, 0) }
+
+// readWith is read with a number of workers.
+func (s sample) readWith(block, workers int) (*Source, error) {
 	texts := Texts{Trace: bytes.NewReader(s.prv), Labels: bytes.NewReader(s.pcf), Names: bytes.NewReader(s.row)}
-	return Read(context.Background(), "trace.prv", texts, Options{Memory: 1 << 20, block: block})
+	return Read(context.Background(), "trace.prv", texts, Options{Memory: 1 << 20, block: block, workers: workers})
 }
 
 // check reads a sample and everything in it, and merges it; it returns the description.
@@ -105,6 +109,7 @@ func FuzzRead(f *testing.F) {
 			return // only slow
 		}
 		whole, cut := s.check(t, blockBytes), s.check(t, 64)
+		s.alike(t, 64, 3)
 		if whole != cut {
 			t.Errorf("in one piece:\n%s\nin many:\n%s", whole, cut)
 		}
@@ -253,6 +258,86 @@ func TestCorruption(t *testing.T) {
 	}
 }
 
+// alike checks that a sample is the same whether workers decode its blocks or not.
+func (s sample) alike(t testing.TB, block, workers int) {
+	t.Helper()
+	want, err := s.readWith(maxLine, 1)
+	if err != nil {
+		return
+	}
+	defer want.Close()
+	got, err := s.readWith(block, workers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Close()
+	if a, b := describe(want), describe(got); a != b {
+		t.Errorf("%d workers, blocks of %d bytes: %s", workers, block, cmp.Diff(strings.Split(a, "\n"), strings.Split(b, "\n")))
+	}
+	if diff := cmp.Diff(want.Info(), got.Info()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestWorkers: the number of workers and the size of blocks change nothing: neither events
+// nor definitions, nor the places of findings.
+func TestWorkers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	samples := append(goldens(t), sample{prv: ring(200 << 10), pcf: []byte(ringLabels)}, sample{prv: awkward()})
+	for i, s := range samples {
+		for _, block := range []int{1, 50, 300, 4000} {
+			for _, workers := range []int{1, 2, 5} {
+				s.alike(t, block, workers)
+			}
+		}
+		lines := bytes.SplitAfter(s.prv, []byte{'\n'}) // out of order, with defects
+		rest := lines[1:]
+		for range 1 + len(rest)/20 {
+			a, b := rng.IntN(len(rest)), rng.IntN(len(rest))
+			rest[a], rest[b] = rest[b], append([]byte("2:"), rest[a]...)
+		}
+		s.prv = bytes.Join(lines, nil)
+		for range 3 {
+			s.alike(t, 20+rng.IntN(3000), 3)
+		}
+		if t.Failed() {
+			t.Fatal("sample ", i)
+		}
+	}
+}
+
+// awkward returns a trace in which much of what lines say depends on those before: calls of
+// which several lines of one time speak, flushes, roots that change, states and calls of the
+// same threads, communicators and metadata between the records, and new event types all the
+// way.
+func awkward() []byte {
+	var b bytes.Buffer
+	b.WriteString("#Paraver (x):99999_ns:1(3):1:3(1:1,1:1,1:1),1\nc:1:1:3:1:2:3\n")
+	for i := range 300 {
+		t := i * 100
+		for task := 1; task <= 3; task++ {
+			who := fmt.Sprintf("%d:1:%d:1", task, task)
+			fmt.Fprintf(&b, "1:%s:%d:%d:%d\n", who, t, t+50, i/40)
+			fmt.Fprintf(&b, "2:%s:%d:50000002:%d\n2:%s:%d:50100004:%d\n", who, t, 7+2*(i%2), who, t, 1+i/100)
+			if task == 1+i/10%3 {
+				fmt.Fprintf(&b, "2:%s:%d:50100003:1\n", who, t)
+			}
+			fmt.Fprintf(&b, "2:%s:%d:42000050:%d\n4:%s:%d:1:8:0:7:1\n", who, t, i, who, t)
+			fmt.Fprintf(&b, "2:%s:%d:50000002:0\n2:%s:%d:%d:%d\n", who, t+50, who, t+60, 1000+i/7, i)
+			if i%5 == task {
+				fmt.Fprintf(&b, "2:%s:%d:40000003:%d\n", who, t+70, i/5%2)
+			}
+		}
+		switch i {
+		case 99:
+			b.WriteString("c:1:2:3:3:2:1\n#between\n")
+		case 199:
+			b.WriteString("c:1:3:2:1:2\n\nnonsense\n")
+		}
+	}
+	return b.Bytes()
+}
+
 // TestGzip: compressed traces are recognised by content; a cut one is read up to the cut.
 func TestGzip(t *testing.T) {
 	text := ring(300 << 10)
@@ -267,6 +352,7 @@ func TestGzip(t *testing.T) {
 	if plain != zipped {
 		t.Error("the compressed trace differs")
 	}
+	sample{prv: packed.Bytes()}.alike(t, 5000, 3)
 	s, err := sample{prv: packed.Bytes()[:packed.Len()/2]}.read(0)
 	if err != nil {
 		t.Fatal(err)
@@ -301,7 +387,10 @@ func TestLongLine(t *testing.T) {
 	text := []byte("#Paraver (x):9_ns:0:1:1(1:0)\n2:0:1:1:1:1:50000003:19\n2:0:1:1:1:2")
 	text = append(text, bytes.Repeat([]byte(":1:1"), maxLine/3)...)
 	text = append(text, "\n2:0:1:1:1:3:50000003:0\n"...)
-	s, err := sample{prv: text}.read(0)
+	long := sample{prv: text}
+	long.alike(t, 1000, 3)
+	long.alike(t, 4<<20, 2)
+	s, err := long.read(0)
 	if err != nil {
 		t.Fatal(err)
 	}

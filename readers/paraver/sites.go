@@ -15,14 +15,6 @@ type sites struct {
 	ids      map[callerKey]uint32
 	contexts map[contextKey]trace.CallingContextID
 	parents  map[trace.RegionID]trace.CallingContextID
-	recent   [512]struct {
-		key callerKey
-		id  uint32
-	}
-	recentContext [512]struct {
-		key contextKey
-		id  trace.CallingContextID
-	}
 }
 
 // A callerKey is what the events of one level say.
@@ -47,31 +39,17 @@ type contextKey struct {
 const maxSites = 1 << 18
 
 func newSites(n *names, p *pcf) *sites {
-	s := &sites{names: n, pcf: p, ids: make(map[callerKey]uint32),
+	return &sites{names: n, pcf: p, ids: make(map[callerKey]uint32),
 		contexts: make(map[contextKey]trace.CallingContextID), parents: make(map[trace.RegionID]trace.CallingContextID)}
-	for i := range s.recent {
-		s.recent[i].key.level = -1
-		s.recentContext[i].key.caller = trace.None
-	}
-	return s
 }
 
-// caller returns the number of a caller, None if its line is not known.
-func (s *sites) caller(k callerKey) uint32 {
-	h := (uint32(k.function)*0x9E3779B1 ^ uint32(k.line)*0x85EBCA77 ^ uint32(k.level)) >> 23
-	c := &s.recent[h]
-	if c.key != k {
-		c.key, c.id = k, s.findCaller(k)
+// addCaller makes a caller that is not in ids, and returns its number: None if its line is
+// not known, or there are too many.
+func (s *sites) addCaller(k callerKey) uint32 {
+	if len(s.ids) >= maxSites {
+		return trace.None
 	}
-	return c.id
-}
-
-func (s *sites) findCaller(k callerKey) uint32 {
-	id, ok := s.ids[k]
-	if ok || len(s.ids) >= maxSites {
-		return id
-	}
-	id = trace.None
+	id := uint32(trace.None)
 	label, _ := s.pcf.label(typeCallerLine+uint32(k.level), k.line)
 	function, _ := s.pcf.label(typeCaller+uint32(k.level), k.function)
 	name, _ := functionLabel(function)
@@ -106,22 +84,15 @@ func (n *names) function(label, file string) trace.RegionID {
 	return id
 }
 
-// context returns the calling context of a call.
-func (s *sites) context(k contextKey) trace.CallingContextID {
-	c := &s.recentContext[(uint32(k.region)*0x9E3779B1^k.caller*0x85EBCA77)>>23]
-	if c.key != k {
-		c.key, c.id = k, s.findContext(k)
+// addContext makes the calling context of a call that is not in contexts: None if there are
+// too many.
+func (s *sites) addContext(k contextKey) trace.CallingContextID {
+	if len(s.contexts) >= maxSites {
+		return trace.None
 	}
-	return c.id
-}
-
-func (s *sites) findContext(k contextKey) trace.CallingContextID {
-	id, ok := s.contexts[k]
-	if !ok {
-		c := s.callers[k.caller]
-		id = s.add(trace.CallingContext{Region: k.region, Site: c.line, Parent: s.parent(c.function)})
-		s.contexts[k] = id
-	}
+	c := s.callers[k.caller]
+	id := s.add(trace.CallingContext{Region: k.region, Site: c.line, Parent: s.parent(c.function)})
+	s.contexts[k] = id
 	return id
 }
 

@@ -21,21 +21,20 @@ var stateCalls = map[int64]string{
 	16: "MPI_Sendrecv", 25: "MPI_Put",
 }
 
-// stateRegion returns the region of a state.
-func (r *reading) stateRegion(value int64) trace.RegionID {
+// stateRegion returns the region of a state; ok is false if a worker sees it first.
+func (d *decoder) stateRegion(value int64) (id trace.RegionID, ok bool) {
 	k := regionKey{stateType, value}
-	id, ok := r.names.regions[k]
-	switch {
-	case ok:
-		return id
-	case len(r.defs.Regions) >= maxRegions:
-		return r.names.region(r.pcf, stateType, trace.None, 0)
+	if id, ok = d.names.regions[k]; ok || d.main == nil {
+		return id, ok
 	}
-	name, ok := r.pcf.states[value]
+	if len(d.defs.Regions) >= maxRegions {
+		return d.names.region(d.pcf, stateType, trace.None, 0), true
+	}
+	name, ok := d.pcf.states[value]
 	if !ok {
 		name = "State " + strconv.FormatInt(value, 10)
 	}
-	text := r.names.text
+	text := d.names.text
 	def := trace.Region{Name: text(name), Canonical: text(name), Description: text("state of the thread"),
 		Role: trace.RoleFunction, Paradigm: trace.ParadigmUser, File: trace.None}
 	switch call := stateCalls[value]; {
@@ -46,9 +45,9 @@ func (r *reading) stateRegion(value int64) trace.RegionID {
 	case value == 0 || value == 14:
 		def.Paradigm, def.Role = trace.ParadigmMeasurement, trace.RoleArtificial
 	}
-	id = r.names.addRegion(def, trace.None)
-	r.names.regions[k] = id
-	return id
+	id = d.names.addRegion(def, trace.None)
+	d.names.regions[k] = id
+	return id, true
 }
 
 // likeStandard reports whether a state is called as in Extrae, whatever the spelling of

@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	blockBytes = 1 << 20  // of text at a time
-	maxLine    = 16 << 20 // a longer line is passed over
+	blockBytes = 256 << 10 // of text at a time, so that it stays in a processor's cache
+	maxLine    = 16 << 20  // a longer line is passed over
 )
 
 // errDamaged is the end of a compressed text that cannot be decoded further.
 var errDamaged = errors.New("the compressed data are cut or damaged")
 
 // uncompressed returns the text of a file that may be compressed, seen from its first
-// bytes. It must be closed before the file.
-func uncompressed(r io.Reader) (io.ReadCloser, error) {
+// bytes.
+func uncompressed(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	if head, _ := b.Peek(2); !bytes.Equal(head, []byte("\x1f\x8b")) {
-		return io.NopCloser(b), nil
+		return b, nil
 	}
 	z, err := gzip.NewReader(b)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", trace.ErrNotATrace, err)
 	}
-	return newAhead(&damaged{z}), nil
+	return &damaged{z}, nil
 }
 
 // damaged gives the errors of a decompressor one name.
@@ -46,96 +46,77 @@ func (d *damaged) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A block is a piece of text.
+// A cutter cuts a text into blocks of whole lines. How large they are changes nothing in
+// what is read.
 //
-//	data holds whole lines, each with its line end
-//	offset and line say where it begins in the uncompressed text
-type block struct {
-	data   []byte
-	offset int64
-	line   int // from 1
+//	rest is the beginning of the next line, which is at offset in the text
+//	skipped is how much of that line was passed over, because it is too long
+type cutter struct {
+	r       io.Reader
+	size    int // of a block, unless a line is longer
+	rest    []byte
+	offset  int64
+	skipped int64
+	eof     bool
+	err     error // why the text ended, if not at the end of the file
 }
 
-// A blocker cuts a text into blocks.
-type blocker struct {
-	r      io.Reader
-	buf    []byte
-	begin  int // of what is not delivered yet
-	end    int
-	offset int64 // of buf[0]
-	line   int
-	over   func(offset int64, line int) // told of lines that are too long
-	long   bool                         // within such a line
-	eof    bool
-	err    error // why the text ended, if not at the end of the file
-}
-
-func newBlocker(r io.Reader, size int) *blocker {
-	return &blocker{r: r, buf: make([]byte, size), line: 1, over: func(int64, int) {}}
-}
-
-// next returns the next block; ok is false at the end, when rest is what follows the last
-// line end.
-func (b *blocker) next(ctx context.Context) (out block, ok bool, err error) {
+// next reads the next block into b, which is empty; more is false at the end of the text,
+// when rest is what follows the last line end. The function alone is called before memory is
+// taken for a line that is longer than a block.
+func (c *cutter) next(ctx context.Context, b *block, alone func()) (more bool) {
+	if cap(b.buf) != c.size {
+		b.buf = make([]byte, 0, c.size)
+	}
+	buf := b.buf[:0]
+	if len(c.rest) >= cap(buf) {
+		alone()
+		buf = make([]byte, 0, min(2*len(c.rest), maxLine))
+	}
+	buf = append(buf, c.rest...)
 	for {
-		if i := bytes.LastIndexByte(b.buf[b.begin:b.end], '\n'); i >= 0 {
-			out = block{data: b.buf[b.begin : b.begin+i+1], offset: b.offset + int64(b.begin), line: b.line}
-			b.begin += i + 1
-			if b.long { // the first line of the block is the end of the long one
-				b.long = false
-				out.data = out.data[bytes.IndexByte(out.data, '\n')+1:]
-				out.line++
-				b.line++
+		if len(buf) == cap(buf) {
+			if cap(buf) < maxLine {
+				alone()
+				buf = append(make([]byte, 0, min(2*cap(buf), maxLine)), buf...)
+			} else {
+				b.tooLong = c.offset
+				c.skipped += int64(len(buf))
+				buf = buf[:0]
 			}
-			b.line += bytes.Count(out.data, []byte{'\n'})
-			out.offset = b.offset + int64(b.begin) - int64(len(out.data))
-			if len(out.data) > 0 {
-				return out, true, nil
-			}
-			continue
 		}
-		if b.eof {
-			return block{}, false, nil
+		if buf = c.read(ctx, buf); hasLine(buf) {
+			break
 		}
-		if err := ctx.Err(); err != nil {
-			return block{}, false, err
-		}
-		b.fill()
-	}
-}
-
-// rest returns what is behind the last line end.
-func (b *blocker) rest() block {
-	return block{data: b.buf[b.begin:b.end], offset: b.offset + int64(b.begin), line: b.line}
-}
-
-// fill reads more behind the incomplete line that is left.
-func (b *blocker) fill() {
-	n := copy(b.buf, b.buf[b.begin:b.end])
-	b.offset += int64(b.begin)
-	b.begin, b.end = 0, n
-	if n == len(b.buf) {
-		if n >= maxLine {
-			if !b.long {
-				b.over(b.offset, b.line)
-			}
-			b.long = true
-			b.offset += int64(n)
-			b.end, n = 0, 0
-		} else {
-			b.buf = append(b.buf, make([]byte, len(b.buf))...)
+		if c.eof {
+			c.rest = append(c.rest[:0], buf...)
+			return false
 		}
 	}
-	k, err := io.ReadFull(b.r, b.buf[n:])
-	b.end += k
+	begin, end := 0, bytes.LastIndexByte(buf, '\n')+1
+	if c.skipped > 0 {
+		begin = bytes.IndexByte(buf, '\n') + 1
+	}
+	at := c.offset + c.skipped
+	b.buf, b.data, b.offset = buf, buf[begin:end], at+int64(begin)
+	c.rest, c.offset, c.skipped = append(c.rest[:0], buf[end:]...), at+int64(end), 0
+	return true
+}
+
+// read fills a buffer up to its capacity.
+func (c *cutter) read(ctx context.Context, buf []byte) []byte {
+	if err := ctx.Err(); err != nil {
+		c.eof, c.err = true, err
+		return buf
+	}
+	n, err := io.ReadFull(c.r, buf[len(buf):cap(buf)])
 	if err != nil {
-		b.eof = true
+		c.eof = true
 		if err != io.EOF && err != io.ErrUnexpectedEOF {
-			b.err = err
+			c.err = err
 		}
 	}
+	return buf[:len(buf)+n]
 }
 
-func hasLine(data []byte) bool { return indexLine(data) >= 0 }
-
-func indexLine(data []byte) int { return bytes.IndexByte(data, '\n') }
+func hasLine(data []byte) bool { return bytes.IndexByte(data, '\n') >= 0 }

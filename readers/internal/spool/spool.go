@@ -45,7 +45,7 @@ func (s *Spool) Stream(location trace.LocationID) *Stream {
 		s.streams = append(s.streams, nil)
 	}
 	if s.streams[location] == nil {
-		s.streams[location] = &Stream{spool: s}
+		s.streams[location] = &Stream{pager: s, spool: s}
 	}
 	return s.streams[location]
 }
@@ -76,7 +76,7 @@ func (s *Spool) Close() error {
 	return err
 }
 
-// page returns an empty page that takes a record of n words.
+// page implements pager.
 func (s *Spool) page(n int) []uint64 {
 	if s.used+pageWords > s.budget {
 		s.flush()

@@ -96,14 +96,36 @@ func TestEventsAreSorted(t *testing.T) {
 	for _, events := range sizes {
 		for _, spread := range []int64{0, 1, 40, 1 << 40} {
 			t.Run(fmt.Sprintf("events=%d/spread=%d", events, spread), func(t *testing.T) {
-				check(t, events, spread)
+				check(t, events, spread, false)
+				check(t, events, spread, true)
 			})
 		}
 	}
 }
 
-func check(t *testing.T, events int, spread int64) {
+// check compares a spool with a model; by way of sheets if so wanted.
+func check(t *testing.T, events int, spread int64, sheets bool) {
 	const locations = 3
+	var sheet spool.Sheet
+	var parts [locations]*spool.Stream
+	stream := func(s *spool.Spool, l int) *spool.Stream {
+		if !sheets {
+			return s.Stream(trace.LocationID(l))
+		}
+		if parts[l] == nil {
+			parts[l] = sheet.Stream()
+		}
+		return parts[l]
+	}
+	bringIn := func(s *spool.Spool) {
+		for l, p := range parts {
+			if p != nil {
+				s.Stream(trace.LocationID(l)).Append(p)
+				parts[l] = nil
+			}
+		}
+		sheet.Reset()
+	}
 	rnd := rand.New(rand.NewPCG(1, uint64(events)))
 	s := spool.New(t.TempDir(), 1) // the least budget
 	defer s.Close()
@@ -114,9 +136,13 @@ func check(t *testing.T, events int, spread int64) {
 			it.time += rnd.Int64N(spread) - spread/2
 		}
 		l := rnd.IntN(locations)
-		put(s.Stream(trace.LocationID(l)), it)
+		put(stream(s, l), it)
 		model[l] = append(model[l], it)
+		if rnd.IntN(300) == 0 {
+			bringIn(s)
+		}
 	}
+	bringIn(s)
 	if err := s.Finish(); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,8 @@ type Stream struct {
 	// Tie is the second key, after the time, of the events that are added from now on.
 	Tie int64
 
-	spool       *Spool
+	pager       pager  // where pages come from
+	spool       *Spool // nil in a sheet
 	pages       [][]uint64
 	attrs       []uint64 // of the next event
 	first, last key      // the least and the greatest key in pages
@@ -21,6 +22,9 @@ type Stream struct {
 	events, late uint64
 	min, max     int64
 }
+
+// A pager gives out empty pages that take a record of n words.
+type pager interface{ page(n int) []uint64 }
 
 // A key is what records are sorted by, before the order of adding.
 type key struct{ time, tie int64 }
@@ -124,7 +128,7 @@ func (s *Stream) room(words int) *[]uint64 {
 	if k >= 0 && len(s.pages[k])+words <= cap(s.pages[k]) {
 		return &s.pages[k]
 	}
-	p := s.spool.page(words) // may flush s.pages
+	p := s.pager.page(words) // may flush s.pages
 	s.pages = append(s.pages, p)
 	return &s.pages[len(s.pages)-1]
 }

@@ -1,0 +1,293 @@
+package paraver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+
+	"tracekit/readers/internal/spool"
+	"tracekit/trace"
+)
+
+// A reading takes the blocks of a .prv file, one after the other.
+type reading struct {
+	tables
+	path    string
+	options Options
+	header  *header
+	row     rowFile
+	spool   *spool.Spool
+	lanes   []lane
+	main    *decoder
+	lines   int   // before the block
+	last    int64 // greatest time
+	counts  counts
+	ledger  trace.Ledger
+	notes   []string // metadata lines
+}
+
+// counts is the number of lines by kind.
+type counts struct {
+	States, Events, Communications, Globals, Communicators, Comments, Others, Bad uint64
+}
+
+// String tells the numbers that are not 0.
+func (c counts) String() string {
+	var b strings.Builder
+	for _, n := range []struct {
+		name  string
+		count uint64
+	}{{"state", c.States}, {"event", c.Events}, {"communication", c.Communications}, {"global communication", c.Globals},
+		{"communicator", c.Communicators}, {"comment", c.Comments}, {"unknown", c.Others}, {"bad", c.Bad}} {
+		if n.count > 0 {
+			fmt.Fprintf(&b, ", %s %d", n.name, n.count)
+		}
+	}
+	return strings.TrimPrefix(b.String(), ", ")
+}
+
+// add adds the numbers of another part of the file.
+func (c *counts) add(o counts) {
+	c.States += o.States
+	c.Events += o.Events
+	c.Communications += o.Communications
+	c.Globals += o.Globals
+	c.Communicators += o.Communicators
+	c.Comments += o.Comments
+	c.Others += o.Others
+	c.Bad += o.Bad
+}
+
+func newReading(path string, opts Options) *reading {
+	if opts.block == 0 {
+		opts.block = blockBytes
+	}
+	if opts.workers == 0 {
+		opts.workers = min(runtime.GOMAXPROCS(0), maxWorkers)
+	}
+	r := &reading{path: path, options: opts, row: make(rowFile)}
+	r.defs = &trace.Defs{}
+	r.pcf = &pcf{states: make(map[int64]string), types: make(map[uint32]*eventType)}
+	r.instants, r.known = make(map[regionKey]trace.StringID), make(map[trace.Code]bool)
+	r.names = newNames(r.defs)
+	r.main = &decoder{tables: &r.tables, main: r}
+	return r
+}
+
+// close gives the spool back, if there is one.
+func (r *reading) close() error {
+	if r.spool == nil {
+		return nil
+	}
+	return r.spool.Close()
+}
+
+// stem returns a path without .prv or .prv.gz.
+func stem(path string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".prv")
+}
+
+// companion reads a file beside the trace. Without it there is nothing to notice: labels
+// are optional.
+func (r *reading) companion(suffix string, read func(io.Reader) error) {
+	name := stem(r.path) + suffix
+	f, err := os.Open(name)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			r.ledger.Add(trace.CodeMissingFile, trace.Place{Location: trace.None, File: name, Offset: -1}, err.Error())
+		}
+		return
+	}
+	defer f.Close()
+	r.readLabels(name, func() error { return read(f) })
+}
+
+func (r *reading) readLabels(name string, read func() error) {
+	if err := read(); err != nil {
+		r.ledger.Add(trace.CodeCorrupt, trace.Place{Location: trace.None, File: name, Offset: -1}, err.Error())
+	}
+}
+
+// read reads the whole text.
+func (r *reading) read(ctx context.Context, in io.Reader) error {
+	text, err := uncompressed(in)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.path, err)
+	}
+	c, b := &cutter{r: text, size: r.options.block}, newBlock()
+	more := c.next(ctx, b, func() {})
+	if !more {
+		b.data = c.rest
+	}
+	if err := r.begin(b); err != nil {
+		return errors.Join(err, ctx.Err())
+	}
+	r.take(b)
+	switch {
+	case !more:
+		c.rest = nil // it is the header
+	case r.options.workers > 1:
+		r.takeAhead(ctx, c)
+	default:
+		for more {
+			b.reset(c.size)
+			more = c.next(ctx, b, func() {})
+			r.take(b)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.end(c)
+	return r.finish()
+}
+
+// takeAhead takes the blocks of a text that workers decode.
+func (r *reading) takeAhead(ctx context.Context, c *cutter) {
+	a := newAhead(ctx, c, &r.tables, r.options.workers, len(r.lanes))
+	defer a.close()
+	for b := range a.queue {
+		<-b.ready
+		r.take(b)
+		b.reset(c.size)
+		a.free <- b
+	}
+}
+
+// take takes a block: what a worker has decoded, if it fits, and then the rest.
+func (r *reading) take(b *block) {
+	if b.tooLong >= 0 {
+		r.counts.Bad++
+		r.lines++
+		r.ledger.Add(trace.CodeBadValue, r.at(b.tooLong), fmt.Sprintf("line %d: the line is longer than %d bytes", r.lines, maxLine))
+	}
+	if r.fits(b) {
+		for i := range b.lanes {
+			n := &b.lanes[i]
+			l := &r.lanes[n.location]
+			if l.events == nil {
+				r.openLane(l)
+			}
+			r.join(l, n)
+		}
+	} else {
+		b.forget()
+	}
+	if b.stop < len(b.data) {
+		r.Lock()
+		r.main.decode(b, b.stop)
+		r.Unlock()
+	}
+	r.lines += b.lines
+	r.last = max(r.last, b.last)
+	r.counts.add(b.counts)
+	for code, n := range b.findings {
+		r.ledger.AddN(code, n, r.at(b.offset+int64(len(b.data))), "") // the first was before
+	}
+}
+
+// fits reports whether what a worker has decoded is what the lines say after those before.
+func (r *reading) fits(b *block) bool {
+	if b.version != r.version {
+		return false
+	}
+	for i := range b.lanes {
+		if n := &b.lanes[i]; !r.lanes[n.location].fits(n, r.dialect) {
+			return false
+		}
+	}
+	return true
+}
+
+// at returns a place in the file.
+func (r *reading) at(offset int64) trace.Place {
+	return trace.Place{Location: trace.None, File: r.path, Offset: offset}
+}
+
+// note keeps a line of metadata.
+func (r *reading) note(text []byte) {
+	if len(r.notes) < 64 && len(text) < 4096 {
+		r.notes = append(r.notes, string(text[1:]))
+	}
+}
+
+// begin takes the header from the first block and prepares for the lines.
+func (r *reading) begin(b *block) error {
+	first := b.data
+	if i := bytes.IndexByte(first, '\n'); i >= 0 {
+		first = first[:i+1]
+	}
+	if !bytes.HasPrefix(first, []byte(magic)) {
+		return fmt.Errorf("%s: %w: it does not begin with %q", r.path, trace.ErrNotATrace, magic)
+	}
+	h, err := parseHeader(string(first))
+	if err != nil {
+		return &trace.SyntaxError{File: r.path, Offset: b.offset, Line: 1, Record: "header", Err: err}
+	}
+	if first[len(first)-1] != '\n' {
+		r.ledger.Add(trace.CodeTruncated, r.at(0), "the header is not terminated")
+	}
+	b.data, b.offset = b.data[len(first):], b.offset+int64(len(first))
+	r.lines = 1
+	r.header = h
+	r.defs.Clock = trace.ClockProperties{Resolution: h.resolution, Length: uint64(h.end), Realtime: math.MaxUint64}
+	r.machine()
+	memory := r.options.Memory
+	if memory == 0 {
+		memory = min(max(defaultMemory, int64(len(r.defs.Locations))*laneMemory), largestMemory)
+	}
+	r.spool = spool.New(r.options.TempDir, memory)
+	r.meters = newMeters(r.names)
+	r.types = newEventTypes(r.pcf, r.meters)
+	r.sites = newSites(r.names, r.pcf)
+	r.comms = newComms(r.appls, r.pcf)
+	r.makeLanes()
+	return nil
+}
+
+// end looks at how the text ends.
+func (r *reading) end(c *cutter) {
+	at := r.at(c.offset)
+	switch {
+	case c.err != nil:
+		r.ledger.Add(trace.CodeTruncated, at, c.err.Error())
+	case len(c.rest) > 0:
+		r.ledger.Add(trace.CodeTruncated, at, fmt.Sprintf("line %d has no end", r.lines+1))
+	}
+	if n := r.counts.Communicators; n < uint64(r.header.comms) {
+		at.Offset = 0
+		r.ledger.Add(trace.CodeCountMismatch, at, fmt.Sprintf("the header announces %d communicators, there are %d", r.header.comms, n))
+	}
+}
+
+// finish completes streams and definitions.
+func (r *reading) finish() error {
+	for i := range r.lanes {
+		l := &r.lanes[i]
+		r.release(l)
+		if l.flushing {
+			l.events.AddOther(l.flush, trace.KindBufferFlush, uint64(max(l.last, l.flush)))
+		}
+	}
+	for i := range r.types.slots {
+		s := &r.types.slots[i]
+		if !s.used {
+			continue
+		}
+		s.unknown = r.names.region(r.pcf, s.typ, uint32(i), 0)
+	}
+	r.comms.define(r.names, func(code trace.Code, text string) {
+		r.ledger.Add(code, trace.Place{Location: trace.None, File: r.path, Offset: 0}, text)
+	})
+	if err := r.spool.Finish(); err != nil {
+		return fmt.Errorf("%s: %w", r.path, err)
+	}
+	return nil
+}
