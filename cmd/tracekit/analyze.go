@@ -86,6 +86,9 @@ func (o *analyzeOptions) validate() (err error) {
 	if o.top < 1 {
 		return usagef("--top %d: want at least 1", o.top)
 	}
+	if !o.overhead && o.profile != "" {
+		return usagef("--profile is for the overhead, which --overhead=false leaves out")
+	}
 	if o.conditions, err = parseConditions(o.failIf); err != nil {
 		return err
 	}

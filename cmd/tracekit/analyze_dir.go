@@ -15,7 +15,11 @@ import (
 // the document as JSON, calls, messages and collectives as Parquet, the space-time diagram, the
 // communication matrix and the overhead of MPI calls as pictures.
 func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis) error {
-	out := reportDir{dir: opts.outDir, force: opts.force}
+	out := newReportDir(opts.outDir, opts.force)
+	return out.close(fillReport(ctx, s, opts, t, a, out))
+}
+
+func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis, out *reportDir) error {
 	out.file("report.txt", func(w io.Writer) error {
 		(&report{w: w, width: 160, top: opts.top, a: a}).print()
 		return nil
@@ -39,11 +43,9 @@ func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace
 		out.figure("comm_matrix", figure)
 	}
 	if a.Overhead != nil && a.Overhead.OverheadNs > 0 {
-		if err := drawOverhead(&out, a, opts.top); err != nil {
-			return err
-		}
+		return drawOverhead(out, a, opts.top)
 	}
-	return out.err
+	return nil
 }
 
 // keysDrawn is how many keys, those with the most overhead, have a histogram in a report.

@@ -101,15 +101,18 @@ func (r *report) findings() {
 		fmt.Fprintln(r.w, "Sound: nothing to report.")
 		return
 	}
-	printFindings(r.w, r.a.Findings)
+	printFindings(r.w, "Findings", r.a.Findings)
 	if c := r.a.Coverage; c.EventsSkipped > 0 {
 		fmt.Fprintf(r.w, "%s of %s could not be used.\n", formatCount(c.EventsSkipped), plural(int(c.EventsRead), "event", "events"))
 	}
 }
 
 // printFindings writes a line for each finding, which is never shortened.
-func printFindings(w io.Writer, findings []stats.Finding) {
-	fmt.Fprintln(w, "\nFindings")
+func printFindings(w io.Writer, heading string, findings []stats.Finding) {
+	if len(findings) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", heading)
 	for _, f := range findings {
 		fmt.Fprintf(w, "  %-5s %s: %s (%s%s)\n", f.Severity, f.Code, f.Text, plural(int(f.Count), "time", "times"), formatPlace(f.First))
 	}

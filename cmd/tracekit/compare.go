@@ -69,6 +69,9 @@ func (o *compareOptions) validate() (err error) {
 	if err := o.mergeFlags.validate(); err != nil {
 		return err
 	}
+	if o.top < 1 {
+		return usagef("--top %d: want at least 1", o.top)
+	}
 	if o.conditions, err = parseConditions(o.failIf); err != nil {
 		return err
 	}
@@ -89,6 +92,9 @@ type compareDocument struct {
 	Quality  *quality        `json:"quality,omitempty"`
 	Results  []resultChange  `json:"results"`
 	Profile  []regionChange  `json:"profile"`
+
+	FindingsA []stats.Finding `json:"findings_a"`
+	FindingsB []stats.Finding `json:"findings_b"`
 }
 
 // pairedRecords counts the records; First are places of the first ones without a partner.
@@ -203,7 +209,8 @@ func runCompare(ctx context.Context, io *streams, opts *compareOptions) error {
 	if err != nil {
 		return err
 	}
-	return gate(append(strictly(opts.strict, append(a.a.Findings, b.a.Findings...)), reasons...))
+	reasons = append(strictly(opts.strict, doc.FindingsB), reasons...)
+	return gate(append(strictly(opts.strict, doc.FindingsA), reasons...))
 }
 
 func compareSides(ctx context.Context, io *streams, opts *compareOptions, a, b *side) (*reconstruct.Differences, error) {
@@ -245,6 +252,7 @@ func newCompareDocument(a, b *stats.Analysis, d *reconstruct.Differences) *compa
 			FirstA: placeOf(d.FirstA), FirstB: placeOf(d.FirstB)},
 		Position: spreadOf(d.Position), Block: spreadOf(d.Block),
 		Results: []resultChange{}, Profile: []regionChange{},
+		FindingsA: a.Findings, FindingsB: b.Findings,
 	}
 	doc.addResults(a, b)
 	doc.addProfile(a, b)
@@ -346,6 +354,8 @@ func (doc *compareDocument) print(io *streams, top int) {
 		profile.add(r.Region, formatTime(r.A), formatTime(r.B), formatTime(r.B-r.A))
 	}
 	profile.print(w, io.Width)
+	printFindings(w, "Findings in A", doc.FindingsA)
+	printFindings(w, "Findings in B", doc.FindingsB)
 }
 
 // writeComparison writes the document and the histograms of differences.
@@ -357,10 +367,10 @@ func writeComparison(opts *compareOptions, doc *compareDocument, d *reconstruct.
 	if err != nil {
 		return err
 	}
-	out := reportDir{dir: opts.outDir, force: opts.force}
+	out := newReportDir(opts.outDir, opts.force)
 	out.json("compare.json", doc)
 	out.figure("differences", figure)
-	return out.err
+	return out.close(nil)
 }
 
 // differencesPlot shows what lies within two spreads of the mean.

@@ -10,6 +10,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/formulae"
+	"tracekit/stats"
 	"tracekit/trace"
 )
 
@@ -27,10 +28,11 @@ type compressOptions struct {
 }
 
 // A compressDocument is the report of compressing, with the learned share against the
-// memory allowed if it was asked for.
+// memory allowed if it was asked for, and what is wrong with the trace.
 type compressDocument struct {
 	*formulae.Report
 	ByMemory []formulae.MemoryRow `json:"learned_by_memory,omitempty"`
+	Findings []stats.Finding      `json:"findings"` // of reading
 }
 
 func newCompress(io *streams, run func(context.Context, *streams, *compressOptions) error) *cobra.Command {
@@ -88,8 +90,11 @@ func (o *compressOptions) validate() (err error) {
 	if o.terms < 1 || o.terms > 1<<16 {
 		return usagef("--terms %d: want 1 to %d", o.terms, 1<<16)
 	}
+	if o.mode == "stat" && o.timeError != "0" {
+		return usagef("--time-error is for the lossless mode; the stat mode keeps mean durations")
+	}
 	o.formulae.Terms, o.formulae.Jobs, o.formulae.Learn = o.terms, o.jobs, true
-	return refuseExisting(o.output, o.force)
+	return checkFile(o.output, o.force)
 }
 
 func runCompress(ctx context.Context, io *streams, opts *compressOptions) error {
@@ -114,6 +119,7 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 			return err
 		}
 	}
+	doc.Findings = findingRows(src)
 	if opts.json {
 		err = printJSON(io.Out, doc)
 	} else {
@@ -122,7 +128,7 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 	if err != nil {
 		return err
 	}
-	return gate(strictly(opts.strict, findingRows(src)))
+	return gate(strictly(opts.strict, doc.Findings))
 }
 
 func learnedByMemory(ctx context.Context, io *streams, opts *compressOptions, src trace.Source) ([]formulae.MemoryRow, error) {
@@ -155,6 +161,7 @@ func (doc *compressDocument) print(io *streams, output string) {
 		learnedGrid(l).print(w, io.Width)
 	}
 	byMemoryGrid(doc.ByMemory).print(w, io.Width)
+	printFindings(w, "Findings", doc.Findings)
 }
 
 func learnedGrid(l *formulae.Learned) *grid {

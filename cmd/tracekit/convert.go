@@ -58,7 +58,7 @@ all.`,
 			if opts.format != "" && !slices.Contains(readers.Formats(), opts.format) {
 				return usagef("--format %q: want %s", opts.format, strings.Join(readers.Formats(), ", "))
 			}
-			if err := refuseExisting(opts.out, opts.force); err != nil {
+			if err := checkTrace(opts.out, opts.force); err != nil {
 				return err
 			}
 			return run(c.Context(), io, opts)
@@ -153,6 +153,6 @@ func (doc *convertDocument) print(io *streams) {
 		}
 	}
 	if len(doc.Findings) > 0 {
-		printFindings(io.Out, doc.Findings)
+		printFindings(io.Out, "Findings", doc.Findings)
 	}
 }

@@ -104,11 +104,14 @@ func (c condition) lookUp(tree any) (float64, error) {
 			return 0, usagef("--fail-if %s: several blocks have %s; name it from the top, as in efficiency.parallel_efficiency", c.text, name)
 		}
 		if len(found) == 1 {
-			v, ok := found[0].(float64)
-			if !ok {
-				return 0, fmt.Errorf("--fail-if %s: %s is not a number in this document (%v)", c.text, name, describe(found[0]))
+			switch v := found[0].(type) {
+			case float64:
+				return v, nil
+			case nil:
+				return 0, fmt.Errorf("--fail-if %s: %s is not defined for this trace", c.text, name)
+			default:
+				return 0, usagef("--fail-if %s: %s is not a number (%v)", c.text, name, describe(v))
 			}
-			return v, nil
 		}
 		level = next
 	}
@@ -159,8 +162,6 @@ func blocks(node any) []any {
 
 func describe(v any) string {
 	switch v := v.(type) {
-	case nil:
-		return "it is not defined"
 	case map[string]any, []any:
 		return "it is a block"
 	default:

@@ -87,13 +87,13 @@ func (o *fitOptions) validate() (err error) {
 	if o.selected, err = o.selection(); err != nil {
 		return err
 	}
-	for _, name := range []string{o.output, o.plots} {
-		if name == "" {
-			continue
-		}
-		if err := refuseExisting(name, o.force); err != nil {
+	if o.output != "" {
+		if err := checkFile(o.output, o.force); err != nil {
 			return err
 		}
+	}
+	if o.plots != "" {
+		return refuseExisting(o.plots, o.force)
 	}
 	return nil
 }

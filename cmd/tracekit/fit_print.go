@@ -104,7 +104,7 @@ func (d *fitDocument) print(io *streams, opts *fitOptions) {
 	fmt.Fprintf(io.Out, "%s made on %s by %s; %s; MPI: %s\n", plural(len(opts.paths), "trace", "traces"), orNotRecorded(d.Machine),
 		orNotRecorded(d.Creator), plural(d.Processes, "process", "processes"), orNotRecorded(d.Library))
 	if len(d.Findings) > 0 {
-		printFindings(io.Out, d.Findings)
+		printFindings(io.Out, "Findings", d.Findings)
 	}
 	way := "wait states taken off, body below a robust cut"
 	if d.Paper {
@@ -174,7 +174,11 @@ func writeProfile(w io.Writer, p *fit.Profile) error {
 
 // drawFit draws everything about a fit.
 func drawFit(opts *fitOptions, d *fitDocument, p *fit.Profile) error {
-	out := reportDir{dir: opts.plots, force: opts.force}
+	out := newReportDir(opts.plots, opts.force)
+	return out.close(fillPlots(opts, d, p, out))
+}
+
+func fillPlots(opts *fitOptions, d *fitDocument, p *fit.Profile, out *reportDir) error {
 	costs, err := costPlot(fmt.Sprintf("What calls need on %s: operation, processes (0 bytes are drawn at 1)", orNotRecorded(p.Machine)), p)
 	if err != nil {
 		return err
@@ -187,14 +191,13 @@ func drawFit(opts *fitOptions, d *fitDocument, p *fit.Profile) error {
 		}
 		out.figure("stability", stability)
 	}
-	histograms := reportDir{dir: path.Join(opts.plots, "histograms"), force: opts.force, err: out.err}
 	keys := d.shown(opts.top)
 	for i := range keys {
 		figure, err := histogramPlot(&keys[i])
 		if err != nil {
 			return err
 		}
-		histograms.figure(keyFile(&keys[i]), figure)
+		out.figure(path.Join("histograms", keyFile(&keys[i])), figure)
 	}
-	return histograms.err
+	return nil
 }

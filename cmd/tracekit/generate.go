@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -44,7 +45,7 @@ Programs:
 			if opts.output == "" {
 				return usagef("generate: name the trace with -o DIR")
 			}
-			if err := refuseExisting(opts.output, opts.force); err != nil {
+			if err := checkTrace(opts.output, opts.force); err != nil {
 				return err
 			}
 			return run(c.Context(), io, opts)
@@ -92,12 +93,20 @@ func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error 
 		opts.Plant.Offsets = samples.OffsetsRight
 	}
 	p := startProgress(io, opts.quiet, "generating")
-	truth, err := samples.Generate(ctx, opts.Options, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		w, err := readers.Create(opts.output, "", opts.force, info, defs)
-		return watchedSink{w, p}, err
+	var out readers.Writer
+	begun := false
+	truth, err := samples.Generate(ctx, opts.Options, func(info trace.Info, defs *trace.Defs) (_ trace.Sink, err error) {
+		begun = true
+		out, err = readers.Create(opts.output, "", opts.force, info, defs)
+		return watchedSink{out, p}, err
 	})
 	p.done()
-	if err != nil {
+	switch {
+	case err != nil && !begun:
+		return usageError{err}
+	case err != nil && out != nil:
+		return errors.Join(err, out.Discard())
+	case err != nil:
 		return err
 	}
 	if opts.json {

@@ -200,6 +200,9 @@ func countRecords(ctx context.Context, io *streams, opts *infoOptions, src trace
 	if err != nil {
 		return err
 	}
+	if counts == nil { // there are no locations
+		counts = new(kindCounts)
+	}
 	doc.Records = map[string]uint64{}
 	doc.Trace.Events = 0
 	for k, n := range counts {
@@ -250,6 +253,6 @@ func (doc *infoDocument) print(io *streams) {
 	}
 	records.print(w, io.Width)
 	if len(doc.Findings) > 0 {
-		printFindings(w, doc.Findings)
+		printFindings(w, "Findings", doc.Findings)
 	}
 }

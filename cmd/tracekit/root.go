@@ -12,9 +12,17 @@ import (
 
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, io *streams, args []string) int {
-	root := newRoot(io)
+	own, out := *io, &sticky{w: io.Out}
+	own.Out = out
+	root := newRoot(&own)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if _, _, unknown := root.Find(args); unknown != nil {
+		err = usageError{unknown}
+	}
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("writing results: %w", out.err)
+	}
 	if err == nil {
 		return exitDone
 	}

@@ -13,6 +13,9 @@ import (
 	"tracekit/trace"
 )
 
+// spacetimeSchema names the JSON document of spacetime.
+const spacetimeSchema = "tracekit.spacetime/1"
+
 type spacetimeOptions struct {
 	mergeFlags
 	traceFlags
@@ -95,7 +98,16 @@ func (o *spacetimeOptions) validate() (err error) {
 	if o.selected, err = o.selection(); err != nil {
 		return err
 	}
-	return refuseExisting(o.output, o.force)
+	return checkFile(o.output, o.force)
+}
+
+// A spacetimeDocument says what was drawn.
+type spacetimeDocument struct {
+	Schema   string          `json:"schema"`
+	Out      string          `json:"out"`
+	Width    int             `json:"width"`
+	Height   int             `json:"height"`
+	Findings []stats.Finding `json:"findings"` // of all traces drawn
 }
 
 func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) error {
@@ -125,9 +137,21 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 	if err != nil {
 		return err
 	}
-	width, height := figure.Size()
-	fmt.Fprintf(io.Out, "%s: %d × %d pixels\n", opts.output, width, height)
-	return nil
+	doc := &spacetimeDocument{Schema: spacetimeSchema, Out: opts.output, Findings: []stats.Finding{}}
+	doc.Width, doc.Height = figure.Size()
+	for _, t := range sides {
+		doc.Findings = append(doc.Findings, stats.FindingRows(t.Findings)...)
+	}
+	if opts.json {
+		err = printJSON(io.Out, doc)
+	} else {
+		fmt.Fprintf(io.Out, "%s: %d × %d pixels\n", doc.Out, doc.Width, doc.Height)
+		printFindings(io.Out, "Findings", doc.Findings)
+	}
+	if err != nil {
+		return err
+	}
+	return gate(strictly(opts.strict, doc.Findings))
 }
 
 // drawSides draws the traces one above the other.

@@ -14,6 +14,21 @@ type streams struct {
 	Width    int  // of the terminal, in columns
 }
 
+// A sticky writer keeps its first error, so that a print needs not check each of its lines.
+type sticky struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sticky) Write(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.w.Write(p)
+	s.err = err
+	return n, err
+}
+
 func osStreams() *streams {
 	return &streams{
 		Out: os.Stdout, Err: os.Stderr,

@@ -50,8 +50,13 @@ func (f *traceFlags) selection() (s selection, err error) {
 	if s.from, err = parseInstant("from", f.from); err != nil {
 		return s, err
 	}
-	s.to, err = parseInstant("to", f.to)
-	return s, err
+	if s.to, err = parseInstant("to", f.to); err != nil {
+		return s, err
+	}
+	if s.from.Kind == s.to.Kind && (s.from.Ns > s.to.Ns || s.from.Share > s.to.Share) {
+		return s, usagef("--from %s lies behind --to %s", f.from, f.to)
+	}
+	return s, nil
 }
 
 func (f *traceFlags) checkJobs() error {
