@@ -31,6 +31,8 @@ type reading struct {
 	counts  counts
 	ledger  trace.Ledger
 	notes   []string // metadata lines
+
+	reconstructed bool // so says a line
 }
 
 // counts is the number of lines by kind.
@@ -211,8 +213,16 @@ func (r *reading) at(offset int64) trace.Place {
 	return trace.Place{Location: trace.None, File: r.path, Offset: offset}
 }
 
+// reconstructedNote is the line of metadata, without its #, by which a trace says that it was
+// not recorded but rebuilt. Paraver passes over metadata that it does not know.
+const reconstructedNote = trace.PropertyReconstructed + ":true"
+
 // note keeps a line of metadata.
 func (r *reading) note(text []byte) {
+	if string(text[1:]) == reconstructedNote {
+		r.reconstructed = true
+		return
+	}
 	if len(r.notes) < 64 && len(text) < 4096 {
 		r.notes = append(r.notes, string(text[1:]))
 	}

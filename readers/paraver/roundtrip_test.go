@@ -68,6 +68,34 @@ func TestRoundTripOfArchives(t *testing.T) {
 	}
 }
 
+// TestReconstructedIsKept: a trace that was rebuilt says so after writing, plain or not, and
+// no other trace does.
+func TestReconstructedIsKept(t *testing.T) {
+	for _, want := range []bool{false, true} {
+		text := "#Paraver (x):9_ns:0:1:1(1:0)\n"
+		if want {
+			text += "#" + reconstructedNote + "\n"
+		}
+		src := open(t, []byte(text+"2:0:1:1:1:1:50000003:31\n2:0:1:1:1:2:50000003:0\n"), "", Options{})
+		for _, plain := range []bool{false, true} {
+			out := filepath.Join(t.TempDir(), "trace.prv")
+			write(t, src, out, CreateOptions{Plain: plain})
+			back, err := Open(context.Background(), out, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer back.Close()
+			if src.Info().Reconstructed() != want || back.Info().Reconstructed() != want || len(back.Findings()) > 0 {
+				t.Errorf("plain %v: read %v, written %v, want %v; findings %v", plain, src.Info().Reconstructed(),
+					back.Info().Reconstructed(), want, back.Findings())
+			}
+			if back.Info().Properties["note 1"] != "" {
+				t.Errorf("the mark is a note too: %v", back.Info().Properties)
+			}
+		}
+	}
+}
+
 // TestRoundTripOfParaver writes traces of other programs again: the events are the same.
 func TestRoundTripOfParaver(t *testing.T) {
 	var sources []*Source

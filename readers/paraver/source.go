@@ -123,6 +123,9 @@ func (r *reading) source(f *os.File) *Source {
 // properties are what the file says beside its records, and the numbers of its lines.
 func (r *reading) properties() map[string]string {
 	p := map[string]string{"date": r.header.date, "lines": r.counts.String()}
+	if r.reconstructed {
+		p[trace.PropertyReconstructed] = "true"
+	}
 	for i, note := range r.notes {
 		p[fmt.Sprintf("note %d", i+1)] = note
 	}

@@ -69,6 +69,9 @@ func (w *Writer) writePRV(f *os.File) error {
 	t := &text{Writer: bufio.NewWriterSize(out, 256<<10), clock: w.defs.Clock, start: w.start(), place: w.objects.place}
 	w.writeHeader(t)
 	w.writeCommLines(t)
+	if w.info.Reconstructed() {
+		t.WriteString("#" + reconstructedNote + "\n")
+	}
 	if !w.options.Plain && len(w.tracks) > 0 {
 		zero := int64(0)
 		if offset := w.defs.Clock.GlobalOffset; offset > -maxTime && offset < maxTime {
