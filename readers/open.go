@@ -16,8 +16,9 @@ import (
 	"tracekit/trace"
 )
 
-// known names the formats that Open recognises, for messages.
-const known = "an OTF2 archive (its .otf2 file or its directory), a Paraver .prv file, a JSON file of Chrome trace events, a directory of Arrow or Parquet tables that 'tracekit convert' wrote"
+// known names the formats that can be read, for messages; Open leaves .tkf files, which are
+// no format of traces, to package formulae.
+const known = "an OTF2 archive (its .otf2 file or its directory), a Paraver .prv file, a JSON file of Chrome trace events, a directory of Arrow or Parquet tables that 'tracekit convert' wrote, or a .tkf file of 'tracekit compress'"
 
 // Open opens a trace. Its format is recognised by content, whatever the name. The error
 // wraps trace.ErrNotATrace if it is none of the known formats.
@@ -36,7 +37,15 @@ func Open(ctx context.Context, path string) (trace.Source, error) {
 	case arrowdir.Name:
 		return source(arrowdir.Open(ctx, path))
 	}
-	return nil, fmt.Errorf("%s: %w: it is not %s", path, trace.ErrNotATrace, known)
+	return nil, fmt.Errorf("%s: %w: %s", path, trace.ErrNotATrace, unknown(path))
+}
+
+// unknown says why something is none of the known formats.
+func unknown(path string) string {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return "the file is empty"
+	}
+	return "it is not " + known
 }
 
 // OpenAll opens one trace that lies in several files, as those that PyTorch and dftracer

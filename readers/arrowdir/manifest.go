@@ -102,10 +102,10 @@ func indices(spans []span, n int) ([]int, error) {
 	return out, nil
 }
 
-// IsDir reports whether a directory holds a trace of this package.
+// IsDir reports whether a directory holds a trace of this package, sound or not.
 func IsDir(path string) bool {
-	m, err := readManifest(path)
-	return err == nil && m.Schema == manifestSchema
+	info, err := os.Stat(filepath.Join(path, manifestName))
+	return err == nil && info.Mode().IsRegular()
 }
 
 func readManifest(dir string) (*manifest, error) {

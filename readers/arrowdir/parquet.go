@@ -18,7 +18,7 @@ import (
 // parquetWriter writes a Parquet file, one row group for consecutive batches of a
 // location.
 type parquetWriter struct {
-	file *os.File
+	file *outputFile
 	out  *pqarrow.FileWriter
 	open bool  // a row group is
 	rows int64 // in it
@@ -27,11 +27,42 @@ type parquetWriter struct {
 // Columns that ascend, or nearly so: differences are small where values repeat seldom.
 var ascending = []string{"seq", "time", "request"}
 
-func newParquetWriter(name string, schema *arrow.Schema) (*parquetWriter, error) {
-	f, err := os.Create(name)
+// An outputFile remembers that it could not be written: the library panics in some places
+// where that happens.
+type outputFile struct {
+	*os.File
+	err error
+}
+
+func (f *outputFile) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	if err != nil && f.err == nil {
+		f.err = err
+	}
+	return n, err
+}
+
+// rescue, deferred, makes an error of a panic that a failed write has caused.
+func (f *outputFile) rescue(err *error) {
+	if f.err == nil {
+		return
+	}
+	_ = recover() // f.err says why
+	*err = f.err
+}
+
+func newParquetWriter(name string, schema *arrow.Schema) (_ *parquetWriter, err error) {
+	file, err := os.Create(name)
 	if err != nil {
 		return nil, err
 	}
+	f := &outputFile{File: file}
+	defer func() {
+		if err != nil {
+			file.Close()
+		}
+	}()
+	defer f.rescue(&err)
 	properties := []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Zstd)}
 	for _, column := range ascending {
 		if schema.HasField(column) {
@@ -41,13 +72,14 @@ func newParquetWriter(name string, schema *arrow.Schema) (*parquetWriter, error)
 	}
 	out, err := pqarrow.NewFileWriter(schema, f, parquet.NewWriterProperties(properties...), pqarrow.DefaultWriterProps())
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, err
 	}
 	return &parquetWriter{file: f, out: out}, nil
 }
 
-func (w *parquetWriter) write(r arrow.Record, begin bool) (bool, error) {
-	begun := !w.open || begin || w.rows+r.NumRows() > MaxGroupRows
+func (w *parquetWriter) write(r arrow.Record, begin bool) (begun bool, err error) {
+	defer w.file.rescue(&err)
+	begun = !w.open || begin || w.rows+r.NumRows() > MaxGroupRows
 	if begun {
 		w.out.NewBufferedRowGroup()
 		w.open, w.rows = true, 0
@@ -56,8 +88,12 @@ func (w *parquetWriter) write(r arrow.Record, begin bool) (bool, error) {
 	return begun, w.out.WriteBuffered(r)
 }
 
-// close also closes the file: the library's writer does that.
-func (w *parquetWriter) close() error { return w.out.Close() }
+// close also closes the file: the library's writer does that, unless it fails before.
+func (w *parquetWriter) close() (err error) {
+	defer w.file.Close() // a second time, it has no effect
+	defer w.file.rescue(&err)
+	return w.out.Close()
+}
 
 // parquetFile reads a Parquet file.
 type parquetFile struct {

@@ -2,7 +2,9 @@ package arrowdir
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -46,6 +48,8 @@ type Source struct {
 	contents contents
 	defs     *trace.Defs
 
+	missing trace.Ledger // tables that are not there
+
 	mu      sync.Mutex
 	damaged map[trace.LocationID]error
 }
@@ -64,6 +68,7 @@ func Open(_ context.Context, dir string) (*Source, error) {
 	if err := s.readDefs(); err != nil {
 		return nil, err
 	}
+	s.findTables()
 	m.Info.Path, m.Info.Format, m.Info.Bytes = dir, string(m.Format), sizeOf(dir)
 	for l := range s.defs.Locations {
 		if l < len(m.Events) {
@@ -71,6 +76,21 @@ func Open(_ context.Context, dir string) (*Source, error) {
 		}
 	}
 	return s, nil
+}
+
+// findTables notes tables of events that the manifest names and that are not there.
+func (s *Source) findTables() {
+	for t := range trace.Tables {
+		name := s.events(trace.TableID(t))
+		if _, err := os.Stat(name); len(s.manifest.Groups[t]) > 0 && errors.Is(err, fs.ErrNotExist) {
+			s.missing.Add(trace.CodeMissingFile, trace.Place{Location: trace.None, File: name, Offset: -1}, "a table of events")
+		}
+	}
+}
+
+// events returns the name of the file of a table of events.
+func (s *Source) events(t trace.TableID) string {
+	return fileOf(s.dir, "events", t.String(), s.manifest.Format)
 }
 
 // readDefs reads the tables of definitions, all of which a writer makes.
@@ -157,8 +177,14 @@ func (s *Source) Findings() []trace.Finding {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var ledger trace.Ledger
+	ledger.Merge(s.missing.Findings())
 	for l, err := range s.damaged {
-		ledger.Add(trace.CodeCorrupt, trace.Place{Location: l, File: s.dir, Offset: -1}, err.Error())
+		at := trace.Place{Location: l, File: s.dir, Offset: -1}
+		var syntax *trace.SyntaxError
+		if errors.As(err, &syntax) {
+			at.File, err = syntax.File, syntax.Err
+		}
+		ledger.Add(trace.CodeCorrupt, at, err.Error())
 	}
 	return ledger.Findings()
 }
@@ -169,7 +195,7 @@ func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 	return func(yield func(*trace.Batch, error) bool) {
 		a := &aligner{location: l}
 		defer a.close()
-		err := guard(s.dir, func() error { return s.open(a) })
+		err := s.open(a)
 		for err == nil && ctx.Err() == nil {
 			var batch *joinedBatch
 			err = guard(s.dir, func() (err error) {
@@ -187,7 +213,7 @@ func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 		switch {
 		case ctx.Err() != nil:
 			yield(nil, ctx.Err())
-		case err != nil:
+		case err != nil && !errors.Is(err, fs.ErrNotExist): // which Open has noted
 			s.note(l, err)
 		}
 	}
@@ -207,23 +233,28 @@ func (s *Source) open(a *aligner) error {
 		return nil
 	}
 	for t := range trace.Tables {
-		id := trace.TableID(t)
 		if len(spans[t]) == 0 {
 			continue
 		}
-		f, err := s.openTable(fileOf(s.dir, "events", id.String(), s.manifest.Format), withLocation(id.Schema()))
+		err := guard(s.events(trace.TableID(t)), func() error { return s.openEvents(a, trace.TableID(t), spans[t]) })
 		if err != nil {
 			return err
 		}
-		a.files = append(a.files, f)
-		groups, err := indices(spans[t], f.groups())
-		if err != nil {
-			return fmt.Errorf("table %s: %w", id, err)
-		}
-		if a.tables[t].records, err = f.records(groups); err != nil {
-			return fmt.Errorf("table %s: %w", id, err)
-		}
-		a.tables[t].open = true
 	}
 	return nil
+}
+
+func (s *Source) openEvents(a *aligner, t trace.TableID, spans []span) error {
+	f, err := s.openTable(s.events(t), withLocation(t.Schema()))
+	if err != nil {
+		return err
+	}
+	a.files = append(a.files, f)
+	groups, err := indices(spans, f.groups())
+	if err != nil {
+		return err
+	}
+	a.tables[t].records, err = f.records(groups)
+	a.tables[t].open = err == nil
+	return err
 }

@@ -49,8 +49,8 @@ func Create(path string, info trace.Info, defs *trace.Defs, o Options) (*Writer,
 		o.Format = Arrow
 	}
 	path = filepath.Clean(path)
-	if _, err := os.Lstat(path); err == nil && !o.Force {
-		return nil, fmt.Errorf("%s: %w", path, fs.ErrExist)
+	if err := replaceable(path, o.Force); err != nil {
+		return nil, err
 	}
 	temp, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
@@ -66,6 +66,29 @@ func Create(path string, info trace.Info, defs *trace.Defs, o Options) (*Writer,
 		return nil, errors.Join(err, w.Discard())
 	}
 	return w, nil
+}
+
+// replaceable states that there is nothing of the name, or something that may be removed:
+// with force a file, an empty directory or a sound directory of tables, but no other, which
+// may hold anything.
+func replaceable(path string, force bool) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil // if it cannot be written, that shows later
+	}
+	if !force {
+		return fmt.Errorf("%s: %w", path, fs.ErrExist)
+	}
+	if !info.IsDir() {
+		return nil
+	}
+	if _, err := readManifest(path); err == nil {
+		return nil
+	}
+	if entries, err := os.ReadDir(path); err != nil || len(entries) > 0 {
+		return fmt.Errorf("%s is a directory of other files, which is not replaced: %w", path, fs.ErrExist)
+	}
+	return nil
 }
 
 func (w *Writer) begin(defs *trace.Defs) error {
@@ -105,9 +128,17 @@ func (w *Writer) definitions(r trace.NamedRecord) error {
 
 func newTableWriter(name string, schema *arrow.Schema, f Format) (tableWriter, error) {
 	if f == Parquet {
-		return newParquetWriter(name, schema)
+		return tableOrError(newParquetWriter(name, schema))
 	}
-	return newIPCWriter(name, schema)
+	return tableOrError(newIPCWriter(name, schema))
+}
+
+// tableOrError makes an interface of a writer, nil with an error.
+func tableOrError[W tableWriter](w W, err error) (tableWriter, error) {
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
 }
 
 // withLocation is a schema with the column location in front.
@@ -204,5 +235,6 @@ func (w *Writer) Discard() error {
 		return nil
 	}
 	w.closed = true
-	return errors.Join(w.closeTables(), os.RemoveAll(w.temp))
+	_ = w.closeTables() // whether they are complete does not matter any more
+	return os.RemoveAll(w.temp)
 }
