@@ -41,13 +41,17 @@ func TestOpenOTF2(t *testing.T) {
 // TestOpenOther refuses what is no trace, and says what would be one.
 func TestOpenOther(t *testing.T) {
 	dir := t.TempDir()
-	for name, content := range map[string]string{"empty": "", "text": "#!/bin/sh\necho not a trace\n", "zeros": strings.Repeat("\x00", 10_000)} {
+	for name, c := range map[string]struct{ content, want string }{
+		"empty": {"", "the file is empty"},
+		"text":  {"#!/bin/sh\necho not a trace\n", known},
+		"zeros": {strings.Repeat("\x00", 10_000), known},
+	} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		if err := os.WriteFile(path, []byte(c.content), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		s, err := Open(context.Background(), path)
-		if s != nil || !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), known) {
+		if s != nil || !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v", name, s, err)
 		}
 	}
