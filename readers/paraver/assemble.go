@@ -3,7 +3,6 @@ package paraver
 import (
 	"context"
 	"iter"
-	"slices"
 
 	"tracekit/trace"
 )
@@ -11,26 +10,18 @@ import (
 // batchEvents is how many events a batch holds, about.
 const batchEvents = 4096
 
-// A frame is a region that is entered and not left.
-type frame struct {
-	region trace.RegionID
-	slot   uint32 // trace.None: a state
-	site   trace.CallingContextID
-	class  trace.CallClass
-	blocks bool // a receive in a.blocking belongs to it
-	posted bool // a receive belongs to it
-	enter  int64
-	end    int64 // of a state
-	coll   trace.CollRow
-}
-
 // An assembler makes the events of a location of the records in its three streams; see
 // lane. Records come in order of time; at one time, endpoints of messages come before
 // events, so that a call that is entered finds what begins in it.
 //
 //	sends and posts begin at time at and have not been given to a call
-//	receiving are posted and not completed; see messages.go
+//	blocking, nonblocking and loose are receives that are posted and not completed; see
+//	messages.go
+//	requests[head:] are sends and collectives that are not completed; see requests.go
 //	last is the time of the last event; frames and calls are indexed from the outermost
+//	rooted[c] is the number of collectives with a root on communicator c so far
+//
+// It works in one pass and holds what is open, not what is past.
 type assembler struct {
 	source   *Source
 	location trace.LocationID
@@ -67,7 +58,8 @@ func newAssembler(s *Source, l trace.LocationID, yield func(*trace.Batch, error)
 	return a
 }
 
-// run delivers the location.
+// run delivers the location: it goes over the stream of events and looks, before each, whether
+// messages or states come first.
 func (a *assembler) run(ctx context.Context) {
 	messages := a.pull(ctx, messageStream)
 	defer messages.stop()
@@ -96,6 +88,7 @@ func (a *assembler) run(ctx context.Context) {
 	}
 }
 
+// fail delivers an error, after which there is nothing.
 func (a *assembler) fail(err error) {
 	if !a.stopped {
 		a.stopped = true
@@ -122,6 +115,7 @@ type records struct {
 	a     *assembler
 }
 
+// pull begins to walk over a stream.
 func (a *assembler) pull(ctx context.Context, stream trace.LocationID) *records {
 	next, stop := iter.Pull2(a.source.spool.Events(ctx, a.location*laneStreams+stream))
 	r := &records{next: next, stop: stop, a: a}
@@ -226,134 +220,6 @@ func (a *assembler) reach(t int64) {
 	if len(a.loose) > 0 {
 		a.receiveLoose(t)
 	}
-}
-
-// flow takes an enter or a leave.
-func (a *assembler) flow(f *trace.Flow, i int) {
-	t := f.Time[i]
-	switch n := len(a.frames); {
-	case f.Kind[i] == trace.KindLeave:
-		a.leaveSlot(uint32(f.Region[i]), t)
-		return
-	case f.Kind[i] == bareEnter && n > 0 && a.frames[n-1].region == f.Region[i]:
-		a.leave(t)
-		return
-	}
-	a.leaveInner()
-	site := trace.CallingContextID(trace.None)
-	if i < len(f.Context) && f.Kind[i] == trace.KindCallingContextEnter {
-		site = f.Context[i]
-	}
-	region := f.Region[i]
-	slot := a.source.inSlot[region]
-	if slot != trace.None && a.source.slots[slot].replace {
-		if n := len(a.frames); n > 0 && a.frames[n-1].slot == slot {
-			a.leave(t)
-		}
-	}
-	a.enter(frame{region: region, slot: slot, site: site, enter: t})
-}
-
-// maxDepth bounds the regions that are open at a time; deeper ones are left out.
-const maxDepth = 1 << 16
-
-func (a *assembler) enter(f frame) {
-	if len(a.frames) == maxDepth {
-		return
-	}
-	f.class = a.source.classes[f.region].Class
-	f.coll.Comm, f.coll.Op = trace.None, a.source.classes[f.region].Op
-	a.last = f.enter
-	if f.site == trace.None {
-		a.out.AddFlow(f.enter, trace.KindEnter, f.region)
-	} else {
-		a.out.AddContext(f.enter, trace.KindCallingContextEnter, f.region, f.site, 1)
-	}
-	a.frames = append(a.frames, f)
-	if f.slot != trace.None {
-		a.open[f.slot]++
-	}
-	if f.class == trace.ClassNone {
-		return
-	}
-	a.calls = append(a.calls, len(a.frames)-1)
-	if len(a.sends)+len(a.posts) > 0 {
-		a.attach(len(a.frames) - 1)
-	}
-}
-
-// maxLeaving bounds the leaves that wait, so that damaged traces take no longer.
-const maxLeaving = 64
-
-// leaveSlot leaves a region by its slot. Lines that leave several at a time name them in
-// any order, so one that is not the innermost waits for those inside it until the time
-// goes on. Of a region that was not entered, the leave alone remains.
-func (a *assembler) leaveSlot(slot uint32, t int64) {
-	if n := len(a.frames); n > 0 && a.frames[n-1].slot == slot {
-		a.leave(t)
-		a.leaveWaiting(t)
-		return
-	}
-	if a.open[slot] > 0 {
-		a.leaving, a.leavingAt = append(a.leaving, slot), t
-		if len(a.leaving) > maxLeaving {
-			a.leaveInner()
-		}
-		return
-	}
-	a.last = t
-	a.out.AddFlow(t, trace.KindLeave, a.source.slots[slot].unknown)
-}
-
-// leaveWaiting leaves the innermost regions as long as their leaves wait.
-func (a *assembler) leaveWaiting(t int64) {
-	for len(a.leaving) > 0 && len(a.frames) > 0 {
-		i := slices.Index(a.leaving, a.frames[len(a.frames)-1].slot)
-		if i < 0 {
-			return
-		}
-		a.leaving = slices.Delete(a.leaving, i, i+1)
-		a.leave(t)
-	}
-}
-
-// leaveInner leaves the regions whose leaves wait, and with them all inside them.
-func (a *assembler) leaveInner() {
-	for len(a.leaving) > 0 {
-		slot := a.leaving[0]
-		a.leaving = a.leaving[1:]
-		for a.open[slot] > 0 {
-			inner := a.frames[len(a.frames)-1].slot
-			a.leave(a.leavingAt)
-			if inner == slot {
-				break
-			}
-		}
-	}
-}
-
-// leave leaves the innermost region, after what ends with it.
-func (a *assembler) leave(t int64) {
-	f := &a.frames[len(a.frames)-1]
-	if f.class != trace.ClassNone {
-		a.postLate(len(a.frames) - 1)
-		a.complete(f, t)
-		a.calls = a.calls[:len(a.calls)-1]
-	}
-	if f.class == trace.ClassColl && f.coll.Kind == trace.KindCollectiveEnd {
-		f.coll.Time = t
-		a.out.AddColl(f.coll)
-	}
-	a.last = t
-	if f.site == trace.None {
-		a.out.AddFlow(t, trace.KindLeave, f.region)
-	} else {
-		a.out.AddContext(t, trace.KindCallingContextLeave, f.region, f.site, 0)
-	}
-	if f.slot != trace.None {
-		a.open[f.slot]--
-	}
-	a.frames = a.frames[:len(a.frames)-1]
 }
 
 // nextState returns the time of the next change of state: the end of the innermost, or

@@ -21,8 +21,13 @@ type comms struct {
 	universe trace.CommID   // None: not needed
 }
 
-// A communicator is a c: or i: line; an intercommunicator has the identifiers of its
-// groups and their leaders in members.
+// A communicator is a c: or i: line:
+//
+//	c:appl:id:n:task1:…:taskn           tasks of the application in order of rank
+//	i:appl:id:id1:leader1:id2:leader2   between the groups of two communicators
+//
+// An intercommunicator has the identifiers of its groups and their leaders in members. Extrae
+// gives duplicates of a communicator the identifier of the original.
 type communicator struct {
 	appl    int
 	id      int64
@@ -44,7 +49,8 @@ func newComms(appls []appl, p *pcf) *comms {
 	return c
 }
 
-// line takes the line of a communicator.
+// line takes the line of a communicator. The error is errNumber, errComm or errCommTwin; then
+// the line is not used.
 func (c *comms) line(text string) error {
 	var v []int64
 	for _, s := range strings.Split(text[2:], ":") {
@@ -130,6 +136,7 @@ func ascending(members []int64) bool {
 	return true
 }
 
+// add adds a communicator that the file does not name.
 func (c *comms) add(n communicator) trace.CommID {
 	id := trace.CommID(len(c.list))
 	c.list = append(c.list, n)
@@ -163,6 +170,7 @@ func (c *comms) define(n *names, note func(code trace.Code, text string)) {
 	}
 }
 
+// group defines a group of world ranks.
 func (n *names) group(name trace.StringID, members []uint32) trace.GroupID {
 	id := trace.GroupID(len(n.defs.Groups))
 	n.defs.Groups = append(n.defs.Groups, trace.Group{Ref: uint64(id), Name: name, Kind: trace.GroupComm,

@@ -30,13 +30,14 @@ type decoder struct {
 	calls  []bool
 	caches caches
 
-	begin   int // of the line in the block
-	ops     []operation
-	members []uint32
-	values  []uint64
-	sets    []*meterSet
-	callers [callerLevels]callerKey
+	begin int // of the line in the block
 
+	// Of the line, kept to use the memory again:
+	ops       []operation
+	members   []uint32    // metric members of its numbers
+	values    []uint64    // its numbers
+	sets      []*meterSet // the metrics that its numbers make
+	callers   [callerLevels]callerKey
 	ownValues ownValues
 	fields    [14]int64
 }
@@ -66,16 +67,6 @@ type (
 // errUnsure is why a worker's decoder stops at a line.
 var errUnsure = errors.New("the line needs the reading")
 
-// An operation is what one event of a line does to the call stack, or a moment.
-type operation struct {
-	class  class
-	slot   uint32
-	typ    uint32
-	region trace.RegionID
-	text   trace.StringID // of a moment
-	value  int64
-}
-
 // decode takes the lines of a block from position pos on. It returns where it stopped.
 func (d *decoder) decode(b *block, pos int) int {
 	d.block = b
@@ -91,6 +82,8 @@ func (d *decoder) decode(b *block, pos int) int {
 	return s.pos
 }
 
+// line reads a line from its begin on; s is left anywhere in it. The error says why the line is
+// left out.
 func (d *decoder) line(s *scanner) error {
 	c := s.data[s.pos]
 	if c >= '1' && c <= '4' && s.data[s.pos+1] == ':' {
@@ -108,7 +101,7 @@ func (d *decoder) line(s *scanner) error {
 	return d.other(s)
 }
 
-// other reads a line that is no record.
+// other reads a line that is no record: metadata, a communicator, nothing.
 func (d *decoder) other(s *scanner) error {
 	n := bytes.IndexByte(s.data[s.pos:], '\n')
 	text := bytes.TrimRight(s.data[s.pos:s.pos+n], "\r")

@@ -6,7 +6,9 @@ import (
 	"tracekit/trace"
 )
 
-// machine defines the nodes, the tasks and the threads; it is the first to define.
+// machine defines the nodes, the tasks and the threads; it is the first to define. The tree is
+// one machine, node 0, with the header's nodes below it; tasks of a node that does not exist
+// are on the machine. The names are those of the .row file, if it has them.
 func (r *reading) machine() {
 	d, n, h := r.defs, r.names, r.header
 	d.SystemTree = append(d.SystemTree, trace.SystemTreeNode{Name: n.text(or(r.row.name("SYSTEM", 0), "machine")),
@@ -79,6 +81,7 @@ func (r *reading) openLane(l *lane) {
 	l.states = r.spool.Stream(l.location*laneStreams + stateStream)
 }
 
+// or returns b if a is empty.
 func or(a, b string) string {
 	if a != "" {
 		return a

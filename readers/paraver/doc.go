@@ -1,6 +1,41 @@
 // Package paraver reads and writes traces of Paraver: a .prv file (plain or gzip) with
 // the .pcf (labels) and the .row (names) beside it.
 //
+// # The format
+//
+// A .prv file is text. The first line is the header: date, end of the trace and unit of
+// time, CPUs by node, and the applications with their tasks (processes) and threads; see
+// parseHeader. The lines c: and i: name communicators. Then there is a line for each record,
+// whose fields are decimal numbers between colons, and whose objects count from 1:
+//
+//	1:cpu:appl:task:thread:begin:end:state                      what a thread did for a while
+//	2:cpu:appl:task:thread:time:type:value[:type:value]…        what happened at a moment
+//	3:cpuS:applS:taskS:threadS:logS:phyS:cpuR:applR:taskR:threadR:logR:phyR:size:tag
+//	                                                            a message, sender and receiver
+//	4:cpu:appl:task:thread:time:comm:sent:received:op:flag      a collective, before 2005
+//	#…                                                          metadata, passed over
+//
+// All meaning is in the events' types and values, which are numbers that the .pcf file names.
+// There are no enters and leaves: a value of a type begins something, and the value 0 ends it.
+// There are no requests and no message events either, only the finished pairs of lines 3.
+//
+// State and event lines come in order of time in most traces. Communication lines do not: they
+// stand where the send ended and tell when it began.
+//
+// # The way of a line
+//
+//	text.go       cutter: the text, in blocks of whole lines
+//	ahead.go      workers decode blocks before their turn, into sheets of the block
+//	decoder.go    a line's numbers (scan.go, lines.go) and what they mean (events.go)
+//	reading.go    takes the blocks in order, and decodes what no worker could
+//	lane.go       what the lines say about one thread: three streams of the spool
+//	assemble.go   the streams of a thread become its events (messages.go, requests.go)
+//
+// The reading alone adds definitions (tables.go), so their order is that of the lines. A worker
+// stops at the first line of a block that would define something; after the begin of a trace
+// that is rare. What a line means can also depend on lines before the block, in two ways that
+// lane.fits checks; then the reading decodes the block again.
+//
 // # Reading
 //
 // The file is read once, into a spool that sorts and bounds memory; events are assembled
@@ -45,4 +80,10 @@
 // own that hold what these have no place for. Reading such a trace gives the events that
 // were written; so archives of other formats survive the way through this one but for what
 // Writer.Lost counts. See Create.
+//
+//	writer.go     the three files, and their order on the way out
+//	track.go      the events of a location become lines (sink.go)
+//	pairing.go    sends and receives become communication lines
+//	values.go     numbers of what events refer to; labels.go writes their names
+//	write.go      the text
 package paraver

@@ -6,19 +6,25 @@ import (
 	"tracekit/trace"
 )
 
-// attributes is what an event line says about the call that is entered on it.
+// attributes is what an event line says about the call that is entered on it. Extrae puts
+// all of it on one line, the call first:
+//
+//	2:1:1:1:1:5000:50000002:10:50100001:8:50100002:8:50100004:1:70000001:3:80000001:17
+//
+// enters MPI_Allreduce of 8 bytes on communicator 1 from function 3, line 17.
 type attributes struct {
-	coll, root     bool
+	coll, root     bool // something is said of a collective; this task is its root
 	comm           int64
-	sent, received uint64
-	levels         int // of callers
-	line           int64
-	lineType       uint32
+	sent, received uint64                 // bytes
+	levels         int                    // of callers
+	line           int64                  // source line of a function that is entered
+	lineType       uint32                 // event type that tells it
 	context        trace.CallingContextID // of the call, if it is told
 	own            *ownValues
 }
 
-// pair takes one event of a line; ok is false if a worker does not know it.
+// pair takes one event of a line: it sorts it by its type's class into operations, numbers
+// and attributes. ok is false if a worker does not know it.
 func (d *decoder) pair(h *attributes, typ uint32, value int64) (ok bool) {
 	i, ok := d.info(typ)
 	if !ok {
@@ -76,7 +82,8 @@ func (d *decoder) level(h *attributes, level uint32) *callerKey {
 }
 
 // prepare looks up what the line names and does not change the lane; ok is false if a worker
-// does not know all.
+// does not know all. To give the caller to the right call, it follows what the operations will
+// do to the enter that is held.
 func (d *decoder) prepare(l *lane, t int64, h *attributes) (ok bool) {
 	if d.main == nil && h.own != nil && !d.mayOwn(h.own) {
 		return false
@@ -182,46 +189,6 @@ func (d *decoder) metrics(l *lane, t int64) {
 	}
 }
 
-// operate does what one event says.
-func (d *decoder) operate(l *lane, t int64, op *operation) {
-	switch op.class {
-	case classMPI:
-		l.calls = true
-		if op.value != 0 {
-			d.hold(l, t, op.region)
-			return
-		}
-		d.release(l)
-		l.events.AddFlow(t, trace.KindLeave, trace.RegionID(op.slot))
-	case classRegion:
-		l.calls = true
-		d.release(l)
-		switch {
-		case op.value == 0:
-			l.events.AddFlow(t, trace.KindLeave, trace.RegionID(op.slot))
-		case d.dialect: // it may have a call site
-			d.hold(l, t, op.region)
-		default:
-			l.events.AddFlow(t, trace.KindEnter, op.region)
-		}
-	case classFlush:
-		d.flush(l, t, op.value)
-	case classTracing:
-		state := uint64(trace.MeasurementOn)
-		if op.value == 0 {
-			state = trace.MeasurementOff
-		}
-		d.release(l)
-		l.events.AddOther(t, trace.KindMeasurementOnOff, state)
-	case classProgram:
-		d.release(l)
-		d.program(l, t, op.value)
-	case classLabelled:
-		d.release(l)
-		l.events.AddOther(t, trace.KindInstant, uint64(op.text))
-	}
-}
-
 // region returns the region that a value of an event type enters; ok is false if a worker
 // sees it first.
 func (d *decoder) region(typ, slot uint32, value int64) (id trace.RegionID, ok bool) {
@@ -251,31 +218,6 @@ func (d *decoder) locate(region trace.RegionID, h *attributes) bool {
 	}
 	def.File, def.BeginLine = d.names.text(l.file), l.line
 	return true
-}
-
-// flush pairs begin and end of a flush.
-func (d *decoder) flush(l *lane, t int64, value int64) {
-	switch {
-	case value != 0:
-		l.flushing, l.flush = true, t
-	case l.flushing:
-		d.release(l)
-		l.flushing = false
-		l.events.AddOther(l.flush, trace.KindBufferFlush, uint64(t))
-	}
-}
-
-// unknownExit is OTF2's exit status of a program that did not tell it.
-const unknownExit = 1 << 63
-
-// program adds the begin or the end of the program, with the arguments that OTF2 wants:
-// the name (none), the number of arguments (none); the exit status (not known).
-func (d *decoder) program(l *lane, t int64, value int64) {
-	if value != 0 {
-		l.events.AddOther(t, trace.KindProgramBegin, uint64(noText), 0)
-	} else {
-		l.events.AddOther(t, trace.KindProgramEnd, unknownExit)
-	}
 }
 
 // text returns the names of a moment's type and value; ok is false if a worker sees them

@@ -23,14 +23,15 @@ var (
 	errThreads = fmt.Errorf("the header announces more than %d threads", maxThreads)
 )
 
-// A header is the first line of a .prv file.
+// A header is the first line of a .prv file. It is what says which threads exist: lines of
+// others are dangling references.
 type header struct {
-	date       string
-	end        int64 // announced time of the end
-	resolution uint64
-	cpus       []int // by node; empty: no resources are declared
-	appls      [][]task
-	comms      int // announced number of c: and i: lines
+	date       string   // as written; its form differs by program
+	end        int64    // announced time of the end, in ticks; an upper bound
+	resolution uint64   // ticks per second
+	cpus       []int    // by node; empty: no resources are declared
+	appls      [][]task // tasks by application
+	comms      int      // announced number of c: and i: lines
 }
 
 // A task is a process as the header describes it.
@@ -52,13 +53,24 @@ func IsTrace(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(magic))
 }
 
-// A fields parses the header's line from left to right; its first error sticks.
+// A fields parses the header's line from left to right; its first error sticks, so that a
+// sequence of steps is checked once at its end.
 type fields struct {
 	s   string
 	err error
 }
 
-// parseHeader parses the line #Paraver (date):end_unit:resources:appls:list[,comms].
+// parseHeader parses the line
+//
+//	#Paraver (date):end_unit:resources:appls:list[,comms]
+//
+// such as
+//
+//	#Paraver (01/02/2026 at 03:04):99000_ns:2(4,4):1:3(1:1,1:1,2:2),4
+//
+// which announces 99 µs on two nodes of four CPUs and one application of three tasks: two of
+// one thread on node 1, one of two threads on node 2; and four communicators. The date may
+// hold colons. The error is errHeader, or errThreads.
 func parseHeader(line string) (*header, error) {
 	line = strings.TrimRight(line, "\r\n")
 	rest, ok := strings.CutPrefix(line, magic+"(")
@@ -85,7 +97,8 @@ func parseHeader(line string) (*header, error) {
 	return h, f.err
 }
 
-// parseEnd parses the end of the trace. An unknown unit counts as microseconds.
+// parseEnd parses the end of the trace and the unit of all times. Traces from before there
+// were units are in microseconds; so Paraver takes an unknown unit, too.
 func (h *header) parseEnd(f *fields) {
 	s, rest, ok := strings.Cut(f.s, ":")
 	if !ok {
@@ -110,7 +123,8 @@ func (h *header) parseEnd(f *fields) {
 	}
 }
 
-// parseResources parses 0, N or N(c1,…,cN).
+// parseResources parses the CPUs: 0 (not told), N (nodes of one CPU each, in old traces) or
+// N(c1,…,cN).
 func (h *header) parseResources(f *fields) {
 	n := f.number()
 	switch {
@@ -132,7 +146,8 @@ func (h *header) parseResources(f *fields) {
 	f.skip(":")
 }
 
-// parseAppl parses T(threads:node,…) and the separator to the next application.
+// parseAppl parses T(threads:node,…) of T tasks, and the separator before it. T is not
+// believed: every task must be there.
 func (h *header) parseAppl(f *fields) {
 	if len(h.appls) > 0 {
 		if f.s == "" {
@@ -161,6 +176,7 @@ func (h *header) parseAppl(f *fields) {
 	}
 }
 
+// threads returns the number of threads that are announced, at most one more than maxThreads.
 func (h *header) threads() int {
 	n := 0
 	for _, a := range h.appls {

@@ -27,10 +27,11 @@ var mpiLabels = [mpiGroups]string{"MPI Point-to-point", "MPI Collective Comm", "
 
 func typeName(typ uint32) string { return strconv.FormatUint(uint64(typ), 10) }
 
-// A labelWriter writes a .pcf file.
+// A labelWriter writes a .pcf file; see pcf.
 type labelWriter struct{ *bufio.Writer }
 
-// writePCF writes the labels of what is used.
+// writePCF writes the labels of what is used, after the options and the states that Extrae
+// writes, which Paraver's configurations rely on.
 func (w *Writer) writePCF(f *os.File) error {
 	l := labelWriter{bufio.NewWriter(f)}
 	l.WriteString("DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\nLOOK_BACK           100\n" +
@@ -59,7 +60,7 @@ type typeLabel struct {
 	label string
 }
 
-// types begins a group of event types.
+// types begins a group of event types. A gradient is how Paraver colours the type's values.
 func (l labelWriter) types(gradient int, types ...typeLabel) {
 	l.WriteString("\n\nEVENT_TYPE\n")
 	for _, t := range types {
@@ -180,7 +181,8 @@ func (w *Writer) writeOthers(l labelWriter) {
 	}
 }
 
-// writeRow writes the names of the objects.
+// writeRow writes the names of the objects, in the order of the header: CPUs by node, nodes,
+// tasks, and their threads.
 func (w *Writer) writeRow(f *os.File) error {
 	b, d, o := bufio.NewWriter(f), w.defs, w.objects
 	cpus := make([]string, 0, len(d.Locations))
@@ -214,6 +216,7 @@ func (w *Writer) writeRow(f *os.File) error {
 	return b.Flush()
 }
 
+// nodeName returns the name of node n, from 0.
 func (w *Writer) nodeName(n int) string {
 	if id := w.objects.nodes[n]; int(id) < len(w.defs.SystemTree) {
 		return oneLine(w.defs.String(w.defs.SystemTree[id].Name))
@@ -221,6 +224,7 @@ func (w *Writer) nodeName(n int) string {
 	return fmt.Sprintf("node %d", n+1)
 }
 
+// level writes the names of one level.
 func level(b *bufio.Writer, name string, labels []string) {
 	fmt.Fprintf(b, "LEVEL %s SIZE %d\n", name, len(labels))
 	for _, l := range labels {

@@ -19,7 +19,8 @@ func (d *decoder) advance(l *lane, t int64) bool {
 	return true
 }
 
-// state reads cpu:appl:task:thread:begin:end:state.
+// state reads cpu:appl:task:thread:begin:end:state. The end −1 is that of the trace. States
+// are kept only as long as the thread has no calls; see doc.go.
 func (d *decoder) state(s *scanner) error {
 	f := d.fields[:7]
 	if err := s.numbers(f); err != nil {
@@ -64,7 +65,9 @@ func (s *scanner) extra() error {
 	return errNumber
 }
 
-// event reads cpu:appl:task:thread:time and pairs of type:value.
+// event reads cpu:appl:task:thread:time and pairs of type:value. All of the line is read and
+// looked up before anything changes, so that a bad line leaves no trace and a worker can leave
+// a line to the reading.
 func (d *decoder) event(s *scanner) error {
 	f := d.fields[:5]
 	if err := s.numbers(f); err != nil {
@@ -111,7 +114,9 @@ func (d *decoder) event(s *scanner) error {
 }
 
 // communication reads cpuS:applS:taskS:threadS:logS:phyS:cpuR:applR:taskR:threadR:logR:
-// phyR:size:tag.
+// phyR:size:tag. Extrae's times are those of calls: logS and phyS the begin and end of the
+// send, logR when the receive was posted, phyR when it was completed; Dimemas' phyS and phyR
+// are when the message was on the wire. The lines need not be in order of any of these.
 func (d *decoder) communication(s *scanner) error {
 	f := d.fields[:14]
 	if err := s.numbers(f); err != nil {
@@ -151,7 +156,8 @@ func (d *decoder) communication(s *scanner) error {
 }
 
 // global reads cpu:appl:task:thread:time:comm:sent:received:op:flag, the collectives of
-// old traces.
+// old traces: what 50100001…50100004 tell in newer ones. The line follows that of the call's
+// enter; one without such a call is counted and not used.
 func (d *decoder) global(s *scanner) error {
 	f := d.fields[:8]
 	if err := s.numbers(f); err != nil {

@@ -2,7 +2,8 @@ package paraver
 
 import "tracekit/trace"
 
-// countDefs counts what of the definitions the format cannot hold.
+// countDefs counts what of the definitions the format cannot hold. What events lose is counted
+// where they are written; see Writer.Lost.
 func (w *Writer) countDefs() {
 	for _, l := range w.defs.Locations {
 		w.count(w.options.Plain && len(l.ClockOffsets) > 1, "clock offsets (applied to the times)")
@@ -30,6 +31,7 @@ func (w *Writer) countDefs() {
 	}
 }
 
+// countRegion counts what is lost of a region: labels are one line of text each.
 func (w *Writer) countRegion(r trace.Region) {
 	d, mpi := w.defs, r.Paradigm == trace.ParadigmMPI
 	name, canonical := d.String(r.Name), d.String(r.Canonical)

@@ -13,12 +13,14 @@ type endpoint struct {
 	end int64
 }
 
-// A receive is posted and not completed.
+// A receive is posted and not completed. Where it is kept says what completes it: those in
+// assembler.blocking end with the call that posted them, those in nonblocking with the first
+// wait or test that ends when they are done, those in loose at that time.
 type receive struct {
 	row   trace.P2PRow
-	done  int64
-	order uint64
-	depth int // of the frame of the call that blocks
+	done  int64  // phyR, in ticks, but not before it was posted
+	order uint64 // of posting
+	depth int    // of the frame of the call that blocks
 }
 
 // A receiveHeap has the receive that is completed first on top.
@@ -59,7 +61,8 @@ func (a *assembler) endpoint(p *trace.P2P, i int) {
 	}
 }
 
-// peer returns the rank in a world communicator of a task.
+// peer returns the rank of a task in the communicator that comms.between made or found for its
+// messages: its number within the application, or among all tasks.
 func (a *assembler) peer(c trace.CommID, task uint32) uint32 {
 	l := &a.source.comms.list[c]
 	if l.all {
@@ -69,7 +72,8 @@ func (a *assembler) peer(c trace.CommID, task uint32) uint32 {
 }
 
 // attach gives a call that was entered now what it begins: most functions begin one
-// operation, MPI_Startall any number.
+// operation, MPI_Startall any number. The format does not say which call a message belongs to;
+// but logS and logR are the very times at which their calls were entered.
 func (a *assembler) attach(at int) {
 	sends, posts := 0, 0
 	switch a.frames[at].class {
@@ -173,6 +177,7 @@ func (a *assembler) post(e endpoint, at int) {
 	}
 }
 
+// newRequest numbers requests from 1, since the format has none.
 func (a *assembler) newRequest() uint64 {
 	a.lastRequest++
 	return a.lastRequest

@@ -7,7 +7,9 @@ import (
 	"tracekit/trace"
 )
 
-// names makes the strings, the regions and the source locations of the definitions.
+// names makes the strings, the regions and the source locations of the definitions, each when
+// it is needed first. The .pcf file cannot be taken over as a whole: it has labels of
+// everything that Extrae knows, whether the trace has it or not.
 type names struct {
 	defs    *trace.Defs
 	strings map[string]trace.StringID
@@ -20,7 +22,8 @@ type names struct {
 	functions map[string]trace.RegionID // functions of the program by label
 }
 
-// A regionKey is an event type and a value.
+// A regionKey is an event type and a value: what names a region in the file. The value 0 stands
+// for a region that was left without having been entered.
 type regionKey struct {
 	typ   uint32
 	value int64
@@ -123,6 +126,7 @@ func (n *names) define(p *pcf, k regionKey, slot uint32) trace.RegionID {
 	return id
 }
 
+// addRegion defines a region, with the class of its MPI function and its slot.
 func (n *names) addRegion(r trace.Region, slot uint32) trace.RegionID {
 	id := trace.RegionID(len(n.defs.Regions))
 	r.Ref = uint64(id)

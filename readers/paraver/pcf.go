@@ -8,7 +8,20 @@ import (
 	"strings"
 )
 
-// A pcf holds the labels of a .pcf file.
+// A pcf holds the labels of a .pcf file, which has sections that begin with a keyword on a
+// line of its own:
+//
+//	STATES
+//	1    Running
+//
+//	EVENT_TYPE
+//	9    50000001    MPI Point-to-point
+//	VALUES
+//	1    MPI_Send
+//	0    Outside MPI
+//
+// The number before an event type is a colour. Values belong to all types that were listed
+// since EVENT_TYPE. Colours and the options of Paraver's windows are passed over.
 type pcf struct {
 	states map[int64]string
 	types  map[uint32]*eventType
@@ -23,7 +36,7 @@ type eventType struct {
 // A valueLabels holds the labels of one group of event types.
 type valueLabels struct {
 	labels    map[int64]string
-	precision int // decimal digits of the values' fraction
+	precision int // decimal digits of the values' fraction: 1234 with PRECISION 2 means 12.34
 }
 
 // A section is a part of a .pcf file that its keyword begins.
@@ -85,7 +98,7 @@ func readPCF(r io.Reader) (*pcf, error) {
 	return p, err
 }
 
-// numbered splits "12  label".
+// numbered splits "12  label". Extrae writes numbers from 2⁶³ on for negative ones.
 func numbered(line string) (n int64, label string, ok bool) {
 	i := strings.IndexAny(line, " \t")
 	if i < 0 {
@@ -121,6 +134,7 @@ func (p *pcf) typeLine(line string, group *valueLabels) {
 	p.types[uint32(n)] = &eventType{label: label, values: group}
 }
 
+// line takes "value label".
 func (g *valueLabels) line(line string) {
 	if g.precisionLine(line) {
 		return
@@ -130,6 +144,7 @@ func (g *valueLabels) line(line string) {
 	}
 }
 
+// precisionLine takes "PRECISION n"; it returns false for all other lines.
 func (g *valueLabels) precisionLine(line string) bool {
 	rest, ok := strings.CutPrefix(line, "PRECISION")
 	if !ok {

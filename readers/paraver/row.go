@@ -9,8 +9,14 @@ import (
 // A rowFile holds the names of objects by level: CPU, NODE, THREAD, TASK, APPL …
 type rowFile map[string][]string
 
-// readRow reads a .row file: blocks "LEVEL name SIZE n" and then n names, which may be
-// empty lines.
+// readRow reads a .row file: blocks of n names, which may be empty lines, in the order of the
+// header's objects:
+//
+//	LEVEL TASK SIZE 2
+//	rank 0
+//	rank 1
+//
+// Levels come in any order, and n may differ from the number of objects.
 func readRow(r io.Reader) (rowFile, error) {
 	rows, level, left := make(rowFile), "", 0
 	err := lines(r, func(line string) {

@@ -8,12 +8,14 @@ import (
 )
 
 // A scanner reads the numbers of a line. It works on bytes that end with a line end, so
-// that it need not look for the end of the data.
+// that it need not look for the end of the data: every loop ends at a byte that is no digit.
+// Most of the time of reading a trace is spent here.
 type scanner struct {
 	data []byte
 	pos  int
 }
 
+// Why a line is left out.
 var (
 	errNumber = errors.New("a field is not a number")
 	errFields = errors.New("the line has too few or too many fields")

@@ -6,7 +6,9 @@ import (
 	"tracekit/trace"
 )
 
-// p2p writes a communication event.
+// p2p writes a communication event: as it is, for reading back, and as one side of a
+// communication line. The four times of that line are the begin and the end of the calls, as
+// Extrae has them; so sends and receives wait in the track until their call is left.
 func (t *track) p2p(p *trace.P2P, i int) {
 	kind, request := p.Kind[i], p.Request[i]
 	if !t.w.options.Plain {
@@ -98,7 +100,8 @@ func (t *track) ownMessage(p *trace.P2P, i int) {
 }
 
 // collective writes an event of a collective, and keeps for the line of the call what that
-// says.
+// says. Extrae tells sizes, communicator and root on the line that enters the call, which is
+// therefore written at its end; of a non-blocking collective, when it is completed.
 func (t *track) collective(c *trace.Coll, i int) {
 	kind, request := c.Kind[i], c.Request[i]
 	comm := t.w.groups.id(c.Comm[i], t.rank)
@@ -143,7 +146,10 @@ func (t *track) describe(o *call, c *trace.Coll, i int, comm int64) {
 	o.root = t.w.groups.isRoot(c.Comm[i], t.rank, c.Root[i])
 }
 
-// metric writes the values of one event, and returns the index of the next.
+// metric writes the values of one event, and returns the index of the next. Values in the
+// format are integers: others are rounded, and counted if that changes them. (PRECISION in the
+// .pcf file scales all values of a type alike, and how many digits those that are still to come
+// need is not known when the first is written.)
 func (t *track) metric(m *trace.MetricValues, i int) int {
 	end := i + 1
 	for end < len(m.Seq) && m.Seq[end] == m.Seq[i] {

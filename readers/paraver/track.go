@@ -28,7 +28,9 @@ const (
 	locationBits = seqBits + orderBits
 )
 
-// A track follows the events of one location.
+// A track follows the events of one location and makes lines of them: an event line for what
+// is entered, left or happens, and state lines that tile the time between the first event and
+// the last. Outside of MPI the state is Running; in MPI, that of the outermost call.
 //
 //	calls[0], if there is one, is the MPI call that is open; the others are inside it
 type track struct {

@@ -35,7 +35,8 @@ func writeTemp(name string, write func(*os.File) error) (temp string, err error)
 	return f.Name(), nil
 }
 
-// A text is written piece by piece; errors show when it is flushed.
+// A text is written piece by piece; errors show when it is flushed. Records are in ticks of
+// the trace's clock from anywhere, the text is in nanoseconds from start.
 type text struct {
 	*bufio.Writer
 	clock   trace.ClockProperties
@@ -44,6 +45,7 @@ type text struct {
 	scratch []byte
 }
 
+// time returns a tick as the text has it.
 func (t *text) time(ticks int64) int64 { return t.clock.Nanoseconds(ticks - t.start) }
 
 // start returns the tick of time 0: the clock's offset, or the first event if that is
@@ -171,6 +173,7 @@ func (w *Writer) commLines() []string {
 	return lines
 }
 
+// leader returns the task of rank 0, by its number from 1; −1 if it is not known.
 func leader(members []uint32) int64 {
 	if len(members) == 0 || members[0] == trace.None {
 		return -1
@@ -178,6 +181,8 @@ func leader(members []uint32) int64 {
 	return int64(members[0]) + 1
 }
 
+// commLine makes a c: line; members are world ranks. Those that are not known are −1, as in
+// traces of null communicators.
 func commLine(id int, members []uint32) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "c:1:%d:%d", id, len(members))
