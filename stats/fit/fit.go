@@ -67,7 +67,8 @@ type Result struct {
 //
 // In the body way the mixture takes part only if no other law is accepted: the cut
 // already is the separation of body and slow tail. If the mixture then is
-// accepted, t_max is the quantile of its body.
+// accepted, t_max is the quantile of its body, provided that the tail is slow indeed: less
+// than half of the calls, and in the mean beyond that quantile.
 func Fit(s *Sample, o Options) Result {
 	o = o.defaults()
 	r := Result{Quantile: o.Quantile, Alpha: o.Alpha, Calls: s.Len(), TMin: s.Min(), Chosen: -1, From: FromNothing}

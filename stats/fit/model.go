@@ -110,9 +110,9 @@ func newModel(f Family, e estimate, b binned, o Options) Model {
 }
 
 // necessary returns the law whose quantile is t_max: l itself, but in the body way
-// only the body of a mixture.
+// only the body of a mixture whose tail is slow.
 func necessary(l law, o Options) law {
-	if m, ok := l.(mixture); ok && !o.Paper {
+	if m, ok := l.(mixture); ok && !o.Paper && m.slow(o.Quantile) {
 		return m.body
 	}
 	return l
