@@ -1,19 +1,17 @@
 package formulae
 
-import "math/bits"
-
 // A coder is an arithmetic encoder or decoder of binary decisions (a range coder with 64
 // bits of state that works in units of 32). Every model codes through the same method in
 // both directions, so that the two cannot disagree: when encoding a method is given the
 // value and returns it, when decoding the argument is ignored and the value returned.
 //
 //	encoding: the interval [low, low+span) holds all continuations of buf
-//	decoding: code < span unless the input is damaged
+//	decoding: the interval is told relative to the code that is read, so that it holds 0:
+//	          low = begin - code, and -low < span unless the input is damaged
 type coder struct {
 	decoding bool
 	low      uint64
 	span     uint64
-	code     uint64
 	buf      []byte
 	pos      int // decoding: next byte of buf; beyond its end zeros are read
 }
@@ -26,31 +24,24 @@ func (c *coder) startEncoding() {
 // startDecoding begins to decode what finish returned.
 func (c *coder) startDecoding(block []byte) {
 	c.decoding, c.span, c.buf, c.pos = true, ^uint64(0), block, 0
-	c.code = uint64(c.next())<<32 | uint64(c.next())
+	c.low = -(uint64(c.next())<<32 | uint64(c.next()))
 }
 
 // overrun reports whether far more was decoded than the block holds.
 func (c *coder) overrun() bool { return c.pos > len(c.buf)+16 }
 
-// bit codes a decision of which 1 has the probability p/65536, 0 < p < 65536.
+// bit codes a decision of which 1 has the probability p/65536, 0 < p < 65536. No branch
+// depends on the decision, which a processor could not foretell.
 func (c *coder) bit(p, b uint32) uint32 {
 	bound := (c.span >> 16) * uint64(p)
 	if c.decoding {
-		if c.code < bound {
-			c.span, b = bound, 1
-		} else {
-			c.code, c.span, b = c.code-bound, c.span-bound, 0
-		}
-		if c.span < 1<<32 {
-			c.code, c.span = c.code<<32|uint64(c.next()), c.span<<32
-		}
-		return b
+		b = bit(-c.low < bound)
 	}
-	if b != 0 {
-		c.span = bound
-	} else {
-		c.add(bound)
-		c.span -= bound
+	zero := uint64(b) - 1 // all ones for a 0
+	c.span = bound + zero&(c.span-2*bound)
+	up := zero & bound
+	if c.low += up; c.low < up {
+		c.carry()
 	}
 	if c.span < 1<<32 {
 		c.shift()
@@ -63,14 +54,12 @@ func (c *coder) direct(v uint64, n uint) uint64 {
 	v &= 1<<n - 1
 	c.span >>= n
 	if c.decoding {
-		v = min(c.code/c.span, 1<<n-1)
-		c.code -= v * c.span
-		if c.span < 1<<32 {
-			c.code, c.span = c.code<<32|uint64(c.next()), c.span<<32
-		}
-		return v
+		v = min(-c.low/c.span, 1<<n-1)
 	}
-	c.add(v * c.span)
+	up := v * c.span
+	if c.low += up; c.low < up {
+		c.carry()
+	}
 	if c.span < 1<<32 {
 		c.shift()
 	}
@@ -88,10 +77,10 @@ func (c *coder) raw(v uint64, n uint) uint64 {
 	return out
 }
 
-// add moves the interval up and carries into the bytes that were written already.
-func (c *coder) add(x uint64) {
-	var carry uint64
-	if c.low, carry = bits.Add64(c.low, x, 0); carry == 0 {
+// carry carries into the bytes that were written already, when low has passed 2^64. When
+// decoding that means only that the interval begins at the code.
+func (c *coder) carry() {
+	if c.decoding {
 		return
 	}
 	for i := len(c.buf) - 1; i >= 0; i-- {
@@ -101,10 +90,16 @@ func (c *coder) add(x uint64) {
 	}
 }
 
-// shift writes the 32 bits of low that can change by a carry only.
+// shift makes the interval 2^32 times larger: it writes, or reads, the 32 bits of low that
+// can change by a carry only.
 func (c *coder) shift() {
-	c.buf = append(c.buf, byte(c.low>>56), byte(c.low>>48), byte(c.low>>40), byte(c.low>>32))
-	c.low, c.span = c.low<<32, c.span<<32
+	if c.decoding {
+		c.low = c.low<<32 - uint64(c.next())
+	} else {
+		c.buf = append(c.buf, byte(c.low>>56), byte(c.low>>48), byte(c.low>>40), byte(c.low>>32))
+		c.low <<= 32
+	}
+	c.span <<= 32
 }
 
 // finish ends the block and returns it: the shortest continuation that lies in the
@@ -116,7 +111,9 @@ func (c *coder) finish() []byte {
 		if up-c.low >= c.span {
 			continue
 		}
-		c.add(up - c.low)
+		if up < c.low { // 2^64
+			c.carry()
+		}
 		for i := range n {
 			c.buf = append(c.buf, byte(up>>(56-8*i)))
 		}

@@ -62,7 +62,7 @@ func FuzzNumbers(f *testing.F) {
 				if c.decoding {
 					v = 0
 				}
-				out = append(out, m.code(c, v, [contexts]uint32{1, uint32(i & 1), uint32(i & 3), 7}))
+				out = append(out, m.code(c, v, [contexts]uint32{1, uint32(i & 1), 7}))
 			}
 			return out
 		}
@@ -89,7 +89,7 @@ func TestCoderAgainstZstd(t *testing.T) {
 		level := []float64{90, 300, 80, 5000, 120, 700, 95}[i%7]
 		steps[i] = uint64(level * (1 + 0.1*r.ExpFloat64()))
 	}
-	m := newTimeModel(newTables(), nil, false)
+	m := newTimeModel(newTables(), false)
 	var c coder
 	c.startEncoding()
 	var plain []byte

@@ -53,7 +53,7 @@ func (c *columnCoder) begin(column uint32) { c.column, c.last, c.length = column
 // number codes the next number of the column.
 func (c *columnCoder) number(v uint64) uint64 {
 	d := c.model.code(&c.coder, zigzag(int64(v-c.last)), [contexts]uint32{
-		c.column << 8, hash32(c.column, c.length[0]), hash32(c.column, c.length[0]<<8|c.length[1]|1<<16), hash32(c.column, uint32(c.last)|1<<31)})
+		c.column << 8, hash32(c.column, c.length[0]<<8|c.length[1]|1<<16), hash32(c.column, uint32(c.last)|1<<31)})
 	c.last += uint64(unzigzag(d))
 	c.length = [2]uint32{uint32(bits.Len64(d)), c.length[0]}
 	if c.coder.decoding && c.coder.overrun() {

@@ -89,7 +89,7 @@ func (c *compressor) lossless(ctx context.Context, w io.Writer) (*Report, error)
 		if err := stage.learn(c.src.Events(ctx, model)); err != nil {
 			return nil, err
 		}
-		h.Fine = stage.fine
+		h.Fine = stage.models.fine
 	}
 	if c.opts.Learn {
 		stage.terms = c.terms()

@@ -39,6 +39,10 @@ func (c *course) foretold() (uint32, bool) {
 	return c.past[c.at&(maxPast-1)], true
 }
 
+// back returns how many symbols before the next one the foretold one lies. It stays the
+// same as long as the foretelling holds.
+func (c *course) back() uint64 { return uint64(c.n - c.at) }
+
 // step returns the length of the step at the place that the newest symbol repeats, 0 if
 // there is none.
 func (c *course) step() uint32 {

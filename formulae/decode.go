@@ -22,7 +22,9 @@ type locationDecoder struct {
 	values    *valueModel
 	valCoder  coder
 	clock     roundedClock
-	batch     trace.Batch
+	batch     *trace.Batch
+	ahead     []*trace.Batch // what was decoded before somebody asked for it
+	ended     bool
 	count     uint64 // events so far
 	inBlock   int    // events left in the block
 
@@ -38,59 +40,79 @@ func (s *source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 		if int(l) >= len(s.events) {
 			return
 		}
-		prior, err := s.learn()
+		d, err := s.begin(l)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		if uint64(l) == s.head.Leader {
-			prior = nil
+		if uint64(l) != s.head.Leader {
+			defer s.models.put(d.times)
 		}
-		d, err := s.decoder(l, prior)
-		for more := true; more; {
-			if err == nil {
-				err = ctx.Err()
+		for _, b := range d.ahead {
+			if !yield(b, nil) {
+				return
 			}
-			if err == nil {
-				more, err = d.fill(batchEvents)
+		}
+		for !d.ended {
+			if err = ctx.Err(); err == nil {
+				err = d.fill(batchEvents)
 			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if d.batch.Len() > 0 && !yield(&d.batch, nil) {
+			if d.batch.Len() > 0 && !yield(d.batch, nil) {
 				return
 			}
 		}
 	}
 }
 
-// learn returns the time model from which locations start: that of the leader after its
-// first block. It is decoded once.
-func (s *source) learn() (*timeModel, error) {
-	if s.head.Leader == trace.None {
-		return nil, nil
+// begin returns a decoder for a location. Before the first one the leader's beginning is
+// decoded, from which the others learn; who reads the leader first goes on from there.
+func (s *source) begin(l trace.LocationID) (*locationDecoder, error) {
+	s.once.Do(func() { s.learnErr = s.learn() })
+	switch {
+	case s.learnErr != nil:
+		return nil, s.learnErr
+	case uint64(l) != s.head.Leader:
+		return s.decoder(l, s.models.get())
 	}
-	s.once.Do(func() {
-		d, err := s.decoder(trace.LocationID(s.head.Leader), nil)
-		for more := true; err == nil && more && d.count < blockEvents; {
-			more, err = d.fill(int(min(batchEvents, blockEvents-d.count)))
+	if d := s.leading.Swap(nil); d != nil {
+		return d, nil
+	}
+	return s.decoder(l, newTimeModel(s.tables, s.head.Fine))
+}
+
+// learn decodes the leader's first learnedEvents events and learns from them.
+func (s *source) learn() error {
+	s.models.tables, s.models.fine = s.tables, s.head.Fine
+	if s.head.Leader == trace.None {
+		return nil
+	}
+	d, err := s.decoder(trace.LocationID(s.head.Leader), newTimeModel(s.tables, s.head.Fine))
+	for err == nil && !d.ended && d.count < learnedEvents {
+		if err = d.fill(int(min(batchEvents, learnedEvents-d.count))); d.batch.Len() > 0 {
+			d.ahead = append(d.ahead, d.batch)
 		}
-		if s.priorErr = err; err == nil {
-			s.prior = d.times
-		}
-	})
-	return s.prior, s.priorErr
+		d.batch = &trace.Batch{}
+	}
+	if err != nil {
+		return err
+	}
+	s.models.learn(d.times)
+	s.leading.Store(d)
+	return nil
 }
 
 // decoder returns a decoder at a location's beginning.
-func (s *source) decoder(l trace.LocationID, prior *timeModel) (*locationDecoder, error) {
+func (s *source) decoder(l trace.LocationID, times *timeModel) (*locationDecoder, error) {
 	c := &s.classes[s.class[l]]
 	table, ok := s.dict.table(s.frame, c, int(s.position[l]))
 	if !ok {
 		return nil, syntaxError(s.name, 0, sectionClasses.String(), errDamaged)
 	}
-	d := &locationDecoder{src: s, table: table, times: newTimeModel(s.tables, prior, s.head.Fine),
+	d := &locationDecoder{src: s, table: table, times: times, batch: &trace.Batch{},
 		blocks: s.events[l], courses: s.structure[s.class[l]], location: l}
 	d.clock.quantiser = quantiser{unit: s.head.Unit, keep: uint(s.head.Keep)}
 	d.rows.table = table
@@ -135,21 +157,23 @@ func (d *locationDecoder) nextBlock() error {
 	return nil
 }
 
-// fill decodes up to n events into the batch; more is false at the end of the location.
-func (d *locationDecoder) fill(n int) (more bool, err error) {
+// fill decodes up to n events into the batch, and notes if the location ends.
+func (d *locationDecoder) fill(n int) error {
 	d.batch.Reset(d.location, d.count)
 	for range n {
-		if more, err = d.event(); err != nil {
-			return false, d.src.damaged(d.current, err)
+		more, err := d.event()
+		if err != nil {
+			return d.src.damaged(d.current, err)
 		}
 		if !more {
+			d.ended = true
 			if len(d.blocks) > 0 {
-				err = d.src.damaged(d.blocks[0], errDamaged)
+				return d.src.damaged(d.blocks[0], errDamaged)
 			}
-			return false, err
+			return nil
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // event decodes one event.
@@ -173,7 +197,7 @@ func (d *locationDecoder) event() (more bool, err error) {
 	if err := d.readValues(id, s); err != nil {
 		return false, err
 	}
-	if d.timeCoder.overrun() || !d.rows.write(&d.batch, s, d.clock.decode(code)) {
+	if d.timeCoder.overrun() || !d.rows.write(d.batch, s, d.clock.decode(code)) {
 		return false, errDamaged
 	}
 	d.count++

@@ -13,14 +13,19 @@ import (
 // blockEvents is the number of events in a block of times and values.
 const blockEvents = 1 << 16
 
+// learnedEvents is the number of events of the leader from which other locations learn. A
+// reader of another location decodes so many events more, so it is as small as it can be
+// without files getting larger.
+const learnedEvents = 1 << 13
+
 // A lossless is the stage that codes locations without loss (of times as far as the
 // quantiser says).
 type lossless struct {
 	tables    *tables
 	quantiser quantiser
-	leader    trace.LocationID // from whose first block the others learn of times; None: none
-	prior     *timeModel       // what they learned
-	fine      bool             // see newTimeModel
+	leader    trace.LocationID // from whose beginning the others learn of times; None: none
+	begun     *locationEncoder // the leader's, behind what was learned from; nil: it begins anew
+	models    timeModels       // of the others
 	store     *store
 	terms     int // to make call trees beside; 0: none are made
 }
@@ -54,9 +59,9 @@ type locationEncoder struct {
 	inBlock   int
 }
 
-// newEncoder returns an encoder for a location that starts from prior, which may be nil.
-func (s *lossless) newEncoder(prior *timeModel) *locationEncoder {
-	e := &locationEncoder{stage: s, times: newTimeModel(s.tables, prior, s.fine), digest: sha256.New()}
+// newEncoder returns an encoder for a location.
+func (s *lossless) newEncoder(times *timeModel) *locationEncoder {
+	e := &locationEncoder{stage: s, times: times, digest: sha256.New()}
 	e.out.table = newSymbolTable()
 	e.out.clock.quantiser = s.quantiser
 	e.rows.table = e.out.table
@@ -68,67 +73,69 @@ func (s *lossless) newEncoder(prior *timeModel) *locationEncoder {
 
 // Map codes one location.
 func (s *lossless) Map(_ context.Context, _ *trace.Defs, l trace.LocationID, batches engine.Batches) (*coded, error) {
-	e := s.newEncoder(s.prior)
-	if l == s.leader {
-		e = s.newEncoder(nil)
+	e, tree := s.begun, (*callTree)(nil)
+	switch {
+	case l != s.leader:
+		e = s.newEncoder(s.models.get())
+		defer s.models.put(e.times)
+	case e == nil:
+		e = s.newEncoder(newTimeModel(s.tables, s.models.fine))
 	}
 	if s.terms > 0 {
-		e.out.tree = newCallTree(s.terms)
+		tree = newCallTree(s.terms)
+		e.out.tree = tree
 	}
+	done := int(e.out.count)
 	for b, err := range batches {
 		if err != nil {
 			return nil, err
 		}
-		if err := e.batch(b); err != nil {
-			return nil, err
+		if done < len(b.Order) {
+			if err := e.batch(b, done, len(b.Order)); err != nil {
+				return nil, err
+			}
 		}
-		if e.out.tree != nil {
-			e.out.tree.batch(b)
+		done = max(done-len(b.Order), 0)
+		if tree != nil {
+			tree.batch(b)
 		}
 	}
 	return e.end()
 }
 
-// learn learns from the first blockEvents events of a location how times are best coded:
+// learn learns from the first learnedEvents events of a location how times are best coded:
 // whether the clock is granular, and, if others are to start from it, the model. The lower
 // bits are worth their time if they save a hundredth.
 func (s *lossless) learn(batches engine.Batches) error {
-	s.fine = true
-	e := s.newEncoder(nil)
+	e := s.newEncoder(newTimeModel(s.tables, true))
 	e.times.steps.weigh = true
-	if err := e.first(batches); err != nil {
-		return err
-	}
-	s.fine = e.times.steps.saved > float64(e.out.count)/16
-	if s.leader != trace.None {
-		s.prior = e.times
-	}
-	return nil
-}
-
-// first codes the first blockEvents events of a location.
-func (e *locationEncoder) first(batches engine.Batches) error {
 	for b, err := range batches {
 		if err != nil {
 			return err
 		}
-		e.rows.begin()
-		for i := range b.Order {
-			sym, t := e.rows.read(b, i)
-			if err := e.event(sym, t); err != nil {
-				return err
-			}
-			if e.out.count == blockEvents {
-				return nil
-			}
+		if err := e.batch(b, 0, min(len(b.Order), int(learnedEvents-e.out.count))); err != nil {
+			return err
 		}
+		if e.out.count == learnedEvents {
+			break
+		}
+	}
+	e.times.steps.weigh = false
+	s.models.tables, s.models.fine = s.tables, e.times.steps.saved > float64(e.out.count)/16
+	if s.leader == trace.None {
+		return nil
+	}
+	s.models.learn(e.times)
+	if s.models.fine {
+		s.begun = e
 	}
 	return nil
 }
 
-func (e *locationEncoder) batch(b *trace.Batch) error {
-	e.rows.begin()
-	for i := range b.Order {
+// batch codes the events of a batch from one place to another.
+func (e *locationEncoder) batch(b *trace.Batch, from, to int) error {
+	e.rows.begin(b, from)
+	for i := from; i < to; i++ {
 		s, t := e.rows.read(b, i)
 		if err := e.event(s, t); err != nil {
 			return err

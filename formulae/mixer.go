@@ -1,40 +1,41 @@
 package formulae
 
-import (
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
-// A chance is an adaptive estimate of the probability that a bit is 1, with the number of
-// bits it was learned from: the upper 22 bits and the lower 10 bits. The estimate of a
-// chance that has seen little moves fast.
+// A chance is an adaptive estimate of the probability that a bit is 1: the upper 27 bits
+// are the probability, the lower 5 the number of bits it was learned from, at most
+// chanceLimit. An estimate that has seen little moves fast; none becomes so slow that it
+// could not follow a program that changes its ways.
 type chance uint32
 
 const (
 	freshChance chance = 1 << 31 // one half, never seen
-	seenBits           = 10
-	seenMask           = 1<<seenBits - 1
+	seenMask           = 1<<5 - 1
+	chanceLimit        = 30
 )
 
 // p16 returns the probability in 1/65536.
 func (c chance) p16() uint32 { return uint32(c) >> 16 }
 
-// update moves the estimate towards bit b.
-func (c *chance) update(b uint32, rates *[128]uint32) {
-	n, p := *c&seenMask, uint32(*c)>>seenBits
-	target := -b & (1<<22 - 1)
-	p += uint32(int64(int32(target)-int32(p)) * int64(rates[n&127]) >> 16)
-	*c = chance(p<<seenBits) | n + (n-chanceLimit)>>31
+// update moves the estimate towards a bit, told as aim(bit), by the rate for what it has
+// seen.
+func (c *chance) update(aim int64, rates *[seenMask + 1]int64) {
+	n, p := *c&seenMask, int64(*c)
+	p += (aim - p) * rates[n] >> 16
+	*c = chance(p)&^seenMask | (n + (n-chanceLimit)>>31)
 }
+
+// aim returns what a chance approaches that sees nothing but this bit.
+func aim(bit uint32) int64 { return int64(-bit) }
 
 // tables holds the functions that mixing needs, computed once with integers only, so that
 // every machine computes the same.
 type tables struct {
-	stretch [4096]int16  // ln(p/(1-p)) in 1/256, p in 1/4096
-	squash  [4096]uint16 // its inverse: probability in 1/65536 of (i-2048)/256
-	rates   [128]uint32  // learning rate after n bits, in 1/65536
-	slow    [128]uint32  // the same, sceptical of the first bits
-	trust   [8]int32     // weight of an estimate from n bits, in 1/256
+	stretch [4096]int16         // ln(p/(1-p)) in 1/256, p in 1/4096
+	squash  [4096]uint16        // its inverse: probability in 1/65536 of (i-2048)/256
+	rates   [seenMask + 1]int64 // learning rate after n bits, in 1/65536: 1/(n + 1.3)
+	slow    [seenMask + 1]int64 // the same, sceptical of the first bits: 1/(n + 11)
+	trust   [8]int32            // weight of an estimate from n bits, in 1/256
 }
 
 // newTables computes the tables. The logistic function is made of powers of e^(1/256), the
@@ -59,8 +60,8 @@ func newTables() *tables {
 		t.stretch[i] = int16(x - 2048)
 	}
 	for n := range t.rates {
-		t.rates[n] = 655360 / uint32(10*n+16)
-		t.slow[n] = 65536 / uint32(n+11)
+		t.rates[n] = 655360 / int64(10*n+13)
+		t.slow[n] = 65536 / int64(n+11)
 	}
 	return t
 }
@@ -70,7 +71,7 @@ func newTables() *tables {
 const leastChance = 16
 
 // contexts is the number of contexts that a mixer mixes.
-const contexts = 4
+const contexts = 3
 
 // A line holds the chances that decisions close to each other need, in one line of a
 // processor's cache.
@@ -82,20 +83,32 @@ type line [16]chance
 // domain.
 type mixer struct {
 	*tables
-	mask    uint32
-	lines   [contexts][]line
-	at      [contexts]*line
+	lines   [contexts][]line // a power of two of them, at most most
+	most    int
+	used    int
 	weights [][contexts]int32 // by node, in 1/65536
 }
 
-// chanceLimit is the number of bits after which a chance no longer slows down.
-const chanceLimit = 127
+// firstWeight is what weights are at first: as if the contexts agreed by half.
+const firstWeight = 34000
 
-// newMixer makes a mixer with 1<<size chances for each context and weights for nodes.
+// learningRate is how far weights follow an error, in 1/65536 for each unit of both the
+// error and the input.
+const learningRate = 6
+
+// A mixer begins with firstLines lines for each context, and has at least linesPerUse for
+// each thing that was coded, until it has all it may have.
+const (
+	firstLines  = 1 << 5
+	linesPerUse = 32
+)
+
+// newMixer makes a mixer that may have 1<<size chances for each context, and weights for
+// nodes.
 func newMixer(t *tables, size, nodes int) *mixer {
-	m := &mixer{tables: t, mask: 1<<(size-4) - 1, weights: make([][contexts]int32, nodes)}
+	m := &mixer{tables: t, most: 1 << (size - 4), weights: make([][contexts]int32, nodes)}
 	for i := range m.lines {
-		m.lines[i] = make([]line, 1<<(size-4))
+		m.lines[i] = make([]line, min(firstLines, m.most))
 		for j := range m.lines[i] {
 			for k := range m.lines[i][j] {
 				m.lines[i][j][k] = freshChance
@@ -104,49 +117,62 @@ func newMixer(t *tables, size, nodes int) *mixer {
 	}
 	for i := range m.weights {
 		for j := range m.weights[i] {
-			m.weights[i][j] = 26000
+			m.weights[i][j] = firstWeight
 		}
 	}
 	return m
 }
 
-// clone returns a copy that learns on its own.
-func (m *mixer) clone() *mixer {
-	c := &mixer{tables: m.tables, mask: m.mask, weights: slices.Clone(m.weights)}
-	for i := range m.lines {
-		c.lines[i] = slices.Clone(m.lines[i])
+// use counts a thing that is coded, and doubles the lines when there are few for so many: so
+// what is short takes little time and memory. Hashes that shared a line each keep what it
+// has learned.
+func (m *mixer) use() {
+	if m.used++; m.used*linesPerUse < len(m.lines[0]) || len(m.lines[0]) >= m.most {
+		return
 	}
-	return c
+	for i, l := range m.lines {
+		m.lines[i] = append(l, l...)
+	}
 }
 
-// seek moves on to the lines of the contexts with the given hashes; part tells the lines
-// of one context apart.
-func (m *mixer) seek(base *[contexts]uint32, part uint32) {
+// copyTo makes to a copy that learns on its own, in the memory that it has.
+func (m *mixer) copyTo(to *mixer) {
+	to.tables, to.most, to.used = m.tables, m.most, m.used
+	to.weights = append(to.weights[:0], m.weights...)
+	for i := range m.lines {
+		to.lines[i] = append(to.lines[i][:0], m.lines[i]...)
+	}
+}
+
+// seek returns the lines of the contexts with the given hashes; part tells the lines of one
+// context apart.
+func (m *mixer) seek(base *[contexts]uint32, part uint32) (at [contexts]*line) {
 	part *= 0x9E3779B1
 	for i, b := range base {
 		h := (b + part) * 0x85EBCA6B
-		m.at[i] = &m.lines[i][(h^h>>15)&m.mask]
+		l := m.lines[i]
+		at[i] = &l[int(h^h>>15)&(len(l)-1)]
 	}
+	return at
 }
 
-// bit codes a decision: place selects the chances in the current lines, node the weights.
-func (m *mixer) bit(c *coder, place, node, b uint32) uint32 {
+// bit codes a decision: place selects the chances in the lines, node the weights.
+func (m *mixer) bit(c *coder, at *[contexts]*line, place, node, b uint32) uint32 {
 	place &= 15
 	t, w := m.tables, &m.weights[node]
-	s0, s1, s2, s3 := &m.at[0][place], &m.at[1][place], &m.at[2][place], &m.at[3][place]
-	x0, x1, x2, x3 := t.input(*s0), t.input(*s1), t.input(*s2), t.input(*s3)
-	dot := (int64(x0)*int64(w[0]) + int64(x1)*int64(w[1]) + int64(x2)*int64(w[2]) + int64(x3)*int64(w[3])) >> 16
+	s0, s1, s2 := &at[0][place], &at[1][place], &at[2][place]
+	x0, x1, x2 := t.input(*s0), t.input(*s1), t.input(*s2)
+	dot := (int64(x0)*int64(w[0]) + int64(x1)*int64(w[1]) + int64(x2)*int64(w[2])) >> 16
 	p := uint32(t.squash[min(max(dot+2048, 0), 4095)])
 	b = c.bit(p, b)
-	e := (int32(b<<16) - int32(p)) * 5
+	e := (int32(b<<16) - int32(p)) * learningRate
 	w[0] += (x0*e + 1<<15) >> 16
 	w[1] += (x1*e + 1<<15) >> 16
 	w[2] += (x2*e + 1<<15) >> 16
-	w[3] += (x3*e + 1<<15) >> 16
-	s0.update(b, &t.rates)
-	s1.update(b, &t.rates)
-	s2.update(b, &t.rates)
-	s3.update(b, &t.rates)
+	to := aim(b)
+	s0.update(to, &t.rates)
+	s1.update(to, &t.rates)
+	s2.update(to, &t.rates)
 	return b
 }
 

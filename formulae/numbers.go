@@ -3,7 +3,6 @@ package formulae
 import (
 	"math"
 	"math/bits"
-	"slices"
 )
 
 // numbers codes unsigned numbers in four contexts: first the length in bits, then the bits
@@ -30,8 +29,8 @@ const (
 	longNode    = 16 // of weights: length / 8 of long numbers, then their length mod 8
 	topNode     = longNode + 16
 	numberNodes = topNode + 65<<topBits
-	fineLength  = 11 // longest number whose lower bits are modelled
-	fineChances = (fineLength + 1) << fineLength
+	fineLength  = 11              // longest number whose lower bits are modelled
+	fineChances = 1 << fineLength // bits so far of a number are fewer than its length
 )
 
 // Parts of the contexts' lines.
@@ -53,13 +52,19 @@ func newNumbers(t *tables, size int, fine bool) *numbers {
 	return n
 }
 
-// clone returns a copy that learns on its own.
-func (n *numbers) clone() *numbers {
-	return &numbers{mix: n.mix.clone(), fine: slices.Clone(n.fine)}
+// copyTo makes to, which may be the zero value, a copy that learns on its own, in the memory
+// that it has.
+func (n *numbers) copyTo(to *numbers) {
+	if to.mix == nil {
+		to.mix = &mixer{}
+	}
+	n.mix.copyTo(to.mix)
+	to.fine = append(to.fine[:0], n.fine...)
 }
 
 // code codes v in the given contexts.
 func (n *numbers) code(c *coder, v uint64, base [contexts]uint32) uint64 {
+	n.mix.use()
 	length := n.length(c, uint32(bits.Len64(v)), &base)
 	if length < 2 {
 		return uint64(length)
@@ -70,26 +75,26 @@ func (n *numbers) code(c *coder, v uint64, base [contexts]uint32) uint64 {
 // length codes the length of a number in bits.
 func (n *numbers) length(c *coder, length uint32, base *[contexts]uint32) uint32 {
 	m := n.mix
-	m.seek(base, partShort)
-	if m.bit(c, 0, 0, bit(length>>3 == 1)) != 0 {
-		return 8 + n.octet(c, 2, 0, length)
+	at := m.seek(base, partShort)
+	if m.bit(c, &at, 0, 0, bit(length>>3 == 1)) != 0 {
+		return 8 + n.octet(c, &at, 2, 0, length)
 	}
-	if m.bit(c, 1, 1, bit(length < 8)) != 0 {
-		return n.octet(c, 9, 0, length)
+	if m.bit(c, &at, 1, 1, bit(length < 8)) != 0 {
+		return n.octet(c, &at, 9, 0, length)
 	}
-	m.seek(base, partLong)
-	eighth := n.octet(c, 1, longNode-1, length>>3)
+	at = m.seek(base, partLong)
+	eighth := n.octet(c, &at, 1, longNode-1, length>>3)
 	if eighth == 0 { // 64
 		return 64
 	}
-	return min(eighth<<3+n.octet(c, 9, longNode-1, length), 64)
+	return min(eighth<<3+n.octet(c, &at, 9, longNode-1, length), 64)
 }
 
 // octet codes the low three bits of v; first is the place of the first decision.
-func (n *numbers) octet(c *coder, first, node, v uint32) uint32 {
+func (n *numbers) octet(c *coder, at *[contexts]*line, first, node, v uint32) uint32 {
 	k := uint32(1)
 	for i := 2; i >= 0; i-- {
-		k = k<<1 | n.mix.bit(c, first+k-1, node+first+k-1, v>>i&1)
+		k = k<<1 | n.mix.bit(c, at, first+k-1, node+first+k-1, v>>i&1)
 	}
 	return k & 7
 }
@@ -103,12 +108,12 @@ func bit(b bool) uint32 {
 
 // below codes the bits below the leading one of a number of length > 1 bits.
 func (n *numbers) below(c *coder, v uint64, length uint32, base *[contexts]uint32) uint64 {
-	n.mix.seek(base, partTop+length>>1)
+	at := n.mix.seek(base, partTop+length>>1)
 	half, node := length&1<<topBits, topNode+length<<topBits
 	out, rest := uint64(1), length-1
 	for top := uint32(1); rest > 0 && top < 1<<topBits; {
 		rest--
-		b := n.mix.bit(c, half+top, node+top, uint32(v>>rest&1))
+		b := n.mix.bit(c, &at, half+top, node+top, uint32(v>>rest&1))
 		top, out = top<<1|b, out<<1|uint64(b)
 	}
 	if length > fineLength || len(n.fine) == 0 {
@@ -116,13 +121,13 @@ func (n *numbers) below(c *coder, v uint64, length uint32, base *[contexts]uint3
 	}
 	for rest > 0 {
 		rest--
-		f := &n.fine[uint64(length)<<fineLength|out]
+		f := &n.fine[1<<(length-1)|out]
 		p := min(max(f.p16(), leastChance), 65536-leastChance)
 		b := c.bit(p, uint32(v>>rest&1))
 		if n.weigh {
 			n.saved += worth(p, b)
 		}
-		f.update(b, &n.mix.slow)
+		f.update(aim(b), &n.mix.slow)
 		out = out<<1 | uint64(b)
 	}
 	return out

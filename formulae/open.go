@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"tracekit/trace"
 )
@@ -33,8 +34,9 @@ type source struct {
 	events    [][]section
 
 	once     sync.Once
-	prior    *timeModel
-	priorErr error
+	learnErr error
+	models   timeModels                      // of all locations but the leader
+	leading  atomic.Pointer[locationDecoder] // the leader's, behind what was learned from
 }
 
 // Open opens a compressed trace. Of one that was compressed without loss the events are

@@ -2,6 +2,7 @@ package formulae
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"tracekit/trace"
 )
@@ -18,8 +19,13 @@ type rows struct {
 	scratch []byte
 }
 
-// begin starts with a new batch.
-func (r *rows) begin() { r.next, r.attr = [5]int{}, 0 }
+// begin starts with event i of a batch.
+func (r *rows) begin(b *trace.Batch, i int) {
+	for t, seqs := range [...][]uint64{b.Flow.Seq, b.P2P.Seq, b.Coll.Seq, b.Metric.Seq, b.Other.Seq} {
+		r.next[t], _ = slices.BinarySearch(seqs, b.First+uint64(i))
+	}
+	r.attr, _ = slices.BinarySearch(b.Attrs.Seq, b.First+uint64(i))
+}
 
 // read returns the symbol and the time of event i of the batch, and leaves the values that
 // follow in r.values. The symbol is closed unless its list would be one too many.

@@ -1,36 +1,70 @@
 package formulae
 
-// A structureModel codes a course of symbols: how many foretold symbols came true, then
-// the one that did not come as foretold, and so on. A run of foretold symbols is a
-// reference to the past; one that is longer than the distance to the place it refers to is
-// a loop, and what lies inside a loop body may again be a reference, that is, a nested
-// loop.
+// A structureModel codes a course of symbols (docs/TKF.md, Courses): how many foretold
+// symbols came true, then the one that did not come as foretold, and so on. A run of
+// foretold symbols is a reference to the past, so many symbols back; one that is no shorter
+// than this distance is a loop, and what lies inside a loop body may again be a reference,
+// that is, a nested loop.
 type structureModel struct {
 	runs   *numbers
 	names  *numbers
+	loops  *mixer    // whether a run is a loop, and how often it is repeated
 	before [2]uint32 // the last symbols that were written out
-	run    uint32    // length of the last run, in bits
+	run    uint32    // length of the last run
 }
 
 const structureSlots = 12
 
 func newStructureModel(t *tables) *structureModel {
-	return &structureModel{runs: newNumbers(t, structureSlots, false), names: newNumbers(t, structureSlots, false)}
+	return &structureModel{runs: newNumbers(t, structureSlots, false), names: newNumbers(t, structureSlots, false),
+		loops: newMixer(t, structureSlots, 1+countBits/4*16)}
 }
 
-// codeRun codes a number of foretold symbols.
-func (m *structureModel) codeRun(c *coder, run uint64, foretold uint32) uint64 {
-	run = m.runs.code(c, run, [contexts]uint32{
-		1, hash32(m.before[0], 2), hash32(foretold, 3), hash32(m.run, hash32(m.before[0], m.before[1])),
-	})
+// codeRun codes a number of symbols foretold from so many symbols back; foretold is the first
+// of them. A loop is told as what its last iteration lacks, and the number of iterations.
+func (m *structureModel) codeRun(c *coder, run uint64, foretold uint32, back uint64) uint64 {
+	base := [contexts]uint32{hash32(uint32(min(back, 64)), 4), hash32(m.before[0], 5), hash32(foretold, 6)}
+	m.loops.use()
+	at := m.loops.seek(&base, 0)
+	if m.loops.bit(c, &at, 0, 0, bit(run >= back)) == 0 {
+		run = m.runs.code(c, run, [contexts]uint32{
+			hash32(m.before[0], 2), hash32(foretold, 3), hash32(m.run, hash32(m.before[0], m.before[1])),
+		})
+	} else {
+		lacks := m.runs.code(c, back-1-run%back, base)
+		run = m.codeCount(c, run/back, &base)*back + back - 1 - lacks
+	}
 	m.run = uint32(min(run, 1<<16))
 	return run
+}
+
+// countBits is the width at which iterations are counted: fixed, so that the space that a
+// loop takes does not grow with the run. All ones say that more follow.
+const (
+	countBits = 16
+	countMost = 1<<countBits - 1
+)
+
+// codeCount codes the number of iterations of a loop.
+func (m *structureModel) codeCount(c *coder, n uint64, base *[contexts]uint32) uint64 {
+	short, prefix := uint32(min(n, countMost)), uint32(1)
+	for shift := countBits - 4; shift >= 0; shift -= 4 {
+		at, k := m.loops.seek(base, prefix), uint32(1)
+		for i := shift + 3; i >= shift; i-- {
+			k = k<<1 | m.loops.bit(c, &at, k, uint32(shift)*4+k, short>>i&1)
+		}
+		prefix = prefix<<4 | k&15
+	}
+	if short = prefix & countMost; short < countMost {
+		return uint64(short)
+	}
+	return countMost + m.runs.code(c, n-countMost, *base)
 }
 
 // codeName codes the number of a symbol that was not foretold; wrong is the foretold one.
 func (m *structureModel) codeName(c *coder, name uint64, last, wrong uint32) uint64 {
 	name = m.names.code(c, name, [contexts]uint32{
-		1, hash32(last, 2), hash32(last, hash32(wrong, 3)), hash32(last, hash32(m.before[0], 4)),
+		1, hash32(last, hash32(wrong, 3)), hash32(last, hash32(m.before[0], 4)),
 	})
 	m.before = [2]uint32{uint32(name), m.before[0]}
 	return name
@@ -49,7 +83,8 @@ type structureEncoder struct {
 	course *course
 	coder  coder
 	runs   bool   // a run may come before the next name
-	first  uint32 // symbol that was foretold when the run began
+	first  uint32 // symbol that was foretold when the run began,
+	back   uint64 // from so many symbols back
 	run    uint64
 	last   uint32
 	known  uint32 // symbols that occurred
@@ -83,6 +118,7 @@ func (e *structureEncoder) add(symbol uint32) error {
 	e.course.follow(symbol, false)
 	e.last = symbol
 	e.first, e.runs = e.course.foretold()
+	e.back = e.course.back()
 	if len(e.coder.buf) < structureBlock {
 		return nil
 	}
@@ -99,7 +135,7 @@ func (e *structureEncoder) end() error {
 // token codes a run and the name that ends it.
 func (e *structureEncoder) token(foretold uint32, name uint64) {
 	if e.runs {
-		e.model.codeRun(&e.coder, e.run, e.first)
+		e.model.codeRun(&e.coder, e.run, e.first, e.back)
 	}
 	e.run = 0
 	e.model.codeName(&e.coder, name, e.last, foretold)
@@ -179,7 +215,7 @@ func (d *structureDecoder) begin() error {
 	}
 	d.inside = true
 	if foretold, ok := d.course.foretold(); ok {
-		d.run = d.model.codeRun(&d.coder, 0, foretold)
+		d.run = d.model.codeRun(&d.coder, 0, foretold, d.course.back())
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 package formulae
 
-// A textModel codes strings byte by byte in the contexts of the last one to four bytes.
+// A textModel codes strings byte by byte in the contexts of the last one, two and three bytes.
 type textModel struct {
 	mix  *mixer
 	last uint32 // the last four bytes
@@ -14,17 +14,19 @@ func newTextModel(t *tables) *textModel {
 
 func (m *textModel) byte(c *coder, b byte) byte {
 	l := m.last
-	base := [contexts]uint32{hash32(l&0xFF, 1), hash32(l&0xFFFF, 2), hash32(l&0xFFFFFF, 3), hash32(l, 4)}
+	m.mix.use()
+	base := [contexts]uint32{hash32(l&0xFF, 1), hash32(l&0xFFFF, 2), hash32(l&0xFFFFFF, 3)}
 	node := uint32(1)
+	var at [contexts]*line
 	for i := 7; i >= 0; i-- {
 		if i == 7 || i == 3 { // a line holds the decisions about half a byte
-			m.mix.seek(&base, node)
+			at = m.mix.seek(&base, node)
 		}
 		place := node
 		if i < 4 {
 			place = 1<<(3-i) | node&(1<<(3-i)-1)
 		}
-		node = node<<1 | m.mix.bit(c, place, node, uint32(b)>>i&1)
+		node = node<<1 | m.mix.bit(c, &at, place, node, uint32(b)>>i&1)
 	}
 	m.last = l<<8 | node&0xFF
 	return byte(node)

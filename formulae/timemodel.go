@@ -1,6 +1,9 @@
 package formulae
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync"
+)
 
 // A timeModel codes the steps of time from one event of a location to the next. Its
 // estimate joins four contexts:
@@ -11,39 +14,65 @@ import "math/bits"
 //	the event and the one before, the last two steps
 type timeModel struct {
 	steps  *numbers
-	events [3]uint32 // the last events, newest first, as hashes
+	events [2]uint32 // the last events, newest first, as hashes
 	length [3]uint32 // the last steps in bits, newest first
 }
 
 // stepSlots is the logarithm of the slots for each context.
 const stepSlots = 16
 
-// newTimeModel returns a model for the beginning of a location, that knows what prior has
-// learned from another one; prior may be nil. Fine says whether the lower bits of short
+// newTimeModel returns a model that knows nothing. Fine says whether the lower bits of short
 // steps are coded in context.
-func newTimeModel(t *tables, prior *timeModel, fine bool) *timeModel {
-	if prior == nil {
-		return &timeModel{steps: newNumbers(t, stepSlots, fine)}
-	}
-	m := &timeModel{steps: prior.steps.clone()}
-	if !fine {
-		m.steps.fine = nil
-	}
-	return m
+func newTimeModel(t *tables, fine bool) *timeModel {
+	return &timeModel{steps: newNumbers(t, stepSlots, fine)}
 }
+
+// timeModels are models of locations that start from what a prior one has learned of another
+// location. Models that are given back are made anew in the same memory. They may be used
+// concurrently.
+type timeModels struct {
+	tables *tables
+	fine   bool
+	prior  *numbers // nil: models know nothing
+	free   sync.Pool
+}
+
+// learn makes all later models start from what m has learned.
+func (p *timeModels) learn(m *timeModel) {
+	p.prior = &numbers{}
+	m.steps.copyTo(p.prior)
+	if !p.fine {
+		p.prior.fine = nil
+	}
+}
+
+// get returns a model for the beginning of a location.
+func (p *timeModels) get() *timeModel {
+	if p.prior == nil {
+		return newTimeModel(p.tables, p.fine)
+	}
+	steps, ok := p.free.Get().(*numbers)
+	if !ok {
+		steps = &numbers{}
+	}
+	p.prior.copyTo(steps)
+	return &timeModel{steps: steps}
+}
+
+// put gives a model back that is no longer used.
+func (p *timeModels) put(m *timeModel) { p.free.Put(m.steps) }
 
 // code codes the step to an event. Event is a hash of what the event is; course is the
 // length of the step at the same place of the predicted course of events, 0 if none is
 // predicted.
 func (m *timeModel) code(c *coder, step uint64, event, course uint32) uint64 {
-	pair, l := hash32(event, m.events[0]), m.length
+	l := m.length
 	step = m.steps.code(c, step, [contexts]uint32{
 		hash32(l[0]<<16|l[1]<<8|l[2], 1),
-		hash32(pair, course<<8|l[0]|1<<16),
-		hash32(pair, hash32(m.events[1], m.events[2])),
-		hash32(pair, l[0]<<8|l[1]|2<<16),
+		hash32(hash32(event, m.events[0]), m.events[1]<<8|l[0]),
+		hash32(course, 2),
 	})
-	m.events = [3]uint32{event, m.events[0], m.events[1]}
+	m.events = [2]uint32{event, m.events[0]}
 	m.length = [3]uint32{uint32(bits.Len64(step)), l[0], l[1]}
 	return step
 }

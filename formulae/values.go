@@ -54,7 +54,7 @@ func (m *valueModel) one(c *coder, v uint64, p *place, at uint32) uint64 {
 	case p.growth:
 		guess = guessGrowth
 	}
-	guess = m.guesses.code(c, guess, [contexts]uint32{1, at, hash32(at, p.guess), hash32(at, p.length<<8)})
+	guess = m.guesses.code(c, guess, [contexts]uint32{1, hash32(at, p.guess), hash32(at, p.length<<8)})
 	switch guess {
 	case guessSame:
 		v = p.last
@@ -62,7 +62,7 @@ func (m *valueModel) one(c *coder, v uint64, p *place, at uint32) uint64 {
 		v = p.last + p.growth
 	default:
 		d := zigzag(int64(v - p.last))
-		d = m.values.code(c, d, [contexts]uint32{2, at, hash32(at, p.length), hash32(p.length, 3)})
+		d = m.values.code(c, d, [contexts]uint32{at, hash32(at, p.length), hash32(p.length, 3)})
 		p.length = uint32(bits.Len64(d))
 		v = p.last + uint64(unzigzag(d))
 		p.growth = v - p.last
