@@ -65,10 +65,11 @@ type Result struct {
 // one call, or with equal calls has a defined result: see From. If no model is
 // accepted, Chosen is -1 and TMax is the empirical quantile of the body.
 //
-// In the body way the mixture takes part only if no other law is accepted: the cut
-// already is the separation of body and slow tail. If the mixture then is
-// accepted, t_max is the quantile of its body, provided that the tail is slow indeed: less
-// than half of the calls, and in the mean beyond that quantile.
+// In the body way the mixture takes part only if no other law is accepted, since the cut
+// already is the separation of body and slow tail, and only if its tail is slow:
+// fewer than half of the calls, in the mean beyond the body's quantile. If it is
+// accepted, t_max is the quantile of its body. A mixture of two parts that overlap is no
+// separation; the empirical quantile then is the more honest answer.
 func Fit(s *Sample, o Options) Result {
 	o = o.defaults()
 	r := Result{Quantile: o.Quantile, Alpha: o.Alpha, Calls: s.Len(), TMin: s.Min(), Chosen: -1, From: FromNothing}

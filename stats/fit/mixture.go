@@ -71,11 +71,12 @@ func (m mixture) params(a axis) []Param {
 	return append(m.body.params(a), Param{"tail_weight", m.w}, Param{"tail_mean_ns", m.b * float64(a.window)})
 }
 
-// slow tells whether the tail is what its name says: fewer than half of the calls,
-// which in the mean take longer than the body's q-quantile. Else the two parts are
-// one law that no other family describes.
-func (m mixture) slow(q float64) bool {
-	return m.w < 0.5 && m.body.at+m.b > m.body.quantile(min(q, 1-1e-12))
+// slow tells whether the tail is what its name says: fewer than half of the calls
+// before the end of the axis, which in the mean take longer than the body's q-quantile.
+func (m mixture) slow(q, end float64) bool {
+	before, _ := m.tails(end)
+	tail := -m.w * math.Expm1((m.body.at-end)/m.b)
+	return tail < before/2 && m.body.at+m.b > m.body.quantile(min(q, 1-1e-12))
 }
 
 func (m mixture) fitted() int { return m.body.fitted() + 2 }

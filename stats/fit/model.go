@@ -76,6 +76,9 @@ func contest(b binned, o Options) []Model {
 		if !ok {
 			continue
 		}
+		if m, mixed := e.law.(mixture); mixed && !o.Paper && !m.slow(o.Quantile, b.end()) {
+			continue
+		}
 		m := newModel(f, e, b, o)
 		models = append(models, m)
 		accepted = accepted || m.Test.Accepted
@@ -110,9 +113,9 @@ func newModel(f Family, e estimate, b binned, o Options) Model {
 }
 
 // necessary returns the law whose quantile is t_max: l itself, but in the body way
-// only the body of a mixture whose tail is slow.
+// only the body of a mixture.
 func necessary(l law, o Options) law {
-	if m, ok := l.(mixture); ok && !o.Paper && m.slow(o.Quantile) {
+	if m, ok := l.(mixture); ok && !o.Paper {
 		return m.body
 	}
 	return l
