@@ -15,9 +15,10 @@ type Sheet struct {
 	at      int
 }
 
-// Sizes in words. A page is small because a sheet has few events for each of many streams.
+// Sizes in words. Pages are small if there are many streams, of which each has few events.
 const (
-	sheetPageWords = 64
+	leastPageWords = 64
+	mostPageWords  = 512
 	slabWords      = 32 * pageWords
 	keptSlabs      = 4 // that Reset keeps
 )
@@ -45,7 +46,7 @@ func (s *Sheet) Reset() {
 
 // page implements pager.
 func (s *Sheet) page(n int) []uint64 {
-	n = max(n, sheetPageWords)
+	n = max(n, min(slabWords/max(s.used, 1), mostPageWords), leastPageWords)
 	if s.full < len(s.slabs) && s.at+n > len(s.slabs[s.full]) {
 		s.full, s.at = s.full+1, 0
 	}
@@ -63,13 +64,70 @@ func (s *Sheet) page(n int) []uint64 {
 // Append adds the events of a stream of a sheet, in the order in which they were added
 // there. The stream is not changed.
 func (s *Stream) Append(from *Stream) {
+	if from.events == 0 {
+		return
+	}
+	s.account(from)
 	for _, p := range from.pages {
 		for len(p) > 0 {
-			n := length(p)
-			to := s.room(n)
-			s.note(keyOf(p), len(*to) == 0 && len(s.pages) == 1)
+			to := s.room(length(p)) // may flush, after which first and last are wider than need be
+			n := whole(p, cap(*to)-len(*to))
 			*to = append(*to, p[:n]...)
 			p = p[n:]
 		}
 	}
+	s.disordered = s.disordered || from.disordered // if there was a flush
+}
+
+// account keeps account of a stream before it is appended; see note.
+func (s *Stream) account(from *Stream) {
+	if s.events == 0 {
+		s.min, s.max = from.min, from.min
+	}
+	if from.min >= s.max {
+		s.late += from.late
+	} else {
+		s.late += from.after(s.max)
+	}
+	s.events += from.events
+	s.min, s.max = min(s.min, from.min), max(s.max, from.max)
+	if len(s.pages) == 0 {
+		s.first, s.last, s.disordered = from.first, from.last, from.disordered
+		return
+	}
+	s.disordered = s.disordered || from.disordered || from.first.less(s.last)
+	if from.first.less(s.first) {
+		s.first = from.first
+	}
+	if s.last.less(from.last) {
+		s.last = from.last
+	}
+}
+
+// after returns how many events come after one with a greater time, if one of time latest
+// comes before all.
+func (s *Stream) after(latest int64) (late uint64) {
+	for _, p := range s.pages {
+		for ; len(p) > 0; p = p[length(p):] {
+			if t := keyOf(p).time; t < latest {
+				late++
+			} else {
+				latest = t
+			}
+		}
+	}
+	return late
+}
+
+// whole returns the length of the records at the beginning of a page that fit into so many
+// words.
+func whole(p []uint64, words int) int {
+	if len(p) <= words {
+		return len(p)
+	}
+	n := 0
+	for n+length(p[n:]) <= words {
+		n += length(p[n:])
+	}
+	return n
 }

@@ -220,6 +220,31 @@ func TestStreamAccounts(t *testing.T) {
 	}
 }
 
+// Streams that were brought in by sheets have the accounts of one to which events were added.
+func TestSheetAccounts(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	s := spool.New("", 1<<20)
+	var sheet spool.Sheet
+	for l := range trace.LocationID(20) {
+		want, got, part := s.Stream(2*l), s.Stream(2*l+1), sheet.Stream()
+		for i := range 200 {
+			time := int64(i) + rnd.Int64N(int64(l)+1)
+			want.AddFlow(time, trace.KindEnter, 0)
+			part.AddFlow(time, trace.KindEnter, 0)
+			if rnd.IntN(10) == 0 || i == 199 {
+				got.Append(part)
+				sheet.Reset()
+				part = sheet.Stream()
+			}
+		}
+		a, b, _ := want.Span()
+		c, d, ok := got.Span()
+		if want.Len() != got.Len() || want.Late() != got.Late() || a != c || b != d || !ok {
+			t.Errorf("len %d late %d span %d..%d, want %d, %d, %d..%d", got.Len(), got.Late(), c, d, want.Len(), want.Late(), a, b)
+		}
+	}
+}
+
 // A directory that cannot be written is an error of Finish, not a panic.
 func TestNoPlaceForTheFile(t *testing.T) {
 	s := spool.New(t.TempDir()+"/missing", 1)
