@@ -122,6 +122,7 @@ func checkRegions(d *Defs) error {
 // checkGroups: the members of a GroupComm are indexes into the COMM_LOCATIONS group of
 // its paradigm; if there is none, nothing is known of them.
 func checkGroups(d *Defs) error {
+	worlds := d.CommLocationsByParadigm()
 	for i, g := range d.Groups {
 		n := math.MaxInt
 		switch g.Kind {
@@ -132,7 +133,7 @@ func checkGroups(d *Defs) error {
 		case GroupMetric:
 			n = len(d.Metrics)
 		case GroupComm:
-			if l := d.CommLocations(g.Paradigm); l != None {
+			if l := worlds[g.Paradigm]; l != None {
 				n = len(d.Groups[l].Members)
 			}
 		}

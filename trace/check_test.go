@@ -212,3 +212,15 @@ func TestTraceCheck(t *testing.T) {
 		expect(t, m.name, tr.Check(), m.want)
 	}
 }
+
+// TestCheckManyGroups: as many groups as communicators are usual; looking for the world of
+// each once took a minute.
+func TestCheckManyGroups(t *testing.T) {
+	d := &Defs{Clock: ClockProperties{Resolution: 1}}
+	for range 100_000 {
+		d.Groups = append(d.Groups, Group{Name: None, Kind: GroupComm, Paradigm: ParadigmMPI})
+	}
+	if err := d.Check(); err != nil {
+		t.Error(err)
+	}
+}

@@ -197,13 +197,20 @@ func (d *Defs) World() []LocationID {
 }
 
 // CommLocations returns the COMM_LOCATIONS group of a paradigm, None if there is none.
-func (d *Defs) CommLocations(p Paradigm) GroupID {
+func (d *Defs) CommLocations(p Paradigm) GroupID { return d.CommLocationsByParadigm()[p] }
+
+// CommLocationsByParadigm returns the COMM_LOCATIONS group of every paradigm, None where
+// there is none: for those who ask for each of many groups.
+func (d *Defs) CommLocationsByParadigm() (groups [256]GroupID) {
+	for p := range groups {
+		groups[p] = None
+	}
 	for i, g := range d.Groups {
-		if g.Kind == GroupCommLocations && g.Paradigm == p {
-			return GroupID(i)
+		if g.Kind == GroupCommLocations && groups[g.Paradigm] == None {
+			groups[g.Paradigm] = GroupID(i)
 		}
 	}
-	return None
+	return groups
 }
 
 // Ranks returns the world rank of every location, that of its process: locations of one

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -133,6 +132,7 @@ func newInfoDocument(src trace.Source) *infoDocument {
 // describeComms counts communicators by name and size.
 func describeComms(d *trace.Defs, world int) []communicator {
 	var out []communicator
+	index := make(map[communicator]int) // by name and members
 	for _, c := range d.Comms {
 		members := 0
 		if int(c.Group) < len(d.Groups) {
@@ -148,11 +148,14 @@ func describeComms(d *trace.Defs, world int) []communicator {
 		if c.Inter {
 			name += ", intercommunicator"
 		}
-		if i := slices.IndexFunc(out, func(o communicator) bool { return o.name == name && o.members == members }); i >= 0 {
-			out[i].count++
-			continue
+		key := communicator{name: name, members: members}
+		i, ok := index[key]
+		if !ok {
+			i = len(out)
+			index[key] = i
+			out = append(out, key)
 		}
-		out = append(out, communicator{name, members, 1})
+		out[i].count++
 	}
 	return out
 }

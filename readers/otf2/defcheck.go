@@ -34,8 +34,9 @@ func (d *defReader) complete() {
 // cutMembers removes the ranks of communicator groups that lie beyond the COMM_LOCATIONS
 // group of their paradigm, which may be defined behind them.
 func (d *defReader) cutMembers() {
+	worlds := d.defs.CommLocationsByParadigm()
 	for _, g := range d.defs.Groups {
-		world := d.defs.CommLocations(g.Paradigm)
+		world := worlds[g.Paradigm]
 		if g.Kind != trace.GroupComm || world == trace.None {
 			continue
 		}
