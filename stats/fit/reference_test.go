@@ -26,6 +26,7 @@ var (
 	falling = classes(120, 77, 48, 31, 19, 12, 8, 5, 3, 2, 0, 1)
 	bell    = classes(1, 1, 2, 5, 8, 13, 20, 28, 37, 44, 49, 51, 49, 45, 38, 31, 24, 17, 12, 8, 4, 3)
 	low     = classes(1, 2, 5, 9, 17, 26, 33, 36, 34, 28, 21, 14, 8, 4, 2)
+	tailed  = classes(30, 90, 130, 120, 85, 52, 30, 18, 12, 9, 7, 6, 5, 4, 4, 3, 3, 2, 2, 2, 1, 1, 1, 1, 0, 1)
 	skewed  = classes(4, 19, 41, 58, 66, 64, 58, 49, 40, 32, 25, 19, 14, 11, 8, 6, 4, 3, 2, 2, 1, 1)
 )
 
@@ -64,6 +65,9 @@ func TestEstimatesAgainstReference(t *testing.T) {
 			-1396.2034738798254, 14.210177912445955, 0.43417292487215099, 17},
 		{"lognormal", LogNormal, skewed, noCut, map[string]float64{"mu_ln_ns": 2.139340356685, "sigma": 0.3963360707734, "location_ns": -2.306065672243},
 			-1390.36357946442, 0.989827388895462, 0.999996396116358, 17},
+		{"mixture at its bound", Mixture, tailed, noCut, map[string]float64{"shape": 4.7823901569347004, "scale_ns": 0.74152265600313421, "location_ns": 0,
+			"tail_weight": 0.31226918028360857, "tail_mean_ns": 6.2399819917506227},
+			-1428.8392948025265, 2.7519077470345335, 0, 16},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

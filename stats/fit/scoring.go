@@ -25,7 +25,8 @@ const (
 // is R. A. Fisher's method of scoring: Newton's steps with the expected information
 // for the second derivatives, which needs first derivatives only and is never
 // negative, damped where they lead up (D. W. Marquardt, SIAM Journal on Applied
-// Mathematics 11, 1963). The value is right to rounding, coordinates to about
+// Mathematics 11, 1963). The first law must be wide enough to expect all that was
+// observed, or its information misleads. The value is right to rounding, coordinates to about
 // six digits.
 func (c cells) search(d misfit, build func(at []float64) law, start []float64) (at []float64, value float64) {
 	at = start
