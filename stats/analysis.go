@@ -169,7 +169,7 @@ type CallSiteRow struct {
 
 // A CallPathRow sums the visits of one call path over all locations.
 type CallPathRow struct {
-	Path        []string `json:"path"` // regions, outermost first
+	Path        []string `json:"path"` // regions, outermost first; "…" stands for all before the innermost 255
 	Count       uint64   `json:"count"`
 	InclusiveNs int64    `json:"inclusive_ns"`
 	ExclusiveNs int64    `json:"exclusive_ns"`

@@ -130,15 +130,38 @@ func callPathRows(p *profiler, part *profilePart) []CallPathRow {
 	slices.SortStableFunc(paths, func(a, b pathSum) int {
 		return cmp.Or(cmp.Compare(b.exclusive, a.exclusive), cmp.Compare(b.inclusive, a.inclusive), cmp.Compare(a.path, b.path))
 	})
+	labels := make([]string, len(d.Regions))
+	for id := range labels {
+		labels[id] = d.RegionLabel(trace.RegionID(id))
+	}
 	rows := []CallPathRow{}
 	for _, s := range paths {
-		row := CallPathRow{Count: s.count, InclusiveNs: r.ns(s.inclusive), ExclusiveNs: r.ns(s.exclusive)}
-		for _, region := range p.t.Tree.Regions(s.path) {
-			row.Path = append(row.Path, d.RegionLabel(region))
-		}
-		rows = append(rows, row)
+		rows = append(rows, CallPathRow{Path: pathNames(p.t.Tree, s.path, labels), Count: s.count,
+			InclusiveNs: r.ns(s.inclusive), ExclusiveNs: r.ns(s.exclusive)})
 	}
 	return rows
+}
+
+// maxPathNames bounds a path in a document. Where regions are never left, because a tracer
+// lost the records, every event makes a path that is longer by one.
+const maxPathNames = 256
+
+// pathNames returns the labels of a path's regions, outermost first.
+func pathNames(tree *trace.CallTree, path trace.PathID, labels []string) []string {
+	var names []string
+	for ; path != trace.None; path = tree.Nodes[path].Parent {
+		if len(names) == maxPathNames-1 && tree.Nodes[path].Parent != trace.None {
+			names = append(names, "…")
+			break
+		}
+		name := "" // of a region that is not defined
+		if region := tree.Nodes[path].Region; int(region) < len(labels) {
+			name = labels[region]
+		}
+		names = append(names, name)
+	}
+	slices.Reverse(names)
+	return names
 }
 
 // A site is where an MPI function is called from, or a region outside MPI.
