@@ -6,8 +6,10 @@ import (
 	"tracekit/trace"
 )
 
-// classes codes which locations are in which class and what their symbols mean. Sets of
-// ranks that come again are coded once.
+// classes codes which locations are in which class and what their symbols mean (docs/TKF.md,
+// Classes). Sets of ranks that come again are coded once. Decoding ignores list and returns
+// what was read; the members of the classes are then a partition of the locations, and all
+// else that is out of range is found where it is used.
 func (c *columnCoder) classes(list []class, locations int) []class {
 	s := &setCoder{columnCoder: c, index: make(map[string]int)}
 	byLocation := classOf(list, locations)

@@ -5,6 +5,9 @@ package formulae
 // both directions, so that the two cannot disagree: when encoding a method is given the
 // value and returns it, when decoding the argument is ignored and the value returned.
 //
+// The interval is kept in units of 2^-64 of what is left when all bytes of buf are fixed.
+// Section "Coding" of docs/TKF.md is the specification.
+//
 //	encoding: the interval [low, low+span) holds all continuations of buf
 //	decoding: the interval is told relative to the code that is read, so that it holds 0:
 //	          low = begin - code, and -low < span unless the input is damaged

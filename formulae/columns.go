@@ -7,16 +7,18 @@ import (
 	"tracekit/trace"
 )
 
-// A columnCoder codes tables of numbers column by column, in either direction: each number
-// as the difference to the one above, foretold by the column and the differences before.
+// A columnCoder codes tables of numbers column by column (docs/TKF.md, Columns and packing),
+// in either direction: each number as the zigzag difference to the one above, in the contexts
+// of the column, the number above and the lengths of the last two differences. After damage
+// it returns zeros and empty lists; who uses it looks at damaged at the end.
 type columnCoder struct {
 	coder   coder
 	model   *numbers
 	column  uint32
-	last    uint64
-	length  [2]uint32
-	limit   uint64 // decoding: how many more things lists may have
-	listed  uint64 // encoding: how many things lists have
+	last    uint64    // number above
+	length  [2]uint32 // of the last differences in bits, newest first
+	limit   uint64    // decoding: how many more things lists may have
+	listed  uint64    // encoding: how many things lists have
 	damaged bool
 }
 

@@ -62,13 +62,14 @@ type compressor struct {
 	tables *tables
 }
 
-// A head is the first section of a file.
+// A head is the first section of a file (docs/TKF.md, Sections). A field here is a column of
+// the file: see layout.
 type head struct {
 	Mode   uint64
 	Unit   uint64 // see quantiser
 	Keep   uint64
 	Fine   bool   // the lower bits of short steps are coded in context
-	Leader uint64 // location from whose first block times are learned; trace.None: none
+	Leader uint64 // location from whose beginning times are learned; trace.None: none
 }
 
 // lossless codes all locations, each on its own, and then writes the file: what locations

@@ -11,7 +11,9 @@ import (
 // batchEvents is the number of events in a batch that is delivered.
 const batchEvents = 4096
 
-// A locationDecoder decodes the events of one location.
+// A locationDecoder decodes the events of one location: the same steps as a locationEncoder,
+// the other way round. Whatever the file says, a batch has at most batchEvents events, and
+// the values of an event are no more than its block can hold.
 type locationDecoder struct {
 	src       *source
 	table     *symbolTable

@@ -9,7 +9,8 @@ type entry struct {
 	relative bool
 }
 
-// A dictionary numbers the entries of a file.
+// A dictionary numbers the entries of a file (docs/TKF.md, Classes), in order of first use.
+// Locations number their symbols themselves; a class says which entries these are.
 type dictionary struct {
 	entries []entry
 	index   map[entry]uint32
@@ -44,7 +45,8 @@ func (d *dictionary) list(l string) uint32 {
 }
 
 // A groupedNumber is one number for each member of a class: the same for all but the
-// members in sets.
+// members in sets. In a stencil all ranks but those at an edge have the same entry, and the
+// ranks at an edge are one set however many there are.
 type groupedNumber struct {
 	rest   uint32
 	others []exception
@@ -106,7 +108,9 @@ type class struct {
 	symbols []groupedNumber    // entry of each symbol
 }
 
-// classify makes the class of locations with equal courses.
+// classify makes the class of locations with equal courses; tables are theirs, in the same
+// order. For each symbol it decides whether peers are told relative to the own rank
+// (docs/DEFINITIONS.md 1.4).
 func (d *dictionary) classify(f *frame, members []trace.LocationID, tables []*symbolTable) class {
 	c := class{members: members, symbols: make([]groupedNumber, len(tables[0].symbols))}
 	own := make([]entry, len(members))

@@ -45,18 +45,25 @@ type coded struct {
 // eventSizes are the bytes of the parts of the event blocks.
 type eventSizes struct{ times, values int64 }
 
-// A locationEncoder codes the events of one location.
+// A locationEncoder codes the events of one location in one pass:
+//
+//	row ─ rows ─> symbol ─ symbolTable ─> number ─ structureEncoder ─> structure blocks
+//	          ├─> time ─ roundedClock ─> step ─ timeModel ──────────┐
+//	          └─> values ─ valueModel ──────────────────────────────┴─> event blocks
+//
+// Its memory is bounded: by the table of symbols (see maxVariety), the models, the past that
+// a course remembers and one block.
 type locationEncoder struct {
 	stage     *lossless
 	out       coded
 	rows      rows
 	structure *structureEncoder
-	times     *timeModel
+	times     *timeModel // its event hashes are those of the symbols
 	timeCoder coder
 	values    *valueModel
 	valCoder  coder
 	digest    hash.Hash
-	inBlock   int
+	inBlock   int // events in the block that is being made
 }
 
 // newEncoder returns an encoder for a location.
@@ -168,7 +175,8 @@ func (e *locationEncoder) event(s symbol, t int64) error {
 	return nil
 }
 
-// number returns the number of a symbol, which may become open for it.
+// number returns the number of a symbol, which may become open for it (docs/TKF.md, Symbols).
+// The foretold one is tried first: comparing is cheaper than looking up.
 func (e *locationEncoder) number(s symbol) uint32 {
 	t := e.out.table
 	if f, ok := e.structure.course.foretold(); ok && t.symbols[f] == s {

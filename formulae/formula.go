@@ -28,7 +28,8 @@ func (k Kind) String() string {
 // A Term is a value and how often it is repeated.
 type Term struct{ Value, Count uint64 }
 
-// A Formula describes a sequence of numbers. A last partial period is normal: the formula
+// A Formula describes a sequence of numbers: ranks, tags, bytes, iterations or items of a call
+// path (docs/DEFINITIONS.md 1.4). A last partial period is normal: the formula
 // holds where the sequence stopped.
 type Formula struct {
 	Kind  Kind   // of a failed one too: see Holds

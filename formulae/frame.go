@@ -3,7 +3,8 @@ package formulae
 import "tracekit/trace"
 
 // A frame knows the rank of each location in each communicator, so that partners can be
-// told relative to oneself.
+// told relative to oneself: (peer − self) modulo the communicator's size, from the nearer
+// side (docs/DEFINITIONS.md 1.4).
 type frame struct {
 	defs  *trace.Defs
 	ranks []uint32

@@ -17,6 +17,9 @@ const DefaultTerms = 18
 //	Nested     loops within loops, found as in control flow
 //	Failed     what was learned stays as a prefix
 //
+// Adding a value that the hypothesis foretells takes constant time; space is proportional to
+// terms. This is the finite state machine of docs/DEFINITIONS.md 1.4.
+//
 // The zero value is not usable; see NewLearner.
 type Learner struct {
 	terms int

@@ -11,7 +11,16 @@ import (
 // often a loop was repeated is told when it ends. A body is known by its items alone:
 // loops in it may be repeated any number of times.
 //
+// These are the loops of docs/DEFINITIONS.md 1.4: the lengths of the runs of a repeated child
+// sequence. Space is bounded by most; the time for an item that an open loop expects is
+// constant, for others proportional to most.
+//
 //	the visit so far = what was handed on, then items, then the open loops
+//
+// An example, with defined bodies in brackets:
+//
+//	a b b b c a b b b c a …   items a b; then L1 = [b] opens, and ends after 3
+//	                          items a L1 c a L1 c; then L2 = [a L1 c] opens, count 2
 type loopFinder struct {
 	defs   func(item uint32) []uint32  // body of a loop, nil for other items
 	define func(body []uint32) uint32  // the loop with a body; 0 if there may be no more

@@ -156,7 +156,12 @@ func (m *mixer) seek(base *[contexts]uint32, part uint32) (at [contexts]*line) {
 	return at
 }
 
-// bit codes a decision: place selects the chances in the lines, node the weights.
+// bit codes a decision b, or decodes it and returns it. In units of the logistic domain:
+//
+//	p = squash(Σ w_i · x_i),  x_i = stretch(p_i) · trust(n_i)
+//	w_i += rate · x_i · (b − p)
+//
+// place selects the chances in the lines, node the weights.
 func (m *mixer) bit(c *coder, at *[contexts]*line, place, node, b uint32) uint32 {
 	place &= 15
 	t, w := m.tables, &m.weights[node]

@@ -1,6 +1,9 @@
 package formulae
 
-// A Nested formula describes a sequence as loops within loops. Items are numbered: those
+// A Nested formula describes a sequence as loops within loops: the kinds of
+// docs/DEFINITIONS.md 1.4, of which one counts the iterations of another. For example
+// 1 2 1 2 1 2 3, 1 2 1 2 3, 1 2 3 is Values 1, 2, 3; Bodies [1 2], [L0 3]; Counts of L0: 3, 2, 1
+// (a progression). Items are numbered: those
 // below len(Values) stand for values or runs of them, the others for loops, in order.
 type Nested struct {
 	Values []Term
@@ -9,7 +12,7 @@ type Nested struct {
 	Top    Formula    // items that make the sequence
 }
 
-// terms returns the memory that the formula takes: one term for each item of a body, and
+// terms returns the memory that the formula takes, in (value, count) pairs: one term for each item of a body, and
 // what the formulae take that it is made of. An unbroken loop needs no count.
 func (n *Nested) terms() int {
 	total := n.Top.Terms()
@@ -31,7 +34,8 @@ func (n *Nested) generate() *nestedGenerator {
 	return g
 }
 
-// A nestedGenerator yields the values of a nested formula.
+// A nestedGenerator yields the values of a nested formula. It is used with formulae from
+// files: it ends where an item or a count does not exist, and no deeper than maxNesting.
 type nestedGenerator struct {
 	n      *Nested
 	top    *generator
@@ -99,7 +103,8 @@ func (g *nestedGenerator) item() (uint64, bool) {
 	return g.top.next()
 }
 
-// A nested learns a nested formula in bounded memory. It looks either at values one by one,
+// A nested learns a nested formula in bounded memory, with the loops that a loopFinder finds:
+// at most limit different values and 4·terms items in bodies. It looks either at values one by one,
 // where runs are loops that may be of any length, or at whole runs, where runs of different
 // lengths are different things.
 type nested struct {
@@ -237,7 +242,7 @@ func renumber(terms []Term, number []uint32) {
 	}
 }
 
-// used returns which items the sequence is made of. A loop is defined after what is in it.
+// used returns which items (by number) the sequence is made of. A loop is defined after what is in it.
 func (n *nested) used(top *Formula) []bool {
 	used := make([]bool, len(n.items))
 	for _, terms := range [][]Term{top.Prologue, top.Body} {

@@ -5,7 +5,8 @@ import (
 	"math/bits"
 )
 
-// numbers codes unsigned numbers in four contexts: first the length in bits, then the bits
+// numbers codes unsigned numbers of up to 64 bits (docs/TKF.md, Numbers) in three contexts,
+// which are hashes that the caller chooses: first the length in bits, then the bits
 // below the leading one, the upper three in the same contexts. The lower bits of short
 // numbers are coded in the context of the bits above alone, where the granularity of a
 // clock shows; those of long numbers count as noise.
@@ -17,15 +18,16 @@ import (
 //	if not, length / 8   1 … 7 of a line of its own
 //	length mod 8         2 … 8, 9 … 15, or 8 … 15 of that line
 type numbers struct {
-	mix  *mixer
+	mix  *mixer   // of the length and the upper bits
 	fine []chance // by length and bits so far; empty: all lower bits count as noise
 
 	weigh bool    // whether to find out what fine is good for
 	saved float64 // what it has saved, in bits
 }
 
+// Sizes, and the numbers of nodes: which weights a decision uses.
 const (
-	topBits     = 3
+	topBits     = 3  // bits below the leading one that are coded in the contexts
 	longNode    = 16 // of weights: length / 8 of long numbers, then their length mod 8
 	topNode     = longNode + 16
 	numberNodes = topNode + 65<<topBits
@@ -33,14 +35,16 @@ const (
 	fineChances = 1 << fineLength // bits so far of a number are fewer than its length
 )
 
-// Parts of the contexts' lines.
+// Parts of the contexts' lines: which decisions share a line. From partTop on there is one
+// part for every two lengths.
 const (
 	partShort = iota
 	partLong
 	partTop
 )
 
-// newNumbers makes a model with 1<<size slots for each context.
+// newNumbers makes a model with up to 1<<size chances for each context. Fine says whether the
+// lower bits of short numbers are modelled too.
 func newNumbers(t *tables, size int, fine bool) *numbers {
 	n := &numbers{mix: newMixer(t, size, numberNodes)}
 	if fine {
@@ -72,7 +76,8 @@ func (n *numbers) code(c *coder, v uint64, base [contexts]uint32) uint64 {
 	return n.below(c, v, length, &base)
 }
 
-// length codes the length of a number in bits.
+// length codes the length of a number in bits, 0 … 64. Most steps of time have 8 … 15, which
+// take four decisions.
 func (n *numbers) length(c *coder, length uint32, base *[contexts]uint32) uint32 {
 	m := n.mix
 	at := m.seek(base, partShort)
@@ -90,7 +95,8 @@ func (n *numbers) length(c *coder, length uint32, base *[contexts]uint32) uint32
 	return min(eighth<<3+n.octet(c, &at, 9, longNode-1, length), 64)
 }
 
-// octet codes the low three bits of v; first is the place of the first decision.
+// octet codes the low three bits of v, highest first: first is the place of the first decision
+// and node + first its node; the others follow in the order of a binary heap.
 func (n *numbers) octet(c *coder, at *[contexts]*line, first, node, v uint32) uint32 {
 	k := uint32(1)
 	for i := 2; i >= 0; i-- {
@@ -106,7 +112,8 @@ func bit(b bool) uint32 {
 	return 0
 }
 
-// below codes the bits below the leading one of a number of length > 1 bits.
+// below codes the bits below the leading one of a number of length > 1 bits, and returns the
+// number.
 func (n *numbers) below(c *coder, v uint64, length uint32, base *[contexts]uint32) uint64 {
 	at := n.mix.seek(base, partTop+length>>1)
 	half, node := length&1<<topBits, topNode+length<<topBits

@@ -17,7 +17,9 @@ const Format = "tkf"
 // IsTKF reports whether a file that begins with these bytes is a compressed trace.
 func IsTKF(head []byte) bool { return len(head) >= 3 && string(head[:3]) == magic[:3] }
 
-// A source is an open file that was compressed without loss.
+// A source is an open file that was compressed without loss. Its memory holds the definitions,
+// the dictionary and the places of the sections; events are decoded while they are read, each
+// location on its own.
 type source struct {
 	tables    *tables
 	file      io.ReaderAt
@@ -28,10 +30,10 @@ type source struct {
 	dict      *dictionary
 	frame     *frame
 	classes   []class
-	class     []uint32 // by location
-	position  []uint32 // of each location in its class
-	structure [][]section
-	events    [][]section
+	class     []uint32    // by location
+	position  []uint32    // of each location in its class
+	structure [][]section // by class
+	events    [][]section // by location
 
 	once     sync.Once
 	learnErr error

@@ -11,7 +11,9 @@ import (
 
 // A packer codes values of any type made of numbers, strings, slices, structs and maps of
 // strings, in either direction. Values of one type are coded as columns: all values of
-// the first field of a struct, then all of the second, so that like stands beside like.
+// the first field of a struct, then all of the second, so that like stands beside like
+// (docs/TKF.md, Columns and packing). Definitions and statistics are small beside events, so
+// that reflection is fast enough and a new field needs no code.
 type packer struct {
 	*columnCoder
 	tables *tables

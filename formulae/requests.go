@@ -19,18 +19,22 @@ const (
 
 // requests foretells the request identifiers of a location, which are meaningless numbers:
 // a new one is a count or a number that became free, a completion names one that is open.
+// Named like this, the requests of all iterations, and of all ranks, are the same symbols.
+// Encoder and decoder see the same events and so keep the same state.
 type requests struct {
 	open   []uint64 // in the order of starting
 	closed []uint64 // the last that were closed, newest last
 	newest uint64
 }
 
+// How many requests are remembered; of more, the oldest are forgotten and named literally.
 const (
 	maxOpen   = 4096
 	maxClosed = 64
 )
 
-// A requestRole says what an event does to its request.
+// A requestRole says what an event does to its request: an MPI request is started by the call
+// that does not block, named by tests, and completed or cancelled once.
 type requestRole uint8
 
 const (

@@ -7,8 +7,11 @@ import (
 	"tracekit/trace"
 )
 
-// rows walks through the events of a batch and makes symbols of them, or the other way
-// round: both directions side by side, table by table.
+// rows walks through the events of a batch and makes symbols of them (docs/TKF.md, Symbols),
+// or the other way round: both directions side by side, table by table.
+//
+//	event = symbol + time + values
+//	values = what an open symbol leaves out, literal request, metric values, attribute values
 type rows struct {
 	table    *symbolTable
 	requests requests

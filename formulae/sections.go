@@ -65,7 +65,8 @@ func (s *sectionWriter) write(kind sectionKind, owner uint64, payload []byte) er
 	return nil
 }
 
-// A section is the place of a section in a file.
+// A section is the place of a section in a file. Payloads are read, and their checksums
+// compared, when somebody needs them (see load).
 type section struct {
 	kind   sectionKind
 	owner  uint64

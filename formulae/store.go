@@ -18,7 +18,7 @@ type store struct {
 	end    int64
 }
 
-// A blockRef is a block in a store.
+// A blockRef is a block in a store: in memory, or size bytes at an offset of the file.
 type blockRef struct {
 	memory []byte
 	offset int64

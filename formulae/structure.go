@@ -61,7 +61,8 @@ func (m *structureModel) codeCount(c *coder, n uint64, base *[contexts]uint32) u
 	return countMost + m.runs.code(c, n-countMost, *base)
 }
 
-// codeName codes the number of a symbol that was not foretold; wrong is the foretold one.
+// codeName codes the name of a symbol that was not foretold, in the contexts of what was
+// written out last and of wrong, the one that was foretold.
 func (m *structureModel) codeName(c *coder, name uint64, last, wrong uint32) uint64 {
 	name = m.names.code(c, name, [contexts]uint32{
 		1, hash32(last, hash32(wrong, 3)), hash32(last, hash32(m.before[0], 4)),
@@ -77,7 +78,9 @@ const (
 	firstName = 2
 )
 
-// A structureEncoder writes the course of a location block by block.
+// A structureEncoder writes the course of a location, block by block as it comes. What is
+// written depends on the numbers of the symbols alone, so locations with equal courses have
+// equal blocks. A token is written when its run has ended: memory does not grow with runs.
 type structureEncoder struct {
 	model  *structureModel
 	course *course
@@ -149,7 +152,8 @@ func (e *structureEncoder) flushBlock() error {
 	return err
 }
 
-// A structureDecoder reads what a structureEncoder wrote.
+// A structureDecoder reads what a structureEncoder wrote. It believes nothing: symbols are
+// below the number of those that occurred, runs end where nothing is foretold.
 type structureDecoder struct {
 	model  *structureModel
 	course *course

@@ -1,17 +1,20 @@
 package formulae
 
-// A textModel codes strings byte by byte in the contexts of the last one, two and three bytes.
+// A textModel codes strings (names, properties, messages of findings) byte by byte in the
+// contexts of the last one, two and three bytes.
 type textModel struct {
 	mix  *mixer
 	last uint32 // the last four bytes
 }
 
+// textSlots is the logarithm of the largest number of chances for each context.
 const textSlots = 16
 
 func newTextModel(t *tables) *textModel {
 	return &textModel{mix: newMixer(t, textSlots, 256)}
 }
 
+// byte codes a byte, highest bit first.
 func (m *textModel) byte(c *coder, b byte) byte {
 	l := m.last
 	m.mix.use()

@@ -2,7 +2,8 @@ package formulae
 
 import "math/bits"
 
-// A valueModel codes the values that follow symbols: what belongs to no rule. A value is
+// A valueModel codes the values that follow symbols: what belongs to no rule (docs/TKF.md,
+// Values): counters, attributes, what open symbols leave out. A value is
 // foretold to be the last one at the same place of the same symbol, or to grow by as much
 // as it did last time.
 type valueModel struct {
@@ -45,7 +46,8 @@ func (m *valueModel) code(c *coder, symbol uint32, values []uint64) {
 	}
 }
 
-// one codes a value at a place.
+// one codes a value at a place, which is told from others by a hash: first how it is guessed,
+// then, if it is not, the zigzag difference to the last one.
 func (m *valueModel) one(c *coder, v uint64, p *place, at uint32) uint64 {
 	guess := uint64(guessNothing)
 	switch v - p.last {
