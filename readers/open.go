@@ -118,8 +118,14 @@ func recogniseDir(path string) (string, error) {
 	return "", nil
 }
 
-// Head returns the first bytes of a file, by which formats are recognised.
+// Head returns the first bytes of a file, by which formats are recognised. A pipe, of which
+// they would be lost, is not opened.
 func Head(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: %w: it is no regular file; save it as one, which can be read more than once", path, trace.ErrNotATrace)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -58,6 +58,9 @@ func TestOpenOther(t *testing.T) {
 	if _, err := Open(context.Background(), dir); !errors.Is(err, trace.ErrNotATrace) {
 		t.Errorf("a directory without a trace: %v", err)
 	}
+	if _, err := Open(context.Background(), os.DevNull); !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), "regular file") {
+		t.Errorf("a device: %v", err)
+	}
 	if _, err := Open(context.Background(), filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that does not exist: %v", err)
 	}

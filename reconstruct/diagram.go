@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"time"
 
 	"tracekit/engine"
 	"tracekit/plots"
@@ -88,8 +89,11 @@ func newDiagram(t *trace.Trace, waits stats.CallWaits, o DiagramOptions) (*diagr
 	}
 	length := d.ns(last)
 	from, to := o.From.At(length, 0), o.To.At(length, length)
-	if to <= from {
-		return nil, fmt.Errorf("drawing from %d to %d ns of a run of %d ns: nothing lies between", from, to, length)
+	switch {
+	case length == 0:
+		return nil, fmt.Errorf("there is nothing to draw: the run has no two events at different times")
+	case to <= from:
+		return nil, fmt.Errorf("there is nothing to draw from %v to %v of a run of %v", time.Duration(from), time.Duration(to), time.Duration(length))
 	}
 	d.colors = newPalette(t.Defs, o.ColorBy)
 	d.timeline, err = plots.NewTimeline(plots.TimelineOptions{

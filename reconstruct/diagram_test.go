@@ -283,9 +283,9 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 		want       string
 	}{
 		{"no ranks", "", DiagramOptions{}, "no processes"},
-		{"no events", "location 0 a rank=0\n", DiagramOptions{}, "nothing lies between"},
+		{"no events", "location 0 a rank=0\n", DiagramOptions{}, "no two events"},
 		{"unknown rank", two, DiagramOptions{Ranks: []uint32{2}}, "no rank 2, the trace has 2"},
-		{"backwards", two, DiagramOptions{From: stats.Instant{Kind: stats.AfterNs, Ns: 7}, To: stats.Instant{Kind: stats.AfterNs, Ns: 7}}, "from 7 to 7 ns of a run of 10 ns"},
+		{"backwards", two, DiagramOptions{From: stats.Instant{Kind: stats.AfterNs, Ns: 7}, To: stats.Instant{Kind: stats.AfterNs, Ns: 7}}, "from 7ns to 7ns of a run of 10ns"},
 	} {
 		tr := merged(t, parse(t, c.text), merge.ClockNone)
 		_, err := Diagram(context.Background(), tr, waitsOf(t, tr), c.opts)

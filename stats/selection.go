@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"tracekit/trace"
 )
@@ -32,6 +33,9 @@ func newScope(t *trace.Trace, opts Options) (scope, error) {
 	}
 	if opts.To.Kind != Unset {
 		s.to = opts.To.resolve(r, first, last)
+	}
+	if length := r.ns(last - first); opts.From.Kind == AfterNs && opts.From.Ns > length {
+		return s, fmt.Errorf("selecting a part of the run: it begins after %v, the run ends after %v", time.Duration(opts.From.Ns), time.Duration(length))
 	}
 	if s.to < s.from {
 		return s, fmt.Errorf("selecting a part of the run: its end lies before its begin")

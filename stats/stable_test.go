@@ -153,6 +153,8 @@ func TestRefusesNonsense(t *testing.T) {
 		{stats.Options{Ranks: []uint32{0, 2}}, "selecting ranks: there is no rank 2, the trace has 2"},
 		{stats.Options{From: stats.Instant{Kind: stats.AfterNs, Ns: 2000}, To: stats.Instant{Kind: stats.AfterNs, Ns: 1000}},
 			"selecting a part of the run: its end lies before its begin"},
+		{stats.Options{From: stats.Instant{Kind: stats.AfterNs, Ns: 3_000_000_000}},
+			"selecting a part of the run: it begins after 3s, the run ends after 17.479µs"},
 	} {
 		if _, err := stats.Analyze(context.Background(), tr, c.options); err == nil || err.Error() != c.want {
 			t.Errorf("%+v: error %v, want %q", c.options, err, c.want)
