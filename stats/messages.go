@@ -91,21 +91,16 @@ func (m *messageSums) endReceiver(l trace.LocationID) {
 	m.touched = m.touched[:0]
 }
 
-// sends counts the sends of a location that have no partner.
-func (m *messageSums) sends(l trace.LocationID) {
-	for _, rows := range m.t.Sends[l].Rows {
-		for i := range rows {
-			s := &rows[i]
-			if s.State == trace.Matched || !m.scope.overlaps(l, s.Time, s.Time) {
-				continue
-			}
-			switch s.State {
-			case trace.Unmatched:
-				m.unmatchedSends++
-			case trace.Cancelled:
-				m.cancelled++
-			}
-		}
+// lostSend counts a send without a partner.
+func (m *messageSums) lostSend(l trace.LocationID, s *trace.Send) {
+	if !m.scope.overlaps(l, s.Time, s.Time) {
+		return
+	}
+	switch s.State {
+	case trace.Unmatched:
+		m.unmatchedSends++
+	case trace.Cancelled:
+		m.cancelled++
 	}
 }
 

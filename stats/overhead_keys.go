@@ -3,7 +3,6 @@ package stats
 import (
 	"context"
 	"iter"
-	"sync"
 
 	"tracekit/stats/fit"
 	"tracekit/trace"
@@ -42,28 +41,33 @@ type commCall struct {
 	whole  bool     // neither clipped by the selection nor never left
 }
 
+// callChunk is the number of calls that commCalls reads at a time.
+const callChunk = 256
+
 // commCalls iterates over the calls of a location in order. What it yields is valid until
 // the next one.
 func (o *overheads) commCalls(l trace.LocationID) iter.Seq[*commCall] {
 	return func(yield func(*commCall) bool) {
-		lock := new(sync.Mutex)
-		calls, sizes, waits := forwards(lock, o.t.Calls[l]), forwards(lock, o.sizes[l]), forwards(lock, o.calls[l].index)
-		var c trace.Call
-		var e commCall
-		next, more := calls.read()
-		for i := 0; more; i++ {
-			c = next
-			e = commCall{Call: &c, row: uint32(i), last: rowEnd{o.t.Sends[l].Len(), o.t.Recvs[l].Len()}}
-			if next, more = calls.read(); more {
-				e.last = rowEnd{int(next.FirstSend), int(next.FirstRecv)}
-			}
-			size, _ := sizes.read()
-			if wait, _ := waits.read(); wait > 0 {
-				e.cause = o.calls[l].rows.At(int(wait - 1)).CallWait
-			}
-			o.describe(&e, l, size)
-			if !yield(&e) {
-				return
+		calls, sizes, waits := o.t.Calls[l], o.sizes[l], o.calls[l]
+		rows, bytes, index := make([]trace.Call, callChunk+1), make([]uint64, callChunk), make([]uint32, callChunk)
+		ends := rowEnd{o.t.Sends[l].Len(), o.t.Recvs[l].Len()}
+		e := new(commCall)
+		for first := 0; first < calls.Len(); first += callChunk {
+			n := calls.Copy(rows, first) // with the first one of the next chunk
+			sizes.Copy(bytes, first)
+			waits.index.Copy(index, first)
+			for k := range min(n, callChunk) {
+				e.Call, e.row, e.last = &rows[k], uint32(first+k), ends
+				if k+1 < n {
+					e.last = rowEnd{int(rows[k+1].FirstSend), int(rows[k+1].FirstRecv)}
+				}
+				if e.cause = (CallWait{}); index[k] > 0 {
+					e.cause = waits.rows.Ref(int(index[k] - 1)).CallWait
+				}
+				o.describe(e, l, bytes[k])
+				if !yield(e) {
+					return
+				}
 			}
 		}
 	}
@@ -72,6 +76,7 @@ func (o *overheads) commCalls(l trace.LocationID) iter.Seq[*commCall] {
 // describe fills in what is known of a call with that many bytes.
 func (o *overheads) describe(e *commCall, l trace.LocationID, bytes uint64) {
 	c := e.Call
+	e.wait, e.whole = 0, false
 	if e.counts = o.counts(c) && o.scope.overlaps(l, c.Enter, c.Leave); !e.counts {
 		return
 	}

@@ -104,7 +104,6 @@ func (w *waiting) run(ctx context.Context) error {
 		return err
 	}
 	for l := range w.t.Calls {
-		w.msgs.sends(trace.LocationID(l))
 		w.chargeCalls(trace.LocationID(l))
 	}
 	return ctx.Err()

@@ -26,9 +26,14 @@ func (w *waiting) pointToPoint(ctx context.Context) error {
 func (w *waiting) newWalk(l trace.LocationID) *p2pWalk {
 	p := &p2pWalk{waiting: w, callWalk: newCallWalk(w.t, l), sent: newInFlight()}
 	p.window.sum = &w.wrong
-	before := w.t.Recvs[l].Len()
+	sent, before := w.t.Sends[l].Len(), w.t.Recvs[l].Len()
 	if p.length > 0 {
-		before = int(p.at.FirstRecv)
+		sent, before = int(p.at.FirstSend), int(p.at.FirstRecv)
+	}
+	for k := range sent {
+		if s := p.sends.Ref(k); s.State != trace.Matched {
+			p.msgs.lostSend(l, s)
+		}
 	}
 	// What is received before the first call is recorded outside any: nobody waits for it.
 	p.lateSender(trace.None-1, &trace.Call{Class: trace.ClassTest}, before)
@@ -224,6 +229,9 @@ func (p *p2pWalk) lateReceiver(i uint32, c *trace.Call, end int) (longest partne
 	}
 	for k := int(c.FirstSend); k < end; k++ {
 		s := p.sends.At(k)
+		if s.State != trace.Matched {
+			p.msgs.lostSend(p.l, &s)
+		}
 		if s.Call == i {
 			p.addBytes(p.l, i, c, s.Bytes)
 		}
