@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
+	"iter"
 	"path/filepath"
 	"slices"
 
@@ -87,7 +88,7 @@ func (c *compressor) lossless(ctx context.Context, w io.Writer) (*Report, error)
 		if model == trace.None {
 			model = 0
 		}
-		if err := stage.learn(c.src.Events(ctx, model)); err != nil {
+		if err := stage.learn(func() iter.Seq2[*trace.Batch, error] { return c.src.Events(ctx, model) }); err != nil {
 			return nil, err
 		}
 		h.Fine = stage.models.fine

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+	"iter"
 
 	"tracekit/engine"
 	"tracekit/trace"
@@ -18,13 +19,16 @@ const blockEvents = 1 << 16
 // without files getting larger.
 const learnedEvents = 1 << 13
 
+// weighedEvents is the number of events that tell whether the clock is granular.
+const weighedEvents = 1 << 11
+
 // A lossless is the stage that codes locations without loss (of times as far as the
 // quantiser says).
 type lossless struct {
 	tables    *tables
 	quantiser quantiser
 	leader    trace.LocationID // from whose beginning the others learn of times; None: none
-	begun     *locationEncoder // the leader's, behind what was learned from; nil: it begins anew
+	begun     *locationEncoder // the leader's, behind what was learned from
 	models    timeModels       // of the others
 	store     *store
 	terms     int // to make call trees beside; 0: none are made
@@ -81,12 +85,9 @@ func (s *lossless) newEncoder(times *timeModel) *locationEncoder {
 // Map codes one location.
 func (s *lossless) Map(_ context.Context, _ *trace.Defs, l trace.LocationID, batches engine.Batches) (*coded, error) {
 	e, tree := s.begun, (*callTree)(nil)
-	switch {
-	case l != s.leader:
+	if l != s.leader {
 		e = s.newEncoder(s.models.get())
 		defer s.models.put(e.times)
-	case e == nil:
-		e = s.newEncoder(newTimeModel(s.tables, s.models.fine))
 	}
 	if s.terms > 0 {
 		tree = newCallTree(s.terms)
@@ -110,31 +111,40 @@ func (s *lossless) Map(_ context.Context, _ *trace.Defs, l trace.LocationID, bat
 	return e.end()
 }
 
-// learn learns from the first learnedEvents events of a location how times are best coded:
-// whether the clock is granular, and, if others are to start from it, the model. The lower
-// bits are worth their time if they save a hundredth.
-func (s *lossless) learn(batches engine.Batches) error {
-	e := s.newEncoder(newTimeModel(s.tables, true))
-	e.times.steps.weigh = true
+// learn learns from the beginning of a location how times are best coded: whether the clock is
+// granular, and, if others are to start from it, the model. The lower bits are worth their time
+// if they save a hundredth.
+func (s *lossless) learn(events func() iter.Seq2[*trace.Batch, error]) error {
+	probe := s.newEncoder(newTimeModel(s.tables, true))
+	probe.times.steps.weigh = true
+	if err := probe.first(events(), weighedEvents); err != nil {
+		return err
+	}
+	s.models.tables, s.models.fine = s.tables, probe.times.steps.saved > float64(probe.out.count)/16
+	if s.leader == trace.None {
+		return nil
+	}
+	s.begun = s.newEncoder(newTimeModel(s.tables, s.models.fine))
+	if err := s.begun.first(events(), learnedEvents); err != nil {
+		return err
+	}
+	s.models.learn(s.begun.times)
+	return nil
+}
+
+// first codes the first n events of a location.
+func (e *locationEncoder) first(batches iter.Seq2[*trace.Batch, error], n int) error {
 	for b, err := range batches {
 		if err != nil {
 			return err
 		}
-		if err := e.batch(b, 0, min(len(b.Order), int(learnedEvents-e.out.count))); err != nil {
+		to := min(len(b.Order), n)
+		if err := e.batch(b, 0, to); err != nil {
 			return err
 		}
-		if e.out.count == learnedEvents {
+		if n -= to; n == 0 {
 			break
 		}
-	}
-	e.times.steps.weigh = false
-	s.models.tables, s.models.fine = s.tables, e.times.steps.saved > float64(e.out.count)/16
-	if s.leader == trace.None {
-		return nil
-	}
-	s.models.learn(e.times)
-	if s.models.fine {
-		s.begun = e
 	}
 	return nil
 }

@@ -78,3 +78,24 @@ func TestRoundTripOfLongAndEmptyLocations(t *testing.T) {
 	name, _ = compress(t, none, formulae.Options{})
 	checkSame(t, none, openTKF(t, name))
 }
+
+// Where a clock is granular, the leader goes on from what the others learn from, in the middle
+// of a batch of events of all kinds; and it can be read again.
+func TestRoundTripOfGranularClock(t *testing.T) {
+	src := strange(3, 20_000)
+	for _, batches := range src.Batches {
+		b := batches[0]
+		for _, table := range []struct {
+			seq  []uint64
+			time []int64
+		}{{b.Flow.Seq, b.Flow.Time}, {b.P2P.Seq, b.P2P.Time}, {b.Coll.Seq, b.Coll.Time}, {b.Metric.Seq, b.Metric.Time}, {b.Other.Seq, b.Other.Time}} {
+			for i, s := range table.seq {
+				table.time[i] = 64 * int64(s*13+s*s%11)
+			}
+		}
+	}
+	name, _ := compress(t, src, formulae.Options{})
+	got := openTKF(t, name)
+	checkSame(t, src, got)
+	checkSame(t, src, got)
+}
