@@ -26,9 +26,10 @@ func (h Histogram) cutClass() int64 {
 	return int64(high+scale*math.Log((1-cutHigh)/(1-cutAt))) + 1
 }
 
-// bodyWindow returns the width in ns that the rule of Freedman and Diaconis gives to the body alone, the
-// calls below the cut of a histogram. Slow calls widen the windows of the whole sample; a body
-// in two or three classes would pass any test.
+// bodyWindow returns the width in ns that the rule of Freedman and Diaconis gives to the
+// body alone, the calls below the cut of a histogram, if it is narrower than the
+// histogram's. Slow calls widen the windows of the whole sample; a body in two or three
+// classes would pass any test.
 func (s *Sample) bodyWindow(h Histogram) int64 {
 	body := &Sample{runs: s.body(h.Origin + h.cutClass()*h.Window), shift: s.shift, min: s.min, max: s.max}
 	for _, r := range body.runs {

@@ -18,7 +18,8 @@ type Options struct {
 	// Resolution of the timer in ns, default 1. No window is smaller.
 	Resolution int64
 
-	// Window is the width of a class in ns; 0 asks for the rule of [Sample.Histogram].
+	// Window is the width of a class in ns; 0 asks for the rule of [Sample.Histogram],
+	// which in the body way is applied to the body.
 	Window int64
 
 	// Paper takes the whole sample, as the paper does with a benchmark run. Without

@@ -15,7 +15,7 @@ type Model struct {
 	Test Test
 
 	TMax      int64   // ns, at the quantile asked for
-	TailError float64 // relative standard error of the rate 1 - q of calls above TMax, from the curvature of the likelihood; at most 2
+	TailError float64 // relative standard error of the rate 1 - q of calls above TMax, from Fisher's information; at most 2
 
 	fit  law
 	axis axis
