@@ -1,15 +1,10 @@
 package formulae
 
-import (
-	"context"
-
-	"tracekit/engine"
-	"tracekit/trace"
-)
+import "tracekit/trace"
 
 // A treeNode is a call path of one location, with what happens during its visits as
-// items: calls of children, communication events, loops of these. Item 0 is the return.
-// The first node stands for the location itself.
+// items: calls of children, other events, loops of these. Item 0 is the return. The first
+// node stands for the location itself.
 type treeNode struct {
 	parent  uint32
 	region  uint32
@@ -25,23 +20,35 @@ type treeNode struct {
 
 // An itemKey tells items of a node apart that are not loops.
 type itemKey struct {
-	kind trace.Kind // KindEnter for calls
-	op   trace.CollectiveOp
-	ref  uint32 // region or communicator
-	site uint32 // calling context
+	kind  trace.Kind // KindEnter for calls
+	op    trace.CollectiveOp
+	ref   uint32 // region, communicator or metric
+	site  uint32 // calling context
+	shape uint32 // index into callTree.shapes
 }
 
 // A treeItem is something that happens during the visits of a node.
 type treeItem struct {
 	itemKey
-	child uint32   // node, for a call
-	body  []uint32 // for a loop
-	count uint64   // of the intervals before it
-	time  uint64   // their sum, in ticks
+	child  uint32 // node, for a call
+	body   []uint32
+	spells [regimes]spell // time before it
+	waited uint64         // ticks before these began, since the event before
 
 	// peer: receivers, senders or roots; size: bytes sent; got: bytes received;
-	// times: iterations of a loop, each time it is met
+	// times: iterations of a loop, each time it is met; values: one for each field of the
+	// shape; counters: instead of these for the members of a metric
 	peer, tag, size, got, times *Learner
+	values                      []*Learner
+	counters                    []counter
+}
+
+// count returns how often an item that is not a loop took place.
+func (i *treeItem) count() (n uint64) {
+	for _, s := range i.spells {
+		n += s.count
+	}
+	return n
 }
 
 // loopBudget is the number of items in the bodies of all loops of a node, for each term.
@@ -52,17 +59,30 @@ const maxBody = 256
 
 // A callTree collects the statistics of a location.
 type callTree struct {
-	terms   int
-	nodes   []*treeNode
-	path    []uint32 // nodes from the outermost on
-	last    int64    // time of the last event
-	first   int64
-	begun   bool
-	dropped uint64 // events of kinds that have no place in the tree
+	terms  int
+	nodes  []*treeNode
+	path   []uint32 // nodes from the outermost on
+	shapes shapes
+	meters meters
+
+	clock    *trace.ClockCursor // corrects times; nil: they are taken as recorded
+	waits    *releaseCursor     // tells until when calls wait; nil: waiting is own time
+	sampling bool               // whether durations are kept for laws
+	laws     []law              // of what takes the most time
+
+	first, last int64 // time of the first and of the last event
+	begun       bool
+	release     int64 // when the current call's partners were ready
+	completing  bool  // the last event completed something in the current call
+	waited      uint64
+	unwind      [1]uint64 // distance of the current event
+
+	dropped      uint64 // events that have no place in the tree
+	droppedAttrs uint64 // attributes of leaves
 }
 
 func newCallTree(terms int) *callTree {
-	t := &callTree{terms: terms}
+	t := &callTree{terms: terms, release: never}
 	t.path = []uint32{t.addNode(0, trace.None, trace.None)}
 	return t
 }
@@ -93,10 +113,22 @@ func (n *treeNode) loop(body []uint32, terms int) uint32 {
 		return 0
 	}
 	n.budget -= len(body)
-	id := uint32(len(n.items))
-	n.items = append(n.items, &treeItem{body: body, times: NewLearner(terms)})
-	n.loops[key] = id
-	return id
+	n.loops[key] = n.add(&treeItem{body: body, times: NewLearner(terms)})
+	return n.loops[key]
+}
+
+// mostBranchTerms bounds what the items of a node add to the memory of its branch formula:
+// learning tries all lengths of prologue and body.
+const mostBranchTerms = 256
+
+// add adds an item. The branch formula may have a term more for it: code that is gone
+// through once needs one for each statement.
+func (n *treeNode) add(i *treeItem) uint32 {
+	n.items = append(n.items, i)
+	if n.branch.terms < mostBranchTerms {
+		n.branch.terms += 2
+	}
+	return uint32(len(n.items) - 1)
 }
 
 // item returns an item of the current node that happens at a time.
@@ -104,8 +136,7 @@ func (t *callTree) item(key itemKey, time int64) *treeItem {
 	n := t.nodes[t.path[len(t.path)-1]]
 	id, ok := n.index[key]
 	if !ok {
-		id = uint32(len(n.items))
-		n.items = append(n.items, t.newItem(key))
+		id = n.add(t.newItem(key))
 		n.index[key] = id
 	}
 	n.finder.add(id)
@@ -115,30 +146,36 @@ func (t *callTree) item(key itemKey, time int64) *treeItem {
 
 func (t *callTree) newItem(key itemKey) *treeItem {
 	i := &treeItem{itemKey: key}
-	if key.kind != trace.KindEnter {
+	if communicates(key.kind) {
 		i.peer, i.tag, i.size, i.got = NewLearner(t.terms), NewLearner(t.terms), NewLearner(t.terms), NewLearner(t.terms)
+	}
+	for _, f := range t.shapes.of(key.shape) {
+		if key.kind == trace.KindMetric && !f.IsAttribute {
+			i.counters = append(i.counters, counter{})
+			continue
+		}
+		i.values = append(i.values, NewLearner(t.terms))
 	}
 	return i
 }
 
-// interval charges the time since the last event to an item.
-func (t *callTree) interval(i *treeItem, time int64) {
-	if !t.begun {
-		t.first, t.last, t.begun = time, time, true
-	}
-	i.count++
-	i.time += uint64(max(time-t.last, 0))
-	t.last = max(t.last, time)
+// communicates reports whether events of a kind have partners, tags and sizes.
+func communicates(k trace.Kind) bool {
+	return k.Table() == trace.TableP2P || k.Table() == trace.TableColl
 }
 
 // enter calls a child of the current node, which may be new.
-func (t *callTree) enter(region, context uint32, time int64) {
-	i := t.item(itemKey{kind: trace.KindEnter, ref: region, site: context}, time)
+func (t *callTree) enter(key itemKey, seq uint64, time int64) *treeItem {
+	i := t.item(key, time)
 	if i.child == 0 {
-		i.child = t.addNode(t.path[len(t.path)-1], region, context)
+		i.child = t.addNode(t.path[len(t.path)-1], key.ref, key.site)
 	}
 	t.nodes[i.child].visits++
 	t.path = append(t.path, i.child)
+	if t.waits != nil {
+		t.release = t.waits.of(seq)
+	}
+	return i
 }
 
 // leave leaves the current node, unless it is the first. A leave of another region than
@@ -153,6 +190,7 @@ func (t *callTree) leave(region uint32, time int64) {
 	n.finder.end()
 	n.branch.Add(0)
 	t.path = t.path[:len(t.path)-1]
+	t.release = never
 }
 
 // finish ends what is open at the end of the location.
@@ -160,65 +198,4 @@ func (t *callTree) finish() {
 	for i := len(t.path) - 1; i >= 0; i-- {
 		t.nodes[t.path[i]].finder.end()
 	}
-}
-
-// batch adds the events of a batch.
-func (t *callTree) batch(b *trace.Batch) {
-	var next [5]int
-	for _, table := range b.Order {
-		row := next[table]
-		next[table]++
-		switch table {
-		case trace.TableFlow:
-			t.flow(&b.Flow, row)
-		case trace.TableP2P:
-			p := &b.P2P
-			i := t.item(itemKey{kind: p.Kind[row], ref: uint32(p.Comm[row])}, p.Time[row])
-			i.learn(uint64(p.Peer[row]), uint64(p.Tag[row]), p.Bytes[row], 0)
-		case trace.TableColl:
-			c := &b.Coll
-			i := t.item(itemKey{kind: c.Kind[row], op: c.Op[row], ref: uint32(c.Comm[row])}, c.Time[row])
-			i.learn(uint64(c.Root[row]), 0, c.Sent[row], c.Received[row])
-		default:
-			t.dropped++
-		}
-	}
-}
-
-// flow adds an enter or a leave; which node is left follows from the path, not from the
-// calling context that the event names.
-func (t *callTree) flow(f *trace.Flow, row int) {
-	context := uint32(trace.None)
-	if len(f.Context) > 0 {
-		context = uint32(f.Context[row])
-	}
-	if f.Kind[row].Enters() {
-		t.enter(uint32(f.Region[row]), context, f.Time[row])
-		return
-	}
-	t.leave(uint32(f.Region[row]), f.Time[row])
-}
-
-// learn adds what an event says to the item's learners.
-func (i *treeItem) learn(peer, tag, size, got uint64) {
-	i.peer.Add(peer)
-	i.tag.Add(tag)
-	i.size.Add(size)
-	i.got.Add(got)
-}
-
-// A statistics is the stage that makes the call trees of locations.
-type statistics struct{ terms int }
-
-// Map makes the call tree of a location.
-func (s statistics) Map(_ context.Context, _ *trace.Defs, _ trace.LocationID, batches engine.Batches) (*callTree, error) {
-	t := newCallTree(s.terms)
-	for b, err := range batches {
-		if err != nil {
-			return nil, err
-		}
-		t.batch(b)
-	}
-	t.finish()
-	return t, nil
 }

@@ -20,6 +20,7 @@ type columnCoder struct {
 	limit   uint64    // decoding: how many more things lists may have
 	listed  uint64    // encoding: how many things lists have
 	damaged bool
+	plain   bool // numbers are uvarints, see uvarint
 }
 
 const columnSlots = 14
@@ -54,6 +55,9 @@ func (c *columnCoder) begin(column uint32) { c.column, c.last, c.length = column
 
 // number codes the next number of the column.
 func (c *columnCoder) number(v uint64) uint64 {
+	if c.plain {
+		return c.uvarint(v)
+	}
 	d := c.model.code(&c.coder, zigzag(int64(v-c.last)), [contexts]uint32{
 		c.column << 8, hash32(c.column, c.length[0]<<8|c.length[1]|1<<16), hash32(c.column, uint32(c.last)|1<<31)})
 	c.last += uint64(unzigzag(d))

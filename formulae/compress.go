@@ -35,6 +35,8 @@ type Options struct {
 	TimeError TimeError        // lossless mode
 	Terms     int              // memory allowed to each formula; 0: DefaultTerms
 	Learn     bool             // lossless mode: tell what formulae learn, as stat mode does
+	Durations Durations        // stat mode
+	Seed      uint64           // stat mode: of the order in which durations are drawn from laws
 	Jobs      int              // locations at the same time; below 1: one per processor
 	Progress  *engine.Progress // counts events; may be nil
 	TempDir   string           // for what does not fit into memory; "": the system's place
@@ -71,6 +73,7 @@ type head struct {
 	Keep   uint64
 	Fine   bool   // the lower bits of short steps are coded in context
 	Leader uint64 // location from whose beginning times are learned; trace.None: none
+	Seed   uint64 // stat mode: of the order in which durations are drawn from laws
 }
 
 // lossless codes all locations, each on its own, and then writes the file: what locations

@@ -2,14 +2,15 @@ package formulae
 
 import (
 	"context"
+	"slices"
 
 	"tracekit/trace"
 )
 
-// A shift is added to the times of a location from an event on.
-type shift struct {
+// A fix is an event that waited for a partner, and when it happened.
+type fix struct {
 	seq uint64
-	by  int64
+	at  int64
 }
 
 // A channel is what messages go through in order.
@@ -26,14 +27,18 @@ type instance struct {
 // A meeting is where the members of an instance wait for each other.
 type meeting struct {
 	arrived uint32
-	latest  int64 // begin of the last member
-	waiting []int // locations
+	left    uint32
+	latest  int64   // enter of those that have arrived
+	root    int64   // enter of the root; never: it has not arrived
+	lower   []int64 // of an operation in which ranks wait for lower ones: enters by rank
+	waiting []int   // locations
 }
 
-// A replay rebuilds all locations together and makes their times consistent: a message is
-// received after it was sent, no member leaves a collective before the last one has begun.
-// Where that does not hold, the clock of the location that is too early is put forward for
-// the rest of the run. What can never happen (a receive without a send) does not wait.
+// A replay rebuilds all locations together and makes the waiting that durations do not
+// hold: a call that completes messages or takes part in a collective goes on when the last
+// of the partners that it waits for is ready, as it did when the durations were learned.
+// What can never happen (a receive without a send) does not wait, nor does who receives on
+// a communicator where partners are guessed: its waiting is part of its durations.
 type replay struct {
 	locations []replayed
 	sent      map[channel][]int64
@@ -41,107 +46,168 @@ type replay struct {
 	meetings  map[instance]*meeting
 	ready     []int
 	frame     *frame
-	inFlight  int // messages in sent
-	shifted   int // shifts of all locations
+	guessed   map[uint32]bool // communicators of whose messages not all partners were learned
+	inFlight  int             // messages in sent
+	fixed     int             // fixes of all locations
+	limit     uint64          // events of a location
+	cut       bool            // a location has more
 }
 
-// Bounds of memory: messages that are on their way, and shifts. What is beyond is not
-// waited for; a trace that comes near has some 10^8 events.
+// Bounds of memory: messages that are on their way, fixes, events that complete something
+// in one call. What is beyond is not waited for; a trace that comes near has some 10^8
+// events.
 const (
-	maxInFlight = 1 << 24
-	maxShifts   = 1 << 26
+	maxInFlight  = 1 << 24
+	maxFixes     = 1 << 26
+	maxCompleted = 1 << 12
 )
 
 // A replayed is a location during the replay.
 type replayed struct {
 	*rebuilder
 	seq      uint64
-	begun    int64 // time of the last begin of a collective
+	entered  int64 // time of the last enter
 	ordinals map[trace.CommID]uint64
-	blocked  *happening // what waits for others
-	shifts   []shift
-	end      bool
+	fixes    []fix
+
+	completed []happening // in the current call, one after the other
+	settled   int         // of these: their partners are known
+	release   int64       // when the last of those was ready
+	ahead     *happening  // event after these
+	arrived   bool        // at the meeting that the location waits for
+	waits     bool
+	end       bool
 }
 
-// consistent returns the shifts of each location, and the number of events that could not
-// wait for their partner.
-func consistent(ctx context.Context, f *frame, locations []*rebuilder) (shifts [][]shift, stuck uint64, err error) {
-	r := &replay{frame: f, sent: make(map[channel][]int64), wanted: make(map[channel]int), meetings: make(map[instance]*meeting)}
+// consistent replays the first events of each location, at most limit. It returns the fixes
+// of each location, and the number of events that could not wait for their partner.
+func consistent(ctx context.Context, f *frame, locations []*rebuilder, limit uint64) (fixes [][]fix, stuck uint64, err error) {
+	r := &replay{frame: f, limit: limit, sent: make(map[channel][]int64), wanted: make(map[channel]int), meetings: make(map[instance]*meeting)}
+	r.guessed = make(map[uint32]bool)
 	for i, l := range locations {
-		r.locations = append(r.locations, replayed{rebuilder: l, ordinals: make(map[trace.CommID]uint64)})
+		l.guesses(r.guessed)
+		r.locations = append(r.locations, replayed{rebuilder: l, ordinals: make(map[trace.CommID]uint64), release: never})
 		r.ready = append(r.ready, i)
 	}
 	for {
 		for len(r.ready) > 0 {
-			l := r.ready[len(r.ready)-1]
-			r.ready = r.ready[:len(r.ready)-1]
-			if err := r.run(ctx, l); err != nil {
-				return nil, 0, err
+			turn := r.ready
+			r.ready = nil
+			for _, l := range turn {
+				if err := r.run(ctx, l); err != nil {
+					return nil, 0, err
+				}
 			}
 		}
-		if !r.release() {
+		if r.cut || !r.giveUp() {
 			break
 		}
 		stuck++
 	}
 	for i := range r.locations {
-		shifts = append(shifts, r.locations[i].shifts)
+		fixes = append(fixes, r.locations[i].fixes)
 	}
-	return shifts, stuck, nil
+	return fixes, stuck, nil
 }
 
-// run moves a location on until it waits or ends.
+// run moves a location on until it waits, ends, or is so far ahead that others have a turn.
 func (r *replay) run(ctx context.Context, i int) error {
 	l := &r.locations[i]
-	if h := l.blocked; h != nil {
-		l.blocked = nil
-		if !r.allow(i, h) {
-			return nil
-		}
-	}
-	for {
-		if l.seq%batchEvents == 0 && ctx.Err() != nil {
+	l.waits = false
+	for turn := l.seq + batchEvents; !l.end; {
+		if l.seq >= turn {
+			r.ready = append(r.ready, i)
 			return ctx.Err()
 		}
-		h, ok := l.next()
+		if len(l.completed) > 0 {
+			if !r.settle(i) {
+				l.waits = true
+				return nil
+			}
+			continue
+		}
+		if l.seq >= r.limit {
+			r.cut = true
+			return nil
+		}
+		h, ok := l.following()
 		if !ok {
 			l.end = true
 			return nil
 		}
-		if !r.allow(i, &h) {
-			return nil
+		if completes(h.kind) {
+			l.gather(h)
+			continue
 		}
+		r.happen(l, &h)
+	}
+	return nil
+}
+
+// following returns the next event that has not happened.
+func (l *replayed) following() (happening, bool) {
+	if h := l.ahead; h != nil {
+		l.ahead = nil
+		return *h, true
+	}
+	return l.next()
+}
+
+// gather collects the events that complete something together with h.
+func (l *replayed) gather(h happening) {
+	l.completed, l.settled, l.release = append(l.completed[:0], h), 0, never
+	for len(l.completed) < maxCompleted {
+		h, ok := l.next()
+		if !ok {
+			return
+		}
+		if !completes(h.kind) {
+			l.ahead = &h
+			return
+		}
+		l.completed = append(l.completed, h)
 	}
 }
 
-// allow lets an event take place, or notes that the location waits.
-func (r *replay) allow(i int, h *happening) bool {
+// settle lets the events of a call that complete something happen, once all partners are
+// ready; it is false if one is not known to be.
+func (r *replay) settle(i int) bool {
 	l := &r.locations[i]
-	earliest, ok := r.earliest(i, h)
-	if !ok {
-		kept := *h
-		l.blocked = &kept
-		return false
+	for ; l.settled < len(l.completed); l.settled++ {
+		ready, ok := r.partner(i, &l.completed[l.settled])
+		if !ok {
+			return false
+		}
+		l.release = max(l.release, ready)
 	}
-	r.happen(l, h, earliest)
+	before := l.now
+	for k := range l.completed {
+		h := &l.completed[k]
+		if k == 0 && l.release >= l.now && !l.completing && r.fixed < maxFixes {
+			r.fixed++
+			l.regime(h.kind)
+			l.now = l.release + max(h.item.paces[blocked].next(), 1)
+			h.time = l.now
+			l.fixes = append(l.fixes, fix{l.seq, l.now})
+		} else {
+			l.tick(h)
+		}
+		l.seq++
+	}
+	heads := &l.completed[0].item.heads
+	heads.count++
+	heads.time += uint64(l.completed[0].time - before)
+	l.completed = l.completed[:0]
 	return true
 }
 
-// happen puts the clock forward if an event is too early, and counts it.
-func (r *replay) happen(l *replayed, h *happening, earliest int64) {
-	if d := earliest - l.now; d > 0 && r.shifted < maxShifts {
-		r.shifted++
-		l.now += d
-		total := d
-		if n := len(l.shifts); n > 0 {
-			total += l.shifts[n-1].by
-		}
-		l.shifts = append(l.shifts, shift{l.seq, total})
-	}
+// happen lets an event take place that waits for nobody.
+func (r *replay) happen(l *replayed, h *happening) {
+	l.tick(h)
 	l.seq++
 	switch h.kind {
 	case trace.KindMpiSend, trace.KindMpiIsend:
-		if c, ok := r.channel(l.location, h, true); ok && r.inFlight < maxInFlight {
+		if c, ok := r.channel(l.location, h, true); ok && !r.guessed[c.comm] && r.inFlight < maxInFlight {
 			r.inFlight++
 			r.sent[c] = append(r.sent[c], l.now)
 			if w, ok := r.wanted[c]; ok {
@@ -149,28 +215,28 @@ func (r *replay) happen(l *replayed, h *happening, earliest int64) {
 				r.ready = append(r.ready, w)
 			}
 		}
-	case trace.KindCollectiveBegin:
-		l.begun = l.now
+	case trace.KindEnter, trace.KindCallingContextEnter:
+		l.entered = l.now
 	}
 }
 
-// earliest returns the time before which an event cannot be; ok is false if that is not
-// known yet.
-func (r *replay) earliest(i int, h *happening) (t int64, ok bool) {
+// partner returns when the partner of a completion was ready, never if it has none; ok is
+// false if that is not known yet.
+func (r *replay) partner(i int, h *happening) (t int64, ok bool) {
 	switch h.kind {
 	case trace.KindMpiRecv, trace.KindMpiIrecv:
 		return r.receive(i, h)
 	case trace.KindCollectiveEnd:
 		return r.meet(i, h)
 	}
-	return h.time, true
+	return never, true
 }
 
 // receive takes the next message of a channel, or notes that the location waits for it.
 func (r *replay) receive(i int, h *happening) (int64, bool) {
 	c, ok := r.channel(r.locations[i].location, h, false)
-	if !ok {
-		return h.time, true
+	if !ok || r.guessed[c.comm] {
+		return never, true
 	}
 	q := r.sent[c]
 	if len(q) == 0 {
@@ -181,47 +247,69 @@ func (r *replay) receive(i int, h *happening) (int64, bool) {
 	if r.sent[c] = q[1:]; len(q) == 1 {
 		delete(r.sent, c)
 	}
-	return q[0] + 1, true
+	return q[0], true
 }
 
-// meet lets a member of a collective arrive, or find that all have.
+// meet lets a member of a collective arrive, or find that those have that it waits for.
 func (r *replay) meet(i int, h *happening) (int64, bool) {
 	l := &r.locations[i]
-	_, size, ok := r.frame.self(l.location, uint32(h.coll.Comm))
-	if !ok {
-		return h.time, true
+	rank, size, ok := r.frame.self(l.location, uint32(h.coll.Comm))
+	if !ok || rank >= size {
+		return never, true
 	}
 	k := instance{h.coll.Comm, l.ordinals[h.coll.Comm]}
 	m := r.meetings[k]
 	if m == nil {
-		m = &meeting{latest: l.begun}
+		m = &meeting{latest: never, root: never}
 		r.meetings[k] = m
 	}
-	if !contains(m.waiting, i) {
-		m.arrived++
-		m.latest = max(m.latest, l.begun)
-		if m.arrived < size {
-			m.waiting = append(m.waiting, i)
-			return 0, false
-		}
+	if !l.arrived {
+		l.arrived = true
+		m.arrive(h, rank, size, l.entered)
 		r.ready = append(r.ready, m.waiting...)
-	} else if m.arrived < size {
+		m.waiting = m.waiting[:0]
+	}
+	t, ok := m.ready(h.coll.Op, rank, size, h.coll.Root)
+	if !ok {
+		m.waiting = append(m.waiting, i)
 		return 0, false
 	}
+	l.arrived = false
 	l.ordinals[h.coll.Comm]++
-	if m.arrived++; m.arrived == 2*size { // all have left
+	if m.left++; m.left == size {
 		delete(r.meetings, k)
 	}
-	return m.latest + 1, true
+	return t, true
 }
 
-func contains(list []int, v int) bool {
-	for _, x := range list {
-		if x == v {
-			return true
-		}
+// arrive notes a member.
+func (m *meeting) arrive(h *happening, rank, size uint32, entered int64) {
+	m.arrived++
+	m.latest = max(m.latest, entered)
+	if rank == h.coll.Root {
+		m.root = entered
 	}
-	return false
+	if waitsFor(h.coll.Op, rank, h.coll.Root) == forLower {
+		if m.lower == nil {
+			m.lower = slices.Repeat([]int64{never}, int(size))
+		}
+		m.lower[rank] = entered
+	}
+}
+
+// ready returns when the last of the members had entered that one waits for; ok is false if
+// they have not all arrived.
+func (m *meeting) ready(op trace.CollectiveOp, rank, size, root uint32) (t int64, ok bool) {
+	switch waitsFor(op, rank, root) {
+	case forAll:
+		return m.latest, m.arrived >= size
+	case forRoot:
+		return m.root, m.root != never || root >= size
+	case forLower:
+		lower := m.lower[:rank+1]
+		return slices.Max(lower), !slices.Contains(lower, never)
+	}
+	return never, true
 }
 
 // channel returns the channel of a message event.
@@ -237,13 +325,13 @@ func (r *replay) channel(l trace.LocationID, h *happening, sends bool) (channel,
 	return c, true
 }
 
-// release lets the earliest of the waiting locations go on although what it waits for
+// giveUp lets the earliest of the waiting locations go on although what it waits for
 // never came; false if none waits.
-func (r *replay) release() bool {
+func (r *replay) giveUp() bool {
 	first := -1
 	for i := range r.locations {
 		l := &r.locations[i]
-		if l.blocked != nil && (first < 0 || l.now < r.locations[first].now) {
+		if l.waits && (first < 0 || l.now < r.locations[first].now) {
 			first = i
 		}
 	}
@@ -251,14 +339,14 @@ func (r *replay) release() bool {
 		return false
 	}
 	l := &r.locations[first]
-	h := l.blocked
-	l.blocked = nil
+	h := &l.completed[l.settled]
 	if h.kind == trace.KindCollectiveEnd {
+		l.arrived = false
 		l.ordinals[h.coll.Comm]++
 	} else if c, ok := r.channel(l.location, h, false); ok {
 		delete(r.wanted, c)
 	}
-	r.happen(l, h, h.time)
+	l.settled++
 	r.ready = append(r.ready, first)
 	return true
 }

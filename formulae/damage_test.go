@@ -74,17 +74,46 @@ func readAll(t testing.TB, file []byte, limit int) (events int, err error) {
 	return events, nil
 }
 
+// withLaws returns a small file in stat mode whose durations have laws, in which a branch is
+// not learned, with metrics, arguments and attributes.
+func withLaws(t testing.TB) []byte {
+	t.Helper()
+	src, err := trace.ParseText(strings.NewReader(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &trace.Batch{}
+	b.Reset(0, 0)
+	for i := range uint64(300) {
+		region := trace.RegionID(mix64(i) % 3)
+		b.AddAttr(0, trace.TypeUint64, i%5)
+		b.AddFlow(int64(1000*i), trace.KindEnter, region)
+		b.AddOther(int64(1000*i+mix64(i)%900), trace.KindParameterInt, 0, i)
+		b.AddMetric(int64(1000*i+900), 0, []trace.ValueType{trace.TypeUint64}, []uint64{i * i})
+		b.AddFlow(int64(1000*i+950), trace.KindLeave, region)
+	}
+	m := &trace.MemorySource{Definitions: src.Defs(), Batches: [][]*trace.Batch{{b}, nil}}
+	var out bytes.Buffer
+	r, err := Compress(context.Background(), m, &out, Options{Mode: Statistics, Durations: Laws, Terms: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := r.Statistics; s.Disordered == 0 || s.Durations.Fitted.Calls+s.Durations.Sampled.Calls == 0 || s.Fields.Constructs == 0 {
+		t.Fatalf("not a file of all kinds: %+v", s)
+	}
+	return out.Bytes()
+}
+
 func isSyntaxError(err error) bool {
 	var s *trace.SyntaxError
 	return errors.As(err, &s)
 }
 
 func TestTruncated(t *testing.T) {
-	for _, mode := range []Mode{Lossless, Statistics} {
-		file := compressed(t, mode)
+	for i, file := range [][]byte{compressed(t, Lossless), compressed(t, Statistics), withLaws(t)} {
 		for n := range file {
 			if _, err := readAll(t, file[:n], 1000); !isSyntaxError(err) {
-				t.Fatalf("%s: %d of %d bytes: %v, want a syntax error", mode, n, len(file), err)
+				t.Fatalf("file %d: %d of %d bytes: %v, want a syntax error", i, n, len(file), err)
 			}
 		}
 	}
@@ -92,13 +121,12 @@ func TestTruncated(t *testing.T) {
 
 // Every byte is covered by a checksum or by the structure of the file.
 func TestCorrupted(t *testing.T) {
-	for _, mode := range []Mode{Lossless, Statistics} {
-		file := compressed(t, mode)
+	for k, file := range [][]byte{compressed(t, Lossless), compressed(t, Statistics), withLaws(t)} {
 		for i := range file {
 			bad := bytes.Clone(file)
 			bad[i] ^= 0x55
 			if _, err := readAll(t, bad, 1000); !isSyntaxError(err) {
-				t.Fatalf("%s: byte %d of %d changed: %v, want a syntax error", mode, i, len(file), err)
+				t.Fatalf("file %d: byte %d of %d changed: %v, want a syntax error", k, i, len(file), err)
 			}
 		}
 	}
@@ -119,10 +147,24 @@ func reseal(file []byte) []byte {
 	return file
 }
 
+// Damage that has the right checksums is an error or gives events, never a panic.
+func TestDamagedWithin(t *testing.T) {
+	for _, file := range [][]byte{compressed(t, Statistics), withLaws(t)} {
+		for i := range file {
+			bad := bytes.Clone(file)
+			bad[i] ^= 0x55
+			if _, err := readAll(t, reseal(bad), 1000); err != nil && !isSyntaxError(err) && !errors.Is(err, trace.ErrNotATrace) && !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatalf("byte %d of %d changed: %v", i, len(file), err)
+			}
+		}
+	}
+}
+
 // FuzzOpen: whatever a file holds, reading it ends without panic and with bounded memory.
 func FuzzOpen(f *testing.F) {
 	f.Add(compressed(f, Lossless), true)
 	f.Add(compressed(f, Statistics), true)
+	f.Add(withLaws(f), true)
 	f.Add(compressed(f, Lossless)[:40], false)
 	f.Add([]byte(magic), false)
 	f.Fuzz(func(t *testing.T, file []byte, sealed bool) {

@@ -24,9 +24,14 @@
 //
 // Statistics mode:
 //
-//	callstats, loops                  a location as call tree, loops found in its visits
+//	release, spell                    until when calls wait for partners; own times
+//	callstats, callevents, loops      a location as call tree, loops found in its visits
+//	shape, meter                      arguments and attributes; metrics
 //	learn, formula, nested            the formula of a sequence, in bounded memory
-//	statfile, statsource, rebuild, consistent   the file, and events made from it
+//	law, draw                         distributions of own times, and draws from them
+//	statfile, counts, statwrite, calibrate, plain   the file, and its bound
+//	statsource, statcheck             the file read again
+//	rebuild, leftovers, consistent    events made from it; who waits for whom
 //
 // Both directions of every model go through the same code (see coder), so that reader and
 // writer cannot disagree. Times are integer ticks of the trace's clock throughout.

@@ -71,5 +71,5 @@ func ExampleOpen() {
 		n += b.Len()
 	}
 	fmt.Println(n, "events rebuilt")
-	// Output: 110 events rebuilt
+	// Output: 112 events rebuilt
 }

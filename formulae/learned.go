@@ -136,7 +136,7 @@ func LearnedByMemory(ctx context.Context, src trace.Source, terms []int, opts en
 	var rows []MemoryRow
 	for _, n := range terms {
 		trees, err := engine.Each(ctx, src, opts, func(ctx context.Context, l trace.LocationID, b engine.Batches) (*callTree, error) {
-			return statistics{n}.Map(ctx, src.Defs(), l, b)
+			return statistics{terms: n}.Map(ctx, src.Defs(), l, b)
 		})
 		if err != nil {
 			return nil, err

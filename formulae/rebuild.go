@@ -3,39 +3,49 @@ package formulae
 import "tracekit/trace"
 
 // A rebuilder walks through the call tree of a location in order and makes the events that
-// its formulae describe: formulae decide about control flow and communication, mean
-// durations about the time between events. It makes no event more often than it was
-// recorded.
+// its formulae describe. It makes no event more often than it was recorded. When events
+// happen is told apart: see tick.
 type rebuilder struct {
 	frame    *frame
 	location trace.LocationID
+	shapes   [][]field
 	nodes    []nodeState
 	stack    []visit
-	now      int64
 	done     bool
 	pending  [3][]uint64 // open requests: of sends, receives, collectives
 	request  uint64
+	meters   meterState
+
+	now        int64 // time of the last event
+	completing bool  // the last event completed something in the current call
 }
 
 // A nodeState is a node with the generators of its formulae.
 type nodeState struct {
 	*fileNode
-	branch repeater
-	items  []itemState
+	branch    repeater
+	items     []itemState
+	entered   uint64 // visits
+	branched  uint64 // values of the branch formula so far
+	leftovers *leftovers
 }
 
 type itemState struct {
 	*fileItem
-	mean                        uint64 // interval before it, in 1/meanUnit ticks
-	left                        uint64 // of the last interval, in the same unit
+	paces                       []pace // by regime
+	heads                       spell  // time between events before it, waiting included, but in regime further
 	made                        uint64
 	peer, tag, size, got, times repeater
+	values                      []repeater
+	growth                      []uint64 // of the members of a metric
 }
 
 // A visit is a node that was entered, with the loops that are open in it.
 type visit struct {
 	node  uint32
 	loops []activeLoop
+	dues  dues // what is left over for this visit, once the branch formula knows no more
+	rest  bool // dues decide
 }
 
 // A repeater yields the values of a formula, and begins again where it knows no more: what
@@ -57,20 +67,39 @@ func (r *repeater) next() (uint64, bool) {
 	return v, ok
 }
 
-func newRebuilder(f *frame, l trace.LocationID, nodes []fileNode, times *fileTimes) *rebuilder {
-	r := &rebuilder{frame: f, location: l, now: times.First, stack: []visit{{}}}
-	means := times.Means
-	for i := range nodes {
-		n := nodeState{fileNode: &nodes[i], branch: repeater{f: &nodes[i].Branch}}
-		for k := range nodes[i].Items {
-			it := &nodes[i].Items[k]
-			n.items = append(n.items, itemState{fileItem: it, mean: means[0], peer: repeater{f: &it.Peer}, tag: repeater{f: &it.Tag},
-				size: repeater{f: &it.Size}, got: repeater{f: &it.Got}, times: repeater{f: &it.Times}})
-			means = means[1:]
+func newRebuilder(f *frame, l trace.LocationID, tree *fileTree, times *fileTimes, seed uint64) *rebuilder {
+	r := &rebuilder{frame: f, location: l, shapes: tree.Shapes, now: times.First, stack: []visit{{}}}
+	r.meters.bases = times.Bases
+	means, counters, laws := times.Means, times.Counters, times.Laws
+	spell := uint64(0)
+	for i := range tree.Nodes {
+		n := nodeState{fileNode: &tree.Nodes[i], branch: repeater{f: &tree.Nodes[i].Branch}}
+		for k := range n.Items {
+			it := &n.Items[k]
+			state := itemState{fileItem: it, peer: repeater{f: &it.Peer}, tag: repeater{f: &it.Tag},
+				size: repeater{f: &it.Size}, got: repeater{f: &it.Got}, times: repeater{f: &it.Times}}
+			for range regimesOf(it.Kind) {
+				p := pace{mean: means[spell]}
+				if len(laws) > 0 && laws[0].Spell == spell {
+					p.setLaw(laws[0].levels(), it.Count, mix64(seed^mix64(uint64(l))+spell))
+					laws = laws[1:]
+				}
+				state.paces = append(state.paces, p)
+				spell++
+			}
+			for v := range it.Values {
+				state.values = append(state.values, repeater{f: &it.Values[v]})
+			}
+			members := tree.members(it)
+			state.growth, counters = counters[:members], counters[members:]
+			n.items = append(n.items, state)
 		}
 		r.nodes = append(r.nodes, n)
 	}
-	r.done = len(nodes) == 0
+	r.done = len(tree.Nodes) == 0
+	if !r.done {
+		r.nodes[0].entered = 1
+	}
 	return r
 }
 
@@ -83,9 +112,13 @@ type happening struct {
 	context trace.CallingContextID
 	p2p     trace.P2PRow
 	coll    trace.CollRow
+	metric  uint32
+	fields  []field  // of the values; members of a metric and arguments come first
+	values  []uint64 // one for each field
+	item    *itemState
 }
 
-// next makes the next event; ok is false at the end of the location.
+// next makes the next event, without its time; ok is false at the end of the location.
 func (r *rebuilder) next() (h happening, ok bool) {
 	for !r.done {
 		v := &r.stack[len(r.stack)-1]
@@ -103,17 +136,37 @@ func (r *rebuilder) next() (h happening, ok bool) {
 			}
 			r.stack = r.stack[:len(r.stack)-1]
 			if i.made < i.Count {
-				return r.leave(n, i), true
+				i.made++
+				return leave(n, i), true
 			}
 		case i.made == i.Count: // more often than it was recorded
 		case i.Kind == trace.KindEnter:
+			i.made++
 			r.stack = append(r.stack, visit{node: i.Child})
+			r.nodes[i.Child].entered++
 			return r.enter(i), true
 		default:
-			return r.communication(i), true
+			i.made++
+			return r.event(i), true
 		}
 	}
 	return happening{}, false
+}
+
+// regime returns the regime of the next event if nobody is waited for, and notes the event.
+func (r *rebuilder) regime(k trace.Kind) regime {
+	before := r.completing
+	r.completing = completes(k)
+	if r.completing && before {
+		return further
+	}
+	return free
+}
+
+// tick moves on to an event that waits for nobody.
+func (r *rebuilder) tick(h *happening) {
+	r.now += h.item.paces[r.regime(h.kind)].next()
+	h.time = r.now
 }
 
 // maxItems bounds the items that are looked at without making an event.
@@ -122,7 +175,14 @@ const maxItems = 1 << 16
 // item returns the next item of a visit that is not a loop.
 func (r *rebuilder) item(v *visit, n *nodeState) (uint32, bool) {
 	for range maxItems {
+		if v.rest {
+			return v.dues.next()
+		}
 		item, ok := nextOf(v, n)
+		if !ok && n.Branch.Kind == Failed {
+			v.dues, v.rest = n.due(), true
+			continue
+		}
 		if !ok || item >= uint64(len(n.items)) {
 			return 0, false
 		}
@@ -154,41 +214,37 @@ func nextOf(v *visit, n *nodeState) (uint64, bool) {
 		}
 		top.at, top.left = 0, top.left-1
 	}
-	if n.branch.g == nil {
-		n.branch.g = n.branch.f.generate()
+	if n.branched == n.Branch.Count {
+		return 0, false
 	}
-	return n.branch.g.next()
-}
-
-// tick moves on by the mean interval before an item. What is left of a tick counts for
-// the next time.
-func (r *rebuilder) tick(i *itemState) int64 {
-	t := i.mean + i.left
-	r.now += int64(t / meanUnit)
-	i.left = t % meanUnit
-	i.made++
-	return r.now
+	n.branched++
+	return n.branch.next()
 }
 
 func (r *rebuilder) enter(i *itemState) happening {
-	h := happening{table: trace.TableFlow, time: r.tick(i), kind: trace.KindEnter, region: trace.RegionID(i.Ref), context: trace.CallingContextID(i.Site)}
+	h := happening{table: trace.TableFlow, kind: trace.KindEnter, region: trace.RegionID(i.Ref), context: trace.CallingContextID(i.Site), item: i}
 	if i.Site != trace.None {
 		h.kind = trace.KindCallingContextEnter
 	}
+	r.carry(i, &h)
 	return h
 }
 
-func (r *rebuilder) leave(n *nodeState, i *itemState) happening {
-	h := happening{table: trace.TableFlow, time: r.tick(i), kind: trace.KindLeave, region: trace.RegionID(n.Region), context: trace.CallingContextID(n.Context)}
+func leave(n *nodeState, i *itemState) happening {
+	h := happening{table: trace.TableFlow, kind: trace.KindLeave, region: trace.RegionID(n.Region), context: trace.CallingContextID(n.Context), item: i}
 	if n.Context != trace.None {
 		h.kind = trace.KindCallingContextLeave
 	}
 	return h
 }
 
-// communication makes an event of a construct with the next value of each of its formulae.
-func (r *rebuilder) communication(i *itemState) happening {
-	h := happening{table: i.Kind.Table(), time: r.tick(i), kind: i.Kind}
+// event makes an event of a construct with the next value of each of its formulae.
+func (r *rebuilder) event(i *itemState) happening {
+	h := happening{table: i.Kind.Table(), kind: i.Kind, metric: i.Ref, item: i}
+	r.carry(i, &h)
+	if !communicates(i.Kind) {
+		return h
+	}
 	peer, _ := i.peer.next()
 	tag, _ := i.tag.next()
 	size, _ := i.size.next()
@@ -199,11 +255,27 @@ func (r *rebuilder) communication(i *itemState) happening {
 	}
 	id := r.nextRequest(i.Kind)
 	if h.table == trace.TableP2P {
-		h.p2p = trace.P2PRow{Time: h.time, Kind: i.Kind, Peer: rank, Comm: trace.CommID(i.Ref), Tag: uint32(tag), Bytes: size, Request: id}
+		h.p2p = trace.P2PRow{Kind: i.Kind, Peer: rank, Comm: trace.CommID(i.Ref), Tag: uint32(tag), Bytes: size, Request: id}
 		return h
 	}
-	h.coll = trace.CollRow{Time: h.time, Kind: i.Kind, Op: i.Op, Comm: trace.CommID(i.Ref), Root: rank, Sent: size, Received: got, Request: id}
+	h.coll = trace.CollRow{Kind: i.Kind, Op: i.Op, Comm: trace.CommID(i.Ref), Root: rank, Sent: size, Received: got, Request: id}
 	return h
+}
+
+// carry gives an event its values: arguments or members of a metric, then attributes.
+func (r *rebuilder) carry(i *itemState, h *happening) {
+	if i.Shape == 0 {
+		return
+	}
+	h.fields = r.shapes[i.Shape-1]
+	h.values = make([]uint64, 0, len(h.fields))
+	for k := range i.growth {
+		h.values = append(h.values, r.meters.read(i.Ref, k, h.fields[k].Type, i.growth[k]))
+	}
+	for k := range i.values {
+		v, _ := i.values[k].next()
+		h.values = append(h.values, v)
+	}
 }
 
 // nextRequest gives new requests new numbers; completions complete the oldest.
@@ -241,6 +313,14 @@ func (r *rebuilder) nextRequest(k trace.Kind) uint64 {
 
 // add appends an event to a batch.
 func (h *happening) add(b *trace.Batch) {
+	own := len(h.fields)
+	for own > 0 && h.fields[own-1].IsAttribute {
+		own--
+	}
+	for k, f := range h.fields[own:] {
+		b.AddAttr(trace.AttributeID(f.Attribute), f.Type, h.values[own+k])
+	}
+	values := h.values[:own]
 	switch {
 	case h.table == trace.TableP2P:
 		h.p2p.Time = h.time
@@ -248,9 +328,34 @@ func (h *happening) add(b *trace.Batch) {
 	case h.table == trace.TableColl:
 		h.coll.Time = h.time
 		b.AddColl(h.coll)
+	case h.table == trace.TableMetric:
+		types := make([]trace.ValueType, own)
+		for k := range types {
+			types[k] = h.fields[k].Type
+		}
+		b.AddMetric(h.time, trace.MetricID(h.metric), types, values)
+	case h.table == trace.TableOther:
+		b.AddOther(h.time, h.kind, values...)
 	case h.context != trace.None:
-		b.AddContext(h.time, h.kind, h.region, h.context, 0)
+		unwind := uint32(0)
+		if len(values) > 0 {
+			unwind = uint32(values[0])
+		}
+		b.AddContext(h.time, h.kind, h.region, h.context, unwind)
 	default:
 		b.AddFlow(h.time, h.kind, h.region)
+	}
+}
+
+// guesses adds the communicators of whose messages it was not learned to or from whom they
+// go, or with which tags.
+func (r *rebuilder) guesses(comms map[uint32]bool) {
+	for k := range r.nodes {
+		for j := range r.nodes[k].items {
+			i := &r.nodes[k].items[j]
+			if i.Kind.Table() == trace.TableP2P && (i.Peer.Kind == Failed || i.Tag.Kind == Failed) {
+				comms[i.Ref] = true
+			}
+		}
 	}
 }

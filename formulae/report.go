@@ -13,8 +13,43 @@ type Report struct {
 	Ranks Ranks `json:"ranks"`
 	Error Error `json:"error"`
 
-	// Dropped counts events of kinds that stat mode does not keep: threads, metrics, …
-	Dropped uint64 `json:"dropped_events,omitempty"`
+	Statistics *StatReport `json:"statistics,omitempty"` // in stat mode
+}
+
+// A StatReport says what stat mode kept, and what it could not keep.
+type StatReport struct {
+	Durations DurationShares `json:"durations"`
+	WaitedNs  int64          `json:"waited_ns"` // blocked on partners: made again when events are rebuilt
+
+	// Arguments and Attributes of events, unwind distances among the former: sequences that
+	// were learned are kept.
+	Fields Share `json:"fields"`
+
+	// Guessed counts the sends and receives of constructs whose partners or tags were not
+	// learned. On their communicators receivers do not wait when events are rebuilt.
+	Guessed uint64 `json:"guessed_messages"`
+
+	// Disordered counts events that come back in an order that is made up, because the
+	// branches of their call path were not learned.
+	Disordered uint64 `json:"disordered_events"`
+
+	DroppedEvents     uint64 `json:"dropped_events"`     // leaves of what was not entered
+	DroppedAttributes uint64 `json:"dropped_attributes"` // those of leaves
+}
+
+// DurationShares says of which share of the calls and of the time (waiting left out) the
+// file has a law: one of a family that the test accepts, or the quantiles of a sample. The
+// rest has means.
+type DurationShares struct {
+	Kept    string  `json:"kept"` // mean or law
+	Fitted  OfCalls `json:"fitted"`
+	Sampled OfCalls `json:"sampled"`
+}
+
+// OfCalls is a share of the durations by number and by time.
+type OfCalls struct {
+	Calls float64 `json:"calls"`
+	Time  float64 `json:"time"`
 }
 
 // Sizes are sizes in bytes. Structure is all that is neither times nor definitions: the
@@ -25,7 +60,7 @@ type Sizes struct {
 	Structure   int64  `json:"structure_bytes"`
 	Times       int64  `json:"times_bytes"`
 	Definitions int64  `json:"definitions_bytes"`
-	Bound       *int64 `json:"bound_bytes,omitempty"` // in stat mode, computed before
+	Bound       *int64 `json:"bound_bytes,omitempty"` // in stat mode, computed before: see docs/TKF.md
 }
 
 // Ranks says how many locations there are and how many different courses of events.

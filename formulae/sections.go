@@ -10,7 +10,7 @@ import (
 )
 
 // magic begins every file; its last byte is the version of the format.
-const magic = "TKF\x02"
+const magic = "TKF\x03"
 
 // A sectionKind says what a section holds. See docs/TKF.md.
 type sectionKind uint8

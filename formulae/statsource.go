@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"sync"
 
 	"tracekit/trace"
@@ -14,35 +15,42 @@ import (
 // A statSource is a trace that is rebuilt from a file in stat mode.
 type statSource struct {
 	*source
-	nodes [][]fileNode // by location; shared by those with the same call tree
+	trees []*fileTree // by location; shared by those with the same call tree
 	times []fileTimes
 
-	once   sync.Once
-	shifts [][]shift
-	stuck  uint64
-	err    error
+	once  sync.Once
+	fixes [][]fix
+	stuck uint64
+	err   error
 }
 
 // openStatistics reads the call trees.
 func openStatistics(s *source, rest []section) (*statSource, error) {
 	locations := len(s.kept.Defs.Locations)
-	out := &statSource{source: s, nodes: make([][]fileNode, locations), times: make([]fileTimes, locations)}
-	trees := make(map[uint64][]fileNode)
+	out := &statSource{source: s, trees: make([]*fileTree, locations), times: make([]fileTimes, locations)}
+	for l := range out.trees {
+		out.trees[l] = &fileTree{}
+		s.kept.Defs.Locations[l].ClockOffsets = nil // rebuilt times are corrected already
+	}
+	var counts []uint64
+	trees := make(map[uint64]*fileTree)
 	for _, at := range rest {
 		block, err := at.load(s.file, s.name)
 		if err != nil {
 			return nil, err
 		}
 		switch {
+		case at.kind == sectionStatistics && at.owner == 0:
+			err = unpackShort(s.tables, block, &counts)
 		case at.kind == sectionStatistics:
-			var tree fileTree
-			if err = unpack(s.tables, block, &tree); err == nil {
-				err = checkTree(tree.Nodes)
-			}
-			if !tree.restore() {
+			tree := &fileTree{}
+			if err = unpackShort(s.tables, block, tree); err == nil && !tree.restore(counts) {
 				err = errDamaged
 			}
-			trees[at.owner] = tree.Nodes
+			if err == nil {
+				err = tree.check()
+			}
+			trees[at.owner] = tree
 		case at.kind == sectionEvents && at.owner < uint64(locations):
 			err = out.readTimes(int(at.owner), trees, block)
 		case at.kind != sectionEnd:
@@ -55,70 +63,31 @@ func openStatistics(s *source, rest []section) (*statSource, error) {
 	return out, nil
 }
 
-func (s *statSource) readTimes(l int, trees map[uint64][]fileNode, block []byte) error {
+func (s *statSource) readTimes(l int, trees map[uint64]*fileTree, block []byte) error {
 	id, n := binary.Uvarint(block)
-	nodes, ok := trees[id]
+	tree, ok := trees[id]
 	if n <= 0 || !ok {
 		return errDamaged
 	}
-	if err := unpack(s.tables, block[n:], &s.times[l]); err != nil {
+	if err := unpackShort(s.tables, block[n:], &s.times[l]); err != nil {
 		return err
 	}
-	items := 0
-	for i := range nodes {
-		items += len(nodes[i].Items)
-	}
-	if len(s.times[l].Means) != items {
-		return errDamaged
-	}
-	s.nodes[l] = nodes
-	s.settle(l)
-	return nil
-}
-
-// settle begins a location at its corrected time, since ranks are aligned on one clock;
-// rebuilt times need no offsets any more.
-func (s *statSource) settle(l int) {
-	location := &s.kept.Defs.Locations[l]
-	s.times[l].First = trace.CorrectOffset(location.ClockOffsets, s.times[l].First)
-	location.ClockOffsets = nil
-}
-
-// checkTree checks that nodes are a tree and that items name what there is.
-func checkTree(nodes []fileNode) error {
-	for i, n := range nodes {
-		if len(n.Items) == 0 {
-			return errDamaged
-		}
-		for _, item := range n.Items {
-			if item.Kind == trace.KindEnter && (int(item.Child) <= i || int(item.Child) >= len(nodes) || nodes[item.Child].Parent != uint32(i)) {
-				return errDamaged
-			}
-			if item.Kind != trace.KindEnter && item.Kind != 0 && item.Kind.Table() != trace.TableP2P && item.Kind.Table() != trace.TableColl {
-				return errDamaged
-			}
-			for _, b := range item.Body {
-				if int(b) >= len(n.Items) || b == 0 {
-					return errDamaged
-				}
-			}
-		}
-	}
-	return nil
+	s.trees[l] = tree
+	return s.times[l].check(tree)
 }
 
 func (s *statSource) rebuilder(l trace.LocationID) *rebuilder {
-	return newRebuilder(s.frame, l, s.nodes[l], &s.times[l])
+	return newRebuilder(s.frame, l, s.trees[l], &s.times[l], s.head.Seed)
 }
 
 // align replays all locations once, so that times are consistent across ranks.
 func (s *statSource) align(ctx context.Context) error {
 	s.once.Do(func() {
 		var all []*rebuilder
-		for l := range s.nodes {
+		for l := range s.trees {
 			all = append(all, s.rebuilder(trace.LocationID(l)))
 		}
-		s.shifts, s.stuck, s.err = consistent(ctx, s.frame, all)
+		s.fixes, s.stuck, s.err = consistent(ctx, s.frame, all, math.MaxUint64)
 	})
 	return s.err
 }
@@ -126,17 +95,16 @@ func (s *statSource) align(ctx context.Context) error {
 // Events implements trace.Source.
 func (s *statSource) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trace.Batch, error] {
 	return func(yield func(*trace.Batch, error) bool) {
-		if int(l) >= len(s.nodes) {
+		if int(l) >= len(s.trees) {
 			return
 		}
 		if err := s.align(ctx); err != nil {
 			yield(nil, err)
 			return
 		}
-		r, shifts := s.rebuilder(l), s.shifts[l]
+		r, fixes := s.rebuilder(l), s.fixes[l]
 		var b trace.Batch
 		var seq uint64
-		by := int64(0)
 		for more := true; more; {
 			if err := ctx.Err(); err != nil {
 				yield(nil, err)
@@ -148,10 +116,13 @@ func (s *statSource) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*
 				if h, more = r.next(); !more {
 					break
 				}
-				if len(shifts) > 0 && shifts[0].seq == seq {
-					by, shifts = shifts[0].by, shifts[1:]
+				if len(fixes) > 0 && fixes[0].seq == seq {
+					r.regime(h.kind)
+					r.now, fixes = fixes[0].at, fixes[1:]
+					h.time = r.now
+				} else {
+					r.tick(&h)
 				}
-				h.time += by
 				h.add(&b)
 				seq++
 			}

@@ -22,6 +22,7 @@ type compressOptions struct {
 	mode      string
 	timeError string
 	terms     int
+	durations string
 	byMemory  bool
 
 	formulae formulae.Options
@@ -43,9 +44,10 @@ func newCompress(io *streams, run func(context.Context, *streams, *compressOptio
 		Long: `Compress writes a trace as formulae and says what was learned and how large the parts are.
 
 The lossless mode (the default) keeps all event tables: structure exactly, times exactly or
-within --time-error. The stat mode keeps formulae of bounded size and mean durations, so
-that the file does not grow with the run; its bound is printed. Every command reads a .tkf
-as it reads a trace.`,
+within --time-error. The stat mode keeps formulae of bounded size and the durations' means
+or laws, so that the file does not grow with the run; its bound is printed. Waiting for
+partners is left out of durations: it comes back when the events are rebuilt. Every command
+reads a .tkf as it reads a trace.`,
 		Example: `  tracekit compress traces.otf2 -o run.tkf
   tracekit compress --time-error 1us traces.otf2 -o run.tkf
   tracekit compress --mode stat --terms 18 traces.otf2 -o run.tkf`,
@@ -65,6 +67,8 @@ as it reads a trace.`,
 	set.StringVar(&opts.mode, "mode", "lossless", "what is kept: lossless or stat")
 	set.StringVar(&opts.timeError, "time-error", "0", "largest `error` of times in lossless mode: 0, 1us, 1%")
 	set.IntVar(&opts.terms, "terms", formulae.DefaultTerms, "memory allowed to each formula, in `terms`")
+	set.StringVar(&opts.durations, "durations", "mean", "what stat mode keeps of durations: mean, or law where the most time goes")
+	set.Uint64Var(&opts.formulae.Seed, "seed", 1, "of the order in which durations are drawn from laws")
 	set.BoolVar(&opts.byMemory, "by-memory", false, "also print the learned share against the memory allowed")
 	return cmd
 }
@@ -83,6 +87,14 @@ func (o *compressOptions) validate() (err error) {
 		o.formulae.Mode = formulae.Statistics
 	default:
 		return usagef("--mode %q: want lossless or stat", o.mode)
+	}
+	switch o.durations {
+	case "mean":
+		o.formulae.Durations = formulae.Means
+	case "law":
+		o.formulae.Durations = formulae.Laws
+	default:
+		return usagef("--durations %q: want mean or law", o.durations)
 	}
 	if o.formulae.TimeError, err = formulae.ParseTimeError(o.timeError); err != nil {
 		return usageError{err}
@@ -147,21 +159,45 @@ func (doc *compressDocument) print(io *streams, output string) {
 	fmt.Fprintf(w, "  structure %s, times %s, definitions %s", formatBytes(uint64(s.Structure)),
 		formatBytes(uint64(s.Times)), formatBytes(uint64(s.Definitions)))
 	if s.Bound != nil {
-		fmt.Fprintf(w, "; bound for any length of the run %s", formatBytes(uint64(*s.Bound)))
+		fmt.Fprintf(w, "; bound for any length of a run with these formulae %s", formatBytes(uint64(*s.Bound)))
 	}
 	fmt.Fprintf(w, "\n  %s with %s\n", plural(doc.Ranks.Ranks, "location", "locations"),
 		plural(doc.Ranks.RankClasses, "different course of events", "different courses of events"))
 	if doc.Error.Time.Max > 0 {
 		fmt.Fprintf(w, "  times are off by at most %s, %s in the mean\n", formatTime(doc.Error.Time.Max), nanoseconds(doc.Error.Time.Mean))
 	}
-	if doc.Dropped > 0 {
-		fmt.Fprintf(w, "  %s of kinds that this mode does not keep\n", plural(int(doc.Dropped), "event", "events"))
-	}
+	doc.printStatistics(w)
 	if l := doc.Learned; l != nil {
 		learnedGrid(l).print(w, io.Width)
 	}
 	byMemoryGrid(doc.ByMemory).print(w, io.Width)
 	printFindings(w, "Findings", doc.Findings)
+}
+
+// printStatistics says what stat mode kept of durations and fields, and what it lost.
+func (doc *compressDocument) printStatistics(w stdio.Writer) {
+	s := doc.Statistics
+	if s == nil {
+		return
+	}
+	d := s.Durations
+	fmt.Fprintf(w, "  %s of waiting for partners left out, to be made again\n", formatTime(s.WaitedNs))
+	if s.Guessed > 0 {
+		fmt.Fprintf(w, "  %s whose partners or tags were not learned: they will be guessed\n", plural(int(s.Guessed), "message", "messages"))
+	}
+	if d.Kept == formulae.Laws.String() {
+		fmt.Fprintf(w, "  durations: fitted laws for %s of the calls and %s of the time, quantiles of samples for %s and %s, means for the rest\n",
+			formatShare(d.Fitted.Calls), formatShare(d.Fitted.Time), formatShare(d.Sampled.Calls), formatShare(d.Sampled.Time))
+	}
+	if f := s.Fields; f.Constructs > 0 {
+		fmt.Fprintf(w, "  %s of arguments and attributes, %s learned\n", plural(int(f.Constructs), "sequence", "sequences"), formatShare(f.Static))
+	}
+	if s.Disordered > 0 {
+		fmt.Fprintf(w, "  %s whose order was not learned: it will be made up\n", plural(int(s.Disordered), "event", "events"))
+	}
+	if s.DroppedEvents+s.DroppedAttributes > 0 {
+		fmt.Fprintf(w, "  not kept: %s, %s\n", plural(int(s.DroppedEvents), "event", "events"), plural(int(s.DroppedAttributes), "attribute", "attributes"))
+	}
 }
 
 func learnedGrid(l *formulae.Learned) *grid {

@@ -12,8 +12,8 @@ func newReconstruct(io *streams, run func(context.Context, *streams, *convertOpt
 	cmd.Short = "Write formulae back as a trace"
 	cmd.Long = `Reconstruct writes the trace that a .tkf file stands for, in any format that convert
 writes: of the lossless mode the very same events, of the stat mode a reconstruction with
-the recorded structure and mean durations, made consistent across ranks (a message is sent
-before it is received, collectives meet).`
+the recorded structure and durations that are means or drawn from laws; who completes a
+message or takes part in a collective waits for the partners as in the recorded run.`
 	cmd.Example = `  tracekit reconstruct run.tkf -o again
   tracekit reconstruct run.tkf -o again.prv`
 	output := cmd.Flags().StringP("output", "o", "", "`trace` to write")

@@ -1,0 +1,132 @@
+package formulae
+
+import (
+	"context"
+
+	"tracekit/engine"
+	"tracekit/trace"
+)
+
+// batch adds the events of a batch.
+func (t *callTree) batch(b *trace.Batch) {
+	var next [5]int
+	t.shapes.attrs = attrCursor{attrs: &b.Attrs}
+	for i, table := range b.Order {
+		row := next[table]
+		next[table]++
+		seq := b.First + uint64(i)
+		attrs := t.shapes.attrs.at(seq)
+		switch table {
+		case trace.TableFlow:
+			t.flow(&b.Flow, row, seq, attrs)
+		case trace.TableP2P:
+			p := &b.P2P
+			i := t.item(itemKey{kind: p.Kind[row], ref: uint32(p.Comm[row]), shape: t.shapes.id(nil, attrs)}, p.Time[row])
+			i.learn(uint64(p.Peer[row]), uint64(p.Tag[row]), p.Bytes[row], 0)
+			i.learnValues(nil, attrs)
+		case trace.TableColl:
+			c := &b.Coll
+			i := t.item(itemKey{kind: c.Kind[row], op: c.Op[row], ref: uint32(c.Comm[row]), shape: t.shapes.id(nil, attrs)}, c.Time[row])
+			i.learn(uint64(c.Root[row]), 0, c.Sent[row], c.Received[row])
+			i.learnValues(nil, attrs)
+		case trace.TableMetric:
+			next[table] = t.metric(&b.Metric, row, seq, attrs)
+		default:
+			o := &b.Other
+			args := o.Args[o.Offset[row]:o.Offset[row+1]]
+			i := t.item(itemKey{kind: o.Kind[row], shape: t.shapes.id(t.shapes.arguments(len(args)), attrs)}, o.Time[row])
+			i.learnValues(args, attrs)
+		}
+	}
+}
+
+// flow adds an enter or a leave; which node is left follows from the path, not from the
+// calling context that the event names.
+func (t *callTree) flow(f *trace.Flow, row int, seq uint64, attrs attrRows) {
+	if !f.Kind[row].Enters() {
+		t.leave(uint32(f.Region[row]), f.Time[row])
+		t.droppedAttrs += uint64(attrs.len())
+		return
+	}
+	key := itemKey{kind: trace.KindEnter, ref: uint32(f.Region[row]), site: trace.None}
+	var unwind []uint64
+	if len(f.Context) > 0 {
+		key.site = uint32(f.Context[row])
+	}
+	if key.site != trace.None {
+		t.unwind[0] = uint64(f.Unwind[row])
+		unwind = t.unwind[:]
+	}
+	key.shape = t.shapes.id(t.shapes.arguments(len(unwind)), attrs)
+	t.enter(key, seq, f.Time[row]).learnValues(unwind, attrs)
+}
+
+// metric adds the event whose values begin at a row, and returns the row after them.
+func (t *callTree) metric(m *trace.MetricValues, row int, seq uint64, attrs attrRows) int {
+	end := row
+	for end < len(m.Seq) && m.Seq[end] == seq {
+		end++
+	}
+	if end == row {
+		t.dropped++ // an event without values has no time
+		return end
+	}
+	shape := t.shapes.id(t.shapes.members(m.Type[row:end]), attrs)
+	i := t.item(itemKey{kind: trace.KindMetric, ref: uint32(m.Metric[row]), shape: shape}, m.Time[row])
+	for k := range i.counters {
+		typ := m.Type[row+k]
+		i.counters[k].add(typ, t.meters.grow(i.ref, k, typ, m.Value[row+k]))
+	}
+	i.learnValues(nil, attrs)
+	return end
+}
+
+// learn adds what an event says to the item's learners.
+func (i *treeItem) learn(peer, tag, size, got uint64) {
+	i.peer.Add(peer)
+	i.tag.Add(tag)
+	i.size.Add(size)
+	i.got.Add(got)
+}
+
+// learnValues adds arguments and then attributes to the learners of the item's fields.
+func (i *treeItem) learnValues(args []uint64, attrs attrRows) {
+	for k, v := range args {
+		i.values[k].Add(v)
+	}
+	for k := range attrs.len() {
+		i.values[len(args)+k].Add(attrs.value(k))
+	}
+}
+
+// A statistics is the stage that makes the call trees of locations.
+type statistics struct {
+	terms int
+	clock []trace.ClockMap // by location; nil: times as recorded
+	waits *releases        // nil: waiting is own time
+	laws  bool             // whether durations get laws
+}
+
+// Map makes the call tree of a location.
+func (s statistics) Map(_ context.Context, _ *trace.Defs, l trace.LocationID, batches engine.Batches) (*callTree, error) {
+	t := newCallTree(s.terms)
+	t.sampling = s.laws
+	if s.waits != nil {
+		t.waits = s.waits.cursor(l)
+	}
+	if s.clock != nil && !s.clock[l].Identity() {
+		c := s.clock[l].Cursor()
+		t.clock = &c
+	}
+	for b, err := range batches {
+		if err != nil {
+			return nil, err
+		}
+		t.batch(b)
+	}
+	t.finish()
+	if s.laws {
+		t.fitLaws()
+	}
+	return t, nil
+}

@@ -1,0 +1,147 @@
+package formulae
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"tracekit/stats/fit"
+)
+
+// Durations says what is kept of the durations in stat mode.
+type Durations uint8
+
+// What is kept of durations.
+const (
+	Means Durations = iota // the mean for each place in the program
+	Laws                   // distributions too, where the most time goes
+)
+
+// String returns what is kept as the command line has it.
+func (d Durations) String() string {
+	if d == Laws {
+		return "law"
+	}
+	return "mean"
+}
+
+// A law is the distribution of the time of a spell as its quantiles at lawLevels, in ticks.
+type law struct {
+	spell     int // number of the spell, in the order of fileTimes.Means
+	family    uint8
+	quantiles []uint64 // ascending
+	calls     uint64
+	time      uint64
+}
+
+// lawLevels are the levels of a law's quantiles, in 1/64; the ends stand for the
+// quantiles 0.001 and 0.999.
+var lawLevels = [...]uint64{0, 8, 16, 24, 32, 40, 48, 56, 60, 62, 63, 64}
+
+// levelUnit is the unit of lawLevels: so many make 1.
+const levelUnit = 64
+
+// Families of laws in a file: 0 is the sample itself, others those of lawFamilies.
+const empirical = 0
+
+// lawFamilies are the families that are tried: those that cost little.
+func lawFamilies() []fit.Family { return []fit.Family{fit.Exponential, fit.Gamma, fit.LogNormal} }
+
+// Bounds of laws.
+const (
+	sampleSize    = 256     // durations that are kept of a spell
+	leastCalls    = 50      // of a spell, for a law
+	lawsPerRank   = 12      // spells of a location that may have laws: those with the most time
+	largestLawful = 1 << 40 // ticks; spells with longer quantiles have means
+)
+
+// A reservoir is a random sample of a sequence of unknown length: each value is kept with
+// the same chance.
+type reservoir struct {
+	values []int64
+	state  uint64
+}
+
+// keep offers a duration to the sample of a spell.
+func (s *spell) keep(d uint64) {
+	if s.sample == nil {
+		s.sample = &reservoir{}
+	}
+	r := s.sample
+	if len(r.values) < sampleSize {
+		r.values = append(r.values, int64(min(d, math.MaxInt64)))
+		return
+	}
+	r.state++
+	if at := mix64(r.state) % s.count; at < sampleSize {
+		r.values[at] = int64(min(d, math.MaxInt64))
+	}
+}
+
+// mix64 hashes a number such that all bits depend on all (the finaliser of SplitMix64).
+func mix64(x uint64) uint64 {
+	x += 0x9E3779B97F4A7C15
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
+// fitLaws finds the laws of the spells that take the most time, and lets the samples go.
+func (t *callTree) fitLaws() {
+	type candidate struct {
+		*spell
+		number int
+	}
+	var all []candidate
+	number := 0
+	for _, n := range t.nodes {
+		for _, i := range n.items {
+			for r := range regimesOf(i.kind) {
+				if s := &i.spells[r]; s.count >= leastCalls {
+					all = append(all, candidate{s, number})
+				}
+				number++
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.time, a.time) })
+	all = all[:min(len(all), lawsPerRank)]
+	slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(a.number, b.number) })
+	for _, c := range all {
+		if l, ok := lawOf(c.sample.values); ok {
+			l.spell, l.calls, l.time = c.number, c.count, c.time
+			t.laws = append(t.laws, l)
+		}
+	}
+	for _, n := range t.nodes {
+		for _, i := range n.items {
+			for r := range i.spells {
+				i.spells[r].sample = nil
+			}
+		}
+	}
+}
+
+// lawOf returns the law that fits a sample best, or the sample's own quantiles if the test
+// accepts none. Durations that are all the same have no law.
+func lawOf(values []int64) (law, bool) {
+	s := &fit.Sample{}
+	for _, v := range values {
+		s.Add(v)
+	}
+	if s.Min() == s.Max() || s.Max() > largestLawful {
+		return law{}, false
+	}
+	l := law{family: empirical}
+	quantile := s.Quantile
+	if r := fit.Fit(s, fit.Options{Paper: true, Families: lawFamilies()}); r.Chosen >= 0 {
+		m := r.Models[r.Chosen]
+		l.family = uint8(1 + slices.Index(lawFamilies(), m.Family))
+		quantile = m.Quantile
+	}
+	for _, level := range lawLevels {
+		q := min(max(float64(level)/levelUnit, 0.001), 0.999)
+		l.quantiles = append(l.quantiles, uint64(min(max(quantile(q), 0), largestLawful)))
+	}
+	return l, true
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# quality.sh prints the rows of the quality factors in docs/FORMULAE.md: each program is run
+# twice, the first run is compressed in stat mode with means and with laws, and the rebuilt
+# events and the second run are compared with the first. Generated programs are always in
+# the table; pairs of archives may be named in addition:
+#
+#   scripts/quality.sh [RUN1/traces.otf2 RUN2/traces.otf2]...
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+go build -o "$work/tracekit" ./cmd/tracekit
+
+for program in halo sweep masterworker; do
+  for seed in 1 2; do
+    "$work/tracekit" generate "$program" --ranks 16 --iterations 200 --seed $seed -o "$work/$program-$seed" > /dev/null
+  done
+  set -- "$@" "$work/$program-1/traces.otf2" "$work/$program-2/traces.otf2"
+done
+
+# number KEY prints the number that follows a key on a line of the JSON document read.
+number() { sed -n 's/.*"'"$1"'": *\([-0-9.e+]*\).*/\1/p' | head -1; }
+factor() { printf '%.2f' "$(number "$1")"; }
+milliseconds() { awk -v ns="$(number "$1")" 'BEGIN { printf "%.5g ms", ns / 1e6 }'; }
+
+echo "| trace | durations | .tkf | length | rebuilt | records paired | missing | position factor | block factor |"
+echo "|---|---|--:|--:|--:|--:|--:|--:|--:|"
+while [ $# -gt 1 ]; do
+  for durations in mean law; do
+    "$work/tracekit" compress --quiet --force --mode stat --durations $durations "$1" -o "$work/x.tkf" > /dev/null
+    "$work/tracekit" compare --quiet --json "$1" "$work/x.tkf" --repeat "$2" > "$work/doc.json"
+    durations_of=$(grep -A3 '"trace.duration_ns"' "$work/doc.json")
+    echo "| $(basename "$(dirname "$1")") | $durations | $(stat -c %s "$work/x.tkf") | $(milliseconds a <<< "$durations_of") | $(milliseconds b <<< "$durations_of")" \
+      "| $(number paired < "$work/doc.json") | $(number only_a < "$work/doc.json")" \
+      "| $(factor position_factor < "$work/doc.json") | $(factor block_factor < "$work/doc.json") |"
+  done
+  shift 2
+done
