@@ -172,6 +172,9 @@ func ReadProfile(r io.Reader) (Profile, error) {
 	if p.Schema != profileSchema {
 		return Profile{}, fmt.Errorf("fit: schema %q is not %q", p.Schema, profileSchema)
 	}
+	if !(p.Quantile > 0 && p.Quantile <= 1) {
+		return Profile{}, fmt.Errorf("fit: the profile's quantile is %v", p.Quantile)
+	}
 	for j, e := range p.Entries {
 		if e.Bytes < 0 || e.Processes < 0 || e.TMin < 0 || e.TMax < e.TMin {
 			return Profile{}, fmt.Errorf("fit: entry %d of the profile is not sound", j)

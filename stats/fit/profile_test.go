@@ -117,10 +117,11 @@ func TestProfileEncodes(t *testing.T) {
 func TestBadProfiles(t *testing.T) {
 	for _, text := range []string{
 		"", "[]", `{"schema":"other"}`,
-		`{"schema":"tracekit.profile/1","entries":[{"operation":"A","bytes":-1}]}`,
-		`{"schema":"tracekit.profile/1","entries":[{"operation":"A","t_min_ns":5,"t_max_ns":4}]}`,
-		`{"schema":"tracekit.profile/1","entries":[{"operation":"B"},{"operation":"A"}]}`,
-		`{"schema":"tracekit.profile/1","entries":[{"operation":"A"},{"operation":"A"}]}`,
+		`{"schema":"tracekit.profile/1"}`, `{"schema":"tracekit.profile/1","quantile":1e308}`,
+		`{"schema":"tracekit.profile/1","quantile":0.99,"entries":[{"operation":"A","bytes":-1}]}`,
+		`{"schema":"tracekit.profile/1","quantile":0.99,"entries":[{"operation":"A","t_min_ns":5,"t_max_ns":4}]}`,
+		`{"schema":"tracekit.profile/1","quantile":0.99,"entries":[{"operation":"B"},{"operation":"A"}]}`,
+		`{"schema":"tracekit.profile/1","quantile":0.99,"entries":[{"operation":"A"},{"operation":"A"}]}`,
 	} {
 		if p, err := ReadProfile(strings.NewReader(text)); err == nil {
 			t.Errorf("%q was read as %+v", text, p)
