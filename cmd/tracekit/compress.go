@@ -103,7 +103,7 @@ func (o *compressOptions) validate() (err error) {
 		return usagef("--terms %d: want 1 to %d", o.terms, 1<<16)
 	}
 	if o.mode == "stat" && o.timeError != "0" {
-		return usagef("--time-error is for the lossless mode; the stat mode keeps mean durations")
+		return usagef("--time-error is for the lossless mode; the stat mode keeps no single times")
 	}
 	o.formulae.Terms, o.formulae.Jobs, o.formulae.Learn = o.terms, o.jobs, true
 	return checkFile(o.output, o.force)
