@@ -116,7 +116,7 @@ func openParquet(name string, schema *arrow.Schema) (*parquetFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	alloc := newBounded(8<<20 + maxExpansion*info.Size())
+	alloc := newBounded(64<<20 + maxExpansion*info.Size())
 	in, err := file.OpenParquetFile(name, false, file.WithReadProps(parquet.NewReaderProperties(alloc)))
 	if err != nil {
 		return nil, err
