@@ -12,7 +12,7 @@ type ClockMode string
 
 // The clock modes.
 const (
-	ClockAuto    ClockMode = "auto"    // raw or offsets, whichever has fewer violations; the logical clock if any are left
+	ClockAuto    ClockMode = "auto"    // raw or offsets, whichever has fewer violations; the logical clock if any are left, unless the times are rebuilt
 	ClockNone    ClockMode = "none"    // times as recorded
 	ClockOffsets ClockMode = "offsets" // measured offsets
 	ClockCLC     ClockMode = "clc"     // the logical clock on times as recorded
@@ -89,10 +89,13 @@ func (c *clockwork) report(base, after census) {
 		fmt.Sprintf("%d messages, %d collectives; %d are left", base.messages, base.collectives, after.total()))
 }
 
-// repair runs the logical clock if it is wanted and needed, and returns what is left.
+// repair runs the logical clock if it is wanted and needed, and returns what is left. Times
+// rebuilt from statistics are no clock's: where they run backwards a partner was guessed
+// wrongly, and moving all that follows would make it worse.
 func (c *clockwork) repair(ctx context.Context, base census) (census, error) {
 	t := c.trace
-	if base.total() == 0 || !c.opts.Clock.auto() && c.opts.Clock != ClockCLC {
+	wanted := c.opts.Clock == ClockCLC || c.opts.Clock.auto() && !t.Source.Info().Reconstructed()
+	if base.total() == 0 || !wanted {
 		return base, nil
 	}
 	clock := &logicalClock{trace: t, parts: c.parts, maps: t.Clock.Maps, latency: c.opts.MinLatency}

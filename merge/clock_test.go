@@ -153,3 +153,18 @@ func TestClockModes(t *testing.T) {
 		}
 	}
 }
+
+// TestRebuiltTimesAreNotRepaired: where the times are rebuilt from statistics, the logical
+// clock runs only if it is asked for; what runs backwards is counted all the same.
+func TestRebuiltTimesAreNotRepaired(t *testing.T) {
+	plant := samples.Plant{Skew: 100_000, Offsets: samples.OffsetsNone}
+	m, _ := generate(t, samples.Options{Program: "halo", Ranks: 6, Iterations: 20, Seed: 4, Plant: plant})
+	m.About.Properties = map[string]string{trace.PropertyReconstructed: "true"}
+	for mode, want := range map[merge.ClockMode]trace.ClockMethod{
+		merge.ClockAuto: trace.ClockNone, merge.ClockCLC: trace.ClockCLC} {
+		clock := merged(t, m, merge.Options{Clock: mode}).Clock
+		if clock.Method != want || clock.Messages.Raw == 0 {
+			t.Errorf("%s: %+v", mode, clock)
+		}
+	}
+}
