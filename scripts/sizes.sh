@@ -2,7 +2,7 @@
 # sizes.sh [ARCHIVE...]: sizes of OTF2 archives as .tkf files (lossless, exact times) beside
 # those that xz -9e and zstd -19 --long reach, in bytes. For each archive the better of tar
 # and of all files one after the other counts. Without arguments: the samples.
-# Needs xz, zstd and, to build tracekit, Go; or TRACEKIT=PATH of a built one.
+# Needs GNU tar, xz, zstd and, to build tracekit, Go; or TRACEKIT=PATH of a built one.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 tmp=$(mktemp -d)
@@ -17,7 +17,7 @@ printf '%-24s %10s %10s %10s %10s %8s %8s\n' archive raw xz zstd tkf xz/tkf zstd
 for archive in "$@"; do
 	dir=$archive
 	[ -d "$dir" ] || dir=$(dirname "$dir")
-	(cd "$dir" && tar cf "$tmp/a.tar" *.otf2 *.def traces && cat *.otf2 *.def traces/* >"$tmp/a.cat")
+	(cd "$dir" && tar --sort=name -cf "$tmp/a.tar" *.otf2 *.def traces && cat *.otf2 *.def traces/* >"$tmp/a.cat")
 	raw=$(wc -c <"$tmp/a.cat")
 	xz=$(smaller "$(xz -9e -c "$tmp/a.tar" | wc -c)" "$(xz -9e -c "$tmp/a.cat" | wc -c)")
 	zstd=$(smaller "$(zstd -q -19 --long -c "$tmp/a.tar" | wc -c)" "$(zstd -q -19 --long -c "$tmp/a.cat" | wc -c)")
