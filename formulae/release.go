@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -13,14 +14,14 @@ import (
 type releases struct {
 	mu    sync.Mutex // the tables of a pool are for one goroutine at a time
 	trace *trace.Trace
-	until []*trace.Table[int64] // by location and call; never: it waits for nobody
+	until []*spill.Table[int64] // by location and call; never: it waits for nobody
 }
 
 // findReleases looks at all matched messages and collectives.
 func findReleases(ctx context.Context, t *trace.Trace, f *frame) (*releases, error) {
 	r := &releases{trace: t}
 	for _, calls := range t.Calls {
-		until := trace.NewTable[int64](t.Pool)
+		until := spill.NewTable[int64](t.Store)
 		for range calls.Len() {
 			*until.Next() = never
 		}
@@ -32,7 +33,7 @@ func findReleases(ctx context.Context, t *trace.Trace, f *frame) (*releases, err
 	if err := r.collectives(ctx, f); err != nil {
 		return nil, err
 	}
-	return r, t.Pool.Err()
+	return r, t.Store.Err()
 }
 
 // callsPerWindow is about how many calls are looked at before all locations have advanced

@@ -43,7 +43,7 @@ func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, erro
 	if err != nil {
 		return nil, err
 	}
-	defer t.Pool.Close()
+	defer t.Store.Close()
 	trees, err := c.trees(ctx, t)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (c *compressor) trees(ctx context.Context, t *trace.Trace) ([]*callTree, er
 			return stage.Map(ctx, c.src.Defs(), l, b)
 		})
 	if err == nil {
-		err = t.Pool.Err()
+		err = t.Store.Err()
 	}
 	return trees, err
 }

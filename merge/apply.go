@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -29,7 +30,7 @@ func apply(ctx context.Context, t *trace.Trace, scanned []*located) error {
 
 // claim notes collectives in the calls that begin and complete their parts: of several in
 // one call the first.
-func claim(calls *trace.Table[trace.Call], parts *trace.Table[part]) {
+func claim(calls *spill.Table[trace.Call], parts *spill.Table[part]) {
 	for i := range parts.Len() {
 		p := parts.At(i)
 		if p.collective == trace.None {

@@ -43,7 +43,7 @@ func benchmarkMerge(b *testing.B, src trace.Source, opts merge.Options) {
 			b.Fatal(err)
 		}
 		events += t.Coverage.EventsRead
-		t.Pool.Close()
+		t.Store.Close()
 	}
 	b.ReportMetric(float64(events)/b.Elapsed().Seconds()/1e6, "Mevents/s")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -21,7 +22,7 @@ const (
 // A clockwork corrects the clocks of a trace.
 type clockwork struct {
 	trace    *trace.Trace
-	parts    []*trace.Table[part]
+	parts    []*spill.Table[part]
 	ledger   *trace.Ledger
 	opts     Options
 	measured []trace.ClockMap // by location: what the measured offsets make

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -13,7 +14,7 @@ import (
 type collector struct {
 	trace    *trace.Trace
 	resolver *resolver
-	parts    []*trace.Table[part] // by location
+	parts    []*spill.Table[part] // by location
 	ledger   *trace.Ledger
 	clocks   *clockwork // counts what runs backwards
 }

@@ -23,7 +23,7 @@ location 1 rank=1
 	if err != nil {
 		panic(err)
 	}
-	defer t.Pool.Close()
+	defer t.Store.Close()
 	r := t.Recvs[1].At(0)
 	s := t.Sends[r.SendLoc].At(int(r.Send))
 	waited := t.Calls[r.SendLoc].At(int(s.Call)).Enter - t.Calls[1].At(int(r.Call)).Enter

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -195,7 +196,7 @@ func (c *logicalClock) happen(domain int, at point, t int64) {
 }
 
 // setRow appends a value as the given row; rows that are passed over have none.
-func setRow(t *trace.Table[int64], row uint32, value int64) {
+func setRow(t *spill.Table[int64], row uint32, value int64) {
 	for t.Len() < int(row) {
 		t.Append(math.MinInt64)
 	}

@@ -38,7 +38,7 @@ func FuzzMerge(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer tr.Pool.Close()
+			defer tr.Store.Close()
 			if err := tr.Check(); err != nil {
 				t.Fatal(err)
 			}

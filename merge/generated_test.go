@@ -34,7 +34,7 @@ func merged(t testing.TB, src trace.Source, o merge.Options) *trace.Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { tr.Pool.Close() })
+	t.Cleanup(func() { tr.Store.Close() })
 	if err := tr.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestSameResultForAnyJobsAndMemory(t *testing.T) {
 func TestOnePageOfMemory(t *testing.T) {
 	m, _ := generate(t, samples.Options{Program: "halo", Ranks: 2, Iterations: 600, Seed: 5})
 	tr := merged(t, m, merge.Options{Memory: 1})
-	if tr.Pool.Spilled() == 0 {
+	if tr.Store.Spilled() == 0 {
 		t.Error("nothing was spilled")
 	}
 	if got, want := list(tr), list(merged(t, m, merge.Options{})); got != want {

@@ -53,7 +53,7 @@ func golden(t *testing.T, file string) {
 			t.Errorf("the merged trace is not sound: %v", err)
 		}
 		listed := list(merged)
-		merged.Pool.Close()
+		merged.Store.Close()
 		if got != "" && got != listed {
 			t.Errorf("result depends on the number of jobs:\n%s\n%s", got, listed)
 		}

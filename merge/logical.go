@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -18,17 +19,17 @@ import (
 // can leave violations; the next one starts from its result.
 type logicalClock struct {
 	trace   *trace.Trace
-	parts   []*trace.Table[part]
+	parts   []*spill.Table[part]
 	maps    []trace.ClockMap // by location: the measured offsets if they are used, and the knots so far
 	domains [][]trace.LocationID
 	latency int64
 
 	// Of the pass that is going on:
 	fade    int64                 // ticks in which the shift becomes one tick smaller
-	sent    []*trace.Table[int64] // by location: when each send happens
-	recvd   []*trace.Table[int64] // by location: when each receive happens
-	ends    []*trace.Table[int64] // by domain: when its points of collectives happen, in order of walking
-	meets   *trace.Table[meeting] // by collective
+	sent    []*spill.Table[int64] // by location: when each send happens
+	recvd   []*spill.Table[int64] // by location: when each receive happens
+	ends    []*spill.Table[int64] // by domain: when its points of collectives happen, in order of walking
+	meets   *spill.Table[meeting] // by collective
 	entered map[uint32]int64      // by member of a scan: when it enters
 	ready   []int                 // domains that may go on
 	queues  map[uint32][]int      // by collective: domains that wait for it
@@ -89,7 +90,7 @@ func (c *logicalClock) maxShift() (largest int64) {
 
 // release lets the tables of a pass go.
 func (c *logicalClock) release() {
-	for _, tables := range [][]*trace.Table[int64]{c.sent, c.recvd, c.ends} {
+	for _, tables := range [][]*spill.Table[int64]{c.sent, c.recvd, c.ends} {
 		for _, t := range tables {
 			t.Release()
 		}
@@ -105,15 +106,15 @@ func (c *logicalClock) begin() {
 	t := c.trace
 	c.release()
 	for range t.Calls {
-		c.sent = append(c.sent, trace.NewTable[int64](t.Pool))
-		c.recvd = append(c.recvd, trace.NewTable[int64](t.Pool))
+		c.sent = append(c.sent, spill.NewTable[int64](t.Store))
+		c.recvd = append(c.recvd, spill.NewTable[int64](t.Store))
 	}
 	for range c.domains {
-		c.ends = append(c.ends, trace.NewTable[int64](t.Pool))
+		c.ends = append(c.ends, spill.NewTable[int64](t.Store))
 	}
 	c.queues, c.heirs = make(map[uint32][]int), make([][]int, len(t.Calls))
 	c.entered = make(map[uint32]int64)
-	c.meets = trace.NewTable[meeting](t.Pool)
+	c.meets = spill.NewTable[meeting](t.Store)
 	for i := range t.Collectives.Len() {
 		row := t.Collectives.At(i)
 		m := meeting{enter: math.MinInt64, leave: math.MaxInt64}

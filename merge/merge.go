@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tracekit/engine"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -23,7 +24,7 @@ type Options struct {
 const DefaultMemory = 128 << 20
 
 // Merge decodes a source once and reconciles its locations. The trace holds tables that
-// lie in its Pool, which the caller closes. An error means that the source could not be
+// lie in its Store, which the caller closes. An error means that the source could not be
 // read, that temporary files could not be written, that ctx was cancelled, or that there
 // is no such clock mode; whatever is wrong with the data stands in the trace's findings.
 func Merge(ctx context.Context, src trace.Source, opts Options) (*trace.Trace, error) {
@@ -35,7 +36,7 @@ func Merge(ctx context.Context, src trace.Source, opts Options) (*trace.Trace, e
 	if opts.Memory < 1 {
 		opts.Memory = DefaultMemory
 	}
-	pool := trace.NewPool(opts.Memory, opts.TempDir)
+	pool := spill.NewStore(opts.Memory, opts.TempDir)
 	t, err := merge(ctx, src, pool, opts)
 	if err == nil {
 		err = pool.Err()
@@ -47,7 +48,7 @@ func Merge(ctx context.Context, src trace.Source, opts Options) (*trace.Trace, e
 	return t, nil
 }
 
-func merge(ctx context.Context, src trace.Source, pool *trace.Pool, opts Options) (*trace.Trace, error) {
+func merge(ctx context.Context, src trace.Source, pool *spill.Store, opts Options) (*trace.Trace, error) {
 	f := newFacts(src.Defs())
 	scanned, err := scan(ctx, src, f, pool, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress})
 	if err != nil {

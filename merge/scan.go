@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tracekit/engine"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -17,12 +18,12 @@ const MaxDepth = 1 << 14
 type located struct {
 	tree      *trace.CallTree
 	paths     []trace.PathID // of tree's nodes in the common tree
-	calls     *trace.Table[trace.Call]
-	sends     *trace.Table[trace.Send]
-	recvs     *trace.Table[trace.Recv]
-	parts     *trace.Table[part]
-	late      *trace.Table[lateValue]
-	lateParts *trace.Table[latePart]
+	calls     *spill.Table[trace.Call]
+	sends     *spill.Table[trace.Send]
+	recvs     *spill.Table[trace.Recv]
+	parts     *spill.Table[part]
+	late      *spill.Table[lateValue]
+	lateParts *spill.Table[latePart]
 	span      trace.Span
 	skipped   uint64 // events that could not be used
 	disorder  bool   // receives complete in another order than they were posted in
@@ -104,7 +105,7 @@ func newFacts(d *trace.Defs) *facts {
 }
 
 // scan decodes all locations once.
-func scan(ctx context.Context, src trace.Source, f *facts, pool *trace.Pool, opts engine.Options) ([]*located, error) {
+func scan(ctx context.Context, src trace.Source, f *facts, pool *spill.Store, opts engine.Options) ([]*located, error) {
 	return engine.Each(ctx, src, opts, func(_ context.Context, l trace.LocationID, batches engine.Batches) (*located, error) {
 		s := newScanner(f, l, pool)
 		for b, err := range batches {
@@ -118,15 +119,15 @@ func scan(ctx context.Context, src trace.Source, f *facts, pool *trace.Pool, opt
 	})
 }
 
-func newScanner(f *facts, l trace.LocationID, pool *trace.Pool) *scanner {
+func newScanner(f *facts, l trace.LocationID, pool *spill.Store) *scanner {
 	return &scanner{facts: f, location: l, rank: f.resolver.ranks[l], open: -1, firsts: make(map[trace.Code]uint64), out: &located{
 		tree:      trace.NewCallTree(),
-		calls:     trace.NewTable[trace.Call](pool),
-		sends:     trace.NewTable[trace.Send](pool),
-		recvs:     trace.NewTable[trace.Recv](pool),
-		parts:     trace.NewTable[part](pool),
-		late:      trace.NewTable[lateValue](pool),
-		lateParts: trace.NewTable[latePart](pool),
+		calls:     spill.NewTable[trace.Call](pool),
+		sends:     spill.NewTable[trace.Send](pool),
+		recvs:     spill.NewTable[trace.Recv](pool),
+		parts:     spill.NewTable[part](pool),
+		late:      spill.NewTable[lateValue](pool),
+		lateParts: spill.NewTable[latePart](pool),
 	}}
 }
 

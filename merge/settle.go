@@ -1,17 +1,20 @@
 package merge
 
-import "tracekit/trace"
+import (
+	"tracekit/spill"
+	"tracekit/trace"
+)
 
 // settle makes one trace of the scanned locations: late completions are filled in, and
 // the call trees become one, in order of locations. The calls' paths are changed later,
 // together with their times.
-func settle(src trace.Source, f *facts, pool *trace.Pool, scanned []*located) *trace.Trace {
+func settle(src trace.Source, f *facts, pool *spill.Store, scanned []*located) *trace.Trace {
 	d := src.Defs()
 	t := &trace.Trace{
-		Source: src, Defs: d, Tree: trace.NewCallTree(), Pool: pool,
+		Source: src, Defs: d, Tree: trace.NewCallTree(), Store: pool,
 		World: d.World(), Rank: f.resolver.ranks,
-		Collectives: trace.NewTable[trace.Collective](pool),
-		Members:     trace.NewTable[trace.Member](pool),
+		Collectives: spill.NewTable[trace.Collective](pool),
+		Members:     spill.NewTable[trace.Member](pool),
 	}
 	for _, l := range scanned {
 		l.paths = t.Tree.Merge(l.tree)

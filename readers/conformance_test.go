@@ -114,7 +114,7 @@ func newView(t *testing.T, src trace.Source) view {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Pool.Close()
+	defer m.Store.Close()
 	a, err := stats.Analyze(t.Context(), m, stats.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package reconstruct
 
 import (
+	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -9,7 +10,7 @@ import (
 // under the diagram's lock.
 type callRows struct {
 	d     *diagram
-	calls *trace.Table[trace.Call]
+	calls *spill.Table[trace.Call]
 	waits *stats.WaitTable
 	chunk []callRow
 	at    int // of chunk: the next row

@@ -60,7 +60,7 @@ func Diagram(ctx context.Context, t *trace.Trace, waits stats.CallWaits, o Diagr
 		d.ground(trace.LocationID(l))
 	}
 	d.join()
-	return d.timeline, t.Pool.Err()
+	return d.timeline, t.Store.Err()
 }
 
 // A diagram is being made. Times in it are ns after the first event of the trace.

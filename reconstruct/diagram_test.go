@@ -49,7 +49,7 @@ func merged(t testing.TB, src trace.Source, clock merge.ClockMode) *trace.Trace 
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { tr.Pool.Close() })
+	t.Cleanup(func() { tr.Store.Close() })
 	return tr
 }
 

@@ -1,6 +1,6 @@
 package stats
 
-import "tracekit/trace"
+import "tracekit/spill"
 
 // Schema names the JSON document that an Analysis is.
 const Schema = "tracekit.analysis/1"
@@ -34,7 +34,7 @@ type Analysis struct {
 
 	// Waits says, by location and call, how long the call waits and for whom: the rows of
 	// Waits[l] are those of Trace.Calls[l], of the whole run, times in ticks. They lie in
-	// the trace's Pool.
+	// the trace's Store.
 	Waits CallWaits `json:"-"`
 }
 
@@ -320,8 +320,8 @@ type CriticalPath struct {
 	Regions  []CriticalRow `json:"regions"`
 
 	// Segments is the path of the whole run itself, from its end to its begin. It lies in
-	// the trace's Pool.
-	Segments *trace.Table[CriticalSegment] `json:"-"`
+	// the trace's Store.
+	Segments *spill.Table[CriticalSegment] `json:"-"`
 }
 
 // A CriticalRow is the path's time in one operation of one source line, or in one region

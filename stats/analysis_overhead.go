@@ -1,8 +1,8 @@
 package stats
 
 import (
+	"tracekit/spill"
 	"tracekit/stats/fit"
-	"tracekit/trace"
 )
 
 // Overhead holds the necessary time and the overhead of MPI calls of DEFINITIONS 1.1.
@@ -23,8 +23,8 @@ type Overhead struct {
 	OverheadNs int64          `json:"overhead_ns"`
 
 	// ByRank holds the overhead of each line on each location that has some, in order of
-	// locations; rows of one line and rank are to be added. It lies in the trace's Pool.
-	ByRank *trace.Table[RankOverhead] `json:"-"`
+	// locations; rows of one line and rank are to be added. It lies in the trace's Store.
+	ByRank *spill.Table[RankOverhead] `json:"-"`
 }
 
 // ProfileInfo says where a profile was learned.

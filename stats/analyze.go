@@ -62,7 +62,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 		return nil, err
 	}
 	a.Findings = findings(t, a.Efficiency, p.stuck)
-	return a, t.Pool.Err()
+	return a, t.Store.Err()
 }
 
 // overhead adds the overhead of MPI calls, if it is asked for, and the sum of everything

@@ -20,7 +20,7 @@ func BenchmarkAnalyze(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			defer tr.Pool.Close()
+			defer tr.Store.Close()
 			for b.Loop() {
 				if _, err := stats.Analyze(context.Background(), tr, stats.Options{Jobs: 1}); err != nil {
 					b.Fatal(err)

@@ -10,7 +10,7 @@ import (
 type CallWaits []*WaitTable
 
 // Waits finds how long each call waits and for whom, without summing it up. The tables
-// lie in the trace's pool.
+// lie in the trace's store.
 func Waits(ctx context.Context, t *trace.Trace) (CallWaits, error) {
 	s, err := newScope(t, Options{})
 	if err != nil {
@@ -21,7 +21,7 @@ func Waits(ctx context.Context, t *trace.Trace) (CallWaits, error) {
 		return nil, err
 	}
 	w.releaseSizes()
-	return w.calls, t.Pool.Err()
+	return w.calls, t.Store.Err()
 }
 
 // Run returns the corrected times of the first and the last event of any location, 0 and

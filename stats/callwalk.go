@@ -3,6 +3,7 @@ package stats
 import (
 	"context"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -12,9 +13,9 @@ import (
 //	at is call next, 0 ≤ next ≤ length
 type callWalk struct {
 	l      trace.LocationID
-	rows   *trace.Table[trace.Call]
-	sends  *trace.Table[trace.Send]
-	recvs  *trace.Table[trace.Recv]
+	rows   *spill.Table[trace.Call]
+	sends  *spill.Table[trace.Send]
+	recvs  *spill.Table[trace.Recv]
 	next   int
 	at     trace.Call
 	length int

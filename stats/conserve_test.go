@@ -17,7 +17,7 @@ func analyzed(t testing.TB, src trace.Source, clock merge.ClockMode, opts stats.
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { tr.Pool.Close() })
+	t.Cleanup(func() { tr.Store.Close() })
 	a, err := stats.Analyze(context.Background(), tr, opts)
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sort"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -24,8 +25,8 @@ type criticalPath struct {
 	at    trace.LocationID
 	now   int64
 
-	pieces   []*trace.Table[pathPiece]     // by location, the last first
-	segments *trace.Table[CriticalSegment] // all, the last first
+	pieces   []*spill.Table[pathPiece]     // by location, the last first
+	segments *spill.Table[CriticalSegment] // all, the last first
 	open     CriticalSegment               // in ticks: not yet in segments
 	missing  int64                         // ticks before the first event of the path
 	outside  int64                         // ticks on locations that are not selected
@@ -33,10 +34,10 @@ type criticalPath struct {
 
 func newCriticalPath(t *trace.Trace, s *scope, waits CallWaits) *criticalPath {
 	c := &criticalPath{t: t, waits: waits, scope: s, begun: make([]bool, len(t.Calls)),
-		segments: trace.NewTable[CriticalSegment](t.Pool)}
+		segments: spill.NewTable[CriticalSegment](t.Store)}
 	for _, calls := range t.Calls {
 		c.bound = append(c.bound, calls.Len())
-		c.pieces = append(c.pieces, trace.NewTable[pathPiece](t.Pool))
+		c.pieces = append(c.pieces, spill.NewTable[pathPiece](t.Store))
 	}
 	return c
 }

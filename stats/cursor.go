@@ -3,7 +3,7 @@ package stats
 import (
 	"sync"
 
-	"tracekit/trace"
+	"tracekit/spill"
 )
 
 // A cursor reads rows of a table one after the other, forwards or backwards. Tables may be
@@ -13,7 +13,7 @@ import (
 //	rows are rows first … first+len(rows)-1 of the table, of which left are not read yet
 type cursor[T any] struct {
 	lock      *sync.Mutex
-	table     *trace.Table[T]
+	table     *spill.Table[T]
 	rows      []T
 	first     int
 	left      int
@@ -22,11 +22,11 @@ type cursor[T any] struct {
 
 const cursorRows = 1024
 
-func forwards[T any](lock *sync.Mutex, table *trace.Table[T]) *cursor[T] {
+func forwards[T any](lock *sync.Mutex, table *spill.Table[T]) *cursor[T] {
 	return &cursor[T]{lock: lock, table: table}
 }
 
-func backwards[T any](lock *sync.Mutex, table *trace.Table[T]) *cursor[T] {
+func backwards[T any](lock *sync.Mutex, table *spill.Table[T]) *cursor[T] {
 	return &cursor[T]{lock: lock, table: table, backwards: true, first: table.Len()}
 }
 
@@ -65,7 +65,7 @@ func (c *cursor[T]) fill() bool {
 // the lock.
 type exchange[T any] struct {
 	lock  *sync.Mutex
-	table *trace.Table[T]
+	table *spill.Table[T]
 	rows  []T
 	first int // of rows in the table
 	at    int // of rows: the next one

@@ -177,7 +177,7 @@ func FuzzAnalyze(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer tr.Pool.Close()
+		defer tr.Store.Close()
 		a, err := stats.Analyze(context.Background(), tr, stats.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -28,7 +28,7 @@ location 1 rank1 rank=1
 		fmt.Println(err)
 		return
 	}
-	defer t.Pool.Close()
+	defer t.Store.Close()
 	a, err := stats.Analyze(context.Background(), t, stats.Options{})
 	if err != nil {
 		fmt.Println(err)

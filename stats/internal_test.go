@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -112,10 +113,10 @@ func TestLongest(t *testing.T) {
 
 func TestCursor(t *testing.T) {
 	for _, n := range []int{0, 1, cursorRows - 1, cursorRows, cursorRows + 1, 5*cursorRows + 7} {
-		pool := trace.NewPool(1<<20, t.TempDir())
+		pool := spill.NewStore(1<<20, t.TempDir())
 		defer pool.Close()
 		lock := new(sync.Mutex)
-		table := trace.NewTable[int64](pool)
+		table := spill.NewTable[int64](pool)
 		for i := range n {
 			table.Append(int64(-i))
 		}

@@ -51,7 +51,7 @@ func Measure(ctx context.Context, t *trace.Trace, opts Options, m MeasureOptions
 		return nil, err
 	}
 	w.releaseSizes()
-	return &Measurement{Samples: o.named(), Order: inOrder(o.order)}, t.Pool.Err()
+	return &Measurement{Samples: o.named(), Order: inOrder(o.order)}, t.Store.Err()
 }
 
 // inOrder sorts calls by their begin, those that tie by location.

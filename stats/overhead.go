@@ -3,6 +3,7 @@ package stats
 import (
 	"context"
 
+	"tracekit/spill"
 	"tracekit/stats/fit"
 	"tracekit/trace"
 )
@@ -46,7 +47,7 @@ type overheads struct {
 	limits  map[commKey]limit
 
 	paths  []overheadSum // by call path
-	byRank *trace.Table[pathOnRank]
+	byRank *spill.Table[pathOnRank]
 }
 
 // An overheadSum adds up the calls of one call path.
@@ -75,7 +76,7 @@ func newOverheads(w *waiting, opts OverheadOptions) *overheads {
 		samples: make(map[commKey]*fit.Sample), order: make(map[fit.Key][]timedCall), limits: make(map[commKey]limit), index: make(map[fit.Key]int),
 		sampled: make([]memo[*fit.Sample], len(w.t.Tree.Nodes)), limited: make([]memo[limit], len(w.t.Tree.Nodes)),
 		paths:  make([]overheadSum, len(w.t.Tree.Nodes)),
-		byRank: trace.NewTable[pathOnRank](w.t.Pool)}
+		byRank: spill.NewTable[pathOnRank](w.t.Store)}
 	tick := int64((nsPerSecond-1)/o.rate.resolution) + 1
 	o.opts.Fit.Resolution = max(o.opts.Fit.Resolution, tick)
 	for _, f := range w.t.Defs.MPIFunctions() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"tracekit/spill"
 	"tracekit/stats/fit"
 	"tracekit/trace"
 )
@@ -31,7 +32,7 @@ func (o *overheads) charge(ctx context.Context) error {
 type charger struct {
 	*overheads
 	l     trace.LocationID
-	sends *trace.Table[trace.Send]
+	sends *spill.Table[trace.Send]
 	done  inFlight     // the matched ones
 	found []messageEnd // of the present call
 	sums  map[trace.PathID]int64

@@ -30,7 +30,7 @@ location 0 rank0 rank=0
 location 1 rank1 rank=1
   20 Enter MPI_Recv ; 21 MpiRecv from=0 bytes=8 ; 25 Leave MPI_Recv
 `)
-	defer benchmark.Pool.Close()
+	defer benchmark.Store.Close()
 	measured, err := stats.Measure(context.Background(), benchmark, stats.Options{}, stats.MeasureOptions{})
 	if err != nil {
 		panic(err)
@@ -43,7 +43,7 @@ location 0 rank0 rank=0
 location 1 rank1 rank=1
   200 Enter MPI_Recv @solver.c:20 ; 201 MpiRecv from=0 bytes=8 ; 205 Leave MPI_Recv
 `)
-	defer run.Pool.Close()
+	defer run.Store.Close()
 	a, err := stats.Analyze(context.Background(), run, stats.Options{Overhead: &stats.OverheadOptions{Profile: &profile}})
 	if err != nil {
 		panic(err)

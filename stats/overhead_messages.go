@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -16,15 +17,15 @@ type messagePairs struct {
 	sums   []pairSum // pair n is sums[n-1]
 	number map[pathPair]uint32
 	last   uint32                 // the pair of the message before; 0: there is none
-	sends  []*trace.Table[uint32] // by location and send: its pair; 0: it is not matched
-	recvs  []*trace.Table[uint32] // by location and receive: its pair; 0: no call completes it or it is not matched
+	sends  []*spill.Table[uint32] // by location and send: its pair; 0: it is not matched
+	recvs  []*spill.Table[uint32] // by location and receive: its pair; 0: no call completes it or it is not matched
 }
 
 func newMessagePairs(t *trace.Trace) *messagePairs {
 	m := &messagePairs{number: make(map[pathPair]uint32)}
 	for l := range t.Calls {
-		m.sends = append(m.sends, trace.NewZeros[uint32](t.Pool, t.Sends[l].Len()))
-		m.recvs = append(m.recvs, trace.NewZeros[uint32](t.Pool, t.Recvs[l].Len()))
+		m.sends = append(m.sends, spill.NewZeros[uint32](t.Store, t.Sends[l].Len()))
+		m.recvs = append(m.recvs, spill.NewZeros[uint32](t.Store, t.Recvs[l].Len()))
 	}
 	return m
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"tracekit/spill"
 	"tracekit/stats/fit"
 	"tracekit/trace"
 )
@@ -71,8 +72,8 @@ func (o *overheads) lineRow(p *profiler, s *lineSum, split *splitter, length int
 }
 
 // rankRows replaces call paths by lines.
-func (o *overheads) rankRows(p *profiler, line map[site]int) *trace.Table[RankOverhead] {
-	out := trace.NewTable[RankOverhead](o.t.Pool)
+func (o *overheads) rankRows(p *profiler, line map[site]int) *spill.Table[RankOverhead] {
+	out := spill.NewTable[RankOverhead](o.t.Store)
 	for i := range o.byRank.Len() {
 		r := o.byRank.At(i)
 		if k, ok := line[p.siteOfPath(r.path)]; ok {

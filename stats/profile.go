@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"tracekit/engine"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -19,8 +20,8 @@ type profiler struct {
 	disorder bool   // some location's recorded times run backwards
 
 	lock   sync.Mutex                // of all tables
-	path   []*trace.Table[pathPiece] // by location: its pieces of the critical path, the last first
-	clocks []*trace.Table[int64]     // by location and call: useful time when it is entered
+	path   []*spill.Table[pathPiece] // by location: its pieces of the critical path, the last first
+	clocks []*spill.Table[int64]     // by location and call: useful time when it is entered
 	useful []int64                   // by location, after run
 	stuck  *trace.Finding            // why the ideal replay is missing
 }
@@ -64,7 +65,7 @@ func (c *callSum) merge(o *callSum) {
 	c.buckets = addBuckets(c.buckets, o.buckets)
 }
 
-func newProfiler(t *trace.Trace, s *scope, path []*trace.Table[pathPiece], clocks []*trace.Table[int64]) *profiler {
+func newProfiler(t *trace.Trace, s *scope, path []*spill.Table[pathPiece], clocks []*spill.Table[int64]) *profiler {
 	p := &profiler{t: t, scope: s, path: path, clocks: clocks}
 	for _, f := range t.Defs.MPIFunctions() {
 		p.mpi = append(p.mpi, f.Class != trace.ClassNone)

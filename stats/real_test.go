@@ -45,7 +45,7 @@ func merged(t testing.TB, path string, clock merge.ClockMode) *trace.Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { tr.Pool.Close() })
+	t.Cleanup(func() { tr.Store.Close() })
 	return tr
 }
 

@@ -3,6 +3,7 @@ package stats
 import (
 	"context"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -23,7 +24,7 @@ type replay struct {
 	scope    *scope
 	sync     *syncTables
 	state    []replayState // by location
-	arrivals *trace.Table[arrival]
+	arrivals *spill.Table[arrival]
 	startup  [2]arrival                    // at MPI_Init and MPI_Finalize
 	joins    map[callKey][]uint32          // non-blocking collectives that a call completes
 	waiters  map[uint32][]trace.LocationID // of a collective
@@ -73,7 +74,7 @@ type callKey struct {
 func newReplay(t *trace.Trace, s *scope, sync *syncTables) *replay {
 	r := &replay{t: t, scope: s, sync: sync, state: make([]replayState, len(t.Calls)),
 		joins: make(map[callKey][]uint32), waiters: make(map[uint32][]trace.LocationID),
-		arrivals: trace.NewTable[arrival](t.Pool)}
+		arrivals: spill.NewTable[arrival](t.Store)}
 	for l := range t.Calls {
 		if t.Span[l].Events > 0 && s.has(trace.LocationID(l)) {
 			r.ready = append(r.ready, trace.LocationID(l))

@@ -19,7 +19,7 @@ func document(t *testing.T, src trace.Source, m merge.Options, o stats.Options) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tr.Pool.Close()
+	defer tr.Store.Close()
 	a, err := stats.Analyze(context.Background(), tr, o)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,9 @@
 package stats
 
-import "tracekit/trace"
+import (
+	"tracekit/spill"
+	"tracekit/trace"
+)
 
 // syncTables holds what the ideal replay needs of a trace: the calls that wait for others,
 // with what they wait for. They are made on the way of the walk over all calls, so that
@@ -8,9 +11,9 @@ import "tracekit/trace"
 //
 // A nil pointer takes nothing.
 type syncTables struct {
-	rows   []*trace.Table[syncRow] // by location, in order of calls
-	needs  []*trace.Table[callKey] // by location: the sends whose messages the calls complete
-	clocks []*trace.Table[int64]   // by location and call: first the sequence number of its Enter
+	rows   []*spill.Table[syncRow] // by location, in order of calls
+	needs  []*spill.Table[callKey] // by location: the sends whose messages the calls complete
+	clocks []*spill.Table[int64]   // by location and call: first the sequence number of its Enter
 	found  []callKey               // needs of the call that is at hand, so far
 }
 
@@ -27,9 +30,9 @@ type syncRow struct {
 func newSyncTables(t *trace.Trace) *syncTables {
 	s := &syncTables{}
 	for range t.Calls {
-		s.rows = append(s.rows, trace.NewTable[syncRow](t.Pool))
-		s.needs = append(s.needs, trace.NewTable[callKey](t.Pool))
-		s.clocks = append(s.clocks, trace.NewTable[int64](t.Pool))
+		s.rows = append(s.rows, spill.NewTable[syncRow](t.Store))
+		s.needs = append(s.needs, spill.NewTable[callKey](t.Store))
+		s.clocks = append(s.clocks, spill.NewTable[int64](t.Store))
 	}
 	return s
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -52,7 +53,7 @@ type waiting struct {
 	done   [2]waitSum             // completion of N×N and of barriers
 	byPath []int64                // ticks of wait by call path, startup included
 	bytes  []uint64               // by call path
-	sizes  []*trace.Table[uint64] // by location and call: the bytes of the call; nil: not asked for
+	sizes  []*spill.Table[uint64] // by location and call: the bytes of the call; nil: not asked for
 	pairs  *messagePairs          // nil: not asked for
 	colls  collSums
 	msgs   *messageSums
@@ -81,7 +82,7 @@ func newWaiting(t *trace.Trace, s *scope, top int) *waiting {
 	}
 	w.wrong.top.size = top
 	for _, calls := range t.Calls {
-		w.calls = append(w.calls, newWaitTable(t.Pool, calls.Len()))
+		w.calls = append(w.calls, newWaitTable(t.Store, calls.Len()))
 	}
 	return w
 }
@@ -89,7 +90,7 @@ func newWaiting(t *trace.Trace, s *scope, top int) *waiting {
 // keepSizes asks for the bytes of each call.
 func (w *waiting) keepSizes() {
 	for _, calls := range w.t.Calls {
-		w.sizes = append(w.sizes, trace.NewZeros[uint64](w.t.Pool, calls.Len()))
+		w.sizes = append(w.sizes, spill.NewZeros[uint64](w.t.Store, calls.Len()))
 	}
 }
 
@@ -175,7 +176,7 @@ func (w *waiting) startup(class trace.CallClass) {
 
 // findStartup returns the row of the first call of MPI_Init, or of the last of
 // MPI_Finalize; -1 if there is none. They are looked for near the ends of the table only.
-func findStartup(calls *trace.Table[trace.Call], class trace.CallClass) int {
+func findStartup(calls *spill.Table[trace.Call], class trace.CallClass) int {
 	n := calls.Len()
 	for k := range min(n, startupReach) {
 		i := k

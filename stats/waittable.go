@@ -1,12 +1,15 @@
 package stats
 
-import "tracekit/trace"
+import (
+	"tracekit/spill"
+	"tracekit/trace"
+)
 
 // A WaitTable says how long the calls of a location wait: its rows are those of
 // trace.Trace.Calls. Few calls wait, so only those have a row of their own.
 type WaitTable struct {
-	index *trace.Table[uint32] // by call: row in rows + 1; 0: the call does not wait
-	rows  *trace.Table[waitingCall]
+	index *spill.Table[uint32] // by call: row in rows + 1; 0: the call does not wait
+	rows  *spill.Table[waitingCall]
 }
 
 // A waitingCall is a call that waits, with what its Call row says of it.
@@ -18,8 +21,8 @@ type waitingCall struct {
 	region trace.RegionID
 }
 
-func newWaitTable(pool *trace.Pool, calls int) *WaitTable {
-	return &WaitTable{trace.NewZeros[uint32](pool, calls), trace.NewTable[waitingCall](pool)}
+func newWaitTable(pool *spill.Store, calls int) *WaitTable {
+	return &WaitTable{spill.NewZeros[uint32](pool, calls), spill.NewTable[waitingCall](pool)}
 }
 
 // Len returns the number of calls.

@@ -3,6 +3,8 @@ package trace
 import (
 	"strings"
 	"testing"
+
+	"tracekit/spill"
 )
 
 // A mutation breaks one promise; the error must say which.
@@ -134,13 +136,13 @@ func TestBatchCheck(t *testing.T) {
 // soundTrace is a send from location 0 to 1 and a barrier, reconciled by hand.
 func soundTrace(t *testing.T) *Trace {
 	src := mustParse(t, "region MPI_Send\nregion MPI_Recv\nregion MPI_Barrier\nlocation 0 rank=0\nlocation 1 rank=1\n")
-	pool := NewPool(1<<20, t.TempDir())
-	tr := &Trace{Source: src, Defs: src.Definitions, Tree: NewCallTree(), Pool: pool, World: []LocationID{0, 1},
-		Rank: []uint32{0, 1}, Span: make([]Span, 2), Collectives: NewTable[Collective](pool), Members: NewTable[Member](pool)}
+	pool := spill.NewStore(1<<20, t.TempDir())
+	tr := &Trace{Source: src, Defs: src.Definitions, Tree: NewCallTree(), Store: pool, World: []LocationID{0, 1},
+		Rank: []uint32{0, 1}, Span: make([]Span, 2), Collectives: spill.NewTable[Collective](pool), Members: spill.NewTable[Member](pool)}
 	for range 2 {
-		tr.Calls = append(tr.Calls, NewTable[Call](pool))
-		tr.Sends = append(tr.Sends, NewTable[Send](pool))
-		tr.Recvs = append(tr.Recvs, NewTable[Recv](pool))
+		tr.Calls = append(tr.Calls, spill.NewTable[Call](pool))
+		tr.Sends = append(tr.Sends, spill.NewTable[Send](pool))
+		tr.Recvs = append(tr.Recvs, spill.NewTable[Recv](pool))
 	}
 	for r := range RegionID(3) {
 		tr.Tree.Add(PathNode{Parent: None, Region: r, Site: None})

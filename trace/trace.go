@@ -1,5 +1,7 @@
 package trace
 
+import "tracekit/spill"
+
 // A Trace is a trace whose locations have been reconciled: what merge makes of a Source
 // and what every analysis reads. All times in it are corrected ticks.
 //
@@ -9,17 +11,17 @@ type Trace struct {
 	Source Source
 	Defs   *Defs
 	Tree   *CallTree
-	Pool   *Pool // of all tables below
+	Store  *spill.Store // of all tables below
 
 	World []LocationID // location of each rank's master thread
 	Rank  []uint32     // world rank of each location; None outside MPI
 	Span  []Span       // by location
 
-	Calls       []*Table[Call]
-	Sends       []*Table[Send]
-	Recvs       []*Table[Recv]
-	Collectives *Table[Collective]
-	Members     *Table[Member]
+	Calls       []*spill.Table[Call]
+	Sends       []*spill.Table[Send]
+	Recvs       []*spill.Table[Recv]
+	Collectives *spill.Table[Collective]
+	Members     *spill.Table[Member]
 
 	Clock    Clock
 	Coverage Coverage

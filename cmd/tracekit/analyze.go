@@ -116,7 +116,7 @@ func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
 	if err != nil {
 		return err
 	}
-	defer t.Pool.Close()
+	defer t.Store.Close()
 	a, err := analyzeTrace(ctx, io, opts, t, profile)
 	if err != nil {
 		return err

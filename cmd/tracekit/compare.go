@@ -150,7 +150,7 @@ type side struct {
 
 func (s *side) close() {
 	if s.t != nil {
-		s.t.Pool.Close()
+		s.t.Store.Close()
 	}
 	s.src.Close()
 }

@@ -159,7 +159,7 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 	if err != nil {
 		return err
 	}
-	defer t.Pool.Close()
+	defer t.Store.Close()
 	keep := 0
 	if opts.stability {
 		keep = stableCalls

@@ -126,7 +126,7 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 		if err != nil {
 			return err
 		}
-		defer t.Pool.Close()
+		defer t.Store.Close()
 		sides = append(sides, t)
 	}
 	figure, err := drawSides(ctx, io, opts, sides)

@@ -205,7 +205,7 @@ func checkPairs(t *testing.T, s *Source) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Pool.Close()
+	defer m.Store.Close()
 	pairs := make(map[string]int)
 	for l, sends := range m.Sends {
 		for i := range sends.Len() {
@@ -256,7 +256,7 @@ func checkMerged(t *testing.T, s *Source, r realTrace) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Pool.Close()
+	defer m.Store.Close()
 	if err := m.Check(); err != nil {
 		t.Error(err)
 	}
@@ -325,7 +325,7 @@ func TestStatesAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Pool.Close()
+	defer m.Store.Close()
 	if len(m.Findings) > 0 {
 		t.Error("findings:", m.Findings)
 	}

@@ -71,7 +71,7 @@ func (s sample) check(t testing.TB, block int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Pool.Close()
+	defer m.Store.Close()
 	if err := m.Check(); err != nil {
 		t.Error(err)
 	}

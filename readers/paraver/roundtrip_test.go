@@ -285,7 +285,7 @@ func analysis(t *testing.T, src trace.Source) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Pool.Close()
+	defer m.Store.Close()
 	if err := m.Check(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package trace
+package spill
 
 import (
 	"math"
@@ -7,13 +7,13 @@ import (
 )
 
 // A Table is a growing sequence of rows of a fixed size without pointers, kept in pages
-// of which those over the pool's budget lie in a file. Rows are small: many fit a page.
+// of which those over the store's budget lie in a file. Rows are small: many fit a page.
 //
 // A table is used in two phases. While it grows, Append may be called on different
 // tables concurrently, each by one goroutine. Afterwards all other methods may be called
-// by one goroutine for all tables of the pool.
+// by one goroutine for all tables of the store.
 type Table[T any] struct {
-	pool    *Pool
+	store   *Store
 	perPage int
 	inverse uint64 // 2^64/perPage, rounded up
 	n       int
@@ -24,7 +24,7 @@ type Table[T any] struct {
 //
 //	rows == nil: the page is in the file at off, or all zeros if off < 0
 //	off < 0: the page was never written
-//	cap(rows) == perPage: the rows lie in a frame of the pool
+//	cap(rows) == perPage: the rows lie in a frame of the store
 type page[T any] struct {
 	rows  []T
 	off   int64
@@ -32,17 +32,17 @@ type page[T any] struct {
 	used  bool
 }
 
-// NewTable returns an empty table in the pool.
-func NewTable[T any](pool *Pool) *Table[T] {
+// NewTable returns an empty table in the store.
+func NewTable[T any](store *Store) *Table[T] {
 	var row T
 	perPage := pageBytes / int(unsafe.Sizeof(row))
-	return &Table[T]{pool: pool, perPage: perPage, inverse: math.MaxUint64/uint64(perPage) + 1}
+	return &Table[T]{store: store, perPage: perPage, inverse: math.MaxUint64/uint64(perPage) + 1}
 }
 
-// NewZeros returns a table of n rows of zeros in the pool, which does not grow. Rows take
+// NewZeros returns a table of n rows of zeros in the store, which does not grow. Rows take
 // memory only once they are used.
-func NewZeros[T any](pool *Pool, n int) *Table[T] {
-	t := NewTable[T](pool)
+func NewZeros[T any](store *Store, n int) *Table[T] {
+	t := NewTable[T](store)
 	t.n = n
 	if n < t.perPage/2 {
 		t.pages = []page[T]{{rows: make([]T, n), off: -1}}
@@ -110,18 +110,18 @@ func (t *Table[T]) nextPage() {
 // watched from now on, or written out to give its frame if there is no other: so no table
 // touches another one.
 func (t *Table[T]) growing() *frame {
-	f, last := t.pool.take(), len(t.pages)-1
+	f, last := t.store.take(), len(t.pages)-1
 	full := last >= 0 && len(t.pages[last].rows) == t.perPage
 	if f == nil && full {
 		t.evict(last)
 		full = t.pages[last].rows != nil
-		f = t.pool.take()
+		f = t.store.take()
 	}
 	if full {
-		t.pool.watch(tablePage{t, last})
+		t.store.watch(tablePage{t, last})
 	}
 	if f == nil {
-		f = t.pool.exceed()
+		f = t.store.exceed()
 	}
 	return f
 }
@@ -163,7 +163,7 @@ func (t *Table[T]) evict(i int) bool {
 		return true
 	}
 	if p.dirty {
-		off, ok := t.pool.write(frameOf(p.rows), p.off)
+		off, ok := t.store.write(frameOf(p.rows), p.off)
 		if !ok {
 			return false
 		}
@@ -176,7 +176,7 @@ func (t *Table[T]) evict(i int) bool {
 // drop lets the rows of a page go.
 func (t *Table[T]) drop(p *page[T]) {
 	if cap(p.rows) == t.perPage {
-		t.pool.put(frameOf(p.rows))
+		t.store.put(frameOf(p.rows))
 	}
 	p.rows = nil
 }
@@ -185,11 +185,11 @@ func (t *Table[T]) drop(p *page[T]) {
 func (t *Table[T]) load(i int) *page[T] {
 	p := &t.pages[i]
 	if p.rows == nil {
-		f := t.pool.admit(tablePage{t, i})
+		f := t.store.admit(tablePage{t, i})
 		if p.off < 0 {
 			clear(f[:])
 		} else {
-			t.pool.read(f, p.off)
+			t.store.read(f, p.off)
 		}
 		rows := t.rowsIn(f, min(t.perPage, t.n-i*t.perPage))
 		p.rows = rows
@@ -199,7 +199,7 @@ func (t *Table[T]) load(i int) *page[T] {
 }
 
 // Ref returns row i for reading: for few of the fields of many rows, of which At would
-// copy all. The pointer is valid until the next use of any table of the pool.
+// copy all. The pointer is valid until the next use of any table of the store.
 func (t *Table[T]) Ref(i int) *T {
 	k := t.pageOf(i)
 	return &t.load(k).rows[i-k*t.perPage]
@@ -219,7 +219,7 @@ func (t *Table[T]) Copy(dst []T, i int) int {
 }
 
 // Ptr returns row i for reading and writing. The pointer is valid until the next use of
-// any table of the pool.
+// any table of the store.
 func (t *Table[T]) Ptr(i int) *T {
 	k := t.pageOf(i)
 	p := t.load(k)
@@ -239,7 +239,7 @@ func (t *Table[T]) Release() {
 }
 
 // Rows iterates over the page-wise runs of rows in order; a run is valid until the next
-// use of any table of the pool and must not be written.
+// use of any table of the store and must not be written.
 func (t *Table[T]) Rows(yield func(first int, rows []T) bool) {
 	for i := range t.pages {
 		if !yield(i*t.perPage, t.load(i).rows) {

@@ -1,4 +1,4 @@
-package trace
+package spill
 
 import (
 	"fmt"
@@ -16,17 +16,17 @@ type tableRow struct {
 
 func rowOf(i int) tableRow { return tableRow{uint64(i) * 7, uint32(i), uint8(i)} }
 
-// TestTableLikeSlice: whatever the budget, tables that share a pool hold what slices hold.
+// TestTableLikeSlice: whatever the budget, tables that share a store hold what slices hold.
 func TestTableLikeSlice(t *testing.T) {
 	for _, budget := range []int64{0, 1, pageBytes, 3 * pageBytes, 1 << 30} {
 		t.Run(fmt.Sprintf("budget=%d", budget), func(t *testing.T) {
-			pool := NewPool(budget, t.TempDir())
-			defer pool.Close()
+			store := NewStore(budget, t.TempDir())
+			defer store.Close()
 			const tablesN, rows = 3, 30_000
 			var list [tablesN]*Table[tableRow]
 			var want [tablesN][]tableRow
 			for i := range list {
-				list[i] = NewTable[tableRow](pool)
+				list[i] = NewTable[tableRow](store)
 			}
 			for i := range rows {
 				for k := range list[:1+i%tablesN] {
@@ -56,11 +56,11 @@ func TestTableLikeSlice(t *testing.T) {
 			for k := range list {
 				checkTable(t, list[k], want[k])
 			}
-			if err := pool.Err(); err != nil {
+			if err := store.Err(); err != nil {
 				t.Error(err)
 			}
-			if spilled := pool.Spilled() > 0; spilled != (budget < 1<<30) {
-				t.Errorf("spilled %d bytes", pool.Spilled())
+			if spilled := store.Spilled() > 0; spilled != (budget < 1<<30) {
+				t.Errorf("spilled %d bytes", store.Spilled())
 			}
 		})
 	}
@@ -93,12 +93,12 @@ func checkTable(t *testing.T, table *Table[tableRow], want []tableRow) {
 func TestZeros(t *testing.T) {
 	const perPage = pageBytes / 16
 	for _, n := range []int{0, 1, perPage/2 - 1, perPage / 2, perPage, perPage + 1, 9 * perPage} {
-		pool := NewPool(2*pageBytes, t.TempDir())
-		defer pool.Close()
-		table, want := NewZeros[tableRow](pool, n), make([]tableRow, n)
+		store := NewStore(2*pageBytes, t.TempDir())
+		defer store.Close()
+		table, want := NewZeros[tableRow](store, n), make([]tableRow, n)
 		checkTable(t, table, want)
-		if pool.Spilled() > 0 {
-			t.Errorf("%d rows of zeros: spilled %d bytes", n, pool.Spilled())
+		if store.Spilled() > 0 {
+			t.Errorf("%d rows of zeros: spilled %d bytes", n, store.Spilled())
 		}
 		for i := 0; i < n; i += 1 + n/5 {
 			want[i] = rowOf(i)
@@ -107,7 +107,7 @@ func TestZeros(t *testing.T) {
 		checkTable(t, table, want)
 		checkTable(t, table, want)
 		table.Release()
-		if err := pool.Err(); err != nil {
+		if err := store.Err(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -116,9 +116,9 @@ func TestZeros(t *testing.T) {
 // TestLoadedPageStays: with room for one page, reading a second one must not let that
 // second page go before it is used.
 func TestLoadedPageStays(t *testing.T) {
-	pool := NewPool(pageBytes, t.TempDir())
-	defer pool.Close()
-	table := NewTable[uint64](pool)
+	store := NewStore(pageBytes, t.TempDir())
+	defer store.Close()
+	table := NewTable[uint64](store)
 	const perPage = pageBytes / 8
 	for i := range uint64(5 * perPage) {
 		table.Append(i)
@@ -134,9 +134,9 @@ func TestLoadedPageStays(t *testing.T) {
 
 // TestPoolBounds: what is resident stays near the budget while pages come and go.
 func TestPoolBounds(t *testing.T) {
-	pool := NewPool(4*pageBytes, t.TempDir())
-	defer pool.Close()
-	table := NewTable[uint64](pool)
+	store := NewStore(4*pageBytes, t.TempDir())
+	defer store.Close()
+	table := NewTable[uint64](store)
 	for i := range uint64(100_000) {
 		table.Append(i)
 	}
@@ -156,27 +156,27 @@ func TestPoolBounds(t *testing.T) {
 
 func TestTemporaryFileHasNoName(t *testing.T) {
 	dir := t.TempDir()
-	pool := NewPool(0, dir)
-	table := NewTable[uint64](pool)
+	store := NewStore(0, dir)
+	table := NewTable[uint64](store)
 	for i := range uint64(20_000) {
 		table.Append(i)
 	}
-	if pool.Spilled() == 0 {
+	if store.Spilled() == 0 {
 		t.Fatal("nothing was written")
 	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) > 0 {
 		t.Errorf("%v, %v are left", err, left)
 	}
-	if err := pool.Close(); err != nil {
+	if err := store.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestNoRoomForTemporaryFile: tables stay usable in memory, and the failure is told.
 func TestNoRoomForTemporaryFile(t *testing.T) {
-	pool := NewPool(0, filepath.Join(t.TempDir(), "missing"))
-	table := NewTable[uint64](pool)
+	store := NewStore(0, filepath.Join(t.TempDir(), "missing"))
+	table := NewTable[uint64](store)
 	for i := range uint64(20_000) {
 		table.Append(i)
 	}
@@ -185,13 +185,13 @@ func TestNoRoomForTemporaryFile(t *testing.T) {
 			t.Fatalf("row %d is %d", i, got)
 		}
 	}
-	if pool.Err() == nil {
+	if store.Err() == nil {
 		t.Error("no failure is told")
 	}
 }
 
 func TestEmptyTable(t *testing.T) {
-	table := NewTable[Call](NewPool(0, t.TempDir()))
+	table := NewTable[tableRow](NewStore(0, t.TempDir()))
 	for range table.Rows {
 		t.Error("an empty table has rows")
 	}
@@ -199,9 +199,9 @@ func TestEmptyTable(t *testing.T) {
 
 // TestRowsInPlace: rows can be filled in where they lie, and changed while they are recent.
 func TestRowsInPlace(t *testing.T) {
-	pool := NewPool(0, t.TempDir())
-	defer pool.Close()
-	table := NewTable[tableRow](pool)
+	store := NewStore(0, t.TempDir())
+	defer store.Close()
+	table := NewTable[tableRow](store)
 	const rows = 20_000
 	var want []tableRow
 	for i := range rows {
@@ -225,12 +225,12 @@ func TestRowsInPlace(t *testing.T) {
 
 // TestPageOf: the product that stands for a quotient is exact for all sizes of rows.
 func TestPageOf(t *testing.T) {
-	pool := NewPool(0, t.TempDir())
+	store := NewStore(0, t.TempDir())
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, table := range []interface {
 		pageOf(int) int
 		rowsPerPage() int
-	}{NewTable[uint8](pool), NewTable[uint32](pool), NewTable[tableRow](pool), NewTable[Call](pool), NewTable[Send](pool), NewTable[Member](pool)} {
+	}{NewTable[uint8](store), NewTable[uint32](store), NewTable[tableRow](store), NewTable[[3]tableRow](store), NewTable[[7]byte](store)} {
 		n := table.rowsPerPage()
 		for range 10_000 {
 			k := r.IntN((1 << 48) / n)
@@ -247,9 +247,9 @@ func (t *Table[T]) rowsPerPage() int { return t.perPage }
 
 // TestEdit: what is changed in runs stays changed when their pages come and go.
 func TestEdit(t *testing.T) {
-	pool := NewPool(2*pageBytes, t.TempDir())
-	defer pool.Close()
-	table := NewTable[tableRow](pool)
+	store := NewStore(2*pageBytes, t.TempDir())
+	defer store.Close()
+	table := NewTable[tableRow](store)
 	var want []tableRow
 	for i := range 30_000 {
 		table.Append(rowOf(i))
@@ -267,10 +267,10 @@ func TestEdit(t *testing.T) {
 // need no more memory than the budget and the pages that grow.
 func TestFramesAreUsedAgain(t *testing.T) {
 	const budget = 4
-	pool := NewPool(budget*pageBytes, t.TempDir())
-	defer pool.Close()
+	store := NewStore(budget*pageBytes, t.TempDir())
+	defer store.Close()
 	for range 20 {
-		table := NewTable[uint64](pool)
+		table := NewTable[uint64](store)
 		for i := range uint64(100_000) {
 			if *table.Next() != 0 {
 				t.Fatalf("row %d is not zero at first", i)
@@ -285,10 +285,10 @@ func TestFramesAreUsedAgain(t *testing.T) {
 		}
 		table.Release()
 	}
-	if pool.frames > budget+1 {
-		t.Errorf("%d frames were made for a budget of %d", pool.frames, budget)
+	if store.frames > budget+1 {
+		t.Errorf("%d frames were made for a budget of %d", store.frames, budget)
 	}
-	if len(pool.clock) > 2*budget {
-		t.Errorf("%d pages are watched", len(pool.clock))
+	if len(store.clock) > 2*budget {
+		t.Errorf("%d pages are watched", len(store.clock))
 	}
 }

@@ -1,4 +1,4 @@
-package trace
+package spill
 
 import (
 	"fmt"
@@ -18,10 +18,10 @@ type frame [pageBytes / 8]uint64
 // system copies whole pages of its own.
 func (f *frame) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(f)), pageBytes) }
 
-// A Pool bounds the memory of the tables that share it. Pages over the budget go to a
+// A Store bounds the memory of the tables that share it. Pages over the budget go to a
 // temporary file, which has no name from the moment it is made and so vanishes however
 // the program ends.
-type Pool struct {
+type Store struct {
 	budget int64
 	dir    string
 
@@ -39,18 +39,18 @@ type Pool struct {
 type tablePage struct {
 	table interface {
 		recent(page int) bool // reports whether the page was used since it was asked last
-		evict(page int) bool  // gives the page's frame back to the pool; false if it cannot be written
+		evict(page int) bool  // gives the page's frame back to the store; false if it cannot be written
 	}
 	page int
 }
 
-// NewPool returns a pool that keeps about budget bytes of pages in memory and the rest in
+// NewStore returns a store that keeps about budget bytes of pages in memory and the rest in
 // a file below dir ("": the system's place for temporary files).
-func NewPool(budget int64, dir string) *Pool { return &Pool{budget: budget, dir: dir} }
+func NewStore(budget int64, dir string) *Store { return &Store{budget: budget, dir: dir} }
 
 // Err returns the first failure of the temporary file. Tables stay usable after a failed
 // write (memory grows beyond the budget instead), not after a failed read.
-func (p *Pool) Err() error {
+func (p *Store) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.err
@@ -58,14 +58,14 @@ func (p *Pool) Err() error {
 
 // Spilled returns the number of bytes that were written to the temporary file, not
 // counting those that were written again.
-func (p *Pool) Spilled() int64 {
+func (p *Store) Spilled() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.end
 }
 
 // Close gives the temporary file back. The tables must not be used afterwards.
-func (p *Pool) Close() error {
+func (p *Store) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.file == nil {
@@ -77,7 +77,7 @@ func (p *Pool) Close() error {
 }
 
 // write stores a page and returns its offset; off is where it was before, or -1.
-func (p *Pool) write(f *frame, off int64) (int64, bool) {
+func (p *Store) write(f *frame, off int64) (int64, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.file == nil && p.err == nil {
@@ -99,7 +99,7 @@ func (p *Pool) write(f *frame, off int64) (int64, bool) {
 	return off, true
 }
 
-func (p *Pool) read(f *frame, off int64) {
+func (p *Store) read(f *frame, off int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, err := p.file.ReadAt(f.bytes(), off); err != nil && p.err == nil {
@@ -108,7 +108,7 @@ func (p *Pool) read(f *frame, off int64) {
 }
 
 // take returns a frame that is free or, while the budget lasts, new; nil if there is none.
-func (p *Pool) take() *frame {
+func (p *Store) take() *frame {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := len(p.free); n > 0 {
@@ -124,7 +124,7 @@ func (p *Pool) take() *frame {
 }
 
 // exceed returns a new frame whatever the budget.
-func (p *Pool) exceed() *frame {
+func (p *Store) exceed() *frame {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.frames++
@@ -132,14 +132,14 @@ func (p *Pool) exceed() *frame {
 }
 
 // put makes a frame free.
-func (p *Pool) put(f *frame) {
+func (p *Store) put(f *frame) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.free = append(p.free, f)
 }
 
 // watch makes a full page one of those that may be asked to go.
-func (p *Pool) watch(t tablePage) {
+func (p *Store) watch(t tablePage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clock = append(p.clock, t)
@@ -147,7 +147,7 @@ func (p *Pool) watch(t tablePage) {
 
 // admit returns the frame for a page that comes into memory. If there is none to be had,
 // the next page goes that was not used lately. It belongs to the sequential phase.
-func (p *Pool) admit(t tablePage) *frame {
+func (p *Store) admit(t tablePage) *frame {
 	if f := p.take(); f != nil {
 		p.watch(t)
 		return f
