@@ -80,6 +80,9 @@ func TestImports(t *testing.T) {
 		for _, dep := range p.imports() {
 			bad := func(why string) { t.Errorf("%s imports %s: %s", p.dir, dep, why) }
 			switch from, to := top(p.dir), top(dep); {
+			case dep == "trace/tracetest" && p.dir != "samples/oracle":
+				bad("the text form is for tests")
+			case p.dir == "trace/tracetest" && dep == "trace":
 			case from == "spill" || from == "trace" && to != "spill":
 				bad("spill imports nothing of ours, trace only spill")
 			case from == "plots" && to != "plots":

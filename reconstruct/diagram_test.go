@@ -17,6 +17,7 @@ import (
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // parse reads a hand-made trace, in which the events of a location may also stand apart
@@ -36,10 +37,7 @@ func parse(t testing.TB, text string) trace.Source {
 		at += strings.Index(head[at:]+"\n", "\n")
 		head = head[:at] + "\n" + strings.TrimRight(list, "\n") + head[at:]
 	}
-	src, err := trace.ParseText(strings.NewReader(head + "\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := tracetest.MustParse(t, head+"\n")
 	return src
 }
 

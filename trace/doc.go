@@ -1,6 +1,6 @@
-// Package trace is the model that all else shares: definitions, Arrow schemas,
-// batches, sources, the reconciled trace, findings and syntax errors. It imports
-// no other package of this module and knows no file format.
+// Package trace is the model that all else shares: definitions, batches, sources, the
+// reconciled trace, findings and syntax errors. It imports only the store of tables, and
+// knows no file format.
 //
 // # Terminology
 //

@@ -50,13 +50,3 @@ func checkSchema(got, want *arrow.Schema) error {
 	}
 	return nil
 }
-
-// sameType reports whether two types have the same values. Names of list elements and
-// whether they may be null differ from format to format.
-func sameType(a, b arrow.DataType) bool {
-	if x, ok := a.(*arrow.ListType); ok {
-		y, ok := b.(*arrow.ListType)
-		return ok && arrow.TypeEqual(x.Elem(), y.Elem())
-	}
-	return arrow.TypeEqual(a, b)
-}
