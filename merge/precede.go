@@ -61,10 +61,10 @@ func attend(t *trace.Trace, c trace.Collective, at timing, buf []attendance) []a
 	for i := range int(c.Count) {
 		a := attendance{Member: t.Members.At(int(c.First) + i)}
 		if a.gives = gives(c, a.Member); a.gives {
-			a.enter = at(a.Location, t.Calls[a.Location].Ref(int(a.Call)).Enter)
+			a.enter = at(a.Location, t.Calls[a.Location].Ptr(int(a.Call)).Enter)
 		}
 		if a.takes = takes(c, a.Member); a.takes {
-			a.leave = at(a.Location, t.Calls[a.Location].Ref(int(a.Done)).Leave)
+			a.leave = at(a.Location, t.Calls[a.Location].Ptr(int(a.Done)).Leave)
 		}
 		buf = append(buf, a)
 	}

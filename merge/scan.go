@@ -16,36 +16,18 @@ const MaxDepth = 1 << 14
 // A located is what the scan of one location yields. Times are raw ticks, but never
 // decrease; call paths are those of the location's own tree.
 type located struct {
-	tree      *trace.CallTree
-	paths     []trace.PathID // of tree's nodes in the common tree
-	calls     *spill.Table[trace.Call]
-	sends     *spill.Table[trace.Send]
-	recvs     *spill.Table[trace.Recv]
-	parts     *spill.Table[part]
-	late      *spill.Table[lateValue]
-	lateParts *spill.Table[latePart]
-	span      trace.Span
-	skipped   uint64 // events that could not be used
-	disorder  bool   // receives complete in another order than they were posted in
-	posted    uint64 // PostSeq of the last receive
-	ledger    trace.Ledger
+	tree     *trace.CallTree
+	paths    []trace.PathID // of tree's nodes in the common tree
+	calls    *spill.Table[trace.Call]
+	sends    *spill.Table[trace.Send]
+	recvs    *spill.Table[trace.Recv]
+	parts    *spill.Table[part]
+	span     trace.Span
+	skipped  uint64 // events that could not be used
+	disorder bool   // receives complete in another order than they were posted in
+	posted   uint64 // PostSeq of the last receive
+	ledger   trace.Ledger
 }
-
-// A lateValue completes a row that had left memory when its completion was seen.
-type lateValue struct {
-	value int64 // the time of leaving, the call of completion
-	row   uint32
-	what  lateKind
-}
-
-type lateKind uint8
-
-const (
-	callLeft lateKind = iota
-	callOpen
-	sendDone
-	sendCancelled
-)
 
 // A frame is a region that is entered and not left.
 type frame struct {
@@ -105,9 +87,9 @@ func newFacts(d *trace.Defs) *facts {
 }
 
 // scan decodes all locations once.
-func scan(ctx context.Context, src trace.Source, f *facts, pool *spill.Store, opts engine.Options) ([]*located, error) {
+func scan(ctx context.Context, src trace.Source, f *facts, store *spill.Store, opts engine.Options) ([]*located, error) {
 	return engine.Each(ctx, src, opts, func(_ context.Context, l trace.LocationID, batches engine.Batches) (*located, error) {
-		s := newScanner(f, l, pool)
+		s := newScanner(f, l, store)
 		for b, err := range batches {
 			if err != nil {
 				return nil, fmt.Errorf("reading location %d: %w", l, err)
@@ -119,15 +101,13 @@ func scan(ctx context.Context, src trace.Source, f *facts, pool *spill.Store, op
 	})
 }
 
-func newScanner(f *facts, l trace.LocationID, pool *spill.Store) *scanner {
+func newScanner(f *facts, l trace.LocationID, store *spill.Store) *scanner {
 	return &scanner{facts: f, location: l, rank: f.resolver.ranks[l], open: -1, firsts: make(map[trace.Code]uint64), out: &located{
-		tree:      trace.NewCallTree(),
-		calls:     spill.NewTable[trace.Call](pool),
-		sends:     spill.NewTable[trace.Send](pool),
-		recvs:     spill.NewTable[trace.Recv](pool),
-		parts:     spill.NewTable[part](pool),
-		late:      spill.NewTable[lateValue](pool),
-		lateParts: spill.NewTable[latePart](pool),
+		tree:  trace.NewCallTree(),
+		calls: spill.NewTable[trace.Call](store),
+		sends: spill.NewTable[trace.Send](store),
+		recvs: spill.NewTable[trace.Recv](store),
+		parts: spill.NewTable[part](store),
 	}}
 }
 
@@ -262,15 +242,8 @@ func (s *scanner) close(i int, t int64, open bool) {
 }
 
 func (s *scanner) closeCall(row uint32, t int64, open bool) {
-	if c := s.out.calls.Recent(int(row)); c != nil {
-		c.Leave, c.Open = t, open
-		return
-	}
-	what := callLeft
-	if open {
-		what = callOpen
-	}
-	s.out.late.Append(lateValue{row: row, what: what, value: t})
+	c := s.out.calls.Ptr(int(row))
+	c.Leave, c.Open = t, open
 }
 
 // addCall makes the row of the call in a frame.
