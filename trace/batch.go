@@ -125,7 +125,7 @@ type Row struct {
 
 // Events iterates over the events in recorded order, with their sequence numbers.
 func (b *Batch) Events(yield func(seq uint64, r Row) bool) {
-	var next [tables]int
+	var next [TableAttrs]int
 	for i, table := range b.Order {
 		r := Row{Table: table, First: next[table]}
 		if r.End = r.First + 1; table == TableMetric {
