@@ -79,29 +79,27 @@ type eventWriter struct {
 	names *names
 	depth int
 	open  bool // a line is begun
-	flow, p2p, coll, metric,
-	other, attr int // rows of the batch that are written
+	attr  int  // rows of the batch's attributes that are written
 }
 
 // batch writes the events of a batch that passes Check.
 func (e *eventWriter) batch(b *trace.Batch) {
-	e.flow, e.p2p, e.coll, e.metric, e.other, e.attr = 0, 0, 0, 0, 0, 0
-	for i, t := range b.Order {
-		seq := b.First + uint64(i)
-		switch t {
+	e.attr = 0
+	for seq, r := range b.Events {
+		switch r.Table {
 		case trace.TableFlow:
-			e.flowEvent(&b.Flow)
+			e.flow(&b.Flow, r.First)
 		case trace.TableP2P:
-			e.p2pEvent(&b.P2P)
+			e.p2p(&b.P2P, r.First)
 		case trace.TableColl:
-			e.collEvent(&b.Coll)
+			e.coll(&b.Coll, r.First)
 		case trace.TableMetric:
-			e.metricEvent(&b.Metric, seq)
+			e.metric(&b.Metric, r)
 		default:
-			e.otherEvent(&b.Other)
+			e.other(&b.Other, r.First)
 		}
 		e.attributes(&b.Attrs, seq)
-		if t == trace.TableFlow && !b.Flow.Kind[e.flow-1].Enters() {
+		if r.Table == trace.TableFlow && !b.Flow.Kind[r.First].Enters() {
 			e.end()
 		}
 	}
@@ -136,10 +134,8 @@ func (e *eventWriter) key(key string, v, def uint64) {
 	}
 }
 
-// flowEvent: a Leave stands one level further out, as its Enter does.
-func (e *eventWriter) flowEvent(f *trace.Flow) {
-	i := e.flow
-	e.flow++
+// flow: a Leave stands one level further out, as its Enter does.
+func (e *eventWriter) flow(f *trace.Flow, i int) {
 	if f.Kind[i].Enters() {
 		e.end()
 	} else {
@@ -177,9 +173,7 @@ func defaultComm(named bool) trace.CommID {
 	return trace.None
 }
 
-func (e *eventWriter) p2pEvent(p *trace.P2P) {
-	i := e.p2p
-	e.p2p++
+func (e *eventWriter) p2p(p *trace.P2P, i int) {
 	e.event(p.Time[i], p.Kind[i])
 	e.key(peerKey(p.Kind[i]), uint64(p.Peer[i]), trace.None)
 	e.comm(p.Comm[i], defaultComm(namesMessage(p.Kind[i])))
@@ -199,9 +193,7 @@ func namesCollective(k trace.Kind) bool {
 	return k == trace.KindCollectiveEnd || k == trace.KindNonBlockingCollectiveComplete
 }
 
-func (e *eventWriter) collEvent(c *trace.Coll) {
-	i := e.coll
-	e.coll++
+func (e *eventWriter) coll(c *trace.Coll, i int) {
 	e.event(c.Time[i], c.Kind[i])
 	named := namesCollective(c.Kind[i])
 	switch {
@@ -233,12 +225,10 @@ func rootText(root uint32) string {
 	return idText(root)
 }
 
-// metricEvent writes all rows of one event.
-func (e *eventWriter) metricEvent(m *trace.MetricValues, seq uint64) {
-	first := e.metric
-	for ; e.metric < len(m.Seq) && m.Seq[e.metric] == seq; e.metric++ {
-		i := e.metric
-		if i == first {
+// metric writes all values of one event.
+func (e *eventWriter) metric(m *trace.MetricValues, r trace.Row) {
+	for i := r.First; i < r.End; i++ {
+		if i == r.First {
 			e.event(m.Time[i], trace.KindMetric)
 			e.out.WriteString(" " + idText(uint32(m.Metric[i])))
 		}
@@ -246,9 +236,7 @@ func (e *eventWriter) metricEvent(m *trace.MetricValues, seq uint64) {
 	}
 }
 
-func (e *eventWriter) otherEvent(o *trace.Other) {
-	i := e.other
-	e.other++
+func (e *eventWriter) other(o *trace.Other, i int) {
 	e.event(o.Time[i], o.Kind[i])
 	for _, a := range o.Args[o.Offset[i]:o.Offset[i+1]] {
 		e.out.WriteString(" " + strconv.FormatUint(a, 10))

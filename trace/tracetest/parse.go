@@ -51,14 +51,14 @@ type parser struct {
 	ranks     uint32
 	numbered  bool // there are lines of strings
 	grouped   bool // there are lines of groups or complete communicators
-	deferred  []line
+	deferred  []deferred
 	names     *names
 	line      int
-	open      [][]frame // by location: the open regions
+	stacks    []trace.CallStack[visit] // by location
 }
 
-// A line is a line of events, or a short communicator, that waits for its turn.
-type line struct {
+// deferred is a line of events, or a short communicator, that waits for its turn.
+type deferred struct {
 	number   int
 	location int
 	words    []word
@@ -82,20 +82,20 @@ const separator = ";"
 // order; events wait, because a communicator may be defined below them.
 func (p *parser) parse(text string) error {
 	location := -1
-	for one := range strings.SplitSeq(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		p.line++
-		words, err := splitWords(one)
+		words, err := splitWords(line)
 		if err != nil {
 			return err
 		}
 		if len(words) == 0 {
 			continue
 		}
-		if one[0] == ' ' || one[0] == '\t' {
+		if line[0] == ' ' || line[0] == '\t' {
 			if location < 0 {
 				return words[0].errorf("events before the first location")
 			}
-			p.deferred = append(p.deferred, line{p.line, location, words})
+			p.deferred = append(p.deferred, deferred{p.line, location, words})
 			continue
 		}
 		if err := p.definition(words); err != nil {
@@ -120,7 +120,7 @@ func (p *parser) finish() error {
 		}
 	}
 	p.names = newNames(d)
-	p.open = make([][]frame, len(d.Locations))
+	p.stacks = make([]trace.CallStack[visit], len(d.Locations))
 	for i := range d.Locations {
 		b := &trace.Batch{}
 		b.Reset(trace.LocationID(i), 0)
@@ -242,7 +242,7 @@ func (p *parser) definition(words []word) error {
 		return keyword.errorf("unknown definition %q", keyword.value)
 	}
 	if keyword.value == "comm" && isShortComm(rest) {
-		p.deferred = append(p.deferred, line{p.line, -1, words})
+		p.deferred = append(p.deferred, deferred{p.line, -1, words})
 		return nil
 	}
 	p.grouped = p.grouped || keyword.value == "group" || keyword.value == "comm"

@@ -102,11 +102,11 @@ func (p *parser) flow(b *trace.Batch, time int64, kind trace.Kind, keyword word,
 	if err != nil {
 		return err
 	}
-	stack := &p.open[b.Location]
+	stack := &p.stacks[b.Location]
 	context, unwind, short := trace.CallingContextID(trace.None), uint32(0), false
 	args = args[1:]
 	if len(args) == 1 && args[0].key == "" && strings.HasPrefix(args[0].value, "@") && kind == trace.KindEnter {
-		if context, err = p.context(args[0], region, innermost(*stack)); err != nil {
+		if context, err = p.context(args[0], region, innermost(stack)); err != nil {
 			return err
 		}
 		kind, unwind, args, short = trace.KindCallingContextEnter, 1, nil, true
@@ -116,12 +116,14 @@ func (p *parser) flow(b *trace.Batch, time int64, kind trace.Kind, keyword word,
 		return err
 	}
 	if kind.Enters() {
-		*stack = append(*stack, frame{region, context, short})
-	} else if n := len(*stack); n > 0 {
-		if top := (*stack)[n-1]; kind == trace.KindLeave && top.short && top.region == region && len(args) == 0 {
-			kind, context = trace.KindCallingContextLeave, top.context
+		stack.Enter(region, visit{context, short})
+	} else if n := stack.Leave(region); n > 0 {
+		for range n - 1 {
+			stack.Pop()
 		}
-		*stack = (*stack)[:n-1]
+		if v := stack.Pop(); v.short && kind == trace.KindLeave && len(args) == 0 {
+			kind, context = trace.KindCallingContextLeave, v.context
+		}
 	}
 	if context == trace.None && unwind == 0 && kind <= trace.KindLeave {
 		b.AddFlow(time, kind, region)
@@ -131,18 +133,17 @@ func (p *parser) flow(b *trace.Batch, time int64, kind trace.Kind, keyword word,
 	return nil
 }
 
-// A frame is an open region.
-type frame struct {
-	region  trace.RegionID
+// A visit is a region that is entered and not left.
+type visit struct {
 	context trace.CallingContextID
 	short   bool // the short form made the context, so a plain Leave leaves it
 }
 
-// innermost returns the context of the innermost open region that has one.
-func innermost(stack []frame) trace.CallingContextID {
-	for i := len(stack) - 1; i >= 0; i-- {
-		if stack[i].context != trace.None {
-			return stack[i].context
+// innermost returns the context of the innermost visit that has one.
+func innermost(stack *trace.CallStack[visit]) trace.CallingContextID {
+	for i := stack.Len() - 1; i >= 0; i-- {
+		if context := stack.At(i).context; context != trace.None {
+			return context
 		}
 	}
 	return trace.None
