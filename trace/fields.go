@@ -89,33 +89,12 @@ func regionFields(d *Defs, i int) []Field {
 	r := &d.Regions[i]
 	paradigm, role := ParadigmUser, RoleFunction
 	if f := MPIFunctionOf(d.String(r.Name)); f.Class != ClassNone {
-		paradigm, role = ParadigmMPI, roleOf(f)
+		paradigm, role = ParadigmMPI, f.Role()
 	}
 	return []Field{{"name", &r.Name, None}, {"canonical", &r.Canonical, uint64(r.Name)},
 		{"description", &r.Description, None}, {"role", (*uint8)(&r.Role), uint64(role)},
 		{"paradigm", (*uint8)(&r.Paradigm), uint64(paradigm)}, {"flags", &r.Flags, 0}, {"file", &r.File, None},
 		{"line", &r.BeginLine, 0}, {"end", &r.EndLine, 0}, {"ref", &r.Ref, uint64(i)}}
-}
-
-// roleOf returns the role that Score-P gives an MPI function.
-func roleOf(f MPIFunction) RegionRole {
-	switch f.Class {
-	case ClassColl, ClassIcoll:
-		switch f.Op {
-		case CollBarrier:
-			return RoleBarrier
-		case CollBcast, CollScatter, CollScatterv:
-			return RoleCollOne2All
-		case CollReduce, CollGather, CollGatherv:
-			return RoleCollAll2One
-		case CollScan, CollExscan:
-			return RoleCollOther
-		}
-		return RoleCollAll2All
-	case ClassOther, ClassInit, ClassFinalize:
-		return RoleFunction
-	}
-	return RolePoint2Point
 }
 
 // groupFields: almost all groups are MPI's.
