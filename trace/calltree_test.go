@@ -2,7 +2,6 @@ package trace_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"tracekit/trace"
@@ -73,64 +72,5 @@ location 0
 		if got.Region != c.want.Region || got.Line != c.want.Line || d.String(got.File) != c.file {
 			t.Errorf("%s: %+v in %q", c.name, got, d.String(got.File))
 		}
-	}
-}
-
-func TestMPIFunctionOf(t *testing.T) {
-	for name, want := range map[string]trace.MPIFunction{
-		"MPI_Send":        {Class: trace.ClassSend},
-		"mpi_send_":       {Class: trace.ClassSend},
-		"MPI_SEND":        {Class: trace.ClassSend},
-		"PMPI_Waitall":    {Class: trace.ClassWait},
-		"mpi_waitsome__":  {Class: trace.ClassWait},
-		"MPI_Ibarrier":    {Class: trace.ClassIcoll, Op: trace.CollBarrier},
-		"MPI_Iallreduce":  {Class: trace.ClassIcoll, Op: trace.CollAllreduce},
-		"MPI_Exscan":      {Class: trace.ClassColl, Op: trace.CollExscan},
-		"MPI_Init_thread": {Class: trace.ClassInit},
-		"MPI_Isendrecv":   {Class: trace.ClassIsend},
-		"MPI_Iprobe":      {Class: trace.ClassTest},
-		"MPI_Comm_rank":   {Class: trace.ClassOther},
-		"MPI_Send_init":   {Class: trace.ClassOther},
-		"main":            {},
-		"mpi":             {},
-		"pmpi_":           {Class: trace.ClassOther},
-		"":                {},
-	} {
-		if got := trace.MPIFunctionOf(name); got != want {
-			t.Errorf("%q: %+v, want %+v", name, got, want)
-		}
-	}
-}
-
-func TestKindNames(t *testing.T) {
-	for i := range 256 {
-		k := trace.Kind(i)
-		named := !strings.HasPrefix(k.String(), "Kind(")
-		if got, ok := trace.KindByName(k.String()); ok != named || ok && got != k {
-			t.Errorf("%s is %v, %v", k, got, ok)
-		}
-	}
-	if got := trace.Kind(250).String(); got != "Kind(250)" {
-		t.Error(got)
-	}
-}
-
-func TestWorldWithoutGroups(t *testing.T) {
-	d := tracetest.MustParse(t, `
-process 0 p
-process 1 gpu kind=2
-process 2 q
-group 0 kind=0
-location 0 metric kind=3 process=0
-location 1 stream kind=2 process=1
-location 2 a process=0
-location 3 b process=2
-location 4 c process=0
-`).Definitions
-	if got := d.World(); !slices.Equal(got, []trace.LocationID{2, 3}) {
-		t.Errorf("World = %v", got)
-	}
-	if got := d.Ranks(); !slices.Equal(got, []uint32{0, trace.None, 0, 1, 0}) {
-		t.Errorf("Ranks = %v", got)
 	}
 }
