@@ -9,7 +9,9 @@ import (
 
 const canMap = false
 
-func mapMore(*os.File, int64, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
+func mapFile(*os.File, int64, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+func mapMemory(int, int) (mapping, aligned []byte) { return nil, nil }
 
 func unmap([]byte) {}
 
