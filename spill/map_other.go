@@ -9,9 +9,7 @@ import (
 
 const canMap = false
 
-func mapFile(*os.File, int64, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
-
-func mapMemory(int, int) (mapping, aligned []byte) { return nil, nil }
+func mapMore(*os.File, int64, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 func unmap([]byte) {}
 

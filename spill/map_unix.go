@@ -4,32 +4,19 @@ package spill
 
 import (
 	"os"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
 const canMap = true
 
-// mapFile makes a file longer by n bytes of zeros from offset at on and maps them. The room
+// mapMore makes a file longer by n bytes of zeros from offset at on and maps them. The room
 // is taken now: a disk that is full is an error here, not a fault when a row is written.
-func mapFile(f *os.File, at, n int64) ([]byte, error) {
+func mapMore(f *os.File, at, n int64) ([]byte, error) {
 	if err := reserve(f, at, n); err != nil {
 		return nil, err
 	}
 	return unix.Mmap(int(f.Fd()), at, int(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-}
-
-// mapMemory maps memory with n bytes of zeros at a multiple of align in it, nil if there is
-// none. It does not count for Go's collector.
-func mapMemory(n, align int) (mapping, aligned []byte) {
-	m, err := unix.Mmap(-1, 0, n+align, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
-	if err != nil {
-		return nil, nil
-	}
-	first := -int(uintptr(unsafe.Pointer(&m[0]))) & (align - 1)
-	advise(m)
-	return m, m[first : first+n]
 }
 
 // fill writes zeros, where the system cannot reserve room.

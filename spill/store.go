@@ -37,11 +37,10 @@ type Store struct {
 
 	mu       sync.Mutex
 	file     *os.File
-	mappings [][]byte // of the file, and of memory
+	segments [][]byte // the file, mapped
 	end      int64    // of the file
-	made     int      // frames in memory that were used so far
-	fresh    []*frame // frames in memory that never had a page: all zeros
-	free     []*frame // frames in memory that had one
+	made     int      // frames in memory so far
+	free     []*frame // frames in memory without a page
 	vacant   []*frame // frames in the file without a page
 	hot      queue    // pages of the file that are resident, the oldest first
 	cold     queue    // those that will be given back next unless they are used again
@@ -78,10 +77,10 @@ func (s *Store) Spilled() int64 {
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, m := range s.mappings {
+	for _, m := range s.segments {
 		unmap(m)
 	}
-	s.mappings, s.fresh, s.free, s.vacant, s.hot, s.cold = nil, nil, nil, nil, queue{}, queue{}
+	s.segments, s.free, s.vacant, s.hot, s.cold = nil, nil, nil, queue{}, queue{}
 	if s.file == nil {
 		return nil
 	}
@@ -101,40 +100,15 @@ func (s *Store) placeLocked(p *page) {
 	switch {
 	case len(s.free) > 0:
 		p.home = pop(&s.free)
-		clear(p.home[:])
 	case s.made < s.inMemory || !s.extend():
-		p.home = s.memory()
+		s.made++
+		p.home = new(frame)
 	default:
 		p.home, p.mapped = pop(&s.vacant), true
-		clear(p.home[:])
 		s.admit(p)
 	}
+	clear(p.home[:])
 	atomic.StorePointer(&p.rows, unsafe.Pointer(p.home))
-}
-
-// memory returns a frame of zeros in memory. Many are made at once, in memory that the
-// system is asked to serve with huge pages: a fault for every 4 KiB would cost more than
-// filling them.
-func (s *Store) memory() *frame {
-	if s.made++; len(s.fresh) == 0 {
-		size := min(max(s.made*pageBytes, hugePage), mostSegment)
-		mapping, aligned := mapMemory(size/hugePage*hugePage, hugePage)
-		if mapping == nil {
-			return new(frame)
-		}
-		s.mappings, s.fresh = append(s.mappings, mapping), frames(aligned)
-	}
-	return pop(&s.fresh)
-}
-
-const hugePage = 2 << 20
-
-// frames returns the frames that a mapping consists of, the first one last.
-func frames(m []byte) (list []*frame) {
-	for at := (len(m) - 1) / pageBytes * pageBytes; at >= 0; at -= pageBytes {
-		list = append(list, (*frame)(unsafe.Pointer(&m[at])))
-	}
-	return list
 }
 
 // load makes a page resident and returns its rows.
@@ -206,12 +180,15 @@ func (s *Store) extend() bool {
 		return false
 	}
 	size := min(max(s.end, leastSegment), mostSegment)
-	m, err := mapFile(s.file, s.end, size)
+	m, err := mapMore(s.file, s.end, size)
 	if err != nil {
 		s.err = fmt.Errorf("writing %d bytes of temporary data: %w (see --memory, or set TMPDIR to a larger disk)", size, err)
 		return false
 	}
-	s.mappings, s.end, s.vacant = append(s.mappings, m), s.end+size, frames(m)
+	s.segments, s.end = append(s.segments, m), s.end+size
+	for at := size - pageBytes; at >= 0; at -= pageBytes {
+		s.vacant = append(s.vacant, (*frame)(unsafe.Pointer(&m[at])))
+	}
 	return true
 }
 

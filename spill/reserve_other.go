@@ -5,5 +5,3 @@ package spill
 import "os"
 
 func reserve(f *os.File, at, n int64) error { return fill(f, at, n) }
-
-func advise([]byte) {}

@@ -14,6 +14,3 @@ func reserve(f *os.File, at, n int64) error {
 	}
 	return err
 }
-
-// advise asks for huge pages; a refusal costs time only.
-func advise(m []byte) { _ = unix.Madvise(m, unix.MADV_HUGEPAGE) }
