@@ -74,7 +74,7 @@ func incomplete(a, x float64, complement bool) (first, second float64) {
 type density struct {
 	a, root float64 // the shape and its square root
 	peak    float64 // ln(a f(a))
-	gain    float64 // ln a - ψ(a): the derivative of ln f(a) by a, where t = a stays
+	gain    float64 // ln a - ψ(a+1)
 }
 
 func newDensity(a float64) density {
@@ -82,16 +82,16 @@ func newDensity(a float64) density {
 	// Stirling's series leaves less than 1e-16 from 12 on; steps of one lead there.
 	large, steps, product := a, 0.0, 1.0
 	for ; large < 12; large++ {
-		steps += 1 / large
 		product *= large
+		steps += 1 / (large + 1)
 	}
 	y := 1 / (large * large)
 	gamma := (1.0/12 - y*(1.0/360-y*(1.0/1260-y*(1.0/1680-y*(1.0/1188-y*691.0/360360))))) / large
 	d.peak = math.Log(large/(2*math.Pi))/2 - gamma
-	d.gain = 1/(2*large) + y*(1.0/12-y*(1.0/120-y*(1.0/252-y*(1.0/240-y*(1.0/132-y*691.0/32760)))))
+	d.gain = steps - 1/(2*large) + y*(1.0/12-y*(1.0/120-y*(1.0/252-y*(1.0/240-y*(1.0/132-y*691.0/32760)))))
 	if large > a {
 		d.peak += math.Log(product) + large - a + a*math.Log(a) - large*math.Log(large)
-		d.gain += steps - math.Log(large/a)
+		d.gain -= math.Log(large / a)
 	}
 	return d
 }
@@ -170,7 +170,7 @@ func (d density) integrate(lo, hi float64) (sum integral) {
 
 // reach is how far around c the series of narrow is good: less than f's own scale there, and
 // well away from 0.
-func (d density) reach(c float64) float64 { return c / (3 + d.root + math.Abs(c-d.a)/2) }
+func (d density) reach(c float64) float64 { return c / (2 + d.root/2 + math.Abs(c-d.a)/4) }
 
 // narrow integrates Taylor's series of f around c over ±h. From t f' = (a-1-t) f follows, for
 // f(c+hv) = f(c) Σ q_k v^k,
@@ -206,7 +206,7 @@ func (d density) narrow(c, h float64) integral {
 	share := 2 * h * f * even
 	return integral{
 		share:   share,
-		byShape: 2*h*f*byShape + share*(ln+d.gain),
+		byShape: 2*h*f*byShape + share*(ln+d.gain+1/d.a),
 		byScale: share*(d.a-c) - 2*h*h*f*odd,
 		rise:    2 * f * rise,
 	}
@@ -225,7 +225,11 @@ func (d density) series(t float64) integral {
 	if t == 0 {
 		return integral{}
 	}
-	ln, _ := d.ratio(t)
+	ln, above := d.ratio(t)
+	f := math.Exp(d.peak+d.a*(ln-above)) / t
+	if f == 0 {
+		return integral{}
+	}
 	term, sum, harmonic, byShape := 1.0, 1.0, 0.0, 0.0
 	for n := 1.0; n < 200 && term > 1e-18*sum; n++ {
 		term *= t / (d.a + n)
@@ -233,7 +237,6 @@ func (d density) series(t float64) integral {
 		sum += term
 		byShape += term * harmonic
 	}
-	f := d.at(t)
 	scale := t * f / d.a
-	return integral{scale * sum, scale * (sum*(ln+d.gain-1/d.a) - byShape), t * f, f}
+	return integral{scale * sum, scale * (sum*(ln+d.gain) - byShape), t * f, f}
 }
