@@ -1,8 +1,6 @@
 package fit
 
-import (
-	"math"
-)
+import "math"
 
 // exponential is the discretised exponential law p_k = e^(-λk)(1 - e^(-λ)) with λ
 // per window. It starts at t_min: unlike the other families it loses nothing
@@ -37,17 +35,18 @@ func (e exponential) tails(x float64) (lower, upper float64) {
 // shares has one coordinate, ln λ.
 func (e exponential) shares(edges []float64, x *expectation) {
 	lower, upper := e.tails(edges[0])
-	var slope float64
+	before := 0.0
 	for j, edge := range edges[1:] {
 		l, u := e.tails(edge)
 		x.calls[j] = between(lower, upper, l, u)
 		lower, upper = l, u
 		if len(x.slopes) > 0 {
-			before := slope
-			if slope = 0; u > 0 {
+			slope := 0.0 // of the lower tail
+			if u > 0 {
 				slope = e.rate * max(math.Floor(edge), 0) * u
 			}
 			x.slopes[0][j] = slope - before
+			before = slope
 		}
 	}
 }
@@ -135,7 +134,8 @@ func (b binned) poissonAt(other poisson, offset float64) poisson {
 	rate := max(other.rate+offset-other.offset, mean)
 	for range 50 {
 		below, _ := incomplete(n, rate, true)
-		r := d.at(rate) / max(below, tiny)
+		f, _ := d.at(rate)
+		r := f / max(below, tiny)
 		step := (mean - rate*(1-r)) / (1 - r - r*(n-1-rate) - rate*r*r)
 		rate = min(max(rate+step, mean), 2*n+10)
 		if !(math.Abs(step) > 1e-9*rate) {
@@ -166,46 +166,41 @@ func (p poisson) tails(x float64) (lower, upper float64) {
 	return incomplete(n, p.rate, true)
 }
 
-// probability returns λ^n e^(-λ) / Γ(n+1), where n = x + d.
-func (p poisson) probability(x float64) float64 {
-	if n := x + p.offset; n >= 0 && !math.IsInf(n, 1) {
-		return newDensity(n + 1).at(p.rate)
-	}
-	return 0
-}
-
 // shares has the coordinates ln λ and, mostly not wanted, the offset.
 func (p poisson) shares(edges []float64, e *expectation) {
 	if len(e.slopes) > 1 {
 		p.offsetSlopes(edges, e)
 	}
-	x := edges[0]
-	at := p.probability(x)
-	for j, edge := range edges[1:] {
-		next := 0.0
-		switch {
-		case edge == x+1 && at > tiny:
-			next = at * p.rate / (edge + p.offset)
-		default:
-			next = p.probability(edge)
+	whole := p.offset == math.Floor(p.offset)
+	before, at, slope := edges[0], 0.0, 0.0
+	for j, x := range edges[1:] {
+		if e.calls[j] = at; !whole || x > before+1 {
+			e.calls[j] = mass(p, before, x)
 		}
-		if edge == x+1 && p.offset == math.Floor(p.offset) {
-			e.calls[j] = at
-		} else {
-			e.calls[j] = mass(p, x, edge)
-		}
+		at = p.probability(x, before, at)
 		if len(e.slopes) > 0 {
-			// ∂P(X < x)/∂ln λ = -(x+d) P(X = x)
-			e.slopes[0][j] = 0
+			steep := 0.0 // less the slope of the lower tail
 			if at > 0 {
-				e.slopes[0][j] += (x + p.offset) * at
+				steep = (x + p.offset) * at
 			}
-			if next > 0 {
-				e.slopes[0][j] -= (edge + p.offset) * next
-			}
+			e.slopes[0][j] = slope - steep
+			slope = steep
 		}
-		x, at = edge, next
+		before = x
 	}
+}
+
+// probability returns λ^n e^(-λ) / Γ(n+1), where n = x + d, given that of an edge before.
+func (p poisson) probability(x, before, at float64) float64 {
+	n := x + p.offset
+	switch {
+	case n < 0 || math.IsInf(n, 1):
+		return 0
+	case x == before+1 && at > tiny:
+		return at * p.rate / n
+	}
+	f, _ := newDensity(n + 1).at(p.rate)
+	return f
 }
 
 // offsetSlopes fills in the derivatives by the offset, which are differences.

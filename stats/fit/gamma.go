@@ -105,16 +105,16 @@ func (d density) ratio(t float64) (ln, above float64) {
 	return math.Log(t / d.a), above
 }
 
+// at returns f(t) for t > 0, and ln(t/a).
+func (d density) at(t float64) (f, ln float64) {
+	ln, above := d.ratio(t)
+	return math.Exp(d.peak+d.a*(ln-above)) / t, ln
+}
+
 // log returns ln f(t) for t > 0.
 func (d density) log(t float64) float64 {
 	ln, above := d.ratio(t)
 	return d.peak + d.a*(ln-above) - math.Log(t)
-}
-
-// at returns f(t) for t > 0.
-func (d density) at(t float64) float64 {
-	ln, above := d.ratio(t)
-	return math.Exp(d.peak+d.a*(ln-above)) / t
 }
 
 // An integral is that of the density from lo to hi.
@@ -125,44 +125,35 @@ type integral struct {
 	rise    float64 // f(hi) - f(lo)
 }
 
-func (i *integral) add(j integral) {
-	i.share += j.share
-	i.byShape += j.byShape
-	i.byScale += j.byScale
-	i.rise += j.rise
+// plus returns i + w·j.
+func (i integral) plus(j integral, w float64) integral {
+	return integral{i.share + w*j.share, i.byShape + w*j.byShape, i.byScale + w*j.byScale, i.rise + w*j.rise}
 }
 
 // integrate returns the integral from lo ≥ 0 to hi. A wide piece is taken apart: near 0 a
 // series serves, and from the mode outwards it is narrow pieces as long as they matter.
 func (d density) integrate(lo, hi float64) (sum integral) {
 	if c := (lo + hi) / 2; hi <= lo {
-		return integral{}
+		return sum
 	} else if hi-lo <= 2*d.reach(c) {
 		return d.narrow(c, (hi-lo)/2)
 	}
 	if low := (d.a + 1) / 2; lo < low {
 		top := min(hi, low)
-		sum = d.series(top)
-		if below := d.series(lo); below.share > 0 {
-			sum = integral{sum.share - below.share, sum.byShape - below.byShape, sum.byScale - below.byScale, sum.rise - below.rise}
-		}
+		sum = d.series(top).plus(d.series(lo), -1)
 		lo = top
 	}
 	mode := max(d.a-1, lo)
-	for x := max(lo, mode); x < hi; {
+	for x, more := mode, true; more && x < hi; {
 		to := min(hi, x+2*d.reach(x))
 		i := d.narrow((x+to)/2, (to-x)/2)
-		if sum.add(i); i.share <= 1e-17*sum.share || to <= x {
-			break
-		}
+		sum, more = sum.plus(i, 1), i.share > 1e-17*sum.share && to > x
 		x = to
 	}
-	for x := min(hi, mode); x > lo; {
+	for x, more := min(hi, mode), true; more && x > lo; {
 		to := max(lo, x-2*d.reach(x))
 		i := d.narrow((x+to)/2, (x-to)/2)
-		if sum.add(i); i.share <= 1e-17*sum.share || to >= x {
-			break
-		}
+		sum, more = sum.plus(i, 1), i.share > 1e-17*sum.share && to < x
 		x = to
 	}
 	return sum
@@ -179,8 +170,7 @@ func (d density) reach(c float64) float64 { return c / (2 + d.root/2 + math.Abs(
 //
 // and its derivative by a for that of q_k.
 func (d density) narrow(c, h float64) integral {
-	ln, above := d.ratio(c)
-	f := math.Exp(d.peak+d.a*(ln-above)) / c
+	f, ln := d.at(c)
 	if f == 0 {
 		return integral{}
 	}
@@ -225,8 +215,7 @@ func (d density) series(t float64) integral {
 	if t == 0 {
 		return integral{}
 	}
-	ln, above := d.ratio(t)
-	f := math.Exp(d.peak+d.a*(ln-above)) / t
+	f, ln := d.at(t)
 	if f == 0 {
 		return integral{}
 	}
