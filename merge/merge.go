@@ -36,21 +36,21 @@ func Merge(ctx context.Context, src trace.Source, opts Options) (*trace.Trace, e
 	if opts.Memory < 1 {
 		opts.Memory = DefaultMemory
 	}
-	pool := spill.NewStore(opts.Memory, opts.TempDir)
-	t, err := merge(ctx, src, pool, opts)
+	store := spill.NewStore(opts.Memory, opts.TempDir)
+	t, err := merge(ctx, src, store, opts)
 	if err == nil {
-		err = pool.Err()
+		err = store.Err()
 	}
 	if err != nil {
-		pool.Close()
+		store.Close()
 		return nil, err
 	}
 	return t, nil
 }
 
-func merge(ctx context.Context, src trace.Source, pool *spill.Store, opts Options) (*trace.Trace, error) {
+func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Options) (*trace.Trace, error) {
 	f := newFacts(src.Defs())
-	scanned, err := scan(ctx, src, f, pool, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress})
+	scanned, err := scan(ctx, src, f, store, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress})
 	if err != nil {
 		return nil, fmt.Errorf("scanning events: %w", err)
 	}
@@ -58,24 +58,22 @@ func merge(ctx context.Context, src trace.Source, pool *spill.Store, opts Option
 	for _, l := range scanned {
 		ledger.Merge(l.ledger.Findings())
 	}
-	t := settle(src, f, pool, scanned)
+	t := settle(src, f, store, scanned)
 	clocks := newClockwork(t, &ledger, opts)
-	m := &matcher{trace: t, scanned: scanned, ledger: &ledger, clocks: clocks}
-	if err := m.match(ctx); err != nil {
+	if err := match(ctx, t, scanned, clocks, &ledger, opts.Jobs); err != nil {
 		return nil, err
 	}
-	c := &collector{trace: t, resolver: f.resolver, ledger: &ledger, clocks: clocks}
-	for _, l := range scanned {
-		c.parts = append(c.parts, l.parts)
-	}
+	c := &collector{trace: t, resolver: f.resolver, scanned: scanned, ledger: &ledger, clocks: clocks, jobs: opts.Jobs}
 	if err := c.collect(ctx); err != nil {
 		return nil, err
 	}
-	clocks.parts = c.parts
+	for _, l := range scanned {
+		clocks.parts = append(clocks.parts, l.parts)
+	}
 	if err := clocks.correct(ctx); err != nil {
 		return nil, err
 	}
-	if err := apply(ctx, t, scanned); err != nil {
+	if err := apply(ctx, t, scanned, opts.Jobs); err != nil {
 		return nil, err
 	}
 	ledger.Merge(src.Findings())

@@ -157,8 +157,8 @@ func withoutHints(text string) string {
 func answers(a *stats.Analysis) map[string]int {
 	out := map[string]int{
 		"messages": int(a.Messages.Count), "bytes": int(a.Messages.Bytes),
-		"late sender": int(a.WaitStates.LateSender.TimeNs), "late receiver": int(a.WaitStates.LateReceiver.TimeNs),
-		"wait at N×N": int(a.WaitStates.WaitAtNxN.TimeNs), "wait at barrier": int(a.WaitStates.WaitAtBarrier.TimeNs),
+		"late sender": int(a.WaitStates[stats.LateSender].TimeNs), "late receiver": int(a.WaitStates[stats.LateReceiver].TimeNs),
+		"wait at N×N": int(a.WaitStates[stats.WaitAtNxN].TimeNs), "wait at barrier": int(a.WaitStates[stats.WaitAtBarrier].TimeNs),
 	}
 	for _, c := range a.Collectives {
 		out[c.Operation] = int(c.Count)

@@ -55,7 +55,7 @@ func merged(t testing.TB, src trace.Source, clock merge.ClockMode) *trace.Trace 
 
 func waitsOf(t testing.TB, tr *trace.Trace) stats.CallWaits {
 	t.Helper()
-	w, err := stats.Waits(context.Background(), tr)
+	w, err := stats.Waits(context.Background(), tr, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -33,9 +34,8 @@ type step struct {
 
 // A visit is a region that is entered and not left.
 type visit struct {
-	enter  int64
-	step   int32
-	region trace.RegionID
+	enter int64
+	step  int32
 }
 
 // A walk follows the call stack of one location through its events. Step 0 stands for
@@ -49,7 +49,7 @@ type walk struct {
 	location trace.LocationID
 	clock    *trace.ClockMap
 	steps    []step
-	stack    []visit
+	stack    trace.CallStack[visit]
 	top      int32
 	now      int64
 	mpi      int
@@ -57,12 +57,14 @@ type walk struct {
 	useful   int64 // until since
 	since    int64 // when useful time began to run; only if runs
 	runs     bool
-	off      bool  // recording is switched off
-	resume   int64 // when the buffer flush ends; MaxInt64: there is none
-	on       *cursor[pathPiece]
-	piece    pathPiece       // of the critical path, the next or current one here
-	clocks   exchange[int64] // by call: the sequence number of its Enter becomes the useful time until then
-	row      uint64          // sequence number of the next call's Enter; MaxUint64: there is none
+	off      bool                    // recording is switched off
+	resume   int64                   // when the buffer flush ends; MaxInt64: there is none
+	pieces   *spill.Table[pathPiece] // of the critical path here, the last first
+	ahead    int                     // of pieces that were not read yet
+	piece    pathPiece               // the next or current one
+	clocks   *spill.Table[int64]     // by call: the sequence number of its Enter becomes the useful time until then
+	call     int                     // the next one
+	row      uint64                  // sequence number of its Enter; MaxUint64: there is none
 	counters counterState
 	times    []int64 // scratch
 	last     int64   // the latest corrected time
@@ -128,12 +130,9 @@ func (w *walk) advance(t int64) {
 }
 
 func (w *walk) nextPiece() {
-	for {
-		piece, ok := w.on.read()
-		if !ok {
-			piece = pathPiece{never, never}
-		}
-		if piece.to > w.now {
+	for w.piece = (pathPiece{never, never}); w.ahead > 0; {
+		w.ahead--
+		if piece := w.pieces.At(w.ahead); piece.to > w.now {
 			w.piece = piece
 			return
 		}
@@ -142,9 +141,16 @@ func (w *walk) nextPiece() {
 
 func (w *walk) nextRow() {
 	w.row = math.MaxUint64
-	if seq, ok := w.clocks.peek(); ok {
-		w.row = uint64(seq)
+	if w.call < w.clocks.Len() {
+		w.row = uint64(w.clocks.At(w.call))
 	}
+}
+
+// putClock notes the useful time at which the next call is entered.
+func (w *walk) putClock(useful int64) {
+	w.clocks.Set(w.call, useful)
+	w.call++
+	w.nextRow()
 }
 
 // enter opens a region at the time that was advanced to.
@@ -153,11 +159,10 @@ func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocatio
 	if s := &w.steps[next]; next == 0 || s.region != region || s.site != site {
 		next = w.childOf(w.top, region, site)
 	}
-	w.stack = append(w.stack, visit{enter: w.now, step: next, region: region})
+	w.stack.Enter(region, visit{enter: w.now, step: next})
 	w.top = next
 	if seq == w.row {
-		w.clocks.put(w.usefulAt(w.now))
-		w.nextRow()
+		w.putClock(w.usefulAt(w.now))
 	}
 	if w.profiler.isMPI(region) {
 		if w.mpi == 0 {
@@ -191,32 +196,22 @@ func (w *walk) childOf(at int32, region trace.RegionID, site trace.SourceLocatio
 	return c
 }
 
-// leave closes the innermost region, which should be the one that is left; if an outer
-// one is, also those inside it; if none is, nothing. This is what merging does.
+// leave ends the region that is left, and those inside it that were never left.
 func (w *walk) leave(region trace.RegionID) {
-	n := len(w.stack) - 1
-	if n < 0 || w.stack[n].region != region && region != trace.None {
-		for ; n >= 0 && w.stack[n].region != region; n-- {
-		}
-		if n < 0 {
-			return
-		}
-	}
-	for len(w.stack) > n {
+	for range w.stack.Leave(region) {
 		w.close()
 	}
 }
 
 // close leaves the innermost region.
 func (w *walk) close() {
-	n := len(w.stack) - 1
-	v := w.stack[n]
-	w.stack = w.stack[:n]
+	region := w.stack.Region(w.stack.Len() - 1)
+	v := w.stack.Pop()
 	w.top = 0
-	if n > 0 {
-		w.top = w.stack[n-1].step
+	if below := w.stack.Top(); below != nil {
+		w.top = below.step
 	}
-	if w.profiler.isMPI(v.region) {
+	if w.profiler.isMPI(region) {
 		if w.mpi--; w.mpi == 0 {
 			w.start(w.now)
 		}
@@ -239,14 +234,12 @@ func (w *walk) end(at int64) {
 	}
 	w.stop(w.now)
 	w.off = true // nothing is useful any more
-	for len(w.stack) > 0 {
+	for w.stack.Len() > 0 {
 		w.close()
 	}
 	for w.row != math.MaxUint64 { // rows without an Enter: none in a sound trace
-		w.clocks.put(w.useful)
-		w.nextRow()
+		w.putClock(w.useful)
 	}
-	w.clocks.flush()
 }
 
 // usefulAt returns the useful time until t, which is not before any event so far.
@@ -316,19 +309,16 @@ func (w *walk) correct(b *trace.Batch) []int64 {
 // straighten makes the recorded times of the flow events not decrease, as merging does:
 // the time of an event is at least that of every event before it, of whatever table.
 func (w *walk) straighten(b *trace.Batch) {
-	var at [5]int
-	columns := [5][]int64{b.Flow.Time, b.P2P.Time, b.Coll.Time, b.Metric.Time, b.Other.Time}
-	for i, table := range b.Order {
-		t := columns[table][at[table]]
-		at[table]++
-		for table == trace.TableMetric && at[table] < len(b.Metric.Seq) && b.Metric.Seq[at[table]] == b.First+uint64(i) {
-			at[table]++
+	for _, r := range b.Events {
+		t, ok := b.Time(r)
+		if !ok {
+			continue
 		}
 		if t > w.raw || !w.seen {
 			w.raw, w.seen = t, true
 		}
-		if table == trace.TableFlow {
-			w.times[at[table]-1] = w.raw
+		if r.Table == trace.TableFlow {
+			w.times[r.First] = w.raw
 		}
 	}
 }
