@@ -55,9 +55,11 @@ type expectation struct {
 
 // expectation returns room for what a law of so many coordinates expects.
 func (c cells) expectation(coordinates int) *expectation {
-	e := &expectation{calls: make([]float64, len(c.observed)), slopes: make([][]float64, coordinates)}
+	n := len(c.observed)
+	all := make([]float64, (coordinates+1)*n)
+	e := &expectation{calls: all[:n], slopes: make([][]float64, coordinates)}
 	for j := range e.slopes {
-		e.slopes[j] = make([]float64, len(c.observed))
+		e.slopes[j] = all[(j+1)*n : (j+2)*n]
 	}
 	return e
 }

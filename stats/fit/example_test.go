@@ -67,8 +67,8 @@ func ExampleProfile() {
 	groups := fit.Groups(map[fit.Key]*fit.Sample{
 		{Operation: "MPI_Send", Processes: 2, Bytes: 1000}: calls(200),
 	})
-	for i := range groups {
-		groups[i].Fit(fit.Options{}) // each could have a core of its own
+	for i, g := range groups {
+		groups[i] = g.Fit(fit.Options{}) // each could have a core of its own
 	}
 	p := fit.ProfileOf(groups, fit.Options{})
 	p.Machine, p.Library, p.Processes = "laptop", "Open MPI 4.1", 4

@@ -38,20 +38,21 @@ func SizeClass(bytes int64) int64 {
 	return bytes / decade * decade
 }
 
-// A Group is the calls that make one entry of a profile. Groups share nothing, so that
-// each can be fitted on a core of its own.
+// A Group is the calls that make one entry of a profile. No two share a sample, so that each
+// can be fitted on a core of its own.
 type Group struct {
-	Entry           // t_min and what follows it, but for Pooled and Few, is left to Fit
+	Entry           // TMin, TMax, From, Model and P are of Fit
 	Classes []int64 // size classes, ascending
-	Sample  *Sample
-	Result  Result // of Fit
+	Sample  *Sample // of Fit
+	Result  Result  // of Fit
 
-	bytes int64 // summed over calls
+	samples []*Sample // of the keys
+	bytes   int64     // summed over calls
 }
 
-// Groups returns the calls by operation, processes and [SizeClass], in this order; a class of
-// fewer than 50 calls is joined with the next larger one (the largest with the next smaller),
-// and its entry says so.
+// Groups returns the calls by operation, processes and [SizeClass], in this order, still to be
+// fitted; a class of fewer than 50 calls is joined with the next larger one (the largest with
+// the next smaller), and its entry says so.
 func Groups(samples map[Key]*Sample) []Group {
 	var classes []Group
 	for _, k := range slices.SortedFunc(maps.Keys(samples), compareKeys) {
@@ -59,76 +60,83 @@ func Groups(samples map[Key]*Sample) []Group {
 		if s.Len() == 0 {
 			continue
 		}
-		class := Group{Entry: Entry{Key: k}, Classes: []int64{SizeClass(k.Bytes)}, Sample: &Sample{Limit: s.Limit}}
-		if last := len(classes) - 1; last < 0 || !class.joins(&classes[last]) || class.Classes[0] != classes[last].Classes[0] {
-			classes = append(classes, class)
+		g := Group{Entry: Entry{Key: k, Calls: s.Len()}, Classes: []int64{SizeClass(k.Bytes)}, samples: []*Sample{s}, bytes: k.Bytes * s.Len()}
+		if last := len(classes) - 1; last >= 0 && classes[last].besides(&g) && classes[last].Classes[0] == g.Classes[0] {
+			classes[last].add(&g)
+			continue
 		}
-		g := &classes[len(classes)-1]
-		g.bytes += k.Bytes * s.Len()
-		g.Sample.Combine(s)
+		classes = append(classes, g)
 	}
 	out := joinSmall(classes)
 	for i := range out {
 		g := &out[i]
-		g.Calls = g.Sample.Len()
-		g.Bytes = g.bytes / g.Calls
-		g.Few = g.Calls < minCalls
-		if len(g.Classes) > 1 {
+		g.Bytes, g.Few = g.bytes/g.Calls, g.Calls < minCalls
+		if g.Classes = slices.Compact(g.Classes); len(g.Classes) > 1 {
 			g.Pooled = g.Classes
 		}
 	}
 	return out
 }
 
-// joins tells whether two groups may be joined: they differ in bytes at most.
-func (g *Group) joins(h *Group) bool {
-	return g.Operation == h.Operation && g.Processes == h.Processes
-}
-
-// joinSmall joins each group that is too small with the next one that it may be joined with, and
+// joinSmall joins each group that is too small with the next one that differs in bytes only, and
 // a last one with the one before.
 func joinSmall(in []Group) []Group {
 	var out []Group
-	// backwards joins the last group with the one before if it stayed small.
-	backwards := func() {
-		if last := len(out) - 1; last > 0 && out[last].Sample.Len() < minCalls && out[last].joins(&out[last-1]) {
+	// back joins the last group with the one before if it stayed small.
+	back := func() {
+		if last := len(out) - 1; last > 0 && out[last].Calls < minCalls && out[last-1].besides(&out[last]) {
 			out[last-1].add(&out[last])
 			out = out[:last]
 		}
 	}
 	for _, g := range in {
-		if last := len(out) - 1; last >= 0 && out[last].joins(&g) && out[last].Sample.Len() < minCalls {
+		if last := len(out) - 1; last >= 0 && out[last].besides(&g) && out[last].Calls < minCalls {
 			out[last].add(&g)
 			continue
 		}
-		backwards()
+		back()
 		out = append(out, g)
 	}
-	backwards()
+	back()
 	return out
+}
+
+// besides tells whether two groups differ in bytes at most.
+func (g *Group) besides(h *Group) bool {
+	return g.Operation == h.Operation && g.Processes == h.Processes
 }
 
 // add adds the calls of h.
 func (g *Group) add(h *Group) {
 	g.Classes = append(g.Classes, h.Classes...)
+	g.samples = append(g.samples, h.samples...)
+	g.Calls += h.Calls
 	g.bytes += h.bytes
-	g.Sample.Combine(h.Sample)
 }
 
-// Fit fits the group's sample and completes its entry.
-func (g *Group) Fit(o Options) {
+// Fit returns the group with its sample, which is that of its key if there is one only, and its
+// entry fitted.
+func (g Group) Fit(o Options) Group {
+	g.Sample = g.samples[0]
+	if len(g.samples) > 1 {
+		g.Sample = &Sample{Limit: g.Sample.Limit}
+		for _, s := range g.samples {
+			g.Sample.Combine(s)
+		}
+	}
 	r := Fit(g.Sample, o)
 	g.Result, g.TMin, g.TMax, g.From = r, r.TMin, r.TMax, r.From
 	if r.Chosen >= 0 {
 		g.Model, g.P = r.Models[r.Chosen].Family, r.Models[r.Chosen].Test.P
 	}
+	return g
 }
 
 // Calibrate returns the groups of samples, fitted one after another.
 func Calibrate(samples map[Key]*Sample, o Options) []Group {
 	out := Groups(samples)
-	for i := range out {
-		out[i].Fit(o)
+	for i, g := range out {
+		out[i] = g.Fit(o)
 	}
 	return out
 }
