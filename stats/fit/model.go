@@ -148,7 +148,7 @@ func (b binned) tailError(e estimate, rate func(law) float64) float64 {
 		p[j] -= 2 * h
 		s.gradient[j] = (up - math.Log(max(rate(e.build(p)), tiny))) / (2 * h)
 	}
-	step, ok := s.solve(0)
+	step, ok := s.step(0)
 	if variance := step.dot(s.gradient); ok && variance < maxTailError*maxTailError {
 		return math.Sqrt(variance)
 	}

@@ -41,7 +41,7 @@ func (c cells) search(d misfit, build func(at []float64) law, start []float64) (
 		s := c.system(d, here)
 		moved := false
 		for ; !moved; damping = max(10*damping, 1e-4) {
-			step, ok := s.solve(damping)
+			step, ok := s.step(damping)
 			size := step.size()
 			if damping > maxDamping || ok && (size < small || size > 1000*small && step.dot(s.gradient) < 2*flat) {
 				return at, value
@@ -72,7 +72,7 @@ func (c cells) polish(d misfit, build func(at []float64) law, at []float64) []fl
 	e := c.expectation(len(at))
 	for last := 1000 * small; last > 1e-11; {
 		c.expect(build(at), e)
-		step, ok := c.system(d, e).solve(0)
+		step, ok := c.system(d, e).step(0)
 		size := step.size()
 		if !ok || size > last/2 {
 			break
@@ -147,10 +147,10 @@ func (c cells) system(d misfit, e *expectation) *system {
 	return s
 }
 
-// solve solves (I + damping·diag I) step = gradient by Cholesky's decomposition. A direction in
+// step solves (I + damping·diag I) step = gradient by Cholesky's decomposition. A direction in
 // which the sample says nothing gets a share of the largest information, or there would
 // be no bound to the step. It returns false if the equations have no solution.
-func (s *system) solve(damping float64) (step vector, ok bool) {
+func (s *system) step(damping float64) (step vector, ok bool) {
 	var most float64
 	for j := range s.coordinates {
 		most = max(most, s.information[j][j])
