@@ -16,6 +16,7 @@ import (
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // forms are the names that stand for each format.
@@ -105,11 +106,7 @@ type view struct {
 
 func newView(t *testing.T, src trace.Source) view {
 	t.Helper()
-	var text strings.Builder
-	if err := trace.WriteText(&text, src); err != nil {
-		t.Fatal(err)
-	}
-	_, tables, _ := strings.Cut(text.String(), "\n")
+	_, tables, _ := strings.Cut(tracetest.MustFormat(t, src), "\n")
 	m, err := merge.Merge(t.Context(), src, merge.Options{})
 	if err != nil {
 		t.Fatal(err)

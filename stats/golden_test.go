@@ -12,7 +12,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/stats"
-	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // TestGoldens runs the hand-worked cases of testdata. The arithmetic stands in each file.
@@ -25,10 +25,7 @@ func TestGoldens(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			parts := parts(t, file)
-			src, err := trace.ParseText(strings.NewReader(parts["trace"]))
-			if err != nil {
-				t.Fatal(err)
-			}
+			src := tracetest.MustParse(t, parts["trace"])
 			tr, a := analyzed(t, src, merge.ClockNone, goldenOptions(t, parts["options"]))
 			if parts["options"] == "" {
 				conserved(t, tr, a)

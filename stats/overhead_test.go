@@ -18,15 +18,13 @@ import (
 	"tracekit/stats"
 	"tracekit/stats/fit"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // overheadOf analyses a trace in text form.
 func overheadOf(t *testing.T, text string, o stats.OverheadOptions) (*trace.Trace, *stats.Analysis) {
 	t.Helper()
-	src, err := trace.ParseText(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := tracetest.MustParse(t, text)
 	return analyzed(t, src, merge.ClockNone, stats.Options{Overhead: &o})
 }
 
