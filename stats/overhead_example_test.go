@@ -35,7 +35,7 @@ location 1 rank1 rank=1
 	if err != nil {
 		panic(err)
 	}
-	profile := fit.NewProfile(measured.Samples, fit.Options{})
+	profile := fit.ProfileOf(fit.Calibrate(measured.Samples, fit.Options{}), fit.Options{})
 
 	run := merged(`
 location 0 rank0 rank=0
