@@ -18,7 +18,8 @@ import (
 
 // Options are the choices of Open. The zero value is good for most traces.
 type Options struct {
-	Memory  int64  // of events that wait to be sorted, all files together, in bytes; 0: 48 MiB
+	Jobs    int    // goroutines that parse; below 1: one per processor
+	Memory  int64  // of events that wait to be sorted, all files together, in bytes; below 1: 48 MiB
 	TempDir string // where what is over Memory goes; "": the system's place
 	Align   Align  // of several files
 }
@@ -29,9 +30,22 @@ const (
 	maxWorkers    = 4 // for one file; one goroutine takes what they find, and is the slower then
 )
 
-// workers returns how many goroutines may parse each of so many files.
-func workers(files int) int {
-	return min(runtime.GOMAXPROCS(0)/min(files, maxFiles), maxWorkers)
+// complete fills in what is not said.
+func (o Options) complete() Options {
+	if o.Jobs < 1 {
+		o.Jobs = runtime.GOMAXPROCS(0)
+	}
+	if o.Memory < 1 {
+		o.Memory = defaultMemory
+	}
+	return o
+}
+
+// newFile returns one of so many files of a trace.
+func (o Options) newFile(path string, files int) *file {
+	f := newFile(path, o.TempDir, o.Memory/int64(files))
+	f.workers = min(o.Jobs/min(files, maxFiles), maxWorkers)
+	return f
 }
 
 // Open reads one trace from the files of those paths: a single file, or one file for each
@@ -41,19 +55,16 @@ func Open(ctx context.Context, paths []string, opts Options) (*Source, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no file is given")
 	}
-	if opts.Memory == 0 {
-		opts.Memory = defaultMemory
-	}
+	opts = opts.complete()
 	paths = slices.Clone(paths)
 	files := make([]*file, len(paths))
 	g, gctx := errgroup.WithContext(ctx)
 	// Each file has its own spool, so that they can be read at once; the order of files
 	// decides about all numbers, not that of completion.
-	g.SetLimit(min(runtime.GOMAXPROCS(0), maxFiles))
+	g.SetLimit(min(opts.Jobs, maxFiles))
 	for i, path := range paths {
 		g.Go(func() error {
-			files[i] = newFile(path, opts.TempDir, opts.Memory/int64(len(paths)))
-			files[i].workers = workers(len(paths))
+			files[i] = opts.newFile(path, len(paths))
 			return files[i].open(gctx)
 		})
 	}
@@ -66,11 +77,7 @@ func Open(ctx context.Context, paths []string, opts Options) (*Source, error) {
 
 // Read reads one trace from a stream; name is for messages only.
 func Read(ctx context.Context, name string, r io.Reader, opts Options) (*Source, error) {
-	if opts.Memory == 0 {
-		opts.Memory = defaultMemory
-	}
-	f := newFile(name, opts.TempDir, opts.Memory)
-	f.workers = workers(1)
+	f := opts.complete().newFile(name, 1)
 	if err := f.read(ctx, r); err != nil {
 		f.spool.Close()
 		return nil, err

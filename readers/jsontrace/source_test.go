@@ -27,7 +27,7 @@ func TestSniff(t *testing.T) {
 		"": false, "hello": false, "[1,2]": false, `{"nodes":[{"id":1}]}`: false, `{"nodes":"traceEvents"}`: false,
 		"#Paraver (01/01/01 at 00:00):1": false, "{": false, "{}": false, "\x1f\x8b broken": false,
 	} {
-		if got := jsontrace.Sniff([]byte(text)); got != want {
+		if got := jsontrace.Sniff("", []byte(text)); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
@@ -56,7 +56,7 @@ func TestCompression(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !jsontrace.Sniff(b.Bytes()[:min(4096, b.Len())]) {
+		if !jsontrace.Sniff("", b.Bytes()[:min(4096, b.Len())]) {
 			t.Errorf("%s: not recognised", name)
 		}
 		s, err := jsontrace.Read(context.Background(), name, &b, jsontrace.Options{})

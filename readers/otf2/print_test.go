@@ -316,7 +316,7 @@ func TestPrintedReal(t *testing.T) {
 			if testing.Short() && filepath.Base(path) == "lulesh-8x2" {
 				t.Skip("a million lines are not for -short")
 			}
-			anchor, err := FindAnchor(path)
+			anchor, err := findAnchor(path)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -133,7 +133,7 @@ func TestFindAnchor(t *testing.T) {
 		for _, name := range test.files {
 			mustWrite(t, filepath.Join(dir, name), nil)
 		}
-		got, err := FindAnchor(dir)
+		got, err := findAnchor(dir)
 		if (err != nil) != (test.want == "") || err == nil && got != filepath.Join(dir, test.want) {
 			t.Errorf("%v: %s %v", test.files, got, err)
 		}

@@ -57,7 +57,7 @@ func open(ctx context.Context, path string, opener func(string) (*wire.File, err
 	if info, err := os.Stat(path); err != nil {
 		return nil, err
 	} else if info.IsDir() {
-		if anchorPath, err = FindAnchor(path); err != nil {
+		if anchorPath, err = findAnchor(path); err != nil {
 			return nil, err
 		}
 	}

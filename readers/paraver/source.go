@@ -14,11 +14,11 @@ import (
 
 // Options are the choices of Open. The zero value is good for most traces.
 type Options struct {
-	Memory  int64  // bytes for events that wait to be delivered; 0: 64 MiB, or more for many threads
+	Jobs    int    // goroutines that decode ahead; below 1: one per processor; 1: none
+	Memory  int64  // bytes for events that wait to be delivered; below 1: 64 MiB, or more for many threads
 	TempDir string // where what is over Memory goes; "": the system's place
 
-	block   int // bytes of text at a time; 0: blockBytes
-	workers int // goroutines that decode ahead; 0: as many as processors, 1: none
+	block int // bytes of text at a time; 0: blockBytes
 }
 
 // Memory if Options names none: enough for two open pages of the spool for each thread, but

@@ -15,7 +15,7 @@ import (
 type CreateOptions struct {
 	Plain   bool   // leave out the event types of our own; see Create
 	Force   bool   // replace files of the same names
-	Memory  int64  // bytes for lines that wait to be sorted; 0: 32 MiB
+	Memory  int64  // bytes for lines that wait to be sorted; below 1: 32 MiB
 	TempDir string // where what is over Memory goes; "": the system's place
 }
 
@@ -69,7 +69,7 @@ func Create(path string, info trace.Info, defs *trace.Defs, options CreateOption
 	if !strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".prv") {
 		return nil, fmt.Errorf("%s: the name of a Paraver trace ends in .prv or .prv.gz", path)
 	}
-	if options.Memory == 0 {
+	if options.Memory < 1 {
 		options.Memory = defaultMemory / 2
 	}
 	w := &Writer{path: path, options: options, info: info, defs: defs, lost: make(map[string]uint64), min: maxTime}
