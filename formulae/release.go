@@ -83,7 +83,7 @@ func (r *releases) message(f *frame, l trace.LocationID, m *trace.Recv) {
 	_, _, receives := f.self(l, uint32(m.Comm))
 	_, _, sends := f.self(m.SendLoc, uint32(m.Comm))
 	if receives && sends {
-		r.wait(l, m.Call, r.trace.Sends[m.SendLoc].Ref(int(m.Send)).Time)
+		r.wait(l, m.Call, r.trace.Sends[m.SendLoc].Ptr(int(m.Send)).Time)
 	}
 }
 
@@ -113,7 +113,7 @@ func (r *releases) collectives(ctx context.Context, f *frame) error {
 			if usable = ok && m.Call != trace.None && m.Call == m.Done; !usable {
 				break
 			}
-			enters = append(enters, r.trace.Calls[m.Location].Ref(int(m.Call)).Enter)
+			enters = append(enters, r.trace.Calls[m.Location].Ptr(int(m.Call)).Enter)
 			latest = max(latest, enters[k])
 		}
 		if !usable {

@@ -47,7 +47,7 @@ func claim(calls *spill.Table[trace.Call], parts *spill.Table[part]) {
 
 func applyCalls(t *trace.Trace, l int, m *trace.ClockMap, paths []trace.PathID) {
 	enter, leave := m.Cursor(), m.Cursor()
-	for _, rows := range t.Calls[l].Edit {
+	for _, rows := range t.Calls[l].Rows {
 		for i := range rows {
 			c := &rows[i]
 			c.Enter, c.Leave, c.Path = enter.At(c.Enter), leave.At(c.Leave), paths[c.Path]
@@ -60,12 +60,12 @@ func applyClock(t *trace.Trace, l int, m *trace.ClockMap) {
 		s.First, s.Last = m.At(s.First), m.At(s.Last)
 	}
 	c := m.Cursor()
-	for _, rows := range t.Sends[l].Edit {
+	for _, rows := range t.Sends[l].Rows {
 		for i := range rows {
 			rows[i].Time = c.At(rows[i].Time)
 		}
 	}
-	for _, rows := range t.Recvs[l].Edit {
+	for _, rows := range t.Recvs[l].Rows {
 		for i := range rows {
 			rows[i].Time = c.At(rows[i].Time)
 		}

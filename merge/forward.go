@@ -104,7 +104,7 @@ func (c *logicalClock) assembled(p part) bool {
 	if !takes(row, c.trace.Members.At(int(p.member))) {
 		return true
 	}
-	if precedenceOf(row.Op) != prefix {
+	if row.Op.Pattern() != trace.PatternScan {
 		return c.meets.At(int(p.collective)).missing == 0
 	}
 	for m := row.First; m < p.member; m++ {
@@ -153,7 +153,7 @@ func (c *logicalClock) summoned(p part) (t int64, ok bool) {
 		return 0, false
 	}
 	t = math.MinInt64
-	if precedenceOf(row.Op) == prefix {
+	if row.Op.Pattern() == trace.PatternScan {
 		for m := row.First; m < p.member; m++ {
 			if enter, ok := c.entered[m]; ok {
 				t = max(t, enter)
@@ -187,7 +187,7 @@ func (c *logicalClock) happen(domain int, at point, t int64) {
 	case at.kind == enterPoint && gives(row, member):
 		m.missing--
 		m.enter = max(m.enter, t)
-		if precedenceOf(row.Op) == prefix {
+		if row.Op.Pattern() == trace.PatternScan {
 			c.entered[p.member] = t
 		}
 		c.ready = append(c.ready, c.queues[p.collective]...)

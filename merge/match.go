@@ -81,7 +81,7 @@ func (m *matcher) common(l trace.LocationID, t int64) int64 {
 
 // send lets a send take its place in its channel.
 func (m *matcher) send(s ref) {
-	row := m.trace.Sends[s.loc].Ref(int(s.row))
+	row := m.trace.Sends[s.loc].Ptr(int(s.row))
 	if row.State != trace.Unmatched {
 		return
 	}
@@ -101,7 +101,7 @@ func (m *matcher) send(s ref) {
 
 // recv lets a receive take its place in its channel.
 func (m *matcher) recv(v ref) {
-	row := m.trace.Recvs[v.loc].Ref(int(v.row))
+	row := m.trace.Recvs[v.loc].Ptr(int(v.row))
 	if row.State != trace.Unmatched {
 		return
 	}
@@ -120,7 +120,7 @@ func (m *matcher) recv(v ref) {
 }
 
 func (m *matcher) sendNext(s ref) ref {
-	row := m.trace.Sends[s.loc].Ref(int(s.row))
+	row := m.trace.Sends[s.loc].Ptr(int(s.row))
 	return ref{row.RecvLoc, row.Recv}
 }
 
@@ -130,7 +130,7 @@ func (m *matcher) setSendNext(s, next ref) {
 }
 
 func (m *matcher) recvNext(v ref) ref {
-	row := m.trace.Recvs[v.loc].Ref(int(v.row))
+	row := m.trace.Recvs[v.loc].Ptr(int(v.row))
 	return ref{row.SendLoc, row.Send}
 }
 

@@ -36,21 +36,21 @@ func Merge(ctx context.Context, src trace.Source, opts Options) (*trace.Trace, e
 	if opts.Memory < 1 {
 		opts.Memory = DefaultMemory
 	}
-	pool := spill.NewStore(opts.Memory, opts.TempDir)
-	t, err := merge(ctx, src, pool, opts)
+	store := spill.NewStore(opts.Memory, opts.TempDir)
+	t, err := merge(ctx, src, store, opts)
 	if err == nil {
-		err = pool.Err()
+		err = store.Err()
 	}
 	if err != nil {
-		pool.Close()
+		store.Close()
 		return nil, err
 	}
 	return t, nil
 }
 
-func merge(ctx context.Context, src trace.Source, pool *spill.Store, opts Options) (*trace.Trace, error) {
+func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Options) (*trace.Trace, error) {
 	f := newFacts(src.Defs())
-	scanned, err := scan(ctx, src, f, pool, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress})
+	scanned, err := scan(ctx, src, f, store, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress})
 	if err != nil {
 		return nil, fmt.Errorf("scanning events: %w", err)
 	}
@@ -58,7 +58,7 @@ func merge(ctx context.Context, src trace.Source, pool *spill.Store, opts Option
 	for _, l := range scanned {
 		ledger.Merge(l.ledger.Findings())
 	}
-	t := settle(src, f, pool, scanned)
+	t := settle(src, f, store, scanned)
 	clocks := newClockwork(t, &ledger, opts)
 	m := &matcher{trace: t, scanned: scanned, ledger: &ledger, clocks: clocks}
 	if err := m.match(ctx); err != nil {

@@ -2,37 +2,10 @@ package merge
 
 import "tracekit/trace"
 
-// A precedence says which members of a collective must have entered before which others
-// can leave. Only what data must have done is required: members without data to send are
-// waited for by nobody, and those without data to receive wait for nobody, but in a
-// barrier.
-type precedence uint8
-
-const (
-	noPrecedence precedence = iota // nothing can be said
-	allToAll                       // all enter before any leaves
-	rootToAll                      // the root enters before the others leave
-	allToRoot                      // the others enter before the root leaves
-	prefix                         // ranks enter before those of higher rank leave
-)
-
-// precedenceOf returns the precedence of an operation. Nothing is known of Alltoallv and
-// Alltoallw, in which not all pairs need to exchange data, and of the management of
-// communicators.
-func precedenceOf(op trace.CollectiveOp) precedence {
-	switch op {
-	case trace.CollBarrier, trace.CollAllgather, trace.CollAllgatherv, trace.CollAlltoall,
-		trace.CollAllreduce, trace.CollReduceScatter, trace.CollReduceScatterBlock:
-		return allToAll
-	case trace.CollBcast, trace.CollScatter, trace.CollScatterv:
-		return rootToAll
-	case trace.CollReduce, trace.CollGather, trace.CollGatherv:
-		return allToRoot
-	case trace.CollScan, trace.CollExscan:
-		return prefix
-	}
-	return noPrecedence
-}
+// Which members of a collective must have entered before which others can leave is decided
+// by its pattern. Only what data must have done is required: members without data to send
+// are waited for by nobody, and those without data to receive wait for nobody, but in a
+// barrier. Of operations in which not all pairs need to exchange data nothing is required.
 
 // An attendance is a member of a collective with its times.
 type attendance struct {
@@ -48,7 +21,7 @@ func asRecorded(_ trace.LocationID, t int64) int64 { return t }
 
 // binding reports whether a collective says anything about the order of events.
 func binding(c trace.Collective) bool {
-	return precedenceOf(c.Op) != noPrecedence && !c.Mismatch && c.Count > 1
+	return (c.Op.Pattern() != trace.PatternNone && c.Op.Pattern() != trace.PatternSparse) && !c.Mismatch && c.Count > 1
 }
 
 // attend returns the members of a collective with their times, nil if these say nothing
@@ -61,10 +34,10 @@ func attend(t *trace.Trace, c trace.Collective, at timing, buf []attendance) []a
 	for i := range int(c.Count) {
 		a := attendance{Member: t.Members.At(int(c.First) + i)}
 		if a.gives = gives(c, a.Member); a.gives {
-			a.enter = at(a.Location, t.Calls[a.Location].Ref(int(a.Call)).Enter)
+			a.enter = at(a.Location, t.Calls[a.Location].Ptr(int(a.Call)).Enter)
 		}
 		if a.takes = takes(c, a.Member); a.takes {
-			a.leave = at(a.Location, t.Calls[a.Location].Ref(int(a.Done)).Leave)
+			a.leave = at(a.Location, t.Calls[a.Location].Ptr(int(a.Done)).Leave)
 		}
 		buf = append(buf, a)
 	}
@@ -76,10 +49,10 @@ func gives(c trace.Collective, m trace.Member) bool {
 	if m.Call == trace.None || m.Sent == 0 && c.Op != trace.CollBarrier {
 		return false
 	}
-	switch precedenceOf(c.Op) {
-	case rootToAll:
+	switch c.Op.Pattern() {
+	case trace.PatternOneToAll:
 		return m.Rank == c.Root
-	case allToRoot:
+	case trace.PatternAllToOne:
 		return m.Rank != c.Root
 	}
 	return true
@@ -90,10 +63,10 @@ func takes(c trace.Collective, m trace.Member) bool {
 	if m.Done == trace.None || m.Received == 0 && c.Op != trace.CollBarrier {
 		return false
 	}
-	switch precedenceOf(c.Op) {
-	case rootToAll:
+	switch c.Op.Pattern() {
+	case trace.PatternOneToAll:
 		return m.Rank != c.Root
-	case allToRoot:
+	case trace.PatternAllToOne:
 		return m.Rank == c.Root
 	}
 	return true
@@ -103,7 +76,7 @@ func takes(c trace.Collective, m trace.Member) bool {
 // have entered first, 0 if none does.
 func backwards(c trace.Collective, members []attendance) (worst int64) {
 	latest, any := int64(0), false
-	inOrder := precedenceOf(c.Op) == prefix
+	inOrder := c.Op.Pattern() == trace.PatternScan
 	for pass := range 2 {
 		for _, m := range members {
 			if m.takes && any && (inOrder || pass == 1) {

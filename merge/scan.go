@@ -16,56 +16,37 @@ const MaxDepth = 1 << 14
 // A located is what the scan of one location yields. Times are raw ticks, but never
 // decrease; call paths are those of the location's own tree.
 type located struct {
-	tree      *trace.CallTree
-	paths     []trace.PathID // of tree's nodes in the common tree
-	calls     *spill.Table[trace.Call]
-	sends     *spill.Table[trace.Send]
-	recvs     *spill.Table[trace.Recv]
-	parts     *spill.Table[part]
-	late      *spill.Table[lateValue]
-	lateParts *spill.Table[latePart]
-	span      trace.Span
-	skipped   uint64 // events that could not be used
-	disorder  bool   // receives complete in another order than they were posted in
-	posted    uint64 // PostSeq of the last receive
-	ledger    trace.Ledger
+	tree     *trace.CallTree
+	paths    []trace.PathID // of tree's nodes in the common tree
+	calls    *spill.Table[trace.Call]
+	sends    *spill.Table[trace.Send]
+	recvs    *spill.Table[trace.Recv]
+	parts    *spill.Table[part]
+	span     trace.Span
+	skipped  uint64 // events that could not be used
+	disorder bool   // receives complete in another order than they were posted in
+	posted   uint64 // PostSeq of the last receive
+	ledger   trace.Ledger
 }
-
-// A lateValue completes a row that had left memory when its completion was seen.
-type lateValue struct {
-	value int64 // the time of leaving, the call of completion
-	row   uint32
-	what  lateKind
-}
-
-type lateKind uint8
-
-const (
-	callLeft lateKind = iota
-	callOpen
-	sendDone
-	sendCancelled
-)
 
 // A frame is a region that is entered and not left.
 type frame struct {
-	seq    uint64
-	time   int64
-	path   trace.PathID
-	region trace.RegionID
-	row    uint32 // in calls; None: has none
+	seq  uint64
+	time int64
+	path trace.PathID
+	row  uint32 // in calls; None: has none
 }
 
 // A scanner follows one location's events.
 //
-//	frames[open] is the MPI call that is being recorded; open < 0: none
+//	stack.At(open) is the MPI call that is being recorded; open < 0: none
 //	len(begun) parts of collectives have begun in it and not ended
 type scanner struct {
 	facts    *facts
 	location trace.LocationID
 	rank     uint32
 	out      *located
-	frames   []frame
+	stack    trace.CallStack[frame]
 	open     int
 	lastRow  uint64 // sequence number of the Enter of the last call that got a row
 	last     int64  // time of the last event
@@ -105,9 +86,9 @@ func newFacts(d *trace.Defs) *facts {
 }
 
 // scan decodes all locations once.
-func scan(ctx context.Context, src trace.Source, f *facts, pool *spill.Store, opts engine.Options) ([]*located, error) {
+func scan(ctx context.Context, src trace.Source, f *facts, store *spill.Store, opts engine.Options) ([]*located, error) {
 	return engine.Each(ctx, src, opts, func(_ context.Context, l trace.LocationID, batches engine.Batches) (*located, error) {
-		s := newScanner(f, l, pool)
+		s := newScanner(f, l, store)
 		for b, err := range batches {
 			if err != nil {
 				return nil, fmt.Errorf("reading location %d: %w", l, err)
@@ -119,59 +100,41 @@ func scan(ctx context.Context, src trace.Source, f *facts, pool *spill.Store, op
 	})
 }
 
-func newScanner(f *facts, l trace.LocationID, pool *spill.Store) *scanner {
+func newScanner(f *facts, l trace.LocationID, store *spill.Store) *scanner {
 	return &scanner{facts: f, location: l, rank: f.resolver.ranks[l], open: -1, firsts: make(map[trace.Code]uint64), out: &located{
-		tree:      trace.NewCallTree(),
-		calls:     spill.NewTable[trace.Call](pool),
-		sends:     spill.NewTable[trace.Send](pool),
-		recvs:     spill.NewTable[trace.Recv](pool),
-		parts:     spill.NewTable[part](pool),
-		late:      spill.NewTable[lateValue](pool),
-		lateParts: spill.NewTable[latePart](pool),
+		tree:  trace.NewCallTree(),
+		calls: spill.NewTable[trace.Call](store),
+		sends: spill.NewTable[trace.Send](store),
+		recvs: spill.NewTable[trace.Recv](store),
+		parts: spill.NewTable[part](store),
 	}}
 }
 
 // batch walks the events in recorded order. The tables that merging does not need are
 // passed over, but for their times.
 func (s *scanner) batch(b *trace.Batch) {
-	if len(b.Order) == 0 {
-		return
-	}
-	var flow, p2p, coll, metric, other int
 	first := s.out.span.Events == 0
-	for i, table := range b.Order {
-		seq := b.First + uint64(i)
-		var t int64
-		switch table {
+	for seq, r := range b.Events {
+		t, ok := b.Time(r)
+		if !ok {
+			continue
+		}
+		t = s.clamp(seq, t, first)
+		switch r.Table {
 		case trace.TableFlow:
-			t = s.clamp(seq, b.Flow.Time[flow], first)
-			s.flow(b, flow, seq, t)
-			flow++
+			s.flow(&b.Flow, r.First, seq, t)
 		case trace.TableP2P:
-			t = s.clamp(seq, b.P2P.Time[p2p], first)
-			s.p2p(&b.P2P, p2p, seq, t)
-			p2p++
+			s.p2p(&b.P2P, r.First, seq, t)
 		case trace.TableColl:
-			t = s.clamp(seq, b.Coll.Time[coll], first)
-			s.coll(&b.Coll, coll, seq)
-			coll++
-		case trace.TableMetric:
-			if metric < len(b.Metric.Seq) && b.Metric.Seq[metric] == seq {
-				t = s.clamp(seq, b.Metric.Time[metric], first)
-			}
-			for metric < len(b.Metric.Seq) && b.Metric.Seq[metric] == seq {
-				metric++
-			}
-		default:
-			t = s.clamp(seq, b.Other.Time[other], first)
-			s.other(&b.Other, other, seq)
-			other++
+			s.coll(&b.Coll, r.First, seq)
+		case trace.TableOther:
+			s.other(&b.Other, r.First, seq)
 		}
 		if first {
 			s.out.span.First, first = t, false
 		}
 	}
-	s.out.span.Events += uint64(len(b.Order))
+	s.out.span.Events += uint64(b.Len())
 }
 
 // clamp returns the time of an event, or that of the event before it if that is later.
@@ -184,8 +147,7 @@ func (s *scanner) clamp(seq uint64, t int64, first bool) int64 {
 	return t
 }
 
-func (s *scanner) flow(b *trace.Batch, i int, seq uint64, t int64) {
-	f := &b.Flow
+func (s *scanner) flow(f *trace.Flow, i int, seq uint64, t int64) {
 	if !f.Kind[i].Enters() {
 		s.leave(seq, t, f.Region[i])
 		return
@@ -200,18 +162,17 @@ func (s *scanner) flow(b *trace.Batch, i int, seq uint64, t int64) {
 }
 
 func (s *scanner) enter(seq uint64, t int64, region trace.RegionID, site trace.SourceLocationID) {
-	parent := trace.PathID(trace.None)
-	if n := len(s.frames); n > 0 {
-		parent = s.frames[n-1].path
+	path, depth := trace.PathID(trace.None), s.stack.Len()
+	if depth > 0 {
+		path = s.stack.Top().path
 	}
-	path := parent
-	if len(s.frames) < MaxDepth {
-		path = s.step(trace.PathNode{Parent: parent, Region: region, Site: site})
+	if depth < MaxDepth {
+		path = s.step(trace.PathNode{Parent: path, Region: region, Site: site})
 	}
-	s.frames = append(s.frames, frame{seq: seq, time: t, path: path, region: region, row: trace.None})
+	f := s.stack.Enter(region, frame{seq: seq, time: t, path: path, row: trace.None})
 	if s.open < 0 && int(region) < len(s.facts.eager) && s.facts.eager[region] {
-		s.open = len(s.frames) - 1
-		s.addCall(&s.frames[s.open])
+		s.open = depth
+		s.addCall(f, region)
 	}
 }
 
@@ -225,63 +186,49 @@ func (s *scanner) step(n trace.PathNode) trace.PathID {
 	return m.path
 }
 
-// leave closes the innermost region, which should be the one that is left. If it is not
-// but an outer one is, the regions inside that were never left; if none is, the event is
-// ignored.
+// leave ends the region that is left, and those inside it that were never left.
 func (s *scanner) leave(seq uint64, t int64, region trace.RegionID) {
-	top := len(s.frames) - 1
-	if top < 0 || s.frames[top].region != region && region != trace.None {
-		for ; top >= 0 && s.frames[top].region != region; top-- {
-		}
-		if top < 0 {
-			s.skip(trace.CodeUnmatchedLeave, seq, "%s is left and was not entered", s.facts.defs.RegionName(region))
-			return
-		}
-		s.unwind(top+1, t)
+	n := s.stack.Leave(region)
+	if n == 0 {
+		s.skip(trace.CodeUnmatchedLeave, seq, "%s is left and was not entered", s.facts.defs.RegionName(region))
+		return
 	}
-	s.close(top, t, false)
+	s.unwind(n-1, t)
+	s.close(t, false)
 }
 
-// unwind closes the frames from n on although they were never left.
+// unwind closes the n innermost regions although they were never left.
 func (s *scanner) unwind(n int, t int64) {
-	for i := len(s.frames) - 1; i >= n; i-- {
-		s.note(trace.CodeOpenRegion, s.frames[i].seq, "%s is not left", s.facts.defs.RegionName(s.frames[i].region))
-		s.close(i, t, true)
+	for range n {
+		s.note(trace.CodeOpenRegion, s.stack.Top().seq, "%s is not left", s.facts.defs.RegionName(s.stack.Region(s.stack.Len()-1)))
+		s.close(t, true)
 	}
 }
 
-// close removes the innermost frame, which is i.
-func (s *scanner) close(i int, t int64, open bool) {
-	if row := s.frames[i].row; row != trace.None {
+// close removes the innermost region.
+func (s *scanner) close(t int64, open bool) {
+	if row := s.stack.Pop().row; row != trace.None {
 		s.closeCall(row, t, open)
-		if s.open == i {
+		if s.open == s.stack.Len() {
 			s.open, s.begun = -1, s.begun[:0]
 		}
 	}
-	s.frames = s.frames[:i]
 }
 
 func (s *scanner) closeCall(row uint32, t int64, open bool) {
-	if c := s.out.calls.Recent(int(row)); c != nil {
-		c.Leave, c.Open = t, open
-		return
-	}
-	what := callLeft
-	if open {
-		what = callOpen
-	}
-	s.out.late.Append(lateValue{row: row, what: what, value: t})
+	c := s.out.calls.Ptr(int(row))
+	c.Leave, c.Open = t, open
 }
 
-// addCall makes the row of the call in a frame.
-func (s *scanner) addCall(f *frame) {
+// addCall makes the row of the call of a region.
+func (s *scanner) addCall(f *frame, region trace.RegionID) {
 	class := trace.ClassNone
-	if int(f.region) < len(s.facts.functions) {
-		class = s.facts.functions[f.region].Class
+	if int(region) < len(s.facts.functions) {
+		class = s.facts.functions[region].Class
 	}
 	f.row, s.lastRow = uint32(s.out.calls.Len()), f.seq
 	c := s.out.calls.Next()
-	c.Seq, c.Enter, c.Leave, c.Path, c.Region = f.seq, f.time, f.time, f.path, f.region
+	c.Seq, c.Enter, c.Leave, c.Path, c.Region = f.seq, f.time, f.time, f.path, region
 	c.FirstSend, c.FirstRecv = uint32(s.out.sends.Len()), uint32(s.out.recvs.Len())
 	c.Coll, c.Class, c.Open = trace.None, class, true
 }
@@ -292,22 +239,22 @@ func (s *scanner) addCall(f *frame) {
 // the event stays without a call.
 func (s *scanner) caller(seq uint64) uint32 {
 	if s.open >= 0 {
-		return s.frames[s.open].row
+		return s.stack.At(s.open).row
 	}
-	n := len(s.frames)
+	n := s.stack.Len()
 	if n == 0 {
 		s.note(trace.CodeEventOutsideCall, seq, "no region is entered")
 		return trace.None
 	}
-	f := &s.frames[n-1]
+	f, region := s.stack.Top(), s.stack.Region(n-1)
 	if f.row == trace.None && (s.out.calls.Len() == 0 || s.lastRow < f.seq) {
-		s.addCall(f)
-		if int(f.region) < len(s.facts.functions) && s.facts.functions[f.region].Class != trace.ClassNone {
+		s.addCall(f, region)
+		if int(region) < len(s.facts.functions) && s.facts.functions[region].Class != trace.ClassNone {
 			s.open = n - 1
 		}
 	}
 	if f.row == trace.None || int(f.row) != s.out.calls.Len()-1 {
-		s.note(trace.CodeEventOutsideCall, seq, "%s has communicated in a call inside it before", s.facts.defs.RegionName(f.region))
+		s.note(trace.CodeEventOutsideCall, seq, "%s has communicated in a call inside it before", s.facts.defs.RegionName(region))
 		return trace.None
 	}
 	return f.row
@@ -328,7 +275,7 @@ func (s *scanner) other(o *trace.Other, i int, seq uint64) {
 
 // finish closes what is open at the end of the location.
 func (s *scanner) finish() {
-	s.unwind(0, s.last)
+	s.unwind(s.stack.Len(), s.last)
 	s.requests.each(func(r request) {
 		s.note(trace.CodeOpenRequest, r.seq, "request %d", r.id)
 	})

@@ -18,12 +18,6 @@ type part struct {
 	op             trace.CollectiveOp
 }
 
-// A latePart is what a part becomes whose row had left memory when it ended.
-type latePart struct {
-	row uint32
-	part
-}
-
 // coll handles the collective event in row i of its table.
 func (s *scanner) coll(c *trace.Coll, i int, seq uint64) {
 	switch c.Kind[i] {
@@ -78,9 +72,5 @@ func (s *scanner) end(c *trace.Coll, i int, seq uint64, r request) {
 		s.skip(trace.CodeUnknownCommunicator, seq, "%s on communicator %d", p.op, p.comm)
 		p.comm = trace.None
 	}
-	if row := s.out.parts.Recent(int(r.row)); row != nil {
-		*row = p
-		return
-	}
-	s.out.lateParts.Append(latePart{row: r.row, part: p})
+	s.out.parts.Set(int(r.row), p)
 }

@@ -91,22 +91,14 @@ func (s *scanner) complete(seq, id uint64) {
 		return
 	}
 	call := s.caller(seq)
-	if row := s.out.sends.Recent(int(r.row)); row != nil {
-		row.Done = call
-		return
-	}
-	s.out.late.Append(lateValue{row: r.row, what: sendDone, value: int64(call)})
+	s.out.sends.Ptr(int(r.row)).Done = call
 }
 
 // cancel ends a request without a message. A cancelled receive gets a row without a
 // sender, so that it can be counted.
 func (s *scanner) cancel(seq uint64, t int64, id uint64) {
 	if r, ok := s.requests.take(id, sendRequest); ok {
-		if row := s.out.sends.Recent(int(r.row)); row != nil {
-			row.State = trace.Cancelled
-			return
-		}
-		s.out.late.Append(lateValue{row: r.row, what: sendCancelled})
+		s.out.sends.Ptr(int(r.row)).State = trace.Cancelled
 		return
 	}
 	r, ok := s.requests.take(id, recvRequest)

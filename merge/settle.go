@@ -5,20 +5,19 @@ import (
 	"tracekit/trace"
 )
 
-// settle makes one trace of the scanned locations: late completions are filled in, and
-// the call trees become one, in order of locations. The calls' paths are changed later,
-// together with their times.
-func settle(src trace.Source, f *facts, pool *spill.Store, scanned []*located) *trace.Trace {
+// settle makes one trace of the scanned locations: the call trees become one, in order of
+// locations. The calls' paths are changed later, together with their times.
+func settle(src trace.Source, f *facts, store *spill.Store, scanned []*located) *trace.Trace {
 	d := src.Defs()
 	t := &trace.Trace{
-		Source: src, Defs: d, Tree: trace.NewCallTree(), Store: pool,
+		Source: src, Defs: d, Tree: trace.NewCallTree(), Store: store,
 		World: d.World(), Rank: f.resolver.ranks,
-		Collectives: spill.NewTable[trace.Collective](pool),
-		Members:     spill.NewTable[trace.Member](pool),
+		Collectives: spill.NewTable[trace.Collective](store),
+		Members:     spill.NewTable[trace.Member](store),
 	}
 	for _, l := range scanned {
 		l.paths = t.Tree.Merge(l.tree)
-		l.settle()
+		l.tree = nil
 		t.Span = append(t.Span, l.span)
 		t.Calls = append(t.Calls, l.calls)
 		t.Sends = append(t.Sends, l.sends)
@@ -27,27 +26,4 @@ func settle(src trace.Source, f *facts, pool *spill.Store, scanned []*located) *
 		t.Coverage.EventsSkipped += l.skipped
 	}
 	return t
-}
-
-// settle completes the location's rows.
-func (l *located) settle() {
-	for i := range l.late.Len() {
-		v := l.late.At(i)
-		switch row := int(v.row); v.what {
-		case callLeft, callOpen:
-			c := l.calls.Ptr(row)
-			c.Leave, c.Open = v.value, v.what == callOpen
-		case sendDone:
-			l.sends.Ptr(row).Done = uint32(v.value)
-		case sendCancelled:
-			l.sends.Ptr(row).State = trace.Cancelled
-		}
-	}
-	for i := range l.lateParts.Len() {
-		p := l.lateParts.At(i)
-		l.parts.Set(int(p.row), p.part)
-	}
-	l.late.Release()
-	l.lateParts.Release()
-	l.tree, l.late, l.lateParts = nil, nil, nil
 }

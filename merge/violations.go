@@ -41,7 +41,7 @@ func violations(ctx context.Context, t *trace.Trace, at timing) (census, error) 
 			if v.State != trace.Matched {
 				continue
 			}
-			sent := at(v.SendLoc, t.Sends[v.SendLoc].Ref(int(v.Send)).Time)
+			sent := at(v.SendLoc, t.Sends[v.SendLoc].Ptr(int(v.Send)).Time)
 			place := trace.Place{Location: trace.LocationID(l), Seq: v.Seq, Offset: -1}
 			c.message(place, sent-at(trace.LocationID(l), v.Time))
 		}
@@ -72,7 +72,7 @@ func (c *census) collective(t *trace.Trace, row trace.Collective, at timing, buf
 	c.worstTogether = max(c.worstTogether, worst)
 	if c.first.Location == trace.None {
 		m := members[0]
-		c.first = trace.Place{Location: m.Location, Seq: t.Calls[m.Location].Ref(int(m.Call)).Seq, Offset: -1}
+		c.first = trace.Place{Location: m.Location, Seq: t.Calls[m.Location].Ptr(int(m.Call)).Seq, Offset: -1}
 	}
 	return members
 }

@@ -4,175 +4,223 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
 // pageBytes is the size of the pieces in which tables are kept and spilled.
 const pageBytes = 64 << 10
 
-// A frame is memory that holds one page of some table. Frames are used again and again,
-// so that pages that come and go leave nothing to collect.
+// A frame is room for one page of some table, in memory or in the mapped file.
 type frame [pageBytes / 8]uint64
 
-// bytes returns all of the frame: whole frames lie in the file side by side, so that the
-// system copies whole pages of its own.
 func (f *frame) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(f)), pageBytes) }
 
-// A Store bounds the memory of the tables that share it. Pages over the budget go to a
-// temporary file, which has no name from the moment it is made and so vanishes however
-// the program ends.
+// A page is a run of rows of a table. It is given to goroutines without a lock: rows is
+// atomic, all else belongs to the store's lock.
+//
+//	rows == nil: the page is not resident, or was never used and is all zeros
+//	home == nil: its rows have no frame (yet), but memory of their own if there are few
+type page struct {
+	rows   unsafe.Pointer // to the first row
+	home   *frame
+	mapped bool // home lies in the file
+}
+
+func (p *page) resident() bool { return atomic.LoadPointer(&p.rows) != nil }
+
+// A Store bounds the memory of the tables that share it.
 type Store struct {
-	budget int64
-	dir    string
+	dir      string
+	inMemory int // frames that lie in memory
+	window   int // pages of the file that are resident
 
-	mu     sync.Mutex
-	file   *os.File
-	end    int64    // of the file
-	frames int64    // made so far
-	free   []*frame // of them, those without a page
-	clock  []tablePage
-	hand   int // next in clock to be asked to go
-	err    error
+	mu       sync.Mutex
+	file     *os.File
+	segments [][]byte // the file, mapped
+	end      int64    // of the file
+	made     int      // frames in memory so far
+	free     []*frame // frames in memory without a page
+	vacant   []*frame // frames in the file without a page
+	hot      queue    // pages of the file that are resident, the oldest first
+	cold     queue    // those that will be given back next unless they are used again
+	err      error
 }
 
-// A tablePage names a full page that is, or was, in memory.
-type tablePage struct {
-	table interface {
-		recent(page int) bool // reports whether the page was used since it was asked last
-		evict(page int) bool  // gives the page's frame back to the store; false if it cannot be written
-	}
-	page int
-}
-
-// NewStore returns a store that keeps about budget bytes of pages in memory and the rest in
+// NewStore returns a store that keeps about budget bytes of tables in memory and the rest in
 // a file below dir ("": the system's place for temporary files).
-func NewStore(budget int64, dir string) *Store { return &Store{budget: budget, dir: dir} }
-
-// Err returns the first failure of the temporary file. Tables stay usable after a failed
-// write (memory grows beyond the budget instead), not after a failed read.
-func (p *Store) Err() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.err
+func NewStore(budget int64, dir string) *Store {
+	pages := int(min(max(budget, 0)/pageBytes, 1<<40))
+	window := max(pages/4, leastWindow)
+	return &Store{dir: dir, inMemory: max(pages-window, 0), window: window}
 }
 
-// Spilled returns the number of bytes that were written to the temporary file, not
-// counting those that were written again.
-func (p *Store) Spilled() int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.end
+// leastWindow is how many pages of the file are resident whatever the budget.
+const leastWindow = 8
+
+// Err returns the first failure of the temporary file. Tables stay usable after it: memory
+// grows beyond the budget instead.
+func (s *Store) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
 }
 
-// Close gives the temporary file back. The tables must not be used afterwards.
-func (p *Store) Close() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.file == nil {
+// Spilled returns the size of the temporary file in bytes.
+func (s *Store) Spilled() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.end
+}
+
+// Close gives memory and the temporary file back. The tables must not be used afterwards.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.segments {
+		unmap(m)
+	}
+	s.segments, s.free, s.vacant, s.hot, s.cold = nil, nil, nil, queue{}, queue{}
+	if s.file == nil {
 		return nil
 	}
-	err := p.file.Close()
-	p.file = nil
+	err := s.file.Close()
+	s.file = nil
 	return err
 }
 
-// write stores a page and returns its offset; off is where it was before, or -1.
-func (p *Store) write(f *frame, off int64) (int64, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.file == nil && p.err == nil {
-		if p.file, p.err = os.CreateTemp(p.dir, "tracekit-*.tmp"); p.err == nil {
-			p.err = os.Remove(p.file.Name())
+// place gives a page a frame of zeros and makes it resident.
+func (s *Store) place(p *page) {
+	s.mu.Lock()
+	s.placeLocked(p)
+	s.mu.Unlock()
+}
+
+func (s *Store) placeLocked(p *page) {
+	switch {
+	case len(s.free) > 0:
+		p.home = pop(&s.free)
+	case s.made < s.inMemory || !s.extend():
+		s.made++
+		p.home = new(frame)
+	default:
+		p.home, p.mapped = pop(&s.vacant), true
+		s.admit(p)
+	}
+	clear(p.home[:])
+	atomic.StorePointer(&p.rows, unsafe.Pointer(p.home))
+}
+
+// load makes a page resident and returns its rows.
+func (s *Store) load(p *page) unsafe.Pointer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case p.resident(): // another goroutine was faster
+	case p.home == nil:
+		s.placeLocked(p)
+	default:
+		s.admit(p)
+		atomic.StorePointer(&p.rows, unsafe.Pointer(p.home))
+	}
+	return atomic.LoadPointer(&p.rows)
+}
+
+// release takes the frame of a page back.
+func (s *Store) release(p *page) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	atomic.StorePointer(&p.rows, nil)
+	switch {
+	case p.home == nil:
+	case p.mapped:
+		discard(p.home.bytes())
+		s.vacant = append(s.vacant, p.home)
+	default:
+		s.free = append(s.free, p.home)
+	}
+	p.home, p.mapped = nil, false
+}
+
+// admit counts a page of the file among the resident ones. The oldest of them are put off,
+// and given back to the system if nobody wants them until as many others are put off: so
+// pages that are always in use stay, and no access needs to be noted. Who still holds a
+// pointer into such a page may use it: the system brings it in again.
+func (s *Store) admit(p *page) {
+	for s.hot.push(p); s.hot.len() > s.window; {
+		old := s.hot.pop()
+		if !old.mapped {
+			continue // released
+		}
+		atomic.StorePointer(&old.rows, nil)
+		s.cold.push(old)
+	}
+	for s.cold.len() > s.window/4 {
+		if old := s.cold.pop(); old.mapped && !old.resident() {
+			discard(old.home.bytes())
 		}
 	}
-	if p.err != nil {
-		return off, false
-	}
-	if off < 0 {
-		off = p.end
-		p.end += pageBytes
-	}
-	if _, err := p.file.WriteAt(f.bytes(), off); err != nil {
-		p.err = fmt.Errorf("writing %d bytes of temporary data: %w (see --memory, or set TMPDIR to a larger disk)", pageBytes, err)
-		return off, false
-	}
-	return off, true
 }
 
-func (p *Store) read(f *frame, off int64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, err := p.file.ReadAt(f.bytes(), off); err != nil && p.err == nil {
-		p.err = fmt.Errorf("reading temporary data: %w", err)
+// extend makes sure that there is a vacant frame in the file; it reports false if there can
+// be none.
+func (s *Store) extend() bool {
+	if len(s.vacant) > 0 {
+		return true
 	}
-}
-
-// take returns a frame that is free or, while the budget lasts, new; nil if there is none.
-func (p *Store) take() *frame {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n := len(p.free); n > 0 {
-		f := p.free[n-1]
-		p.free = p.free[:n-1]
-		return f
+	if s.err != nil || !canMap {
+		return false
 	}
-	if (p.frames+1)*pageBytes > p.budget {
-		return nil
-	}
-	p.frames++
-	return new(frame)
-}
-
-// exceed returns a new frame whatever the budget.
-func (p *Store) exceed() *frame {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.frames++
-	return new(frame)
-}
-
-// put makes a frame free.
-func (p *Store) put(f *frame) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.free = append(p.free, f)
-}
-
-// watch makes a full page one of those that may be asked to go.
-func (p *Store) watch(t tablePage) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.clock = append(p.clock, t)
-}
-
-// admit returns the frame for a page that comes into memory. If there is none to be had,
-// the next page goes that was not used lately. It belongs to the sequential phase.
-func (p *Store) admit(t tablePage) *frame {
-	if f := p.take(); f != nil {
-		p.watch(t)
-		return f
-	}
-	for asked := 0; asked < 2*len(p.clock); asked++ {
-		if p.hand >= len(p.clock) {
-			p.hand = 0
-		}
-		v := &p.clock[p.hand]
-		p.hand++
-		if v.table.recent(v.page) { // a second chance
-			continue
-		}
-		gone := v.table.evict(v.page)
-		if f := p.take(); f != nil {
-			*v = t
-			return f
-		}
-		if gone { // its table was released
-			p.hand--
-			last := len(p.clock) - 1
-			*v, p.clock[last] = p.clock[last], tablePage{}
-			p.clock = p.clock[:last]
+	if s.file == nil {
+		if s.file, s.err = os.CreateTemp(s.dir, "tracekit-*.tmp"); s.err == nil {
+			s.err = os.Remove(s.file.Name())
 		}
 	}
-	p.watch(t)
-	return p.exceed()
+	if s.err != nil {
+		return false
+	}
+	size := min(max(s.end, leastSegment), mostSegment)
+	m, err := mapMore(s.file, s.end, size)
+	if err != nil {
+		s.err = fmt.Errorf("writing %d bytes of temporary data: %w (see --memory, or set TMPDIR to a larger disk)", size, err)
+		return false
+	}
+	s.segments, s.end = append(s.segments, m), s.end+size
+	for at := size - pageBytes; at >= 0; at -= pageBytes {
+		s.vacant = append(s.vacant, (*frame)(unsafe.Pointer(&m[at])))
+	}
+	return true
+}
+
+// The file grows by its own size, within these bounds.
+const (
+	leastSegment = 16 * pageBytes
+	mostSegment  = 1024 * pageBytes
+)
+
+func pop[T any](list *[]T) T {
+	n := len(*list) - 1
+	last := (*list)[n]
+	*list = (*list)[:n]
+	return last
+}
+
+// A queue holds pages, first in, first out.
+type queue struct {
+	pages []*page
+	first int
+}
+
+func (q *queue) len() int { return len(q.pages) - q.first }
+
+func (q *queue) push(p *page) { q.pages = append(q.pages, p) }
+
+func (q *queue) pop() *page {
+	p := q.pages[q.first]
+	q.pages[q.first] = nil
+	if q.first++; q.first == len(q.pages) || q.first > 1024 && 2*q.first > len(q.pages) {
+		q.pages = append(q.pages[:0], q.pages[q.first:]...)
+		q.first = 0
+	}
+	return p
 }

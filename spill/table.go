@@ -3,33 +3,22 @@ package spill
 import (
 	"math"
 	"math/bits"
+	"sync/atomic"
 	"unsafe"
 )
 
-// A Table is a growing sequence of rows of a fixed size without pointers, kept in pages
-// of which those over the store's budget lie in a file. Rows are small: many fit a page.
+// A Table is a growing sequence of rows of a fixed size without pointers. See the package's
+// contract for who may use it when.
 //
-// A table is used in two phases. While it grows, Append may be called on different
-// tables concurrently, each by one goroutine. Afterwards all other methods may be called
-// by one goroutine for all tables of the store.
+//	pages[:len-1] are full
+//	last are the rows of the last page, with room for more, while the table grows
 type Table[T any] struct {
 	store   *Store
 	perPage int
 	inverse uint64 // 2^64/perPage, rounded up
 	n       int
-	pages   []page[T]
-}
-
-// A page is a run of rows.
-//
-//	rows == nil: the page is in the file at off, or all zeros if off < 0
-//	off < 0: the page was never written
-//	cap(rows) == perPage: the rows lie in a frame of the store
-type page[T any] struct {
-	rows  []T
-	off   int64
-	dirty bool
-	used  bool
+	pages   []*page
+	last    []T
 }
 
 // NewTable returns an empty table in the store.
@@ -44,15 +33,18 @@ func NewTable[T any](store *Store) *Table[T] {
 func NewZeros[T any](store *Store, n int) *Table[T] {
 	t := NewTable[T](store)
 	t.n = n
-	if n < t.perPage/2 {
-		t.pages = []page[T]{{rows: make([]T, n), off: -1}}
+	if n > 0 && n < t.perPage/2 {
+		t.pages = []*page{{rows: headOf(make([]T, n))}}
 		return t
 	}
-	for range (n + t.perPage - 1) / t.perPage {
-		t.pages = append(t.pages, page[T]{off: -1})
+	pages := make([]page, (n+t.perPage-1)/t.perPage)
+	for i := range pages {
+		t.pages = append(t.pages, &pages[i])
 	}
 	return t
 }
+
+func headOf[T any](rows []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(rows)) }
 
 // Len returns the number of rows.
 func (t *Table[T]) Len() int { return t.n }
@@ -66,79 +58,50 @@ func (t *Table[T]) Append(row T) int {
 // Next adds a row of zeros and returns it to be filled in. The pointer is valid until the
 // next row is added.
 func (t *Table[T]) Next() *T {
-	if len(t.pages) == 0 || len(t.pages[len(t.pages)-1].rows) == t.perPage {
-		t.nextPage()
+	n := len(t.last)
+	if n == cap(t.last) {
+		t.grow()
+		n = len(t.last)
 	}
-	p := &t.pages[len(t.pages)-1]
-	n := len(p.rows)
-	if n == cap(p.rows) {
-		t.grow(p)
-	}
-	p.rows = p.rows[:n+1]
+	t.last = t.last[:n+1]
 	t.n++
-	return &p.rows[n]
+	return &t.last[n]
+}
+
+// AppendRows adds rows.
+func (t *Table[T]) AppendRows(rows []T) {
+	for len(rows) > 0 {
+		n := len(t.last)
+		if n == cap(t.last) {
+			t.grow()
+			n = len(t.last)
+		}
+		k := copy(t.last[n:cap(t.last)], rows)
+		t.last, t.n, rows = t.last[:n+k], t.n+k, rows[k:]
+	}
 }
 
 // firstRows is the number of rows for which a table has memory at first.
 const firstRows = 16
 
-// grow doubles the memory of the first page: there are many small tables. From half a
-// page on it has a frame, as the pages after it have from the start.
-func (t *Table[T]) grow(p *page[T]) {
-	old, n := p.rows, max(firstRows, 2*len(p.rows))
-	if n < t.perPage {
-		p.rows = make([]T, len(old), n)
+// grow makes room for a row: by doubling the memory of the first page, for there are many
+// small tables, or by a new page.
+func (t *Table[T]) grow() {
+	n := len(t.last)
+	if n == t.perPage || len(t.pages) == 0 {
+		t.pages = append(t.pages, new(page))
+		n, t.last = 0, nil
+	}
+	p := t.pages[len(t.pages)-1]
+	old := t.last
+	if size := max(firstRows, 2*n); len(t.pages) == 1 && size < t.perPage {
+		t.last = make([]T, n, size)
+		atomic.StorePointer(&p.rows, headOf(t.last[:1]))
 	} else {
-		p.rows = t.rowsIn(t.growing(), t.perPage)
-		clear(p.rows[len(old):])
-		p.rows = p.rows[:len(old)]
+		t.store.place(p)
+		t.last = unsafe.Slice((*T)(unsafe.Pointer(p.home)), t.perPage)[:n]
 	}
-	copy(p.rows, old)
-}
-
-func (t *Table[T]) nextPage() {
-	next := page[T]{off: -1, dirty: true}
-	if len(t.pages) > 0 {
-		next.rows = t.rowsIn(t.growing(), t.perPage)
-		clear(next.rows)
-		next.rows = next.rows[:0]
-	}
-	t.pages = append(t.pages, next)
-}
-
-// growing returns a frame for a table that grows. The table's last page, if it is full, is
-// watched from now on, or written out to give its frame if there is no other: so no table
-// touches another one.
-func (t *Table[T]) growing() *frame {
-	f, last := t.store.take(), len(t.pages)-1
-	full := last >= 0 && len(t.pages[last].rows) == t.perPage
-	if f == nil && full {
-		t.evict(last)
-		full = t.pages[last].rows != nil
-		f = t.store.take()
-	}
-	if full {
-		t.store.watch(tablePage{t, last})
-	}
-	if f == nil {
-		f = t.store.exceed()
-	}
-	return f
-}
-
-// rowsIn returns a frame as n rows.
-func (t *Table[T]) rowsIn(f *frame, n int) []T {
-	return unsafe.Slice((*T)(unsafe.Pointer(f)), t.perPage)[:n]
-}
-
-// Recent returns row i for reading and writing while the table grows, nil if the row's
-// page is full and may have left memory. The pointer is valid until the next Append.
-func (t *Table[T]) Recent(i int) *T {
-	k := t.pageOf(i)
-	if k != len(t.pages)-1 {
-		return nil
-	}
-	return &t.pages[k].rows[i-k*t.perPage]
+	copy(t.last, old)
 }
 
 // pageOf returns i/perPage: with a product instead of a quotient, since every access
@@ -148,118 +111,64 @@ func (t *Table[T]) pageOf(i int) int {
 	return int(k)
 }
 
-// recent implements tablePage.
-func (t *Table[T]) recent(i int) bool {
-	p := &t.pages[i]
-	used := p.used
-	p.used = false
-	return used
+// rowsOf returns the first row of a page.
+func (t *Table[T]) rowsOf(p *page) unsafe.Pointer {
+	if rows := atomic.LoadPointer(&p.rows); rows != nil {
+		return rows
+	}
+	return t.store.load(p)
 }
 
-// evict implements tablePage.
-func (t *Table[T]) evict(i int) bool {
-	p := &t.pages[i]
-	if p.rows == nil {
-		return true
-	}
-	if p.dirty {
-		off, ok := t.store.write(frameOf(p.rows), p.off)
-		if !ok {
-			return false
-		}
-		p.off, p.dirty = off, false
-	}
-	t.drop(p)
-	return true
-}
-
-// drop lets the rows of a page go.
-func (t *Table[T]) drop(p *page[T]) {
-	if cap(p.rows) == t.perPage {
-		t.store.put(frameOf(p.rows))
-	}
-	p.rows = nil
-}
-
-// load returns a page, which it reads if need be.
-func (t *Table[T]) load(i int) *page[T] {
-	p := &t.pages[i]
-	if p.rows == nil {
-		f := t.store.admit(tablePage{t, i})
-		if p.off < 0 {
-			clear(f[:])
-		} else {
-			t.store.read(f, p.off)
-		}
-		rows := t.rowsIn(f, min(t.perPage, t.n-i*t.perPage))
-		p.rows = rows
-	}
-	p.used = true
-	return p
-}
-
-// Ref returns row i for reading: for few of the fields of many rows, of which At would
-// copy all. The pointer is valid until the next use of any table of the store.
-func (t *Table[T]) Ref(i int) *T {
+// Ptr returns row i for reading and writing. The pointer is valid until Release, and while
+// the table grows until the next row is added.
+func (t *Table[T]) Ptr(i int) *T {
 	k := t.pageOf(i)
-	return &t.load(k).rows[i-k*t.perPage]
+	rows, i := t.rowsOf(t.pages[k]), i-k*t.perPage
+	return (*T)(unsafe.Add(rows, uintptr(i)*unsafe.Sizeof(*(*T)(nil))))
 }
 
 // At returns row i.
-func (t *Table[T]) At(i int) T { return *t.Ref(i) }
+func (t *Table[T]) At(i int) T { return *t.Ptr(i) }
+
+// Set replaces row i.
+func (t *Table[T]) Set(i int, row T) { *t.Ptr(i) = row }
+
+// From returns row i and as many of those behind it as lie beside it in memory: at least
+// one, none at the end of the table. They may be read and written until Release.
+func (t *Table[T]) From(i int) []T {
+	if i >= t.n {
+		return nil
+	}
+	k := t.pageOf(i)
+	rows := unsafe.Slice((*T)(t.rowsOf(t.pages[k])), min(t.perPage, t.n-k*t.perPage))
+	return rows[i-k*t.perPage:]
+}
 
 // Copy copies rows into dst, from row i on, and returns their number.
 func (t *Table[T]) Copy(dst []T, i int) int {
 	n := 0
 	for n < len(dst) && i+n < t.n {
-		k := t.pageOf(i + n)
-		n += copy(dst[n:], t.load(k).rows[i+n-k*t.perPage:])
+		n += copy(dst[n:], t.From(i+n))
 	}
 	return n
 }
 
-// Ptr returns row i for reading and writing. The pointer is valid until the next use of
-// any table of the store.
-func (t *Table[T]) Ptr(i int) *T {
-	k := t.pageOf(i)
-	p := t.load(k)
-	p.dirty = true
-	return &p.rows[i-k*t.perPage]
+// Rows iterates over runs of rows that lie beside each other, in order, with the index of
+// the first row of each. They may be read and written until Release.
+func (t *Table[T]) Rows(yield func(first int, rows []T) bool) {
+	for i := 0; i < t.n; {
+		rows := t.From(i)
+		if !yield(i, rows) {
+			return
+		}
+		i += len(rows)
+	}
 }
-
-// Set replaces row i.
-func (t *Table[T]) Set(i int, row T) { *t.Ptr(i) = row }
 
 // Release lets all rows go. The table must not be used afterwards.
 func (t *Table[T]) Release() {
-	for i := range t.pages {
-		t.drop(&t.pages[i])
-		t.pages[i].used = false
+	for _, p := range t.pages {
+		t.store.release(p)
 	}
-}
-
-// Rows iterates over the page-wise runs of rows in order; a run is valid until the next
-// use of any table of the store and must not be written.
-func (t *Table[T]) Rows(yield func(first int, rows []T) bool) {
-	for i := range t.pages {
-		if !yield(i*t.perPage, t.load(i).rows) {
-			return
-		}
-	}
-}
-
-// Edit is Rows for runs that are changed.
-func (t *Table[T]) Edit(yield func(first int, rows []T) bool) {
-	for i := range t.pages {
-		p := t.load(i)
-		p.dirty = true
-		if !yield(i*t.perPage, p.rows) {
-			return
-		}
-	}
-}
-
-// frameOf returns the frame that the rows of a page lie in.
-func frameOf[T any](rows []T) *frame {
-	return (*frame)(unsafe.Pointer(unsafe.SliceData(rows)))
+	t.pages, t.last, t.n = nil, nil, 0
 }

@@ -68,7 +68,7 @@ func (s *collSum) split(scope *scope, m *member, arrived, left int64) {
 func (s collSums) of(w *waiting, c *trace.Collective, first *member) *collSum {
 	name := "MPI_" + c.Op.String()
 	switch {
-	case patternOf(c.Op) == noPattern:
+	case c.Op.Pattern() == trace.PatternNone:
 		call := w.t.Calls[first.location].At(int(first.call))
 		name = w.t.Defs.RegionLabel(call.Region)
 	case first.done != first.call:

@@ -69,7 +69,7 @@ func (w *charger) call(e *commCall, done []uint32) {
 // remember keeps the sends of a call that a later call completes until that is met.
 func (w *charger) remember(e *commCall) {
 	for k := int(e.FirstSend); k < e.last.send; k++ {
-		if s := w.sends.Ref(k); s.State == trace.Matched && s.Done != trace.None && s.Done > e.row {
+		if s := w.sends.Ptr(k); s.State == trace.Matched && s.Done != trace.None && s.Done > e.row {
 			w.done.add(s.Done, uint32(k))
 		}
 	}
@@ -80,7 +80,7 @@ func (w *charger) remember(e *commCall) {
 func (w *charger) sent(e *commCall, done []uint32) {
 	pairs := w.pairs.sends[w.l]
 	for k := int(e.FirstSend); k < e.last.send; k++ {
-		if s := w.sends.Ref(k); s.State == trace.Matched && s.Call == e.row {
+		if s := w.sends.Ptr(k); s.State == trace.Matched && s.Call == e.row {
 			w.found = append(w.found, messageEnd{pairs.At(k), false, uint32(k)})
 		}
 	}

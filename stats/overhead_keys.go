@@ -62,7 +62,7 @@ func (o *overheads) commCalls(l trace.LocationID) iter.Seq[*commCall] {
 					e.last = rowEnd{int(rows[k+1].FirstSend), int(rows[k+1].FirstRecv)}
 				}
 				if e.cause = (CallWait{}); index[k] > 0 {
-					e.cause = waits.rows.Ref(int(index[k] - 1)).CallWait
+					e.cause = waits.rows.Ptr(int(index[k] - 1)).CallWait
 				}
 				o.describe(e, l, bytes[k])
 				if !yield(e) {
@@ -82,7 +82,7 @@ func (o *overheads) describe(e *commCall, l trace.LocationID, bytes uint64) {
 	}
 	e.key = commKey{o.op[c.Region], 2, min(bytes, mostBytes)}
 	if c.Coll != trace.None {
-		e.key.processes = o.t.Collectives.Ref(int(c.Coll)).Size
+		e.key.processes = o.t.Collectives.Ptr(int(c.Coll)).Size
 	}
 	e.ticks = o.scope.clip(c.Enter, c.Leave)
 	e.time = o.rate.ns(e.ticks)

@@ -351,18 +351,18 @@ func (r *replay) all(l trace.LocationID, row uint32, a arrival, at int64) (int64
 // collective waits for those whom the pattern of a collective names.
 func (r *replay) collective(l trace.LocationID, row uint32, at int64) (int64, bool) {
 	c := r.t.Collectives.At(int(row))
-	switch patternOf(c.Op) {
+	switch c.Op.Pattern() {
 	default:
 		return r.all(l, row, r.arrivals.At(int(row)), at)
-	case oneToAll:
+	case trace.PatternOneToAll:
 		if root, ok := r.root(&c); ok && root.Location != l {
 			return r.posted(l, root.Location, root.Call, at)
 		}
-	case allToOne:
+	case trace.PatternAllToOne:
 		if root, ok := r.root(&c); ok && root.Location == l {
 			return r.all(l, row, r.arrivals.At(int(row)), at)
 		}
-	case prefix:
+	case trace.PatternScan:
 		ok := true
 		for k := c.First; k < c.First+c.Count && ok; k++ {
 			m := r.t.Members.At(int(k))

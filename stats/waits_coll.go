@@ -6,39 +6,6 @@ import (
 	"tracekit/trace"
 )
 
-// A pattern says who waits for whom in a collective operation.
-type pattern uint8
-
-const (
-	noPattern      pattern = iota // management of handles …
-	barrierPattern                // all for the last
-	allToAll                      // all for the last, if bytes flow
-	unclassified                  // likewise, but not all pairs need exchange data
-	oneToAll                      // all for the root
-	allToOne                      // the root for the last
-	prefix                        // each for the ranks below it
-)
-
-// patternOf returns the pattern of an operation.
-func patternOf(op trace.CollectiveOp) pattern {
-	switch op {
-	case trace.CollBarrier:
-		return barrierPattern
-	case trace.CollAllgather, trace.CollAllgatherv, trace.CollAlltoall, trace.CollAllreduce,
-		trace.CollReduceScatter, trace.CollReduceScatterBlock:
-		return allToAll
-	case trace.CollAlltoallv, trace.CollAlltoallw:
-		return unclassified
-	case trace.CollBcast, trace.CollScatter, trace.CollScatterv:
-		return oneToAll
-	case trace.CollGather, trace.CollGatherv, trace.CollReduce:
-		return allToOne
-	case trace.CollScan, trace.CollExscan:
-		return prefix
-	}
-	return noPattern
-}
-
 // A member is one rank's part in an instance of a collective.
 type member struct {
 	location     trace.LocationID
@@ -90,7 +57,7 @@ func (w *waiting) collectives(ctx context.Context) error {
 			w.waitRules(&c, in[:blocking], out)
 			w.chargeBlocking(&c, in[:blocking], out)
 		}
-		w.nonblocking(patternOf(c.Op), in, blocking)
+		w.nonblocking(c.Op.Pattern(), in, blocking)
 	}
 	return nil
 }
@@ -105,7 +72,7 @@ func (w *waiting) membersOf(c *trace.Collective, in []member) []member {
 		}
 		call := w.t.Calls[m.Location].At(int(m.Call))
 		bytes := m.Sent
-		if patternOf(c.Op) == allToOne && m.Rank == c.Root {
+		if c.Op.Pattern() == trace.PatternAllToOne && m.Rank == c.Root {
 			bytes = m.Received
 		}
 		w.addBytes(m.Location, m.Call, &call, bytes)
@@ -151,16 +118,16 @@ func (w *waiting) waitRules(c *trace.Collective, in []member, out []collWait) {
 	if w.firstGroup(c.Comm) == trace.None {
 		apart = func(a, b member) bool { return a.rank != b.rank }
 	}
-	switch p, root := patternOf(c.Op), rootOf(c.Root, in); p {
-	case barrierPattern:
+	switch p, root := c.Op.Pattern(), rootOf(c.Root, in); p {
+	case trace.PatternBarrier:
 		waitForLast(in, out, everyone, latest(in, everyone))
-	case allToAll, unclassified:
+	case trace.PatternAllToAll, trace.PatternSparse:
 		exchangeRules(in, out)
-	case oneToAll:
+	case trace.PatternOneToAll:
 		lateBroadcast(root, in, out, apart)
-	case allToOne:
+	case trace.PatternAllToOne:
 		earlyReduce(root, in, out, apart)
-	case prefix:
+	case trace.PatternScan:
 		earlyScan(in, out)
 	}
 }
@@ -265,14 +232,14 @@ func earlyScan(in []member, out []collWait) {
 }
 
 // kindOf returns the wait state of an operation.
-func kindOf(p pattern) WaitKind {
-	return [...]WaitKind{barrierPattern: WaitAtBarrier, allToAll: WaitAtNxN, unclassified: WaitUnclassified,
-		oneToAll: LateBroadcast, allToOne: EarlyReduce, prefix: EarlyScan}[p]
+func kindOf(p trace.Pattern) WaitKind {
+	return [...]WaitKind{trace.PatternBarrier: WaitAtBarrier, trace.PatternAllToAll: WaitAtNxN, trace.PatternSparse: WaitUnclassified,
+		trace.PatternOneToAll: LateBroadcast, trace.PatternAllToOne: EarlyReduce, trace.PatternScan: EarlyScan}[p]
 }
 
 // chargeBlocking notes the waits of an instance and charges its completion.
 func (w *waiting) chargeBlocking(c *trace.Collective, in []member, out []collWait) {
-	p := patternOf(c.Op)
+	p := c.Op.Pattern()
 	for i, m := range in {
 		o := out[i]
 		if o.wait <= 0 && o.completion <= 0 {
@@ -284,9 +251,9 @@ func (w *waiting) chargeBlocking(c *trace.Collective, in []member, out []collWai
 			w.calls[m.location].note(m.call, &call, CallWait{Time: o.wait, Location: cause.location, Call: cause.call, Kind: kindOf(p), message: trace.None})
 		}
 		switch p {
-		case allToAll:
+		case trace.PatternAllToAll:
 			w.charge(&w.done[nxnCompletion], m.location, &call, call.Leave-o.completion, o.completion)
-		case barrierPattern:
+		case trace.PatternBarrier:
 			w.charge(&w.done[barrierCompletion], m.location, &call, call.Leave-o.completion, o.completion)
 		}
 	}
@@ -295,12 +262,12 @@ func (w *waiting) chargeBlocking(c *trace.Collective, in []member, out []collWai
 // nonblocking notes the waits, in the calls that complete it, for the last rank to post a
 // non-blocking collective (our extension, 2.2 item 6): everyone is taken to need everyone,
 // so they count as waits at N×N or at a barrier.
-func (w *waiting) nonblocking(p pattern, in []member, blocking int) {
+func (w *waiting) nonblocking(p trace.Pattern, in []member, blocking int) {
 	if blocking == len(in) || len(in) == 1 {
 		return
 	}
 	kind := WaitAtNxN
-	if p == barrierPattern || p == unclassified {
+	if p == trace.PatternBarrier || p == trace.PatternSparse {
 		kind = kindOf(p)
 	}
 	last := latest(in, func(member) bool { return true })

@@ -31,7 +31,7 @@ func (w *waiting) newWalk(l trace.LocationID) *p2pWalk {
 		sent, before = int(p.at.FirstSend), int(p.at.FirstRecv)
 	}
 	for k := range sent {
-		if s := p.sends.Ref(k); s.State != trace.Matched {
+		if s := p.sends.Ptr(k); s.State != trace.Matched {
 			p.msgs.lostSend(l, s)
 		}
 	}
@@ -166,7 +166,7 @@ func (p *p2pWalk) enterOf(l trace.LocationID, call uint32, at int64) int64 {
 	if call == trace.None {
 		return at
 	}
-	return p.t.Calls[l].Ref(int(call)).Enter
+	return p.t.Calls[l].Ptr(int(call)).Enter
 }
 
 // probe returns how long a blocking probe waits for its message: that of the first
@@ -225,7 +225,7 @@ func (p *p2pWalk) blockedSend(i uint32, c *trace.Call, r *trace.Recv, row uint32
 func (p *p2pWalk) lateReceiver(i uint32, c *trace.Call, end int) (longest partnerWait) {
 	done := append(p.done[:0], p.sent.take(i)...)
 	for _, k := range done {
-		p.addBytes(p.l, i, c, p.sends.Ref(int(k)).Bytes)
+		p.addBytes(p.l, i, c, p.sends.Ptr(int(k)).Bytes)
 	}
 	for k := int(c.FirstSend); k < end; k++ {
 		s := p.sends.At(k)
@@ -269,14 +269,14 @@ func (p *p2pWalk) posting(c *trace.Call, sends []uint32) (longest partnerWait) {
 	var batch [messageBatch]sending
 	n := 0
 	for _, k := range sends {
-		if s := p.sends.Ref(int(k)); s.State == trace.Matched {
+		if s := p.sends.Ptr(int(k)); s.State == trace.Matched {
 			batch[n] = sending{row: k, recv: s.Recv, location: s.RecvLoc}
 			n++
 		}
 	}
 	for k := range batch[:n] {
 		x := &batch[k]
-		r := p.t.Recvs[x.location].Ref(int(x.recv))
+		r := p.t.Recvs[x.location].Ptr(int(x.recv))
 		x.time, x.post = r.Time, r.Post
 	}
 	for _, x := range batch[:n] {

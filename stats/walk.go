@@ -33,9 +33,8 @@ type step struct {
 
 // A visit is a region that is entered and not left.
 type visit struct {
-	enter  int64
-	step   int32
-	region trace.RegionID
+	enter int64
+	step  int32
 }
 
 // A walk follows the call stack of one location through its events. Step 0 stands for
@@ -49,7 +48,7 @@ type walk struct {
 	location trace.LocationID
 	clock    *trace.ClockMap
 	steps    []step
-	stack    []visit
+	stack    trace.CallStack[visit]
 	top      int32
 	now      int64
 	mpi      int
@@ -153,7 +152,7 @@ func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocatio
 	if s := &w.steps[next]; next == 0 || s.region != region || s.site != site {
 		next = w.childOf(w.top, region, site)
 	}
-	w.stack = append(w.stack, visit{enter: w.now, step: next, region: region})
+	w.stack.Enter(region, visit{enter: w.now, step: next})
 	w.top = next
 	if seq == w.row {
 		w.clocks.put(w.usefulAt(w.now))
@@ -191,32 +190,22 @@ func (w *walk) childOf(at int32, region trace.RegionID, site trace.SourceLocatio
 	return c
 }
 
-// leave closes the innermost region, which should be the one that is left; if an outer
-// one is, also those inside it; if none is, nothing. This is what merging does.
+// leave ends the region that is left, and those inside it that were never left.
 func (w *walk) leave(region trace.RegionID) {
-	n := len(w.stack) - 1
-	if n < 0 || w.stack[n].region != region && region != trace.None {
-		for ; n >= 0 && w.stack[n].region != region; n-- {
-		}
-		if n < 0 {
-			return
-		}
-	}
-	for len(w.stack) > n {
+	for range w.stack.Leave(region) {
 		w.close()
 	}
 }
 
 // close leaves the innermost region.
 func (w *walk) close() {
-	n := len(w.stack) - 1
-	v := w.stack[n]
-	w.stack = w.stack[:n]
+	region := w.stack.Region(w.stack.Len() - 1)
+	v := w.stack.Pop()
 	w.top = 0
-	if n > 0 {
-		w.top = w.stack[n-1].step
+	if below := w.stack.Top(); below != nil {
+		w.top = below.step
 	}
-	if w.profiler.isMPI(v.region) {
+	if w.profiler.isMPI(region) {
 		if w.mpi--; w.mpi == 0 {
 			w.start(w.now)
 		}
@@ -239,7 +228,7 @@ func (w *walk) end(at int64) {
 	}
 	w.stop(w.now)
 	w.off = true // nothing is useful any more
-	for len(w.stack) > 0 {
+	for w.stack.Len() > 0 {
 		w.close()
 	}
 	for w.row != math.MaxUint64 { // rows without an Enter: none in a sound trace
@@ -316,19 +305,16 @@ func (w *walk) correct(b *trace.Batch) []int64 {
 // straighten makes the recorded times of the flow events not decrease, as merging does:
 // the time of an event is at least that of every event before it, of whatever table.
 func (w *walk) straighten(b *trace.Batch) {
-	var at [5]int
-	columns := [5][]int64{b.Flow.Time, b.P2P.Time, b.Coll.Time, b.Metric.Time, b.Other.Time}
-	for i, table := range b.Order {
-		t := columns[table][at[table]]
-		at[table]++
-		for table == trace.TableMetric && at[table] < len(b.Metric.Seq) && b.Metric.Seq[at[table]] == b.First+uint64(i) {
-			at[table]++
+	for _, r := range b.Events {
+		t, ok := b.Time(r)
+		if !ok {
+			continue
 		}
 		if t > w.raw || !w.seen {
 			w.raw, w.seen = t, true
 		}
-		if table == trace.TableFlow {
-			w.times[at[table]-1] = w.raw
+		if r.Table == trace.TableFlow {
+			w.times[r.First] = w.raw
 		}
 	}
 }

@@ -108,6 +108,55 @@ type Attrs struct {
 // Len returns the number of events.
 func (b *Batch) Len() int { return len(b.Order) }
 
+// A Row says where an event stands: in rows First to End-1 of a table, which are several
+// for a metric event of several values only, and none for one without values.
+type Row struct {
+	Table      TableID
+	First, End int
+}
+
+// Events iterates over the events in recorded order, with their sequence numbers.
+func (b *Batch) Events(yield func(seq uint64, r Row) bool) {
+	var next [tables]int
+	for i, table := range b.Order {
+		r := Row{Table: table, First: next[table]}
+		if r.End = r.First + 1; table == TableMetric {
+			r.End = b.metricEnd(r.First, b.First+uint64(i))
+		}
+		next[table] = r.End
+		if !yield(b.First+uint64(i), r) {
+			return
+		}
+	}
+}
+
+// metricEnd returns the end of the values of a metric event, which begin in row i.
+func (b *Batch) metricEnd(i int, seq uint64) int {
+	for i < len(b.Metric.Seq) && b.Metric.Seq[i] == seq {
+		i++
+	}
+	return i
+}
+
+// Time returns the recorded time of the event in a row; ok is false for a metric event
+// without values, which has none.
+func (b *Batch) Time(r Row) (t int64, ok bool) {
+	if r.First == r.End {
+		return 0, false
+	}
+	switch r.Table {
+	case TableFlow:
+		return b.Flow.Time[r.First], true
+	case TableP2P:
+		return b.P2P.Time[r.First], true
+	case TableColl:
+		return b.Coll.Time[r.First], true
+	case TableMetric:
+		return b.Metric.Time[r.First], true
+	}
+	return b.Other.Time[r.First], true
+}
+
 // Reset empties the batch for the events of location from first on and keeps its memory.
 func (b *Batch) Reset(location LocationID, first uint64) {
 	b.Location, b.First, b.Order = location, first, b.Order[:0]

@@ -41,6 +41,40 @@ var collNames = []string{"Barrier", "Bcast", "Gather", "Gatherv", "Scatter", "Sc
 // String returns the operation's name as in MPI, without the prefix.
 func (op CollectiveOp) String() string { return enumName(collNames, int(op)) }
 
+// A Pattern says who exchanges data with whom in a collective operation. It decides who
+// waits for whom (DEFINITIONS 2.2).
+type Pattern uint8
+
+// The patterns. Of the management of communicators and of unknown operations nothing is
+// known.
+const (
+	PatternNone     Pattern = iota
+	PatternBarrier          // nobody leaves before all have entered
+	PatternAllToAll         // N×N: every rank needs data of every other
+	PatternSparse           // N×N of which not all pairs need exchange data: Alltoallv, Alltoallw
+	PatternOneToAll         // 1×N: the root's data reach all
+	PatternAllToOne         // N×1: the data of all reach the root
+	PatternScan             // the data of a rank reach those of higher rank
+)
+
+var patterns = [...]Pattern{
+	CollBarrier: PatternBarrier,
+	CollBcast:   PatternOneToAll, CollScatter: PatternOneToAll, CollScatterv: PatternOneToAll,
+	CollGather: PatternAllToOne, CollGatherv: PatternAllToOne, CollReduce: PatternAllToOne,
+	CollAllgather: PatternAllToAll, CollAllgatherv: PatternAllToAll, CollAlltoall: PatternAllToAll,
+	CollAllreduce: PatternAllToAll, CollReduceScatter: PatternAllToAll, CollReduceScatterBlock: PatternAllToAll,
+	CollAlltoallv: PatternSparse, CollAlltoallw: PatternSparse,
+	CollScan: PatternScan, CollExscan: PatternScan,
+}
+
+// Pattern returns the operation's pattern.
+func (op CollectiveOp) Pattern() Pattern {
+	if int(op) < len(patterns) {
+		return patterns[op]
+	}
+	return PatternNone
+}
+
 // Special values of a collective's root, beside ranks.
 const (
 	RootNone      uint32 = 0xFFFFFFFF // the operation has no root

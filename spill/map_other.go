@@ -1,0 +1,16 @@
+//go:build !unix
+
+package spill
+
+import (
+	"errors"
+	"os"
+)
+
+const canMap = false
+
+func mapMore(*os.File, int64, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+func unmap([]byte) {}
+
+func discard([]byte) {}

@@ -1,0 +1,31 @@
+//go:build unix
+
+package spill
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+const canMap = true
+
+// mapMore makes a file longer by n bytes of zeros from offset at on and maps them. The room
+// is taken now: a disk that is full is an error here, not a fault when a row is written.
+func mapMore(f *os.File, at, n int64) ([]byte, error) {
+	if err := reserve(f, at, n); err != nil {
+		return nil, err
+	}
+	return unix.Mmap(int(f.Fd()), at, int(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+}
+
+// fill writes zeros, where the system cannot reserve room.
+func fill(f *os.File, at, n int64) error {
+	_, err := f.WriteAt(make([]byte, n), at)
+	return err
+}
+
+func unmap(m []byte) { _ = unix.Munmap(m) }
+
+// discard gives the memory of a page back; what was written there stays in the file.
+func discard(b []byte) { _ = unix.Madvise(b, unix.MADV_DONTNEED) }

@@ -1,0 +1,7 @@
+//go:build unix && !linux
+
+package spill
+
+import "os"
+
+func reserve(f *os.File, at, n int64) error { return fill(f, at, n) }
