@@ -52,10 +52,10 @@ var formats = []format{
 		phrase: "a Paraver .prv file",
 		sniff:  func(_ string, head []byte) bool { return paraver.IsTrace(head) },
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
-			return source(paraver.Open(ctx, paths[0], paraver.Options{Jobs: o.Jobs, Memory: o.Memory, TempDir: o.TempDir}))
+			return source(paraver.Open(ctx, paths[0], paraver.Options{Jobs: o.Jobs, Store: o.Store}))
 		},
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
-			return writer(paraver.Create(path, info, defs, paraver.CreateOptions{Force: o.Force, Memory: o.Memory, TempDir: o.TempDir}))
+			return writer(paraver.Create(path, info, defs, paraver.CreateOptions{Force: o.Force, Store: o.Store}))
 		},
 	},
 	{
@@ -63,7 +63,7 @@ var formats = []format{
 		phrase: "a JSON file of Chrome trace events",
 		sniff:  jsontrace.Sniff,
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
-			return source(jsontrace.Open(ctx, jsontrace.Files(paths...), jsontrace.Options{Jobs: o.Jobs, Memory: o.Memory, TempDir: o.TempDir}))
+			return source(jsontrace.Open(ctx, jsontrace.Files(paths...), jsontrace.Options{Jobs: o.Jobs, Store: o.Store}))
 		},
 		parts: true,
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {

@@ -10,14 +10,18 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
 // OpenOptions say with what means a trace is opened. The zero value is usual.
 type OpenOptions struct {
-	Jobs    int    // goroutines that decode while a trace is opened; below 1: one per processor
-	Memory  int64  // bytes of events that wait to be sorted; below 1: what the format thinks usual
-	TempDir string // where what is over Memory goes; "": the system's place
+	Jobs int // goroutines that decode while a trace is opened; below 1: one per processor
+
+	// Store takes the events of formats whose locations are interleaved, which are sorted
+	// when the trace is opened. It is to be closed after the trace; nil: the trace has one of
+	// its own.
+	Store *spill.Store
 }
 
 // Open opens a trace. Its format is recognised by content, whatever the name. The error
@@ -119,10 +123,9 @@ type Writer interface {
 
 // CreateOptions say how a trace is written. The zero value is usual.
 type CreateOptions struct {
-	Format  string // one of Formats; "": that of the name
-	Force   bool   // replace what has the name
-	Memory  int64  // bytes of events that wait to be sorted; below 1: what the format thinks usual
-	TempDir string // where what is over Memory goes; "": the system's place
+	Format string       // one of Formats; "": that of the name
+	Force  bool         // replace what has the name
+	Store  *spill.Store // of events that wait to be sorted, as in OpenOptions
 }
 
 // Create begins a trace. The error wraps fs.ErrExist if there is something of that name,

@@ -95,7 +95,7 @@ func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
 	if err != nil {
 		return err
 	}
-	defer closeTrace(t)
+	defer t.Source.Close()
 	warnOfProfile(io, profile, t.Source, opts.quantile)
 	a, err := analyzeTrace(ctx, io, opts, t, profile)
 	if err != nil {

@@ -64,6 +64,10 @@ func (o *compareOptions) validate() error {
 	if err := validate(&o.mergeFlags, &o.gateFlags); err != nil {
 		return err
 	}
+	o.traces = 2
+	if o.repeat != "" {
+		o.traces = 3
+	}
 	if o.top < 1 {
 		return usagef("--top %d: want at least 1", o.top)
 	}
@@ -139,7 +143,7 @@ type side struct {
 	a *stats.Analysis
 }
 
-func (s *side) close() { closeTrace(s.t) }
+func (s *side) close() { s.t.Source.Close() }
 
 func openSide(ctx context.Context, io *streams, opts *compareOptions, path string) (*side, error) {
 	t, err := opts.open(ctx, io, path)

@@ -120,17 +120,17 @@ func (o *convertOptions) validate() error {
 }
 
 func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
-	src, err := opts.open(ctx, opts.in...)
+	in, err := opts.open(ctx, opts.in...)
 	if err != nil {
 		return err
 	}
-	defer src.Close()
-	w, err := readers.Create(opts.out, src.Info(), src.Defs(),
-		readers.CreateOptions{Format: opts.format, Force: opts.force, Memory: opts.sortingBytes()})
+	defer in.Close()
+	w, err := readers.Create(opts.out, in.Info(), in.Defs(),
+		readers.CreateOptions{Format: opts.format, Force: opts.force, Store: in.store})
 	if err != nil {
 		return err
 	}
-	events, err := copyEvents(ctx, io, opts.quiet, src, w)
+	events, err := copyEvents(ctx, io, opts.quiet, in, w)
 	if err != nil {
 		return errors.Join(err, w.Discard())
 	}
@@ -138,8 +138,8 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 		return err
 	}
 	doc := &convertDocument{
-		Schema: convertSchema, In: src.Info().Path, InFormat: src.Info().Format, Out: opts.out, OutFormat: opts.format,
-		Events: events, Lost: lostBy(w), Findings: stats.FindingRows(src.Findings()),
+		Schema: convertSchema, In: in.Info().Path, InFormat: in.Info().Format, Out: opts.out, OutFormat: opts.format,
+		Events: events, Lost: lostBy(w), Findings: stats.FindingRows(in.Findings()),
 	}
 	return opts.finish(io, doc, func() { doc.print(io) }, doc.Findings, func() ([]string, error) {
 		if !opts.strict || len(doc.Lost) == 0 {

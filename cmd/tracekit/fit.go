@@ -142,7 +142,7 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 	if err != nil {
 		return err
 	}
-	defer closeTrace(t)
+	defer t.Source.Close()
 	keep := 0
 	if opts.stability {
 		keep = stableCalls

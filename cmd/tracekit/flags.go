@@ -26,6 +26,7 @@ type readFlags struct {
 	strict bool
 
 	memoryBytes int64
+	traces      int // that share the memory, if they are more than one
 }
 
 func (f *readFlags) add(set *pflag.FlagSet) {
@@ -46,22 +47,32 @@ func (f *readFlags) validate() (err error) {
 		return nil
 	}
 	f.memoryBytes, err = parseSize("memory", f.memory)
-	f.memoryBytes = max(1, f.memoryBytes)
 	return err
 }
 
+// An input is an open trace, with the store of all tables that are made of it: so one
+// budget bounds what its reader, its merging and its analysis keep in memory.
+type input struct {
+	trace.Source
+	store *spill.Store
+}
+
+// Close closes the trace and its store.
+func (in *input) Close() error { return errors.Join(in.Source.Close(), in.store.Close()) }
+
 // open opens a trace of any known format; several paths are the files of one trace.
-func (f *readFlags) open(ctx context.Context, paths ...string) (trace.Source, error) {
-	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.jobs, Memory: f.sortingBytes()})
+func (f *readFlags) open(ctx context.Context, paths ...string) (*input, error) {
+	store := spill.NewStore(f.memoryBytes/int64(max(1, f.traces)), "")
+	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.jobs, Store: store})
+	if err == nil {
+		return &input{src, store}, nil
+	}
+	store.Close()
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return nil, unreadableError{err}
 	}
-	return src, err
+	return nil, err
 }
-
-// sortingBytes is the share of the memory for events that wait to be sorted, in formats
-// whose locations are interleaved.
-func (f *readFlags) sortingBytes() int64 { return max(1, f.memoryBytes/4) }
 
 // finish prints what a command has found, and then fails if --strict refuses the findings
 // or a gate has reasons to.
@@ -115,28 +126,22 @@ func (f *mergeFlags) validate() error {
 // process stays near the budget of its tables.
 const gcPercent = 10
 
-// open opens a trace and reconciles it. The caller ends with close.
+// open opens a trace and reconciles it. The caller closes its Source.
 func (f *mergeFlags) open(ctx context.Context, io *streams, paths ...string) (*trace.Trace, error) {
-	src, err := f.readFlags.open(ctx, paths...)
+	in, err := f.readFlags.open(ctx, paths...)
 	if err != nil {
 		return nil, err
 	}
 	debug.SetGCPercent(gcPercent)
 	bar := startProgress(io, f.quiet, "reading")
 	defer bar.done()
-	t, err := merge.Merge(ctx, src, merge.Options{
-		Jobs: f.jobs, Memory: max(1, f.memoryBytes-f.sortingBytes()), Clock: merge.ClockMode(f.clock), Progress: &bar.Progress,
+	t, err := merge.Merge(ctx, in, merge.Options{
+		Jobs: f.jobs, Store: in.store, Clock: merge.ClockMode(f.clock), Progress: &bar.Progress,
 	})
 	if err != nil {
-		return nil, errors.Join(err, src.Close())
+		return nil, errors.Join(err, in.Close())
 	}
 	return t, nil
-}
-
-// closeTrace gives a reconciled trace back, and its source.
-func closeTrace(t *trace.Trace) {
-	t.Store.Close()
-	t.Source.Close()
 }
 
 // selectFlags select a part of a trace.

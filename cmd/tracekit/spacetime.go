@@ -90,6 +90,9 @@ func (o *spacetimeOptions) validate() (err error) {
 	if err := validate(&o.mergeFlags, &o.selectFlags); err != nil {
 		return err
 	}
+	if o.beside != "" {
+		o.traces = 2
+	}
 	return checkFile(o.output, o.force)
 }
 
@@ -113,7 +116,7 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 		if err != nil {
 			return err
 		}
-		defer closeTrace(t)
+		defer t.Source.Close()
 		sides = append(sides, t)
 	}
 	figure, err := drawSides(ctx, io, opts, sides)

@@ -16,6 +16,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"tracekit/readers/jsontrace"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -75,7 +76,9 @@ func TestCompression(t *testing.T) {
 func TestSameResult(t *testing.T) {
 	paths, _ := filepath.Glob(filepath.Join(shared(t, "json"), "dlrm-8rank", "*.gz"))
 	want := outcome(t, paths, jsontrace.Options{})
-	if got := outcome(t, paths, jsontrace.Options{Memory: 1}); got != want {
+	store := spill.NewStore(0, t.TempDir())
+	defer store.Close()
+	if got := outcome(t, paths, jsontrace.Options{Store: store}); got != want {
 		t.Error("with little memory another result")
 	}
 	backwards := make([]string, len(paths))

@@ -138,7 +138,7 @@ func BenchmarkRead(b *testing.B) {
 
 // BenchmarkWrite measures a trace from tables to text, in bytes of the text.
 func BenchmarkWrite(b *testing.B) {
-	src := open(b, ring(32<<20), ringLabels, Options{Memory: 1 << 30})
+	src := open(b, ring(32<<20), ringLabels, Options{})
 	path := filepath.Join(b.TempDir(), "out.prv")
 	for _, plain := range []bool{false, true} {
 		b.Run(fmt.Sprintf("plain=%v", plain), func(b *testing.B) {

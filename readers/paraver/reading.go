@@ -42,21 +42,13 @@ func newReading(path string, opts Options) *reading {
 	if opts.Jobs < 1 {
 		opts.Jobs = runtime.GOMAXPROCS(0)
 	}
-	r := &reading{path: path, options: opts, row: make(rowFile)}
+	r := &reading{path: path, options: opts, row: make(rowFile), spool: spool.New(opts.Store)}
 	r.defs = &trace.Defs{}
 	r.pcf = &pcf{states: make(map[int64]string), types: make(map[uint32]*eventType)}
 	r.instants, r.known = make(map[regionKey]trace.StringID), make(map[trace.Code]bool)
 	r.names = newNames(r.defs)
 	r.main = &decoder{tables: &r.tables, main: r}
 	return r
-}
-
-// close gives the spool back, if there is one.
-func (r *reading) close() error {
-	if r.spool == nil {
-		return nil
-	}
-	return r.spool.Close()
 }
 
 // stem returns a path without .prv or .prv.gz.
@@ -217,11 +209,6 @@ func (r *reading) begin(b *block) error {
 	r.header = h
 	r.defs.Clock = trace.ClockProperties{Resolution: h.resolution, Length: uint64(h.end), Realtime: math.MaxUint64}
 	r.machine()
-	memory := r.options.Memory
-	if memory < 1 {
-		memory = min(max(defaultMemory, int64(len(r.defs.Locations))*laneMemory), largestMemory)
-	}
-	r.spool = spool.New(r.options.TempDir, memory)
 	r.meters = newMeters(r.names)
 	r.types = newEventTypes(r.pcf, r.meters)
 	r.sites = newSites(r.names, r.pcf)

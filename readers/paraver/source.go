@@ -9,25 +9,17 @@ import (
 	"os"
 
 	"tracekit/readers/internal/spool"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
 // Options are the choices of Open. The zero value is good for most traces.
 type Options struct {
-	Jobs    int    // goroutines that decode ahead; below 1: one per processor; 1: none
-	Memory  int64  // bytes for events that wait to be delivered; below 1: 64 MiB, or more for many threads
-	TempDir string // where what is over Memory goes; "": the system's place
+	Jobs  int          // goroutines that decode ahead; below 1: one per processor; 1: none
+	Store *spill.Store // of the events, to be closed after the Source; nil: one of its own
 
 	block int // bytes of text at a time; 0: blockBytes
 }
-
-// Memory if Options names none: enough for two open pages of the spool for each thread, but
-// not without limit.
-const (
-	defaultMemory = 64 << 20
-	largestMemory = 256 << 20
-	laneMemory    = 16 << 10
-)
 
 // A Source is an open Paraver trace. All of its findings are known when it is opened.
 type Source struct {
@@ -47,8 +39,7 @@ type Source struct {
 
 // Open opens a trace by the path of its .prv file, which may be compressed by gzip. The
 // labels and names are those of the files beside it that have .pcf and .row instead; they
-// may be missing. The file is read completely; records that do not fit into Memory wait
-// in a temporary file. The error wraps trace.ErrNotATrace if it is no Paraver trace, and
+// may be missing. The file is read completely. The error wraps trace.ErrNotATrace if it is no Paraver trace, and
 // is a *trace.SyntaxError if the header cannot be used.
 func Open(ctx context.Context, path string, opts Options) (*Source, error) {
 	f, err := os.Open(path)
@@ -60,7 +51,7 @@ func Open(ctx context.Context, path string, opts Options) (*Source, error) {
 	r.companion(".pcf", func(f io.Reader) (err error) { r.pcf, err = readPCF(f); return err })
 	r.companion(".row", func(f io.Reader) (err error) { r.row, err = readRow(f); return err })
 	if err := r.read(ctx, f); err != nil {
-		return nil, errors.Join(err, r.close())
+		return nil, errors.Join(err, r.spool.Close())
 	}
 	return r.source(f), nil
 }
@@ -82,7 +73,7 @@ func Read(ctx context.Context, name string, texts Texts, opts Options) (*Source,
 		r.readLabels(name, func() (err error) { r.row, err = readRow(texts.Names); return err })
 	}
 	if err := r.read(ctx, texts.Trace); err != nil {
-		return nil, errors.Join(err, r.close())
+		return nil, errors.Join(err, r.spool.Close())
 	}
 	return r.source(nil), nil
 }
