@@ -7,7 +7,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // LeastBudget is what DefaultBudget returns at least.
@@ -25,15 +24,6 @@ func defaultBudget(root fs.FS, limit int64) int64 {
 		return LeastBudget
 	}
 	return max(limit/4, LeastBudget)
-}
-
-// addressSpace returns the limit of RLIMIT_AS.
-func addressSpace() int64 {
-	var l syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_AS, &l) != nil || l.Cur > math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return int64(l.Cur)
 }
 
 // physicalMemory reads the size of the machine's memory (proc_meminfo(5)).
