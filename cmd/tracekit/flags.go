@@ -121,10 +121,15 @@ func (f *mergeFlags) validate() error {
 	return f.readFlags.validate()
 }
 
-// gcPercent is by how much the heap may grow between collections. What lives is mostly
-// tables, which need no scanning and make no garbage: collecting often is cheap, and the
-// process stays near the budget of its tables.
-const gcPercent = 10
+// By how much the heap may grow between collections, in per cent. What lives of a large
+// trace is mostly tables, which need no scanning and make no garbage: collecting often is
+// cheap, and the process stays near the budget of its tables. A small trace is done before
+// its garbage matters.
+const (
+	smallTrace     = 16 << 20 // bytes of its files
+	gcPercent      = 10
+	gcPercentSmall = 400
+)
 
 // open opens a trace and reconciles it. The caller closes its Source.
 func (f *mergeFlags) open(ctx context.Context, io *streams, paths ...string) (*trace.Trace, error) {
@@ -132,7 +137,11 @@ func (f *mergeFlags) open(ctx context.Context, io *streams, paths ...string) (*t
 	if err != nil {
 		return nil, err
 	}
-	debug.SetGCPercent(gcPercent)
+	if in.Info().Bytes < smallTrace {
+		debug.SetGCPercent(gcPercentSmall)
+	} else {
+		debug.SetGCPercent(gcPercent)
+	}
 	bar := startProgress(io, f.quiet, "reading")
 	defer bar.done()
 	t, err := merge.Merge(ctx, in, merge.Options{

@@ -297,7 +297,7 @@ func compareDefinitions(t *testing.T, anchor string, d *trace.Defs) {
 		got[map[bool]string{true: "METRIC_CLASS", false: "METRIC_INSTANCE"}[m.Class == trace.None]]++
 	}
 	for _, o := range d.Opaque {
-		got[snake(definitionRecords[o.Kind].name)]++
+		got[snake(definitionRecords()[o.Kind].name)]++
 	}
 	want := map[string]int{}
 	for _, line := range otf2Print(t, "-G", anchor) {
