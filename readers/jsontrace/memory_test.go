@@ -38,7 +38,8 @@ func TestMemoryIsBounded(t *testing.T) {
 		runtime.GC() // what other tests have left
 		peak := watchHeap()
 		begin := time.Now()
-		s, err := Read(context.Background(), "stream", r, Options{Store: store})
+		s := newSource([]string{"stream"}, Options{Store: store})
+		s, err := s.complete(context.Background(), s.files[0].read(context.Background(), r))
 		if err != nil {
 			t.Fatal(err)
 		}

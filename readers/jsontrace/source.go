@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"runtime"
@@ -63,12 +62,6 @@ func Open(ctx context.Context, paths []string, opts Options) (*Source, error) {
 		g.Go(func() error { return f.open(gctx) })
 	}
 	return s.complete(ctx, g.Wait())
-}
-
-// Read reads one trace from a stream; name is for messages only.
-func Read(ctx context.Context, name string, r io.Reader, opts Options) (*Source, error) {
-	s := newSource([]string{name}, opts)
-	return s.complete(ctx, s.files[0].read(ctx, r))
 }
 
 // complete makes the trace of files that were read; or closes the source, if err or an error

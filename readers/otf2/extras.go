@@ -64,7 +64,7 @@ type extraFile struct {
 // countRecords counts the records of a file by kind; found is false if there is no such
 // file, which is usual.
 func (s *Source) countRecords(x *extras, path string, kind extraFile) (found bool) {
-	f, err := s.open(path)
+	f, err := wire.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false
 	}

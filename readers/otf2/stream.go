@@ -81,7 +81,7 @@ func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq
 // openStream prepares the decoding of a location's events; file is nil if it has none.
 func (s *Source) openStream(location trace.LocationID) (*stream, *wire.File, error) {
 	path := s.localPath(location, ".evt")
-	file, err := s.open(path)
+	file, err := wire.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		var l trace.Ledger
 		l.Add(trace.CodeEmptyLocation, trace.Place{Location: location, File: path, Offset: -1}, "")

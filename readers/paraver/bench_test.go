@@ -80,7 +80,7 @@ VALUES
 
 func open(t testing.TB, text []byte, labels string, opts Options) *Source {
 	t.Helper()
-	s, err := Read(context.Background(), "test.prv", Texts{Trace: bytes.NewReader(text), Labels: strings.NewReader(labels)}, opts)
+	s, err := readTexts(context.Background(), "test.prv", texts{Trace: bytes.NewReader(text), Labels: strings.NewReader(labels)}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

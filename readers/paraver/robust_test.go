@@ -53,8 +53,8 @@ func (s sample) read(block int) (*Source, error) { return s.readWith(block, 0) }
 
 // readWith is read with a number of workers.
 func (s sample) readWith(block, workers int) (*Source, error) {
-	texts := Texts{Trace: bytes.NewReader(s.prv), Labels: bytes.NewReader(s.pcf), Names: bytes.NewReader(s.row)}
-	return Read(context.Background(), "trace.prv", texts, Options{block: block, Jobs: workers})
+	all := texts{Trace: bytes.NewReader(s.prv), Labels: bytes.NewReader(s.pcf), Names: bytes.NewReader(s.row)}
+	return readTexts(context.Background(), "trace.prv", all, Options{block: block, Jobs: workers})
 }
 
 // check reads a sample and everything in it, and merges it; it returns the description.

@@ -53,33 +53,20 @@ func Open(ctx context.Context, path string, opts Options) (*Source, error) {
 	if err := r.read(ctx, f); err != nil {
 		return nil, errors.Join(err, r.spool.Close())
 	}
-	return r.source(f), nil
+	s := r.source()
+	s.info.Bytes = fileSize(path) + fileSize(stem(path)+".pcf") + fileSize(stem(path)+".row")
+	return s, nil
 }
 
-// Texts are the contents of the files of a trace. Labels and names may be nil.
-type Texts struct {
-	Trace  io.Reader // .prv, plain or gzip
-	Labels io.Reader // .pcf
-	Names  io.Reader // .row
+func fileSize(path string) int64 {
+	if info, err := os.Stat(path); err == nil {
+		return info.Size()
+	}
+	return 0
 }
 
-// Read reads a trace from texts; name is for messages only.
-func Read(ctx context.Context, name string, texts Texts, opts Options) (*Source, error) {
-	r := newReading(name, opts)
-	if texts.Labels != nil {
-		r.readLabels(name, func() (err error) { r.pcf, err = readPCF(texts.Labels); return err })
-	}
-	if texts.Names != nil {
-		r.readLabels(name, func() (err error) { r.row, err = readRow(texts.Names); return err })
-	}
-	if err := r.read(ctx, texts.Trace); err != nil {
-		return nil, errors.Join(err, r.spool.Close())
-	}
-	return r.source(nil), nil
-}
-
-// source makes the trace of what was read; f is its file, or nil.
-func (r *reading) source(f *os.File) *Source {
+// source makes the trace of what was read.
+func (r *reading) source() *Source {
 	s := &Source{defs: r.defs, spool: r.spool, comms: r.comms, roots: newRoots(r.lanes), dialect: r.dialect, classes: r.names.classes,
 		slots: r.types.slots, inSlot: r.names.slots, end: max(r.last, min(r.header.end, maxTime)), findings: r.ledger.Findings()}
 	for i := range r.lanes {
@@ -97,16 +84,6 @@ func (r *reading) source(f *os.File) *Source {
 	s.info = trace.Info{Path: r.path, Format: Format, Version: "1", Properties: r.properties()}
 	if r.dialect {
 		s.info.Creator = "tracekit"
-	}
-	if f != nil {
-		if stat, err := f.Stat(); err == nil {
-			s.info.Bytes = stat.Size()
-		}
-	}
-	for _, suffix := range []string{".pcf", ".row"} {
-		if stat, err := os.Stat(stem(r.path) + suffix); err == nil && f != nil {
-			s.info.Bytes += stat.Size()
-		}
 	}
 	return s
 }
