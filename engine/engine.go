@@ -5,11 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"runtime"
-	"runtime/debug"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"tracekit/trace"
 )
@@ -61,25 +57,18 @@ func Each[P any](ctx context.Context, src trace.Source, opts Options,
 	order := longestFirst(defs.Locations)
 	opts.Progress.begin(defs.Locations)
 	parts := make([]P, len(order))
-	err := parallel(ctx, opts.jobs(len(order)), len(order), func(ctx context.Context, i int) (err error) {
+	err := parallel(ctx, workers(opts.Jobs, len(order)), len(order), func(ctx context.Context, _, i int) (err error) {
 		l := order[i]
-		defer func() {
-			if r := recover(); r != nil {
-				err = fmt.Errorf("location %d (%s): panic: %v\n%s", l, defs.String(defs.Locations[l].Name), r, debug.Stack())
-			}
-		}()
-		parts[l], err = fn(ctx, l, opts.Progress.watch(src.Events(ctx, l)))
+		err = guard(func() (err error) {
+			parts[l], err = fn(ctx, l, opts.Progress.watch(src.Events(ctx, l)))
+			return err
+		})
+		if _, ok := err.(*crash); ok {
+			return fmt.Errorf("location %d (%s): %w", l, defs.String(defs.Locations[l].Name), err)
+		}
 		return err
 	})
 	return parts, err
-}
-
-func (o Options) jobs(n int) int {
-	jobs := o.Jobs
-	if jobs < 1 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
-	return max(1, min(jobs, n))
 }
 
 func longestFirst(locations []trace.Location) []trace.LocationID {
@@ -91,29 +80,4 @@ func longestFirst(locations []trace.Location) []trace.LocationID {
 		return cmp.Compare(locations[b].Events, locations[a].Events)
 	})
 	return order
-}
-
-// parallel calls fn(0) … fn(n-1) from the given number of goroutines. After an error no
-// further call is made and the context of those that run is cancelled. Of several errors
-// the one that came first is returned, and cancellation from outside before all.
-func parallel(ctx context.Context, jobs, n int, fn func(context.Context, int) error) error {
-	inner, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range jobs {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && inner.Err() == nil; i = int(next.Add(1)) - 1 {
-				if err := fn(inner, i); err != nil {
-					cancel(err)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return context.Cause(inner)
 }
