@@ -11,6 +11,7 @@ import (
 
 	"tracekit/formulae"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // archive is an OTF2 archive.
@@ -115,11 +116,7 @@ func TestOpenAll(t *testing.T) {
 		if n := len(s.Defs().Locations); n != 3 {
 			t.Errorf("%v: %d locations, want 3", paths, n)
 		}
-		var text strings.Builder
-		if err := trace.WriteText(&text, s); err != nil {
-			t.Fatal(err)
-		}
-		_, tables, _ := strings.Cut(text.String(), "\n") // without the name
+		_, tables, _ := strings.Cut(tracetest.MustFormat(t, s), "\n") // without the name
 		return tables
 	}
 	if describe(dir) != describe(parts...) {

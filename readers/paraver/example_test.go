@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"tracekit/readers/paraver"
 	"tracekit/trace/tracetest"
