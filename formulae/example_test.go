@@ -25,7 +25,7 @@ func ExampleLearner() {
 
 func ExampleCompress() {
 	ctx := context.Background()
-	src, err := readers.Open(ctx, "../samples/archives/ring-4-plain")
+	src, err := readers.Open(ctx, "../samples/archives/ring-4-plain", readers.OpenOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -45,7 +45,7 @@ func ExampleCompress() {
 
 func ExampleOpen() {
 	ctx := context.Background()
-	src, err := readers.Open(ctx, "../samples/archives/ring-4-plain")
+	src, err := readers.Open(ctx, "../samples/archives/ring-4-plain", readers.OpenOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
