@@ -57,7 +57,7 @@ func (d *dftracer) define(f *file, hash []byte, name string) {
 }
 
 // attach gives the slice that is put next its attributes.
-func (f *file) attach(l *track, ev *event) {
+func (f *file) attach(l *lane, ev *event) {
 	if hash := f.dft.hash(ev); hash != nil {
 		id, ok := f.dft.files[string(hash)]
 		if !ok && f.names.bytes < nameLimit {

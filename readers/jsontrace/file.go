@@ -10,7 +10,7 @@ import (
 	"tracekit/trace"
 )
 
-// A file is one file of a trace while and after it is read. Its names, regions, tracks,
+// A file is one file of a trace while and after it is read. Its names, regions, lanes,
 // communicators and metrics have numbers of their own; assemble makes them those of the
 // trace.
 type file struct {
@@ -21,7 +21,7 @@ type file struct {
 	spool   *spool.Spool
 	names   *names
 	regions *regions
-	tracks  *tracks
+	lanes   *lanes
 	comms   *comms
 	meters  *meters
 	async   *async
@@ -53,7 +53,7 @@ type file struct {
 func newFile(path string, store *spill.Store) *file {
 	n := newNames()
 	s := spool.New(store)
-	f := &file{path: path, window: windowBytes, block: blockBytes, spool: s, names: n, regions: newRegions(n), tracks: newTracks(s, n),
+	f := &file{path: path, window: windowBytes, block: blockBytes, spool: s, names: n, regions: newRegions(n), lanes: newLanes(s, n),
 		comms: newComms(), meters: newMeters(n), members: make(map[string]string)}
 	f.async, f.flows = newAsync(f), newFlows(f)
 	f.meta, f.dft, f.tau, f.launches = newMetadata(), newDftracer(), newTau(), newLaunches()
@@ -153,7 +153,7 @@ func (f *file) event(ev *event, at int64) {
 	if !f.timed(ev, at) {
 		return
 	}
-	l := f.tracks.find(ev.pid, ev.tid)
+	l := f.lanes.find(ev.pid, ev.tid)
 	if l == nil {
 		f.find(trace.CodeBadValue, at, "too many different pid and tid")
 		return
@@ -200,7 +200,7 @@ func (f *file) timed(ev *event, at int64) bool {
 }
 
 // slice takes an X.
-func (f *file) slice(l *track, ev *event, at int64) {
+func (f *file) slice(l *lane, ev *event, at int64) {
 	if ev.quoted {
 		f.rocprof = rocprofTimes(ev) || f.rocprof
 	}
@@ -233,7 +233,7 @@ func (f *file) slice(l *track, ev *event, at int64) {
 }
 
 // beginEnd takes a B or an E.
-func (f *file) beginEnd(l *track, ev *event) {
+func (f *file) beginEnd(l *lane, ev *event) {
 	l.stacked, l.trivial = true, false
 	l.stream.Tie = tieFile // B and E at equal times mean what their order in the file says
 	if ev.phase == 'B' {
@@ -251,7 +251,7 @@ func (f *file) beginEnd(l *track, ev *event) {
 }
 
 // instant takes a moment.
-func (f *file) instant(l *track, ev *event) {
+func (f *file) instant(l *lane, ev *event) {
 	l.trivial = l.trivial && f.origin.kineto
 	l.record()
 	l.stream.AddOther(ev.time, trace.KindInstant, uint64(f.names.raw(ev.name)))

@@ -23,14 +23,14 @@ func (f *file) metadataEvent(ev *event) {
 	if len(f.meta.processes)+len(f.meta.threads) > metadataLimit {
 		return
 	}
-	pid := f.tracks.pid(ev.pid)
+	pid := f.lanes.pid(ev.pid)
 	switch string(ev.name) {
 	case "process_name":
 		if name := unescape(text(member(ev.args, "name"))); name != "" {
 			f.meta.processes[pid] = name
 		}
 	case "thread_name":
-		tid := f.tracks.tid(ev.pid, ev.tid)
+		tid := f.lanes.tid(ev.pid, ev.tid)
 		if name := unescape(text(member(ev.args, "name"))); name != "" {
 			f.meta.threads[[2]ident{pid, tid}] = name
 		}

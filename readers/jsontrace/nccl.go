@@ -33,10 +33,10 @@ func readNcclArgs(args []byte) (a ncclArgs) {
 }
 
 // ncclCall reads the begin of a collective or message of NCCL's profiler, where threads of
-// one process may be different ranks: each rank has a track of its own. The communicator
+// one process may be different ranks: each rank has a lane of its own. The communicator
 // that is named first is taken for that of all ranks; of others the profiler does not say
 // who is in them, so that nothing is returned for them.
-func (f *file) ncclCall(r *region, ev *event) (call, *track) {
+func (f *file) ncclCall(r *region, ev *event) (call, *lane) {
 	a := readNcclArgs(ev.args)
 	rank := rankNumber(a.rank)
 	if a.hash == nil || rank >= worldLimit {
@@ -49,7 +49,7 @@ func (f *file) ncclCall(r *region, ev *event) (call, *track) {
 		return call{}, nil
 	}
 	process := f.names.text(fmt.Sprintf("NCCL rank %d", rank))
-	l := f.tracks.get(trackKey{pid: ident{true, int64(process)}, tid: ident{true, int64(r.cat)}, async: true})
+	l := f.lanes.get(laneKey{pid: ident{true, int64(process)}, tid: ident{true, int64(r.cat)}, async: true})
 	if l == nil {
 		return call{}, nil
 	}

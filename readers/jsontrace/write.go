@@ -32,7 +32,7 @@ type Writer struct {
 	defs   *trace.Defs
 	digits int
 	scale  uint64 // units of the last digit per second
-	tracks []trackPrefix
+	lanes  []lanePrefix
 	names  nameCache
 	seqs   map[channel]uint64
 	ranks  map[trace.CommID]map[uint32]uint32 // rank in the communicator by world rank
@@ -64,7 +64,7 @@ func Create(path string, info trace.Info, defs *trace.Defs, options WriteOptions
 	}
 	w.out = bufio.NewWriterSize(dest, 256<<10)
 	w.chooseDigits()
-	w.tracks = tracksOf(defs)
+	w.lanes = lanesOf(defs)
 	w.names = newNameCache(defs)
 	if err := w.head(info); err != nil {
 		return nil, errors.Join(err, w.Discard())
@@ -83,12 +83,12 @@ func (w *Writer) chooseDigits() {
 	}
 }
 
-// head writes what stands before the events: the header and the names of tracks.
+// head writes what stands before the events: the header and the names of lanes.
 func (w *Writer) head(info trace.Info) error {
 	info.Path, info.Format, info.Version, info.Bytes = "", "", "", 0
 	h := header{Version: dialectVersion, Digits: w.digits, About: info, Defs: soundDefs(w.defs)}
-	for _, l := range w.tracks {
-		h.Tracks = append(h.Tracks, [2]int64{int64(l.pid), int64(l.tid)})
+	for _, l := range w.lanes {
+		h.Lanes = append(h.Lanes, [2]int64{int64(l.pid), int64(l.tid)})
 	}
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -96,15 +96,15 @@ func (w *Writer) head(info trace.Info) error {
 	}
 	fmt.Fprintf(w.out, "{\"displayTimeUnit\":\"ns\",\n\"tracekit\":%s,\n\"traceEvents\":[", text)
 	comma := "\n"
-	for i, l := range w.tracks {
-		if i == 0 || l.pid != w.tracks[i-1].pid {
+	for i, l := range w.lanes {
+		if i == 0 || l.pid != w.lanes[i-1].pid {
 			fmt.Fprintf(w.out, "%s{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":%s}}", comma, l.pid, l.process)
 			fmt.Fprintf(w.out, ",\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%d}}", l.pid, l.pid)
 			comma = ",\n"
 		}
 		fmt.Fprintf(w.out, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":%s}}", l.pid, l.tid, l.thread)
 	}
-	if len(w.tracks) == 0 {
+	if len(w.lanes) == 0 {
 		w.out.WriteString("\n{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"no location\"}}")
 	}
 	return nil

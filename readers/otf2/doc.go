@@ -2,7 +2,7 @@
 // reference library.
 //
 // The format is a table: records.go lists the fields of every record, and definitions,
-// events, names and the writer follow it. Framing (files, chunks, records; framing.go) and
+// events, names and the writer follow it. Framing (files, chunks, records; frame.go) and
 // decoding (cursor of fields; encoding.go) do not mix. The few kinds of event that make
 // up nearly all of every trace have a decoder of their own (hot.go) which gives what the
 // table would give.

@@ -78,7 +78,7 @@ func parseIDMap(c *wire.Cursor) *idMap {
 // read over: their unified form stands in the global file.
 func readLocalDefs(file *wire.File, chunkSize uint64, location trace.LocationID, l *trace.Ledger) *localDefs {
 	defs := new(localDefs)
-	fr := newRawRecords(file, int64(chunkSize), false)
+	fr := newFrames(file, int64(chunkSize), false)
 	for rec, ok := fr.next(); ok; rec, ok = fr.next() {
 		at := trace.Place{Location: location, File: file.Name(), Offset: rec.offset}
 		c := &wire.Cursor{Data: rec.payload, BigEndian: rec.bigEndian}

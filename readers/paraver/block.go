@@ -15,7 +15,7 @@ import (
 //
 //	stop is where it stopped in data
 //	version is that of the tables it used
-//	threads are those that occur, in the order in which they do
+//	lanes are of the threads that occur, in the order in which they do
 type block struct {
 	buf     []byte
 	data    []byte
@@ -29,7 +29,7 @@ type block struct {
 
 	stop    int
 	version int
-	threads []thread
+	lanes   []lane
 	sheet   spool.Sheet // of their streams
 	ready   chan struct{}
 }
@@ -51,12 +51,12 @@ func (b *block) reset(size int) {
 func (b *block) forget() {
 	b.lines, b.last, b.counts, b.stop = 0, 0, counts{}, 0
 	clear(b.findings)
-	b.threads = b.threads[:0]
+	b.lanes = b.lanes[:0]
 	b.sheet.Reset()
 }
 
-// addThread adds the thread of a location, in whose state before the block nothing is known.
-func (b *block) addThread(i, task uint32, calls bool) {
-	b.threads = append(b.threads, thread{location: trace.LocationID(i), task: task, calls: calls, fresh: true,
+// addLane adds the lane of a location, in whose state before the block nothing is known.
+func (b *block) addLane(i, task uint32, calls bool) {
+	b.lanes = append(b.lanes, lane{location: trace.LocationID(i), task: task, calls: calls, fresh: true,
 		events: b.sheet.Stream(), messages: b.sheet.Stream(), states: b.sheet.Stream()})
 }

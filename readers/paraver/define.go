@@ -27,7 +27,7 @@ func (r *reading) machine() {
 	world := trace.Group{Name: n.text("MPI"), Kind: trace.GroupCommLocations, Paradigm: trace.ParadigmMPI}
 	for _, a := range r.appls {
 		for _, t := range a.tasks {
-			member := t.first
+			member := t.lane
 			if t.threads == 0 {
 				member = trace.None
 			}
@@ -41,7 +41,7 @@ func (r *reading) machine() {
 func (r *reading) task(a, t int, task task) taskPlace {
 	d, n := r.defs, r.names
 	rank := len(d.LocationGroups)
-	place := taskPlace{rank: uint32(rank), first: uint32(len(d.Locations)), threads: int64(task.threads)}
+	place := taskPlace{rank: uint32(rank), lane: uint32(len(d.Locations)), threads: int64(task.threads)}
 	node := trace.SystemTreeNodeID(0)
 	if task.node >= 1 && task.node < len(d.SystemTree) {
 		node = trace.SystemTreeNodeID(task.node)
@@ -57,28 +57,28 @@ func (r *reading) task(a, t int, task task) taskPlace {
 	return place
 }
 
-// makeThreads makes all threads.
-func (r *reading) makeThreads() {
-	r.threads = make([]thread, len(r.defs.Locations))
+// makeLanes makes the lanes of all threads.
+func (r *reading) makeLanes() {
+	r.lanes = make([]lane, len(r.defs.Locations))
 	for _, a := range r.appls {
 		for _, t := range a.tasks {
 			for i := range t.threads {
-				r.threads[int64(t.first)+i].task = t.rank
+				r.lanes[int64(t.lane)+i].task = t.rank
 			}
 		}
 	}
-	for i := range r.threads {
-		r.threads[i].location = trace.LocationID(i)
-		r.threads[i].rooted.limit = max(maxRootRanges/len(r.threads), leastRootRanges)
+	for i := range r.lanes {
+		r.lanes[i].location = trace.LocationID(i)
+		r.lanes[i].rooted.limit = max(maxRootRanges/len(r.lanes), leastRootRanges)
 	}
 }
 
-// openThread makes the streams of a thread, when the first line speaks of it: a header can
+// openLane makes the streams of a lane, when the first line speaks of it: a header can
 // announce many threads.
-func (r *reading) openThread(l *thread) {
-	l.events = r.spool.Stream(l.location * threadStreams)
-	l.messages = r.spool.Stream(l.location*threadStreams + messageStream)
-	l.states = r.spool.Stream(l.location*threadStreams + stateStream)
+func (r *reading) openLane(l *lane) {
+	l.events = r.spool.Stream(l.location * laneStreams)
+	l.messages = r.spool.Stream(l.location*laneStreams + messageStream)
+	l.states = r.spool.Stream(l.location*laneStreams + stateStream)
 }
 
 // or returns b if a is empty.

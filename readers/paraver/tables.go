@@ -31,11 +31,11 @@ type tables struct {
 // An appl is an application.
 type appl struct{ tasks []taskPlace }
 
-// A taskPlace is the place of a task: its world rank, its first thread and the number of its
+// A taskPlace is the place of a task: its world rank, its first lane and the number of its
 // threads.
 type taskPlace struct {
-	rank, first uint32
-	threads     int64
+	rank, lane uint32
+	threads    int64
 }
 
 // place returns the place of a task by numbers from 1, nil if there is none.
