@@ -3,6 +3,7 @@ package stats
 import (
 	"context"
 
+	"tracekit/engine"
 	"tracekit/stats/fit"
 	"tracekit/trace"
 )
@@ -89,7 +90,13 @@ func (o *overheads) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.groups = fit.Calibrate(samples.named(), o.opts.Fit)
+	groups := fit.Groups(samples.named())
+	o.groups, err = engine.Map(ctx, o.jobs, len(groups), func(_ context.Context, i int) (fit.Group, error) {
+		return groups[i].Fit(o.opts.Fit), nil
+	})
+	if err != nil {
+		return err
+	}
 	o.own = fit.ProfileOf(o.groups, o.opts.Fit)
 	for i, g := range o.groups {
 		for _, class := range g.Classes {
