@@ -61,7 +61,7 @@ func (a *messageArgs) row(ev *event, comm uint32) (trace.P2PRow, bool) {
 
 // message takes an end of a message in tracekit's convention; it returns false if it
 // does not say whom the message goes to or comes from.
-func (f *file) message(l *lane, ev *event, at int64) bool {
+func (f *file) message(l *track, ev *event, at int64) bool {
 	a := readMessageArgs(ev.args)
 	row, ok := a.row(ev, f.commByName(a.comm))
 	if !ok {
@@ -100,7 +100,7 @@ func newTau() tau { return tau{sent: make(map[tauChannel][]tauSend)} }
 const tauLimit = 1 << 20
 
 // message takes an end of a message of TAU.
-func (t *tau) message(f *file, l *lane, ev *event, at int64) {
+func (t *tau) message(f *file, l *track, ev *event, at int64) {
 	ch := tauChannel{rankNumber(text(member(ev.args, "destNode"))),
 		number(text(member(ev.args, "message-tag"))), number(text(member(ev.args, "message-size")))}
 	row := trace.P2PRow{Time: ev.time, Kind: trace.KindMpiSend, Peer: ch.dst, Tag: uint32(ch.tag), Bytes: ch.bytes}

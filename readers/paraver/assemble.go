@@ -11,7 +11,7 @@ import (
 const batchEvents = 4096
 
 // An assembler makes the events of a location of the records in its three streams; see
-// lane. Records come in order of time; at one time, endpoints of messages come before
+// thread. Records come in order of time; at one time, endpoints of messages come before
 // events, so that a call that is entered finds what begins in it.
 //
 //	sends and posts begin at time at and have not been given to a call
@@ -68,7 +68,7 @@ func (a *assembler) run(ctx context.Context) {
 		states = a.pull(ctx, stateStream)
 		defer states.stop()
 	}
-	for b, err := range a.source.spool.Events(ctx, a.location*laneStreams) {
+	for b, err := range a.source.spool.Events(ctx, a.location*threadStreams) {
 		if err != nil {
 			a.fail(err)
 			return
@@ -117,7 +117,7 @@ type records struct {
 
 // pull begins to walk over a stream.
 func (a *assembler) pull(ctx context.Context, stream trace.LocationID) *records {
-	next, stop := iter.Pull2(a.source.spool.Events(ctx, a.location*laneStreams+stream))
+	next, stop := iter.Pull2(a.source.spool.Events(ctx, a.location*threadStreams+stream))
 	r := &records{next: next, stop: stop, a: a}
 	r.advance()
 	return r
