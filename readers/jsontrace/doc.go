@@ -79,7 +79,7 @@
 // time of its posting. Slices named as blocking MPI functions (cat mpi or a name MPI_…) may
 // have the arguments themselves: dst or src, tag, comm, bytes; collective ones op or comm,
 // root, bytes_in, bytes_out. TAU's messages are read too; their receives do not name the
-// sender, which is found by the flow's identifier or as the first in the channel.
+// sender, which is found by the flow's identifier or as the first that fits.
 //
 // # tracekit's own dialect
 //

@@ -16,12 +16,12 @@ const clipLimit = 1000
 // delivers one sub-track.
 //
 //	stacks[k] are the open slices of sub-track k, the innermost last
-//	in stacks[k] a frame with a known end ends no later than the one below
+//	in stacks[k] a visit with a known end ends no later than the one below
 type nester struct {
 	f      *file
 	ids    *idMap
 	want   int // the sub-track to deliver; -1: none, only count
-	stacks [][]frame
+	stacks [][]visit
 	last   []int64  // time of the latest event by sub-track
 	events []uint64 // number of events by sub-track
 	batch  *trace.Batch
@@ -41,8 +41,8 @@ type nestCount struct {
 	overlaps, open, unmatched uint64
 }
 
-// A frame is an open slice.
-type frame struct {
+// A visit is an open slice.
+type visit struct {
 	end    int64 // unknown: math.MaxInt64
 	region trace.RegionID
 	began  bool // by B
@@ -59,7 +59,7 @@ type attr struct {
 const unknownEnd = math.MaxInt64
 
 func newNester(f *file, ids *idMap, want int) *nester {
-	return &nester{f: f, ids: ids, want: want, stacks: make([][]frame, 1), last: []int64{math.MinInt64}, events: make([]uint64, 1)}
+	return &nester{f: f, ids: ids, want: want, stacks: make([][]visit, 1), last: []int64{math.MinInt64}, events: make([]uint64, 1)}
 }
 
 // slice takes a complete slice.
@@ -93,7 +93,7 @@ func (n *nester) slice(time, dur int64, region trace.RegionID, c call) {
 	if k > 0 {
 		n.count.overlaps++
 	}
-	n.enter(k, time, frame{end: end, region: region, number: n.slices, call: c})
+	n.enter(k, time, visit{end: end, region: region, number: n.slices, call: c})
 }
 
 // limit returns the end of the innermost open slice of a sub-track.
@@ -112,7 +112,7 @@ func (n *nester) pop(k int, time int64) {
 }
 
 // enter opens a slice.
-func (n *nester) enter(k int, time int64, fr frame) {
+func (n *nester) enter(k int, time int64, fr visit) {
 	n.stacks[k] = append(n.stacks[k], fr)
 	time = n.advance(k, time, 1)
 	if k == n.want { // the other sub-tracks are only gone through
@@ -199,7 +199,7 @@ func (n *nester) message(kind trace.Kind, time int64, c *call, bytes uint64) tra
 // begin takes a B.
 func (n *nester) begin(time int64, region trace.RegionID) {
 	n.pop(0, time)
-	n.enter(0, time, frame{end: unknownEnd, region: region, began: true})
+	n.enter(0, time, visit{end: unknownEnd, region: region, began: true})
 }
 
 // end takes an E; name is an index into the file's names, or None.
@@ -233,7 +233,7 @@ func (n *nester) moment(time int64) int64 {
 // unless one with an end encloses them.
 func (n *nester) close() {
 	for k := range n.stacks {
-		low := slices.IndexFunc(n.stacks[k], func(fr frame) bool { return fr.end != unknownEnd })
+		low := slices.IndexFunc(n.stacks[k], func(fr visit) bool { return fr.end != unknownEnd })
 		for low >= 0 && len(n.stacks[k]) > low {
 			end := n.limit(k)
 			if end == unknownEnd {

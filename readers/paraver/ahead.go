@@ -37,7 +37,7 @@ func newAhead(ctx context.Context, c *cutter, t *tables, workers, threads int) *
 	return a
 }
 
-// fill reads the text into blocks. The channels have room for all of them. There is one block
+// fill reads the text into blocks. No send waits: there is room for all of them. There is one block
 // with a long line at a time, so that such lines do not cost the memory of many.
 func (a *ahead) fill(ctx context.Context, c *cutter) {
 	defer close(a.queue)

@@ -18,7 +18,7 @@ const batchEvents = 4096
 //	blocking, nonblocking and loose are receives that are posted and not completed; see
 //	messages.go
 //	requests[head:] are sends and collectives that are not completed; see requests.go
-//	last is the time of the last event; frames and calls are indexed from the outermost
+//	last is the time of the last event; visits and calls are indexed from the outermost
 //	rooted[c] is the number of collectives with a root on communicator c so far
 //
 // It works in one pass and holds what is open, not what is past.
@@ -29,9 +29,9 @@ type assembler struct {
 	yield    func(*trace.Batch, error) bool
 	out      trace.Batch
 	stopped  bool
-	frames   []frame
-	open     []int32 // by slot: number of frames
-	calls    []int   // frames of MPI functions, innermost last
+	visits   []visit
+	open     []int32 // by slot: number of visits
+	calls    []int   // visits of MPI functions, innermost last
 	last     int64
 
 	leaving   []uint32 // slots whose leaves wait, at time leavingAt
@@ -225,8 +225,8 @@ func (a *assembler) reach(t int64) {
 // nextState returns the time of the next change of state: the end of the innermost, or
 // the begin of the next.
 func (a *assembler) nextState(states *records) int64 {
-	if n := len(a.frames); n > 0 && a.frames[n-1].end <= states.time {
-		return a.frames[n-1].end
+	if n := len(a.visits); n > 0 && a.visits[n-1].end <= states.time {
+		return a.visits[n-1].end
 	}
 	return states.time
 }
@@ -234,17 +234,17 @@ func (a *assembler) nextState(states *records) int64 {
 // changeState makes the change that nextState tells. A state within another is nested; one
 // that lasts longer than the one before it ends it.
 func (a *assembler) changeState(states *records) {
-	n := len(a.frames)
-	if n > 0 && a.frames[n-1].end <= states.time {
-		a.leave(a.frames[n-1].end)
+	n := len(a.visits)
+	if n > 0 && a.visits[n-1].end <= states.time {
+		a.leave(a.visits[n-1].end)
 		return
 	}
-	f, b := frame{slot: trace.None, site: trace.None, enter: states.time}, states.batch
+	f, b := visit{slot: trace.None, site: trace.None, enter: states.time}, states.batch
 	f.region, f.end = b.Flow.Region[states.row], int64(b.Attrs.Value[states.row])
 	if f.end == maxTime {
 		f.end = max(f.enter, a.source.end)
 	}
-	for n := len(a.frames); n > 0 && a.frames[n-1].end < f.end; n-- {
+	for n := len(a.visits); n > 0 && a.visits[n-1].end < f.end; n-- {
 		a.leave(f.enter)
 	}
 	a.enter(f)

@@ -81,9 +81,9 @@
 // were written; so archives of other formats survive the way through this one but for what
 // Writer.Lost counts. See Create.
 //
-//	writer.go     the three files, and their order on the way out
-//	track.go      the events of a location become lines (sink.go)
-//	pairing.go    sends and receives become communication lines
-//	values.go     numbers of what events refer to; labels.go writes their names
-//	write.go      the text
+//	writer.go        the three files, and their order on the way out
+//	threadwriter.go  the events of a location become lines (sink.go)
+//	pairing.go       sends and receives become communication lines
+//	values.go        numbers of what events refer to; labels.go writes their names
+//	write.go         the text
 package paraver

@@ -32,7 +32,7 @@ type Writer struct {
 	objects  *objects
 	groups   *peers
 	values   *values
-	tracks   []track
+	threads  []threadWriter
 	lines    *spool.Spool
 	stream   *spool.Stream // of lines
 	messages *pairing
@@ -81,7 +81,7 @@ func Create(path string, info trace.Info, defs *trace.Defs, options CreateOption
 	w.stream = w.lines.Stream(0)
 	w.countDefs()
 	for l := range defs.Locations {
-		w.tracks = append(w.tracks, w.newTrack(trace.LocationID(l)))
+		w.threads = append(w.threads, w.newThread(trace.LocationID(l)))
 	}
 	return w, nil
 }
@@ -128,8 +128,8 @@ func (w *Writer) complete() error {
 	if w.min > w.max { // no event at all
 		w.min, w.max = 0, 0
 	}
-	for i := range w.tracks {
-		w.tracks[i].finish()
+	for i := range w.threads {
+		w.threads[i].finish()
 	}
 	if err := w.pair(); err != nil {
 		return err
