@@ -17,7 +17,7 @@ import (
 // communication matrix and the overhead of MPI calls as pictures.
 func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis) error {
 	out := newReportDir(opts.outDir, opts.force)
-	return out.close(fillReport(ctx, s, opts, t, a, out))
+	return out.close(ctx, opts.jobs, fillReport(ctx, s, opts, t, a, out))
 }
 
 func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis, out *reportDir) error {

@@ -180,7 +180,7 @@ func runCompare(ctx context.Context, io *streams, opts *compareOptions) error {
 		}
 	}
 	if opts.outDir != "" {
-		if err := writeComparison(opts, doc, d); err != nil {
+		if err := writeComparison(ctx, opts, doc, d); err != nil {
 			return err
 		}
 	}
@@ -333,7 +333,7 @@ func (doc *compareDocument) print(io *streams, top int) {
 }
 
 // writeComparison writes the document and the histograms of differences.
-func writeComparison(opts *compareOptions, doc *compareDocument, d *reconstruct.Differences) error {
+func writeComparison(ctx context.Context, opts *compareOptions, doc *compareDocument, d *reconstruct.Differences) error {
 	figure, err := plots.DifferenceHistograms(plots.DifferencesData{
 		Title:    traceName(opts.b) + " against " + traceName(opts.a),
 		Position: differencesPlot(d.Position), Block: differencesPlot(d.Block), LogY: true,
@@ -344,7 +344,7 @@ func writeComparison(opts *compareOptions, doc *compareDocument, d *reconstruct.
 	out := newReportDir(opts.outDir, opts.force)
 	out.json("compare.json", doc)
 	out.figure("differences", figure)
-	return out.close(nil)
+	return out.close(ctx, opts.jobs, nil)
 }
 
 // differencesPlot shows what lies within two spreads of the mean.

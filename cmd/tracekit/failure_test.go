@@ -54,7 +54,7 @@ func TestReportDirectoryAtomic(t *testing.T) {
 	broken := errors.New("broken")
 	d := newReportDir(filepath.Join(parent, "new"), false)
 	d.json("folder/a.json", 1)
-	if err := d.close(broken); !errors.Is(err, broken) {
+	if err := d.close(t.Context(), 1, broken); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 	if left, _ := os.ReadDir(parent); len(left) > 0 {
@@ -62,12 +62,12 @@ func TestReportDirectoryAtomic(t *testing.T) {
 	}
 	d = newReportDir(filepath.Join(parent, "new"), false)
 	d.json("folder/a.json", 1)
-	if err := d.close(nil); err != nil {
+	if err := d.close(t.Context(), 1, nil); err != nil {
 		t.Error(err)
 	}
 	d = newReportDir(filepath.Join(parent, "new"), true)
 	d.json("b.json", func() {})
-	if err := d.close(nil); err == nil {
+	if err := d.close(t.Context(), 1, nil); err == nil {
 		t.Error("a function was written as JSON")
 	}
 	if _, err := os.Stat(filepath.Join(parent, "new", "folder", "a.json")); err != nil {

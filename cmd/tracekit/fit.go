@@ -117,7 +117,7 @@ func runFit(ctx context.Context, io *streams, opts *fitOptions) error {
 		}
 	}
 	if opts.plots != "" {
-		if err := drawFit(opts, doc, &profile); err != nil {
+		if err := drawFit(ctx, opts, doc, &profile); err != nil {
 			return err
 		}
 	}

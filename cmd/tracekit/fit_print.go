@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -165,9 +166,9 @@ func writeProfile(w io.Writer, p *fit.Profile) error {
 }
 
 // drawFit draws everything about a fit.
-func drawFit(opts *fitOptions, d *fitDocument, p *fit.Profile) error {
+func drawFit(ctx context.Context, opts *fitOptions, d *fitDocument, p *fit.Profile) error {
 	out := newReportDir(opts.plots, opts.force)
-	return out.close(fillPlots(opts, d, p, out))
+	return out.close(ctx, opts.jobs, fillPlots(opts, d, p, out))
 }
 
 func fillPlots(opts *fitOptions, d *fitDocument, p *fit.Profile, out *reportDir) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,18 +9,20 @@ import (
 	"os"
 	"path/filepath"
 
+	"tracekit/engine"
 	"tracekit/plots"
 	"tracekit/readers/arrowdir"
 )
 
-// A reportDir writes files into an output directory until the first error, which it keeps.
-// A new directory has a temporary name until close, so that it appears complete or not at
-// all; into one that exists, complete files are written.
+// A reportDir collects the files of an output directory; close writes them, several at a
+// time. A new directory has a temporary name until then, so that it appears complete or not
+// at all; into one that exists, complete files are written.
 type reportDir struct {
 	path  string
 	dir   string // where files are written: path, or its temporary name
 	force bool
 	err   error
+	files []func() error
 }
 
 func newReportDir(path string, force bool) *reportDir {
@@ -34,11 +37,16 @@ func newReportDir(path string, force bool) *reportDir {
 	return d
 }
 
-// close gives a new directory its name; after an error, the caller's or its own, it removes
-// the directory and returns the error.
-func (d *reportDir) close(err error) error {
+// close writes the files, unless the caller has failed, and gives a new directory its name;
+// after an error, the caller's or its own, it removes the directory and returns the error.
+func (d *reportDir) close(ctx context.Context, jobs int, err error) error {
 	if err == nil {
 		err = d.err
+	}
+	if err == nil {
+		_, err = engine.Map(ctx, jobs, len(d.files), func(_ context.Context, i int) (struct{}, error) {
+			return struct{}{}, d.files[i]()
+		})
 	}
 	if d.dir != d.path && err == nil {
 		if err = os.Chmod(d.dir, 0o755); err == nil {
@@ -54,44 +62,44 @@ func (d *reportDir) close(err error) error {
 	return fmt.Errorf("writing %s: %w", d.path, err)
 }
 
-// file writes a file; its name may have a folder in front.
+// file adds a file; its name may have a folder in front.
 func (d *reportDir) file(name string, write func(io.Writer) error) {
 	path := filepath.Join(d.dir, name)
-	if d.err == nil {
-		d.err = os.MkdirAll(filepath.Dir(path), 0o755)
-	}
-	if d.err == nil {
-		d.err = writeAtomically(path, d.force, write)
-	}
+	d.files = append(d.files, func() error {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		return writeAtomically(path, d.force, write)
+	})
 }
 
 func (d *reportDir) json(name string, document any) {
 	d.file(name, func(w io.Writer) error { return printJSON(w, document) })
 }
 
-// figure writes a figure as PNG and as SVG.
+// figure adds a figure as PNG and as SVG.
 func (d *reportDir) figure(name string, f *plots.Figure) {
 	for _, format := range []plots.Format{plots.PNG, plots.SVG} {
 		d.file(name+"."+string(format), func(w io.Writer) error { return f.Encode(w, format) })
 	}
 }
 
-// table writes a table as a Parquet file below tables.
+// table adds a table as a Parquet file below tables.
 func (d *reportDir) table(t arrowdir.Table) {
 	dir := filepath.Join(d.dir, "tables")
-	if d.err == nil {
-		d.err = os.MkdirAll(dir, 0o755)
-	}
-	path := filepath.Join(dir, t.Name+".parquet")
-	if d.err == nil {
-		d.err = refuseExisting(path, d.force)
-	}
-	if d.err == nil {
-		temp := filepath.Join(dir, "."+t.Name+"-tmp")
-		if d.err = arrowdir.WriteParquet(temp, t); d.err == nil {
-			d.err = os.Rename(temp, path)
-		} else {
-			os.Remove(temp)
+	d.files = append(d.files, func() error {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
 		}
-	}
+		path, temp := filepath.Join(dir, t.Name+".parquet"), filepath.Join(dir, "."+t.Name+"-tmp")
+		if err := refuseExisting(path, d.force); err != nil {
+			return err
+		}
+		err := arrowdir.WriteParquet(temp, t)
+		if err == nil {
+			return os.Rename(temp, path)
+		}
+		os.Remove(temp)
+		return err
+	})
 }
