@@ -8,7 +8,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -53,11 +52,7 @@ func TestAheadChangesNothing(t *testing.T) {
 
 // The same with real files as a whole.
 func TestAheadRealTraces(t *testing.T) {
-	root := os.Getenv("TRACEKIT_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	paths, _ := filepath.Glob(filepath.Join(root, "traces", "json", "*", "*"))
+	paths := RealTraces()
 	if len(paths) == 0 {
 		t.Skip("the real traces are not there (set TRACEKIT_SHARED to their folder)")
 	}

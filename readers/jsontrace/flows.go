@@ -72,10 +72,11 @@ func (w *flows) add(id uint64, time int64, phase byte) {
 	}
 	w.all++
 	w.stream.Tie = time
-	w.stream.AddOther(int64(id), trace.Kind(phase))
+	w.stream.AddOther(int64(id), trace.Kind(phase), uint64(time))
 }
 
-// count counts the ends that have no other end.
+// count counts the ends that have no other end. What one flow has at one time counts in no
+// order: of a kernel that begins with its launch, PyTorch writes the end first.
 func (w *flows) count(ctx context.Context) error {
 	if w.spool == nil {
 		return nil
@@ -84,34 +85,43 @@ func (w *flows) count(ctx context.Context) error {
 	if err := w.spool.Finish(); err != nil {
 		return err
 	}
-	var dangling uint64
-	var id int64
-	state := byte(0) // the last end of the flow, 0: none
+	var id, time int64
+	var dangling, open, ends uint64 // open: starts without an end; ends: those of this time
+	begun := false
 	settle := func() {
-		if state == 's' {
-			dangling++
+		if !begun {
+			dangling += ends
 		}
+		open -= min(open, ends)
+		if open > 1 {
+			dangling += open - 1
+			open = 1
+		}
+		ends = 0
 	}
 	for b, err := range w.spool.Events(ctx, 0) {
 		if err != nil {
 			return err
 		}
 		for i, k := range b.Other.Kind {
-			if b.Other.Time[i] != id {
+			last, at := id, int64(b.Other.Args[i])
+			if id = b.Other.Time[i]; id != last || at != time {
 				settle()
-				id, state = b.Other.Time[i], 0
 			}
-			switch {
-			case k == 's':
-				settle()
-			case state == 0:
-				dangling++
-				continue
+			if time = at; id != last {
+				dangling += open
+				open, begun = 0, false
 			}
-			state = byte(k)
+			if k == 's' {
+				open++
+				begun = true
+			} else {
+				ends++
+			}
 		}
 	}
 	settle()
+	dangling += open
 	w.f.ledger.AddN(trace.CodeDanglingFlow, dangling, trace.Place{Location: trace.None, File: w.f.path, Offset: -1},
 		"")
 	return nil

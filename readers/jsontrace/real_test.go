@@ -38,18 +38,29 @@ var expected = map[string][]string{
 	"resnet50-worker0.pt.trace.json.gz":      {"unsorted"},
 	"vllm.json.gz":                           {"unsorted", "dangling_flow", "overlap"},
 	"memcpy-host-device.rocprofiler.json.gz": {"unsorted"},
-	// The profiler writes 0 for ends that it has not seen when it stops.
-	"block0.json": {"unsorted", "bad_value"},
+	// Calls that launch nothing, and the kernels of a graph, have the end of a flow only.
+	// Waiting for a stream stands on the stream's own line, and begins while a copy runs.
+	"alexnet.json.gz":          {"unsorted", "dangling_flow", "overlap"},
+	"event_sync_trace.json.gz": {"unsorted", "dangling_flow"},
+	// The call that begins an annotation ends within it; those of GPUs overlap by a
+	// nanosecond, which is rounding.
+	"h100_gaunernst_bert-small-uncased__1016001.json.gz": {"unsorted", "dangling_flow", "overlap"},
+	"resnet_act_checkpoint.json.gz":                      {"unsorted", "dangling_flow", "overlap"},
+	"sglang_decode_sglang_Qwen3-8B_decode.json.gz":       {"unsorted", "dangling_flow", "overlap"},
+	// Calls are written when they have ended: the outer ones after the inner.
+	"d0.pfw.gz": {"unsorted"},
+	"d2.pfw.gz": {"unsorted"},
+	// The profiler writes 0 for ends that it has not seen when it stops, and for begins; it
+	// ends this file with collectives whose lines are cut short, without ph.
+	"block0.json":                     {"unsorted", "bad_value"},
+	"nccl_p2p_4gpu_invalid_json.json": {"unsorted", "bad_value", "unknown_record"},
 }
 
 // Every real trace is read, with as many events of each phase as an independent count
 // finds, calls and counters as many as these make, and no finding but the expected ones.
 func TestRealTraces(t *testing.T) {
-	paths, err := filepath.Glob(filepath.Join(shared(t, "json"), "*", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range paths {
+	shared(t, "json")
+	for _, path := range jsontrace.RealTraces() {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			s := open(t, path)
 			if err := s.Defs().Check(); err != nil {
@@ -117,7 +128,7 @@ func checkEvents(t *testing.T, s *jsontrace.Source, phases map[byte]int) {
 	if got, want := n[trace.KindMetric], p("C"); got != want {
 		t.Errorf("%d counter values, want %d", got, want)
 	}
-	if got, want := findings[trace.CodeUnknownRecord], p("NOD"); got != want {
+	if got, want := findings[trace.CodeUnknownRecord], p("NOD\x00"); got != want {
 		t.Errorf("%d unknown records, want %d", got, want)
 	}
 }
@@ -142,14 +153,15 @@ func checkFindings(t *testing.T, s *jsontrace.Source, name string, arguments int
 	}
 }
 
-// countPhases counts the phases of all events, and the slices and moments with arguments,
-// by means that have nothing in common with the reader: encoding/json for the whole, for
-// each line where the file has lines, and a regular expression for what is no JSON, which
-// does not see arguments (-1).
+// countPhases counts the phases of all events (0: none), and the slices and moments with
+// arguments, by means that have nothing in common with the reader: encoding/json for the
+// whole, for each line where the file has lines, and a regular expression for what is no
+// JSON, which does not see arguments (-1).
 func countPhases(t *testing.T, path string) (n map[byte]int, arguments int) {
 	text := textOfFile(t, path)
 	n = make(map[byte]int)
 	type item struct {
+		Name any            `json:"name"`
 		Ph   string         `json:"ph"`
 		Args map[string]any `json:"args"`
 	}
@@ -167,13 +179,16 @@ func countPhases(t *testing.T, path string) (n map[byte]int, arguments int) {
 			}
 		}
 	default:
-		for _, m := range regexp.MustCompile(`"ph": "(.)"`).FindAllSubmatch(text, -1) {
-			list = append(list, item{Ph: string(m[1])})
+		for _, m := range regexp.MustCompile(`(?m)^\{"name"(?:.*?"ph": "(.)")?`).FindAllSubmatch(text, -1) {
+			list = append(list, item{Name: "", Ph: string(m[1])})
 		}
 		arguments = -1
 	}
 	for _, i := range list {
-		if i.Ph != "" {
+		switch {
+		case i.Ph == "" && i.Name != nil:
+			n[0]++
+		case i.Ph != "":
 			n[i.Ph[0]]++
 			if arguments >= 0 && len(i.Args) > 0 && !strings.Contains("MCstf", i.Ph) {
 				arguments++
@@ -207,7 +222,7 @@ func textOfFile(t testing.TB, path string) []byte {
 
 func summary(n map[byte]int) string {
 	var list []string
-	for p := range 256 {
+	for p := 1; p < 256; p++ {
 		if n[byte(p)] > 0 {
 			list = append(list, fmt.Sprintf("%c %d", p, n[byte(p)]))
 		}

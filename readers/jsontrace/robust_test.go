@@ -169,18 +169,27 @@ func samples(t *testing.T) map[string][]byte {
 	for i, text := range goldenInputs(t) {
 		out[fmt.Sprint("golden ", i)] = text
 	}
-	root := os.Getenv("TRACEKIT_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	paths, _ := filepath.Glob(filepath.Join(root, "traces", "json", "*", "*"))
-	for _, p := range paths {
+	for _, p := range RealTraces() {
 		if again := regexp.MustCompile(`worker[1-7]|353778[1-7]`); again.MatchString(p) {
 			continue
 		}
 		out[filepath.Base(p)] = beginning(t, p, 16<<10)
 	}
 	return out
+}
+
+// RealTraces returns the traces that real programs wrote, none if they are not here; the
+// directories among them hold published results.
+func RealTraces() []string {
+	root := os.Getenv("TRACEKIT_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared")
+	}
+	paths, _ := filepath.Glob(filepath.Join(root, "traces", "json", "*", "*"))
+	return slices.DeleteFunc(paths, func(path string) bool {
+		info, err := os.Stat(path)
+		return err != nil || !info.Mode().IsRegular()
+	})
 }
 
 // trials is how often a sample is damaged: the goldens, which are small, less often.

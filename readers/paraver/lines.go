@@ -37,8 +37,11 @@ func (d *decoder) state(s *scanner) error {
 	if end == -1 {
 		end = maxTime
 	}
-	if begin < 0 || end < begin || end > maxTime {
+	switch {
+	case begin < 0 || end < 0 || max(begin, end) > maxTime:
 		return errTime
+	case end < begin:
+		return errOrder
 	}
 	wanted := !l.calls && !d.dialect && value != stateNotCreated
 	region, ok := trace.RegionID(trace.None), true

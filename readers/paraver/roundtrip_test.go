@@ -161,6 +161,20 @@ func TestEveryLineIsNamed(t *testing.T) {
 	}
 }
 
+// TestNoProcesses: a trace without processes is written so that it can be read.
+func TestNoProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.prv")
+	write(t, tracetest.MustParse(t, ""), path, CreateOptions{})
+	back, err := Open(context.Background(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer back.Close()
+	if n, f := len(back.Defs().Locations), back.Findings(); n > 0 || len(f) > 0 {
+		t.Errorf("%d locations, findings %v", n, f)
+	}
+}
+
 // compareEvents compares the events of a trace with those of the one that was written of
 // it.
 func compareEvents(t *testing.T, src, back trace.Source) {

@@ -21,6 +21,7 @@ var (
 	errFields = errors.New("the line has too few or too many fields")
 	errObject = errors.New("the thread does not exist")
 	errTime   = errors.New("a time is negative or too large")
+	errOrder  = errors.New("a state ends before it begins")
 )
 
 // number reads a decimal number with an optional sign. Numbers from 2⁶³ to 2⁶⁴−1 are the

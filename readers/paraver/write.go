@@ -121,8 +121,11 @@ func (w *Writer) writeHeader(t *text) {
 		}, d)
 	}
 	fmt.Fprintf(t, "%s(%s):%d_ns:", magic, date, t.time(w.max))
-	cpus := w.objects.cpus()
-	fmt.Fprintf(t, "%d(%s):1:%d(", len(cpus), joined(cpus), len(w.objects.tasks))
+	nodes := "0" // a trace without processes
+	if cpus := w.objects.cpus(); len(cpus) > 0 {
+		nodes = fmt.Sprintf("%d(%s)", len(cpus), joined(cpus))
+	}
+	fmt.Fprintf(t, "%s:1:%d(", nodes, len(w.objects.tasks))
 	for i, task := range w.objects.tasks {
 		if i > 0 {
 			t.WriteByte(',')
