@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"tracekit/formulae"
+	"tracekit/formulae/tkf"
 	"tracekit/readers"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -79,8 +79,8 @@ func openTrace(ctx context.Context, paths []string) (trace.Source, error) {
 func openAny(ctx context.Context, paths []string) (trace.Source, error) {
 	if len(paths) == 1 {
 		head, err := readers.Head(paths[0])
-		if err == nil && formulae.IsTKF(head) {
-			return formulae.Open(paths[0])
+		if err == nil && tkf.Is(head) {
+			return tkf.Open(paths[0])
 		}
 	}
 	return readers.OpenAll(ctx, paths)

@@ -1,0 +1,124 @@
+package reconstruct
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"tracekit/formulae"
+	"tracekit/trace"
+)
+
+// A Source is a trace whose events are rebuilt from formulae.
+type Source struct {
+	info      trace.Info
+	defs      *trace.Defs
+	findings  []trace.Finding
+	ranks     *formulae.RankMap
+	locations []formulae.Location
+	seed      uint64
+
+	once  sync.Once
+	fixes [][]fix
+	stuck uint64
+	err   error
+}
+
+// batchEvents is the number of events in a batch that is delivered.
+const batchEvents = 4096
+
+// NewSource returns the trace that the formulae of all locations describe. The seed decides
+// the order in which times are drawn from laws. Info and findings are those of the trace that
+// was learned; the times of rebuilt events are corrected already.
+func NewSource(info trace.Info, defs *trace.Defs, findings []trace.Finding, locations []formulae.Location, seed uint64) *Source {
+	rebuilt := *defs
+	rebuilt.Locations = slices.Clone(defs.Locations)
+	for l := range rebuilt.Locations {
+		rebuilt.Locations[l].ClockOffsets = nil
+	}
+	info.Properties = maps.Clone(info.Properties)
+	if info.Properties == nil {
+		info.Properties = make(map[string]string)
+	}
+	info.Properties[trace.PropertyReconstructed] = "true"
+	return &Source{info: info, defs: &rebuilt, findings: findings, ranks: formulae.NewRankMap(defs), locations: locations, seed: seed}
+}
+
+func (s *Source) rebuilder(l trace.LocationID) *rebuilder {
+	return newRebuilder(s.ranks, l, &s.locations[l], s.seed)
+}
+
+// align replays all locations once, so that times are consistent across ranks.
+func (s *Source) align(ctx context.Context) error {
+	s.once.Do(func() {
+		var all []*rebuilder
+		for l := range s.locations {
+			all = append(all, s.rebuilder(trace.LocationID(l)))
+		}
+		s.fixes, s.stuck, s.err = consistent(ctx, s.ranks, all, math.MaxUint64)
+	})
+	return s.err
+}
+
+// Events implements trace.Source.
+func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trace.Batch, error] {
+	return func(yield func(*trace.Batch, error) bool) {
+		if int(l) >= len(s.locations) {
+			return
+		}
+		if err := s.align(ctx); err != nil {
+			yield(nil, err)
+			return
+		}
+		r, fixes := s.rebuilder(l), s.fixes[l]
+		var b trace.Batch
+		var seq uint64
+		for more := true; more; {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			b.Reset(l, seq)
+			for range batchEvents {
+				var e event
+				if e, more = r.next(); !more {
+					break
+				}
+				if len(fixes) > 0 && fixes[0].seq == seq {
+					r.regime(e.kind)
+					r.now, fixes = fixes[0].at, fixes[1:]
+					e.time = r.now
+				} else {
+					r.tick(&e)
+				}
+				e.add(&b)
+				seq++
+			}
+			if b.Len() > 0 && !yield(&b, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Info implements trace.Source, and says that the times are rebuilt.
+func (s *Source) Info() trace.Info { return s.info }
+
+// Defs implements trace.Source.
+func (s *Source) Defs() *trace.Defs { return s.defs }
+
+// Findings implements trace.Source: those of the trace that was learned, and whether the
+// rebuilt events fit together.
+func (s *Source) Findings() []trace.Finding {
+	var l trace.Ledger
+	l.Merge(s.findings)
+	l.AddN(trace.CodeReplayStuck, s.stuck, trace.Nowhere(), fmt.Sprintf("%d rebuilt events did not find their partner", s.stuck))
+	return l.Findings()
+}
+
+// Close implements trace.Source.
+func (s *Source) Close() error { return nil }
