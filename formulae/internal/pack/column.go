@@ -8,9 +8,9 @@ import (
 
 // A Column says how values of a type are coded, all rows at once, in either direction.
 type Column[T any] struct {
-	kind  kind
+	kind   kind
 	schema func(base bool) Schema
-	code  func(p *packer, rows []*T, s *Schema)
+	code   func(p *packer, rows []*T, s *Schema)
 }
 
 // values codes rows that the block has in a schema; nil is that of the base layout.

@@ -1,0 +1,41 @@
+package formulae_test
+
+import (
+	"testing"
+
+	"tracekit/engine"
+	"tracekit/formulae"
+	"tracekit/trace"
+)
+
+// A rank that receives from eight others in an order of no rule, again and again, and with
+// one tag: eight terms are needed for the senders, one for the tag. A progression of senders
+// takes two terms.
+func TestLearnedByMemory(t *testing.T) {
+	orders := [][]uint32{{1, 5, 2, 9, 7, 3, 8, 6}, {1, 2, 3, 4, 5, 6, 7, 8}}
+	src := &trace.MemorySource{Definitions: &trace.Defs{Strings: []string{""}, Locations: make([]trace.Location, len(orders))}}
+	for l, order := range orders {
+		b := &trace.Batch{}
+		b.Reset(trace.LocationID(l), 0)
+		for i := range 10 * len(order) {
+			b.AddP2P(trace.P2PRow{Time: int64(i), Kind: trace.KindMpiRecv, Peer: order[i%len(order)], Tag: 4})
+		}
+		src.Batches = append(src.Batches, []*trace.Batch{b})
+	}
+	rows, err := formulae.LearnedByMemory(t.Context(), src, []int{2, 7, 8, 18}, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []uint64{1, 1, 2, 2} {
+		r := rows[i]
+		if s := r.RecvSenders; s.Constructs != 2 || s.Learned != want || s.Static != float64(want)/2 {
+			t.Errorf("%d terms: %d of %d senders learned, want %d of 2", r.Terms, s.Learned, s.Constructs, want)
+		}
+		if s := r.RecvTags; s.Constructs != 2 || s.Learned != 2 || s.ByKind.Identity != 2 {
+			t.Errorf("%d terms: tags learned: %+v", r.Terms, s)
+		}
+		if s := r.SendReceivers; s.Constructs != 0 || s.Static != 1 {
+			t.Errorf("%d terms: sends that nobody made: %+v", r.Terms, s)
+		}
+	}
+}
