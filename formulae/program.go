@@ -46,10 +46,10 @@ func Learn(ctx context.Context, src trace.Source, opts Options) (*Program, error
 		return nil, err
 	}
 	p := &Program{Learned: LearnedOf(trees), Report: reportOf(trees, src.Defs().Clock, opts.Durations)}
-	for l, tree := range trees {
-		p.Locations = append(p.Locations, tree.location(ranks, trace.LocationID(l)))
-	}
-	return p, nil
+	p.Locations, err = engine.Map(ctx, opts.Jobs, len(trees), func(_ context.Context, l int) (Location, error) {
+		return trees[l].location(ranks, trace.LocationID(l)), nil
+	})
+	return p, err
 }
 
 // A learning is the stage that makes the call trees of locations.

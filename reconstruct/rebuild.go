@@ -18,6 +18,7 @@ type rebuilder struct {
 	pending  [3][]uint64 // open requests: of sends, receives, collectives
 	request  uint64
 	meters   *formulae.Meters
+	bare     bool // events get no values
 
 	now        int64 // time of the last event
 	completing bool  // the last event completed something in the current call
@@ -246,7 +247,7 @@ func (r *rebuilder) event(i *itemState) event {
 
 // carry gives an event its values: arguments or members of a metric, then attributes.
 func (r *rebuilder) carry(i *itemState, h *event) {
-	if i.Shape == 0 {
+	if i.Shape == 0 || r.bare {
 		return
 	}
 	h.fields = r.shapes[i.Shape-1]

@@ -73,6 +73,7 @@ func consistent(ctx context.Context, ranks *formulae.RankMap, locations []*rebui
 	r := &replay{ranks: ranks, limit: limit, sent: make(map[channel][]int64), wanted: make(map[channel]int), meetings: make(map[instance]*meeting)}
 	r.guessed = make(map[uint32]bool)
 	for i, l := range locations {
+		l.bare = true
 		l.guesses(r.guessed)
 		r.locations = append(r.locations, replayed{rebuilder: l, ordinals: make(map[trace.CommID]uint64), release: never})
 		r.ready = append(r.ready, i)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"tracekit/engine"
 	"tracekit/formulae"
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
@@ -28,7 +29,7 @@ func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, erro
 	if err != nil {
 		return nil, err
 	}
-	limit, classes, err := c.writeTrees(s, p.Locations)
+	limit, classes, err := c.writeTrees(ctx, s, p.Locations)
 	if err != nil {
 		return nil, err
 	}
@@ -47,41 +48,50 @@ func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, erro
 // writeTrees writes the counts of all trees, and each different tree once, before the times
 // of the first location that has it. It returns the bound and how many different trees
 // there are.
-func (c *compressor) writeTrees(s *sectionWriter, locations []formulae.Location) (limit int64, classes int, err error) {
+func (c *compressor) writeTrees(ctx context.Context, s *sectionWriter, locations []formulae.Location) (limit int64, classes int, err error) {
 	var lengths counts
-	var trees [][]byte
-	known := make(map[string]int)
-	class := make([]int, len(locations))
 	for l := range locations {
 		lengths.take(locations[l].Tree)
-		plain := pack.PackPlain(locations[l].Tree, treeLayout())
-		id, ok := known[string(plain)]
+	}
+	plain, err := engine.Map(ctx, c.opts.Jobs, len(locations), func(_ context.Context, l int) ([]byte, error) {
+		return pack.PackPlain(locations[l].Tree, treeLayout()), nil
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	var trees [][]byte // in plain
+	known := make(map[string]int)
+	class, first := make([]int, len(locations)), make([]bool, len(locations))
+	for l, tree := range plain {
+		id, ok := known[string(tree)]
 		if !ok {
-			id = len(trees)
-			known[string(plain)] = id
-			trees = append(trees, plain)
+			id, first[l] = len(trees), true
+			known[string(tree)] = id
+			trees = append(trees, tree)
 		}
 		class[l] = id
 	}
-	limit = bound(trees, &lengths, locations)
-	if err := s.write(sectionStatistics, 0, pack.PackShort(c.tables, &lengths.list, countsLayout())); err != nil {
-		return 0, 0, err
-	}
-	written := 0
-	for l := range locations {
-		if class[l] == written {
-			written++
-			if err := s.write(sectionStatistics, uint64(written), pack.PackShort(c.tables, locations[l].Tree, treeLayout())); err != nil {
-				return 0, 0, err
-			}
+	type packed struct{ tree, times []byte }
+	all, err := engine.Map(ctx, c.opts.Jobs, len(locations), func(_ context.Context, l int) (p packed, err error) {
+		if first[l] {
+			p.tree = pack.PackShort(c.tables, locations[l].Tree, treeLayout())
 		}
-		payload := binary.AppendUvarint(nil, uint64(class[l])+1)
-		payload = append(payload, pack.PackShort(c.tables, &locations[l].Times, timesLayout())...)
-		if err := s.write(sectionEvents, uint64(l), payload); err != nil {
-			return 0, 0, err
+		p.times = binary.AppendUvarint(nil, uint64(class[l])+1)
+		p.times = append(p.times, pack.PackShort(c.tables, &locations[l].Times, timesLayout())...)
+		return p, nil
+	})
+	if err == nil {
+		err = s.write(sectionStatistics, 0, pack.PackShort(c.tables, &lengths.list, countsLayout()))
+	}
+	for l := 0; l < len(all) && err == nil; l++ {
+		if first[l] {
+			err = s.write(sectionStatistics, uint64(class[l])+1, all[l].tree)
+		}
+		if err == nil {
+			err = s.write(sectionEvents, uint64(l), all[l].times)
 		}
 	}
-	return limit, written, nil
+	return bound(trees, &lengths, locations), len(trees), err
 }
 
 // Bytes of a file in stat mode that do not depend on the trace, and of one number, at most.
