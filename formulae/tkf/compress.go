@@ -24,14 +24,6 @@ const (
 	Statistics             // call trees, formulae and durations in bounded space, as in the paper
 )
 
-// String returns the mode as the command line has it.
-func (m Mode) String() string {
-	if m == Statistics {
-		return "stat"
-	}
-	return "lossless"
-}
-
 // Options say how a trace is compressed. The zero value keeps everything, exactly.
 type Options struct {
 	Mode      Mode

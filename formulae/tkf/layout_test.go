@@ -72,10 +72,10 @@ func TestFilesOfThisVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, mode := range []Mode{Lossless, Statistics} {
-		name := filepath.Join("testdata", mode.String()+".tkf")
+	for mode, in := range []string{Lossless: "lossless", Statistics: "stat"} {
+		name := filepath.Join("testdata", in+".tkf")
 		if *update {
-			if err := os.WriteFile(name, compressed(t, mode), 0o666); err != nil {
+			if err := os.WriteFile(name, compressed(t, Mode(mode)), 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -85,15 +85,15 @@ func TestFilesOfThisVersion(t *testing.T) {
 		}
 		defer file.Close()
 		if d := cmp.Diff(src.Defs(), file.Defs()); d != "" {
-			t.Errorf("%s: definitions differ:\n%s", mode, d)
+			t.Errorf("%s: definitions differ:\n%s", in, d)
 		}
 		for l := range src.Defs().Locations {
 			want, got := batch(t, src, trace.LocationID(l)), batch(t, file, trace.LocationID(l))
 			if d := cmp.Diff(want.Order, got.Order); d != "" {
-				t.Errorf("%s: location %d: tables of events differ:\n%s", mode, l, d)
+				t.Errorf("%s: location %d: tables of events differ:\n%s", in, l, d)
 			}
-			if d := cmp.Diff(want, got); mode == Lossless && d != "" {
-				t.Errorf("%s: location %d: events differ:\n%s", mode, l, d)
+			if d := cmp.Diff(want, got); Mode(mode) == Lossless && d != "" {
+				t.Errorf("%s: location %d: events differ:\n%s", in, l, d)
 			}
 		}
 	}
