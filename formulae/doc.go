@@ -21,10 +21,11 @@
 //
 // # The packages around
 //
-//	formulae/internal/coder   numbers as bits
-//	formulae/internal/pack    values as columns of numbers and texts
-//	formulae/tkf              the compressed trace: events without loss, or these formulae
-//	reconstruct               events made from formulae
+//	formulae/internal/coder    numbers as bits
+//	formulae/internal/pack     values as columns of numbers and texts
+//	formulae/internal/symbols  events as symbols
+//	formulae/tkf               the compressed trace: events without loss, or these formulae
+//	reconstruct                events made from formulae
 //
 // Times are integer ticks of the trace's clock throughout.
 package formulae

@@ -10,6 +10,7 @@ import (
 	"tracekit/formulae"
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
+	"tracekit/formulae/internal/symbols"
 	"tracekit/merge"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -106,7 +107,7 @@ func chooseLeader(d *trace.Defs) trace.LocationID {
 }
 
 // classesOf groups locations with the same sequence of symbols, in order of first member.
-func classesOf(d *dictionary, ranks *formulae.RankMap, parts []*coded) []class {
+func classesOf(d *symbols.Dictionary, ranks *formulae.RankMap, parts []*coded) []symbols.Class {
 	index := make(map[[sha256.Size]byte]int)
 	var members [][]trace.LocationID
 	for l, p := range parts {
@@ -118,33 +119,32 @@ func classesOf(d *dictionary, ranks *formulae.RankMap, parts []*coded) []class {
 		}
 		members[i] = append(members[i], trace.LocationID(l))
 	}
-	out := make([]class, len(members))
+	out := make([]symbols.Class, len(members))
 	for i, m := range members {
-		var tables []*symbolTable
+		var tables []*symbols.Table
 		for _, l := range m {
 			tables = append(tables, parts[l].table)
 		}
-		out[i] = d.classify(ranks, m, tables)
+		out[i] = d.Classify(ranks, m, tables)
 	}
 	return out
 }
 
 // writeLossless writes the sections in the order in which a stream of them can be decoded.
 func (c *compressor) writeLossless(w io.Writer, h *head, parts []*coded) (*Report, error) {
-	d := newDictionary()
+	d := symbols.NewDictionary()
 	classes := classesOf(d, formulae.NewRankMap(c.src.Defs()), parts)
 	s, err := c.begin(w, h)
 	if err != nil {
 		return nil, err
 	}
 	cols := pack.NewColumns(c.tables)
-	codeDictionary(cols, d)
-	codeClasses(cols, classes, len(parts))
+	d.Code(cols, classes, len(parts))
 	if err := s.write(sectionClasses, 0, cols.Finish()); err != nil {
 		return nil, err
 	}
 	for i, class := range classes {
-		if err := s.writeBlocks(sectionStructure, uint64(i), &parts[class.members[0]].structure); err != nil {
+		if err := s.writeBlocks(sectionStructure, uint64(i), &parts[class.Members[0]].structure); err != nil {
 			return nil, err
 		}
 	}

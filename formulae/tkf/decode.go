@@ -7,6 +7,7 @@ import (
 
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
+	"tracekit/formulae/internal/symbols"
 	"tracekit/trace"
 )
 
@@ -18,8 +19,8 @@ const batchEvents = 4096
 // the values of an event are no more than its block can hold.
 type locationDecoder struct {
 	src       *source
-	table     *symbolTable
-	rows      rows
+	table     *symbols.Table
+	rows      symbols.Rows
 	structure *structureDecoder
 	times     *timeModel
 	timeCoder coder.Coder
@@ -112,14 +113,14 @@ func (s *source) learn() error {
 // decoder returns a decoder at a location's beginning.
 func (s *source) decoder(l trace.LocationID, times *timeModel) (*locationDecoder, error) {
 	c := &s.classes[s.class[l]]
-	table, ok := s.dict.table(s.ranks, c, int(s.position[l]))
+	table, ok := s.dict.Table(s.ranks, c, int(s.position[l]))
 	if !ok {
 		return nil, syntaxError(s.name, 0, sectionClasses.String(), pack.ErrDamaged)
 	}
 	d := &locationDecoder{src: s, table: table, times: times, batch: &trace.Batch{},
 		blocks: s.events[l], sequence: s.structure[s.class[l]], location: l}
 	d.clock.quantiser = quantiser{unit: s.head.Unit, keep: uint(s.head.Keep)}
-	d.rows.table = table
+	d.rows.Table = table
 	d.structure = newStructureDecoder(s.tables, d.nextCourse)
 	return d, nil
 }
@@ -186,7 +187,7 @@ func (d *locationDecoder) event() (more bool, err error) {
 	if err != nil || !more {
 		return false, err
 	}
-	if int(id) >= len(d.table.symbols) {
+	if int(id) >= d.table.Len() {
 		return false, pack.ErrDamaged
 	}
 	if d.inBlock == 0 {
@@ -195,13 +196,13 @@ func (d *locationDecoder) event() (more bool, err error) {
 		}
 	}
 	d.inBlock--
-	s, p := &d.table.symbols[id], d.structure.predictor
-	code := d.times.code(&d.timeCoder, 0, d.table.hashes[id], p.step())
+	p := d.structure.predictor
+	code := d.times.code(&d.timeCoder, 0, d.table.Hash(id), p.step())
 	p.setStep(code)
-	if err := d.readValues(id, s); err != nil {
+	if err := d.readValues(id); err != nil {
 		return false, err
 	}
-	if d.timeCoder.Overrun() || !d.rows.write(d.batch, s, d.clock.decode(code)) {
+	if d.timeCoder.Overrun() || !d.rows.Write(d.batch, id, d.clock.decode(code)) {
 		return false, pack.ErrDamaged
 	}
 	d.count++
@@ -209,23 +210,23 @@ func (d *locationDecoder) event() (more bool, err error) {
 }
 
 // readValues decodes the values that follow a symbol. Their number is not believed.
-func (d *locationDecoder) readValues(id uint32, s *symbol) error {
-	n := d.rows.count(s)
+func (d *locationDecoder) readValues(id uint32) error {
+	n := d.rows.Count(id)
 	if n == 0 {
-		d.rows.values = d.rows.values[:0]
+		d.rows.Values = d.rows.Values[:0]
 		return nil
 	}
 	if n > d.valCoder.Len()*pack.PerByte+pack.PerByte {
 		return pack.ErrDamaged
 	}
-	if cap(d.rows.values) < n {
-		d.rows.values = make([]uint64, n)
+	if cap(d.rows.Values) < n {
+		d.rows.Values = make([]uint64, n)
 	}
-	d.rows.values = d.rows.values[:n]
+	d.rows.Values = d.rows.Values[:n]
 	if d.values == nil {
 		d.values = newValueModel(d.src.tables)
 	}
-	d.values.code(&d.valCoder, id, d.rows.values)
+	d.values.code(&d.valCoder, id, d.rows.Values)
 	if d.valCoder.Overrun() {
 		return pack.ErrDamaged
 	}

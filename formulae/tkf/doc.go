@@ -8,14 +8,16 @@
 //
 // Each line uses those below it:
 //
-//	compress, open             a file: head, definitions, and either of the modes
-//	encode, decode             lossless mode: a location's events, block by block
-//	rows, symbol, requests     an event as a symbol, a time and values, and back
-//	structure, predictor       symbols: what is predicted, and what came instead
-//	quantise, timemodel        times, exact or rounded
-//	values                     values that no symbol holds
-//	dictionary, classes, sets  what locations have in common
-//	statistics, counts         statistics mode: call trees, and their bound
-//	layout                     definitions, field by field
-//	sections                   the file as a sequence of checked sections
+//	compress, open        a file: head, definitions, and either of the modes
+//	encode, decode        lossless mode: a location's events, block by block
+//	structure, predictor  symbols: what is predicted, and what came instead
+//	quantise, timemodel   times, exact or rounded
+//	values                values that no symbol holds
+//	statistics, counts    statistics mode: call trees, and their bound
+//	layout                definitions, field by field
+//	sections              the file as a sequence of checked sections
+//
+// Below are internal/symbols (an event as a symbol, a time and values; what locations have in
+// common), internal/pack (values as columns) and internal/coder (numbers as bits); formulae
+// learns what statistics mode keeps, and reconstruct makes events of it.
 package tkf

@@ -9,6 +9,7 @@ import (
 	"tracekit/engine"
 	"tracekit/formulae"
 	"tracekit/formulae/internal/coder"
+	"tracekit/formulae/internal/symbols"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -39,7 +40,7 @@ type lossless struct {
 
 // A coded is a location's events as blocks, and the symbols that occur.
 type coded struct {
-	table     *symbolTable
+	table     *symbols.Table
 	digest    [sha256.Size]byte // equal for locations with the same sequence
 	structure blocks
 	events    blocks
@@ -63,7 +64,7 @@ type eventSizes struct{ times, values int64 }
 type locationEncoder struct {
 	stage     *lossless
 	out       coded
-	rows      rows
+	rows      symbols.Rows
 	structure *structureEncoder
 	times     *timeModel // its event hashes are those of the symbols
 	timeCoder coder.Coder
@@ -76,10 +77,10 @@ type locationEncoder struct {
 // newEncoder returns an encoder for a location.
 func (s *lossless) newEncoder(times *timeModel) *locationEncoder {
 	e := &locationEncoder{stage: s, times: times, digest: sha256.New()}
-	e.out.table = newSymbolTable()
+	e.out.table = symbols.NewTable()
 	e.out.clock.quantiser = s.quantiser
 	e.out.structure.bytes, e.out.events.bytes = spill.NewTable[byte](s.store), spill.NewTable[byte](s.store)
-	e.rows.table = e.out.table
+	e.rows.Table = e.out.table
 	e.structure = newStructureEncoder(s.tables, e.structureBlock)
 	e.timeCoder.StartEncoding()
 	e.valCoder.StartEncoding()
@@ -151,50 +152,31 @@ func (e *locationEncoder) first(batches iter.Seq2[*trace.Batch, error], n int) e
 
 // batch codes the events of a batch from one place to another.
 func (e *locationEncoder) batch(b *trace.Batch, from, to int) {
-	e.rows.begin(b, from)
+	e.rows.Begin(b, from)
 	for i := from; i < to; i++ {
-		e.event(e.rows.read(b, i))
+		guess, guessed := e.structure.predictor.predicted()
+		e.event(e.rows.Read(b, i, guess, guessed))
 	}
 }
 
-// event codes an event: its symbol, then its time, which depends on the sequence, then the
+// event codes an event: the number of its symbol, then its time, which depends on the sequence, then the
 // values that no symbol holds.
-func (e *locationEncoder) event(s symbol, t int64) {
-	id := e.number(s)
+func (e *locationEncoder) event(id uint32, t int64) {
 	e.structure.add(id)
 	code := e.out.clock.encode(t)
 	p := e.structure.predictor
-	e.times.code(&e.timeCoder, code, e.out.table.hashes[id], p.step())
+	e.times.code(&e.timeCoder, code, e.out.table.Hash(id), p.step())
 	p.setStep(code)
-	if len(e.rows.values) > 0 {
+	if len(e.rows.Values) > 0 {
 		if e.values == nil {
 			e.values = newValueModel(e.stage.tables)
 		}
-		e.values.code(&e.valCoder, id, e.rows.values)
+		e.values.code(&e.valCoder, id, e.rows.Values)
 	}
 	e.out.count++
 	if e.inBlock++; e.inBlock == blockEvents {
 		e.eventBlock()
 	}
-}
-
-// number returns the number of a symbol, which may become open for it (docs/TKF.md, Symbols).
-// The predicted one is tried first: comparing is cheaper than looking up.
-func (e *locationEncoder) number(s symbol) uint32 {
-	t := e.out.table
-	if f, ok := e.structure.predictor.predicted(); ok && t.symbols[f] == s {
-		return f
-	}
-	if id, ok := t.number(&s); ok {
-		return id
-	}
-	if !s.open && !t.admits(&s) {
-		s = e.rows.open(s)
-		if id, ok := t.number(&s); ok {
-			return id
-		}
-	}
-	return t.add(s)
 }
 
 // structureBlock stores a block of the sequence; all blocks make the digest, by which equal

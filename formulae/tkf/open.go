@@ -11,6 +11,7 @@ import (
 	"tracekit/formulae"
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
+	"tracekit/formulae/internal/symbols"
 	"tracekit/reconstruct"
 	"tracekit/trace"
 )
@@ -36,9 +37,9 @@ type file struct {
 type source struct {
 	*file
 	close     func() error
-	dict      *dictionary
+	dict      *symbols.Dictionary
 	ranks     *formulae.RankMap
-	classes   []class
+	classes   []symbols.Class
 	class     []uint32    // by location
 	position  []uint32    // of each location in its class
 	structure [][]section // by class
@@ -163,17 +164,13 @@ func (s *source) readClasses(rest []section) error {
 		return err
 	}
 	c := pack.OpenColumns(s.tables, block)
-	s.dict = newDictionary()
-	codeDictionary(c, s.dict)
-	if !c.Damaged {
-		s.classes = codeClasses(c, nil, locations)
-	}
-	if c.Damaged {
+	s.dict = symbols.NewDictionary()
+	if s.classes = s.dict.Code(c, nil, locations); c.Damaged {
 		return s.damaged(at, pack.ErrDamaged)
 	}
 	s.class, s.position = make([]uint32, locations), make([]uint32, locations)
 	for i, c := range s.classes {
-		for k, l := range c.members {
+		for k, l := range c.Members {
 			s.class[l], s.position[l] = uint32(i), uint32(k)
 		}
 	}

@@ -1,4 +1,12 @@
-package tkf
+// Package symbols makes symbols of events and events of symbols, and says what the symbols of
+// several locations have in common.
+//
+// An event without its time, and without values that follow no rule, is a symbol. A location
+// numbers its symbols in order of first use, so that ranks that do the same have the same
+// sequences of numbers; a dictionary lists the symbols of a file, and a class of such ranks
+// says which of them the numbers mean on each. Sections "Symbols" and "Classes" of docs/TKF.md
+// are the specification.
+package symbols
 
 import (
 	"encoding/binary"
@@ -66,9 +74,9 @@ func (s *symbol) canOpen() bool {
 	return false
 }
 
-// A symbolTable numbers the symbols of a location in order of first use, and the lists
+// A Table numbers the symbols of a location in order of first use, and the lists
 // that they refer to.
-type symbolTable struct {
+type Table struct {
 	symbols []symbol
 	hashes  []uint32
 	index   map[symbol]uint32
@@ -87,20 +95,21 @@ const (
 	maxLists   = 1 << 14
 )
 
-func newSymbolTable() *symbolTable {
-	return &symbolTable{index: make(map[symbol]uint32), variety: make(map[symbol]int),
+// NewTable returns an empty table.
+func NewTable() *Table {
+	return &Table{index: make(map[symbol]uint32), variety: make(map[symbol]int),
 		lists: []string{""}, listed: map[string]uint32{"": 0},
 		asAttributes: make(map[uint32][]attribute), asArgs: make(map[uint32][]uint64)}
 }
 
-// number returns the number of a symbol; ok is false if it has none.
-func (t *symbolTable) number(s *symbol) (uint32, bool) {
-	id, ok := t.index[*s]
-	return id, ok
-}
+// Len returns the number of symbols.
+func (t *Table) Len() int { return len(t.symbols) }
+
+// Hash returns a hash of what a symbol says that is the same on all ranks.
+func (t *Table) Hash(id uint32) uint32 { return t.hashes[id] }
 
 // admits reports whether a new closed symbol may be added, and counts it.
-func (t *symbolTable) admits(s *symbol) bool {
+func (t *Table) admits(s *symbol) bool {
 	if !s.canOpen() {
 		return true
 	}
@@ -110,7 +119,7 @@ func (t *symbolTable) admits(s *symbol) bool {
 }
 
 // add numbers a new symbol.
-func (t *symbolTable) add(s symbol) uint32 {
+func (t *Table) add(s symbol) uint32 {
 	id := uint32(len(t.symbols))
 	t.symbols = append(t.symbols, s)
 	t.hashes = append(t.hashes, s.hash())
@@ -119,13 +128,13 @@ func (t *symbolTable) add(s symbol) uint32 {
 }
 
 // full reports whether a list is new and one too many.
-func (t *symbolTable) full(l []byte) bool {
+func (t *Table) full(l []byte) bool {
 	_, ok := t.listed[string(l)]
 	return !ok && len(t.lists) >= maxLists
 }
 
 // list returns the number of a list, which may be new.
-func (t *symbolTable) list(l []byte) uint32 {
+func (t *Table) list(l []byte) uint32 {
 	if id, ok := t.listed[string(l)]; ok {
 		return id
 	}
@@ -142,7 +151,7 @@ type attribute struct {
 }
 
 // attributes returns the meaning of a list as attributes.
-func (t *symbolTable) attributes(list uint32) []attribute {
+func (t *Table) attributes(list uint32) []attribute {
 	if list == 0 {
 		return nil
 	}
@@ -167,7 +176,7 @@ func parseAttributes(list string) (out []attribute) {
 }
 
 // args returns the meaning of a list as arguments.
-func (t *symbolTable) args(list uint32) []uint64 {
+func (t *Table) args(list uint32) []uint64 {
 	if list == 0 {
 		return nil
 	}

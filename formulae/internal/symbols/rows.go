@@ -1,4 +1,4 @@
-package tkf
+package symbols
 
 import (
 	"encoding/binary"
@@ -7,36 +7,62 @@ import (
 	"tracekit/trace"
 )
 
-// rows walks through the events of a batch and makes symbols of them (docs/TKF.md, Symbols),
+// Rows walk through the events of a batch and makes symbols of them (docs/TKF.md, Symbols),
 // or the other way round: both directions side by side, table by table.
 //
 //	event = symbol + time + values
 //	values = what an open symbol leaves out, literal request, metric values, attribute values
-type rows struct {
-	table    *symbolTable
+type Rows struct {
+	Table    *Table
 	requests requests
-	values   []uint64 // of the current event, in the order of the stream
+	Values   []uint64 // of the current event, in the order of the stream
 
 	next    [5]int // next row of each table of the batch
 	attr    int    // next row of the attributes
 	scratch []byte
 }
 
-// begin starts with event i of a batch.
-func (r *rows) begin(b *trace.Batch, i int) {
+// Begin starts with event i of a batch.
+func (r *Rows) Begin(b *trace.Batch, i int) {
 	for t, seqs := range [...][]uint64{b.Flow.Seq, b.P2P.Seq, b.Coll.Seq, b.Metric.Seq, b.Other.Seq} {
 		r.next[t], _ = slices.BinarySearch(seqs, b.First+uint64(i))
 	}
 	r.attr, _ = slices.BinarySearch(b.Attrs.Seq, b.First+uint64(i))
 }
 
-// read returns the symbol and the time of event i of the batch, and leaves the values that
-// follow in r.values. The symbol is closed unless its list would be one too many.
-func (r *rows) read(b *trace.Batch, i int) (s symbol, time int64) {
+// Read returns the number of the symbol and the time of event i of the batch, and leaves the
+// values that follow in r.Values. A guess of the number is tried first: comparing is cheaper
+// than looking up.
+func (r *Rows) Read(b *trace.Batch, i int, guess uint32, guessed bool) (id uint32, time int64) {
+	s, time := r.read(b, i)
+	if guessed && r.Table.symbols[guess] == s {
+		return guess, time
+	}
+	return r.number(s), time
+}
+
+// number returns the number of a symbol, which may become open for it.
+func (r *Rows) number(s symbol) uint32 {
+	t := r.Table
+	if id, ok := t.index[s]; ok {
+		return id
+	}
+	if !s.open && !t.admits(&s) {
+		s = r.open(s)
+		if id, ok := t.index[s]; ok {
+			return id
+		}
+	}
+	return t.add(s)
+}
+
+// read returns the symbol and the time of event i of the batch. The symbol is closed unless
+// its list would be one too many.
+func (r *Rows) read(b *trace.Batch, i int) (s symbol, time int64) {
 	t := b.Order[i]
 	row := r.next[t]
 	r.next[t]++
-	r.values = r.values[:0]
+	r.Values = r.Values[:0]
 	switch t {
 	case trace.TableFlow:
 		s, time = readFlow(&b.Flow, row), b.Flow.Time[row]
@@ -70,59 +96,59 @@ func readFlow(f *trace.Flow, row int) symbol {
 }
 
 // request fills in how the event names its request.
-func (r *rows) request(s *symbol, id uint64) {
+func (r *Rows) request(s *symbol, id uint64) {
 	role := requestRoleOf(s.kind)
 	if role == roleNone && id == 0 {
 		return
 	}
 	if s.how, s.request = r.requests.encode(role, id); s.how == requestLiteral {
-		r.values = append(r.values, id)
+		r.Values = append(r.Values, id)
 	}
 	r.requests.update(role, id)
 }
 
 // metric reads the rows of a metric event.
-func (r *rows) metric(m *trace.MetricValues, row int) symbol {
+func (r *Rows) metric(m *trace.MetricValues, row int) symbol {
 	r.scratch = r.scratch[:0]
 	end := row
 	for end < len(m.Seq) && m.Seq[end] == m.Seq[row] {
 		r.scratch = append(r.scratch, byte(m.Type[end]))
-		r.values = append(r.values, m.Value[end])
+		r.Values = append(r.Values, m.Value[end])
 		end++
 	}
 	r.next[trace.TableMetric] = end
-	return symbol{kind: trace.KindMetric, ref: uint32(m.Metric[row]), list: r.table.list(r.scratch)}
+	return symbol{kind: trace.KindMetric, ref: uint32(m.Metric[row]), list: r.Table.list(r.scratch)}
 }
 
-func (r *rows) other(o *trace.Other, row int) symbol {
+func (r *Rows) other(o *trace.Other, row int) symbol {
 	args := o.Args[o.Offset[row]:o.Offset[row+1]]
 	s := symbol{kind: o.Kind[row], tag: uint32(len(args))}
 	r.scratch = r.scratch[:0]
 	for _, a := range args {
 		r.scratch = binary.AppendUvarint(r.scratch, a)
 	}
-	if r.table.full(r.scratch) {
-		r.values = append(r.values, args...)
+	if r.Table.full(r.scratch) {
+		r.Values = append(r.Values, args...)
 		return s.opened()
 	}
-	s.list = r.table.list(r.scratch)
+	s.list = r.Table.list(r.scratch)
 	return s
 }
 
 // attributes reads the attributes of an event.
-func (r *rows) attributes(a *trace.Attrs, s *symbol) {
+func (r *Rows) attributes(a *trace.Attrs, s *symbol) {
 	r.scratch = r.scratch[:0]
 	for seq := a.Seq[r.attr]; r.attr < len(a.Seq) && a.Seq[r.attr] == seq; r.attr++ {
 		r.scratch = binary.AppendUvarint(r.scratch, uint64(a.Attribute[r.attr]))
 		r.scratch = append(r.scratch, byte(a.Type[r.attr]))
-		r.values = append(r.values, a.Value[r.attr])
+		r.Values = append(r.Values, a.Value[r.attr])
 	}
-	s.attrs = r.table.list(r.scratch)
+	s.attrs = r.Table.list(r.scratch)
 }
 
 // open returns the open form of a closed symbol that was just read, and puts what it
 // leaves out before the values.
-func (r *rows) open(s symbol) symbol {
+func (r *Rows) open(s symbol) symbol {
 	var front []uint64
 	switch s.kind.Table() {
 	case trace.TableP2P:
@@ -130,9 +156,9 @@ func (r *rows) open(s symbol) symbol {
 	case trace.TableColl:
 		front = []uint64{uint64(s.peer), s.size, s.received}
 	default:
-		front = uvarints(r.table.lists[s.list])
+		front = uvarints(r.Table.lists[s.list])
 	}
-	r.values = append(front, r.values...)
+	r.Values = append(front, r.Values...)
 	return s.opened()
 }
 
@@ -149,9 +175,10 @@ func uvarints(list string) []uint64 {
 	return out
 }
 
-// count returns the number of values that follow a symbol.
-func (r *rows) count(s *symbol) int {
-	n := len(r.table.attributes(s.attrs))
+// Count returns the number of values that follow a symbol.
+func (r *Rows) Count(id uint32) int {
+	s := &r.Table.symbols[id]
+	n := len(r.Table.attributes(s.attrs))
 	switch s.kind.Table() {
 	case trace.TableP2P, trace.TableColl:
 		if s.open {
@@ -161,7 +188,7 @@ func (r *rows) count(s *symbol) int {
 			n++
 		}
 	case trace.TableMetric:
-		n += len(r.table.lists[s.list])
+		n += len(r.Table.lists[s.list])
 	case trace.TableOther:
 		if s.open {
 			n += int(s.tag)
@@ -170,12 +197,13 @@ func (r *rows) count(s *symbol) int {
 	return n
 }
 
-// write appends the event of a symbol and the values that follow it to the batch; ok is
+// Write appends the event of a symbol and the values that follow it to the batch; ok is
 // false if the symbol names a request that does not exist.
-func (r *rows) write(b *trace.Batch, s *symbol, time int64) (ok bool) {
-	own := r.values[:len(r.values)-len(r.table.attributes(s.attrs))]
-	for i, a := range r.table.attributes(s.attrs) {
-		b.AddAttr(a.id, a.typ, r.values[len(own)+i])
+func (r *Rows) Write(b *trace.Batch, id uint32, time int64) (ok bool) {
+	s := &r.Table.symbols[id]
+	own := r.Values[:len(r.Values)-len(r.Table.attributes(s.attrs))]
+	for i, a := range r.Table.attributes(s.attrs) {
+		b.AddAttr(a.id, a.typ, r.Values[len(own)+i])
 	}
 	switch s.kind.Table() {
 	case trace.TableFlow:
@@ -186,7 +214,7 @@ func (r *rows) write(b *trace.Batch, s *symbol, time int64) (ok bool) {
 		return true
 	case trace.TableOther:
 		if !s.open {
-			own = r.table.args(s.list)
+			own = r.Table.args(s.list)
 		}
 		b.AddOther(time, s.kind, own...)
 		return true
@@ -202,16 +230,16 @@ func writeFlow(b *trace.Batch, s *symbol, time int64) {
 	b.AddContext(time, s.kind, trace.RegionID(s.ref), trace.CallingContextID(s.peer), s.tag)
 }
 
-func (r *rows) writeMetric(b *trace.Batch, s *symbol, time int64) {
-	list := r.table.lists[s.list]
+func (r *Rows) writeMetric(b *trace.Batch, s *symbol, time int64) {
+	list := r.Table.lists[s.list]
 	types := make([]trace.ValueType, len(list))
 	for i := range types {
 		types[i] = trace.ValueType(list[i])
 	}
-	b.AddMetric(time, trace.MetricID(s.ref), types, r.values[:len(types)])
+	b.AddMetric(time, trace.MetricID(s.ref), types, r.Values[:len(types)])
 }
 
-func (r *rows) writeCommunication(b *trace.Batch, s symbol, time int64, values []uint64) (ok bool) {
+func (r *Rows) writeCommunication(b *trace.Batch, s symbol, time int64, values []uint64) (ok bool) {
 	p2p := s.kind.Table() == trace.TableP2P
 	if s.open && p2p {
 		s.peer, s.tag, s.size = uint32(values[0]), uint32(values[1]), values[2]

@@ -1,4 +1,4 @@
-package tkf
+package symbols
 
 import (
 	"encoding/binary"
@@ -8,15 +8,25 @@ import (
 	"tracekit/trace"
 )
 
-// codeClasses codes which locations are in which class and what their symbols mean (docs/TKF.md,
-// Classes). Sets of ranks that come again are coded once. Decoding ignores list and returns
-// what was read; the members of the classes are then a partition of the locations, and all
-// else that is out of range is found where it is used.
-func codeClasses(c *pack.Columns, list []class, locations int) []class {
+// Code codes the entries, and then which locations are in which class and what their symbols
+// mean (docs/TKF.md, Classes), in either direction. Decoding ignores list and returns what
+// was read; the members of the classes are then a partition of the locations, and all else
+// that is out of range is found where it is used.
+func (d *Dictionary) Code(c *pack.Columns, list []Class, locations int) []Class {
+	d.code(c)
+	if c.Damaged {
+		return nil
+	}
+	return codeClasses(c, list, locations)
+}
+
+// codeClasses codes which locations are in which class and what their symbols mean. Sets of ranks
+// that come again are coded once.
+func codeClasses(c *pack.Columns, list []Class, locations int) []Class {
 	s := &setCoder{Columns: c, index: make(map[string]int)}
 	byLocation := classOf(list, locations)
 	if n := c.Count(columnClasses, len(list)); c.Decoding() {
-		list = make([]class, n)
+		list = make([]Class, n)
 	}
 	s.membership(list, byLocation, locations)
 	for i := range list {
@@ -35,10 +45,10 @@ func codeClasses(c *pack.Columns, list []class, locations int) []class {
 }
 
 // classOf returns the class of each location.
-func classOf(list []class, locations int) []uint32 {
+func classOf(list []Class, locations int) []uint32 {
 	out := make([]uint32, locations)
 	for i := range list {
-		for _, l := range list[i].members {
+		for _, l := range list[i].Members {
 			out[l] = uint32(i)
 		}
 	}
@@ -53,7 +63,7 @@ type setCoder struct {
 }
 
 // membership codes the class of each location and fills in the members.
-func (s *setCoder) membership(list []class, byLocation []uint32, locations int) {
+func (s *setCoder) membership(list []Class, byLocation []uint32, locations int) {
 	if locations == 0 {
 		return
 	}
@@ -72,7 +82,7 @@ func (s *setCoder) membership(list []class, byLocation []uint32, locations int) 
 			s.Damaged = true
 			return
 		}
-		list[n].members = append(list[n].members, trace.LocationID(l))
+		list[n].Members = append(list[n].Members, trace.LocationID(l))
 	}
 }
 
@@ -174,8 +184,8 @@ const (
 	columnCount
 )
 
-// codeDictionary codes the lists and then the entries, field by field.
-func codeDictionary(c *pack.Columns, d *dictionary) {
+// code codes the lists and then the entries, field by field.
+func (d *Dictionary) code(c *pack.Columns) {
 	if n := c.Count(columnLists, len(d.lists)); c.Decoding() {
 		d.lists = make([]string, max(n, 1))
 	}

@@ -1,4 +1,4 @@
-package tkf
+package symbols
 
 import (
 	"slices"

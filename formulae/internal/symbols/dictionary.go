@@ -1,4 +1,4 @@
-package tkf
+package symbols
 
 import (
 	"tracekit/formulae"
@@ -13,21 +13,22 @@ type entry struct {
 	relative bool
 }
 
-// A dictionary numbers the entries of a file (docs/TKF.md, Classes), in order of first use.
+// A Dictionary numbers the entries of a file (docs/TKF.md, Classes), in order of first use.
 // Locations number their symbols themselves; a class says which entries these are.
-type dictionary struct {
+type Dictionary struct {
 	entries []entry
 	index   map[entry]uint32
 	lists   []string // lists[0] is empty
 	listed  map[string]uint32
 }
 
-func newDictionary() *dictionary {
-	return &dictionary{index: make(map[entry]uint32), lists: []string{""}, listed: map[string]uint32{"": 0}}
+// NewDictionary returns an empty dictionary.
+func NewDictionary() *Dictionary {
+	return &Dictionary{index: make(map[entry]uint32), lists: []string{""}, listed: map[string]uint32{"": 0}}
 }
 
 // add returns the number of an entry, which may be new.
-func (d *dictionary) add(e entry) uint32 {
+func (d *Dictionary) add(e entry) uint32 {
 	id, ok := d.index[e]
 	if !ok {
 		id = uint32(len(d.entries))
@@ -38,7 +39,7 @@ func (d *dictionary) add(e entry) uint32 {
 }
 
 // list returns the number of a list, which may be new.
-func (d *dictionary) list(l string) uint32 {
+func (d *Dictionary) list(l string) uint32 {
 	id, ok := d.listed[l]
 	if !ok {
 		id = uint32(len(d.lists))
@@ -105,18 +106,18 @@ func group(numbers []uint32) groupedNumber {
 	return g
 }
 
-// A class is a set of locations with the same sequence of symbols, told by its numbers; it
+// A Class is a set of locations with the same sequence of symbols, told by its numbers; it
 // says what the numbers mean on each of them.
-type class struct {
-	members []trace.LocationID // ascending
+type Class struct {
+	Members []trace.LocationID // ascending
 	symbols []groupedNumber    // entry of each symbol
 }
 
-// classify makes the class of locations with equal sequences; tables are theirs, in the same
+// Classify makes the class of locations with equal sequences; tables are theirs, in the same
 // order. For each symbol it decides whether peers are told relative to the own rank
 // (docs/DEFINITIONS.md 1.4).
-func (d *dictionary) classify(ranks *formulae.RankMap, members []trace.LocationID, tables []*symbolTable) class {
-	c := class{members: members, symbols: make([]groupedNumber, len(tables[0].symbols))}
+func (d *Dictionary) Classify(ranks *formulae.RankMap, members []trace.LocationID, tables []*Table) Class {
+	c := Class{Members: members, symbols: make([]groupedNumber, len(tables[0].symbols))}
 	own := make([]entry, len(members))
 	rel := make([]entry, len(members))
 	for k := range c.symbols {
@@ -136,7 +137,7 @@ func (d *dictionary) classify(ranks *formulae.RankMap, members []trace.LocationI
 }
 
 // portable returns symbol k of a location's table with the lists of the file.
-func (d *dictionary) portable(t *symbolTable, k int) entry {
+func (d *Dictionary) portable(t *Table, k int) entry {
 	e := entry{symbol: t.symbols[k]}
 	e.list = d.list(t.lists[e.list])
 	e.attrs = d.list(t.lists[e.attrs])
@@ -155,14 +156,14 @@ func (e *entry) toRelative(ranks *formulae.RankMap, l trace.LocationID) bool {
 
 // shorter reports whether relative ranks make fewer different entries than absolute ones,
 // or as many, of which more are in the dictionary already.
-func (d *dictionary) shorter(rel, own []entry) bool {
+func (d *Dictionary) shorter(rel, own []entry) bool {
 	nr, knownRel := d.variety(rel)
 	no, knownOwn := d.variety(own)
 	return nr < no || nr == no && knownRel >= knownOwn
 }
 
 // variety counts different entries, and those of them that the dictionary has.
-func (d *dictionary) variety(entries []entry) (different, known int) {
+func (d *Dictionary) variety(entries []entry) (different, known int) {
 	seen := make(map[entry]bool)
 	for _, e := range entries {
 		if !seen[e] {
@@ -176,7 +177,7 @@ func (d *dictionary) variety(entries []entry) (different, known int) {
 }
 
 // group numbers entries and writes the numbers by position.
-func (d *dictionary) group(entries []entry) groupedNumber {
+func (d *Dictionary) group(entries []entry) groupedNumber {
 	numbers := make([]uint32, len(entries))
 	for i, e := range entries {
 		numbers[i] = d.add(e)
@@ -184,10 +185,10 @@ func (d *dictionary) group(entries []entry) groupedNumber {
 	return group(numbers)
 }
 
-// table returns the symbols of the member at a position of a class. ok is false if an
+// Table returns the symbols of the member at a position of a class. ok is false if an
 // entry or its peer does not exist.
-func (d *dictionary) table(ranks *formulae.RankMap, c *class, position int) (t *symbolTable, ok bool) {
-	t = newSymbolTable()
+func (d *Dictionary) Table(ranks *formulae.RankMap, c *Class, position int) (t *Table, ok bool) {
+	t = NewTable()
 	t.lists = d.lists
 	for i := range c.symbols {
 		n := c.symbols[i].of(uint64(position))
@@ -196,7 +197,7 @@ func (d *dictionary) table(ranks *formulae.RankMap, c *class, position int) (t *
 		}
 		e := d.entries[n]
 		if e.relative {
-			if e.peer, ok = ranks.Absolute(c.members[position], e.ref, coder.Unzigzag(uint64(e.peer))); !ok {
+			if e.peer, ok = ranks.Absolute(c.Members[position], e.ref, coder.Unzigzag(uint64(e.peer))); !ok {
 				return nil, false
 			}
 		}
