@@ -6,8 +6,10 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,6 +82,9 @@ func TestImports(t *testing.T) {
 		for _, dep := range p.imports() {
 			bad := func(why string) { t.Errorf("%s imports %s: %s", p.dir, dep, why) }
 			switch from, to := top(p.dir), top(dep); {
+			case dep == "trace/tracetest" && p.dir != "samples/oracle":
+				bad("the text form is for tests")
+			case p.dir == "trace/tracetest" && dep == "trace":
 			case from == "spill" || from == "trace" && to != "spill":
 				bad("spill imports nothing of ours, trace only spill")
 			case from == "plots" && to != "plots":
@@ -99,16 +104,81 @@ func TestImports(t *testing.T) {
 // command's progress display.
 func TestGoroutines(t *testing.T) {
 	for _, p := range packages(t) {
-		if p.dir == "engine" || strings.HasPrefix(p.dir, "readers") || strings.HasPrefix(p.dir, "cmd") {
+		if p.dir == "engine" || strings.HasPrefix(p.dir, "readers") {
 			continue
 		}
 		for _, f := range p.files {
-			ast.Inspect(f, func(n ast.Node) bool {
-				if g, ok := n.(*ast.GoStmt); ok {
-					t.Errorf("%s: a goroutine outside engine and readers", p.fset.Position(g.Pos()))
+			for _, n := range goroutines(f) {
+				if at := p.fset.Position(n.Pos()); filepath.ToSlash(at.Filename) != "cmd/tracekit/progress.go" {
+					t.Errorf("%s: a goroutine outside engine and readers", at)
 				}
-				return true
-			})
+			}
+		}
+	}
+}
+
+// goroutines returns what starts goroutines in a file: go statements, and the methods and
+// functions of the standard library and its neighbours that do, called or passed on.
+func goroutines(f *ast.File) []ast.Node {
+	var out []ast.Node
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			out = append(out, n)
+		case *ast.SelectorExpr:
+			if slices.Contains([]string{"Go", "TryGo", "AfterFunc"}, n.Sel.Name) {
+				out = append(out, n)
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// TestGoroutinesAreSeen states which statements TestGoroutines counts.
+func TestGoroutinesAreSeen(t *testing.T) {
+	for statements, want := range map[string]int{
+		"f()":                             0,
+		"go f()":                          1,
+		"defer func() { go f() }()":       1,
+		"var wg sync.WaitGroup; wg.Go(f)": 1,
+		"new(sync.WaitGroup).Go(f)":       1,
+		"p.done.Go(f); p.done.Wait()":     1,
+		"g, _ := errgroup.WithContext(ctx); g.Go(f); g.TryGo(f)": 2,
+		"start := g.Go; start(f)":                                1,
+		"time.AfterFunc(time.Second, f)":                         1,
+		"context.AfterFunc(ctx, f)":                              1,
+		"for range 3 { wg.Go(func() { go f() }) }":               2,
+	} {
+		f, err := parser.ParseFile(token.NewFileSet(), "", "package p; func _() { "+statements+" }", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(goroutines(f)); got != want {
+			t.Errorf("%s: %d goroutines, want %d", statements, got, want)
+		}
+	}
+}
+
+// TestFolders states that the table of folders in CONTRIBUTING is what the folders are:
+// every package lies in a folder of the table, and every folder of the table is there.
+func TestFolders(t *testing.T) {
+	text, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var folders []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)/` \\|").FindAllSubmatch(text, -1) {
+		folders = append(folders, string(row[1]))
+	}
+	for _, dir := range folders {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			t.Errorf("CONTRIBUTING has a row for %s, which is no folder", dir)
+		}
+	}
+	for _, p := range packages(t) {
+		if !slices.ContainsFunc(folders, func(dir string) bool { return p.dir == dir || strings.HasPrefix(p.dir, dir+"/") }) {
+			t.Errorf("CONTRIBUTING has no row for %s", p.dir)
 		}
 	}
 }

@@ -3,43 +3,47 @@ package merge
 import (
 	"context"
 
+	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/trace"
 )
 
 // apply gives all rows and spans the times of the trace's clock maps, and the calls their
-// collectives and their paths in the common tree: one location after the other, so that
-// the calls of each are read and written once. It lets the parts go.
-func apply(ctx context.Context, t *trace.Trace, scanned []*located) error {
-	for l, s := range scanned {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		claim(t.Calls[l], s.parts)
+// collectives and their paths in the common tree, and keeps of the parts in collectives
+// which they are.
+func apply(ctx context.Context, t *trace.Trace, scanned []*located, jobs int) error {
+	t.Parts = make([]*spill.Table[trace.Part], len(scanned))
+	_, err := engine.Map(ctx, jobs, len(scanned), func(_ context.Context, l int) (struct{}, error) {
+		s, m := scanned[l], &t.Clock.Maps[l]
+		t.Parts[l] = spill.NewTable[trace.Part](t.Store)
+		claim(t.Calls[l], s.parts, t.Parts[l])
 		s.parts.Release()
-		m := &t.Clock.Maps[l]
 		if !m.Identity() || !identity(s.paths) {
 			applyCalls(t, l, m, s.paths)
 		}
 		if !m.Identity() {
 			applyClock(t, l, m)
 		}
-	}
-	return nil
+		return struct{}{}, nil
+	})
+	return err
 }
 
 // claim notes collectives in the calls that begin and complete their parts: of several in
 // one call the first.
-func claim(calls *spill.Table[trace.Call], parts *spill.Table[part]) {
-	for i := range parts.Len() {
-		p := parts.At(i)
-		if p.collective == trace.None {
-			continue
-		}
-		for _, call := range [2]uint32{p.call, p.done} {
-			if call != trace.None {
-				row := calls.Ptr(int(call))
-				row.Coll = min(row.Coll, p.collective)
+func claim(calls *spill.Table[trace.Call], parts *spill.Table[part], out *spill.Table[trace.Part]) {
+	for _, rows := range parts.Rows {
+		for i := range rows {
+			p := &rows[i]
+			if p.collective == trace.None {
+				continue
+			}
+			out.Append(trace.Part{Collective: p.collective, Member: p.member})
+			for _, call := range [2]uint32{p.call, p.done} {
+				if call != trace.None {
+					row := calls.Ptr(int(call))
+					row.Coll = min(row.Coll, p.collective)
+				}
 			}
 		}
 	}

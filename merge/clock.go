@@ -26,34 +26,44 @@ type clockwork struct {
 	ledger   *trace.Ledger
 	opts     Options
 	measured []trace.ClockMap // by location: what the measured offsets make
-	found    bool             // some of them change something
-	raw, off census           // violations as recorded and with the offsets
-	members  []attendance     // scratch
+	changes  bool             // some of them change something
+	found    tally
 }
 
-// newClockwork prepares the counting of violations, which weigh and weighTogether do while
-// messages are matched and collectives joined: then the rows are at hand.
+// A tally counts violations as recorded and with the measured offsets, while messages are
+// matched and collectives joined: then the rows are at hand.
+type tally struct {
+	raw, off census
+	members  []attendance // scratch
+}
+
+func (t *tally) merge(o *tally) {
+	t.raw.merge(&o.raw)
+	t.off.merge(&o.off)
+}
+
 func newClockwork(t *trace.Trace, ledger *trace.Ledger, opts Options) *clockwork {
 	c := &clockwork{trace: t, ledger: ledger, opts: opts}
-	c.measured, c.found = offsetMaps(t.Defs, ledger)
-	c.raw.first, c.off.first = trace.Nowhere(), trace.Nowhere()
+	c.measured, c.changes = offsetMaps(t.Defs, ledger)
 	return c
 }
 
 // weigh counts a message if it runs backwards.
-func (c *clockwork) weigh(from, to trace.LocationID, sent int64, r *trace.Recv) {
+func (c *clockwork) weigh(n *tally, from, to trace.LocationID, sent int64, r *trace.Recv) {
 	place := trace.Place{Location: to, Seq: r.Seq, Offset: -1}
-	c.raw.message(place, sent-r.Time)
-	if c.found {
-		c.off.message(place, c.measured[from].At(sent)-c.measured[to].At(r.Time))
+	n.raw.addMessage(place, sent-r.Time)
+	if c.changes {
+		n.off.addMessage(place, c.measured[from].At(sent)-c.measured[to].At(r.Time))
 	}
 }
 
-// weighTogether counts a collective if it runs backwards.
-func (c *clockwork) weighTogether(row trace.Collective) {
-	c.members = c.raw.collective(c.trace, row, asRecorded, c.members)
-	if c.found {
-		c.members = c.off.collective(c.trace, row, c.offsets, c.members)
+// weighTogether counts a collective, which lies in the given row, if it runs backwards.
+func (c *clockwork) weighTogether(n *tally, id uint32, row trace.Collective) {
+	n.members = attend(c.trace, row, asRecorded, n.members)
+	n.raw.addTogether(id, backwards(row, n.members))
+	if c.changes {
+		n.members = attend(c.trace, row, c.offsets, n.members)
+		n.off.addTogether(id, backwards(row, n.members))
 	}
 }
 
@@ -64,13 +74,13 @@ func (c *clockwork) offsets(l trace.LocationID, t int64) int64 { return c.measur
 // reports it.
 func (c *clockwork) correct(ctx context.Context) error {
 	t := c.trace
-	if !c.found {
-		c.off = c.raw
+	if !c.changes {
+		c.found.off = c.found.raw
 	}
-	base := c.raw
+	base := c.found.raw
 	t.Clock = trace.Clock{Method: trace.ClockNone, Maps: make([]trace.ClockMap, len(c.measured))}
-	if c.found && (c.opts.Clock == ClockOffsets || c.opts.Clock.auto() && c.off.total() <= c.raw.total()) {
-		base = c.off
+	if c.changes && (c.opts.Clock == ClockOffsets || c.opts.Clock.auto() && c.found.off.total() <= c.found.raw.total()) {
+		base = c.found.off
 		t.Clock.Method, t.Clock.Maps = trace.ClockOffsets, c.measured
 	}
 	after, err := c.repair(ctx, base)
@@ -83,10 +93,10 @@ func (c *clockwork) correct(ctx context.Context) error {
 
 func (c *clockwork) report(base, after census) {
 	c.trace.Clock.Messages = trace.Violations{
-		Raw: c.raw.messages, Offsets: c.off.messages, After: after.messages, Max: base.worstMessage}
+		Raw: c.found.raw.messages, Offsets: c.found.off.messages, After: after.messages, Max: base.worstMessage}
 	c.trace.Clock.Collectives = trace.Violations{
-		Raw: c.raw.collectives, Offsets: c.off.collectives, After: after.collectives, Max: base.worstTogether}
-	c.ledger.AddN(trace.CodeClockViolation, base.total(), base.first,
+		Raw: c.found.raw.collectives, Offsets: c.found.off.collectives, After: after.collectives, Max: base.worstTogether}
+	c.ledger.AddN(trace.CodeClockViolation, base.total(), base.first(c.trace),
 		fmt.Sprintf("%d messages, %d collectives; %d are left", base.messages, base.collectives, after.total()))
 }
 
@@ -99,7 +109,7 @@ func (c *clockwork) repair(ctx context.Context, base census) (census, error) {
 	if base.total() == 0 || !wanted {
 		return base, nil
 	}
-	clock := &logicalClock{trace: t, parts: c.parts, maps: t.Clock.Maps, latency: c.opts.MinLatency}
+	clock := &logicalClock{trace: t, parts: c.parts, maps: t.Clock.Maps, latency: c.opts.MinLatency, jobs: c.opts.Jobs}
 	for _, locs := range byRank(t.Rank, len(t.World)) {
 		if len(locs) > 0 {
 			clock.domains = append(clock.domains, locs)

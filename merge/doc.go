@@ -5,7 +5,7 @@
 //
 //  1. scan: one decoding pass over each location follows the call stack and writes down
 //     calls, sends, receives and parts in collectives;
-//  2. settle: the locations' call trees become one, late completions are filled in;
+//  2. settle: the locations' call trees become one;
 //  3. match: sends and receives of a channel (communicator, sender, receiver, tag) are
 //     paired in the order in which MPI matches them, that of posting;
 //  4. collect: the ranks' parts in collectives are joined by their ordinal on the

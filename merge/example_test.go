@@ -3,19 +3,18 @@ package merge_test
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"tracekit/merge"
-	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 func ExampleMerge() {
-	src, err := trace.ParseText(strings.NewReader(`
+	src, err := tracetest.Parse(`
 location 0 rank=0
   40 Enter MPI_Send ; 41 MpiSend to=1 tag=7 bytes=8 ; 45 Leave MPI_Send
 location 1 rank=1
   10 Enter MPI_Recv ; 46 MpiRecv from=0 tag=7 bytes=8 ; 47 Leave MPI_Recv
-`))
+`)
 	if err != nil {
 		panic(err)
 	}

@@ -1,7 +1,6 @@
 package merge_test
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,7 +8,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"tracekit/merge"
-	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // FuzzMerge: whatever the events say, merging ends without an error, its result is sound,
@@ -28,7 +27,7 @@ func FuzzMerge(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte, latency int64) {
-		src, err := trace.ParseText(bytes.NewReader(data))
+		src, err := tracetest.Parse(string(data))
 		if err != nil || src.Definitions.Check() != nil {
 			t.Skip("not a trace")
 		}

@@ -12,6 +12,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 var update = flag.Bool("update", false, "write the goldens")
@@ -37,10 +38,7 @@ func golden(t *testing.T, file string) {
 	for _, f := range archive.Files {
 		section[f.Name] = string(f.Data)
 	}
-	src, err := trace.ParseText(strings.NewReader(section["trace"]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := tracetest.MustParse(t, section["trace"])
 	opts := options(t, section["options"])
 	got := ""
 	for _, jobs := range []int{1, 4} {

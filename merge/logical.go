@@ -23,6 +23,7 @@ type logicalClock struct {
 	maps    []trace.ClockMap // by location: the measured offsets if they are used, and the knots so far
 	domains [][]trace.LocationID
 	latency int64
+	jobs    int
 
 	// Of the pass that is going on:
 	fade    int64                 // ticks in which the shift becomes one tick smaller
@@ -62,7 +63,7 @@ func (c *logicalClock) run(ctx context.Context) (left census, err error) {
 		if err := c.backward(ctx, pass > 0); err != nil {
 			return left, err
 		}
-		left, err = violations(ctx, c.trace, func(l trace.LocationID, t int64) int64 { return c.maps[l].At(t) })
+		left, err = violations(ctx, c.trace, func(l trace.LocationID, t int64) int64 { return c.maps[l].At(t) }, c.jobs)
 		if err != nil || left.total() == 0 {
 			return left, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"tracekit/engine"
 	"tracekit/trace"
 )
 
@@ -11,12 +12,26 @@ import (
 // order; whichever side is ahead waits in the channel. The rows themselves form the
 // queues: until a row is matched, its fields for the partner name the next one in line.
 // So memory beside the rows depends on the number of channels in use alone.
+//
+// A channel is matched by the block of ranks that its receiver belongs to; senders hand
+// their sends over to the blocks.
 type matcher struct {
-	trace    *trace.Trace
-	scanned  []*located
-	channels channelTable
-	ledger   *trace.Ledger
-	clocks   *clockwork // counts what runs backwards
+	trace   *trace.Trace
+	scanned []*located
+	clocks  *clockwork
+	sends   []endpoints // by rank
+	recvs   []endpoints // by rank
+	windows int
+	blocks  []block
+}
+
+// A block matches what a range of ranks receives.
+type block struct {
+	*matcher
+	first, end int // ranks
+	channels   channelTable
+	ledger     trace.Ledger
+	found      tally
 }
 
 // messagesPerWindow is about how many endpoints are matched while all ranks advance by
@@ -24,54 +39,66 @@ type matcher struct {
 // their pages in memory, when the partner comes.
 const messagesPerWindow = 1 << 15
 
-// match pairs all messages of a trace.
-func (m *matcher) match(ctx context.Context) error {
-	sends, recvs, total := m.arrange()
-	windows := 1 + total/max(messagesPerWindow, 64*len(sends))
-	for w := 1; w <= windows; w++ {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		for r := range sends {
-			s, v := &sends[r], &recvs[r]
-			for i := s.n * (w - 1) / windows; i < s.n*w/windows; i++ {
-				m.send(s.at(i))
-			}
-			for i := v.n * (w - 1) / windows; i < v.n*w/windows; i++ {
-				m.recv(v.at(i))
-			}
-		}
+// mostBlocks bounds the number of blocks: enough for many cores.
+const mostBlocks = 64
+
+// match pairs all messages of a trace and counts those that run backwards.
+func match(ctx context.Context, t *trace.Trace, scanned []*located, clocks *clockwork, ledger *trace.Ledger, jobs int) error {
+	m := &matcher{trace: t, scanned: scanned, clocks: clocks}
+	if err := m.arrange(ctx, jobs); err != nil {
+		return err
 	}
-	m.channels.each(m.leftover)
-	return nil
+	ranks := len(m.sends)
+	for k := range min(ranks, mostBlocks) {
+		n := min(ranks, mostBlocks)
+		m.blocks = append(m.blocks, block{matcher: m, first: ranks * k / n, end: ranks * (k + 1) / n})
+	}
+	err := engine.Swap(ctx, jobs, engine.Exchange[ref]{
+		Windows: m.windows, Sources: ranks, Keys: len(m.blocks), Emit: m.emit,
+		Take: func(window, key int, sends []ref) { m.blocks[key].take(window, sends) },
+	})
+	for k := range m.blocks {
+		b := &m.blocks[k]
+		b.channels.each(b.leftover)
+		ledger.Merge(b.ledger.Findings())
+		clocks.found.merge(&b.found)
+	}
+	return err
 }
 
-// arrange returns the order of each rank's sends and receives, and their number.
-func (m *matcher) arrange() (sends, recvs []endpoints, total int) {
+// arrange finds the order of each rank's sends and receives.
+func (m *matcher) arrange(ctx context.Context, jobs int) (err error) {
 	t := m.trace
-	for _, locs := range byRank(t.Rank, len(t.World)) {
-		s := arrange(locs, func(l trace.LocationID) int { return t.Sends[l].Len() },
+	ranks := byRank(t.Rank, len(t.World))
+	m.sends, m.recvs = make([]endpoints, len(ranks)), make([]endpoints, len(ranks))
+	sizes, err := engine.Map(ctx, jobs, len(ranks), func(_ context.Context, r int) (int, error) {
+		m.sends[r] = arrange(ranks[r], func(l trace.LocationID) int { return t.Sends[l].Len() },
 			func(trace.LocationID) bool { return true }, m.sendPlace)
-		r := arrange(locs, func(l trace.LocationID) int { return t.Recvs[l].Len() },
+		m.recvs[r] = arrange(ranks[r], func(l trace.LocationID) int { return t.Recvs[l].Len() },
 			func(l trace.LocationID) bool { return !m.scanned[l].disorder }, m.recvPlace)
-		sends, recvs, total = append(sends, s), append(recvs, r), total+s.n+r.n
+		return m.sends[r].n + m.recvs[r].n, nil
+	})
+	total := 0
+	for _, n := range sizes {
+		total += n
 	}
-	return sends, recvs, total
+	m.windows = 1 + total/max(messagesPerWindow, 64*len(ranks))
+	return err
 }
 
 func (m *matcher) sendPlace(r ref) (int64, uint64) {
-	s := m.trace.Sends[r.loc].At(int(r.row))
+	s := m.trace.Sends[r.loc].Ptr(int(r.row))
 	return m.common(r.loc, s.Time), s.Seq
 }
 
 // recvPlace places a receive where it was posted; between threads, when the call that
 // posted it was entered.
 func (m *matcher) recvPlace(r ref) (int64, uint64) {
-	v := m.trace.Recvs[r.loc].At(int(r.row))
+	v := m.trace.Recvs[r.loc].Ptr(int(r.row))
 	if v.Post == trace.None {
 		return m.common(r.loc, v.Time), v.PostSeq
 	}
-	return m.common(r.loc, m.trace.Calls[r.loc].At(int(v.Post)).Enter), v.PostSeq
+	return m.common(r.loc, m.trace.Calls[r.loc].Ptr(int(v.Post)).Enter), v.PostSeq
 }
 
 // common returns a raw time on the clock that the threads of a process share.
@@ -79,20 +106,44 @@ func (m *matcher) common(l trace.LocationID, t int64) int64 {
 	return trace.CorrectOffset(m.trace.Defs.Locations[l].ClockOffsets, t)
 }
 
-// send lets a send take its place in its channel.
-func (m *matcher) send(s ref) {
-	row := m.trace.Sends[s.loc].Ptr(int(s.row))
-	if row.State != trace.Unmatched {
+// emit hands the sends of a rank in a window over to the blocks of their receivers.
+func (m *matcher) emit(window, rank int, emit func(block int, s ref)) {
+	e, n, ranks := &m.sends[rank], len(m.blocks), len(m.sends)
+	for i := e.n * window / m.windows; i < e.n*(window+1)/m.windows; i++ {
+		s := e.at(i)
+		if row := m.trace.Sends[s.loc].Ptr(int(s.row)); row.State == trace.Unmatched {
+			emit((n*(int(row.To)+1)-1)/ranks, s)
+		}
+	}
+}
+
+// take lets sends take their places in their channels; without any, the receives of the
+// window do.
+func (b *block) take(window int, sends []ref) {
+	for _, s := range sends {
+		b.send(s)
+	}
+	if len(sends) > 0 {
 		return
 	}
-	c := m.channels.find(channelKey{row.Comm, m.trace.Rank[s.loc], row.To, row.Tag})
+	for r := b.first; r < b.end; r++ {
+		e := &b.recvs[r]
+		for i := e.n * window / b.windows; i < e.n*(window+1)/b.windows; i++ {
+			b.recv(e.at(i))
+		}
+	}
+}
+
+func (b *block) send(s ref) {
+	row := b.trace.Sends[s.loc].Ptr(int(s.row))
+	c := b.channels.find(channelKey{row.Comm, b.trace.Rank[s.loc], row.To, row.Tag})
 	switch c.waiting {
 	case recvsWait:
 		v := c.head
-		c.pop(m.recvNext(v))
-		m.pair(s, v)
+		c.pop(b.recvNext(v))
+		b.pair(s, v)
 	case sendsWait:
-		m.setSendNext(c.tail, s)
+		b.setSendNext(c.tail, s)
 		c.tail = s
 	default:
 		*c = channel{key: c.key, waiting: sendsWait, head: s, tail: s}
@@ -100,19 +151,19 @@ func (m *matcher) send(s ref) {
 }
 
 // recv lets a receive take its place in its channel.
-func (m *matcher) recv(v ref) {
-	row := m.trace.Recvs[v.loc].Ptr(int(v.row))
+func (b *block) recv(v ref) {
+	row := b.trace.Recvs[v.loc].Ptr(int(v.row))
 	if row.State != trace.Unmatched {
 		return
 	}
-	c := m.channels.find(channelKey{row.Comm, row.From, m.trace.Rank[v.loc], row.Tag})
+	c := b.channels.find(channelKey{row.Comm, row.From, b.trace.Rank[v.loc], row.Tag})
 	switch c.waiting {
 	case sendsWait:
 		s := c.head
-		c.pop(m.sendNext(s))
-		m.pair(s, v)
+		c.pop(b.sendNext(s))
+		b.pair(s, v)
 	case recvsWait:
-		m.setRecvNext(c.tail, v)
+		b.setRecvNext(c.tail, v)
 		c.tail = v
 	default:
 		*c = channel{key: c.key, waiting: recvsWait, head: v, tail: v}
@@ -139,34 +190,33 @@ func (m *matcher) setRecvNext(v, next ref) {
 	row.SendLoc, row.Send = next.loc, next.row
 }
 
-func (m *matcher) pair(s, v ref) {
-	send := m.trace.Sends[s.loc].Ptr(int(s.row))
+func (b *block) pair(s, v ref) {
+	send := b.trace.Sends[s.loc].Ptr(int(s.row))
+	recv := b.trace.Recvs[v.loc].Ptr(int(v.row))
 	send.RecvLoc, send.Recv, send.State = v.loc, v.row, trace.Matched
-	time, bytes := send.Time, send.Bytes
-	recv := m.trace.Recvs[v.loc].Ptr(int(v.row))
 	recv.SendLoc, recv.Send, recv.State = s.loc, s.row, trace.Matched
-	if recv.Bytes != bytes {
-		m.ledger.Add(trace.CodeSizeMismatch, trace.Place{Location: v.loc, Seq: recv.Seq, Offset: -1},
-			fmt.Sprintf("%d bytes sent, %d received", bytes, recv.Bytes))
+	if recv.Bytes != send.Bytes {
+		b.ledger.Add(trace.CodeSizeMismatch, trace.Place{Location: v.loc, Seq: recv.Seq, Offset: -1},
+			fmt.Sprintf("%d bytes sent, %d received", send.Bytes, recv.Bytes))
 	}
-	m.clocks.weigh(s.loc, v.loc, time, recv)
+	b.clocks.weigh(&b.found, s.loc, v.loc, send.Time, recv)
 }
 
 // leftover takes apart the queue of a channel in which nothing more will happen.
-func (m *matcher) leftover(c *channel) {
+func (b *block) leftover(c *channel) {
 	for at := c.head; at != noRef; {
 		var next ref
-		place, text := trace.Place{Location: at.loc, Offset: -1}, ""
+		place := trace.Place{Location: at.loc, Offset: -1}
 		if c.waiting == sendsWait {
-			next = m.sendNext(at)
-			m.setSendNext(at, noRef)
-			place.Seq = m.trace.Sends[at.loc].At(int(at.row)).Seq
-			m.ledger.Add(trace.CodeUnmatchedSend, place, text)
+			next = b.sendNext(at)
+			b.setSendNext(at, noRef)
+			place.Seq = b.trace.Sends[at.loc].Ptr(int(at.row)).Seq
+			b.ledger.Add(trace.CodeUnmatchedSend, place, "")
 		} else {
-			next = m.recvNext(at)
-			m.setRecvNext(at, noRef)
-			place.Seq = m.trace.Recvs[at.loc].At(int(at.row)).Seq
-			m.ledger.Add(trace.CodeUnmatchedReceive, place, text)
+			next = b.recvNext(at)
+			b.setRecvNext(at, noRef)
+			place.Seq = b.trace.Recvs[at.loc].Ptr(int(at.row)).Seq
+			b.ledger.Add(trace.CodeUnmatchedReceive, place, "")
 		}
 		at = next
 	}

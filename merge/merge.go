@@ -60,22 +60,20 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 	}
 	t := settle(src, f, store, scanned)
 	clocks := newClockwork(t, &ledger, opts)
-	m := &matcher{trace: t, scanned: scanned, ledger: &ledger, clocks: clocks}
-	if err := m.match(ctx); err != nil {
+	if err := match(ctx, t, scanned, clocks, &ledger, opts.Jobs); err != nil {
 		return nil, err
 	}
-	c := &collector{trace: t, resolver: f.resolver, ledger: &ledger, clocks: clocks}
-	for _, l := range scanned {
-		c.parts = append(c.parts, l.parts)
-	}
+	c := &collector{trace: t, resolver: f.resolver, scanned: scanned, ledger: &ledger, clocks: clocks, jobs: opts.Jobs}
 	if err := c.collect(ctx); err != nil {
 		return nil, err
 	}
-	clocks.parts = c.parts
+	for _, l := range scanned {
+		clocks.parts = append(clocks.parts, l.parts)
+	}
 	if err := clocks.correct(ctx); err != nil {
 		return nil, err
 	}
-	if err := apply(ctx, t, scanned); err != nil {
+	if err := apply(ctx, t, scanned, opts.Jobs); err != nil {
 		return nil, err
 	}
 	ledger.Merge(src.Findings())

@@ -24,13 +24,13 @@ func binding(c trace.Collective) bool {
 	return (c.Op.Pattern() != trace.PatternNone && c.Op.Pattern() != trace.PatternSparse) && !c.Mismatch && c.Count > 1
 }
 
-// attend returns the members of a collective with their times, nil if these say nothing
+// attend returns the members of a collective with their times, none if these say nothing
 // about the order of events. The memory of buf is used if it suffices.
 func attend(t *trace.Trace, c trace.Collective, at timing, buf []attendance) []attendance {
-	if !binding(c) {
-		return nil
-	}
 	buf = buf[:0]
+	if !binding(c) {
+		return buf
+	}
 	for i := range int(c.Count) {
 		a := attendance{Member: t.Members.At(int(c.First) + i)}
 		if a.gives = gives(c, a.Member); a.gives {

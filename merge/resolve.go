@@ -152,6 +152,14 @@ func (r *resolver) rank(id trace.CommID, world uint32) (rank uint32, ok bool) {
 	return rank, ok
 }
 
+// prepare makes what root looks up, so that several goroutines may call it for a
+// communicator.
+func (r *resolver) prepare(id trace.CommID) {
+	if c := &r.comms[id]; c.kind == commGlobal && c.inverse == nil {
+		c.index()
+	}
+}
+
 // commSize returns the number of members of a communicator, both groups counted.
 func (r *resolver) commSize(id trace.CommID) uint32 {
 	c := &r.comms[id]

@@ -26,6 +26,8 @@ type located struct {
 	skipped  uint64 // events that could not be used
 	disorder bool   // receives complete in another order than they were posted in
 	posted   uint64 // PostSeq of the last receive
+	pauses   uint32 // times that recording was switched off
+	stray    bool   // a part in a collective lies outside any call
 	ledger   trace.Ledger
 }
 
@@ -52,7 +54,6 @@ type scanner struct {
 	last     int64  // time of the last event
 	requests requestTable
 	begun    []request
-	pauses   uint32                // times that recording was switched off
 	firsts   map[trace.Code]uint64 // the first place of each finding so far
 	steps    [512]step
 }
@@ -267,7 +268,7 @@ func (s *scanner) other(o *trace.Other, i int, seq uint64) {
 		s.note(trace.CodeBufferFlush, seq, "")
 	case trace.KindMeasurementOnOff:
 		if at := int(o.Offset[i]); at < len(o.Args) && o.Args[at] == trace.MeasurementOff {
-			s.pauses++
+			s.out.pauses++
 			s.note(trace.CodeRecordingOff, seq, "")
 		}
 	}

@@ -11,7 +11,6 @@ type part struct {
 	root           uint32
 	call           uint32 // that began it
 	done           uint32 // that ended it
-	next           uint32 // the location's next part on the same communicator; None: the last
 	pauses         uint32 // times that recording was switched off before it
 	collective     uint32 // row of the instance; None: not joined
 	member         uint32 // row in Members
@@ -43,10 +42,11 @@ func (s *scanner) coll(c *trace.Coll, i int, seq uint64) {
 func (s *scanner) begin(seq uint64) request {
 	p := part{
 		begin: seq, comm: trace.None, root: trace.None, call: s.caller(seq),
-		done: trace.None, next: trace.None, pauses: s.pauses, collective: trace.None,
+		done: trace.None, pauses: s.out.pauses, collective: trace.None,
 	}
+	s.out.stray = s.out.stray || p.call == trace.None
 	row := uint32(s.out.parts.Append(p))
-	return request{seq: seq, row: row, call: p.call, pauses: s.pauses, kind: collRequest}
+	return request{seq: seq, row: row, call: p.call, pauses: s.out.pauses, kind: collRequest}
 }
 
 // innermost returns the blocking collective that ends now; one whose begin was not
@@ -65,7 +65,7 @@ func (s *scanner) innermost(seq uint64) request {
 func (s *scanner) end(c *trace.Coll, i int, seq uint64, r request) {
 	p := part{
 		begin: r.seq, sent: c.Sent[i], received: c.Received[i], comm: c.Comm[i], root: c.Root[i],
-		call: r.call, done: s.caller(seq), next: trace.None, pauses: r.pauses,
+		call: r.call, done: s.caller(seq), pauses: r.pauses,
 		collective: trace.None, op: c.Op[i],
 	}
 	if !s.facts.resolver.usable(p.comm) || s.rank == trace.None {

@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 
+	"tracekit/engine"
 	"tracekit/trace"
 )
 
@@ -10,69 +11,102 @@ import (
 type census struct {
 	messages, collectives       uint64
 	worstMessage, worstTogether int64
-	first                       trace.Place // of a receive, or else of the first member of a collective
+	message                     trace.Place // the first: of a receive
+	together                    uint32      // row of the first collective
 }
 
 func (c *census) total() uint64 { return c.messages + c.collectives }
 
-// message counts a message whose receive, at the given place, comes late ticks before its
+// addMessage counts a message whose receive, at the given place, comes late ticks before its
 // send, if that is more than 0.
-func (c *census) message(at trace.Place, late int64) {
+func (c *census) addMessage(at trace.Place, late int64) {
 	if late <= 0 {
 		return
 	}
-	if c.messages == 0 || at.Location < c.first.Location || at.Location == c.first.Location && at.Seq < c.first.Seq {
-		c.first = at
+	if c.messages == 0 || before(at, c.message) {
+		c.message = at
 	}
 	c.messages++
 	c.worstMessage = max(c.worstMessage, late)
 }
 
-// violations counts the messages and collectives of a trace that run backwards in the
-// given timing of its rows.
-func violations(ctx context.Context, t *trace.Trace, at timing) (census, error) {
-	c := census{first: trace.Nowhere()}
-	for l := range t.Recvs {
-		if err := ctx.Err(); err != nil {
-			return c, err
-		}
-		for i := range t.Recvs[l].Len() {
-			v := t.Recvs[l].At(i)
-			if v.State != trace.Matched {
-				continue
-			}
-			sent := at(v.SendLoc, t.Sends[v.SendLoc].Ptr(int(v.Send)).Time)
-			place := trace.Place{Location: trace.LocationID(l), Seq: v.Seq, Offset: -1}
-			c.message(place, sent-at(trace.LocationID(l), v.Time))
-		}
-	}
-	c.countCollectives(t, at)
-	return c, ctx.Err()
+func before(a, b trace.Place) bool {
+	return a.Location < b.Location || a.Location == b.Location && a.Seq < b.Seq
 }
 
-func (c *census) countCollectives(t *trace.Trace, at timing) {
-	var buf []attendance
-	for i := range t.Collectives.Len() {
-		buf = c.collective(t, t.Collectives.At(i), at, buf)
+// addTogether counts the collective in a row that a member leaves too early by so many
+// ticks, if that is more than 0.
+func (c *census) addTogether(row uint32, early int64) {
+	if early <= 0 {
+		return
 	}
-}
-
-// collective counts a collective if it runs backwards. buf is memory for its members,
-// which is returned to be used again.
-func (c *census) collective(t *trace.Trace, row trace.Collective, at timing, buf []attendance) []attendance {
-	members := attend(t, row, at, buf)
-	if members == nil {
-		return buf
-	}
-	worst := backwards(row, members)
-	if worst <= 0 {
-		return members
+	if c.collectives == 0 || row < c.together {
+		c.together = row
 	}
 	c.collectives++
-	c.worstTogether = max(c.worstTogether, worst)
-	if c.first.Location == trace.None {
-		m := members[0]
-		c.first = trace.Place{Location: m.Location, Seq: t.Calls[m.Location].Ptr(int(m.Call)).Seq, Offset: -1}
-	}
-	return members
+	c.worstTogether = max(c.worstTogether, early)
 }
+
+// merge adds another census.
+func (c *census) merge(o *census) {
+	if o.messages > 0 && (c.messages == 0 || before(o.message, c.message)) {
+		c.message = o.message
+	}
+	if o.collectives > 0 && (c.collectives == 0 || o.together < c.together) {
+		c.together = o.together
+	}
+	c.messages, c.collectives = c.messages+o.messages, c.collectives+o.collectives
+	c.worstMessage, c.worstTogether = max(c.worstMessage, o.worstMessage), max(c.worstTogether, o.worstTogether)
+}
+
+// first returns the place of the first message or else collective.
+func (c *census) first(t *trace.Trace) trace.Place {
+	switch {
+	case c.messages > 0:
+		return c.message
+	case c.collectives > 0:
+		m := t.Members.At(int(t.Collectives.Ptr(int(c.together)).First))
+		return trace.Place{Location: m.Location, Seq: t.Calls[m.Location].Ptr(int(m.Call)).Seq, Offset: -1}
+	}
+	return trace.Nowhere()
+}
+
+// violations counts the messages and collectives of a trace that run backwards in the
+// given timing of its rows.
+func violations(ctx context.Context, t *trace.Trace, at timing, jobs int) (census, error) {
+	type partial struct {
+		census
+		members []attendance // scratch
+	}
+	start := func() *partial { return new(partial) }
+	add := func(a, b *partial) *partial { a.merge(&b.census); return a }
+	sum, err := engine.Fold(ctx, jobs, len(t.Recvs), start, func(p *partial, l int) error {
+		for _, rows := range t.Recvs[l].Rows {
+			for i := range rows {
+				if v := &rows[i]; v.State == trace.Matched {
+					sent := at(v.SendLoc, t.Sends[v.SendLoc].Ptr(int(v.Send)).Time)
+					p.addMessage(trace.Place{Location: trace.LocationID(l), Seq: v.Seq, Offset: -1}, sent-at(trace.LocationID(l), v.Time))
+				}
+			}
+		}
+		return ctx.Err()
+	}, add)
+	if err != nil {
+		return sum.census, err
+	}
+	together, err := engine.Fold(ctx, jobs, chunks(t.Collectives.Len()), start, func(p *partial, k int) error {
+		for i := k * chunk; i < min((k+1)*chunk, t.Collectives.Len()); i++ {
+			c := t.Collectives.At(i)
+			p.members = attend(t, c, at, p.members)
+			p.addTogether(uint32(i), backwards(c, p.members))
+		}
+		return nil
+	}, add)
+	sum.merge(&together.census)
+	return sum.census, err
+}
+
+// chunk is the number of collectives that are an item of a stage.
+const chunk = 512
+
+func chunks(n int) int { return (n + chunk - 1) / chunk }

@@ -223,7 +223,7 @@ func (h *heat) at(c draw.Canvas, x, y float64) vg.Point {
 	return vg.Point{X: c.Min.X + px(x), Y: c.Max.Y - px(y)}
 }
 
-// draw puts the parts together. The frame lies half a pixel outside the cells,
+// draw puts the parts together. The border lies half a pixel outside the cells,
 // or it would cover the first and last row and column.
 func (h *heat) draw(c draw.Canvas) {
 	fillRect(c, white, c.Min.X, c.Min.Y, c.Max.X, c.Max.Y)

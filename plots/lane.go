@@ -2,9 +2,10 @@ package plots
 
 import "fmt"
 
-// A Lane accumulates the bar of one rank into pixel columns. It has memory of
-// its own, shares nothing that changes with other lanes, and is fed in order
-// of time, so that only the current column needs a sum for every category.
+// A Lane is the line of one rank in the diagram: it sums up the rank's bar in
+// pixel columns. It has memory of its own, shares nothing that changes with
+// other lanes, and is fed in order of time, so that only the current column
+// needs a sum for every category.
 type Lane struct {
 	t     *Timeline
 	rank  int

@@ -68,7 +68,7 @@ var (
 	white         = hex(0xFFFFFF)
 	ink           = hex(0x1A1A1A) // text, axes
 	faint         = hex(0x6B6B6B) // notes
-	rule          = hex(0xC9CCD1) // grid, frames
+	rule          = hex(0xC9CCD1) // grid, borders
 	ground        = hex(0xEEF0F3) // nothing recorded
 	greyGround    = hex(0xBFC3C9) // reconstructed
 	hatchInk      = hex(0x5A5A5A) // unexplained blocking

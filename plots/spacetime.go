@@ -39,7 +39,7 @@ func Stack(ts ...*Timeline) (*Figure, error) {
 		for i, t := range ts {
 			p := pane{Canvas: c, t: t, origin: vg.Point{X: c.Min.X, Y: top}}
 			p.bars(paints[i])
-			p.frame()
+			p.axes()
 			top -= px(t.opts.Height)
 		}
 		legend.draw(c, px(ts[0].layout.legend), c.Max.Y-px(ts[0].layout.top), px(first.Width-edge))
@@ -65,7 +65,7 @@ func (p *pane) area() (vg.Point, vg.Point) {
 	return p.at(float64(l.left), float64(l.top)), p.at(float64(l.left+l.width), float64(l.top+l.height))
 }
 
-// bars draws everything inside the frame.
+// bars draws everything inside the axes.
 func (p *pane) bars(paints []paint) {
 	a, b := p.area()
 	p.DrawImage(rect(a.X, a.Y, b.X, b.Y), p.t.raster(paints))
@@ -78,8 +78,8 @@ func (p *pane) bars(paints []paint) {
 	}
 }
 
-// frame draws title, axes and the rule around the bars.
-func (p *pane) frame() {
+// axes draws title, axes and the rule around the bars.
+func (p *pane) axes() {
 	a, b := p.area()
 	strokeRect(p.Canvas, hairline(rule), a.X-px(0.5), a.Y+px(0.5), b.X+px(0.5), b.Y-px(0.5))
 	if t := p.t.opts.Title; t != "" {

@@ -39,7 +39,7 @@ func aligned(s text.Style, x text.XAlignment, y text.YAlignment) text.Style {
 	return s
 }
 
-// hairline is the line that frames and rules are drawn with.
+// hairline is the line that borders and rules are drawn with.
 func hairline(c color.Color) draw.LineStyle {
 	return draw.LineStyle{Color: c, Width: px(1)}
 }

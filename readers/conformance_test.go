@@ -16,6 +16,7 @@ import (
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // forms are the names that stand for each format.
@@ -105,11 +106,7 @@ type view struct {
 
 func newView(t *testing.T, src trace.Source) view {
 	t.Helper()
-	var text strings.Builder
-	if err := trace.WriteText(&text, src); err != nil {
-		t.Fatal(err)
-	}
-	_, tables, _ := strings.Cut(text.String(), "\n")
+	_, tables, _ := strings.Cut(tracetest.MustFormat(t, src), "\n")
 	m, err := merge.Merge(t.Context(), src, merge.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -157,8 +154,8 @@ func withoutHints(text string) string {
 func answers(a *stats.Analysis) map[string]int {
 	out := map[string]int{
 		"messages": int(a.Messages.Count), "bytes": int(a.Messages.Bytes),
-		"late sender": int(a.WaitStates.LateSender.TimeNs), "late receiver": int(a.WaitStates.LateReceiver.TimeNs),
-		"wait at N×N": int(a.WaitStates.WaitAtNxN.TimeNs), "wait at barrier": int(a.WaitStates.WaitAtBarrier.TimeNs),
+		"late sender": int(a.WaitStates[stats.LateSender].TimeNs), "late receiver": int(a.WaitStates[stats.LateReceiver].TimeNs),
+		"wait at N×N": int(a.WaitStates[stats.WaitAtNxN].TimeNs), "wait at barrier": int(a.WaitStates[stats.WaitAtBarrier].TimeNs),
 	}
 	for _, c := range a.Collectives {
 		out[c.Operation] = int(c.Count)

@@ -18,18 +18,17 @@ type bar struct {
 	d     *diagram
 	l     trace.LocationID
 	lane  lane
-	stack []frame
-	below int // regions entered below the deepest frame
-	calls *callRows
+	stack trace.CallStack[visit]
+	below int   // regions entered below the deepest visit
+	call  int   // row of the location's calls that comes next
 	now   int64 // up to here the lane is fed
 	times []int64
 	last  int64 // time of the last event
 }
 
-// A frame is a region that is entered and not left. If it is a call of MPI that waits, it
+// A visit is a region that is entered and not left. If it is a call of MPI that waits, it
 // does so until waitEnd.
-type frame struct {
-	region  trace.RegionID
+type visit struct {
 	waitEnd int64
 	kind    stats.WaitKind
 	blocks  bool // the call can block
@@ -40,8 +39,7 @@ func newBar(d *diagram, l trace.LocationID, lane lane) *bar {
 	if s := d.t.Span[l]; s.Events > 0 {
 		first = s.First
 	}
-	return &bar{d: d, l: l, lane: lane, now: first, last: first,
-		calls: &callRows{d: d, calls: d.t.Calls[l], waits: d.waits[l]}}
+	return &bar{d: d, l: l, lane: lane, now: first, last: first}
 }
 
 // run draws all events.
@@ -73,21 +71,20 @@ func (b *bar) add(batch *trace.Batch) {
 
 // fill draws what the location does from now to t.
 func (b *bar) fill(t int64) {
-	if t <= b.now || len(b.stack) == 0 {
+	v := b.stack.Top()
+	if t <= b.now || v == nil {
 		b.now = max(b.now, t)
 		return
 	}
-	f := &b.stack[len(b.stack)-1]
-	if b.now < f.waitEnd {
-		end := min(t, f.waitEnd)
-		b.segment(end, b.d.colors.wait(f.kind), plots.Wait)
+	if b.now < v.waitEnd {
+		b.segment(min(t, v.waitEnd), b.d.colors.wait(v.kind), plots.Wait)
 	}
 	if b.now < t {
 		kind := plots.Code
-		if f.blocks {
+		if v.blocks {
 			kind = plots.Blocked
 		}
-		b.segment(t, b.d.colors.of(f.region), kind)
+		b.segment(t, b.d.colors.of(b.stack.Region(b.stack.Len()-1)), kind)
 	}
 }
 
@@ -104,34 +101,45 @@ func (b *bar) segment(end int64, category int, kind plots.Kind) {
 const maxDepth = 1 << 14
 
 func (b *bar) enter(t int64, region trace.RegionID, seq uint64) {
-	if len(b.stack) == maxDepth {
+	if b.stack.Len() == maxDepth {
 		b.below++
 		return
 	}
 	b.fill(t)
-	f := frame{region: region}
-	if row := b.calls.find(seq); row != nil {
-		f.blocks = blocks(row.call.Class)
-		if row.wait.Time > 0 {
-			f.waitEnd, f.kind = row.call.Enter+row.wait.Time, row.wait.Kind
-		}
-	}
-	b.stack = append(b.stack, f)
+	b.stack.Enter(region, b.visit(seq))
 }
 
-// leave closes the region, and those inside it that were never left; a leave of a region
-// that was not entered is passed over.
+// visit returns what the calls say of the region that was entered by event seq. Sequence
+// numbers ascend from one use to the next.
+func (b *bar) visit(seq uint64) (v visit) {
+	calls := b.d.t.Calls[b.l]
+	for ; b.call < calls.Len(); b.call++ {
+		c := calls.Ptr(b.call)
+		if c.Seq > seq {
+			break
+		}
+		if c.Seq == seq {
+			v.blocks = blocks(c.Class)
+			if wait := b.d.waits[b.l].At(b.call); wait.Time > 0 {
+				v.waitEnd, v.kind = c.Enter+wait.Time, wait.Kind
+			}
+		}
+	}
+	return v
+}
+
 func (b *bar) leave(t int64, region trace.RegionID) {
 	if b.below > 0 {
 		b.below--
 		return
 	}
-	for i := len(b.stack) - 1; i >= 0; i-- {
-		if b.stack[i].region == region {
-			b.fill(t)
-			b.stack = b.stack[:i]
-			return
-		}
+	n := b.stack.Leave(region)
+	if n == 0 {
+		return
+	}
+	b.fill(t)
+	for range n {
+		b.stack.Pop()
 	}
 }
 

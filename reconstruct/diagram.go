@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	"tracekit/engine"
@@ -73,7 +72,6 @@ type diagram struct {
 	row      []int // of each world rank; -1: not drawn
 	start    int64 // first tick of the trace
 	colors   palette
-	lock     sync.Mutex // of the tables of t, which one goroutine may use at a time
 }
 
 func newDiagram(t *trace.Trace, waits stats.CallWaits, o DiagramOptions) (*diagram, error) {

@@ -17,6 +17,7 @@ import (
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // parse reads a hand-made trace, in which the events of a location may also stand apart
@@ -36,10 +37,7 @@ func parse(t testing.TB, text string) trace.Source {
 		at += strings.Index(head[at:]+"\n", "\n")
 		head = head[:at] + "\n" + strings.TrimRight(list, "\n") + head[at:]
 	}
-	src, err := trace.ParseText(strings.NewReader(head + "\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := tracetest.MustParse(t, head+"\n")
 	return src
 }
 
@@ -55,7 +53,7 @@ func merged(t testing.TB, src trace.Source, clock merge.ClockMode) *trace.Trace 
 
 func waitsOf(t testing.TB, tr *trace.Trace) stats.CallWaits {
 	t.Helper()
-	w, err := stats.Waits(context.Background(), tr)
+	w, err := stats.Waits(context.Background(), tr, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,26 +304,25 @@ func TestPartOfARun(t *testing.T) {
 
 func TestEndlessRecursion(t *testing.T) {
 	const depth = maxDepth + 1000
-	var b trace.Batch
-	b.Reset(0, 0)
+	var enters, leaves trace.Batch
+	enters.Reset(0, 0)
+	leaves.Reset(0, depth)
 	for i := range int64(depth) {
-		b.AddFlow(i, trace.KindEnter, 0)
-	}
-	for i := range int64(depth) {
-		b.AddFlow(depth+i, trace.KindLeave, 0)
+		enters.AddFlow(i, trace.KindEnter, 0)
+		leaves.AddFlow(depth+i, trace.KindLeave, 0)
 	}
 	src := parse(t, "region 0 f\nlocation 0 a rank=0\n").(*trace.MemorySource)
-	src.Batches[0] = []*trace.Batch{&b}
+	src.Batches[0] = []*trace.Batch{&enters, &leaves}
 	tr := merged(t, src, merge.ClockNone)
 	d, err := newDiagram(tr, waitsOf(t, tr), DiagramOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	bar := newBar(d, 0, &sums{})
-	if err := bar.run(src.Events(context.Background(), 0)); err != nil {
-		t.Fatal(err)
-	}
-	if len(bar.stack) != 0 || cap(bar.stack) > 2*maxDepth {
-		t.Errorf("%d frames are left, room for %d", len(bar.stack), cap(bar.stack))
+	for i, want := range []int{maxDepth, 0} {
+		bar.add(src.Batches[0][i])
+		if bar.stack.Len() != want {
+			t.Errorf("%d visits are kept, want %d", bar.stack.Len(), want)
+		}
 	}
 }

@@ -1,3 +1,4 @@
-// Package reconstruct rebuilds events and the space-time diagram from a trace or from its
-// formulae; compares traces.
+// Package reconstruct draws the space-time diagram of a trace, whether its events were
+// recorded or rebuilt from formulae, and compares two traces record by record: the
+// reconstructed one with the original, or one run with another.
 package reconstruct

@@ -26,13 +26,10 @@ type records struct {
 	s      *side
 	l      trace.LocationID
 	next   func() (*trace.Batch, error, bool)
-	batch  *trace.Batch
-	done   int               // events of batch that were read
-	row    [trace.Tables]int // of batch's tables: the next one
 	buffer []record
-	head   int // of buffer: the next record
-	times  []int64
-	last   int64
+	head   int     // of buffer: the next record
+	times  []int64 // of a batch
+	last   int64   // the latest corrected time
 	ended  bool
 	err    error
 }
@@ -63,64 +60,53 @@ func (r *records) drop(n int) int {
 	return n
 }
 
-// fill appends some more records, few enough for the processor's cache.
+// fill appends the records of a batch. An event without a time has that of the one before.
 func (r *records) fill() {
-	const some = 512
-	if r.batch == nil || r.done == r.batch.Len() {
-		var ok bool
-		if r.batch, r.err, ok = r.next(); !ok || r.err != nil {
-			r.ended = true
-			return
+	b, err, ok := r.next()
+	if !ok || err != nil {
+		r.err, r.ended = err, true
+		return
+	}
+	r.times = r.times[:0]
+	for _, row := range b.Events {
+		if t, ok := b.Time(row); ok {
+			r.times = append(r.times, t)
 		}
-		r.done, r.row = 0, [trace.Tables]int{}
 	}
-	kept := copy(r.buffer, r.buffer[r.head:])
-	r.buffer, r.head, r.times = r.buffer[:kept], 0, r.times[:0]
-	for end := min(r.done+some, r.batch.Len()); r.done < end; r.done++ {
-		x := record{seq: r.batch.First + uint64(r.done)}
-		var raw int64
-		raw, x.content = r.read(r.batch.Order[r.done], x.seq)
-		r.times, r.buffer = append(r.times, raw), append(r.buffer, x)
-	}
-	r.last = r.s.t.Clock.Maps[r.l].Correct(r.times, r.last)
-	for i, t := range r.times {
-		r.buffer[kept+i].time = r.s.ns(t)
+	now, times := r.last, r.times
+	r.last = r.s.t.Clock.Maps[r.l].Correct(times, r.last)
+	r.buffer, r.head = append(r.buffer[:0], r.buffer[r.head:]...), 0
+	for seq, row := range b.Events {
+		if row.First < row.End {
+			now, times = times[0], times[1:]
+		}
+		r.buffer = append(r.buffer, record{content: r.s.content(b, row), seq: seq, time: r.s.ns(now)})
 	}
 }
 
-// read returns the raw time and the content of the next event of a table, event seq.
-func (r *records) read(table trace.TableID, seq uint64) (raw int64, c content) {
-	b, k := r.batch, r.row[table]
-	r.row[table]++
-	switch table {
+// content returns what the event in a row of a batch says.
+func (s *side) content(b *trace.Batch, row trace.Row) content {
+	k := row.First
+	switch row.Table {
 	case trace.TableFlow:
 		f := &b.Flow
-		return f.Time[k], content{kind: f.Kind[k], what: numberOf(r.s.regions, f.Region[k])}
+		return content{kind: f.Kind[k], what: numberOf(s.regions, f.Region[k])}
 	case trace.TableP2P:
 		p := &b.P2P
-		return p.Time[k], content{p.Kind[k], numberOf(r.s.comms, p.Comm[k]),
+		return content{p.Kind[k], numberOf(s.comms, p.Comm[k]),
 			[4]uint64{uint64(p.Peer[k]), uint64(p.Tag[k]), p.Bytes[k]}}
 	case trace.TableColl:
 		p := &b.Coll
-		return p.Time[k], content{p.Kind[k], numberOf(r.s.comms, p.Comm[k]),
+		return content{p.Kind[k], numberOf(s.comms, p.Comm[k]),
 			[4]uint64{uint64(p.Op[k]), uint64(p.Root[k]), p.Sent[k], p.Received[k]}}
 	case trace.TableMetric:
-		c.kind = trace.KindMetric
-		raw, c.what, r.row[table] = r.readMetric(seq, k)
-		return raw, c
+		c := content{kind: trace.KindMetric, what: trace.None}
+		if row.First < row.End {
+			c.what = numberOf(s.metrics, b.Metric.Metric[k])
+		}
+		return c
 	}
-	return b.Other.Time[k], content{kind: b.Other.Kind[k]}
-}
-
-// readMetric returns time and name of metric event seq, whose values begin at row i, and
-// the row that follows them. An event without values has the time of the one before.
-func (r *records) readMetric(seq uint64, i int) (raw int64, what uint32, next int) {
-	m := &r.batch.Metric
-	raw, what = r.last, trace.None
-	for next = i; next < len(m.Seq) && m.Seq[next] == seq; next++ {
-		raw, what = m.Time[next], numberOf(r.s.metrics, m.Metric[next])
-	}
-	return raw, what, next
+	return content{kind: b.Other.Kind[k]}
 }
 
 // numberOf returns the number of a definition's name, None if there is none.

@@ -72,10 +72,10 @@ func (c *charge) collective(p *part, end int64, waits *WaitStates) {
 		return
 	}
 	c.collWait = min(last, end) - c.enter
-	switch shapeOf(p.op) {
-	case barrierShape:
+	switch patternOf(p.op) {
+	case trace.PatternBarrier:
 		c.collKind = &waits.WaitAtBarrier
-	case unclassified:
+	case trace.PatternSparse:
 		c.collKind = &waits.WaitAtNxNUnclassified
 	default:
 		c.collKind = &waits.WaitAtNxN

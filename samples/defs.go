@@ -88,25 +88,7 @@ func (d *definer) user(file, name string, line uint32, p trace.Paradigm) {
 
 // mpi defines an MPI function with the role that Score-P gives it.
 func (d *definer) mpi(name string) {
-	role := trace.RolePoint2Point
-	switch f := trace.MPIFunctionOf(name); f.Class {
-	case trace.ClassInit, trace.ClassFinalize, trace.ClassOther:
-		role = trace.RoleFunction
-	case trace.ClassColl, trace.ClassIcoll:
-		switch shapeOf(f.Op) {
-		case barrierShape:
-			role = trace.RoleBarrier
-		case oneToAll:
-			role = trace.RoleCollOne2All
-		case allToOne:
-			role = trace.RoleCollAll2One
-		case prefix:
-			role = trace.RoleCollOther
-		default:
-			role = trace.RoleCollAll2All
-		}
-	}
-	d.region(name, trace.Region{Role: role, Paradigm: trace.ParadigmMPI, File: d.text("MPI")})
+	d.region(name, trace.Region{Role: trace.MPIFunctionOf(name).Role(), Paradigm: trace.ParadigmMPI, File: d.text("MPI")})
 }
 
 // communicators defines those of the program, and a team of threads for each process.

@@ -1,7 +1,6 @@
 package samples
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // generate returns a trace in memory; all its parts must pass their checks.
@@ -113,11 +113,7 @@ func TestRegionNames(t *testing.T) {
 func TestSameSeedSameTrace(t *testing.T) {
 	text := func(seed uint64) string {
 		m, _ := generate(t, Options{Program: "masterworker", Ranks: 5, Iterations: 4, Seed: seed, Plant: Plant{Skew: 1000, Drift: 50}})
-		var b bytes.Buffer
-		if err := trace.WriteText(&b, m); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
+		return tracetest.MustFormat(t, m)
 	}
 	first, again := text(1), text(1)
 	if first != again {

@@ -234,7 +234,7 @@ func (r *randomProgram) collective() {
 	comm, list := r.members()
 	op := trace.CollectiveOp(r.rand.IntN(int(trace.CollReduceScatterBlock) + 1))
 	inter := r.comms[comm].other != nil
-	if inter && shapeOf(op) == prefix {
+	if inter && patternOf(op) == trace.PatternScan {
 		return // MPI has none
 	}
 	root := r.rand.IntN(len(list))
@@ -247,7 +247,7 @@ func (r *randomProgram) collective() {
 		if op == trace.CollBarrier || i == mute && i != root {
 			c.sent, c.received = 0, 0
 		}
-		if sh := shapeOf(op); inter && i < len(r.comms[comm].world) && (sh == oneToAll || sh == allToOne) {
+		if inter && i < len(r.comms[comm].world) && rooted(op) {
 			if c.rootAs = trace.RootThisGroup; i == root {
 				c.rootAs = trace.RootSelf
 			}

@@ -28,33 +28,18 @@ type instanceKey struct {
 	ordinal uint64
 }
 
-// A shape is how a collective operation makes its members depend on each other.
-type shape uint8
-
-const (
-	allToAll shape = iota
-	barrierShape
-	oneToAll
-	allToOne
-	prefix
-	unclassified // all-to-all, but perhaps not between all
-)
-
-// shapeOf classifies an operation. MPI_Init and MPI_Finalize behave as barriers.
-func shapeOf(op trace.CollectiveOp) shape {
-	switch op {
-	case trace.CollBarrier, initOp, finalizeOp:
-		return barrierShape
-	case trace.CollBcast, trace.CollScatter, trace.CollScatterv:
-		return oneToAll
-	case trace.CollReduce, trace.CollGather, trace.CollGatherv:
-		return allToOne
-	case trace.CollScan, trace.CollExscan:
-		return prefix
-	case trace.CollAlltoallv, trace.CollAlltoallw:
-		return unclassified
+// patternOf returns an operation's pattern. MPI_Init and MPI_Finalize behave as barriers.
+func patternOf(op trace.CollectiveOp) trace.Pattern {
+	if op >= initOp {
+		return trace.PatternBarrier
 	}
-	return allToAll
+	return op.Pattern()
+}
+
+// rooted reports whether an operation has a root.
+func rooted(op trace.CollectiveOp) bool {
+	p := patternOf(op)
+	return p == trace.PatternOneToAll || p == trace.PatternAllToOne
 }
 
 // member returns the number of a rank in an instance on a communicator.
@@ -84,7 +69,7 @@ func (s *simulation) arrive(r *rank, o *op, blocking bool) part {
 	}
 	i := s.member(r, o.coll.comm)
 	in.begin[i], in.present[i] = r.clock, true
-	in.idle[i] = o.coll.sent == 0 && o.coll.received == 0 && shapeOf(o.coll.op) != barrierShape
+	in.idle[i] = o.coll.sent == 0 && o.coll.received == 0 && patternOf(o.coll.op) != trace.PatternBarrier
 	in.arrived++
 	in.last = max(in.last, r.clock)
 	in.ranks = append(in.ranks, r)
@@ -92,8 +77,8 @@ func (s *simulation) arrive(r *rank, o *op, blocking bool) part {
 		delete(s.instances, key)
 		s.account(in)
 	}
-	sh := shapeOf(in.op)
-	if in.arrived == len(in.begin) || sh == prefix || sh == oneToAll && i == in.root {
+	p := patternOf(in.op)
+	if in.arrived == len(in.begin) || p == trace.PatternScan || p == trace.PatternOneToAll && i == in.root {
 		for _, other := range in.ranks {
 			if other != r {
 				s.unblock(other)
@@ -105,7 +90,7 @@ func (s *simulation) arrive(r *rank, o *op, blocking bool) part {
 
 // rootGroup returns the size of the root's group, which is the first one.
 func rootGroup(c *commMembers, op trace.CollectiveOp) int {
-	if sh := shapeOf(op); c.other == nil || sh != oneToAll && sh != allToOne {
+	if c.other == nil || !rooted(op) {
 		return 0
 	}
 	return len(c.world)
@@ -141,20 +126,20 @@ type part struct {
 // end returns when the member may leave, if that is known. Non-blocking operations end
 // when all have started them.
 func (p part) end() (int64, bool) {
-	n, shape := len(p.begin), shapeOf(p.op)
+	n, pattern := len(p.begin), patternOf(p.op)
 	own := p.begin[p.member]
 	from, to, stagger := 0, n, int64(p.member%3)*collStagger
 	switch {
 	case !p.blocking:
 	case p.idle[p.member]:
 		return own + collCost, true
-	case shape == oneToAll:
+	case pattern == trace.PatternOneToAll:
 		from, to, stagger = p.root, p.root+1, 0
-	case shape == allToOne && p.member != p.root:
+	case pattern == trace.PatternAllToOne && p.member != p.root:
 		return own + collCost, true
-	case shape == prefix:
+	case pattern == trace.PatternScan:
 		to, stagger = p.member+1, 0
-	case shape == barrierShape:
+	case pattern == trace.PatternBarrier:
 		stagger = 0
 	}
 	t, known := p.latest(from, to)
@@ -178,24 +163,24 @@ func (s *simulation) account(in *instance) {
 			continue
 		}
 		e, _ := part{in, i}.end()
-		switch shapeOf(in.op) {
-		case allToAll:
+		switch patternOf(in.op) {
+		case trace.PatternAllToAll:
 			w.WaitAtNxN.add(last - b)
 			w.NxNCompletion.add(e - max(firstEnd, last))
-		case barrierShape:
+		case trace.PatternBarrier:
 			w.WaitAtBarrier.add(last - b)
 			w.BarrierCompletion.add(e - max(firstEnd, last))
-		case unclassified:
+		case trace.PatternSparse:
 			w.WaitAtNxNUnclassified.add(last - b)
-		case oneToAll:
+		case trace.PatternOneToAll:
 			if in.takesPart(in.root) {
 				w.LateBroadcast.add(in.begin[in.root] - b)
 			}
-		case allToOne:
+		case trace.PatternAllToOne:
 			if i == in.root {
 				w.EarlyReduce.add(in.latestOf(func(j int) bool { return j != i }) - b)
 			}
-		case prefix:
+		case trace.PatternScan:
 			w.EarlyScan.add(in.latestOf(func(j int) bool { return j <= i }) - b)
 		}
 	}
@@ -228,7 +213,7 @@ func (in *instance) latestOf(of func(member int) bool) int64 {
 func collRow(at int64, kind trace.Kind, c collective, id uint64) trace.CollRow {
 	row := trace.CollRow{Time: at, Kind: kind, Op: c.op, Comm: c.comm, Root: trace.RootNone,
 		Sent: uint64(c.sent), Received: uint64(c.received), Request: id}
-	if sh := shapeOf(c.op); sh == oneToAll || sh == allToOne {
+	if rooted(c.op) {
 		row.Root = uint32(c.root)
 	}
 	if c.rootAs != 0 {

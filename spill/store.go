@@ -100,14 +100,15 @@ func (s *Store) placeLocked(p *page) {
 	switch {
 	case len(s.free) > 0:
 		p.home = pop(&s.free)
+		clear(p.home[:])
 	case s.made < s.inMemory || !s.extend():
 		s.made++
 		p.home = new(frame)
 	default:
 		p.home, p.mapped = pop(&s.vacant), true
+		clear(p.home[:])
 		s.admit(p)
 	}
-	clear(p.home[:])
 	atomic.StorePointer(&p.rows, unsafe.Pointer(p.home))
 }
 

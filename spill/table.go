@@ -81,6 +81,17 @@ func (t *Table[T]) AppendRows(rows []T) {
 	}
 }
 
+// Extend adds n rows of zeros.
+func (t *Table[T]) Extend(n int) {
+	for n > 0 {
+		if len(t.last) == cap(t.last) {
+			t.grow()
+		}
+		k := min(n, cap(t.last)-len(t.last))
+		t.last, t.n, n = t.last[:len(t.last)+k], t.n+k, n-k
+	}
+}
+
 // firstRows is the number of rows for which a table has memory at first.
 const firstRows = 16
 

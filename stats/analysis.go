@@ -231,45 +231,6 @@ type CollectiveRow struct {
 	CompletionNs  int64  `json:"completion_ns"`
 }
 
-// WaitStates holds the wait states of DEFINITIONS 2.1 and 2.2. Wrong order is a part of
-// late sender. Waits at N×N and at barriers contain our extension (2.2 item 6): the wait,
-// in the call that completes a non-blocking collective, for the last rank to post it.
-type WaitStates struct {
-	LateSender            WaitState `json:"late_sender"`
-	LateSenderWrongOrder  WaitState `json:"late_sender_wrong_order"`
-	LateReceiver          WaitState `json:"late_receiver"`
-	WaitAtNxN             WaitState `json:"wait_at_nxn"`
-	NxNCompletion         WaitState `json:"nxn_completion"`
-	WaitAtBarrier         WaitState `json:"wait_at_barrier"`
-	BarrierCompletion     WaitState `json:"barrier_completion"`
-	LateBroadcast         WaitState `json:"late_broadcast"`
-	EarlyReduce           WaitState `json:"early_reduce"`
-	EarlyScan             WaitState `json:"early_scan"`
-	WaitAtNxNUnclassified WaitState `json:"wait_at_nxn_unclassified"` // Alltoallv, Alltoallw
-}
-
-// A WaitState sums one kind of wait. Count is the number of calls that wait longer than 0;
-// Share is of the sum over ranks of the run time, null for a run of length 0.
-type WaitState struct {
-	Count             uint64       `json:"count"`
-	TimeNs            int64        `json:"time_ns"`
-	Share             *float64     `json:"share"`
-	SameSourceNs      *int64       `json:"same_source_ns,omitempty"`      // wrong order only
-	DifferentSourceNs *int64       `json:"different_source_ns,omitempty"` // wrong order only
-	Top               []WaitingRow `json:"top"`                           // the longest waits
-}
-
-// A WaitingRow is one call that waits. StartNs is when it begins to wait.
-type WaitingRow struct {
-	Operation string `json:"operation"`
-	Region    Name   `json:"region"`
-	File      Name   `json:"file"`
-	Line      Line   `json:"line"`
-	Rank      Rank   `json:"rank"`
-	StartNs   int64  `json:"start_ns"`
-	TimeNs    int64  `json:"time_ns"`
-}
-
 // Efficiency holds the POP efficiencies of the run, and again without MPI_Init and
 // MPI_Finalize (null if no rank has left the one and entered the other in that order).
 type Efficiency struct {

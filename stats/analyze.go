@@ -9,7 +9,7 @@ import (
 
 // Analyze computes the whole analysis of a trace. It decodes the trace once more; apart
 // from that its time grows with the number of calls and messages. Its tables lie in the
-// trace's Pool. An error means that the options make no sense, that the trace could not
+// trace's Store. An error means that the options make no sense, that the trace could not
 // be read again or that ctx was cancelled.
 //
 //  1. waits: forward over collectives, then over calls with their messages
@@ -26,11 +26,11 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	if err != nil {
 		return nil, err
 	}
-	w := newWaiting(t, &s, opts.Top)
+	w := newWaiting(t, &s, opts)
 	w.sync = newSyncTables(t)
 	if opts.Overhead != nil {
 		w.keepSizes()
-		w.pairs = newMessagePairs(t)
+		w.messages = newMessagePairs(t)
 	}
 	if err := w.run(ctx); err != nil {
 		return nil, fmt.Errorf("finding wait states: %w", err)

@@ -9,14 +9,15 @@ import (
 // CallWaits holds the waits of each location's calls.
 type CallWaits []*WaitTable
 
-// Waits finds how long each call waits and for whom, without summing it up. The tables
+// Waits finds how long each call waits and for whom, with so many goroutines (below 1: one
+// per processor), without summing it up. The tables
 // lie in the trace's store.
-func Waits(ctx context.Context, t *trace.Trace) (CallWaits, error) {
+func Waits(ctx context.Context, t *trace.Trace, jobs int) (CallWaits, error) {
 	s, err := newScope(t, Options{})
 	if err != nil {
 		return nil, err
 	}
-	w := newWaiting(t, &s, 0)
+	w := newWaiting(t, &s, Options{Jobs: jobs})
 	if err := w.run(ctx); err != nil {
 		return nil, err
 	}
@@ -27,20 +28,6 @@ func Waits(ctx context.Context, t *trace.Trace) (CallWaits, error) {
 // Run returns the corrected times of the first and the last event of any location, 0 and
 // 0 if there are none.
 func Run(t *trace.Trace) (first, last int64) { return runOf(t) }
-
-// WaitKinds returns the number of kinds of wait; they count from NoWait.
-func WaitKinds() WaitKind { return waitKinds }
-
-// String returns the kind's name for people.
-func (k WaitKind) String() string {
-	names := [...]string{"no wait", "late sender", "late receiver", "wait at N×N", "wait at barrier",
-		"late broadcast", "early reduce", "early scan", "wait at N×N, unclassified",
-		"wait in MPI_Init or MPI_Finalize"}
-	if int(k) < len(names) {
-		return names[k]
-	}
-	return "unknown"
-}
 
 // At returns the instant in ns after the first event of a run of the given length, or
 // unset if the instant is.

@@ -3,6 +3,7 @@ package stats
 import (
 	"context"
 
+	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -50,24 +51,23 @@ func (w *callWalk) until(end int64, visit func(i int, c *trace.Call, last rowEnd
 // windowCalls is about how many calls of a location lie in a window.
 const windowCalls = 512
 
-// inWindows calls advance with the end of one window of time after the other, so that
-// locations which walk together have the rows of their partners at hand.
-func inWindows(ctx context.Context, t *trace.Trace, advance func(end int64)) error {
+// inWindows lets all locations advance to the end of one window of time after the other, so
+// that they have the rows of their partners at hand, and combines what they add.
+func inWindows[P any](ctx context.Context, t *trace.Trace, jobs int, partial func() P,
+	advance func(p P, l int, end int64), combine func(a, b P) P) (P, error) {
 	total := 0
 	for _, calls := range t.Calls {
 		total += calls.Len()
 	}
 	first, last := runOf(t)
-	windows := int64(1 + total/max(1, len(t.Calls)*windowCalls))
-	for k := range windows {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		end := first + (last-first)/windows*(k+1)
-		if k == windows-1 {
-			end = never
-		}
-		advance(end)
-	}
-	return nil
+	windows := 1 + total/max(1, len(t.Calls)*windowCalls)
+	return engine.Windows(ctx, jobs, engine.Windowed[P]{Windows: windows, Items: len(t.Calls), Partial: partial, Combine: combine,
+		Visit: func(p P, window, l int) error {
+			end := first + (last-first)/int64(windows)*int64(window+1)
+			if window == windows-1 {
+				end = never
+			}
+			advance(p, l, end)
+			return nil
+		}})
 }

@@ -17,6 +17,14 @@ type collSum struct {
 // collSums holds the sums by the name of the operation.
 type collSums map[string]*collSum
 
+func (s collSums) merge(o collSums) {
+	for name, x := range o {
+		sum := s.named(name)
+		sum.count, sum.members, sum.sent, sum.received = sum.count+x.count, sum.members+x.members, sum.sent+x.sent, sum.received+x.received
+		sum.time, sum.skew, sum.transfer, sum.completion = sum.time+x.time, sum.skew+x.skew, sum.transfer+x.transfer, sum.completion+x.completion
+	}
+}
+
 // add splits the time of the members of an instance into skew (until the last member
 // arrives), transfer (until the first one leaves) and completion, clamped to each member's
 // own call, so that the three sum to the time in the call. The time in calls that only
@@ -74,6 +82,10 @@ func (s collSums) of(w *waiting, c *trace.Collective, first *member) *collSum {
 	case first.done != first.call:
 		name = "MPI_I" + strings.ToLower(c.Op.String())
 	}
+	return s.named(name)
+}
+
+func (s collSums) named(name string) *collSum {
 	sum := s[name]
 	if sum == nil {
 		sum = new(collSum)

@@ -170,7 +170,7 @@ func waitsFit(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
 	}
 	s := a.WaitStates
 	var states int64
-	for _, w := range []stats.WaitState{s.LateSender, s.LateReceiver, s.WaitAtNxN, s.WaitAtBarrier, s.LateBroadcast, s.EarlyReduce, s.EarlyScan, s.WaitAtNxNUnclassified} {
+	for _, w := range []stats.WaitState{s[stats.LateSender], s[stats.LateReceiver], s[stats.WaitAtNxN], s[stats.WaitAtBarrier], s[stats.LateBroadcast], s[stats.EarlyReduce], s[stats.EarlyScan], s[stats.WaitAtNxNUnclassified]} {
 		states += w.TimeNs
 	}
 	if sum = inNs(tr, sum); abs(states-sum) > slack(tr, 8) {

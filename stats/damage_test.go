@@ -10,6 +10,7 @@ import (
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // TestDamagedTraces drops events of random programs, moves their times and exchanges
@@ -100,10 +101,7 @@ location 0 rank0 rank=0
 location 1 rank1 rank=1
   0 Enter MPI_Recv ; 5 MpiRecv from=0 bytes=8 ; 6 Leave MPI_Recv ; 7 Enter MPI_Send ; 8 MpiSend to=0 bytes=8 ; 9 Leave MPI_Send
 `
-	src, err := trace.ParseText(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := tracetest.MustParse(t, text)
 	tr, a := analyzed(t, src, merge.ClockNone, stats.Options{})
 	conserved(t, tr, a)
 	e := a.Efficiency
@@ -128,10 +126,7 @@ location 0 rank0 rank=0
 location 1 rank1 rank=1
   0 Enter main ; 10 Enter MPI_Recv ; 20 MpiRecv from=0 bytes=8 ; 20 Leave MPI_Recv ; 100 Leave main
 `
-	src, err := trace.ParseText(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := tracetest.MustParse(t, text)
 	tr, a := analyzed(t, src, merge.ClockNone, stats.Options{})
 	conserved(t, tr, a)
 	if e := a.Efficiency; *e.IdealRuntimeNs != 180 || *e.TransferEfficiency != 180.0/101 {
@@ -156,10 +151,7 @@ location 1 rank1 rank=1
 location 2 rank2 rank=2
   5 MpiRecv from=0 bytes=8 ; 70 MpiRecv from=0 bytes=8
 `
-	src, err := trace.ParseText(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := tracetest.MustParse(t, text)
 	tr, a := analyzed(t, src, merge.ClockNone, stats.Options{})
 	conserved(t, tr, a)
 	if m := a.Messages; m.Count != 3 || m.UnmatchedReceives != 1 || m.Latency.Min != 0 || m.Latency.Max != 50 || len(a.CommMatrix) != 2 {

@@ -3,11 +3,10 @@ package stats_test
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"tracekit/merge"
 	"tracekit/stats"
-	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // A receiver waits 30 ns for a message that is sent late.
@@ -18,7 +17,7 @@ location 0 rank0 rank=0
 location 1 rank1 rank=1
   0 Enter main ; 10 Enter MPI_Recv ; 45 MpiRecv from=0 bytes=8 ; 46 Leave MPI_Recv ; 66 Leave main
 `
-	src, err := trace.ParseText(strings.NewReader(text))
+	src, err := tracetest.Parse(text)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -34,7 +33,7 @@ location 1 rank1 rank=1
 		fmt.Println(err)
 		return
 	}
-	wait := a.WaitStates.LateSender.Top[0]
+	wait := a.WaitStates[stats.LateSender].Top[0]
 	fmt.Printf("rank %d waits %d ns in %s, called from %s\n", wait.Rank, wait.TimeNs, wait.Operation, wait.Region)
 	fmt.Printf("parallel efficiency %.2f\n", *a.Efficiency.ParallelEfficiency)
 	for _, r := range a.CriticalPath.Regions {

@@ -12,7 +12,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/stats"
-	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // TestGoldens runs the hand-worked cases of testdata. The arithmetic stands in each file.
@@ -25,10 +25,7 @@ func TestGoldens(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			parts := parts(t, file)
-			src, err := trace.ParseText(strings.NewReader(parts["trace"]))
-			if err != nil {
-				t.Fatal(err)
-			}
+			src := tracetest.MustParse(t, parts["trace"])
 			tr, a := analyzed(t, src, merge.ClockNone, goldenOptions(t, parts["options"]))
 			if parts["options"] == "" {
 				conserved(t, tr, a)
@@ -134,11 +131,11 @@ type namedWait struct {
 	state stats.WaitState
 }
 
-func namedWaits(w *stats.WaitStates) []namedWait {
-	return []namedWait{{"late_sender", w.LateSender}, {"late_sender_wrong_order", w.LateSenderWrongOrder}, {"late_receiver", w.LateReceiver},
-		{"wait_at_nxn", w.WaitAtNxN}, {"nxn_completion", w.NxNCompletion}, {"wait_at_barrier", w.WaitAtBarrier},
-		{"barrier_completion", w.BarrierCompletion}, {"late_broadcast", w.LateBroadcast}, {"early_reduce", w.EarlyReduce},
-		{"early_scan", w.EarlyScan}, {"wait_at_nxn_unclassified", w.WaitAtNxNUnclassified}}
+func namedWaits(w *stats.WaitStates) (list []namedWait) {
+	for k, state := range w.All {
+		list = append(list, namedWait{k.Info().Key, *state})
+	}
+	return list
 }
 
 // briefRatios writes run times and the fractions that the ratios must be equal to.

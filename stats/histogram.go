@@ -56,6 +56,29 @@ func (h *logHistogram) add(v int64) {
 	h.sum += v
 }
 
+// merge adds the values of another histogram.
+func (h *logHistogram) merge(o *logHistogram) {
+	if o.count == 0 {
+		return
+	}
+	for k, octave := range o.octaves {
+		if octave == nil {
+			continue
+		}
+		if h.octaves[k] == nil {
+			h.octaves[k] = new([bucketsPerOctave]uint64)
+		}
+		for b, n := range octave {
+			h.octaves[k][b] += n
+		}
+	}
+	if h.count == 0 || o.min < h.min {
+		h.min = o.min
+	}
+	h.max = max(h.max, o.max)
+	h.count, h.sum = h.count+o.count, h.sum+o.sum
+}
+
 // quantile returns the middle of the bucket that holds the value of rank ⌈q·count⌉, within
 // the smallest and the largest value; 0 if there are no values.
 func (h *logHistogram) quantile(q float64) int64 {

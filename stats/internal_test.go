@@ -5,10 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 
-	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -107,41 +105,6 @@ func TestLongest(t *testing.T) {
 		slices.SortFunc(all, compareInstances)
 		if got := top.sorted(); !slices.Equal(got, all[:size]) {
 			t.Errorf("longest %d are %v, want %v", size, got, all[:size])
-		}
-	}
-}
-
-func TestCursor(t *testing.T) {
-	for _, n := range []int{0, 1, cursorRows - 1, cursorRows, cursorRows + 1, 5*cursorRows + 7} {
-		pool := spill.NewStore(1<<20, t.TempDir())
-		defer pool.Close()
-		lock := new(sync.Mutex)
-		table := spill.NewTable[int64](pool)
-		for i := range n {
-			table.Append(int64(-i))
-		}
-		e := exchange[int64]{lock: lock, table: table}
-		for i := range n {
-			if v, ok := e.peek(); !ok || v != int64(-i) {
-				t.Fatalf("%d rows: row %d before is %d, %v", n, i, v, ok)
-			}
-			e.put(int64(i))
-		}
-		if _, more := e.peek(); more {
-			t.Errorf("%d rows: there are more to exchange", n)
-		}
-		up, down := forwards(lock, table), backwards(lock, table)
-		for i := range n {
-			if v, ok := up.read(); !ok || v != int64(i) {
-				t.Fatalf("%d rows: row %d forwards is %d, %v", n, i, v, ok)
-			}
-			if v, ok := down.read(); !ok || v != int64(n-1-i) {
-				t.Fatalf("%d rows: row %d backwards is %d, %v", n, i, v, ok)
-			}
-		}
-		_, more := up.read()
-		if _, again := down.read(); more || again {
-			t.Errorf("%d rows: there are more", n)
 		}
 	}
 }

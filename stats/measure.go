@@ -23,8 +23,8 @@ type MeasureOptions struct {
 // profile is made of.
 type Measurement struct {
 	// Samples by key. Bounds of memory show in samples that are no longer exact (see
-	// fit.Sample.Error) and in keys beyond the first thousand, of whose bytes only the size
-	// class is kept.
+	// fit.Sample.Error) and, if there are more than a thousand keys, in bytes of which only the
+	// size class is kept.
 	Samples map[fit.Key]*fit.Sample
 
 	// Order holds the first durations of each key, in the order in which the calls begin;
@@ -40,27 +40,30 @@ func Measure(ctx context.Context, t *trace.Trace, opts Options, m MeasureOptions
 	if err != nil {
 		return nil, err
 	}
-	w := newWaiting(t, &s, 0)
+	w := newWaiting(t, &s, Options{Jobs: opts.Jobs})
 	w.keepSizes()
 	if err := w.run(ctx); err != nil {
 		return nil, fmt.Errorf("finding wait states: %w", err)
 	}
 	o := newOverheads(w, OverheadOptions{})
 	o.withWaits, o.keep = m.WithWaits, m.Keep
-	if err := o.sample(ctx); err != nil {
+	found, err := o.sample(ctx)
+	if err != nil {
 		return nil, err
 	}
 	w.releaseSizes()
-	return &Measurement{Samples: o.named(), Order: inOrder(o.order)}, t.Store.Err()
+	return &Measurement{Samples: found.named(), Order: found.inOrder()}, t.Store.Err()
 }
 
-// inOrder sorts calls by their begin, those that tie by location.
-func inOrder(calls map[fit.Key][]timedCall) map[fit.Key][]int64 {
-	out := make(map[fit.Key][]int64, len(calls))
-	for k, list := range calls {
+// inOrder returns the first durations of each key, sorted by the calls' begin; those that tie
+// by location.
+func (s *samples) inOrder() map[fit.Key][]int64 {
+	out := make(map[fit.Key][]int64, len(s.order))
+	for k, list := range s.order {
+		name := s.fitKey(k)
 		slices.SortStableFunc(list, func(a, b timedCall) int { return cmp.Compare(a.enter, b.enter) })
 		for _, c := range list {
-			out[k] = append(out[k], c.time)
+			out[name] = append(out[name], c.time)
 		}
 	}
 	return out

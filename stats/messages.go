@@ -32,8 +32,25 @@ func (c *byteClass) add(bytes uint64) {
 	c.bytes += bytes
 }
 
+func (c *byteClass) merge(o byteClass) { c.count, c.bytes = c.count+o.count, c.bytes+o.bytes }
+
 func newMessageSums(t *trace.Trace, s *scope) *messageSums {
 	return &messageSums{t: t, scope: s, row: make([]MatrixCell, len(t.World)), cells: make(map[[2]uint32]MatrixCell)}
+}
+
+func (m *messageSums) merge(o *messageSums) {
+	m.count, m.bytes, m.outside = m.count+o.count, m.bytes+o.bytes, m.outside+o.outside
+	m.unmatchedSends, m.unmatchedRecvs, m.cancelled = m.unmatchedSends+o.unmatchedSends, m.unmatchedRecvs+o.unmatchedRecvs, m.cancelled+o.cancelled
+	m.latency.merge(&o.latency)
+	for k := range m.sizes {
+		m.sizes[k].merge(o.sizes[k])
+		m.times[k].merge(o.times[k])
+	}
+	for key, c := range o.cells {
+		sum := m.cells[key]
+		sum.Count, sum.Bytes = sum.Count+c.Count, sum.Bytes+c.Bytes
+		m.cells[key] = sum
+	}
 }
 
 // add counts a message from location a to location b; post is the call that sends it,

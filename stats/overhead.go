@@ -3,7 +3,7 @@ package stats
 import (
 	"context"
 
-	"tracekit/spill"
+	"tracekit/engine"
 	"tracekit/stats/fit"
 	"tracekit/trace"
 )
@@ -36,18 +36,12 @@ type overheads struct {
 	ops       []string          // names of operations
 	op        []uint32          // by region: index into ops
 
-	samples map[commKey]*fit.Sample
-	sampled []memo[*fit.Sample] // by call path
-	limited []memo[limit]       // by call path
-	order   map[fit.Key][]timedCall
-	groups  []fit.Group
-	charged []int64         // by group: overhead in ns
-	own     fit.Profile     // of groups
-	index   map[fit.Key]int // group of an operation, processes, size class
-	limits  map[commKey]limit
+	groups []fit.Group
+	own    fit.Profile     // of groups
+	index  map[fit.Key]int // group of an operation, processes, size class
 
-	paths  []overheadSum // by call path
-	byRank *spill.Table[pathOnRank]
+	charges
+	byRank []pathOnRank
 }
 
 // An overheadSum adds up the calls of one call path.
@@ -72,11 +66,7 @@ type pathOnRank struct {
 }
 
 func newOverheads(w *waiting, opts OverheadOptions) *overheads {
-	o := &overheads{waiting: w, opts: opts, rate: rate{w.t.Defs.Clock.Resolution},
-		samples: make(map[commKey]*fit.Sample), order: make(map[fit.Key][]timedCall), limits: make(map[commKey]limit), index: make(map[fit.Key]int),
-		sampled: make([]memo[*fit.Sample], len(w.t.Tree.Nodes)), limited: make([]memo[limit], len(w.t.Tree.Nodes)),
-		paths:  make([]overheadSum, len(w.t.Tree.Nodes)),
-		byRank: spill.NewTable[pathOnRank](w.t.Store)}
+	o := &overheads{waiting: w, opts: opts, rate: rate{w.t.Defs.Clock.Resolution}, index: make(map[fit.Key]int)}
 	tick := int64((nsPerSecond-1)/o.rate.resolution) + 1
 	o.opts.Fit.Resolution = max(o.opts.Fit.Resolution, tick)
 	for _, f := range w.t.Defs.MPIFunctions() {
@@ -96,12 +86,18 @@ func newOverheads(w *waiting, opts OverheadOptions) *overheads {
 
 // run samples, fits and charges.
 func (o *overheads) run(ctx context.Context) error {
-	if err := o.sample(ctx); err != nil {
+	samples, err := o.sample(ctx)
+	if err != nil {
 		return err
 	}
-	o.groups = fit.Calibrate(o.named(), o.opts.Fit)
+	groups := fit.Groups(samples.named())
+	o.groups, err = engine.Map(ctx, o.jobs, len(groups), func(_ context.Context, i int) (fit.Group, error) {
+		return groups[i].Fit(o.opts.Fit), nil
+	})
+	if err != nil {
+		return err
+	}
 	o.own = fit.ProfileOf(o.groups, o.opts.Fit)
-	o.samples, o.charged = nil, make([]int64, len(o.groups))
 	for i, g := range o.groups {
 		for _, class := range g.Classes {
 			o.index[fit.Key{Operation: g.Operation, Processes: g.Processes, Bytes: class}] = i

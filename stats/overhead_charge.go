@@ -2,40 +2,105 @@ package stats
 
 import (
 	"context"
+	"maps"
 	"slices"
 
+	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/stats/fit"
 	"tracekit/trace"
 )
 
-// charge charges the overhead of all calls, location by location.
-func (o *overheads) charge(ctx context.Context) error {
-	for l := range o.t.Calls {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		w := &charger{overheads: o, l: trace.LocationID(l), sends: o.t.Sends[l], done: newInFlight(), sums: make(map[trace.PathID]int64)}
-		for e := range o.commCalls(w.l) {
-			w.remember(e)
-			if done := w.done.take(e.row); e.counts {
-				w.call(e, done)
-			}
-		}
-		w.end()
+// charges adds up the overhead of calls.
+type charges struct {
+	paths  []overheadSum // by call path
+	groups []int64       // by group: overhead in ns
+	pairs  []pairSum     // by number of the pair, less 1
+}
+
+func (c *charges) combine(o *charges) {
+	for p := range c.paths {
+		c.paths[p].merge(&o.paths[p])
 	}
-	o.pairs.release()
+	for g := range c.groups {
+		c.groups[g] += o.groups[g]
+	}
+	for p := range c.pairs {
+		c.pairs[p].merge(&o.pairs[p])
+	}
+}
+
+// charge charges the overhead of all calls.
+func (o *overheads) charge(ctx context.Context) error {
+	byRank := make([][]pathOnRank, len(o.t.Calls))
+	w, err := engine.Fold(ctx, o.jobs, len(o.t.Calls), o.newCharger, func(w *charger, l int) error {
+		byRank[l] = w.location(trace.LocationID(l))
+		return ctx.Err()
+	}, func(a, b *charger) *charger { a.charges.combine(&b.charges); return a })
+	if err != nil {
+		return err
+	}
+	o.charges, o.byRank = w.charges, slices.Concat(byRank...)
+	for p := range o.charges.pairs {
+		o.charges.pairs[p].pathPair = o.messages.paths[p]
+	}
+	o.messages.release()
 	return nil
 }
 
-// A charger charges the calls of one location.
+// A charger charges calls, location by location.
 type charger struct {
 	*overheads
+	charges charges
+	limits  map[commKey]limit
+	limited []memo[limit] // by call path
+
 	l     trace.LocationID
 	sends *spill.Table[trace.Send]
 	done  inFlight     // the matched ones
 	found []messageEnd // of the present call
 	sums  map[trace.PathID]int64
+}
+
+func (o *overheads) newCharger() *charger {
+	n := len(o.t.Tree.Nodes)
+	return &charger{overheads: o, limits: make(map[commKey]limit), limited: make([]memo[limit], n),
+		charges: charges{paths: make([]overheadSum, n), groups: make([]int64, len(o.groups)), pairs: make([]pairSum, len(o.messages.paths))}}
+}
+
+// location charges the calls of a location and returns their overhead by call path.
+func (w *charger) location(l trace.LocationID) (sums []pathOnRank) {
+	w.l, w.sends, w.done, w.sums = l, w.t.Sends[l], newInFlight(), make(map[trace.PathID]int64)
+	for e := range w.commCalls(l) {
+		w.remember(e)
+		if done := w.done.take(e.row); e.counts {
+			w.call(e, done)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(w.sums)) {
+		sums = append(sums, pathOnRank{path, w.t.Rank[l], w.sums[path]})
+	}
+	return sums
+}
+
+// limitAt returns the limit for a call of a path.
+func (w *charger) limitAt(path trace.PathID, k commKey) limit {
+	last := &w.limited[path]
+	if !last.known || last.key != k {
+		*last = memo[limit]{k, true, w.limit(k)}
+	}
+	return last.value
+}
+
+func (w *charger) limit(k commKey) limit {
+	x, ok := w.limits[k]
+	if !ok {
+		x = w.newLimit(w.fitKey(k))
+		if len(w.limits) < 64*keyLimit {
+			w.limits[k] = x
+		}
+	}
+	return x
 }
 
 // A messageEnd is one end of a matched message in a call: that posts or completes its send,
@@ -51,12 +116,12 @@ type messageEnd struct {
 func (w *charger) call(e *commCall, done []uint32) {
 	x := w.limitAt(e.Path, e.key)
 	part := split(e, x)
-	w.paths[e.Path].merge(&part)
+	w.charges.paths[e.Path].merge(&part)
 	if part.overhead > 0 {
 		w.sums[e.Path] += part.overhead
 	}
 	if x.group >= 0 {
-		w.charged[x.group] += part.overhead
+		w.charges.groups[x.group] += part.overhead
 	}
 	w.found = w.found[:0]
 	if part.overhead > 0 || e.wait > 0 {
@@ -78,7 +143,7 @@ func (w *charger) remember(e *commCall) {
 // sent adds the ends of the messages whose sends a call posts, and of those that it
 // completes.
 func (w *charger) sent(e *commCall, done []uint32) {
-	pairs := w.pairs.sends[w.l]
+	pairs := w.messages.sends[w.l]
 	for k := int(e.FirstSend); k < e.last.send; k++ {
 		if s := w.sends.Ptr(k); s.State == trace.Matched && s.Call == e.row {
 			w.found = append(w.found, messageEnd{pairs.At(k), false, uint32(k)})
@@ -92,7 +157,7 @@ func (w *charger) sent(e *commCall, done []uint32) {
 // received adds the ends of the messages whose receives a call completes.
 func (w *charger) received(e *commCall) {
 	for k := int(e.FirstRecv); k < e.last.recv; k++ {
-		if pair := w.pairs.recvs[w.l].At(k); pair > 0 {
+		if pair := w.messages.recvs[w.l].At(k); pair > 0 {
 			w.found = append(w.found, messageEnd{pair, true, uint32(k)})
 		}
 	}
@@ -123,7 +188,7 @@ func (w *charger) chargePairs(part *overheadSum, e *commCall) {
 		late, rest = 0, part.overhead
 	}
 	for k, m := range w.found {
-		s := &w.pairs.sums[m.pair-1]
+		s := &w.charges.pairs[m.pair-1]
 		overhead := rest / int64(len(w.found)-k)
 		rest -= overhead
 		if k == blamed {
@@ -153,11 +218,4 @@ func (m *messageEnd) causes(wait *CallWait) bool {
 		kind = LateSender
 	}
 	return wait.Kind == kind && wait.message == m.row
-}
-
-// end notes what the location was charged, by path.
-func (w *charger) end() {
-	for _, path := range sortedPaths(w.sums) {
-		w.byRank.Append(pathOnRank{path, w.t.Rank[w.l], w.sums[path]})
-	}
 }

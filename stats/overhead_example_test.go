@@ -3,18 +3,18 @@ package stats_test
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/fit"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // What a benchmark measured becomes the profile with which another trace is analysed.
 func ExampleMeasure() {
 	merged := func(text string) *trace.Trace {
-		src, err := trace.ParseText(strings.NewReader(text))
+		src, err := tracetest.Parse(text)
 		if err != nil {
 			panic(err)
 		}
@@ -35,7 +35,7 @@ location 1 rank1 rank=1
 	if err != nil {
 		panic(err)
 	}
-	profile := fit.NewProfile(measured.Samples, fit.Options{})
+	profile := fit.ProfileOf(fit.Calibrate(measured.Samples, fit.Options{}), fit.Options{})
 
 	run := merged(`
 location 0 rank0 rank=0

@@ -1,9 +1,12 @@
 package stats
 
 import (
+	"cmp"
 	"context"
 	"iter"
+	"slices"
 
+	"tracekit/engine"
 	"tracekit/stats/fit"
 	"tracekit/trace"
 )
@@ -16,8 +19,8 @@ type commKey struct {
 }
 
 // Bounds of memory: samples of at most 2^14 distinct durations (16 bytes each) for a
-// thousand keys; what comes later is kept by size class, of which there are about 60 for
-// each operation and number of processes.
+// thousand keys; if there are more, they are kept by size class, of which there are about
+// 60 for each operation and number of processes.
 const (
 	sampleLimit = 1 << 14
 	keyLimit    = 1 << 10
@@ -95,18 +98,15 @@ func (o *overheads) describe(e *commCall, l trace.LocationID, bytes uint64) {
 // counts reports whether a call is a communication event. MPI_Init and MPI_Finalize run
 // once and have no law.
 func (o *overheads) counts(c *trace.Call) bool {
-	if int(c.Region) >= len(o.classes) || int(c.Path) >= len(o.paths) || c.Class == trace.ClassInit || c.Class == trace.ClassFinalize {
+	if int(c.Region) >= len(o.classes) || int(c.Path) >= len(o.t.Tree.Nodes) || c.Class == trace.ClassInit || c.Class == trace.ClassFinalize {
 		return false
 	}
 	return o.classes[c.Region] != trace.ClassNone
 }
 
 // sample collects the durations of all keys.
-func (o *overheads) sample(ctx context.Context) error {
-	for l := range o.t.Calls {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+func (o *overheads) sample(ctx context.Context) (*samples, error) {
+	return engine.Fold(ctx, o.jobs, len(o.t.Calls), o.newSamples, func(s *samples, l int) error {
 		for e := range o.commCalls(trace.LocationID(l)) {
 			if !e.whole {
 				continue
@@ -115,14 +115,29 @@ func (o *overheads) sample(ctx context.Context) error {
 			if o.withWaits {
 				wait = 0
 			}
-			o.add(e.Path, e.key, timedCall{e.Enter, e.time - wait})
+			s.add(e.Path, e.key, timedCall{trace.LocationID(l), e.row, e.Enter, e.time - wait})
 		}
-	}
-	return nil
+		return ctx.Err()
+	}, (*samples).combine)
+}
+
+// samples holds the durations of some calls by key, and of each key the first ones in
+// order of locations and rows.
+type samples struct {
+	*overheads
+	byKey   map[commKey]*fit.Sample
+	order   map[commKey][]timedCall
+	classes bool                // there are too many keys: sizes are size classes
+	sampled []memo[*fit.Sample] // by call path
 }
 
 // A timedCall is a duration in ns of a call that begins at a tick.
-type timedCall struct{ enter, time int64 }
+type timedCall struct {
+	location trace.LocationID
+	row      uint32
+	enter    int64
+	time     int64
+}
 
 // A memo is what was last looked up for a call path, whose calls mostly share a key.
 type memo[T any] struct {
@@ -131,39 +146,90 @@ type memo[T any] struct {
 	value T
 }
 
+func (o *overheads) newSamples() *samples {
+	return &samples{overheads: o, byKey: make(map[commKey]*fit.Sample), order: make(map[commKey][]timedCall),
+		sampled: make([]memo[*fit.Sample], len(o.t.Tree.Nodes))}
+}
+
 // add counts a call in the sample of its key.
-func (o *overheads) add(path trace.PathID, k commKey, c timedCall) {
-	last := &o.sampled[path]
+func (s *samples) add(path trace.PathID, k commKey, c timedCall) {
+	last := &s.sampled[path]
 	if !last.known || last.key != k {
-		*last = memo[*fit.Sample]{k, true, o.sampleOf(k)}
+		*last = memo[*fit.Sample]{k, true, s.of(k)}
 	}
-	s := last.value
-	s.Add(c.time)
-	if s.Len() <= int64(o.keep) {
-		name := o.fitKey(k)
-		o.order[name] = append(o.order[name], c)
+	last.value.Add(c.time)
+	if s.keep > 0 {
+		s.keepFirst(s.keyOf(k), c)
 	}
 }
 
-// sampleOf returns the sample of a key or, where keys are too many, of its size class.
-func (o *overheads) sampleOf(k commKey) *fit.Sample {
-	s := o.samples[k]
-	if s == nil && len(o.samples) >= keyLimit {
+// keyOf returns the key, or its size class if there are too many keys.
+func (s *samples) keyOf(k commKey) commKey {
+	if s.classes {
 		k.bytes = uint64(fit.SizeClass(int64(k.bytes)))
-		s = o.samples[k]
 	}
-	if s == nil {
-		s = &fit.Sample{Limit: sampleLimit}
-		o.samples[k] = s
+	return k
+}
+
+// keepFirst keeps the first calls of a key. A goroutine meets locations in ascending order.
+func (s *samples) keepFirst(k commKey, c timedCall) {
+	if list := s.order[k]; len(list) < s.keep {
+		s.order[k] = append(list, c)
 	}
+}
+
+// of returns the sample of a key.
+func (s *samples) of(k commKey) *fit.Sample {
+	k = s.keyOf(k)
+	x := s.byKey[k]
+	if x == nil && len(s.byKey) == keyLimit && !s.classes {
+		s.coarsen()
+		return s.of(k)
+	}
+	if x == nil {
+		x = &fit.Sample{Limit: sampleLimit}
+		s.byKey[k] = x
+	}
+	return x
+}
+
+// coarsen joins the keys of a size class. That all of them are joined makes the result
+// depend on the calls alone, not on who has met them in which order.
+func (s *samples) coarsen() {
+	fine, order := s.byKey, s.order
+	s.byKey, s.order, s.classes = make(map[commKey]*fit.Sample), make(map[commKey][]timedCall), true
+	clear(s.sampled)
+	s.take(fine, order)
+}
+
+// take adds samples.
+func (s *samples) take(byKey map[commKey]*fit.Sample, order map[commKey][]timedCall) {
+	for k, x := range byKey {
+		s.of(k).Combine(x)
+	}
+	for k, calls := range order {
+		k = s.keyOf(k)
+		all := append(s.order[k], calls...)
+		slices.SortFunc(all, func(a, b timedCall) int {
+			return cmp.Or(cmp.Compare(a.location, b.location), cmp.Compare(a.row, b.row))
+		})
+		s.order[k] = all[:min(len(all), s.keep)]
+	}
+}
+
+func (s *samples) combine(o *samples) *samples {
+	if o.classes && !s.classes {
+		s.coarsen()
+	}
+	s.take(o.byKey, o.order)
 	return s
 }
 
 // named returns the samples under the names of their operations.
-func (o *overheads) named() map[fit.Key]*fit.Sample {
-	out := make(map[fit.Key]*fit.Sample, len(o.samples))
-	for k, s := range o.samples {
-		out[o.fitKey(k)] = s
+func (s *samples) named() map[fit.Key]*fit.Sample {
+	out := make(map[fit.Key]*fit.Sample, len(s.byKey))
+	for k, x := range s.byKey {
+		out[s.fitKey(k)] = x
 	}
 	return out
 }
@@ -177,26 +243,6 @@ type limit struct {
 	tMax     int64 // ns
 	transfer int64 // ns by which it exceeds that of the smallest size of its class
 	group    int   // index into groups; -1: no call of the key was sampled
-}
-
-// limitAt returns the limit for a call of a path.
-func (o *overheads) limitAt(path trace.PathID, k commKey) limit {
-	last := &o.limited[path]
-	if !last.known || last.key != k {
-		*last = memo[limit]{k, true, o.limit(k)}
-	}
-	return last.value
-}
-
-func (o *overheads) limit(k commKey) limit {
-	if x, ok := o.limits[k]; ok {
-		return x
-	}
-	x := o.newLimit(o.fitKey(k))
-	if len(o.limits) < 64*keyLimit {
-		o.limits[k] = x
-	}
-	return x
 }
 
 // newLimit asks the profile that was given, or else the trace's own. A key of which the

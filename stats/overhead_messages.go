@@ -1,8 +1,7 @@
 package stats
 
 import (
-	"cmp"
-	"slices"
+	"sync"
 
 	"tracekit/spill"
 	"tracekit/trace"
@@ -10,13 +9,14 @@ import (
 
 // messagePairs says which pair of call paths each message joins. It is made on the way of
 // the walk over all calls, when both ends of a message are at hand, so that the overhead of
-// a call can be charged to its messages without looking at their other ends.
+// a call can be charged to its messages without looking at their other ends. Numbers of
+// pairs depend on who meets them first, and do not show.
 //
 // A nil pointer takes nothing.
 type messagePairs struct {
-	sums   []pairSum // pair n is sums[n-1]
+	lock   sync.Mutex
+	paths  []pathPair // pair n is paths[n-1]
 	number map[pathPair]uint32
-	last   uint32                 // the pair of the message before; 0: there is none
 	sends  []*spill.Table[uint32] // by location and send: its pair; 0: it is not matched
 	recvs  []*spill.Table[uint32] // by location and receive: its pair; 0: no call completes it or it is not matched
 }
@@ -30,42 +30,48 @@ func newMessagePairs(t *trace.Trace) *messagePairs {
 	return m
 }
 
+// A pairCache remembers the pairs that one goroutine has met.
+type pairCache struct {
+	last   pathPair
+	number uint32 // of last; 0: none was met
+	known  map[pathPair]uint32
+}
+
 // join notes the pair of the message that is received in a row of location l.
-func (m *messagePairs) join(l trace.LocationID, row uint32, r *trace.Recv, p pathPair) {
+func (m *messagePairs) join(met *pairCache, l trace.LocationID, row uint32, r *trace.Recv, p pathPair) {
 	if m == nil {
 		return
 	}
-	if m.last == 0 || m.sums[m.last-1].pathPair != p {
-		m.last = m.pair(p)
+	if met.number == 0 || met.last != p {
+		met.last, met.number = p, m.pair(met, p)
 	}
-	*m.sends[r.SendLoc].Ptr(int(r.Send)) = m.last
+	*m.sends[r.SendLoc].Ptr(int(r.Send)) = met.number
 	if p.recv != trace.None {
-		*m.recvs[l].Ptr(int(row)) = m.last
+		*m.recvs[l].Ptr(int(row)) = met.number
 	}
 }
 
 // pair returns the number of a pair.
-func (m *messagePairs) pair(p pathPair) uint32 {
-	n, ok := m.number[p]
-	if !ok {
-		m.sums = append(m.sums, pairSum{pathPair: p})
-		n = uint32(len(m.sums))
+func (m *messagePairs) pair(met *pairCache, p pathPair) uint32 {
+	n, ok := met.known[p]
+	if ok {
+		return n
+	}
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if n, ok = m.number[p]; !ok {
+		m.paths = append(m.paths, p)
+		n = uint32(len(m.paths))
 		m.number[p] = n
 	}
+	if met.known == nil {
+		met.known = make(map[pathPair]uint32)
+	}
+	met.known[p] = n
 	return n
 }
 
-// charged returns the sums of the pairs of which a call of the selection has an end, in
-// order of paths.
-func (m *messagePairs) charged() []pairSum {
-	out := slices.DeleteFunc(slices.Clone(m.sums), func(s pairSum) bool { return !s.charged })
-	slices.SortFunc(out, func(a, b pairSum) int {
-		return cmp.Or(cmp.Compare(a.send, b.send), cmp.Compare(a.recv, b.recv))
-	})
-	return out
-}
-
-// release lets the tables go; the sums stay.
+// release lets the tables go.
 func (m *messagePairs) release() {
 	for l := range m.sends {
 		m.sends[l].Release()

@@ -25,6 +25,7 @@ func (s *pairSum) merge(o *pairSum) {
 	s.messages += o.messages
 	s.sendOverhead, s.recvOverhead = s.sendOverhead+o.sendOverhead, s.recvOverhead+o.recvOverhead
 	s.lateSender, s.lateReceiver = s.lateSender+o.lateSender, s.lateReceiver+o.lateReceiver
+	s.charged = s.charged || o.charged
 }
 
 // Verdicts about a pair of lines.
@@ -34,12 +35,22 @@ const (
 	verdictLateReceiver = "late receiver"
 )
 
+// chargedPairs returns the sums of the pairs of which a call of the selection has an end, in
+// order of paths.
+func (o *overheads) chargedPairs() []pairSum {
+	out := slices.DeleteFunc(slices.Clone(o.pairs), func(s pairSum) bool { return !s.charged })
+	slices.SortFunc(out, func(a, b pairSum) int {
+		return cmp.Or(cmp.Compare(a.send, b.send), cmp.Compare(a.recv, b.recv))
+	})
+	return out
+}
+
 // pairRows joins the pairs of paths by source line, the pair with the most overhead first.
 func (o *overheads) pairRows(p *profiler) []OverheadPair {
 	type lines struct{ send, recv site }
 	sums := make(map[lines]*pairSum)
 	var order []lines
-	for _, x := range o.pairs.charged() {
+	for _, x := range o.chargedPairs() {
 		at := lines{p.endOf(x.send), p.endOf(x.recv)}
 		if sums[at] == nil {
 			sums[at] = new(pairSum)

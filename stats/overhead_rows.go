@@ -2,12 +2,10 @@ package stats
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"tracekit/spill"
 	"tracekit/stats/fit"
-	"tracekit/trace"
 )
 
 // result makes the block of the document from the lines of lineSums.
@@ -74,13 +72,11 @@ func (o *overheads) lineRow(p *profiler, s *lineSum, split *splitter, length int
 // rankRows replaces call paths by lines.
 func (o *overheads) rankRows(p *profiler, line map[site]int) *spill.Table[RankOverhead] {
 	out := spill.NewTable[RankOverhead](o.t.Store)
-	for i := range o.byRank.Len() {
-		r := o.byRank.At(i)
+	for _, r := range o.byRank {
 		if k, ok := line[p.siteOfPath(r.path)]; ok {
 			out.Append(RankOverhead{Line: k, Rank: Rank(r.rank), OverheadNs: r.overhead})
 		}
 	}
-	o.byRank.Release()
 	return out
 }
 
@@ -88,7 +84,7 @@ func (o *overheads) rankRows(p *profiler, line map[site]int) *spill.Table[RankOv
 func (o *overheads) keyRows() []OverheadKey {
 	rows := []OverheadKey{}
 	for i := range o.groups {
-		rows = append(rows, o.keyRow(&o.groups[i], o.charged[i]))
+		rows = append(rows, o.keyRow(&o.groups[i], o.charges.groups[i]))
 	}
 	markAnomalous(rows)
 	slices.SortStableFunc(rows, func(a, b OverheadKey) int { return cmp.Compare(b.OverheadNs, a.OverheadNs) })
@@ -167,5 +163,3 @@ func markAnomalous(rows []OverheadKey) {
 		rows[tested[k]].Anomalous = anomalous
 	}
 }
-
-func sortedPaths(m map[trace.PathID]int64) []trace.PathID { return slices.Sorted(maps.Keys(m)) }

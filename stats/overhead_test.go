@@ -18,15 +18,13 @@ import (
 	"tracekit/stats"
 	"tracekit/stats/fit"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // overheadOf analyses a trace in text form.
 func overheadOf(t *testing.T, text string, o stats.OverheadOptions) (*trace.Trace, *stats.Analysis) {
 	t.Helper()
-	src, err := trace.ParseText(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := tracetest.MustParse(t, text)
 	return analyzed(t, src, merge.ClockNone, stats.Options{Overhead: &o})
 }
 
@@ -183,7 +181,7 @@ func linesAddUp(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
 		}
 	}
 	s := a.WaitStates
-	for _, w := range []stats.WaitState{s.LateSender, s.LateReceiver, s.WaitAtNxN, s.WaitAtBarrier, s.LateBroadcast, s.EarlyReduce, s.EarlyScan, s.WaitAtNxNUnclassified} {
+	for _, w := range []stats.WaitState{s[stats.LateSender], s[stats.LateReceiver], s[stats.WaitAtNxN], s[stats.WaitAtBarrier], s[stats.LateBroadcast], s[stats.EarlyReduce], s[stats.EarlyScan], s[stats.WaitAtNxNUnclassified]} {
 		states += w.TimeNs
 	}
 	if time != sites || overhead != a.Overhead.OverheadNs || abs(wait-states) > slack(tr, len(a.Lines)+8) {

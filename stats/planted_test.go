@@ -77,17 +77,17 @@ func found(a *stats.Analysis) facts {
 	m, w := a.Messages, a.WaitStates
 	f := facts{Messages: m.Count, Bytes: m.Bytes, UnmatchedSends: m.UnmatchedSends, UnmatchedReceives: m.UnmatchedReceives,
 		Cancelled: m.Cancelled, Useful: a.Efficiency.UsefulNs, CriticalPath: a.CriticalPath.LengthNs,
-		Same: *w.LateSenderWrongOrder.SameSourceNs, Different: *w.LateSenderWrongOrder.DifferentSourceNs}
+		Same: *w[stats.LateSenderWrongOrder].SameSourceNs, Different: *w[stats.LateSenderWrongOrder].DifferentSourceNs}
 	for _, c := range a.Collectives {
 		f.Collectives += c.Count
 		f.Members += c.Members
 	}
 	wait := func(s stats.WaitState) samples.Wait { return samples.Wait{Count: s.Count, Time: s.TimeNs} }
 	f.Waits = map[string]samples.Wait{
-		"late sender": wait(w.LateSender), "late receiver": wait(w.LateReceiver), "N×N": wait(w.WaitAtNxN), "N×N completion": wait(w.NxNCompletion),
-		"barrier": wait(w.WaitAtBarrier), "barrier completion": wait(w.BarrierCompletion), "broadcast": wait(w.LateBroadcast),
-		"reduce": wait(w.EarlyReduce), "scan": wait(w.EarlyScan), "unclassified": wait(w.WaitAtNxNUnclassified),
-		"wrong order": wait(w.LateSenderWrongOrder),
+		"late sender": wait(w[stats.LateSender]), "late receiver": wait(w[stats.LateReceiver]), "N×N": wait(w[stats.WaitAtNxN]), "N×N completion": wait(w[stats.NxNCompletion]),
+		"barrier": wait(w[stats.WaitAtBarrier]), "barrier completion": wait(w[stats.BarrierCompletion]), "broadcast": wait(w[stats.LateBroadcast]),
+		"reduce": wait(w[stats.EarlyReduce]), "scan": wait(w[stats.EarlyScan]), "unclassified": wait(w[stats.WaitAtNxNUnclassified]),
+		"wrong order": wait(w[stats.LateSenderWrongOrder]),
 	}
 	return f
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"tracekit/engine"
 	"tracekit/spill"
@@ -19,7 +18,6 @@ type profiler struct {
 	mpi      []bool // by region
 	disorder bool   // some location's recorded times run backwards
 
-	lock   sync.Mutex                // of all tables
 	path   []*spill.Table[pathPiece] // by location: its pieces of the critical path, the last first
 	clocks []*spill.Table[int64]     // by location and call: useful time when it is entered
 	useful []int64                   // by location, after run
@@ -113,8 +111,7 @@ func (p *profiler) newWalk(l trace.LocationID) *walk {
 	if int(l) < len(p.t.Clock.Maps) {
 		w.clock = &p.t.Clock.Maps[l]
 	}
-	w.on = backwards(&p.lock, p.path[l])
-	w.clocks = exchange[int64]{lock: &p.lock, table: p.clocks[l]}
+	w.pieces, w.ahead, w.clocks = p.path[l], p.path[l].Len(), p.clocks[l]
 	w.begin(p.scope.clamp(p.t.Span[l].First))
 	return w
 }

@@ -83,7 +83,7 @@ func TestScalasca(t *testing.T) {
 			}
 			w := a.WaitStates
 			names := [7]string{"late sender", "wrong order", "late receiver", "wait at N×N", "wait at barrier", "early reduce", "late broadcast"}
-			for i, got := range [7]stats.WaitState{w.LateSender, w.LateSenderWrongOrder, w.LateReceiver, w.WaitAtNxN, w.WaitAtBarrier, w.EarlyReduce, w.LateBroadcast} {
+			for i, got := range [7]stats.WaitState{w[stats.LateSender], w[stats.LateSenderWrongOrder], w[stats.LateReceiver], w[stats.WaitAtNxN], w[stats.WaitAtBarrier], w[stats.EarlyReduce], w[stats.LateBroadcast]} {
 				if off := abs(got.TimeNs - c.want[i].ns); off > max(2000, c.want[i].ns/10000) || got.Count != c.want[i].count {
 					t.Errorf("%s: %d ns (%d calls), Scalasca has %d (%d)", names[i], got.TimeNs, got.Count, c.want[i].ns, c.want[i].count)
 				}
@@ -95,7 +95,7 @@ func TestScalasca(t *testing.T) {
 				byRecord int64
 				want     total
 				spread   int64
-			}{{"N×N completion", w.NxNCompletion, nxn, c.nxn, c.nxnSpread}, {"barrier completion", w.BarrierCompletion, barrier, c.barrier, c.barSpread}} {
+			}{{"N×N completion", w[stats.NxNCompletion], nxn, c.nxn, c.nxnSpread}, {"barrier completion", w[stats.BarrierCompletion], barrier, c.barrier, c.barSpread}} {
 				if x.got.Count != x.want.count || x.got.TimeNs != x.want.ns+x.spread || x.byRecord != x.want.ns {
 					t.Errorf("%s: %d ns (%d calls), by record %d; Scalasca has %d (%d)", x.name, x.got.TimeNs, x.got.Count, x.byRecord, x.want.ns, x.want.count)
 				}

@@ -254,30 +254,3 @@ func callSiteRows(p *profiler, part *profilePart, bytes []uint64) []CallSiteRow 
 func names(d *trace.Defs, s trace.SourceLine) (region, file Name, line Line) {
 	return Name(d.RegionLabel(s.Region)), Name(d.String(s.File)), Line(s.Line)
 }
-
-// waitRows makes the block of wait states.
-func waitRows(w *waiting, share int64) *WaitStates {
-	row := func(s *waitSum) WaitState { return waitRow(w.t, s, share) }
-	out := &WaitStates{
-		LateSender: row(&w.sums[LateSender]), LateSenderWrongOrder: row(&w.wrong.waitSum), LateReceiver: row(&w.sums[LateReceiver]),
-		WaitAtNxN: row(&w.sums[WaitAtNxN]), NxNCompletion: row(&w.done[nxnCompletion]),
-		WaitAtBarrier: row(&w.sums[WaitAtBarrier]), BarrierCompletion: row(&w.done[barrierCompletion]),
-		LateBroadcast: row(&w.sums[LateBroadcast]), EarlyReduce: row(&w.sums[EarlyReduce]), EarlyScan: row(&w.sums[EarlyScan]),
-		WaitAtNxNUnclassified: row(&w.sums[WaitUnclassified]),
-	}
-	split := splitter{rate: rate{w.t.Defs.Clock.Resolution}}
-	same, different := split.ns(w.wrong.same), split.ns(w.wrong.different)
-	out.LateSenderWrongOrder.SameSourceNs, out.LateSenderWrongOrder.DifferentSourceNs = &same, &different
-	return out
-}
-
-func waitRow(t *trace.Trace, s *waitSum, share int64) WaitState {
-	d, x := t.Defs, newAxis(t)
-	out := WaitState{Count: s.count, TimeNs: x.ns(s.time), Share: ratio(s.time, share), Top: []WaitingRow{}}
-	for _, i := range s.top.sorted() {
-		region, file, line := names(d, t.Tree.SourceLine(d, i.path))
-		out.Top = append(out.Top, WaitingRow{Operation: d.RegionLabel(i.region), Region: region, File: file, Line: line,
-			Rank: Rank(t.Rank[i.location]), StartNs: x.instant(i.start), TimeNs: x.ns(i.time)})
-	}
-	return out
-}

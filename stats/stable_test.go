@@ -10,6 +10,7 @@ import (
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // document analyses a trace and returns the JSON document.
@@ -171,10 +172,7 @@ func TestRefusesNonsense(t *testing.T) {
 func TestNothing(t *testing.T) {
 	for _, text := range []string{"", "location 0 lonely kind=2\n", "location 0 rank0 rank=0\nlocation 1 rank1 rank=1\n",
 		"location 0 metrics kind=3\n 5 Enter x ; 9 Leave x\n"} {
-		src, err := trace.ParseText(bytes.NewReader([]byte(text)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := tracetest.MustParse(t, text)
 		tr, a := analyzed(t, src, merge.ClockAuto, stats.Options{})
 		conserved(t, tr, a)
 		if doc, err := json.Marshal(a); err != nil {

@@ -14,7 +14,6 @@ type syncTables struct {
 	rows   []*spill.Table[syncRow] // by location, in order of calls
 	needs  []*spill.Table[callKey] // by location: the sends whose messages the calls complete
 	clocks []*spill.Table[int64]   // by location and call: first the sequence number of its Enter
-	found  []callKey               // needs of the call that is at hand, so far
 }
 
 // A syncRow is a call that completes a receive or takes part in a collective.
@@ -41,26 +40,16 @@ func newSyncTables(t *trace.Trace) *syncTables {
 func (s *syncTables) begin(l trace.LocationID, c *trace.Call) {
 	if s != nil {
 		s.clocks[l].Append(int64(c.Seq))
-		s.found = s.found[:0]
 	}
 }
 
-// need notes that the call completes a message which another call sends.
-func (s *syncTables) need(l trace.LocationID, call uint32) {
-	if s != nil && call != trace.None {
-		s.found = append(s.found, callKey{l, call})
-	}
-}
-
-// end adds the call if it waits for anything.
-func (s *syncTables) end(l trace.LocationID, i uint32, c *trace.Call) {
-	if s == nil || len(s.found) == 0 && c.Coll == trace.None && c.Class != trace.ClassInit && c.Class != trace.ClassFinalize {
+// end adds the call if it waits for anything: sends, or the members of a collective.
+func (s *syncTables) end(l trace.LocationID, i uint32, c *trace.Call, sends []callKey) {
+	if s == nil || len(sends) == 0 && c.Coll == trace.None && c.Class != trace.ClassInit && c.Class != trace.ClassFinalize {
 		return
 	}
 	s.rows[l].Append(syncRow{call: i, needs: uint32(s.needs[l].Len()), coll: c.Coll, class: c.Class})
-	for _, n := range s.found {
-		s.needs[l].Append(n)
-	}
+	s.needs[l].AppendRows(sends)
 }
 
 // release gives the memory back.

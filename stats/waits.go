@@ -2,30 +2,10 @@ package stats
 
 import (
 	"context"
-	"sync"
 
+	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/trace"
-)
-
-// A WaitKind says what a call waits for.
-type WaitKind uint8
-
-// The kinds of wait, after DEFINITIONS 2.1 and 2.2. WaitAtStartup is the wait in MPI_Init
-// or MPI_Finalize for the last rank to enter it: it counts for the critical path and is no
-// wait state of its own.
-const (
-	NoWait WaitKind = iota
-	LateSender
-	LateReceiver
-	WaitAtNxN
-	WaitAtBarrier
-	LateBroadcast
-	EarlyReduce
-	EarlyScan
-	WaitUnclassified
-	WaitAtStartup
-	waitKinds // their number
 )
 
 // A CallWait says how long a call waits and for whom. It waits from its Enter until
@@ -42,21 +22,30 @@ type CallWait struct {
 	message uint32
 }
 
-// waiting finds the waits of a trace and sums them.
+// waiting finds the waits of a trace and sums them, each location those of its own calls:
+// what it needs of others stands in tables that nobody changes any more.
 type waiting struct {
-	t      *trace.Trace
-	scope  *scope
-	calls  CallWaits
-	sync   *syncTables            // nil: not asked for
-	sums   [waitKinds]waitSum     // of the selection
-	wrong  wrongOrderSum          // the part of LateSender that is wrong order
-	done   [2]waitSum             // completion of N×N and of barriers
-	byPath []int64                // ticks of wait by call path, startup included
-	bytes  []uint64               // by call path
-	sizes  []*spill.Table[uint64] // by location and call: the bytes of the call; nil: not asked for
-	pairs  *messagePairs          // nil: not asked for
-	colls  collSums
-	msgs   *messageSums
+	t        *trace.Trace
+	scope    *scope
+	jobs     int
+	top      int
+	calls    CallWaits
+	sync     *syncTables            // nil: not asked for
+	sizes    []*spill.Table[uint64] // by location and call: the bytes of the call; nil: not asked for
+	messages *messagePairs          // nil: not asked for
+	parts    *spill.Table[memberPart]
+	waitSums
+}
+
+// waitSums adds up the waits, messages and collectives of some calls of the selection.
+type waitSums struct {
+	sums            [waitKinds]waitSum
+	same, different int64    // ticks of wrong order, by whether both messages come from one location
+	byPath          []int64  // ticks of wait by call path, startup included
+	bytes           []uint64 // by call path
+	colls           collSums
+	msgs            *messageSums
+	met             pairCache
 }
 
 // A waitSum adds up one kind of wait.
@@ -66,25 +55,40 @@ type waitSum struct {
 	top   longest
 }
 
-const (
-	nxnCompletion = iota
-	barrierCompletion
-)
-
-func newWaiting(t *trace.Trace, s *scope, top int) *waiting {
-	w := &waiting{t: t, scope: s, byPath: make([]int64, len(t.Tree.Nodes)), bytes: make([]uint64, len(t.Tree.Nodes)),
-		colls: make(collSums), msgs: newMessageSums(t, s)}
-	for i := range w.sums {
-		w.sums[i].top.size = top
-	}
-	for i := range w.done {
-		w.done[i].top.size = top
-	}
-	w.wrong.top.size = top
+func newWaiting(t *trace.Trace, s *scope, opts Options) *waiting {
+	w := &waiting{t: t, scope: s, jobs: opts.Jobs, top: opts.Top}
+	w.waitSums = *w.newSums()
 	for _, calls := range t.Calls {
 		w.calls = append(w.calls, newWaitTable(t.Store, calls.Len()))
 	}
 	return w
+}
+
+func (w *waiting) newSums() *waitSums {
+	s := &waitSums{byPath: make([]int64, len(w.t.Tree.Nodes)), bytes: make([]uint64, len(w.t.Tree.Nodes)),
+		colls: make(collSums), msgs: newMessageSums(w.t, w.scope)}
+	for k := range s.sums {
+		s.sums[k].top.size = w.top
+	}
+	return s
+}
+
+func (s *waitSums) combine(o *waitSums) *waitSums {
+	for k := range s.sums {
+		s.sums[k].count += o.sums[k].count
+		s.sums[k].time += o.sums[k].time
+		for _, i := range o.sums[k].top.kept {
+			s.sums[k].top.add(i)
+		}
+	}
+	s.same, s.different = s.same+o.same, s.different+o.different
+	for p := range s.byPath {
+		s.byPath[p] += o.byPath[p]
+		s.bytes[p] += o.bytes[p]
+	}
+	s.colls.merge(o.colls)
+	s.msgs.merge(o.msgs)
+	return s
 }
 
 // keepSizes asks for the bytes of each call.
@@ -98,49 +102,60 @@ func (w *waiting) keepSizes() {
 func (w *waiting) run(ctx context.Context) error {
 	w.startup(trace.ClassInit)
 	w.startup(trace.ClassFinalize)
-	if err := w.collectives(ctx); err != nil {
-		return err
-	}
-	if err := w.pointToPoint(ctx); err != nil {
-		return err
-	}
-	for l := range w.t.Calls {
-		w.chargeCalls(trace.LocationID(l))
-	}
-	return ctx.Err()
-}
-
-// chargeCalls adds up the waits of a location's calls.
-func (w *waiting) chargeCalls(l trace.LocationID) {
-	rows := forwards(new(sync.Mutex), w.calls[l].rows)
-	for row, ok := rows.read(); ok; row, ok = rows.read() {
-		call := trace.Call{Seq: row.seq, Path: row.path, Region: row.region}
-		w.charge(&w.sums[row.Kind], l, &call, row.enter, row.Time)
-		if w.scope.has(l) && int(row.path) < len(w.byPath) {
-			w.byPath[row.path] += w.scope.clip(row.enter, row.enter+row.Time)
+	for _, step := range []func(context.Context) (*waitSums, error){w.collectives, w.pointToPoint, w.chargeCalls} {
+		sums, err := step(ctx)
+		if err != nil {
+			return err
 		}
+		w.waitSums.combine(sums)
 	}
+	return nil
 }
 
-// charge adds what is selected of the wait of a call to a sum.
-func (w *waiting) charge(sum *waitSum, l trace.LocationID, call *trace.Call, from, time int64) {
-	clipped := w.scope.clip(from, from+time)
-	if clipped <= 0 || !w.scope.has(l) {
-		return
+// fold sums what visit adds for each location.
+func (w *waiting) fold(ctx context.Context, visit func(s *waitSums, l trace.LocationID)) (*waitSums, error) {
+	return engine.Fold(ctx, w.jobs, len(w.t.Calls), w.newSums, func(s *waitSums, l int) error {
+		visit(s, trace.LocationID(l))
+		return nil
+	}, (*waitSums).combine)
+}
+
+// chargeCalls adds up the waits of all calls.
+func (w *waiting) chargeCalls(ctx context.Context) (*waitSums, error) {
+	return w.fold(ctx, func(s *waitSums, l trace.LocationID) {
+		for _, rows := range w.calls[l].rows.Rows {
+			for i := range rows {
+				row := &rows[i]
+				s.charge(w.scope, row.Kind, l, &trace.Call{Seq: row.seq, Path: row.path, Region: row.region}, row.enter, row.Time)
+				if w.scope.has(l) && int(row.path) < len(s.byPath) {
+					s.byPath[row.path] += w.scope.clip(row.enter, row.enter+row.Time)
+				}
+			}
+		}
+	})
+}
+
+// charge adds what is selected of the wait of a call, and returns it.
+func (s *waitSums) charge(scope *scope, kind WaitKind, l trace.LocationID, call *trace.Call, from, time int64) int64 {
+	clipped := scope.clip(from, from+time)
+	if clipped <= 0 || !scope.has(l) {
+		return 0
 	}
+	sum := &s.sums[kind]
 	sum.count++
 	sum.time += clipped
-	sum.top.add(instance{time: clipped, start: w.scope.clamp(from), location: l, seq: call.Seq, path: call.Path, region: call.Region})
+	sum.top.add(instance{time: clipped, start: scope.clamp(from), location: l, seq: call.Seq, path: call.Path, region: call.Region})
+	return clipped
 }
 
 // addBytes adds bytes to a call and to its call path: what it sends; of receives, and of
 // the root of N×1, what it receives; of MPI_Wait… what it completes, in both directions.
-func (w *waiting) addBytes(l trace.LocationID, row uint32, call *trace.Call, bytes uint64) {
+func (w *waiting) addBytes(s *waitSums, l trace.LocationID, row uint32, call *trace.Call, bytes uint64) {
 	if w.sizes != nil {
 		*w.sizes[l].Ptr(int(row)) += bytes
 	}
-	if w.scope.overlaps(l, call.Enter, call.Leave) && int(call.Path) < len(w.bytes) {
-		w.bytes[call.Path] += bytes
+	if w.scope.overlaps(l, call.Enter, call.Leave) && int(call.Path) < len(s.bytes) {
+		s.bytes[call.Path] += bytes
 	}
 }
 
@@ -169,8 +184,8 @@ func (w *waiting) startup(class trace.CallClass) {
 		if wait <= 0 {
 			continue
 		}
-		c := w.t.Calls[m.location].At(int(m.call))
-		w.calls[m.location].note(m.call, &c, CallWait{Time: wait, Location: in[last].location, Call: in[last].call, Kind: WaitAtStartup, message: trace.None})
+		w.calls[m.location].note(m.call, w.t.Calls[m.location].Ptr(int(m.call)),
+			CallWait{Time: wait, Location: in[last].location, Call: in[last].call, Kind: WaitAtStartup, message: trace.None})
 	}
 }
 
@@ -183,7 +198,7 @@ func findStartup(calls *spill.Table[trace.Call], class trace.CallClass) int {
 		if class == trace.ClassFinalize {
 			i = n - 1 - k
 		}
-		if calls.At(i).Class == class {
+		if calls.Ptr(i).Class == class {
 			return i
 		}
 	}

@@ -3,12 +3,15 @@ package stats
 import (
 	"context"
 
+	"tracekit/engine"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
 // A member is one rank's part in an instance of a collective.
 type member struct {
 	location     trace.LocationID
+	row          uint32 // in Members
 	call, done   uint32
 	rank         uint32 // in the communicator
 	enter, leave int64  // of the call that starts it
@@ -40,47 +43,100 @@ type collWait struct {
 	completion int64
 }
 
-// collectives finds the waits of all instances and sums the instances by operation.
-func (w *waiting) collectives(ctx context.Context) error {
-	var in []member
-	var out []collWait
-	for i := range w.t.Collectives.Len() {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		c := w.t.Collectives.At(i)
-		in = w.membersOf(&c, in[:0])
-		out = append(out[:0], make([]collWait, len(in))...)
-		w.colls.add(w, &c, in)
-		blocking := splitBlocking(in)
-		if !c.Mismatch && c.Size > 1 {
-			w.waitRules(&c, in[:blocking], out)
-			w.chargeBlocking(&c, in[:blocking], out)
-		}
-		w.nonblocking(c.Op.Pattern(), in, blocking)
-	}
-	return nil
+// A memberPart is what an instance says about the part of one member: rows are those of
+// trace.Trace.Members.
+type memberPart struct {
+	wait   CallWait
+	bytes  uint64 // of its call
+	size   uint64 // the same or, of who only receives a broadcast, what it receives
+	call   uint32 // that waits: the one that begins the part or that completes it
+	begins uint32 // the call that begins it; None: not recorded
 }
 
-// membersOf reads the members of an instance and counts their bytes.
-func (w *waiting) membersOf(c *trace.Collective, in []member) []member {
-	first := w.firstGroup(c.Comm)
+// collectives finds the waits of all instances, and sums the instances by operation. Then
+// each location takes what they say about its own calls.
+func (w *waiting) collectives(ctx context.Context) (*waitSums, error) {
+	w.parts = spill.NewZeros[memberPart](w.t.Store, w.t.Members.Len())
+	n := w.t.Collectives.Len()
+	sums, err := engine.Fold(ctx, w.jobs, (n+instanceChunk-1)/instanceChunk, func() *instances { return &instances{waiting: w, sums: w.newSums()} },
+		func(x *instances, k int) error {
+			for i := k * instanceChunk; i < min((k+1)*instanceChunk, n); i++ {
+				x.instance(w.t.Collectives.At(i))
+			}
+			return nil
+		}, func(a, b *instances) *instances { a.sums.combine(b.sums); return a })
+	if err != nil {
+		return nil, err
+	}
+	own, err := w.fold(ctx, w.takeParts)
+	if err != nil {
+		return nil, err
+	}
+	w.parts.Release()
+	return sums.sums.combine(own), nil
+}
+
+// instanceChunk is the number of instances that are an item of work.
+const instanceChunk = 512
+
+// takeParts notes the waits and bytes of a location's calls in collectives.
+func (w *waiting) takeParts(s *waitSums, l trace.LocationID) {
+	calls := w.t.Calls[l]
+	for _, rows := range w.t.Parts[l].Rows {
+		for i := range rows {
+			p := w.parts.Ptr(int(rows[i].Member))
+			if p.begins == trace.None {
+				continue
+			}
+			w.addBytes(s, l, p.begins, calls.Ptr(int(p.begins)), p.bytes)
+			if w.sizes != nil && p.bytes == 0 {
+				*w.sizes[l].Ptr(int(p.begins)) += p.size
+			}
+			if p.wait.Time > 0 {
+				w.calls[l].note(p.call, calls.Ptr(int(p.call)), p.wait)
+			}
+		}
+	}
+}
+
+// instances finds the waits of instances one after the other.
+type instances struct {
+	*waiting
+	sums *waitSums
+	in   []member   // of the instance
+	out  []collWait // what the rules say of them
+}
+
+func (x *instances) instance(c trace.Collective) {
+	x.in = x.membersOf(&c, x.in[:0])
+	x.out = append(x.out[:0], make([]collWait, len(x.in))...)
+	x.sums.colls.add(x.waiting, &c, x.in)
+	blocking := splitBlocking(x.in)
+	if !c.Mismatch && c.Size > 1 {
+		x.waitRules(&c, x.in[:blocking], x.out)
+		x.chargeBlocking(&c, x.in[:blocking], x.out)
+	}
+	x.nonblocking(c.Op.Pattern(), x.in, blocking)
+}
+
+// membersOf reads the members of an instance and notes their bytes.
+func (x *instances) membersOf(c *trace.Collective, in []member) []member {
+	first := x.firstGroup(c.Comm)
 	for k := c.First; k < c.First+c.Count; k++ {
-		m := w.t.Members.At(int(k))
-		if m.Call == trace.None {
+		m := x.t.Members.Ptr(int(k))
+		part := x.parts.Ptr(int(k))
+		if part.begins = m.Call; m.Call == trace.None {
 			continue
 		}
-		call := w.t.Calls[m.Location].At(int(m.Call))
-		bytes := m.Sent
+		call := x.t.Calls[m.Location].Ptr(int(m.Call))
+		part.bytes = m.Sent
 		if c.Op.Pattern() == trace.PatternAllToOne && m.Rank == c.Root {
-			bytes = m.Received
+			part.bytes = m.Received
 		}
-		w.addBytes(m.Location, m.Call, &call, bytes)
-		if w.sizes != nil && bytes == 0 {
-			// Who only receives a broadcast needs time for that.
-			*w.sizes[m.Location].Ptr(int(m.Call)) += m.Received
+		if part.size = part.bytes; part.bytes == 0 {
+			part.size = m.Received
 		}
-		in = append(in, member{location: m.Location, call: m.Call, done: m.Done, rank: m.Rank,
+		in = append(in, member{location: m.Location, row: k, call: m.Call, done: m.Done, rank: m.Rank,
 			enter: call.Enter, leave: call.Leave, sent: m.Sent, recvd: m.Received, second: m.Rank >= first})
 	}
 	return in
@@ -231,56 +287,56 @@ func earlyScan(in []member, out []collWait) {
 	}
 }
 
-// kindOf returns the wait state of an operation.
-func kindOf(p trace.Pattern) WaitKind {
-	return [...]WaitKind{trace.PatternBarrier: WaitAtBarrier, trace.PatternAllToAll: WaitAtNxN, trace.PatternSparse: WaitUnclassified,
-		trace.PatternOneToAll: LateBroadcast, trace.PatternAllToOne: EarlyReduce, trace.PatternScan: EarlyScan}[p]
-}
-
 // chargeBlocking notes the waits of an instance and charges its completion.
-func (w *waiting) chargeBlocking(c *trace.Collective, in []member, out []collWait) {
+func (x *instances) chargeBlocking(c *trace.Collective, in []member, out []collWait) {
 	p := c.Op.Pattern()
 	for i, m := range in {
-		o := out[i]
-		if o.wait <= 0 && o.completion <= 0 {
+		o := &out[i]
+		if o.wait > 0 {
+			cause := &in[o.cause]
+			x.wait(&m, m.call, CallWait{Time: o.wait, Location: cause.location, Call: cause.call, Kind: waitAt(p), message: trace.None})
+		}
+		if o.completion <= 0 {
 			continue
 		}
-		call := w.t.Calls[m.location].At(int(m.call))
-		if o.wait > 0 {
-			cause := in[o.cause]
-			w.calls[m.location].note(m.call, &call, CallWait{Time: o.wait, Location: cause.location, Call: cause.call, Kind: kindOf(p), message: trace.None})
-		}
+		call := x.t.Calls[m.location].Ptr(int(m.call))
 		switch p {
 		case trace.PatternAllToAll:
-			w.charge(&w.done[nxnCompletion], m.location, &call, call.Leave-o.completion, o.completion)
+			x.sums.charge(x.scope, NxNCompletion, m.location, call, call.Leave-o.completion, o.completion)
 		case trace.PatternBarrier:
-			w.charge(&w.done[barrierCompletion], m.location, &call, call.Leave-o.completion, o.completion)
+			x.sums.charge(x.scope, BarrierCompletion, m.location, call, call.Leave-o.completion, o.completion)
 		}
 	}
+}
+
+// wait says that a call of a member waits.
+func (x *instances) wait(m *member, call uint32, wait CallWait) {
+	part := x.parts.Ptr(int(m.row))
+	part.call, part.wait = call, wait
 }
 
 // nonblocking notes the waits, in the calls that complete it, for the last rank to post a
 // non-blocking collective (our extension, 2.2 item 6): everyone is taken to need everyone,
 // so they count as waits at N×N or at a barrier.
-func (w *waiting) nonblocking(p trace.Pattern, in []member, blocking int) {
+func (x *instances) nonblocking(p trace.Pattern, in []member, blocking int) {
 	if blocking == len(in) || len(in) == 1 {
 		return
 	}
 	kind := WaitAtNxN
 	if p == trace.PatternBarrier || p == trace.PatternSparse {
-		kind = kindOf(p)
+		kind = waitAt(p)
 	}
 	last := latest(in, func(member) bool { return true })
 	for _, m := range in[blocking:] {
 		if m.done == trace.None {
 			continue
 		}
-		done := w.t.Calls[m.location].At(int(m.done))
+		done := x.t.Calls[m.location].Ptr(int(m.done))
 		if done.Class != trace.ClassWait {
 			continue
 		}
 		if wait := min(in[last].enter, done.Leave) - done.Enter; wait > 0 {
-			w.calls[m.location].note(m.done, &done, CallWait{Time: wait, Location: in[last].location, Call: in[last].call, Kind: kind, message: trace.None})
+			x.wait(&m, m.done, CallWait{Time: wait, Location: in[last].location, Call: in[last].call, Kind: kind, message: trace.None})
 		}
 	}
 }

@@ -1,7 +1,5 @@
 package stats
 
-import "tracekit/trace"
-
 // orderReach is the number of late senders that are remembered at a receiver, as in
 // Scalasca.
 const orderReach = 100
@@ -14,17 +12,9 @@ type lateInstance struct {
 	call   uint32 // row of the call
 }
 
-// wrongOrderSum adds up the late senders that are due to messages received in another
-// order than they were sent in.
-type wrongOrderSum struct {
-	waitSum
-	same, different int64 // ticks, by whether both messages come from one location
-}
-
 // An orderWindow holds the last late senders of one receiver. An instance leaves it when
 // it is pushed out or when it is found to be in wrong order, so that it counts once.
 type orderWindow struct {
-	sum    *wrongOrderSum
 	held   []lateInstance
 	newest int64 // the largest sent of held
 }
@@ -40,9 +30,9 @@ func (o *orderWindow) push(i lateInstance) {
 	o.held = append(o.held, i)
 }
 
-// arrive takes note of a message, received by l from rank source, that was sent at sent:
-// all held instances whose message was sent later waited in the wrong order.
-func (o *orderWindow) arrive(w *waiting, l trace.LocationID, source uint32, sent int64) {
+// arrive takes note of a message from rank source that was sent at sent: all held instances
+// whose message was sent later waited in the wrong order.
+func (o *orderWindow) arrive(p *p2pWalk, source uint32, sent int64) {
 	if len(o.held) == 0 || o.newest <= sent {
 		return
 	}
@@ -52,12 +42,12 @@ func (o *orderWindow) arrive(w *waiting, l trace.LocationID, source uint32, sent
 			kept = append(kept, i)
 			continue
 		}
-		before, call := o.sum.time, w.t.Calls[l].At(int(i.call))
-		w.charge(&o.sum.waitSum, l, &call, call.Enter, i.wait)
+		call := p.rows.Ptr(int(i.call))
+		charged := p.sums.charge(p.scope, LateSenderWrongOrder, p.l, call, call.Enter, i.wait)
 		if source == i.source {
-			o.sum.same += o.sum.time - before
+			p.sums.same += charged
 		} else {
-			o.sum.different += o.sum.time - before
+			p.sums.different += charged
 		}
 	}
 	o.held, o.newest = kept, 0

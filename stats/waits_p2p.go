@@ -10,35 +10,41 @@ import (
 // complete, and finds late senders, late receivers and messages in the wrong order. On its
 // way it sums the messages. All locations advance together through windows of time, so
 // that the rows of partners are still at hand.
-func (w *waiting) pointToPoint(ctx context.Context) error {
+func (w *waiting) pointToPoint(ctx context.Context) (*waitSums, error) {
 	walks := make([]*p2pWalk, len(w.t.Calls))
 	for l := range walks {
 		walks[l] = w.newWalk(trace.LocationID(l))
 	}
-	return inWindows(ctx, w.t, func(end int64) {
-		for _, walk := range walks {
-			walk.until(end, walk.call)
-			walk.msgs.endReceiver(walk.l)
-		}
-	})
+	return inWindows(ctx, w.t, w.jobs, w.newSums, func(s *waitSums, l int, end int64) {
+		p := walks[l]
+		p.sums = s
+		p.begin()
+		p.until(end, p.call)
+		s.msgs.endReceiver(p.l)
+	}, (*waitSums).combine)
 }
 
 func (w *waiting) newWalk(l trace.LocationID) *p2pWalk {
-	p := &p2pWalk{waiting: w, callWalk: newCallWalk(w.t, l), sent: newInFlight()}
-	p.window.sum = &w.wrong
-	sent, before := w.t.Sends[l].Len(), w.t.Recvs[l].Len()
+	return &p2pWalk{waiting: w, callWalk: newCallWalk(w.t, l), sent: newInFlight()}
+}
+
+// begin sums what is sent and received before the first call: it is recorded outside any,
+// and nobody waits for it.
+func (p *p2pWalk) begin() {
+	if p.begun {
+		return
+	}
+	p.begun = true
+	sent, before := p.sends.Len(), p.recvs.Len()
 	if p.length > 0 {
 		sent, before = int(p.at.FirstSend), int(p.at.FirstRecv)
 	}
 	for k := range sent {
 		if s := p.sends.Ptr(k); s.State != trace.Matched {
-			p.msgs.lostSend(l, s)
+			p.sums.msgs.lostSend(p.l, s)
 		}
 	}
-	// What is received before the first call is recorded outside any: nobody waits for it.
 	p.lateSender(trace.None-1, &trace.Call{Class: trace.ClassTest}, before)
-	p.msgs.endReceiver(l)
-	return p
 }
 
 // A partnerWait is a wait for another rank's call, because of a message.
@@ -49,11 +55,21 @@ type partnerWait struct {
 	message  uint32 // as in CallWait
 }
 
+func (p *p2pWalk) longer(a, b partnerWait) partnerWait {
+	if b.time > a.time {
+		return b
+	}
+	return a
+}
+
 // p2pWalk is the walk over one location's calls.
 type p2pWalk struct {
 	*waiting
 	callWalk
+	sums   *waitSums // of who visits the location now
+	begun  bool
 	window orderWindow
+	needs  []callKey // the sends that the present call waits for
 	sent   inFlight
 	done   []uint32              // the sends that the present call completes
 	batch  [messageBatch]receipt // that is looked up now
@@ -63,13 +79,14 @@ type p2pWalk struct {
 // is known to wait longer in a collective.
 func (p *p2pWalk) call(row int, c *trace.Call, end rowEnd) {
 	i := uint32(row)
+	p.needs = p.needs[:0]
 	p.sync.begin(p.l, c)
 	receiver := p.lateReceiver(i, c, end.send)
 	sender, sent := p.lateSender(i, c, end.recv)
 	if c.Class == trace.ClassProbe {
 		sender, sent = p.probe(i, c)
 	}
-	p.sync.end(p.l, i, c)
+	p.sync.end(p.l, i, c, p.needs)
 	kind, wait := LateSender, sender
 	if receiver.time > sender.time {
 		kind, wait = LateReceiver, receiver
@@ -98,25 +115,22 @@ func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerW
 		for k, x := range p.receipts(first, min(end, first+messageBatch)) {
 			r, s, post := &x.recv, &x.send, &x.post
 			if r.Call == i && c.Class != trace.ClassSendrecv {
-				p.addBytes(p.l, i, c, r.Bytes)
+				p.addBytes(p.sums, p.l, i, c, r.Bytes)
 			}
 			if r.State != trace.Matched {
-				p.msgs.lost(p.l, r)
+				p.sums.msgs.lost(p.l, r)
 				continue
 			}
 			take := c
 			if r.Call == i {
-				p.sync.need(r.SendLoc, s.Call)
+				p.need(r.SendLoc, s.Call)
 			} else {
 				take = &trace.Call{Enter: r.Time, Leave: r.Time}
 			}
 			row := uint32(first + k)
-			p.pairs.join(p.l, row, r, pathPair{pathOf(s.Call, post), pathOf(r.Call, c)})
-			p.msgs.add(r.SendLoc, p.l, s, post, take)
-			p.window.arrive(p.waiting, p.l, p.t.Rank[r.SendLoc], s.Time)
-			if post.Class == trace.ClassSend && s.Done == s.Call {
-				p.blockedSend(i, c, r, s.Call, post)
-			}
+			p.messages.join(&p.sums.met, p.l, row, r, pathPair{pathOf(s.Call, post), pathOf(r.Call, c)})
+			p.sums.msgs.add(r.SendLoc, p.l, s, post, take)
+			p.window.arrive(p, p.t.Rank[r.SendLoc], s.Time)
 			if w := min(post.Enter, c.Leave) - c.Enter; waits && r.Call == i && w > longest.time {
 				longest, sent = partnerWait{w, r.SendLoc, s.Call, row}, s.Time
 			}
@@ -207,36 +221,46 @@ func (p *p2pWalk) probed(i uint32) (trace.Recv, bool) {
 	return trace.Recv{}, false
 }
 
-// blockedSend notes how long a blocking send, whose receive call i completes, waits for
-// the receive to be posted.
-func (p *p2pWalk) blockedSend(i uint32, c *trace.Call, r *trace.Recv, row uint32, send *trace.Call) {
-	posted := c.Enter
-	if r.Post != i {
-		posted = p.enterOf(p.l, r.Post, r.Time)
-	}
-	if wait := posted - send.Enter; wait > 0 && posted < send.Leave {
-		p.calls[r.SendLoc].note(row, send, CallWait{Time: wait, Location: p.l, Call: r.Post, Kind: LateReceiver, message: r.Send})
+// need notes that the present call completes a message which another call sends.
+func (p *p2pWalk) need(l trace.LocationID, call uint32) {
+	if call != trace.None {
+		p.needs = append(p.needs, callKey{l, call})
 	}
 }
 
-// lateReceiver returns the longest wait of call i, which completes non-blocking sends, for
-// the posting of one of their receives. (Blocking sends are seen to where the message is
-// received.) The sends of call i that a later call completes are kept until that is met.
+// blockedSend returns how long blocking send k, which is call c, waits for the receive to be
+// posted.
+func (p *p2pWalk) blockedSend(k int, s *trace.Send, c *trace.Call) partnerWait {
+	r := p.t.Recvs[s.RecvLoc].Ptr(int(s.Recv))
+	posted := p.enterOf(s.RecvLoc, r.Post, r.Time)
+	if posted <= c.Enter || posted >= c.Leave {
+		return partnerWait{}
+	}
+	return partnerWait{posted - c.Enter, s.RecvLoc, r.Post, uint32(k)}
+}
+
+// lateReceiver returns the longest wait of call i, which completes sends, for the posting of
+// one of their receives. The sends of call i that a later call completes are kept until
+// that is met.
 func (p *p2pWalk) lateReceiver(i uint32, c *trace.Call, end int) (longest partnerWait) {
 	done := append(p.done[:0], p.sent.take(i)...)
 	for _, k := range done {
-		p.addBytes(p.l, i, c, p.sends.Ptr(int(k)).Bytes)
+		p.addBytes(p.sums, p.l, i, c, p.sends.Ptr(int(k)).Bytes)
 	}
 	for k := int(c.FirstSend); k < end; k++ {
-		s := p.sends.At(k)
+		s := p.sends.Ptr(k)
 		if s.State != trace.Matched {
-			p.msgs.lostSend(p.l, &s)
+			p.sums.msgs.lostSend(p.l, s)
 		}
 		if s.Call == i {
-			p.addBytes(p.l, i, c, s.Bytes)
+			p.addBytes(p.sums, p.l, i, c, s.Bytes)
 		}
 		switch {
-		case s.Done == trace.None || s.Done == i && c.Class == trace.ClassSend:
+		case s.Done == trace.None:
+		case s.Done == i && c.Class == trace.ClassSend:
+			if s.State == trace.Matched {
+				longest = p.longer(longest, p.blockedSend(k, s, c))
+			}
 		case s.Done == i:
 			done = append(done, uint32(k))
 		default:
@@ -248,9 +272,7 @@ func (p *p2pWalk) lateReceiver(i uint32, c *trace.Call, end int) (longest partne
 		return longest
 	}
 	for ; len(done) > 0; done = done[min(len(done), messageBatch):] {
-		if w := p.posting(c, done[:min(len(done), messageBatch)]); w.time > longest.time {
-			longest = w
-		}
+		longest = p.longer(longest, p.posting(c, done[:min(len(done), messageBatch)]))
 	}
 	return longest
 }

@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -56,12 +57,14 @@ type walk struct {
 	useful   int64 // until since
 	since    int64 // when useful time began to run; only if runs
 	runs     bool
-	off      bool  // recording is switched off
-	resume   int64 // when the buffer flush ends; MaxInt64: there is none
-	on       *cursor[pathPiece]
-	piece    pathPiece       // of the critical path, the next or current one here
-	clocks   exchange[int64] // by call: the sequence number of its Enter becomes the useful time until then
-	row      uint64          // sequence number of the next call's Enter; MaxUint64: there is none
+	off      bool                    // recording is switched off
+	resume   int64                   // when the buffer flush ends; MaxInt64: there is none
+	pieces   *spill.Table[pathPiece] // of the critical path here, the last first
+	ahead    int                     // of pieces that were not read yet
+	piece    pathPiece               // the next or current one
+	clocks   *spill.Table[int64]     // by call: the sequence number of its Enter becomes the useful time until then
+	call     int                     // the next one
+	row      uint64                  // sequence number of its Enter; MaxUint64: there is none
 	counters counterState
 	times    []int64 // scratch
 	last     int64   // the latest corrected time
@@ -127,12 +130,9 @@ func (w *walk) advance(t int64) {
 }
 
 func (w *walk) nextPiece() {
-	for {
-		piece, ok := w.on.read()
-		if !ok {
-			piece = pathPiece{never, never}
-		}
-		if piece.to > w.now {
+	for w.piece = (pathPiece{never, never}); w.ahead > 0; {
+		w.ahead--
+		if piece := w.pieces.At(w.ahead); piece.to > w.now {
 			w.piece = piece
 			return
 		}
@@ -141,9 +141,16 @@ func (w *walk) nextPiece() {
 
 func (w *walk) nextRow() {
 	w.row = math.MaxUint64
-	if seq, ok := w.clocks.peek(); ok {
-		w.row = uint64(seq)
+	if w.call < w.clocks.Len() {
+		w.row = uint64(w.clocks.At(w.call))
 	}
+}
+
+// putClock notes the useful time at which the next call is entered.
+func (w *walk) putClock(useful int64) {
+	w.clocks.Set(w.call, useful)
+	w.call++
+	w.nextRow()
 }
 
 // enter opens a region at the time that was advanced to.
@@ -155,8 +162,7 @@ func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocatio
 	w.stack.Enter(region, visit{enter: w.now, step: next})
 	w.top = next
 	if seq == w.row {
-		w.clocks.put(w.usefulAt(w.now))
-		w.nextRow()
+		w.putClock(w.usefulAt(w.now))
 	}
 	if w.profiler.isMPI(region) {
 		if w.mpi == 0 {
@@ -232,10 +238,8 @@ func (w *walk) end(at int64) {
 		w.close()
 	}
 	for w.row != math.MaxUint64 { // rows without an Enter: none in a sound trace
-		w.clocks.put(w.useful)
-		w.nextRow()
+		w.putClock(w.useful)
 	}
-	w.clocks.flush()
 }
 
 // usefulAt returns the useful time until t, which is not before any event so far.

@@ -1,17 +1,25 @@
 package trace
 
-// A TableID names one of the event tables of a Batch.
+// A TableID names one of the tables of a Batch.
 type TableID uint8
 
-// The event tables.
+// The tables: those of events, and that of their attributes.
 const (
 	TableFlow   TableID = iota // enter and leave
 	TableP2P                   // point-to-point communication
 	TableColl                  // collective communication
 	TableMetric                // counters
 	TableOther                 // everything else
-	tables                     // their number
+	TableAttrs                 // attributes, which belong to events of the tables above
 )
+
+// Tables is the number of tables.
+const Tables = int(TableAttrs) + 1
+
+// String returns the table's name.
+func (t TableID) String() string {
+	return enumName([]string{"flow", "p2p", "coll", "metric", "other", "attrs"}, int(t))
+}
 
 // A Batch holds consecutive events of one location in several narrow tables. Its slices
 // belong to whoever delivers it and are valid only until the next one is asked for.
@@ -117,7 +125,7 @@ type Row struct {
 
 // Events iterates over the events in recorded order, with their sequence numbers.
 func (b *Batch) Events(yield func(seq uint64, r Row) bool) {
-	var next [tables]int
+	var next [TableAttrs]int
 	for i, table := range b.Order {
 		r := Row{Table: table, First: next[table]}
 		if r.End = r.First + 1; table == TableMetric {

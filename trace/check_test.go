@@ -1,10 +1,12 @@
-package trace
+package trace_test
 
 import (
 	"strings"
 	"testing"
 
 	"tracekit/spill"
+	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // A mutation breaks one promise; the error must say which.
@@ -46,44 +48,44 @@ location 1 b process=1
 `
 
 func TestDefsCheck(t *testing.T) {
-	if err := mustParse(t, soundDefs).Definitions.Check(); err != nil {
+	if err := tracetest.MustParse(t, soundDefs).Definitions.Check(); err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []mutation[*Defs]{
-		{"resolution", func(d *Defs) { d.Clock.Resolution = 0 }, "resolution is 0"},
-		{"refs", func(d *Defs) { d.StringRefs = []uint32{1} }, "1 identifiers of"},
-		{"name", func(d *Defs) { d.Regions[1].Name = 99 }, "region 1: name 99 of"},
-		{"canonical", func(d *Defs) { d.Regions[1].Canonical = 99 }, "canonical name"},
-		{"file", func(d *Defs) { d.Regions[0].File = 99 }, "region 0: file"},
-		{"node name", func(d *Defs) { d.SystemTree[0].Name = 99 }, "system tree node 0: name"},
-		{"node parent", func(d *Defs) { d.SystemTree[0].Parent = 1 }, "parent 1 of 1"},
-		{"node loop", func(d *Defs) { d.SystemTree[0].Parent = 0 }, "system tree node 0 is its own ancestor"},
-		{"creator", func(d *Defs) { d.LocationGroups[1].Creator = 2 }, "creator 2 of 2"},
-		{"creator loop", func(d *Defs) { d.LocationGroups[0].Creator = 1 }, "location group 0 is its own ancestor"},
-		{"group node", func(d *Defs) { d.LocationGroups[1].Node = 2 }, "node 2 of 1"},
-		{"location group", func(d *Defs) { d.Locations[1].Group = 2 }, "location 1: group 2 of 2"},
-		{"offsets", func(d *Defs) { d.Locations[0].ClockOffsets[1].Time = 0 }, "clock offset 1 is not later"},
-		{"world member", func(d *Defs) { d.Groups[0].Members[1] = 2 }, "group 0: member 2 of 2"},
-		{"comm member", func(d *Defs) { d.Groups[1].Members[1] = 2 }, "group 1: member 2 of 2"},
-		{"location member", func(d *Defs) { d.Groups[2].Members[0] = 2 }, "group 2: member 2"},
-		{"region member", func(d *Defs) { d.Groups[3].Members[0] = 2 }, "group 3: member 2"},
-		{"metric group member", func(d *Defs) { d.Groups[4].Members[0] = 2 }, "group 4: member 2"},
-		{"comm group", func(d *Defs) { d.Comms[0].Group = 5 }, "communicator 0: group 5"},
-		{"remote", func(d *Defs) { d.Comms[1].Remote = 5 }, "communicator 1: remote group 5"},
-		{"not inter", func(d *Defs) { d.Comms[1].Inter = false }, "is no intercommunicator"},
-		{"comm parent", func(d *Defs) { d.Comms[1].Parent = 2 }, "parent 2 of 2"},
-		{"comm loop", func(d *Defs) { d.Comms[0].Parent = 1 }, "communicator 0 is its own ancestor"},
-		{"site", func(d *Defs) { d.SourceLocations[0].File = 99 }, "source location 0: file"},
-		{"context region", func(d *Defs) { d.CallingContexts[0].Region = 2 }, "calling context 0: region"},
-		{"context site", func(d *Defs) { d.CallingContexts[0].Site = 2 }, "source location 2 of 1"},
-		{"context loop", func(d *Defs) { d.CallingContexts[0].Parent = 1 }, "calling context 0 is its own ancestor"},
-		{"member", func(d *Defs) { d.Metrics[0].Members[0] = 1 }, "metric 0: member 1"},
-		{"member unit", func(d *Defs) { d.MetricMembers[0].Unit = 99 }, "unit 99"},
-		{"instance of instance", func(d *Defs) { d.Metrics[0].Class = 1 }, "metric 0 is an instance of metric 1"},
-		{"recorder", func(d *Defs) { d.Metrics[1].Recorder = 2 }, "recorder 2 of 2"},
-		{"attribute", func(d *Defs) { d.Attributes[0].Name = 99 }, "attribute 0: name"},
+	for _, m := range []mutation[*trace.Defs]{
+		{"resolution", func(d *trace.Defs) { d.Clock.Resolution = 0 }, "resolution is 0"},
+		{"refs", func(d *trace.Defs) { d.StringRefs = []uint32{1} }, "1 identifiers of"},
+		{"name", func(d *trace.Defs) { d.Regions[1].Name = 99 }, "region 1: name 99 of"},
+		{"canonical", func(d *trace.Defs) { d.Regions[1].Canonical = 99 }, "canonical name"},
+		{"file", func(d *trace.Defs) { d.Regions[0].File = 99 }, "region 0: file"},
+		{"node name", func(d *trace.Defs) { d.SystemTree[0].Name = 99 }, "system tree node 0: name"},
+		{"node parent", func(d *trace.Defs) { d.SystemTree[0].Parent = 1 }, "parent 1 of 1"},
+		{"node loop", func(d *trace.Defs) { d.SystemTree[0].Parent = 0 }, "system tree node 0 is its own ancestor"},
+		{"creator", func(d *trace.Defs) { d.LocationGroups[1].Creator = 2 }, "creator 2 of 2"},
+		{"creator loop", func(d *trace.Defs) { d.LocationGroups[0].Creator = 1 }, "location group 0 is its own ancestor"},
+		{"group node", func(d *trace.Defs) { d.LocationGroups[1].Node = 2 }, "node 2 of 1"},
+		{"location group", func(d *trace.Defs) { d.Locations[1].Group = 2 }, "location 1: group 2 of 2"},
+		{"offsets", func(d *trace.Defs) { d.Locations[0].ClockOffsets[1].Time = 0 }, "clock offset 1 is not later"},
+		{"world member", func(d *trace.Defs) { d.Groups[0].Members[1] = 2 }, "group 0: member 2 of 2"},
+		{"comm member", func(d *trace.Defs) { d.Groups[1].Members[1] = 2 }, "group 1: member 2 of 2"},
+		{"location member", func(d *trace.Defs) { d.Groups[2].Members[0] = 2 }, "group 2: member 2"},
+		{"region member", func(d *trace.Defs) { d.Groups[3].Members[0] = 2 }, "group 3: member 2"},
+		{"metric group member", func(d *trace.Defs) { d.Groups[4].Members[0] = 2 }, "group 4: member 2"},
+		{"comm group", func(d *trace.Defs) { d.Comms[0].Group = 5 }, "communicator 0: group 5"},
+		{"remote", func(d *trace.Defs) { d.Comms[1].Remote = 5 }, "communicator 1: remote group 5"},
+		{"not inter", func(d *trace.Defs) { d.Comms[1].Inter = false }, "is no intercommunicator"},
+		{"comm parent", func(d *trace.Defs) { d.Comms[1].Parent = 2 }, "parent 2 of 2"},
+		{"comm loop", func(d *trace.Defs) { d.Comms[0].Parent = 1 }, "communicator 0 is its own ancestor"},
+		{"site", func(d *trace.Defs) { d.SourceLocations[0].File = 99 }, "source location 0: file"},
+		{"context region", func(d *trace.Defs) { d.CallingContexts[0].Region = 2 }, "calling context 0: region"},
+		{"context site", func(d *trace.Defs) { d.CallingContexts[0].Site = 2 }, "source location 2 of 1"},
+		{"context loop", func(d *trace.Defs) { d.CallingContexts[0].Parent = 1 }, "calling context 0 is its own ancestor"},
+		{"member", func(d *trace.Defs) { d.Metrics[0].Members[0] = 1 }, "metric 0: member 1"},
+		{"member unit", func(d *trace.Defs) { d.MetricMembers[0].Unit = 99 }, "unit 99"},
+		{"instance of instance", func(d *trace.Defs) { d.Metrics[0].Class = 1 }, "metric 0 is an instance of metric 1"},
+		{"recorder", func(d *trace.Defs) { d.Metrics[1].Recorder = 2 }, "recorder 2 of 2"},
+		{"attribute", func(d *trace.Defs) { d.Attributes[0].Name = 99 }, "attribute 0: name"},
 	} {
-		d := mustParse(t, soundDefs).Definitions
+		d := tracetest.MustParse(t, soundDefs).Definitions
 		m.breach(d)
 		expect(t, m.name, d.Check(), m.want)
 	}
@@ -96,66 +98,66 @@ location 0 rank=0
 `
 
 func TestBatchCheck(t *testing.T) {
-	if err := mustParse(t, soundEvents).Batches[0][0].Check(); err != nil {
+	if err := tracetest.MustParse(t, soundEvents).Batches[0][0].Check(); err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []mutation[*Batch]{
-		{"short column", func(b *Batch) { b.Flow.Time = b.Flow.Time[1:] }, "table flow: column 1 has 2 rows"},
-		{"short p2p", func(b *Batch) { b.P2P.Request = nil }, "table p2p: column 7"},
-		{"short coll", func(b *Batch) { b.Coll.Sent = nil }, "table coll: column 6"},
-		{"short metric", func(b *Batch) { b.Metric.Value = nil }, "table metric: column 5"},
-		{"short attrs", func(b *Batch) { b.Attrs.Value = nil }, "table attrs: column 3"},
-		{"contexts", func(b *Batch) { b.Flow.Context = b.Flow.Context[1:] }, "2 contexts, 3 unwind distances"},
-		{"contexts and unwind", func(b *Batch) { b.Flow.Context, b.Flow.Unwind = b.Flow.Context[1:], b.Flow.Unwind[1:] }, "2 contexts"},
-		{"no table", func(b *Batch) { b.Order[0] = 5 }, "table 5, which does not exist"},
-		{"wrong table", func(b *Batch) { b.Order[0] = TableP2P }, "event 0 is not in table 1"},
-		{"seq", func(b *Batch) { b.P2P.Seq[0] = 2 }, "event 1 is not in table 1"},
-		{"first", func(b *Batch) { b.First = 7 }, "event 7 is not in table 0"},
-		{"dropped", func(b *Batch) { b.Order = b.Order[:8] }, "rows that are not in the order"},
-		{"kind", func(b *Batch) { b.Flow.Kind[0] = KindMpiSend }, "row 0 of table 0 is a MpiSend"},
-		{"other kind", func(b *Batch) { b.Other.Kind[0] = KindEnter }, "row 0 of table 4 is a Enter"},
-		{"metric member", func(b *Batch) { b.Metric.Member[0] = 1 }, "begins with member 1"},
-		{"metric time", func(b *Batch) { b.Metric.Time[1]++ }, "do not fit together"},
-		{"metric event without values", func(b *Batch) {
+	for _, m := range []mutation[*trace.Batch]{
+		{"short column", func(b *trace.Batch) { b.Flow.Time = b.Flow.Time[1:] }, "table flow: column 1 has 2 rows"},
+		{"short p2p", func(b *trace.Batch) { b.P2P.Request = nil }, "table p2p: column 7"},
+		{"short coll", func(b *trace.Batch) { b.Coll.Sent = nil }, "table coll: column 6"},
+		{"short metric", func(b *trace.Batch) { b.Metric.Value = nil }, "table metric: column 5"},
+		{"short attrs", func(b *trace.Batch) { b.Attrs.Value = nil }, "table attrs: column 3"},
+		{"contexts", func(b *trace.Batch) { b.Flow.Context = b.Flow.Context[1:] }, "2 contexts, 3 unwind distances"},
+		{"contexts and unwind", func(b *trace.Batch) { b.Flow.Context, b.Flow.Unwind = b.Flow.Context[1:], b.Flow.Unwind[1:] }, "2 contexts"},
+		{"no table", func(b *trace.Batch) { b.Order[0] = 5 }, "table 5, which does not exist"},
+		{"wrong table", func(b *trace.Batch) { b.Order[0] = trace.TableP2P }, "event 0 is not in table 1"},
+		{"seq", func(b *trace.Batch) { b.P2P.Seq[0] = 2 }, "event 1 is not in table 1"},
+		{"first", func(b *trace.Batch) { b.First = 7 }, "event 7 is not in table 0"},
+		{"dropped", func(b *trace.Batch) { b.Order = b.Order[:8] }, "rows that are not in the order"},
+		{"kind", func(b *trace.Batch) { b.Flow.Kind[0] = trace.KindMpiSend }, "row 0 of table 0 is a MpiSend"},
+		{"other kind", func(b *trace.Batch) { b.Other.Kind[0] = trace.KindEnter }, "row 0 of table 4 is a Enter"},
+		{"metric member", func(b *trace.Batch) { b.Metric.Member[0] = 1 }, "begins with member 1"},
+		{"metric time", func(b *trace.Batch) { b.Metric.Time[1]++ }, "do not fit together"},
+		{"metric event without values", func(b *trace.Batch) {
 			m := &b.Metric
 			m.Seq, m.Time, m.Metric = m.Seq[:2], m.Time[:2], m.Metric[:2]
 			m.Member, m.Type, m.Value = m.Member[:2], m.Type[:2], m.Value[:2]
 		}, "event 5 is not in table 3"},
-		{"offsets", func(b *Batch) { b.Other.Offset = b.Other.Offset[:2] }, "do not span"},
-		{"offset order", func(b *Batch) { b.Other.Offset[1] = 9 }, "offsets decrease"},
-		{"no events", func(b *Batch) { b.Reset(0, 0); b.Other.Args = append(b.Other.Args, 1) }, "arguments without events"},
-		{"attribute", func(b *Batch) { b.Attrs.Seq[1] = 99 }, "attribute 1 belongs to event 99"},
-		{"attribute order", func(b *Batch) { b.Attrs.Seq[1] = 0 }, "attribute 1 belongs to event 0"},
+		{"offsets", func(b *trace.Batch) { b.Other.Offset = b.Other.Offset[:2] }, "do not span"},
+		{"offset order", func(b *trace.Batch) { b.Other.Offset[1] = 9 }, "offsets decrease"},
+		{"no events", func(b *trace.Batch) { b.Reset(0, 0); b.Other.Args = append(b.Other.Args, 1) }, "arguments without events"},
+		{"attribute", func(b *trace.Batch) { b.Attrs.Seq[1] = 99 }, "attribute 1 belongs to event 99"},
+		{"attribute order", func(b *trace.Batch) { b.Attrs.Seq[1] = 0 }, "attribute 1 belongs to event 0"},
 	} {
-		b := mustParse(t, soundEvents).Batches[0][0]
+		b := tracetest.MustParse(t, soundEvents).Batches[0][0]
 		m.breach(b)
 		expect(t, m.name, b.Check(), m.want)
 	}
 }
 
 // soundTrace is a send from location 0 to 1 and a barrier, reconciled by hand.
-func soundTrace(t *testing.T) *Trace {
-	src := mustParse(t, "region MPI_Send\nregion MPI_Recv\nregion MPI_Barrier\nlocation 0 rank=0\nlocation 1 rank=1\n")
+func soundTrace(t *testing.T) *trace.Trace {
+	src := tracetest.MustParse(t, "region MPI_Send\nregion MPI_Recv\nregion MPI_Barrier\nlocation 0 rank=0\nlocation 1 rank=1\n")
 	pool := spill.NewStore(1<<20, t.TempDir())
-	tr := &Trace{Source: src, Defs: src.Definitions, Tree: NewCallTree(), Store: pool, World: []LocationID{0, 1},
-		Rank: []uint32{0, 1}, Span: make([]Span, 2), Collectives: spill.NewTable[Collective](pool), Members: spill.NewTable[Member](pool)}
+	tr := &trace.Trace{Source: src, Defs: src.Definitions, Tree: trace.NewCallTree(), Store: pool, World: []trace.LocationID{0, 1},
+		Rank: []uint32{0, 1}, Span: make([]trace.Span, 2), Collectives: spill.NewTable[trace.Collective](pool), Members: spill.NewTable[trace.Member](pool)}
 	for range 2 {
-		tr.Calls = append(tr.Calls, spill.NewTable[Call](pool))
-		tr.Sends = append(tr.Sends, spill.NewTable[Send](pool))
-		tr.Recvs = append(tr.Recvs, spill.NewTable[Recv](pool))
+		tr.Calls = append(tr.Calls, spill.NewTable[trace.Call](pool))
+		tr.Sends = append(tr.Sends, spill.NewTable[trace.Send](pool))
+		tr.Recvs = append(tr.Recvs, spill.NewTable[trace.Recv](pool))
 	}
-	for r := range RegionID(3) {
-		tr.Tree.Add(PathNode{Parent: None, Region: r, Site: None})
+	for r := range trace.RegionID(3) {
+		tr.Tree.Add(trace.PathNode{Parent: trace.None, Region: r, Site: trace.None})
 	}
-	tr.Calls[0].Append(Call{Seq: 0, Enter: 1, Leave: 2, Path: 0, Region: 0, Coll: None, Class: ClassSend})
-	tr.Calls[0].Append(Call{Seq: 3, Enter: 5, Leave: 9, Path: 2, Region: 2, FirstSend: 1, Coll: 0, Class: ClassColl})
-	tr.Calls[1].Append(Call{Seq: 0, Enter: 1, Leave: 3, Path: 1, Region: 1, Coll: None, Class: ClassRecv})
-	tr.Calls[1].Append(Call{Seq: 3, Enter: 4, Leave: 9, Path: 2, Region: 2, FirstRecv: 1, Coll: 0, Class: ClassColl})
-	tr.Sends[0].Append(Send{Seq: 1, Time: 1, To: 1, RecvLoc: 1, State: Matched})
-	tr.Recvs[1].Append(Recv{Seq: 1, PostSeq: 1, Time: 3, From: 0, SendLoc: 0, State: Matched})
-	tr.Collectives.Append(Collective{Count: 2, Size: 2, Root: RootNone})
-	tr.Members.Append(Member{Location: 0, Rank: 0, Call: 1, Done: 1})
-	tr.Members.Append(Member{Location: 1, Rank: 1, Call: 1, Done: 1})
+	tr.Calls[0].Append(trace.Call{Seq: 0, Enter: 1, Leave: 2, Path: 0, Region: 0, Coll: trace.None, Class: trace.ClassSend})
+	tr.Calls[0].Append(trace.Call{Seq: 3, Enter: 5, Leave: 9, Path: 2, Region: 2, FirstSend: 1, Coll: 0, Class: trace.ClassColl})
+	tr.Calls[1].Append(trace.Call{Seq: 0, Enter: 1, Leave: 3, Path: 1, Region: 1, Coll: trace.None, Class: trace.ClassRecv})
+	tr.Calls[1].Append(trace.Call{Seq: 3, Enter: 4, Leave: 9, Path: 2, Region: 2, FirstRecv: 1, Coll: 0, Class: trace.ClassColl})
+	tr.Sends[0].Append(trace.Send{Seq: 1, Time: 1, To: 1, RecvLoc: 1, State: trace.Matched})
+	tr.Recvs[1].Append(trace.Recv{Seq: 1, PostSeq: 1, Time: 3, From: 0, SendLoc: 0, State: trace.Matched})
+	tr.Collectives.Append(trace.Collective{Count: 2, Size: 2, Root: trace.RootNone})
+	tr.Members.Append(trace.Member{Location: 0, Rank: 0, Call: 1, Done: 1})
+	tr.Members.Append(trace.Member{Location: 1, Rank: 1, Call: 1, Done: 1})
 	return tr
 }
 
@@ -163,51 +165,57 @@ func TestTraceCheck(t *testing.T) {
 	if err := soundTrace(t).Check(); err != nil {
 		t.Fatal(err)
 	}
-	call := func(l, i int, f func(*Call)) func(*Trace) { return func(t *Trace) { f(t.Calls[l].Ptr(i)) } }
-	send := func(f func(*Send)) func(*Trace) { return func(t *Trace) { f(t.Sends[0].Ptr(0)) } }
-	recv := func(f func(*Recv)) func(*Trace) { return func(t *Trace) { f(t.Recvs[1].Ptr(0)) } }
-	coll := func(f func(*Collective)) func(*Trace) { return func(t *Trace) { f(t.Collectives.Ptr(0)) } }
-	member := func(i int, f func(*Member)) func(*Trace) { return func(t *Trace) { f(t.Members.Ptr(i)) } }
-	for _, m := range []mutation[*Trace]{
-		{"defs", func(t *Trace) { t.Defs.Clock.Resolution = 0 }, "resolution"},
-		{"lengths", func(t *Trace) { t.Span = nil }, "Span has 0 entries for 2 locations"},
-		{"world", func(t *Trace) { t.World[1] = 2 }, "rank 1: location 2"},
-		{"rank", func(t *Trace) { t.Rank[1] = 2 }, "location 1: rank 2"},
-		{"tree", func(t *Trace) { t.Tree.Nodes[1].Parent = 1 }, "call path 1 comes before its parent"},
-		{"leave", call(0, 0, func(c *Call) { c.Leave = 0 }), "call 0 ends before"},
-		{"enter order", call(0, 1, func(c *Call) { c.Enter = 0 }), "call 1 is not after"},
-		{"seq order", call(0, 1, func(c *Call) { c.Seq = 0 }), "call 1 is not after"},
-		{"path", call(0, 1, func(c *Call) { c.Path = 3 }), "call 1: path 3"},
-		{"path's region", call(0, 1, func(c *Call) { c.Path = 1 }), "call 1: path 1 is not one of region 2"},
-		{"first send", call(0, 0, func(c *Call) { c.FirstSend = 2 }), "first send 2 of 1"},
-		{"first send order", call(0, 0, func(c *Call) { c.FirstSend = 1 }), "send 0 is not among those of its call 0"},
-		{"first receive", call(1, 1, func(c *Call) { c.FirstRecv = 2 }), "first receive 2 of 1"},
-		{"first receive order", call(1, 1, func(c *Call) { c.FirstRecv = 0 }), "receive 0 is not among those"},
-		{"coll", call(0, 1, func(c *Call) { c.Coll = 1 }), "collective 1 does not exist"},
-		{"to", send(func(s *Send) { s.To = 2 }), "send 0: rank 2"},
-		{"send call", send(func(s *Send) { s.Call = 2 }), "send 0: call 2"},
-		{"send done", send(func(s *Send) { s.Done = 2 }), "send 0: call 0 or 2"},
-		{"send state", send(func(s *Send) { s.State = Unmatched }), "has a partner and is not matched"},
-		{"send partner", send(func(s *Send) { s.Recv = 1 }), "send 0: receive 1 of location 1 does not exist"},
-		{"tag", send(func(s *Send) { s.Tag = 1 }), "another communicator or tag"},
-		{"from", recv(func(r *Recv) { r.From = 2 }), "receive 0: rank 2"},
-		{"post", recv(func(r *Recv) { r.PostSeq = 2 }), "posted after it is completed"},
-		{"post call", recv(func(r *Recv) { r.Post = 2 }), "receive 0: call 0 or 2"},
-		{"receive state", recv(func(r *Recv) { r.State = Cancelled }), "has another partner"},
-		{"receive partner", recv(func(r *Recv) { r.Send = 1 }), "has another partner"},
-		{"lone receive", func(t *Trace) {
+	call := func(l, i int, f func(*trace.Call)) func(*trace.Trace) {
+		return func(t *trace.Trace) { f(t.Calls[l].Ptr(i)) }
+	}
+	send := func(f func(*trace.Send)) func(*trace.Trace) { return func(t *trace.Trace) { f(t.Sends[0].Ptr(0)) } }
+	recv := func(f func(*trace.Recv)) func(*trace.Trace) { return func(t *trace.Trace) { f(t.Recvs[1].Ptr(0)) } }
+	coll := func(f func(*trace.Collective)) func(*trace.Trace) {
+		return func(t *trace.Trace) { f(t.Collectives.Ptr(0)) }
+	}
+	member := func(i int, f func(*trace.Member)) func(*trace.Trace) {
+		return func(t *trace.Trace) { f(t.Members.Ptr(i)) }
+	}
+	for _, m := range []mutation[*trace.Trace]{
+		{"defs", func(t *trace.Trace) { t.Defs.Clock.Resolution = 0 }, "resolution"},
+		{"lengths", func(t *trace.Trace) { t.Span = nil }, "Span has 0 entries for 2 locations"},
+		{"world", func(t *trace.Trace) { t.World[1] = 2 }, "rank 1: location 2"},
+		{"rank", func(t *trace.Trace) { t.Rank[1] = 2 }, "location 1: rank 2"},
+		{"tree", func(t *trace.Trace) { t.Tree.Nodes[1].Parent = 1 }, "call path 1 comes before its parent"},
+		{"leave", call(0, 0, func(c *trace.Call) { c.Leave = 0 }), "call 0 ends before"},
+		{"enter order", call(0, 1, func(c *trace.Call) { c.Enter = 0 }), "call 1 is not after"},
+		{"seq order", call(0, 1, func(c *trace.Call) { c.Seq = 0 }), "call 1 is not after"},
+		{"path", call(0, 1, func(c *trace.Call) { c.Path = 3 }), "call 1: path 3"},
+		{"path's region", call(0, 1, func(c *trace.Call) { c.Path = 1 }), "call 1: path 1 is not one of region 2"},
+		{"first send", call(0, 0, func(c *trace.Call) { c.FirstSend = 2 }), "first send 2 of 1"},
+		{"first send order", call(0, 0, func(c *trace.Call) { c.FirstSend = 1 }), "send 0 is not among those of its call 0"},
+		{"first receive", call(1, 1, func(c *trace.Call) { c.FirstRecv = 2 }), "first receive 2 of 1"},
+		{"first receive order", call(1, 1, func(c *trace.Call) { c.FirstRecv = 0 }), "receive 0 is not among those"},
+		{"coll", call(0, 1, func(c *trace.Call) { c.Coll = 1 }), "collective 1 does not exist"},
+		{"to", send(func(s *trace.Send) { s.To = 2 }), "send 0: rank 2"},
+		{"send call", send(func(s *trace.Send) { s.Call = 2 }), "send 0: call 2"},
+		{"send done", send(func(s *trace.Send) { s.Done = 2 }), "send 0: call 0 or 2"},
+		{"send state", send(func(s *trace.Send) { s.State = trace.Unmatched }), "has a partner and is not matched"},
+		{"send partner", send(func(s *trace.Send) { s.Recv = 1 }), "send 0: receive 1 of location 1 does not exist"},
+		{"tag", send(func(s *trace.Send) { s.Tag = 1 }), "another communicator or tag"},
+		{"from", recv(func(r *trace.Recv) { r.From = 2 }), "receive 0: rank 2"},
+		{"post", recv(func(r *trace.Recv) { r.PostSeq = 2 }), "posted after it is completed"},
+		{"post call", recv(func(r *trace.Recv) { r.Post = 2 }), "receive 0: call 0 or 2"},
+		{"receive state", recv(func(r *trace.Recv) { r.State = trace.Cancelled }), "has another partner"},
+		{"receive partner", recv(func(r *trace.Recv) { r.Send = 1 }), "has another partner"},
+		{"lone receive", func(t *trace.Trace) {
 			s := t.Sends[0].Ptr(0)
-			s.State, s.RecvLoc = Unmatched, None
+			s.State, s.RecvLoc = trace.Unmatched, trace.None
 		}, "receive 0: its send 0 of location 0 has another partner"},
-		{"members", coll(func(c *Collective) { c.First = 1 }), "members 1+2 where 0 is next"},
-		{"member count", coll(func(c *Collective) { c.Count = 1 }), "1 members belong to no collective"},
-		{"size", coll(func(c *Collective) { c.Size = 1 }), "2 of 1 members"},
-		{"comm", coll(func(c *Collective) { c.Comm = 1 }), "communicator 1 does not exist"},
-		{"member location", member(1, func(m *Member) { m.Location = 2 }), "of location 2 does not exist"},
-		{"member call", member(1, func(m *Member) { m.Call = 2 }), "call 2 or 1 of location 1"},
-		{"no member call", member(1, func(m *Member) { m.Call = None }), "member 1 has no call"},
-		{"member rank", member(1, func(m *Member) { m.Rank = 2 }), "rank 2 of 2"},
-		{"member order", member(1, func(m *Member) { m.Rank = 0 }), "ranks do not ascend"},
+		{"members", coll(func(c *trace.Collective) { c.First = 1 }), "members 1+2 where 0 is next"},
+		{"member count", coll(func(c *trace.Collective) { c.Count = 1 }), "1 members belong to no collective"},
+		{"size", coll(func(c *trace.Collective) { c.Size = 1 }), "2 of 1 members"},
+		{"comm", coll(func(c *trace.Collective) { c.Comm = 1 }), "communicator 1 does not exist"},
+		{"member location", member(1, func(m *trace.Member) { m.Location = 2 }), "of location 2 does not exist"},
+		{"member call", member(1, func(m *trace.Member) { m.Call = 2 }), "call 2 or 1 of location 1"},
+		{"no member call", member(1, func(m *trace.Member) { m.Call = trace.None }), "member 1 has no call"},
+		{"member rank", member(1, func(m *trace.Member) { m.Rank = 2 }), "rank 2 of 2"},
+		{"member order", member(1, func(m *trace.Member) { m.Rank = 0 }), "ranks do not ascend"},
 	} {
 		tr := soundTrace(t)
 		m.breach(tr)
@@ -218,9 +226,9 @@ func TestTraceCheck(t *testing.T) {
 // TestCheckManyGroups: as many groups as communicators are usual; looking for the world of
 // each once took a minute.
 func TestCheckManyGroups(t *testing.T) {
-	d := &Defs{Clock: ClockProperties{Resolution: 1}}
+	d := &trace.Defs{Clock: trace.ClockProperties{Resolution: 1}}
 	for range 100_000 {
-		d.Groups = append(d.Groups, Group{Name: None, Kind: GroupComm, Paradigm: ParadigmMPI})
+		d.Groups = append(d.Groups, trace.Group{Name: trace.None, Kind: trace.GroupComm, Paradigm: trace.ParadigmMPI})
 	}
 	if err := d.Check(); err != nil {
 		t.Error(err)

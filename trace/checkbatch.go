@@ -45,10 +45,10 @@ func (b *Batch) checkColumns() error {
 
 // checkOrder walks through Order and the tables together.
 func checkOrder(b *Batch) error {
-	seqs := [tables][]uint64{b.Flow.Seq, b.P2P.Seq, b.Coll.Seq, b.Metric.Seq, b.Other.Seq}
-	var next [tables]int
+	seqs := [TableAttrs][]uint64{b.Flow.Seq, b.P2P.Seq, b.Coll.Seq, b.Metric.Seq, b.Other.Seq}
+	var next [TableAttrs]int
 	for i, t := range b.Order {
-		if t >= tables {
+		if t >= TableAttrs {
 			return fmt.Errorf("event %d is in table %d, which does not exist", i, t)
 		}
 		seq, n := b.First+uint64(i), next[t]

@@ -74,6 +74,27 @@ func MPIFunctionOf(name string) MPIFunction {
 	return MPIFunction{Class: ClassOther}
 }
 
+// Role returns the role that Score-P gives a region with the function's name.
+func (f MPIFunction) Role() RegionRole {
+	switch f.Class {
+	case ClassNone, ClassOther, ClassInit, ClassFinalize:
+		return RoleFunction
+	case ClassColl, ClassIcoll:
+		switch f.Op.Pattern() {
+		case PatternBarrier:
+			return RoleBarrier
+		case PatternOneToAll:
+			return RoleCollOne2All
+		case PatternAllToOne:
+			return RoleCollAll2One
+		case PatternScan:
+			return RoleCollOther
+		}
+		return RoleCollAll2All
+	}
+	return RolePoint2Point
+}
+
 // MPIFunctions classifies all regions: by name; those whose paradigm is MPI although their
 // name is not an MPI function's, by canonical name (a kernel of NCCL has that of the MPI
 // function that does the same) or else as ClassOther.

@@ -5,8 +5,8 @@ import "tracekit/spill"
 // A Trace is a trace whose locations have been reconciled: what merge makes of a Source
 // and what every analysis reads. All times in it are corrected ticks.
 //
-// Rows refer to each other by location and index: Calls[l], Sends[l] and Recvs[l] belong
-// to location l.
+// Rows refer to each other by location and index: Calls[l], Sends[l], Recvs[l] and Parts[l]
+// belong to location l.
 type Trace struct {
 	Source Source
 	Defs   *Defs
@@ -20,6 +20,7 @@ type Trace struct {
 	Calls       []*spill.Table[Call]
 	Sends       []*spill.Table[Send]
 	Recvs       []*spill.Table[Recv]
+	Parts       []*spill.Table[Part]
 	Collectives *spill.Table[Collective]
 	Members     *spill.Table[Member]
 
@@ -118,6 +119,12 @@ type Member struct {
 	Rank           uint32 // in the communicator
 	Call           uint32
 	Done           uint32 // None: no completion recorded
+}
+
+// A Part is a location's part in a collective: the rows of the instance and of the member.
+// Parts of a location are in order of their begin.
+type Part struct {
+	Collective, Member uint32
 }
 
 // Coverage says how much of the recorded data entered the analysis.

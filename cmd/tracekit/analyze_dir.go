@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"tracekit/plots"
+	"tracekit/readers/arrowdir"
 	"tracekit/reconstruct"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -25,7 +26,7 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 		return nil
 	})
 	out.json("analysis.json", a)
-	for _, table := range t.ArrowTables() {
+	for _, table := range arrowdir.Tables(t) {
 		out.table(table)
 	}
 	if len(t.World) > 0 && a.Trace.DurationNs > 0 {

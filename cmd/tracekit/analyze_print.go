@@ -179,13 +179,17 @@ func (r *report) waitStates() {
 		return
 	}
 	g := r.grid("Wait states (share of all ranks' run time)", "<", "calls", "time", "share", "<longest in", "<called from", "rank", "lasting")
-	for _, k := range waitStates(s) {
-		if k.state.Count == 0 {
+	for k, state := range s.All {
+		if state.Count == 0 {
 			continue
 		}
-		row := []string{k.name, formatCount(k.state.Count), formatTime(k.state.TimeNs), orDash(k.state.Share), "", "", "", ""}
-		if len(k.state.Top) > 0 {
-			t := k.state.Top[0]
+		title := k.String()
+		if k.Info().Part {
+			title = "  " + title
+		}
+		row := []string{title, formatCount(state.Count), formatTime(state.TimeNs), orDash(state.Share), "", "", "", ""}
+		if len(state.Top) > 0 {
+			t := state.Top[0]
 			row[4], row[5], row[6], row[7] = t.Operation, place(t.Region, t.File, t.Line), formatRank(t.Rank), formatTime(t.TimeNs)
 		}
 		g.add(row...)

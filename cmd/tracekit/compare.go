@@ -294,10 +294,9 @@ func (doc *compareDocument) addResults(a, b *stats.Analysis) {
 		add("messages.bytes", float64(x.Bytes), float64(y.Bytes))
 	}
 	if x, y := a.WaitStates, b.WaitStates; x != nil && y != nil {
-		for _, w := range waitStates(x) {
-			other := waitStateNamed(y, w.key)
-			if w.state.Count+other.Count > 0 {
-				add("wait_states."+w.key+".time_ns", float64(w.state.TimeNs), float64(other.TimeNs))
+		for k, w := range x.All {
+			if other := &y[k]; w.Count+other.Count > 0 {
+				add("wait_states."+k.Info().Key+".time_ns", float64(w.TimeNs), float64(other.TimeNs))
 			}
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"tracekit/plots"
 	"tracekit/readers/arrowdir"
-	"tracekit/trace"
 )
 
 // A reportDir writes files into an output directory until the first error, which it keeps.
@@ -78,7 +77,7 @@ func (d *reportDir) figure(name string, f *plots.Figure) {
 }
 
 // table writes a table as a Parquet file below tables.
-func (d *reportDir) table(t trace.TraceTable) {
+func (d *reportDir) table(t arrowdir.Table) {
 	dir := filepath.Join(d.dir, "tables")
 	if d.err == nil {
 		d.err = os.MkdirAll(dir, 0o755)

@@ -171,7 +171,7 @@ func drawSides(ctx context.Context, io *streams, opts *spacetimeOptions, sides [
 }
 
 func drawTrace(ctx context.Context, io *streams, opts *spacetimeOptions, t *trace.Trace) (*plots.Timeline, error) {
-	waits, err := stats.Waits(ctx, t)
+	waits, err := stats.Waits(ctx, t, opts.jobs)
 	if err != nil {
 		return nil, err
 	}

@@ -6,12 +6,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
-	"strings"
 	"testing"
 	"time"
 
 	"tracekit/formulae"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // small is a trace with something of every table.
@@ -33,10 +33,7 @@ attribute 0 weight type=4
 // compressed returns a small file.
 func compressed(t testing.TB, mode Mode) []byte {
 	t.Helper()
-	src, err := trace.ParseText(strings.NewReader(small))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := tracetest.MustParse(t, small)
 	var out bytes.Buffer
 	if _, err := Compress(context.Background(), src, &out, Options{Mode: mode}); err != nil {
 		t.Fatal(err)
@@ -79,10 +76,7 @@ func readAll(t testing.TB, file []byte, limit int) (events int, err error) {
 // not learned, with metrics, arguments and attributes.
 func withLaws(t testing.TB) []byte {
 	t.Helper()
-	src, err := trace.ParseText(strings.NewReader(small))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := tracetest.MustParse(t, small)
 	b := &trace.Batch{}
 	b.Reset(0, 0)
 	for i := range uint64(300) {

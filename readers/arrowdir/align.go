@@ -190,7 +190,7 @@ func (a *aligner) take(end uint64) (*joinedBatch, error) {
 		t.rows.Release()
 		t.rows, t.seq = rest, t.seq[n:]
 	}
-	batch, err := trace.BatchOf(a.location, b.records)
+	batch, err := batchOf(a.location, b.records)
 	if err != nil {
 		b.release()
 		return nil, err

@@ -1,7 +1,10 @@
 package arrowdir
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/memory"
@@ -51,12 +54,110 @@ func checkSchema(got, want *arrow.Schema) error {
 	return nil
 }
 
-// sameType reports whether two types have the same values. Names of list elements and
-// whether they may be null differ from format to format.
-func sameType(a, b arrow.DataType) bool {
-	if x, ok := a.(*arrow.ListType); ok {
-		y, ok := b.(*arrow.ListType)
-		return ok && arrow.TypeEqual(x.Elem(), y.Elem())
+// checkFooter states that the footer of an Arrow IPC file, a FlatBuffer, describes at most
+// the columns of a schema, and that its vectors lie in it: the library makes room for as
+// many elements as a vector announces. Indexes that lie outside panic: see guard.
+func checkFooter(f io.ReaderAt, size int64, want *arrow.Schema) error {
+	const end = "ARROW1" // behind the length of the footer
+	tail := make([]byte, 4+len(end))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil || string(tail[4:]) != end {
+		return errors.New("it does not end as an Arrow IPC file")
 	}
-	return arrow.TypeEqual(a, b)
+	n := int64(binary.LittleEndian.Uint32(tail))
+	if n > size-int64(len(tail)) {
+		return fmt.Errorf("a footer of %d bytes in a file of %d", n, size)
+	}
+	data := make([]byte, n)
+	if _, err := f.ReadAt(data, size-int64(len(tail))-n); err != nil {
+		return err
+	}
+	footer := flatTable{data, binary.LittleEndian.Uint32(data)}
+	schema, ok := footer.ref(1)
+	if !ok {
+		return errors.New("the footer has no schema")
+	}
+	return errors.Join(
+		footer.vector(2, "dictionaries", 0, 24),
+		footer.vector(3, "records", len(data), 24),
+		schema.vector(2, "metadata", 0, 4),
+		checkFields(schema, 1, want.NumFields(), true))
+}
+
+// checkFields checks the columns, or the element of a list, which is no list itself.
+func checkFields(t flatTable, slot uint32, most int, lists bool) error {
+	if err := t.vector(slot, "columns", most, 4); err != nil {
+		return err
+	}
+	first, n := t.elements(slot)
+	for i := range n {
+		field := flatTable{t.data, first + 4*i}.follow()
+		const list = 12
+		at, _ := field.slot(2)
+		switch kind := t.data[at]; {
+		case kind >= 2 && kind <= 6: // integer, floating point, binary, text, boolean
+		case kind == list && lists:
+		default:
+			return fmt.Errorf("column %d is of type %d", i, kind)
+		}
+		if _, ok := field.slot(4); ok {
+			return fmt.Errorf("column %d has a dictionary", i)
+		}
+		children := 0
+		if lists {
+			children = 1
+		}
+		if err := errors.Join(field.vector(6, "metadata", 0, 4), checkFields(field, 5, children, false)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A flatTable is a table of a FlatBuffer: at its place is the distance back to the list of
+// its fields' places.
+type flatTable struct {
+	data []byte
+	at   uint32
+}
+
+func (t flatTable) uint32(at uint32) uint32 { return binary.LittleEndian.Uint32(t.data[at:]) }
+
+// slot returns the place of a field; ok is false if the table does not have it.
+func (t flatTable) slot(i uint32) (at uint32, ok bool) {
+	places := t.at - t.uint32(t.at)
+	if 4+2*i >= uint32(binary.LittleEndian.Uint16(t.data[places:])) {
+		return 0, false
+	}
+	distance := binary.LittleEndian.Uint16(t.data[places+4+2*i:])
+	return t.at + uint32(distance), distance != 0
+}
+
+// follow returns what the reference at the table's place refers to.
+func (t flatTable) follow() flatTable { return flatTable{t.data, t.at + t.uint32(t.at)} }
+
+// ref returns the table that a field refers to.
+func (t flatTable) ref(i uint32) (flatTable, bool) {
+	at, ok := t.slot(i)
+	if !ok {
+		return flatTable{}, false
+	}
+	return flatTable{t.data, at}.follow(), true
+}
+
+// elements returns the place of a vector's first element and their number.
+func (t flatTable) elements(i uint32) (first, n uint32) {
+	v, ok := t.ref(i)
+	if !ok {
+		return 0, 0
+	}
+	return v.at + 4, v.uint32(v.at)
+}
+
+// vector states that a vector has at most so many elements of a size, and lies in the data.
+func (t flatTable) vector(i uint32, name string, most, size int) error {
+	first, n := t.elements(i)
+	if int64(n) > int64(most) || int64(first)+int64(n)*int64(size) > int64(len(t.data)) {
+		return fmt.Errorf("the footer announces %d %s", n, name)
+	}
+	return nil
 }

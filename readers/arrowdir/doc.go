@@ -1,12 +1,12 @@
 // Package arrowdir reads and writes traces as directories of Arrow IPC or Parquet files,
 // for other programs to read (DuckDB, pandas, Polars) and for tracekit to read again
-// without loss.
+// without loss; and the tables of a reconciled trace, for other programs only.
 //
 // # Layout
 //
 //	X/tracekit.json      what the trace is, which rows belong to which location, checksums
-//	X/defs/KIND.EXT      definitions, one table for each kind, joined by id (trace.Defs.Records)
-//	X/events/TABLE.EXT   events: flow, p2p, coll, metric, other, attrs (trace.Batch.Record)
+//	X/defs/KIND.EXT      definitions, one table for each kind, joined by id
+//	X/events/TABLE.EXT   events: flow, p2p, coll, metric, other, attrs
 //
 // EXT is arrow or parquet. Each table of events has the columns of its trace.TableID and
 // the column location. Rows of a location stand in order of seq. Parquet files are

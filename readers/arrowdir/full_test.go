@@ -18,7 +18,7 @@ func TestDiskFull(t *testing.T) {
 		t.Skip(err)
 	}
 	formats(t, func(t *testing.T, f Format) {
-		w, err := newTableWriter(full, trace.TableFlow.Schema(), f)
+		w, err := newTableWriter(full, eventSchema(trace.TableFlow), f)
 		if err == nil {
 			err = w.close()
 		}
@@ -30,7 +30,7 @@ func TestDiskFull(t *testing.T) {
 		}
 	})
 	file := filepath.Join(t.TempDir(), "x")
-	w, err := newParquetWriter(file, trace.TableFlow.Schema())
+	w, err := newParquetWriter(file, eventSchema(trace.TableFlow))
 	if err != nil {
 		t.Fatal(err)
 	}

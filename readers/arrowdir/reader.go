@@ -95,7 +95,7 @@ func (s *Source) events(t trace.TableID) string {
 
 // readDefs reads the tables of definitions, all of which a writer makes.
 func (s *Source) readDefs() error {
-	records := new(trace.Defs).Records(memory.NewGoAllocator())
+	records := defRecords(new(trace.Defs), memory.NewGoAllocator())
 	for i := range records {
 		r := &records[i]
 		name := fileOf(s.dir, "defs", r.Name, s.manifest.Format)
@@ -108,7 +108,7 @@ func (s *Source) readDefs() error {
 		}
 	}
 	return guard(filepath.Join(s.dir, "defs"), func() (err error) {
-		s.defs, err = trace.DefsOf(records)
+		s.defs, err = defsOf(records)
 		return err
 	})
 }
@@ -245,7 +245,7 @@ func (s *Source) open(a *aligner) error {
 }
 
 func (s *Source) openEvents(a *aligner, t trace.TableID, spans []span) error {
-	f, err := s.openTable(s.events(t), withLocation(t.Schema()))
+	f, err := s.openTable(s.events(t), withLocation(eventSchema(t)))
 	if err != nil {
 		return err
 	}

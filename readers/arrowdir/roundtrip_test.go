@@ -12,16 +12,13 @@ import (
 
 	"tracekit/readers/otf2"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // text returns the text form of a trace, in which two traces are equal if their tables are.
 func text(t testing.TB, src trace.Source) string {
 	t.Helper()
-	var b strings.Builder
-	if err := trace.WriteText(&b, src); err != nil {
-		t.Fatal(err)
-	}
-	_, tables, _ := strings.Cut(b.String(), "\n") // the first line names file and format
+	_, tables, _ := strings.Cut(tracetest.MustFormat(t, src), "\n") // the first line names file and format
 	return tables
 }
 

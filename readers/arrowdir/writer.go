@@ -100,7 +100,7 @@ func (w *Writer) begin(defs *trace.Defs) error {
 	if err := os.Chmod(w.temp, 0o755); err != nil {
 		return err
 	}
-	for _, r := range defs.Records(memory.NewGoAllocator()) {
+	for _, r := range defRecords(defs, memory.NewGoAllocator()) {
 		if err := w.definitions(r); err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (w *Writer) begin(defs *trace.Defs) error {
 	for t := range w.tables {
 		id := trace.TableID(t)
 		var err error
-		w.tables[t], err = newTableWriter(fileOf(w.temp, "events", id.String(), w.manifest.Format), withLocation(id.Schema()), w.manifest.Format)
+		w.tables[t], err = newTableWriter(fileOf(w.temp, "events", id.String(), w.manifest.Format), withLocation(eventSchema(id)), w.manifest.Format)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (w *Writer) begin(defs *trace.Defs) error {
 	return nil
 }
 
-func (w *Writer) definitions(r trace.NamedRecord) error {
+func (w *Writer) definitions(r namedRecord) error {
 	defer r.Record.Release()
 	t, err := newTableWriter(fileOf(w.temp, "defs", r.Name, w.manifest.Format), r.Record.Schema(), w.manifest.Format)
 	if err != nil {
@@ -155,7 +155,7 @@ func (w *Writer) Write(b *trace.Batch) error {
 	w.manifest.Events[b.Location] += uint64(b.Len())
 	for t, table := range w.tables {
 		id := trace.TableID(t)
-		r := b.Record(id)
+		r := eventRecord(b, id)
 		if r.NumRows() > 0 {
 			tagged := w.tag(r, b.Location)
 			begun, err := table.write(tagged, b.Location != w.last[t])

@@ -15,6 +15,7 @@ import (
 
 	"tracekit/readers/jsontrace"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 var update = flag.Bool("update", false, "write the goldens")
@@ -85,9 +86,7 @@ func outcome(t testing.TB, files []string, options jsontrace.Options) string {
 		t.Error(err)
 	}
 	var b strings.Builder
-	if err := trace.WriteText(&b, s); err != nil {
-		t.Error(err)
-	}
+	b.WriteString(tracetest.MustFormat(t, s))
 	for _, f := range s.Findings() {
 		fmt.Fprintf(&b, "finding %s %d: %s (", f.Code, f.Count, f.Text)
 		if f.First.Location != trace.None {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // readText reads a text through a window of that size and renders what comes out.
@@ -60,12 +61,7 @@ func readFile(t testing.TB, data []byte, set func(*file)) (*Source, error) {
 }
 
 func render(t testing.TB, s *Source) string {
-	var b strings.Builder
-	if err := trace.WriteText(&b, s); err != nil {
-		t.Fatal(err)
-	}
-	fmt.Fprint(&b, s.Findings())
-	return b.String()
+	return tracetest.MustFormat(t, s) + fmt.Sprint(s.Findings())
 }
 
 func tryRead(t testing.TB, data []byte) {

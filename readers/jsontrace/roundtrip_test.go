@@ -1,7 +1,6 @@
 package jsontrace_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +15,7 @@ import (
 	"tracekit/readers/jsontrace"
 	"tracekit/readers/otf2"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // write writes a source and returns what could not be expressed.
@@ -44,11 +44,7 @@ func write(t testing.TB, path string, s trace.Source) map[string]uint64 {
 // textOf renders definitions and events, without what a format says of itself.
 func textOf(t testing.TB, s trace.Source) string {
 	t.Helper()
-	var b bytes.Buffer
-	if err := trace.WriteText(&b, s); err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(b.String(), "\nclock ")
+	_, rest, _ := strings.Cut(tracetest.MustFormat(t, s), "\nclock ")
 	return rest
 }
 
@@ -112,16 +108,11 @@ func archives(t testing.TB) []string {
 // own is a trace with every kind of event, in text form; see testdata/own.txt.
 func own(t testing.TB) *trace.MemorySource {
 	t.Helper()
-	f, err := os.Open("testdata/own.txt")
+	text, err := os.ReadFile("testdata/own.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	s, err := trace.ParseText(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return tracetest.MustParse(t, string(text))
 }
 
 // Every kind of event is written as the golden has it, and read as it was; for clocks that

@@ -15,6 +15,7 @@ import (
 
 	"tracekit/readers/internal/wire"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the goldens")
@@ -32,7 +33,9 @@ func (p pathless) Info() trace.Info {
 // of other records.
 func describe(s *Source) string {
 	var b bytes.Buffer
-	if err := trace.WriteText(&b, pathless{s}); err != nil {
+	text, err := tracetest.Format(pathless{s})
+	b.WriteString(text)
+	if err != nil {
 		fmt.Fprintln(&b, "error:", err)
 	}
 	if err := checkSource(s); err != nil {

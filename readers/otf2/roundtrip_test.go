@@ -1,7 +1,6 @@
 package otf2
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // copyArchive writes what a source holds. interleave makes the locations take turns, a
@@ -64,11 +64,7 @@ func batches(t *testing.T, s trace.Source, interleave bool) func(func(*trace.Bat
 // version of the library wrote it.
 func tables(t *testing.T, s trace.Source) string {
 	t.Helper()
-	var b bytes.Buffer
-	if err := trace.WriteText(&b, renamed{s}); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
+	return tracetest.MustFormat(t, renamed{s})
 }
 
 type renamed struct{ trace.Source }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tracekit/readers/paraver"
-	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // A trace is read from its text; labels and names are optional.
@@ -45,7 +45,7 @@ func ExampleCreate() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	src, err := trace.ParseText(strings.NewReader("location 0 master rank=0\n 10 Enter main ; 20 MpiSend to=0 tag=1 bytes=8 ; 30 Leave main\n"))
+	src, err := tracetest.Parse("location 0 master rank=0\n 10 Enter main ; 20 MpiSend to=0 tag=1 bytes=8 ; 30 Leave main\n")
 	if err != nil {
 		fmt.Println(err)
 		return

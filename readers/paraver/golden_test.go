@@ -15,6 +15,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the goldens")
@@ -22,7 +23,9 @@ var update = flag.Bool("update", false, "rewrite the goldens")
 // describe returns all that a source says as text: definitions, events, findings.
 func describe(s *Source) string {
 	var b bytes.Buffer
-	if err := trace.WriteText(&b, s); err != nil {
+	text, err := tracetest.Format(s)
+	b.WriteString(text)
+	if err != nil {
 		fmt.Fprintln(&b, "error:", err)
 	}
 	if err := checkSource(s); err != nil {
@@ -130,10 +133,7 @@ func readGolden(files map[string][]byte) string {
 // written writes a trace in text form and returns the files.
 func written(t *testing.T, source []byte, plain bool) map[string][]byte {
 	t.Helper()
-	m, err := trace.ParseText(bytes.NewReader(source))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := tracetest.MustParse(t, string(source))
 	dir := t.TempDir()
 	lost := write(t, m, filepath.Join(dir, "trace.prv"), CreateOptions{Plain: plain})
 	var keys []string

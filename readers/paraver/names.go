@@ -166,7 +166,7 @@ func (n *names) describe(p *pcf, k regionKey) trace.Region {
 	if canonical == "" {
 		canonical = name
 	}
-	return trace.Region{Name: n.text(name), Canonical: n.text(canonical), Description: n.text(kind), Role: roleOf(canonical),
+	return trace.Region{Name: n.text(name), Canonical: n.text(canonical), Description: n.text(kind), Role: trace.MPIFunctionOf(canonical).Role(),
 		Paradigm: paradigm(k.typ), File: file, BeginLine: line}
 }
 
@@ -176,27 +176,6 @@ func (n *names) file(name string) trace.StringID {
 		return trace.None
 	}
 	return n.text(name)
-}
-
-// roleOf returns what a region does, as far as its name tells.
-func roleOf(name string) trace.RegionRole {
-	switch f := trace.MPIFunctionOf(name); f.Class {
-	case trace.ClassNone, trace.ClassOther, trace.ClassInit, trace.ClassFinalize:
-		return trace.RoleFunction
-	case trace.ClassColl, trace.ClassIcoll:
-		switch f.Op {
-		case trace.CollBarrier:
-			return trace.RoleBarrier
-		case trace.CollBcast, trace.CollScatter, trace.CollScatterv:
-			return trace.RoleCollOne2All
-		case trace.CollGather, trace.CollGatherv, trace.CollReduce:
-			return trace.RoleCollAll2One
-		case trace.CollScan, trace.CollExscan:
-			return trace.RoleCollOther
-		}
-		return trace.RoleCollAll2All
-	}
-	return trace.RolePoint2Point
 }
 
 // mpiName returns the name of an MPI function: the label if it is one, else that of the

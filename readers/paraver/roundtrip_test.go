@@ -17,6 +17,7 @@ import (
 	"tracekit/readers/otf2"
 	"tracekit/stats"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // archives returns the OTF2 archives of the samples and of the shared collection, if it is
@@ -317,10 +318,7 @@ func analysis(t *testing.T, src trace.Source) map[string]any {
 // TestNothingIsLeftBehind checks what is there after refusals and Discard.
 func TestNothingIsLeftBehind(t *testing.T) {
 	dir := t.TempDir()
-	m, err := trace.ParseText(strings.NewReader("location 0 a rank=0\n 1 Enter main ; 2 Leave main\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := tracetest.MustParse(t, "location 0 a rank=0\n 1 Enter main ; 2 Leave main\n")
 	if _, err := Create(filepath.Join(dir, "x.txt"), m.Info(), m.Defs(), CreateOptions{}); err == nil {
 		t.Error("a name that does not end in .prv is accepted")
 	}

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"bytes"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // A Pattern is a trace of a few events whose wait states were worked out by hand: a file
@@ -40,7 +40,7 @@ func ReadPatterns(dir string) ([]Pattern, error) {
 		for _, f := range ar.Files {
 			switch f.Name {
 			case "trace":
-				if p.Trace, err = trace.ParseText(bytes.NewReader(f.Data)); err != nil {
+				if p.Trace, err = tracetest.Parse(string(f.Data)); err != nil {
 					return nil, fmt.Errorf("%s: %w", name, err)
 				}
 			case "want":

@@ -2,13 +2,13 @@ package oracle_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"tracekit/samples/oracle"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // twoRanks: rank 0 works late in the first half, rank 1 in the second.
@@ -35,10 +35,7 @@ location 1 rank=1
 
 func analyze(t *testing.T, text string) (*oracle.Result, *trace.Defs) {
 	t.Helper()
-	m, err := trace.ParseText(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := tracetest.MustParse(t, text)
 	return oracle.Analyze(m, oracle.Options{}), m.Definitions
 }
 
@@ -110,12 +107,12 @@ func TestPathBeginsLate(t *testing.T) {
 }
 
 func Example() {
-	m, err := trace.ParseText(strings.NewReader(`
+	m, err := tracetest.Parse(`
 location 0 rank=0
   40 Enter MPI_Send ; 41 MpiSend to=1 ; 45 Leave MPI_Send
 location 1 rank=1
   10 Enter MPI_Recv ; 46 MpiRecv from=0 ; 47 Leave MPI_Recv
-`))
+`)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -17,7 +17,8 @@
 //  3. [Result].TMax is the quantile of the chosen law. [Overhead] of a call is
 //     what exceeds it. [Result.PValue] asks whether too many calls exceed it,
 //     [Anomalous] controls the false discoveries over many keys.
-//  4. [Profile] keeps t_max over processes and bytes and interpolates.
+//  4. [Groups] makes samples of keys large enough to be fitted, each by itself;
+//     [Profile] keeps their t_max over processes and bytes and interpolates.
 //     [Stability] shows how t_max settles with the size of the sample.
 //
 // Durations are integer nanoseconds (any other integer tick works as well).

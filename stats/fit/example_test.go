@@ -64,9 +64,13 @@ func ExampleAnomalous() {
 }
 
 func ExampleProfile() {
-	p := fit.NewProfile(map[fit.Key]*fit.Sample{
+	groups := fit.Groups(map[fit.Key]*fit.Sample{
 		{Operation: "MPI_Send", Processes: 2, Bytes: 1000}: calls(200),
-	}, fit.Options{})
+	})
+	for i, g := range groups {
+		groups[i] = g.Fit(fit.Options{}) // each could have a core of its own
+	}
+	p := fit.ProfileOf(groups, fit.Options{})
 	p.Machine, p.Library, p.Processes = "laptop", "Open MPI 4.1", 4
 	e := p.Entries[0]
 	fmt.Println(e.Operation, e.Bytes, e.Calls, e.From, e.TMin)

@@ -30,6 +30,11 @@ type law interface {
 	// keep their probabilities.
 	tails(x float64) (lower, upper float64)
 
+	// shares fills in P(lo ≤ X < hi) for each cell between neighbouring edges, which
+	// increase and may be infinite, and the derivatives by as many coordinates as
+	// there are rows of slopes. Between the edges of classes, a share is accurate relative to itself.
+	shares(edges []float64, e *expectation)
+
 	// quantile returns the q-quantile for 0 < q < 1: for a continuous law the x
 	// with P(X < x) = q, for a discrete one the upper edge of the smallest class
 	// k with F(k) ≥ q.
@@ -100,15 +105,6 @@ func between(l1, u1, l2, u2 float64) float64 {
 		return max(u1-u2, 0)
 	}
 	return max(l2-l1, 0)
-}
-
-// within returns P(X < cut), the mass that a truncated law is divided by.
-func (b binned) within(l law) float64 {
-	if b.cut == noCut {
-		return 1
-	}
-	lower, _ := l.tails(float64(b.cut))
-	return lower
 }
 
 // tiny stands for what a law holds impossible. It keeps the likelihood finite; no

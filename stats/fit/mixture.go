@@ -9,33 +9,35 @@ type mixture struct {
 	w, b float64
 }
 
-// fitMixture searches over the body's coordinates, logit w and ln of the ratio of
-// the tail's mean to the body's, less 1. It starts from the body without the
-// slowest calls, and the tail from those: a tenth, and a third.
+// fitMixture searches over the body's middle and spread, logit w, ln of the ratio of
+// the tail's mean to the body's, less 1, and the location. It starts from the body without the
+// slowest calls, and the tail from those: a third, and a tenth.
 //
 // Since the tail begins at the location too, the location mostly stands at t_min, its bound,
 // as that of an exponential law does. Both the bound and its inside are searched.
 func fitMixture(b binned) estimate {
-	at := func(p []float64) law { return newMixture(p[0], p[1], math.Exp(p[2]), p[3], p[4]) }
-	bound := func(p []float64) law { return newMixture(p[0], p[1], 0, p[2], p[3]) }
-	var starts []candidate
-	for _, share := range []float64{0.1, 0.33} {
+	var starts [][]float64
+	for _, share := range []float64{0.33, 0.1} {
 		body, _ := b.h.below(b.h.classAt(1 - share))
 		mean, sigma, skew := body.moments()
 		away := startDistance(mean, sigma, skew)
 		slow := max((b.h.mean()+0.5-(1-share)*mean)/share, mean)
-		middle, spread, weight := math.Log(mean), math.Log(sigma), math.Log(share/(1-share))
-		ratio := func(away float64) float64 { return math.Log(max((slow+away)/(mean+away)-1, 0.5)) }
-		starts = append(starts,
-			candidate{bound, []float64{middle, spread, weight, ratio(0)}},
-			candidate{at, []float64{middle, spread, math.Log(away), weight, ratio(away)}})
+		start := func(away float64) []float64 {
+			ratio := math.Log(max((slow+away)/(mean+away)-1, 0.5))
+			return []float64{math.Log(mean), math.Log(sigma), math.Log(share / (1 - share)), ratio}
+		}
+		starts = append(starts, start(0), append(start(away), math.Log(away)))
 	}
-	return b.mostLikely(starts...)
+	return b.mostLikely(newMixture, starts...)
 }
 
-func newMixture(middle, spread, away, weight, ratio float64) mixture {
-	body := former(newGamma).at(math.Exp(middle), math.Exp(spread), away)
-	return mixture{body, 1 / (1 + math.Exp(-weight)), (math.Exp(middle) - body.at) * (1 + math.Exp(ratio))}
+func newMixture(at []float64) law {
+	away := 0.0
+	if len(at) == 5 {
+		away = math.Exp(at[4])
+	}
+	body := former(newGamma).at(math.Exp(at[0]), math.Exp(at[1]), away)
+	return mixture{body, 1 / (1 + math.Exp(-at[2])), body.size * (1 + math.Exp(at[3]))}
 }
 
 // classAt returns the class that holds the q-quantile, plus one.
@@ -58,7 +60,36 @@ func (m mixture) tails(x float64) (lower, upper float64) {
 	return (1-m.w)*lower - m.w*math.Expm1(-z), (1-m.w)*upper + m.w*math.Exp(-z)
 }
 
-// quantile bisects: there is no closed form.
+// shares has the coordinates of fitMixture.
+func (m mixture) shares(edges []float64, e *expectation) {
+	e.divide(m.body, edges)
+	steep := 1 - m.body.size/m.b // ∂ ln b by the ratio's coordinate
+	before := part{share: -1}
+	for j, body := range e.parts {
+		tail := m.beyond(e.own[j+1])
+		before, tail = tail, tail.plus(before, -1)
+		both := part{}.plus(body, 1-m.w).plus(tail, m.w)
+		e.calls[j] = both.share
+		at := m.body.slopes(both)
+		for i, slope := range [maxCoordinates]float64{at[0], at[1], m.w * (1 - m.w) * (tail.share - body.share), m.w * tail.size * steep, at[2]} {
+			if i < len(e.slopes) {
+				e.slopes[i][j] = slope
+			}
+		}
+	}
+}
+
+// beyond returns the tail from x on, taken as negative.
+func (m mixture) beyond(x float64) part {
+	z := x / m.b
+	upper := math.Exp(-z)
+	if upper == 0 {
+		return part{}
+	}
+	return part{-upper, -z * upper, 0, upper / m.b}
+}
+
+// quantile searches: there is no closed form.
 func (m mixture) quantile(q float64) float64 {
 	reach := max(m.body.quantile(q)-m.body.at, -m.b*math.Log1p(-q))
 	return solve(m.body.at, m.body.at+reach*1.000001+1e-9, func(x float64) float64 {

@@ -7,15 +7,14 @@ type Model struct {
 	Family        Family
 	Params        []Param    // by maximum likelihood
 	LogLikelihood float64    // of the classes, truncated at the cut in the body way
-	Estimates     []Estimate // all of them; the first is by likelihood, the last by least χ²
-	Distance      Distance
+	Estimates     []Estimate // the first is by likelihood, the last by least χ²
 
 	// Test decides whether the family is accepted: the test at the least χ²,
 	// tightened by the one at the maximum of the likelihood. See decide.
 	Test Test
 
 	TMax      int64   // ns, at the quantile asked for
-	TailError float64 // relative standard error of the rate 1 - q of calls above TMax, from Fisher's information; at most 2
+	TailError float64 // relative standard error of the rate 1 - q of calls above TMax, from Fisher's information; at most 2; 0 if the family is rejected
 
 	fit  law
 	axis axis
@@ -99,16 +98,18 @@ func asked(f Family, families []Family) bool {
 func newModel(f Family, e estimate, b binned, o Options) Model {
 	l := e.law
 	m := Model{
-		Family: f, Params: l.params(b.h.axis()), LogLikelihood: b.logLikelihood(l),
-		Estimates: b.estimates(e, o.Alpha), Distance: b.distance(l),
-		fit: l, axis: b.h.axis(),
+		Family: f, Params: l.params(b.h.axis()), LogLikelihood: b.cells().logLikelihood(l),
+		Estimates: b.estimates(e, o),
+		fit:       l, axis: b.h.axis(),
 	}
 	m.Test = decide(m.Estimates, o.Alpha)
 	m.TMax = m.tMax(l, o)
-	m.TailError = b.tailError(e, func(l law) float64 {
-		_, upper := necessary(l, o).tails(m.axis.x(m.TMax))
-		return upper
-	})
+	if m.Test.Accepted {
+		m.TailError = b.tailError(e, func(l law) float64 {
+			_, upper := necessary(l, o).tails(m.axis.x(m.TMax))
+			return upper
+		})
+	}
 	return m
 }
 
@@ -125,4 +126,31 @@ func necessary(l law, o Options) law {
 func (m Model) tMax(l law, o Options) int64 {
 	m.fit = necessary(l, o)
 	return m.Quantile(min(o.Quantile, 1-1e-12))
+}
+
+// maxTailError stands for a rate about which the sample says next to nothing.
+const maxTailError = 2
+
+// tailError returns the standard error of ln rate(law) at the estimate, by the delta
+// method: √(gᵀ I⁻¹ g) with the gradient g of ln rate and Fisher's information I of the
+// classes, both in the coordinates of the search. Where the sample says nothing in
+// some direction, the error is its bound.
+func (b binned) tailError(e estimate, rate func(law) float64) float64 {
+	c := b.cells()
+	x := c.expectation(len(e.at))
+	c.expect(e.law, x)
+	s := c.system(unlikelihood, x)
+	const h = 1e-4
+	for j := range e.at {
+		p := append([]float64(nil), e.at...)
+		p[j] += h
+		up := math.Log(max(rate(e.build(p)), tiny))
+		p[j] -= 2 * h
+		s.gradient[j] = (up - math.Log(max(rate(e.build(p)), tiny))) / (2 * h)
+	}
+	step, ok := s.step(0)
+	if variance := step.dot(s.gradient); ok && variance < maxTailError*maxTailError {
+		return math.Sqrt(variance)
+	}
+	return maxTailError
 }

@@ -163,3 +163,17 @@ func TestStudyOfCleanKeys(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkFit fits one key after another: of each truth, and of each with a tenth of the calls slowed, for
+// which mostly no law is accepted.
+func BenchmarkFit(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 3))
+	var samples []*Sample
+	for _, law := range truths() {
+		slowed, _ := plant(r, law, 1000, 0.1)
+		samples = append(samples, law.sample(r, 1000), slowed)
+	}
+	for j := 0; b.Loop(); j++ {
+		Fit(samples[j%len(samples)], Options{})
+	}
+}

@@ -1,27 +1,15 @@
 package fit
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sort"
 )
 
 // profileSchema is the first value of an encoded profile.
 const profileSchema = "tracekit.profile/1"
-
-// minCalls is the least number of calls of an entry of a profile.
-const minCalls = 50
-
-// A Key is what calls must share to be comparable.
-type Key struct {
-	Operation string `json:"operation"` // MPI function
-	Processes int    `json:"processes"` // ranks taking part: 2 for point-to-point
-	Bytes     int64  `json:"bytes"`
-}
 
 // A Profile says how long calls of one machine may take: t_max for every MPI function
 // over processes and bytes, T_f(p, b). It encodes as JSON.
@@ -48,119 +36,14 @@ type Entry struct {
 	Few    bool    `json:"few,omitempty"`    // fewer than 50 calls in all classes together
 }
 
-// NewProfile fits the samples of a benchmark run or of the analysed trace itself:
-// the entries of [Calibrate]. Machine, Library, Creator and Processes are the caller's to
-// set.
-func NewProfile(samples map[Key]*Sample, o Options) Profile {
-	return ProfileOf(Calibrate(samples, o), o)
-}
-
-// ProfileOf returns the profile of groups that were calibrated with the same options.
+// ProfileOf returns the profile of groups that were fitted with the same options. Machine,
+// Library, Creator and Processes are the caller's to set.
 func ProfileOf(groups []Group, o Options) Profile {
 	p := Profile{Schema: profileSchema, Quantile: o.defaults().Quantile, Entries: []Entry{}}
 	for _, g := range groups {
 		p.Entries = append(p.Entries, g.Entry)
 	}
 	return p
-}
-
-// A Group is an entry of a profile with what it was made of.
-type Group struct {
-	Entry
-	Classes []int64 // size classes, ascending
-	Sample  *Sample
-	Result  Result
-}
-
-// Calibrate fits samples. Keys of the same operation and processes are grouped by
-// [SizeClass]; a class of fewer than 50 calls is joined with the next larger one (the
-// largest with the next smaller), and its entry says so. Groups are ordered by
-// operation, processes, bytes.
-func Calibrate(samples map[Key]*Sample, o Options) []Group {
-	var out []Group
-	for _, g := range groups(samples) {
-		r := Fit(g.sample, o)
-		e := Entry{Key: g.key, Calls: r.Calls, TMin: r.TMin, TMax: r.TMax, From: r.From, Few: r.Calls < minCalls}
-		e.Bytes = g.bytes / max(r.Calls, 1)
-		if len(g.classes) > 1 {
-			e.Pooled = g.classes
-		}
-		if r.Chosen >= 0 {
-			e.Model, e.P = r.Models[r.Chosen].Family, r.Models[r.Chosen].Test.P
-		}
-		out = append(out, Group{Entry: e, Classes: g.classes, Sample: g.sample, Result: r})
-	}
-	return out
-}
-
-// A group is the calls of one entry.
-type group struct {
-	key     Key
-	classes []int64
-	bytes   int64 // summed over calls
-	sample  *Sample
-}
-
-// groups returns the calls by operation, processes and size class, in order, small
-// classes joined.
-func groups(samples map[Key]*Sample) []group {
-	keys := make([]Key, 0, len(samples))
-	for k := range samples {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, compareKeys)
-	var out []group
-	for _, k := range keys {
-		if samples[k].Len() == 0 {
-			continue
-		}
-		class := SizeClass(k.Bytes)
-		last := len(out) - 1
-		if last < 0 || !sameTable(out[last].key, k) || out[last].classes[0] != class {
-			out = append(out, group{key: k, classes: []int64{class}, sample: &Sample{Limit: samples[k].Limit}})
-			last++
-		}
-		out[last].bytes += k.Bytes * samples[k].Len()
-		out[last].sample.Combine(samples[k])
-	}
-	return joinSmall(out)
-}
-
-func compareKeys(a, b Key) int {
-	return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Processes, b.Processes), cmp.Compare(a.Bytes, b.Bytes))
-}
-
-// sameTable tells whether two keys differ in bytes at most.
-func sameTable(a, b Key) bool { return a.Operation == b.Operation && a.Processes == b.Processes }
-
-// joinSmall joins each group that is too small with the next one of its table, and a
-// last one with the one before.
-func joinSmall(in []group) []group {
-	var out []group
-	for _, g := range in {
-		last := len(out) - 1
-		if last >= 0 && sameTable(out[last].key, g.key) && out[last].sample.Len() < minCalls {
-			out[last].join(g)
-			continue
-		}
-		if last > 0 && out[last].sample.Len() < minCalls && sameTable(out[last-1].key, out[last].key) {
-			out[last-1].join(out[last])
-			out = out[:last]
-		}
-		out = append(out, g)
-	}
-	if last := len(out) - 1; last > 0 && out[last].sample.Len() < minCalls && sameTable(out[last-1].key, out[last].key) {
-		out[last-1].join(out[last])
-		out = out[:last]
-	}
-	return out
-}
-
-// join adds the calls of h.
-func (g *group) join(h group) {
-	g.classes = append(g.classes, h.classes...)
-	g.bytes += h.bytes
-	g.sample.Combine(h.sample)
 }
 
 // ReadProfile decodes a profile and checks its schema and order.

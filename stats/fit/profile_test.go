@@ -5,27 +5,14 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 )
 
-func TestBasePoints(t *testing.T) {
-	b := BaseBytes()
-	if !slices.IsSorted(b) || b[0] != 0 || b[1] != 1 || b[2] != 10 || b[len(b)-1] != 4000000 {
-		t.Errorf("bytes: %v", b)
-	}
-	if got := BaseProcesses(16); !slices.Equal(got, []int{1, 2, 3, 4, 6, 8, 12, 16}) {
-		t.Errorf("processes: %v", got)
-	}
-	// A size class is the largest base point that does not exceed the size.
-	for _, size := range []int64{-1, 0, 1, 9, 10, 19, 99, 100, 999, 1000, 123456, 3999999, 4000000, 1 << 40} {
-		want := int64(0)
-		for _, p := range b {
-			if p <= size {
-				want = p
-			}
-		}
+// A size class is named by its smallest member: no digit but the first is other than zero.
+func TestSizeClass(t *testing.T) {
+	for size, want := range map[int64]int64{-1: 0, 0: 0, 1: 1, 9: 1, 10: 10, 19: 10, 99: 90, 100: 100, 999: 900, 1000: 1000,
+		123456: 100000, 3999999: 3000000, 4000000: 4000000, 5000000: 4000000, 1 << 40: 4000000} {
 		if got := SizeClass(size); got != want {
 			t.Errorf("class of %d is %d, want %d", size, got, want)
 		}
@@ -79,7 +66,7 @@ func TestSmallClassesArePooled(t *testing.T) {
 	}{{"A", 0, 20}, {"A", 5, 40}, {"A", 15, 60}, {"A", 17, 10}, {"A", 200, 30}, {"B", 8, 70}, {"C", 8, 7}, {"D", 1, 0}} {
 		samples[Key{c.op, 2, c.bytes}] = gammaTruth("", 1000, 3, 100).sample(r, c.calls)
 	}
-	p := NewProfile(samples, Options{})
+	p := ProfileOf(Calibrate(samples, Options{}), Options{})
 	type entry struct {
 		op           string
 		bytes, calls int64
@@ -102,7 +89,8 @@ func TestSmallClassesArePooled(t *testing.T) {
 }
 
 func TestProfileEncodes(t *testing.T) {
-	p := NewProfile(map[Key]*Sample{{"MPI_Send", 2, 8}: gammaTruth("", 1000, 3, 100).sample(rand.New(rand.NewPCG(4, 5)), 100)}, Options{})
+	groups := Calibrate(map[Key]*Sample{{"MPI_Send", 2, 8}: gammaTruth("", 1000, 3, 100).sample(rand.New(rand.NewPCG(4, 5)), 100)}, Options{})
+	p := ProfileOf(groups, Options{})
 	p.Machine, p.Library, p.Processes = "cluster", "Open MPI 4.1.4", 16
 	b, err := json.Marshal(p)
 	if err != nil {

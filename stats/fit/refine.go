@@ -20,17 +20,18 @@ type Estimate struct {
 
 // estimates returns the maximum-likelihood law and its refinements: Σ|f_k - p_k(λ)|
 // minimised over λ > 0 (f_k are relative frequencies), for Poisson and
-// exponential, and χ² minimised over all parameters, with the pools of the
-// maximum-likelihood law. The Poisson offset stays. The last one has the least χ².
-func (b binned) estimates(e estimate, alpha float64) []Estimate {
+// exponential where the paper's choice is asked for, and χ² minimised over all parameters,
+// with the pools of the maximum-likelihood law. The Poisson offset stays. The last one has
+// the least χ².
+func (b binned) estimates(e estimate, o Options) []Estimate {
 	made := func(by string, l law) Estimate {
-		return Estimate{by, l.params(b.h.axis()), b.test(l, alpha), l}
+		return Estimate{by, l.params(b.h.axis()), b.test(l, o.Alpha), l}
 	}
 	out := []Estimate{made(byLikelihood, e.law)}
-	if with, at, ok := lambda(e.law); ok {
+	if with, at, ok := lambda(e.law); ok && o.SmallestChi2 {
 		// The sum is flat enough to leave the estimate within a factor of two.
 		c := b.cells()
-		best := minimiseLine(at-math.Ln2, at+math.Ln2, func(x float64) float64 { return c.absolute(with(x)) })
+		best := minimiseLine(at-math.Ln2, at+math.Ln2, func(x float64) float64 { return c.misfit(absolute, with(x)) })
 		out = append(out, made(byAbsolute, with(best)))
 	}
 	if least := made(byChiSquare, b.leastChiSquare(e)); least.Test.Chi2 < out[0].Test.Chi2 {
@@ -63,15 +64,4 @@ func (b binned) leastChiSquare(e estimate) law {
 	}
 	best, _ := cellsOf(pools, b.h.N).search(halfChiSquare, build, at)
 	return build(best)
-}
-
-// absolute returns Σ|f_k - p_k| over all classes, the empty ones included.
-func (c cells) absolute(l law) float64 {
-	expected := make([]float64, len(c.observed))
-	c.expect(l, expected)
-	var sum float64
-	for j, e := range expected {
-		sum += math.Abs(c.observed[j] - e)
-	}
-	return sum / c.n
 }

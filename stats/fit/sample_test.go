@@ -2,7 +2,6 @@ package fit
 
 import (
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 )
@@ -113,38 +112,6 @@ func TestTenMillionCalls(t *testing.T) {
 	if res := Fit(s, Options{}); res.From != FromLaw || res.Models[res.Chosen].Family == "" {
 		t.Errorf("no law accepted for an exponential sample of %d calls: %+v", n, res.From)
 	}
-}
-
-func TestSampleEncodes(t *testing.T) {
-	for _, s := range []*Sample{{}, sampleOf(0), sampleOf(5, 5, 7), sampleOf(1<<40, 3)} {
-		b, _ := s.MarshalBinary()
-		var back Sample
-		if err := back.UnmarshalBinary(b); err != nil || !same(s, &back) {
-			t.Errorf("%+v came back as %+v, %v", s, back, err)
-		}
-	}
-}
-
-// Whatever bytes are accepted make a sample that keeps its invariants and
-// encodes to one that is equal.
-func FuzzSampleDecoding(f *testing.F) {
-	for _, s := range []*Sample{{}, sampleOf(0), sampleOf(5, 5, 7)} {
-		b, _ := s.MarshalBinary()
-		f.Add(b)
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var s, back Sample
-		if s.UnmarshalBinary(data) != nil {
-			if !reflect.DeepEqual(s, Sample{}) {
-				t.Fatal("a failed decoding changed the sample")
-			}
-			return
-		}
-		b, _ := s.MarshalBinary()
-		if err := back.UnmarshalBinary(b); err != nil || !same(&s, &back) {
-			t.Fatalf("%+v came back as %+v, %v", s, back, err)
-		}
-	})
 }
 
 func TestStepAndGCD(t *testing.T) {

@@ -1,15 +1,17 @@
-package trace
+package tracetest
 
 import (
 	"fmt"
 	"strconv"
+
+	"tracekit/trace"
 )
 
 // The short forms of definitions: ranks, communicators, calling contexts.
 
 // rank puts a location into the process of a rank; the rank's first location is its
 // master thread.
-func (p *textParser) rank(id LocationID, w textWord) error {
+func (p *parser) rank(id trace.LocationID, w word) error {
 	var rank uint32
 	if err := parseNumber(&rank, w, 32); err != nil {
 		return err
@@ -26,18 +28,18 @@ func (p *textParser) rank(id LocationID, w textWord) error {
 	} else {
 		p.masters[rank] = id
 		p.ranks = max(p.ranks, rank+1)
-		l.Group = LocationGroupID(len(d.LocationGroups))
-		d.LocationGroups = append(d.LocationGroups, LocationGroup{Ref: uint64(l.Group), Kind: 1, Node: None, Creator: None,
+		l.Group = trace.LocationGroupID(len(d.LocationGroups))
+		d.LocationGroups = append(d.LocationGroups, trace.LocationGroup{Ref: uint64(l.Group), Kind: 1, Node: trace.None, Creator: trace.None,
 			Name: p.intern(fmt.Sprintf("MPI Rank %d", rank))})
 	}
-	if l.Name == None {
+	if l.Name == trace.None {
 		l.Name = p.intern(p.threadName(l.Group))
 	}
 	return nil
 }
 
 // threadName returns the name of the newest location of a process.
-func (p *textParser) threadName(group LocationGroupID) string {
+func (p *parser) threadName(group trace.LocationGroupID) string {
 	n := 0
 	for _, l := range p.src.Definitions.Locations {
 		if l.Group == group {
@@ -51,11 +53,11 @@ func (p *textParser) threadName(group LocationGroupID) string {
 }
 
 // world makes MPI_COMM_WORLD of the ranks.
-func (p *textParser) world() {
+func (p *parser) world() {
 	d := p.src.Definitions
 	locations := make([]uint32, p.ranks)
 	for r := range locations {
-		locations[r] = None
+		locations[r] = trace.None
 		if l, ok := p.masters[uint32(r)]; ok {
 			locations[r] = uint32(l)
 		}
@@ -64,19 +66,19 @@ func (p *textParser) world() {
 	for r := range ranks {
 		ranks[r] = uint32(r)
 	}
-	d.Groups = append(d.Groups, Group{Name: p.intern("MPI"), Kind: GroupCommLocations, Paradigm: ParadigmMPI, Members: locations})
-	d.Comms = append(d.Comms, Comm{Name: p.intern("MPI_COMM_WORLD"), Group: p.group(GroupComm, ranks), Remote: None, Parent: None})
+	d.Groups = append(d.Groups, trace.Group{Name: p.intern("MPI"), Kind: trace.GroupCommLocations, Paradigm: trace.ParadigmMPI, Members: locations})
+	d.Comms = append(d.Comms, trace.Comm{Name: p.intern("MPI_COMM_WORLD"), Group: p.group(trace.GroupComm, ranks), Remote: trace.None, Parent: trace.None})
 }
 
-func (p *textParser) group(kind GroupKind, members []uint32) GroupID {
+func (p *parser) group(kind trace.GroupKind, members []uint32) trace.GroupID {
 	d := p.src.Definitions
-	id := GroupID(len(d.Groups))
-	d.Groups = append(d.Groups, Group{Ref: uint64(id), Name: None, Kind: kind, Paradigm: ParadigmMPI, Members: members})
+	id := trace.GroupID(len(d.Groups))
+	d.Groups = append(d.Groups, trace.Group{Ref: uint64(id), Name: trace.None, Kind: kind, Paradigm: trace.ParadigmMPI, Members: members})
 	return id
 }
 
 // isShortComm reports whether the line of a communicator lists ranks instead of groups.
-func isShortComm(words []textWord) bool {
+func isShortComm(words []word) bool {
 	for _, w := range words {
 		if w.key == "ranks" || w.key == "others" || w.key == "" && w.value == "self" {
 			return true
@@ -86,14 +88,14 @@ func isShortComm(words []textWord) bool {
 }
 
 // shortComm makes a communicator with its groups.
-func (p *textParser) shortComm(words []textWord) error {
+func (p *parser) shortComm(words []word) error {
 	d := p.src.Definitions
-	id := CommID(len(d.Comms))
+	id := trace.CommID(len(d.Comms))
 	rest, err := checkNumber(words[1:], int(id))
 	if err != nil {
 		return err
 	}
-	c := Comm{Ref: uint64(id), Name: None, Group: None, Remote: None, Parent: None}
+	c := trace.Comm{Ref: uint64(id), Name: trace.None, Group: trace.None, Remote: trace.None, Parent: trace.None}
 	if len(d.Comms) > 0 {
 		c.Parent = 0
 	}
@@ -106,14 +108,14 @@ func (p *textParser) shortComm(words []textWord) error {
 		case "name":
 			c.Name, err = p.stringRef(w)
 		case "":
-			c.Group, c.Parent = p.group(GroupCommSelf, nil), None
+			c.Group, c.Parent = p.group(trace.GroupCommSelf, nil), trace.None
 		case "ranks":
 			if members, err = parseList[uint32](w); err == nil {
-				c.Group = p.group(GroupComm, members)
+				c.Group = p.group(trace.GroupComm, members)
 			}
 		case "others":
 			if members, err = parseList[uint32](w); err == nil {
-				c.Remote, c.Inter = p.group(GroupComm, members), true
+				c.Remote, c.Inter = p.group(trace.GroupComm, members), true
 			}
 		default:
 			err = w.errorf("unknown key %q", w.key)
@@ -127,9 +129,9 @@ func (p *textParser) shortComm(words []textWord) error {
 }
 
 // region returns the region that a word names and makes it if there is none.
-func (p *textParser) region(w textWord) (RegionID, error) {
+func (p *parser) region(w word) (trace.RegionID, error) {
 	if !w.quoted && (w.value[0] >= '0' && w.value[0] <= '9' || w.value == "none") {
-		var n RegionID
+		var n trace.RegionID
 		err := parseNumber(&n, w, 32)
 		return n, err
 	}
@@ -140,13 +142,13 @@ func (p *textParser) region(w textWord) (RegionID, error) {
 		return 0, w.errorf("there are several regions %q", w.value)
 	}
 	d := p.src.Definitions
-	id := RegionID(len(d.Regions))
+	id := trace.RegionID(len(d.Regions))
 	kind := p.kinds["region"]
-	kind.grow(d)
+	kind.Grow(d)
 	d.Regions[id].Name = p.intern(w.value)
-	for _, f := range kind.fields(d, int(id)) {
-		if f.key != "name" {
-			f.setDefault()
+	for _, f := range kind.Fields(d, int(id)) {
+		if f.Name != "name" {
+			f.SetDefault()
 		}
 	}
 	p.names.addRegion(w.value, id)
@@ -155,7 +157,7 @@ func (p *textParser) region(w textWord) (RegionID, error) {
 
 // context returns the calling context of a region at "@file:line" below another one, and
 // makes it if there is none.
-func (p *textParser) context(w textWord, region RegionID, parent CallingContextID) (CallingContextID, error) {
+func (p *parser) context(w word, region trace.RegionID, parent trace.CallingContextID) (trace.CallingContextID, error) {
 	site, err := p.site(w)
 	if err != nil {
 		return 0, err
@@ -163,18 +165,18 @@ func (p *textParser) context(w textWord, region RegionID, parent CallingContextI
 	d := p.src.Definitions
 	for i, c := range d.CallingContexts {
 		if c.Region == region && c.Site == site && c.Parent == parent {
-			return CallingContextID(i), nil
+			return trace.CallingContextID(i), nil
 		}
 	}
-	id := CallingContextID(len(d.CallingContexts))
-	d.CallingContexts = append(d.CallingContexts, CallingContext{Ref: uint64(id), Region: region, Site: site, Parent: parent})
+	id := trace.CallingContextID(len(d.CallingContexts))
+	d.CallingContexts = append(d.CallingContexts, trace.CallingContext{Ref: uint64(id), Region: region, Site: site, Parent: parent})
 	return id, nil
 }
 
 // site returns the source location "@file:line", "@" for none.
-func (p *textParser) site(w textWord) (SourceLocationID, error) {
+func (p *parser) site(w word) (trace.SourceLocationID, error) {
 	if w.value == "@" {
-		return None, nil
+		return trace.None, nil
 	}
 	colon := len(w.value)
 	for i := range len(w.value) {
@@ -187,13 +189,13 @@ func (p *textParser) site(w textWord) (SourceLocationID, error) {
 		return 0, w.errorf("%q is not @FILE:LINE", w.value)
 	}
 	d := p.src.Definitions
-	want := SourceLocation{File: p.intern(w.value[1:colon]), Line: uint32(line)}
+	want := trace.SourceLocation{File: p.intern(w.value[1:colon]), Line: uint32(line)}
 	for i, s := range d.SourceLocations {
 		if want.Ref = uint64(i); s == want {
-			return SourceLocationID(i), nil
+			return trace.SourceLocationID(i), nil
 		}
 	}
 	want.Ref = uint64(len(d.SourceLocations))
 	d.SourceLocations = append(d.SourceLocations, want)
-	return SourceLocationID(want.Ref), nil
+	return trace.SourceLocationID(want.Ref), nil
 }

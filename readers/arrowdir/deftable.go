@@ -1,39 +1,41 @@
-package trace
+package arrowdir
 
 import (
 	"fmt"
 	"slices"
+
+	"tracekit/trace"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// A NamedRecord is a table of definitions.
-type NamedRecord struct {
+// A namedRecord is a table of definitions.
+type namedRecord struct {
 	Name   string
 	Record arrow.Record
 }
 
-// arrowKinds returns the kinds of definition with a table each: those of the text form,
-// whose keys are the columns, and the strings and the clock. Clock offsets have a table of
+// tableKinds returns the kinds of definition with a table each, whose fields are the
+// columns: those of the model, the strings and the clock. Clock offsets have a table of
 // their own, so that no column is nested deeper than a list of numbers.
-func arrowKinds() []textKind {
-	clock := textKind{keyword: "clock", count: func(*Defs) int { return 1 }, grow: func(*Defs) {},
-		fields: func(d *Defs, _ int) []textField { return clockFields(&d.Clock) }}
-	strings := textKind{keyword: "string", count: func(d *Defs) int { return len(d.Strings) },
-		grow: func(d *Defs) {
+func tableKinds() []trace.DefKind {
+	clock := trace.DefKind{Name: "clock", Count: func(*trace.Defs) int { return 1 }, Grow: func(*trace.Defs) {},
+		Fields: func(d *trace.Defs, _ int) []trace.Field { return d.Clock.Fields() }}
+	strings := trace.DefKind{Name: "string", Count: func(d *trace.Defs) int { return len(d.Strings) },
+		Grow: func(d *trace.Defs) {
 			d.StringRefs = append(d.StringRefs, uint32(len(d.Strings)))
 			d.Strings = append(d.Strings, "")
 		},
-		fields: func(d *Defs, i int) []textField {
-			return []textField{{"text", &d.Strings[i], 0}, {"ref", &d.StringRefs[i], 0}}
+		Fields: func(d *trace.Defs, i int) []trace.Field {
+			return []trace.Field{{Name: "text", Value: &d.Strings[i]}, {Name: "ref", Value: &d.StringRefs[i]}}
 		}}
-	kinds := append([]textKind{clock, strings}, textKinds()...)
+	kinds := append([]trace.DefKind{clock, strings}, trace.DefKinds()...)
 	for i := range kinds {
-		all := kinds[i].fields
-		kinds[i].fields = func(d *Defs, j int) []textField {
-			return slices.DeleteFunc(all(d, j), func(f textField) bool { _, ok := f.value.(*[]ClockOffset); return ok })
+		all := kinds[i].Fields
+		kinds[i].Fields = func(d *trace.Defs, j int) []trace.Field {
+			return slices.DeleteFunc(all(d, j), func(f trace.Field) bool { _, ok := f.Value.(*[]trace.ClockOffset); return ok })
 		}
 	}
 	return kinds
@@ -43,7 +45,7 @@ func arrowKinds() []textKind {
 const offsetTable = "offset"
 
 type offsetColumns struct {
-	location     []LocationID
+	location     []trace.LocationID
 	time, offset []int64
 	deviation    []float64
 }
@@ -53,20 +55,20 @@ func (c *offsetColumns) columns() []column {
 		numberColumn("offset", &c.offset), numberColumn("deviation", &c.deviation)}
 }
 
-// offsets returns the clock offsets of all locations as a table.
-func (d *Defs) offsets() NamedRecord {
+// offsetRecord returns the clock offsets of all locations as a table.
+func offsetRecord(d *trace.Defs) namedRecord {
 	var c offsetColumns
 	for l := range d.Locations {
 		for _, o := range d.Locations[l].ClockOffsets {
-			c.location, c.time = append(c.location, LocationID(l)), append(c.time, o.Time)
+			c.location, c.time = append(c.location, trace.LocationID(l)), append(c.time, o.Time)
 			c.offset, c.deviation = append(c.offset, o.Offset), append(c.deviation, o.Deviation)
 		}
 	}
-	return NamedRecord{offsetTable, recordOf(schemaOf(c.columns()), c.columns())}
+	return namedRecord{offsetTable, recordOf(schemaOf(c.columns()), c.columns())}
 }
 
 // setOffsets gives the locations the clock offsets of a table.
-func (d *Defs) setOffsets(r arrow.Record) error {
+func setOffsets(d *trace.Defs, r arrow.Record) error {
 	var c offsetColumns
 	if err := setColumns(c.columns(), r); err != nil {
 		return err
@@ -76,18 +78,18 @@ func (d *Defs) setOffsets(r arrow.Record) error {
 			return fmt.Errorf("row %d: location %d of %d does not exist", i, l, len(d.Locations))
 		}
 		list := &d.Locations[l].ClockOffsets
-		*list = append(*list, ClockOffset{Time: c.time[i], Offset: c.offset[i], Deviation: c.deviation[i]})
+		*list = append(*list, trace.ClockOffset{Time: c.time[i], Offset: c.offset[i], Deviation: c.deviation[i]})
 	}
 	return nil
 }
 
-// Records returns the definitions as one table for each kind: clock, string, node,
+// defRecords returns the definitions as one table for each kind: clock, string, node,
 // process, location, region, group, comm, site, context, member, metric, attribute,
 // opaque. Row i is definition i and says so in the column id, for joins; the other columns
-// are the keys of the text form (see WriteText), references are numbers. Two tables more:
-// offset has the measured clock offsets of all locations, kind the names of the kinds of
-// event. The caller releases the records.
-func (d *Defs) Records(mem memory.Allocator) []NamedRecord {
+// are the definition's fields, references are numbers. Two tables more: offset has the
+// measured clock offsets of all locations, kind the names of the kinds of event. The caller
+// releases the records.
+func defRecords(d *trace.Defs, mem memory.Allocator) []namedRecord {
 	full := *d
 	if full.StringRefs == nil {
 		full.StringRefs = make([]uint32, len(d.Strings))
@@ -95,55 +97,55 @@ func (d *Defs) Records(mem memory.Allocator) []NamedRecord {
 			full.StringRefs[i] = uint32(i)
 		}
 	}
-	var out []NamedRecord
-	for _, k := range arrowKinds() {
-		b := array.NewRecordBuilder(mem, k.schema())
-		for i := range k.count(&full) {
+	var out []namedRecord
+	for _, k := range tableKinds() {
+		b := array.NewRecordBuilder(mem, defSchema(k))
+		for i := range k.Count(&full) {
 			b.Field(0).(*array.Uint32Builder).Append(uint32(i))
-			for j, f := range k.fields(&full, i) {
+			for j, f := range k.Fields(&full, i) {
 				appendField(b.Field(1+j), f)
 			}
 		}
-		out = append(out, NamedRecord{k.keyword, b.NewRecord()})
+		out = append(out, namedRecord{k.Name, b.NewRecord()})
 		b.Release()
 	}
-	return append(out, full.offsets(), kindTable(mem))
+	return append(out, offsetRecord(&full), kindTable(mem))
 }
 
 // kindTable returns the names of the kinds of event.
-func kindTable(mem memory.Allocator) NamedRecord {
+func kindTable(mem memory.Allocator) namedRecord {
 	b := array.NewRecordBuilder(mem, arrow.NewSchema([]arrow.Field{
 		{Name: idColumn, Type: arrow.PrimitiveTypes.Uint8}, {Name: "name", Type: arrow.BinaryTypes.String}}, nil))
 	defer b.Release()
-	for k, name := range kindNames {
-		if name != "" {
-			b.Field(0).(*array.Uint8Builder).Append(uint8(k))
-			b.Field(1).(*array.StringBuilder).Append(name)
+	for k := range 256 {
+		if kind, ok := trace.KindByName(trace.Kind(k).String()); ok {
+			b.Field(0).(*array.Uint8Builder).Append(uint8(kind))
+			b.Field(1).(*array.StringBuilder).Append(kind.String())
 		}
 	}
-	return NamedRecord{"kind", b.NewRecord()}
+	return namedRecord{"kind", b.NewRecord()}
 }
 
 // idColumn is the name of the first column: the number of the row, by which others refer
 // to it.
 const idColumn = "id"
 
-// schema returns the schema of a kind's table.
-func (k textKind) schema() *arrow.Schema {
-	sample := &Defs{}
-	k.grow(sample)
+// defSchema returns the schema of a kind's table.
+func defSchema(k trace.DefKind) *arrow.Schema {
+	sample := &trace.Defs{}
+	k.Grow(sample)
 	fields := []arrow.Field{{Name: idColumn, Type: arrow.PrimitiveTypes.Uint32}}
-	for _, f := range k.fields(sample, 0) {
-		fields = append(fields, arrow.Field{Name: f.key, Type: fieldType(f)})
+	for _, f := range k.Fields(sample, 0) {
+		fields = append(fields, arrow.Field{Name: f.Name, Type: fieldType(f)})
 	}
 	return arrow.NewSchema(fields, nil)
 }
 
-func fieldType(f textField) arrow.DataType {
-	switch f.value.(type) {
+func fieldType(f trace.Field) arrow.DataType {
+	switch f.Value.(type) {
 	case *uint8:
 		return arrow.PrimitiveTypes.Uint8
-	case *uint32, *StringID:
+	case *uint32, *trace.StringID:
 		return arrow.PrimitiveTypes.Uint32
 	case *uint64:
 		return arrow.PrimitiveTypes.Uint64
@@ -155,19 +157,19 @@ func fieldType(f textField) arrow.DataType {
 		return arrow.BinaryTypes.String
 	case *[]byte:
 		return arrow.BinaryTypes.Binary
-	case *[]uint32, *[]MetricMemberID:
+	case *[]uint32, *[]trace.MetricMemberID:
 		return arrow.ListOfNonNullable(arrow.PrimitiveTypes.Uint32)
 	}
-	panic(fmt.Sprintf("trace: no Arrow type for %T", f.value))
+	panic(fmt.Sprintf("arrowdir: no Arrow type for %T", f.Value))
 }
 
-func appendField(b array.Builder, f textField) {
-	switch v := f.value.(type) {
+func appendField(b array.Builder, f trace.Field) {
+	switch v := f.Value.(type) {
 	case *uint8:
 		b.(*array.Uint8Builder).Append(*v)
 	case *uint32:
 		b.(*array.Uint32Builder).Append(*v)
-	case *StringID:
+	case *trace.StringID:
 		b.(*array.Uint32Builder).Append(uint32(*v))
 	case *uint64:
 		b.(*array.Uint64Builder).Append(*v)
@@ -181,7 +183,7 @@ func appendField(b array.Builder, f textField) {
 		b.(*array.BinaryBuilder).Append(*v)
 	case *[]uint32:
 		appendList(b, *v)
-	case *[]MetricMemberID:
+	case *[]trace.MetricMemberID:
 		appendList(b, *v)
 	}
 }
@@ -194,33 +196,33 @@ func appendList[T ~uint32](b array.Builder, list []T) {
 	}
 }
 
-// DefsOf returns the definitions whose tables Records made. Tables that are missing are
+// defsOf returns the definitions whose tables defRecords made. Tables that are missing are
 // empty; the result passes Check, or there is an error. Nothing of the records is kept.
-func DefsOf(records []NamedRecord) (*Defs, error) {
+func defsOf(records []namedRecord) (*trace.Defs, error) {
 	byName := make(map[string]arrow.Record)
 	for _, r := range records {
 		byName[r.Name] = r.Record
 	}
-	d := &Defs{}
-	for _, k := range arrowKinds() {
-		if r := byName[k.keyword]; r != nil {
-			if err := k.read(d, r); err != nil {
-				return nil, fmt.Errorf("table %s: %w", k.keyword, err)
+	d := &trace.Defs{}
+	for _, k := range tableKinds() {
+		if r := byName[k.Name]; r != nil {
+			if err := readDefs(k, d, r); err != nil {
+				return nil, fmt.Errorf("table %s: %w", k.Name, err)
 			}
 		}
 	}
 	if r := byName[offsetTable]; r != nil {
-		if err := d.setOffsets(r); err != nil {
+		if err := setOffsets(d, r); err != nil {
 			return nil, fmt.Errorf("table %s: %w", offsetTable, err)
 		}
 	}
-	if d.refsAreIndexes() {
+	if refsAreIndexes(d) {
 		d.StringRefs = nil
 	}
 	return d, d.Check()
 }
 
-func (d *Defs) refsAreIndexes() bool {
+func refsAreIndexes(d *trace.Defs) bool {
 	for i, r := range d.StringRefs {
 		if r != uint32(i) {
 			return false
@@ -229,10 +231,10 @@ func (d *Defs) refsAreIndexes() bool {
 	return true
 }
 
-// read appends the rows of a record to the definitions of a kind. The order of the rows
+// readDefs appends the rows of a record to the definitions of a kind. The order of the rows
 // counts, not the column id.
-func (k textKind) read(d *Defs, r arrow.Record) error {
-	fields := k.schema().Fields()[1:]
+func readDefs(k trace.DefKind, d *trace.Defs, r arrow.Record) error {
+	fields := defSchema(k).Fields()[1:]
 	columns := make([]arrow.Array, len(fields))
 	for j, f := range fields {
 		a, err := columnNamed(r, f.Name, f.Type)
@@ -245,22 +247,22 @@ func (k textKind) read(d *Defs, r arrow.Record) error {
 		columns[j] = a
 	}
 	for i := range int(r.NumRows()) {
-		k.grow(d)
-		for j, f := range k.fields(d, i) {
+		k.Grow(d)
+		for j, f := range k.Fields(d, i) {
 			readField(f, columns[j], i)
 		}
 	}
 	return nil
 }
 
-func readField(f textField, a arrow.Array, i int) {
-	switch v := f.value.(type) {
+func readField(f trace.Field, a arrow.Array, i int) {
+	switch v := f.Value.(type) {
 	case *uint8:
 		*v = a.(*array.Uint8).Value(i)
 	case *uint32:
 		*v = a.(*array.Uint32).Value(i)
-	case *StringID:
-		*v = StringID(a.(*array.Uint32).Value(i))
+	case *trace.StringID:
+		*v = trace.StringID(a.(*array.Uint32).Value(i))
 	case *uint64:
 		*v = a.(*array.Uint64).Value(i)
 	case *int64:
@@ -273,8 +275,8 @@ func readField(f textField, a arrow.Array, i int) {
 		*v = append([]byte(nil), a.(*array.Binary).Value(i)...)
 	case *[]uint32:
 		*v = readList[uint32](a.(*array.List), i)
-	case *[]MetricMemberID:
-		*v = readList[MetricMemberID](a.(*array.List), i)
+	case *[]trace.MetricMemberID:
+		*v = readList[trace.MetricMemberID](a.(*array.List), i)
 	}
 }
 

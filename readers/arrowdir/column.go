@@ -1,4 +1,4 @@
-package trace
+package arrowdir
 
 import (
 	"fmt"
@@ -75,7 +75,7 @@ func numberType(k reflect.Kind) arrow.DataType {
 	case reflect.Float64:
 		return arrow.PrimitiveTypes.Float64
 	}
-	panic(fmt.Sprintf("trace: no Arrow type for %v", k))
+	panic(fmt.Sprintf("arrowdir: no Arrow type for %v", k))
 }
 
 func schemaOf(columns []column, more ...arrow.Field) *arrow.Schema {

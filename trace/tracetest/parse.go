@@ -1,64 +1,77 @@
-package trace
+package tracetest
 
 import (
-	"bufio"
 	"encoding/hex"
 	"fmt"
-	"io"
-	"math"
 	"strconv"
 	"strings"
+	"testing"
+
+	"tracekit/trace"
 )
 
-// ParseText reads a trace in the text form of WriteText. Each location has one batch.
-// The errors are SyntaxErrors that name line and column.
-func ParseText(r io.Reader) (*MemorySource, error) {
-	p := &textParser{
-		src:       &MemorySource{Definitions: &Defs{Clock: ClockProperties{Resolution: defaultResolution, Realtime: math.MaxUint64}}},
-		kinds:     make(map[string]textKind),
-		stringIDs: make(map[string]StringID),
-		masters:   make(map[uint32]LocationID),
+// Parse reads a trace in text form. Each location has one batch. The errors are
+// SyntaxErrors that name line and column.
+func Parse(text string) (*trace.MemorySource, error) {
+	p := &parser{
+		src:       &trace.MemorySource{Definitions: &trace.Defs{}},
+		kinds:     make(map[string]trace.DefKind),
+		stringIDs: make(map[string]trace.StringID),
+		masters:   make(map[uint32]trace.LocationID),
 	}
-	for _, k := range textKinds() {
-		p.kinds[k.keyword] = k
+	for _, f := range p.src.Definitions.Clock.Fields() {
+		f.SetDefault()
 	}
-	if err := p.parse(r); err != nil {
-		return nil, &SyntaxError{File: "text", Offset: -1, Line: p.line, Err: err}
+	for _, k := range trace.DefKinds() {
+		p.kinds[k.Name] = k
+	}
+	if err := p.parse(text); err != nil {
+		return nil, &trace.SyntaxError{File: "text", Offset: -1, Line: p.line, Err: err}
 	}
 	return p.src, nil
 }
 
-// A textParser reads the definitions first, whatever their order among the events, then
+// MustParse is Parse for tests, which fail if there is an error.
+func MustParse(t testing.TB, text string) *trace.MemorySource {
+	t.Helper()
+	m, err := Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// A parser reads the definitions first, whatever their order among the events, then
 // the events.
-type textParser struct {
-	src       *MemorySource
-	kinds     map[string]textKind
-	stringIDs map[string]StringID
-	masters   map[uint32]LocationID // the first location of each rank
+type parser struct {
+	src       *trace.MemorySource
+	kinds     map[string]trace.DefKind
+	stringIDs map[string]trace.StringID
+	masters   map[uint32]trace.LocationID // the first location of each rank
 	ranks     uint32
 	numbered  bool // there are lines of strings
 	grouped   bool // there are lines of groups or complete communicators
-	deferred  []textLine
-	names     *textNames
+	deferred  []deferred
+	names     *names
 	line      int
-	open      [][]textFrame // by location: the open regions
+	stacks    []trace.CallStack[visit] // by location
 }
 
-// A textLine is a line of events, or a short communicator, that waits for its turn.
-type textLine struct {
+// deferred is a line of events, or a short communicator, that waits for its turn.
+type deferred struct {
 	number   int
 	location int
-	words    []textWord
+	words    []word
 }
 
-// A textWord is a word of a line: key=value, or a value alone.
-type textWord struct {
+// A word is a word of a line: key=value, or a value alone.
+type word struct {
 	column     int
 	key, value string
 	quoted     bool
 }
 
-func (w textWord) errorf(format string, args ...any) error {
+func (w word) errorf(format string, args ...any) error {
 	return fmt.Errorf("column %d: %s", w.column, fmt.Sprintf(format, args...))
 }
 
@@ -67,25 +80,22 @@ const separator = ";"
 
 // parse reads the lines. Definitions take effect at once, so that they are numbered in
 // order; events wait, because a communicator may be defined below them.
-func (p *textParser) parse(r io.Reader) error {
-	scanner := bufio.NewScanner(r)
-	scanner.Buffer(nil, 16<<20)
+func (p *parser) parse(text string) error {
 	location := -1
-	for scanner.Scan() {
+	for line := range strings.SplitSeq(text, "\n") {
 		p.line++
-		text := scanner.Text()
-		words, err := splitWords(text)
+		words, err := splitWords(line)
 		if err != nil {
 			return err
 		}
 		if len(words) == 0 {
 			continue
 		}
-		if text[0] == ' ' || text[0] == '\t' {
+		if line[0] == ' ' || line[0] == '\t' {
 			if location < 0 {
 				return words[0].errorf("events before the first location")
 			}
-			p.deferred = append(p.deferred, textLine{p.line, location, words})
+			p.deferred = append(p.deferred, deferred{p.line, location, words})
 			continue
 		}
 		if err := p.definition(words); err != nil {
@@ -93,14 +103,11 @@ func (p *textParser) parse(r io.Reader) error {
 		}
 		location = len(p.src.Definitions.Locations) - 1
 	}
-	if err := scanner.Err(); err != nil {
-		return err
-	}
 	return p.finish()
 }
 
 // finish makes the world, the short communicators and the events.
-func (p *textParser) finish() error {
+func (p *parser) finish() error {
 	d := p.src.Definitions
 	if !p.grouped && p.ranks > 0 {
 		p.world()
@@ -112,12 +119,12 @@ func (p *textParser) finish() error {
 			}
 		}
 	}
-	p.names = newTextNames(d)
-	p.open = make([][]textFrame, len(d.Locations))
+	p.names = newNames(d)
+	p.stacks = make([]trace.CallStack[visit], len(d.Locations))
 	for i := range d.Locations {
-		b := &Batch{}
-		b.Reset(LocationID(i), 0)
-		p.src.Batches = append(p.src.Batches, []*Batch{b})
+		b := &trace.Batch{}
+		b.Reset(trace.LocationID(i), 0)
+		p.src.Batches = append(p.src.Batches, []*trace.Batch{b})
 	}
 	for _, l := range p.deferred {
 		if p.line = l.number; l.location >= 0 {
@@ -127,26 +134,26 @@ func (p *textParser) finish() error {
 		}
 	}
 	if !p.numbered {
-		d.renumberStrings()
+		renumberStrings(d)
 	}
 	return nil
 }
 
 // renumberStrings numbers the strings in the order in which the definitions are written,
 // so that a text written from these definitions need not say it.
-func (d *Defs) renumberStrings() {
-	number := make(map[StringID]StringID)
+func renumberStrings(d *trace.Defs) {
+	number := make(map[trace.StringID]trace.StringID)
 	var sorted []string
-	for _, k := range textKinds() {
-		for i := range k.count(d) {
-			for _, f := range k.fields(d, i) {
-				id, ok := f.value.(*StringID)
+	for _, k := range trace.DefKinds() {
+		for i := range k.Count(d) {
+			for _, f := range k.Fields(d, i) {
+				id, ok := f.Value.(*trace.StringID)
 				if !ok || int(*id) >= len(d.Strings) {
 					continue
 				}
 				n, ok := number[*id]
 				if !ok {
-					n = StringID(len(sorted))
+					n = trace.StringID(len(sorted))
 					number[*id] = n
 					sorted = append(sorted, d.Strings[*id])
 				}
@@ -158,8 +165,8 @@ func (d *Defs) renumberStrings() {
 }
 
 // splitWords cuts a line into words, without comment.
-func splitWords(line string) ([]textWord, error) {
-	var words []textWord
+func splitWords(line string) ([]word, error) {
+	var words []word
 	for i := 0; i < len(line); {
 		switch c := line[i]; {
 		case c == ' ' || c == '\t' || c == '\r':
@@ -167,7 +174,7 @@ func splitWords(line string) ([]textWord, error) {
 		case c == '#':
 			return words, nil
 		case c == ';':
-			words = append(words, textWord{column: i + 1, value: separator})
+			words = append(words, word{column: i + 1, value: separator})
 			i++
 		default:
 			w, n, err := oneWord(line[i:], i+1)
@@ -181,7 +188,7 @@ func splitWords(line string) ([]textWord, error) {
 }
 
 // oneWord cuts the first word off s; n is its length.
-func oneWord(s string, column int) (w textWord, n int, err error) {
+func oneWord(s string, column int) (w word, n int, err error) {
 	w.column = column
 	if s[0] != '"' {
 		n = strings.IndexAny(s, " \t\r;#\"=")
@@ -215,16 +222,16 @@ func oneWord(s string, column int) (w textWord, n int, err error) {
 }
 
 // definition reads a line that is not indented.
-func (p *textParser) definition(words []textWord) error {
+func (p *parser) definition(words []word) error {
 	keyword, rest := words[0], words[1:]
 	if keyword.key != "" || keyword.quoted {
 		return keyword.errorf("a line begins with a keyword")
 	}
 	switch keyword.value {
 	case "clock":
-		return p.set(clockFields(&p.src.Definitions.Clock), rest)
+		return p.set(p.src.Definitions.Clock.Fields(), rest)
 	case "info":
-		return p.set(infoFields(&p.src.About), rest)
+		return p.set(p.src.About.Fields(), rest)
 	case "property":
 		return p.property(keyword, rest)
 	case "string":
@@ -235,7 +242,7 @@ func (p *textParser) definition(words []textWord) error {
 		return keyword.errorf("unknown definition %q", keyword.value)
 	}
 	if keyword.value == "comm" && isShortComm(rest) {
-		p.deferred = append(p.deferred, textLine{p.line, -1, words})
+		p.deferred = append(p.deferred, deferred{p.line, -1, words})
 		return nil
 	}
 	p.grouped = p.grouped || keyword.value == "group" || keyword.value == "comm"
@@ -243,39 +250,39 @@ func (p *textParser) definition(words []textWord) error {
 }
 
 // add appends a definition: [number] [name] key=value …
-func (p *textParser) add(kind textKind, words []textWord) error {
+func (p *parser) add(kind trace.DefKind, words []word) error {
 	d := p.src.Definitions
-	i := kind.count(d)
+	i := kind.Count(d)
 	words, err := checkNumber(words, i)
 	if err != nil {
 		return err
 	}
-	kind.grow(d)
+	kind.Grow(d)
 	if len(words) > 0 && words[0].key == "" {
 		words[0].key = "name"
 	}
 	// The name first: the defaults of a region depend on it.
-	var rest, rank []textWord
+	var rest, rank []word
 	for _, w := range words {
 		switch {
 		case w.key == "name":
-			if err := p.set(kind.fields(d, i), []textWord{w}); err != nil {
+			if err := p.set(kind.Fields(d, i), []word{w}); err != nil {
 				return err
 			}
-		case w.key == "rank" && kind.keyword == "location":
+		case w.key == "rank" && kind.Name == "location":
 			rank = append(rank, w)
 		default:
 			rest = append(rest, w)
 		}
 	}
-	fields := kind.fields(d, i)
+	fields := kind.Fields(d, i)
 	for _, f := range fields {
-		if f.key != "name" {
-			f.setDefault()
+		if f.Name != "name" {
+			f.SetDefault()
 		}
 	}
 	for _, w := range rank {
-		if err := p.rank(LocationID(i), w); err != nil {
+		if err := p.rank(trace.LocationID(i), w); err != nil {
 			return err
 		}
 	}
@@ -283,7 +290,7 @@ func (p *textParser) add(kind textKind, words []textWord) error {
 }
 
 // checkNumber takes the number off a definition if there is one.
-func checkNumber(words []textWord, want int) ([]textWord, error) {
+func checkNumber(words []word, want int) ([]word, error) {
 	if len(words) == 0 || words[0].key != "" || words[0].quoted {
 		return words, nil
 	}
@@ -297,12 +304,17 @@ func checkNumber(words []textWord, want int) ([]textWord, error) {
 	return words[1:], nil
 }
 
+// field is a key of a line that is no definition.
+func field(key string, value any, def uint64) trace.Field {
+	return trace.Field{Name: key, Value: value, Default: def}
+}
+
 // set gives fields the values of words.
-func (p *textParser) set(fields []textField, words []textWord) error {
+func (p *parser) set(fields []trace.Field, words []word) error {
 next:
 	for _, w := range words {
 		for _, f := range fields {
-			if f.key == w.key {
+			if f.Name == w.key {
 				if err := p.value(f, w); err != nil {
 					return err
 				}
@@ -314,9 +326,9 @@ next:
 	return nil
 }
 
-func (p *textParser) value(f textField, w textWord) (err error) {
-	switch v := f.value.(type) {
-	case *StringID:
+func (p *parser) value(f trace.Field, w word) (err error) {
+	switch v := f.Value.(type) {
+	case *trace.StringID:
 		*v, err = p.stringRef(w)
 	case *uint8:
 		err = parseNumber(v, w, 8)
@@ -336,18 +348,18 @@ func (p *textParser) value(f textField, w textWord) (err error) {
 		}
 	case *[]uint32:
 		*v, err = parseList[uint32](w)
-	case *[]MetricMemberID:
-		*v, err = parseList[MetricMemberID](w)
-	case *[]ClockOffset:
+	case *[]trace.MetricMemberID:
+		*v, err = parseList[trace.MetricMemberID](w)
+	case *[]trace.ClockOffset:
 		*v, err = parseOffsets(w)
 	}
 	return err
 }
 
 // parseNumber reads decimal and, with 0x, hexadecimal numbers; "none" is None.
-func parseNumber[T ~uint8 | ~uint32 | ~uint64](v *T, w textWord, bits int) error {
+func parseNumber[T ~uint8 | ~uint32 | ~uint64](v *T, w word, bits int) error {
 	if w.value == "none" && bits > 8 {
-		n := uint64(None)
+		n := uint64(trace.None)
 		*v = T(n)
 		return nil
 	}
@@ -359,7 +371,7 @@ func parseNumber[T ~uint8 | ~uint32 | ~uint64](v *T, w textWord, bits int) error
 	return nil
 }
 
-func parseInt(w textWord) (int64, error) {
+func parseInt(w word) (int64, error) {
 	n, err := strconv.ParseInt(w.value, 10, 64)
 	if err != nil {
 		return 0, w.errorf("%q is no integer", w.value)
@@ -367,11 +379,11 @@ func parseInt(w textWord) (int64, error) {
 	return n, nil
 }
 
-func parseList[T ~uint32](w textWord) ([]T, error) {
+func parseList[T ~uint32](w word) ([]T, error) {
 	var list []T
 	for _, s := range strings.Split(w.value, ",") {
 		var n T
-		if err := parseNumber(&n, textWord{column: w.column, value: s}, 32); err != nil {
+		if err := parseNumber(&n, word{column: w.column, value: s}, 32); err != nil {
 			return nil, err
 		}
 		list = append(list, n)
@@ -379,10 +391,10 @@ func parseList[T ~uint32](w textWord) ([]T, error) {
 	return list, nil
 }
 
-func parseOffsets(w textWord) ([]ClockOffset, error) {
-	var list []ClockOffset
+func parseOffsets(w word) ([]trace.ClockOffset, error) {
+	var list []trace.ClockOffset
 	for _, s := range strings.Split(w.value, ",") {
-		var o ClockOffset
+		var o trace.ClockOffset
 		parts := strings.Split(s, ":")
 		if len(parts) < 2 || len(parts) > 3 {
 			return nil, w.errorf("%q is not TIME:OFFSET[:DEVIATION]", s)
@@ -404,12 +416,12 @@ func parseOffsets(w textWord) ([]ClockOffset, error) {
 }
 
 // intern returns the string with a text and makes it if there is none.
-func (p *textParser) intern(s string) StringID {
+func (p *parser) intern(s string) trace.StringID {
 	if id, ok := p.stringIDs[s]; ok {
 		return id
 	}
 	d := p.src.Definitions
-	id := StringID(len(d.Strings))
+	id := trace.StringID(len(d.Strings))
 	d.Strings = append(d.Strings, s)
 	if d.StringRefs != nil {
 		d.StringRefs = append(d.StringRefs, uint32(id))
@@ -418,26 +430,26 @@ func (p *textParser) intern(s string) StringID {
 	return id
 }
 
-func (p *textParser) stringRef(w textWord) (StringID, error) {
+func (p *parser) stringRef(w word) (trace.StringID, error) {
 	if !w.quoted && w.value == "none" {
-		return None, nil
+		return trace.None, nil
 	}
 	if !w.quoted && strings.HasPrefix(w.value, "$") {
 		n, err := strconv.ParseUint(w.value[1:], 10, 32)
 		if err != nil {
 			return 0, w.errorf("%q is no number of a string", w.value)
 		}
-		return StringID(n), nil
+		return trace.StringID(n), nil
 	}
 	return p.intern(w.value), nil
 }
 
 // stringLine adds a string even if there is one with the same text: only string lines can
 // make duplicates, which $n then tells apart.
-func (p *textParser) stringLine(keyword textWord, words []textWord) error {
+func (p *parser) stringLine(keyword word, words []word) error {
 	p.numbered = true
 	d := p.src.Definitions
-	id := StringID(len(d.Strings))
+	id := trace.StringID(len(d.Strings))
 	words, err := checkNumber(words, int(id))
 	if err != nil {
 		return err
@@ -450,7 +462,7 @@ func (p *textParser) stringLine(keyword textWord, words []textWord) error {
 		p.stringIDs[words[0].value] = id
 	}
 	ref := uint32(id)
-	if err := p.set([]textField{{"ref", &ref, 0}}, words[1:]); err != nil {
+	if err := p.set([]trace.Field{field("ref", &ref, 0)}, words[1:]); err != nil {
 		return err
 	}
 	if len(words) > 1 || d.StringRefs != nil {
@@ -462,7 +474,7 @@ func (p *textParser) stringLine(keyword textWord, words []textWord) error {
 	return nil
 }
 
-func (p *textParser) property(keyword textWord, words []textWord) error {
+func (p *parser) property(keyword word, words []word) error {
 	if len(words) != 2 || words[0].key != "" || words[1].key != "value" {
 		return keyword.errorf("a property is a name and value=…")
 	}

@@ -1,35 +1,38 @@
-package trace
+package arrowdir
 
 import (
+	"errors"
 	"iter"
+
+	"tracekit/trace"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// A TraceTable is a table of a reconciled trace, in records of at most RecordRows rows. A
+// A Table is a table of a reconciled trace, in records of at most RecordRows rows. A
 // record is valid until the next one; it has its memory from nobody's allocator.
-type TraceTable struct {
+type Table struct {
 	Name    string
 	Schema  *arrow.Schema
 	Records iter.Seq[arrow.Record]
 }
 
-// RecordRows is the number of rows of the records of a TraceTable but the last.
+// RecordRows is the number of rows of the records of a Table but the last.
 const RecordRows = 1 << 16
 
-// ArrowTables returns the trace's tables: calls, messages (also those with one side only),
+// Tables returns the trace's tables: calls, messages (also those with one side only),
 // collectives and members, all in order of location, then of row. Times are corrected
-// ticks; None stands for what is not there. The tables' pool is used while iterating.
-func (t *Trace) ArrowTables() []TraceTable {
+// ticks; None stands for what is not there. The trace's store is used while iterating.
+func Tables(t *trace.Trace) []Table {
 	var c callColumns
 	var m messageColumns
 	var l collectiveColumns
 	var p memberColumns
-	return []TraceTable{
-		{"calls", schemaOf(c.columns()), func(yield func(arrow.Record) bool) { t.callRecords(yield) }},
-		{"messages", schemaOf(m.columns()), func(yield func(arrow.Record) bool) { t.messageRecords(yield) }},
-		{"collectives", schemaOf(l.columns()), func(yield func(arrow.Record) bool) { t.collectiveRecords(yield) }},
-		{"members", schemaOf(p.columns()), func(yield func(arrow.Record) bool) { t.memberRecords(yield) }},
+	return []Table{
+		{"calls", schemaOf(c.columns()), func(yield func(arrow.Record) bool) { callRecords(t, yield) }},
+		{"messages", schemaOf(m.columns()), func(yield func(arrow.Record) bool) { messageRecords(t, yield) }},
+		{"collectives", schemaOf(l.columns()), func(yield func(arrow.Record) bool) { collectiveRecords(t, yield) }},
+		{"members", schemaOf(p.columns()), func(yield func(arrow.Record) bool) { memberRecords(t, yield) }},
 	}
 }
 
@@ -66,12 +69,12 @@ func newChunker(columns []column, empty func(), yield func(arrow.Record) bool) *
 }
 
 type callColumns struct {
-	location     []LocationID
+	location     []trace.LocationID
 	seq          []uint64
 	enter, leave []int64
-	path         []PathID
-	region       []RegionID
-	class        []CallClass
+	path         []trace.PathID
+	region       []trace.RegionID
+	class        []trace.CallClass
 	coll         []uint32
 	open         []uint8
 }
@@ -82,7 +85,7 @@ func (c *callColumns) columns() []column {
 		numberColumn("class", &c.class), numberColumn("collective", &c.coll), numberColumn("open", &c.open)}
 }
 
-func (t *Trace) callRecords(yield func(arrow.Record) bool) {
+func callRecords(t *trace.Trace, yield func(arrow.Record) bool) {
 	var c callColumns
 	chunks := newChunker(c.columns(), func() {
 		c.location, c.seq, c.enter, c.leave, c.path = c.location[:0], c.seq[:0], c.enter[:0], c.leave[:0], c.path[:0]
@@ -91,7 +94,7 @@ func (t *Trace) callRecords(yield func(arrow.Record) bool) {
 	for l, calls := range t.Calls {
 		for i := range calls.Len() {
 			r := calls.At(i)
-			c.location, c.seq = append(c.location, LocationID(l)), append(c.seq, r.Seq)
+			c.location, c.seq = append(c.location, trace.LocationID(l)), append(c.seq, r.Seq)
 			c.enter, c.leave = append(c.enter, r.Enter), append(c.leave, r.Leave)
 			c.path, c.region, c.class = append(c.path, r.Path), append(c.region, r.Region), append(c.class, r.Class)
 			c.coll, c.open = append(c.coll, r.Coll), append(c.open, bit(r.Open))
@@ -112,13 +115,13 @@ func bit(b bool) uint8 {
 
 type messageColumns struct {
 	from, to                   []uint32
-	sendLocation, recvLocation []LocationID
+	sendLocation, recvLocation []trace.LocationID
 	sendSeq, recvSeq           []uint64
 	sendTime, recvTime         []int64
-	comm                       []CommID
+	comm                       []trace.CommID
 	tag                        []uint32
 	bytes                      []uint64
-	state                      []MessageState
+	state                      []trace.MessageState
 }
 
 func (m *messageColumns) columns() []column {
@@ -134,33 +137,33 @@ func (m *messageColumns) empty() {
 	m.comm, m.tag, m.bytes, m.state = m.comm[:0], m.tag[:0], m.bytes[:0], m.state[:0]
 }
 
-func (m *messageColumns) sendSide(l LocationID, seq uint64, time int64) {
+func (m *messageColumns) sendSide(l trace.LocationID, seq uint64, time int64) {
 	m.sendLocation, m.sendSeq, m.sendTime = append(m.sendLocation, l), append(m.sendSeq, seq), append(m.sendTime, time)
 }
 
-func (m *messageColumns) recvSide(l LocationID, seq uint64, time int64) {
+func (m *messageColumns) recvSide(l trace.LocationID, seq uint64, time int64) {
 	m.recvLocation, m.recvSeq, m.recvTime = append(m.recvLocation, l), append(m.recvSeq, seq), append(m.recvTime, time)
 }
 
-func (m *messageColumns) what(from, to uint32, comm CommID, tag uint32, bytes uint64, state MessageState) {
+func (m *messageColumns) what(from, to uint32, comm trace.CommID, tag uint32, bytes uint64, state trace.MessageState) {
 	m.from, m.to, m.comm, m.tag = append(m.from, from), append(m.to, to), append(m.comm, comm), append(m.tag, tag)
 	m.bytes, m.state = append(m.bytes, bytes), append(m.state, state)
 }
 
 // messageRecords has the sends with their receives, then the receives without a send.
-func (t *Trace) messageRecords(yield func(arrow.Record) bool) {
+func messageRecords(t *trace.Trace, yield func(arrow.Record) bool) {
 	var m messageColumns
 	chunks := newChunker(m.columns(), m.empty, yield)
 	for l, sends := range t.Sends {
 		for i := range sends.Len() {
 			s := sends.At(i)
 			m.what(t.Rank[l], s.To, s.Comm, s.Tag, s.Bytes, s.State)
-			m.sendSide(LocationID(l), s.Seq, s.Time)
-			if s.State == Matched {
+			m.sendSide(trace.LocationID(l), s.Seq, s.Time)
+			if s.State == trace.Matched {
 				r := t.Recvs[s.RecvLoc].At(int(s.Recv))
 				m.recvSide(s.RecvLoc, r.Seq, r.Time)
 			} else {
-				m.recvSide(None, 0, 0)
+				m.recvSide(trace.None, 0, 0)
 			}
 			if !chunks.row() {
 				return
@@ -170,12 +173,12 @@ func (t *Trace) messageRecords(yield func(arrow.Record) bool) {
 	for l, recvs := range t.Recvs {
 		for i := range recvs.Len() {
 			r := recvs.At(i)
-			if r.State == Matched {
+			if r.State == trace.Matched {
 				continue
 			}
 			m.what(r.From, t.Rank[l], r.Comm, r.Tag, r.Bytes, r.State)
-			m.sendSide(None, 0, 0)
-			m.recvSide(LocationID(l), r.Seq, r.Time)
+			m.sendSide(trace.None, 0, 0)
+			m.recvSide(trace.LocationID(l), r.Seq, r.Time)
 			if !chunks.row() {
 				return
 			}
@@ -185,8 +188,8 @@ func (t *Trace) messageRecords(yield func(arrow.Record) bool) {
 }
 
 type collectiveColumns struct {
-	op                       []CollectiveOp
-	comm                     []CommID
+	op                       []trace.CollectiveOp
+	comm                     []trace.CommID
 	root, size, first, count []uint32
 	mismatch                 []uint8
 }
@@ -197,7 +200,7 @@ func (c *collectiveColumns) columns() []column {
 		numberColumn("mismatch", &c.mismatch)}
 }
 
-func (t *Trace) collectiveRecords(yield func(arrow.Record) bool) {
+func collectiveRecords(t *trace.Trace, yield func(arrow.Record) bool) {
 	var c collectiveColumns
 	chunks := newChunker(c.columns(), func() {
 		c.op, c.comm, c.root, c.size = c.op[:0], c.comm[:0], c.root[:0], c.size[:0]
@@ -216,7 +219,7 @@ func (t *Trace) collectiveRecords(yield func(arrow.Record) bool) {
 }
 
 type memberColumns struct {
-	location         []LocationID
+	location         []trace.LocationID
 	rank, call, done []uint32
 	sent, received   []uint64
 }
@@ -226,7 +229,7 @@ func (m *memberColumns) columns() []column {
 		numberColumn("done", &m.done), numberColumn("sent", &m.sent), numberColumn("received", &m.received)}
 }
 
-func (t *Trace) memberRecords(yield func(arrow.Record) bool) {
+func memberRecords(t *trace.Trace, yield func(arrow.Record) bool) {
 	var m memberColumns
 	chunks := newChunker(m.columns(), func() {
 		m.location, m.rank, m.call, m.done = m.location[:0], m.rank[:0], m.call[:0], m.done[:0]
@@ -241,4 +244,18 @@ func (t *Trace) memberRecords(yield func(arrow.Record) bool) {
 		}
 	}
 	chunks.flush()
+}
+
+// WriteParquet writes a table of a reconciled trace as one Parquet file.
+func WriteParquet(name string, t Table) error {
+	w, err := newParquetWriter(name, t.Schema)
+	if err != nil {
+		return err
+	}
+	for r := range t.Records {
+		if _, err := w.write(r, false); err != nil {
+			return errors.Join(err, w.close())
+		}
+	}
+	return w.close()
 }

@@ -1,0 +1,45 @@
+package engine
+
+import "context"
+
+// An Exchange brings rows from the items in which they arise to the keys that they belong
+// to, a window of the run after the other: in each window all sources emit rows, then every
+// key takes those emitted to it, in order of sources. No source and no key is visited by two
+// goroutines at a time, so that what belongs to one needs no lock.
+type Exchange[R any] struct {
+	Windows       int
+	Sources, Keys int
+	Emit          func(window, source int, emit func(key int, row R))
+	Take          func(window, key int, rows []R) // once for each source that has emitted some, then once without rows
+}
+
+// Swap runs an exchange.
+func Swap[R any](ctx context.Context, jobs int, x Exchange[R]) error {
+	sent := make([][][]R, x.Sources)
+	for s := range sent {
+		sent[s] = make([][]R, x.Keys)
+	}
+	for w := range x.Windows {
+		err := parallel(ctx, workers(jobs, x.Sources), x.Sources, func(_ context.Context, _, s int) error {
+			x.Emit(w, s, func(key int, row R) { sent[s][key] = append(sent[s][key], row) })
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		err = parallel(ctx, workers(jobs, x.Keys), x.Keys, func(_ context.Context, _, key int) error {
+			for s := range sent {
+				if rows := sent[s][key]; len(rows) > 0 {
+					x.Take(w, key, rows)
+					sent[s][key] = rows[:0]
+				}
+			}
+			x.Take(w, key, nil)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

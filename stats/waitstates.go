@@ -1,0 +1,151 @@
+package stats
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"tracekit/trace"
+)
+
+// A WaitKind is a wait state, in the order of the document.
+type WaitKind uint8
+
+// The wait states. Of those that calls are charged with, the first in this order counts
+// where a call waits equally long for several reasons. NxNCompletion and BarrierCompletion
+// are what follows the wait in the same calls; LateSenderWrongOrder is a part of LateSender.
+// WaitAtStartup is the wait in MPI_Init or MPI_Finalize for the last rank to enter it: it
+// counts for the critical path and is not in the document.
+const (
+	NoWait WaitKind = iota
+	LateSender
+	LateSenderWrongOrder
+	LateReceiver
+	WaitAtNxN
+	NxNCompletion
+	WaitAtBarrier
+	BarrierCompletion
+	LateBroadcast
+	EarlyReduce
+	EarlyScan
+	WaitAtNxNUnclassified
+	WaitAtStartup
+	waitKinds // their number
+)
+
+// A WaitInfo describes a wait state.
+type WaitInfo struct {
+	Key        string // in the document; "": it is not there
+	Title      string // for people
+	Definition string // the section of docs/DEFINITIONS.md
+	Part       bool   // of the wait state before it
+}
+
+var waitInfos = [waitKinds]WaitInfo{
+	NoWait:                {"", "no wait", "", false},
+	LateSender:            {"late_sender", "late sender", "2.1", false},
+	LateSenderWrongOrder:  {"late_sender_wrong_order", "in wrong order", "2.1", true},
+	LateReceiver:          {"late_receiver", "late receiver", "2.1", false},
+	WaitAtNxN:             {"wait_at_nxn", "wait at N×N", "2.2", false},
+	NxNCompletion:         {"nxn_completion", "N×N completion", "2.2", false},
+	WaitAtBarrier:         {"wait_at_barrier", "wait at barrier", "2.2", false},
+	BarrierCompletion:     {"barrier_completion", "barrier completion", "2.2", false},
+	LateBroadcast:         {"late_broadcast", "late broadcast", "2.2", false},
+	EarlyReduce:           {"early_reduce", "early reduce", "2.2", false},
+	EarlyScan:             {"early_scan", "early scan", "2.2", false},
+	WaitAtNxNUnclassified: {"wait_at_nxn_unclassified", "wait at N×N, unclassified", "2.2", false},
+	WaitAtStartup:         {"", "wait in MPI_Init or MPI_Finalize", "2.4", false},
+}
+
+// WaitKinds returns the number of kinds of wait; they count from NoWait.
+func WaitKinds() WaitKind { return waitKinds }
+
+// Info describes a wait state.
+func (k WaitKind) Info() WaitInfo {
+	if k < waitKinds {
+		return waitInfos[k]
+	}
+	return WaitInfo{Title: "unknown"}
+}
+
+// String returns the kind's name for people.
+func (k WaitKind) String() string { return k.Info().Title }
+
+// waitAt returns the wait state of a pattern of collectives.
+func waitAt(p trace.Pattern) WaitKind {
+	return [...]WaitKind{trace.PatternBarrier: WaitAtBarrier, trace.PatternAllToAll: WaitAtNxN, trace.PatternSparse: WaitAtNxNUnclassified,
+		trace.PatternOneToAll: LateBroadcast, trace.PatternAllToOne: EarlyReduce, trace.PatternScan: EarlyScan}[p]
+}
+
+// WaitStates holds the wait states of DEFINITIONS 2.1 and 2.2 by kind; in JSON it is an object
+// with their keys. Waits at N×N and at barriers contain our extension (2.2 item 6): the wait,
+// in the call that completes a non-blocking collective, for the last rank to post it.
+type WaitStates [waitKinds]WaitState
+
+// All iterates over the wait states of the document, in its order.
+func (w *WaitStates) All(yield func(WaitKind, *WaitState) bool) {
+	for k := range w {
+		if waitInfos[k].Key != "" && !yield(WaitKind(k), &w[k]) {
+			return
+		}
+	}
+}
+
+// MarshalJSON implements json.Marshaler.
+func (w *WaitStates) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	for k, state := range w.All {
+		text, err := json.Marshal(state)
+		if err != nil {
+			return nil, err
+		}
+		before := ","
+		if out.Len() == 0 {
+			before = "{"
+		}
+		fmt.Fprintf(&out, "%s%q:%s", before, k.Info().Key, text)
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+// A WaitState sums one kind of wait. Count is the number of calls that wait longer than 0;
+// Share is of the sum over ranks of the run time, null for a run of length 0.
+type WaitState struct {
+	Count             uint64       `json:"count"`
+	TimeNs            int64        `json:"time_ns"`
+	Share             *float64     `json:"share"`
+	SameSourceNs      *int64       `json:"same_source_ns,omitempty"`      // wrong order only
+	DifferentSourceNs *int64       `json:"different_source_ns,omitempty"` // wrong order only
+	Top               []WaitingRow `json:"top"`                           // the longest waits
+}
+
+// A WaitingRow is one call that waits. StartNs is when it begins to wait.
+type WaitingRow struct {
+	Operation string `json:"operation"`
+	Region    Name   `json:"region"`
+	File      Name   `json:"file"`
+	Line      Line   `json:"line"`
+	Rank      Rank   `json:"rank"`
+	StartNs   int64  `json:"start_ns"`
+	TimeNs    int64  `json:"time_ns"`
+}
+
+// waitRows makes the block of wait states; share is what all ranks run together.
+func waitRows(w *waiting, share int64) *WaitStates {
+	d, x := w.t.Defs, newAxis(w.t)
+	out := new(WaitStates)
+	for k, row := range out.All {
+		s := &w.sums[k]
+		*row = WaitState{Count: s.count, TimeNs: x.ns(s.time), Share: ratio(s.time, share), Top: []WaitingRow{}}
+		for _, i := range s.top.sorted() {
+			region, file, line := names(d, w.t.Tree.SourceLine(d, i.path))
+			row.Top = append(row.Top, WaitingRow{Operation: d.RegionLabel(i.region), Region: region, File: file, Line: line,
+				Rank: Rank(w.t.Rank[i.location]), StartNs: x.instant(i.start), TimeNs: x.ns(i.time)})
+		}
+	}
+	split := splitter{rate: x.rate}
+	same, different := split.ns(w.same), split.ns(w.different)
+	out[LateSenderWrongOrder].SameSourceNs, out[LateSenderWrongOrder].DifferentSourceNs = &same, &different
+	return out
+}
