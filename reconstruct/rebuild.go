@@ -13,7 +13,7 @@ type rebuilder struct {
 	location trace.LocationID
 	shapes   [][]formulae.Field
 	nodes    []nodeState
-	stack    []visit
+	stack    []nodeVisit
 	done     bool
 	pending  [3][]uint64 // open requests: of sends, receives, collectives
 	request  uint64
@@ -47,8 +47,8 @@ type itemState struct {
 // A tally sums intervals, in ticks.
 type tally struct{ count, time uint64 }
 
-// A visit is a node that was entered, with the loops that are open in it.
-type visit struct {
+// A nodeVisit is a node that was entered, with the loops that are open in it.
+type nodeVisit struct {
 	node  uint32
 	loops formulae.LoopStack
 	dues  dues // what is left over for this visit, once the branch formula knows no more
@@ -76,7 +76,7 @@ func (r *repeater) next() (uint64, bool) {
 
 func newRebuilder(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Location, seed uint64) *rebuilder {
 	tree, times := from.Tree, &from.Times
-	r := &rebuilder{ranks: ranks, location: l, shapes: tree.Shapes, now: times.First, stack: []visit{{}}, meters: formulae.NewMeters(times)}
+	r := &rebuilder{ranks: ranks, location: l, shapes: tree.Shapes, now: times.First, stack: []nodeVisit{{}}, meters: formulae.NewMeters(times)}
 	counters, laws := times.Counters, times.Laws
 	interval := uint64(0)
 	for i := range tree.Nodes {
@@ -134,7 +134,7 @@ func (r *rebuilder) next() (h event, ok bool) {
 		case i.made == i.Count: // more often than it was recorded
 		case i.Kind == trace.KindEnter:
 			i.made++
-			r.stack = append(r.stack, visit{node: i.Child})
+			r.stack = append(r.stack, nodeVisit{node: i.Child})
 			r.nodes[i.Child].entered++
 			return r.enter(i), true
 		default:
@@ -165,7 +165,7 @@ func (r *rebuilder) tick(h *event) {
 const maxItems = 1 << 16
 
 // item returns the next item of a visit that is not a loop.
-func (r *rebuilder) item(v *visit, n *nodeState) (uint32, bool) {
+func (r *rebuilder) item(v *nodeVisit, n *nodeState) (uint32, bool) {
 	for range maxItems {
 		if v.rest {
 			return v.dues.next()
@@ -193,7 +193,7 @@ func (r *rebuilder) item(v *visit, n *nodeState) (uint32, bool) {
 }
 
 // nextOf returns the next item of the innermost loop of a visit, or of the node.
-func nextOf(v *visit, n *nodeState) (uint64, bool) {
+func nextOf(v *nodeVisit, n *nodeState) (uint64, bool) {
 	if item, ok := v.loops.Next(); ok {
 		return uint64(item), true
 	}

@@ -12,6 +12,7 @@ import (
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // With a Leave missing, or one too many, a call path was gone through as often in a trace, in
@@ -66,11 +67,7 @@ func iterations(t *testing.T, broken string) trace.Source {
 		write("Leave iter")
 	}
 	write("Leave main")
-	src, err := trace.ParseText(strings.NewReader(text.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return src
+	return tracetest.MustParse(t, text.String())
 }
 
 // visits returns how often each call path of a trace was gone through.

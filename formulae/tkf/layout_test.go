@@ -16,6 +16,7 @@ import (
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the files in testdata")
@@ -68,10 +69,7 @@ func TestNoFieldIsForgotten(t *testing.T) {
 // Files that were written when this version of the format began are read for as long as
 // there is this version. A change that makes them unreadable needs a new one.
 func TestFilesOfThisVersion(t *testing.T) {
-	src, err := trace.ParseText(strings.NewReader(small))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := tracetest.MustParse(t, small)
 	for mode, in := range []string{Lossless: "lossless", Statistics: "stat"} {
 		name := filepath.Join("testdata", in+".tkf")
 		if *update {
