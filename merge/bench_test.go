@@ -17,7 +17,7 @@ import (
 func BenchmarkMerge(b *testing.B) {
 	var src trace.Source
 	if path := os.Getenv("TRACEKIT_BENCH_ARCHIVE"); path != "" {
-		s, err := readers.Open(context.Background(), path)
+		s, err := readers.Open(context.Background(), path, readers.OpenOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}

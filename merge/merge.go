@@ -13,6 +13,7 @@ import (
 // uses all processors and keeps DefaultMemory bytes of tables in memory.
 type Options struct {
 	Jobs       int              // locations decoded at the same time; below 1: one per processor
+	Store      *spill.Store     // of the tables; nil: one of Memory bytes
 	Memory     int64            // bytes of tables kept in memory; below 1: DefaultMemory
 	TempDir    string           // of the file for the rest; "": the system's
 	Clock      ClockMode        // "": ClockAuto
@@ -36,13 +37,18 @@ func Merge(ctx context.Context, src trace.Source, opts Options) (*trace.Trace, e
 	if opts.Memory < 1 {
 		opts.Memory = DefaultMemory
 	}
-	store := spill.NewStore(opts.Memory, opts.TempDir)
+	store := opts.Store
+	if store == nil {
+		store = spill.NewStore(opts.Memory, opts.TempDir)
+	}
 	t, err := merge(ctx, src, store, opts)
 	if err == nil {
 		err = store.Err()
 	}
 	if err != nil {
-		store.Close()
+		if opts.Store == nil {
+			store.Close()
+		}
 		return nil, err
 	}
 	return t, nil

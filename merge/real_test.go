@@ -23,7 +23,7 @@ func realTrace(t testing.TB, name string) trace.Source {
 	if _, err := os.Stat(path); err != nil {
 		t.Skipf("the real traces are not here, set TRACEKIT_SHARED to their folder: %v", err)
 	}
-	src, err := readers.Open(t.Context(), path)
+	src, err := readers.Open(t.Context(), path, readers.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

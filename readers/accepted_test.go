@@ -23,7 +23,7 @@ func TestAccepted(t *testing.T) {
 	}
 	for _, name := range foreign(t) {
 		t.Run(filepath.Base(filepath.Dir(name))+"/"+filepath.Base(name), func(t *testing.T) {
-			src, err := readers.Open(t.Context(), name)
+			src, err := readers.Open(t.Context(), name, readers.OpenOptions{})
 			if err != nil {
 				t.Skip("not a trace that can be read: ", err)
 			}

@@ -34,7 +34,7 @@ func TestConformance(t *testing.T) {
 	lost := make(map[string]map[string]uint64)
 	for _, name := range traces(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			src, err := readers.Open(t.Context(), name)
+			src, err := readers.Open(t.Context(), name, readers.OpenOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -173,7 +173,7 @@ func viewOfCopy(t *testing.T, src trace.Source, file string) (view, map[string]u
 	t.Helper()
 	path := filepath.Join(t.TempDir(), file)
 	lost := writeCopy(t, src, path)
-	got, err := readers.Open(t.Context(), path)
+	got, err := readers.Open(t.Context(), path, readers.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func viewOfCopy(t *testing.T, src trace.Source, file string) (view, map[string]u
 // writeCopy writes a trace in the format of the path, and returns what that format lost.
 func writeCopy(t *testing.T, src trace.Source, path string) map[string]uint64 {
 	t.Helper()
-	w, err := readers.Create(path, "", false, src.Info(), src.Defs())
+	w, err := readers.Create(path, src.Info(), src.Defs(), readers.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func traces(t *testing.T) []string {
 		_, err := samples.Generate(t.Context(), samples.Options{Program: p.Name, Ranks: 4, Iterations: 3, Seed: 1,
 			Plant: samples.Plant{LateSender: 300, Lost: 1}},
 			func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-				return readers.Create(path, "otf2", false, info, defs)
+				return readers.Create(path, info, defs, readers.CreateOptions{Format: "otf2"})
 			})
 		if err != nil {
 			t.Fatal(err)

@@ -1,129 +1,99 @@
-// Package readers opens a trace of any known format; readers/otf2, readers/paraver,
-// readers/jsontrace, readers/arrowdir each read and write one.
+// Package readers opens a trace of any known format, and writes one; the packages below it
+// know one format each, and this package is the table of them.
 package readers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
-	"tracekit/readers/arrowdir"
-	"tracekit/readers/jsontrace"
-	"tracekit/readers/otf2"
-	"tracekit/readers/paraver"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
-// known names the formats that can be read, for messages; Open leaves .tkf files, which are
-// no format of traces, to package formulae.
-const known = "an OTF2 archive (its .otf2 file or its directory), a Paraver .prv file, a JSON file of Chrome trace events, a directory of Arrow or Parquet tables that 'tracekit convert' wrote, or a .tkf file of 'tracekit compress'"
+// OpenOptions say with what means a trace is opened. The zero value is usual.
+type OpenOptions struct {
+	Jobs int // goroutines that decode while a trace is opened; below 1: one per processor
+
+	// Store takes the events of formats whose locations are interleaved, which are sorted
+	// when the trace is opened. It is to be closed after the trace; nil: the trace has one of
+	// its own.
+	Store *spill.Store
+}
 
 // Open opens a trace. Its format is recognised by content, whatever the name. The error
 // wraps trace.ErrNotATrace if it is none of the known formats.
-func Open(ctx context.Context, path string) (trace.Source, error) {
-	format, err := recognise(path)
-	if err != nil {
-		return nil, err
-	}
-	switch format {
-	case otf2.Format:
-		return source(otf2.Open(ctx, path))
-	case paraver.Format:
-		return source(paraver.Open(ctx, path, paraver.Options{}))
-	case jsontrace.Format:
-		return source(jsontrace.Open(ctx, jsontrace.Files(path), jsontrace.Options{}))
-	case arrowdir.Name:
-		return source(arrowdir.Open(ctx, path))
-	}
-	return nil, fmt.Errorf("%s: %w: %s", path, trace.ErrNotATrace, unknown(path))
-}
-
-// unknown says why something is none of the known formats.
-func unknown(path string) string {
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return "the file is empty"
-	}
-	return "it is not " + known
+func Open(ctx context.Context, path string, o OpenOptions) (trace.Source, error) {
+	return OpenAll(ctx, []string{path}, o)
 }
 
 // OpenAll opens one trace that lies in several files, as those that PyTorch and dftracer
 // write, one for each rank; with a single path it is Open. The error wraps
 // trace.ErrNotATrace if the files are not of a format that allows it.
-func OpenAll(ctx context.Context, paths []string) (trace.Source, error) {
-	if len(paths) == 1 {
-		return Open(ctx, paths[0])
-	}
+func OpenAll(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+	var first *format
 	for _, path := range paths {
-		format, err := recognise(path)
+		f, err := recognise(path)
 		if err != nil {
 			return nil, err
 		}
-		if format != jsontrace.Format {
-			return nil, fmt.Errorf("%s: %w: only JSON traces consist of several files", path, trace.ErrNotATrace)
+		if first == nil {
+			first = f
+		}
+		if len(paths) > 1 && (!f.parts || f.name != first.name) {
+			return nil, fmt.Errorf("%s: %w: only a trace of format %s may lie in several files, all of that format",
+				path, trace.ErrNotATrace, strings.Join(partFormats(), " or "))
 		}
 	}
-	return source(jsontrace.Open(ctx, paths, jsontrace.Options{}))
+	if first == nil {
+		return nil, fmt.Errorf("%w: no file is given", trace.ErrNotATrace)
+	}
+	return first.open(ctx, paths, o)
 }
 
-// source makes an interface of what a reader returns, nil with an error.
-func source[S trace.Source](s S, err error) (trace.Source, error) {
-	if err != nil {
-		return nil, err
+// partFormats names the formats whose traces may lie in several files.
+func partFormats() (names []string) {
+	for _, f := range formats {
+		if f.parts {
+			names = append(names, f.name)
+		}
 	}
-	return s, nil
+	return names
 }
 
 // headSize is how much of a file is looked at to recognise its format.
 const headSize = 4096
 
-// recognise returns the name of the format of a file or directory, "" if it is unknown.
-func recognise(path string) (string, error) {
+// recognise returns the format of a file or directory.
+func recognise(path string) (*format, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", err
-	}
-	if info.IsDir() {
-		return recogniseDir(path)
-	}
-	head, err := Head(path)
-	if err != nil {
-		return "", err
-	}
-	switch {
-	case otf2.IsAnchor(head):
-		return otf2.Format, nil
-	case paraver.IsTrace(head):
-		return paraver.Format, nil
-	case jsontrace.Sniff(head):
-		return jsontrace.Format, nil
-	}
-	return "", nil
-}
-
-// recogniseDir recognises formats that are directories.
-func recogniseDir(path string) (string, error) {
-	if arrowdir.IsDir(path) {
-		return arrowdir.Name, nil
-	}
-	switch _, err := otf2.FindAnchor(path); {
-	case err == nil:
-		return otf2.Format, nil
-	case !errors.Is(err, trace.ErrNotATrace):
-		return "", err
-	case len(jsontrace.Files(path)) > 0:
-		return jsontrace.Format, nil
-	}
-	return "", nil
-}
-
-// Head returns the first bytes of a file, by which formats are recognised. A pipe, of which
-// they would be lost, is not opened.
-func Head(path string) ([]byte, error) {
-	if info, err := os.Stat(path); err != nil {
 		return nil, err
-	} else if !info.Mode().IsRegular() {
+	}
+	var head []byte
+	if !info.IsDir() {
+		if head, err = readHead(path, info); err != nil {
+			return nil, err
+		}
+	}
+	is := func(f format) bool { return f.sniff != nil && f.sniff(path, head) }
+	if i := slices.IndexFunc(formats, is); i >= 0 {
+		return &formats[i], nil
+	}
+	why := "it is not " + known()
+	if !info.IsDir() && len(head) == 0 {
+		why = "the file is empty"
+	}
+	return nil, fmt.Errorf("%s: %w: %s", path, trace.ErrNotATrace, why)
+}
+
+// readHead returns the first bytes of a file. A pipe, of which they would be lost, is not
+// opened.
+func readHead(path string, info os.FileInfo) ([]byte, error) {
+	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: %w: it is no regular file; save it as one, which can be read more than once", path, trace.ErrNotATrace)
 	}
 	f, err := os.Open(path)
@@ -137,4 +107,37 @@ func Head(path string) ([]byte, error) {
 		err = nil
 	}
 	return head[:n], err
+}
+
+// A Writer writes a trace in some format. What the format cannot express is left out and
+// counted.
+type Writer interface {
+	trace.Sink
+
+	// Lost counts, by what it is, what was left out so far.
+	Lost() map[string]uint64
+
+	// Discard removes what was written of a trace that is not to be completed.
+	Discard() error
+}
+
+// CreateOptions say how a trace is written. The zero value is usual.
+type CreateOptions struct {
+	Format string       // one of Formats; "": that of the name
+	Force  bool         // replace what has the name
+	Store  *spill.Store // of events that wait to be sorted, as in OpenOptions
+}
+
+// Create begins a trace. The error wraps fs.ErrExist if there is something of that name,
+// unless options say to replace it.
+func Create(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
+	if o.Format == "" {
+		o.Format = FormatOf(path)
+	}
+	for _, f := range formats {
+		if f.name == o.Format && f.create != nil {
+			return f.create(path, info, defs, o)
+		}
+	}
+	return nil, fmt.Errorf("%s: %q is not a format that can be written: want %s", path, o.Format, strings.Join(Formats(), ", "))
 }

@@ -1,39 +1,130 @@
 package readers
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"tracekit/readers/otf2"
+	"tracekit/formulae/tkf"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
-// TestOpenOTF2 recognises an archive by its directory, by its anchor file, and under
-// another name.
-func TestOpenOTF2(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "archive")
-	w, err := otf2.Create(dir, trace.Info{Creator: "test"}, &trace.Defs{Clock: trace.ClockProperties{Resolution: 1}}, otf2.Options{})
+// archive is an OTF2 archive.
+const archive = "../samples/archives/ring-4-plain"
+
+// TestFormats states of each format that can be written that it is the one that its
+// extension stands for, and that what is written is recognised under any name.
+func TestFormats(t *testing.T) {
+	ring, err := Open(t.Context(), archive, OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
+	defer ring.Close()
+	for _, f := range formats {
+		for _, extension := range f.extensions {
+			for _, name := range []string{"x" + extension, "dir.prv/X" + strings.ToUpper(extension) + ".gz"} {
+				if got := FormatOf(name); got != f.name {
+					t.Errorf("%s stands for %s, want %s", name, got, f.name)
+				}
+			}
+			if f.create == nil {
+				continue
+			}
+			path := filepath.Join(t.TempDir(), "x"+extension)
+			w, err := Create(path, ring.Info(), ring.Defs(), CreateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			opened(t, path, f.name)
+			if f.name == "otf2" {
+				continue // the names of the other files begin with that of the anchor
+			}
+			if err := os.Rename(path, path+".other"); err != nil {
+				t.Fatal(err)
+			}
+			opened(t, path+".other", f.name)
+		}
+	}
+	if got := FormatOf("archive"); got != "otf2" {
+		t.Errorf("a directory stands for %s", got)
+	}
+}
+
+// opened opens a trace, which must be of that format.
+func opened(t *testing.T, path, format string) {
+	t.Helper()
+	s, err := Open(t.Context(), path, OpenOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{dir, filepath.Join(dir, "traces.otf2")} {
-		s, err := Open(context.Background(), path)
+	if info := s.Info(); info.Format != format || info.Path != path {
+		t.Errorf("opened %v, want %s", info, format)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOpenArchive recognises an archive by its directory and by its anchor file, and a
+// compressed trace.
+func TestOpenArchive(t *testing.T) {
+	opened(t, archive, "otf2")
+	opened(t, filepath.Join(archive, "traces.otf2"), "otf2")
+	s, err := Open(t.Context(), archive, OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	f, err := os.Create(filepath.Join(t.TempDir(), "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := tkf.Compress(t.Context(), s, f, tkf.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	opened(t, f.Name(), "tkf")
+}
+
+// TestOpenAll states that several files of one trace have the locations of all of them, that
+// their directory is the same trace, and of which files none is made.
+func TestOpenAll(t *testing.T) {
+	dir := t.TempDir()
+	var parts []string
+	for rank := range 3 {
+		path := filepath.Join(dir, fmt.Sprintf("rank%d.json", rank))
+		event := fmt.Sprintf(`[{"ph":"X","name":"f","pid":%d,"tid":0,"ts":%d,"dur":2}]`, rank, 10*rank)
+		if err := os.WriteFile(path, []byte(event), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, path)
+	}
+	describe := func(paths ...string) string {
+		s, err := OpenAll(t.Context(), paths, OpenOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info := s.Info(); info.Format != "otf2" || info.Creator != "test" || info.Path != path {
-			t.Errorf("opened %v", info)
+		defer s.Close()
+		if n := len(s.Defs().Locations); n != 3 {
+			t.Errorf("%v: %d locations, want 3", paths, n)
 		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
+		_, tables, _ := strings.Cut(tracetest.MustFormat(t, s), "\n") // without the name
+		return tables
+	}
+	if describe(dir) != describe(parts...) {
+		t.Error("a directory is another trace than the files in it")
+	}
+	for what, paths := range map[string][]string{"two archives": {archive, archive}, "two formats": {parts[0], archive}, "nothing": {}} {
+		if s, err := OpenAll(t.Context(), paths, OpenOptions{}); s != nil || !errors.Is(err, trace.ErrNotATrace) {
+			t.Errorf("%s: %v, %v", what, s, err)
 		}
 	}
 }
@@ -43,25 +134,25 @@ func TestOpenOther(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ content, want string }{
 		"empty": {"", "the file is empty"},
-		"text":  {"#!/bin/sh\necho not a trace\n", known},
-		"zeros": {strings.Repeat("\x00", 10_000), known},
+		"text":  {"#!/bin/sh\necho not a trace\n", known()},
+		"zeros": {strings.Repeat("\x00", 10_000), known()},
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(c.content), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Open(context.Background(), path)
+		s, err := Open(t.Context(), path, OpenOptions{})
 		if s != nil || !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v", name, s, err)
 		}
 	}
-	if _, err := Open(context.Background(), dir); !errors.Is(err, trace.ErrNotATrace) {
+	if _, err := Open(t.Context(), dir, OpenOptions{}); !errors.Is(err, trace.ErrNotATrace) {
 		t.Errorf("a directory without a trace: %v", err)
 	}
-	if _, err := Open(context.Background(), os.DevNull); !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), "regular file") {
+	if _, err := Open(t.Context(), os.DevNull, OpenOptions{}); !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), "regular file") {
 		t.Errorf("a device: %v", err)
 	}
-	if _, err := Open(context.Background(), filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(t.Context(), filepath.Join(dir, "none"), OpenOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that does not exist: %v", err)
 	}
 }

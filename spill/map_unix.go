@@ -3,6 +3,7 @@
 package spill
 
 import (
+	"math"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -23,6 +24,15 @@ func mapMore(f *os.File, at, n int64) ([]byte, error) {
 func fill(f *os.File, at, n int64) error {
 	_, err := f.WriteAt(make([]byte, n), at)
 	return err
+}
+
+// addressSpace returns the limit of the process's address space.
+func addressSpace() int64 {
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_AS, &l) != nil || uint64(l.Cur) > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(l.Cur)
 }
 
 func unmap(m []byte) { _ = unix.Munmap(m) }

@@ -214,7 +214,7 @@ func archives(t *testing.T) []string {
 func TestOverheadAddsUp(t *testing.T) {
 	for _, path := range archives(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			src, err := readers.Open(context.Background(), path)
+			src, err := readers.Open(context.Background(), path, readers.OpenOptions{})
 			if err != nil {
 				t.Skip("not a trace that can be read: ", err)
 			}

@@ -36,7 +36,7 @@ func sharedTrace(t testing.TB, name string) string {
 // merged opens and merges an archive.
 func merged(t testing.TB, path string, clock merge.ClockMode) *trace.Trace {
 	t.Helper()
-	src, err := readers.Open(context.Background(), path)
+	src, err := readers.Open(context.Background(), path, readers.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package trace_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +26,39 @@ func TestRegionLabel(t *testing.T) {
 	if got := d.RegionLabel(trace.None); got != "" {
 		t.Errorf("no region: got %q", got)
 	}
+}
+
+// TestFieldsAreComplete: the lists of fields leave no member of a definition out.
+func TestFieldsAreComplete(t *testing.T) {
+	complete := func(name string, of reflect.Value, fields []trace.Field, but ...string) {
+		listed := make(map[uintptr]bool)
+		for _, f := range fields {
+			listed[reflect.ValueOf(f.Value).Pointer()] = true
+		}
+		for i := range of.NumField() {
+			if member := of.Type().Field(i).Name; !listed[of.Field(i).Addr().Pointer()] && !slices.Contains(but, member) {
+				t.Errorf("%s: the fields have no %s", name, member)
+			}
+		}
+	}
+	kinds := 0
+	for _, k := range trace.DefKinds() {
+		d := &trace.Defs{}
+		k.Grow(d)
+		for _, list := range reflect.ValueOf(d).Elem().Fields() {
+			if list.Kind() == reflect.Slice && list.Len() == 1 {
+				complete(k.Name, list.Index(0), k.Fields(d, 0))
+				kinds++
+			}
+		}
+	}
+	if members := reflect.TypeFor[trace.Defs]().NumField(); kinds != members-3 { // clock, strings, their identifiers
+		t.Errorf("%d kinds of %d members of Defs", kinds, members)
+	}
+	d := &trace.Defs{}
+	complete("clock", reflect.ValueOf(&d.Clock).Elem(), d.Clock.Fields())
+	i := &trace.Info{}
+	complete("info", reflect.ValueOf(i).Elem(), i.Fields(), "Properties")
 }
 
 func TestMPIFunctionOf(t *testing.T) {

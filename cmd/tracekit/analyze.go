@@ -14,18 +14,16 @@ import (
 
 // analyzeOptions are the dependencies and flags of analyze.
 type analyzeOptions struct {
-	traceFlags
 	mergeFlags
+	selectFlags
 	modelFlags
+	gateFlags
 	paths    []string
 	overhead bool
 	profile  string
 	top      int
 	outDir   string
 	force    bool
-
-	selected   selection
-	conditions []condition
 }
 
 func newAnalyze(io *streams, run func(context.Context, *streams, *analyzeOptions) error) *cobra.Command {
@@ -60,27 +58,20 @@ Several paths make one trace where a tool writes one file for each rank.`,
 }
 
 func (o *analyzeOptions) addFlags(set *pflag.FlagSet) {
-	o.addReading(set)
-	o.addSelection(set)
 	o.mergeFlags.add(set)
+	o.selectFlags.add(set)
 	o.modelFlags.add(set)
+	o.gateFlags.add(set)
 	set.BoolVar(&o.overhead, "overhead", true, "find the overhead of MPI calls; --overhead=false saves the time to fit their laws")
 	set.StringVar(&o.profile, "profile", "", "`file` that says what calls need, written by 'tracekit fit' (default: learn it from the trace)")
 	set.IntVar(&o.top, "top", 10, "`rows` of each table")
-	set.StringArrayVar(&o.failIf, "fail-if", nil, "exit with 4 if this `condition` on the JSON document holds, such as 'parallel_efficiency<0.8'; repeatable")
 	set.StringVarP(&o.outDir, "output", "o", "", "also write report, document, plots and tables into this `directory`")
 	set.BoolVar(&o.force, "force", false, "write into an output directory that exists")
 }
 
 // validate checks every flag before any file is opened.
-func (o *analyzeOptions) validate() (err error) {
-	if err := o.checkJobs(); err != nil {
-		return err
-	}
-	if err := o.mergeFlags.validate(); err != nil {
-		return err
-	}
-	if err := o.modelFlags.validate(); err != nil {
+func (o *analyzeOptions) validate() error {
+	if err := validate(&o.mergeFlags, &o.selectFlags, &o.modelFlags, &o.gateFlags); err != nil {
 		return err
 	}
 	if o.top < 1 {
@@ -88,12 +79,6 @@ func (o *analyzeOptions) validate() (err error) {
 	}
 	if !o.overhead && o.profile != "" {
 		return usagef("--profile is for the overhead, which --overhead=false leaves out")
-	}
-	if o.conditions, err = parseConditions(o.failIf); err != nil {
-		return err
-	}
-	if o.selected, err = o.selection(); err != nil {
-		return err
 	}
 	if o.outDir != "" {
 		return refuseExisting(o.outDir, o.force)
@@ -106,17 +91,12 @@ func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
 	if err != nil {
 		return err
 	}
-	src, err := openTrace(ctx, opts.paths)
+	t, err := opts.open(ctx, io, opts.paths...)
 	if err != nil {
 		return err
 	}
-	defer src.Close()
-	warnOfProfile(io, profile, src, opts.quantile)
-	t, err := opts.merge(ctx, io, &opts.traceFlags, src)
-	if err != nil {
-		return err
-	}
-	defer t.Store.Close()
+	defer t.Source.Close()
+	warnOfProfile(io, profile, t.Source, opts.quantile)
 	a, err := analyzeTrace(ctx, io, opts, t, profile)
 	if err != nil {
 		return err
@@ -126,33 +106,22 @@ func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
 			return err
 		}
 	}
-	if err := printAnalysis(io, opts, a); err != nil {
-		return err
-	}
-	reasons, err := failing(a, opts.conditions)
-	if err != nil {
-		return err
-	}
-	return gate(append(strictly(opts.strict, a.Findings), reasons...))
+	return opts.finish(io, a, func() { printAnalysis(io, opts, a) }, a.Findings, opts.gate(a))
 }
 
 func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*stats.Analysis, error) {
 	bar := startProgress(io, opts.quiet, "analysing")
 	defer bar.done()
 	return stats.Analyze(ctx, t, stats.Options{
-		Jobs: opts.jobs, Ranks: opts.selected.ranks, From: opts.selected.from, To: opts.selected.to,
+		Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
 		Top: opts.top, Progress: &bar.Progress, Overhead: opts.overheadOptions(profile),
 	})
 }
 
-func printAnalysis(io *streams, opts *analyzeOptions, a *stats.Analysis) error {
-	if opts.json {
-		return printJSON(io.Out, a)
-	}
+func printAnalysis(io *streams, opts *analyzeOptions, a *stats.Analysis) {
 	r := &report{w: io.Out, width: io.Width, top: opts.top, a: a}
 	r.print()
 	if opts.outDir != "" {
 		fmt.Fprintf(io.Out, "\nReport, plots and tables: %s\n", opts.outDir)
 	}
-	return nil
 }

@@ -77,7 +77,7 @@ func drawReport(ctx context.Context, io *streams, opts *analyzeOptions, t *trace
 	bar := startProgress(io, opts.quiet, "drawing")
 	defer bar.done()
 	return reconstruct.Diagram(ctx, t, waits, reconstruct.DiagramOptions{
-		Title: traceName(t.Source.Info().Path), Ranks: opts.selected.ranks, From: opts.selected.from, To: opts.selected.to,
+		Title: traceName(t.Source.Info().Path), Ranks: opts.ranks, From: opts.from, To: opts.to,
 		ColorBy: reconstruct.ByRegion, Jobs: opts.jobs, Progress: &bar.Progress,
 	})
 }

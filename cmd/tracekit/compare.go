@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,14 +19,12 @@ const compareSchema = "tracekit.compare/1"
 
 type compareOptions struct {
 	mergeFlags
-	traceFlags
+	gateFlags
 	a, b   string
 	repeat string
 	outDir string
 	force  bool
 	top    int
-
-	conditions []condition
 }
 
 func newCompare(io *streams, run func(context.Context, *streams, *compareOptions) error) *cobra.Command {
@@ -52,28 +51,25 @@ A divided by that of B against A.`,
 		},
 	}
 	set := cmd.Flags()
-	opts.addReading(set)
 	opts.mergeFlags.add(set)
+	opts.gateFlags.add(set)
 	set.StringVar(&opts.repeat, "repeat", "", "a repeated run of A: the `trace` that quality factors refer to")
 	set.StringVarP(&opts.outDir, "output", "o", "", "also write document and plots into this `directory`")
 	set.BoolVar(&opts.force, "force", false, "write into an output directory that exists")
 	set.IntVar(&opts.top, "top", 10, "`rows` of each table")
-	set.StringArrayVar(&opts.failIf, "fail-if", nil, "exit with 4 if this `condition` on the JSON document holds; repeatable")
 	return cmd
 }
 
-func (o *compareOptions) validate() (err error) {
-	if err := o.checkJobs(); err != nil {
+func (o *compareOptions) validate() error {
+	if err := validate(&o.mergeFlags, &o.gateFlags); err != nil {
 		return err
 	}
-	if err := o.mergeFlags.validate(); err != nil {
-		return err
+	o.traces = 2
+	if o.repeat != "" {
+		o.traces = 3
 	}
 	if o.top < 1 {
 		return usagef("--top %d: want at least 1", o.top)
-	}
-	if o.conditions, err = parseConditions(o.failIf); err != nil {
-		return err
 	}
 	if o.outDir != "" {
 		return refuseExisting(o.outDir, o.force)
@@ -143,28 +139,19 @@ type regionChange struct {
 
 // side is one of the traces, opened, reconciled and analysed.
 type side struct {
-	src trace.Source
-	t   *trace.Trace
-	a   *stats.Analysis
+	t *trace.Trace
+	a *stats.Analysis
 }
 
-func (s *side) close() {
-	if s.t != nil {
-		s.t.Store.Close()
-	}
-	s.src.Close()
-}
+func (s *side) close() { s.t.Source.Close() }
 
 func openSide(ctx context.Context, io *streams, opts *compareOptions, path string) (*side, error) {
-	src, err := openTrace(ctx, []string{path})
+	t, err := opts.open(ctx, io, path)
 	if err != nil {
 		return nil, err
 	}
-	s := &side{src: src}
-	if s.t, err = opts.merge(ctx, io, &opts.traceFlags, src); err == nil {
-		s.a, err = stats.Analyze(ctx, s.t, stats.Options{Jobs: opts.jobs, Top: 1})
-	}
-	if err != nil {
+	s := &side{t: t}
+	if s.a, err = stats.Analyze(ctx, t, stats.Options{Jobs: opts.jobs, Top: 1}); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -197,20 +184,8 @@ func runCompare(ctx context.Context, io *streams, opts *compareOptions) error {
 			return err
 		}
 	}
-	if opts.json {
-		err = printJSON(io.Out, doc)
-	} else {
-		doc.print(io, opts.top)
-	}
-	if err != nil {
-		return err
-	}
-	reasons, err := failing(doc, opts.conditions)
-	if err != nil {
-		return err
-	}
-	reasons = append(strictly(opts.strict, doc.FindingsB), reasons...)
-	return gate(append(strictly(opts.strict, doc.FindingsA), reasons...))
+	findings := slices.Concat(doc.FindingsA, doc.FindingsB)
+	return opts.finish(io, doc, func() { doc.print(io, opts.top) }, findings, opts.gate(doc))
 }
 
 func compareSides(ctx context.Context, io *streams, opts *compareOptions, a, b *side) (*reconstruct.Differences, error) {

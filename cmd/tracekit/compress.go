@@ -16,7 +16,7 @@ import (
 )
 
 type compressOptions struct {
-	traceFlags
+	readFlags
 	paths     []string
 	output    string
 	force     bool
@@ -62,7 +62,7 @@ reads a .tkf as it reads a trace.`,
 		},
 	}
 	set := cmd.Flags()
-	opts.addReading(set)
+	opts.readFlags.add(set)
 	set.StringVarP(&opts.output, "output", "o", "", "`file` to write")
 	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
 	set.StringVar(&opts.mode, "mode", "lossless", "what is kept: lossless or stat")
@@ -78,7 +78,7 @@ func (o *compressOptions) validate() (err error) {
 	if o.output == "" {
 		return usagef("compress: name the file with -o FILE.tkf")
 	}
-	if err := o.checkJobs(); err != nil {
+	if err := o.readFlags.validate(); err != nil {
 		return err
 	}
 	switch o.mode {
@@ -111,7 +111,7 @@ func (o *compressOptions) validate() (err error) {
 }
 
 func runCompress(ctx context.Context, io *streams, opts *compressOptions) error {
-	src, err := openTrace(ctx, opts.paths)
+	src, err := opts.open(ctx, opts.paths...)
 	if err != nil {
 		return err
 	}
@@ -132,16 +132,8 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 			return err
 		}
 	}
-	doc.Findings = findingRows(src)
-	if opts.json {
-		err = printJSON(io.Out, doc)
-	} else {
-		doc.print(io, opts.output)
-	}
-	if err != nil {
-		return err
-	}
-	return gate(strictly(opts.strict, doc.Findings))
+	doc.Findings = stats.FindingRows(src.Findings())
+	return opts.finish(io, doc, func() { doc.print(io, opts.output) }, doc.Findings)
 }
 
 func learnedByMemory(ctx context.Context, io *streams, opts *compressOptions, src trace.Source) ([]formulae.MemoryRow, error) {

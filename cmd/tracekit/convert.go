@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tracekit/readers"
 	"tracekit/stats"
@@ -18,7 +19,7 @@ import (
 const convertSchema = "tracekit.convert/1"
 
 type convertOptions struct {
-	traceFlags
+	readFlags
 	in     []string
 	out    string
 	format string
@@ -55,39 +56,81 @@ all.`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.in, opts.out = args[:len(args)-1], args[len(args)-1]
-			if opts.format != "" && !slices.Contains(readers.Formats(), opts.format) {
-				return usagef("--format %q: want %s", opts.format, strings.Join(readers.Formats(), ", "))
-			}
-			if err := checkTrace(opts.out, opts.force); err != nil {
+			if err := opts.validate(); err != nil {
 				return err
 			}
 			return run(c.Context(), io, opts)
 		},
 	}
-	set := cmd.Flags()
-	set.BoolVarP(&opts.quiet, "quiet", "q", false, "no progress on standard error")
-	set.BoolVar(&opts.json, "json", false, "one JSON document instead of text")
-	set.BoolVar(&opts.strict, "strict", false, "exit with 4 if data of the trace were lost in reading or writing")
-	set.StringVar(&opts.format, "format", "", "`format` to write: "+strings.Join(readers.Formats(), ", "))
-	set.BoolVar(&opts.force, "force", false, "overwrite what is there")
+	opts.addFlags(cmd.Flags())
 	return cmd
 }
 
+func newReconstruct(io *streams, run func(context.Context, *streams, *convertOptions) error) *cobra.Command {
+	opts := &convertOptions{}
+	cmd := &cobra.Command{
+		Use:   "reconstruct FILE.tkf -o TRACE",
+		Short: "Write formulae back as a trace",
+		Long: `Reconstruct writes the trace that a .tkf file stands for, in any format that convert
+writes: of the lossless mode the very same events, of the stat mode a reconstruction with
+the recorded structure and durations that are means or drawn from laws; who completes a
+message or takes part in a collective waits for the partners as in the recorded run.`,
+		Example: `  tracekit reconstruct run.tkf -o again
+  tracekit reconstruct run.tkf -o again.prv`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			opts.in = args
+			if opts.out == "" {
+				return usagef("reconstruct: name the trace with -o TRACE")
+			}
+			if err := opts.validate(); err != nil {
+				return err
+			}
+			return run(c.Context(), io, opts)
+		},
+	}
+	opts.addFlags(cmd.Flags())
+	cmd.Flags().StringVarP(&opts.out, "output", "o", "", "`trace` to write")
+	return cmd
+}
+
+func (o *convertOptions) addFlags(set *pflag.FlagSet) {
+	o.readFlags.add(set)
+	set.StringVar(&o.format, "format", "", "`format` to write: "+strings.Join(readers.Formats(), ", ")+" (default: as the name says)")
+	set.BoolVar(&o.force, "force", false, "overwrite what is there")
+}
+
+// validate also settles the format.
+func (o *convertOptions) validate() error {
+	given := o.format
+	if given == "" {
+		o.format = readers.FormatOf(o.out)
+	}
+	switch {
+	case slices.Contains(readers.Formats(), o.format):
+	case given != "":
+		return usagef("--format %q: want %s", given, strings.Join(readers.Formats(), ", "))
+	default:
+		return usagef("%s: %s is not a format of convert; want %s", o.out, formatName(o.format), strings.Join(readers.Formats(), ", "))
+	}
+	if err := o.readFlags.validate(); err != nil {
+		return err
+	}
+	return checkTrace(o.out, o.force)
+}
+
 func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
-	src, err := openTrace(ctx, opts.in)
+	in, err := opts.open(ctx, opts.in...)
 	if err != nil {
 		return err
 	}
-	defer src.Close()
-	format := opts.format
-	if format == "" {
-		format = readers.FormatOf(opts.out)
-	}
-	w, err := readers.Create(opts.out, format, opts.force, src.Info(), src.Defs())
+	defer in.Close()
+	w, err := readers.Create(opts.out, in.Info(), in.Defs(),
+		readers.CreateOptions{Format: opts.format, Force: opts.force, Store: in.store})
 	if err != nil {
 		return err
 	}
-	events, err := copyEvents(ctx, io, opts.quiet, src, w)
+	events, err := copyEvents(ctx, io, opts.quiet, in, w)
 	if err != nil {
 		return errors.Join(err, w.Discard())
 	}
@@ -95,22 +138,15 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 		return err
 	}
 	doc := &convertDocument{
-		Schema: convertSchema, In: src.Info().Path, InFormat: src.Info().Format, Out: opts.out, OutFormat: format,
-		Events: events, Lost: lostBy(w), Findings: stats.FindingRows(src.Findings()),
+		Schema: convertSchema, In: in.Info().Path, InFormat: in.Info().Format, Out: opts.out, OutFormat: opts.format,
+		Events: events, Lost: lostBy(w), Findings: stats.FindingRows(in.Findings()),
 	}
-	if opts.json {
-		err = printJSON(io.Out, doc)
-	} else {
-		doc.print(io)
-	}
-	if err != nil {
-		return err
-	}
-	reasons := strictly(opts.strict, doc.Findings)
-	if opts.strict && len(doc.Lost) > 0 {
-		reasons = append(reasons, "--strict: "+format+" cannot express all of this trace")
-	}
-	return gate(reasons)
+	return opts.finish(io, doc, func() { doc.print(io) }, doc.Findings, func() ([]string, error) {
+		if !opts.strict || len(doc.Lost) == 0 {
+			return nil, nil
+		}
+		return []string{"--strict: " + opts.format + " cannot express all of this trace"}, nil
+	})
 }
 
 // lostBy returns what a writer counted, never nil.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/pflag"
 )
 
 // A condition is a --fail-if gate: a dotted path into the JSON document, a comparison and
@@ -18,10 +20,31 @@ type condition struct {
 	limit float64
 }
 
-var conditionForm = regexp.MustCompile(`^\s*([A-Za-z0-9_.]+)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$`)
+// gateFlags are the flags of commands whose document can make a gate.
+type gateFlags struct {
+	failIf     []string
+	conditions []condition
+}
+
+func (f *gateFlags) add(set *pflag.FlagSet) {
+	set.StringArrayVar(&f.failIf, "fail-if", nil, "exit with 4 if this `condition` on the JSON document holds, such as 'efficiency.parallel_efficiency<0.8'; repeatable")
+}
+
+func (f *gateFlags) validate() error {
+	f.conditions = nil
+	for _, s := range f.failIf {
+		c, err := parseCondition(s)
+		if err != nil {
+			return err
+		}
+		f.conditions = append(f.conditions, c)
+	}
+	return nil
+}
 
 func parseCondition(s string) (condition, error) {
-	m := conditionForm.FindStringSubmatch(s)
+	form := regexp.MustCompile(`^\s*([A-Za-z0-9_.]+)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$`)
+	m := form.FindStringSubmatch(s)
 	if m == nil {
 		return condition{}, usagef("--fail-if %q: want PATH, one of < <= > >= == !=, and a number, as in 'efficiency.parallel_efficiency<0.8'", s)
 	}
@@ -32,16 +55,9 @@ func parseCondition(s string) (condition, error) {
 	return condition{text: s, path: strings.Split(m[1], "."), op: m[2], limit: limit}, nil
 }
 
-func parseConditions(texts []string) ([]condition, error) {
-	var out []condition
-	for _, s := range texts {
-		c, err := parseCondition(s)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, c)
-	}
-	return out, nil
+// gate is for readFlags.finish.
+func (f *gateFlags) gate(document any) func() ([]string, error) {
+	return func() ([]string, error) { return failing(document, f.conditions) }
 }
 
 // failing returns a line for each condition that holds in the document. A path that leads

@@ -38,10 +38,11 @@ func TestFailing(t *testing.T) {
 		{"a=1", false, "want PATH"},
 		{"a<b", false, "not a number"},
 	} {
-		conditions, err := parseConditions([]string{c.condition})
+		f := gateFlags{failIf: []string{c.condition}}
+		err := f.validate()
 		var reasons []string
 		if err == nil {
-			reasons, err = failing(doc, conditions)
+			reasons, err = f.gate(doc)()
 		}
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {

@@ -15,8 +15,8 @@ import (
 
 // fitOptions are the flags of fit.
 type fitOptions struct {
-	traceFlags
 	mergeFlags
+	selectFlags
 	modelFlags
 	paths     []string
 	paper     bool
@@ -26,8 +26,6 @@ type fitOptions struct {
 	output    string
 	plots     string
 	force     bool
-
-	selected selection
 }
 
 func newFit(io *streams, run func(context.Context, *streams, *fitOptions) error) *cobra.Command {
@@ -61,9 +59,8 @@ processes, make one profile.`,
 }
 
 func (o *fitOptions) addFlags(set *pflag.FlagSet) {
-	o.addReading(set)
-	o.addSelection(set)
 	o.mergeFlags.add(set)
+	o.selectFlags.add(set)
 	o.modelFlags.add(set)
 	set.BoolVar(&o.paper, "paper", false, "the paper's way: all calls, wait states left in, the accepted law with the smallest χ²")
 	set.BoolVar(&o.stability, "stability", false, "also show how t_max settles with the number of calls")
@@ -75,17 +72,12 @@ func (o *fitOptions) addFlags(set *pflag.FlagSet) {
 }
 
 // validate checks every flag before any file is opened.
-func (o *fitOptions) validate() (err error) {
-	for _, check := range []func() error{o.checkJobs, o.mergeFlags.validate, o.modelFlags.validate} {
-		if err := check(); err != nil {
-			return err
-		}
+func (o *fitOptions) validate() error {
+	if err := validate(&o.mergeFlags, &o.selectFlags, &o.modelFlags); err != nil {
+		return err
 	}
 	if o.top < 0 {
 		return usagef("--top %d: want at least 0", o.top)
-	}
-	if o.selected, err = o.selection(); err != nil {
-		return err
 	}
 	if o.output != "" {
 		if err := checkFile(o.output, o.force); err != nil {
@@ -129,11 +121,7 @@ func runFit(ctx context.Context, io *streams, opts *fitOptions) error {
 			return err
 		}
 	}
-	if opts.json {
-		return doc.strictly(opts, printJSON(io.Out, doc))
-	}
-	doc.print(io, opts)
-	return doc.strictly(opts, nil)
+	return opts.finish(io, doc, func() { doc.print(io, opts) }, doc.Findings)
 }
 
 // measured is what the traces hold together.
@@ -150,21 +138,16 @@ const stableCalls = 5000
 
 // add reads one more trace.
 func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path string) error {
-	src, err := openTrace(ctx, []string{path})
+	t, err := opts.open(ctx, io, path)
 	if err != nil {
 		return err
 	}
-	defer src.Close()
-	t, err := opts.merge(ctx, io, &opts.traceFlags, src)
-	if err != nil {
-		return err
-	}
-	defer t.Store.Close()
+	defer t.Source.Close()
 	keep := 0
 	if opts.stability {
 		keep = stableCalls
 	}
-	one, err := stats.Measure(ctx, t, stats.Options{Ranks: opts.selected.ranks, From: opts.selected.from, To: opts.selected.to},
+	one, err := stats.Measure(ctx, t, stats.Options{Ranks: opts.ranks, From: opts.from, To: opts.to},
 		stats.MeasureOptions{WithWaits: opts.paper, Keep: keep})
 	if err != nil {
 		return err

@@ -82,14 +82,6 @@ func newFitDocument(opts *fitOptions, m *measured, groups []fit.Group, p *fit.Pr
 	return d
 }
 
-// strictly adds the verdict of --strict to err.
-func (d *fitDocument) strictly(opts *fitOptions, err error) error {
-	if err != nil {
-		return err
-	}
-	return gate(strictly(opts.strict, d.Findings))
-}
-
 // shown returns the keys of the table: those with the most calls if not all are wanted.
 func (d *fitDocument) shown(top int) []stats.OverheadKey {
 	if top == 0 || top >= len(d.models) {

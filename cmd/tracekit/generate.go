@@ -97,7 +97,7 @@ func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error 
 	begun := false
 	truth, err := samples.Generate(ctx, opts.Options, func(info trace.Info, defs *trace.Defs) (_ trace.Sink, err error) {
 		begun = true
-		out, err = readers.Create(opts.output, "", opts.force, info, defs)
+		out, err = readers.Create(opts.output, info, defs, readers.CreateOptions{Force: opts.force})
 		return watchedSink{out, p}, err
 	})
 	p.done()

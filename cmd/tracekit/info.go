@@ -17,7 +17,7 @@ import (
 const infoSchema = "tracekit.info/1"
 
 type infoOptions struct {
-	traceFlags
+	readFlags
 	counts bool
 	paths  []string
 }
@@ -62,19 +62,19 @@ TRACE is an OTF2 anchor or directory, a Paraver or JSON trace (also compressed),
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.paths = args
-			if err := opts.checkJobs(); err != nil {
+			if err := opts.validate(); err != nil {
 				return err
 			}
 			return run(c.Context(), io, opts)
 		},
 	}
-	opts.addReading(cmd.Flags())
+	opts.readFlags.add(cmd.Flags())
 	cmd.Flags().BoolVar(&opts.counts, "counts", false, "read all events and count them by kind")
 	return cmd
 }
 
 func runInfo(ctx context.Context, io *streams, opts *infoOptions) error {
-	src, err := openTrace(ctx, opts.paths)
+	src, err := opts.open(ctx, opts.paths...)
 	if err != nil {
 		return err
 	}
@@ -86,15 +86,7 @@ func runInfo(ctx context.Context, io *streams, opts *infoOptions) error {
 		}
 	}
 	doc.Findings = stats.FindingRows(src.Findings())
-	if opts.json {
-		err = printJSON(io.Out, doc)
-	} else {
-		doc.print(io)
-	}
-	if err != nil {
-		return err
-	}
-	return gate(strictly(opts.strict, doc.Findings))
+	return opts.finish(io, doc, func() { doc.print(io) }, doc.Findings)
 }
 
 func newInfoDocument(src trace.Source) *infoDocument {

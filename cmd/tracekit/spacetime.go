@@ -18,7 +18,7 @@ const spacetimeSchema = "tracekit.spacetime/1"
 
 type spacetimeOptions struct {
 	mergeFlags
-	traceFlags
+	selectFlags
 	paths         []string
 	output        string
 	force         bool
@@ -27,9 +27,8 @@ type spacetimeOptions struct {
 	width, height int
 	beside        string
 
-	format   plots.Format
-	mode     plots.MessageMode
-	selected selection
+	format plots.Format
+	mode   plots.MessageMode
 }
 
 func newSpacetime(io *streams, run func(context.Context, *streams, *spacetimeOptions) error) *cobra.Command {
@@ -55,9 +54,8 @@ of waiting, and messages become a density.`,
 		},
 	}
 	set := cmd.Flags()
-	opts.addReading(set)
-	opts.addSelection(set)
 	opts.mergeFlags.add(set)
+	opts.selectFlags.add(set)
 	set.StringVarP(&opts.output, "output", "o", "", "`file` to write, .png or .svg")
 	set.BoolVar(&opts.force, "force", false, "overwrite the file if it exists")
 	set.StringVar(&opts.colorBy, "color-by", "region", "what colours mean: region, paradigm or wait")
@@ -89,14 +87,11 @@ func (o *spacetimeOptions) validate() (err error) {
 	if o.width < 200 || o.width > 20000 || o.height < 0 || o.height > 20000 {
 		return usagef("--width and --height: want 200 to 20000 pixels")
 	}
-	if err := o.checkJobs(); err != nil {
+	if err := validate(&o.mergeFlags, &o.selectFlags); err != nil {
 		return err
 	}
-	if err := o.mergeFlags.validate(); err != nil {
-		return err
-	}
-	if o.selected, err = o.selection(); err != nil {
-		return err
+	if o.beside != "" {
+		o.traces = 2
 	}
 	return checkFile(o.output, o.force)
 }
@@ -117,16 +112,11 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 	}
 	var sides []*trace.Trace
 	for _, paths := range inputs {
-		src, err := openTrace(ctx, paths)
+		t, err := opts.open(ctx, io, paths...)
 		if err != nil {
 			return err
 		}
-		defer src.Close()
-		t, err := opts.merge(ctx, io, &opts.traceFlags, src)
-		if err != nil {
-			return err
-		}
-		defer t.Store.Close()
+		defer t.Source.Close()
 		sides = append(sides, t)
 	}
 	figure, err := drawSides(ctx, io, opts, sides)
@@ -142,16 +132,10 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 	for _, t := range sides {
 		doc.Findings = append(doc.Findings, stats.FindingRows(t.Findings)...)
 	}
-	if opts.json {
-		err = printJSON(io.Out, doc)
-	} else {
+	return opts.finish(io, doc, func() {
 		fmt.Fprintf(io.Out, "%s: %d × %d pixels\n", doc.Out, doc.Width, doc.Height)
 		printFindings(io.Out, "Findings", doc.Findings)
-	}
-	if err != nil {
-		return err
-	}
-	return gate(strictly(opts.strict, doc.Findings))
+	}, doc.Findings)
 }
 
 // drawSides draws the traces one above the other.
@@ -178,8 +162,8 @@ func drawTrace(ctx context.Context, io *streams, opts *spacetimeOptions, t *trac
 	bar := startProgress(io, opts.quiet, "drawing")
 	defer bar.done()
 	return reconstruct.Diagram(ctx, t, waits, reconstruct.DiagramOptions{
-		Title: diagramTitle(t.Source.Info()), Ranks: opts.selected.ranks,
-		From: opts.selected.from, To: opts.selected.to, ColorBy: reconstruct.ColorBy(opts.colorBy),
+		Title: diagramTitle(t.Source.Info()), Ranks: opts.ranks,
+		From: opts.from, To: opts.to, ColorBy: reconstruct.ColorBy(opts.colorBy),
 		Messages: opts.mode, Width: opts.width, Height: opts.height, Jobs: opts.jobs, Progress: &bar.Progress,
 	})
 }
@@ -201,7 +185,7 @@ func (o *spacetimeOptions) fix(sides []*trace.Trace) {
 	at := func(i stats.Instant, unset int64) stats.Instant {
 		return stats.Instant{Kind: stats.AfterNs, Ns: i.At(runLength(sides[0]), unset)}
 	}
-	o.selected.from, o.selected.to = at(o.selected.from, 0), at(o.selected.to, longest)
+	o.from, o.to = at(o.from, 0), at(o.to, longest)
 }
 
 // runLength returns the time from the first event to the last in ns.

@@ -13,7 +13,7 @@ import (
 
 func ExampleCompress() {
 	ctx := context.Background()
-	src, err := readers.Open(ctx, "../../samples/archives/ring-4-plain")
+	src, err := readers.Open(ctx, "../../samples/archives/ring-4-plain", readers.OpenOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -33,7 +33,7 @@ func ExampleCompress() {
 
 func ExampleOpen() {
 	ctx := context.Background()
-	src, err := readers.Open(ctx, "../../samples/archives/ring-4-plain")
+	src, err := readers.Open(ctx, "../../samples/archives/ring-4-plain", readers.OpenOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

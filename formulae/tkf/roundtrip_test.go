@@ -40,7 +40,7 @@ func archives(t testing.TB, dir string) []string {
 
 func openTrace(t testing.TB, path string) trace.Source {
 	t.Helper()
-	src, err := readers.Open(context.Background(), path)
+	src, err := readers.Open(context.Background(), path, readers.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 
-	"tracekit/trace"
-
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"tracekit/trace"
 )
 
 // batchColumns returns the columns of numbers of a table of a batch.

@@ -6,16 +6,16 @@ import (
 	"strings"
 	"testing"
 
-	"tracekit/merge"
-	"tracekit/trace"
-	"tracekit/trace/tracetest"
-
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"tracekit/merge"
+	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 const events = `

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"iter"
 
-	"tracekit/trace"
-
 	"github.com/apache/arrow/go/v15/arrow"
+
+	"tracekit/trace"
 )
 
 // A Table is a table of a reconciled trace, in records of at most RecordRows rows. A
@@ -40,7 +40,6 @@ func Tables(t *trace.Trace) []Table {
 type chunker struct {
 	columns []column
 	schema  *arrow.Schema
-	empty   func()
 	yield   func(arrow.Record) bool
 	stopped bool
 }
@@ -61,11 +60,13 @@ func (c *chunker) flush() {
 	r := recordOf(c.schema, c.columns)
 	c.stopped = !c.yield(r)
 	r.Release()
-	c.empty()
+	for _, column := range c.columns {
+		column.slice.empty()
+	}
 }
 
-func newChunker(columns []column, empty func(), yield func(arrow.Record) bool) *chunker {
-	return &chunker{columns: columns, schema: schemaOf(columns), empty: empty, yield: yield}
+func newChunker(columns []column, yield func(arrow.Record) bool) *chunker {
+	return &chunker{columns: columns, schema: schemaOf(columns), yield: yield}
 }
 
 type callColumns struct {
@@ -87,10 +88,7 @@ func (c *callColumns) columns() []column {
 
 func callRecords(t *trace.Trace, yield func(arrow.Record) bool) {
 	var c callColumns
-	chunks := newChunker(c.columns(), func() {
-		c.location, c.seq, c.enter, c.leave, c.path = c.location[:0], c.seq[:0], c.enter[:0], c.leave[:0], c.path[:0]
-		c.region, c.class, c.coll, c.open = c.region[:0], c.class[:0], c.coll[:0], c.open[:0]
-	}, yield)
+	chunks := newChunker(c.columns(), yield)
 	for l, calls := range t.Calls {
 		for i := range calls.Len() {
 			r := calls.At(i)
@@ -131,12 +129,6 @@ func (m *messageColumns) columns() []column {
 		numberColumn("tag", &m.tag), numberColumn("bytes", &m.bytes), numberColumn("state", &m.state)}
 }
 
-func (m *messageColumns) empty() {
-	m.from, m.to, m.sendLocation, m.recvLocation = m.from[:0], m.to[:0], m.sendLocation[:0], m.recvLocation[:0]
-	m.sendSeq, m.recvSeq, m.sendTime, m.recvTime = m.sendSeq[:0], m.recvSeq[:0], m.sendTime[:0], m.recvTime[:0]
-	m.comm, m.tag, m.bytes, m.state = m.comm[:0], m.tag[:0], m.bytes[:0], m.state[:0]
-}
-
 func (m *messageColumns) sendSide(l trace.LocationID, seq uint64, time int64) {
 	m.sendLocation, m.sendSeq, m.sendTime = append(m.sendLocation, l), append(m.sendSeq, seq), append(m.sendTime, time)
 }
@@ -153,7 +145,7 @@ func (m *messageColumns) what(from, to uint32, comm trace.CommID, tag uint32, by
 // messageRecords has the sends with their receives, then the receives without a send.
 func messageRecords(t *trace.Trace, yield func(arrow.Record) bool) {
 	var m messageColumns
-	chunks := newChunker(m.columns(), m.empty, yield)
+	chunks := newChunker(m.columns(), yield)
 	for l, sends := range t.Sends {
 		for i := range sends.Len() {
 			s := sends.At(i)
@@ -202,10 +194,7 @@ func (c *collectiveColumns) columns() []column {
 
 func collectiveRecords(t *trace.Trace, yield func(arrow.Record) bool) {
 	var c collectiveColumns
-	chunks := newChunker(c.columns(), func() {
-		c.op, c.comm, c.root, c.size = c.op[:0], c.comm[:0], c.root[:0], c.size[:0]
-		c.first, c.count, c.mismatch = c.first[:0], c.count[:0], c.mismatch[:0]
-	}, yield)
+	chunks := newChunker(c.columns(), yield)
 	for i := range t.Collectives.Len() {
 		r := t.Collectives.At(i)
 		c.op, c.comm, c.root = append(c.op, r.Op), append(c.comm, r.Comm), append(c.root, r.Root)
@@ -231,10 +220,7 @@ func (m *memberColumns) columns() []column {
 
 func memberRecords(t *trace.Trace, yield func(arrow.Record) bool) {
 	var m memberColumns
-	chunks := newChunker(m.columns(), func() {
-		m.location, m.rank, m.call, m.done = m.location[:0], m.rank[:0], m.call[:0], m.done[:0]
-		m.sent, m.received = m.sent[:0], m.received[:0]
-	}, yield)
+	chunks := newChunker(m.columns(), yield)
 	for i := range t.Members.Len() {
 		r := t.Members.At(i)
 		m.location, m.rank, m.call, m.done = append(m.location, r.Location), append(m.rank, r.Rank), append(m.call, r.Call), append(m.done, r.Done)

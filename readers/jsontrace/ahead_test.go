@@ -127,7 +127,7 @@ func TestAheadEnds(t *testing.T) {
 	before := runtime.NumGoroutine()
 	broken := errors.New("broken")
 	for _, reads := range []int{1, 2, 5, 50} {
-		f := newFile("x", "", 1<<20)
+		f := newFile("x", nil)
 		f.workers = 3
 		err := f.read(context.Background(), &endless{reads, broken})
 		if !errors.Is(err, broken) {
@@ -136,7 +136,7 @@ func TestAheadEnds(t *testing.T) {
 		f.spool.Close()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	f := newFile("x", "", 1<<20)
+	f := newFile("x", nil)
 	f.workers = 3
 	r := io.MultiReader(&endless{40, io.EOF}, readerFunc(func() { cancel() }), &endless{1 << 30, io.EOF})
 	if err := f.read(ctx, r); !errors.Is(err, context.Canceled) {

@@ -19,9 +19,20 @@ const pingPong = `[
 {"ph":"f","pid":1,"tid":0,"ts":13,"id":1,"bp":"e","name":"msg","cat":"mpi.msg","args":{"src":0,"tag":7,"bytes":64}},
 `
 
-func ExampleRead() {
+func ExampleOpen() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "ping.json")
+	if err := os.WriteFile(path, []byte(pingPong), 0o666); err != nil {
+		fmt.Println(err)
+		return
+	}
 	ctx := context.Background()
-	s, err := jsontrace.Read(ctx, "ping.json", strings.NewReader(pingPong), jsontrace.Options{})
+	s, err := jsontrace.Open(ctx, []string{path}, jsontrace.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"tracekit/readers/internal/spool"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -48,13 +49,13 @@ type file struct {
 	idmap *idMap   // made by assemble
 }
 
-// newFile returns a file that holds budget bytes of events in memory.
-func newFile(path, tempDir string, budget int64) *file {
+// newFile returns a file whose events wait in a store.
+func newFile(path string, store *spill.Store) *file {
 	n := newNames()
-	s := spool.New(tempDir, budget)
+	s := spool.New(store)
 	f := &file{path: path, window: windowBytes, block: blockBytes, spool: s, names: n, regions: newRegions(n), lanes: newLanes(s, n),
 		comms: newComms(), meters: newMeters(n), members: make(map[string]string)}
-	f.async, f.flows = newAsync(f), newFlows(f, tempDir)
+	f.async, f.flows = newAsync(f), newFlows(f)
 	f.meta, f.dft, f.tau, f.launches = newMetadata(), newDftracer(), newTau(), newLaunches()
 	f.names.text("") // so that a missing name is number 0
 	return f

@@ -12,15 +12,12 @@ import (
 // that memory does not grow with their number.
 type flows struct {
 	f      *file
-	dir    string // of the temporary file
 	spool  *spool.Spool
 	stream *spool.Stream
 	all    uint64
 }
 
-const flowBudget = 4 << 20
-
-func newFlows(f *file, dir string) *flows { return &flows{f: f, dir: dir} }
+func newFlows(f *file) *flows { return &flows{f: f} }
 
 // flow takes an s, t or f.
 func (f *file) flow(l *lane, ev *event, at int64) {
@@ -70,7 +67,7 @@ func (f *file) boundFlow(l *lane, ev *event) {
 // add notes an end of a flow.
 func (w *flows) add(id uint64, time int64, phase byte) {
 	if w.spool == nil {
-		w.spool = spool.New(w.dir, flowBudget)
+		w.spool = spool.New(w.f.spool.Store())
 		w.stream = w.spool.Stream(0)
 	}
 	w.all++

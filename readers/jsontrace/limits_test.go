@@ -19,7 +19,7 @@ func TestLongValues(t *testing.T) {
 		"member": {strings.NewReader(`{"traceEvents":[{"ph":"i","ts":1,"name":"a"}],"long":[1,{"x":"\"`), long(),
 			strings.NewReader(`"}],"traceEvents":[{"ph":"i","ts":2,"name":"b"}]}`)},
 	} {
-		f := newFile(name, "", 1<<20)
+		f := newFile(name, nil)
 		if err := f.read(context.Background(), io.MultiReader(parts...)); err != nil {
 			t.Fatal(err)
 		}
@@ -35,13 +35,13 @@ func TestLongValues(t *testing.T) {
 
 // After too many errors the rest is given up, and that is said.
 func TestTooManyErrors(t *testing.T) {
-	f := newFile("x", "", 1<<20)
+	f := newFile("x", nil)
 	text := "[\n" + strings.Repeat("{bad},\n", 2*errorLimit) + "{\"ph\":\"i\",\"ts\":3,\"name\":\"b\"}]"
 	if err := f.read(context.Background(), strings.NewReader(text)); err == nil {
 		t.Error("a text without a single event was taken for a trace")
 	}
 	f.spool.Close()
-	f = newFile("x", "", 1<<20)
+	f = newFile("x", nil)
 	defer f.spool.Close()
 	if err := f.read(context.Background(), strings.NewReader("[\n{\"ph\":\"i\",\"ts\":3},\n"+text[2:])); err != nil {
 		t.Fatal(err)

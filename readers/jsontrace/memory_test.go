@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -27,10 +28,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 	const budget, limit = 2 << 20, 32 << 20
 	for _, sorted := range []bool{true, false} {
-		options := Options{TempDir: t.TempDir()}
-		if mib <= 64 {
-			options.Memory = budget
-		}
+		store := spill.NewStore(budget, t.TempDir())
+		defer store.Close()
 		r, w := io.Pipe()
 		go func() {
 			_, err := generator{mib << 20, sorted}.WriteTo(w)
@@ -39,7 +38,8 @@ func TestMemoryIsBounded(t *testing.T) {
 		runtime.GC() // what other tests have left
 		peak := watchHeap()
 		begin := time.Now()
-		s, err := Read(context.Background(), "stream", r, options)
+		s := newSource([]string{"stream"}, Options{Store: store})
+		s, err := s.complete(context.Background(), s.files[0].read(context.Background(), r))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 		heap := peak()
 		t.Logf("%d MiB, sorted %v: %d events in %v, heap up to %d MiB, %d MiB spilled, %s", mib, sorted, n,
-			time.Since(begin).Round(time.Millisecond), heap>>20, s.files[0].spool.Spilled()>>20, peakOfProcess())
+			time.Since(begin).Round(time.Millisecond), heap>>20, store.Spilled()>>20, peakOfProcess())
 		if mib <= 64 && heap > limit {
 			t.Errorf("the heap grew to %d MiB, want at most %d", heap>>20, limit>>20)
 		}

@@ -42,19 +42,14 @@ func readData(t testing.TB, data []byte, window int) (*Source, error) {
 // readFile is readData with what set changes.
 func readFile(t testing.TB, data []byte, set func(*file)) (*Source, error) {
 	t.Helper()
-	f := newFile("x", "", 1<<20)
-	set(f)
-	err := f.read(context.Background(), bytes.NewReader(data))
+	s := newSource([]string{"x"}, Options{Jobs: 1})
+	set(s.files[0])
+	s, err := s.complete(context.Background(), s.files[0].read(context.Background(), bytes.NewReader(data)))
 	if err != nil {
-		f.spool.Close()
 		if !errors.Is(err, trace.ErrNotATrace) {
 			t.Fatalf("an error that is not the file's: %v", err)
 		}
 		return nil, err
-	}
-	s, err := newSource(context.Background(), "x", []*file{f}, Options{})
-	if err != nil {
-		t.Fatal(err)
 	}
 	checkSource(t, s)
 	return s, nil
@@ -241,7 +236,7 @@ func TestTruncationKeepsEvents(t *testing.T) {
 	}
 	text := b.String()
 	for cut := 3; cut <= len(text); cut++ {
-		f := newFile("x", "", 1<<20)
+		f := newFile("x", nil)
 		if err := f.read(context.Background(), strings.NewReader(text[:cut])); err != nil && cut > ends[0] {
 			t.Fatal(err)
 		}
@@ -293,7 +288,7 @@ func TestGzip(t *testing.T) {
 		w.Close()
 	}
 	for _, cut := range []int{b.Len(), b.Len() - 1, b.Len() * 5 / 6} {
-		f := newFile("x", "", 1<<20)
+		f := newFile("x", nil)
 		if err := f.read(context.Background(), bytes.NewReader(b.Bytes()[:cut])); err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
+	"strings"
 
 	"tracekit/trace"
 )
@@ -13,10 +13,19 @@ import (
 // Format is the name of the format in trace.Info.
 const Format = "json"
 
-// Sniff reports whether a file that begins so is a JSON trace, compressed or not: it
+// Sniff reports whether a path is a JSON trace: head is how its file begins, nil if it is a
+// directory. 4096 bytes are enough of a head.
+func Sniff(path string, head []byte) bool {
+	if head == nil {
+		return len(Files(path)) > 0
+	}
+	return sniff(head)
+}
+
+// sniff reports whether a file that begins so is a JSON trace, compressed or not: it
 // begins with an array of objects, with an object that is an event, or with an object that
-// has members of a trace as far as head shows it. 4096 bytes are enough of a head.
-func Sniff(head []byte) bool {
+// has members of a trace as far as head shows it.
+func sniff(head []byte) bool {
 	plain, err := uncompressed(bytes.NewReader(head))
 	if err != nil {
 		return false
@@ -35,21 +44,29 @@ func Sniff(head []byte) bool {
 	return head[0] == '{' && startsLikeTrace(head)
 }
 
-// Files returns the files of a trace: path itself, or if it is a directory the JSON traces
-// in it whose names say so (.json or .pfw, perhaps compressed), in order of name.
-func Files(path string) []string {
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return []string{path}
-	}
-	named := regexp.MustCompile(`\.(json|pfw)(\.(gz|zst|bz2|xz))?$`)
-	var files []string
-	for _, e := range entries {
-		if file := filepath.Join(path, e.Name()); named.MatchString(e.Name()) && sniffFile(file) {
-			files = append(files, file)
+// Files returns the files of a trace: the paths themselves, or in place of a directory the
+// JSON traces in it whose names say so (.json or .pfw, perhaps compressed), in order of name.
+func Files(paths ...string) (files []string) {
+	for _, path := range paths {
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			files = append(files, path)
+		}
+		for _, e := range entries {
+			if file := filepath.Join(path, e.Name()); named(e.Name()) && sniffFile(file) {
+				files = append(files, file)
+			}
 		}
 	}
 	return files
+}
+
+// named reports whether the name of a file says that it may be a JSON trace.
+func named(name string) bool {
+	for _, ext := range []string{".gz", ".zst", ".bz2", ".xz"} {
+		name = strings.TrimSuffix(name, ext)
+	}
+	return strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".pfw")
 }
 
 func sniffFile(path string) bool {
@@ -60,7 +77,7 @@ func sniffFile(path string) bool {
 	defer f.Close()
 	head := make([]byte, 4096)
 	n, _ := io.ReadFull(f, head)
-	return Sniff(head[:n])
+	return sniff(head[:n])
 }
 
 // startsLikeTrace looks at the keys of an object as far as they are there.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"runtime"
@@ -13,69 +12,68 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
 // Options are the choices of Open. The zero value is good for most traces.
 type Options struct {
-	Memory  int64  // of events that wait to be sorted, all files together, in bytes; 0: 48 MiB
-	TempDir string // where what is over Memory goes; "": the system's place
-	Align   Align  // of several files
+	Jobs  int          // goroutines that parse; below 1: one per processor
+	Store *spill.Store // of the events, to be closed after the Source; nil: one of its own
+	Align Align        // of several files
 }
 
 const (
-	defaultMemory = 48 << 20
-	maxFiles      = 8 // that are read at once
-	maxWorkers    = 4 // for one file; one goroutine takes what they find, and is the slower then
+	maxFiles   = 8 // that are read at once
+	maxWorkers = 4 // for one file; one goroutine takes what they find, and is the slower then
 )
 
-// workers returns how many goroutines may parse each of so many files.
-func workers(files int) int {
-	return min(runtime.GOMAXPROCS(0)/min(files, maxFiles), maxWorkers)
+// newSource returns a source of files that are not read yet.
+func newSource(paths []string, opts Options) *Source {
+	if opts.Jobs < 1 {
+		opts.Jobs = runtime.GOMAXPROCS(0)
+	}
+	s := &Source{options: opts}
+	if opts.Store == nil {
+		s.own = spill.NewStore(spill.DefaultBudget(), "")
+		s.options.Store = s.own
+	}
+	for _, path := range paths {
+		f := newFile(path, s.options.Store)
+		f.workers = min(opts.Jobs/min(len(paths), maxFiles), maxWorkers)
+		s.files = append(s.files, f)
+	}
+	return s
 }
 
 // Open reads one trace from the files of those paths: a single file, or one file for each
-// rank. The files are read completely; events that do not fit into Memory wait in a
-// temporary file. An error wraps trace.ErrNotATrace if a file is no JSON trace.
+// rank. The files are read completely. An error wraps trace.ErrNotATrace if a file is no
+// JSON trace.
 func Open(ctx context.Context, paths []string, opts Options) (*Source, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no file is given")
 	}
-	if opts.Memory == 0 {
-		opts.Memory = defaultMemory
-	}
-	paths = slices.Clone(paths)
-	files := make([]*file, len(paths))
+	s := newSource(paths, opts)
 	g, gctx := errgroup.WithContext(ctx)
 	// Each file has its own spool, so that they can be read at once; the order of files
 	// decides about all numbers, not that of completion.
-	g.SetLimit(min(runtime.GOMAXPROCS(0), maxFiles))
-	for i, path := range paths {
-		g.Go(func() error {
-			files[i] = newFile(path, opts.TempDir, opts.Memory/int64(len(paths)))
-			files[i].workers = workers(len(paths))
-			return files[i].open(gctx)
-		})
+	g.SetLimit(min(s.options.Jobs, maxFiles))
+	for _, f := range s.files {
+		g.Go(func() error { return f.open(gctx) })
 	}
-	if err := g.Wait(); err != nil {
-		closeAll(files)
-		return nil, err
-	}
-	return newSource(ctx, paths[0], files, opts)
+	return s.complete(ctx, g.Wait())
 }
 
-// Read reads one trace from a stream; name is for messages only.
-func Read(ctx context.Context, name string, r io.Reader, opts Options) (*Source, error) {
-	if opts.Memory == 0 {
-		opts.Memory = defaultMemory
+// complete makes the trace of files that were read; or closes the source, if err or an error
+// of its own says that this cannot be.
+func (s *Source) complete(ctx context.Context, err error) (*Source, error) {
+	if err == nil {
+		err = s.join(ctx)
 	}
-	f := newFile(name, opts.TempDir, opts.Memory)
-	f.workers = workers(1)
-	if err := f.read(ctx, r); err != nil {
-		f.spool.Close()
-		return nil, err
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
-	return newSource(ctx, name, []*file{f}, opts)
+	return s, nil
 }
 
 func (f *file) open(ctx context.Context) error {
@@ -93,56 +91,48 @@ func (f *file) open(ctx context.Context) error {
 // A Source is a trace of JSON files. It implements trace.Source; all that is to be noticed
 // is noticed when it is opened.
 type Source struct {
-	info   trace.Info
-	files  []*file
-	defs   *trace.Defs
-	places []place
-	ledger trace.Ledger
+	options Options
+	own     *spill.Store // that Close closes; nil: there is none
+	info    trace.Info
+	files   []*file
+	defs    *trace.Defs
+	places  []place
+	ledger  trace.Ledger
 }
 
-func newSource(ctx context.Context, path string, files []*file, opts Options) (*Source, error) {
-	s := &Source{files: files}
-	for _, f := range files {
-		if f.own != nil && len(files) > 1 {
-			closeAll(files)
-			return nil, fmt.Errorf("%s: this is a complete trace, which cannot be joined with other files", f.path)
+// join makes one trace of the files.
+func (s *Source) join(ctx context.Context) error {
+	for _, f := range s.files {
+		if f.own != nil && len(s.files) > 1 {
+			return fmt.Errorf("%s: this is a complete trace, which cannot be joined with other files", f.path)
 		}
 	}
-	if own := files[0].own; own != nil {
-		s.defs, s.places = own.assemble(files[0])
+	if own := s.files[0].own; own != nil {
+		s.defs, s.places = own.assemble(s.files[0])
 	} else {
-		a, err := assemble(ctx, files)
+		a, err := assemble(ctx, s.files)
 		if err != nil {
-			closeAll(files)
-			return nil, err
+			return err
 		}
-		a.clock(opts.Align)
+		a.clock(s.options.Align)
 		s.defs, s.places = a.defs, a.places
 		s.ledger.Merge(a.ledger.Findings())
 	}
-	for _, f := range files {
+	for _, f := range s.files {
 		f.ledger.AddN(trace.CodeBadValue, f.names.lost, trace.Place{Location: trace.None, File: f.path, Offset: -1},
 			"too many different names; the last ones are called "+otherName)
 		s.ledger.Merge(f.ledger.Findings())
 	}
-	s.info = describeFiles(path, files)
-	return s, nil
-}
-
-func closeAll(files []*file) {
-	for _, f := range files {
-		if f != nil {
-			f.spool.Close()
-		}
-	}
+	s.info = describeFiles(s.files)
+	return nil
 }
 
 // describeFiles makes the Info of a trace: properties that all files agree on are those of
 // the trace.
-func describeFiles(path string, files []*file) trace.Info {
-	info := trace.Info{Path: path, Format: Format, Version: files[0].form(), Properties: make(map[string]string)}
+func describeFiles(files []*file) trace.Info {
+	info := trace.Info{Path: files[0].path, Format: Format, Version: files[0].form(), Properties: make(map[string]string)}
 	if len(files) > 1 {
-		info.Path = fmt.Sprintf("%s and %d more", path, len(files)-1)
+		info.Path = fmt.Sprintf("%s and %d more", info.Path, len(files)-1)
 	}
 	if own := files[0].own; own != nil {
 		own.describe(&info)
@@ -236,6 +226,9 @@ func (s *Source) Close() error {
 	var errs []error
 	for _, f := range s.files {
 		errs = append(errs, f.spool.Close())
+	}
+	if s.own != nil {
+		errs = append(errs, s.own.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"tracekit/readers/jsontrace"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -27,7 +28,7 @@ func TestSniff(t *testing.T) {
 		"": false, "hello": false, "[1,2]": false, `{"nodes":[{"id":1}]}`: false, `{"nodes":"traceEvents"}`: false,
 		"#Paraver (01/01/01 at 00:00):1": false, "{": false, "{}": false, "\x1f\x8b broken": false,
 	} {
-		if got := jsontrace.Sniff([]byte(text)); got != want {
+		if got := jsontrace.Sniff("", []byte(text)); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
@@ -56,13 +57,14 @@ func TestCompression(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !jsontrace.Sniff(b.Bytes()[:min(4096, b.Len())]) {
+		if !jsontrace.Sniff("", b.Bytes()[:min(4096, b.Len())]) {
 			t.Errorf("%s: not recognised", name)
 		}
-		s, err := jsontrace.Read(context.Background(), name, &b, jsontrace.Options{})
-		if err != nil {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
 			t.Fatal(err)
 		}
+		s := open(t, path)
 		if got := textOf(t, s); got != want {
 			t.Errorf("%s: another trace", name)
 		}
@@ -75,7 +77,9 @@ func TestCompression(t *testing.T) {
 func TestSameResult(t *testing.T) {
 	paths, _ := filepath.Glob(filepath.Join(shared(t, "json"), "dlrm-8rank", "*.gz"))
 	want := outcome(t, paths, jsontrace.Options{})
-	if got := outcome(t, paths, jsontrace.Options{Memory: 1}); got != want {
+	store := spill.NewStore(0, t.TempDir())
+	defer store.Close()
+	if got := outcome(t, paths, jsontrace.Options{Store: store}); got != want {
 		t.Error("with little memory another result")
 	}
 	backwards := make([]string, len(paths))

@@ -29,7 +29,7 @@ func everyEvent() *trace.MemorySource {
 	}
 	b := new(trace.Batch)
 	time := int64(0)
-	for id, layout := range eventRecords {
+	for id, layout := range eventRecords() {
 		kind := trace.Kind(id)
 		if layout.name == "" {
 			continue

@@ -40,15 +40,25 @@ type property struct{ name, value string }
 
 const magic = "OTF2\x00"
 
-// IsAnchor reports whether a file that begins with head is an OTF2 anchor file.
-func IsAnchor(head []byte) bool {
+// isAnchor reports whether a file that begins with head is an OTF2 anchor file.
+func isAnchor(head []byte) bool {
 	return len(head) >= 2+len(magic) && head[0] == idHeader &&
 		(head[1] == markLittle || head[1] == markBig) && string(head[2:2+len(magic)]) == magic
 }
 
-// FindAnchor returns the anchor file of the archive in a directory: the only *.otf2 file,
+// Sniff reports whether a path is an archive, sound or not: head is how its file begins, nil
+// if it is a directory.
+func Sniff(path string, head []byte) bool {
+	if head != nil {
+		return isAnchor(head)
+	}
+	_, err := findAnchor(path)
+	return !errors.Is(err, trace.ErrNotATrace)
+}
+
+// findAnchor returns the anchor file of the archive in a directory: the only *.otf2 file,
 // or traces.otf2 among several. The error wraps trace.ErrNotATrace if there is none.
-func FindAnchor(dir string) (string, error) {
+func findAnchor(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", err
@@ -103,7 +113,7 @@ var (
 // parseAnchor reads an anchor. What an older version of the format lacks, or what is cut
 // off behind the fields that are needed to find the records, has its zero value.
 func parseAnchor(data []byte) (*anchor, error) {
-	if !IsAnchor(data) {
+	if !isAnchor(data) {
 		return nil, trace.ErrNotATrace
 	}
 	a := &anchor{trailing: -1, bigEndian: data[1] == markBig}

@@ -74,7 +74,7 @@ func (d *defReader) pass(file *wire.File, chunkSize uint64, f func(frame, *recor
 	for rec, ok := fr.next(); ok; rec, ok = fr.next() {
 		d.offset = rec.offset
 		c := wire.Cursor{Data: rec.payload, BigEndian: rec.bigEndian}
-		definitionRecords[rec.id].decode(&c, &r)
+		definitionRecords()[rec.id].decode(&c, &r)
 		f(rec, &r, c.Err)
 	}
 	return fr
@@ -82,11 +82,11 @@ func (d *defReader) pass(file *wire.File, chunkSize uint64, f func(frame, *recor
 
 // register is the first pass: it defines the record's identifier and notes bad records.
 func (d *defReader) register(rec frame, r *record, err error) {
-	layout := &definitionRecords[rec.id]
+	layout := &definitionRecords()[rec.id]
 	d.records++
 	switch {
 	case layout.name == "":
-		d.note(trace.CodeUnknownDefinition, definitionRecords.recordName(rec.id))
+		d.note(trace.CodeUnknownDefinition, definitionRecords().recordName(rec.id))
 	case err != nil:
 		d.note(trace.CodeBadDefinition, layout.name+": "+err.Error())
 	case rec.id == defClockProperties:
@@ -154,7 +154,7 @@ func (d *defReader) str(ref uint64) trace.StringID { return trace.StringID(d.ref
 
 // build is the second pass: it makes the model's definition of a record.
 func (d *defReader) build(rec frame, r *record, err error) {
-	layout := &definitionRecords[rec.id]
+	layout := &definitionRecords()[rec.id]
 	if err != nil || layout.name == "" {
 		return
 	}

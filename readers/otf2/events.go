@@ -70,12 +70,12 @@ func eventName(id uint8) string {
 	case idAttributes:
 		return "AttributeList"
 	}
-	return eventRecords.recordName(id)
+	return eventRecords().recordName(id)
 }
 
 // decode decodes an event or an attribute list. Errors of the cursor are its caller's.
 func (t *stream) decode(id uint8, offset int64, c *wire.Cursor) {
-	layout := &eventRecords[id]
+	layout := &t.layouts[id]
 	if layout.noLength {
 		layout.decode(c, &t.record)
 		if c.Err == nil {
@@ -220,7 +220,7 @@ func (t *stream) addMetric(offset int64) {
 // addOther appends an event whose arguments keep the file's identifiers, made global.
 func (t *stream) addOther(kind trace.Kind) {
 	values := t.record.values
-	for i, f := range eventRecords[kind].fields {
+	for i, f := range eventRecords()[kind].fields {
 		switch {
 		case f.enc == encGroup:
 			for j := range t.record.list {

@@ -37,15 +37,15 @@ func (s *Source) countExtras(x *extras) {
 	a := s.anchor
 	for i := range s.defs.Locations {
 		id := trace.LocationID(i)
-		s.countRecords(x, s.localPath(id, ".snap"), extraFile{"Snapshot", snapshotRecords, a.eventChunk, true, id})
-		s.countRecords(x, s.localPath(id, ".def"), extraFile{"Local", localRecords, a.defChunk, false, id})
+		s.countRecords(x, s.localPath(id, ".snap"), extraFile{"Snapshot", snapshotRecords(), a.eventChunk, true, id})
+		s.countRecords(x, s.localPath(id, ".def"), extraFile{"Local", localRecords(), a.defChunk, false, id})
 	}
 	delete(x.counts, "Local.MappingTable")
 	delete(x.counts, "Local.ClockOffset")
-	s.countRecords(x, s.stem+".marker", extraFile{"Marker", markerRecords, a.defChunk, false, trace.None})
+	s.countRecords(x, s.stem+".marker", extraFile{"Marker", markerRecords(), a.defChunk, false, trace.None})
 	for n := range a.thumbnails {
 		path := fmt.Sprintf("%s.%d.thumb", s.stem, n)
-		if !s.countRecords(x, path, extraFile{"Thumbnail", thumbnailRecords, thumbnailChunk, false, trace.None}) {
+		if !s.countRecords(x, path, extraFile{"Thumbnail", thumbnailRecords(), thumbnailChunk, false, trace.None}) {
 			x.ledger.AddN(trace.CodeMissingFile, uint64(a.thumbnails-n), trace.Place{Location: trace.None, File: path, Offset: -1}, "a thumbnail")
 			return // the number in the file is not believed any further
 		}
@@ -64,7 +64,7 @@ type extraFile struct {
 // countRecords counts the records of a file by kind; found is false if there is no such
 // file, which is usual.
 func (s *Source) countRecords(x *extras, path string, kind extraFile) (found bool) {
-	f, err := s.open(path)
+	f, err := wire.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
@@ -84,7 +84,7 @@ func (x *extras) count(f *wire.File, kind extraFile) {
 	for rec, ok := fr.next(); ok; rec, ok = fr.next() {
 		x.counts[kind.prefix+"."+kind.records.recordName(rec.id)]++
 	}
-	if kind.records != localRecords { // Open has noted these
+	if kind.records != localRecords() { // Open has noted these
 		noteEnd(&x.ledger, fr, kind.location, f.Name())
 	}
 }

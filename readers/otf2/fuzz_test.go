@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
 
@@ -57,13 +56,13 @@ func (a archiver) archive(t *testing.T, files map[string][]byte) string {
 	return filepath.Join(dir, "traces.otf2")
 }
 
-// sameHoweverRead reads an archive mapped and in pieces, in large and small batches, by
+// sameHoweverRead reads an archive in large and small batches, by
 // the fast decoder and by the tables; the result must be the same, or the same error. The
 // memory taken must be bounded by the size of the input.
 func sameHoweverRead(t *testing.T, anchor string, size int) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	want := describePath(anchor, wire.Open, maxBatch)
+	want := describePath(anchor, maxBatch)
 	runtime.ReadMemStats(&after)
 	if strings.Contains(want, "BROKEN PROMISE") {
 		t.Error(want)
@@ -72,11 +71,11 @@ func sameHoweverRead(t *testing.T, anchor string, size int) {
 		t.Errorf("%d bytes of memory for %d bytes of input", taken, size)
 	}
 	for _, batch := range []int{1, 3} {
-		if got := describePath(anchor, wire.OpenUnmapped, batch); got != want {
-			t.Errorf("unmapped, in batches of %d:\n%s\nmapped:\n%s", batch, got, want)
+		if got := describePath(anchor, batch); got != want {
+			t.Errorf("in batches of %d:\n%s\nin large ones:\n%s", batch, got, want)
 		}
 	}
-	s, err := open(context.Background(), anchor, wire.OpenUnmapped)
+	s, err := Open(context.Background(), anchor)
 	if err != nil {
 		if syntax := new(trace.SyntaxError); !errors.As(err, &syntax) && !errors.Is(err, trace.ErrNotATrace) {
 			t.Errorf("error of another kind: %v", err)

@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -80,8 +79,8 @@ func checkSource(s *Source) error {
 
 // describePath opens an archive and describes it, or the error. The directory's name is
 // left out.
-func describePath(path string, opener func(string) (*wire.File, error), batch int) string {
-	s, err := open(context.Background(), path, opener)
+func describePath(path string, batch int) string {
+	s, err := Open(context.Background(), path)
 	if err != nil {
 		return "error: " + strings.ReplaceAll(err.Error(), filepath.Dir(path)+"/", "") + "\n"
 	}
@@ -115,8 +114,8 @@ func goldenArchive(t testing.TB, name string, big bool) string {
 	return writeArchive(t, t.TempDir(), goldenFile(t, name).Files, big, 1024)
 }
 
-// TestGoldens reads small archives in both byte orders, mapped and unmapped, in large and
-// in small batches: always with the same result.
+// TestGoldens reads small archives in both byte orders, in large and in small
+// batches: always with the same result.
 func TestGoldens(t *testing.T) {
 	for _, name := range goldenNames(t) {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +127,7 @@ func TestGoldens(t *testing.T) {
 			}
 			for _, big := range []bool{false, true} {
 				path := writeArchive(t, t.TempDir(), a.Files[:len(a.Files)-1], big, 1024)
-				got := describePath(path, wire.Open, maxBatch)
+				got := describePath(path, maxBatch)
 				if *update && !big {
 					want.Data = []byte(got)
 				}
@@ -136,8 +135,8 @@ func TestGoldens(t *testing.T) {
 					t.Errorf("big-endian %v: got\n%s\nwant\n%s", big, got, want.Data)
 				}
 				for _, batch := range []int{1, 2, 7} {
-					if again := describePath(path, wire.OpenUnmapped, batch); again != got {
-						t.Errorf("unmapped, batches of %d: got\n%s\nwant\n%s", batch, again, got)
+					if again := describePath(path, batch); again != got {
+						t.Errorf("batches of %d: got\n%s\nwant\n%s", batch, again, got)
 					}
 				}
 			}

@@ -213,7 +213,7 @@ func (s *stream) requestOnly(w []byte, kind trace.Kind, now int64, n int) int {
 // simple decodes an event at pos that has a short length prefix and only numbers; it
 // reports whether it could. The table says what the numbers are.
 func (s *stream) simple(id uint8) bool {
-	layout := &eventRecords[id]
+	layout := &s.layouts[id]
 	if layout.sizes == nil || layout.noLength || s.pos > s.safe {
 		return false
 	}

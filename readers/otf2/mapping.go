@@ -87,8 +87,8 @@ func readLocalDefs(file *wire.File, chunkSize uint64, location trace.LocationID,
 			defs.addMap(c, at, l)
 		case rec.id == localClockOffset:
 			defs.addOffset(c, at, l)
-		case localRecords[rec.id].name == "":
-			l.Add(trace.CodeUnknownDefinition, at, localRecords.recordName(rec.id))
+		case localRecords()[rec.id].name == "":
+			l.Add(trace.CodeUnknownDefinition, at, localRecords().recordName(rec.id))
 		}
 	}
 	noteEnd(l, fr, location, file.Name())

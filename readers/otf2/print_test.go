@@ -297,7 +297,7 @@ func compareDefinitions(t *testing.T, anchor string, d *trace.Defs) {
 		got[map[bool]string{true: "METRIC_CLASS", false: "METRIC_INSTANCE"}[m.Class == trace.None]]++
 	}
 	for _, o := range d.Opaque {
-		got[snake(definitionRecords[o.Kind].name)]++
+		got[snake(definitionRecords()[o.Kind].name)]++
 	}
 	want := map[string]int{}
 	for _, line := range otf2Print(t, "-G", anchor) {
@@ -316,7 +316,7 @@ func TestPrintedReal(t *testing.T) {
 			if testing.Short() && filepath.Base(path) == "lulesh-8x2" {
 				t.Skip("a million lines are not for -short")
 			}
-			anchor, err := FindAnchor(path)
+			anchor, err := findAnchor(path)
 			if err != nil {
 				t.Fatal(err)
 			}

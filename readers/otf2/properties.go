@@ -3,8 +3,8 @@ package otf2
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
+	"strings"
 )
 
 // The reference library refuses an archive if the name of a property in its anchor file is
@@ -12,13 +12,20 @@ import (
 // other names go into one of ours: a JSON object of their names and values.
 const otherProperties = "TRACEKIT::PROPERTIES"
 
-var propertyName = regexp.MustCompile(`^[A-Za-z0-9_]+::[A-Za-z0-9_]+$`)
+// isPropertyName reports whether the reference library takes a name.
+func isPropertyName(name string) bool {
+	namespace, rest, ok := strings.Cut(name, "::")
+	foreign := func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}
+	return ok && namespace != "" && rest != "" && !strings.ContainsFunc(namespace+rest, foreign)
+}
 
 // packProperties returns the properties of an anchor file, in the order of their names.
 func packProperties(all map[string]string) (list []property) {
 	others := make(map[string]string)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if propertyName.MatchString(name) && name != otherProperties {
+		if isPropertyName(name) && name != otherProperties {
 			list = append(list, property{name, all[name]})
 		} else {
 			others[name] = all[name]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"tracekit/trace"
 )
@@ -179,14 +180,14 @@ const thumbnailTable = `
 11 Sample baseline:c64 count:c32 { values:c64 }
 `
 
-// The parsed tables; nothing changes them.
+// The parsed tables; nothing changes them. Each is parsed when it is first wanted.
 var (
-	eventRecords      = parseTable(eventTable)
-	definitionRecords = parseTable(definitionTable)
-	localRecords      = parseTable(localTable + definitionTable[strings.Index(definitionTable, "\n10 "):])
-	snapshotRecords   = parseTable(snapshotTable)
-	markerRecords     = parseTable(markerTable)
-	thumbnailRecords  = parseTable(thumbnailTable)
+	eventRecords      = tableOf(eventTable)
+	definitionRecords = tableOf(definitionTable)
+	localRecords      = tableOf(localTable + definitionTable[strings.Index(definitionTable, "\n10 "):])
+	snapshotRecords   = tableOf(snapshotTable)
+	markerRecords     = tableOf(markerTable)
+	thumbnailRecords  = tableOf(thumbnailTable)
 )
 
 // A recordTable describes the records of one kind of file by their number; a record
@@ -247,6 +248,10 @@ var spaceNames = [spaces]string{"String", "Attribute", "Location", "Region", "Gr
 	"Parameter", "RmaWin", "SourceCodeLocation", "CallingContext", "InterruptGenerator", "IoFile",
 	"IoHandle", "LocationGroup", "SystemTreeNode", "MetricMember", "Callsite", "Callpath",
 	"CartDimension", "CartTopology", "IoParadigm"}
+
+func tableOf(text string) func() *recordTable {
+	return sync.OnceValue(func() *recordTable { return parseTable(text) })
+}
 
 // parseTable reads one of the tables above.
 func parseTable(text string) *recordTable {
@@ -338,4 +343,4 @@ func (t *recordTable) recordName(id uint8) string {
 }
 
 // hasNoLength reports whether an event kind has no length prefix.
-func hasNoLength(k trace.Kind) bool { return eventRecords[k].noLength }
+func hasNoLength(k trace.Kind) bool { return eventRecords()[k].noLength }

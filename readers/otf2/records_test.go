@@ -12,12 +12,12 @@ import (
 
 // TestNames shows that the model names events as the table does.
 func TestNames(t *testing.T) {
-	for id, layout := range eventRecords {
+	for id, layout := range eventRecords() {
 		if kind := trace.Kind(id); layout.name != "" && kind.String() != layout.name {
 			t.Errorf("record %d is %s here, %s in the model", id, layout.name, kind)
 		}
 	}
-	if definitionRecords.recordName(9) != "record 9" || definitionRecords.recordName(15) != "Region" {
+	if definitionRecords().recordName(9) != "record 9" || definitionRecords().recordName(15) != "Region" {
 		t.Error("names of records")
 	}
 }
@@ -26,25 +26,25 @@ func TestNames(t *testing.T) {
 // ones do; a group follows its count and comes last among events; an attribute value
 // follows its type; identifiers come first; records have at most two texts.
 func TestTables(t *testing.T) {
-	for id := defString; id < len(definitionRecords); id++ {
-		if !reflect.DeepEqual(definitionRecords[id], localRecords[id]) {
+	for id := defString; id < len(definitionRecords()); id++ {
+		if !reflect.DeepEqual(definitionRecords()[id], localRecords()[id]) {
 			t.Errorf("definition %d differs in local files", id)
 		}
 	}
-	for _, table := range []*recordTable{eventRecords, definitionRecords, localRecords, snapshotRecords, markerRecords, thumbnailRecords} {
+	for _, table := range []*recordTable{eventRecords(), definitionRecords(), localRecords(), snapshotRecords(), markerRecords(), thumbnailRecords()} {
 		for _, layout := range table {
 			texts := 0
 			for i, f := range layout.fields {
 				ok := true
 				switch f.enc {
 				case encGroup:
-					ok = i > 0 && (table != eventRecords || i == len(layout.fields)-1)
+					ok = i > 0 && (table != eventRecords() || i == len(layout.fields)-1)
 				case encAttr:
 					ok = i > 0 && layout.fields[i-1].enc == encU8
 				case encCString:
 					texts++
 				}
-				if sizes := layout.sizes; table == eventRecords && sizes != nil && len(sizes) > 1 {
+				if sizes := layout.sizes; table == eventRecords() && sizes != nil && len(sizes) > 1 {
 					bytes := 10 + len(sizes)
 					for _, n := range sizes {
 						bytes += n
@@ -133,7 +133,7 @@ func TestFindAnchor(t *testing.T) {
 		for _, name := range test.files {
 			mustWrite(t, filepath.Join(dir, name), nil)
 		}
-		got, err := FindAnchor(dir)
+		got, err := findAnchor(dir)
 		if (err != nil) != (test.want == "") || err == nil && got != filepath.Join(dir, test.want) {
 			t.Errorf("%v: %s %v", test.files, got, err)
 		}

@@ -45,7 +45,7 @@ func randomDefinitions(r *rand.Rand) string {
 	b.WriteString("chunk\n14( 0 undef 1 0 undef )\n") // so that something is defined
 	for range 5 + r.IntN(40) {
 		kind := kinds[r.IntN(len(kinds))]
-		fmt.Fprintf(&b, "%d( %s)\n", kind, randomFields(r, definitionRecords[kind].fields))
+		fmt.Fprintf(&b, "%d( %s)\n", kind, randomFields(r, definitionRecords()[kind].fields))
 	}
 	return b.String() + "end"
 }

@@ -27,7 +27,6 @@ type Source struct {
 	info    trace.Info
 	defs    *trace.Defs
 	ids     [spaces]idTable
-	open    func(string) (*wire.File, error)
 	batch   int  // events in a batch
 	slow    bool // decode everything by the tables: tests compare with that
 	pool    sync.Pool
@@ -49,15 +48,11 @@ type progress struct {
 // archive, and is a *trace.SyntaxError if the anchor file or the global definitions
 // cannot be used at all.
 func Open(ctx context.Context, path string) (*Source, error) {
-	return open(ctx, path, wire.Open)
-}
-
-func open(ctx context.Context, path string, opener func(string) (*wire.File, error)) (*Source, error) {
 	anchorPath := path
 	if info, err := os.Stat(path); err != nil {
 		return nil, err
 	} else if info.IsDir() {
-		if anchorPath, err = FindAnchor(path); err != nil {
+		if anchorPath, err = findAnchor(path); err != nil {
 			return nil, err
 		}
 	}
@@ -65,7 +60,7 @@ func open(ctx context.Context, path string, opener func(string) (*wire.File, err
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{path: anchorPath, stem: strings.TrimSuffix(anchorPath, ".otf2"), anchor: a, open: opener, batch: maxBatch}
+	s := &Source{path: anchorPath, stem: strings.TrimSuffix(anchorPath, ".otf2"), anchor: a, batch: maxBatch}
 	s.describe(path)
 	if err := s.readGlobal(); err != nil {
 		return nil, err
@@ -106,7 +101,7 @@ func fileSize(path string) int64 {
 }
 
 func (s *Source) readGlobal() error {
-	f, err := s.open(s.stem + ".def")
+	f, err := wire.Open(s.stem + ".def")
 	if err != nil {
 		return fmt.Errorf("opening the global definitions: %w", err)
 	}
@@ -170,7 +165,7 @@ func (s *Source) readLocals(ctx context.Context) error {
 
 // readLocal reads a location's definitions; nil if there are none.
 func (s *Source) readLocal(id trace.LocationID, l *trace.Ledger) (*localDefs, error) {
-	f, err := s.open(s.localPath(id, ".def"))
+	f, err := wire.Open(s.localPath(id, ".def"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -21,6 +21,7 @@ type stream struct {
 	location trace.LocationID
 	chunks   chunks
 	ledger   trace.Ledger
+	layouts  *recordTable // of events
 
 	data      []byte
 	base      int64
@@ -80,7 +81,7 @@ func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq
 // openStream prepares the decoding of a location's events; file is nil if it has none.
 func (s *Source) openStream(location trace.LocationID) (*stream, *wire.File, error) {
 	path := s.localPath(location, ".evt")
-	file, err := s.open(path)
+	file, err := wire.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		var l trace.Ledger
 		l.Add(trace.CodeEmptyLocation, trace.Place{Location: location, File: path, Offset: -1}, "")
@@ -103,7 +104,7 @@ func (s *Source) openStream(location trace.LocationID) (*stream, *wire.File, err
 	if t == nil {
 		t = &stream{flow: new(flowColumns), order: new([maxBatch]trace.TableID)}
 	}
-	*t = stream{source: s, location: location, local: local, limit: min(s.batch, maxBatch), safe: -1,
+	*t = stream{source: s, location: location, layouts: eventRecords(), local: local, limit: min(s.batch, maxBatch), safe: -1,
 		chunks: chunks{file: file, size: int64(s.anchor.eventChunk)},
 		batch:  t.batch, order: t.order, flow: t.flow, p2p: t.p2p, record: t.record}
 	t.regions, t.comms = t.denseTable(spaceRegion), t.denseTable(spaceComm)

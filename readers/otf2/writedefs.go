@@ -70,7 +70,7 @@ type defFile struct {
 func (f *defFile) put(id uint8, values ...uint64) { f.putRecord(id, &record{values: values}) }
 
 func (f *defFile) putRecord(id uint8, r *record) {
-	f.putBytes(definitionRecords[id].encode(f.scratch[:0], id, r))
+	f.putBytes(definitionRecords()[id].encode(f.scratch[:0], id, r))
 }
 
 func (f *defFile) putBytes(b []byte) {
@@ -100,7 +100,7 @@ func (f *defFile) close() error {
 func (w *Writer) writeLocal(id trace.LocationID) error {
 	f := defFile{out: chunkWriter{path: w.localPath(id, ".def"), size: int64(w.options.DefChunk)}}
 	for _, o := range w.defs.Locations[id].ClockOffsets {
-		f.putBytes(localRecords[localClockOffset].encode(f.scratch[:0], localClockOffset, &record{values: []uint64{
+		f.putBytes(localRecords()[localClockOffset].encode(f.scratch[:0], localClockOffset, &record{values: []uint64{
 			uint64(o.Time), uint64(o.Offset), math.Float64bits(o.Deviation)}}))
 	}
 	return f.close()
@@ -214,7 +214,7 @@ func (w *Writer) putOpaque(f *defFile, kinds func(uint8) bool) {
 		}
 		if o.BigEndian {
 			c := wire.Cursor{Data: o.Payload, BigEndian: true}
-			definitionRecords[o.Kind].decode(&c, &r)
+			definitionRecords()[o.Kind].decode(&c, &r)
 			f.putRecord(o.Kind, &r)
 			continue
 		}

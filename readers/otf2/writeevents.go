@@ -173,12 +173,12 @@ func (w *Writer) appendMetric(out []byte, m *trace.MetricValues, seq uint64, at 
 		r.list = r.list[:0] // an event without values
 	}
 	r.values = append(r.values[:0], w.ref(spaceMetric, uint32(m.Metric[i])), uint64(len(r.list)/2))
-	return eventRecords[trace.KindMetric].encode(out, byte(trace.KindMetric), r)
+	return eventRecords()[trace.KindMetric].encode(out, byte(trace.KindMetric), r)
 }
 
 // appendOther appends an event by its table.
 func (w *Writer) appendOther(out []byte, kind trace.Kind, args []uint64) ([]byte, bool) {
-	layout := &eventRecords[kind]
+	layout := &eventRecords()[kind]
 	if layout.name == "" || kind.Table() != trace.TableOther {
 		return out, false
 	}
@@ -201,7 +201,7 @@ func (w *Writer) appendOther(out []byte, kind trace.Kind, args []uint64) ([]byte
 func (w *Writer) put(out []byte, kind trace.Kind, values ...uint64) []byte {
 	r := &w.record
 	r.values, r.list = append(r.values[:0], values...), r.list[:0]
-	return eventRecords[kind].encode(out, byte(kind), r)
+	return eventRecords()[kind].encode(out, byte(kind), r)
 }
 
 // appendAttributes appends the attribute list of an event, if it has attributes.

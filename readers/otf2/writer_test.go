@@ -315,7 +315,7 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if got, want := describe(s), describePath(anchor, s.open, maxBatch); got != want {
+	if got, want := describe(s), describePath(anchor, maxBatch); got != want {
 		t.Errorf("concurrently:\n%s\nin order:\n%s", got, want)
 	}
 }

@@ -80,7 +80,7 @@ VALUES
 
 func open(t testing.TB, text []byte, labels string, opts Options) *Source {
 	t.Helper()
-	s, err := Read(context.Background(), "test.prv", Texts{Trace: bytes.NewReader(text), Labels: strings.NewReader(labels)}, opts)
+	s, err := readTexts(context.Background(), "test.prv", texts{Trace: bytes.NewReader(text), Labels: strings.NewReader(labels)}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func BenchmarkRead(b *testing.B) {
 
 // BenchmarkWrite measures a trace from tables to text, in bytes of the text.
 func BenchmarkWrite(b *testing.B) {
-	src := open(b, ring(32<<20), ringLabels, Options{Memory: 1 << 30})
+	src := open(b, ring(32<<20), ringLabels, Options{})
 	path := filepath.Join(b.TempDir(), "out.prv")
 	for _, plain := range []bool{false, true} {
 		b.Run(fmt.Sprintf("plain=%v", plain), func(b *testing.B) {

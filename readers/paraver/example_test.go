@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"tracekit/readers/paraver"
 	"tracekit/trace/tracetest"
 )
 
-// A trace is read from its text; labels and names are optional.
-func ExampleRead() {
+// A trace is read from its .prv file; those with labels and names are optional.
+func ExampleOpen() {
 	const text = `#Paraver (01/02/2026 at 03:04):400_ns:0:1:2(1:0,1:0)
 2:0:1:1:1:100:50000001:1
 3:0:1:1:1:100:180:0:1:2:1:120:300:64:7
@@ -20,7 +19,18 @@ func ExampleRead() {
 2:0:1:2:1:120:50000001:2
 2:0:1:2:1:300:50000001:0
 `
-	s, err := paraver.Read(context.Background(), "ring.prv", paraver.Texts{Trace: strings.NewReader(text)}, paraver.Options{})
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "ring.prv")
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := paraver.Open(context.Background(), path, paraver.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

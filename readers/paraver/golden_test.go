@@ -121,8 +121,8 @@ func readGolden(files map[string][]byte) string {
 		return bytes.NewReader(files[name])
 	}
 	prv := bytes.ReplaceAll(files["trace.prv"], []byte("␄\n"), nil) // the last line is not terminated
-	texts := Texts{Trace: bytes.NewReader(prv), Labels: reader("trace.pcf"), Names: reader("trace.row")}
-	s, err := Read(context.Background(), "trace.prv", texts, Options{})
+	all := texts{Trace: bytes.NewReader(prv), Labels: reader("trace.pcf"), Names: reader("trace.row")}
+	s, err := readTexts(context.Background(), "trace.prv", all, Options{})
 	if err != nil {
 		return "error: " + err.Error() + "\n"
 	}

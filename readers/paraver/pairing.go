@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"tracekit/readers/internal/spool"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -30,16 +31,14 @@ type pairing struct {
 
 const messageKind = trace.Kind(201)
 
-func newPairing(o CreateOptions) *pairing {
-	s := spool.New(o.TempDir, o.Memory/4)
+func newPairing(store *spill.Store) *pairing {
+	s := spool.New(store)
 	return &pairing{spool: s, sends: s.Stream(0), recvs: s.Stream(1)}
 }
 
 func (p *pairing) send(m message) { put(p.sends, m) }
 
 func (p *pairing) recv(m message) { put(p.recvs, m) }
-
-func (p *pairing) close() error { return p.spool.Close() }
 
 // hash spreads channels over all numbers. Two channels of one number are told apart when
 // they are paired.

@@ -39,24 +39,16 @@ func newReading(path string, opts Options) *reading {
 	if opts.block == 0 {
 		opts.block = blockBytes
 	}
-	if opts.workers == 0 {
-		opts.workers = min(runtime.GOMAXPROCS(0), maxWorkers)
+	if opts.Jobs < 1 {
+		opts.Jobs = runtime.GOMAXPROCS(0)
 	}
-	r := &reading{path: path, options: opts, row: make(rowFile)}
+	r := &reading{path: path, options: opts, row: make(rowFile), spool: spool.New(opts.Store)}
 	r.defs = &trace.Defs{}
 	r.pcf = &pcf{states: make(map[int64]string), types: make(map[uint32]*eventType)}
 	r.instants, r.known = make(map[regionKey]trace.StringID), make(map[trace.Code]bool)
 	r.names = newNames(r.defs)
 	r.main = &decoder{tables: &r.tables, main: r}
 	return r
-}
-
-// close gives the spool back, if there is one.
-func (r *reading) close() error {
-	if r.spool == nil {
-		return nil
-	}
-	return r.spool.Close()
 }
 
 // stem returns a path without .prv or .prv.gz.
@@ -103,7 +95,7 @@ func (r *reading) read(ctx context.Context, in io.Reader) error {
 	switch {
 	case !more:
 		c.rest = nil // it is the header
-	case r.options.workers > 1:
+	case r.options.Jobs > 1:
 		r.takeAhead(ctx, c)
 	default:
 		for more {
@@ -121,7 +113,7 @@ func (r *reading) read(ctx context.Context, in io.Reader) error {
 
 // takeAhead takes the blocks of a text that workers decode.
 func (r *reading) takeAhead(ctx context.Context, c *cutter) {
-	a := newAhead(ctx, c, &r.tables, r.options.workers, len(r.lanes))
+	a := newAhead(ctx, c, &r.tables, min(r.options.Jobs, maxWorkers), len(r.lanes))
 	defer a.close()
 	for b := range a.queue {
 		<-b.ready
@@ -217,11 +209,6 @@ func (r *reading) begin(b *block) error {
 	r.header = h
 	r.defs.Clock = trace.ClockProperties{Resolution: h.resolution, Length: uint64(h.end), Realtime: math.MaxUint64}
 	r.machine()
-	memory := r.options.Memory
-	if memory == 0 {
-		memory = min(max(defaultMemory, int64(len(r.defs.Locations))*laneMemory), largestMemory)
-	}
-	r.spool = spool.New(r.options.TempDir, memory)
 	r.meters = newMeters(r.names)
 	r.types = newEventTypes(r.pcf, r.meters)
 	r.sites = newSites(r.names, r.pcf)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"tracekit/merge"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -52,8 +53,8 @@ func (s sample) read(block int) (*Source, error) { return s.readWith(block, 0) }
 
 // readWith is read with a number of workers.
 func (s sample) readWith(block, workers int) (*Source, error) {
-	texts := Texts{Trace: bytes.NewReader(s.prv), Labels: bytes.NewReader(s.pcf), Names: bytes.NewReader(s.row)}
-	return Read(context.Background(), "trace.prv", texts, Options{Memory: 1 << 20, block: block, workers: workers})
+	all := texts{Trace: bytes.NewReader(s.prv), Labels: bytes.NewReader(s.pcf), Names: bytes.NewReader(s.row)}
+	return readTexts(context.Background(), "trace.prv", all, Options{block: block, Jobs: workers})
 }
 
 // check reads a sample and everything in it, and merges it; it returns the description.
@@ -412,7 +413,9 @@ func TestMemoryIsBounded(t *testing.T) {
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	s, err := Open(context.Background(), path, Options{Memory: 8 << 20})
+	store := spill.NewStore(8<<20, t.TempDir())
+	defer store.Close()
+	s, err := Open(context.Background(), path, Options{Store: store})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -422,7 +425,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	if used := int64(after.HeapAlloc) - int64(before.HeapAlloc); used > 24<<20 {
 		t.Errorf("%d MB are held", used>>20)
 	}
-	if s.spool.Spilled() == 0 {
+	if store.Spilled() == 0 {
 		t.Error("nothing was spilled")
 	}
 	deliver(t, s)

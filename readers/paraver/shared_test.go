@@ -1,6 +1,9 @@
 package paraver
 
 import (
+	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 )
@@ -17,4 +20,26 @@ func sharedFolder() string {
 		return ""
 	}
 	return shared
+}
+
+// texts are the contents of the files of a trace. Labels and names may be nil.
+type texts struct {
+	Trace  io.Reader // .prv, plain or gzip
+	Labels io.Reader // .pcf
+	Names  io.Reader // .row
+}
+
+// readTexts reads a trace from texts; name is for messages only.
+func readTexts(ctx context.Context, name string, texts texts, opts Options) (*Source, error) {
+	r := newReading(name, opts)
+	if texts.Labels != nil {
+		r.readLabels(name, func() (err error) { r.pcf, err = readPCF(texts.Labels); return err })
+	}
+	if texts.Names != nil {
+		r.readLabels(name, func() (err error) { r.row, err = readRow(texts.Names); return err })
+	}
+	if err := r.read(ctx, texts.Trace); err != nil {
+		return nil, errors.Join(err, r.spool.Close())
+	}
+	return r.source(), nil
 }

@@ -9,25 +9,17 @@ import (
 	"os"
 
 	"tracekit/readers/internal/spool"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
 // Options are the choices of Open. The zero value is good for most traces.
 type Options struct {
-	Memory  int64  // bytes for events that wait to be delivered; 0: 64 MiB, or more for many threads
-	TempDir string // where what is over Memory goes; "": the system's place
+	Jobs  int          // goroutines that decode ahead; below 1: one per processor; 1: none
+	Store *spill.Store // of the events, to be closed after the Source; nil: one of its own
 
-	block   int // bytes of text at a time; 0: blockBytes
-	workers int // goroutines that decode ahead; 0: as many as processors, 1: none
+	block int // bytes of text at a time; 0: blockBytes
 }
-
-// Memory if Options names none: enough for two open pages of the spool for each thread, but
-// not without limit.
-const (
-	defaultMemory = 64 << 20
-	largestMemory = 256 << 20
-	laneMemory    = 16 << 10
-)
 
 // A Source is an open Paraver trace. All of its findings are known when it is opened.
 type Source struct {
@@ -47,8 +39,7 @@ type Source struct {
 
 // Open opens a trace by the path of its .prv file, which may be compressed by gzip. The
 // labels and names are those of the files beside it that have .pcf and .row instead; they
-// may be missing. The file is read completely; records that do not fit into Memory wait
-// in a temporary file. The error wraps trace.ErrNotATrace if it is no Paraver trace, and
+// may be missing. The file is read completely. The error wraps trace.ErrNotATrace if it is no Paraver trace, and
 // is a *trace.SyntaxError if the header cannot be used.
 func Open(ctx context.Context, path string, opts Options) (*Source, error) {
 	f, err := os.Open(path)
@@ -60,35 +51,22 @@ func Open(ctx context.Context, path string, opts Options) (*Source, error) {
 	r.companion(".pcf", func(f io.Reader) (err error) { r.pcf, err = readPCF(f); return err })
 	r.companion(".row", func(f io.Reader) (err error) { r.row, err = readRow(f); return err })
 	if err := r.read(ctx, f); err != nil {
-		return nil, errors.Join(err, r.close())
+		return nil, errors.Join(err, r.spool.Close())
 	}
-	return r.source(f), nil
+	s := r.source()
+	s.info.Bytes = fileSize(path) + fileSize(stem(path)+".pcf") + fileSize(stem(path)+".row")
+	return s, nil
 }
 
-// Texts are the contents of the files of a trace. Labels and names may be nil.
-type Texts struct {
-	Trace  io.Reader // .prv, plain or gzip
-	Labels io.Reader // .pcf
-	Names  io.Reader // .row
+func fileSize(path string) int64 {
+	if info, err := os.Stat(path); err == nil {
+		return info.Size()
+	}
+	return 0
 }
 
-// Read reads a trace from texts; name is for messages only.
-func Read(ctx context.Context, name string, texts Texts, opts Options) (*Source, error) {
-	r := newReading(name, opts)
-	if texts.Labels != nil {
-		r.readLabels(name, func() (err error) { r.pcf, err = readPCF(texts.Labels); return err })
-	}
-	if texts.Names != nil {
-		r.readLabels(name, func() (err error) { r.row, err = readRow(texts.Names); return err })
-	}
-	if err := r.read(ctx, texts.Trace); err != nil {
-		return nil, errors.Join(err, r.close())
-	}
-	return r.source(nil), nil
-}
-
-// source makes the trace of what was read; f is its file, or nil.
-func (r *reading) source(f *os.File) *Source {
+// source makes the trace of what was read.
+func (r *reading) source() *Source {
 	s := &Source{defs: r.defs, spool: r.spool, comms: r.comms, roots: newRoots(r.lanes), dialect: r.dialect, classes: r.names.classes,
 		slots: r.types.slots, inSlot: r.names.slots, end: max(r.last, min(r.header.end, maxTime)), findings: r.ledger.Findings()}
 	for i := range r.lanes {
@@ -106,16 +84,6 @@ func (r *reading) source(f *os.File) *Source {
 	s.info = trace.Info{Path: r.path, Format: Format, Version: "1", Properties: r.properties()}
 	if r.dialect {
 		s.info.Creator = "tracekit"
-	}
-	if f != nil {
-		if stat, err := f.Stat(); err == nil {
-			s.info.Bytes = stat.Size()
-		}
-	}
-	for _, suffix := range []string{".pcf", ".row"} {
-		if stat, err := os.Stat(stem(r.path) + suffix); err == nil && f != nil {
-			s.info.Bytes += stat.Size()
-		}
 	}
 	return s
 }

@@ -8,15 +8,15 @@ import (
 	"strings"
 
 	"tracekit/readers/internal/spool"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
 // CreateOptions says how a trace is written. The zero value is usual.
 type CreateOptions struct {
-	Plain   bool   // leave out the event types of our own; see Create
-	Force   bool   // replace files of the same names
-	Memory  int64  // bytes for lines that wait to be sorted; 0: 32 MiB
-	TempDir string // where what is over Memory goes; "": the system's place
+	Plain bool         // leave out the event types of our own; see Create
+	Force bool         // replace files of the same names
+	Store *spill.Store // of lines that wait to be sorted, to be closed after the Writer; nil: one of its own
 }
 
 // A Writer writes a trace; it is a trace.Sink. Lines wait in a spool, which sorts them by
@@ -69,9 +69,6 @@ func Create(path string, info trace.Info, defs *trace.Defs, options CreateOption
 	if !strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".prv") {
 		return nil, fmt.Errorf("%s: the name of a Paraver trace ends in .prv or .prv.gz", path)
 	}
-	if options.Memory == 0 {
-		options.Memory = defaultMemory / 2
-	}
 	w := &Writer{path: path, options: options, info: info, defs: defs, lost: make(map[string]uint64), min: maxTime}
 	if err := w.checkTarget(); err != nil {
 		return nil, err
@@ -79,9 +76,9 @@ func Create(path string, info trace.Info, defs *trace.Defs, options CreateOption
 	w.objects = newObjects(defs)
 	w.groups = newPeers(defs, w.objects)
 	w.values = newValues(defs, options.Plain)
-	w.lines = spool.New(options.TempDir, options.Memory*3/4)
+	w.lines = spool.New(options.Store)
+	w.messages = newPairing(w.lines.Store())
 	w.stream = w.lines.Stream(0)
-	w.messages = newPairing(options)
 	w.countDefs()
 	for l := range defs.Locations {
 		w.tracks = append(w.tracks, w.newTrack(trace.LocationID(l)))
@@ -115,7 +112,7 @@ func (w *Writer) Discard() error {
 		return nil
 	}
 	w.closed = true
-	return errors.Join(w.lines.Close(), w.messages.close())
+	return errors.Join(w.messages.spool.Close(), w.lines.Close())
 }
 
 // Close completes the trace. If it returns an error, nothing is left behind.

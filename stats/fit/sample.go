@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -36,7 +35,7 @@ type Sample struct {
 	//	runs[j].t is a multiple of 1<<shift
 	//	len(runs) ≤ limit()
 	runs     []run
-	pending  []run // not yet in runs, unordered
+	pending  []int64 // durations not yet in runs, unordered
 	shift    uint
 	n        int64
 	sum      int64
@@ -50,11 +49,7 @@ type run struct{ t, n int64 }
 func (s *Sample) Add(t int64) {
 	t = max(t, 0)
 	s.count(t, 1)
-	if last := len(s.pending) - 1; last >= 0 && s.pending[last].t == t {
-		s.pending[last].n++
-		return
-	}
-	s.pending = append(s.pending, run{t, 1})
+	s.pending = append(s.pending, t)
 	// Waiting until there is as much to merge as there is already makes
 	// the merges cost O(log n) for each call.
 	if len(s.pending) >= max(1<<12, len(s.runs)) {
@@ -93,9 +88,39 @@ func (s *Sample) settle() {
 	if len(s.pending) == 0 {
 		return
 	}
-	slices.SortFunc(s.pending, func(a, b run) int { return cmp.Compare(a.t, b.t) })
-	s.merge(s.pending, 0)
+	more := make([]run, len(s.pending))
+	for j, t := range sorted(s.pending) {
+		more[j] = run{t, 1}
+	}
+	s.merge(coarsen(more, 0), 0)
 	s.pending = s.pending[:0]
+}
+
+// sorted returns durations in order; it may use their place. Where there are many it is radix
+// sort, by digits of eight bits from the lowest on, which takes a quarter of the time of one by
+// comparisons.
+func sorted(durations []int64) []int64 {
+	if len(durations) < 256 {
+		slices.Sort(durations)
+		return durations
+	}
+	next := make([]int64, len(durations))
+	for shift, most := 0, slices.Max(durations); most>>shift > 0; shift += 8 {
+		var at [257]int // where those of the next digit go
+		for _, t := range durations {
+			at[t>>shift&255+1]++
+		}
+		for digit := range 256 {
+			at[digit+1] += at[digit]
+		}
+		for _, t := range durations {
+			digit := t >> shift & 255
+			next[at[digit]] = t
+			at[digit]++
+		}
+		durations, next = next, durations
+	}
+	return durations
 }
 
 // merge adds ordered runs whose cells are 1<<shift wide, and coarsens the

@@ -45,6 +45,21 @@ func TestSampleIsExactBelowItsLimit(t *testing.T) {
 	}
 }
 
+func TestSorted(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 1))
+	for range 200 {
+		durations := make([]int64, r.IntN(2000))
+		bits := r.IntN(63)
+		for j := range durations {
+			durations[j] = r.Int64() >> bits
+		}
+		want := slices.Sorted(slices.Values(durations))
+		if got := sorted(durations); !slices.Equal(got, want) {
+			t.Fatalf("%d durations are out of order", len(got))
+		}
+	}
+}
+
 // Combining in any order and grouping gives the same sample to the last bit, also
 // when some parts had to be coarsened and others not.
 func TestCombineIsAssociative(t *testing.T) {

@@ -192,45 +192,21 @@ func (s *system) step(damping float64) (step vector, ok bool) {
 	return step, step.size() < unbounded
 }
 
-// solve returns the root of an increasing function, to rounding, and the nearer end if there
-// is none between lo and hi. It is the method of T. R. Chandrupatla (Advances in Engineering
-// Software 28, 1997): a bisection that goes by the inverse parabola through the last three
-// points wherever that can be trusted.
+// solve returns the root of an increasing function by bisection, and the nearer
+// end if there is none between lo and hi. It ends at neighbouring numbers.
 func solve(lo, hi float64, f func(float64) float64) float64 {
-	a, b := lo, hi
-	fa, fb := f(a), f(b)
-	switch {
-	case !(fa < 0):
-		return lo
-	case !(fb > 0):
-		return hi
-	}
-	c, fc := a, fa
-	t := 0.5
 	for range 200 {
-		x := a + t*(b-a)
-		fx := f(x)
-		if (fx < 0) == (fa < 0) {
-			c, fc = a, fa
+		mid := lo + (hi-lo)/2
+		if mid == lo || mid == hi {
+			break
+		}
+		if f(mid) < 0 {
+			lo = mid
 		} else {
-			c, b, fc, fb = b, a, fb, fa
+			hi = mid
 		}
-		a, fa = x, fx
-		best := a
-		if math.Abs(fb) < math.Abs(fa) {
-			best = b
-		}
-		least := 0x1p-53 * math.Abs(best) / math.Abs(b-a)
-		if fx == 0 || least > 0.5 {
-			return best
-		}
-		t = 0.5
-		if xi, phi := (a-b)/(c-b), (fa-fb)/(fc-fb); phi*phi < xi && (1-phi)*(1-phi) < 1-xi {
-			t = fa/(fb-fa)*fc/(fb-fc) + (c-a)/(b-a)*fa/(fc-fa)*fb/(fc-fb)
-		}
-		t = min(max(t, least), 1-least)
 	}
-	return a
+	return lo + (hi-lo)/2
 }
 
 // minimiseLine returns where f is least between lo and hi: a grid finds the

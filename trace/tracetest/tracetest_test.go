@@ -4,10 +4,10 @@ import (
 	"context"
 	"testing"
 
-	"tracekit/trace"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"tracekit/trace"
 )
 
 const pingText = `

@@ -4,27 +4,46 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"tracekit/spill"
 )
+
+// A sorter sorts records where they lie. It keeps its memory, which is bounded by the size
+// of a portion, from one time to the next.
+type sorter struct {
+	records        []uint64 // as they were
+	order, scratch []entry
+}
 
 // An entry stands for a record while it is sorted.
 type entry struct {
 	key
-	page, at uint32
+	at uint32
 }
 
-// arrange returns the entries of all records in the pages, sorted.
-func (s *Stream) arrange() []entry {
-	order := s.spool.order[:0]
-	for i, p := range s.pages {
-		for at := 0; at < len(p); at += length(p[at:]) {
-			order = append(order, entry{keyOf(p[at:]), uint32(i), uint32(at)})
+// sort sorts the records in words [from, to).
+func (s *sorter) sort(words *spill.Table[uint64], from, to int) {
+	s.records = slices.Grow(s.records[:0], to-from)[:to-from]
+	words.Copy(s.records, from)
+	s.order = s.order[:0]
+	for at := 0; at < len(s.records); at += length(s.records[at:]) {
+		s.order = append(s.order, entry{keyOf(s.records[at:]), uint32(at)})
+	}
+	s.scratch = slices.Grow(s.scratch[:0], len(s.order))[:len(s.order)]
+	s.order, s.scratch = sortByTime(s.order, s.scratch)
+	sortTies(s.order)
+	var place []uint64
+	for _, e := range s.order {
+		record := s.records[e.at:]
+		record = record[:length(record)]
+		for len(record) > 0 {
+			if len(place) == 0 {
+				place = words.From(from)
+			}
+			n := copy(place, record)
+			place, record, from = place[n:], record[n:], from+n
 		}
 	}
-	scratch := slices.Grow(s.spool.scratch[:0], len(order))[:len(order)]
-	order, scratch = sortByTime(order, scratch)
-	sortTies(order)
-	s.spool.order, s.spool.scratch = order, scratch
-	return order
 }
 
 // digitBits is the size of the digits by which times are sorted.

@@ -1,42 +1,51 @@
+// Package spool sorts the events of a file whose locations are interleaved into locations,
+// in tables of a store, which bounds their memory: events go in one by one for any location,
+// in any order; after Finish they come out as batches, location by location, in order of
+// time, as often as wanted and for several locations at once.
+//
+// # Contract
+//
+//   - Events of a location come out in order of (time, tie, order of adding), with
+//     sequence numbers from 0. Tie is a number of the caller's choice, 0 unless Stream.Tie
+//     is set; it decides what comes first at equal times.
+//   - A location whose events were added in that order costs no sorting. Otherwise portions
+//     of it are sorted where they lie, and are merged while reading.
+//   - The kinds are not interpreted but for their table (trace.Kind.Table), so a reader
+//     may store records of its own as kinds that belong to trace.TableOther.
+//   - Adding and Finish are for one goroutine; Events may be called by several, after
+//     Finish and before Close.
 package spool
 
 import (
-	"fmt"
-	"os"
-	"unsafe"
-
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
-// pageWords is the size of a page in words of 8 bytes. It is small, so that thousands of
-// locations can have an open page within the budget.
-const pageWords = 1024
-
 // A Spool takes the events of all locations. See the package's contract.
-//
-//	used is the number of page words that streams hold
-//	free pages are empty and have pageWords of capacity
 type Spool struct {
-	dir     string
-	budget  int // in words
-	used    int
-	free    [][]uint64
+	store   *spill.Store
+	own     bool // the store is nobody else's
 	streams []*Stream
-	order   []entry // memory of sorting
-	scratch []entry
-
-	file *os.File
-	end  int64    // bytes written to file
-	out  []uint64 // what is to be written next, at end
-	err  error
+	portion int // words of a stream that are sorted at a time
+	sorter  sorter
+	added   int   // words since the store was asked whether it has failed
+	err     error // of the store
 }
 
-// New returns a spool that holds about budget bytes of events in memory, and up to twice as
-// much again while it sorts, and the rest in a file below dir ("": the system's place for
-// temporary files).
-func New(dir string, budget int64) *Spool {
-	return &Spool{dir: dir, budget: int(max(budget/8, 16*pageWords))}
+// portionWords is the usual size of a portion: sorting takes three times as much memory.
+const portionWords = 1 << 20
+
+// New returns a spool whose events lie in a store; nil: in one of its own.
+func New(store *spill.Store) *Spool {
+	s := &Spool{store: store, portion: portionWords}
+	if store == nil {
+		s.store, s.own = spill.NewStore(spill.DefaultBudget(), ""), true
+	}
+	return s
 }
+
+// Store returns the store in which the events lie.
+func (s *Spool) Store() *spill.Store { return s.store }
 
 // Stream returns the stream of a location, which is made if it is new. Locations should
 // be numbered from 0 without large gaps.
@@ -45,106 +54,80 @@ func (s *Spool) Stream(location trace.LocationID) *Stream {
 		s.streams = append(s.streams, nil)
 	}
 	if s.streams[location] == nil {
-		s.streams[location] = &Stream{pager: s, spool: s}
+		s.streams[location] = &Stream{spool: s, words: spill.NewTable[uint64](s.store)}
 	}
 	return s.streams[location]
 }
 
-// Finish ends the adding of events. Its error is that of the temporary file.
+// Finish ends the adding of events. Its error is that of the store.
 func (s *Spool) Finish() error {
 	for _, st := range s.streams {
 		if st != nil {
-			st.keep()
-		}
-	}
-	s.drain()
-	s.free, s.order, s.scratch, s.out = nil, nil, nil, nil
-	return s.err
-}
-
-// Spilled returns the number of bytes in the temporary file.
-func (s *Spool) Spilled() int64 { return s.end }
-
-// Close gives memory and the temporary file back.
-func (s *Spool) Close() error {
-	s.streams, s.free = nil, nil
-	if s.file == nil {
-		return nil
-	}
-	err := s.file.Close()
-	s.file = nil
-	return err
-}
-
-// page implements pager.
-func (s *Spool) page(n int) []uint64 {
-	if s.used+pageWords > s.budget {
-		s.flush()
-	}
-	s.used += max(n, pageWords)
-	if n > pageWords {
-		return make([]uint64, 0, n)
-	}
-	if k := len(s.free); k > 0 {
-		p := s.free[k-1]
-		s.free = s.free[:k-1]
-		return p
-	}
-	return make([]uint64, 0, pageWords)
-}
-
-// release takes a page back.
-func (s *Spool) release(p []uint64) {
-	s.used -= max(cap(p), pageWords)
-	if cap(p) == pageWords {
-		s.free = append(s.free, p[:0])
-	}
-}
-
-// flush writes what all streams hold to the file: one chunk for each.
-func (s *Spool) flush() {
-	for _, st := range s.streams {
-		if st != nil {
 			st.flush()
+			st.settle()
+			st.tail = nil
 		}
 	}
-	s.drain()
+	s.sorter = sorter{}
+	return s.store.Err()
 }
 
-// write appends words to the file, by way of a buffer.
-func (s *Spool) write(words []uint64) {
-	if len(s.out)+len(words) > cap(s.out) {
-		s.drain()
-	}
-	if s.out == nil {
-		s.out = make([]uint64, 0, 64*pageWords)
-	}
-	s.out = append(s.out, words...)
-}
-
-// position is the file offset, in bytes, of the next word that is written.
-func (s *Spool) position() int64 { return s.end + 8*int64(len(s.out)) }
-
-func (s *Spool) drain() {
-	if len(s.out) == 0 || s.err != nil {
-		s.out = s.out[:0]
+// add appends words to a table. Once the store has failed, which Finish will tell, nothing is
+// added any more: it would take memory without bounds.
+func (s *Spool) add(t *spill.Table[uint64], words []uint64) {
+	if s.err != nil {
 		return
 	}
-	if s.file == nil {
-		if s.file, s.err = os.CreateTemp(s.dir, "tracekit-*.tmp"); s.err != nil {
-			return
-		}
-		s.err = os.Remove(s.file.Name())
+	t.AppendRows(words)
+	if s.added += len(words); s.added >= portionWords {
+		s.err, s.added = s.store.Err(), 0
 	}
-	if _, err := s.file.WriteAt(wordBytes(s.out), s.end); err != nil && s.err == nil {
-		s.err = fmt.Errorf("writing %d bytes of temporary data: %w (set TMPDIR to a larger disk)", 8*len(s.out), err)
-	}
-	s.end += 8 * int64(len(s.out))
-	s.out = s.out[:0]
 }
 
-// wordBytes returns the memory of words; the file is for this process only, so the byte
-// order does not matter.
-func wordBytes(words []uint64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
+// Close lets the events go.
+func (s *Spool) Close() error {
+	for _, st := range s.streams {
+		if st != nil {
+			st.words.Release()
+		}
+	}
+	s.streams = nil
+	if s.own {
+		return s.store.Close()
+	}
+	return nil
+}
+
+// A Sheet holds streams of its own in memory, to be appended to those of a spool: so several
+// goroutines can add events, each to a sheet, and one goroutine brings the sheets together in
+// whatever order it chooses. Its methods, and those of its streams, are for one goroutine at
+// a time.
+type Sheet struct {
+	streams []*Stream // streams[:used] are those that were given out since Reset
+	used    int
+}
+
+// keptWords bounds the memory of a sheet that Reset keeps.
+const keptWords = 128 << 10
+
+// Stream returns an empty stream. It is valid until Reset.
+func (s *Sheet) Stream() *Stream {
+	if s.used == len(s.streams) {
+		s.streams = append(s.streams, &Stream{})
+	}
+	st := s.streams[s.used]
+	s.used++
+	return st
+}
+
+// Reset empties the sheet and keeps its memory, unless that is unusually much.
+func (s *Sheet) Reset() {
+	kept := 0
+	for _, st := range s.streams {
+		if kept += cap(st.tail); kept > keptWords {
+			st.tail = nil
+		}
+		*st = Stream{tail: st.tail[:0], attrs: st.attrs[:0]}
+	}
+	s.used = 0
 }

@@ -1,4 +1,4 @@
-package spool_test
+package spool
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tracekit/readers/internal/spool"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -18,6 +18,13 @@ import (
 type item struct {
 	time, tie int64
 	id        uint64
+}
+
+// storeOf returns a store of that budget.
+func storeOf(t testing.TB, budget int64) *spill.Store {
+	s := spill.NewStore(budget, t.TempDir())
+	t.Cleanup(func() { s.Close() })
+	return s
 }
 
 // arguments is the number of arguments of an event; some need a page of their own.
@@ -29,7 +36,7 @@ func arguments(id uint64) uint64 {
 }
 
 // put adds an event whose table depends on its id, so that all forms of record occur.
-func put(s *spool.Stream, it item) {
+func put(s *Stream, it item) {
 	s.Tie = it.tie
 	if it.id%5 == 0 {
 		s.AddAttr(trace.AttributeID(it.id%7), trace.TypeUint64, it.id)
@@ -106,9 +113,9 @@ func TestEventsAreSorted(t *testing.T) {
 // check compares a spool with a model; by way of sheets if so wanted.
 func check(t *testing.T, events int, spread int64, sheets bool) {
 	const locations = 3
-	var sheet spool.Sheet
-	var parts [locations]*spool.Stream
-	stream := func(s *spool.Spool, l int) *spool.Stream {
+	var sheet Sheet
+	var parts [locations]*Stream
+	stream := func(s *Spool, l int) *Stream {
 		if !sheets {
 			return s.Stream(trace.LocationID(l))
 		}
@@ -117,7 +124,7 @@ func check(t *testing.T, events int, spread int64, sheets bool) {
 		}
 		return parts[l]
 	}
-	bringIn := func(s *spool.Spool) {
+	bringIn := func(s *Spool) {
 		for l, p := range parts {
 			if p != nil {
 				s.Stream(trace.LocationID(l)).Append(p)
@@ -127,8 +134,8 @@ func check(t *testing.T, events int, spread int64, sheets bool) {
 		sheet.Reset()
 	}
 	rnd := rand.New(rand.NewPCG(1, uint64(events)))
-	s := spool.New(t.TempDir(), 1) // the least budget
-	defer s.Close()
+	s := New(storeOf(t, 0))
+	s.portion = 1 + rnd.IntN(10_000)
 	model := make([][]item, locations)
 	for i := range events {
 		it := item{time: int64(i), tie: rnd.Int64N(3) - 1, id: uint64(i)}
@@ -163,7 +170,7 @@ func check(t *testing.T, events int, spread int64, sheets bool) {
 }
 
 // collect renders all events of a location, one by one, and checks the numbering.
-func collect(t *testing.T, s *spool.Spool, id trace.LocationID) []string {
+func collect(t *testing.T, s *Spool, id trace.LocationID) []string {
 	out := []string{}
 	for b, err := range s.Events(context.Background(), id) {
 		if err != nil {
@@ -209,7 +216,7 @@ func rows(b *trace.Batch) []string {
 
 // Late counts what came too late, and Span is that of all events.
 func TestStreamAccounts(t *testing.T) {
-	s := spool.New("", 1<<20)
+	s := New(storeOf(t, 1<<20))
 	st := s.Stream(4)
 	for _, time := range []int64{5, 3, 9, 9, 4} {
 		st.AddFlow(time, trace.KindEnter, 0)
@@ -223,8 +230,8 @@ func TestStreamAccounts(t *testing.T) {
 // Streams that were brought in by sheets have the accounts of one to which events were added.
 func TestSheetAccounts(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
-	s := spool.New("", 1<<20)
-	var sheet spool.Sheet
+	s := New(storeOf(t, 1<<20))
+	var sheet Sheet
 	for l := range trace.LocationID(20) {
 		want, got, part := s.Stream(2*l), s.Stream(2*l+1), sheet.Stream()
 		for i := range 200 {
@@ -247,12 +254,15 @@ func TestSheetAccounts(t *testing.T) {
 
 // A directory that cannot be written is an error of Finish, not a panic.
 func TestNoPlaceForTheFile(t *testing.T) {
-	s := spool.New(t.TempDir()+"/missing", 1)
-	for i := range 100000 {
+	s := New(spill.NewStore(0, t.TempDir()+"/missing"))
+	for i := range 1_000_000 {
 		s.Stream(0).AddFlow(int64(i), trace.KindEnter, 0)
 	}
 	if s.Finish() == nil {
 		t.Error("no error although the temporary file cannot be made")
+	}
+	if n := s.Stream(0).words.Len(); n > 2*portionWords {
+		t.Errorf("%d words are kept although there is no place for them", n)
 	}
 }
 
@@ -270,7 +280,7 @@ func BenchmarkSpool(b *testing.B) {
 // spoolMillion adds a million events and reads them.
 func spoolMillion(b *testing.B, sorted bool) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	s := spool.New(b.TempDir(), 8<<20)
+	s := New(storeOf(b, 8<<20))
 	for i := range 1_000_000 {
 		time := int64(i)
 		if !sorted {

@@ -1,30 +1,43 @@
 package spool
 
-import "tracekit/trace"
+import (
+	"slices"
+
+	"tracekit/spill"
+	"tracekit/trace"
+)
 
 // A Stream takes the events of one location. Its methods are those of trace.Batch.
 //
-//	pages hold whole records in order of adding
-//	disordered: some record in pages is less than one before it
-//	chunks are sorted, each in itself
+//	tail holds whole records that will be appended to words; in a sheet it holds all
+//	words[:portion] are runs, each of them sorted
+//	words[portion:] and tail are the portion at hand, of which the fields say:
+//	first and last are the least and the greatest key; disordered: some record is less than
+//	one before it; settled is the number of events before it
 type Stream struct {
 	// Tie is the second key, after the time, of the events that are added from now on.
 	Tie int64
 
-	pager       pager  // where pages come from
-	spool       *Spool // nil in a sheet
-	pages       [][]uint64
-	attrs       []uint64 // of the next event
-	first, last key      // the least and the greatest key in pages
+	spool *Spool // nil in a sheet
+	tail  []uint64
+	words *spill.Table[uint64]
+	attrs []uint64 // of the next event
+	runs  []run
+
+	portion     int
+	first, last key
 	disordered  bool
-	chunks      []chunk
+	settled     uint64
 
 	events, late uint64
 	min, max     int64
 }
 
-// A pager gives out empty pages that take a record of n words.
-type pager interface{ page(n int) []uint64 }
+// A run is a sorted sequence of records, words [from, to) of a stream.
+type run struct {
+	from, to int
+	last     key
+}
 
 // A key is what records are sorted by, before the order of adding.
 type key struct{ time, tie int64 }
@@ -42,6 +55,13 @@ const (
 	headWords = 3
 	maxWords  = 1<<16 - 1
 )
+
+func length(record []uint64) int { return int(record[0] >> 32 & 0xFFFF) }
+
+func keyOf(record []uint64) key { return key{int64(record[1]), int64(record[2])} }
+
+// tailWords is how many words are appended to a table at a time.
+const tailWords = 256
 
 // Len returns the number of events.
 func (s *Stream) Len() uint64 { return s.events }
@@ -108,11 +128,13 @@ func (s *Stream) record(time int64, kind trace.Kind, field uint32, n int) []uint
 	if words > maxWords || len(s.attrs) > 2*255 {
 		panic("spool: an event with more arguments than any format has")
 	}
-	p := s.room(words)
-	at := len(*p)
-	s.note(key{time, s.Tie}, at == 0 && len(s.pages) == 1)
-	*p = (*p)[:at+words]
-	r := (*p)[at:]
+	if s.spool != nil && len(s.tail) >= tailWords {
+		s.flush()
+	}
+	s.note(key{time, s.Tie})
+	at := len(s.tail)
+	s.tail = slices.Grow(s.tail, words)[:at+words]
+	r := s.tail[at:]
 	r[0] = uint64(kind)<<56 | uint64(len(s.attrs)/2)<<48 | uint64(words)<<32 | uint64(field)
 	r[1], r[2] = uint64(time), uint64(s.Tie)
 	if len(s.attrs) > 0 {
@@ -122,29 +144,17 @@ func (s *Stream) record(time int64, kind trace.Kind, field uint32, n int) []uint
 	return r[headWords : headWords+n]
 }
 
-// room returns the last page, which has room for that many words.
-func (s *Stream) room(words int) *[]uint64 {
-	k := len(s.pages) - 1
-	if k >= 0 && len(s.pages[k])+words <= cap(s.pages[k]) {
-		return &s.pages[k]
-	}
-	p := s.pager.page(words) // may flush s.pages
-	s.pages = append(s.pages, p)
-	return &s.pages[len(s.pages)-1]
-}
-
-// note keeps account of a key before its record is added; fresh says that pages are empty.
-func (s *Stream) note(k key, fresh bool) {
+// note keeps account of a key before its record is added.
+func (s *Stream) note(k key) {
 	if s.events == 0 {
 		s.min, s.max = k.time, k.time
 	}
-	s.events++
 	if k.time < s.max {
 		s.late++
 	}
 	s.min, s.max = min(s.min, k.time), max(s.max, k.time)
 	switch {
-	case fresh:
+	case s.events == s.settled:
 		s.first, s.last = k, k
 	case k.less(s.last):
 		s.disordered = true
@@ -154,4 +164,82 @@ func (s *Stream) note(k key, fresh bool) {
 	default:
 		s.last = k
 	}
+	s.events++
+}
+
+// Append adds the events of a stream of a sheet, in the order in which they were added
+// there. The stream is not changed.
+func (s *Stream) Append(from *Stream) {
+	if from.events == 0 {
+		return
+	}
+	s.flush()
+	s.account(from)
+	s.spool.add(s.words, from.tail)
+}
+
+// account keeps account of a stream before it is appended; see note.
+func (s *Stream) account(from *Stream) {
+	if s.events == 0 {
+		s.min, s.max = from.min, from.min
+	}
+	if from.min >= s.max {
+		s.late += from.late
+	} else {
+		s.late += from.after(s.max)
+	}
+	s.min, s.max = min(s.min, from.min), max(s.max, from.max)
+	if s.events == s.settled {
+		s.first, s.last, s.disordered = from.first, from.last, from.disordered
+	} else {
+		s.disordered = s.disordered || from.disordered || from.first.less(s.last)
+		if from.first.less(s.first) {
+			s.first = from.first
+		}
+		if s.last.less(from.last) {
+			s.last = from.last
+		}
+	}
+	s.events += from.events
+}
+
+// after returns how many events come after one with a greater time, if one of time latest
+// comes before all.
+func (s *Stream) after(latest int64) (late uint64) {
+	for p := s.tail; len(p) > 0; p = p[length(p):] {
+		if t := keyOf(p).time; t < latest {
+			late++
+		} else {
+			latest = t
+		}
+	}
+	return late
+}
+
+// flush appends the tail to the table, and ends a portion that is large enough. All events
+// that are accounted for lie in the tail or the table.
+func (s *Stream) flush() {
+	s.spool.add(s.words, s.tail)
+	s.tail = s.tail[:0]
+	if s.words.Len()-s.portion >= s.spool.portion {
+		s.settle()
+	}
+}
+
+// settle ends the portion at hand: it is sorted if need be, and goes on with the run before it
+// or begins a new one.
+func (s *Stream) settle() {
+	if s.events == s.settled {
+		return
+	}
+	end := s.words.Len()
+	if s.disordered {
+		s.spool.sorter.sort(s.words, s.portion, end)
+	}
+	if n := len(s.runs); n == 0 || s.first.less(s.runs[n-1].last) {
+		s.runs = append(s.runs, run{from: s.portion})
+	}
+	r := &s.runs[len(s.runs)-1]
+	r.to, r.last = end, s.last
+	s.portion, s.settled, s.disordered = end, s.events, false
 }

@@ -26,11 +26,6 @@ type File struct {
 // Open opens a file for reading.
 func Open(name string) (*File, error) { return open(name, mapFile) }
 
-// OpenUnmapped opens a file that is read into buffers even if it could be mapped.
-func OpenUnmapped(name string) (*File, error) {
-	return open(name, func(*os.File, int64) []byte { return nil })
-}
-
 func open(name string, mapper func(*os.File, int64) []byte) (*File, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -62,6 +62,11 @@ func TestCount(t *testing.T) {
 	}
 }
 
+// openUnmapped opens a file as where it cannot be mapped.
+func openUnmapped(name string) (*File, error) {
+	return open(name, func(*os.File, int64) []byte { return nil })
+}
+
 // TestSpans reads a file in pieces, mapped and not.
 func TestSpans(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
@@ -72,7 +77,7 @@ func TestSpans(t *testing.T) {
 	if err := os.WriteFile(name, data, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for how, open := range map[string]func(string) (*File, error){"mapped": Open, "read": OpenUnmapped} {
+	for how, open := range map[string]func(string) (*File, error){"mapped": Open, "read": openUnmapped} {
 		f, err := open(name)
 		if err != nil || f.Size() != int64(len(data)) || f.Name() != name {
 			t.Fatal(how, f, err)
@@ -107,7 +112,7 @@ func TestSpans(t *testing.T) {
 
 // TestShrinks cuts a file short while it is read.
 func TestShrinks(t *testing.T) {
-	for how, open := range map[string]func(string) (*File, error){"mapped": Open, "read": OpenUnmapped} {
+	for how, open := range map[string]func(string) (*File, error){"mapped": Open, "read": openUnmapped} {
 		name := filepath.Join(t.TempDir(), "f")
 		if err := os.WriteFile(name, make([]byte, 1<<20), 0o666); err != nil {
 			t.Fatal(err)

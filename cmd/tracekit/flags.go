@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"runtime"
+	"runtime/debug"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"tracekit/merge"
+	"tracekit/readers"
+	"tracekit/spill"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// readFlags are the flags of every command that reads a trace.
+type readFlags struct {
+	jobs   int
+	memory string
+	quiet  bool
+	json   bool
+	strict bool
+
+	memoryBytes int64
+	traces      int // that share the memory, if they are more than one
+}
+
+func (f *readFlags) add(set *pflag.FlagSet) {
+	set.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`threads` that work at a time (default: one for each processor)")
+	set.Lookup("jobs").DefValue = "0" // the same help on every machine
+	set.StringVar(&f.memory, "memory", "", "`size` of the tables kept in memory, more goes to a temporary file (default: a quarter of what the process may use, at least 192MiB)")
+	set.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on standard error")
+	set.BoolVar(&f.json, "json", false, "one JSON document instead of text")
+	set.BoolVar(&f.strict, "strict", false, "exit with 4 if data of the trace were lost")
+}
+
+func (f *readFlags) validate() (err error) {
+	if f.jobs < 1 || f.jobs > 1024 {
+		return usagef("--jobs %d: want 1 to 1024", f.jobs)
+	}
+	if f.memory == "" {
+		f.memoryBytes = spill.DefaultBudget()
+		return nil
+	}
+	f.memoryBytes, err = parseSize("memory", f.memory)
+	return err
+}
+
+// An input is an open trace, with the store of all tables that are made of it: so one
+// budget bounds what its reader, its merging and its analysis keep in memory.
+type input struct {
+	trace.Source
+	store *spill.Store
+}
+
+// Close closes the trace and its store.
+func (in *input) Close() error { return errors.Join(in.Source.Close(), in.store.Close()) }
+
+// open opens a trace of any known format; several paths are the files of one trace.
+func (f *readFlags) open(ctx context.Context, paths ...string) (*input, error) {
+	store := spill.NewStore(f.memoryBytes/int64(max(1, f.traces)), "")
+	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.jobs, Store: store})
+	if err == nil {
+		return &input{src, store}, nil
+	}
+	store.Close()
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil, unreadableError{err}
+	}
+	return nil, err
+}
+
+// finish prints what a command has found, and then fails if --strict refuses the findings
+// or a gate has reasons to.
+func (f *readFlags) finish(io *streams, document any, print func(), findings []stats.Finding, gates ...func() ([]string, error)) error {
+	if f.json {
+		if err := printJSON(io.Out, document); err != nil {
+			return err
+		}
+	} else {
+		print()
+	}
+	var reasons []string
+	for _, x := range findings {
+		if f.strict && x.Severity != trace.SeverityInfo.String() {
+			reasons = append(reasons, "--strict: "+x.Code+" ("+formatCount(x.Count)+"): "+x.Text)
+		}
+	}
+	for _, gate := range gates {
+		more, err := gate()
+		if err != nil {
+			return err
+		}
+		reasons = append(reasons, more...)
+	}
+	if len(reasons) > 0 {
+		return gateError{reasons}
+	}
+	return nil
+}
+
+// mergeFlags are the flags of every command that reconciles a trace.
+type mergeFlags struct {
+	readFlags
+	clock string
+}
+
+func (f *mergeFlags) add(set *pflag.FlagSet) {
+	f.readFlags.add(set)
+	set.StringVar(&f.clock, "clock", "auto", "clock `correction`: auto, none, offsets or clc")
+}
+
+func (f *mergeFlags) validate() error {
+	if !slices.Contains([]string{"auto", "none", "offsets", "clc"}, f.clock) {
+		return usagef("--clock %q: want auto, none, offsets or clc", f.clock)
+	}
+	return f.readFlags.validate()
+}
+
+// By how much the heap may grow between collections, in per cent. What lives of a large
+// trace is mostly tables, which need no scanning and make no garbage: collecting often is
+// cheap, and the process stays near the budget of its tables. A small trace is done before
+// its garbage matters.
+const (
+	smallTrace     = 16 << 20 // bytes of its files
+	gcPercent      = 10
+	gcPercentSmall = 400
+)
+
+// open opens a trace and reconciles it. The caller closes its Source.
+func (f *mergeFlags) open(ctx context.Context, io *streams, paths ...string) (*trace.Trace, error) {
+	in, err := f.readFlags.open(ctx, paths...)
+	if err != nil {
+		return nil, err
+	}
+	if in.Info().Bytes < smallTrace {
+		debug.SetGCPercent(gcPercentSmall)
+	} else {
+		debug.SetGCPercent(gcPercent)
+	}
+	bar := startProgress(io, f.quiet, "reading")
+	defer bar.done()
+	t, err := merge.Merge(ctx, in, merge.Options{
+		Jobs: f.jobs, Store: in.store, Clock: merge.ClockMode(f.clock), Progress: &bar.Progress,
+	})
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return t, nil
+}
+
+// selectFlags select a part of a trace.
+type selectFlags struct {
+	rankList, begin, end string
+
+	ranks    []uint32
+	from, to stats.Instant
+}
+
+func (f *selectFlags) add(set *pflag.FlagSet) {
+	set.StringVar(&f.rankList, "ranks", "", "only these `ranks`, such as 0-3,8")
+	set.StringVar(&f.begin, "from", "", "only from this `time` on: 1.5s or 200ms after the start, or 10% of the run")
+	set.StringVar(&f.end, "to", "", "only up to this `time`")
+}
+
+func (f *selectFlags) validate() (err error) {
+	if f.ranks, err = parseRanks(f.rankList); err != nil {
+		return err
+	}
+	if f.from, err = parseInstant("from", f.begin); err != nil {
+		return err
+	}
+	if f.to, err = parseInstant("to", f.end); err != nil {
+		return err
+	}
+	if f.from.Kind == f.to.Kind && (f.from.Ns > f.to.Ns || f.from.Share > f.to.Share) {
+		return usagef("--from %s lies behind --to %s", f.begin, f.end)
+	}
+	return nil
+}
+
+// validate checks groups of flags, before any file is opened.
+func validate(groups ...interface{ validate() error }) error {
+	for _, g := range groups {
+		if err := g.validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// announcedEvents returns the number of events that the definitions promise, for progress.
+func announcedEvents(d *trace.Defs) uint64 {
+	var n uint64
+	for _, l := range d.Locations {
+		n += l.Events
+	}
+	return n
+}

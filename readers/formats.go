@@ -1,0 +1,149 @@
+package readers
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tracekit/formulae/tkf"
+	"tracekit/readers/arrowdir"
+	"tracekit/readers/jsontrace"
+	"tracekit/readers/otf2"
+	"tracekit/readers/paraver"
+	"tracekit/trace"
+)
+
+// A format is a way in which traces are stored. All that this package knows of it is its
+// row in formats.
+type format struct {
+	name       string   // in trace.Info, and of what Create writes
+	extensions []string // of the names that stand for it, compressed or not
+	phrase     string   // what a message calls such a trace
+
+	// sniff reports whether a path is such a trace, sound or not; head is how its file
+	// begins, nil for a directory. It is nil where another row opens this format too.
+	sniff func(path string, head []byte) bool
+
+	// open opens the files of one trace: a single one unless parts.
+	open  func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error)
+	parts bool // a trace may lie in several files
+
+	// create begins a trace; nil if the format is not written event by event.
+	create func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error)
+}
+
+// formats are all formats, in the order in which they are tried. A name without a known
+// extension stands for the first one.
+var formats = []format{
+	{
+		name: otf2.Format, extensions: []string{".otf2"},
+		phrase: "an OTF2 archive (its .otf2 file or its directory)",
+		sniff:  otf2.Sniff,
+		open: func(ctx context.Context, paths []string, _ OpenOptions) (trace.Source, error) {
+			return source(otf2.Open(ctx, paths[0]))
+		},
+		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
+			return writer(otf2.Create(path, info, defs, otf2.Options{Force: o.Force}))
+		},
+	},
+	{
+		name: paraver.Format, extensions: []string{".prv"},
+		phrase: "a Paraver .prv file",
+		sniff:  func(_ string, head []byte) bool { return paraver.IsTrace(head) },
+		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+			return source(paraver.Open(ctx, paths[0], paraver.Options{Jobs: o.Jobs, Store: o.Store}))
+		},
+		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
+			return writer(paraver.Create(path, info, defs, paraver.CreateOptions{Force: o.Force, Store: o.Store}))
+		},
+	},
+	{
+		name: jsontrace.Format, extensions: []string{".json"},
+		phrase: "a JSON file of Chrome trace events",
+		sniff:  jsontrace.Sniff,
+		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+			return source(jsontrace.Open(ctx, jsontrace.Files(paths...), jsontrace.Options{Jobs: o.Jobs, Store: o.Store}))
+		},
+		parts: true,
+		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
+			return writer(jsontrace.Create(path, info, defs, jsontrace.WriteOptions{Force: o.Force}))
+		},
+	},
+	{
+		name: string(arrowdir.Arrow), extensions: []string{".arrow"},
+		phrase: "a directory of Arrow or Parquet tables that 'tracekit convert' wrote",
+		sniff:  func(path string, _ []byte) bool { return arrowdir.IsDir(path) },
+		open: func(ctx context.Context, paths []string, _ OpenOptions) (trace.Source, error) {
+			return source(arrowdir.Open(ctx, paths[0]))
+		},
+		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
+			return writer(arrowdir.Create(path, info, defs, arrowdir.Options{Format: arrowdir.Arrow, Force: o.Force}))
+		},
+	},
+	{
+		name: string(arrowdir.Parquet), extensions: []string{".parquet"},
+		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
+			return writer(arrowdir.Create(path, info, defs, arrowdir.Options{Format: arrowdir.Parquet, Force: o.Force}))
+		},
+	},
+	{
+		name: tkf.Format, extensions: []string{".tkf"},
+		phrase: "a .tkf file of 'tracekit compress'",
+		sniff:  func(_ string, head []byte) bool { return tkf.Is(head) },
+		open: func(_ context.Context, paths []string, _ OpenOptions) (trace.Source, error) {
+			return tkf.Open(paths[0])
+		},
+	},
+}
+
+// source makes an interface of what a format's Open returns, nil with an error.
+func source[S trace.Source](s S, err error) (trace.Source, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// writer makes an interface of what a format's Create returns, nil with an error.
+func writer[W Writer](w W, err error) (Writer, error) {
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Formats returns the names of the formats that Create writes.
+func Formats() (names []string) {
+	for _, f := range formats {
+		if f.create != nil {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// FormatOf returns the name of the format that the name of a file or directory stands for:
+// by its extension, before which one of compression (.gz) may stand; without a known one a
+// name is that of a directory for an OTF2 archive.
+func FormatOf(path string) string {
+	extension := filepath.Ext(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz"))
+	for _, f := range formats {
+		if slices.Contains(f.extensions, extension) {
+			return f.name
+		}
+	}
+	return formats[0].name
+}
+
+// known lists for a message what can be opened.
+func known() string {
+	var phrases []string
+	for _, f := range formats {
+		if f.phrase != "" {
+			phrases = append(phrases, f.phrase)
+		}
+	}
+	last := len(phrases) - 1
+	return strings.Join(phrases[:last], ", ") + ", or " + phrases[last]
+}
