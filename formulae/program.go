@@ -5,6 +5,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/merge"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -14,7 +15,7 @@ type Options struct {
 	Durations Durations
 	Jobs      int              // locations at the same time; below 1: one per processor
 	Progress  *engine.Progress // counts events; may be nil
-	TempDir   string           // for what does not fit into memory; "": the system's place
+	Store     *spill.Store     // of the tables of the merged trace; nil: one of its own
 }
 
 // A Program is what was learned of a trace: its formulae, location by location.
@@ -27,11 +28,13 @@ type Program struct {
 // Learn makes the call trees of all locations. First the trace is reconciled, which tells the
 // waiting from the time that calls need.
 func Learn(ctx context.Context, src trace.Source, opts Options) (*Program, error) {
-	t, err := merge.Merge(ctx, src, merge.Options{Jobs: opts.Jobs, TempDir: opts.TempDir, Progress: opts.Progress})
+	t, err := merge.Merge(ctx, src, merge.Options{Jobs: opts.Jobs, Store: opts.Store, Progress: opts.Progress})
 	if err != nil {
 		return nil, err
 	}
-	defer t.Store.Close()
+	if opts.Store == nil {
+		defer t.Store.Close()
+	}
 	ranks := NewRankMap(t.Defs)
 	waits, err := findReleases(ctx, t, ranks, opts.Jobs)
 	if err != nil {

@@ -120,7 +120,7 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 	err = writeAtomically(opts.output, opts.force, func(w stdio.Writer) (err error) {
 		bar := startProgress(io, opts.quiet, "compressing")
 		defer bar.done()
-		opts.options.Progress = &bar.Progress
+		opts.options.Progress, opts.options.Store = &bar.Progress, src.store
 		doc.Report, err = tkf.Compress(ctx, src, w, opts.options)
 		return err
 	})

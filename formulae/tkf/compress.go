@@ -11,7 +11,6 @@ import (
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
 	"tracekit/formulae/internal/symbols"
-	"tracekit/merge"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -35,8 +34,7 @@ type Options struct {
 	Seed      uint64             // stat mode: of the order in which durations are drawn from laws
 	Jobs      int                // locations at the same time; below 1: one per processor
 	Progress  *engine.Progress   // counts events; may be nil
-	Memory    int64              // bytes of blocks or tables kept in memory; below 1: merge.DefaultMemory
-	TempDir   string             // for the rest; "": the system's place
+	Store     *spill.Store       // of what waits to be written; nil: one of the default budget
 }
 
 // Compress writes a trace as formulae. What it writes depends on the trace, the mode, the
@@ -44,8 +42,9 @@ type Options struct {
 // that was cancelled.
 func Compress(ctx context.Context, src trace.Source, w io.Writer, opts Options) (*Report, error) {
 	c := &compressor{src: src, opts: opts, tables: coder.NewTables()}
-	if c.opts.Memory < 1 {
-		c.opts.Memory = merge.DefaultMemory
+	if c.opts.Store == nil {
+		c.opts.Store = spill.NewStore(spill.DefaultBudget(), "")
+		defer c.opts.Store.Close()
 	}
 	if opts.Mode == Statistics {
 		return c.statistics(ctx, w)
@@ -68,9 +67,7 @@ func (c *compressor) lossless(ctx context.Context, w io.Writer) (*Report, error)
 	if err != nil {
 		return nil, err
 	}
-	store := spill.NewStore(c.opts.Memory, c.opts.TempDir)
-	defer store.Close()
-	stage := &lossless{tables: c.tables, quantiser: q, leader: chooseLeader(defs), store: store, learn: c.opts.Learn, terms: c.opts.Terms}
+	stage := &lossless{tables: c.tables, quantiser: q, leader: chooseLeader(defs), store: c.opts.Store, learn: c.opts.Learn, terms: c.opts.Terms}
 	h := &head{Mode: uint64(Lossless), Unit: q.unit, Keep: uint64(q.keep), Leader: uint64(stage.leader)}
 	if len(defs.Locations) > 0 {
 		model := stage.leader
@@ -85,7 +82,7 @@ func (c *compressor) lossless(ctx context.Context, w io.Writer) (*Report, error)
 	parts, err := engine.Each(ctx, c.src, engine.Options{Jobs: c.opts.Jobs, Progress: c.opts.Progress},
 		func(_ context.Context, l trace.LocationID, b engine.Batches) (*coded, error) { return stage.code(l, b) })
 	if err == nil {
-		err = store.Err()
+		err = c.opts.Store.Err()
 	}
 	if err != nil {
 		return nil, err

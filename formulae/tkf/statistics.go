@@ -18,7 +18,7 @@ import (
 // calibrated by.
 func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, error) {
 	p, err := formulae.Learn(ctx, c.src, formulae.Options{Terms: c.opts.Terms, Durations: c.opts.Durations,
-		Jobs: c.opts.Jobs, Progress: c.opts.Progress, TempDir: c.opts.TempDir})
+		Jobs: c.opts.Jobs, Progress: c.opts.Progress, Store: c.opts.Store})
 	if err != nil {
 		return nil, err
 	}
