@@ -91,8 +91,8 @@ var formats = []format{
 		name: tkf.Format, extensions: []string{".tkf"},
 		phrase: "a .tkf file of 'tracekit compress'",
 		sniff:  func(_ string, head []byte) bool { return tkf.Is(head) },
-		open: func(_ context.Context, paths []string, _ OpenOptions) (trace.Source, error) {
-			return tkf.Open(paths[0])
+		open: func(_ context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+			return tkf.Open(paths[0], o.Jobs)
 		},
 	},
 }

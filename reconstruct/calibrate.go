@@ -22,7 +22,7 @@ const (
 
 // Calibrate corrects the means of all locations of a trace such that what is rebuilt with the
 // seed takes the time that the recorded run took. The best of several replays counts.
-func Calibrate(ctx context.Context, defs *trace.Defs, locations []formulae.Location, seed uint64) error {
+func Calibrate(ctx context.Context, defs *trace.Defs, locations []formulae.Location, seed uint64, jobs int) error {
 	ranks := formulae.NewRankMap(defs)
 	limit := uint64(max(calibrateEvents/max(len(locations), 1), leastEvents))
 	best, least, enough := make([][]uint64, len(locations)), math.Inf(1), 0.0
@@ -33,11 +33,11 @@ func Calibrate(ctx context.Context, defs *trace.Defs, locations []formulae.Locat
 		if least <= enough {
 			break
 		}
-		all := make([]*rebuilder, len(locations))
-		for l := range locations {
-			all[l] = newRebuilder(ranks, trace.LocationID(l), &locations[l], seed)
+		all, err := rebuilders(ctx, ranks, locations, seed, jobs)
+		if err == nil {
+			_, _, err = consistent(ctx, ranks, all, limit, jobs)
 		}
-		if _, _, err := consistent(ctx, ranks, all, limit); err != nil {
+		if err != nil {
 			return err
 		}
 		off := 0.0

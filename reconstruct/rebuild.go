@@ -1,6 +1,9 @@
 package reconstruct
 
 import (
+	"context"
+
+	"tracekit/engine"
 	"tracekit/formulae"
 	"tracekit/trace"
 )
@@ -108,6 +111,13 @@ func newRebuilder(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Lo
 		r.nodes[0].entered = 1
 	}
 	return r
+}
+
+// rebuilders returns a rebuilder for each location.
+func rebuilders(ctx context.Context, ranks *formulae.RankMap, from []formulae.Location, seed uint64, jobs int) ([]*rebuilder, error) {
+	return engine.Map(ctx, jobs, len(from), func(_ context.Context, l int) (*rebuilder, error) {
+		return newRebuilder(ranks, trace.LocationID(l), &from[l], seed), nil
+	})
 }
 
 // next makes the next event, without its time; ok is false at the end of the location.

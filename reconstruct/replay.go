@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"tracekit/engine"
 	"tracekit/formulae"
 	"tracekit/trace"
 )
@@ -37,8 +38,10 @@ type replay struct {
 	guessed   map[uint32]bool // communicators of whose messages not all partners were learned
 	inFlight  int             // messages in sent
 	fixed     int             // fixes of all locations
-	limit     uint64          // events of a location
-	cut       bool            // a location has more
+	jobs      int
+	lookahead int    // events of a location that are made before they happen
+	limit     uint64 // events of a location
+	cut       bool   // a location has more
 }
 
 // Bounds of memory: messages that are on their way, fixes, events that complete something
@@ -50,9 +53,18 @@ const (
 	maxCompleted = 1 << 12
 )
 
+// How many events are made before they happen: of all locations, and at least of each.
+const (
+	maxLookahead   = 1 << 16
+	leastLookahead = 1 << 6
+)
+
 // A replayed is a location during the replay.
 type replayed struct {
 	*rebuilder
+	events   []event // that were made
+	next     int     // of these, the one that happens next
+	last     bool    // there are no others
 	seq      uint64
 	entered  int64 // time of the last enter
 	ordinals map[trace.CommID]uint64
@@ -61,7 +73,6 @@ type replayed struct {
 	completed []event // in the current call, one after the other
 	settled   int     // of these: their partners are known
 	release   int64   // when the last of those was ready
-	ahead     *event  // event after these
 	arrived   bool    // at the meeting that the location waits for
 	waits     bool
 	end       bool
@@ -69,8 +80,8 @@ type replayed struct {
 
 // consistent replays the first events of each location, at most limit. It returns the fixes
 // of each location, and the number of events that could not wait for their partner.
-func consistent(ctx context.Context, ranks *formulae.RankMap, locations []*rebuilder, limit uint64) (fixes [][]fix, stuck uint64, err error) {
-	r := &replay{ranks: ranks, limit: limit, sent: make(map[channel][]int64), wanted: make(map[channel]int), meetings: make(map[instance]*meeting)}
+func consistent(ctx context.Context, ranks *formulae.RankMap, locations []*rebuilder, limit uint64, jobs int) (fixes [][]fix, stuck uint64, err error) {
+	r := &replay{ranks: ranks, jobs: jobs, limit: limit, lookahead: max(maxLookahead/max(len(locations), 1), leastLookahead), sent: make(map[channel][]int64), wanted: make(map[channel]int), meetings: make(map[instance]*meeting)}
 	r.guessed = make(map[uint32]bool)
 	for i, l := range locations {
 		l.bare = true
@@ -82,10 +93,11 @@ func consistent(ctx context.Context, ranks *formulae.RankMap, locations []*rebui
 		for len(r.ready) > 0 {
 			turn := r.ready
 			r.ready = nil
+			if err := r.prepare(ctx, turn); err != nil {
+				return nil, 0, err
+			}
 			for _, l := range turn {
-				if err := r.run(ctx, l); err != nil {
-					return nil, 0, err
-				}
+				r.run(l)
 			}
 		}
 		if r.cut || !r.giveUp() {
@@ -99,62 +111,93 @@ func consistent(ctx context.Context, ranks *formulae.RankMap, locations []*rebui
 	return fixes, stuck, nil
 }
 
-// run moves a location on until it waits, ends, or is so far ahead that others have a turn.
-func (r *replay) run(ctx context.Context, i int) error {
+// prepare makes the next events of the locations that have used up theirs: most of the work,
+// and the part that no location needs another one for.
+func (r *replay) prepare(ctx context.Context, turn []int) error {
+	var short []int
+	for _, i := range turn {
+		if r.locations[i].short() {
+			short = append(short, i)
+		}
+	}
+	if len(short) == 0 {
+		return nil
+	}
+	_, err := engine.Map(ctx, r.jobs, len(short), func(_ context.Context, k int) (none struct{}, err error) {
+		r.locations[short[k]].prepare(r.lookahead)
+		return none, nil
+	})
+	return err
+}
+
+// short reports whether events have to be made before the next one can happen.
+func (l *replayed) short() bool { return l.next == len(l.events) && !l.last }
+
+// prepare makes n more events, or those that are left.
+func (l *replayed) prepare(n int) {
+	l.events, l.next = l.events[:0], 0
+	for len(l.events) < n && !l.last {
+		h, ok := l.rebuilder.next()
+		if l.last = !ok; ok {
+			l.events = append(l.events, h)
+		}
+	}
+}
+
+// following returns the event that happens next, nil at the end. If need be, events are made
+// ahead: in the middle of a call there is no other turn to wait for.
+func (l *replayed) following(lookahead int) *event {
+	if l.short() {
+		l.prepare(lookahead)
+	}
+	if l.next == len(l.events) {
+		return nil
+	}
+	return &l.events[l.next]
+}
+
+// run moves a location on until it waits, ends, or has used up its events.
+func (r *replay) run(i int) {
 	l := &r.locations[i]
 	l.waits = false
-	for turn := l.seq + batchEvents; !l.end; {
-		if l.seq >= turn {
-			r.ready = append(r.ready, i)
-			return ctx.Err()
-		}
-		if len(l.completed) > 0 {
+	for !l.end {
+		switch {
+		case len(l.completed) > 0:
 			if !r.settle(i) {
 				l.waits = true
-				return nil
+				return
 			}
 			continue
-		}
-		if l.seq >= r.limit {
+		case l.seq >= r.limit:
 			r.cut = true
-			return nil
+			return
+		case l.short():
+			r.ready = append(r.ready, i)
+			return
 		}
-		h, ok := l.following()
-		if !ok {
+		h := l.following(r.lookahead)
+		switch {
+		case h == nil:
 			l.end = true
-			return nil
+		case formulae.Completes(h.kind):
+			l.gather(r.lookahead)
+		default:
+			l.next++
+			r.happen(l, h)
 		}
-		if formulae.Completes(h.kind) {
-			l.gather(h)
-			continue
-		}
-		r.happen(l, &h)
 	}
-	return nil
 }
 
-// following returns the next event that has not happened.
-func (l *replayed) following() (event, bool) {
-	if h := l.ahead; h != nil {
-		l.ahead = nil
-		return *h, true
-	}
-	return l.next()
-}
-
-// gather collects the events that complete something together with h.
-func (l *replayed) gather(h event) {
-	l.completed, l.settled, l.release = append(l.completed[:0], h), 0, never
+// gather collects the events that complete something together.
+func (l *replayed) gather(lookahead int) {
+	l.completed, l.settled, l.release = l.completed[:0], 0, never
 	for len(l.completed) < maxCompleted {
-		h, ok := l.next()
-		if !ok {
+		h := l.following(lookahead)
+		if h == nil || !formulae.Completes(h.kind) {
 			return
 		}
-		if !formulae.Completes(h.kind) {
-			l.ahead = &h
-			return
-		}
-		l.completed = append(l.completed, h)
+		l.completed = append(l.completed, *h)
+		l.next++
 	}
 }
 

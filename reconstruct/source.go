@@ -21,6 +21,7 @@ type Source struct {
 	ranks     *formulae.RankMap
 	locations []formulae.Location
 	seed      uint64
+	jobs      int
 
 	once  sync.Once
 	fixes [][]fix
@@ -32,9 +33,10 @@ type Source struct {
 const batchEvents = 4096
 
 // NewSource returns the trace that the formulae of all locations describe. The seed decides
-// the order in which times are drawn from laws. Info and findings are those of the trace that
+// the order in which times are drawn from laws; jobs, below 1 one per processor, how many
+// locations are rebuilt at the same time before the first event is delivered. Info and findings are those of the trace that
 // was learned; the times of rebuilt events are corrected already.
-func NewSource(info trace.Info, defs *trace.Defs, findings []trace.Finding, locations []formulae.Location, seed uint64) *Source {
+func NewSource(info trace.Info, defs *trace.Defs, findings []trace.Finding, locations []formulae.Location, seed uint64, jobs int) *Source {
 	rebuilt := *defs
 	rebuilt.Locations = slices.Clone(defs.Locations)
 	for l := range rebuilt.Locations {
@@ -45,21 +47,16 @@ func NewSource(info trace.Info, defs *trace.Defs, findings []trace.Finding, loca
 		info.Properties = make(map[string]string)
 	}
 	info.Properties[trace.PropertyReconstructed] = "true"
-	return &Source{info: info, defs: &rebuilt, findings: findings, ranks: formulae.NewRankMap(defs), locations: locations, seed: seed}
-}
-
-func (s *Source) rebuilder(l trace.LocationID) *rebuilder {
-	return newRebuilder(s.ranks, l, &s.locations[l], s.seed)
+	return &Source{info: info, defs: &rebuilt, findings: findings, ranks: formulae.NewRankMap(defs), locations: locations, seed: seed, jobs: jobs}
 }
 
 // align replays all locations once, so that times are consistent across ranks.
 func (s *Source) align(ctx context.Context) error {
 	s.once.Do(func() {
 		var all []*rebuilder
-		for l := range s.locations {
-			all = append(all, s.rebuilder(trace.LocationID(l)))
+		if all, s.err = rebuilders(ctx, s.ranks, s.locations, s.seed, s.jobs); s.err == nil {
+			s.fixes, s.stuck, s.err = consistent(ctx, s.ranks, all, math.MaxUint64, s.jobs)
 		}
-		s.fixes, s.stuck, s.err = consistent(ctx, s.ranks, all, math.MaxUint64)
 	})
 	return s.err
 }
@@ -74,7 +71,7 @@ func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 			yield(nil, err)
 			return
 		}
-		r, fixes := s.rebuilder(l), s.fixes[l]
+		r, fixes := newRebuilder(s.ranks, l, &s.locations[l], s.seed), s.fixes[l]
 		var b trace.Batch
 		var seq uint64
 		for more := true; more; {

@@ -69,7 +69,7 @@ func BenchmarkDecompress(b *testing.B) {
 			src, n := inMemory(b, path)
 			file, _ := compress(b, src, tkf.Options{})
 			perCore(b, n, func() {
-				tkf, err := tkf.Open(file)
+				tkf, err := tkf.Open(file, 0)
 				if err != nil {
 					b.Fatal(err)
 				}

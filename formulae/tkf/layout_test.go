@@ -77,7 +77,7 @@ func TestFilesOfThisVersion(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		file, err := Open(name)
+		file, err := Open(name, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

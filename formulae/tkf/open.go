@@ -52,10 +52,11 @@ type source struct {
 }
 
 // Open opens a compressed trace. Of one that was compressed without loss the events are
-// those of the trace; of one in stat mode they are rebuilt from the formulae. The error
+// those of the trace; of one in stat mode they are rebuilt from the formulae, so many
+// locations at the same time as there are jobs (below 1: one per processor). The error
 // wraps trace.ErrNotATrace if it is no compressed trace, and is a *trace.SyntaxError if it
 // is damaged; so are errors of reading events, for every block has a checksum.
-func Open(path string) (trace.Source, error) {
+func Open(path string, jobs int) (trace.Source, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func Open(path string) (trace.Source, error) {
 	info, err := f.Stat()
 	if err == nil {
 		var s trace.Source
-		if s, err = open(f, info.Size(), path, f.Close); err == nil {
+		if s, err = open(f, info.Size(), path, jobs, f.Close); err == nil {
 			return s, nil
 		}
 	}
@@ -72,7 +73,7 @@ func Open(path string) (trace.Source, error) {
 }
 
 // open reads all but the events: sections are scanned, those before the events decoded.
-func open(r io.ReaderAt, size int64, name string, close func() error) (trace.Source, error) {
+func open(r io.ReaderAt, size int64, name string, jobs int, close func() error) (trace.Source, error) {
 	sections, err := scanSections(r, size, name)
 	if err != nil {
 		if errors.Is(err, errNotTKF) {
@@ -91,7 +92,7 @@ func open(r io.ReaderAt, size int64, name string, close func() error) (trace.Sou
 		return nil, err
 	}
 	if f.head.Mode == uint64(Statistics) {
-		return f.rebuilt(sections[2:], close)
+		return f.rebuilt(sections[2:], jobs, close)
 	}
 	s := &source{file: f, close: close, ranks: formulae.NewRankMap(&f.about.Defs)}
 	if err := s.readClasses(sections[2:]); err != nil {
@@ -101,13 +102,13 @@ func open(r io.ReaderAt, size int64, name string, close func() error) (trace.Sou
 }
 
 // rebuilt returns the trace that a file in stat mode describes, of which all is read.
-func (f *file) rebuilt(rest []section, close func() error) (trace.Source, error) {
+func (f *file) rebuilt(rest []section, jobs int, close func() error) (trace.Source, error) {
 	locations, err := f.readStatistics(rest)
 	if err != nil {
 		return nil, err
 	}
 	a := &f.about
-	return reconstruct.NewSource(a.Info, &a.Defs, a.Findings, locations, f.head.Seed), close()
+	return reconstruct.NewSource(a.Info, &a.Defs, a.Findings, locations, f.head.Seed, jobs), close()
 }
 
 // load reads the payload of a section.

@@ -22,7 +22,7 @@ func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := reconstruct.Calibrate(ctx, c.src.Defs(), p.Locations, c.opts.Seed); err != nil {
+	if err := reconstruct.Calibrate(ctx, c.src.Defs(), p.Locations, c.opts.Seed, c.opts.Jobs); err != nil {
 		return nil, err
 	}
 	s, err := c.begin(w, &head{Mode: uint64(Statistics), Unit: 1, Leader: trace.None, Seed: c.opts.Seed})
