@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"tracekit/formulae"
 	"tracekit/formulae/tkf"
 	"tracekit/samples"
 	"tracekit/trace"
@@ -191,12 +192,23 @@ func TestRoundTripOfGenerated(t *testing.T) {
 	}
 }
 
-// Two jobs and eight give the same bytes.
+// Any number of jobs gives the same bytes, and the same events back.
 func TestSameBytesForAnyJobs(t *testing.T) {
 	src := generate(t, samples.Options{Program: "halo", Ranks: 9, Iterations: 30, Seed: 7})
-	a, _ := compress(t, src, tkf.Options{Jobs: 1})
-	b, _ := compress(t, src, tkf.Options{Jobs: 8})
-	if string(readFile(t, a)) != string(readFile(t, b)) {
-		t.Error("the file depends on the number of jobs")
+	for _, mode := range []tkf.Mode{tkf.Lossless, tkf.Statistics} {
+		one, _ := compress(t, src, tkf.Options{Mode: mode, Durations: formulae.Laws, Jobs: 1})
+		many, _ := compress(t, src, tkf.Options{Mode: mode, Durations: formulae.Laws, Jobs: 8})
+		if string(readFile(t, one)) != string(readFile(t, many)) {
+			t.Errorf("mode %d: the file depends on the number of jobs", mode)
+		}
+		var back [2]trace.Source
+		for i, jobs := range []int{1, 8} {
+			var err error
+			if back[i], err = tkf.Open(one, jobs); err != nil {
+				t.Fatal(err)
+			}
+			defer back[i].Close()
+		}
+		checkSame(t, back[0], back[1])
 	}
 }
