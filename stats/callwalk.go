@@ -11,23 +11,18 @@ import (
 // A callWalk goes over the calls of one location in order, a window of time after the
 // other.
 //
-//	at is call next, 0 ≤ next ≤ length
+//	ahead are the calls from row next on that lie beside each other
 type callWalk struct {
-	l      trace.LocationID
-	rows   *spill.Table[trace.Call]
-	sends  *spill.Table[trace.Send]
-	recvs  *spill.Table[trace.Recv]
-	next   int
-	at     trace.Call
-	length int
+	l     trace.LocationID
+	rows  *spill.Table[trace.Call]
+	sends *spill.Table[trace.Send]
+	recvs *spill.Table[trace.Recv]
+	next  int
+	ahead []trace.Call
 }
 
 func newCallWalk(t *trace.Trace, l trace.LocationID) callWalk {
-	w := callWalk{l: l, rows: t.Calls[l], sends: t.Sends[l], recvs: t.Recvs[l], length: t.Calls[l].Len()}
-	if w.length > 0 {
-		w.at = w.rows.At(0)
-	}
-	return w
+	return callWalk{l: l, rows: t.Calls[l], sends: t.Sends[l], recvs: t.Recvs[l], ahead: t.Calls[l].From(0)}
 }
 
 // A rowEnd is where the sends and receives of the next call begin.
@@ -35,16 +30,17 @@ type rowEnd struct{ send, recv int }
 
 // until visits the calls that are entered before end.
 func (w *callWalk) until(end int64, visit func(i int, c *trace.Call, last rowEnd)) {
-	for w.next < w.length && w.at.Enter < end {
-		var next trace.Call
-		last := rowEnd{w.sends.Len(), w.recvs.Len()}
-		if w.next+1 < w.length {
-			next = w.rows.At(w.next + 1)
-			last = rowEnd{int(next.FirstSend), int(next.FirstRecv)}
-		}
-		visit(w.next, &w.at, last)
-		w.at = next
+	for len(w.ahead) > 0 && w.ahead[0].Enter < end {
+		c := &w.ahead[0]
+		i, last := w.next, rowEnd{w.sends.Len(), w.recvs.Len()}
 		w.next++
+		if w.ahead = w.ahead[1:]; len(w.ahead) == 0 {
+			w.ahead = w.rows.From(w.next)
+		}
+		if len(w.ahead) > 0 {
+			last = rowEnd{int(w.ahead[0].FirstSend), int(w.ahead[0].FirstRecv)}
+		}
+		visit(i, c, last)
 	}
 }
 

@@ -35,7 +35,7 @@ func (o *overheads) charge(ctx context.Context) error {
 	byRank := make([][]pathOnRank, len(o.t.Calls))
 	w, err := engine.Fold(ctx, o.jobs, len(o.t.Calls), o.newCharger, func(w *charger, l int) error {
 		byRank[l] = w.location(trace.LocationID(l))
-		return ctx.Err()
+		return nil
 	}, func(a, b *charger) *charger { a.charges.combine(&b.charges); return a })
 	if err != nil {
 		return err
@@ -71,12 +71,12 @@ func (o *overheads) newCharger() *charger {
 // location charges the calls of a location and returns their overhead by call path.
 func (w *charger) location(l trace.LocationID) (sums []pathOnRank) {
 	w.l, w.sends, w.done, w.sums = l, w.t.Sends[l], newInFlight(), make(map[trace.PathID]int64)
-	for e := range w.commCalls(l) {
+	w.commCalls(l, func(e *commCall) {
 		w.remember(e)
 		if done := w.done.take(e.row); e.counts {
 			w.call(e, done)
 		}
-	}
+	})
 	for _, path := range slices.Sorted(maps.Keys(w.sums)) {
 		sums = append(sums, pathOnRank{path, w.t.Rank[l], w.sums[path]})
 	}

@@ -3,7 +3,6 @@ package stats
 import (
 	"cmp"
 	"context"
-	"iter"
 	"slices"
 
 	"tracekit/engine"
@@ -44,36 +43,16 @@ type commCall struct {
 	whole  bool     // neither clipped by the selection nor never left
 }
 
-// callChunk is the number of calls that commCalls reads at a time.
-const callChunk = 256
-
-// commCalls iterates over the calls of a location in order. What it yields is valid until
-// the next one.
-func (o *overheads) commCalls(l trace.LocationID) iter.Seq[*commCall] {
-	return func(yield func(*commCall) bool) {
-		calls, sizes, waits := o.t.Calls[l], o.sizes[l], o.calls[l]
-		rows, bytes, index := make([]trace.Call, callChunk+1), make([]uint64, callChunk), make([]uint32, callChunk)
-		ends := rowEnd{o.t.Sends[l].Len(), o.t.Recvs[l].Len()}
-		e := new(commCall)
-		for first := 0; first < calls.Len(); first += callChunk {
-			n := calls.Copy(rows, first) // with the first one of the next chunk
-			sizes.Copy(bytes, first)
-			waits.index.Copy(index, first)
-			for k := range min(n, callChunk) {
-				e.Call, e.row, e.last = &rows[k], uint32(first+k), ends
-				if k+1 < n {
-					e.last = rowEnd{int(rows[k+1].FirstSend), int(rows[k+1].FirstRecv)}
-				}
-				if e.cause = (CallWait{}); index[k] > 0 {
-					e.cause = waits.rows.Ptr(int(index[k] - 1)).CallWait
-				}
-				o.describe(e, l, bytes[k])
-				if !yield(e) {
-					return
-				}
-			}
-		}
-	}
+// commCalls visits the calls of a location in order. What visit gets is valid until it
+// returns.
+func (o *overheads) commCalls(l trace.LocationID, visit func(*commCall)) {
+	calls, sizes, waits := newCallWalk(o.t, l), o.sizes[l], o.calls[l]
+	e := new(commCall)
+	calls.until(never, func(i int, c *trace.Call, last rowEnd) {
+		e.Call, e.row, e.last, e.cause = c, uint32(i), last, waits.At(i)
+		o.describe(e, l, sizes.At(i))
+		visit(e)
+	})
 }
 
 // describe fills in what is known of a call with that many bytes.
@@ -107,17 +86,17 @@ func (o *overheads) counts(c *trace.Call) bool {
 // sample collects the durations of all keys.
 func (o *overheads) sample(ctx context.Context) (*samples, error) {
 	return engine.Fold(ctx, o.jobs, len(o.t.Calls), o.newSamples, func(s *samples, l int) error {
-		for e := range o.commCalls(trace.LocationID(l)) {
+		o.commCalls(trace.LocationID(l), func(e *commCall) {
 			if !e.whole {
-				continue
+				return
 			}
 			wait := e.wait
 			if o.withWaits {
 				wait = 0
 			}
 			s.add(e.Path, e.key, timedCall{trace.LocationID(l), e.row, e.Enter, e.time - wait})
-		}
-		return ctx.Err()
+		})
+		return nil
 	}, (*samples).combine)
 }
 

@@ -36,8 +36,8 @@ func (p *p2pWalk) begin() {
 	}
 	p.begun = true
 	sent, before := p.sends.Len(), p.recvs.Len()
-	if p.length > 0 {
-		sent, before = int(p.at.FirstSend), int(p.at.FirstRecv)
+	if len(p.ahead) > 0 {
+		sent, before = int(p.ahead[0].FirstSend), int(p.ahead[0].FirstRecv)
 	}
 	for k := range sent {
 		if s := p.sends.Ptr(k); s.State != trace.Matched {
