@@ -3,6 +3,7 @@ package reconstruct
 import (
 	"context"
 	"math"
+	"slices"
 
 	"tracekit/engine"
 	"tracekit/formulae"
@@ -55,8 +56,8 @@ const (
 
 // How many events are made before they happen: of all locations, and at least of each.
 const (
-	maxLookahead   = 1 << 16
-	leastLookahead = 1 << 6
+	maxLookahead   = 1 << 13
+	leastLookahead = 1 << 5
 )
 
 // A replayed is a location during the replay.
@@ -135,7 +136,7 @@ func (l *replayed) short() bool { return l.next == len(l.events) && !l.last }
 
 // prepare makes n more events, or those that are left.
 func (l *replayed) prepare(n int) {
-	l.events, l.next = l.events[:0], 0
+	l.events, l.next = slices.Grow(l.events[:0], n), 0
 	for len(l.events) < n && !l.last {
 		h, ok := l.rebuilder.next()
 		if l.last = !ok; ok {
