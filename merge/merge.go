@@ -25,7 +25,7 @@ type Options struct {
 const DefaultMemory = 128 << 20
 
 // Merge decodes a source once and reconciles its locations. The trace holds tables that
-// lie in its Store, which the caller closes. An error means that the source could not be
+// lie in its Store, which the caller closes, whoever made it. An error means that the source could not be
 // read, that temporary files could not be written, that ctx was cancelled, or that there
 // is no such clock mode; whatever is wrong with the data stands in the trace's findings.
 func Merge(ctx context.Context, src trace.Source, opts Options) (*trace.Trace, error) {

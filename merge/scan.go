@@ -31,8 +31,8 @@ type located struct {
 	ledger   trace.Ledger
 }
 
-// A frame is a region that is entered and not left.
-type frame struct {
+// A visit is a region that is entered and not left.
+type visit struct {
 	seq  uint64
 	time int64
 	path trace.PathID
@@ -48,7 +48,7 @@ type scanner struct {
 	location trace.LocationID
 	rank     uint32
 	out      *located
-	stack    trace.CallStack[frame]
+	stack    trace.CallStack[visit]
 	open     int
 	lastRow  uint64 // sequence number of the Enter of the last call that got a row
 	last     int64  // time of the last event
@@ -170,10 +170,10 @@ func (s *scanner) enter(seq uint64, t int64, region trace.RegionID, site trace.S
 	if depth < MaxDepth {
 		path = s.step(trace.PathNode{Parent: path, Region: region, Site: site})
 	}
-	f := s.stack.Enter(region, frame{seq: seq, time: t, path: path, row: trace.None})
+	v := s.stack.Enter(region, visit{seq: seq, time: t, path: path, row: trace.None})
 	if s.open < 0 && int(region) < len(s.facts.eager) && s.facts.eager[region] {
 		s.open = depth
-		s.addCall(f, region)
+		s.addCall(v, region)
 	}
 }
 
@@ -222,14 +222,14 @@ func (s *scanner) closeCall(row uint32, t int64, open bool) {
 }
 
 // addCall makes the row of the call of a region.
-func (s *scanner) addCall(f *frame, region trace.RegionID) {
+func (s *scanner) addCall(v *visit, region trace.RegionID) {
 	class := trace.ClassNone
 	if int(region) < len(s.facts.functions) {
 		class = s.facts.functions[region].Class
 	}
-	f.row, s.lastRow = uint32(s.out.calls.Len()), f.seq
+	v.row, s.lastRow = uint32(s.out.calls.Len()), v.seq
 	c := s.out.calls.Next()
-	c.Seq, c.Enter, c.Leave, c.Path, c.Region = f.seq, f.time, f.time, f.path, region
+	c.Seq, c.Enter, c.Leave, c.Path, c.Region = v.seq, v.time, v.time, v.path, region
 	c.FirstSend, c.FirstRecv = uint32(s.out.sends.Len()), uint32(s.out.recvs.Len())
 	c.Coll, c.Class, c.Open = trace.None, class, true
 }
@@ -247,18 +247,18 @@ func (s *scanner) caller(seq uint64) uint32 {
 		s.note(trace.CodeEventOutsideCall, seq, "no region is entered")
 		return trace.None
 	}
-	f, region := s.stack.Top(), s.stack.Region(n-1)
-	if f.row == trace.None && (s.out.calls.Len() == 0 || s.lastRow < f.seq) {
-		s.addCall(f, region)
+	v, region := s.stack.Top(), s.stack.Region(n-1)
+	if v.row == trace.None && (s.out.calls.Len() == 0 || s.lastRow < v.seq) {
+		s.addCall(v, region)
 		if int(region) < len(s.facts.functions) && s.facts.functions[region].Class != trace.ClassNone {
 			s.open = n - 1
 		}
 	}
-	if f.row == trace.None || int(f.row) != s.out.calls.Len()-1 {
+	if v.row == trace.None || int(v.row) != s.out.calls.Len()-1 {
 		s.note(trace.CodeEventOutsideCall, seq, "%s has communicated in a call inside it before", s.facts.defs.RegionName(region))
 		return trace.None
 	}
-	return f.row
+	return v.row
 }
 
 // other looks for the records that say that something is not in the trace.

@@ -14,6 +14,8 @@ func mapMore(*os.File, int64, int64) ([]byte, error) { return nil, errors.ErrUns
 
 func unmap([]byte) {}
 
+func fetch([]byte) {}
+
 func discard([]byte) {}
 
 func addressSpace() int64 { return math.MaxInt64 }

@@ -122,6 +122,7 @@ func (s *Store) load(p *page) unsafe.Pointer {
 		s.placeLocked(p)
 	default:
 		s.admit(p)
+		fetch(p.home.bytes())
 		atomic.StorePointer(&p.rows, unsafe.Pointer(p.home))
 	}
 	return atomic.LoadPointer(&p.rows)

@@ -24,7 +24,8 @@
 //   - A time is an integer number of ticks of the trace's clock. The raw time is the
 //     recorded one; the corrected time is what clock correction makes of it.
 //   - A page is rows of a table that lie beside each other; a frame is room for a page.
-//   - A lane is the line of one rank in the space-time diagram.
+//   - A lane is the line of one rank in the space-time diagram. (A pid and tid of a JSON
+//     trace is a track.)
 //   - A Finding is something about the trace that its user should know: bad data are
 //     findings; an error means that the work could not go on.
 package trace

@@ -90,7 +90,7 @@ func Codes() []CodeInfo {
 		{CodeTimeDecreases, SeverityError, "the time of a location's events runs backwards"},
 		{CodeBadValue, SeverityLoss, "a value cannot be understood; the record was left out"},
 		{CodeUnsorted, SeverityInfo, "records are not in order of time; they were sorted"},
-		{CodeOverlap, SeverityInfo, "slices of one lane overlap without being nested"},
+		{CodeOverlap, SeverityInfo, "slices of one track overlap without being nested"},
 		{CodeDanglingFlow, SeverityInfo, "a flow has only one end"},
 		{CodeArgumentsLeftOut, SeverityInfo, "events have arguments; only those about communication and files are kept"},
 		{CodeUnalignedClocks, SeverityError, "the files of the trace have no common time; results across them are doubtful"},

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/mattn/go-isatty"
+	"golang.org/x/sys/unix"
 )
 
 // streams is all that a command knows of its surroundings: tests replace it by buffers.
@@ -35,4 +36,16 @@ func osStreams() *streams {
 		ErrTTY: isatty.IsTerminal(os.Stderr.Fd()),
 		Width:  terminalWidth(),
 	}
+}
+
+const defaultWidth = 120
+
+// terminalWidth returns the width of the terminal on standard output, or a width that
+// reads well in files and pipes.
+func terminalWidth() int {
+	ws, err := unix.IoctlGetWinsize(int(os.Stdout.Fd()), unix.TIOCGWINSZ)
+	if err != nil || ws.Col < 40 {
+		return defaultWidth
+	}
+	return int(ws.Col)
 }

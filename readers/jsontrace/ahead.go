@@ -75,7 +75,7 @@ func newAhead(r io.Reader, o aheadOptions) *ahead {
 	return a
 }
 
-// fill reads the text into blocks. The channels have room for all of them.
+// fill reads the text into blocks. No send waits: there is room for all of them.
 func (a *ahead) fill(r io.Reader, at int64) {
 	defer close(a.work)
 	for {

@@ -52,7 +52,7 @@ func (a *assembler) clock(align Align) {
 
 // span returns the first and the last time in a file, before shifting.
 func (f *file) span() (first, last int64, ok bool) {
-	for _, l := range f.lanes.list {
+	for _, l := range f.tracks.list {
 		lo, hi, some := l.stream.Span()
 		if !some {
 			continue

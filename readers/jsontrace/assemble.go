@@ -10,12 +10,12 @@ import (
 	"tracekit/trace"
 )
 
-// A place is where the events of a location are: a sub-lane of a lane of a file.
+// A place is where the events of a location are: a sub-track of a track of a file.
 type place struct {
-	file *file
-	lane *lane
-	sub  int
-	ids  *idMap
+	file  *file
+	track *track
+	sub   int
+	ids   *idMap
 }
 
 // An assembler makes one trace of files. See the package's documentation for the rules.
@@ -108,27 +108,27 @@ func (a *assembler) file(ctx context.Context, number int, f *file) error {
 	for _, m := range f.meters.list {
 		ids.metrics = append(ids.metrics, a.metric(m, ids))
 	}
-	// Lanes without events are known from metadata only: PyTorch names every device of the
+	// Tracks without events are known from metadata only: PyTorch names every device of the
 	// machine.
-	lanes := slices.Clone(f.lanes.list)
-	lanes = slices.DeleteFunc(lanes, func(l *lane) bool { return l.stream.Len() == 0 })
-	kinds := f.kinds(lanes)
-	// The order of locations must not depend on which lane happens to come first in the file.
-	slices.SortFunc(lanes, func(x, y *lane) int {
+	tracks := slices.Clone(f.tracks.list)
+	tracks = slices.DeleteFunc(tracks, func(l *track) bool { return l.stream.Len() == 0 })
+	kinds := f.kinds(tracks)
+	// The order of locations must not depend on which track happens to come first in the file.
+	slices.SortFunc(tracks, func(x, y *track) int {
 		return cmp.Or(cmp.Compare(order(kinds[x.pid]), order(kinds[y.pid])), f.compare(x.pid, y.pid),
 			cmp.Compare(boolInt(x.async), boolInt(y.async)), f.compare(x.tid, y.tid))
 	})
 	var group trace.LocationGroupID = trace.None
 	creator := trace.LocationGroupID(trace.None)
-	for i, l := range lanes {
-		if i == 0 || l.pid != lanes[i-1].pid {
+	for i, l := range tracks {
+		if i == 0 || l.pid != tracks[i-1].pid {
 			kind := kinds[l.pid]
 			group = a.group(number, f, l.pid, kind, creator)
 			if kind == 1 && creator == trace.None {
 				creator = group // accelerators come after processes
 			}
 		}
-		if err := a.lane(ctx, f, l, group, ids); err != nil {
+		if err := a.track(ctx, f, l, group, ids); err != nil {
 			return err
 		}
 	}
@@ -144,10 +144,10 @@ func boolInt(b bool) int {
 }
 
 // kinds returns the kinds of the location groups that pids become: accelerators are those
-// with a lane of kernels; those with nothing but the writer's bookkeeping are unknown.
-func (f *file) kinds(lanes []*lane) map[ident]uint8 {
+// with a track of kernels; those with nothing but the writer's bookkeeping are unknown.
+func (f *file) kinds(tracks []*track) map[ident]uint8 {
 	kinds := make(map[ident]uint8)
-	for _, l := range lanes {
+	for _, l := range tracks {
 		switch {
 		case l.gpu || f.rocprof && rocprofDevice(f.meta.processes[l.pid]):
 			kinds[l.pid] = 2
@@ -271,8 +271,8 @@ func (f *file) identName(what string, i ident) string {
 	return what + ` ""`
 }
 
-// lane adds the locations of a lane: one, and one more for each sub-lane.
-func (a *assembler) lane(ctx context.Context, f *file, l *lane, group trace.LocationGroupID, ids *idMap) error {
+// track adds the locations of a track: one, and one more for each sub-track.
+func (a *assembler) track(ctx context.Context, f *file, l *track, group trace.LocationGroupID, ids *idMap) error {
 	n, err := f.survey(ctx, l)
 	if err != nil {
 		return err
@@ -285,17 +285,17 @@ func (a *assembler) lane(ctx context.Context, f *file, l *lane, group trace.Loca
 		kind = trace.LocationUnknown
 	}
 	at := trace.Place{Location: trace.LocationID(len(a.places)), File: f.path, Offset: -1}
-	in := "in " + f.laneName(l)
+	in := "in " + f.trackName(l)
 	if !l.async { // these may overlap
 		a.ledger.AddN(trace.CodeOverlap, count.overlaps, at, in+"; they have locations of their own")
 	}
 	a.ledger.AddN(trace.CodeOpenRegion, count.open, at, in+", by a B without E; closed with what encloses it")
 	a.ledger.AddN(trace.CodeUnmatchedLeave, count.unmatched, at, in+", by an E without B")
 	a.ledger.AddN(trace.CodeUnsorted, l.stream.Late(), at, in)
-	name := f.laneName(l)
+	name := f.trackName(l)
 	for sub, events := range n.events {
 		if sub > 0 {
-			name = fmt.Sprintf("%s (overlap %d)", f.laneName(l), sub)
+			name = fmt.Sprintf("%s (overlap %d)", f.trackName(l), sub)
 		}
 		a.defs.Locations = append(a.defs.Locations, trace.Location{Ref: uint64(len(a.places)),
 			Name: a.string(name), Kind: kind, Events: events, Group: group})
@@ -304,7 +304,7 @@ func (a *assembler) lane(ctx context.Context, f *file, l *lane, group trace.Loca
 	return nil
 }
 
-func (f *file) laneName(l *lane) string {
+func (f *file) trackName(l *track) string {
 	if l.async {
 		return "async " + f.names.list[l.tid.n]
 	}

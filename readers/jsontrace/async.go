@@ -11,7 +11,7 @@ import (
 const asyncLimit = 1 << 20
 
 // async pairs the begins and ends of asynchronous slices, in the order of the file, and
-// puts the slices into lanes of their own, one for each category in a process.
+// puts the slices into tracks of their own, one for each category in a process.
 //
 //	waiting counts what is in open and early
 type async struct {
@@ -25,7 +25,7 @@ type async struct {
 type half struct {
 	time   int64
 	name   []byte
-	lane   *lane
+	track  *track
 	region trace.RegionID
 	call   call
 	at     int64
@@ -37,7 +37,7 @@ func newAsync(f *file) *async {
 
 // event takes one of b, e, n, S, T, p, F.
 func (a *async) event(ev *event, at int64) {
-	l := a.lane(ev)
+	l := a.track(ev)
 	if l == nil {
 		a.f.find(trace.CodeBadValue, at, "too many different pid and tid")
 		return
@@ -48,11 +48,11 @@ func (a *async) event(ev *event, at int64) {
 	}
 	switch ev.phase {
 	case 'b', 'S':
-		b := half{time: ev.time, name: slices.Clone(ev.name), lane: l,
+		b := half{time: ev.time, name: slices.Clone(ev.name), track: l,
 			region: a.f.regions.find(ev.name, ev.cat), at: at}
 		if r := &a.f.regions.list[b.region]; r.nccl {
 			if c, own := a.f.ncclCall(r, ev); own != nil {
-				b.call, b.lane = c, own
+				b.call, b.track = c, own
 			}
 		}
 		a.begin(key, b)
@@ -63,15 +63,15 @@ func (a *async) event(ev *event, at int64) {
 	}
 }
 
-// lane returns the lane of the event's category in its process.
-func (a *async) lane(ev *event) *lane {
-	l := a.f.lanes
-	return l.get(laneKey{pid: l.pid(ev.pid), tid: ident{true, int64(a.f.names.raw(ev.cat))}, async: true})
+// track returns the track of the event's category in its process.
+func (a *async) track(ev *event) *track {
+	l := a.f.tracks
+	return l.get(trackKey{pid: l.pid(ev.pid), tid: ident{true, int64(a.f.names.raw(ev.cat))}, async: true})
 }
 
 // step takes a moment within an asynchronous slice: n, or one of the older T and p, whose
 // name is an argument.
-func (a *async) step(l *lane, ev *event) {
+func (a *async) step(l *track, ev *event) {
 	name := ev.name
 	if s := text(member(ev.args, "step")); ev.phase != 'n' && s != nil {
 		name = s
@@ -127,8 +127,8 @@ func (a *async) close1(b, e half) {
 }
 
 func (a *async) put(b half, dur int64) {
-	b.lane.trivial = false
-	b.lane.put(b.time, dur, b.region, b.call)
+	b.track.trivial = false
+	b.track.put(b.time, dur, b.region, b.call)
 }
 
 func sameName(end, begin []byte) bool { return end == nil || string(end) == string(begin) }

@@ -28,9 +28,9 @@ func (m *idMap) attribute(a attr) (trace.AttributeID, trace.ValueType, uint64) {
 	return a.id, a.typ, a.value
 }
 
-// survey runs over a lane and returns how many events each of its sub-lanes has. Slices
-// that a B or an E breaks are found first and then given to the other sub-lanes.
-func (f *file) survey(ctx context.Context, l *lane) (*nester, error) {
+// survey runs over a track and returns how many events each of its sub-tracks has. Slices
+// that a B or an E breaks are found first and then given to the other sub-tracks.
+func (f *file) survey(ctx context.Context, l *track) (*nester, error) {
 	n, err := f.surveyOnce(ctx, l)
 	if err != nil || len(n.broken) == 0 {
 		return n, err
@@ -42,7 +42,7 @@ func (f *file) survey(ctx context.Context, l *lane) (*nester, error) {
 	return f.surveyOnce(ctx, l)
 }
 
-func (f *file) surveyOnce(ctx context.Context, l *lane) (*nester, error) {
+func (f *file) surveyOnce(ctx context.Context, l *track) (*nester, error) {
 	n := newNester(f, nil, -1)
 	n.exile = l.exile
 	for b, err := range f.spool.Events(ctx, l.number) {
@@ -58,8 +58,8 @@ func (f *file) surveyOnce(ctx context.Context, l *lane) (*nester, error) {
 	return n, nil
 }
 
-// deliver iterates over the events of a sub-lane, as those of a location.
-func (f *file) deliver(ctx context.Context, l *lane, sub int, ids *idMap, location trace.LocationID,
+// deliver iterates over the events of a sub-track, as those of a location.
+func (f *file) deliver(ctx context.Context, l *track, sub int, ids *idMap, location trace.LocationID,
 	yield func(*trace.Batch, error) bool) {
 	n := newNester(f, ids, sub)
 	n.exile = l.exile
@@ -98,7 +98,7 @@ type reader struct {
 
 func (r *reader) next() bool { return r.event < len(r.batch.Order) }
 
-// take passes the next record of a lane on.
+// take passes the next record of a track on.
 func (n *nester) take(r *reader) {
 	b := r.batch
 	seq := b.First + uint64(r.event)

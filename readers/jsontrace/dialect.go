@@ -21,13 +21,13 @@ const (
 
 // A header is the member tracekit of the outer object.
 //
-//	Lanes[l] are pid and tid of location l
+//	Tracks[l] are pid and tid of location l
 //	times are microseconds since Defs.Clock.GlobalOffset with Digits decimals
 type header struct {
 	Version int         `json:"version"`
 	Digits  int         `json:"digits"`
 	About   trace.Info  `json:"about"`
-	Lanes   [][2]int64  `json:"lanes"`
+	Tracks  [][2]int64  `json:"lanes"`
 	Defs    *trace.Defs `json:"defs"`
 }
 
@@ -57,12 +57,12 @@ func (f *file) readDialect(value []byte, at int64) {
 	err := json.Unmarshal(value, &d.header)
 	switch {
 	case err != nil:
-	case len(f.lanes.list) > 0:
+	case len(f.tracks.list) > 0:
 		err = fmt.Errorf("it stands behind the events")
 	case d.Version != dialectVersion || d.Defs == nil || d.Digits != nanoDigits && d.Digits != picoDigits:
 		err = fmt.Errorf("version %d is not known", d.Version)
-	case len(d.Lanes) != len(d.Defs.Locations):
-		err = fmt.Errorf("%d lanes of %d locations", len(d.Lanes), len(d.Defs.Locations))
+	case len(d.Tracks) != len(d.Defs.Locations):
+		err = fmt.Errorf("%d tracks of %d locations", len(d.Tracks), len(d.Defs.Locations))
 	default:
 		err = d.Defs.Check()
 	}
@@ -79,7 +79,7 @@ func (d *dialect) index() {
 	for range d.Digits {
 		d.scale *= 10
 	}
-	for i, l := range d.Lanes {
+	for i, l := range d.Tracks {
 		d.location[l] = trace.LocationID(i)
 	}
 	for i, s := range d.Defs.Strings {
@@ -122,25 +122,25 @@ func (d *dialect) ticks(v int64) int64 {
 	return addTime(v, d.Defs.Clock.GlobalOffset)
 }
 
-// assemble finds the lane of each location.
+// assemble finds the track of each location.
 func (d *dialect) assemble(f *file) (*trace.Defs, []place) {
 	places := make([]place, len(d.Defs.Locations))
-	for _, l := range f.lanes.list {
+	for _, l := range f.tracks.list {
 		id, ok := d.location[[2]int64{l.pid.n, l.tid.n}]
 		if !ok || l.pid.named || l.tid.named {
 			f.ledger.AddN(trace.CodeDanglingReference, l.stream.Len(),
-				trace.Place{Location: trace.None, File: f.path, Offset: -1}, "events of a lane that is no location")
+				trace.Place{Location: trace.None, File: f.path, Offset: -1}, "events of a track that is no location")
 			continue
 		}
-		places[id] = place{file: f, lane: l}
+		places[id] = place{file: f, track: l}
 		f.ledger.AddN(trace.CodeUnsorted, l.stream.Late(), trace.Place{Location: id, File: f.path, Offset: -1},
 			"in "+d.Defs.String(d.Defs.Locations[id].Name))
 	}
 	return d.Defs, places
 }
 
-// pass delivers the events of a lane, which are those of its location.
-func (f *file) pass(ctx context.Context, l *lane, location trace.LocationID, yield func(*trace.Batch, error) bool) {
+// pass delivers the events of a track, which are those of its location.
+func (f *file) pass(ctx context.Context, l *track, location trace.LocationID, yield func(*trace.Batch, error) bool) {
 	for b, err := range f.spool.Events(ctx, l.number) {
 		if b != nil {
 			b.Location = location

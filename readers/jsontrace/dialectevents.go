@@ -47,7 +47,7 @@ func readRecordArgs(args []byte) (a recordArgs) {
 }
 
 // event takes any event but M.
-func (d *dialect) event(f *file, l *lane, ev *event, at int64) {
+func (d *dialect) event(f *file, l *track, ev *event, at int64) {
 	time := d.ticks(ev.time)
 	// The order of the file is that of recording, also at equal times.
 	a := readRecordArgs(ev.args)
@@ -76,7 +76,7 @@ func (d *dialect) event(f *file, l *lane, ev *event, at int64) {
 }
 
 // attributes attaches attributes, triples of number, type and value, to the next event.
-func (d *dialect) attributes(l *lane, list []byte) {
+func (d *dialect) attributes(l *track, list []byte) {
 	n := 0
 	elements(list, func(triple []byte) bool {
 		var v [3]uint64
@@ -112,7 +112,7 @@ func (d *dialect) region(ev *event, a *recordArgs) (trace.RegionID, bool) {
 	return id, ok
 }
 
-func (d *dialect) enter(l *lane, ev *event, time int64, a *recordArgs) bool {
+func (d *dialect) enter(l *track, ev *event, time int64, a *recordArgs) bool {
 	id, ok := d.region(ev, a)
 	if !ok {
 		return false
@@ -129,7 +129,7 @@ func (d *dialect) enter(l *lane, ev *event, time int64, a *recordArgs) bool {
 }
 
 // leave takes an E. One without a name leaves what was entered last.
-func (d *dialect) leave(f *file, l *lane, ev *event, time, at int64, a *recordArgs) bool {
+func (d *dialect) leave(f *file, l *track, ev *event, time, at int64, a *recordArgs) bool {
 	c := openCall{context: trace.None}
 	top := len(l.open) - 1
 	switch {
@@ -160,7 +160,7 @@ func (d *dialect) leave(f *file, l *lane, ev *event, time, at int64, a *recordAr
 
 // counter takes a C, whose id is the number of the metric and whose arguments are its
 // members in order.
-func (d *dialect) counter(l *lane, ev *event, time int64) bool {
+func (d *dialect) counter(l *track, ev *event, time int64) bool {
 	id, ok := integer(text(ev.id))
 	if !ok || id < 0 || id >= int64(len(d.Defs.Metrics)) {
 		return false
@@ -194,7 +194,7 @@ func typedValue(typ trace.ValueType, s []byte) uint64 {
 	return converted(typ, got, v)
 }
 
-func (d *dialect) message(l *lane, ev *event, time int64, a *recordArgs) bool {
+func (d *dialect) message(l *track, ev *event, time int64, a *recordArgs) bool {
 	comm, ok := d.comm(a.comm)
 	if !ok || a.message.src == nil || a.message.dst == nil {
 		return false
@@ -215,7 +215,7 @@ func (d *dialect) comm(s []byte) (trace.CommID, bool) {
 }
 
 // instant takes an i: a record without a phase of its own, or a named moment.
-func (d *dialect) instant(l *lane, ev *event, time int64, a *recordArgs) bool {
+func (d *dialect) instant(l *track, ev *event, time int64, a *recordArgs) bool {
 	switch string(ev.cat) {
 	case requestCategory:
 		kind, ok := trace.KindByName(string(ev.name))
@@ -237,7 +237,7 @@ func (d *dialect) instant(l *lane, ev *event, time int64, a *recordArgs) bool {
 	return true
 }
 
-func (d *dialect) collective(l *lane, ev *event, time int64, a *recordArgs) bool {
+func (d *dialect) collective(l *track, ev *event, time int64, a *recordArgs) bool {
 	kind, ok := trace.KindByName(string(ev.name))
 	comm, found := d.comm(a.comm)
 	if !ok || !found || kind.Table() != trace.TableColl {
@@ -255,7 +255,7 @@ func (d *dialect) collective(l *lane, ev *event, time int64, a *recordArgs) bool
 // otherLimit is the number of arguments that a record can have.
 const otherLimit = 60000
 
-func (d *dialect) other(l *lane, time int64, a *recordArgs) bool {
+func (d *dialect) other(l *track, time int64, a *recordArgs) bool {
 	kind := number(a.kind)
 	if a.kind == nil || kind > 255 || trace.Kind(kind).Table() != trace.TableOther {
 		return false

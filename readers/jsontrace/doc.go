@@ -5,7 +5,7 @@
 //
 // The format has no strict specification; what is read here is what its two reference
 // viewers, catapult and Perfetto, and its writers agree on. It is read in one pass, in
-// memory that does not grow with the file: events wait in a spool that sorts them by lane
+// memory that does not grow with the file: events wait in a spool that sorts them by track
 // and time. What is malformed is passed over up to the next line that begins an event, and
 // counted in the findings. Where a file is longer than a window, one goroutine reads and
 // uncompresses the text and others parse blocks of it ahead; what they find is used only
@@ -15,9 +15,9 @@
 //
 //	pid                      LocationGroup; of kind 2 if it executes kernels, 0 if it holds
 //	                         nothing but the bookkeeping of PyTorch's profiler
-//	pid, tid (a lane)        Location; one more for each depth of overlap
+//	pid, tid (a track)        Location; one more for each depth of overlap
 //	X, B and E               Enter and Leave; name and cat are the Region, cat its Paradigm
-//	b and e, S and F         the same, in one lane for each cat of a process, since they
+//	b and e, S and F         the same, in one track for each cat of a process, since they
 //	                         may overlap
 //	i, I, R, P, n, T, p      Instant
 //	samples[]                Instant
@@ -34,11 +34,11 @@
 //	other outer members      Info.Properties, if they are short
 //
 // A pid or tid that is text with an integer in it is that integer; any other text is a
-// named lane. An event without a tid has its pid, one without a pid has 0.
+// named track. An event without a tid has its pid, one without a pid has 0.
 //
 // # Nesting
 //
-// Slices of a lane are sorted by time, the longest first, then by order in the file; B and
+// Slices of a track are sorted by time, the longest first, then by order in the file; B and
 // E come before X at equal times and keep their order. A slice that outlasts the one around
 // it by at most 1 µs ends with it; one that outlasts it by more goes to a location of its
 // own, "… (overlap 1)". An E with a name leaves what was begun since; one that fits nothing
@@ -79,7 +79,7 @@
 // time of its posting. Slices named as blocking MPI functions (cat mpi or a name MPI_…) may
 // have the arguments themselves: dst or src, tag, comm, bytes; collective ones op or comm,
 // root, bytes_in, bytes_out. TAU's messages are read too; their receives do not name the
-// sender, which is found by the flow's identifier or as the first in the channel.
+// sender, which is found by the flow's identifier or as the first that fits.
 //
 // # tracekit's own dialect
 //

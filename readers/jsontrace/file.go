@@ -10,7 +10,7 @@ import (
 	"tracekit/trace"
 )
 
-// A file is one file of a trace while and after it is read. Its names, regions, lanes,
+// A file is one file of a trace while and after it is read. Its names, regions, tracks,
 // communicators and metrics have numbers of their own; assemble makes them those of the
 // trace.
 type file struct {
@@ -21,7 +21,7 @@ type file struct {
 	spool   *spool.Spool
 	names   *names
 	regions *regions
-	lanes   *lanes
+	tracks  *tracks
 	comms   *comms
 	meters  *meters
 	async   *async
@@ -53,7 +53,7 @@ type file struct {
 func newFile(path string, store *spill.Store) *file {
 	n := newNames()
 	s := spool.New(store)
-	f := &file{path: path, window: windowBytes, block: blockBytes, spool: s, names: n, regions: newRegions(n), lanes: newLanes(s, n),
+	f := &file{path: path, window: windowBytes, block: blockBytes, spool: s, names: n, regions: newRegions(n), tracks: newTracks(s, n),
 		comms: newComms(), meters: newMeters(n), members: make(map[string]string)}
 	f.async, f.flows = newAsync(f), newFlows(f)
 	f.meta, f.dft, f.tau, f.launches = newMetadata(), newDftracer(), newTau(), newLaunches()
@@ -153,7 +153,7 @@ func (f *file) event(ev *event, at int64) {
 	if !f.timed(ev, at) {
 		return
 	}
-	l := f.lanes.find(ev.pid, ev.tid)
+	l := f.tracks.find(ev.pid, ev.tid)
 	if l == nil {
 		f.find(trace.CodeBadValue, at, "too many different pid and tid")
 		return
@@ -200,7 +200,7 @@ func (f *file) timed(ev *event, at int64) bool {
 }
 
 // slice takes an X.
-func (f *file) slice(l *lane, ev *event, at int64) {
+func (f *file) slice(l *track, ev *event, at int64) {
 	if ev.quoted {
 		f.rocprof = rocprofTimes(ev) || f.rocprof
 	}
@@ -233,7 +233,7 @@ func (f *file) slice(l *lane, ev *event, at int64) {
 }
 
 // beginEnd takes a B or an E.
-func (f *file) beginEnd(l *lane, ev *event) {
+func (f *file) beginEnd(l *track, ev *event) {
 	l.stacked, l.trivial = true, false
 	l.stream.Tie = tieFile // B and E at equal times mean what their order in the file says
 	if ev.phase == 'B' {
@@ -251,8 +251,71 @@ func (f *file) beginEnd(l *lane, ev *event) {
 }
 
 // instant takes a moment.
-func (f *file) instant(l *lane, ev *event) {
+func (f *file) instant(l *track, ev *event) {
 	l.trivial = l.trivial && f.origin.kineto
 	l.record()
 	l.stream.AddOther(ev.time, trace.KindInstant, uint64(f.names.raw(ev.name)))
+}
+
+// metadataLimit bounds the number of processes and threads that M events may describe.
+const metadataLimit = 1 << 18
+
+// metadata holds what the M events say about processes and threads.
+type metadata struct {
+	processes map[ident]string
+	threads   map[[2]ident]string
+}
+
+func newMetadata() metadata {
+	return metadata{make(map[ident]string), make(map[[2]ident]string)}
+}
+
+// metadataEvent takes an M, wherever in the file it stands.
+func (f *file) metadataEvent(ev *event) {
+	if string(ev.cat) == "dftracer" && f.dft.metadata(f, ev) {
+		return
+	}
+	if len(f.meta.processes)+len(f.meta.threads) > metadataLimit {
+		return
+	}
+	pid := f.tracks.pid(ev.pid)
+	switch string(ev.name) {
+	case "process_name":
+		if name := unescape(text(member(ev.args, "name"))); name != "" {
+			f.meta.processes[pid] = name
+		}
+	case "thread_name":
+		tid := f.tracks.tid(ev.pid, ev.tid)
+		if name := unescape(text(member(ev.args, "name"))); name != "" {
+			f.meta.threads[[2]ident{pid, tid}] = name
+		}
+	case "trace_buffer_overflowed":
+		f.find(trace.CodeUnfinalised, -1, "the writer says that its buffer overflowed")
+	}
+}
+
+// leftOut counts the events of which not all arguments become part of the tables: those
+// that last or are moments. What the arguments of counters, flows and metadata say is kept.
+type leftOut struct {
+	events uint64
+	first  int64  // where the first of them begins
+	name   string // of its first argument
+}
+
+// note takes an event that begins at a byte of the file.
+func (o *leftOut) note(ev *event, at int64) {
+	if len(ev.args) <= len("{}") {
+		return
+	}
+	switch ev.phase {
+	case 'C', 's', 't', 'f':
+		return
+	}
+	if o.events++; o.events == 1 {
+		o.first = at
+		members(ev.args, func(key, _ []byte) bool {
+			o.name = unescape(key)
+			return false
+		})
+	}
 }

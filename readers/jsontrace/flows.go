@@ -20,7 +20,7 @@ type flows struct {
 func newFlows(f *file) *flows { return &flows{f: f} }
 
 // flow takes an s, t or f.
-func (f *file) flow(l *lane, ev *event, at int64) {
+func (f *file) flow(l *track, ev *event, at int64) {
 	switch {
 	case string(ev.cat) == messageCategory && f.message(l, ev, at):
 		return
@@ -48,7 +48,7 @@ func flowAttribute(phase byte) trace.AttributeID {
 
 // boundFlow gives the slice that is put next the flow that its own members name (the
 // second version of flows: bind_id with flow_in and flow_out).
-func (f *file) boundFlow(l *lane, ev *event) {
+func (f *file) boundFlow(l *track, ev *event) {
 	if ev.bindID == nil || !ev.flowIn && !ev.flowOut {
 		return
 	}

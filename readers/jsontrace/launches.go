@@ -14,8 +14,8 @@ import (
 
 // launches finds the bytes that a kernel of a collective sends.
 type launches struct {
-	spans map[*lane][]launchSpan // ascending in begin
-	bytes map[int64]uint64       // by correlation
+	spans map[*track][]launchSpan // ascending in begin
+	bytes map[int64]uint64        // by correlation
 }
 
 // A launchSpan is a slice of the host that launches a collective.
@@ -28,11 +28,11 @@ type launchSpan struct {
 const launchLimit = 1 << 20
 
 func newLaunches() launches {
-	return launches{make(map[*lane][]launchSpan), make(map[int64]uint64)}
+	return launches{make(map[*track][]launchSpan), make(map[int64]uint64)}
 }
 
 // span takes a host's slice of a collective.
-func (s *launches) span(l *lane, ev *event) {
+func (s *launches) span(l *track, ev *event) {
 	spans := s.spans[l]
 	n := launchSpan{ev.time, addTime(ev.time, ev.dur), tensorBytes(ev.args)}
 	if len(spans) >= launchLimit || n.bytes == 0 {
@@ -46,7 +46,7 @@ func (s *launches) span(l *lane, ev *event) {
 }
 
 // launch takes a call of the accelerator's runtime.
-func (s *launches) launch(l *lane, ev *event) {
+func (s *launches) launch(l *track, ev *event) {
 	spans := s.spans[l]
 	if len(spans) == 0 || len(s.bytes) >= launchLimit {
 		return

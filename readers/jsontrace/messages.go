@@ -61,7 +61,7 @@ func (a *messageArgs) row(ev *event, comm uint32) (trace.P2PRow, bool) {
 
 // message takes an end of a message in tracekit's convention; it returns false if it
 // does not say whom the message goes to or comes from.
-func (f *file) message(l *lane, ev *event, at int64) bool {
+func (f *file) message(l *track, ev *event, at int64) bool {
 	a := readMessageArgs(ev.args)
 	row, ok := a.row(ev, f.commByName(a.comm))
 	if !ok {
@@ -78,13 +78,14 @@ func (f *file) message(l *lane, ev *event, at int64) bool {
 }
 
 // tau finds the senders of the messages in files of TAU, whose receive records do not
-// name them: by the identifier of the flow, or as the first in the channel.
+// name them: by the identifier of the flow, or as the first that fits.
 type tau struct {
-	sent    map[tauChannel][]tauSend
+	sent    map[tauMessage][]tauSend
 	waiting int
 }
 
-type tauChannel struct {
+// A tauMessage is what the records of both ends say of a message.
+type tauMessage struct {
 	dst        uint32
 	tag, bytes uint64
 }
@@ -94,23 +95,23 @@ type tauSend struct {
 	src uint32
 }
 
-func newTau() tau { return tau{sent: make(map[tauChannel][]tauSend)} }
+func newTau() tau { return tau{sent: make(map[tauMessage][]tauSend)} }
 
 // tauLimit bounds the number of messages whose receive has not been seen.
 const tauLimit = 1 << 20
 
 // message takes an end of a message of TAU.
-func (t *tau) message(f *file, l *lane, ev *event, at int64) {
-	ch := tauChannel{rankNumber(text(member(ev.args, "destNode"))),
+func (t *tau) message(f *file, l *track, ev *event, at int64) {
+	m := tauMessage{rankNumber(text(member(ev.args, "destNode"))),
 		number(text(member(ev.args, "message-tag"))), number(text(member(ev.args, "message-size")))}
-	row := trace.P2PRow{Time: ev.time, Kind: trace.KindMpiSend, Peer: ch.dst, Tag: uint32(ch.tag), Bytes: ch.bytes}
+	row := trace.P2PRow{Time: ev.time, Kind: trace.KindMpiSend, Peer: m.dst, Tag: uint32(m.tag), Bytes: m.bytes}
 	id := string(text(ev.id))
 	switch {
 	case ev.phase == 's' && t.waiting < tauLimit:
 		t.waiting++
-		t.sent[ch] = append(t.sent[ch], tauSend{id, rankNumber(text(ev.pid))})
+		t.sent[m] = append(t.sent[m], tauSend{id, rankNumber(text(ev.pid))})
 	case ev.phase == 'f':
-		row.Kind, row.Peer = trace.KindMpiRecv, t.sender(ch, id)
+		row.Kind, row.Peer = trace.KindMpiRecv, t.sender(m, id)
 	}
 	if row.Peer == trace.None {
 		f.find(trace.CodeBadValue, at, "a message whose other end cannot be found")
@@ -121,18 +122,18 @@ func (t *tau) message(f *file, l *lane, ev *event, at int64) {
 	l.stream.AddP2P(row)
 }
 
-// sender returns the sender of the message with that identifier, or of the first in the
-// channel, and forgets it; None if there is none.
-func (t *tau) sender(ch tauChannel, id string) uint32 {
-	list := t.sent[ch]
+// sender returns the sender of the message with that identifier, or else of the first that
+// fits, and forgets it; None if there is none.
+func (t *tau) sender(m tauMessage, id string) uint32 {
+	list := t.sent[m]
 	if len(list) == 0 {
 		return trace.None
 	}
 	i := max(0, slices.IndexFunc(list, func(s tauSend) bool { return s.id == id && id != "" }))
 	src := list[i].src
 	t.waiting--
-	if t.sent[ch] = slices.Delete(list, i, i+1); len(t.sent[ch]) == 0 {
-		delete(t.sent, ch)
+	if t.sent[m] = slices.Delete(list, i, i+1); len(t.sent[m]) == 0 {
+		delete(t.sent, m)
 	}
 	return src
 }

@@ -72,7 +72,7 @@ func newMeters(n *names) *meters {
 
 // counter takes a C: each member of args is a series of the counter. Values that are no
 // numbers are left out.
-func (f *file) counter(l *lane, ev *event, at int64) {
+func (f *file) counter(l *track, ev *event, at int64) {
 	m := f.meters
 	m.types, m.values, m.series = m.types[:0], m.values[:0], m.series[:0]
 	m.scratch = append(append(append(append(m.scratch[:0], ev.name...), 0), text(ev.id)...), 0)

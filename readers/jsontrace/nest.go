@@ -11,28 +11,28 @@ import (
 // and still count as nested: writers round begin and end separately.
 const clipLimit = 1000
 
-// A nester makes enter and leave events of the records of a lane. Slices that overlap
-// without being nested go to sub-lanes: the first one in which they are nested. A nester
-// delivers one sub-lane.
+// A nester makes enter and leave events of the records of a track. Slices that overlap
+// without being nested go to sub-tracks: the first one in which they are nested. A nester
+// delivers one sub-track.
 //
-//	stacks[k] are the open slices of sub-lane k, the innermost last
-//	in stacks[k] a frame with a known end ends no later than the one below
+//	stacks[k] are the open slices of sub-track k, the innermost last
+//	in stacks[k] a visit with a known end ends no later than the one below
 type nester struct {
 	f      *file
 	ids    *idMap
-	want   int // the sub-lane to deliver; -1: none, only count
-	stacks [][]frame
-	last   []int64  // time of the latest event by sub-lane
-	events []uint64 // number of events by sub-lane
+	want   int // the sub-track to deliver; -1: none, only count
+	stacks [][]visit
+	last   []int64  // time of the latest event by sub-track
+	events []uint64 // number of events by sub-track
 	batch  *trace.Batch
 	attrs  []attr // of the record at hand
 	count  nestCount
-	exile  map[uint64]bool // slices, by their number in the lane, that must not go to sub-lane 0
+	exile  map[uint64]bool // slices, by their number in the track, that must not go to sub-track 0
 	broken []uint64        // slices that could not keep their end because of a B or an E
 	slices uint64          // number of complete slices so far
 }
 
-// brokenLimit bounds the number of slices of a lane that are moved because of a B or an E
+// brokenLimit bounds the number of slices of a track that are moved because of a B or an E
 // that breaks their nesting; further ones get another end.
 const brokenLimit = 1 << 16
 
@@ -41,8 +41,8 @@ type nestCount struct {
 	overlaps, open, unmatched uint64
 }
 
-// A frame is an open slice.
-type frame struct {
+// A visit is an open slice.
+type visit struct {
 	end    int64 // unknown: math.MaxInt64
 	region trace.RegionID
 	began  bool // by B
@@ -59,7 +59,7 @@ type attr struct {
 const unknownEnd = math.MaxInt64
 
 func newNester(f *file, ids *idMap, want int) *nester {
-	return &nester{f: f, ids: ids, want: want, stacks: make([][]frame, 1), last: []int64{math.MinInt64}, events: make([]uint64, 1)}
+	return &nester{f: f, ids: ids, want: want, stacks: make([][]visit, 1), last: []int64{math.MinInt64}, events: make([]uint64, 1)}
 }
 
 // slice takes a complete slice.
@@ -93,10 +93,10 @@ func (n *nester) slice(time, dur int64, region trace.RegionID, c call) {
 	if k > 0 {
 		n.count.overlaps++
 	}
-	n.enter(k, time, frame{end: end, region: region, number: n.slices, call: c})
+	n.enter(k, time, visit{end: end, region: region, number: n.slices, call: c})
 }
 
-// limit returns the end of the innermost open slice of a sub-lane.
+// limit returns the end of the innermost open slice of a sub-track.
 func (n *nester) limit(k int) int64 {
 	if s := n.stacks[k]; len(s) > 0 {
 		return s[len(s)-1].end
@@ -104,7 +104,7 @@ func (n *nester) limit(k int) int64 {
 	return unknownEnd
 }
 
-// pop leaves the slices of a sub-lane that end at or before time.
+// pop leaves the slices of a sub-track that end at or before time.
 func (n *nester) pop(k int, time int64) {
 	for n.limit(k) <= time && len(n.stacks[k]) > 0 {
 		n.leave(k, n.limit(k))
@@ -112,10 +112,10 @@ func (n *nester) pop(k int, time int64) {
 }
 
 // enter opens a slice.
-func (n *nester) enter(k int, time int64, fr frame) {
+func (n *nester) enter(k int, time int64, fr visit) {
 	n.stacks[k] = append(n.stacks[k], fr)
 	time = n.advance(k, time, 1)
-	if k == n.want { // the other sub-lanes are only gone through
+	if k == n.want { // the other sub-tracks are only gone through
 		n.putAttrs()
 		n.batch.AddFlow(time, trace.KindEnter, n.ids.region(fr.region))
 	}
@@ -124,7 +124,7 @@ func (n *nester) enter(k int, time int64, fr frame) {
 	}
 }
 
-// leave closes the innermost slice of a sub-lane.
+// leave closes the innermost slice of a sub-track.
 func (n *nester) leave(k int, time int64) {
 	s := n.stacks[k]
 	fr := s[len(s)-1]
@@ -141,7 +141,7 @@ func (n *nester) leave(k int, time int64) {
 	}
 }
 
-// advance counts events and returns their time, which does not decrease in a sub-lane.
+// advance counts events and returns their time, which does not decrease in a sub-track.
 func (n *nester) advance(k int, time int64, events uint64) int64 {
 	n.events[k] += events
 	n.last[k] = max(n.last[k], time)
@@ -199,7 +199,7 @@ func (n *nester) message(kind trace.Kind, time int64, c *call, bytes uint64) tra
 // begin takes a B.
 func (n *nester) begin(time int64, region trace.RegionID) {
 	n.pop(0, time)
-	n.enter(0, time, frame{end: unknownEnd, region: region, began: true})
+	n.enter(0, time, visit{end: unknownEnd, region: region, began: true})
 }
 
 // end takes an E; name is an index into the file's names, or None.
@@ -229,11 +229,11 @@ func (n *nester) moment(time int64) int64 {
 	return n.advance(0, time, 1)
 }
 
-// close leaves what is open at the end of the lane. Slices without an end stay open,
+// close leaves what is open at the end of the track. Slices without an end stay open,
 // unless one with an end encloses them.
 func (n *nester) close() {
 	for k := range n.stacks {
-		low := slices.IndexFunc(n.stacks[k], func(fr frame) bool { return fr.end != unknownEnd })
+		low := slices.IndexFunc(n.stacks[k], func(fr visit) bool { return fr.end != unknownEnd })
 		for low >= 0 && len(n.stacks[k]) > low {
 			end := n.limit(k)
 			if end == unknownEnd {

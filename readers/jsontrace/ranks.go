@@ -13,7 +13,7 @@ const worldLimit = 1 << 20
 // ranks defines MPI_COMM_WORLD, if anything says that the processes are ranks: the files
 // are those of ranks, or there are messages or collectives.
 func (a *assembler) ranks() {
-	if !a.ranksOfLanes() && !a.ranksOfFiles() && !a.ranksOfProcesses() {
+	if !a.ranksOfTracks() && !a.ranksOfFiles() && !a.ranksOfProcesses() {
 		return
 	}
 	size := uint32(0)
@@ -34,12 +34,12 @@ func (a *assembler) ranks() {
 	a.comm("MPI_COMM_WORLD", all)
 }
 
-// ranksOfLanes takes the ranks that lanes themselves name.
-func (a *assembler) ranksOfLanes() bool {
+// ranksOfTracks takes the ranks that tracks themselves name.
+func (a *assembler) ranksOfTracks() bool {
 	for i, p := range a.places {
-		if p.lane.hasRank {
-			if _, taken := a.worldOf[p.lane.rank]; !taken {
-				a.worldOf[p.lane.rank] = trace.LocationID(i)
+		if p.track.hasRank {
+			if _, taken := a.worldOf[p.track.rank]; !taken {
+				a.worldOf[p.track.rank] = trace.LocationID(i)
 			}
 		}
 	}
@@ -78,9 +78,9 @@ func (a *assembler) mainThread(f *file) trace.LocationID {
 			continue
 		}
 		id := trace.LocationID(i)
-		cpu := a.defs.Locations[i].Kind == trace.LocationCPUThread && !p.lane.async
+		cpu := a.defs.Locations[i].Kind == trace.LocationCPUThread && !p.track.async
 		switch {
-		case cpu && p.lane.tid == p.lane.pid:
+		case cpu && p.track.tid == p.track.pid:
 			return id
 		case cpu && thread == trace.None:
 			thread = id
@@ -105,15 +105,15 @@ func (a *assembler) ranksOfProcesses() bool {
 		kind = 1
 	}
 	for i, p := range a.places {
-		communicate = communicate || p.lane.comm
+		communicate = communicate || p.track.comm
 		if a.defs.LocationGroups[a.defs.Locations[i].Group].Kind != kind {
 			continue
 		}
-		if _, ok := locations[p.lane.pid]; !ok {
-			pids = append(pids, p.lane.pid)
-			locations[p.lane.pid] = trace.LocationID(i)
+		if _, ok := locations[p.track.pid]; !ok {
+			pids = append(pids, p.track.pid)
+			locations[p.track.pid] = trace.LocationID(i)
 		}
-		small = small && !p.lane.pid.named && p.lane.pid.n >= 0
+		small = small && !p.track.pid.named && p.track.pid.n >= 0
 	}
 	if !communicate || len(pids) == 0 || len(a.files) > 1 {
 		return false

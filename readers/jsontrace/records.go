@@ -3,7 +3,7 @@ package jsontrace
 import "tracekit/trace"
 
 // The records that go into the spool beside events: a slice waits there for its place
-// among the others of its lane.
+// among the others of its track.
 //
 //	recordSlice  duration (openEnd: not known), region
 //	recordCall   duration, region, operation, communicator, root or peer, tag, sent, received
@@ -50,7 +50,7 @@ type call struct {
 }
 
 // put stores a slice.
-func (l *lane) put(time, dur int64, region trace.RegionID, c call) {
+func (l *track) put(time, dur int64, region trace.RegionID, c call) {
 	l.stacked = false
 	l.latest = max(l.latest, addTime(time, dur))
 	l.stream.Tie = -dur
@@ -66,9 +66,9 @@ func (l *lane) put(time, dur int64, region trace.RegionID, c call) {
 		uint64(c.comm), uint64(c.peer), uint64(c.tag), c.sent, c.received)
 }
 
-// record prepares the lane for an event that is no slice: it comes behind the slices that
+// record prepares the track for an event that is no slice: it comes behind the slices that
 // start at its time, or, among B and E, where it stands in the file.
-func (l *lane) record() {
+func (l *track) record() {
 	l.stream.Tie = tieInside
 	if l.stacked {
 		l.stream.Tie = tieFile

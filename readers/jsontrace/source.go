@@ -214,10 +214,10 @@ func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq
 		}
 		p := s.places[location]
 		if p.file.own != nil {
-			p.file.pass(ctx, p.lane, location, yield)
+			p.file.pass(ctx, p.track, location, yield)
 			return
 		}
-		p.file.deliver(ctx, p.lane, p.sub, p.ids, location, yield)
+		p.file.deliver(ctx, p.track, p.sub, p.ids, location, yield)
 	}
 }
 

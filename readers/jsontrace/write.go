@@ -9,8 +9,10 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"math/bits"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"tracekit/trace"
@@ -32,7 +34,7 @@ type Writer struct {
 	defs   *trace.Defs
 	digits int
 	scale  uint64 // units of the last digit per second
-	lanes  []lanePrefix
+	tracks []trackPrefix
 	names  nameCache
 	seqs   map[channel]uint64
 	ranks  map[trace.CommID]map[uint32]uint32 // rank in the communicator by world rank
@@ -64,7 +66,7 @@ func Create(path string, info trace.Info, defs *trace.Defs, options WriteOptions
 	}
 	w.out = bufio.NewWriterSize(dest, 256<<10)
 	w.chooseDigits()
-	w.lanes = lanesOf(defs)
+	w.tracks = tracksOf(defs)
 	w.names = newNameCache(defs)
 	if err := w.head(info); err != nil {
 		return nil, errors.Join(err, w.Discard())
@@ -83,12 +85,12 @@ func (w *Writer) chooseDigits() {
 	}
 }
 
-// head writes what stands before the events: the header and the names of lanes.
+// head writes what stands before the events: the header and the names of tracks.
 func (w *Writer) head(info trace.Info) error {
 	info.Path, info.Format, info.Version, info.Bytes = "", "", "", 0
 	h := header{Version: dialectVersion, Digits: w.digits, About: info, Defs: soundDefs(w.defs)}
-	for _, l := range w.lanes {
-		h.Lanes = append(h.Lanes, [2]int64{int64(l.pid), int64(l.tid)})
+	for _, l := range w.tracks {
+		h.Tracks = append(h.Tracks, [2]int64{int64(l.pid), int64(l.tid)})
 	}
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -96,15 +98,15 @@ func (w *Writer) head(info trace.Info) error {
 	}
 	fmt.Fprintf(w.out, "{\"displayTimeUnit\":\"ns\",\n\"tracekit\":%s,\n\"traceEvents\":[", text)
 	comma := "\n"
-	for i, l := range w.lanes {
-		if i == 0 || l.pid != w.lanes[i-1].pid {
+	for i, l := range w.tracks {
+		if i == 0 || l.pid != w.tracks[i-1].pid {
 			fmt.Fprintf(w.out, "%s{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":%s}}", comma, l.pid, l.process)
 			fmt.Fprintf(w.out, ",\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%d}}", l.pid, l.pid)
 			comma = ",\n"
 		}
 		fmt.Fprintf(w.out, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":%s}}", l.pid, l.tid, l.thread)
 	}
-	if len(w.lanes) == 0 {
+	if len(w.tracks) == 0 {
 		w.out.WriteString("\n{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"no location\"}}")
 	}
 	return nil
@@ -180,4 +182,41 @@ func (w *Writer) Discard() error {
 		return err
 	}
 	return nil
+}
+
+// appendTime appends ticks as microseconds from the clock's global offset.
+func (w *Writer) appendTime(line []byte, ticks int64) []byte {
+	c := &w.defs.Clock
+	t := ticks - c.GlobalOffset
+	neg := t < 0
+	u := uint64(t)
+	if neg {
+		u = -u
+	}
+	if w.scale != c.Resolution && c.Resolution > 0 {
+		hi, lo := bits.Mul64(u, w.scale)
+		lo, carry := bits.Add64(lo, c.Resolution/2, 0)
+		if hi += carry; hi >= c.Resolution || overflows(hi, lo, c.Resolution) {
+			w.drop("times of more than 106 days from the clock's offset")
+			hi, lo = 0, 0
+		}
+		u, _ = bits.Div64(hi, lo, c.Resolution)
+	}
+	if neg {
+		line = append(line, '-')
+	}
+	unit := uint64(1)
+	for range w.digits {
+		unit *= 10
+	}
+	line = append(strconv.AppendUint(line, u/unit, 10), '.')
+	frac := strconv.AppendUint(line, unit+u%unit, 10) // the leading 1 keeps zeros
+	copy(frac[len(line):], frac[len(line)+1:])
+	return frac[:len(frac)-1]
+}
+
+// overflows reports whether hi·2^64+lo divided by d is above what fits in a time.
+func overflows(hi, lo, d uint64) bool {
+	q, _ := bits.Div64(hi, lo, d)
+	return q > math.MaxInt64
 }

@@ -36,10 +36,10 @@ func (w *Writer) Write(b *trace.Batch) error {
 		return w.err
 	case w.closed:
 		return fmt.Errorf("%s: the trace is closed", w.path)
-	case int(b.Location) >= len(w.lanes):
+	case int(b.Location) >= len(w.tracks):
 		return fmt.Errorf("%s: location %d is not defined", w.path, b.Location)
 	}
-	r := rows{w: w, b: b, lane: &w.lanes[b.Location]}
+	r := rows{w: w, b: b, track: &w.tracks[b.Location]}
 	for i, table := range b.Order {
 		r.seq = b.First + uint64(i)
 		r.event(table)
@@ -51,7 +51,7 @@ func (w *Writer) Write(b *trace.Batch) error {
 type rows struct {
 	w                                     *Writer
 	b                                     *trace.Batch
-	lane                                  *lanePrefix
+	track                                 *trackPrefix
 	seq                                   uint64
 	flow, p2p, coll, metric, other, attrs int
 	args                                  int // length of the line where args begin; 0: there are none
@@ -76,15 +76,15 @@ func (r *rows) event(table trace.TableID) {
 	}
 }
 
-// start begins a line: phase, lane and time.
+// start begins a line: phase, track and time.
 func (r *rows) start(phase byte, time int64) {
 	w := r.w
-	if time < r.lane.last {
+	if time < r.track.last {
 		w.drop("the order of events whose time runs backwards")
 	}
-	r.lane.last = time
+	r.track.last = time
 	w.line = append(w.line[:0], ",\n{\"ph\":\""...)
-	w.line = append(append(w.line, phase, '"'), r.lane.text...)
+	w.line = append(append(w.line, phase, '"'), r.track.text...)
 	w.line = w.appendTime(w.line, time)
 	r.args = 0
 }
@@ -151,20 +151,20 @@ func (r *rows) writeFlow() {
 			r.field("ctx", uint64(call.context))
 			r.field("unwind", uint64(f.Unwind[i]))
 		}
-		r.lane.open = append(r.lane.open, call)
+		r.track.open = append(r.track.open, call)
 		r.end()
 		return
 	}
 	r.start('E', f.Time[i])
-	top := len(r.lane.open) - 1
-	if top < 0 || r.lane.open[top] != call {
+	top := len(r.track.open) - 1
+	if top < 0 || r.track.open[top] != call {
 		r.name(region)
 		if call.context != trace.None {
 			r.field("ctx", uint64(call.context))
 		}
 	}
 	if top >= 0 {
-		r.lane.open = r.lane.open[:top]
+		r.track.open = r.track.open[:top]
 	}
 	r.end()
 }
@@ -197,7 +197,7 @@ func (r *rows) writeP2P() {
 		return
 	}
 	// Both ends of a flow must compute the same identifier from what each knows.
-	me := w.rankIn(p.Comm[i], r.lane.rank)
+	me := w.rankIn(p.Comm[i], r.track.rank)
 	ch := channel{comm: p.Comm[i], src: me, dst: p.Peer[i], tag: p.Tag[i]}
 	phase, bind := byte('s'), ""
 	if !send {

@@ -9,11 +9,11 @@ import (
 	"tracekit/trace"
 )
 
-// A lanePrefix is what the events of a location have in common.
+// A trackPrefix is what the events of a location have in common.
 //
 //	text is ,"pid":…,"tid":…,"ts":
 //	open are the regions that were entered and not left, the innermost last
-type lanePrefix struct {
+type trackPrefix struct {
 	pid, tid        int
 	process, thread string // names, quoted
 	text            []byte
@@ -22,9 +22,9 @@ type lanePrefix struct {
 	open            []openCall
 }
 
-// lanesOf gives each location a pid, its rank or a number behind all ranks, and a tid, its
+// tracksOf gives each location a pid, its rank or a number behind all ranks, and a tid, its
 // number in the process.
-func lanesOf(d *trace.Defs) []lanePrefix {
+func tracksOf(d *trace.Defs) []trackPrefix {
 	ranks := d.Ranks()
 	next := 0
 	for _, r := range ranks {
@@ -35,7 +35,7 @@ func lanesOf(d *trace.Defs) []lanePrefix {
 	pids := make(map[trace.LocationGroupID]int)
 	taken := make(map[int]bool)
 	tids := make(map[int]int)
-	lanes := make([]lanePrefix, len(d.Locations))
+	tracks := make([]trackPrefix, len(d.Locations))
 	for i, l := range d.Locations {
 		pid, ok := pids[l.Group]
 		if !ok {
@@ -46,11 +46,11 @@ func lanesOf(d *trace.Defs) []lanePrefix {
 			}
 			pids[l.Group], taken[pid] = pid, true
 		}
-		lanes[i] = lanePrefix{last: math.MinInt64, pid: pid, tid: tids[pid], rank: ranks[i], process: quoted(processName(d, l.Group)),
+		tracks[i] = trackPrefix{last: math.MinInt64, pid: pid, tid: tids[pid], rank: ranks[i], process: quoted(processName(d, l.Group)),
 			thread: quoted(d.String(l.Name)), text: fmt.Appendf(nil, `,"pid":%d,"tid":%d,"ts":`, pid, tids[pid])}
 		tids[pid]++
 	}
-	return lanes
+	return tracks
 }
 
 func processName(d *trace.Defs, g trace.LocationGroupID) string {

@@ -68,8 +68,8 @@ func (d *defReader) empty() bool {
 }
 
 // pass decodes all records of the file and hands them to f.
-func (d *defReader) pass(file *wire.File, chunkSize uint64, f func(frame, *record, error)) *frames {
-	fr := newFrames(file, int64(chunkSize), false)
+func (d *defReader) pass(file *wire.File, chunkSize uint64, f func(rawRecord, *record, error)) *rawRecords {
+	fr := newRawRecords(file, int64(chunkSize), false)
 	var r record
 	for rec, ok := fr.next(); ok; rec, ok = fr.next() {
 		d.offset = rec.offset
@@ -81,7 +81,7 @@ func (d *defReader) pass(file *wire.File, chunkSize uint64, f func(frame, *recor
 }
 
 // register is the first pass: it defines the record's identifier and notes bad records.
-func (d *defReader) register(rec frame, r *record, err error) {
+func (d *defReader) register(rec rawRecord, r *record, err error) {
 	layout := &definitionRecords()[rec.id]
 	d.records++
 	switch {
@@ -109,10 +109,10 @@ func isUndefined(enc encoding, ref uint64) bool {
 }
 
 // reportEnd notes how the file ends.
-func (d *defReader) reportEnd(f *frames) { noteEnd(d.findings, f, trace.None, d.file) }
+func (d *defReader) reportEnd(f *rawRecords) { noteEnd(d.findings, f, trace.None, d.file) }
 
 // noteEnd notes damage, a missing end mark and data behind it.
-func noteEnd(l *trace.Ledger, f *frames, location trace.LocationID, file string) {
+func noteEnd(l *trace.Ledger, f *rawRecords, location trace.LocationID, file string) {
 	at := trace.Place{Location: location, File: file, Offset: f.chunks.file.Size()}
 	switch {
 	case f.damage != nil:
@@ -153,7 +153,7 @@ func (d *defReader) ref(s space, ref uint64) uint32 {
 func (d *defReader) str(ref uint64) trace.StringID { return trace.StringID(d.ref(spaceString, ref)) }
 
 // build is the second pass: it makes the model's definition of a record.
-func (d *defReader) build(rec frame, r *record, err error) {
+func (d *defReader) build(rec rawRecord, r *record, err error) {
 	layout := &definitionRecords()[rec.id]
 	if err != nil || layout.name == "" {
 		return

@@ -80,7 +80,7 @@ func (s *Source) countRecords(x *extras, path string, kind extraFile) (found boo
 }
 
 func (x *extras) count(f *wire.File, kind extraFile) {
-	fr := newFrames(f, int64(kind.chunkSize), kind.timed)
+	fr := newRawRecords(f, int64(kind.chunkSize), kind.timed)
 	for rec, ok := fr.next(); ok; rec, ok = fr.next() {
 		x.counts[kind.prefix+"."+kind.records.recordName(rec.id)]++
 	}

@@ -78,7 +78,7 @@ func parseIDMap(c *wire.Cursor) *idMap {
 // read over: their unified form stands in the global file.
 func readLocalDefs(file *wire.File, chunkSize uint64, location trace.LocationID, l *trace.Ledger) *localDefs {
 	defs := new(localDefs)
-	fr := newFrames(file, int64(chunkSize), false)
+	fr := newRawRecords(file, int64(chunkSize), false)
 	for rec, ok := fr.next(); ok; rec, ok = fr.next() {
 		at := trace.Place{Location: location, File: file.Name(), Offset: rec.offset}
 		c := &wire.Cursor{Data: rec.payload, BigEndian: rec.bigEndian}
@@ -121,4 +121,43 @@ func (d *localDefs) addOffset(c *wire.Cursor, at trace.Place, l *trace.Ledger) {
 	default:
 		d.offsets = append(d.offsets, o)
 	}
+}
+
+// An idTable makes the identifiers of one space dense, in order of definition.
+type idTable struct {
+	dense  []uint32          // by identifier; trace.None: not defined
+	sparse map[uint64]uint32 // identifiers that would make dense too large
+	n      uint32            // number of identifiers
+}
+
+// add defines an identifier; fresh is false if it was defined before.
+func (t *idTable) add(ref uint64) (id uint32, fresh bool) {
+	if id := t.get(ref); id != trace.None {
+		return id, false
+	}
+	id = t.n
+	t.n++
+	if ref >= 4*uint64(id)+4096 {
+		if t.sparse == nil {
+			t.sparse = make(map[uint64]uint32)
+		}
+		t.sparse[ref] = id
+		return id, true
+	}
+	for uint64(len(t.dense)) <= ref {
+		t.dense = append(t.dense, trace.None)
+	}
+	t.dense[ref] = id
+	return id, true
+}
+
+// get returns the dense identifier, trace.None if ref is not defined.
+func (t *idTable) get(ref uint64) uint32 {
+	if ref < uint64(len(t.dense)) && t.dense[ref] != trace.None {
+		return t.dense[ref]
+	}
+	if id, ok := t.sparse[ref]; ok {
+		return id
+	}
+	return trace.None
 }

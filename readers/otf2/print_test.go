@@ -127,6 +127,9 @@ func (p *printer) coll(c *trace.Coll, i int) string {
 func (p *printer) metric(m *trace.MetricValues, from, to int) string {
 	class := p.defs.Metrics[m.Metric[from]]
 	s := fmt.Sprintf("Metric: %d, %d Value", class.Ref, to-from)
+	if class.Class != trace.None { // an instance
+		class = p.defs.Metrics[class.Class]
+	}
 	if to-from != 1 {
 		s += "s"
 	}
@@ -173,6 +176,8 @@ func (p *printer) other(location trace.LocationID, kind trace.Kind, args []uint6
 		return fmt.Sprintf("Exit status: %d", int64(args[0]))
 	case trace.KindParameterInt:
 		return fmt.Sprintf("Parameter: %q <%d>, Value: %d", p.params[args[0]], args[0], int64(args[1]))
+	case trace.KindParameterUint:
+		return fmt.Sprintf("Parameter: %q <%d>, Value: %d", p.params[args[0]], args[0], args[1])
 	}
 	return fmt.Sprint(args)
 }

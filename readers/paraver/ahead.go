@@ -22,7 +22,7 @@ type ahead struct {
 }
 
 // newAhead starts the goroutines; close ends them.
-func newAhead(ctx context.Context, c *cutter, t *tables, workers, lanes int) *ahead {
+func newAhead(ctx context.Context, c *cutter, t *tables, workers, threads int) *ahead {
 	n := 2*workers + 2 // two for each worker, one being read, one being taken
 	a := &ahead{free: make(chan *block, n), work: make(chan *block, n), queue: make(chan *block, n),
 		stop: make(chan struct{}), total: n}
@@ -31,13 +31,13 @@ func newAhead(ctx context.Context, c *cutter, t *tables, workers, lanes int) *ah
 	}
 	a.done.Go(func() { a.fill(ctx, c) })
 	for range workers {
-		d := &decoder{tables: t, slots: make([]uint32, lanes), calls: make([]bool, lanes)}
+		d := &decoder{tables: t, slots: make([]uint32, threads), calls: make([]bool, threads)}
 		a.done.Go(func() { a.decode(d) })
 	}
 	return a
 }
 
-// fill reads the text into blocks. The channels have room for all of them. There is one block
+// fill reads the text into blocks. No send waits: there is room for all of them. There is one block
 // with a long line at a time, so that such lines do not cost the memory of many.
 func (a *ahead) fill(ctx context.Context, c *cutter) {
 	defer close(a.queue)
@@ -84,8 +84,8 @@ func (a *ahead) decode(d *decoder) {
 		b.version = d.version
 		b.stop = d.decode(b, 0)
 		d.RUnlock()
-		for i := range b.lanes {
-			l := &b.lanes[i]
+		for i := range b.threads {
+			l := &b.threads[i]
 			d.slots[l.location], d.calls[l.location] = 0, l.calls
 		}
 		b.ready <- struct{}{}

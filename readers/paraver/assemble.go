@@ -11,14 +11,14 @@ import (
 const batchEvents = 4096
 
 // An assembler makes the events of a location of the records in its three streams; see
-// lane. Records come in order of time; at one time, endpoints of messages come before
+// thread. Records come in order of time; at one time, endpoints of messages come before
 // events, so that a call that is entered finds what begins in it.
 //
 //	sends and posts begin at time at and have not been given to a call
 //	blocking, nonblocking and loose are receives that are posted and not completed; see
 //	messages.go
 //	requests[head:] are sends and collectives that are not completed; see requests.go
-//	last is the time of the last event; frames and calls are indexed from the outermost
+//	last is the time of the last event; visits and calls are indexed from the outermost
 //	rooted[c] is the number of collectives with a root on communicator c so far
 //
 // It works in one pass and holds what is open, not what is past.
@@ -29,9 +29,9 @@ type assembler struct {
 	yield    func(*trace.Batch, error) bool
 	out      trace.Batch
 	stopped  bool
-	frames   []frame
-	open     []int32 // by slot: number of frames
-	calls    []int   // frames of MPI functions, innermost last
+	visits   []visit
+	open     []int32 // by slot: number of visits
+	calls    []int   // visits of MPI functions, innermost last
 	last     int64
 
 	leaving   []uint32 // slots whose leaves wait, at time leavingAt
@@ -68,7 +68,7 @@ func (a *assembler) run(ctx context.Context) {
 		states = a.pull(ctx, stateStream)
 		defer states.stop()
 	}
-	for b, err := range a.source.spool.Events(ctx, a.location*laneStreams) {
+	for b, err := range a.source.spool.Events(ctx, a.location*threadStreams) {
 		if err != nil {
 			a.fail(err)
 			return
@@ -117,7 +117,7 @@ type records struct {
 
 // pull begins to walk over a stream.
 func (a *assembler) pull(ctx context.Context, stream trace.LocationID) *records {
-	next, stop := iter.Pull2(a.source.spool.Events(ctx, a.location*laneStreams+stream))
+	next, stop := iter.Pull2(a.source.spool.Events(ctx, a.location*threadStreams+stream))
 	r := &records{next: next, stop: stop, a: a}
 	r.advance()
 	return r
@@ -225,8 +225,8 @@ func (a *assembler) reach(t int64) {
 // nextState returns the time of the next change of state: the end of the innermost, or
 // the begin of the next.
 func (a *assembler) nextState(states *records) int64 {
-	if n := len(a.frames); n > 0 && a.frames[n-1].end <= states.time {
-		return a.frames[n-1].end
+	if n := len(a.visits); n > 0 && a.visits[n-1].end <= states.time {
+		return a.visits[n-1].end
 	}
 	return states.time
 }
@@ -234,17 +234,17 @@ func (a *assembler) nextState(states *records) int64 {
 // changeState makes the change that nextState tells. A state within another is nested; one
 // that lasts longer than the one before it ends it.
 func (a *assembler) changeState(states *records) {
-	n := len(a.frames)
-	if n > 0 && a.frames[n-1].end <= states.time {
-		a.leave(a.frames[n-1].end)
+	n := len(a.visits)
+	if n > 0 && a.visits[n-1].end <= states.time {
+		a.leave(a.visits[n-1].end)
 		return
 	}
-	f, b := frame{slot: trace.None, site: trace.None, enter: states.time}, states.batch
+	f, b := visit{slot: trace.None, site: trace.None, enter: states.time}, states.batch
 	f.region, f.end = b.Flow.Region[states.row], int64(b.Attrs.Value[states.row])
 	if f.end == maxTime {
 		f.end = max(f.enter, a.source.end)
 	}
-	for n := len(a.frames); n > 0 && a.frames[n-1].end < f.end; n-- {
+	for n := len(a.visits); n > 0 && a.visits[n-1].end < f.end; n-- {
 		a.leave(f.enter)
 	}
 	a.enter(f)

@@ -1,6 +1,9 @@
 package paraver
 
 import (
+	"fmt"
+	"strings"
+
 	"tracekit/readers/internal/spool"
 	"tracekit/trace"
 )
@@ -15,7 +18,7 @@ import (
 //
 //	stop is where it stopped in data
 //	version is that of the tables it used
-//	lanes are of the threads that occur, in the order in which they do
+//	threads are those that occur, in the order in which they do
 type block struct {
 	buf     []byte
 	data    []byte
@@ -29,7 +32,7 @@ type block struct {
 
 	stop    int
 	version int
-	lanes   []lane
+	threads []thread
 	sheet   spool.Sheet // of their streams
 	ready   chan struct{}
 }
@@ -51,12 +54,44 @@ func (b *block) reset(size int) {
 func (b *block) forget() {
 	b.lines, b.last, b.counts, b.stop = 0, 0, counts{}, 0
 	clear(b.findings)
-	b.lanes = b.lanes[:0]
+	b.threads = b.threads[:0]
 	b.sheet.Reset()
 }
 
-// addLane adds the lane of a location, in whose state before the block nothing is known.
-func (b *block) addLane(i, task uint32, calls bool) {
-	b.lanes = append(b.lanes, lane{location: trace.LocationID(i), task: task, calls: calls, fresh: true,
+// addThread adds the thread of a location, in whose state before the block nothing is known.
+func (b *block) addThread(i, task uint32, calls bool) {
+	b.threads = append(b.threads, thread{location: trace.LocationID(i), task: task, calls: calls, fresh: true,
 		events: b.sheet.Stream(), messages: b.sheet.Stream(), states: b.sheet.Stream()})
+}
+
+// counts is the number of lines by kind.
+type counts struct {
+	States, Events, Communications, Globals, Communicators, Comments, Others, Bad uint64
+}
+
+// String tells the numbers that are not 0.
+func (c counts) String() string {
+	var b strings.Builder
+	for _, n := range []struct {
+		name  string
+		count uint64
+	}{{"state", c.States}, {"event", c.Events}, {"communication", c.Communications}, {"global communication", c.Globals},
+		{"communicator", c.Communicators}, {"comment", c.Comments}, {"unknown", c.Others}, {"bad", c.Bad}} {
+		if n.count > 0 {
+			fmt.Fprintf(&b, ", %s %d", n.name, n.count)
+		}
+	}
+	return strings.TrimPrefix(b.String(), ", ")
+}
+
+// add adds the numbers of another part of the file.
+func (c *counts) add(o counts) {
+	c.States += o.States
+	c.Events += o.Events
+	c.Communications += o.Communications
+	c.Globals += o.Globals
+	c.Communicators += o.Communicators
+	c.Comments += o.Comments
+	c.Others += o.Others
+	c.Bad += o.Bad
 }

@@ -11,16 +11,16 @@ import (
 )
 
 // A decoder takes the lines of a block, one after the other, and puts what they say into
-// lanes. There are two kinds:
+// threads. There are two kinds:
 //
-//   - The one of the reading knows the state of all lanes and may add to the tables.
+//   - The one of the reading knows the state of all threads and may add to the tables.
 //
-//   - Those of the workers decode blocks before the reading has come to them, into lanes of
+//   - Those of the workers decode blocks before the reading has come to them, into threads of
 //     the block's own. A line that such a decoder cannot be sure of (it defines something, it
 //     is the first bad one of its kind, its thread flushes) ends its work on the block.
 //
 //     main is nil in workers
-//     slots[i] is the number, from 1, of the block's lane of location i; 0: none (workers only)
+//     slots[i] is the number, from 1, of the block's thread of location i; 0: none (workers only)
 //     calls[i] says that location i has regions, as far as the decoder has seen (workers only)
 type decoder struct {
 	*tables
@@ -154,25 +154,25 @@ func (d *decoder) find(code trace.Code, format string, args ...any) bool {
 	return true
 }
 
-// lane returns the lane of a thread, nil if there is no such thread.
-func (d *decoder) lane(appl, task, thread int64) *lane {
+// thread returns a thread by its numbers, nil if there is none.
+func (d *decoder) thread(appl, task, number int64) *thread {
 	p := d.place(appl, task)
-	if p == nil || thread < 1 || thread > p.threads {
+	if p == nil || number < 1 || number > p.threads {
 		return nil
 	}
-	i := p.lane + uint32(thread-1)
+	i := p.first + uint32(number-1)
 	if d.main != nil {
-		l := &d.main.lanes[i]
+		l := &d.main.threads[i]
 		if l.events == nil {
-			d.main.openLane(l)
+			d.main.openThread(l)
 		}
 		return l
 	}
 	if d.slots[i] == 0 {
-		d.block.addLane(i, p.rank, d.calls[i])
-		d.slots[i] = uint32(len(d.block.lanes))
+		d.block.addThread(i, p.rank, d.calls[i])
+		d.slots[i] = uint32(len(d.block.threads))
 	}
-	return &d.block.lanes[d.slots[i]-1]
+	return &d.block.threads[d.slots[i]-1]
 }
 
 // info returns what is known of a type of event; ok is false if a worker sees it first.

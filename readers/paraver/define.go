@@ -2,6 +2,7 @@ package paraver
 
 import (
 	"fmt"
+	"sync"
 
 	"tracekit/trace"
 )
@@ -27,7 +28,7 @@ func (r *reading) machine() {
 	world := trace.Group{Name: n.text("MPI"), Kind: trace.GroupCommLocations, Paradigm: trace.ParadigmMPI}
 	for _, a := range r.appls {
 		for _, t := range a.tasks {
-			member := t.lane
+			member := t.first
 			if t.threads == 0 {
 				member = trace.None
 			}
@@ -41,7 +42,7 @@ func (r *reading) machine() {
 func (r *reading) task(a, t int, task task) taskPlace {
 	d, n := r.defs, r.names
 	rank := len(d.LocationGroups)
-	place := taskPlace{rank: uint32(rank), lane: uint32(len(d.Locations)), threads: int64(task.threads)}
+	place := taskPlace{rank: uint32(rank), first: uint32(len(d.Locations)), threads: int64(task.threads)}
 	node := trace.SystemTreeNodeID(0)
 	if task.node >= 1 && task.node < len(d.SystemTree) {
 		node = trace.SystemTreeNodeID(task.node)
@@ -57,28 +58,28 @@ func (r *reading) task(a, t int, task task) taskPlace {
 	return place
 }
 
-// makeLanes makes the lanes of all threads.
-func (r *reading) makeLanes() {
-	r.lanes = make([]lane, len(r.defs.Locations))
+// makeThreads makes the threads that the header announces.
+func (r *reading) makeThreads() {
+	r.threads = make([]thread, len(r.defs.Locations))
 	for _, a := range r.appls {
 		for _, t := range a.tasks {
 			for i := range t.threads {
-				r.lanes[int64(t.lane)+i].task = t.rank
+				r.threads[int64(t.first)+i].task = t.rank
 			}
 		}
 	}
-	for i := range r.lanes {
-		r.lanes[i].location = trace.LocationID(i)
-		r.lanes[i].rooted.limit = max(maxRootRanges/len(r.lanes), leastRootRanges)
+	for i := range r.threads {
+		r.threads[i].location = trace.LocationID(i)
+		r.threads[i].rooted.limit = max(maxRootRanges/len(r.threads), leastRootRanges)
 	}
 }
 
-// openLane makes the streams of a lane, when the first line speaks of it: a header can
+// openThread makes the streams of a thread, when the first line speaks of it: a header can
 // announce many threads.
-func (r *reading) openLane(l *lane) {
-	l.events = r.spool.Stream(l.location * laneStreams)
-	l.messages = r.spool.Stream(l.location*laneStreams + messageStream)
-	l.states = r.spool.Stream(l.location*laneStreams + stateStream)
+func (r *reading) openThread(l *thread) {
+	l.events = r.spool.Stream(l.location * threadStreams)
+	l.messages = r.spool.Stream(l.location*threadStreams + messageStream)
+	l.states = r.spool.Stream(l.location*threadStreams + stateStream)
 }
 
 // or returns b if a is empty.
@@ -87,4 +88,48 @@ func or(a, b string) string {
 		return a
 	}
 	return b
+}
+
+// tables is what the lines of a trace have in common: the definitions, as far as lines have
+// asked for them, and how what lines name is found in them. The definitions are numbered in
+// the order in which the lines of the file need them.
+//
+// Decoders look things up while they hold the lock for reading. Only the reading adds to the
+// tables, and what is in them keeps its meaning, but for the changes that version counts.
+type tables struct {
+	sync.RWMutex
+	defs     *trace.Defs
+	pcf      *pcf
+	names    *names
+	meters   *meters
+	types    *eventTypes
+	sites    *sites
+	comms    *comms
+	appls    []appl
+	instants map[regionKey]trace.StringID
+	dialect  bool                // written by this package: see own.go
+	known    map[trace.Code]bool // findings that are described
+	version  int                 // of the dialect and of the communicators
+}
+
+// An appl is an application.
+type appl struct{ tasks []taskPlace }
+
+// A taskPlace is the place of a task: its world rank, its first thread and the number of its
+// threads.
+type taskPlace struct {
+	rank, first uint32
+	threads     int64
+}
+
+// place returns the place of a task by numbers from 1, nil if there is none.
+func (t *tables) place(appl, task int64) *taskPlace {
+	if appl < 1 || appl > int64(len(t.appls)) {
+		return nil
+	}
+	a := &t.appls[appl-1]
+	if task < 1 || task > int64(len(a.tasks)) {
+		return nil
+	}
+	return &a.tasks[task-1]
 }

@@ -28,13 +28,13 @@
 //	ahead.go      workers decode blocks before their turn, into sheets of the block
 //	decoder.go    a line's numbers (scan.go, lines.go) and what they mean (events.go)
 //	reading.go    takes the blocks in order, and decodes what no worker could
-//	lane.go       what the lines say about one thread: three streams of the spool
+//	thread.go     what the lines say about one thread: three streams of the spool
 //	assemble.go   the streams of a thread become its events (messages.go, requests.go)
 //
-// The reading alone adds definitions (tables.go), so their order is that of the lines. A worker
+// The reading alone adds definitions (define.go), so their order is that of the lines. A worker
 // stops at the first line of a block that would define something; after the begin of a trace
 // that is rare. What a line means can also depend on lines before the block, in two ways that
-// lane.fits checks; then the reading decodes the block again.
+// thread.fits checks; then the reading decodes the block again.
 //
 // # Reading
 //
@@ -81,9 +81,9 @@
 // were written; so archives of other formats survive the way through this one but for what
 // Writer.Lost counts. See Create.
 //
-//	writer.go     the three files, and their order on the way out
-//	track.go      the events of a location become lines (sink.go)
-//	pairing.go    sends and receives become communication lines
-//	values.go     numbers of what events refer to; labels.go writes their names
-//	write.go      the text
+//	writer.go        the three files, and their order on the way out
+//	threadwriter.go  the events of a location become lines (sink.go)
+//	pairing.go       sends and receives become communication lines
+//	values.go        numbers of what events refer to; labels.go writes their names
+//	write.go         the text
 package paraver

@@ -81,10 +81,10 @@ func (d *decoder) level(h *attributes, level uint32) *callerKey {
 	return &d.callers[level]
 }
 
-// prepare looks up what the line names and does not change the lane; ok is false if a worker
+// prepare looks up what the line names and does not change the thread; ok is false if a worker
 // does not know all. To give the caller to the right call, it follows what the operations will
 // do to the enter that is held.
-func (d *decoder) prepare(l *lane, t int64, h *attributes) (ok bool) {
+func (d *decoder) prepare(l *thread, t int64, h *attributes) (ok bool) {
 	if d.main == nil && h.own != nil && !d.mayOwn(h.own) {
 		return false
 	}
@@ -138,7 +138,7 @@ func (d *decoder) prepare(l *lane, t int64, h *attributes) (ok bool) {
 
 // apply puts what an event line says into the streams: the numbers first, which count up
 // to the event, then what is entered and left.
-func (d *decoder) apply(l *lane, t int64, h *attributes) {
+func (d *decoder) apply(l *thread, t int64, h *attributes) {
 	if l.fresh {
 		l.fresh, l.begin = false, t
 	}
@@ -176,7 +176,7 @@ func (d *decoder) describe(c *held, h *attributes) {
 const maxMetricValues = 255
 
 // metrics adds the numbers of a line, as one event if they are not too many.
-func (d *decoder) metrics(l *lane, t int64) {
+func (d *decoder) metrics(l *thread, t int64) {
 	values := d.values
 	for _, set := range d.sets {
 		n := min(len(values), maxMetricValues)

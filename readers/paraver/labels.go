@@ -182,7 +182,8 @@ func (w *Writer) writeOthers(l labelWriter) {
 }
 
 // writeRow writes the names of the objects, in the order of the header: CPUs by node, nodes,
-// tasks, and their threads.
+// tasks, and their threads. What has no name gets the usual one: viewers show an empty line
+// as it is.
 func (w *Writer) writeRow(f *os.File) error {
 	b, d, o := bufio.NewWriter(f), w.defs, w.objects
 	cpus := make([]string, 0, len(d.Locations))
@@ -200,14 +201,15 @@ func (w *Writer) writeRow(f *os.File) error {
 	for n := range o.nodes {
 		nodes = append(nodes, w.nodeName(n))
 	}
-	for _, t := range o.tasks {
+	for i, t := range o.tasks {
 		name := ""
 		if int(t.group) < len(d.LocationGroups) {
-			name = d.String(d.LocationGroups[t.group].Name)
+			name = oneLine(d.String(d.LocationGroups[t.group].Name))
 		}
-		tasks = append(tasks, name)
-		for _, l := range t.threads {
-			threads = append(threads, d.String(d.Locations[l].Name))
+		tasks = append(tasks, or(name, fmt.Sprintf("TASK 1.%d", i+1)))
+		for j, l := range t.threads {
+			name := oneLine(d.String(d.Locations[l].Name))
+			threads = append(threads, or(name, fmt.Sprintf("THREAD 1.%d.%d", i+1, j+1)))
 		}
 	}
 	level(b, "NODE", nodes)
@@ -218,17 +220,18 @@ func (w *Writer) writeRow(f *os.File) error {
 
 // nodeName returns the name of node n, from 0.
 func (w *Writer) nodeName(n int) string {
+	name := ""
 	if id := w.objects.nodes[n]; int(id) < len(w.defs.SystemTree) {
-		return oneLine(w.defs.String(w.defs.SystemTree[id].Name))
+		name = oneLine(w.defs.String(w.defs.SystemTree[id].Name))
 	}
-	return fmt.Sprintf("node %d", n+1)
+	return or(name, fmt.Sprintf("node %d", n+1))
 }
 
 // level writes the names of one level.
 func level(b *bufio.Writer, name string, labels []string) {
 	fmt.Fprintf(b, "LEVEL %s SIZE %d\n", name, len(labels))
 	for _, l := range labels {
-		fmt.Fprintln(b, oneLine(l))
+		fmt.Fprintln(b, l)
 	}
 	fmt.Fprintln(b)
 }

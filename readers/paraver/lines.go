@@ -7,7 +7,7 @@ const maxTime = 1 << 61
 
 // advance goes on to the time of a line, and notes lines out of order; it returns false if a
 // worker may not.
-func (d *decoder) advance(l *lane, t int64) bool {
+func (d *decoder) advance(l *thread, t int64) bool {
 	if t < l.last {
 		return d.find(trace.CodeUnsorted, "time %d after %d", t, l.last)
 	}
@@ -29,7 +29,7 @@ func (d *decoder) state(s *scanner) error {
 	if !s.atEnd() {
 		return s.extra()
 	}
-	l := d.lane(f[1], f[2], f[3])
+	l := d.thread(f[1], f[2], f[3])
 	if l == nil {
 		return errObject
 	}
@@ -73,7 +73,7 @@ func (d *decoder) event(s *scanner) error {
 	if err := s.numbers(f); err != nil {
 		return err
 	}
-	l := d.lane(f[1], f[2], f[3])
+	l := d.thread(f[1], f[2], f[3])
 	if l == nil {
 		return errObject
 	}
@@ -125,7 +125,7 @@ func (d *decoder) communication(s *scanner) error {
 	if !s.atEnd() {
 		return s.extra()
 	}
-	from, to := d.lane(f[1], f[2], f[3]), d.lane(f[7], f[8], f[9])
+	from, to := d.thread(f[1], f[2], f[3]), d.thread(f[7], f[8], f[9])
 	if from == nil || to == nil {
 		return errObject
 	}
@@ -163,7 +163,7 @@ func (d *decoder) global(s *scanner) error {
 	if err := s.numbers(f); err != nil {
 		return err
 	}
-	l := d.lane(f[1], f[2], f[3])
+	l := d.thread(f[1], f[2], f[3])
 	if l == nil {
 		return errObject
 	}

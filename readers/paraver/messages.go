@@ -20,7 +20,7 @@ type receive struct {
 	row   trace.P2PRow
 	done  int64  // phyR, in ticks, but not before it was posted
 	order uint64 // of posting
-	depth int    // of the frame of the call that blocks
+	depth int    // of the visit of the call that blocks
 }
 
 // A receiveHeap has the receive that is completed first on top.
@@ -76,7 +76,7 @@ func (a *assembler) peer(c trace.CommID, task uint32) uint32 {
 // but logS and logR are the very times at which their calls were entered.
 func (a *assembler) attach(at int) {
 	sends, posts := 0, 0
-	switch a.frames[at].class {
+	switch a.visits[at].class {
 	case trace.ClassSend, trace.ClassBsend, trace.ClassIsend:
 		sends = 1
 	case trace.ClassRecv, trace.ClassIrecv:
@@ -99,7 +99,7 @@ func (a *assembler) attach(at int) {
 // postLate gives a call that posts receives what is posted at its end, where Extrae puts
 // MPI_Irecv, unless it has got something at its begin.
 func (a *assembler) postLate(at int) {
-	f := &a.frames[at]
+	f := &a.visits[at]
 	if len(a.posts) == 0 || f.posted || f.class != trace.ClassIrecv && f.class != trace.ClassStart {
 		return
 	}
@@ -113,12 +113,12 @@ func (a *assembler) postLate(at int) {
 	a.posts = a.posts[:copy(a.posts, a.posts[n:])]
 }
 
-// noFrame stands for a frame where no call is open.
-const noFrame = -1
+// noVisit stands for a visit where no call is open.
+const noVisit = -1
 
 // strand gives what no call was entered for to the call that is open, if any.
 func (a *assembler) strand() {
-	at := noFrame
+	at := noVisit
 	if n := len(a.calls); n > 0 {
 		at = a.calls[n-1]
 	}
@@ -137,15 +137,15 @@ func (a *assembler) moment(t int64) int64 {
 	return a.last
 }
 
-// class returns the class of a frame.
+// class returns the class of a visit.
 func (a *assembler) class(at int) trace.CallClass {
-	if at == noFrame {
+	if at == noVisit {
 		return trace.ClassNone
 	}
-	return a.frames[at].class
+	return a.visits[at].class
 }
 
-// send adds the event of a send in the call of a frame.
+// send adds the event of a send in the call of a visit.
 func (a *assembler) send(e endpoint, at int) {
 	e.row.Kind, e.row.Time = trace.KindMpiSend, a.moment(e.row.Time)
 	if c := a.class(at); c == trace.ClassIsend || c == trace.ClassStart {
@@ -155,15 +155,15 @@ func (a *assembler) send(e endpoint, at int) {
 	a.out.AddP2P(e.row)
 }
 
-// post begins a receive in the call of a frame.
+// post begins a receive in the call of a visit.
 func (a *assembler) post(e endpoint, at int) {
 	a.lastPost++
 	r := receive{row: e.row, done: max(e.end, e.row.Time), order: a.lastPost}
-	if at == noFrame {
+	if at == noVisit {
 		heap.Push(&a.loose, r)
 		return
 	}
-	f := &a.frames[at]
+	f := &a.visits[at]
 	f.posted = true
 	switch f.class {
 	case trace.ClassRecv, trace.ClassSendrecv:
@@ -198,12 +198,12 @@ func (a *assembler) receive(r receive, kind trace.Kind, t int64) {
 }
 
 // complete adds what ends with a call that is left at time t.
-func (a *assembler) complete(f *frame, t int64) {
+func (a *assembler) complete(f *visit, t int64) {
 	if f.enter > a.last {
 		a.last = f.enter
 	}
 	if f.blocks {
-		depth, n := len(a.frames)-1, len(a.blocking)
+		depth, n := len(a.visits)-1, len(a.blocking)
 		for n > 0 && a.blocking[n-1].depth == depth {
 			n--
 		}

@@ -16,7 +16,7 @@ type operation struct {
 
 // operate does what one event says. Whatever ends or follows a call releases the enter that is
 // held, so that the stream has them in the order of the lines.
-func (d *decoder) operate(l *lane, t int64, op *operation) {
+func (d *decoder) operate(l *thread, t int64, op *operation) {
 	switch op.class {
 	case classMPI:
 		l.calls = true
@@ -56,7 +56,7 @@ func (d *decoder) operate(l *lane, t int64, op *operation) {
 }
 
 // flush pairs begin and end of a flush.
-func (d *decoder) flush(l *lane, t int64, value int64) {
+func (d *decoder) flush(l *thread, t int64, value int64) {
 	switch {
 	case value != 0:
 		l.flushing, l.flush = true, t
@@ -72,7 +72,7 @@ const unknownExit = 1 << 63
 
 // program adds the begin or the end of the program, with the arguments that OTF2 wants:
 // the name (none), the number of arguments (none); the exit status (not known).
-func (d *decoder) program(l *lane, t int64, value int64) {
+func (d *decoder) program(l *thread, t int64, value int64) {
 	if value != 0 {
 		l.events.AddOther(t, trace.KindProgramBegin, uint64(noText), 0)
 	} else {

@@ -79,7 +79,7 @@ func (d *decoder) mayOwn(v *ownValues) bool {
 }
 
 // own takes a line with our own event types.
-func (d *decoder) own(l *lane, t int64, v *ownValues) {
+func (d *decoder) own(l *thread, t int64, v *ownValues) {
 	switch {
 	case v[ownVersion-firstOwn] == 1:
 		d.dialect = true
@@ -124,7 +124,7 @@ func (d *decoder) own(l *lane, t int64, v *ownValues) {
 }
 
 // offset adds a measured clock offset to a location, unless it is out of order.
-func (d *decoder) offset(l *lane, v *ownValues) {
+func (d *decoder) offset(l *thread, v *ownValues) {
 	o := trace.ClockOffset{Time: v[ownOffsetTime-firstOwn], Offset: v[ownOffset-firstOwn],
 		Deviation: math.Float64frombits(uint64(v[ownDeviation-firstOwn]))}
 	list := &d.defs.Locations[l.location].ClockOffsets

@@ -141,7 +141,7 @@ func (w *Writer) communication(s, r *ordered) {
 	if w.options.Plain {
 		w.lost["communicators of messages"]++
 	}
-	t := &w.tracks[s.location]
+	t := &w.threads[s.location]
 	t.put(s.end, t.key(orderComm, uint64(s.begin)), lineComm, uint64(s.location), uint64(r.location), uint64(s.begin), uint64(s.end),
 		uint64(r.begin), uint64(r.end), r.bytes, uint64(s.tag))
 }

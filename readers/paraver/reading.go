@@ -24,7 +24,7 @@ type reading struct {
 	header  *header
 	row     rowFile
 	spool   *spool.Spool
-	lanes   []lane
+	threads []thread
 	main    *decoder
 	lines   int   // before the block
 	last    int64 // greatest time
@@ -113,7 +113,7 @@ func (r *reading) read(ctx context.Context, in io.Reader) error {
 
 // takeAhead takes the blocks of a text that workers decode.
 func (r *reading) takeAhead(ctx context.Context, c *cutter) {
-	a := newAhead(ctx, c, &r.tables, min(r.options.Jobs, maxWorkers), len(r.lanes))
+	a := newAhead(ctx, c, &r.tables, min(r.options.Jobs, maxWorkers), len(r.threads))
 	defer a.close()
 	for b := range a.queue {
 		<-b.ready
@@ -131,11 +131,11 @@ func (r *reading) take(b *block) {
 		r.ledger.Add(trace.CodeBadValue, r.at(b.tooLong), fmt.Sprintf("line %d: the line is longer than %d bytes", r.lines, maxLine))
 	}
 	if r.fits(b) {
-		for i := range b.lanes {
-			n := &b.lanes[i]
-			l := &r.lanes[n.location]
+		for i := range b.threads {
+			n := &b.threads[i]
+			l := &r.threads[n.location]
 			if l.events == nil {
-				r.openLane(l)
+				r.openThread(l)
 			}
 			r.join(l, n)
 		}
@@ -160,8 +160,8 @@ func (r *reading) fits(b *block) bool {
 	if b.version != r.version {
 		return false
 	}
-	for i := range b.lanes {
-		if n := &b.lanes[i]; !r.lanes[n.location].fits(n, r.dialect) {
+	for i := range b.threads {
+		if n := &b.threads[i]; !r.threads[n.location].fits(n, r.dialect) {
 			return false
 		}
 	}
@@ -213,7 +213,7 @@ func (r *reading) begin(b *block) error {
 	r.types = newEventTypes(r.pcf, r.meters)
 	r.sites = newSites(r.names, r.pcf)
 	r.comms = newComms(r.appls, r.pcf)
-	r.makeLanes()
+	r.makeThreads()
 	return nil
 }
 
@@ -234,8 +234,8 @@ func (r *reading) end(c *cutter) {
 
 // finish completes streams and definitions.
 func (r *reading) finish() error {
-	for i := range r.lanes {
-		l := &r.lanes[i]
+	for i := range r.threads {
+		l := &r.threads[i]
 		r.release(l)
 		if l.flushing {
 			l.events.AddOther(l.flush, trace.KindBufferFlush, uint64(max(l.last, l.flush)))

@@ -241,7 +241,7 @@ func checkPairs(t *testing.T, s *Source) {
 func threadName(s *Source, l trace.LocationID) string {
 	for a := range s.comms.appls {
 		for k, task := range s.comms.appls[a].tasks {
-			if thread := int64(l) - int64(task.lane) + 1; thread >= 1 && thread <= task.threads {
+			if thread := int64(l) - int64(task.first) + 1; thread >= 1 && thread <= task.threads {
 				return fmt.Sprint([]int64{int64(a) + 1, int64(k) + 1, thread})
 			}
 		}

@@ -27,7 +27,7 @@ func (a *assembler) request(r request) {
 // completeRequests completes what a call may have completed; the format does not tell. A
 // call for one request that received nothing has completed the oldest of those that are
 // no receives; a call for several, all of them; so has MPI_Finalize.
-func (a *assembler) completeRequests(f *frame, t int64, received bool) {
+func (a *assembler) completeRequests(f *visit, t int64, received bool) {
 	n := len(a.requests) - a.head
 	if n == 0 {
 		return
@@ -70,9 +70,9 @@ func (a *assembler) finish() {
 	for len(a.nonblocking) > 0 {
 		a.receive(heap.Pop(&a.nonblocking).(receive), trace.KindMpiIrecv, maxTime)
 	}
-	for i := len(a.frames) - 1; i >= 0; i-- { // states that end with the trace
-		if a.frames[i].slot == trace.None {
-			a.leave(max(a.frames[i].end, a.last))
+	for i := len(a.visits) - 1; i >= 0; i-- { // states that end with the trace
+		if a.visits[i].slot == trace.None {
+			a.leave(max(a.visits[i].end, a.last))
 		}
 	}
 }
@@ -92,10 +92,10 @@ func (a *assembler) collective(c *trace.Coll, i int) {
 			Sent: c.Sent[i], Received: c.Received[i], Request: c.Request[i]})
 		return
 	}
-	if len(a.frames) == 0 {
+	if len(a.visits) == 0 {
 		return
 	}
-	f := &a.frames[len(a.frames)-1]
+	f := &a.visits[len(a.visits)-1]
 	row := trace.CollRow{Time: c.Time[i], Op: c.Op[i], Comm: c.Comm[i], Root: trace.RootNone,
 		Sent: c.Sent[i], Received: c.Received[i]}
 	if rooted(row.Op) && row.Comm != trace.None {

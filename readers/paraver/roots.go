@@ -84,12 +84,12 @@ func (r *rootedCalls) join(next *rootedCalls) {
 }
 
 // newRoots brings together what threads say.
-func newRoots(lanes []lane) *roots {
+func newRoots(threads []thread) *roots {
 	r := &roots{ranges: make(map[trace.CommID][]rootRange)}
-	for i := range lanes {
-		for c, n := range lanes[i].rooted.comms {
+	for i := range threads {
+		for c, n := range threads[i].rooted.comms {
 			for _, m := range n.root {
-				m.task = lanes[i].task
+				m.task = threads[i].task
 				r.ranges[c] = append(r.ranges[c], m)
 			}
 		}

@@ -140,15 +140,38 @@ func TestRoundTripOfParaver(t *testing.T) {
 	}
 }
 
+// TestEveryLineIsNamed: what has no name gets Paraver's usual one.
+func TestEveryLineIsNamed(t *testing.T) {
+	m := tracetest.MustParse(t, "location 0 a rank=0\n 1 Enter main ; 2 Leave main\nlocation 1 b rank=0\n 1 Enter main ; 2 Leave main\n")
+	d := m.Defs()
+	for i := range d.SystemTree {
+		d.SystemTree[i].Name = trace.None
+	}
+	d.LocationGroups[0].Name, d.Locations[1].Name = trace.None, trace.None
+	path := filepath.Join(t.TempDir(), "x.prv")
+	write(t, m, path, CreateOptions{})
+	got, err := os.ReadFile(strings.TrimSuffix(path, "prv") + "row")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "LEVEL CPU SIZE 2\n1.node 1\n2.node 1\n\nLEVEL NODE SIZE 1\nnode 1\n\n" +
+		"LEVEL TASK SIZE 1\nTASK 1.1\n\nLEVEL THREAD SIZE 2\na\nTHREAD 1.1.2\n\n"
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // compareEvents compares the events of a trace with those of the one that was written of
 // it.
 func compareEvents(t *testing.T, src, back trace.Source) {
 	t.Helper()
 	d, start := src.Defs(), startOf(t, src)
+	place := newObjects(d).place
 	for n, l := range order(d) {
 		want := eventList(t, src, l, func(ticks int64) int64 { return d.Clock.Nanoseconds(ticks - start) })
 		got := eventList(t, back, trace.LocationID(n), func(ns int64) int64 { return ns })
-		if a, b := d.String(d.Locations[l].Name), back.Defs().String(back.Defs().Locations[n].Name); strings.TrimSpace(a) != b {
+		usual := fmt.Sprintf("THREAD 1.%d.%d", place[l].task, place[l].thread)
+		if a, b := d.String(d.Locations[l].Name), back.Defs().String(back.Defs().Locations[n].Name); or(strings.TrimSpace(a), usual) != b {
 			t.Errorf("location %d is called %q, not %q", l, b, a)
 		}
 		for i := range max(len(want), len(got)) {

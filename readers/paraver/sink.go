@@ -8,8 +8,8 @@ import (
 
 // p2p writes a communication event: as it is, for reading back, and as one side of a
 // communication line. The four times of that line are the begin and the end of the calls, as
-// Extrae has them; so sends and receives wait in the track until their call is left.
-func (t *track) p2p(p *trace.P2P, i int) {
+// Extrae has them; so sends and receives wait in it until their call is left.
+func (t *threadWriter) p2p(p *trace.P2P, i int) {
 	kind, request := p.Kind[i], p.Request[i]
 	if !t.w.options.Plain {
 		t.ownMessage(p, i)
@@ -46,7 +46,7 @@ func (t *track) p2p(p *trace.P2P, i int) {
 
 // order returns by what the endpoints of a channel are ordered: within a thread as they
 // are posted, between threads by time.
-func (t *track) order(seq uint64, time int64) int64 {
+func (t *threadWriter) order(seq uint64, time int64) int64 {
 	if len(t.w.objects.tasks[t.rank].threads) > 1 {
 		return time
 	}
@@ -54,7 +54,7 @@ func (t *track) order(seq uint64, time int64) int64 {
 }
 
 // callTime returns when the open call was entered, the present time outside of calls.
-func (t *track) callTime() int64 {
+func (t *threadWriter) callTime() int64 {
 	if len(t.calls) > 0 {
 		return t.calls[0].time
 	}
@@ -62,7 +62,7 @@ func (t *track) callTime() int64 {
 }
 
 // message resolves the partner; ok is false if that cannot be done.
-func (t *track) message(p *trace.P2P, i int) (m message, ok bool) {
+func (t *threadWriter) message(p *trace.P2P, i int) (m message, ok bool) {
 	peer := t.w.groups.rank(p.Comm[i], t.rank, p.Peer[i])
 	if peer == trace.None || int(peer) >= len(t.w.objects.tasks) {
 		t.w.lost["messages whose partner is not known"]++
@@ -76,7 +76,7 @@ func (t *track) message(p *trace.P2P, i int) (m message, ok bool) {
 }
 
 // endMessages gives the messages of a call the time when it is left.
-func (t *track) endMessages() {
+func (t *threadWriter) endMessages() {
 	for _, m := range t.sends {
 		m.end = t.last
 		t.w.messages.send(m)
@@ -89,7 +89,7 @@ func (t *track) endMessages() {
 }
 
 // ownMessage writes a communication event as it is.
-func (t *track) ownMessage(p *trace.P2P, i int) {
+func (t *threadWriter) ownMessage(p *trace.P2P, i int) {
 	peer, comm := int64(noRank), int64(0)
 	if p.Peer[i] != trace.None {
 		peer = int64(t.w.groups.local(p.Comm[i], p.Peer[i]))
@@ -102,7 +102,7 @@ func (t *track) ownMessage(p *trace.P2P, i int) {
 // collective writes an event of a collective, and keeps for the line of the call what that
 // says. Extrae tells sizes, communicator and root on the line that enters the call, which is
 // therefore written at its end; of a non-blocking collective, when it is completed.
-func (t *track) collective(c *trace.Coll, i int) {
+func (t *threadWriter) collective(c *trace.Coll, i int) {
 	kind, request := c.Kind[i], c.Request[i]
 	comm := t.w.groups.id(c.Comm[i], t.rank)
 	if !t.w.options.Plain {
@@ -141,7 +141,7 @@ func (t *track) collective(c *trace.Coll, i int) {
 }
 
 // describe fills in what an event says about a collective.
-func (t *track) describe(o *call, c *trace.Coll, i int, comm int64) {
+func (t *threadWriter) describe(o *call, c *trace.Coll, i int, comm int64) {
 	o.coll, o.comm, o.sent, o.received = true, comm, c.Sent[i], c.Received[i]
 	o.root = t.w.groups.isRoot(c.Comm[i], t.rank, c.Root[i])
 }
@@ -150,7 +150,7 @@ func (t *track) describe(o *call, c *trace.Coll, i int, comm int64) {
 // format are integers: others are rounded, and counted if that changes them. (PRECISION in the
 // .pcf file scales all values of a type alike, and how many digits those that are still to come
 // need is not known when the first is written.)
-func (t *track) metric(m *trace.MetricValues, i int) int {
+func (t *threadWriter) metric(m *trace.MetricValues, i int) int {
 	end := i + 1
 	for end < len(m.Seq) && m.Seq[end] == m.Seq[i] {
 		end++
@@ -192,7 +192,7 @@ func (w *Writer) membersOf(id trace.MetricID) []trace.MetricMemberID {
 }
 
 // other writes the events that Extrae has types for as these, and the rest as our own.
-func (t *track) other(o *trace.Other, i int) {
+func (t *threadWriter) other(o *trace.Other, i int) {
 	args, kind := o.Args[o.Offset[i]:o.Offset[i+1]], o.Kind[i]
 	plain := t.w.options.Plain
 	switch {
@@ -225,7 +225,7 @@ func (t *track) other(o *trace.Other, i int) {
 }
 
 // flush writes a flush of the measurement's buffer.
-func (t *track) flush(stop int64) {
+func (t *threadWriter) flush(stop int64) {
 	stop = max(stop, t.last)
 	t.w.max = max(t.w.max, stop)
 	t.w.values.others[typeFlush] = true
@@ -234,7 +234,7 @@ func (t *track) flush(stop int64) {
 }
 
 // program writes the begin or the end of the program.
-func (t *track) program(value uint64) {
+func (t *threadWriter) program(value uint64) {
 	t.w.values.others[typeApplication] = true
 	t.event(typeApplication, value)
 }

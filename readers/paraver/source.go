@@ -67,10 +67,10 @@ func fileSize(path string) int64 {
 
 // source makes the trace of what was read.
 func (r *reading) source() *Source {
-	s := &Source{defs: r.defs, spool: r.spool, comms: r.comms, roots: newRoots(r.lanes), dialect: r.dialect, classes: r.names.classes,
+	s := &Source{defs: r.defs, spool: r.spool, comms: r.comms, roots: newRoots(r.threads), dialect: r.dialect, classes: r.names.classes,
 		slots: r.types.slots, inSlot: r.names.slots, end: max(r.last, min(r.header.end, maxTime)), findings: r.ledger.Findings()}
-	for i := range r.lanes {
-		l := &r.lanes[i]
+	for i := range r.threads {
+		l := &r.threads[i]
 		s.calls = append(s.calls, l.calls)
 		if l.events == nil {
 			continue

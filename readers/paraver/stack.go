@@ -6,9 +6,9 @@ import (
 	"tracekit/trace"
 )
 
-// A frame is a region that is entered and not left. The format has one value 0 for all leaves
-// of an event type, so the frames are how a leave finds its region.
-type frame struct {
+// A visit is a region that is entered and not left. The format has one value 0 for all leaves
+// of an event type, so the visits are how a leave finds its region.
+type visit struct {
 	region trace.RegionID
 	slot   uint32                 // of its event type, see eventtypes.go; trace.None: a state
 	site   trace.CallingContextID // None: not told
@@ -24,11 +24,11 @@ type frame struct {
 // its type has no nesting, or that of a collective whose value old traces repeat.
 func (a *assembler) flow(f *trace.Flow, i int) {
 	t := f.Time[i]
-	switch n := len(a.frames); {
+	switch n := len(a.visits); {
 	case f.Kind[i] == trace.KindLeave:
 		a.leaveSlot(uint32(f.Region[i]), t)
 		return
-	case f.Kind[i] == bareEnter && n > 0 && a.frames[n-1].region == f.Region[i]:
+	case f.Kind[i] == bareEnter && n > 0 && a.visits[n-1].region == f.Region[i]:
 		a.leave(t)
 		return
 	}
@@ -40,19 +40,19 @@ func (a *assembler) flow(f *trace.Flow, i int) {
 	region := f.Region[i]
 	slot := a.source.inSlot[region]
 	if slot != trace.None && a.source.slots[slot].replace {
-		if n := len(a.frames); n > 0 && a.frames[n-1].slot == slot {
+		if n := len(a.visits); n > 0 && a.visits[n-1].slot == slot {
 			a.leave(t)
 		}
 	}
-	a.enter(frame{region: region, slot: slot, site: site, enter: t})
+	a.enter(visit{region: region, slot: slot, site: site, enter: t})
 }
 
 // maxDepth bounds the regions that are open at a time; deeper ones are left out.
 const maxDepth = 1 << 16
 
 // enter enters a region. A call of MPI begins what endpoints of its time are waiting for.
-func (a *assembler) enter(f frame) {
-	if len(a.frames) == maxDepth {
+func (a *assembler) enter(f visit) {
+	if len(a.visits) == maxDepth {
 		return
 	}
 	f.class = a.source.classes[f.region].Class
@@ -63,16 +63,16 @@ func (a *assembler) enter(f frame) {
 	} else {
 		a.out.AddContext(f.enter, trace.KindCallingContextEnter, f.region, f.site, 1)
 	}
-	a.frames = append(a.frames, f)
+	a.visits = append(a.visits, f)
 	if f.slot != trace.None {
 		a.open[f.slot]++
 	}
 	if f.class == trace.ClassNone {
 		return
 	}
-	a.calls = append(a.calls, len(a.frames)-1)
+	a.calls = append(a.calls, len(a.visits)-1)
 	if len(a.sends)+len(a.posts) > 0 {
-		a.attach(len(a.frames) - 1)
+		a.attach(len(a.visits) - 1)
 	}
 }
 
@@ -83,7 +83,7 @@ const maxLeaving = 64
 // any order, so one that is not the innermost waits for those inside it until the time
 // goes on. Of a region that was not entered, the leave alone remains.
 func (a *assembler) leaveSlot(slot uint32, t int64) {
-	if n := len(a.frames); n > 0 && a.frames[n-1].slot == slot {
+	if n := len(a.visits); n > 0 && a.visits[n-1].slot == slot {
 		a.leave(t)
 		a.leaveWaiting(t)
 		return
@@ -101,8 +101,8 @@ func (a *assembler) leaveSlot(slot uint32, t int64) {
 
 // leaveWaiting leaves the innermost regions as long as their leaves wait.
 func (a *assembler) leaveWaiting(t int64) {
-	for len(a.leaving) > 0 && len(a.frames) > 0 {
-		i := slices.Index(a.leaving, a.frames[len(a.frames)-1].slot)
+	for len(a.leaving) > 0 && len(a.visits) > 0 {
+		i := slices.Index(a.leaving, a.visits[len(a.visits)-1].slot)
 		if i < 0 {
 			return
 		}
@@ -117,7 +117,7 @@ func (a *assembler) leaveInner() {
 		slot := a.leaving[0]
 		a.leaving = a.leaving[1:]
 		for a.open[slot] > 0 {
-			inner := a.frames[len(a.frames)-1].slot
+			inner := a.visits[len(a.visits)-1].slot
 			a.leave(a.leavingAt)
 			if inner == slot {
 				break
@@ -129,9 +129,9 @@ func (a *assembler) leaveInner() {
 // leave leaves the innermost region, after what ends with it: receives, requests, the
 // collective. So these events are within the call.
 func (a *assembler) leave(t int64) {
-	f := &a.frames[len(a.frames)-1]
+	f := &a.visits[len(a.visits)-1]
 	if f.class != trace.ClassNone {
-		a.postLate(len(a.frames) - 1)
+		a.postLate(len(a.visits) - 1)
 		a.complete(f, t)
 		a.calls = a.calls[:len(a.calls)-1]
 	}
@@ -148,5 +148,5 @@ func (a *assembler) leave(t int64) {
 	if f.slot != trace.None {
 		a.open[f.slot]--
 	}
-	a.frames = a.frames[:len(a.frames)-1]
+	a.visits = a.visits[:len(a.visits)-1]
 }

@@ -74,7 +74,7 @@ func (w *Writer) writePRV(f *os.File) error {
 	if w.info.Reconstructed() {
 		t.WriteString("#" + reconstructedNote + "\n")
 	}
-	if !w.options.Plain && len(w.tracks) > 0 {
+	if !w.options.Plain && len(w.threads) > 0 {
 		zero := int64(0)
 		if offset := w.defs.Clock.GlobalOffset; offset > -maxTime && offset < maxTime {
 			zero = t.time(offset)

@@ -28,12 +28,12 @@ const (
 	locationBits = seqBits + orderBits
 )
 
-// A track follows the events of one location and makes lines of them: an event line for what
+// A threadWriter follows the events of one location and makes lines of them: an event line for what
 // is entered, left or happens, and state lines that tile the time between the first event and
 // the last. Outside of MPI the state is Running; in MPI, that of the outermost call.
 //
 //	calls[0], if there is one, is the MPI call that is open; the others are inside it
-type track struct {
+type threadWriter struct {
 	w        *Writer
 	location trace.LocationID
 	rank     uint32
@@ -77,15 +77,15 @@ type posting struct {
 	seq  uint64
 }
 
-func (w *Writer) newTrack(l trace.LocationID) track {
+func (w *Writer) newThread(l trace.LocationID) threadWriter {
 	p := w.objects.place[l]
-	return track{w: w, location: l, rank: uint32(p.task - 1), place: p,
+	return threadWriter{w: w, location: l, rank: uint32(p.task - 1), place: p,
 		posted: make(map[uint64]posting), started: make(map[uint64]call)}
 }
 
 // Write implements trace.Sink.
 func (w *Writer) Write(b *trace.Batch) error {
-	t := &w.tracks[b.Location]
+	t := &w.threads[b.Location]
 	var flow, p2p, coll, metric, other int
 	for _, table := range b.Order {
 		switch table {
@@ -118,7 +118,7 @@ func (w *Writer) Write(b *trace.Batch) error {
 }
 
 // step goes on to the next event. Times never decrease.
-func (t *track) step(time int64) {
+func (t *threadWriter) step(time int64) {
 	time = t.clock(time)
 	if t.seq == 0 {
 		t.first, t.since = time, time
@@ -132,7 +132,7 @@ func (t *track) step(time int64) {
 }
 
 // clock returns the time that is written for a recorded time.
-func (t *track) clock(time int64) int64 {
+func (t *threadWriter) clock(time int64) int64 {
 	if t.w.options.Plain {
 		time = trace.CorrectOffset(t.w.defs.Locations[t.location].ClockOffsets, time)
 	}
@@ -140,7 +140,7 @@ func (t *track) clock(time int64) int64 {
 }
 
 // offsets writes the measured clock offsets, before all events.
-func (t *track) offsets() {
+func (t *threadWriter) offsets() {
 	c, start := t.w.defs.Clock, t.w.start()
 	for _, o := range t.w.defs.Locations[t.location].ClockOffsets {
 		t.eventAt(t.w.min, 0, []uint64{ownOffsetTime, uint64(c.Nanoseconds(o.Time - start)),
@@ -149,33 +149,33 @@ func (t *track) offsets() {
 }
 
 // key returns the second key of a line, which orders lines of one time.
-func (t *track) key(order int, seq uint64) int64 {
+func (t *threadWriter) key(order int, seq uint64) int64 {
 	return int64(t.location)<<locationBits | int64(order)<<seqBits | int64(seq&(1<<seqBits-1))
 }
 
 // put adds a line.
-func (t *track) put(time, key int64, kind trace.Kind, words ...uint64) {
+func (t *threadWriter) put(time, key int64, kind trace.Kind, words ...uint64) {
 	t.w.stream.Tie = key
 	t.w.stream.AddOther(time, kind, words...)
 }
 
 // event adds an event line; pairs are types and values.
-func (t *track) event(pairs ...uint64) { t.eventAt(t.last, t.seq, pairs) }
+func (t *threadWriter) event(pairs ...uint64) { t.eventAt(t.last, t.seq, pairs) }
 
-func (t *track) eventAt(time int64, seq uint64, pairs []uint64) {
+func (t *threadWriter) eventAt(time int64, seq uint64, pairs []uint64) {
 	t.pairs = append(append(t.pairs[:0], uint64(t.location)), pairs...)
 	t.put(time, t.key(orderEvent, seq), lineEvent, t.pairs...)
 }
 
 // state ends the current state at the present time, and says what it was.
-func (t *track) state(value int64) {
+func (t *threadWriter) state(value int64) {
 	if t.last > t.since {
 		t.put(t.since, t.key(orderState, t.seq), lineState, uint64(t.location), uint64(t.last), uint64(value))
 	}
 	t.since = t.last
 }
 
-func (t *track) flow(f *trace.Flow, i int) {
+func (t *threadWriter) flow(f *trace.Flow, i int) {
 	if !f.Kind[i].Enters() {
 		t.leave(f.Region[i])
 		return
@@ -189,7 +189,7 @@ func (t *track) flow(f *trace.Flow, i int) {
 
 const stateRunning = 1
 
-func (t *track) enter(region trace.RegionID, context trace.CallingContextID) {
+func (t *threadWriter) enter(region trace.RegionID, context trace.CallingContextID) {
 	v, ok := t.w.values.region(region)
 	if !ok {
 		t.w.lost["regions that are not defined"]++
@@ -213,7 +213,7 @@ func (t *track) enter(region trace.RegionID, context trace.CallingContextID) {
 	t.calls = append(t.calls, call{region: region, context: context, time: t.last, seq: t.seq})
 }
 
-func (t *track) leave(region trace.RegionID) {
+func (t *threadWriter) leave(region trace.RegionID) {
 	n := len(t.regions) - 1
 	for n >= 0 && t.regions[n].region != region {
 		n--
@@ -230,7 +230,7 @@ func (t *track) leave(region trace.RegionID) {
 	}
 }
 
-func (t *track) leaveInnermost() {
+func (t *threadWriter) leaveInnermost() {
 	n := len(t.regions) - 1
 	r := t.regions[n]
 	t.regions = t.regions[:n]
@@ -248,7 +248,7 @@ func (t *track) leaveInnermost() {
 }
 
 // write adds the line of a call's enter.
-func (t *track) write(c *call) {
+func (t *threadWriter) write(c *call) {
 	if c.later {
 		return
 	}
@@ -285,7 +285,7 @@ func (v *values) caller(pairs []uint64, context trace.CallingContextID) []uint64
 }
 
 // finish ends the location: what is open stays open.
-func (t *track) finish() {
+func (t *threadWriter) finish() {
 	if !t.w.options.Plain {
 		t.offsets()
 	}

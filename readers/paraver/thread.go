@@ -5,7 +5,7 @@ import (
 	"tracekit/trace"
 )
 
-// A lane takes what the lines say about one thread and puts it into three streams of the
+// A thread puts what the lines say about one thread of the program into three streams of the
 // spool: events, endpoints of messages, states. The records have the form of the model's
 // events with meanings of their own:
 //
@@ -20,7 +20,7 @@ import (
 //	Enter (of states)           with one attribute: the end
 //
 // All others are final. The streams are nil until a line speaks of the thread.
-type lane struct {
+type thread struct {
 	location trace.LocationID
 	task     uint32 // world rank
 	events   *spool.Stream
@@ -33,19 +33,19 @@ type lane struct {
 	held     held
 	rooted   rootedCalls
 
-	// Of a block's lane, which does not know what is held before the block:
+	// Of a block's thread, which does not know what is held before the block:
 	fresh bool  // no event line so far
 	begin int64 // time of the first event line
 	timed bool  // there is a line with a time
 	first int64 // the first of these times
 }
 
-// The numbers of a lane's streams in the spool are laneStreams times its location and
+// The numbers of a thread's streams in the spool are threadStreams times its location and
 // these.
 const (
 	messageStream = 1
 	stateStream   = 2
-	laneStreams   = 3
+	threadStreams = 3
 )
 
 const bareEnter = trace.KindCallingContextLeave
@@ -63,13 +63,13 @@ type held struct {
 }
 
 // hold keeps the enter of an MPI function.
-func (t *tables) hold(l *lane, time int64, region trace.RegionID) {
+func (t *tables) hold(l *thread, time int64, region trace.RegionID) {
 	t.release(l)
 	l.held = held{on: true, time: time, region: region, context: trace.None, comm: trace.None}
 }
 
 // release puts the enter that is held into the stream.
-func (t *tables) release(l *lane) {
+func (t *tables) release(l *thread) {
 	h := &l.held
 	if !h.on {
 		return
@@ -98,15 +98,15 @@ func (t *tables) release(l *lane) {
 	l.events.AddColl(row)
 }
 
-// fits reports whether a block's lane says what it would say if it had known the state of
-// this lane: the enter that is held here is complete, and times go on.
-func (l *lane) fits(n *lane, dialect bool) bool {
+// fits reports whether a block's thread says what it would say if it had known the state of
+// this thread: the enter that is held here is complete, and times go on.
+func (l *thread) fits(n *thread, dialect bool) bool {
 	again := !n.fresh && l.held.on && l.held.time == n.begin && !dialect
 	return !again && (!n.timed || n.first >= l.last)
 }
 
-// join adds what a block's lane says, which fits.
-func (t *tables) join(l, n *lane) {
+// join adds what a block's thread says, which fits.
+func (t *tables) join(l, n *thread) {
 	if !n.fresh {
 		t.release(l)
 		l.held = n.held

@@ -101,8 +101,8 @@ func (c *chunk) trailing(pos int) int64 {
 	return -1
 }
 
-// frames iterates over the records of a chunked file without decoding them.
-type frames struct {
+// rawRecords iterates over the records of a chunked file without decoding them.
+type rawRecords struct {
 	chunks   chunks
 	timed    bool // timestamp records occur
 	current  chunk
@@ -112,12 +112,12 @@ type frames struct {
 	trailing int64   // first byte behind it; -1: none
 }
 
-func newFrames(file *wire.File, chunkSize int64, timed bool) *frames {
-	return &frames{chunks: chunks{file: file, size: chunkSize}, timed: timed, trailing: -1}
+func newRawRecords(file *wire.File, chunkSize int64, timed bool) *rawRecords {
+	return &rawRecords{chunks: chunks{file: file, size: chunkSize}, timed: timed, trailing: -1}
 }
 
-// A frame is one record: its number, its payload, and where it begins.
-type frame struct {
+// A rawRecord is one record: its number, its payload, and where it begins.
+type rawRecord struct {
 	id        uint8
 	bigEndian bool
 	payload   []byte
@@ -125,12 +125,12 @@ type frame struct {
 }
 
 // next returns the next record; ok is false at the end and at damage.
-func (f *frames) next() (rec frame, ok bool) {
+func (f *rawRecords) next() (rec rawRecord, ok bool) {
 	for f.damage == nil && !f.ended {
 		c := &f.cursor
 		if c.Pos == len(c.Data) {
 			if f.current.data != nil && !f.current.full || !f.nextChunk() {
-				return frame{}, false
+				return rawRecord{}, false
 			}
 			continue
 		}
@@ -148,14 +148,14 @@ func (f *frames) next() (rec frame, ok bool) {
 			c.Bytes(8)
 			f.checkShort(offset)
 		default:
-			rec = frame{id: id, bigEndian: c.BigEndian, payload: prefixed(c), offset: offset}
+			rec = rawRecord{id: id, bigEndian: c.BigEndian, payload: prefixed(c), offset: offset}
 			return rec, f.checkShort(offset)
 		}
 	}
-	return frame{}, false
+	return rawRecord{}, false
 }
 
-func (f *frames) nextChunk() bool {
+func (f *rawRecords) nextChunk() bool {
 	f.current, f.damage = f.chunks.read()
 	if f.current.data == nil {
 		return false
@@ -166,7 +166,7 @@ func (f *frames) nextChunk() bool {
 
 // checkShort turns a record that reaches beyond its chunk into damage: of the file's end
 // if the chunk is cut, else of the record.
-func (f *frames) checkShort(offset int64) bool {
+func (f *rawRecords) checkShort(offset int64) bool {
 	if f.cursor.Err == nil {
 		return true
 	}

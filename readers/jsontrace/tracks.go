@@ -8,8 +8,8 @@ import (
 	"tracekit/trace"
 )
 
-// laneLimit bounds the number of lanes of a file. Events of further ones are left out.
-const laneLimit = 1 << 18
+// trackLimit bounds the number of tracks of a file. Events of further ones are left out.
+const trackLimit = 1 << 18
 
 // An ident is a pid or tid: an integer, or a name (an index into names).
 type ident struct {
@@ -27,16 +27,16 @@ func compareIdents(a, b ident) int {
 	return cmp.Compare(a.n, b.n)
 }
 
-// A laneKey identifies a lane: a thread of a process, a stream of a device, or the
+// A trackKey identifies a track: a thread of a process, a stream of a device, or the
 // asynchronous slices of a category in a process.
-type laneKey struct {
+type trackKey struct {
 	pid, tid ident
 	async    bool
 }
 
-// A lane is a sequence of events that becomes a location, or several if slices overlap.
-type lane struct {
-	laneKey
+// A track is a sequence of events that becomes a location, or several if slices overlap.
+type track struct {
+	trackKey
 	number  trace.LocationID // in the spool
 	stream  *spool.Stream
 	stacked bool   // the last slice came as B or E
@@ -46,36 +46,36 @@ type lane struct {
 	hasRank bool
 	comm    bool            // holds collectives or messages
 	latest  int64           // the latest end of a slice, if it has slices
-	exile   map[uint64]bool // slices that nest in none of the first sub-lane: see nester
+	exile   map[uint64]bool // slices that nest in none of the first sub-track: see nester
 	open    []openCall      // in tracekit's own dialect: what is entered and not left
 }
 
-// lanes finds lanes by the raw text of pid and tid.
-type lanes struct {
+// tracks finds tracks by the raw text of pid and tid.
+type tracks struct {
 	spool   *spool.Spool
 	names   *names
-	list    []*lane
-	byKey   map[laneKey]*lane
-	byRaw   map[string]*lane
+	list    []*track
+	byKey   map[trackKey]*track
+	byRaw   map[string]*track
 	scratch []byte
 	lastPid []byte
 	lastTid []byte
-	last    *lane
+	last    *track
 }
 
-func newLanes(s *spool.Spool, n *names) *lanes {
-	return &lanes{spool: s, names: n, byKey: make(map[laneKey]*lane), byRaw: make(map[string]*lane)}
+func newTracks(s *spool.Spool, n *names) *tracks {
+	return &tracks{spool: s, names: n, byKey: make(map[trackKey]*track), byRaw: make(map[string]*track)}
 }
 
-// find returns the lane of a pid and a tid, nil if there are too many lanes.
-func (l *lanes) find(pid, tid []byte) *lane {
+// find returns the track of a pid and a tid, nil if there are too many tracks.
+func (l *tracks) find(pid, tid []byte) *track {
 	if l.last != nil && bytes.Equal(tid, l.lastTid) && bytes.Equal(pid, l.lastPid) {
 		return l.last
 	}
 	l.scratch = append(append(append(l.scratch[:0], pid...), 0), tid...)
 	found := l.byRaw[string(l.scratch)]
 	if found == nil {
-		found = l.get(laneKey{pid: l.pid(pid), tid: l.tid(pid, tid)})
+		found = l.get(trackKey{pid: l.pid(pid), tid: l.tid(pid, tid)})
 		if found == nil {
 			return nil
 		}
@@ -87,23 +87,23 @@ func (l *lanes) find(pid, tid []byte) *lane {
 	return found
 }
 
-// get returns the lane of a key.
-func (l *lanes) get(k laneKey) *lane {
+// get returns the track of a key.
+func (l *tracks) get(k trackKey) *track {
 	if found := l.byKey[k]; found != nil {
 		return found
 	}
-	if len(l.list) >= laneLimit {
+	if len(l.list) >= trackLimit {
 		return nil
 	}
 	id := trace.LocationID(len(l.list))
-	found := &lane{laneKey: k, number: id, stream: l.spool.Stream(id), trivial: true}
+	found := &track{trackKey: k, number: id, stream: l.spool.Stream(id), trivial: true}
 	l.list = append(l.list, found)
 	l.byKey[k] = found
 	return found
 }
 
 // pid returns the process that a raw value means; a missing one is process 0.
-func (l *lanes) pid(raw []byte) ident {
+func (l *tracks) pid(raw []byte) ident {
 	if text(raw) == nil {
 		return ident{}
 	}
@@ -111,14 +111,14 @@ func (l *lanes) pid(raw []byte) ident {
 }
 
 // tid returns the thread that a raw value means; a missing one has the process's number.
-func (l *lanes) tid(pid, raw []byte) ident {
+func (l *tracks) tid(pid, raw []byte) ident {
 	if text(raw) == nil {
 		return l.pid(pid)
 	}
 	return l.ident(raw)
 }
 
-func (l *lanes) ident(raw []byte) ident {
+func (l *tracks) ident(raw []byte) ident {
 	s := text(raw)
 	if n, ok := integer(s); ok {
 		return ident{n: n}

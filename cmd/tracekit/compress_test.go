@@ -1,0 +1,47 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tracekit/formulae"
+)
+
+// TestByMemory states that more memory never learns less, and that what is learned with the
+// usual memory is what compressing with it reports.
+func TestByMemory(t *testing.T) {
+	dir := t.TempDir()
+	stdout, stderr, code := tracekit(t, dir, "compress", "--json", "--by-memory", "-o", "x.tkf", sampleArchive(t, "zoo-4"))
+	if code != exitDone {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	var doc struct {
+		Learned  map[string]any
+		ByMemory []map[string]any `json:"learned_by_memory"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var terms []int
+	before := map[string]float64{}
+	for _, row := range doc.ByMemory {
+		n := int(row["terms"].(float64))
+		terms = append(terms, n)
+		delete(row, "terms")
+		if diff := cmp.Diff(doc.Learned, row); n == formulae.DefaultTerms && diff != "" {
+			t.Errorf("with %d terms (-reported +by memory):\n%s", n, diff)
+		}
+		for name, category := range row {
+			static := category.(map[string]any)["static"].(float64)
+			if static < before[name] {
+				t.Errorf("%s: %d terms learn %v, fewer %v", name, n, static, before[name])
+			}
+			before[name] = static
+		}
+	}
+	if diff := cmp.Diff(formulae.MemoryTerms(), terms); diff != "" {
+		t.Errorf("terms (-want +got):\n%s", diff)
+	}
+}

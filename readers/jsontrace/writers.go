@@ -1,0 +1,169 @@
+package jsontrace
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"tracekit/trace"
+)
+
+// attrFile is the attribute of slices that says which file they work on.
+const (
+	attrFile trace.AttributeID = iota
+	attrFlowOut
+	attrFlowStep
+	attrFlowIn
+	attributes // their number
+)
+
+// dftracer holds the hash tables of a dftracer file.
+type dftracer struct {
+	files map[string]uint32 // index into names by raw hash
+	host  string
+	app   string
+}
+
+func newDftracer() dftracer { return dftracer{files: make(map[string]uint32)} }
+
+// metadata takes an M of dftracer; it returns false if it is one of the general ones.
+func (d *dftracer) metadata(f *file, ev *event) bool {
+	name, value := text(member(ev.args, "name")), text(member(ev.args, "value"))
+	switch string(ev.name) {
+	case "FH":
+		d.define(f, value, unescape(name))
+	case "HH":
+		d.host = unescape(name)
+	case "SH":
+		if d.app == "" {
+			d.app = unescape(name)
+		}
+	case "PR":
+		if string(name) == "rank" {
+			if r := rankNumber(value); r < 1<<24 {
+				f.origin.rank, f.origin.hasRank = r, true
+			}
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// define gives a hash its file name. Slices may have named the hash before.
+func (d *dftracer) define(f *file, hash []byte, name string) {
+	if id, ok := d.files[string(hash)]; ok {
+		f.names.list[id] = name
+		return
+	}
+	if f.names.bytes < nameLimit {
+		d.files[string(hash)] = f.names.text(name)
+		f.names.bytes += len(hash) + 64
+	}
+}
+
+// attach gives the slice that is put next its attributes.
+func (f *file) attach(l *track, ev *event) {
+	if hash := f.dft.hash(ev); hash != nil {
+		id, ok := f.dft.files[string(hash)]
+		if !ok && f.names.bytes < nameLimit {
+			id = f.names.fresh("file " + string(hash))
+			f.dft.files[string(hash)] = id
+			ok = true
+		}
+		if ok {
+			l.stream.AddAttr(attrFile, trace.TypeString, uint64(id))
+		}
+	}
+	f.boundFlow(l, ev)
+}
+
+// hash returns the file hash of a slice, nil if there is none. Only files of dftracer,
+// which begin with metadata of it, are searched for it.
+func (d *dftracer) hash(ev *event) []byte {
+	if d.host == "" {
+		return nil
+	}
+	return text(member(ev.args, "fhash"))
+}
+
+// ncclArgs are what NCCL's profiler notes on collectives and messages, raw.
+type ncclArgs struct {
+	hash, rank, peer, root, count, datatype []byte
+}
+
+func readNcclArgs(args []byte) (a ncclArgs) {
+	members(args, func(key, value []byte) bool {
+		switch string(key) {
+		case "CommHash":
+			a.hash = text(value)
+		case "Rank":
+			a.rank = text(value)
+		case "Peer":
+			a.peer = text(value)
+		case "Root":
+			a.root = text(value)
+		case "Count":
+			a.count = text(value)
+		case "Datatype":
+			a.datatype = text(value)
+		}
+		return true
+	})
+	return a
+}
+
+// ncclCall reads the begin of a collective or message of NCCL's profiler, where threads of
+// one process may be different ranks: each rank has a track of its own. The communicator
+// that is named first is taken for that of all ranks; of others the profiler does not say
+// who is in them, so that nothing is returned for them.
+func (f *file) ncclCall(r *region, ev *event) (call, *track) {
+	a := readNcclArgs(ev.args)
+	rank := rankNumber(a.rank)
+	if a.hash == nil || rank >= worldLimit {
+		return call{}, nil
+	}
+	if f.ncclWorld == "" {
+		f.ncclWorld = string(a.hash)
+	}
+	if f.ncclWorld != string(a.hash) {
+		return call{}, nil
+	}
+	process := f.names.text(fmt.Sprintf("NCCL rank %d", rank))
+	l := f.tracks.get(trackKey{pid: ident{true, int64(process)}, tid: ident{true, int64(r.cat)}, async: true})
+	if l == nil {
+		return call{}, nil
+	}
+	l.rank, l.hasRank = rank, true
+	f.meta.processes[l.pid] = f.names.list[process]
+	bytes := number(a.count) * elementBytes(string(a.datatype))
+	c := call{operation: r.op, peer: trace.RootNone, sent: bytes, received: bytes}
+	switch {
+	case r.op.isMessage():
+		c.peer = rankNumber(a.peer)
+	case a.root != nil:
+		c.peer = rankNumber(a.root)
+	}
+	return c, l
+}
+
+// rocprofTimes replaces the times of a slice of rocprof, which are rounded down to
+// microseconds, by the nanoseconds that stand in its arguments; it returns false if there
+// are none.
+func rocprofTimes(ev *event) bool {
+	if !bytes.Contains(ev.args, []byte(`"BeginNs"`)) {
+		return false
+	}
+	begin, ok1 := integer(text(member(ev.args, "BeginNs")))
+	end, ok2 := integer(text(member(ev.args, "EndNs")))
+	if ok1 && ok2 && end >= begin {
+		ev.time, ev.dur = begin, end-begin
+	}
+	return true
+}
+
+// rocprofDevice reports whether a process of a trace of rocprof is an accelerator, or the
+// copying to and from one.
+func rocprofDevice(process string) bool {
+	return strings.HasPrefix(process, "GPU") || process == "COPY"
+}
