@@ -1,22 +1,14 @@
 package formulae
 
-import (
-	"context"
+import "tracekit/trace"
 
-	"tracekit/engine"
-	"tracekit/trace"
-)
-
-// batch adds the events of a batch.
-func (t *callTree) batch(b *trace.Batch) {
-	var next [5]int
+// Add adds the events of a batch.
+func (t *CallTree) Add(b *trace.Batch) {
 	t.shapes.attrs = attrCursor{attrs: &b.Attrs}
-	for i, table := range b.Order {
-		row := next[table]
-		next[table]++
-		seq := b.First + uint64(i)
+	for seq, r := range b.Events {
+		row := r.First
 		attrs := t.shapes.attrs.at(seq)
-		switch table {
+		switch r.Table {
 		case trace.TableFlow:
 			t.flow(&b.Flow, row, seq, attrs)
 		case trace.TableP2P:
@@ -30,7 +22,7 @@ func (t *callTree) batch(b *trace.Batch) {
 			i.learn(uint64(c.Root[row]), 0, c.Sent[row], c.Received[row])
 			i.learnValues(nil, attrs)
 		case trace.TableMetric:
-			next[table] = t.metric(&b.Metric, row, seq, attrs)
+			t.metric(&b.Metric, r, attrs)
 		default:
 			o := &b.Other
 			args := o.Args[o.Offset[row]:o.Offset[row+1]]
@@ -42,9 +34,9 @@ func (t *callTree) batch(b *trace.Batch) {
 
 // flow adds an enter or a leave; which node is left follows from the path, not from the
 // calling context that the event names.
-func (t *callTree) flow(f *trace.Flow, row int, seq uint64, attrs attrRows) {
+func (t *CallTree) flow(f *trace.Flow, row int, seq uint64, attrs attrRows) {
 	if !f.Kind[row].Enters() {
-		t.leave(uint32(f.Region[row]), f.Time[row])
+		t.leave(f.Region[row], f.Time[row])
 		t.droppedAttrs += uint64(attrs.len())
 		return
 	}
@@ -61,24 +53,19 @@ func (t *callTree) flow(f *trace.Flow, row int, seq uint64, attrs attrRows) {
 	t.enter(key, seq, f.Time[row]).learnValues(unwind, attrs)
 }
 
-// metric adds the event whose values begin at a row, and returns the row after them.
-func (t *callTree) metric(m *trace.MetricValues, row int, seq uint64, attrs attrRows) int {
-	end := row
-	for end < len(m.Seq) && m.Seq[end] == seq {
-		end++
-	}
-	if end == row {
+// metric adds a metric event.
+func (t *CallTree) metric(m *trace.MetricValues, r trace.Row, attrs attrRows) {
+	if r.First == r.End {
 		t.dropped++ // an event without values has no time
-		return end
+		return
 	}
-	shape := t.shapes.id(t.shapes.members(m.Type[row:end]), attrs)
-	i := t.item(itemKey{kind: trace.KindMetric, ref: uint32(m.Metric[row]), shape: shape}, m.Time[row])
+	shape := t.shapes.id(t.shapes.members(m.Type[r.First:r.End]), attrs)
+	i := t.item(itemKey{kind: trace.KindMetric, ref: uint32(m.Metric[r.First]), shape: shape}, m.Time[r.First])
 	for k := range i.counters {
-		typ := m.Type[row+k]
-		i.counters[k].add(typ, t.meters.grow(i.ref, k, typ, m.Value[row+k]))
+		typ := m.Type[r.First+k]
+		i.counters[k].add(typ, t.meters.grow(i.ref, k, typ, m.Value[r.First+k]))
 	}
 	i.learnValues(nil, attrs)
-	return end
 }
 
 // learn adds what an event says to the item's learners.
@@ -97,36 +84,4 @@ func (i *treeItem) learnValues(args []uint64, attrs attrRows) {
 	for k := range attrs.len() {
 		i.values[len(args)+k].Add(attrs.value(k))
 	}
-}
-
-// A statistics is the stage that makes the call trees of locations.
-type statistics struct {
-	terms int
-	clock []trace.ClockMap // by location; nil: times as recorded
-	waits *releases        // nil: waiting is own time
-	laws  bool             // whether durations get laws
-}
-
-// Map makes the call tree of a location.
-func (s statistics) Map(_ context.Context, _ *trace.Defs, l trace.LocationID, batches engine.Batches) (*callTree, error) {
-	t := newCallTree(s.terms)
-	t.sampling = s.laws
-	if s.waits != nil {
-		t.waits = s.waits.cursor(l)
-	}
-	if s.clock != nil && !s.clock[l].Identity() {
-		c := s.clock[l].Cursor()
-		t.clock = &c
-	}
-	for b, err := range batches {
-		if err != nil {
-			return nil, err
-		}
-		t.batch(b)
-	}
-	t.finish()
-	if s.laws {
-		t.fitLaws()
-	}
-	return t, nil
 }

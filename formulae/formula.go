@@ -61,9 +61,9 @@ func (f *Formula) Terms() int {
 // Values returns the values that the formula describes, in order.
 func (f *Formula) Values() iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
-		g := f.generate()
+		g := f.Generate()
 		for range f.Count {
-			v, ok := g.next()
+			v, ok := g.Next()
 			if !ok || !yield(v) {
 				return
 			}
@@ -71,20 +71,20 @@ func (f *Formula) Values() iter.Seq[uint64] {
 	}
 }
 
-// generate returns a generator of the formula's values, which goes on beyond Count.
-func (f *Formula) generate() *generator {
+// Generate returns a generator of the formula's values, which goes on beyond Count.
+func (f *Formula) Generate() *Generator {
 	if f.Nested != nil {
-		return &generator{nested: f.Nested.generate()}
+		return &Generator{nested: f.Nested.generate()}
 	}
 	if f.Holds == Iteration {
-		return &generator{progression: true, start: f.Start, step: f.Step, length: f.Length}
+		return &Generator{progression: true, start: f.Start, step: f.Step, length: f.Length}
 	}
-	return &generator{prologue: f.Prologue, body: f.Body}
+	return &Generator{prologue: f.Prologue, body: f.Body}
 }
 
-// A generator yields the values of a formula one by one. Its next value is known in
+// A Generator yields the values of a formula one by one. Its next value is known in
 // advance, so that confirming a value is one comparison.
-type generator struct {
+type Generator struct {
 	prologue, body []Term
 	term           int    // position in the prologue, then in the body
 	inBody         bool   //
@@ -99,7 +99,7 @@ type generator struct {
 
 // peek returns the next value of a formula that is not nested; ok is false if the formula
 // says nothing about it.
-func (g *generator) peek() (v uint64, ok bool) {
+func (g *Generator) peek() (v uint64, ok bool) {
 	if g.progression {
 		return g.start + g.at*g.step, true
 	}
@@ -110,7 +110,7 @@ func (g *generator) peek() (v uint64, ok bool) {
 }
 
 // current returns the term that the next value belongs to, nil after the last one.
-func (g *generator) current() *Term {
+func (g *Generator) current() *Term {
 	if !g.inBody {
 		if g.term < len(g.prologue) {
 			return &g.prologue[g.term]
@@ -123,8 +123,8 @@ func (g *generator) current() *Term {
 	return &g.body[g.term]
 }
 
-// next returns the next value and moves on.
-func (g *generator) next() (v uint64, ok bool) {
+// Next returns the next value and moves on; ok is false if the formula says nothing about it.
+func (g *Generator) Next() (v uint64, ok bool) {
 	if g.nested != nil {
 		return g.nested.next()
 	}
@@ -135,7 +135,7 @@ func (g *generator) next() (v uint64, ok bool) {
 }
 
 // advance moves past the value that peek returned.
-func (g *generator) advance() {
+func (g *Generator) advance() {
 	if g.progression {
 		if g.at++; g.at == g.length {
 			g.at = 0

@@ -25,21 +25,21 @@ func (d Durations) String() string {
 	return "mean"
 }
 
-// A law is the distribution of the time of a spell as its quantiles at lawLevels, in ticks.
+// A law is the distribution of an interval as its quantiles at LawLevels, in ticks.
 type law struct {
-	spell     int // number of the spell, in the order of fileTimes.Means
+	interval  int // index into Times.Means
 	family    uint8
 	quantiles []uint64 // ascending
 	calls     uint64
 	time      uint64
 }
 
-// lawLevels are the levels of a law's quantiles, in 1/64; the ends stand for the
+// LawLevels returns the levels of a law's quantiles, in 1/LevelUnit; the ends stand for the
 // quantiles 0.001 and 0.999.
-var lawLevels = [...]uint64{0, 8, 16, 24, 32, 40, 48, 56, 60, 62, 63, 64}
+func LawLevels() [12]uint64 { return [...]uint64{0, 8, 16, 24, 32, 40, 48, 56, 60, 62, 63, 64} }
 
-// levelUnit is the unit of lawLevels: so many make 1.
-const levelUnit = 64
+// LevelUnit is the unit of LawLevels: so many make 1.
+const LevelUnit = 64
 
 // Families of laws in a file: 0 is the sample itself, others those of lawFamilies.
 const empirical = 0
@@ -49,10 +49,10 @@ func lawFamilies() []fit.Family { return []fit.Family{fit.Exponential, fit.Gamma
 
 // Bounds of laws.
 const (
-	sampleSize    = 256     // durations that are kept of a spell
-	leastCalls    = 50      // of a spell, for a law
-	lawsPerRank   = 12      // spells of a location that may have laws: those with the most time
-	largestLawful = 1 << 40 // ticks; spells with longer quantiles have means
+	sampleSize    = 256     // durations that are kept of an interval
+	leastCalls    = 50      // of an interval, for a law
+	lawsPerRank   = 12      // intervals of a location that may have laws: those with the most time
+	largestLawful = 1 << 40 // ticks; intervals with longer quantiles have means
 )
 
 // A reservoir is a random sample of a sequence of unknown length: each value is kept with
@@ -62,8 +62,8 @@ type reservoir struct {
 	state  uint64
 }
 
-// keep offers a duration to the sample of a spell.
-func (s *spell) keep(d uint64) {
+// keep offers an interval to the sample.
+func (s *intervals) keep(d uint64) {
 	if s.sample == nil {
 		s.sample = &reservoir{}
 	}
@@ -73,31 +73,31 @@ func (s *spell) keep(d uint64) {
 		return
 	}
 	r.state++
-	if at := mix64(r.state) % s.count; at < sampleSize {
+	if at := Mix(r.state) % s.count; at < sampleSize {
 		r.values[at] = int64(min(d, math.MaxInt64))
 	}
 }
 
-// mix64 hashes a number such that all bits depend on all (the finaliser of SplitMix64).
-func mix64(x uint64) uint64 {
+// Mix hashes a number such that all bits depend on all (the finaliser of SplitMix64).
+func Mix(x uint64) uint64 {
 	x += 0x9E3779B97F4A7C15
 	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
 	x = (x ^ x>>27) * 0x94D049BB133111EB
 	return x ^ x>>31
 }
 
-// fitLaws finds the laws of the spells that take the most time, and lets the samples go.
-func (t *callTree) fitLaws() {
+// fitLaws finds the laws of the intervals that take the most time, and lets the samples go.
+func (t *CallTree) fitLaws() {
 	type candidate struct {
-		*spell
+		*intervals
 		number int
 	}
 	var all []candidate
 	number := 0
 	for _, n := range t.nodes {
 		for _, i := range n.items {
-			for r := range regimesOf(i.kind) {
-				if s := &i.spells[r]; s.count >= leastCalls {
+			for r := range Regimes(i.kind) {
+				if s := &i.intervals[r]; s.count >= leastCalls {
 					all = append(all, candidate{s, number})
 				}
 				number++
@@ -109,14 +109,14 @@ func (t *callTree) fitLaws() {
 	slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(a.number, b.number) })
 	for _, c := range all {
 		if l, ok := lawOf(c.sample.values); ok {
-			l.spell, l.calls, l.time = c.number, c.count, c.time
+			l.interval, l.calls, l.time = c.number, c.count, c.time
 			t.laws = append(t.laws, l)
 		}
 	}
 	for _, n := range t.nodes {
 		for _, i := range n.items {
-			for r := range i.spells {
-				i.spells[r].sample = nil
+			for r := range i.intervals {
+				i.intervals[r].sample = nil
 			}
 		}
 	}
@@ -139,8 +139,8 @@ func lawOf(values []int64) (law, bool) {
 		l.family = uint8(1 + slices.Index(lawFamilies(), m.Family))
 		quantile = m.Quantile
 	}
-	for _, level := range lawLevels {
-		q := min(max(float64(level)/levelUnit, 0.001), 0.999)
+	for _, level := range LawLevels() {
+		q := min(max(float64(level)/LevelUnit, 0.001), 0.999)
 		l.quantiles = append(l.quantiles, uint64(min(max(quantile(q), 0), largestLawful)))
 	}
 	return l, true

@@ -7,7 +7,7 @@ const DefaultTerms = 18
 
 // A Learner learns the formula of a sequence while the values come, in bounded memory: it
 // keeps the first runs of the sequence, as many as there may be terms, and a hypothesis.
-// As long as the hypothesis foretells the next value, nothing else is looked at. When it
+// As long as the hypothesis predicts the next value, nothing else is looked at. When it
 // fails, the next one is taken that explains all values so far:
 //
 //	Identity   as long as all values are equal
@@ -17,7 +17,7 @@ const DefaultTerms = 18
 //	Nested     loops within loops, found as in control flow
 //	Failed     what was learned stays as a prefix
 //
-// Adding a value that the hypothesis foretells takes constant time; space is proportional to
+// Adding a value that the hypothesis predicts takes constant time; space is proportional to
 // terms. This is the finite state machine of docs/DEFINITIONS.md 1.4.
 //
 // The zero value is not usable; see NewLearner.
@@ -27,7 +27,7 @@ type Learner struct {
 	all   bool   // runs holds the whole sequence
 	seen  uint64
 	f     Formula   // the hypothesis; Prologue and Body point into runs
-	next  generator // of the hypothesis
+	next  Generator // of the hypothesis
 	dead  bool      // the hypothesis failed, and no other one fits
 
 	steps bool      // progressions may be tried
@@ -210,7 +210,7 @@ func (l *Learner) repeats(prologue, body int) bool {
 // hypotheses are made to explain it. Later the two are compared value by value, as far as
 // that is cheap; a long sequence whose formula fails late is not learned.
 func (l *Learner) explains(f, old *Formula, v uint64) bool {
-	l.next = *f.generate()
+	l.next = *f.Generate()
 	if f.Holds <= General {
 		return true
 	}
@@ -222,20 +222,20 @@ func (l *Learner) explains(f, old *Formula, v uint64) bool {
 	if old.Holds <= General || l.seen > cheap {
 		return false
 	}
-	o := old.generate()
+	o := old.Generate()
 	for range l.seen - 1 {
-		a, _ := l.next.next()
-		if b, _ := o.next(); a != b {
+		a, _ := l.next.Next()
+		if b, _ := o.Next(); a != b {
 			return false
 		}
 	}
-	w, _ := l.next.next()
+	w, _ := l.next.Next()
 	return w == v
 }
 
 // skip moves a generator at its beginning past runs that it generates and that end in its
 // body or progression.
-func (g *generator) skip(runs []Term) {
+func (g *Generator) skip(runs []Term) {
 	n := len(runs)
 	if g.progression {
 		g.at = uint64(n)

@@ -85,8 +85,8 @@ type NamedShare struct {
 	*Share
 }
 
-// learnedOf counts the constructs of call trees.
-func learnedOf(trees []*callTree) *Learned {
+// LearnedOf counts the constructs of call trees.
+func LearnedOf(trees []*CallTree) *Learned {
 	l := &Learned{}
 	for _, t := range trees {
 		for _, n := range t.nodes {
@@ -135,13 +135,11 @@ func MemoryTerms() []int { return []int{6, 12, 18, 24, 32, 64} }
 func LearnedByMemory(ctx context.Context, src trace.Source, terms []int, opts engine.Options) ([]MemoryRow, error) {
 	var rows []MemoryRow
 	for _, n := range terms {
-		trees, err := engine.Each(ctx, src, opts, func(ctx context.Context, l trace.LocationID, b engine.Batches) (*callTree, error) {
-			return statistics{terms: n}.Map(ctx, src.Defs(), l, b)
-		})
+		trees, err := learning{terms: n}.run(ctx, src, Options{Jobs: opts.Jobs, Progress: opts.Progress})
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, MemoryRow{n, *learnedOf(trees)})
+		rows = append(rows, MemoryRow{n, *LearnedOf(trees)})
 	}
 	return rows, nil
 }

@@ -1,43 +1,41 @@
 package formulae_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"tracekit/engine"
 	"tracekit/formulae"
+	"tracekit/trace"
 )
 
-// Most sequences of real traces are learned with the paper's memory, and all but very few with
-// more. The log says for each archive what is not learned.
-func TestLearnedShareOfRealTraces(t *testing.T) {
-	terms := []int{18, 64}
-	var all [2]formulae.Share
-	for _, path := range append(archives(t, "../samples/archives"), archives(t, shared(t))...) {
-		rows, err := formulae.LearnedByMemory(t.Context(), openTrace(t, path), terms, engine.Options{})
-		if err != nil {
-			t.Fatal(err)
+// A rank that receives from eight others in an order of no rule, again and again, and with
+// one tag: eight terms are needed for the senders, one for the tag. A progression of senders
+// takes two terms.
+func TestLearnedByMemory(t *testing.T) {
+	orders := [][]uint32{{1, 5, 2, 9, 7, 3, 8, 6}, {1, 2, 3, 4, 5, 6, 7, 8}}
+	src := &trace.MemorySource{Definitions: &trace.Defs{Strings: []string{""}, Locations: make([]trace.Location, len(orders))}}
+	for l, order := range orders {
+		b := &trace.Batch{}
+		b.Reset(trace.LocationID(l), 0)
+		for i := range 10 * len(order) {
+			b.AddP2P(trace.P2PRow{Time: int64(i), Kind: trace.KindMpiRecv, Peer: order[i%len(order)], Tag: 4})
 		}
-		for i, r := range rows {
-			var here formulae.Share
-			for _, s := range r.All() {
-				here.Constructs += s.Constructs
-				here.Learned += s.Learned
-				if s.Learned < s.Constructs {
-					t.Logf("%-22s %2d terms %-15s %4d of %4d learned, dynamic %.3f", filepath.Base(filepath.Dir(path)), r.Terms, s.Name, s.Learned, s.Constructs, s.Dynamic)
-				}
-			}
-			t.Logf("%-22s %2d terms %-15s %4d of %4d learned: %.3f", filepath.Base(filepath.Dir(path)), r.Terms, "all",
-				here.Learned, here.Constructs, float64(here.Learned)/float64(max(here.Constructs, 1)))
-			all[i].Constructs += here.Constructs
-			all[i].Learned += here.Learned
-		}
+		src.Batches = append(src.Batches, []*trace.Batch{b})
 	}
-	for i, least := range []float64{0.98, 0.999} {
-		share := float64(all[i].Learned) / float64(all[i].Constructs)
-		t.Logf("%d of %d constructs with %d terms: %.3f", all[i].Learned, all[i].Constructs, terms[i], share)
-		if share < least {
-			t.Errorf("%.3f of all constructs learned with %d terms, want %.3f", share, terms[i], least)
+	rows, err := formulae.LearnedByMemory(t.Context(), src, []int{2, 7, 8, 18}, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []uint64{1, 1, 2, 2} {
+		r := rows[i]
+		if s := r.RecvSenders; s.Constructs != 2 || s.Learned != want || s.Static != float64(want)/2 {
+			t.Errorf("%d terms: %d of %d senders learned, want %d of 2", r.Terms, s.Learned, s.Constructs, want)
+		}
+		if s := r.RecvTags; s.Constructs != 2 || s.Learned != 2 || s.ByKind.Identity != 2 {
+			t.Errorf("%d terms: tags learned: %+v", r.Terms, s)
+		}
+		if s := r.SendReceivers; s.Constructs != 0 || s.Static != 1 {
+			t.Errorf("%d terms: sends that nobody made: %+v", r.Terms, s)
 		}
 	}
 }

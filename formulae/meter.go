@@ -72,7 +72,7 @@ func (c *counter) add(t trace.ValueType, growth uint64) {
 	c.sum = meterSum(t, c.sum, growth)
 }
 
-// mean returns the mean growth: zigzag in 1/meanUnit, or bits of a float64.
+// mean returns the mean growth: in 1/MeanUnit, or bits of a float64.
 func (c *counter) mean(t trace.ValueType) uint64 {
 	switch {
 	case c.count == 0:
@@ -80,28 +80,28 @@ func (c *counter) mean(t trace.ValueType) uint64 {
 	case floating(t):
 		return finite(math.Float64frombits(c.sum) / float64(c.count))
 	}
-	n := int64(min(c.count, math.MaxInt64/meanUnit))
+	n := int64(min(c.count, math.MaxInt64/MeanUnit))
 	sum := int64(c.sum)
-	return zigzag(sum/n*meanUnit + sum%n*meanUnit/n)
+	return uint64(sum/n*MeanUnit + sum%n*MeanUnit/n)
 }
 
-// A meterState makes the values of metrics again.
-type meterState struct {
+// A Meters makes the values of the metrics of a location again.
+type Meters struct {
 	index map[meterKey]int
 	value []uint64
-	left  []int64 // of one count, in 1/meanUnit
-	bases []uint64
+	left  []int64  // of one count, in 1/MeanUnit
+	bases []uint64 // first values
 }
 
-// read returns the value of a member that has grown by the mean of an item: by its first
+// NewMeters returns meters that begin with the first values of Times.
+func NewMeters(t *Times) *Meters { return &Meters{index: make(map[meterKey]int), bases: t.Bases} }
+
+// Read returns the value of a member that has grown by the mean of an item: by its first
 // value the first time.
-func (m *meterState) read(metric uint32, member int, typ trace.ValueType, mean uint64) uint64 {
+func (m *Meters) Read(metric uint32, member int, typ trace.ValueType, mean uint64) uint64 {
 	k := meterKey{metric, member}
 	i, ok := m.index[k]
 	if !ok {
-		if m.index == nil {
-			m.index = make(map[meterKey]int)
-		}
 		m.index[k] = len(m.value)
 		base := uint64(0)
 		if n := len(m.value); n < len(m.bases) {
@@ -114,8 +114,8 @@ func (m *meterState) read(metric uint32, member int, typ trace.ValueType, mean u
 		m.value[i] = meterSum(typ, m.value[i], mean)
 		return m.value[i]
 	}
-	grown := unzigzag(mean) + m.left[i]
-	m.left[i] = grown % meanUnit
-	m.value[i] += uint64(grown / meanUnit)
+	grown := int64(mean) + m.left[i]
+	m.left[i] = grown % MeanUnit
+	m.value[i] += uint64(grown / MeanUnit)
 	return m.value[i]
 }

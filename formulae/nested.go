@@ -25,41 +25,32 @@ func (n *Nested) terms() int {
 	return total
 }
 
-// generate returns a generator; see Formula.generate.
+// generate returns a generator; see Formula.Generate.
 func (n *Nested) generate() *nestedGenerator {
-	g := &nestedGenerator{n: n, top: n.Top.generate(), left: n.Top.Count}
+	g := &nestedGenerator{n: n, top: n.Top.Generate(), left: n.Top.Count}
 	for i := range n.Counts {
-		g.counts = append(g.counts, n.Counts[i].generate())
+		g.counts = append(g.counts, n.Counts[i].Generate())
 	}
 	return g
 }
 
 // A nestedGenerator yields the values of a nested formula. It is used with formulae from
-// files: it ends where an item or a count does not exist, and no deeper than maxNesting.
+// files: it ends where an item or a count does not exist, or where loops nest too deeply.
 type nestedGenerator struct {
 	n      *Nested
-	top    *generator
+	top    *Generator
 	left   uint64 // items of the sequence
-	counts []*generator
-	stack  []activeLoop
+	counts []*Generator
+	loops  LoopStack
 	run    Term // what is left of a run
 }
-
-type activeLoop struct {
-	body []uint32
-	at   int
-	left uint64 // iterations that are not begun
-}
-
-// maxNesting bounds the depth of loops that a file may have.
-const maxNesting = 64
 
 func (g *nestedGenerator) next() (v uint64, ok bool) {
 	if g.run.Count > 0 {
 		g.run.Count--
 		return g.run.Value, true
 	}
-	for range maxNesting {
+	for {
 		item, ok := g.item()
 		if !ok {
 			return 0, false
@@ -73,34 +64,62 @@ func (g *nestedGenerator) next() (v uint64, ok bool) {
 		if loop >= uint64(len(g.n.Bodies)) || len(g.n.Bodies[loop]) == 0 {
 			return 0, false
 		}
-		count, ok := g.counts[loop].next()
-		if !ok || count == 0 {
+		count, ok := g.counts[loop].Next()
+		if !ok || count == 0 || !g.loops.Enter(g.n.Bodies[loop], count) {
 			return 0, false
 		}
-		g.stack = append(g.stack, activeLoop{g.n.Bodies[loop], 0, count - 1})
 	}
-	return 0, false
 }
 
 // item returns the next item of the innermost loop, or of the sequence.
 func (g *nestedGenerator) item() (uint64, bool) {
-	for len(g.stack) > 0 {
-		top := &g.stack[len(g.stack)-1]
-		if top.at < len(top.body) {
-			top.at++
-			return uint64(top.body[top.at-1]), true
-		}
-		if top.left == 0 {
-			g.stack = g.stack[:len(g.stack)-1]
-			continue
-		}
-		top.at, top.left = 0, top.left-1
+	if item, ok := g.loops.Next(); ok {
+		return uint64(item), true
 	}
 	if g.left == 0 {
 		return 0, false
 	}
 	g.left--
-	return g.top.next()
+	return g.top.Next()
+}
+
+// A LoopStack holds the loops that are being repeated, the innermost last.
+type LoopStack []activeLoop
+
+type activeLoop struct {
+	body []uint32
+	at   int
+	left uint64 // iterations that are not begun
+}
+
+// maxNesting bounds the depth of loops that a file may have.
+const maxNesting = 64
+
+// Enter begins the first of a number of iterations, at least one, of a body that is not
+// empty; ok is false if loops nest too deeply already.
+func (s *LoopStack) Enter(body []uint32, iterations uint64) (ok bool) {
+	if len(*s) == maxNesting {
+		return false
+	}
+	*s = append(*s, activeLoop{body, 0, iterations - 1})
+	return true
+}
+
+// Next returns the next item of the innermost loop; ok is false if no loop is open any more.
+func (s *LoopStack) Next() (item uint32, ok bool) {
+	for len(*s) > 0 {
+		top := &(*s)[len(*s)-1]
+		if top.at < len(top.body) {
+			top.at++
+			return top.body[top.at-1], true
+		}
+		if top.left == 0 {
+			*s = (*s)[:len(*s)-1]
+			continue
+		}
+		top.at, top.left = 0, top.left-1
+	}
+	return 0, false
 }
 
 // A nested learns a nested formula in bounded memory, with the loops that a loopFinder finds:

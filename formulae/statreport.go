@@ -2,21 +2,59 @@ package formulae
 
 import "tracekit/trace"
 
-// addTrees adds what the call trees tell.
-func (r *Report) addTrees(trees []*callTree, clock trace.ClockProperties, kept Durations) {
+// A StatReport says what stat mode kept, and what it could not keep.
+type StatReport struct {
+	Durations DurationShares `json:"durations"`
+	WaitedNs  int64          `json:"waited_ns"` // blocked on partners: made again when events are rebuilt
+
+	// Arguments and Attributes of events, unwind distances among the former: sequences that
+	// were learned are kept.
+	Fields Share `json:"fields"`
+
+	// Guessed counts the sends and receives of constructs whose partners or tags were not
+	// learned. On their communicators receivers do not wait when events are rebuilt.
+	Guessed uint64 `json:"guessed_messages"`
+
+	// Disordered counts events that come back in an order that is made up, because the
+	// branches of their call path were not learned.
+	Disordered uint64 `json:"disordered_events"`
+
+	DroppedEvents     uint64 `json:"dropped_events"`     // leaves of what was not entered
+	AddedEvents       uint64 `json:"added_events"`       // leaves of what ended, but was never left
+	DroppedAttributes uint64 `json:"dropped_attributes"` // those of leaves
+}
+
+// DurationShares says of which share of the calls and of the time (waiting left out) the
+// file has a law: one of a family that the test accepts, or the quantiles of a sample. The
+// rest has means.
+type DurationShares struct {
+	Kept    string  `json:"kept"` // mean or law
+	Fitted  OfCalls `json:"fitted"`
+	Sampled OfCalls `json:"sampled"`
+}
+
+// OfCalls is a share of the durations by number and by time.
+type OfCalls struct {
+	Calls float64 `json:"calls"`
+	Time  float64 `json:"time"`
+}
+
+// reportOf sums up what the call trees tell.
+func reportOf(trees []*CallTree, clock trace.ClockProperties, kept Durations) *StatReport {
 	s := &StatReport{}
 	s.Durations.Kept = kept.String()
 	var calls, time, waited uint64
 	for _, t := range trees {
 		s.DroppedEvents += t.dropped
+		s.AddedEvents += t.added
 		s.DroppedAttributes += t.droppedAttrs
 		waited += t.waited
 		for _, n := range t.nodes {
 			s.node(n)
 			for _, i := range n.items {
-				for _, spell := range i.spells {
-					calls += spell.count
-					time += spell.time
+				for _, s := range i.intervals {
+					calls += s.count
+					time += s.time
 				}
 			}
 		}
@@ -35,7 +73,7 @@ func (r *Report) addTrees(trees []*callTree, clock trace.ClockProperties, kept D
 	}
 	s.WaitedNs = clock.Nanoseconds(int64(waited))
 	s.Fields.finish()
-	r.Statistics = s
+	return s
 }
 
 // node counts the fields of a node's items, and what was not learned of them.
@@ -54,7 +92,7 @@ func (s *StatReport) node(n *treeNode) {
 	if f.Kind != Failed {
 		return
 	}
-	counts := make(map[uint32]*generator)
+	counts := make(map[uint32]*Generator)
 	for item := range f.Values() {
 		ordered += n.eventsOf(uint32(item), counts)
 	}
@@ -63,16 +101,16 @@ func (s *StatReport) node(n *treeNode) {
 
 // eventsOf returns how many events an item stands for, loops with their next numbers of
 // iterations.
-func (n *treeNode) eventsOf(item uint32, counts map[uint32]*generator) (events uint64) {
+func (n *treeNode) eventsOf(item uint32, counts map[uint32]*Generator) (events uint64) {
 	i := n.items[item]
 	if i.body == nil {
 		return 1
 	}
 	if counts[item] == nil {
 		f := i.times.Formula()
-		counts[item] = f.generate()
+		counts[item] = f.Generate()
 	}
-	iterations, _ := counts[item].next()
+	iterations, _ := counts[item].Next()
 	var loops []uint32
 	for _, b := range i.body {
 		if n.items[b].body != nil {

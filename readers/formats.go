@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"tracekit/formulae"
+	"tracekit/formulae/tkf"
 	"tracekit/readers/arrowdir"
 	"tracekit/readers/jsontrace"
 	"tracekit/readers/otf2"
@@ -88,11 +88,11 @@ var formats = []format{
 		},
 	},
 	{
-		name: formulae.Format, extensions: []string{".tkf"},
+		name: tkf.Format, extensions: []string{".tkf"},
 		phrase: "a .tkf file of 'tracekit compress'",
-		sniff:  func(_ string, head []byte) bool { return formulae.IsTKF(head) },
-		open: func(_ context.Context, paths []string, _ OpenOptions) (trace.Source, error) {
-			return formulae.Open(paths[0])
+		sniff:  func(_ string, head []byte) bool { return tkf.Is(head) },
+		open: func(_ context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+			return tkf.Open(paths[0], o.Jobs)
 		},
 	},
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"tracekit/formulae"
+	"tracekit/formulae/tkf"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -88,7 +88,7 @@ func TestOpenArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := formulae.Compress(t.Context(), s, f, formulae.Options{}); err != nil {
+	if _, err := tkf.Compress(t.Context(), s, f, tkf.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	opened(t, f.Name(), "tkf")

@@ -10,6 +10,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/formulae"
+	"tracekit/formulae/tkf"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -25,13 +26,13 @@ type compressOptions struct {
 	durations string
 	byMemory  bool
 
-	formulae formulae.Options
+	options tkf.Options
 }
 
 // A compressDocument is the report of compressing, with the learned share against the
 // memory allowed if it was asked for, and what is wrong with the trace.
 type compressDocument struct {
-	*formulae.Report
+	*tkf.Report
 	ByMemory []formulae.MemoryRow `json:"learned_by_memory,omitempty"`
 	Findings []stats.Finding      `json:"findings"` // of reading
 }
@@ -68,7 +69,7 @@ reads a .tkf as it reads a trace.`,
 	set.StringVar(&opts.timeError, "time-error", "0", "largest `error` of times in lossless mode: 0, 1us, 1%")
 	set.IntVar(&opts.terms, "terms", formulae.DefaultTerms, "memory allowed to each formula, in `terms`")
 	set.StringVar(&opts.durations, "durations", "mean", "what stat mode keeps of durations: mean, or law where the most time goes")
-	set.Uint64Var(&opts.formulae.Seed, "seed", 1, "of the order in which durations are drawn from laws")
+	set.Uint64Var(&opts.options.Seed, "seed", 1, "of the order in which durations are drawn from laws")
 	set.BoolVar(&opts.byMemory, "by-memory", false, "also print the learned share against the memory allowed")
 	return cmd
 }
@@ -82,21 +83,21 @@ func (o *compressOptions) validate() (err error) {
 	}
 	switch o.mode {
 	case "lossless":
-		o.formulae.Mode = formulae.Lossless
+		o.options.Mode = tkf.Lossless
 	case "stat":
-		o.formulae.Mode = formulae.Statistics
+		o.options.Mode = tkf.Statistics
 	default:
 		return usagef("--mode %q: want lossless or stat", o.mode)
 	}
 	switch o.durations {
 	case "mean":
-		o.formulae.Durations = formulae.Means
+		o.options.Durations = formulae.Means
 	case "law":
-		o.formulae.Durations = formulae.Laws
+		o.options.Durations = formulae.Laws
 	default:
 		return usagef("--durations %q: want mean or law", o.durations)
 	}
-	if o.formulae.TimeError, err = formulae.ParseTimeError(o.timeError); err != nil {
+	if o.options.TimeError, err = tkf.ParseTimeError(o.timeError); err != nil {
 		return usageError{err}
 	}
 	if o.terms < 1 || o.terms > 1<<16 {
@@ -105,7 +106,7 @@ func (o *compressOptions) validate() (err error) {
 	if o.mode == "stat" && o.timeError != "0" {
 		return usagef("--time-error is for the lossless mode; the stat mode keeps no single times")
 	}
-	o.formulae.Terms, o.formulae.Jobs, o.formulae.Learn = o.terms, o.jobs, true
+	o.options.Terms, o.options.Jobs, o.options.Learn = o.terms, o.jobs, true
 	return checkFile(o.output, o.force)
 }
 
@@ -119,8 +120,8 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 	err = writeAtomically(opts.output, opts.force, func(w stdio.Writer) (err error) {
 		bar := startProgress(io, opts.quiet, "compressing")
 		defer bar.done()
-		opts.formulae.Progress = &bar.Progress
-		doc.Report, err = formulae.Compress(ctx, src, w, opts.formulae)
+		opts.options.Progress, opts.options.Store = &bar.Progress, src.store
+		doc.Report, err = tkf.Compress(ctx, src, w, opts.options)
 		return err
 	})
 	if err != nil {
@@ -154,7 +155,7 @@ func (doc *compressDocument) print(io *streams, output string) {
 		fmt.Fprintf(w, "; bound for any length of a run with these formulae %s", formatBytes(uint64(*s.Bound)))
 	}
 	fmt.Fprintf(w, "\n  %s with %s\n", plural(doc.Ranks.Ranks, "location", "locations"),
-		plural(doc.Ranks.RankClasses, "different course of events", "different courses of events"))
+		plural(doc.Ranks.RankClasses, "different sequence of events", "different sequences of events"))
 	if doc.Error.Time.Max > 0 {
 		fmt.Fprintf(w, "  times are off by at most %s, %s in the mean\n", formatTime(doc.Error.Time.Max), nanoseconds(doc.Error.Time.Mean))
 	}

@@ -1,0 +1,219 @@
+package formulae
+
+import "tracekit/trace"
+
+// A treeNode is a call path of one location, with what happens during its visits as
+// items: calls of children, other events, loops of these. Item 0 is the return. The first
+// node stands for the location itself.
+type treeNode struct {
+	parent  uint32
+	region  uint32
+	context uint32
+	visits  uint64
+	items   []*treeItem
+	index   map[itemKey]uint32
+	loops   map[string]uint32
+	budget  int // items that further loops may have
+	branch  *Learner
+	finder  loopFinder
+}
+
+// An itemKey tells items of a node apart that are not loops.
+type itemKey struct {
+	kind  trace.Kind // KindEnter for calls
+	op    trace.CollectiveOp
+	ref   uint32 // region, communicator or metric
+	site  uint32 // calling context
+	shape uint32 // index into CallTree.shapes
+}
+
+// A treeItem is something that happens during the visits of a node.
+type treeItem struct {
+	itemKey
+	child     uint32 // node, for a call
+	body      []uint32
+	intervals [regimes]intervals
+	waited    uint64 // ticks before these began, since the event before
+
+	// peer: receivers, senders or roots; size: bytes sent; got: bytes received;
+	// times: iterations of a loop, each time it is met; values: one for each field of the
+	// shape; counters: instead of these for the members of a metric
+	peer, tag, size, got, times *Learner
+	values                      []*Learner
+	counters                    []counter
+}
+
+// count returns how often an item that is not a loop took place.
+func (i *treeItem) count() (n uint64) {
+	for _, s := range i.intervals {
+		n += s.count
+	}
+	return n
+}
+
+// loopBudget is the number of items in the bodies of all loops of a node, for each term.
+const loopBudget = 64
+
+// maxBody is the largest number of items in the body of a loop.
+const maxBody = 256
+
+// A CallTree collects the statistics of a location.
+type CallTree struct {
+	terms  int
+	nodes  []*treeNode
+	path   trace.CallStack[uint32] // nodes below the first
+	shapes shapes
+	meters meters
+
+	clock    *trace.ClockCursor // corrects times; nil: they are taken as recorded
+	waits    *releaseCursor     // tells until when calls wait; nil: waiting is own time
+	sampling bool               // whether durations are kept for laws
+	laws     []law              // of what takes the most time
+
+	first, last int64 // time of the first and of the last event
+	begun       bool
+	release     int64 // when the current call's partners were ready
+	completing  bool  // the last event completed something in the current call
+	waited      uint64
+	unwind      [1]uint64 // distance of the current event
+
+	dropped      uint64 // events that have no place in the tree
+	added        uint64 // leaves of what was never left
+	droppedAttrs uint64 // attributes of leaves
+}
+
+// NewCallTree returns an empty tree whose formulae may use the given number of terms; 0:
+// DefaultTerms.
+func NewCallTree(terms int) *CallTree {
+	if terms == 0 {
+		terms = DefaultTerms
+	}
+	t := &CallTree{terms: terms, release: never}
+	t.addNode(0, trace.None, trace.None)
+	return t
+}
+
+// addNode adds a node whose loops are found while it is visited, and told to its learners.
+func (t *CallTree) addNode(parent, region, context uint32) uint32 {
+	n := &treeNode{parent: parent, region: region, context: context, index: make(map[itemKey]uint32),
+		loops: make(map[string]uint32), budget: loopBudget * t.terms, branch: NewLearner(t.terms)}
+	n.items = []*treeItem{{}}
+	n.finder = loopFinder{
+		most:   maxBody,
+		defs:   func(item uint32) []uint32 { return n.items[item].body },
+		define: func(body []uint32) uint32 { return n.loop(body, t.terms) },
+		ended:  func(loop uint32, count uint64) { n.items[loop].times.Add(count) },
+		emit:   func(item uint32) { n.branch.Add(uint64(item)) },
+	}
+	t.nodes = append(t.nodes, n)
+	return uint32(len(t.nodes) - 1)
+}
+
+// loop returns the item of a loop, 0 if it is new and one too many.
+func (n *treeNode) loop(body []uint32, terms int) uint32 {
+	key := bodyKey(body)
+	if id, ok := n.loops[key]; ok {
+		return id
+	}
+	if len(body) > n.budget {
+		return 0
+	}
+	n.budget -= len(body)
+	n.loops[key] = n.add(&treeItem{body: body, times: NewLearner(terms)})
+	return n.loops[key]
+}
+
+// mostBranchTerms bounds what the items of a node add to the memory of its branch formula:
+// learning tries all lengths of prologue and body.
+const mostBranchTerms = 256
+
+// add adds an item. The branch formula may have a term more for it: code that is gone
+// through once needs one for each statement.
+func (n *treeNode) add(i *treeItem) uint32 {
+	n.items = append(n.items, i)
+	if n.branch.terms < mostBranchTerms {
+		n.branch.terms += 2
+	}
+	return uint32(len(n.items) - 1)
+}
+
+// current returns the innermost node that was entered and not left.
+func (t *CallTree) current() uint32 {
+	if n := t.path.Top(); n != nil {
+		return *n
+	}
+	return 0
+}
+
+// item returns an item of the current node that happens at a time.
+func (t *CallTree) item(key itemKey, time int64) *treeItem {
+	n := t.nodes[t.current()]
+	id, ok := n.index[key]
+	if !ok {
+		id = n.add(t.newItem(key))
+		n.index[key] = id
+	}
+	n.finder.add(id)
+	t.charge(n.items[id], time)
+	return n.items[id]
+}
+
+func (t *CallTree) newItem(key itemKey) *treeItem {
+	i := &treeItem{itemKey: key}
+	if communicates(key.kind) {
+		i.peer, i.tag, i.size, i.got = NewLearner(t.terms), NewLearner(t.terms), NewLearner(t.terms), NewLearner(t.terms)
+	}
+	for _, f := range t.shapes.of(key.shape) {
+		if key.kind == trace.KindMetric && !f.IsAttribute {
+			i.counters = append(i.counters, counter{})
+			continue
+		}
+		i.values = append(i.values, NewLearner(t.terms))
+	}
+	return i
+}
+
+// communicates reports whether events of a kind have partners, tags and sizes.
+func communicates(k trace.Kind) bool {
+	return k.Table() == trace.TableP2P || k.Table() == trace.TableColl
+}
+
+// enter calls a child of the current node, which may be new.
+func (t *CallTree) enter(key itemKey, seq uint64, time int64) *treeItem {
+	i := t.item(key, time)
+	if i.child == 0 {
+		i.child = t.addNode(t.current(), key.ref, key.site)
+	}
+	t.nodes[i.child].visits++
+	t.path.Enter(trace.RegionID(key.ref), i.child)
+	if t.waits != nil {
+		t.release = t.waits.of(seq)
+	}
+	return i
+}
+
+// leave leaves a region, and those inside it that were never left; of the first node there is
+// no leave.
+func (t *CallTree) leave(region trace.RegionID, time int64) {
+	ends := t.path.Leave(region)
+	if ends == 0 {
+		t.dropped++
+		return
+	}
+	t.added += uint64(ends - 1)
+	for range ends {
+		n := t.nodes[t.path.Pop()]
+		t.charge(n.items[0], time)
+		n.finder.end()
+		n.branch.Add(0)
+	}
+	t.release = never
+}
+
+// Finish ends what is open at the end of the location.
+func (t *CallTree) Finish() {
+	for t.path.Len() > 0 {
+		t.nodes[t.path.Pop()].finder.end()
+	}
+	t.nodes[0].finder.end()
+}

@@ -1,0 +1,200 @@
+package formulae
+
+import (
+	"context"
+	"sync/atomic"
+
+	"tracekit/engine"
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// releases hold for each MPI call of a trace when the last partner that it may wait for
+// was ready: had sent the message, had entered the collective. Only what a replay of the
+// formulae can wait for counts.
+type releases struct {
+	trace *trace.Trace
+	ranks *RankMap
+	until []*spill.Table[int64] // by location and call; never: it waits for nobody
+}
+
+// findReleases looks at all matched messages and collectives.
+func findReleases(ctx context.Context, t *trace.Trace, ranks *RankMap, jobs int) (*releases, error) {
+	r := &releases{trace: t, ranks: ranks}
+	var err error
+	r.until, err = engine.Map(ctx, jobs, len(t.Calls), func(_ context.Context, l int) (*spill.Table[int64], error) {
+		until := spill.NewTable[int64](t.Store)
+		for range t.Calls[l].Len() {
+			until.Append(never)
+		}
+		return until, nil
+	})
+	if err == nil {
+		err = r.messages(ctx, jobs)
+	}
+	if err == nil {
+		err = r.collectives(ctx, jobs)
+	}
+	return r, err
+}
+
+// callsPerWindow is about how many calls are looked at before all locations have advanced
+// to the same time, so that partners' rows are still at hand.
+const callsPerWindow = 1 << 16
+
+// messages walks over the receives of all locations, in windows of time.
+func (r *releases) messages(ctx context.Context, jobs int) error {
+	var first, last int64
+	calls, begun := 0, false
+	for l, s := range r.trace.Span {
+		calls += r.trace.Calls[l].Len()
+		if s.Events > 0 {
+			if !begun {
+				first, last, begun = s.First, s.Last, true
+			}
+			first, last = min(first, s.First), max(last, s.Last)
+		}
+	}
+	windows := calls/callsPerWindow + 1
+	step := (last-first)/int64(windows) + 1
+	at := make([]int, len(r.trace.Recvs))
+	_, err := engine.Windows(ctx, jobs, engine.Windowed[struct{}]{
+		Windows: windows, Items: len(r.trace.Recvs),
+		Partial: func() (none struct{}) { return none },
+		Visit: func(_ struct{}, w, l int) error {
+			end := first + int64(w+1)*step
+			for recvs := r.trace.Recvs[l]; at[l] < recvs.Len(); at[l]++ {
+				m := recvs.Ptr(at[l])
+				if m.Time >= end && w < windows-1 {
+					break
+				}
+				r.message(trace.LocationID(l), m)
+			}
+			return nil
+		},
+		Combine: func(a, _ struct{}) struct{} { return a },
+	})
+	return err
+}
+
+// message notes when the sender of a received message was ready.
+func (r *releases) message(l trace.LocationID, m *trace.Recv) {
+	if m.State != trace.Matched || m.Call == trace.None {
+		return
+	}
+	_, _, receives := r.ranks.Rank(l, uint32(m.Comm))
+	_, _, sends := r.ranks.Rank(m.SendLoc, uint32(m.Comm))
+	if receives && sends {
+		r.wait(l, m.Call, r.trace.Sends[m.SendLoc].Ptr(int(m.Send)).Time)
+	}
+}
+
+// wait notes that a call waits until a time. What a call waits for may be found out by
+// several goroutines at a time.
+func (r *releases) wait(l trace.LocationID, call uint32, until int64) {
+	p := r.until[l].Ptr(int(call))
+	for old := atomic.LoadInt64(p); until > old && !atomic.CompareAndSwapInt64(p, old, until); {
+		old = atomic.LoadInt64(p)
+	}
+}
+
+// collectives walks over the instances whose members are all known, some at a time.
+func (r *releases) collectives(ctx context.Context, jobs int) error {
+	const some = 1024
+	n := r.trace.Collectives.Len()
+	_, err := engine.Map(ctx, jobs, (n+some-1)/some, func(_ context.Context, k int) (none struct{}, err error) {
+		var enters []int64
+		for i := k * some; i < min((k+1)*some, n); i++ {
+			enters = r.collective(r.trace.Collectives.Ptr(i), enters[:0])
+		}
+		return none, nil
+	})
+	return err
+}
+
+// collective notes how long the members of an instance wait. The memory of enters is used.
+func (r *releases) collective(c *trace.Collective, enters []int64) []int64 {
+	if c.Mismatch || c.Count != c.Size {
+		return enters
+	}
+	latest := int64(never)
+	for k := range c.Count {
+		m := r.trace.Members.Ptr(int(c.First + k))
+		if _, _, ok := r.ranks.Rank(m.Location, uint32(c.Comm)); !ok || m.Call == trace.None || m.Call != m.Done {
+			return enters
+		}
+		enters = append(enters, r.trace.Calls[m.Location].Ptr(int(m.Call)).Enter)
+		latest = max(latest, enters[k])
+	}
+	prefix := int64(never)
+	for k := range c.Count {
+		m := r.trace.Members.Ptr(int(c.First + k))
+		prefix = max(prefix, enters[k])
+		switch WaitsFor(c.Op, m.Rank, c.Root) {
+		case ForAll:
+			r.wait(m.Location, m.Call, latest)
+		case ForRoot:
+			if c.Root < c.Count {
+				r.wait(m.Location, m.Call, enters[c.Root])
+			}
+		case ForLower:
+			r.wait(m.Location, m.Call, prefix)
+		}
+	}
+	return enters
+}
+
+// Others says whom a member of a collective waits for.
+type Others uint8
+
+// Whom a member may wait for.
+const (
+	ForNobody Others = iota
+	ForAll
+	ForRoot
+	ForLower // members of lower rank
+)
+
+// WaitsFor returns whom a member of an operation waits for (DEFINITIONS 2.2).
+func WaitsFor(op trace.CollectiveOp, rank, root uint32) Others {
+	switch op.Pattern() {
+	case trace.PatternBarrier, trace.PatternAllToAll, trace.PatternSparse:
+		return ForAll
+	case trace.PatternOneToAll:
+		if rank != root {
+			return ForRoot
+		}
+	case trace.PatternAllToOne:
+		if rank == root {
+			return ForAll
+		}
+	case trace.PatternScan:
+		return ForLower
+	}
+	return ForNobody
+}
+
+// A releaseCursor looks the releases of a location up in the order of calls.
+type releaseCursor struct {
+	calls *spill.Table[trace.Call]
+	until *spill.Table[int64]
+	next  int // row to be read
+}
+
+func (r *releases) cursor(l trace.LocationID) *releaseCursor {
+	return &releaseCursor{calls: r.trace.Calls[l], until: r.until[l]}
+}
+
+// of returns the release of the call that was entered by an event, never if that is no call.
+// Events are asked for in order.
+func (c *releaseCursor) of(seq uint64) int64 {
+	for ; c.next < c.calls.Len(); c.next++ {
+		switch found := c.calls.Ptr(c.next).Seq; {
+		case found == seq:
+			return c.until.At(c.next)
+		case found > seq:
+			return never
+		}
+	}
+	return never
+}

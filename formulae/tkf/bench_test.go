@@ -1,0 +1,87 @@
+package tkf_test
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"tracekit/formulae/tkf"
+	"tracekit/trace"
+)
+
+// inMemory returns a real trace with its events in memory, and their number.
+func inMemory(b *testing.B, path string) (*trace.MemorySource, int) {
+	src := openTrace(b, path)
+	m := &trace.MemorySource{About: src.Info(), Definitions: src.Defs()}
+	n := 0
+	for l := range src.Defs().Locations {
+		all := events(b, src, trace.LocationID(l))
+		n += all.Len()
+		m.Batches = append(m.Batches, []*trace.Batch{all})
+	}
+	return m, n
+}
+
+// processorTime returns what this process has used of processors.
+func processorTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// perCore runs f again and again and reports how many of n events one core does in a second.
+func perCore(b *testing.B, n int, f func()) {
+	begin := processorTime(b)
+	for b.Loop() {
+		f()
+	}
+	b.ReportMetric(float64(n)*float64(b.N)/(processorTime(b)-begin).Seconds(), "events/core-s")
+}
+
+func BenchmarkCompress(b *testing.B) {
+	for _, path := range archives(b, shared(b)) {
+		name := filepath.Base(filepath.Dir(path))
+		for mode, in := range []string{tkf.Lossless: "lossless", tkf.Statistics: "stat"} {
+			b.Run("trace="+name+"/mode="+in, func(b *testing.B) {
+				src, n := inMemory(b, path)
+				var out bytes.Buffer
+				perCore(b, n, func() {
+					out.Reset()
+					if _, err := tkf.Compress(context.Background(), src, &out, tkf.Options{Mode: tkf.Mode(mode), Jobs: 1}); err != nil {
+						b.Fatal(err)
+					}
+				})
+				b.ReportMetric(float64(out.Len())/float64(n), "B/event")
+			})
+		}
+	}
+}
+
+func BenchmarkDecompress(b *testing.B) {
+	for _, path := range archives(b, shared(b)) {
+		name := filepath.Base(filepath.Dir(path))
+		b.Run("trace="+name, func(b *testing.B) {
+			src, n := inMemory(b, path)
+			file, _ := compress(b, src, tkf.Options{})
+			perCore(b, n, func() {
+				tkf, err := tkf.Open(file, 0)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer tkf.Close()
+				for l := range tkf.Defs().Locations {
+					for _, err := range tkf.Events(context.Background(), trace.LocationID(l)) {
+						if err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,90 @@
+package tkf_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tracekit/formulae"
+	"tracekit/formulae/tkf"
+	"tracekit/merge"
+	"tracekit/stats"
+	"tracekit/trace"
+	"tracekit/trace/tracetest"
+)
+
+// With a Leave missing, or one too many, a call path was gone through as often in a trace, in
+// its lossless file and in what is rebuilt from its formulae.
+func TestRepairedCallStacksAgree(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		broken         string // the events of the third iteration
+		added, dropped uint64
+		visits         map[string]uint64
+	}{
+		{"sound", "Enter f ; Leave f", 0, 0, map[string]uint64{"main": 1, "main iter": 200, "main iter f": 200}},
+		{"missing", "Enter f", 1, 0, map[string]uint64{"main": 1, "main iter": 200, "main iter f": 200}},
+		{"missing twice", "Enter f ; Enter g", 2, 0, map[string]uint64{"main": 1, "main iter": 200, "main iter f": 200, "main iter f g": 1}},
+		{"of nothing", "Leave g ; Enter f ; Leave f", 0, 1, map[string]uint64{"main": 1, "main iter": 200, "main iter f": 200}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			src := iterations(t, c.broken)
+			lossless, _ := compress(t, src, tkf.Options{})
+			rebuilt, report := compress(t, src, tkf.Options{Mode: tkf.Statistics, Durations: formulae.Means})
+			for what, s := range map[string]trace.Source{"trace": src, "lossless": openTKF(t, lossless), "rebuilt": openTKF(t, rebuilt)} {
+				if d := cmp.Diff(c.visits, visits(t, s)); d != "" {
+					t.Errorf("%s:\n%s", what, d)
+				}
+			}
+			if s := report.Statistics; s.AddedEvents != c.added || s.DroppedEvents != c.dropped {
+				t.Errorf("%d leaves added, %d dropped, want %d, %d", s.AddedEvents, s.DroppedEvents, c.added, c.dropped)
+			}
+		})
+	}
+}
+
+// iterations returns a trace of 200 iterations that call f, of which the third is broken.
+func iterations(t *testing.T, broken string) trace.Source {
+	var text strings.Builder
+	text.WriteString("location 0 rank=0\n")
+	time := 0
+	write := func(events string) {
+		for _, e := range strings.Split(events, " ; ") {
+			time += 10
+			fmt.Fprintf(&text, "  %d %s\n", time, e)
+		}
+	}
+	write("Enter main")
+	for i := range 200 {
+		write("Enter iter")
+		if i == 2 {
+			write(broken)
+		} else {
+			write("Enter f ; Leave f")
+		}
+		write("Leave iter")
+	}
+	write("Leave main")
+	return tracetest.MustParse(t, text.String())
+}
+
+// visits returns how often each call path of a trace was gone through.
+func visits(t *testing.T, src trace.Source) map[string]uint64 {
+	t.Helper()
+	merged, err := merge.Merge(t.Context(), src, merge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer merged.Store.Close()
+	a, err := stats.Analyze(t.Context(), merged, stats.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := make(map[string]uint64)
+	for _, p := range a.CallPaths {
+		n[strings.Join(p.Path, " ")] = p.Count
+	}
+	return n
+}

@@ -1,0 +1,179 @@
+package tkf
+
+import (
+	"context"
+	"crypto/sha256"
+	"io"
+	"iter"
+
+	"tracekit/engine"
+	"tracekit/formulae"
+	"tracekit/formulae/internal/coder"
+	"tracekit/formulae/internal/pack"
+	"tracekit/formulae/internal/symbols"
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// A Mode says how much of a trace is kept.
+type Mode uint8
+
+// The modes.
+const (
+	Lossless   Mode = iota // all events; times exact or within a stated error
+	Statistics             // call trees, formulae and durations in bounded space, as in the paper
+)
+
+// Options say how a trace is compressed. The zero value keeps everything, exactly.
+type Options struct {
+	Mode      Mode
+	TimeError TimeError          // lossless mode
+	Terms     int                // memory allowed to each formula; 0: formulae.DefaultTerms
+	Learn     bool               // lossless mode: tell what formulae learn, as stat mode does
+	Durations formulae.Durations // stat mode
+	Seed      uint64             // stat mode: of the order in which durations are drawn from laws
+	Jobs      int                // locations at the same time; below 1: one per processor
+	Progress  *engine.Progress   // counts events; may be nil
+	Store     *spill.Store       // of what waits to be written; nil: one of the default budget
+}
+
+// Compress writes a trace as formulae. What it writes depends on the trace, the mode, the
+// time error and the terms alone. The error is that of the source, of w, or of a context
+// that was cancelled.
+func Compress(ctx context.Context, src trace.Source, w io.Writer, opts Options) (*Report, error) {
+	c := &compressor{src: src, opts: opts, tables: coder.NewTables()}
+	if c.opts.Store == nil {
+		c.opts.Store = spill.NewStore(spill.DefaultBudget(), "")
+		defer c.opts.Store.Close()
+	}
+	if opts.Mode == Statistics {
+		return c.statistics(ctx, w)
+	}
+	return c.lossless(ctx, w)
+}
+
+// A compressor compresses one trace.
+type compressor struct {
+	src    trace.Source
+	opts   Options
+	tables *coder.Tables
+}
+
+// lossless codes all locations, each on its own, and then writes the file: what locations
+// have in common is known only when all are coded.
+func (c *compressor) lossless(ctx context.Context, w io.Writer) (*Report, error) {
+	defs := c.src.Defs()
+	q, err := c.opts.TimeError.quantise(defs.Clock.Resolution)
+	if err != nil {
+		return nil, err
+	}
+	stage := &lossless{tables: c.tables, quantiser: q, leader: chooseLeader(defs), store: c.opts.Store, learn: c.opts.Learn, terms: c.opts.Terms}
+	h := &head{Mode: uint64(Lossless), Unit: q.unit, Keep: uint64(q.keep), Leader: uint64(stage.leader)}
+	if len(defs.Locations) > 0 {
+		model := stage.leader
+		if model == trace.None {
+			model = 0
+		}
+		if err := stage.prepare(func() iter.Seq2[*trace.Batch, error] { return c.src.Events(ctx, model) }); err != nil {
+			return nil, err
+		}
+		h.Fine = stage.models.fine
+	}
+	parts, err := engine.Each(ctx, c.src, engine.Options{Jobs: c.opts.Jobs, Progress: c.opts.Progress},
+		func(_ context.Context, l trace.LocationID, b engine.Batches) (*coded, error) { return stage.code(l, b) })
+	if err == nil {
+		err = c.opts.Store.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.writeLossless(w, h, parts)
+}
+
+// chooseLeader returns the location from which the others start their times: that of a
+// rank in the middle. A single location needs none.
+func chooseLeader(d *trace.Defs) trace.LocationID {
+	world := d.World()
+	switch n := len(d.Locations); {
+	case n < 2:
+		return trace.None
+	case len(world) == 0 || int(world[len(world)/2]) >= n:
+		return 0
+	}
+	return world[len(world)/2]
+}
+
+// classesOf groups locations with the same sequence of symbols, in order of first member.
+func classesOf(d *symbols.Dictionary, ranks *formulae.RankMap, parts []*coded) []symbols.Class {
+	index := make(map[[sha256.Size]byte]int)
+	var members [][]trace.LocationID
+	for l, p := range parts {
+		i, ok := index[p.digest]
+		if !ok {
+			i = len(members)
+			index[p.digest] = i
+			members = append(members, nil)
+		}
+		members[i] = append(members[i], trace.LocationID(l))
+	}
+	out := make([]symbols.Class, len(members))
+	for i, m := range members {
+		var tables []*symbols.Table
+		for _, l := range m {
+			tables = append(tables, parts[l].table)
+		}
+		out[i] = d.Classify(ranks, m, tables)
+	}
+	return out
+}
+
+// writeLossless writes the sections in the order in which a stream of them can be decoded.
+func (c *compressor) writeLossless(w io.Writer, h *head, parts []*coded) (*Report, error) {
+	d := symbols.NewDictionary()
+	classes := classesOf(d, formulae.NewRankMap(c.src.Defs()), parts)
+	s, err := c.begin(w, h)
+	if err != nil {
+		return nil, err
+	}
+	cols := pack.NewColumns(c.tables)
+	d.Code(cols, classes, len(parts))
+	if err := s.write(sectionClasses, 0, cols.Finish()); err != nil {
+		return nil, err
+	}
+	for i, class := range classes {
+		if err := s.writeBlocks(sectionStructure, uint64(i), &parts[class.Members[0]].structure); err != nil {
+			return nil, err
+		}
+	}
+	for l, p := range parts {
+		if err := s.writeBlocks(sectionEvents, uint64(l), &p.events); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.write(sectionEnd, 0, nil); err != nil {
+		return nil, err
+	}
+	r := c.report(s)
+	r.Ranks.RankClasses = len(classes)
+	r.addParts(c.src.Defs().Clock.Resolution, parts)
+	if c.opts.Learn {
+		var trees []*formulae.CallTree
+		for _, p := range parts {
+			trees = append(trees, p.tree)
+		}
+		r.Learned = formulae.LearnedOf(trees)
+	}
+	return r, nil
+}
+
+// begin writes the head and the definitions.
+func (c *compressor) begin(w io.Writer, h *head) (*sectionWriter, error) {
+	s, err := newSectionWriter(w)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.write(sectionHead, 0, pack.Pack(c.tables, h, headLayout())); err != nil {
+		return nil, err
+	}
+	return s, s.write(sectionDefinitions, 0, pack.PackOpen(c.tables, aboutOf(c.src), aboutLayout()))
+}

@@ -1,0 +1,214 @@
+package tkf
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"iter"
+
+	"tracekit/engine"
+	"tracekit/formulae"
+	"tracekit/formulae/internal/coder"
+	"tracekit/formulae/internal/symbols"
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// blockEvents is the number of events in a block of times and values.
+const blockEvents = 1 << 16
+
+// learnedEvents is the number of events of the leader from which other locations learn. A
+// reader of another location decodes so many events more, so it is as small as it can be
+// without files getting larger.
+const learnedEvents = 1 << 13
+
+// weighedEvents is the number of events that tell whether the clock is granular.
+const weighedEvents = 1 << 11
+
+// A lossless is the stage that codes locations without loss (of times as far as the
+// quantiser says).
+type lossless struct {
+	tables    *coder.Tables
+	quantiser quantiser
+	leader    trace.LocationID // from whose beginning the others learn of times; None: none
+	begun     *locationEncoder // the leader's, behind what was learned from
+	models    timeModels       // of the others
+	store     *spill.Store     // of blocks
+	learn     bool             // whether call trees are made beside
+	terms     int              // of these
+}
+
+// A coded is a location's events as blocks, and the symbols that occur.
+type coded struct {
+	table     *symbols.Table
+	digest    [sha256.Size]byte // equal for locations with the same sequence
+	structure blocks
+	events    blocks
+	sizes     eventSizes
+	clock     roundedClock
+	count     uint64
+	tree      *formulae.CallTree // if it was asked for
+}
+
+// eventSizes are the bytes of the parts of the event blocks.
+type eventSizes struct{ times, values int64 }
+
+// A locationEncoder codes the events of one location in one pass:
+//
+//	row ─ rows ─> symbol ─ symbolTable ─> number ─ structureEncoder ─> structure blocks
+//	          ├─> time ─ roundedClock ─> step ─ timeModel ──────────┐
+//	          └─> values ─ valueModel ──────────────────────────────┴─> event blocks
+//
+// Its memory is bounded: by the table of symbols (see maxVariety), the models, the past that
+// a sequence remembers and one block.
+type locationEncoder struct {
+	stage     *lossless
+	out       coded
+	rows      symbols.Rows
+	structure *structureEncoder
+	times     *timeModel // its event hashes are those of the symbols
+	timeCoder coder.Coder
+	values    *valueModel
+	valCoder  coder.Coder
+	digest    hash.Hash
+	inBlock   int // events in the block that is being made
+}
+
+// newEncoder returns an encoder for a location.
+func (s *lossless) newEncoder(times *timeModel) *locationEncoder {
+	e := &locationEncoder{stage: s, times: times, digest: sha256.New()}
+	e.out.table = symbols.NewTable()
+	e.out.clock.quantiser = s.quantiser
+	e.out.structure.bytes, e.out.events.bytes = spill.NewTable[byte](s.store), spill.NewTable[byte](s.store)
+	e.rows.Table = e.out.table
+	e.structure = newStructureEncoder(s.tables, e.structureBlock)
+	e.timeCoder.StartEncoding()
+	e.valCoder.StartEncoding()
+	return e
+}
+
+// code codes one location.
+func (s *lossless) code(l trace.LocationID, batches engine.Batches) (*coded, error) {
+	e, tree := s.begun, (*formulae.CallTree)(nil)
+	if l != s.leader {
+		e = s.newEncoder(s.models.get())
+		defer s.models.put(e.times)
+	}
+	if s.learn {
+		tree = formulae.NewCallTree(s.terms)
+		e.out.tree = tree
+	}
+	done := int(e.out.count)
+	for b, err := range batches {
+		if err != nil {
+			return nil, err
+		}
+		if done < len(b.Order) {
+			e.batch(b, done, len(b.Order))
+		}
+		done = max(done-len(b.Order), 0)
+		if tree != nil {
+			tree.Add(b)
+		}
+	}
+	return e.end(), nil
+}
+
+// prepare learns from the beginning of a location how times are best coded: whether the clock is
+// granular, and, if others are to start from it, the model. The lower bits are worth their time
+// if they save a hundredth.
+func (s *lossless) prepare(events func() iter.Seq2[*trace.Batch, error]) error {
+	probe := s.newEncoder(newTimeModel(s.tables, true))
+	probe.times.steps.Weigh = true
+	if err := probe.first(events(), weighedEvents); err != nil {
+		return err
+	}
+	s.models.tables, s.models.fine = s.tables, probe.times.steps.Saved > float64(probe.out.count)/16
+	if s.leader == trace.None {
+		return nil
+	}
+	s.begun = s.newEncoder(newTimeModel(s.tables, s.models.fine))
+	if err := s.begun.first(events(), learnedEvents); err != nil {
+		return err
+	}
+	s.models.learn(s.begun.times)
+	return nil
+}
+
+// first codes the first n events of a location.
+func (e *locationEncoder) first(batches iter.Seq2[*trace.Batch, error], n int) error {
+	for b, err := range batches {
+		if err != nil {
+			return err
+		}
+		to := min(len(b.Order), n)
+		e.batch(b, 0, to)
+		if n -= to; n == 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// batch codes the events of a batch from one place to another.
+func (e *locationEncoder) batch(b *trace.Batch, from, to int) {
+	e.rows.Begin(b, from)
+	for i := from; i < to; i++ {
+		guess, guessed := e.structure.predictor.predicted()
+		e.event(e.rows.Read(b, i, guess, guessed))
+	}
+}
+
+// event codes an event: the number of its symbol, then its time, which depends on the sequence, then the
+// values that no symbol holds.
+func (e *locationEncoder) event(id uint32, t int64) {
+	e.structure.add(id)
+	code := e.out.clock.encode(t)
+	p := e.structure.predictor
+	e.times.code(&e.timeCoder, code, e.out.table.Hash(id), p.step())
+	p.setStep(code)
+	if len(e.rows.Values) > 0 {
+		if e.values == nil {
+			e.values = newValueModel(e.stage.tables)
+		}
+		e.values.code(&e.valCoder, id, e.rows.Values)
+	}
+	e.out.count++
+	if e.inBlock++; e.inBlock == blockEvents {
+		e.eventBlock()
+	}
+}
+
+// structureBlock stores a block of the sequence; all blocks make the digest, by which equal
+// sequences are found.
+func (e *locationEncoder) structureBlock(tokens uint64, block []byte) {
+	out := append(binary.AppendUvarint(nil, tokens), block...)
+	e.digest.Write(binary.AppendUvarint(nil, uint64(len(out))))
+	e.digest.Write(out)
+	e.out.structure.add(out)
+}
+
+// eventBlock ends a block: the size of the times, the times, the values.
+func (e *locationEncoder) eventBlock() {
+	e.inBlock = 0
+	times, values := e.timeCoder.Finish(), e.valCoder.Finish()
+	out := append(binary.AppendUvarint(nil, uint64(len(times))), times...)
+	out = append(out, values...)
+	e.out.sizes.times += int64(len(out) - len(values))
+	e.out.sizes.values += int64(len(values))
+	e.timeCoder.StartEncoding()
+	e.valCoder.StartEncoding()
+	e.out.events.add(out)
+}
+
+func (e *locationEncoder) end() *coded {
+	if e.inBlock > 0 {
+		e.eventBlock()
+	}
+	e.structure.end()
+	if e.out.tree != nil {
+		e.out.tree.Finish()
+	}
+	e.out.digest = [sha256.Size]byte(e.digest.Sum(nil))
+	return &e.out
+}

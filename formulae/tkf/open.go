@@ -1,0 +1,203 @@
+package tkf
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"tracekit/formulae"
+	"tracekit/formulae/internal/coder"
+	"tracekit/formulae/internal/pack"
+	"tracekit/formulae/internal/symbols"
+	"tracekit/reconstruct"
+	"tracekit/trace"
+)
+
+// Format is the name of the format in trace.Info.
+const Format = "tkf"
+
+// Is reports whether a file that begins with these bytes is a compressed trace.
+func Is(head []byte) bool { return len(head) >= 3 && string(head[:3]) == magic[:3] }
+
+// A file is an open file whose first sections were read.
+type file struct {
+	tables *coder.Tables
+	reader io.ReaderAt
+	name   string
+	head   head
+	about  about
+}
+
+// A source is a file that was compressed without loss. Its memory holds the definitions,
+// the dictionary and the places of the sections; events are decoded while they are read, each
+// location on its own.
+type source struct {
+	*file
+	close     func() error
+	dict      *symbols.Dictionary
+	ranks     *formulae.RankMap
+	classes   []symbols.Class
+	class     []uint32    // by location
+	position  []uint32    // of each location in its class
+	structure [][]section // by class
+	events    [][]section // by location
+
+	once     sync.Once
+	learnErr error
+	models   timeModels                      // of all locations but the leader
+	leading  atomic.Pointer[locationDecoder] // the leader's, behind what was learned from
+}
+
+// Open opens a compressed trace. Of one that was compressed without loss the events are
+// those of the trace; of one in stat mode they are rebuilt from the formulae, so many
+// locations at the same time as there are jobs (below 1: one per processor). The error
+// wraps trace.ErrNotATrace if it is no compressed trace, and is a *trace.SyntaxError if it
+// is damaged; so are errors of reading events, for every block has a checksum.
+func Open(path string, jobs int) (trace.Source, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		var s trace.Source
+		if s, err = open(f, info.Size(), path, jobs, f.Close); err == nil {
+			return s, nil
+		}
+	}
+	f.Close()
+	return nil, err
+}
+
+// open reads all but the events: sections are scanned, those before the events decoded.
+func open(r io.ReaderAt, size int64, name string, jobs int, close func() error) (trace.Source, error) {
+	sections, err := scanSections(r, size, name)
+	if err != nil {
+		if errors.Is(err, errNotTKF) {
+			err = fmt.Errorf("%w: %w", trace.ErrNotATrace, err)
+		}
+		return nil, err
+	}
+	f := &file{tables: coder.NewTables(), reader: r, name: name}
+	if len(sections) < 3 || sections[0].kind != sectionHead || sections[1].kind != sectionDefinitions {
+		return nil, syntaxError(name, 0, "", pack.ErrDamaged)
+	}
+	if err := f.readHead(sections[0]); err != nil {
+		return nil, err
+	}
+	if err := f.readDefinitions(sections[1], size); err != nil {
+		return nil, err
+	}
+	if f.head.Mode == uint64(Statistics) {
+		return f.rebuilt(sections[2:], jobs, close)
+	}
+	s := &source{file: f, close: close, ranks: formulae.NewRankMap(&f.about.Defs)}
+	if err := s.readClasses(sections[2:]); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// rebuilt returns the trace that a file in stat mode describes, of which all is read.
+func (f *file) rebuilt(rest []section, jobs int, close func() error) (trace.Source, error) {
+	locations, err := f.readStatistics(rest)
+	if err != nil {
+		return nil, err
+	}
+	a := &f.about
+	return reconstruct.NewSource(a.Info, &a.Defs, a.Findings, locations, f.head.Seed, jobs), close()
+}
+
+// load reads the payload of a section.
+func (f *file) load(at section) ([]byte, error) { return at.load(f.reader, f.name) }
+
+// damaged makes damage the syntax error of a section; other errors stay as they are.
+func (f *file) damaged(at section, err error) error {
+	if errors.Is(err, pack.ErrDamaged) {
+		return syntaxError(f.name, at.offset, at.kind.String(), err)
+	}
+	return err
+}
+
+func (f *file) readHead(at section) error {
+	block, err := f.load(at)
+	if err != nil {
+		return err
+	}
+	if err := pack.Unpack(f.tables, block, &f.head, headLayout()); err != nil {
+		return f.damaged(at, err)
+	}
+	q := quantiser{unit: f.head.Unit, keep: uint(min(f.head.Keep, 64))}
+	if f.head.Mode > uint64(Statistics) || q.check() != nil {
+		return f.damaged(at, pack.ErrDamaged)
+	}
+	return nil
+}
+
+func (f *file) readDefinitions(at section, size int64) error {
+	block, err := f.load(at)
+	if err != nil {
+		return err
+	}
+	if err := pack.UnpackOpen(f.tables, block, &f.about, aboutLayout()); err != nil {
+		return f.damaged(at, err)
+	}
+	if err := f.about.Defs.Check(); err != nil {
+		return syntaxError(f.name, at.offset, at.kind.String(), err)
+	}
+	f.about.Info.Path, f.about.Info.Format, f.about.Info.Bytes = f.name, Format, size
+	return nil
+}
+
+// readClasses reads the dictionary and the classes, and sorts the sections of events and
+// structure by their owners.
+func (s *source) readClasses(rest []section) error {
+	locations := len(s.about.Defs.Locations)
+	at := rest[0]
+	if len(rest) < 2 || at.kind != sectionClasses || s.head.Leader != trace.None && s.head.Leader >= uint64(locations) {
+		return s.damaged(at, pack.ErrDamaged)
+	}
+	block, err := s.load(at)
+	if err != nil {
+		return err
+	}
+	c := pack.OpenColumns(s.tables, block)
+	s.dict = symbols.NewDictionary()
+	if s.classes = s.dict.Code(c, nil, locations); c.Damaged {
+		return s.damaged(at, pack.ErrDamaged)
+	}
+	s.class, s.position = make([]uint32, locations), make([]uint32, locations)
+	for i, c := range s.classes {
+		for k, l := range c.Members {
+			s.class[l], s.position[l] = uint32(i), uint32(k)
+		}
+	}
+	s.structure, s.events = make([][]section, len(s.classes)), make([][]section, locations)
+	for _, at := range rest[1 : len(rest)-1] {
+		owners := s.events
+		if at.kind == sectionStructure {
+			owners = s.structure
+		}
+		if at.kind != sectionStructure && at.kind != sectionEvents || at.owner >= uint64(len(owners)) {
+			return s.damaged(at, pack.ErrDamaged)
+		}
+		owners[at.owner] = append(owners[at.owner], at)
+	}
+	return nil
+}
+
+// Info implements trace.Source.
+func (s *source) Info() trace.Info { return s.about.Info }
+
+// Defs implements trace.Source.
+func (s *source) Defs() *trace.Defs { return &s.about.Defs }
+
+// Findings implements trace.Source: what was noticed when the trace was read that was
+// compressed.
+func (s *source) Findings() []trace.Finding { return s.about.Findings }
+
+// Close implements trace.Source.
+func (s *source) Close() error { return s.close() }

@@ -1,0 +1,277 @@
+package tkf
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"tracekit/engine"
+	"tracekit/formulae"
+	"tracekit/formulae/internal/coder"
+	"tracekit/formulae/internal/pack"
+	"tracekit/reconstruct"
+	"tracekit/trace"
+)
+
+// statistics writes what was learned of all locations, with means that a replay was
+// calibrated by.
+func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, error) {
+	p, err := formulae.Learn(ctx, c.src, formulae.Options{Terms: c.opts.Terms, Durations: c.opts.Durations,
+		Jobs: c.opts.Jobs, Progress: c.opts.Progress, Store: c.opts.Store})
+	if err != nil {
+		return nil, err
+	}
+	if err := reconstruct.Calibrate(ctx, c.src.Defs(), p.Locations, c.opts.Seed, c.opts.Jobs); err != nil {
+		return nil, err
+	}
+	s, err := c.begin(w, &head{Mode: uint64(Statistics), Unit: 1, Leader: trace.None, Seed: c.opts.Seed})
+	if err != nil {
+		return nil, err
+	}
+	limit, classes, err := c.writeTrees(ctx, s, p.Locations)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.write(sectionEnd, 0, nil); err != nil {
+		return nil, err
+	}
+	r := c.report(s)
+	limit += r.Sizes.Definitions
+	r.Sizes.Bound = &limit
+	r.Sizes.Structure += s.bytes[sectionStatistics]
+	r.Ranks.RankClasses = classes
+	r.Learned, r.Statistics = p.Learned, p.Report
+	return r, nil
+}
+
+// writeTrees writes the counts of all trees, and each different tree once, before the times
+// of the first location that has it. It returns the bound and how many different trees
+// there are.
+func (c *compressor) writeTrees(ctx context.Context, s *sectionWriter, locations []formulae.Location) (limit int64, classes int, err error) {
+	var lengths counts
+	for l := range locations {
+		lengths.take(locations[l].Tree)
+	}
+	plain, err := engine.Map(ctx, c.opts.Jobs, len(locations), func(_ context.Context, l int) ([]byte, error) {
+		return pack.PackPlain(locations[l].Tree, treeLayout()), nil
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	var trees [][]byte // in plain
+	known := make(map[string]int)
+	class, first := make([]int, len(locations)), make([]bool, len(locations))
+	for l, tree := range plain {
+		id, ok := known[string(tree)]
+		if !ok {
+			id, first[l] = len(trees), true
+			known[string(tree)] = id
+			trees = append(trees, tree)
+		}
+		class[l] = id
+	}
+	type packed struct{ tree, times []byte }
+	all, err := engine.Map(ctx, c.opts.Jobs, len(locations), func(_ context.Context, l int) (p packed, err error) {
+		if first[l] {
+			p.tree = pack.PackShort(c.tables, locations[l].Tree, treeLayout())
+		}
+		p.times = binary.AppendUvarint(nil, uint64(class[l])+1)
+		p.times = append(p.times, pack.PackShort(c.tables, &locations[l].Times, timesLayout())...)
+		return p, nil
+	})
+	if err == nil {
+		err = s.write(sectionStatistics, 0, pack.PackShort(c.tables, &lengths.list, countsLayout()))
+	}
+	for l := 0; l < len(all) && err == nil; l++ {
+		if first[l] {
+			err = s.write(sectionStatistics, uint64(class[l])+1, all[l].tree)
+		}
+		if err == nil {
+			err = s.write(sectionEvents, uint64(l), all[l].times)
+		}
+	}
+	return bound(trees, &lengths, locations), len(trees), err
+}
+
+// Bytes of a file in stat mode that do not depend on the trace, and of one number, at most.
+const (
+	numberBytes  = 10
+	sectionBytes = 1 + 2*numberBytes + 4
+	headBytes    = 1 << 10
+)
+
+// bound returns the size that a file with these trees cannot exceed beside its definitions,
+// however long the run: as long as the formulae have the terms that they have, only counts
+// and times change, and these are numbers of at most numberBytes. No block is longer than
+// if it were plain.
+func bound(trees [][]byte, lengths *counts, locations []formulae.Location) int64 {
+	total := int64(headBytes + sectionBytes + numberBytes*(len(lengths.list)+2))
+	for _, t := range trees {
+		total += sectionBytes + int64(len(t))
+	}
+	for l := range locations {
+		t := &locations[l].Times
+		numbers := 10 + len(t.Means) + len(t.Bases) + len(t.Counters)
+		for _, l := range t.Laws {
+			numbers += 3 + len(l.Quantiles)
+		}
+		total += int64(sectionBytes + numberBytes*numbers)
+	}
+	return total
+}
+
+// readStatistics reads what statistics wrote.
+func (f *file) readStatistics(rest []section) ([]formulae.Location, error) {
+	out := make([]formulae.Location, len(f.about.Defs.Locations))
+	for l := range out {
+		out[l].Tree = &formulae.Tree{}
+	}
+	var lengths []uint64
+	trees := make(map[uint64]*formulae.Tree)
+	for _, at := range rest {
+		block, err := f.load(at)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case at.kind == sectionStatistics && at.owner == 0:
+			err = pack.UnpackShort(f.tables, block, &lengths, countsLayout())
+		case at.kind == sectionStatistics:
+			trees[at.owner], err = readTree(f.tables, block, lengths)
+		case at.kind == sectionEvents && at.owner < uint64(len(out)):
+			err = readTimes(f.tables, block, trees, &out[at.owner])
+		case at.kind != sectionEnd:
+			err = pack.ErrDamaged
+		}
+		if err != nil {
+			return nil, f.damaged(at, err)
+		}
+	}
+	return out, nil
+}
+
+func readTree(t *coder.Tables, block []byte, lengths []uint64) (*formulae.Tree, error) {
+	tree := &formulae.Tree{}
+	if err := pack.UnpackShort(t, block, tree, treeLayout()); err != nil {
+		return nil, err
+	}
+	if !restore(tree, lengths) {
+		return nil, pack.ErrDamaged
+	}
+	return tree, contradiction(tree.Check())
+}
+
+func readTimes(t *coder.Tables, block []byte, trees map[uint64]*formulae.Tree, l *formulae.Location) error {
+	id, n := binary.Uvarint(block)
+	tree, ok := trees[id]
+	if n <= 0 || !ok {
+		return pack.ErrDamaged
+	}
+	if err := pack.UnpackShort(t, block[n:], &l.Times, timesLayout()); err != nil {
+		return err
+	}
+	l.Tree = tree
+	return contradiction(l.Times.Check(tree))
+}
+
+// contradiction makes what a check found damage of the file.
+func contradiction(err error) error {
+	if err != nil {
+		return errors.Join(pack.ErrDamaged, err)
+	}
+	return nil
+}
+
+func countsLayout() pack.Column[[]uint64] { return pack.Lists(pack.Numbers[uint64]()) }
+
+func treeLayout() pack.Column[formulae.Tree] {
+	return pack.Record(2,
+		pack.In(func(t *formulae.Tree) *[][]formulae.Field { return &t.Shapes }, pack.Lists(pack.Lists(fieldLayout()))),
+		pack.In(func(t *formulae.Tree) *[]formulae.Node { return &t.Nodes }, pack.Lists(nodeLayout())),
+	)
+}
+
+func fieldLayout() pack.Column[formulae.Field] {
+	return pack.Record(3,
+		pack.Flag(func(f *formulae.Field) *bool { return &f.IsAttribute }),
+		pack.Number(func(f *formulae.Field) *uint32 { return &f.Attribute }),
+		pack.Number(func(f *formulae.Field) *trace.ValueType { return &f.Type }),
+	)
+}
+
+func nodeLayout() pack.Column[formulae.Node] {
+	return pack.Record(6,
+		pack.Number(func(n *formulae.Node) *uint32 { return &n.Parent }),
+		pack.Number(func(n *formulae.Node) *uint32 { return &n.Region }),
+		pack.Number(func(n *formulae.Node) *uint32 { return &n.Context }),
+		pack.Number(func(n *formulae.Node) *uint64 { return &n.Visits }),
+		pack.In(func(n *formulae.Node) *formulae.Formula { return &n.Branch }, formulaLayout()),
+		pack.In(func(n *formulae.Node) *[]formulae.Item { return &n.Items }, pack.Lists(itemLayout())),
+	)
+}
+
+func itemLayout() pack.Column[formulae.Item] {
+	return pack.Record(15,
+		pack.Number(func(i *formulae.Item) *trace.Kind { return &i.Kind }),
+		pack.Number(func(i *formulae.Item) *trace.CollectiveOp { return &i.Op }),
+		pack.Number(func(i *formulae.Item) *uint32 { return &i.Ref }),
+		pack.Number(func(i *formulae.Item) *uint32 { return &i.Site }),
+		pack.Number(func(i *formulae.Item) *uint32 { return &i.Shape }),
+		pack.Number(func(i *formulae.Item) *uint32 { return &i.Child }),
+		pack.In(func(i *formulae.Item) *[]uint32 { return &i.Body }, pack.Lists(pack.Numbers[uint32]())),
+		pack.Number(func(i *formulae.Item) *uint64 { return &i.Count }),
+		pack.Flag(func(i *formulae.Item) *bool { return &i.Relative }),
+		pack.In(func(i *formulae.Item) *formulae.Formula { return &i.Peer }, formulaLayout()),
+		pack.In(func(i *formulae.Item) *formulae.Formula { return &i.Tag }, formulaLayout()),
+		pack.In(func(i *formulae.Item) *formulae.Formula { return &i.Size }, formulaLayout()),
+		pack.In(func(i *formulae.Item) *formulae.Formula { return &i.Got }, formulaLayout()),
+		pack.In(func(i *formulae.Item) *formulae.Formula { return &i.Times }, formulaLayout()),
+		pack.In(func(i *formulae.Item) *[]formulae.Formula { return &i.Values }, pack.Lists(formulaLayout())),
+	)
+}
+
+func formulaLayout() pack.Column[formulae.Formula] {
+	return pack.Record(10,
+		pack.Number(func(f *formulae.Formula) *formulae.Kind { return &f.Kind }),
+		pack.Number(func(f *formulae.Formula) *formulae.Kind { return &f.Holds }),
+		pack.Number(func(f *formulae.Formula) *uint64 { return &f.Seen }),
+		pack.Number(func(f *formulae.Formula) *uint64 { return &f.Count }),
+		pack.In(func(f *formulae.Formula) *[]formulae.Term { return &f.Prologue }, pack.Lists(termLayout())),
+		pack.In(func(f *formulae.Formula) *[]formulae.Term { return &f.Body }, pack.Lists(termLayout())),
+		pack.Number(func(f *formulae.Formula) *uint64 { return &f.Start }),
+		pack.Number(func(f *formulae.Formula) *uint64 { return &f.Step }),
+		pack.Number(func(f *formulae.Formula) *uint64 { return &f.Length }),
+		pack.In(func(f *formulae.Formula) **formulae.Nested { return &f.Nested }, pack.Optional(nestedLayout)),
+	)
+}
+
+func termLayout() pack.Column[formulae.Term] {
+	return pack.Record(2,
+		pack.Number(func(t *formulae.Term) *uint64 { return &t.Value }),
+		pack.Number(func(t *formulae.Term) *uint64 { return &t.Count }),
+	)
+}
+
+func nestedLayout() pack.Column[formulae.Nested] {
+	return pack.Record(4,
+		pack.In(func(n *formulae.Nested) *[]formulae.Term { return &n.Values }, pack.Lists(termLayout())),
+		pack.In(func(n *formulae.Nested) *[][]uint32 { return &n.Bodies }, pack.Lists(pack.Lists(pack.Numbers[uint32]()))),
+		pack.In(func(n *formulae.Nested) *[]formulae.Formula { return &n.Counts }, pack.Lists(formulaLayout())),
+		pack.In(func(n *formulae.Nested) *formulae.Formula { return &n.Top }, formulaLayout()),
+	)
+}
+
+func timesLayout() pack.Column[formulae.Times] {
+	return pack.Record(5,
+		pack.Number(func(t *formulae.Times) *int64 { return &t.First }),
+		pack.In(func(t *formulae.Times) *[]uint64 { return &t.Means }, pack.Lists(pack.Numbers[uint64]())),
+		pack.In(func(t *formulae.Times) *[]formulae.Law { return &t.Laws }, pack.Lists(pack.Record(3,
+			pack.Number(func(l *formulae.Law) *uint64 { return &l.Interval }),
+			pack.Number(func(l *formulae.Law) *uint8 { return &l.Family }),
+			pack.In(func(l *formulae.Law) *[]uint64 { return &l.Quantiles }, pack.Lists(pack.Numbers[uint64]())),
+		))),
+		pack.In(func(t *formulae.Times) *[]uint64 { return &t.Bases }, pack.Lists(pack.Numbers[uint64]())),
+		pack.In(func(t *formulae.Times) *[]uint64 { return &t.Counters }, pack.Lists(pack.Numbers[uint64]())),
+	)
+}

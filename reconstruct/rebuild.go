@@ -1,0 +1,329 @@
+package reconstruct
+
+import (
+	"context"
+
+	"tracekit/engine"
+	"tracekit/formulae"
+	"tracekit/trace"
+)
+
+// A rebuilder walks through the call tree of a location in order and makes the events that
+// its formulae describe. It makes no event more often than it was recorded. When events
+// happen is told apart: see tick.
+type rebuilder struct {
+	ranks    *formulae.RankMap
+	location trace.LocationID
+	shapes   [][]formulae.Field
+	nodes    []nodeState
+	stack    []nodeVisit
+	done     bool
+	pending  [3][]uint64 // open requests: of sends, receives, collectives
+	request  uint64
+	meters   *formulae.Meters
+	bare     bool // events get no values
+
+	now        int64 // time of the last event
+	completing bool  // the last event completed something in the current call
+}
+
+// A nodeState is a node with the generators of its formulae.
+type nodeState struct {
+	*formulae.Node
+	branch    repeater
+	items     []itemState
+	entered   uint64 // visits
+	branched  uint64 // values of the branch formula so far
+	leftovers *leftovers
+}
+
+type itemState struct {
+	*formulae.Item
+	samplers                    []sampler // by regime
+	heads                       tally     // time between events before it, waiting included, but in regime formulae.Further
+	made                        uint64
+	peer, tag, size, got, times repeater
+	values                      []repeater
+	growth                      []uint64 // of the members of a metric
+}
+
+// A tally sums intervals, in ticks.
+type tally struct{ count, time uint64 }
+
+// A nodeVisit is a node that was entered, with the loops that are open in it.
+type nodeVisit struct {
+	node  uint32
+	loops formulae.LoopStack
+	dues  dues // what is left over for this visit, once the branch formula knows no more
+	rest  bool // dues decide
+}
+
+// A repeater yields the values of a formula, and begins again where it knows no more: what
+// was learned of a sequence before the failure stands for the rest.
+type repeater struct {
+	f *formulae.Formula
+	g *formulae.Generator
+}
+
+func (r *repeater) next() (uint64, bool) {
+	if r.g == nil {
+		r.g = r.f.Generate()
+	}
+	v, ok := r.g.Next()
+	if !ok {
+		r.g = r.f.Generate()
+		v, ok = r.g.Next()
+	}
+	return v, ok
+}
+
+func newRebuilder(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Location, seed uint64) *rebuilder {
+	tree, times := from.Tree, &from.Times
+	r := &rebuilder{ranks: ranks, location: l, shapes: tree.Shapes, now: times.First, stack: []nodeVisit{{}}, meters: formulae.NewMeters(times)}
+	counters, laws := times.Counters, times.Laws
+	interval := uint64(0)
+	for i := range tree.Nodes {
+		n := nodeState{Node: &tree.Nodes[i], branch: repeater{f: &tree.Nodes[i].Branch}}
+		for k := range n.Items {
+			it := &n.Items[k]
+			state := itemState{Item: it, peer: repeater{f: &it.Peer}, tag: repeater{f: &it.Tag},
+				size: repeater{f: &it.Size}, got: repeater{f: &it.Got}, times: repeater{f: &it.Times}}
+			for range formulae.Regimes(it.Kind) {
+				p := sampler{mean: times.Means[interval]}
+				if len(laws) > 0 && laws[0].Interval == interval {
+					p.setLaw(levels(&laws[0]), it.Count, formulae.Mix(seed^formulae.Mix(uint64(l))+interval))
+					laws = laws[1:]
+				}
+				state.samplers = append(state.samplers, p)
+				interval++
+			}
+			for v := range it.Values {
+				state.values = append(state.values, repeater{f: &it.Values[v]})
+			}
+			members := tree.Members(it)
+			state.growth, counters = counters[:members], counters[members:]
+			n.items = append(n.items, state)
+		}
+		r.nodes = append(r.nodes, n)
+	}
+	r.done = len(tree.Nodes) == 0
+	if !r.done {
+		r.nodes[0].entered = 1
+	}
+	return r
+}
+
+// rebuilders returns a rebuilder for each location.
+func rebuilders(ctx context.Context, ranks *formulae.RankMap, from []formulae.Location, seed uint64, jobs int) ([]*rebuilder, error) {
+	return engine.Map(ctx, jobs, len(from), func(_ context.Context, l int) (*rebuilder, error) {
+		return newRebuilder(ranks, trace.LocationID(l), &from[l], seed), nil
+	})
+}
+
+// next makes the next event, without its time; ok is false at the end of the location.
+func (r *rebuilder) next() (h event, ok bool) {
+	for !r.done {
+		v := &r.stack[len(r.stack)-1]
+		n := &r.nodes[v.node]
+		item, ok := r.item(v, n)
+		if !ok {
+			item = 0 // the branch formula knows no more: return
+		}
+		i := &n.items[item]
+		switch {
+		case item == 0:
+			if len(r.stack) == 1 {
+				r.done = true
+				break
+			}
+			r.stack = r.stack[:len(r.stack)-1]
+			if i.made < i.Count {
+				i.made++
+				return leave(n, i), true
+			}
+		case i.made == i.Count: // more often than it was recorded
+		case i.Kind == trace.KindEnter:
+			i.made++
+			r.stack = append(r.stack, nodeVisit{node: i.Child})
+			r.nodes[i.Child].entered++
+			return r.enter(i), true
+		default:
+			i.made++
+			return r.event(i), true
+		}
+	}
+	return event{}, false
+}
+
+// regime returns the regime of the next event if nobody is waited for, and notes the event.
+func (r *rebuilder) regime(k trace.Kind) formulae.Regime {
+	before := r.completing
+	r.completing = formulae.Completes(k)
+	if r.completing && before {
+		return formulae.Further
+	}
+	return formulae.Free
+}
+
+// tick moves on to an event that waits for nobody.
+func (r *rebuilder) tick(h *event) {
+	r.now += h.item.samplers[r.regime(h.kind)].next()
+	h.time = r.now
+}
+
+// maxItems bounds the items that are looked at without making an event.
+const maxItems = 1 << 16
+
+// item returns the next item of a visit that is not a loop.
+func (r *rebuilder) item(v *nodeVisit, n *nodeState) (uint32, bool) {
+	for range maxItems {
+		if v.rest {
+			return v.dues.next()
+		}
+		item, ok := nextOf(v, n)
+		if !ok && n.Branch.Kind == formulae.Failed {
+			v.dues, v.rest = n.due(), true
+			continue
+		}
+		if !ok || item >= uint64(len(n.items)) {
+			return 0, false
+		}
+		i := &n.items[item]
+		if len(i.Body) == 0 {
+			if item != 0 && i.made == i.Count {
+				continue
+			}
+			return uint32(item), true
+		}
+		if count, ok := i.times.next(); ok && count > 0 {
+			v.loops.Enter(i.Body, count)
+		}
+	}
+	return 0, false
+}
+
+// nextOf returns the next item of the innermost loop of a visit, or of the node.
+func nextOf(v *nodeVisit, n *nodeState) (uint64, bool) {
+	if item, ok := v.loops.Next(); ok {
+		return uint64(item), true
+	}
+	if n.branched == n.Branch.Count {
+		return 0, false
+	}
+	n.branched++
+	return n.branch.next()
+}
+
+func (r *rebuilder) enter(i *itemState) event {
+	h := event{table: trace.TableFlow, kind: trace.KindEnter, region: trace.RegionID(i.Ref), context: trace.CallingContextID(i.Site), item: i}
+	if i.Site != trace.None {
+		h.kind = trace.KindCallingContextEnter
+	}
+	r.carry(i, &h)
+	return h
+}
+
+func leave(n *nodeState, i *itemState) event {
+	h := event{table: trace.TableFlow, kind: trace.KindLeave, region: trace.RegionID(n.Region), context: trace.CallingContextID(n.Context), item: i}
+	if n.Context != trace.None {
+		h.kind = trace.KindCallingContextLeave
+	}
+	return h
+}
+
+// event makes an event of a construct with the next value of each of its formulae.
+func (r *rebuilder) event(i *itemState) event {
+	h := event{table: i.Kind.Table(), kind: i.Kind, metric: i.Ref, item: i}
+	r.carry(i, &h)
+	if !(i.Kind.Table() == trace.TableP2P || i.Kind.Table() == trace.TableColl) {
+		return h
+	}
+	peer, _ := i.peer.next()
+	tag, _ := i.tag.next()
+	size, _ := i.size.next()
+	got, _ := i.got.next()
+	rank := uint32(peer)
+	if i.Relative {
+		rank, _ = r.ranks.Absolute(r.location, i.Ref, int64(peer))
+	}
+	id := r.nextRequest(i.Kind)
+	if h.table == trace.TableP2P {
+		h.p2p = trace.P2PRow{Kind: i.Kind, Peer: rank, Comm: trace.CommID(i.Ref), Tag: uint32(tag), Bytes: size, Request: id}
+		return h
+	}
+	h.coll = trace.CollRow{Kind: i.Kind, Op: i.Op, Comm: trace.CommID(i.Ref), Root: rank, Sent: size, Received: got, Request: id}
+	return h
+}
+
+// carry gives an event its values: arguments or members of a metric, then attributes.
+func (r *rebuilder) carry(i *itemState, h *event) {
+	if i.Shape == 0 || r.bare {
+		return
+	}
+	h.fields = r.shapes[i.Shape-1]
+	h.values = make([]uint64, 0, len(h.fields))
+	for k := range i.growth {
+		h.values = append(h.values, r.meters.Read(i.Ref, k, h.fields[k].Type, i.growth[k]))
+	}
+	for k := range i.values {
+		v, _ := i.values[k].next()
+		h.values = append(h.values, v)
+	}
+}
+
+// nextRequest gives new requests new numbers; completions complete the oldest.
+func (r *rebuilder) nextRequest(k trace.Kind) uint64 {
+	sends, receives, collectives := &r.pending[0], &r.pending[1], &r.pending[2]
+	switch k {
+	case trace.KindMpiIsend:
+		return r.start(sends)
+	case trace.KindMpiIsendComplete:
+		return complete(sends)
+	case trace.KindMpiIrecvRequest:
+		return r.start(receives)
+	case trace.KindMpiIrecv, trace.KindMpiRequestCancelled:
+		return complete(receives)
+	case trace.KindNonBlockingCollectiveRequest:
+		return r.start(collectives)
+	case trace.KindNonBlockingCollectiveComplete:
+		return complete(collectives)
+	case trace.KindMpiRequestTest:
+		for _, open := range r.pending {
+			if len(open) > 0 {
+				return open[0]
+			}
+		}
+	}
+	return 0
+}
+
+// maxOpen bounds the open requests of a class; more are never completed.
+const maxOpen = 4096
+
+func (r *rebuilder) start(open *[]uint64) uint64 {
+	r.request++
+	if len(*open) < maxOpen {
+		*open = append(*open, r.request)
+	}
+	return r.request
+}
+
+func complete(open *[]uint64) (id uint64) {
+	if len(*open) > 0 {
+		id, *open = (*open)[0], (*open)[1:]
+	}
+	return id
+}
+
+// guesses adds the communicators of whose messages it was not learned to or from whom they
+// go, or with which tags.
+func (r *rebuilder) guesses(comms map[uint32]bool) {
+	for k := range r.nodes {
+		for j := range r.nodes[k].items {
+			i := &r.nodes[k].items[j]
+			if i.Kind.Table() == trace.TableP2P && (i.Peer.Kind == formulae.Failed || i.Tag.Kind == formulae.Failed) {
+				comms[i.Ref] = true
+			}
+		}
+	}
+}

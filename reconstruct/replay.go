@@ -1,0 +1,323 @@
+package reconstruct
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"tracekit/engine"
+	"tracekit/formulae"
+	"tracekit/trace"
+)
+
+// never is before all times.
+const never = math.MinInt64
+
+// A fix is an event that waited for a partner, and when it happened.
+type fix struct {
+	seq uint64
+	at  int64
+}
+
+// A channel is what messages go through in order.
+type channel struct {
+	comm, from, to, tag uint32
+}
+
+// A replay rebuilds all locations together and makes the waiting that durations do not
+// hold: a call that formulae.Completes messages or takes part in a collective goes on when the last
+// of the partners that it waits for is ready, as it did when the durations were learned.
+// What can never happen (a receive without a send) does not wait, nor does who receives on
+// a communicator where partners are guessed: its waiting is part of its durations.
+type replay struct {
+	locations []replayed
+	sent      map[channel][]int64
+	wanted    map[channel]int // location that waits
+	meetings  map[instance]*meeting
+	ready     []int
+	ranks     *formulae.RankMap
+	guessed   map[uint32]bool // communicators of whose messages not all partners were learned
+	inFlight  int             // messages in sent
+	fixed     int             // fixes of all locations
+	jobs      int
+	lookahead int    // events of a location that are made before they happen
+	limit     uint64 // events of a location
+	cut       bool   // a location has more
+}
+
+// Bounds of memory: messages that are on their way, fixes, events that complete something
+// in one call. What is beyond is not waited for; a trace that comes near has some 10^8
+// events.
+const (
+	maxInFlight  = 1 << 24
+	maxFixes     = 1 << 26
+	maxCompleted = 1 << 12
+)
+
+// How many events are made before they happen: of all locations, and at least of each.
+const (
+	maxLookahead   = 1 << 13
+	leastLookahead = 1 << 5
+)
+
+// A replayed is a location during the replay.
+type replayed struct {
+	*rebuilder
+	events   []event // that were made
+	next     int     // of these, the one that happens next
+	last     bool    // there are no others
+	seq      uint64
+	entered  int64 // time of the last enter
+	ordinals map[trace.CommID]uint64
+	fixes    []fix
+
+	completed []event // in the current call, one after the other
+	settled   int     // of these: their partners are known
+	release   int64   // when the last of those was ready
+	arrived   bool    // at the meeting that the location waits for
+	waits     bool
+	end       bool
+}
+
+// consistent replays the first events of each location, at most limit. It returns the fixes
+// of each location, and the number of events that could not wait for their partner.
+func consistent(ctx context.Context, ranks *formulae.RankMap, locations []*rebuilder, limit uint64, jobs int) (fixes [][]fix, stuck uint64, err error) {
+	r := &replay{ranks: ranks, jobs: jobs, limit: limit, lookahead: max(maxLookahead/max(len(locations), 1), leastLookahead), sent: make(map[channel][]int64), wanted: make(map[channel]int), meetings: make(map[instance]*meeting)}
+	r.guessed = make(map[uint32]bool)
+	for i, l := range locations {
+		l.bare = true
+		l.guesses(r.guessed)
+		r.locations = append(r.locations, replayed{rebuilder: l, ordinals: make(map[trace.CommID]uint64), release: never})
+		r.ready = append(r.ready, i)
+	}
+	for {
+		for len(r.ready) > 0 {
+			turn := r.ready
+			r.ready = nil
+			if err := r.prepare(ctx, turn); err != nil {
+				return nil, 0, err
+			}
+			for _, l := range turn {
+				r.run(l)
+			}
+		}
+		if r.cut || !r.giveUp() {
+			break
+		}
+		stuck++
+	}
+	for i := range r.locations {
+		fixes = append(fixes, r.locations[i].fixes)
+	}
+	return fixes, stuck, nil
+}
+
+// prepare makes the next events of the locations that have used up theirs: most of the work,
+// and the part that no location needs another one for.
+func (r *replay) prepare(ctx context.Context, turn []int) error {
+	var short []int
+	for _, i := range turn {
+		if r.locations[i].short() {
+			short = append(short, i)
+		}
+	}
+	if len(short) == 0 {
+		return nil
+	}
+	_, err := engine.Map(ctx, r.jobs, len(short), func(_ context.Context, k int) (none struct{}, err error) {
+		r.locations[short[k]].prepare(r.lookahead)
+		return none, nil
+	})
+	return err
+}
+
+// short reports whether events have to be made before the next one can happen.
+func (l *replayed) short() bool { return l.next == len(l.events) && !l.last }
+
+// prepare makes n more events, or those that are left.
+func (l *replayed) prepare(n int) {
+	l.events, l.next = slices.Grow(l.events[:0], n), 0
+	for len(l.events) < n && !l.last {
+		h, ok := l.rebuilder.next()
+		if l.last = !ok; ok {
+			l.events = append(l.events, h)
+		}
+	}
+}
+
+// following returns the event that happens next, nil at the end. If need be, events are made
+// ahead: in the middle of a call there is no other turn to wait for.
+func (l *replayed) following(lookahead int) *event {
+	if l.short() {
+		l.prepare(lookahead)
+	}
+	if l.next == len(l.events) {
+		return nil
+	}
+	return &l.events[l.next]
+}
+
+// run moves a location on until it waits, ends, or has used up its events.
+func (r *replay) run(i int) {
+	l := &r.locations[i]
+	l.waits = false
+	for !l.end {
+		switch {
+		case len(l.completed) > 0:
+			if !r.settle(i) {
+				l.waits = true
+				return
+			}
+			continue
+		case l.seq >= r.limit:
+			r.cut = true
+			return
+		case l.short():
+			r.ready = append(r.ready, i)
+			return
+		}
+		h := l.following(r.lookahead)
+		switch {
+		case h == nil:
+			l.end = true
+		case formulae.Completes(h.kind):
+			l.gather(r.lookahead)
+		default:
+			l.next++
+			r.happen(l, h)
+		}
+	}
+}
+
+// gather collects the events that complete something together.
+func (l *replayed) gather(lookahead int) {
+	l.completed, l.settled, l.release = l.completed[:0], 0, never
+	for len(l.completed) < maxCompleted {
+		h := l.following(lookahead)
+		if h == nil || !formulae.Completes(h.kind) {
+			return
+		}
+		l.completed = append(l.completed, *h)
+		l.next++
+	}
+}
+
+// settle lets the events of a call that complete something happen, once all partners are
+// ready; it is false if one is not known to be.
+func (r *replay) settle(i int) bool {
+	l := &r.locations[i]
+	for ; l.settled < len(l.completed); l.settled++ {
+		ready, ok := r.partner(i, &l.completed[l.settled])
+		if !ok {
+			return false
+		}
+		l.release = max(l.release, ready)
+	}
+	before := l.now
+	for k := range l.completed {
+		h := &l.completed[k]
+		if k == 0 && l.release >= l.now && !l.completing && r.fixed < maxFixes {
+			r.fixed++
+			l.regime(h.kind)
+			l.now = l.release + max(h.item.samplers[formulae.Blocked].next(), 1)
+			h.time = l.now
+			l.fixes = append(l.fixes, fix{l.seq, l.now})
+		} else {
+			l.tick(h)
+		}
+		l.seq++
+	}
+	heads := &l.completed[0].item.heads
+	heads.count++
+	heads.time += uint64(l.completed[0].time - before)
+	l.completed = l.completed[:0]
+	return true
+}
+
+// happen lets an event take place that waits for nobody.
+func (r *replay) happen(l *replayed, h *event) {
+	l.tick(h)
+	l.seq++
+	switch h.kind {
+	case trace.KindMpiSend, trace.KindMpiIsend:
+		if c, ok := r.channel(l.location, h, true); ok && !r.guessed[c.comm] && r.inFlight < maxInFlight {
+			r.inFlight++
+			r.sent[c] = append(r.sent[c], l.now)
+			if w, ok := r.wanted[c]; ok {
+				delete(r.wanted, c)
+				r.ready = append(r.ready, w)
+			}
+		}
+	case trace.KindEnter, trace.KindCallingContextEnter:
+		l.entered = l.now
+	}
+}
+
+// partner returns when the partner of a completion was ready, never if it has none; ok is
+// false if that is not known yet.
+func (r *replay) partner(i int, h *event) (t int64, ok bool) {
+	switch h.kind {
+	case trace.KindMpiRecv, trace.KindMpiIrecv:
+		return r.receive(i, h)
+	case trace.KindCollectiveEnd:
+		return r.meet(i, h)
+	}
+	return never, true
+}
+
+// receive takes the next message of a channel, or notes that the location waits for it.
+func (r *replay) receive(i int, h *event) (int64, bool) {
+	c, ok := r.channel(r.locations[i].location, h, false)
+	if !ok || r.guessed[c.comm] {
+		return never, true
+	}
+	q := r.sent[c]
+	if len(q) == 0 {
+		r.wanted[c] = i
+		return 0, false
+	}
+	r.inFlight--
+	if r.sent[c] = q[1:]; len(q) == 1 {
+		delete(r.sent, c)
+	}
+	return q[0], true
+}
+
+// channel returns the channel of a message event.
+func (r *replay) channel(l trace.LocationID, h *event, sends bool) (channel, bool) {
+	self, size, ok := r.ranks.Rank(l, uint32(h.p2p.Comm))
+	if !ok || h.p2p.Peer >= size {
+		return channel{}, false
+	}
+	c := channel{uint32(h.p2p.Comm), self, h.p2p.Peer, h.p2p.Tag}
+	if !sends {
+		c.from, c.to = c.to, c.from
+	}
+	return c, true
+}
+
+// giveUp lets the earliest of the waiting locations go on although what it waits for
+// never came; false if none waits.
+func (r *replay) giveUp() bool {
+	first := -1
+	for i := range r.locations {
+		l := &r.locations[i]
+		if l.waits && (first < 0 || l.now < r.locations[first].now) {
+			first = i
+		}
+	}
+	if first < 0 {
+		return false
+	}
+	l := &r.locations[first]
+	h := &l.completed[l.settled]
+	if h.kind == trace.KindCollectiveEnd {
+		l.arrived = false
+		l.ordinals[h.coll.Comm]++
+	} else if c, ok := r.channel(l.location, h, false); ok {
+		delete(r.wanted, c)
+	}
+	l.settled++
+	r.ready = append(r.ready, first)
+	return true
+}

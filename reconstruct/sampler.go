@@ -1,0 +1,133 @@
+package reconstruct
+
+import (
+	"math/bits"
+	"slices"
+
+	"tracekit/formulae"
+)
+
+// A sampler says how long the time before an item is, each time: the mean, or what is drawn
+// from a law with that mean. Amounts are in 1/formulae.MeanUnit ticks.
+type sampler struct {
+	mean      uint64
+	left      uint64 // of the last tick
+	quantiles []uint64
+	factor    float64 // by which quantiles, in ticks, become draws; 0: no law
+	visits    uint64  // after which the draws have added up to the mean
+	drawn     uint64  // visits so far, modulo visits
+	debt      uint64  // by how much these draws exceed the mean, modulo 2^64
+	seed      uint64
+}
+
+// longest is the longest time that is drawn, in 1/formulae.MeanUnit ticks.
+const longest = 1 << 60
+
+// setLaw makes a sampler draw from a law, scaled so that all visits add up to the mean.
+func (p *sampler) setLaw(quantiles []uint64, visits, seed uint64) {
+	p.quantiles, p.visits, p.seed, p.factor = quantiles, visits, seed, 0
+	if sum := p.sum(); visits > 0 && visits < 1<<58 && sum > 0 && p.mean < longest {
+		p.factor = float64(p.mean) * float64(visits) / sum
+	}
+}
+
+// next returns the ticks of the next visit. What is left of a tick counts for the visit
+// after it.
+func (p *sampler) next() int64 {
+	d := p.mean
+	if p.factor > 0 {
+		d = p.draw()
+	}
+	d += p.left
+	p.left = d % formulae.MeanUnit
+	return int64(d / formulae.MeanUnit)
+}
+
+// draw returns the quantile of the law that is this visit's. All visits together go through
+// the shares (k + 1/2) / visits of the law once, in an order that the seed shuffles. The
+// last one makes good what was rounded.
+func (p *sampler) draw() uint64 {
+	d := uint64(min(p.quantile(p.share(shuffled(p.drawn, p.visits, p.seed)))*p.factor, longest))
+	if p.drawn++; p.drawn == p.visits {
+		d = uint64(max(int64(p.mean-p.debt), 0))
+		p.drawn, p.debt = 0, 0
+		return d
+	}
+	p.debt += d - p.mean
+	return d
+}
+
+// levels returns the quantiles of a law, each in ticks.
+func levels(l *formulae.Law) []uint64 {
+	out := make([]uint64, len(l.Quantiles))
+	last := uint64(0)
+	for i, d := range l.Quantiles {
+		last += d
+		out[i] = last
+	}
+	return out
+}
+
+// share returns (k + 1/2) / visits in 1/2^32.
+func (p *sampler) share(k uint64) uint64 {
+	s, _ := bits.Div64((2*k+1)>>33, (2*k+1)<<31, p.visits)
+	return s
+}
+
+// quantile returns the quantile of a share, linear between the levels. Products are rounded
+// before they are added, the same on every machine.
+func (p *sampler) quantile(share uint64) float64 {
+	const unit = 1 << 32 / formulae.LevelUnit
+	levels := formulae.LawLevels()
+	i, _ := slices.BinarySearch(levels[:], share/unit+1)
+	low, high := levels[i-1]*unit, levels[i]*unit
+	a, b := p.quantiles[i-1], p.quantiles[i]
+	step := float64(b-a) * (float64(share-low) / float64(high-low))
+	return float64(a) + float64(step)
+}
+
+// sum returns the sum of the quantiles of all visits: between two levels they are an
+// arithmetic series.
+func (p *sampler) sum() (sum float64) {
+	first := uint64(0)
+	levels := formulae.LawLevels()
+	for _, level := range levels[1:] {
+		hi, lo := bits.Mul64(level, p.visits)
+		end := (hi<<59 | lo>>5) // shares below the level: (2k + 1)/2 < visits·level/LevelUnit
+		if lo&31 != 0 {
+			end++
+		}
+		end /= 2
+		if end > first {
+			pair := p.quantile(p.share(first)) + p.quantile(p.share(end-1))
+			sum += float64(pair * (float64(end-first) / 2))
+			first = end
+		}
+	}
+	return sum
+}
+
+// mulDiv returns a·b/c; ok is false if that is too large.
+func mulDiv(a, b, c uint64) (uint64, bool) {
+	hi, lo := bits.Mul64(a, b)
+	if hi >= c {
+		return 0, false
+	}
+	q, _ := bits.Div64(hi, lo, c)
+	return q, true
+}
+
+// shuffled returns where i < n is in a permutation of the numbers below n: a Feistel network
+// over as many bits as n has, gone through until the result is below n.
+func shuffled(i, n, seed uint64) uint64 {
+	half := uint(bits.Len64(n-1)+1) / 2
+	mask := uint64(1)<<half - 1
+	for {
+		for round := range uint64(4) {
+			i = (i&mask)<<half | (i>>half ^ formulae.Mix(i&mask^seed+round<<58)&mask)
+		}
+		if i < n {
+			return i
+		}
+	}
+}

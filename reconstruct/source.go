@@ -1,0 +1,172 @@
+package reconstruct
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"tracekit/formulae"
+	"tracekit/trace"
+)
+
+// A Source is a trace whose events are rebuilt from formulae.
+type Source struct {
+	info      trace.Info
+	defs      *trace.Defs
+	findings  []trace.Finding
+	ranks     *formulae.RankMap
+	locations []formulae.Location
+	seed      uint64
+	jobs      int
+
+	once  sync.Once
+	fixes [][]fix
+	stuck uint64
+	err   error
+}
+
+// batchEvents is the number of events in a batch that is delivered.
+const batchEvents = 4096
+
+// NewSource returns the trace that the formulae of all locations describe. The seed decides
+// the order in which times are drawn from laws; jobs, below 1 one per processor, how many
+// locations are rebuilt at the same time before the first event is delivered. Info and findings are those of the trace that
+// was learned; the times of rebuilt events are corrected already.
+func NewSource(info trace.Info, defs *trace.Defs, findings []trace.Finding, locations []formulae.Location, seed uint64, jobs int) *Source {
+	rebuilt := *defs
+	rebuilt.Locations = slices.Clone(defs.Locations)
+	for l := range rebuilt.Locations {
+		rebuilt.Locations[l].ClockOffsets = nil
+	}
+	info.Properties = maps.Clone(info.Properties)
+	if info.Properties == nil {
+		info.Properties = make(map[string]string)
+	}
+	info.Properties[trace.PropertyReconstructed] = "true"
+	return &Source{info: info, defs: &rebuilt, findings: findings, ranks: formulae.NewRankMap(defs), locations: locations, seed: seed, jobs: jobs}
+}
+
+// align replays all locations once, so that times are consistent across ranks.
+func (s *Source) align(ctx context.Context) error {
+	s.once.Do(func() {
+		var all []*rebuilder
+		if all, s.err = rebuilders(ctx, s.ranks, s.locations, s.seed, s.jobs); s.err == nil {
+			s.fixes, s.stuck, s.err = consistent(ctx, s.ranks, all, math.MaxUint64, s.jobs)
+		}
+	})
+	return s.err
+}
+
+// Events implements trace.Source.
+func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trace.Batch, error] {
+	return func(yield func(*trace.Batch, error) bool) {
+		if int(l) >= len(s.locations) {
+			return
+		}
+		if err := s.align(ctx); err != nil {
+			yield(nil, err)
+			return
+		}
+		r, fixes := newRebuilder(s.ranks, l, &s.locations[l], s.seed), s.fixes[l]
+		var b trace.Batch
+		var seq uint64
+		for more := true; more; {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			b.Reset(l, seq)
+			for range batchEvents {
+				var e event
+				if e, more = r.next(); !more {
+					break
+				}
+				if len(fixes) > 0 && fixes[0].seq == seq {
+					r.regime(e.kind)
+					r.now, fixes = fixes[0].at, fixes[1:]
+					e.time = r.now
+				} else {
+					r.tick(&e)
+				}
+				e.add(&b)
+				seq++
+			}
+			if b.Len() > 0 && !yield(&b, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Info implements trace.Source, and says that the times are rebuilt.
+func (s *Source) Info() trace.Info { return s.info }
+
+// Defs implements trace.Source.
+func (s *Source) Defs() *trace.Defs { return s.defs }
+
+// Findings implements trace.Source: those of the trace that was learned, and whether the
+// rebuilt events fit together.
+func (s *Source) Findings() []trace.Finding {
+	var l trace.Ledger
+	l.Merge(s.findings)
+	l.AddN(trace.CodeReplayStuck, s.stuck, trace.Nowhere(), fmt.Sprintf("%d rebuilt events did not find their partner", s.stuck))
+	return l.Findings()
+}
+
+// Close implements trace.Source.
+func (s *Source) Close() error { return nil }
+
+// An event is a rebuilt event: a row of one of the tables.
+type event struct {
+	table   trace.TableID
+	time    int64
+	kind    trace.Kind
+	region  trace.RegionID
+	context trace.CallingContextID
+	p2p     trace.P2PRow
+	coll    trace.CollRow
+	metric  uint32
+	fields  []formulae.Field // of the values; members of a metric and arguments come first
+	values  []uint64         // one for each field
+	item    *itemState
+}
+
+// add appends an event to a batch.
+func (h *event) add(b *trace.Batch) {
+	own := len(h.fields)
+	for own > 0 && h.fields[own-1].IsAttribute {
+		own--
+	}
+	for k, f := range h.fields[own:] {
+		b.AddAttr(trace.AttributeID(f.Attribute), f.Type, h.values[own+k])
+	}
+	values := h.values[:own]
+	switch {
+	case h.table == trace.TableP2P:
+		h.p2p.Time = h.time
+		b.AddP2P(h.p2p)
+	case h.table == trace.TableColl:
+		h.coll.Time = h.time
+		b.AddColl(h.coll)
+	case h.table == trace.TableMetric:
+		types := make([]trace.ValueType, own)
+		for k := range types {
+			types[k] = h.fields[k].Type
+		}
+		b.AddMetric(h.time, trace.MetricID(h.metric), types, values)
+	case h.table == trace.TableOther:
+		b.AddOther(h.time, h.kind, values...)
+	case h.context != trace.None:
+		unwind := uint32(0)
+		if len(values) > 0 {
+			unwind = uint32(values[0])
+		}
+		b.AddContext(h.time, h.kind, h.region, h.context, unwind)
+	default:
+		b.AddFlow(h.time, h.kind, h.region)
+	}
+}
