@@ -26,6 +26,7 @@ type Stage[P any] interface {
 type Options struct {
 	Jobs     int       // locations mapped at the same time; below 1: one per processor
 	Progress *Progress // counts events; may be nil
+	InOrder  bool      // begin with the first location, not with the one of the most events
 }
 
 // Run maps all locations of a source and combines the results. The first error ends the
@@ -49,12 +50,12 @@ func Run[P any](ctx context.Context, src trace.Source, opts Options, stage Stage
 }
 
 // Each maps all locations of a source and returns the results by location. Locations
-// that announce the most events come first, so that no long one starts last. A panic in
-// fn becomes an error that names the location.
+// that announce the most events come first, so that no long one starts last, unless the
+// options say otherwise. A panic in fn becomes an error that names the location.
 func Each[P any](ctx context.Context, src trace.Source, opts Options,
 	fn func(context.Context, trace.LocationID, Batches) (P, error)) ([]P, error) {
 	defs := src.Defs()
-	order := longestFirst(defs.Locations)
+	order := orderOf(defs.Locations, opts.InOrder)
 	opts.Progress.begin(defs.Locations)
 	parts := make([]P, len(order))
 	err := parallel(ctx, workers(opts.Jobs, len(order)), len(order), func(ctx context.Context, _, i int) (err error) {
@@ -71,10 +72,14 @@ func Each[P any](ctx context.Context, src trace.Source, opts Options,
 	return parts, err
 }
 
-func longestFirst(locations []trace.Location) []trace.LocationID {
+// orderOf returns the order in which locations are begun.
+func orderOf(locations []trace.Location, ascending bool) []trace.LocationID {
 	order := make([]trace.LocationID, len(locations))
 	for i := range order {
 		order[i] = trace.LocationID(i)
+	}
+	if ascending {
+		return order
 	}
 	slices.SortStableFunc(order, func(a, b trace.LocationID) int {
 		return cmp.Compare(locations[b].Events, locations[a].Events)

@@ -98,6 +98,13 @@ type Sink interface {
 	Close() error
 }
 
+// A ConcurrentSink is a Sink that may say that batches of different locations can be
+// written at the same time: what it makes of them does not depend on who comes first.
+type ConcurrentSink interface {
+	Sink
+	Concurrent() bool
+}
+
 // ErrNotATrace is wrapped by the error of a reader that was given something else than a
 // trace of its format.
 var ErrNotATrace = errors.New("not a trace that can be read")

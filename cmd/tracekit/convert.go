@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/engine"
 	"tracekit/readers"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -130,7 +131,7 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 	if err != nil {
 		return err
 	}
-	events, err := copyEvents(ctx, io, opts.quiet, in, w)
+	events, err := copyEvents(ctx, io, opts, in, w)
 	if err != nil {
 		return errors.Join(err, w.Discard())
 	}
@@ -158,24 +159,32 @@ func lostBy(w readers.Writer) map[string]uint64 {
 	return lost
 }
 
-// copyEvents gives all events to a sink, location by location.
-func copyEvents(ctx context.Context, io *streams, quiet bool, src trace.Source, w trace.Sink) (events uint64, err error) {
-	bar := startProgress(io, quiet, "converting")
+// copyEvents gives all events to a sink: several locations at a time where the sink can take
+// that, else location by location.
+func copyEvents(ctx context.Context, io *streams, opts *convertOptions, src trace.Source, w trace.Sink) (events uint64, err error) {
+	bar := startProgress(io, opts.quiet, "converting")
 	defer bar.done()
-	bar.Total.Store(announcedEvents(src.Defs()))
-	for l := range src.Defs().Locations {
-		for b, err := range src.Events(ctx, trace.LocationID(l)) {
+	write := func(_ context.Context, _ trace.LocationID, batches engine.Batches) (n uint64, err error) {
+		for b, err := range batches {
 			if err != nil {
-				return events, err
+				return n, err
 			}
 			if err := w.Write(b); err != nil {
-				return events, err
+				return n, err
 			}
-			events += uint64(b.Len())
-			bar.Done.Store(events)
+			n += uint64(b.Len())
 		}
+		return n, nil
 	}
-	return events, nil
+	run := engine.Options{Jobs: opts.jobs, Progress: &bar.Progress}
+	if c, ok := w.(trace.ConcurrentSink); !ok || !c.Concurrent() {
+		run.Jobs, run.InOrder = 1, true
+	}
+	counts, err := engine.Each(ctx, src, run, write)
+	for _, n := range counts {
+		events += n
+	}
+	return events, err
 }
 
 func (doc *convertDocument) print(io *streams) {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,6 +133,47 @@ func TestJobsAndMemoryDoNotChangeTheAnswer(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestJobsDoNotChangeWhatIsWritten converts to every format with one and with many goroutines.
+func TestJobsDoNotChangeWhatIsWritten(t *testing.T) {
+	dir, archive := t.TempDir(), sampleArchive(t, "zoo-4")
+	for _, name := range []string{"x.otf2", "x.prv", "x.prv.gz", "x.json", "x.json.gz", "x.arrow", "x.parquet"} {
+		var want map[string]string
+		for _, args := range [][]string{{"--jobs", "1"}, {"--jobs", "8"}, {"--jobs", "3", "--memory", "0"}} {
+			out := filepath.Join(dir, name+strings.Join(args, ""))
+			if err := os.Mkdir(out, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if _, stderr, code := tracekit(t, dir, append([]string{"convert", archive, filepath.Join(out, name)}, args...)...); code != exitDone {
+				t.Fatalf("%s %v: %s", name, args, stderr)
+			}
+			got := contentsOf(t, out)
+			if want == nil {
+				want = got
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("%s: %v changes what is written", name, args)
+			}
+		}
+	}
+}
+
+// contentsOf returns all files below a directory by relative name.
+func contentsOf(t *testing.T, dir string) map[string]string {
+	files := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		files[strings.TrimPrefix(path, dir)] = string(data)
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	return files
 }
 
 // TestReportDirectory looks for what -o promises, and that nothing is overwritten unasked.

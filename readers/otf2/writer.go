@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"tracekit/trace"
 )
@@ -39,13 +41,13 @@ type Writer struct {
 	options  Options
 	refs     [spaces][]uint64 // by dense identifier; nil: the identifier itself
 	files    []eventFile      // by location
-	buffered int64
-	spare    []byte // a buffer that no file uses
-	lost     map[string]uint64
-	record   record
-	scratch  []byte
-	err      error
+	buffered atomic.Int64
+	spare    sync.Pool // of buffers that no file uses
 	closed   bool
+
+	mu   sync.Mutex // of what follows
+	lost map[string]uint64
+	err  error
 }
 
 // A target is the name of an archive: the directory and the name of its files.
@@ -82,7 +84,7 @@ func Create(path string, info trace.Info, defs *trace.Defs, options Options) (*W
 	}
 	w.files = make([]eventFile, len(defs.Locations))
 	for i := range w.files {
-		w.files[i].out = chunkWriter{path: w.localPath(trace.LocationID(i), ".evt"), size: int64(options.EventChunk), counted: true}
+		w.files[i].w, w.files[i].out = w, chunkWriter{path: w.localPath(trace.LocationID(i), ".evt"), size: int64(options.EventChunk), counted: true}
 	}
 	return w, nil
 }

@@ -1,6 +1,7 @@
 package otf2
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -181,6 +182,60 @@ func TestManyLocations(t *testing.T) {
 	}
 	if f := s.Findings(); len(f) > 0 {
 		t.Error(f)
+	}
+}
+
+// TestConcurrentWrites writes several locations at a time, more than may wait in memory; the
+// archive is the same as when they are written in turn.
+func TestConcurrentWrites(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 100 MB")
+	}
+	const locations, rounds, events = 400, 20, 1000
+	archive := func(goroutines int) (dir string) {
+		dir = filepath.Join(t.TempDir(), "a")
+		w, err := Create(dir, trace.Info{}, smallTrace(locations), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wait sync.WaitGroup
+		for g := range goroutines {
+			wait.Go(func() {
+				for r := range rounds {
+					for l := g; l < locations; l += goroutines {
+						b := flowBatch(trace.LocationID(l), uint64(events*r), events)
+						b.AddOther(int64(events*(r+1)), trace.KindInstant, 0)
+						if err := w.Write(b); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				}
+			})
+		}
+		wait.Wait()
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Lost()["Instant events"]; got != locations*rounds {
+			t.Errorf("%d goroutines: %d events lost, want %d", goroutines, got, locations*rounds)
+		}
+		return dir
+	}
+	one, many := os.DirFS(archive(1)), os.DirFS(archive(8))
+	err := fs.WalkDir(one, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		want, err1 := fs.ReadFile(one, name)
+		got, err2 := fs.ReadFile(many, name)
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s differs", name)
+		}
+		return errors.Join(err1, err2)
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
