@@ -78,13 +78,13 @@ var formats = []format{
 			return source(arrowdir.Open(ctx, paths[0]))
 		},
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
-			return writer(arrowdir.Create(path, info, defs, arrowdir.Options{Format: arrowdir.Arrow, Force: o.Force}))
+			return writer(arrowdir.Create(path, info, defs, arrowdir.Options{Format: arrowdir.Arrow, Force: o.Force, Jobs: o.Jobs}))
 		},
 	},
 	{
 		name: string(arrowdir.Parquet), extensions: []string{".parquet"},
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
-			return writer(arrowdir.Create(path, info, defs, arrowdir.Options{Format: arrowdir.Parquet, Force: o.Force}))
+			return writer(arrowdir.Create(path, info, defs, arrowdir.Options{Format: arrowdir.Parquet, Force: o.Force, Jobs: o.Jobs}))
 		},
 	},
 	{

@@ -125,6 +125,7 @@ type Writer interface {
 type CreateOptions struct {
 	Format string       // one of Formats; "": that of the name
 	Force  bool         // replace what has the name
+	Jobs   int          // goroutines that encode; 1: none but the caller's
 	Store  *spill.Store // of events that wait to be sorted, as in OpenOptions
 }
 

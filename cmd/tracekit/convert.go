@@ -127,7 +127,7 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 	}
 	defer in.Close()
 	w, err := readers.Create(opts.out, in.Info(), in.Defs(),
-		readers.CreateOptions{Format: opts.format, Force: opts.force, Store: in.store})
+		readers.CreateOptions{Format: opts.format, Force: opts.force, Jobs: opts.jobs, Store: in.store})
 	if err != nil {
 		return err
 	}

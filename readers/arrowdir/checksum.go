@@ -2,9 +2,9 @@ package arrowdir
 
 import (
 	"fmt"
+	"hash"
 	"hash/crc32"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -13,6 +13,8 @@ import (
 // The libraries that decode Arrow and Parquet believe what sizes a file names. Therefore no
 // file is decoded before its checksum, which the manifest holds, was found right.
 
+func newChecksum() hash.Hash32 { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }
+
 // checksum returns the CRC-32C of a file.
 func checksum(name string) (uint32, error) {
 	f, err := os.Open(name)
@@ -20,25 +22,43 @@ func checksum(name string) (uint32, error) {
 		return 0, err
 	}
 	defer f.Close()
-	h := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	h := newChecksum()
 	_, err = io.Copy(h, f)
 	return h.Sum32(), err
 }
 
-// checksums returns the checksum of every file below a directory, by relative name.
-func checksums(dir string) (map[string]uint32, error) {
-	sums := make(map[string]uint32)
-	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		relative, err := filepath.Rel(dir, name)
-		if err == nil {
-			sums[filepath.ToSlash(relative)], err = checksum(name)
-		}
-		return err
-	})
-	return sums, err
+// An outputFile is written once from begin to end. It knows its checksum, and remembers that
+// it could not be written: the Parquet library panics in some places where that happens.
+type outputFile struct {
+	*os.File
+	sum hash.Hash32
+	err error
+}
+
+func createOutput(name string) (*outputFile, error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	return &outputFile{File: f, sum: newChecksum()}, nil
+}
+
+func (f *outputFile) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	f.sum.Write(p[:n])
+	if err != nil && f.err == nil {
+		f.err = err
+	}
+	return n, err
+}
+
+// rescue, deferred, makes an error of a panic that a failed write has caused.
+func (f *outputFile) rescue(err *error) {
+	if f.err == nil {
+		return
+	}
+	_ = recover() // f.err says why
+	*err = f.err
 }
 
 // verifier checks each file once.

@@ -20,7 +20,7 @@ func TestDiskFull(t *testing.T) {
 	formats(t, func(t *testing.T, f Format) {
 		w, err := newTableWriter(full, eventSchema(trace.TableFlow), f)
 		if err == nil {
-			err = w.close()
+			_, err = w.close()
 		}
 		if err == nil {
 			t.Error("a full disk takes a file")
@@ -35,7 +35,7 @@ func TestDiskFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.file.File.Close()
-	if err := w.close(); !errors.Is(err, fs.ErrClosed) {
+	if _, err := w.close(); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
 }

@@ -10,12 +10,12 @@ import (
 
 // ipcWriter writes an Arrow IPC file, one record for each batch.
 type ipcWriter struct {
-	file *os.File
+	file *outputFile
 	out  *ipc.FileWriter
 }
 
 func newIPCWriter(name string, schema *arrow.Schema) (*ipcWriter, error) {
-	f, err := os.Create(name)
+	f, err := createOutput(name)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,10 @@ func newIPCWriter(name string, schema *arrow.Schema) (*ipcWriter, error) {
 
 func (w *ipcWriter) write(r arrow.Record, _ bool) (bool, error) { return true, w.out.Write(r) }
 
-func (w *ipcWriter) close() error { return errors.Join(w.out.Close(), w.file.Close()) }
+func (w *ipcWriter) close() (checksum uint32, err error) {
+	err = errors.Join(w.out.Close(), w.file.Close())
+	return w.file.sum.Sum32(), err
+}
 
 // ipcFile reads an Arrow IPC file.
 type ipcFile struct {

@@ -27,39 +27,14 @@ type parquetWriter struct {
 // Columns that ascend, or nearly so: differences are small where values repeat seldom.
 var ascending = []string{"seq", "time", "request"}
 
-// An outputFile remembers that it could not be written: the library panics in some places
-// where that happens.
-type outputFile struct {
-	*os.File
-	err error
-}
-
-func (f *outputFile) Write(p []byte) (int, error) {
-	n, err := f.File.Write(p)
-	if err != nil && f.err == nil {
-		f.err = err
-	}
-	return n, err
-}
-
-// rescue, deferred, makes an error of a panic that a failed write has caused.
-func (f *outputFile) rescue(err *error) {
-	if f.err == nil {
-		return
-	}
-	_ = recover() // f.err says why
-	*err = f.err
-}
-
 func newParquetWriter(name string, schema *arrow.Schema) (_ *parquetWriter, err error) {
-	file, err := os.Create(name)
+	f, err := createOutput(name)
 	if err != nil {
 		return nil, err
 	}
-	f := &outputFile{File: file}
 	defer func() {
 		if err != nil {
-			file.Close()
+			f.Close()
 		}
 	}()
 	defer f.rescue(&err)
@@ -89,10 +64,11 @@ func (w *parquetWriter) write(r arrow.Record, begin bool) (begun bool, err error
 }
 
 // close also closes the file: the library's writer does that, unless it fails before.
-func (w *parquetWriter) close() (err error) {
+func (w *parquetWriter) close() (checksum uint32, err error) {
 	defer w.file.Close() // a second time, it has no effect
 	defer w.file.rescue(&err)
-	return w.out.Close()
+	err = w.out.Close()
+	return w.file.sum.Sum32(), err
 }
 
 // parquetFile reads a Parquet file.

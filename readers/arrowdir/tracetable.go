@@ -240,8 +240,10 @@ func WriteParquet(name string, t Table) error {
 	}
 	for r := range t.Records {
 		if _, err := w.write(r, false); err != nil {
-			return errors.Join(err, w.close())
+			_, cerr := w.close()
+			return errors.Join(err, cerr)
 		}
 	}
-	return w.close()
+	_, err = w.close()
+	return err
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"tracekit/trace"
@@ -18,6 +17,7 @@ import (
 type Options struct {
 	Format Format // the zero value is Arrow
 	Force  bool   // replace a directory of the same name
+	Jobs   int    // 1: tables are not encoded at the same time
 }
 
 // MaxGroupRows is the number of rows after which a Parquet row group is closed.
@@ -28,10 +28,9 @@ const MaxGroupRows = 1 << 22
 type Writer struct {
 	path, temp string
 	force      bool
+	parallel   bool
 	manifest   manifest
-	tables     [trace.Tables]tableWriter
-	last       [trace.Tables]trace.LocationID // whose rows a table ends in
-	locations  []uint32                       // scratch for the column location
+	tables     [trace.Tables]*eventWriter
 	closed     bool
 }
 
@@ -39,7 +38,7 @@ type Writer struct {
 // joined with those before it.
 type tableWriter interface {
 	write(r arrow.Record, begin bool) (newGroup bool, err error)
-	close() error
+	close() (checksum uint32, err error)
 }
 
 // Create begins a directory. The error wraps fs.ErrExist if there is one of that name,
@@ -56,12 +55,10 @@ func Create(path string, info trace.Info, defs *trace.Defs, o Options) (*Writer,
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{path: path, temp: temp, force: o.Force}
-	for t := range w.last {
-		w.last[t] = trace.None
-	}
+	w := &Writer{path: path, temp: temp, force: o.Force, parallel: o.Jobs != 1}
 	info.Path, info.Format, info.Bytes = "", "", 0 // where the trace came from is not part of it
-	w.manifest = manifest{Schema: manifestSchema, Format: o.Format, Info: info, Events: make([]uint64, len(defs.Locations))}
+	w.manifest = manifest{Schema: manifestSchema, Format: o.Format, Info: info, Events: make([]uint64, len(defs.Locations)),
+		Files: make(map[string]uint32)}
 	if err := w.begin(defs); err != nil {
 		return nil, errors.Join(err, w.Discard())
 	}
@@ -107,11 +104,11 @@ func (w *Writer) begin(defs *trace.Defs) error {
 	}
 	for t := range w.tables {
 		id := trace.TableID(t)
-		var err error
-		w.tables[t], err = newTableWriter(fileOf(w.temp, "events", id.String(), w.manifest.Format), withLocation(eventSchema(id)), w.manifest.Format)
+		out, err := newTableWriter(fileOf(w.temp, "events", id.String(), w.manifest.Format), withLocation(eventSchema(id)), w.manifest.Format)
 		if err != nil {
 			return err
 		}
+		w.tables[t] = newEventWriter(id, out, &w.manifest, w.parallel)
 	}
 	return nil
 }
@@ -123,7 +120,14 @@ func (w *Writer) definitions(r namedRecord) error {
 		return err
 	}
 	_, err = t.write(r.Record, true)
-	return errors.Join(err, t.close())
+	return errors.Join(err, w.close(t, "defs", r.Name))
+}
+
+// close completes a table and notes its checksum.
+func (w *Writer) close(t tableWriter, part, table string) error {
+	sum, err := t.close()
+	w.manifest.Files[filepath.ToSlash(fileOf("", part, table, w.manifest.Format))] = sum
+	return err
 }
 
 func newTableWriter(name string, schema *arrow.Schema, f Format) (tableWriter, error) {
@@ -141,54 +145,18 @@ func tableOrError[W tableWriter](w W, err error) (tableWriter, error) {
 	return w, nil
 }
 
-// withLocation is a schema with the column location in front.
-func withLocation(s *arrow.Schema) *arrow.Schema {
-	fields := append([]arrow.Field{{Name: "location", Type: arrow.PrimitiveTypes.Uint32}}, s.Fields()...)
-	return arrow.NewSchema(fields, nil)
-}
-
 // Write implements trace.Sink.
 func (w *Writer) Write(b *trace.Batch) error {
 	if int(b.Location) >= len(w.manifest.Events) {
 		return fmt.Errorf("writing %s: a batch of location %d of %d", w.path, b.Location, len(w.manifest.Events))
 	}
 	w.manifest.Events[b.Location] += uint64(b.Len())
-	for t, table := range w.tables {
-		id := trace.TableID(t)
-		r := eventRecord(b, id)
-		if r.NumRows() > 0 {
-			tagged := w.tag(r, b.Location)
-			begun, err := table.write(tagged, b.Location != w.last[t])
-			tagged.Release()
-			if err != nil {
-				return fmt.Errorf("writing table %s of %s: %w", id, w.path, err)
-			}
-			if begun {
-				w.manifest.add(id, b.Location)
-			}
-			w.last[t] = b.Location
+	for _, t := range w.tables {
+		if err := t.put(b); err != nil {
+			return fmt.Errorf("writing table %s of %s: %w", t.id, w.path, err)
 		}
-		r.Release()
 	}
 	return nil
-}
-
-// tag puts the column location in front of a record.
-func (w *Writer) tag(r arrow.Record, l trace.LocationID) arrow.Record {
-	n := int(r.NumRows())
-	for len(w.locations) < n || len(w.locations) > 0 && w.locations[0] != uint32(l) {
-		w.locations = w.locations[:0]
-		for range max(n, 1<<14) {
-			w.locations = append(w.locations, uint32(l))
-		}
-	}
-	raw := arrow.Uint32Traits.CastToBytes(w.locations[:n])
-	data := array.NewData(arrow.PrimitiveTypes.Uint32, n, []*memory.Buffer{nil, memory.NewBufferBytes(raw)}, nil, 0, 0)
-	defer data.Release()
-	column := array.NewUint32Data(data)
-	defer column.Release()
-	columns := append([]arrow.Array{column}, r.Columns()...)
-	return array.NewRecord(withLocation(r.Schema()), columns, int64(n))
 }
 
 // Close implements trace.Sink.
@@ -197,9 +165,6 @@ func (w *Writer) Close() error {
 		return nil
 	}
 	err := w.closeTables()
-	if err == nil {
-		w.manifest.Files, err = checksums(w.temp)
-	}
 	if err == nil {
 		err = w.manifest.write(w.temp)
 	}
@@ -219,7 +184,7 @@ func (w *Writer) Close() error {
 func (w *Writer) closeTables() (err error) {
 	for t, table := range w.tables {
 		if table != nil {
-			err = errors.Join(err, table.close())
+			err = errors.Join(err, table.finish(), w.close(table.out, "events", table.id.String()))
 		}
 		w.tables[t] = nil
 	}
