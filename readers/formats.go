@@ -55,7 +55,7 @@ var formats = []format{
 			return source(paraver.Open(ctx, paths[0], paraver.Options{Jobs: o.Jobs, Store: o.Store}))
 		},
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
-			return writer(paraver.Create(path, info, defs, paraver.CreateOptions{Force: o.Force, Store: o.Store}))
+			return writer(paraver.Create(path, info, defs, paraver.CreateOptions{Force: o.Force, Jobs: o.Jobs, Store: o.Store}))
 		},
 	},
 	{

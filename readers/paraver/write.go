@@ -1,7 +1,6 @@
 package paraver
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -35,14 +34,28 @@ func writeTemp(name string, write func(*os.File) error) (temp string, err error)
 	return f.Name(), nil
 }
 
-// A text is written piece by piece; errors show when it is flushed. Records are in ticks of
-// the trace's clock from anywhere, the text is in nanoseconds from start.
+// A text is made of records and written piece by piece. Records are in ticks of the trace's
+// clock from anywhere, the text is in nanoseconds from start.
 type text struct {
-	*bufio.Writer
-	clock   trace.ClockProperties
-	start   int64 // tick of time 0
-	place   []place
-	scratch []byte
+	clock trace.ClockProperties
+	start int64 // tick of time 0
+	place []place
+	lines []byte // not written yet
+}
+
+// Write implements io.Writer.
+func (t *text) Write(p []byte) (int, error) {
+	t.lines = append(t.lines, p...)
+	return len(p), nil
+}
+
+// flush writes the lines.
+func (t *text) flush(out io.Writer) error {
+	_, err := out.Write(t.lines)
+	if t.lines = t.lines[:0]; cap(t.lines) > keptBytes {
+		t.lines = nil
+	}
+	return err
 }
 
 // time returns a tick as the text has it.
@@ -68,11 +81,11 @@ func (w *Writer) writePRV(f *os.File) error {
 	if w.defs.Clock.Resolution != 1e9 {
 		w.lost["times rounded to nanoseconds"] = w.events
 	}
-	t := &text{Writer: bufio.NewWriterSize(out, 256<<10), clock: w.defs.Clock, start: w.start(), place: w.objects.place}
+	t := &text{clock: w.defs.Clock, start: w.start(), place: w.objects.place}
 	w.writeHeader(t)
 	w.writeCommLines(t)
 	if w.info.Reconstructed() {
-		t.WriteString("#" + reconstructedNote + "\n")
+		fmt.Fprintf(t, "#%s\n", reconstructedNote)
 	}
 	if !w.options.Plain && len(w.threads) > 0 {
 		zero := int64(0)
@@ -81,15 +94,10 @@ func (w *Writer) writePRV(f *os.File) error {
 		}
 		t.line(2, w.objects.first(), 0, ownVersion, 1, ownZero, zero)
 	}
-	for b, err := range w.lines.Events(context.Background(), 0) {
-		if err != nil {
-			return err
-		}
-		for i, kind := range b.Other.Kind {
-			t.record(kind, b.Other.Time[i], b.Other.Args[b.Other.Offset[i]:b.Other.Offset[i+1]])
-		}
+	if err := t.flush(out); err != nil {
+		return err
 	}
-	if err := t.Flush(); err != nil {
+	if err := t.print(out, w.lines.Events(context.Background(), 0), min(w.options.Jobs, maxWorkers)); err != nil {
 		return err
 	}
 	if z != nil {
@@ -128,7 +136,7 @@ func (w *Writer) writeHeader(t *text) {
 	fmt.Fprintf(t, "%s:1:%d(", nodes, len(w.objects.tasks))
 	for i, task := range w.objects.tasks {
 		if i > 0 {
-			t.WriteByte(',')
+			t.lines = append(t.lines, ',')
 		}
 		fmt.Fprintf(t, "%d:%d", len(task.threads), task.node)
 	}
@@ -145,8 +153,7 @@ func joined(n []int) string {
 
 func (w *Writer) writeCommLines(t *text) {
 	for _, l := range w.commLines() {
-		t.WriteString(l)
-		t.WriteByte('\n')
+		t.lines = append(append(t.lines, l...), '\n')
 	}
 }
 
@@ -199,7 +206,14 @@ func commLine(id int, members []uint32) string {
 	return b.String()
 }
 
-// record writes the line of a record in the spool.
+// records adds the lines of records of the spool.
+func (t *text) records(o *trace.Other) {
+	for i, kind := range o.Kind {
+		t.record(kind, o.Time[i], o.Args[o.Offset[i]:o.Offset[i+1]])
+	}
+}
+
+// record adds the line of a record.
 func (t *text) record(kind trace.Kind, time int64, a []uint64) {
 	switch p := t.place[a[0]]; kind {
 	case lineState:
@@ -224,7 +238,7 @@ func (t *text) record(kind trace.Kind, time int64, a []uint64) {
 	}
 }
 
-// line writes a line of a type about a thread.
+// line adds a line of a type about a thread.
 func (t *text) line(typ int64, p place, values ...int64) {
 	t.begin(typ, p)
 	for _, v := range values {
@@ -234,16 +248,14 @@ func (t *text) line(typ int64, p place, values ...int64) {
 }
 
 func (t *text) begin(typ int64, p place) {
-	t.scratch = strconv.AppendInt(t.scratch[:0], typ, 10)
+	t.lines = strconv.AppendInt(t.lines, typ, 10)
 	for _, v := range [...]int{p.cpu, 1, p.task, p.thread} {
 		t.number(int64(v))
 	}
 }
 
 func (t *text) number(v int64) {
-	t.scratch = strconv.AppendInt(append(t.scratch, ':'), v, 10)
+	t.lines = strconv.AppendInt(append(t.lines, ':'), v, 10)
 }
 
-func (t *text) end() {
-	t.Write(append(t.scratch, '\n'))
-}
+func (t *text) end() { t.lines = append(t.lines, '\n') }

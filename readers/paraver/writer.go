@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 
 	"tracekit/readers/internal/spool"
@@ -16,6 +17,7 @@ import (
 type CreateOptions struct {
 	Plain bool         // leave out the event types of our own; see Create
 	Force bool         // replace files of the same names
+	Jobs  int          // goroutines that make lines; below 1: one per processor
 	Store *spill.Store // of lines that wait to be sorted, to be closed after the Writer; nil: one of its own
 }
 
@@ -68,6 +70,9 @@ type Writer struct {
 func Create(path string, info trace.Info, defs *trace.Defs, options CreateOptions) (*Writer, error) {
 	if !strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".prv") {
 		return nil, fmt.Errorf("%s: the name of a Paraver trace ends in .prv or .prv.gz", path)
+	}
+	if options.Jobs < 1 {
+		options.Jobs = runtime.GOMAXPROCS(0)
 	}
 	w := &Writer{path: path, options: options, info: info, defs: defs, lost: make(map[string]uint64), min: maxTime}
 	if err := w.checkTarget(); err != nil {
