@@ -20,6 +20,7 @@ type eventFile struct {
 	time    int64
 	record  record
 	scratch []byte
+	_       [64]byte // no cache line is shared with the next location
 }
 
 // rows are the next rows of a batch's tables.
