@@ -45,7 +45,7 @@ func (w *callWalk) until(end int64, visit func(i int, c *trace.Call, last rowEnd
 }
 
 // windowCalls is about how many calls of a location lie in a window.
-const windowCalls = 512
+const windowCalls = 2048
 
 // inWindows lets all locations advance to the end of one window of time after the other, so
 // that they have the rows of their partners at hand, and combines what they add.
