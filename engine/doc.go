@@ -1,8 +1,16 @@
-// Package engine runs a stage over all locations: in this process, or on a distributed
-// engine.
+// Package engine runs stages on all cores.
 //
-// A stage maps each location's stream of events to a partial result and combines partial
-// results. Which goroutine maps which location when is the engine's business: results
-// are combined in order of locations, so that the same trace gives the same result for
-// any number of workers. All goroutines of the analyses are here.
+// A stage is pure: what it makes of an item (a location, a rank, a chunk of rows) depends on
+// nothing but what earlier stages have finished, and goes into a partial result that
+// combines with others, or into rows that belong to the item alone. Which goroutine does
+// which item when is the engine's business; no result depends on it.
+//
+//	Run, Each   an item is a location with its events, decoded once more; results are
+//	            combined in order of locations
+//	Map         results by item
+//	Fold        partial results that are combined in any order: exact sums
+//	Windows     Fold in windows of the run: all items pass one before any enters the next
+//	Swap        rows go from the items in which they arise to the keys that they belong to
+//
+// All goroutines of the analyses are here.
 package engine

@@ -37,13 +37,14 @@ type Store struct {
 
 	mu       sync.Mutex
 	file     *os.File
-	segments [][]byte // the file, mapped
+	mappings [][]byte // the file
 	end      int64    // of the file
 	made     int      // frames in memory so far
 	free     []*frame // frames in memory without a page
 	vacant   []*frame // frames in the file without a page
 	hot      queue    // pages of the file that are resident, the oldest first
 	cold     queue    // those that will be given back next unless they are used again
+	admitted int      // pages since the system was asked what is resident
 	err      error
 }
 
@@ -51,7 +52,7 @@ type Store struct {
 // a file below dir ("": the system's place for temporary files).
 func NewStore(budget int64, dir string) *Store {
 	pages := int(min(max(budget, 0)/pageBytes, 1<<40))
-	window := max(pages/4, leastWindow)
+	window := max(pages/2, leastWindow)
 	return &Store{dir: dir, inMemory: max(pages-window, 0), window: window}
 }
 
@@ -77,10 +78,10 @@ func (s *Store) Spilled() int64 {
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, m := range s.segments {
+	for _, m := range s.mappings {
 		unmap(m)
 	}
-	s.segments, s.free, s.vacant, s.hot, s.cold = nil, nil, nil, queue{}, queue{}
+	s.mappings, s.free, s.vacant, s.hot, s.cold = nil, nil, nil, queue{}, queue{}
 	if s.file == nil {
 		return nil
 	}
@@ -162,7 +163,25 @@ func (s *Store) admit(p *page) {
 			discard(old.home.bytes())
 		}
 	}
+	if s.admitted++; s.admitted >= s.window/4 {
+		s.admitted = 0
+		s.sweep()
+	}
 }
+
+// sweep gives all pages of the file back if more are resident than were admitted: a system
+// may bring in what lies around a page as well.
+func (s *Store) sweep() {
+	if residentFiles() < 2*int64(s.window)*pageBytes+otherFiles {
+		return
+	}
+	for _, m := range s.mappings {
+		discard(m)
+	}
+}
+
+// otherFiles is about what else of files is resident: the program, and what is read.
+const otherFiles = 64 << 20
 
 // extend makes sure that there is a vacant frame in the file; it reports false if there can
 // be none.
@@ -187,7 +206,7 @@ func (s *Store) extend() bool {
 		s.err = fmt.Errorf("writing %d bytes of temporary data: %w (see --memory, or set TMPDIR to a larger disk)", size, err)
 		return false
 	}
-	s.segments, s.end = append(s.segments, m), s.end+size
+	s.mappings, s.end = append(s.mappings, m), s.end+size
 	for at := size - pageBytes; at >= 0; at -= pageBytes {
 		s.vacant = append(s.vacant, (*frame)(unsafe.Pointer(&m[at])))
 	}

@@ -96,3 +96,12 @@ func textOf(c trace.Code) string {
 	}
 	return string(c)
 }
+
+// FindingRows returns findings as documents show them.
+func FindingRows(findings []trace.Finding) []Finding {
+	out := []Finding{}
+	for _, f := range findings {
+		out = append(out, finding(f))
+	}
+	return out
+}

@@ -53,25 +53,32 @@ func (m *messageSums) merge(o *messageSums) {
 	}
 }
 
-// add counts a message from location a to location b; post is the call that sends it,
-// take the call that completes its receive.
-func (m *messageSums) add(a, b trace.LocationID, s *trace.Send, post, take *trace.Call) {
-	in := m.scope.overlaps(a, post.Enter, post.Leave)
-	if in != m.scope.overlaps(b, take.Enter, take.Leave) {
+// A message is what is counted of it; posted and taken are when the call that sends it and
+// the one that completes its receive are entered and left.
+type message struct {
+	from, to      trace.LocationID
+	bytes         uint64
+	posted, taken [2]int64
+}
+
+// add counts a message.
+func (m *messageSums) add(x *message) {
+	in := m.scope.overlaps(x.from, x.posted[0], x.posted[1])
+	if in != m.scope.overlaps(x.to, x.taken[0], x.taken[1]) {
 		m.outside++
 		return
 	}
 	if !in {
 		return
 	}
-	latency := max(0, take.Leave-post.Enter) // below 0 only where clocks disagree
+	latency := max(0, x.taken[1]-x.posted[0]) // below 0 only where clocks disagree
 	m.count++
-	m.bytes += s.Bytes
+	m.bytes += x.bytes
 	m.latency.add(latency)
-	m.sizes[min(bits.Len64(s.Bytes), 63)].add(s.Bytes)
-	m.times[bits.Len64(uint64(latency))].add(s.Bytes)
+	m.sizes[min(bits.Len64(x.bytes), 63)].add(x.bytes)
+	m.times[bits.Len64(uint64(latency))].add(x.bytes)
 	// The matrix has ranks; a location without one counts in the totals alone.
-	from := m.t.Rank[a]
+	from := m.t.Rank[x.from]
 	if int(from) >= len(m.row) {
 		return
 	}
@@ -80,7 +87,7 @@ func (m *messageSums) add(a, b trace.LocationID, s *trace.Send, post, take *trac
 		m.touched = append(m.touched, from)
 	}
 	cell.Count++
-	cell.Bytes += s.Bytes
+	cell.Bytes += x.bytes
 }
 
 // lost counts a receive without a partner.

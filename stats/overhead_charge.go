@@ -182,7 +182,7 @@ func (w *charger) chargePairs(part *overheadSum, e *commCall) {
 	late, rest := part.late, part.overhead-part.late
 	blamed := -1
 	if e.wait > 0 {
-		blamed = slices.IndexFunc(w.found, func(m messageEnd) bool { return m.causes(&e.cause) })
+		blamed = slices.IndexFunc(w.found, func(m messageEnd) bool { return m.causes(e.cause) })
 	}
 	if blamed < 0 {
 		late, rest = 0, part.overhead

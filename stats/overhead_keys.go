@@ -36,11 +36,11 @@ type commCall struct {
 	last   rowEnd // of its sends and receives
 	counts bool   // it is selected and a communication event; else only the above is known
 	key    commKey
-	ticks  int64    // duration
-	time   int64    // duration in ns
-	wait   int64    // of which waiting, in ns
-	cause  CallWait // of the wait
-	whole  bool     // neither clipped by the selection nor never left
+	ticks  int64     // duration
+	time   int64     // duration in ns
+	wait   int64     // of which waiting, in ns
+	cause  *CallWait // the wait; nil: it does not wait
+	whole  bool      // neither clipped by the selection nor never left
 }
 
 // commCalls visits the calls of a location in order. What visit gets is valid until it
@@ -49,8 +49,8 @@ func (o *overheads) commCalls(l trace.LocationID, visit func(*commCall)) {
 	calls, sizes, waits := newCallWalk(o.t, l), o.sizes[l], o.calls[l]
 	e := new(commCall)
 	calls.until(never, func(i int, c *trace.Call, last rowEnd) {
-		e.Call, e.row, e.last, e.cause = c, uint32(i), last, waits.At(i)
-		o.describe(e, l, sizes.At(i))
+		e.Call, e.row, e.last, e.cause = c, uint32(i), last, waits.cause(i)
+		o.describe(e, l, *sizes.Ptr(i))
 		visit(e)
 	})
 }
@@ -68,8 +68,8 @@ func (o *overheads) describe(e *commCall, l trace.LocationID, bytes uint64) {
 	}
 	e.ticks = o.scope.clip(c.Enter, c.Leave)
 	e.time = o.rate.ns(e.ticks)
-	if w := e.cause.Time; w > 0 {
-		e.wait = min(e.time, o.rate.ns(o.scope.clip(c.Enter, c.Enter+w)))
+	if e.cause != nil {
+		e.wait = min(e.time, o.rate.ns(o.scope.clip(c.Enter, c.Enter+e.cause.Time)))
 	}
 	e.whole = !c.Open && e.ticks == c.Leave-c.Enter
 }

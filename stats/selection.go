@@ -153,3 +153,19 @@ func newAxis(t *trace.Trace) axis {
 }
 
 func (a axis) instant(t int64) int64 { return a.ns(t - a.zero) }
+
+// Run returns the corrected times of the first and the last event of any location, 0 and
+// 0 if there are none.
+func Run(t *trace.Trace) (first, last int64) { return runOf(t) }
+
+// At returns the instant in ns after the first event of a run of the given length, or
+// unset if the instant is.
+func (i Instant) At(length, unset int64) int64 {
+	switch i.Kind {
+	case AfterNs:
+		return i.Ns
+	case Fraction:
+		return int64(min(max(i.Share, 0), 1) * float64(length))
+	}
+	return unset
+}

@@ -22,6 +22,25 @@ type CallWait struct {
 	message uint32
 }
 
+// CallWaits holds the waits of each location's calls.
+type CallWaits []*WaitTable
+
+// Waits finds how long each call waits and for whom, with so many goroutines (below 1: one
+// per processor), without summing it up. The tables
+// lie in the trace's store.
+func Waits(ctx context.Context, t *trace.Trace, jobs int) (CallWaits, error) {
+	s, err := newScope(t, Options{})
+	if err != nil {
+		return nil, err
+	}
+	w := newWaiting(t, &s, Options{Jobs: jobs})
+	if err := w.run(ctx); err != nil {
+		return nil, err
+	}
+	w.releaseSizes()
+	return w.calls, t.Store.Err()
+}
+
 // waiting finds the waits of a trace and sums them, each location those of its own calls:
 // what it needs of others stands in tables that nobody changes any more.
 type waiting struct {

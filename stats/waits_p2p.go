@@ -102,9 +102,10 @@ const messageBatch = 8
 
 // A receipt is a receive with what is known of its send.
 type receipt struct {
-	recv trace.Recv
-	send trace.Send
-	post trace.Call // that posts the send
+	recv *trace.Recv
+	send *trace.Send // nil: not matched
+	post *trace.Call // that posts the send; nil: recorded outside any call
+	sent int64       // when that call is entered
 }
 
 // lateSender returns the longest wait of call i for the send of a message that it
@@ -112,26 +113,34 @@ type receipt struct {
 func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerWait, sent int64) {
 	waits := c.Class != trace.ClassTest
 	for first := int(c.FirstRecv); first < end; first += messageBatch {
-		for k, x := range p.receipts(first, min(end, first+messageBatch)) {
-			r, s, post := &x.recv, &x.send, &x.post
+		batch := p.receipts(first, min(end, first+messageBatch))
+		for k := range batch {
+			x := &batch[k]
+			r, s := x.recv, x.send
 			if r.Call == i && c.Class != trace.ClassSendrecv {
 				p.addBytes(p.sums, p.l, i, c, r.Bytes)
 			}
-			if r.State != trace.Matched {
+			if s == nil {
 				p.sums.msgs.lost(p.l, r)
 				continue
 			}
-			take := c
+			m := message{from: r.SendLoc, to: p.l, bytes: s.Bytes, posted: [2]int64{x.sent, x.sent}, taken: [2]int64{r.Time, r.Time}}
+			paths := pathPair{trace.None, trace.None}
+			if x.post != nil {
+				m.posted[1], paths.send = x.post.Leave, x.post.Path
+			}
 			if r.Call == i {
+				m.taken = [2]int64{c.Enter, c.Leave}
 				p.need(r.SendLoc, s.Call)
-			} else {
-				take = &trace.Call{Enter: r.Time, Leave: r.Time}
+			}
+			if r.Call != trace.None {
+				paths.recv = c.Path
 			}
 			row := uint32(first + k)
-			p.messages.join(&p.sums.met, p.l, row, r, pathPair{pathOf(s.Call, post), pathOf(r.Call, c)})
-			p.sums.msgs.add(r.SendLoc, p.l, s, post, take)
+			p.messages.join(&p.sums.met, p.l, row, r, paths)
+			p.sums.msgs.add(&m)
 			p.window.arrive(p, p.t.Rank[r.SendLoc], s.Time)
-			if w := min(post.Enter, c.Leave) - c.Enter; waits && r.Call == i && w > longest.time {
+			if w := min(x.sent, c.Leave) - c.Enter; waits && r.Call == i && w > longest.time {
 				longest, sent = partnerWait{w, r.SendLoc, s.Call, row}, s.Time
 			}
 		}
@@ -144,38 +153,29 @@ func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerW
 func (p *p2pWalk) receipts(first, end int) []receipt {
 	out := p.batch[:end-first]
 	for k := range out {
-		out[k].recv = p.t.Recvs[p.l].At(first + k)
-	}
-	for k := range out {
-		if r := &out[k].recv; r.State == trace.Matched {
-			out[k].send = p.t.Sends[r.SendLoc].At(int(r.Send))
+		x := &out[k]
+		x.recv, x.send, x.post = p.recvs.Ptr(first+k), nil, nil
+		if x.recv.State == trace.Matched {
+			x.send = p.t.Sends[x.recv.SendLoc].Ptr(int(x.recv.Send))
 		}
 	}
 	for k := range out {
-		if x := &out[k]; x.recv.State == trace.Matched {
-			x.post = p.callOr(x.recv.SendLoc, x.send.Call, x.send.Time)
+		if x := &out[k]; x.send != nil && x.send.Call != trace.None {
+			x.post = p.t.Calls[x.recv.SendLoc].Ptr(int(x.send.Call))
+		}
+	}
+	for k := range out {
+		if x := &out[k]; x.post != nil {
+			x.sent = x.post.Enter
+		} else if x.send != nil {
+			x.sent = x.send.Time
 		}
 	}
 	return out
 }
 
-// callOr returns a call or, for what is recorded outside any call, a call of no length.
-func (p *p2pWalk) callOr(l trace.LocationID, call uint32, at int64) trace.Call {
-	if call == trace.None {
-		return trace.Call{Enter: at, Leave: at}
-	}
-	return p.t.Calls[l].At(int(call))
-}
-
-// pathOf returns the path of a call, None for what is recorded outside any call.
-func pathOf(row uint32, call *trace.Call) trace.PathID {
-	if row == trace.None {
-		return trace.None
-	}
-	return call.Path
-}
-
-// enterOf returns when such a call is entered.
+// enterOf returns when a call is entered or, for what is recorded outside any call, the time
+// of its record.
 func (p *p2pWalk) enterOf(l trace.LocationID, call uint32, at int64) int64 {
 	if call == trace.None {
 		return at
@@ -190,9 +190,9 @@ func (p *p2pWalk) probe(i uint32, c *trace.Call) (wait partnerWait, sent int64) 
 	if !ok || r.State != trace.Matched {
 		return partnerWait{}, 0
 	}
-	s := p.t.Sends[r.SendLoc].At(int(r.Send))
-	post := p.callOr(r.SendLoc, s.Call, s.Time)
-	return partnerWait{max(0, min(post.Enter, c.Leave)-c.Enter), r.SendLoc, s.Call, trace.None}, s.Time
+	s := p.t.Sends[r.SendLoc].Ptr(int(r.Send))
+	posted := p.enterOf(r.SendLoc, s.Call, s.Time)
+	return partnerWait{max(0, min(posted, c.Leave)-c.Enter), r.SendLoc, s.Call, trace.None}, s.Time
 }
 
 // probeReach is how many receives may complete between a probe and the completion of a

@@ -36,6 +36,14 @@ func (t *WaitTable) At(i int) CallWait {
 	return CallWait{}
 }
 
+// cause returns the wait of call i, nil if it does not wait.
+func (t *WaitTable) cause(i int) *CallWait {
+	if row := *t.index.Ptr(i); row > 0 {
+		return &t.rows.Ptr(int(row - 1)).CallWait
+	}
+	return nil
+}
+
 // row returns the row of call i; ok is false if it does not wait.
 func (t *WaitTable) row(i int) (row waitingCall, ok bool) {
 	k := t.index.At(i)

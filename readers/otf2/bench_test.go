@@ -19,7 +19,7 @@ import (
 // BenchmarkRead decodes all events of an archive to column tables, by one goroutine and by
 // two that share the locations. TRACEKIT_BENCH names an archive to be read instead of the
 // real ones. Compare events/cpu-s on a machine that does other things as well;
-// scripts/bench-otf2.sh compares with the reference library.
+// scripts/bench.sh compares with the reference library.
 func BenchmarkRead(b *testing.B) {
 	var paths []string
 	if path := os.Getenv("TRACEKIT_BENCH"); path != "" {

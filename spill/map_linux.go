@@ -1,0 +1,29 @@
+package spill
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+func reserve(f *os.File, at, n int64) error {
+	err := unix.Fallocate(int(f.Fd()), 0, at, n)
+	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
+		return fill(f, at, n)
+	}
+	return err
+}
+
+// residentFiles returns how many bytes of mapped files are resident, 0 if that is not known.
+func residentFiles() int64 {
+	stat, err := os.ReadFile("/proc/self/statm")
+	fields := bytes.Fields(stat)
+	if err != nil || len(fields) < 3 {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(string(fields[2]), 10, 64)
+	return pages * int64(os.Getpagesize())
+}
