@@ -61,7 +61,9 @@ func (f *eventFile) write(b *trace.Batch) error {
 	defer f.mu.Unlock()
 	before := int64(len(f.out.buf))
 	if f.out.buf == nil {
-		f.out.buf, _ = f.w.spare.Get().([]byte)
+		if spare, ok := f.w.spare.Get().(*[]byte); ok {
+			f.out.buf = *spare
+		}
 	}
 	var at rows
 	for i, table := range b.Order {
@@ -78,7 +80,8 @@ func (f *eventFile) write(b *trace.Batch) error {
 
 func (f *eventFile) flush() error {
 	f.w.buffered.Add(-int64(len(f.out.buf)))
-	defer f.w.spare.Put(f.out.buf[:0]) // for whoever writes next: few buffers serve locations in turn
+	spare := f.out.buf[:0] // for whoever writes next: few buffers serve locations in turn
+	defer f.w.spare.Put(&spare)
 	return f.out.flush()
 }
 
