@@ -19,6 +19,9 @@ type Table[T any] struct {
 	n       int
 	pages   []*page
 	last    []T
+
+	// Tables that different goroutines fill share no cache line.
+	_ [128 - 80]byte
 }
 
 // NewTable returns an empty table in the store.

@@ -143,22 +143,25 @@ func (w *charger) remember(e *commCall) {
 // sent adds the ends of the messages whose sends a call posts, and of those that it
 // completes.
 func (w *charger) sent(e *commCall, done []uint32) {
-	pairs := w.messages.sends[w.l]
 	for k := int(e.FirstSend); k < e.last.send; k++ {
 		if s := w.sends.Ptr(k); s.State == trace.Matched && s.Call == e.row {
-			w.found = append(w.found, messageEnd{pairs.At(k), false, uint32(k)})
+			w.addSend(uint32(k), s)
 		}
 	}
 	for _, k := range done {
-		w.found = append(w.found, messageEnd{pairs.At(int(k)), false, k})
+		w.addSend(k, w.sends.Ptr(int(k)))
 	}
+}
+
+func (w *charger) addSend(row uint32, s *trace.Send) {
+	w.found = append(w.found, messageEnd{w.messages.recvs[s.RecvLoc].At(int(s.Recv)).number(), false, row})
 }
 
 // received adds the ends of the messages whose receives a call completes.
 func (w *charger) received(e *commCall) {
 	for k := int(e.FirstRecv); k < e.last.recv; k++ {
-		if pair := w.messages.recvs[w.l].At(k); pair > 0 {
-			w.found = append(w.found, messageEnd{pair, true, uint32(k)})
+		if pair := w.messages.recvs[w.l].At(k); pair.inCall() {
+			w.found = append(w.found, messageEnd{pair.number(), true, uint32(k)})
 		}
 	}
 }

@@ -17,15 +17,13 @@ type messagePairs struct {
 	lock   sync.Mutex
 	paths  []pathPair // pair n is paths[n-1]
 	number map[pathPair]uint32
-	sends  []*spill.Table[uint32] // by location and send: its pair; 0: it is not matched
-	recvs  []*spill.Table[uint32] // by location and receive: its pair; 0: no call completes it or it is not matched
+	recvs  []*spill.Table[messagePair] // by location and receive
 }
 
 func newMessagePairs(t *trace.Trace) *messagePairs {
 	m := &messagePairs{number: make(map[pathPair]uint32)}
 	for l := range t.Calls {
-		m.sends = append(m.sends, spill.NewZeros[uint32](t.Store, t.Sends[l].Len()))
-		m.recvs = append(m.recvs, spill.NewZeros[uint32](t.Store, t.Recvs[l].Len()))
+		m.recvs = append(m.recvs, spill.NewZeros[messagePair](t.Store, t.Recvs[l].Len()))
 	}
 	return m
 }
@@ -38,17 +36,29 @@ type pairCache struct {
 }
 
 // join notes the pair of the message that is received in a row of location l.
-func (m *messagePairs) join(met *pairCache, l trace.LocationID, row uint32, r *trace.Recv, p pathPair) {
+func (m *messagePairs) join(met *pairCache, l trace.LocationID, row uint32, p pathPair) {
 	if m == nil {
 		return
 	}
 	if met.number == 0 || met.last != p {
 		met.last, met.number = p, m.pair(met, p)
 	}
-	*m.sends[r.SendLoc].Ptr(int(r.Send)) = met.number
-	if p.recv != trace.None {
-		*m.recvs[l].Ptr(int(row)) = met.number
+	*m.recvs[l].Ptr(int(row)) = messagePair(met.number)<<1 | messagePair(bit(p.recv != trace.None))
+}
+
+// A messagePair is the number of the pair that a message joins, 0 if it is not matched, and
+// in its lowest bit whether a call completes the receive.
+type messagePair uint32
+
+func (m messagePair) number() uint32 { return uint32(m >> 1) }
+
+func (m messagePair) inCall() bool { return m&1 != 0 }
+
+func bit(set bool) uint32 {
+	if set {
+		return 1
 	}
+	return 0
 }
 
 // pair returns the number of a pair.
@@ -73,8 +83,7 @@ func (m *messagePairs) pair(met *pairCache, p pathPair) uint32 {
 
 // release lets the tables go.
 func (m *messagePairs) release() {
-	for l := range m.sends {
-		m.sends[l].Release()
+	for l := range m.recvs {
 		m.recvs[l].Release()
 	}
 }

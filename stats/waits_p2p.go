@@ -137,7 +137,7 @@ func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerW
 				paths.recv = c.Path
 			}
 			row := uint32(first + k)
-			p.messages.join(&p.sums.met, p.l, row, r, paths)
+			p.messages.join(&p.sums.met, p.l, row, paths)
 			p.sums.msgs.add(&m)
 			p.window.arrive(p, p.t.Rank[r.SendLoc], s.Time)
 			if w := min(x.sent, c.Leave) - c.Enter; waits && r.Call == i && w > longest.time {
