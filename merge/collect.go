@@ -92,7 +92,13 @@ func (c *collector) collect(ctx context.Context) error {
 		}
 		all = all[n:]
 	}
-	return c.flush(ctx)
+	err = c.flush(ctx)
+	for _, own := range chains {
+		if len(own) > 0 && own[0].rows != nil {
+			own[0].rows.Release() // all chains of a location share it
+		}
+	}
+	return err
 }
 
 // chains sorts the parts of a location by communicator.

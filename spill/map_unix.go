@@ -18,11 +18,12 @@ func mapMore(f *os.File, at, n int64) ([]byte, error) {
 		return nil, err
 	}
 	m, err := unix.Mmap(int(f.Fd()), at, int(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	if err == nil {
-		// Otherwise a fault makes what lies around it resident, too, which nobody counts.
-		err = unix.Madvise(m, unix.MADV_RANDOM)
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	// Otherwise a fault makes what lies around it resident, too, which nobody counts.
+	_ = unix.Madvise(m, unix.MADV_RANDOM)
+	return m, nil
 }
 
 // fetch asks the system to read a page ahead of its use.

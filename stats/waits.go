@@ -26,8 +26,7 @@ type CallWait struct {
 type CallWaits []*WaitTable
 
 // Waits finds how long each call waits and for whom, with so many goroutines (below 1: one
-// per processor), without summing it up. The tables
-// lie in the trace's store.
+// per processor). The tables lie in the trace's store.
 func Waits(ctx context.Context, t *trace.Trace, jobs int) (CallWaits, error) {
 	s, err := newScope(t, Options{})
 	if err != nil {
