@@ -24,7 +24,7 @@ func TestJoinsAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	collected := func(jobs int, oneByOne bool) string {
-		store := spill.NewStore(1<<20, t.TempDir())
+		store := spill.NewStore(64<<20, t.TempDir())
 		defer store.Close()
 		f := newFacts(src.Defs())
 		scanned, err := scan(t.Context(), src, f, store, engine.Options{Jobs: jobs})

@@ -163,7 +163,7 @@ func (s *Store) admit(p *page) {
 			discard(old.home.bytes())
 		}
 	}
-	if s.admitted++; s.admitted >= s.window/4 {
+	if s.admitted++; s.admitted >= max(s.window/4, leastAdmitted) {
 		s.admitted = 0
 		s.sweep()
 	}
@@ -179,6 +179,10 @@ func (s *Store) sweep() {
 		discard(m)
 	}
 }
+
+// leastAdmitted is how many pages are admitted at least before the system is asked again: it
+// takes longer to answer than to bring in a page.
+const leastAdmitted = 256
 
 // otherFiles is about what else of files is resident: the program, and what is read.
 const otherFiles = 64 << 20
