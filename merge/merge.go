@@ -17,7 +17,7 @@ type Options struct {
 	Memory     int64            // bytes of tables kept in memory; below 1: DefaultMemory
 	TempDir    string           // of the file for the rest; "": the system's
 	Clock      ClockMode        // "": ClockAuto
-	MinLatency int64            // ticks that a message takes at least, for the logical clock
+	MinLatency int64            // ticks that a message takes at least; below that it is a violation
 	Progress   *engine.Progress // counts decoded events; may be nil
 }
 

@@ -52,6 +52,7 @@ type scanner struct {
 	open     int
 	lastRow  uint64 // sequence number of the Enter of the last call that got a row
 	last     int64  // time of the last event
+	lastPart int64  // when the last part in a collective begins
 	requests requestTable
 	begun    []request
 	firsts   map[trace.Code]uint64 // the first place of each finding so far
@@ -127,7 +128,7 @@ func (s *scanner) batch(b *trace.Batch) {
 		case trace.TableP2P:
 			s.p2p(&b.P2P, r.First, seq, t)
 		case trace.TableColl:
-			s.coll(&b.Coll, r.First, seq)
+			s.coll(&b.Coll, r.First, seq, t)
 		case trace.TableOther:
 			s.other(&b.Other, r.First, seq)
 		}
