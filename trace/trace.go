@@ -29,6 +29,18 @@ type Trace struct {
 	Findings []Finding // of the source and of merging
 }
 
+// Release gives the tables back; what else a trace holds stays valid.
+func (t *Trace) Release() {
+	for l := range t.Calls {
+		t.Calls[l].Release()
+		t.Sends[l].Release()
+		t.Recvs[l].Release()
+		t.Parts[l].Release()
+	}
+	t.Collectives.Release()
+	t.Members.Release()
+}
+
 // A Span is the time from the first to the last event of a location. Events is 0 if it
 // has none.
 type Span struct {
