@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 	"fmt"
+	"math/bits"
 
 	"tracekit/engine"
 	"tracekit/spill"
@@ -28,7 +29,19 @@ type located struct {
 	posted   uint64 // PostSeq of the last receive
 	pauses   uint32 // times that recording was switched off
 	stray    bool   // a part in a collective lies outside any call
+	bytes    total  // of all messages and collectives
 	ledger   trace.Ledger
+}
+
+// A total is a sum that knows whether it is too large.
+type total struct {
+	sum      uint64
+	overflow bool
+}
+
+func (t *total) add(n uint64) {
+	sum, carry := bits.Add64(t.sum, n, 0)
+	t.sum, t.overflow = sum, t.overflow || carry > 0
 }
 
 // A visit is a region that is entered and not left.

@@ -74,6 +74,8 @@ func (s *scanner) innermost(seq uint64, t int64) request {
 
 // end completes a part with what the record in row i of the batch says.
 func (s *scanner) end(c *trace.Coll, i int, seq uint64, t int64, r request) {
+	s.out.bytes.add(c.Sent[i])
+	s.out.bytes.add(c.Received[i])
 	p := part{
 		from: s.out.parts.Ptr(int(r.row)).from, to: t, begin: r.seq, sent: c.Sent[i], received: c.Received[i], comm: c.Comm[i], root: c.Root[i],
 		call: r.call, done: s.caller(seq), pauses: r.pauses,

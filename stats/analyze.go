@@ -59,7 +59,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	if err := engine.Beside(ctx, opts.Jobs, r.run, charge); err != nil {
 		return nil, fmt.Errorf("replaying on an ideal network and finding overhead: %w", err)
 	}
-	found := append(part.changed, r.stuck()...)
+	stuck := r.stuck()
 	r.arrivals.Release()
 	w.sync.release()
 	w.releaseSizes()
@@ -77,11 +77,11 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	}
 	a.Lines = lineRows(p, sums, o)
 	a.Waits = w.calls
-	if len(found) > 0 {
+	if part.changed || stuck != nil {
 		r = nil // what it says is not so
 	}
 	a.Efficiency = efficiency(p, part, started, r)
-	a.Findings = findings(t, a.Efficiency, found)
+	a.Findings = findings(t, a.Efficiency, append(part.findings, stuck...))
 	return a, t.Store.Err()
 }
 
