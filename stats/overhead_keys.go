@@ -12,7 +12,7 @@ import (
 
 // A commKey is what calls must share to be comparable.
 type commKey struct {
-	op        uint32 // index into overheads.ops
+	op        uint32 // index into overheads.ops, and below it the role
 	processes uint32
 	bytes     uint64
 }
@@ -24,9 +24,6 @@ const (
 	sampleLimit = 1 << 14
 	keyLimit    = 1 << 10
 )
-
-// mostBytes keeps sums over calls from overflowing, whatever a trace claims.
-const mostBytes = 1 << 40
 
 // A commCall is a communication event: a call that communicates, starts or completes a
 // request, synchronises or probes, as far as it is selected.
@@ -55,14 +52,15 @@ func (o *overheads) commCalls(l trace.LocationID, visit func(*commCall)) {
 	})
 }
 
-// describe fills in what is known of a call with that many bytes.
-func (o *overheads) describe(e *commCall, l trace.LocationID, bytes uint64) {
+// describe fills in what is known of a call of that size.
+func (o *overheads) describe(e *commCall, l trace.LocationID, size callSize) {
 	c := e.Call
 	e.wait, e.whole = 0, false
 	if e.counts = o.counts(c) && o.scope.overlaps(l, c.Enter, c.Leave); !e.counts {
 		return
 	}
-	e.key = commKey{o.op[c.Region], 2, min(bytes, mostBytes)}
+	x := &o.op[c.Region]
+	e.key = commKey{x.op<<roleBits | uint32(size.role()&x.roles), 2, size.bytes()}
 	if c.Coll != trace.None {
 		e.key.processes = o.t.Collectives.Ptr(int(c.Coll)).Size
 	}
@@ -77,10 +75,10 @@ func (o *overheads) describe(e *commCall, l trace.LocationID, bytes uint64) {
 // counts reports whether a call is a communication event. MPI_Init and MPI_Finalize run
 // once and have no law.
 func (o *overheads) counts(c *trace.Call) bool {
-	if int(c.Region) >= len(o.classes) || int(c.Path) >= len(o.t.Tree.Nodes) || c.Class == trace.ClassInit || c.Class == trace.ClassFinalize {
+	if int(c.Region) >= len(o.op) || int(c.Path) >= len(o.t.Tree.Nodes) || c.Class == trace.ClassInit || c.Class == trace.ClassFinalize {
 		return false
 	}
-	return o.classes[c.Region] != trace.ClassNone
+	return o.op[c.Region].class != trace.ClassNone
 }
 
 // sample collects the durations of all keys.
@@ -166,7 +164,7 @@ func (s *samples) of(k commKey) *fit.Sample {
 		return s.of(k)
 	}
 	if x == nil {
-		x = &fit.Sample{Limit: sampleLimit}
+		x = &fit.Sample{Limit: sampleLimit, Class: s.classes}
 		s.byKey[k] = x
 	}
 	return x
@@ -214,35 +212,60 @@ func (s *samples) named() map[fit.Key]*fit.Sample {
 }
 
 func (o *overheads) fitKey(k commKey) fit.Key {
-	return fit.Key{Operation: o.ops[k.op], Processes: int(k.processes), Bytes: int64(k.bytes)}
+	return fit.Key{Operation: o.ops[k.op>>roleBits], Role: role(k.op & roleMask).String(), Processes: int(k.processes), Bytes: int64(k.bytes)}
 }
 
 // A limit is where necessary time ends for calls of one key.
 type limit struct {
-	tMax     int64 // ns
-	transfer int64 // ns by which it exceeds that of the smallest size of its class
-	group    int   // index into groups; -1: no call of the key was sampled
+	tMax       int64 // ns
+	transfer   int64 // ns by which it exceeds that of the smallest size of its class
+	group      int   // index into groups; -1: no call of the key was sampled
+	unreliable bool  // the trace, or the profile, cannot carry it
+	foreign    bool  // it is from the profile that was given
 }
 
 // newLimit asks the profile that was given, or else the trace's own. A key of which the
 // trace has no whole call has no overhead that we could know of.
 func (o *overheads) newLimit(k fit.Key) limit {
-	smallest := k
-	smallest.Bytes = fit.SizeClass(k.Bytes)
-	group, ok := o.index[smallest]
-	if !ok {
+	group := o.groupOf(k)
+	if group < 0 {
 		return limit{tMax: never, group: -1}
 	}
-	p := o.profileFor(k.Operation)
-	t, _ := p.TMax(k)
-	least, _ := p.TMax(smallest)
-	return limit{tMax: t, transfer: max(0, t-least), group: group}
+	smallest := k
+	smallest.Bytes = fit.SizeClass(k.Bytes)
+	p := o.profileFor(k)
+	t, _ := p.Limit(k)
+	least, _ := p.Limit(smallest)
+	x := limit{tMax: t.TMax, transfer: max(0, t.TMax-least.TMax), group: group, unreliable: t.Unreliable, foreign: p != &o.own}
+	if !x.foreign {
+		x.unreliable = o.groups[group].Unreliable
+	}
+	return x
 }
 
-// profileFor returns the profile that decides about an operation.
-func (o *overheads) profileFor(operation string) *fit.Profile {
+// groupOf returns the group of a key or, if no whole call has its size, that of the next
+// smaller one (which is its size class if there are too many sizes), or of the smallest; -1 if there is none at all.
+func (o *overheads) groupOf(k fit.Key) int {
+	sizes := o.index[withoutBytes(k)]
+	if len(sizes) == 0 {
+		return -1
+	}
+	i, found := slices.BinarySearchFunc(sizes, k.Bytes, func(s sizeGroup, bytes int64) int { return cmp.Compare(s.bytes, bytes) })
+	if !found {
+		i = max(i-1, 0)
+	}
+	return sizes[i].group
+}
+
+func withoutBytes(k fit.Key) fit.Key {
+	k.Bytes = 0
+	return k
+}
+
+// profileFor returns the profile that decides about a key.
+func (o *overheads) profileFor(k fit.Key) *fit.Profile {
 	if p := o.opts.Profile; p != nil {
-		if t, _ := p.TMax(fit.Key{Operation: operation}); t >= 0 {
+		if _, known := p.Limit(k); known {
 			return p
 		}
 	}

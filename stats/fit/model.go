@@ -53,6 +53,15 @@ func (m Model) Quantile(q float64) int64 {
 	return m.axis.ns(m.fit.quantile(q), e || p)
 }
 
+// TestOf returns the test of an estimate: for the first one, by likelihood, that which
+// decides about the family.
+func (m Model) TestOf(estimate int) Test {
+	if estimate == 0 {
+		return m.Test
+	}
+	return m.Estimates[estimate].Test
+}
+
 // CDF returns the share of the law's calls that take t ns or less.
 func (m Model) CDF(t int64) float64 {
 	lower, _ := m.fit.tails(m.axis.x(t))
@@ -75,7 +84,7 @@ func contest(b binned, o Options) []Model {
 		if !ok {
 			continue
 		}
-		if m, mixed := e.law.(mixture); mixed && !o.Paper && !m.slow(o.Quantile, b.end()) {
+		if m, mixed := e.law.(mixture); mixed && (!m.identified(b.h, o.Quantile) || !o.Paper && !m.slow(o.Quantile, b.end())) {
 			continue
 		}
 		m := newModel(f, e, b, o)
