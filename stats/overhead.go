@@ -31,6 +31,7 @@ type overheads struct {
 	opts      OverheadOptions
 	withWaits bool // sample durations with their wait states
 	keep      int  // durations of each key kept in order
+	points    bool // a picture of all calls is wanted
 	rate      rate
 	ops       []string  // names of operations
 	op        []keyedOp // by region

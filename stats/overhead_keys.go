@@ -92,6 +92,7 @@ func (o *overheads) sample(ctx context.Context) (*samples, error) {
 			if o.withWaits {
 				wait = 0
 			}
+			s.cloud.add(e.key.op>>roleBits, e.Enter, e.time)
 			s.add(e.Path, e.key, timedCall{trace.LocationID(l), e.row, e.Enter, e.time - wait})
 		})
 		return nil
@@ -106,6 +107,7 @@ type samples struct {
 	order   map[commKey][]timedCall
 	classes bool                // there are too many keys: sizes are size classes
 	sampled []memo[*fit.Sample] // by call path
+	cloud   *cloud              // nil: not asked for
 }
 
 // A timedCall is a duration in ns of a call that begins at a tick.
@@ -124,8 +126,12 @@ type memo[T any] struct {
 }
 
 func (o *overheads) newSamples() *samples {
-	return &samples{overheads: o, byKey: make(map[commKey]*fit.Sample), order: make(map[commKey][]timedCall),
+	s := &samples{overheads: o, byKey: make(map[commKey]*fit.Sample), order: make(map[commKey][]timedCall),
 		sampled: make([]memo[*fit.Sample], len(o.t.Tree.Nodes))}
+	if o.points {
+		s.cloud = newCloud(runOf(o.t))
+	}
+	return s
 }
 
 // add counts a call in the sample of its key.
@@ -199,6 +205,7 @@ func (s *samples) combine(o *samples) *samples {
 		s.coarsen()
 	}
 	s.take(o.byKey, o.order)
+	s.cloud.combine(o.cloud)
 	return s
 }
 

@@ -195,7 +195,5 @@ func (r Result) Threshold(n int64) int64 {
 	if r.Chosen < 0 || n < 1 {
 		return r.TMax
 	}
-	m := r.Models[r.Chosen]
-	m.fit = m.Estimates[r.Estimate].law
-	return m.Quantile(min(1-r.Alpha/float64(n), 1-1e-15))
+	return r.Models[r.Chosen].As(r.Estimate).Quantile(min(1-r.Alpha/float64(n), 1-1e-15))
 }

@@ -18,8 +18,8 @@ type Key struct {
 	Bytes     int64  `json:"bytes"`          // as the caller passed them
 }
 
-// compareKeys orders by operation, role, processes, bytes.
-func compareKeys(a, b Key) int {
+// CompareKeys orders by operation, role, processes, bytes.
+func CompareKeys(a, b Key) int {
 	return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Processes, b.Processes), cmp.Compare(a.Bytes, b.Bytes))
 }
 
@@ -57,7 +57,7 @@ type Group struct {
 // processes (the largest with the next smaller), and the entry lists the sizes that were joined.
 func Groups(samples map[Key]*Sample) []Group {
 	var sizes []Group
-	for _, k := range slices.SortedFunc(maps.Keys(samples), compareKeys) {
+	for _, k := range slices.SortedFunc(maps.Keys(samples), CompareKeys) {
 		if s := samples[k]; s.Len() > 0 {
 			sizes = append(sizes, Group{Entry: Entry{Key: k, Calls: s.Len()}, Sizes: []int64{k.Bytes}, samples: []*Sample{s}, bytes: k.Bytes * s.Len()})
 		}

@@ -62,6 +62,12 @@ func (m Model) TestOf(estimate int) Test {
 	return m.Estimates[estimate].Test
 }
 
+// As returns the model with the law of one of its estimates.
+func (m Model) As(estimate int) Model {
+	m.Params, m.fit = m.Estimates[estimate].Params, m.Estimates[estimate].law
+	return m
+}
+
 // CDF returns the share of the law's calls that take t ns or less.
 func (m Model) CDF(t int64) float64 {
 	lower, _ := m.fit.tails(m.axis.x(t))

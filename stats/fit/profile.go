@@ -67,7 +67,7 @@ func ReadProfile(r io.Reader) (Profile, error) {
 		if e.Bytes < 0 || e.Processes < 0 || e.TMin < 0 || e.TMax < e.TMin {
 			return Profile{}, fmt.Errorf("fit: entry %d of the profile is not sound", j)
 		}
-		if j > 0 && compareKeys(p.Entries[j-1].Key, e.Key) >= 0 {
+		if j > 0 && CompareKeys(p.Entries[j-1].Key, e.Key) >= 0 {
 			return Profile{}, errors.New("fit: entries of the profile are not in order")
 		}
 	}

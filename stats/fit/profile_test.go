@@ -25,7 +25,7 @@ func grid() Profile {
 	for _, procs := range []int{2, 4, 8} {
 		for _, b := range []int64{0, 100, 1000} {
 			t := 1000 + 2*b + 10*int64(procs) + b*int64(procs)/10
-			p.Entries = append(p.Entries, Entry{Key: Key{"MPI_Bcast", procs, b}, TMax: t})
+			p.Entries = append(p.Entries, Entry{Key: Key{Operation: "MPI_Bcast", Processes: procs, Bytes: b}, TMax: t})
 		}
 	}
 	return p
@@ -37,15 +37,15 @@ func TestInterpolation(t *testing.T) {
 		want         int64
 		extrapolated bool
 	}{
-		{Key{"MPI_Bcast", 4, 100}, 1000 + 200 + 40 + 40, false},
-		{Key{"MPI_Bcast", 6, 100}, 1000 + 200 + 60 + 60, false},
-		{Key{"MPI_Bcast", 3, 50}, 1000 + 100 + 30 + 15, false},
-		{Key{"MPI_Bcast", 6, 550}, 1000 + 1100 + 60 + 330, false},
-		{Key{"MPI_Bcast", 16, 100}, 1000 + 200 + 80 + 80, true},
-		{Key{"MPI_Bcast", 1, 0}, 1000 + 20, true},
-		{Key{"MPI_Bcast", 8, 1 << 40}, 1000 + 2000 + 80 + 800, true},
-		{Key{"MPI_Alltoall", 8, 1}, -1, true},
-		{Key{"", 8, 1}, -1, true},
+		{Key{"MPI_Bcast", "", 4, 100}, 1000 + 200 + 40 + 40, false},
+		{Key{"MPI_Bcast", "", 6, 100}, 1000 + 200 + 60 + 60, false},
+		{Key{"MPI_Bcast", "", 3, 50}, 1000 + 100 + 30 + 15, false},
+		{Key{"MPI_Bcast", "", 6, 550}, 1000 + 1100 + 60 + 330, false},
+		{Key{"MPI_Bcast", "", 16, 100}, 1000 + 200 + 80 + 80, true},
+		{Key{"MPI_Bcast", "", 1, 0}, 1000 + 20, true},
+		{Key{"MPI_Bcast", "", 8, 1 << 40}, 1000 + 2000 + 80 + 800, true},
+		{Key{"MPI_Alltoall", "", 8, 1}, -1, true},
+		{Key{"", "", 8, 1}, -1, true},
 	}
 	for _, tt := range tests {
 		if got, out := grid().TMax(tt.key); got != tt.want || out != tt.extrapolated {
@@ -64,7 +64,7 @@ func TestSmallClassesArePooled(t *testing.T) {
 		bytes int64
 		calls int
 	}{{"A", 0, 20}, {"A", 5, 40}, {"A", 15, 60}, {"A", 17, 10}, {"A", 200, 30}, {"B", 8, 70}, {"C", 8, 7}, {"D", 1, 0}} {
-		samples[Key{c.op, 2, c.bytes}] = gammaTruth("", 1000, 3, 100).sample(r, c.calls)
+		samples[Key{c.op, c.role, 2, c.bytes}] = gammaTruth("", 1000, 3, 100).sample(r, c.calls)
 	}
 	p := ProfileOf(Calibrate(samples, Options{}), Options{})
 	type entry struct {
@@ -89,7 +89,7 @@ func TestSmallClassesArePooled(t *testing.T) {
 }
 
 func TestProfileEncodes(t *testing.T) {
-	groups := Calibrate(map[Key]*Sample{{"MPI_Send", 2, 8}: gammaTruth("", 1000, 3, 100).sample(rand.New(rand.NewPCG(4, 5)), 100)}, Options{})
+	groups := Calibrate(map[Key]*Sample{{"MPI_Send", "", 2, 8}: gammaTruth("", 1000, 3, 100).sample(rand.New(rand.NewPCG(4, 5)), 100)}, Options{})
 	p := ProfileOf(groups, Options{})
 	p.Machine, p.Library, p.Processes = "cluster", "Open MPI 4.1.4", 16
 	b, err := json.Marshal(p)
