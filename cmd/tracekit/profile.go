@@ -86,7 +86,9 @@ func (o *analyzeOptions) overheadOptions(p *fit.Profile) *stats.OverheadOptions 
 	if !o.overhead {
 		return nil
 	}
-	return &stats.OverheadOptions{Fit: o.modelFlags.options(), Profile: p}
+	model := o.modelFlags.options()
+	model.Brief = true
+	return &stats.OverheadOptions{Fit: model, Profile: p}
 }
 
 // machineOf names the machine that a trace was made on: what its writer says, or else the

@@ -32,6 +32,10 @@ type Options struct {
 	// maximum-likelihood law, the most precise one.
 	SmallestChi2 bool
 
+	// Brief leaves out what decides nothing: the least χ² of a law that is rejected at the
+	// maximum of the likelihood.
+	Brief bool
+
 	// Families in the contest; nil means all.
 	Families []Family
 }

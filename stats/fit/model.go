@@ -7,7 +7,7 @@ type Model struct {
 	Family        Family
 	Params        []Param    // by maximum likelihood
 	LogLikelihood float64    // of the classes, truncated at the cut in the body way
-	Estimates     []Estimate // the first is by likelihood, the last by least χ²
+	Estimates     []Estimate // the first is by likelihood, the last, but for a Brief fit, by least χ²
 
 	// Test decides whether the family is accepted: the test at the least χ²,
 	// tightened by the one at the maximum of the likelihood. See decide.

@@ -137,3 +137,16 @@ func TestMixtureNeedsABody(t *testing.T) {
 		}
 	}
 }
+
+// A brief fit leaves out only what decides nothing.
+func TestBriefDecidesTheSame(t *testing.T) {
+	for _, tr := range truths() {
+		for n := range uint64(10) {
+			s := tr.sample(rand.New(rand.NewPCG(n, 8)), 400)
+			whole, brief := Fit(s, Options{}), Fit(s, Options{Brief: true})
+			if whole.Chosen != brief.Chosen || whole.TMax != brief.TMax || whole.PValue(s) != brief.PValue(s) {
+				t.Errorf("%s: t_max %d, %d of model %d; briefly %d of %d", tr.name, n, whole.TMax, whole.Chosen, brief.TMax, brief.Chosen)
+			}
+		}
+	}
+}

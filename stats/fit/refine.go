@@ -25,12 +25,15 @@ type Estimate struct {
 // minimised over λ > 0 (f_k are relative frequencies), for Poisson and
 // exponential where the paper's choice is asked for, and χ² minimised over all parameters,
 // with the pools of the law where the search starts. The Poisson offset stays. The last one has
-// the least χ².
+// the least χ²; a Brief fit may lack it.
 func (b binned) estimates(e estimate, o Options) []Estimate {
 	made := func(by string, l law) Estimate {
 		return Estimate{by, l.params(b.h.axis()), b.test(l, o.Alpha), l}
 	}
 	out := []Estimate{made(ByLikelihood, e.law)}
+	if t := out[0].Test; o.Brief && t.Chi2 > chiSquareCritical(t.Classes-1, o.Alpha) {
+		return out // see decide
+	}
 	starts := []estimate{e}
 	if family, ok := lambda(e.law); ok && o.SmallestChi2 {
 		l := b.leastAbsolute(family)
