@@ -309,7 +309,7 @@ func (r *report) lines() {
 	}
 	g.remark(len(g.rows), func(i int) string {
 		if r.a.Lines[i].Unreliable {
-			return "overhead is unreliable"
+			return "overhead unreliable"
 		}
 		return ""
 	})

@@ -45,10 +45,8 @@ func (r *report) pairs(o *stats.Overhead) {
 	for _, p := range o.Pairs[:min(r.top, n)] {
 		confirmed := "not confirmed"
 		switch {
-		case p.Reason == "unreliable":
-			confirmed = "t_max is unreliable"
 		case p.Reason != "":
-			confirmed = "sides are " + p.Reason
+			confirmed = p.Reason
 		case p.Confirmed:
 			confirmed = "confirmed"
 		}
@@ -82,17 +80,17 @@ func (r *report) keys(o *stats.Overhead) {
 }
 
 // lineRemarks says how many of a line's calls are held to thresholds that cannot be trusted
-// or, where a profile was given, that are not the profile's.
+// or that are this trace's own, where a profile was given.
 func lineRemarks(o *stats.Overhead, l *stats.OverheadLine) string {
 	s := ""
 	if l.UnreliableCalls > 0 {
-		s = formatCount(l.UnreliableCalls) + " calls by an unreliable t_max"
+		s = formatCount(l.UnreliableCalls) + " unreliable"
 	}
 	if own := l.Calls - l.ProfileCalls; o.Profile != nil && own > 0 {
 		if s != "" {
 			s += "; "
 		}
-		s += formatCount(own) + " calls by this trace, not the profile"
+		s += formatCount(own) + " by this trace"
 	}
 	return s
 }
