@@ -16,7 +16,7 @@ type CallPoint struct {
 
 // How finely a cloud tells calls apart: a column is narrower than a pixel, a step is 2 %.
 const (
-	cloudColumns = 4096
+	cloudColumns = 1024
 	cloudSteps   = 32 // to a factor of two
 )
 
