@@ -214,6 +214,7 @@ func (t *threadWriter) other(o *trace.Other, i int) {
 		t.w.values.texts[trace.StringID(args[0])] = true
 		t.event(ownInstant, args[0]+1)
 	case kind != trace.KindInstant && !plain && len(args) <= maxArguments:
+		t.w.values.arguments = max(t.w.values.arguments, len(args))
 		pairs := []uint64{ownOther, uint64(kind), ownArguments, uint64(len(args))}
 		for i, a := range args {
 			pairs = append(pairs, ownArgument+uint64(i), a)

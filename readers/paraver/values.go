@@ -18,6 +18,8 @@ type values struct {
 	lines   map[trace.SourceLocationID]bool
 	callers map[trace.RegionID]bool
 	others  map[uint32]bool // other types that are used
+
+	arguments int // that an event of our own types has at most
 }
 
 // A value is an event type and a value.
