@@ -37,13 +37,11 @@ func clock(t *trace.Trace) Clock {
 	}
 }
 
-// findings lists those of the trace and of the replay.
-func findings(t *trace.Trace, e *Efficiency, stuck *trace.Finding) []Finding {
+// findings lists those of the trace and of its analysis.
+func findings(t *trace.Trace, e *Efficiency, found []trace.Finding) []Finding {
 	var ledger trace.Ledger
 	ledger.Merge(t.Findings)
-	if stuck != nil {
-		ledger.Merge([]trace.Finding{*stuck})
-	}
+	ledger.Merge(found)
 	aboveOne(&ledger, &e.Ratios, "")
 	if e.WithoutInitFinalize != nil {
 		aboveOne(&ledger, e.WithoutInitFinalize, " without MPI_Init and MPI_Finalize")
