@@ -29,6 +29,24 @@ type Trace struct {
 	Findings []Finding // of the source and of merging
 }
 
+// Missing tells, by world rank, which ranks have no event in the trace: those that were not
+// recorded, or whose files are not there. If no rank has one, none is missing.
+func (t *Trace) Missing() []bool {
+	missing, some := make([]bool, len(t.World)), false
+	for r := range missing {
+		missing[r] = true
+	}
+	for l, r := range t.Rank {
+		if int(r) < len(missing) && t.Span[l].Events > 0 {
+			missing[r], some = false, true
+		}
+	}
+	if !some {
+		clear(missing)
+	}
+	return missing
+}
+
 // A Span is the time from the first to the last event of a location. Events is 0 if it
 // has none.
 type Span struct {
