@@ -81,7 +81,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 		r = nil // what it says is not so
 	}
 	a.Efficiency = efficiency(p, part, started, r)
-	a.Findings = findings(t, a.Efficiency, found)
+	a.Findings = findings(t, a.Efficiency, append(found, p.ledger.Findings()...))
 	return a, t.Store.Err()
 }
 

@@ -116,11 +116,11 @@ func (t *eventTypes) classify(typ uint32) typeInfo {
 	case typ == typeApplication:
 		i.class = classProgram
 	case t.own(typ, &i):
+	case isFunction(typ - typeLine):
+		i.class = classLine
 	case t.pcf.region(typ):
 		i.class, i.index = classRegion, t.newSlot(typ)
 		i.user = t.slots[i.index].user
-	case isFunction(typ - typeLine):
-		i.class = classLine
 	case typ >= firstCounter && typ <= lastCounter || !t.pcf.labelled(typ):
 		i.class, i.index = classMetric, t.meters.member(typ, t.pcf)
 	default:

@@ -166,6 +166,10 @@ func (t *threadWriter) metric(m *trace.MetricValues, i int) int {
 		v := m.Value[i]
 		if m.Type[i] == trace.TypeDouble || m.Type[i] == trace.TypeFloat {
 			f := math.Float64frombits(v)
+			if !(f >= -1<<63 && f < 1<<63) { // what is not a number either
+				t.w.lost["counters beyond 64 bits"]++
+				continue
+			}
 			if v = uint64(int64(math.RoundToEven(f))); f != math.RoundToEven(f) {
 				t.w.lost["fractions of counters"]++
 			}
