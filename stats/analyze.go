@@ -3,6 +3,7 @@ package stats
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"tracekit/engine"
 	"tracekit/trace"
@@ -59,12 +60,12 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	if err := engine.Beside(ctx, opts.Jobs, r.run, charge); err != nil {
 		return nil, fmt.Errorf("replaying on an ideal network and finding overhead: %w", err)
 	}
-	found := append(part.changed, r.stuck()...)
+	stuck := r.stuck()
 	r.arrivals.Release()
 	w.sync.release()
 	w.releaseSizes()
 
-	a := &Analysis{Schema: Schema, Trace: traceInfo(t), Selection: s.selection(t), Coverage: coverage(t), Clock: clock(t)}
+	a := &Analysis{Schema: Schema, Trace: traceInfo(t), Selection: s.selection(t), Coverage: coverage(t), Clock: ClockRow(t)}
 	a.Profile, a.CallPaths = profileRows(p, part), callPathRows(p, part)
 	a.CallSites = callSiteRows(p, part, w.bytes)
 	a.Messages, a.CommMatrix = w.msgs.result(rate{t.Defs.Clock.Resolution}), w.msgs.matrix()
@@ -77,11 +78,11 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	}
 	a.Lines = lineRows(p, sums, o)
 	a.Waits = w.calls
-	if len(found) > 0 {
+	if part.changed || stuck != nil {
 		r = nil // what it says is not so
 	}
 	a.Efficiency = efficiency(p, part, started, r)
-	a.Findings = findings(t, a.Efficiency, append(found, p.ledger.Findings()...))
+	a.Findings = findings(t, a.Efficiency, slices.Concat(part.findings, stuck, p.ledger.Findings()))
 	return a, t.Store.Err()
 }
 

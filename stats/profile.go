@@ -29,7 +29,8 @@ type profilePart struct {
 	paths     []pathSum       // ascending by path
 	regions   []regionTime    // exclusive times by rank
 	locations []locationTime  // in order
-	changed   []trace.Finding // other events than those that were merged
+	changed   bool            // there are other events than those that were merged
+	findings  []trace.Finding // of one location each
 }
 
 // regionTime is the exclusive time of a region on one location.
@@ -108,7 +109,8 @@ func (p *profiler) Map(_ context.Context, _ *trace.Defs, l trace.LocationID, bat
 	w.end(p.scope.clamp(p.t.Span[l].Last))
 	part := w.part()
 	if merged := p.t.Span[l].Events; events != merged {
-		part.changed = append(part.changed, trace.Finding{Code: trace.CodeChangedMeanwhile, Count: 1,
+		part.changed = true
+		part.findings = append(part.findings, trace.Finding{Code: trace.CodeChangedMeanwhile, Count: 1,
 			First: trace.Place{Location: l, Seq: min(events, merged), Offset: -1},
 			Text:  fmt.Sprintf("it had %d events and has %d now", merged, events)})
 	}
@@ -176,6 +178,9 @@ func (w *walk) part() *profilePart {
 	for r, t := range regions {
 		out.regions = append(out.regions, regionTime{r, rank, t})
 	}
+	if w.counters.bad.Count > 0 {
+		out.findings = append(out.findings, w.counters.bad)
+	}
 	slices.SortFunc(out.regions, func(a, b regionTime) int { return int(int64(a.region) - int64(b.region)) })
 	return out
 }
@@ -186,7 +191,8 @@ func (p *profiler) Combine(a, b *profilePart) *profilePart {
 		paths:     combinePaths(a.paths, b.paths),
 		regions:   append(a.regions, b.regions...),
 		locations: append(a.locations, b.locations...),
-		changed:   append(a.changed, b.changed...),
+		changed:   a.changed || b.changed,
+		findings:  append(a.findings, b.findings...),
 	}
 }
 
