@@ -29,6 +29,12 @@ const (
 	PropertyApproximate   = "TRACEKIT::APPROXIMATE"        // what else was not learned, separated by "; "
 )
 
+// RebuiltProperties returns the keys above: what writers keep of a rebuilt trace that keep
+// no other properties.
+func RebuiltProperties() []string {
+	return []string{PropertyReconstructed, PropertyRebuiltFrom, PropertyApproximate}
+}
+
 // Reconstructed reports whether the times were rebuilt from statistics.
 func (i Info) Reconstructed() bool { return i.Properties[PropertyReconstructed] == "true" }
 

@@ -36,6 +36,7 @@ type compressOptions struct {
 // memory allowed if it was asked for, and what is wrong with the trace.
 type compressDocument struct {
 	*tkf.Report
+	Rebuilt  *stats.Rebuilt       `json:"rebuilt"` // null: what was compressed was recorded
 	ByMemory []formulae.MemoryRow `json:"learned_by_memory,omitempty"`
 	Findings []stats.Finding      `json:"findings"` // of reading
 }
@@ -128,7 +129,7 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 		return err
 	}
 	defer src.Close()
-	doc := &compressDocument{}
+	doc := &compressDocument{Rebuilt: stats.RebuiltOf(src.Info())}
 	err = writeAtomically(opts.output, opts.force, func(w stdio.Writer) (err error) {
 		bar := startProgress(io, opts.quiet, "compressing")
 		defer bar.done()
@@ -161,6 +162,7 @@ func learnedByMemory(ctx context.Context, io *streams, opts *compressOptions, sr
 
 func (doc *compressDocument) print(io *streams, output string) {
 	s, w := doc.Sizes, io.Out
+	printRebuilt(io, "Compressed was a trace that was ", doc.Rebuilt)
 	fmt.Fprintf(w, "%s: %s of %s", output, formatBytes(uint64(s.File)), formatBytes(uint64(s.Trace)))
 	if s.File > 0 {
 		fmt.Fprintf(w, ", %.1f to 1", float64(s.Trace)/float64(s.File))

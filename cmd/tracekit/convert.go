@@ -35,6 +35,7 @@ type convertDocument struct {
 	Out       string            `json:"out"`
 	OutFormat string            `json:"out_format"`
 	Events    uint64            `json:"events"`
+	Rebuilt   *stats.Rebuilt    `json:"rebuilt"`  // null: the trace was recorded; what is written says so too
 	Lost      map[string]uint64 `json:"lost"`     // not representable in the target format, by what it is
 	Findings  []stats.Finding   `json:"findings"` // of reading
 }
@@ -140,7 +141,7 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 	}
 	doc := &convertDocument{
 		Schema: convertSchema, In: in.Info().Path, InFormat: in.Info().Format, Out: opts.out, OutFormat: opts.format,
-		Events: events, Lost: lostBy(w), Findings: stats.FindingRows(in.Findings()),
+		Events: events, Rebuilt: stats.RebuiltOf(in.Info()), Lost: lostBy(w), Findings: stats.FindingRows(in.Findings()),
 	}
 	return opts.finish(io, doc, func() { doc.print(io) }, doc.Findings, func() ([]string, error) {
 		if !opts.strict || len(doc.Lost) == 0 {
@@ -188,6 +189,7 @@ func copyEvents(ctx context.Context, io *streams, opts *convertOptions, src trac
 }
 
 func (doc *convertDocument) print(io *streams) {
+	printRebuilt(io, "", doc.Rebuilt)
 	fmt.Fprintf(io.Out, "%s (%s) → %s (%s): %s\n", doc.In, doc.InFormat, doc.Out, doc.OutFormat, plural(int(doc.Events), "event", "events"))
 	if len(doc.Lost) == 0 {
 		fmt.Fprintln(io.Out, "Nothing was lost.")
