@@ -181,7 +181,7 @@ func (doc *compressDocument) print(io *streams, output string) {
 	doc.printStatistics(w)
 	if l := doc.Learned; l != nil {
 		learnedGrid(l).print(w, io.Width)
-		unlearnedGrid(doc.Unlearned).print(w, io.Width)
+		unlearnedGrid(doc.Unlearned, doc.Statistics != nil).print(w, io.Width)
 	}
 	byMemoryGrid(doc.ByMemory, "static", func(s formulae.NamedShare) float64 { return s.Static }).print(w, io.Width)
 	byMemoryGrid(doc.ByMemory, "dynamic", func(s formulae.NamedShare) float64 { return s.Dynamic }).print(w, io.Width)
@@ -246,9 +246,13 @@ func withPaper(l *formulae.Learned) []formulae.NamedShare {
 	return slices.Insert(l.All(), papers, formulae.NamedShare{Name: "all these", Share: &l.Paper})
 }
 
-// unlearnedGrid lists what was not learned.
-func unlearnedGrid(list []formulae.Unlearned) *grid {
-	g := &grid{heading: "Not learned: what is rebuilt there is not what was recorded",
+// unlearnedGrid lists what was not learned: in a file of formulae alone that is lost.
+func unlearnedGrid(list []formulae.Unlearned, lost bool) *grid {
+	heading := "Not learned, but kept as it is"
+	if lost {
+		heading = "Not learned: what is rebuilt there is not what was recorded"
+	}
+	g := &grid{heading: heading,
 		titles: []string{"<sequences", "<call path", "locations", "values", "learned before", "of messages", "of bytes"}}
 	for _, u := range list {
 		g.add(u.Category, strings.Join(u.CallPath, "/"), formatCount(len(u.Locations)), formatCount(u.Values),

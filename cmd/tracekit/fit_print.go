@@ -170,6 +170,7 @@ func writeProfile(w io.Writer, p *fit.Profile) error {
 // drawFit draws everything about a fit.
 func drawFit(ctx context.Context, opts *fitOptions, d *fitDocument, p *fit.Profile) error {
 	out := newReportDir(opts.plots, opts.force)
+	out.rebuilt = d.Rebuilt != nil
 	return out.close(ctx, opts.jobs, fillPlots(opts, d, p, out))
 }
 
