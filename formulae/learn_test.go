@@ -242,3 +242,36 @@ func TestPaperForm(t *testing.T) {
 		t.Errorf("loops within loops: %s with the paper's kinds, %s with all", f.Kind, a.Kind)
 	}
 }
+
+// BenchmarkAdd measures what a learning module costs for each value, by what the sequence is.
+func BenchmarkAdd(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var irregular []uint64
+	for range 1 << 12 {
+		irregular = append(irregular, r.Uint64N(8))
+	}
+	var nested []uint64
+	for i := range 240 {
+		nested = append(append(nested, repeat(3+i%2, 1, 2, 2, 5)...), 7)
+	}
+	for _, c := range []struct {
+		name   string
+		period []uint64
+	}{
+		{"identity", []uint64{3}}, {"iteration", []uint64{1, 2, 3, 4, 5, 6, 7, 8}}, {"cycle", []uint64{1, 1, 5, 2, 9, 7, 3, 3}},
+		{"nested", nested}, {"failed", irregular},
+	} {
+		b.Run("kind="+c.name, func(b *testing.B) {
+			l, at := NewLearner(DefaultTerms), 0
+			for b.Loop() {
+				l.Add(c.period[at])
+				if at++; at == len(c.period) {
+					at = 0
+				}
+			}
+			if f := l.Formula(); l.seen > 100_000 && (f.Kind == Failed) != (c.name == "failed") {
+				b.Fatalf("the sequence is %s", f.Kind)
+			}
+		})
+	}
+}

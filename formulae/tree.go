@@ -169,6 +169,9 @@ func (t *Tree) Check() error {
 		if len(n.Items) == 0 {
 			return errors.New("a node that does not return")
 		}
+		if i > 0 && uint64(n.Parent) >= uint64(i) {
+			return errors.New("a node before its parent")
+		}
 		for k := range n.Items {
 			if !t.sound(uint32(i), n, &n.Items[k]) {
 				return errors.New("an item that is not of its kind")

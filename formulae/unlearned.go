@@ -109,6 +109,7 @@ func (t *Tree) below(n *Node, item int, nodes []volume, depth int) volume {
 type Unlearned struct {
 	Category  string   `json:"category"`
 	CallPath  []string `json:"call_path"` // regions, from the outermost; the last is the call
+	Site      string   `json:"site"`      // file:line of it; "" if it was not recorded
 	Locations []uint32 `json:"locations"` // that have such a sequence
 	Sequences uint64   `json:"sequences"`
 	Values    uint64   `json:"values"`    // of the sequences
@@ -140,13 +141,13 @@ func UnlearnedOf(defs *trace.Defs, locations []Location) []Unlearned {
 			if s.Kind != Failed {
 				continue
 			}
-			path := tree.path(defs, s.node)
-			key := fmt.Sprint(s.category, path)
+			path, site := tree.path(defs, s.node), siteOf(defs, tree.Nodes[s.node].Context)
+			key := fmt.Sprint(s.category, path, site)
 			at, ok := index[key]
 			if !ok {
 				at = len(list)
 				index[key] = at
-				list = append(list, Unlearned{Category: s.category.String(), CallPath: path})
+				list = append(list, Unlearned{Category: s.category.String(), CallPath: path, Site: site})
 			}
 			list[at].add(uint32(l), tree, s, nodes)
 		}
@@ -157,7 +158,7 @@ func UnlearnedOf(defs *trace.Defs, locations []Location) []Unlearned {
 		u.Messages, u.Bytes = u.volume.shares(&all)
 	}
 	slices.SortStableFunc(list, func(a, b Unlearned) int {
-		return cmp.Or(cmp.Compare(categoryOf(a.Category), categoryOf(b.Category)), cmp.Compare(b.Bytes, a.Bytes), slices.Compare(a.CallPath, b.CallPath))
+		return cmp.Or(cmp.Compare(categoryOf(a.Category), categoryOf(b.Category)), cmp.Compare(b.Bytes, a.Bytes), slices.Compare(a.CallPath, b.CallPath), cmp.Compare(a.Site, b.Site))
 	})
 	return list
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tracekit/engine"
 	"tracekit/formulae"
@@ -19,13 +20,12 @@ import (
 
 type compressOptions struct {
 	readFlags
+	formFlags
 	paths     []string
 	output    string
 	force     bool
 	mode      string
 	timeError string
-	terms     int
-	kinds     string
 	durations string
 	byMemory  bool
 
@@ -39,6 +39,29 @@ type compressDocument struct {
 	Rebuilt  *stats.Rebuilt       `json:"rebuilt"` // null: what was compressed was recorded
 	ByMemory []formulae.MemoryRow `json:"learned_by_memory,omitempty"`
 	Findings []stats.Finding      `json:"findings"` // of reading
+}
+
+// formFlags say what formulae may be.
+type formFlags struct {
+	kinds string
+
+	form formulae.Form
+}
+
+func (f *formFlags) add(set *pflag.FlagSet) {
+	set.IntVar(&f.form.Terms, "terms", formulae.DefaultTerms, "memory allowed to each formula, in `terms`")
+	set.StringVar(&f.kinds, "formulae", "all", "`kinds` of formulae: all, or paper for the four of the paper alone, without loops in loops and without more terms for straight-line code")
+}
+
+func (f *formFlags) validate() error {
+	if f.form.Terms < 1 || f.form.Terms > 1<<16 {
+		return usagef("--terms %d: want 1 to %d", f.form.Terms, 1<<16)
+	}
+	if f.kinds != "all" && f.kinds != "paper" {
+		return usagef("--formulae %q: want all or paper", f.kinds)
+	}
+	f.form.Paper = f.kinds == "paper"
+	return nil
 }
 
 func newCompress(io *streams, run func(context.Context, *streams, *compressOptions) error) *cobra.Command {
@@ -72,8 +95,7 @@ rebuilt trace is approximate, and --strict refuses.`,
 	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
 	set.StringVar(&opts.mode, "mode", "lossless", "what is kept: lossless or stat")
 	set.StringVar(&opts.timeError, "time-error", "0", "largest `error` of times in lossless mode: 0, 1us, 1%")
-	set.IntVar(&opts.terms, "terms", formulae.DefaultTerms, "memory allowed to each formula, in `terms`")
-	set.StringVar(&opts.kinds, "formulae", "all", "`kinds` of formulae: all, or paper for the four of the paper alone, without loops in loops and without more terms for straight-line code")
+	opts.formFlags.add(set)
 	set.StringVar(&opts.durations, "durations", "mean", "what stat mode keeps of durations: mean, or law where the most time goes")
 	set.Uint64Var(&opts.options.Seed, "seed", 1, "of the order in which durations are drawn from laws")
 	set.BoolVar(&opts.byMemory, "by-memory", false, "also print the learned share against the memory allowed")
@@ -84,7 +106,7 @@ func (o *compressOptions) validate() (err error) {
 	if o.output == "" {
 		return usagef("compress: name the file with -o FILE.tkf")
 	}
-	if err := o.readFlags.validate(); err != nil {
+	if err := validate(&o.readFlags, &o.formFlags); err != nil {
 		return err
 	}
 	switch o.mode {
@@ -103,23 +125,13 @@ func (o *compressOptions) validate() (err error) {
 	default:
 		return usagef("--durations %q: want mean or law", o.durations)
 	}
-	switch o.kinds {
-	case "all":
-	case "paper":
-		o.options.Form.Paper = true
-	default:
-		return usagef("--formulae %q: want all or paper", o.kinds)
-	}
 	if o.options.TimeError, err = tkf.ParseTimeError(o.timeError); err != nil {
 		return usageError{err}
-	}
-	if o.terms < 1 || o.terms > 1<<16 {
-		return usagef("--terms %d: want 1 to %d", o.terms, 1<<16)
 	}
 	if o.mode == "stat" && o.timeError != "0" {
 		return usagef("--time-error is for the lossless mode; the stat mode keeps no single times")
 	}
-	o.options.Form.Terms, o.options.Jobs, o.options.Learn = o.terms, o.jobs, true
+	o.options.Form, o.options.Jobs, o.options.Learn = o.form, o.jobs, true
 	return checkFile(o.output, o.force)
 }
 
@@ -181,7 +193,11 @@ func (doc *compressDocument) print(io *streams, output string) {
 	doc.printStatistics(w)
 	if l := doc.Learned; l != nil {
 		learnedGrid(l).print(w, io.Width)
-		unlearnedGrid(doc.Unlearned, doc.Statistics != nil).print(w, io.Width)
+		heading := "Not learned; the file keeps it as it is"
+		if doc.Statistics != nil {
+			heading = lostHeading
+		}
+		unlearnedGrid(heading, doc.Unlearned).print(w, io.Width)
 	}
 	byMemoryGrid(doc.ByMemory, "static", func(s formulae.NamedShare) float64 { return s.Static }).print(w, io.Width)
 	byMemoryGrid(doc.ByMemory, "dynamic", func(s formulae.NamedShare) float64 { return s.Dynamic }).print(w, io.Width)
@@ -246,16 +262,15 @@ func withPaper(l *formulae.Learned) []formulae.NamedShare {
 	return slices.Insert(l.All(), papers, formulae.NamedShare{Name: "all these", Share: &l.Paper})
 }
 
-// unlearnedGrid lists what was not learned: in a file of formulae alone that is lost.
-func unlearnedGrid(list []formulae.Unlearned, lost bool) *grid {
-	heading := "Not learned, but kept as it is"
-	if lost {
-		heading = "Not learned: what is rebuilt there is not what was recorded"
-	}
+// lostHeading is said of what a file of formulae alone does not hold.
+const lostHeading = "Not learned: what is rebuilt there is not what was recorded"
+
+// unlearnedGrid lists what was not learned.
+func unlearnedGrid(heading string, list []formulae.Unlearned) *grid {
 	g := &grid{heading: heading,
 		titles: []string{"<sequences", "<call path", "locations", "values", "learned before", "of messages", "of bytes"}}
 	for _, u := range list {
-		g.add(u.Category, strings.Join(u.CallPath, "/"), formatCount(len(u.Locations)), formatCount(u.Values),
+		g.add(u.Category, atSite(strings.Join(u.CallPath, "/"), u.Site), formatCount(len(u.Locations)), formatCount(u.Values),
 			formatShare(float64(u.Described)/float64(max(u.Values, 1))), formatShare(u.Messages), formatShare(u.Bytes))
 	}
 	return g
