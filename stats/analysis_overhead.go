@@ -87,9 +87,7 @@ type Param struct {
 // An OverheadLine is the overhead of one operation called from one source line. Overhead
 // is late partner + transfer + unexplained, exactly.
 type OverheadLine struct {
-	Region        Name     `json:"region"`
-	File          Name     `json:"file"`
-	Line          Line     `json:"line"`
+	SourceLine
 	Operation     string   `json:"operation"`
 	Calls         uint64   `json:"calls"`
 	Slow          uint64   `json:"slow"` // calls with overhead
@@ -124,9 +122,7 @@ type OverheadPair struct {
 
 // A PairEnd is the line that posts a send, or the line that completes a receive.
 type PairEnd struct {
-	Region    Name `json:"region"`
-	File      Name `json:"file"`
-	Line      Line `json:"line"`
+	SourceLine
 	Operation Name `json:"operation"` // null: outside any call
 }
 
@@ -141,9 +137,7 @@ type RankOverhead struct {
 // line. Every row of call_sites is here, with the same time, and nothing else: the times
 // sum to the time in MPI, waits to the wait states, overheads to that of the overhead block.
 type LineRow struct {
-	Region         Name   `json:"region"`
-	File           Name   `json:"file"`
-	Line           Line   `json:"line"`
+	SourceLine
 	Operation      Name   `json:"operation"`
 	Calls          uint64 `json:"calls"`
 	TimeNs         int64  `json:"time_ns"`

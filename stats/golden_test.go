@@ -185,8 +185,16 @@ func briefProfile(b *bytes.Buffer, a *stats.Analysis) {
 			}
 		}
 	}
+	parent := make(map[stats.Path]stats.CallPathRow)
 	for _, r := range a.CallPaths {
-		fmt.Fprintf(b, "callpath %s %d inclusive %d exclusive %d\n", strings.Join(r.Path, "/"), r.Count, r.InclusiveNs, r.ExclusiveNs)
+		parent[r.ID] = r
+	}
+	for _, r := range a.CallPaths {
+		path := r.Region
+		for up, ok := parent[r.Parent]; ok; up, ok = parent[up.Parent] {
+			path = up.Region + "/" + path
+		}
+		fmt.Fprintf(b, "callpath %s %d inclusive %d exclusive %d\n", path, r.Count, r.InclusiveNs, r.ExclusiveNs)
 	}
 	for _, r := range a.CallSites {
 		fmt.Fprintf(b, "callsite %s %s %d time %d min %d (%d) max %d (%d) mean %d p50 %d p99 %d bytes %d\n", r.Operation, r.Region, r.Calls, r.TimeNs,

@@ -60,9 +60,8 @@ func (o *overheads) lineOrder(p *profiler, sums []lineSum) []int {
 }
 
 func (o *overheads) lineRow(p *profiler, s *lineSum, split *splitter, length int64) OverheadLine {
-	region, file, line := names(p.t.Defs, s.site.line)
 	x := &s.overhead
-	row := OverheadLine{Region: region, File: file, Line: line, Operation: p.t.Defs.RegionLabel(s.site.operation), Calls: x.calls, Slow: x.slow,
+	row := OverheadLine{SourceLine: spell(p.t.Defs, s.site.line), Operation: p.t.Defs.RegionLabel(s.site.operation), Calls: x.calls, Slow: x.slow,
 		TotalNs: split.ns(x.total), OverheadNs: x.overhead, LatePartnerNs: x.late, TransferNs: x.transfer, UnexplainedNs: x.unexplained,
 		CriticalPathNs: o.rate.ns(s.critical), CriticalPathShare: ratio(s.critical, length)}
 	row.Share = ratio(row.OverheadNs, row.TotalNs)
