@@ -27,7 +27,7 @@ type Analysis struct {
 	CommMatrix   []MatrixCell    `json:"comm_matrix"`
 	Collectives  []CollectiveRow `json:"collectives"`
 	WaitStates   *WaitStates     `json:"wait_states,omitempty"`
-	Efficiency   *Efficiency     `json:"efficiency,omitempty"`
+	Efficiency   *Efficiency     `json:"efficiency,omitempty"` // nil: nobody calls MPI
 	CriticalPath *CriticalPath   `json:"critical_path,omitempty"`
 	Overhead     *Overhead       `json:"overhead,omitempty"` // Options.Overhead asks for it
 	Lines        []LineRow       `json:"lines,omitempty"`    // the sum of everything per source line

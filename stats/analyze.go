@@ -84,8 +84,13 @@ func (a *Analysis) overhead(ctx context.Context, p *profiler, part *profilePart,
 	return nil
 }
 
-// efficiencies replays the run on an ideal network and adds the efficiencies.
+// efficiencies replays the run on an ideal network and adds the efficiencies, if anybody
+// calls MPI.
 func (a *Analysis) efficiencies(ctx context.Context, p *profiler, part *profilePart, sync *syncTables) error {
+	defer sync.release()
+	if !callsMPI(p.t) {
+		return nil
+	}
 	started := p.startups()
 	r := newReplay(p.t, p.scope, sync)
 	stuck, at, err := r.run(ctx)
@@ -102,6 +107,5 @@ func (a *Analysis) efficiencies(ctx context.Context, p *profiler, part *profileP
 		r = nil
 	}
 	a.Efficiency = efficiency(p, part, started, r)
-	sync.release()
 	return nil
 }

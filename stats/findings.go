@@ -44,8 +44,10 @@ func findings(t *trace.Trace, e *Efficiency, stuck *trace.Finding) []Finding {
 	if stuck != nil {
 		ledger.Merge([]trace.Finding{*stuck})
 	}
-	aboveOne(&ledger, &e.Ratios, "")
-	if e.WithoutInitFinalize != nil {
+	if e != nil {
+		aboveOne(&ledger, &e.Ratios, "")
+	}
+	if e != nil && e.WithoutInitFinalize != nil {
 		aboveOne(&ledger, e.WithoutInitFinalize, " without MPI_Init and MPI_Finalize")
 	}
 	out := []Finding{}

@@ -107,11 +107,17 @@ func brief(a *stats.Analysis) string {
 		}
 		fmt.Fprintf(&b, "critical %s %d imbalance %d\n", strings.TrimSpace(string(r.Region)+" "+operation), r.TimeNs, r.ImbalanceNs)
 	}
-	briefRatios(&b, "", &a.Efficiency.Ratios)
-	if r := a.Efficiency.WithoutInitFinalize; r != nil {
+	e := a.Efficiency
+	if e == nil {
+		e = new(stats.Efficiency)
+		fmt.Fprintln(&b, "no MPI")
+	} else {
+		briefRatios(&b, "", &e.Ratios)
+	}
+	if r := e.WithoutInitFinalize; r != nil {
 		briefRatios(&b, "without ", r)
 	}
-	if w := a.Efficiency.WorkerThreads; w != nil {
+	if w := e.WorkerThreads; w != nil {
 		fmt.Fprintf(&b, "workers %d useful %d span %d min %d (%d) max %d (%d)\n", w.Threads, w.UsefulNs, w.SpanNs, w.Min.TimeNs, w.Min.Rank, w.Max.TimeNs, w.Max.Rank)
 	}
 	briefProfile(&b, a)

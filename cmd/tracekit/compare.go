@@ -328,8 +328,8 @@ func (doc *compareDocument) print(io *streams, top int) {
 		profile.add(r.Region, formatTime(r.A), formatTime(r.B), formatTime(r.B-r.A))
 	}
 	profile.print(w, io.Width)
-	printFindings(w, "Findings in A", doc.FindingsA)
-	printFindings(w, "Findings in B", doc.FindingsB)
+	printFindings(w, io.Width, "Findings in A", doc.FindingsA)
+	printFindings(w, io.Width, "Findings in B", doc.FindingsB)
 }
 
 // writeComparison writes the document and the histograms of differences.

@@ -164,7 +164,7 @@ func (doc *compressDocument) print(io *streams, output string) {
 		learnedGrid(l).print(w, io.Width)
 	}
 	byMemoryGrid(doc.ByMemory).print(w, io.Width)
-	printFindings(w, "Findings", doc.Findings)
+	printFindings(w, io.Width, "Findings", doc.Findings)
 }
 
 // printStatistics says what stat mode kept of durations and fields, and what it lost.

@@ -198,6 +198,6 @@ func (doc *convertDocument) print(io *streams) {
 		}
 	}
 	if len(doc.Findings) > 0 {
-		printFindings(io.Out, "Findings", doc.Findings)
+		printFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}
 }

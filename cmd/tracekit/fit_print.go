@@ -97,7 +97,7 @@ func (d *fitDocument) print(io *streams, opts *fitOptions) {
 	fmt.Fprintf(io.Out, "%s made on %s by %s; %s; MPI: %s\n", plural(len(opts.paths), "trace", "traces"), orNotRecorded(d.Machine),
 		orNotRecorded(d.Creator), plural(d.Processes, "process", "processes"), orNotRecorded(d.Library))
 	if len(d.Findings) > 0 {
-		printFindings(io.Out, "Findings", d.Findings)
+		printFindings(io.Out, io.Width, "Findings", d.Findings)
 	}
 	way := "wait states taken off, body below a robust cut"
 	if d.Paper {

@@ -248,6 +248,6 @@ func (doc *infoDocument) print(io *streams) {
 	}
 	records.print(w, io.Width)
 	if len(doc.Findings) > 0 {
-		printFindings(w, "Findings", doc.Findings)
+		printFindings(w, io.Width, "Findings", doc.Findings)
 	}
 }

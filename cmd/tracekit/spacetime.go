@@ -134,7 +134,7 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 	}
 	return opts.finish(io, doc, func() {
 		fmt.Fprintf(io.Out, "%s: %d × %d pixels\n", doc.Out, doc.Width, doc.Height)
-		printFindings(io.Out, "Findings", doc.Findings)
+		printFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}, doc.Findings)
 }
 
