@@ -42,7 +42,7 @@ What calls need is learned from the trace itself or, with --profile, was learned
 Several paths make one trace where a tool writes one file for each rank.`,
 		Example: `  tracekit analyze traces.otf2
   tracekit analyze --from 10% --to 90% --ranks 0-63 traces.otf2
-  tracekit analyze --json --fail-if 'parallel_efficiency<0.8' traces.otf2
+  tracekit analyze --json --fail-if 'efficiency.parallel_efficiency<0.8' traces.otf2
   tracekit analyze -o report/ traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
