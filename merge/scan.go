@@ -55,14 +55,7 @@ type scanner struct {
 	requests requestTable
 	begun    []request
 	firsts   map[trace.Code]uint64 // the first place of each finding so far
-	steps    [512]step
-}
-
-// A step is a remembered result of CallTree.Add.
-type step struct {
-	node trace.PathNode
-	path trace.PathID
-	used bool
+	paths    trace.PathCache
 }
 
 // facts is what all scanners share and none changes.
@@ -179,12 +172,11 @@ func (s *scanner) enter(seq uint64, t int64, region trace.RegionID, site trace.S
 
 // step returns the node for n, mostly without asking the tree's map.
 func (s *scanner) step(n trace.PathNode) trace.PathID {
-	h := (uint32(n.Parent)*0x9E3779B1 ^ uint32(n.Region)*0x85EBCA77 ^ uint32(n.Site)*0xC2B2AE3D) >> 23
-	m := &s.steps[h%uint32(len(s.steps))]
-	if m.node != n || !m.used {
-		*m = step{node: n, path: s.out.tree.Add(n), used: true}
+	number, known := s.paths.Lookup(n)
+	if !known {
+		*number = uint32(s.out.tree.Add(n))
 	}
-	return m.path
+	return trace.PathID(*number)
 }
 
 // leave ends the region that is left, and those inside it that were never left.

@@ -21,7 +21,6 @@ type profiler struct {
 	path   []*spill.Table[pathPiece] // by location: its pieces of the critical path, the last first
 	clocks []*spill.Table[int64]     // by location and call: useful time when it is entered
 	useful []int64                   // by location, after run
-	stuck  *trace.Finding            // why the ideal replay is missing
 }
 
 // A profilePart is what the pass yields for some locations.
