@@ -26,7 +26,7 @@ func (o *overheads) result(p *profiler, sums []lineSum, length int64) *Overhead 
 		out.Lines = append(out.Lines, row)
 		line[sums[i].site] = k
 	}
-	out.ByRank = o.rankRows(p, line)
+	out.ByRank, out.ByCall = o.rankRows(p, line), o.byCall
 	return out
 }
 

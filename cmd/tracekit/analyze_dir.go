@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"tracekit/plots"
-	"tracekit/readers/arrowdir"
 	"tracekit/reconstruct"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -26,7 +25,7 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 		return nil
 	})
 	out.json("analysis.json", a)
-	for _, table := range arrowdir.Tables(t) {
+	for _, table := range newTables(t, a) {
 		out.table(table)
 	}
 	if len(t.World) > 0 && a.Trace.DurationNs > 0 {

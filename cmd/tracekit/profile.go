@@ -66,7 +66,7 @@ func (o *analyzeOptions) overheadOptions(p *fit.Profile) *stats.OverheadOptions 
 	if !o.overhead {
 		return nil
 	}
-	return &stats.OverheadOptions{Fit: o.modelFlags.options(), Profile: p}
+	return &stats.OverheadOptions{Fit: o.modelFlags.options(), Profile: p, PerCall: o.outDir != ""}
 }
 
 // machineOf names the machine that a trace was made on: what its writer says, or else the
