@@ -18,7 +18,8 @@ import (
 // row in formats.
 type format struct {
 	name       string   // in trace.Info, and of what Create writes
-	extensions []string // of the names that stand for it, compressed or not
+	extensions []string // of the names that stand for it
+	gzipped    bool     // also with .gz behind them
 	phrase     string   // what a message calls such a trace
 
 	// sniff reports whether a path is such a trace, sound or not; head is how its file
@@ -33,8 +34,8 @@ type format struct {
 	create func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error)
 }
 
-// formats are all formats, in the order in which they are tried. A name without a known
-// extension stands for the first one.
+// formats are all formats, in the order in which they are tried. A name without an extension
+// stands for the first one.
 var formats = []format{
 	{
 		name: otf2.Format, extensions: []string{".otf2"},
@@ -48,7 +49,7 @@ var formats = []format{
 		},
 	},
 	{
-		name: paraver.Format, extensions: []string{".prv"},
+		name: paraver.Format, extensions: []string{".prv"}, gzipped: true,
 		phrase: "a Paraver .prv file",
 		sniff:  func(_ string, head []byte) bool { return paraver.IsTrace(head) },
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
@@ -59,7 +60,7 @@ var formats = []format{
 		},
 	},
 	{
-		name: jsontrace.Format, extensions: []string{".json"},
+		name: jsontrace.Format, extensions: []string{".json"}, gzipped: true,
 		phrase: "a JSON file of Chrome trace events",
 		sniff:  jsontrace.Sniff,
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
@@ -123,17 +124,39 @@ func Formats() (names []string) {
 	return names
 }
 
-// FormatOf returns the name of the format that the name of a file or directory stands for:
-// by its extension, before which one of compression (.gz) may stand; without a known one a
-// name is that of a directory for an OTF2 archive.
+// FormatOf returns the name of the format that the name of a file or directory stands for,
+// by its extension, behind which .gz may stand for some. Without an extension a name is that
+// of a directory for an OTF2 archive; "" is for any other extension. What does not begin
+// with a letter, as in run-1.5, is none.
 func FormatOf(path string) string {
-	extension := filepath.Ext(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz"))
+	name, gzipped := strings.CutSuffix(strings.ToLower(filepath.Base(path)), ".gz")
+	extension := filepath.Ext(name)
 	for _, f := range formats {
-		if slices.Contains(f.extensions, extension) {
+		if slices.Contains(f.extensions, extension) && (f.gzipped || !gzipped) {
 			return f.name
 		}
 	}
-	return formats[0].name
+	if !gzipped && (len(extension) < 2 || extension[1] < 'a' || extension[1] > 'z') {
+		return formats[0].name
+	}
+	return ""
+}
+
+// Extensions lists for a message how names end that stand for formats which Create writes.
+func Extensions() string {
+	var out []string
+	for _, f := range formats {
+		for _, e := range f.extensions {
+			if f.create == nil {
+				continue
+			}
+			out = append(out, e)
+			if f.gzipped {
+				out = append(out, e+".gz")
+			}
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // known lists for a message what can be opened.

@@ -66,7 +66,7 @@ func (o *analyzeOptions) addFlags(set *pflag.FlagSet) {
 	set.StringVar(&o.profile, "profile", "", "`file` that says what calls need, written by 'tracekit fit' (default: learn it from the trace)")
 	set.IntVar(&o.top, "top", 10, "`rows` of each table")
 	set.StringVarP(&o.outDir, "output", "o", "", "also write report, document, plots and tables into this `directory`")
-	set.BoolVar(&o.force, "force", false, "write into an output directory that exists")
+	set.BoolVar(&o.force, "force", false, "replace what tracekit wrote into the directory before, and nothing else")
 }
 
 // validate checks every flag before any file is opened.
@@ -81,7 +81,7 @@ func (o *analyzeOptions) validate() error {
 		return usagef("--profile is for the overhead, which --overhead=false leaves out")
 	}
 	if o.outDir != "" {
-		return refuseExisting(o.outDir, o.force)
+		return checkReportDir(o.outDir, o.force)
 	}
 	return nil
 }

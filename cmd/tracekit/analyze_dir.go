@@ -15,7 +15,7 @@ import (
 // the document as JSON, calls, messages and collectives as Parquet, the space-time diagram, the
 // communication matrix and the overhead of MPI calls as pictures.
 func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis) error {
-	out := newReportDir(opts.outDir, opts.force)
+	out := newReportDir(opts.outDir)
 	return out.close(ctx, opts.jobs, fillReport(ctx, s, opts, t, a, out))
 }
 

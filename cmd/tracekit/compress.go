@@ -78,6 +78,9 @@ func (o *compressOptions) validate() (err error) {
 	if o.output == "" {
 		return usagef("compress: name the file with -o FILE.tkf")
 	}
+	if err := checkExtension(o.output, ".tkf"); err != nil {
+		return err
+	}
 	if err := o.readFlags.validate(); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -103,16 +102,9 @@ func (o *convertOptions) addFlags(set *pflag.FlagSet) {
 
 // validate also settles the format.
 func (o *convertOptions) validate() error {
-	given := o.format
-	if given == "" {
-		o.format = readers.FormatOf(o.out)
-	}
-	switch {
-	case slices.Contains(readers.Formats(), o.format):
-	case given != "":
-		return usagef("--format %q: want %s", given, strings.Join(readers.Formats(), ", "))
-	default:
-		return usagef("%s: %s is not a format of convert; want %s", o.out, formatName(o.format), strings.Join(readers.Formats(), ", "))
+	var err error
+	if o.format, err = outputFormat(o.out, o.format); err != nil {
+		return err
 	}
 	if err := o.readFlags.validate(); err != nil {
 		return err

@@ -167,7 +167,7 @@ func writeProfile(w io.Writer, p *fit.Profile) error {
 
 // drawFit draws everything about a fit.
 func drawFit(ctx context.Context, opts *fitOptions, d *fitDocument, p *fit.Profile) error {
-	out := newReportDir(opts.plots, opts.force)
+	out := newReportDir(opts.plots)
 	return out.close(ctx, opts.jobs, fillPlots(opts, d, p, out))
 }
 

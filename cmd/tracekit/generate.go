@@ -45,6 +45,9 @@ Programs:
 			if opts.output == "" {
 				return usagef("generate: name the trace with -o DIR")
 			}
+			if _, err := outputFormat(opts.output, ""); err != nil {
+				return err
+			}
 			if err := checkTrace(opts.output, opts.force); err != nil {
 				return err
 			}

@@ -44,7 +44,7 @@ func run(ctx context.Context, io *streams, args []string) int {
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted; nothing was left behind")
 	}
-	fmt.Fprintf(io.Err, "tracekit: %v\n", err)
+	fmt.Fprintf(io.Err, "tracekit: %s\n", inWords(err))
 	if code := exitCode(err); code != exitUsage {
 		return code
 	}
