@@ -75,6 +75,7 @@ and data were lost, or a --fail-if condition holds.`,
 	root.AddCommand(commands(io)...)
 	for _, c := range root.Commands() {
 		c.Args = usageArgs(c.Args)
+		addCompletion(c)
 	}
 	return root
 }
