@@ -31,6 +31,7 @@ func (r *report) print() {
 	r.profile()
 	r.collectives()
 	r.messages()
+	fmt.Fprintln(r.w, "\n'tracekit help terms' explains the words of this report.")
 }
 
 func (r *report) grid(heading string, titles ...string) *grid {

@@ -94,8 +94,8 @@ func (d *fitDocument) shown(top int) []stats.OverheadKey {
 }
 
 func (d *fitDocument) print(io *streams, opts *fitOptions) {
-	fmt.Fprintf(io.Out, "%s made on %s by %s; %s; MPI: %s\n", plural(len(opts.paths), "trace", "traces"), orNotRecorded(d.Machine),
-		orNotRecorded(d.Creator), plural(d.Processes, "process", "processes"), orNotRecorded(d.Library))
+	fmt.Fprintln(io.Out, wrap(fmt.Sprintf("%s made on %s by %s; %s; MPI: %s", plural(len(opts.paths), "trace", "traces"), orNotRecorded(d.Machine),
+		orNotRecorded(d.Creator), plural(d.Processes, "process", "processes"), orNotRecorded(d.Library)), io.Width, 2))
 	if len(d.Findings) > 0 {
 		printFindings(io.Out, io.Width, "Findings", d.Findings)
 	}

@@ -223,7 +223,7 @@ func (doc *infoDocument) print(io *streams) {
 	fmt.Fprintf(w, "%s\n", t.Path)
 	line := func(what, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "  %-15s %s\n", what, value)
+			fmt.Fprintln(w, wrap(fmt.Sprintf("  %-15s %s", what, value), io.Width, 18))
 		}
 	}
 	line("format", strings.TrimSpace(formatName(t.Format)+" "+doc.Version))

@@ -63,6 +63,8 @@ fixing it gain. Start with
 
     tracekit analyze traces.otf2
 
+'tracekit help terms' explains the words of the reports.
+
 Exit codes: 0 done; 1 failed; 2 wrong usage; 3 not a trace that can be read; 4 --strict
 and data were lost, or a --fail-if condition holds.`,
 		Version:       version(),
@@ -119,6 +121,7 @@ func commands(io *streams) []*cobra.Command {
 		newConvert(io, runConvert),
 		newGenerate(io, runGenerate),
 		newMan(io),
+		newTerms(),
 	}
 }
 

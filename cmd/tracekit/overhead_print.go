@@ -23,8 +23,8 @@ func (r *report) overhead() {
 	}
 	heading := fmt.Sprintf("Overhead of %s: %s of %s, beyond what %s of like calls need, %s%s", strings.Replace(r.calls(), "Comm", "comm", 1), formatTime(o.OverheadNs),
 		formatTime(o.TotalNs), formatShare(o.Quantile), learned, r.of(len(o.Lines), "lines"))
-	g := r.grid(heading, "<operation", "<source line", "calls", "slow", "time", "overhead", "share", "late partner", "transfer", "unexplained", "on critical path")
-	g.note("Times are sums over ranks. Overhead is late partner + transfer + unexplained; slow are the calls that have some; on critical path is the share of run time.")
+	g := r.grid(heading, "<operation", "<source line", "calls", "slow", "time", "overhead", "share", "late partner", "transfer", "unexplained", "of path")
+	g.note("Times are sums over ranks. Overhead is late partner + transfer + unexplained; slow are the calls that have some; of path is the share of the critical path.")
 	for _, l := range o.Lines[:min(r.top, len(o.Lines))] {
 		g.add(l.Operation, place(l.SourceLine), formatCount(l.Calls), formatCount(l.Slow), formatTime(l.TotalNs), formatTime(l.OverheadNs),
 			orDash(l.Share), formatTime(l.LatePartnerNs), formatTime(l.TransferNs), formatTime(l.UnexplainedNs), orDash(l.CriticalPathShare))

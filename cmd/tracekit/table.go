@@ -30,7 +30,7 @@ func (g *grid) note(text string) { g.notes = append(g.notes, text) }
 const (
 	columnGap  = 2
 	foldIndent = 4
-	leastName  = 20 // columns of a name before a table is folded
+	leastName  = 18 // columns of a name before a table is folded
 )
 
 // print writes the table, or nothing if it has no rows.
@@ -45,6 +45,7 @@ func (g *grid) print(w io.Writer, width int) {
 	g.dropEmpty()
 	widths := g.fit(width)
 	names := g.names(widths)
+	g.makeRoom(widths, len(names.full), width)
 	rows := make([][]string, 0, len(g.rows)+1)
 	rows = append(rows, make([]string, len(g.titles)))
 	for i, title := range g.titles {
@@ -132,6 +133,20 @@ func (g *grid) fit(width int) []int {
 		most++
 	}
 	return narrowed(most)
+}
+
+// makeRoom widens the columns of names for the numbers of so many, if there is room.
+func (g *grid) makeRoom(widths []int, numbers, width int) {
+	need := len(fmt.Sprintf(" #%d", numbers))
+	wider := slices.Clone(widths)
+	for i := range wider {
+		if g.narrows(i) {
+			wider[i] += need
+		}
+	}
+	if numbers > 0 && len(fold(wider, width)) == len(fold(widths, width)) {
+		copy(widths, wider)
+	}
 }
 
 // natural returns how wide columns are if nothing is shortened but the folders of files.
