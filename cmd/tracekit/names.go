@@ -55,7 +55,7 @@ func shorten(name string, width int) string {
 		return name
 	}
 	if m := placeForm.FindStringSubmatch(name); m != nil && strings.Contains(m[3], ".") {
-		const leastRegion = 5
+		const leastRegion = 4
 		at := " (" + m[3] + ")"
 		if room := width - utf8.RuneCountInString(at); room >= leastRegion {
 			return shortenRegion(m[1], room) + at

@@ -29,7 +29,8 @@ func TestShorten(t *testing.T) {
 		{"app::Grid<double, 3>::update(std::vector<int> const&, int)", 10, "…d::update"},
 		{"(anonymous namespace)::solve(int)", 20, "(…)::solve(…)"},
 		{"operator<<", 8, "…rator<<"},
-		{"PAPI_TOT_INS [Instr completed]", 16, "PAPI_TOT_INS"},
+		{"PAPI_TOT_INS [Instr completed]", 16, "PAPI_TOT_INS […]"},
+		{"PAPI_TOT_INS [Instr completed]", 15, "PAPI_TOT_INS"},
 		{"a->b", 3, "…>b"},
 	} {
 		got := shorten(c.name, c.width)

@@ -279,17 +279,16 @@ func (m *tableMaker) end(r *arrowdir.Rows, l trace.LocationID, call uint32) {
 
 // collectives has a row for each instance of a collective operation.
 func (m *tableMaker) collectives() arrowdir.Table {
-	operations := newNameList()
-	columns := append(integers("collective"), arrowdir.TableColumn{Name: "operation"}, m.names("communicator", "communicator"))
+	columns := append(integers("collective"), m.names("operation", "operation"), m.names("communicator", "communicator"))
 	columns = append(columns, integers("size", "members", "root", "bytes_sent", "bytes_received", "start_ns", "last_ns", "end_ns")...)
-	byInstance := make([]uint32, m.t.Collectives.Len())
-	for i := range byInstance {
-		byInstance[i] = operations.of("MPI_" + m.t.Collectives.Ptr(i).Op.String())
-	}
-	columns[1].Names = operations.names
 	return arrowdir.Table{Name: "collectives", Columns: columns, Fill: func(r *arrowdir.Rows) {
-		for i, operation := range byInstance {
+		for i := range m.t.Collectives.Len() {
 			c := m.t.Collectives.At(i)
+			operation := uint32(trace.None)
+			if c.Count > 0 { // what the first member calls it
+				p := m.t.Members.Ptr(int(c.First))
+				operation = m.line(m.t.Calls[p.Location].At(int(p.Call)).Path).operation
+			}
 			r.Int(int64(i)).Name(operation).Name(m.communicator(c.Comm)).Int(int64(c.Size)).Int(int64(c.Count))
 			if c.Root >= c.Size {
 				r.Missing()
