@@ -117,7 +117,7 @@ func (m *tableMaker) calls() arrowdir.Table {
 		m.names("region", "region"), m.names("file", "file"))
 	columns = append(append(columns, integers("line")...), m.names("line_of", "line_of"))
 	columns = append(columns, integers("callpath", "start_ns", "time_ns", "wait_ns")...)
-	columns = append(append(columns, arrowdir.TableColumn{Name: "wait_state", Names: waitNames()}), integers("overhead_ns", "bytes_sent", "bytes_received", "collective")...)
+	columns = append(append(columns, arrowdir.TableColumn{Name: "wait_state", Names: waitNames()}), integers("overhead_ns", "bytes_sent", "bytes_received")...)
 	return arrowdir.Table{Name: "calls", Columns: columns, Fill: func(r *arrowdir.Rows) {
 		for l := range m.t.Calls {
 			if !m.callsOf(r, trace.LocationID(l)) {
@@ -132,7 +132,10 @@ func waitNames() []string {
 	var names []string
 	for k := range stats.WaitKinds() {
 		key := k.Info().Key
-		if k == stats.WaitAtStartup {
+		switch k {
+		case stats.NoWait: // not NULL: that is slow to write where it comes and goes
+			key = "none"
+		case stats.WaitAtStartup:
 			key = "startup"
 		}
 		names = append(names, key)
@@ -177,17 +180,13 @@ func (m *tableMaker) callsOf(r *arrowdir.Rows, l trace.LocationID) bool {
 		x, wait := m.line(c.Path), m.a.Waits[l].At(i)
 		r.Int(int64(l)).Int(int64(i)).ID(m.t.Rank[l]).Name(thread).Name(x.operation).Name(x.region).Name(x.file)
 		r.ID(x.line).Name(x.of).ID(uint32(c.Path)).Int(m.instant(c.Enter)).Int(m.ns(c.Leave - c.Enter)).Int(m.ns(wait.Time))
-		if wait.Kind == stats.NoWait {
-			r.Name(trace.None)
-		} else {
-			r.Name(uint32(wait.Kind))
-		}
+		r.Name(uint32(wait.Kind))
 		if ns, ok := overhead.At(l, i); ok {
 			r.Int(ns)
 		} else {
 			r.Missing()
 		}
-		if !r.Int(int64(sent)).Int(int64(received)).ID(c.Coll).End() {
+		if !r.Int(int64(sent)).Int(int64(received)).End() {
 			return false
 		}
 	}

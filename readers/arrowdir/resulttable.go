@@ -38,7 +38,7 @@ type Rows struct {
 }
 
 // resultRows is the number of rows that are encoded at a time.
-const resultRows = 1 << 16
+const resultRows = 1 << 12
 
 // Int appends an integer.
 func (r *Rows) Int(v int64) *Rows {
