@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,9 +18,11 @@ type report struct {
 	width int
 	top   int
 	a     *stats.Analysis
+	sites bool // it is known of some call where it is made
 }
 
 func (r *report) print() {
+	r.sites = r.located()
 	r.header()
 	r.findings()
 	r.efficiency()
@@ -70,6 +73,27 @@ func (r *report) of(total int, what string) string {
 	return fmt.Sprintf(" (top %d of %s %s)", r.top, formatCount(total), what)
 }
 
+// located reports whether it is known of any call where it is made.
+func (r *report) located() bool {
+	return slices.ContainsFunc(r.a.CallSites, func(c stats.CallSiteRow) bool { return c.Region != "" || c.File != "" })
+}
+
+// where names what the rows of tables of calls are.
+func (r *report) where() string {
+	if !r.sites {
+		return "function"
+	}
+	return "source line"
+}
+
+// place names a source line; nothing where no call has one, so that the column goes.
+func (r *report) place(s stats.SourceLine) string {
+	if s.Region == "" && s.File == "" && !r.sites {
+		return ""
+	}
+	return place(s)
+}
+
 func (r *report) header() {
 	t := r.a.Trace
 	fmt.Fprintf(r.w, "%s\n", t.Path)
@@ -85,6 +109,9 @@ func (r *report) header() {
 			formatTime(s.FromNs-t.StartNs), formatTime(s.ToNs-t.StartNs))
 	}
 	r.clock()
+	if len(r.a.CallSites) > 0 && !r.sites {
+		r.line("Source lines: the trace records neither the lines of calls nor the regions that make them.")
+	}
 }
 
 func (r *report) clock() {
@@ -223,7 +250,7 @@ func (r *report) waitStates() {
 		row := []string{title, formatCount(state.Count), formatTime(state.TimeNs), orDash(state.Share), "", "", "", ""}
 		if len(state.Top) > 0 {
 			t := state.Top[0]
-			row[4], row[5], row[6], row[7] = t.Operation, place(t.SourceLine), formatRank(t.Rank), formatTime(t.TimeNs)
+			row[4], row[5], row[6], row[7] = t.Operation, r.place(t.SourceLine), formatRank(t.Rank), formatTime(t.TimeNs)
 		}
 		g.add(row...)
 	}
@@ -258,7 +285,7 @@ func (r *report) criticalPath() {
 		if op == "" && r.a.Efficiency != nil && !strings.HasPrefix(string(p.Region), "(") {
 			op = "(outside MPI)"
 		}
-		g.add(op, place(p.SourceLine), formatTime(p.TimeNs), orDash(p.Share), formatTime(p.ImbalanceNs))
+		g.add(op, r.place(p.SourceLine), formatTime(p.TimeNs), orDash(p.Share), formatTime(p.ImbalanceNs))
 	}
 	r.show(g)
 }
@@ -266,9 +293,13 @@ func (r *report) criticalPath() {
 // alone prints the path of a run in which nobody waits for another: that of one location.
 func (r *report) alone(c *stats.CriticalPath) {
 	g := r.grid(fmt.Sprintf("The location that ends last, %s%s", formatTime(c.LengthNs), r.of(len(c.Regions), "places")), "<source line", "time", "share")
-	g.note("Wall time. No communication is recorded, so that nothing is known of who waits for whom.")
+	why := "No communication is recorded"
+	if m := r.a.Messages; m != nil && m.Count > 0 {
+		why = "No calls that communicate are recorded, only the messages"
+	}
+	g.note("Wall time. " + why + ", so that nothing is known of who waits for whom.")
 	for _, p := range c.Regions[:min(r.top, len(c.Regions))] {
-		g.add(place(p.SourceLine), formatTime(p.TimeNs), orDash(p.Share))
+		g.add(r.place(p.SourceLine), formatTime(p.TimeNs), orDash(p.Share))
 	}
 	r.show(g)
 }
@@ -319,10 +350,10 @@ func (r *report) counters() {
 }
 
 func (r *report) callSites() {
-	g := r.grid(r.calls()+" by source line"+r.of(len(r.a.CallSites), "sites"), "<operation", "<source line", "calls", "time", "min", "p50", "mean", "p99", "max", "on", "bytes")
+	g := r.grid(r.calls()+" by "+r.where()+r.of(len(r.a.CallSites), "sites"), "<operation", "<source line", "calls", "time", "min", "p50", "mean", "p99", "max", "on", "bytes")
 	g.note("Time is a sum over ranks; min to max are of single calls, max on that rank.")
 	for _, c := range r.a.CallSites[:min(r.top, len(r.a.CallSites))] {
-		g.add(c.Operation, place(c.SourceLine), formatCount(c.Calls), formatTime(c.TimeNs), formatTime(c.MinNs),
+		g.add(c.Operation, r.place(c.SourceLine), formatCount(c.Calls), formatTime(c.TimeNs), formatTime(c.MinNs),
 			formatTime(c.P50Ns), formatTime(c.MeanNs), formatTime(c.P99Ns), formatTime(c.MaxNs), formatRank(c.MaxRank), formatBytes(c.Bytes))
 	}
 	r.show(g)
@@ -375,14 +406,14 @@ func (r *report) messages() {
 }
 
 func (r *report) lines() {
-	g := r.grid("What each source line costs"+r.of(len(r.a.Lines), "lines"), "<operation", "<source line", "calls", "time", "waiting", "overhead", "critical path", "bytes")
+	g := r.grid("What each "+r.where()+" costs"+r.of(len(r.a.Lines), "lines"), "<operation", "<source line", "calls", "time", "waiting", "overhead", "critical path", "bytes")
 	g.note("Time, waiting and overhead are sums over ranks; critical path is wall time. The columns overlap: waiting and overhead are parts of time.")
 	for _, l := range r.a.Lines[:min(r.top, len(r.a.Lines))] {
 		overhead := "-"
 		if l.OverheadNs != nil {
 			overhead = formatTime(*l.OverheadNs)
 		}
-		g.add(string(l.Operation), place(l.SourceLine), formatCount(l.Calls), formatTime(l.TimeNs),
+		g.add(string(l.Operation), r.place(l.SourceLine), formatCount(l.Calls), formatTime(l.TimeNs),
 			formatTime(l.WaitNs), overhead, formatTime(l.CriticalPathNs), formatBytes(l.Bytes))
 	}
 	r.show(g)

@@ -26,7 +26,7 @@ func (r *report) overhead() {
 	g := r.grid(heading, "<operation", "<source line", "calls", "slow", "time", "overhead", "share", "late partner", "transfer", "unexplained", "of path")
 	g.note("Times are sums over ranks. Overhead is late partner + transfer + unexplained; slow are the calls that have some; of path is the share of the critical path.")
 	for _, l := range o.Lines[:min(r.top, len(o.Lines))] {
-		g.add(l.Operation, place(l.SourceLine), formatCount(l.Calls), formatCount(l.Slow), formatTime(l.TotalNs), formatTime(l.OverheadNs),
+		g.add(l.Operation, r.place(l.SourceLine), formatCount(l.Calls), formatCount(l.Slow), formatTime(l.TotalNs), formatTime(l.OverheadNs),
 			orDash(l.Share), formatTime(l.LatePartnerNs), formatTime(l.TransferNs), formatTime(l.UnexplainedNs), orDash(l.CriticalPathShare))
 	}
 	r.show(g)
@@ -47,8 +47,8 @@ func (r *report) pairs(o *stats.Overhead) {
 		if p.Confirmed {
 			confirmed = "confirmed"
 		}
-		g.add(string(p.Send.Operation), place(p.Send.SourceLine), string(p.Receive.Operation),
-			place(p.Receive.SourceLine), formatCount(p.Messages), formatTime(p.SendOverheadNs),
+		g.add(string(p.Send.Operation), r.place(p.Send.SourceLine), string(p.Receive.Operation),
+			r.place(p.Receive.SourceLine), formatCount(p.Messages), formatTime(p.SendOverheadNs),
 			formatTime(p.ReceiveOverheadNs), p.Verdict, confirmed)
 	}
 	r.show(g)
