@@ -20,6 +20,7 @@ type format struct {
 	name       string   // in trace.Info, and of what Create writes
 	extensions []string // of the names that stand for it
 	gzipped    bool     // also with .gz behind them
+	companions []string // of further files of a trace, which are not what is opened
 	phrase     string   // what a message calls such a trace
 
 	// sniff reports whether a path is such a trace, sound or not; head is how its file
@@ -30,6 +31,11 @@ type format struct {
 	open  func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error)
 	parts bool // a trace may lie in several files
 
+	// foreign tells a format in which other programs look for one time of each event and
+	// for event types that they know: it is plain or not, and measured clock offsets that
+	// lie beside the times are lost on them.
+	foreign bool
+
 	// create begins a trace; nil if the format is not written event by event.
 	create func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error)
 }
@@ -38,7 +44,7 @@ type format struct {
 // stands for the first one.
 var formats = []format{
 	{
-		name: otf2.Format, extensions: []string{".otf2"},
+		name: otf2.Format, extensions: []string{".otf2"}, companions: []string{".def", ".evt", ".snap", ".marker", ".thumb"},
 		phrase: "an OTF2 archive (its .otf2 file or its directory)",
 		sniff:  otf2.Sniff,
 		open: func(ctx context.Context, paths []string, _ OpenOptions) (trace.Source, error) {
@@ -49,14 +55,15 @@ var formats = []format{
 		},
 	},
 	{
-		name: paraver.Format, extensions: []string{".prv"}, gzipped: true,
+		name: paraver.Format, extensions: []string{".prv"}, gzipped: true, companions: []string{".pcf", ".row"},
 		phrase: "a Paraver .prv file",
 		sniff:  func(_ string, head []byte) bool { return paraver.IsTrace(head) },
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
 			return source(paraver.Open(ctx, paths[0], paraver.Options{Jobs: o.Jobs, Store: o.Store}))
 		},
+		foreign: true,
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
-			return writer(paraver.Create(path, info, defs, paraver.CreateOptions{Force: o.Force, Jobs: o.Jobs, Store: o.Store}))
+			return writer(paraver.Create(path, info, defs, paraver.CreateOptions{Plain: o.Plain, Force: o.Force, Jobs: o.Jobs, Store: o.Store}))
 		},
 	},
 	{
@@ -64,7 +71,11 @@ var formats = []format{
 		phrase: "a JSON file of Chrome trace events",
 		sniff:  jsontrace.Sniff,
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
-			return source(jsontrace.Open(ctx, jsontrace.Files(paths...), jsontrace.Options{Jobs: o.Jobs, Store: o.Store}))
+			opts := jsontrace.Options{Jobs: o.Jobs, Store: o.Store}
+			if o.AlignStart {
+				opts.Align = jsontrace.AlignStart
+			}
+			return source(jsontrace.Open(ctx, jsontrace.Files(paths...), opts))
 		},
 		parts: true,
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
@@ -124,19 +135,23 @@ func Formats() (names []string) {
 	return names
 }
 
+// Foreign reports whether a format is written for other programs in the first place, which
+// look for one time of each event: measured clock offsets beside it are lost on them.
+// CreateOptions.Plain is for such formats.
+func Foreign(name string) bool {
+	return slices.ContainsFunc(formats, func(f format) bool { return f.name == name && f.foreign })
+}
+
 // FormatOf returns the name of the format that the name of a file or directory stands for,
 // by its extension, behind which .gz may stand for some. Without an extension a name is that
 // of a directory for an OTF2 archive; "" is for any other extension. What does not begin
 // with a letter, as in run-1.5, is none.
 func FormatOf(path string) string {
-	name, gzipped := strings.CutSuffix(strings.ToLower(filepath.Base(path)), ".gz")
-	extension := filepath.Ext(name)
-	for _, f := range formats {
-		if slices.Contains(f.extensions, extension) && (f.gzipped || !gzipped) {
-			return f.name
-		}
+	extension := filepath.Ext(strings.ToLower(path))
+	if f := formatNamed(path); f != nil && (f.gzipped || extension != ".gz") {
+		return f.name
 	}
-	if !gzipped && (len(extension) < 2 || extension[1] < 'a' || extension[1] > 'z') {
+	if len(extension) < 2 || extension[1] < 'a' || extension[1] > 'z' {
 		return formats[0].name
 	}
 	return ""
@@ -157,6 +172,17 @@ func Extensions() string {
 		}
 	}
 	return strings.Join(out, ", ")
+}
+
+// formatNamed returns the format that the extension of a name stands for, compressed or not,
+// nil if it is none.
+func formatNamed(path string) *format {
+	extension := filepath.Ext(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz"))
+	i := slices.IndexFunc(formats, func(f format) bool { return slices.Contains(f.extensions, extension) })
+	if i < 0 {
+		return nil
+	}
+	return &formats[i]
 }
 
 // known lists for a message what can be opened.

@@ -13,6 +13,7 @@ import (
 // flag of the same name has the same values in every command.
 func flagValues() map[string][]string {
 	return map[string][]string{
+		"align":     {"recorded", "start"},
 		"clock":     {"auto", "none", "offsets", "clc"},
 		"color-by":  {"region", "paradigm", "wait"},
 		"durations": {"mean", "law"},
@@ -30,7 +31,7 @@ func addCompletion(c *cobra.Command) {
 	for _, name := range sortedKeys(values) {
 		complete(c, name, cobra.FixedCompletions(values[name], cobra.ShellCompDirectiveNoFileComp))
 	}
-	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "width", "height", "seed"} {
+	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed"} {
 		complete(c, name, cobra.NoFileCompletions)
 	}
 	switch {

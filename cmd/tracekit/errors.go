@@ -115,6 +115,8 @@ func wanted(f *pflag.Flag) string {
 		return "a whole number, not below 0"
 	case "float64":
 		return "a number"
+	case "duration":
+		return "a time such as 1us"
 	case "bool":
 		return "true or false"
 	}

@@ -302,35 +302,24 @@ func (m *tableMaker) collectives() arrowdir.Table {
 }
 
 // instance writes what the members of a collective do together: bytes, when the first and
-// the last one enters its call, and when the last one leaves the call that completes it.
+// the last one begin their parts, and when the last one ends its part.
 func (m *tableMaker) instance(r *arrowdir.Rows, c trace.Collective) *arrowdir.Rows {
 	var sent, received uint64
 	var first, last, end int64
 	for k := range c.Count {
 		p := m.t.Members.Ptr(int(c.First + k))
 		sent, received = sent+p.Sent, received+p.Received
-		enter, leave := m.memberTimes(p)
-		if k == 0 || enter < first {
-			first = enter
+		if k == 0 || p.Begin < first {
+			first = p.Begin
 		}
-		if k == 0 || enter > last {
-			last = enter
+		if k == 0 || p.Begin > last {
+			last = p.Begin
 		}
-		if k == 0 || leave > end {
-			end = leave
+		if k == 0 || p.End > end {
+			end = p.End
 		}
 	}
 	return r.Int(int64(sent)).Int(int64(received)).Int(m.instant(first)).Int(m.instant(last)).Int(m.instant(end))
-}
-
-// memberTimes returns when a member enters the call that starts its part, and when it
-// leaves the call that completes it.
-func (m *tableMaker) memberTimes(p *trace.Member) (enter, leave int64) {
-	c := m.t.Calls[p.Location].At(int(p.Call))
-	if p.Done != trace.None {
-		return c.Enter, m.t.Calls[p.Location].At(int(p.Done)).Leave
-	}
-	return c.Enter, c.Leave
 }
 
 // members has a row for each rank's part in a collective.
@@ -341,8 +330,7 @@ func (m *tableMaker) members() arrowdir.Table {
 			c := m.t.Collectives.At(i)
 			for k := range c.Count {
 				p := m.t.Members.At(int(c.First + k))
-				enter, leave := m.memberTimes(&p)
-				r.Int(int64(i)).ID(m.t.Rank[p.Location]).ID(uint32(p.Location)).ID(p.Call).ID(p.Done).Int(m.instant(enter)).Int(m.ns(leave - enter))
+				r.Int(int64(i)).ID(m.t.Rank[p.Location]).ID(uint32(p.Location)).ID(p.Call).ID(p.Done).Int(m.instant(p.Begin)).Int(m.ns(p.End - p.Begin))
 				if !r.Int(int64(p.Sent)).Int(int64(p.Received)).End() {
 					return
 				}

@@ -39,7 +39,7 @@ func terms() []term {
 		{"(outside MPI)", "Time in a region that is no MPI function."},
 		{"(outside any region)", "Time in which no region is entered: the program runs, but nobody knows what."},
 		{"(not recorded)", "Time of the run before the first event of the rank that the critical path begins on."},
-		{"key", "What MPI calls must have in common to be compared: the function, the number of processes, the number of bytes."},
+		{"key", "What MPI calls must have in common to be compared: the function, their role (root or leaf, sending or receiving), the number of processes, the number of bytes."},
 		{"t_min, t_max", "The shortest call of a key, and the time that a call which nothing disturbs exceeds seldom: by default in one of a hundred cases."},
 		{"overhead", "What a call takes beyond t_max of its key: late partner (it waits), transfer (its message is larger than others of the key) and unexplained."},
 		{"inclusive, exclusive", "Time in a region with and without what it calls."},
