@@ -41,7 +41,13 @@ func (r *report) grid(heading string, titles ...string) *grid {
 	return &grid{heading: heading, titles: titles}
 }
 
-func (r *report) show(g *grid) { g.print(r.w, r.width) }
+// show prints a table.
+func (r *report) show(g *grid) {
+	if r.a.Trace.Rebuilt != nil {
+		g.markModelled()
+	}
+	g.print(r.w, r.width)
+}
 
 // line prints a sentence.
 func (r *report) line(format string, args ...any) {
@@ -96,6 +102,9 @@ func (r *report) place(s stats.SourceLine) string {
 
 func (r *report) header() {
 	t := r.a.Trace
+	if line := rebuiltLine("", t.Rebuilt); line != "" {
+		fmt.Fprintln(r.w, line)
+	}
 	fmt.Fprintf(r.w, "%s\n", t.Path)
 	r.line("%s; %s, %s, %s; run time %s", writtenBy(t.Format, t.Creator),
 		processes(t), plural(t.Locations, "location", "locations"),
@@ -399,7 +408,7 @@ func (r *report) messages() {
 	text := fmt.Sprintf("Messages: %s, %s between %s", formatCount(m.Count), formatBytes(m.Bytes),
 		plural(len(r.a.CommMatrix), "pair of ranks", "pairs of ranks"))
 	if l := m.Latency; l != nil {
-		text += fmt.Sprintf("; latency, from the start of the send to the end of the receive, min %s, median %s, mean %s, p99 %s, max %s", formatTime(l.Min),
+		text += fmt.Sprintf("; "+modelled(r.a.Trace.Rebuilt)+"latency, from the start of the send to the end of the receive, min %s, median %s, mean %s, p99 %s, max %s", formatTime(l.Min),
 			formatTime(l.P50), formatTime(l.Mean), formatTime(l.P99), formatTime(l.Max))
 	}
 	fmt.Fprintln(r.w)

@@ -17,6 +17,7 @@ func flagValues() map[string][]string {
 		"clock":     {"auto", "none", "offsets", "clc"},
 		"color-by":  {"region", "paradigm", "wait"},
 		"durations": {"mean", "law"},
+		"formulae":  {"all", "paper"},
 		"format":    readers.Formats(),
 		"messages":  {"auto", "all", "none"},
 		"mode":      {"lossless", "stat"},

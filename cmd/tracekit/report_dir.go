@@ -32,6 +32,8 @@ type reportDir struct {
 	err   error
 	names []string // of the files
 	files []func() error
+
+	rebuilt bool // pictures say that their trace was rebuilt
 }
 
 // checkReportDir refuses, before any work is done, a directory that cannot be written.
@@ -182,6 +184,9 @@ func (d *reportDir) json(name string, document any) {
 
 // figure adds a figure as PNG and as SVG.
 func (d *reportDir) figure(name string, f *plots.Figure) {
+	if d.rebuilt {
+		f = f.Stamped("rebuilt from statistics, not recorded")
+	}
 	for _, format := range []plots.Format{plots.PNG, plots.SVG} {
 		d.file(name+"."+string(format), func(w io.Writer) error { return f.Encode(w, format) })
 	}

@@ -254,11 +254,11 @@ func wrap(text string, width, indent int) string {
 	return b.String()
 }
 
-// glueUnits joins numbers with the units behind them.
+// glueUnits joins numbers with the units behind them, and words with the mark before them.
 func glueUnits(words []string) []string {
 	var out []string
 	for i, word := range words {
-		if i > 0 && isUnit(strings.TrimRight(word, ",;:.)")) {
+		if i > 0 && (isUnit(strings.TrimRight(word, ",;:.)")) || words[i-1] == strings.TrimSpace(modelledMark)) {
 			out[len(out)-1] += " " + word
 			continue
 		}
