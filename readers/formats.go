@@ -29,6 +29,11 @@ type format struct {
 	open  func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error)
 	parts bool // a trace may lie in several files
 
+	// foreign tells a format in which other programs look for one time of each event and
+	// for event types that they know: it is plain or not, and measured clock offsets that
+	// lie beside the times are lost on them.
+	foreign bool
+
 	// create begins a trace; nil if the format is not written event by event.
 	create func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error)
 }
@@ -54,8 +59,9 @@ var formats = []format{
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
 			return source(paraver.Open(ctx, paths[0], paraver.Options{Jobs: o.Jobs, Store: o.Store}))
 		},
+		foreign: true,
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
-			return writer(paraver.Create(path, info, defs, paraver.CreateOptions{Force: o.Force, Jobs: o.Jobs, Store: o.Store}))
+			return writer(paraver.Create(path, info, defs, paraver.CreateOptions{Plain: o.Plain, Force: o.Force, Jobs: o.Jobs, Store: o.Store}))
 		},
 	},
 	{
@@ -63,7 +69,11 @@ var formats = []format{
 		phrase: "a JSON file of Chrome trace events",
 		sniff:  jsontrace.Sniff,
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
-			return source(jsontrace.Open(ctx, jsontrace.Files(paths...), jsontrace.Options{Jobs: o.Jobs, Store: o.Store}))
+			opts := jsontrace.Options{Jobs: o.Jobs, Store: o.Store}
+			if o.AlignStart {
+				opts.Align = jsontrace.AlignStart
+			}
+			return source(jsontrace.Open(ctx, jsontrace.Files(paths...), opts))
 		},
 		parts: true,
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
@@ -121,6 +131,13 @@ func Formats() (names []string) {
 		}
 	}
 	return names
+}
+
+// Foreign reports whether a format is written for other programs in the first place, which
+// look for one time of each event: measured clock offsets beside it are lost on them.
+// CreateOptions.Plain is for such formats.
+func Foreign(name string) bool {
+	return slices.ContainsFunc(formats, func(f format) bool { return f.name == name && f.foreign })
 }
 
 // FormatOf returns the name of the format that the name of a file or directory stands for:

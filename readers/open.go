@@ -18,6 +18,11 @@ import (
 type OpenOptions struct {
 	Jobs int // goroutines that decode while a trace is opened; below 1: one per processor
 
+	// AlignStart lets the files of a trace begin together, with the time 0, where they count
+	// their times from different moments. Only a format of which a trace may lie in several
+	// files can be opened with it.
+	AlignStart bool
+
 	// Store takes the events of formats whose locations are interleaved, which are sorted
 	// when the trace is opened. It is to be closed after the trace; nil: the trace has one of
 	// its own.
@@ -50,6 +55,9 @@ func OpenAll(ctx context.Context, paths []string, o OpenOptions) (trace.Source, 
 	}
 	if first == nil {
 		return nil, fmt.Errorf("%w: no file is given", trace.ErrNotATrace)
+	}
+	if o.AlignStart && !first.parts {
+		return nil, fmt.Errorf("%s: only files of format %s can be aligned at their start", paths[0], strings.Join(partFormats(), " or "))
 	}
 	return first.open(ctx, paths, o)
 }
@@ -125,6 +133,7 @@ type Writer interface {
 type CreateOptions struct {
 	Format string       // one of Formats; "": that of the name
 	Force  bool         // replace what has the name
+	Plain  bool         // leave out what other programs do not know, of a Foreign format
 	Jobs   int          // goroutines that encode; 1: none but the caller's
 	Store  *spill.Store // of events that wait to be sorted, as in OpenOptions
 }

@@ -64,7 +64,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	w.sync.release()
 	w.releaseSizes()
 
-	a := &Analysis{Schema: Schema, Trace: traceInfo(t), Selection: s.selection(t), Coverage: coverage(t), Clock: clock(t)}
+	a := &Analysis{Schema: Schema, Trace: traceInfo(t), Selection: s.selection(t), Coverage: coverage(t), Clock: ClockRow(t)}
 	a.Profile, a.CallPaths = profileRows(p, part), callPathRows(p, part)
 	a.CallSites = callSiteRows(p, part, w.bytes)
 	a.Messages, a.CommMatrix = w.msgs.result(rate{t.Defs.Clock.Resolution}), w.msgs.matrix()
@@ -77,11 +77,11 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	}
 	a.Lines = lineRows(p, sums, o)
 	a.Waits = w.calls
-	if stuck != nil {
-		r = nil
+	if part.changed || stuck != nil {
+		r = nil // what it says is not so
 	}
 	a.Efficiency = efficiency(p, part, started, r)
-	a.Findings = findings(t, a.Efficiency, stuck)
+	a.Findings = findings(t, a.Efficiency, append(part.findings, stuck...))
 	return a, t.Store.Err()
 }
 

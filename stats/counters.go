@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 
 	"tracekit/trace"
@@ -28,8 +29,12 @@ func (c *counterSum) merge(o counterSum) {
 		c.max = o.max
 	}
 	c.samples += o.samples
-	c.whole += o.whole
 	c.real += o.real
+	if sum := c.whole + o.whole; (sum > c.whole) == (o.whole > 0) {
+		c.whole = sum
+	} else { // too large for an integer
+		c.real, c.whole = c.real+float64(c.whole)+float64(o.whole), 0
+	}
 }
 
 // OTF2's MetricMode is a value property and a timing.
@@ -43,6 +48,7 @@ const (
 type counterState struct {
 	last []uint64 // bits, by metric member
 	has  []bool
+	bad  trace.Finding // of samples that are no numbers
 }
 
 // memberOf returns the counter that a row of the metric table is a value of.
@@ -67,7 +73,11 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 		return
 	}
 	if w.counters.has == nil {
-		w.counters = counterState{make([]uint64, len(d.MetricMembers)), make([]bool, len(d.MetricMembers))}
+		w.counters.last, w.counters.has = make([]uint64, len(d.MetricMembers)), make([]bool, len(d.MetricMembers))
+	}
+	if isReal(m.Type[i]) && !finite(math.Float64frombits(m.Value[i])) {
+		w.badSample(member, m, i)
+		return
 	}
 	value, had := m.Value[i], w.counters.has[member]
 	if d.MetricMembers[member].Mode&modeProperty == modeAccumulate {
@@ -85,10 +95,24 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 	s.counters[member].merge(sampleOf(m.Type[i], value))
 }
 
+// badSample counts a sample that is not a number or infinite: it would make nothing of all sums.
+func (w *walk) badSample(member trace.MetricMemberID, m *trace.MetricValues, i int) {
+	if bad := &w.counters.bad; bad.Count == 0 {
+		d := w.profiler.t.Defs
+		*bad = trace.Finding{Code: trace.CodeBadValue, First: trace.Place{Location: w.location, Seq: m.Seq[i], Offset: -1},
+			Text: fmt.Sprintf("counter %s is %g", d.String(d.MetricMembers[member].Name), math.Float64frombits(m.Value[i]))}
+	}
+	w.counters.bad.Count++
+}
+
+func isReal(t trace.ValueType) bool { return t == trace.TypeDouble || t == trace.TypeFloat }
+
+func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
+
 // difference returns a - b, both as bits of their type. A counter that wraps around is
 // right modulo 2^64.
 func difference(t trace.ValueType, a, b uint64) uint64 {
-	if t == trace.TypeDouble || t == trace.TypeFloat {
+	if isReal(t) {
 		return math.Float64bits(math.Float64frombits(a) - math.Float64frombits(b))
 	}
 	return a - b
@@ -96,7 +120,7 @@ func difference(t trace.ValueType, a, b uint64) uint64 {
 
 // sampleOf makes the sum of one sample of its bits.
 func sampleOf(t trace.ValueType, v uint64) counterSum {
-	if t == trace.TypeDouble || t == trace.TypeFloat {
+	if isReal(t) {
 		f := math.Float64frombits(v)
 		return counterSum{samples: 1, real: f, min: f, max: f}
 	}
@@ -119,12 +143,19 @@ func counterRows(d *trace.Defs, sums []counterSum) []CounterRow {
 		sum := (float64(c.whole) + c.real) * unit
 		row := CounterRow{Name: d.String(m.Name), Unit: d.String(m.Unit), Samples: c.samples}
 		if m.Mode&modeProperty == modeAbsolute {
-			mean, low, high := sum/float64(c.samples), c.min*unit, c.max*unit
-			row.Mean, row.Min, row.Max = &mean, &low, &high
+			row.Mean, row.Min, row.Max = known(sum/float64(c.samples)), known(c.min*unit), known(c.max*unit)
 		} else {
-			row.Sum = &sum
+			row.Sum = known(sum)
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// known returns a number, nil for one that is too large for any.
+func known(f float64) *float64 {
+	if !finite(f) {
+		return nil
+	}
+	return &f
 }

@@ -86,11 +86,11 @@ func (c *criticalPath) step() bool {
 	l := c.at
 	for i := c.bound[l] - 1; i >= 0; i-- {
 		wait, ok := c.waits[l].row(i)
-		if !ok || wait.enter >= c.now {
+		if !ok || wait.From >= c.now {
 			continue
 		}
 		c.bound[l] = i
-		c.walkTo(min(wait.enter+wait.Time, c.now))
+		c.walkTo(min(wait.From+wait.Time, c.now))
 		c.jump(wait.Location, wait.Call)
 		return true
 	}

@@ -67,7 +67,7 @@ func (o *overheads) describe(e *commCall, l trace.LocationID, size callSize) {
 	e.ticks = o.scope.clip(c.Enter, c.Leave)
 	e.time = o.rate.ns(e.ticks)
 	if e.cause != nil {
-		e.wait = min(e.time, o.rate.ns(o.scope.clip(c.Enter, c.Enter+e.cause.Time)))
+		e.wait = min(e.time, o.rate.ns(o.scope.clip(e.cause.From, e.cause.From+e.cause.Time)))
 	}
 	e.whole = !c.Open && e.ticks == c.Leave-c.Enter
 }

@@ -169,13 +169,13 @@ func (r *replay) run(ctx context.Context) error {
 
 // stuck says which is the first location that could not go on and the call that it is at;
 // nil if all have come to their ends.
-func (r *replay) stuck() *trace.Finding {
+func (r *replay) stuck() []trace.Finding {
 	for l := range r.state {
 		if s := &r.state[l]; r.scope.has(trace.LocationID(l)) && r.t.Span[l].Events > 0 && s.next < r.sync.rows[l].Len() {
 			call := r.t.Calls[l].Ptr(int(s.row.call))
-			return &trace.Finding{Code: trace.CodeReplayStuck, Count: 1,
+			return []trace.Finding{{Code: trace.CodeReplayStuck, Count: 1,
 				First: trace.Place{Location: trace.LocationID(l), Seq: call.Seq, Offset: -1},
-				Text:  fmt.Sprintf("%s waits for what never happens", r.t.Defs.RegionLabel(call.Region))}
+				Text:  fmt.Sprintf("%s waits for what never happens", r.t.Defs.RegionLabel(call.Region))}}
 		}
 	}
 	return nil

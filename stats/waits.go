@@ -8,11 +8,12 @@ import (
 	"tracekit/trace"
 )
 
-// A CallWait says how long a call waits and for whom. It waits from its Enter until
-// Enter + Time, when the call that causes the wait is entered (or, if clocks disagree,
-// until it is left itself).
+// A CallWait says how long a call waits and for whom. It waits until From + Time, when the
+// call that causes the wait is entered or its part in the collective begins (or, if clocks
+// disagree, until the waiting call is left itself or its part ends).
 type CallWait struct {
 	Time     int64            // ticks; 0: it does not wait
+	From     int64            // when it begins to wait: its Enter, or when its part in a collective begins
 	Location trace.LocationID // of the call that causes the wait
 	Call     uint32           // its row; None: the cause is recorded outside any call
 	Kind     WaitKind
@@ -20,6 +21,12 @@ type CallWait struct {
 	// message is the row of the message that is waited for, in Recvs for a late sender and
 	// in Sends for a late receiver, both of the waiting location; None: no single one.
 	message uint32
+
+	// Of a late receiver behind a late sender: the part of Time, from From on, that is a wait
+	// for the late sender, and the row of its message in Recvs. The call waits that much
+	// under LateSender, and for the rest of Time under Kind.
+	SenderTime    int64
+	senderMessage uint32
 }
 
 // CallWaits holds the waits of each location's calls.
@@ -118,7 +125,7 @@ func (w *waiting) keepSizes() {
 	}
 }
 
-// run finds all waits and sums them. A call is charged once, with the longest of them.
+// run finds all waits and sums them. A call is charged with the longest of them.
 func (w *waiting) run(ctx context.Context) error {
 	w.startup(trace.ClassInit)
 	w.startup(trace.ClassFinalize)
@@ -146,9 +153,11 @@ func (w *waiting) chargeCalls(ctx context.Context) (*waitSums, error) {
 		for _, rows := range w.calls[l].rows.Rows {
 			for i := range rows {
 				row := &rows[i]
-				s.charge(w.scope, row.Kind, l, &trace.Call{Seq: row.seq, Path: row.path, Region: row.region}, row.enter, row.Time)
+				call := &trace.Call{Seq: row.seq, Path: row.path, Region: row.region}
+				s.charge(w.scope, LateSender, l, call, row.From, row.SenderTime)
+				s.charge(w.scope, row.Kind, l, call, row.From+row.SenderTime, row.Time-row.SenderTime)
 				if w.scope.has(l) && int(row.path) < len(s.byPath) {
-					s.byPath[row.path] += w.scope.clip(row.enter, row.enter+row.Time)
+					s.byPath[row.path] += w.scope.clip(row.From, row.From+row.Time)
 				}
 			}
 		}
@@ -202,7 +211,7 @@ func (w *waiting) startup(class trace.CallClass) {
 			continue
 		}
 		w.calls[m.location].note(m.call, w.t.Calls[m.location].Ptr(int(m.call)),
-			CallWait{Time: wait, Location: in[last].location, Call: in[last].call, Kind: WaitAtStartup, message: trace.None})
+			CallWait{Time: wait, From: m.enter, Location: in[last].location, Call: in[last].call, Kind: WaitAtStartup, message: trace.None})
 	}
 }
 

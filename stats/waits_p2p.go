@@ -55,6 +55,10 @@ type partnerWait struct {
 	message  uint32 // as in CallWait
 }
 
+func (w partnerWait) callWait(kind WaitKind, c *trace.Call) CallWait {
+	return CallWait{Time: w.time, From: c.Enter, Location: w.location, Call: w.call, Kind: kind, message: w.message}
+}
+
 func (p *p2pWalk) longer(a, b partnerWait) partnerWait {
 	if b.time > a.time {
 		return b
@@ -76,7 +80,8 @@ type p2pWalk struct {
 }
 
 // call notes the longest wait of one call: for the latest sender or receiver, unless it
-// is known to wait longer in a collective.
+// is known to wait longer in a collective. A call that waits for a late sender is no late
+// receiver; what it waits longer for a receiver is a wait state of its own.
 func (p *p2pWalk) call(row int, c *trace.Call, end rowEnd) {
 	i := uint32(row)
 	p.needs = p.needs[:0]
@@ -87,12 +92,17 @@ func (p *p2pWalk) call(row int, c *trace.Call, end rowEnd) {
 		sender, sent = p.probe(i, c)
 	}
 	p.sync.end(p.l, i, c, p.needs)
-	kind, wait := LateSender, sender
-	if receiver.time > sender.time {
-		kind, wait = LateReceiver, receiver
+	wait := sender.callWait(LateSender, c)
+	switch {
+	case receiver.time <= sender.time:
+	case sender.time == 0:
+		wait = receiver.callWait(LateReceiver, c)
+	default:
+		wait = receiver.callWait(LateReceiverBehindLateSender, c)
+		wait.SenderTime, wait.senderMessage = sender.time, sender.message
 	}
-	if wait.time > 0 && p.calls[p.l].note(i, c, CallWait{Time: wait.time, Location: wait.location, Call: wait.call, Kind: kind, message: wait.message}) && kind == LateSender {
-		p.window.push(lateInstance{wait: wait.time, sent: sent, source: p.t.Rank[wait.location], call: i})
+	if wait.Time > 0 && p.calls[p.l].note(i, c, wait) && sender.time > 0 {
+		p.window.push(lateInstance{wait: sender.time, sent: sent, source: p.t.Rank[sender.location], call: i})
 	}
 }
 

@@ -60,6 +60,8 @@ const (
 	CodeIncompleteByWriter  Code = "incomplete_by_writer"
 	CodeBufferFlush         Code = "buffer_flush"
 	CodeRecordingOff        Code = "recording_off"
+	CodeOverflow            Code = "overflow"
+	CodeChangedMeanwhile    Code = "changed_meanwhile"
 	CodeReplayStuck         Code = "replay_stuck"
 	CodeRatioAboveOne       Code = "ratio_above_one"
 )
@@ -111,6 +113,8 @@ func Codes() []CodeInfo {
 		{CodeIncompleteByWriter, SeverityInfo, "the writer says that not all communication was recorded"},
 		{CodeBufferFlush, SeverityInfo, "the measurement wrote its buffer to disk during the run; that time is not the program's"},
 		{CodeRecordingOff, SeverityInfo, "recording was switched off for a part of the run"},
+		{CodeOverflow, SeverityError, "times or sizes are so large that they cannot be added up; sums of them are wrong"},
+		{CodeChangedMeanwhile, SeverityError, "the trace changed while it was analysed, which reads it twice; analyse it again once nobody writes it"},
 		{CodeReplayStuck, SeverityLoss, "the ideal-network replay could not order all messages; its ratios are missing"},
 		{CodeRatioAboveOne, SeverityInfo, "an efficiency is above 1: the ideal replay is slower than the run"},
 	}

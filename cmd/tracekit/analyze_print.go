@@ -64,36 +64,50 @@ func (r *report) header() {
 }
 
 func (r *report) clock() {
-	c := r.a.Clock
+	fmt.Fprintf(r.w, "Clock: %s\n", formatClock(&r.a.Clock))
+}
+
+// formatClock says what was done about the clocks, and how many messages run backwards as
+// recorded, with the measured offsets and in the end.
+func formatClock(c *stats.Clock) string {
 	backwards := func(n uint64) string {
-		return plural(int(n), "message runs", "messages run") + " backwards"
+		text := plural(int(n), "message runs", "messages run") + " backwards"
+		if c.MinLatencyNs > 0 {
+			text += " or faster than " + formatTime(c.MinLatencyNs)
+		}
+		return text
 	}
-	fmt.Fprint(r.w, "Clock: ")
+	var b strings.Builder
+	left := c.ViolationsAfter
 	switch c.Method {
 	case "offsets":
-		fmt.Fprint(r.w, "measured offsets applied")
+		b.WriteString("measured offsets applied")
 		if c.ViolationsRaw > 0 {
-			fmt.Fprintf(r.w, " (%s as recorded)", backwards(c.ViolationsRaw))
+			fmt.Fprintf(&b, " (%s as recorded)", backwards(c.ViolationsRaw))
 		}
 	case "clc":
-		fmt.Fprintf(r.w, "repaired by the logical clock; as recorded %s by up to %s, with the measured offsets %s",
+		fmt.Fprintf(&b, "repaired by the logical clock; as recorded %s by up to %s, with the measured offsets %s",
 			backwards(c.ViolationsRaw), formatTime(c.MaxViolationNs), formatCount(c.ViolationsOffsets))
 	case "offsets+clc":
-		fmt.Fprintf(r.w, "measured offsets applied, then repaired by the logical clock; as recorded %s, with the offsets %s by up to %s",
+		fmt.Fprintf(&b, "measured offsets applied, then repaired by the logical clock; as recorded %s, with the offsets %s by up to %s",
 			backwards(c.ViolationsRaw), formatCount(c.ViolationsOffsets), formatTime(c.MaxViolationNs))
 	default:
-		fmt.Fprint(r.w, "as recorded")
-		if c.ViolationsOffsets > c.ViolationsRaw {
-			fmt.Fprintf(r.w, "; with the measured offsets %s", backwards(c.ViolationsOffsets))
+		b.WriteString("as recorded")
+		if left > 0 {
+			fmt.Fprintf(&b, "; %s by up to %s", backwards(left), formatTime(c.MaxViolationNs))
+			left = 0
+		}
+		if c.ViolationsOffsets != c.ViolationsRaw {
+			fmt.Fprintf(&b, "; with the measured offsets %s", backwards(c.ViolationsOffsets))
 		}
 	}
-	if c.ViolationsAfter > 0 {
-		fmt.Fprintf(r.w, "; %s still", backwards(c.ViolationsAfter))
+	if left > 0 {
+		fmt.Fprintf(&b, "; %s still", backwards(left))
 	}
 	if c.MaxShiftNs > 0 {
-		fmt.Fprintf(r.w, "; largest shift %s", formatTime(c.MaxShiftNs))
+		fmt.Fprintf(&b, "; largest shift %s", formatTime(c.MaxShiftNs))
 	}
-	fmt.Fprintln(r.w)
+	return b.String()
 }
 
 func (r *report) findings() {

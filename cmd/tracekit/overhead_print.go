@@ -84,13 +84,13 @@ func (r *report) keys(o *stats.Overhead) {
 func lineRemarks(o *stats.Overhead, l *stats.OverheadLine) string {
 	s := ""
 	if l.UnreliableCalls > 0 {
-		s = formatCount(l.UnreliableCalls) + " unreliable"
+		s = formatCount(l.UnreliableCalls) + " calls unreliable"
 	}
 	if own := l.Calls - l.ProfileCalls; o.Profile != nil && own > 0 {
 		if s != "" {
 			s += "; "
 		}
-		s += formatCount(own) + " by this trace"
+		s += formatCount(own) + " calls by this trace"
 	}
 	return s
 }
