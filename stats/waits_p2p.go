@@ -121,7 +121,7 @@ type receipt struct {
 // lateSender returns the longest wait of call i for the send of a message that it
 // completes, and when that message was sent.
 func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerWait, sent int64) {
-	waits := c.Class != trace.ClassTest
+	waits := c.Class != trace.ClassTest && c.Class != trace.ClassNone
 	for first := int(c.FirstRecv); first < end; first += messageBatch {
 		batch := p.receipts(first, min(end, first+messageBatch))
 		for k := range batch {
