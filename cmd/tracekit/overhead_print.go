@@ -54,6 +54,12 @@ func (r *report) pairs(o *stats.Overhead) {
 			place(p.Receive.Region, p.Receive.File, p.Receive.Line), formatCount(p.Messages), formatTime(p.SendOverheadNs),
 			formatTime(p.ReceiveOverheadNs), p.Verdict, confirmed)
 	}
+	g.remark(len(g.rows), func(i int) string {
+		if o.Pairs[i].Mixed {
+			return "t_max of profile and trace"
+		}
+		return ""
+	})
 	r.show(g)
 }
 
@@ -93,6 +99,24 @@ func lineRemarks(o *stats.Overhead, l *stats.OverheadLine) string {
 		s += formatCount(own) + " calls by this trace"
 	}
 	return s
+}
+
+// costRemarks says what is to be known of the overhead of a source line.
+func costRemarks(o *stats.Overhead, l *stats.LineRow) string {
+	s := ""
+	if l.Unreliable {
+		s = "overhead unreliable"
+	}
+	if o == nil || o.Profile == nil || l.OverheadNs == nil || l.OverheadSource == "profile" {
+		return s
+	}
+	if s != "" {
+		s += "; "
+	}
+	if l.OverheadSource == "both" {
+		return s + "overhead partly by this trace"
+	}
+	return s + "overhead by this trace"
 }
 
 func keyTitles() []string {
