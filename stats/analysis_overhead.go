@@ -156,6 +156,7 @@ type OverheadPair struct {
 	Verdict           string  `json:"verdict"`
 	Reason            string  `json:"reason,omitempty"` // why it is undecided
 	Confirmed         bool    `json:"confirmed"`
+	Mixed             bool    `json:"mixed"` // most calls of one line are held to the profile that was given, of the other to this trace
 }
 
 // A PairEnd is the line that posts a send, or the line that completes a receive.
@@ -181,6 +182,7 @@ type LineRow struct {
 	TimeNs         int64  `json:"time_ns"`
 	WaitNs         int64  `json:"wait_ns"`
 	OverheadNs     *int64 `json:"overhead_ns"`         // null: not computed, or the calls do not communicate
+	OverheadSource Name   `json:"overhead_source"`     // of t_max: "trace", "profile" or "both"; null as overhead_ns
 	Unreliable     bool   `json:"overhead_unreliable"` // most calls are held to a t_max that is unreliable (see OverheadKey)
 	CriticalPathNs int64  `json:"critical_path_ns"`
 	Bytes          uint64 `json:"bytes"`

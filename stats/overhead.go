@@ -63,15 +63,24 @@ type keyedOp struct {
 
 // An overheadSum adds up the calls of one call path.
 type overheadSum struct {
-	calls, slow                           uint64
-	unreliable, foreign                   uint64 // calls by the threshold that they are held to: see limit
-	total                                 int64  // ticks
-	overhead, late, transfer, unexplained int64  // ns
+	overheadPart
+	unreliable, foreign uint64 // calls by the threshold that they are held to: see limit
 }
 
 func (s *overheadSum) merge(o *overheadSum) {
-	s.calls, s.slow = s.calls+o.calls, s.slow+o.slow
+	s.add(&o.overheadPart)
 	s.unreliable, s.foreign = s.unreliable+o.unreliable, s.foreign+o.foreign
+}
+
+// An overheadPart is what some calls take and what they need.
+type overheadPart struct {
+	calls, slow                           uint64
+	total                                 int64 // ticks
+	overhead, late, transfer, unexplained int64 // ns
+}
+
+func (s *overheadPart) add(o *overheadPart) {
+	s.calls, s.slow = s.calls+o.calls, s.slow+o.slow
 	s.total += o.total
 	s.overhead, s.late = s.overhead+o.overhead, s.late+o.late
 	s.transfer, s.unexplained = s.transfer+o.transfer, s.unexplained+o.unexplained

@@ -88,13 +88,13 @@ func (w *charger) location(l trace.LocationID) (sums []pathOnRank) {
 	return sums
 }
 
-// limitAt returns the limit for a call of a path.
-func (w *charger) limitAt(path trace.PathID, k commKey) limit {
+// limitAt returns the limit for a call of a path; it is valid until the next call.
+func (w *charger) limitAt(path trace.PathID, k commKey) *limit {
 	last := &w.limited[path]
 	if !last.known || last.key != k {
 		*last = memo[limit]{k, true, w.limit(k)}
 	}
-	return last.value
+	return &last.value
 }
 
 func (w *charger) limit(k commKey) limit {
@@ -121,7 +121,14 @@ type messageEnd struct {
 func (w *charger) call(e *commCall, done []uint32) {
 	x := w.limitAt(e.Path, e.key)
 	part := split(e, x)
-	w.charges.paths[e.Path].merge(&part)
+	sum := &w.charges.paths[e.Path]
+	sum.add(&part)
+	if x.unreliable {
+		sum.unreliable++
+	}
+	if x.foreign {
+		sum.foreign++
+	}
 	if w.byCall != nil {
 		w.byCall[w.l].Set(int(e.row), part.overhead+1)
 	}
@@ -136,7 +143,7 @@ func (w *charger) call(e *commCall, done []uint32) {
 		w.sent(e, done)
 	}
 	w.received(e)
-	w.chargePairs(&part, e)
+	w.chargePairs(&part, e, x.unreliable)
 }
 
 // remember keeps the sends of a call that a later call completes until that is met.
@@ -176,12 +183,11 @@ func (w *charger) received(e *commCall) {
 
 // split divides the overhead of one call: late partner is what it waits, transfer what
 // its own size needs beyond the smallest of its class, unexplained is the rest.
-func split(e *commCall, x limit) overheadSum {
-	s := overheadSum{calls: 1, total: e.ticks, overhead: fit.Overhead(e.time, x.tMax)}
+func split(e *commCall, x *limit) overheadPart {
+	s := overheadPart{calls: 1, total: e.ticks, overhead: fit.Overhead(e.time, x.tMax)}
 	if s.overhead > 0 {
 		s.slow = 1
 	}
-	s.unreliable, s.foreign = uint64(bit(x.unreliable)), uint64(bit(x.foreign))
 	s.late = min(s.overhead, e.wait)
 	s.transfer = min(s.overhead-s.late, x.transfer)
 	s.unexplained = s.overhead - s.late - s.transfer
@@ -190,7 +196,7 @@ func split(e *commCall, x limit) overheadSum {
 
 // chargePairs charges the late-partner part of a call's overhead, and its wait in ns, to
 // the messages whose partners cause the wait, and divides the rest evenly among all.
-func (w *charger) chargePairs(part *overheadSum, e *commCall) {
+func (w *charger) chargePairs(part *overheadPart, e *commCall, unreliable bool) {
 	blamed, waits := w.blame(e)
 	late := [2]int64{min(part.late, waits[0])}
 	late[1] = min(part.late-late[0], waits[1])
@@ -214,7 +220,7 @@ func (w *charger) chargePairs(part *overheadSum, e *commCall) {
 			side = &s.recv
 		}
 		side.overhead += overhead
-		if part.unreliable > 0 {
+		if unreliable {
 			side.unreliable += overhead
 		}
 	}

@@ -33,10 +33,12 @@ type sideSum struct {
 	overhead   int64  // ns
 	unreliable int64  // of which beyond thresholds that cannot be trusted
 	doubtful   uint64 // messages of paths of which most calls have no other threshold
+	foreign    uint64 // messages of paths of which most calls are held to the profile that was given
 }
 
 func (s *sideSum) merge(o sideSum) {
-	s.overhead, s.unreliable, s.doubtful = s.overhead+o.overhead, s.unreliable+o.unreliable, s.doubtful+o.doubtful
+	s.overhead, s.unreliable = s.overhead+o.overhead, s.unreliable+o.unreliable
+	s.doubtful, s.foreign = s.doubtful+o.doubtful, s.foreign+o.foreign
 }
 
 func (s *sideSum) trusted() int64 { return s.overhead - s.unreliable }
@@ -78,7 +80,8 @@ func (o *overheads) pairRows(p *profiler) []OverheadPair {
 			sums[at] = new(pairSum)
 			order = append(order, at)
 		}
-		x.send.doubtful, x.recv.doubtful = o.doubtful(x.paths.send, x.messages), o.doubtful(x.paths.recv, x.messages)
+		o.judge(&x.send, x.paths.send, x.messages)
+		o.judge(&x.recv, x.paths.recv, x.messages)
 		sums[at].merge(&x)
 	}
 	slices.SortStableFunc(order, func(a, b lines) int {
@@ -92,13 +95,18 @@ func (o *overheads) pairRows(p *profiler) []OverheadPair {
 	return rows
 }
 
-// doubtful returns the messages if most calls of the path are held to thresholds that cannot
-// be trusted.
-func (o *overheads) doubtful(path trace.PathID, messages uint64) uint64 {
-	if int(path) < len(o.paths) && 2*o.paths[path].unreliable > o.paths[path].calls {
-		return messages
+// judge says of the messages of a side what most calls of its path are held to.
+func (o *overheads) judge(s *sideSum, path trace.PathID, messages uint64) {
+	if int(path) >= len(o.paths) {
+		return
 	}
-	return 0
+	calls := &o.paths[path]
+	if 2*calls.unreliable > calls.calls {
+		s.doubtful = messages
+	}
+	if 2*calls.foreign > calls.calls {
+		s.foreign = messages
+	}
 }
 
 // endOf returns the site of a path that may be missing.
@@ -115,7 +123,7 @@ func (p *profiler) pairEnd(s site) PairEnd {
 
 func (s *pairSum) row(send, recv PairEnd) OverheadPair {
 	out := OverheadPair{Send: send, Receive: recv, Messages: s.messages, SendOverheadNs: s.send.overhead, ReceiveOverheadNs: s.recv.overhead,
-		LateSenderNs: s.lateSender, LateReceiverNs: s.lateReceiver}
+		LateSenderNs: s.lateSender, LateReceiverNs: s.lateReceiver, Mixed: (2*s.send.foreign > s.messages) != (2*s.recv.foreign > s.messages)}
 	switch out.Verdict, out.Reason = s.verdict(); out.Verdict {
 	case verdictLateSender:
 		out.Confirmed = s.lateSender > s.lateReceiver

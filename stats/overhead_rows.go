@@ -42,7 +42,19 @@ func (o *overheads) source() string {
 const (
 	fromTrace   = "trace"
 	fromProfile = "profile"
+	fromBoth    = "both"
 )
+
+// source says what calls are held to.
+func (s *overheadSum) source() Name {
+	switch s.foreign {
+	case 0:
+		return fromTrace
+	case s.calls:
+		return fromProfile
+	}
+	return fromBoth
+}
 
 // lineOrder returns the lines that communicate, the one with the most overhead first.
 func (o *overheads) lineOrder(p *profiler, sums []lineSum) []int {

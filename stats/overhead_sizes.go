@@ -91,7 +91,10 @@ func (w *waiting) addPart(l trace.LocationID, begins *trace.Call, member uint32,
 		return
 	}
 	w.addSize(l, p.begins, p.size.bytes(), p.size.role())
-	if done := w.t.Members.Ptr(int(member)).Done; begins.Class == trace.ClassIcoll && done != trace.None && done != p.begins {
+	if begins.Class != trace.ClassIcoll {
+		return
+	}
+	if done := w.t.Members.Ptr(int(member)).Done; done != trace.None && done != p.begins {
 		w.addSize(l, done, p.size.bytes(), p.size.role())
 	}
 }

@@ -228,6 +228,14 @@ func TestProfileIsNotMixed(t *testing.T) {
 			}
 		}
 	}
+	if p := a.Overhead.Pairs[0]; !p.Mixed {
+		t.Errorf("a pair with sends held to the profile and receives to the trace: %+v", p)
+	}
+	for _, l := range a.Lines {
+		if want := map[stats.Name]stats.Name{"MPI_Send": "profile", "MPI_Recv": "trace"}[l.Operation]; l.OverheadSource != want {
+			t.Errorf("%s: overhead by the %q, want %q", l.Operation, l.OverheadSource, want)
+		}
+	}
 	for _, l := range a.Overhead.Lines {
 		if want := map[string]uint64{"MPI_Send": 60}[l.Operation]; l.ProfileCalls != want {
 			t.Errorf("%s: %d calls by the profile, want %d", l.Operation, l.ProfileCalls, want)

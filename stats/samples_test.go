@@ -12,7 +12,7 @@ import (
 
 // TestSamplesDependOnCallsAlone: whoever meets which calls, and however many keys there are,
 // the combined samples and the first calls of each key are the same. Beyond the limit keys
-// have size classes.
+// have size classes, and say so.
 func TestSamplesDependOnCallsAlone(t *testing.T) {
 	o := &overheads{waiting: &waiting{t: &trace.Trace{Tree: trace.NewCallTree()}}, ops: []string{"MPI_Send"}, keep: 3}
 	o.t.Tree.Add(trace.PathNode{Parent: trace.None})
@@ -49,7 +49,10 @@ func TestSamplesDependOnCallsAlone(t *testing.T) {
 			for _, p := range parts[1:] {
 				parts[0].combine(p)
 			}
-			for k := range parts[0].byKey {
+			for k, x := range parts[0].byKey {
+				if x.Class != (keys > keyLimit) {
+					t.Fatalf("%d keys: a sample says that its size is a class: %v", keys, x.Class)
+				}
 				if keys > keyLimit && uint64(fit.SizeClass(int64(k.bytes))) != k.bytes {
 					t.Fatalf("%d keys: %d bytes are no size class", keys, k.bytes)
 				}

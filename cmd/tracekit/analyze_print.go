@@ -456,10 +456,7 @@ func (r *report) lines() {
 			formatTime(l.WaitNs), overhead, formatTime(l.CriticalPathNs), formatBytes(l.Bytes))
 	}
 	g.remark(len(g.rows), func(i int) string {
-		if r.a.Lines[i].Unreliable {
-			return "overhead unreliable"
-		}
-		return ""
+		return costRemarks(r.a.Overhead, &r.a.Lines[i])
 	})
 	r.show(g)
 }

@@ -56,6 +56,12 @@ func (r *report) pairs(o *stats.Overhead) {
 			r.place(p.Receive.SourceLine), formatCount(p.Messages), formatTime(p.SendOverheadNs),
 			formatTime(p.ReceiveOverheadNs), p.Verdict, confirmed)
 	}
+	g.remark(len(g.rows), func(i int) string {
+		if o.Pairs[i].Mixed {
+			return "t_max of profile and trace"
+		}
+		return ""
+	})
 	r.show(g)
 }
 
@@ -87,15 +93,33 @@ func (r *report) keys(o *stats.Overhead) {
 func lineRemarks(o *stats.Overhead, l *stats.OverheadLine) string {
 	s := ""
 	if l.UnreliableCalls > 0 {
-		s = formatCount(l.UnreliableCalls) + " unreliable"
+		s = formatCount(l.UnreliableCalls) + " calls unreliable"
 	}
 	if own := l.Calls - l.ProfileCalls; o.Profile != nil && own > 0 {
 		if s != "" {
 			s += "; "
 		}
-		s += formatCount(own) + " by this trace"
+		s += formatCount(own) + " calls by this trace"
 	}
 	return s
+}
+
+// costRemarks says what is to be known of the overhead of a source line.
+func costRemarks(o *stats.Overhead, l *stats.LineRow) string {
+	s := ""
+	if l.Unreliable {
+		s = "overhead unreliable"
+	}
+	if o == nil || o.Profile == nil || l.OverheadNs == nil || l.OverheadSource == "profile" {
+		return s
+	}
+	if s != "" {
+		s += "; "
+	}
+	if l.OverheadSource == "both" {
+		return s + "overhead partly by this trace"
+	}
+	return s + "overhead by this trace"
 }
 
 func keyTitles() []string {
