@@ -19,6 +19,7 @@ import (
 type format struct {
 	name       string   // in trace.Info, and of what Create writes
 	extensions []string // of the names that stand for it, compressed or not
+	companions []string // of further files of a trace, which are not what is opened
 	phrase     string   // what a message calls such a trace
 
 	// sniff reports whether a path is such a trace, sound or not; head is how its file
@@ -42,7 +43,7 @@ type format struct {
 // extension stands for the first one.
 var formats = []format{
 	{
-		name: otf2.Format, extensions: []string{".otf2"},
+		name: otf2.Format, extensions: []string{".otf2"}, companions: []string{".def", ".evt", ".snap", ".marker", ".thumb"},
 		phrase: "an OTF2 archive (its .otf2 file or its directory)",
 		sniff:  otf2.Sniff,
 		open: func(ctx context.Context, paths []string, _ OpenOptions) (trace.Source, error) {
@@ -53,7 +54,7 @@ var formats = []format{
 		},
 	},
 	{
-		name: paraver.Format, extensions: []string{".prv"},
+		name: paraver.Format, extensions: []string{".prv"}, companions: []string{".pcf", ".row"},
 		phrase: "a Paraver .prv file",
 		sniff:  func(_ string, head []byte) bool { return paraver.IsTrace(head) },
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
@@ -144,13 +145,20 @@ func Foreign(name string) bool {
 // by its extension, before which one of compression (.gz) may stand; without a known one a
 // name is that of a directory for an OTF2 archive.
 func FormatOf(path string) string {
-	extension := filepath.Ext(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz"))
-	for _, f := range formats {
-		if slices.Contains(f.extensions, extension) {
-			return f.name
-		}
+	if f := formatNamed(path); f != nil {
+		return f.name
 	}
 	return formats[0].name
+}
+
+// formatNamed returns the format that the extension of a name stands for, nil if it is none.
+func formatNamed(path string) *format {
+	extension := filepath.Ext(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz"))
+	i := slices.IndexFunc(formats, func(f format) bool { return slices.Contains(f.extensions, extension) })
+	if i < 0 {
+		return nil
+	}
+	return &formats[i]
 }
 
 // known lists for a message what can be opened.

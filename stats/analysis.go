@@ -47,7 +47,8 @@ type TraceInfo struct {
 	Path              string `json:"path"`
 	Format            string `json:"format"`
 	Creator           string `json:"creator"`
-	Processes         int    `json:"processes"` // ranks of MPI_COMM_WORLD
+	Processes         int    `json:"processes"`                   // ranks of MPI_COMM_WORLD
+	ProcessesMissing  int    `json:"processes_missing,omitempty"` // of them, those without an event in the trace
 	Locations         int    `json:"locations"`
 	Events            uint64 `json:"events"`
 	StartNs           int64  `json:"start_ns"`

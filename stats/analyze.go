@@ -3,6 +3,7 @@ package stats
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"tracekit/engine"
 	"tracekit/trace"
@@ -81,7 +82,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 		r = nil // what it says is not so
 	}
 	a.Efficiency = efficiency(p, part, started, r)
-	a.Findings = findings(t, a.Efficiency, append(part.findings, stuck...))
+	a.Findings = findings(t, a.Efficiency, slices.Concat(part.findings, stuck, p.ledger.Findings()))
 	return a, t.Store.Err()
 }
 

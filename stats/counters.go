@@ -3,15 +3,17 @@ package stats
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"tracekit/trace"
 )
 
 // A counterSum adds up the samples of one counter in one call path. Whole numbers are
-// added as such, floating-point ones in recorded order.
+// added as such, in 128 bits, which cannot wrap around; floating-point ones in recorded order.
 type counterSum struct {
 	samples  uint64
-	whole    int64
+	high     int64 // of the sum of whole numbers: the upper half in two's complement
+	low      uint64
 	real     float64
 	min, max float64
 }
@@ -29,20 +31,19 @@ func (c *counterSum) merge(o counterSum) {
 		c.max = o.max
 	}
 	c.samples += o.samples
+	var carry uint64
+	c.low, carry = bits.Add64(c.low, o.low, 0)
+	c.high += o.high + int64(carry)
 	c.real += o.real
-	if sum := c.whole + o.whole; (sum > c.whole) == (o.whole > 0) {
-		c.whole = sum
-	} else { // too large for an integer
-		c.real, c.whole = c.real+float64(c.whole)+float64(o.whole), 0
-	}
 }
 
-// OTF2's MetricMode is a value property and a timing.
-const (
-	modeProperty   = 15
-	modeAccumulate = 0 // values grow from the start of the measurement
-	modeAbsolute   = 1 // values stand for themselves
-)
+// whole returns the sum of the whole numbers; fits is false if 64 bits do not hold it.
+func (c *counterSum) whole() (sum float64, fits bool) {
+	if c.high == int64(c.low)>>63 {
+		return float64(int64(c.low)), true
+	}
+	return float64(c.high)*(1<<64) + float64(c.low), false
+}
 
 // counterState holds the last value of each counter of a location.
 type counterState struct {
@@ -80,7 +81,7 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 		return
 	}
 	value, had := m.Value[i], w.counters.has[member]
-	if d.MetricMembers[member].Mode&modeProperty == modeAccumulate {
+	if d.MetricMembers[member].Mode&trace.MetricProperty == trace.MetricAccumulated {
 		before := w.counters.last[member]
 		w.counters.last[member], w.counters.has[member] = value, true
 		if !had {
@@ -124,11 +125,16 @@ func sampleOf(t trace.ValueType, v uint64) counterSum {
 		f := math.Float64frombits(v)
 		return counterSum{samples: 1, real: f, min: f, max: f}
 	}
-	return counterSum{samples: 1, whole: int64(v), min: float64(int64(v)), max: float64(int64(v))}
+	if t == trace.TypeUint64 {
+		return counterSum{samples: 1, low: v, min: float64(v), max: float64(v)}
+	}
+	n := int64(v)
+	return counterSum{samples: 1, high: n >> 63, low: v, min: float64(n), max: float64(n)}
 }
 
-// counterRows returns the counters of one region, in order of their definition.
-func counterRows(d *trace.Defs, sums []counterSum) []CounterRow {
+// counterRows returns the counters of one region, in order of their definition, and notes those
+// that have counted more than fits into 64 bits.
+func counterRows(d *trace.Defs, region string, sums []counterSum, ledger *trace.Ledger) []CounterRow {
 	var rows []CounterRow
 	for i, c := range sums {
 		if c.samples == 0 {
@@ -140,12 +146,16 @@ func counterRows(d *trace.Defs, sums []counterSum) []CounterRow {
 			base = 10
 		}
 		unit := math.Pow(base, float64(m.Exponent))
-		sum := (float64(c.whole) + c.real) * unit
+		whole, fits := c.whole()
+		sum := (whole + c.real) * unit
 		row := CounterRow{Name: d.String(m.Name), Unit: d.String(m.Unit), Samples: c.samples}
-		if m.Mode&modeProperty == modeAbsolute {
+		if m.Mode&trace.MetricProperty == trace.MetricAbsolute {
 			row.Mean, row.Min, row.Max = known(sum/float64(c.samples)), known(c.min*unit), known(c.max*unit)
 		} else {
 			row.Sum = known(sum)
+			if !fits {
+				ledger.Add(trace.CodeCounterOverflow, trace.Nowhere(), fmt.Sprintf("%s in %s sums up to %.4g", row.Name, region, sum))
+			}
 		}
 		rows = append(rows, row)
 	}

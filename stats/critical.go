@@ -70,7 +70,7 @@ func (c *criticalPath) end() trace.LocationID {
 		return s.Last > c.t.Span[at].Last
 	}
 	for l, s := range c.t.Span {
-		if s.Events > 0 && later(trace.LocationID(l), s) {
+		if s.Events > 0 && !c.scope.aside[l] && later(trace.LocationID(l), s) {
 			at = trace.LocationID(l)
 		}
 	}

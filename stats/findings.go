@@ -11,9 +11,15 @@ import (
 func traceInfo(t *trace.Trace) TraceInfo {
 	about, x := t.Source.Info(), newAxis(t)
 	first, last := runOf(t)
+	missing := 0
+	for _, m := range t.Missing() {
+		if m {
+			missing++
+		}
+	}
 	return TraceInfo{
 		Path: about.Path, Format: about.Format, Creator: about.Creator,
-		Processes: len(t.World), Locations: len(t.Defs.Locations), Events: t.Coverage.EventsRead,
+		Processes: len(t.World), ProcessesMissing: missing, Locations: len(t.Defs.Locations), Events: t.Coverage.EventsRead,
 		StartNs: x.instant(first), EndNs: x.instant(last), DurationNs: x.ns(last - first),
 		ClockResolutionHz: t.Defs.Clock.Resolution, Rebuilt: RebuiltOf(about),
 	}

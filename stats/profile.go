@@ -21,6 +21,7 @@ type profiler struct {
 	path   []*spill.Table[pathPiece] // by location: its pieces of the critical path, the last first
 	clocks []*spill.Table[int64]     // by location and call: useful time when it is entered
 	useful []int64                   // by location, after run
+	ledger trace.Ledger              // what the rows are to be told about
 }
 
 // A profilePart is what the pass yields for some locations.

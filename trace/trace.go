@@ -29,6 +29,24 @@ type Trace struct {
 	Findings []Finding // of the source and of merging
 }
 
+// Missing tells, by world rank, which ranks have no event in the trace: those that were not
+// recorded, or whose files are not there. If no rank has one, none is missing.
+func (t *Trace) Missing() []bool {
+	missing, some := make([]bool, len(t.World)), false
+	for r := range missing {
+		missing[r] = true
+	}
+	for l, r := range t.Rank {
+		if int(r) < len(missing) && t.Span[l].Events > 0 {
+			missing[r], some = false, true
+		}
+	}
+	if !some {
+		clear(missing)
+	}
+	return missing
+}
+
 // Release gives the tables back; what else a trace holds stays valid.
 func (t *Trace) Release() {
 	for l := range t.Calls {

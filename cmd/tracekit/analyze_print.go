@@ -59,7 +59,7 @@ func (r *report) header() {
 	}
 	fmt.Fprintf(r.w, "%s\n", t.Path)
 	fmt.Fprintf(r.w, "%s; %s, %s, %s; %s\n", writtenBy(t.Format, t.Creator),
-		plural(t.Processes, "process", "processes"), plural(t.Locations, "location", "locations"),
+		processes(t), plural(t.Locations, "location", "locations"),
 		plural(int(t.Events), "event", "events"), formatTime(t.DurationNs))
 	if s := r.a.Selection; s != nil {
 		ranks := "all ranks"
@@ -70,6 +70,14 @@ func (r *report) header() {
 			formatTime(s.FromNs-t.StartNs), formatTime(s.ToNs-t.StartNs))
 	}
 	r.clock()
+}
+
+// processes tells how many ranks there are, and of how many.
+func processes(t stats.TraceInfo) string {
+	if t.ProcessesMissing > 0 {
+		return fmt.Sprintf("%d of %s", t.Processes-t.ProcessesMissing, plural(t.Processes, "process", "processes"))
+	}
+	return plural(t.Processes, "process", "processes")
 }
 
 func (r *report) clock() {
@@ -330,5 +338,11 @@ func (r *report) lines() {
 		g.add(string(l.Operation), place(l.Region, l.File, l.Line), formatCount(l.Calls), formatTime(l.TimeNs),
 			formatTime(l.WaitNs), overhead, formatTime(l.CriticalPathNs), formatBytes(l.Bytes))
 	}
+	g.remark(len(g.rows), func(i int) string {
+		if r.a.Lines[i].Unreliable {
+			return "overhead unreliable"
+		}
+		return ""
+	})
 	r.show(g)
 }

@@ -86,7 +86,7 @@ func (w *Writer) writeRegions(l labelWriter) {
 		})
 		label, zero := map[uint32]string{typeOutlined: "Executed OpenMP parallel function", typeUser: "User functions", typePthread: "pthread function"}[typ], "End"
 		if typ >= firstOwnRegion {
-			label = "tracekit: regions of paradigm " + trace.Paradigm(typ-firstOwnRegion).String()
+			label = ownLabel(typ)
 		}
 		if typ-firstMPI < mpiGroups {
 			label, zero = mpiLabels[typ-firstMPI], "Outside MPI"
@@ -170,10 +170,13 @@ func (w *Writer) writeOthers(l labelWriter) {
 		return
 	}
 	for _, o := range ownLabels {
-		l.types(0, typeLabel{o.typ, o.label})
+		l.types(0, o)
+	}
+	for i := range uint32(w.values.arguments) {
+		l.types(0, typeLabel{ownArgument + i, ownLabel(ownArgument + i)})
 	}
 	if len(w.values.texts) > 0 {
-		l.types(0, typeLabel{ownInstant, "Instants"})
+		l.types(0, typeLabel{ownInstant, instantsLabel})
 		l.WriteString("VALUES\n")
 		for _, id := range slices.Sorted(maps.Keys(w.values.texts)) {
 			l.value(int64(id)+1, oneLine(w.defs.String(id)))

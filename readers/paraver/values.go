@@ -18,6 +18,8 @@ type values struct {
 	lines   map[trace.SourceLocationID]bool
 	callers map[trace.RegionID]bool
 	others  map[uint32]bool // other types that are used
+
+	arguments int // that an event of our own types has at most
 }
 
 // A value is an event type and a value.
@@ -60,10 +62,10 @@ func newValues(d *trace.Defs, plain bool) *values {
 	}
 	for i, m := range d.MetricMembers {
 		first := uint32(firstOwnMetric)
-		switch {
-		case m.Mode < 4:
+		switch m.Mode & trace.MetricProperty {
+		case trace.MetricAccumulated:
 			first = firstCounter + 1000000
-		case m.Mode > 6:
+		case trace.MetricRelative:
 			first = firstCounter
 		}
 		v.members = append(v.members, first+uint32(i))

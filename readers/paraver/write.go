@@ -94,7 +94,7 @@ func (w *Writer) writePRV(f *os.File) error {
 		if offset := w.defs.Clock.GlobalOffset; offset > -maxTime && offset < maxTime {
 			zero = t.time(offset)
 		}
-		t.line(2, w.objects.first(), 0, ownVersion, 1, ownZero, zero)
+		t.line(2, w.objects.first(), 0, ownVersion, dialectVersion, ownZero, zero)
 	}
 	if err := t.flush(out); err != nil {
 		return err
