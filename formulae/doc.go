@@ -11,6 +11,8 @@
 // Each line uses those below it:
 //
 //	program                 a trace, location by location
+//	annotate, notation      the call tree and its formulae for people
+//	learned, unlearned      how much was learned, and what was not
 //	tree                    what was learned of a location: all that its events can be rebuilt from
 //	calltree, callevents    a location as call tree
 //	fields, meter           arguments and attributes; metrics

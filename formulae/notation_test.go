@@ -78,7 +78,6 @@ func TestNotationIsTheSequence(t *testing.T) {
 // A notationReader reads what Notation writes.
 type notationReader struct {
 	t     *testing.T
-	text  string
 	loops map[string]*readLoop
 }
 

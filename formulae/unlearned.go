@@ -86,20 +86,23 @@ func (t *Tree) volumes() []volume {
 
 // below returns what happens in an item: its own events, what it calls, or all that its loop
 // is made of, in this loop or outside it.
-func (t *Tree) below(n *Node, item int, nodes []volume, depth int) volume {
-	i := &n.Items[item]
-	switch {
-	case i.Kind == trace.KindEnter:
-		return nodes[i.Child]
-	case i.Body == nil || depth == maxNesting:
-		return i.volume()
-	}
-	var v volume
-	body := slices.Clone(i.Body)
-	slices.Sort(body)
-	for _, b := range slices.Compact(body) {
-		o := t.below(n, int(b), nodes, depth+1)
-		v.add(&o)
+func (t *Tree) below(n *Node, item int, nodes []volume) (v volume) {
+	seen := map[uint32]bool{}
+	for todo := []uint32{uint32(item)}; len(todo) > 0; {
+		last := len(todo) - 1
+		k := todo[last]
+		todo = todo[:last]
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		i := &n.Items[k]
+		own := i.volume()
+		if i.Kind == trace.KindEnter {
+			own = nodes[i.Child]
+		}
+		v.add(&own)
+		todo = append(todo, i.Body...)
 	}
 	return v
 }
@@ -181,7 +184,7 @@ func (u *Unlearned) add(l uint32, t *Tree, s sequence, nodes []volume) {
 	u.place = place
 	v := nodes[s.node]
 	if s.category != Branches {
-		v = t.below(&t.Nodes[s.node], s.item, nodes, 0)
+		v = t.below(&t.Nodes[s.node], s.item, nodes)
 	}
 	u.volume.add(&v)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	stdio "io"
@@ -273,7 +274,7 @@ func unlearnedGrid(heading string, list []formulae.Unlearned) *grid {
 	g := &grid{heading: heading,
 		titles: []string{"<sequences", "<call path", "locations", "values", "learned before", "of messages", "of bytes"}}
 	for _, u := range list {
-		g.add(u.Category, atSite(strings.Join(u.CallPath, "/"), u.Site), formatCount(len(u.Locations)), formatCount(u.Values),
+		g.add(u.Category, atSite(cmp.Or(strings.Join(u.CallPath, "/"), "(location)"), u.Site), formatCount(len(u.Locations)), formatCount(u.Values),
 			formatShare(float64(u.Described)/float64(max(u.Values, 1))), formatShare(u.Messages), formatShare(u.Bytes))
 	}
 	return g

@@ -20,7 +20,7 @@ func rebuiltLine(which string, r *stats.Rebuilt) string {
 	}
 	line := which + "rebuilt, not recorded"
 	if r.From != "" {
-		line += "; from " + r.From
+		line += "; from " + strings.Join(strings.Fields(r.From), " ") // one line, whatever the file says
 	}
 	if which == "" {
 		line = "R" + line[1:]

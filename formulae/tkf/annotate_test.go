@@ -47,6 +47,21 @@ func TestAnnotatedTree(t *testing.T) {
 	}
 }
 
+// A file says what its formulae could be, and so does what is rebuilt from it.
+func TestFileKeepsForm(t *testing.T) {
+	src := openTrace(t, "../../samples/archives/ring-4/traces.otf2")
+	form := formulae.Form{Terms: 7, Paper: true}
+	name, _ := compress(t, src, tkf.Options{Mode: tkf.Statistics, Form: form, Durations: formulae.Laws})
+	file := openTKF(t, name).(*reconstruct.Source)
+	if m := file.Model(); m.Form != form || m.Durations != formulae.Laws {
+		t.Errorf("form %+v, durations %s", m.Form, m.Durations)
+	}
+	want := filepath.Base(name) + ": formulae of the paper's kinds of 7 terms, durations law"
+	if got := file.Info().Properties[trace.PropertyRebuiltFrom]; got != want {
+		t.Errorf("rebuilt from %q, want %q", got, want)
+	}
+}
+
 func checkAnnotated(t *testing.T, path string, src trace.Source, tree *formulae.AnnotatedTree, i int, l trace.LocationID, length int64) {
 	t.Helper()
 	sum, visits, entered := int64(0), uint64(0), uint64(0)
