@@ -152,7 +152,7 @@ func (f *file) kinds(tracks []*track) map[ident]uint8 {
 		switch {
 		case l.gpu || f.rocprof && rocprofDevice(f.meta.processes[l.pid]):
 			kinds[l.pid] = 2
-		case kinds[l.pid] == 0 && !l.trivial:
+		case kinds[l.pid] == 0 && (!l.trivial || l.moments && !f.origin.kineto): // which may be known last
 			kinds[l.pid] = 1
 		}
 	}
