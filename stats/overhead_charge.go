@@ -42,7 +42,7 @@ func (o *overheads) charge(ctx context.Context) error {
 	}
 	o.charges, o.byRank = w.charges, slices.Concat(byRank...)
 	for p := range o.charges.pairs {
-		o.charges.pairs[p].pathPair = o.messages.paths[p]
+		o.charges.pairs[p].paths = o.messages.paths[p]
 	}
 	o.messages.release()
 	return nil
@@ -173,6 +173,7 @@ func split(e *commCall, x limit) overheadSum {
 	if s.overhead > 0 {
 		s.slow = 1
 	}
+	s.unreliable, s.foreign = uint64(bit(x.unreliable)), uint64(bit(x.foreign))
 	s.late = min(s.overhead, e.wait)
 	s.transfer = min(s.overhead-s.late, x.transfer)
 	s.unexplained = s.overhead - s.late - s.transfer
@@ -199,11 +200,14 @@ func (w *charger) chargePairs(part *overheadSum, e *commCall) {
 			overhead += late[1]
 			s.lateReceiver += waits[1]
 		}
+		side := &s.send
 		if m.receives {
 			s.messages++
-			s.recvOverhead += overhead
-		} else {
-			s.sendOverhead += overhead
+			side = &s.recv
+		}
+		side.overhead += overhead
+		if part.unreliable > 0 {
+			side.unreliable += overhead
 		}
 	}
 }

@@ -221,6 +221,7 @@ func TestOverheadAddsUp(t *testing.T) {
 			defer src.Close()
 			tr, a := analyzed(t, src, merge.ClockAuto, stats.Options{Overhead: &stats.OverheadOptions{}})
 			addsUp(t, tr, a)
+			keysAreSound(t, tr, a)
 		})
 	}
 }

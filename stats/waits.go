@@ -55,9 +55,10 @@ type waiting struct {
 	jobs     int
 	top      int
 	calls    CallWaits
-	sync     *syncTables            // nil: not asked for
-	sizes    []*spill.Table[uint64] // by location and call: the bytes of the call; nil: not asked for
-	messages *messagePairs          // nil: not asked for
+	sync     *syncTables              // nil: not asked for
+	sizes    []*spill.Table[callSize] // by location and call; nil: not asked for
+	summed   bool                     // bytes of collectives are recorded as sums over the ranks; known with sizes
+	messages *messagePairs            // nil: not asked for
 	parts    *spill.Table[memberPart]
 	waitSums
 }
@@ -116,10 +117,11 @@ func (s *waitSums) combine(o *waitSums) *waitSums {
 	return s
 }
 
-// keepSizes asks for the bytes of each call.
+// keepSizes asks for the size and role of each call.
 func (w *waiting) keepSizes() {
+	w.summed = recordsSums(w.t)
 	for _, calls := range w.t.Calls {
-		w.sizes = append(w.sizes, spill.NewZeros[uint64](w.t.Store, calls.Len()))
+		w.sizes = append(w.sizes, spill.NewZeros[callSize](w.t.Store, calls.Len()))
 	}
 }
 
@@ -175,18 +177,15 @@ func (s *waitSums) charge(scope *scope, kind WaitKind, l trace.LocationID, call 
 	return clipped
 }
 
-// addBytes adds bytes to a call and to its call path: what it sends; of receives, and of
+// addBytes adds the bytes of a call to its call path: what it sends; of receives, and of
 // the root of N×1, what it receives; of MPI_Wait… what it completes, in both directions.
-func (w *waiting) addBytes(s *waitSums, l trace.LocationID, row uint32, call *trace.Call, bytes uint64) {
-	if w.sizes != nil {
-		*w.sizes[l].Ptr(int(row)) += bytes
-	}
+func (w *waiting) addBytes(s *waitSums, l trace.LocationID, call *trace.Call, bytes uint64) {
 	if w.scope.overlaps(l, call.Enter, call.Leave) && int(call.Path) < len(s.bytes) {
 		s.bytes[call.Path] += bytes
 	}
 }
 
-// releaseSizes lets the bytes of calls go.
+// releaseSizes lets the sizes of calls go.
 func (w *waiting) releaseSizes() {
 	for _, sizes := range w.sizes {
 		sizes.Release()

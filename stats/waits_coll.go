@@ -49,7 +49,7 @@ type collWait struct {
 type memberPart struct {
 	wait   CallWait
 	bytes  uint64 // of its call
-	size   uint64 // the same or, of who only receives a broadcast, what it receives
+	size   callSize
 	call   uint32 // that waits: the one that begins the part or that completes it
 	begins uint32 // the call that begins it; None: not recorded
 }
@@ -89,10 +89,9 @@ func (w *waiting) takeParts(s *waitSums, l trace.LocationID) {
 			if p.begins == trace.None {
 				continue
 			}
-			w.addBytes(s, l, p.begins, calls.Ptr(int(p.begins)), p.bytes)
-			if w.sizes != nil && p.bytes == 0 {
-				*w.sizes[l].Ptr(int(p.begins)) += p.size
-			}
+			begins := calls.Ptr(int(p.begins))
+			w.addBytes(s, l, begins, p.bytes)
+			w.addPart(l, begins, rows[i].Member, p)
 			if p.wait.Time > 0 {
 				w.calls[l].note(p.call, calls.Ptr(int(p.call)), p.wait)
 			}
@@ -110,6 +109,7 @@ type instances struct {
 
 func (x *instances) instance(c trace.Collective) {
 	x.in = x.membersOf(&c, x.in[:0])
+	x.sizeParts(&c, x.in)
 	x.out = append(x.out[:0], make([]collWait, len(x.in))...)
 	x.sums.colls.add(x.waiting, &c, x.in)
 	blocking := splitBlocking(x.in)
@@ -136,9 +136,6 @@ func (x *instances) membersOf(c *trace.Collective, in []member) []member {
 		part.bytes = m.Sent
 		if c.Op.Pattern() == trace.PatternAllToOne && m.Rank == c.Root {
 			part.bytes = m.Received
-		}
-		if part.size = part.bytes; part.bytes == 0 {
-			part.size = m.Received
 		}
 		in = append(in, member{location: m.Location, row: k, call: m.Call, done: m.Done, rank: m.Rank,
 			enter: m.Begin, leave: leave, sent: m.Sent, recvd: m.Received, second: m.Rank >= first})

@@ -127,9 +127,7 @@ func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerW
 		for k := range batch {
 			x := &batch[k]
 			r, s := x.recv, x.send
-			if r.Call == i && c.Class != trace.ClassSendrecv {
-				p.addBytes(p.sums, p.l, i, c, r.Bytes)
-			}
+			p.received(i, c, r)
 			if s == nil {
 				p.sums.msgs.lost(p.l, r)
 				continue
@@ -156,6 +154,31 @@ func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerW
 		}
 	}
 	return longest, sent
+}
+
+// carries adds the bytes of a message to call i, which posts or completes it.
+func (p *p2pWalk) carries(i uint32, c *trace.Call, bytes uint64, r role) {
+	p.addBytes(p.sums, p.l, c, bytes)
+	p.addSize(p.l, i, bytes, r)
+}
+
+// received adds the bytes of a receive to call i, which completes it, and to the call that
+// posted it. MPI_Sendrecv has those that it sends, unless it only receives.
+func (p *p2pWalk) received(i uint32, c *trace.Call, r *trace.Recv) {
+	switch {
+	case r.Call != i:
+	case c.Class != trace.ClassSendrecv:
+		p.carries(i, c, r.Bytes, roleReceives)
+	case p.sizes != nil:
+		bytes := r.Bytes
+		if p.sizes[p.l].Ptr(int(i)).role()&roleSends != 0 {
+			bytes = 0
+		}
+		p.addSize(p.l, i, bytes, roleReceives)
+	}
+	if r.Post != r.Call && r.Post != trace.None {
+		p.addSize(p.l, r.Post, r.Bytes, roleReceives)
+	}
 }
 
 // receipts looks up at most messageBatch receives, from row first to row end. They are
@@ -255,7 +278,7 @@ func (p *p2pWalk) blockedSend(k int, s *trace.Send, c *trace.Call) partnerWait {
 func (p *p2pWalk) lateReceiver(i uint32, c *trace.Call, end int) (longest partnerWait) {
 	done := append(p.done[:0], p.sent.take(i)...)
 	for _, k := range done {
-		p.addBytes(p.sums, p.l, i, c, p.sends.Ptr(int(k)).Bytes)
+		p.carries(i, c, p.sends.Ptr(int(k)).Bytes, roleSends)
 	}
 	for k := int(c.FirstSend); k < end; k++ {
 		s := p.sends.Ptr(k)
@@ -263,7 +286,7 @@ func (p *p2pWalk) lateReceiver(i uint32, c *trace.Call, end int) (longest partne
 			p.sums.msgs.lostSend(p.l, s)
 		}
 		if s.Call == i {
-			p.addBytes(p.sums, p.l, i, c, s.Bytes)
+			p.carries(i, c, s.Bytes, roleSends)
 		}
 		switch {
 		case s.Done == trace.None:

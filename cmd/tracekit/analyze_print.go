@@ -329,5 +329,11 @@ func (r *report) lines() {
 		g.add(string(l.Operation), place(l.Region, l.File, l.Line), formatCount(l.Calls), formatTime(l.TimeNs),
 			formatTime(l.WaitNs), overhead, formatTime(l.CriticalPathNs), formatBytes(l.Bytes))
 	}
+	g.remark(len(g.rows), func(i int) string {
+		if r.a.Lines[i].Unreliable {
+			return "overhead unreliable"
+		}
+		return ""
+	})
 	r.show(g)
 }
