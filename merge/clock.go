@@ -98,7 +98,11 @@ func (c *clockwork) report(base, after census, doubtful uint64) {
 		Raw: c.found.raw.messages, Offsets: c.found.off.messages, After: after.messages, Max: base.worstMessage}
 	c.trace.Clock.Collectives = trace.Violations{
 		Raw: c.found.raw.collectives, Offsets: c.found.off.collectives, After: after.collectives, Max: base.worstTogether}
-	text := fmt.Sprintf("%d messages, %d collectives; %d are left", base.messages, base.collectives, after.total())
+	least := ""
+	if c.opts.MinLatency > 0 {
+		least = fmt.Sprintf(" that take less than %d ticks", c.opts.MinLatency)
+	}
+	text := fmt.Sprintf("%d messages, %d collectives%s; %d are left", base.messages, base.collectives, least, after.total())
 	if doubtful > 0 {
 		text += fmt.Sprintf("; for %d no clock is moved: the ranks share one, or the match is in doubt", doubtful)
 	}

@@ -251,14 +251,14 @@ func (r *report) criticalPath() {
 
 func (r *report) profile() {
 	g := r.grid("Time by region"+r.of(len(r.a.Profile), "regions"), "<region", "<paradigm", "visits", "inclusive", "exclusive", "share",
-		"least", "on", "mean per rank", "most", "on")
+		"ranks", "least", "on", "mean per rank", "most", "on")
 	var total int64
 	for _, p := range r.a.Profile {
 		total += p.ExclusiveNs
 	}
 	for _, p := range r.a.Profile[:min(r.top, len(r.a.Profile))] {
 		g.add(p.Region, p.Paradigm, formatCount(p.Count), formatTime(p.InclusiveNs), formatTime(p.ExclusiveNs),
-			share(p.ExclusiveNs, total), formatTime(p.MinNs), formatRank(p.MinRank),
+			share(p.ExclusiveNs, total), formatCount(p.Ranks), formatTime(p.MinNs), formatRank(p.MinRank),
 			formatTime(p.MeanNs), formatTime(p.MaxNs), formatRank(p.MaxRank))
 	}
 	r.show(g)
@@ -310,6 +310,7 @@ func (r *report) messages() {
 		what string
 	}{
 		{m.UnmatchedSends, "sends without a receive"}, {m.UnmatchedReceives, "receives without a send"},
+		{belowZero(m.Latency), "received before they are sent: their latency is below 0, and clocks disagree (see --clock)"},
 		{m.Cancelled, "cancelled"}, {m.OutsideSelection, "with a partner outside the selection"},
 	} {
 		if c.n > 0 {
@@ -326,6 +327,13 @@ func (r *report) messages() {
 		pairs.add(strconv.Itoa(int(c.From)), strconv.Itoa(int(c.To)), formatCount(c.Count), formatBytes(c.Bytes))
 	}
 	r.show(pairs)
+}
+
+func belowZero(l *stats.Latency) uint64 {
+	if l == nil {
+		return 0
+	}
+	return l.BelowZero
 }
 
 func (r *report) lines() {
