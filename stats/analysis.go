@@ -30,7 +30,7 @@ type Analysis struct {
 	CommMatrix   []MatrixCell    `json:"comm_matrix"`
 	Collectives  []CollectiveRow `json:"collectives"`
 	WaitStates   *WaitStates     `json:"wait_states,omitempty"`
-	Efficiency   *Efficiency     `json:"efficiency,omitempty"`
+	Efficiency   *Efficiency     `json:"efficiency,omitempty"` // nil: nobody calls MPI
 	CriticalPath *CriticalPath   `json:"critical_path,omitempty"`
 	Overhead     *Overhead       `json:"overhead,omitempty"` // Options.Overhead asks for it
 	Lines        []LineRow       `json:"lines,omitempty"`    // the sum of everything per source line
@@ -188,9 +188,7 @@ type CounterRow struct {
 // and the quantiles are of single calls; the quantiles lie within 1 per cent.
 type CallSiteRow struct {
 	Operation string `json:"operation"`
-	Region    Name   `json:"region"` // the user's region
-	File      Name   `json:"file"`
-	Line      Line   `json:"line"`
+	SourceLine
 	Calls     uint64 `json:"calls"`
 	TimeNs    int64  `json:"time_ns"`
 	MinNs     int64  `json:"min_ns"`
@@ -201,14 +199,40 @@ type CallSiteRow struct {
 	Bytes     uint64 `json:"bytes"` // sent; received for roots of N×1; both for Waitall …
 	MinRank   Rank   `json:"min_rank"`
 	MaxRank   Rank   `json:"max_rank"`
+	CallPaths []Path `json:"callpaths"` // ascending
 }
 
-// A CallPathRow sums the visits of one call path over all locations.
+// A SourceLine is the best source location that is known for a call: its own line where
+// the trace records the lines of calls, else the first line of the region that encloses
+// it. LineOf says which: "call", or "region", when the call lies somewhere in the region;
+// null where no line is known. What is not a call, time in a region outside MPI, has the
+// line of its region.
+type SourceLine struct {
+	Region Name `json:"region"` // the user's region
+	File   Name `json:"file"`
+	Line   Line `json:"line"`
+	LineOf Name `json:"line_of"`
+}
+
+// The values of SourceLine.LineOf.
+const (
+	LineOfCall   = "call"
+	LineOfRegion = "region"
+)
+
+// A CallPathRow sums the visits of one call path over all locations. Rows form a tree: the
+// path is that of Parent with one more region. A caller has a smaller ID than what it
+// calls, and its row is in the list. The rows with the most inclusive time come first, so
+// that a caller comes before what it calls wherever times do not run backwards.
 type CallPathRow struct {
-	Path        []string `json:"path"` // regions, outermost first; "…" stands for all before the innermost 255
-	Count       uint64   `json:"count"`
-	InclusiveNs int64    `json:"inclusive_ns"`
-	ExclusiveNs int64    `json:"exclusive_ns"`
+	ID          Path   `json:"id"`     // what other rows refer to
+	Parent      Path   `json:"parent"` // null: called by none
+	Region      string `json:"region"` // the innermost
+	File        Name   `json:"file"`   // with Line, where it is called, if the trace records that
+	Line        Line   `json:"line"`
+	Count       uint64 `json:"count"`
+	InclusiveNs int64  `json:"inclusive_ns"`
+	ExclusiveNs int64  `json:"exclusive_ns"`
 }
 
 // Messages sums the point-to-point messages. Count and Bytes are of the matched messages
@@ -329,10 +353,8 @@ type CriticalPath struct {
 // ImbalanceNs is the path's time above the mean over ranks of the time, without waits,
 // spent there.
 type CriticalRow struct {
-	Region      Name     `json:"region"`
+	SourceLine
 	Operation   Name     `json:"operation"` // null: outside MPI
-	File        Name     `json:"file"`
-	Line        Line     `json:"line"`
 	TimeNs      int64    `json:"time_ns"`
 	Share       *float64 `json:"share"`
 	ImbalanceNs int64    `json:"imbalance_ns"`

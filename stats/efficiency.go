@@ -4,6 +4,24 @@ import (
 	"tracekit/trace"
 )
 
+// callsMPI reports whether some location of a trace calls an MPI function. Without any there
+// is no time outside MPI to be called useful: other libraries that pass messages run beside
+// the program, not in its place.
+func callsMPI(t *trace.Trace) bool {
+	for _, n := range t.Tree.Nodes {
+		if int(n.Region) >= len(t.Defs.Regions) {
+			continue
+		}
+		r := &t.Defs.Regions[n.Region]
+		for _, name := range []trace.StringID{r.Name, r.Canonical} {
+			if trace.MPIFunctionOf(t.Defs.String(name)).Class != trace.ClassNone {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // efficiency makes the block of the document of the useful times and the replay, which is
 // nil if it was stuck.
 func efficiency(p *profiler, part *profilePart, started []startup, replayed *replay) *Efficiency {

@@ -112,45 +112,27 @@ func (s *regionSum) spread(times []regionTime) {
 	}
 }
 
-// callPathRows lists the call paths, the one with the most exclusive time first.
+// callPathRows lists the call paths, the one with the most inclusive time first.
 func callPathRows(p *profiler, part *profilePart) []CallPathRow {
 	d, r := p.t.Defs, rate{p.t.Defs.Clock.Resolution}
 	paths := slices.Clone(part.paths)
-	slices.SortStableFunc(paths, func(a, b pathSum) int {
-		return cmp.Or(cmp.Compare(b.exclusive, a.exclusive), cmp.Compare(b.inclusive, a.inclusive), cmp.Compare(a.path, b.path))
+	slices.SortFunc(paths, func(a, b pathSum) int {
+		return cmp.Or(cmp.Compare(b.inclusive, a.inclusive), cmp.Compare(a.path, b.path))
 	})
-	labels := make([]string, len(d.Regions))
-	for id := range labels {
+	labels := make([]string, len(d.Regions)+1) // the last: a region that is not defined
+	for id := range d.Regions {
 		labels[id] = d.RegionLabel(trace.RegionID(id))
 	}
-	rows := []CallPathRow{}
-	for _, s := range paths {
-		rows = append(rows, CallPathRow{Path: pathNames(p.t.Tree, s.path, labels), Count: s.count,
-			InclusiveNs: r.ns(s.inclusive), ExclusiveNs: r.ns(s.exclusive)})
+	rows := make([]CallPathRow, len(paths))
+	for i, s := range paths {
+		n := p.t.Tree.Nodes[s.path]
+		rows[i] = CallPathRow{ID: Path(s.path), Parent: Path(n.Parent), Region: labels[min(int(n.Region), len(d.Regions))], Count: s.count,
+			InclusiveNs: r.ns(s.inclusive), ExclusiveNs: r.ns(s.exclusive)}
+		if int(n.Site) < len(d.SourceLocations) {
+			rows[i].File, rows[i].Line = Name(d.String(d.SourceLocations[n.Site].File)), Line(d.SourceLocations[n.Site].Line)
+		}
 	}
 	return rows
-}
-
-// maxPathNames bounds a path in a document. Where regions are never left, because a tracer
-// lost the records, every event makes a path that is longer by one.
-const maxPathNames = 256
-
-// pathNames returns the labels of a path's regions, outermost first.
-func pathNames(tree *trace.CallTree, path trace.PathID, labels []string) []string {
-	var names []string
-	for ; path != trace.None; path = tree.Nodes[path].Parent {
-		if len(names) == maxPathNames-1 && tree.Nodes[path].Parent != trace.None {
-			names = append(names, "…")
-			break
-		}
-		name := "" // of a region that is not defined
-		if region := tree.Nodes[path].Region; int(region) < len(labels) {
-			name = labels[region]
-		}
-		names = append(names, name)
-	}
-	slices.Reverse(names)
-	return names
 }
 
 // A site is where an MPI function is called from, or a region outside MPI.
@@ -210,6 +192,7 @@ func callSiteRows(p *profiler, part *profilePart, bytes []uint64) []CallSiteRow 
 		time  int64
 		bytes uint64
 		law   *callSum
+		paths []Path
 	}
 	var sums []sum
 	for s, at := range p.mpiPaths(part) {
@@ -220,15 +203,15 @@ func callSiteRows(p *profiler, part *profilePart, bytes []uint64) []CallSiteRow 
 		sums[k].calls += s.count
 		sums[k].time += s.inclusive
 		sums[k].bytes += bytes[s.path]
+		sums[k].paths = append(sums[k].paths, Path(s.path))
 		sums[k].law.merge(s.calls)
 	}
 	d, r := p.t.Defs, rate{p.t.Defs.Clock.Resolution}
 	rows := []CallSiteRow{}
 	for _, s := range sums {
-		region, file, line := names(d, s.site.line)
 		quantile := func(q float64) int64 { return r.ns(quantileOf(s.law.buckets, s.calls, q, s.law.min, s.law.max)) }
 		rows = append(rows, CallSiteRow{
-			Operation: d.RegionLabel(s.site.operation), Region: region, File: file, Line: line,
+			Operation: d.RegionLabel(s.site.operation), SourceLine: spell(d, s.site.line), CallPaths: s.paths,
 			Calls: s.calls, TimeNs: r.ns(s.time), MinNs: r.ns(s.law.min), MeanNs: r.mean(s.time, s.calls), MaxNs: r.ns(s.law.max),
 			P50Ns: quantile(0.5), P99Ns: quantile(0.99), Bytes: s.bytes, MinRank: Rank(s.law.minRank), MaxRank: Rank(s.law.maxRank),
 		})
@@ -239,7 +222,15 @@ func callSiteRows(p *profiler, part *profilePart, bytes []uint64) []CallSiteRow 
 	return rows
 }
 
-// names spells a source line out.
-func names(d *trace.Defs, s trace.SourceLine) (region, file Name, line Line) {
-	return Name(d.RegionLabel(s.Region)), Name(d.String(s.File)), Line(s.Line)
+// spell spells a source line out.
+func spell(d *trace.Defs, s trace.SourceLine) SourceLine {
+	out := SourceLine{Region: Name(d.RegionLabel(s.Region)), File: Name(d.String(s.File)), Line: Line(s.Line)}
+	switch {
+	case out.Line == 0:
+	case s.Exact:
+		out.LineOf = LineOfCall
+	default:
+		out.LineOf = LineOfRegion
+	}
+	return out
 }
