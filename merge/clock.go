@@ -13,7 +13,7 @@ type ClockMode string
 
 // The clock modes.
 const (
-	ClockAuto    ClockMode = "auto"    // raw or offsets, whichever has fewer violations; the logical clock if any are left, unless the times are rebuilt
+	ClockAuto    ClockMode = "auto"    // raw or offsets, whichever has fewer violations; the logical clock if any are left, unless the times are rebuilt or the violations are in doubt
 	ClockNone    ClockMode = "none"    // times as recorded
 	ClockOffsets ClockMode = "offsets" // measured offsets
 	ClockCLC     ClockMode = "clc"     // the logical clock, on the measured offsets where there are any
@@ -28,6 +28,7 @@ type clockwork struct {
 	measured []trace.ClockMap // by location: what the measured offsets make
 	changes  bool             // some of them change something
 	found    tally
+	doubtful map[channelKey]bool // channels in which something does not fit
 }
 
 // A tally counts violations as recorded and with the measured offsets, while messages are
@@ -43,7 +44,7 @@ func (t *tally) merge(o *tally) {
 }
 
 func newClockwork(t *trace.Trace, ledger *trace.Ledger, opts Options) *clockwork {
-	c := &clockwork{trace: t, ledger: ledger, opts: opts}
+	c := &clockwork{trace: t, ledger: ledger, opts: opts, doubtful: make(map[channelKey]bool)}
 	c.measured, c.changes = offsetMaps(t.Defs, ledger)
 	return c
 }
@@ -84,15 +85,15 @@ func (c *clockwork) correct(ctx context.Context) error {
 		base = c.found.off
 		t.Clock.Method, t.Clock.Maps = trace.ClockOffsets, c.measured
 	}
-	after, err := c.repair(ctx, base)
+	after, doubtful, err := c.repair(ctx, base)
 	if err != nil {
 		return err
 	}
-	c.report(base, after)
+	c.report(base, after, doubtful)
 	return nil
 }
 
-func (c *clockwork) report(base, after census) {
+func (c *clockwork) report(base, after census, doubtful uint64) {
 	c.trace.Clock.Messages = trace.Violations{
 		Raw: c.found.raw.messages, Offsets: c.found.off.messages, After: after.messages, Max: base.worstMessage}
 	c.trace.Clock.Collectives = trace.Violations{
@@ -101,33 +102,61 @@ func (c *clockwork) report(base, after census) {
 	if c.opts.MinLatency > 0 {
 		least = fmt.Sprintf(" that take less than %d ticks", c.opts.MinLatency)
 	}
-	c.ledger.AddN(trace.CodeClockViolation, base.total(), base.first(c.trace),
-		fmt.Sprintf("%d messages, %d collectives%s; %d are left", base.messages, base.collectives, least, after.total()))
+	text := fmt.Sprintf("%d messages, %d collectives%s; %d are left", base.messages, base.collectives, least, after.total())
+	if doubtful > 0 {
+		text += fmt.Sprintf("; for %d no clock is moved: the ranks share one, or the match is in doubt", doubtful)
+	}
+	c.ledger.AddN(trace.CodeClockViolation, base.total(), base.first(c.trace), text)
 }
 
-// repair runs the logical clock if it is wanted and needed, and returns what is left. Times
-// rebuilt from statistics are no clock's: where they run backwards a partner was guessed
-// wrongly, and moving all that follows would make it worse.
-func (c *clockwork) repair(ctx context.Context, base census) (census, error) {
+// repair runs the logical clock if it is wanted and needed, and returns what is left, and how much
+// of what runs backwards it has passed over. Times rebuilt from statistics are no clock's: where
+// they run backwards a partner was guessed wrongly, and moving all that follows would make it
+// worse. Unless the logical clock is asked for, that holds for what is in doubt, too.
+func (c *clockwork) repair(ctx context.Context, base census) (left census, doubtful uint64, err error) {
 	t := c.trace
 	wanted := c.opts.Clock == ClockCLC || c.opts.Clock.auto() && !t.Source.Info().Reconstructed()
 	if base.total() == 0 || !wanted {
-		return base, nil
+		return base, 0, nil
 	}
 	clock := &logicalClock{trace: t, parts: c.parts, maps: t.Clock.Maps, latency: c.opts.MinLatency, jobs: c.opts.Jobs}
+	if c.opts.Clock.auto() {
+		clock.doubts = c.doubts()
+		sure, err := violations(ctx, t, clock.doubts.at, c.opts.MinLatency, c.opts.Jobs, clock.doubts)
+		doubtful = base.total() - sure.total()
+		if err != nil || sure.total() == 0 {
+			return base, doubtful, err
+		}
+	}
 	for _, locs := range byRank(t.Rank, len(t.World)) {
 		if len(locs) > 0 {
 			clock.domains = append(clock.domains, locs)
 		}
 	}
-	left, err := clock.run(ctx)
+	left, err = clock.run(ctx)
+	if err == nil && doubtful > 0 {
+		left, err = violations(ctx, t, clock.corrected, c.opts.MinLatency, c.opts.Jobs, nil)
+	}
 	t.Clock.MaxShift = clock.maxShift()
 	if t.Clock.Method == trace.ClockOffsets {
 		t.Clock.Method = trace.ClockOffsetsCLC
 	} else {
 		t.Clock.Method = trace.ClockCLC
 	}
-	return left, err
+	return left, doubtful, err
+}
+
+// doubts returns what is in doubt about the clocks that were chosen. Clocks with measured offsets
+// are as many as there are offsets.
+func (c *clockwork) doubts() *doubts {
+	t := c.trace
+	maps := t.Clock.Maps
+	d := &doubts{trace: t, latency: c.opts.MinLatency, channels: c.doubtful,
+		at: func(l trace.LocationID, at int64) int64 { return trace.CorrectOffset(maps[l].Offsets, at) }}
+	if t.Clock.Method == trace.ClockNone {
+		d.clock = hostClocks(t.Defs)
+	}
+	return d
 }
 
 func (m ClockMode) auto() bool { return m == ClockAuto || m == "" }

@@ -32,7 +32,7 @@ func TestNothingRunsBackwards(t *testing.T) {
 	repaired := 0
 	skewed(t, func(name string, m *samples.Memory) {
 		for _, latency := range []int64{0, 500} {
-			c := merged(t, m, merge.Options{MinLatency: latency}).Clock
+			c := merged(t, m, merge.Options{Clock: merge.ClockCLC, MinLatency: latency}).Clock
 			if c.Messages.After+c.Collectives.After > 0 {
 				t.Errorf("%s: %+v, %+v", name, c.Messages, c.Collectives)
 			}

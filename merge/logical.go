@@ -24,6 +24,7 @@ type logicalClock struct {
 	domains [][]trace.LocationID
 	latency int64
 	jobs    int
+	doubts  *doubts // what does not bind; nil: nothing
 
 	// Of the pass that is going on:
 	fade    int64                 // ticks in which the shift becomes one tick smaller
@@ -63,7 +64,7 @@ func (c *logicalClock) run(ctx context.Context) (left census, err error) {
 		if err := c.backward(ctx, pass > 0); err != nil {
 			return left, err
 		}
-		left, err = violations(ctx, c.trace, func(l trace.LocationID, t int64) int64 { return c.maps[l].At(t) }, c.latency, c.jobs)
+		left, err = violations(ctx, c.trace, c.corrected, c.latency, c.jobs, c.doubts)
 		if err != nil || left.total() == 0 {
 			return left, err
 		}
@@ -74,9 +75,13 @@ func (c *logicalClock) run(ctx context.Context) (left census, err error) {
 	return left, nil
 }
 
+// corrected is the timing of the knots so far.
+func (c *logicalClock) corrected(l trace.LocationID, t int64) int64 { return c.maps[l].At(t) }
+
 // binds reports whether a part's collective says anything about the order of events.
 func (c *logicalClock) binds(p part) bool {
-	return binding(c.trace.Collectives.At(int(p.collective)))
+	row := c.trace.Collectives.At(int(p.collective))
+	return binding(row) && !c.doubts.collective(row)
 }
 
 // maxShift returns the largest shift in all knots.

@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"tracekit/engine"
 	"tracekit/trace"
@@ -32,6 +33,7 @@ type block struct {
 	channels   channelTable
 	ledger     trace.Ledger
 	found      tally
+	doubtful   map[channelKey]bool
 }
 
 // messagesPerWindow is about how many endpoints are matched while all ranks advance by
@@ -51,7 +53,7 @@ func match(ctx context.Context, t *trace.Trace, scanned []*located, clocks *cloc
 	ranks := len(m.sends)
 	for k := range min(ranks, mostBlocks) {
 		n := min(ranks, mostBlocks)
-		m.blocks = append(m.blocks, block{matcher: m, first: ranks * k / n, end: ranks * (k + 1) / n})
+		m.blocks = append(m.blocks, block{matcher: m, first: ranks * k / n, end: ranks * (k + 1) / n, doubtful: make(map[channelKey]bool)})
 	}
 	err := engine.Swap(ctx, jobs, engine.Exchange[ref]{
 		Windows: m.windows, Sources: ranks, Keys: len(m.blocks), Emit: m.emit,
@@ -62,6 +64,7 @@ func match(ctx context.Context, t *trace.Trace, scanned []*located, clocks *cloc
 		b.channels.each(b.leftover)
 		ledger.Merge(b.ledger.Findings())
 		clocks.found.merge(&b.found)
+		maps.Copy(clocks.doubtful, b.doubtful)
 	}
 	return err
 }
@@ -194,6 +197,7 @@ func (b *block) pair(s, v ref) {
 	send.RecvLoc, send.Recv, send.State = v.loc, v.row, trace.Matched
 	recv.SendLoc, recv.Send, recv.State = s.loc, s.row, trace.Matched
 	if recv.Bytes != send.Bytes {
+		b.doubtful[channelKey{send.Comm, b.trace.Rank[s.loc], send.To, send.Tag}] = true
 		b.ledger.Add(trace.CodeSizeMismatch, trace.Place{Location: v.loc, Seq: recv.Seq, Offset: -1},
 			fmt.Sprintf("%d bytes sent, %d received", send.Bytes, recv.Bytes))
 	}
@@ -202,6 +206,9 @@ func (b *block) pair(s, v ref) {
 
 // leftover takes apart the queue of a channel in which nothing more will happen.
 func (b *block) leftover(c *channel) {
+	if c.head != noRef {
+		b.doubtful[c.key] = true
+	}
 	for at := c.head; at != noRef; {
 		var next ref
 		place := trace.Place{Location: at.loc, Offset: -1}

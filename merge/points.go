@@ -90,12 +90,18 @@ func (s *stream) at(t int64) int64 {
 	return trace.CorrectOffset(s.clock.maps[s.loc].Offsets, t)
 }
 
+// doubted reports whether a message, by the rows of its ends, does not bind.
+func (s *stream) doubted(from, to trace.LocationID, send, recv int) bool {
+	c := s.clock
+	return c.doubts != nil && c.doubts.message(from, to, c.trace.Sends[from].Ptr(send), c.trace.Recvs[to].Ptr(recv))
+}
+
 func (s *stream) fetchSend() {
 	t := s.clock.trace.Sends[s.loc]
 	for s.send.time = math.MaxInt64; s.send.next < t.Len(); {
 		row := t.At(s.send.next)
 		s.send.next++
-		if row.State == trace.Matched {
+		if row.State == trace.Matched && !s.doubted(s.loc, row.RecvLoc, int(s.send.next-1), int(row.Recv)) {
 			s.send.row, s.send.time, s.send.seq = uint32(s.send.next-1), s.at(row.Time), row.Seq
 			return
 		}
@@ -107,7 +113,7 @@ func (s *stream) fetchRecv() {
 	for s.recv.time = math.MaxInt64; s.recv.next < t.Len(); {
 		row := t.At(s.recv.next)
 		s.recv.next++
-		if row.State == trace.Matched {
+		if row.State == trace.Matched && !s.doubted(row.SendLoc, s.loc, int(row.Send), int(s.recv.next-1)) {
 			s.recv.row, s.recv.time, s.recv.seq = uint32(s.recv.next-1), s.at(row.Time), row.Seq
 			return
 		}

@@ -72,8 +72,8 @@ func (c *census) first(t *trace.Trace) trace.Place {
 }
 
 // violations counts the messages and collectives of a trace that run backwards, or take
-// less than a least latency, in the given timing of its rows.
-func violations(ctx context.Context, t *trace.Trace, at timing, latency int64, jobs int) (census, error) {
+// less than a least latency, in the given timing of its rows, but for those in doubt.
+func violations(ctx context.Context, t *trace.Trace, at timing, latency int64, jobs int, d *doubts) (census, error) {
 	type partial struct {
 		census
 		members []attendance // scratch
@@ -84,7 +84,11 @@ func violations(ctx context.Context, t *trace.Trace, at timing, latency int64, j
 		for _, rows := range t.Recvs[l].Rows {
 			for i := range rows {
 				if v := &rows[i]; v.State == trace.Matched {
-					sent := at(v.SendLoc, t.Sends[v.SendLoc].Ptr(int(v.Send)).Time)
+					s := t.Sends[v.SendLoc].Ptr(int(v.Send))
+					if d.message(v.SendLoc, trace.LocationID(l), s, v) {
+						continue
+					}
+					sent := at(v.SendLoc, s.Time)
 					p.addMessage(trace.Place{Location: trace.LocationID(l), Seq: v.Seq, Offset: -1}, sent+latency-at(trace.LocationID(l), v.Time))
 				}
 			}
@@ -97,6 +101,9 @@ func violations(ctx context.Context, t *trace.Trace, at timing, latency int64, j
 	together, err := engine.Fold(ctx, jobs, chunks(t.Collectives.Len()), start, func(p *partial, k int) error {
 		for i := k * chunk; i < min((k+1)*chunk, t.Collectives.Len()); i++ {
 			c := t.Collectives.At(i)
+			if d.collective(c) {
+				continue
+			}
 			p.members = attend(t, c, at, p.members)
 			p.addTogether(uint32(i), backwards(c, p.members, latency))
 		}

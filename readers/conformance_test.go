@@ -72,8 +72,8 @@ func TestNothingLost(t *testing.T) {
 			defer src.Close()
 			_, want, _ := strings.Cut(tracetest.MustFormat(t, src), "\n")
 			for _, f := range forms {
-				if !slices.Contains(exact, f.name) {
-					continue
+				if f.name != "otf2" && f.name != "json" && f.name != "arrow" {
+					continue // the others differ from these in how bytes are packed
 				}
 				copied := filepath.Join(t.TempDir(), f.file)
 				if lost := writeCopy(t, src, copied); len(lost) > 0 {

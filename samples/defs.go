@@ -34,15 +34,20 @@ func makeDefs(o Options, p *plan, clocks []localClock) *trace.Defs {
 	return d.Defs
 }
 
-// machine defines one node with all processes and threads.
+// machine defines one node with all processes and threads; a node for each process if they have
+// clocks of their own.
 func (d *definer) machine(o Options, clocks []localClock) {
-	d.SystemTree = []trace.SystemTreeNode{
-		{Name: d.text("simulated"), Class: d.text("machine"), Parent: trace.None},
-		{Ref: 1, Name: d.text("node 0"), Class: d.text("node"), Parent: 0},
+	d.SystemTree = []trace.SystemTreeNode{{Name: d.text("simulated"), Class: d.text("machine"), Parent: trace.None}}
+	nodes := 1
+	if o.Plant.Skew != 0 || o.Plant.Drift != 0 {
+		nodes = o.Ranks
+	}
+	for n := range nodes {
+		d.SystemTree = append(d.SystemTree, trace.SystemTreeNode{Ref: uint64(n + 1), Name: d.text(fmt.Sprintf("node %d", n)), Class: d.text("node"), Parent: 0})
 	}
 	for r := range o.Ranks {
 		d.LocationGroups = append(d.LocationGroups, trace.LocationGroup{Ref: uint64(r),
-			Name: d.text(fmt.Sprintf("MPI Rank %d", r)), Kind: 1, Node: 1, Creator: trace.None})
+			Name: d.text(fmt.Sprintf("MPI Rank %d", r)), Kind: 1, Node: trace.SystemTreeNodeID(1 + r%nodes), Creator: trace.None})
 		for t := range o.Threads {
 			name := "Master thread"
 			if t > 0 {

@@ -56,7 +56,8 @@ time span, clock, findings. It reads definitions alone; --counts reads all event
 counts them by kind.
 
 TRACE is an OTF2 anchor or directory, a Paraver or JSON trace (also compressed), or what
-"tracekit convert" writes; the format is recognised by content.`,
+"tracekit convert" writes; the format is recognised by content. A file that belongs to a
+trace (.def, .evt, .pcf, .row) and a directory with a single trace stand for it.`,
 		Example: `  tracekit info scorep-20261121/traces.otf2
   tracekit info --counts --json scorep-20261121`,
 		Args: cobra.MinimumNArgs(1),

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -151,7 +152,7 @@ func (f *file) kinds(tracks []*track) map[ident]uint8 {
 		switch {
 		case l.gpu || f.rocprof && rocprofDevice(f.meta.processes[l.pid]):
 			kinds[l.pid] = 2
-		case kinds[l.pid] == 0 && !l.trivial:
+		case kinds[l.pid] == 0 && (!l.trivial || l.moments && !f.origin.kineto): // which may be known last
 			kinds[l.pid] = 1
 		}
 	}
@@ -236,8 +237,17 @@ func (a *assembler) group(number int, f *file, pid ident, kind uint8, creator tr
 	}
 	id := trace.LocationGroupID(len(a.defs.LocationGroups))
 	a.defs.LocationGroups = append(a.defs.LocationGroups, trace.LocationGroup{Ref: uint64(id),
-		Name: a.string(name), Kind: kind, Node: a.node(f.dft.host), Creator: creator})
+		Name: a.string(name), Kind: kind, Node: a.node(f.host()), Creator: creator})
 	return id
+}
+
+// host names the host on which all processes of a file ran, "" if that cannot be told. A process
+// with NCCL's profiler writes a file of its own, for all the accelerators that it drives.
+func (f *file) host() string {
+	if f.dft.host == "" && f.ncclWorld != "" {
+		return "host of " + filepath.Base(f.path)
+	}
+	return f.dft.host
 }
 
 // node returns the node of the system tree with that name, the machine if it is "".

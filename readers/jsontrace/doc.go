@@ -52,8 +52,10 @@
 // other files processes are ranks if they communicate: the pid is the rank if all pids are
 // small, else their order. All processes of a file of PyTorch or rocprof are one rank.
 //
-// Times of several files are those of one clock if all have an announced base or count
-// from 1970; if not, that is a finding, and Options.Align can move all to a common start.
+// The processes of a file of NCCL's profiler, which each process writes for itself, are those
+// of one host, and so of one clock. Times of several files are those of one clock if all have
+// an announced base or count from 1970; if not, that is a finding, and Options.Align can move
+// all to a common start.
 //
 // Kernels of NCCL (RCCL, HCCL) on the streams of accelerators are collectives: a
 // CollectiveBegin follows the Enter and a CollectiveEnd precedes the Leave. Operation,

@@ -252,7 +252,7 @@ func (f *file) beginEnd(l *track, ev *event) {
 
 // instant takes a moment.
 func (f *file) instant(l *track, ev *event) {
-	l.trivial = l.trivial && f.origin.kineto
+	l.moments = true
 	l.record()
 	l.stream.AddOther(ev.time, trace.KindInstant, uint64(f.names.raw(ev.name)))
 }

@@ -41,7 +41,8 @@ type track struct {
 	stream  *spool.Stream
 	stacked bool   // the last slice came as B or E
 	gpu     bool   // holds kernels
-	trivial bool   // holds nothing but the writer's bookkeeping
+	trivial bool   // holds nothing but the writer's bookkeeping, and moments
+	moments bool   // holds moments
 	rank    uint32 // with hasRank: of which rank
 	hasRank bool
 	comm    bool            // holds collectives or messages

@@ -10,6 +10,9 @@
 // Identifiers in files may be sparse and are local to a location; Open makes them dense,
 // and batches hold dense identifiers. The exceptions are Batch.Other.Args and the values
 // of attributes whose type is a reference: they hold the file's global references.
+//
+// Instants, for which OTF2 has no event, are written as parameters and read back; see
+// instants.go.
 package otf2
 
 import (

@@ -31,8 +31,8 @@ func (d *decoder) pair(h *attributes, typ uint32, value int64) (ok bool) {
 		return false
 	}
 	switch i.class {
-	case classMPI, classRegion:
-		op := operation{class: i.class, slot: i.index, typ: typ, value: value, region: trace.None, user: i.user}
+	case classMPI, classRegion, classInterval:
+		op := operation{class: i.class, slot: i.index, typ: typ, value: value, region: trace.None}
 		if value != 0 {
 			if op.region, ok = d.region(typ, i.index, value); !ok {
 				return false
@@ -112,7 +112,7 @@ func (d *decoder) prepare(l *thread, t int64, h *attributes) (ok bool) {
 		switch op.class {
 		case classMPI:
 			held.on, held.region, held.context = op.value != 0, op.region, trace.None
-		case classRegion:
+		case classRegion, classInterval:
 			held.on, held.region, held.context = op.value != 0 && d.dialect, op.region, trace.None
 			if op.value != 0 && h.lineType == op.typ+typeLine && !d.locate(op.region, h) {
 				return false

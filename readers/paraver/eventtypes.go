@@ -13,6 +13,7 @@ const (
 	classMetric     class = iota // a number; index is its metric member
 	classMPI                     // enter and leave of MPI functions; index is the slot
 	classRegion                  // enter and leave of other regions; index is the slot
+	classInterval                // the same, of a type of the user's: states are used beside it
 	classLine                    // source line of the region that is entered on the same line
 	classCaller                  // function that calls MPI; index is the level from 0
 	classCallerLine              // its source line
@@ -60,7 +61,6 @@ type typeInfo struct {
 	known bool
 	class class
 	index uint32
-	user  bool // of classRegion: see slot
 }
 
 // A slot is a kind of region that is entered and left on its own: the values of one event
@@ -120,7 +120,9 @@ func (t *eventTypes) classify(typ uint32) typeInfo {
 		i.class = classLine
 	case t.pcf.region(typ):
 		i.class, i.index = classRegion, t.newSlot(typ)
-		i.user = t.slots[i.index].user
+		if t.slots[i.index].user {
+			i.class = classInterval
+		}
 	case typ >= firstCounter && typ <= lastCounter || !t.pcf.labelled(typ):
 		i.class, i.index = classMetric, t.meters.member(typ, t.pcf)
 	default:

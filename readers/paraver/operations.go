@@ -11,7 +11,6 @@ type operation struct {
 	typ    uint32
 	region trace.RegionID
 	text   trace.StringID // of a moment
-	user   bool           // a type of the user's: states are used beside it
 	value  int64
 }
 
@@ -27,8 +26,8 @@ func (d *decoder) operate(l *thread, t int64, op *operation) {
 		}
 		d.release(l)
 		l.events.AddFlow(t, trace.KindLeave, trace.RegionID(op.slot))
-	case classRegion:
-		l.calls = l.calls || !op.user
+	case classRegion, classInterval:
+		l.calls = l.calls || op.class == classRegion
 		d.release(l)
 		switch {
 		case op.value == 0:

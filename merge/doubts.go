@@ -1,0 +1,73 @@
+package merge
+
+import (
+	"strings"
+
+	"tracekit/trace"
+)
+
+// Doubts tells what runs backwards in time although that is hardly the fault of a clock, so that
+// no clock should be moved for it:
+//
+//   - messages and collectives of processes that read the same clock, that of their host;
+//   - messages of channels in which something does not fit: ends that nothing matches, or that
+//     disagree about the size. Matches are made by counting, so there any one may be wrong.
+//
+// The nil Doubts has none.
+type doubts struct {
+	trace    *trace.Trace
+	at       timing // of the clocks that would be moved
+	latency  int64
+	clock    []uint64 // by location: whose clock it has; nil: no two the same
+	channels map[channelKey]bool
+}
+
+// message reports whether a message that runs backwards says nothing about clocks.
+func (d *doubts) message(from, to trace.LocationID, s *trace.Send, r *trace.Recv) bool {
+	if d == nil || d.at(from, s.Time)+d.latency <= d.at(to, r.Time) {
+		return false
+	}
+	return d.clock != nil && d.clock[from] == d.clock[to] ||
+		d.channels[channelKey{s.Comm, d.trace.Rank[from], s.To, s.Tag}]
+}
+
+// collective reports whether a collective that runs backwards says nothing about clocks.
+func (d *doubts) collective(c trace.Collective) bool {
+	if d == nil || d.clock == nil || !binding(c) {
+		return false
+	}
+	first := d.trace.Members.At(int(c.First)).Location
+	for i := 1; i < int(c.Count); i++ {
+		if d.clock[d.trace.Members.At(int(c.First)+i).Location] != d.clock[first] {
+			return false
+		}
+	}
+	return backwards(c, attend(d.trace, c, d.at, nil), d.latency) > 0
+}
+
+// hostClocks returns whose clock each location has: that of its host, where the system tree
+// tells it, else that of its process.
+func hostClocks(d *trace.Defs) []uint64 {
+	const process, alone = 1 << 32, 1 << 33
+	clock := make([]uint64, len(d.Locations))
+	for l := range clock {
+		group := d.Process(trace.LocationID(l))
+		if int(group) >= len(d.LocationGroups) {
+			clock[l] = alone + uint64(l)
+			continue
+		}
+		clock[l] = process + uint64(group)
+		node := d.LocationGroups[group].Node
+		for range d.SystemTree { // it may be a circle
+			if int(node) >= len(d.SystemTree) {
+				break
+			}
+			if class := strings.ToLower(d.String(d.SystemTree[node].Class)); strings.Contains(class, "node") || class == "host" {
+				clock[l] = uint64(node)
+				break
+			}
+			node = d.SystemTree[node].Parent
+		}
+	}
+	return clock
+}
