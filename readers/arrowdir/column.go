@@ -86,12 +86,12 @@ func numberType(k reflect.Kind) arrow.DataType {
 	panic(fmt.Sprintf("arrowdir: no Arrow type for %v", k))
 }
 
-func schemaOf(columns []column, more ...arrow.Field) *arrow.Schema {
+func schemaOf(columns []column) *arrow.Schema {
 	var fields []arrow.Field
 	for _, c := range columns {
 		fields = append(fields, arrow.Field{Name: c.name, Type: c.dtype})
 	}
-	return arrow.NewSchema(append(fields, more...), nil)
+	return arrow.NewSchema(fields, nil)
 }
 
 // data returns a column as Arrow data that shares the memory of its slice.

@@ -17,6 +17,7 @@ import (
 type eventWriter struct {
 	id        trace.TableID
 	out       tableWriter
+	schema    *arrow.Schema    // with the column location
 	manifest  *manifest        // of which the table's groups are this writer's
 	last      trace.LocationID // whose rows the table ends in
 	locations []uint32         // scratch for the column location
@@ -30,8 +31,8 @@ type eventWriter struct {
 // queued bounds the batches of a table that wait to be encoded.
 const queued = 4
 
-func newEventWriter(id trace.TableID, out tableWriter, m *manifest, parallel bool) *eventWriter {
-	w := &eventWriter{id: id, out: out, manifest: m, last: trace.None}
+func newEventWriter(id trace.TableID, out tableWriter, schema *arrow.Schema, m *manifest, parallel bool) *eventWriter {
+	w := &eventWriter{id: id, out: out, schema: schema, manifest: m, last: trace.None}
 	if parallel {
 		w.queue, w.free = make(chan *trace.Batch, queued), make(chan *trace.Batch, queued)
 		for range queued {
@@ -106,7 +107,7 @@ func (w *eventWriter) tag(r arrow.Record, l trace.LocationID) arrow.Record {
 	column := array.NewUint32Data(data)
 	defer column.Release()
 	columns := append([]arrow.Array{column}, r.Columns()...)
-	return array.NewRecord(withLocation(r.Schema()), columns, int64(n))
+	return array.NewRecord(w.schema, columns, int64(n))
 }
 
 // withLocation is a schema with the column location in front.
