@@ -24,7 +24,6 @@ type column struct {
 type columnSlice interface {
 	len() int
 	empty()                      // keeps the memory
-	copy(from columnSlice)       // of the same type; keeps the memory
 	bytes() []byte               // of the slice, not copied
 	set(raw []byte, n, from int) // n elements of raw from element from on, not copied if they are aligned
 }
@@ -35,10 +34,6 @@ type numbers[T any] struct{ slice *[]T }
 func (c numbers[T]) len() int { return len(*c.slice) }
 
 func (c numbers[T]) empty() { *c.slice = (*c.slice)[:0] }
-
-func (c numbers[T]) copy(from columnSlice) {
-	*c.slice = append((*c.slice)[:0], *from.(numbers[T]).slice...)
-}
 
 func (c numbers[T]) bytes() []byte {
 	if len(*c.slice) == 0 {

@@ -46,9 +46,8 @@ func newEventWriter(id trace.TableID, out tableWriter, schema *arrow.Schema, m *
 // put writes the table's rows of a batch, or leaves that to the goroutine, whose error it
 // returns then.
 func (w *eventWriter) put(b *trace.Batch) error {
-	columns := batchColumns(b, w.id)
 	switch {
-	case columns[0].slice.len() == 0:
+	case batchColumns(b, w.id)[0].slice.len() == 0:
 		return nil
 	case w.queue == nil:
 		return w.write(b)
@@ -56,13 +55,7 @@ func (w *eventWriter) put(b *trace.Batch) error {
 		return w.err
 	}
 	c := <-w.free
-	c.Location = b.Location
-	for i, column := range batchColumns(c, w.id) {
-		column.slice.copy(columns[i].slice)
-	}
-	if w.id == trace.TableOther {
-		c.Other.Args, c.Other.Offset = append(c.Other.Args[:0], b.Other.Args...), append(c.Other.Offset[:0], b.Other.Offset...)
-	}
+	c.CopyTable(b, w.id)
 	w.queue <- c
 	return nil
 }

@@ -39,22 +39,131 @@ func (w *Writer) Write(b *trace.Batch) error {
 	case int(b.Location) >= len(w.tracks):
 		return fmt.Errorf("%s: location %d is not defined", w.path, b.Location)
 	}
-	r := rows{w: w, b: b, track: &w.tracks[b.Location]}
-	for i, table := range b.Order {
-		r.seq = b.First + uint64(i)
+	p := w.pieces.Take()
+	p.batch.Copy(b)
+	p.prepare(&w.tracks[b.Location])
+	w.err = w.pieces.Put()
+	return w.err
+}
+
+// A piece is a batch and its lines. What these need of earlier batches is prepared, so that
+// pieces can be written in any order.
+type piece struct {
+	w     *Writer
+	batch trace.Batch
+	track *trackPrefix
+	last  int64      // time of the event before
+	named []bool     // by row of Flow: a Leave that must say its region
+	ends  []endpoint // by row of P2P
+	lines []byte
+}
+
+// An endpoint is a message as its flow needs it: the rank in the communicator of who sends
+// or receives it, and its number in the channel.
+type endpoint struct {
+	me  uint32
+	seq uint64
+}
+
+// prepare follows the calls and the messages of a location.
+func (p *piece) prepare(track *trackPrefix) {
+	b, w := &p.batch, p.w
+	p.track, p.last, p.named, p.ends = track, track.last, p.named[:0], p.ends[:0]
+	for i := range b.Flow.Kind {
+		p.named = append(p.named, track.step(&b.Flow, i, len(w.names.regions)))
+	}
+	for i, kind := range b.P2P.Kind {
+		var e endpoint
+		if isMessage(kind) {
+			e.me = w.rankIn(b.P2P.Comm[i], track.rank)
+			ch := channelOf(&b.P2P, i, e.me)
+			e.seq = w.seqs[ch]
+			w.seqs[ch]++
+		}
+		p.ends = append(p.ends, e)
+	}
+	if n := len(b.Order); n > 0 {
+		track.last = lastTime(b, b.Order[n-1])
+	}
+}
+
+// step follows a call; it reports whether a Leave is not that of the innermost open region.
+func (t *trackPrefix) step(f *trace.Flow, i, regions int) (named bool) {
+	c := callOf(f, i)
+	if int(c.region) >= regions {
+		return false
+	}
+	if f.Kind[i].Enters() {
+		t.open = append(t.open, c)
+		return false
+	}
+	top := len(t.open) - 1
+	if top < 0 {
+		return true
+	}
+	named = t.open[top] != c
+	t.open = t.open[:top]
+	return named
+}
+
+// callOf returns the call that a row of Flow is about.
+func callOf(f *trace.Flow, i int) openCall {
+	c := openCall{f.Region[i], trace.None}
+	if len(f.Context) > 0 {
+		c.context = f.Context[i]
+	}
+	return c
+}
+
+// isMessage reports whether an event is that of a message, and not only of a request.
+func isMessage(k trace.Kind) bool {
+	return k == trace.KindMpiSend || k == trace.KindMpiIsend || k == trace.KindMpiRecv || k == trace.KindMpiIrecv
+}
+
+// channelOf returns the channel of a message; me is the rank of the location in the
+// communicator.
+func channelOf(p *trace.P2P, i int, me uint32) channel {
+	if k := p.Kind[i]; k == trace.KindMpiSend || k == trace.KindMpiIsend {
+		return channel{comm: p.Comm[i], src: me, dst: p.Peer[i], tag: p.Tag[i]}
+	}
+	return channel{comm: p.Comm[i], src: p.Peer[i], dst: me, tag: p.Tag[i], recv: true}
+}
+
+// lastTime returns the time of the last row of a table.
+func lastTime(b *trace.Batch, table trace.TableID) int64 {
+	times := b.Other.Time
+	switch table {
+	case trace.TableFlow:
+		times = b.Flow.Time
+	case trace.TableP2P:
+		times = b.P2P.Time
+	case trace.TableColl:
+		times = b.Coll.Time
+	case trace.TableMetric:
+		times = b.Metric.Time
+	}
+	return times[len(times)-1]
+}
+
+// write makes the lines.
+func (p *piece) write() {
+	r := rows{w: p.w, p: p, b: &p.batch, line: p.lines[:0]}
+	for i, table := range p.batch.Order {
+		r.seq = p.batch.First + uint64(i)
 		r.event(table)
 	}
-	return w.err
+	p.lines = r.line
 }
 
 // rows writes the events of a batch; the numbers are the indexes of the next rows.
 type rows struct {
 	w                                     *Writer
+	p                                     *piece
 	b                                     *trace.Batch
-	track                                 *trackPrefix
+	line                                  []byte // all lines so far
 	seq                                   uint64
 	flow, p2p, coll, metric, other, attrs int
-	args                                  int // length of the line where args begin; 0: there are none
+	args                                  int // length of the lines where args begin; 0: there are none
 }
 
 func (r *rows) event(table trace.TableID) {
@@ -78,93 +187,77 @@ func (r *rows) event(table trace.TableID) {
 
 // start begins a line: phase, track and time.
 func (r *rows) start(phase byte, time int64) {
-	w := r.w
-	if time < r.track.last {
-		w.drop("the order of events whose time runs backwards")
+	if time < r.p.last {
+		r.w.drop("the order of events whose time runs backwards")
 	}
-	r.track.last = time
-	w.line = append(w.line[:0], ",\n{\"ph\":\""...)
-	w.line = append(append(w.line, phase, '"'), r.track.text...)
-	w.line = w.appendTime(w.line, time)
+	r.p.last = time
+	r.line = append(r.line, ",\n{\"ph\":\""...)
+	r.line = append(append(r.line, phase, '"'), r.p.track.text...)
+	r.line = r.w.appendTime(r.line, time)
 	r.args = 0
 }
 
 // field appends a number to the arguments.
 func (r *rows) field(key string, n uint64) {
 	r.key(key)
-	r.w.line = strconv.AppendUint(r.w.line, n, 10)
+	r.line = strconv.AppendUint(r.line, n, 10)
 }
 
 // key appends the key of an argument; the first one opens the arguments.
 func (r *rows) key(key string) {
-	if w := r.w; r.args == 0 {
-		w.line = append(w.line, `,"args":{"`...)
-		r.args = len(w.line)
+	if r.args == 0 {
+		r.line = append(r.line, `,"args":{"`...)
+		r.args = len(r.line)
 	} else {
-		w.line = append(w.line, ',', '"')
+		r.line = append(r.line, ',', '"')
 	}
-	r.w.line = append(append(r.w.line, key...), '"', ':')
+	r.line = append(append(r.line, key...), '"', ':')
 }
 
 // end writes the attributes and the line.
 func (r *rows) end() {
-	w, a := r.w, &r.b.Attrs
-	first := true
+	a, first := &r.b.Attrs, true
 	for ; r.attrs < len(a.Seq) && a.Seq[r.attrs] <= r.seq; r.attrs++ {
 		if first {
 			r.key("attr")
-			w.line = append(w.line, '[')
+			r.line = append(r.line, '[')
 		} else {
-			w.line = append(w.line, ',')
+			r.line = append(r.line, ',')
 		}
 		first = false
-		w.line = fmt.Appendf(w.line, "[%d,%d,%d]", a.Attribute[r.attrs], a.Type[r.attrs], a.Value[r.attrs])
+		r.line = fmt.Appendf(r.line, "[%d,%d,%d]", a.Attribute[r.attrs], a.Type[r.attrs], a.Value[r.attrs])
 	}
 	if !first {
-		w.line = append(w.line, ']')
+		r.line = append(r.line, ']')
 	}
 	if r.args > 0 {
-		w.line = append(w.line, '}')
+		r.line = append(r.line, '}')
 	}
-	w.line = append(w.line, '}')
-	if _, err := w.out.Write(w.line); err != nil && w.err == nil {
-		w.err = err
-	}
+	r.line = append(r.line, '}')
 }
 
 func (r *rows) writeFlow() {
-	f, i, w := &r.b.Flow, r.flow, r.w
-	kind, region := f.Kind[i], f.Region[i]
-	call := openCall{region, trace.None}
-	if len(f.Context) > 0 {
-		call.context = f.Context[i]
-	}
-	if int(region) >= len(w.names.regions) {
-		w.drop("a call of a region that is not defined")
+	f, i := &r.b.Flow, r.flow
+	call := callOf(f, i)
+	enters := f.Kind[i].Enters()
+	switch {
+	case int(call.region) >= len(r.w.names.regions):
+		r.w.drop("a call of a region that is not defined")
 		r.skipAttrs()
 		return
-	}
-	if kind.Enters() {
+	case enters:
 		r.start('B', f.Time[i])
-		r.name(region)
+	default:
+		r.start('E', f.Time[i])
+	}
+	if enters || r.p.named[i] {
+		r.name(call.region)
 		if call.context != trace.None {
 			r.field("ctx", uint64(call.context))
-			r.field("unwind", uint64(f.Unwind[i]))
+			if enters {
+				r.field("unwind", uint64(f.Unwind[i]))
+			}
 		}
-		r.track.open = append(r.track.open, call)
-		r.end()
-		return
-	}
-	r.start('E', f.Time[i])
-	top := len(r.track.open) - 1
-	if top < 0 || r.track.open[top] != call {
-		r.name(region)
-		if call.context != trace.None {
-			r.field("ctx", uint64(call.context))
-		}
-	}
-	if top >= 0 {
-		r.track.open = r.track.open[:top]
 	}
 	r.end()
 }
@@ -172,7 +265,7 @@ func (r *rows) writeFlow() {
 // name appends what tells the region.
 func (r *rows) name(region trace.RegionID) {
 	n := &r.w.names.regions[region]
-	r.w.line = append(r.w.line, n.text...)
+	r.line = append(r.line, n.text...)
 	if n.argument {
 		r.field("r", uint64(region))
 	}
@@ -186,28 +279,24 @@ func (r *rows) skipAttrs() {
 }
 
 func (r *rows) writeP2P() {
-	p, i, w := &r.b.P2P, r.p2p, r.w
+	p, i := &r.b.P2P, r.p2p
 	kind := p.Kind[i]
-	send := kind == trace.KindMpiSend || kind == trace.KindMpiIsend
-	if !send && kind != trace.KindMpiRecv && kind != trace.KindMpiIrecv {
+	if !isMessage(kind) {
 		r.start('i', p.Time[i])
-		w.line = fmt.Appendf(w.line, `,"s":"t","name":"%s","cat":"%s"`, kind, requestCategory)
+		r.line = fmt.Appendf(r.line, `,"s":"t","name":"%s","cat":"%s"`, kind, requestCategory)
 		r.field("req", p.Request[i])
 		r.end()
 		return
 	}
 	// Both ends of a flow must compute the same identifier from what each knows.
-	me := w.rankIn(p.Comm[i], r.track.rank)
-	ch := channel{comm: p.Comm[i], src: me, dst: p.Peer[i], tag: p.Tag[i]}
+	ch, seq := channelOf(p, i, r.p.ends[i].me), r.p.ends[i].seq
 	phase, bind := byte('s'), ""
-	if !send {
-		ch.src, ch.dst, ch.recv = p.Peer[i], me, true
+	if ch.recv {
 		phase, bind = 'f', `,"bp":"e"`
 	}
-	seq := w.seqs[ch]
-	w.seqs[ch]++
 	r.start(phase, p.Time[i])
-	w.line = fmt.Appendf(w.line, `,"name":"msg","cat":"%s","id":%d%s`, messageCategory, ch.id(seq), bind)
+	r.line = append(r.line, `,"name":"msg","cat":"`+messageCategory+`","id":`...)
+	r.line = append(strconv.AppendUint(r.line, ch.id(seq), 10), bind...)
 	r.field("src", uint64(ch.src))
 	r.field("dst", uint64(ch.dst))
 	r.field("tag", uint64(ch.tag))
@@ -247,10 +336,10 @@ func (w *Writer) rankIn(comm trace.CommID, rank uint32) uint32 {
 }
 
 func (r *rows) writeColl() {
-	c, i, w := &r.b.Coll, r.coll, r.w
+	c, i := &r.b.Coll, r.coll
 	kind := c.Kind[i]
 	r.start('i', c.Time[i])
-	w.line = fmt.Appendf(w.line, `,"s":"t","name":"%s","cat":"%s"`, kind, collectiveCategory)
+	r.line = fmt.Appendf(r.line, `,"s":"t","name":"%s","cat":"%s"`, kind, collectiveCategory)
 	switch kind {
 	case trace.KindNonBlockingCollectiveRequest:
 		r.field("req", c.Request[i])
@@ -275,10 +364,10 @@ func (r *rows) writeMetric() {
 	m, i, w := &r.b.Metric, r.metric, r.w
 	r.start('C', m.Time[i])
 	id := m.Metric[i]
-	w.line = append(w.line, `,"name":`...)
-	w.line = append(w.line, quoted(w.metricName(id))...)
-	w.line = append(w.line, `,"id":`...)
-	w.line = strconv.AppendUint(w.line, uint64(id), 10)
+	r.line = append(r.line, `,"name":`...)
+	r.line = append(r.line, quoted(w.metricName(id))...)
+	r.line = append(r.line, `,"id":`...)
+	r.line = strconv.AppendUint(r.line, uint64(id), 10)
 	members := w.membersOf(id)
 	for ; r.metric < len(m.Seq) && m.Seq[r.metric] == r.seq; r.metric++ {
 		k := r.metric
@@ -290,12 +379,12 @@ func (r *rows) writeMetric() {
 			w.drop("a counter value of another type than its definition")
 		}
 		if r.args == 0 {
-			w.line = append(w.line, `,"args":{`...)
-			r.args = len(w.line)
+			r.line = append(r.line, `,"args":{`...)
+			r.args = len(r.line)
 		} else {
-			w.line = append(w.line, ',')
+			r.line = append(r.line, ',')
 		}
-		w.line = appendValue(append(w.line, name...), typ, m.Value[k])
+		r.line = appendValue(append(r.line, name...), typ, m.Value[k])
 	}
 	r.end()
 }
@@ -340,24 +429,24 @@ func (r *rows) writeOther() {
 	args := o.Args[o.Offset[i]:o.Offset[i+1]]
 	kind := o.Kind[i]
 	r.start('i', o.Time[i])
-	w.line = append(w.line, `,"s":"t","name":`...)
+	r.line = append(r.line, `,"s":"t","name":`...)
 	if kind == trace.KindInstant && len(args) == 1 && args[0] < uint64(len(w.defs.Strings)) {
-		w.line = w.names.appendString(w.line, w.defs, trace.StringID(args[0]))
+		r.line = w.names.appendString(r.line, w.defs, trace.StringID(args[0]))
 		r.end()
 		return
 	}
-	w.line = fmt.Appendf(w.line, `"%s","cat":"%s"`, kind, recordCategory)
+	r.line = fmt.Appendf(r.line, `"%s","cat":"%s"`, kind, recordCategory)
 	r.field("k", uint64(kind))
 	if len(args) > 0 {
 		r.key("a")
-		w.line = append(w.line, '[')
+		r.line = append(r.line, '[')
 		for j, a := range args {
 			if j > 0 {
-				w.line = append(w.line, ',')
+				r.line = append(r.line, ',')
 			}
-			w.line = strconv.AppendUint(w.line, a, 10)
+			r.line = strconv.AppendUint(r.line, a, 10)
 		}
-		w.line = append(w.line, ']')
+		r.line = append(r.line, ']')
 	}
 	r.end()
 }
