@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"tracekit/readers/internal/output"
 )
 
 // The libraries that decode Arrow and Parquet believe what sizes a file names. Therefore no
@@ -29,10 +31,6 @@ func checksum(name string) (uint32, error) {
 	return h.Sum32(), err
 }
 
-// outputBuffer is how much is written at a time: the system takes large pieces much faster
-// than columns of a batch.
-const outputBuffer = 256 << 10
-
 // An outputFile is written once from begin to end. It knows its checksum, and remembers that
 // it could not be written: the Parquet library panics in some places where that happens.
 type outputFile struct {
@@ -49,7 +47,7 @@ func createOutput(name string) (*outputFile, error) {
 		return nil, err
 	}
 	sum := newChecksum()
-	return &outputFile{file: f, buf: bufio.NewWriterSize(io.MultiWriter(f, sum), outputBuffer), sum: sum}, nil
+	return &outputFile{file: f, buf: output.Buffered(io.MultiWriter(f, sum)), sum: sum}, nil
 }
 
 func (f *outputFile) Write(p []byte) (int, error) {

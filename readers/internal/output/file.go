@@ -3,6 +3,7 @@ package output
 import (
 	"bufio"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,8 +19,24 @@ type File struct {
 	zip  *gzipWriter // nil: not compressed
 }
 
-// bufferBytes is how much is written at a time.
-const bufferBytes = 1 << 20
+// Pieces is a writer that is given so much at a time as the system takes quickest: small
+// pieces are many calls, for large ones it looks for memory that lies together.
+type Pieces struct{ io.Writer }
+
+// pieceBytes is the size of such a piece.
+const pieceBytes = 64 << 10
+
+func (w Pieces) Write(p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		var k int
+		k, err = w.Writer.Write(p[n:min(len(p), n+pieceBytes)])
+		n += k
+	}
+	return n, err
+}
+
+// Buffered returns a buffer in front of a file, of the size of a piece.
+func Buffered(file io.Writer) *bufio.Writer { return bufio.NewWriterSize(Pieces{file}, pieceBytes) }
 
 // Create begins a file; so many workers compress it. If it is not to be published, call
 // Discard.
@@ -28,7 +45,7 @@ func Create(path string, workers int) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &File{path: path, file: f, buf: bufio.NewWriterSize(f, bufferBytes)}
+	out := &File{path: path, file: f, buf: Buffered(f)}
 	if strings.HasSuffix(path, ".gz") {
 		if out.zip, err = newGzip(out.buf, workers); err != nil {
 			return nil, errors.Join(err, out.Discard())
