@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -61,6 +62,26 @@ func Fold[P any](ctx context.Context, jobs, n int, partial func() P, visit func(
 		Visit: func(p P, _, item int) error { return visit(p, item) }})
 }
 
+// Beside runs a task that is sequential by nature on one goroutine and a stage on the others,
+// and on all once the task is done; with one job the task comes first. Neither may need what
+// the other makes. The first error ends both.
+func Beside(ctx context.Context, jobs int, task, stage func(context.Context) error) error {
+	jobs = workers(jobs, math.MaxInt)
+	turns := make(chan struct{}, jobs)
+	return parallel(ctx, min(jobs, 2), 2, func(ctx context.Context, _, item int) error {
+		if item > 0 {
+			return stage(context.WithValue(ctx, turnsKey{}, turns))
+		}
+		turns <- struct{}{}
+		defer func() { <-turns }()
+		return task(ctx)
+	})
+}
+
+// turnsKey is the key of the channel that bounds, in a context, how many goroutines work on
+// items beside a task: each sends before an item and receives after it.
+type turnsKey struct{}
+
 // workers returns how many goroutines work on n items.
 func workers(jobs, n int) int {
 	if jobs < 1 {
@@ -74,8 +95,17 @@ func workers(jobs, n int) int {
 // cancelled. Of several errors the one that came first is returned, and cancellation from
 // outside before all. A panic is an error.
 func parallel(ctx context.Context, jobs, n int, fn func(ctx context.Context, worker, item int) error) error {
-	inner, cancel := context.WithCancelCause(ctx)
+	turns, _ := ctx.Value(turnsKey{}).(chan struct{})
+	inner, cancel := context.WithCancelCause(context.WithValue(ctx, turnsKey{}, nil))
 	defer cancel(nil)
+	if turns != nil {
+		visit := fn
+		fn = func(ctx context.Context, worker, item int) error {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			return visit(ctx, worker, item)
+		}
+	}
 	var next atomic.Int64
 	work := func(worker int) {
 		for i := int(next.Add(1)) - 1; i < n && inner.Err() == nil; i = int(next.Add(1)) - 1 {

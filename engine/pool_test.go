@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func TestMapReturnsResultsByItem(t *testing.T) {
@@ -54,6 +55,44 @@ func TestFoldEndsWithTheFirstError(t *testing.T) {
 		}, func(a, b int) int { return a + b })
 		if !errors.Is(err, broken) || visits.Load() > 4 {
 			t.Errorf("jobs=%d: %v after %d visits", jobs, err, visits.Load())
+		}
+	}
+}
+
+// TestBeside: a task and a stage are both done, on no more goroutines at a time than there
+// are jobs, and the error of either is returned.
+func TestBeside(t *testing.T) {
+	broken := errors.New("broken")
+	for _, jobs := range []int{1, 2, 4} {
+		var busy, most, done atomic.Int64
+		work := func() {
+			most.Store(max(most.Load(), busy.Add(1)))
+			time.Sleep(time.Millisecond)
+			busy.Add(-1)
+			done.Add(1)
+		}
+		stage := func(fail error) func(context.Context) error {
+			return func(ctx context.Context) error {
+				_, err := Map(ctx, jobs, 8, func(ctx context.Context, i int) (int, error) {
+					// What an item does itself in parallel needs no turns.
+					_, err := Map(ctx, 2, 2, func(context.Context, int) (int, error) { return 0, nil })
+					work()
+					return i, errors.Join(err, fail)
+				})
+				return err
+			}
+		}
+		task := func(fail error) func(context.Context) error {
+			return func(context.Context) error { work(); return fail }
+		}
+		if err := Beside(t.Context(), jobs, task(nil), stage(nil)); err != nil || done.Load() != 9 || most.Load() > int64(jobs) {
+			t.Errorf("jobs=%d: %v, %d of 9 done, %d at a time", jobs, err, done.Load(), most.Load())
+		}
+		if err := Beside(t.Context(), jobs, task(broken), stage(nil)); !errors.Is(err, broken) {
+			t.Errorf("jobs=%d, task: %v", jobs, err)
+		}
+		if err := Beside(t.Context(), jobs, task(nil), stage(broken)); !errors.Is(err, broken) {
+			t.Errorf("jobs=%d, stage: %v", jobs, err)
 		}
 	}
 }

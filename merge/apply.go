@@ -2,6 +2,7 @@ package merge
 
 import (
 	"context"
+	"slices"
 
 	"tracekit/engine"
 	"tracekit/spill"
@@ -25,6 +26,32 @@ func apply(ctx context.Context, t *trace.Trace, scanned []*located, jobs int) er
 			applyClock(t, l, m)
 		}
 		return struct{}{}, nil
+	})
+	if err != nil {
+		return err
+	}
+	return applyMembers(ctx, t, jobs)
+}
+
+// memberChunk is the number of members that are an item of work.
+const memberChunk = 1 << 16
+
+// applyMembers gives the members of collectives the times of the clock maps.
+func applyMembers(ctx context.Context, t *trace.Trace, jobs int) error {
+	if !slices.ContainsFunc(t.Clock.Maps, func(m trace.ClockMap) bool { return !m.Identity() }) {
+		return nil
+	}
+	n := t.Members.Len()
+	_, err := engine.Map(ctx, jobs, (n+memberChunk-1)/memberChunk, func(ctx context.Context, k int) (struct{}, error) {
+		clocks := make([]trace.ClockCursor, len(t.Clock.Maps))
+		for l := range clocks {
+			clocks[l] = t.Clock.Maps[l].Cursor()
+		}
+		for i := k * memberChunk; i < min((k+1)*memberChunk, n); i++ {
+			m := t.Members.Ptr(i)
+			m.Begin, m.End = clocks[m.Location].At(m.Begin), clocks[m.Location].At(m.End)
+		}
+		return struct{}{}, ctx.Err()
 	})
 	return err
 }

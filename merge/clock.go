@@ -16,7 +16,7 @@ const (
 	ClockAuto    ClockMode = "auto"    // raw or offsets, whichever has fewer violations; the logical clock if any are left, unless the times are rebuilt
 	ClockNone    ClockMode = "none"    // times as recorded
 	ClockOffsets ClockMode = "offsets" // measured offsets
-	ClockCLC     ClockMode = "clc"     // the logical clock on times as recorded
+	ClockCLC     ClockMode = "clc"     // the logical clock, on the measured offsets where there are any
 )
 
 // A clockwork corrects the clocks of a trace.
@@ -48,22 +48,22 @@ func newClockwork(t *trace.Trace, ledger *trace.Ledger, opts Options) *clockwork
 	return c
 }
 
-// weigh counts a message if it runs backwards.
+// weigh counts a message if it runs backwards or takes less than the least latency.
 func (c *clockwork) weigh(n *tally, from, to trace.LocationID, sent int64, r *trace.Recv) {
 	place := trace.Place{Location: to, Seq: r.Seq, Offset: -1}
-	n.raw.addMessage(place, sent-r.Time)
+	n.raw.addMessage(place, sent+c.opts.MinLatency-r.Time)
 	if c.changes {
-		n.off.addMessage(place, c.measured[from].At(sent)-c.measured[to].At(r.Time))
+		n.off.addMessage(place, c.measured[from].At(sent)+c.opts.MinLatency-c.measured[to].At(r.Time))
 	}
 }
 
 // weighTogether counts a collective, which lies in the given row, if it runs backwards.
 func (c *clockwork) weighTogether(n *tally, id uint32, row trace.Collective) {
 	n.members = attend(c.trace, row, asRecorded, n.members)
-	n.raw.addTogether(id, backwards(row, n.members))
+	n.raw.addTogether(id, backwards(row, n.members, c.opts.MinLatency))
 	if c.changes {
 		n.members = attend(c.trace, row, c.offsets, n.members)
-		n.off.addTogether(id, backwards(row, n.members))
+		n.off.addTogether(id, backwards(row, n.members, c.opts.MinLatency))
 	}
 }
 
@@ -78,8 +78,9 @@ func (c *clockwork) correct(ctx context.Context) error {
 		c.found.off = c.found.raw
 	}
 	base := c.found.raw
-	t.Clock = trace.Clock{Method: trace.ClockNone, Maps: make([]trace.ClockMap, len(c.measured))}
-	if c.changes && (c.opts.Clock == ClockOffsets || c.opts.Clock.auto() && c.found.off.total() <= c.found.raw.total()) {
+	t.Clock = trace.Clock{Method: trace.ClockNone, MinLatency: c.opts.MinLatency, Maps: make([]trace.ClockMap, len(c.measured))}
+	asked := c.opts.Clock == ClockOffsets || c.opts.Clock == ClockCLC
+	if c.changes && (asked || c.opts.Clock.auto() && c.found.off.total() <= c.found.raw.total()) {
 		base = c.found.off
 		t.Clock.Method, t.Clock.Maps = trace.ClockOffsets, c.measured
 	}
@@ -128,17 +129,34 @@ func (c *clockwork) repair(ctx context.Context, base census) (census, error) {
 func (m ClockMode) auto() bool { return m == ClockAuto || m == "" }
 
 // offsetMaps returns the clock maps that the measured offsets make; found is false if
-// none changes anything. Offsets that would make time run backwards are not used.
+// none changes anything. The locations of a process have one clock, so those of its first
+// location that has any hold for all of them. Offsets that would make time run backwards
+// are not used.
 func offsetMaps(d *trace.Defs, ledger *trace.Ledger) (maps []trace.ClockMap, found bool) {
+	type process struct {
+		group trace.LocationGroupID
+		alone trace.LocationID // of no group; else 0
+	}
 	maps = make([]trace.ClockMap, len(d.Locations))
+	owners, measured := make([]process, len(d.Locations)), make(map[process]trace.ClockMap)
 	for l, loc := range d.Locations {
-		if i := firstReversal(loc.ClockOffsets); i > 0 {
+		owner := process{group: d.Process(trace.LocationID(l))}
+		if owner.group == trace.None {
+			owner.alone = trace.LocationID(l)
+		}
+		owners[l] = owner
+		i := firstReversal(loc.ClockOffsets)
+		if i > 0 {
 			ledger.Add(trace.CodeBadClockOffset, trace.Place{Location: trace.LocationID(l), Offset: -1},
 				fmt.Sprintf("offset %d makes time run backwards", i))
-			continue
 		}
-		maps[l].Offsets = loc.ClockOffsets
-		found = found || !maps[l].Identity()
+		m := trace.ClockMap{Offsets: loc.ClockOffsets}
+		if i == 0 && !m.Identity() && measured[owner].Offsets == nil {
+			measured[owner], found = m, true
+		}
+	}
+	for l, owner := range owners {
+		maps[l] = measured[owner]
 	}
 	return maps, found
 }

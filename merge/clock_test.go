@@ -131,9 +131,9 @@ func TestClockModes(t *testing.T) {
 		{right, merge.ClockAuto, trace.ClockOffsets},
 		{right, merge.ClockNone, trace.ClockNone},
 		{right, merge.ClockOffsets, trace.ClockOffsets},
-		{right, merge.ClockCLC, trace.ClockCLC},
+		{right, merge.ClockCLC, trace.ClockOffsets},
 		{wrong, merge.ClockOffsets, trace.ClockOffsets},
-		{wrong, merge.ClockCLC, trace.ClockCLC},
+		{wrong, merge.ClockCLC, trace.ClockOffsetsCLC},
 		{none, merge.ClockAuto, trace.ClockCLC},
 		{none, merge.ClockOffsets, trace.ClockNone},
 		{samples.Plant{}, merge.ClockCLC, trace.ClockNone},
@@ -145,7 +145,7 @@ func TestClockModes(t *testing.T) {
 		}
 		v, repaired := clock.Messages, clock.MaxShift > 0
 		left := v.Raw
-		if clock.Method == trace.ClockOffsets {
+		if clock.Method == trace.ClockOffsets || clock.Method == trace.ClockOffsetsCLC {
 			left = v.Offsets
 		}
 		if !repaired && v.After != left || repaired && v.After != 0 || (v.Max > 0) != (left > 0) {

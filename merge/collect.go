@@ -187,8 +187,8 @@ func (c *collector) interleave(chains []chain) []ref {
 		for i := range x.n {
 			r := ref{x.loc, x.row(i)}
 			p := c.part(r)
-			enter, _ := c.times(x.loc, p)
-			rows = append(rows, placed{time: enter, seq: p.begin, ref: r})
+			begin, _ := c.times(x.loc, p)
+			rows = append(rows, placed{time: begin, seq: p.begin, ref: r})
 		}
 	}
 	slices.SortFunc(rows, comparePlaced)
@@ -199,17 +199,9 @@ func (c *collector) interleave(chains []chain) []ref {
 	return out
 }
 
-// times returns when the calls that hold a part were entered and left, with measured
-// offsets.
-func (c *collector) times(l trace.LocationID, p *part) (enter, leave int64) {
-	offsets := c.trace.Defs.Locations[l].ClockOffsets
-	if p.call != trace.None {
-		enter = trace.CorrectOffset(offsets, c.trace.Calls[l].Ptr(int(p.call)).Enter)
-	}
-	if p.done != trace.None {
-		leave = trace.CorrectOffset(offsets, c.trace.Calls[l].Ptr(int(p.done)).Leave)
-	}
-	return enter, leave
+// times returns when a part begins and ends, with measured offsets.
+func (c *collector) times(l trace.LocationID, p *part) (begin, end int64) {
+	return c.clocks.offsets(l, p.from), c.clocks.offsets(l, p.to)
 }
 
 // join makes instances of the parts in queues. Regular ones are put off, to be made together.
@@ -348,7 +340,7 @@ func (m *maker) member(x *instance, q *queue, r ref) {
 	p.collective, p.member = x.id, row.First+row.Count
 	row.Count++
 	m.trace.Members.Set(int(p.member), trace.Member{
-		Sent: p.sent, Received: p.received, Location: r.loc, Rank: q.rank, Call: p.call, Done: p.done,
+		Begin: p.from, End: p.to, Sent: p.sent, Received: p.received, Location: r.loc, Rank: q.rank, Call: p.call, Done: p.done,
 	})
 	root, ok := m.resolver.root(row.Comm, q.rank, p.root)
 	if ok && !x.root {
@@ -383,16 +375,16 @@ func (c *collector) together(members, live []*queue) []*queue {
 	in := make([]bool, len(live))
 	for i, q := range live {
 		if in[i] = !c.gap(q) || q == first; in[i] {
-			_, leave := c.headTimes(q)
-			latest = max(latest, leave)
+			_, end := c.headTimes(q)
+			latest = max(latest, end)
 		}
 	}
 	for changed := true; changed; {
 		changed = false
 		for i, q := range live {
-			enter, leave := c.headTimes(q)
-			if !in[i] && enter <= latest {
-				in[i], latest, changed = true, max(latest, leave), true
+			begin, end := c.headTimes(q)
+			if !in[i] && begin <= latest {
+				in[i], latest, changed = true, max(latest, end), true
 			}
 		}
 	}
@@ -408,7 +400,7 @@ func (c *collector) together(members, live []*queue) []*queue {
 // parts may be missing there.
 func (c *collector) gap(q *queue) bool { return c.part(q.ref(q.next)).pauses != q.pauses }
 
-func (c *collector) headTimes(q *queue) (enter, leave int64) {
+func (c *collector) headTimes(q *queue) (begin, end int64) {
 	r := q.ref(q.next)
 	return c.times(r.loc, c.part(r))
 }
@@ -416,8 +408,8 @@ func (c *collector) headTimes(q *queue) (enter, leave int64) {
 // earliest returns the queue whose head ends first, and when that is.
 func (c *collector) earliest(live []*queue) (first *queue, end int64) {
 	for _, q := range live {
-		if _, leave := c.headTimes(q); first == nil || leave < end {
-			first, end = q, leave
+		if _, e := c.headTimes(q); first == nil || e < end {
+			first, end = q, e
 		}
 	}
 	return first, end

@@ -181,6 +181,7 @@ func listCollective(b *strings.Builder, t *trace.Trace, i int) {
 		if m.Done != m.Call {
 			fmt.Fprintf(b, "-%s", id(m.Done))
 		}
+		fmt.Fprintf(b, " (%d..%d)", m.Begin, m.End)
 	}
 	if c.Mismatch {
 		fmt.Fprint(b, " mismatch")

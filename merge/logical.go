@@ -63,7 +63,7 @@ func (c *logicalClock) run(ctx context.Context) (left census, err error) {
 		if err := c.backward(ctx, pass > 0); err != nil {
 			return left, err
 		}
-		left, err = violations(ctx, c.trace, func(l trace.LocationID, t int64) int64 { return c.maps[l].At(t) }, c.jobs)
+		left, err = violations(ctx, c.trace, func(l trace.LocationID, t int64) int64 { return c.maps[l].At(t) }, c.latency, c.jobs)
 		if err != nil || left.total() == 0 {
 			return left, err
 		}

@@ -102,9 +102,7 @@ func (m *matcher) recvPlace(r ref) (int64, uint64) {
 }
 
 // common returns a raw time on the clock that the threads of a process share.
-func (m *matcher) common(l trace.LocationID, t int64) int64 {
-	return trace.CorrectOffset(m.trace.Defs.Locations[l].ClockOffsets, t)
-}
+func (m *matcher) common(l trace.LocationID, t int64) int64 { return m.clocks.offsets(l, t) }
 
 // emit hands the sends of a rank in a window over to the blocks of their receivers.
 func (m *matcher) emit(window, rank int, emit func(block int, s ref)) {

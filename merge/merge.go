@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"tracekit/engine"
 	"tracekit/spill"
@@ -17,7 +18,7 @@ type Options struct {
 	Memory     int64            // bytes of tables kept in memory; below 1: DefaultMemory
 	TempDir    string           // of the file for the rest; "": the system's
 	Clock      ClockMode        // "": ClockAuto
-	MinLatency int64            // ticks that a message takes at least, for the logical clock
+	MinLatency int64            // ticks that a message takes at least; below that it is a violation
 	Progress   *engine.Progress // counts decoded events; may be nil
 }
 
@@ -64,7 +65,11 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 	for _, l := range scanned {
 		ledger.Merge(l.ledger.Findings())
 	}
+	if place, text, ok := overflow(src.Defs(), scanned); ok {
+		ledger.Add(trace.CodeOverflow, place, text)
+	}
 	t := settle(src, f, store, scanned)
+	reportMissing(t, &ledger)
 	clocks := newClockwork(t, &ledger, opts)
 	if err := match(ctx, t, scanned, clocks, &ledger, opts.Jobs); err != nil {
 		return nil, err
@@ -86,6 +91,26 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 	t.Findings = ledger.Findings()
 	t.Coverage.LocationsTruncated = truncated(t.Findings)
 	return t, nil
+}
+
+// overflow looks for sums over the run that 64 bits do not hold: of sizes in bytes, of times in
+// nanoseconds with a sign. Others are parts of these.
+func overflow(d *trace.Defs, scanned []*located) (at trace.Place, text string, found bool) {
+	var bytes, times total
+	for l, s := range scanned {
+		at = trace.Place{Location: trace.LocationID(l), Offset: -1}
+		if bytes.add(s.bytes.sum); bytes.overflow || s.bytes.overflow {
+			return at, "the messages until here have more than 2^64 bytes", true
+		}
+		if s.span.Events == 0 {
+			continue
+		}
+		times.add(uint64(s.span.Last - s.span.First)) // right even if the difference of the two is not
+		if seconds := float64(times.sum) / float64(max(d.Clock.Resolution, 1)); times.overflow || seconds > math.MaxInt64/1e9 || times.sum > math.MaxInt64 {
+			return at, fmt.Sprintf("the locations until here run for %.3g years", seconds/(365.25*24*3600)), true
+		}
+	}
+	return at, "", false
 }
 
 // settle makes one trace of the scanned locations: the call trees become one, in order of

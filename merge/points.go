@@ -122,8 +122,7 @@ func (s *stream) fetchPart() {
 		if p.collective == trace.None || p.call == trace.None || !s.clock.binds(p) {
 			continue
 		}
-		call := s.clock.trace.Calls[s.loc].At(int(p.call))
-		s.part.row, s.part.time, s.part.seq = uint32(s.part.next-1), s.at(call.Enter), call.Seq
+		s.part.row, s.part.time, s.part.seq = uint32(s.part.next-1), s.at(p.from), p.begin
 		return
 	}
 }
@@ -164,7 +163,7 @@ func (s *stream) expectLeave(row uint32) {
 	if p.done == trace.None {
 		return
 	}
-	l := leaveAt{s.at(s.clock.trace.Calls[s.loc].At(int(p.done)).Leave), row}
+	l := leaveAt{s.at(p.to), row}
 	i, _ := slices.BinarySearchFunc(s.leaves, l, func(a, b leaveAt) int {
 		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.part, b.part))
 	})

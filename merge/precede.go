@@ -2,16 +2,15 @@ package merge
 
 import "tracekit/trace"
 
-// Which members of a collective must have entered before which others can leave is decided
-// by its pattern. Only what data must have done is required: members without data to send
+// The parts of which members of a collective must have begun before those of which others
+// can end is decided by its pattern. Only what data must have done is required: members without data to send
 // are waited for by nobody, and those without data to receive wait for nobody, but in a
 // barrier. Of operations in which not all pairs need to exchange data nothing is required.
 
-// An attendance is a member of a collective with its times.
+// An attendance is a member of a collective with corrected times.
 type attendance struct {
 	trace.Member
-	enter, leave int64 // of the calls that begin and complete its part
-	gives, takes bool  // others may have to wait for it; it may have to wait
+	gives, takes bool // others may have to wait for it; it may have to wait
 }
 
 // A timing corrects the time of a location's row.
@@ -34,17 +33,17 @@ func attend(t *trace.Trace, c trace.Collective, at timing, buf []attendance) []a
 	for i := range int(c.Count) {
 		a := attendance{Member: t.Members.At(int(c.First) + i)}
 		if a.gives = gives(c, a.Member); a.gives {
-			a.enter = at(a.Location, t.Calls[a.Location].Ptr(int(a.Call)).Enter)
+			a.Begin = at(a.Location, a.Begin)
 		}
 		if a.takes = takes(c, a.Member); a.takes {
-			a.leave = at(a.Location, t.Calls[a.Location].Ptr(int(a.Done)).Leave)
+			a.End = at(a.Location, a.End)
 		}
 		buf = append(buf, a)
 	}
 	return buf
 }
 
-// gives reports whether other members may have to wait for a member to enter.
+// gives reports whether other members may have to wait for the part of a member to begin.
 func gives(c trace.Collective, m trace.Member) bool {
 	if m.Call == trace.None || m.Sent == 0 && c.Op != trace.CollBarrier {
 		return false
@@ -58,7 +57,7 @@ func gives(c trace.Collective, m trace.Member) bool {
 	return true
 }
 
-// takes reports whether a member may have to wait for others before it leaves.
+// takes reports whether a member may have to wait for others before its part ends.
 func takes(c trace.Collective, m trace.Member) bool {
 	if m.Done == trace.None || m.Received == 0 && c.Op != trace.CollBarrier {
 		return false
@@ -72,18 +71,19 @@ func takes(c trace.Collective, m trace.Member) bool {
 	return true
 }
 
-// backwards returns the largest time by which a member leaves before another that must
-// have entered first, 0 if none does.
-func backwards(c trace.Collective, members []attendance) (worst int64) {
+// backwards returns the largest time by which the part of a member ends too early: before
+// that of another has begun that must come first, or less than the least latency behind it.
+// It is 0 if none does.
+func backwards(c trace.Collective, members []attendance, latency int64) (worst int64) {
 	latest, any := int64(0), false
 	inOrder := c.Op.Pattern() == trace.PatternScan
 	for pass := range 2 {
 		for _, m := range members {
 			if m.takes && any && (inOrder || pass == 1) {
-				worst = max(worst, latest-m.leave)
+				worst = max(worst, latest+latency-m.End)
 			}
-			if m.gives && pass == 0 && (!any || m.enter > latest) {
-				latest, any = m.enter, true
+			if m.gives && pass == 0 && (!any || m.Begin > latest) {
+				latest, any = m.Begin, true
 			}
 		}
 		if inOrder {

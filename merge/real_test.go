@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -92,18 +93,50 @@ func TestRealFindings(t *testing.T) {
 	}
 }
 
-// TestRealClocks: the logical clock repairs what the raw times or the offsets get wrong.
+// TestRealClocks: the logical clock repairs what the offsets get wrong, and with a least
+// latency what is faster than that. Then no message and no barrier takes less.
 func TestRealClocks(t *testing.T) {
 	for _, want := range realities {
-		if want.raw == [2]uint64{} {
-			continue
+		for _, latency := range []int64{0, 1000} {
+			t.Run(want.name, func(t *testing.T) {
+				tr := merged(t, realTrace(t, want.name), merge.Options{Clock: merge.ClockCLC, MinLatency: latency})
+				c := tr.Clock
+				if c.Messages.After+c.Collectives.After > 0 || c.MaxShift < max(c.Messages.Max, c.Collectives.Max) {
+					t.Errorf("%s: %+v %+v, largest shift %d", c.Method, c.Messages, c.Collectives, c.MaxShift)
+				}
+				repaired := c.Messages.Offsets+c.Collectives.Offsets > 0
+				if latency == 0 && repaired != (want.offset != [2]uint64{}) || repaired != (c.Method == trace.ClockOffsetsCLC) {
+					t.Errorf("%s: %+v %+v", c.Method, c.Messages, c.Collectives)
+				}
+				if least := fastest(tr); least < latency {
+					t.Errorf("something takes %d only", least)
+				}
+			})
 		}
-		t.Run(want.name, func(t *testing.T) {
-			tr := merged(t, realTrace(t, want.name), merge.Options{Clock: merge.ClockCLC})
-			c := tr.Clock
-			if c.Method != trace.ClockCLC || c.Messages.After+c.Collectives.After > 0 || c.MaxShift < max(c.Messages.Max, c.Collectives.Max) {
-				t.Errorf("%s: %+v %+v, largest shift %d", c.Method, c.Messages, c.Collectives, c.MaxShift)
-			}
-		})
 	}
+}
+
+// fastest returns the least time that a message takes, or that a barrier takes a member after
+// the last has come.
+func fastest(t *trace.Trace) int64 {
+	least := int64(math.MaxInt64)
+	for _, recvs := range t.Recvs {
+		for i := range recvs.Len() {
+			if r := recvs.At(i); r.State == trace.Matched {
+				least = min(least, r.Time-t.Sends[r.SendLoc].At(int(r.Send)).Time)
+			}
+		}
+	}
+	for i := range t.Collectives.Len() {
+		c := t.Collectives.At(i)
+		last, first := int64(math.MinInt64), int64(math.MaxInt64)
+		for k := range c.Count {
+			m := t.Members.At(int(c.First + k))
+			last, first = max(last, m.Begin), min(first, m.End)
+		}
+		if c.Op == trace.CollBarrier && c.Count > 1 {
+			least = min(least, first-last)
+		}
+	}
+	return least
 }

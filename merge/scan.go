@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 	"fmt"
+	"math/bits"
 
 	"tracekit/engine"
 	"tracekit/spill"
@@ -28,7 +29,19 @@ type located struct {
 	posted   uint64 // PostSeq of the last receive
 	pauses   uint32 // times that recording was switched off
 	stray    bool   // a part in a collective lies outside any call
+	bytes    total  // of all messages and collectives
 	ledger   trace.Ledger
+}
+
+// A total is a sum that knows whether it is too large.
+type total struct {
+	sum      uint64
+	overflow bool
+}
+
+func (t *total) add(n uint64) {
+	sum, carry := bits.Add64(t.sum, n, 0)
+	t.sum, t.overflow = sum, t.overflow || carry > 0
 }
 
 // A visit is a region that is entered and not left.
@@ -52,17 +65,11 @@ type scanner struct {
 	open     int
 	lastRow  uint64 // sequence number of the Enter of the last call that got a row
 	last     int64  // time of the last event
+	lastPart int64  // when the last part in a collective begins
 	requests requestTable
 	begun    []request
 	firsts   map[trace.Code]uint64 // the first place of each finding so far
-	steps    [512]step
-}
-
-// A step is a remembered result of CallTree.Add.
-type step struct {
-	node trace.PathNode
-	path trace.PathID
-	used bool
+	paths    trace.PathCache
 }
 
 // facts is what all scanners share and none changes.
@@ -127,7 +134,7 @@ func (s *scanner) batch(b *trace.Batch) {
 		case trace.TableP2P:
 			s.p2p(&b.P2P, r.First, seq, t)
 		case trace.TableColl:
-			s.coll(&b.Coll, r.First, seq)
+			s.coll(&b.Coll, r.First, seq, t)
 		case trace.TableOther:
 			s.other(&b.Other, r.First, seq)
 		}
@@ -179,12 +186,11 @@ func (s *scanner) enter(seq uint64, t int64, region trace.RegionID, site trace.S
 
 // step returns the node for n, mostly without asking the tree's map.
 func (s *scanner) step(n trace.PathNode) trace.PathID {
-	h := (uint32(n.Parent)*0x9E3779B1 ^ uint32(n.Region)*0x85EBCA77 ^ uint32(n.Site)*0xC2B2AE3D) >> 23
-	m := &s.steps[h%uint32(len(s.steps))]
-	if m.node != n || !m.used {
-		*m = step{node: n, path: s.out.tree.Add(n), used: true}
+	number, known := s.paths.Lookup(n)
+	if !known {
+		*number = uint32(s.out.tree.Add(n))
 	}
-	return m.path
+	return trace.PathID(*number)
 }
 
 // leave ends the region that is left, and those inside it that were never left.

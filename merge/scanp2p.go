@@ -40,6 +40,7 @@ func (s *scanner) p2p(p *trace.P2P, i int, seq uint64, t int64) {
 
 // send adds what the send record in row i says, as a send that its call completes.
 func (s *scanner) send(p *trace.P2P, i int, seq uint64, t int64) *trace.Send {
+	s.out.bytes.add(p.Bytes[i])
 	call := s.caller(seq)
 	to, state := s.peer(p, i, seq)
 	r := s.out.sends.Next()
@@ -50,6 +51,7 @@ func (s *scanner) send(p *trace.P2P, i int, seq uint64, t int64) *trace.Send {
 
 // recv adds what the receive record in row i says; who posted it is left to fill in.
 func (s *scanner) recv(p *trace.P2P, i int, seq uint64, t int64) *trace.Recv {
+	s.out.bytes.add(p.Bytes[i])
 	call := s.caller(seq)
 	from, state := s.peer(p, i, seq)
 	r := s.out.recvs.Next()

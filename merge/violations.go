@@ -17,8 +17,8 @@ type census struct {
 
 func (c *census) total() uint64 { return c.messages + c.collectives }
 
-// addMessage counts a message whose receive, at the given place, comes late ticks before its
-// send, if that is more than 0.
+// addMessage counts a message whose receive, at the given place, comes late ticks too early
+// after its send, if that is more than 0.
 func (c *census) addMessage(at trace.Place, late int64) {
 	if late <= 0 {
 		return
@@ -34,8 +34,8 @@ func before(a, b trace.Place) bool {
 	return a.Location < b.Location || a.Location == b.Location && a.Seq < b.Seq
 }
 
-// addTogether counts the collective in a row that a member leaves too early by so many
-// ticks, if that is more than 0.
+// addTogether counts the collective in a row that ends for a member so many ticks too early,
+// if that is more than 0.
 func (c *census) addTogether(row uint32, early int64) {
 	if early <= 0 {
 		return
@@ -71,9 +71,9 @@ func (c *census) first(t *trace.Trace) trace.Place {
 	return trace.Nowhere()
 }
 
-// violations counts the messages and collectives of a trace that run backwards in the
-// given timing of its rows.
-func violations(ctx context.Context, t *trace.Trace, at timing, jobs int) (census, error) {
+// violations counts the messages and collectives of a trace that run backwards, or take
+// less than a least latency, in the given timing of its rows.
+func violations(ctx context.Context, t *trace.Trace, at timing, latency int64, jobs int) (census, error) {
 	type partial struct {
 		census
 		members []attendance // scratch
@@ -85,7 +85,7 @@ func violations(ctx context.Context, t *trace.Trace, at timing, jobs int) (censu
 			for i := range rows {
 				if v := &rows[i]; v.State == trace.Matched {
 					sent := at(v.SendLoc, t.Sends[v.SendLoc].Ptr(int(v.Send)).Time)
-					p.addMessage(trace.Place{Location: trace.LocationID(l), Seq: v.Seq, Offset: -1}, sent-at(trace.LocationID(l), v.Time))
+					p.addMessage(trace.Place{Location: trace.LocationID(l), Seq: v.Seq, Offset: -1}, sent+latency-at(trace.LocationID(l), v.Time))
 				}
 			}
 		}
@@ -98,7 +98,7 @@ func violations(ctx context.Context, t *trace.Trace, at timing, jobs int) (censu
 		for i := k * chunk; i < min((k+1)*chunk, t.Collectives.Len()); i++ {
 			c := t.Collectives.At(i)
 			p.members = attend(t, c, at, p.members)
-			p.addTogether(uint32(i), backwards(c, p.members))
+			p.addTogether(uint32(i), backwards(c, p.members, latency))
 		}
 		return nil
 	}, add)

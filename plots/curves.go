@@ -152,14 +152,25 @@ func (s Series) band() plotter.XYs {
 }
 
 // Stability draws the limit t_max of necessary time, in nanoseconds, against
-// the number of calls that it was estimated from, a series for each key.
-// Levels are the limits from all calls.
+// the number of calls that it was estimated from, a series for each key, both axes
+// logarithmic. Levels are the limits from all calls.
 func Stability(title string, keys []Series, all []Mark) (*Figure, error) {
 	return Curves(CurvesData{
 		Title:  title,
 		X:      Axis{Label: "calls in the sample", Log: true},
-		Y:      Axis{Label: "t_max", Unit: Nanoseconds},
+		Y:      Axis{Label: "t_max", Unit: Nanoseconds, Log: true},
 		Series: keys, Levels: all,
+	})
+}
+
+// Acceptance draws χ² of the best law, divided by the value up to which it is accepted, against the
+// number of calls that it was fitted to, a series for each key, both axes logarithmic.
+func Acceptance(title string, keys []Series) (*Figure, error) {
+	return Curves(CurvesData{
+		Title:  title,
+		X:      Axis{Label: "calls in the sample", Log: true},
+		Y:      Axis{Label: "χ² / largest χ² that is accepted", Log: true},
+		Series: keys, Levels: []Mark{{"accepted up to", 1}},
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -56,6 +57,42 @@ func TestConformance(t *testing.T) {
 		for _, what := range slices.Sorted(maps.Keys(lost[f.name])) {
 			t.Logf("%-10s cannot hold: %s (%d)", f.name, what, lost[f.name][what])
 		}
+	}
+}
+
+// TestNothingLost states that the exact formats lose nothing of traces that hold what no archive
+// has, such as moments and counters of all types.
+func TestNothingLost(t *testing.T) {
+	for _, path := range foreign(t) {
+		t.Run(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), func(t *testing.T) {
+			src, err := readers.Open(t.Context(), path, readers.OpenOptions{})
+			if err != nil {
+				t.Skip("not a trace that can be read: ", err)
+			}
+			defer src.Close()
+			_, want, _ := strings.Cut(tracetest.MustFormat(t, src), "\n")
+			for _, f := range forms {
+				if !slices.Contains(exact, f.name) {
+					continue
+				}
+				copied := filepath.Join(t.TempDir(), f.file)
+				if lost := writeCopy(t, src, copied); len(lost) > 0 {
+					t.Errorf("%s loses %v", f.name, lost)
+				}
+				back, err := readers.Open(t.Context(), copied, readers.OpenOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer back.Close()
+				_, got, _ := strings.Cut(tracetest.MustFormat(t, back), "\n")
+				// (OTF2 has numbers of its own for counters.)
+				refs := regexp.MustCompile(`(?m)^(member .*) ref=\d+`)
+				want, got := refs.ReplaceAllString(withoutHints(want), "$1"), refs.ReplaceAllString(withoutHints(got), "$1")
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s (-want +got):\n%.2000s", f.name, diff)
+				}
+			}
+		})
 	}
 }
 

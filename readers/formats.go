@@ -19,6 +19,7 @@ import (
 type format struct {
 	name       string   // in trace.Info, and of what Create writes
 	extensions []string // of the names that stand for it, compressed or not
+	companions []string // of further files of a trace, which are not what is opened
 	phrase     string   // what a message calls such a trace
 
 	// sniff reports whether a path is such a trace, sound or not; head is how its file
@@ -29,6 +30,11 @@ type format struct {
 	open  func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error)
 	parts bool // a trace may lie in several files
 
+	// foreign tells a format in which other programs look for one time of each event and
+	// for event types that they know: it is plain or not, and measured clock offsets that
+	// lie beside the times are lost on them.
+	foreign bool
+
 	// create begins a trace; nil if the format is not written event by event.
 	create func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error)
 }
@@ -37,7 +43,7 @@ type format struct {
 // extension stands for the first one.
 var formats = []format{
 	{
-		name: otf2.Format, extensions: []string{".otf2"},
+		name: otf2.Format, extensions: []string{".otf2"}, companions: []string{".def", ".evt", ".snap", ".marker", ".thumb"},
 		phrase: "an OTF2 archive (its .otf2 file or its directory)",
 		sniff:  otf2.Sniff,
 		open: func(ctx context.Context, paths []string, _ OpenOptions) (trace.Source, error) {
@@ -48,14 +54,15 @@ var formats = []format{
 		},
 	},
 	{
-		name: paraver.Format, extensions: []string{".prv"},
+		name: paraver.Format, extensions: []string{".prv"}, companions: []string{".pcf", ".row"},
 		phrase: "a Paraver .prv file",
 		sniff:  func(_ string, head []byte) bool { return paraver.IsTrace(head) },
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
 			return source(paraver.Open(ctx, paths[0], paraver.Options{Jobs: o.Jobs, Store: o.Store}))
 		},
+		foreign: true,
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
-			return writer(paraver.Create(path, info, defs, paraver.CreateOptions{Force: o.Force, Jobs: o.Jobs, Store: o.Store}))
+			return writer(paraver.Create(path, info, defs, paraver.CreateOptions{Plain: o.Plain, Force: o.Force, Jobs: o.Jobs, Store: o.Store}))
 		},
 	},
 	{
@@ -63,7 +70,11 @@ var formats = []format{
 		phrase: "a JSON file of Chrome trace events",
 		sniff:  jsontrace.Sniff,
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
-			return source(jsontrace.Open(ctx, jsontrace.Files(paths...), jsontrace.Options{Jobs: o.Jobs, Store: o.Store}))
+			opts := jsontrace.Options{Jobs: o.Jobs, Store: o.Store}
+			if o.AlignStart {
+				opts.Align = jsontrace.AlignStart
+			}
+			return source(jsontrace.Open(ctx, jsontrace.Files(paths...), opts))
 		},
 		parts: true,
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
@@ -123,17 +134,31 @@ func Formats() (names []string) {
 	return names
 }
 
+// Foreign reports whether a format is written for other programs in the first place, which
+// look for one time of each event: measured clock offsets beside it are lost on them.
+// CreateOptions.Plain is for such formats.
+func Foreign(name string) bool {
+	return slices.ContainsFunc(formats, func(f format) bool { return f.name == name && f.foreign })
+}
+
 // FormatOf returns the name of the format that the name of a file or directory stands for:
 // by its extension, before which one of compression (.gz) may stand; without a known one a
 // name is that of a directory for an OTF2 archive.
 func FormatOf(path string) string {
-	extension := filepath.Ext(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz"))
-	for _, f := range formats {
-		if slices.Contains(f.extensions, extension) {
-			return f.name
-		}
+	if f := formatNamed(path); f != nil {
+		return f.name
 	}
 	return formats[0].name
+}
+
+// formatNamed returns the format that the extension of a name stands for, nil if it is none.
+func formatNamed(path string) *format {
+	extension := filepath.Ext(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz"))
+	i := slices.IndexFunc(formats, func(f format) bool { return slices.Contains(f.extensions, extension) })
+	if i < 0 {
+		return nil
+	}
+	return &formats[i]
 }
 
 // known lists for a message what can be opened.

@@ -5,8 +5,6 @@ package readers
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -18,13 +16,19 @@ import (
 type OpenOptions struct {
 	Jobs int // goroutines that decode while a trace is opened; below 1: one per processor
 
+	// AlignStart lets the files of a trace begin together, with the time 0, where they count
+	// their times from different moments. Only a format of which a trace may lie in several
+	// files can be opened with it.
+	AlignStart bool
+
 	// Store takes the events of formats whose locations are interleaved, which are sorted
 	// when the trace is opened. It is to be closed after the trace; nil: the trace has one of
 	// its own.
 	Store *spill.Store
 }
 
-// Open opens a trace. Its format is recognised by content, whatever the name. The error
+// Open opens a trace. Its format is recognised by content, whatever the name. A file that
+// belongs to a trace, and a directory that holds a single one, stand for that trace. The error
 // wraps trace.ErrNotATrace if it is none of the known formats.
 func Open(ctx context.Context, path string, o OpenOptions) (trace.Source, error) {
 	return OpenAll(ctx, []string{path}, o)
@@ -35,11 +39,13 @@ func Open(ctx context.Context, path string, o OpenOptions) (trace.Source, error)
 // trace.ErrNotATrace if the files are not of a format that allows it.
 func OpenAll(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
 	var first *format
-	for _, path := range paths {
-		f, err := recognise(path)
+	paths = slices.Clone(paths)
+	for i, path := range paths {
+		f, path, err := recognise(path)
 		if err != nil {
 			return nil, err
 		}
+		paths[i] = path
 		if first == nil {
 			first = f
 		}
@@ -50,6 +56,9 @@ func OpenAll(ctx context.Context, paths []string, o OpenOptions) (trace.Source, 
 	}
 	if first == nil {
 		return nil, fmt.Errorf("%w: no file is given", trace.ErrNotATrace)
+	}
+	if o.AlignStart && !first.parts {
+		return nil, fmt.Errorf("%s: only files of format %s can be aligned at their start", paths[0], strings.Join(partFormats(), " or "))
 	}
 	return first.open(ctx, paths, o)
 }
@@ -62,51 +71,6 @@ func partFormats() (names []string) {
 		}
 	}
 	return names
-}
-
-// headSize is how much of a file is looked at to recognise its format.
-const headSize = 4096
-
-// recognise returns the format of a file or directory.
-func recognise(path string) (*format, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	var head []byte
-	if !info.IsDir() {
-		if head, err = readHead(path, info); err != nil {
-			return nil, err
-		}
-	}
-	is := func(f format) bool { return f.sniff != nil && f.sniff(path, head) }
-	if i := slices.IndexFunc(formats, is); i >= 0 {
-		return &formats[i], nil
-	}
-	why := "it is not " + known()
-	if !info.IsDir() && len(head) == 0 {
-		why = "the file is empty"
-	}
-	return nil, fmt.Errorf("%s: %w: %s", path, trace.ErrNotATrace, why)
-}
-
-// readHead returns the first bytes of a file. A pipe, of which they would be lost, is not
-// opened.
-func readHead(path string, info os.FileInfo) ([]byte, error) {
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: %w: it is no regular file; save it as one, which can be read more than once", path, trace.ErrNotATrace)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	head := make([]byte, headSize)
-	n, err := io.ReadFull(f, head)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil
-	}
-	return head[:n], err
 }
 
 // A Writer writes a trace in some format. What the format cannot express is left out and
@@ -125,6 +89,7 @@ type Writer interface {
 type CreateOptions struct {
 	Format string       // one of Formats; "": that of the name
 	Force  bool         // replace what has the name
+	Plain  bool         // leave out what other programs do not know, of a Foreign format
 	Jobs   int          // goroutines that encode; 1: none but the caller's
 	Store  *spill.Store // of events that wait to be sorted, as in OpenOptions
 }

@@ -26,12 +26,10 @@ type bar struct {
 	last  int64 // time of the last event
 }
 
-// A visit is a region that is entered and not left. If it is a call of MPI that waits, it
-// does so until waitEnd.
+// A visit is a region that is entered and not left.
 type visit struct {
-	waitEnd int64
-	kind    stats.WaitKind
-	blocks  bool // the call can block
+	wait   stats.CallWait
+	blocks bool // the call can block
 }
 
 func newBar(d *diagram, l trace.LocationID, lane lane) *bar {
@@ -76,19 +74,27 @@ func (b *bar) fill(t int64) {
 		b.now = max(b.now, t)
 		return
 	}
-	if b.now < v.waitEnd {
-		b.segment(min(t, v.waitEnd), b.d.colors.wait(v.kind), plots.Wait)
+	if w := &v.wait; w.Time > 0 {
+		b.own(min(t, w.From), v)
+		b.segment(min(t, w.From+w.SenderTime), b.d.colors.wait(stats.LateSender), plots.Wait)
+		b.segment(min(t, w.From+w.Time), b.d.colors.wait(w.Kind), plots.Wait)
 	}
-	if b.now < t {
-		kind := plots.Code
-		if v.blocks {
-			kind = plots.Blocked
-		}
-		b.segment(t, b.d.colors.of(b.stack.Region(b.stack.Len()-1)), kind)
+	b.own(t, v)
+}
+
+// own draws up to end what the innermost region does itself.
+func (b *bar) own(end int64, v *visit) {
+	kind := plots.Code
+	if v.blocks {
+		kind = plots.Blocked
 	}
+	b.segment(end, b.d.colors.of(b.stack.Region(b.stack.Len()-1)), kind)
 }
 
 func (b *bar) segment(end int64, category int, kind plots.Kind) {
+	if end <= b.now {
+		return
+	}
 	if kind == plots.Wait && b.d.opts.ColorBy == ByWait {
 		kind = plots.Code // the kind of wait is what the colours are about
 	}
@@ -120,9 +126,7 @@ func (b *bar) visit(seq uint64) (v visit) {
 		}
 		if c.Seq == seq {
 			v.blocks = blocks(c.Class)
-			if wait := b.d.waits[b.l].At(b.call); wait.Time > 0 {
-				v.waitEnd, v.kind = c.Enter+wait.Time, wait.Kind
-			}
+			v.wait = b.d.waits[b.l].At(b.call)
 		}
 	}
 	return v

@@ -101,20 +101,22 @@ func (s *simulation) settle(r *rank, all bool) {
 	r.charges = append(r.charges[:0], r.charges[n:]...)
 }
 
-// settleCall charges a call once, with the largest of what it waited for.
+// settleCall charges a call with the largest of what it waited for. Of a receiver that is
+// behind a late sender, it waited for the sender first.
 func (s *simulation) settleCall(r *rank, c *charge) {
 	w := &s.truth.Waits
 	for _, m := range c.messages {
 		r.window.received(m, w)
 	}
 	switch {
-	case c.lateSender > 0 && c.lateSender >= c.lateReceiver && c.lateSender >= c.collWait:
-		w.LateSender.add(c.lateSender)
-		r.window.add(late{c.sender, c.lateSender})
-	case c.lateReceiver > 0 && c.lateReceiver >= c.collWait:
-		w.LateReceiver.add(c.lateReceiver)
-	case c.collWait > 0:
+	case c.collWait > max(c.lateSender, c.lateReceiver):
 		c.collKind.add(c.collWait)
+	case c.lateSender > 0:
+		w.LateSender.add(c.lateSender)
+		w.LateReceiverBehindLateSender.add(c.lateReceiver - c.lateSender)
+		r.window.add(late{c.sender, c.lateSender})
+	default:
+		w.LateReceiver.add(c.lateReceiver)
 	}
 }
 

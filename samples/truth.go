@@ -25,18 +25,19 @@ type Truth struct {
 
 // WaitStates holds the wait states of DEFINITIONS 2.1 and 2.2 (Scalasca 2.6's patterns).
 type WaitStates struct {
-	LateSender            Wait
-	WrongOrderSame        Wait // part of LateSender
-	WrongOrderDifferent   Wait // part of LateSender
-	LateReceiver          Wait
-	WaitAtNxN             Wait
-	NxNCompletion         Wait
-	WaitAtBarrier         Wait
-	BarrierCompletion     Wait
-	LateBroadcast         Wait
-	EarlyReduce           Wait
-	EarlyScan             Wait
-	WaitAtNxNUnclassified Wait
+	LateSender                   Wait
+	WrongOrderSame               Wait // part of LateSender
+	WrongOrderDifferent          Wait // part of LateSender
+	LateReceiver                 Wait
+	LateReceiverBehindLateSender Wait // what the same calls wait beyond LateSender
+	WaitAtNxN                    Wait
+	NxNCompletion                Wait
+	WaitAtBarrier                Wait
+	BarrierCompletion            Wait
+	LateBroadcast                Wait
+	EarlyReduce                  Wait
+	EarlyScan                    Wait
+	WaitAtNxNUnclassified        Wait
 }
 
 // A Wait is one kind of wait state: how many calls waited, and how long together.

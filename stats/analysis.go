@@ -44,7 +44,8 @@ type TraceInfo struct {
 	Path              string `json:"path"`
 	Format            string `json:"format"`
 	Creator           string `json:"creator"`
-	Processes         int    `json:"processes"` // ranks of MPI_COMM_WORLD
+	Processes         int    `json:"processes"`                   // ranks of MPI_COMM_WORLD
+	ProcessesMissing  int    `json:"processes_missing,omitempty"` // of them, those without an event in the trace
 	Locations         int    `json:"locations"`
 	Events            uint64 `json:"events"`
 	StartNs           int64  `json:"start_ns"`
@@ -96,7 +97,8 @@ type Place struct {
 }
 
 // Clock says what was done about the clocks and what it did. A violation is a message
-// whose receive record lies strictly before its send record.
+// whose receive record lies strictly before its send record or, if a least latency is
+// asked for, less than that behind it.
 type Clock struct {
 	Method            string          `json:"method"` // none, offsets, clc or offsets+clc
 	ViolationsRaw     uint64          `json:"violations_raw"`
@@ -104,11 +106,12 @@ type Clock struct {
 	ViolationsAfter   uint64          `json:"violations_after"`
 	MaxViolationNs    int64           `json:"max_violation_ns"`
 	MaxShiftNs        int64           `json:"max_shift_ns"`
+	MinLatencyNs      int64           `json:"min_latency_ns"`
 	Collectives       ClockViolations `json:"collectives"`
 }
 
-// ClockViolations counts collectives that some member leaves before another one, that must
-// come first, has entered.
+// ClockViolations counts collectives that end for some member before another one, that must
+// come first, has begun.
 type ClockViolations struct {
 	ViolationsRaw     uint64 `json:"violations_raw"`
 	ViolationsOffsets uint64 `json:"violations_offsets"`

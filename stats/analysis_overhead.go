@@ -35,19 +35,28 @@ type ProfileInfo struct {
 	Processes int    `json:"processes"`
 }
 
-// An OverheadKey is the law of the durations, without wait states, of one operation among
-// a number of processes with a number of bytes: 2 processes for point-to-point, the
-// communicator's size for collectives. Bytes of a call are as in call_sites or, where it
-// sends nothing to a collective, what it receives; here they are the mean, rounded down,
-// over the calls of the size classes that were joined. Model is null if no model is accepted; the numbers
+// An OverheadKey is the law of the durations, without wait states, of the calls of one
+// function with the same parameters: role, number of processes (2 for point-to-point, the communicator's size
+// for collectives) and bytes. Role is empty if all calls of the function do the same; "root" or
+// "leaf" for a collective with a root; "sends", "receives" or "both" for calls that
+// complete or start requests, and for MPI_Sendrecv; "root", "leaf" or "collective" for the completion of a collective.
+//
+// Bytes are those that the caller passed: of the message or, for a call that completes
+// several, their sum; of a collective what one rank gives to or gets from another, the mean
+// where that differs. A call that posts a receive has those of the message that it gets. If
+// sizes were pooled, Bytes is the mean over the calls, rounded down.
+//
+// Model is null if no model is accepted, or if t_max is that of a profile; the numbers
 // that a model does not have are null.
 type OverheadKey struct {
 	Operation string   `json:"operation"`
+	Role      string   `json:"role"`
 	Processes uint32   `json:"processes"`
 	Bytes     uint64   `json:"bytes"`
-	Calls     uint64   `json:"calls"` // in the sample: whole calls of the selection
-	TMinNs    int64    `json:"t_min_ns"`
+	Calls     uint64   `json:"calls"`    // in the sample: whole calls of the selection
+	TMinNs    int64    `json:"t_min_ns"` // of the source of t_max
 	TMaxNs    int64    `json:"t_max_ns"`
+	LeastNs   int64    `json:"least_ns"` // the shortest call of this trace
 	Model     Name     `json:"model"`
 	Lambda    *float64 `json:"lambda"` // Poisson: in windows; exponential: per ns
 	WindowNs  *int64   `json:"window_ns"`
@@ -56,14 +65,18 @@ type OverheadKey struct {
 	PValue    *float64 `json:"p_value"`
 	Accepted  bool     `json:"accepted"`
 
-	// Source is where t_max comes from: "trace" or "profile". From says how: "law",
+	// Source is where t_min and t_max come from: "trace" or "profile". From says how: "law",
 	// "empirical" (no model accepted), "equal" (one class) or, with a profile,
 	// "interpolated" or "extrapolated".
 	Source     string  `json:"source"`
 	From       string  `json:"from"`
 	Parameters []Param `json:"parameters"`
-	Pooled     []int64 `json:"pooled,omitempty"` // size classes joined to reach 50 calls
+	Pooled     []int64 `json:"pooled,omitempty"` // sizes that were joined to reach 50 calls; one: a size class of which the sizes are not known
 	Few        bool    `json:"few"`              // fewer than 50 calls all the same
+
+	// Unreliable says that t_max is more than 100 times t_min, and fewer than 200 calls or no
+	// accepted law stand behind it. Such a key enters no verdict.
+	Unreliable bool `json:"unreliable"`
 
 	// ThresholdNs is the time that none of this many calls at once should exceed but with
 	// probability alpha; null without a law, or if the law's tail is too heavy for one.
@@ -100,6 +113,9 @@ type OverheadLine struct {
 	UnexplainedNs int64    `json:"unexplained_ns"`
 	Share         *float64 `json:"share"` // overhead in TotalNs
 
+	UnreliableCalls uint64 `json:"unreliable_calls"` // held to a t_max that is unreliable (see OverheadKey)
+	ProfileCalls    uint64 `json:"profile_calls"`    // held to the t_max of the profile that was given; the others to this trace's
+
 	CriticalPathNs    int64    `json:"critical_path_ns"`
 	CriticalPathShare *float64 `json:"critical_path_share"` // of the path's length
 }
@@ -107,9 +123,11 @@ type OverheadLine struct {
 // An OverheadPair is two lines between which messages flow. What a call waits for a partner
 // is charged to that partner's message, the rest of its overhead is divided evenly among
 // the messages that it posts or completes. The verdict is "late sender" if the receiving
-// line has at least as much overhead as the sending line, "late receiver" if it has less,
-// "none" if neither has any; it is confirmed if the wait states of these messages say the
-// same.
+// line has at least twice the overhead of the sending line, "late receiver" if the sending line has at least twice
+// that of the receiving line, "none" if neither has any, and else "undecided", for the
+// reason of being "nearly equal". Overhead beyond an unreliable t_max does not count; if most calls of a
+// side have no other, the verdict is "undecided" for being "unreliable".
+// It is confirmed if the wait states of these messages say the same.
 type OverheadPair struct {
 	Send              PairEnd `json:"send"`
 	Receive           PairEnd `json:"receive"`
@@ -119,6 +137,7 @@ type OverheadPair struct {
 	LateSenderNs      int64   `json:"late_sender_ns"`
 	LateReceiverNs    int64   `json:"late_receiver_ns"`
 	Verdict           string  `json:"verdict"`
+	Reason            string  `json:"reason,omitempty"` // why it is undecided
 	Confirmed         bool    `json:"confirmed"`
 }
 
@@ -148,7 +167,8 @@ type LineRow struct {
 	Calls          uint64 `json:"calls"`
 	TimeNs         int64  `json:"time_ns"`
 	WaitNs         int64  `json:"wait_ns"`
-	OverheadNs     *int64 `json:"overhead_ns"` // null: not computed, or the calls do not communicate
+	OverheadNs     *int64 `json:"overhead_ns"`         // null: not computed, or the calls do not communicate
+	Unreliable     bool   `json:"overhead_unreliable"` // most calls are held to a t_max that is unreliable (see OverheadKey)
 	CriticalPathNs int64  `json:"critical_path_ns"`
 	Bytes          uint64 `json:"bytes"`
 }

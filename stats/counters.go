@@ -1,16 +1,19 @@
 package stats
 
 import (
+	"fmt"
 	"math"
+	"math/bits"
 
 	"tracekit/trace"
 )
 
 // A counterSum adds up the samples of one counter in one call path. Whole numbers are
-// added as such, floating-point ones in recorded order.
+// added as such, in 128 bits, which cannot wrap around; floating-point ones in recorded order.
 type counterSum struct {
 	samples  uint64
-	whole    int64
+	high     int64 // of the sum of whole numbers: the upper half in two's complement
+	low      uint64
 	real     float64
 	min, max float64
 }
@@ -28,21 +31,25 @@ func (c *counterSum) merge(o counterSum) {
 		c.max = o.max
 	}
 	c.samples += o.samples
-	c.whole += o.whole
+	var carry uint64
+	c.low, carry = bits.Add64(c.low, o.low, 0)
+	c.high += o.high + int64(carry)
 	c.real += o.real
 }
 
-// OTF2's MetricMode is a value property and a timing.
-const (
-	modeProperty   = 15
-	modeAccumulate = 0 // values grow from the start of the measurement
-	modeAbsolute   = 1 // values stand for themselves
-)
+// whole returns the sum of the whole numbers; fits is false if 64 bits do not hold it.
+func (c *counterSum) whole() (sum float64, fits bool) {
+	if c.high == int64(c.low)>>63 {
+		return float64(int64(c.low)), true
+	}
+	return float64(c.high)*(1<<64) + float64(c.low), false
+}
 
 // counterState holds the last value of each counter of a location.
 type counterState struct {
 	last []uint64 // bits, by metric member
 	has  []bool
+	bad  trace.Finding // of samples that are no numbers
 }
 
 // memberOf returns the counter that a row of the metric table is a value of.
@@ -67,10 +74,14 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 		return
 	}
 	if w.counters.has == nil {
-		w.counters = counterState{make([]uint64, len(d.MetricMembers)), make([]bool, len(d.MetricMembers))}
+		w.counters.last, w.counters.has = make([]uint64, len(d.MetricMembers)), make([]bool, len(d.MetricMembers))
+	}
+	if isReal(m.Type[i]) && !finite(math.Float64frombits(m.Value[i])) {
+		w.badSample(member, m, i)
+		return
 	}
 	value, had := m.Value[i], w.counters.has[member]
-	if d.MetricMembers[member].Mode&modeProperty == modeAccumulate {
+	if d.MetricMembers[member].Mode&trace.MetricProperty == trace.MetricAccumulated {
 		before := w.counters.last[member]
 		w.counters.last[member], w.counters.has[member] = value, true
 		if !had {
@@ -85,10 +96,24 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 	s.counters[member].merge(sampleOf(m.Type[i], value))
 }
 
+// badSample counts a sample that is not a number or infinite: it would make nothing of all sums.
+func (w *walk) badSample(member trace.MetricMemberID, m *trace.MetricValues, i int) {
+	if bad := &w.counters.bad; bad.Count == 0 {
+		d := w.profiler.t.Defs
+		*bad = trace.Finding{Code: trace.CodeBadValue, First: trace.Place{Location: w.location, Seq: m.Seq[i], Offset: -1},
+			Text: fmt.Sprintf("counter %s is %g", d.String(d.MetricMembers[member].Name), math.Float64frombits(m.Value[i]))}
+	}
+	w.counters.bad.Count++
+}
+
+func isReal(t trace.ValueType) bool { return t == trace.TypeDouble || t == trace.TypeFloat }
+
+func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
+
 // difference returns a - b, both as bits of their type. A counter that wraps around is
 // right modulo 2^64.
 func difference(t trace.ValueType, a, b uint64) uint64 {
-	if t == trace.TypeDouble || t == trace.TypeFloat {
+	if isReal(t) {
 		return math.Float64bits(math.Float64frombits(a) - math.Float64frombits(b))
 	}
 	return a - b
@@ -96,15 +121,20 @@ func difference(t trace.ValueType, a, b uint64) uint64 {
 
 // sampleOf makes the sum of one sample of its bits.
 func sampleOf(t trace.ValueType, v uint64) counterSum {
-	if t == trace.TypeDouble || t == trace.TypeFloat {
+	if isReal(t) {
 		f := math.Float64frombits(v)
 		return counterSum{samples: 1, real: f, min: f, max: f}
 	}
-	return counterSum{samples: 1, whole: int64(v), min: float64(int64(v)), max: float64(int64(v))}
+	if t == trace.TypeUint64 {
+		return counterSum{samples: 1, low: v, min: float64(v), max: float64(v)}
+	}
+	n := int64(v)
+	return counterSum{samples: 1, high: n >> 63, low: v, min: float64(n), max: float64(n)}
 }
 
-// counterRows returns the counters of one region, in order of their definition.
-func counterRows(d *trace.Defs, sums []counterSum) []CounterRow {
+// counterRows returns the counters of one region, in order of their definition, and notes those
+// that have counted more than fits into 64 bits.
+func counterRows(d *trace.Defs, region string, sums []counterSum, ledger *trace.Ledger) []CounterRow {
 	var rows []CounterRow
 	for i, c := range sums {
 		if c.samples == 0 {
@@ -116,15 +146,26 @@ func counterRows(d *trace.Defs, sums []counterSum) []CounterRow {
 			base = 10
 		}
 		unit := math.Pow(base, float64(m.Exponent))
-		sum := (float64(c.whole) + c.real) * unit
+		whole, fits := c.whole()
+		sum := (whole + c.real) * unit
 		row := CounterRow{Name: d.String(m.Name), Unit: d.String(m.Unit), Samples: c.samples}
-		if m.Mode&modeProperty == modeAbsolute {
-			mean, low, high := sum/float64(c.samples), c.min*unit, c.max*unit
-			row.Mean, row.Min, row.Max = &mean, &low, &high
+		if m.Mode&trace.MetricProperty == trace.MetricAbsolute {
+			row.Mean, row.Min, row.Max = known(sum/float64(c.samples)), known(c.min*unit), known(c.max*unit)
 		} else {
-			row.Sum = &sum
+			row.Sum = known(sum)
+			if !fits {
+				ledger.Add(trace.CodeCounterOverflow, trace.Nowhere(), fmt.Sprintf("%s in %s sums up to %.4g", row.Name, region, sum))
+			}
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// known returns a number, nil for one that is too large for any.
+func known(f float64) *float64 {
+	if !finite(f) {
+		return nil
+	}
+	return &f
 }

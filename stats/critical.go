@@ -70,7 +70,7 @@ func (c *criticalPath) end() trace.LocationID {
 		return s.Last > c.t.Span[at].Last
 	}
 	for l, s := range c.t.Span {
-		if s.Events > 0 && later(trace.LocationID(l), s) {
+		if s.Events > 0 && !c.scope.aside[l] && later(trace.LocationID(l), s) {
 			at = trace.LocationID(l)
 		}
 	}
@@ -86,11 +86,11 @@ func (c *criticalPath) step() bool {
 	l := c.at
 	for i := c.bound[l] - 1; i >= 0; i-- {
 		wait, ok := c.waits[l].row(i)
-		if !ok || wait.enter >= c.now {
+		if !ok || wait.From >= c.now {
 			continue
 		}
 		c.bound[l] = i
-		c.walkTo(min(wait.enter+wait.Time, c.now))
+		c.walkTo(min(wait.From+wait.Time, c.now))
 		c.jump(wait.Location, wait.Call)
 		return true
 	}

@@ -3,6 +3,7 @@ package stats_test
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -178,4 +179,27 @@ func FuzzAnalyze(f *testing.F) {
 		matrixSums(t, a)
 		waitsFit(t, tr, a)
 	})
+}
+
+// TestChangedMeanwhile: a trace that loses events between the two times that it is read is
+// no basis for efficiencies, and said to be none.
+func TestChangedMeanwhile(t *testing.T) {
+	m, _ := samples.Random(1)
+	tr, err := merge.Merge(t.Context(), m, merge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Store.Close()
+	shorter := *m
+	shorter.Batches = slices.Clone(m.Batches)
+	shorter.Batches[0] = shorter.Batches[0][:len(shorter.Batches[0])-1]
+	tr.Source = &shorter
+	a, err := stats.Analyze(t.Context(), tr, stats.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := slices.ContainsFunc(a.Findings, func(f stats.Finding) bool { return f.Code == string(trace.CodeChangedMeanwhile) })
+	if !told || a.Efficiency.SerializationEfficiency != nil {
+		t.Errorf("told %t; serialization efficiency %v", told, a.Efficiency.SerializationEfficiency)
+	}
 }

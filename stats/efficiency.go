@@ -103,7 +103,8 @@ func workers(p *profiler, part *profilePart) *WorkerThreads {
 	byRank := make(map[uint32]int64)
 	for _, l := range part.locations {
 		rank := p.t.Rank[l.location]
-		if p.t.Defs.Locations[l.location].Kind == trace.LocationMetric || int(rank) >= len(p.t.World) || p.t.World[rank] == l.location {
+		kind := p.t.Defs.Locations[l.location].Kind
+		if kind == trace.LocationMetric || kind == trace.LocationUnknown || int(rank) >= len(p.t.World) || p.t.World[rank] == l.location {
 			continue
 		}
 		w.Threads++

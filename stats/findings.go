@@ -11,9 +11,15 @@ import (
 func traceInfo(t *trace.Trace) TraceInfo {
 	about, x := t.Source.Info(), newAxis(t)
 	first, last := runOf(t)
+	missing := 0
+	for _, m := range t.Missing() {
+		if m {
+			missing++
+		}
+	}
 	return TraceInfo{
 		Path: about.Path, Format: about.Format, Creator: about.Creator,
-		Processes: len(t.World), Locations: len(t.Defs.Locations), Events: t.Coverage.EventsRead,
+		Processes: len(t.World), ProcessesMissing: missing, Locations: len(t.Defs.Locations), Events: t.Coverage.EventsRead,
 		StartNs: x.instant(first), EndNs: x.instant(last), DurationNs: x.ns(last - first),
 		ClockResolutionHz: t.Defs.Clock.Resolution,
 	}
@@ -27,23 +33,21 @@ func coverage(t *trace.Trace) Coverage {
 		Share: ratio(int64(c.EventsRead-min(c.EventsSkipped, c.EventsRead)), int64(c.EventsRead))}
 }
 
-// clock makes the block that says what was done about the clocks.
-func clock(t *trace.Trace) Clock {
+// ClockRow makes the block that says what was done about the clocks.
+func ClockRow(t *trace.Trace) Clock {
 	c, r := t.Clock, rate{t.Defs.Clock.Resolution}
 	return Clock{
 		Method: string(c.Method), ViolationsRaw: c.Messages.Raw, ViolationsOffsets: c.Messages.Offsets, ViolationsAfter: c.Messages.After,
-		MaxViolationNs: r.ns(max(c.Messages.Max, c.Collectives.Max)), MaxShiftNs: r.ns(c.MaxShift),
+		MaxViolationNs: r.ns(max(c.Messages.Max, c.Collectives.Max)), MaxShiftNs: r.ns(c.MaxShift), MinLatencyNs: r.ns(c.MinLatency),
 		Collectives: ClockViolations{c.Collectives.Raw, c.Collectives.Offsets, c.Collectives.After},
 	}
 }
 
-// findings lists those of the trace and of the replay.
-func findings(t *trace.Trace, e *Efficiency, stuck *trace.Finding) []Finding {
+// findings lists those of the trace and of its analysis.
+func findings(t *trace.Trace, e *Efficiency, found []trace.Finding) []Finding {
 	var ledger trace.Ledger
 	ledger.Merge(t.Findings)
-	if stuck != nil {
-		ledger.Merge([]trace.Finding{*stuck})
-	}
+	ledger.Merge(found)
 	aboveOne(&ledger, &e.Ratios, "")
 	if e.WithoutInitFinalize != nil {
 		aboveOne(&ledger, e.WithoutInitFinalize, " without MPI_Init and MPI_Finalize")

@@ -123,7 +123,11 @@ func brief(a *stats.Analysis) string {
 	if l := m.Latency; l != nil {
 		fmt.Fprintf(&b, " latency %d %d %d", l.Min, l.Mean, l.Max)
 	}
-	return b.String() + "\n"
+	b.WriteByte('\n')
+	for _, f := range a.Findings {
+		fmt.Fprintf(&b, "finding %s %d\n", f.Code, f.Count)
+	}
+	return b.String()
 }
 
 type namedWait struct {
@@ -178,9 +182,12 @@ func briefProfile(b *bytes.Buffer, a *stats.Analysis) {
 		fmt.Fprintf(b, "profile %s %d inclusive %d exclusive %d min %d (%d) max %d (%d) mean %d\n", r.Region, r.Count, r.InclusiveNs, r.ExclusiveNs, r.MinNs, int32(r.MinRank), r.MaxNs, int32(r.MaxRank), r.MeanNs)
 		for _, c := range r.Counters {
 			fmt.Fprintf(b, "counter %s %s %s %d", r.Region, c.Name, c.Unit, c.Samples)
-			if c.Sum != nil {
+			switch {
+			case c.Sum != nil:
 				fmt.Fprintf(b, " sum %v\n", *c.Sum)
-			} else {
+			case c.Mean == nil:
+				fmt.Fprintf(b, " sum unknown\n")
+			default:
 				fmt.Fprintf(b, " mean %v from %v to %v\n", *c.Mean, *c.Min, *c.Max)
 			}
 		}

@@ -57,6 +57,7 @@ func lineRows(p *profiler, sums []lineSum, o *overheads) []LineRow {
 			TimeNs: r.ns(s.time), WaitNs: r.ns(s.wait), CriticalPathNs: r.ns(s.critical), Bytes: s.bytes}
 		if o != nil && s.overhead.calls > 0 {
 			row.OverheadNs = &s.overhead.overhead
+			row.Unreliable = 2*s.overhead.unreliable > s.overhead.calls
 		}
 		rows = append(rows, row)
 	}

@@ -17,6 +17,9 @@ type MeasureOptions struct {
 
 	// Keep is how many durations of each key are also returned one by one.
 	Keep int
+
+	// Points asks for a picture of every call over the run.
+	Points bool
 }
 
 // A Measurement holds the durations, in ns, of the communication calls of a trace: what a
@@ -30,6 +33,9 @@ type Measurement struct {
 	// Order holds the first durations of each key, in the order in which the calls begin;
 	// where ranks have more than are kept, those of the first ranks.
 	Order map[fit.Key][]int64
+
+	// Points holds a point for each call, by operation.
+	Points map[string][]CallPoint
 }
 
 // Measure collects the durations of the communication calls of a trace. The calls are
@@ -46,13 +52,13 @@ func Measure(ctx context.Context, t *trace.Trace, opts Options, m MeasureOptions
 		return nil, fmt.Errorf("finding wait states: %w", err)
 	}
 	o := newOverheads(w, OverheadOptions{})
-	o.withWaits, o.keep = m.WithWaits, m.Keep
+	o.withWaits, o.keep, o.points = m.WithWaits, m.Keep, m.Points
 	found, err := o.sample(ctx)
 	if err != nil {
 		return nil, err
 	}
 	w.releaseSizes()
-	return &Measurement{Samples: found.named(), Order: found.inOrder()}, t.Store.Err()
+	return &Measurement{Samples: found.named(), Order: found.inOrder(), Points: found.cloud.points(o.ops, o.rate)}, t.Store.Err()
 }
 
 // inOrder returns the first durations of each key, sorted by the calls' begin; those that tie

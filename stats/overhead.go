@@ -31,28 +31,43 @@ type overheads struct {
 	opts      OverheadOptions
 	withWaits bool // sample durations with their wait states
 	keep      int  // durations of each key kept in order
+	points    bool // a picture of all calls is wanted
 	rate      rate
-	classes   []trace.CallClass // by region
-	ops       []string          // names of operations
-	op        []uint32          // by region: index into ops
+	ops       []string  // names of operations
+	op        []keyedOp // by region
 
 	groups []fit.Group
-	own    fit.Profile     // of groups
-	index  map[fit.Key]int // group of an operation, processes, size class
+	own    fit.Profile             // of groups
+	index  map[fit.Key][]sizeGroup // the sizes of a key without its bytes, ascending
 
 	charges
 	byRank []pathOnRank
 }
 
+// A sizeGroup says which group calls of a size are in.
+type sizeGroup struct {
+	bytes int64
+	group int // index into overheads.groups
+}
+
+// A keyedOp is what the keys of a region's calls have of it.
+type keyedOp struct {
+	op    uint32 // index into overheads.ops
+	roles role   // that its calls may differ in
+	class trace.CallClass
+}
+
 // An overheadSum adds up the calls of one call path.
 type overheadSum struct {
 	calls, slow                           uint64
-	total                                 int64 // ticks
-	overhead, late, transfer, unexplained int64 // ns
+	unreliable, foreign                   uint64 // calls by the threshold that they are held to: see limit
+	total                                 int64  // ticks
+	overhead, late, transfer, unexplained int64  // ns
 }
 
 func (s *overheadSum) merge(o *overheadSum) {
 	s.calls, s.slow = s.calls+o.calls, s.slow+o.slow
+	s.unreliable, s.foreign = s.unreliable+o.unreliable, s.foreign+o.foreign
 	s.total += o.total
 	s.overhead, s.late = s.overhead+o.overhead, s.late+o.late
 	s.transfer, s.unexplained = s.transfer+o.transfer, s.unexplained+o.unexplained
@@ -66,12 +81,10 @@ type pathOnRank struct {
 }
 
 func newOverheads(w *waiting, opts OverheadOptions) *overheads {
-	o := &overheads{waiting: w, opts: opts, rate: rate{w.t.Defs.Clock.Resolution}, index: make(map[fit.Key]int)}
+	o := &overheads{waiting: w, opts: opts, rate: rate{w.t.Defs.Clock.Resolution}, index: make(map[fit.Key][]sizeGroup)}
 	tick := int64((nsPerSecond-1)/o.rate.resolution) + 1
 	o.opts.Fit.Resolution = max(o.opts.Fit.Resolution, tick)
-	for _, f := range w.t.Defs.MPIFunctions() {
-		o.classes = append(o.classes, f.Class)
-	}
+	functions := w.t.Defs.MPIFunctions()
 	index := make(map[string]uint32)
 	for id := range w.t.Defs.Regions {
 		name := w.t.Defs.RegionLabel(trace.RegionID(id))
@@ -79,13 +92,13 @@ func newOverheads(w *waiting, opts OverheadOptions) *overheads {
 			index[name] = uint32(len(o.ops))
 			o.ops = append(o.ops, name)
 		}
-		o.op = append(o.op, index[name])
+		o.op = append(o.op, keyedOp{index[name], rolesOf(functions[id]), functions[id].Class})
 	}
 	return o
 }
 
-// run samples, fits and charges.
-func (o *overheads) run(ctx context.Context) error {
+// calibrate samples the durations and fits their laws.
+func (o *overheads) calibrate(ctx context.Context) error {
 	samples, err := o.sample(ctx)
 	if err != nil {
 		return err
@@ -99,9 +112,10 @@ func (o *overheads) run(ctx context.Context) error {
 	}
 	o.own = fit.ProfileOf(o.groups, o.opts.Fit)
 	for i, g := range o.groups {
-		for _, class := range g.Classes {
-			o.index[fit.Key{Operation: g.Operation, Processes: g.Processes, Bytes: class}] = i
+		of := withoutBytes(g.Key)
+		for _, bytes := range g.Sizes {
+			o.index[of] = append(o.index[of], sizeGroup{bytes, i})
 		}
 	}
-	return o.charge(ctx)
+	return nil
 }

@@ -42,7 +42,7 @@ func (o *overheads) charge(ctx context.Context) error {
 	}
 	o.charges, o.byRank = w.charges, slices.Concat(byRank...)
 	for p := range o.charges.pairs {
-		o.charges.pairs[p].pathPair = o.messages.paths[p]
+		o.charges.pairs[p].paths = o.messages.paths[p]
 	}
 	o.messages.release()
 	return nil
@@ -173,6 +173,7 @@ func split(e *commCall, x limit) overheadSum {
 	if s.overhead > 0 {
 		s.slow = 1
 	}
+	s.unreliable, s.foreign = uint64(bit(x.unreliable)), uint64(bit(x.foreign))
 	s.late = min(s.overhead, e.wait)
 	s.transfer = min(s.overhead-s.late, x.transfer)
 	s.unexplained = s.overhead - s.late - s.transfer
@@ -180,45 +181,63 @@ func split(e *commCall, x limit) overheadSum {
 }
 
 // chargePairs charges the late-partner part of a call's overhead, and its wait in ns, to
-// the message whose partner causes the wait, and divides the rest evenly among all.
+// the messages whose partners cause the wait, and divides the rest evenly among all.
 func (w *charger) chargePairs(part *overheadSum, e *commCall) {
-	late, rest := part.late, part.overhead-part.late
-	blamed := -1
-	if e.wait > 0 {
-		blamed = slices.IndexFunc(w.found, func(m messageEnd) bool { return m.causes(e.cause) })
-	}
-	if blamed < 0 {
-		late, rest = 0, part.overhead
-	}
+	blamed, waits := w.blame(e)
+	late := [2]int64{min(part.late, waits[0])}
+	late[1] = min(part.late-late[0], waits[1])
+	rest := part.overhead - late[0] - late[1]
 	for k, m := range w.found {
 		s := &w.charges.pairs[m.pair-1]
 		overhead := rest / int64(len(w.found)-k)
 		rest -= overhead
-		if k == blamed {
-			overhead += late
-		}
 		s.charged = true
+		if k == blamed[0] {
+			overhead += late[0]
+			s.lateSender += waits[0]
+		}
+		if k == blamed[1] {
+			overhead += late[1]
+			s.lateReceiver += waits[1]
+		}
+		side := &s.send
 		if m.receives {
 			s.messages++
-			s.recvOverhead += overhead
-		} else {
-			s.sendOverhead += overhead
+			side = &s.recv
 		}
-		switch {
-		case k != blamed:
-		case m.receives:
-			s.lateSender += e.wait
-		default:
-			s.lateReceiver += e.wait
+		side.overhead += overhead
+		if part.unreliable > 0 {
+			side.unreliable += overhead
 		}
 	}
 }
 
-// causes reports whether a wait is for this message.
-func (m *messageEnd) causes(wait *CallWait) bool {
-	kind := LateReceiver
-	if m.receives {
-		kind = LateSender
+// blame returns the message whose sender, and that whose receiver, a call waits for (-1: none
+// is known), and how long it does in ns.
+func (w *charger) blame(e *commCall) (messages [2]int, waits [2]int64) {
+	messages = [2]int{-1, -1}
+	if e.wait == 0 {
+		return messages, waits
 	}
-	return wait.Kind == kind && wait.message == m.row
+	switch wait := e.cause; wait.Kind {
+	case LateSender:
+		messages[0], waits[0] = w.find(true, wait.message), e.wait
+	case LateReceiver:
+		messages[1], waits[1] = w.find(false, wait.message), e.wait
+	case LateReceiverBehindLateSender:
+		messages = [2]int{w.find(true, wait.senderMessage), w.find(false, wait.message)}
+		waits[0] = min(e.wait, w.rate.ns(w.scope.clip(wait.From, wait.From+wait.SenderTime)))
+		waits[1] = e.wait - waits[0]
+	}
+	for k, m := range messages {
+		if m < 0 {
+			waits[k] = 0
+		}
+	}
+	return messages, waits
+}
+
+// find returns the index of a message among the ends in the present call, -1 if it has none.
+func (w *charger) find(receives bool, row uint32) int {
+	return slices.IndexFunc(w.found, func(m messageEnd) bool { return m.receives == receives && m.row == row })
 }

@@ -12,21 +12,18 @@ import (
 
 // A commKey is what calls must share to be comparable.
 type commKey struct {
-	op        uint32 // index into overheads.ops
+	op        uint32 // index into overheads.ops, and below it the role
 	processes uint32
 	bytes     uint64
 }
 
 // Bounds of memory: samples of at most 2^14 distinct durations (16 bytes each) for a
 // thousand keys; if there are more, they are kept by size class, of which there are about
-// 60 for each operation and number of processes.
+// 60 for each operation, role and number of processes.
 const (
 	sampleLimit = 1 << 14
 	keyLimit    = 1 << 10
 )
-
-// mostBytes keeps sums over calls from overflowing, whatever a trace claims.
-const mostBytes = 1 << 40
 
 // A commCall is a communication event: a call that communicates, starts or completes a
 // request, synchronises or probes, as far as it is selected.
@@ -55,21 +52,22 @@ func (o *overheads) commCalls(l trace.LocationID, visit func(*commCall)) {
 	})
 }
 
-// describe fills in what is known of a call with that many bytes.
-func (o *overheads) describe(e *commCall, l trace.LocationID, bytes uint64) {
+// describe fills in what is known of a call of that size.
+func (o *overheads) describe(e *commCall, l trace.LocationID, size callSize) {
 	c := e.Call
 	e.wait, e.whole = 0, false
 	if e.counts = o.counts(c) && o.scope.overlaps(l, c.Enter, c.Leave); !e.counts {
 		return
 	}
-	e.key = commKey{o.op[c.Region], 2, min(bytes, mostBytes)}
+	x := &o.op[c.Region]
+	e.key = commKey{x.op<<roleBits | uint32(size.role()&x.roles), 2, size.bytes()}
 	if c.Coll != trace.None {
 		e.key.processes = o.t.Collectives.Ptr(int(c.Coll)).Size
 	}
 	e.ticks = o.scope.clip(c.Enter, c.Leave)
 	e.time = o.rate.ns(e.ticks)
 	if e.cause != nil {
-		e.wait = min(e.time, o.rate.ns(o.scope.clip(c.Enter, c.Enter+e.cause.Time)))
+		e.wait = min(e.time, o.rate.ns(o.scope.clip(e.cause.From, e.cause.From+e.cause.Time)))
 	}
 	e.whole = !c.Open && e.ticks == c.Leave-c.Enter
 }
@@ -77,10 +75,10 @@ func (o *overheads) describe(e *commCall, l trace.LocationID, bytes uint64) {
 // counts reports whether a call is a communication event. MPI_Init and MPI_Finalize run
 // once and have no law.
 func (o *overheads) counts(c *trace.Call) bool {
-	if int(c.Region) >= len(o.classes) || int(c.Path) >= len(o.t.Tree.Nodes) || c.Class == trace.ClassInit || c.Class == trace.ClassFinalize {
+	if int(c.Region) >= len(o.op) || int(c.Path) >= len(o.t.Tree.Nodes) || c.Class == trace.ClassInit || c.Class == trace.ClassFinalize {
 		return false
 	}
-	return o.classes[c.Region] != trace.ClassNone
+	return o.op[c.Region].class != trace.ClassNone
 }
 
 // sample collects the durations of all keys.
@@ -94,6 +92,7 @@ func (o *overheads) sample(ctx context.Context) (*samples, error) {
 			if o.withWaits {
 				wait = 0
 			}
+			s.cloud.add(e.key.op>>roleBits, e.Enter, e.time)
 			s.add(e.Path, e.key, timedCall{trace.LocationID(l), e.row, e.Enter, e.time - wait})
 		})
 		return nil
@@ -108,6 +107,7 @@ type samples struct {
 	order   map[commKey][]timedCall
 	classes bool                // there are too many keys: sizes are size classes
 	sampled []memo[*fit.Sample] // by call path
+	cloud   *cloud              // nil: not asked for
 }
 
 // A timedCall is a duration in ns of a call that begins at a tick.
@@ -126,8 +126,12 @@ type memo[T any] struct {
 }
 
 func (o *overheads) newSamples() *samples {
-	return &samples{overheads: o, byKey: make(map[commKey]*fit.Sample), order: make(map[commKey][]timedCall),
+	s := &samples{overheads: o, byKey: make(map[commKey]*fit.Sample), order: make(map[commKey][]timedCall),
 		sampled: make([]memo[*fit.Sample], len(o.t.Tree.Nodes))}
+	if o.points {
+		s.cloud = newCloud(runOf(o.t))
+	}
+	return s
 }
 
 // add counts a call in the sample of its key.
@@ -166,7 +170,7 @@ func (s *samples) of(k commKey) *fit.Sample {
 		return s.of(k)
 	}
 	if x == nil {
-		x = &fit.Sample{Limit: sampleLimit}
+		x = &fit.Sample{Limit: sampleLimit, Class: s.classes}
 		s.byKey[k] = x
 	}
 	return x
@@ -201,6 +205,7 @@ func (s *samples) combine(o *samples) *samples {
 		s.coarsen()
 	}
 	s.take(o.byKey, o.order)
+	s.cloud.combine(o.cloud)
 	return s
 }
 
@@ -214,35 +219,60 @@ func (s *samples) named() map[fit.Key]*fit.Sample {
 }
 
 func (o *overheads) fitKey(k commKey) fit.Key {
-	return fit.Key{Operation: o.ops[k.op], Processes: int(k.processes), Bytes: int64(k.bytes)}
+	return fit.Key{Operation: o.ops[k.op>>roleBits], Role: role(k.op & roleMask).String(), Processes: int(k.processes), Bytes: int64(k.bytes)}
 }
 
 // A limit is where necessary time ends for calls of one key.
 type limit struct {
-	tMax     int64 // ns
-	transfer int64 // ns by which it exceeds that of the smallest size of its class
-	group    int   // index into groups; -1: no call of the key was sampled
+	tMax       int64 // ns
+	transfer   int64 // ns by which it exceeds that of the smallest size of its class
+	group      int   // index into groups; -1: no call of the key was sampled
+	unreliable bool  // the trace, or the profile, cannot carry it
+	foreign    bool  // it is from the profile that was given
 }
 
 // newLimit asks the profile that was given, or else the trace's own. A key of which the
 // trace has no whole call has no overhead that we could know of.
 func (o *overheads) newLimit(k fit.Key) limit {
-	smallest := k
-	smallest.Bytes = fit.SizeClass(k.Bytes)
-	group, ok := o.index[smallest]
-	if !ok {
+	group := o.groupOf(k)
+	if group < 0 {
 		return limit{tMax: never, group: -1}
 	}
-	p := o.profileFor(k.Operation)
-	t, _ := p.TMax(k)
-	least, _ := p.TMax(smallest)
-	return limit{tMax: t, transfer: max(0, t-least), group: group}
+	smallest := k
+	smallest.Bytes = fit.SizeClass(k.Bytes)
+	p := o.profileFor(k)
+	t, _ := p.Limit(k)
+	least, _ := p.Limit(smallest)
+	x := limit{tMax: t.TMax, transfer: max(0, t.TMax-least.TMax), group: group, unreliable: t.Unreliable, foreign: p != &o.own}
+	if !x.foreign {
+		x.unreliable = o.groups[group].Unreliable
+	}
+	return x
 }
 
-// profileFor returns the profile that decides about an operation.
-func (o *overheads) profileFor(operation string) *fit.Profile {
+// groupOf returns the group of a key or, if no whole call has its size, that of the next
+// smaller one (which is its size class if there are too many sizes), or of the smallest; -1 if there is none at all.
+func (o *overheads) groupOf(k fit.Key) int {
+	sizes := o.index[withoutBytes(k)]
+	if len(sizes) == 0 {
+		return -1
+	}
+	i, found := slices.BinarySearchFunc(sizes, k.Bytes, func(s sizeGroup, bytes int64) int { return cmp.Compare(s.bytes, bytes) })
+	if !found {
+		i = max(i-1, 0)
+	}
+	return sizes[i].group
+}
+
+func withoutBytes(k fit.Key) fit.Key {
+	k.Bytes = 0
+	return k
+}
+
+// profileFor returns the profile that decides about a key.
+func (o *overheads) profileFor(k fit.Key) *fit.Profile {
 	if p := o.opts.Profile; p != nil {
-		if t, _ := p.TMax(fit.Key{Operation: operation}); t >= 0 {
+		if _, known := p.Limit(k); known {
 			return p
 		}
 	}

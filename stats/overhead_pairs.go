@@ -13,34 +13,56 @@ type pathPair struct{ send, recv trace.PathID }
 
 // A pairSum adds up the messages of a pair.
 type pairSum struct {
-	pathPair
+	paths                    pathPair
 	messages                 uint64
-	sendOverhead             int64 // ns
-	recvOverhead             int64
+	send, recv               sideSum
 	lateSender, lateReceiver int64 // ns of wait
 	charged                  bool  // some call of the selection has one of its ends
 }
 
 func (s *pairSum) merge(o *pairSum) {
 	s.messages += o.messages
-	s.sendOverhead, s.recvOverhead = s.sendOverhead+o.sendOverhead, s.recvOverhead+o.recvOverhead
+	s.send.merge(o.send)
+	s.recv.merge(o.recv)
 	s.lateSender, s.lateReceiver = s.lateSender+o.lateSender, s.lateReceiver+o.lateReceiver
 	s.charged = s.charged || o.charged
 }
 
-// Verdicts about a pair of lines.
+// A sideSum adds up one side of the messages of a pair.
+type sideSum struct {
+	overhead   int64  // ns
+	unreliable int64  // of which beyond thresholds that cannot be trusted
+	doubtful   uint64 // messages of paths of which most calls have no other threshold
+}
+
+func (s *sideSum) merge(o sideSum) {
+	s.overhead, s.unreliable, s.doubtful = s.overhead+o.overhead, s.unreliable+o.unreliable, s.doubtful+o.doubtful
+}
+
+func (s *sideSum) trusted() int64 { return s.overhead - s.unreliable }
+
+// Verdicts about a pair of lines, and why there is none.
 const (
 	verdictNone         = "none"
 	verdictLateSender   = "late sender"
 	verdictLateReceiver = "late receiver"
+	verdictUndecided    = "undecided"
+
+	reasonUnreliable = "unreliable"   // of one side most calls have thresholds that cannot be trusted
+	reasonEqual      = "nearly equal" // no side dominates
 )
+
+// dominance is how many times the overhead of the other side a side must have to be called
+// the one that dominates. Where necessary time ends is a choice (the quantile) and an estimate,
+// and moves the overhead of either side: see docs/OVERHEAD.md for by how much.
+const dominance = 2
 
 // chargedPairs returns the sums of the pairs of which a call of the selection has an end, in
 // order of paths.
 func (o *overheads) chargedPairs() []pairSum {
 	out := slices.DeleteFunc(slices.Clone(o.pairs), func(s pairSum) bool { return !s.charged })
 	slices.SortFunc(out, func(a, b pairSum) int {
-		return cmp.Or(cmp.Compare(a.send, b.send), cmp.Compare(a.recv, b.recv))
+		return cmp.Or(cmp.Compare(a.paths.send, b.paths.send), cmp.Compare(a.paths.recv, b.paths.recv))
 	})
 	return out
 }
@@ -51,22 +73,32 @@ func (o *overheads) pairRows(p *profiler) []OverheadPair {
 	sums := make(map[lines]*pairSum)
 	var order []lines
 	for _, x := range o.chargedPairs() {
-		at := lines{p.endOf(x.send), p.endOf(x.recv)}
+		at := lines{p.endOf(x.paths.send), p.endOf(x.paths.recv)}
 		if sums[at] == nil {
 			sums[at] = new(pairSum)
 			order = append(order, at)
 		}
+		x.send.doubtful, x.recv.doubtful = o.doubtful(x.paths.send, x.messages), o.doubtful(x.paths.recv, x.messages)
 		sums[at].merge(&x)
 	}
 	slices.SortStableFunc(order, func(a, b lines) int {
 		x, y := sums[a], sums[b]
-		return cmp.Or(cmp.Compare(y.sendOverhead+y.recvOverhead, x.sendOverhead+x.recvOverhead), cmp.Compare(y.messages, x.messages))
+		return cmp.Or(cmp.Compare(y.send.overhead+y.recv.overhead, x.send.overhead+x.recv.overhead), cmp.Compare(y.messages, x.messages))
 	})
 	rows := []OverheadPair{}
 	for _, at := range order {
 		rows = append(rows, sums[at].row(p.pairEnd(at.send), p.pairEnd(at.recv)))
 	}
 	return rows
+}
+
+// doubtful returns the messages if most calls of the path are held to thresholds that cannot
+// be trusted.
+func (o *overheads) doubtful(path trace.PathID, messages uint64) uint64 {
+	if int(path) < len(o.paths) && 2*o.paths[path].unreliable > o.paths[path].calls {
+		return messages
+	}
+	return 0
 }
 
 // endOf returns the site of a path that may be missing.
@@ -83,14 +115,29 @@ func (p *profiler) pairEnd(s site) PairEnd {
 }
 
 func (s *pairSum) row(send, recv PairEnd) OverheadPair {
-	out := OverheadPair{Send: send, Receive: recv, Messages: s.messages, SendOverheadNs: s.sendOverhead, ReceiveOverheadNs: s.recvOverhead,
-		LateSenderNs: s.lateSender, LateReceiverNs: s.lateReceiver, Verdict: verdictNone}
-	switch {
-	case s.recvOverhead+s.sendOverhead == 0:
-	case s.recvOverhead >= s.sendOverhead:
-		out.Verdict, out.Confirmed = verdictLateSender, s.lateSender > s.lateReceiver
-	default:
-		out.Verdict, out.Confirmed = verdictLateReceiver, s.lateReceiver > s.lateSender
+	out := OverheadPair{Send: send, Receive: recv, Messages: s.messages, SendOverheadNs: s.send.overhead, ReceiveOverheadNs: s.recv.overhead,
+		LateSenderNs: s.lateSender, LateReceiverNs: s.lateReceiver}
+	switch out.Verdict, out.Reason = s.verdict(); out.Verdict {
+	case verdictLateSender:
+		out.Confirmed = s.lateSender > s.lateReceiver
+	case verdictLateReceiver:
+		out.Confirmed = s.lateReceiver > s.lateSender
 	}
 	return out
+}
+
+// verdict says which side dominates, by what can be trusted.
+func (s *pairSum) verdict() (verdict, reason string) {
+	sends, receives := s.send.trusted(), s.recv.trusted()
+	switch {
+	case s.send.overhead+s.recv.overhead == 0:
+		return verdictNone, ""
+	case 2*max(s.send.doubtful, s.recv.doubtful) > s.messages, sends+receives == 0:
+		return verdictUndecided, reasonUnreliable
+	case receives/dominance >= sends:
+		return verdictLateSender, ""
+	case sends/dominance >= receives:
+		return verdictLateReceiver, ""
+	}
+	return verdictUndecided, reasonEqual
 }

@@ -63,6 +63,7 @@ func (o *overheads) lineRow(p *profiler, s *lineSum, split *splitter, length int
 	region, file, line := names(p.t.Defs, s.site.line)
 	x := &s.overhead
 	row := OverheadLine{Region: region, File: file, Line: line, Operation: p.t.Defs.RegionLabel(s.site.operation), Calls: x.calls, Slow: x.slow,
+		UnreliableCalls: x.unreliable, ProfileCalls: x.foreign,
 		TotalNs: split.ns(x.total), OverheadNs: x.overhead, LatePartnerNs: x.late, TransferNs: x.transfer, UnexplainedNs: x.unexplained,
 		CriticalPathNs: o.rate.ns(s.critical), CriticalPathShare: ratio(s.critical, length)}
 	row.Share = ratio(row.OverheadNs, row.TotalNs)
@@ -94,32 +95,38 @@ func (o *overheads) keyRows() []OverheadKey {
 func (o *overheads) keyRow(g *fit.Group, charged int64) OverheadKey {
 	k := DescribeKey(g)
 	k.OverheadNs = charged
-	p := o.profileFor(g.Operation)
-	if p == &o.own {
-		return k
+	if p := o.profileFor(g.Key); p != &o.own {
+		k.holdTo(p, g)
 	}
-	t, extrapolated := p.TMax(g.Key)
-	k.Source, k.From, k.TMaxNs = fromProfile, "interpolated", t
-	if extrapolated {
+	return k
+}
+
+// holdTo replaces what was learned from the key's own sample by what a profile says: a row
+// has one source.
+func (k *OverheadKey) holdTo(p *fit.Profile, g *fit.Group) {
+	x, _ := p.Limit(g.Key)
+	k.Source, k.From, k.TMinNs, k.TMaxNs, k.Unreliable = fromProfile, "interpolated", x.TMin, x.TMax, x.Unreliable
+	if x.Extrapolated {
 		k.From = "extrapolated"
 	}
-	over, _ := g.Sample.Above(t)
+	k.Model, k.Lambda, k.WindowNs, k.Chi2, k.Dof, k.PValue, k.Accepted, k.ThresholdNs = "", nil, nil, nil, nil, nil, false, nil
+	k.Parameters = []Param{}
+	over, _ := g.Sample.Above(x.TMax)
 	k.Over, k.OverPValue = uint64(over), nil
-	if p.Quantile < 1 {
+	if p.Quantile < 1 && !k.Unreliable {
 		tail := fit.TooMany(over, g.Calls, p.Quantile)
 		k.OverPValue = &tail
 	}
-	return k
 }
 
 // DescribeKey returns what is known of a key from its own sample. Anomalous and OverheadNs
 // are left alone: they need all keys, and all calls.
 func DescribeKey(g *fit.Group) OverheadKey {
 	r := &g.Result
-	k := OverheadKey{Operation: g.Operation, Processes: uint32(g.Processes), Bytes: uint64(g.Bytes), Calls: uint64(g.Calls),
-		TMinNs: g.TMin, TMaxNs: g.TMax, Source: fromTrace, From: g.From, Pooled: g.Pooled, Few: g.Few,
+	k := OverheadKey{Operation: g.Operation, Role: g.Role, Processes: uint32(g.Processes), Bytes: uint64(g.Bytes), Calls: uint64(g.Calls),
+		TMinNs: g.TMin, TMaxNs: g.TMax, LeastNs: g.TMin, Source: fromTrace, From: g.From, Pooled: g.Pooled, Few: g.Few, Unreliable: g.Unreliable,
 		Parameters: []Param{}, Over: uint64(r.Over), Fit: *r}
-	if r.Chosen >= 0 && r.Quantile < 1 {
+	if r.Chosen >= 0 && r.Quantile < 1 && !k.Unreliable {
 		tail := r.PValue(g.Sample)
 		k.OverPValue = &tail
 	}
@@ -134,10 +141,7 @@ func (k *OverheadKey) describe(r *fit.Result) {
 	}
 	m := &r.Models[r.Chosen]
 	e := &m.Estimates[r.Estimate]
-	test, window := e.Test, r.Histogram.Window
-	if r.Estimate == 0 {
-		test = m.Test
-	}
+	test, window := m.TestOf(r.Estimate), r.Histogram.Window
 	k.Model, k.WindowNs, k.Chi2, k.Dof, k.PValue, k.Accepted = Name(m.Family), &window, &test.Chi2, &test.DOF, &test.P, true
 	if t := r.Threshold(r.Calls); t < never/4 {
 		k.ThresholdNs = &t

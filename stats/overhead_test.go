@@ -181,7 +181,7 @@ func linesAddUp(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
 		}
 	}
 	s := a.WaitStates
-	for _, w := range []stats.WaitState{s[stats.LateSender], s[stats.LateReceiver], s[stats.WaitAtNxN], s[stats.WaitAtBarrier], s[stats.LateBroadcast], s[stats.EarlyReduce], s[stats.EarlyScan], s[stats.WaitAtNxNUnclassified]} {
+	for _, w := range []stats.WaitState{s[stats.LateSender], s[stats.LateReceiver], s[stats.LateReceiverBehindLateSender], s[stats.WaitAtNxN], s[stats.WaitAtBarrier], s[stats.LateBroadcast], s[stats.EarlyReduce], s[stats.EarlyScan], s[stats.WaitAtNxNUnclassified]} {
 		states += w.TimeNs
 	}
 	if time != sites || overhead != a.Overhead.OverheadNs || abs(wait-states) > slack(tr, len(a.Lines)+8) {
@@ -221,6 +221,7 @@ func TestOverheadAddsUp(t *testing.T) {
 			defer src.Close()
 			tr, a := analyzed(t, src, merge.ClockAuto, stats.Options{Overhead: &stats.OverheadOptions{}})
 			addsUp(t, tr, a)
+			keysAreSound(t, tr, a)
 		})
 	}
 }

@@ -66,7 +66,7 @@ func truthOf(t *samples.Truth) facts {
 	w := t.Waits
 	return facts{t.Messages, t.Bytes, t.UnmatchedSends, t.UnmatchedReceives, t.Cancelled, t.Collectives, t.CollectiveMembers,
 		t.Useful, t.CriticalPathLength, map[string]samples.Wait{
-			"late sender": w.LateSender, "late receiver": w.LateReceiver, "N×N": w.WaitAtNxN, "N×N completion": w.NxNCompletion,
+			"late sender": w.LateSender, "late receiver": w.LateReceiver, "behind": w.LateReceiverBehindLateSender, "N×N": w.WaitAtNxN, "N×N completion": w.NxNCompletion,
 			"barrier": w.WaitAtBarrier, "barrier completion": w.BarrierCompletion, "broadcast": w.LateBroadcast,
 			"reduce": w.EarlyReduce, "scan": w.EarlyScan, "unclassified": w.WaitAtNxNUnclassified,
 			"wrong order": {Count: w.WrongOrderSame.Count + w.WrongOrderDifferent.Count, Time: w.WrongOrderSame.Time + w.WrongOrderDifferent.Time},
@@ -84,7 +84,7 @@ func found(a *stats.Analysis) facts {
 	}
 	wait := func(s stats.WaitState) samples.Wait { return samples.Wait{Count: s.Count, Time: s.TimeNs} }
 	f.Waits = map[string]samples.Wait{
-		"late sender": wait(w[stats.LateSender]), "late receiver": wait(w[stats.LateReceiver]), "N×N": wait(w[stats.WaitAtNxN]), "N×N completion": wait(w[stats.NxNCompletion]),
+		"late sender": wait(w[stats.LateSender]), "late receiver": wait(w[stats.LateReceiver]), "behind": wait(w[stats.LateReceiverBehindLateSender]), "N×N": wait(w[stats.WaitAtNxN]), "N×N completion": wait(w[stats.NxNCompletion]),
 		"barrier": wait(w[stats.WaitAtBarrier]), "barrier completion": wait(w[stats.BarrierCompletion]), "broadcast": wait(w[stats.LateBroadcast]),
 		"reduce": wait(w[stats.EarlyReduce]), "scan": wait(w[stats.EarlyScan]), "unclassified": wait(w[stats.WaitAtNxNUnclassified]),
 		"wrong order": wait(w[stats.LateSenderWrongOrder]),

@@ -21,14 +21,16 @@ type profiler struct {
 	path   []*spill.Table[pathPiece] // by location: its pieces of the critical path, the last first
 	clocks []*spill.Table[int64]     // by location and call: useful time when it is entered
 	useful []int64                   // by location, after run
-	stuck  *trace.Finding            // why the ideal replay is missing
+	ledger trace.Ledger              // what the rows are to be told about
 }
 
 // A profilePart is what the pass yields for some locations.
 type profilePart struct {
-	paths     []pathSum      // ascending by path
-	regions   []regionTime   // exclusive times by rank
-	locations []locationTime // in order
+	paths     []pathSum       // ascending by path
+	regions   []regionTime    // exclusive times by rank
+	locations []locationTime  // in order
+	changed   bool            // there are other events than those that were merged
+	findings  []trace.Finding // of one location each
 }
 
 // regionTime is the exclusive time of a region on one location.
@@ -96,14 +98,23 @@ func (p *profiler) Map(_ context.Context, _ *trace.Defs, l trace.LocationID, bat
 		return new(profilePart), nil
 	}
 	w := p.newWalk(l)
+	events := uint64(0)
 	for b, err := range batches {
 		if err != nil {
 			return nil, fmt.Errorf("reading location %d: %w", l, err)
 		}
 		w.batch(b)
+		events += uint64(b.Len())
 	}
 	w.end(p.scope.clamp(p.t.Span[l].Last))
-	return w.part(), nil
+	part := w.part()
+	if merged := p.t.Span[l].Events; events != merged {
+		part.changed = true
+		part.findings = append(part.findings, trace.Finding{Code: trace.CodeChangedMeanwhile, Count: 1,
+			First: trace.Place{Location: l, Seq: min(events, merged), Offset: -1},
+			Text:  fmt.Sprintf("it had %d events and has %d now", merged, events)})
+	}
+	return part, nil
 }
 
 func (p *profiler) newWalk(l trace.LocationID) *walk {
@@ -167,6 +178,9 @@ func (w *walk) part() *profilePart {
 	for r, t := range regions {
 		out.regions = append(out.regions, regionTime{r, rank, t})
 	}
+	if w.counters.bad.Count > 0 {
+		out.findings = append(out.findings, w.counters.bad)
+	}
 	slices.SortFunc(out.regions, func(a, b regionTime) int { return int(int64(a.region) - int64(b.region)) })
 	return out
 }
@@ -177,6 +191,8 @@ func (p *profiler) Combine(a, b *profilePart) *profilePart {
 		paths:     combinePaths(a.paths, b.paths),
 		regions:   append(a.regions, b.regions...),
 		locations: append(a.locations, b.locations...),
+		changed:   a.changed || b.changed,
+		findings:  append(a.findings, b.findings...),
 	}
 }
 

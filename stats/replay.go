@@ -2,6 +2,7 @@ package stats
 
 import (
 	"context"
+	"fmt"
 
 	"tracekit/spill"
 	"tracekit/trace"
@@ -74,7 +75,7 @@ type callKey struct {
 func newReplay(t *trace.Trace, s *scope, sync *syncTables) *replay {
 	r := &replay{t: t, scope: s, sync: sync, state: make([]replayState, len(t.Calls)),
 		joins: make(map[callKey][]uint32), waiters: make(map[uint32][]trace.LocationID),
-		arrivals: spill.NewTable[arrival](t.Store)}
+		arrivals: spill.NewZeros[arrival](t.Store, t.Collectives.Len())}
 	for l := range t.Calls {
 		if t.Span[l].Events > 0 && s.has(trace.LocationID(l)) {
 			r.ready = append(r.ready, trace.LocationID(l))
@@ -82,9 +83,7 @@ func newReplay(t *trace.Trace, s *scope, sync *syncTables) *replay {
 			r.move(trace.LocationID(l), 0)
 		}
 	}
-	for i := range t.Collectives.Len() {
-		r.expect(uint32(i))
-	}
+	r.expectCollectives()
 	return r
 }
 
@@ -119,45 +118,67 @@ func (r *replay) startupOf(l trace.LocationID, c *syncRow) (row uint32, k int, o
 	return trace.None - 1 - uint32(k), k, r.state[l].bounds[k] == int(c.call)
 }
 
-// expect counts who must arrive at a collective.
-func (r *replay) expect(row uint32) {
-	c := r.t.Collectives.At(int(row))
-	var a arrival
-	for k := c.First; k < c.First+c.Count; k++ {
-		m := r.t.Members.At(int(k))
-		if m.Call == trace.None {
+// expectCollectives counts who must arrive at each collective, and notes the calls that
+// complete non-blocking ones.
+func (r *replay) expectCollectives() {
+	for l, table := range r.sync.rows {
+		if !r.scope.has(trace.LocationID(l)) {
 			continue
 		}
-		call := r.t.Calls[m.Location].At(int(m.Call))
-		if !r.active(m.Location, &call) || call.Coll != row {
-			continue
-		}
-		a.missing++
-		if m.Done != m.Call && m.Done != trace.None {
-			k := callKey{m.Location, m.Done}
-			r.joins[k] = append(r.joins[k], row)
+		for _, rows := range table.Rows {
+			for i := range rows {
+				if c := &rows[i]; c.arrives() && r.isActive(trace.LocationID(l), c.call) {
+					r.arrivals.Ptr(int(c.coll)).missing++
+				}
+			}
 		}
 	}
-	r.arrivals.Append(a)
+	for first, rows := range r.t.Collectives.Rows {
+		for i := range rows {
+			for k := rows[i].First; k < rows[i].First+rows[i].Count; k++ {
+				r.expectCompletion(uint32(first+i), r.t.Members.Ptr(int(k)))
+			}
+		}
+	}
 }
 
-// run replays everything. It returns the first location that cannot go on and the call
-// that it is at; None if all come to their ends.
-func (r *replay) run(ctx context.Context) (stuck trace.LocationID, call uint32, err error) {
+// expectCompletion notes the call that completes the part of a member in a collective if it
+// is another one than the call that begins it.
+func (r *replay) expectCompletion(row uint32, m *trace.Member) {
+	if m.Call == trace.None || m.Done == trace.None || m.Done == m.Call {
+		return
+	}
+	if call := r.t.Calls[m.Location].Ptr(int(m.Call)); r.active(m.Location, call) && call.Coll == row {
+		done := callKey{m.Location, m.Done}
+		r.joins[done] = append(r.joins[done], row)
+	}
+}
+
+// run replays everything.
+func (r *replay) run(ctx context.Context) error {
 	for n := 0; len(r.ready) > 0; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
-			return trace.None, 0, ctx.Err()
+			return ctx.Err()
 		}
 		l := r.ready[0]
 		r.ready = r.ready[1:]
 		r.advance(l)
 	}
+	return nil
+}
+
+// stuck says which is the first location that could not go on and the call that it is at;
+// nil if all have come to their ends.
+func (r *replay) stuck() []trace.Finding {
 	for l := range r.state {
 		if s := &r.state[l]; r.scope.has(trace.LocationID(l)) && r.t.Span[l].Events > 0 && s.next < r.sync.rows[l].Len() {
-			return trace.LocationID(l), s.row.call, nil
+			call := r.t.Calls[l].Ptr(int(s.row.call))
+			return []trace.Finding{{Code: trace.CodeReplayStuck, Count: 1,
+				First: trace.Place{Location: trace.LocationID(l), Seq: call.Seq, Offset: -1},
+				Text:  fmt.Sprintf("%s waits for what never happens", r.t.Defs.RegionLabel(call.Region))}}
 		}
 	}
-	return trace.None, 0, nil
+	return nil
 }
 
 // advance runs a location until it must wait or is at its end.
@@ -270,7 +291,7 @@ func (r *replay) arrive(l trace.LocationID, at int64) {
 			r.release(row)
 		}
 	}
-	if c.coll != trace.None && c.class != trace.ClassWait && c.class != trace.ClassTest {
+	if c.arrives() {
 		a := r.arrivals.Ptr(int(c.coll))
 		if a.arrive(at); a.missing == 0 {
 			r.release(c.coll)

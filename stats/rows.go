@@ -39,7 +39,7 @@ func profileRows(p *profiler, part *profilePart) []ProfileRow {
 			Region: name, File: Name(d.String(def.File)), Line: Line(def.BeginLine), Paradigm: def.Paradigm.String(),
 			Count: s.count, InclusiveNs: r.ns(s.inclusive), ExclusiveNs: r.ns(s.exclusive),
 			MinNs: r.ns(s.low.TimeNs), MaxNs: r.ns(s.high.TimeNs), MeanNs: r.ns(s.mean), MinRank: s.low.Rank, MaxRank: s.high.Rank,
-			Counters: counterRows(d, s.counters),
+			Counters: counterRows(d, name, s.counters, &p.ledger),
 		})
 	}
 	slices.SortStableFunc(rows, func(a, b ProfileRow) int {

@@ -21,12 +21,14 @@ type scope struct {
 	from, to int64  // corrected ticks
 	timed    bool   // [from, to] is less than the run
 	chosen   []bool // by world rank; nil: all ranks and all locations outside MPI
+	missing  []bool // by world rank: it is not in the trace
+	aside    []bool // by location: see aside
 	rank     []uint32
 }
 
 func newScope(t *trace.Trace, opts Options) (scope, error) {
 	first, last := runOf(t)
-	s := scope{from: first, to: last, rank: t.Rank}
+	s := scope{from: first, to: last, rank: t.Rank, missing: t.Missing(), aside: aside(t)}
 	r := rate{t.Defs.Clock.Resolution}
 	if opts.From.Kind != Unset {
 		s.from = opts.From.resolve(r, first, last)
@@ -70,11 +72,28 @@ func (i Instant) resolve(r rate, first, last int64) int64 {
 	return min(at, last)
 }
 
-// runOf returns the first and the last event of any location, 0 and 0 if there are none.
+// aside tells the locations that are no part of the run: neither they nor their groups are of
+// a known kind. There, profilers note what they do themselves, before, around and after the
+// program. If no others have events, there are none.
+func aside(t *trace.Trace) []bool {
+	d, out, known := t.Defs, make([]bool, len(t.Span)), false
+	for l, loc := range d.Locations {
+		out[l] = loc.Kind == trace.LocationUnknown && int(loc.Group) < len(d.LocationGroups) && d.LocationGroups[loc.Group].Kind == 0
+		known = known || !out[l] && t.Span[l].Events > 0
+	}
+	if !known {
+		clear(out)
+	}
+	return out
+}
+
+// runOf returns the first and the last event of any location that is not aside, 0 and 0 if
+// there are none.
 func runOf(t *trace.Trace) (first, last int64) {
 	first, last = math.MaxInt64, math.MinInt64
-	for _, s := range t.Span {
-		if s.Events > 0 {
+	aside := aside(t)
+	for l, s := range t.Span {
+		if s.Events > 0 && !aside[l] {
 			first, last = min(first, s.First), max(last, s.Last)
 		}
 	}
@@ -88,10 +107,13 @@ func runOf(t *trace.Trace) (first, last int64) {
 func (s *scope) all() bool { return !s.timed && s.chosen == nil }
 
 // has reports whether a location is selected.
-func (s *scope) has(l trace.LocationID) bool { return s.chosen == nil || s.hasRank(s.rank[l]) }
+func (s *scope) has(l trace.LocationID) bool {
+	return !s.aside[l] && (s.chosen == nil || s.hasRank(s.rank[l]))
+}
 
+// hasRank reports whether a rank is selected and in the trace.
 func (s *scope) hasRank(r uint32) bool {
-	return s.chosen == nil || int(r) < len(s.chosen) && s.chosen[r]
+	return int(r) < len(s.missing) && !s.missing[r] && (s.chosen == nil || s.chosen[r])
 }
 
 // overlaps reports whether a call of a location counts: it is selected and neither ends
@@ -111,14 +133,10 @@ func (s *scope) clip(from, to int64) int64 {
 // clamp returns the instant of the window that is nearest to t.
 func (s *scope) clamp(t int64) int64 { return min(max(t, s.from), s.to) }
 
-// ranks returns the number of ranks that are selected.
-func (s *scope) ranks(t *trace.Trace) int {
-	if s.chosen == nil {
-		return len(t.World)
-	}
-	n := 0
-	for _, c := range s.chosen {
-		if c {
+// ranks returns the number of ranks that are selected and in the trace.
+func (s *scope) ranks(t *trace.Trace) (n int) {
+	for r := range t.World {
+		if s.hasRank(uint32(r)) {
 			n++
 		}
 	}

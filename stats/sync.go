@@ -26,6 +26,12 @@ type syncRow struct {
 	class trace.CallClass
 }
 
+// arrives reports whether the call is the one with which its location begins its part in the
+// collective.
+func (c *syncRow) arrives() bool {
+	return c.coll != trace.None && c.class != trace.ClassWait && c.class != trace.ClassTest
+}
+
 func newSyncTables(t *trace.Trace) *syncTables {
 	s := &syncTables{}
 	for range t.Calls {

@@ -8,11 +8,12 @@ import (
 	"tracekit/trace"
 )
 
-// A CallWait says how long a call waits and for whom. It waits from its Enter until
-// Enter + Time, when the call that causes the wait is entered (or, if clocks disagree,
-// until it is left itself).
+// A CallWait says how long a call waits and for whom. It waits until From + Time, when the
+// call that causes the wait is entered or its part in the collective begins (or, if clocks
+// disagree, until the waiting call is left itself or its part ends).
 type CallWait struct {
 	Time     int64            // ticks; 0: it does not wait
+	From     int64            // when it begins to wait: its Enter, or when its part in a collective begins
 	Location trace.LocationID // of the call that causes the wait
 	Call     uint32           // its row; None: the cause is recorded outside any call
 	Kind     WaitKind
@@ -20,6 +21,12 @@ type CallWait struct {
 	// message is the row of the message that is waited for, in Recvs for a late sender and
 	// in Sends for a late receiver, both of the waiting location; None: no single one.
 	message uint32
+
+	// Of a late receiver behind a late sender: the part of Time, from From on, that is a wait
+	// for the late sender, and the row of its message in Recvs. The call waits that much
+	// under LateSender, and for the rest of Time under Kind.
+	SenderTime    int64
+	senderMessage uint32
 }
 
 // CallWaits holds the waits of each location's calls.
@@ -48,9 +55,10 @@ type waiting struct {
 	jobs     int
 	top      int
 	calls    CallWaits
-	sync     *syncTables            // nil: not asked for
-	sizes    []*spill.Table[uint64] // by location and call: the bytes of the call; nil: not asked for
-	messages *messagePairs          // nil: not asked for
+	sync     *syncTables              // nil: not asked for
+	sizes    []*spill.Table[callSize] // by location and call; nil: not asked for
+	summed   bool                     // bytes of collectives are recorded as sums over the ranks; known with sizes
+	messages *messagePairs            // nil: not asked for
 	parts    *spill.Table[memberPart]
 	waitSums
 }
@@ -109,14 +117,15 @@ func (s *waitSums) combine(o *waitSums) *waitSums {
 	return s
 }
 
-// keepSizes asks for the bytes of each call.
+// keepSizes asks for the size and role of each call.
 func (w *waiting) keepSizes() {
+	w.summed = recordsSums(w.t)
 	for _, calls := range w.t.Calls {
-		w.sizes = append(w.sizes, spill.NewZeros[uint64](w.t.Store, calls.Len()))
+		w.sizes = append(w.sizes, spill.NewZeros[callSize](w.t.Store, calls.Len()))
 	}
 }
 
-// run finds all waits and sums them. A call is charged once, with the longest of them.
+// run finds all waits and sums them. A call is charged with the longest of them.
 func (w *waiting) run(ctx context.Context) error {
 	w.startup(trace.ClassInit)
 	w.startup(trace.ClassFinalize)
@@ -144,9 +153,11 @@ func (w *waiting) chargeCalls(ctx context.Context) (*waitSums, error) {
 		for _, rows := range w.calls[l].rows.Rows {
 			for i := range rows {
 				row := &rows[i]
-				s.charge(w.scope, row.Kind, l, &trace.Call{Seq: row.seq, Path: row.path, Region: row.region}, row.enter, row.Time)
+				call := &trace.Call{Seq: row.seq, Path: row.path, Region: row.region}
+				s.charge(w.scope, LateSender, l, call, row.From, row.SenderTime)
+				s.charge(w.scope, row.Kind, l, call, row.From+row.SenderTime, row.Time-row.SenderTime)
 				if w.scope.has(l) && int(row.path) < len(s.byPath) {
-					s.byPath[row.path] += w.scope.clip(row.enter, row.enter+row.Time)
+					s.byPath[row.path] += w.scope.clip(row.From, row.From+row.Time)
 				}
 			}
 		}
@@ -166,18 +177,15 @@ func (s *waitSums) charge(scope *scope, kind WaitKind, l trace.LocationID, call 
 	return clipped
 }
 
-// addBytes adds bytes to a call and to its call path: what it sends; of receives, and of
+// addBytes adds the bytes of a call to its call path: what it sends; of receives, and of
 // the root of N×1, what it receives; of MPI_Wait… what it completes, in both directions.
-func (w *waiting) addBytes(s *waitSums, l trace.LocationID, row uint32, call *trace.Call, bytes uint64) {
-	if w.sizes != nil {
-		*w.sizes[l].Ptr(int(row)) += bytes
-	}
+func (w *waiting) addBytes(s *waitSums, l trace.LocationID, call *trace.Call, bytes uint64) {
 	if w.scope.overlaps(l, call.Enter, call.Leave) && int(call.Path) < len(s.bytes) {
 		s.bytes[call.Path] += bytes
 	}
 }
 
-// releaseSizes lets the bytes of calls go.
+// releaseSizes lets the sizes of calls go.
 func (w *waiting) releaseSizes() {
 	for _, sizes := range w.sizes {
 		sizes.Release()
@@ -203,7 +211,7 @@ func (w *waiting) startup(class trace.CallClass) {
 			continue
 		}
 		w.calls[m.location].note(m.call, w.t.Calls[m.location].Ptr(int(m.call)),
-			CallWait{Time: wait, Location: in[last].location, Call: in[last].call, Kind: WaitAtStartup, message: trace.None})
+			CallWait{Time: wait, From: m.enter, Location: in[last].location, Call: in[last].call, Kind: WaitAtStartup, message: trace.None})
 	}
 }
 

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"context"
+	"slices"
 
 	"tracekit/engine"
 	"tracekit/spill"
@@ -14,7 +15,7 @@ type member struct {
 	row          uint32 // in Members
 	call, done   uint32
 	rank         uint32 // in the communicator
-	enter, leave int64  // of the call that starts it
+	enter, leave int64  // begin and end of the part; of a non-blocking operation, of the call that starts it
 	sent, recvd  uint64
 	second       bool // in the second group of an intercommunicator
 }
@@ -48,7 +49,7 @@ type collWait struct {
 type memberPart struct {
 	wait   CallWait
 	bytes  uint64 // of its call
-	size   uint64 // the same or, of who only receives a broadcast, what it receives
+	size   callSize
 	call   uint32 // that waits: the one that begins the part or that completes it
 	begins uint32 // the call that begins it; None: not recorded
 }
@@ -88,10 +89,9 @@ func (w *waiting) takeParts(s *waitSums, l trace.LocationID) {
 			if p.begins == trace.None {
 				continue
 			}
-			w.addBytes(s, l, p.begins, calls.Ptr(int(p.begins)), p.bytes)
-			if w.sizes != nil && p.bytes == 0 {
-				*w.sizes[l].Ptr(int(p.begins)) += p.size
-			}
+			begins := calls.Ptr(int(p.begins))
+			w.addBytes(s, l, begins, p.bytes)
+			w.addPart(l, begins, rows[i].Member, p)
 			if p.wait.Time > 0 {
 				w.calls[l].note(p.call, calls.Ptr(int(p.call)), p.wait)
 			}
@@ -109,6 +109,7 @@ type instances struct {
 
 func (x *instances) instance(c trace.Collective) {
 	x.in = x.membersOf(&c, x.in[:0])
+	x.sizeParts(&c, x.in)
 	x.out = append(x.out[:0], make([]collWait, len(x.in))...)
 	x.sums.colls.add(x.waiting, &c, x.in)
 	blocking := splitBlocking(x.in)
@@ -128,16 +129,16 @@ func (x *instances) membersOf(c *trace.Collective, in []member) []member {
 		if part.begins = m.Call; m.Call == trace.None {
 			continue
 		}
-		call := x.t.Calls[m.Location].Ptr(int(m.Call))
+		leave := m.End
+		if m.Done != m.Call {
+			leave = x.t.Calls[m.Location].Ptr(int(m.Call)).Leave
+		}
 		part.bytes = m.Sent
 		if c.Op.Pattern() == trace.PatternAllToOne && m.Rank == c.Root {
 			part.bytes = m.Received
 		}
-		if part.size = part.bytes; part.bytes == 0 {
-			part.size = m.Received
-		}
 		in = append(in, member{location: m.Location, row: k, call: m.Call, done: m.Done, rank: m.Rank,
-			enter: call.Enter, leave: call.Leave, sent: m.Sent, recvd: m.Received, second: m.Rank >= first})
+			enter: m.Begin, leave: leave, sent: m.Sent, recvd: m.Received, second: m.Rank >= first})
 	}
 	return in
 }
@@ -211,29 +212,23 @@ func waitForLast(in []member, out []collWait, counts func(member) bool, last int
 	}
 }
 
-// exchangeRules is waitForLast among those that transfer something. Who leaves no later
-// than the last arrives did not wait for everyone. Where some send nothing or receive
-// nothing that is as it should be, and only the latest sender and the receivers that
-// overlap it take part; where all do both, clocks disagree, and the rule stays as it is.
+// exchangeRules is waitForLast among those that transfer something. If one of them leaves no
+// later than the last arrives, it did not wait for everyone (or clocks disagree), and only
+// the latest sender and the receivers that arrive before it take part, as in Scalasca.
 func exchangeRules(in []member, out []collWait) {
 	counts := func(m member) bool { return m.transfers() }
 	last := latest(in, counts)
 	if last < 0 {
 		return
 	}
-	early, partial := false, false
-	for _, m := range in {
-		early = early || m.transfers() && m.leave <= in[last].enter
-		partial = partial || m.sent == 0 || m.recvd == 0
-	}
-	if early && partial {
+	if slices.ContainsFunc(in, func(m member) bool { return m.transfers() && m.leave <= in[last].enter }) {
 		last = latest(in, func(m member) bool { return m.sent > 0 })
 		if last < 0 {
 			return
 		}
 		sender := in[last]
 		counts = func(m member) bool {
-			return m.location == sender.location || m.recvd > 0 && m.leave > sender.enter
+			return m.location == sender.location || m.recvd > 0 && m.enter < sender.enter
 		}
 	}
 	waitForLast(in, out, counts, last)
@@ -294,7 +289,7 @@ func (x *instances) chargeBlocking(c *trace.Collective, in []member, out []collW
 		o := &out[i]
 		if o.wait > 0 {
 			cause := &in[o.cause]
-			x.wait(&m, m.call, CallWait{Time: o.wait, Location: cause.location, Call: cause.call, Kind: waitAt(p), message: trace.None})
+			x.wait(&m, m.call, CallWait{Time: o.wait, From: m.enter, Location: cause.location, Call: cause.call, Kind: waitAt(p), message: trace.None})
 		}
 		if o.completion <= 0 {
 			continue
@@ -302,9 +297,9 @@ func (x *instances) chargeBlocking(c *trace.Collective, in []member, out []collW
 		call := x.t.Calls[m.location].Ptr(int(m.call))
 		switch p {
 		case trace.PatternAllToAll:
-			x.sums.charge(x.scope, NxNCompletion, m.location, call, call.Leave-o.completion, o.completion)
+			x.sums.charge(x.scope, NxNCompletion, m.location, call, m.leave-o.completion, o.completion)
 		case trace.PatternBarrier:
-			x.sums.charge(x.scope, BarrierCompletion, m.location, call, call.Leave-o.completion, o.completion)
+			x.sums.charge(x.scope, BarrierCompletion, m.location, call, m.leave-o.completion, o.completion)
 		}
 	}
 }
@@ -336,7 +331,7 @@ func (x *instances) nonblocking(p trace.Pattern, in []member, blocking int) {
 			continue
 		}
 		if wait := min(in[last].enter, done.Leave) - done.Enter; wait > 0 {
-			x.wait(&m, m.done, CallWait{Time: wait, Location: in[last].location, Call: in[last].call, Kind: kind, message: trace.None})
+			x.wait(&m, m.done, CallWait{Time: wait, From: done.Enter, Location: in[last].location, Call: in[last].call, Kind: kind, message: trace.None})
 		}
 	}
 }

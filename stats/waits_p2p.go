@@ -55,6 +55,10 @@ type partnerWait struct {
 	message  uint32 // as in CallWait
 }
 
+func (w partnerWait) callWait(kind WaitKind, c *trace.Call) CallWait {
+	return CallWait{Time: w.time, From: c.Enter, Location: w.location, Call: w.call, Kind: kind, message: w.message}
+}
+
 func (p *p2pWalk) longer(a, b partnerWait) partnerWait {
 	if b.time > a.time {
 		return b
@@ -76,7 +80,8 @@ type p2pWalk struct {
 }
 
 // call notes the longest wait of one call: for the latest sender or receiver, unless it
-// is known to wait longer in a collective.
+// is known to wait longer in a collective. A call that waits for a late sender is no late
+// receiver; what it waits longer for a receiver is a wait state of its own.
 func (p *p2pWalk) call(row int, c *trace.Call, end rowEnd) {
 	i := uint32(row)
 	p.needs = p.needs[:0]
@@ -87,12 +92,17 @@ func (p *p2pWalk) call(row int, c *trace.Call, end rowEnd) {
 		sender, sent = p.probe(i, c)
 	}
 	p.sync.end(p.l, i, c, p.needs)
-	kind, wait := LateSender, sender
-	if receiver.time > sender.time {
-		kind, wait = LateReceiver, receiver
+	wait := sender.callWait(LateSender, c)
+	switch {
+	case receiver.time <= sender.time:
+	case sender.time == 0:
+		wait = receiver.callWait(LateReceiver, c)
+	default:
+		wait = receiver.callWait(LateReceiverBehindLateSender, c)
+		wait.SenderTime, wait.senderMessage = sender.time, sender.message
 	}
-	if wait.time > 0 && p.calls[p.l].note(i, c, CallWait{Time: wait.time, Location: wait.location, Call: wait.call, Kind: kind, message: wait.message}) && kind == LateSender {
-		p.window.push(lateInstance{wait: wait.time, sent: sent, source: p.t.Rank[wait.location], call: i})
+	if wait.Time > 0 && p.calls[p.l].note(i, c, wait) && sender.time > 0 {
+		p.window.push(lateInstance{wait: sender.time, sent: sent, source: p.t.Rank[sender.location], call: i})
 	}
 }
 
@@ -111,15 +121,13 @@ type receipt struct {
 // lateSender returns the longest wait of call i for the send of a message that it
 // completes, and when that message was sent.
 func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerWait, sent int64) {
-	waits := c.Class != trace.ClassTest
+	waits := c.Class != trace.ClassTest && c.Class != trace.ClassNone
 	for first := int(c.FirstRecv); first < end; first += messageBatch {
 		batch := p.receipts(first, min(end, first+messageBatch))
 		for k := range batch {
 			x := &batch[k]
 			r, s := x.recv, x.send
-			if r.Call == i && c.Class != trace.ClassSendrecv {
-				p.addBytes(p.sums, p.l, i, c, r.Bytes)
-			}
+			p.received(i, c, r)
 			if s == nil {
 				p.sums.msgs.lost(p.l, r)
 				continue
@@ -146,6 +154,31 @@ func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerW
 		}
 	}
 	return longest, sent
+}
+
+// carries adds the bytes of a message to call i, which posts or completes it.
+func (p *p2pWalk) carries(i uint32, c *trace.Call, bytes uint64, r role) {
+	p.addBytes(p.sums, p.l, c, bytes)
+	p.addSize(p.l, i, bytes, r)
+}
+
+// received adds the bytes of a receive to call i, which completes it, and to the call that
+// posted it. MPI_Sendrecv has those that it sends, unless it only receives.
+func (p *p2pWalk) received(i uint32, c *trace.Call, r *trace.Recv) {
+	switch {
+	case r.Call != i:
+	case c.Class != trace.ClassSendrecv:
+		p.carries(i, c, r.Bytes, roleReceives)
+	case p.sizes != nil:
+		bytes := r.Bytes
+		if p.sizes[p.l].Ptr(int(i)).role()&roleSends != 0 {
+			bytes = 0
+		}
+		p.addSize(p.l, i, bytes, roleReceives)
+	}
+	if r.Post != r.Call && r.Post != trace.None {
+		p.addSize(p.l, r.Post, r.Bytes, roleReceives)
+	}
 }
 
 // receipts looks up at most messageBatch receives, from row first to row end. They are
@@ -245,7 +278,7 @@ func (p *p2pWalk) blockedSend(k int, s *trace.Send, c *trace.Call) partnerWait {
 func (p *p2pWalk) lateReceiver(i uint32, c *trace.Call, end int) (longest partnerWait) {
 	done := append(p.done[:0], p.sent.take(i)...)
 	for _, k := range done {
-		p.addBytes(p.sums, p.l, i, c, p.sends.Ptr(int(k)).Bytes)
+		p.carries(i, c, p.sends.Ptr(int(k)).Bytes, roleSends)
 	}
 	for k := int(c.FirstSend); k < end; k++ {
 		s := p.sends.Ptr(k)
@@ -253,7 +286,7 @@ func (p *p2pWalk) lateReceiver(i uint32, c *trace.Call, end int) (longest partne
 			p.sums.msgs.lostSend(p.l, s)
 		}
 		if s.Call == i {
-			p.addBytes(p.sums, p.l, i, c, s.Bytes)
+			p.carries(i, c, s.Bytes, roleSends)
 		}
 		switch {
 		case s.Done == trace.None:

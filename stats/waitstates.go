@@ -14,6 +14,8 @@ type WaitKind uint8
 // The wait states. Of those that calls are charged with, the first in this order counts
 // where a call waits equally long for several reasons. NxNCompletion and BarrierCompletion
 // are what follows the wait in the same calls; LateSenderWrongOrder is a part of LateSender.
+// LateReceiverBehindLateSender is what a call that waits for a late sender waits longer for a
+// receiver.
 // WaitAtStartup is the wait in MPI_Init or MPI_Finalize for the last rank to enter it: it
 // counts for the critical path and is not in the document.
 const (
@@ -21,6 +23,7 @@ const (
 	LateSender
 	LateSenderWrongOrder
 	LateReceiver
+	LateReceiverBehindLateSender
 	WaitAtNxN
 	NxNCompletion
 	WaitAtBarrier
@@ -42,19 +45,20 @@ type WaitInfo struct {
 }
 
 var waitInfos = [waitKinds]WaitInfo{
-	NoWait:                {"", "no wait", "", false},
-	LateSender:            {"late_sender", "late sender", "2.1", false},
-	LateSenderWrongOrder:  {"late_sender_wrong_order", "in wrong order", "2.1", true},
-	LateReceiver:          {"late_receiver", "late receiver", "2.1", false},
-	WaitAtNxN:             {"wait_at_nxn", "wait at N×N", "2.2", false},
-	NxNCompletion:         {"nxn_completion", "N×N completion", "2.2", false},
-	WaitAtBarrier:         {"wait_at_barrier", "wait at barrier", "2.2", false},
-	BarrierCompletion:     {"barrier_completion", "barrier completion", "2.2", false},
-	LateBroadcast:         {"late_broadcast", "late broadcast", "2.2", false},
-	EarlyReduce:           {"early_reduce", "early reduce", "2.2", false},
-	EarlyScan:             {"early_scan", "early scan", "2.2", false},
-	WaitAtNxNUnclassified: {"wait_at_nxn_unclassified", "wait at N×N, unclassified", "2.2", false},
-	WaitAtStartup:         {"", "wait in MPI_Init or MPI_Finalize", "2.4", false},
+	NoWait:                       {"", "no wait", "", false},
+	LateSender:                   {"late_sender", "late sender", "2.1", false},
+	LateSenderWrongOrder:         {"late_sender_wrong_order", "in wrong order", "2.1", true},
+	LateReceiver:                 {"late_receiver", "late receiver", "2.1", false},
+	LateReceiverBehindLateSender: {"late_receiver_behind_late_sender", "late receiver behind a late sender", "2.1", false},
+	WaitAtNxN:                    {"wait_at_nxn", "wait at N×N", "2.2", false},
+	NxNCompletion:                {"nxn_completion", "N×N completion", "2.2", false},
+	WaitAtBarrier:                {"wait_at_barrier", "wait at barrier", "2.2", false},
+	BarrierCompletion:            {"barrier_completion", "barrier completion", "2.2", false},
+	LateBroadcast:                {"late_broadcast", "late broadcast", "2.2", false},
+	EarlyReduce:                  {"early_reduce", "early reduce", "2.2", false},
+	EarlyScan:                    {"early_scan", "early scan", "2.2", false},
+	WaitAtNxNUnclassified:        {"wait_at_nxn_unclassified", "wait at N×N, unclassified", "2.2", false},
+	WaitAtStartup:                {"", "wait in MPI_Init or MPI_Finalize", "2.4", false},
 }
 
 // WaitKinds returns the number of kinds of wait; they count from NoWait.

@@ -16,7 +16,6 @@ type WaitTable struct {
 type waitingCall struct {
 	CallWait
 	seq    uint64
-	enter  int64
 	path   trace.PathID
 	region trace.RegionID
 }
@@ -64,7 +63,7 @@ func (t *WaitTable) note(i uint32, call *trace.Call, wait CallWait) bool {
 		row.CallWait = wait
 		return true
 	}
-	t.rows.Append(waitingCall{CallWait: wait, seq: call.Seq, enter: call.Enter, path: call.Path, region: call.Region})
+	t.rows.Append(waitingCall{CallWait: wait, seq: call.Seq, path: call.Path, region: call.Region})
 	t.index.Set(int(i), uint32(t.rows.Len()))
 	return true
 }

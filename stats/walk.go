@@ -18,18 +18,11 @@ type pathSum struct {
 	counters  []counterSum
 }
 
-// A step is a call path as one location meets it. Steps form a tree: that of the call
-// paths, in order of the first visit.
+// A step is a call path as one location meets it. Steps are in order of the first visit.
 type step struct {
 	pathSum
 	region trace.RegionID
-	site   trace.SourceLocationID
-	mpi    bool  // an MPI function
-	parent int32 //
-	child  int32 // first child; 0: none
-	next   int32 // next sibling; 0: none
-	last   int32 // child that was entered last; 0: none
-	hist   *logHistogram
+	hist   *logHistogram // of an MPI function; nil of others
 }
 
 // A visit is a region that is entered and not left.
@@ -49,6 +42,8 @@ type walk struct {
 	location trace.LocationID
 	clock    *trace.ClockMap
 	steps    []step
+	numbers  map[trace.PathID]int32 // of steps
+	recent   trace.PathCache        // of numbers
 	stack    trace.CallStack[visit]
 	top      int32
 	now      int64
@@ -79,7 +74,7 @@ type pathPiece struct{ from, to int64 }
 const never = math.MaxInt64
 
 func (w *walk) begin(at int64) {
-	w.steps = append(w.steps, step{parent: -1, region: trace.None, pathSum: pathSum{path: trace.None}})
+	w.steps, w.numbers = []step{{region: trace.None, pathSum: pathSum{path: trace.None}}}, make(map[trace.PathID]int32)
 	w.now, w.since, w.runs, w.resume, w.last = at, at, true, never, math.MinInt64
 	w.nextPiece()
 	w.nextRow()
@@ -155,12 +150,8 @@ func (w *walk) putClock(useful int64) {
 
 // enter opens a region at the time that was advanced to.
 func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocationID) {
-	next := w.steps[w.top].last
-	if s := &w.steps[next]; next == 0 || s.region != region || s.site != site {
-		next = w.childOf(w.top, region, site)
-	}
-	w.stack.Enter(region, visit{enter: w.now, step: next})
-	w.top = next
+	w.top = w.stepOf(trace.PathNode{Parent: w.steps[w.top].path, Region: region, Site: site})
+	w.stack.Enter(region, visit{enter: w.now, step: w.top})
 	if seq == w.row {
 		w.putClock(w.usefulAt(w.now))
 	}
@@ -172,28 +163,28 @@ func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocatio
 	}
 }
 
-// childOf returns the step below a step, and makes it if need be. Where the call tree was
+// stepOf returns the step of a call path, and makes it if need be. Where the call tree was
 // cut, deeper regions count as the path that it ends with.
-func (w *walk) childOf(at int32, region trace.RegionID, site trace.SourceLocationID) int32 {
-	for c := w.steps[at].child; c != 0; c = w.steps[c].next {
-		if w.steps[c].region == region && w.steps[c].site == site {
-			w.steps[at].last = c
-			return c
+func (w *walk) stepOf(n trace.PathNode) int32 {
+	number, known := w.recent.Lookup(n)
+	if known {
+		return int32(*number)
+	}
+	path := w.profiler.t.Tree.Find(n)
+	k, met := w.numbers[path]
+	switch {
+	case path == trace.None:
+		k = w.top
+	case !met:
+		k = int32(len(w.steps))
+		w.numbers[path] = k
+		w.steps = append(w.steps, step{pathSum: pathSum{path: path}, region: n.Region})
+		if w.profiler.isMPI(n.Region) {
+			w.steps[k].hist = new(logHistogram)
 		}
 	}
-	node := trace.PathNode{Parent: w.steps[at].path, Region: region, Site: site}
-	path := w.profiler.t.Tree.Find(node)
-	if path == trace.None {
-		return at
-	}
-	c := int32(len(w.steps))
-	w.steps = append(w.steps, step{pathSum: pathSum{path: path}, region: region, site: site,
-		mpi: w.profiler.isMPI(region), parent: at, next: w.steps[at].child})
-	if w.steps[c].mpi {
-		w.steps[c].hist = new(logHistogram)
-	}
-	w.steps[at].child, w.steps[at].last = c, c
-	return c
+	*number = uint32(k)
+	return k
 }
 
 // leave ends the region that is left, and those inside it that were never left.

@@ -52,6 +52,26 @@ func (t *CallTree) Merge(other *CallTree) []PathID {
 	return ids
 }
 
+// A PathCache remembers numbers of nodes that were looked up lately: a program is mostly
+// where it has been before.
+type PathCache struct {
+	slots [512]struct {
+		node   PathNode
+		number uint32
+		used   bool
+	}
+}
+
+// Lookup returns the number of a node; if it is not known (any more), one that is to be
+// filled in. The pointer is valid until the next call.
+func (c *PathCache) Lookup(n PathNode) (number *uint32, known bool) {
+	h := (uint32(n.Parent)*0x9E3779B1 ^ uint32(n.Region)*0x85EBCA77 ^ uint32(n.Site)*0xC2B2AE3D) >> 23
+	s := &c.slots[h]
+	known = s.used && s.node == n
+	s.node, s.used = n, true
+	return &s.number, known
+}
+
 // Regions returns the regions of a path, outermost first.
 func (t *CallTree) Regions(p PathID) []RegionID {
 	var path []RegionID

@@ -198,6 +198,8 @@ func (t *Trace) checkMembers(i int, c Collective) error {
 		switch {
 		case int(m.Location) >= len(t.Calls) || t.noCall(m.Location, m.Call) || t.noCall(m.Location, m.Done):
 			return fmt.Errorf("collective %d, member %d: call %d or %d of location %d does not exist", i, j, m.Call, m.Done, m.Location)
+		case m.Begin > m.End:
+			return fmt.Errorf("collective %d, member %d ends at %d and begins at %d", i, j, m.End, m.Begin)
 		case m.Call == None:
 			return fmt.Errorf("collective %d, member %d has no call", i, j)
 		case m.Rank >= c.Size && !t.Defs.Comms[c.Comm].Inter:

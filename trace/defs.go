@@ -254,14 +254,20 @@ func (d *Defs) Ranks() []uint32 {
 			}
 		}
 	}
-	for i, l := range d.Locations {
-		group := l.Group
-		if int(group) < len(d.LocationGroups) && d.LocationGroups[group].Kind == 2 && d.LocationGroups[group].Creator != None {
-			group = d.LocationGroups[group].Creator
-		}
-		if r, ok := byGroup[group]; ok && ranks[i] == None {
+	for i := range d.Locations {
+		if r, ok := byGroup[d.Process(LocationID(i))]; ok && ranks[i] == None {
 			ranks[i] = r
 		}
 	}
 	return ranks
+}
+
+// Process returns the location group of the process that a location belongs to: for an
+// accelerator, that which created it.
+func (d *Defs) Process(l LocationID) LocationGroupID {
+	group := d.Locations[l].Group
+	if int(group) < len(d.LocationGroups) && d.LocationGroups[group].Kind == 2 && d.LocationGroups[group].Creator != None {
+		return d.LocationGroups[group].Creator
+	}
+	return group
 }

@@ -138,6 +138,17 @@ var locationKindNames = []string{"unknown", "cpu_thread", "gpu", "metric"}
 // String returns the kind's name in lower case.
 func (k LocationKind) String() string { return enumName(locationKindNames, int(k)) }
 
+// The modes of counters (OTF2 numbers): the low four bits, MetricProperty, say what a value is,
+// those above what time it is about.
+const (
+	MetricAccumulated   uint8 = 0 // counts from the start of the measurement
+	MetricAbsolute      uint8 = 1 // stands for itself
+	MetricRelative      uint8 = 2 // an increment
+	MetricProperty      uint8 = 15
+	MetricAbsolutePoint uint8 = MetricAbsolute | 16 // holds at the moment of the event
+	MetricRelativeLast  uint8 = MetricRelative | 32 // since the event before
+)
+
 // A GroupKind says what the members of a group are (OTF2 numbers).
 type GroupKind uint8
 

@@ -44,6 +44,9 @@ const (
 	CodeArgumentsLeftOut    Code = "arguments_left_out"
 	CodeUnalignedClocks     Code = "unaligned_clocks"
 	CodeNotRepresentable    Code = "not_representable"
+	CodeRedundantRecord     Code = "redundant_record"
+	CodeUnusedRecord        Code = "unused_record"
+	CodeMissingRank         Code = "missing_rank"
 	CodeOpenRegion          Code = "open_region"
 	CodeUnmatchedLeave      Code = "unmatched_leave"
 	CodeEventOutsideCall    Code = "event_outside_call"
@@ -60,8 +63,11 @@ const (
 	CodeIncompleteByWriter  Code = "incomplete_by_writer"
 	CodeBufferFlush         Code = "buffer_flush"
 	CodeRecordingOff        Code = "recording_off"
+	CodeOverflow            Code = "overflow"
+	CodeChangedMeanwhile    Code = "changed_meanwhile"
 	CodeReplayStuck         Code = "replay_stuck"
 	CodeRatioAboveOne       Code = "ratio_above_one"
+	CodeCounterOverflow     Code = "counter_overflow"
 )
 
 // A CodeInfo describes a code.
@@ -95,6 +101,9 @@ func Codes() []CodeInfo {
 		{CodeArgumentsLeftOut, SeverityInfo, "events have arguments; only those about communication and files are kept"},
 		{CodeUnalignedClocks, SeverityError, "the files of the trace have no common time; results across them are doubtful"},
 		{CodeNotRepresentable, SeverityLoss, "something cannot be expressed in the target format"},
+		{CodeRedundantRecord, SeverityInfo, "records repeat what others say better; these are used"},
+		{CodeUnusedRecord, SeverityLoss, "a record makes no event: nothing is known of what it says, or of what it belongs to"},
+		{CodeMissingRank, SeverityLoss, "a rank of the run is not in the trace; means are over those that are"},
 		{CodeOpenRegion, SeverityLoss, "a region is entered and never left; it was closed at the end of its location"},
 		{CodeUnmatchedLeave, SeverityLoss, "a region is left that was not entered; the event was ignored"},
 		{CodeEventOutsideCall, SeverityInfo, "a communication event lies outside any region; it has no call"},
@@ -111,8 +120,11 @@ func Codes() []CodeInfo {
 		{CodeIncompleteByWriter, SeverityInfo, "the writer says that not all communication was recorded"},
 		{CodeBufferFlush, SeverityInfo, "the measurement wrote its buffer to disk during the run; that time is not the program's"},
 		{CodeRecordingOff, SeverityInfo, "recording was switched off for a part of the run"},
+		{CodeOverflow, SeverityError, "times or sizes are so large that they cannot be added up; sums of them are wrong"},
+		{CodeChangedMeanwhile, SeverityError, "the trace changed while it was analysed, which reads it twice; analyse it again once nobody writes it"},
 		{CodeReplayStuck, SeverityLoss, "the ideal-network replay could not order all messages; its ratios are missing"},
 		{CodeRatioAboveOne, SeverityInfo, "an efficiency is above 1: the ideal replay is slower than the run"},
+		{CodeCounterOverflow, SeverityError, "a counter's values or their sum do not fit into 64 bits; they are hardly what was counted"},
 	}
 }
 

@@ -29,6 +29,36 @@ type Trace struct {
 	Findings []Finding // of the source and of merging
 }
 
+// Missing tells, by world rank, which ranks have no event in the trace: those that were not
+// recorded, or whose files are not there. If no rank has one, none is missing.
+func (t *Trace) Missing() []bool {
+	missing, some := make([]bool, len(t.World)), false
+	for r := range missing {
+		missing[r] = true
+	}
+	for l, r := range t.Rank {
+		if int(r) < len(missing) && t.Span[l].Events > 0 {
+			missing[r], some = false, true
+		}
+	}
+	if !some {
+		clear(missing)
+	}
+	return missing
+}
+
+// Release gives the tables back; what else a trace holds stays valid.
+func (t *Trace) Release() {
+	for l := range t.Calls {
+		t.Calls[l].Release()
+		t.Sends[l].Release()
+		t.Recvs[l].Release()
+		t.Parts[l].Release()
+	}
+	t.Collectives.Release()
+	t.Members.Release()
+}
+
 // A Span is the time from the first to the last event of a location. Events is 0 if it
 // has none.
 type Span struct {
@@ -113,7 +143,14 @@ type Collective struct {
 
 // A Member is one rank's part in a collective. Of a blocking operation Call and Done are
 // the same; of a non-blocking one Call starts and Done completes it.
+//
+// Begin and End are the times of the records that begin and end the part, which lie within
+// its calls. Of a non-blocking operation Begin is the Enter of Call: the record of its
+// request may follow when others need not wait any more.
+//
+//	Begin <= End
 type Member struct {
+	Begin, End     int64
 	Sent, Received uint64
 	Location       LocationID
 	Rank           uint32 // in the communicator
@@ -150,13 +187,15 @@ type Clock struct {
 	Method      ClockMethod
 	Messages    Violations
 	Collectives Violations
+	MinLatency  int64      // ticks between what must follow each other, for it to be no violation
 	MaxShift    int64      // largest shift by the logical clock, in ticks
 	Maps        []ClockMap // by location: raw to corrected time
 }
 
 // Violations counts what runs backwards in time: messages whose receive record lies
-// strictly before their send record, collectives that a member leaves before another one
-// that must come first has entered.
+// strictly before their send record, collectives whose part ends for a member before that of
+// another one that must come first has begun. With a least latency, what comes less than
+// that behind counts as well.
 type Violations struct {
 	Raw     uint64 // as recorded
 	Offsets uint64 // with the measured offsets

@@ -64,7 +64,7 @@ func drawOverhead(out *reportDir, a *stats.Analysis, top int) error {
 		if i == keysDrawn || keys[i].OverheadNs == 0 {
 			break
 		}
-		figure, err := histogramPlot(&keys[i])
+		figure, err := histogramPlot(&keys[i], false)
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func (r *report) header() {
 	t := r.a.Trace
 	fmt.Fprintf(r.w, "%s\n", t.Path)
 	fmt.Fprintf(r.w, "%s; %s, %s, %s; %s\n", writtenBy(t.Format, t.Creator),
-		plural(t.Processes, "process", "processes"), plural(t.Locations, "location", "locations"),
+		processes(t), plural(t.Locations, "location", "locations"),
 		plural(int(t.Events), "event", "events"), formatTime(t.DurationNs))
 	if s := r.a.Selection; s != nil {
 		ranks := "all ranks"
@@ -63,37 +63,59 @@ func (r *report) header() {
 	r.clock()
 }
 
-func (r *report) clock() {
-	c := r.a.Clock
-	backwards := func(n uint64) string {
-		return plural(int(n), "message runs", "messages run") + " backwards"
+// processes tells how many ranks there are, and of how many.
+func processes(t stats.TraceInfo) string {
+	if t.ProcessesMissing > 0 {
+		return fmt.Sprintf("%d of %s", t.Processes-t.ProcessesMissing, plural(t.Processes, "process", "processes"))
 	}
-	fmt.Fprint(r.w, "Clock: ")
+	return plural(t.Processes, "process", "processes")
+}
+
+func (r *report) clock() {
+	fmt.Fprintf(r.w, "Clock: %s\n", formatClock(&r.a.Clock))
+}
+
+// formatClock says what was done about the clocks, and how many messages run backwards as
+// recorded, with the measured offsets and in the end.
+func formatClock(c *stats.Clock) string {
+	backwards := func(n uint64) string {
+		text := plural(int(n), "message runs", "messages run") + " backwards"
+		if c.MinLatencyNs > 0 {
+			text += " or faster than " + formatTime(c.MinLatencyNs)
+		}
+		return text
+	}
+	var b strings.Builder
+	left := c.ViolationsAfter
 	switch c.Method {
 	case "offsets":
-		fmt.Fprint(r.w, "measured offsets applied")
+		b.WriteString("measured offsets applied")
 		if c.ViolationsRaw > 0 {
-			fmt.Fprintf(r.w, " (%s as recorded)", backwards(c.ViolationsRaw))
+			fmt.Fprintf(&b, " (%s as recorded)", backwards(c.ViolationsRaw))
 		}
 	case "clc":
-		fmt.Fprintf(r.w, "repaired by the logical clock; as recorded %s by up to %s, with the measured offsets %s",
+		fmt.Fprintf(&b, "repaired by the logical clock; as recorded %s by up to %s, with the measured offsets %s",
 			backwards(c.ViolationsRaw), formatTime(c.MaxViolationNs), formatCount(c.ViolationsOffsets))
 	case "offsets+clc":
-		fmt.Fprintf(r.w, "measured offsets applied, then repaired by the logical clock; as recorded %s, with the offsets %s by up to %s",
+		fmt.Fprintf(&b, "measured offsets applied, then repaired by the logical clock; as recorded %s, with the offsets %s by up to %s",
 			backwards(c.ViolationsRaw), formatCount(c.ViolationsOffsets), formatTime(c.MaxViolationNs))
 	default:
-		fmt.Fprint(r.w, "as recorded")
-		if c.ViolationsOffsets > c.ViolationsRaw {
-			fmt.Fprintf(r.w, "; with the measured offsets %s", backwards(c.ViolationsOffsets))
+		b.WriteString("as recorded")
+		if left > 0 {
+			fmt.Fprintf(&b, "; %s by up to %s", backwards(left), formatTime(c.MaxViolationNs))
+			left = 0
+		}
+		if c.ViolationsOffsets != c.ViolationsRaw {
+			fmt.Fprintf(&b, "; with the measured offsets %s", backwards(c.ViolationsOffsets))
 		}
 	}
-	if c.ViolationsAfter > 0 {
-		fmt.Fprintf(r.w, "; %s still", backwards(c.ViolationsAfter))
+	if left > 0 {
+		fmt.Fprintf(&b, "; %s still", backwards(left))
 	}
 	if c.MaxShiftNs > 0 {
-		fmt.Fprintf(r.w, "; largest shift %s", formatTime(c.MaxShiftNs))
+		fmt.Fprintf(&b, "; largest shift %s", formatTime(c.MaxShiftNs))
 	}
-	fmt.Fprintln(r.w)
+	return b.String()
 }
 
 func (r *report) findings() {
@@ -307,5 +329,11 @@ func (r *report) lines() {
 		g.add(string(l.Operation), place(l.Region, l.File, l.Line), formatCount(l.Calls), formatTime(l.TimeNs),
 			formatTime(l.WaitNs), overhead, formatTime(l.CriticalPathNs), formatBytes(l.Bytes))
 	}
+	g.remark(len(g.rows), func(i int) string {
+		if r.a.Lines[i].Unreliable {
+			return "overhead unreliable"
+		}
+		return ""
+	})
 	r.show(g)
 }

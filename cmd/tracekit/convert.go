@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/engine"
+	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -20,10 +21,11 @@ import (
 const convertSchema = "tracekit.convert/1"
 
 type convertOptions struct {
-	readFlags
+	mergeFlags
 	in     []string
 	out    string
 	format string
+	plain  bool
 	force  bool
 }
 
@@ -35,6 +37,8 @@ type convertDocument struct {
 	Out       string            `json:"out"`
 	OutFormat string            `json:"out_format"`
 	Events    uint64            `json:"events"`
+	Clock     *stats.Clock      `json:"clock"`    // null: times and measured offsets were copied, without looking at them
+	Measured  int               `json:"measured"` // locations with measured clock offsets beside the times
 	Lost      map[string]uint64 `json:"lost"`     // not representable in the target format, by what it is
 	Findings  []stats.Finding   `json:"findings"` // of reading
 }
@@ -48,9 +52,14 @@ func newConvert(io *streams, run func(context.Context, *streams, *convertOptions
 The name says which: X.otf2 or a directory X, X.prv, X.prv.gz, X.json, X.json.gz, and the
 directories X.arrow and X.parquet; --format says it where the name does not. What the
 target format cannot express is counted and printed. The output appears complete or not at
-all.`,
+all.
+
+A copy keeps the times as recorded, with the measured clock offsets beside them. Paraver's
+programs know one time only, so a Paraver trace gets times that are corrected as those of an
+analysis are. --clock writes corrected times into any format; it says what was done, and how
+many messages run backwards as recorded and then.`,
 		Example: `  tracekit convert traces.otf2 run.prv
-  tracekit convert traces.otf2 run.json.gz
+  tracekit convert --clock auto traces.otf2 run.json.gz
   tracekit convert rank*.json.gz run.parquet
   duckdb -c "select k.name, count(*) from 'run.parquet/events/flow.parquet' e
              join 'run.parquet/defs/kind.parquet' k on e.kind = k.id group by k.name"`,
@@ -96,10 +105,14 @@ message or takes part in a collective waits for the partners as in the recorded 
 }
 
 func (o *convertOptions) addFlags(set *pflag.FlagSet) {
-	o.readFlags.add(set)
+	o.mergeFlags.addClock(set, copyClock, "clock `correction` of the times that are written: none, auto, offsets or clc (default: auto for Paraver, for others a copy of times and offsets)")
 	set.StringVar(&o.format, "format", "", "`format` to write: "+strings.Join(readers.Formats(), ", ")+" (default: as the name says)")
+	set.BoolVar(&o.plain, "plain", false, "a Paraver trace without the event types of our own, which keep what Extrae has no place for")
 	set.BoolVar(&o.force, "force", false, "overwrite what is there")
 }
+
+// copyClock is the default of --clock: it depends on the format.
+const copyClock = ""
 
 // validate also settles the format.
 func (o *convertOptions) validate() error {
@@ -114,24 +127,40 @@ func (o *convertOptions) validate() error {
 	default:
 		return usagef("%s: %s is not a format of convert; want %s", o.out, formatName(o.format), strings.Join(readers.Formats(), ", "))
 	}
-	if err := o.readFlags.validate(); err != nil {
+	if o.plain && !readers.Foreign(o.format) {
+		return usagef("--plain: %s has no event types of our own", formatName(o.format))
+	}
+	if o.clock == copyClock && readers.Foreign(o.format) {
+		o.clock = "auto"
+	}
+	check := o.mergeFlags.validate
+	if o.clock == copyClock {
+		if check = o.readFlags.validate; o.minLatency != 0 {
+			return usagef("--min-latency is for corrected times: add --clock auto or clc")
+		}
+	}
+	if err := check(); err != nil {
 		return err
 	}
 	return checkTrace(o.out, o.force)
 }
 
 func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
-	in, err := opts.open(ctx, opts.in...)
+	in, err := opts.readFlags.open(ctx, opts.in...)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	w, err := readers.Create(opts.out, in.Info(), in.Defs(),
-		readers.CreateOptions{Format: opts.format, Force: opts.force, Jobs: opts.jobs, Store: in.store})
+	src, clock, err := opts.timed(ctx, io, in)
 	if err != nil {
 		return err
 	}
-	events, err := copyEvents(ctx, io, opts, in, w)
+	w, err := readers.Create(opts.out, src.Info(), src.Defs(),
+		readers.CreateOptions{Format: opts.format, Plain: opts.plain, Force: opts.force, Jobs: opts.jobs, Store: in.store})
+	if err != nil {
+		return err
+	}
+	events, err := copyEvents(ctx, io, opts, src, w)
 	if err != nil {
 		return errors.Join(err, w.Discard())
 	}
@@ -140,7 +169,7 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 	}
 	doc := &convertDocument{
 		Schema: convertSchema, In: in.Info().Path, InFormat: in.Info().Format, Out: opts.out, OutFormat: opts.format,
-		Events: events, Lost: lostBy(w), Findings: stats.FindingRows(in.Findings()),
+		Events: events, Clock: clock, Measured: withOffsets(src.Defs()), Lost: lostBy(w), Findings: stats.FindingRows(in.Findings()),
 	}
 	return opts.finish(io, doc, func() { doc.print(io) }, doc.Findings, func() ([]string, error) {
 		if !opts.strict || len(doc.Lost) == 0 {
@@ -148,6 +177,34 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 		}
 		return []string{"--strict: " + opts.format + " cannot express all of this trace"}, nil
 	})
+}
+
+// timed returns the trace with the times that are to be written and, unless they are copied,
+// what was done about them.
+func (o *convertOptions) timed(ctx context.Context, io *streams, in *input) (trace.Source, *stats.Clock, error) {
+	if o.clock == copyClock {
+		return in, nil, nil
+	}
+	t, err := o.reconcile(ctx, io, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	t.Release() // the clock is all that is needed of it
+	clock := stats.ClockRow(t)
+	if o.clock == string(merge.ClockNone) {
+		return in, &clock, nil
+	}
+	return merge.Corrected(t), &clock, nil
+}
+
+// withOffsets returns the number of locations with measured clock offsets.
+func withOffsets(d *trace.Defs) (n int) {
+	for _, l := range d.Locations {
+		if len(l.ClockOffsets) > 1 {
+			n++
+		}
+	}
+	return n
 }
 
 // lostBy returns what a writer counted, never nil.
@@ -189,6 +246,15 @@ func copyEvents(ctx context.Context, io *streams, opts *convertOptions, src trac
 
 func (doc *convertDocument) print(io *streams) {
 	fmt.Fprintf(io.Out, "%s (%s) → %s (%s): %s\n", doc.In, doc.InFormat, doc.Out, doc.OutFormat, plural(int(doc.Events), "event", "events"))
+	text := "times are copied as they are"
+	if doc.Clock != nil {
+		text = formatClock(doc.Clock)
+	}
+	if doc.Measured > 0 {
+		text += "; beside them the measured offsets of " + plural(doc.Measured, "location", "locations") +
+			", which other programs may not apply (--clock auto writes corrected times)"
+	}
+	fmt.Fprintf(io.Out, "Clock: %s\n", text)
 	if len(doc.Lost) == 0 {
 		fmt.Fprintln(io.Out, "Nothing was lost.")
 	} else {

@@ -2,11 +2,9 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 
 	"tracekit/stats"
@@ -24,7 +22,8 @@ type fitDocument struct {
 	Quantile  float64             `json:"quantile"`
 	Alpha     float64             `json:"alpha"`
 	Paper     bool                `json:"paper"`
-	Keys      []fitKey            `json:"keys"` // by operation, processes, bytes
+	Families  []fit.Family        `json:"families"` // that were tried
+	Keys      []fitKey            `json:"keys"`     // by operation, role, processes, bytes
 	Stability []stableKey         `json:"stability,omitempty"`
 	Findings  []stats.Finding     `json:"findings"`
 	models    []stats.OverheadKey // of Keys
@@ -33,6 +32,7 @@ type fitDocument struct {
 // A fitKey is one key of the document.
 type fitKey struct {
 	Operation  string        `json:"operation"`
+	Role       string        `json:"role"` // see stats.OverheadKey
 	Processes  uint32        `json:"processes"`
 	Bytes      uint64        `json:"bytes"`
 	Calls      uint64        `json:"calls"`
@@ -40,6 +40,7 @@ type fitKey struct {
 	TMaxNs     int64         `json:"t_max_ns"`
 	From       string        `json:"from"`
 	Model      stats.Name    `json:"model"` // null: none accepted
+	By         stats.Name    `json:"by"`    // the estimate of the model that t_max is from: "likelihood", "absolute" or "chi-square"
 	Parameters []stats.Param `json:"parameters"`
 	WindowNs   *int64        `json:"window_ns"`
 	Chi2       *float64      `json:"chi2"`
@@ -48,35 +49,72 @@ type fitKey struct {
 	Accepted   bool          `json:"accepted"`
 	Pooled     []int64       `json:"pooled,omitempty"`
 	Few        bool          `json:"few"`
+	Unreliable bool          `json:"unreliable"`   // see stats.OverheadKey
 	Threshold  *int64        `json:"threshold_ns"` // see stats.OverheadKey
 	Over       uint64        `json:"over"`         // calls above t_max
 	Tried      []triedModel  `json:"tried"`
 }
 
-// A triedModel is one family in the contest.
+// A triedModel is one family in the contest, by the test that decides about it.
 type triedModel struct {
-	Family   string  `json:"family"`
-	Chi2     float64 `json:"chi2"`
-	Dof      int     `json:"dof"`
-	PValue   float64 `json:"p_value"`
-	Accepted bool    `json:"accepted"`
-	TMaxNs   int64   `json:"t_max_ns"`
+	Family     string          `json:"family"`
+	Parameters []stats.Param   `json:"parameters"` // by maximum likelihood
+	Chi2       float64         `json:"chi2"`
+	Dof        int             `json:"dof"`
+	PValue     float64         `json:"p_value"`
+	Accepted   bool            `json:"accepted"`
+	TMaxNs     int64           `json:"t_max_ns"` // by maximum likelihood
+	Estimates  []triedEstimate `json:"estimates"`
+}
+
+// A triedEstimate is one way to choose the parameters: "likelihood" is the maximum of it,
+// "absolute" the least Σ|f_k - p_k| (of exponential and Poisson laws, with --paper), "chi-square" the least χ².
+type triedEstimate struct {
+	By         string        `json:"by"`
+	Parameters []stats.Param `json:"parameters"`
+	Chi2       float64       `json:"chi2"`
+	Dof        int           `json:"dof"`
+	PValue     float64       `json:"p_value"`
+	Accepted   bool          `json:"accepted"` // χ² alone; the family's verdict needs both ends
+}
+
+func newTriedModel(m *fit.Model) triedModel {
+	t := triedModel{string(m.Family), params(m.Params), m.Test.Chi2, m.Test.DOF, m.Test.P, m.Test.Accepted, m.TMax, nil}
+	for _, e := range m.Estimates {
+		t.Estimates = append(t.Estimates, triedEstimate{e.By, params(e.Params), e.Test.Chi2, e.Test.DOF, e.Test.P, e.Test.Accepted})
+	}
+	return t
+}
+
+func params(in []fit.Param) []stats.Param {
+	out := []stats.Param{}
+	for _, p := range in {
+		out = append(out, stats.Param{Name: p.Name, Value: p.Value})
+	}
+	return out
 }
 
 func newFitDocument(opts *fitOptions, m *measured, groups []fit.Group, p *fit.Profile) *fitDocument {
+	families := opts.fitOptions(0).Families
+	if families == nil {
+		families = fit.Families()
+	}
 	d := &fitDocument{Schema: "tracekit.fit/1", Traces: opts.paths, Machine: p.Machine, Library: p.Library, Creator: p.Creator, Processes: p.Processes,
-		Quantile: p.Quantile, Alpha: opts.alpha, Paper: opts.paper, Keys: []fitKey{}, Findings: m.findings}
+		Quantile: p.Quantile, Alpha: opts.alpha, Paper: opts.paper, Families: families, Keys: []fitKey{}, Findings: m.findings}
 	if d.Findings == nil {
 		d.Findings = []stats.Finding{}
 	}
 	for i := range groups {
 		k := stats.DescribeKey(&groups[i])
 		d.models = append(d.models, k)
-		row := fitKey{Operation: k.Operation, Processes: k.Processes, Bytes: k.Bytes, Calls: k.Calls, TMinNs: k.TMinNs, TMaxNs: k.TMaxNs,
+		row := fitKey{Operation: k.Operation, Role: k.Role, Unreliable: k.Unreliable, Processes: k.Processes, Bytes: k.Bytes, Calls: k.Calls, TMinNs: k.TMinNs, TMaxNs: k.TMaxNs,
 			From: k.From, Model: k.Model, Parameters: k.Parameters, WindowNs: k.WindowNs, Chi2: k.Chi2, Dof: k.Dof, PValue: k.PValue,
 			Accepted: k.Accepted, Pooled: k.Pooled, Few: k.Few, Threshold: k.ThresholdNs, Over: k.Over, Tried: []triedModel{}}
-		for _, t := range k.Fit.Models {
-			row.Tried = append(row.Tried, triedModel{string(t.Family), t.Test.Chi2, t.Test.DOF, t.Test.P, t.Test.Accepted, t.TMax})
+		if k.Accepted {
+			row.By = stats.Name(k.Fit.Models[k.Fit.Chosen].Estimates[k.Fit.Estimate].By)
+		}
+		for j := range k.Fit.Models {
+			row.Tried = append(row.Tried, newTriedModel(&k.Fit.Models[j]))
 		}
 		d.Keys = append(d.Keys, row)
 	}
@@ -99,10 +137,6 @@ func (d *fitDocument) print(io *streams, opts *fitOptions) {
 	if len(d.Findings) > 0 {
 		printFindings(io.Out, "Findings", d.Findings)
 	}
-	way := "wait states taken off, body below a robust cut"
-	if d.Paper {
-		way = "all calls as they are"
-	}
 	accepted := 0
 	for _, k := range d.models {
 		if k.Accepted {
@@ -110,12 +144,15 @@ func (d *fitDocument) print(io *streams, opts *fitOptions) {
 		}
 	}
 	keys := d.shown(opts.top)
-	g := &grid{heading: fmt.Sprintf("What calls need at the %s quantile (%s): %s, for %s a law is accepted", formatShare(d.Quantile), way,
+	g := &grid{heading: fmt.Sprintf("What calls need at the %s quantile (%s): %s, for %s a law is accepted", formatShare(d.Quantile), d.way(),
 		plural(len(d.models), "key", "keys"), formatCount(accepted)), titles: keyTitles()}
 	for i := range keys {
 		g.add(keyCells(&keys[i])...)
 	}
 	g.print(io.Out, io.Width)
+	if d.Paper {
+		printEstimates(io, keys)
+	}
 	d.printStability(io)
 	if opts.output != "" {
 		fmt.Fprintf(io.Out, "\nProfile: %s\n", opts.output)
@@ -125,15 +162,66 @@ func (d *fitDocument) print(io *streams, opts *fitOptions) {
 	}
 }
 
+// way says what was fitted.
+func (d *fitDocument) way() string {
+	if d.Paper {
+		return "all calls as they are"
+	}
+	return "wait states taken off, body below a robust cut"
+}
+
+// printEstimates prints, as the paper does, every law in each of the three ways to find its λ.
+func printEstimates(io *streams, keys []stats.OverheadKey) {
+	g := &grid{heading: "Laws by maximum likelihood, by least Σ|f-p| (equation 10 of the paper) and by least χ²; λ of an exponential law is per µs, of a Poisson law in windows",
+		titles: []string{"<operation", "<role", "processes", "bytes", "window", "<law", "<by", "λ", "offset", "χ²", "ν", "p", "<accepted"}}
+	for i := range keys {
+		k := &keys[i]
+		for m := range k.Fit.Models {
+			law := &k.Fit.Models[m]
+			for n, e := range law.Estimates {
+				verdict := yesNo(e.Test.Accepted)
+				if m == k.Fit.Chosen && n == k.Fit.Estimate {
+					verdict += ", chosen"
+				}
+				lambda, offset := lambdaOf(law.Family, e.Params)
+				g.add(k.Operation, k.Role, formatCount(k.Processes), formatBytes(k.Bytes), formatTime(k.Fit.Histogram.Window), string(law.Family),
+					e.By, lambda, offset, decimal(&e.Test.Chi2), fmt.Sprint(e.Test.DOF), decimal(&e.Test.P), verdict)
+			}
+		}
+	}
+	g.print(io.Out, io.Width)
+}
+
+// lambdaOf returns the λ of a law that has one, per µs or in windows, and its offset.
+func lambdaOf(f fit.Family, params []fit.Param) (lambda, offset string) {
+	if f != fit.Exponential && f != fit.Poisson {
+		return "-", "-"
+	}
+	x := params[0].Value
+	if f == fit.Exponential {
+		x *= 1000
+		return decimal(&x), "-"
+	}
+	return decimal(&x), decimal(&params[1].Value)
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
 func (d *fitDocument) printStability(io *streams) {
 	for _, k := range d.Stability {
-		g := &grid{heading: "t_max by number of calls: " + k.name(), titles: []string{"calls", "t_min", "t_max", "<model", "<within 5 % of all"}}
+		g := &grid{heading: fmt.Sprintf("t_max by number of calls: %s (%s)", k.name(), d.way()),
+			titles: []string{"calls", "t_min", "t_max", "<law", "χ²", "ν", "p", "<accepted", "<t_max within 5 % of all"}}
 		for _, r := range k.Rows {
-			within := "no"
-			if r.Within {
-				within = "yes"
+			law, chi2, dof, p := "-", "-", "-", "-"
+			if r.Law != "" {
+				law, chi2, dof, p = string(r.Law), decimal(r.Chi2), fmt.Sprint(*r.Dof), decimal(r.PValue)
 			}
-			g.add(formatCount(r.Calls), formatTime(r.TMinNs), formatTime(r.TMaxNs), cmp.Or(string(r.Model), "-"), within)
+			g.add(formatCount(r.Calls), formatTime(r.TMinNs), formatTime(r.TMaxNs), law, chi2, dof, p, yesNo(r.Accepted), yesNo(r.Within))
 		}
 		g.print(io.Out, io.Width)
 	}
@@ -163,34 +251,4 @@ func writeProfile(w io.Writer, p *fit.Profile) error {
 	}
 	_, err = w.Write(append(text, "\n  ]\n}\n"...))
 	return err
-}
-
-// drawFit draws everything about a fit.
-func drawFit(ctx context.Context, opts *fitOptions, d *fitDocument, p *fit.Profile) error {
-	out := newReportDir(opts.plots, opts.force)
-	return out.close(ctx, opts.jobs, fillPlots(opts, d, p, out))
-}
-
-func fillPlots(opts *fitOptions, d *fitDocument, p *fit.Profile, out *reportDir) error {
-	costs, err := costPlot(fmt.Sprintf("What calls need on %s: operation, processes (0 bytes are drawn at 1)", orNotRecorded(p.Machine)), p)
-	if err != nil {
-		return err
-	}
-	out.figure("costs", costs)
-	if len(d.Stability) > 0 {
-		stability, err := stabilityPlot("t_max against the number of calls it was learned from", d.Stability)
-		if err != nil {
-			return err
-		}
-		out.figure("stability", stability)
-	}
-	keys := d.shown(opts.top)
-	for i := range keys {
-		figure, err := histogramPlot(&keys[i])
-		if err != nil {
-			return err
-		}
-		out.figure(path.Join("histograms", keyFile(&keys[i])), figure)
-	}
-	return nil
 }

@@ -3,12 +3,18 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"tracekit/readers"
 	"tracekit/stats/fit"
+	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // sampleArchive returns the absolute path of a sample archive.
@@ -41,7 +47,7 @@ func TestFitWritesAProfile(t *testing.T) {
 	if err != nil || p.Machine != "node0" || p.Library != "MPI 1" || p.Processes != 6 || len(p.Entries) == 0 {
 		t.Errorf("profile %+v: %v", p, err)
 	}
-	for _, name := range []string{"costs.png", "costs.svg", "stability.png", "histograms/MPI_Allreduce-6-48.png"} {
+	for _, name := range []string{"costs.png", "costs.svg", "stability.png", "stability_chi2.png", "calls.png", "calls.svg", "histograms/MPI_Allreduce-6-8.png"} {
 		if s, err := os.Stat(filepath.Join(dir, "plots", name)); err != nil || s.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -94,9 +100,127 @@ func TestReportDrawsOverhead(t *testing.T) {
 	if _, stderr, code := tracekit(t, dir, "analyze", "--quiet", "-o", "report", sampleArchive(t, "halo2d-8")); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	for _, name := range []string{"overhead_by_rank.png", "overhead_by_rank.svg", "overhead_2_MPI_Waitall-2-2048.png"} {
+	for _, name := range []string{"overhead_by_rank.png", "overhead_by_rank.svg", "overhead_2_MPI_Waitall-both-2-2048.png"} {
 		if s, err := os.Stat(filepath.Join(dir, "report", name)); err != nil || s.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// exponentialTrace writes a trace of sends whose durations are an exponential sample, its quantiles in mixed
+// order.
+func exponentialTrace(t *testing.T, dir string) string {
+	t.Helper()
+	var send, recv strings.Builder
+	for i := range 2000 {
+		u := math.Mod(0.5+float64(i)*math.Phi, 1)
+		at, d := 1000+100_000*i, 2000-int(500*math.Log(1-u))
+		fmt.Fprintf(&send, "  %d Enter MPI_Send ; %d MpiSend to=1 bytes=100 ; %d Leave MPI_Send\n", at, at+1, at+d)
+		fmt.Fprintf(&recv, "  %d Enter MPI_Recv ; %d MpiRecv from=0 bytes=100 ; %d Leave MPI_Recv\n", at+50_000, at+50_999, at+51_000)
+	}
+	src := tracetest.MustParse(t, "location 0 rank0 rank=0\n"+send.String()+"location 1 rank1 rank=1\n"+recv.String())
+	path := filepath.Join(dir, "exponential.json")
+	w, err := readers.Create(path, src.Info(), src.Defs(), readers.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range src.Defs().Locations {
+		for b, err := range src.Events(t.Context(), trace.LocationID(l)) {
+			if err == nil {
+				err = w.Write(b)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestPaperIsThePaper: fit --paper tries two families, finds an exponential sample exponential, and says λ, χ²,
+// ν and p of all three estimates, in the table and in the document; --families chooses others.
+func TestPaperIsThePaper(t *testing.T) {
+	dir := t.TempDir()
+	path := exponentialTrace(t, dir)
+	type estimate struct {
+		By         string
+		Parameters []struct {
+			Name  string
+			Value float64
+		}
+		Chi2 float64
+		Dof  int
+	}
+	var doc struct {
+		Families []string
+		Keys     []struct {
+			Operation, Model, By string
+			Tried                []struct {
+				Family    string
+				Estimates []estimate
+			}
+		}
+	}
+	stdout, stderr, code := tracekit(t, dir, "fit", "--quiet", "--paper", "--json", path)
+	if code != exitDone {
+		t.Fatal(stderr)
+	}
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"exponential", "poisson"}; !slices.Equal(doc.Families, want) {
+		t.Errorf("families %v", doc.Families)
+	}
+	for _, k := range doc.Keys {
+		if k.Operation != "MPI_Send" {
+			continue
+		}
+		if k.Model != "exponential" || len(k.Tried) != 2 {
+			t.Errorf("model %s of %+v", k.Model, k.Tried)
+		}
+		for _, m := range k.Tried {
+			var ways []string
+			for _, e := range m.Estimates {
+				ways = append(ways, e.By)
+				if e.Parameters[0].Value <= 0 || m.Family == "exponential" && math.Abs(e.Parameters[0].Value*500-1) > 0.1 {
+					t.Errorf("%s by %s: %+v", m.Family, e.By, e)
+				}
+			}
+			if want := []string{"likelihood", "absolute", "chi-square"}; !slices.Equal(ways, want) {
+				t.Errorf("%s is estimated by %v", m.Family, ways)
+			}
+		}
+	}
+	stdout, _, _ = tracekit(t, dir, "fit", "--quiet", "--paper", path)
+	for _, want := range []string{"equation 10", "chi-square", "likelihood", "absolute", "poisson", "exponential"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	stdout, _, _ = tracekit(t, dir, "fit", "--quiet", "--paper", "--families", "gamma,lognormal", "--json", path)
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || !slices.Equal(doc.Families, []string{"gamma", "lognormal"}) {
+		t.Errorf("%v, families %v", err, doc.Families)
+	}
+	if _, stderr, code := tracekit(t, dir, "fit", "--families", "cauchy", path); code != exitUsage || !strings.Contains(stderr, "weibull") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// TestSurfacesOfSeveralRuns: operations that were measured with several numbers of processes and of bytes have
+// a picture of T(p, b).
+func TestSurfacesOfSeveralRuns(t *testing.T) {
+	p := &fit.Profile{Quantile: 0.99}
+	for _, processes := range []int{2, 8} {
+		for _, bytes := range []int64{1, 100} {
+			p.Entries = append(p.Entries, fit.Entry{Key: fit.Key{Operation: "MPI_Bcast", Role: "leaf", Processes: processes, Bytes: bytes}, TMax: 100})
+		}
+	}
+	p.Entries = append(p.Entries, fit.Entry{Key: fit.Key{Operation: "MPI_Bcast", Role: "root", Processes: 2, Bytes: 1}, TMax: 100})
+	got := surfaces(p)
+	if len(got) != 1 || got[0].role != "leaf" || !slices.Equal(got[0].processes, []int{8, 6, 4, 3, 2}) || !slices.Equal(got[0].bytes, []int64{1, 100}) {
+		t.Errorf("surfaces %+v", got)
 	}
 }

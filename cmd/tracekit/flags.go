@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
+	"math/bits"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -24,6 +27,7 @@ type readFlags struct {
 	quiet  bool
 	json   bool
 	strict bool
+	align  string
 
 	memoryBytes int64
 	traces      int // that share the memory, if they are more than one
@@ -36,11 +40,15 @@ func (f *readFlags) add(set *pflag.FlagSet) {
 	set.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on standard error")
 	set.BoolVar(&f.json, "json", false, "one JSON document instead of text")
 	set.BoolVar(&f.strict, "strict", false, "exit with 4 if data of the trace were lost")
+	set.StringVar(&f.align, "align", "recorded", "times of a JSON trace's files: as `recorded`, or start: all files begin together")
 }
 
 func (f *readFlags) validate() (err error) {
 	if f.jobs < 1 || f.jobs > 1024 {
 		return usagef("--jobs %d: want 1 to 1024", f.jobs)
+	}
+	if f.align != "recorded" && f.align != "start" {
+		return usagef("--align %q: want recorded or start", f.align)
 	}
 	if f.memory == "" {
 		f.memoryBytes = spill.DefaultBudget()
@@ -63,7 +71,7 @@ func (in *input) Close() error { return errors.Join(in.Source.Close(), in.store.
 // open opens a trace of any known format; several paths are the files of one trace.
 func (f *readFlags) open(ctx context.Context, paths ...string) (*input, error) {
 	store := spill.NewStore(f.memoryBytes/int64(max(1, f.traces)), "")
-	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.jobs, Store: store})
+	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.jobs, Store: store, AlignStart: f.align == "start"})
 	if err == nil {
 		return &input{src, store}, nil
 	}
@@ -106,17 +114,27 @@ func (f *readFlags) finish(io *streams, document any, print func(), findings []s
 // mergeFlags are the flags of every command that reconciles a trace.
 type mergeFlags struct {
 	readFlags
-	clock string
+	clock      string
+	minLatency time.Duration
 }
 
 func (f *mergeFlags) add(set *pflag.FlagSet) {
+	f.addClock(set, "auto", "clock `correction`: auto, none, offsets, or clc, the logical clock on top of the offsets")
+}
+
+// addClock adds the flags with another default of --clock, which its usage explains.
+func (f *mergeFlags) addClock(set *pflag.FlagSet, clock, usage string) {
 	f.readFlags.add(set)
-	set.StringVar(&f.clock, "clock", "auto", "clock `correction`: auto, none, offsets or clc")
+	set.StringVar(&f.clock, "clock", clock, usage)
+	set.DurationVar(&f.minLatency, "min-latency", 0, "`time` that messages and collectives take at least: what is faster is a violation for the clock correction (Scalasca: 1us)")
 }
 
 func (f *mergeFlags) validate() error {
 	if !slices.Contains([]string{"auto", "none", "offsets", "clc"}, f.clock) {
 		return usagef("--clock %q: want auto, none, offsets or clc", f.clock)
+	}
+	if f.minLatency < 0 || f.minLatency > time.Second {
+		return usagef("--min-latency %s: want 0 to 1s", f.minLatency)
 	}
 	return f.readFlags.validate()
 }
@@ -137,6 +155,15 @@ func (f *mergeFlags) open(ctx context.Context, io *streams, paths ...string) (*t
 	if err != nil {
 		return nil, err
 	}
+	t, err := f.reconcile(ctx, io, in)
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return t, nil
+}
+
+// reconcile reconciles an open trace, whose store takes the tables.
+func (f *mergeFlags) reconcile(ctx context.Context, io *streams, in *input) (*trace.Trace, error) {
 	if in.Info().Bytes < smallTrace {
 		debug.SetGCPercent(gcPercentSmall)
 	} else {
@@ -144,13 +171,20 @@ func (f *mergeFlags) open(ctx context.Context, io *streams, paths ...string) (*t
 	}
 	bar := startProgress(io, f.quiet, "reading")
 	defer bar.done()
-	t, err := merge.Merge(ctx, in, merge.Options{
+	return merge.Merge(ctx, in, merge.Options{
 		Jobs: f.jobs, Store: in.store, Clock: merge.ClockMode(f.clock), Progress: &bar.Progress,
+		MinLatency: ticksOf(f.minLatency, in.Defs().Clock.Resolution),
 	})
-	if err != nil {
-		return nil, errors.Join(err, in.Close())
+}
+
+// ticksOf returns a time of at most a second in ticks, rounded up.
+func ticksOf(d time.Duration, resolution uint64) int64 {
+	hi, lo := bits.Mul64(uint64(d), resolution)
+	ticks, rest := bits.Div64(hi, lo, uint64(time.Second))
+	if rest > 0 {
+		ticks++
 	}
-	return t, nil
+	return int64(min(ticks, math.MaxInt64))
 }
 
 // selectFlags select a part of a trace.

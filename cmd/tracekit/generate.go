@@ -123,6 +123,7 @@ func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error 
 	}{
 		{"late sender", w.LateSender}, {"  in wrong order, same source", w.WrongOrderSame},
 		{"  in wrong order, different source", w.WrongOrderDifferent}, {"late receiver", w.LateReceiver},
+		{"late receiver behind a late sender", w.LateReceiverBehindLateSender},
 		{"wait at N×N", w.WaitAtNxN}, {"N×N completion", w.NxNCompletion}, {"wait at barrier", w.WaitAtBarrier},
 		{"barrier completion", w.BarrierCompletion}, {"late broadcast", w.LateBroadcast},
 		{"early reduce", w.EarlyReduce}, {"early scan", w.EarlyScan}, {"wait at N×N, unclassified", w.WaitAtNxNUnclassified},

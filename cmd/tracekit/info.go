@@ -113,10 +113,8 @@ func newInfoDocument(src trace.Source) *infoDocument {
 		if l.Kind == trace.LocationCPUThread {
 			doc.threads++
 		}
-		if len(l.ClockOffsets) > 1 {
-			doc.offsets++
-		}
 	}
+	doc.offsets = withOffsets(d)
 	doc.communicators = describeComms(d, len(world))
 	return doc
 }

@@ -11,38 +11,59 @@ import (
 )
 
 // keyName names a key for people.
-func keyName(operation string, processes uint32, bytes uint64) string {
-	return fmt.Sprintf("%s, %s, %s", operation, plural(int(processes), "process", "processes"), formatBytes(bytes))
+func keyName(operation, role string, processes uint32, bytes uint64) string {
+	return fmt.Sprintf("%s, %s, %s", roleName(operation, role), plural(int(processes), "process", "processes"), formatBytes(bytes))
+}
+
+func roleName(operation, role string) string {
+	if role == "" {
+		return operation
+	}
+	return operation + " (" + role + ")"
 }
 
 // keyFile names a key in a file name.
 func keyFile(k *stats.OverheadKey) string {
-	safe := strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '_' {
+	return fmt.Sprintf("%s-%d-%d", fileName(k.Operation, k.Role), k.Processes, k.Bytes)
+}
+
+// fileName names an operation in a role in a file name.
+func fileName(operation, role string) string {
+	if role != "" {
+		operation += "-" + role
+	}
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '-' {
 			return r
 		}
 		return '_'
-	}, k.Operation)
-	return fmt.Sprintf("%s-%d-%d", safe, k.Processes, k.Bytes)
+	}, operation)
 }
 
 // mostWindows bounds the windows that a histogram is drawn from.
 const mostWindows = 2000
 
 // histogramPlot draws the durations of a key with all laws that were fitted to them, the
-// cut above which they are not modelled, and t_max.
-func histogramPlot(k *stats.OverheadKey) (*plots.Figure, error) {
+// cut above which they are not modelled, and t_max. In the paper's way wait states are in.
+func histogramPlot(k *stats.OverheadKey, paper bool) (*plots.Figure, error) {
 	r := &k.Fit
 	h := &r.Histogram
 	last := max(k.TMaxNs, r.Cut, h.Origin)
 	classes := int64(float64(last-h.Origin)/float64(h.Window)*1.15) + 2
 	join := (classes + mostWindows - 1) / mostWindows
 	n := (classes + join - 1) / join
+	waits, fitted := "without wait states", "calls below the cut"
+	if paper {
+		waits = "with its wait states"
+	}
+	if r.Cut == 0 {
+		fitted = "all calls"
+	}
 	d := plots.HistogramData{
-		Title:  fmt.Sprintf("%s: %s", keyName(k.Operation, k.Processes, k.Bytes), plural(int(k.Calls), "call", "calls")),
-		XLabel: "duration of a call without wait states", Unit: plots.Nanoseconds,
+		Title:  fmt.Sprintf("%s: %s, laws fitted to %s", keyName(k.Operation, k.Role, k.Processes, k.Bytes), plural(int(k.Calls), "call", "calls"), fitted),
+		XLabel: "duration of a call " + waits, Unit: plots.Nanoseconds,
 		Edges: make([]float64, n+1), Counts: make([]float64, n),
-		Marks: []plots.Mark{{Name: "t_max", Value: float64(k.TMaxNs)}},
+		Marks: []plots.Mark{{Name: markOf(k), Value: float64(k.TMaxNs)}},
 	}
 	for i := range d.Edges {
 		d.Edges[i] = float64(h.Origin + int64(i)*join*h.Window)
@@ -63,10 +84,27 @@ func histogramPlot(k *stats.OverheadKey) (*plots.Figure, error) {
 	return plots.Histogram(d)
 }
 
+// markOf names t_max by where it comes from.
+func markOf(k *stats.OverheadKey) string {
+	name := "t_max (" + k.From + ")"
+	if k.From == fit.FromLaw {
+		name = "t_max"
+	}
+	if k.Unreliable {
+		name += ", unreliable"
+	}
+	return name
+}
+
 // modelPlot is what law i expects in n windows of join classes each: its share of the
 // calls below the cut, to which it was fitted.
 func modelPlot(r *fit.Result, i int, n, join int64) plots.Model {
-	m := &r.Models[i]
+	m, by := r.Models[i], 0
+	if i == r.Chosen {
+		by = r.Estimate
+	}
+	test := m.TestOf(by)
+	m = m.As(by)
 	body := 1.0
 	if r.Cut > 0 {
 		body = m.CDF(r.Cut - 1)
@@ -75,7 +113,10 @@ func modelPlot(r *fit.Result, i int, n, join int64) plots.Model {
 	if body > 0 {
 		scale = float64(r.Calls-r.Tail) / body
 	}
-	out := plots.Model{Name: string(m.Family), Verdict: fmt.Sprintf("p = %.2g", m.Test.P), Rejected: !m.Test.Accepted, Expected: make([]float64, n)}
+	out := plots.Model{Name: string(m.Family), Verdict: fmt.Sprintf("p = %.2g", test.P), Rejected: !test.Accepted, Expected: make([]float64, n)}
+	if by > 0 {
+		out.Name += map[string]string{fit.ByAbsolute: ", least Σ|f-p|", fit.ByChiSquare: ", least χ²"}[m.Estimates[by].By]
+	}
 	if i == r.Chosen {
 		out.Verdict += ", chosen"
 	}
@@ -91,7 +132,7 @@ func modelPlot(r *fit.Result, i int, n, join int64) plots.Model {
 func costPlot(title string, p *fit.Profile) (*plots.Figure, error) {
 	var series []plots.Series
 	for _, e := range p.Entries {
-		name := fmt.Sprintf("%s, %d", e.Operation, e.Processes)
+		name := fmt.Sprintf("%s, %d", roleName(e.Operation, e.Role), e.Processes)
 		if len(series) == 0 || series[len(series)-1].Name != name {
 			series = append(series, plots.Series{Name: name})
 		}
@@ -127,7 +168,11 @@ func overheadByRank(a *stats.Analysis, most int) (*plots.Figure, error) {
 	d := plots.HeatMapData{Title: "Overhead by source line and rank, " + traceName(a.Trace.Path), Grid: g,
 		RowLabel: "source line", ColumnLabel: "rank", ScaleLabel: "overhead", Unit: plots.Nanoseconds}
 	for _, l := range o.Lines[:lines] {
-		d.Rows = append(d.Rows, l.Operation+" in "+place(l.Region, l.File, l.Line))
+		name := l.Operation + " in " + place(l.Region, l.File, l.Line)
+		if 2*l.UnreliableCalls > l.Calls {
+			name = "unreliable: " + name
+		}
+		d.Rows = append(d.Rows, name)
 	}
 	return plots.HeatMap(d)
 }
@@ -143,4 +188,20 @@ func stabilityPlot(title string, keys []stableKey) (*plots.Figure, error) {
 		series = append(series, s)
 	}
 	return plots.Stability(title, series, nil)
+}
+
+// acceptancePlot draws how χ² of the best law, against what is accepted, changes with the
+// number of calls.
+func acceptancePlot(title string, keys []stableKey) (*plots.Figure, error) {
+	var series []plots.Series
+	for _, k := range keys {
+		s := plots.Series{Name: k.name()}
+		for _, r := range k.Rows {
+			if r.Critical != nil && *r.Critical > 0 {
+				s.X, s.Y = append(s.X, float64(r.Calls)), append(s.Y, *r.Chi2 / *r.Critical)
+			}
+		}
+		series = append(series, s)
+	}
+	return plots.Acceptance(title, series)
 }

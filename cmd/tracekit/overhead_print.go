@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"tracekit/stats"
 )
@@ -22,11 +23,13 @@ func (r *report) overhead() {
 	}
 	heading := fmt.Sprintf("Overhead of MPI calls: %s of %s, beyond what %s of like calls need, %s%s", formatTime(o.OverheadNs),
 		formatTime(o.TotalNs), formatShare(o.Quantile), learned, r.of(len(o.Lines), "lines"))
+	lines := o.Lines[:min(r.top, len(o.Lines))]
 	g := r.grid(heading, "<operation", "<source line", "calls", "slow", "time", "overhead", "share", "late partner", "transfer", "unexplained", "on critical path")
-	for _, l := range o.Lines[:min(r.top, len(o.Lines))] {
+	for _, l := range lines {
 		g.add(l.Operation, place(l.Region, l.File, l.Line), formatCount(l.Calls), formatCount(l.Slow), formatTime(l.TotalNs), formatTime(l.OverheadNs),
 			orDash(l.Share), formatTime(l.LatePartnerNs), formatTime(l.TransferNs), formatTime(l.UnexplainedNs), orDash(l.CriticalPathShare))
 	}
+	g.remark(len(lines), func(i int) string { return lineRemarks(o, &lines[i]) })
 	r.show(g)
 	r.pairs(o)
 	r.keys(o)
@@ -41,7 +44,10 @@ func (r *report) pairs(o *stats.Overhead) {
 	g := r.grid("Senders and receivers"+r.of(n, "pairs"), "<sent by", "<at", "<received by", "<at", "messages", "overhead of sends", "of receives", "<verdict", "<by wait states")
 	for _, p := range o.Pairs[:min(r.top, n)] {
 		confirmed := "not confirmed"
-		if p.Confirmed {
+		switch {
+		case p.Reason != "":
+			confirmed = p.Reason
+		case p.Confirmed:
 			confirmed = "confirmed"
 		}
 		g.add(string(p.Send.Operation), place(p.Send.Region, p.Send.File, p.Send.Line), string(p.Receive.Operation),
@@ -59,27 +65,51 @@ func (r *report) keys(o *stats.Overhead) {
 			anomalous++
 		}
 	}
-	heading := fmt.Sprintf("What calls need, waits taken off: %s of operation, processes and bytes, %s%s",
+	heading := fmt.Sprintf("What calls need, waits taken off: %s of operation, role, processes and bytes, %s%s",
 		plural(len(o.Keys), "key", "keys"), plural(anomalous, "has too many slow calls", "have too many slow calls"), r.of(len(o.Keys), "keys"))
 	g := r.grid(heading, keyTitles()...)
 	for i := range o.Keys[:min(r.top, len(o.Keys))] {
-		g.add(keyCells(&o.Keys[i])...)
+		k := &o.Keys[i]
+		cells := keyCells(k)
+		if o.Profile != nil && k.Source == "trace" {
+			cells[len(cells)-1] = strings.TrimSuffix("by this trace; "+cells[len(cells)-1], "; ")
+		}
+		g.add(cells...)
 	}
 	r.show(g)
 }
 
+// lineRemarks says how many of a line's calls are held to thresholds that cannot be trusted
+// or that are this trace's own, where a profile was given.
+func lineRemarks(o *stats.Overhead, l *stats.OverheadLine) string {
+	s := ""
+	if l.UnreliableCalls > 0 {
+		s = formatCount(l.UnreliableCalls) + " unreliable"
+	}
+	if own := l.Calls - l.ProfileCalls; o.Profile != nil && own > 0 {
+		if s != "" {
+			s += "; "
+		}
+		s += formatCount(own) + " by this trace"
+	}
+	return s
+}
+
 func keyTitles() []string {
-	return []string{"<operation", "processes", "bytes", "calls", "t_min", "t_max", "slow", "<model", "χ²", "ν", "p", "remarks"}
+	return []string{"<operation", "<role", "processes", "bytes", "calls", "t_min", "t_max", "slow", "<model", "χ²", "ν", "p", "remarks"}
 }
 
 // keyCells describes a key. The remarks say what stands in for a law that was not
 // accepted (see stats.OverheadKey.From), and which keys have too many slow calls.
 func keyCells(k *stats.OverheadKey) []string {
 	model, chi2, dof, p := "none", "-", "-", "-"
+	if k.Source == "profile" {
+		model = "profile"
+	}
 	if k.Accepted {
 		model, chi2, dof, p = string(k.Model), decimal(k.Chi2), fmt.Sprint(*k.Dof), decimal(k.PValue)
 	}
-	return []string{k.Operation, formatCount(k.Processes), formatBytes(k.Bytes), formatCount(k.Calls), formatTime(k.TMinNs),
+	return []string{k.Operation, k.Role, formatCount(k.Processes), formatBytes(k.Bytes), formatCount(k.Calls), formatTime(k.TMinNs),
 		formatTime(k.TMaxNs), formatCount(k.Over), model, chi2, dof, p, keyRemarks(k)}
 }
 
@@ -97,11 +127,18 @@ func keyRemarks(k *stats.OverheadKey) string {
 	if k.From != "law" {
 		add(k.From)
 	}
-	if len(k.Pooled) > 0 {
+	switch len(k.Pooled) {
+	case 0:
+	case 1:
+		add("size class pooled")
+	default:
 		add(fmt.Sprintf("%d sizes pooled", len(k.Pooled)))
 	}
 	if k.Few {
 		add("few")
+	}
+	if k.Unreliable {
+		add("unreliable")
 	}
 	return s
 }

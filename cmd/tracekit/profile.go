@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -17,8 +19,10 @@ type modelFlags struct {
 	quantile float64
 	alpha    float64
 	window   string
+	families []string
 
 	windowNs int64
+	laws     []fit.Family // nil: not chosen
 }
 
 const defaultQuantile = 0.99
@@ -26,6 +30,7 @@ const defaultQuantile = 0.99
 func (f *modelFlags) add(set *pflag.FlagSet) {
 	set.Float64Var(&f.quantile, "quantile", defaultQuantile, "`share` of calls without overhead: where necessary time ends, 0.8 to 1")
 	set.Float64Var(&f.alpha, "alpha", fit.DefaultAlpha, "`rate` at which the χ² test rejects a true law")
+	set.StringSliceVar(&f.families, "families", nil, "laws to try, a `list` of "+familyNames()+" (default: all)")
 	set.StringVar(&f.window, "window", "", "`width` of a histogram's windows, such as 100ns (default: chosen for each key)")
 }
 
@@ -36,12 +41,27 @@ func (f *modelFlags) validate() (err error) {
 	if !(f.alpha > 0 && f.alpha < 1) || math.IsNaN(f.alpha) {
 		return usagef("--alpha %v: want a number between 0 and 1", f.alpha)
 	}
+	for _, name := range f.families {
+		if !slices.Contains(fit.Families(), fit.Family(name)) {
+			return usagef("--families %s: want one or more of %s", name, familyNames())
+		}
+		f.laws = append(f.laws, fit.Family(name))
+	}
 	f.windowNs, err = parseWindow(f.window)
 	return err
 }
 
+// familyNames lists the families of laws for people.
+func familyNames() string {
+	var names []string
+	for _, f := range fit.Families() {
+		names = append(names, string(f))
+	}
+	return strings.Join(names, ", ")
+}
+
 func (f *modelFlags) options() fit.Options {
-	return fit.Options{Quantile: f.quantile, Alpha: f.alpha, Window: f.windowNs}
+	return fit.Options{Quantile: f.quantile, Alpha: f.alpha, Window: f.windowNs, Families: f.laws}
 }
 
 // readProfile reads a stored profile; nil if the name is empty.
@@ -66,7 +86,9 @@ func (o *analyzeOptions) overheadOptions(p *fit.Profile) *stats.OverheadOptions 
 	if !o.overhead {
 		return nil
 	}
-	return &stats.OverheadOptions{Fit: o.modelFlags.options(), Profile: p}
+	model := o.modelFlags.options()
+	model.Brief = true
+	return &stats.OverheadOptions{Fit: model, Profile: p}
 }
 
 // machineOf names the machine that a trace was made on: what its writer says, or else the

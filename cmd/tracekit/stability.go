@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -9,42 +8,60 @@ import (
 	"tracekit/stats/fit"
 )
 
-// A stableKey shows how t_max of a key settles with the number of calls.
+// A stableKey shows how t_max of a key, and the fit behind it, settle with the number of calls.
 type stableKey struct {
 	Operation string      `json:"operation"`
+	Role      string      `json:"role"`
 	Processes uint32      `json:"processes"`
 	Bytes     uint64      `json:"bytes"`
 	Rows      []stableRow `json:"rows"`
 }
 
-// A stableRow is t_max as the first calls of a key give it.
+// A stableRow is t_max as the first calls of a key give it, with the test of the law behind it or,
+// where none is accepted, of the one that comes nearest.
 type stableRow struct {
-	Calls  int        `json:"calls"`
-	TMinNs int64      `json:"t_min_ns"`
-	TMaxNs int64      `json:"t_max_ns"`
-	From   string     `json:"from"`
-	Model  stats.Name `json:"model"`
-	Within bool       `json:"within"` // 5 % of t_max - t_min of all calls
+	Calls    int        `json:"calls"`
+	TMinNs   int64      `json:"t_min_ns"`
+	TMaxNs   int64      `json:"t_max_ns"`
+	From     string     `json:"from"`
+	Model    stats.Name `json:"model"` // null: none accepted
+	Law      stats.Name `json:"law"`   // that was tested; null: there is none
+	Chi2     *float64   `json:"chi2"`
+	Critical *float64   `json:"critical"` // the largest χ² that is accepted
+	Dof      *int       `json:"dof"`
+	PValue   *float64   `json:"p_value"`
+	Accepted bool       `json:"accepted"`
+	Within   bool       `json:"within"` // 5 % of t_max - t_min of all calls
 }
 
-func (k *stableKey) name() string { return keyName(k.Operation, k.Processes, k.Bytes) }
+func newStableRow(r *fit.StabilityRow) stableRow {
+	out := stableRow{Calls: r.N, TMinNs: r.TMin, TMaxNs: r.TMax, From: r.From, Within: r.Within}
+	if t := &r.Test; r.Law != "" {
+		out.Law, out.Chi2, out.Critical, out.Dof, out.PValue, out.Accepted = stats.Name(r.Law), &t.Chi2, &t.Critical, &t.DOF, &t.P, t.Accepted
+	}
+	if out.Accepted {
+		out.Model = out.Law
+	}
+	return out
+}
 
-// stableKeys studies one key of each operation: that with the most calls, of equals the one
+func (k *stableKey) name() string { return keyName(k.Operation, k.Role, k.Processes, k.Bytes) }
+
+// stableKeys studies one key of each operation and role: that with the most calls, of equals the one
 // in the middle of their order.
 func stableKeys(order map[fit.Key][]int64, o fit.Options) []stableKey {
-	keys := slices.SortedFunc(maps.Keys(order), func(a, b fit.Key) int {
-		return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Processes, b.Processes), cmp.Compare(a.Bytes, b.Bytes))
-	})
+	keys := slices.SortedFunc(maps.Keys(order), fit.CompareKeys)
 	var out []stableKey
 	for len(keys) > 0 {
 		n := 1
-		for n < len(keys) && keys[n].Operation == keys[0].Operation {
+		for n < len(keys) && keys[n].Operation == keys[0].Operation && keys[n].Role == keys[0].Role {
 			n++
 		}
 		key := typical(keys[:n], order)
-		k := stableKey{Operation: key.Operation, Processes: uint32(key.Processes), Bytes: uint64(key.Bytes)}
-		for _, r := range fit.Stability(order[key], nil, o) {
-			k.Rows = append(k.Rows, stableRow{r.N, r.TMin, r.TMax, r.From, stats.Name(r.Model), r.Within})
+		k := stableKey{Operation: key.Operation, Role: key.Role, Processes: uint32(key.Processes), Bytes: uint64(key.Bytes)}
+		rows := fit.Stability(order[key], nil, o)
+		for i := range rows {
+			k.Rows = append(k.Rows, newStableRow(&rows[i]))
 		}
 		out = append(out, k)
 		keys = keys[n:]

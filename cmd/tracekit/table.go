@@ -21,6 +21,25 @@ type grid struct {
 
 func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
 
+// remark adds a column of remarks to the first n rows, if there is anything to remark.
+func (g *grid) remark(n int, of func(row int) string) {
+	some := false
+	for i := range n {
+		some = some || of(i) != ""
+	}
+	if !some {
+		return
+	}
+	g.titles = append(g.titles, "remarks")
+	for i := range g.rows {
+		text := ""
+		if i < n {
+			text = of(i)
+		}
+		g.rows[i] = append(g.rows[i], text)
+	}
+}
+
 // print writes the table, or nothing if it has no rows.
 func (g *grid) print(w io.Writer, width int) {
 	if len(g.rows) == 0 {

@@ -210,12 +210,13 @@ func collectiveRecords(t *trace.Trace, yield func(arrow.Record) bool) {
 type memberColumns struct {
 	location         []trace.LocationID
 	rank, call, done []uint32
+	begin, end       []int64
 	sent, received   []uint64
 }
 
 func (m *memberColumns) columns() []column {
 	return []column{numberColumn("location", &m.location), numberColumn("rank", &m.rank), numberColumn("call", &m.call),
-		numberColumn("done", &m.done), numberColumn("sent", &m.sent), numberColumn("received", &m.received)}
+		numberColumn("done", &m.done), numberColumn("begin", &m.begin), numberColumn("end", &m.end), numberColumn("sent", &m.sent), numberColumn("received", &m.received)}
 }
 
 func memberRecords(t *trace.Trace, yield func(arrow.Record) bool) {
@@ -224,6 +225,7 @@ func memberRecords(t *trace.Trace, yield func(arrow.Record) bool) {
 	for i := range t.Members.Len() {
 		r := t.Members.At(i)
 		m.location, m.rank, m.call, m.done = append(m.location, r.Location), append(m.rank, r.Rank), append(m.call, r.Call), append(m.done, r.Done)
+		m.begin, m.end = append(m.begin, r.Begin), append(m.end, r.End)
 		m.sent, m.received = append(m.sent, r.Sent), append(m.received, r.Received)
 		if !chunks.row() {
 			return

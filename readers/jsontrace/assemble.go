@@ -211,15 +211,12 @@ func (a *assembler) metric(m meter, ids *idMap) trace.MetricID {
 		id := trace.MetricMemberID(len(a.defs.MetricMembers))
 		a.defs.MetricMembers = append(a.defs.MetricMembers, trace.MetricMember{Ref: uint64(id),
 			Name: a.string(name), Description: a.string(""), Value: s.valueType(), Base: 1,
-			Mode: metricAbsolutePoint, Unit: a.string("")})
+			Mode: trace.MetricAbsolutePoint, Unit: a.string("")})
 		def.Members = append(def.Members, id)
 	}
 	a.defs.Metrics = append(a.defs.Metrics, def)
 	return trace.MetricID(len(a.defs.Metrics) - 1)
 }
-
-// metricAbsolutePoint is OTF2's mode of a value that is that of the moment.
-const metricAbsolutePoint = 4
 
 // group adds the location group of a process or accelerator.
 func (a *assembler) group(number int, f *file, pid ident, kind uint8, creator trace.LocationGroupID) trace.LocationGroupID {

@@ -37,7 +37,8 @@ type container struct {
 	object  bool
 	array   bool
 	errors  int
-	found   bool // some event or traceEvents was seen
+	found   bool   // some event or traceEvents was seen
+	latest  string // key of the last member of the outer object
 	workers int
 	block   int
 	ahead   *ahead // from the first event on, nil if the text is short or workers is below 2
@@ -263,6 +264,7 @@ func (c *container) outerMember() bool {
 	case broken:
 		return c.resync("a key of the outer object has no value")
 	}
+	c.latest = key
 	b, ok := c.in.peek(0)
 	if !ok {
 		return c.cutOuter(at)

@@ -14,35 +14,53 @@ import (
 const Format = "json"
 
 // Sniff reports whether a path is a JSON trace: head is how its file begins, nil if it is a
-// directory. 4096 bytes are enough of a head.
+// directory. Of a file that begins as an object as much is read as it takes to find events: any
+// amount of metadata may come first.
 func Sniff(path string, head []byte) bool {
-	if head == nil {
+	switch {
+	case head == nil:
 		return len(Files(path)) > 0
+	case isTrace(bytes.NewReader(head)):
+		return true
 	}
-	return sniff(head)
-}
-
-// sniff reports whether a file that begins so is a JSON trace, compressed or not: it
-// begins with an array of objects, with an object that is an event, or with an object that
-// has members of a trace as far as head shows it.
-func sniff(head []byte) bool {
 	plain, err := uncompressed(bytes.NewReader(head))
 	if err != nil {
 		return false
 	}
-	head = make([]byte, 4096)
-	n, _ := io.ReadFull(plain, head)
-	head = bytes.TrimPrefix(head[:n], []byte("\xef\xbb\xbf"))
-	head = head[skipSpace(head, 0):]
-	if len(head) == 0 {
+	first, ok := newInput(plain, len(head)).peek(0)
+	return ok && (first == '{' || first == '\xef') && sniffFile(path)
+}
+
+// isTrace reports whether a text, compressed or not, is a JSON trace: it begins with an array of
+// objects, with an object that is an event, or with an object that has a member of a trace.
+func isTrace(r io.Reader) bool {
+	plain, err := uncompressed(r)
+	if err != nil {
 		return false
 	}
-	if head[0] == '[' {
-		rest := bytes.TrimLeft(head[1:], " \t\r\n,")
-		return len(rest) == 0 || rest[0] == '{' || rest[0] == ']'
+	c := &container{in: newInput(plain, windowBytes), h: ignored{}}
+	if c.start() != nil {
+		return false
 	}
-	return head[0] == '{' && startsLikeTrace(head)
+	if c.array {
+		first, ok := c.in.peek(',')
+		return !ok || first == '{' || first == ']'
+	}
+	if !c.object {
+		return true // it is an event
+	}
+	for c.object && !c.array && !traceMembers[c.latest] && c.step() {
+	}
+	return c.array || traceMembers[c.latest]
 }
+
+// ignored is a handler to which nothing matters.
+type ignored struct{}
+
+func (ignored) digits() int                    { return nanoDigits }
+func (ignored) event(*event, int64)            {}
+func (ignored) member(string, []byte, int64)   {}
+func (ignored) find(trace.Code, int64, string) {}
 
 // Files returns the files of a trace: the paths themselves, or in place of a directory the
 // JSON traces in it whose names say so (.json or .pfw, perhaps compressed), in order of name.
@@ -75,39 +93,7 @@ func sniffFile(path string) bool {
 		return false
 	}
 	defer f.Close()
-	head := make([]byte, 4096)
-	n, _ := io.ReadFull(f, head)
-	return sniff(head[:n])
-}
-
-// startsLikeTrace looks at the keys of an object as far as they are there.
-func startsLikeTrace(head []byte) bool {
-	var ev event
-	if ev.parse(head, false, nanoDigits) > 0 && (ev.phase != 0 || ev.empty && len(head) > 2) {
-		return true
-	}
-	found := false
-	i := 1
-	for !found {
-		if i = skipSpace(head, i); i < len(head) && head[i] == ',' {
-			i = skipSpace(head, i+1)
-		}
-		if i >= len(head) || head[i] != '"' {
-			return false
-		}
-		end := skipString(head, i+1)
-		if end < 0 {
-			return false
-		}
-		found = traceMembers[string(head[i+1:end-1])]
-		if i = skipSpace(head, end); i >= len(head) || head[i] != ':' {
-			return found
-		}
-		if i = skipValue(head, skipSpace(head, i+1), false); i < 0 {
-			return found
-		}
-	}
-	return true
+	return isTrace(f)
 }
 
 // traceMembers are the members of the outer object, or of an event, by which a trace is

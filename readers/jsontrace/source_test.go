@@ -34,6 +34,26 @@ func TestSniff(t *testing.T) {
 	}
 }
 
+// Any amount of metadata may come before the events, more than a window of it too.
+func TestSniffFar(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want bool
+	}{
+		"trace": {`{"metadata":{"notes":["` + strings.Repeat("x", 1<<20) + `"],"traceEvents":1},"traceEvents":[{"ph":"i","ts":1}]}`, true},
+		"list":  {`{"metadata":[` + strings.Repeat("[1,2],", 1<<18) + `0],"traceEvents":[]}`, true},
+		"other": {`{"metadata":{"notes":["` + strings.Repeat("x", 1<<20) + `"]},"nodes":[{"ph":"i"}]}`, false},
+	} {
+		path := filepath.Join(t.TempDir(), name+".json")
+		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := jsontrace.Sniff(path, []byte(c.text[:4096])); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 // A trace is the same however it is compressed, and is recognised.
 func TestCompression(t *testing.T) {
 	plain, err := os.ReadFile("testdata/own.json")

@@ -40,6 +40,9 @@ type defReader struct {
 	records  uint64         // number of records in the file
 	findings *trace.Ledger
 	offset   int64 // of the current record
+
+	instantNamed, hasInstants bool   // see instants.go: name and parameter are defined
+	instantString, instant    uint64 // their identifiers
 }
 
 // readDefinitions reads the global definition file.
@@ -89,6 +92,8 @@ func (d *defReader) register(rec rawRecord, r *record, err error) {
 		d.note(trace.CodeUnknownDefinition, definitionRecords().recordName(rec.id))
 	case err != nil:
 		d.note(trace.CodeBadDefinition, layout.name+": "+err.Error())
+	case isInstantName(rec.id, r):
+		d.instantNamed, d.instantString = true, r.values[0]
 	case rec.id == defClockProperties:
 		d.clocks++
 		if d.clocks > 1 {
@@ -155,13 +160,13 @@ func (d *defReader) str(ref uint64) trace.StringID { return trace.StringID(d.ref
 // build is the second pass: it makes the model's definition of a record.
 func (d *defReader) build(rec rawRecord, r *record, err error) {
 	layout := &definitionRecords()[rec.id]
-	if err != nil || layout.name == "" {
+	if err != nil || layout.name == "" || isInstantName(rec.id, r) {
 		return
 	}
 	if layout.fields[0].self && !d.isNew(layout.fields[0].space, r.values[0]) {
 		return
 	}
-	if !d.buildMachine(rec.id, r) && !d.buildProgram(rec.id, r) {
+	if !d.buildMachine(rec.id, r) && !d.buildProgram(rec.id, r) && !d.buildInstant(rec.id, r) {
 		d.defs.Opaque = append(d.defs.Opaque, trace.OpaqueDefinition{Format: Format, Kind: rec.id,
 			BigEndian: rec.bigEndian, Payload: bytes.Clone(rec.payload)})
 	}

@@ -231,7 +231,9 @@ func (t *stream) addOther(kind trace.Kind) {
 			values[i] = t.global(f.space, values[i])
 		}
 	}
-	t.batch.AddOther(t.time, kind, values...)
+	if kind != trace.KindParameterString || !t.addInstant(values) {
+		t.batch.AddOther(t.time, kind, values...)
+	}
 	t.record.values = values
 }
 

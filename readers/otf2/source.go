@@ -33,19 +33,22 @@ const Format = "otf2"
 // A Source is an open archive. It holds the definitions in memory and no file open but
 // those of the locations that are being read.
 type Source struct {
-	path    string // of the anchor file
-	stem    string // path without .otf2: the prefix of all other files
-	anchor  *anchor
-	info    trace.Info
-	defs    *trace.Defs
-	ids     [spaces]idTable
-	batch   int  // events in a batch
-	slow    bool // decode everything by the tables: tests compare with that
-	pool    sync.Pool
-	mu      sync.Mutex
-	opening trace.Ledger // findings of Open
-	reading []progress   // by location: findings of its events
-	extras  *extras      // nil until they are asked for
+	path   string // of the anchor file
+	stem   string // path without .otf2: the prefix of all other files
+	anchor *anchor
+	info   trace.Info
+	defs   *trace.Defs
+	ids    [spaces]idTable
+
+	hasInstants bool   // the events of a parameter are instants; see instants.go
+	instant     uint64 // its identifier
+	batch       int    // events in a batch
+	slow        bool   // decode everything by the tables: tests compare with that
+	pool        sync.Pool
+	mu          sync.Mutex
+	opening     trace.Ledger // findings of Open
+	reading     []progress   // by location: findings of its events
+	extras      *extras      // nil until they are asked for
 }
 
 // progress is what was noticed in the furthest iteration over a location so far.
@@ -123,7 +126,7 @@ func (s *Source) readGlobal() error {
 	if err := errors.Join(fault, err); err != nil {
 		return err
 	}
-	s.defs, s.ids = d.defs, d.ids
+	s.defs, s.ids, s.hasInstants, s.instant = d.defs, d.ids, d.hasInstants, d.instant
 	if !s.anchor.noEnd && s.opening.Count(trace.CodeTruncated)+s.opening.Count(trace.CodeUnfinalised)+s.opening.Count(trace.CodeCorrupt) == 0 {
 		s.checkCount("locations", s.anchor.locations, uint64(len(s.defs.Locations)))
 		s.checkCount("global definitions", s.anchor.definitions, d.records)

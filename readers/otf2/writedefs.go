@@ -115,11 +115,13 @@ func (w *Writer) writeGlobal() (uint64, error) {
 	for i, s := range w.defs.Strings {
 		f.putRecord(defString, &record{values: []uint64{w.str(trace.StringID(i))}, texts: [2]string{s}})
 	}
+	w.putInstantName(f)
 	w.putOpaque(f, func(kind uint8) bool { return kind < defString })
 	w.putMachine(f)
 	w.putProgram(f)
 	w.putMetrics(f)
 	w.putOpaque(f, func(kind uint8) bool { return kind > defString })
+	w.putInstant(f)
 	return f.records, f.close()
 }
 

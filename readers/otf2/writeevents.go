@@ -215,6 +215,9 @@ func (f *eventFile) appendMetric(out []byte, m *trace.MetricValues, seq uint64, 
 
 // appendOther appends an event by its table.
 func (f *eventFile) appendOther(out []byte, kind trace.Kind, args []uint64) ([]byte, bool) {
+	if kind == trace.KindInstant {
+		return f.appendInstant(out, args)
+	}
 	layout := &eventRecords()[kind]
 	if layout.name == "" || kind.Table() != trace.TableOther {
 		return out, false

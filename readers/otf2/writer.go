@@ -33,17 +33,19 @@ const (
 //
 // No file is open between calls; up to 64 MiB of all files together wait in memory.
 type Writer struct {
-	target   target
-	temp     string // directory that is removed in the end
-	dir      string // in temp: what the archive's directory will be
-	info     trace.Info
-	defs     *trace.Defs
-	options  Options
-	refs     [spaces][]uint64 // by dense identifier; nil: the identifier itself
-	files    []eventFile      // by location
-	buffered atomic.Int64
-	spare    sync.Pool // of buffers that no file uses
-	closed   bool
+	target                 target
+	temp                   string // directory that is removed in the end
+	dir                    string // in temp: what the archive's directory will be
+	info                   trace.Info
+	defs                   *trace.Defs
+	options                Options
+	refs                   [spaces][]uint64 // by dense identifier; nil: the identifier itself
+	files                  []eventFile      // by location
+	instants               atomic.Bool      // some are written; see instants.go
+	instant, instantString uint64
+	buffered               atomic.Int64
+	spare                  sync.Pool // of buffers that no file uses
+	closed                 bool
 
 	mu   sync.Mutex // of what follows
 	lost map[string]uint64
@@ -76,6 +78,7 @@ func Create(path string, info trace.Info, defs *trace.Defs, options Options) (*W
 	}
 	w := &Writer{info: info, defs: defs, options: options, target: targetOf(path)}
 	w.makeRefs()
+	w.numberInstants()
 	if err := w.checkTarget(); err != nil {
 		return nil, err
 	}

@@ -10,9 +10,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tracekit/trace"
 )
@@ -204,7 +208,7 @@ func TestConcurrentWrites(t *testing.T) {
 				for r := range rounds {
 					for l := g; l < locations; l += goroutines {
 						b := flowBatch(trace.LocationID(l), uint64(events*r), events)
-						b.AddOther(int64(events*(r+1)), trace.KindInstant, 0)
+						b.AddOther(int64(events*(r+1)), trace.KindUnknown)
 						if err := w.Write(b); err != nil {
 							t.Error(err)
 							return
@@ -217,7 +221,7 @@ func TestConcurrentWrites(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.Lost()["Instant events"]; got != locations*rounds {
+		if got := w.Lost()["Unknown events"]; got != locations*rounds {
 			t.Errorf("%d goroutines: %d events lost, want %d", goroutines, got, locations*rounds)
 		}
 		return dir
@@ -312,6 +316,44 @@ func TestLargeRecords(t *testing.T) {
 	}
 }
 
+// TestInstants: instants become parameters of our own, beside those of the archive, and come back
+// as they were, attributes and order included; the definitions of the trace stay what they are.
+func TestInstants(t *testing.T) {
+	d := smallTrace(2)
+	d.Strings, d.StringRefs = append(d.Strings, "a moment"), nil
+	name := uint64(len(d.Strings) - 1)
+	d.Attributes = append(d.Attributes, trace.Attribute{Name: 0, Description: 0, Type: trace.TypeUint64})
+	d.Opaque = append(d.Opaque, trace.OpaqueDefinition{Format: Format, Kind: defParameter,
+		Payload: []byte{1, 7, 0, byte(trace.TypeString)}}) // parameter 7, called by string 0
+	b := flowBatch(1, 0, 1)
+	b.AddOther(5, trace.KindInstant, name)
+	b.AddOther(5, trace.KindParameterString, 7, 0)
+	b.AddAttr(0, trace.TypeUint64, 3)
+	b.AddOther(6, trace.KindInstant, 0)
+	m := &trace.MemorySource{Definitions: d, Batches: [][]*trace.Batch{nil, {b}}}
+	dir := filepath.Join(t.TempDir(), "a")
+	copyArchive(t, m, dir, Options{}, false)
+	s, err := Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if len(s.Findings()) > 1 || len(s.Defs().Opaque) != 1 || !slices.Equal(s.Defs().Strings, d.Strings) {
+		t.Errorf("findings %v, definitions %+v", s.Findings(), s.Defs())
+	}
+	for got, err := range s.Events(t.Context(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(b.Other, got.Other, cmpopts.EquateEmpty()); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(b.Attrs, got.Attrs, cmpopts.EquateEmpty()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 // TestDropped counts what OTF2 cannot express.
 func TestDropped(t *testing.T) {
 	w, err := Create(filepath.Join(t.TempDir(), "a"), trace.Info{}, smallTrace(1), Options{})
@@ -319,7 +361,7 @@ func TestDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := flowBatch(0, 0, 1)
-	b.AddOther(5, trace.KindInstant, 0)
+	b.AddOther(5, trace.KindInstant, 1<<40) // its name is not defined
 	b.AddOther(6, trace.KindUnknown)
 	b.AddOther(7, trace.KindThreadFork, 1) // an argument is missing
 	if err := errors.Join(w.Write(b), w.Close()); err != nil {

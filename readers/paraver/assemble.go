@@ -25,6 +25,7 @@ const batchEvents = 4096
 type assembler struct {
 	source   *Source
 	location trace.LocationID
+	lane     // location is that thread's, or its lane of that number
 	task     uint32
 	yield    func(*trace.Batch, error) bool
 	out      trace.Batch
@@ -36,6 +37,7 @@ type assembler struct {
 
 	leaving   []uint32 // slots whose leaves wait, at time leavingAt
 	leavingAt int64
+	crossings map[crossing]uint64 // of the user's types; nil: they are not wanted
 
 	at          int64
 	sends       []endpoint
@@ -52,7 +54,11 @@ type assembler struct {
 }
 
 func newAssembler(s *Source, l trace.LocationID, yield func(*trace.Batch, error) bool) *assembler {
-	a := &assembler{source: s, location: l, yield: yield, task: uint32(s.defs.Locations[l].Group),
+	at := lane{thread: l}
+	if int(l) >= len(s.calls) {
+		at = s.lanes[int(l)-len(s.calls)]
+	}
+	a := &assembler{source: s, location: l, lane: at, yield: yield, task: uint32(s.defs.Locations[l].Group),
 		rooted: make(map[trace.CommID]uint32), open: make([]int32, len(s.slots)), ranks: make(map[rankKey]uint32)}
 	a.out.Reset(l, 0)
 	return a
@@ -61,14 +67,18 @@ func newAssembler(s *Source, l trace.LocationID, yield func(*trace.Batch, error)
 // run delivers the location: it goes over the stream of events and looks, before each, whether
 // messages or states come first.
 func (a *assembler) run(ctx context.Context) {
+	if a.number > 0 {
+		a.runLane(ctx)
+		return
+	}
 	messages := a.pull(ctx, messageStream)
 	defer messages.stop()
 	var states *records
-	if !a.source.calls[a.location] {
+	if !a.source.calls[a.thread] {
 		states = a.pull(ctx, stateStream)
 		defer states.stop()
 	}
-	for b, err := range a.source.spool.Events(ctx, a.location*threadStreams) {
+	for b, err := range a.source.spool.Events(ctx, a.thread*threadStreams) {
 		if err != nil {
 			a.fail(err)
 			return
@@ -86,6 +96,37 @@ func (a *assembler) run(ctx context.Context) {
 	if a.out.Len() > 0 {
 		a.yield(&a.out, nil)
 	}
+}
+
+// runLane delivers a lane of a thread, which holds regions of some types and nothing else.
+func (a *assembler) runLane(ctx context.Context) {
+	for b, err := range a.source.spool.Events(ctx, a.thread*threadStreams) {
+		if err != nil {
+			a.fail(err)
+			return
+		}
+		for i := range b.Flow.Kind {
+			if a.elsewhere(&b.Flow, i) {
+				continue
+			}
+			a.reach(b.Flow.Time[i])
+			a.flow(&b.Flow, i)
+			a.full()
+			if a.stopped {
+				return
+			}
+		}
+	}
+	a.finish()
+	if a.out.Len() > 0 {
+		a.yield(&a.out, nil)
+	}
+}
+
+// elsewhere reports whether a record belongs to another lane of the thread.
+func (a *assembler) elsewhere(f *trace.Flow, i int) bool {
+	slot := a.source.slotOf(f, i)
+	return a.number > 0 && slot == trace.None || slot != trace.None && a.source.slots[slot].lane != a.number
 }
 
 // fail delivers an error, after which there is nothing.
@@ -117,7 +158,7 @@ type records struct {
 
 // pull begins to walk over a stream.
 func (a *assembler) pull(ctx context.Context, stream trace.LocationID) *records {
-	next, stop := iter.Pull2(a.source.spool.Events(ctx, a.location*threadStreams+stream))
+	next, stop := iter.Pull2(a.source.spool.Events(ctx, a.thread*threadStreams+stream))
 	r := &records{next: next, stop: stop, a: a}
 	r.advance()
 	return r
@@ -149,8 +190,10 @@ func (a *assembler) events(b *trace.Batch, messages, states *records) {
 	for _, table := range b.Order {
 		switch table {
 		case trace.TableFlow:
-			a.until(b.Flow.Time[flow], messages, states)
-			a.flow(&b.Flow, flow)
+			if len(a.source.lanes) == 0 || !a.elsewhere(&b.Flow, flow) {
+				a.until(b.Flow.Time[flow], messages, states)
+				a.flow(&b.Flow, flow)
+			}
 			flow++
 		case trace.TableP2P:
 			a.until(b.P2P.Time[p2p], messages, states)

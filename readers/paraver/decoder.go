@@ -138,6 +138,9 @@ func (d *decoder) bad(err error) bool {
 	return true
 }
 
+// mayFind reports whether find will note a finding of that code.
+func (d *decoder) mayFind(code trace.Code) bool { return d.main != nil || d.known[code] }
+
 // find notes a finding at the line that is read. Only the first of a code is described; a
 // worker leaves that to the reading, and find returns false.
 func (d *decoder) find(code trace.Code, format string, args ...any) bool {

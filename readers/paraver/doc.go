@@ -63,21 +63,26 @@
 //   - The completion of a non-blocking send or collective is not in the format. A Wait or
 //     Test that completes no receive completes the oldest request, MPI_Waitall,
 //     MPI_Waitsome, MPI_Testall, MPI_Testsome and MPI_Finalize all of them.
+//   - Other types whose value 0 is named End or Outside… in the .pcf tell intervals of the user's
+//     (tasks, phases): Enter and Leave too. Types that cross others have locations of their
+//     own beside the threads; see lanes.go.
 //   - 42…, 44… and 46000000 and up (hardware counters) are metrics, increments up to the
 //     event. Of other types, values with a label in the .pcf are instants, all others
 //     metrics that hold at their moment. Flushing (40000003) is BufferFlush, tracing
 //     (40000012) MeasurementOnOff, the application (40000001) ProgramBegin and ProgramEnd.
 //   - States are the regions of threads that have no calls, so that traces of states
-//     alone have a profile and a picture. They are not used for other threads.
+//     alone have a profile and a picture. For other threads they are redundant.
 //   - Lines of type 4 (collectives in traces from before 2005) give a collective's
 //     communicator and sizes if its events do not.
 //
-// Lines that cannot be read are findings. An unterminated last line is not believed.
+// Every line that makes no event is counted in a finding: those that cannot be read, those that
+// tell more about a call that is not there, states that repeat what calls say. An unterminated
+// last line is not believed.
 //
 // # Writing
 //
 // A Writer makes traces as Extrae does, for Paraver and its tools, with event types of its
-// own that hold what these have no place for. Reading such a trace gives the events that
+// own that hold what these have no place for and that the .pcf file announces. Reading such a trace gives the events that
 // were written; so archives of other formats survive the way through this one but for what
 // Writer.Lost counts. See Create.
 //

@@ -32,7 +32,7 @@ func (d *decoder) pair(h *attributes, typ uint32, value int64) (ok bool) {
 	}
 	switch i.class {
 	case classMPI, classRegion:
-		op := operation{class: i.class, slot: i.index, typ: typ, value: value, region: trace.None}
+		op := operation{class: i.class, slot: i.index, typ: typ, value: value, region: trace.None, user: i.user}
 		if value != 0 {
 			if op.region, ok = d.region(typ, i.index, value); !ok {
 				return false
@@ -40,9 +40,10 @@ func (d *decoder) pair(h *attributes, typ uint32, value int64) (ok bool) {
 		}
 		d.ops = append(d.ops, op)
 	case classMetric:
-		if i.index != trace.None {
-			d.members, d.values = append(d.members, i.index), append(d.values, uint64(value))
+		if i.index == trace.None {
+			return d.find(trace.CodeNotRepresentable, "too many different counters")
 		}
+		d.members, d.values = append(d.members, i.index), append(d.values, uint64(value))
 	case classCaller:
 		d.level(h, i.index).function = value
 	case classCallerLine:
@@ -79,6 +80,12 @@ func (d *decoder) level(h *attributes, level uint32) *callerKey {
 		h.levels++
 	}
 	return &d.callers[level]
+}
+
+// idle reports whether a line makes no event and says nothing about a call: what it tells
+// belongs to a call that should be entered at its time.
+func (d *decoder) idle(l *thread, t int64, h *attributes) bool {
+	return len(d.ops)+len(d.values) == 0 && h.own == nil && !d.dialect && !(l.held.on && l.held.time == t)
 }
 
 // prepare looks up what the line names and does not change the thread; ok is false if a worker
@@ -234,7 +241,7 @@ func (d *decoder) text(op *operation) (name trace.StringID, ok bool) {
 	case !known:
 		label = strconv.FormatInt(op.value, 10)
 	}
-	if op.typ != ownInstant {
+	if d.pcf.typeLabel(op.typ) != instantsLabel {
 		label = d.pcf.typeLabel(op.typ) + ": " + label
 	}
 	name = d.names.text(label)

@@ -1,6 +1,10 @@
 package paraver
 
-import "tracekit/trace"
+import (
+	"strings"
+
+	"tracekit/trace"
+)
 
 // A class says what a type of event means to the reader.
 type class uint8
@@ -25,26 +29,29 @@ const (
 
 // The event types that are looked for by number.
 const (
-	typeApplication = 40000001
-	typeFlush       = 40000003
-	typeTracing     = 40000012
-	typeSent        = 50100001
-	typeReceived    = 50100002
-	typeRoot        = 50100003
-	typeComm        = 50100004
-	typeParallel    = 60000001
-	typeOutlined    = 60000018
-	typeUser        = 60000019
-	typePthread     = 60000020
-	typeTask        = 60000023
-	typeTaskBody    = 60000024
-	typeLine        = 100 // added to the type of a function: its line
-	typePthreadCall = 61000000
-	typeCaller      = 70000001
-	typeCallerLine  = 80000001
-	callerLevels    = 100
-	firstCounter    = 42000000 // to lastCounter: hardware counters, resource and memory usage
-	lastCounter     = 46999999
+	typeApplication    = 40000001
+	typeInitialization = 40000002
+	typeFlush          = 40000003
+	typeTracing        = 40000012
+	typeSent           = 50100001
+	typeReceived       = 50100002
+	typeRoot           = 50100003
+	typeComm           = 50100004
+	typeParallel       = 60000001
+	typeOutlined       = 60000018
+	typeUser           = 60000019
+	typePthread        = 60000020
+	typeTask           = 60000023
+	typeTaskBody       = 60000024
+	typeLine           = 100 // added to the type of a function: its line
+	typePthreadCall    = 61000000
+	typeCaller         = 70000001
+	typeCallerLine     = 80000001
+	callerLevels       = 100
+	firstSample        = 30000000 // to lastSample: functions, lines and addresses that were sampled
+	lastSample         = 32999999
+	firstCounter       = 42000000 // to lastCounter: hardware counters, resource and memory usage
+	lastCounter        = 46999999
 )
 
 // A typeInfo is what the reader knows of a type of event.
@@ -53,6 +60,7 @@ type typeInfo struct {
 	known bool
 	class class
 	index uint32
+	user  bool // of classRegion: see slot
 }
 
 // A slot is a kind of region that is entered and left on its own: the values of one event
@@ -60,6 +68,8 @@ type typeInfo struct {
 type slot struct {
 	typ     uint32
 	replace bool           // another value ends the one before; else it is nested in it
+	user    bool           // a type of the user's: see lanes.go
+	lane    uint32         // in which lane of a thread its regions lie
 	used    bool           // the type occurs
 	unknown trace.RegionID // the region of a leave that was not entered
 }
@@ -105,12 +115,12 @@ func (t *eventTypes) classify(typ uint32) typeInfo {
 		i.class = classTracing
 	case typ == typeApplication:
 		i.class = classProgram
-	case typ >= firstOwn && typ <= lastOwn && typ != ownInstant:
-		i.class, i.index = classOwn, typ-firstOwn
-	case t.region(typ):
-		i.class, i.index = classRegion, t.newSlot(typ)
+	case t.own(typ, &i):
 	case isFunction(typ - typeLine):
 		i.class = classLine
+	case t.pcf.region(typ):
+		i.class, i.index = classRegion, t.newSlot(typ)
+		i.user = t.slots[i.index].user
 	case typ >= firstCounter && typ <= lastCounter || !t.pcf.labelled(typ):
 		i.class, i.index = classMetric, t.meters.member(typ, t.pcf)
 	default:
@@ -119,49 +129,89 @@ func (t *eventTypes) classify(typ uint32) typeInfo {
 	return i
 }
 
-// isFunction reports whether the values of a type are functions of the program.
+// own classifies a type that is one of our own; it returns false for all others.
+func (t *eventTypes) own(typ uint32, i *typeInfo) bool {
+	own, ok := ownType(t.pcf.typeLabel(typ))
+	switch {
+	case !ok:
+		return false
+	case own < firstOwnRegion:
+		i.class, i.index = classOwn, own-firstOwn
+	default:
+		i.class, i.index = classRegion, t.newSlot(typ)
+	}
+	return true
+}
+
+// isFunction reports whether the values of a type of Extrae's are functions of the program.
 func isFunction(typ uint32) bool {
 	switch typ {
 	case typeOutlined, typeUser, typePthread, typeTask, typeTaskBody:
 		return true
 	}
-	return typ >= firstOwnRegion && typ <= lastOwnRegion
-}
-
-// region reports whether a type that is not MPI's means enter and leave: that of functions
-// and of OpenMP and pthread constructs does, that of accelerators and runtimes if its
-// values have names.
-func (t *eventTypes) region(typ uint32) bool {
-	switch {
-	case isFunction(typ) || typ == typeParallel:
-		return true
-	case typ > typeParallel && typ < typeParallel+typeLine-1,
-		typ == typePthreadCall, typ >= 62000000 && typ < 67000000:
-		return t.pcf.labelled(typ)
-	}
 	return false
 }
 
+// function reports whether the values of a type are functions of the program.
+func (p *pcf) function(typ uint32) bool {
+	own, ok := ownType(p.typeLabel(typ))
+	return isFunction(typ) || ok && own >= firstOwnRegion
+}
+
+// region reports whether a type that is neither MPI's nor our own means enter and leave.
+func (p *pcf) region(typ uint32) bool {
+	return isFunction(typ) || typ == typeParallel || p.construct(typ) || p.interval(typ)
+}
+
+// construct reports whether the values of a type are constructs of OpenMP, calls of pthread,
+// of a runtime or of an accelerator, which have names.
+func (p *pcf) construct(typ uint32) bool {
+	return (openMP(typ) || typ == typePthreadCall || typ >= 62000000 && typ < 67000000) && p.labelled(typ)
+}
+
+func openMP(typ uint32) bool { return typ >= typeParallel && typ < typeParallel+typeLine-1 }
+
+// interval reports whether a value of a type begins what the value 0 ends, by the name of 0:
+// that of the user's own types. Samples have such a name too, and end nothing.
+func (p *pcf) interval(typ uint32) bool {
+	if typ >= firstSample && typ <= lastSample || typ == typeInitialization {
+		return false
+	}
+	label, _ := p.label(typ, 0)
+	first, _, _ := strings.Cut(strings.ToLower(label), " ")
+	return first == "end" || first == "outside"
+}
+
+// newSlot makes the slot of a type. Of constructs, one follows the other; functions are nested.
 func (t *eventTypes) newSlot(typ uint32) uint32 {
-	t.slots = append(t.slots, slot{typ: typ, used: true, unknown: trace.None, replace: !isFunction(typ) && typ != typeParallel})
+	s := slot{typ: typ, used: true, unknown: trace.None}
+	switch {
+	case t.pcf.function(typ) || typ == typeParallel:
+	case t.pcf.construct(typ):
+		s.replace = true
+	default:
+		s.user = true
+	}
+	t.slots = append(t.slots, s)
 	return uint32(len(t.slots) - 1)
 }
 
 // paradigm returns the paradigm of the regions of a type.
-func paradigm(typ uint32) trace.Paradigm {
+func (p *pcf) paradigm(typ uint32) trace.Paradigm {
+	own, ok := ownType(p.typeLabel(typ))
 	switch {
+	case ok && own >= firstOwnRegion:
+		return trace.Paradigm(own - firstOwnRegion)
 	case typ >= firstMPI && typ < firstMPI+mpiGroups:
 		return trace.ParadigmMPI
-	case typ >= firstOwnRegion && typ <= lastOwnRegion:
-		return trace.Paradigm(typ - firstOwnRegion)
-	case typ == typeUser:
-		return trace.ParadigmUser
 	case typ == typePthread || typ >= 61000000 && typ < 62000000:
 		return trace.ParadigmPthread
-	case typ >= 60000000 && typ < 61000000:
+	case openMP(typ) && typ != typeUser:
 		return trace.ParadigmOpenMP
 	case typ >= 63000000 && typ < 63500000:
 		return trace.ParadigmCUDA
+	case typ >= 40000000 && typ < 50000000 || typ >= 62000000 && typ < 67000000: // the system's and runtimes'
+		return trace.ParadigmUnknown
 	}
-	return trace.ParadigmUnknown
+	return trace.ParadigmUser
 }

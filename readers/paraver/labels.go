@@ -85,7 +85,7 @@ func (w *Writer) writeRegions(l labelWriter) {
 		})
 		label, zero := map[uint32]string{typeOutlined: "Executed OpenMP parallel function", typeUser: "User functions", typePthread: "pthread function"}[typ], "End"
 		if typ >= firstOwnRegion {
-			label = "tracekit: regions of paradigm " + trace.Paradigm(typ-firstOwnRegion).String()
+			label = ownLabel(typ)
 		}
 		if typ-firstMPI < mpiGroups {
 			label, zero = mpiLabels[typ-firstMPI], "Outside MPI"
@@ -167,10 +167,17 @@ func (w *Writer) writeOthers(l labelWriter) {
 		return
 	}
 	for _, o := range ownLabels {
-		l.types(0, typeLabel{o.typ, o.label})
+		l.types(0, o)
+	}
+	most := 0
+	for n := range w.values.arguments.all {
+		most = n
+	}
+	for i := range uint32(most) {
+		l.types(0, typeLabel{ownArgument + i, ownLabel(ownArgument + i)})
 	}
 	if texts := slices.Collect(w.values.texts.all); len(texts) > 0 {
-		l.types(0, typeLabel{ownInstant, "Instants"})
+		l.types(0, typeLabel{ownInstant, instantsLabel})
 		l.WriteString("VALUES\n")
 		for _, id := range texts {
 			l.value(int64(id)+1, oneLine(w.defs.Strings[id]))

@@ -52,7 +52,9 @@ func (d *decoder) state(s *scanner) error {
 		return errUnsure
 	}
 	d.block.counts.States++
+	l.stated++
 	if wanted {
+		l.kept++
 		l.states.Tie = -end // the longer one first
 		l.states.AddAttr(0, trace.TypeInt64, uint64(end))
 		l.states.AddFlow(begin, trace.KindEnter, region)
@@ -108,10 +110,14 @@ func (d *decoder) event(s *scanner) error {
 	if uint64(t) > maxTime {
 		return errTime
 	}
-	if !d.prepare(l, t, &h) || !d.advance(l, t) {
+	idle := d.idle(l, t, &h)
+	if idle && !d.mayFind(trace.CodeUnusedRecord) || !d.prepare(l, t, &h) || !d.advance(l, t) {
 		return errUnsure
 	}
 	d.block.counts.Events++
+	if idle {
+		d.find(trace.CodeUnusedRecord, "an event that tells more about a call, and no call begins on its line")
+	}
 	d.apply(l, t, &h)
 	return nil
 }
@@ -173,11 +179,16 @@ func (d *decoder) global(s *scanner) error {
 	if l.fresh {
 		return errUnsure
 	}
-	d.block.counts.Globals++
 	h := &l.held
 	if !h.on || h.time != f[4] || h.coll {
+		if !d.mayFind(trace.CodeUnusedRecord) {
+			return errUnsure
+		}
+		d.block.counts.Globals++
+		d.find(trace.CodeUnusedRecord, "a global communication without a collective call that begins at its time")
 		return nil
 	}
+	d.block.counts.Globals++
 	h.coll, h.comm, h.sent, h.received = true, d.comms.find(f[5]), uint64(f[6]), uint64(f[7])
 	switch op := d.names.classes[h.region].Op; op {
 	case trace.CollBcast, trace.CollScatter, trace.CollScatterv: // the root sends

@@ -9,13 +9,10 @@ import (
 	"tracekit/trace"
 )
 
-// OTF2's metric modes and types that occur here.
+// OTF2's types of metrics that occur here.
 const (
-	modeAccumulatedStart = 0 // count since the start
-	modeAbsolutePoint    = 4 // holds at the moment of the event
-	modeRelativeLast     = 8 // increment since the event before
-	metricOther          = 0
-	metricPAPI           = 1
+	metricOther = 0
+	metricPAPI  = 1
 )
 
 // maxMeters bounds the metrics, because any number can be the type of an event.
@@ -48,7 +45,7 @@ func (m *meters) member(typ uint32, p *pcf) uint32 {
 	if label == "" {
 		label = "event type " + strconv.FormatUint(uint64(typ), 10)
 	}
-	member := trace.MetricMember{Ref: uint64(typ), Type: metricOther, Mode: modeAbsolutePoint,
+	member := trace.MetricMember{Ref: uint64(typ), Type: metricOther, Mode: trace.MetricAbsolutePoint,
 		Value: valueType(typ), Base: 1, Unit: text("#"), Description: text("event type " + strconv.FormatUint(uint64(typ), 10))}
 	name := label
 	if e := p.types[typ]; e != nil {
@@ -56,10 +53,10 @@ func (m *meters) member(typ uint32, p *pcf) uint32 {
 	}
 	if typ >= firstCounter && typ <= lastCounter {
 		name = counterName(label)
-		member.Type, member.Mode = metricPAPI, modeRelativeLast
+		member.Type, member.Mode = metricPAPI, trace.MetricRelativeLast
 		member.Description = text(label)
 		if typ/1000000%2 == 1 { // 43… and 45…: counted from the start
-			member.Mode = modeAccumulatedStart
+			member.Mode = trace.MetricAccumulated
 		}
 	}
 	member.Name = text(name)

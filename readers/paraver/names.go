@@ -112,7 +112,7 @@ func (n *names) region(p *pcf, typ uint32, slot uint32, value int64) trace.Regio
 func (n *names) define(p *pcf, k regionKey, slot uint32) trace.RegionID {
 	def := n.describe(p, k)
 	label, _ := p.label(k.typ, k.value)
-	if !isFunction(k.typ) || label == "" || k.value == 0 {
+	if !p.function(k.typ) || label == "" || k.value == 0 {
 		return n.addRegion(def, slot)
 	}
 	id, ok := n.functions[label]
@@ -156,7 +156,7 @@ func (n *names) describe(p *pcf, k regionKey) trace.Region {
 		name, canonical = mpiName(group, k.value, label)
 	case !ok || label == "":
 		name = kind + " " + strconv.FormatInt(k.value, 10)
-	case isFunction(k.typ):
+	case p.function(k.typ):
 		f, in := functionLabel(label)
 		if at, ok := fileLine(in); ok {
 			in, line = at.file, at.line
@@ -167,7 +167,7 @@ func (n *names) describe(p *pcf, k regionKey) trace.Region {
 		canonical = name
 	}
 	return trace.Region{Name: n.text(name), Canonical: n.text(canonical), Description: n.text(kind), Role: trace.MPIFunctionOf(canonical).Role(),
-		Paradigm: paradigm(k.typ), File: file, BeginLine: line}
+		Paradigm: p.paradigm(k.typ), File: file, BeginLine: line}
 }
 
 // file returns the string of a file's name, None if there is none.

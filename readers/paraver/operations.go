@@ -11,6 +11,7 @@ type operation struct {
 	typ    uint32
 	region trace.RegionID
 	text   trace.StringID // of a moment
+	user   bool           // a type of the user's: states are used beside it
 	value  int64
 }
 
@@ -27,7 +28,7 @@ func (d *decoder) operate(l *thread, t int64, op *operation) {
 		d.release(l)
 		l.events.AddFlow(t, trace.KindLeave, trace.RegionID(op.slot))
 	case classRegion:
-		l.calls = true
+		l.calls = l.calls || !op.user
 		d.release(l)
 		switch {
 		case op.value == 0:

@@ -2,6 +2,8 @@ package paraver
 
 import (
 	"math"
+	"strconv"
+	"strings"
 
 	"tracekit/trace"
 )
@@ -11,9 +13,12 @@ import (
 // show them as user events. The first event of a trace is ownVersion; in such a trace,
 // messages and collectives are those of these types, and communication lines and
 // attributes of collectives are for others only. An event and its values are on one line.
+//
+// These are the numbers that are written. Any program may use them for types of its own, so a
+// reader goes by what the .pcf file announces: a type is one of ours by its label.
 const (
 	firstOwn   = 94000000
-	ownVersion = 94000000 // value 1
+	ownVersion = 94000000 // value dialectVersion
 
 	ownMessage = 94000001 // kind: the number of OTF2's record
 	ownPeer    = 94000002 // rank in the communicator
@@ -49,11 +54,11 @@ const (
 // noRank stands for trace.None.
 const noRank = -1
 
-// ownLabels are the names of our own types.
-var ownLabels = []struct {
-	typ   uint32
-	label string
-}{
+// dialectVersion is the version of these types. Version 1 did not announce the arguments.
+const dialectVersion = 2
+
+// ownLabels are the names of our own types that have a number in ownValues.
+var ownLabels = []typeLabel{
 	{ownVersion, "tracekit: version"}, {ownMessage, "tracekit: message event (number of OTF2's record)"},
 	{ownPeer, "tracekit: rank of the partner in the communicator"}, {ownComm, "tracekit: communicator"},
 	{ownTag, "tracekit: tag"}, {ownBytes, "tracekit: bytes"}, {ownRequest, "tracekit: request"},
@@ -65,6 +70,43 @@ var ownLabels = []struct {
 	{ownOther, "tracekit: other event (number of OTF2's record)"}, {ownArguments, "tracekit: number of arguments"},
 }
 
+// The names of our other types, the first two followed by a number and a paradigm.
+const (
+	argumentLabel = "tracekit: argument "
+	regionsLabel  = "tracekit: regions of paradigm "
+	instantsLabel = "tracekit: instants"
+)
+
+// ownLabel returns the name of one of our own types of arguments or regions.
+func ownLabel(typ uint32) string {
+	if typ >= firstOwnRegion {
+		return regionsLabel + trace.Paradigm(typ-firstOwnRegion).String()
+	}
+	return argumentLabel + strconv.Itoa(int(typ-ownArgument)+1)
+}
+
+// ownType returns which of our own types with a number in ownValues, or of regions, a label
+// announces; ok is false if it announces none.
+func ownType(label string) (typ uint32, ok bool) {
+	if !strings.HasPrefix(label, "tracekit: ") {
+		return 0, false
+	}
+	for _, o := range ownLabels {
+		if o.label == label {
+			return o.typ, true
+		}
+	}
+	for typ := uint32(ownArgument); typ <= lastOwnRegion; typ++ {
+		if typ > lastOwn && typ < firstOwnRegion {
+			typ = firstOwnRegion
+		}
+		if ownLabel(typ) == label {
+			return typ, true
+		}
+	}
+	return 0, false
+}
+
 // ownValues holds the values of our own types on a line, by number.
 type ownValues [lastOwn - firstOwn + 1]int64
 
@@ -72,27 +114,42 @@ func (v *ownValues) isOffset() bool {
 	return v[ownOffsetTime-firstOwn] != 0 || v[ownOffset-firstOwn] != 0
 }
 
+// event returns the kind of the event that a line tells, and whether it is sound.
+func (v *ownValues) event() (k trace.Kind, ok bool) {
+	n := v[ownArguments-firstOwn]
+	switch message, coll, other := v[ownMessage-firstOwn], v[ownColl-firstOwn], v[ownOther-firstOwn]; {
+	case message != 0:
+		return trace.Kind(message), trace.Kind(message).Table() == trace.TableP2P
+	case coll != 0:
+		return trace.Kind(coll), trace.Kind(coll).Table() == trace.TableColl
+	default:
+		k = trace.Kind(other)
+		return k, other != 0 && k.Table() == trace.TableOther && k != trace.KindInstant && n >= 0 && n <= maxArguments
+	}
+}
+
 // mayOwn reports whether a worker may take a line with our own event types: it defines
-// nothing.
+// nothing, and there is nothing to say of it.
 func (d *decoder) mayOwn(v *ownValues) bool {
-	return v[ownVersion-firstOwn] != 1 && !(d.dialect && v.isOffset())
+	_, ok := v.event()
+	return d.dialect && ok && v[ownVersion-firstOwn] == 0 && !v.isOffset()
 }
 
 // own takes a line with our own event types.
 func (d *decoder) own(l *thread, t int64, v *ownValues) {
-	switch {
-	case v[ownVersion-firstOwn] == 1:
+	k, ok := v.event()
+	switch version := v[ownVersion-firstOwn]; {
+	case version == dialectVersion:
 		d.dialect = true
 		d.version++
 		d.defs.Clock.GlobalOffset = v[ownZero-firstOwn]
-	case !d.dialect:
-	case v.isOffset():
+	case version != 0:
+		d.find(trace.CodeUnusedRecord, "this is version %d of tracekit's event types, which is not known", version)
+	case d.dialect && v.isOffset():
 		d.offset(l, v)
+	case !d.dialect || !ok:
+		d.find(trace.CodeUnusedRecord, "tracekit's event types do not make an event here")
 	case v[ownMessage-firstOwn] != 0:
-		k := trace.Kind(v[ownMessage-firstOwn])
-		if k.Table() != trace.TableP2P {
-			return
-		}
 		d.release(l)
 		row := trace.P2PRow{Time: t, Kind: k, Peer: uint32(v[ownPeer-firstOwn]), Comm: trace.None, Request: uint64(v[ownRequest-firstOwn]),
 			Tag: uint32(v[ownTag-firstOwn]), Bytes: uint64(v[ownBytes-firstOwn])}
@@ -101,21 +158,13 @@ func (d *decoder) own(l *thread, t int64, v *ownValues) {
 		}
 		l.events.AddP2P(row)
 	case v[ownColl-firstOwn] != 0:
-		k := trace.Kind(v[ownColl-firstOwn])
-		if k.Table() != trace.TableColl {
-			return
-		}
 		d.release(l)
 		l.events.AddColl(trace.CollRow{Time: t, Kind: k, Op: trace.CollectiveOp(v[ownOp-firstOwn]),
 			Comm: d.comms.find(v[ownComm-firstOwn]), Root: uint32(v[ownRoot-firstOwn]), Sent: uint64(v[ownSent-firstOwn]),
 			Received: uint64(v[ownReceived-firstOwn]), Request: uint64(v[ownRequest-firstOwn])})
-	case v[ownOther-firstOwn] != 0:
-		k, n := trace.Kind(v[ownOther-firstOwn]), v[ownArguments-firstOwn]
-		if k.Table() != trace.TableOther || k == trace.KindInstant || n < 0 || n > maxArguments {
-			return
-		}
+	default:
 		d.release(l)
-		args := make([]uint64, n)
+		args := make([]uint64, v[ownArguments-firstOwn])
 		for i := range args {
 			args[i] = uint64(v[ownArgument-firstOwn+i])
 		}

@@ -234,12 +234,21 @@ func (r *reading) end(c *cutter) {
 
 // finish completes streams and definitions.
 func (r *reading) finish() error {
+	states := uint64(0)
 	for i := range r.threads {
 		l := &r.threads[i]
+		if l.calls {
+			l.kept = 0
+		}
+		states += l.stated - l.kept
 		r.release(l)
 		if l.flushing {
 			l.events.AddOther(l.flush, trace.KindBufferFlush, uint64(max(l.last, l.flush)))
 		}
+	}
+	if !r.dialect {
+		r.ledger.AddN(trace.CodeRedundantRecord, states, trace.Place{Location: trace.None, File: r.path, Offset: -1},
+			"states of threads whose calls are recorded, and from before threads begin")
 	}
 	for i := range r.types.slots {
 		s := &r.types.slots[i]

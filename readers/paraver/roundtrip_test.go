@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,6 +70,11 @@ func TestRoundTripOfArchives(t *testing.T) {
 	}
 }
 
+// lossy reports whether findings say more than that records are redundant.
+func lossy(findings []trace.Finding) bool {
+	return slices.ContainsFunc(findings, func(f trace.Finding) bool { return f.Code != trace.CodeRedundantRecord })
+}
+
 // TestReconstructedIsKept: a trace that was rebuilt says so after writing, plain or not, and
 // no other trace does.
 func TestReconstructedIsKept(t *testing.T) {
@@ -86,7 +92,7 @@ func TestReconstructedIsKept(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer back.Close()
-			if src.Info().Reconstructed() != want || back.Info().Reconstructed() != want || len(back.Findings()) > 0 {
+			if src.Info().Reconstructed() != want || back.Info().Reconstructed() != want || lossy(back.Findings()) {
 				t.Errorf("plain %v: read %v, written %v, want %v; findings %v", plain, src.Info().Reconstructed(),
 					back.Info().Reconstructed(), want, back.Findings())
 			}

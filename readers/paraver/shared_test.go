@@ -41,5 +41,9 @@ func readTexts(ctx context.Context, name string, texts texts, opts Options) (*So
 	if err := r.read(ctx, texts.Trace); err != nil {
 		return nil, errors.Join(err, r.spool.Close())
 	}
-	return r.source(), nil
+	s, err := r.source(ctx)
+	if err != nil {
+		return nil, errors.Join(err, r.spool.Close())
+	}
+	return s, nil
 }

@@ -164,6 +164,10 @@ func (t *threadWriter) metric(m *trace.MetricValues, i int) int {
 		v := m.Value[i]
 		if m.Type[i] == trace.TypeDouble || m.Type[i] == trace.TypeFloat {
 			f := math.Float64frombits(v)
+			if !(f >= -1<<63 && f < 1<<63) { // what is not a number either
+				t.w.lose("counters beyond 64 bits", 1)
+				continue
+			}
 			if v = uint64(int64(math.RoundToEven(f))); f != math.RoundToEven(f) {
 				t.w.lose("fractions of counters", 1)
 			}
@@ -212,6 +216,7 @@ func (t *threadWriter) other(o *trace.Other, i int) {
 		t.w.values.texts.set(int(args[0]))
 		t.event(ownInstant, args[0]+1)
 	case kind != trace.KindInstant && !plain && len(args) <= maxArguments:
+		t.w.values.arguments.set(len(args))
 		pairs := []uint64{ownOther, uint64(kind), ownArguments, uint64(len(args))}
 		for i, a := range args {
 			pairs = append(pairs, ownArgument+uint64(i), a)

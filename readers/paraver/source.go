@@ -31,7 +31,8 @@ type Source struct {
 	classes  []trace.MPIFunction // by region
 	slots    []slot
 	inSlot   []uint32 // by region
-	calls    []bool   // by location: it has regions other than states
+	calls    []bool   // by thread: it has regions other than states
+	lanes    []lane   // the locations behind those of the threads
 	end      int64
 	dialect  bool // see own.go
 	findings []trace.Finding
@@ -53,7 +54,10 @@ func Open(ctx context.Context, path string, opts Options) (*Source, error) {
 	if err := r.read(ctx, f); err != nil {
 		return nil, errors.Join(err, r.spool.Close())
 	}
-	s := r.source()
+	s, err := r.source(ctx)
+	if err != nil {
+		return nil, errors.Join(err, r.spool.Close())
+	}
 	s.info.Bytes = fileSize(path) + fileSize(stem(path)+".pcf") + fileSize(stem(path)+".row")
 	return s, nil
 }
@@ -66,9 +70,9 @@ func fileSize(path string) int64 {
 }
 
 // source makes the trace of what was read.
-func (r *reading) source() *Source {
+func (r *reading) source(ctx context.Context) (*Source, error) {
 	s := &Source{defs: r.defs, spool: r.spool, comms: r.comms, roots: newRoots(r.threads), dialect: r.dialect, classes: r.names.classes,
-		slots: r.types.slots, inSlot: r.names.slots, end: max(r.last, min(r.header.end, maxTime)), findings: r.ledger.Findings()}
+		slots: r.types.slots, inSlot: r.names.slots, end: max(r.last, min(r.header.end, maxTime))}
 	for i := range r.threads {
 		l := &r.threads[i]
 		s.calls = append(s.calls, l.calls)
@@ -85,7 +89,11 @@ func (r *reading) source() *Source {
 	if r.dialect {
 		s.info.Creator = "tracekit"
 	}
-	return s
+	if err := r.arrange(ctx, s); err != nil {
+		return nil, fmt.Errorf("%s: %w", r.path, err)
+	}
+	s.findings = r.ledger.Findings()
+	return s, nil
 }
 
 // properties are what the file says beside its records, and the numbers of its lines.

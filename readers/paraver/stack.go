@@ -118,12 +118,20 @@ func (a *assembler) leaveInner() {
 		a.leaving = a.leaving[1:]
 		for a.open[slot] > 0 {
 			inner := a.visits[len(a.visits)-1].slot
+			if inner != slot && a.crossings != nil && a.mayPart(slot, inner) {
+				a.crossings[crossing{slot, inner}]++
+			}
 			a.leave(a.leavingAt)
 			if inner == slot {
 				break
 			}
 		}
 	}
+}
+
+// mayPart reports whether one of two slots may get another lane.
+func (a *assembler) mayPart(outer, inner uint32) bool {
+	return inner != trace.None && (a.source.slots[outer].user || a.source.slots[inner].user)
 }
 
 // leave leaves the innermost region, after what ends with it: receives, requests, the

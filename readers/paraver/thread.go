@@ -26,8 +26,10 @@ type thread struct {
 	events   *spool.Stream
 	messages *spool.Stream
 	states   *spool.Stream
-	last     int64 // time of the latest line
-	calls    bool  // it has regions, so states are not needed
+	last     int64  // time of the latest line
+	calls    bool   // it has regions, so states are not needed
+	stated   uint64 // lines of states
+	kept     uint64 // of them, in the stream
 	flushing bool
 	flush    int64 // when the flush that goes on began
 	held     held
@@ -117,6 +119,7 @@ func (t *tables) join(l, n *thread) {
 		l.states.Append(n.states)
 	}
 	l.calls = l.calls || n.calls
+	l.stated, l.kept = l.stated+n.stated, l.kept+n.kept
 	l.last = max(l.last, n.last)
 	l.rooted.join(&n.rooted)
 }

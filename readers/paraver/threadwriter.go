@@ -149,9 +149,6 @@ func (t *threadWriter) step(time int64) {
 
 // clock returns the time that is written for a recorded time.
 func (t *threadWriter) clock(time int64) int64 {
-	if t.w.options.Plain {
-		time = trace.CorrectOffset(t.w.defs.Locations[t.location].ClockOffsets, time)
-	}
 	return max(min(time, maxTime), -maxTime)
 }
 

@@ -19,6 +19,7 @@ type values struct {
 	metric                      marks // by metric member
 	texts                       marks // by string
 	lines                       marks // by source location
+	arguments                   marks // by number, of an event of our own types
 	flush, tracing, application atomic.Bool
 }
 
@@ -54,7 +55,7 @@ const firstOtherCall = 1000
 
 func newValues(d *trace.Defs, plain bool) *values {
 	v := &values{defs: d, used: make(marks, len(d.Regions)), callers: make(marks, len(d.Regions)),
-		metric: make(marks, len(d.MetricMembers)), texts: make(marks, len(d.Strings)), lines: make(marks, len(d.SourceLocations))}
+		metric: make(marks, len(d.MetricMembers)), texts: make(marks, len(d.Strings)), lines: make(marks, len(d.SourceLocations)), arguments: make(marks, maxArguments+1)}
 	known := make(map[string]value)
 	for g, calls := range mpiCalls() {
 		for _, c := range calls {
@@ -79,10 +80,10 @@ func newValues(d *trace.Defs, plain bool) *values {
 	}
 	for i, m := range d.MetricMembers {
 		first := uint32(firstOwnMetric)
-		switch {
-		case m.Mode < 4:
+		switch m.Mode & trace.MetricProperty {
+		case trace.MetricAccumulated:
 			first = firstCounter + 1000000
-		case m.Mode > 6:
+		case trace.MetricRelative:
 			first = firstCounter
 		}
 		v.members = append(v.members, first+uint32(i))

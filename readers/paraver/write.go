@@ -54,7 +54,7 @@ func (w *Writer) writePRV(out io.Writer) error {
 		if offset := w.defs.Clock.GlobalOffset; offset > -maxTime && offset < maxTime {
 			zero = t.time(offset)
 		}
-		t.line(2, w.objects.first(), 0, ownVersion, 1, ownZero, zero)
+		t.line(2, w.objects.first(), 0, ownVersion, dialectVersion, ownZero, zero)
 	}
 	if _, err := out.Write(t.lines); err != nil {
 		return err

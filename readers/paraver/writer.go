@@ -67,8 +67,8 @@ type Writer struct {
 // for reading back: the communication events as recorded, regions of other paradigms,
 // measured clock offsets; see own.go. Times are as recorded.
 //
-// A plain trace is for other programs alone. Measured clock offsets are applied to its
-// times, because the format has one clock for all.
+// A plain trace is for other programs alone. It has one clock for all, so the measured clock
+// offsets are lost; who has any corrects the times before.
 //
 // What cannot be expressed is counted: see Lost.
 func Create(path string, info trace.Info, defs *trace.Defs, options CreateOptions) (*Writer, error) {
@@ -186,7 +186,7 @@ func (w *Writer) publish() (err error) {
 // where they are written; see Writer.Lost.
 func (w *Writer) countDefs() {
 	for _, l := range w.defs.Locations {
-		w.count(w.options.Plain && len(l.ClockOffsets) > 1, "clock offsets (applied to the times)")
+		w.count(w.options.Plain && len(l.ClockOffsets) > 1, "clock offsets")
 		w.count(l.Kind != trace.LocationCPUThread, "kinds of locations that are no threads")
 	}
 	for _, r := range w.defs.Regions {

@@ -18,6 +18,7 @@ type Member struct {
 	Sent, Received uint64
 	Call           *Call // of a non-blocking operation: that starts it
 	Done           *Call // that completes it
+	Begin, End     int64 // of the records; Begin of a non-blocking operation: Enter of Call
 	blocking       bool
 	comm           trace.CommID
 	op             trace.CollectiveOp
@@ -44,7 +45,11 @@ func (a *analysis) findCollectives() {
 				continue
 			}
 			m := &Member{Rank: a.rank[s.location], Root: e.root, Sent: e.sent, Received: e.recvd, Call: s.holder[begin],
-				Done: s.holder[i], blocking: e.kind == trace.KindCollectiveEnd, comm: e.comm, op: e.op}
+				Done: s.holder[i], blocking: e.kind == trace.KindCollectiveEnd, comm: e.comm, op: e.op,
+				Begin: s.events[begin].time, End: e.time}
+			if !m.blocking {
+				m.Begin = m.Call.Enter
+			}
 			for _, o := range parts {
 				if o.comm == m.comm && o.Rank == m.Rank {
 					// Ordinals follow the beginnings; one that began earlier ends the other's count.

@@ -38,11 +38,11 @@ func active(all []*Member) []*Member {
 	return out
 }
 
-// latest returns the member that enters last, the first of several; nil if there is none.
+// latest returns the member that begins last, the first of several; nil if there is none.
 func latest(members []*Member) *Member {
 	var last *Member
 	for _, m := range members {
-		if last == nil || m.Call.Enter > last.Call.Enter {
+		if last == nil || m.Begin > last.Begin {
 			last = m
 		}
 	}
@@ -60,30 +60,28 @@ func (a *analysis) waitFor(last *Member, members []*Member, wait, completion Wai
 	if last == nil {
 		return
 	}
-	firstEnd := members[0].Call.Leave
+	firstEnd := members[0].End
 	for _, m := range members {
-		firstEnd = min(firstEnd, m.Call.Leave)
+		firstEnd = min(firstEnd, m.End)
 	}
 	for _, m := range members {
-		bLast := min(last.Call.Enter, m.Call.Leave)
-		a.addWait(Wait{wait, m.Call, bLast - m.Call.Enter, last.Call})
+		bLast := min(last.Begin, m.End)
+		a.addWait(Wait{wait, m.Call, m.Begin, bLast - m.Begin, last.Call})
 		if completion != "" {
-			a.addWait(Wait{completion, m.Call, m.Call.Leave - max(firstEnd, bLast, m.Call.Enter), nil})
+			a.addWait(Wait{completion, m.Call, max(firstEnd, bLast, m.Begin), m.End - max(firstEnd, bLast, m.Begin), nil})
 		}
 	}
 }
 
-// allToAll: if some member leaves no later than the last one enters, and some send or
-// receive nothing, only the latest sender and the receivers that overlap it take part. If
-// all do both, it is the clocks that are wrong.
+// allToAll: if some member ends no later than the last one begins, only the latest sender
+// and the receivers that begin before it take part.
 func (a *analysis) allToAll(members []*Member) {
 	last := latest(members)
-	alone, partial := false, false
+	alone := false
 	for _, m := range members {
-		alone = alone || m != last && m.Call.Leave <= last.Call.Enter
-		partial = partial || m.Sent == 0 || m.Received == 0
+		alone = alone || m.End <= last.Begin
 	}
-	if !alone || !partial {
+	if !alone {
 		a.waitFor(last, members, WaitAtNxN, NxNCompletion)
 		return
 	}
@@ -96,7 +94,7 @@ func (a *analysis) allToAll(members []*Member) {
 	last = latest(senders)
 	var overlap []*Member
 	for _, m := range members {
-		if last != nil && (m == last || m.Received > 0 && m.Call.Leave > last.Call.Enter) {
+		if last != nil && (m == last || m.Received > 0 && m.Begin < last.Begin) {
 			overlap = append(overlap, m)
 		}
 	}
@@ -112,7 +110,7 @@ func (a *analysis) lateBroadcast(c *Collective, inter bool) {
 		}
 		for _, m := range active(c.Members) {
 			if m != r && m.Root != trace.RootThisGroup {
-				a.addWait(Wait{LateBroadcast, m.Call, min(r.Call.Enter, m.Call.Leave) - m.Call.Enter, r.Call})
+				a.addWait(Wait{LateBroadcast, m.Call, m.Begin, min(r.Begin, m.End) - m.Begin, r.Call})
 			}
 		}
 	}
@@ -131,7 +129,7 @@ func (a *analysis) earlyReduce(c *Collective, inter bool) {
 			}
 		}
 		if last := latest(senders); last != nil {
-			a.addWait(Wait{EarlyReduce, r.Call, min(last.Call.Enter, r.Call.Leave) - r.Call.Enter, last.Call})
+			a.addWait(Wait{EarlyReduce, r.Call, r.Begin, min(last.Begin, r.End) - r.Begin, last.Call})
 		}
 	}
 }
@@ -146,6 +144,6 @@ func (a *analysis) earlyScan(c *Collective) {
 			}
 		}
 		last := latest(before)
-		a.addWait(Wait{EarlyScan, m.Call, min(last.Call.Enter, m.Call.Leave) - m.Call.Enter, last.Call})
+		a.addWait(Wait{EarlyScan, m.Call, m.Begin, min(last.Begin, m.End) - m.Begin, last.Call})
 	}
 }

@@ -4,7 +4,7 @@
 //
 // Where the definitions leave a choice, the oracle decides thus:
 //
-//   - A call that waits as long for a sender as for a receiver waits for the sender.
+//   - The parts of a non-blocking collective begin with the calls that start it.
 //   - A send counts as sent at the time of its record.
 //   - The message of a Probe is that of the next receive that the location posts.
 //   - An instance of late sender is that of the message that its call waited for longest;

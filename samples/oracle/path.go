@@ -37,7 +37,7 @@ func (a *analysis) criticalPath() {
 		if w == nil {
 			break
 		}
-		end := w.Call.Enter + w.Time
+		end := w.end()
 		a.segment(rank, end, at)
 		at, rank = end, int(w.Cause.Rank)
 		before = w.Cause.Index
@@ -54,10 +54,10 @@ func (a *analysis) lastWait(waits []Wait, rank, before int, at int64) *Wait {
 	for i := range waits {
 		w := &waits[i]
 		if w.Cause == nil || w.Kind == WrongOrderSame || w.Kind == WrongOrderDifferent || int(w.Call.Rank) != rank ||
-			w.Call.Index >= before || w.Call.Enter+w.Time > at {
+			w.Call.Index >= before || w.end() > at {
 			continue
 		}
-		if last == nil || w.Call.Index > last.Call.Index {
+		if last == nil || w.Call.Index > last.Call.Index || w.Call == last.Call && w.end() > last.end() {
 			last = w
 		}
 	}
@@ -72,7 +72,7 @@ func (a *analysis) finalWaits() []Wait {
 		for r := range a.defs.World() {
 			for _, c := range a.master(r).calls {
 				if c.Class == class {
-					members = append(members, &Member{Call: c})
+					members = append(members, &Member{Call: c, Begin: c.Enter, End: c.Leave})
 					break
 				}
 			}
@@ -82,8 +82,8 @@ func (a *analysis) finalWaits() []Wait {
 		}
 		last := latest(members)
 		for _, m := range members {
-			if w := min(last.Call.Enter, m.Call.Leave) - m.Call.Enter; w > 0 {
-				waits = append(waits, Wait{WaitAtNxN, m.Call, w, last.Call})
+			if w := min(last.Begin, m.End) - m.Begin; w > 0 {
+				waits = append(waits, Wait{WaitAtNxN, m.Call, m.Begin, w, last.Call})
 			}
 		}
 	}

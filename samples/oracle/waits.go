@@ -16,6 +16,7 @@ const (
 	WrongOrderSame      WaitKind = "wrong_order_same_source"      // also counted as late_sender
 	WrongOrderDifferent WaitKind = "wrong_order_different_source" // also counted as late_sender
 	LateReceiver        WaitKind = "late_receiver"
+	LateReceiverBehind  WaitKind = "late_receiver_behind_late_sender"
 	WaitAtNxN           WaitKind = "wait_at_nxn"
 	NxNCompletion       WaitKind = "nxn_completion"
 	WaitAtBarrier       WaitKind = "wait_at_barrier"
@@ -30,9 +31,12 @@ const (
 type Wait struct {
 	Kind  WaitKind
 	Call  *Call
+	From  int64
 	Time  int64
 	Cause *Call
 }
+
+func (w *Wait) end() int64 { return w.From + w.Time }
 
 // A Sum adds up waits.
 type Sum struct {
@@ -58,7 +62,9 @@ func (a *analysis) addWait(w Wait) {
 	}
 }
 
-// messageWaits charges every call once: with the longest of what it waits for.
+// messageWaits charges every call with the longest of what it waits for. If that is a
+// receiver and the call also waits for a sender, it is charged with the sender, and with
+// the rest as late receiver behind a late sender.
 func (a *analysis) messageWaits() {
 	for _, s := range a.streams {
 		var lates []lateInstance
@@ -69,13 +75,14 @@ func (a *analysis) messageWaits() {
 			a.wrongOrder(c, lates)
 			lates = slices.DeleteFunc(lates, func(l lateInstance) bool { return l.wrong })
 			switch {
-			case sender.Time > 0 && sender.Time >= receiver.Time && sender.Time >= coll.Time:
-				a.addWait(sender)
-				lates = append(lates, lateInstance{wait: sender, send: message})
-			case receiver.Time > 0 && receiver.Time >= coll.Time:
-				a.addWait(receiver)
-			default:
+			case max(sender.Time, receiver.Time) < coll.Time:
 				a.addWait(coll)
+			case sender.Time > 0:
+				a.addWait(sender)
+				a.addWait(Wait{LateReceiverBehind, c, sender.end(), receiver.Time - sender.Time, receiver.Cause})
+				lates = append(lates, lateInstance{wait: sender, send: message})
+			default:
+				a.addWait(receiver)
 			}
 			if len(lates) > 100 {
 				lates = lates[len(lates)-100:]
@@ -95,7 +102,7 @@ func (a *analysis) lateSender(c *Call) (longest Wait, message *Send) {
 		}
 		w := max(0, min(r.Send.Post.Enter, c.Leave)-c.Enter)
 		if w > longest.Time {
-			longest, message = Wait{LateSender, c, w, r.Send.Post}, r.Send
+			longest, message = Wait{LateSender, c, c.Enter, w, r.Send.Post}, r.Send
 		}
 	}
 	return longest, message
@@ -133,7 +140,7 @@ func (a *analysis) lateReceiver(c *Call) (longest Wait) {
 		}
 		post := s.Recv.Post
 		if c.Leave > post.Enter && post.Enter-c.Enter > longest.Time {
-			longest = Wait{LateReceiver, c, post.Enter - c.Enter, post}
+			longest = Wait{LateReceiver, c, c.Enter, post.Enter - c.Enter, post}
 		}
 	}
 	return longest
@@ -157,7 +164,7 @@ func (a *analysis) lateStart(c *Call) (longest Wait) {
 				}
 			}
 			if w := min(last.Enter, c.Leave) - c.Enter; w > longest.Time {
-				longest = Wait{nonBlockingKind(in.Op), c, w, last}
+				longest = Wait{nonBlockingKind(in.Op), c, c.Enter, w, last}
 			}
 		}
 	}
@@ -202,7 +209,7 @@ func (a *analysis) wrongOrder(c *Call, lates []lateInstance) {
 			if r.Send.From == l.send.From {
 				kind = WrongOrderSame
 			}
-			a.addWait(Wait{kind, l.wait.Call, l.wait.Time, l.wait.Cause})
+			a.addWait(Wait{kind, l.wait.Call, l.wait.From, l.wait.Time, l.wait.Cause})
 		}
 	}
 }

@@ -74,14 +74,14 @@ func ExampleProfile() {
 	p.Machine, p.Library, p.Processes = "laptop", "Open MPI 4.1", 4
 	e := p.Entries[0]
 	fmt.Println(e.Operation, e.Bytes, e.Calls, e.From, e.TMin)
-	t, extrapolated := p.TMax(fit.Key{Operation: "MPI_Send", Processes: 2, Bytes: 2000})
-	fmt.Println(t == e.TMax, extrapolated)
+	at, _ := p.Limit(fit.Key{Operation: "MPI_Send", Processes: 2, Bytes: 2000})
+	fmt.Println(at.TMax == e.TMax, at.Extrapolated)
 	p.Entries = nil
 	json.NewEncoder(os.Stdout).Encode(p)
 	// Output:
 	// MPI_Send 1000 200 law 5005
 	// true true
-	// {"schema":"tracekit.profile/1","machine":"laptop","library":"Open MPI 4.1","processes":4,"quantile":0.99,"entries":null}
+	// {"schema":"tracekit.profile/2","machine":"laptop","library":"Open MPI 4.1","processes":4,"quantile":0.99,"entries":null}
 }
 
 func ExampleStability() {

@@ -32,6 +32,10 @@ type Options struct {
 	// maximum-likelihood law, the most precise one.
 	SmallestChi2 bool
 
+	// Brief leaves out what decides nothing: the least χ² of a law that is rejected at the
+	// maximum of the likelihood.
+	Brief bool
+
 	// Families in the contest; nil means all.
 	Families []Family
 }
@@ -60,7 +64,17 @@ type Result struct {
 	TMax      int64  // ns: where necessary time ends
 	Over      int64  // calls longer than TMax
 	Overhead  int64  // ns: Σ max(0, t - TMax)
+
+	// Unreliable says that TMax cannot be trusted: it is more than 100 times TMin (or the timer's
+	// resolution, if that is more), and fewer than 200 calls or no accepted law stand behind it.
+	Unreliable bool
 }
+
+// What makes a t_max that is far from t_min reliable.
+const (
+	reliableCalls = 200
+	farFromMin    = 100
+)
 
 // Fit fits the families to the sample and chooses t_max. A key without calls, with
 // one call, or with equal calls has a defined result: see From. If no model is
@@ -68,7 +82,8 @@ type Result struct {
 //
 // In the body way the mixture takes part only if no other law is accepted, since the cut
 // already is the separation of body and slow tail, and only if its tail is slow:
-// fewer than half of the calls, in the mean beyond the body's quantile. If it is
+// fewer than half of the calls, in the mean beyond the body's quantile. In either way its
+// body must lie in four classes or more: less is no body but a peak. If it is
 // accepted, t_max is the quantile of its body. A mixture of two parts that overlap is no
 // separation; the empirical quantile then is the more honest answer.
 func Fit(s *Sample, o Options) Result {
@@ -91,6 +106,7 @@ func Fit(s *Sample, o Options) Result {
 	r.choose(o)
 	r.setTMax(s, b, o)
 	r.Over, r.Overhead = s.Above(r.TMax)
+	r.Unreliable = (r.Calls < reliableCalls || r.From != FromLaw) && r.TMax/farFromMin >= max(r.TMin, o.Resolution) && r.TMax > farFromMin*max(r.TMin, o.Resolution)
 	return r
 }
 
@@ -113,10 +129,24 @@ func (o Options) defaults() Options {
 // choose picks among the accepted families by p-value, or among all accepted
 // estimates by χ².
 func (r *Result) choose(o Options) {
+	r.Chosen, r.Estimate = r.best(o, func(t Test) bool { return t.Accepted })
+}
+
+// nearest returns the chosen model and estimate or, if none was accepted, those that would
+// have been if all were; -1 if there is nothing to choose from.
+func (r *Result) nearest(o Options) (model, estimate int) {
+	if r.Chosen >= 0 {
+		return r.Chosen, r.Estimate
+	}
+	return r.best(o, func(t Test) bool { return t.DOF >= 1 })
+}
+
+func (r *Result) best(o Options, counts func(Test) bool) (model, estimate int) {
 	best := math.Inf(-1)
-	offer := func(model, estimate int, t Test, merit float64) {
-		if t.Accepted && merit > best {
-			best, r.Chosen, r.Estimate = merit, model, estimate
+	model = -1
+	offer := func(m, e int, t Test, merit float64) {
+		if counts(t) && merit > best {
+			best, model, estimate = merit, m, e
 		}
 	}
 	for j, m := range r.Models {
@@ -128,6 +158,7 @@ func (r *Result) choose(o Options) {
 			offer(j, k, e.Test, -e.Test.Chi2)
 		}
 	}
+	return model, estimate
 }
 
 // setTMax sets t_max from the chosen law, or from the body itself.
@@ -168,7 +199,5 @@ func (r Result) Threshold(n int64) int64 {
 	if r.Chosen < 0 || n < 1 {
 		return r.TMax
 	}
-	m := r.Models[r.Chosen]
-	m.fit = m.Estimates[r.Estimate].law
-	return m.Quantile(min(1-r.Alpha/float64(n), 1-1e-15))
+	return r.Models[r.Chosen].As(r.Estimate).Quantile(min(1-r.Alpha/float64(n), 1-1e-15))
 }

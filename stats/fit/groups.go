@@ -9,16 +9,18 @@ import (
 // minCalls is the least number of calls of an entry of a profile.
 const minCalls = 50
 
-// A Key is what calls must share to be comparable.
+// A Key is what calls must share to be comparable: they are calls of the same function with
+// the same parameters.
 type Key struct {
-	Operation string `json:"operation"` // MPI function
-	Processes int    `json:"processes"` // ranks taking part: 2 for point-to-point
-	Bytes     int64  `json:"bytes"`
+	Operation string `json:"operation"`      // MPI function
+	Role      string `json:"role,omitempty"` // what the call does of what its function may do: the root of a broadcast, the completion of sends
+	Processes int    `json:"processes"`      // ranks taking part: 2 for point-to-point
+	Bytes     int64  `json:"bytes"`          // as the caller passed them
 }
 
-// compareKeys orders by operation, processes, bytes.
-func compareKeys(a, b Key) int {
-	return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Processes, b.Processes), cmp.Compare(a.Bytes, b.Bytes))
+// CompareKeys orders by operation, role, processes, bytes.
+func CompareKeys(a, b Key) int {
+	return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Processes, b.Processes), cmp.Compare(a.Bytes, b.Bytes))
 }
 
 // maxBytes is the largest size class, 4 MB.
@@ -41,38 +43,31 @@ func SizeClass(bytes int64) int64 {
 // A Group is the calls that make one entry of a profile. No two share a sample, so that each
 // can be fitted on a core of its own.
 type Group struct {
-	Entry           // TMin, TMax, From, Model and P are of Fit
-	Classes []int64 // size classes, ascending
-	Sample  *Sample // of Fit
-	Result  Result  // of Fit
+	Entry          // TMin, TMax, From, Model, P and Unreliable are of Fit
+	Sizes  []int64 // bytes of its keys, ascending
+	Sample *Sample // of Fit
+	Result Result  // of Fit
 
 	samples []*Sample // of the keys
 	bytes   int64     // summed over calls
 }
 
-// Groups returns the calls by operation, processes and [SizeClass], in this order, still to be
-// fitted; a class of fewer than 50 calls is joined with the next larger one (the largest with
-// the next smaller), and its entry says so.
+// Groups returns the calls by key, in the order of keys, still to be fitted. A size of fewer
+// than 50 calls is joined with the next larger one of its operation, role and number of
+// processes (the largest with the next smaller), and the entry lists the sizes that were joined.
 func Groups(samples map[Key]*Sample) []Group {
-	var classes []Group
-	for _, k := range slices.SortedFunc(maps.Keys(samples), compareKeys) {
-		s := samples[k]
-		if s.Len() == 0 {
-			continue
+	var sizes []Group
+	for _, k := range slices.SortedFunc(maps.Keys(samples), CompareKeys) {
+		if s := samples[k]; s.Len() > 0 {
+			sizes = append(sizes, Group{Entry: Entry{Key: k, Calls: s.Len()}, Sizes: []int64{k.Bytes}, samples: []*Sample{s}, bytes: k.Bytes * s.Len()})
 		}
-		g := Group{Entry: Entry{Key: k, Calls: s.Len()}, Classes: []int64{SizeClass(k.Bytes)}, samples: []*Sample{s}, bytes: k.Bytes * s.Len()}
-		if last := len(classes) - 1; last >= 0 && classes[last].besides(&g) && classes[last].Classes[0] == g.Classes[0] {
-			classes[last].add(&g)
-			continue
-		}
-		classes = append(classes, g)
 	}
-	out := joinSmall(classes)
+	out := joinSmall(sizes)
 	for i := range out {
 		g := &out[i]
 		g.Bytes, g.Few = g.bytes/g.Calls, g.Calls < minCalls
-		if g.Classes = slices.Compact(g.Classes); len(g.Classes) > 1 {
-			g.Pooled = g.Classes
+		if len(g.Sizes) > 1 || g.samples[0].Class {
+			g.Pooled = g.Sizes
 		}
 	}
 	return out
@@ -103,12 +98,12 @@ func joinSmall(in []Group) []Group {
 
 // besides tells whether two groups differ in bytes at most.
 func (g *Group) besides(h *Group) bool {
-	return g.Operation == h.Operation && g.Processes == h.Processes
+	return g.Operation == h.Operation && g.Role == h.Role && g.Processes == h.Processes
 }
 
 // add adds the calls of h.
 func (g *Group) add(h *Group) {
-	g.Classes = append(g.Classes, h.Classes...)
+	g.Sizes = append(g.Sizes, h.Sizes...)
 	g.samples = append(g.samples, h.samples...)
 	g.Calls += h.Calls
 	g.bytes += h.bytes
@@ -125,7 +120,7 @@ func (g Group) Fit(o Options) Group {
 		}
 	}
 	r := Fit(g.Sample, o)
-	g.Result, g.TMin, g.TMax, g.From = r, r.TMin, r.TMax, r.From
+	g.Result, g.TMin, g.TMax, g.From, g.Unreliable = r, r.TMin, r.TMax, r.From, r.Unreliable
 	if r.Chosen >= 0 {
 		g.Model, g.P = r.Models[r.Chosen].Family, r.Models[r.Chosen].Test.P
 	}

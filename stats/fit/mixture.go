@@ -102,6 +102,17 @@ func (m mixture) params(a axis) []Param {
 	return append(m.body.params(a), Param{"tail_weight", m.w}, Param{"tail_mean_ns", m.b * float64(a.window)})
 }
 
+// bodyClasses is the least number of occupied classes that a body must lie in: as many as a
+// gamma law by itself needs (see fitLaw). Fewer say nothing of its three parameters.
+const bodyClasses = 4
+
+// identified tells whether the classes determine the body: enough of them are occupied below its
+// q-quantile.
+func (m mixture) identified(h Histogram, q float64) bool {
+	within, _ := h.below(int64(min(math.Ceil(m.body.quantile(min(q, 1-1e-12))), farthest)))
+	return len(within.Classes) >= bodyClasses
+}
+
 // slow tells whether the tail is what its name says: fewer than half of the calls
 // before the end of the axis, which in the mean take longer than the body's q-quantile.
 func (m mixture) slow(q, end float64) bool {

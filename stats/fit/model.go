@@ -7,7 +7,7 @@ type Model struct {
 	Family        Family
 	Params        []Param    // by maximum likelihood
 	LogLikelihood float64    // of the classes, truncated at the cut in the body way
-	Estimates     []Estimate // the first is by likelihood, the last by least χ²
+	Estimates     []Estimate // the first is by likelihood, the last, but for a Brief fit, by least χ²
 
 	// Test decides whether the family is accepted: the test at the least χ²,
 	// tightened by the one at the maximum of the likelihood. See decide.
@@ -53,6 +53,21 @@ func (m Model) Quantile(q float64) int64 {
 	return m.axis.ns(m.fit.quantile(q), e || p)
 }
 
+// TestOf returns the test of an estimate: for the first one, by likelihood, that which
+// decides about the family.
+func (m Model) TestOf(estimate int) Test {
+	if estimate == 0 {
+		return m.Test
+	}
+	return m.Estimates[estimate].Test
+}
+
+// As returns the model with the law of one of its estimates.
+func (m Model) As(estimate int) Model {
+	m.Params, m.fit = m.Estimates[estimate].Params, m.Estimates[estimate].law
+	return m
+}
+
 // CDF returns the share of the law's calls that take t ns or less.
 func (m Model) CDF(t int64) float64 {
 	lower, _ := m.fit.tails(m.axis.x(t))
@@ -75,7 +90,7 @@ func contest(b binned, o Options) []Model {
 		if !ok {
 			continue
 		}
-		if m, mixed := e.law.(mixture); mixed && !o.Paper && !m.slow(o.Quantile, b.end()) {
+		if m, mixed := e.law.(mixture); mixed && (!m.identified(b.h, o.Quantile) || !o.Paper && !m.slow(o.Quantile, b.end())) {
 			continue
 		}
 		m := newModel(f, e, b, o)

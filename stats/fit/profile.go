@@ -9,10 +9,10 @@ import (
 )
 
 // profileSchema is the first value of an encoded profile.
-const profileSchema = "tracekit.profile/1"
+const profileSchema = "tracekit.profile/2"
 
 // A Profile says how long calls of one machine may take: t_max for every MPI function
-// over processes and bytes, T_f(p, b). It encodes as JSON.
+// over roles, processes and bytes, T_f(p, b). It encodes as JSON.
 type Profile struct {
 	Schema    string  `json:"schema"`
 	Machine   string  `json:"machine"`
@@ -20,7 +20,7 @@ type Profile struct {
 	Creator   string  `json:"creator,omitempty"` // the program that wrote the traces
 	Processes int     `json:"processes"`         // of the run it was learned from
 	Quantile  float64 `json:"quantile"`
-	Entries   []Entry `json:"entries"` // ordered by operation, processes, bytes
+	Entries   []Entry `json:"entries"` // ordered by operation, role, processes, bytes
 }
 
 // An Entry is one point of a profile.
@@ -32,8 +32,10 @@ type Entry struct {
 	From   string  `json:"from"`             // as Result.From
 	Model  Family  `json:"model,omitempty"`  // empty if none was accepted
 	P      float64 `json:"p_value"`          // of the χ² test; 0 without a model
-	Pooled []int64 `json:"pooled,omitempty"` // size classes joined to reach 50 calls; empty for one
-	Few    bool    `json:"few,omitempty"`    // fewer than 50 calls in all classes together
+	Pooled []int64 `json:"pooled,omitempty"` // sizes that were joined; one: a size class of which the sizes are not known; none: calls of one size
+	Few    bool    `json:"few,omitempty"`    // fewer than 50 calls in all sizes together
+
+	Unreliable bool `json:"unreliable,omitempty"` // as Result.Unreliable
 }
 
 // ProfileOf returns the profile of groups that were fitted with the same options. Machine,
@@ -52,6 +54,9 @@ func ReadProfile(r io.Reader) (Profile, error) {
 	if err := json.NewDecoder(r).Decode(&p); err != nil {
 		return Profile{}, fmt.Errorf("fit: decoding a profile: %w", err)
 	}
+	if p.Schema == "tracekit.profile/1" {
+		return Profile{}, fmt.Errorf("fit: the profile is of an older form, without roles of calls (%s): make it again with 'tracekit fit'", p.Schema)
+	}
 	if p.Schema != profileSchema {
 		return Profile{}, fmt.Errorf("fit: schema %q is not %q", p.Schema, profileSchema)
 	}
@@ -62,35 +67,45 @@ func ReadProfile(r io.Reader) (Profile, error) {
 		if e.Bytes < 0 || e.Processes < 0 || e.TMin < 0 || e.TMax < e.TMin {
 			return Profile{}, fmt.Errorf("fit: entry %d of the profile is not sound", j)
 		}
-		if j > 0 && compareKeys(p.Entries[j-1].Key, e.Key) >= 0 {
+		if j > 0 && CompareKeys(p.Entries[j-1].Key, e.Key) >= 0 {
 			return Profile{}, errors.New("fit: entries of the profile are not in order")
 		}
 	}
 	return p, nil
 }
 
-// TMax returns T_f(p, b) in ns by bilinear interpolation between the entries around
-// it, first along bytes for each of the two numbers of processes, then between
-// these. Outside the entries the nearest edge stands and extrapolated is true.
-// It returns -1 if the profile does not know the operation.
-func (p Profile) TMax(k Key) (tMax int64, extrapolated bool) {
-	rows := p.rows(k.Operation)
-	if len(rows) == 0 {
-		return -1, true
-	}
-	i, j := around(len(rows), func(i int) bool { return rows[i][0].Processes >= k.Processes })
-	extrapolated = k.Processes < rows[i][0].Processes || k.Processes > rows[j][0].Processes
-	low, out1 := alongBytes(rows[i], k.Bytes)
-	high, out2 := alongBytes(rows[j], k.Bytes)
-	x := weight(float64(k.Processes), float64(rows[i][0].Processes), float64(rows[j][0].Processes))
-	return int64(low + x*(high-low) + 0.5), extrapolated || out1 || out2
+// A Limit is what a profile says of a key.
+type Limit struct {
+	TMin, TMax   int64 // ns
+	Extrapolated bool  // the key lies outside the entries: that of the nearest edge
+	Unreliable   bool  // an entry that it is made of is
 }
 
-// rows returns the entries of an operation, one slice for each number of processes.
-func (p Profile) rows(operation string) (rows [][]Entry) {
-	from := sort.Search(len(p.Entries), func(j int) bool { return p.Entries[j].Operation >= operation })
+// Limit returns T_f(p, b) by bilinear interpolation between the entries around
+// it, first along bytes for each of the two numbers of processes, then between
+// these. Outside the entries the nearest edge stands. It is false if the profile does not
+// know the operation in that role.
+func (p Profile) Limit(k Key) (Limit, bool) {
+	rows := p.rows(k)
+	if len(rows) == 0 {
+		return Limit{}, false
+	}
+	i, j := around(len(rows), func(i int) bool { return rows[i][0].Processes >= k.Processes })
+	low, high := alongBytes(rows[i], k.Bytes), alongBytes(rows[j], k.Bytes)
+	x := weight(float64(k.Processes), float64(rows[i][0].Processes), float64(rows[j][0].Processes))
+	at := low.towards(high, x)
+	return Limit{int64(at.tMin + 0.5), int64(at.tMax + 0.5),
+		at.extrapolated || k.Processes < rows[i][0].Processes || k.Processes > rows[j][0].Processes, at.unreliable}, true
+}
+
+// rows returns the entries of an operation in a role, one slice for each number of processes.
+func (p Profile) rows(k Key) (rows [][]Entry) {
+	from := sort.Search(len(p.Entries), func(j int) bool {
+		e := &p.Entries[j]
+		return e.Operation > k.Operation || e.Operation == k.Operation && e.Role >= k.Role
+	})
 	for _, e := range p.Entries[from:] {
-		if e.Operation != operation {
+		if e.Operation != k.Operation || e.Role != k.Role {
 			break
 		}
 		if last := len(rows) - 1; last >= 0 && rows[last][0].Processes == e.Processes {
@@ -102,12 +117,25 @@ func (p Profile) rows(operation string) (rows [][]Entry) {
 	return rows
 }
 
+// A point lies between entries.
+type point struct {
+	tMin, tMax               float64
+	extrapolated, unreliable bool
+}
+
+// towards returns the point that is a share x of the way from a to b.
+func (a point) towards(b point, x float64) point {
+	return point{a.tMin + x*(b.tMin-a.tMin), a.tMax + x*(b.tMax-a.tMax),
+		x < 1 && a.extrapolated || x > 0 && b.extrapolated, x < 1 && a.unreliable || x > 0 && b.unreliable}
+}
+
 // alongBytes interpolates in one row.
-func alongBytes(row []Entry, bytes int64) (tMax float64, extrapolated bool) {
+func alongBytes(row []Entry, bytes int64) point {
 	i, j := around(len(row), func(i int) bool { return row[i].Bytes >= bytes })
-	x := weight(float64(bytes), float64(row[i].Bytes), float64(row[j].Bytes))
-	low, high := float64(row[i].TMax), float64(row[j].TMax)
-	return low + x*(high-low), bytes < row[i].Bytes || bytes > row[j].Bytes
+	at := func(e Entry) point { return point{float64(e.TMin), float64(e.TMax), false, e.Unreliable} }
+	out := at(row[i]).towards(at(row[j]), weight(float64(bytes), float64(row[i].Bytes), float64(row[j].Bytes)))
+	out.extrapolated = bytes < row[i].Bytes || bytes > row[j].Bytes
+	return out
 }
 
 // around returns the neighbours of a place among n points: the last point before

@@ -101,7 +101,7 @@ func TestRefinementsAgainstReference(t *testing.T) {
 	b := binned{falling, noCut}
 	e, _ := fitLaw(Exponential, b)
 	all := b.estimates(e, Options{Alpha: 0.05, SmallestChi2: true})
-	if len(all) != 3 || all[0].By != byLikelihood || all[1].By != byAbsolute || all[2].By != byChiSquare {
+	if len(all) != 3 || all[0].By != ByLikelihood || all[1].By != ByAbsolute || all[2].By != ByChiSquare {
 		t.Fatalf("estimates: %+v", all)
 	}
 	near(t, "λ of least Σ|f-p|", all[1].Params[0].Value, 0.45902121257712656)

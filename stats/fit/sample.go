@@ -29,6 +29,10 @@ type Sample struct {
 	// that are combined must share it.
 	Limit int
 
+	// Class says that the sample holds the calls of a whole size class, since there are too
+	// many sizes to keep them apart. It passes on to samples that it is combined with.
+	Class bool
+
 	// Invariants, after settle:
 	//
 	//	runs[j].t < runs[j+1].t, runs[j].n > 0
@@ -70,6 +74,7 @@ func (s *Sample) count(t, n int64) {
 // Combine adds the calls of o, which is left as it was but for its internal
 // order. Combining is associative and commutative to the last bit.
 func (s *Sample) Combine(o *Sample) {
+	s.Class = s.Class || o.Class
 	if o.n == 0 {
 		return
 	}

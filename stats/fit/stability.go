@@ -1,13 +1,16 @@
 package fit
 
-// A StabilityRow is t_max as the first N calls of a sample give it.
+// A StabilityRow is t_max as the first N calls of a sample give it, and how well the law
+// behind it fits. If no law is accepted, it is the one that comes nearest: of the largest
+// p-value or, where that decides, the smallest χ².
 type StabilityRow struct {
 	N      int
 	TMin   int64  // ns
 	TMax   int64  // ns
 	From   string // as Result.From
-	Model  Family // empty if none was accepted
-	Within bool   // TMax is within 5 % of the whole sample's t_max - t_min
+	Law    Family // whose Test this is; empty if the calls determine none
+	Test   Test
+	Within bool // TMax is within 5 % of the whole sample's t_max - t_min
 }
 
 // stabilitySizes returns the sizes that Stability uses by default: 50, 60, … up to
@@ -46,8 +49,8 @@ func Stability(durations []int64, sizes []int, o Options) []StabilityRow {
 		}
 		r := Fit(&s, o)
 		row := StabilityRow{N: n, TMin: r.TMin, TMax: r.TMax, From: r.From}
-		if r.Chosen >= 0 {
-			row.Model = r.Models[r.Chosen].Family
+		if m, e := r.nearest(o); m >= 0 {
+			row.Law, row.Test = r.Models[m].Family, r.Models[m].TestOf(e)
 		}
 		row.Within = 20*max(r.TMax-all.TMax, all.TMax-r.TMax) <= all.TMax-all.TMin
 		rows = append(rows, row)

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"tracekit/plots"
+	"tracekit/stats"
+	"tracekit/stats/fit"
+)
+
+// drawFit draws everything about a fit.
+func drawFit(ctx context.Context, opts *fitOptions, m *measured, d *fitDocument, p *fit.Profile) error {
+	out := newReportDir(opts.plots, opts.force)
+	return out.close(ctx, opts.jobs, fillPlots(opts, m, d, p, out))
+}
+
+func fillPlots(opts *fitOptions, m *measured, d *fitDocument, p *fit.Profile, out *reportDir) error {
+	draw := func(name string, f *plots.Figure, err error) error {
+		if err == nil {
+			out.figure(name, f)
+		}
+		return err
+	}
+	f, err := costPlot(fmt.Sprintf("t_max of calls on %s, %s quantile; %s", orNotRecorded(p.Machine), formatShare(p.Quantile), d.way()), p)
+	if err := draw("costs", f, err); err != nil {
+		return err
+	}
+	f, err = callsPlot(traceNames(d.Traces), m.Points)
+	if err := draw("calls", f, err); err != nil {
+		return err
+	}
+	for _, rows := range surfaces(p) {
+		f, err = surfacePlot(p, rows)
+		if err := draw(path.Join("surfaces", fileName(rows.operation, rows.role)), f, err); err != nil {
+			return err
+		}
+	}
+	if len(d.Stability) > 0 {
+		f, err = stabilityPlot("t_max against the number of calls that it was learned from; "+d.way(), d.Stability)
+		if err := draw("stability", f, err); err != nil {
+			return err
+		}
+		f, err = acceptancePlot("χ² of the best law against the number of calls; "+d.way(), d.Stability)
+		if err := draw("stability_chi2", f, err); err != nil {
+			return err
+		}
+	}
+	keys := d.shown(opts.top)
+	for i := range keys {
+		f, err = histogramPlot(&keys[i], d.Paper)
+		if err := draw(path.Join("histograms", keyFile(&keys[i])), f, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// traceNames names traces, shortly.
+func traceNames(paths []string) string {
+	var names []string
+	for _, p := range paths {
+		names = append(names, traceName(p))
+	}
+	return strings.Join(names, ", ")
+}
+
+// mostClouds is how many operations have a colour of their own in a picture of all calls.
+const mostClouds = 9
+
+// callsPlot is the paper's second figure: the duration of every call over the run.
+func callsPlot(traces string, points map[string][]stats.CallPoint) (*plots.Figure, error) {
+	operations := slices.Sorted(maps.Keys(points))
+	slices.SortStableFunc(operations, func(a, b string) int { return cmp.Compare(len(points[a]), len(points[b])) })
+	others := plots.Series{}
+	var series []plots.Series // the rarest operation first: it lies on top
+	for i, name := range operations {
+		s := &others
+		if hidden := len(operations) - mostClouds; hidden <= 1 || i >= hidden {
+			series = append(series, plots.Series{Name: name})
+			s = &series[len(series)-1]
+		} else {
+			others.Name = fmt.Sprintf("%d other operations", hidden)
+		}
+		for _, p := range points[name] {
+			s.X, s.Y = append(s.X, float64(p.At)), append(s.Y, float64(max(p.Duration, 1)))
+		}
+	}
+	if others.Name != "" {
+		series = append(series, others)
+	}
+	return plots.Scatter(plots.ScatterData{Title: "Duration of every call over the run, " + traces, Series: series,
+		X:    plots.Axis{Label: "begin of the call", Unit: plots.Nanoseconds},
+		Y:    plots.Axis{Label: "duration of the call, wait states included", Unit: plots.Nanoseconds, Log: true},
+		Note: "One point a call; calls that fall on one pixel are one point."})
+}
+
+// A surface is what a profile knows of one operation in one role: T(p, b).
+type surface struct {
+	operation, role string
+	processes       []int   // rows, descending
+	bytes           []int64 // columns, ascending
+}
+
+// surfaces lists the operations that a profile knows for several numbers of processes and
+// of bytes. Rows are those numbers of processes and, between them, the paper's base points 2^n and 1.5·2^n.
+func surfaces(p *fit.Profile) (out []surface) {
+	for i := 0; i < len(p.Entries); {
+		s := surface{operation: p.Entries[i].Operation, role: p.Entries[i].Role}
+		for ; i < len(p.Entries) && p.Entries[i].Operation == s.operation && p.Entries[i].Role == s.role; i++ {
+			s.processes, s.bytes = append(s.processes, p.Entries[i].Processes), append(s.bytes, p.Entries[i].Bytes)
+		}
+		least, most := slices.Min(s.processes), slices.Max(s.processes)
+		for base := 2; base <= most && base > 0; base *= 2 {
+			for _, n := range []int{base, base / 2 * 3} {
+				if n > least && n < most {
+					s.processes = append(s.processes, n)
+				}
+			}
+		}
+		slices.SortFunc(s.processes, func(a, b int) int { return cmp.Compare(b, a) })
+		slices.Sort(s.bytes)
+		s.processes, s.bytes = slices.Compact(s.processes), slices.Compact(s.bytes)
+		if len(s.processes) > 1 && len(s.bytes) > 1 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// surfacePlot draws T(p, b) in colours; what lies outside of what was measured stays white.
+func surfacePlot(p *fit.Profile, s surface) (*plots.Figure, error) {
+	g := &rankGrid{rows: len(s.processes), columns: len(s.bytes)}
+	d := plots.HeatMapData{Title: fmt.Sprintf("T(p, b) of %s, %s quantile; white: not measured", roleName(s.operation, s.role), formatShare(p.Quantile)),
+		Grid: g, RowLabel: "processes p", ColumnLabel: "bytes b", ScaleLabel: "t_max", Unit: plots.Nanoseconds, Log: true}
+	for _, processes := range s.processes {
+		d.Rows = append(d.Rows, formatCount(processes))
+		for _, bytes := range s.bytes {
+			at, _ := p.Limit(fit.Key{Operation: s.operation, Role: s.role, Processes: processes, Bytes: bytes})
+			if at.Extrapolated {
+				at.TMax = 0
+			}
+			g.values = append(g.values, float64(at.TMax))
+		}
+	}
+	for _, bytes := range s.bytes {
+		d.Columns = append(d.Columns, formatBytes(uint64(bytes)))
+	}
+	return plots.HeatMap(d)
+}

@@ -1,0 +1,225 @@
+package paraver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"tracekit/trace"
+)
+
+// The user's own types tell intervals that need not nest in each other, nor in calls: one type
+// may tell the task that runs, another the phase that begins meanwhile and outlasts it. The
+// regions of a location do nest. So a type that crosses others gets a lane: a location beside
+// that of each thread in which it occurs. Lane 0 is the thread itself, with all that is not a
+// region of the types in other lanes.
+//
+// Which types cross is found by assembling the threads before they are delivered; so it costs
+// nothing in traces without such types.
+
+// A lane is a location that is not a thread of the header.
+type lane struct {
+	thread trace.LocationID
+	number uint32
+}
+
+// A crossing is a type whose region is left while one of the other type, inside it, goes on;
+// both are slots.
+type crossing struct{ outer, inner uint32 }
+
+// maxArranging bounds how often threads are assembled to find lanes; what crosses still is cut.
+const maxArranging = 16
+
+// arrange finds the lanes of the user's types and defines their locations.
+func (r *reading) arrange(ctx context.Context, s *Source) error {
+	if !slices.ContainsFunc(s.slots, func(t slot) bool { return t.user }) {
+		return nil
+	}
+	visits, err := s.visits(ctx, r.options.Jobs)
+	if err != nil {
+		return err
+	}
+	s.follow(visits)
+	s.leaveStates(visits)
+	r.addLanes(s, visits)
+	moved := uint64(0)
+	known := make(map[crossing]bool)
+	for range maxArranging {
+		found, err := s.crossings(ctx, r.options.Jobs)
+		if err != nil {
+			return err
+		}
+		n, changed := s.part(found, known)
+		moved += n
+		r.addLanes(s, visits)
+		if !changed {
+			break
+		}
+	}
+	r.ledger.AddN(trace.CodeOverlap, moved, trace.Place{Location: trace.None, File: r.path, Offset: -1},
+		"regions of different event types; some types have locations of their own")
+	return nil
+}
+
+// A visitCount is how often a slot of the user's is entered and left.
+type visitCount struct{ enters, leaves uint64 }
+
+// perThread calls f for each thread of the header, several at a time.
+func (s *Source) perThread(ctx context.Context, jobs int, f func(context.Context, trace.LocationID) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(jobs)
+	for l := range len(s.calls) {
+		g.Go(func() error { return f(ctx, trace.LocationID(l)) })
+	}
+	return g.Wait()
+}
+
+// visits counts, by thread, the enters and leaves of slots.
+func (s *Source) visits(ctx context.Context, jobs int) ([]map[uint32]visitCount, error) {
+	out := make([]map[uint32]visitCount, len(s.calls))
+	err := s.perThread(ctx, jobs, func(ctx context.Context, l trace.LocationID) error {
+		out[l] = make(map[uint32]visitCount)
+		for b, err := range s.spool.Events(ctx, l*threadStreams) {
+			if err != nil {
+				return err
+			}
+			for i := range b.Flow.Kind {
+				slot := s.slotOf(&b.Flow, i)
+				if slot == trace.None || !s.slots[slot].user {
+					continue
+				}
+				n := out[l][slot]
+				if b.Flow.Kind[i] == trace.KindLeave {
+					n.leaves++
+				} else {
+					n.enters++
+				}
+				out[l][slot] = n
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// slotOf returns the slot of a record in a stream of events.
+func (s *Source) slotOf(f *trace.Flow, i int) uint32 {
+	if f.Kind[i] == trace.KindLeave {
+		return uint32(f.Region[i])
+	}
+	return s.inSlot[f.Region[i]]
+}
+
+// follow finds the types of which one value follows the other: they are ended less than half
+// as often as they begin.
+func (s *Source) follow(visits []map[uint32]visitCount) {
+	sums := make(map[uint32]visitCount)
+	for _, slots := range visits {
+		for i, n := range slots {
+			sum := sums[i]
+			sums[i] = visitCount{sum.enters + n.enters, sum.leaves + n.leaves}
+		}
+	}
+	for i, sum := range sums {
+		s.slots[i].replace = 2*sum.leaves < sum.enters
+	}
+}
+
+// leaveStates moves the types that occur in threads without calls out of lane 0, which has the
+// states there.
+func (s *Source) leaveStates(visits []map[uint32]visitCount) {
+	for l, slots := range visits {
+		for i := range slots {
+			if !s.calls[l] {
+				s.slots[i].lane = 1
+			}
+		}
+	}
+}
+
+// crossings assembles all threads and lanes and returns how often types cross in one of them.
+func (s *Source) crossings(ctx context.Context, jobs int) (map[crossing]uint64, error) {
+	parts := make([]map[crossing]uint64, len(s.calls))
+	err := s.perThread(ctx, jobs, func(ctx context.Context, l trace.LocationID) error {
+		parts[l] = make(map[crossing]uint64)
+		var failed error
+		assemble := func(id trace.LocationID) {
+			a := newAssembler(s, id, func(_ *trace.Batch, err error) bool { failed = errors.Join(failed, err); return err == nil })
+			a.crossings = parts[l]
+			a.run(ctx)
+		}
+		assemble(l)
+		first, _ := slices.BinarySearchFunc(s.lanes, l, func(n lane, l trace.LocationID) int { return cmp.Compare(n.thread, l) })
+		for i := first; i < len(s.lanes) && s.lanes[i].thread == l; i++ {
+			assemble(trace.LocationID(len(s.calls) + i))
+		}
+		return failed
+	})
+	sum := make(map[crossing]uint64)
+	for _, p := range parts {
+		for c, n := range p {
+			sum[c] += n
+		}
+	}
+	return sum, err
+}
+
+// part moves types that cross another one to other lanes; n is how many crossings that were
+// not known are found. A type of the user's gives way to one of Extrae's, else the later one.
+func (s *Source) part(found map[crossing]uint64, known map[crossing]bool) (n uint64, changed bool) {
+	var moving []uint32
+	for c, count := range found {
+		n += count
+		moves := max(c.outer, c.inner)
+		if !s.slots[moves].user {
+			moves = min(c.outer, c.inner)
+		}
+		known[c] = true
+		moving = append(moving, moves)
+	}
+	slices.Sort(moving)
+	for _, moves := range slices.Compact(moving) {
+		taken := make(map[uint32]bool)
+		for c := range known {
+			if c.outer == moves {
+				taken[s.slots[c.inner].lane] = true
+			} else if c.inner == moves {
+				taken[s.slots[c.outer].lane] = true
+			}
+		}
+		to := uint32(1)
+		for taken[to] {
+			to++
+		}
+		s.slots[moves].lane, changed = to, true
+	}
+	return n, changed
+}
+
+// addLanes defines the locations of the lanes, by thread and number.
+func (r *reading) addLanes(s *Source, visits []map[uint32]visitCount) {
+	d := s.defs
+	d.Locations, s.lanes = d.Locations[:len(s.calls)], nil
+	for l := range s.calls {
+		types := make(map[uint32][]string)
+		events := make(map[uint32]uint64)
+		for _, i := range slices.Sorted(maps.Keys(visits[l])) {
+			if k := s.slots[i].lane; k > 0 {
+				types[k] = append(types[k], or(r.pcf.typeLabel(s.slots[i].typ), typeName(s.slots[i].typ)))
+				events[k] += visits[l][i].enters + visits[l][i].leaves
+			}
+		}
+		for _, k := range slices.Sorted(maps.Keys(types)) {
+			name := fmt.Sprintf("%s (%s)", d.String(d.Locations[l].Name), strings.Join(types[k], ", "))
+			d.Locations = append(d.Locations, trace.Location{Ref: uint64(len(d.Locations)), Name: r.names.text(name),
+				Kind: trace.LocationUnknown, Events: events[k], Group: d.Locations[l].Group})
+			s.lanes = append(s.lanes, lane{trace.LocationID(l), k})
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package readers
+
+import (
+	"archive/zip"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tracekit/trace"
+)
+
+// TestBelongs states that the files of a trace which are not what is opened, the directory of an
+// archive's events, and a directory that holds one trace stand for that trace, and what is said
+// where there is none or more than one.
+func TestBelongs(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const prv = "#Paraver (01/02/2026 at 03:04):9_ns:0:1:1(1:0)\n"
+	put("one/run.prv", prv)
+	put("one/run.pcf", "STATES\n")
+	put("one/run.row", "LEVEL TASK SIZE 0\n")
+	put("one/notes.txt", "")
+	put("two/a.prv", prv)
+	put("two/b.prv", prv)
+	put("none/lost.pcf", "STATES\n")
+	put("big.json", `{"metadata":"`+strings.Repeat("x", 10_000)+`","traceEvents":[]}`)
+	for _, name := range []string{"archive", "outer/archive"} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(archive)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, format := range map[string]string{"one": "paraver", "one/run.pcf": "paraver", "one/run.row": "paraver",
+		"archive/traces.def": "otf2", "archive/traces/0.evt": "otf2", "archive/traces": "otf2", "outer": "otf2", "big.json": "json"} {
+		s, err := Open(t.Context(), filepath.Join(dir, name), OpenOptions{})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if got := s.Info().Format; got != format {
+			t.Errorf("%s: %s, want %s", name, got, format)
+		}
+		s.Close()
+	}
+	writeZip(t, filepath.Join(dir, "t.zip"), "run/traces.otf2", "run/traces.def")
+	put("t.tar", strings.Repeat("\x00", 257)+"ustar\x00"+strings.Repeat("\x00", 700))
+	for name, want := range map[string]string{"two": "a.prv", "none/lost.pcf": "a Paraver .prv file", "none": "no trace in it",
+		"t.zip": "unpack it, and open run/traces.otf2", "t.tar": "tar archive: unpack it"} {
+		_, err := Open(t.Context(), filepath.Join(dir, name), OpenOptions{})
+		if !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
+func writeZip(t *testing.T, path string, names ...string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	for _, name := range names {
+		if _, err := z.Create(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,49 @@
+package stats_test
+
+import (
+	"strings"
+	"testing"
+
+	"tracekit/merge"
+	"tracekit/stats"
+	"tracekit/trace"
+	"tracekit/trace/tracetest"
+)
+
+// TestMissingRanks has two of four ranks, and what the profiler notes of itself before and after
+// them. All means are over the two, and the run is theirs; the absent ones are named.
+func TestMissingRanks(t *testing.T) {
+	const text = `
+process 0 "rank 1" 
+process 1 "rank 3"
+process 2 Spans kind=0
+group 0 MPI kind=4 members=none,0,none,1
+location 0 rank1 process=0
+  10 Enter main ; 20 Enter MPI_Barrier ; 30 Leave MPI_Barrier ; 50 Leave main
+location 1 rank3 process=1
+  10 Enter main ; 30 Leave main ; 30 Enter MPI_Barrier ; 50 Leave MPI_Barrier
+location 2 "PyTorch Profiler" process=2 kind=0
+  0 Enter "PyTorch Profiler (0)" ; 90 Leave "PyTorch Profiler (0)"
+`
+	src := tracetest.MustParse(t, text)
+	_, a := analyzed(t, src, merge.ClockAuto, stats.Options{})
+	if a.Trace.Processes != 4 || a.Trace.ProcessesMissing != 2 || a.Trace.DurationNs != 40 {
+		t.Errorf("the trace is %+v", a.Trace)
+	}
+	e := a.Efficiency
+	if *e.ParallelEfficiency != 0.625 || *e.LoadBalance != 5.0/6 || e.UsefulMeanNs != 25 || e.UsefulMin.Rank != 3 || len(e.UsefulNs) != 2 {
+		t.Errorf("efficiency is %v, load balance %v: %+v", *e.ParallelEfficiency, *e.LoadBalance, e.Ratios)
+	}
+	for _, r := range a.Profile {
+		if r.Region == "main" && (r.MeanNs != 25 || r.MinNs != 20 || r.MinRank != 3) || strings.HasPrefix(r.Region, "PyTorch") {
+			t.Errorf("row %+v", r)
+		}
+	}
+	found := false
+	for _, f := range a.Findings {
+		found = found || f.Code == string(trace.CodeMissingRank) && f.Count == 2 && strings.HasSuffix(f.Text, "ranks 0, 2 of 4")
+	}
+	if !found {
+		t.Errorf("findings are %+v", a.Findings)
+	}
+}
