@@ -23,7 +23,6 @@ type column struct {
 // columnSlice hides the type of a column's slice.
 type columnSlice interface {
 	len() int
-	empty()                      // keeps the memory
 	bytes() []byte               // of the slice, not copied
 	set(raw []byte, n, from int) // n elements of raw from element from on, not copied if they are aligned
 }
@@ -32,8 +31,6 @@ type columnSlice interface {
 type numbers[T any] struct{ slice *[]T }
 
 func (c numbers[T]) len() int { return len(*c.slice) }
-
-func (c numbers[T]) empty() { *c.slice = (*c.slice)[:0] }
 
 func (c numbers[T]) bytes() []byte {
 	if len(*c.slice) == 0 {

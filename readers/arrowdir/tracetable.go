@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -20,88 +21,96 @@ type Table struct {
 // RecordRows is the number of rows of the records of a Table but the last.
 const RecordRows = 1 << 16
 
+// A rowColumn is a column of a table of rows.
+type rowColumn[R any] struct {
+	column
+	fill func(rows []R)
+}
+
+// field makes a column of what is got of each row.
+func field[R, T any](name string, get func(r *R) T) rowColumn[R] {
+	var values []T
+	return rowColumn[R]{numberColumn(name, &values), func(rows []R) {
+		values = values[:0]
+		for i := range rows {
+			values = append(values, get(&rows[i]))
+		}
+	}}
+}
+
+// tableOf makes a table of rows. There is a record even if it is empty.
+func tableOf[R any](name string, rows iter.Seq[R], fields ...rowColumn[R]) Table {
+	var columns []column
+	for _, f := range fields {
+		columns = append(columns, f.column)
+	}
+	schema := schemaOf(columns)
+	return Table{name, schema, func(yield func(arrow.Record) bool) {
+		var chunk []R
+		flush := func() bool {
+			for _, f := range fields {
+				f.fill(chunk)
+			}
+			r := recordOf(schema, columns)
+			defer r.Release()
+			chunk = chunk[:0]
+			return yield(r)
+		}
+		for r := range rows {
+			if chunk = append(chunk, r); len(chunk) == RecordRows && !flush() {
+				return
+			}
+		}
+		flush()
+	}}
+}
+
 // Tables returns the trace's tables: calls, messages (also those with one side only),
 // collectives and members, all in order of location, then of row. Times are corrected
 // ticks; None stands for what is not there. The trace's store is used while iterating.
 func Tables(t *trace.Trace) []Table {
-	var c callColumns
-	var m messageColumns
-	var l collectiveColumns
-	var p memberColumns
 	return []Table{
-		{"calls", schemaOf(c.columns()), func(yield func(arrow.Record) bool) { callRecords(t, yield) }},
-		{"messages", schemaOf(m.columns()), func(yield func(arrow.Record) bool) { messageRecords(t, yield) }},
-		{"collectives", schemaOf(l.columns()), func(yield func(arrow.Record) bool) { collectiveRecords(t, yield) }},
-		{"members", schemaOf(p.columns()), func(yield func(arrow.Record) bool) { memberRecords(t, yield) }},
+		tableOf("calls", calls(t),
+			field("location", func(c *call) trace.LocationID { return c.location }),
+			field("seq", func(c *call) uint64 { return c.Seq }),
+			field("enter", func(c *call) int64 { return c.Enter }),
+			field("leave", func(c *call) int64 { return c.Leave }),
+			field("path", func(c *call) trace.PathID { return c.Path }),
+			field("region", func(c *call) trace.RegionID { return c.Region }),
+			field("class", func(c *call) trace.CallClass { return c.Class }),
+			field("collective", func(c *call) uint32 { return c.Coll }),
+			field("open", func(c *call) uint8 { return bit(c.Open) })),
+		tableOf("messages", messages(t),
+			field("from", func(m *message) uint32 { return m.from }),
+			field("to", func(m *message) uint32 { return m.to }),
+			field("send_location", func(m *message) trace.LocationID { return m.send.location }),
+			field("send_seq", func(m *message) uint64 { return m.send.seq }),
+			field("send_time", func(m *message) int64 { return m.send.time }),
+			field("recv_location", func(m *message) trace.LocationID { return m.recv.location }),
+			field("recv_seq", func(m *message) uint64 { return m.recv.seq }),
+			field("recv_time", func(m *message) int64 { return m.recv.time }),
+			field("comm", func(m *message) trace.CommID { return m.comm }),
+			field("tag", func(m *message) uint32 { return m.tag }),
+			field("bytes", func(m *message) uint64 { return m.bytes }),
+			field("state", func(m *message) trace.MessageState { return m.state })),
+		tableOf("collectives", rowsOf(t.Collectives),
+			field("op", func(c *trace.Collective) trace.CollectiveOp { return c.Op }),
+			field("comm", func(c *trace.Collective) trace.CommID { return c.Comm }),
+			field("root", func(c *trace.Collective) uint32 { return c.Root }),
+			field("size", func(c *trace.Collective) uint32 { return c.Size }),
+			field("first_member", func(c *trace.Collective) uint32 { return c.First }),
+			field("members", func(c *trace.Collective) uint32 { return c.Count }),
+			field("mismatch", func(c *trace.Collective) uint8 { return bit(c.Mismatch) })),
+		tableOf("members", rowsOf(t.Members),
+			field("location", func(m *trace.Member) trace.LocationID { return m.Location }),
+			field("rank", func(m *trace.Member) uint32 { return m.Rank }),
+			field("call", func(m *trace.Member) uint32 { return m.Call }),
+			field("done", func(m *trace.Member) uint32 { return m.Done }),
+			field("begin", func(m *trace.Member) int64 { return m.Begin }),
+			field("end", func(m *trace.Member) int64 { return m.End }),
+			field("sent", func(m *trace.Member) uint64 { return m.Sent }),
+			field("received", func(m *trace.Member) uint64 { return m.Received })),
 	}
-}
-
-// A chunker gives full sets of columns on as records and empties them.
-type chunker struct {
-	columns []column
-	schema  *arrow.Schema
-	yield   func(arrow.Record) bool
-	stopped bool
-}
-
-// row is called after each row.
-func (c *chunker) row() bool {
-	if c.columns[0].slice.len() >= RecordRows {
-		c.flush()
-	}
-	return !c.stopped
-}
-
-// flush gives the rows on. There is a record even if the table is empty.
-func (c *chunker) flush() {
-	if c.stopped {
-		return
-	}
-	r := recordOf(c.schema, c.columns)
-	c.stopped = !c.yield(r)
-	r.Release()
-	for _, column := range c.columns {
-		column.slice.empty()
-	}
-}
-
-func newChunker(columns []column, yield func(arrow.Record) bool) *chunker {
-	return &chunker{columns: columns, schema: schemaOf(columns), yield: yield}
-}
-
-type callColumns struct {
-	location     []trace.LocationID
-	seq          []uint64
-	enter, leave []int64
-	path         []trace.PathID
-	region       []trace.RegionID
-	class        []trace.CallClass
-	coll         []uint32
-	open         []uint8
-}
-
-func (c *callColumns) columns() []column {
-	return []column{numberColumn("location", &c.location), numberColumn("seq", &c.seq), numberColumn("enter", &c.enter),
-		numberColumn("leave", &c.leave), numberColumn("path", &c.path), numberColumn("region", &c.region),
-		numberColumn("class", &c.class), numberColumn("collective", &c.coll), numberColumn("open", &c.open)}
-}
-
-func callRecords(t *trace.Trace, yield func(arrow.Record) bool) {
-	var c callColumns
-	chunks := newChunker(c.columns(), yield)
-	for l, calls := range t.Calls {
-		for i := range calls.Len() {
-			r := calls.At(i)
-			c.location, c.seq = append(c.location, trace.LocationID(l)), append(c.seq, r.Seq)
-			c.enter, c.leave = append(c.enter, r.Enter), append(c.leave, r.Leave)
-			c.path, c.region, c.class = append(c.path, r.Path), append(c.region, r.Region), append(c.class, r.Class)
-			c.coll, c.open = append(c.coll, r.Coll), append(c.open, bit(r.Open))
-			if !chunks.row() {
-				return
-			}
-		}
-	}
-	chunks.flush()
 }
 
 func bit(b bool) uint8 {
@@ -111,127 +120,79 @@ func bit(b bool) uint8 {
 	return 0
 }
 
-type messageColumns struct {
-	from, to                   []uint32
-	sendLocation, recvLocation []trace.LocationID
-	sendSeq, recvSeq           []uint64
-	sendTime, recvTime         []int64
-	comm                       []trace.CommID
-	tag                        []uint32
-	bytes                      []uint64
-	state                      []trace.MessageState
-}
-
-func (m *messageColumns) columns() []column {
-	return []column{numberColumn("from", &m.from), numberColumn("to", &m.to), numberColumn("send_location", &m.sendLocation),
-		numberColumn("send_seq", &m.sendSeq), numberColumn("send_time", &m.sendTime), numberColumn("recv_location", &m.recvLocation),
-		numberColumn("recv_seq", &m.recvSeq), numberColumn("recv_time", &m.recvTime), numberColumn("comm", &m.comm),
-		numberColumn("tag", &m.tag), numberColumn("bytes", &m.bytes), numberColumn("state", &m.state)}
-}
-
-func (m *messageColumns) sendSide(l trace.LocationID, seq uint64, time int64) {
-	m.sendLocation, m.sendSeq, m.sendTime = append(m.sendLocation, l), append(m.sendSeq, seq), append(m.sendTime, time)
-}
-
-func (m *messageColumns) recvSide(l trace.LocationID, seq uint64, time int64) {
-	m.recvLocation, m.recvSeq, m.recvTime = append(m.recvLocation, l), append(m.recvSeq, seq), append(m.recvTime, time)
-}
-
-func (m *messageColumns) what(from, to uint32, comm trace.CommID, tag uint32, bytes uint64, state trace.MessageState) {
-	m.from, m.to, m.comm, m.tag = append(m.from, from), append(m.to, to), append(m.comm, comm), append(m.tag, tag)
-	m.bytes, m.state = append(m.bytes, bytes), append(m.state, state)
-}
-
-// messageRecords has the sends with their receives, then the receives without a send.
-func messageRecords(t *trace.Trace, yield func(arrow.Record) bool) {
-	var m messageColumns
-	chunks := newChunker(m.columns(), yield)
-	for l, sends := range t.Sends {
-		for i := range sends.Len() {
-			s := sends.At(i)
-			m.what(t.Rank[l], s.To, s.Comm, s.Tag, s.Bytes, s.State)
-			m.sendSide(trace.LocationID(l), s.Seq, s.Time)
-			if s.State == trace.Matched {
-				r := t.Recvs[s.RecvLoc].At(int(s.Recv))
-				m.recvSide(s.RecvLoc, r.Seq, r.Time)
-			} else {
-				m.recvSide(trace.None, 0, 0)
-			}
-			if !chunks.row() {
+// rowsOf iterates over the rows of a table.
+func rowsOf[R any](t *spill.Table[R]) iter.Seq[R] {
+	return func(yield func(R) bool) {
+		for i := range t.Len() {
+			if !yield(t.At(i)) {
 				return
 			}
 		}
 	}
-	for l, recvs := range t.Recvs {
-		for i := range recvs.Len() {
-			r := recvs.At(i)
-			if r.State == trace.Matched {
-				continue
+}
+
+// A call is a row of the table of calls.
+type call struct {
+	trace.Call
+	location trace.LocationID
+}
+
+func calls(t *trace.Trace) iter.Seq[call] {
+	return func(yield func(call) bool) {
+		for l, calls := range t.Calls {
+			for c := range rowsOf(calls) {
+				if !yield(call{c, trace.LocationID(l)}) {
+					return
+				}
 			}
-			m.what(r.From, t.Rank[l], r.Comm, r.Tag, r.Bytes, r.State)
-			m.sendSide(trace.None, 0, 0)
-			m.recvSide(trace.LocationID(l), r.Seq, r.Time)
-			if !chunks.row() {
-				return
+		}
+	}
+}
+
+// A message is a row of the table of messages.
+type message struct {
+	from, to   uint32
+	send, recv side
+	comm       trace.CommID
+	tag        uint32
+	bytes      uint64
+	state      trace.MessageState
+}
+
+// A side is where a message was sent or received.
+type side struct {
+	location trace.LocationID
+	seq      uint64
+	time     int64
+}
+
+// messages iterates over the sends with their receives, then the receives without a send.
+func messages(t *trace.Trace) iter.Seq[message] {
+	none := side{location: trace.None}
+	return func(yield func(message) bool) {
+		for l, sends := range t.Sends {
+			for s := range rowsOf(sends) {
+				m := message{t.Rank[l], s.To, side{trace.LocationID(l), s.Seq, s.Time}, none, s.Comm, s.Tag, s.Bytes, s.State}
+				if s.State == trace.Matched {
+					r := t.Recvs[s.RecvLoc].At(int(s.Recv))
+					m.recv = side{s.RecvLoc, r.Seq, r.Time}
+				}
+				if !yield(m) {
+					return
+				}
+			}
+		}
+		for l, recvs := range t.Recvs {
+			for r := range rowsOf(recvs) {
+				if r.State == trace.Matched {
+					continue
+				}
+				if !yield(message{r.From, t.Rank[l], none, side{trace.LocationID(l), r.Seq, r.Time}, r.Comm, r.Tag, r.Bytes, r.State}) {
+					return
+				}
 			}
 		}
 	}
-	chunks.flush()
-}
-
-type collectiveColumns struct {
-	op                       []trace.CollectiveOp
-	comm                     []trace.CommID
-	root, size, first, count []uint32
-	mismatch                 []uint8
-}
-
-func (c *collectiveColumns) columns() []column {
-	return []column{numberColumn("op", &c.op), numberColumn("comm", &c.comm), numberColumn("root", &c.root),
-		numberColumn("size", &c.size), numberColumn("first_member", &c.first), numberColumn("members", &c.count),
-		numberColumn("mismatch", &c.mismatch)}
-}
-
-func collectiveRecords(t *trace.Trace, yield func(arrow.Record) bool) {
-	var c collectiveColumns
-	chunks := newChunker(c.columns(), yield)
-	for i := range t.Collectives.Len() {
-		r := t.Collectives.At(i)
-		c.op, c.comm, c.root = append(c.op, r.Op), append(c.comm, r.Comm), append(c.root, r.Root)
-		c.size, c.first, c.count = append(c.size, r.Size), append(c.first, r.First), append(c.count, r.Count)
-		c.mismatch = append(c.mismatch, bit(r.Mismatch))
-		if !chunks.row() {
-			return
-		}
-	}
-	chunks.flush()
-}
-
-type memberColumns struct {
-	location         []trace.LocationID
-	rank, call, done []uint32
-	begin, end       []int64
-	sent, received   []uint64
-}
-
-func (m *memberColumns) columns() []column {
-	return []column{numberColumn("location", &m.location), numberColumn("rank", &m.rank), numberColumn("call", &m.call),
-		numberColumn("done", &m.done), numberColumn("begin", &m.begin), numberColumn("end", &m.end), numberColumn("sent", &m.sent), numberColumn("received", &m.received)}
-}
-
-func memberRecords(t *trace.Trace, yield func(arrow.Record) bool) {
-	var m memberColumns
-	chunks := newChunker(m.columns(), yield)
-	for i := range t.Members.Len() {
-		r := t.Members.At(i)
-		m.location, m.rank, m.call, m.done = append(m.location, r.Location), append(m.rank, r.Rank), append(m.call, r.Call), append(m.done, r.Done)
-		m.begin, m.end = append(m.begin, r.Begin), append(m.end, r.End)
-		m.sent, m.received = append(m.sent, r.Sent), append(m.received, r.Received)
-		if !chunks.row() {
-			return
-		}
-	}
-	chunks.flush()
 }
 
 // WriteParquet writes a table of a reconciled trace as one Parquet file.

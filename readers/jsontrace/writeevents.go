@@ -82,8 +82,10 @@ func (p *piece) prepare(track *trackPrefix) {
 		}
 		p.ends = append(p.ends, e)
 	}
-	if n := len(b.Order); n > 0 {
-		track.last = lastTime(b, b.Order[n-1])
+	for _, r := range b.Events {
+		if time, ok := b.Time(r); ok {
+			track.last = time
+		}
 	}
 }
 
@@ -129,186 +131,162 @@ func channelOf(p *trace.P2P, i int, me uint32) channel {
 	return channel{comm: p.Comm[i], src: p.Peer[i], dst: me, tag: p.Tag[i], recv: true}
 }
 
-// lastTime returns the time of the last row of a table.
-func lastTime(b *trace.Batch, table trace.TableID) int64 {
-	times := b.Other.Time
-	switch table {
-	case trace.TableFlow:
-		times = b.Flow.Time
-	case trace.TableP2P:
-		times = b.P2P.Time
-	case trace.TableColl:
-		times = b.Coll.Time
-	case trace.TableMetric:
-		times = b.Metric.Time
-	}
-	return times[len(times)-1]
-}
-
 // write makes the lines.
 func (p *piece) write() {
-	r := rows{w: p.w, p: p, b: &p.batch, line: p.lines[:0]}
-	for i, table := range p.batch.Order {
-		r.seq = p.batch.First + uint64(i)
-		r.event(table)
+	w := lineWriter{Writer: p.w, p: p, b: &p.batch, line: p.lines[:0]}
+	for seq, r := range p.batch.Events {
+		w.seq = seq
+		switch i := r.First; r.Table {
+		case trace.TableFlow:
+			w.flow(i)
+		case trace.TableP2P:
+			w.p2p(i)
+		case trace.TableColl:
+			w.coll(i)
+		case trace.TableMetric:
+			w.metric(r)
+		default:
+			w.other(i)
+		}
 	}
-	p.lines = r.line
+	p.lines = w.line
 }
 
-// rows writes the events of a batch; the numbers are the indexes of the next rows.
-type rows struct {
-	w                                     *Writer
-	p                                     *piece
-	b                                     *trace.Batch
-	line                                  []byte // all lines so far
-	seq                                   uint64
-	flow, p2p, coll, metric, other, attrs int
-	args                                  int // length of the lines where args begin; 0: there are none
-}
-
-func (r *rows) event(table trace.TableID) {
-	switch table {
-	case trace.TableFlow:
-		r.writeFlow()
-		r.flow++
-	case trace.TableP2P:
-		r.writeP2P()
-		r.p2p++
-	case trace.TableColl:
-		r.writeColl()
-		r.coll++
-	case trace.TableMetric:
-		r.writeMetric()
-	default:
-		r.writeOther()
-		r.other++
-	}
+// A lineWriter writes the events of a batch.
+type lineWriter struct {
+	*Writer
+	p     *piece
+	b     *trace.Batch
+	line  []byte // all lines so far
+	seq   uint64 // of the event at hand
+	attrs int    // index of the next row of attributes
+	args  int    // length of the lines where args begin; 0: there are none
 }
 
 // start begins a line: phase, track and time.
-func (r *rows) start(phase byte, time int64) {
-	if time < r.p.last {
-		r.w.drop("the order of events whose time runs backwards")
+func (w *lineWriter) start(phase byte, time int64) {
+	if time < w.p.last {
+		w.drop("the order of events whose time runs backwards")
 	}
-	r.p.last = time
-	r.line = append(r.line, ",\n{\"ph\":\""...)
-	r.line = append(append(r.line, phase, '"'), r.p.track.text...)
-	r.line = r.w.appendTime(r.line, time)
-	r.args = 0
+	w.p.last = time
+	w.line = append(w.line, ",\n{\"ph\":\""...)
+	w.line = append(append(w.line, phase, '"'), w.p.track.text...)
+	w.line = w.appendTime(w.line, time)
+	w.args = 0
 }
 
 // field appends a number to the arguments.
-func (r *rows) field(key string, n uint64) {
-	r.key(key)
-	r.line = strconv.AppendUint(r.line, n, 10)
+func (w *lineWriter) field(key string, n uint64) {
+	w.key(key)
+	w.line = strconv.AppendUint(w.line, n, 10)
 }
 
 // key appends the key of an argument; the first one opens the arguments.
-func (r *rows) key(key string) {
-	if r.args == 0 {
-		r.line = append(r.line, `,"args":{"`...)
-		r.args = len(r.line)
+func (w *lineWriter) key(key string) {
+	if w.args == 0 {
+		w.line = append(w.line, `,"args":{"`...)
+		w.args = len(w.line)
 	} else {
-		r.line = append(r.line, ',', '"')
+		w.line = append(w.line, ',', '"')
 	}
-	r.line = append(append(r.line, key...), '"', ':')
+	w.line = append(append(w.line, key...), '"', ':')
 }
 
 // end writes the attributes and the line.
-func (r *rows) end() {
-	a, first := &r.b.Attrs, true
-	for ; r.attrs < len(a.Seq) && a.Seq[r.attrs] <= r.seq; r.attrs++ {
+func (w *lineWriter) end() {
+	a, first := &w.b.Attrs, true
+	for ; w.attrs < len(a.Seq) && a.Seq[w.attrs] <= w.seq; w.attrs++ {
 		if first {
-			r.key("attr")
-			r.line = append(r.line, '[')
+			w.key("attr")
+			w.line = append(w.line, '[')
 		} else {
-			r.line = append(r.line, ',')
+			w.line = append(w.line, ',')
 		}
 		first = false
-		r.line = fmt.Appendf(r.line, "[%d,%d,%d]", a.Attribute[r.attrs], a.Type[r.attrs], a.Value[r.attrs])
+		w.line = fmt.Appendf(w.line, "[%d,%d,%d]", a.Attribute[w.attrs], a.Type[w.attrs], a.Value[w.attrs])
 	}
 	if !first {
-		r.line = append(r.line, ']')
+		w.line = append(w.line, ']')
 	}
-	if r.args > 0 {
-		r.line = append(r.line, '}')
+	if w.args > 0 {
+		w.line = append(w.line, '}')
 	}
-	r.line = append(r.line, '}')
+	w.line = append(w.line, '}')
 }
 
-func (r *rows) writeFlow() {
-	f, i := &r.b.Flow, r.flow
+func (w *lineWriter) flow(i int) {
+	f := &w.b.Flow
 	call := callOf(f, i)
 	enters := f.Kind[i].Enters()
 	switch {
-	case int(call.region) >= len(r.w.names.regions):
-		r.w.drop("a call of a region that is not defined")
-		r.skipAttrs()
+	case int(call.region) >= len(w.names.regions):
+		w.drop("a call of a region that is not defined")
+		w.skipAttrs()
 		return
 	case enters:
-		r.start('B', f.Time[i])
+		w.start('B', f.Time[i])
 	default:
-		r.start('E', f.Time[i])
+		w.start('E', f.Time[i])
 	}
-	if enters || r.p.named[i] {
-		r.name(call.region)
+	if enters || w.p.named[i] {
+		w.name(call.region)
 		if call.context != trace.None {
-			r.field("ctx", uint64(call.context))
+			w.field("ctx", uint64(call.context))
 			if enters {
-				r.field("unwind", uint64(f.Unwind[i]))
+				w.field("unwind", uint64(f.Unwind[i]))
 			}
 		}
 	}
-	r.end()
+	w.end()
 }
 
 // name appends what tells the region.
-func (r *rows) name(region trace.RegionID) {
-	n := &r.w.names.regions[region]
-	r.line = append(r.line, n.text...)
+func (w *lineWriter) name(region trace.RegionID) {
+	n := &w.names.regions[region]
+	w.line = append(w.line, n.text...)
 	if n.argument {
-		r.field("r", uint64(region))
+		w.field("r", uint64(region))
 	}
 }
 
 // skipAttrs passes over the attributes of an event that is not written.
-func (r *rows) skipAttrs() {
-	for a := &r.b.Attrs; r.attrs < len(a.Seq) && a.Seq[r.attrs] <= r.seq; {
-		r.attrs++
+func (w *lineWriter) skipAttrs() {
+	for a := &w.b.Attrs; w.attrs < len(a.Seq) && a.Seq[w.attrs] <= w.seq; {
+		w.attrs++
 	}
 }
 
-func (r *rows) writeP2P() {
-	p, i := &r.b.P2P, r.p2p
+func (w *lineWriter) p2p(i int) {
+	p := &w.b.P2P
 	kind := p.Kind[i]
 	if !isMessage(kind) {
-		r.start('i', p.Time[i])
-		r.line = fmt.Appendf(r.line, `,"s":"t","name":"%s","cat":"%s"`, kind, requestCategory)
-		r.field("req", p.Request[i])
-		r.end()
+		w.start('i', p.Time[i])
+		w.line = fmt.Appendf(w.line, `,"s":"t","name":"%s","cat":"%s"`, kind, requestCategory)
+		w.field("req", p.Request[i])
+		w.end()
 		return
 	}
 	// Both ends of a flow must compute the same identifier from what each knows.
-	ch, seq := channelOf(p, i, r.p.ends[i].me), r.p.ends[i].seq
+	ch, seq := channelOf(p, i, w.p.ends[i].me), w.p.ends[i].seq
 	phase, bind := byte('s'), ""
 	if ch.recv {
 		phase, bind = 'f', `,"bp":"e"`
 	}
-	r.start(phase, p.Time[i])
-	r.line = append(r.line, `,"name":"msg","cat":"`+messageCategory+`","id":`...)
-	r.line = append(strconv.AppendUint(r.line, ch.id(seq), 10), bind...)
-	r.field("src", uint64(ch.src))
-	r.field("dst", uint64(ch.dst))
-	r.field("tag", uint64(ch.tag))
+	w.start(phase, p.Time[i])
+	w.line = append(w.line, `,"name":"msg","cat":"`+messageCategory+`","id":`...)
+	w.line = append(strconv.AppendUint(w.line, ch.id(seq), 10), bind...)
+	w.field("src", uint64(ch.src))
+	w.field("dst", uint64(ch.dst))
+	w.field("tag", uint64(ch.tag))
 	if ch.comm != trace.None {
-		r.field("comm", uint64(ch.comm))
+		w.field("comm", uint64(ch.comm))
 	}
-	r.field("bytes", p.Bytes[i])
-	r.field("seq", seq)
+	w.field("bytes", p.Bytes[i])
+	w.field("seq", seq)
 	if kind == trace.KindMpiIsend || kind == trace.KindMpiIrecv {
-		r.field("req", p.Request[i])
+		w.field("req", p.Request[i])
 	}
-	r.end()
+	w.end()
 }
 
 // rankIn returns the rank in a communicator of a world rank, None if it is not known.
@@ -335,42 +313,46 @@ func (w *Writer) rankIn(comm trace.CommID, rank uint32) uint32 {
 	return trace.None
 }
 
-func (r *rows) writeColl() {
-	c, i := &r.b.Coll, r.coll
+func (w *lineWriter) coll(i int) {
+	c := &w.b.Coll
 	kind := c.Kind[i]
-	r.start('i', c.Time[i])
-	r.line = fmt.Appendf(r.line, `,"s":"t","name":"%s","cat":"%s"`, kind, collectiveCategory)
+	w.start('i', c.Time[i])
+	w.line = fmt.Appendf(w.line, `,"s":"t","name":"%s","cat":"%s"`, kind, collectiveCategory)
 	switch kind {
 	case trace.KindNonBlockingCollectiveRequest:
-		r.field("req", c.Request[i])
+		w.field("req", c.Request[i])
 	case trace.KindCollectiveEnd, trace.KindNonBlockingCollectiveComplete:
-		r.field("op", uint64(c.Op[i]))
+		w.field("op", uint64(c.Op[i]))
 		if c.Comm[i] != trace.None {
-			r.field("comm", uint64(c.Comm[i]))
+			w.field("comm", uint64(c.Comm[i]))
 		}
 		if c.Root[i] != trace.None {
-			r.field("root", uint64(c.Root[i]))
+			w.field("root", uint64(c.Root[i]))
 		}
-		r.field("sent", c.Sent[i])
-		r.field("received", c.Received[i])
+		w.field("sent", c.Sent[i])
+		w.field("received", c.Received[i])
 		if kind == trace.KindNonBlockingCollectiveComplete {
-			r.field("req", c.Request[i])
+			w.field("req", c.Request[i])
 		}
 	}
-	r.end()
+	w.end()
 }
 
-func (r *rows) writeMetric() {
-	m, i, w := &r.b.Metric, r.metric, r.w
-	r.start('C', m.Time[i])
-	id := m.Metric[i]
-	r.line = append(r.line, `,"name":`...)
-	r.line = append(r.line, quoted(w.metricName(id))...)
-	r.line = append(r.line, `,"id":`...)
-	r.line = strconv.AppendUint(r.line, uint64(id), 10)
+func (w *lineWriter) metric(r trace.Row) {
+	m := &w.b.Metric
+	if r.First == r.End {
+		w.drop("counters without values")
+		w.skipAttrs()
+		return
+	}
+	w.start('C', m.Time[r.First])
+	id := m.Metric[r.First]
+	w.line = append(w.line, `,"name":`...)
+	w.line = append(w.line, quoted(w.metricName(id))...)
+	w.line = append(w.line, `,"id":`...)
+	w.line = strconv.AppendUint(w.line, uint64(id), 10)
 	members := w.membersOf(id)
-	for ; r.metric < len(m.Seq) && m.Seq[r.metric] == r.seq; r.metric++ {
-		k := r.metric
+	for k := r.First; k < r.End; k++ {
 		name, typ := strconv.Quote(strconv.Itoa(int(m.Member[k])))+":", m.Type[k]
 		if n := int(m.Member[k]); n < len(members) && int(members[n]) < len(w.names.members) {
 			name, typ = w.names.members[members[n]], w.defs.MetricMembers[members[n]].Value
@@ -378,15 +360,15 @@ func (r *rows) writeMetric() {
 		if typ != m.Type[k] {
 			w.drop("a counter value of another type than its definition")
 		}
-		if r.args == 0 {
-			r.line = append(r.line, `,"args":{`...)
-			r.args = len(r.line)
+		if w.args == 0 {
+			w.line = append(w.line, `,"args":{`...)
+			w.args = len(w.line)
 		} else {
-			r.line = append(r.line, ',')
+			w.line = append(w.line, ',')
 		}
-		r.line = appendValue(append(r.line, name...), typ, m.Value[k])
+		w.line = appendValue(append(w.line, name...), typ, m.Value[k])
 	}
-	r.end()
+	w.end()
 }
 
 // membersOf returns the members of a metric or of its class.
@@ -424,29 +406,29 @@ func appendValue(line []byte, typ trace.ValueType, v uint64) []byte {
 	return strconv.AppendUint(line, v, 10)
 }
 
-func (r *rows) writeOther() {
-	o, i, w := &r.b.Other, r.other, r.w
+func (w *lineWriter) other(i int) {
+	o := &w.b.Other
 	args := o.Args[o.Offset[i]:o.Offset[i+1]]
 	kind := o.Kind[i]
-	r.start('i', o.Time[i])
-	r.line = append(r.line, `,"s":"t","name":`...)
+	w.start('i', o.Time[i])
+	w.line = append(w.line, `,"s":"t","name":`...)
 	if kind == trace.KindInstant && len(args) == 1 && args[0] < uint64(len(w.defs.Strings)) {
-		r.line = w.names.appendString(r.line, w.defs, trace.StringID(args[0]))
-		r.end()
+		w.line = w.names.appendString(w.line, w.defs, trace.StringID(args[0]))
+		w.end()
 		return
 	}
-	r.line = fmt.Appendf(r.line, `"%s","cat":"%s"`, kind, recordCategory)
-	r.field("k", uint64(kind))
+	w.line = fmt.Appendf(w.line, `"%s","cat":"%s"`, kind, recordCategory)
+	w.field("k", uint64(kind))
 	if len(args) > 0 {
-		r.key("a")
-		r.line = append(r.line, '[')
+		w.key("a")
+		w.line = append(w.line, '[')
 		for j, a := range args {
 			if j > 0 {
-				r.line = append(r.line, ',')
+				w.line = append(w.line, ',')
 			}
-			r.line = strconv.AppendUint(r.line, a, 10)
+			w.line = strconv.AppendUint(w.line, a, 10)
 		}
-		r.line = append(r.line, ']')
+		w.line = append(w.line, ']')
 	}
-	r.end()
+	w.end()
 }

@@ -144,18 +144,14 @@ func (t *threadWriter) describe(o *call, c *trace.Coll, i int, comm int64) {
 	o.root = t.w.groups.isRoot(c.Comm[i], t.rank, c.Root[i])
 }
 
-// metric writes the values of one event, and returns the index of the next. Values in the
+// metric writes the values of one event. Values in the
 // format are integers: others are rounded, and counted if that changes them. (PRECISION in the
 // .pcf file scales all values of a type alike, and how many digits those that are still to come
 // need is not known when the first is written.)
-func (t *threadWriter) metric(m *trace.MetricValues, i int) int {
-	end := i + 1
-	for end < len(m.Seq) && m.Seq[end] == m.Seq[i] {
-		end++
-	}
-	members := t.w.membersOf(m.Metric[i])
+func (t *threadWriter) metric(m *trace.MetricValues, r trace.Row) {
+	members := t.w.membersOf(m.Metric[r.First])
 	var pairs []uint64
-	for ; i < end; i++ {
+	for i := r.First; i < r.End; i++ {
 		at := int(m.Member[i])
 		if at >= len(members) || int(members[at]) >= len(t.w.values.members) {
 			t.w.lose("counters that are not defined", 1)
@@ -178,7 +174,6 @@ func (t *threadWriter) metric(m *trace.MetricValues, i int) int {
 	if len(pairs) > 0 {
 		t.event(pairs...)
 	}
-	return end
 }
 
 // membersOf returns the members of a metric, or of the class that it is an instance of.

@@ -93,28 +93,24 @@ func (w *Writer) Concurrent() bool { return true }
 // Write implements trace.Sink. It may be called for different locations at the same time.
 func (w *Writer) Write(b *trace.Batch) error {
 	t := &w.threads[b.Location]
-	var flow, p2p, coll, metric, other int
-	for _, table := range b.Order {
-		switch table {
+	for _, r := range b.Events {
+		time, ok := b.Time(r)
+		if !ok {
+			w.lose("counters without values", 1)
+			continue
+		}
+		t.step(time)
+		switch r.Table {
 		case trace.TableFlow:
-			t.step(b.Flow.Time[flow])
-			t.flow(&b.Flow, flow)
-			flow++
+			t.flow(&b.Flow, r.First)
 		case trace.TableP2P:
-			t.step(b.P2P.Time[p2p])
-			t.p2p(&b.P2P, p2p)
-			p2p++
+			t.p2p(&b.P2P, r.First)
 		case trace.TableColl:
-			t.step(b.Coll.Time[coll])
-			t.collective(&b.Coll, coll)
-			coll++
+			t.collective(&b.Coll, r.First)
 		case trace.TableMetric:
-			t.step(b.Metric.Time[metric])
-			metric = t.metric(&b.Metric, metric)
+			t.metric(&b.Metric, r)
 		default:
-			t.step(b.Other.Time[other])
-			t.other(&b.Other, other)
-			other++
+			t.other(&b.Other, r.First)
 		}
 	}
 	if n := len(b.Attrs.Seq); n > 0 {

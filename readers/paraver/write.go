@@ -63,7 +63,7 @@ func (w *Writer) writePRV(out io.Writer) error {
 }
 
 // partWords is about how much of the spool a part of the text stands for.
-const partWords = 64 << 10
+const partWords = 256 << 10
 
 // print writes the lines of all locations and messages in order of time. Several goroutines
 // make them at a time, each those of a part of the time.
