@@ -6,16 +6,18 @@ import "tracekit/trace"
 // items: calls of children, other events, loops of these. Item 0 is the return. The first
 // node stands for the location itself.
 type treeNode struct {
-	parent  uint32
-	region  uint32
-	context uint32
-	visits  uint64
-	items   []*treeItem
-	index   map[itemKey]uint32
-	loops   map[string]uint32
-	budget  int // items that further loops may have
-	branch  *Learner
-	finder  loopFinder
+	parent   uint32
+	region   uint32
+	context  uint32
+	visits   uint64
+	spent    uint64 // ticks, but not those below
+	items    []*treeItem
+	index    map[itemKey]uint32
+	loops    map[string]uint32
+	budget   int  // items that further loops may have
+	straight bool // the branch formula gets terms for straight-line code
+	branch   *Learner
+	finder   loopFinder
 }
 
 // An itemKey tells items of a node apart that are not loops.
@@ -59,7 +61,7 @@ const maxBody = 256
 
 // A CallTree collects the statistics of a location.
 type CallTree struct {
-	terms  int
+	form   Form
 	nodes  []*treeNode
 	path   trace.CallStack[uint32] // nodes below the first
 	shapes shapes
@@ -82,13 +84,9 @@ type CallTree struct {
 	droppedAttrs uint64 // attributes of leaves
 }
 
-// NewCallTree returns an empty tree whose formulae may use the given number of terms; 0:
-// DefaultTerms.
-func NewCallTree(terms int) *CallTree {
-	if terms == 0 {
-		terms = DefaultTerms
-	}
-	t := &CallTree{terms: terms, release: never}
+// NewCallTree returns an empty tree with formulae of a form.
+func NewCallTree(form Form) *CallTree {
+	t := &CallTree{form: form, release: never}
 	t.addNode(0, trace.None, trace.None)
 	return t
 }
@@ -96,12 +94,12 @@ func NewCallTree(terms int) *CallTree {
 // addNode adds a node whose loops are found while it is visited, and told to its learners.
 func (t *CallTree) addNode(parent, region, context uint32) uint32 {
 	n := &treeNode{parent: parent, region: region, context: context, index: make(map[itemKey]uint32),
-		loops: make(map[string]uint32), budget: loopBudget * t.terms, branch: NewLearner(t.terms)}
+		loops: make(map[string]uint32), budget: loopBudget * t.form.Memory(), straight: !t.form.Paper, branch: t.form.Learner()}
 	n.items = []*treeItem{{}}
 	n.finder = loopFinder{
 		most:   maxBody,
 		defs:   func(item uint32) []uint32 { return n.items[item].body },
-		define: func(body []uint32) uint32 { return n.loop(body, t.terms) },
+		define: func(body []uint32) uint32 { return n.loop(body, t.form.Learner) },
 		ended:  func(loop uint32, count uint64) { n.items[loop].times.Add(count) },
 		emit:   func(item uint32) { n.branch.Add(uint64(item)) },
 	}
@@ -110,7 +108,7 @@ func (t *CallTree) addNode(parent, region, context uint32) uint32 {
 }
 
 // loop returns the item of a loop, 0 if it is new and one too many.
-func (n *treeNode) loop(body []uint32, terms int) uint32 {
+func (n *treeNode) loop(body []uint32, learner func() *Learner) uint32 {
 	key := bodyKey(body)
 	if id, ok := n.loops[key]; ok {
 		return id
@@ -119,7 +117,7 @@ func (n *treeNode) loop(body []uint32, terms int) uint32 {
 		return 0
 	}
 	n.budget -= len(body)
-	n.loops[key] = n.add(&treeItem{body: body, times: NewLearner(terms)})
+	n.loops[key] = n.add(&treeItem{body: body, times: learner()})
 	return n.loops[key]
 }
 
@@ -131,7 +129,7 @@ const mostBranchTerms = 256
 // through once needs one for each statement.
 func (n *treeNode) add(i *treeItem) uint32 {
 	n.items = append(n.items, i)
-	if n.branch.terms < mostBranchTerms {
+	if n.straight && n.branch.terms < mostBranchTerms {
 		n.branch.terms += 2
 	}
 	return uint32(len(n.items) - 1)
@@ -154,21 +152,21 @@ func (t *CallTree) item(key itemKey, time int64) *treeItem {
 		n.index[key] = id
 	}
 	n.finder.add(id)
-	t.charge(n.items[id], time)
+	t.charge(n, n.items[id], time)
 	return n.items[id]
 }
 
 func (t *CallTree) newItem(key itemKey) *treeItem {
 	i := &treeItem{itemKey: key}
 	if communicates(key.kind) {
-		i.peer, i.tag, i.size, i.got = NewLearner(t.terms), NewLearner(t.terms), NewLearner(t.terms), NewLearner(t.terms)
+		i.peer, i.tag, i.size, i.got = t.form.Learner(), t.form.Learner(), t.form.Learner(), t.form.Learner()
 	}
 	for _, f := range t.shapes.of(key.shape) {
 		if key.kind == trace.KindMetric && !f.IsAttribute {
 			i.counters = append(i.counters, counter{})
 			continue
 		}
-		i.values = append(i.values, NewLearner(t.terms))
+		i.values = append(i.values, t.form.Learner())
 	}
 	return i
 }
@@ -203,7 +201,7 @@ func (t *CallTree) leave(region trace.RegionID, time int64) {
 	t.added += uint64(ends - 1)
 	for range ends {
 		n := t.nodes[t.path.Pop()]
-		t.charge(n.items[0], time)
+		t.charge(n, n.items[0], time)
 		n.finder.end()
 		n.branch.Add(0)
 	}

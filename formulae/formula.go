@@ -1,6 +1,9 @@
 package formulae
 
-import "iter"
+import (
+	"iter"
+	"math"
+)
 
 // A Kind is the kind of a formula (DEFINITIONS 1.4).
 type Kind uint8
@@ -37,6 +40,10 @@ type Formula struct {
 	Seen  uint64 // values of the sequence
 	Count uint64 // values that the formula describes; < Seen only if it failed
 
+	// Sum is that of all Seen values, modulo 2^64: of amounts (sizes, iterations), so that
+	// what was not learned can be made up without changing the total. Of others it is 0.
+	Sum uint64
+
 	// Identity, General: Prologue. Cycle: Prologue and then Body again and again.
 	Prologue, Body []Term
 
@@ -56,6 +63,46 @@ func (f *Formula) Terms() int {
 		return 2
 	}
 	return len(f.Prologue) + len(f.Body)
+}
+
+// Described returns the sum of the values that the formula describes, modulo 2^64; 0 for
+// loops within loops, which do not tell it without going through them.
+func (f *Formula) Described() (sum uint64) {
+	if f.Nested != nil {
+		return 0
+	}
+	if f.Holds == Iteration {
+		if f.Length == 0 || f.Length > f.Count {
+			return series(f.Start, f.Step, f.Count)
+		}
+		return series(f.Start, f.Step, f.Length)*(f.Count/f.Length) + series(f.Start, f.Step, f.Count%f.Length)
+	}
+	prologue, n := runsSum(f.Prologue, f.Count)
+	body, period := runsSum(f.Body, math.MaxUint64)
+	if period == 0 || n == f.Count {
+		return prologue
+	}
+	left := f.Count - n
+	rest, _ := runsSum(f.Body, left%period)
+	return prologue + body*(left/period) + rest
+}
+
+// series returns the sum of n values start, start+step, …
+func series(start, step, n uint64) uint64 {
+	pairs := n / 2 * (n - 1)
+	if n%2 == 1 {
+		pairs = (n - 1) / 2 * n
+	}
+	return start*n + step*pairs
+}
+
+// runsSum returns the sum of the first most values of runs, and their number.
+func runsSum(runs []Term, most uint64) (sum, n uint64) {
+	for _, t := range runs {
+		k := min(t.Count, most-n)
+		sum, n = sum+t.Value*k, n+k
+	}
+	return sum, n
 }
 
 // Values returns the values that the formula describes, in order.

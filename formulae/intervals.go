@@ -50,9 +50,9 @@ func (s *intervals) mean() uint64 { return Mean(s.time, s.count) }
 // never is before all times.
 const never = math.MinInt64
 
-// charge charges the time since the last event to an item, but for the time that the
-// call waits: replaying makes that again.
-func (t *CallTree) charge(i *treeItem, time int64) {
+// charge charges the time since the last event to an item of a node, but for the time that
+// the call waits: replaying makes that again.
+func (t *CallTree) charge(n *treeNode, i *treeItem, time int64) {
 	if t.clock != nil {
 		time = t.clock.At(time)
 	}
@@ -60,6 +60,7 @@ func (t *CallTree) charge(i *treeItem, time int64) {
 		t.first, t.last, t.begun = time, time, true
 	}
 	time = max(time, t.last)
+	n.spent += uint64(time - t.last)
 	from, r := t.last, Free
 	if Completes(i.kind) {
 		if ready := min(t.release, time); ready > from {

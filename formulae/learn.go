@@ -26,6 +26,7 @@ type Learner struct {
 	runs  []Term // the first runs; the last one may go on
 	all   bool   // runs holds the whole sequence
 	seen  uint64
+	sum   uint64    // of all values, modulo 2^64
 	f     Formula   // the hypothesis; Prologue and Body point into runs
 	next  Generator // of the hypothesis
 	dead  bool      // the hypothesis failed, and no other one fits
@@ -40,9 +41,31 @@ func NewLearner(terms int) *Learner {
 	return &Learner{terms: max(terms, 2), all: true, steps: true, nests: true}
 }
 
+// A Form says what formulae may be. The zero value allows all kinds in the paper's memory.
+type Form struct {
+	Terms int  // memory allowed to each formula; 0: DefaultTerms
+	Paper bool // the paper's four kinds alone: no loops within loops, and no terms beyond Terms for straight-line code
+}
+
+// Memory returns the memory allowed to a formula, in terms.
+func (f Form) Memory() int {
+	if f.Terms == 0 {
+		return DefaultTerms
+	}
+	return f.Terms
+}
+
+// Learner returns a learner of such formulae.
+func (f Form) Learner() *Learner {
+	l := NewLearner(f.Memory())
+	l.nests = !f.Paper
+	return l
+}
+
 // Add learns the next value.
 func (l *Learner) Add(v uint64) {
 	l.seen++
+	l.sum += v
 	if l.dead {
 		l.addNested(v)
 		return
@@ -248,6 +271,13 @@ func (g *Generator) skip(runs []Term) {
 	if g.done = runs[n-1].Count; g.done == g.body[g.term].Count {
 		g.done, g.term = 0, (g.term+1)%len(g.body)
 	}
+}
+
+// amount returns what was learned of a sequence of amounts.
+func (l *Learner) amount() Formula {
+	f := l.Formula()
+	f.Sum = l.sum
+	return f
 }
 
 // Formula returns what was learned. It may be called at any time, but open

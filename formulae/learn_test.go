@@ -4,6 +4,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"tracekit/engine"
+	"tracekit/trace"
 )
 
 // learn returns the formula of a sequence.
@@ -163,5 +166,112 @@ func BenchmarkLearner(b *testing.B) {
 	seq := []uint64{1, 1, 2, 5, 3, 3, 3, 7}
 	for i := 0; b.Loop(); i++ {
 		l.Add(seq[i&7])
+	}
+}
+
+// The sum of what a formula describes is told from its terms.
+func TestDescribedSum(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	kinds := make(map[Kind]int)
+	for range 3000 {
+		l := NewLearner(2 + r.IntN(8))
+		period, step := 1+r.IntN(6), r.Uint64()>>(r.UintN(64))
+		values := make([]uint64, period)
+		for i := range values {
+			values[i] = uint64(r.IntN(3))*step + uint64(i)*step
+		}
+		for i := range r.IntN(60) {
+			v := values[i%period]
+			if r.IntN(80) == 0 {
+				v++
+			}
+			l.Add(v)
+		}
+		f := l.Formula()
+		if f.Nested != nil || f.Seen == 0 {
+			continue
+		}
+		kinds[f.Kind]++
+		var want uint64
+		for v := range f.Values() {
+			want += v
+		}
+		if got := f.Described(); got != want {
+			t.Fatalf("%+v: sum %d, want %d", f, got, want)
+		}
+	}
+	for k := Identity; k <= Failed; k++ {
+		if kinds[k] < 50 {
+			t.Errorf("only %d formulae are %s", kinds[k], k)
+		}
+	}
+}
+
+// The paper's kinds are four: loops within loops, and straight-line code beyond the memory,
+// are learned only in the other form.
+func TestPaperForm(t *testing.T) {
+	src := &trace.MemorySource{Definitions: &trace.Defs{Strings: []string{""}, Locations: make([]trace.Location, 1), Regions: make([]trace.Region, 9)}}
+	b := &trace.Batch{}
+	b.Reset(0, 0)
+	for i, region := range []trace.RegionID{0, 1, 2, 0, 3, 4, 5, 3, 6, 7, 8, 6} {
+		b.AddFlow(int64(2*i), trace.KindEnter, region)
+		b.AddFlow(int64(2*i+1), trace.KindLeave, region)
+	}
+	src.Batches = [][]*trace.Batch{{b}}
+	for paper, want := range map[bool]uint64{false: 1, true: 0} {
+		rows, err := LearnedByMemory(t.Context(), src, []int{5}, paper, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := rows[0].Branches; s.Constructs != 1 || s.Learned != want {
+			t.Errorf("paper %v: branches %+v", paper, s)
+		}
+	}
+	four, all := Form{Paper: true}.Learner(), Form{}.Learner()
+	for i := range 200 {
+		for range 2 + i/20 {
+			for v := range uint64(3) {
+				four.Add(v * v)
+				all.Add(v * v)
+			}
+		}
+		four.Add(100)
+		all.Add(100)
+	}
+	if f, a := four.Formula(), all.Formula(); f.Kind != Failed || a.Nested == nil {
+		t.Errorf("loops within loops: %s with the paper's kinds, %s with all", f.Kind, a.Kind)
+	}
+}
+
+// BenchmarkAdd measures what a learning module costs for each value, by what the sequence is.
+func BenchmarkAdd(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var irregular []uint64
+	for range 1 << 12 {
+		irregular = append(irregular, r.Uint64N(8))
+	}
+	var nested []uint64
+	for i := range 240 {
+		nested = append(append(nested, repeat(3+i%2, 1, 2, 2, 5)...), 7)
+	}
+	for _, c := range []struct {
+		name   string
+		period []uint64
+	}{
+		{"identity", []uint64{3}}, {"iteration", []uint64{1, 2, 3, 4, 5, 6, 7, 8}}, {"cycle", []uint64{1, 1, 5, 2, 9, 7, 3, 3}},
+		{"nested", nested}, {"failed", irregular},
+	} {
+		b.Run("kind="+c.name, func(b *testing.B) {
+			l, at := NewLearner(DefaultTerms), 0
+			for b.Loop() {
+				l.Add(c.period[at])
+				if at++; at == len(c.period) {
+					at = 0
+				}
+			}
+			if l.seen > 100_000 && l.dead != (c.name == "failed" || c.name == "nested") {
+				b.Fatalf("the sequence is %s", l.f.Holds)
+			}
+		})
 	}
 }

@@ -2,10 +2,109 @@ package formulae
 
 import (
 	"context"
+	"iter"
 
 	"tracekit/engine"
 	"tracekit/trace"
 )
+
+// A Category is what sequences are about. The first six are the paper's, the others ours.
+type Category uint8
+
+// The categories.
+const (
+	SendReceivers Category = iota // receivers of each send construct
+	RecvSenders                   // senders of each receive construct
+	SendTags
+	RecvTags
+	Branches   // the items of a call path, one after the other
+	Iterations // of a loop, each time it is met
+	Sizes      // bytes of sends, receives and collectives
+	Roots      // of collectives that have one
+	Fields     // arguments and attributes of events
+	categories
+)
+
+var categoryNames = [categories]string{"send_receivers", "recv_senders", "send_tags", "recv_tags", "branches",
+	"iterations", "sizes", "roots", "fields"}
+
+var categoryTitles = [categories]string{"receivers of sends", "senders of receives", "tags of sends", "tags of receives",
+	"order of calls", "iterations of loops", "sizes", "roots of collectives", "arguments and attributes"}
+
+// String returns the category's name, as documents have it.
+func (c Category) String() string { return categoryNames[c] }
+
+// A sequence is a formula of a tree with what it is about: an item of a node, or with item 0
+// the branches of the node.
+type sequence struct {
+	*Formula
+	category   Category
+	node, item int
+}
+
+// sequences yields the sequences of a tree.
+func (t *Tree) sequences() iter.Seq[sequence] {
+	return func(yield func(sequence) bool) {
+		for n := range t.Nodes {
+			node := &t.Nodes[n]
+			if node.calls() && !yield(sequence{&node.Branch, Branches, n, 0}) {
+				return
+			}
+			for k := range node.Items {
+				for s := range node.Items[k].sequences() {
+					if s.node, s.item = n, k; !yield(s) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// calls reports whether a call path calls others: one that does not has no branches.
+func (n *Node) calls() bool {
+	for k := range n.Items {
+		if n.Items[k].Kind == trace.KindEnter {
+			return true
+		}
+	}
+	return false
+}
+
+// sequences yields what an item's formulae are about.
+func (i *Item) sequences() iter.Seq[sequence] {
+	var list []sequence
+	add := func(c Category, f *Formula) { list = append(list, sequence{Formula: f, category: c}) }
+	switch i.side() {
+	case sent:
+		add(SendReceivers, &i.Peer)
+		add(SendTags, &i.Tag)
+		add(Sizes, &i.Size)
+	case received:
+		add(RecvSenders, &i.Peer)
+		add(RecvTags, &i.Tag)
+		add(Sizes, &i.Size)
+	case collective:
+		if p := i.Op.Pattern(); p == trace.PatternOneToAll || p == trace.PatternAllToOne {
+			add(Roots, &i.Peer)
+		}
+		add(Sizes, &i.Size)
+		add(Sizes, &i.Got)
+	}
+	if i.Body != nil {
+		add(Iterations, &i.Times)
+	}
+	for k := range i.Values {
+		add(Fields, &i.Values[k])
+	}
+	return func(yield func(sequence) bool) {
+		for _, s := range list {
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
 
 // Learned says how much of the sequences of each category was learned.
 type Learned struct {
@@ -15,19 +114,34 @@ type Learned struct {
 	RecvTags      Share `json:"recv_tags"`
 	Branches      Share `json:"branches"`
 	Iterations    Share `json:"iterations"`
+
+	Paper Share `json:"paper"` // the six categories above, which are the paper's, together
+
+	Sizes  Share `json:"sizes"`
+	Roots  Share `json:"roots"`
+	Fields Share `json:"fields"`
+
+	Messages OfMessages `json:"messages"`
+}
+
+// OfMessages counts the messages that were sent, and those that constructs sent whose
+// receivers, tags and sizes were learned.
+type OfMessages struct {
+	Sent    uint64  `json:"sent"`
+	Learned uint64  `json:"learned"`
+	Share   float64 `json:"share"` // Learned / Sent; 1 if nobody sent
 }
 
 // A Share counts the constructs of a category: call paths of MPI functions with a kind of
-// event and a communicator (receivers, senders, tags), call paths that call others
-// (branches), loops (iterations), on each location.
+// event and a communicator, call paths that call others (branches), loops (iterations), on
+// each location.
 type Share struct {
-	Constructs uint64  `json:"constructs"`
-	Learned    uint64  `json:"learned"`
-	Static     float64 `json:"static"`  // Learned / Constructs
-	Dynamic    float64 `json:"dynamic"` // the same, each construct counting as often as it took place
-	ByKind     ByKind  `json:"by_kind"`
-
-	values, learnedValues uint64
+	Constructs   uint64  `json:"constructs"`
+	Learned      uint64  `json:"learned"`
+	Static       float64 `json:"static"`  // Learned / Constructs
+	Dynamic      float64 `json:"dynamic"` // the same, each construct counting as often as it took place
+	ByKind       ByKind  `json:"by_kind"`
+	ValuesByKind ByKind  `json:"values_by_kind"` // each construct counting as often as it took place
 }
 
 // ByKind counts constructs by the kind of their formula.
@@ -39,44 +153,48 @@ type ByKind struct {
 	Failed    uint64 `json:"failed"`
 }
 
+// of returns the counter of a kind.
+func (k *ByKind) of(kind Kind) *uint64 {
+	return [kinds]*uint64{&k.Identity, &k.General, &k.Iteration, &k.Cycle, &k.Failed}[min(kind, Failed)]
+}
+
+// all returns the sum of the counters.
+func (k *ByKind) all() uint64 { return k.Identity + k.General + k.Iteration + k.Cycle + k.Failed }
+
 // add counts a construct.
-func (s *Share) add(l *Learner) {
-	kind := l.Formula().Kind
-	s.Constructs++
-	s.values += l.seen
-	if kind != Failed {
-		s.Learned++
-		s.learnedValues += l.seen
-	}
-	switch kind {
-	case Identity:
-		s.ByKind.Identity++
-	case General:
-		s.ByKind.General++
-	case Iteration:
-		s.ByKind.Iteration++
-	case Cycle:
-		s.ByKind.Cycle++
-	case Failed:
-		s.ByKind.Failed++
-	}
+func (s *Share) add(f *Formula) {
+	*s.ByKind.of(f.Kind)++
+	*s.ValuesByKind.of(f.Kind) += f.Seen
 }
 
-// finish computes the shares; nothing of nothing is all.
+// finish computes the shares.
 func (s *Share) finish() {
-	s.Static, s.Dynamic = 1, 1
-	if s.Constructs > 0 {
-		s.Static = float64(s.Learned) / float64(s.Constructs)
-	}
-	if s.values > 0 {
-		s.Dynamic = float64(s.learnedValues) / float64(s.values)
-	}
+	s.Constructs = s.ByKind.all()
+	s.Learned = s.Constructs - s.ByKind.Failed
+	values := s.ValuesByKind.all()
+	s.Static, s.Dynamic = ratio(s.Learned, s.Constructs), ratio(values-s.ValuesByKind.Failed, values)
 }
 
-// All returns the shares of the six categories with their names.
+// ratio returns a/b; nothing of nothing is all.
+func ratio(a, b uint64) float64 {
+	if b == 0 {
+		return 1
+	}
+	return float64(a) / float64(b)
+}
+
+// All returns the shares of the categories, in their order, with their names.
 func (l *Learned) All() []NamedShare {
-	return []NamedShare{{"send_receivers", &l.SendReceivers}, {"recv_senders", &l.RecvSenders}, {"send_tags", &l.SendTags},
-		{"recv_tags", &l.RecvTags}, {"branches", &l.Branches}, {"iterations", &l.Iterations}}
+	var out []NamedShare
+	for c, s := range l.shares() {
+		out = append(out, NamedShare{categoryNames[c], s})
+	}
+	return out
+}
+
+func (l *Learned) shares() [categories]*Share {
+	return [categories]*Share{&l.SendReceivers, &l.RecvSenders, &l.SendTags, &l.RecvTags, &l.Branches, &l.Iterations,
+		&l.Sizes, &l.Roots, &l.Fields}
 }
 
 // A NamedShare is a category's name and share.
@@ -85,40 +203,39 @@ type NamedShare struct {
 	*Share
 }
 
-// LearnedOf counts the constructs of call trees.
-func LearnedOf(trees []*CallTree) *Learned {
+// LearnedOf counts the constructs of all locations.
+func LearnedOf(locations []Location) *Learned {
 	l := &Learned{}
-	for _, t := range trees {
-		for _, n := range t.nodes {
-			l.node(n)
+	shares := l.shares()
+	for i := range locations {
+		tree := locations[i].Tree
+		for s := range tree.sequences() {
+			shares[s.category].add(s.Formula)
+			if s.category <= Iterations {
+				l.Paper.add(s.Formula)
+			}
+		}
+		for n := range tree.Nodes {
+			for k := range tree.Nodes[n].Items {
+				l.Messages.add(&tree.Nodes[n].Items[k])
+			}
 		}
 	}
-	for _, s := range l.All() {
+	for _, s := range append(shares[:], &l.Paper) {
 		s.finish()
 	}
+	l.Messages.Share = ratio(l.Messages.Learned, l.Messages.Sent)
 	return l
 }
 
-// node counts the constructs of a node: its events by category, its loops, its branches.
-func (l *Learned) node(n *treeNode) {
-	calls := false
-	for _, i := range n.items[1:] {
-		switch i.kind {
-		case trace.KindEnter:
-			calls = true
-		case trace.KindMpiSend, trace.KindMpiIsend:
-			l.SendReceivers.add(i.peer)
-			l.SendTags.add(i.tag)
-		case trace.KindMpiRecv, trace.KindMpiIrecv:
-			l.RecvSenders.add(i.peer)
-			l.RecvTags.add(i.tag)
-		}
-		if i.body != nil {
-			l.Iterations.add(i.times)
-		}
+// add counts the messages that an item sent.
+func (m *OfMessages) add(i *Item) {
+	if i.side() != sent {
+		return
 	}
-	if calls {
-		l.Branches.add(n.branch)
+	m.Sent += i.Count
+	if i.Peer.Kind != Failed && i.Tag.Kind != Failed && i.Size.Kind != Failed {
+		m.Learned += i.Count
 	}
 }
 
@@ -131,15 +248,20 @@ type MemoryRow struct {
 // MemoryTerms are the memories of the paper's table and beyond.
 func MemoryTerms() []int { return []int{6, 12, 18, 24, 32, 64} }
 
-// LearnedByMemory reads a trace once for each number of terms and tells what is learned.
-func LearnedByMemory(ctx context.Context, src trace.Source, terms []int, opts engine.Options) ([]MemoryRow, error) {
+// LearnedByMemory reads a trace once for each number of terms and tells what is learned, of
+// the paper's kinds of formulae alone if paper is set.
+func LearnedByMemory(ctx context.Context, src trace.Source, terms []int, paper bool, opts engine.Options) ([]MemoryRow, error) {
 	var rows []MemoryRow
 	for _, n := range terms {
-		trees, err := learning{terms: n}.run(ctx, src, Options{Jobs: opts.Jobs, Progress: opts.Progress})
+		trees, err := learning{form: Form{n, paper}}.run(ctx, src, Options{Jobs: opts.Jobs, Progress: opts.Progress})
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, MemoryRow{n, *LearnedOf(trees)})
+		locations, err := LocationsOf(ctx, src.Defs(), trees, opts.Jobs)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, MemoryRow{n, *LearnedOf(locations)})
 	}
 	return rows, nil
 }

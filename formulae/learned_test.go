@@ -22,7 +22,7 @@ func TestLearnedByMemory(t *testing.T) {
 		}
 		src.Batches = append(src.Batches, []*trace.Batch{b})
 	}
-	rows, err := formulae.LearnedByMemory(t.Context(), src, []int{2, 7, 8, 18}, engine.Options{})
+	rows, err := formulae.LearnedByMemory(t.Context(), src, []int{2, 7, 8, 18}, false, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 // Options say how a trace is learned. The zero value learns means with the paper's memory.
 type Options struct {
-	Terms     int // memory allowed to each formula; 0: DefaultTerms
+	Form      Form
 	Durations Durations
 	Jobs      int              // locations at the same time; below 1: one per processor
 	Progress  *engine.Progress // counts events; may be nil
@@ -22,6 +22,7 @@ type Options struct {
 type Program struct {
 	Locations []Location
 	Learned   *Learned
+	Unlearned []Unlearned
 	Report    *StatReport
 }
 
@@ -40,7 +41,7 @@ func Learn(ctx context.Context, src trace.Source, opts Options) (*Program, error
 	if err != nil {
 		return nil, err
 	}
-	stage := learning{terms: opts.Terms, clock: t.Clock.Maps, waits: waits, laws: opts.Durations == Laws}
+	stage := learning{form: opts.Form, clock: t.Clock.Maps, waits: waits, laws: opts.Durations == Laws}
 	trees, err := stage.run(ctx, src, opts)
 	if err == nil {
 		err = t.Store.Err()
@@ -48,16 +49,23 @@ func Learn(ctx context.Context, src trace.Source, opts Options) (*Program, error
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{Learned: LearnedOf(trees), Report: reportOf(trees, src.Defs().Clock, opts.Durations)}
-	p.Locations, err = engine.Map(ctx, opts.Jobs, len(trees), func(_ context.Context, l int) (Location, error) {
+	p := &Program{Report: reportOf(trees, src.Defs().Clock, opts.Durations)}
+	p.Locations, err = LocationsOf(ctx, src.Defs(), trees, opts.Jobs)
+	p.Learned, p.Unlearned = LearnedOf(p.Locations), UnlearnedOf(src.Defs(), p.Locations)
+	return p, err
+}
+
+// LocationsOf returns what the call trees of all locations learned.
+func LocationsOf(ctx context.Context, defs *trace.Defs, trees []*CallTree, jobs int) ([]Location, error) {
+	ranks := NewRankMap(defs)
+	return engine.Map(ctx, jobs, len(trees), func(_ context.Context, l int) (Location, error) {
 		return trees[l].location(ranks, trace.LocationID(l)), nil
 	})
-	return p, err
 }
 
 // A learning is the stage that makes the call trees of locations.
 type learning struct {
-	terms int
+	form  Form
 	clock []trace.ClockMap // by location; nil: times as recorded
 	waits *releases        // nil: waiting is own time
 	laws  bool             // whether intervals get laws
@@ -71,7 +79,7 @@ func (s learning) run(ctx context.Context, src trace.Source, opts Options) ([]*C
 
 // tree makes the call tree of a location.
 func (s learning) tree(l trace.LocationID, batches engine.Batches) (*CallTree, error) {
-	t := NewCallTree(s.terms)
+	t := NewCallTree(s.form)
 	t.sampling = s.laws
 	if s.waits != nil {
 		t.waits = s.waits.cursor(l)

@@ -82,7 +82,8 @@ func (s *StatReport) node(n *treeNode) {
 	for _, i := range n.items {
 		events += i.count()
 		for _, v := range i.values {
-			s.Fields.add(v)
+			f := v.Formula()
+			s.Fields.add(&f)
 		}
 		if i.kind.Table() == trace.TableP2P && (i.peer.Formula().Kind == Failed || i.tag.Formula().Kind == Failed) {
 			s.Guessed += i.count()

@@ -68,9 +68,20 @@ func (i *Item) Formulae() iter.Seq[*Formula] {
 	}
 }
 
+// Amounts yields the formulae of an item that are about amounts, which have a Sum.
+func (i *Item) Amounts() iter.Seq[*Formula] {
+	return func(yield func(*Formula) bool) {
+		if communicates(i.Kind) && !(yield(&i.Size) && yield(&i.Got)) || i.Body == nil {
+			return
+		}
+		yield(&i.Times)
+	}
+}
+
 // Times are what differs between locations with the same call tree.
 type Times struct {
 	First    int64    // corrected time of the first event
+	Spent    []uint64 // mean time of a visit of each node but not below it, waiting included, in 1/MeanUnit ticks
 	Means    []uint64 // of the intervals before the items, node by node and regime by regime, in 1/MeanUnit ticks
 	Laws     []Law    // of some of these, ascending
 	Bases    []uint64 // first values of the members of metrics, in order of appearance
@@ -102,6 +113,7 @@ func (t *CallTree) location(ranks *RankMap, l trace.LocationID) Location {
 	out := Location{Tree: &Tree{Shapes: t.shapes.lists}, Length: t.last - t.first}
 	out.Times = Times{First: t.first, Bases: t.meters.bases}
 	for _, n := range t.nodes {
+		out.Times.Spent = append(out.Times.Spent, Mean(n.spent, max(n.visits, 1)))
 		node := Node{Parent: n.parent, Region: n.region, Context: n.context, Visits: n.visits, Branch: n.branch.Formula()}
 		for _, i := range n.items {
 			node.Items = append(node.Items, i.item(ranks, l))
@@ -128,10 +140,10 @@ func (t *CallTree) location(ranks *RankMap, l trace.LocationID) Location {
 func (i *treeItem) item(ranks *RankMap, l trace.LocationID) Item {
 	out := Item{Kind: i.kind, Op: i.op, Ref: i.ref, Site: i.site, Shape: i.shape, Child: i.child, Body: i.body, Count: i.count()}
 	if i.times != nil {
-		out.Times = i.times.Formula()
+		out.Times = i.times.amount()
 	}
 	if i.peer != nil {
-		out.Peer, out.Tag, out.Size, out.Got = i.peer.Formula(), i.tag.Formula(), i.size.Formula(), i.got.Formula()
+		out.Peer, out.Tag, out.Size, out.Got = i.peer.Formula(), i.tag.Formula(), i.size.amount(), i.got.amount()
 		if i.kind.Table() == trace.TableP2P {
 			out.Relative = ranks.formula(l, i.ref, &out.Peer)
 		}
@@ -156,6 +168,9 @@ func (t *Tree) Check() error {
 		n := &t.Nodes[i]
 		if len(n.Items) == 0 {
 			return errors.New("a node that does not return")
+		}
+		if i > 0 && uint64(n.Parent) >= uint64(i) {
+			return errors.New("a node before its parent")
 		}
 		for k := range n.Items {
 			if !t.sound(uint32(i), n, &n.Items[k]) {
@@ -224,7 +239,7 @@ func (t *Times) Check(tree *Tree) error {
 			counters += tree.Members(item)
 		}
 	}
-	if len(t.Means) != means || len(t.Counters) != counters {
+	if len(t.Spent) != len(tree.Nodes) || len(t.Means) != means || len(t.Counters) != counters {
 		return errors.New("times of another tree")
 	}
 	for i, l := range t.Laws {

@@ -66,17 +66,59 @@ func TestStackSharesColors(t *testing.T) {
 	a, b := make("x", "y"), make("z", "y", "x")
 	feedPieces(t, a, 0, []piece{{0, 60, 0, Code}, {60, 100, 1, Code}})
 	feedPieces(t, b, 0, []piece{{0, 10, 2, Code}, {10, 90, 1, Code}, {90, 100, 0, Wait}})
-	paints, legend := commonLegend([]*Timeline{a, b})
+	paints, legends := commonLegends([]*Timeline{a, b})
 	if paints[0][0] != paints[1][2] || paints[0][1] != paints[1][1] || paints[0][0] == paints[0][1] {
 		t.Errorf("colours %v and %v", paints[0], paints[1])
 	}
-	var got []string
-	for _, e := range append(legend.colors, legend.marks...) {
-		got = append(got, e.name+" "+e.value)
+	// Each has its own shares, in one order: y has 120 of 200 ns in both, x 70. z has none and
+	// is not listed, waiting only where somebody waits.
+	for i, want := range []string{"y 40.0%, x 60.0%", "y 80.0%, x 10.0%, waiting 10.0%"} {
+		var got []string
+		for _, e := range append(legends[i].colors, legends[i].marks...) {
+			got = append(got, e.name+" "+e.value)
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("legend %d: %q, want %q", i, strings.Join(got, ", "), want)
+		}
 	}
-	// y has 120 of 200 ns, x 70, waiting 10; z has none and is not listed.
-	if want := "y 60.0%, x 35.0%, waiting 5.0%"; strings.Join(got, ", ") != want {
-		t.Errorf("legend %q, want %q", strings.Join(got, ", "), want)
+}
+
+// In a stack messages and collectives are drawn in one way: densities on one scale as soon as
+// one diagram needs them.
+func TestStackDrawsAlike(t *testing.T) {
+	make := func(messages, collectives int) *Timeline {
+		tl, err := NewTimeline(TimelineOptions{To: 1000, Ranks: []string{"0", "1"}, MessageLimit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range messages {
+			tl.Message(Message{From: 0, To: 1, Sent: 100, Done: 200, Bytes: 8})
+		}
+		for i := range collectives {
+			tl.Collective(Collective{Ranks: []int{0, 1}, Begin: []int64{int64(i % 900), int64(i % 900)}, End: []int64{int64(i%900) + 1, int64(i%900) + 1}})
+		}
+		return tl
+	}
+	for _, c := range []struct {
+		messages, collectives [2]int
+		dense, ticks          bool
+	}{
+		{[2]int{3, 2}, [2]int{1, 2}, false, false},
+		{[2]int{3, 11}, [2]int{1, 2}, true, false},
+		{[2]int{11, 3}, [2]int{1, 9000}, true, true},
+	} {
+		a, b := make(c.messages[0], c.collectives[0]), make(c.messages[1], c.collectives[1])
+		if _, err := Stack(a, b); err != nil {
+			t.Fatal(err)
+		}
+		for i, tl := range []*Timeline{a, b} {
+			if tl.messages.dense() != c.dense || tl.collectives.dense() != c.ticks {
+				t.Errorf("%+v: diagram %d: dense %v, ticks %v", c, i, tl.messages.dense(), tl.collectives.dense())
+			}
+		}
+		if peak := max(a.messages.peak(), b.messages.peak()); a.messages.scale != peak || b.messages.scale != peak {
+			t.Errorf("%+v: scales %d and %d, want %d", c, a.messages.scale, b.messages.scale, peak)
+		}
 	}
 }
 

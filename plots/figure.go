@@ -44,6 +44,16 @@ type Figure struct {
 	draw          func(draw.Canvas)
 }
 
+// Stamped returns the figure with a remark in its lower right corner.
+func (f *Figure) Stamped(remark string) *Figure {
+	out := *f
+	out.draw = func(c draw.Canvas) {
+		f.draw(c)
+		c.FillText(bold(aligned(textStyle(sizeNote, ink), draw.XRight, draw.YBottom)), vg.Point{X: c.Max.X - px(6), Y: c.Min.Y + px(4)}, remark)
+	}
+	return &out
+}
+
 // Size returns the figure's width and height in pixels (of 1/96 inch).
 func (f *Figure) Size() (width, height int) { return f.width, f.height }
 

@@ -45,16 +45,16 @@ func stroke(col color.Color) func(draw.Canvas, vg.Rectangle) {
 	}
 }
 
-// commonLegend assigns colours over all diagrams of a stack, so that equal
-// categories look the same, and describes them.
-func commonLegend(ts []*Timeline) ([][]paint, timeLegend) {
+// commonLegends assigns colours over all diagrams of a stack, so that equal
+// categories look the same, and describes each diagram in the same order.
+func commonLegends(ts []*Timeline) ([][]paint, []timeLegend) {
 	type key struct {
 		name  string
 		group Group
 	}
 	index := map[key]int{}
 	var cats []Category
-	var weight []int64
+	var weight []int64 // in all diagrams
 	places := make([][]int, len(ts))
 	for i, t := range ts {
 		for j, c := range t.opts.Categories {
@@ -70,35 +70,34 @@ func commonLegend(ts []*Timeline) ([][]paint, timeLegend) {
 		}
 	}
 	common := assign(cats, weight)
-	paints := make([][]paint, len(ts))
-	for i := range ts {
-		for _, n := range places[i] {
+	order := byWeight(cats, weight)
+	paints, legends := make([][]paint, len(ts)), make([]timeLegend, len(ts))
+	for i, t := range ts {
+		own := make([]int64, len(cats))
+		for j, n := range places[i] {
 			paints[i] = append(paints[i], common[n])
+			own[n] += t.weight[j]
 		}
+		legends[i].addColors(cats, order, own, common, t.wholeTime())
+		legends[i].addMarks(t)
 	}
-	var legend timeLegend
-	legend.addColors(cats, weight, common, wholeTime(ts))
-	legend.addMarks(ts)
-	return paints, legend
+	legends[0].notes = resolutionNote(ts[0])
+	return paints, legends
 }
 
-// wholeTime is the time of all ranks in all diagrams: what shares refer to.
-func wholeTime(ts []*Timeline) float64 {
-	sum := 0.0
-	for _, t := range ts {
-		sum += float64(t.opts.To-t.opts.From) * float64(len(t.opts.Ranks))
-	}
-	return sum
+// wholeTime is the time of all ranks: what shares refer to.
+func (t *Timeline) wholeTime() float64 {
+	return float64(t.opts.To-t.opts.From) * float64(len(t.opts.Ranks))
 }
 
-// addColors lists categories with a colour of their own by weight, then one
+// addColors lists categories with a colour of their own in an order, then one
 // entry for each colour that several share.
-func (l *timeLegend) addColors(cats []Category, weight []int64, paints []paint, whole float64) {
+func (l *timeLegend) addColors(cats []Category, order []int, weight []int64, paints []paint, whole float64) {
 	var others [groups]struct {
 		weight int64
 		count  int
 	}
-	for _, i := range byWeight(cats, weight) {
+	for _, i := range order {
 		if weight[i] == 0 {
 			continue
 		}
@@ -128,37 +127,30 @@ func percent(share float64) string {
 }
 
 // addMarks describes what occurs besides categories.
-func (l *timeLegend) addMarks(ts []*Timeline) {
-	var wait, blocked, messages, bytes, collectives int64
-	var grey, denseMessages, denseCollectives bool
-	for _, t := range ts {
-		n := len(t.opts.Categories)
-		wait, blocked = wait+t.weight[n], blocked+t.weight[n+1]
-		messages, bytes = messages+t.messages.count, bytes+t.messages.bytes
-		collectives += t.collectives.count
-		grey = grey || len(t.grey) > 0
-		denseMessages = denseMessages || t.messages.dense()
-		denseCollectives = denseCollectives || t.collectives.dense()
+func (l *timeLegend) addMarks(t *Timeline) {
+	n := len(t.opts.Categories)
+	wait, blocked, whole := float64(t.weight[n]), float64(t.weight[n+1]), t.wholeTime()
+	modelled := ""
+	if len(t.grey) > 0 { // who waits is not recorded but follows from rebuilt times
+		modelled = ", modelled"
 	}
-	whole := wholeTime(ts)
-	l.mark(wait > 0, solid(white), "waiting", percent(float64(wait)/whole))
-	l.mark(blocked > 0, hatched, "blocked, unexplained", percent(float64(blocked)/whole))
-	l.mark(grey, solid(greyGround), "reconstructed", "")
-	volume := ""
-	if bytes > 0 {
-		volume = ", " + Bytes.text(float64(bytes))
+	l.mark(wait > 0, solid(white), "waiting"+modelled, percent(wait/whole))
+	l.mark(blocked > 0, hatched, "blocked, unexplained", percent(blocked/whole))
+	l.mark(len(t.grey) > 0, solid(greyGround), "rebuilt, not recorded", "")
+	messages, collectives, volume := t.messages.count, t.collectives.count, ""
+	if t.messages.bytes > 0 {
+		volume = ", " + Bytes.text(float64(t.messages.bytes))
 	}
-	if denseMessages {
-		l.mark(true, solid(mix(ground, messageInk, shadeDepth(1))), "message density"+volume, Count.text(float64(messages)))
+	if t.messages.dense() {
+		l.mark(messages > 0, solid(mix(ground, messageInk, shadeDepth(1))), "message density"+volume, Count.text(float64(messages)))
 	} else {
 		l.mark(messages > 0, stroke(messageInk), "messages"+volume, Count.text(float64(messages)))
 	}
-	if denseCollectives {
-		l.mark(true, solid(collectiveInk), "collectives (ticks above)", Count.text(float64(collectives)))
+	if t.collectives.dense() {
+		l.mark(collectives > 0, solid(collectiveInk), "collectives (ticks above)", Count.text(float64(collectives)))
 	} else {
 		l.mark(collectives > 0, stroke(collectiveInk), "collectives", Count.text(float64(collectives)))
 	}
-	l.notes = append(l.notes, resolutionNote(ts[0])...)
 }
 
 // mark adds an entry for something that occurs in the diagram.
@@ -184,12 +176,12 @@ func resolutionNote(t *Timeline) []string {
 	return []string{"One pixel is " + pixel + " and takes the colour of what ran longest in it; the paler, the longer it waited."}
 }
 
-// draw fills the column from x to right, top down. When the categories do
+// draw fills the column from x to right, from top down to bottom. When the categories do
 // not fit above the marks, the lightest are counted together.
-func (l timeLegend) draw(c draw.Canvas, x, top, right vg.Length) {
+func (l timeLegend) draw(c draw.Canvas, x, right, top, bottom vg.Length) {
 	const line = 18
 	colors, marks, notes := l.colors, l.marks, l.wrapped(right-x)
-	room := pixels(top-c.Min.Y)/line - len(marks) - 2
+	room := pixels(top-bottom)/line - len(marks) - 2
 	fit := room - len(notes)
 	if fit < min(len(colors), 3) { // colours matter more
 		fit, notes = room, nil

@@ -14,6 +14,9 @@ type messageLayer struct {
 	width, height int      // in blocks
 	blocks        []uint32 // lines crossing a block, row by row
 	crossings     int64    // sum of blocks
+
+	forced bool   // the density is drawn because another diagram of the stack needs it
+	scale  uint32 // the largest count of a block in the stack
 }
 
 // blockSize is the side of a block of the density layer in pixels.
@@ -82,7 +85,7 @@ func (m *messageLayer) trace(x0, y0, x1, y1 float64) {
 // dense tells whether the density is to be drawn instead of lines: they were
 // too many to keep, or lie so close together that they would cover the bars.
 func (m *messageLayer) dense() bool {
-	return m.count > 0 && (m.lines == nil || m.mode == AutoMessages && m.company() > crowdedBlock)
+	return m.count > 0 && (m.forced || m.lines == nil || m.mode == AutoMessages && m.company() > crowdedBlock)
 }
 
 // crowdedBlock is the number of lines through a block that are still told apart.
@@ -135,6 +138,7 @@ type collectiveLayer struct {
 	points int
 	count  int64
 	ends   []uint32
+	forced bool // ticks are drawn because another diagram of the stack needs them
 }
 
 // keepPoints is the number of members of collectives drawn one by one.
@@ -188,7 +192,7 @@ func (l *collectiveLayer) dense() bool {
 			columns++
 		}
 	}
-	return l.count > 0 && (l.list == nil || l.count > crowdedColumns*max(columns, 8))
+	return l.count > 0 && (l.forced || l.list == nil || l.count > crowdedColumns*max(columns, 8))
 }
 
 // crowdedColumns is the mean number of collectives in a column, of those in which any end,

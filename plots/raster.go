@@ -133,7 +133,7 @@ func average(colors []color.RGBA, share []float64) color.RGBA {
 // shade darkens the blocks that message lines cross, by the logarithm of
 // their number, never so far that the bars' colours get lost.
 func (m *messageLayer) shade(img *image.RGBA) {
-	scale := math.Log1p(float64(m.peak()))
+	scale := math.Log1p(float64(m.scale))
 	b := img.Bounds()
 	for y := range b.Dy() {
 		line := m.blocks[min(y/blockSize, m.height-1)*m.width:]

@@ -17,10 +17,11 @@ func (t *Timeline) Figure() *Figure {
 	return f
 }
 
-// Stack draws diagrams one above the other on one axis of time with one
-// legend, as for a trace and its reconstruction. They must show the same range
-// of time; categories of the same name and group get the same colour. Each
-// keeps its own title and height; the width is the first one's.
+// Stack draws diagrams one above the other on one axis of time, as for a trace and its
+// reconstruction. They must show the same range of time; categories of the same name and
+// group get the same colour. Each keeps its own title, height and legend; the width is the
+// first one's. Messages and collectives are drawn alike in all: one by one only if that can
+// be done in each, densities on one scale.
 func Stack(ts ...*Timeline) (*Figure, error) {
 	if len(ts) == 0 {
 		return nil, errors.New("stack of space-time diagrams: none given")
@@ -32,7 +33,8 @@ func Stack(ts ...*Timeline) (*Figure, error) {
 		}
 		height += t.opts.Height
 	}
-	paints, legend := commonLegend(ts)
+	alike(ts)
+	paints, legends := commonLegends(ts)
 	return &Figure{width: first.Width, height: height, draw: func(c draw.Canvas) {
 		fillRect(c, white, c.Min.X, c.Min.Y, c.Max.X, c.Max.Y)
 		top := c.Max.Y
@@ -40,10 +42,26 @@ func Stack(ts ...*Timeline) (*Figure, error) {
 			p := pane{Canvas: c, t: t, origin: vg.Point{X: c.Min.X, Y: top}}
 			p.bars(paints[i])
 			p.axes()
-			top -= px(t.opts.Height)
+			bottom := top - px(t.opts.Height)
+			legends[i].draw(c, px(ts[0].layout.legend), px(first.Width-edge), top-px(t.layout.top), bottom)
+			top = bottom
 		}
-		legend.draw(c, px(ts[0].layout.legend), c.Max.Y-px(ts[0].layout.top), px(first.Width-edge))
 	}}, nil
+}
+
+// alike settles how messages and collectives are drawn in all diagrams.
+func alike(ts []*Timeline) {
+	var messages, collectives bool
+	var peak uint32
+	for _, t := range ts {
+		messages = messages || t.messages.dense()
+		collectives = collectives || t.collectives.dense()
+		peak = max(peak, t.messages.peak())
+	}
+	for _, t := range ts {
+		t.messages.forced, t.messages.scale = messages && t.messages.blocks != nil, peak
+		t.collectives.forced = collectives
+	}
 }
 
 // A pane draws one timeline on a canvas; its coordinates are pixels from the
@@ -84,9 +102,6 @@ func (p *pane) axes() {
 	strokeRect(p.Canvas, hairline(rule), a.X-px(0.5), a.Y+px(0.5), b.X+px(0.5), b.Y-px(0.5))
 	if t := p.t.opts.Title; t != "" {
 		room := px(p.t.opts.Width-edge) - (a.X - p.origin.X)
-		if p.origin.Y < p.Max.Y { // the legend of the first diagram may reach down to here
-			room = b.X - a.X
-		}
 		style := bold(aligned(textStyle(sizeTitle, ink), draw.XLeft, draw.YTop))
 		p.FillText(style, p.at(float64(p.t.layout.left), 10), shorten(t, style, room))
 	}

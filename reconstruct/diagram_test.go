@@ -264,12 +264,12 @@ func (s *sums) Segment(start, end int64, _ int, kind plots.Kind) {
 
 func TestReconstructedTimesStandOnGrey(t *testing.T) {
 	src := parse(t, "location 0 r rank=0\n  0 Enter main ; 10 Leave main\n").(*trace.MemorySource)
-	if s := picture(t, merged(t, src, merge.ClockNone), DiagramOptions{}); strings.Contains(s, "reconstructed") {
-		t.Error("recorded times are called reconstructed")
+	if s := picture(t, merged(t, src, merge.ClockNone), DiagramOptions{}); strings.Contains(s, "rebuilt") {
+		t.Error("recorded times are called rebuilt")
 	}
 	src.About.Properties = map[string]string{trace.PropertyReconstructed: "true"}
-	if s := picture(t, merged(t, src, merge.ClockNone), DiagramOptions{}); !strings.Contains(s, "reconstructed") {
-		t.Error("the legend does not say that times are reconstructed")
+	if s := picture(t, merged(t, src, merge.ClockNone), DiagramOptions{}); !strings.Contains(s, "rebuilt") {
+		t.Error("the legend does not say that times are rebuilt")
 	}
 }
 

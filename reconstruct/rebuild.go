@@ -59,10 +59,31 @@ type nodeVisit struct {
 }
 
 // A repeater yields the values of a formula, and begins again where it knows no more: what
-// was learned of a sequence before the failure stands for the rest.
+// was learned of a sequence before the failure stands for the rest. Amounts are not repeated:
+// the rest is shared out evenly, so that the total is what it was.
 type repeater struct {
-	f *formulae.Formula
-	g *formulae.Generator
+	f    *formulae.Formula
+	g    *formulae.Generator
+	made uint64 // amounts so far
+	sum  uint64 // of these
+}
+
+// amount returns the next value of a formula of amounts.
+func (r *repeater) amount() (v uint64, ok bool) {
+	switch {
+	case r.f.Kind != formulae.Failed:
+		return r.next()
+	case r.made < r.f.Count:
+		if v, ok = r.next(); !ok {
+			return 0, false
+		}
+	case r.made < r.f.Seen:
+		v = (r.f.Sum - r.sum) / (r.f.Seen - r.made)
+	default:
+		return 0, false
+	}
+	r.made, r.sum = r.made+1, r.sum+v
+	return v, true
 }
 
 func (r *repeater) next() (uint64, bool) {
@@ -195,7 +216,7 @@ func (r *rebuilder) item(v *nodeVisit, n *nodeState) (uint32, bool) {
 			}
 			return uint32(item), true
 		}
-		if count, ok := i.times.next(); ok && count > 0 {
+		if count, ok := i.times.amount(); ok && count > 0 {
 			v.loops.Enter(i.Body, count)
 		}
 	}
@@ -240,8 +261,8 @@ func (r *rebuilder) event(i *itemState) event {
 	}
 	peer, _ := i.peer.next()
 	tag, _ := i.tag.next()
-	size, _ := i.size.next()
-	got, _ := i.got.next()
+	size, _ := i.size.amount()
+	got, _ := i.got.amount()
 	rank := uint32(peer)
 	if i.Relative {
 		rank, _ = r.ranks.Absolute(r.location, i.Ref, int64(peer))

@@ -7,21 +7,32 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"tracekit/formulae"
 	"tracekit/trace"
 )
 
+// A Model is what was learned of a trace: all that its events are rebuilt from.
+type Model struct {
+	Name      string // of the file that holds it
+	Info      trace.Info
+	Defs      *trace.Defs
+	Findings  []trace.Finding
+	Locations []formulae.Location
+	Form      formulae.Form
+	Durations formulae.Durations
+	Seed      uint64 // of the order in which times are drawn from laws
+}
+
 // A Source is a trace whose events are rebuilt from formulae.
 type Source struct {
-	info      trace.Info
-	defs      *trace.Defs
-	findings  []trace.Finding
-	ranks     *formulae.RankMap
-	locations []formulae.Location
-	seed      uint64
-	jobs      int
+	model Model
+	info  trace.Info
+	defs  *trace.Defs
+	ranks *formulae.RankMap
+	jobs  int
 
 	once  sync.Once
 	fixes [][]fix
@@ -32,29 +43,46 @@ type Source struct {
 // batchEvents is the number of events in a batch that is delivered.
 const batchEvents = 4096
 
-// NewSource returns the trace that the formulae of all locations describe. The seed decides
-// the order in which times are drawn from laws; jobs, below 1 one per processor, how many
-// locations are rebuilt at the same time before the first event is delivered. Info and findings are those of the trace that
-// was learned; the times of rebuilt events are corrected already.
-func NewSource(info trace.Info, defs *trace.Defs, findings []trace.Finding, locations []formulae.Location, seed uint64, jobs int) *Source {
-	rebuilt := *defs
-	rebuilt.Locations = slices.Clone(defs.Locations)
+// NewSource returns the trace that a model describes. So many locations as there are jobs,
+// below 1 one per processor, are rebuilt at the same time before the first event is
+// delivered. The times of rebuilt events are corrected already. The properties say that the
+// trace was rebuilt, from what, and what was not learned.
+func NewSource(m Model, jobs int) *Source {
+	rebuilt := *m.Defs
+	rebuilt.Locations = slices.Clone(m.Defs.Locations)
 	for l := range rebuilt.Locations {
 		rebuilt.Locations[l].ClockOffsets = nil
 	}
+	info := m.Info
 	info.Properties = maps.Clone(info.Properties)
 	if info.Properties == nil {
 		info.Properties = make(map[string]string)
 	}
 	info.Properties[trace.PropertyReconstructed] = "true"
-	return &Source{info: info, defs: &rebuilt, findings: findings, ranks: formulae.NewRankMap(defs), locations: locations, seed: seed, jobs: jobs}
+	info.Properties[trace.PropertyRebuiltFrom] = m.from()
+	if a := formulae.Approximations(formulae.UnlearnedOf(m.Defs, m.Locations)); len(a) > 0 {
+		info.Properties[trace.PropertyApproximate] = strings.Join(a, "; ")
+	}
+	return &Source{model: m, info: info, defs: &rebuilt, ranks: formulae.NewRankMap(m.Defs), jobs: jobs}
 }
+
+// from says what a trace is rebuilt from.
+func (m *Model) from() string {
+	kinds := ""
+	if m.Form.Paper {
+		kinds = " of the paper's kinds"
+	}
+	return fmt.Sprintf("%s: formulae%s of %d terms, durations %s", m.Name, kinds, m.Form.Memory(), m.Durations)
+}
+
+// Model returns what the events are rebuilt from.
+func (s *Source) Model() *Model { return &s.model }
 
 // align replays all locations once, so that times are consistent across ranks.
 func (s *Source) align(ctx context.Context) error {
 	s.once.Do(func() {
 		var all []*rebuilder
-		if all, s.err = rebuilders(ctx, s.ranks, s.locations, s.seed, s.jobs); s.err == nil {
+		if all, s.err = rebuilders(ctx, s.ranks, s.model.Locations, s.model.Seed, s.jobs); s.err == nil {
 			s.fixes, s.stuck, s.err = consistent(ctx, s.ranks, all, math.MaxUint64, s.jobs)
 		}
 	})
@@ -64,14 +92,14 @@ func (s *Source) align(ctx context.Context) error {
 // Events implements trace.Source.
 func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trace.Batch, error] {
 	return func(yield func(*trace.Batch, error) bool) {
-		if int(l) >= len(s.locations) {
+		if int(l) >= len(s.model.Locations) {
 			return
 		}
 		if err := s.align(ctx); err != nil {
 			yield(nil, err)
 			return
 		}
-		r, fixes := newRebuilder(s.ranks, l, &s.locations[l], s.seed), s.fixes[l]
+		r, fixes := newRebuilder(s.ranks, l, &s.model.Locations[l], s.model.Seed), s.fixes[l]
 		var b trace.Batch
 		var seq uint64
 		for more := true; more; {
@@ -112,7 +140,7 @@ func (s *Source) Defs() *trace.Defs { return s.defs }
 // rebuilt events fit together.
 func (s *Source) Findings() []trace.Finding {
 	var l trace.Ledger
-	l.Merge(s.findings)
+	l.Merge(s.model.Findings)
 	l.AddN(trace.CodeReplayStuck, s.stuck, trace.Nowhere(), fmt.Sprintf("%d rebuilt events did not find their partner", s.stuck))
 	return l.Findings()
 }

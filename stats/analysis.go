@@ -1,6 +1,9 @@
 package stats
 
-import "tracekit/spill"
+import (
+	"tracekit/spill"
+	"tracekit/trace"
+)
 
 // Schema names the JSON document that an Analysis is.
 const Schema = "tracekit.analysis/1"
@@ -52,6 +55,35 @@ type TraceInfo struct {
 	EndNs             int64  `json:"end_ns"`
 	DurationNs        int64  `json:"duration_ns"`
 	ClockResolutionHz uint64 `json:"clock_resolution_hz"`
+
+	Rebuilt *Rebuilt `json:"rebuilt"` // null: the trace was recorded
+}
+
+// Rebuilt says that the events of a trace were not recorded but rebuilt from statistics
+// (DEFINITIONS 1.4). Visits, bytes and time by call path are those of the recorded run;
+// times of single events are a model's, and so is what follows from them.
+type Rebuilt struct {
+	From        string   `json:"from"`        // the file and its formulae
+	Approximate []string `json:"approximate"` // what else is not as recorded, with its share
+	Modelled    []string `json:"modelled"`    // what of this document is the model's: paths, in rows with []
+}
+
+// RebuiltOf returns what a trace says of itself, nil if it was recorded.
+func RebuiltOf(about trace.Info) *Rebuilt {
+	if !about.Reconstructed() {
+		return nil
+	}
+	r := &Rebuilt{From: about.Properties[trace.PropertyRebuiltFrom], Approximate: about.Approximations(), Modelled: []string{
+		"call_sites[].max_ns", "call_sites[].min_ns", "call_sites[].p50_ns", "call_sites[].p99_ns",
+		"collectives[].completion_ns", "collectives[].skew_ns", "collectives[].transfer_ns",
+		"critical_path", "efficiency.serialization_efficiency", "efficiency.transfer_efficiency",
+		"lines[].critical_path_ns", "lines[].overhead_ns", "lines[].wait_ns",
+		"messages.latencies", "messages.latency_ns", "overhead", "wait_states",
+	}}
+	if r.Approximate == nil {
+		r.Approximate = []string{}
+	}
+	return r
 }
 
 // A Selection is the part of the trace that was analysed: calls and regions are clipped

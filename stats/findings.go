@@ -21,7 +21,7 @@ func traceInfo(t *trace.Trace) TraceInfo {
 		Path: about.Path, Format: about.Format, Creator: about.Creator,
 		Processes: len(t.World), ProcessesMissing: missing, Locations: len(t.Defs.Locations), Events: t.Coverage.EventsRead,
 		StartNs: x.instant(first), EndNs: x.instant(last), DurationNs: x.ns(last - first),
-		ClockResolutionHz: t.Defs.Clock.Resolution,
+		ClockResolutionHz: t.Defs.Clock.Resolution, Rebuilt: RebuiltOf(about),
 	}
 }
 

@@ -21,12 +21,30 @@ type Info struct {
 	Bytes       int64             // size of all files
 }
 
-// PropertyReconstructed is the key in Info.Properties that says, if its value is "true", that
-// the times were not recorded but rebuilt from statistics.
-const PropertyReconstructed = "TRACEKIT::RECONSTRUCTED"
+// Keys in Info.Properties by which a trace says that its times were not recorded but rebuilt
+// from statistics. All writers keep them.
+const (
+	PropertyReconstructed = "TRACEKIT::RECONSTRUCTED"      // "true"
+	PropertyRebuiltFrom   = "TRACEKIT::RECONSTRUCTED_FROM" // from what, for people
+	PropertyApproximate   = "TRACEKIT::APPROXIMATE"        // what else was not learned, separated by "; "
+)
+
+// RebuiltProperties returns the keys above: what writers keep of a rebuilt trace that keep
+// no other properties.
+func RebuiltProperties() []string {
+	return []string{PropertyReconstructed, PropertyRebuiltFrom, PropertyApproximate}
+}
 
 // Reconstructed reports whether the times were rebuilt from statistics.
 func (i Info) Reconstructed() bool { return i.Properties[PropertyReconstructed] == "true" }
+
+// Approximations returns in what other respects a rebuilt trace is not the recorded one.
+func (i Info) Approximations() []string {
+	if a := i.Properties[PropertyApproximate]; a != "" && i.Reconstructed() {
+		return strings.Split(a, "; ")
+	}
+	return nil
+}
 
 // A Source is an open trace: its definitions, and its events location by location.
 type Source interface {

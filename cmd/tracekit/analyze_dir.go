@@ -17,6 +17,7 @@ import (
 // communication matrix and the overhead of MPI calls as pictures.
 func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis) error {
 	out := newReportDir(opts.outDir, opts.force)
+	out.rebuilt = a.Trace.Rebuilt != nil
 	return out.close(ctx, opts.jobs, fillReport(ctx, s, opts, t, a, out))
 }
 
@@ -77,7 +78,7 @@ func drawReport(ctx context.Context, io *streams, opts *analyzeOptions, t *trace
 	bar := startProgress(io, opts.quiet, "drawing")
 	defer bar.done()
 	return reconstruct.Diagram(ctx, t, waits, reconstruct.DiagramOptions{
-		Title: traceName(t.Source.Info().Path), Ranks: opts.ranks, From: opts.from, To: opts.to,
+		Title: pictureTitle(t.Source.Info()), Ranks: opts.ranks, From: opts.from, To: opts.to,
 		ColorBy: reconstruct.ByRegion, Jobs: opts.jobs, Progress: &bar.Progress,
 	})
 }

@@ -36,7 +36,13 @@ func (r *report) grid(heading string, titles ...string) *grid {
 	return &grid{heading: heading, titles: titles}
 }
 
-func (r *report) show(g *grid) { g.print(r.w, r.width) }
+// show prints a table.
+func (r *report) show(g *grid) {
+	if r.a.Trace.Rebuilt != nil {
+		g.markModelled()
+	}
+	g.print(r.w, r.width)
+}
 
 // of tells how many rows a table shows when it does not show all.
 func (r *report) of(total int, what string) string {
@@ -48,6 +54,9 @@ func (r *report) of(total int, what string) string {
 
 func (r *report) header() {
 	t := r.a.Trace
+	if line := rebuiltLine("", t.Rebuilt); line != "" {
+		fmt.Fprintln(r.w, line)
+	}
 	fmt.Fprintf(r.w, "%s\n", t.Path)
 	fmt.Fprintf(r.w, "%s; %s, %s, %s; %s\n", writtenBy(t.Format, t.Creator),
 		processes(t), plural(t.Locations, "location", "locations"),
@@ -292,7 +301,7 @@ func (r *report) messages() {
 	fmt.Fprintf(r.w, "\nMessages: %s, %s between %s", formatCount(m.Count), formatBytes(m.Bytes),
 		plural(len(r.a.CommMatrix), "pair of ranks", "pairs of ranks"))
 	if l := m.Latency; l != nil {
-		fmt.Fprintf(r.w, "; latency min %s, median %s, mean %s, p99 %s, max %s", formatTime(l.Min),
+		fmt.Fprintf(r.w, "; "+modelled(r.a.Trace.Rebuilt)+"latency min %s, median %s, mean %s, p99 %s, max %s", formatTime(l.Min),
 			formatTime(l.P50), formatTime(l.Mean), formatTime(l.P99), formatTime(l.Max))
 	}
 	fmt.Fprintln(r.w)

@@ -128,6 +128,10 @@ type resultChange struct {
 	A      float64  `json:"a"`
 	B      float64  `json:"b"`
 	Change *float64 `json:"change"` // (B - A) / A; null if A is 0
+
+	// What a model made of a trace that was rebuilt; see stats.Rebuilt.
+	ModelledA bool `json:"modelled_a"`
+	ModelledB bool `json:"modelled_b"`
 }
 
 // A regionChange is the exclusive time of one region in both.
@@ -269,10 +273,15 @@ func (doc *compareDocument) addResults(a, b *stats.Analysis) {
 		add("messages.bytes", float64(x.Bytes), float64(y.Bytes))
 	}
 	if x, y := a.WaitStates, b.WaitStates; x != nil && y != nil {
+		first := len(doc.Results)
 		for k, w := range x.All {
 			if other := &y[k]; w.Count+other.Count > 0 {
 				add("wait_states."+k.Info().Key+".time_ns", float64(w.TimeNs), float64(other.TimeNs))
 			}
+		}
+		for i := range doc.Results[first:] {
+			r := &doc.Results[first+i]
+			r.ModelledA, r.ModelledB = a.Trace.Rebuilt != nil, b.Trace.Rebuilt != nil
 		}
 	}
 }
@@ -300,6 +309,8 @@ func (doc *compareDocument) addProfile(a, b *stats.Analysis) {
 
 func (doc *compareDocument) print(io *streams, top int) {
 	w := io.Out
+	printRebuilt(io, "A is ", doc.A.Rebuilt)
+	printRebuilt(io, "B is ", doc.B.Rebuilt)
 	fmt.Fprintf(w, "A  %s: %s events, %s\n", doc.A.Path, formatCount(doc.A.Events), formatTime(doc.A.DurationNs))
 	fmt.Fprintf(w, "B  %s: %s events, %s\n", doc.B.Path, formatCount(doc.B.Events), formatTime(doc.B.DurationNs))
 	fmt.Fprintf(w, "Records: %s in both, %s only in A, %s only in B\n",
@@ -320,7 +331,14 @@ func (doc *compareDocument) print(io *streams, top int) {
 	}
 	results := &grid{heading: "Results", titles: []string{"<", "A", "B", "change"}}
 	for _, r := range doc.Results {
-		results.add(r.Name, resultText(r.Name, r.A), resultText(r.Name, r.B), orDash(r.Change))
+		x, y := resultText(r.Name, r.A), resultText(r.Name, r.B)
+		if r.ModelledA {
+			x = modelledMark + x
+		}
+		if r.ModelledB {
+			y = modelledMark + y
+		}
+		results.add(r.Name, x, y, orDash(r.Change))
 	}
 	results.print(w, io.Width)
 	profile := &grid{heading: "Exclusive time by region, largest change first", titles: []string{"<region", "A", "B", "B - A"}}
@@ -335,13 +353,14 @@ func (doc *compareDocument) print(io *streams, top int) {
 // writeComparison writes the document and the histograms of differences.
 func writeComparison(ctx context.Context, opts *compareOptions, doc *compareDocument, d *reconstruct.Differences) error {
 	figure, err := plots.DifferenceHistograms(plots.DifferencesData{
-		Title:    traceName(opts.b) + " against " + traceName(opts.a),
+		Title:    traceName(opts.b) + rebuiltTitle(doc.B) + " against " + traceName(opts.a) + rebuiltTitle(doc.A),
 		Position: differencesPlot(d.Position), Block: differencesPlot(d.Block), LogY: true,
 	})
 	if err != nil {
 		return err
 	}
 	out := newReportDir(opts.outDir, opts.force)
+	out.rebuilt = doc.A.Rebuilt != nil || doc.B.Rebuilt != nil
 	out.json("compare.json", doc)
 	out.figure("differences", figure)
 	return out.close(ctx, opts.jobs, nil)

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	stdio "io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tracekit/engine"
 	"tracekit/formulae"
@@ -17,12 +20,12 @@ import (
 
 type compressOptions struct {
 	readFlags
+	formFlags
 	paths     []string
 	output    string
 	force     bool
 	mode      string
 	timeError string
-	terms     int
 	durations string
 	byMemory  bool
 
@@ -33,8 +36,32 @@ type compressOptions struct {
 // memory allowed if it was asked for, and what is wrong with the trace.
 type compressDocument struct {
 	*tkf.Report
+	Rebuilt  *stats.Rebuilt       `json:"rebuilt"` // null: what was compressed was recorded
 	ByMemory []formulae.MemoryRow `json:"learned_by_memory,omitempty"`
 	Findings []stats.Finding      `json:"findings"` // of reading
+}
+
+// formFlags say what formulae may be.
+type formFlags struct {
+	kinds string
+
+	form formulae.Form
+}
+
+func (f *formFlags) add(set *pflag.FlagSet) {
+	set.IntVar(&f.form.Terms, "terms", formulae.DefaultTerms, "memory allowed to each formula, in `terms`")
+	set.StringVar(&f.kinds, "formulae", "all", "`kinds` of formulae: all, or paper for the four of the paper alone, without loops in loops and without more terms for straight-line code")
+}
+
+func (f *formFlags) validate() error {
+	if f.form.Terms < 1 || f.form.Terms > 1<<16 {
+		return usagef("--terms %d: want 1 to %d", f.form.Terms, 1<<16)
+	}
+	if f.kinds != "all" && f.kinds != "paper" {
+		return usagef("--formulae %q: want all or paper", f.kinds)
+	}
+	f.form.Paper = f.kinds == "paper"
+	return nil
 }
 
 func newCompress(io *streams, run func(context.Context, *streams, *compressOptions) error) *cobra.Command {
@@ -48,7 +75,8 @@ The lossless mode (the default) keeps all event tables: structure exactly, times
 within --time-error. The stat mode keeps formulae of bounded size and the durations' means
 or laws, so that the file does not grow with the run; its bound is printed. Waiting for
 partners is left out of durations: it comes back when the events are rebuilt. Every command
-reads a .tkf as it reads a trace.`,
+reads a .tkf as it reads a trace. Sequences for which no formula fits are listed: there a
+rebuilt trace is approximate, and --strict refuses.`,
 		Example: `  tracekit compress traces.otf2 -o run.tkf
   tracekit compress --time-error 1us traces.otf2 -o run.tkf
   tracekit compress --mode stat --terms 18 traces.otf2 -o run.tkf`,
@@ -67,7 +95,7 @@ reads a .tkf as it reads a trace.`,
 	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
 	set.StringVar(&opts.mode, "mode", "lossless", "what is kept: lossless or stat")
 	set.StringVar(&opts.timeError, "time-error", "0", "largest `error` of times in lossless mode: 0, 1us, 1%")
-	set.IntVar(&opts.terms, "terms", formulae.DefaultTerms, "memory allowed to each formula, in `terms`")
+	opts.formFlags.add(set)
 	set.StringVar(&opts.durations, "durations", "mean", "what stat mode keeps of durations: mean, or law where the most time goes")
 	set.Uint64Var(&opts.options.Seed, "seed", 1, "of the order in which durations are drawn from laws")
 	set.BoolVar(&opts.byMemory, "by-memory", false, "also print the learned share against the memory allowed")
@@ -78,7 +106,7 @@ func (o *compressOptions) validate() (err error) {
 	if o.output == "" {
 		return usagef("compress: name the file with -o FILE.tkf")
 	}
-	if err := o.readFlags.validate(); err != nil {
+	if err := validate(&o.readFlags, &o.formFlags); err != nil {
 		return err
 	}
 	switch o.mode {
@@ -100,13 +128,10 @@ func (o *compressOptions) validate() (err error) {
 	if o.options.TimeError, err = tkf.ParseTimeError(o.timeError); err != nil {
 		return usageError{err}
 	}
-	if o.terms < 1 || o.terms > 1<<16 {
-		return usagef("--terms %d: want 1 to %d", o.terms, 1<<16)
-	}
 	if o.mode == "stat" && o.timeError != "0" {
 		return usagef("--time-error is for the lossless mode; the stat mode keeps no single times")
 	}
-	o.options.Terms, o.options.Jobs, o.options.Learn = o.terms, o.jobs, true
+	o.options.Form, o.options.Jobs, o.options.Learn = o.form, o.jobs, true
 	return checkFile(o.output, o.force)
 }
 
@@ -116,7 +141,7 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 		return err
 	}
 	defer src.Close()
-	doc := &compressDocument{}
+	doc := &compressDocument{Rebuilt: stats.RebuiltOf(src.Info())}
 	err = writeAtomically(opts.output, opts.force, func(w stdio.Writer) (err error) {
 		bar := startProgress(io, opts.quiet, "compressing")
 		defer bar.done()
@@ -133,17 +158,23 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 		}
 	}
 	doc.Findings = stats.FindingRows(src.Findings())
-	return opts.finish(io, doc, func() { doc.print(io, opts.output) }, doc.Findings)
+	return opts.finish(io, doc, func() { doc.print(io, opts.output) }, doc.Findings, func() ([]string, error) {
+		if !opts.strict || doc.Statistics == nil {
+			return nil, nil
+		}
+		return doc.lost(), nil
+	})
 }
 
 func learnedByMemory(ctx context.Context, io *streams, opts *compressOptions, src trace.Source) ([]formulae.MemoryRow, error) {
 	bar := startProgress(io, opts.quiet, "learning")
 	defer bar.done()
-	return formulae.LearnedByMemory(ctx, src, formulae.MemoryTerms(), engine.Options{Jobs: opts.jobs, Progress: &bar.Progress})
+	return formulae.LearnedByMemory(ctx, src, formulae.MemoryTerms(), opts.options.Form.Paper, engine.Options{Jobs: opts.jobs, Progress: &bar.Progress})
 }
 
 func (doc *compressDocument) print(io *streams, output string) {
 	s, w := doc.Sizes, io.Out
+	printRebuilt(io, "Compressed was a trace that was ", doc.Rebuilt)
 	fmt.Fprintf(w, "%s: %s of %s", output, formatBytes(uint64(s.File)), formatBytes(uint64(s.Trace)))
 	if s.File > 0 {
 		fmt.Fprintf(w, ", %.1f to 1", float64(s.Trace)/float64(s.File))
@@ -162,9 +193,27 @@ func (doc *compressDocument) print(io *streams, output string) {
 	doc.printStatistics(w)
 	if l := doc.Learned; l != nil {
 		learnedGrid(l).print(w, io.Width)
+		heading := "Not learned; the file keeps it as it is"
+		if doc.Statistics != nil {
+			heading = lostHeading
+		}
+		unlearnedGrid(heading, doc.Unlearned).print(w, io.Width)
 	}
-	byMemoryGrid(doc.ByMemory).print(w, io.Width)
+	byMemoryGrid(doc.ByMemory, "static", func(s formulae.NamedShare) float64 { return s.Static }).print(w, io.Width)
+	byMemoryGrid(doc.ByMemory, "dynamic", func(s formulae.NamedShare) float64 { return s.Dynamic }).print(w, io.Width)
 	printFindings(w, "Findings", doc.Findings)
+}
+
+// lost says why a file in stat mode is not the trace: what was not learned, what was left out.
+func (doc *compressDocument) lost() (reasons []string) {
+	for _, a := range formulae.Approximations(doc.Unlearned) {
+		reasons = append(reasons, "--strict: formulae do not describe all "+a)
+	}
+	if s := doc.Statistics; s.DroppedEvents+s.DroppedAttributes > 0 {
+		reasons = append(reasons, fmt.Sprintf("--strict: not kept: %s, %s",
+			plural(int(s.DroppedEvents), "event", "events"), plural(int(s.DroppedAttributes), "attribute", "attributes")))
+	}
+	return reasons
 }
 
 // printStatistics says what stat mode kept of durations and fields, and what it lost.
@@ -196,7 +245,7 @@ func (doc *compressDocument) printStatistics(w stdio.Writer) {
 func learnedGrid(l *formulae.Learned) *grid {
 	g := &grid{heading: "Learned: static is the share of constructs, dynamic weighs them by how often they took place",
 		titles: []string{"<sequences", "constructs", "static", "dynamic", "identity", "general", "iteration", "cycle", "not learned"}}
-	for _, s := range l.All() {
+	for _, s := range withPaper(l) {
 		if s.Constructs == 0 {
 			continue
 		}
@@ -207,14 +256,34 @@ func learnedGrid(l *formulae.Learned) *grid {
 	return g
 }
 
+// withPaper returns the shares of all categories, after the paper's six these together.
+func withPaper(l *formulae.Learned) []formulae.NamedShare {
+	const papers = int(formulae.Iterations) + 1
+	return slices.Insert(l.All(), papers, formulae.NamedShare{Name: "all these", Share: &l.Paper})
+}
+
+// lostHeading is said of what a file of formulae alone does not hold.
+const lostHeading = "Not learned: what is rebuilt there is not what was recorded"
+
+// unlearnedGrid lists what was not learned.
+func unlearnedGrid(heading string, list []formulae.Unlearned) *grid {
+	g := &grid{heading: heading,
+		titles: []string{"<sequences", "<call path", "locations", "values", "learned before", "of messages", "of bytes"}}
+	for _, u := range list {
+		g.add(u.Category, atSite(strings.Join(u.CallPath, "/"), u.Site), formatCount(len(u.Locations)), formatCount(u.Values),
+			formatShare(float64(u.Described)/float64(max(u.Values, 1))), formatShare(u.Messages), formatShare(u.Bytes))
+	}
+	return g
+}
+
 // byMemoryGrid has a row for each category and a column for each memory allowed.
-func byMemoryGrid(rows []formulae.MemoryRow) *grid {
-	g := &grid{heading: "Learned share (static) against the memory allowed, in terms", titles: []string{"<sequences"}}
+func byMemoryGrid(rows []formulae.MemoryRow, what string, share func(formulae.NamedShare) float64) *grid {
+	g := &grid{heading: "Learned share (" + what + ") against the memory allowed, in terms", titles: []string{"<sequences"}}
 	lines := map[string][]string{}
 	var names []string
 	for i := range rows {
 		g.titles = append(g.titles, strconv.Itoa(rows[i].Terms))
-		for _, s := range rows[i].All() {
+		for _, s := range withPaper(&rows[i].Learned) {
 			if s.Constructs == 0 {
 				continue
 			}
@@ -222,7 +291,7 @@ func byMemoryGrid(rows []formulae.MemoryRow) *grid {
 				names = append(names, s.Name)
 				lines[s.Name] = []string{s.Name}
 			}
-			lines[s.Name] = append(lines[s.Name], formatShare(s.Static))
+			lines[s.Name] = append(lines[s.Name], formatShare(share(s)))
 		}
 	}
 	for _, name := range names {

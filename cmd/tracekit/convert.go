@@ -37,6 +37,7 @@ type convertDocument struct {
 	Out       string            `json:"out"`
 	OutFormat string            `json:"out_format"`
 	Events    uint64            `json:"events"`
+	Rebuilt   *stats.Rebuilt    `json:"rebuilt"`  // null: the trace was recorded; what is written says so too
 	Clock     *stats.Clock      `json:"clock"`    // null: times and measured offsets were copied, without looking at them
 	Measured  int               `json:"measured"` // locations with measured clock offsets beside the times
 	Lost      map[string]uint64 `json:"lost"`     // not representable in the target format, by what it is
@@ -169,7 +170,7 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 	}
 	doc := &convertDocument{
 		Schema: convertSchema, In: in.Info().Path, InFormat: in.Info().Format, Out: opts.out, OutFormat: opts.format,
-		Events: events, Clock: clock, Measured: withOffsets(src.Defs()), Lost: lostBy(w), Findings: stats.FindingRows(in.Findings()),
+		Events: events, Rebuilt: stats.RebuiltOf(in.Info()), Clock: clock, Measured: withOffsets(src.Defs()), Lost: lostBy(w), Findings: stats.FindingRows(in.Findings()),
 	}
 	return opts.finish(io, doc, func() { doc.print(io) }, doc.Findings, func() ([]string, error) {
 		if !opts.strict || len(doc.Lost) == 0 {
@@ -245,6 +246,7 @@ func copyEvents(ctx context.Context, io *streams, opts *convertOptions, src trac
 }
 
 func (doc *convertDocument) print(io *streams) {
+	printRebuilt(io, "", doc.Rebuilt)
 	fmt.Fprintf(io.Out, "%s (%s) → %s (%s): %s\n", doc.In, doc.InFormat, doc.Out, doc.OutFormat, plural(int(doc.Events), "event", "events"))
 	text := "times are copied as they are"
 	if doc.Clock != nil {

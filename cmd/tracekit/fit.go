@@ -135,6 +135,7 @@ type measured struct {
 	processes        int
 	tick             int64 // ns, of the coarsest clock
 	findings         []stats.Finding
+	rebuilt          *stats.Rebuilt // of the first trace that was rebuilt
 }
 
 // stableCalls is how many durations of each key are kept for the study of stability.
@@ -157,6 +158,9 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 		return err
 	}
 	m.describe(io, t, path)
+	if m.rebuilt == nil {
+		m.rebuilt = stats.RebuiltOf(t.Source.Info())
+	}
 	for k, s := range one.Samples {
 		if m.Samples[k] == nil {
 			m.Samples[k] = s

@@ -15,6 +15,7 @@ import (
 type fitDocument struct {
 	Schema    string              `json:"schema"` // tracekit.fit/1
 	Traces    []string            `json:"traces"`
+	Rebuilt   *stats.Rebuilt      `json:"rebuilt"` // of the first trace whose durations are a model's; null: all were recorded
 	Machine   string              `json:"machine"`
 	Library   string              `json:"library"`
 	Creator   string              `json:"creator"`
@@ -99,7 +100,7 @@ func newFitDocument(opts *fitOptions, m *measured, groups []fit.Group, p *fit.Pr
 	if families == nil {
 		families = fit.Families()
 	}
-	d := &fitDocument{Schema: "tracekit.fit/1", Traces: opts.paths, Machine: p.Machine, Library: p.Library, Creator: p.Creator, Processes: p.Processes,
+	d := &fitDocument{Schema: "tracekit.fit/1", Traces: opts.paths, Rebuilt: m.rebuilt, Machine: p.Machine, Library: p.Library, Creator: p.Creator, Processes: p.Processes,
 		Quantile: p.Quantile, Alpha: opts.alpha, Paper: opts.paper, Families: families, Keys: []fitKey{}, Findings: m.findings}
 	if d.Findings == nil {
 		d.Findings = []stats.Finding{}
@@ -132,6 +133,7 @@ func (d *fitDocument) shown(top int) []stats.OverheadKey {
 }
 
 func (d *fitDocument) print(io *streams, opts *fitOptions) {
+	printRebuilt(io, "Durations are a model's: a trace was ", d.Rebuilt)
 	fmt.Fprintf(io.Out, "%s made on %s by %s; %s; MPI: %s\n", plural(len(opts.paths), "trace", "traces"), orNotRecorded(d.Machine),
 		orNotRecorded(d.Creator), plural(d.Processes, "process", "processes"), orNotRecorded(d.Library))
 	if len(d.Findings) > 0 {

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -63,6 +64,19 @@ func (f *readFlags) validate() (err error) {
 type input struct {
 	trace.Source
 	store *spill.Store
+}
+
+// Findings are those of the source. A rebuilt trace, in whatever format it comes, says in
+// what it is not the recorded one.
+func (in *input) Findings() []trace.Finding {
+	var l trace.Ledger
+	l.Merge(in.Source.Findings())
+	about := in.Info()
+	known := slices.ContainsFunc(l.Findings(), func(f trace.Finding) bool { return f.Code == trace.CodeApproximate })
+	if a := about.Approximations(); len(a) > 0 && !known {
+		l.Add(trace.CodeApproximate, trace.Place{Location: trace.None, File: about.Path, Offset: -1}, strings.Join(a, "; "))
+	}
+	return l.Findings()
 }
 
 // Close closes the trace and its store.

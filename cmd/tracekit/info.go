@@ -107,6 +107,7 @@ func newInfoDocument(src trace.Source) *infoDocument {
 		Path: about.Path, Format: about.Format, Creator: about.Creator,
 		Processes: len(world), Locations: len(d.Locations), Events: announcedEvents(d),
 		EndNs: d.Clock.Nanoseconds(int64(d.Clock.Length)), ClockResolutionHz: d.Clock.Resolution,
+		Rebuilt: stats.RebuiltOf(about),
 	}
 	doc.Trace.DurationNs = doc.Trace.EndNs
 	for _, l := range d.Locations {
@@ -209,6 +210,7 @@ func countRecords(ctx context.Context, io *streams, opts *infoOptions, src trace
 
 func (doc *infoDocument) print(io *streams) {
 	t, w := doc.Trace, io.Out
+	printRebuilt(io, "", t.Rebuilt)
 	fmt.Fprintf(w, "%s\n", t.Path)
 	line := func(what, value string) {
 		if value != "" {

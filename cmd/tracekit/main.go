@@ -114,6 +114,7 @@ func commands(io *streams) []*cobra.Command {
 		newSpacetime(io, runSpacetime),
 		newCompare(io, runCompare),
 		newCompress(io, runCompress),
+		newFormulae(io, runFormulae),
 		newReconstruct(io, runConvert),
 		newConvert(io, runConvert),
 		newGenerate(io, runGenerate),

@@ -22,7 +22,9 @@ type reportDir struct {
 	dir   string // where files are written: path, or its temporary name
 	force bool
 	err   error
-	files []func() error
+
+	rebuilt bool // pictures say that their trace was rebuilt
+	files   []func() error
 }
 
 func newReportDir(path string, force bool) *reportDir {
@@ -79,6 +81,9 @@ func (d *reportDir) json(name string, document any) {
 
 // figure adds a figure as PNG and as SVG.
 func (d *reportDir) figure(name string, f *plots.Figure) {
+	if d.rebuilt {
+		f = f.Stamped("rebuilt from statistics, not recorded")
+	}
 	for _, format := range []plots.Format{plots.PNG, plots.SVG} {
 		d.file(name+"."+string(format), func(w io.Writer) error { return f.Encode(w, format) })
 	}

@@ -98,11 +98,13 @@ func (o *spacetimeOptions) validate() (err error) {
 
 // A spacetimeDocument says what was drawn.
 type spacetimeDocument struct {
-	Schema   string          `json:"schema"`
-	Out      string          `json:"out"`
-	Width    int             `json:"width"`
-	Height   int             `json:"height"`
-	Findings []stats.Finding `json:"findings"` // of all traces drawn
+	Schema string `json:"schema"`
+	Out    string `json:"out"`
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+
+	Rebuilt  []*stats.Rebuilt `json:"rebuilt"`  // of each trace drawn; null: it was recorded
+	Findings []stats.Finding  `json:"findings"` // of all traces drawn
 }
 
 func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) error {
@@ -131,8 +133,12 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 	doc.Width, doc.Height = figure.Size()
 	for _, t := range sides {
 		doc.Findings = append(doc.Findings, stats.FindingRows(t.Findings)...)
+		doc.Rebuilt = append(doc.Rebuilt, stats.RebuiltOf(t.Source.Info()))
 	}
 	return opts.finish(io, doc, func() {
+		for i, r := range doc.Rebuilt {
+			printRebuilt(io, traceName(sides[i].Source.Info().Path)+" was ", r)
+		}
 		fmt.Fprintf(io.Out, "%s: %d × %d pixels\n", doc.Out, doc.Width, doc.Height)
 		printFindings(io.Out, "Findings", doc.Findings)
 	}, doc.Findings)
@@ -162,17 +168,10 @@ func drawTrace(ctx context.Context, io *streams, opts *spacetimeOptions, t *trac
 	bar := startProgress(io, opts.quiet, "drawing")
 	defer bar.done()
 	return reconstruct.Diagram(ctx, t, waits, reconstruct.DiagramOptions{
-		Title: diagramTitle(t.Source.Info()), Ranks: opts.ranks,
+		Title: pictureTitle(t.Source.Info()), Ranks: opts.ranks,
 		From: opts.from, To: opts.to, ColorBy: reconstruct.ColorBy(opts.colorBy),
 		Messages: opts.mode, Width: opts.width, Height: opts.height, Jobs: opts.jobs, Progress: &bar.Progress,
 	})
-}
-
-func diagramTitle(i trace.Info) string {
-	if i.Reconstructed() {
-		return traceName(i.Path) + ", reconstructed from statistics"
-	}
-	return traceName(i.Path)
 }
 
 // fix makes the selected stretch of the first trace that of all: the same times, not the

@@ -3,12 +3,19 @@ package tkf_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
 
+	"tracekit/engine"
+	"tracekit/formulae"
 	"tracekit/formulae/tkf"
+	"tracekit/readers"
+	"tracekit/samples"
 	"tracekit/trace"
 )
 
@@ -84,4 +91,61 @@ func BenchmarkDecompress(b *testing.B) {
 			})
 		})
 	}
+}
+
+// BenchmarkRecording measures what recording an event costs: into formulae, visits and
+// durations (18 terms), or as a record of an OTF2 archive. It is the study in docs/FORMULAE.md.
+func BenchmarkRecording(b *testing.B) {
+	traces := make(map[string]*trace.MemorySource)
+	for _, iterations := range []int{20, 200, 2000} {
+		traces[fmt.Sprintf("halo-16x%d", iterations)] = generate(b, samples.Options{Program: "halo", Ranks: 16, Iterations: iterations, Seed: 1}).(*trace.MemorySource)
+	}
+	for _, path := range archives(b, shared(b)) {
+		if src, n := inMemory(b, path); n > 40_000 { // of short runs the archive's files would be measured
+			traces[filepath.Base(filepath.Dir(path))] = src
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(traces)) {
+		src, n := traces[name], 0
+		for _, list := range traces[name].Batches {
+			for _, batch := range list {
+				n += batch.Len()
+			}
+		}
+		b.Run("trace="+name+"/into=formulae", func(b *testing.B) {
+			perEvent(b, n, func() {
+				if _, err := formulae.LearnedByMemory(context.Background(), src, []int{18}, false, engine.Options{Jobs: 1}); err != nil {
+					b.Fatal(err)
+				}
+			})
+		})
+		b.Run("trace="+name+"/into=otf2", func(b *testing.B) {
+			dir := b.TempDir()
+			perEvent(b, n, func() {
+				w, err := readers.Create(dir, src.Info(), src.Defs(), readers.CreateOptions{Format: "otf2", Force: true, Jobs: 1})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for _, list := range src.Batches {
+					for _, batch := range list {
+						if err := w.Write(batch); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+				if err := w.Close(); err != nil {
+					b.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+// perEvent runs f again and again and reports the processor time for each of n events.
+func perEvent(b *testing.B, n int, f func()) {
+	begin := processorTime(b)
+	for b.Loop() {
+		f()
+	}
+	b.ReportMetric(float64((processorTime(b)-begin).Nanoseconds())/float64(n)/float64(b.N), "ns/event")
 }

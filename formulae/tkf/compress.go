@@ -28,7 +28,7 @@ const (
 type Options struct {
 	Mode      Mode
 	TimeError TimeError          // lossless mode
-	Terms     int                // memory allowed to each formula; 0: formulae.DefaultTerms
+	Form      formulae.Form      // of formulae
 	Learn     bool               // lossless mode: tell what formulae learn, as stat mode does
 	Durations formulae.Durations // stat mode
 	Seed      uint64             // stat mode: of the order in which durations are drawn from laws
@@ -38,7 +38,7 @@ type Options struct {
 }
 
 // Compress writes a trace as formulae. What it writes depends on the trace, the mode, the
-// time error and the terms alone. The error is that of the source, of w, or of a context
+// time error and the form of formulae alone. The error is that of the source, of w, or of a context
 // that was cancelled.
 func Compress(ctx context.Context, src trace.Source, w io.Writer, opts Options) (*Report, error) {
 	c := &compressor{src: src, opts: opts, tables: coder.NewTables()}
@@ -67,7 +67,7 @@ func (c *compressor) lossless(ctx context.Context, w io.Writer) (*Report, error)
 	if err != nil {
 		return nil, err
 	}
-	stage := &lossless{tables: c.tables, quantiser: q, leader: chooseLeader(defs), store: c.opts.Store, learn: c.opts.Learn, terms: c.opts.Terms}
+	stage := &lossless{tables: c.tables, quantiser: q, leader: chooseLeader(defs), store: c.opts.Store, learn: c.opts.Learn, form: c.opts.Form}
 	h := &head{Mode: uint64(Lossless), Unit: q.unit, Keep: uint64(q.keep), Leader: uint64(stage.leader)}
 	if len(defs.Locations) > 0 {
 		model := stage.leader
@@ -87,7 +87,11 @@ func (c *compressor) lossless(ctx context.Context, w io.Writer) (*Report, error)
 	if err != nil {
 		return nil, err
 	}
-	return c.writeLossless(w, h, parts)
+	r, err := c.writeLossless(w, h, parts)
+	if err == nil && c.opts.Learn {
+		err = c.learned(ctx, r, parts)
+	}
+	return r, err
 }
 
 // chooseLeader returns the location from which the others start their times: that of a
@@ -156,14 +160,18 @@ func (c *compressor) writeLossless(w io.Writer, h *head, parts []*coded) (*Repor
 	r := c.report(s)
 	r.Ranks.RankClasses = len(classes)
 	r.addParts(c.src.Defs().Clock.Resolution, parts)
-	if c.opts.Learn {
-		var trees []*formulae.CallTree
-		for _, p := range parts {
-			trees = append(trees, p.tree)
-		}
-		r.Learned = formulae.LearnedOf(trees)
-	}
 	return r, nil
+}
+
+// learned tells what formulae learned.
+func (c *compressor) learned(ctx context.Context, r *Report, parts []*coded) error {
+	var trees []*formulae.CallTree
+	for _, p := range parts {
+		trees = append(trees, p.tree)
+	}
+	locations, err := formulae.LocationsOf(ctx, c.src.Defs(), trees, c.opts.Jobs)
+	r.Learned, r.Unlearned = formulae.LearnedOf(locations), formulae.UnlearnedOf(c.src.Defs(), locations)
+	return err
 }
 
 // begin writes the head and the definitions.

@@ -26,8 +26,8 @@ func (c *counts) number(n *uint64) {
 }
 
 // take takes lengths out of the nodes of a tree: how often they were visited, how many items
-// there are, how long sequences are. The length of an item's formula follows from its
-// Count, that of the last term from the length of the formula.
+// there are, how long sequences are, sums of amounts beyond what the formula describes. The
+// length of an item's formula follows from its Count, that of the last term from the length of the formula.
 func (c *counts) take(t *formulae.Tree) {
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
@@ -35,6 +35,10 @@ func (c *counts) take(t *formulae.Tree) {
 		c.sequence(&n.Branch)
 		for k := range n.Items {
 			item := &n.Items[k]
+			for f := range item.Amounts() {
+				f.Sum -= f.Described()
+				c.number(&f.Sum)
+			}
 			if item.Body != nil {
 				c.sequence(&item.Times)
 			}
@@ -82,6 +86,10 @@ func restore(t *formulae.Tree, list []uint64) (ok bool) {
 			}
 			for f := range item.Formulae() {
 				measure(f, item.Count)
+			}
+			for f := range item.Amounts() {
+				number(&f.Sum)
+				f.Sum += f.Described()
 			}
 		}
 	}

@@ -35,7 +35,7 @@ type lossless struct {
 	models    timeModels       // of the others
 	store     *spill.Store     // of blocks
 	learn     bool             // whether call trees are made beside
-	terms     int              // of these
+	form      formulae.Form    // of these
 }
 
 // A coded is a location's events as blocks, and the symbols that occur.
@@ -95,7 +95,7 @@ func (s *lossless) code(l trace.LocationID, batches engine.Batches) (*coded, err
 		defer s.models.put(e.times)
 	}
 	if s.learn {
-		tree = formulae.NewCallTree(s.terms)
+		tree = formulae.NewCallTree(s.form)
 		e.out.tree = tree
 	}
 	done := int(e.out.count)

@@ -15,17 +15,26 @@ type head struct {
 	Keep   uint64
 	Fine   bool   // the lower bits of short steps are coded in context
 	Leader uint64 // location from whose beginning times are learned; trace.None: none
-	Seed   uint64 // stat mode: of the order in which durations are drawn from laws
+
+	// Stat mode: the order in which durations are drawn from laws; what formulae could be;
+	// whether durations have laws.
+	Seed  uint64
+	Terms uint64
+	Paper bool
+	Laws  bool
 }
 
 func headLayout() pack.Column[head] {
-	return pack.Record(6,
+	return pack.Record(9,
 		pack.Number(func(h *head) *uint64 { return &h.Mode }),
 		pack.Number(func(h *head) *uint64 { return &h.Unit }),
 		pack.Number(func(h *head) *uint64 { return &h.Keep }),
 		pack.Flag(func(h *head) *bool { return &h.Fine }),
 		pack.Number(func(h *head) *uint64 { return &h.Leader }),
 		pack.Number(func(h *head) *uint64 { return &h.Seed }),
+		pack.Number(func(h *head) *uint64 { return &h.Terms }),
+		pack.Flag(func(h *head) *bool { return &h.Paper }),
+		pack.Flag(func(h *head) *bool { return &h.Laws }),
 	)
 }
 

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 
@@ -107,8 +109,13 @@ func (f *file) rebuilt(rest []section, jobs int, close func() error) (trace.Sour
 	if err != nil {
 		return nil, err
 	}
-	a := &f.about
-	return reconstruct.NewSource(a.Info, &a.Defs, a.Findings, locations, f.head.Seed, jobs), close()
+	a, h := &f.about, &f.head
+	m := reconstruct.Model{Name: filepath.Base(f.name), Info: a.Info, Defs: &a.Defs, Findings: a.Findings, Locations: locations,
+		Form: formulae.Form{Terms: int(min(h.Terms, math.MaxInt32)), Paper: h.Paper}, Seed: h.Seed}
+	if h.Laws {
+		m.Durations = formulae.Laws
+	}
+	return reconstruct.NewSource(m, jobs), close()
 }
 
 // load reads the payload of a section.

@@ -12,7 +12,8 @@ type Report struct {
 	Sizes  Sizes  `json:"sizes"`
 	// Learned says what was learned of the sequences. In lossless mode it is computed only
 	// if Options.Learn asks for it.
-	Learned *formulae.Learned `json:"learned,omitempty"`
+	Learned   *formulae.Learned    `json:"learned,omitempty"`
+	Unlearned []formulae.Unlearned `json:"unlearned,omitzero"` // what was not, with Learned
 
 	Ranks Ranks `json:"ranks"`
 	Error Error `json:"error"`

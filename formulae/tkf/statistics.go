@@ -17,7 +17,7 @@ import (
 // statistics writes what was learned of all locations, with means that a replay was
 // calibrated by.
 func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, error) {
-	p, err := formulae.Learn(ctx, c.src, formulae.Options{Terms: c.opts.Terms, Durations: c.opts.Durations,
+	p, err := formulae.Learn(ctx, c.src, formulae.Options{Form: c.opts.Form, Durations: c.opts.Durations,
 		Jobs: c.opts.Jobs, Progress: c.opts.Progress, Store: c.opts.Store})
 	if err != nil {
 		return nil, err
@@ -25,7 +25,8 @@ func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, erro
 	if err := reconstruct.Calibrate(ctx, c.src.Defs(), p.Locations, c.opts.Seed, c.opts.Jobs); err != nil {
 		return nil, err
 	}
-	s, err := c.begin(w, &head{Mode: uint64(Statistics), Unit: 1, Leader: trace.None, Seed: c.opts.Seed})
+	s, err := c.begin(w, &head{Mode: uint64(Statistics), Unit: 1, Leader: trace.None, Seed: c.opts.Seed,
+		Terms: uint64(c.opts.Form.Memory()), Paper: c.opts.Form.Paper, Laws: c.opts.Durations == formulae.Laws})
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, erro
 	r.Sizes.Bound = &limit
 	r.Sizes.Structure += s.bytes[sectionStatistics]
 	r.Ranks.RankClasses = classes
-	r.Learned, r.Statistics = p.Learned, p.Report
+	r.Learned, r.Unlearned, r.Statistics = p.Learned, p.Unlearned, p.Report
 	return r, nil
 }
 
@@ -112,7 +113,7 @@ func bound(trees [][]byte, lengths *counts, locations []formulae.Location) int64
 	}
 	for l := range locations {
 		t := &locations[l].Times
-		numbers := 10 + len(t.Means) + len(t.Bases) + len(t.Counters)
+		numbers := 10 + len(t.Spent) + len(t.Means) + len(t.Bases) + len(t.Counters)
 		for _, l := range t.Laws {
 			numbers += 3 + len(l.Quantiles)
 		}
@@ -232,11 +233,12 @@ func itemLayout() pack.Column[formulae.Item] {
 }
 
 func formulaLayout() pack.Column[formulae.Formula] {
-	return pack.Record(10,
+	return pack.Record(11,
 		pack.Number(func(f *formulae.Formula) *formulae.Kind { return &f.Kind }),
 		pack.Number(func(f *formulae.Formula) *formulae.Kind { return &f.Holds }),
 		pack.Number(func(f *formulae.Formula) *uint64 { return &f.Seen }),
 		pack.Number(func(f *formulae.Formula) *uint64 { return &f.Count }),
+		pack.Number(func(f *formulae.Formula) *uint64 { return &f.Sum }),
 		pack.In(func(f *formulae.Formula) *[]formulae.Term { return &f.Prologue }, pack.Lists(termLayout())),
 		pack.In(func(f *formulae.Formula) *[]formulae.Term { return &f.Body }, pack.Lists(termLayout())),
 		pack.Number(func(f *formulae.Formula) *uint64 { return &f.Start }),
@@ -263,8 +265,9 @@ func nestedLayout() pack.Column[formulae.Nested] {
 }
 
 func timesLayout() pack.Column[formulae.Times] {
-	return pack.Record(5,
+	return pack.Record(6,
 		pack.Number(func(t *formulae.Times) *int64 { return &t.First }),
+		pack.In(func(t *formulae.Times) *[]uint64 { return &t.Spent }, pack.Lists(pack.Numbers[uint64]())),
 		pack.In(func(t *formulae.Times) *[]uint64 { return &t.Means }, pack.Lists(pack.Numbers[uint64]())),
 		pack.In(func(t *formulae.Times) *[]formulae.Law { return &t.Laws }, pack.Lists(pack.Record(3,
 			pack.Number(func(l *formulae.Law) *uint64 { return &l.Interval }),

@@ -32,7 +32,7 @@ type reading struct {
 	ledger  trace.Ledger
 	notes   []string // metadata lines
 
-	reconstructed bool // so says a line
+	rebuilt map[string]string // what lines say of it: properties
 }
 
 func newReading(path string, opts Options) *reading {
@@ -173,15 +173,22 @@ func (r *reading) at(offset int64) trace.Place {
 	return trace.Place{Location: trace.None, File: r.path, Offset: offset}
 }
 
-// reconstructedNote is the line of metadata, without its #, by which a trace says that it was
-// not recorded but rebuilt. Paraver passes over metadata that it does not know.
-const reconstructedNote = trace.PropertyReconstructed + ":true"
+// rebuiltNote returns the line of metadata by which a trace says what a property of a rebuilt
+// trace does. Paraver passes over metadata that it does not know.
+func rebuiltNote(property, value string) string {
+	return "#" + property + ":" + strings.Join(strings.Fields(value), " ")
+}
 
 // note keeps a line of metadata.
 func (r *reading) note(text []byte) {
-	if string(text[1:]) == reconstructedNote {
-		r.reconstructed = true
-		return
+	for _, property := range trace.RebuiltProperties() {
+		if value, ok := strings.CutPrefix(string(text), rebuiltNote(property, "")); ok && len(text) < 1<<16 {
+			if r.rebuilt == nil {
+				r.rebuilt = make(map[string]string)
+			}
+			r.rebuilt[property] = value
+			return
+		}
 	}
 	if len(r.notes) < 64 && len(text) < 4096 {
 		r.notes = append(r.notes, string(text[1:]))

@@ -81,7 +81,7 @@ func TestReconstructedIsKept(t *testing.T) {
 	for _, want := range []bool{false, true} {
 		text := "#Paraver (x):9_ns:0:1:1(1:0)\n"
 		if want {
-			text += "#" + reconstructedNote + "\n"
+			text += "#TRACEKIT::RECONSTRUCTED:true\n#TRACEKIT::RECONSTRUCTED_FROM:x.tkf: 18 terms\n#TRACEKIT::APPROXIMATE:sizes; tags\n"
 		}
 		src := open(t, []byte(text+"2:0:1:1:1:1:50000003:31\n2:0:1:1:1:2:50000003:0\n"), "", Options{})
 		for _, plain := range []bool{false, true} {
@@ -92,6 +92,11 @@ func TestReconstructedIsKept(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer back.Close()
+			for _, p := range trace.RebuiltProperties() {
+				if a, b := src.Info().Properties[p], back.Info().Properties[p]; a != b || want == (a == "") {
+					t.Errorf("plain %v: %s is %q, was %q", plain, p, b, a)
+				}
+			}
 			if src.Info().Reconstructed() != want || back.Info().Reconstructed() != want || lossy(back.Findings()) {
 				t.Errorf("plain %v: read %v, written %v, want %v; findings %v", plain, src.Info().Reconstructed(),
 					back.Info().Reconstructed(), want, back.Findings())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"os"
 
 	"tracekit/readers/internal/spool"
@@ -99,9 +100,7 @@ func (r *reading) source(ctx context.Context) (*Source, error) {
 // properties are what the file says beside its records, and the numbers of its lines.
 func (r *reading) properties() map[string]string {
 	p := map[string]string{"date": r.header.date, "lines": r.counts.String()}
-	if r.reconstructed {
-		p[trace.PropertyReconstructed] = "true"
-	}
+	maps.Copy(p, r.rebuilt)
 	for i, note := range r.notes {
 		p[fmt.Sprintf("note %d", i+1)] = note
 	}

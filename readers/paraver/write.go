@@ -46,8 +46,10 @@ func (w *Writer) writePRV(out io.Writer) error {
 	t := &text{clock: w.defs.Clock, start: w.start(), place: w.objects.place}
 	w.writeHeader(t)
 	w.writeCommLines(t)
-	if w.info.Reconstructed() {
-		fmt.Fprintf(t, "#%s\n", reconstructedNote)
+	for _, property := range trace.RebuiltProperties() {
+		if value := w.info.Properties[property]; value != "" && w.info.Reconstructed() {
+			fmt.Fprintln(t, rebuiltNote(property, value))
+		}
 	}
 	if !w.options.Plain && len(w.threads) > 0 {
 		zero := int64(0)

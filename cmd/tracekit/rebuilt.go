@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// What a rebuilt trace cannot give back stands behind this mark wherever it is printed.
+const modelledMark = "≈ "
+
+// rebuiltLine says that a trace was rebuilt, and from what; "" of one that was recorded. It is
+// the first line of what is printed of it.
+func rebuiltLine(which string, r *stats.Rebuilt) string {
+	if r == nil {
+		return ""
+	}
+	line := which + "rebuilt, not recorded"
+	if r.From != "" {
+		line += "; from " + r.From
+	}
+	if which == "" {
+		line = "R" + line[1:]
+	}
+	return line + ". " + modelledMark + "marks what a model made: times of single events, and so waits and latencies."
+}
+
+// printRebuilt prints the first line about a rebuilt trace.
+func printRebuilt(io *streams, which string, r *stats.Rebuilt) {
+	if line := rebuiltLine(which, r); line != "" {
+		fmt.Fprintln(io.Out, line)
+	}
+}
+
+// modelled returns the mark if a trace was rebuilt.
+func modelled(r *stats.Rebuilt) string {
+	if r == nil {
+		return ""
+	}
+	return modelledMark
+}
+
+// Which tables, columns and rows of a report are a model's if the trace was rebuilt: see
+// stats.Rebuilt. Tables are told by how their headings begin.
+var (
+	modelledTables = []string{"Wait states", "Critical path", "Overhead of", "Senders and receivers", "What calls need"}
+	modelledTitles = []string{"waiting", "overhead", "critical path", "min", "p50", "p99", "max", "skew", "transfer", "completion"}
+	modelledRows   = []string{"serialization efficiency", "transfer efficiency"}
+)
+
+// markModelled marks what a model made in a table about a rebuilt trace.
+func (g *grid) markModelled() {
+	for _, heading := range modelledTables {
+		if strings.HasPrefix(g.heading, heading) {
+			g.heading = modelledMark + g.heading
+			return
+		}
+	}
+	for i, title := range g.titles {
+		if slices.Contains(modelledTitles, title) {
+			g.titles[i] = modelledMark + title
+		}
+	}
+	for _, row := range g.rows {
+		if name := strings.TrimLeft(row[0], " "); slices.Contains(modelledRows, name) {
+			row[0] = row[0][:len(row[0])-len(name)] + modelledMark + name
+		}
+	}
+}
+
+// rebuiltTitle is what a title has behind the name of a rebuilt trace.
+func rebuiltTitle(t stats.TraceInfo) string {
+	if t.Rebuilt == nil {
+		return ""
+	}
+	return " (rebuilt)"
+}
+
+// pictureTitle is the title of a picture of a trace.
+func pictureTitle(about trace.Info) string {
+	if about.Reconstructed() {
+		return traceName(about.Path) + ", rebuilt from statistics, not recorded"
+	}
+	return traceName(about.Path)
+}

@@ -1,0 +1,72 @@
+package tkf_test
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tracekit/formulae"
+	"tracekit/formulae/tkf"
+	"tracekit/reconstruct"
+	"tracekit/trace"
+)
+
+// The annotated call tree of a file is that of the trace: visits are counted, times of all
+// call paths add up to what passed between the first and the last event of the location, and
+// what the file says is what was learned.
+func TestAnnotatedTree(t *testing.T) {
+	for _, path := range archives(t, "../../samples/archives") {
+		src := openTrace(t, path)
+		p, err := formulae.Learn(t.Context(), src, formulae.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, report := compress(t, src, tkf.Options{Mode: tkf.Statistics})
+		file := openTKF(t, name).(*reconstruct.Source)
+		if d := cmp.Diff(formulae.LearnedOf(p.Locations), formulae.LearnedOf(file.Model().Locations)); d != "" {
+			t.Errorf("%s: learned, and read from the file:\n%s", path, d)
+		}
+		trees := formulae.Annotate(src.Defs(), p.Locations)
+		fromFile := formulae.Annotate(file.Defs(), file.Model().Locations)
+		if d := cmp.Diff(trees, fromFile, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".key" }, cmp.Ignore())); d != "" {
+			t.Errorf("%s: trees that were learned, and those of the file:\n%.2000s", path, d)
+		}
+		seen := 0
+		for _, tree := range trees {
+			seen += len(tree.Locations)
+			for i, l := range tree.Locations {
+				checkAnnotated(t, path, src, &tree, i, trace.LocationID(l), p.Locations[l].Length)
+			}
+		}
+		if seen != len(src.Defs().Locations) || len(trees) != report.Ranks.RankClasses {
+			t.Errorf("%s: %d trees of %d locations, in the file %d of %d", path, len(trees), seen, report.Ranks.RankClasses, len(src.Defs().Locations))
+		}
+	}
+}
+
+func checkAnnotated(t *testing.T, path string, src trace.Source, tree *formulae.AnnotatedTree, i int, l trace.LocationID, length int64) {
+	t.Helper()
+	sum, visits, entered := int64(0), uint64(0), uint64(0)
+	for _, n := range tree.Nodes {
+		sum += n.ExclusiveNs[i]
+		visits += n.Visits
+	}
+	want := src.Defs().Clock.Nanoseconds(length)
+	if math.Abs(float64(sum-want)) > float64(visits)/8+float64(len(tree.Nodes)) || math.Abs(float64(tree.Nodes[0].InclusiveNs[i]-want)) > float64(visits)/8+float64(len(tree.Nodes)) {
+		t.Errorf("%s location %d: exclusive times are %d ns, that of all is %d, of %d", path, l, sum, tree.Nodes[0].InclusiveNs[i], want)
+	}
+	for _, k := range events(t, src, l).Flow.Kind {
+		if k.Enters() {
+			entered++
+		}
+	}
+	if visits != entered+1 {
+		t.Errorf("%s location %d: %d visits, %d enters", filepath.Base(path), l, visits-1, entered)
+	}
+	if !slices.IsSorted(tree.Locations) {
+		t.Errorf("%s: locations %v", path, tree.Locations)
+	}
+}
