@@ -79,7 +79,7 @@ var formats = []format{
 		},
 		parts: true,
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
-			return writer(jsontrace.Create(path, info, defs, jsontrace.WriteOptions{Force: o.Force}))
+			return writer(jsontrace.Create(path, info, defs, jsontrace.WriteOptions{Force: o.Force, Jobs: o.Jobs}))
 		},
 	},
 	{

@@ -181,6 +181,46 @@ func (b *Batch) Reset(location LocationID, first uint64) {
 	a.Seq, a.Attribute, a.Type, a.Value = a.Seq[:0], a.Attribute[:0], a.Type[:0], a.Value[:0]
 }
 
+// CopyTable makes the location and a table those of another batch; the table keeps its memory.
+func (b *Batch) CopyTable(from *Batch, t TableID) {
+	b.Location = from.Location
+	switch t {
+	case TableFlow:
+		x, y := &b.Flow, &from.Flow
+		*x = Flow{again(x.Seq, y.Seq), again(x.Time, y.Time), again(x.Kind, y.Kind), again(x.Region, y.Region),
+			again(x.Context, y.Context), again(x.Unwind, y.Unwind)}
+	case TableP2P:
+		x, y := &b.P2P, &from.P2P
+		*x = P2P{again(x.Seq, y.Seq), again(x.Time, y.Time), again(x.Kind, y.Kind), again(x.Peer, y.Peer),
+			again(x.Comm, y.Comm), again(x.Tag, y.Tag), again(x.Bytes, y.Bytes), again(x.Request, y.Request)}
+	case TableColl:
+		x, y := &b.Coll, &from.Coll
+		*x = Coll{again(x.Seq, y.Seq), again(x.Time, y.Time), again(x.Kind, y.Kind), again(x.Op, y.Op), again(x.Comm, y.Comm),
+			again(x.Root, y.Root), again(x.Sent, y.Sent), again(x.Received, y.Received), again(x.Request, y.Request)}
+	case TableMetric:
+		x, y := &b.Metric, &from.Metric
+		*x = MetricValues{again(x.Seq, y.Seq), again(x.Time, y.Time), again(x.Metric, y.Metric),
+			again(x.Member, y.Member), again(x.Type, y.Type), again(x.Value, y.Value)}
+	case TableOther:
+		x, y := &b.Other, &from.Other
+		*x = Other{again(x.Seq, y.Seq), again(x.Time, y.Time), again(x.Kind, y.Kind), again(x.Offset, y.Offset), again(x.Args, y.Args)}
+	case TableAttrs:
+		x, y := &b.Attrs, &from.Attrs
+		*x = Attrs{again(x.Seq, y.Seq), again(x.Attribute, y.Attribute), again(x.Type, y.Type), again(x.Value, y.Value)}
+	}
+}
+
+// Copy makes the batch equal to another and keeps its memory.
+func (b *Batch) Copy(from *Batch) {
+	b.First, b.Order = from.First, again(b.Order, from.Order)
+	for t := range TableID(Tables) {
+		b.CopyTable(from, t)
+	}
+}
+
+// again returns a copy of a slice in the memory of an old one.
+func again[T any](old, from []T) []T { return append(old[:0], from...) }
+
 func (b *Batch) next(t TableID) uint64 {
 	seq := b.First + uint64(len(b.Order))
 	b.Order = append(b.Order, t)

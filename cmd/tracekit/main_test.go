@@ -138,10 +138,18 @@ func TestJobsAndMemoryDoNotChangeTheAnswer(t *testing.T) {
 // TestJobsDoNotChangeWhatIsWritten converts to every format with one and with many goroutines.
 func TestJobsDoNotChangeWhatIsWritten(t *testing.T) {
 	dir, archive := t.TempDir(), sampleArchive(t, "zoo-4")
+	testJobsWrite(t, dir, archive)
+	if _, stderr, code := tracekit(t, dir, "generate", "sweep", "--ranks", "4", "--iterations", "1500", "-o", "many"); code != exitDone {
+		t.Fatal(stderr) // several batches of each location, more text than is compressed at a time
+	}
+	testJobsWrite(t, dir, filepath.Join(dir, "many"))
+}
+
+func testJobsWrite(t *testing.T, dir, archive string) {
 	for _, name := range []string{"x.otf2", "x.prv", "x.prv.gz", "x.json", "x.json.gz", "x.arrow", "x.parquet"} {
 		var want map[string]string
 		for _, args := range [][]string{{"--jobs", "1"}, {"--jobs", "8"}, {"--jobs", "3", "--memory", "0"}} {
-			out := filepath.Join(dir, name+strings.Join(args, ""))
+			out := filepath.Join(dir, filepath.Base(archive)+name+strings.Join(args, ""))
 			if err := os.Mkdir(out, 0o777); err != nil {
 				t.Fatal(err)
 			}

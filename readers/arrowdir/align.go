@@ -115,16 +115,7 @@ func (t *tableRows) next() error {
 		t.rows.Release()
 		t.rows, t.seq = nil, nil
 	}
-	r, err := t.records.next()
-	if err != nil {
-		return err
-	}
-	if r == nil {
-		t.open = false
-		return nil
-	}
-	r.Retain()
-	return t.set(r)
+	return t.extend()
 }
 
 // extend appends the next record to the rows.
@@ -138,7 +129,10 @@ func (t *tableRows) extend() error {
 		return nil
 	}
 	r.Retain()
-	return t.set(joined([]arrow.Record{t.rows, r}))
+	if t.rows != nil {
+		r = joined([]arrow.Record{t.rows, r})
+	}
+	return t.set(r)
 }
 
 func (t *tableRows) set(r arrow.Record) error {

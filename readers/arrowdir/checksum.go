@@ -1,6 +1,8 @@
 package arrowdir
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"hash"
 	"hash/crc32"
@@ -8,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"tracekit/readers/internal/output"
 )
 
 // The libraries that decode Arrow and Parquet believe what sizes a file names. Therefore no
@@ -30,9 +34,11 @@ func checksum(name string) (uint32, error) {
 // An outputFile is written once from begin to end. It knows its checksum, and remembers that
 // it could not be written: the Parquet library panics in some places where that happens.
 type outputFile struct {
-	*os.File
-	sum hash.Hash32
-	err error
+	file *os.File
+	buf  *bufio.Writer // of what goes to the file and into sum
+	sum  hash.Hash32
+	pos  int64
+	err  error
 }
 
 func createOutput(name string) (*outputFile, error) {
@@ -40,16 +46,35 @@ func createOutput(name string) (*outputFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &outputFile{File: f, sum: newChecksum()}, nil
+	sum := newChecksum()
+	return &outputFile{file: f, buf: output.Buffered(io.MultiWriter(f, sum)), sum: sum}, nil
 }
 
 func (f *outputFile) Write(p []byte) (int, error) {
-	n, err := f.File.Write(p)
-	f.sum.Write(p[:n])
+	n, err := f.buf.Write(p)
+	f.pos += int64(n)
+	return n, f.failed(err)
+}
+
+// Seek tells the position, for which alone the library of Arrow files asks.
+func (f *outputFile) Seek(int64, int) (int64, error) { return f.pos, nil }
+
+// Close writes what is left. A second time, it has no effect.
+func (f *outputFile) Close() error {
+	if f.file == nil {
+		return nil
+	}
+	err := errors.Join(f.failed(f.buf.Flush()), f.file.Close())
+	f.file = nil
+	return err
+}
+
+// failed keeps the first error.
+func (f *outputFile) failed(err error) error {
 	if err != nil && f.err == nil {
 		f.err = err
 	}
-	return n, err
+	return err
 }
 
 // rescue, deferred, makes an error of a panic that a failed write has caused.

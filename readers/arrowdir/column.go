@@ -23,8 +23,6 @@ type column struct {
 // columnSlice hides the type of a column's slice.
 type columnSlice interface {
 	len() int
-	empty()                      // keeps the memory
-	copy(from columnSlice)       // of the same type; keeps the memory
 	bytes() []byte               // of the slice, not copied
 	set(raw []byte, n, from int) // n elements of raw from element from on, not copied if they are aligned
 }
@@ -33,12 +31,6 @@ type columnSlice interface {
 type numbers[T any] struct{ slice *[]T }
 
 func (c numbers[T]) len() int { return len(*c.slice) }
-
-func (c numbers[T]) empty() { *c.slice = (*c.slice)[:0] }
-
-func (c numbers[T]) copy(from columnSlice) {
-	*c.slice = append((*c.slice)[:0], *from.(numbers[T]).slice...)
-}
 
 func (c numbers[T]) bytes() []byte {
 	if len(*c.slice) == 0 {
@@ -86,12 +78,12 @@ func numberType(k reflect.Kind) arrow.DataType {
 	panic(fmt.Sprintf("arrowdir: no Arrow type for %v", k))
 }
 
-func schemaOf(columns []column, more ...arrow.Field) *arrow.Schema {
+func schemaOf(columns []column) *arrow.Schema {
 	var fields []arrow.Field
 	for _, c := range columns {
 		fields = append(fields, arrow.Field{Name: c.name, Type: c.dtype})
 	}
-	return arrow.NewSchema(append(fields, more...), nil)
+	return arrow.NewSchema(fields, nil)
 }
 
 // data returns a column as Arrow data that shares the memory of its slice.

@@ -44,32 +44,33 @@ func batchColumns(b *trace.Batch, t trace.TableID) []column {
 // argsType is that of the column args of TableOther.
 var argsType = arrow.ListOfNonNullable(arrow.PrimitiveTypes.Uint64)
 
-// eventSchema returns the Arrow schema of a table of events. No column has nulls; None
+// eventSchemas are the Arrow schemas of the tables of events. No column has nulls; None
 // stands for what is not there.
-func eventSchema(t trace.TableID) *arrow.Schema {
-	columns := batchColumns(new(trace.Batch), t)
-	if t == trace.TableOther {
-		return schemaOf(columns, arrow.Field{Name: "args", Type: argsType})
+var eventSchemas = func() (schemas [trace.Tables]*arrow.Schema) {
+	for t := range schemas {
+		schemas[t] = schemaOf(batchColumns(new(trace.Batch), trace.TableID(t)))
 	}
-	return schemaOf(columns)
-}
+	fields := schemas[trace.TableOther].Fields()
+	schemas[trace.TableOther] = arrow.NewSchema(append(fields, arrow.Field{Name: "args", Type: argsType}), nil)
+	return schemas
+}()
 
-// eventRecord returns a table of a batch as a record with its eventSchema. The record
+// eventRecord returns a table of a batch as a record with its schema. The record
 // shares the memory of the batch: it is valid as long as the batch is, and to release it
 // only says that it is not used any more. Only contexts are made if the batch has none.
 func eventRecord(b *trace.Batch, t trace.TableID) arrow.Record {
 	switch t {
 	case trace.TableOther:
-		return recordOf(eventSchema(t), batchColumns(b, t), argsArray(&b.Other))
+		return recordOf(eventSchemas[t], batchColumns(b, t), argsArray(&b.Other))
 	case trace.TableFlow:
 		if len(b.Flow.Context) == 0 {
 			filled := *b
 			filled.Flow.Context = slices.Repeat([]trace.CallingContextID{trace.None}, len(b.Flow.Seq))
 			filled.Flow.Unwind = make([]uint32, len(b.Flow.Seq))
-			return recordOf(eventSchema(t), batchColumns(&filled, t))
+			return recordOf(eventSchemas[t], batchColumns(&filled, t))
 		}
 	}
-	return recordOf(eventSchema(t), batchColumns(b, t))
+	return recordOf(eventSchemas[t], batchColumns(b, t))
 }
 
 // argsArray returns the arguments as an array of lists.

@@ -17,6 +17,7 @@ import (
 type eventWriter struct {
 	id        trace.TableID
 	out       tableWriter
+	schema    *arrow.Schema    // with the column location
 	manifest  *manifest        // of which the table's groups are this writer's
 	last      trace.LocationID // whose rows the table ends in
 	locations []uint32         // scratch for the column location
@@ -30,8 +31,8 @@ type eventWriter struct {
 // queued bounds the batches of a table that wait to be encoded.
 const queued = 4
 
-func newEventWriter(id trace.TableID, out tableWriter, m *manifest, parallel bool) *eventWriter {
-	w := &eventWriter{id: id, out: out, manifest: m, last: trace.None}
+func newEventWriter(id trace.TableID, out tableWriter, schema *arrow.Schema, m *manifest, parallel bool) *eventWriter {
+	w := &eventWriter{id: id, out: out, schema: schema, manifest: m, last: trace.None}
 	if parallel {
 		w.queue, w.free = make(chan *trace.Batch, queued), make(chan *trace.Batch, queued)
 		for range queued {
@@ -45,9 +46,8 @@ func newEventWriter(id trace.TableID, out tableWriter, m *manifest, parallel boo
 // put writes the table's rows of a batch, or leaves that to the goroutine, whose error it
 // returns then.
 func (w *eventWriter) put(b *trace.Batch) error {
-	columns := batchColumns(b, w.id)
 	switch {
-	case columns[0].slice.len() == 0:
+	case batchColumns(b, w.id)[0].slice.len() == 0:
 		return nil
 	case w.queue == nil:
 		return w.write(b)
@@ -55,13 +55,7 @@ func (w *eventWriter) put(b *trace.Batch) error {
 		return w.err
 	}
 	c := <-w.free
-	c.Location = b.Location
-	for i, column := range batchColumns(c, w.id) {
-		column.slice.copy(columns[i].slice)
-	}
-	if w.id == trace.TableOther {
-		c.Other.Args, c.Other.Offset = append(c.Other.Args[:0], b.Other.Args...), append(c.Other.Offset[:0], b.Other.Offset...)
-	}
+	c.CopyTable(b, w.id)
 	w.queue <- c
 	return nil
 }
@@ -106,7 +100,7 @@ func (w *eventWriter) tag(r arrow.Record, l trace.LocationID) arrow.Record {
 	column := array.NewUint32Data(data)
 	defer column.Release()
 	columns := append([]arrow.Array{column}, r.Columns()...)
-	return array.NewRecord(withLocation(r.Schema()), columns, int64(n))
+	return array.NewRecord(w.schema, columns, int64(n))
 }
 
 // withLocation is a schema with the column location in front.

@@ -28,6 +28,7 @@ type parquetWriter struct {
 var ascending = []string{"seq", "time", "request", "start_ns", "send_ns"}
 
 func newParquetWriter(name string, schema *arrow.Schema, more ...parquet.WriterProperty) (_ *parquetWriter, err error) {
+	shareEncoders()
 	f, err := createOutput(name)
 	if err != nil {
 		return nil, err
@@ -88,6 +89,7 @@ const maxExpansion = 4000
 
 // openParquet opens a file whose rows must have the schema.
 func openParquet(name string, schema *arrow.Schema) (*parquetFile, error) {
+	shareEncoders()
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err

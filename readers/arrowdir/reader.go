@@ -245,7 +245,7 @@ func (s *Source) open(a *aligner) error {
 }
 
 func (s *Source) openEvents(a *aligner, t trace.TableID, spans []span) error {
-	f, err := s.openTable(s.events(t), withLocation(eventSchema(t)))
+	f, err := s.openTable(s.events(t), withLocation(eventSchemas[t]))
 	if err != nil {
 		return err
 	}

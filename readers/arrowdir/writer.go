@@ -113,11 +113,12 @@ func (w *Writer) begin(defs *trace.Defs) error {
 	}
 	for t := range w.tables {
 		id := trace.TableID(t)
-		out, err := newTableWriter(fileOf(w.temp, "events", id.String(), w.manifest.Format), withLocation(eventSchema(id)), w.manifest.Format)
+		schema := withLocation(eventSchemas[id])
+		out, err := newTableWriter(fileOf(w.temp, "events", id.String(), w.manifest.Format), schema, w.manifest.Format)
 		if err != nil {
 			return err
 		}
-		w.tables[t] = newEventWriter(id, out, &w.manifest, w.parallel)
+		w.tables[t] = newEventWriter(id, out, schema, &w.manifest, w.parallel)
 	}
 	return nil
 }

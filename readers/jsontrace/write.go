@@ -1,26 +1,24 @@
 package jsontrace
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"math/bits"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
+	"sync"
 
+	"tracekit/readers/internal/output"
 	"tracekit/trace"
 )
 
 // WriteOptions says how a trace is written. The zero value is usual.
 type WriteOptions struct {
 	Force bool // replace a file of the same name
+	Jobs  int  // goroutines that make lines; below 1: one per processor
 }
 
 // A Writer writes a trace in tracekit's own dialect; it is a trace.Sink. The file grows
@@ -28,9 +26,8 @@ type WriteOptions struct {
 // they come, one to a line; memory does not grow with their number.
 type Writer struct {
 	path   string
-	file   *os.File
-	zip    *gzip.Writer
-	out    *bufio.Writer
+	file   *output.File
+	pieces *output.Line[*piece]
 	defs   *trace.Defs
 	digits int
 	scale  uint64 // units of the last digit per second
@@ -38,10 +35,11 @@ type Writer struct {
 	names  nameCache
 	seqs   map[channel]uint64
 	ranks  map[trace.CommID]map[uint32]uint32 // rank in the communicator by world rank
-	line   []byte                             // of the event at hand
-	lost   map[string]uint64
 	err    error
 	closed bool
+
+	mu   sync.Mutex
+	lost map[string]uint64 // below mu
 }
 
 // Create begins a file; it is compressed if the name ends in .gz. The error wraps
@@ -54,23 +52,20 @@ func Create(path string, info trace.Info, defs *trace.Defs, options WriteOptions
 	if _, err := os.Lstat(path); err == nil && !options.Force {
 		return nil, &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	workers := output.Workers(options.Jobs)
+	f, err := output.Create(path, workers)
 	if err != nil {
 		return nil, err
 	}
 	w := &Writer{path: path, file: f, defs: defs, seqs: make(map[channel]uint64)}
-	var dest io.Writer = f
-	if strings.HasSuffix(path, ".gz") {
-		w.zip = gzip.NewWriter(f)
-		dest = w.zip
-	}
-	w.out = bufio.NewWriterSize(dest, 256<<10)
 	w.chooseDigits()
 	w.tracks = tracksOf(defs)
 	w.names = newNameCache(defs)
 	if err := w.head(info); err != nil {
-		return nil, errors.Join(err, w.Discard())
+		return nil, errors.Join(err, f.Discard())
 	}
+	w.pieces = output.NewLine(workers, func() *piece { return &piece{w: w} }, (*piece).write,
+		func(p *piece) error { _, err := f.Write(p.lines); return err })
 	return w, nil
 }
 
@@ -96,20 +91,21 @@ func (w *Writer) head(info trace.Info) error {
 	if err != nil {
 		return fmt.Errorf("definitions: %w", err)
 	}
-	fmt.Fprintf(w.out, "{\"displayTimeUnit\":\"ns\",\n\"tracekit\":%s,\n\"traceEvents\":[", text)
+	out := w.file
+	fmt.Fprintf(out, "{\"displayTimeUnit\":\"ns\",\n\"tracekit\":%s,\n\"traceEvents\":[", text)
 	comma := "\n"
 	for i, l := range w.tracks {
 		if i == 0 || l.pid != w.tracks[i-1].pid {
-			fmt.Fprintf(w.out, "%s{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":%s}}", comma, l.pid, l.process)
-			fmt.Fprintf(w.out, ",\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%d}}", l.pid, l.pid)
+			fmt.Fprintf(out, "%s{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":%s}}", comma, l.pid, l.process)
+			fmt.Fprintf(out, ",\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%d}}", l.pid, l.pid)
 			comma = ",\n"
 		}
-		fmt.Fprintf(w.out, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":%s}}", l.pid, l.tid, l.thread)
+		fmt.Fprintf(out, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":%s}}", l.pid, l.tid, l.thread)
 	}
 	if len(w.tracks) == 0 {
-		w.out.WriteString("\n{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"no location\"}}")
+		fmt.Fprint(out, "\n{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"no location\"}}")
 	}
-	return nil
+	return nil // errors of the file show when it is completed
 }
 
 // soundDefs returns the definitions without what JSON does not have: numbers that are not
@@ -131,13 +127,15 @@ func soundDefs(d *trace.Defs) *trace.Defs {
 
 // drop counts something that the format cannot express.
 func (w *Writer) drop(what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.lost == nil {
 		w.lost = make(map[string]uint64)
 	}
 	w.lost[what]++
 }
 
-// Lost counts, by what it is, what could not be expressed so far.
+// Lost counts, by what it is, what could not be expressed. It is complete after Close.
 func (w *Writer) Lost() map[string]uint64 { return w.lost }
 
 // Close completes the file and gives it its name. After an error, of Close or of what
@@ -146,29 +144,22 @@ func (w *Writer) Close() error {
 	if w.closed {
 		return w.err
 	}
-	if w.err == nil {
-		w.err = w.complete()
+	err := w.end()
+	if err == nil {
+		fmt.Fprint(w.file, "\n]}\n")
+		err = w.file.Complete()
 	}
-	if w.err == nil {
-		w.err = os.Rename(w.file.Name(), w.path)
+	if err == nil {
+		err = w.file.Publish()
 	}
-	return errors.Join(w.err, w.Discard())
+	w.err = err
+	return errors.Join(err, w.file.Discard())
 }
 
-func (w *Writer) complete() error {
-	w.out.WriteString("\n]}\n")
-	if err := w.out.Flush(); err != nil {
-		return err
-	}
-	if w.zip != nil {
-		if err := w.zip.Close(); err != nil {
-			return err
-		}
-	}
-	if err := w.file.Chmod(0o644); err != nil {
-		return err
-	}
-	return w.file.Close()
+// end waits for the lines.
+func (w *Writer) end() error {
+	w.closed = true
+	return w.pieces.Close()
 }
 
 // Discard ends the writing without a result. After Close it does nothing.
@@ -176,12 +167,8 @@ func (w *Writer) Discard() error {
 	if w.closed {
 		return nil
 	}
-	w.closed = true
-	w.file.Close()
-	if err := os.Remove(w.file.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	_ = w.end() // whether it was written does not matter any more
+	return w.file.Discard()
 }
 
 // appendTime appends ticks as microseconds from the clock's global offset.

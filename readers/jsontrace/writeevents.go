@@ -39,187 +39,254 @@ func (w *Writer) Write(b *trace.Batch) error {
 	case int(b.Location) >= len(w.tracks):
 		return fmt.Errorf("%s: location %d is not defined", w.path, b.Location)
 	}
-	r := rows{w: w, b: b, track: &w.tracks[b.Location]}
-	for i, table := range b.Order {
-		r.seq = b.First + uint64(i)
-		r.event(table)
-	}
+	p := w.pieces.Take()
+	p.batch.Copy(b)
+	p.prepare(&w.tracks[b.Location])
+	w.err = w.pieces.Put()
 	return w.err
 }
 
-// rows writes the events of a batch; the numbers are the indexes of the next rows.
-type rows struct {
-	w                                     *Writer
-	b                                     *trace.Batch
-	track                                 *trackPrefix
-	seq                                   uint64
-	flow, p2p, coll, metric, other, attrs int
-	args                                  int // length of the line where args begin; 0: there are none
+// A piece is a batch and its lines. What these need of earlier batches is prepared, so that
+// pieces can be written in any order.
+type piece struct {
+	w     *Writer
+	batch trace.Batch
+	track *trackPrefix
+	last  int64      // time of the event before
+	named []bool     // by row of Flow: a Leave that must say its region
+	ends  []endpoint // by row of P2P
+	lines []byte
 }
 
-func (r *rows) event(table trace.TableID) {
-	switch table {
-	case trace.TableFlow:
-		r.writeFlow()
-		r.flow++
-	case trace.TableP2P:
-		r.writeP2P()
-		r.p2p++
-	case trace.TableColl:
-		r.writeColl()
-		r.coll++
-	case trace.TableMetric:
-		r.writeMetric()
-	default:
-		r.writeOther()
-		r.other++
+// An endpoint is a message as its flow needs it: the rank in the communicator of who sends
+// or receives it, and its number in the channel.
+type endpoint struct {
+	me  uint32
+	seq uint64
+}
+
+// prepare follows the calls and the messages of a location.
+func (p *piece) prepare(track *trackPrefix) {
+	b, w := &p.batch, p.w
+	p.track, p.last, p.named, p.ends = track, track.last, p.named[:0], p.ends[:0]
+	for i := range b.Flow.Kind {
+		p.named = append(p.named, track.step(&b.Flow, i, len(w.names.regions)))
 	}
+	for i, kind := range b.P2P.Kind {
+		var e endpoint
+		if isMessage(kind) {
+			e.me = w.rankIn(b.P2P.Comm[i], track.rank)
+			ch := channelOf(&b.P2P, i, e.me)
+			e.seq = w.seqs[ch]
+			w.seqs[ch]++
+		}
+		p.ends = append(p.ends, e)
+	}
+	for _, r := range b.Events {
+		if time, ok := b.Time(r); ok {
+			track.last = time
+		}
+	}
+}
+
+// step follows a call; it reports whether a Leave is not that of the innermost open region.
+func (t *trackPrefix) step(f *trace.Flow, i, regions int) (named bool) {
+	c := callOf(f, i)
+	if int(c.region) >= regions {
+		return false
+	}
+	if f.Kind[i].Enters() {
+		t.open = append(t.open, c)
+		return false
+	}
+	top := len(t.open) - 1
+	if top < 0 {
+		return true
+	}
+	named = t.open[top] != c
+	t.open = t.open[:top]
+	return named
+}
+
+// callOf returns the call that a row of Flow is about.
+func callOf(f *trace.Flow, i int) openCall {
+	c := openCall{f.Region[i], trace.None}
+	if len(f.Context) > 0 {
+		c.context = f.Context[i]
+	}
+	return c
+}
+
+// isMessage reports whether an event is that of a message, and not only of a request.
+func isMessage(k trace.Kind) bool {
+	return k == trace.KindMpiSend || k == trace.KindMpiIsend || k == trace.KindMpiRecv || k == trace.KindMpiIrecv
+}
+
+// channelOf returns the channel of a message; me is the rank of the location in the
+// communicator.
+func channelOf(p *trace.P2P, i int, me uint32) channel {
+	if k := p.Kind[i]; k == trace.KindMpiSend || k == trace.KindMpiIsend {
+		return channel{comm: p.Comm[i], src: me, dst: p.Peer[i], tag: p.Tag[i]}
+	}
+	return channel{comm: p.Comm[i], src: p.Peer[i], dst: me, tag: p.Tag[i], recv: true}
+}
+
+// write makes the lines.
+func (p *piece) write() {
+	w := lineWriter{Writer: p.w, p: p, b: &p.batch, line: p.lines[:0]}
+	for seq, r := range p.batch.Events {
+		w.seq = seq
+		switch i := r.First; r.Table {
+		case trace.TableFlow:
+			w.flow(i)
+		case trace.TableP2P:
+			w.p2p(i)
+		case trace.TableColl:
+			w.coll(i)
+		case trace.TableMetric:
+			w.metric(r)
+		default:
+			w.other(i)
+		}
+	}
+	p.lines = w.line
+}
+
+// A lineWriter writes the events of a batch.
+type lineWriter struct {
+	*Writer
+	p     *piece
+	b     *trace.Batch
+	line  []byte // all lines so far
+	seq   uint64 // of the event at hand
+	attrs int    // index of the next row of attributes
+	args  int    // length of the lines where args begin; 0: there are none
 }
 
 // start begins a line: phase, track and time.
-func (r *rows) start(phase byte, time int64) {
-	w := r.w
-	if time < r.track.last {
+func (w *lineWriter) start(phase byte, time int64) {
+	if time < w.p.last {
 		w.drop("the order of events whose time runs backwards")
 	}
-	r.track.last = time
-	w.line = append(w.line[:0], ",\n{\"ph\":\""...)
-	w.line = append(append(w.line, phase, '"'), r.track.text...)
+	w.p.last = time
+	w.line = append(w.line, ",\n{\"ph\":\""...)
+	w.line = append(append(w.line, phase, '"'), w.p.track.text...)
 	w.line = w.appendTime(w.line, time)
-	r.args = 0
+	w.args = 0
 }
 
 // field appends a number to the arguments.
-func (r *rows) field(key string, n uint64) {
-	r.key(key)
-	r.w.line = strconv.AppendUint(r.w.line, n, 10)
+func (w *lineWriter) field(key string, n uint64) {
+	w.key(key)
+	w.line = strconv.AppendUint(w.line, n, 10)
 }
 
 // key appends the key of an argument; the first one opens the arguments.
-func (r *rows) key(key string) {
-	if w := r.w; r.args == 0 {
+func (w *lineWriter) key(key string) {
+	if w.args == 0 {
 		w.line = append(w.line, `,"args":{"`...)
-		r.args = len(w.line)
+		w.args = len(w.line)
 	} else {
 		w.line = append(w.line, ',', '"')
 	}
-	r.w.line = append(append(r.w.line, key...), '"', ':')
+	w.line = append(append(w.line, key...), '"', ':')
 }
 
 // end writes the attributes and the line.
-func (r *rows) end() {
-	w, a := r.w, &r.b.Attrs
-	first := true
-	for ; r.attrs < len(a.Seq) && a.Seq[r.attrs] <= r.seq; r.attrs++ {
+func (w *lineWriter) end() {
+	a, first := &w.b.Attrs, true
+	for ; w.attrs < len(a.Seq) && a.Seq[w.attrs] <= w.seq; w.attrs++ {
 		if first {
-			r.key("attr")
+			w.key("attr")
 			w.line = append(w.line, '[')
 		} else {
 			w.line = append(w.line, ',')
 		}
 		first = false
-		w.line = fmt.Appendf(w.line, "[%d,%d,%d]", a.Attribute[r.attrs], a.Type[r.attrs], a.Value[r.attrs])
+		w.line = fmt.Appendf(w.line, "[%d,%d,%d]", a.Attribute[w.attrs], a.Type[w.attrs], a.Value[w.attrs])
 	}
 	if !first {
 		w.line = append(w.line, ']')
 	}
-	if r.args > 0 {
+	if w.args > 0 {
 		w.line = append(w.line, '}')
 	}
 	w.line = append(w.line, '}')
-	if _, err := w.out.Write(w.line); err != nil && w.err == nil {
-		w.err = err
-	}
 }
 
-func (r *rows) writeFlow() {
-	f, i, w := &r.b.Flow, r.flow, r.w
-	kind, region := f.Kind[i], f.Region[i]
-	call := openCall{region, trace.None}
-	if len(f.Context) > 0 {
-		call.context = f.Context[i]
-	}
-	if int(region) >= len(w.names.regions) {
+func (w *lineWriter) flow(i int) {
+	f := &w.b.Flow
+	call := callOf(f, i)
+	enters := f.Kind[i].Enters()
+	switch {
+	case int(call.region) >= len(w.names.regions):
 		w.drop("a call of a region that is not defined")
-		r.skipAttrs()
+		w.skipAttrs()
 		return
+	case enters:
+		w.start('B', f.Time[i])
+	default:
+		w.start('E', f.Time[i])
 	}
-	if kind.Enters() {
-		r.start('B', f.Time[i])
-		r.name(region)
+	if enters || w.p.named[i] {
+		w.name(call.region)
 		if call.context != trace.None {
-			r.field("ctx", uint64(call.context))
-			r.field("unwind", uint64(f.Unwind[i]))
-		}
-		r.track.open = append(r.track.open, call)
-		r.end()
-		return
-	}
-	r.start('E', f.Time[i])
-	top := len(r.track.open) - 1
-	if top < 0 || r.track.open[top] != call {
-		r.name(region)
-		if call.context != trace.None {
-			r.field("ctx", uint64(call.context))
+			w.field("ctx", uint64(call.context))
+			if enters {
+				w.field("unwind", uint64(f.Unwind[i]))
+			}
 		}
 	}
-	if top >= 0 {
-		r.track.open = r.track.open[:top]
-	}
-	r.end()
+	w.end()
 }
 
 // name appends what tells the region.
-func (r *rows) name(region trace.RegionID) {
-	n := &r.w.names.regions[region]
-	r.w.line = append(r.w.line, n.text...)
+func (w *lineWriter) name(region trace.RegionID) {
+	n := &w.names.regions[region]
+	w.line = append(w.line, n.text...)
 	if n.argument {
-		r.field("r", uint64(region))
+		w.field("r", uint64(region))
 	}
 }
 
 // skipAttrs passes over the attributes of an event that is not written.
-func (r *rows) skipAttrs() {
-	for a := &r.b.Attrs; r.attrs < len(a.Seq) && a.Seq[r.attrs] <= r.seq; {
-		r.attrs++
+func (w *lineWriter) skipAttrs() {
+	for a := &w.b.Attrs; w.attrs < len(a.Seq) && a.Seq[w.attrs] <= w.seq; {
+		w.attrs++
 	}
 }
 
-func (r *rows) writeP2P() {
-	p, i, w := &r.b.P2P, r.p2p, r.w
+func (w *lineWriter) p2p(i int) {
+	p := &w.b.P2P
 	kind := p.Kind[i]
-	send := kind == trace.KindMpiSend || kind == trace.KindMpiIsend
-	if !send && kind != trace.KindMpiRecv && kind != trace.KindMpiIrecv {
-		r.start('i', p.Time[i])
+	if !isMessage(kind) {
+		w.start('i', p.Time[i])
 		w.line = fmt.Appendf(w.line, `,"s":"t","name":"%s","cat":"%s"`, kind, requestCategory)
-		r.field("req", p.Request[i])
-		r.end()
+		w.field("req", p.Request[i])
+		w.end()
 		return
 	}
 	// Both ends of a flow must compute the same identifier from what each knows.
-	me := w.rankIn(p.Comm[i], r.track.rank)
-	ch := channel{comm: p.Comm[i], src: me, dst: p.Peer[i], tag: p.Tag[i]}
+	ch, seq := channelOf(p, i, w.p.ends[i].me), w.p.ends[i].seq
 	phase, bind := byte('s'), ""
-	if !send {
-		ch.src, ch.dst, ch.recv = p.Peer[i], me, true
+	if ch.recv {
 		phase, bind = 'f', `,"bp":"e"`
 	}
-	seq := w.seqs[ch]
-	w.seqs[ch]++
-	r.start(phase, p.Time[i])
-	w.line = fmt.Appendf(w.line, `,"name":"msg","cat":"%s","id":%d%s`, messageCategory, ch.id(seq), bind)
-	r.field("src", uint64(ch.src))
-	r.field("dst", uint64(ch.dst))
-	r.field("tag", uint64(ch.tag))
+	w.start(phase, p.Time[i])
+	w.line = append(w.line, `,"name":"msg","cat":"`+messageCategory+`","id":`...)
+	w.line = append(strconv.AppendUint(w.line, ch.id(seq), 10), bind...)
+	w.field("src", uint64(ch.src))
+	w.field("dst", uint64(ch.dst))
+	w.field("tag", uint64(ch.tag))
 	if ch.comm != trace.None {
-		r.field("comm", uint64(ch.comm))
+		w.field("comm", uint64(ch.comm))
 	}
-	r.field("bytes", p.Bytes[i])
-	r.field("seq", seq)
+	w.field("bytes", p.Bytes[i])
+	w.field("seq", seq)
 	if kind == trace.KindMpiIsend || kind == trace.KindMpiIrecv {
-		r.field("req", p.Request[i])
+		w.field("req", p.Request[i])
 	}
-	r.end()
+	w.end()
 }
 
 // rankIn returns the rank in a communicator of a world rank, None if it is not known.
@@ -246,42 +313,46 @@ func (w *Writer) rankIn(comm trace.CommID, rank uint32) uint32 {
 	return trace.None
 }
 
-func (r *rows) writeColl() {
-	c, i, w := &r.b.Coll, r.coll, r.w
+func (w *lineWriter) coll(i int) {
+	c := &w.b.Coll
 	kind := c.Kind[i]
-	r.start('i', c.Time[i])
+	w.start('i', c.Time[i])
 	w.line = fmt.Appendf(w.line, `,"s":"t","name":"%s","cat":"%s"`, kind, collectiveCategory)
 	switch kind {
 	case trace.KindNonBlockingCollectiveRequest:
-		r.field("req", c.Request[i])
+		w.field("req", c.Request[i])
 	case trace.KindCollectiveEnd, trace.KindNonBlockingCollectiveComplete:
-		r.field("op", uint64(c.Op[i]))
+		w.field("op", uint64(c.Op[i]))
 		if c.Comm[i] != trace.None {
-			r.field("comm", uint64(c.Comm[i]))
+			w.field("comm", uint64(c.Comm[i]))
 		}
 		if c.Root[i] != trace.None {
-			r.field("root", uint64(c.Root[i]))
+			w.field("root", uint64(c.Root[i]))
 		}
-		r.field("sent", c.Sent[i])
-		r.field("received", c.Received[i])
+		w.field("sent", c.Sent[i])
+		w.field("received", c.Received[i])
 		if kind == trace.KindNonBlockingCollectiveComplete {
-			r.field("req", c.Request[i])
+			w.field("req", c.Request[i])
 		}
 	}
-	r.end()
+	w.end()
 }
 
-func (r *rows) writeMetric() {
-	m, i, w := &r.b.Metric, r.metric, r.w
-	r.start('C', m.Time[i])
-	id := m.Metric[i]
+func (w *lineWriter) metric(r trace.Row) {
+	m := &w.b.Metric
+	if r.First == r.End {
+		w.drop("counters without values")
+		w.skipAttrs()
+		return
+	}
+	w.start('C', m.Time[r.First])
+	id := m.Metric[r.First]
 	w.line = append(w.line, `,"name":`...)
 	w.line = append(w.line, quoted(w.metricName(id))...)
 	w.line = append(w.line, `,"id":`...)
 	w.line = strconv.AppendUint(w.line, uint64(id), 10)
 	members := w.membersOf(id)
-	for ; r.metric < len(m.Seq) && m.Seq[r.metric] == r.seq; r.metric++ {
-		k := r.metric
+	for k := r.First; k < r.End; k++ {
 		name, typ := strconv.Quote(strconv.Itoa(int(m.Member[k])))+":", m.Type[k]
 		if n := int(m.Member[k]); n < len(members) && int(members[n]) < len(w.names.members) {
 			name, typ = w.names.members[members[n]], w.defs.MetricMembers[members[n]].Value
@@ -289,15 +360,15 @@ func (r *rows) writeMetric() {
 		if typ != m.Type[k] {
 			w.drop("a counter value of another type than its definition")
 		}
-		if r.args == 0 {
+		if w.args == 0 {
 			w.line = append(w.line, `,"args":{`...)
-			r.args = len(w.line)
+			w.args = len(w.line)
 		} else {
 			w.line = append(w.line, ',')
 		}
 		w.line = appendValue(append(w.line, name...), typ, m.Value[k])
 	}
-	r.end()
+	w.end()
 }
 
 // membersOf returns the members of a metric or of its class.
@@ -335,21 +406,21 @@ func appendValue(line []byte, typ trace.ValueType, v uint64) []byte {
 	return strconv.AppendUint(line, v, 10)
 }
 
-func (r *rows) writeOther() {
-	o, i, w := &r.b.Other, r.other, r.w
+func (w *lineWriter) other(i int) {
+	o := &w.b.Other
 	args := o.Args[o.Offset[i]:o.Offset[i+1]]
 	kind := o.Kind[i]
-	r.start('i', o.Time[i])
+	w.start('i', o.Time[i])
 	w.line = append(w.line, `,"s":"t","name":`...)
 	if kind == trace.KindInstant && len(args) == 1 && args[0] < uint64(len(w.defs.Strings)) {
 		w.line = w.names.appendString(w.line, w.defs, trace.StringID(args[0]))
-		r.end()
+		w.end()
 		return
 	}
 	w.line = fmt.Appendf(w.line, `"%s","cat":"%s"`, kind, recordCategory)
-	r.field("k", uint64(kind))
+	w.field("k", uint64(kind))
 	if len(args) > 0 {
-		r.key("a")
+		w.key("a")
 		w.line = append(w.line, '[')
 		for j, a := range args {
 			if j > 0 {
@@ -359,5 +430,5 @@ func (r *rows) writeOther() {
 		}
 		w.line = append(w.line, ']')
 	}
-	r.end()
+	w.end()
 }

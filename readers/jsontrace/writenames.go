@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"tracekit/trace"
@@ -72,8 +73,8 @@ func quoted(s string) string {
 // A nameCache holds what events say of regions, metrics and strings.
 type nameCache struct {
 	regions []regionName
-	strings map[trace.StringID]string
-	members []string // names of metric members, quoted, with a colon
+	strings []atomic.Pointer[string] // quoted, once they are used
+	members []string                 // names of metric members, quoted, with a colon
 }
 
 // A regionName is the text of a region in a B.
@@ -86,7 +87,7 @@ type regionName struct {
 }
 
 func newNameCache(d *trace.Defs) nameCache {
-	c := nameCache{strings: make(map[trace.StringID]string)}
+	c := nameCache{strings: make([]atomic.Pointer[string], len(d.Strings))}
 	seen := make(map[string]bool)
 	for i, r := range d.Regions {
 		key := regionText(d, trace.RegionID(i))
@@ -102,12 +103,13 @@ func newNameCache(d *trace.Defs) nameCache {
 	return c
 }
 
-// appendString appends a string in JSON's syntax.
+// appendString appends a string that is defined in JSON's syntax.
 func (c *nameCache) appendString(line []byte, d *trace.Defs, id trace.StringID) []byte {
-	s, ok := c.strings[id]
-	if !ok {
-		s = quoted(d.String(id))
-		c.strings[id] = s
+	s := c.strings[id].Load()
+	if s == nil {
+		text := quoted(d.String(id))
+		s = &text
+		c.strings[id].Store(s)
 	}
-	return append(line, s...)
+	return append(line, *s...)
 }

@@ -3,7 +3,10 @@ package otf2
 import (
 	"encoding/binary"
 	"errors"
+	"io"
 	"os"
+
+	"tracekit/readers/internal/output"
 )
 
 // A chunkWriter writes one chunked file. It keeps at most a piece of the current chunk in
@@ -101,7 +104,7 @@ func (w *chunkWriter) flush() error {
 		return err
 	}
 	w.created = true
-	_, err = f.WriteAt(w.buf, w.off)
+	_, err = output.Pieces{Writer: io.NewOffsetWriter(f, w.off)}.Write(w.buf)
 	for _, p := range w.patches {
 		_, perr := f.WriteAt(binary.LittleEndian.AppendUint64(nil, p.last), p.offset)
 		err = errors.Join(err, perr)

@@ -69,11 +69,10 @@ func digests(s trace.Source, seed maphash.Seed, l trace.LocationID) (out []uint6
 		if err != nil {
 			return out, err
 		}
-		var at rows
-		for i, table := range b.Order {
-			seq := b.First + uint64(i)
+		attr := 0
+		for seq, r := range b.Events {
 			h.Reset()
-			addRow(&h, b, table, seq, &at)
+			addRow(&h, b, seq, r, &attr)
 			out = append(out, h.Sum64())
 		}
 	}
@@ -81,37 +80,32 @@ func digests(s trace.Source, seed maphash.Seed, l trace.LocationID) (out []uint6
 }
 
 // addRow hashes one event.
-func addRow(h *maphash.Hash, b *trace.Batch, table trace.TableID, seq uint64, at *rows) {
-	switch table {
+func addRow(h *maphash.Hash, b *trace.Batch, seq uint64, r trace.Row, attr *int) {
+	switch i := r.First; r.Table {
 	case trace.TableFlow:
-		f, i := &b.Flow, at.flow
-		at.flow++
+		f := &b.Flow
 		maphash.WriteComparable(h, [4]uint64{f.Seq[i], uint64(f.Time[i]), uint64(f.Kind[i]), uint64(f.Region[i])})
 	case trace.TableP2P:
-		p, i := &b.P2P, at.p2p
-		at.p2p++
+		p := &b.P2P
 		maphash.WriteComparable(h, [8]uint64{p.Seq[i], uint64(p.Time[i]), uint64(p.Kind[i]), uint64(p.Peer[i]),
 			uint64(p.Comm[i]), uint64(p.Tag[i]), p.Bytes[i], p.Request[i]})
 	case trace.TableColl:
-		c, i := &b.Coll, at.coll
-		at.coll++
+		c := &b.Coll
 		maphash.WriteComparable(h, [9]uint64{c.Seq[i], uint64(c.Time[i]), uint64(c.Kind[i]), uint64(c.Op[i]),
 			uint64(c.Comm[i]), uint64(c.Root[i]), c.Sent[i], c.Received[i], c.Request[i]})
 	case trace.TableMetric:
-		for m := &b.Metric; at.metric < len(m.Seq) && m.Seq[at.metric] == seq; at.metric++ {
-			i := at.metric
+		for m := &b.Metric; i < r.End; i++ {
 			maphash.WriteComparable(h, [5]uint64{uint64(m.Time[i]), uint64(m.Metric[i]), uint64(m.Member[i]), uint64(m.Type[i]), m.Value[i]})
 		}
 	default:
-		o, i := &b.Other, at.other
-		at.other++
+		o := &b.Other
 		maphash.WriteComparable(h, [3]uint64{o.Seq[i], uint64(o.Time[i]), uint64(o.Kind[i])})
 		for _, arg := range o.Args[o.Offset[i]:o.Offset[i+1]] {
 			maphash.WriteComparable(h, arg)
 		}
 	}
-	for a := &b.Attrs; at.attr < len(a.Seq) && a.Seq[at.attr] == seq; at.attr++ {
-		maphash.WriteComparable(h, [3]uint64{uint64(a.Attribute[at.attr]), uint64(a.Type[at.attr]), a.Value[at.attr]})
+	for a := &b.Attrs; *attr < len(a.Seq) && a.Seq[*attr] == seq; *attr++ {
+		maphash.WriteComparable(h, [3]uint64{uint64(a.Attribute[*attr]), uint64(a.Type[*attr]), a.Value[*attr]})
 	}
 }
 

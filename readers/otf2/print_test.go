@@ -53,48 +53,39 @@ type printer struct {
 	defs   *trace.Defs
 	params map[uint64]string // names of parameters
 	model  map[uint64]string // names of paradigms
-	at     rows
+	attr   int               // index of the next row of attributes
 }
 
 // lines returns the lines of a batch.
 func (p *printer) lines(b *trace.Batch) []string {
-	p.at = rows{}
+	p.attr = 0
 	out := make([]string, b.Len())
-	for i, table := range b.Order {
-		kind, time, text := p.event(b, table, b.First+uint64(i))
-		if attrs := p.attributes(b, b.First+uint64(i)); attrs != "" {
+	for seq, r := range b.Events {
+		kind, time, text := p.event(b, r)
+		if attrs := p.attributes(b, seq); attrs != "" {
 			text += " ADDITIONAL ATTRIBUTES: " + attrs
 		}
 		loc := &p.defs.Locations[b.Location]
-		out[i] = fmt.Sprintf("%s %d %d %s", snake(kind.String()), loc.Ref, uint64(trace.CorrectOffset(loc.ClockOffsets, time)), text)
+		out[seq-b.First] = fmt.Sprintf("%s %d %d %s", snake(kind.String()), loc.Ref, uint64(trace.CorrectOffset(loc.ClockOffsets, time)), text)
 	}
 	return out
 }
 
-func (p *printer) event(b *trace.Batch, table trace.TableID, seq uint64) (trace.Kind, int64, string) {
-	switch table {
+func (p *printer) event(b *trace.Batch, r trace.Row) (trace.Kind, int64, string) {
+	time, _ := b.Time(r)
+	switch i := r.First; r.Table {
 	case trace.TableFlow:
-		f, i := &b.Flow, p.at.flow
-		p.at.flow++
-		return f.Kind[i], f.Time[i], "Region: " + p.named(f.Region[i])
+		return b.Flow.Kind[i], time, "Region: " + p.named(b.Flow.Region[i])
 	case trace.TableP2P:
-		i := p.at.p2p
-		p.at.p2p++
-		return b.P2P.Kind[i], b.P2P.Time[i], p.p2p(&b.P2P, i)
+		return b.P2P.Kind[i], time, p.p2p(&b.P2P, i)
 	case trace.TableColl:
-		i := p.at.coll
-		p.at.coll++
-		return b.Coll.Kind[i], b.Coll.Time[i], p.coll(&b.Coll, i)
+		return b.Coll.Kind[i], time, p.coll(&b.Coll, i)
 	case trace.TableMetric:
-		i := p.at.metric
-		for p.at.metric < len(b.Metric.Seq) && b.Metric.Seq[p.at.metric] == seq {
-			p.at.metric++
-		}
-		return trace.KindMetric, b.Metric.Time[i], p.metric(&b.Metric, i, p.at.metric)
+		return trace.KindMetric, time, p.metric(&b.Metric, i, r.End)
+	default:
+		o := &b.Other
+		return o.Kind[i], time, p.other(b.Location, o.Kind[i], o.Args[o.Offset[i]:o.Offset[i+1]])
 	}
-	o, i := &b.Other, p.at.other
-	p.at.other++
-	return o.Kind[i], o.Time[i], p.other(b.Location, o.Kind[i], o.Args[o.Offset[i]:o.Offset[i+1]])
 }
 
 func (p *printer) p2p(m *trace.P2P, i int) string {
@@ -185,10 +176,10 @@ func (p *printer) other(location trace.LocationID, kind trace.Kind, args []uint6
 func (p *printer) attributes(b *trace.Batch, seq uint64) string {
 	var list []string
 	a := &b.Attrs
-	for ; p.at.attr < len(a.Seq) && a.Seq[p.at.attr] == seq; p.at.attr++ {
-		def := p.defs.Attributes[a.Attribute[p.at.attr]]
-		typ := map[trace.ValueType]string{trace.TypeUint64: "UINT64", trace.TypeString: "STRING"}[a.Type[p.at.attr]]
-		list = append(list, fmt.Sprintf("(%q <%d>; %s; %d)", p.defs.String(def.Name), def.Ref, typ, a.Value[p.at.attr]))
+	for ; p.attr < len(a.Seq) && a.Seq[p.attr] == seq; p.attr++ {
+		def := p.defs.Attributes[a.Attribute[p.attr]]
+		typ := map[trace.ValueType]string{trace.TypeUint64: "UINT64", trace.TypeString: "STRING"}[a.Type[p.attr]]
+		list = append(list, fmt.Sprintf("(%q <%d>; %s; %d)", p.defs.String(def.Name), def.Ref, typ, a.Value[p.attr]))
 	}
 	return strings.Join(list, ", ")
 }

@@ -23,9 +23,6 @@ type eventFile struct {
 	_       [64]byte // no cache line is shared with the next location
 }
 
-// rows are the next rows of a batch's tables.
-type rows struct{ flow, p2p, coll, metric, other, attr int }
-
 // Write implements trace.Sink. It may be called for different locations at the same time.
 func (w *Writer) Write(b *trace.Batch) error {
 	if err := w.failed(nil); err != nil || w.closed {
@@ -65,9 +62,9 @@ func (f *eventFile) write(b *trace.Batch) error {
 			f.out.buf = *spare
 		}
 	}
-	var at rows
-	for i, table := range b.Order {
-		if err := f.writeEvent(b, table, b.First+uint64(i), &at); err != nil {
+	attr := 0
+	for seq, r := range b.Events {
+		if err := f.writeEvent(b, seq, r, &attr); err != nil {
 			return err
 		}
 	}
@@ -101,14 +98,19 @@ func (w *Writer) flushAll() error {
 	return nil
 }
 
-// writeEvent writes the event seq of a batch with its timestamp and its attributes, which
-// all lie in one chunk.
-func (f *eventFile) writeEvent(b *trace.Batch, table trace.TableID, seq uint64, at *rows) error {
-	body := f.appendAttributes(f.scratch[:0], b, seq, &at.attr)
-	event, time, ok := f.appendEvent(body, b, table, seq, at)
+// writeEvent writes the event seq of a batch with its timestamp and its attributes, of which
+// attr is the next, which all lie in one chunk.
+func (f *eventFile) writeEvent(b *trace.Batch, seq uint64, r trace.Row, attr *int) error {
+	body := f.appendAttributes(f.scratch[:0], b, seq, attr)
+	time, ok := b.Time(r)
+	if !ok {
+		f.w.drop(trace.KindMetric) // of which counter nobody knows
+		return nil
+	}
+	event, ok := f.appendEvent(body, b, r)
 	f.scratch = event
 	if !ok {
-		f.w.drop(b.Other.Kind[at.other-1])
+		f.w.drop(b.Other.Kind[r.First])
 		return nil
 	}
 	fresh, err := f.out.reserve(9 + len(event))
@@ -135,31 +137,21 @@ func (w *Writer) drop(k trace.Kind) {
 	w.lost[k.String()+" events"]++
 }
 
-// appendEvent appends the record of the next row of a table; ok is false if OTF2 has no
-// such event.
-func (f *eventFile) appendEvent(out []byte, b *trace.Batch, table trace.TableID, seq uint64, at *rows) (_ []byte, time int64, ok bool) {
-	switch table {
+// appendEvent appends the record of an event; ok is false if OTF2 has no such event.
+func (f *eventFile) appendEvent(out []byte, b *trace.Batch, r trace.Row) (_ []byte, ok bool) {
+	switch i := r.First; r.Table {
 	case trace.TableFlow:
-		i := at.flow
-		at.flow++
-		return f.appendFlow(out, &b.Flow, i), b.Flow.Time[i], true
+		return f.appendFlow(out, &b.Flow, i), true
 	case trace.TableP2P:
-		i := at.p2p
-		at.p2p++
-		return f.appendP2P(out, &b.P2P, i), b.P2P.Time[i], true
+		return f.appendP2P(out, &b.P2P, i), true
 	case trace.TableColl:
-		i := at.coll
-		at.coll++
-		return f.appendColl(out, &b.Coll, i), b.Coll.Time[i], true
+		return f.appendColl(out, &b.Coll, i), true
 	case trace.TableMetric:
-		time = b.Metric.Time[at.metric]
-		return f.appendMetric(out, &b.Metric, seq, at), time, true
+		return f.appendMetric(out, &b.Metric, r), true
+	default:
+		o := &b.Other
+		return f.appendOther(out, o.Kind[i], o.Args[o.Offset[i]:o.Offset[i+1]])
 	}
-	i := at.other
-	at.other++
-	o := &b.Other
-	out, ok = f.appendOther(out, o.Kind[i], o.Args[o.Offset[i]:o.Offset[i+1]])
-	return out, o.Time[i], ok
 }
 
 func (f *eventFile) appendFlow(out []byte, flow *trace.Flow, i int) []byte {
@@ -198,18 +190,17 @@ func (f *eventFile) appendColl(out []byte, c *trace.Coll, i int) []byte {
 	return f.put(out, kind, uint64(c.Op[i]), f.w.ref(spaceComm, uint32(c.Comm[i])), uint64(c.Root[i]), c.Sent[i], c.Received[i])
 }
 
-// appendMetric appends the event whose values are the rows with this sequence number.
-func (f *eventFile) appendMetric(out []byte, m *trace.MetricValues, seq uint64, at *rows) []byte {
-	i, r := at.metric, &f.record
+// appendMetric appends the event whose values are the rows.
+func (f *eventFile) appendMetric(out []byte, m *trace.MetricValues, rows trace.Row) []byte {
+	r := &f.record
 	r.list = r.list[:0]
-	for at.metric < len(m.Seq) && m.Seq[at.metric] == seq {
-		r.list = append(r.list, uint64(m.Type[at.metric]), m.Value[at.metric])
-		at.metric++
+	for i := rows.First; i < rows.End; i++ {
+		r.list = append(r.list, uint64(m.Type[i]), m.Value[i])
 	}
 	if len(r.list) == 2 && r.list[0] == uint64(trace.TypeNone) && r.list[1] == 0 {
 		r.list = r.list[:0] // an event without values
 	}
-	r.values = append(r.values[:0], f.w.ref(spaceMetric, uint32(m.Metric[i])), uint64(len(r.list)/2))
+	r.values = append(r.values[:0], f.w.ref(spaceMetric, uint32(m.Metric[rows.First])), uint64(len(r.list)/2))
 	return eventRecords()[trace.KindMetric].encode(out, byte(trace.KindMetric), r)
 }
 

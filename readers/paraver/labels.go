@@ -4,8 +4,8 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 
@@ -32,7 +32,7 @@ type labelWriter struct{ *bufio.Writer }
 
 // writePCF writes the labels of what is used, after the options and the states that Extrae
 // writes, which Paraver's configurations rely on.
-func (w *Writer) writePCF(f *os.File) error {
+func (w *Writer) writePCF(f io.Writer) error {
 	l := labelWriter{bufio.NewWriter(f)}
 	l.WriteString("DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\nLOOK_BACK           100\n" +
 		"SPEED               1\nFLAG_ICONS          ENABLED\nNUM_OF_STATE_COLORS 1000\nYMAX_SCALE          37\n\n\n" +
@@ -74,10 +74,9 @@ func (l labelWriter) value(v int64, label string) { fmt.Fprintf(l, "%d      %s\n
 // writeRegions writes the regions by event type.
 func (w *Writer) writeRegions(l labelWriter) {
 	byType := make(map[uint32][]trace.RegionID)
-	for i, v := range w.values.regions {
-		if w.values.used[i] {
-			byType[v.typ] = append(byType[v.typ], trace.RegionID(i))
-		}
+	for i := range w.values.used.all {
+		typ := w.values.regions[i].typ
+		byType[typ] = append(byType[typ], trace.RegionID(i))
 	}
 	for _, typ := range slices.Sorted(maps.Keys(byType)) {
 		ids := byType[typ]
@@ -110,33 +109,31 @@ func (w *Writer) writeRegions(l labelWriter) {
 
 // writeCallers writes the functions and lines that call MPI.
 func (w *Writer) writeCallers(l labelWriter) {
-	if len(w.values.lines) == 0 {
+	lines := slices.Collect(w.values.lines.all)
+	if len(lines) == 0 {
 		return
 	}
 	l.types(0, typeLabel{typeCaller, "Caller at level 1"})
 	l.WriteString("VALUES\n0      End\n")
-	for _, id := range slices.Sorted(maps.Keys(w.values.callers)) {
+	for id := range w.values.callers.all {
 		l.value(int64(id)+1, functionLabelOf(w.defs, w.defs.Regions[id]))
 	}
 	l.types(0, typeLabel{typeCallerLine, "Caller line at level 1"})
 	l.WriteString("VALUES\n0      End\n")
-	for _, id := range slices.Sorted(maps.Keys(w.values.lines)) {
+	for _, id := range lines {
 		l.value(int64(id)+1, lineLabelOf(w.defs, w.defs.SourceLocations[id]))
 	}
 }
 
 // writeCounters writes the metrics. A power of ten is a precision; others are in the name.
 func (w *Writer) writeCounters(l labelWriter) {
-	for i, used := range w.values.metric {
-		if !used {
-			continue
-		}
+	for i := range w.values.metric.all {
 		m := w.defs.MetricMembers[i]
 		l.types(7, typeLabel{w.values.members[i], oneLine(w.defs.String(m.Name))})
 		if m.Base == 1 && m.Exponent < 0 && m.Exponent >= -18 {
 			fmt.Fprintf(l, "PRECISION %d\n", -m.Exponent)
 		} else if m.Exponent != 0 {
-			w.lost["scales of counters"]++
+			w.lose("scales of counters", 1)
 		}
 	}
 }
@@ -154,15 +151,15 @@ func (w *Writer) writeComms(l labelWriter) {
 
 // writeOthers writes the types of the tracing machinery and our own.
 func (w *Writer) writeOthers(l labelWriter) {
-	if w.values.others[typeApplication] {
+	if w.values.application.Load() {
 		l.types(6, typeLabel{typeApplication, "Application"})
 		l.WriteString("VALUES\n0      End\n1      Begin\n")
 	}
-	if w.values.others[typeFlush] {
+	if w.values.flush.Load() {
 		l.types(6, typeLabel{typeFlush, "Flushing Traces"})
 		l.WriteString("VALUES\n0      End\n1      Begin\n")
 	}
-	if w.values.others[typeTracing] {
+	if w.values.tracing.Load() {
 		l.types(6, typeLabel{typeTracing, "Tracing"})
 		l.WriteString("VALUES\n0      Disabled\n1      Enabled\n")
 	}
@@ -172,14 +169,18 @@ func (w *Writer) writeOthers(l labelWriter) {
 	for _, o := range ownLabels {
 		l.types(0, o)
 	}
-	for i := range uint32(w.values.arguments) {
+	most := 0
+	for n := range w.values.arguments.all {
+		most = n
+	}
+	for i := range uint32(most) {
 		l.types(0, typeLabel{ownArgument + i, ownLabel(ownArgument + i)})
 	}
-	if len(w.values.texts) > 0 {
+	if texts := slices.Collect(w.values.texts.all); len(texts) > 0 {
 		l.types(0, typeLabel{ownInstant, instantsLabel})
 		l.WriteString("VALUES\n")
-		for _, id := range slices.Sorted(maps.Keys(w.values.texts)) {
-			l.value(int64(id)+1, oneLine(w.defs.String(id)))
+		for _, id := range texts {
+			l.value(int64(id)+1, oneLine(w.defs.Strings[id]))
 		}
 	}
 }
@@ -187,7 +188,7 @@ func (w *Writer) writeOthers(l labelWriter) {
 // writeRow writes the names of the objects, in the order of the header: CPUs by node, nodes,
 // tasks, and their threads. What has no name gets the usual one: viewers show an empty line
 // as it is.
-func (w *Writer) writeRow(f *os.File) error {
+func (w *Writer) writeRow(f io.Writer) error {
 	b, d, o := bufio.NewWriter(f), w.defs, w.objects
 	cpus := make([]string, 0, len(d.Locations))
 	for n := range o.nodes {

@@ -1,6 +1,10 @@
 package paraver
 
-import "tracekit/trace"
+import (
+	"sync"
+
+	"tracekit/trace"
+)
 
 // objects is how locations become tasks and threads: first the ranks of MPI_COMM_WORLD in
 // order, each with its locations, the master first; then the other processes.
@@ -107,8 +111,8 @@ func (o *objects) cpus() []int {
 type peers struct {
 	comms   []peerComm
 	world   int
-	self    int                 // number of the first communicator of one rank; 0: none
-	inverse []map[uint32]uint32 // by communicator, made when needed
+	self    int                        // number of the first communicator of one rank; 0: none
+	inverse []func() map[uint32]uint32 // by communicator, made when needed
 }
 
 // A peerComm holds world ranks.
@@ -137,7 +141,9 @@ func newPeers(d *trace.Defs, o *objects) *peers {
 			p.self = -1 // to be numbered
 		}
 	}
-	p.inverse = make([]map[uint32]uint32, len(p.comms))
+	for i := range p.comms {
+		p.inverse = append(p.inverse, sync.OnceValue(p.comms[i].invert))
+	}
 	if p.self != 0 {
 		p.self = 3*len(p.comms) + 1
 	}
@@ -220,16 +226,17 @@ func (p *peers) local(c trace.CommID, peer uint32) uint32 {
 }
 
 // index returns the inverse of the members.
-func (p *peers) index(c trace.CommID) map[uint32]uint32 {
-	if p.inverse[c] == nil {
-		p.inverse[c] = make(map[uint32]uint32)
-		for i, m := range p.comms[c].members {
-			if m != trace.None {
-				p.inverse[c][m] = uint32(i)
-			}
+func (p *peers) index(c trace.CommID) map[uint32]uint32 { return p.inverse[c]() }
+
+// invert makes the inverse of a communicator's members.
+func (c *peerComm) invert() map[uint32]uint32 {
+	inverse := make(map[uint32]uint32)
+	for i, m := range c.members {
+		if m != trace.None {
+			inverse[m] = uint32(i)
 		}
 	}
-	return p.inverse[c]
+	return inverse
 }
 
 // isRoot reports whether a process is the root that it names in a collective.

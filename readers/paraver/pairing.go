@@ -2,11 +2,10 @@ package paraver
 
 import (
 	"context"
-	"errors"
-	"iter"
+	"slices"
 
+	"tracekit/engine"
 	"tracekit/readers/internal/spool"
-	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -22,23 +21,20 @@ type message struct {
 	bytes      uint64
 }
 
-// pairing sorts sends and receives by channel and order, so that the partners are found by
-// going through both at once, whatever the number of messages.
-type pairing struct {
-	spool        *spool.Spool
-	sends, recvs *spool.Stream
-}
+// endpoints are the sends of a location, or its receives, sorted by channel and order: so the
+// partners are found by going through those of all locations at once, whatever their number.
+type endpoints struct{ *spool.Stream }
 
 const messageKind = trace.Kind(201)
 
-func newPairing(store *spill.Store) *pairing {
-	s := spool.New(store)
-	return &pairing{spool: s, sends: s.Stream(0), recvs: s.Stream(1)}
+// endpoints returns those of the location's sends (0) or receives (1).
+func (t *threadWriter) endpoints(side int) endpoints {
+	e := &t.messages[side]
+	if e.Stream == nil {
+		e.Stream = t.w.messages.Stream(2*t.location + trace.LocationID(side))
+	}
+	return *e
 }
-
-func (p *pairing) send(m message) { put(p.sends, m) }
-
-func (p *pairing) recv(m message) { put(p.recvs, m) }
 
 // hash spreads channels over all numbers. Two channels of one number are told apart when
 // they are paired.
@@ -51,97 +47,103 @@ func (c channel) hash() int64 {
 	return int64(h ^ h>>30)
 }
 
-func put(s *spool.Stream, m message) {
-	s.Tie = m.order
-	s.AddOther(m.hash(), messageKind, uint64(m.comm)<<32|uint64(m.tag), uint64(m.from)<<32|uint64(m.to),
+func (e endpoints) put(m message) {
+	e.Tie = m.order
+	e.AddOther(m.hash(), messageKind, uint64(m.comm)<<32|uint64(m.tag), uint64(m.from)<<32|uint64(m.to),
 		uint64(m.location), uint64(m.begin), uint64(m.end), m.bytes)
 }
 
-// An ordered iterates over the messages of a stream.
+// An ordered goes through endpoints.
 type ordered struct {
-	next  func() (*trace.Batch, error, bool)
-	stop  func()
-	batch *trace.Batch
-	row   int
-	hash  int64
+	records *spool.Merger
+	hash    int64
 	message
-	ok  bool
-	err error
-}
-
-func (p *pairing) walk(ctx context.Context, stream trace.LocationID) *ordered {
-	o := &ordered{}
-	o.next, o.stop = iter.Pull2(p.spool.Events(ctx, stream))
-	o.advance()
-	return o
+	ok bool
 }
 
 func (o *ordered) advance() {
-	if o.row++; o.batch == nil || o.row == o.batch.Len() {
-		if o.batch, o.err, o.ok = o.next(); !o.ok || o.err != nil {
-			o.ok = false
-			return
-		}
-		o.row = 0
+	r := o.records.Next()
+	if o.ok = r != nil; !o.ok {
+		return
 	}
-	t := &o.batch.Other
-	a := t.Args[t.Offset[o.row]:t.Offset[o.row+1]]
-	o.hash = t.Time[o.row]
+	a := r.Args()
+	o.hash = r.Time()
 	o.message = message{channel: channel{comm: uint32(a[0] >> 32), tag: uint32(a[0]), from: uint32(a[1] >> 32), to: uint32(a[1])},
 		location: trace.LocationID(a[2]), begin: int64(a[3]), end: int64(a[4]), bytes: a[5]}
 }
 
-// pair writes the communication lines.
+// shares is about the number of parts in which messages are paired at the same time.
+const shares = 64
+
+// pair writes the communication lines: those of each share of the channels to a stream of
+// their own.
 func (w *Writer) pair() error {
-	if err := w.messages.spool.Finish(); err != nil {
+	if err := w.messages.FinishBy(w.options.Jobs); err != nil {
 		return err
 	}
-	ctx := context.Background()
-	s, r := w.messages.walk(ctx, 0), w.messages.walk(ctx, 1)
-	defer s.stop()
-	defer r.stop()
-	for s.ok && r.ok {
+	var sides [2][]*spool.Stream
+	words := 0
+	for i := range w.threads {
+		for side, e := range w.threads[i].messages {
+			if e.Stream != nil {
+				sides[side] = append(sides[side], e.Stream)
+				words += e.Words()
+			}
+		}
+	}
+	parts := spool.Parts(slices.Concat(sides[0], sides[1]), max(partWords, words/shares))
+	for i := range parts {
+		w.lines.Stream(w.share(i))
+	}
+	_, err := engine.Map(context.Background(), w.options.Jobs, len(parts), func(_ context.Context, i int) (struct{}, error) {
+		s, r := &ordered{records: spool.Merge(sides[0], parts[i])}, &ordered{records: spool.Merge(sides[1], parts[i])}
+		w.pairShare(s, r, w.lines.Stream(w.share(i)))
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// share returns the number of the stream of a share's lines, behind those of the locations.
+func (w *Writer) share(i int) trace.LocationID { return trace.LocationID(len(w.threads) + i) }
+
+func (w *Writer) pairShare(s, r *ordered, lines *spool.Stream) {
+	s.advance()
+	r.advance()
+	for s.ok || r.ok {
 		switch {
-		case s.hash < r.hash:
+		case !r.ok || s.ok && s.hash < r.hash:
 			w.alone(s, "sends without a receive")
-		case s.hash > r.hash:
+		case !s.ok || s.hash > r.hash:
 			w.alone(r, "receives without a send")
 		case s.channel != r.channel:
 			w.alone(s, "sends without a receive")
 			w.alone(r, "receives without a send")
 		default:
-			w.communication(s, r)
+			w.communication(s, r, lines)
 			s.advance()
 			r.advance()
 		}
 	}
-	for s.ok {
-		w.alone(s, "sends without a receive")
-	}
-	for r.ok {
-		w.alone(r, "receives without a send")
-	}
-	return errors.Join(s.err, r.err)
 }
 
 func (w *Writer) alone(o *ordered, what string) {
 	if w.options.Plain {
-		w.lost[what]++
+		w.lose(what, 1)
 	} else {
-		w.lost[what+" (only as events "+typeName(ownMessage)+")"]++
+		w.lose(what+" (only as events "+typeName(ownMessage)+")", 1)
 	}
 	o.advance()
 }
 
 // communication adds a line, which stands where the send ends.
-func (w *Writer) communication(s, r *ordered) {
+func (w *Writer) communication(s, r *ordered, lines *spool.Stream) {
 	if s.bytes != r.bytes {
-		w.lost["sizes of sends that differ from those received"]++
+		w.lose("sizes of sends that differ from those received", 1)
 	}
 	if w.options.Plain {
-		w.lost["communicators of messages"]++
+		w.lose("communicators of messages", 1)
 	}
-	t := &w.threads[s.location]
-	t.put(s.end, t.key(orderComm, uint64(s.begin)), lineComm, uint64(s.location), uint64(r.location), uint64(s.begin), uint64(s.end),
+	lines.Tie = w.threads[s.location].key(orderComm, uint64(s.begin))
+	lines.AddOther(s.end, lineComm, uint64(s.location), uint64(r.location), uint64(s.begin), uint64(s.end),
 		uint64(r.begin), uint64(r.end), r.bytes, uint64(s.tag))
 }

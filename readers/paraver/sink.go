@@ -37,7 +37,7 @@ func (t *threadWriter) p2p(p *trace.P2P, i int) {
 		delete(t.posted, request)
 	}
 	if t.w.options.Plain && kind != trace.KindMpiSend && kind != trace.KindMpiRecv {
-		t.w.lost["requests of messages"]++
+		t.w.lose("requests of messages", 1)
 	}
 	if len(t.calls) == 0 || len(t.sends)+len(t.recvs) > 1<<16 {
 		t.endMessages()
@@ -65,7 +65,7 @@ func (t *threadWriter) callTime() int64 {
 func (t *threadWriter) message(p *trace.P2P, i int) (m message, ok bool) {
 	peer := t.w.groups.rank(p.Comm[i], t.rank, p.Peer[i])
 	if peer == trace.None || int(peer) >= len(t.w.objects.tasks) {
-		t.w.lost["messages whose partner is not known"]++
+		t.w.lose("messages whose partner is not known", 1)
 		return m, false
 	}
 	c := channel{comm: uint32(p.Comm[i]), from: t.rank, to: peer, tag: p.Tag[i]}
@@ -77,13 +77,11 @@ func (t *threadWriter) message(p *trace.P2P, i int) (m message, ok bool) {
 
 // endMessages gives the messages of a call the time when it is left.
 func (t *threadWriter) endMessages() {
-	for _, m := range t.sends {
-		m.end = t.last
-		t.w.messages.send(m)
-	}
-	for _, m := range t.recvs {
-		m.end = t.last
-		t.w.messages.recv(m)
+	for i, side := range [...][]message{t.sends, t.recvs} {
+		for _, m := range side {
+			m.end = t.last
+			t.endpoints(i).put(m)
+		}
 	}
 	t.sends, t.recvs = t.sends[:0], t.recvs[:0]
 }
@@ -128,15 +126,15 @@ func (t *threadWriter) collective(c *trace.Coll, i int) {
 			return
 		}
 		if t.w.options.Plain {
-			t.w.lost["collectives outside of calls"]++
+			t.w.lose("collectives outside of calls", 1)
 		}
 	case kind == trace.KindCollectiveEnd && n >= 0:
 		if t.w.options.Plain && t.w.values.regions[t.calls[n].region].op != c.Op[i] {
-			t.w.lost["collectives that are not those of their call"]++
+			t.w.lose("collectives that are not those of their call", 1)
 		}
 		t.describe(&t.calls[n], c, i, comm)
 	case kind == trace.KindCollectiveEnd && t.w.options.Plain:
-		t.w.lost["collectives outside of calls"]++
+		t.w.lose("collectives outside of calls", 1)
 	}
 }
 
@@ -146,41 +144,36 @@ func (t *threadWriter) describe(o *call, c *trace.Coll, i int, comm int64) {
 	o.root = t.w.groups.isRoot(c.Comm[i], t.rank, c.Root[i])
 }
 
-// metric writes the values of one event, and returns the index of the next. Values in the
+// metric writes the values of one event. Values in the
 // format are integers: others are rounded, and counted if that changes them. (PRECISION in the
 // .pcf file scales all values of a type alike, and how many digits those that are still to come
 // need is not known when the first is written.)
-func (t *threadWriter) metric(m *trace.MetricValues, i int) int {
-	end := i + 1
-	for end < len(m.Seq) && m.Seq[end] == m.Seq[i] {
-		end++
-	}
-	members := t.w.membersOf(m.Metric[i])
+func (t *threadWriter) metric(m *trace.MetricValues, r trace.Row) {
+	members := t.w.membersOf(m.Metric[r.First])
 	var pairs []uint64
-	for ; i < end; i++ {
+	for i := r.First; i < r.End; i++ {
 		at := int(m.Member[i])
 		if at >= len(members) || int(members[at]) >= len(t.w.values.members) {
-			t.w.lost["counters that are not defined"]++
+			t.w.lose("counters that are not defined", 1)
 			continue
 		}
 		v := m.Value[i]
 		if m.Type[i] == trace.TypeDouble || m.Type[i] == trace.TypeFloat {
 			f := math.Float64frombits(v)
 			if !(f >= -1<<63 && f < 1<<63) { // what is not a number either
-				t.w.lost["counters beyond 64 bits"]++
+				t.w.lose("counters beyond 64 bits", 1)
 				continue
 			}
 			if v = uint64(int64(math.RoundToEven(f))); f != math.RoundToEven(f) {
-				t.w.lost["fractions of counters"]++
+				t.w.lose("fractions of counters", 1)
 			}
 		}
-		t.w.values.metric[members[at]] = true
+		t.w.values.metric.set(int(members[at]))
 		pairs = append(pairs, uint64(t.w.values.members[members[at]]), v)
 	}
 	if len(pairs) > 0 {
 		t.event(pairs...)
 	}
-	return end
 }
 
 // membersOf returns the members of a metric, or of the class that it is an instance of.
@@ -202,7 +195,7 @@ func (t *threadWriter) other(o *trace.Other, i int) {
 	switch {
 	case kind == trace.KindProgramBegin:
 		t.program(1)
-		t.w.lost["names and arguments of the program"]++
+		t.w.lose("names and arguments of the program", 1)
 	case kind == trace.KindProgramEnd:
 		t.program(0)
 	case kind == trace.KindMeasurementOnOff && len(args) > 0:
@@ -210,36 +203,36 @@ func (t *threadWriter) other(o *trace.Other, i int) {
 		if args[0] == trace.MeasurementOn {
 			on = 1
 		}
-		t.w.values.others[typeTracing] = true
+		t.w.values.tracing.Store(true)
 		t.event(typeTracing, on)
 	case kind == trace.KindBufferFlush && len(args) > 0:
 		t.flush(t.clock(int64(min(args[0], maxTime))))
 	case kind == trace.KindInstant && !plain && len(args) > 0 && args[0] < uint64(len(t.w.defs.Strings)):
-		t.w.values.texts[trace.StringID(args[0])] = true
+		t.w.values.texts.set(int(args[0]))
 		t.event(ownInstant, args[0]+1)
 	case kind != trace.KindInstant && !plain && len(args) <= maxArguments:
-		t.w.values.arguments = max(t.w.values.arguments, len(args))
+		t.w.values.arguments.set(len(args))
 		pairs := []uint64{ownOther, uint64(kind), ownArguments, uint64(len(args))}
 		for i, a := range args {
 			pairs = append(pairs, ownArgument+uint64(i), a)
 		}
 		t.event(pairs...)
 	default:
-		t.w.lost["events "+kind.String()]++
+		t.w.lose("events "+kind.String(), 1)
 	}
 }
 
 // flush writes a flush of the measurement's buffer.
 func (t *threadWriter) flush(stop int64) {
 	stop = max(stop, t.last)
-	t.w.max = max(t.w.max, stop)
-	t.w.values.others[typeFlush] = true
+	t.end = max(t.end, stop)
+	t.w.values.flush.Store(true)
 	t.event(typeFlush, 1)
 	t.eventAt(stop, t.seq, []uint64{typeFlush, 0})
 }
 
 // program writes the begin or the end of the program.
 func (t *threadWriter) program(value uint64) {
-	t.w.values.others[typeApplication] = true
+	t.w.values.application.Store(true)
 	t.event(typeApplication, value)
 }

@@ -3,6 +3,7 @@ package paraver
 import (
 	"math"
 
+	"tracekit/readers/internal/spool"
 	"tracekit/trace"
 )
 
@@ -41,6 +42,7 @@ type threadWriter struct {
 	seq      uint64
 	first    int64
 	last     int64 // time of the latest event, with offsets
+	end      int64 // of the latest flush
 	since    int64 // begin of the current state
 	regions  []opened
 	calls    []call
@@ -49,6 +51,8 @@ type threadWriter struct {
 	sends    []message          // of the open call
 	recvs    []message
 	pairs    []uint64 // scratch
+	lines    *spool.Stream
+	messages [2]endpoints // ends of sends and of receives
 }
 
 // An opened region is one that is entered and not left.
@@ -79,42 +83,51 @@ type posting struct {
 
 func (w *Writer) newThread(l trace.LocationID) threadWriter {
 	p := w.objects.place[l]
-	return threadWriter{w: w, location: l, rank: uint32(p.task - 1), place: p,
+	return threadWriter{w: w, location: l, rank: uint32(p.task - 1), place: p, lines: w.lines.Stream(l),
 		posted: make(map[uint64]posting), started: make(map[uint64]call)}
 }
 
-// Write implements trace.Sink.
+// Concurrent implements trace.ConcurrentSink.
+func (w *Writer) Concurrent() bool { return true }
+
+// Write implements trace.Sink. It may be called for different locations at the same time.
 func (w *Writer) Write(b *trace.Batch) error {
 	t := &w.threads[b.Location]
-	var flow, p2p, coll, metric, other int
-	for _, table := range b.Order {
-		switch table {
+	for _, r := range b.Events {
+		time, ok := b.Time(r)
+		if !ok {
+			w.lose("counters without values", 1)
+			continue
+		}
+		t.step(time)
+		switch r.Table {
 		case trace.TableFlow:
-			t.step(b.Flow.Time[flow])
-			t.flow(&b.Flow, flow)
-			flow++
+			t.flow(&b.Flow, r.First)
 		case trace.TableP2P:
-			t.step(b.P2P.Time[p2p])
-			t.p2p(&b.P2P, p2p)
-			p2p++
+			t.p2p(&b.P2P, r.First)
 		case trace.TableColl:
-			t.step(b.Coll.Time[coll])
-			t.collective(&b.Coll, coll)
-			coll++
+			t.collective(&b.Coll, r.First)
 		case trace.TableMetric:
-			t.step(b.Metric.Time[metric])
-			metric = t.metric(&b.Metric, metric)
+			t.metric(&b.Metric, r)
 		default:
-			t.step(b.Other.Time[other])
-			t.other(&b.Other, other)
-			other++
+			t.other(&b.Other, r.First)
 		}
 	}
 	if n := len(b.Attrs.Seq); n > 0 {
-		w.lost["attributes of events"] += uint64(n)
+		w.lose("attributes of events", uint64(n))
 	}
-	w.events += uint64(len(b.Order))
+	t.rest()
 	return nil
+}
+
+// rest gives the memory back that only adding needs: there may be very many locations.
+func (t *threadWriter) rest() {
+	t.lines.Rest()
+	for _, e := range t.messages {
+		if e.Stream != nil {
+			e.Rest()
+		}
+	}
 }
 
 // step goes on to the next event. Times never decrease.
@@ -123,12 +136,11 @@ func (t *threadWriter) step(time int64) {
 	if t.seq == 0 {
 		t.first, t.since = time, time
 	} else if time < t.last {
-		t.w.lost["times that run backwards"]++
+		t.w.lose("times that run backwards", 1)
 		time = t.last
 	}
 	t.last = time
 	t.seq++
-	t.w.min, t.w.max = min(t.w.min, time), max(t.w.max, time)
 }
 
 // clock returns the time that is written for a recorded time.
@@ -152,8 +164,8 @@ func (t *threadWriter) key(order int, seq uint64) int64 {
 
 // put adds a line.
 func (t *threadWriter) put(time, key int64, kind trace.Kind, words ...uint64) {
-	t.w.stream.Tie = key
-	t.w.stream.AddOther(time, kind, words...)
+	t.lines.Tie = key
+	t.lines.AddOther(time, kind, words...)
 }
 
 // event adds an event line; pairs are types and values.
@@ -189,7 +201,7 @@ const stateRunning = 1
 func (t *threadWriter) enter(region trace.RegionID, context trace.CallingContextID) {
 	v, ok := t.w.values.region(region)
 	if !ok {
-		t.w.lost["regions that are not defined"]++
+		t.w.lose("regions that are not defined", 1)
 		return
 	}
 	mpi := v.class != trace.ClassNone
@@ -199,7 +211,7 @@ func (t *threadWriter) enter(region trace.RegionID, context trace.CallingContext
 		if !t.w.options.Plain {
 			pairs = t.w.values.caller(pairs, context)
 		} else if context != trace.None {
-			t.w.lost["call sites outside MPI"]++
+			t.w.lose("call sites outside MPI", 1)
 		}
 		t.event(pairs...)
 		return
@@ -216,11 +228,11 @@ func (t *threadWriter) leave(region trace.RegionID) {
 		n--
 	}
 	if n < 0 {
-		t.w.lost["leaves of regions that were not entered"]++
+		t.w.lose("leaves of regions that were not entered", 1)
 		return
 	}
 	if n < len(t.regions)-1 {
-		t.w.lost["regions that are not left before those around them"] += uint64(len(t.regions) - 1 - n)
+		t.w.lose("regions that are not left before those around them", uint64(len(t.regions)-1-n))
 	}
 	for len(t.regions) > n {
 		t.leaveInnermost()
@@ -273,11 +285,11 @@ func (v *values) caller(pairs []uint64, context trace.CallingContextID) []uint64
 	if int(c.Parent) < len(v.defs.CallingContexts) {
 		caller := v.defs.CallingContexts[c.Parent].Region
 		if int(caller) < len(v.defs.Regions) && v.regions[caller].class == trace.ClassNone {
-			v.callers[caller] = true
+			v.callers.set(int(caller))
 			pairs = append(pairs, typeCaller, uint64(caller)+1)
 		}
 	}
-	v.lines[c.Site] = true
+	v.lines.set(int(c.Site))
 	return append(pairs, typeCallerLine, uint64(c.Site)+1)
 }
 

@@ -3,6 +3,7 @@ package paraver
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"tracekit/trace"
 )
@@ -11,15 +12,33 @@ import (
 type values struct {
 	defs    *trace.Defs
 	regions []value  // by region
-	used    []bool   // by region
 	members []uint32 // event type by metric member
-	metric  []bool   // by metric member: it is used
-	texts   map[trace.StringID]bool
-	lines   map[trace.SourceLocationID]bool
-	callers map[trace.RegionID]bool
-	others  map[uint32]bool // other types that are used
 
-	arguments int // that an event of our own types has at most
+	// What is used.
+	used, callers               marks // by region
+	metric                      marks // by metric member
+	texts                       marks // by string
+	lines                       marks // by source location
+	arguments                   marks // by number, of an event of our own types
+	flush, tracing, application atomic.Bool
+}
+
+// marks says which identifiers are used. Any number of goroutines may set them.
+type marks []atomic.Bool
+
+func (m marks) set(id int) {
+	if !m[id].Load() { // most are set, and stay in all processors' caches
+		m[id].Store(true)
+	}
+}
+
+// all iterates over the identifiers that are set.
+func (m marks) all(yield func(id int) bool) {
+	for id := range m {
+		if m[id].Load() && !yield(id) {
+			return
+		}
+	}
 }
 
 // A value is an event type and a value.
@@ -35,9 +54,8 @@ type value struct {
 const firstOtherCall = 1000
 
 func newValues(d *trace.Defs, plain bool) *values {
-	v := &values{defs: d, used: make([]bool, len(d.Regions)), metric: make([]bool, len(d.MetricMembers)),
-		texts: make(map[trace.StringID]bool), lines: make(map[trace.SourceLocationID]bool),
-		callers: make(map[trace.RegionID]bool), others: make(map[uint32]bool)}
+	v := &values{defs: d, used: make(marks, len(d.Regions)), callers: make(marks, len(d.Regions)),
+		metric: make(marks, len(d.MetricMembers)), texts: make(marks, len(d.Strings)), lines: make(marks, len(d.SourceLocations)), arguments: make(marks, maxArguments+1)}
 	known := make(map[string]value)
 	for g, calls := range mpiCalls() {
 		for _, c := range calls {
@@ -145,7 +163,7 @@ func (v *values) region(id trace.RegionID) (value, bool) {
 	if int(id) >= len(v.regions) {
 		return value{}, false
 	}
-	v.used[id] = true
+	v.used.set(int(id))
 	return v.regions[id], true
 }
 

@@ -1,38 +1,15 @@
 package paraver
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-
+	"tracekit/readers/internal/output"
+	"tracekit/readers/internal/spool"
 	"tracekit/trace"
 )
-
-// writeTemp writes a file beside the one that it will replace, and returns its name.
-func writeTemp(name string, write func(*os.File) error) (temp string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".tracekit-*.tmp")
-	if err != nil {
-		return "", err
-	}
-	err = write(f)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		os.Remove(f.Name())
-		return "", fmt.Errorf("writing %s: %w", name, err)
-	}
-	return f.Name(), nil
-}
 
 // A text is made of records and written piece by piece. Records are in ticks of the trace's
 // clock from anywhere, the text is in nanoseconds from start.
@@ -49,15 +26,6 @@ func (t *text) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush writes the lines.
-func (t *text) flush(out io.Writer) error {
-	_, err := out.Write(t.lines)
-	if t.lines = t.lines[:0]; cap(t.lines) > keptBytes {
-		t.lines = nil
-	}
-	return err
-}
-
 // time returns a tick as the text has it.
 func (t *text) time(ticks int64) int64 { return t.clock.Nanoseconds(ticks - t.start) }
 
@@ -71,15 +39,9 @@ func (w *Writer) start() int64 {
 }
 
 // writePRV writes the trace itself.
-func (w *Writer) writePRV(f *os.File) error {
-	var out io.Writer = f
-	var z *gzip.Writer
-	if strings.HasSuffix(w.path, ".gz") {
-		z = gzip.NewWriter(f)
-		out = z
-	}
+func (w *Writer) writePRV(out io.Writer) error {
 	if w.defs.Clock.Resolution != 1e9 {
-		w.lost["times rounded to nanoseconds"] = w.events
+		w.lose("times rounded to nanoseconds", w.events)
 	}
 	t := &text{clock: w.defs.Clock, start: w.start(), place: w.objects.place}
 	w.writeHeader(t)
@@ -96,16 +58,40 @@ func (w *Writer) writePRV(f *os.File) error {
 		}
 		t.line(2, w.objects.first(), 0, ownVersion, dialectVersion, ownZero, zero)
 	}
-	if err := t.flush(out); err != nil {
+	if _, err := out.Write(t.lines); err != nil {
 		return err
 	}
-	if err := t.print(out, w.lines.Events(context.Background(), 0), min(w.options.Jobs, maxWorkers)); err != nil {
-		return err
+	return w.print(out, t)
+}
+
+// partWords is about how much of the spool a part of the text stands for.
+const partWords = 256 << 10
+
+// print writes the lines of all locations and messages in order of time. Several goroutines
+// make them at a time, each those of a part of the time.
+func (w *Writer) print(out io.Writer, t *text) error {
+	streams := w.lines.Streams()
+	type piece struct {
+		spool.Part
+		text
 	}
-	if z != nil {
-		return z.Close()
+	line := output.NewLine(output.Workers(w.options.Jobs),
+		func() *piece { return &piece{text: text{clock: t.clock, start: t.start, place: t.place}} },
+		func(p *piece) {
+			p.lines = p.lines[:0]
+			m := spool.Merge(streams, p.Part)
+			for r := m.Next(); r != nil; r = m.Next() {
+				p.record(r.Kind(), r.Time(), r.Args())
+			}
+		},
+		func(p *piece) error { _, err := out.Write(p.lines); return err })
+	for _, part := range spool.Parts(streams, max(partWords, 1024*len(streams))) {
+		line.Take().Part = part
+		if err := line.Put(); err != nil {
+			break // Close returns it
+		}
 	}
-	return nil
+	return line.Close()
 }
 
 // first returns the place of the first thread of all.
@@ -206,13 +192,6 @@ func commLine(id int, members []uint32) string {
 		}
 	}
 	return b.String()
-}
-
-// records adds the lines of records of the spool.
-func (t *text) records(o *trace.Other) {
-	for i, kind := range o.Kind {
-		t.record(kind, o.Time[i], o.Args[o.Offset[i]:o.Offset[i+1]])
-	}
 }
 
 // record adds the line of a record.

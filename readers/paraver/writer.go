@@ -3,11 +3,14 @@ package paraver
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 
+	"tracekit/readers/internal/output"
 	"tracekit/readers/internal/spool"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -35,13 +38,14 @@ type Writer struct {
 	groups   *peers
 	values   *values
 	threads  []threadWriter
-	lines    *spool.Spool
-	stream   *spool.Stream // of lines
-	messages *pairing
-	min, max int64 // times of events, in ticks
+	lines    *spool.Spool // of locations, then those of messages
+	messages *spool.Spool // sends and receives of locations
+	min, max int64        // times of events, in ticks
 	events   uint64
-	lost     map[string]uint64
 	closed   bool
+
+	mu   sync.Mutex
+	lost map[string]uint64 // below mu
 }
 
 // Create begins a trace. The path must end in .prv or .prv.gz; the labels go into a .pcf
@@ -74,7 +78,7 @@ func Create(path string, info trace.Info, defs *trace.Defs, options CreateOption
 	if options.Jobs < 1 {
 		options.Jobs = runtime.GOMAXPROCS(0)
 	}
-	w := &Writer{path: path, options: options, info: info, defs: defs, lost: make(map[string]uint64), min: maxTime}
+	w := &Writer{path: path, options: options, info: info, defs: defs, lost: make(map[string]uint64), min: maxTime, max: -maxTime}
 	if err := w.checkTarget(); err != nil {
 		return nil, err
 	}
@@ -82,8 +86,7 @@ func Create(path string, info trace.Info, defs *trace.Defs, options CreateOption
 	w.groups = newPeers(defs, w.objects)
 	w.values = newValues(defs, options.Plain)
 	w.lines = spool.New(options.Store)
-	w.messages = newPairing(w.lines.Store())
-	w.stream = w.lines.Stream(0)
+	w.messages = spool.New(w.lines.Store())
 	w.countDefs()
 	for l := range defs.Locations {
 		w.threads = append(w.threads, w.newThread(trace.LocationID(l)))
@@ -117,7 +120,7 @@ func (w *Writer) Discard() error {
 		return nil
 	}
 	w.closed = true
-	return errors.Join(w.messages.spool.Close(), w.lines.Close())
+	return errors.Join(w.messages.Close(), w.lines.Close())
 }
 
 // Close completes the trace. If it returns an error, nothing is left behind.
@@ -130,16 +133,23 @@ func (w *Writer) Close() error {
 }
 
 func (w *Writer) complete() error {
+	for i := range w.threads {
+		if t := &w.threads[i]; t.seq > 0 {
+			w.min, w.max = min(w.min, t.first), max(w.max, t.last, t.end)
+			w.events += t.seq
+		}
+	}
 	if w.min > w.max { // no event at all
 		w.min, w.max = 0, 0
 	}
 	for i := range w.threads {
 		w.threads[i].finish()
+		w.threads[i].rest()
 	}
 	if err := w.pair(); err != nil {
 		return err
 	}
-	if err := w.lines.Finish(); err != nil {
+	if err := w.lines.FinishBy(w.options.Jobs); err != nil {
 		return err
 	}
 	return w.publish()
@@ -147,21 +157,25 @@ func (w *Writer) complete() error {
 
 // publish writes the files under hidden names and gives them theirs.
 func (w *Writer) publish() (err error) {
-	names, temps := w.names(), []string(nil)
+	var files []*output.File
 	defer func() {
-		for _, t := range temps {
-			os.Remove(t)
+		for _, f := range files {
+			err = errors.Join(err, f.Discard())
 		}
 	}()
-	for i, write := range []func(*os.File) error{w.writePCF, w.writeRow, w.writePRV} {
-		temp, err := writeTemp(names[i], write)
-		if err != nil {
-			return err
+	write := []func(io.Writer) error{w.writePCF, w.writeRow, w.writePRV}
+	for i, name := range w.names() {
+		f, err := output.Create(name, output.Workers(w.options.Jobs))
+		if err == nil {
+			files = append(files, f)
+			err = errors.Join(write[i](f), f.Complete())
 		}
-		temps = append(temps, temp)
+		if err != nil {
+			return fmt.Errorf("writing %s: %w", name, err)
+		}
 	}
-	for i := range names {
-		if err := os.Rename(temps[i], names[i]); err != nil {
+	for _, f := range files {
+		if err := f.Publish(); err != nil {
 			return err
 		}
 	}
@@ -211,6 +225,13 @@ func (w *Writer) countRegion(r trace.Region) {
 // count counts something that is lost if it is there.
 func (w *Writer) count(lost bool, what string) {
 	if lost {
-		w.lost[what]++
+		w.lose(what, 1)
 	}
+}
+
+// lose counts what is lost.
+func (w *Writer) lose(what string, n uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lost[what] += n
 }

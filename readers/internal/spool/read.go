@@ -3,7 +3,9 @@ package spool
 import (
 	"context"
 	"iter"
+	"math"
 	"slices"
+	"sort"
 
 	"tracekit/spill"
 	"tracekit/trace"
@@ -19,10 +21,10 @@ func (s *Spool) Events(ctx context.Context, location trace.LocationID) iter.Seq2
 		if int(location) >= len(s.streams) || s.streams[location] == nil {
 			return
 		}
-		m := newMerger(s.streams[location])
+		m := Merge(s.streams[location:location+1], Part{math.MinInt64, math.MaxInt64})
 		var b trace.Batch
 		b.Reset(location, 0)
-		for r := m.next(); r != nil; r = m.next() {
+		for r := m.Next(); r != nil; r = m.Next() {
 			if b.Len() == batchEvents {
 				if err := ctx.Err(); err != nil {
 					yield(nil, err)
@@ -114,19 +116,44 @@ func (c *cursor) advance() bool {
 	return true
 }
 
-// A merger gives the records of several runs in order. cursors is a heap, the least
-// record on top.
-type merger struct {
+// A Record is an event as it lies in a stream; see Stream for its form.
+type Record []uint64
+
+// Kind returns the event's kind.
+func (r Record) Kind() trace.Kind { return trace.Kind(r[0] >> 56) }
+
+// Time returns the event's time.
+func (r Record) Time() int64 { return int64(r[1]) }
+
+// Args returns the arguments of an event of trace.TableOther without attributes.
+func (r Record) Args() []uint64 { return r[headWords:] }
+
+// A Merger gives the records of several streams, each of which has several runs, in order of
+// time, tie, stream and adding.
+//
+//	cursors is a heap, the least record on top
+type Merger struct {
 	cursors []*cursor
 	started bool
 }
 
-func newMerger(s *Stream) *merger {
-	m := &merger{}
-	for i, r := range s.runs {
-		c := &cursor{words: s.words, number: i, next: r.from, to: r.to}
-		if c.advance() {
-			m.cursors = append(m.cursors, c)
+// Merge returns the events of a part of several streams of a spool that is finished.
+func Merge(streams []*Stream, part Part) *Merger {
+	m := &Merger{}
+	number := 0
+	for _, s := range streams {
+		for _, r := range s.runs {
+			number++
+			if r.last.time < part.First || r.first.time > part.Last {
+				continue
+			}
+			c := &cursor{words: s.words, number: number, next: s.find(r, part.First), to: r.to}
+			if part.Last < r.last.time {
+				c.to = s.find(r, part.Last+1)
+			}
+			if c.advance() {
+				m.cursors = append(m.cursors, c)
+			}
 		}
 	}
 	for i := len(m.cursors)/2 - 1; i >= 0; i-- {
@@ -135,8 +162,8 @@ func newMerger(s *Stream) *merger {
 	return m
 }
 
-// next returns the next record, nil at the end. It is valid until the next call.
-func (m *merger) next() []uint64 {
+// Next returns the next record, nil at the end. It is valid until the next call.
+func (m *Merger) Next() Record {
 	if m.started && !m.cursors[0].advance() {
 		n := len(m.cursors) - 1
 		m.cursors[0] = m.cursors[n]
@@ -152,7 +179,60 @@ func (m *merger) next() []uint64 {
 	return m.cursors[0].record
 }
 
-func (m *merger) sift(i int) {
+// find returns the index of the first record in a run whose time is not before a given one.
+func (s *Stream) find(r run, time int64) int {
+	if r.first.time >= time {
+		return r.from
+	}
+	from, _ := slices.BinarySearch(s.marks, r.from+1)
+	to, _ := slices.BinarySearch(s.marks, r.to)
+	marks := s.marks[from:to]
+	c := cursor{words: s.words, next: r.from, to: r.to}
+	if n := sort.Search(len(marks), func(i int) bool { return s.timeAt(marks[i]) >= time }); n > 0 {
+		c.next = marks[n-1]
+	}
+	for {
+		if at := c.next; !c.advance() || keyOf(c.record).time >= time {
+			return at
+		}
+	}
+}
+
+// timeAt returns the time of the record at an index.
+func (s *Stream) timeAt(at int) int64 { return int64(s.words.At(at + 1)) }
+
+// A Part is a range of times, with its ends.
+type Part struct{ First, Last int64 }
+
+// Parts returns parts of all times in which several streams have about so many words.
+func Parts(streams []*Stream, words int) []Part {
+	marks := 0
+	for _, s := range streams {
+		marks += len(s.marks)
+	}
+	every := 1 + marks/maxSamples
+	var samples []int64
+	for _, s := range streams {
+		for i := every / 2; i < len(s.marks); i += every {
+			samples = append(samples, s.timeAt(s.marks[i]))
+		}
+	}
+	slices.Sort(samples)
+	parts := []Part{{math.MinInt64, math.MaxInt64}}
+	step := max(1, words/(every*markWords))
+	for i := step; i < len(samples); i += step {
+		if at, last := samples[i], &parts[len(parts)-1]; at > last.First {
+			last.Last = at - 1
+			parts = append(parts, Part{at, math.MaxInt64})
+		}
+	}
+	return parts
+}
+
+// maxSamples bounds the memory of Parts.
+const maxSamples = 1 << 20
+
+func (m *Merger) sift(i int) {
 	h := m.cursors
 	for {
 		c := 2*i + 1

@@ -21,8 +21,8 @@ type entry struct {
 	at uint32
 }
 
-// sort sorts the records in words [from, to).
-func (s *sorter) sort(words *spill.Table[uint64], from, to int) {
+// sort sorts the records in words [from, to), and tells where they begin then.
+func (s *sorter) sort(words *spill.Table[uint64], from, to int, begin func(at int)) {
 	s.records = slices.Grow(s.records[:0], to-from)[:to-from]
 	words.Copy(s.records, from)
 	s.order = s.order[:0]
@@ -36,6 +36,7 @@ func (s *sorter) sort(words *spill.Table[uint64], from, to int) {
 	for _, e := range s.order {
 		record := s.records[e.at:]
 		record = record[:length(record)]
+		begin(from)
 		for len(record) > 0 {
 			if len(place) == 0 {
 				place = words.From(from)

@@ -12,11 +12,16 @@
 //     of it are sorted where they lie, and are merged while reading.
 //   - The kinds are not interpreted but for their table (trace.Kind.Table), so a reader
 //     may store records of its own as kinds that belong to trace.TableOther.
-//   - Adding and Finish are for one goroutine; Events may be called by several, after
-//     Finish and before Close.
+//   - A stream is for one goroutine at a time, and so is Finish; Events and Merge may be
+//     called by several, after Finish and before Close.
 package spool
 
 import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -24,12 +29,14 @@ import (
 // A Spool takes the events of all locations. See the package's contract.
 type Spool struct {
 	store   *spill.Store
-	own     bool // the store is nobody else's
+	own     bool         // the store is nobody else's
+	portion int          // words of a stream that are sorted at a time
+	added   atomic.Int64 // words
+	failed  atomic.Bool  // the store
+
+	mu      sync.Mutex // of what follows, while streams are made and filled
 	streams []*Stream
-	portion int // words of a stream that are sorted at a time
-	sorter  sorter
-	added   int   // words since the store was asked whether it has failed
-	err     error // of the store
+	sorters []*sorter // that nobody uses
 }
 
 // portionWords is the usual size of a portion: sorting takes three times as much memory.
@@ -50,6 +57,8 @@ func (s *Spool) Store() *spill.Store { return s.store }
 // Stream returns the stream of a location, which is made if it is new. Locations should
 // be numbered from 0 without large gaps.
 func (s *Spool) Stream(location trace.LocationID) *Stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for int(location) >= len(s.streams) {
 		s.streams = append(s.streams, nil)
 	}
@@ -59,28 +68,60 @@ func (s *Spool) Stream(location trace.LocationID) *Stream {
 	return s.streams[location]
 }
 
-// Finish ends the adding of events. Its error is that of the store.
-func (s *Spool) Finish() error {
+// Streams returns the streams of all locations.
+func (s *Spool) Streams() (all []*Stream) {
 	for _, st := range s.streams {
 		if st != nil {
+			all = append(all, st)
+		}
+	}
+	return all
+}
+
+// Finish ends the adding of events. Its error is that of the store.
+func (s *Spool) Finish() error { return s.FinishBy(1) }
+
+// FinishBy is Finish with so many goroutines, which sort.
+func (s *Spool) FinishBy(jobs int) error {
+	_, err := engine.Map(context.Background(), jobs, len(s.streams), func(_ context.Context, i int) (struct{}, error) {
+		if st := s.streams[i]; st != nil {
 			st.flush()
 			st.settle()
 			st.tail = nil
 		}
+		return struct{}{}, nil
+	})
+	s.sorters = nil
+	if err != nil {
+		return err
 	}
-	s.sorter = sorter{}
 	return s.store.Err()
+}
+
+// sort sorts the records in words [from, to) of a table, and tells where they begin then.
+func (s *Spool) sort(words *spill.Table[uint64], from, to int, begin func(at int)) {
+	x := new(sorter)
+	s.mu.Lock()
+	if n := len(s.sorters); n > 0 {
+		x, s.sorters = s.sorters[n-1], s.sorters[:n-1]
+	}
+	s.mu.Unlock()
+	x.sort(words, from, to, begin)
+	s.mu.Lock()
+	s.sorters = append(s.sorters, x)
+	s.mu.Unlock()
 }
 
 // add appends words to a table. Once the store has failed, which Finish will tell, nothing is
 // added any more: it would take memory without bounds.
 func (s *Spool) add(t *spill.Table[uint64], words []uint64) {
-	if s.err != nil {
+	if s.failed.Load() {
 		return
 	}
 	t.AppendRows(words)
-	if s.added += len(words); s.added >= portionWords {
-		s.err, s.added = s.store.Err(), 0
+	n := int64(len(words))
+	if sum := s.added.Add(n); (sum-n)/portionWords != sum/portionWords {
+		s.failed.Store(s.store.Err() != nil)
 	}
 }
 

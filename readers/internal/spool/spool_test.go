@@ -305,3 +305,57 @@ func spoolMillion(b *testing.B, sorted bool) {
 	}
 	s.Close()
 }
+
+// TestMergeParts: the parts of several streams, one after the other, hold all of them in order
+// of time, tie, stream and adding, whatever the size of the parts; and so do streams that
+// were filled and sorted by several goroutines.
+func TestMergeParts(t *testing.T) {
+	type row struct{ time, tie, stream, number int64 }
+	const streams, events = 5, 6000
+	s := New(storeOf(t, 1<<20))
+	s.portion = 20_000
+	var all [streams][]row
+	var wait sync.WaitGroup
+	for l := range all {
+		wait.Go(func() {
+			rnd := rand.New(rand.NewPCG(7, uint64(l)))
+			st := s.Stream(trace.LocationID(l))
+			for i := range int64(events) {
+				r := row{i/3 + rnd.Int64N(40), rnd.Int64N(2), int64(l), i}
+				st.Tie = r.tie
+				st.AddOther(r.time, trace.KindInstant, uint64(r.stream), uint64(r.number), make([]uint64, 9)[rnd.IntN(9)])
+				all[l] = append(all[l], r)
+				if rnd.IntN(1000) == 0 {
+					st.Rest()
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if err := s.FinishBy(3); err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Concat(all[:]...)
+	slices.SortStableFunc(want, func(a, b row) int {
+		return slices.Compare([]int64{a.time, a.tie, a.stream, a.number}, []int64{b.time, b.tie, b.stream, b.number})
+	})
+	for _, words := range []int{1, 5000, 1 << 30} {
+		parts := Parts(s.Streams(), words)
+		if few := words == 1<<30; few != (len(parts) == 1) {
+			t.Errorf("%d parts of %d words", len(parts), words)
+		}
+		var got []row
+		for _, p := range parts {
+			m := Merge(s.Streams(), p)
+			for r := m.Next(); r != nil; r = m.Next() {
+				if r.Time() < p.First || r.Time() > p.Last {
+					t.Fatalf("an event at %d in part %v", r.Time(), p)
+				}
+				got = append(got, row{r.Time(), int64(r[2]), int64(r.Args()[0]), int64(r.Args()[1])})
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("parts of %d words: %d events in another order, want %d", words, len(got), len(want))
+		}
+	}
+}

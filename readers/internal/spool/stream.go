@@ -10,6 +10,7 @@ import (
 // A Stream takes the events of one location. Its methods are those of trace.Batch.
 //
 //	tail holds whole records that will be appended to words; in a sheet it holds all
+//	records begin at words[marks[i]], in runs or in the portion
 //	words[:portion] are runs, each of them sorted
 //	words[portion:] and tail are the portion at hand, of which the fields say:
 //	first and last are the least and the greatest key; disordered: some record is less than
@@ -22,6 +23,7 @@ type Stream struct {
 	tail  []uint64
 	words *spill.Table[uint64]
 	attrs []uint64 // of the next event
+	marks []int
 	runs  []run
 
 	portion     int
@@ -35,8 +37,18 @@ type Stream struct {
 
 // A run is a sorted sequence of records, words [from, to) of a stream.
 type run struct {
-	from, to int
-	last     key
+	from, to    int
+	first, last key
+}
+
+// markWords is how far marks are apart at least.
+const markWords = 512
+
+// mark notes that a record begins at an index.
+func (s *Stream) mark(at int) {
+	if n := len(s.marks); n == 0 || at-s.marks[n-1] >= markWords {
+		s.marks = append(s.marks, at)
+	}
 }
 
 // A key is what records are sorted by, before the order of adding.
@@ -65,6 +77,9 @@ const tailWords = 256
 
 // Len returns the number of events.
 func (s *Stream) Len() uint64 { return s.events }
+
+// Words returns the number of words that the events take.
+func (s *Stream) Words() int { return s.words.Len() + len(s.tail) }
 
 // Late returns the number of events that were added after one with a greater time.
 func (s *Stream) Late() uint64 { return s.late }
@@ -175,6 +190,7 @@ func (s *Stream) Append(from *Stream) {
 	}
 	s.flush()
 	s.account(from)
+	s.mark(s.words.Len())
 	s.spool.add(s.words, from.tail)
 }
 
@@ -219,11 +235,21 @@ func (s *Stream) after(latest int64) (late uint64) {
 // flush appends the tail to the table, and ends a portion that is large enough. All events
 // that are accounted for lie in the tail or the table.
 func (s *Stream) flush() {
+	if len(s.tail) > 0 {
+		s.mark(s.words.Len())
+	}
 	s.spool.add(s.words, s.tail)
 	s.tail = s.tail[:0]
 	if s.words.Len()-s.portion >= s.spool.portion {
 		s.settle()
 	}
+}
+
+// Rest gives the memory back that serves adding, as far as that is not part of the store, until
+// the next event is added.
+func (s *Stream) Rest() {
+	s.flush()
+	s.tail = nil
 }
 
 // settle ends the portion at hand: it is sorted if need be, and goes on with the run before it
@@ -234,10 +260,13 @@ func (s *Stream) settle() {
 	}
 	end := s.words.Len()
 	if s.disordered {
-		s.spool.sorter.sort(s.words, s.portion, end)
+		for n := len(s.marks); n > 0 && s.marks[n-1] >= s.portion; n-- {
+			s.marks = s.marks[:n-1]
+		}
+		s.spool.sort(s.words, s.portion, end, s.mark)
 	}
 	if n := len(s.runs); n == 0 || s.first.less(s.runs[n-1].last) {
-		s.runs = append(s.runs, run{from: s.portion})
+		s.runs = append(s.runs, run{from: s.portion, first: s.first})
 	}
 	r := &s.runs[len(s.runs)-1]
 	r.to, r.last = end, s.last
