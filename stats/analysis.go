@@ -152,8 +152,8 @@ type ClockViolations struct {
 
 // A ProfileRow sums the visits of one region over all locations. Inclusive time counts a
 // recursive visit once. Min, max and mean are the exclusive time per rank, all threads of
-// the rank together, over all ranks (0 on a rank that never visits the region); the ranks
-// are null and the times 0 if only locations outside MPI visit it.
+// the rank together, over the selected ranks that visit the region, of which there are Ranks;
+// if only locations outside MPI visit it, the times are 0 and the ranks of min and max null.
 type ProfileRow struct {
 	Region      string       `json:"region"`
 	File        Name         `json:"file"` // of its definition
@@ -167,6 +167,7 @@ type ProfileRow struct {
 	MeanNs      int64        `json:"mean_ns"`
 	MinRank     Rank         `json:"min_rank"`
 	MaxRank     Rank         `json:"max_rank"`
+	Ranks       int          `json:"ranks"`
 	Counters    []CounterRow `json:"counters,omitempty"`
 }
 
@@ -249,17 +250,20 @@ type Messages struct {
 }
 
 // Latency describes the times from the start of the call that sends to the end of the call
-// that completes the receive, in ns. Quantiles lie within 1 per cent.
+// that completes the receive, in ns. Quantiles lie within 1 per cent. BelowZero counts the
+// messages whose receive ends before their send begins: clocks disagree there, and the time
+// is below 0 in all that follows.
 type Latency struct {
-	Min  int64 `json:"min"`
-	Mean int64 `json:"mean"`
-	P50  int64 `json:"p50"`
-	P99  int64 `json:"p99"`
-	Max  int64 `json:"max"`
+	BelowZero uint64 `json:"below_zero"`
+	Min       int64  `json:"min"`
+	Mean      int64  `json:"mean"`
+	P50       int64  `json:"p50"`
+	P99       int64  `json:"p99"`
+	Max       int64  `json:"max"`
 }
 
 // A BytesClass is a class of a histogram of messages: those whose size (in bytes) or
-// latency (in ns) lies in [From, To).
+// latency (in ns) lies in [From, To). The latencies below 0 are one class.
 type BytesClass struct {
 	From  int64  `json:"from"`
 	To    int64  `json:"to"`

@@ -86,7 +86,7 @@ func (t *runTimes) ratios(r rate) Ratios {
 	ranks, longest := int64(len(t.useful)), t.useful[high]
 	out.UsefulMin = Extreme{Rank(t.ranks[low]), out.UsefulNs[low]}
 	out.UsefulMax = Extreme{Rank(t.ranks[high]), out.UsefulNs[high]}
-	out.UsefulMeanNs = r.ns(sum / ranks)
+	out.UsefulMeanNs = r.mean(sum, uint64(ranks))
 	out.ParallelEfficiency = ratio(sum, ranks*t.runtime)
 	out.LoadBalance = ratio(sum, ranks*longest)
 	out.CommunicationEfficiency = ratio(longest, t.runtime)

@@ -337,8 +337,8 @@ func (r *report) alone(c *stats.CriticalPath) {
 
 func (r *report) profile() {
 	g := r.grid("Time by region"+r.of(len(r.a.Profile), "regions"), "<region", "<paradigm", "visits", "inclusive", "exclusive", "share",
-		"least", "on", "mean per rank", "most", "on")
-	g.note("Inclusive, exclusive and share are sums over all locations; least, mean and most are the exclusive time of a rank, all its threads together.")
+		"ranks", "least", "on", "mean per rank", "most", "on")
+	g.note("Inclusive, exclusive and share are sums over all locations; least, mean and most are the exclusive time of a rank that visits the region, all its threads together.")
 	of := func(ns int64, rank stats.Rank) string { // "-": no rank visits the region
 		if rank == trace.None {
 			return "-"
@@ -357,7 +357,7 @@ func (r *report) profile() {
 			name = place(stats.SourceLine{Region: stats.Name(name), File: p.File, Line: p.Line})
 		}
 		g.add(name, p.Paradigm, formatCount(p.Count), formatTime(p.InclusiveNs), formatTime(p.ExclusiveNs),
-			share(p.ExclusiveNs, total), of(p.MinNs, p.MinRank), formatRank(p.MinRank),
+			share(p.ExclusiveNs, total), formatCount(p.Ranks), of(p.MinNs, p.MinRank), formatRank(p.MinRank),
 			of(p.MeanNs, p.MinRank), of(p.MaxNs, p.MaxRank), formatRank(p.MaxRank))
 	}
 	r.show(g)
@@ -418,6 +418,7 @@ func (r *report) messages() {
 		what string
 	}{
 		{m.UnmatchedSends, "sent, no receive is recorded"}, {m.UnmatchedReceives, "received, no send is recorded"},
+		{belowZero(m.Latency), "received before they are sent: their latency is below 0, and clocks disagree (see --clock)"},
 		{m.Cancelled, "cancelled"}, {m.OutsideSelection, "with a partner outside the selection"},
 	} {
 		if c.n > 0 {
@@ -434,6 +435,13 @@ func (r *report) messages() {
 		pairs.add(strconv.Itoa(int(c.From)), strconv.Itoa(int(c.To)), formatCount(c.Count), formatBytes(c.Bytes))
 	}
 	r.show(pairs)
+}
+
+func belowZero(l *stats.Latency) uint64 {
+	if l == nil {
+		return 0
+	}
+	return l.BelowZero
 }
 
 func (r *report) lines() {
