@@ -97,8 +97,12 @@ func (c *clockwork) report(base, after census) {
 		Raw: c.found.raw.messages, Offsets: c.found.off.messages, After: after.messages, Max: base.worstMessage}
 	c.trace.Clock.Collectives = trace.Violations{
 		Raw: c.found.raw.collectives, Offsets: c.found.off.collectives, After: after.collectives, Max: base.worstTogether}
+	least := ""
+	if c.opts.MinLatency > 0 {
+		least = fmt.Sprintf(" that take less than %d ticks", c.opts.MinLatency)
+	}
 	c.ledger.AddN(trace.CodeClockViolation, base.total(), base.first(c.trace),
-		fmt.Sprintf("%d messages, %d collectives; %d are left", base.messages, base.collectives, after.total()))
+		fmt.Sprintf("%d messages, %d collectives%s; %d are left", base.messages, base.collectives, least, after.total()))
 }
 
 // repair runs the logical clock if it is wanted and needed, and returns what is left. Times

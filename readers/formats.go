@@ -18,7 +18,8 @@ import (
 // row in formats.
 type format struct {
 	name       string   // in trace.Info, and of what Create writes
-	extensions []string // of the names that stand for it, compressed or not
+	extensions []string // of the names that stand for it
+	gzipped    bool     // also with .gz behind them
 	companions []string // of further files of a trace, which are not what is opened
 	phrase     string   // what a message calls such a trace
 
@@ -39,8 +40,8 @@ type format struct {
 	create func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error)
 }
 
-// formats are all formats, in the order in which they are tried. A name without a known
-// extension stands for the first one.
+// formats are all formats, in the order in which they are tried. A name without an extension
+// stands for the first one.
 var formats = []format{
 	{
 		name: otf2.Format, extensions: []string{".otf2"}, companions: []string{".def", ".evt", ".snap", ".marker", ".thumb"},
@@ -54,7 +55,7 @@ var formats = []format{
 		},
 	},
 	{
-		name: paraver.Format, extensions: []string{".prv"}, companions: []string{".pcf", ".row"},
+		name: paraver.Format, extensions: []string{".prv"}, gzipped: true, companions: []string{".pcf", ".row"},
 		phrase: "a Paraver .prv file",
 		sniff:  func(_ string, head []byte) bool { return paraver.IsTrace(head) },
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
@@ -66,7 +67,7 @@ var formats = []format{
 		},
 	},
 	{
-		name: jsontrace.Format, extensions: []string{".json"},
+		name: jsontrace.Format, extensions: []string{".json"}, gzipped: true,
 		phrase: "a JSON file of Chrome trace events",
 		sniff:  jsontrace.Sniff,
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
@@ -141,17 +142,40 @@ func Foreign(name string) bool {
 	return slices.ContainsFunc(formats, func(f format) bool { return f.name == name && f.foreign })
 }
 
-// FormatOf returns the name of the format that the name of a file or directory stands for:
-// by its extension, before which one of compression (.gz) may stand; without a known one a
-// name is that of a directory for an OTF2 archive.
+// FormatOf returns the name of the format that the name of a file or directory stands for,
+// by its extension, behind which .gz may stand for some. Without an extension a name is that
+// of a directory for an OTF2 archive; "" is for any other extension. What does not begin
+// with a letter, as in run-1.5, is none.
 func FormatOf(path string) string {
-	if f := formatNamed(path); f != nil {
+	extension := filepath.Ext(strings.ToLower(path))
+	if f := formatNamed(path); f != nil && (f.gzipped || extension != ".gz") {
 		return f.name
 	}
-	return formats[0].name
+	if len(extension) < 2 || extension[1] < 'a' || extension[1] > 'z' {
+		return formats[0].name
+	}
+	return ""
 }
 
-// formatNamed returns the format that the extension of a name stands for, nil if it is none.
+// Extensions lists for a message how names end that stand for formats which Create writes.
+func Extensions() string {
+	var out []string
+	for _, f := range formats {
+		for _, e := range f.extensions {
+			if f.create == nil {
+				continue
+			}
+			out = append(out, e)
+			if f.gzipped {
+				out = append(out, e+".gz")
+			}
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// formatNamed returns the format that the extension of a name stands for, compressed or not,
+// nil if it is none.
 func formatNamed(path string) *format {
 	extension := filepath.Ext(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz"))
 	i := slices.IndexFunc(formats, func(f format) bool { return slices.Contains(f.extensions, extension) })

@@ -105,5 +105,8 @@ func Create(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Wr
 			return f.create(path, info, defs, o)
 		}
 	}
+	if o.Format == "" {
+		return nil, fmt.Errorf("%s: the name says no format: want a directory or a name that ends in %s", path, Extensions())
+	}
 	return nil, fmt.Errorf("%s: %q is not a format that can be written: want %s", path, o.Format, strings.Join(Formats(), ", "))
 }

@@ -27,7 +27,11 @@ func TestFormats(t *testing.T) {
 	defer ring.Close()
 	for _, f := range formats {
 		for _, extension := range f.extensions {
-			for _, name := range []string{"x" + extension, "dir.prv/X" + strings.ToUpper(extension) + ".gz"} {
+			names := []string{"x" + extension, "dir.prv/X" + strings.ToUpper(extension)}
+			if f.gzipped {
+				names = append(names, "x"+extension+".gz")
+			}
+			for _, name := range names {
 				if got := FormatOf(name); got != f.name {
 					t.Errorf("%s stands for %s, want %s", name, got, f.name)
 				}
@@ -53,8 +57,18 @@ func TestFormats(t *testing.T) {
 			opened(t, path+".other", f.name)
 		}
 	}
-	if got := FormatOf("archive"); got != "otf2" {
-		t.Errorf("a directory stands for %s", got)
+	for _, name := range []string{"archive", "run-1.5", ".", "dir.csv/archive"} {
+		if got := FormatOf(name); got != "otf2" {
+			t.Errorf("%s stands for %q", name, got)
+		}
+	}
+	for _, name := range []string{"x.csv", "x.gz", "x.otf2.gz", "x.parquet.gz", "x.jsn"} {
+		if got := FormatOf(name); got != "" {
+			t.Errorf("%s stands for %q", name, got)
+		}
+		if _, err := Create(filepath.Join(t.TempDir(), name), ring.Info(), ring.Defs(), CreateOptions{}); err == nil {
+			t.Errorf("%s was begun", name)
+		}
 	}
 }
 

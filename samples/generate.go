@@ -10,7 +10,8 @@ import (
 )
 
 // Generate runs a program model and gives its events to the sink that open returns. The
-// sink is closed at the end, but not after an error. Memory is bounded by the number of
+// model runs twice, since definitions come first and say how many events there are and how
+// long the run is. The sink is closed at the end, but not after an error. Memory is bounded by the number of
 // ranks, whatever the number of iterations. The errors are those of options that make no
 // sense, of the sink, and of ctx.
 func Generate(ctx context.Context, o Options, open func(trace.Info, *trace.Defs) (trace.Sink, error)) (*Truth, error) {
@@ -22,16 +23,31 @@ func Generate(ctx context.Context, o Options, open func(trace.Info, *trace.Defs)
 	r := rand.New(rand.NewPCG(o.Seed, 0x7261636b6974))
 	clocks := makeClocks(o, r)
 	info := trace.Info{Creator: "tracekit " + moduleVersion(), Machine: "simulated", Description: describe(o)}
-	sink, err := open(info, makeDefs(o, p, clocks))
+	defs := makeDefs(o, p, clocks)
+	truth, err := simulate(ctx, o, p, clocks, counter{defs})
 	if err != nil {
 		return nil, err
 	}
-	truth, err := simulate(ctx, o, p, clocks, sink)
+	defs.Clock.Length = uint64(truth.Last - truth.First)
+	sink, err := open(info, defs)
 	if err != nil {
+		return nil, err
+	}
+	if truth, err = simulate(ctx, o, planOf(o), clocks, sink); err != nil {
 		return nil, err
 	}
 	return truth, sink.Close()
 }
+
+// A counter is a sink that notes in the definitions how many events locations have.
+type counter struct{ *trace.Defs }
+
+func (c counter) Write(b *trace.Batch) error {
+	c.Locations[b.Location].Events += uint64(b.Len())
+	return nil
+}
+
+func (counter) Close() error { return nil }
 
 // moduleVersion returns the version of this program as far as it is known.
 func moduleVersion() string {

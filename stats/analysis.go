@@ -30,7 +30,7 @@ type Analysis struct {
 	CommMatrix   []MatrixCell    `json:"comm_matrix"`
 	Collectives  []CollectiveRow `json:"collectives"`
 	WaitStates   *WaitStates     `json:"wait_states,omitempty"`
-	Efficiency   *Efficiency     `json:"efficiency,omitempty"`
+	Efficiency   *Efficiency     `json:"efficiency,omitempty"` // nil: nobody calls MPI
 	CriticalPath *CriticalPath   `json:"critical_path,omitempty"`
 	Overhead     *Overhead       `json:"overhead,omitempty"` // Options.Overhead asks for it
 	Lines        []LineRow       `json:"lines,omitempty"`    // the sum of everything per source line
@@ -152,8 +152,8 @@ type ClockViolations struct {
 
 // A ProfileRow sums the visits of one region over all locations. Inclusive time counts a
 // recursive visit once. Min, max and mean are the exclusive time per rank, all threads of
-// the rank together, over all ranks (0 on a rank that never visits the region); the ranks
-// are null and the times 0 if only locations outside MPI visit it.
+// the rank together, over the selected ranks that visit the region, of which there are Ranks;
+// if only locations outside MPI visit it, the times are 0 and the ranks of min and max null.
 type ProfileRow struct {
 	Region      string       `json:"region"`
 	File        Name         `json:"file"` // of its definition
@@ -167,6 +167,7 @@ type ProfileRow struct {
 	MeanNs      int64        `json:"mean_ns"`
 	MinRank     Rank         `json:"min_rank"`
 	MaxRank     Rank         `json:"max_rank"`
+	Ranks       int          `json:"ranks"`
 	Counters    []CounterRow `json:"counters,omitempty"`
 }
 
@@ -187,9 +188,7 @@ type CounterRow struct {
 // and the quantiles are of single calls; the quantiles lie within 1 per cent.
 type CallSiteRow struct {
 	Operation string `json:"operation"`
-	Region    Name   `json:"region"` // the user's region
-	File      Name   `json:"file"`
-	Line      Line   `json:"line"`
+	SourceLine
 	Calls     uint64 `json:"calls"`
 	TimeNs    int64  `json:"time_ns"`
 	MinNs     int64  `json:"min_ns"`
@@ -200,14 +199,40 @@ type CallSiteRow struct {
 	Bytes     uint64 `json:"bytes"` // sent; received for roots of N×1; both for Waitall …
 	MinRank   Rank   `json:"min_rank"`
 	MaxRank   Rank   `json:"max_rank"`
+	CallPaths []Path `json:"callpaths"` // ascending
 }
 
-// A CallPathRow sums the visits of one call path over all locations.
+// A SourceLine is the best source location that is known for a call: its own line where
+// the trace records the lines of calls, else the first line of the region that encloses
+// it. LineOf says which: "call", or "region", when the call lies somewhere in the region;
+// null where no line is known. What is not a call, time in a region outside MPI, has the
+// line of its region.
+type SourceLine struct {
+	Region Name `json:"region"` // the user's region
+	File   Name `json:"file"`
+	Line   Line `json:"line"`
+	LineOf Name `json:"line_of"`
+}
+
+// The values of SourceLine.LineOf.
+const (
+	LineOfCall   = "call"
+	LineOfRegion = "region"
+)
+
+// A CallPathRow sums the visits of one call path over all locations. Rows form a tree: the
+// path is that of Parent with one more region. A caller has a smaller ID than what it
+// calls, and its row is in the list. The rows with the most inclusive time come first, so
+// that a caller comes before what it calls wherever times do not run backwards.
 type CallPathRow struct {
-	Path        []string `json:"path"` // regions, outermost first; "…" stands for all before the innermost 255
-	Count       uint64   `json:"count"`
-	InclusiveNs int64    `json:"inclusive_ns"`
-	ExclusiveNs int64    `json:"exclusive_ns"`
+	ID          Path   `json:"id"`     // what other rows refer to
+	Parent      Path   `json:"parent"` // null: called by none
+	Region      string `json:"region"` // the innermost
+	File        Name   `json:"file"`   // with Line, where it is called, if the trace records that
+	Line        Line   `json:"line"`
+	Count       uint64 `json:"count"`
+	InclusiveNs int64  `json:"inclusive_ns"`
+	ExclusiveNs int64  `json:"exclusive_ns"`
 }
 
 // Messages sums the point-to-point messages. Count and Bytes are of the matched messages
@@ -225,17 +250,20 @@ type Messages struct {
 }
 
 // Latency describes the times from the start of the call that sends to the end of the call
-// that completes the receive, in ns. Quantiles lie within 1 per cent.
+// that completes the receive, in ns. Quantiles lie within 1 per cent. BelowZero counts the
+// messages whose receive ends before their send begins: clocks disagree there, and the time
+// is below 0 in all that follows.
 type Latency struct {
-	Min  int64 `json:"min"`
-	Mean int64 `json:"mean"`
-	P50  int64 `json:"p50"`
-	P99  int64 `json:"p99"`
-	Max  int64 `json:"max"`
+	BelowZero uint64 `json:"below_zero"`
+	Min       int64  `json:"min"`
+	Mean      int64  `json:"mean"`
+	P50       int64  `json:"p50"`
+	P99       int64  `json:"p99"`
+	Max       int64  `json:"max"`
 }
 
 // A BytesClass is a class of a histogram of messages: those whose size (in bytes) or
-// latency (in ns) lies in [From, To).
+// latency (in ns) lies in [From, To). The latencies below 0 are one class.
 type BytesClass struct {
 	From  int64  `json:"from"`
 	To    int64  `json:"to"`
@@ -325,10 +353,8 @@ type CriticalPath struct {
 // ImbalanceNs is the path's time above the mean over ranks of the time, without waits,
 // spent there.
 type CriticalRow struct {
-	Region      Name     `json:"region"`
+	SourceLine
 	Operation   Name     `json:"operation"` // null: outside MPI
-	File        Name     `json:"file"`
-	Line        Line     `json:"line"`
 	TimeNs      int64    `json:"time_ns"`
 	Share       *float64 `json:"share"`
 	ImbalanceNs int64    `json:"imbalance_ns"`

@@ -3,6 +3,7 @@ package stats
 import (
 	"tracekit/spill"
 	"tracekit/stats/fit"
+	"tracekit/trace"
 )
 
 // Overhead holds the necessary time and the overhead of MPI calls of DEFINITIONS 1.1.
@@ -25,6 +26,24 @@ type Overhead struct {
 	// ByRank holds the overhead of each line on each location that has some, in order of
 	// locations; rows of one line and rank are to be added. It lies in the trace's Store.
 	ByRank *spill.Table[RankOverhead] `json:"-"`
+
+	// ByCall holds the overhead of each call, if OverheadOptions asks for it. It lies in the
+	// trace's Store.
+	ByCall OverheadTables `json:"-"`
+}
+
+// OverheadTables holds the overhead of the calls of each location, by row of
+// trace.Trace.Calls.
+type OverheadTables []*spill.Table[int64] // in ns, plus 1; 0: the call has none to speak of
+
+// At returns the overhead in ns of a call of a location; ok is false if it is not known,
+// because it was not asked for, the call is not selected or it is no communication event.
+func (t OverheadTables) At(l trace.LocationID, call int) (ns int64, ok bool) {
+	if int(l) >= len(t) {
+		return 0, false
+	}
+	ns = t[l].At(call) - 1
+	return ns, ns >= 0
 }
 
 // ProfileInfo says where a profile was learned.
@@ -100,9 +119,7 @@ type Param struct {
 // An OverheadLine is the overhead of one operation called from one source line. Overhead
 // is late partner + transfer + unexplained, exactly.
 type OverheadLine struct {
-	Region        Name     `json:"region"`
-	File          Name     `json:"file"`
-	Line          Line     `json:"line"`
+	SourceLine
 	Operation     string   `json:"operation"`
 	Calls         uint64   `json:"calls"`
 	Slow          uint64   `json:"slow"` // calls with overhead
@@ -143,9 +160,7 @@ type OverheadPair struct {
 
 // A PairEnd is the line that posts a send, or the line that completes a receive.
 type PairEnd struct {
-	Region    Name `json:"region"`
-	File      Name `json:"file"`
-	Line      Line `json:"line"`
+	SourceLine
 	Operation Name `json:"operation"` // null: outside any call
 }
 
@@ -160,9 +175,7 @@ type RankOverhead struct {
 // line. Every row of call_sites is here, with the same time, and nothing else: the times
 // sum to the time in MPI, waits to the wait states, overheads to that of the overhead block.
 type LineRow struct {
-	Region         Name   `json:"region"`
-	File           Name   `json:"file"`
-	Line           Line   `json:"line"`
+	SourceLine
 	Operation      Name   `json:"operation"`
 	Calls          uint64 `json:"calls"`
 	TimeNs         int64  `json:"time_ns"`

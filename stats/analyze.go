@@ -81,7 +81,11 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	if part.changed || stuck != nil {
 		r = nil // what it says is not so
 	}
-	a.Efficiency = efficiency(p, part, started, r)
+	if callsMPI(t) {
+		a.Efficiency = efficiency(p, part, started, r)
+	} else {
+		stuck = nil
+	}
 	a.Findings = findings(t, a.Efficiency, slices.Concat(part.findings, stuck, p.ledger.Findings()))
 	return a, t.Store.Err()
 }

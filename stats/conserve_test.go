@@ -54,6 +54,7 @@ func conserved(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
 		t.Errorf("the critical path sums to %d, its length is %d, the run takes %d", critical, a.CriticalPath.LengthNs, a.Trace.DurationNs)
 	}
 	segmentsJoin(t, a)
+	treed(t, tr, a)
 	for _, c := range a.Collectives {
 		if c.SkewNs+c.TransferNs+c.CompletionNs != c.TimeNs {
 			t.Errorf("%+v: parts do not sum to the time", c)

@@ -37,8 +37,7 @@ func criticalRows(c *criticalPath, p *profiler, part *profilePart, waits []int64
 		if !ok {
 			k = len(sums)
 			index[at] = k
-			region, file, line := names(p.t.Defs, at.line)
-			sums = append(sums, criticalSum{row: CriticalRow{Region: region, Operation: Name(p.t.Defs.RegionLabel(at.operation)), File: file, Line: line}})
+			sums = append(sums, criticalSum{row: CriticalRow{SourceLine: spell(p.t.Defs, at.line), Operation: Name(p.t.Defs.RegionLabel(at.operation))}})
 		}
 		sums[k].time += s.critical
 		sums[k].imbalance += max(0, s.critical-(s.exclusive-waits[s.path])/ranks)
@@ -50,9 +49,9 @@ func criticalRows(c *criticalPath, p *profiler, part *profilePart, waits []int64
 		gap += l.gap
 	}
 	sums = append(sums,
-		criticalSum{row: CriticalRow{Region: notRecorded}, time: c.missing},
-		criticalSum{row: CriticalRow{Region: outsideSelection}, time: c.outside},
-		criticalSum{row: CriticalRow{Region: outsideRegions}, time: bare, imbalance: max(0, bare-gap/ranks)})
+		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: notRecorded}}, time: c.missing},
+		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: outsideSelection}}, time: c.outside},
+		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: outsideRegions}}, time: bare, imbalance: max(0, bare-gap/ranks)})
 	return c.result(sums, length, rate{p.t.Defs.Clock.Resolution})
 }
 

@@ -155,7 +155,7 @@ location 2 rank2 rank=2
 	src := tracetest.MustParse(t, text)
 	tr, a := analyzed(t, src, merge.ClockNone, stats.Options{})
 	conserved(t, tr, a)
-	if m := a.Messages; m.Count != 3 || m.UnmatchedReceives != 1 || m.Latency.Min != 0 || m.Latency.Max != 50 || len(a.CommMatrix) != 2 {
+	if m := a.Messages; m.Count != 3 || m.UnmatchedReceives != 1 || m.Latency.Min != -15 || m.Latency.BelowZero != 1 || m.Latency.Max != 50 || len(a.CommMatrix) != 2 {
 		t.Errorf("messages are %+v, the matrix is %+v", *m, a.CommMatrix)
 	}
 }

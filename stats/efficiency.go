@@ -4,6 +4,24 @@ import (
 	"tracekit/trace"
 )
 
+// callsMPI reports whether some location of a trace calls an MPI function. Without any there
+// is no time outside MPI to be called useful: other libraries that pass messages run beside
+// the program, not in its place.
+func callsMPI(t *trace.Trace) bool {
+	for _, n := range t.Tree.Nodes {
+		if int(n.Region) >= len(t.Defs.Regions) {
+			continue
+		}
+		r := &t.Defs.Regions[n.Region]
+		for _, name := range []trace.StringID{r.Name, r.Canonical} {
+			if trace.MPIFunctionOf(t.Defs.String(name)).Class != trace.ClassNone {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // efficiency makes the block of the document of the useful times and the replay, which is
 // nil if it was stuck.
 func efficiency(p *profiler, part *profilePart, started []startup, replayed *replay) *Efficiency {
@@ -68,7 +86,7 @@ func (t *runTimes) ratios(r rate) Ratios {
 	ranks, longest := int64(len(t.useful)), t.useful[high]
 	out.UsefulMin = Extreme{Rank(t.ranks[low]), out.UsefulNs[low]}
 	out.UsefulMax = Extreme{Rank(t.ranks[high]), out.UsefulNs[high]}
-	out.UsefulMeanNs = r.ns(sum / ranks)
+	out.UsefulMeanNs = r.mean(sum, uint64(ranks))
 	out.ParallelEfficiency = ratio(sum, ranks*t.runtime)
 	out.LoadBalance = ratio(sum, ranks*longest)
 	out.CommunicationEfficiency = ratio(longest, t.runtime)

@@ -48,8 +48,10 @@ func findings(t *trace.Trace, e *Efficiency, found []trace.Finding) []Finding {
 	var ledger trace.Ledger
 	ledger.Merge(t.Findings)
 	ledger.Merge(found)
-	aboveOne(&ledger, &e.Ratios, "")
-	if e.WithoutInitFinalize != nil {
+	if e != nil {
+		aboveOne(&ledger, &e.Ratios, "")
+	}
+	if e != nil && e.WithoutInitFinalize != nil {
 		aboveOne(&ledger, e.WithoutInitFinalize, " without MPI_Init and MPI_Finalize")
 	}
 	out := []Finding{}

@@ -107,11 +107,17 @@ func brief(a *stats.Analysis) string {
 		}
 		fmt.Fprintf(&b, "critical %s %d imbalance %d\n", strings.TrimSpace(string(r.Region)+" "+operation), r.TimeNs, r.ImbalanceNs)
 	}
-	briefRatios(&b, "", &a.Efficiency.Ratios)
-	if r := a.Efficiency.WithoutInitFinalize; r != nil {
+	e := a.Efficiency
+	if e == nil {
+		e = new(stats.Efficiency)
+		fmt.Fprintln(&b, "no MPI")
+	} else {
+		briefRatios(&b, "", &e.Ratios)
+	}
+	if r := e.WithoutInitFinalize; r != nil {
 		briefRatios(&b, "without ", r)
 	}
-	if w := a.Efficiency.WorkerThreads; w != nil {
+	if w := e.WorkerThreads; w != nil {
 		fmt.Fprintf(&b, "workers %d useful %d span %d min %d (%d) max %d (%d)\n", w.Threads, w.UsefulNs, w.SpanNs, w.Min.TimeNs, w.Min.Rank, w.Max.TimeNs, w.Max.Rank)
 	}
 	briefProfile(&b, a)
@@ -192,8 +198,16 @@ func briefProfile(b *bytes.Buffer, a *stats.Analysis) {
 			}
 		}
 	}
+	parent := make(map[stats.Path]stats.CallPathRow)
 	for _, r := range a.CallPaths {
-		fmt.Fprintf(b, "callpath %s %d inclusive %d exclusive %d\n", strings.Join(r.Path, "/"), r.Count, r.InclusiveNs, r.ExclusiveNs)
+		parent[r.ID] = r
+	}
+	for _, r := range a.CallPaths {
+		path := r.Region
+		for up, ok := parent[r.Parent]; ok; up, ok = parent[up.Parent] {
+			path = up.Region + "/" + path
+		}
+		fmt.Fprintf(b, "callpath %s %d inclusive %d exclusive %d\n", path, r.Count, r.InclusiveNs, r.ExclusiveNs)
 	}
 	for _, r := range a.CallSites {
 		fmt.Fprintf(b, "callsite %s %s %d time %d min %d (%d) max %d (%d) mean %d p50 %d p99 %d bytes %d\n", r.Operation, r.Region, r.Calls, r.TimeNs,

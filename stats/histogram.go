@@ -79,11 +79,9 @@ func (h *logHistogram) merge(o *logHistogram) {
 	h.count, h.sum = h.count+o.count, h.sum+o.sum
 }
 
-// quantile returns the middle of the bucket that holds the value of rank ⌈q·count⌉, within
-// the smallest and the largest value; 0 if there are no values.
-func (h *logHistogram) quantile(q float64) int64 {
-	return quantileOf(h.sparse(), h.count, q, h.min, h.max)
-}
+// at returns the middle of the bucket that holds the value of a rank, from 1, within the
+// smallest and the largest value.
+func (h *logHistogram) at(rank uint64) int64 { return valueAt(h.sparse(), rank, h.min, h.max) }
 
 // sparse returns the buckets that are not empty, ascending.
 func (h *logHistogram) sparse() []bucketCount {
@@ -131,13 +129,22 @@ func addBuckets(a, b []bucketCount) []bucketCount {
 	return append(append(out, a...), b...)
 }
 
-// quantileOf is quantile for a list of buckets with count values between lo and hi.
+// rankOf returns ⌈q·count⌉, the rank of a quantile of so many values, at least 1.
+func rankOf(q float64, count uint64) uint64 {
+	return min(max(uint64(math.Ceil(q*float64(count))), 1), count)
+}
+
+// quantileOf returns a quantile of count values between lo and hi that lie in buckets; 0 if
+// there are none.
 func quantileOf(buckets []bucketCount, count uint64, q float64, lo, hi int64) int64 {
 	if count == 0 {
 		return 0
 	}
-	rank := uint64(math.Ceil(q * float64(count)))
-	rank = min(max(rank, 1), count)
+	return valueAt(buckets, rankOf(q, count), lo, hi)
+}
+
+// valueAt is at for a list of buckets with values between lo and hi.
+func valueAt(buckets []bucketCount, rank uint64, lo, hi int64) int64 {
 	i := slices.IndexFunc(buckets, func(b bucketCount) bool {
 		if b.count >= rank {
 			return true

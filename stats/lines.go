@@ -52,8 +52,7 @@ func lineRows(p *profiler, sums []lineSum, o *overheads) []LineRow {
 	rows := []LineRow{}
 	for i := range sums {
 		s := &sums[i]
-		region, file, line := names(p.t.Defs, s.site.line)
-		row := LineRow{Region: region, File: file, Line: line, Operation: Name(p.t.Defs.RegionLabel(s.site.operation)), Calls: s.calls,
+		row := LineRow{SourceLine: spell(p.t.Defs, s.site.line), Operation: Name(p.t.Defs.RegionLabel(s.site.operation)), Calls: s.calls,
 			TimeNs: r.ns(s.time), WaitNs: r.ns(s.wait), CriticalPathNs: r.ns(s.critical), Bytes: s.bytes}
 		if o != nil && s.overhead.calls > 0 {
 			row.OverheadNs = &s.overhead.overhead

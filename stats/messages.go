@@ -17,7 +17,9 @@ type messageSums struct {
 	bytes                                     uint64
 	outside                                   uint64
 	unmatchedSends, unmatchedRecvs, cancelled uint64
-	latency                                   logHistogram  // ticks
+	latency                                   logHistogram  // ticks, of those that are not below 0
+	early                                     logHistogram  // ticks below 0, without their sign
+	earlyBytes                                uint64        // of those below 0
 	sizes                                     [64]byteClass // class k: sizes of k bits
 	times                                     [64]byteClass // class k: latencies of k bits, in ticks
 	row                                       []MatrixCell  // by sender, of the receiver that is being walked over
@@ -42,6 +44,8 @@ func (m *messageSums) merge(o *messageSums) {
 	m.count, m.bytes, m.outside = m.count+o.count, m.bytes+o.bytes, m.outside+o.outside
 	m.unmatchedSends, m.unmatchedRecvs, m.cancelled = m.unmatchedSends+o.unmatchedSends, m.unmatchedRecvs+o.unmatchedRecvs, m.cancelled+o.cancelled
 	m.latency.merge(&o.latency)
+	m.early.merge(&o.early)
+	m.earlyBytes += o.earlyBytes
 	for k := range m.sizes {
 		m.sizes[k].merge(o.sizes[k])
 		m.times[k].merge(o.times[k])
@@ -71,12 +75,16 @@ func (m *messageSums) add(x *message) {
 	if !in {
 		return
 	}
-	latency := max(0, x.taken[1]-x.posted[0]) // below 0 only where clocks disagree
 	m.count++
 	m.bytes += x.bytes
-	m.latency.add(latency)
 	m.sizes[min(bits.Len64(x.bytes), 63)].add(x.bytes)
-	m.times[bits.Len64(uint64(latency))].add(x.bytes)
+	if latency := x.taken[1] - x.posted[0]; latency >= 0 {
+		m.latency.add(latency)
+		m.times[bits.Len64(uint64(latency))].add(x.bytes)
+	} else { // clocks disagree
+		m.early.add(-latency)
+		m.earlyBytes += x.bytes
+	}
 	// The matrix has ranks; a location without one counts in the totals alone.
 	from := m.t.Rank[x.from]
 	if int(from) >= len(m.row) {
@@ -146,11 +154,30 @@ func (m *messageSums) result(r rate) *Messages {
 	out := &Messages{Count: m.count, Bytes: m.bytes, UnmatchedSends: m.unmatchedSends,
 		UnmatchedReceives: m.unmatchedRecvs, OutsideSelection: m.outside, Cancelled: m.cancelled,
 		Sizes: bytesClasses(&m.sizes, rate{nsPerSecond}), Latencies: bytesClasses(&m.times, r)}
-	if h := &m.latency; h.count > 0 {
-		out.Latency = &Latency{Min: r.ns(h.min), Mean: r.ns(h.sum / int64(h.count)), P50: r.ns(h.quantile(0.5)),
-			P99: r.ns(h.quantile(0.99)), Max: r.ns(h.max)}
+	h, early := &m.latency, &m.early
+	if m.count == 0 {
+		return out
+	}
+	out.Latency = &Latency{BelowZero: early.count, Min: r.ns(h.min), Mean: r.mean(h.sum-early.sum, m.count),
+		P50: r.ns(m.quantile(0.5)), P99: r.ns(m.quantile(0.99)), Max: r.ns(h.max)}
+	if early.count > 0 {
+		out.Latency.Min = r.ns(-early.max)
+		below := BytesClass{From: r.ns(-early.max), Count: early.count, Bytes: m.earlyBytes}
+		out.Latencies = append([]BytesClass{below}, out.Latencies...)
+	}
+	if h.count == 0 {
+		out.Latency.Max = r.ns(-early.min)
 	}
 	return out
+}
+
+// quantile returns that of all latencies. The smallest are those most below 0.
+func (m *messageSums) quantile(q float64) int64 {
+	rank := rankOf(q, m.count)
+	if rank <= m.early.count {
+		return -m.early.at(m.early.count + 1 - rank)
+	}
+	return m.latency.at(rank - m.early.count)
 }
 
 // bytesClasses returns the classes that are not empty, ascending, with converted bounds.

@@ -29,6 +29,16 @@ func (l Line) MarshalJSON() ([]byte, error) {
 	return json.Marshal(uint32(l))
 }
 
+// A Path is a call path: the id of its row in callpaths. trace.None, no path, is null in
+// JSON.
+type Path uint32
+
+// MarshalJSON implements json.Marshaler.
+func (p Path) MarshalJSON() ([]byte, error) { return Rank(p).MarshalJSON() }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *Path) UnmarshalJSON(data []byte) error { return (*Rank)(p).UnmarshalJSON(data) }
+
 // A Rank is a world rank; trace.None, no rank, is null in JSON.
 type Rank uint32
 

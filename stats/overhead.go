@@ -15,6 +15,9 @@ type OverheadOptions struct {
 	// never finer than the trace's clock.
 	Fit fit.Options
 
+	// PerCall keeps the overhead of each call: see Overhead.ByCall.
+	PerCall bool
+
 	// Profile gives t_max; nil: the analysed trace itself does. Operations that it does not
 	// know are calibrated with the trace.
 	Profile *fit.Profile
@@ -42,6 +45,7 @@ type overheads struct {
 
 	charges
 	byRank []pathOnRank
+	byCall OverheadTables
 }
 
 // A sizeGroup says which group calls of a size are in.

@@ -32,6 +32,11 @@ func (c *charges) combine(o *charges) {
 
 // charge charges the overhead of all calls.
 func (o *overheads) charge(ctx context.Context) error {
+	if o.opts.PerCall {
+		for _, calls := range o.t.Calls {
+			o.byCall = append(o.byCall, spill.NewZeros[int64](o.t.Store, calls.Len()))
+		}
+	}
 	byRank := make([][]pathOnRank, len(o.t.Calls))
 	w, err := engine.Fold(ctx, o.jobs, len(o.t.Calls), o.newCharger, func(w *charger, l int) error {
 		byRank[l] = w.location(trace.LocationID(l))
@@ -117,6 +122,9 @@ func (w *charger) call(e *commCall, done []uint32) {
 	x := w.limitAt(e.Path, e.key)
 	part := split(e, x)
 	w.charges.paths[e.Path].merge(&part)
+	if w.byCall != nil {
+		w.byCall[w.l].Set(int(e.row), part.overhead+1)
+	}
 	if part.overhead > 0 {
 		w.sums[e.Path] += part.overhead
 	}

@@ -110,8 +110,7 @@ func (p *profiler) endOf(path trace.PathID) site {
 }
 
 func (p *profiler) pairEnd(s site) PairEnd {
-	region, file, line := names(p.t.Defs, s.line)
-	return PairEnd{Region: region, File: file, Line: line, Operation: Name(p.t.Defs.RegionLabel(s.operation))}
+	return PairEnd{SourceLine: spell(p.t.Defs, s.line), Operation: Name(p.t.Defs.RegionLabel(s.operation))}
 }
 
 func (s *pairSum) row(send, recv PairEnd) OverheadPair {

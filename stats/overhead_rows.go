@@ -26,7 +26,7 @@ func (o *overheads) result(p *profiler, sums []lineSum, length int64) *Overhead 
 		out.Lines = append(out.Lines, row)
 		line[sums[i].site] = k
 	}
-	out.ByRank = o.rankRows(p, line)
+	out.ByRank, out.ByCall = o.rankRows(p, line), o.byCall
 	return out
 }
 
@@ -60,9 +60,8 @@ func (o *overheads) lineOrder(p *profiler, sums []lineSum) []int {
 }
 
 func (o *overheads) lineRow(p *profiler, s *lineSum, split *splitter, length int64) OverheadLine {
-	region, file, line := names(p.t.Defs, s.site.line)
 	x := &s.overhead
-	row := OverheadLine{Region: region, File: file, Line: line, Operation: p.t.Defs.RegionLabel(s.site.operation), Calls: x.calls, Slow: x.slow,
+	row := OverheadLine{SourceLine: spell(p.t.Defs, s.site.line), Operation: p.t.Defs.RegionLabel(s.site.operation), Calls: x.calls, Slow: x.slow,
 		UnreliableCalls: x.unreliable, ProfileCalls: x.foreign,
 		TotalNs: split.ns(x.total), OverheadNs: x.overhead, LatePartnerNs: x.late, TransferNs: x.transfer, UnexplainedNs: x.unexplained,
 		CriticalPathNs: o.rate.ns(s.critical), CriticalPathShare: ratio(s.critical, length)}

@@ -171,7 +171,9 @@ func (w *walk) part() *profilePart {
 		if s.hist != nil && s.hist.count > 0 {
 			s.calls = &callSum{s.hist.min, s.hist.max, rank, rank, s.hist.sparse()}
 		}
-		regions[s.region] += s.exclusive
+		if s.count > 0 || s.exclusive > 0 {
+			regions[s.region] += s.exclusive
+		}
 		out.paths = append(out.paths, s.pathSum)
 	}
 	slices.SortFunc(out.paths, func(a, b pathSum) int { return int(int64(a.path) - int64(b.path)) })

@@ -23,7 +23,7 @@ func profileRows(p *profiler, part *profilePart) []ProfileRow {
 		}
 		sums[region].counters = mergeCounters(sums[region].counters, slices.Clone(s.counters))
 	}
-	spreadOverRanks(p, part.regions, sums)
+	spreadOverRanks(part.regions, sums)
 	// Regions that are defined and never visited have no row.
 	rows := []ProfileRow{}
 	for id, s := range sums {
@@ -38,7 +38,8 @@ func profileRows(p *profiler, part *profilePart) []ProfileRow {
 		rows = append(rows, ProfileRow{
 			Region: name, File: Name(d.String(def.File)), Line: Line(def.BeginLine), Paradigm: def.Paradigm.String(),
 			Count: s.count, InclusiveNs: r.ns(s.inclusive), ExclusiveNs: r.ns(s.exclusive),
-			MinNs: r.ns(s.low.TimeNs), MaxNs: r.ns(s.high.TimeNs), MeanNs: r.ns(s.mean), MinRank: s.low.Rank, MaxRank: s.high.Rank,
+			MinNs: r.ns(s.low.TimeNs), MaxNs: r.ns(s.high.TimeNs), MeanNs: r.mean(s.byRank, uint64(max(1, s.ranks))),
+			MinRank: s.low.Rank, MaxRank: s.high.Rank, Ranks: s.ranks,
 			Counters: counterRows(d, name, s.counters, &p.ledger),
 		})
 	}
@@ -53,10 +54,12 @@ const unknownRegion = "(unknown)"
 
 // A regionSum adds up a region over its call paths, in ticks.
 type regionSum struct {
-	count                      uint64
-	inclusive, exclusive, mean int64
-	low, high                  Extreme // exclusive per rank
-	counters                   []counterSum
+	count                uint64
+	inclusive, exclusive int64
+	ranks                int     // that visit it
+	byRank               int64   // exclusive on those, together
+	low, high            Extreme // exclusive on one of those
+	counters             []counterSum
 }
 
 // recursive reports whether a call path enters its last region for the second time.
@@ -71,97 +74,65 @@ func recursive(tree *trace.CallTree, path trace.PathID) bool {
 }
 
 // spreadOverRanks finds minimum, maximum and mean of the regions' exclusive times over
-// the selected ranks.
-func spreadOverRanks(p *profiler, times []regionTime, sums []regionSum) {
+// the selected ranks that visit them.
+func spreadOverRanks(times []regionTime, sums []regionSum) {
 	slices.SortFunc(times, func(a, b regionTime) int {
 		return cmp.Or(cmp.Compare(a.region, b.region), cmp.Compare(a.rank, b.rank))
 	})
 	for i := range sums {
 		sums[i].low.Rank, sums[i].high.Rank = trace.None, trace.None
 	}
-	var ranks []uint32
-	for r := range p.t.World {
-		if p.scope.hasRank(uint32(r)) {
-			ranks = append(ranks, uint32(r))
-		}
-	}
 	for len(times) > 0 {
 		n := 0
 		for n < len(times) && times[n].region == times[0].region {
 			n++
 		}
-		sums[min(int(times[0].region), len(sums)-1)].spread(ranks, times[:n])
+		sums[min(int(times[0].region), len(sums)-1)].spread(times[:n])
 		times = times[n:]
 	}
 }
 
-// spread walks over the ranks and the times of one region, which are both ascending.
-func (s *regionSum) spread(ranks []uint32, times []regionTime) {
-	var sum int64
-	visited := false
-	for k, rank := range ranks {
-		t := Extreme{Rank: Rank(rank)}
-		for len(times) > 0 && times[0].rank <= rank {
-			if times[0].rank == rank {
-				t.TimeNs += times[0].time
-				visited = true
-			}
+// spread walks over the times of one region, which ascend by rank. Locations outside MPI,
+// which have none, are the last.
+func (s *regionSum) spread(times []regionTime) {
+	for len(times) > 0 && times[0].rank != trace.None {
+		t := Extreme{Rank: Rank(times[0].rank)}
+		for len(times) > 0 && times[0].rank == uint32(t.Rank) {
+			t.TimeNs += times[0].time
 			times = times[1:]
 		}
-		if k == 0 || t.TimeNs < s.low.TimeNs {
+		if s.ranks == 0 || t.TimeNs < s.low.TimeNs {
 			s.low = t
 		}
-		if k == 0 || t.TimeNs > s.high.TimeNs {
+		if s.ranks == 0 || t.TimeNs > s.high.TimeNs {
 			s.high = t
 		}
-		sum += t.TimeNs
+		s.ranks++
+		s.byRank += t.TimeNs
 	}
-	if !visited {
-		s.low, s.high = Extreme{Rank: trace.None}, Extreme{Rank: trace.None}
-		return
-	}
-	s.mean = sum / int64(len(ranks))
 }
 
-// callPathRows lists the call paths, the one with the most exclusive time first.
+// callPathRows lists the call paths, the one with the most inclusive time first.
 func callPathRows(p *profiler, part *profilePart) []CallPathRow {
 	d, r := p.t.Defs, rate{p.t.Defs.Clock.Resolution}
 	paths := slices.Clone(part.paths)
-	slices.SortStableFunc(paths, func(a, b pathSum) int {
-		return cmp.Or(cmp.Compare(b.exclusive, a.exclusive), cmp.Compare(b.inclusive, a.inclusive), cmp.Compare(a.path, b.path))
+	slices.SortFunc(paths, func(a, b pathSum) int {
+		return cmp.Or(cmp.Compare(b.inclusive, a.inclusive), cmp.Compare(a.path, b.path))
 	})
-	labels := make([]string, len(d.Regions))
-	for id := range labels {
+	labels := make([]string, len(d.Regions)+1) // the last: a region that is not defined
+	for id := range d.Regions {
 		labels[id] = d.RegionLabel(trace.RegionID(id))
 	}
-	rows := []CallPathRow{}
-	for _, s := range paths {
-		rows = append(rows, CallPathRow{Path: pathNames(p.t.Tree, s.path, labels), Count: s.count,
-			InclusiveNs: r.ns(s.inclusive), ExclusiveNs: r.ns(s.exclusive)})
+	rows := make([]CallPathRow, len(paths))
+	for i, s := range paths {
+		n := p.t.Tree.Nodes[s.path]
+		rows[i] = CallPathRow{ID: Path(s.path), Parent: Path(n.Parent), Region: labels[min(int(n.Region), len(d.Regions))], Count: s.count,
+			InclusiveNs: r.ns(s.inclusive), ExclusiveNs: r.ns(s.exclusive)}
+		if int(n.Site) < len(d.SourceLocations) {
+			rows[i].File, rows[i].Line = Name(d.String(d.SourceLocations[n.Site].File)), Line(d.SourceLocations[n.Site].Line)
+		}
 	}
 	return rows
-}
-
-// maxPathNames bounds a path in a document. Where regions are never left, because a tracer
-// lost the records, every event makes a path that is longer by one.
-const maxPathNames = 256
-
-// pathNames returns the labels of a path's regions, outermost first.
-func pathNames(tree *trace.CallTree, path trace.PathID, labels []string) []string {
-	var names []string
-	for ; path != trace.None; path = tree.Nodes[path].Parent {
-		if len(names) == maxPathNames-1 && tree.Nodes[path].Parent != trace.None {
-			names = append(names, "…")
-			break
-		}
-		name := "" // of a region that is not defined
-		if region := tree.Nodes[path].Region; int(region) < len(labels) {
-			name = labels[region]
-		}
-		names = append(names, name)
-	}
-	slices.Reverse(names)
-	return names
 }
 
 // A site is where an MPI function is called from, or a region outside MPI.
@@ -221,6 +192,7 @@ func callSiteRows(p *profiler, part *profilePart, bytes []uint64) []CallSiteRow 
 		time  int64
 		bytes uint64
 		law   *callSum
+		paths []Path
 	}
 	var sums []sum
 	for s, at := range p.mpiPaths(part) {
@@ -231,16 +203,16 @@ func callSiteRows(p *profiler, part *profilePart, bytes []uint64) []CallSiteRow 
 		sums[k].calls += s.count
 		sums[k].time += s.inclusive
 		sums[k].bytes += bytes[s.path]
+		sums[k].paths = append(sums[k].paths, Path(s.path))
 		sums[k].law.merge(s.calls)
 	}
 	d, r := p.t.Defs, rate{p.t.Defs.Clock.Resolution}
 	rows := []CallSiteRow{}
 	for _, s := range sums {
-		region, file, line := names(d, s.site.line)
 		quantile := func(q float64) int64 { return r.ns(quantileOf(s.law.buckets, s.calls, q, s.law.min, s.law.max)) }
 		rows = append(rows, CallSiteRow{
-			Operation: d.RegionLabel(s.site.operation), Region: region, File: file, Line: line,
-			Calls: s.calls, TimeNs: r.ns(s.time), MinNs: r.ns(s.law.min), MeanNs: r.ns(s.time / int64(s.calls)), MaxNs: r.ns(s.law.max),
+			Operation: d.RegionLabel(s.site.operation), SourceLine: spell(d, s.site.line), CallPaths: s.paths,
+			Calls: s.calls, TimeNs: r.ns(s.time), MinNs: r.ns(s.law.min), MeanNs: r.mean(s.time, s.calls), MaxNs: r.ns(s.law.max),
 			P50Ns: quantile(0.5), P99Ns: quantile(0.99), Bytes: s.bytes, MinRank: Rank(s.law.minRank), MaxRank: Rank(s.law.maxRank),
 		})
 	}
@@ -250,7 +222,15 @@ func callSiteRows(p *profiler, part *profilePart, bytes []uint64) []CallSiteRow 
 	return rows
 }
 
-// names spells a source line out.
-func names(d *trace.Defs, s trace.SourceLine) (region, file Name, line Line) {
-	return Name(d.RegionLabel(s.Region)), Name(d.String(s.File)), Line(s.Line)
+// spell spells a source line out.
+func spell(d *trace.Defs, s trace.SourceLine) SourceLine {
+	out := SourceLine{Region: Name(d.RegionLabel(s.Region)), File: Name(d.String(s.File)), Line: Line(s.Line)}
+	switch {
+	case out.Line == 0:
+	case s.Exact:
+		out.LineOf = LineOfCall
+	default:
+		out.LineOf = LineOfRegion
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"math"
 	"math/bits"
 
 	"tracekit/trace"
@@ -19,6 +20,28 @@ func (r rate) ns(ticks int64) int64 {
 		return ticks
 	}
 	return trace.ClockProperties{Resolution: r.resolution}.Nanoseconds(ticks)
+}
+
+// mean returns the nanoseconds of a time in ticks divided by n, to the nearest one; halves
+// are rounded away from zero.
+func (r rate) mean(sum int64, n uint64) int64 {
+	magnitude, sign := uint64(sum), int64(1)
+	if sum < 0 {
+		magnitude, sign = -magnitude, -1
+	}
+	over, den := bits.Mul64(r.resolution, n)
+	hi, lo := bits.Mul64(magnitude, nsPerSecond)
+	switch {
+	case over > 0 || den == 0: // of so many there is no sum
+		return 0
+	case hi >= den:
+		return sign * math.MaxInt64
+	}
+	q, rest := bits.Div64(hi, lo, den)
+	if rest >= den-rest {
+		q++
+	}
+	return sign * int64(min(q, math.MaxInt64))
 }
 
 // ticks returns the ticks of a time in nanoseconds, which is not negative.

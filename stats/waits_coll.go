@@ -47,11 +47,23 @@ type collWait struct {
 // A memberPart is what an instance says about the part of one member: rows are those of
 // trace.Trace.Members.
 type memberPart struct {
-	wait   CallWait
+	wait   int64  // ticks
 	bytes  uint64 // of its call
 	size   callSize
 	call   uint32 // that waits: the one that begins the part or that completes it
 	begins uint32 // the call that begins it; None: not recorded
+	cause  callKey
+	kind   WaitKind
+}
+
+// callWait returns the wait of a part as that of call c. It begins with the part or, if the
+// call completes what another one has begun, with the call.
+func (p *memberPart) callWait(m *trace.Member, c *trace.Call) CallWait {
+	from := m.Begin
+	if p.call != p.begins {
+		from = c.Enter
+	}
+	return CallWait{Time: p.wait, From: from, Location: p.cause.location, Call: p.cause.call, Kind: p.kind, message: trace.None}
 }
 
 // collectives finds the waits of all instances, and sums the instances by operation. Then
@@ -92,8 +104,9 @@ func (w *waiting) takeParts(s *waitSums, l trace.LocationID) {
 			begins := calls.Ptr(int(p.begins))
 			w.addBytes(s, l, begins, p.bytes)
 			w.addPart(l, begins, rows[i].Member, p)
-			if p.wait.Time > 0 {
-				w.calls[l].note(p.call, calls.Ptr(int(p.call)), p.wait)
+			if p.wait > 0 {
+				call := calls.Ptr(int(p.call))
+				w.calls[l].note(p.call, call, p.callWait(w.t.Members.Ptr(int(rows[i].Member)), call))
 			}
 		}
 	}
@@ -288,8 +301,7 @@ func (x *instances) chargeBlocking(c *trace.Collective, in []member, out []collW
 	for i, m := range in {
 		o := &out[i]
 		if o.wait > 0 {
-			cause := &in[o.cause]
-			x.wait(&m, m.call, CallWait{Time: o.wait, From: m.enter, Location: cause.location, Call: cause.call, Kind: waitAt(p), message: trace.None})
+			x.wait(&m, m.call, waitAt(p), o.wait, &in[o.cause])
 		}
 		if o.completion <= 0 {
 			continue
@@ -304,10 +316,10 @@ func (x *instances) chargeBlocking(c *trace.Collective, in []member, out []collW
 	}
 }
 
-// wait says that a call of a member waits.
-func (x *instances) wait(m *member, call uint32, wait CallWait) {
+// wait says that a call of a member waits for another member.
+func (x *instances) wait(m *member, call uint32, kind WaitKind, time int64, cause *member) {
 	part := x.parts.Ptr(int(m.row))
-	part.call, part.wait = call, wait
+	part.call, part.kind, part.wait, part.cause = call, kind, time, callKey{cause.location, cause.call}
 }
 
 // nonblocking notes the waits, in the calls that complete it, for the last rank to post a
@@ -331,7 +343,7 @@ func (x *instances) nonblocking(p trace.Pattern, in []member, blocking int) {
 			continue
 		}
 		if wait := min(in[last].enter, done.Leave) - done.Enter; wait > 0 {
-			x.wait(&m, m.done, CallWait{Time: wait, From: done.Enter, Location: in[last].location, Call: in[last].call, Kind: kind, message: trace.None})
+			x.wait(&m, m.done, kind, wait, &in[last])
 		}
 	}
 }

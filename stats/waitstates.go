@@ -127,12 +127,11 @@ type WaitState struct {
 // A WaitingRow is one call that waits. StartNs is when it begins to wait.
 type WaitingRow struct {
 	Operation string `json:"operation"`
-	Region    Name   `json:"region"`
-	File      Name   `json:"file"`
-	Line      Line   `json:"line"`
-	Rank      Rank   `json:"rank"`
-	StartNs   int64  `json:"start_ns"`
-	TimeNs    int64  `json:"time_ns"`
+	SourceLine
+	CallPath Path  `json:"callpath"`
+	Rank     Rank  `json:"rank"`
+	StartNs  int64 `json:"start_ns"`
+	TimeNs   int64 `json:"time_ns"`
 }
 
 // waitRows makes the block of wait states; share is what all ranks run together.
@@ -143,9 +142,8 @@ func waitRows(w *waiting, share int64) *WaitStates {
 		s := &w.sums[k]
 		*row = WaitState{Count: s.count, TimeNs: x.ns(s.time), Share: ratio(s.time, share), Top: []WaitingRow{}}
 		for _, i := range s.top.sorted() {
-			region, file, line := names(d, w.t.Tree.SourceLine(d, i.path))
-			row.Top = append(row.Top, WaitingRow{Operation: d.RegionLabel(i.region), Region: region, File: file, Line: line,
-				Rank: Rank(w.t.Rank[i.location]), StartNs: x.instant(i.start), TimeNs: x.ns(i.time)})
+			row.Top = append(row.Top, WaitingRow{Operation: d.RegionLabel(i.region), SourceLine: spell(d, w.t.Tree.SourceLine(d, i.path)),
+				CallPath: Path(i.path), Rank: Rank(w.t.Rank[i.location]), StartNs: x.instant(i.start), TimeNs: x.ns(i.time)})
 		}
 	}
 	split := splitter{rate: x.rate}

@@ -90,6 +90,7 @@ type SourceLine struct {
 	Region RegionID // the user's region; None: none encloses the call
 	File   StringID // None: not known
 	Line   uint32   // 0: not known
+	Exact  bool     // the line is that of the call, not the first of Region
 }
 
 // SourceLine returns the source line of the call at node p: for an MPI function that of
@@ -100,7 +101,7 @@ func (t *CallTree) SourceLine(d *Defs, p PathID) SourceLine {
 		n := t.Nodes[p]
 		if n.Site != None && line.File == None && int(n.Site) < len(d.SourceLocations) {
 			s := d.SourceLocations[n.Site]
-			line.File, line.Line = s.File, s.Line
+			line.File, line.Line, line.Exact = s.File, s.Line, true
 		}
 		if int(n.Region) < len(d.Regions) && d.Regions[n.Region].Paradigm != ParadigmMPI {
 			line.Region = n.Region

@@ -42,7 +42,7 @@ What calls need is learned from the trace itself or, with --profile, was learned
 Several paths make one trace where a tool writes one file for each rank.`,
 		Example: `  tracekit analyze traces.otf2
   tracekit analyze --from 10% --to 90% --ranks 0-63 traces.otf2
-  tracekit analyze --json --fail-if 'parallel_efficiency<0.8' traces.otf2
+  tracekit analyze --json --fail-if 'efficiency.parallel_efficiency<0.8' traces.otf2
   tracekit analyze -o report/ traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -66,7 +66,7 @@ func (o *analyzeOptions) addFlags(set *pflag.FlagSet) {
 	set.StringVar(&o.profile, "profile", "", "`file` that says what calls need, written by 'tracekit fit' (default: learn it from the trace)")
 	set.IntVar(&o.top, "top", 10, "`rows` of each table")
 	set.StringVarP(&o.outDir, "output", "o", "", "also write report, document, plots and tables into this `directory`")
-	set.BoolVar(&o.force, "force", false, "write into an output directory that exists")
+	set.BoolVar(&o.force, "force", false, "replace what tracekit wrote into the directory before, and nothing else")
 }
 
 // validate checks every flag before any file is opened.
@@ -81,7 +81,7 @@ func (o *analyzeOptions) validate() error {
 		return usagef("--profile is for the overhead, which --overhead=false leaves out")
 	}
 	if o.outDir != "" {
-		return refuseExisting(o.outDir, o.force)
+		return checkReportDir(o.outDir, o.force)
 	}
 	return nil
 }

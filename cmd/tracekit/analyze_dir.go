@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"tracekit/plots"
-	"tracekit/readers/arrowdir"
 	"tracekit/reconstruct"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -16,7 +15,7 @@ import (
 // the document as JSON, calls, messages and collectives as Parquet, the space-time diagram, the
 // communication matrix and the overhead of MPI calls as pictures.
 func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis) error {
-	out := newReportDir(opts.outDir, opts.force)
+	out := newReportDir(opts.outDir)
 	out.rebuilt = a.Trace.Rebuilt != nil
 	return out.close(ctx, opts.jobs, fillReport(ctx, s, opts, t, a, out))
 }
@@ -27,7 +26,7 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 		return nil
 	})
 	out.json("analysis.json", a)
-	for _, table := range arrowdir.Tables(t) {
+	for _, table := range newTables(t, a) {
 		out.table(table)
 	}
 	if len(t.World) > 0 && a.Trace.DurationNs > 0 {

@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
 	"tracekit/stats"
+	"tracekit/trace"
 )
 
 // A report prints an analysis for people: the most important first, the top rows of each
@@ -16,9 +18,11 @@ type report struct {
 	width int
 	top   int
 	a     *stats.Analysis
+	sites bool // it is known of some call where it is made
 }
 
 func (r *report) print() {
+	r.sites = r.located()
 	r.header()
 	r.findings()
 	r.efficiency()
@@ -30,6 +34,7 @@ func (r *report) print() {
 	r.profile()
 	r.collectives()
 	r.messages()
+	fmt.Fprintln(r.w, "\n'tracekit help terms' explains the words of this report.")
 }
 
 func (r *report) grid(heading string, titles ...string) *grid {
@@ -44,6 +49,28 @@ func (r *report) show(g *grid) {
 	g.print(r.w, r.width)
 }
 
+// line prints a sentence.
+func (r *report) line(format string, args ...any) {
+	fmt.Fprintln(r.w, wrap(fmt.Sprintf(format, args...), r.width, 2))
+}
+
+// calls names what the tables of calls hold: where nobody calls MPI, those of other
+// libraries that pass messages.
+func (r *report) calls() string {
+	if r.a.Efficiency == nil {
+		return "Communication calls"
+	}
+	return "MPI calls"
+}
+
+// whole returns what the figures are of: the whole run, or a part of it.
+func (r *report) whole() string {
+	if r.a.Selection != nil {
+		return "selection"
+	}
+	return "whole run"
+}
+
 // of tells how many rows a table shows when it does not show all.
 func (r *report) of(total int, what string) string {
 	if total <= r.top {
@@ -52,13 +79,34 @@ func (r *report) of(total int, what string) string {
 	return fmt.Sprintf(" (top %d of %s %s)", r.top, formatCount(total), what)
 }
 
+// located reports whether it is known of any call where it is made.
+func (r *report) located() bool {
+	return slices.ContainsFunc(r.a.CallSites, func(c stats.CallSiteRow) bool { return c.Region != "" || c.File != "" })
+}
+
+// where names what the rows of tables of calls are.
+func (r *report) where() string {
+	if !r.sites {
+		return "function"
+	}
+	return "source line"
+}
+
+// place names a source line; nothing where no call has one, so that the column goes.
+func (r *report) place(s stats.SourceLine) string {
+	if s.Region == "" && s.File == "" && !r.sites {
+		return ""
+	}
+	return place(s)
+}
+
 func (r *report) header() {
 	t := r.a.Trace
 	if line := rebuiltLine("", t.Rebuilt); line != "" {
 		fmt.Fprintln(r.w, line)
 	}
 	fmt.Fprintf(r.w, "%s\n", t.Path)
-	fmt.Fprintf(r.w, "%s; %s, %s, %s; %s\n", writtenBy(t.Format, t.Creator),
+	r.line("%s; %s, %s, %s; run time %s", writtenBy(t.Format, t.Creator),
 		processes(t), plural(t.Locations, "location", "locations"),
 		plural(int(t.Events), "event", "events"), formatTime(t.DurationNs))
 	if s := r.a.Selection; s != nil {
@@ -66,10 +114,13 @@ func (r *report) header() {
 		if len(s.Ranks) > 0 {
 			ranks = plural(len(s.Ranks), "rank", "ranks")
 		}
-		fmt.Fprintf(r.w, "Selection: %s, %s to %s\n", ranks,
+		r.line("Selection: %s, from %s to %s after the start; all that follows is of this part", ranks,
 			formatTime(s.FromNs-t.StartNs), formatTime(s.ToNs-t.StartNs))
 	}
 	r.clock()
+	if len(r.a.CallSites) > 0 && !r.sites {
+		r.line("Source lines: the trace records neither the lines of calls nor the regions that make them.")
+	}
 }
 
 // processes tells how many ranks there are, and of how many.
@@ -81,7 +132,7 @@ func processes(t stats.TraceInfo) string {
 }
 
 func (r *report) clock() {
-	fmt.Fprintf(r.w, "Clock: %s\n", formatClock(&r.a.Clock))
+	r.line("Clock: %s", formatClock(&r.a.Clock))
 }
 
 // formatClock says what was done about the clocks, and how many messages run backwards as
@@ -132,20 +183,21 @@ func (r *report) findings() {
 		fmt.Fprintln(r.w, "Sound: nothing to report.")
 		return
 	}
-	printFindings(r.w, "Findings", r.a.Findings)
+	printFindings(r.w, r.width, "Findings", r.a.Findings)
 	if c := r.a.Coverage; c.EventsSkipped > 0 {
 		fmt.Fprintf(r.w, "%s of %s could not be used.\n", formatCount(c.EventsSkipped), plural(int(c.EventsRead), "event", "events"))
 	}
 }
 
 // printFindings writes a line for each finding, which is never shortened.
-func printFindings(w io.Writer, heading string, findings []stats.Finding) {
+func printFindings(w io.Writer, width int, heading string, findings []stats.Finding) {
 	if len(findings) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "\n%s\n", heading)
 	for _, f := range findings {
-		fmt.Fprintf(w, "  %-5s %s: %s (%s%s)\n", f.Severity, f.Code, f.Text, plural(int(f.Count), "time", "times"), formatPlace(f.First))
+		text := fmt.Sprintf("  %-5s %s: %s (%s%s)", f.Severity, f.Code, f.Text, plural(int(f.Count), "time", "times"), formatPlace(f.First))
+		fmt.Fprintln(w, wrap(text, width, 8))
 	}
 }
 
@@ -174,27 +226,35 @@ func formatPlace(p *stats.Place) string {
 func (r *report) efficiency() {
 	e := r.a.Efficiency
 	if e == nil {
+		fmt.Fprintln(r.w)
+		r.line("No parallel efficiency: nobody calls MPI.")
 		return
 	}
 	without := e.WithoutInitFinalize
-	g := r.grid("Efficiency", "<", "whole run", "without MPI_Init and MPI_Finalize")
+	g := r.grid("Efficiency", "<", r.whole(), "without startup")
+	if without != nil {
+		g.note("Times are wall time. Without startup: from the end of MPI_Init to the begin of MPI_Finalize.")
+	} else {
+		g.titles = g.titles[:2]
+		g.note("Times are wall time.")
+	}
 	row := func(name string, get func(*stats.Ratios) string) {
-		second := "-"
+		cells := []string{name, get(&e.Ratios)}
 		if without != nil {
-			second = get(without)
+			cells = append(cells, get(without))
 		}
-		g.add(name, get(&e.Ratios), second)
+		g.add(cells...)
 	}
 	ratio := func(get func(*stats.Ratios) *float64) func(*stats.Ratios) string {
 		return func(x *stats.Ratios) string { return orDash(get(x)) }
 	}
 	row("parallel efficiency", ratio(func(x *stats.Ratios) *float64 { return x.ParallelEfficiency }))
 	row("  load balance", ratio(func(x *stats.Ratios) *float64 { return x.LoadBalance }))
-	row("  communication efficiency", ratio(func(x *stats.Ratios) *float64 { return x.CommunicationEfficiency }))
-	row("    serialization efficiency", ratio(func(x *stats.Ratios) *float64 { return x.SerializationEfficiency }))
-	row("    transfer efficiency", ratio(func(x *stats.Ratios) *float64 { return x.TransferEfficiency }))
+	row("  communication", ratio(func(x *stats.Ratios) *float64 { return x.CommunicationEfficiency }))
+	row("    serialization", ratio(func(x *stats.Ratios) *float64 { return x.SerializationEfficiency }))
+	row("    transfer", ratio(func(x *stats.Ratios) *float64 { return x.TransferEfficiency }))
 	row("run time", func(x *stats.Ratios) string { return formatTime(x.RuntimeNs) })
-	row("useful time, mean over ranks", func(x *stats.Ratios) string { return formatTime(x.UsefulMeanNs) })
+	row("useful time, mean", func(x *stats.Ratios) string { return formatTime(x.UsefulMeanNs) })
 	row("  least", func(x *stats.Ratios) string { return formatExtreme(x.UsefulMin) })
 	row("  most", func(x *stats.Ratios) string { return formatExtreme(x.UsefulMax) })
 	r.show(g)
@@ -209,7 +269,7 @@ func (r *report) waitStates() {
 	if s == nil {
 		return
 	}
-	g := r.grid("Wait states (share of all ranks' run time)", "<", "calls", "time", "share", "<longest in", "<called from", "rank", "lasting")
+	g := r.grid("Wait states", "<", "calls", "time", "share", "<longest in", "<called from", "rank", "lasting")
 	for k, state := range s.All {
 		if state.Count == 0 {
 			continue
@@ -221,13 +281,19 @@ func (r *report) waitStates() {
 		row := []string{title, formatCount(state.Count), formatTime(state.TimeNs), orDash(state.Share), "", "", "", ""}
 		if len(state.Top) > 0 {
 			t := state.Top[0]
-			row[4], row[5], row[6], row[7] = t.Operation, place(t.Region, t.File, t.Line), formatRank(t.Rank), formatTime(t.TimeNs)
+			row[4], row[5], row[6], row[7] = t.Operation, r.place(t.SourceLine), formatRank(t.Rank), formatTime(t.TimeNs)
 		}
 		g.add(row...)
 	}
 	if len(g.rows) == 0 {
-		fmt.Fprintln(r.w, "\nWait states: none")
+		if len(r.a.CallSites) > 0 {
+			fmt.Fprintln(r.w, "\nWait states: none")
+		}
 		return
+	}
+	g.note("Times are sums over ranks, share is of all ranks' run time; the last four columns are about the longest single wait.")
+	if s[stats.NxNCompletion].Count > 0 || s[stats.BarrierCompletion].Count > 0 {
+		g.note("Completion: how long ranks stay in a collective after the first rank has left it.")
 	}
 	r.show(g)
 }
@@ -237,29 +303,62 @@ func (r *report) criticalPath() {
 	if c == nil {
 		return
 	}
+	if len(r.a.CallSites) == 0 {
+		r.alone(c)
+		return
+	}
 	g := r.grid(fmt.Sprintf("Critical path, %s%s", formatTime(c.LengthNs), r.of(len(c.Regions), "places")),
 		"<operation", "<source line", "time", "share", "imbalance")
+	g.note("Wall time: the chain of activities, over all ranks, that determines how long the " + r.whole() + " takes. " +
+		"Imbalance: how much longer the path is there than a rank in the mean, waits left out.")
 	for _, p := range c.Regions[:min(r.top, len(c.Regions))] {
 		op := string(p.Operation)
-		if op == "" && !strings.HasPrefix(string(p.Region), "(") {
+		if op == "" && r.a.Efficiency != nil && !strings.HasPrefix(string(p.Region), "(") {
 			op = "(outside MPI)"
 		}
-		g.add(op, place(p.Region, p.File, p.Line), formatTime(p.TimeNs), orDash(p.Share), formatTime(p.ImbalanceNs))
+		g.add(op, r.place(p.SourceLine), formatTime(p.TimeNs), orDash(p.Share), formatTime(p.ImbalanceNs))
+	}
+	r.show(g)
+}
+
+// alone prints the path of a run in which nobody waits for another: that of one location.
+func (r *report) alone(c *stats.CriticalPath) {
+	g := r.grid(fmt.Sprintf("The location that ends last, %s%s", formatTime(c.LengthNs), r.of(len(c.Regions), "places")), "<source line", "time", "share")
+	why := "No communication is recorded"
+	if m := r.a.Messages; m != nil && m.Count > 0 {
+		why = "No calls that communicate are recorded, only the messages"
+	}
+	g.note("Wall time. " + why + ", so that nothing is known of who waits for whom.")
+	for _, p := range c.Regions[:min(r.top, len(c.Regions))] {
+		g.add(r.place(p.SourceLine), formatTime(p.TimeNs), orDash(p.Share))
 	}
 	r.show(g)
 }
 
 func (r *report) profile() {
 	g := r.grid("Time by region"+r.of(len(r.a.Profile), "regions"), "<region", "<paradigm", "visits", "inclusive", "exclusive", "share",
-		"least", "on", "mean per rank", "most", "on")
+		"ranks", "least", "on", "mean per rank", "most", "on")
+	g.note("Inclusive, exclusive and share are sums over all locations; least, mean and most are the exclusive time of a rank that visits the region, all its threads together.")
+	of := func(ns int64, rank stats.Rank) string { // "-": no rank visits the region
+		if rank == trace.None {
+			return "-"
+		}
+		return formatTime(ns)
+	}
 	var total int64
+	names := make(map[string]int)
 	for _, p := range r.a.Profile {
 		total += p.ExclusiveNs
+		names[p.Region]++
 	}
 	for _, p := range r.a.Profile[:min(r.top, len(r.a.Profile))] {
-		g.add(p.Region, p.Paradigm, formatCount(p.Count), formatTime(p.InclusiveNs), formatTime(p.ExclusiveNs),
-			share(p.ExclusiveNs, total), formatTime(p.MinNs), formatRank(p.MinRank),
-			formatTime(p.MeanNs), formatTime(p.MaxNs), formatRank(p.MaxRank))
+		name := p.Region
+		if names[name] > 1 { // of several regions
+			name = place(stats.SourceLine{Region: stats.Name(name), File: p.File, Line: p.Line})
+		}
+		g.add(name, p.Paradigm, formatCount(p.Count), formatTime(p.InclusiveNs), formatTime(p.ExclusiveNs),
+			share(p.ExclusiveNs, total), formatCount(p.Ranks), of(p.MinNs, p.MinRank), formatRank(p.MinRank),
+			of(p.MeanNs, p.MinRank), of(p.MaxNs, p.MaxRank), formatRank(p.MaxRank))
 	}
 	r.show(g)
 	r.counters()
@@ -267,18 +366,25 @@ func (r *report) profile() {
 
 func (r *report) counters() {
 	g := r.grid("Counters by region", "<region", "<counter", "samples", "sum", "mean", "minimum", "maximum", "<unit")
+	rows := 0
 	for _, p := range r.a.Profile[:min(r.top, len(r.a.Profile))] {
 		for _, c := range p.Counters {
+			if rows++; rows > r.top {
+				continue
+			}
 			g.add(p.Region, c.Name, formatCount(c.Samples), number(c.Sum), number(c.Mean), number(c.Min), number(c.Max), c.Unit)
 		}
 	}
+	g.heading += r.of(rows, "rows")
+	g.note("Sums are over all locations: of what a counter grew in the exclusive time of the region.")
 	r.show(g)
 }
 
 func (r *report) callSites() {
-	g := r.grid("MPI calls by source line"+r.of(len(r.a.CallSites), "sites"), "<operation", "<source line", "calls", "time", "min", "p50", "mean", "p99", "max", "on", "bytes")
+	g := r.grid(r.calls()+" by "+r.where()+r.of(len(r.a.CallSites), "sites"), "<operation", "<source line", "calls", "time", "min", "p50", "mean", "p99", "max", "on", "bytes")
+	g.note("Time is a sum over ranks; min to max are of single calls, max on that rank.")
 	for _, c := range r.a.CallSites[:min(r.top, len(r.a.CallSites))] {
-		g.add(c.Operation, place(c.Region, c.File, c.Line), formatCount(c.Calls), formatTime(c.TimeNs), formatTime(c.MinNs),
+		g.add(c.Operation, r.place(c.SourceLine), formatCount(c.Calls), formatTime(c.TimeNs), formatTime(c.MinNs),
 			formatTime(c.P50Ns), formatTime(c.MeanNs), formatTime(c.P99Ns), formatTime(c.MaxNs), formatRank(c.MaxRank), formatBytes(c.Bytes))
 	}
 	r.show(g)
@@ -286,6 +392,7 @@ func (r *report) callSites() {
 
 func (r *report) collectives() {
 	g := r.grid("Collectives", "<operation", "instances", "sent", "received", "time", "skew", "transfer", "completion")
+	g.note("Times are sums over ranks: skew until the last rank arrives, transfer until the first one leaves, completion until the rank itself leaves.")
 	for _, c := range r.a.Collectives[:min(r.top, len(r.a.Collectives))] {
 		g.add(c.Operation, formatCount(c.Count), formatBytes(c.BytesSent), formatBytes(c.BytesReceived),
 			formatTime(c.TimeNs), formatTime(c.SkewNs), formatTime(c.TransferNs), formatTime(c.CompletionNs))
@@ -298,18 +405,20 @@ func (r *report) messages() {
 	if m == nil || m.Count+m.UnmatchedSends+m.UnmatchedReceives+m.OutsideSelection+m.Cancelled == 0 {
 		return
 	}
-	fmt.Fprintf(r.w, "\nMessages: %s, %s between %s", formatCount(m.Count), formatBytes(m.Bytes),
+	text := fmt.Sprintf("Messages: %s, %s between %s", formatCount(m.Count), formatBytes(m.Bytes),
 		plural(len(r.a.CommMatrix), "pair of ranks", "pairs of ranks"))
 	if l := m.Latency; l != nil {
-		fmt.Fprintf(r.w, "; "+modelled(r.a.Trace.Rebuilt)+"latency min %s, median %s, mean %s, p99 %s, max %s", formatTime(l.Min),
+		text += fmt.Sprintf("; "+modelled(r.a.Trace.Rebuilt)+"latency, from the start of the send to the end of the receive, min %s, median %s, mean %s, p99 %s, max %s", formatTime(l.Min),
 			formatTime(l.P50), formatTime(l.Mean), formatTime(l.P99), formatTime(l.Max))
 	}
 	fmt.Fprintln(r.w)
+	r.line("%s", text)
 	for _, c := range []struct {
 		n    uint64
 		what string
 	}{
-		{m.UnmatchedSends, "sends without a receive"}, {m.UnmatchedReceives, "receives without a send"},
+		{m.UnmatchedSends, "sent, no receive is recorded"}, {m.UnmatchedReceives, "received, no send is recorded"},
+		{belowZero(m.Latency), "received before they are sent: their latency is below 0, and clocks disagree (see --clock)"},
 		{m.Cancelled, "cancelled"}, {m.OutsideSelection, "with a partner outside the selection"},
 	} {
 		if c.n > 0 {
@@ -328,14 +437,22 @@ func (r *report) messages() {
 	r.show(pairs)
 }
 
+func belowZero(l *stats.Latency) uint64 {
+	if l == nil {
+		return 0
+	}
+	return l.BelowZero
+}
+
 func (r *report) lines() {
-	g := r.grid("What each source line costs"+r.of(len(r.a.Lines), "lines"), "<operation", "<source line", "calls", "time", "waiting", "overhead", "critical path", "bytes")
+	g := r.grid("What each "+r.where()+" costs"+r.of(len(r.a.Lines), "lines"), "<operation", "<source line", "calls", "time", "waiting", "overhead", "critical path", "bytes")
+	g.note("Time, waiting and overhead are sums over ranks; critical path is wall time. The columns overlap: waiting and overhead are parts of time.")
 	for _, l := range r.a.Lines[:min(r.top, len(r.a.Lines))] {
 		overhead := "-"
 		if l.OverheadNs != nil {
 			overhead = formatTime(*l.OverheadNs)
 		}
-		g.add(string(l.Operation), place(l.Region, l.File, l.Line), formatCount(l.Calls), formatTime(l.TimeNs),
+		g.add(string(l.Operation), r.place(l.SourceLine), formatCount(l.Calls), formatTime(l.TimeNs),
 			formatTime(l.WaitNs), overhead, formatTime(l.CriticalPathNs), formatBytes(l.Bytes))
 	}
 	g.remark(len(g.rows), func(i int) string {

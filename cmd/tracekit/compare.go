@@ -55,7 +55,7 @@ A divided by that of B against A.`,
 	opts.gateFlags.add(set)
 	set.StringVar(&opts.repeat, "repeat", "", "a repeated run of A: the `trace` that quality factors refer to")
 	set.StringVarP(&opts.outDir, "output", "o", "", "also write document and plots into this `directory`")
-	set.BoolVar(&opts.force, "force", false, "write into an output directory that exists")
+	set.BoolVar(&opts.force, "force", false, "replace what tracekit wrote into the directory before, and nothing else")
 	set.IntVar(&opts.top, "top", 10, "`rows` of each table")
 	return cmd
 }
@@ -72,7 +72,7 @@ func (o *compareOptions) validate() error {
 		return usagef("--top %d: want at least 1", o.top)
 	}
 	if o.outDir != "" {
-		return refuseExisting(o.outDir, o.force)
+		return checkReportDir(o.outDir, o.force)
 	}
 	return nil
 }
@@ -346,8 +346,8 @@ func (doc *compareDocument) print(io *streams, top int) {
 		profile.add(r.Region, formatTime(r.A), formatTime(r.B), formatTime(r.B-r.A))
 	}
 	profile.print(w, io.Width)
-	printFindings(w, "Findings in A", doc.FindingsA)
-	printFindings(w, "Findings in B", doc.FindingsB)
+	printFindings(w, io.Width, "Findings in A", doc.FindingsA)
+	printFindings(w, io.Width, "Findings in B", doc.FindingsB)
 }
 
 // writeComparison writes the document and the histograms of differences.
@@ -359,7 +359,7 @@ func writeComparison(ctx context.Context, opts *compareOptions, doc *compareDocu
 	if err != nil {
 		return err
 	}
-	out := newReportDir(opts.outDir, opts.force)
+	out := newReportDir(opts.outDir)
 	out.rebuilt = doc.A.Rebuilt != nil || doc.B.Rebuilt != nil
 	out.json("compare.json", doc)
 	out.figure("differences", figure)

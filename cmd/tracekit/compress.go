@@ -106,6 +106,9 @@ func (o *compressOptions) validate() (err error) {
 	if o.output == "" {
 		return usagef("compress: name the file with -o FILE.tkf")
 	}
+	if err := checkExtension(o.output, ".tkf"); err != nil {
+		return err
+	}
 	if err := validate(&o.readFlags, &o.formFlags); err != nil {
 		return err
 	}
@@ -201,7 +204,7 @@ func (doc *compressDocument) print(io *streams, output string) {
 	}
 	byMemoryGrid(doc.ByMemory, "static", func(s formulae.NamedShare) float64 { return s.Static }).print(w, io.Width)
 	byMemoryGrid(doc.ByMemory, "dynamic", func(s formulae.NamedShare) float64 { return s.Dynamic }).print(w, io.Width)
-	printFindings(w, "Findings", doc.Findings)
+	printFindings(w, io.Width, "Findings", doc.Findings)
 }
 
 // lost says why a file in stat mode is not the trace: what was not learned, what was left out.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -117,16 +116,9 @@ const copyClock = ""
 
 // validate also settles the format.
 func (o *convertOptions) validate() error {
-	given := o.format
-	if given == "" {
-		o.format = readers.FormatOf(o.out)
-	}
-	switch {
-	case slices.Contains(readers.Formats(), o.format):
-	case given != "":
-		return usagef("--format %q: want %s", given, strings.Join(readers.Formats(), ", "))
-	default:
-		return usagef("%s: %s is not a format of convert; want %s", o.out, formatName(o.format), strings.Join(readers.Formats(), ", "))
+	var err error
+	if o.format, err = outputFormat(o.out, o.format); err != nil {
+		return err
 	}
 	if o.plain && !readers.Foreign(o.format) {
 		return usagef("--plain: %s has no event types of our own", formatName(o.format))
@@ -266,6 +258,6 @@ func (doc *convertDocument) print(io *streams) {
 		}
 	}
 	if len(doc.Findings) > 0 {
-		printFindings(io.Out, "Findings", doc.Findings)
+		printFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}
 }

@@ -4,6 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
 
 	"tracekit/trace"
 )
@@ -64,3 +70,55 @@ type unreadableError struct{ err error }
 
 func (e unreadableError) Error() string { return e.err.Error() }
 func (e unreadableError) Unwrap() error { return e.err }
+
+// inWords returns the text of an error for people: without the names of system calls and of
+// Go's functions that its parts bring along.
+func inWords(err error) string {
+	text := err.Error()
+	var rewrite func(error)
+	replace := func(part error, words string) { text = strings.ReplaceAll(text, part.Error(), words) }
+	rewrite = func(err error) {
+		switch e := err.(type) {
+		case *fs.PathError:
+			replace(e, e.Path+": "+e.Err.Error())
+			text = strings.ReplaceAll(text, e.Path+": "+e.Path+": ", e.Path+": ")
+		case *os.LinkError:
+			replace(e, e.New+": "+e.Err.Error())
+		case *os.SyscallError:
+			replace(e, e.Err.Error())
+		case *pflag.InvalidValueError:
+			replace(e, fmt.Sprintf("--%s %q: want %s", e.GetFlag().Name, e.GetValue(), wanted(e.GetFlag())))
+		case *strconv.NumError:
+			replace(e, fmt.Sprintf("%q is not a number that can be used here", e.Num))
+		}
+		switch e := err.(type) {
+		case interface{ Unwrap() error }:
+			if inner := e.Unwrap(); inner != nil {
+				rewrite(inner)
+			}
+		case interface{ Unwrap() []error }:
+			for _, inner := range e.Unwrap() {
+				rewrite(inner)
+			}
+		}
+	}
+	rewrite(err)
+	return text
+}
+
+// wanted says what a flag takes.
+func wanted(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int", "int64":
+		return "a whole number"
+	case "uint64", "uint", "uint32":
+		return "a whole number, not below 0"
+	case "float64":
+		return "a number"
+	case "duration":
+		return "a time such as 1us"
+	case "bool":
+		return "true or false"
+	}
+	return "a " + f.Value.Type()
+}

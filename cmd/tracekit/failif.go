@@ -4,18 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/pflag"
 )
 
-// A condition is a --fail-if gate: a dotted path into the JSON document, a comparison and
-// a number.
+// A condition is a --fail-if gate: a path into the JSON document, a comparison and a number.
 type condition struct {
 	text  string
-	path  []string
+	path  []pathStep
 	op    string
 	limit float64
 }
@@ -27,7 +24,7 @@ type gateFlags struct {
 }
 
 func (f *gateFlags) add(set *pflag.FlagSet) {
-	set.StringArrayVar(&f.failIf, "fail-if", nil, "exit with 4 if this `condition` on the JSON document holds, such as 'efficiency.parallel_efficiency<0.8'; repeatable")
+	set.StringArrayVar(&f.failIf, "fail-if", nil, "exit with 4 if this `condition` on the JSON document holds, such as 'efficiency.parallel_efficiency<0.8' or 'call_sites[MPI_Allreduce halo.c:100].time_ns>1e9'; repeatable")
 }
 
 func (f *gateFlags) validate() error {
@@ -42,17 +39,24 @@ func (f *gateFlags) validate() error {
 	return nil
 }
 
+// conditionForm is a path, a comparison and a number. A path may hold what else looks like
+// a comparison, in brackets.
+var conditionForm = regexp.MustCompile(`^\s*(.*[^<>=!\s])\s*(<=|>=|==|!=|<|>)\s*([^\s<>=!\]]+)\s*$`)
+
 func parseCondition(s string) (condition, error) {
-	form := regexp.MustCompile(`^\s*([A-Za-z0-9_.]+)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$`)
-	m := form.FindStringSubmatch(s)
+	m := conditionForm.FindStringSubmatch(s)
 	if m == nil {
 		return condition{}, usagef("--fail-if %q: want PATH, one of < <= > >= == !=, and a number, as in 'efficiency.parallel_efficiency<0.8'", s)
+	}
+	path, err := parsePath(m[1])
+	if err != nil {
+		return condition{}, usagef("--fail-if %q: %w", s, err)
 	}
 	limit, err := strconv.ParseFloat(m[3], 64)
 	if err != nil {
 		return condition{}, usagef("--fail-if %q: %q is not a number", s, m[3])
 	}
-	return condition{text: s, path: strings.Split(m[1], "."), op: m[2], limit: limit}, nil
+	return condition{text: s, path: path, op: m[2], limit: limit}, nil
 }
 
 // gate is for readFlags.finish.
@@ -76,7 +80,7 @@ func failing(document any, conditions []condition) ([]string, error) {
 	}
 	var reasons []string
 	for _, c := range conditions {
-		v, err := c.lookUp(tree)
+		v, err := c.number(tree)
 		if err != nil {
 			return nil, err
 		}
@@ -85,6 +89,26 @@ func failing(document any, conditions []condition) ([]string, error) {
 		}
 	}
 	return reasons, nil
+}
+
+// number returns the number that the path leads to.
+func (c condition) number(tree any) (float64, error) {
+	v, err := follow(tree, c.path)
+	if err != nil {
+		return 0, usagef("--fail-if %s: %w", c.text, err)
+	}
+	switch v := v.(type) {
+	case float64:
+		return v, nil
+	case nil:
+		return 0, fmt.Errorf("--fail-if %s: it is not defined for this trace", c.text)
+	case map[string]any:
+		return 0, usagef("--fail-if %s: that is a block, not a number; it has %s", c.text, listed(sortedKeys(v)))
+	case []any:
+		return 0, usagef("--fail-if %s: that is a list, not a number; choose an element, as in call_sites[MPI_Allreduce halo.c:100].time_ns", c.text)
+	default:
+		return 0, usagef("--fail-if %s: that is %v, not a number", c.text, v)
+	}
 }
 
 func (c condition) holds(v float64) bool {
@@ -101,86 +125,4 @@ func (c condition) holds(v float64) bool {
 		return v == c.limit
 	}
 	return v != c.limit
-}
-
-// lookUp follows the path from the top of the document, or from the one block at the
-// least depth that has it.
-func (c condition) lookUp(tree any) (float64, error) {
-	name := strings.Join(c.path, ".")
-	level := []any{tree}
-	for len(level) > 0 {
-		var found, next []any
-		for _, node := range level {
-			if v, ok := follow(node, c.path); ok {
-				found = append(found, v)
-			}
-			next = append(next, blocks(node)...)
-		}
-		if len(found) > 1 {
-			return 0, usagef("--fail-if %s: several blocks have %s; name it from the top, as in efficiency.parallel_efficiency", c.text, name)
-		}
-		if len(found) == 1 {
-			switch v := found[0].(type) {
-			case float64:
-				return v, nil
-			case nil:
-				return 0, fmt.Errorf("--fail-if %s: %s is not defined for this trace", c.text, name)
-			default:
-				return 0, usagef("--fail-if %s: %s is not a number (%v)", c.text, name, describe(v))
-			}
-		}
-		level = next
-	}
-	return 0, usagef("--fail-if %s: the document has no %s", c.text, name)
-}
-
-func follow(node any, path []string) (any, bool) {
-	for _, key := range path {
-		switch n := node.(type) {
-		case map[string]any:
-			v, ok := n[key]
-			if !ok {
-				return nil, false
-			}
-			node = v
-		case []any:
-			i, err := strconv.Atoi(key)
-			if err != nil || i < 0 || i >= len(n) {
-				return nil, false
-			}
-			node = n[i]
-		default:
-			return nil, false
-		}
-	}
-	return node, true
-}
-
-// blocks returns the objects directly below an object, in the order of their keys.
-func blocks(node any) []any {
-	m, ok := node.(map[string]any)
-	if !ok {
-		return nil
-	}
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	var out []any
-	for _, k := range keys {
-		if _, ok := m[k].(map[string]any); ok {
-			out = append(out, m[k])
-		}
-	}
-	return out
-}
-
-func describe(v any) string {
-	switch v := v.(type) {
-	case map[string]any, []any:
-		return "it is a block"
-	default:
-		return fmt.Sprintf("it is %v", v)
-	}
 }

@@ -52,7 +52,7 @@ func TestGenerateInterrupted(t *testing.T) {
 func TestReportDirectoryAtomic(t *testing.T) {
 	parent := t.TempDir()
 	broken := errors.New("broken")
-	d := newReportDir(filepath.Join(parent, "new"), false)
+	d := newReportDir(filepath.Join(parent, "new"))
 	d.json("folder/a.json", 1)
 	if err := d.close(t.Context(), 1, broken); !errors.Is(err, broken) {
 		t.Error(err)
@@ -60,12 +60,12 @@ func TestReportDirectoryAtomic(t *testing.T) {
 	if left, _ := os.ReadDir(parent); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	d = newReportDir(filepath.Join(parent, "new"), false)
+	d = newReportDir(filepath.Join(parent, "new"))
 	d.json("folder/a.json", 1)
 	if err := d.close(t.Context(), 1, nil); err != nil {
 		t.Error(err)
 	}
-	d = newReportDir(filepath.Join(parent, "new"), true)
+	d = newReportDir(filepath.Join(parent, "new"))
 	d.json("b.json", func() {})
 	if err := d.close(t.Context(), 1, nil); err == nil {
 		t.Error("a function was written as JSON")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	stdio "io"
@@ -81,12 +82,12 @@ func (o *fitOptions) validate() error {
 		return usagef("--top %d: want at least 0", o.top)
 	}
 	if o.output != "" {
-		if err := checkFile(o.output, o.force); err != nil {
+		if err := cmp.Or(checkExtension(o.output, ".json"), checkFile(o.output, o.force)); err != nil {
 			return err
 		}
 	}
 	if o.plots != "" {
-		return refuseExisting(o.plots, o.force)
+		return checkReportDir(o.plots, o.force)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 
 // drawFit draws everything about a fit.
 func drawFit(ctx context.Context, opts *fitOptions, m *measured, d *fitDocument, p *fit.Profile) error {
-	out := newReportDir(opts.plots, opts.force)
+	out := newReportDir(opts.plots)
 	out.rebuilt = d.Rebuilt != nil
 	return out.close(ctx, opts.jobs, fillPlots(opts, m, d, p, out))
 }

@@ -134,10 +134,10 @@ func (d *fitDocument) shown(top int) []stats.OverheadKey {
 
 func (d *fitDocument) print(io *streams, opts *fitOptions) {
 	printRebuilt(io, "Durations are a model's: a trace was ", d.Rebuilt)
-	fmt.Fprintf(io.Out, "%s made on %s by %s; %s; MPI: %s\n", plural(len(opts.paths), "trace", "traces"), orNotRecorded(d.Machine),
-		orNotRecorded(d.Creator), plural(d.Processes, "process", "processes"), orNotRecorded(d.Library))
+	fmt.Fprintln(io.Out, wrap(fmt.Sprintf("%s made on %s by %s; %s; MPI: %s", plural(len(opts.paths), "trace", "traces"), orNotRecorded(d.Machine),
+		orNotRecorded(d.Creator), plural(d.Processes, "process", "processes"), orNotRecorded(d.Library)), io.Width, 2))
 	if len(d.Findings) > 0 {
-		printFindings(io.Out, "Findings", d.Findings)
+		printFindings(io.Out, io.Width, "Findings", d.Findings)
 	}
 	accepted := 0
 	for _, k := range d.models {

@@ -183,7 +183,7 @@ func (doc *callTreeDocument) print(io *streams, defs *trace.Defs, others, top in
 	if others > 0 {
 		fmt.Fprintf(w, "\n%s not shown: --ranks selects, --json has all\n", plural(others, "different call tree is", "different call trees are"))
 	}
-	printFindings(w, "Findings", doc.Findings)
+	printFindings(w, io.Width, "Findings", doc.Findings)
 }
 
 // treeHeading says whose tree it is.

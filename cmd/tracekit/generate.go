@@ -39,11 +39,15 @@ Programs:
 ` + programs.String(),
 		Example: `  tracekit generate halo --ranks 64 --iterations 1000 --late-sender 5000 -o /tmp/halo
   tracekit analyze /tmp/halo`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completePrograms,
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.Program = args[0]
 			if opts.output == "" {
 				return usagef("generate: name the trace with -o DIR")
+			}
+			if _, err := outputFormat(opts.output, ""); err != nil {
+				return err
 			}
 			if err := checkTrace(opts.output, opts.force); err != nil {
 				return err
@@ -102,6 +106,8 @@ func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error 
 	})
 	p.done()
 	switch {
+	case errors.Is(err, context.Canceled) && !begun:
+		return err
 	case err != nil && !begun:
 		return usageError{err}
 	case err != nil && out != nil:

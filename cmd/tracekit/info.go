@@ -208,13 +208,22 @@ func countRecords(ctx context.Context, io *streams, opts *infoOptions, src trace
 	return nil
 }
 
+// announced returns a number of the definitions, which say 0 where their writer did not know
+// it.
+func announced(n uint64, text string) string {
+	if n == 0 {
+		return "not recorded (analyze finds it)"
+	}
+	return text
+}
+
 func (doc *infoDocument) print(io *streams) {
 	t, w := doc.Trace, io.Out
 	printRebuilt(io, "", t.Rebuilt)
 	fmt.Fprintf(w, "%s\n", t.Path)
 	line := func(what, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "  %-15s %s\n", what, value)
+			fmt.Fprintln(w, wrap(fmt.Sprintf("  %-15s %s", what, value), io.Width, 18))
 		}
 	}
 	line("format", strings.TrimSpace(formatName(t.Format)+" "+doc.Version))
@@ -224,8 +233,8 @@ func (doc *infoDocument) print(io *streams) {
 	line("size", formatBytes(uint64(doc.Bytes)))
 	line("processes", formatCount(t.Processes))
 	line("locations", fmt.Sprintf("%s (%s)", formatCount(t.Locations), plural(doc.threads, "CPU thread", "CPU threads")))
-	line("events", formatCount(t.Events))
-	line("time span", formatTime(t.DurationNs))
+	line("events", announced(t.Events, formatCount(t.Events)))
+	line("time span", announced(uint64(t.DurationNs), formatTime(t.DurationNs)))
 	line("clock", fmt.Sprintf("%s ticks per second; offsets measured for %s", formatCount(t.ClockResolutionHz), plural(doc.offsets, "location", "locations")))
 	for _, k := range sortedKeys(doc.Properties) {
 		line("property", k+" = "+doc.Properties[k])
@@ -248,6 +257,6 @@ func (doc *infoDocument) print(io *streams) {
 	}
 	records.print(w, io.Width)
 	if len(doc.Findings) > 0 {
-		printFindings(w, "Findings", doc.Findings)
+		printFindings(w, io.Width, "Findings", doc.Findings)
 	}
 }

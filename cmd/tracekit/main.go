@@ -44,7 +44,7 @@ func run(ctx context.Context, io *streams, args []string) int {
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted; nothing was left behind")
 	}
-	fmt.Fprintf(io.Err, "tracekit: %v\n", err)
+	fmt.Fprintf(io.Err, "tracekit: %s\n", inWords(err))
 	if code := exitCode(err); code != exitUsage {
 		return code
 	}
@@ -63,6 +63,8 @@ fixing it gain. Start with
 
     tracekit analyze traces.otf2
 
+'tracekit help terms' explains the words of the reports.
+
 Exit codes: 0 done; 1 failed; 2 wrong usage; 3 not a trace that can be read; 4 --strict
 and data were lost, or a --fail-if condition holds.`,
 		Version:       version(),
@@ -75,6 +77,7 @@ and data were lost, or a --fail-if condition holds.`,
 	root.AddCommand(commands(io)...)
 	for _, c := range root.Commands() {
 		c.Args = usageArgs(c.Args)
+		addCompletion(c)
 	}
 	return root
 }
@@ -119,6 +122,7 @@ func commands(io *streams) []*cobra.Command {
 		newConvert(io, runConvert),
 		newGenerate(io, runGenerate),
 		newMan(io),
+		newTerms(),
 	}
 }
 

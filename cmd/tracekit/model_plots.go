@@ -168,7 +168,7 @@ func overheadByRank(a *stats.Analysis, most int) (*plots.Figure, error) {
 	d := plots.HeatMapData{Title: "Overhead by source line and rank, " + traceName(a.Trace.Path), Grid: g,
 		RowLabel: "source line", ColumnLabel: "rank", ScaleLabel: "overhead", Unit: plots.Nanoseconds}
 	for _, l := range o.Lines[:lines] {
-		name := l.Operation + " in " + place(l.Region, l.File, l.Line)
+		name := l.Operation + " in " + withoutFolders(place(l.SourceLine))
 		if 2*l.UnreliableCalls > l.Calls {
 			name = "unreliable: " + name
 		}

@@ -8,6 +8,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"tracekit/readers"
 )
 
 // writeAtomically makes a file complete or not at all: it is written under a temporary
@@ -43,6 +47,31 @@ func checkFile(path string, force bool) error {
 		return err
 	}
 	return checkParent(path)
+}
+
+// outputFormat returns the format in which a trace of a name is written: the given one, or
+// that which the name stands for.
+func outputFormat(path, given string) (string, error) {
+	formats := readers.Formats()
+	switch of := readers.FormatOf(path); {
+	case slices.Contains(formats, given):
+		return given, nil
+	case given != "":
+		return "", usagef("--format %q: want %s", given, strings.Join(formats, ", "))
+	case slices.Contains(formats, of):
+		return of, nil
+	case of != "":
+		return "", usagef("%s: a %s file is written by 'tracekit compress'", path, formatName(of))
+	}
+	return "", usagef("%s: %s stands for no format; want a directory or a name that ends in %s", path, filepath.Ext(path), readers.Extensions())
+}
+
+// checkExtension refuses a file whose name says that something else is in it.
+func checkExtension(path string, want ...string) error {
+	if ext := strings.ToLower(filepath.Ext(path)); !slices.Contains(want, ext) {
+		return usagef("%s: want a name that ends in %s", path, want[0])
+	}
+	return nil
 }
 
 // checkTrace refuses, before any work is done, a trace that cannot be made. The directory

@@ -21,12 +21,13 @@ func (r *report) overhead() {
 			learned += " with " + p.Library
 		}
 	}
-	heading := fmt.Sprintf("Overhead of MPI calls: %s of %s, beyond what %s of like calls need, %s%s", formatTime(o.OverheadNs),
+	heading := fmt.Sprintf("Overhead of %s: %s of %s, beyond what %s of like calls need, %s%s", strings.Replace(r.calls(), "Comm", "comm", 1), formatTime(o.OverheadNs),
 		formatTime(o.TotalNs), formatShare(o.Quantile), learned, r.of(len(o.Lines), "lines"))
 	lines := o.Lines[:min(r.top, len(o.Lines))]
-	g := r.grid(heading, "<operation", "<source line", "calls", "slow", "time", "overhead", "share", "late partner", "transfer", "unexplained", "on critical path")
+	g := r.grid(heading, "<operation", "<source line", "calls", "slow", "time", "overhead", "share", "late partner", "transfer", "unexplained", "of path")
+	g.note("Times are sums over ranks. Overhead is late partner + transfer + unexplained; slow are the calls that have some; of path is the share of the critical path.")
 	for _, l := range lines {
-		g.add(l.Operation, place(l.Region, l.File, l.Line), formatCount(l.Calls), formatCount(l.Slow), formatTime(l.TotalNs), formatTime(l.OverheadNs),
+		g.add(l.Operation, r.place(l.SourceLine), formatCount(l.Calls), formatCount(l.Slow), formatTime(l.TotalNs), formatTime(l.OverheadNs),
 			orDash(l.Share), formatTime(l.LatePartnerNs), formatTime(l.TransferNs), formatTime(l.UnexplainedNs), orDash(l.CriticalPathShare))
 	}
 	g.remark(len(lines), func(i int) string { return lineRemarks(o, &lines[i]) })
@@ -42,6 +43,7 @@ func (r *report) pairs(o *stats.Overhead) {
 		n++
 	}
 	g := r.grid("Senders and receivers"+r.of(n, "pairs"), "<sent by", "<at", "<received by", "<at", "messages", "overhead of sends", "of receives", "<verdict", "<by wait states")
+	g.note("Times are sums over ranks.")
 	for _, p := range o.Pairs[:min(r.top, n)] {
 		confirmed := "not confirmed"
 		switch {
@@ -50,8 +52,8 @@ func (r *report) pairs(o *stats.Overhead) {
 		case p.Confirmed:
 			confirmed = "confirmed"
 		}
-		g.add(string(p.Send.Operation), place(p.Send.Region, p.Send.File, p.Send.Line), string(p.Receive.Operation),
-			place(p.Receive.Region, p.Receive.File, p.Receive.Line), formatCount(p.Messages), formatTime(p.SendOverheadNs),
+		g.add(string(p.Send.Operation), r.place(p.Send.SourceLine), string(p.Receive.Operation),
+			r.place(p.Receive.SourceLine), formatCount(p.Messages), formatTime(p.SendOverheadNs),
 			formatTime(p.ReceiveOverheadNs), p.Verdict, confirmed)
 	}
 	r.show(g)
@@ -68,6 +70,7 @@ func (r *report) keys(o *stats.Overhead) {
 	heading := fmt.Sprintf("What calls need, waits taken off: %s of operation, role, processes and bytes, %s%s",
 		plural(len(o.Keys), "key", "keys"), plural(anomalous, "has too many slow calls", "have too many slow calls"), r.of(len(o.Keys), "keys"))
 	g := r.grid(heading, keyTitles()...)
+	g.note("Times are of single calls. A key is what calls must share to be alike: operation, role, processes, bytes; t_max is what a call that nothing disturbs exceeds seldom.")
 	for i := range o.Keys[:min(r.top, len(o.Keys))] {
 		k := &o.Keys[i]
 		cells := keyCells(k)

@@ -46,9 +46,9 @@ func modelled(r *stats.Rebuilt) string {
 // Which tables, columns and rows of a report are a model's if the trace was rebuilt: see
 // stats.Rebuilt. Tables are told by how their headings begin.
 var (
-	modelledTables = []string{"Wait states", "Critical path", "Overhead of", "Senders and receivers", "What calls need"}
+	modelledTables = []string{"Wait states", "Critical path", "The location that ends last", "Overhead of", "Senders and receivers", "What calls need"}
 	modelledTitles = []string{"waiting", "overhead", "critical path", "min", "p50", "p99", "max", "skew", "transfer", "completion"}
-	modelledRows   = []string{"serialization efficiency", "transfer efficiency"}
+	modelledRows   = []string{"serialization", "transfer"}
 )
 
 // markModelled marks what a model made in a table about a rebuilt trace.

@@ -8,71 +8,174 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"tracekit/engine"
 	"tracekit/plots"
 	"tracekit/readers/arrowdir"
 )
 
+// contentsFile lists the files of an output directory, so that --force can tell what
+// tracekit wrote from everything else.
+const contentsFile = "contents.txt"
+
+const contentsHead = "# Written by tracekit. --force replaces the files below, and no others.\n"
+
 // A reportDir collects the files of an output directory; close writes them, several at a
-// time. A new directory has a temporary name until then, so that it appears complete or not
-// at all; into one that exists, complete files are written.
+// time. They are written under a temporary name, so that the directory appears complete or
+// not at all. With --force they take the place of those that tracekit wrote into a
+// directory before: none of these is left, and nothing else is touched.
 type reportDir struct {
 	path  string
-	dir   string // where files are written: path, or its temporary name
-	force bool
+	temp  string // where files are written
 	err   error
+	names []string // of the files
+	files []func() error
 
 	rebuilt bool // pictures say that their trace was rebuilt
-	files   []func() error
 }
 
-func newReportDir(path string, force bool) *reportDir {
-	path = filepath.Clean(path)
-	d := &reportDir{path: path, dir: path, force: force}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		parent := filepath.Dir(path)
-		if d.err = os.MkdirAll(parent, 0o755); d.err == nil {
-			d.dir, d.err = os.MkdirTemp(parent, "."+filepath.Base(path)+"-*")
+// checkReportDir refuses, before any work is done, a directory that cannot be written.
+func checkReportDir(path string, force bool) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		if ext := filepath.Ext(path); isFileExtension(ext) {
+			return usagef("%s: -o names a directory here, which %s does not look like; --json prints one document", path, ext)
 		}
+		return nil
+	case !info.IsDir():
+		return usagef("%s is a file, not a directory", path)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(path, contentsFile)); err != nil {
+		return usagef("%s holds files that tracekit did not write; choose another directory", path)
+	}
+	if !force {
+		return usagef("%s exists; --force replaces what tracekit wrote there", path)
+	}
+	return nil
+}
+
+// isFileExtension reports whether a name with the extension is meant for a file.
+func isFileExtension(ext string) bool {
+	return slices.Contains([]string{".json", ".txt", ".html", ".htm", ".md", ".csv", ".png", ".svg", ".pdf", ".gz", ".prv", ".otf2", ".tkf", ".parquet", ".arrow"}, strings.ToLower(ext))
+}
+
+func newReportDir(path string) *reportDir {
+	d := &reportDir{path: filepath.Clean(path)}
+	parent := filepath.Dir(d.path)
+	if d.err = os.MkdirAll(parent, 0o755); d.err == nil {
+		d.temp, d.err = os.MkdirTemp(parent, "."+filepath.Base(d.path)+"-*")
 	}
 	return d
 }
 
-// close writes the files, unless the caller has failed, and gives a new directory its name;
-// after an error, the caller's or its own, it removes the directory and returns the error.
+// close writes the files, unless the caller has failed, and gives them their place; after
+// an error, the caller's or its own, it leaves everything as it was and returns the error.
 func (d *reportDir) close(ctx context.Context, jobs int, err error) error {
 	if err == nil {
 		err = d.err
 	}
 	if err == nil {
+		slices.Sort(d.names)
+		d.file(contentsFile, func(w io.Writer) error {
+			_, err := io.WriteString(w, contentsHead+strings.Join(d.names[:len(d.names)-1], "\n")+"\n")
+			return err
+		})
 		_, err = engine.Map(ctx, jobs, len(d.files), func(_ context.Context, i int) (struct{}, error) {
 			return struct{}{}, d.files[i]()
 		})
 	}
-	if d.dir != d.path && err == nil {
-		if err = os.Chmod(d.dir, 0o755); err == nil {
-			err = os.Rename(d.dir, d.path)
-		}
+	if err == nil {
+		err = d.publish()
+	}
+	if d.temp != "" {
+		err = errors.Join(err, os.RemoveAll(d.temp)) // not there any more if it has its name
 	}
 	if err == nil {
 		return nil
 	}
-	if d.dir != d.path && d.dir != "" {
-		err = errors.Join(err, os.RemoveAll(d.dir))
-	}
 	return fmt.Errorf("writing %s: %w", d.path, err)
 }
 
-// file adds a file; its name may have a folder in front.
-func (d *reportDir) file(name string, write func(io.Writer) error) {
-	path := filepath.Join(d.dir, name)
+// publish gives the files their place.
+func (d *reportDir) publish() error {
+	if err := os.Chmod(d.temp, 0o755); err != nil {
+		return err
+	}
+	if _, err := os.Stat(d.path); errors.Is(err, fs.ErrNotExist) {
+		return os.Rename(d.temp, d.path)
+	}
+	old, err := readContents(d.path)
+	if err != nil {
+		return err
+	}
+	for _, name := range d.names {
+		if _, err := os.Lstat(filepath.Join(d.path, name)); err == nil && !slices.Contains(old, name) {
+			return fmt.Errorf("%s is there and was not written by tracekit; move it or choose another directory", name)
+		}
+	}
+	for _, name := range old {
+		if err := os.Remove(filepath.Join(d.path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if folder := filepath.Dir(name); folder != "." {
+			_ = os.Remove(filepath.Join(d.path, folder)) // if it is empty now
+		}
+	}
+	for _, name := range d.names {
+		to := filepath.Join(d.path, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		if err := os.Rename(filepath.Join(d.temp, name), to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readContents returns the names of the files that tracekit wrote into a directory, the
+// list itself last. Names that lead out of the directory, or to what is no file, are none.
+func readContents(dir string) (names []string, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, contentsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil || !strings.HasPrefix(string(text), contentsHead) {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
+		name := filepath.FromSlash(strings.TrimSpace(line))
+		if strings.HasPrefix(name, "#") || !filepath.IsLocal(name) {
+			continue
+		}
+		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
+			names = append(names, name)
+		}
+	}
+	return append(names, contentsFile), nil
+}
+
+// add adds a file; its name may have a folder in front.
+func (d *reportDir) add(name string, write func(path string) error) {
+	d.names = append(d.names, name)
 	d.files = append(d.files, func() error {
+		path := filepath.Join(d.temp, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		return writeAtomically(path, d.force, write)
+		return write(path)
 	})
+}
+
+func (d *reportDir) file(name string, write func(io.Writer) error) {
+	d.add(name, func(path string) error { return writeAtomically(path, false, write) })
 }
 
 func (d *reportDir) json(name string, document any) {
@@ -91,20 +194,5 @@ func (d *reportDir) figure(name string, f *plots.Figure) {
 
 // table adds a table as a Parquet file below tables.
 func (d *reportDir) table(t arrowdir.Table) {
-	dir := filepath.Join(d.dir, "tables")
-	d.files = append(d.files, func() error {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
-		path, temp := filepath.Join(dir, t.Name+".parquet"), filepath.Join(dir, "."+t.Name+"-tmp")
-		if err := refuseExisting(path, d.force); err != nil {
-			return err
-		}
-		err := arrowdir.WriteParquet(temp, t)
-		if err == nil {
-			return os.Rename(temp, path)
-		}
-		os.Remove(temp)
-		return err
-	})
+	d.add(filepath.Join("tables", t.Name+".parquet"), func(path string) error { return arrowdir.WriteParquet(path, t) })
 }

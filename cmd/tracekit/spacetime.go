@@ -140,7 +140,7 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 			printRebuilt(io, traceName(sides[i].Source.Info().Path)+" was ", r)
 		}
 		fmt.Fprintf(io.Out, "%s: %d × %d pixels\n", doc.Out, doc.Width, doc.Height)
-		printFindings(io.Out, "Findings", doc.Findings)
+		printFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}, doc.Findings)
 }
 

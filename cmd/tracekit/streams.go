@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/mattn/go-isatty"
 	"golang.org/x/sys/unix"
@@ -38,14 +39,21 @@ func osStreams() *streams {
 	}
 }
 
-const defaultWidth = 120
+// The widths that are printed in.
+const (
+	defaultWidth = 120
+	leastWidth   = 40
+)
 
-// terminalWidth returns the width of the terminal on standard output, or a width that
-// reads well in files and pipes.
+// terminalWidth returns the columns to print in: what the environment says in COLUMNS, else
+// the width of the terminal on standard output, else one that reads well in files and pipes.
 func terminalWidth() int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return max(n, leastWidth)
+	}
 	ws, err := unix.IoctlGetWinsize(int(os.Stdout.Fd()), unix.TIOCGWINSZ)
-	if err != nil || ws.Col < 40 {
+	if err != nil || ws.Col == 0 {
 		return defaultWidth
 	}
-	return int(ws.Col)
+	return max(int(ws.Col), leastWidth)
 }

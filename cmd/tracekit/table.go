@@ -3,23 +3,35 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// A grid is a table for people: a heading, columns, rows of text. Columns whose title
-// starts with "<" are names: aligned left and shortened in the middle when the terminal
-// is narrow; the others are figures, aligned right and never cut.
+// A grid is a table for people: a heading, notes on what stands in it, columns, rows of
+// text. Columns whose title starts with "<" are names: aligned left, and shortened where
+// the table is wider than the terminal; "<" alone is for labels, which are never cut. The
+// others are figures, aligned right and never cut either. What does not fit even so is
+// folded: a row continues, indented, on the next line. Columns of names that are all empty
+// are left out.
 type grid struct {
 	heading string
+	notes   []string
 	titles  []string
 	rows    [][]string
 }
 
 func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
+
+// note adds a sentence that is printed below the heading.
+func (g *grid) note(text string) { g.notes = append(g.notes, text) }
+
+// The layout of tables.
+const (
+	columnGap  = 2
+	foldIndent = 4
+	leastName  = 18 // columns of a name before a table is folded
+)
 
 // remark adds a column of remarks to the first n rows, if there is anything to remark.
 func (g *grid) remark(n int, of func(row int) string) {
@@ -30,7 +42,7 @@ func (g *grid) remark(n int, of func(row int) string) {
 	if !some {
 		return
 	}
-	g.titles = append(g.titles, "remarks")
+	g.titles = append(g.titles, "<remarks")
 	for i := range g.rows {
 		text := ""
 		if i < n {
@@ -45,68 +57,220 @@ func (g *grid) print(w io.Writer, width int) {
 	if len(g.rows) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s\n", g.heading)
-	t := table.NewWriter()
-	t.SetStyle(gridStyle())
-	limit := g.nameWidth(width)
-	header := make(table.Row, len(g.titles))
-	configs := make([]table.ColumnConfig, len(g.titles))
-	for i, title := range g.titles {
-		name := isName(title)
-		if name {
-			title = title[1:]
-		}
-		header[i] = title
-		configs[i] = table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight}
-		if name {
-			configs[i].Align, configs[i].AlignHeader = text.AlignLeft, text.AlignLeft
-			configs[i].WidthMax, configs[i].WidthMaxEnforcer = limit, shorten
-		}
+	fmt.Fprintf(w, "\n%s\n", wrap(g.heading, width, 0))
+	for _, note := range g.notes {
+		fmt.Fprintln(w, wrap(note, width, 0))
 	}
-	t.SetColumnConfigs(configs)
-	t.AppendHeader(header)
+	g.dropEmpty()
+	widths := g.fit(width)
+	names := g.names(widths)
+	g.makeRoom(widths, len(names.full), width)
+	rows := make([][]string, 0, len(g.rows)+1)
+	rows = append(rows, make([]string, len(g.titles)))
+	for i, title := range g.titles {
+		rows[0][i] = strings.TrimPrefix(title, "<")
+	}
 	for _, r := range g.rows {
-		row := make(table.Row, len(r))
-		for i, c := range r {
-			row[i] = c
+		row := slices.Clone(r)
+		for i := range row {
+			if g.isName(i) {
+				row[i] = names.display(row[i], widths[i])
+			}
 		}
-		t.AppendRow(row)
+		rows = append(rows, row)
 	}
-	for line := range strings.Lines(t.Render() + "\n") {
-		fmt.Fprintln(w, strings.TrimRight(line, " \n"))
+	widths = widest(rows, len(g.titles))
+	lines := fold(widths, width)
+	for i, row := range rows {
+		g.printRow(w, row, widths, lines)
+		if i == 0 {
+			fmt.Fprintln(w, strings.Repeat("-", ruleWidth(widths, lines)))
+		}
+	}
+	names.footnotes(w, rows, width)
+}
+
+func (g *grid) isName(column int) bool { return strings.HasPrefix(g.titles[column], "<") }
+
+// narrows reports whether the cells of a column may be shortened.
+func (g *grid) narrows(column int) bool { return len(g.titles[column]) > 1 && g.isName(column) }
+
+// dropEmpty takes columns of names away in which nothing stands.
+func (g *grid) dropEmpty() {
+	for i := len(g.titles) - 1; i >= 0; i-- {
+		if !g.narrows(i) || slices.ContainsFunc(g.rows, func(row []string) bool { return row[i] != "" }) {
+			continue
+		}
+		g.titles = slices.Delete(g.titles, i, i+1)
+		for k := range g.rows {
+			g.rows[k] = slices.Delete(g.rows[k], i, i+1)
+		}
 	}
 }
 
-func isName(title string) bool { return len(title) > 0 && title[0] == '<' }
+// printRow writes one row in as many lines as the columns are folded into.
+func (g *grid) printRow(w io.Writer, row []string, widths []int, lines [][]int) {
+	for k, columns := range lines {
+		var b strings.Builder
+		if k > 0 {
+			b.WriteString(strings.Repeat(" ", foldIndent))
+		}
+		for n, i := range columns {
+			if n > 0 {
+				b.WriteString(strings.Repeat(" ", columnGap))
+			}
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(row[i]))
+			if g.isName(i) {
+				b.WriteString(row[i] + pad)
+			} else {
+				b.WriteString(pad + row[i])
+			}
+		}
+		if line := strings.TrimRight(b.String(), " "); line != "" || k == 0 {
+			fmt.Fprintln(w, line)
+		}
+	}
+}
 
-// nameWidth returns how wide a name may be for the table to fit the terminal.
-func (g *grid) nameWidth(width int) int {
-	const gap, least = 2, 16
-	room, names, widest := width-gap, 0, 0
+// fit returns how wide each column may be: as wide as its cells, but names, the widest
+// first, are narrowed until a row fits a line. If that would leave a name less than
+// leastName, rows are folded, and names keep what they may without a further line.
+func (g *grid) fit(width int) []int {
+	natural := g.natural()
+	narrowed := func(most int) []int {
+		widths := slices.Clone(natural)
+		for i := range widths {
+			if g.narrows(i) {
+				widths[i] = min(natural[i], most)
+			}
+		}
+		return widths
+	}
+	fewest := len(fold(narrowed(leastName), width))
+	most := leastName
+	for most < width && len(fold(narrowed(most+1), width)) == fewest {
+		most++
+	}
+	return narrowed(most)
+}
+
+// makeRoom widens the columns of names for the numbers of so many, if there is room.
+func (g *grid) makeRoom(widths []int, numbers, width int) {
+	need := len(fmt.Sprintf(" #%d", numbers))
+	wider := slices.Clone(widths)
+	for i := range wider {
+		if g.narrows(i) {
+			wider[i] += need
+		}
+	}
+	if numbers > 0 && len(fold(wider, width)) == len(fold(widths, width)) {
+		copy(widths, wider)
+	}
+}
+
+// natural returns how wide columns are if nothing is shortened but the folders of files.
+func (g *grid) natural() []int {
+	titles := make([]string, len(g.titles))
 	for i, title := range g.titles {
-		w := utf8.RuneCountInString(title)
-		for _, r := range g.rows {
-			w = max(w, utf8.RuneCountInString(r[i]))
-		}
-		room -= gap
-		if isName(title) {
-			names++
-			widest = max(widest, w)
-		} else {
-			room -= w
-		}
+		titles[i] = strings.TrimPrefix(title, "<")
 	}
-	if names == 0 {
-		return 0
+	cells := [][]string{titles}
+	for _, r := range g.rows {
+		row := slices.Clone(r)
+		for i := range row {
+			if g.isName(i) {
+				row[i] = withoutFolders(row[i])
+			}
+		}
+		cells = append(cells, row)
 	}
-	return min(widest, max(least, room/names))
+	return widest(cells, len(g.titles))
 }
 
-func gridStyle() table.Style {
-	s := table.StyleDefault
-	s.Options = table.Options{SeparateHeader: true}
-	s.Box.PaddingLeft, s.Box.PaddingRight = "", "  "
-	s.Box.MiddleHorizontal, s.Box.MiddleSeparator = "-", "-"
-	s.Format.Header = text.FormatDefault
-	return s
+// widest returns the width of each column.
+func widest(rows [][]string, columns int) []int {
+	widths := make([]int, columns)
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	return widths
+}
+
+// fold distributes columns over lines, as many as fit on each.
+func fold(widths []int, width int) (lines [][]int) {
+	room := 0
+	for i, w := range widths {
+		if len(lines) == 0 || w+columnGap > room {
+			room = width + columnGap
+			if len(lines) > 0 {
+				room -= foldIndent
+			}
+			lines = append(lines, nil)
+		}
+		last := len(lines) - 1
+		lines[last] = append(lines[last], i)
+		room -= w + columnGap
+	}
+	return lines
+}
+
+// ruleWidth returns the width of the widest line of a row.
+func ruleWidth(widths []int, lines [][]int) int {
+	most := 0
+	for k, columns := range lines {
+		n := -columnGap
+		if k > 0 {
+			n += foldIndent
+		}
+		for _, i := range columns {
+			n += widths[i] + columnGap
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// wrap breaks a text into lines at its spaces, but not before a unit; all lines but the
+// first are indented. A word that is wider than a line stays whole.
+func wrap(text string, width, indent int) string {
+	var b strings.Builder
+	column := 0
+	for i, word := range glueUnits(strings.Split(text, " ")) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case column > indent && column+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}
+
+// glueUnits joins numbers with the units behind them, and words with the mark before them.
+func glueUnits(words []string) []string {
+	var out []string
+	for i, word := range words {
+		if i > 0 && (isUnit(strings.TrimRight(word, ",;:.)")) || words[i-1] == strings.TrimSpace(modelledMark)) {
+			out[len(out)-1] += " " + word
+			continue
+		}
+		out = append(out, word)
+	}
+	return out
+}
+
+func isUnit(word string) bool {
+	switch word {
+	case "%", "ns", "µs", "ms", "s", "h", "B", "KiB", "MiB", "GiB", "TiB":
+		return true
+	}
+	return false
 }

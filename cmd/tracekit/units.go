@@ -5,7 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // formatTime returns a time in ns with the unit that people read, three digits.
@@ -64,16 +63,4 @@ func formatShare(x float64) string {
 	default:
 		return fmt.Sprintf("%.1f %%", p)
 	}
-}
-
-// shorten cuts a long name in the middle, where names differ least.
-func shorten(s string, width int) string {
-	n := utf8.RuneCountInString(s)
-	if n <= width || width < 5 {
-		return s
-	}
-	r := []rune(s)
-	head := (width - 1) / 2
-	tail := width - 1 - head
-	return string(r[:head]) + "…" + string(r[n-tail:])
 }

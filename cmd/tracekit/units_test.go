@@ -30,18 +30,6 @@ func TestFormatBytesAndCounts(t *testing.T) {
 	}
 }
 
-func TestShorten(t *testing.T) {
-	for _, c := range []struct {
-		s     string
-		width int
-		want  string
-	}{{"abcdefghij", 10, "abcdefghij"}, {"abcdefghij", 7, "abc…hij"}, {"äöüäöüäöü", 6, "äö…äöü"}} {
-		if got := shorten(c.s, c.width); got != c.want {
-			t.Errorf("shorten(%q, %d) = %q, want %q", c.s, c.width, got, c.want)
-		}
-	}
-}
-
 func TestParseSelection(t *testing.T) {
 	ranks, err := parseRanks("0-2, 8")
 	if err != nil || !slices.Equal(ranks, []uint32{0, 1, 2, 8}) {

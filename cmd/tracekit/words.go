@@ -14,26 +14,6 @@ import (
 	"tracekit/trace"
 )
 
-// place names a source line: file:line without folders, with the region it lies in.
-func place(region, file stats.Name, line stats.Line) string {
-	at := path.Base(string(file))
-	if file == "" {
-		at = ""
-	}
-	if at != "" && line != 0 {
-		at += ":" + strconv.Itoa(int(line))
-	}
-	switch {
-	case region == "" && at == "":
-		return "(unknown)"
-	case at == "":
-		return string(region)
-	case region == "":
-		return at
-	}
-	return string(region) + " (" + at + ")"
-}
-
 func formatRank(r stats.Rank) string {
 	if r == trace.None {
 		return "-"
@@ -45,7 +25,7 @@ func formatExtreme(e stats.Extreme) string {
 	if e.Rank == trace.None {
 		return "-"
 	}
-	return formatTime(e.TimeNs) + " (rank " + formatRank(e.Rank) + ")"
+	return formatTime(e.TimeNs) + ", rank " + formatRank(e.Rank)
 }
 
 // orDash returns a share in per cent, "-" if it is not defined.

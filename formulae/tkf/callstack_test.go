@@ -83,8 +83,16 @@ func visits(t *testing.T, src trace.Source) map[string]uint64 {
 		t.Fatal(err)
 	}
 	n := make(map[string]uint64)
+	rows := make(map[stats.Path]stats.CallPathRow)
 	for _, p := range a.CallPaths {
-		n[strings.Join(p.Path, " ")] = p.Count
+		rows[p.ID] = p
+	}
+	for _, p := range a.CallPaths {
+		path := p.Region
+		for up, ok := rows[p.Parent]; ok; up, ok = rows[up.Parent] {
+			path = up.Region + " " + path
+		}
+		n[path] = p.Count
 	}
 	return n
 }

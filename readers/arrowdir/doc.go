@@ -1,6 +1,6 @@
 // Package arrowdir reads and writes traces as directories of Arrow IPC or Parquet files,
 // for other programs to read (DuckDB, pandas, Polars) and for tracekit to read again
-// without loss; and the tables of a reconciled trace, for other programs only.
+// without loss; and tables of results as Parquet files, for other programs only.
 //
 // # Layout
 //

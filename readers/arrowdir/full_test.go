@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/parquet/compress"
@@ -64,6 +65,16 @@ func TestForceKeepsOtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	write(t, src, filepath.Join(dir), Options{Force: true}, false) // it is empty
 	write(t, src, filepath.Join(dir), Options{Force: true}, false) // it is a trace
+	note := filepath.Join(dir, "events", "note.txt")
+	if err := os.WriteFile(note, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(dir, src.Info(), src.Defs(), Options{Force: true}); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "note.txt") {
+		t.Errorf("a note among the tables: %v", err)
+	}
+	if _, err := os.Stat(note); err != nil {
+		t.Error(err)
+	}
 	other := t.TempDir()
 	precious := filepath.Join(other, "thesis.tex")
 	if err := os.WriteFile(precious, nil, 0o644); err != nil {

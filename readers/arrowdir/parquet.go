@@ -25,9 +25,9 @@ type parquetWriter struct {
 }
 
 // Columns that ascend, or nearly so: differences are small where values repeat seldom.
-var ascending = []string{"seq", "time", "request"}
+var ascending = []string{"seq", "time", "request", "start_ns", "send_ns"}
 
-func newParquetWriter(name string, schema *arrow.Schema) (_ *parquetWriter, err error) {
+func newParquetWriter(name string, schema *arrow.Schema, more ...parquet.WriterProperty) (_ *parquetWriter, err error) {
 	shareEncoders()
 	f, err := createOutput(name)
 	if err != nil {
@@ -39,7 +39,7 @@ func newParquetWriter(name string, schema *arrow.Schema) (_ *parquetWriter, err 
 		}
 	}()
 	defer f.rescue(&err)
-	properties := []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Zstd)}
+	properties := append(more, parquet.WithCompression(compress.Codecs.Zstd))
 	for _, column := range ascending {
 		if schema.HasField(column) {
 			properties = append(properties, parquet.WithDictionaryFor(column, false),

@@ -2,6 +2,8 @@ package arrowdir
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,10 +12,10 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"tracekit/merge"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -199,56 +201,65 @@ func TestDefsOfRefuses(t *testing.T) {
 	}
 }
 
-// merged returns a text form's trace, reconciled.
-func merged(t *testing.T, text string) *trace.Trace {
-	t.Helper()
-	tr, err := merge.Merge(t.Context(), tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone})
+// TestResultTable writes a table of more rows than are encoded at a time and reads it with
+// the library: integers and names, and which are missing.
+func TestResultTable(t *testing.T) {
+	const rows = resultRows + 3
+	path := filepath.Join(t.TempDir(), "x.parquet")
+	err := WriteParquet(path, Table{Name: "x", Columns: []TableColumn{{Name: "id"}, {Name: "kind", Names: []string{"even", "odd"}}, {Name: "none", Names: []string{}}},
+		Fill: func(r *Rows) {
+			for i := range uint32(rows) {
+				kind := i % 2
+				if i%5 == 0 {
+					kind = trace.None
+				}
+				if i%3 == 0 {
+					r.Missing()
+				} else {
+					r.Int(int64(i))
+				}
+				if !r.Name(kind).Name(trace.None).End() {
+					return
+				}
+			}
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { tr.Store.Close() })
-	return tr
-}
-
-func TestTables(t *testing.T) {
-	tr := merged(t, `
-location 0 rank=0
-  1 Enter MPI_Send ; 1 MpiSend to=1 ; 2 Leave MPI_Send
-  5 Enter MPI_Barrier ; 5 MpiCollectiveBegin ; 9 MpiCollectiveEnd Barrier ; 9 Leave MPI_Barrier
-location 1 rank=1
-  1 Enter MPI_Recv ; 3 MpiRecv from=0 ; 3 Leave MPI_Recv
-  5 Enter MPI_Barrier ; 5 MpiCollectiveBegin ; 9 MpiCollectiveEnd Barrier ; 9 Leave MPI_Barrier
-  9 Enter MPI_Recv ; 9 MpiRecv from=1 tag=9 ; 9 Leave MPI_Recv
-`)
-	rows := make(map[string]int64)
-	for _, table := range Tables(tr) {
-		for r := range table.Records {
-			rows[table.Name] += r.NumRows()
-			if !r.Schema().Equal(table.Schema) {
-				t.Errorf("%s: %v", table.Name, r.Schema())
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	table, err := pqarrow.ReadTable(t.Context(), f, nil, pqarrow.ArrowReadProperties{}, memory.NewGoAllocator())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Release()
+	if table.NumRows() != rows {
+		t.Fatalf("%d rows, want %d", table.NumRows(), rows)
+	}
+	row := 0
+	for _, chunk := range table.Column(0).Data().Chunks() {
+		for i := range chunk.Len() {
+			if missing := row%3 == 0; chunk.IsNull(i) != missing || !missing && chunk.(*array.Int64).Value(i) != int64(row) {
+				t.Fatalf("row %d: id %s", row, chunk.ValueStr(i))
 			}
-			if table.Name == "messages" {
-				got := r.Column(0).(*array.Uint32).Uint32Values()
-				if !slices.Equal(got, []uint32{0, 1}) {
-					t.Errorf("senders are %v", got)
-				}
-			}
+			row++
 		}
 	}
-	want := map[string]int64{"calls": 5, "messages": 2, "collectives": 1, "members": 2}
-	if d := cmp.Diff(want, rows); d != "" {
-		t.Error(d)
+	row = 0
+	for _, chunk := range table.Column(1).Data().Chunks() {
+		for i := range chunk.Len() {
+			want := []string{"even", "odd"}[row%2]
+			if missing := row%5 == 0; chunk.IsNull(i) != missing || !missing && chunk.ValueStr(i) != want {
+				t.Fatalf("row %d: kind %s", row, chunk.ValueStr(i))
+			}
+			row++
+		}
 	}
-}
-
-func TestTablesAreCut(t *testing.T) {
-	tr := merged(t, "location 0 rank=0\n"+strings.Repeat(" 1 Enter MPI_Barrier ; 2 Leave MPI_Barrier\n", RecordRows+2))
-	var rows []int64
-	for r := range Tables(tr)[0].Records {
-		rows = append(rows, r.NumRows())
-	}
-	if !slices.Equal(rows, []int64{RecordRows, 2}) {
-		t.Errorf("records have %v rows", rows)
+	if n := table.Column(2).Data().NullN(); n != rows {
+		t.Errorf("%d of %d values are missing where none is there", n, rows)
 	}
 }
 

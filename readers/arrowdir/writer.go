@@ -66,8 +66,7 @@ func Create(path string, info trace.Info, defs *trace.Defs, o Options) (*Writer,
 }
 
 // replaceable states that there is nothing of the name, or something that may be removed:
-// with force a file, an empty directory or a sound directory of tables, but no other, which
-// may hold anything.
+// with force an empty directory, or one of tables that holds nothing else.
 func replaceable(path string, force bool) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -77,15 +76,25 @@ func replaceable(path string, force bool) error {
 		return fmt.Errorf("%s: %w", path, fs.ErrExist)
 	}
 	if !info.IsDir() {
+		return fmt.Errorf("%s is a file, which a directory does not replace: %w", path, fs.ErrExist)
+	}
+	m, err := readManifest(path)
+	if err != nil {
+		m = new(manifest)
+	}
+	return filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		local, err := filepath.Rel(path, name)
+		if err != nil {
+			return err
+		}
+		if _, ours := m.Files[filepath.ToSlash(local)]; !ours && (local != manifestName || m.Schema == "") {
+			return fmt.Errorf("%s holds %s, which tracekit did not write and does not remove: %w", path, local, fs.ErrExist)
+		}
 		return nil
-	}
-	if _, err := readManifest(path); err == nil {
-		return nil
-	}
-	if entries, err := os.ReadDir(path); err != nil || len(entries) > 0 {
-		return fmt.Errorf("%s is a directory of other files, which is not replaced: %w", path, fs.ErrExist)
-	}
-	return nil
+	})
 }
 
 func (w *Writer) begin(defs *trace.Defs) error {
@@ -170,7 +179,9 @@ func (w *Writer) Close() error {
 		err = w.manifest.write(w.temp)
 	}
 	if err == nil && w.force {
-		err = os.RemoveAll(w.path)
+		if err = replaceable(w.path, true); err == nil {
+			err = os.RemoveAll(w.path)
+		}
 	}
 	if err == nil {
 		err = os.Rename(w.temp, w.path)

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"tracekit/readers"
+	"tracekit/samples"
+)
+
+// flagValues returns the values of flags that take one of a few, for shell completion. A
+// flag of the same name has the same values in every command.
+func flagValues() map[string][]string {
+	return map[string][]string{
+		"align":     {"recorded", "start"},
+		"clock":     {"auto", "none", "offsets", "clc"},
+		"color-by":  {"region", "paradigm", "wait"},
+		"durations": {"mean", "law"},
+		"formulae":  {"all", "paper"},
+		"format":    readers.Formats(),
+		"messages":  {"auto", "all", "none"},
+		"mode":      {"lossless", "stat"},
+		"offsets":   {"right", "none", "wrong"},
+	}
+}
+
+// addCompletion makes a command complete the values of its flags: those of a few, names of
+// directories, and nothing where a number is wanted.
+func addCompletion(c *cobra.Command) {
+	values := flagValues()
+	for _, name := range sortedKeys(values) {
+		complete(c, name, cobra.FixedCompletions(values[name], cobra.ShellCompDirectiveNoFileComp))
+	}
+	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed"} {
+		complete(c, name, cobra.NoFileCompletions)
+	}
+	switch {
+	case slices.Contains([]string{"analyze", "compare"}, c.Name()):
+		complete(c, "output", completeDirectory)
+	case c.Name() == "spacetime":
+		complete(c, "output", completeFile("png", "svg"))
+	case c.Name() == "compress":
+		complete(c, "output", completeFile("tkf"))
+	case c.Name() == "fit":
+		complete(c, "output", completeFile("json"))
+		complete(c, "plots", completeDirectory)
+	}
+	complete(c, "profile", completeFile("json"))
+}
+
+func complete(c *cobra.Command, flag string, f cobra.CompletionFunc) {
+	if c.Flags().Lookup(flag) == nil {
+		return
+	}
+	if err := c.RegisterFlagCompletionFunc(flag, f); err != nil {
+		panic("tracekit: " + err.Error()) // it was registered before
+	}
+}
+
+func completeDirectory(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+func completeFile(extensions ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
+}
+
+// completePrograms completes the first argument of generate.
+func completePrograms(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, p := range samples.Programs() {
+		names = append(names, cobra.CompletionWithDesc(p.Name, p.Help))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

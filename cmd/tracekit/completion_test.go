@@ -1,0 +1,75 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"tracekit/samples"
+)
+
+// TestCompletedValuesAreAccepted completes each flag that takes one of a few values, and
+// gives each value to the command: it may fail for want of a trace, not for the value.
+func TestCompletedValuesAreAccepted(t *testing.T) {
+	dir, seen := t.TempDir(), make(map[string]bool)
+	arguments := map[string][]string{
+		"spacetime": {"nowhere", "-o", "x.png"}, "convert": {"nowhere", "x"}, "compress": {"nowhere", "-o", "x.tkf"},
+		"reconstruct": {"nowhere", "-o", "x"}, "compare": {"nowhere", "nowhere"}, "generate": {"ring", "--ranks", "2", "--iterations", "1"},
+	}
+	for _, c := range newRoot(&streams{}).Commands() {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			want := flagValues()[f.Name]
+			if want == nil {
+				return
+			}
+			seen[f.Name] = true
+			got := completed(t, dir, c.Name(), "--"+f.Name, "")
+			if strings.Join(got, " ") != strings.Join(want, " ") {
+				t.Errorf("%s --%s completes to %q, want %q", c.Name(), f.Name, got, want)
+			}
+			for _, value := range got {
+				args := append([]string{c.Name()}, arguments[c.Name()]...)
+				if len(args) == 1 {
+					args = append(args, "nowhere")
+				}
+				if c.Name() == "generate" {
+					args = append(args, "-o", filepath.Join(dir, f.Name+value))
+				}
+				if _, stderr, code := tracekit(t, dir, append(args, "--"+f.Name, value)...); code == exitUsage {
+					t.Errorf("%v --%s %s: %s", args, f.Name, value, stderr)
+				}
+			}
+		})
+	}
+	for name := range flagValues() {
+		if !seen[name] {
+			t.Errorf("no command has --%s", name)
+		}
+	}
+	var programs []string
+	for _, p := range samples.Programs() {
+		programs = append(programs, p.Name)
+	}
+	if got := completed(t, dir, "generate", ""); strings.Join(got, " ") != strings.Join(programs, " ") {
+		t.Errorf("generate completes to %q, want %q", got, programs)
+	}
+}
+
+// completed returns the candidates that the shell is given, without their descriptions.
+func completed(t *testing.T, dir string, args ...string) (values []string) {
+	t.Helper()
+	stdout, stderr, code := tracekit(t, dir, append([]string{"__complete"}, args...)...)
+	if code != exitDone {
+		t.Fatal(stderr)
+	}
+	for line := range strings.Lines(stdout) {
+		value, _, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if strings.HasPrefix(value, ":") {
+			break
+		}
+		values = append(values, value)
+	}
+	return values
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	"tracekit/stats"
+)
+
+// TestInfoOfGenerated states that the definitions of a generated trace say how long it is
+// and how many events it has, in every format, with true and with wrong clocks.
+func TestInfoOfGenerated(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"x", "x.prv", "x.json", "x.arrow", "x.parquet", "skewed"} {
+		args := []string{"generate", "sweep", "--ranks", "4", "--threads", "2", "--iterations", "20", "-o", name}
+		if name == "skewed" {
+			args = append(args, "--skew", "1000", "--drift", "50")
+		}
+		if _, stderr, code := tracekit(t, dir, args...); code != exitDone {
+			t.Fatal(stderr)
+		}
+		var traces [2]stats.TraceInfo
+		for i, command := range []string{"info", "analyze"} {
+			text, stderr, code := tracekit(t, dir, command, "--json", name)
+			if code != exitDone {
+				t.Fatal(stderr)
+			}
+			document := struct{ Trace *stats.TraceInfo }{&traces[i]}
+			if err := json.Unmarshal([]byte(text), &document); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if traces[0] != traces[1] || traces[0].DurationNs == 0 || traces[0].Events == 0 {
+			t.Errorf("%s: info says %+v, analyze %+v", name, traces[0], traces[1])
+		}
+	}
+}

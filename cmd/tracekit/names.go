@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"tracekit/stats"
+)
+
+// Names of regions and source lines are often longer than a column of a table. What tells
+// them apart stands at their end: the function behind its namespaces, the file behind its
+// folders, the line behind the file. So names are shortened from the front, after what
+// stands in brackets; and where two names of a table look the same then, they are numbered.
+
+// place names a source line: file:line, with the region it lies in. A plus behind the
+// region says that the line is only where the region begins.
+func place(s stats.SourceLine) string {
+	region, at := string(s.Region), string(s.File)
+	if at != "" && s.Line != 0 {
+		at = fmt.Sprintf("%s:%d", at, s.Line)
+	}
+	if s.LineOf == stats.LineOfRegion {
+		region += "+"
+	}
+	switch {
+	case region == "" && at == "":
+		return "(unknown)"
+	case at == "":
+		return region
+	case region == "":
+		return at
+	}
+	return region + " (" + at + ")"
+}
+
+// placeForm is what place returns: the name of a region, and file:line in parentheses.
+var placeForm = regexp.MustCompile(`^(.*\S) \(((?:[^()]*[/\\])?)([^()/\\]+(?::[0-9]+)?)\)$`)
+
+// withoutFolders leaves the folders of a source file out.
+func withoutFolders(name string) string {
+	if m := placeForm.FindStringSubmatch(name); m != nil && strings.Contains(m[3], ".") {
+		return m[1] + " (" + m[3] + ")"
+	}
+	return name
+}
+
+// shorten makes a name at most so wide and keeps its end.
+func shorten(name string, width int) string {
+	name = withoutFolders(name)
+	n := utf8.RuneCountInString(name)
+	if n <= width || width < 2 {
+		return name
+	}
+	if m := placeForm.FindStringSubmatch(name); m != nil && strings.Contains(m[3], ".") {
+		const leastRegion = 4
+		at := " (" + m[3] + ")"
+		if room := width - utf8.RuneCountInString(at); room >= leastRegion {
+			return shortenRegion(m[1], room) + at
+		}
+		name = m[3]
+	}
+	return shortenRegion(name, width)
+}
+
+// shortenRegion leaves out, until the name fits: what stands in brackets, the brackets,
+// its begin.
+func shortenRegion(name string, width int) string {
+	for _, attempt := range []string{name, withoutBrackets(name, "…"), withoutBrackets(name, "")} {
+		if utf8.RuneCountInString(attempt) <= width {
+			return attempt
+		}
+		name = attempt
+	}
+	r := []rune(name)
+	if len(r) <= width {
+		return name
+	}
+	return "…" + string(r[len(r)-width+1:])
+}
+
+// withoutBrackets replaces what stands in the outermost pairs of brackets, those of
+// templates, parameters and remarks; an empty replacement takes the brackets away as well,
+// but not those with which a name begins.
+func withoutBrackets(name, replacement string) string {
+	var b strings.Builder
+	for i := 0; i < len(name); {
+		end := closing(name, i)
+		if end < 0 || end == i+1 {
+			b.WriteByte(name[i])
+			i++
+			continue
+		}
+		if replacement != "" || i == 0 {
+			b.WriteString(name[i:i+1] + "…" + name[end:end+1])
+		}
+		i = end + 1
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// closing returns where the bracket at i is closed, -1 if none begins there or it is not.
+func closing(name string, i int) int {
+	const open, closed = "(<[", ")>]"
+	kind := strings.IndexByte(open, name[i])
+	if kind < 0 {
+		return -1
+	}
+	depth := 0
+	for k := i; k < len(name); k++ {
+		switch name[k] {
+		case open[kind]:
+			depth++
+		case closed[kind]:
+			if depth--; depth == 0 {
+				return k
+			}
+		}
+	}
+	return -1
+}
+
+// shownNames decides how the names of one table are shown.
+type shownNames struct {
+	number map[string]int // of names that would look like another one
+	full   []string       // by number - 1
+}
+
+// names finds the names of a table that look the same at the given widths.
+func (g *grid) names(widths []int) *shownNames {
+	n := &shownNames{number: make(map[string]int)}
+	looks := make(map[string]string) // what is shown, and the name that it stands for
+	clash := make(map[string]bool)
+	each := func(visit func(name, shown string)) {
+		for _, row := range g.rows {
+			for i, cell := range row {
+				if g.isName(i) {
+					visit(cell, shorten(cell, widths[i]))
+				}
+			}
+		}
+	}
+	each(func(name, shown string) {
+		if other, ok := looks[shown]; ok && other != name {
+			clash[shown] = true
+		}
+		looks[shown] = name
+	})
+	each(func(name, shown string) {
+		if clash[shown] && n.number[name] == 0 {
+			n.full = append(n.full, name)
+			n.number[name] = len(n.full)
+		}
+	})
+	return n
+}
+
+// display returns how a name is shown in a column.
+func (n *shownNames) display(name string, width int) string {
+	k := n.number[name]
+	if k == 0 {
+		return shorten(name, width)
+	}
+	mark := fmt.Sprintf(" #%d", k)
+	return shorten(name, width-len(mark)) + mark
+}
+
+// somewhere is a source line that is only where its region begins.
+var somewhere = regexp.MustCompile(`\+ \([^()]+\)( #[0-9]+)?$`)
+
+// footnotes lists the numbered names, and explains the plus behind a region.
+func (n *shownNames) footnotes(w io.Writer, rows [][]string, width int) {
+	for k, name := range n.full {
+		fmt.Fprintf(w, "#%d %s\n", k+1, wrap(name, width-3, 3))
+	}
+	for _, row := range rows {
+		for _, cell := range row {
+			if somewhere.MatchString(cell) {
+				fmt.Fprintln(w, wrap("+ somewhere in the region that begins at this line; the line itself is not recorded", width, 2))
+				return
+			}
+		}
+	}
+}

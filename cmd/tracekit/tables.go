@@ -1,0 +1,364 @@
+package main
+
+import (
+	"tracekit/readers/arrowdir"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// The tables of a report directory stand alone: names are spelled out, times are
+// nanoseconds on the axis of the document, what is not there is NULL. They hold the whole
+// run, whatever was selected; overhead is known of selected calls only.
+
+// tableMaker makes the tables of a trace and its analysis.
+type tableMaker struct {
+	t     *trace.Trace
+	a     *stats.Analysis
+	lines []lineNames // by call path
+	text  map[string]*nameList
+}
+
+// A nameList numbers the names of a column.
+type nameList struct {
+	names []string
+	index map[string]uint32
+}
+
+func newNameList() *nameList { return &nameList{names: []string{}, index: make(map[string]uint32)} }
+
+// of returns the number of a name, None for "".
+func (n *nameList) of(name string) uint32 {
+	if name == "" {
+		return trace.None
+	}
+	i, ok := n.index[name]
+	if !ok {
+		i = uint32(len(n.names))
+		n.names, n.index[name] = append(n.names, name), i
+	}
+	return i
+}
+
+// lineNames is what the tables say of the calls of a path.
+type lineNames struct {
+	operation, region, file, of uint32
+	line                        uint32 // None: not known
+}
+
+// noLine is of calls that are not recorded.
+var noLine = lineNames{trace.None, trace.None, trace.None, trace.None, trace.None}
+
+// newTables returns the tables of a report.
+func newTables(t *trace.Trace, a *stats.Analysis) []arrowdir.Table {
+	m := &tableMaker{t: t, a: a, text: make(map[string]*nameList)}
+	for _, column := range []string{"operation", "region", "file", "line_of", "location", "communicator"} {
+		m.text[column] = newNameList()
+	}
+	m.spellPaths()
+	return []arrowdir.Table{m.calls(), m.messages(), m.collectives(), m.members(), m.callPaths()}
+}
+
+func (m *tableMaker) spellPaths() {
+	d := m.t.Defs
+	labels := make([]string, len(d.Regions)+1)
+	for i := range d.Regions {
+		labels[i] = d.RegionLabel(trace.RegionID(i))
+	}
+	label := func(r trace.RegionID) string { return labels[min(int(r), len(d.Regions))] }
+	m.lines = make([]lineNames, len(m.t.Tree.Nodes))
+	for p := range m.lines {
+		s := m.t.Tree.SourceLine(d, trace.PathID(p))
+		x := &m.lines[p]
+		x.operation, x.region = m.text["operation"].of(label(m.t.Tree.Nodes[p].Region)), m.text["region"].of(label(s.Region))
+		x.file, x.line, x.of = m.text["file"].of(d.String(s.File)), trace.None, trace.None
+		if s.Line > 0 {
+			x.line = s.Line
+			of := stats.LineOfRegion
+			if s.Exact {
+				of = stats.LineOfCall
+			}
+			x.of = m.text["line_of"].of(of)
+		}
+	}
+}
+
+// line returns the names of a path.
+func (m *tableMaker) line(p trace.PathID) lineNames {
+	if int(p) < len(m.lines) {
+		return m.lines[p]
+	}
+	return noLine
+}
+
+// names describes a column of names.
+func (m *tableMaker) names(column, list string) arrowdir.TableColumn {
+	return arrowdir.TableColumn{Name: column, Names: m.text[list].names}
+}
+
+func integers(names ...string) (columns []arrowdir.TableColumn) {
+	for _, n := range names {
+		columns = append(columns, arrowdir.TableColumn{Name: n})
+	}
+	return columns
+}
+
+// ns returns a time, instant an instant of the document.
+func (m *tableMaker) ns(ticks int64) int64 { return m.t.Defs.Clock.Nanoseconds(ticks) }
+
+func (m *tableMaker) instant(tick int64) int64 { return m.ns(tick - m.t.Defs.Clock.GlobalOffset) }
+
+// calls has a row for each MPI call that communicates: where, when, how long, how much of
+// it waiting and overhead.
+func (m *tableMaker) calls() arrowdir.Table {
+	for _, l := range m.t.Defs.Locations {
+		m.text["location"].of(m.t.Defs.String(l.Name))
+	}
+	columns := append(integers("location", "call", "rank"), m.names("thread", "location"), m.names("operation", "operation"),
+		m.names("region", "region"), m.names("file", "file"))
+	columns = append(append(columns, integers("line")...), m.names("line_of", "line_of"))
+	columns = append(columns, integers("callpath", "start_ns", "time_ns", "wait_ns")...)
+	columns = append(append(columns, arrowdir.TableColumn{Name: "wait_state", Names: waitNames()}), integers("overhead_ns", "bytes_sent", "bytes_received")...)
+	return arrowdir.Table{Name: "calls", Columns: columns, Fill: func(r *arrowdir.Rows) {
+		for l := range m.t.Calls {
+			if !m.callsOf(r, trace.LocationID(l)) {
+				return
+			}
+		}
+	}}
+}
+
+// waitNames are the names of wait states by kind.
+func waitNames() []string {
+	var names []string
+	for k := range stats.WaitKinds() {
+		key := k.Info().Key
+		switch k {
+		case stats.NoWait: // not NULL: that is slow to write where it comes and goes
+			key = "none"
+		case stats.WaitAtStartup:
+			key = "startup"
+		}
+		names = append(names, key)
+	}
+	return names
+}
+
+// callsOf writes the calls of one location, with the bytes that they send and receive.
+func (m *tableMaker) callsOf(r *arrowdir.Rows, l trace.LocationID) bool {
+	calls, sends, recvs, parts := m.t.Calls[l], m.t.Sends[l], m.t.Recvs[l], m.t.Parts[l]
+	var overhead stats.OverheadTables
+	if m.a.Overhead != nil {
+		overhead = m.a.Overhead.ByCall
+	}
+	thread := m.text["location"].of(m.t.Defs.String(m.t.Defs.Locations[l].Name))
+	send, recv, part := 0, 0, 0
+	for i := range calls.Len() {
+		c := calls.At(i)
+		lastSend, lastRecv := sends.Len(), recvs.Len()
+		if i+1 < calls.Len() {
+			next := calls.Ptr(i + 1)
+			lastSend, lastRecv = int(next.FirstSend), int(next.FirstRecv)
+		}
+		var sent, received uint64
+		for send, recv = int(c.FirstSend), int(c.FirstRecv); send < lastSend; send++ {
+			if s := sends.Ptr(send); int(s.Call) == i {
+				sent += s.Bytes
+			}
+		}
+		for ; recv < lastRecv; recv++ {
+			received += recvs.Ptr(recv).Bytes
+		}
+		for ; part < parts.Len(); part++ {
+			member := m.t.Members.Ptr(int(parts.Ptr(part).Member))
+			if int(member.Call) > i {
+				break
+			}
+			if int(member.Call) == i {
+				sent, received = sent+member.Sent, received+member.Received
+			}
+		}
+		x, wait := m.line(c.Path), m.a.Waits[l].At(i)
+		r.Int(int64(l)).Int(int64(i)).ID(m.t.Rank[l]).Name(thread).Name(x.operation).Name(x.region).Name(x.file)
+		r.ID(x.line).Name(x.of).ID(uint32(c.Path)).Int(m.instant(c.Enter)).Int(m.ns(c.Leave - c.Enter)).Int(m.ns(wait.Time))
+		r.Name(uint32(wait.Kind))
+		if ns, ok := overhead.At(l, i); ok {
+			r.Int(ns)
+		} else {
+			r.Missing()
+		}
+		if !r.Int(int64(sent)).Int(int64(received)).End() {
+			return false
+		}
+	}
+	return true
+}
+
+// messageStates are the names of trace.MessageState.
+func messageStates() []string { return []string{"unmatched", "matched", "cancelled", "unusable"} }
+
+// messages has a row for each point-to-point message, also those of which one side only is
+// recorded.
+func (m *tableMaker) messages() arrowdir.Table {
+	for i := range m.t.Defs.Comms {
+		m.communicator(trace.CommID(i))
+	}
+	columns := append(integers("from", "to", "tag"), m.names("communicator", "communicator"))
+	columns = append(append(columns, integers("bytes")...), arrowdir.TableColumn{Name: "state", Names: messageStates()})
+	columns = append(columns, integers("send_ns", "receive_ns", "latency_ns")...)
+	for _, side := range []string{"send_", "receive_"} {
+		columns = append(append(columns, integers(side+"location", side+"call")...), m.names(side+"operation", "operation"),
+			m.names(side+"region", "region"), m.names(side+"file", "file"))
+		columns = append(append(columns, integers(side+"line")...), m.names(side+"line_of", "line_of"))
+	}
+	return arrowdir.Table{Name: "messages", Columns: columns, Fill: m.fillMessages}
+}
+
+func (m *tableMaker) communicator(c trace.CommID) uint32 {
+	if int(c) >= len(m.t.Defs.Comms) {
+		return trace.None
+	}
+	return m.text["communicator"].of(m.t.Defs.String(m.t.Defs.Comms[c].Name))
+}
+
+// fillMessages writes the sends with their receives, then the receives without a send.
+func (m *tableMaker) fillMessages(r *arrowdir.Rows) {
+	t := m.t
+	for l, sends := range t.Sends {
+		for i := range sends.Len() {
+			s := sends.At(i)
+			r.ID(t.Rank[l]).ID(s.To).Int(int64(s.Tag)).Name(m.communicator(s.Comm)).Int(int64(s.Bytes)).Name(uint32(s.State)).Int(m.instant(s.Time))
+			var recv trace.Recv
+			if s.State == trace.Matched {
+				recv = t.Recvs[s.RecvLoc].At(int(s.Recv))
+				r.Int(m.instant(recv.Time))
+			} else {
+				r.Missing()
+			}
+			if s.State == trace.Matched && s.Call != trace.None && recv.Call != trace.None {
+				r.Int(m.ns(t.Calls[s.RecvLoc].At(int(recv.Call)).Leave - t.Calls[l].At(int(s.Call)).Enter))
+			} else {
+				r.Missing()
+			}
+			m.end(r, trace.LocationID(l), s.Call)
+			if s.State == trace.Matched {
+				m.end(r, s.RecvLoc, recv.Call)
+			} else {
+				m.end(r, trace.None, trace.None)
+			}
+			if !r.End() {
+				return
+			}
+		}
+	}
+	for l, recvs := range t.Recvs {
+		for i := range recvs.Len() {
+			s := recvs.At(i)
+			if s.State == trace.Matched {
+				continue
+			}
+			r.ID(s.From).ID(t.Rank[l]).Int(int64(s.Tag)).Name(m.communicator(s.Comm)).Int(int64(s.Bytes)).Name(uint32(s.State))
+			r.Missing().Int(m.instant(s.Time)).Missing()
+			m.end(r, trace.None, trace.None)
+			m.end(r, trace.LocationID(l), s.Call)
+			if !r.End() {
+				return
+			}
+		}
+	}
+}
+
+// end writes where one end of a message lies.
+func (m *tableMaker) end(r *arrowdir.Rows, l trace.LocationID, call uint32) {
+	x := noLine
+	if l != trace.None && call != trace.None {
+		x = m.line(m.t.Calls[l].At(int(call)).Path)
+	}
+	r.ID(uint32(l)).ID(call).Name(x.operation).Name(x.region).Name(x.file).ID(x.line).Name(x.of)
+}
+
+// collectives has a row for each instance of a collective operation.
+func (m *tableMaker) collectives() arrowdir.Table {
+	columns := append(integers("collective"), m.names("operation", "operation"), m.names("communicator", "communicator"))
+	columns = append(columns, integers("size", "members", "root", "bytes_sent", "bytes_received", "start_ns", "last_ns", "end_ns")...)
+	return arrowdir.Table{Name: "collectives", Columns: columns, Fill: func(r *arrowdir.Rows) {
+		for i := range m.t.Collectives.Len() {
+			c := m.t.Collectives.At(i)
+			operation := uint32(trace.None)
+			if c.Count > 0 { // what the first member calls it
+				p := m.t.Members.Ptr(int(c.First))
+				operation = m.line(m.t.Calls[p.Location].At(int(p.Call)).Path).operation
+			}
+			r.Int(int64(i)).Name(operation).Name(m.communicator(c.Comm)).Int(int64(c.Size)).Int(int64(c.Count))
+			if c.Root >= c.Size {
+				r.Missing()
+			} else {
+				r.Int(int64(c.Root))
+			}
+			if !m.instance(r, c).End() {
+				return
+			}
+		}
+	}}
+}
+
+// instance writes what the members of a collective do together: bytes, when the first and
+// the last one begin their parts, and when the last one ends its part.
+func (m *tableMaker) instance(r *arrowdir.Rows, c trace.Collective) *arrowdir.Rows {
+	var sent, received uint64
+	var first, last, end int64
+	for k := range c.Count {
+		p := m.t.Members.Ptr(int(c.First + k))
+		sent, received = sent+p.Sent, received+p.Received
+		if k == 0 || p.Begin < first {
+			first = p.Begin
+		}
+		if k == 0 || p.Begin > last {
+			last = p.Begin
+		}
+		if k == 0 || p.End > end {
+			end = p.End
+		}
+	}
+	return r.Int(int64(sent)).Int(int64(received)).Int(m.instant(first)).Int(m.instant(last)).Int(m.instant(end))
+}
+
+// members has a row for each rank's part in a collective.
+func (m *tableMaker) members() arrowdir.Table {
+	columns := integers("collective", "rank", "location", "call", "done_call", "start_ns", "time_ns", "bytes_sent", "bytes_received")
+	return arrowdir.Table{Name: "members", Columns: columns, Fill: func(r *arrowdir.Rows) {
+		for i := range m.t.Collectives.Len() {
+			c := m.t.Collectives.At(i)
+			for k := range c.Count {
+				p := m.t.Members.At(int(c.First + k))
+				r.Int(int64(i)).ID(m.t.Rank[p.Location]).ID(uint32(p.Location)).ID(p.Call).ID(p.Done).Int(m.instant(p.Begin)).Int(m.ns(p.End - p.Begin))
+				if !r.Int(int64(p.Sent)).Int(int64(p.Received)).End() {
+					return
+				}
+			}
+		}
+	}}
+}
+
+// callPaths has the tree of call paths that calls refer to.
+func (m *tableMaker) callPaths() arrowdir.Table {
+	regions, files := newNameList(), newNameList()
+	for _, p := range m.a.CallPaths {
+		regions.of(p.Region)
+		files.of(string(p.File))
+	}
+	columns := append(integers("callpath", "parent"), arrowdir.TableColumn{Name: "region", Names: regions.names}, arrowdir.TableColumn{Name: "file", Names: files.names})
+	columns = append(columns, integers("line", "visits", "inclusive_ns", "exclusive_ns")...)
+	return arrowdir.Table{Name: "callpaths", Columns: columns, Fill: func(r *arrowdir.Rows) {
+		for _, p := range m.a.CallPaths {
+			r.ID(uint32(p.ID)).ID(uint32(p.Parent)).Name(regions.of(p.Region)).Name(files.of(string(p.File)))
+			if p.Line == 0 {
+				r.Missing()
+			} else {
+				r.Int(int64(p.Line))
+			}
+			if !r.Int(int64(p.Count)).Int(p.InclusiveNs).Int(p.ExclusiveNs).End() {
+				return
+			}
+		}
+	}}
+}

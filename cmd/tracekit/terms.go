@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// A term is a word of the reports with what it means.
+type term struct{ word, meaning string }
+
+// terms are the words of the reports, in the order in which a reader meets them. The exact
+// definitions are in docs/DEFINITIONS.md.
+func terms() []term {
+	return []term{
+		{"run time", "From the first event of any location to the last: wall time."},
+		{"sum over ranks", "Time that all ranks spend together: with 8 ranks, 8 s in each second. Tables say which of their columns are such sums and which are wall time."},
+		{"selection", "The part of the run that --ranks, --from and --to choose. Waits are found in the whole run, so that a partner outside still explains a wait inside; what is summed is cut to the selection."},
+		{"useful time", "Time of a rank's master thread outside MPI, while recording is on."},
+		{"parallel efficiency", "Mean useful time over ranks, divided by the run time: load balance times communication efficiency. It is of MPI: a trace in which nobody calls MPI has none."},
+		{"load balance", "Mean useful time over ranks, divided by that of the rank with the most."},
+		{"communication", "Communication efficiency: the most useful time of a rank, divided by the run time. It is serialization times transfer."},
+		{"serialization", "Serialization efficiency: what communication efficiency would be on a network that costs nothing. What it lacks of 100 % is waiting for each other."},
+		{"transfer", "In efficiencies: the run time on a network that costs nothing, divided by the run time. In collectives: the time from the arrival of the last rank until the first one leaves."},
+		{"startup", "MPI_Init and MPI_Finalize. Figures without startup are of the time between them."},
+		{"wait state", "Time in an MPI call that passes only because a partner is late, after the definitions of Scalasca 2.6."},
+		{"late sender", "A receive, or a call that completes one, waits because the message is sent later."},
+		{"wrong order", "The part of late sender in which another message, sent earlier, was there and was received later."},
+		{"late receiver", "A send waits because the receive is posted later."},
+		{"N×N", "A collective in which every rank needs data of every other, such as MPI_Allreduce or MPI_Alltoall. Wait at N×N: from a rank's arrival until the last one arrives."},
+		{"completion", "How long a rank stays in an N×N collective or a barrier after the first rank has left it. (N×N completion, barrier completion.)"},
+		{"late broadcast", "Ranks wait in a broadcast or scatter for the root to arrive."},
+		{"early reduce", "The root waits in a reduce or gather for the last rank to arrive."},
+		{"skew", "In collectives: the time from a rank's arrival until the last one arrives."},
+		{"critical path", "The chain of activities, from rank to rank along the waits, that determines the run time; its length is the run time. Only what gets faster on it shortens the run."},
+		{"imbalance", "On the critical path: how much longer the path stays at a place than a rank does there in the mean, waits left out. It is what perfect balance at this place would gain at most."},
+		{"source line", "Where a call is made. Where the trace does not record lines of calls, a plus (main+) marks the region that encloses the call and the line where it begins."},
+		{"(outside MPI)", "Time in a region that is no MPI function."},
+		{"(outside any region)", "Time in which no region is entered: the program runs, but nobody knows what."},
+		{"(not recorded)", "Time of the run before the first event of the rank that the critical path begins on."},
+		{"key", "What MPI calls must have in common to be compared: the function, their role (root or leaf, sending or receiving), the number of processes, the number of bytes."},
+		{"t_min, t_max", "The shortest call of a key, and the time that a call which nothing disturbs exceeds seldom: by default in one of a hundred cases."},
+		{"unreliable, undecided", "A t_max that is more than 100 times t_min is unreliable if fewer than 200 calls or no accepted law stand behind it: no verdict rests on it. A verdict is undecided where both sides have nearly as much overhead, or an unreliable one."},
+		{"overhead", "What a call takes beyond t_max of its key: late partner (it waits), transfer (its message is larger than others of the key) and unexplained."},
+		{"≈", "Before what a model made: the trace was rebuilt from statistics, and times of its single events were not recorded."},
+		{"inclusive, exclusive", "Time in a region with and without what it calls."},
+		{"latency", "Of a message: from the start of the call that sends it to the end of the call that completes its receive."},
+		{"p50, p99", "Quantiles: half of the calls, or 99 of 100, take no longer. They are exact within 1 %."},
+	}
+}
+
+// newTerms makes the help topic that explains the words of the reports.
+func newTerms() *cobra.Command {
+	var b strings.Builder
+	b.WriteString("The words of the reports. docs/DEFINITIONS.md has the exact definitions.\n")
+	for _, t := range terms() {
+		fmt.Fprintf(&b, "\n%s\n    %s\n", t.word, wrap("    "+t.meaning, 80, 4)[4:])
+	}
+	return &cobra.Command{Use: "terms", Short: "What the words of the reports mean", Long: strings.TrimSpace(b.String())}
+}
