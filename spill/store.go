@@ -16,6 +16,27 @@ type frame [pageBytes / 8]uint64
 
 func (f *frame) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(f)), pageBytes) }
 
+// chunks makes frames in memory, a few beside each other for each processor: processors that
+// touch new memory of one piece wait for each other in the system.
+type chunks struct{ pool sync.Pool }
+
+// chunkFrames is the number of frames beside each other: what a last-level page table of the
+// usual processors spans.
+const chunkFrames = (2 << 20) / pageBytes
+
+func (c *chunks) next() *frame {
+	rest, _ := c.pool.Get().(*[]frame)
+	if rest == nil {
+		fresh := make([]frame, chunkFrames)
+		rest = &fresh
+	}
+	f := &(*rest)[0]
+	if *rest = (*rest)[1:]; len(*rest) > 0 {
+		c.pool.Put(rest)
+	}
+	return f
+}
+
 // A page is a run of rows of a table. It is given to goroutines without a lock: rows is
 // atomic, all else belongs to the store's lock.
 //
@@ -34,6 +55,7 @@ type Store struct {
 	dir      string
 	inMemory int // frames that lie in memory
 	window   int // pages of the file that are resident
+	chunks   chunks
 
 	mu       sync.Mutex
 	file     *os.File
@@ -92,25 +114,10 @@ func (s *Store) Close() error {
 
 // place gives a page a frame of zeros and makes it resident.
 func (s *Store) place(p *page) {
+	f, mapped := s.zeros()
 	s.mu.Lock()
-	s.placeLocked(p)
+	s.settle(p, f, mapped)
 	s.mu.Unlock()
-}
-
-func (s *Store) placeLocked(p *page) {
-	switch {
-	case len(s.free) > 0:
-		p.home = pop(&s.free)
-		clear(p.home[:])
-	case s.made < s.inMemory || !s.extend():
-		s.made++
-		p.home = new(frame)
-	default:
-		p.home, p.mapped = pop(&s.vacant), true
-		clear(p.home[:])
-		s.admit(p)
-	}
-	atomic.StorePointer(&p.rows, unsafe.Pointer(p.home))
 }
 
 // load makes a page resident and returns its rows.
@@ -120,8 +127,17 @@ func (s *Store) load(p *page) unsafe.Pointer {
 	switch {
 	case p.resident(): // another goroutine was faster
 	case p.home == nil:
-		s.placeLocked(p)
-	default:
+		s.mu.Unlock()
+		f, mapped := s.zeros()
+		touch(f)
+		s.mu.Lock()
+		if p.home == nil {
+			s.settle(p, f, mapped)
+		} else { // another goroutine was faster
+			s.giveBack(f, mapped)
+		}
+	}
+	if !p.resident() {
 		s.admit(p)
 		fetch(p.home.bytes())
 		atomic.StorePointer(&p.rows, unsafe.Pointer(p.home))
@@ -129,20 +145,61 @@ func (s *Store) load(p *page) unsafe.Pointer {
 	return atomic.LoadPointer(&p.rows)
 }
 
+// zeros returns a frame of zeros in memory or, if there is no room, in the file.
+func (s *Store) zeros() (f *frame, mapped bool) {
+	s.mu.Lock()
+	switch {
+	case len(s.free) > 0:
+		f = pop(&s.free)
+	case s.made < s.inMemory || !s.extend():
+		s.made++
+	default:
+		f, mapped = pop(&s.vacant), true
+	}
+	s.mu.Unlock()
+	if f == nil {
+		return s.chunks.next(), false
+	}
+	clear(f[:])
+	return f, mapped
+}
+
+// settle makes a frame the home of a page.
+func (s *Store) settle(p *page, f *frame, mapped bool) {
+	if p.home, p.mapped = f, mapped; mapped {
+		s.admit(p)
+	}
+	atomic.StorePointer(&p.rows, unsafe.Pointer(f))
+}
+
+// touch writes to each of the system's pages. Otherwise those that are read first, as zeros,
+// take a second fault when they are written, with which the system interrupts all processors.
+func touch(f *frame) {
+	const step = 4096 / 8 // of the smallest pages
+	for i := 0; i < len(f); i += step {
+		atomic.StoreUint64(&f[i], 0)
+	}
+}
+
 // release takes the frame of a page back.
 func (s *Store) release(p *page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	atomic.StorePointer(&p.rows, nil)
-	switch {
-	case p.home == nil:
-	case p.mapped:
-		discard(p.home.bytes())
-		s.vacant = append(s.vacant, p.home)
-	default:
-		s.free = append(s.free, p.home)
+	if p.home != nil {
+		s.giveBack(p.home, p.mapped)
 	}
 	p.home, p.mapped = nil, false
+}
+
+// giveBack makes a frame one without a page.
+func (s *Store) giveBack(f *frame, mapped bool) {
+	if !mapped {
+		s.free = append(s.free, f)
+		return
+	}
+	discard(f.bytes())
+	s.vacant = append(s.vacant, f)
 }
 
 // admit counts a page of the file among the resident ones. The oldest of them are put off,
