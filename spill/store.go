@@ -16,27 +16,6 @@ type frame [pageBytes / 8]uint64
 
 func (f *frame) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(f)), pageBytes) }
 
-// chunks makes frames in memory, a few beside each other for each processor: processors that
-// touch new memory of one piece wait for each other in the system.
-type chunks struct{ pool sync.Pool }
-
-// chunkFrames is the number of frames beside each other: what a last-level page table of the
-// usual processors spans.
-const chunkFrames = (2 << 20) / pageBytes
-
-func (c *chunks) next() *frame {
-	rest, _ := c.pool.Get().(*[]frame)
-	if rest == nil {
-		fresh := make([]frame, chunkFrames)
-		rest = &fresh
-	}
-	f := &(*rest)[0]
-	if *rest = (*rest)[1:]; len(*rest) > 0 {
-		c.pool.Put(rest)
-	}
-	return f
-}
-
 // A page is a run of rows of a table. It is given to goroutines without a lock: rows is
 // atomic, all else belongs to the store's lock.
 //
@@ -55,7 +34,6 @@ type Store struct {
 	dir      string
 	inMemory int // frames that lie in memory
 	window   int // pages of the file that are resident
-	chunks   chunks
 
 	mu       sync.Mutex
 	file     *os.File
@@ -158,7 +136,7 @@ func (s *Store) zeros() (f *frame, mapped bool) {
 	}
 	s.mu.Unlock()
 	if f == nil {
-		return s.chunks.next(), false
+		return new(frame), false
 	}
 	clear(f[:])
 	return f, mapped
