@@ -155,6 +155,7 @@ func (c *clockwork) doubts() *doubts {
 		at: func(l trace.LocationID, at int64) int64 { return trace.CorrectOffset(maps[l].Offsets, at) }}
 	if t.Clock.Method == trace.ClockNone {
 		d.clock = hostClocks(t.Defs)
+		d.findTogether()
 	}
 	return d
 }

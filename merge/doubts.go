@@ -20,6 +20,7 @@ type doubts struct {
 	latency  int64
 	clock    []uint64 // by location: whose clock it has; nil: no two the same
 	channels map[channelKey]bool
+	together map[uint32]bool // rows of collectives
 }
 
 // message reports whether a message that runs backwards says nothing about clocks.
@@ -31,18 +32,33 @@ func (d *doubts) message(from, to trace.LocationID, s *trace.Send, r *trace.Recv
 		d.channels[channelKey{s.Comm, d.trace.Rank[from], s.To, s.Tag}]
 }
 
-// collective reports whether a collective that runs backwards says nothing about clocks.
-func (d *doubts) collective(c trace.Collective) bool {
-	if d == nil || d.clock == nil || !binding(c) {
-		return false
+// collective reports whether the collective in a row says nothing about clocks.
+func (d *doubts) collective(row uint32) bool { return d != nil && d.together[row] }
+
+// findTogether finds the collectives that run backwards although all members have one clock.
+func (d *doubts) findTogether() {
+	d.together = make(map[uint32]bool)
+	var members []attendance // scratch
+	for first, rows := range d.trace.Collectives.Rows {
+		for i, c := range rows {
+			if binding(c) && d.ofOneClock(c) {
+				members = attend(d.trace, c, d.at, members)
+				if backwards(c, members, d.latency) > 0 {
+					d.together[uint32(first+i)] = true
+				}
+			}
+		}
 	}
-	first := d.trace.Members.At(int(c.First)).Location
+}
+
+func (d *doubts) ofOneClock(c trace.Collective) bool {
+	first := d.clock[d.trace.Members.Ptr(int(c.First)).Location]
 	for i := 1; i < int(c.Count); i++ {
-		if d.clock[d.trace.Members.At(int(c.First)+i).Location] != d.clock[first] {
+		if d.clock[d.trace.Members.Ptr(int(c.First)+i).Location] != first {
 			return false
 		}
 	}
-	return backwards(c, attend(d.trace, c, d.at, nil), d.latency) > 0
+	return true
 }
 
 // hostClocks returns whose clock each location has: that of its host, where the system tree

@@ -80,8 +80,7 @@ func (c *logicalClock) corrected(l trace.LocationID, t int64) int64 { return c.m
 
 // binds reports whether a part's collective says anything about the order of events.
 func (c *logicalClock) binds(p part) bool {
-	row := c.trace.Collectives.At(int(p.collective))
-	return binding(row) && !c.doubts.collective(row)
+	return binding(c.trace.Collectives.At(int(p.collective))) && !c.doubts.collective(p.collective)
 }
 
 // maxShift returns the largest shift in all knots.

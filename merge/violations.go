@@ -100,10 +100,10 @@ func violations(ctx context.Context, t *trace.Trace, at timing, latency int64, j
 	}
 	together, err := engine.Fold(ctx, jobs, chunks(t.Collectives.Len()), start, func(p *partial, k int) error {
 		for i := k * chunk; i < min((k+1)*chunk, t.Collectives.Len()); i++ {
-			c := t.Collectives.At(i)
-			if d.collective(c) {
+			if d.collective(uint32(i)) {
 				continue
 			}
+			c := t.Collectives.At(i)
 			p.members = attend(t, c, at, p.members)
 			p.addTogether(uint32(i), backwards(c, p.members, latency))
 		}

@@ -225,19 +225,7 @@ func writeCopy(t *testing.T, src trace.Source, path string) map[string]uint64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for l := range src.Defs().Locations {
-		for b, err := range src.Events(t.Context(), trace.LocationID(l)) {
-			if err == nil {
-				err = w.Write(b)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.Copy(t, src, w)
 	return w.Lost()
 }
 

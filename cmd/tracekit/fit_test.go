@@ -13,7 +13,6 @@ import (
 
 	"tracekit/readers"
 	"tracekit/stats/fit"
-	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
 
@@ -124,19 +123,7 @@ func exponentialTrace(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for l := range src.Defs().Locations {
-		for b, err := range src.Events(t.Context(), trace.LocationID(l)) {
-			if err == nil {
-				err = w.Write(b)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.Copy(t, src, w)
 	return path
 }
 

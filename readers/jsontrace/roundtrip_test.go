@@ -25,19 +25,7 @@ func write(t testing.TB, path string, s trace.Source) map[string]uint64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for l := range s.Defs().Locations {
-		for b, err := range s.Events(context.Background(), trace.LocationID(l)) {
-			if err == nil {
-				err = w.Write(b)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.Copy(t, s, w)
 	return w.Lost()
 }
 
