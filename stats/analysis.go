@@ -39,6 +39,10 @@ type Analysis struct {
 	// Waits[l] are those of Trace.Calls[l], of the whole run, times in ticks. They lie in
 	// the trace's Store.
 	Waits CallWaits `json:"-"`
+
+	// Segments says, by location, where its time goes between and in those calls. They lie in
+	// the trace's Store.
+	Segments []*Segments `json:"-"`
 }
 
 // TraceInfo says what was analysed. Start and end are the first and the last event of any

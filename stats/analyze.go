@@ -49,6 +49,11 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 		return nil, fmt.Errorf("finding the critical path and the laws of calls: %w", err)
 	}
 	p := newProfiler(t, &s, path.pieces, w.sync.clocks)
+	p.segments = newSegments(t, &s, w.calls)
+	d := newDelays(w, p.segments)
+	if err := d.order(ctx, w); err != nil {
+		return nil, fmt.Errorf("ordering waits: %w", err)
+	}
 	part, err := p.run(ctx, opts)
 	if err != nil {
 		return nil, err
@@ -59,6 +64,9 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	started, r := p.startups(), newReplay(t, &s, w.sync)
 	if err := engine.Beside(ctx, opts.Jobs, r.run, charge); err != nil {
 		return nil, fmt.Errorf("replaying on an ideal network and finding overhead: %w", err)
+	}
+	if err := d.run(ctx); err != nil {
+		return nil, fmt.Errorf("finding delays: %w", err)
 	}
 	stuck := r.stuck()
 	r.arrivals.Release()
@@ -77,7 +85,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 		a.Overhead = o.result(p, sums, s.to-s.from)
 	}
 	a.Lines = lineRows(p, sums, o)
-	a.Waits = w.calls
+	a.Waits, a.Segments = w.calls, p.segments
 	if part.changed || stuck != nil {
 		r = nil // what it says is not so
 	}
