@@ -30,6 +30,8 @@ type Analysis struct {
 	CommMatrix   []MatrixCell    `json:"comm_matrix"`
 	Collectives  []CollectiveRow `json:"collectives"`
 	WaitStates   *WaitStates     `json:"wait_states,omitempty"`
+	Delays       []DelayRow      `json:"delays"`               // what makes others wait
+	DelayTotals  *DelayTotals    `json:"delay_totals"`         //
 	Efficiency   *Efficiency     `json:"efficiency,omitempty"` // nil: nobody calls MPI
 	CriticalPath *CriticalPath   `json:"critical_path,omitempty"`
 	Overhead     *Overhead       `json:"overhead,omitempty"` // Options.Overhead asks for it

@@ -47,6 +47,7 @@ type delayCost struct {
 //	waits = short + long + unexplained = direct + indirect = propagating + terminal
 type delayTotal struct {
 	short, long, unexplained float64
+	handed, taken            float64 // costs of later waits, by those waits' kind
 	indirect, propagating    float64
 	waits                    int64
 }
@@ -96,6 +97,11 @@ func (d *delays) run(ctx context.Context) (err error) {
 		}
 		ready, end = made, first
 	}
+	for i := range d.total {
+		// Where clocks disagree, a wait may end before the one that it has caused by the order
+		// of calls: what is handed on to it comes too late.
+		d.total[i].unexplained += d.total[i].handed - d.total[i].taken
+	}
 	return nil
 }
 
@@ -115,6 +121,7 @@ func (d *delays) chargeWait(w *delayedWait, k *comparison, excess []Segment) {
 	total.propagating += share * time
 	for i := range later {
 		later[i] *= time // what this wait costs in later ones
+		d.total[i].taken += later[i]
 	}
 	known := float64(k.delay + k.wait)
 	if known == 0 {
@@ -145,6 +152,9 @@ func (d *delays) chargeWait(w *delayedWait, k *comparison, excess []Segment) {
 	}
 	if k.wait > 0 {
 		long[kind] += sigma
+		for i := range long {
+			d.total[i].handed += long[i] * float64(k.wait)
+		}
 		d.handed[w.cause.location].add(k.opened.cause, long, sigma)
 	}
 }
