@@ -51,7 +51,8 @@ func (s *Segments) add(path trace.PathID, time int64) {
 	}
 }
 
-// between returns the rows after a call (None: from the begin) until another one is entered.
+// between returns the rows after a call (None: from the begin) until another one is entered
+// (None: to the end).
 func (s *Segments) between(after, until uint32) (first, end int) {
 	if after != trace.None {
 		first = int(s.calls.At(int(after))) + 1
@@ -59,11 +60,14 @@ func (s *Segments) between(after, until uint32) (first, end int) {
 			first++
 		}
 	}
+	if until == trace.None {
+		return first, s.rows.Len()
+	}
 	return first, int(s.calls.At(int(until)))
 }
 
 // Between iterates over the segments after a call (None: from the begin of the run) until
-// another one is entered, in order: that is the time in both and between them, without what
+// another one is entered (None: until the location's last event), in order: that is the time in both and between them, without what
 // the first takes itself. Waits of the calls between have the path PathWait.
 func (s *Segments) Between(after, until uint32) iter.Seq[Segment] {
 	return func(yield func(Segment) bool) {
@@ -82,6 +86,18 @@ func (s *Segments) Between(after, until uint32) iter.Seq[Segment] {
 
 // Own returns the own time of a call, with its call path.
 func (s *Segments) Own(call uint32) Segment { return s.rows.At(int(s.calls.At(int(call)))) }
+
+// Len returns the number of calls: 0 for a location that is not analysed.
+func (s *Segments) Len() int { return s.calls.Len() }
+
+// Wait returns how long a call waits, as far as that is selected.
+func (s *Segments) Wait(call uint32) int64 {
+	row := int(s.calls.At(int(call))) + 1
+	if row < s.rows.Len() && s.rows.Ptr(row).Path == PathWait {
+		return s.rows.Ptr(row).Time
+	}
+	return 0
+}
 
 func (s *Segments) release() {
 	s.rows.Release()
@@ -132,4 +148,15 @@ func (w *walk) flush(note bool) (sum int64) {
 	}
 	w.touched = w.touched[:0]
 	return sum
+}
+
+// lastRows ends what passed since the last call: the location is at its end.
+func (w *walk) lastRows() {
+	if w.segments == nil {
+		return
+	}
+	if w.segments.open {
+		w.endRow()
+	}
+	w.flush(true)
 }

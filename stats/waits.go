@@ -29,6 +29,15 @@ type CallWait struct {
 	senderMessage uint32
 }
 
+// Message returns the row of the single message that is waited for, None if there is none: in
+// Recvs of the waiting location for a late sender, in its Sends for a late receiver.
+func (w CallWait) Message() uint32 {
+	if w.Time == 0 {
+		return trace.None
+	}
+	return w.message
+}
+
 // CallWaits holds the waits of each location's calls.
 type CallWaits []*WaitTable
 

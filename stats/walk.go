@@ -247,9 +247,7 @@ func (w *walk) end(at int64) {
 		w.putClock(w.useful)
 		w.enterRow()
 	}
-	if w.segments != nil && w.segments.open {
-		w.endRow()
-	}
+	w.lastRows()
 }
 
 // usefulAt returns the useful time until t, which is not before any event so far.

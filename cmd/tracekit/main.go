@@ -115,6 +115,7 @@ func commands(io *streams) []*cobra.Command {
 		newAnalyze(io, runAnalyze),
 		newFit(io, runFit),
 		newSpacetime(io, runSpacetime),
+		newHeaders(io, runHeaders),
 		newCompare(io, runCompare),
 		newCompress(io, runCompress),
 		newFormulae(io, runFormulae),

@@ -1,0 +1,395 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	stdio "io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tracekit/plots"
+	"tracekit/stats"
+	"tracekit/stats/headers"
+)
+
+// headersOptions are the dependencies and flags of headers.
+type headersOptions struct {
+	mergeFlags
+	selectFlags
+	gateFlags
+	paths      []string
+	layout     int
+	mask       []string
+	transfers  string
+	monitoring time.Duration
+	pairList   string
+	top        int
+	output     string
+	force      bool
+
+	pair   [2]uint32
+	format plots.Format
+}
+
+func newHeaders(io *streams, run func(context.Context, *streams, *headersOptions) error) *cobra.Command {
+	opts := &headersOptions{}
+	cmd := &cobra.Command{
+		Use:   "headers TRACE...",
+		Short: "Compare what hosts do with what the messages that they wait for were held up by",
+		Long: `Headers replays what IMPuLSE measures: every message carries a header of a few counters,
+which say how the time on the path that led to this message was spent. A rank that waits
+for a message takes over its header; so the headers at the end of the run tell what it was
+made of, while the profile of a host says mostly that it waited.
+
+Printed are both views side by side, also by size of message; the header of each rank at the end
+of the run, with eight explicit counters; how far the last one is from the critical path, which
+knows everything; and what two ranks would see that sample the whole run in rounds.
+
+A trace has no time of the wire and none of copying: these are derived, by lines through the
+smallest times over the bytes.`,
+		Example: `  tracekit headers traces.otf2
+  tracekit headers traces.otf2 -o views.png
+  tracekit headers --mask 'wire,compute: solve' --layout 92 traces.otf2
+  tracekit headers --json --fail-if 'path.error_share>0.1' traces.otf2`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			opts.paths = args
+			if err := opts.validate(); err != nil {
+				return err
+			}
+			return run(c.Context(), io, opts)
+		},
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func (o *headersOptions) addFlags(set *pflag.FlagSet) {
+	o.mergeFlags.add(set)
+	o.selectFlags.add(set)
+	o.gateFlags.add(set)
+	set.IntVar(&o.layout, "layout", 92, "`bytes` of a header: 92, with a hop count, or 96, with a counter for the monitoring's own time instead")
+	set.StringSliceVar(&o.mask, "mask", nil, "`metrics` that get no counter of their own, such as 'wire,compute: solve'")
+	set.StringVar(&o.transfers, "transfers", "model", "time of a message's way in the headers: of the `model`, as a rank could know it, or of the trace")
+	set.DurationVar(&o.monitoring, "monitoring", 0, "`time` that the monitoring would cost each message (the paper: 3.6us); it is no part of the other times")
+	set.StringVar(&o.pairList, "sample", "", "the two `ranks` that sample, such as 0,15 (default: two that lie opposite)")
+	set.IntVar(&o.top, "top", 10, "`rows` of the tables of ranks and of sampling")
+	set.StringVarP(&o.output, "output", "o", "", "also draw both views into this `file`, .png or .svg")
+	set.BoolVar(&o.force, "force", false, "overwrite the file if it exists")
+}
+
+// validate checks every flag before any file is opened.
+func (o *headersOptions) validate() (err error) {
+	if err := validate(&o.mergeFlags, &o.selectFlags, &o.gateFlags); err != nil {
+		return err
+	}
+	if o.layout != int(headers.Layout92) && o.layout != int(headers.Layout96) {
+		return usagef("--layout %d: want 92 or 96", o.layout)
+	}
+	if o.transfers != "model" && o.transfers != "trace" {
+		return usagef("--transfers %q: want model or trace", o.transfers)
+	}
+	if o.monitoring < 0 || o.monitoring > time.Second {
+		return usagef("--monitoring %s: want 0 to 1s", o.monitoring)
+	}
+	if o.pair, err = parsePair(o.pairList); err != nil {
+		return err
+	}
+	if o.top < 1 {
+		return usagef("--top %d: want at least 1", o.top)
+	}
+	if o.output == "" {
+		return nil
+	}
+	if o.format, err = plots.FormatOf(o.output); err != nil {
+		return usageError{err}
+	}
+	return checkFile(o.output, o.force)
+}
+
+// parsePair reads two ranks such as "0,15"; nothing is twice the same.
+func parsePair(s string) (pair [2]uint32, err error) {
+	if s == "" {
+		return pair, nil
+	}
+	words := strings.Split(s, ",")
+	for i := 0; i < len(words) && len(words) == 2 && err == nil; i++ {
+		var r uint64
+		r, err = strconv.ParseUint(strings.TrimSpace(words[i]), 10, 31)
+		pair[i] = uint32(r)
+	}
+	if err != nil || len(words) != 2 || pair[0] == pair[1] {
+		return pair, usagef("--sample %q: want two different ranks such as 0,15", s)
+	}
+	return pair, nil
+}
+
+func runHeaders(ctx context.Context, io *streams, opts *headersOptions) error {
+	t, err := opts.open(ctx, io, opts.paths...)
+	if err != nil {
+		return err
+	}
+	defer t.Source.Close()
+	bar := startProgress(io, opts.quiet, "replaying")
+	a, err := stats.Analyze(ctx, t, stats.Options{Jobs: opts.jobs, From: opts.from, To: opts.to, Top: 1, Progress: &bar.Progress})
+	bar.done()
+	if err != nil {
+		return err
+	}
+	p, err := headers.Make(ctx, t, a, headers.Options{Jobs: opts.jobs, Layout: headers.Layout(opts.layout), Mask: opts.mask,
+		Exact: opts.transfers == "trace", MonitoringNs: opts.monitoring.Nanoseconds(), Ranks: opts.ranks, Pair: opts.pair})
+	if err != nil {
+		return err
+	}
+	if opts.output != "" {
+		figure, err := viewsPlot(pictureTitle(t.Source.Info()), p)
+		if err != nil {
+			return err
+		}
+		if err := writeAtomically(opts.output, opts.force, func(w stdio.Writer) error { return figure.Encode(w, opts.format) }); err != nil {
+			return err
+		}
+	}
+	return opts.finish(io, p, func() { printHeaders(io, opts, p, a) }, p.Findings, opts.gate(p))
+}
+
+// A viewGroup is a column of the table by size, and a colour of the picture: metrics of one kind.
+type viewGroup struct {
+	title   string
+	group   plots.Group
+	metrics []string // nil: all that are in no other group
+}
+
+// viewGroups returns the groups, from the bottom of a bar to its top.
+func viewGroups() []viewGroup {
+	return []viewGroup{
+		{"compute", plots.User, nil},
+		{"copy", plots.IO, []string{"copy"}},
+		{"wire", plots.Threads, []string{"wire"}},
+		{"overhead", plots.MPI, []string{"send overhead", "receive overhead"}},
+		{"collective", plots.GPU, []string{"collective"}},
+		{"other MPI", plots.MPI, []string{"startup", "other MPI"}},
+		{"waiting", plots.System, []string{"wait"}},
+	}
+}
+
+// grouped adds up rows by group.
+func grouped(rows []headers.MetricRow) []float64 {
+	groups := viewGroups()
+	out := make([]float64, len(groups))
+	for _, row := range rows {
+		at := 0
+		for i, g := range groups {
+			for _, m := range g.metrics {
+				if m == row.Metric {
+					at = i
+				}
+			}
+		}
+		if row.Share != nil {
+			out[at] += *row.Share
+		}
+	}
+	return out
+}
+
+// viewsPlot draws both views of the run and of each class of sizes: the paper's second figure.
+func viewsPlot(title string, p *headers.Profile) (*plots.Figure, error) {
+	d := plots.BarsData{Title: "What hosts do, and what messages wait for: " + title, XLabel: "bytes of a message", Y: plots.Axis{Label: "share of the time", Unit: plots.Share},
+		Note: "Left of each pair: the hosts; right: the path that led to the message (run: to its end). Wire and copying are derived."}
+	for _, g := range viewGroups() {
+		d.Categories = append(d.Categories, plots.Category{Name: g.title, Group: g.group})
+	}
+	add := func(name string, host, message []headers.MetricRow) {
+		d.Groups = append(d.Groups, plots.BarGroup{Name: name, Bars: [][]float64{grouped(host), grouped(message)}})
+	}
+	add("run", p.Host, p.Message)
+	for _, s := range p.Sizes {
+		add(sizeName(s.From, s.To), s.Host, s.Message)
+	}
+	return plots.Bars(d)
+}
+
+// sizeName names a class of sizes by its least size.
+func sizeName(from, to uint64) string {
+	if to <= from+1 {
+		return formatBytes(from)
+	}
+	return "≥ " + strings.Replace(formatBytes(from), ".00", "", 1)
+}
+
+func printHeaders(io *streams, opts *headersOptions, p *headers.Profile, a *stats.Analysis) {
+	r := &report{w: io.Out, width: io.Width, top: opts.top, a: a}
+	selected := *a
+	selected.Selection = p.Selection
+	r.a = &selected
+	r.header()
+	r.findings()
+	printViews(r, p)
+	printSizes(r, p)
+	printRanks(r, p)
+	printSampling(r, p)
+	printModel(r, p)
+	if opts.output != "" {
+		fmt.Fprintf(io.Out, "\nPicture: %s\n", opts.output)
+	}
+	fmt.Fprintln(io.Out, "\n'tracekit help terms' explains the words of this report.")
+}
+
+// derivedMark stands behind metrics that a model made.
+const derivedMark = " *"
+
+func metricName(name string, derived bool) string {
+	if derived {
+		return name + derivedMark
+	}
+	return name
+}
+
+// printViews prints the two views of the run side by side.
+func printViews(r *report, p *headers.Profile) {
+	g := r.grid("Two views of the run", "<metric", "hosts", "share", "path to the end", "share")
+	g.note("Hosts: sums over ranks. Path: wall time, over the messages that were waited for, to the end of the rank that ends last.")
+	g.note("* derived: the trace does not tell it")
+	path := make(map[string]headers.MetricRow)
+	for _, row := range p.Message {
+		path[row.Metric] = row
+	}
+	for _, row := range p.Host {
+		cells := []string{metricName(row.Metric, row.Derived), formatTime(row.TimeNs), orDash(row.Share), "-", "-"}
+		if m, ok := path[row.Metric]; ok {
+			cells[3], cells[4] = formatTime(m.TimeNs), orDash(m.Share)
+			delete(path, row.Metric)
+		}
+		g.add(cells...)
+	}
+	for _, m := range p.Message { // that no selected rank has
+		if _, left := path[m.Metric]; left {
+			g.add(metricName(m.Metric, m.Derived), "-", "-", formatTime(m.TimeNs), orDash(m.Share))
+		}
+	}
+	r.show(g)
+}
+
+// printSizes prints both views by size of message.
+func printSizes(r *report, p *headers.Profile) {
+	titles := []string{"<bytes", "messages", "<view"}
+	for _, g := range viewGroups() {
+		title := g.title
+		if title == "copy" || title == "wire" {
+			title += derivedMark
+		}
+		titles = append(titles, title)
+	}
+	g := r.grid("Two views by size of message", append(titles, "time")...)
+	g.note("Time since the last merge that ends with such a message: of the host that receives it, and of the path that led to it. What ends in a collective is not here.")
+	for _, s := range p.Sizes {
+		for i, rows := range [][]headers.MetricRow{s.Host, s.Message} {
+			cells := []string{sizeName(s.From, s.To), formatCount(s.Messages), "host"}
+			if i == 1 {
+				cells = []string{"", "", "message"}
+			}
+			var sum int64
+			for _, row := range rows {
+				sum += row.TimeNs
+			}
+			for _, x := range grouped(rows) {
+				cells = append(cells, formatShare(x))
+			}
+			g.add(append(cells, formatTime(sum))...)
+		}
+	}
+	r.show(g)
+}
+
+// printRanks prints the headers at the end of the run.
+func printRanks(r *report, p *headers.Profile) {
+	shown := p.Ranks[:min(len(p.Ranks), r.top)]
+	var metrics []string
+	for _, row := range shown {
+		for _, c := range row.Counters {
+			if name := metricName(c.Metric, c.Derived); !slices.Contains(metrics, name) {
+				metrics = append(metrics, name)
+			}
+		}
+	}
+	third := "hops"
+	if p.Layout.Bytes == int(headers.Layout96) {
+		third = "monitoring"
+	}
+	g := r.grid(fmt.Sprintf("Headers at the end of the run, %d bytes with %d counters%s", p.Layout.Bytes, p.Layout.Counters, r.of(len(p.Ranks), "ranks")),
+		append([]string{"rank", "total", third}, append(metrics, "other")...)...)
+	g.note("Wall time, on the path that led to the rank's last event. Hops: messages, collectives and acknowledgements that were waited for. -: no counter of its own.")
+	for _, row := range shown {
+		cells := []string{formatRank(stats.Rank(row.Rank)), formatTime(row.TotalNs), "-"}
+		if row.Hops != nil {
+			cells[2] = formatCount(*row.Hops)
+		} else if row.MonitoringNs != nil {
+			cells[2] = formatTime(*row.MonitoringNs)
+		}
+		for _, name := range metrics {
+			cell := "-"
+			for _, c := range row.Counters {
+				if metricName(c.Metric, c.Derived) == name {
+					cell = formatTime(c.TimeNs)
+				}
+			}
+			cells = append(cells, cell)
+		}
+		g.add(append(cells, formatTime(row.OtherNs))...)
+	}
+	r.show(g)
+	if x := p.Path; x != nil {
+		r.line("Against the critical path: it is %s long; the header of rank %s, which ends last, has %s: %s off. %s of the path it does not name (%s of its own time is in OTHER).",
+			formatTime(x.LengthNs), formatRank(stats.Rank(x.Rank)), formatTime(x.HeaderNs), orDash(x.ErrorShare), orDash(x.CompositionErrorShare), orDash(x.OtherShare))
+	}
+}
+
+// printSampling prints what the two designated ranks read.
+func printSampling(r *report, p *headers.Profile) {
+	s := p.Sampling
+	if s == nil {
+		return
+	}
+	g := r.grid(fmt.Sprintf("Sampling by rank %d and rank %d, %d and %d hops apart", s.Ranks[0], s.Ranks[1], s.HopLimits[0], s.HopLimits[1]),
+		"round", "readings", "other", "<masked", "<counters, means of a reading")
+	if len(s.Rounds) == 0 {
+		r.line("\nSampling by rank %d and rank %d: no header has come through.", s.Ranks[0], s.Ranks[1])
+		return
+	}
+	for i, round := range s.Rounds {
+		for k := range max(1, len(round.Counters)) {
+			cells := []string{"", "", "", "", ""}
+			if k == 0 {
+				cells = []string{strconv.Itoa(i + 1), formatCount(round.Readings), formatTime(round.OtherNs), "", ""}
+			}
+			if k < len(round.Masked) {
+				cells[3] = round.Masked[k]
+			}
+			if k < len(round.Counters) {
+				c := round.Counters[k]
+				cells[4] = metricName(c.Metric, c.Derived) + " " + formatTime(c.TimeNs)
+			}
+			g.add(cells...)
+		}
+	}
+	r.show(g)
+}
+
+// printModel prints what wire and copying were derived from.
+func printModel(r *report, p *headers.Profile) {
+	g := r.grid("Derived: what messages cost at least", "<calls", "<side", "floor", "per KiB", "p", "<copying is seen")
+	if w := p.Model.Wire; w != nil {
+		g.add("(whole transfer)", "", nanoseconds(w.FloorNs), nanoseconds(1024*w.PerByteNs), "-", "")
+	}
+	for _, c := range p.Model.Calls {
+		p := c.PValue
+		g.add(c.Calls, c.Side, nanoseconds(c.FloorNs), nanoseconds(1024*c.PerByteNs), decimal(&p), yesNo(c.Accepted))
+	}
+	r.show(g)
+}

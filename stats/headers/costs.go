@@ -1,0 +1,272 @@
+package headers
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"tracekit/engine"
+	"tracekit/stats"
+	"tracekit/stats/fit"
+	"tracekit/trace"
+)
+
+// costs is what messages cost when nothing is in their way, as far as a trace can tell. All
+// of it is derived, from the smallest times in each class of sizes (a power of two): a larger
+// message's smallest time bounds that of smaller ones.
+//
+//   - A call's floor is what its function takes at least. Where the time beyond grows with the bytes, by a
+//     fit that is accepted (a slope above 0, at least three classes, an error rate of 5 %), it is copying.
+//   - A transfer is the time from the Enter of a send to the Leave of the call that waited for
+//     it. Wire is the line through the smallest transfers, for a pair of nodes if those suffice and
+//     else for all, without the copying at both ends.
+type costs struct {
+	own   map[ownKey]ownCost
+	wire  fit.Line // of all transfers; no points: none is known
+	pairs map[nodePair]fit.Line
+	nodes []trace.SystemTreeNodeID // by location
+}
+
+// ownKey is a function of MPI on one side of messages.
+type ownKey struct {
+	class trace.CallClass
+	tag   uint8 // tagSend or tagReceive
+}
+
+// An ownCost is what calls take beyond waiting, in ticks.
+type ownCost struct {
+	floor   float64
+	perByte float64 // 0: copying is not seen
+	line    fit.Line
+}
+
+// A nodePair is two nodes, the smaller first.
+type nodePair struct{ a, b trace.SystemTreeNodeID }
+
+// What makes a fit.
+const (
+	leastClasses = 2    // of sizes, for a pair of nodes
+	leastOf      = 20   // transfers, for a pair of nodes
+	mostPairs    = 4096 // of nodes with a fit of their own
+	errorRate    = 0.05
+)
+
+// smallest holds the smallest time in each class of sizes: class k has the sizes of k bits.
+type smallest [65]struct {
+	count uint64
+	time  int64
+	bytes uint64
+}
+
+func (s *smallest) add(bytes uint64, time int64) {
+	c := &s[bits.Len64(bytes)]
+	if c.count == 0 || time < c.time || time == c.time && bytes < c.bytes {
+		c.time, c.bytes = time, bytes
+	}
+	c.count++
+}
+
+func (s *smallest) combine(o *smallest) {
+	for k := range o {
+		if c := o[k]; c.count > 0 {
+			n := s[k].count
+			s.add(c.bytes, c.time)
+			s[k].count = n + c.count
+		}
+	}
+}
+
+// line fits a line through the smallest times. Weights make equal shares of time count alike,
+// whatever the size.
+func (s *smallest) line() (l fit.Line, count uint64) {
+	var x, y, w []float64
+	least := int64(math.MaxInt64)
+	for k := range slices.Backward(s[:]) {
+		c := s[k]
+		if c.count == 0 {
+			continue
+		}
+		count += c.count
+		least = min(least, c.time)
+		x, y = append(x, float64(c.bytes)), append(y, float64(max(least, 1)))
+		w = append(w, 1/(y[len(y)-1]*y[len(y)-1]))
+	}
+	return fit.FitLine(x, y, w), count
+}
+
+// least returns the smallest time of all.
+func (s *smallest) least() int64 {
+	least := int64(math.MaxInt64)
+	for _, c := range s {
+		if c.count > 0 {
+			least = min(least, c.time)
+		}
+	}
+	return least
+}
+
+// observed is what the calls of some locations show.
+type observed struct {
+	own       map[ownKey]*smallest
+	transfers smallest
+	pairs     map[nodePair]*smallest
+}
+
+func newObserved() *observed {
+	return &observed{own: make(map[ownKey]*smallest), pairs: make(map[nodePair]*smallest)}
+}
+
+func (o *observed) combine(p *observed) *observed {
+	for k, s := range p.own {
+		if o.own[k] == nil {
+			o.own[k] = new(smallest)
+		}
+		o.own[k].combine(s)
+	}
+	o.transfers.combine(&p.transfers)
+	for k, s := range p.pairs {
+		if o.pairs[k] == nil {
+			o.pairs[k] = new(smallest)
+		}
+		o.pairs[k].combine(s)
+	}
+	return o
+}
+
+// newCosts finds what messages cost.
+func newCosts(ctx context.Context, r *run, jobs int) (*costs, error) {
+	nodes := nodesOf(r.t.Defs)
+	distinct := slices.Compact(slices.Sorted(slices.Values(nodes)))
+	paired := len(distinct) > 1 && len(distinct)*(len(distinct)+1)/2 <= mostPairs
+	all, err := engine.Fold(ctx, jobs, len(r.t.Calls), newObserved, func(o *observed, l int) error {
+		return r.observe(ctx, o, trace.LocationID(l), nodes, paired)
+	}, (*observed).combine)
+	if err != nil {
+		return nil, err
+	}
+	c := &costs{own: make(map[ownKey]ownCost), pairs: make(map[nodePair]fit.Line), nodes: nodes}
+	for key, s := range all.own {
+		cost := ownCost{floor: float64(s.least())}
+		if cost.line, _ = s.line(); cost.line.Slope > 0 && cost.line.P <= errorRate {
+			cost.floor, cost.perByte = max(0, cost.line.Intercept), cost.line.Slope
+		}
+		c.own[key] = cost
+	}
+	c.wire, _ = all.transfers.line()
+	for pair, s := range all.pairs {
+		if line, count := s.line(); line.Points >= leastClasses && count >= leastOf {
+			c.pairs[pair] = line
+		}
+	}
+	return c, nil
+}
+
+// observe adds what the calls of a location take.
+func (r *run) observe(ctx context.Context, o *observed, l trace.LocationID, nodes []trace.SystemTreeNodeID, paired bool) error {
+	for i := range r.calls(l) {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		c := r.call(l, i)
+		if tag := c.tag(); c.shows(tag) {
+			key := ownKey{c.Class, tag}
+			if o.own[key] == nil {
+				o.own[key] = new(smallest)
+			}
+			o.own[key].add(c.bytes(tag), c.ownTime)
+		}
+		w, known := r.cause(l, &c)
+		if !known || w.Kind != stats.LateSender {
+			continue
+		}
+		bytes, ok := r.message(l, w)
+		if !ok {
+			continue
+		}
+		time := max(0, c.Leave-r.t.Calls[w.Location].Ptr(int(w.Call)).Enter)
+		o.transfers.add(bytes, time)
+		if paired {
+			pair := pairOf(nodes[l], nodes[w.Location])
+			if o.pairs[pair] == nil {
+				o.pairs[pair] = new(smallest)
+			}
+			o.pairs[pair].add(bytes, time)
+		}
+	}
+	return nil
+}
+
+// shows reports whether what a call takes by itself tells what calls like it cost: it is about one
+// message at most, and what it takes after a wait for a message is the transfer.
+func (c *call) shows(tag uint8) bool {
+	switch tag {
+	case tagSend:
+		return c.sends == 1 || c.Class == trace.ClassWait
+	case tagReceive:
+		return c.waitingTime == 0 && c.Class != trace.ClassTest && (c.endRecv == c.firstRecv+1 || c.Class == trace.ClassIrecv)
+	}
+	return false
+}
+
+func pairOf(a, b trace.SystemTreeNodeID) nodePair { return nodePair{min(a, b), max(a, b)} }
+
+// nodesOf returns the node of the system tree that each location runs on: the nearest one whose class
+// is that of a node, else the one that it stands at.
+func nodesOf(d *trace.Defs) []trace.SystemTreeNodeID {
+	nodes := make([]trace.SystemTreeNodeID, len(d.Locations))
+	for l := range nodes {
+		nodes[l] = trace.None
+		if g := d.Process(trace.LocationID(l)); int(g) < len(d.LocationGroups) {
+			nodes[l] = nodeOf(d, d.LocationGroups[g].Node)
+		}
+	}
+	return nodes
+}
+
+func nodeOf(d *trace.Defs, at trace.SystemTreeNodeID) trace.SystemTreeNodeID {
+	for n, steps := at, 0; int(n) < len(d.SystemTree) && steps < 64; n, steps = d.SystemTree[n].Parent, steps+1 {
+		if strings.EqualFold(d.String(d.SystemTree[n].Class), "node") {
+			return n
+		}
+	}
+	return at
+}
+
+// split cuts what a call takes by itself into copying and overhead.
+func (c *costs) split(x *call, tag uint8) (copying, overhead int64) {
+	cost := c.own[ownKey{x.Class, tag}]
+	copying = int64(min(max(0, float64(x.ownTime)-cost.floor), cost.perByte*float64(x.bytes(tag))))
+	return copying, x.ownTime - copying
+}
+
+// transfer returns what the model says of the way of a message, in ticks: from the Enter of the call
+// that was waited for, of location from, to the end of x, which waited for it at location l. Copying is
+// that of both ends, as far as the growth of the whole transfer has room for it: ends may copy
+// at the same time.
+func (c *costs) transfer(l trace.LocationID, x *call, from trace.LocationID, partner *call, bytes uint64) (wire, copying int64) {
+	line, ok := c.pairs[pairOf(c.nodes[l], c.nodes[from])]
+	if !ok {
+		line = c.wire
+	}
+	sender, receiver := partner, x
+	if x.tag() == tagSend {
+		sender, receiver = x, partner
+	}
+	perByte := c.own[ownKey{sender.Class, tagSend}].perByte + c.own[ownKey{receiver.Class, tagReceive}].perByte
+	grows := max(0, line.Slope) * float64(bytes)
+	copies := min(perByte*float64(bytes), grows)
+	return int64(math.Round(max(0, line.Intercept) + grows - copies)), int64(math.Round(copies))
+}
+
+// sortedKeys returns what functions are known, in order.
+func (c *costs) sortedKeys() []ownKey {
+	var keys []ownKey
+	for k := range c.own {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b ownKey) int { return cmp.Or(cmp.Compare(a.tag, b.tag), cmp.Compare(a.class, b.class)) })
+	return keys
+}

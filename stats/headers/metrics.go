@@ -1,0 +1,98 @@
+package headers
+
+import (
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// The tags of metrics that every trace has; the others are computation by region.
+const (
+	tagNone uint8 = iota
+	tagWait
+	tagWire
+	tagCopy
+	tagSend
+	tagReceive
+	tagCollective
+	tagStartup
+	tagMPI
+	tagOutside
+	tagNotRecorded
+	firstRegion
+)
+
+// lastTag is that of the regions beyond those that have a tag of their own.
+const lastTag = 255
+
+// compute is before the name of a region.
+const compute = "compute: "
+
+// metrics says what each tag counts.
+type metrics struct {
+	names    []string // by tag
+	byRegion []uint8  // tags of what is computed in a region; of an MPI function, tagMPI
+	paths    []trace.PathNode
+}
+
+// newMetrics gives tags to regions, the one with the most time first, so that the largest can be
+// masked.
+func newMetrics(t *trace.Trace, a *stats.Analysis) *metrics {
+	m := &metrics{paths: t.Tree.Nodes, names: []string{
+		tagNone: "", tagWait: "wait", tagWire: "wire", tagCopy: "copy", tagSend: "send overhead", tagReceive: "receive overhead",
+		tagCollective: "collective", tagStartup: "startup", tagMPI: "other MPI", tagOutside: "outside any region", tagNotRecorded: "not recorded"}}
+	tags := make(map[string]uint8)
+	for _, row := range a.Profile {
+		if _, known := tags[row.Region]; known || row.Paradigm == trace.ParadigmMPI.String() || row.ExclusiveNs == 0 {
+			continue
+		}
+		tag := min(len(m.names), lastTag)
+		tags[row.Region] = uint8(tag)
+		switch {
+		case len(m.names) < lastTag:
+			m.names = append(m.names, compute+row.Region)
+		case len(m.names) == lastTag:
+			m.names = append(m.names, compute+"other regions")
+		}
+	}
+	other := uint8(len(m.names) - 1) // of regions that have no time
+	for id, f := range t.Defs.MPIFunctions() {
+		tag, known := tags[t.Defs.RegionLabel(trace.RegionID(id))]
+		switch {
+		case f.Class != trace.ClassNone:
+			tag = tagMPI
+		case !known:
+			tag = other
+		}
+		m.byRegion = append(m.byRegion, tag)
+	}
+	return m
+}
+
+// of returns the tag of time in a call path between calls that wait.
+func (m *metrics) of(path trace.PathID) uint8 {
+	switch path {
+	case stats.PathWait:
+		return tagWait
+	case stats.PathNotRecorded:
+		return tagNotRecorded
+	case stats.PathOutside:
+		return tagOutside
+	}
+	if int(path) < len(m.paths) && int(m.paths[path].Region) < len(m.byRegion) {
+		return m.byRegion[m.paths[path].Region]
+	}
+	return tagOutside
+}
+
+// tag returns the tag of a metric's name.
+func (m *metrics) tag(name string) (uint8, bool) {
+	for tag, n := range m.names {
+		if n == name && tag > 0 {
+			return uint8(tag), true
+		}
+	}
+	return 0, false
+}
+
+// isDerived reports whether a metric is the work of a model, not of the trace.
+func isDerived(tag uint8) bool { return tag == tagWire || tag == tagCopy }

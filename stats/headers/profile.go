@@ -1,0 +1,442 @@
+package headers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// Schema names the JSON document that a Profile is.
+const Schema = "tracekit.headers/1"
+
+// Options says how headers are made. The zero value of each but Layout is a sensible default.
+type Options struct {
+	Jobs   int
+	Layout Layout
+	Mask   []string // metrics that are never shown explicitly
+
+	// Exact takes the time of transfers from the trace, whose clocks know both ends. Without it
+	// headers hold what a rank could know: the model's time.
+	Exact bool
+
+	// MonitoringNs is what the monitoring itself costs a message: 3,600 in the paper. The
+	// trace was not taken with it, so that it is no part of any other time.
+	MonitoringNs int64
+
+	Ranks []uint32  // selected, in any order; empty: all
+	Pair  [2]uint32 // the two designated ranks of sampling; the same one twice: two that lie opposite
+}
+
+// A Profile is the message-centric profile of a run beside the host-centric one, and the document
+// that `tracekit headers --json` prints.
+type Profile struct {
+	Schema    string           `json:"schema"` // always Schema
+	Trace     stats.TraceInfo  `json:"trace"`
+	Selection *stats.Selection `json:"selection,omitempty"` // nil: the whole trace
+	Layout    LayoutRow        `json:"layout"`
+	Host      []MetricRow      `json:"host"`    // what the selected ranks did, summed over them
+	Message   []MetricRow      `json:"message"` // what the path that led to the end of the run is made of, without the limit of the counters
+	Sizes     []SizeRow        `json:"sizes"`   // ascending
+	Ranks     []RankRow        `json:"ranks"`   // at the end of the run, ascending
+	Path      *Path            `json:"path"`    // null: no rank has events
+	Sampling  *Sampling        `json:"sampling"`
+	Model     Model            `json:"model"`
+	Findings  []stats.Finding  `json:"findings"`
+}
+
+// A LayoutRow says what a header is in a message.
+type LayoutRow struct {
+	Bytes    int `json:"bytes"`
+	Counters int `json:"counters"`
+}
+
+// A MetricRow is the time of one metric. Derived is true of what a model made: a trace holds no time
+// of the wire, and none of copying. Share is null of nothing.
+type MetricRow struct {
+	Metric  string   `json:"metric"`
+	TimeNs  int64    `json:"time_ns"`
+	Share   *float64 `json:"share"`
+	Derived bool     `json:"derived"`
+}
+
+// A SizeRow compares both views for the messages of From to To-1 bytes. Host is what the ranks that complete
+// their receives (or, blocked in a send, their sends) did since their last merges; Message is the paths
+// from the last merges before: where the rank waited, over the one that it waited for. What
+// ends in a collective, or at the end of the run, is in no row.
+type SizeRow struct {
+	From     uint64      `json:"from"`
+	To       uint64      `json:"to"`
+	Messages uint64      `json:"messages"`
+	Host     []MetricRow `json:"host"`
+	Message  []MetricRow `json:"message"`
+}
+
+// A CounterRow is one explicit counter.
+type CounterRow struct {
+	Metric  string `json:"metric"`
+	TimeNs  int64  `json:"time_ns"`
+	Derived bool   `json:"derived"`
+}
+
+// A RankRow is the summary of a rank at its last event. Hops is null in the layout that has none,
+// MonitoringNs in the one that has no counter for it.
+type RankRow struct {
+	Rank         uint32       `json:"rank"`
+	Counters     []CounterRow `json:"counters"`
+	OtherNs      int64        `json:"other_ns"`
+	TotalNs      int64        `json:"total_ns"`
+	Hops         *uint32      `json:"hops"`
+	MonitoringNs *int64       `json:"monitoring_ns"`
+}
+
+// Path compares the header at the end of the run, that of the rank which ends last, with the
+// critical path of DEFINITIONS 2.4. ErrorShare is the difference of the totals, of the length.
+// CompositionErrorShare is how much of the path the header does not name rightly, for it is
+// missing, in OTHER or under another metric; of computation, by region, the critical path is compared,
+// of MPI the sum alone, for the path does not tell its parts apart.
+type Path struct {
+	Rank                  uint32   `json:"rank"`
+	LengthNs              int64    `json:"length_ns"`
+	HeaderNs              int64    `json:"header_ns"`
+	ErrorShare            *float64 `json:"error_share"`
+	CompositionErrorShare *float64 `json:"composition_error_share"`
+	OtherShare            *float64 `json:"other_share"` // of the header's total
+	Hops                  uint32   `json:"hops"`
+	Unmerged              uint64   `json:"unmerged"` // waits that stay waits, for those who caused them had not got there
+}
+
+// Sampling is what two designated ranks read in rounds.
+type Sampling struct {
+	Ranks     [2]uint32 `json:"ranks"`
+	HopLimits [2]uint32 `json:"hop_limits"` // of what each of them injects
+	Rounds    []Round   `json:"rounds"`
+}
+
+// A Round is the readings under one mask: the means of their counters.
+type Round struct {
+	Masked   []string     `json:"masked"`
+	Readings int          `json:"readings"`
+	Counters []CounterRow `json:"counters"`
+	OtherNs  int64        `json:"other_ns"`
+}
+
+// A Model is what was derived: see Wire and Calls. Times are in ns.
+type Model struct {
+	Wire  *LineRow  `json:"wire"`  // of the smallest transfers of all messages that somebody waited for; null: there are none
+	Pairs int       `json:"pairs"` // of nodes with a line of their own
+	Calls []CallRow `json:"calls"`
+}
+
+// A LineRow is a line over bytes.
+type LineRow struct {
+	FloorNs   float64 `json:"floor_ns"`
+	PerByteNs float64 `json:"per_byte_ns"`
+}
+
+// A CallRow is what calls of a class take by themselves: at least, and beyond that for each byte
+// that they copy. Accepted says that the latter is seen.
+type CallRow struct {
+	Calls     string  `json:"calls"`
+	Side      string  `json:"side"` // send or receive
+	FloorNs   float64 `json:"floor_ns"`
+	PerByteNs float64 `json:"per_byte_ns"`
+	PValue    float64 `json:"p_value"` // of the growth
+	Accepted  bool    `json:"accepted"`
+}
+
+// Make makes the profile of a trace from its analysis, which may select a part of the run but no ranks.
+// Its tables lie in the trace's Store.
+func Make(ctx context.Context, t *trace.Trace, a *stats.Analysis, opts Options) (*Profile, error) {
+	r := &run{t: t, waits: a.Waits, segments: a.Segments, metrics: newMetrics(t, a)}
+	selected, err := selectRanks(t, opts.Ranks)
+	if err != nil {
+		return nil, err
+	}
+	if r.costs, err = newCosts(ctx, r, opts.Jobs); err != nil {
+		return nil, fmt.Errorf("finding what messages cost: %w", err)
+	}
+	p := newReplay(r, selected)
+	defer p.release()
+	p.exact = opts.Exact
+	if p.mask, err = r.metrics.mask(opts.Mask); err != nil {
+		return nil, err
+	}
+	p.self = int64(float64(opts.MonitoringNs) * float64(t.Defs.Clock.Resolution) / 1e9)
+	if err := p.play(ctx); err != nil {
+		return nil, fmt.Errorf("replaying headers: %w", err)
+	}
+	doc := &profiled{replay: p, a: a, opts: opts}
+	return doc.document(ctx)
+}
+
+// selectRanks tells which locations are the master threads of selected ranks.
+func selectRanks(t *trace.Trace, ranks []uint32) ([]bool, error) {
+	out := make([]bool, len(t.Calls))
+	for _, r := range ranks {
+		if int(r) >= len(t.World) {
+			return nil, fmt.Errorf("selecting ranks: there is no rank %d, the trace has %d", r, len(t.World))
+		}
+	}
+	for r, l := range t.World {
+		if int(l) < len(out) && t.Span[l].Events > 0 {
+			out[l] = len(ranks) == 0 || slices.Contains(ranks, uint32(r))
+		}
+	}
+	return out, nil
+}
+
+// mask returns the mask of metrics.
+func (m *metrics) mask(names []string) (mask uint64, err error) {
+	for _, name := range names {
+		tag, ok := m.tag(name)
+		switch {
+		case !ok:
+			return 0, fmt.Errorf("masking: there is no metric %q; there are %q", name, m.names[1:])
+		case tag >= 64:
+			return 0, fmt.Errorf("masking: %q is number %d, the mask has room for 63", name, tag)
+		}
+		mask |= 1 << tag
+	}
+	return mask, nil
+}
+
+// profiled makes the document of a replay that was played.
+type profiled struct {
+	*replay
+	a    *stats.Analysis
+	opts Options
+}
+
+func (p *profiled) document(ctx context.Context) (*Profile, error) {
+	doc := &Profile{Schema: Schema, Trace: p.a.Trace, Selection: p.selection(), Findings: p.a.Findings,
+		Layout: LayoutRow{int(p.opts.Layout), p.opts.Layout.Counters()}, Host: p.rows(p.host), Message: []MetricRow{}, Sizes: []SizeRow{}, Ranks: []RankRow{}}
+	for k := range p.sizes {
+		if s := &p.sizes[k]; s.messages > 0 || s.host != nil {
+			doc.Sizes = append(doc.Sizes, SizeRow{From: classFrom(k), To: classFrom(k + 1), Messages: s.messages, Host: p.rows(s.host), Message: p.rows(s.message)})
+		}
+	}
+	last := trace.LocationID(trace.None)
+	for r, l := range p.t.World {
+		if int(l) >= len(p.ranks) || p.t.Span[l].Events == 0 || p.segments[l].Len() != p.t.Calls[l].Len() {
+			continue
+		}
+		if last == trace.None || p.t.Span[l].Last > p.t.Span[last].Last {
+			last = l
+		}
+		if p.counted[l] {
+			doc.Ranks = append(doc.Ranks, p.rank(uint32(r), &p.ranks[l].summary))
+		}
+	}
+	if last != trace.None {
+		times, err := p.composition(ctx, last)
+		if err != nil {
+			return nil, err
+		}
+		doc.Message, doc.Path = p.rows(times), p.path(last)
+	}
+	doc.Model = p.model()
+	var err error
+	doc.Sampling, err = p.sample(ctx)
+	return doc, err
+}
+
+// selection returns the block that says what was selected.
+func (p *profiled) selection() *stats.Selection {
+	if len(p.opts.Ranks) == 0 {
+		return p.a.Selection
+	}
+	s := stats.Selection{FromNs: p.a.Trace.StartNs, ToNs: p.a.Trace.EndNs}
+	if p.a.Selection != nil {
+		s = *p.a.Selection
+	}
+	s.Ranks = slices.Compact(slices.Sorted(slices.Values(p.opts.Ranks)))
+	return &s
+}
+
+// classFrom returns the smallest size of class k of sizes.
+func classFrom(k int) uint64 {
+	switch {
+	case k == 0:
+		return 0
+	case k > 64:
+		return 1<<64 - 1
+	}
+	return 1 << (k - 1)
+}
+
+func (p *profiled) ns(ticks int64) int64 { return p.t.Defs.Clock.Nanoseconds(ticks) }
+
+// rows lists times by tag, the largest first; converted, they add up to what the sum is converted.
+func (p *profiled) rows(times []int64) []MetricRow {
+	rows := []MetricRow{}
+	var sum int64
+	for tag, time := range times {
+		before := p.ns(sum)
+		sum += time
+		if time != 0 {
+			rows = append(rows, MetricRow{Metric: p.metrics.names[tag], TimeNs: p.ns(sum) - before, Derived: isDerived(uint8(tag))})
+		}
+	}
+	for i := range rows {
+		rows[i].Share = share(rows[i].TimeNs, p.ns(sum))
+	}
+	slices.SortStableFunc(rows, func(a, b MetricRow) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
+	return rows
+}
+
+func share(part, whole int64) *float64 {
+	if whole == 0 {
+		return nil
+	}
+	q := float64(part) / float64(whole)
+	return &q
+}
+
+// counters lists the explicit counters of a header, the largest first.
+func (p *profiled) counters(h *Header) []CounterRow {
+	rows := []CounterRow{}
+	for i, tag := range h.Tags {
+		if tag != 0 {
+			rows = append(rows, CounterRow{p.metrics.names[tag], p.ns(int64(h.Times[i])), isDerived(tag)})
+		}
+	}
+	return rows
+}
+
+// rank says what a rank's summary tells: as it would be in a message of the layout.
+func (p *profiled) rank(rank uint32, h *Header) RankRow {
+	seen, err := p.opts.Layout.Decode(p.opts.Layout.Append(nil, h))
+	if err != nil {
+		panic("headers: a header does not fit its layout: " + err.Error())
+	}
+	row := RankRow{Rank: rank, Counters: p.counters(&seen), OtherNs: p.ns(int64(seen.Other)), TotalNs: p.ns(int64(seen.Total()))}
+	if p.opts.Layout == Layout96 {
+		self := p.ns(int64(seen.Self))
+		row.MonitoringNs = &self
+	} else {
+		row.Hops = &seen.Hops
+	}
+	return row
+}
+
+// path compares the header at the end of a location with the critical path.
+func (p *profiled) path(last trace.LocationID) *Path {
+	h := &p.ranks[last].summary
+	out := &Path{Rank: p.t.Rank[last], HeaderNs: p.ns(int64(h.Total())), Hops: h.Hops, Unmerged: p.unmerged}
+	out.OtherShare = share(p.ns(int64(h.Other)), out.HeaderNs)
+	if p.a.CriticalPath == nil {
+		return out
+	}
+	out.LengthNs = p.a.CriticalPath.LengthNs
+	out.ErrorShare = share(max(out.HeaderNs-out.LengthNs, out.LengthNs-out.HeaderNs), out.LengthNs)
+	on := make(map[string]int64)
+	for _, row := range p.a.CriticalPath.Regions {
+		on[pathMetric(row)] += row.TimeNs
+	}
+	shown := make(map[string]int64)
+	for i, tag := range h.Tags {
+		if tag != 0 {
+			shown[p.metrics.group(tag)] += p.ns(int64(h.Times[i]))
+		}
+	}
+	var missed int64
+	for name, time := range on {
+		missed += max(0, time-shown[name])
+	}
+	out.CompositionErrorShare = share(missed, out.LengthNs)
+	return out
+}
+
+// anyMPI stands for all metrics of MPI.
+const anyMPI = "MPI"
+
+// pathMetric returns the metric of a row of the critical path.
+func pathMetric(row stats.CriticalRow) string {
+	switch {
+	case row.Operation != "":
+		return anyMPI
+	case row.Region == "(not recorded)" || row.Region == "(outside any region)":
+		return string(row.Region[1 : len(row.Region)-1])
+	}
+	return compute + string(row.Region)
+}
+
+// group returns the metric under which the critical path has what a tag counts.
+func (m *metrics) group(tag uint8) string {
+	if tag < firstRegion && tag != tagOutside && tag != tagNotRecorded {
+		return anyMPI
+	}
+	return m.names[tag]
+}
+
+// model describes what was derived.
+func (p *profiled) model() Model {
+	perTick := 1e9 / float64(p.t.Defs.Clock.Resolution)
+	m := Model{Pairs: len(p.costs.pairs), Calls: []CallRow{}}
+	if w := p.costs.wire; w.Points > 0 {
+		m.Wire = &LineRow{max(0, w.Intercept) * perTick, max(0, w.Slope) * perTick}
+	}
+	names := map[trace.CallClass]string{trace.ClassSend: "MPI_Send, MPI_Ssend", trace.ClassBsend: "MPI_Bsend, MPI_Rsend", trace.ClassIsend: "MPI_Isend …",
+		trace.ClassRecv: "MPI_Recv", trace.ClassIrecv: "MPI_Irecv", trace.ClassSendrecv: "MPI_Sendrecv", trace.ClassWait: "MPI_Wait …", trace.ClassStart: "MPI_Start …"}
+	for _, key := range p.costs.sortedKeys() {
+		c := p.costs.own[key]
+		side := "send"
+		if key.tag == tagReceive {
+			side = "receive"
+		}
+		m.Calls = append(m.Calls, CallRow{Calls: names[key.class], Side: side, FloorNs: c.floor * perTick, PerByteNs: c.perByte * perTick, PValue: c.line.P, Accepted: c.perByte > 0})
+	}
+	return m
+}
+
+// sample replays the sampling, nil where it cannot be: without a hop count, or without messages.
+func (p *profiled) sample(ctx context.Context) (*Sampling, error) {
+	if p.opts.Layout == Layout96 {
+		return nil, nil
+	}
+	a, b, there, back, ok := opposite(p.a.CommMatrix, len(p.t.World))
+	if want := p.opts.Pair; want[0] != want[1] {
+		if int(max(want[0], want[1])) >= len(p.t.World) {
+			return nil, fmt.Errorf("sampling: there is no rank %d, the trace has %d", max(want[0], want[1]), len(p.t.World))
+		}
+		g := newGraph(p.a.CommMatrix, len(p.t.World))
+		a, b = want[0], want[1]
+		there, back, ok = g.hops(a, b), g.hops(b, a), true
+	}
+	if !ok {
+		return nil, nil
+	}
+	out := &Sampling{Ranks: [2]uint32{a, b}, HopLimits: [2]uint32{uint32(there), uint32(back)}, Rounds: []Round{}}
+	s := newSampling(p.run, [2]designated{{location: p.t.World[a], hops: uint32(there)}, {location: p.t.World[b], hops: uint32(back)}})
+	defer s.release()
+	if err := s.play(ctx); err != nil {
+		return nil, fmt.Errorf("replaying sampling: %w", err)
+	}
+	for _, r := range s.rounds {
+		out.Rounds = append(out.Rounds, p.round(r))
+	}
+	return out, nil
+}
+
+// round describes a round.
+func (p *profiled) round(r *round) Round {
+	out := Round{Masked: []string{}, Readings: len(r.readings), Counters: []CounterRow{}}
+	for mask := r.mask; mask != 0; mask &= mask - 1 {
+		out.Masked = append(out.Masked, p.metrics.names[bits.TrailingZeros64(mask)])
+	}
+	for tag, mean := range r.mean(len(r.readings)) {
+		switch time := p.ns(int64(mean + 0.5)); {
+		case tag == 0:
+			out.OtherNs = time
+		case mean > 0:
+			out.Counters = append(out.Counters, CounterRow{p.metrics.names[tag], time, isDerived(uint8(tag))})
+		}
+	}
+	slices.SortStableFunc(out.Counters, func(a, b CounterRow) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
+	return out
+}

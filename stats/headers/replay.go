@@ -1,0 +1,372 @@
+package headers
+
+import (
+	"context"
+	"math/bits"
+
+	"tracekit/spill"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// replay is the full profile: every message, collective and acknowledgement carries the summary of
+// who sends it. Only those that somebody waits for are kept, for others change nothing.
+//
+//	elapsed of a location = all that was added to it since the begin of the run
+//	host[l] + gathered[l] = elapsed
+type replay struct {
+	*run
+	exact   bool   // transfers take what the trace says, not what the model says
+	mask    uint64 // of metrics that are never shown
+	self    int64  // ticks of the monitoring for each message
+	counted []bool // by location: it is a selected rank's master thread
+	merger  merger
+
+	ranks     []rankState // by location
+	marks     []*spill.Table[uint32]
+	snapshots *spill.Table[snapshot]
+	parts     *spill.Table[part]
+	taken     []*spill.Table[int64] // by location and call: 1 + ticks of the transfer with which a summary dominated; 0: none did
+
+	host     []int64 // by tag: what counted ranks did
+	sizes    [65]sizeSums
+	unmerged uint64 // waits whose cause is known, but had not been met when they ended
+}
+
+// rankState is how far a location is.
+type rankState struct {
+	summary  Header
+	gathered []int64 // by tag: since the last merge; nil until there is something
+	elapsed  int64
+}
+
+// A snapshot is the state of a location when it enters a call that somebody waits for.
+type snapshot struct {
+	summary Header // with what was gathered
+	elapsed int64
+	first   uint32 // of the parts gathered since the last merge
+	end     uint32
+	taken   bool
+}
+
+// A part is time in one metric.
+type part struct {
+	time int64
+	tag  uint8
+}
+
+// sizeSums adds up the messages of one class of sizes: how the hosts that complete them and the paths that
+// lead to there have spent the time since the last merges before.
+type sizeSums struct {
+	messages      uint64
+	host, message []int64 // by tag; nil: none
+}
+
+func newReplay(r *run, counted []bool) *replay {
+	p := &replay{run: r, counted: counted, ranks: make([]rankState, len(r.t.Calls)), host: make([]int64, len(r.metrics.names)),
+		snapshots: spill.NewTable[snapshot](r.t.Store), parts: spill.NewTable[part](r.t.Store)}
+	for _, calls := range r.t.Calls {
+		p.marks = append(p.marks, spill.NewZeros[uint32](r.t.Store, calls.Len()))
+		p.taken = append(p.taken, spill.NewZeros[int64](r.t.Store, calls.Len()))
+	}
+	return p
+}
+
+// play replays the run.
+func (p *replay) play(ctx context.Context) error {
+	for l := range p.ranks {
+		p.ranks[l].summary.Mask = p.mask
+		if err := p.mark(ctx, trace.LocationID(l)); err != nil {
+			return err
+		}
+	}
+	if err := newOrder(p.run, p).run(ctx); err != nil {
+		return err
+	}
+	for l := range p.ranks {
+		p.end(trace.LocationID(l))
+	}
+	return nil
+}
+
+// mark makes room for the snapshots that the waits of a location need.
+func (p *replay) mark(ctx context.Context, l trace.LocationID) error {
+	for i := range p.calls(l) {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if p.segments[l].Wait(uint32(i)) == 0 {
+			continue
+		}
+		if w := p.waits[l].At(i); w.Call != trace.None && int(w.Call) < p.calls(w.Location) {
+			if m := p.marks[w.Location].Ptr(int(w.Call)); *m == 0 {
+				*m = uint32(p.snapshots.Append(snapshot{})) + 1
+			}
+		}
+	}
+	return nil
+}
+
+// gather adds time to what a location gathers.
+func (p *replay) gather(l trace.LocationID, tag uint8, time int64) {
+	s := &p.ranks[l]
+	if s.gathered == nil {
+		s.gathered = make([]int64, len(p.metrics.names))
+	}
+	s.gathered[tag] += time
+	s.elapsed += time
+}
+
+// between gathers what passes between two calls.
+func (p *replay) between(l trace.LocationID, after, until uint32) {
+	for s := range p.segments[l].Between(after, until) {
+		p.gather(l, p.metrics.of(s.Path), s.Time)
+	}
+}
+
+// enter implements visitor.
+func (p *replay) enter(l trace.LocationID, row int) {
+	p.between(l, before(row), uint32(row))
+	if m := p.marks[l].At(row); m > 0 {
+		p.snap(l, p.snapshots.Ptr(int(m-1)))
+	}
+}
+
+// before returns the call before another one, None if that is the first.
+func before(row int) uint32 {
+	if row == 0 {
+		return trace.None
+	}
+	return uint32(row - 1)
+}
+
+// snap keeps the state of a location.
+func (p *replay) snap(l trace.LocationID, s *snapshot) {
+	state := &p.ranks[l]
+	s.summary, s.elapsed, s.taken = state.summary, state.elapsed, true
+	p.merger.merge(&s.summary, state.gathered)
+	s.first = uint32(p.parts.Len())
+	for tag, time := range state.gathered {
+		if time > 0 {
+			p.parts.Append(part{time, uint8(tag)})
+		}
+	}
+	s.end = uint32(p.parts.Len())
+}
+
+// needs implements visitor.
+func (p *replay) needs(l trace.LocationID, row int, need func(place) bool) {
+	if p.segments[l].Wait(uint32(row)) == 0 {
+		return
+	}
+	if w := p.waits[l].At(row); w.Call != trace.None && int(w.Call) < p.calls(w.Location) {
+		need(place{w.Location, w.Call})
+	}
+}
+
+// complete implements visitor.
+func (p *replay) complete(l trace.LocationID, row int) {
+	c := p.call(l, row)
+	p.count(l, &c)
+	class := p.class(l, &c)
+	p.own(l, &c)
+	w, known := p.cause(l, &c)
+	var from *snapshot
+	if known {
+		if from = p.snapshots.Ptr(int(p.marks[w.Location].At(int(w.Call)) - 1)); !from.taken {
+			from = nil
+			p.unmerged++
+		}
+	}
+	switch {
+	case from != nil:
+		p.dominate(l, &c, w, from, class)
+	case c.merges():
+		p.stay(l, class)
+	}
+}
+
+// own gathers what a call takes.
+func (p *replay) own(l trace.LocationID, c *call) {
+	tag, own := c.tag(), c.ownTime
+	if tag == tagSend || tag == tagReceive {
+		var copying int64
+		copying, own = p.costs.split(c, tag)
+		p.gather(l, tagCopy, copying)
+	}
+	p.gather(l, tag, own)
+	p.gather(l, tagWait, c.waitingTime)
+}
+
+// stay merges: the local summary stays.
+func (p *replay) stay(l trace.LocationID, class int) {
+	s := &p.ranks[l]
+	p.merger.merge(&s.summary, s.gathered)
+	if p.counted[l] {
+		addTimes(p.host, s.gathered)
+		if class >= 0 {
+			sums := p.sums(class)
+			addTimes(sums.host, s.gathered)
+			addTimes(sums.message, s.gathered)
+		}
+	}
+	clear(s.gathered)
+}
+
+// dominate merges: what is received replaces the local summary.
+func (p *replay) dominate(l trace.LocationID, c *call, w stats.CallWait, from *snapshot, class int) {
+	s := &p.ranks[l]
+	took := max(0, s.elapsed-from.elapsed)
+	p.taken[l].Set(int(c.row), 1+took)
+	path := p.path(l, c, w, took)
+	if p.counted[l] {
+		addTimes(p.host, s.gathered)
+		if class >= 0 {
+			sums := p.sums(class)
+			addTimes(sums.host, s.gathered)
+			for k := from.first; k < from.end; k++ {
+				x := p.parts.Ptr(int(k))
+				sums.message[x.tag] += x.time
+			}
+			addTimes(sums.message, path[:])
+		}
+	}
+	s.summary = from.summary
+	s.summary.Hops++
+	s.summary.Self += uint64(p.self)
+	if !p.exact {
+		path = p.model(l, c, w, took)
+	}
+	p.merger.merge(&s.summary, path[:])
+	clear(s.gathered)
+}
+
+// A legTimes is time by tag between the call that was waited for and the end of the wait.
+type legTimes [firstRegion]int64
+
+// model returns what the headers have of a transfer: of messages, what the model says; of what it
+// says nothing about, all that it took.
+func (p *replay) model(l trace.LocationID, c *call, w stats.CallWait, took int64) (x legTimes) {
+	if took == 0 {
+		return x
+	}
+	x[c.tag()] = took
+	bytes, ok := p.message(l, w)
+	if !ok {
+		return x
+	}
+	x = legTimes{}
+	partner := p.call(w.Location, int(w.Call))
+	x[tagWire], x[tagCopy] = p.costs.transfer(l, c, w.Location, &partner, bytes)
+	return x
+}
+
+// path returns what a transfer was on the path, in as many ticks as it took: what it took longer
+// than the model says is overhead of the call that waited.
+func (p *replay) path(l trace.LocationID, c *call, w stats.CallWait, took int64) legTimes {
+	x := p.model(l, c, w, took)
+	left := took
+	for _, tag := range []uint8{tagWait, tagWire, tagCopy, tagSend, tagReceive, tagCollective, tagStartup, tagMPI} {
+		x[tag] = min(x[tag], left)
+		left -= x[tag]
+	}
+	x[c.tag()] += left
+	return x
+}
+
+// class returns the class of sizes of the message that decides a merge: the one that was waited for
+// or, if none was, the last that the call completes; -1 if there is none.
+func (p *replay) class(l trace.LocationID, c *call) int {
+	if w, known := p.cause(l, c); known {
+		if bytes, ok := p.message(l, w); ok {
+			return bits.Len64(bytes)
+		}
+		return -1
+	}
+	for k := c.endRecv - 1; k >= c.firstRecv; k-- {
+		if m := p.t.Recvs[l].Ptr(k); m.State == trace.Matched {
+			return bits.Len64(m.Bytes)
+		}
+	}
+	return -1
+}
+
+// count counts the messages that a call completes.
+func (p *replay) count(l trace.LocationID, c *call) {
+	for k := c.firstRecv; p.counted[l] && k < c.endRecv; k++ {
+		if m := p.t.Recvs[l].Ptr(k); m.State == trace.Matched {
+			p.sizes[bits.Len64(m.Bytes)].messages++
+		}
+	}
+}
+
+// sums returns the sums of a class.
+func (p *replay) sums(class int) *sizeSums {
+	s := &p.sizes[class]
+	if s.host == nil {
+		s.host, s.message = make([]int64, len(p.metrics.names)), make([]int64, len(p.metrics.names))
+	}
+	return s
+}
+
+// end gathers what passes after the last call, and brings the summary up to date.
+func (p *replay) end(l trace.LocationID) {
+	calls := p.calls(l)
+	if p.segments[l].Len() != p.t.Calls[l].Len() || calls == 0 && !p.counted[l] {
+		return
+	}
+	p.between(l, before(calls), trace.None)
+	p.stay(l, -1)
+}
+
+func addTimes(sum, times []int64) {
+	for tag, time := range times {
+		sum[tag] += time
+	}
+}
+
+// composition returns the times by tag of the path that led to the end of a location: backward from
+// there, over the merges at which a received summary dominated.
+func (p *replay) composition(ctx context.Context, l trace.LocationID) ([]int64, error) {
+	times := make([]int64, len(p.metrics.names))
+	row, until := p.calls(l), uint32(trace.None)
+	for n := 0; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for s := range p.segments[l].Between(before(row), until) {
+			times[p.metrics.of(s.Path)] += s.Time
+		}
+		if row == 0 {
+			return times, nil
+		}
+		row--
+		until = uint32(row)
+		c := p.call(l, row)
+		if took := p.taken[l].At(row); took > 0 {
+			w := p.waits[l].At(row)
+			leg := p.path(l, &c, w, took-1)
+			addTimes(times, leg[:])
+			l, row, until = w.Location, int(w.Call), w.Call
+			continue
+		}
+		tag, own := c.tag(), c.ownTime
+		if tag == tagSend || tag == tagReceive {
+			var copying int64
+			copying, own = p.costs.split(&c, tag)
+			times[tagCopy] += copying
+		}
+		times[tag] += own
+		times[tagWait] += c.waitingTime
+	}
+}
+
+// release gives the tables back.
+func (p *replay) release() {
+	for l := range p.marks {
+		p.marks[l].Release()
+		p.taken[l].Release()
+	}
+	p.snapshots.Release()
+	p.parts.Release()
+}

@@ -1,0 +1,367 @@
+package headers
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"tracekit/spill"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// sampling replays system-wide sampling with two designated ranks: only they inject headers, with as many
+// hops as lie between them; all others pass on what they have got, with what they add. A header
+// that has no hops left is removed; a designated rank reads it first, and may then inject the
+// next. Point-to-point messages alone carry headers.
+//
+// A rank takes a header that it waited for. One that it did not wait for it takes if it holds none, or
+// has passed on the one that it holds (ours: so no rank keeps an old one for ever).
+//
+// Readings with the same mask are a round. When the last of them says what the others have said,
+// its metrics are masked from the next injection on, so that smaller ones appear.
+type sampling struct {
+	*run
+	ends   [2]designated
+	merger merger
+	ranks  []holder // by location
+
+	index   []*spill.Table[uint32] // by location and call: row in headers + 1 of what it sends; 0: none
+	headers *spill.Table[Header]
+	rounds  []*round
+}
+
+// A designated rank.
+type designated struct {
+	location trace.LocationID
+	hops     uint32 // to the other one
+	injects  bool   // with the next message
+	mask     uint64 // of what it injects
+	origin   uint64 // bit 0 of that mask, where no metric is
+}
+
+// originBit tells the headers of the two designated ranks apart: no metric has tag 0.
+const originBit = 1
+
+// owns reports whether the rank has injected a header.
+func (d *designated) owns(h Header) bool { return h.Mask&originBit == d.origin }
+
+// A holder is a rank with the header that it holds.
+type holder struct {
+	holds, passed bool
+	header        Header
+	gathered      []int64 // by tag: since it was taken; nil until there is something
+}
+
+// A round is the readings under one mask.
+type round struct {
+	mask     uint64
+	readings []Header
+}
+
+// How readings become steady, and how many a round keeps.
+const (
+	leastReadings = 4
+	steadyShare   = 0.1
+	mostReadings  = 1 << 10
+)
+
+func newSampling(r *run, ends [2]designated) *sampling {
+	s := &sampling{run: r, ends: ends, ranks: make([]holder, len(r.t.Calls)), headers: spill.NewTable[Header](r.t.Store)}
+	for _, calls := range r.t.Calls {
+		s.index = append(s.index, spill.NewZeros[uint32](r.t.Store, calls.Len()))
+	}
+	for i := range s.ends {
+		s.ends[i].injects, s.ends[i].origin = s.ends[i].hops > 0, uint64(i)
+	}
+	return s
+}
+
+func (s *sampling) play(ctx context.Context) error { return newOrder(s.run, s).run(ctx) }
+
+// designated returns the designated rank at a location, nil if it is none.
+func (s *sampling) designated(l trace.LocationID) *designated {
+	for i := range s.ends {
+		if s.ends[i].location == l {
+			return &s.ends[i]
+		}
+	}
+	return nil
+}
+
+// gather adds time to what a rank adds to the header that it holds.
+func (s *sampling) gather(h *holder, tag uint8, time int64) {
+	if !h.holds || time == 0 {
+		return
+	}
+	if h.gathered == nil {
+		h.gathered = make([]int64, len(s.metrics.names))
+	}
+	h.gathered[tag] += time
+}
+
+// take makes a rank hold a header.
+func (h *holder) take(header Header) {
+	h.holds, h.passed, h.header = true, false, header
+	clear(h.gathered)
+}
+
+// enter implements visitor: the messages of a call carry what its rank holds.
+func (s *sampling) enter(l trace.LocationID, row int) {
+	h := &s.ranks[l]
+	if h.holds {
+		for x := range s.segments[l].Between(before(row), uint32(row)) {
+			s.gather(h, s.metrics.of(x.Path), x.Time)
+		}
+	}
+	sends := s.sends(l, row)
+	if d := s.designated(l); d != nil && d.injects && sends {
+		h.take(Header{Mask: d.mask | d.origin, Hops: d.hops})
+		d.injects = false
+	}
+	if !h.holds || !sends {
+		return
+	}
+	header := h.header
+	s.merger.merge(&header, h.gathered)
+	h.passed = true
+	s.index[l].Set(row, uint32(s.headers.Append(header))+1)
+}
+
+// sends reports whether a call posts a message that is received.
+func (s *sampling) sends(l trace.LocationID, row int) bool {
+	sends := s.t.Sends[l]
+	end := sends.Len()
+	if row+1 < s.t.Calls[l].Len() {
+		end = int(s.t.Calls[l].Ptr(row + 1).FirstSend)
+	}
+	for k := int(s.t.Calls[l].Ptr(row).FirstSend); k < end; k++ {
+		if m := sends.Ptr(k); m.Call == uint32(row) && m.State == trace.Matched {
+			return true
+		}
+	}
+	return false
+}
+
+// messages iterates over the messages that a call completes, with the calls that send them.
+func (s *sampling) messages(l trace.LocationID, c *call, yield func(m *trace.Recv, from place) bool) {
+	for k := c.firstRecv; k < c.endRecv; k++ {
+		m := s.t.Recvs[l].Ptr(k)
+		if m.State != trace.Matched || m.Call != c.row {
+			continue
+		}
+		from := s.t.Sends[m.SendLoc].Ptr(int(m.Send)).Call
+		if from != trace.None && int(from) < s.calls(m.SendLoc) && !yield(m, place{m.SendLoc, from}) {
+			return
+		}
+	}
+}
+
+// needs implements visitor.
+func (s *sampling) needs(l trace.LocationID, row int, need func(place) bool) {
+	c := s.call(l, row)
+	s.messages(l, &c, func(_ *trace.Recv, from place) bool { return need(from) })
+}
+
+// complete implements visitor.
+func (s *sampling) complete(l trace.LocationID, row int) {
+	c, h := s.call(l, row), &s.ranks[l]
+	s.own(&c, h)
+	w, known := s.cause(l, &c)
+	var got *Header
+	waited := false
+	s.messages(l, &c, func(m *trace.Recv, from place) bool {
+		k := s.index[from.location].At(int(from.call))
+		if k == 0 {
+			return true
+		}
+		header := s.headers.At(int(k - 1))
+		s.travel(l, &c, &header, m, from)
+		if header.Hops--; header.Hops == 0 {
+			s.remove(l, header)
+			return true
+		}
+		if d := s.designated(l); d != nil && d.owns(header) {
+			return true // its own, come back
+		}
+		decides := known && w.Kind == stats.LateSender && w.Location == from.location && w.Call == from.call
+		if got == nil || decides && !waited {
+			got, waited = &header, decides
+		}
+		return true
+	})
+	if got != nil && (waited || !h.holds || h.passed) {
+		h.take(*got)
+	}
+}
+
+// own adds what a call takes.
+func (s *sampling) own(c *call, h *holder) {
+	tag, own := c.tag(), c.ownTime
+	if tag == tagSend || tag == tagReceive {
+		var copying int64
+		copying, own = s.costs.split(c, tag)
+		s.gather(h, tagCopy, copying)
+	}
+	s.gather(h, tag, own)
+	s.gather(h, tagWait, c.waitingTime)
+}
+
+// travel adds a message's way to the header that it carries.
+func (s *sampling) travel(l trace.LocationID, c *call, header *Header, m *trace.Recv, from place) {
+	sender := s.call(from.location, int(from.call))
+	wire, copying := s.costs.transfer(l, c, from.location, &sender, m.Bytes)
+	s.merger.merge(header, []int64{tagWire: wire, tagCopy: copying})
+}
+
+// remove takes a header away that has no hops left. A designated rank reads it: it may inject again,
+// and learns which metrics are masked.
+func (s *sampling) remove(l trace.LocationID, header Header) {
+	d := s.designated(l)
+	if d == nil || d.owns(header) {
+		return
+	}
+	d.injects = d.hops > 0
+	r := s.round(header.Mask &^ originBit)
+	r.add(header)
+	if mask, ok := r.next(); ok {
+		d.mask |= mask
+	}
+	d.mask |= r.mask
+}
+
+// round returns the round of a mask.
+func (s *sampling) round(mask uint64) *round {
+	for _, r := range s.rounds {
+		if r.mask == mask {
+			return r
+		}
+	}
+	s.rounds = append(s.rounds, &round{mask: mask})
+	return s.rounds[len(s.rounds)-1]
+}
+
+// add adds a reading. Of very many the latest are kept.
+func (r *round) add(h Header) {
+	if len(r.readings) == mostReadings {
+		r.readings = slices.Delete(r.readings, 0, mostReadings/2)
+	}
+	r.readings = append(r.readings, h)
+}
+
+// next returns the mask under which to go on, if the round is steady and has more to show: what now
+// has counters is masked as well.
+func (r *round) next() (uint64, bool) {
+	n := len(r.readings)
+	if n < leastReadings {
+		return 0, false
+	}
+	if difference(r.mean(n-1), r.mean(n)) > steadyShare || r.readings[n-1].Tags[Explicit-1] == 0 {
+		return 0, false
+	}
+	mask := r.mask
+	for _, tag := range r.readings[n-1].Tags {
+		if tag < 64 {
+			mask |= 1 << tag
+		}
+	}
+	return mask, mask != r.mask
+}
+
+// mean returns the mean time by tag of the first n readings; that of OTHER has tag 0.
+func (r *round) mean(n int) (mean [256]float64) {
+	for _, x := range r.readings[:n] {
+		mean[tagNone] += float64(x.Other)
+		for i, tag := range x.Tags {
+			mean[tag] += float64(x.Times[i])
+		}
+	}
+	for tag := range mean {
+		mean[tag] /= float64(n)
+	}
+	return mean
+}
+
+// difference returns how much of one composition is not in another one: 0 to 1.
+func difference(a, b [256]float64) float64 {
+	var sumA, sumB, moved float64
+	for tag := range a {
+		sumA, sumB = sumA+a[tag], sumB+b[tag]
+	}
+	if sumA == 0 || sumB == 0 {
+		return 0
+	}
+	for tag := range a {
+		moved += math.Abs(a[tag]/sumA - b[tag]/sumB)
+	}
+	return moved / 2
+}
+
+func (s *sampling) release() {
+	for _, x := range s.index {
+		x.Release()
+	}
+	s.headers.Release()
+}
+
+// opposite returns two ranks that lie as far from each other as ranks do that exchange
+// messages, or at least nearly, with the hops from the first to the second and back: the rank farthest
+// from the first that sends, and that farthest from it, of several the lowest. ok is false
+// if no message goes from one rank to another.
+func opposite(cells []stats.MatrixCell, ranks int) (a, b uint32, there, back int, ok bool) {
+	g := newGraph(cells, ranks)
+	first := slices.IndexFunc(g.out, func(to []uint32) bool { return len(to) > 0 })
+	if first < 0 {
+		return 0, 0, 0, 0, false
+	}
+	a = g.farthest(uint32(first))
+	b = g.farthest(a)
+	if b == a { // nothing goes from there
+		a = uint32(first)
+		b = g.farthest(a)
+	}
+	if b < a && g.hops(b, a) > 0 {
+		a, b = b, a
+	}
+	return a, b, g.hops(a, b), g.hops(b, a), a != b
+}
+
+// A graph says which ranks send to which.
+type graph struct{ out [][]uint32 }
+
+func newGraph(cells []stats.MatrixCell, ranks int) *graph {
+	g := &graph{out: make([][]uint32, ranks)}
+	for _, c := range cells {
+		if c.From != c.To && c.Count > 0 && int(c.From) < ranks && int(c.To) < ranks {
+			g.out[c.From] = append(g.out[c.From], c.To)
+		}
+	}
+	return g
+}
+
+// distances returns the hops from a rank to all; -1 where no messages lead.
+func (g *graph) distances(from uint32) []int {
+	d := make([]int, len(g.out))
+	for i := range d {
+		d[i] = -1
+	}
+	d[from] = 0
+	for queue := []uint32{from}; len(queue) > 0; queue = queue[1:] {
+		for _, to := range g.out[queue[0]] {
+			if d[to] < 0 {
+				d[to] = d[queue[0]] + 1
+				queue = append(queue, to)
+			}
+		}
+	}
+	return d
+}
+
+// farthest returns the rank most hops away, of several the lowest.
+func (g *graph) farthest(from uint32) uint32 {
+	d := g.distances(from)
+	return uint32(slices.Index(d, slices.Max(d)))
+}
+
+// hops returns the hops from one rank to another, 0 if no messages lead there.
+func (g *graph) hops(from, to uint32) int { return max(0, g.distances(from)[to]) }
