@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"image/color"
 	stdio "io"
 	"slices"
 	"strconv"
@@ -162,19 +163,21 @@ func runHeaders(ctx context.Context, io *streams, opts *headersOptions) error {
 type viewGroup struct {
 	title   string
 	group   plots.Group
-	metrics []string // nil: all that are in no other group
+	color   color.Color // nil: one of the group's
+	metrics []string    // nil: all that are in no other group
 }
 
 // viewGroups returns the groups, from the bottom of a bar to its top.
 func viewGroups() []viewGroup {
 	return []viewGroup{
-		{"compute", plots.User, nil},
-		{"copy", plots.IO, []string{"copy"}},
-		{"wire", plots.Threads, []string{"wire"}},
-		{"overhead", plots.MPI, []string{"send overhead", "receive overhead"}},
-		{"collective", plots.GPU, []string{"collective"}},
-		{"other MPI", plots.MPI, []string{"startup", "other MPI"}},
-		{"waiting", plots.System, []string{"wait"}},
+		{"compute", plots.User, nil, nil},
+		{"copy", plots.IO, nil, []string{"copy"}},
+		{"wire", plots.Threads, nil, []string{"wire"}},
+		{"overhead", plots.MPI, nil, []string{"send overhead", "receive overhead"}},
+		{"collective", plots.GPU, nil, []string{"collective"}},
+		{"other MPI", plots.MPI, nil, []string{"startup", "other MPI"}},
+		{"unexplained", plots.System, nil, []string{"unexplained"}},
+		{"waiting", plots.System, color.White, []string{"wait"}}, // as in the space-time diagram
 	}
 }
 
@@ -203,7 +206,7 @@ func viewsPlot(title string, p *headers.Profile) (*plots.Figure, error) {
 	d := plots.BarsData{Title: "What hosts do, and what messages wait for: " + title, XLabel: "bytes of a message", Y: plots.Axis{Label: "share of the time", Unit: plots.Share},
 		Note: "Left of each pair: the hosts; right: the path that led to the message (run: to its end). Wire and copying are derived."}
 	for _, g := range viewGroups() {
-		d.Categories = append(d.Categories, plots.Category{Name: g.title, Group: g.group})
+		d.Categories = append(d.Categories, plots.Category{Name: g.title, Group: g.group, Color: g.color})
 	}
 	add := func(name string, host, message []headers.MetricRow) {
 		d.Groups = append(d.Groups, plots.BarGroup{Name: name, Bars: [][]float64{grouped(host), grouped(message)}})
@@ -363,7 +366,7 @@ func printSampling(r *report, p *headers.Profile) {
 		return
 	}
 	for i, round := range s.Rounds {
-		for k := range max(1, len(round.Counters)) {
+		for k := range max(1, len(round.Counters), len(round.Masked)) {
 			cells := []string{"", "", "", "", ""}
 			if k == 0 {
 				cells = []string{strconv.Itoa(i + 1), formatCount(round.Readings), formatTime(round.OtherNs), "", ""}

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -29,12 +30,13 @@ func FitLine(x, y, weight []float64) Line {
 	for i, w := range weight {
 		sxx, sxy = sxx+w*(x[i]-mx)*(x[i]-mx), sxy+w*(x[i]-mx)*(y[i]-my)
 	}
-	if sxx > 0 {
+	spread := len(x) > 0 && slices.Min(x) < slices.Max(x) // sxx is seldom 0, even if it should be
+	if spread && sxx > 0 {
 		l.Slope = sxy / sxx
 	}
 	l.Intercept = my - l.Slope*mx
 	freedom := float64(len(x) - 2)
-	if freedom < 1 || sxx == 0 {
+	if freedom < 1 || l.Slope == 0 {
 		return l
 	}
 	var rest float64

@@ -200,13 +200,15 @@ func (r *run) observe(ctx context.Context, o *observed, l trace.LocationID, node
 }
 
 // shows reports whether what a call takes by itself tells what calls like it cost: it is about one
-// message at most, and what it takes after a wait for a message is the transfer.
+// message at most, and does not wait, for what it takes after a wait is mostly the transfer.
 func (c *call) shows(tag uint8) bool {
-	switch tag {
-	case tagSend:
+	switch {
+	case c.waitingTime > 0:
+		return false
+	case tag == tagSend:
 		return c.sends == 1 || c.Class == trace.ClassWait
-	case tagReceive:
-		return c.waitingTime == 0 && c.Class != trace.ClassTest && (c.endRecv == c.firstRecv+1 || c.Class == trace.ClassIrecv)
+	case tag == tagReceive:
+		return c.Class != trace.ClassTest && (c.endRecv == c.firstRecv+1 || c.Class == trace.ClassIrecv)
 	}
 	return false
 }
@@ -235,11 +237,24 @@ func nodeOf(d *trace.Defs, at trace.SystemTreeNodeID) trace.SystemTreeNodeID {
 	return at
 }
 
-// split cuts what a call takes by itself into copying and overhead.
-func (c *costs) split(x *call, tag uint8) (copying, overhead int64) {
-	cost := c.own[ownKey{x.Class, tag}]
-	copying = int64(min(max(0, float64(x.ownTime)-cost.floor), cost.perByte*float64(x.bytes(tag))))
-	return copying, x.ownTime - copying
+// hosted adds what a call is to its host: copying, overhead and waiting. A host that waits for a message waits
+// until it has come, longer than its wait state: all but what calls like it take when they
+// do not wait.
+func (c *costs) hosted(x *call, add func(tag uint8, time int64)) {
+	tag, own, waits := x.tag(), x.ownTime, x.waitingTime
+	if tag == tagSend || tag == tagReceive {
+		cost := c.own[ownKey{x.Class, tag}]
+		copying := int64(min(max(0, float64(own)-cost.floor), cost.perByte*float64(x.bytes(tag))))
+		own -= copying
+		if waits > 0 {
+			least := min(own, int64(cost.floor))
+			waits += own - least
+			own = least
+		}
+		add(tagCopy, copying)
+	}
+	add(tag, own)
+	add(tagWait, waits)
 }
 
 // transfer returns what the model says of the way of a message, in ticks: from the Enter of the call

@@ -11,6 +11,7 @@ const (
 	tagWait
 	tagWire
 	tagCopy
+	tagUnexplained
 	tagSend
 	tagReceive
 	tagCollective
@@ -38,7 +39,7 @@ type metrics struct {
 // masked.
 func newMetrics(t *trace.Trace, a *stats.Analysis) *metrics {
 	m := &metrics{paths: t.Tree.Nodes, names: []string{
-		tagNone: "", tagWait: "wait", tagWire: "wire", tagCopy: "copy", tagSend: "send overhead", tagReceive: "receive overhead",
+		tagNone: "", tagWait: "wait", tagWire: "wire", tagCopy: "copy", tagUnexplained: "unexplained", tagSend: "send overhead", tagReceive: "receive overhead",
 		tagCollective: "collective", tagStartup: "startup", tagMPI: "other MPI", tagOutside: "outside any region", tagNotRecorded: "not recorded"}}
 	tags := make(map[string]uint8)
 	for _, row := range a.Profile {

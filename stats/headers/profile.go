@@ -425,11 +425,11 @@ func (p *profiled) sample(ctx context.Context) (*Sampling, error) {
 
 // round describes a round.
 func (p *profiled) round(r *round) Round {
-	out := Round{Masked: []string{}, Readings: len(r.readings), Counters: []CounterRow{}}
+	out := Round{Masked: []string{}, Readings: r.count, Counters: []CounterRow{}}
 	for mask := r.mask; mask != 0; mask &= mask - 1 {
 		out.Masked = append(out.Masked, p.metrics.names[bits.TrailingZeros64(mask)])
 	}
-	for tag, mean := range r.mean(len(r.readings)) {
+	for tag, mean := range mean(r.readings) {
 		switch time := p.ns(int64(mean + 0.5)); {
 		case tag == 0:
 			out.OtherNs = time

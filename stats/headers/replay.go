@@ -169,7 +169,7 @@ func (p *replay) complete(l trace.LocationID, row int) {
 	c := p.call(l, row)
 	p.count(l, &c)
 	class := p.class(l, &c)
-	p.own(l, &c)
+	p.costs.hosted(&c, func(tag uint8, time int64) { p.gather(l, tag, time) })
 	w, known := p.cause(l, &c)
 	var from *snapshot
 	if known {
@@ -184,18 +184,6 @@ func (p *replay) complete(l trace.LocationID, row int) {
 	case c.merges():
 		p.stay(l, class)
 	}
-}
-
-// own gathers what a call takes.
-func (p *replay) own(l trace.LocationID, c *call) {
-	tag, own := c.tag(), c.ownTime
-	if tag == tagSend || tag == tagReceive {
-		var copying int64
-		copying, own = p.costs.split(c, tag)
-		p.gather(l, tagCopy, copying)
-	}
-	p.gather(l, tag, own)
-	p.gather(l, tagWait, c.waitingTime)
 }
 
 // stay merges: the local summary stays.
@@ -250,27 +238,25 @@ func (p *replay) model(l trace.LocationID, c *call, w stats.CallWait, took int64
 	if took == 0 {
 		return x
 	}
-	x[c.tag()] = took
 	bytes, ok := p.message(l, w)
 	if !ok {
+		x[c.tag()] = took
 		return x
 	}
-	x = legTimes{}
 	partner := p.call(w.Location, int(w.Call))
 	x[tagWire], x[tagCopy] = p.costs.transfer(l, c, w.Location, &partner, bytes)
 	return x
 }
 
 // path returns what a transfer was on the path, in as many ticks as it took: what it took longer
-// than the model says is overhead of the call that waited.
+// than the model says is unexplained.
 func (p *replay) path(l trace.LocationID, c *call, w stats.CallWait, took int64) legTimes {
 	x := p.model(l, c, w, took)
-	left := took
-	for _, tag := range []uint8{tagWait, tagWire, tagCopy, tagSend, tagReceive, tagCollective, tagStartup, tagMPI} {
-		x[tag] = min(x[tag], left)
-		left -= x[tag]
+	for tag := range x {
+		x[tag] = min(x[tag], took)
+		took -= x[tag]
 	}
-	x[c.tag()] += left
+	x[tagUnexplained] += took
 	return x
 }
 
@@ -350,14 +336,7 @@ func (p *replay) composition(ctx context.Context, l trace.LocationID) ([]int64, 
 			l, row, until = w.Location, int(w.Call), w.Call
 			continue
 		}
-		tag, own := c.tag(), c.ownTime
-		if tag == tagSend || tag == tagReceive {
-			var copying int64
-			copying, own = p.costs.split(&c, tag)
-			times[tagCopy] += copying
-		}
-		times[tag] += own
-		times[tagWait] += c.waitingTime
+		p.costs.hosted(&c, func(tag uint8, time int64) { times[tag] += time })
 	}
 }
 

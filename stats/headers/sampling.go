@@ -18,8 +18,8 @@ import (
 // A rank takes a header that it waited for. One that it did not wait for it takes if it holds none, or
 // has passed on the one that it holds (ours: so no rank keeps an old one for ever).
 //
-// Readings with the same mask are a round. When the last of them says what the others have said,
-// its metrics are masked from the next injection on, so that smaller ones appear.
+// Readings with the same mask are a round. When its later half says what the earlier half has said, what
+// has counters is masked from the next injection on, so that smaller metrics appear.
 type sampling struct {
 	*run
 	ends   [2]designated
@@ -56,7 +56,8 @@ type holder struct {
 // A round is the readings under one mask.
 type round struct {
 	mask     uint64
-	readings []Header
+	count    int      // of all readings
+	readings []Header // the latest
 }
 
 // How readings become steady, and how many a round keeps.
@@ -166,7 +167,7 @@ func (s *sampling) needs(l trace.LocationID, row int, need func(place) bool) {
 // complete implements visitor.
 func (s *sampling) complete(l trace.LocationID, row int) {
 	c, h := s.call(l, row), &s.ranks[l]
-	s.own(&c, h)
+	s.costs.hosted(&c, func(tag uint8, time int64) { s.gather(h, tag, time) })
 	w, known := s.cause(l, &c)
 	var got *Header
 	waited := false
@@ -193,18 +194,6 @@ func (s *sampling) complete(l trace.LocationID, row int) {
 	if got != nil && (waited || !h.holds || h.passed) {
 		h.take(*got)
 	}
-}
-
-// own adds what a call takes.
-func (s *sampling) own(c *call, h *holder) {
-	tag, own := c.tag(), c.ownTime
-	if tag == tagSend || tag == tagReceive {
-		var copying int64
-		copying, own = s.costs.split(c, tag)
-		s.gather(h, tagCopy, copying)
-	}
-	s.gather(h, tag, own)
-	s.gather(h, tagWait, c.waitingTime)
 }
 
 // travel adds a message's way to the header that it carries.
@@ -247,16 +236,17 @@ func (r *round) add(h Header) {
 		r.readings = slices.Delete(r.readings, 0, mostReadings/2)
 	}
 	r.readings = append(r.readings, h)
+	r.count++
 }
 
 // next returns the mask under which to go on, if the round is steady and has more to show: what now
-// has counters is masked as well.
+// has counters is masked as well. The round is looked at when it has twice as many readings as before.
 func (r *round) next() (uint64, bool) {
 	n := len(r.readings)
-	if n < leastReadings {
+	if n < leastReadings || n&(n-1) != 0 || r.readings[n-1].Tags[Explicit-1] == tagNone {
 		return 0, false
 	}
-	if difference(r.mean(n-1), r.mean(n)) > steadyShare || r.readings[n-1].Tags[Explicit-1] == 0 {
+	if difference(mean(r.readings[:n/2]), mean(r.readings[n/2:])) > steadyShare {
 		return 0, false
 	}
 	mask := r.mask
@@ -268,16 +258,16 @@ func (r *round) next() (uint64, bool) {
 	return mask, mask != r.mask
 }
 
-// mean returns the mean time by tag of the first n readings; that of OTHER has tag 0.
-func (r *round) mean(n int) (mean [256]float64) {
-	for _, x := range r.readings[:n] {
+// mean returns the mean time by tag of readings; that of OTHER has tag 0.
+func mean(readings []Header) (mean [256]float64) {
+	for _, x := range readings {
 		mean[tagNone] += float64(x.Other)
 		for i, tag := range x.Tags {
 			mean[tag] += float64(x.Times[i])
 		}
 	}
 	for tag := range mean {
-		mean[tag] /= float64(n)
+		mean[tag] /= float64(len(readings))
 	}
 	return mean
 }
