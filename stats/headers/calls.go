@@ -13,7 +13,7 @@ type call struct {
 	sent                 uint64 // bytes of what it posts
 	received             uint64 // bytes of what it completes
 	sends                int
-	ownTime, waitingTime int64
+	ownTime, waitingTime int64 // as far as they are selected
 }
 
 // run is what all stages read.
@@ -23,6 +23,7 @@ type run struct {
 	segments []*stats.Segments
 	metrics  *metrics
 	costs    *costs
+	windowed bool // a part of the run is selected
 }
 
 // calls returns the number of calls of a location: 0 if it is no part of the run.
@@ -57,6 +58,9 @@ func (r *run) call(l trace.LocationID, row int) call {
 	c.ownTime, c.waitingTime = r.segments[l].Own(c.row).Time, r.segments[l].Wait(c.row)
 	return c
 }
+
+// outside reports whether a call lies outside the selected part of the run.
+func (r *run) outside(c *call) bool { return r.windowed && c.ownTime+c.waitingTime == 0 }
 
 // receives reports whether the call completes receives.
 func (c *call) receives() bool { return c.endRecv > c.firstRecv }
@@ -121,4 +125,31 @@ func (r *run) message(l trace.LocationID, w stats.CallWait) (bytes uint64, ok bo
 		return r.t.Recvs[l].Ptr(int(k)).Bytes, true
 	}
 	return r.t.Sends[l].Ptr(int(k)).Bytes, true
+}
+
+// hosted says what a call is made of to its host.
+func (r *run) hosted(l trace.LocationID, c *call) own {
+	var underway int64
+	for k := c.firstRecv; k < c.endRecv && c.waitingTime == 0; k++ {
+		m := r.t.Recvs[l].Ptr(k)
+		if m.State != trace.Matched || m.Call != c.row {
+			continue
+		}
+		s := r.t.Sends[m.SendLoc].Ptr(int(m.Send))
+		if s.Call == trace.None {
+			continue
+		}
+		sender := r.t.Calls[m.SendLoc].Ptr(int(s.Call))
+		wire, copying := r.costs.transfer(l, c.Class, m.SendLoc, sender.Class, m.Bytes)
+		underway = max(underway, sender.Enter+wire+copying-c.Enter)
+	}
+	return r.costs.hosted(c, underway)
+}
+
+// add adds the parts of a call by tag.
+func (o *own) add(to func(tag uint8, time int64)) {
+	to(o.tag, o.rest)
+	to(tagCopy, o.copying)
+	to(tagWait, o.waiting)
+	to(tagWire, o.underway)
 }

@@ -171,15 +171,16 @@ func (r *run) observe(ctx context.Context, o *observed, l trace.LocationID, node
 			return ctx.Err()
 		}
 		c := r.call(l, i)
-		if tag := c.tag(); c.shows(tag) {
+		waits := r.waits[l].At(i).Time // of the whole run, as all that costs are learned from
+		if tag := c.tag(); waits == 0 && c.shows(tag) {
 			key := ownKey{c.Class, tag}
 			if o.own[key] == nil {
 				o.own[key] = new(smallest)
 			}
-			o.own[key].add(c.bytes(tag), c.ownTime)
+			o.own[key].add(c.bytes(tag), c.Leave-c.Enter)
 		}
-		w, known := r.cause(l, &c)
-		if !known || w.Kind != stats.LateSender {
+		w := r.waits[l].At(i)
+		if waits == 0 || w.Kind != stats.LateSender || w.Call == trace.None {
 			continue
 		}
 		bytes, ok := r.message(l, w)
@@ -199,15 +200,13 @@ func (r *run) observe(ctx context.Context, o *observed, l trace.LocationID, node
 	return nil
 }
 
-// shows reports whether what a call takes by itself tells what calls like it cost: it is about one
-// message at most, and does not wait, for what it takes after a wait is mostly the transfer.
+// shows reports whether a call that does not wait (what follows a wait is mostly the transfer) tells
+// what calls like it take: it is about one message at most.
 func (c *call) shows(tag uint8) bool {
-	switch {
-	case c.waitingTime > 0:
-		return false
-	case tag == tagSend:
+	switch tag {
+	case tagSend:
 		return c.sends == 1 || c.Class == trace.ClassWait
-	case tag == tagReceive:
+	case tagReceive:
 		return c.Class != trace.ClassTest && (c.endRecv == c.firstRecv+1 || c.Class == trace.ClassIrecv)
 	}
 	return false
@@ -237,40 +236,46 @@ func nodeOf(d *trace.Defs, at trace.SystemTreeNodeID) trace.SystemTreeNodeID {
 	return at
 }
 
-// hosted adds what a call is to its host: copying, overhead and waiting. A host that waits for a message waits
-// until it has come, longer than its wait state: all but what calls like it take when they
-// do not wait.
-func (c *costs) hosted(x *call, add func(tag uint8, time int64)) {
-	tag, own, waits := x.tag(), x.ownTime, x.waitingTime
-	if tag == tagSend || tag == tagReceive {
-		cost := c.own[ownKey{x.Class, tag}]
-		copying := int64(min(max(0, float64(own)-cost.floor), cost.perByte*float64(x.bytes(tag))))
-		own -= copying
-		if waits > 0 {
-			least := min(own, int64(cost.floor))
-			waits += own - least
-			own = least
-		}
-		add(tagCopy, copying)
-	}
-	add(tag, own)
-	add(tagWait, waits)
+// own is what a call is made of, in ticks.
+type own struct {
+	tag               uint8 // of what is neither of the others
+	rest              int64
+	copying           int64
+	waiting, underway int64 // for someone, and for a message that was on its way when the call was entered
 }
 
-// transfer returns what the model says of the way of a message, in ticks: from the Enter of the call
-// that was waited for, of location from, to the end of x, which waited for it at location l. Copying is
-// that of both ends, as far as the growth of the whole transfer has room for it: ends may copy
-// at the same time.
-func (c *costs) transfer(l trace.LocationID, x *call, from trace.LocationID, partner *call, bytes uint64) (wire, copying int64) {
-	line, ok := c.pairs[pairOf(c.nodes[l], c.nodes[from])]
+// hosted says what a call is to its host. A host that waits for a message waits until it has come,
+// longer than its wait state: all but what calls like it take when they do not wait. Where
+// there is no wait state a message may still be under way: until underway after the Enter of
+// the call, by the model.
+func (c *costs) hosted(x *call, underway int64) own {
+	o := own{tag: x.tag(), rest: x.ownTime, waiting: x.waitingTime}
+	if o.tag != tagSend && o.tag != tagReceive {
+		return o
+	}
+	cost := c.own[ownKey{x.Class, o.tag}]
+	beyond := max(0, o.rest-int64(cost.floor))
+	o.copying = int64(min(float64(beyond), cost.perByte*float64(x.bytes(o.tag))))
+	if beyond -= o.copying; o.waiting > 0 {
+		o.waiting += beyond
+	} else {
+		beyond = max(0, min(beyond, underway))
+		o.underway = beyond
+	}
+	o.rest -= o.copying + beyond
+	return o
+}
+
+// transfer returns what the model says of the way of a message, in ticks, from the Enter of the call
+// that sends it to the end of the one that waits for it, of these classes and locations. Copying is
+// that of both ends, as far as the growth of the whole transfer has room for it: ends may
+// copy at the same time.
+func (c *costs) transfer(to trace.LocationID, receiver trace.CallClass, from trace.LocationID, sender trace.CallClass, bytes uint64) (wire, copying int64) {
+	line, ok := c.pairs[pairOf(c.nodes[to], c.nodes[from])]
 	if !ok {
 		line = c.wire
 	}
-	sender, receiver := partner, x
-	if x.tag() == tagSend {
-		sender, receiver = x, partner
-	}
-	perByte := c.own[ownKey{sender.Class, tagSend}].perByte + c.own[ownKey{receiver.Class, tagReceive}].perByte
+	perByte := c.own[ownKey{sender, tagSend}].perByte + c.own[ownKey{receiver, tagReceive}].perByte
 	grows := max(0, line.Slope) * float64(bytes)
 	copies := min(perByte*float64(bytes), grows)
 	return int64(math.Round(max(0, line.Intercept) + grows - copies)), int64(math.Round(copies))

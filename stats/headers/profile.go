@@ -152,7 +152,7 @@ type CallRow struct {
 // Make makes the profile of a trace from its analysis, which may select a part of the run but no ranks.
 // Its tables lie in the trace's Store.
 func Make(ctx context.Context, t *trace.Trace, a *stats.Analysis, opts Options) (*Profile, error) {
-	r := &run{t: t, waits: a.Waits, segments: a.Segments, metrics: newMetrics(t, a)}
+	r := &run{t: t, waits: a.Waits, segments: a.Segments, metrics: newMetrics(t, a), windowed: a.Selection != nil}
 	selected, err := selectRanks(t, opts.Ranks)
 	if err != nil {
 		return nil, err
@@ -216,7 +216,7 @@ func (p *profiled) document(ctx context.Context) (*Profile, error) {
 	doc := &Profile{Schema: Schema, Trace: p.a.Trace, Selection: p.selection(), Findings: p.a.Findings,
 		Layout: LayoutRow{int(p.opts.Layout), p.opts.Layout.Counters()}, Host: p.rows(p.host), Message: []MetricRow{}, Sizes: []SizeRow{}, Ranks: []RankRow{}}
 	for k := range p.sizes {
-		if s := &p.sizes[k]; s.messages > 0 || s.host != nil {
+		if s := &p.sizes[k]; s.messages > 0 || len(p.rows(s.host)) > 0 {
 			doc.Sizes = append(doc.Sizes, SizeRow{From: classFrom(k), To: classFrom(k + 1), Messages: s.messages, Host: p.rows(s.host), Message: p.rows(s.message)})
 		}
 	}

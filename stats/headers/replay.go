@@ -37,6 +37,7 @@ type replay struct {
 type rankState struct {
 	summary  Header
 	gathered []int64 // by tag: since the last merge; nil until there is something
+	underway int64   // of that, under wire: a host knows it as waiting
 	elapsed  int64
 }
 
@@ -169,7 +170,9 @@ func (p *replay) complete(l trace.LocationID, row int) {
 	c := p.call(l, row)
 	p.count(l, &c)
 	class := p.class(l, &c)
-	p.costs.hosted(&c, func(tag uint8, time int64) { p.gather(l, tag, time) })
+	x := p.hosted(l, &c)
+	x.add(func(tag uint8, time int64) { p.gather(l, tag, time) })
+	p.ranks[l].underway += x.underway
 	w, known := p.cause(l, &c)
 	var from *snapshot
 	if known {
@@ -191,14 +194,27 @@ func (p *replay) stay(l trace.LocationID, class int) {
 	s := &p.ranks[l]
 	p.merger.merge(&s.summary, s.gathered)
 	if p.counted[l] {
-		addTimes(p.host, s.gathered)
+		s.addTo(p.host)
 		if class >= 0 {
 			sums := p.sums(class)
-			addTimes(sums.host, s.gathered)
+			s.addTo(sums.host)
 			addTimes(sums.message, s.gathered)
 		}
 	}
+	s.begin()
+}
+
+// addTo adds what a host has done since the last merge.
+func (s *rankState) addTo(host []int64) {
+	addTimes(host, s.gathered)
+	host[tagWire] -= s.underway
+	host[tagWait] += s.underway
+}
+
+// begin begins anew after a merge.
+func (s *rankState) begin() {
 	clear(s.gathered)
+	s.underway = 0
 }
 
 // dominate merges: what is received replaces the local summary.
@@ -208,10 +224,10 @@ func (p *replay) dominate(l trace.LocationID, c *call, w stats.CallWait, from *s
 	p.taken[l].Set(int(c.row), 1+took)
 	path := p.path(l, c, w, took)
 	if p.counted[l] {
-		addTimes(p.host, s.gathered)
+		s.addTo(p.host)
 		if class >= 0 {
 			sums := p.sums(class)
-			addTimes(sums.host, s.gathered)
+			s.addTo(sums.host)
 			for k := from.first; k < from.end; k++ {
 				x := p.parts.Ptr(int(k))
 				sums.message[x.tag] += x.time
@@ -226,7 +242,7 @@ func (p *replay) dominate(l trace.LocationID, c *call, w stats.CallWait, from *s
 		path = p.model(l, c, w, took)
 	}
 	p.merger.merge(&s.summary, path[:])
-	clear(s.gathered)
+	s.begin()
 }
 
 // A legTimes is time by tag between the call that was waited for and the end of the wait.
@@ -243,8 +259,12 @@ func (p *replay) model(l trace.LocationID, c *call, w stats.CallWait, took int64
 		x[c.tag()] = took
 		return x
 	}
-	partner := p.call(w.Location, int(w.Call))
-	x[tagWire], x[tagCopy] = p.costs.transfer(l, c, w.Location, &partner, bytes)
+	partner := p.t.Calls[w.Location].Ptr(int(w.Call)).Class
+	if w.Kind == stats.LateSender {
+		x[tagWire], x[tagCopy] = p.costs.transfer(l, c.Class, w.Location, partner, bytes)
+	} else {
+		x[tagWire], x[tagCopy] = p.costs.transfer(w.Location, partner, l, c.Class, bytes)
+	}
 	return x
 }
 
@@ -279,7 +299,10 @@ func (p *replay) class(l trace.LocationID, c *call) int {
 
 // count counts the messages that a call completes.
 func (p *replay) count(l trace.LocationID, c *call) {
-	for k := c.firstRecv; p.counted[l] && k < c.endRecv; k++ {
+	if !p.counted[l] || p.outside(c) {
+		return
+	}
+	for k := c.firstRecv; k < c.endRecv; k++ {
 		if m := p.t.Recvs[l].Ptr(k); m.State == trace.Matched {
 			p.sizes[bits.Len64(m.Bytes)].messages++
 		}
@@ -336,7 +359,8 @@ func (p *replay) composition(ctx context.Context, l trace.LocationID) ([]int64, 
 			l, row, until = w.Location, int(w.Call), w.Call
 			continue
 		}
-		p.costs.hosted(&c, func(tag uint8, time int64) { times[tag] += time })
+		x := p.hosted(l, &c)
+		x.add(func(tag uint8, time int64) { times[tag] += time })
 	}
 }
 

@@ -115,7 +115,8 @@ func (s *sampling) enter(l trace.LocationID, row int) {
 			s.gather(h, s.metrics.of(x.Path), x.Time)
 		}
 	}
-	sends := s.sends(l, row)
+	c := s.call(l, row)
+	sends := s.sends(l, row) && !s.outside(&c)
 	if d := s.designated(l); d != nil && d.injects && sends {
 		h.take(Header{Mask: d.mask | d.origin, Hops: d.hops})
 		d.injects = false
@@ -167,7 +168,11 @@ func (s *sampling) needs(l trace.LocationID, row int, need func(place) bool) {
 // complete implements visitor.
 func (s *sampling) complete(l trace.LocationID, row int) {
 	c, h := s.call(l, row), &s.ranks[l]
-	s.costs.hosted(&c, func(tag uint8, time int64) { s.gather(h, tag, time) })
+	if s.outside(&c) {
+		return
+	}
+	x := s.hosted(l, &c)
+	x.add(func(tag uint8, time int64) { s.gather(h, tag, time) })
 	w, known := s.cause(l, &c)
 	var got *Header
 	waited := false
@@ -198,8 +203,8 @@ func (s *sampling) complete(l trace.LocationID, row int) {
 
 // travel adds a message's way to the header that it carries.
 func (s *sampling) travel(l trace.LocationID, c *call, header *Header, m *trace.Recv, from place) {
-	sender := s.call(from.location, int(from.call))
-	wire, copying := s.costs.transfer(l, c, from.location, &sender, m.Bytes)
+	sender := s.t.Calls[from.location].Ptr(int(from.call)).Class
+	wire, copying := s.costs.transfer(l, c.Class, from.location, sender, m.Bytes)
 	s.merger.merge(header, []int64{tagWire: wire, tagCopy: copying})
 }
 
