@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"image/color"
@@ -254,27 +255,82 @@ func metricName(name string, derived bool) string {
 	return name
 }
 
+// A viewRow is a metric in both views.
+type viewRow struct{ host, path headers.MetricRow }
+
+// viewRows brings the two views of the run together: the largest first, and of computation so many
+// regions by name.
+func viewRows(p *headers.Profile, top int) (rows []viewRow) {
+	index := make(map[string]int)
+	at := func(m headers.MetricRow) *viewRow {
+		i, ok := index[m.Metric]
+		if !ok {
+			i, rows = len(rows), append(rows, viewRow{})
+			index[m.Metric] = i
+		}
+		return &rows[i]
+	}
+	for _, m := range p.Host {
+		at(m).host = m
+	}
+	for _, m := range p.Message {
+		at(m).path = m
+	}
+	weight := func(v viewRow) float64 {
+		w := 0.0
+		for _, m := range []headers.MetricRow{v.host, v.path} {
+			if m.Share != nil {
+				w = max(w, *m.Share)
+			}
+		}
+		return w
+	}
+	slices.SortStableFunc(rows, func(a, b viewRow) int { return cmp.Compare(weight(b), weight(a)) })
+	var others viewRow
+	regions := 0
+	rows = slices.DeleteFunc(rows, func(v viewRow) bool {
+		if !strings.HasPrefix(cmp.Or(v.host.Metric, v.path.Metric), "compute: ") {
+			return false
+		}
+		if regions++; regions <= top {
+			return false
+		}
+		others.host, others.path = addMetric(others.host, v.host), addMetric(others.path, v.path)
+		return true
+	})
+	if regions > top {
+		others.host.Metric = fmt.Sprintf("compute: %s more", plural(regions-top, "region", "regions"))
+		rows = append(rows, others)
+	}
+	return rows
+}
+
+func addMetric(a, b headers.MetricRow) headers.MetricRow {
+	a.Metric, a.TimeNs = cmp.Or(a.Metric, b.Metric), a.TimeNs+b.TimeNs
+	if b.Share != nil {
+		sum := *b.Share
+		if a.Share != nil {
+			sum += *a.Share
+		}
+		a.Share = &sum
+	}
+	return a
+}
+
 // printViews prints the two views of the run side by side.
 func printViews(r *report, p *headers.Profile) {
 	g := r.grid("Two views of the run", "<metric", "hosts", "share", "path to the end", "share")
 	g.note("Hosts: sums over ranks. Path: wall time, over the messages that were waited for, to the end of the rank that ends last.")
-	g.note("* derived: the trace does not tell it")
-	path := make(map[string]headers.MetricRow)
-	for _, row := range p.Message {
-		path[row.Metric] = row
-	}
-	for _, row := range p.Host {
-		cells := []string{metricName(row.Metric, row.Derived), formatTime(row.TimeNs), orDash(row.Share), "-", "-"}
-		if m, ok := path[row.Metric]; ok {
-			cells[3], cells[4] = formatTime(m.TimeNs), orDash(m.Share)
-			delete(path, row.Metric)
+	g.note("* derived: the trace does not tell it. Unexplained: what transfers take longer than the fastest like them.")
+	cells := func(m headers.MetricRow) []string {
+		if m.TimeNs == 0 {
+			return []string{"-", "-"}
 		}
-		g.add(cells...)
+		return []string{formatTime(m.TimeNs), orDash(m.Share)}
 	}
-	for _, m := range p.Message { // that no selected rank has
-		if _, left := path[m.Metric]; left {
-			g.add(metricName(m.Metric, m.Derived), "-", "-", formatTime(m.TimeNs), orDash(m.Share))
-		}
+	for _, v := range viewRows(p, r.top) {
+		name := metricName(cmp.Or(v.host.Metric, v.path.Metric), v.host.Derived || v.path.Derived)
+		g.add(slices.Concat([]string{name}, cells(v.host), cells(v.path))...)
 	}
 	r.show(g)
 }
@@ -366,7 +422,7 @@ func printSampling(r *report, p *headers.Profile) {
 		return
 	}
 	for i, round := range s.Rounds {
-		for k := range max(1, len(round.Counters), len(round.Masked)) {
+		for k := range max(1, min(len(round.Counters), r.top), len(round.Masked)) {
 			cells := []string{"", "", "", "", ""}
 			if k == 0 {
 				cells = []string{strconv.Itoa(i + 1), formatCount(round.Readings), formatTime(round.OtherNs), "", ""}
@@ -374,7 +430,7 @@ func printSampling(r *report, p *headers.Profile) {
 			if k < len(round.Masked) {
 				cells[3] = round.Masked[k]
 			}
-			if k < len(round.Counters) {
+			if k < min(len(round.Counters), r.top) {
 				c := round.Counters[k]
 				cells[4] = metricName(c.Metric, c.Derived) + " " + formatTime(c.TimeNs)
 			}

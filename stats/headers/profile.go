@@ -399,20 +399,20 @@ func (p *profiled) sample(ctx context.Context) (*Sampling, error) {
 	if p.opts.Layout == Layout96 {
 		return nil, nil
 	}
-	a, b, there, back, ok := opposite(p.a.CommMatrix, len(p.t.World))
+	g := newGraph(p.a.CommMatrix, len(p.t.World))
+	a, b, ok := g.opposite()
 	if want := p.opts.Pair; want[0] != want[1] {
 		if int(max(want[0], want[1])) >= len(p.t.World) {
 			return nil, fmt.Errorf("sampling: there is no rank %d, the trace has %d", max(want[0], want[1]), len(p.t.World))
 		}
-		g := newGraph(p.a.CommMatrix, len(p.t.World))
-		a, b = want[0], want[1]
-		there, back, ok = g.hops(a, b), g.hops(b, a), true
+		a, b, ok = want[0], want[1], true
 	}
+	there, back := g.hops(a, b), g.hops(b, a)
 	if !ok {
 		return nil, nil
 	}
 	out := &Sampling{Ranks: [2]uint32{a, b}, HopLimits: [2]uint32{uint32(there), uint32(back)}, Rounds: []Round{}}
-	s := newSampling(p.run, [2]designated{{location: p.t.World[a], hops: uint32(there)}, {location: p.t.World[b], hops: uint32(back)}})
+	s := newSampling(p.run, [2]designated{{location: p.t.World[a], hops: uint32(there)}, {location: p.t.World[b], hops: uint32(back)}}, g)
 	defer s.release()
 	if err := s.play(ctx); err != nil {
 		return nil, fmt.Errorf("replaying sampling: %w", err)

@@ -30,7 +30,7 @@ type replay struct {
 
 	host     []int64 // by tag: what counted ranks did
 	sizes    [65]sizeSums
-	unmerged uint64 // waits whose cause is known, but had not been met when they ended
+	unmerged uint64 // waits that ended before their cause was met: they stay waits
 }
 
 // rankState is how far a location is.
@@ -176,7 +176,8 @@ func (p *replay) complete(l trace.LocationID, row int) {
 	w, known := p.cause(l, &c)
 	var from *snapshot
 	if known {
-		if from = p.snapshots.Ptr(int(p.marks[w.Location].At(int(w.Call)) - 1)); !from.taken {
+		from = p.snapshots.Ptr(int(p.marks[w.Location].At(int(w.Call)) - 1))
+		if !from.taken || from.elapsed > p.ranks[l].elapsed {
 			from = nil
 			p.unmerged++
 		}
@@ -220,7 +221,7 @@ func (s *rankState) begin() {
 // dominate merges: what is received replaces the local summary.
 func (p *replay) dominate(l trace.LocationID, c *call, w stats.CallWait, from *snapshot, class int) {
 	s := &p.ranks[l]
-	took := max(0, s.elapsed-from.elapsed)
+	took := s.elapsed - from.elapsed
 	p.taken[l].Set(int(c.row), 1+took)
 	path := p.path(l, c, w, took)
 	if p.counted[l] {

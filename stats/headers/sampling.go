@@ -15,8 +15,9 @@ import (
 // that has no hops left is removed; a designated rank reads it first, and may then inject the
 // next. Point-to-point messages alone carry headers.
 //
-// A rank takes a header that it waited for. One that it did not wait for it takes if it holds none, or
-// has passed on the one that it holds (ours: so no rank keeps an old one for ever).
+// How long a rank holds a header is ours: it passes it on once to each rank that it ever sends to, but
+// the one that it has it from, and then lets it go. It takes a header that it waited for. One that it did
+// not wait for it takes if it holds none, or one that has come no shorter way.
 //
 // Readings with the same mask are a round. When its later half says what the earlier half has said, what
 // has counters is masked from the next injection on, so that smaller metrics appear.
@@ -25,8 +26,10 @@ type sampling struct {
 	ends   [2]designated
 	merger merger
 	ranks  []holder // by location
+	graph  *graph
 
-	index   []*spill.Table[uint32] // by location and call: row in headers + 1 of what it sends; 0: none
+	since   []int64                // by tag: scratch
+	index   []*spill.Table[uint32] // by location and send: row in headers + 1 of what the message carries; 0: nothing
 	headers *spill.Table[Header]
 	rounds  []*round
 }
@@ -48,9 +51,11 @@ func (d *designated) owns(h Header) bool { return h.Mask&originBit == d.origin }
 
 // A holder is a rank with the header that it holds.
 type holder struct {
-	holds, passed bool
-	header        Header
-	gathered      []int64 // by tag: since it was taken; nil until there is something
+	holds    bool
+	header   Header
+	passed   map[uint32]bool // ranks that it was sent to, and the one that has sent it
+	left     int             // ranks that it is still to be sent to
+	gathered []int64         // by tag: since it was taken; nil until there is something
 }
 
 // A round is the readings under one mask.
@@ -67,10 +72,11 @@ const (
 	mostReadings  = 1 << 10
 )
 
-func newSampling(r *run, ends [2]designated) *sampling {
-	s := &sampling{run: r, ends: ends, ranks: make([]holder, len(r.t.Calls)), headers: spill.NewTable[Header](r.t.Store)}
-	for _, calls := range r.t.Calls {
-		s.index = append(s.index, spill.NewZeros[uint32](r.t.Store, calls.Len()))
+func newSampling(r *run, ends [2]designated, g *graph) *sampling {
+	s := &sampling{run: r, ends: ends, ranks: make([]holder, len(r.t.Calls)), graph: g,
+		since: make([]int64, len(r.metrics.names)), headers: spill.NewTable[Header](r.t.Store)}
+	for _, sends := range r.t.Sends {
+		s.index = append(s.index, spill.NewZeros[uint32](r.t.Store, sends.Len()))
 	}
 	for i := range s.ends {
 		s.ends[i].injects, s.ends[i].origin = s.ends[i].hops > 0, uint64(i)
@@ -101,10 +107,21 @@ func (s *sampling) gather(h *holder, tag uint8, time int64) {
 	h.gathered[tag] += time
 }
 
-// take makes a rank hold a header.
-func (h *holder) take(header Header) {
-	h.holds, h.passed, h.header = true, false, header
+// take makes a rank hold a header that it has from another one, or from itself.
+func (s *sampling) take(l trace.LocationID, header Header, from trace.LocationID) {
+	h, source := &s.ranks[l], s.t.Rank[from]
+	h.holds, h.header = true, header
+	if h.passed == nil {
+		h.passed = make(map[uint32]bool)
+	}
+	clear(h.passed)
 	clear(h.gathered)
+	h.passed[source] = true
+	targets := s.graph.targets(s.t.Rank[l])
+	h.left = len(targets)
+	if _, back := slices.BinarySearch(targets, source); back {
+		h.left--
+	}
 }
 
 // enter implements visitor: the messages of a call carry what its rank holds.
@@ -115,41 +132,48 @@ func (s *sampling) enter(l trace.LocationID, row int) {
 			s.gather(h, s.metrics.of(x.Path), x.Time)
 		}
 	}
+	d := s.designated(l)
+	if !h.holds && (d == nil || !d.injects) {
+		return
+	}
 	c := s.call(l, row)
-	sends := s.sends(l, row) && !s.outside(&c)
-	if d := s.designated(l); d != nil && d.injects && sends {
-		h.take(Header{Mask: d.mask | d.origin, Hops: d.hops})
+	if c.sends == 0 || s.outside(&c) {
+		return
+	}
+	end := s.t.Sends[l].Len()
+	if row+1 < s.t.Calls[l].Len() {
+		end = int(s.t.Calls[l].Ptr(row + 1).FirstSend)
+	}
+	for k := int(c.FirstSend); k < end; k++ {
+		if m := s.t.Sends[l].Ptr(k); m.Call == c.row && m.State == trace.Matched && m.RecvLoc != l {
+			s.send(l, k, m.RecvLoc)
+		}
+	}
+}
+
+// send sends a message, which carries what its rank injects or holds.
+func (s *sampling) send(l trace.LocationID, k int, to trace.LocationID) {
+	h := &s.ranks[l]
+	if d := s.designated(l); d != nil && d.injects {
+		s.take(l, Header{Mask: d.mask | d.origin, Hops: d.hops}, l)
 		d.injects = false
 	}
-	if !h.holds || !sends {
+	if !h.holds || h.passed[s.t.Rank[to]] {
 		return
 	}
 	header := h.header
 	s.merger.merge(&header, h.gathered)
-	h.passed = true
-	s.index[l].Set(row, uint32(s.headers.Append(header))+1)
+	s.index[l].Set(k, uint32(s.headers.Append(header))+1)
+	h.passed[s.t.Rank[to]] = true
+	h.left--
+	h.holds = h.left > 0
 }
 
-// sends reports whether a call posts a message that is received.
-func (s *sampling) sends(l trace.LocationID, row int) bool {
-	sends := s.t.Sends[l]
-	end := sends.Len()
-	if row+1 < s.t.Calls[l].Len() {
-		end = int(s.t.Calls[l].Ptr(row + 1).FirstSend)
-	}
-	for k := int(s.t.Calls[l].Ptr(row).FirstSend); k < end; k++ {
-		if m := sends.Ptr(k); m.Call == uint32(row) && m.State == trace.Matched {
-			return true
-		}
-	}
-	return false
-}
-
-// messages iterates over the messages that a call completes, with the calls that send them.
+// messages iterates over the messages of others that a call completes, with the calls that send them.
 func (s *sampling) messages(l trace.LocationID, c *call, yield func(m *trace.Recv, from place) bool) {
 	for k := c.firstRecv; k < c.endRecv; k++ {
 		m := s.t.Recvs[l].Ptr(k)
-		if m.State != trace.Matched || m.Call != c.row {
+		if m.State != trace.Matched || m.Call != c.row || m.SendLoc == l {
 			continue
 		}
 		from := s.t.Sends[m.SendLoc].Ptr(int(m.Send)).Call
@@ -174,45 +198,83 @@ func (s *sampling) complete(l trace.LocationID, row int) {
 	x := s.hosted(l, &c)
 	x.add(func(tag uint8, time int64) { s.gather(h, tag, time) })
 	w, known := s.cause(l, &c)
-	var got *Header
-	waited := false
+	var got, arrived *Header // to be taken, and at the end of its way
+	decided := false         // got is of the message that was waited for
+	var by trace.LocationID  // which has sent it
 	s.messages(l, &c, func(m *trace.Recv, from place) bool {
-		k := s.index[from.location].At(int(from.call))
+		k := s.index[from.location].At(int(m.Send))
 		if k == 0 {
 			return true
 		}
 		header := s.headers.At(int(k - 1))
-		s.travel(l, &c, &header, m, from)
-		if header.Hops--; header.Hops == 0 {
-			s.remove(l, header)
-			return true
-		}
 		if d := s.designated(l); d != nil && d.owns(header) {
 			return true // its own, come back
 		}
 		decides := known && w.Kind == stats.LateSender && w.Location == from.location && w.Call == from.call
-		if got == nil || decides && !waited {
-			got, waited = &header, decides
+		s.travel(l, &c, &header, m, from)
+		switch header.Hops--; {
+		case header.Hops == 0 && (arrived == nil || decides):
+			arrived = &header
+		case header.Hops > 0 && (got == nil || decides && !decided):
+			got, decided, by = &header, decides, from.location
 		}
 		return true
 	})
-	if got != nil && (waited || !h.holds || h.passed) {
-		h.take(*got)
+	if got != nil && (decided || !h.holds || got.Hops >= h.header.Hops) {
+		s.take(l, *got, by)
+	}
+	if arrived != nil {
+		s.remove(l, *arrived)
 	}
 }
 
-// travel adds a message's way to the header that it carries.
+// travel adds a message's way to the header that it carries: the model's or, if the message lay there, what
+// its receiver did since it was sent.
 func (s *sampling) travel(l trace.LocationID, c *call, header *Header, m *trace.Recv, from place) {
-	sender := s.t.Calls[from.location].Ptr(int(from.call)).Class
-	wire, copying := s.costs.transfer(l, c.Class, from.location, sender, m.Bytes)
-	s.merger.merge(header, []int64{tagWire: wire, tagCopy: copying})
+	sender := s.t.Calls[from.location].Ptr(int(from.call))
+	if c.Enter < sender.Enter {
+		wire, copying := s.costs.transfer(l, c.Class, from.location, sender.Class, m.Bytes)
+		s.merger.merge(header, []int64{tagWire: wire, tagCopy: copying})
+		return
+	}
+	clear(s.since)
+	for k := int(c.row); k >= 0 && k > int(c.row)-mostCalls; k-- {
+		x := s.call(l, k)
+		if x.Enter < sender.Enter {
+			break
+		}
+		o := s.hosted(l, &x)
+		o.add(func(tag uint8, time int64) { s.since[tag] += time })
+		s.gap(l, k, sender.Enter)
+	}
+	s.merger.merge(header, s.since)
+}
+
+// mostCalls is how many calls of a receiver are looked at for what it did since a message was sent.
+const mostCalls = 64
+
+// gap adds what passed between call k and the one before it, or the part since an instant.
+func (s *sampling) gap(l trace.LocationID, k int, since int64) {
+	end, begin := s.t.Calls[l].Ptr(k).Enter, s.t.Span[l].First
+	if k > 0 {
+		begin = s.t.Calls[l].Ptr(k - 1).Leave
+	}
+	part := 1.0
+	if since > begin && end > begin {
+		part = float64(end-since) / float64(end-begin)
+	}
+	for x := range s.segments[l].Between(before(k), uint32(k)) {
+		if x.Path != stats.PathNotRecorded {
+			s.since[s.metrics.of(x.Path)] += int64(part * float64(x.Time))
+		}
+	}
 }
 
 // remove takes a header away that has no hops left. A designated rank reads it: it may inject again,
 // and learns which metrics are masked.
 func (s *sampling) remove(l trace.LocationID, header Header) {
 	d := s.designated(l)
-	if d == nil || d.owns(header) {
+	if d == nil {
 		return
 	}
 	d.injects = d.hops > 0
@@ -299,28 +361,6 @@ func (s *sampling) release() {
 	s.headers.Release()
 }
 
-// opposite returns two ranks that lie as far from each other as ranks do that exchange
-// messages, or at least nearly, with the hops from the first to the second and back: the rank farthest
-// from the first that sends, and that farthest from it, of several the lowest. ok is false
-// if no message goes from one rank to another.
-func opposite(cells []stats.MatrixCell, ranks int) (a, b uint32, there, back int, ok bool) {
-	g := newGraph(cells, ranks)
-	first := slices.IndexFunc(g.out, func(to []uint32) bool { return len(to) > 0 })
-	if first < 0 {
-		return 0, 0, 0, 0, false
-	}
-	a = g.farthest(uint32(first))
-	b = g.farthest(a)
-	if b == a { // nothing goes from there
-		a = uint32(first)
-		b = g.farthest(a)
-	}
-	if b < a && g.hops(b, a) > 0 {
-		a, b = b, a
-	}
-	return a, b, g.hops(a, b), g.hops(b, a), a != b
-}
-
 // A graph says which ranks send to which.
 type graph struct{ out [][]uint32 }
 
@@ -331,7 +371,18 @@ func newGraph(cells []stats.MatrixCell, ranks int) *graph {
 			g.out[c.From] = append(g.out[c.From], c.To)
 		}
 	}
+	for _, to := range g.out {
+		slices.Sort(to)
+	}
 	return g
+}
+
+// targets returns the ranks that a rank sends to, ascending.
+func (g *graph) targets(rank uint32) []uint32 {
+	if int(rank) >= len(g.out) {
+		return nil
+	}
+	return g.out[rank]
 }
 
 // distances returns the hops from a rank to all; -1 where no messages lead.
@@ -360,3 +411,22 @@ func (g *graph) farthest(from uint32) uint32 {
 
 // hops returns the hops from one rank to another, 0 if no messages lead there.
 func (g *graph) hops(from, to uint32) int { return max(0, g.distances(from)[to]) }
+
+// opposite returns two ranks that lie as far from each other as ranks do that exchange messages, or nearly: the
+// rank farthest from the first that sends, and that farthest from it, of several the lowest. ok is false
+// if no message goes from one rank to another.
+func (g *graph) opposite() (a, b uint32, ok bool) {
+	first := slices.IndexFunc(g.out, func(to []uint32) bool { return len(to) > 0 })
+	if first < 0 {
+		return 0, 0, false
+	}
+	a = g.farthest(uint32(first))
+	if b = g.farthest(a); b == a { // nothing goes from there
+		a = uint32(first)
+		b = g.farthest(a)
+	}
+	if b < a && g.hops(b, a) > 0 {
+		a, b = b, a
+	}
+	return a, b, true
+}
