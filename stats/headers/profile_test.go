@@ -1,0 +1,163 @@
+package headers_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"tracekit/merge"
+	"tracekit/samples"
+	"tracekit/stats"
+	"tracekit/stats/headers"
+	"tracekit/trace"
+	"tracekit/trace/tracetest"
+)
+
+// made analyses a trace and makes its profile.
+func made(t testing.TB, src trace.Source, m merge.Options, o stats.Options, h headers.Options) (*trace.Trace, *stats.Analysis, *headers.Profile) {
+	t.Helper()
+	tr, err := merge.Merge(context.Background(), src, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.Store.Close() })
+	a, err := stats.Analyze(context.Background(), tr, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Layout == 0 {
+		h.Layout = headers.Layout92
+	}
+	p, err := headers.Make(context.Background(), tr, a, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr, a, p
+}
+
+func generated(t testing.TB, o samples.Options) trace.Source {
+	t.Helper()
+	var m *samples.Memory
+	if _, err := samples.Generate(context.Background(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
+		m = samples.NewMemory(info, defs)
+		return m, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func total(rows []headers.MetricRow) (sum int64) {
+	for _, r := range rows {
+		sum += r.TimeNs
+	}
+	return sum
+}
+
+// balanced checks what must hold of a profile of a whole run: the host's view is the time of the ranks, the
+// path is as long as the critical path and computes where that does, and a header that knows the
+// time of transfers has the time of its rank.
+func balanced(t *testing.T, name string, tr *trace.Trace, a *stats.Analysis, p *headers.Profile, exact bool) {
+	t.Helper()
+	first, last := stats.Run(tr)
+	var ranks int64
+	for _, l := range tr.World {
+		ranks += tr.Span[l].Last - first
+	}
+	if got := total(p.Host); got != ranks {
+		t.Errorf("%s: hosts have %d ns, ranks have run for %d", name, got, ranks)
+	}
+	if got := total(p.Message); got != last-first || p.Path.LengthNs != last-first {
+		t.Errorf("%s: the path has %d ns, the critical path %d, the run %d", name, got, p.Path.LengthNs, last-first)
+	}
+	onPath := make(map[string]int64)
+	for _, r := range a.CriticalPath.Regions {
+		if r.Operation == "" && r.Region[0] != '(' {
+			onPath["compute: "+string(r.Region)] += r.TimeNs
+		}
+	}
+	waits := false
+	for _, m := range p.Message {
+		waits = waits || m.Metric == "wait"
+	}
+	for _, m := range p.Message {
+		if strings.HasPrefix(m.Metric, "compute: ") && !waits && m.TimeNs != onPath[m.Metric] {
+			t.Errorf("%s: %s has %d ns on the path, %d on the critical path", name, m.Metric, m.TimeNs, onPath[m.Metric])
+		}
+	}
+	for _, s := range p.Sizes {
+		if total(s.Host) < 0 || total(s.Message) < 0 || s.From >= s.To {
+			t.Errorf("%s: sizes %+v", name, s)
+		}
+	}
+	for _, r := range p.Ranks {
+		if want := tr.Span[tr.World[r.Rank]].Last - first; exact && r.TotalNs != want {
+			t.Errorf("%s: the header of rank %d has %d ns, it has run for %d", name, r.Rank, r.TotalNs, want)
+		}
+		sum := r.OtherNs
+		for i, c := range r.Counters {
+			if sum += c.TimeNs; i > 0 && c.TimeNs > r.Counters[i-1].TimeNs {
+				t.Errorf("%s: counters of rank %d do not descend: %v", name, r.Rank, r.Counters)
+			}
+		}
+		if sum != r.TotalNs {
+			t.Errorf("%s: counters of rank %d have %d ns together, their total is %d", name, r.Rank, sum, r.TotalNs)
+		}
+	}
+}
+
+// TestRandomPrograms: invariants hold on small programs of all kinds of calls, with the model's
+// transfers and with the trace's.
+func TestRandomPrograms(t *testing.T) {
+	for seed := range uint64(300) {
+		m, _ := samples.Random(seed)
+		for _, exact := range []bool{false, true} {
+			tr, a, p := made(t, &m.MemorySource, merge.Options{Clock: merge.ClockNone}, stats.Options{}, headers.Options{Exact: exact})
+			balanced(t, fmt.Sprint("seed ", seed, " exact ", exact), tr, a, p, exact)
+			if p.Path.Unmerged > 0 {
+				t.Errorf("seed %d: %d waits ended before their cause was met", seed, p.Path.Unmerged)
+			}
+			if t.Failed() {
+				return
+			}
+		}
+	}
+}
+
+// TestPrograms: invariants hold on all sample programs, with clocks that are repaired, and neither jobs
+// nor memory nor a second run show in the document.
+func TestPrograms(t *testing.T) {
+	for _, program := range samples.Programs() {
+		src := generated(t, samples.Options{Program: program.Name, Ranks: 6, Iterations: 30, Bytes: 9000, Seed: 5,
+			Plant: samples.Plant{LateSender: 5000, LateReceiver: 3000, EarlyReduce: 700, LateBroadcast: 300, Imbalance: 2000, CriticalPath: 900}})
+		var want []byte
+		for i, m := range []merge.Options{{Jobs: 1}, {Jobs: 4}, {Jobs: 2, Memory: 1 << 20, TempDir: t.TempDir()}} {
+			tr, a, p := made(t, src, m, stats.Options{Jobs: m.Jobs}, headers.Options{Jobs: m.Jobs, Exact: true})
+			balanced(t, program.Name, tr, a, p, true)
+			got, err := json.MarshalIndent(p, "", " ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				want = got
+			} else if !bytes.Equal(got, want) {
+				t.Errorf("%s: %+v changes the document", program.Name, m)
+			}
+		}
+	}
+}
+
+// TestCancelled: a cancelled profile is an error.
+func TestCancelled(t *testing.T) {
+	tr, a, _ := made(t, generated(t, samples.Options{Program: "ring", Ranks: 4, Iterations: 10}), merge.Options{}, stats.Options{}, headers.Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := headers.Make(ctx, tr, a, headers.Options{Layout: headers.Layout92}); err == nil {
+		t.Error("no error")
+	}
+}
+
+var _ = tracetest.MustParse

@@ -1,0 +1,153 @@
+package headers_test
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"tracekit/merge"
+	"tracekit/stats"
+	"tracekit/stats/headers"
+	"tracekit/trace/tracetest"
+)
+
+// TestScenes runs the hand-worked cases of testdata. The arithmetic stands in each file. A case wants
+// some kinds of lines; of these kinds it wants all.
+func TestScenes(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases: ", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts := make(map[string]string)
+			for _, f := range archive.Files {
+				parts[f.Name] = string(f.Data)
+			}
+			s, h := options(t, parts["options"])
+			_, _, p := made(t, tracetest.MustParse(t, parts["trace"]), merge.Options{Clock: merge.ClockNone}, s, h)
+			want := strings.TrimSpace(parts["want"])
+			if diff := cmp.Diff(strings.Split(want, "\n"), linesLike(want, brief(p))); diff != "" {
+				t.Errorf("- is wanted, + is found:\n%s", diff)
+			}
+		})
+	}
+}
+
+// options reads "ranks=1 from=20 to=60 exact=1 layout=96 monitoring=100 mask=compute:_main".
+func options(t *testing.T, text string) (s stats.Options, h headers.Options) {
+	for _, word := range strings.Fields(text) {
+		key, value, _ := strings.Cut(word, "=")
+		if key == "mask" {
+			h.Mask = append(h.Mask, strings.ReplaceAll(value, "_", " "))
+			continue
+		}
+		var n int64
+		if _, err := fmt.Sscan(value, &n); err != nil {
+			t.Fatal(word, err)
+		}
+		switch key {
+		case "ranks":
+			h.Ranks = append(h.Ranks, uint32(n))
+		case "from":
+			s.From = stats.Instant{Kind: stats.AfterNs, Ns: n}
+		case "to":
+			s.To = stats.Instant{Kind: stats.AfterNs, Ns: n}
+		case "exact":
+			h.Exact = n == 1
+		case "layout":
+			h.Layout = headers.Layout(n)
+		case "monitoring":
+			h.MonitoringNs = n
+		default:
+			t.Fatalf("unknown option %s", word)
+		}
+	}
+	return s, h
+}
+
+// linesLike returns the lines that begin with a word with which some wanted line begins.
+func linesLike(want, found string) (out []string) {
+	wanted := make(map[string]bool)
+	for line := range strings.Lines(want) {
+		wanted[strings.Fields(line)[0]] = true
+	}
+	for line := range strings.Lines(found) {
+		if wanted[strings.Fields(line)[0]] {
+			out = append(out, strings.TrimSpace(line))
+		}
+	}
+	return out
+}
+
+// brief writes a profile in lines, a word for the kind of line first.
+func brief(p *headers.Profile) string {
+	var b bytes.Buffer
+	rows := func(kind string, rows []headers.MetricRow) {
+		for _, r := range rows {
+			fmt.Fprintf(&b, "%s %s %d\n", kind, r.Metric, r.TimeNs)
+		}
+	}
+	fmt.Fprintf(&b, "layout %d %d\n", p.Layout.Bytes, p.Layout.Counters)
+	rows("host", p.Host)
+	rows("path", p.Message)
+	for _, s := range p.Sizes {
+		size := fmt.Sprintf("size %d..%d", s.From, s.To)
+		fmt.Fprintf(&b, "%s messages %d\n", size, s.Messages)
+		rows(size+" host", s.Host)
+		rows(size+" path", s.Message)
+	}
+	for _, r := range p.Ranks {
+		fmt.Fprintf(&b, "rank %d total %d other %d", r.Rank, r.TotalNs, r.OtherNs)
+		if r.Hops != nil {
+			fmt.Fprintf(&b, " hops %d", *r.Hops)
+		}
+		if r.MonitoringNs != nil {
+			fmt.Fprintf(&b, " monitoring %d", *r.MonitoringNs)
+		}
+		b.WriteByte('\n')
+	}
+	for _, r := range p.Ranks {
+		for _, c := range r.Counters {
+			fmt.Fprintf(&b, "counter %d %s %d\n", r.Rank, c.Metric, c.TimeNs)
+		}
+	}
+	if x := p.Path; x != nil {
+		fmt.Fprintf(&b, "length %d rank %d header %d error %s composition %s unmerged %d\n", x.LengthNs, x.Rank, x.HeaderNs,
+			fraction(*x.ErrorShare, x.LengthNs), fraction(*x.CompositionErrorShare, x.LengthNs), x.Unmerged)
+	}
+	if p.Sampling == nil {
+		fmt.Fprintln(&b, "no sampling")
+		return b.String()
+	}
+	fmt.Fprintf(&b, "sampling %d %d hops %d %d\n", p.Sampling.Ranks[0], p.Sampling.Ranks[1], p.Sampling.HopLimits[0], p.Sampling.HopLimits[1])
+	for i, r := range p.Sampling.Rounds {
+		fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("round %d readings %d other %d masked %s", i, r.Readings, r.OtherNs, strings.Join(r.Masked, ", "))))
+		for _, c := range r.Counters {
+			fmt.Fprintf(&b, "reading %d %s %d\n", i, c.Metric, c.TimeNs)
+		}
+	}
+	return b.String()
+}
+
+// fraction writes a share as the fraction of whole numbers that it must be.
+func fraction(share float64, of int64) string {
+	for n := range of + 1 {
+		if share == float64(n)/float64(of) {
+			if n == 0 {
+				return "0"
+			}
+			return fmt.Sprintf("%d/%d", n, of)
+		}
+	}
+	return fmt.Sprint(share)
+}
