@@ -108,8 +108,6 @@ type stacks struct {
 	paints []paint
 }
 
-var _ plot.Plotter = stacks{}
-
 // Plot implements plot.Plotter.
 func (s stacks) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)

@@ -224,7 +224,9 @@ func sizeName(from, to uint64) string {
 	if to <= from+1 {
 		return formatBytes(from)
 	}
-	return "≥ " + strings.Replace(formatBytes(from), ".00", "", 1)
+	number, unit, _ := strings.Cut(formatBytes(from), " ")
+	number, _, _ = strings.Cut(number, ".") // a power of two
+	return "≥ " + number + " " + unit
 }
 
 func printHeaders(io *streams, opts *headersOptions, p *headers.Profile, a *stats.Analysis) {

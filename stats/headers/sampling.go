@@ -306,19 +306,24 @@ func (r *round) add(h Header) {
 	r.count++
 }
 
-// next returns the mask under which to go on, if the round is steady and has more to show: what now
-// has counters is masked as well. The round is looked at when it has twice as many readings as before.
+// next returns the mask under which to go on, if the round is steady and has more to show, for some
+// header had all its counters in use: the largest of its metrics are masked as well. The round is looked
+// at when it has twice as many readings as before.
 func (r *round) next() (uint64, bool) {
 	n := len(r.readings)
-	if n < leastReadings || n&(n-1) != 0 || r.readings[n-1].Tags[Explicit-1] == tagNone {
+	full := slices.ContainsFunc(r.readings, func(h Header) bool { return h.Tags[Explicit-1] != tagNone })
+	if n < leastReadings || n&(n-1) != 0 || !full || difference(mean(r.readings[:n/2]), mean(r.readings[n/2:])) > steadyShare {
 		return 0, false
 	}
-	if difference(mean(r.readings[:n/2]), mean(r.readings[n/2:])) > steadyShare {
-		return 0, false
+	largest := Header{Mask: r.mask}
+	var times [256]int64
+	for tag, time := range mean(r.readings) {
+		times[tag] = int64(math.Ceil(time))
 	}
+	new(merger).merge(&largest, times[:])
 	mask := r.mask
-	for _, tag := range r.readings[n-1].Tags {
-		if tag < 64 {
+	for _, tag := range largest.Tags {
+		if tag != tagNone && tag < 64 {
 			mask |= 1 << tag
 		}
 	}
