@@ -44,8 +44,8 @@ func (d *delays) compare(first, end int, cause, own *timeMap) *comparisons {
 		k := comparison{first: int32(len(c.excess))}
 		if w.cause.call != trace.None {
 			k.opened = d.meetings.last(w)
-			d.fill(cause, callKey{w.cause.location, w.cause.call}, k.opened.cause, callKey{w.at.location, k.opened.at})
-			d.fill(own, w.at, k.opened.at, callKey{w.cause.location, k.opened.cause})
+			d.fill(cause, w.cause, w.end, k.opened.cause, callKey{w.at.location, k.opened.at})
+			d.fill(own, w.at, w.from, k.opened.at, callKey{w.cause.location, k.opened.cause})
 			c.excess = cause.excess(own, c.excess)
 			for _, x := range c.excess[k.first:] {
 				k.delay += x.Time
@@ -58,24 +58,27 @@ func (d *delays) compare(first, end int, cause, own *timeMap) *comparisons {
 	return c
 }
 
-// fill finds how a location has spent the interval between an opening and a call. Of the
-// opening call itself only what lies behind the end of its partner's, other, counts.
-func (d *delays) fill(m *timeMap, until callKey, opened uint32, other callKey) {
+// fill finds how a location has spent the interval between an opening and an instant in a
+// call. Of the opening call itself only what lies behind the end of its partner's, other,
+// counts.
+func (d *delays) fill(m *timeMap, until callKey, end int64, opened uint32, other callKey) {
 	m.clear()
-	s := d.segments[until.location]
-	first, end := s.between(opened, until.call)
-	block, last := (first+segmentBlock-1)/segmentBlock, end/segmentBlock
+	s, calls := d.segments[until.location], d.t.Calls[until.location]
+	if enter := calls.Ptr(int(until.call)).Enter; enter < end {
+		m.add(s.Own(until.call).Path, d.scope.clip(enter, end))
+	}
+	first, behind := s.between(opened, until.call)
+	block, last := (first+segmentBlock-1)/segmentBlock, behind/segmentBlock
 	if block >= last {
-		m.addRows(s.rows, first, end)
+		m.addRows(s.rows, first, behind)
 	} else {
 		m.addRows(s.rows, first, block*segmentBlock)
 		m.addRows(s.sums, int(s.blocks.At(block)), int(s.blocks.At(last)))
-		m.addRows(s.rows, last*segmentBlock, end)
+		m.addRows(s.rows, last*segmentBlock, behind)
 	}
 	if opened == trace.None || other.call == trace.None {
 		return
 	}
-	calls := d.t.Calls[until.location]
 	leave := min(calls.Ptr(int(opened)).Leave, calls.Ptr(int(opened)+1).Enter)
 	own := s.Own(opened)
 	together := d.t.Calls[other.location].Ptr(int(other.call)).Leave
