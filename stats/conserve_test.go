@@ -60,6 +60,11 @@ func conserved(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
 			t.Errorf("%+v: parts do not sum to the time", c)
 		}
 	}
+	for _, l := range a.Lines {
+		if l.OwnNs < -1 || l.OwnNs+l.LatePartnerNs+l.ImbalanceNs+l.TransferNs+l.UnexplainedNs != l.TimeNs {
+			t.Errorf("%+v: parts do not sum to the time", l)
+		}
+	}
 	matrixSums(t, a)
 	waitsFit(t, tr, a)
 	delaysSum(t, a)
