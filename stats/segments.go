@@ -105,13 +105,6 @@ func (s *Segments) Between(after, until uint32) iter.Seq[Segment] {
 // Own returns the own time of a call, with its call path.
 func (s *Segments) Own(call uint32) Segment { return s.rows.At(int(s.calls.At(int(call)))) }
 
-func (s *Segments) release() {
-	s.rows.Release()
-	s.calls.Release()
-	s.sums.Release()
-	s.blocks.Release()
-}
-
 // enterRow ends what passed since the last call: the walk enters the next one.
 func (w *walk) enterRow() {
 	s := w.segments
