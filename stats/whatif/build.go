@@ -128,12 +128,16 @@ func (b *builder) receives(i uint32, c *trace.Call, end int) {
 		if call == trace.None {
 			continue
 		}
-		if b.t.Calls[r.SendLoc].Ptr(int(call)).Enter >= c.Leave {
+		send := b.t.Calls[r.SendLoc].Ptr(int(call))
+		if send.Enter >= c.Leave {
 			if b.doubts.late++; !b.keep {
 				continue
 			}
 		}
-		b.needs = append(b.needs, need{r.SendLoc, call, b.network.lag(arrivalOf(r), r.Bytes)})
+		b.needs = append(b.needs, need{r.SendLoc, call, b.network.of(arrivalOf(r), r.Bytes)})
+		if r.Post < i && b.network.waits(send, r.Bytes) {
+			b.needs = append(b.needs, need{b.l, r.Post, b.network.of(postToWait, r.Bytes)})
+		}
 	}
 }
 
@@ -142,19 +146,20 @@ func (b *builder) sends(i uint32, c *trace.Call, end int) {
 	sends, calls := b.t.Sends[b.l], b.t.Calls[b.l]
 	for k := int(c.FirstSend); k < end; k++ {
 		s := sends.Ptr(k)
-		kind, ok := acknowledgement(s, calls)
-		if !ok || s.Call != i || !b.network.waits(c, s.Bytes) {
+		kind, done := acknowledgement(s, calls)
+		if done == nil || s.Call != i || !b.network.waits(c, s.Bytes) {
 			continue
 		}
-		post, at, ok := b.posted(s)
-		if !ok || at >= calls.Ptr(int(s.Done)).Leave {
+		post := b.poster(s)
+		if post == nil || post.Enter >= done.Leave {
 			continue // it did not wait, whatever its size
 		}
-		n := need{s.RecvLoc, post, b.network.lag(kind, s.Bytes)}
-		if s.Done == i {
+		n := need{s.RecvLoc, b.t.Recvs[s.RecvLoc].Ptr(int(s.Recv)).Post, b.network.of(kind, s.Bytes)}
+		if kind == postToSend {
 			b.needs = append(b.needs, n)
-		} else if s.Done > i {
+		} else {
 			b.later.add(s.Done, n)
+			b.later.add(s.Done, need{b.l, i, b.network.of(sendToSendWait, s.Bytes)})
 		}
 	}
 }
@@ -170,12 +175,14 @@ func (b *builder) partsUntil(i uint32) {
 		if m.Call > i {
 			return
 		}
-		does := b.members.At(int(p.Member))
-		x := part{instance: p.Collective, member: p.Member, head: m.Begin - b.t.Calls[b.l].Ptr(int(m.Call)).Enter, does: does}
+		does, op := b.members.At(int(p.Member)), b.t.Collectives.Ptr(int(p.Collective)).Op
+		x := part{instance: p.Collective, member: p.Member, head: m.Begin - b.t.Calls[b.l].Ptr(int(m.Call)).Enter, does: does,
+			flight: b.network.ofColl(collective, op, m)}
 		if m.Done != m.Call {
 			x.does &= arrives
 			if does&awaits != 0 && m.Done != trace.None && m.Done > m.Call {
-				b.joins.add(m.Done, part{instance: p.Collective, member: p.Member, does: awaits})
+				b.joins.add(m.Done, part{instance: p.Collective, member: p.Member, does: awaits,
+					flight: b.network.ofColl(beginToWait, op, m)})
 			}
 		}
 		if x.does != 0 {
@@ -188,13 +195,13 @@ func (b *builder) partsUntil(i uint32) {
 func (b *builder) wait(c *trace.Call) int64 {
 	wait := int64(0)
 	for _, n := range b.needs {
-		wait = max(wait, b.t.Calls[n.location].Ptr(int(n.call)).Enter+n.lag-c.Enter)
+		wait = max(wait, b.t.Calls[n.location].Ptr(int(n.call)).Enter+b.network.flights[n.flight].lag-c.Enter)
 	}
 	for _, p := range b.does {
 		begin := c.Enter + p.head
 		switch {
 		case p.does&awaits != 0:
-			wait = max(wait, b.instances.Ptr(int(p.instance)).last-begin)
+			wait = max(wait, b.instances.Ptr(int(p.instance)).last+b.network.flights[p.flight].lag-begin)
 		case p.does&follows != 0:
 			for k := b.t.Collectives.Ptr(int(p.instance)).First; k < p.member; k++ {
 				if b.members.At(int(k))&arrives != 0 {

@@ -25,6 +25,7 @@ type Model struct {
 	segments []*stats.Segments
 	jobs     int
 	network  *network
+	overhead stats.OverheadTables // nil: not known
 
 	locations []location
 	instances *spill.Table[instance] // of collectives; the last two are MPI_Init and MPI_Finalize
@@ -62,11 +63,20 @@ type row struct {
 	wait  int64  // ticks
 }
 
-// A need is a call of another location that must have been entered, and so long ago.
+// rowAfter returns the row after row i, at the end one where nothing begins.
+func (x *location) rowAfter(i int) row {
+	if i+1 < x.rows.Len() {
+		return x.rows.At(i + 1)
+	}
+	return row{needs: uint32(x.needs.Len()), parts: uint32(x.parts.Len())}
+}
+
+// A need is a call, nearly always of another location, that must have been entered the lag of a
+// flight ago.
 type need struct {
 	location trace.LocationID
 	call     uint32
-	lag      int64 // ticks
+	flight   uint32
 }
 
 // A part is what a call does in an instance of a collective: it arrives there, waits for
@@ -74,8 +84,9 @@ type need struct {
 type part struct {
 	instance uint32
 	member   uint32
-	head     int64 // ticks from the Enter of the call to the begin of the part
+	flight   uint32 // of what it waits for
 	does     role
+	head     int64 // ticks from the Enter of the call to the begin of the part
 }
 
 // A role says what a member does in its instance.
@@ -108,6 +119,9 @@ func New(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) (*Mod
 	m := &Model{t: t, segments: a.Segments, jobs: jobs, locations: make([]location, len(t.Calls))}
 	m.first, m.last = stats.Run(t)
 	m.aside = stats.Aside(t)
+	if a.Overhead != nil {
+		m.overhead = a.Overhead.ByCall
+	}
 	err := m.findRoles(ctx)
 	if err == nil {
 		m.network, err = m.calibrate(ctx, a.Waits)

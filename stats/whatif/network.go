@@ -1,7 +1,9 @@
 package whatif
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -12,35 +14,54 @@ import (
 )
 
 // A network is what the trace shows of the time that messages need, in ticks.
+//
+//	flights are in order of their keys; the first is of what needs no time
 type network struct {
-	flights     [flightKinds]map[uint64]*flight // by class of size
-	overhead    int64                           // of the shortest call that sends
-	floor       int64                           // of the shortest call that completes something
-	synchronous uint64                          // size from which on a send waits for its receiver
-	always      []bool                          // by region: it does so whatever the size
+	flights     []flight
+	index       map[flightKey]uint32 // rows of flights
+	overhead    int64                // of the shortest call that sends
+	floor       int64                // of the shortest call that completes something
+	synchronous uint64               // size from which on a send waits for its receiver
+	always      []bool               // by region: it does so whatever the size
+	hull        []point              // the least times of messages; nil: there are none
 }
 
-// A flightKind says what must be entered before what can be left.
+// A flightKey is a sort of what needs time between the entering of one call and the end of
+// another one.
+type flightKey struct {
+	kind flightKind
+	size uint64 // class of the message's size, or of what a member of a collective sends and receives
+	op   trace.CollectiveOp
+}
+
+// A flightKind says from where to where.
 type flightKind uint8
 
 const (
-	sendToRecv     flightKind = iota // until the blocking receive of the message
-	sendToWait                       // until the call that completes its non-blocking receive
-	postToSend                       // from posting the receive until the blocking send
-	postToSendWait                   // from there until the call that completes the send
-	flightKinds
+	atOnce         flightKind = iota
+	sendToRecv                // until the blocking receive of the message
+	sendToWait                // until the call that completes its non-blocking receive
+	postToWait                // from posting that until there, if the sender waits for it
+	postToSend                // from posting the receive until the blocking send
+	postToSendWait            // from there until the call that completes the send
+	sendToSendWait            // from posting that send until there
+	beginToWait               // from the last begin of a collective until the call that completes it
+	collective                // from there until the end of a call that both begins and completes it
 )
 
-// A flight is about messages of one class of size.
+// A flight is what is known of one sort.
 //
-// least and present are the shortest times until a call is left: from the other side's call,
-// and from its own Enter where the other side was there before. A call that needs the other
-// side only for its own end does so least-present after that.
+// least and present are the shortest times until a call is left: from the other call, and from
+// its own Enter where the other one was there before. So a call needs the other one only for
+// what begins least-present after that.
 type flight struct {
+	flightKey
 	least, present  int64
 	bytes           uint64 // of the message with the least time
 	known           bool   // present is
-	blocked, passed uint64 // calls that waited for the other side, and that were left before it was there
+	blocked, passed uint64 // calls that waited for the other one, and that were left before it was there
+	lag             int64  // from the entering of the other call on
+	wire            int64  // of that and of what follows: the network
 }
 
 func (f *flight) merge(o *flight) {
@@ -54,85 +75,107 @@ func (f *flight) merge(o *flight) {
 	f.passed += o.passed
 }
 
-// never is longer than any time.
-const never = 1<<63 - 1
-
-func newNetwork() *network {
-	n := &network{overhead: never, floor: never}
-	for k := range n.flights {
-		n.flights[k] = make(map[uint64]*flight)
-	}
-	return n
-}
-
-func (n *network) merge(o *network) *network {
-	for kind := range n.flights {
-		for size, f := range o.flights[kind] {
-			if have := n.flights[kind][size]; have != nil {
-				have.merge(f)
-			} else {
-				n.flights[kind][size] = f
-			}
-		}
-	}
-	n.overhead, n.floor = min(n.overhead, o.overhead), min(n.floor, o.floor)
-	return n
-}
-
 // classOf returns the smallest size of a class: sizes that agree in their first five bits.
 func classOf(bytes uint64) uint64 {
 	shift := max(0, bits.Len64(bytes)-5)
 	return bytes >> shift << shift
 }
 
-// add takes note of a call that needs another one, which was entered at.
-func (n *network) add(kind flightKind, bytes uint64, c *trace.Call, at int64) *flight {
-	f := n.flights[kind][classOf(bytes)]
+// of returns the row of a sort in flights, 0 if nothing is known of it.
+func (n *network) of(kind flightKind, bytes uint64) uint32 {
+	return n.index[flightKey{kind: kind, size: classOf(bytes)}]
+}
+
+// ofColl returns the row of a sort of collectives.
+func (n *network) ofColl(kind flightKind, op trace.CollectiveOp, m *trace.Member) uint32 {
+	return n.index[flightKey{kind, classOf(max(m.Sent, m.Received)), op}]
+}
+
+// observations collects flights.
+type observations struct {
+	flights         map[flightKey]*flight
+	overhead, floor int64
+}
+
+func newObservations() *observations {
+	return &observations{flights: make(map[flightKey]*flight), overhead: math.MaxInt64, floor: math.MaxInt64}
+}
+
+func (o *observations) merge(p *observations) *observations {
+	for key, f := range p.flights {
+		if have := o.flights[key]; have != nil {
+			have.merge(f)
+		} else {
+			o.flights[key] = f
+		}
+	}
+	o.overhead, o.floor = min(o.overhead, p.overhead), min(o.floor, p.floor)
+	return o
+}
+
+// add takes note of a call that needs something that began at, and returns its sort.
+func (o *observations) add(key flightKey, c *trace.Call, at int64) *flight {
+	bytes := key.size
+	key.size = classOf(bytes)
+	f := o.flights[key]
 	if f == nil {
-		f = &flight{least: never}
-		n.flights[kind][classOf(bytes)] = f
+		f = &flight{flightKey: key, least: math.MaxInt64}
+		o.flights[key] = f
 	}
-	o := flight{least: c.Leave - at, bytes: bytes}
+	seen := flight{least: c.Leave - at, bytes: bytes}
 	if c.Enter >= at {
-		o.present, o.known = c.Leave-c.Enter, true
+		seen.present, seen.known = c.Leave-c.Enter, true
 	}
-	f.merge(&o)
+	f.merge(&seen)
 	return f
 }
 
 // calibrate finds how long messages are on their way, and which sends wait for receivers.
 func (m *Model) calibrate(ctx context.Context, waits stats.CallWaits) (*network, error) {
-	always := make([]bool, len(m.t.Defs.Regions))
+	n := &network{flights: make([]flight, 1), index: make(map[flightKey]uint32), always: make([]bool, len(m.t.Defs.Regions))}
 	for i, r := range m.t.Defs.Regions {
 		name := strings.ToLower(m.t.Defs.String(r.Name))
-		always[i] = strings.Contains(name, "mpi_ssend") || strings.Contains(name, "mpi_issend")
+		n.always[i] = strings.Contains(name, "mpi_ssend") || strings.Contains(name, "mpi_issend")
 	}
-	n, err := engine.Fold(ctx, m.jobs, len(m.t.Calls), newNetwork, func(n *network, l int) error {
-		n.always = always
-		m.observe(n, trace.LocationID(l), waits[l])
+	seen, err := engine.Fold(ctx, m.jobs, len(m.t.Calls), newObservations, func(o *observations, l int) error {
+		m.observe(o, n, trace.LocationID(l), waits[l])
 		return nil
-	}, (*network).merge)
+	}, (*observations).merge)
 	if err != nil {
 		return nil, err
 	}
-	n.always = always
+	n.overhead, n.floor = seen.overhead, seen.floor
+	for _, f := range seen.flights {
+		n.flights = append(n.flights, *f)
+	}
+	slices.SortFunc(n.flights[1:], func(a, b flight) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.op, b.op), cmp.Compare(a.size, b.size))
+	})
 	n.synchronous = n.threshold()
+	for i := range n.flights {
+		f := &n.flights[i]
+		n.index[f.flightKey] = uint32(i)
+		f.lag = n.lag(f)
+	}
+	n.findWires()
 	return n, nil
 }
 
-// observe takes note of the messages of a location.
-func (m *Model) observe(n *network, l trace.LocationID, waits *stats.WaitTable) {
+// observe takes note of the messages of a location, and of the non-blocking collectives that
+// it completes.
+func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *stats.WaitTable) {
 	calls := m.t.Calls[l]
 	for _, rows := range m.t.Recvs[l].Rows {
 		for i := range rows {
-			r := &rows[i]
-			if r.State != trace.Matched || r.Call == trace.None {
-				continue
-			}
-			c := calls.Ptr(int(r.Call))
-			n.floor = min(n.floor, c.Leave-c.Enter)
-			if at, ok := m.sent(r); ok {
-				n.add(arrivalOf(r), r.Bytes, c, at)
+			if r := &rows[i]; r.State == trace.Matched && r.Call != trace.None {
+				c := calls.Ptr(int(r.Call))
+				o.floor = min(o.floor, c.Leave-c.Enter)
+				if send := m.sender(r); send != nil {
+					o.add(flightKey{kind: arrivalOf(r), size: r.Bytes}, c, send.Enter)
+				}
+				if r.Post != r.Call && r.Post != trace.None {
+					o.add(flightKey{kind: postToWait, size: r.Bytes}, c, calls.Ptr(int(r.Post)).Enter)
+				}
 			}
 		}
 	}
@@ -143,25 +186,49 @@ func (m *Model) observe(n *network, l trace.LocationID, waits *stats.WaitTable) 
 				continue
 			}
 			c := calls.Ptr(int(s.Call))
-			n.overhead = min(n.overhead, c.Leave-c.Enter)
-			kind, ok := acknowledgement(s, calls)
-			if !ok {
+			o.overhead = min(o.overhead, c.Leave-c.Enter)
+			kind, done := acknowledgement(s, calls)
+			post := m.poster(s)
+			if done == nil || post == nil {
 				continue
 			}
-			if post, at, ok := m.posted(s); ok {
-				done := calls.Ptr(int(s.Done))
-				f := n.add(kind, s.Bytes, done, at)
-				if n.isAlways(c) || post == trace.None || at <= done.Enter {
-					continue
-				}
-				switch k := waits.At(int(s.Done)).Kind; {
-				case at >= done.Leave:
-					f.passed++
-				case k == stats.LateReceiver || k == stats.LateReceiverBehindLateSender:
-					f.blocked++
-				}
+			if kind == postToSendWait {
+				o.add(flightKey{kind: sendToSendWait, size: s.Bytes}, done, c.Enter)
+			}
+			f := o.add(flightKey{kind: kind, size: s.Bytes}, done, post.Enter)
+			switch wait := waits.At(int(s.Done)).Kind; {
+			case n.isAlways(c) || post.Enter <= done.Enter:
+			case post.Enter >= done.Leave:
+				f.passed++
+			case wait == stats.LateReceiver || wait == stats.LateReceiverBehindLateSender:
+				f.blocked++
 			}
 		}
+	}
+	for _, rows := range m.t.Parts[l].Rows {
+		for _, p := range rows {
+			m.observePart(o, p, calls)
+		}
+	}
+}
+
+// observePart takes note of a part in a collective.
+func (m *Model) observePart(o *observations, p trace.Part, calls callTable) {
+	x := m.t.Members.Ptr(int(p.Member))
+	if x.Done == trace.None || x.Call == trace.None {
+		return
+	}
+	c, last := calls.Ptr(int(x.Done)), m.instances.Ptr(int(p.Collective)).last
+	key := flightKey{collective, max(x.Sent, x.Received), m.t.Collectives.Ptr(int(p.Collective)).Op}
+	switch waits := m.members.At(int(p.Member))&awaits != 0; {
+	case x.Done == x.Call && waits:
+		o.add(key, c, max(x.Begin, last))
+	case x.Done == x.Call:
+		o.add(key, c, x.Begin)
+	case waits:
+		o.floor = min(o.floor, c.Leave-c.Enter)
+		key.kind = beginToWait
+		o.add(key, c, last)
 	}
 }
 
@@ -173,35 +240,38 @@ func arrivalOf(r *trace.Recv) flightKind {
 	return sendToWait
 }
 
-// acknowledgement says what completes a send if that may wait for the receiver.
-func acknowledgement(s *trace.Send, calls callTable) (flightKind, bool) {
+// acknowledgement returns the call that completes a send, nil if that does not wait for the
+// receiver whatever the size.
+func acknowledgement(s *trace.Send, calls callTable) (flightKind, *trace.Call) {
 	if s.State != trace.Matched || s.Done == trace.None {
-		return 0, false
+		return 0, nil
 	}
-	switch class := calls.Ptr(int(s.Done)).Class; {
-	case s.Done == s.Call:
-		return postToSend, class == trace.ClassSend
-	default:
-		return postToSendWait, class == trace.ClassWait
+	switch done := calls.Ptr(int(s.Done)); {
+	case s.Done == s.Call && done.Class == trace.ClassSend:
+		return postToSend, done
+	case s.Done > s.Call && done.Class == trace.ClassWait:
+		return postToSendWait, done
 	}
+	return 0, nil
 }
 
-// sent returns when the call is entered that sends a received message.
-func (m *Model) sent(r *trace.Recv) (at int64, ok bool) {
-	s := m.t.Sends[r.SendLoc].Ptr(int(r.Send))
-	if s.Call == trace.None {
-		return 0, false
+// sender returns the call that sends a received message, nil if there is none.
+func (m *Model) sender(r *trace.Recv) *trace.Call {
+	if s := m.t.Sends[r.SendLoc].Ptr(int(r.Send)); s.Call != trace.None {
+		return m.t.Calls[r.SendLoc].Ptr(int(s.Call))
 	}
-	return m.t.Calls[r.SendLoc].Ptr(int(s.Call)).Enter, true
+	return nil
 }
 
-// posted returns the call that posts the receive of a message, and when it is entered.
-func (m *Model) posted(s *trace.Send) (post uint32, at int64, ok bool) {
-	r := m.t.Recvs[s.RecvLoc].Ptr(int(s.Recv))
-	if r.Post == trace.None {
-		return r.Post, 0, false
+// poster returns the call that posts the receive of a matched message, nil if there is none.
+func (m *Model) poster(s *trace.Send) *trace.Call {
+	if s.State != trace.Matched {
+		return nil
 	}
-	return r.Post, m.t.Calls[s.RecvLoc].Ptr(int(r.Post)).Enter, true
+	if r := m.t.Recvs[s.RecvLoc].Ptr(int(s.Recv)); r.Post != trace.None {
+		return m.t.Calls[s.RecvLoc].Ptr(int(r.Post))
+	}
+	return nil
 }
 
 func (n *network) isAlways(c *trace.Call) bool {
@@ -218,20 +288,20 @@ func (n *network) waits(c *trace.Call, bytes uint64) bool {
 func (n *network) threshold() uint64 {
 	type count struct{ blocked, passed uint64 }
 	counts := make(map[uint64]count)
-	var sizes []uint64
 	wrong := uint64(0) // if none waited
-	for _, kind := range []flightKind{postToSend, postToSendWait} {
-		for size, f := range n.flights[kind] {
-			c, known := counts[size]
-			if !known {
-				sizes = append(sizes, size)
-			}
-			counts[size] = count{c.blocked + f.blocked, c.passed + f.passed}
+	for _, f := range n.flights {
+		if f.kind == postToSend || f.kind == postToSendWait {
+			c := counts[f.size]
+			counts[f.size] = count{c.blocked + f.blocked, c.passed + f.passed}
 			wrong += f.blocked
 		}
 	}
+	var sizes []uint64
+	for size := range counts {
+		sizes = append(sizes, size)
+	}
 	slices.Sort(sizes)
-	best, at := wrong, uint64(never)
+	best, at := wrong, uint64(math.MaxUint64)
 	for _, size := range slices.Backward(sizes) {
 		wrong = wrong - counts[size].blocked + counts[size].passed
 		if wrong < best {
@@ -241,20 +311,139 @@ func (n *network) threshold() uint64 {
 	return at
 }
 
-// lag returns by how much the end of a call follows the entering of the call that it needs at
-// least, its own time left out.
-func (n *network) lag(kind flightKind, bytes uint64) int64 {
-	f := n.flights[kind][classOf(bytes)]
-	if f == nil {
-		return 0
-	}
+// lag returns how long after the other call is entered a call of some sort ends at least, its
+// own time left out.
+func (n *network) lag(f *flight) int64 {
 	switch {
-	case kind == postToSend && f.known: // it needs the other side when it has begun to send
+	case f.kind == atOnce || f.kind == collective:
+		return 0
+	case f.kind == postToSend && f.known: // the receive is needed once the send has begun
 		return min(0, max(-n.overhead, f.least-f.present))
-	case kind == postToSend:
+	case f.kind == postToSend:
 		return 0
 	case f.known:
 		return max(0, f.least-f.present)
 	}
 	return max(0, f.least-n.floor)
+}
+
+// findWires finds which part of the least times is the network: for messages of a size, what
+// the shortest takes from the begin of sending until it is received, without what these calls
+// take anyway. As a large message takes no less than a small one, and a shorter time may be
+// seen at a neighbouring size, the least times are those of their lower convex hull over bytes.
+func (n *network) findWires() {
+	var hull []point
+	for _, f := range n.flights {
+		if f.kind == sendToRecv || f.kind == sendToWait {
+			hull = append(hull, point{f.bytes, f.least})
+		}
+	}
+	n.hull = lowerHull(hull)
+	floors := make(map[trace.CollectiveOp]int64)
+	for _, f := range n.flights {
+		if least, ok := floors[f.op]; f.kind == collective && (!ok || f.least < least) {
+			floors[f.op] = f.least
+		}
+	}
+	for i := range n.flights {
+		switch f := &n.flights[i]; {
+		case f.kind == collective:
+			f.wire = max(0, f.least-floors[f.op])
+		case f.kind != atOnce && f.kind != beginToWait:
+			f.wire = n.wire(f.size)
+		}
+	}
+}
+
+// wire returns the time on the network of a message of a size.
+func (n *network) wire(bytes uint64) int64 {
+	if n.hull == nil {
+		return 0
+	}
+	return max(0, at(n.hull, bytes)-n.overhead-n.floor)
+}
+
+// inLag returns which part of a flight's time on the network passes before the own time of the
+// call that it ends in.
+func (n *network) inLag(f *flight) int64 {
+	switch f.kind {
+	case sendToRecv, sendToWait, sendToSendWait:
+		return min(f.wire, max(0, f.lag-n.overhead))
+	case postToWait, postToSendWait:
+		return min(f.wire, f.lag)
+	}
+	return 0
+}
+
+// on returns the flights on another network, on which a message takes as long as wire says, and
+// by how much it makes own times longer, by row.
+func (n *network) on(wire func(bytes uint64) float64) (flights []flight, more []int64) {
+	flights, more = slices.Clone(n.flights), make([]int64, len(n.flights))
+	for i := range flights {
+		f := &flights[i]
+		if f.kind == atOnce || f.kind == beginToWait {
+			continue
+		}
+		inLag, now := n.inLag(f), wire(f.bytes)
+		share := 1.0
+		switch {
+		case f.kind == collective:
+			share = 0
+			if before := n.wire(f.bytes); before > 0 {
+				now = float64(f.wire) * now / float64(before)
+			} else {
+				now = min(now, float64(f.wire))
+			}
+		case f.wire > 0:
+			share = float64(inLag) / float64(f.wire)
+		case f.kind == postToSend:
+			share = 0
+		}
+		f.lag += int64(math.Round(now*share)) - inLag
+		more[i] = int64(math.Round(now*(1-share))) - (f.wire - inLag)
+		f.wire = int64(math.Round(now))
+	}
+	return flights, more
+}
+
+// A point is the least time of a message of a size.
+type point struct {
+	bytes uint64
+	time  int64
+}
+
+// lowerHull returns the lower convex hull of points that does not fall, by bytes.
+func lowerHull(all []point) (hull []point) {
+	slices.SortFunc(all, func(a, b point) int { return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.time, b.time)) })
+	for i, p := range all {
+		if i > 0 && p.bytes == all[i-1].bytes {
+			continue
+		}
+		for n := len(hull); n > 0; n = len(hull) {
+			falls := hull[n-1].time > p.time
+			above := n > 1 && slope(hull[n-2], hull[n-1]) >= slope(hull[n-2], p)
+			if !falls && !above {
+				break
+			}
+			hull = hull[:n-1]
+		}
+		hull = append(hull, p)
+	}
+	return hull
+}
+
+func slope(a, b point) float64 { return float64(b.time-a.time) / float64(b.bytes-a.bytes) }
+
+// at returns the time of a size on a hull: before its first point that of the first, behind
+// its last along its last edge.
+func at(hull []point, bytes uint64) int64 {
+	if len(hull) == 1 || bytes <= hull[0].bytes {
+		return hull[0].time
+	}
+	k := 1
+	for k+1 < len(hull) && hull[k].bytes < bytes {
+		k++
+	}
+	a, b := hull[k-1], hull[k]
+	return a.time + int64(math.Round(slope(a, b)*float64(bytes-a.bytes)))
 }

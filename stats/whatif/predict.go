@@ -30,10 +30,10 @@ type RankTimes struct {
 // Predict replays the run with changes.
 func (m *Model) Predict(ctx context.Context, changes ...Change) (Prediction, error) {
 	in, err := m.change(ctx, changes)
+	defer in.release()
 	if err != nil {
 		return Prediction{}, err
 	}
-	defer in.release()
 	r, err := m.run(ctx, in, false)
 	if err != nil {
 		return Prediction{}, err
@@ -45,6 +45,10 @@ func (in *input) release() {
 	for _, c := range in.clocks {
 		c.Release()
 	}
+	for _, x := range in.own {
+		x.rows.Release()
+		x.needs.Release()
+	}
 }
 
 // change returns what the replay of a changed run begins with.
@@ -52,6 +56,10 @@ func (m *Model) change(ctx context.Context, changes []Change) (input, error) {
 	in := input{locations: m.locations, ends: make([]int64, len(m.locations))}
 	plan, err := m.plan(changes)
 	if err != nil {
+		return in, err
+	}
+	in.flights = plan.flights
+	if err := plan.rearrange(ctx, &in); err != nil {
 		return in, err
 	}
 	in.clocks, err = engine.Map(ctx, m.jobs, len(m.locations), func(_ context.Context, l int) (*spill.Table[int64], error) {

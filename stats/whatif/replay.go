@@ -30,6 +30,9 @@ type input struct {
 	locations []location
 	clocks    []*spill.Table[int64]
 	ends      []int64
+	flights   []flight
+	series    [][]series // that take messages as they come; nil: none
+	own       []location // of locations, those with tables of their own
 }
 
 // state is how far a location is.
@@ -40,7 +43,9 @@ type state struct {
 	entered int   // calls that it has entered
 	shift   int64 // ticks waited so far
 	waiters []waiter
-	wake    int // the smallest number of calls that a waiter needs; 0: there is none
+	wake    int     // the smallest number of calls that a waiter needs; 0: there is none
+	series  int     // the present one or the next
+	times   []int64 // when the messages of the present one are there
 }
 
 // A waiter goes on when a location has entered calls calls.
@@ -142,10 +147,7 @@ func (r *replay) move(l trace.LocationID, i int) {
 	if s.at = s.after; i == 0 {
 		s.at = x.rows.At(0)
 	}
-	s.after = row{needs: uint32(x.needs.Len()), parts: uint32(x.parts.Len())}
-	if i+1 < x.rows.Len() {
-		s.after = x.rows.At(i + 1)
-	}
+	s.after = x.rowAfter(i)
 }
 
 // call enters and, if all it waits for is there, leaves the call that a location is at; it
@@ -160,13 +162,20 @@ func (r *replay) call(l trace.LocationID) bool {
 			r.arrive(x.parts.Ptr(int(k)), at)
 		}
 	}
-	for k := s.at.needs; k < s.after.needs; k++ {
-		n := x.needs.Ptr(int(k))
-		t, ok := r.entered(l, n.location, n.call)
+	needs := s.after.needs
+	if r.inSeries(l) {
+		t, ok := r.taken(l)
 		if !ok {
 			return false
 		}
-		wait = max(wait, t+n.lag-at)
+		wait, needs = max(0, t-at), s.at.needs
+	}
+	for k := s.at.needs; k < needs; k++ {
+		t, ok := r.met(l, x.needs.Ptr(int(k)))
+		if !ok {
+			return false
+		}
+		wait = max(wait, t-at)
 	}
 	for k := s.at.parts; k < s.after.parts; k++ {
 		p := x.parts.Ptr(int(k))
@@ -182,7 +191,7 @@ func (r *replay) call(l trace.LocationID) bool {
 		if !ok {
 			return false
 		}
-		wait = max(wait, t-at-p.head)
+		wait = max(wait, t+r.in.flights[p.flight].lag-at-p.head)
 	}
 	s.shift += wait
 	if r.waits != nil {
@@ -246,6 +255,12 @@ func (r *replay) entered(l, other trace.LocationID, call uint32) (at int64, ok b
 		return 0, false
 	}
 	return r.in.clocks[other].At(int(call)), true
+}
+
+// met returns when a need is met; ok is false, and l waits, if that is not known yet.
+func (r *replay) met(l trace.LocationID, n *need) (at int64, ok bool) {
+	t, ok := r.entered(l, n.location, n.call)
+	return t + r.in.flights[n.flight].lag, ok
 }
 
 // all returns when the last has arrived at an instance.
