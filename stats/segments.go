@@ -102,6 +102,35 @@ func (s *Segments) Between(after, until uint32) iter.Seq[Segment] {
 	}
 }
 
+// All iterates over all segments in order, each with the call whose own time it is; of others
+// that is None.
+func (s *Segments) All() iter.Seq2[uint32, Segment] {
+	return func(yield func(uint32, Segment) bool) {
+		call, own := 0, s.ownRow(0)
+		for first, rows := range s.rows.Rows {
+			for i, r := range rows {
+				of := uint32(trace.None)
+				if first+i == own {
+					of = uint32(call)
+					call++
+					own = s.ownRow(call)
+				}
+				if !yield(of, r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ownRow returns the row of a call's own time, -1 if there is no such call.
+func (s *Segments) ownRow(call int) int {
+	if call < s.calls.Len() {
+		return int(s.calls.At(call))
+	}
+	return -1
+}
+
 // Own returns the own time of a call, with its call path.
 func (s *Segments) Own(call uint32) Segment { return s.rows.At(int(s.calls.At(int(call)))) }
 

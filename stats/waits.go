@@ -203,7 +203,7 @@ func (w *waiting) releaseSizes() {
 func (w *waiting) startup(class trace.CallClass) {
 	var in []member
 	for l, calls := range w.t.Calls {
-		i := findStartup(calls, class)
+		i := FindStartup(calls, class)
 		if i < 0 {
 			continue
 		}
@@ -221,9 +221,9 @@ func (w *waiting) startup(class trace.CallClass) {
 	}
 }
 
-// findStartup returns the row of the first call of MPI_Init, or of the last of
+// FindStartup returns the row of the first call of MPI_Init, or of the last of
 // MPI_Finalize; -1 if there is none. They are looked for near the ends of the table only.
-func findStartup(calls *spill.Table[trace.Call], class trace.CallClass) int {
+func FindStartup(calls *spill.Table[trace.Call], class trace.CallClass) int {
 	n := calls.Len()
 	for k := range min(n, startupReach) {
 		i := k
