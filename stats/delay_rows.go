@@ -140,7 +140,7 @@ func (p *profiler) placeOf(path trace.PathID) (site, string) {
 	case PathOutside:
 		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, OutsideRegions
 	case PathNotRecorded:
-		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, notRecorded
+		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, NotRecorded
 	}
 	return p.siteOfPath(path), ""
 }

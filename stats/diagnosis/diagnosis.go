@@ -35,28 +35,49 @@ func Find(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) ([]s
 	}
 	defer m.Release()
 	for _, c := range candidates {
-		p, err := m.Predict(ctx, c.changes(m)...)
-		stuck := new(whatif.StuckError)
-		switch {
-		case errors.As(err, &stuck):
-			c.cause.Text = c.text() + " What that would gain cannot be said: " + err.Error() + "."
-		case ctx.Err() != nil:
+		cause, ok, err := f.judge(ctx, m, c)
+		if err != nil {
 			return nil, err
-		case err != nil: // a change that the model cannot judge
-			continue
-		case float64(p.Gain()) < leastGain*float64(p.Baseline):
-			continue
-		default:
-			gain, share := p.Gain(), float64(p.Gain())/float64(p.Baseline)
-			c.cause.GainNs, c.cause.GainShare = &gain, &share
-			c.cause.Text = c.text() + f.gains(c, gain, share)
 		}
-		causes = append(causes, c.cause)
+		if ok {
+			causes = append(causes, cause)
+		}
 	}
 	slices.SortStableFunc(causes, func(a, b stats.Cause) int {
 		return cmp.Or(cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs))
 	})
 	return causes[:min(most, len(causes))], nil
+}
+
+// judge predicts what mending a candidate would gain; ok is false if that is not worth it, or if
+// the model cannot judge it.
+func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (cause stats.Cause, ok bool, err error) {
+	cause, gain, run := c.cause, c.gain, f.a.Trace.DurationNs
+	cause.Text = c.text()
+	switch {
+	case c.changes != nil:
+		p, err := m.Predict(ctx, c.changes(m)...)
+		stuck := new(whatif.StuckError)
+		switch {
+		case errors.As(err, &stuck):
+			cause.Text += " What mending that would gain cannot be said: " + err.Error() + "."
+			return cause, true, nil
+		case ctx.Err() != nil:
+			return cause, false, err
+		case err != nil:
+			return cause, false, nil
+		}
+		gain = p.Gain()
+	case gain == 0:
+		return cause, true, nil
+	}
+	if gain < max(c.least, int64(leastGain*float64(run))) {
+		return cause, false, nil
+	}
+	share := float64(gain) / float64(run)
+	cause.GainNs, cause.GainShare = &gain, &share
+	cause.Text += f.gains(c, gain, share)
+	return cause, true, nil
 }
 
 func gainOf(c stats.Cause) int64 {
@@ -70,7 +91,9 @@ func gainOf(c stats.Cause) int64 {
 type candidate struct {
 	cause   stats.Cause
 	bound   int64                               // what it gains at most, ns: its time on the critical path
-	changes func(*whatif.Model) []whatif.Change // that mend it
+	least   int64                               // what it must gain, ns
+	gain    int64                               // if it is known without changes
+	changes func(*whatif.Model) []whatif.Change // that mend it; nil: none that the replay could judge
 	text    func() string                       // what is wrong
 	mended  string                              // how it would be: "Shared equally"
 }
@@ -107,6 +130,7 @@ func (f *finder) candidates() []candidate {
 		}
 	}
 	out = append(out, f.startup()...)
+	out = append(out, f.late()...)
 	out = append(out, f.transfer()...)
 	out = append(out, f.wrongOrder()...)
 	least := int64(leastGain * float64(f.a.Trace.DurationNs))

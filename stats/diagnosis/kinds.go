@@ -13,6 +13,9 @@ import (
 const (
 	unlike  = 1.05 // times as long as others
 	culprit = 0.8  // of the waits: the ranks that cause so much of them
+	varies  = 0.2  // of a place's time: what equal visits gain at least, where sums are equal
+
+	slowNetwork = 0.5 // transfer efficiency below which calls themselves are a cause
 )
 
 // computing judges a place outside MPI that makes others wait.
@@ -23,36 +26,38 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 	rest := others(times, ranks)
 	here, there := mean(times, ranks), mean(times, rest)
 	c.cause.Evidence = map[string]float64{"mean_ns": here, "mean_of_others_ns": there, "critical_path_ns": float64(c.bound)}
-	where := placeText(row.SourceLine)
+	where, in := placeText(row.SourceLine), visitors(times)
+	busy := sum(times) / max(1, float64(c.bound))
+	c.cause.Evidence["ranks_at_a_time"] = busy
+	low, high := extremes(times, in)
+	c.mended = "Shared equally at each visit"
 	switch {
-	case len(visitors(times)) <= max(1, len(times)/8) && len(times) > 1:
-		c.cause.Kind = stats.CauseSerialization
-		c.cause.Ranks = visitors(times)
-		c.changes = change(whatif.Scale(f.at(place), 1/float64(len(times)), c.cause.Ranks...))
+	case busy <= max(1.2, float64(len(times))/8) && len(times) > 1:
+		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
+		c.changes = change(whatif.Scale(f.at(place), 0))
 		c.text = func() string {
-			return fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(c.cause.Ranks), one(c.cause.Ranks, "is", "are"), where, length(int64(mean(times, c.cause.Ranks))), f.waits(row))
+			if len(in) == len(times) {
+				return fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, length(int64(sum(times))), f.waits(row))
+			}
+			return fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, length(int64(mean(times, in))), f.waits(row))
 		}
-		c.mended = fmt.Sprintf("Shared among all %d ranks", len(times))
 	case len(ranks) <= max(1, len(times)/4) && here > unlike*there && there > 0:
-		c.cause.Kind = stats.CauseImbalance
+		c.cause.Kind, c.mended = stats.CauseImbalance, "With the time of the others"
 		c.changes = change(whatif.Scale(f.at(place), there/here, ranks...))
 		c.text = func() string {
-			return fmt.Sprintf("%s %s %s as long in %s as the others, %s against %s: %s.", capital(ranksText(ranks)), one(ranks, "takes", "take"), times2(here/there),
+			return fmt.Sprintf("%s %s %s as long in %s as the others, %s against %s: %s.", capital(ranksText(ranks)), one(ranks, "takes", "take"), factor(here/there),
 				where, length(int64(here)), length(int64(there)), f.waits(row))
 		}
-		c.mended = "With the time of the others"
-	default:
-		low, high := extremes(times)
-		c.cause.Kind, c.mended = stats.CauseImbalance, "Shared equally at each visit"
+	case float64(times[high]) > unlike*mean(times, in):
+		c.cause.Kind = stats.CauseImbalance
 		c.changes = change(whatif.Balance(f.at(place)))
-		if all := mean(times, nil); float64(times[high]) > unlike*all {
-			c.cause.Ranks = ranks
-			c.text = func() string {
-				return fmt.Sprintf("The ranks take unequally long in %s, from %s on rank %d to %s on rank %d: %s.", where, length(times[low]), low, length(times[high]), high, f.waits(row))
-			}
-			break
+		c.text = func() string {
+			return fmt.Sprintf("The ranks take unequally long in %s, from %s on rank %d to %s on rank %d: %s.", where, length(times[low]), low, length(times[high]), high, f.waits(row))
 		}
+	default:
 		c.cause.Kind, c.cause.Ranks = shifting(row), []uint32{}
+		c.least = int64(varies * float64(c.bound))
+		c.changes = change(whatif.Balance(f.at(place)))
 		c.text = func() string {
 			return fmt.Sprintf("%s takes longer now on this rank, now on that, though about equally long in all: %s.", capital(where), f.waits(row))
 		}
@@ -83,8 +88,15 @@ func (f *finder) slowCalls(row stats.DelayRow) candidate {
 	c.text = func() string {
 		return fmt.Sprintf("Calls of %s take longer than like ones, even without waiting: %s.", calledAt(string(row.Operation), row.SourceLine), f.waits(row))
 	}
-	c.mended = "If none took longer than 99 of 100 like ones need"
+	c.mended = fmt.Sprintf("If none took longer than %.4g of 100 like ones need", 100*f.quantile())
 	return c
+}
+
+func (f *finder) quantile() float64 {
+	if f.a.Overhead == nil {
+		return 1
+	}
+	return f.a.Overhead.Quantile
 }
 
 // startup judges what passes until MPI_Init is left.
@@ -112,19 +124,44 @@ func startsUp(operation stats.Name) bool {
 	return strings.HasPrefix(string(operation), "MPI_Init") || operation == "MPI_Finalize"
 }
 
-// transfer judges the network.
+// late judges that ranks begin at different times: what passes before the first event of a rank
+// cannot be replayed.
+func (f *finder) late() []candidate {
+	time := f.critical[stats.Site{SourceLine: stats.SourceLine{Region: stats.NotRecorded}}]
+	c := candidate{cause: stats.Cause{Kind: stats.CauseStartup, SourceLine: stats.SourceLine{Region: stats.NotRecorded}, Ranks: []uint32{}}, bound: time}
+	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
+	c.text = func() string {
+		return fmt.Sprintf("The ranks do not begin together: %s of the critical path passes before the first event of the rank that it begins on.", length(time))
+	}
+	return []candidate{c}
+}
+
+// transfer judges the calls themselves, waits apart, where most of the time between startup and
+// end passes in them: what the run is longer than on a network that costs nothing (2.6).
 func (f *finder) transfer() []candidate {
 	e := f.a.Efficiency
-	if e == nil || e.TransferEfficiency == nil || f.a.Messages == nil || f.a.Messages.Count == 0 {
+	if e == nil {
 		return nil
 	}
-	c := candidate{cause: stats.Cause{Kind: stats.CauseTransfer, Ranks: []uint32{}, Evidence: map[string]float64{"transfer_efficiency": *e.TransferEfficiency}}}
-	c.bound = int64(max(0, 1-*e.TransferEfficiency) * float64(e.RuntimeNs))
-	c.changes = change(whatif.IdealNetwork())
-	c.text = func() string {
-		return fmt.Sprintf("%d messages and the data of collectives take their time on the network.", f.a.Messages.Count)
+	r := &e.Ratios
+	if e.WithoutInitFinalize != nil {
+		r = e.WithoutInitFinalize
 	}
-	c.mended = "On a network that costs nothing"
+	if r.TransferEfficiency == nil || r.IdealRuntimeNs == nil || *r.TransferEfficiency > slowNetwork {
+		return nil
+	}
+	gain := r.RuntimeNs - *r.IdealRuntimeNs
+	c := candidate{cause: stats.Cause{Kind: stats.CauseTransfer, Ranks: []uint32{}}, bound: gain, gain: gain, mended: "If they cost nothing but waiting"}
+	c.cause.Evidence = map[string]float64{"transfer_efficiency": *r.TransferEfficiency}
+	c.text = func() string {
+		text := "More time passes in MPI calls themselves, transferring or on a busy machine, than in the program"
+		for _, row := range f.a.CriticalPath.Regions {
+			if row.Operation != "" && !startsUp(row.Operation) {
+				return text + fmt.Sprintf(": most in %s, %s of the critical path.", calledAt(string(row.Operation), row.SourceLine), length(row.TimeNs))
+			}
+		}
+		return text + "."
+	}
 	return []candidate{c}
 }
 
@@ -183,22 +220,23 @@ func others(times []int64, ranks []uint32) []uint32 {
 func visitors(times []int64) []uint32 {
 	out, most := []uint32{}, slices.Max(times)
 	for r, t := range times {
-		if t > most/20 {
+		if t >= most/20 {
 			out = append(out, uint32(r))
 		}
 	}
 	return out
 }
 
-// mean returns the mean time of some ranks, nil for all.
+func sum(times []int64) (sum float64) {
+	for _, t := range times {
+		sum += float64(t)
+	}
+	return sum
+}
+
+// mean returns the mean time of some ranks.
 func mean(times []int64, ranks []uint32) float64 {
 	sum := int64(0)
-	if ranks == nil {
-		for _, t := range times {
-			sum += t
-		}
-		return float64(sum) / float64(max(1, len(times)))
-	}
 	for _, r := range ranks {
 		if int(r) < len(times) {
 			sum += times[r]
@@ -207,12 +245,13 @@ func mean(times []int64, ranks []uint32) float64 {
 	return float64(sum) / float64(max(1, len(ranks)))
 }
 
-func extremes(times []int64) (low, high int) {
-	for r, t := range times {
-		if t < times[low] {
+func extremes(times []int64, ranks []uint32) (low, high uint32) {
+	low, high = ranks[0], ranks[0]
+	for _, r := range ranks {
+		if times[r] < times[low] {
 			low = r
 		}
-		if t > times[high] {
+		if times[r] > times[high] {
 			high = r
 		}
 	}

@@ -58,12 +58,12 @@ func calledAt(operation string, s stats.SourceLine) string {
 	return operation + " in " + placeText(s)
 }
 
-// times2 says how many times as long something takes.
-func times2(factor float64) string {
-	if factor < 1.995 {
-		return fmt.Sprintf("%.0f %% more time, %.2f times", 100*(factor-1), factor)
+// factor says how many times as long something takes.
+func factor(x float64) string {
+	if x < 1.995 {
+		return fmt.Sprintf("%.2f times", x)
 	}
-	return fmt.Sprintf("%.1f times", factor)
+	return fmt.Sprintf("%.1f times", x)
 }
 
 // ranksText names ranks: "rank 3", "ranks 0, 4 to 7 and 12".
