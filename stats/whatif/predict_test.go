@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"tracekit/merge"
@@ -9,8 +10,8 @@ import (
 	"tracekit/trace"
 )
 
-// region is the place of all call paths that end in a region of the name.
-func region(m *Model, names ...string) Place {
+// named is the place of all call paths that end in a region of one of the names.
+func named(m *Model, names ...string) Place {
 	return func(p trace.PathID) bool {
 		if int(p) >= len(m.t.Tree.Nodes) {
 			return false
@@ -23,17 +24,57 @@ func region(m *Model, names ...string) Place {
 		return false
 	}
 }
-func TestTry(t *testing.T) {
-	for _, prog := range []string{"ring","halo","sweep","multigrid","masterworker","collectives","requests"} {
-		for _, bytes := range []int64{1024, 20000} {
-		o := samples.Options{Program: prog, Ranks: 16, Iterations: 20, Seed: 3, Compute: 9, Bytes: bytes}
-		want := modelled(t, generated(t, o), merge.Options{}).result0(t)
-		o.Plant.Imbalance = 20000
-		m := modelled(t, generated(t, o), merge.Options{})
-		p, err := m.Predict(context.Background(), Scale(region(m, "interior", "compute", "block", "smooth","task"), 9.0/20009, 15), Scale(region(m, "boundary"), 0.0/2000, 15))
-		if err != nil { t.Fatal(err) }
-		t.Logf("%s %d: baseline %d predicted %d want %d: %.2f%%", prog, bytes, p.Baseline, p.RunTime, want, 100*float64(p.RunTime-want)/float64(want))
+
+// work are the regions in which generated programs compute.
+var work = []string{"interior", "compute", "block", "smooth", "task", "boundary"}
+
+func TestTryNet(t *testing.T) {
+	for _, p := range samples.Programs() {
+		for _, bytes := range []int64{64, 1024, 8000, 20000, 200000} {
+			o := samples.Options{Program: p.Name, Ranks: 12, Iterations: 15, Seed: 3, Bytes: bytes}
+			m := modelled(t, generated(t, o), merge.Options{})
+			s := ""
+			for _, n := range []*samples.Network{{}, {Latency: 15000, BytesPerTick: 4}, {Latency: 500, BytesPerTick: 1}, {Latency: 1500, BytesPerTick: 40}} {
+				o.Network = n
+				c := m.Network(float64(n.Latency), float64(n.BytesPerTick)*1e9)
+				if n.Latency == 0 {
+					c = IdealNetwork()
+				}
+				want := runTime(t, modelled(t, generated(t, o), merge.Options{}))
+				got := predicted(t, m, c)
+				s += fmt.Sprintf("%d/%d=%.2f%% ", got, want, 100*float64(got-want)/float64(want))
+			}
+			t.Logf("%s %d: %d: %s", p.Name, bytes, m.ns(m.last-m.first), s)
 		}
 	}
 }
-func (m *Model) result0(t *testing.T) int64 { p, err := m.Predict(context.Background()); if err != nil { t.Fatal(err) }; return p.RunTime }
+
+func TestTryBal(t *testing.T) {
+	for _, p := range samples.Programs() {
+		for _, bytes := range []int64{1024, 20000} {
+			o := samples.Options{Program: p.Name, Ranks: 8, Iterations: 15, Seed: 3, Bytes: bytes, Steady: true, Compute: 20000}
+			want := runTime(t, modelled(t, generated(t, o), merge.Options{}))
+			o.Compute, o.Plant.Imbalance = 10000, 80000
+			m := modelled(t, generated(t, o), merge.Options{})
+			o.Plant.Imbalance = 0
+			want2 := runTime(t, modelled(t, generated(t, o), merge.Options{}))
+			o.Compute = 5000
+			half := runTime(t, modelled(t, generated(t, o), merge.Options{}))
+			m1 := modelled(t, generated(t, o), merge.Options{})
+			t.Logf("%s %d: balance %d/%d, scale %d/%d speed %d/%d", p.Name, bytes, predicted(t, m, Balance(named(m, work...))), want, predicted(t, m, Scale(named(m, work...), 1.0/9, 7)), want2,
+				predicted(t, m1, RankSpeed(.5)), want2)
+			_ = half
+		}
+	}
+}
+
+func predicted(t testing.TB, m *Model, changes ...Change) int64 {
+	t.Helper()
+	p, err := m.Predict(context.Background(), changes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.RunTime
+}
+
+func runTime(t testing.TB, m *Model) int64 { return predicted(t, m) }
