@@ -82,8 +82,9 @@ func RebuiltOf(about trace.Info) *Rebuilt {
 	r := &Rebuilt{From: about.Properties[trace.PropertyRebuiltFrom], Approximate: about.Approximations(), Modelled: []string{
 		"call_sites[].max_ns", "call_sites[].min_ns", "call_sites[].p50_ns", "call_sites[].p99_ns",
 		"collectives[].completion_ns", "collectives[].skew_ns", "collectives[].transfer_ns",
-		"critical_path", "efficiency.serialization_efficiency", "efficiency.transfer_efficiency",
-		"lines[].critical_path_ns", "lines[].overhead_ns", "lines[].wait_ns",
+		"critical_path", "delay_totals", "delays", "efficiency.serialization_efficiency", "efficiency.transfer_efficiency",
+		"lines[].causes_ns", "lines[].critical_path_ns", "lines[].imbalance_ns", "lines[].late_partner_ns", "lines[].overhead_ns",
+		"lines[].own_ns", "lines[].transfer_ns", "lines[].unexplained_ns", "lines[].wait_ns",
 		"messages.latencies", "messages.latency_ns", "overhead", "wait_states",
 	}}
 	if r.Approximate == nil {

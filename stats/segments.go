@@ -16,6 +16,10 @@ type Segments struct {
 	rows  *spill.Table[Segment]
 	calls *spill.Table[uint32] // by call: its row of own time
 
+	// Long stretches are summed by blocks of rows.
+	sums   *spill.Table[Segment] // of each block, by path
+	blocks *spill.Table[uint32]  // by block: its first row in sums; one more for the end
+
 	waits *WaitTable
 	scope *scope
 	open  bool         // the last call is not left yet, and no other one is entered
@@ -40,9 +44,27 @@ const (
 func newSegments(t *trace.Trace, s *scope, waits CallWaits) []*Segments {
 	out := make([]*Segments, len(waits))
 	for l := range out {
-		out[l] = &Segments{rows: spill.NewTable[Segment](t.Store), calls: spill.NewTable[uint32](t.Store), waits: waits[l], scope: s}
+		out[l] = &Segments{rows: spill.NewTable[Segment](t.Store), calls: spill.NewTable[uint32](t.Store),
+			sums: spill.NewTable[Segment](t.Store), blocks: spill.NewTable[uint32](t.Store), waits: waits[l], scope: s}
 	}
 	return out
+}
+
+// segmentBlock is the number of rows in a block.
+const segmentBlock = 128
+
+// sum sums the blocks, when all rows are there.
+func (s *Segments) sum(paths int) {
+	m := newTimeMap(paths)
+	for first := 0; first+segmentBlock <= s.rows.Len(); first += segmentBlock {
+		s.blocks.Append(uint32(s.sums.Len()))
+		m.addRows(s.rows, first, first+segmentBlock)
+		for _, p := range m.met {
+			s.sums.Append(Segment{p, *m.of(p)})
+		}
+		m.clear()
+	}
+	s.blocks.Append(uint32(s.sums.Len()))
 }
 
 func (s *Segments) add(path trace.PathID, time int64) {
@@ -111,11 +133,6 @@ func (s *Segments) ownRow(call int) int {
 
 // Own returns the own time of a call, with its call path.
 func (s *Segments) Own(call uint32) Segment { return s.rows.At(int(s.calls.At(int(call)))) }
-
-func (s *Segments) release() {
-	s.rows.Release()
-	s.calls.Release()
-}
 
 // enterRow ends what passed since the last call: the walk enters the next one.
 func (w *walk) enterRow() {

@@ -247,8 +247,11 @@ func (w *walk) end(at int64) {
 		w.putClock(w.useful)
 		w.enterRow()
 	}
-	if w.segments != nil && w.segments.open {
-		w.endRow()
+	if w.segments != nil {
+		if w.segments.open {
+			w.endRow()
+		}
+		w.segments.sum(len(w.profiler.t.Tree.Nodes))
 	}
 }
 
