@@ -34,6 +34,7 @@ type Model struct {
 	first     int64                  // begin of the run
 	last      int64                  // its end
 	aside     []bool                 // by location: no part of the run
+	known     []name                 // of call paths, once they are asked for
 
 	// Negative counts the calls whose own time is below zero: clocks disagree there.
 	Negative uint64

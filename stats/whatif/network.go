@@ -492,3 +492,12 @@ func at(hull []point, bytes uint64) int64 {
 	a, b := hull[k-1], hull[k]
 	return a.time + int64(math.Round(slope(a, b)*float64(bytes-a.bytes)))
 }
+
+// Synchronous returns the size in bytes from which on sends wait for their receivers, nil if
+// none are seen to, or only those that do so whatever the size.
+func (m *Model) Synchronous() *uint64 {
+	if m.network.synchronous == math.MaxUint64 {
+		return nil
+	}
+	return &m.network.synchronous
+}
