@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/merge"
+	"tracekit/readers"
 	"tracekit/stats"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
@@ -26,6 +28,9 @@ type whatifOptions struct {
 	paths []string
 	gains bool
 	top   int
+
+	out, format string
+	force       bool
 
 	scale, balance, limit, network, speed, overlap, order []string
 
@@ -50,6 +55,8 @@ type whatifDocument struct {
 	Share     *float64           `json:"gain_share"` // of baseline_ns; null: that is 0
 	Ranks     []whatif.RankTimes `json:"ranks"`
 	Gains     []whatif.Gain      `json:"gains,omitempty"`
+	Out       string             `json:"out,omitempty"`  // the trace that was written
+	Lost      map[string]uint64  `json:"lost,omitempty"` // that its format cannot express, by what it is
 	Model     whatifModel        `json:"model"`
 	Findings  []stats.Finding    `json:"findings"`
 }
@@ -97,6 +104,9 @@ of a region is its own, without what it calls, and waits are left out: they foll
 	set.StringArrayVar(&opts.order, "order", nil, "let receives at this `PLACE` that follow each other take messages as they come")
 	set.BoolVar(&opts.gains, "gains", false, "try what promises most, and list it by gain")
 	set.IntVar(&opts.top, "top", 10, "`rows` of each table")
+	set.StringVarP(&opts.out, "output", "o", "", "`trace` to write: the run with the changes")
+	set.StringVar(&opts.format, "format", "", "`format` to write: "+strings.Join(readers.Formats(), ", ")+" (default: as the name says)")
+	set.BoolVar(&opts.force, "force", false, "overwrite what is there")
 	return cmd
 }
 
@@ -135,7 +145,14 @@ func (o *whatifOptions) validate() error {
 	if len(o.changes) == 0 && !o.gains {
 		return usagef("name a change (--scale, --balance, --cap, --network, --rank-speed, --nonblocking, --order), or let --gains try some")
 	}
-	return nil
+	if o.out == "" {
+		return nil
+	}
+	var err error
+	if o.format, err = outputFormat(o.out, o.format); err != nil {
+		return err
+	}
+	return checkTrace(o.out, o.force)
 }
 
 // atPlace returns the parser of changes that are told by their place alone.
@@ -254,7 +271,7 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 		}
 		changes, doc.Changes = append(changes, change), append(doc.Changes, c.text)
 	}
-	p, err := m.Predict(ctx, changes...)
+	p, err := opts.predict(ctx, io, t, m, changes, doc)
 	if err != nil {
 		return err
 	}
@@ -269,6 +286,30 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 		}
 	}
 	return opts.finish(io, doc, func() { doc.print(io, opts.top) }, doc.Findings, opts.gate(doc))
+}
+
+// predict replays the run with changes, and writes it if that is asked for.
+func (o *whatifOptions) predict(ctx context.Context, io *streams, t *trace.Trace, m *whatif.Model, changes []whatif.Change, doc *whatifDocument) (whatif.Prediction, error) {
+	if o.out == "" {
+		return m.Predict(ctx, changes...)
+	}
+	maps, spans, p, err := m.Times(ctx, changes...)
+	if err != nil {
+		return p, err
+	}
+	moved := *t
+	moved.Source = merge.Corrected(t)
+	moved.Defs, moved.Clock.Maps, moved.Span = moved.Source.Defs(), maps, spans
+	src := merge.Corrected(&moved)
+	w, err := readers.Create(o.out, src.Info(), src.Defs(), readers.CreateOptions{Format: o.format, Force: o.force, Jobs: o.jobs, Store: t.Store})
+	if err != nil {
+		return p, err
+	}
+	if _, err := copyEvents(ctx, io, &convertOptions{mergeFlags: o.mergeFlags}, src, w); err != nil {
+		return p, errors.Join(err, w.Discard())
+	}
+	doc.Out, doc.Lost = o.out, w.Lost()
+	return p, w.Close()
 }
 
 func (o *whatifOptions) analyze(ctx context.Context, io *streams, t *trace.Trace) (*stats.Analysis, error) {
@@ -291,6 +332,12 @@ func (doc *whatifDocument) print(io *streams, top int) {
 	if len(doc.Changes) > 0 {
 		fmt.Fprintf(w, "With %s: %s, %s\n", strings.Join(doc.Changes, ", "), formatTime(doc.Predicted), gained(doc.Gain, doc.Share))
 		doc.printRanks(io, top)
+	}
+	if doc.Out != "" {
+		fmt.Fprintf(w, "\nThe run with these changes: %s\n", doc.Out)
+		for _, what := range sortedKeys(doc.Lost) {
+			fmt.Fprintf(w, "  not in it: %s %s\n", formatCount(doc.Lost[what]), what)
+		}
 	}
 	if len(doc.Gains) > 0 {
 		g := &grid{heading: "Gains", titles: []string{"<place", "<change", "gain", "share"}}

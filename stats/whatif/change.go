@@ -293,14 +293,18 @@ func (m *Model) means(slots []bool) (sums []int64) {
 }
 
 // shift moves the times at which a location enters its calls, waits left out, and returns by
-// how much its end moves.
-func (p *plan) shift(l trace.LocationID, clocks clockTable) int64 {
+// how much its end moves. It notes in own, unless that is nil, how much longer the calls' own
+// times are.
+func (p *plan) shift(l trace.LocationID, clocks, own clockTable) int64 {
 	x := p.shifter(l)
 	if x == nil {
 		return 0
 	}
 	p.walk(l, p.touched, x.pass, func(call uint32) {
-		x.endVisit()
+		before := x.moved
+		if x.endVisit(); own != nil && x.call != trace.None {
+			own.Set(int(x.call), x.moved-before)
+		}
 		if x.call = call; call != trace.None {
 			*clocks.Ptr(int(call)) += x.moved
 		}

@@ -157,7 +157,7 @@ func (m *Model) buildAll(ctx context.Context, waits stats.CallWaits) error {
 		case !keep:
 			m.LeftOut = sum.late
 		case sum.late > 0:
-			in, err := m.change(ctx, nil)
+			in, err := m.change(ctx, nil, false)
 			if err == nil {
 				_, err = m.run(ctx, in, false)
 			}
