@@ -41,9 +41,9 @@ func Scale(place Place, factor float64, ranks ...uint32) Change {
 	return Change{kind: scale, place: place, factor: factor, ranks: ranks}
 }
 
-// Balance gives each rank the mean over all ranks of the time in a place. What is taken
-// together is a visit between two calls, or a call: the first of each rank, the second …; the
-// mean is over those ranks that have so many.
+// Balance gives each rank the mean over ranks of the time in a place, visit by visit: the first
+// of each rank, the second …, those of a rank that has no more of them left out. A visit is what
+// passes between two calls, or in one.
 func Balance(place Place) Change { return Change{kind: balance, place: place} }
 
 // Cap lets calls in a place take no longer than their kind needs: t_max of DEFINITIONS 1.1, of
@@ -96,7 +96,7 @@ type planned struct {
 	Change
 	slots []bool
 	on    []bool  // by world rank; nil: all
-	means []int64 // of a balanced place, by ordinal
+	means []int64 // of a balanced place, by ordinal of the visit
 }
 
 // slot returns the index of a call path in tables: time outside any region follows the tree.
@@ -128,7 +128,7 @@ func (m *Model) plan(changes []Change) (*plan, error) {
 		}
 		switch c.kind {
 		case otherNetwork:
-			if m.network.hull == nil {
+			if m.network.hull == nil && c.latency+c.perByte > 0 {
 				return nil, errors.New("another network cannot be judged: no message shows what this one is like")
 			}
 			p.flights, p.more = m.network.on(func(bytes uint64) float64 { return c.latency + c.perByte*float64(bytes) })
@@ -293,14 +293,18 @@ func (m *Model) means(slots []bool) (sums []int64) {
 }
 
 // shift moves the times at which a location enters its calls, waits left out, and returns by
-// how much its end moves.
-func (p *plan) shift(l trace.LocationID, clocks clockTable) int64 {
+// how much its end moves. It notes in own, unless that is nil, how much longer the calls' own
+// times are.
+func (p *plan) shift(l trace.LocationID, clocks, own clockTable) int64 {
 	x := p.shifter(l)
 	if x == nil {
 		return 0
 	}
 	p.walk(l, p.touched, x.pass, func(call uint32) {
-		x.endVisit()
+		before := x.moved
+		if x.endVisit(); own != nil && x.call != trace.None {
+			own.Set(int(x.call), x.moved-before)
+		}
 		if x.call = call; call != trace.None {
 			*clocks.Ptr(int(call)) += x.moved
 		}
@@ -396,7 +400,7 @@ func (x *shifter) balance(i int, c *planned) {
 	if sum == 0 {
 		return
 	}
-	mean, before, given := c.means[x.ordinal[i]], int64(0), int64(0)
+	mean, before, given := float64(c.means[x.ordinal[i]]), int64(0), int64(0)
 	x.ordinal[i]++
 	for k := range x.visit {
 		v := &x.visit[k]
@@ -404,7 +408,7 @@ func (x *shifter) balance(i int, c *planned) {
 			continue
 		}
 		before += v.time
-		until := int64(math.Round(float64(mean) * float64(before) / float64(sum)))
+		until := int64(math.Round(mean * float64(before) / float64(sum)))
 		v.time, given = until-given, until
 	}
 }

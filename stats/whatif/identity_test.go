@@ -52,7 +52,7 @@ func modelled(t testing.TB, src trace.Source, o merge.Options) *Model {
 // identical checks that a replay without a change finds all times of the run.
 func identical(t testing.TB, m *Model) {
 	t.Helper()
-	in, err := m.change(context.Background(), nil)
+	in, err := m.change(context.Background(), nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,6 +34,7 @@ type Model struct {
 	first     int64                  // begin of the run
 	last      int64                  // its end
 	aside     []bool                 // by location: no part of the run
+	known     []name                 // of call paths, once they are asked for
 
 	// Negative counts the calls whose own time is below zero: clocks disagree there.
 	Negative uint64
@@ -156,7 +157,7 @@ func (m *Model) buildAll(ctx context.Context, waits stats.CallWaits) error {
 		case !keep:
 			m.LeftOut = sum.late
 		case sum.late > 0:
-			in, err := m.change(ctx, nil)
+			in, err := m.change(ctx, nil, false)
 			if err == nil {
 				_, err = m.run(ctx, in, false)
 			}

@@ -50,27 +50,21 @@ const (
 )
 
 // A flight is what is known of one sort.
-//
-// least and present are the shortest times until a call is left: from the other call, and from
-// its own Enter where the other one was there before. So a call needs the other one only for
-// what begins least-present after that.
 type flight struct {
 	flightKey
-	least, present  int64
-	bytes           uint64 // of the message with the least time
-	known           bool   // present is
+	least           int64  // shortest time from the other call until the end of one that was there before; none: MaxInt64
+	shortest        int64  // shortest call that ends so
+	bytes           uint64 // of the message with the least time, else of the smallest
 	blocked, passed uint64 // calls that waited for the other one, and that were left before it was there
-	lag             int64  // from the entering of the other call on
-	wire            int64  // of that and of what follows: the network
+	lag             int64  // by how much the own time of the call begins after the other one is entered, or later
+	wire            int64  // time on the network, before that and in it
 }
 
 func (f *flight) merge(o *flight) {
 	if o.least < f.least || o.least == f.least && o.bytes < f.bytes {
 		f.least, f.bytes = o.least, o.bytes
 	}
-	if o.known && (!f.known || o.present < f.present) {
-		f.present, f.known = o.present, true
-	}
+	f.shortest = min(f.shortest, o.shortest)
 	f.blocked += o.blocked
 	f.passed += o.passed
 }
@@ -88,6 +82,9 @@ func (n *network) of(kind flightKind, bytes uint64) uint32 {
 
 // ofColl returns the row of a sort of collectives.
 func (n *network) ofColl(kind flightKind, op trace.CollectiveOp, m *trace.Member) uint32 {
+	if kind == beginToWait {
+		return n.index[flightKey{kind: kind, op: op}]
+	}
 	return n.index[flightKey{kind, classOf(max(m.Sent, m.Received)), op}]
 }
 
@@ -95,10 +92,11 @@ func (n *network) ofColl(kind flightKind, op trace.CollectiveOp, m *trace.Member
 type observations struct {
 	flights         map[flightKey]*flight
 	overhead, floor int64
+	waits           int64 // a call that takes longer has waited for something
 }
 
-func newObservations() *observations {
-	return &observations{flights: make(map[flightKey]*flight), overhead: math.MaxInt64, floor: math.MaxInt64}
+func newObservations(waits int64) *observations {
+	return &observations{flights: make(map[flightKey]*flight), overhead: math.MaxInt64, floor: math.MaxInt64, waits: waits}
 }
 
 func (o *observations) merge(p *observations) *observations {
@@ -115,50 +113,66 @@ func (o *observations) merge(p *observations) *observations {
 
 // add takes note of a call that needs something that began at, and returns its sort.
 func (o *observations) add(key flightKey, c *trace.Call, at int64) *flight {
-	bytes := key.size
-	key.size = classOf(bytes)
-	f := o.flights[key]
+	seen := flight{flightKey: key, least: math.MaxInt64, shortest: c.Leave - c.Enter, bytes: key.size}
+	if seen.size = classOf(key.size); at >= c.Enter || c.Leave-c.Enter > o.waits {
+		seen.least = c.Leave - at
+	}
+	f := o.flights[seen.flightKey]
 	if f == nil {
-		f = &flight{flightKey: key, least: math.MaxInt64}
-		o.flights[key] = f
+		f = &seen
+		o.flights[seen.flightKey] = f
+	} else {
+		f.merge(&seen)
 	}
-	seen := flight{least: c.Leave - at, bytes: bytes}
-	if c.Enter >= at {
-		seen.present, seen.known = c.Leave-c.Enter, true
-	}
-	f.merge(&seen)
 	return f
 }
 
 // calibrate finds how long messages are on their way, and which sends wait for receivers.
 func (m *Model) calibrate(ctx context.Context, waits stats.CallWaits) (*network, error) {
-	n := &network{flights: make([]flight, 1), index: make(map[flightKey]uint32), always: make([]bool, len(m.t.Defs.Regions))}
+	n := &network{always: make([]bool, len(m.t.Defs.Regions))}
 	for i, r := range m.t.Defs.Regions {
 		name := strings.ToLower(m.t.Defs.String(r.Name))
 		n.always[i] = strings.Contains(name, "mpi_ssend") || strings.Contains(name, "mpi_issend")
 	}
-	seen, err := engine.Fold(ctx, m.jobs, len(m.t.Calls), newObservations, func(o *observations, l int) error {
-		m.observe(o, n, trace.LocationID(l), waits[l])
-		return nil
-	}, (*observations).merge)
+	seen, err := m.observeAll(ctx, n, waits, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
-	n.overhead, n.floor = seen.overhead, seen.floor
-	for _, f := range seen.flights {
+	if n.learn(seen); n.hull == nil {
+		// Nobody waits for a late sender. But who takes long has waited for messages on their way.
+		if seen, err = m.observeAll(ctx, n, waits, 2*max(n.floor, n.overhead)); err != nil {
+			return nil, err
+		}
+		n.learn(seen)
+	}
+	n.index = make(map[flightKey]uint32)
+	for i := range n.flights {
+		f := &n.flights[i]
+		n.index[f.flightKey] = uint32(i)
+		f.lag = n.lag(f)
+	}
+	return n, nil
+}
+
+func (m *Model) observeAll(ctx context.Context, n *network, waits stats.CallWaits, long int64) (*observations, error) {
+	return engine.Fold(ctx, m.jobs, len(m.t.Calls), func() *observations { return newObservations(long) }, func(o *observations, l int) error {
+		m.observe(o, n, trace.LocationID(l), waits[l])
+		return nil
+	}, (*observations).merge)
+}
+
+// learn finds out about the network what observations say.
+func (n *network) learn(o *observations) {
+	n.flights = make([]flight, 1)
+	for _, f := range o.flights {
 		n.flights = append(n.flights, *f)
 	}
 	slices.SortFunc(n.flights[1:], func(a, b flight) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.op, b.op), cmp.Compare(a.size, b.size))
 	})
 	n.synchronous = n.threshold()
-	for i := range n.flights {
-		f := &n.flights[i]
-		n.index[f.flightKey] = uint32(i)
-		f.lag = n.lag(f)
-	}
+	n.findCosts(o)
 	n.findWires()
-	return n, nil
 }
 
 // observe takes note of the messages of a location, and of the non-blocking collectives that
@@ -169,7 +183,9 @@ func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *
 		for i := range rows {
 			if r := &rows[i]; r.State == trace.Matched && r.Call != trace.None {
 				c := calls.Ptr(int(r.Call))
-				o.floor = min(o.floor, c.Leave-c.Enter)
+				if c.Class == trace.ClassWait {
+					o.floor = min(o.floor, c.Leave-c.Enter)
+				}
 				if send := m.sender(r); send != nil {
 					o.add(flightKey{kind: arrivalOf(r), size: r.Bytes}, c, send.Enter)
 				}
@@ -186,13 +202,16 @@ func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *
 				continue
 			}
 			c := calls.Ptr(int(s.Call))
-			o.overhead = min(o.overhead, c.Leave-c.Enter)
+			if c.Class == trace.ClassIsend || c.Class == trace.ClassBsend {
+				o.overhead = min(o.overhead, c.Leave-c.Enter)
+			}
 			kind, done := acknowledgement(s, calls)
 			post := m.poster(s)
 			if done == nil || post == nil {
 				continue
 			}
 			if kind == postToSendWait {
+				o.floor = min(o.floor, done.Leave-done.Enter)
 				o.add(flightKey{kind: sendToSendWait, size: s.Bytes}, done, c.Enter)
 			}
 			f := o.add(flightKey{kind: kind, size: s.Bytes}, done, post.Enter)
@@ -227,8 +246,7 @@ func (m *Model) observePart(o *observations, p trace.Part, calls callTable) {
 		o.add(key, c, x.Begin)
 	case waits:
 		o.floor = min(o.floor, c.Leave-c.Enter)
-		key.kind = beginToWait
-		o.add(key, c, last)
+		o.add(flightKey{kind: beginToWait, op: key.op}, c, last)
 	}
 }
 
@@ -311,46 +329,56 @@ func (n *network) threshold() uint64 {
 	return at
 }
 
-// lag returns how long after the other call is entered a call of some sort ends at least, its
-// own time left out.
-func (n *network) lag(f *flight) int64 {
-	switch {
-	case f.kind == atOnce || f.kind == collective:
-		return 0
-	case f.kind == postToSend && f.known: // the receive is needed once the send has begun
-		return min(0, max(-n.overhead, f.least-f.present))
-	case f.kind == postToSend:
-		return 0
-	case f.known:
-		return max(0, f.least-f.present)
+// findCosts finds what calls take that send or complete something, and wait for nothing: of
+// blocking ones only those of messages that do not wait for the other side.
+func (n *network) findCosts(o *observations) {
+	n.overhead, n.floor = o.overhead, o.floor
+	for _, f := range n.flights {
+		switch {
+		case f.size >= n.synchronous:
+		case f.kind == postToSend:
+			n.overhead = min(n.overhead, f.shortest)
+		case f.kind == sendToRecv:
+			n.floor = min(n.floor, f.shortest)
+		}
 	}
-	return max(0, f.least-n.floor)
+	if n.overhead == math.MaxInt64 {
+		n.overhead = 0
+	}
+	if n.floor == math.MaxInt64 {
+		n.floor = 0
+	}
+	if n.overhead > 0 { // if every call that completes something waits for it
+		n.floor = min(n.floor, n.overhead)
+	}
 }
 
-// findWires finds which part of the least times is the network: for messages of a size, what
-// the shortest takes from the begin of sending until it is received, without what these calls
-// take anyway. As a large message takes no less than a small one, and a shorter time may be
-// seen at a neighbouring size, the least times are those of their lower convex hull over bytes.
+// findWires finds which part of times is the network. Of messages that is what the shortest
+// takes from the begin of sending until it is received by one that waits, without what these
+// calls take anyway: as large messages take no less than small ones, the lower convex hull of
+// the times over bytes. Of collectives it is what they take longer than the shortest of their
+// kind.
 func (n *network) findWires() {
 	var hull []point
+	floors := make(map[trace.CollectiveOp]int64)
 	for _, f := range n.flights {
-		if f.kind == sendToRecv || f.kind == sendToWait {
+		switch {
+		case f.least == math.MaxInt64:
+		case f.kind == sendToRecv || f.kind == sendToWait:
 			hull = append(hull, point{f.bytes, f.least})
+		case f.kind == collective:
+			if least, ok := floors[f.op]; !ok || f.least < least {
+				floors[f.op] = f.least
+			}
 		}
 	}
 	n.hull = lowerHull(hull)
-	floors := make(map[trace.CollectiveOp]int64)
-	for _, f := range n.flights {
-		if least, ok := floors[f.op]; f.kind == collective && (!ok || f.least < least) {
-			floors[f.op] = f.least
-		}
-	}
 	for i := range n.flights {
 		switch f := &n.flights[i]; {
 		case f.kind == collective:
 			f.wire = max(0, f.least-floors[f.op])
 		case f.kind != atOnce && f.kind != beginToWait:
-			f.wire = n.wire(f.size)
+			f.wire = n.wire(f.bytes)
 		}
 	}
 }
@@ -363,14 +391,34 @@ func (n *network) wire(bytes uint64) int64 {
 	return max(0, at(n.hull, bytes)-n.overhead-n.floor)
 }
 
+// lag returns how long after the other call is entered the own time of a call begins at least.
+// A message that waits for its receiver is on the network once both have begun: in the own time
+// of blocking calls, before that of others.
+func (n *network) lag(f *flight) int64 {
+	synchronous := f.size >= n.synchronous
+	switch {
+	case f.kind == beginToWait && f.least < math.MaxInt64:
+		return max(0, f.least-n.floor)
+	case f.kind == atOnce || f.kind == collective || f.kind == beginToWait || n.hull == nil:
+		return 0
+	case f.kind == postToSend:
+		return -n.overhead
+	case f.kind == postToWait || f.kind == postToSendWait:
+		return f.wire
+	case f.kind == sendToRecv && synchronous:
+		return n.overhead
+	}
+	return n.overhead + f.wire
+}
+
 // inLag returns which part of a flight's time on the network passes before the own time of the
 // call that it ends in.
 func (n *network) inLag(f *flight) int64 {
 	switch f.kind {
-	case sendToRecv, sendToWait, sendToSendWait:
-		return min(f.wire, max(0, f.lag-n.overhead))
-	case postToWait, postToSendWait:
-		return min(f.wire, f.lag)
+	case sendToWait, sendToSendWait, postToWait, postToSendWait:
+		return f.wire
+	case sendToRecv:
+		return f.lag - n.overhead
 	}
 	return 0
 }
@@ -384,24 +432,21 @@ func (n *network) on(wire func(bytes uint64) float64) (flights []flight, more []
 		if f.kind == atOnce || f.kind == beginToWait {
 			continue
 		}
-		inLag, now := n.inLag(f), wire(f.bytes)
-		share := 1.0
-		switch {
-		case f.kind == collective:
-			share = 0
+		now := wire(f.bytes)
+		if f.kind == collective {
 			if before := n.wire(f.bytes); before > 0 {
-				now = float64(f.wire) * now / float64(before)
+				now *= float64(f.wire) / float64(before)
 			} else {
 				now = min(now, float64(f.wire))
 			}
-		case f.wire > 0:
-			share = float64(inLag) / float64(f.wire)
-		case f.kind == postToSend:
-			share = 0
 		}
-		f.lag += int64(math.Round(now*share)) - inLag
-		more[i] = int64(math.Round(now*(1-share))) - (f.wire - inLag)
-		f.wire = int64(math.Round(now))
+		change := int64(math.Round(now)) - f.wire
+		if f.kind == collective || f.kind == postToSend || f.kind == sendToRecv && f.size >= n.synchronous {
+			more[i] = change
+		} else {
+			f.lag += change
+		}
+		f.wire += change
 	}
 	return flights, more
 }
@@ -446,4 +491,13 @@ func at(hull []point, bytes uint64) int64 {
 	}
 	a, b := hull[k-1], hull[k]
 	return a.time + int64(math.Round(slope(a, b)*float64(bytes-a.bytes)))
+}
+
+// Synchronous returns the size in bytes from which on sends wait for their receivers, nil if
+// none are seen to, or only those that do so whatever the size.
+func (m *Model) Synchronous() *uint64 {
+	if m.network.synchronous == math.MaxUint64 {
+		return nil
+	}
+	return &m.network.synchronous
 }

@@ -29,7 +29,7 @@ type RankTimes struct {
 
 // Predict replays the run with changes.
 func (m *Model) Predict(ctx context.Context, changes ...Change) (Prediction, error) {
-	in, err := m.change(ctx, changes)
+	in, err := m.change(ctx, changes, false)
 	defer in.release()
 	if err != nil {
 		return Prediction{}, err
@@ -45,15 +45,21 @@ func (in *input) release() {
 	for _, c := range in.clocks {
 		c.Release()
 	}
+	for _, x := range in.longer {
+		if x != nil {
+			x.Release()
+		}
+	}
 	for _, x := range in.own {
 		x.rows.Release()
 		x.needs.Release()
 	}
 }
 
-// change returns what the replay of a changed run begins with.
-func (m *Model) change(ctx context.Context, changes []Change) (input, error) {
-	in := input{locations: m.locations, ends: make([]int64, len(m.locations))}
+// change returns what the replay of a changed run begins with, and with changed own times of
+// calls apart if asked for.
+func (m *Model) change(ctx context.Context, changes []Change, apart bool) (input, error) {
+	in := input{locations: m.locations, ends: make([]int64, len(m.locations)), longer: make([]clockTable, len(m.locations))}
 	plan, err := m.plan(changes)
 	if err != nil {
 		return in, err
@@ -67,7 +73,10 @@ func (m *Model) change(ctx context.Context, changes []Change) (input, error) {
 		for _, rows := range m.locations[l].clocks.Rows {
 			clocks.AppendRows(rows)
 		}
-		in.ends[l] = m.locations[l].end + plan.shift(trace.LocationID(l), clocks)
+		if apart {
+			in.longer[l] = spill.NewZeros[int64](m.t.Store, clocks.Len())
+		}
+		in.ends[l] = m.locations[l].end + plan.shift(trace.LocationID(l), clocks, in.longer[l])
 		return clocks, nil
 	})
 	return in, err

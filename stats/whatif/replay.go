@@ -28,8 +28,9 @@ type replay struct {
 // An input is what a replay begins with, by location: that of the model, or changed.
 type input struct {
 	locations []location
-	clocks    []*spill.Table[int64]
+	clocks    []clockTable
 	ends      []int64
+	longer    []clockTable // by call: by how much its own time is longer; nil: not asked for
 	flights   []flight
 	series    [][]series // that take messages as they come; nil: none
 	own       []location // of locations, those with tables of their own
