@@ -7,14 +7,22 @@ import (
 
 // Options says what is to be generated.
 type Options struct {
-	Program    string // one of Programs
-	Ranks      int    // at least 2
-	Iterations int    // of the program's main loop, at least 1
-	Seed       uint64 // of the variation of compute times; the same seed gives the same trace
-	Threads    int    // per rank; 0 or 1: none but the master
-	Compute    int64  // ticks of a computation; 0: 10,000
-	Bytes      int64  // of a message; 0: 1,024. More than 8,192 make a send wait for its receiver
+	Program    string   // one of Programs
+	Ranks      int      // at least 2
+	Iterations int      // of the program's main loop, at least 1
+	Seed       uint64   // of the variation of compute times; the same seed gives the same trace
+	Threads    int      // per rank; 0 or 1: none but the master
+	Compute    int64    // ticks of a computation; 0: 10,000
+	Bytes      int64    // of a message; 0: 1,024. More than 8,192 make a send wait for its receiver
+	Steady     bool     // all computations take equally long; else they vary by up to a tenth
+	Network    *Network // nil: latency 1,500 ticks, 4 bytes per tick
 	Plant      Plant
+}
+
+// A Network says how long messages are on their way.
+type Network struct {
+	Latency      int64 // ticks
+	BytesPerTick int64 // 0: bytes take no time
 }
 
 // Plant says what goes wrong. In every iteration, each planted wait is an episode of its
@@ -61,6 +69,9 @@ func (o Options) withDefaults() Options {
 	if o.Bytes == 0 {
 		o.Bytes = 1024
 	}
+	if o.Network == nil {
+		o.Network = &Network{Latency: 1500, BytesPerTick: 4}
+	}
 	o.Threads = max(o.Threads, 1)
 	return o
 }
@@ -85,7 +96,7 @@ func (o Options) check() error {
 		value int64
 	}{{"compute", o.Compute}, {"bytes", o.Bytes}, {"late sender", p.LateSender}, {"late receiver", p.LateReceiver},
 		{"wrong order", p.WrongOrder}, {"early reduce", p.EarlyReduce}, {"late broadcast", p.LateBroadcast},
-		{"imbalance", p.Imbalance}, {"critical path", p.CriticalPath}, {"lost", int64(p.Lost)}, {"skew", p.Skew}} {
+		{"latency", o.Network.Latency}, {"bytes per tick", o.Network.BytesPerTick}, {"imbalance", p.Imbalance}, {"critical path", p.CriticalPath}, {"lost", int64(p.Lost)}, {"skew", p.Skew}} {
 		if a.value < 0 || a.value > maxTicks {
 			return fmt.Errorf("%s is %d: it may be 0 to %d", a.name, a.value, int64(maxTicks))
 		}

@@ -47,12 +47,16 @@ func planOf(o Options) *plan {
 	panic("samples: the options were not checked")
 }
 
-// work returns the ticks of a computation, different in each iteration by up to a tenth.
+// work returns the ticks of a computation, different in each iteration by up to a tenth unless
+// it is steady.
 func (o Options) work(rank, iteration int) int64 {
 	h := o.Seed ^ uint64(rank)<<32 ^ uint64(iteration)
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
-	t := o.Compute + int64((h^h>>31)%uint64(o.Compute/10+1))
+	t := o.Compute
+	if !o.Steady {
+		t += int64((h ^ h>>31) % uint64(o.Compute/10+1))
+	}
 	if rank == o.Ranks-1 {
 		t += o.Plant.Imbalance
 	}

@@ -11,19 +11,22 @@ import (
 
 // The cost model, in ticks.
 const (
-	startTime    = 1_000_000_000 // of all programs: first event of every rank
-	sendCost     = 400           // of a send call, until the message is on its way
-	recvCost     = 300           // from the message's arrival to the end of the call
-	callCost     = 200           // of calls that only start or look
-	recordCost   = 1             // from Enter to the record, from the record to Leave
-	latency      = 1500
-	bytesPerTick = 4
-	collCost     = 2000 // of a collective, from its last arrival
-	collStagger  = 50   // members 0, 1, 2, 0, 1, 2, … leave that much after each other
+	startTime   = 1_000_000_000 // of all programs: first event of every rank
+	sendCost    = 400           // of a send call, until the message is on its way
+	recvCost    = 300           // from the message's arrival to the end of the call
+	callCost    = 200           // of calls that only start or look
+	recordCost  = 1             // from Enter to the record, from the record to Leave
+	collCost    = 2000          // of a collective, from its last arrival
+	collStagger = 50            // members 0, 1, 2, 0, 1, 2, … leave that much after each other
 )
 
 // transfer is the time of a message on the network.
-func transfer(bytes int64) int64 { return latency + bytes/bytesPerTick }
+func (n *Network) transfer(bytes int64) int64 {
+	if n.BytesPerTick == 0 {
+		return n.Latency
+	}
+	return n.Latency + bytes/n.BytesPerTick
+}
 
 // A program yields the operations of each rank, iteration by iteration.
 type program interface {
@@ -36,6 +39,7 @@ type program interface {
 type simulation struct {
 	program    program
 	iterations int
+	network    *Network
 	ranks      []*rank
 	comms      []commMembers
 	instances  map[instanceKey]*instance

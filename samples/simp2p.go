@@ -9,6 +9,7 @@ type message struct {
 	enter    int64 // of the call that posts it
 	eager    bool  // does not wait for the receive
 	hidden   bool  // its send is not recorded
+	network  *Network
 	recv     *receive
 	charge   *charge // of the call that completed it before it was received
 }
@@ -17,15 +18,15 @@ type message struct {
 func (m *message) arrival() (int64, bool) {
 	switch {
 	case m.eager:
-		return m.enter + sendCost + transfer(m.bytes), true
+		return m.enter + sendCost + m.network.transfer(m.bytes), true
 	case m.recv == nil:
 		return 0, false
 	}
-	return max(m.enter+sendCost, m.recv.post) + transfer(m.bytes), true
+	return max(m.enter+sendCost, m.recv.post) + m.network.transfer(m.bytes), true
 }
 
 // announced returns when the receiver can know of the message.
-func (m *message) announced() int64 { return m.enter + sendCost + latency }
+func (m *message) announced() int64 { return m.enter + sendCost + m.network.Latency }
 
 // done returns when the sender may go on, if that is known.
 func (m *message) done() (int64, bool) {
@@ -67,7 +68,7 @@ func (e envelope) matches(m *message) bool {
 func (s *simulation) post(r *rank, o *op, id uint64) *message {
 	comm := &s.comms[o.send.comm]
 	to := s.ranks[comm.peer(r.id, o.send.peer)]
-	m := &message{from: r, to: to, envelope: o.send, enter: r.clock, hidden: o.hidden}
+	m := &message{from: r, to: to, envelope: o.send, enter: r.clock, hidden: o.hidden, network: s.network}
 	m.peer = comm.rankOf(r.id)
 	m.eager = o.kind == opBsend || o.kind == opSendrecv || o.kind != opSsend && m.bytes <= eagerLimit
 	if !o.hidden {

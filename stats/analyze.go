@@ -85,7 +85,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	if o != nil {
 		a.Overhead = o.result(p, sums, s.to-s.from)
 	}
-	a.Lines = lineRows(p, sums, o)
+	a.Lines = lineRows(p, sums, o, a.Delays)
 	a.Waits, a.Segments = w.calls, p.segments
 	if part.changed || stuck != nil {
 		r = nil // what it says is not so

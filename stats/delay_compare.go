@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tracekit/engine"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -43,13 +44,13 @@ func (d *delays) compare(first, end int, cause, own *timeMap) *comparisons {
 		k := comparison{first: int32(len(c.excess))}
 		if w.cause.call != trace.None {
 			k.opened = d.meetings.last(w)
-			d.fill(cause, callKey{w.cause.location, w.cause.call}, k.opened.cause, callKey{w.at.location, k.opened.at})
-			d.fill(own, w.at, k.opened.at, callKey{w.cause.location, k.opened.cause})
+			d.fill(cause, w.cause, w.end, k.opened.cause, callKey{w.at.location, k.opened.at})
+			d.fill(own, w.at, w.from, k.opened.at, callKey{w.cause.location, k.opened.cause})
 			c.excess = cause.excess(own, c.excess)
 			for _, x := range c.excess[k.first:] {
 				k.delay += x.Time
 			}
-			k.wait = cause.wait
+			k.wait = *cause.of(PathWait)
 		}
 		k.end = int32(len(c.excess))
 		c.waits = append(c.waits, k)
@@ -57,18 +58,27 @@ func (d *delays) compare(first, end int, cause, own *timeMap) *comparisons {
 	return c
 }
 
-// fill finds how a location has spent the interval between an opening and a call. Of the
-// opening call itself only what lies behind the end of its partner's, other, counts.
-func (d *delays) fill(m *timeMap, until callKey, opened uint32, other callKey) {
+// fill finds how a location has spent the interval between an opening and an instant in a
+// call. Of the opening call itself only what lies behind the end of its partner's, other,
+// counts.
+func (d *delays) fill(m *timeMap, until callKey, end int64, opened uint32, other callKey) {
 	m.clear()
-	s := d.segments[until.location]
-	for x := range s.Between(opened, until.call) {
-		m.add(x.Path, x.Time)
+	s, calls := d.segments[until.location], d.t.Calls[until.location]
+	if enter := calls.Ptr(int(until.call)).Enter; enter < end {
+		m.add(s.Own(until.call).Path, d.scope.clip(enter, end))
+	}
+	first, behind := s.between(opened, until.call)
+	block, last := (first+segmentBlock-1)/segmentBlock, behind/segmentBlock
+	if block >= last {
+		m.addRows(s.rows, first, behind)
+	} else {
+		m.addRows(s.rows, first, block*segmentBlock)
+		m.addRows(s.sums, int(s.blocks.At(block)), int(s.blocks.At(last)))
+		m.addRows(s.rows, last*segmentBlock, behind)
 	}
 	if opened == trace.None || other.call == trace.None {
 		return
 	}
-	calls := d.t.Calls[until.location]
 	leave := min(calls.Ptr(int(opened)).Leave, calls.Ptr(int(opened)+1).Enter)
 	own := s.Own(opened)
 	together := d.t.Calls[other.location].Ptr(int(other.call)).Leave
@@ -79,49 +89,47 @@ func (d *delays) fill(m *timeMap, until callKey, opened uint32, other callKey) {
 type timeMap struct {
 	times []int64        // by slot
 	met   []trace.PathID // that have time
-	wait  int64          // in waits
 }
 
-func newTimeMap(paths int) *timeMap { return &timeMap{times: make([]int64, paths+2)} }
+// slots is the number of paths that are none of the tree.
+const slots = 3
 
-// slot returns the index of a path: that of time outside any region and that before the
-// first event follow the nodes of the tree.
-func (m *timeMap) slot(p trace.PathID) int {
-	switch p {
-	case PathOutside:
-		return len(m.times) - 1
-	case PathNotRecorded:
-		return len(m.times) - 2
-	}
-	return int(p)
-}
+func newTimeMap(paths int) *timeMap { return &timeMap{times: make([]int64, paths+slots)} }
+
+// of returns the time in a path. Paths that are none of the tree, the last ones, come round to
+// the begin.
+func (m *timeMap) of(p trace.PathID) *int64 { return &m.times[uint32(p)+slots] }
 
 func (m *timeMap) clear() {
 	for _, p := range m.met {
-		m.times[m.slot(p)] = 0
+		*m.of(p) = 0
 	}
-	m.met, m.wait = m.met[:0], 0
+	m.met = m.met[:0]
+}
+
+func (m *timeMap) addRows(rows *spill.Table[Segment], first, end int) {
+	for first < end {
+		beside := rows.From(first)
+		beside = beside[:min(len(beside), end-first)]
+		for i := range beside {
+			m.add(beside[i].Path, beside[i].Time)
+		}
+		first += len(beside)
+	}
 }
 
 func (m *timeMap) add(p trace.PathID, time int64) {
-	if p == PathWait {
-		m.wait += time
-		return
-	}
-	if time <= 0 {
-		return
-	}
-	t := &m.times[m.slot(p)]
-	if *t == 0 {
+	t := m.of(p)
+	if *t == 0 && time > 0 {
 		m.met = append(m.met, p)
 	}
 	*t += time
 }
 
-// excess appends by how much each time is larger than in another map.
+// excess appends by how much each time but that in waits is larger than in another map.
 func (m *timeMap) excess(o *timeMap, to []Segment) []Segment {
 	for _, p := range m.met {
-		if more := m.times[m.slot(p)] - o.times[o.slot(p)]; more > 0 {
+		if more := *m.of(p) - *o.of(p); more > 0 && p != PathWait {
 			to = append(to, Segment{p, more})
 		}
 	}

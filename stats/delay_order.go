@@ -14,6 +14,7 @@ import (
 type delayedWait struct {
 	end    int64 // when it is over
 	time   int64 // ticks
+	from   int64 // when the call begins to wait, for whatever
 	at     callKey
 	cause  callKey // Call None: recorded outside any call
 	opened opening
@@ -58,12 +59,12 @@ func (w *waiting) ofLocation(l trace.LocationID) *spill.Table[delayedWait] {
 	if !w.scope.has(l) {
 		return out
 	}
-	add := func(kind WaitKind, call int, from, time int64, cause callKey) {
+	add := func(kind WaitKind, call int, c *CallWait, from, time int64, cause callKey) {
 		if clipped := w.scope.clip(from, from+time); clipped > 0 {
 			if !w.scope.has(cause.location) {
 				cause.call = trace.None
 			}
-			out.Append(delayedWait{end: from + time, time: clipped, at: callKey{l, uint32(call)}, cause: cause, kind: kind})
+			out.Append(delayedWait{end: from + time, time: clipped, from: c.From, at: callKey{l, uint32(call)}, cause: cause, kind: kind})
 		}
 	}
 	for first, index := range w.calls[l].index.Rows {
@@ -71,12 +72,12 @@ func (w *waiting) ofLocation(l trace.LocationID) *spill.Table[delayedWait] {
 			if row == 0 {
 				continue
 			}
-			c := w.calls[l].rows.Ptr(int(row - 1))
+			c := &w.calls[l].rows.Ptr(int(row - 1)).CallWait
 			if c.SenderTime > 0 {
 				r := w.t.Recvs[l].Ptr(int(c.senderMessage))
-				add(LateSender, first+i, c.From, c.SenderTime, callKey{r.SendLoc, w.t.Sends[r.SendLoc].Ptr(int(r.Send)).Call})
+				add(LateSender, first+i, c, c.From, c.SenderTime, callKey{r.SendLoc, w.t.Sends[r.SendLoc].Ptr(int(r.Send)).Call})
 			}
-			add(c.Kind, first+i, c.From+c.SenderTime, c.Time-c.SenderTime, callKey{c.Location, c.Call})
+			add(c.Kind, first+i, c, c.From+c.SenderTime, c.Time-c.SenderTime, callKey{c.Location, c.Call})
 		}
 	}
 	return out

@@ -51,8 +51,10 @@ func (d DelayKinds) MarshalJSON() ([]byte, error) {
 type DelayTotals [waitKinds]DelayTotal
 
 // A DelayTotal says what causes the waits of one kind: ShortNs + LongNs + UnexplainedNs is
-// their time. What no delay explains: waits for what is recorded outside any call, and those
-// that are longer than all that their cause has done longer, where clocks disagree.
+// their time. What no delay explains: waits for what is recorded outside any call; what of a
+// wait is longer than all that its cause has done longer, where clocks disagree; and what
+// follows from the second wait of a call that waits for two partners (late receiver behind a
+// late sender), in an interval that begins with the first.
 type DelayTotal struct {
 	ShortNs       int64 `json:"short_ns"`
 	LongNs        int64 `json:"long_ns"`
@@ -136,9 +138,9 @@ func delayRows(d *delays, p *profiler) ([]DelayRow, *DelayTotals) {
 func (p *profiler) placeOf(path trace.PathID) (site, string) {
 	switch path {
 	case PathOutside:
-		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, outsideRegions
+		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, OutsideRegions
 	case PathNotRecorded:
-		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, notRecorded
+		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, NotRecorded
 	}
 	return p.siteOfPath(path), ""
 }

@@ -23,6 +23,7 @@ type delays struct {
 	segments []*Segments
 	meetings *meetings
 
+	kinds  []WaitKind              // of the waits
 	costs  *spill.Table[delayCost] // in order in which they were met
 	index  map[costKey]uint32      // rows of costs
 	total  [waitKinds]delayTotal
@@ -61,6 +62,17 @@ func newDelays(w *waiting, segments []*Segments) *delays {
 func (d *delays) order(ctx context.Context, w *waiting) (err error) {
 	if d.waits, err = delayedWaits(ctx, w); err != nil {
 		return err
+	}
+	var met [waitKinds]bool
+	for _, rows := range d.waits.Rows {
+		for i := range rows {
+			met[rows[i].kind] = true
+		}
+	}
+	for k, ok := range met {
+		if ok {
+			d.kinds = append(d.kinds, WaitKind(k))
+		}
 	}
 	return openPairs(ctx, d.waits)
 }
@@ -119,14 +131,14 @@ func (d *delays) chargeWait(w *delayedWait, k *comparison, excess []Segment) {
 	total.waits += w.time
 	later, share := d.handed[w.at.location].to(w.at.call)
 	total.propagating += share * time
-	for i := range later {
+	for _, i := range d.kinds {
 		later[i] *= time // what this wait costs in later ones
 		d.total[i].taken += later[i]
 	}
 	known := float64(k.delay + k.wait)
 	if known == 0 {
 		total.unexplained += time
-		for i := range later {
+		for _, i := range d.kinds {
 			d.total[i].unexplained += later[i]
 		}
 		return
@@ -134,28 +146,28 @@ func (d *delays) chargeWait(w *delayedWait, k *comparison, excess []Segment) {
 	sigma := min(1, time/known)
 	total.unexplained += time - sigma*known
 	total.indirect += sigma * float64(k.wait)
-	short, long := sigma, later // per tick
-	for i := range long {
+	short, long := sigma, later // of each tick of delay or wait
+	for _, i := range d.kinds {
 		long[i] /= known
 	}
 	for _, x := range excess {
 		c := d.cost(costKey{w.cause.location, x.Path})
 		more := float64(x.Time)
 		c.short[kind] += short * more
-		for i := range long {
+		for _, i := range d.kinds {
 			c.long[i] += long[i] * more
 		}
 	}
 	total.short += short * float64(k.delay)
-	for i := range long {
+	for _, i := range d.kinds {
 		d.total[i].long += long[i] * float64(k.delay)
 	}
 	if k.wait > 0 {
 		long[kind] += sigma
-		for i := range long {
+		for _, i := range d.kinds {
 			d.total[i].handed += long[i] * float64(k.wait)
 		}
-		d.handed[w.cause.location].add(k.opened.cause, long, sigma)
+		d.handed[w.cause.location].add(k.opened.cause, d.kinds, &long, sigma)
 	}
 }
 
@@ -182,7 +194,7 @@ type handedStep struct {
 }
 
 // add hands on costs to all waits after a call.
-func (h *handedOn) add(opened uint32, costs [waitKinds]float64, share float64) {
+func (h *handedOn) add(opened uint32, kinds []WaitKind, costs *[waitKinds]float64, share float64) {
 	at := int64(opened)
 	if opened == trace.None {
 		at = -1
@@ -201,7 +213,7 @@ func (h *handedOn) add(opened uint32, costs [waitKinds]float64, share float64) {
 	}
 	for k := i - 1; k < len(h.steps); k++ {
 		s := &h.steps[k]
-		for x := range costs {
+		for _, x := range kinds {
 			s.costs[x] += costs[x]
 		}
 		s.share = max(s.share, share)

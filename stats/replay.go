@@ -95,7 +95,7 @@ func (r *replay) active(l trace.LocationID, c *trace.Call) bool {
 // expectStartup counts a location whose MPI_Init or MPI_Finalize is active.
 func (r *replay) expectStartup(l trace.LocationID) {
 	for k, class := range [2]trace.CallClass{trace.ClassInit, trace.ClassFinalize} {
-		i := findStartup(r.t.Calls[l], class)
+		i := FindStartup(r.t.Calls[l], class)
 		if r.state[l].bounds[k] = i; i < 0 {
 			continue
 		}

@@ -16,6 +16,10 @@ type Segments struct {
 	rows  *spill.Table[Segment]
 	calls *spill.Table[uint32] // by call: its row of own time
 
+	// Long stretches are summed by blocks of rows.
+	sums   *spill.Table[Segment] // of each block, by path
+	blocks *spill.Table[uint32]  // by block: its first row in sums; one more for the end
+
 	waits *WaitTable
 	scope *scope
 	open  bool         // the last call is not left yet, and no other one is entered
@@ -40,9 +44,27 @@ const (
 func newSegments(t *trace.Trace, s *scope, waits CallWaits) []*Segments {
 	out := make([]*Segments, len(waits))
 	for l := range out {
-		out[l] = &Segments{rows: spill.NewTable[Segment](t.Store), calls: spill.NewTable[uint32](t.Store), waits: waits[l], scope: s}
+		out[l] = &Segments{rows: spill.NewTable[Segment](t.Store), calls: spill.NewTable[uint32](t.Store),
+			sums: spill.NewTable[Segment](t.Store), blocks: spill.NewTable[uint32](t.Store), waits: waits[l], scope: s}
 	}
 	return out
+}
+
+// segmentBlock is the number of rows in a block.
+const segmentBlock = 128
+
+// sum sums the blocks, when all rows are there.
+func (s *Segments) sum(paths int) {
+	m := newTimeMap(paths)
+	for first := 0; first+segmentBlock <= s.rows.Len(); first += segmentBlock {
+		s.blocks.Append(uint32(s.sums.Len()))
+		m.addRows(s.rows, first, first+segmentBlock)
+		for _, p := range m.met {
+			s.sums.Append(Segment{p, *m.of(p)})
+		}
+		m.clear()
+	}
+	s.blocks.Append(uint32(s.sums.Len()))
 }
 
 func (s *Segments) add(path trace.PathID, time int64) {
@@ -67,8 +89,8 @@ func (s *Segments) between(after, until uint32) (first, end int) {
 }
 
 // Between iterates over the segments after a call (None: from the begin of the run) until
-// another one is entered (None: until the location's last event), in order: that is the time in both and between them, without what
-// the first takes itself. Waits of the calls between have the path PathWait.
+// another one is entered (None: until the location's last event), in order: that is the time
+// in both and between them, without what the first takes itself. Waits of the calls between have the path PathWait.
 func (s *Segments) Between(after, until uint32) iter.Seq[Segment] {
 	return func(yield func(Segment) bool) {
 		for first, end := s.between(after, until); first < end; {
@@ -80,6 +102,54 @@ func (s *Segments) Between(after, until uint32) iter.Seq[Segment] {
 				}
 			}
 			first += len(rows)
+		}
+	}
+}
+
+// All iterates over all segments in order, each with the call whose own time it is; of others
+// that is None.
+func (s *Segments) All() iter.Seq2[uint32, Segment] {
+	return func(yield func(uint32, Segment) bool) {
+		call, own := 0, s.ownRow(0)
+		for first, rows := range s.rows.Rows {
+			for i, r := range rows {
+				of := uint32(trace.None)
+				if first+i == own {
+					of = uint32(call)
+					call++
+					own = s.ownRow(call)
+				}
+				if !yield(of, r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ownRow returns the row of a call's own time, -1 if there is no such call.
+func (s *Segments) ownRow(call int) int {
+	if call < s.calls.Len() {
+		return int(s.calls.At(call))
+	}
+	return -1
+}
+
+// Sums iterates over sums of all segments: several of one path.
+func (s *Segments) Sums(yield func(Segment) bool) {
+	summed := max(0, s.blocks.Len()-1) * segmentBlock
+	for _, table := range []struct {
+		rows *spill.Table[Segment]
+		from int
+	}{{s.sums, 0}, {s.rows, summed}} {
+		for i := table.from; i < table.rows.Len(); {
+			rows := table.rows.From(i)
+			for _, r := range rows {
+				if !yield(r) {
+					return
+				}
+			}
+			i += len(rows)
 		}
 	}
 }
@@ -97,11 +167,6 @@ func (s *Segments) Wait(call uint32) int64 {
 		return s.rows.Ptr(row).Time
 	}
 	return 0
-}
-
-func (s *Segments) release() {
-	s.rows.Release()
-	s.calls.Release()
 }
 
 // enterRow ends what passed since the last call: the walk enters the next one.
@@ -159,4 +224,5 @@ func (w *walk) lastRows() {
 		w.endRow()
 	}
 	w.flush(true)
+	w.segments.sum(len(w.profiler.t.Tree.Nodes))
 }

@@ -176,6 +176,10 @@ func (a axis) instant(t int64) int64 { return a.ns(t - a.zero) }
 // 0 if there are none.
 func Run(t *trace.Trace) (first, last int64) { return runOf(t) }
 
+// Aside tells by location which are no part of the run: those where profilers note what they
+// do themselves.
+func Aside(t *trace.Trace) []bool { return aside(t) }
+
 // At returns the instant in ns after the first event of a run of the given length, or
 // unset if the instant is.
 func (i Instant) At(length, unset int64) int64 {

@@ -34,12 +34,12 @@ func (p *profiler) startupOf(rank uint32, l trace.LocationID, useful int64) star
 	span := p.t.Span[l]
 	s := startup{rank: rank, location: l, from: p.scope.clamp(span.First), to: p.scope.clamp(span.Last), useful: useful}
 	calls := p.t.Calls[l]
-	if i := findStartup(calls, trace.ClassFinalize); i >= 0 {
+	if i := FindStartup(calls, trace.ClassFinalize); i >= 0 {
 		if c := calls.At(i); c.Enter <= p.scope.to {
 			s.to, s.useful, s.finalize = p.scope.clamp(c.Enter), p.clocks[l].At(i), true
 		}
 	}
-	if i := findStartup(calls, trace.ClassInit); i >= 0 {
+	if i := FindStartup(calls, trace.ClassInit); i >= 0 {
 		if c := calls.At(i); c.Enter >= p.scope.from {
 			s.from, s.useful, s.init = p.scope.clamp(c.Leave), s.useful-p.clocks[l].At(i), true
 		}

@@ -25,6 +25,7 @@ func (r *report) print() {
 	r.sites = r.located()
 	r.header()
 	r.findings()
+	r.diagnosis()
 	r.efficiency()
 	r.waitStates()
 	r.delays()
@@ -299,6 +300,25 @@ func (r *report) waitStates() {
 	r.show(g)
 }
 
+// diagnosis prints the causes, what is wrong and what mending it would gain.
+func (r *report) diagnosis() {
+	causes := r.a.Diagnosis
+	if causes == nil {
+		return
+	}
+	fmt.Fprintf(r.w, "\n%sWhy the run is not shorter\n", modelled(r.a.Trace.Rebuilt))
+	if len(causes) == 0 {
+		r.line("Nothing is worth fixing: no single change that the replay of the run can judge would gain 1 %% of it.")
+		return
+	}
+	for i, c := range causes[:min(r.top, len(causes))] {
+		fmt.Fprintln(r.w, wrap(fmt.Sprintf("%2d. %s", i+1, c.Text), r.width, 4))
+	}
+	if len(causes) > 1 {
+		r.line("Each gain stands alone; they do not add up.")
+	}
+}
+
 // delays prints the places that make others wait.
 func (r *report) delays() {
 	d := r.a.Delays
@@ -474,15 +494,17 @@ func belowZero(l *stats.Latency) uint64 {
 }
 
 func (r *report) lines() {
-	g := r.grid("What each "+r.where()+" costs"+r.of(len(r.a.Lines), "lines"), "<operation", "<source line", "calls", "time", "waiting", "overhead", "critical path", "bytes")
-	g.note("Time, waiting and overhead are sums over ranks; critical path is wall time. The columns overlap: waiting and overhead are parts of time.")
+	g := r.grid("What each "+r.where()+" costs"+r.of(len(r.a.Lines), "lines"), "<operation", "<source line", "time",
+		"own", "late partner", "imbalance", "transfer", "unexplained", "causes", "of path")
+	g.note("Sums over ranks. Time is own + waiting for a late partner + waiting in collectives (imbalance) + transfer + unexplained; the last two are what calls " +
+		"take longer than like ones. Causes is the waiting that the line brings to others; of path is the share of the critical path.")
 	for _, l := range r.a.Lines[:min(r.top, len(r.a.Lines))] {
-		overhead := "-"
+		transfer, unexplained := "-", "-"
 		if l.OverheadNs != nil {
-			overhead = formatTime(*l.OverheadNs)
+			transfer, unexplained = formatTime(l.TransferNs), formatTime(l.UnexplainedNs)
 		}
-		g.add(string(l.Operation), r.place(l.SourceLine), formatCount(l.Calls), formatTime(l.TimeNs),
-			formatTime(l.WaitNs), overhead, formatTime(l.CriticalPathNs), formatBytes(l.Bytes))
+		g.add(string(l.Operation), r.place(l.SourceLine), formatTime(l.TimeNs), formatTime(l.OwnNs), formatTime(l.LatePartnerNs),
+			formatTime(l.ImbalanceNs), transfer, unexplained, formatTime(l.CausesNs), share(l.CriticalPathNs, r.a.Trace.DurationNs))
 	}
 	g.remark(len(g.rows), func(i int) string {
 		return costRemarks(r.a.Overhead, &r.a.Lines[i])

@@ -113,6 +113,7 @@ func commands(io *streams) []*cobra.Command {
 	return []*cobra.Command{
 		newInfo(io, runInfo),
 		newAnalyze(io, runAnalyze),
+		newWhatif(io, runWhatif),
 		newFit(io, runFit),
 		newSpacetime(io, runSpacetime),
 		newHeaders(io, runHeaders),

@@ -1,0 +1,405 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tracekit/merge"
+	"tracekit/readers"
+	"tracekit/stats"
+	"tracekit/stats/whatif"
+	"tracekit/trace"
+)
+
+// whatifSchema names the JSON document of whatif.
+const whatifSchema = "tracekit.whatif/1"
+
+type whatifOptions struct {
+	mergeFlags
+	gateFlags
+	paths []string
+	gains bool
+	top   int
+
+	out, format string
+	force       bool
+
+	scale, balance, limit, network, speed, overlap, order []string
+
+	changes []changeFlag
+}
+
+// A changeFlag is a change as it was asked for.
+type changeFlag struct {
+	text string // as in the document
+	make func(m *whatif.Model) (whatif.Change, error)
+}
+
+// A whatifDocument says what changes would gain. Times are in ns, of ranks after the begin of
+// the run.
+type whatifDocument struct {
+	Schema    string             `json:"schema"`
+	Trace     stats.TraceInfo    `json:"trace"`
+	Changes   []string           `json:"changes"`
+	Baseline  int64              `json:"baseline_ns"`
+	Predicted int64              `json:"predicted_ns"`
+	Gain      int64              `json:"gain_ns"`
+	Share     *float64           `json:"gain_share"` // of baseline_ns; null: that is 0
+	Ranks     []whatif.RankTimes `json:"ranks"`
+	Gains     []whatif.Gain      `json:"gains,omitempty"`
+	Out       string             `json:"out,omitempty"`  // the trace that was written
+	Lost      map[string]uint64  `json:"lost,omitempty"` // that its format cannot express, by what it is
+	Model     whatifModel        `json:"model"`
+	Findings  []stats.Finding    `json:"findings"`
+}
+
+// whatifModel says what the replay rests on.
+type whatifModel struct {
+	Synchronous *uint64 `json:"synchronous_bytes"` // size from which on sends wait for receivers; null: none is seen to
+	Negative    uint64  `json:"negative_own_times"`
+	LeftOut     uint64  `json:"left_out"`
+}
+
+func newWhatif(io *streams, run func(context.Context, *streams, *whatifOptions) error) *cobra.Command {
+	opts := &whatifOptions{}
+	cmd := &cobra.Command{
+		Use:   "whatif TRACE...",
+		Short: "Say how long the run would take if something in it were different",
+		Long: `Whatif replays the run with changes: each rank does what it did in the same order, each
+call keeps its own time, and all waits are found anew. Without a change every time of the
+run comes out again, to the tick.
+
+Changes can be repeated and combined. PLACE is a region, an operation such as MPI_Recv, a
+line (halo.c:80), or one of the first two at a line or in a region (MPI_Recv@halo.c:80). Time
+of a region is its own, without what it calls, and waits are left out: they follow.`,
+		Example: `  tracekit whatif --balance interior traces.otf2
+  tracekit whatif --scale solve=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2
+  tracekit whatif --gains traces.otf2`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			opts.paths = args
+			if err := opts.validate(); err != nil {
+				return err
+			}
+			return run(c.Context(), io, opts)
+		},
+	}
+	set := cmd.Flags()
+	opts.mergeFlags.add(set)
+	opts.gateFlags.add(set)
+	set.StringArrayVar(&opts.scale, "scale", nil, "make the time there longer or shorter: `PLACE=FACTOR[@RANKS]`")
+	set.StringArrayVar(&opts.balance, "balance", nil, "give each rank the mean over ranks of the time at this `PLACE`, visit by visit")
+	set.StringArrayVar(&opts.limit, "cap", nil, "let calls at this `PLACE` take no longer than such calls need (t_max)")
+	set.StringArrayVar(&opts.network, "network", nil, "another `network`: ideal, or latency=1us,bandwidth=25GB (per second; either may be left out: it costs nothing)")
+	set.StringArrayVar(&opts.speed, "rank-speed", nil, "let ranks compute that many times as fast: `RANKS=FACTOR`")
+	set.StringArrayVar(&opts.overlap, "nonblocking", nil, "let blocking sends and receives at this `PLACE` overlap with what follows")
+	set.StringArrayVar(&opts.order, "order", nil, "let receives at this `PLACE` that follow each other take messages as they come")
+	set.BoolVar(&opts.gains, "gains", false, "try what promises most, and list it by gain")
+	set.IntVar(&opts.top, "top", 10, "`rows` of each table")
+	set.StringVarP(&opts.out, "output", "o", "", "`trace` to write: the run with the changes")
+	set.StringVar(&opts.format, "format", "", "`format` to write: "+strings.Join(readers.Formats(), ", ")+" (default: as the name says)")
+	set.BoolVar(&opts.force, "force", false, "overwrite what is there")
+	return cmd
+}
+
+func (o *whatifOptions) validate() error {
+	if err := validate(&o.mergeFlags, &o.gateFlags); err != nil {
+		return err
+	}
+	if o.top < 1 {
+		return usagef("--top %d: want at least 1", o.top)
+	}
+	o.changes = nil
+	for _, f := range []struct {
+		flag   string
+		values []string
+		parse  func(value string) (func(m *whatif.Model) (whatif.Change, error), error)
+	}{
+		{"scale", o.scale, parseScale},
+		{"balance", o.balance, atPlace(whatif.Balance)},
+		{"cap", o.limit, atPlace(whatif.Cap)},
+		{"network", o.network, parseNetwork},
+		{"rank-speed", o.speed, parseRankSpeed},
+		{"nonblocking", o.overlap, atPlace(whatif.Nonblocking)},
+		{"order", o.order, atPlace(whatif.Order)},
+	} {
+		for _, v := range f.values {
+			change, err := f.parse(v)
+			if err != nil {
+				return usagef("--%s %q: %w", f.flag, v, err)
+			}
+			o.changes = append(o.changes, changeFlag{f.flag + " " + v, change})
+		}
+	}
+	if len(o.network) > 1 {
+		return usagef("--network: there is one network")
+	}
+	if len(o.changes) == 0 && !o.gains {
+		return usagef("name a change (--scale, --balance, --cap, --network, --rank-speed, --nonblocking, --order), or let --gains try some")
+	}
+	if o.out == "" {
+		return nil
+	}
+	var err error
+	if o.format, err = outputFormat(o.out, o.format); err != nil {
+		return err
+	}
+	return checkTrace(o.out, o.force)
+}
+
+// atPlace returns the parser of changes that are told by their place alone.
+func atPlace(change func(whatif.Place) whatif.Change) func(string) (func(*whatif.Model) (whatif.Change, error), error) {
+	return func(value string) (func(*whatif.Model) (whatif.Change, error), error) {
+		if value == "" {
+			return nil, errors.New("name a place")
+		}
+		return func(m *whatif.Model) (whatif.Change, error) {
+			place, err := m.Place(value)
+			return change(place), err
+		}, nil
+	}
+}
+
+// parseScale reads PLACE=FACTOR[@RANKS].
+func parseScale(value string) (func(*whatif.Model) (whatif.Change, error), error) {
+	i := strings.LastIndexByte(value, '=')
+	if i < 1 {
+		return nil, errors.New("want PLACE=FACTOR or PLACE=FACTOR@RANKS, such as solve=0.5@0-3")
+	}
+	text, list, _ := strings.Cut(value[i+1:], "@")
+	factor, err := parseFactor(text)
+	if err != nil {
+		return nil, err
+	}
+	ranks, err := parseRanks(list)
+	if err != nil {
+		return nil, err
+	}
+	return func(m *whatif.Model) (whatif.Change, error) {
+		place, err := m.Place(value[:i])
+		return whatif.Scale(place, factor, ranks...), err
+	}, nil
+}
+
+func parseFactor(text string) (float64, error) {
+	factor, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(factor >= 0 && factor <= 1e6) {
+		return 0, fmt.Errorf("%q is no factor: want a number from 0 to 1000000", text)
+	}
+	return factor, nil
+}
+
+// parseRankSpeed reads RANKS=FACTOR.
+func parseRankSpeed(value string) (func(*whatif.Model) (whatif.Change, error), error) {
+	list, text, ok := strings.Cut(value, "=")
+	if !ok || list == "" {
+		return nil, errors.New("want RANKS=FACTOR, such as 0-3=2")
+	}
+	factor, err := parseFactor(text)
+	if err != nil {
+		return nil, err
+	}
+	if factor == 0 {
+		return nil, errors.New("ranks that compute at speed 0 never end")
+	}
+	ranks, err := parseRanks(list)
+	return func(*whatif.Model) (whatif.Change, error) { return whatif.RankSpeed(factor, ranks...), nil }, err
+}
+
+// parseNetwork reads ideal, or latency= and bandwidth=.
+func parseNetwork(value string) (func(*whatif.Model) (whatif.Change, error), error) {
+	if value == "ideal" {
+		return func(*whatif.Model) (whatif.Change, error) { return whatif.IdealNetwork(), nil }, nil
+	}
+	var latency time.Duration
+	var bandwidth int64
+	for _, part := range strings.Split(value, ",") {
+		key, text, _ := strings.Cut(part, "=")
+		var err error
+		switch key {
+		case "latency":
+			latency, err = time.ParseDuration(text)
+			if err == nil && (latency < 0 || latency > time.Hour) {
+				err = fmt.Errorf("a latency of %s makes no sense", latency)
+			}
+		case "bandwidth":
+			bandwidth, err = parseSize("network", strings.TrimSuffix(text, "/s"))
+			if err == nil && bandwidth < 1 {
+				err = errors.New("a bandwidth of 0 makes no sense")
+			}
+		default:
+			err = errors.New("want ideal, latency=TIME, bandwidth=SIZE or both, with a comma between them")
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return func(m *whatif.Model) (whatif.Change, error) {
+		return m.Network(float64(latency.Nanoseconds()), float64(bandwidth)), nil
+	}, nil
+}
+
+func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
+	t, err := opts.open(ctx, io, opts.paths...)
+	if err != nil {
+		return err
+	}
+	defer t.Source.Close()
+	a, err := opts.analyze(ctx, io, t)
+	if err != nil {
+		return err
+	}
+	m, err := whatif.New(ctx, t, a, opts.jobs)
+	if err != nil {
+		return err
+	}
+	doc := &whatifDocument{Schema: whatifSchema, Trace: a.Trace, Changes: []string{}, Findings: a.Findings,
+		Model: whatifModel{Synchronous: m.Synchronous(), Negative: m.Negative, LeftOut: m.LeftOut}}
+	var changes []whatif.Change
+	for _, c := range opts.changes {
+		change, err := c.make(m)
+		if err != nil {
+			return fmt.Errorf("--%s: %w", c.text, err)
+		}
+		changes, doc.Changes = append(changes, change), append(doc.Changes, c.text)
+	}
+	p, err := opts.predict(ctx, io, t, m, changes, doc)
+	if err != nil {
+		return err
+	}
+	doc.Baseline, doc.Predicted, doc.Gain, doc.Ranks = p.Baseline, p.RunTime, p.Gain(), p.Ranks
+	if p.Baseline > 0 {
+		share := float64(doc.Gain) / float64(doc.Baseline)
+		doc.Share = &share
+	}
+	if opts.gains {
+		if doc.Gains, err = m.Gains(ctx, a); err != nil {
+			return err
+		}
+	}
+	return opts.finish(io, doc, func() { doc.print(io, opts.top) }, doc.Findings, opts.gate(doc))
+}
+
+// predict replays the run with changes, and writes it if that is asked for.
+func (o *whatifOptions) predict(ctx context.Context, io *streams, t *trace.Trace, m *whatif.Model, changes []whatif.Change, doc *whatifDocument) (whatif.Prediction, error) {
+	if o.out == "" {
+		return m.Predict(ctx, changes...)
+	}
+	maps, spans, p, err := m.Times(ctx, changes...)
+	if err != nil {
+		return p, err
+	}
+	moved := *t
+	moved.Source = merge.Corrected(t)
+	moved.Defs, moved.Clock.Maps, moved.Span = moved.Source.Defs(), maps, spans
+	src := merge.Corrected(&moved)
+	w, err := readers.Create(o.out, src.Info(), src.Defs(), readers.CreateOptions{Format: o.format, Force: o.force, Jobs: o.jobs, Store: t.Store})
+	if err != nil {
+		return p, err
+	}
+	if _, err := copyEvents(ctx, io, &convertOptions{mergeFlags: o.mergeFlags}, src, w); err != nil {
+		return p, errors.Join(err, w.Discard())
+	}
+	doc.Out, doc.Lost = o.out, w.Lost()
+	return p, w.Close()
+}
+
+func (o *whatifOptions) analyze(ctx context.Context, io *streams, t *trace.Trace) (*stats.Analysis, error) {
+	bar := startProgress(io, o.quiet, "analysing")
+	defer bar.done()
+	options := stats.Options{Jobs: o.jobs, Top: 1, Progress: &bar.Progress}
+	if len(o.limit) > 0 {
+		options.Overhead = &stats.OverheadOptions{PerCall: true}
+	}
+	return stats.Analyze(ctx, t, options)
+}
+
+func (doc *whatifDocument) print(io *streams, top int) {
+	w := io.Out
+	printRebuilt(io, "", doc.Trace.Rebuilt)
+	fmt.Fprintf(w, "%s: run time %s\n", doc.Trace.Path, formatTime(doc.Baseline))
+	for _, text := range doc.modelNotes() {
+		fmt.Fprintln(w, wrap(text, io.Width, 0))
+	}
+	if len(doc.Changes) > 0 {
+		fmt.Fprintf(w, "With %s: %s, %s\n", strings.Join(doc.Changes, ", "), formatTime(doc.Predicted), gained(doc.Gain, doc.Share))
+		doc.printRanks(io, top)
+	}
+	if doc.Out != "" {
+		fmt.Fprintf(w, "\nThe run with these changes: %s\n", doc.Out)
+		for _, what := range sortedKeys(doc.Lost) {
+			fmt.Fprintf(w, "  not in it: %s %s\n", formatCount(doc.Lost[what]), what)
+		}
+	}
+	if len(doc.Gains) > 0 {
+		g := &grid{heading: "Gains", titles: []string{"<place", "<change", "gain", "share"}}
+		g.note("Wall time by which the run would be shorter with each change alone. Balance: each rank gets the mean over ranks; scale: " +
+			"the time there is that many times as long. Gains do not add up; the row of several places is of all these changes together.")
+		for _, x := range doc.Gains[:min(top, len(doc.Gains))] {
+			g.add(x.Place, x.Change, signed(x.GainNs), orDash(x.Share))
+		}
+		g.print(w, io.Width)
+	}
+	if len(doc.Findings) > 0 {
+		printFindings(w, io.Width, "Findings", doc.Findings)
+	}
+}
+
+// modelNotes say what a reader should know about the replay of this trace.
+func (doc *whatifDocument) modelNotes() (notes []string) {
+	if n := doc.Model.Negative; n > 0 {
+		notes = append(notes, fmt.Sprintf("Model: %s before what they waited for, as clocks disagree: that stays as it is.",
+			plural(int(n), "call ends", "calls end")))
+	}
+	if n := doc.Model.LeftOut; n > 0 {
+		notes = append(notes, fmt.Sprintf("Model: %s left out, which come after the calls that receive them have ended.",
+			plural(int(n), "message is", "messages are")))
+	}
+	return notes
+}
+
+func gained(gain int64, share *float64) string {
+	switch {
+	case gain == 0:
+		return "as long as before"
+	case gain < 0:
+		loss := -*share
+		return fmt.Sprintf("%s (%s) longer", formatTime(-gain), orDash(&loss))
+	}
+	return fmt.Sprintf("%s (%s) shorter", formatTime(gain), orDash(share))
+}
+
+func signed(ns int64) string {
+	if ns < 0 {
+		return "-" + formatTime(-ns)
+	}
+	return formatTime(ns)
+}
+
+// printRanks prints when the ranks end whose end moves most.
+func (doc *whatifDocument) printRanks(io *streams, top int) {
+	type row struct {
+		rank int
+		whatif.RankTimes
+	}
+	var rows []row
+	for r, t := range doc.Ranks {
+		rows = append(rows, row{r, t})
+	}
+	moved := func(r row) int64 { return max(r.Predicted-r.Baseline, r.Baseline-r.Predicted) }
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(moved(b), moved(a)) })
+	g := &grid{heading: "Ends of ranks", titles: []string{"rank", "recorded", "predicted", "earlier"}}
+	g.note("After the begin of the run; those that move most first.")
+	for _, r := range rows[:min(top, len(rows))] {
+		g.add(strconv.Itoa(r.rank), formatTime(r.Baseline), formatTime(r.Predicted), signed(r.Baseline-r.Predicted))
+	}
+	g.print(io.Out, io.Width)
+}

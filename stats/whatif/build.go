@@ -1,0 +1,243 @@
+package whatif
+
+import (
+	"tracekit/spill"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+type (
+	callTable  = *spill.Table[trace.Call]
+	clockTable = *spill.Table[int64]
+)
+
+// startup returns the row of the location's first call of MPI_Init, or last of MPI_Finalize,
+// -1 if there is none.
+func startup(calls callTable, class trace.CallClass) int { return stats.FindStartup(calls, class) }
+
+// A builder makes the rows of one location.
+type builder struct {
+	*Model
+	l      trace.LocationID
+	waits  *stats.WaitTable
+	out    location
+	begins [2]int // the calls of startups
+	parts  *spill.Table[trace.Part]
+	taken  int           // parts that are behind
+	later  pending[need] // of calls to come
+	joins  pending[part]
+	needs  []need // of the present call
+	does   []part
+	keep   bool // what is needed after the end of the call
+	doubts doubts
+}
+
+// doubts count what cannot be so: calls with an own time below zero, and needs that are met
+// only after the end of the call.
+type doubts struct{ negative, late uint64 }
+
+// build makes the rows of a location.
+func (m *Model) build(l trace.LocationID, waits *stats.WaitTable, keep bool) doubts {
+	b := &builder{Model: m, l: l, waits: waits, keep: keep, parts: m.t.Parts[l], later: newPending[need](), joins: newPending[part]()}
+	store, calls := m.t.Store, m.t.Calls[l]
+	b.out = location{rows: spill.NewTable[row](store), needs: spill.NewTable[need](store), parts: spill.NewTable[part](store),
+		clocks: spill.NewZeros[int64](store, calls.Len())}
+	for k, class := range startups {
+		b.begins[k] = startup(calls, class)
+	}
+	if !b.inOrder() {
+		b.partsUntil(trace.None - 1)
+	}
+	waited := int64(0)
+	var c trace.Call
+	for i := range calls.Len() {
+		next, end := trace.Call{}, [2]int{m.t.Sends[l].Len(), m.t.Recvs[l].Len()}
+		if i == 0 {
+			c = calls.At(0)
+		}
+		if i+1 < calls.Len() {
+			next = calls.At(i + 1)
+			end = [2]int{int(next.FirstSend), int(next.FirstRecv)}
+		}
+		b.out.clocks.Set(i, c.Enter-waited)
+		waited += b.call(uint32(i), &c, end)
+		c = next
+	}
+	b.out.end = m.t.Span[l].Last - waited
+	m.locations[l] = b.out
+	return b.doubts
+}
+
+// inOrder reports whether the parts of the location are in order of their calls.
+func (b *builder) inOrder() bool {
+	last := uint32(0)
+	for _, rows := range b.parts.Rows {
+		for _, p := range rows {
+			call := b.t.Members.Ptr(int(p.Member)).Call
+			if call == trace.None {
+				continue
+			}
+			if call < last {
+				return false
+			}
+			last = call
+		}
+	}
+	return true
+}
+
+// call adds a row for call i if it waits or makes others wait, and returns its wait.
+func (b *builder) call(i uint32, c *trace.Call, end [2]int) int64 {
+	b.needs = append(b.needs[:0], b.later.take(i)...)
+	b.receives(i, c, end[1])
+	b.sends(i, c, end[0])
+	if c.Class == trace.ClassProbe {
+		if w := b.waits.At(int(i)); w.Time > 0 && w.Call != trace.None {
+			b.needs = append(b.needs, need{location: w.Location, call: w.Call})
+		}
+	}
+	b.partsUntil(i)
+	b.does = append(b.does[:0], b.joins.take(i)...)
+	for k := range startups {
+		if b.begins[k] == int(i) {
+			b.does = append(b.does, part{instance: uint32(b.t.Collectives.Len() + k), member: trace.None, does: arrives | awaits})
+		}
+	}
+	if len(b.needs) == 0 && len(b.does) == 0 {
+		return 0
+	}
+	r := row{call: i, needs: uint32(b.out.needs.Len()), parts: uint32(b.out.parts.Len()), wait: b.wait(c)}
+	if c.Leave-c.Enter < r.wait {
+		b.doubts.negative++
+	}
+	b.out.rows.Append(r)
+	b.out.needs.AppendRows(b.needs)
+	b.out.parts.AppendRows(b.does)
+	return r.wait
+}
+
+// receives adds what call i needs for the receives that it completes.
+func (b *builder) receives(i uint32, c *trace.Call, end int) {
+	recvs := b.t.Recvs[b.l]
+	for k := int(c.FirstRecv); k < end; k++ {
+		r := recvs.Ptr(k)
+		if r.Call != i || r.State != trace.Matched {
+			continue
+		}
+		call := b.t.Sends[r.SendLoc].Ptr(int(r.Send)).Call
+		if call == trace.None {
+			continue
+		}
+		send := b.t.Calls[r.SendLoc].Ptr(int(call))
+		if send.Enter >= c.Leave {
+			if b.doubts.late++; !b.keep {
+				continue
+			}
+		}
+		b.needs = append(b.needs, need{r.SendLoc, call, b.network.of(arrivalOf(r), r.Bytes)})
+		if r.Post < i && b.network.waits(send, r.Bytes) {
+			b.needs = append(b.needs, need{b.l, r.Post, b.network.of(postToWait, r.Bytes)})
+		}
+	}
+}
+
+// sends adds what the sends that call i posts need: at once, or when they are completed.
+func (b *builder) sends(i uint32, c *trace.Call, end int) {
+	sends, calls := b.t.Sends[b.l], b.t.Calls[b.l]
+	for k := int(c.FirstSend); k < end; k++ {
+		s := sends.Ptr(k)
+		kind, done := acknowledgement(s, calls)
+		if done == nil || s.Call != i || !b.network.waits(c, s.Bytes) {
+			continue
+		}
+		post := b.poster(s)
+		if post == nil || post.Enter >= done.Leave {
+			continue // it did not wait, whatever its size
+		}
+		n := need{s.RecvLoc, b.t.Recvs[s.RecvLoc].Ptr(int(s.Recv)).Post, b.network.of(kind, s.Bytes)}
+		if kind == postToSend {
+			b.needs = append(b.needs, n)
+		} else {
+			b.later.add(s.Done, n)
+			b.later.add(s.Done, need{b.l, i, b.network.of(sendToSendWait, s.Bytes)})
+		}
+	}
+}
+
+// partsUntil hands the parts that calls until call i begin to the calls that they belong to.
+func (b *builder) partsUntil(i uint32) {
+	for ; b.taken < b.parts.Len(); b.taken++ {
+		p := b.parts.At(b.taken)
+		m := b.t.Members.Ptr(int(p.Member))
+		if m.Call == trace.None {
+			continue
+		}
+		if m.Call > i {
+			return
+		}
+		does, op := b.members.At(int(p.Member)), b.t.Collectives.Ptr(int(p.Collective)).Op
+		x := part{instance: p.Collective, member: p.Member, head: m.Begin - b.t.Calls[b.l].Ptr(int(m.Call)).Enter, does: does,
+			flight: b.network.ofColl(collective, op, m)}
+		if m.Done != m.Call {
+			x.does &= arrives
+			if does&awaits != 0 && m.Done != trace.None && m.Done > m.Call {
+				b.joins.add(m.Done, part{instance: p.Collective, member: p.Member, does: awaits,
+					flight: b.network.ofColl(beginToWait, op, m)})
+			}
+		}
+		if x.does != 0 {
+			b.joins.add(m.Call, x)
+		}
+	}
+}
+
+// wait returns how long a call waited for what it needs.
+func (b *builder) wait(c *trace.Call) int64 {
+	wait := int64(0)
+	for _, n := range b.needs {
+		wait = max(wait, b.t.Calls[n.location].Ptr(int(n.call)).Enter+b.network.flights[n.flight].lag-c.Enter)
+	}
+	for _, p := range b.does {
+		begin := c.Enter + p.head
+		switch {
+		case p.does&awaits != 0:
+			wait = max(wait, b.instances.Ptr(int(p.instance)).last+b.network.flights[p.flight].lag-begin)
+		case p.does&follows != 0:
+			for k := b.t.Collectives.Ptr(int(p.instance)).First; k < p.member; k++ {
+				if b.members.At(int(k))&arrives != 0 {
+					wait = max(wait, b.t.Members.Ptr(int(k)).Begin-begin)
+				}
+			}
+		}
+	}
+	return wait
+}
+
+// pending holds what is known of calls to come.
+type pending[T any] struct {
+	rows  map[uint32][]T
+	spare [][]T // memory for more
+}
+
+func newPending[T any]() pending[T] { return pending[T]{rows: make(map[uint32][]T)} }
+
+func (p *pending[T]) add(call uint32, x T) {
+	rows, ok := p.rows[call]
+	if n := len(p.spare); !ok && n > 0 {
+		rows, p.spare = p.spare[n-1], p.spare[:n-1]
+	}
+	p.rows[call] = append(rows, x)
+}
+
+// take returns what belongs to a call and forgets it. It is valid until the next add.
+func (p *pending[T]) take(call uint32) []T {
+	if len(p.rows) == 0 {
+		return nil
+	}
+	rows, ok := p.rows[call]
+	if ok {
+		delete(p.rows, call)
+		p.spare = append(p.spare, rows[:0])
+	}
+	return rows
+}

@@ -1,0 +1,453 @@
+package whatif
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// A Place is a set of call paths: stats.PathOutside and those of the trace's tree. Time in a
+// call path is its own, without that of the regions below and without waits.
+type Place func(trace.PathID) bool
+
+// A Change is one of those below. Changes that are made together act each on the times of the
+// run: balanced times are those of the run, and factors of one call path multiply.
+type Change struct {
+	kind   changeKind
+	place  Place
+	ranks  []uint32 // empty: all
+	factor float64
+
+	latency, perByte float64 // ticks
+}
+
+type changeKind uint8
+
+const (
+	scale changeKind = iota
+	balance
+	limit
+	speed
+	otherNetwork
+	overlap
+	anyOrder
+)
+
+// Scale makes the time in a place factor times as long, on some ranks (none given: all).
+func Scale(place Place, factor float64, ranks ...uint32) Change {
+	return Change{kind: scale, place: place, factor: factor, ranks: ranks}
+}
+
+// Balance gives each rank the mean over ranks of the time in a place, visit by visit: the first
+// of each rank, the second …, those of a rank that has no more of them left out. A visit is what
+// passes between two calls, or in one.
+func Balance(place Place) Change { return Change{kind: balance, place: place} }
+
+// Cap lets calls in a place take no longer than their kind needs: t_max of DEFINITIONS 1.1, of
+// which the analysis must have kept the overhead per call.
+func Cap(place Place) Change { return Change{kind: limit, place: place} }
+
+// RankSpeed makes some ranks compute that many times as fast: all their time outside MPI.
+func RankSpeed(factor float64, ranks ...uint32) Change {
+	return Change{kind: speed, ranks: ranks, factor: factor}
+}
+
+// IdealNetwork makes the network cost nothing: what the shortest message of a size takes beyond
+// the shortest calls that send and receive, and what a collective takes longer the more it
+// transfers.
+func IdealNetwork() Change { return Change{kind: otherNetwork} }
+
+// Network makes messages take a latency, in ns, and their bytes at a bandwidth, in bytes per
+// second (0: no time).
+func (m *Model) Network(latency, bandwidth float64) Change {
+	perSecond := float64(m.t.Defs.Clock.Resolution)
+	c := Change{kind: otherNetwork, latency: latency * perSecond / 1e9}
+	if bandwidth > 0 {
+		c.perByte = perSecond / bandwidth
+	}
+	return c
+}
+
+// Nonblocking lets the blocking sends and receives in a place overlap with what follows. What a
+// receive waits for is waited for by the location's next call that sends or takes part in a
+// collective; what a send waits for, by its next call from the same call path or in a collective.
+func Nonblocking(place Place) Change { return Change{kind: overlap, place: place} }
+
+// Order lets receives in a place that follow each other directly take messages as they come:
+// the first of them the message that is there first.
+func Order(place Place) Change { return Change{kind: anyOrder, place: place} }
+
+// A plan is what all changes together do.
+type plan struct {
+	*Model
+	changes []planned
+	touched []bool // by slot
+	flights []flight
+	more    []int64 // by flight: how much longer own times are; nil: none
+	overlap []bool  // by slot: blocking calls that overlap; nil: none
+	order   []bool  // by slot: receives that take messages as they come; nil: none
+}
+
+// A planned change has its place by slot.
+type planned struct {
+	Change
+	slots []bool
+	on    []bool  // by world rank; nil: all
+	means []int64 // of a balanced place, by ordinal of the visit
+}
+
+// slot returns the index of a call path in tables: time outside any region follows the tree.
+// Other paths have none: len(tree)+1.
+func (m *Model) slot(p trace.PathID) int {
+	if n := len(m.t.Tree.Nodes); int(p) < n {
+		return int(p)
+	} else if p == stats.PathOutside {
+		return n
+	} else {
+		return n + 1
+	}
+}
+
+func (m *Model) plan(changes []Change) (*plan, error) {
+	n := len(m.t.Tree.Nodes)
+	p := &plan{Model: m, touched: make([]bool, n+2), flights: m.network.flights}
+	mpi, balanced := m.t.Defs.MPIFunctions(), make([]bool, n+2)
+	for _, c := range changes {
+		if math.IsNaN(c.factor) || c.factor < 0 || math.IsInf(c.factor, 0) || c.kind == speed && c.factor == 0 {
+			return nil, fmt.Errorf("a factor of %v makes no sense", c.factor)
+		}
+		if c.kind == limit && m.overhead == nil {
+			return nil, errors.New("calls cannot be capped: their overhead was not analysed")
+		}
+		x := planned{Change: c, slots: make([]bool, n+2)}
+		if err := x.choose(m, mpi); err != nil {
+			return nil, err
+		}
+		switch c.kind {
+		case otherNetwork:
+			if m.network.hull == nil && c.latency+c.perByte > 0 {
+				return nil, errors.New("another network cannot be judged: no message shows what this one is like")
+			}
+			p.flights, p.more = m.network.on(func(bytes uint64) float64 { return c.latency + c.perByte*float64(bytes) })
+			continue
+		case overlap:
+			p.overlap = join(p.overlap, x.slots)
+			continue
+		case anyOrder:
+			p.order = join(p.order, x.slots)
+			continue
+		case balance:
+			for s, again := range balanced {
+				if x.slots[s] = x.slots[s] && !again; x.slots[s] {
+					balanced[s] = true // the same work can be shared once
+				}
+			}
+			x.means = m.means(x.slots)
+		}
+		for s := range x.slots {
+			p.touched[s] = p.touched[s] || x.slots[s]
+		}
+		p.changes = append(p.changes, x)
+	}
+	return p, nil
+}
+
+// join returns what is in one set or the other.
+func join(a, b []bool) []bool {
+	if a == nil {
+		return b
+	}
+	for i := range b {
+		a[i] = a[i] || b[i]
+	}
+	return a
+}
+
+// choose finds the slots and ranks of a change.
+func (x *planned) choose(m *Model, mpi []trace.MPIFunction) error {
+	n := len(m.t.Tree.Nodes)
+	for s := range n + 1 {
+		path := trace.PathID(s)
+		if s == n {
+			path = stats.PathOutside
+		}
+		x.slots[s] = x.kind == speed && !m.inMPI(mpi, path) || x.place != nil && x.place(path)
+	}
+	if len(x.ranks) > 0 {
+		x.on = make([]bool, len(m.t.World))
+	}
+	for _, r := range x.ranks {
+		if int(r) >= len(x.on) {
+			return fmt.Errorf("there is no rank %d, the trace has %d", r, len(x.on))
+		}
+		x.on[r] = true
+	}
+	return nil
+}
+
+// inMPI reports whether a call path ends in an MPI function or below one.
+func (m *Model) inMPI(mpi []trace.MPIFunction, p trace.PathID) bool {
+	for ; int(p) < len(m.t.Tree.Nodes); p = m.t.Tree.Nodes[p].Parent {
+		if r := m.t.Tree.Nodes[p].Region; int(r) < len(mpi) && mpi[r].Class != trace.ClassNone {
+			return true
+		}
+	}
+	return false
+}
+
+// A visit is what passes on a location between two calls, or as own time of one. walk calls
+// piece with each time above 0 in some call paths, and end when a visit is over, with the call
+// that is entered or left then. The time from the Enter of a call until its part in a
+// collective begins is left out.
+func (m *Model) walk(l trace.LocationID, slots []bool, piece func(slot int, time int64), end func(call uint32)) {
+	own := ownTimes{Model: m, l: l}
+	for call, s := range m.segments[l].All() {
+		if call != trace.None {
+			end(call)
+		}
+		if slot := m.slot(s.Path); slots[slot] {
+			if call != trace.None {
+				s.Time = own.of(call)
+			}
+			if s.Time > 0 {
+				piece(slot, s.Time)
+			}
+		}
+		if call != trace.None {
+			end(trace.None)
+		}
+	}
+	end(trace.None)
+}
+
+// ownTimes finds the own times of calls in ascending order.
+type ownTimes struct {
+	*Model
+	l   trace.LocationID
+	row int // the next one
+}
+
+// of returns the own time of a call until it is left or calls another one.
+func (x *ownTimes) of(call uint32) int64 {
+	calls, loc := x.t.Calls[x.l], &x.locations[x.l]
+	c := calls.Ptr(int(call))
+	own := c.Leave - c.Enter
+	if int(call)+1 < calls.Len() {
+		own = min(own, calls.Ptr(int(call)+1).Enter-c.Enter)
+	}
+	r, after, ok := x.at(call)
+	if !ok {
+		return own
+	}
+	head := int64(0)
+	for k := r.parts; k < after.parts; k++ {
+		head = max(head, loc.parts.Ptr(int(k)).head)
+	}
+	return own - r.wait - head
+}
+
+// at returns the row of a call and the one after it; ok is false if there is none.
+func (x *ownTimes) at(call uint32) (r, after row, ok bool) {
+	loc := &x.locations[x.l]
+	for x.row < loc.rows.Len() && loc.rows.Ptr(x.row).call < call {
+		x.row++
+	}
+	if x.row == loc.rows.Len() || loc.rows.Ptr(x.row).call != call {
+		return r, after, false
+	}
+	return loc.rows.At(x.row), loc.rowAfter(x.row), true
+}
+
+// balances reports whether a location counts where ranks share their work: it is a master.
+func (m *Model) balances(l trace.LocationID) bool {
+	return int(m.t.Rank[l]) < len(m.t.World) && m.t.World[m.t.Rank[l]] == l
+}
+
+// means returns the mean over ranks of their first, second … visits to a place.
+func (m *Model) means(slots []bool) (sums []int64) {
+	var counts []int64
+	for l := range m.locations {
+		if !m.balances(trace.LocationID(l)) {
+			continue
+		}
+		k, sum := 0, int64(0)
+		m.walk(trace.LocationID(l), slots, func(_ int, time int64) { sum += time }, func(uint32) {
+			if sum == 0 {
+				return
+			}
+			if k == len(sums) {
+				sums, counts = append(sums, 0), append(counts, 0)
+			}
+			sums[k] += sum
+			counts[k]++
+			k, sum = k+1, 0
+		})
+	}
+	for k := range sums {
+		sums[k] = (sums[k] + counts[k]/2) / counts[k]
+	}
+	return sums
+}
+
+// shift moves the times at which a location enters its calls, waits left out, and returns by
+// how much its end moves. It notes in own, unless that is nil, how much longer the calls' own
+// times are.
+func (p *plan) shift(l trace.LocationID, clocks, own clockTable) int64 {
+	x := p.shifter(l)
+	if x == nil {
+		return 0
+	}
+	p.walk(l, p.touched, x.pass, func(call uint32) {
+		before := x.moved
+		if x.endVisit(); own != nil && x.call != trace.None {
+			own.Set(int(x.call), x.moved-before)
+		}
+		if x.call = call; call != trace.None {
+			*clocks.Ptr(int(call)) += x.moved
+		}
+	})
+	return x.moved
+}
+
+// A shifter follows one location through its segments.
+type shifter struct {
+	*plan
+	l       trace.LocationID
+	changes []planned // on this rank
+	moved   int64
+	call    uint32 // whose own time is the visit; None: it lies between two calls
+	own     ownTimes
+	visit   []passed    // the present one
+	ordinal map[int]int // by change
+}
+
+// passed is time in a call path.
+type passed struct {
+	slot int
+	time int64
+}
+
+// shifter returns nil if nothing changes on a location.
+func (p *plan) shifter(l trace.LocationID) *shifter {
+	x := &shifter{plan: p, l: l, ordinal: make(map[int]int), call: trace.None, own: ownTimes{Model: p.Model, l: l}}
+	rank := p.t.Rank[l]
+	for _, c := range p.changes {
+		if c.kind == balance && !p.balances(l) {
+			continue
+		}
+		if c.on == nil || int(rank) < len(c.on) && c.on[rank] {
+			x.changes = append(x.changes, c)
+		}
+	}
+	if x.changes == nil && p.more == nil && p.overlap == nil {
+		return nil
+	}
+	return x
+}
+
+// pass takes note of time in a place that changes.
+func (x *shifter) pass(slot int, time int64) { x.visit = append(x.visit, passed{slot, time}) }
+
+// endVisit changes the times of a visit: that of a call, or of all between two.
+func (x *shifter) endVisit() {
+	if x.call != trace.None && (x.more != nil || x.overlap != nil) {
+		x.transfer()
+	}
+	if len(x.visit) == 0 {
+		return
+	}
+	for _, v := range x.visit {
+		x.moved -= v.time
+	}
+	for i := range x.changes {
+		if c := &x.changes[i]; c.kind == balance {
+			x.balance(i, c)
+		}
+	}
+	for _, v := range x.visit {
+		time := float64(v.time)
+		for i := range x.changes {
+			switch c := &x.changes[i]; {
+			case !c.slots[v.slot]:
+			case c.kind == limit && x.call != trace.None:
+				time = min(time, x.most())
+			case c.kind == scale:
+				time *= c.factor
+			case c.kind == speed:
+				time /= c.factor
+			}
+		}
+		if time == float64(v.time) {
+			x.moved += v.time
+		} else {
+			x.moved += int64(math.Round(time))
+		}
+	}
+	x.visit = x.visit[:0]
+}
+
+// balance gives a visit to a place that is balanced the mean, spread over its parts.
+func (x *shifter) balance(i int, c *planned) {
+	sum := int64(0)
+	for _, v := range x.visit {
+		if c.slots[v.slot] {
+			sum += v.time
+		}
+	}
+	if sum == 0 {
+		return
+	}
+	mean, before, given := float64(c.means[x.ordinal[i]]), int64(0), int64(0)
+	x.ordinal[i]++
+	for k := range x.visit {
+		v := &x.visit[k]
+		if !c.slots[v.slot] {
+			continue
+		}
+		before += v.time
+		until := int64(math.Round(mean * float64(before) / float64(sum)))
+		v.time, given = until-given, until
+	}
+}
+
+// most returns what the present call may take if its kind needs no more.
+func (x *shifter) most() float64 {
+	ns, ok := x.overhead.At(x.l, int(x.call))
+	if !ok {
+		return math.Inf(1)
+	}
+	c := x.t.Calls[x.l].Ptr(int(x.call))
+	return max(0, float64(c.Leave-c.Enter)-float64(ns)*float64(x.t.Defs.Clock.Resolution)/1e9)
+}
+
+// transfer changes what the network takes of the present call's own time.
+func (x *shifter) transfer() {
+	own := x.own.of(x.call)
+	r, after, ok := x.own.at(x.call)
+	if !ok || own <= 0 {
+		return
+	}
+	loc, more := &x.locations[x.l], int64(0)
+	consider := func(flight uint32) {
+		change := int64(0)
+		if x.more != nil {
+			change = x.more[flight]
+		}
+		if x.moves(x.l, x.call) {
+			change = x.network.inLag(&x.network.flights[flight]) - x.network.flights[flight].wire
+		}
+		if max(change, -change) > max(more, -more) {
+			more = change
+		}
+	}
+	for k := r.needs; k < after.needs; k++ {
+		consider(loc.needs.Ptr(int(k)).flight)
+	}
+	for k := r.parts; k < after.parts; k++ {
+		consider(loc.parts.Ptr(int(k)).flight)
+	}
+	x.moved += max(more, -own)
+}

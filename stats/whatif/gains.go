@@ -1,0 +1,113 @@
+package whatif
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tracekit/stats"
+)
+
+// A Gain is what one change, or several together, would gain.
+type Gain struct {
+	Place  string   `json:"place"`  // as Model.Place takes it; several are joined by " + "
+	Change string   `json:"change"` // what is done there
+	GainNs int64    `json:"gain_ns"`
+	Share  *float64 `json:"gain_share"` // of the run time; null: that is 0
+
+	changes []Change
+}
+
+// tried is how many places are tried: that many of those that make others wait most, and as
+// many of those with most time on the critical path.
+const tried = 8
+
+// combined is how many of the best changes are made together.
+const combined = 3
+
+// Gains tries the changes that promise most: places that make others wait or lie on the
+// critical path are balanced, halved and left out, the network made ideal; and the best changes
+// of the first few places are made together. Rows are sorted by gain.
+func (m *Model) Gains(ctx context.Context, a *stats.Analysis) ([]Gain, error) {
+	var rows []Gain
+	try := func(place, what string, changes ...Change) error {
+		p, err := m.Predict(ctx, changes...)
+		if err != nil {
+			return err
+		}
+		g := Gain{Place: place, Change: what, GainNs: p.Gain(), changes: changes}
+		if p.Baseline > 0 {
+			share := float64(p.Gain()) / float64(p.Baseline)
+			g.Share = &share
+		}
+		rows = append(rows, g)
+		return nil
+	}
+	for _, n := range candidates(a) {
+		place := m.where(func(x name) bool { return x == n })
+		if err := try(n.String(), "balance", Balance(place)); err != nil {
+			return nil, err
+		}
+		for _, factor := range []float64{0.5, 0} {
+			if err := try(n.String(), fmt.Sprintf("scale %v", factor), Scale(place, factor)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if m.network.hull != nil {
+		if err := try("", "network ideal", IdealNetwork()); err != nil {
+			return nil, err
+		}
+	}
+	sortGains(rows)
+	if best := bestOf(rows); len(best) > 1 {
+		var places, what []string
+		var changes []Change
+		for _, g := range best {
+			places, what, changes = append(places, g.Place), append(what, g.Change), append(changes, g.changes...)
+		}
+		if err := try(strings.Join(places, " + "), strings.Join(what, " + "), changes...); err != nil {
+			return nil, err
+		}
+		sortGains(rows)
+	}
+	return rows, nil
+}
+
+func sortGains(rows []Gain) {
+	slices.SortStableFunc(rows, func(a, b Gain) int {
+		return cmp.Or(cmp.Compare(b.GainNs, a.GainNs), cmp.Compare(a.Place, b.Place), cmp.Compare(a.Change, b.Change))
+	})
+}
+
+// bestOf returns, of the first places with a gain, the changes that a program can be expected to
+// make: shared work, or half of the time.
+func bestOf(rows []Gain) (best []Gain) {
+	for _, g := range rows {
+		known := slices.ContainsFunc(best, func(b Gain) bool { return b.Place == g.Place })
+		if g.GainNs > 0 && !known && g.Place != "" && g.Change != "scale 0" && len(best) < combined {
+			best = append(best, g)
+		}
+	}
+	return best
+}
+
+// candidates returns the places that make others wait, and those on the critical path.
+func candidates(a *stats.Analysis) (out []name) {
+	add := func(n name) {
+		if !slices.Contains(out, n) && (n.operation != "" || !strings.HasPrefix(n.region, "(")) {
+			out = append(out, n)
+		}
+	}
+	for _, r := range a.Delays[:min(tried, len(a.Delays))] {
+		add(nameOfRow(r.Operation, r.SourceLine))
+	}
+	if a.CriticalPath != nil {
+		for _, r := range a.CriticalPath.Regions[:min(tried, len(a.CriticalPath.Regions))] {
+			add(nameOfRow(r.Operation, r.SourceLine))
+		}
+	}
+	return out
+}

@@ -1,0 +1,151 @@
+package whatif
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tracekit/merge"
+	"tracekit/readers"
+	"tracekit/samples"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// generated returns a generated trace in memory.
+func generated(t testing.TB, o samples.Options) trace.Source {
+	t.Helper()
+	var m *samples.Memory
+	_, err := samples.Generate(context.Background(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
+		m = samples.NewMemory(info, defs)
+		return m, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// modelled merges and analyses a trace and makes its model.
+func modelled(t testing.TB, src trace.Source, o merge.Options) *Model {
+	t.Helper()
+	tr, err := merge.Merge(context.Background(), src, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.Store.Close() })
+	a, err := stats.Analyze(context.Background(), tr, stats.Options{Jobs: o.Jobs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := New(context.Background(), tr, a, o.Jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// identical checks that a replay without a change finds all times of the run.
+func identical(t testing.TB, m *Model) {
+	t.Helper()
+	in, err := m.change(context.Background(), nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := m.run(context.Background(), in, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l, calls := range m.t.Calls {
+		x := &m.locations[l]
+		for i := range calls.Len() {
+			if got, want := in.clocks[l].At(i), calls.At(i).Enter; got != want {
+				t.Fatalf("location %d enters call %d at %d, not at %d", l, i, got, want)
+			}
+		}
+		for k := range x.rows.Len() {
+			if got, want := r.waits[l].At(k), x.rows.At(k).wait; got != want {
+				t.Fatalf("location %d waits %d in call %d, not %d", l, got, x.rows.At(k).call, want)
+			}
+		}
+		if got, want := r.end(trace.LocationID(l)), m.t.Span[l].Last; got != want && m.t.Span[l].Events > 0 {
+			t.Fatalf("location %d ends at %d, not at %d", l, got, want)
+		}
+	}
+	p, err := m.Predict(context.Background())
+	if err != nil || p.Gain() != 0 {
+		t.Fatalf("gain of nothing is %d: %v", p.Gain(), err)
+	}
+}
+
+// TestIdentityOfSamples: all programs, with all faults that can be planted.
+func TestIdentityOfSamples(t *testing.T) {
+	for _, p := range samples.Programs() {
+		for i, plant := range []samples.Plant{
+			{},
+			{LateSender: 30_000, LateReceiver: 20_000, EarlyReduce: 7_000, LateBroadcast: 9_000, WrongOrder: 11_000},
+			{Imbalance: 12_345, CriticalPath: 40_000, Lost: 5},
+			{LateSender: 5_000, Skew: 100_000, Drift: 50, Offsets: samples.OffsetsNone, Lost: 2},
+			{LateReceiver: 5_000, Skew: 100_000, Drift: 50, Offsets: samples.OffsetsWrong},
+		} {
+			for _, clock := range []merge.ClockMode{merge.ClockNone, merge.ClockAuto} {
+				t.Run(fmt.Sprintf("%s/plant=%d/clock=%s", p.Name, i, clock), func(t *testing.T) {
+					src := generated(t, samples.Options{Program: p.Name, Ranks: 7, Iterations: 6, Seed: 3, Threads: 1 + i%2, Bytes: int64(1+i%3) * 5000, Plant: plant})
+					identical(t, modelled(t, src, merge.Options{Clock: clock}))
+				})
+			}
+		}
+	}
+}
+
+// TestIdentityOfArchives: all archives of the repository, and all real traces.
+func TestIdentityOfArchives(t *testing.T) {
+	roots := []string{filepath.Join("..", "..", "samples", "archives")}
+	shared := os.Getenv("TRACEKIT_SHARED")
+	if shared == "" {
+		shared = filepath.Join("..", "..", "..", "shared")
+	}
+	roots = append(roots, filepath.Join(shared, "traces"))
+	for _, root := range roots {
+		if _, err := os.Stat(root); err != nil {
+			t.Logf("no traces in %s", root)
+			continue
+		}
+		filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !isTrace(path, e) {
+				return err
+			}
+			name, _ := filepath.Rel(root, path)
+			for _, clock := range []merge.ClockMode{merge.ClockNone, merge.ClockAuto} {
+				t.Run(filepath.ToSlash(name)+"/"+string(clock), func(t *testing.T) {
+					src, err := readers.Open(context.Background(), path, readers.OpenOptions{})
+					if err != nil {
+						t.Skip(err)
+					}
+					defer src.Close()
+					m := modelled(t, src, merge.Options{Clock: clock})
+					identical(t, m)
+					t.Logf("%d negative own times, sends wait from %d bytes on", m.Negative, m.network.synchronous)
+				})
+			}
+			return nil
+		})
+	}
+}
+
+// isTrace reports whether a file is what a trace is opened by.
+func isTrace(path string, e fs.DirEntry) bool {
+	if e.IsDir() {
+		return false
+	}
+	for _, end := range []string{".otf2", ".prv", ".prv.gz", ".json", ".json.gz", ".pfw.gz"} {
+		if strings.HasSuffix(path, end) {
+			return true
+		}
+	}
+	return false
+}

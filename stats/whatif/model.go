@@ -1,0 +1,207 @@
+// Package whatif predicts the run time that a change of the program would give: the calibrated
+// replay (DEFINITIONS 2.11).
+//
+// A Model is the run as a graph: each location runs its calls in recorded order, with
+// computation between them, and a call ends its own time after the latest of what it has to
+// wait for. Own times and computation are those of the trace, and so are, with no change, all
+// times that a replay finds.
+package whatif
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"tracekit/engine"
+	"tracekit/spill"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// A Model is a run that can be replayed with changes, any number of times, but not by several
+// goroutines at a time. Its tables lie in the trace's Store.
+type Model struct {
+	t        *trace.Trace
+	segments []*stats.Segments
+	jobs     int
+	network  *network
+	overhead stats.OverheadTables // nil: not known
+
+	locations []location
+	instances *spill.Table[instance] // of collectives; the last two are MPI_Init and MPI_Finalize
+	members   *spill.Table[role]     // what each does in its instance
+	master    []trace.LocationID     // by location: that of its rank; None: the location moves on its own
+	first     int64                  // begin of the run
+	last      int64                  // its end
+	aside     []bool                 // by location: no part of the run
+	known     []name                 // of call paths, once they are asked for
+
+	// Negative counts the calls whose own time is below zero: clocks disagree there.
+	Negative uint64
+
+	// LeftOut counts what calls seem to need although it comes after their ends. It is left out
+	// if no order of calls satisfies all of it.
+	LeftOut uint64
+}
+
+// A location is what one location does.
+//
+//	clocks.At(i) is when call i is entered, less all waits before it
+//	the needs and parts of a row end where those of the next row begin
+type location struct {
+	rows   *spill.Table[row]
+	needs  *spill.Table[need]
+	parts  *spill.Table[part]
+	clocks *spill.Table[int64] // by call
+	end    int64               // the last event, less all waits
+}
+
+// A row is a call that waits for others, or for which others wait at a collective.
+type row struct {
+	call  uint32
+	needs uint32 // first row in needs
+	parts uint32 // first row in parts
+	wait  int64  // ticks
+}
+
+// rowAfter returns the row after row i, at the end one where nothing begins.
+func (x *location) rowAfter(i int) row {
+	if i+1 < x.rows.Len() {
+		return x.rows.At(i + 1)
+	}
+	return row{needs: uint32(x.needs.Len()), parts: uint32(x.parts.Len())}
+}
+
+// A need is a call, nearly always of another location, that must have been entered the lag of a
+// flight ago.
+type need struct {
+	location trace.LocationID
+	call     uint32
+	flight   uint32
+}
+
+// A part is what a call does in an instance of a collective: it arrives there, waits for
+// others, or both.
+type part struct {
+	instance uint32
+	member   uint32
+	flight   uint32 // of what it waits for
+	does     role
+	head     int64 // ticks from the Enter of the call to the begin of the part
+}
+
+// A role says what a member does in its instance.
+type role uint8
+
+const (
+	arrives role = 1 << iota // others wait for it
+	awaits                   // it waits for all who arrive
+	follows                  // it waits for those who arrive among the members before it
+)
+
+// An instance says when the last of those who arrive at it did so.
+type instance struct {
+	last     int64
+	arriving uint32
+}
+
+func (x *instance) arrive(at int64) {
+	if x.arriving++; x.arriving == 1 || at > x.last {
+		x.last = at
+	}
+}
+
+// New makes the model of a trace out of its analysis, which must be of the whole run, with so
+// many goroutines (below 1: one per processor).
+func New(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) (*Model, error) {
+	if a.Selection != nil {
+		return nil, errors.New("a part of the run cannot be replayed, only all of it")
+	}
+	m := &Model{t: t, segments: a.Segments, jobs: jobs, locations: make([]location, len(t.Calls))}
+	m.first, m.last = stats.Run(t)
+	m.aside = stats.Aside(t)
+	if a.Overhead != nil {
+		m.overhead = a.Overhead.ByCall
+	}
+	err := m.findRoles(ctx)
+	if err == nil {
+		m.network, err = m.calibrate(ctx, a.Waits)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("calibrating the replay: %w", err)
+	}
+	if err := m.buildAll(ctx, a.Waits); err != nil {
+		return nil, fmt.Errorf("building the replay: %w", err)
+	}
+	m.findMasters()
+	return m, t.Store.Err()
+}
+
+// buildAll builds all locations: if need be, a second time without what calls seem to need
+// after their ends.
+func (m *Model) buildAll(ctx context.Context, waits stats.CallWaits) error {
+	for _, keep := range []bool{true, false} {
+		built, err := engine.Map(ctx, m.jobs, len(m.t.Calls), func(_ context.Context, l int) (doubts, error) {
+			return m.build(trace.LocationID(l), waits[l], keep), nil
+		})
+		if err != nil {
+			return err
+		}
+		var sum doubts
+		for _, d := range built {
+			sum.negative += d.negative
+			sum.late += d.late
+		}
+		m.Negative = sum.negative
+		switch stuck := new(StuckError); {
+		case !keep:
+			m.LeftOut = sum.late
+		case sum.late > 0:
+			in, err := m.change(ctx, nil, false)
+			if err == nil {
+				_, err = m.run(ctx, in, false)
+			}
+			in.release()
+			if errors.As(err, &stuck) {
+				m.releaseLocations()
+				continue
+			}
+			return err
+		}
+		return nil
+	}
+	return nil
+}
+
+// findMasters finds the threads that neither wait nor make others wait: they move with their
+// rank's master.
+func (m *Model) findMasters() {
+	m.master = make([]trace.LocationID, len(m.locations))
+	for l := range m.master {
+		m.master[l] = trace.None
+		rank := m.t.Rank[l]
+		if m.locations[l].rows.Len() > 0 || int(rank) >= len(m.t.World) || m.aside[l] {
+			continue
+		}
+		if at := m.t.World[rank]; int(at) < len(m.locations) && at != trace.LocationID(l) && m.t.Span[at].Events > 0 {
+			m.master[l] = at
+		}
+	}
+}
+
+// Release gives the memory back.
+func (m *Model) Release() {
+	m.releaseLocations()
+	m.instances.Release()
+	m.members.Release()
+}
+
+func (m *Model) releaseLocations() {
+	for i := range m.locations {
+		x := &m.locations[i]
+		x.rows.Release()
+		x.needs.Release()
+		x.parts.Release()
+		x.clocks.Release()
+	}
+}

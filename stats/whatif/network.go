@@ -1,0 +1,503 @@
+package whatif
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"tracekit/engine"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// A network is what the trace shows of the time that messages need, in ticks.
+//
+//	flights are in order of their keys; the first is of what needs no time
+type network struct {
+	flights     []flight
+	index       map[flightKey]uint32 // rows of flights
+	overhead    int64                // of the shortest call that sends
+	floor       int64                // of the shortest call that completes something
+	synchronous uint64               // size from which on a send waits for its receiver
+	always      []bool               // by region: it does so whatever the size
+	hull        []point              // the least times of messages; nil: there are none
+}
+
+// A flightKey is a sort of what needs time between the entering of one call and the end of
+// another one.
+type flightKey struct {
+	kind flightKind
+	size uint64 // class of the message's size, or of what a member of a collective sends and receives
+	op   trace.CollectiveOp
+}
+
+// A flightKind says from where to where.
+type flightKind uint8
+
+const (
+	atOnce         flightKind = iota
+	sendToRecv                // until the blocking receive of the message
+	sendToWait                // until the call that completes its non-blocking receive
+	postToWait                // from posting that until there, if the sender waits for it
+	postToSend                // from posting the receive until the blocking send
+	postToSendWait            // from there until the call that completes the send
+	sendToSendWait            // from posting that send until there
+	beginToWait               // from the last begin of a collective until the call that completes it
+	collective                // from there until the end of a call that both begins and completes it
+)
+
+// A flight is what is known of one sort.
+type flight struct {
+	flightKey
+	least           int64  // shortest time from the other call until the end of one that was there before; none: MaxInt64
+	shortest        int64  // shortest call that ends so
+	bytes           uint64 // of the message with the least time, else of the smallest
+	blocked, passed uint64 // calls that waited for the other one, and that were left before it was there
+	lag             int64  // by how much the own time of the call begins after the other one is entered, or later
+	wire            int64  // time on the network, before that and in it
+}
+
+func (f *flight) merge(o *flight) {
+	if o.least < f.least || o.least == f.least && o.bytes < f.bytes {
+		f.least, f.bytes = o.least, o.bytes
+	}
+	f.shortest = min(f.shortest, o.shortest)
+	f.blocked += o.blocked
+	f.passed += o.passed
+}
+
+// classOf returns the smallest size of a class: sizes that agree in their first five bits.
+func classOf(bytes uint64) uint64 {
+	shift := max(0, bits.Len64(bytes)-5)
+	return bytes >> shift << shift
+}
+
+// of returns the row of a sort in flights, 0 if nothing is known of it.
+func (n *network) of(kind flightKind, bytes uint64) uint32 {
+	return n.index[flightKey{kind: kind, size: classOf(bytes)}]
+}
+
+// ofColl returns the row of a sort of collectives.
+func (n *network) ofColl(kind flightKind, op trace.CollectiveOp, m *trace.Member) uint32 {
+	if kind == beginToWait {
+		return n.index[flightKey{kind: kind, op: op}]
+	}
+	return n.index[flightKey{kind, classOf(max(m.Sent, m.Received)), op}]
+}
+
+// observations collects flights.
+type observations struct {
+	flights         map[flightKey]*flight
+	overhead, floor int64
+	waits           int64 // a call that takes longer has waited for something
+}
+
+func newObservations(waits int64) *observations {
+	return &observations{flights: make(map[flightKey]*flight), overhead: math.MaxInt64, floor: math.MaxInt64, waits: waits}
+}
+
+func (o *observations) merge(p *observations) *observations {
+	for key, f := range p.flights {
+		if have := o.flights[key]; have != nil {
+			have.merge(f)
+		} else {
+			o.flights[key] = f
+		}
+	}
+	o.overhead, o.floor = min(o.overhead, p.overhead), min(o.floor, p.floor)
+	return o
+}
+
+// add takes note of a call that needs something that began at, and returns its sort.
+func (o *observations) add(key flightKey, c *trace.Call, at int64) *flight {
+	seen := flight{flightKey: key, least: math.MaxInt64, shortest: c.Leave - c.Enter, bytes: key.size}
+	if seen.size = classOf(key.size); at >= c.Enter || c.Leave-c.Enter > o.waits {
+		seen.least = c.Leave - at
+	}
+	f := o.flights[seen.flightKey]
+	if f == nil {
+		f = &seen
+		o.flights[seen.flightKey] = f
+	} else {
+		f.merge(&seen)
+	}
+	return f
+}
+
+// calibrate finds how long messages are on their way, and which sends wait for receivers.
+func (m *Model) calibrate(ctx context.Context, waits stats.CallWaits) (*network, error) {
+	n := &network{always: make([]bool, len(m.t.Defs.Regions))}
+	for i, r := range m.t.Defs.Regions {
+		name := strings.ToLower(m.t.Defs.String(r.Name))
+		n.always[i] = strings.Contains(name, "mpi_ssend") || strings.Contains(name, "mpi_issend")
+	}
+	seen, err := m.observeAll(ctx, n, waits, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	if n.learn(seen); n.hull == nil {
+		// Nobody waits for a late sender. But who takes long has waited for messages on their way.
+		if seen, err = m.observeAll(ctx, n, waits, 2*max(n.floor, n.overhead)); err != nil {
+			return nil, err
+		}
+		n.learn(seen)
+	}
+	n.index = make(map[flightKey]uint32)
+	for i := range n.flights {
+		f := &n.flights[i]
+		n.index[f.flightKey] = uint32(i)
+		f.lag = n.lag(f)
+	}
+	return n, nil
+}
+
+func (m *Model) observeAll(ctx context.Context, n *network, waits stats.CallWaits, long int64) (*observations, error) {
+	return engine.Fold(ctx, m.jobs, len(m.t.Calls), func() *observations { return newObservations(long) }, func(o *observations, l int) error {
+		m.observe(o, n, trace.LocationID(l), waits[l])
+		return nil
+	}, (*observations).merge)
+}
+
+// learn finds out about the network what observations say.
+func (n *network) learn(o *observations) {
+	n.flights = make([]flight, 1)
+	for _, f := range o.flights {
+		n.flights = append(n.flights, *f)
+	}
+	slices.SortFunc(n.flights[1:], func(a, b flight) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.op, b.op), cmp.Compare(a.size, b.size))
+	})
+	n.synchronous = n.threshold()
+	n.findCosts(o)
+	n.findWires()
+}
+
+// observe takes note of the messages of a location, and of the non-blocking collectives that
+// it completes.
+func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *stats.WaitTable) {
+	calls := m.t.Calls[l]
+	for _, rows := range m.t.Recvs[l].Rows {
+		for i := range rows {
+			if r := &rows[i]; r.State == trace.Matched && r.Call != trace.None {
+				c := calls.Ptr(int(r.Call))
+				if c.Class == trace.ClassWait {
+					o.floor = min(o.floor, c.Leave-c.Enter)
+				}
+				if send := m.sender(r); send != nil {
+					o.add(flightKey{kind: arrivalOf(r), size: r.Bytes}, c, send.Enter)
+				}
+				if r.Post != r.Call && r.Post != trace.None {
+					o.add(flightKey{kind: postToWait, size: r.Bytes}, c, calls.Ptr(int(r.Post)).Enter)
+				}
+			}
+		}
+	}
+	for _, rows := range m.t.Sends[l].Rows {
+		for i := range rows {
+			s := &rows[i]
+			if s.Call == trace.None {
+				continue
+			}
+			c := calls.Ptr(int(s.Call))
+			if c.Class == trace.ClassIsend || c.Class == trace.ClassBsend {
+				o.overhead = min(o.overhead, c.Leave-c.Enter)
+			}
+			kind, done := acknowledgement(s, calls)
+			post := m.poster(s)
+			if done == nil || post == nil {
+				continue
+			}
+			if kind == postToSendWait {
+				o.floor = min(o.floor, done.Leave-done.Enter)
+				o.add(flightKey{kind: sendToSendWait, size: s.Bytes}, done, c.Enter)
+			}
+			f := o.add(flightKey{kind: kind, size: s.Bytes}, done, post.Enter)
+			switch wait := waits.At(int(s.Done)).Kind; {
+			case n.isAlways(c) || post.Enter <= done.Enter:
+			case post.Enter >= done.Leave:
+				f.passed++
+			case wait == stats.LateReceiver || wait == stats.LateReceiverBehindLateSender:
+				f.blocked++
+			}
+		}
+	}
+	for _, rows := range m.t.Parts[l].Rows {
+		for _, p := range rows {
+			m.observePart(o, p, calls)
+		}
+	}
+}
+
+// observePart takes note of a part in a collective.
+func (m *Model) observePart(o *observations, p trace.Part, calls callTable) {
+	x := m.t.Members.Ptr(int(p.Member))
+	if x.Done == trace.None || x.Call == trace.None {
+		return
+	}
+	c, last := calls.Ptr(int(x.Done)), m.instances.Ptr(int(p.Collective)).last
+	key := flightKey{collective, max(x.Sent, x.Received), m.t.Collectives.Ptr(int(p.Collective)).Op}
+	switch waits := m.members.At(int(p.Member))&awaits != 0; {
+	case x.Done == x.Call && waits:
+		o.add(key, c, max(x.Begin, last))
+	case x.Done == x.Call:
+		o.add(key, c, x.Begin)
+	case waits:
+		o.floor = min(o.floor, c.Leave-c.Enter)
+		o.add(flightKey{kind: beginToWait, op: key.op}, c, last)
+	}
+}
+
+// arrivalOf says what completes a receive.
+func arrivalOf(r *trace.Recv) flightKind {
+	if r.Post == r.Call {
+		return sendToRecv
+	}
+	return sendToWait
+}
+
+// acknowledgement returns the call that completes a send, nil if that does not wait for the
+// receiver whatever the size.
+func acknowledgement(s *trace.Send, calls callTable) (flightKind, *trace.Call) {
+	if s.State != trace.Matched || s.Done == trace.None {
+		return 0, nil
+	}
+	switch done := calls.Ptr(int(s.Done)); {
+	case s.Done == s.Call && done.Class == trace.ClassSend:
+		return postToSend, done
+	case s.Done > s.Call && done.Class == trace.ClassWait:
+		return postToSendWait, done
+	}
+	return 0, nil
+}
+
+// sender returns the call that sends a received message, nil if there is none.
+func (m *Model) sender(r *trace.Recv) *trace.Call {
+	if s := m.t.Sends[r.SendLoc].Ptr(int(r.Send)); s.Call != trace.None {
+		return m.t.Calls[r.SendLoc].Ptr(int(s.Call))
+	}
+	return nil
+}
+
+// poster returns the call that posts the receive of a matched message, nil if there is none.
+func (m *Model) poster(s *trace.Send) *trace.Call {
+	if s.State != trace.Matched {
+		return nil
+	}
+	if r := m.t.Recvs[s.RecvLoc].Ptr(int(s.Recv)); r.Post != trace.None {
+		return m.t.Calls[s.RecvLoc].Ptr(int(r.Post))
+	}
+	return nil
+}
+
+func (n *network) isAlways(c *trace.Call) bool {
+	return int(c.Region) < len(n.always) && n.always[c.Region]
+}
+
+// waits reports whether a send that call c posts waits for its receiver.
+func (n *network) waits(c *trace.Call, bytes uint64) bool {
+	return bytes >= n.synchronous || n.isAlways(c)
+}
+
+// threshold returns the size that divides best those sends that are seen to wait for their
+// receivers from those that go on before, of several the largest.
+func (n *network) threshold() uint64 {
+	type count struct{ blocked, passed uint64 }
+	counts := make(map[uint64]count)
+	wrong := uint64(0) // if none waited
+	for _, f := range n.flights {
+		if f.kind == postToSend || f.kind == postToSendWait {
+			c := counts[f.size]
+			counts[f.size] = count{c.blocked + f.blocked, c.passed + f.passed}
+			wrong += f.blocked
+		}
+	}
+	var sizes []uint64
+	for size := range counts {
+		sizes = append(sizes, size)
+	}
+	slices.Sort(sizes)
+	best, at := wrong, uint64(math.MaxUint64)
+	for _, size := range slices.Backward(sizes) {
+		wrong = wrong - counts[size].blocked + counts[size].passed
+		if wrong < best {
+			best, at = wrong, size
+		}
+	}
+	return at
+}
+
+// findCosts finds what calls take that send or complete something, and wait for nothing: of
+// blocking ones only those of messages that do not wait for the other side.
+func (n *network) findCosts(o *observations) {
+	n.overhead, n.floor = o.overhead, o.floor
+	for _, f := range n.flights {
+		switch {
+		case f.size >= n.synchronous:
+		case f.kind == postToSend:
+			n.overhead = min(n.overhead, f.shortest)
+		case f.kind == sendToRecv:
+			n.floor = min(n.floor, f.shortest)
+		}
+	}
+	if n.overhead == math.MaxInt64 {
+		n.overhead = 0
+	}
+	if n.floor == math.MaxInt64 {
+		n.floor = 0
+	}
+	if n.overhead > 0 { // if every call that completes something waits for it
+		n.floor = min(n.floor, n.overhead)
+	}
+}
+
+// findWires finds which part of times is the network. Of messages that is what the shortest
+// takes from the begin of sending until it is received by one that waits, without what these
+// calls take anyway: as large messages take no less than small ones, the lower convex hull of
+// the times over bytes. Of collectives it is what they take longer than the shortest of their
+// kind.
+func (n *network) findWires() {
+	var hull []point
+	floors := make(map[trace.CollectiveOp]int64)
+	for _, f := range n.flights {
+		switch {
+		case f.least == math.MaxInt64:
+		case f.kind == sendToRecv || f.kind == sendToWait:
+			hull = append(hull, point{f.bytes, f.least})
+		case f.kind == collective:
+			if least, ok := floors[f.op]; !ok || f.least < least {
+				floors[f.op] = f.least
+			}
+		}
+	}
+	n.hull = lowerHull(hull)
+	for i := range n.flights {
+		switch f := &n.flights[i]; {
+		case f.kind == collective:
+			f.wire = max(0, f.least-floors[f.op])
+		case f.kind != atOnce && f.kind != beginToWait:
+			f.wire = n.wire(f.bytes)
+		}
+	}
+}
+
+// wire returns the time on the network of a message of a size.
+func (n *network) wire(bytes uint64) int64 {
+	if n.hull == nil {
+		return 0
+	}
+	return max(0, at(n.hull, bytes)-n.overhead-n.floor)
+}
+
+// lag returns how long after the other call is entered the own time of a call begins at least.
+// A message that waits for its receiver is on the network once both have begun: in the own time
+// of blocking calls, before that of others.
+func (n *network) lag(f *flight) int64 {
+	synchronous := f.size >= n.synchronous
+	switch {
+	case f.kind == beginToWait && f.least < math.MaxInt64:
+		return max(0, f.least-n.floor)
+	case f.kind == atOnce || f.kind == collective || f.kind == beginToWait || n.hull == nil:
+		return 0
+	case f.kind == postToSend:
+		return -n.overhead
+	case f.kind == postToWait || f.kind == postToSendWait:
+		return f.wire
+	case f.kind == sendToRecv && synchronous:
+		return n.overhead
+	}
+	return n.overhead + f.wire
+}
+
+// inLag returns which part of a flight's time on the network passes before the own time of the
+// call that it ends in.
+func (n *network) inLag(f *flight) int64 {
+	switch f.kind {
+	case sendToWait, sendToSendWait, postToWait, postToSendWait:
+		return f.wire
+	case sendToRecv:
+		return f.lag - n.overhead
+	}
+	return 0
+}
+
+// on returns the flights on another network, on which a message takes as long as wire says, and
+// by how much it makes own times longer, by row.
+func (n *network) on(wire func(bytes uint64) float64) (flights []flight, more []int64) {
+	flights, more = slices.Clone(n.flights), make([]int64, len(n.flights))
+	for i := range flights {
+		f := &flights[i]
+		if f.kind == atOnce || f.kind == beginToWait {
+			continue
+		}
+		now := wire(f.bytes)
+		if f.kind == collective {
+			if before := n.wire(f.bytes); before > 0 {
+				now *= float64(f.wire) / float64(before)
+			} else {
+				now = min(now, float64(f.wire))
+			}
+		}
+		change := int64(math.Round(now)) - f.wire
+		if f.kind == collective || f.kind == postToSend || f.kind == sendToRecv && f.size >= n.synchronous {
+			more[i] = change
+		} else {
+			f.lag += change
+		}
+		f.wire += change
+	}
+	return flights, more
+}
+
+// A point is the least time of a message of a size.
+type point struct {
+	bytes uint64
+	time  int64
+}
+
+// lowerHull returns the lower convex hull of points that does not fall, by bytes.
+func lowerHull(all []point) (hull []point) {
+	slices.SortFunc(all, func(a, b point) int { return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.time, b.time)) })
+	for i, p := range all {
+		if i > 0 && p.bytes == all[i-1].bytes {
+			continue
+		}
+		for n := len(hull); n > 0; n = len(hull) {
+			falls := hull[n-1].time > p.time
+			above := n > 1 && slope(hull[n-2], hull[n-1]) >= slope(hull[n-2], p)
+			if !falls && !above {
+				break
+			}
+			hull = hull[:n-1]
+		}
+		hull = append(hull, p)
+	}
+	return hull
+}
+
+func slope(a, b point) float64 { return float64(b.time-a.time) / float64(b.bytes-a.bytes) }
+
+// at returns the time of a size on a hull: before its first point that of the first, behind
+// its last along its last edge.
+func at(hull []point, bytes uint64) int64 {
+	if len(hull) == 1 || bytes <= hull[0].bytes {
+		return hull[0].time
+	}
+	k := 1
+	for k+1 < len(hull) && hull[k].bytes < bytes {
+		k++
+	}
+	a, b := hull[k-1], hull[k]
+	return a.time + int64(math.Round(slope(a, b)*float64(bytes-a.bytes)))
+}
+
+// Synchronous returns the size in bytes from which on sends wait for their receivers, nil if
+// none are seen to, or only those that do so whatever the size.
+func (m *Model) Synchronous() *uint64 {
+	if m.network.synchronous == math.MaxUint64 {
+		return nil
+	}
+	return &m.network.synchronous
+}

@@ -1,0 +1,170 @@
+package whatif
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// A name is what a call path is called by.
+type name struct {
+	operation    string // "" outside MPI
+	region, file string
+	line         uint32
+}
+
+// nameOf returns the name of a call path; that of PathOutside is a region in parentheses.
+func (m *Model) nameOf(mpi []trace.MPIFunction, p trace.PathID) name {
+	d := m.t.Defs
+	if int(p) >= len(m.t.Tree.Nodes) {
+		return name{region: "(outside any region)"}
+	}
+	region := m.t.Tree.Nodes[p].Region
+	if int(region) < len(mpi) && mpi[region].Class != trace.ClassNone {
+		s := m.t.Tree.SourceLine(d, p)
+		return name{d.RegionLabel(region), d.RegionLabel(s.Region), d.String(s.File), s.Line}
+	}
+	n := name{region: d.RegionLabel(region)}
+	if int(region) < len(d.Regions) {
+		n.file, n.line = d.String(d.Regions[region].File), d.Regions[region].BeginLine
+	}
+	return n
+}
+
+// String returns the shortest way to write a name: the operation with its line or region, or
+// the region.
+func (n name) String() string {
+	switch {
+	case n.operation == "":
+		return n.region
+	case n.file != "" && n.line > 0:
+		return fmt.Sprintf("%s@%s:%d", n.operation, path.Base(n.file), n.line)
+	case n.region != "":
+		return n.operation + "@" + n.region
+	}
+	return n.operation
+}
+
+// written returns all ways to write a name.
+func (n name) written() []string {
+	at := []string{n.region}
+	if n.file != "" && n.line > 0 {
+		at = append(at, fmt.Sprintf("%s:%d", n.file, n.line), fmt.Sprintf("%s:%d", path.Base(n.file), n.line))
+	}
+	what, lines := n.region, at[1:]
+	if n.operation != "" {
+		what, lines = n.operation, at
+	}
+	out := append([]string{what}, at[1:]...)
+	for _, line := range lines {
+		out = append(out, what+"@"+line)
+	}
+	return out
+}
+
+// Place finds what a user calls a place: a region, an operation, file:line, or one of the first
+// two at a line: region@file:line, operation@file:line, operation@region. Of an operation, line
+// and region are those that call it.
+func (m *Model) Place(text string) (Place, error) {
+	var known []string
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+		some := false
+		place := m.where(func(n name) bool {
+			known = append(known, n.written()...)
+			is := slices.ContainsFunc(n.written(), func(w string) bool { return same(w, text) })
+			some = some || is
+			return is
+		})
+		if some {
+			return place, nil
+		}
+	}
+	return nil, fmt.Errorf("no place is called %q; %s", text, nearest(text, known))
+}
+
+// names returns the names of the call paths, those in the tree and PathOutside.
+func (m *Model) names() []name {
+	if m.known == nil {
+		mpi := m.t.Defs.MPIFunctions()
+		for p := range m.t.Tree.Nodes {
+			m.known = append(m.known, m.nameOf(mpi, trace.PathID(p)))
+		}
+		m.known = append(m.known, m.nameOf(mpi, stats.PathOutside))
+	}
+	return m.known
+}
+
+// Site returns the place of a row of the analysis: an operation ("": none) at a source line.
+func (m *Model) Site(operation stats.Name, line stats.SourceLine) Place {
+	want := nameOfRow(operation, line)
+	return m.where(func(n name) bool { return n == want })
+}
+
+// where returns the place of all call paths whose names are wanted.
+func (m *Model) where(wanted func(name) bool) Place {
+	slots := make([]bool, len(m.t.Tree.Nodes)+2)
+	for i, n := range m.names() {
+		slots[i] = wanted(n)
+	}
+	return func(p trace.PathID) bool { return slots[m.slot(p)] }
+}
+
+func nameOfRow(operation stats.Name, line stats.SourceLine) name {
+	return name{string(operation), string(line.Region), string(line.File), uint32(line.Line)}
+}
+
+// nearestNames is how many names are listed where one is not known.
+const nearestNames = 5
+
+// nearest says which names are most like one that is not known.
+func nearest(text string, known []string) string {
+	slices.Sort(known)
+	known = slices.Compact(known)
+	if len(known) == 0 {
+		return "the trace has none"
+	}
+	text = strings.ToLower(text)
+	type candidate struct {
+		name string
+		far  int
+	}
+	var all []candidate
+	for _, k := range known {
+		far := distance(text, strings.ToLower(k))
+		if strings.Contains(strings.ToLower(k), text) {
+			far = 0
+		}
+		all = append(all, candidate{k, far})
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.far, b.far) })
+	var names []string
+	for _, c := range all[:min(len(all), nearestNames)] {
+		names = append(names, c.name)
+	}
+	return "nearest are " + strings.Join(names, ", ")
+}
+
+// distance is the number of bytes to insert, leave out or change that make one text of another.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := corner
+			if a[i] != b[j] {
+				change++
+			}
+			corner, row[j+1] = row[j+1], min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

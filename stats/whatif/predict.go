@@ -1,0 +1,141 @@
+package whatif
+
+import (
+	"context"
+	"math"
+	"sort"
+
+	"tracekit/engine"
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// A Prediction is what a replay says. Times are in nanoseconds.
+type Prediction struct {
+	Baseline int64 // run time as recorded
+	RunTime  int64 // with the changes
+	Ranks    []RankTimes
+}
+
+// Gain returns by how much the run is shorter with the changes.
+func (p *Prediction) Gain() int64 { return p.Baseline - p.RunTime }
+
+// RankTimes says when a rank ends, after the begin of the run: the last event of any of its
+// locations.
+type RankTimes struct {
+	Baseline  int64 `json:"baseline_ns"`
+	Predicted int64 `json:"predicted_ns"`
+}
+
+// Predict replays the run with changes.
+func (m *Model) Predict(ctx context.Context, changes ...Change) (Prediction, error) {
+	in, err := m.change(ctx, changes, false)
+	defer in.release()
+	if err != nil {
+		return Prediction{}, err
+	}
+	r, err := m.run(ctx, in, false)
+	if err != nil {
+		return Prediction{}, err
+	}
+	return m.result(r), m.t.Store.Err()
+}
+
+func (in *input) release() {
+	for _, c := range in.clocks {
+		c.Release()
+	}
+	for _, x := range in.longer {
+		if x != nil {
+			x.Release()
+		}
+	}
+	for _, x := range in.own {
+		x.rows.Release()
+		x.needs.Release()
+	}
+}
+
+// change returns what the replay of a changed run begins with, and with changed own times of
+// calls apart if asked for.
+func (m *Model) change(ctx context.Context, changes []Change, apart bool) (input, error) {
+	in := input{locations: m.locations, ends: make([]int64, len(m.locations)), longer: make([]clockTable, len(m.locations))}
+	plan, err := m.plan(changes)
+	if err != nil {
+		return in, err
+	}
+	in.flights = plan.flights
+	if err := plan.rearrange(ctx, &in); err != nil {
+		return in, err
+	}
+	in.clocks, err = engine.Map(ctx, m.jobs, len(m.locations), func(_ context.Context, l int) (*spill.Table[int64], error) {
+		clocks := spill.NewTable[int64](m.t.Store)
+		for _, rows := range m.locations[l].clocks.Rows {
+			clocks.AppendRows(rows)
+		}
+		if apart {
+			in.longer[l] = spill.NewZeros[int64](m.t.Store, clocks.Len())
+		}
+		in.ends[l] = m.locations[l].end + plan.shift(trace.LocationID(l), clocks, in.longer[l])
+		return clocks, nil
+	})
+	return in, err
+}
+
+// result reads the ends of a replay.
+func (m *Model) result(r *replay) Prediction {
+	p := Prediction{Ranks: make([]RankTimes, len(m.t.World))}
+	end := m.first
+	for l := range m.locations {
+		if m.t.Span[l].Events == 0 || m.aside[l] {
+			continue
+		}
+		last := r.end(trace.LocationID(l))
+		end = max(end, last)
+		if rank := m.t.Rank[l]; int(rank) < len(p.Ranks) {
+			x := &p.Ranks[rank]
+			x.Baseline = max(x.Baseline, m.ns(m.t.Span[l].Last-m.first))
+			x.Predicted = max(x.Predicted, m.ns(last-m.first))
+		}
+	}
+	p.Baseline, p.RunTime = m.ns(m.last-m.first), m.ns(end-m.first)
+	return p
+}
+
+func (m *Model) ns(ticks int64) int64 { return m.t.Defs.Clock.Nanoseconds(ticks) }
+
+// end returns the time of a location's last event.
+func (r *replay) end(l trace.LocationID) int64 {
+	if at := r.master[l]; at != trace.None {
+		return r.moved(at, r.t.Span[l].Last)
+	}
+	return r.in.ends[l] + r.state[l].shift
+}
+
+// moved returns the time on a location that is replayed of one in the run: what lies between
+// entering two calls moves with them.
+func (r *replay) moved(l trace.LocationID, at int64) int64 {
+	calls, clocks := r.t.Calls[l], r.in.clocks[l]
+	i := sort.Search(calls.Len(), func(i int) bool { return calls.Ptr(i).Enter > at })
+	from, start := r.t.Span[l].First, r.t.Span[l].First
+	if i > 0 {
+		from, start = calls.Ptr(i-1).Enter, clocks.At(i-1)
+	}
+	to, end := r.t.Span[l].Last, r.end(l)
+	if i < calls.Len() {
+		to, end = calls.Ptr(i).Enter, clocks.At(i)
+	}
+	return between(at, from, to, start, end)
+}
+
+// between maps a time in [from, to] to one in [start, end]; what lies outside is moved as the
+// nearer end is.
+func between(at, from, to, start, end int64) int64 {
+	switch {
+	case at >= to:
+		return at - to + end
+	case at <= from || to-from == end-start:
+		return at - from + start
+	}
+	return start + int64(math.Round(float64(at-from)*(float64(end-start)/float64(to-from))))
+}

@@ -1,0 +1,292 @@
+package whatif
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// A replay finds all times anew, in causal order: locations run one after the other, each
+// until it must wait for one that is not so far.
+//
+//	in.clocks[l].At(i) is when call i is entered for i < entered; before that the time until then
+//	without waits
+type replay struct {
+	*Model
+	in       input
+	state    []state
+	arrivals *spill.Table[instance]
+	waiters  map[uint32][]trace.LocationID // of an instance
+	ready    []trace.LocationID            // may run
+	waits    []*spill.Table[int64]         // by location and row: how long it waits; nil: not asked for
+}
+
+// An input is what a replay begins with, by location: that of the model, or changed.
+type input struct {
+	locations []location
+	clocks    []clockTable
+	ends      []int64
+	longer    []clockTable // by call: by how much its own time is longer; nil: not asked for
+	flights   []flight
+	series    [][]series // that take messages as they come; nil: none
+	own       []location // of locations, those with tables of their own
+}
+
+// state is how far a location is.
+type state struct {
+	next    int   // row in rows of the call that it is at
+	at      row   // that row
+	after   row   // the one after it
+	entered int   // calls that it has entered
+	shift   int64 // ticks waited so far
+	waiters []waiter
+	wake    int     // the smallest number of calls that a waiter needs; 0: there is none
+	series  int     // the present one or the next
+	times   []int64 // when the messages of the present one are there
+}
+
+// A waiter goes on when a location has entered calls calls.
+type waiter struct {
+	location trace.LocationID
+	calls    int
+}
+
+// run replays everything, and returns an error that names who is stuck if it does not reach
+// the end.
+func (m *Model) run(ctx context.Context, in input, keep bool) (*replay, error) {
+	r := &replay{Model: m, in: in, state: make([]state, len(in.locations)),
+		arrivals: spill.NewZeros[instance](m.t.Store, m.instances.Len()), waiters: make(map[uint32][]trace.LocationID)}
+	defer r.arrivals.Release()
+	for l := range in.locations {
+		if keep {
+			r.waits = append(r.waits, spill.NewZeros[int64](m.t.Store, in.locations[l].rows.Len()))
+		}
+		r.ready = append(r.ready, trace.LocationID(l))
+		r.move(trace.LocationID(l), 0)
+	}
+	for n := 0; len(r.ready) > 0; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return r, ctx.Err()
+		}
+		l := r.ready[0]
+		r.ready = r.ready[1:]
+		r.advance(l)
+	}
+	return r, r.stuck()
+}
+
+// A StuckError says which calls of a replay wait for what never happens.
+type StuckError struct {
+	Calls []StuckCall // of the first locations that are stuck
+	More  int         // locations that are stuck as well
+}
+
+// A StuckCall is one of them.
+type StuckCall struct {
+	Location trace.LocationID
+	Call     uint32
+	Region   string
+}
+
+func (e *StuckError) Error() string {
+	var calls []string
+	for _, c := range e.Calls {
+		calls = append(calls, fmt.Sprintf("%s (call %d of location %d)", c.Region, c.Call, c.Location))
+	}
+	if e.More > 0 {
+		calls = append(calls, fmt.Sprintf("%d more", e.More))
+	}
+	return "the replay does not reach its end: " + strings.Join(calls, ", ") + " wait for what never happens"
+}
+
+// stuckNames is how many calls a StuckError names.
+const stuckNames = 4
+
+func (r *replay) stuck() error {
+	e := new(StuckError)
+	for l := range r.state {
+		s := &r.state[l]
+		if s.next >= r.in.locations[l].rows.Len() {
+			continue
+		}
+		if len(e.Calls) == stuckNames {
+			e.More++
+			continue
+		}
+		region := r.t.Calls[l].Ptr(int(s.at.call)).Region
+		e.Calls = append(e.Calls, StuckCall{trace.LocationID(l), s.at.call, r.t.Defs.RegionLabel(region)})
+	}
+	if e.Calls == nil {
+		return nil
+	}
+	return e
+}
+
+// advance runs a location until it must wait or is at its end.
+func (r *replay) advance(l trace.LocationID) {
+	s, rows := &r.state[l], r.in.locations[l].rows
+	for s.next < rows.Len() {
+		if !r.call(l) {
+			return
+		}
+		r.move(l, s.next+1)
+	}
+	r.enter(l, r.in.clocks[l].Len())
+}
+
+// move makes row i the one that a location is at.
+func (r *replay) move(l trace.LocationID, i int) {
+	s, x := &r.state[l], &r.in.locations[l]
+	s.next = i
+	if i >= x.rows.Len() {
+		return
+	}
+	if s.at = s.after; i == 0 {
+		s.at = x.rows.At(0)
+	}
+	s.after = x.rowAfter(i)
+}
+
+// call enters and, if all it waits for is there, leaves the call that a location is at; it
+// reports false if the location must wait.
+func (r *replay) call(l trace.LocationID) bool {
+	s, x := &r.state[l], &r.in.locations[l]
+	first := s.entered <= int(s.at.call)
+	r.enter(l, int(s.at.call)+1)
+	at, wait := r.in.clocks[l].At(int(s.at.call)), int64(0)
+	if first {
+		for k := s.at.parts; k < s.after.parts; k++ {
+			r.arrive(x.parts.Ptr(int(k)), at)
+		}
+	}
+	needs := s.after.needs
+	if r.inSeries(l) {
+		t, ok := r.taken(l)
+		if !ok {
+			return false
+		}
+		wait, needs = max(0, t-at), s.at.needs
+	}
+	for k := s.at.needs; k < needs; k++ {
+		t, ok := r.met(l, x.needs.Ptr(int(k)))
+		if !ok {
+			return false
+		}
+		wait = max(wait, t-at)
+	}
+	for k := s.at.parts; k < s.after.parts; k++ {
+		p := x.parts.Ptr(int(k))
+		t, ok := at, true
+		switch {
+		case p.does&awaits != 0:
+			t, ok = r.all(l, p.instance)
+		case p.does&follows != 0:
+			t, ok = r.before(l, p, at+p.head)
+		default:
+			continue
+		}
+		if !ok {
+			return false
+		}
+		wait = max(wait, t+r.in.flights[p.flight].lag-at-p.head)
+	}
+	s.shift += wait
+	if r.waits != nil {
+		r.waits[l].Set(s.next, wait)
+	}
+	return true
+}
+
+// enter fixes the times of entering the calls before call end, and makes it known that the
+// location has entered them.
+func (r *replay) enter(l trace.LocationID, end int) {
+	s := &r.state[l]
+	if s.shift != 0 {
+		for i := s.entered; i < end; i++ {
+			*r.in.clocks[l].Ptr(i) += s.shift
+		}
+	}
+	s.entered = max(s.entered, end)
+	r.wake(l)
+}
+
+// wake lets those go on that wait for a call that a location has entered.
+func (r *replay) wake(l trace.LocationID) {
+	s := &r.state[l]
+	if s.wake == 0 || s.entered < s.wake {
+		return
+	}
+	s.wake = 0
+	s.waiters = slices.DeleteFunc(s.waiters, func(w waiter) bool {
+		if w.calls <= s.entered {
+			r.ready = append(r.ready, w.location)
+			return true
+		}
+		if s.wake == 0 || w.calls < s.wake {
+			s.wake = w.calls
+		}
+		return false
+	})
+}
+
+// arrive counts a part of a call that is entered at an instance.
+func (r *replay) arrive(p *part, at int64) {
+	if p.does&arrives == 0 {
+		return
+	}
+	a := r.arrivals.Ptr(int(p.instance))
+	if a.arrive(at + p.head); a.arriving == r.instances.Ptr(int(p.instance)).arriving {
+		r.ready = append(r.ready, r.waiters[p.instance]...)
+		delete(r.waiters, p.instance)
+	}
+}
+
+// entered returns when a call is entered; ok is false, and l waits, if it is not yet.
+func (r *replay) entered(l, other trace.LocationID, call uint32) (at int64, ok bool) {
+	s := &r.state[other]
+	if s.entered <= int(call) {
+		s.waiters = append(s.waiters, waiter{l, int(call) + 1})
+		if s.wake == 0 || int(call)+1 < s.wake {
+			s.wake = int(call) + 1
+		}
+		return 0, false
+	}
+	return r.in.clocks[other].At(int(call)), true
+}
+
+// met returns when a need is met; ok is false, and l waits, if that is not known yet.
+func (r *replay) met(l trace.LocationID, n *need) (at int64, ok bool) {
+	t, ok := r.entered(l, n.location, n.call)
+	return t + r.in.flights[n.flight].lag, ok
+}
+
+// all returns when the last has arrived at an instance.
+func (r *replay) all(l trace.LocationID, row uint32) (at int64, ok bool) {
+	a := r.arrivals.Ptr(int(row))
+	if a.arriving < r.instances.Ptr(int(row)).arriving {
+		r.waiters[row] = append(r.waiters[row], l)
+		return 0, false
+	}
+	return a.last, true
+}
+
+// before returns when the last of those has arrived who are members before a part, at least
+// at.
+func (r *replay) before(l trace.LocationID, p *part, at int64) (int64, bool) {
+	for k := r.t.Collectives.Ptr(int(p.instance)).First; k < p.member; k++ {
+		if r.members.At(int(k))&arrives == 0 {
+			continue
+		}
+		m := r.t.Members.Ptr(int(k))
+		t, ok := r.entered(l, m.Location, m.Call)
+		if !ok {
+			return 0, false
+		}
+		at = max(at, t+m.Begin-r.t.Calls[m.Location].Ptr(int(m.Call)).Enter)
+	}
+	return at, true
+}

@@ -1,0 +1,96 @@
+package whatif
+
+import (
+	"context"
+
+	"tracekit/trace"
+)
+
+// Times replays the run with changes and returns, by location, the map from its (corrected)
+// times in the run to those with the changes, and the spans then. What lies between the Enters
+// and Leaves of calls, and the ends of their waits, is moved in proportion.
+func (m *Model) Times(ctx context.Context, changes ...Change) ([]trace.ClockMap, []trace.Span, Prediction, error) {
+	in, err := m.change(ctx, changes, true)
+	defer in.release()
+	if err != nil {
+		return nil, nil, Prediction{}, err
+	}
+	r, err := m.run(ctx, in, true)
+	if err != nil {
+		return nil, nil, Prediction{}, err
+	}
+	maps, spans := make([]trace.ClockMap, len(m.locations)), make([]trace.Span, len(m.locations))
+	for l := range maps {
+		if m.master[l] == trace.None {
+			maps[l] = r.times(trace.LocationID(l))
+		}
+	}
+	for l := range maps {
+		if at := m.master[l]; at != trace.None {
+			maps[l] = maps[at]
+		}
+		s := m.t.Span[l]
+		spans[l] = trace.Span{First: maps[l].At(s.First), Last: maps[l].At(s.Last), Events: s.Events}
+	}
+	for _, w := range r.waits {
+		w.Release()
+	}
+	return maps, spans, m.result(r), m.t.Store.Err()
+}
+
+// times returns the map of one location.
+func (r *replay) times(l trace.LocationID) trace.ClockMap {
+	var k knots
+	calls, x := r.t.Calls[l], &r.in.locations[l]
+	own := ownTimes{Model: r.Model, l: l}
+	row := 0 // of x
+	if s := r.t.Span[l]; s.Events > 0 {
+		k.add(s.First, s.First)
+	}
+	for i := range calls.Len() {
+		c, enter := calls.Ptr(i), r.in.clocks[l].At(i)
+		k.add(c.Enter, enter)
+		for row < x.rows.Len() && int(x.rows.Ptr(row).call) < i {
+			row++
+		}
+		waits, waited := int64(0), int64(0)
+		if row < x.rows.Len() && int(x.rows.Ptr(row).call) == i {
+			waits = r.waits[l].At(row)
+		}
+		if old, _, ok := own.at(uint32(i)); ok {
+			waited = old.wait
+		}
+		if i+1 < calls.Len() && calls.Ptr(i+1).Enter < c.Leave {
+			continue // it calls another one
+		}
+		if waited < c.Leave-c.Enter {
+			k.add(c.Enter+waited, enter+waits)
+		}
+		k.add(c.Leave, enter+waits+c.Leave-c.Enter-waited+r.in.longer[l].At(i))
+	}
+	if s := r.t.Span[l]; s.Events > 0 {
+		k.add(s.Last, r.end(l))
+	}
+	return trace.ClockMap{Knots: k.list}
+}
+
+// knots collects the knots of a map that does not run backwards.
+type knots struct {
+	list []trace.Knot
+	last int64 // the latest time so far
+}
+
+// add says to when a time moves. Of three knots with one shift the second is not needed.
+func (k *knots) add(from, to int64) {
+	n := len(k.list)
+	if n > 0 {
+		to = max(to, k.last)
+	}
+	k.last = to
+	next := trace.Knot{Time: from, Shift: to - from}
+	if n > 1 && k.list[n-1].Shift == next.Shift && k.list[n-2].Shift == next.Shift {
+		k.list[n-1] = next
+		return
+	}
+	k.list = append(k.list, next)
+}
