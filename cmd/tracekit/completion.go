@@ -19,9 +19,11 @@ func flagValues() map[string][]string {
 		"durations": {"mean", "law"},
 		"formulae":  {"all", "paper"},
 		"format":    readers.Formats(),
+		"layout":    {"92", "96"},
 		"messages":  {"auto", "all", "none"},
 		"mode":      {"lossless", "stat"},
 		"offsets":   {"right", "none", "wrong"},
+		"transfers": {"model", "trace"},
 	}
 }
 
@@ -32,13 +34,13 @@ func addCompletion(c *cobra.Command) {
 	for _, name := range sortedKeys(values) {
 		complete(c, name, cobra.FixedCompletions(values[name], cobra.ShellCompDirectiveNoFileComp))
 	}
-	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed"} {
+	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed", "mask", "monitoring", "sample"} {
 		complete(c, name, cobra.NoFileCompletions)
 	}
 	switch {
 	case slices.Contains([]string{"analyze", "compare"}, c.Name()):
 		complete(c, "output", completeDirectory)
-	case c.Name() == "spacetime":
+	case slices.Contains([]string{"spacetime", "headers"}, c.Name()):
 		complete(c, "output", completeFile("png", "svg"))
 	case c.Name() == "compress":
 		complete(c, "output", completeFile("tkf"))

@@ -56,7 +56,7 @@ A trace has no time of the wire and none of copying: these are derived, by lines
 smallest times over the bytes.`,
 		Example: `  tracekit headers traces.otf2
   tracekit headers traces.otf2 -o views.png
-  tracekit headers --mask 'wire,compute: solve' --layout 92 traces.otf2
+  tracekit headers --mask wire --mask 'compute: solve' traces.otf2
   tracekit headers --json --fail-if 'path.error_share>0.1' traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -76,7 +76,7 @@ func (o *headersOptions) addFlags(set *pflag.FlagSet) {
 	o.selectFlags.add(set)
 	o.gateFlags.add(set)
 	set.IntVar(&o.layout, "layout", 92, "`bytes` of a header: 92, with a hop count, or 96, with a counter for the monitoring's own time instead")
-	set.StringSliceVar(&o.mask, "mask", nil, "`metrics` that get no counter of their own, such as 'wire,compute: solve'")
+	set.StringArrayVar(&o.mask, "mask", nil, "`metric` that gets no counter of its own, such as wire or 'compute: solve'; repeatable")
 	set.StringVar(&o.transfers, "transfers", "model", "time of a message's way in the headers: of the `model`, as a rank could know it, or of the trace")
 	set.DurationVar(&o.monitoring, "monitoring", 0, "`time` that the monitoring would cost each message (the paper: 3.6us); it is no part of the other times")
 	set.StringVar(&o.pairList, "sample", "", "the two `ranks` that sample, such as 0,15 (default: two that lie opposite)")
@@ -230,10 +230,10 @@ func sizeName(from, to uint64) string {
 }
 
 func printHeaders(io *streams, opts *headersOptions, p *headers.Profile, a *stats.Analysis) {
-	r := &report{w: io.Out, width: io.Width, top: opts.top, a: a}
 	selected := *a
 	selected.Selection = p.Selection
-	r.a = &selected
+	r := &report{w: io.Out, width: io.Width, top: opts.top, a: &selected}
+	r.sites = r.located()
 	r.header()
 	r.findings()
 	printViews(r, p)
@@ -342,7 +342,7 @@ func printSizes(r *report, p *headers.Profile) {
 	titles := []string{"<bytes", "messages", "<view"}
 	for _, g := range viewGroups() {
 		title := g.title
-		if title == "copy" || title == "wire" {
+		if title == "copy" || title == "wire" || title == "unexplained" {
 			title += derivedMark
 		}
 		titles = append(titles, title)

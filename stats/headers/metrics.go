@@ -96,4 +96,4 @@ func (m *metrics) tag(name string) (uint8, bool) {
 }
 
 // isDerived reports whether a metric is the work of a model, not of the trace.
-func isDerived(tag uint8) bool { return tag == tagWire || tag == tagCopy }
+func isDerived(tag uint8) bool { return tag == tagWire || tag == tagCopy || tag == tagUnexplained }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"tracekit/stats"
 	"tracekit/trace"
@@ -196,7 +197,7 @@ func (m *metrics) mask(names []string) (mask uint64, err error) {
 		tag, ok := m.tag(name)
 		switch {
 		case !ok:
-			return 0, fmt.Errorf("masking: there is no metric %q; there are %q", name, m.names[1:])
+			return 0, fmt.Errorf("masking: there is no metric %q; there are %s", name, strings.Join(m.names[1:], ", "))
 		case tag >= 64:
 			return 0, fmt.Errorf("masking: %q is number %d, the mask has room for 63", name, tag)
 		}
@@ -215,6 +216,9 @@ type profiled struct {
 func (p *profiled) document(ctx context.Context) (*Profile, error) {
 	doc := &Profile{Schema: Schema, Trace: p.a.Trace, Selection: p.selection(), Findings: p.a.Findings,
 		Layout: LayoutRow{int(p.opts.Layout), p.opts.Layout.Counters()}, Host: p.rows(p.host), Message: []MetricRow{}, Sizes: []SizeRow{}, Ranks: []RankRow{}}
+	if r := doc.Trace.Rebuilt; r != nil {
+		doc.Trace.Rebuilt = &stats.Rebuilt{From: r.From, Approximate: r.Approximate, Modelled: []string{"host", "message", "model", "path", "ranks", "sampling", "sizes"}}
+	}
 	for k := range p.sizes {
 		if s := &p.sizes[k]; s.messages > 0 || len(p.rows(s.host)) > 0 {
 			doc.Sizes = append(doc.Sizes, SizeRow{From: classFrom(k), To: classFrom(k + 1), Messages: s.messages, Host: p.rows(s.host), Message: p.rows(s.message)})
