@@ -25,9 +25,10 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 	c := f.candidate(row, ranks)
 	rest := others(times, ranks)
 	here, there := mean(times, ranks), mean(times, rest)
-	c.cause.Evidence = map[string]float64{"mean_ns": here, "mean_of_others_ns": there, "critical_path_ns": float64(c.bound)}
+	path := float64(f.critical[place])
+	c.cause.Evidence = map[string]float64{"mean_ns": here, "mean_of_others_ns": there, "critical_path_ns": path}
 	where, in := placeText(row.SourceLine), visitors(times)
-	busy := sum(times) / max(1, float64(c.bound))
+	busy := sum(times) / max(1, path)
 	c.cause.Evidence["ranks_at_a_time"] = busy
 	low, high := extremes(times, in)
 	c.mended = "Shared equally at each visit"
@@ -56,7 +57,7 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 		}
 	default:
 		c.cause.Kind, c.cause.Ranks = shifting(row), []uint32{}
-		c.least = int64(varies * float64(c.bound))
+		c.least = int64(varies * path)
 		c.changes = change(whatif.Balance(f.at(place)))
 		c.text = func() string {
 			return fmt.Sprintf("%s takes longer now on this rank, now on that, though about equally long in all: %s.", capital(where), f.waits(row))
@@ -80,7 +81,7 @@ func shifting(row stats.DelayRow) stats.CauseKind {
 func (f *finder) slowCalls(row stats.DelayRow) candidate {
 	c := f.candidate(row, culprits(row))
 	c.cause.Kind = stats.CauseSlowCalls
-	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(c.bound)}
+	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(f.critical[placeOf(row)])}
 	if f.a.Overhead == nil || f.a.Overhead.ByCall == nil {
 		c.bound = 0
 	}
@@ -185,11 +186,18 @@ func (f *finder) wrongOrder() []candidate {
 	return []candidate{c}
 }
 
+// candidate makes one of a place. It gains at most the time of the critical path there, and
+// hardly more than what each other rank waits for it in the mean, since what the run gets shorter
+// all others must have waited for; twice that is allowed for.
 func (f *finder) candidate(row stats.DelayRow, ranks []uint32) candidate {
 	if ranks == nil {
 		ranks = []uint32{}
 	}
-	return candidate{cause: stats.Cause{SourceLine: row.SourceLine, Operation: row.Operation, Ranks: ranks, WaitsCausedNs: row.TotalNs}, bound: f.critical[placeOf(row)]}
+	c := candidate{cause: stats.Cause{SourceLine: row.SourceLine, Operation: row.Operation, Ranks: ranks, WaitsCausedNs: row.TotalNs}, bound: f.critical[placeOf(row)]}
+	if others := int64(len(f.t.World) - 1); row.TotalNs > 0 && others > 0 {
+		c.bound = min(c.bound, 2*row.TotalNs/others)
+	}
+	return c
 }
 
 // culprits returns the fewest ranks that cause most of a place's waits.
