@@ -28,6 +28,7 @@ type costs struct {
 	wire  fit.Line // of all transfers; no points: none is known
 	pairs map[nodePair]fit.Line
 	nodes []trace.SystemTreeNodeID // by location
+	most  float64                  // ticks of the run: no transfer takes longer, whatever its bytes are said to be
 }
 
 // ownKey is a function of MPI on one side of messages.
@@ -147,7 +148,8 @@ func newCosts(ctx context.Context, r *run, jobs int) (*costs, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &costs{own: make(map[ownKey]ownCost), pairs: make(map[nodePair]fit.Line), nodes: nodes}
+	first, last := stats.Run(r.t)
+	c := &costs{own: make(map[ownKey]ownCost), pairs: make(map[nodePair]fit.Line), nodes: nodes, most: float64(last - first)}
 	for key, s := range all.own {
 		cost := ownCost{floor: float64(s.least())}
 		if cost.line, _ = s.line(); cost.line.Slope > 0 && cost.line.P <= errorRate {
@@ -278,7 +280,7 @@ func (c *costs) transfer(to trace.LocationID, receiver trace.CallClass, from tra
 	perByte := c.own[ownKey{sender, tagSend}].perByte + c.own[ownKey{receiver, tagReceive}].perByte
 	grows := max(0, line.Slope) * float64(bytes)
 	copies := min(perByte*float64(bytes), grows)
-	return int64(math.Round(max(0, line.Intercept) + grows - copies)), int64(math.Round(copies))
+	return int64(math.Round(min(c.most, max(0, line.Intercept)+grows-copies))), int64(math.Round(min(c.most, copies)))
 }
 
 // sortedKeys returns what functions are known, in order.

@@ -120,3 +120,38 @@ func TestRounds(t *testing.T) {
 		}
 	}
 }
+
+// TestNodes: pairs of nodes have wires of their own, where enough is known of them.
+func TestNodes(t *testing.T) {
+	var ranks [3]strings.Builder
+	now := 0
+	for i := range 60 {
+		to, bytes := 1+i%2, 8<<(i%4)
+		took := 1000 + bytes
+		if to == 2 { // on the other node
+			took = 5000 + 2*bytes
+		}
+		fmt.Fprintf(&ranks[0], "  %d Enter MPI_Send ; %d MpiSend to=%d bytes=%d ; %d Leave MPI_Send\n", now+100, now+100, to, bytes, now+101)
+		fmt.Fprintf(&ranks[to], "  %d Enter MPI_Recv ; %d MpiRecv from=0 bytes=%d ; %d Leave MPI_Recv\n", now+1, now+100+took, bytes, now+100+took)
+		now += 100 + took
+	}
+	for nodes, pairs := range map[string]int{"node 0 a class=node\nnode 1 b class=node\nnode 2 core class=core parent=1\n": 2, "node 0 a class=node\nnode 1 b class=machine\nnode 2 b class=core parent=0\n": 0} {
+		text := nodes + "process 0 p0 node=0\nprocess 1 p1 node=0\nprocess 2 p2 node=2\n"
+		for r := range ranks {
+			text += fmt.Sprintf("location %d process=%d rank=%d\n%s", r, r, r, ranks[r].String())
+		}
+		_, _, p := made(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, stats.Options{}, headers.Options{})
+		if p.Model.Pairs != pairs {
+			t.Errorf("%d pairs of nodes have a line of their own, want %d", p.Model.Pairs, pairs)
+		}
+		unexplained := false
+		for _, s := range p.Sizes {
+			for _, m := range s.Message {
+				unexplained = unexplained || m.Metric == "unexplained"
+			}
+		}
+		if unexplained != (pairs == 0) {
+			t.Errorf("%d pairs of nodes: some transfer is unexplained: %v", pairs, unexplained)
+		}
+	}
+}
