@@ -22,6 +22,7 @@ type Analysis struct {
 	Selection    *Selection      `json:"selection,omitempty"` // nil: the whole trace
 	Coverage     Coverage        `json:"coverage"`
 	Findings     []Finding       `json:"findings"`
+	Diagnosis    []Cause         `json:"diagnosis,omitzero"` // nil: not asked for, or of a part of the run
 	Clock        Clock           `json:"clock"`
 	Profile      []ProfileRow    `json:"profile"`
 	CallSites    []CallSiteRow   `json:"call_sites"`
@@ -46,6 +47,37 @@ type Analysis struct {
 	// the trace's Store.
 	Segments []*Segments `json:"-"`
 }
+
+// A Cause is why the run is not shorter, and what mending it would gain: the causes with the
+// most gain first. GainNs is by how much the calibrated replay of the run (DEFINITIONS 2.11)
+// is shorter with the change that Evidence and Text tell; null if the run cannot be replayed. Gains
+// do not add up.
+type Cause struct {
+	Kind CauseKind `json:"kind"`
+	SourceLine
+	Operation     Name               `json:"operation"`       // null: outside MPI
+	Ranks         []uint32           `json:"ranks"`           // that it is about, ascending; empty: all
+	WaitsCausedNs int64              `json:"waits_caused_ns"` // sum over ranks
+	GainNs        *int64             `json:"gain_ns"`
+	GainShare     *float64           `json:"gain_share"` // of the run time
+	Text          string             `json:"text"`       // one sentence or two
+	Evidence      map[string]float64 `json:"evidence"`
+}
+
+// A CauseKind says what is wrong.
+type CauseKind string
+
+// The kinds of cause.
+const (
+	CauseImbalance     CauseKind = "imbalance"     // some ranks take longer than others at a place
+	CauseLateSender    CauseKind = "late_sender"   // a place takes longer now here, now there: messages are sent late
+	CauseLateReceiver  CauseKind = "late_receiver" // the same: receives are posted late
+	CauseSerialization CauseKind = "serialization" // few ranks work while the others wait
+	CauseSlowCalls     CauseKind = "slow_calls"    // calls take longer than like ones
+	CauseTransfer      CauseKind = "transfer"      // the network
+	CauseWrongOrder    CauseKind = "wrong_order"   // messages are received in another order than they are sent
+	CauseStartup       CauseKind = "startup"       // MPI_Init and what passes before
+)
 
 // TraceInfo says what was analysed. Start and end are the first and the last event of any
 // location, with corrected times.

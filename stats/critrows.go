@@ -7,9 +7,9 @@ import (
 
 // Names of what lies on the critical path and in no region.
 const (
-	notRecorded      = "(not recorded)"          // before the first event of the path
+	NotRecorded      = "(not recorded)"          // before the first event of the path
 	outsideSelection = "(outside the selection)" // on ranks that are not selected
-	outsideRegions   = "(outside any region)"    // where nothing is entered
+	OutsideRegions   = "(outside any region)"    // where nothing is entered
 )
 
 // A criticalSum adds up the critical path in one site, in ticks.
@@ -49,9 +49,9 @@ func criticalRows(c *criticalPath, p *profiler, part *profilePart, waits []int64
 		gap += l.gap
 	}
 	sums = append(sums,
-		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: notRecorded}}, time: c.missing},
+		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: NotRecorded}}, time: c.missing},
 		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: outsideSelection}}, time: c.outside},
-		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: outsideRegions}}, time: bare, imbalance: max(0, bare-gap/ranks)})
+		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: OutsideRegions}}, time: bare, imbalance: max(0, bare-gap/ranks)})
 	return c.result(sums, length, rate{p.t.Defs.Clock.Resolution})
 }
 

@@ -138,9 +138,9 @@ func delayRows(d *delays, p *profiler) ([]DelayRow, *DelayTotals) {
 func (p *profiler) placeOf(path trace.PathID) (site, string) {
 	switch path {
 	case PathOutside:
-		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, outsideRegions
+		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, OutsideRegions
 	case PathNotRecorded:
-		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, notRecorded
+		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, NotRecorded
 	}
 	return p.siteOfPath(path), ""
 }

@@ -51,13 +51,9 @@ func lineRows(p *profiler, sums []lineSum, o *overheads, delays []DelayRow) []Li
 	slices.SortStableFunc(sums, func(a, b lineSum) int {
 		return cmp.Or(cmp.Compare(b.time, a.time), p.compareSites(a.site, b.site))
 	})
-	type place struct {
-		line      SourceLine
-		operation Name
-	}
-	causes := make(map[place]int64)
+	causes := make(map[Site]int64)
 	for i := range delays {
-		causes[place{delays[i].SourceLine, delays[i].Operation}] = delays[i].TotalNs
+		causes[Site{delays[i].SourceLine, delays[i].Operation}] = delays[i].TotalNs
 	}
 	r := rate{p.t.Defs.Clock.Resolution}
 	rows := []LineRow{}
@@ -65,7 +61,7 @@ func lineRows(p *profiler, sums []lineSum, o *overheads, delays []DelayRow) []Li
 		s := &sums[i]
 		row := LineRow{SourceLine: spell(p.t.Defs, s.site.line), Operation: Name(p.t.Defs.RegionLabel(s.site.operation)), Calls: s.calls,
 			TimeNs: r.ns(s.time), LatePartnerNs: r.ns(s.wait - s.together), ImbalanceNs: r.ns(s.together), CriticalPathNs: r.ns(s.critical), Bytes: s.bytes}
-		row.CausesNs = causes[place{row.SourceLine, row.Operation}]
+		row.CausesNs = causes[Site{row.SourceLine, row.Operation}]
 		if !s.startup {
 			row.WaitNs = row.LatePartnerNs + row.ImbalanceNs
 		}

@@ -154,6 +154,24 @@ func (p *profiler) siteOfPath(path trace.PathID) site {
 	return s
 }
 
+// A Site is where time goes: an operation called from a source line, or a region outside MPI,
+// as rows of the document name them.
+type Site struct {
+	SourceLine
+	Operation Name
+}
+
+// Sites returns the sites of all call paths of a trace.
+func Sites(t *trace.Trace) []Site {
+	p := newProfiler(t, nil, nil, nil)
+	out := make([]Site, len(t.Tree.Nodes))
+	for path := range out {
+		s := p.siteOfPath(trace.PathID(path))
+		out[path] = Site{spell(t.Defs, s.line), Name(t.Defs.RegionLabel(s.operation))}
+	}
+	return out
+}
+
 // A siteIndex is a site and its number in order of its first call path.
 type siteIndex struct {
 	site

@@ -131,6 +131,25 @@ func (s *Segments) ownRow(call int) int {
 	return -1
 }
 
+// Sums iterates over sums of all segments: several of one path.
+func (s *Segments) Sums(yield func(Segment) bool) {
+	summed := max(0, s.blocks.Len()-1) * segmentBlock
+	for _, table := range []struct {
+		rows *spill.Table[Segment]
+		from int
+	}{{s.sums, 0}, {s.rows, summed}} {
+		for i := table.from; i < table.rows.Len(); {
+			rows := table.rows.From(i)
+			for _, r := range rows {
+				if !yield(r) {
+					return
+				}
+			}
+			i += len(rows)
+		}
+	}
+}
+
 // Own returns the own time of a call, with its call path.
 func (s *Segments) Own(call uint32) Segment { return s.rows.At(int(s.calls.At(int(call)))) }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/stats"
+	"tracekit/stats/diagnosis"
 	"tracekit/stats/fit"
 	"tracekit/trace"
 )
@@ -20,6 +21,7 @@ type analyzeOptions struct {
 	gateFlags
 	paths    []string
 	overhead bool
+	diagnose bool
 	profile  string
 	top      int
 	outDir   string
@@ -63,6 +65,7 @@ func (o *analyzeOptions) addFlags(set *pflag.FlagSet) {
 	o.modelFlags.add(set)
 	o.gateFlags.add(set)
 	set.BoolVar(&o.overhead, "overhead", true, "find the overhead of MPI calls; --overhead=false saves the time to fit their laws")
+	set.BoolVar(&o.diagnose, "diagnosis", true, "find the causes and what mending each would gain; --diagnosis=false saves the time to replay the run")
 	set.StringVar(&o.profile, "profile", "", "`file` that says what calls need, written by 'tracekit fit' (default: learn it from the trace)")
 	set.IntVar(&o.top, "top", 10, "`rows` of each table")
 	set.StringVarP(&o.outDir, "output", "o", "", "also write report, document, plots and tables into this `directory`")
@@ -112,10 +115,14 @@ func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
 func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*stats.Analysis, error) {
 	bar := startProgress(io, opts.quiet, "analysing")
 	defer bar.done()
-	return stats.Analyze(ctx, t, stats.Options{
+	a, err := stats.Analyze(ctx, t, stats.Options{
 		Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
 		Top: opts.top, Progress: &bar.Progress, Overhead: opts.overheadOptions(profile),
 	})
+	if err == nil && opts.diagnose && a.Selection == nil && a.Efficiency != nil {
+		a.Diagnosis, err = diagnosis.Find(ctx, t, a, opts.jobs)
+	}
+	return a, err
 }
 
 func printAnalysis(io *streams, opts *analyzeOptions, a *stats.Analysis) {

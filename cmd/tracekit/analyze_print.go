@@ -25,6 +25,7 @@ func (r *report) print() {
 	r.sites = r.located()
 	r.header()
 	r.findings()
+	r.diagnosis()
 	r.efficiency()
 	r.waitStates()
 	r.delays()
@@ -297,6 +298,25 @@ func (r *report) waitStates() {
 		g.note("Completion: how long ranks stay in a collective after the first rank has left it.")
 	}
 	r.show(g)
+}
+
+// diagnosis prints the causes, what is wrong and what mending it would gain.
+func (r *report) diagnosis() {
+	causes := r.a.Diagnosis
+	if causes == nil {
+		return
+	}
+	fmt.Fprintf(r.w, "\n%sWhy the run is not shorter\n", modelled(r.a.Trace.Rebuilt))
+	if len(causes) == 0 {
+		r.line("Nothing is worth fixing: no single change that the replay of the run can judge would gain 1 %% of it.")
+		return
+	}
+	for i, c := range causes[:min(r.top, len(causes))] {
+		fmt.Fprintln(r.w, wrap(fmt.Sprintf("%2d. %s", i+1, c.Text), r.width, 4))
+	}
+	if len(causes) > 1 {
+		r.line("Each gain stands alone; they do not add up.")
+	}
 }
 
 // delays prints the places that make others wait.

@@ -1,0 +1,202 @@
+// Package diagnosis says why a run is not shorter: it takes the places that make others wait,
+// asks the calibrated replay what mending each would gain, and ranks them by that.
+package diagnosis
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"tracekit/stats"
+	"tracekit/stats/whatif"
+	"tracekit/trace"
+)
+
+// What is worth a word.
+const (
+	leastGain = 0.01 // of the run: a cause that gains less is none
+	most      = 10   // causes
+	tried     = 16   // candidates of which the gain is predicted
+)
+
+// Find returns the causes, the one with the most gain first; none if nothing is worth fixing.
+// The analysis must be of the whole run.
+func Find(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) ([]stats.Cause, error) {
+	f := newFinder(t, a)
+	candidates := f.candidates()
+	causes := []stats.Cause{}
+	if len(candidates) == 0 {
+		return causes, nil
+	}
+	m, err := whatif.New(ctx, t, a, jobs)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Release()
+	for _, c := range candidates {
+		cause, ok, err := f.judge(ctx, m, c)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			causes = append(causes, cause)
+		}
+	}
+	slices.SortStableFunc(causes, func(a, b stats.Cause) int {
+		return cmp.Or(cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs))
+	})
+	return causes[:min(most, len(causes))], nil
+}
+
+// judge predicts what mending a candidate would gain; ok is false if that is not worth it, or if
+// the model cannot judge it.
+func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (cause stats.Cause, ok bool, err error) {
+	cause, gain, run := c.cause, c.gain, f.a.Trace.DurationNs
+	cause.Text = c.text()
+	switch {
+	case c.changes != nil:
+		p, err := m.Predict(ctx, c.changes(m)...)
+		stuck := new(whatif.StuckError)
+		switch {
+		case errors.As(err, &stuck):
+			cause.Text += " What mending that would gain cannot be said: " + err.Error() + "."
+			return cause, true, nil
+		case ctx.Err() != nil:
+			return cause, false, err
+		case err != nil:
+			return cause, false, nil
+		}
+		gain = p.Gain()
+	case gain == 0:
+		return cause, true, nil
+	}
+	if gain < max(c.least, int64(leastGain*float64(run))) {
+		return cause, false, nil
+	}
+	share := float64(gain) / float64(run)
+	cause.GainNs, cause.GainShare = &gain, &share
+	cause.Text += f.gains(c, gain, share)
+	return cause, true, nil
+}
+
+func gainOf(c stats.Cause) int64 {
+	if c.GainNs == nil {
+		return 0
+	}
+	return *c.GainNs
+}
+
+// A candidate is a cause whose gain is not known yet.
+type candidate struct {
+	cause   stats.Cause
+	bound   int64                               // what it gains at most, ns: its time on the critical path
+	least   int64                               // what it must gain, ns
+	gain    int64                               // if it is known without changes
+	changes func(*whatif.Model) []whatif.Change // that mend it; nil: none that the replay could judge
+	text    func() string                       // what is wrong
+	mended  string                              // how it would be: "Shared equally"
+}
+
+// A finder finds candidates.
+type finder struct {
+	t        *trace.Trace
+	a        *stats.Analysis
+	places   []stats.Site // by call path
+	critical map[stats.Site]int64
+	times    map[stats.Site][]int64 // of those asked for, ns by rank
+}
+
+func newFinder(t *trace.Trace, a *stats.Analysis) *finder {
+	f := &finder{t: t, a: a, places: stats.Sites(t), critical: make(map[stats.Site]int64), times: make(map[stats.Site][]int64)}
+	for _, r := range a.CriticalPath.Regions {
+		f.critical[stats.Site{SourceLine: r.SourceLine, Operation: r.Operation}] += r.TimeNs
+	}
+	return f
+}
+
+// candidates returns what may gain enough, what may gain most first.
+func (f *finder) candidates() []candidate {
+	var out []candidate
+	rows := f.worth()
+	f.sum(rows)
+	for _, row := range rows {
+		switch {
+		case startsUp(row.Operation):
+		case row.Operation != "":
+			out = append(out, f.slowCalls(row))
+		default:
+			out = append(out, f.computing(row))
+		}
+	}
+	out = append(out, f.startup()...)
+	out = append(out, f.late()...)
+	out = append(out, f.transfer()...)
+	out = append(out, f.wrongOrder()...)
+	least := int64(leastGain * float64(f.a.Trace.DurationNs))
+	out = slices.DeleteFunc(out, func(c candidate) bool { return c.bound < least })
+	slices.SortStableFunc(out, func(a, b candidate) int { return cmp.Compare(b.bound, a.bound) })
+	return out[:min(tried, len(out))]
+}
+
+// worth returns the places that make others wait and have so much of the critical path that
+// they can gain something.
+func (f *finder) worth() (out []stats.DelayRow) {
+	for _, row := range f.a.Delays {
+		if float64(f.critical[placeOf(row)]) >= leastGain*float64(f.a.Trace.DurationNs) {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+func placeOf(row stats.DelayRow) stats.Site {
+	return stats.Site{SourceLine: row.SourceLine, Operation: row.Operation}
+}
+
+// sum sums the times of places by rank.
+func (f *finder) sum(rows []stats.DelayRow) {
+	wanted := make([][]int64, len(f.places)) // by call path
+	for _, row := range rows {
+		f.times[placeOf(row)] = make([]int64, len(f.t.World))
+	}
+	for path, place := range f.places {
+		wanted[path] = f.times[place]
+	}
+	outside := f.times[stats.Site{SourceLine: stats.SourceLine{Region: stats.OutsideRegions}}]
+	for l, segments := range f.a.Segments {
+		rank := f.t.Rank[l]
+		if int(rank) >= len(f.t.World) {
+			continue
+		}
+		for s := range segments.Sums {
+			switch {
+			case int(s.Path) < len(wanted) && wanted[s.Path] != nil:
+				wanted[s.Path][rank] += s.Time
+			case s.Path == stats.PathOutside && outside != nil:
+				outside[rank] += s.Time
+			}
+		}
+	}
+	for _, times := range f.times {
+		for r := range times {
+			times[r] = f.t.Defs.Clock.Nanoseconds(times[r])
+		}
+	}
+}
+
+// at returns the call paths of a place.
+func (f *finder) at(place stats.Site) whatif.Place {
+	outside := place.Region == stats.OutsideRegions
+	return func(p trace.PathID) bool {
+		if int(p) >= len(f.places) {
+			return outside && p == stats.PathOutside
+		}
+		return f.places[p] == place
+	}
+}
+
+// change is a candidate's changes if they do not depend on the model.
+func change(c ...whatif.Change) func(*whatif.Model) []whatif.Change {
+	return func(*whatif.Model) []whatif.Change { return c }
+}

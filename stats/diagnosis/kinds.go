@@ -1,0 +1,277 @@
+package diagnosis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tracekit/stats"
+	"tracekit/stats/whatif"
+)
+
+// When ranks count as unlike.
+const (
+	unlike  = 1.05 // times as long as others
+	culprit = 0.8  // of the waits: the ranks that cause so much of them
+	varies  = 0.2  // of a place's time: what equal visits gain at least, where sums are equal
+
+	slowNetwork = 0.5 // transfer efficiency below which calls themselves are a cause
+)
+
+// computing judges a place outside MPI that makes others wait.
+func (f *finder) computing(row stats.DelayRow) candidate {
+	place := placeOf(row)
+	times, ranks := f.times[place], culprits(row)
+	c := f.candidate(row, ranks)
+	rest := others(times, ranks)
+	here, there := mean(times, ranks), mean(times, rest)
+	c.cause.Evidence = map[string]float64{"mean_ns": here, "mean_of_others_ns": there, "critical_path_ns": float64(c.bound)}
+	where, in := placeText(row.SourceLine), visitors(times)
+	busy := sum(times) / max(1, float64(c.bound))
+	c.cause.Evidence["ranks_at_a_time"] = busy
+	low, high := extremes(times, in)
+	c.mended = "Shared equally at each visit"
+	switch {
+	case busy <= max(1.2, float64(len(times))/8) && len(times) > 1:
+		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
+		c.changes = change(whatif.Scale(f.at(place), 0))
+		c.text = func() string {
+			if len(in) == len(times) {
+				return fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, length(int64(sum(times))), f.waits(row))
+			}
+			return fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, length(int64(mean(times, in))), f.waits(row))
+		}
+	case len(ranks) <= max(1, len(times)/4) && here > unlike*there && there > 0:
+		c.cause.Kind, c.mended = stats.CauseImbalance, "With the time of the others"
+		c.changes = change(whatif.Scale(f.at(place), there/here, ranks...))
+		c.text = func() string {
+			return fmt.Sprintf("%s %s %s as long in %s as the others, %s against %s: %s.", capital(ranksText(ranks)), one(ranks, "takes", "take"), factor(here/there),
+				where, length(int64(here)), length(int64(there)), f.waits(row))
+		}
+	case float64(times[high]) > unlike*mean(times, in):
+		c.cause.Kind = stats.CauseImbalance
+		c.changes = change(whatif.Balance(f.at(place)))
+		c.text = func() string {
+			return fmt.Sprintf("The ranks take unequally long in %s, from %s on rank %d to %s on rank %d: %s.", where, length(times[low]), low, length(times[high]), high, f.waits(row))
+		}
+	default:
+		c.cause.Kind, c.cause.Ranks = shifting(row), []uint32{}
+		c.least = int64(varies * float64(c.bound))
+		c.changes = change(whatif.Balance(f.at(place)))
+		c.text = func() string {
+			return fmt.Sprintf("%s takes longer now on this rank, now on that, though about equally long in all: %s.", capital(where), f.waits(row))
+		}
+	}
+	return c
+}
+
+// shifting is the kind of a place that is late now here, now there.
+func shifting(row stats.DelayRow) stats.CauseKind {
+	switch {
+	case row.By[stats.LateSender] > row.TotalNs/2:
+		return stats.CauseLateSender
+	case row.By[stats.LateReceiver] > row.TotalNs/2:
+		return stats.CauseLateReceiver
+	}
+	return stats.CauseImbalance
+}
+
+// slowCalls judges calls that make others wait by what they take themselves.
+func (f *finder) slowCalls(row stats.DelayRow) candidate {
+	c := f.candidate(row, culprits(row))
+	c.cause.Kind = stats.CauseSlowCalls
+	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(c.bound)}
+	if f.a.Overhead == nil || f.a.Overhead.ByCall == nil {
+		c.bound = 0
+	}
+	c.changes = change(whatif.Cap(f.at(placeOf(row))))
+	c.text = func() string {
+		return fmt.Sprintf("Calls of %s take longer than like ones, even without waiting: %s.", calledAt(string(row.Operation), row.SourceLine), f.waits(row))
+	}
+	c.mended = fmt.Sprintf("If none took longer than %.4g of 100 like ones need", 100*f.quantile())
+	return c
+}
+
+func (f *finder) quantile() float64 {
+	if f.a.Overhead == nil {
+		return 1
+	}
+	return f.a.Overhead.Quantile
+}
+
+// startup judges what passes until MPI_Init is left.
+func (f *finder) startup() (out []candidate) {
+	for place, time := range f.critical {
+		if !startsUp(place.Operation) || place.Operation == "MPI_Finalize" {
+			continue
+		}
+		c := f.candidate(stats.DelayRow{SourceLine: place.SourceLine, Operation: place.Operation}, nil)
+		c.cause.Kind = stats.CauseStartup
+		c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
+		c.changes = change(whatif.Scale(f.at(place), 0))
+		c.text = func() string {
+			return fmt.Sprintf("%s takes %s of the run's %s: a longer run, or the part behind it (--from), says more of the program.", place.Operation, length(time), length(f.a.Trace.DurationNs))
+		}
+		c.mended = "Without it"
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b candidate) int { return strings.Compare(string(a.cause.Operation), string(b.cause.Operation)) })
+	return out
+}
+
+// startsUp reports whether an operation begins or ends MPI.
+func startsUp(operation stats.Name) bool {
+	return strings.HasPrefix(string(operation), "MPI_Init") || operation == "MPI_Finalize"
+}
+
+// late judges that ranks begin at different times: what passes before the first event of a rank
+// cannot be replayed.
+func (f *finder) late() []candidate {
+	time := f.critical[stats.Site{SourceLine: stats.SourceLine{Region: stats.NotRecorded}}]
+	c := candidate{cause: stats.Cause{Kind: stats.CauseStartup, SourceLine: stats.SourceLine{Region: stats.NotRecorded}, Ranks: []uint32{}}, bound: time}
+	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
+	c.text = func() string {
+		return fmt.Sprintf("The ranks do not begin together: %s of the critical path passes before the first event of the rank that it begins on.", length(time))
+	}
+	return []candidate{c}
+}
+
+// transfer judges the calls themselves, waits apart, where most of the time between startup and
+// end passes in them: what the run is longer than on a network that costs nothing (2.6).
+func (f *finder) transfer() []candidate {
+	e := f.a.Efficiency
+	if e == nil {
+		return nil
+	}
+	r := &e.Ratios
+	if e.WithoutInitFinalize != nil {
+		r = e.WithoutInitFinalize
+	}
+	if r.TransferEfficiency == nil || r.IdealRuntimeNs == nil || *r.TransferEfficiency > slowNetwork {
+		return nil
+	}
+	gain := r.RuntimeNs - *r.IdealRuntimeNs
+	c := candidate{cause: stats.Cause{Kind: stats.CauseTransfer, Ranks: []uint32{}}, bound: gain, gain: gain, mended: "If they cost nothing but waiting"}
+	c.cause.Evidence = map[string]float64{"transfer_efficiency": *r.TransferEfficiency}
+	c.text = func() string {
+		text := "More time passes in MPI calls themselves, transferring or on a busy machine, than in the program"
+		for _, row := range f.a.CriticalPath.Regions {
+			if row.Operation != "" && !startsUp(row.Operation) {
+				return text + fmt.Sprintf(": most in %s, %s of the critical path.", calledAt(string(row.Operation), row.SourceLine), length(row.TimeNs))
+			}
+		}
+		return text + "."
+	}
+	return []candidate{c}
+}
+
+// wrongOrder judges the place with the longest wait for a message that was sent later than
+// another one that was there.
+func (f *finder) wrongOrder() []candidate {
+	s := &f.a.WaitStates[stats.LateSenderWrongOrder]
+	if len(s.Top) == 0 {
+		return nil
+	}
+	top := s.Top[0]
+	place := stats.Site{SourceLine: top.SourceLine, Operation: stats.Name(top.Operation)}
+	c := f.candidate(stats.DelayRow{SourceLine: place.SourceLine, Operation: place.Operation}, nil)
+	c.cause.Kind, c.bound = stats.CauseWrongOrder, s.TimeNs
+	c.cause.Evidence = map[string]float64{"wrong_order_ns": float64(s.TimeNs)}
+	c.changes = change(whatif.Order(f.at(place)))
+	c.text = func() string {
+		return fmt.Sprintf("Messages are received in another order than they are sent, most of all in %s.", calledAt(top.Operation, top.SourceLine))
+	}
+	c.mended = "Taken as they come"
+	return []candidate{c}
+}
+
+func (f *finder) candidate(row stats.DelayRow, ranks []uint32) candidate {
+	if ranks == nil {
+		ranks = []uint32{}
+	}
+	return candidate{cause: stats.Cause{SourceLine: row.SourceLine, Operation: row.Operation, Ranks: ranks, WaitsCausedNs: row.TotalNs}, bound: f.critical[placeOf(row)]}
+}
+
+// culprits returns the fewest ranks that cause most of a place's waits.
+func culprits(row stats.DelayRow) []uint32 {
+	ranks, sum := []uint32{}, int64(0)
+	for _, r := range row.Ranks {
+		if float64(sum) >= culprit*float64(row.TotalNs) {
+			break
+		}
+		ranks, sum = append(ranks, uint32(r.Rank)), sum+r.TimeNs
+	}
+	slices.Sort(ranks)
+	return ranks
+}
+
+// others returns the ranks that are not among some.
+func others(times []int64, ranks []uint32) []uint32 {
+	out := []uint32{}
+	for r := range times {
+		if _, among := slices.BinarySearch(ranks, uint32(r)); !among {
+			out = append(out, uint32(r))
+		}
+	}
+	return out
+}
+
+// visitors returns the ranks that are at a place to speak of.
+func visitors(times []int64) []uint32 {
+	out, most := []uint32{}, slices.Max(times)
+	for r, t := range times {
+		if t >= most/20 {
+			out = append(out, uint32(r))
+		}
+	}
+	return out
+}
+
+func sum(times []int64) (sum float64) {
+	for _, t := range times {
+		sum += float64(t)
+	}
+	return sum
+}
+
+// mean returns the mean time of some ranks.
+func mean(times []int64, ranks []uint32) float64 {
+	sum := int64(0)
+	for _, r := range ranks {
+		if int(r) < len(times) {
+			sum += times[r]
+		}
+	}
+	return float64(sum) / float64(max(1, len(ranks)))
+}
+
+func extremes(times []int64, ranks []uint32) (low, high uint32) {
+	low, high = ranks[0], ranks[0]
+	for _, r := range ranks {
+		if times[r] < times[low] {
+			low = r
+		}
+		if times[r] > times[high] {
+			high = r
+		}
+	}
+	return low, high
+}
+
+// waits says what waits a place causes, and where the longest of them is.
+func (f *finder) waits(row stats.DelayRow) string {
+	kind := stats.NoWait
+	for k, ns := range row.By {
+		if ns > row.By[kind] {
+			kind = stats.WaitKind(k)
+		}
+	}
+	text := fmt.Sprintf("others wait %s for it", length(row.TotalNs))
+	if kind != stats.NoWait {
+		text += fmt.Sprintf(", most in %s", kind)
+		if top := f.a.WaitStates[kind].Top; len(top) > 0 {
+			text += fmt.Sprintf(" (%s)", calledAt(top[0].Operation, top[0].SourceLine))
+		}
+	}
+	return text
+}
