@@ -134,9 +134,13 @@ func (b *builder) receives(i uint32, c *trace.Call, end int) {
 				continue
 			}
 		}
-		b.needs = append(b.needs, need{r.SendLoc, call, b.network.of(arrivalOf(r), r.Bytes)})
-		if r.Post < i && b.network.waits(send, r.Bytes) {
-			b.needs = append(b.needs, need{b.l, r.Post, b.network.of(postToWait, r.Bytes)})
+		n := need{r.SendLoc, call, b.network.of(arrivalOf(r), r.Bytes)}
+		if !b.inTime(n, c) {
+			n.flight = 0 // faster than any that shows how long they take
+		}
+		b.needs = append(b.needs, n)
+		if n := (need{b.l, r.Post, b.network.of(postToWait, r.Bytes)}); r.Post < i && b.network.waits(send, r.Bytes) && b.inTime(n, c) {
+			b.needs = append(b.needs, n)
 		}
 	}
 }
@@ -157,11 +161,19 @@ func (b *builder) sends(i uint32, c *trace.Call, end int) {
 		n := need{s.RecvLoc, b.t.Recvs[s.RecvLoc].Ptr(int(s.Recv)).Post, b.network.of(kind, s.Bytes)}
 		if kind == postToSend {
 			b.needs = append(b.needs, n)
-		} else {
-			b.later.add(s.Done, n)
-			b.later.add(s.Done, need{b.l, i, b.network.of(sendToSendWait, s.Bytes)})
+			continue
+		}
+		for _, n := range []need{n, {b.l, i, b.network.of(sendToSendWait, s.Bytes)}} {
+			if b.inTime(n, done) {
+				b.later.add(s.Done, n)
+			}
 		}
 	}
+}
+
+// inTime reports whether a need is met before the call ends that has it.
+func (b *builder) inTime(n need, c *trace.Call) bool {
+	return b.t.Calls[n.location].Ptr(int(n.call)).Enter+b.network.flights[n.flight].lag <= c.Leave
 }
 
 // partsUntil hands the parts that calls until call i begin to the calls that they belong to.
