@@ -124,9 +124,9 @@ func New(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) (*Mod
 	if a.Overhead != nil {
 		m.overhead = a.Overhead.ByCall
 	}
-	err := m.findRoles(ctx)
+	collectives, err := m.findRoles(ctx)
 	if err == nil {
-		m.network, err = m.calibrate(ctx, a.Waits)
+		m.network, err = m.calibrate(ctx, a, collectives)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("calibrating the replay: %w", err)
