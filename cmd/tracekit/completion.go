@@ -21,6 +21,7 @@ func flagValues() map[string][]string {
 		"format":    readers.Formats(),
 		"messages":  {"auto", "all", "none"},
 		"mode":      {"lossless", "stat"},
+		"network":   {"ideal", "latency=", "bandwidth="},
 		"offsets":   {"right", "none", "wrong"},
 	}
 }
@@ -32,7 +33,8 @@ func addCompletion(c *cobra.Command) {
 	for _, name := range sortedKeys(values) {
 		complete(c, name, cobra.FixedCompletions(values[name], cobra.ShellCompDirectiveNoFileComp))
 	}
-	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed"} {
+	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed",
+		"scale", "balance", "cap", "rank-speed", "nonblocking", "order"} {
 		complete(c, name, cobra.NoFileCompletions)
 	}
 	switch {
