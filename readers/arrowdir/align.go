@@ -98,16 +98,13 @@ func (a *aligner) emptyBefore(end uint64) bool {
 
 // extend appends the next part to the rows.
 func (t *tableRows) extend(l trace.LocationID) error {
-	if len(t.parts) == 0 {
-		t.open = false
-		return nil
-	}
 	return guard(t.file.name, func() error {
 		r, err := t.file.read(t.parts[0])
 		if err != nil {
 			return err
 		}
 		t.parts = t.parts[1:]
+		t.open = len(t.parts) > 0
 		for _, other := range r.Column(0).(*array.Uint32).Uint32Values() {
 			if other != uint32(l) {
 				return fmt.Errorf("a row of location %d among those of location %d", other, l)
@@ -136,6 +133,10 @@ func (a *aligner) take(end uint64) (*trace.Batch, error) {
 			n = len(t.seq)
 		}
 		if n == 0 {
+			continue
+		}
+		if n == len(t.seq) {
+			records[i], t.rows, t.seq = t.rows, nil, nil
 			continue
 		}
 		records[i] = t.rows.NewSlice(0, int64(n))

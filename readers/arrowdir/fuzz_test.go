@@ -97,10 +97,7 @@ func FuzzTables(f *testing.F) {
 		runtime.ReadMemStats(&before)
 		readAll(t, g.dir)
 		runtime.ReadMemStats(&after)
-		// All in all, not at a time: the sound tables, and as much as the allocator allows
-		// for each column of the forged one.
-		const columns = 8
-		if taken := after.TotalAlloc - before.TotalAlloc; taken > 256<<20+columns*(64<<20+maxExpansion*uint64(len(data))) {
+		if taken := after.TotalAlloc - before.TotalAlloc; taken > 256<<20+maxExpansion*uint64(len(data)) {
 			t.Errorf("%d bytes of memory for %d bytes of input", taken, len(data))
 		}
 	})
