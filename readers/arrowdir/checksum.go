@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"tracekit/readers/internal/output"
+	"tracekit/trace"
 )
 
 // The libraries that decode Arrow and Parquet believe what sizes a file names. Therefore no
@@ -24,7 +25,7 @@ func openRegular(name string) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
+		return nil, &trace.SyntaxError{File: name, Offset: -1, Err: errors.New("it is not a regular file")}
 	}
 	return os.Open(name)
 }
