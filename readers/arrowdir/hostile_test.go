@@ -176,7 +176,9 @@ func TestForgedRows(t *testing.T) {
 		}
 	}
 	group.SetNumRows(rows)
-	err = group.Finish(int64(e.pages.Len()), 0)
+	if err := group.Finish(int64(e.pages.Len()), 0); err != nil {
+		t.Fatal(err)
+	}
 	if e.meta, err = all.Finish(); err == nil {
 		err = w.put(nil, &e)
 	}
