@@ -142,8 +142,8 @@ func (l *layout) starts() ([]int, error) {
 
 // IsDir reports whether a directory holds a trace of this package, sound or not.
 func IsDir(path string) bool {
-	info, err := os.Stat(filepath.Join(path, manifestName))
-	return err == nil && info.Mode().IsRegular()
+	_, err := os.Lstat(filepath.Join(path, manifestName))
+	return err == nil
 }
 
 func readManifest(dir string) (*manifest, error) {

@@ -182,9 +182,17 @@ func writeColumn(w file.ColumnChunkWriter, a arrow.Array) (err error) {
 	}
 	switch w := w.(type) {
 	case *file.Int32ColumnChunkWriter:
-		_, err = w.WriteBatch(int32s(a), def, repeat)
+		values := int32s(a)
+		if ok, err := writeIndexes(w, arrow.PrimitiveTypes.Int32, values, def); ok || err != nil {
+			return err
+		}
+		_, err = w.WriteBatch(values, def, repeat)
 	case *file.Int64ColumnChunkWriter:
-		_, err = w.WriteBatch(valid(a, words[int64](a)), def, repeat)
+		values := words[int64](a)
+		if ok, err := writeIndexes(w, arrow.PrimitiveTypes.Int64, values, def); ok || err != nil {
+			return err
+		}
+		_, err = w.WriteBatch(valid(a, values), def, repeat)
 	case *file.Float64ColumnChunkWriter:
 		_, err = w.WriteBatch(words[float64](a), def, repeat)
 	case *file.BooleanColumnChunkWriter:
@@ -197,6 +205,60 @@ func writeColumn(w file.ColumnChunkWriter, a arrow.Array) (err error) {
 		_, err = w.WriteBatch(valid(a, texts(a)), def, repeat)
 	}
 	return err
+}
+
+// writeIndexes writes a column of few different numbers, none missing, as indexes of a
+// dictionary. The library would do the same, but allocates for each number.
+func writeIndexes[E int32 | int64](w file.ColumnChunkWriter, t arrow.DataType, values []E, def []int16) (bool, error) {
+	e, ok := w.CurrentEncoder().(interface{ PutDictionary(arrow.Array) error })
+	if !ok || def != nil {
+		return false, nil
+	}
+	dictionary, indexes := index(values)
+	if dictionary == nil {
+		return false, nil
+	}
+	switch s := w.PageStatistics().(type) {
+	case *metadata.Int32Statistics:
+		s.Update(any(dictionary).([]int32), 0)
+	case *metadata.Int64Statistics:
+		s.Update(any(dictionary).([]int64), 0)
+	}
+	if err := e.PutDictionary(fixed(t, dictionary)); err != nil {
+		return false, err
+	}
+	return true, w.WriteDictIndices(fixed(arrow.PrimitiveTypes.Int32, indexes), nil, nil)
+}
+
+// maxDictionary bounds the different numbers of a column that a dictionary is good for.
+const maxDictionary = 1 << 14
+
+// index returns the different numbers among values, in order of their first occurrence, and
+// for each value which it is; nothing if they are too many.
+func index[E int32 | int64](values []E) (dictionary []E, indexes []int32) {
+	type entry struct {
+		value E
+		next  int32 // index + 1; 0: none
+	}
+	var recent [256]entry // of the numbers that were met last, one for each hash
+	all := make(map[E]int32)
+	indexes = make([]int32, len(values))
+	for i, v := range values {
+		at := &recent[uint64(v)*0x9E3779B97F4A7C15>>56]
+		if at.next == 0 || at.value != v {
+			n, ok := all[v]
+			if !ok {
+				if len(dictionary) == maxDictionary {
+					return nil, nil
+				}
+				n = int32(len(dictionary)) + 1
+				dictionary, all[v] = append(dictionary, v), n
+			}
+			*at = entry{v, n}
+		}
+		indexes[i] = at.next - 1
+	}
+	return dictionary, indexes
 }
 
 // listLevels returns the levels of lists, and their elements.
