@@ -12,14 +12,14 @@ import (
 )
 
 // Rows of a table are collected in groups: row groups of Parquet, records of Arrow. A group
-// has MaxGroupRows, or is what a location ends in. As a group costs as much as some thousand
-// rows, to write and to read, locations of few rows share one: a location goes on in a group
-// of less than joinRows, which then ends with sharedRows, for whoever reads one of them
-// decodes all.
+// of one location ends with MaxGroupRows. As a group costs as much as some thousand rows, to
+// write and to read, locations of few rows share one: where a location begins, a group of
+// less than joinRows goes on, and ends with sharedRows, for whoever reads one of its
+// locations decodes all.
 const (
 	MaxGroupRows = 1 << 16
-	sharedRows   = 1 << 15
-	joinRows     = 1 << 14
+	sharedRows   = 1 << 14
+	joinRows     = 1 << 13
 )
 
 // eventTables writes the tables of events: groups are encoded by several goroutines and put

@@ -298,7 +298,7 @@ type rowFile struct {
 	whole  bool  // before: groups before each group, each of a single location
 
 	mu     sync.Mutex
-	shared [8]sharedGroup // that were read last
+	shared [4]sharedGroup // that were read last
 	next   int
 }
 
