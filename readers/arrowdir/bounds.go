@@ -19,7 +19,7 @@ import (
 const maxExpansion = 4000
 
 // tableLimit returns how much memory all values of a table of a size may take, in bytes.
-func tableLimit(size int64) int64 { return 64<<20 + maxExpansion*size }
+func tableLimit(size int64) int64 { return 16<<20 + maxExpansion*size }
 
 // bounded is an allocator that refuses, by a panic, what is larger than any sound file of
 // that size needs.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"sync"
 )
 
 // What the pages of a column hold, by the encodings that the writer uses: plain, indexes
@@ -173,12 +174,16 @@ func levels(out []uint32, data []byte, most uint32, n int) (_ []uint32, rest []b
 	return out, data[end:], err
 }
 
+// indexes is memory for those of a page.
+var indexes = sync.Pool{New: func() any { return new([]uint32) }}
+
 // decode returns the values of all pages of a column, and leaves the levels of a column of
 // lists in the pages.
 func decode[E any](p *pages, plain, delta plain[E]) ([]E, error) {
 	values := make([]E, 0, p.values)
 	var dictionary []E
-	var indexes []uint32
+	scratch := indexes.Get().(*[]uint32)
+	defer indexes.Put(scratch)
 	for {
 		ok, err := p.next()
 		if err != nil || !ok {
@@ -209,8 +214,8 @@ func decode[E any](p *pages, plain, delta plain[E]) ([]E, error) {
 		case p.encoding == encodingDelta && delta != nil:
 			values, err = delta(values, data, n)
 		case p.encoding == encodingDict && len(data) > 0:
-			if indexes, err = runs(slices.Grow(indexes[:0], n), data[1:], uint(data[0]), n); err == nil {
-				values, err = pick(values, dictionary, indexes)
+			if *scratch, err = runs(slices.Grow((*scratch)[:0], n), data[1:], uint(data[0]), n); err == nil {
+				values, err = pick(values, dictionary, *scratch)
 			}
 		case n > 0:
 			err = fmt.Errorf("a page of encoding %d", p.encoding)
@@ -222,8 +227,8 @@ func decode[E any](p *pages, plain, delta plain[E]) ([]E, error) {
 }
 
 // pick appends elements of a dictionary.
-func pick[E any](out, dictionary []E, indexes []uint32) ([]E, error) {
-	for _, i := range indexes {
+func pick[E any](out, dictionary []E, from []uint32) ([]E, error) {
+	for _, i := range from {
 		if int(i) >= len(dictionary) {
 			return nil, fmt.Errorf("element %d of a dictionary of %d", i, len(dictionary))
 		}

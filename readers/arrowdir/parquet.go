@@ -338,8 +338,9 @@ type parquetFile struct {
 	limit  int64 // of what the table may take
 }
 
-// openParquet reads the metadata of a file whose rows must have the schema.
-func openParquet(f *os.File, size int64, s *arrow.Schema) (*parquetFile, error) {
+// openParquet reads the metadata of a file whose rows must have the schema. So many bytes
+// will be made of each.
+func openParquet(f *os.File, size int64, s *arrow.Schema, perRow int64) (*parquetFile, error) {
 	tail := make([]byte, 4+len(magic))
 	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil || string(tail[4:]) != magic {
 		return nil, errors.New("it does not end as a Parquet file")
@@ -369,17 +370,21 @@ func openParquet(f *os.File, size int64, s *arrow.Schema) (*parquetFile, error) 
 		return nil, fmt.Errorf("its columns are %v, want %v", meta.Schema, want)
 	}
 	p := &parquetFile{f, meta, s, tableLimit(size)}
-	return p, p.check(size)
+	return p, p.check(size, perRow)
 }
 
 // check states that the columns of all row groups lie in the file, and that the table does
 // not take more than is plausible.
-func (f *parquetFile) check(size int64) error {
+func (f *parquetFile) check(size, perRow int64) error {
 	room := f.limit
 	for i, group := range f.meta.RowGroups {
 		if group.NumRows < 0 || len(group.Columns) != f.meta.Schema.NumColumns() {
 			return fmt.Errorf("row group %d has %d rows in %d columns", i, group.NumRows, len(group.Columns))
 		}
+		if perRow > 0 && group.NumRows > room/perRow {
+			return fmt.Errorf("row group %d has %d rows, more than is plausible", i, group.NumRows)
+		}
+		room -= perRow * group.NumRows
 		for c, chunk := range group.Columns {
 			m, descr := chunk.MetaData, f.meta.Schema.Column(c)
 			start := chunkStart(m.DataPageOffset, m.DictionaryPageOffset)
@@ -401,9 +406,9 @@ func (f *parquetFile) check(size int64) error {
 	return nil
 }
 
-// valueMemory is how much memory a value takes while it is decoded, in bytes.
-var valueMemory = map[parquet.Type]int64{parquet.Types.Boolean: 8, parquet.Types.Int32: 8, parquet.Types.Int64: 12,
-	parquet.Types.Double: 12, parquet.Types.ByteArray: 48}
+// valueMemory is how much memory a value takes, in bytes.
+var valueMemory = map[parquet.Type]int64{parquet.Types.Boolean: 4, parquet.Types.Int32: 4, parquet.Types.Int64: 8,
+	parquet.Types.Double: 8, parquet.Types.ByteArray: 48}
 
 // chunkStart returns where the pages of a column begin: with the dictionary, if there is one.
 func chunkStart(data int64, dictionary *int64) int64 {

@@ -24,8 +24,13 @@ type tableFile interface {
 	close() error
 }
 
+// definitionMemory is how much memory a definition takes at most when it is read, in bytes,
+// beside its texts and lists.
+const definitionMemory = 512
+
 // openTable opens a table that must have the schema and the checksum that the manifest names.
-func (s *Source) openTable(name string, schema *arrow.Schema) (tableFile, error) {
+// So many bytes will be made of each row, beside its values.
+func (s *Source) openTable(name string, schema *arrow.Schema, perRow int64) (tableFile, error) {
 	local, err := filepath.Rel(s.dir, name)
 	if err != nil {
 		return nil, err
@@ -40,7 +45,7 @@ func (s *Source) openTable(name string, schema *arrow.Schema) (tableFile, error)
 	}
 	var t tableFile
 	if s.manifest.Format == Parquet {
-		t, err = openParquet(f, size, schema)
+		t, err = openParquet(f, size, schema, perRow)
 	} else {
 		t, err = openIPC(f, size, schema)
 	}
@@ -147,7 +152,7 @@ func guard(name string, read func() error) (err error) {
 
 // readWhole returns the only record of a small table; nil if it is empty.
 func (s *Source) readWhole(name string, schema *arrow.Schema) (arrow.Record, error) {
-	t, err := s.openTable(name, schema)
+	t, err := s.openTable(name, schema, definitionMemory)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +270,7 @@ func (s *Source) open(a *aligner) error {
 
 // openEvents opens a table of events. It has as many groups as the manifest says.
 func (s *Source) openEvents(f *rowFile, t trace.TableID) (err error) {
-	if f.file, err = s.openTable(f.name, withLocation(eventSchemas[t])); err != nil {
+	if f.file, err = s.openTable(f.name, withLocation(eventSchemas[t]), 0); err != nil {
 		return err
 	}
 	n := 0
