@@ -239,7 +239,7 @@ func copyEvents(ctx context.Context, io *streams, opts *convertOptions, src trac
 
 func (doc *convertDocument) print(io *streams) {
 	printRebuilt(io, "", doc.Rebuilt)
-	fmt.Fprintf(io.Out, "%s (%s) → %s (%s): %s\n", doc.In, doc.InFormat, doc.Out, doc.OutFormat, plural(int(doc.Events), "event", "events"))
+	printLine(io.Out, "%s (%s) → %s (%s): %s", doc.In, doc.InFormat, doc.Out, doc.OutFormat, plural(int(doc.Events), "event", "events"))
 	text := "times are copied as they are"
 	if doc.Clock != nil {
 		text = formatClock(doc.Clock)
@@ -254,7 +254,7 @@ func (doc *convertDocument) print(io *streams) {
 	} else {
 		fmt.Fprintln(io.Out, "\nLost, because the format cannot express it")
 		for _, what := range sortedKeys(doc.Lost) {
-			fmt.Fprintf(io.Out, "  %12s  %s\n", formatCount(doc.Lost[what]), what)
+			printLine(io.Out, "  %12s  %s", formatCount(doc.Lost[what]), what)
 		}
 	}
 	if len(doc.Findings) > 0 {

@@ -35,14 +35,11 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 type gateError struct{ reasons []string }
 
 func (e gateError) Error() string {
-	s := ""
+	lines := make([]string, len(e.reasons))
 	for i, r := range e.reasons {
-		if i > 0 {
-			s += "\n"
-		}
-		s += r
+		lines[i] = plain(r)
 	}
-	return s
+	return strings.Join(lines, "\n")
 }
 
 func exitCode(err error) int {
@@ -72,7 +69,7 @@ func (e unreadableError) Error() string { return e.err.Error() }
 func (e unreadableError) Unwrap() error { return e.err }
 
 // inWords returns the text of an error for people: without the names of system calls and of
-// Go's functions that its parts bring along.
+// Go's functions that its parts bring along, in one line, but of a gate one for each reason.
 func inWords(err error) string {
 	text := err.Error()
 	var rewrite func(error)
@@ -97,13 +94,19 @@ func inWords(err error) string {
 				rewrite(inner)
 			}
 		case interface{ Unwrap() []error }:
+			if joined := errors.Join(e.Unwrap()...); joined.Error() == err.Error() {
+				replace(err, strings.ReplaceAll(err.Error(), "\n", "; "))
+			}
 			for _, inner := range e.Unwrap() {
 				rewrite(inner)
 			}
 		}
 	}
 	rewrite(err)
-	return text
+	if gate := (gateError{}); errors.As(err, &gate) {
+		return text
+	}
+	return plain(text)
 }
 
 // wanted says what a flag takes.

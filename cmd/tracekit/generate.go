@@ -118,7 +118,7 @@ func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error 
 	if opts.json {
 		return printJSON(io.Out, truth)
 	}
-	fmt.Fprintf(io.Out, "%s: %s at %s, %s (%s), run time %s\n", opts.output, plural(int(truth.Events), "event", "events"),
+	printLine(io.Out, "%s: %s at %s, %s (%s), run time %s", opts.output, plural(int(truth.Events), "event", "events"),
 		plural(truth.Locations, "location", "locations"), plural(int(truth.Messages), "message", "messages"),
 		formatBytes(truth.Bytes), formatTime(truth.Last-truth.First))
 	g := &grid{heading: "What an analysis must find", titles: []string{"<wait state", "calls", "time"}}

@@ -28,12 +28,13 @@ func main() {
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, io *streams, args []string) int {
 	own, out := *io, &sticky{w: io.Out}
-	own.Out = out
+	own.Out, own.Err, own.Bar = plainWriter{out}, plainWriter{io.Err}, io.Err
 	root := newRoot(&own)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if _, _, unknown := root.Find(args); unknown != nil {
-		err = usageError{unknown}
+		inLine := strings.NewReplacer("\n\nDid you mean this?\n\t", "; did you mean ", "\n\t", " or ")
+		err = usagef("%s", inLine.Replace(strings.TrimSpace(unknown.Error())))
 	}
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("writing results: %w", out.err)
@@ -44,11 +45,14 @@ func run(ctx context.Context, io *streams, args []string) int {
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted; nothing was left behind")
 	}
-	fmt.Fprintf(io.Err, "tracekit: %s\n", inWords(err))
+	fmt.Fprintf(own.Err, "tracekit: %s\n", inWords(err))
+	if bug := interface{ Stack() string }(nil); errors.As(err, &bug) {
+		fmt.Fprintf(own.Err, "This is an error of tracekit's, not of the trace. It happened here:\n%s", bug.Stack())
+	}
 	if code := exitCode(err); code != exitUsage {
 		return code
 	}
-	fmt.Fprintln(io.Err, "See 'tracekit help' and 'tracekit COMMAND --help'.")
+	fmt.Fprintln(own.Err, "See 'tracekit help' and 'tracekit COMMAND --help'.")
 	return exitUsage
 }
 

@@ -99,9 +99,10 @@ func refuseExisting(path string, force bool) error {
 	return nil
 }
 
-// printJSON writes a document as one indented JSON value.
+// printJSON writes a document as one indented JSON value, whose strings have escapes for all
+// that a plainWriter holds back.
 func printJSON(w io.Writer, document any) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(plainWriter{w})
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(document)
