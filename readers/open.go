@@ -92,6 +92,9 @@ type CreateOptions struct {
 	Plain  bool         // leave out what other programs do not know, of a Foreign format
 	Jobs   int          // goroutines that encode; 1: none but the caller's
 	Store  *spill.Store // of events that wait to be sorted, as in OpenOptions
+
+	// Context, if there is one, ends Close as well, where a format has most of its writing.
+	Context context.Context
 }
 
 // Create begins a trace. The error wraps fs.ErrExist if there is something of that name,

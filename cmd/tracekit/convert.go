@@ -149,7 +149,7 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 		return err
 	}
 	w, err := readers.Create(opts.out, src.Info(), src.Defs(),
-		readers.CreateOptions{Format: opts.format, Plain: opts.plain, Force: opts.force, Jobs: opts.jobs, Store: in.store})
+		readers.CreateOptions{Format: opts.format, Plain: opts.plain, Force: opts.force, Jobs: opts.jobs, Store: in.store, Context: ctx})
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,8 @@ const (
 	exitUsage     = 2
 	exitNotATrace = 3 // not a trace that can be read
 	exitGate      = 4 // --strict and data were lost, or a --fail-if condition holds
+
+	exitSignal = 128 // a signal asked to stop; its number is added
 )
 
 // usageError is a mistake on the command line.

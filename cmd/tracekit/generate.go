@@ -101,7 +101,7 @@ func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error 
 	begun := false
 	truth, err := samples.Generate(ctx, opts.Options, func(info trace.Info, defs *trace.Defs) (_ trace.Sink, err error) {
 		begun = true
-		out, err = readers.Create(opts.output, info, defs, readers.CreateOptions{Force: opts.force})
+		out, err = readers.Create(opts.output, info, defs, readers.CreateOptions{Force: opts.force, Context: ctx})
 		return watchedSink{out, p}, err
 	})
 	p.done()

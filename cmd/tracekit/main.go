@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -18,11 +19,25 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, osStreams(), os.Args[1:])
-	stop()
-	os.Exit(code)
+func main() { os.Exit(untilSignal(osStreams(), os.Args[1:])) }
+
+// untilSignal runs a command line until it is done or a signal asks to stop, which cancels what
+// runs so that it cleans up; the exit code is then 128 and the signal's number, as shells have
+// it. Signals that whoever started us ignores (nohup) stay ignored.
+func untilSignal(io *streams, args []string) int {
+	signals := slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
+	if len(signals) == 0 { // to be notified of none means of all
+		return run(context.Background(), io, args)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	defer stop()
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, signals...)
+	code := run(ctx, io, args)
+	if code == exitFailed && ctx.Err() != nil {
+		return exitSignal + int((<-caught).(syscall.Signal))
+	}
+	return code
 }
 
 // run executes one command line and returns the exit code.
@@ -70,7 +85,7 @@ fixing it gain. Start with
 'tracekit help terms' explains the words of the reports.
 
 Exit codes: 0 done; 1 failed; 2 wrong usage; 3 not a trace that can be read; 4 --strict
-and data were lost, or a --fail-if condition holds.`,
+and data were lost, or a --fail-if condition holds; 128 and its number after a signal.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

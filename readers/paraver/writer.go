@@ -1,6 +1,7 @@
 package paraver
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,8 @@ type CreateOptions struct {
 	Force bool         // replace files of the same names
 	Jobs  int          // goroutines that make lines; below 1: one per processor
 	Store *spill.Store // of lines that wait to be sorted, to be closed after the Writer; nil: one of its own
+
+	Context context.Context // ends Close before the lines are written; nil: nothing does
 }
 
 // A Writer writes a trace; it is a trace.Sink. Lines wait in a spool, which sorts them by
@@ -74,6 +77,9 @@ type Writer struct {
 func Create(path string, info trace.Info, defs *trace.Defs, options CreateOptions) (*Writer, error) {
 	if !strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".prv") {
 		return nil, fmt.Errorf("%s: the name of a Paraver trace ends in .prv or .prv.gz", path)
+	}
+	if options.Context == nil {
+		options.Context = context.Background()
 	}
 	if options.Jobs < 1 {
 		options.Jobs = runtime.GOMAXPROCS(0)
