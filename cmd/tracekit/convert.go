@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -150,6 +151,9 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 	}
 	w, err := readers.Create(opts.out, src.Info(), src.Defs(),
 		readers.CreateOptions{Format: opts.format, Plain: opts.plain, Force: opts.force, Jobs: opts.jobs, Store: in.store, Context: ctx})
+	if errors.Is(err, fs.ErrExist) {
+		return usageError{err}
+	}
 	if err != nil {
 		return err
 	}

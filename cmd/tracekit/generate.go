@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -108,7 +109,7 @@ func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error 
 	switch {
 	case errors.Is(err, context.Canceled) && !begun:
 		return err
-	case err != nil && !begun:
+	case err != nil && !begun, errors.Is(err, fs.ErrExist):
 		return usageError{err}
 	case err != nil && out != nil:
 		return errors.Join(err, out.Discard())

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -109,8 +107,8 @@ func (w *Writer) names() []string {
 // checkTarget refuses to replace files that exist.
 func (w *Writer) checkTarget() error {
 	for _, name := range w.names() {
-		if _, err := os.Lstat(name); err == nil && !w.options.Force {
-			return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+		if err := output.Replaceable(name, w.options.Force); err != nil {
+			return err
 		}
 	}
 	return nil
