@@ -64,7 +64,8 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// unreadableError is a trace that does not exist or may not be read.
+// unreadableError is a trace that does not exist, may not be read, or has a path that leads
+// nowhere.
 type unreadableError struct{ err error }
 
 func (e unreadableError) Error() string { return e.err.Error() }
