@@ -161,7 +161,8 @@ func (f *mergeFlags) validate() error {
 // cheap, and the process stays near the budget of its tables. A small trace is done before
 // its garbage matters.
 const (
-	smallTrace     = 16 << 20 // bytes of its files
+	smallTrace     = 16 << 20 // bytes of its files, which may be packed
+	smallEvents    = 1 << 20
 	gcPercent      = 10
 	gcPercentSmall = 400
 )
@@ -181,7 +182,11 @@ func (f *mergeFlags) open(ctx context.Context, io *streams, paths ...string) (*t
 
 // reconcile reconciles an open trace, whose store takes the tables.
 func (f *mergeFlags) reconcile(ctx context.Context, io *streams, in *input) (*trace.Trace, error) {
-	if in.Info().Bytes < smallTrace {
+	events := uint64(0)
+	for _, l := range in.Defs().Locations {
+		events += min(l.Events, smallEvents)
+	}
+	if in.Info().Bytes < smallTrace && events < smallEvents {
 		debug.SetGCPercent(gcPercentSmall)
 	} else {
 		debug.SetGCPercent(gcPercent)
