@@ -113,7 +113,7 @@ func (f *File) Guard(decode func()) (err error) {
 		switch r := recover().(type) {
 		case nil:
 		case interface{ Addr() uintptr }: // a memory fault has an address, our own bugs have none
-			err = fmt.Errorf("reading %s: %w", f.name, ErrFileChanged)
+			err = fmt.Errorf("reading %s: %w", f.name, Recovered(r))
 		default:
 			panic(r)
 		}
