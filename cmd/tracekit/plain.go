@@ -71,9 +71,16 @@ func printLine(w io.Writer, format string, args ...any) {
 // A character must not be cut between two writes.
 type plainWriter struct{ w io.Writer }
 
-func (p plainWriter) Write(text []byte) (int, error) {
-	if _, err := io.WriteString(p.w, escape(string(text), "\n\t")); err != nil {
-		return 0, err
+func (p plainWriter) Write(text []byte) (written int, err error) {
+	const piece = 64 << 10 // of a document of any size
+	for written < len(text) && err == nil {
+		end := min(written+piece, len(text))
+		for k := 1; k < utf8.UTFMax && end < len(text) && !utf8.RuneStart(text[end]); k++ {
+			end--
+		}
+		if _, err = io.WriteString(p.w, escape(string(text[written:end]), "\n\t")); err == nil {
+			written = end
+		}
 	}
-	return len(text), nil
+	return written, err
 }
