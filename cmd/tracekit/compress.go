@@ -179,7 +179,7 @@ func learnedByMemory(ctx context.Context, io *streams, opts *compressOptions, sr
 func (doc *compressDocument) print(io *streams, output string) {
 	s, w := doc.Sizes, io.Out
 	printRebuilt(io, "Compressed was a trace that was ", doc.Rebuilt)
-	fmt.Fprintf(w, "%s: %s of %s", output, formatBytes(uint64(s.File)), formatBytes(uint64(s.Trace)))
+	fmt.Fprintf(w, "%s: %s of %s", plain(output), formatBytes(uint64(s.File)), formatBytes(uint64(s.Trace)))
 	if s.File > 0 {
 		fmt.Fprintf(w, ", %.1f to 1", float64(s.Trace)/float64(s.File))
 	}

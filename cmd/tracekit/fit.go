@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	stdio "io"
 
 	"github.com/spf13/cobra"
@@ -183,7 +182,7 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 func (m *measured) describe(io *streams, t *trace.Trace, path string) {
 	machine, creator := machineOf(t.Source), t.Source.Info().Creator
 	if m.processes > 0 && (machine != m.machine || creator != m.creator) {
-		fmt.Fprintf(io.Err, "tracekit: warning: %s was made on %q with %q, the traces before on %q with %q\n", path, machine, creator, m.machine, m.creator)
+		printLine(io.Err, "tracekit: warning: %s was made on %q with %q, the traces before on %q with %q", path, machine, creator, m.machine, m.creator)
 	} else {
 		m.machine, m.creator = machine, creator
 	}

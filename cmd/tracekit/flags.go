@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -90,8 +91,10 @@ func (f *readFlags) open(ctx context.Context, paths ...string) (*input, error) {
 		return &input{src, store}, nil
 	}
 	store.Close()
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return nil, unreadableError{err}
+	for _, cause := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ELOOP, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.EINVAL} {
+		if errors.Is(err, cause) {
+			return nil, unreadableError{err}
+		}
 	}
 	return nil, err
 }

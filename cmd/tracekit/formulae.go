@@ -167,7 +167,7 @@ func (doc *callTreeDocument) print(io *streams, defs *trace.Defs, others, top in
 	if doc.Paper {
 		kinds = "the paper's kinds of "
 	}
-	fmt.Fprintf(w, "%s: %sformulae of at most %s; %s\n", doc.Path, kinds, plural(doc.Terms, "term", "terms"), writtenBy(doc.Format, doc.Creator))
+	printLine(w, "%s: %sformulae of at most %s; %s", doc.Path, kinds, plural(doc.Terms, "term", "terms"), writtenBy(doc.Format, doc.Creator))
 	learnedGrid(doc.Learned).print(w, io.Width)
 	heading := "Not learned"
 	if doc.lost {
@@ -176,7 +176,8 @@ func (doc *callTreeDocument) print(io *streams, defs *trace.Defs, others, top in
 	unlearnedGrid(heading, doc.Unlearned).print(w, io.Width)
 	for i := range doc.Trees {
 		t := &doc.Trees[i]
-		fmt.Fprintf(w, "\n%s\n", treeHeading(defs, t))
+		fmt.Fprintln(w)
+		printLine(w, "%s", treeHeading(defs, t))
 		formulaeGrid(t, top).print(w, io.Width)
 		printTree(w, t, io.Width)
 	}
@@ -269,7 +270,7 @@ func printTree(w stdio.Writer, t *formulae.AnnotatedTree, width int) {
 	}
 }
 
-func nodeName(n *formulae.AnnotatedNode) string { return atSite(n.Name, n.Site) }
+func nodeName(n *formulae.AnnotatedNode) string { return plain(atSite(n.Name, n.Site)) }
 
 // atSite returns a name with where it is called, if that is known.
 func atSite(name, site string) string {
@@ -293,7 +294,7 @@ func sequenceText(s *formulae.AnnotatedSequence) string {
 // printFolded prints text between words, lines after the first further to the right.
 func printFolded(w stdio.Writer, indent, text string, width int) {
 	line := indent
-	for i, word := range strings.Split(text, " ") {
+	for i, word := range strings.Split(plain(text), " ") {
 		if i > 0 && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
 			fmt.Fprintln(w, strings.TrimRight(line, " "))
 			line = indent + "    " + word

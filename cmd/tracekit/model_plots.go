@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"hash/crc32"
 	"math"
 	"strings"
 
@@ -27,17 +28,25 @@ func keyFile(k *stats.OverheadKey) string {
 	return fmt.Sprintf("%s-%d-%d", fileName(k.Operation, k.Role), k.Processes, k.Bytes)
 }
 
-// fileName names an operation in a role in a file name.
+// longestName is how much of an operation's name a file name has.
+const longestName = 80
+
+// fileName names an operation in a role in a file name. Operations whose names a file name cannot
+// hold are told apart by a checksum.
 func fileName(operation, role string) string {
 	if role != "" {
 		operation += "-" + role
 	}
-	return strings.Map(func(r rune) rune {
+	name := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '-' {
 			return r
 		}
 		return '_'
 	}, operation)
+	if name == operation && len(name) <= longestName {
+		return name
+	}
+	return fmt.Sprintf("%s-%08x", name[:min(len(name), longestName)], crc32.ChecksumIEEE([]byte(operation)))
 }
 
 // mostWindows bounds the windows that a histogram is drawn from.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,15 +94,22 @@ func checkParent(path string) error {
 }
 
 func refuseExisting(path string, force bool) error {
-	if _, err := os.Lstat(path); err == nil && !force {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil // if it cannot be written, that shows later
+	case !force:
 		return usagef("%s exists; --force overwrites it", path)
+	case info.Mode()&(fs.ModeNamedPipe|fs.ModeDevice|fs.ModeSocket) != 0:
+		return usagef("%s is neither file nor directory and stays as it is", path)
 	}
 	return nil
 }
 
-// printJSON writes a document as one indented JSON value.
+// printJSON writes a document as one indented JSON value, whose strings have escapes for all
+// that a plainWriter holds back.
 func printJSON(w io.Writer, document any) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(plainWriter{w})
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(document)

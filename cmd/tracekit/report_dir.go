@@ -52,7 +52,9 @@ func checkReportDir(path string, force bool) error {
 	if err != nil || len(entries) == 0 {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(path, contentsFile)); err != nil {
+	if old, err := readContents(path); err != nil {
+		return err
+	} else if old == nil {
 		return usagef("%s holds files that tracekit did not write; choose another directory", path)
 	}
 	if !force {
@@ -115,25 +117,32 @@ func (d *reportDir) publish() error {
 	if err != nil {
 		return err
 	}
+	dir, err := os.OpenRoot(d.path) // which no link of a folder leads out of
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
 	for _, name := range d.names {
-		if _, err := os.Lstat(filepath.Join(d.path, name)); err == nil && !slices.Contains(old, name) {
+		switch _, err := dir.Lstat(name); {
+		case err == nil && !slices.Contains(old, name):
 			return fmt.Errorf("%s is there and was not written by tracekit; move it or choose another directory", name)
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return err
 		}
 	}
 	for _, name := range old {
-		if err := os.Remove(filepath.Join(d.path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		if folder := filepath.Dir(name); folder != "." {
-			_ = os.Remove(filepath.Join(d.path, folder)) // if it is empty now
+			_ = dir.Remove(folder) // if it is empty now
 		}
 	}
 	for _, name := range d.names {
-		to := filepath.Join(d.path, name)
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		if err := dir.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return err
 		}
-		if err := os.Rename(filepath.Join(d.temp, name), to); err != nil {
+		if err := os.Rename(filepath.Join(d.temp, name), filepath.Join(d.path, name)); err != nil {
 			return err
 		}
 	}
@@ -143,10 +152,12 @@ func (d *reportDir) publish() error {
 // readContents returns the names of the files that tracekit wrote into a directory, the
 // list itself last. Names that lead out of the directory, or to what is no file, are none.
 func readContents(dir string) (names []string, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, contentsFile))
-	if errors.Is(err, fs.ErrNotExist) {
+	file := filepath.Join(dir, contentsFile)
+	info, err := os.Lstat(file)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return nil, nil
 	}
+	text, err := os.ReadFile(file)
 	if err != nil || !strings.HasPrefix(string(text), contentsHead) {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	stdio "io"
 
 	"github.com/spf13/cobra"
@@ -139,7 +138,7 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 		for i, r := range doc.Rebuilt {
 			printRebuilt(io, traceName(sides[i].Source.Info().Path)+" was ", r)
 		}
-		fmt.Fprintf(io.Out, "%s: %d × %d pixels\n", doc.Out, doc.Width, doc.Height)
+		printLine(io.Out, "%s: %d × %d pixels", doc.Out, doc.Width, doc.Height)
 		printFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}, doc.Findings)
 }

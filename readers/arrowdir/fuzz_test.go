@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sort"
+	"strings"
 	"testing"
 
 	"tracekit/readers/otf2"
@@ -103,7 +104,8 @@ func FuzzTables(f *testing.F) {
 	})
 }
 
-// readAll reads a directory: what comes out is an error, a finding, or the trace.
+// readAll reads a directory: what comes out is an error, a finding, or the trace. None of them
+// is in words of our own machinery.
 func readAll(t testing.TB, dir string) {
 	t.Helper()
 	src, err := Open(t.Context(), dir)
@@ -112,6 +114,7 @@ func readAll(t testing.TB, dir string) {
 		if !errors.As(err, &syntax) && !errors.Is(err, trace.ErrNotATrace) && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("error of another kind: %v", err)
 		}
+		inWords(t, err.Error())
 		return
 	}
 	if err := src.Defs().Check(); err != nil {
@@ -127,7 +130,16 @@ func readAll(t testing.TB, dir string) {
 			}
 		}
 	}
-	src.Findings()
+	for _, f := range src.Findings() {
+		inWords(t, f.Text)
+	}
+}
+
+func inWords(t testing.TB, text string) {
+	t.Helper()
+	if strings.Contains(text, "runtime error") || strings.Contains(text, "goroutine") {
+		t.Errorf("for programmers: %s", text)
+	}
 }
 
 // TestForged changes single bytes of metadata, where sizes and types stand, and corrects the

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
 
@@ -141,7 +142,7 @@ func (s *Source) readDefs() error {
 func guard(name string, read func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("it cannot be decoded: %v", r)
+			err = wire.Recovered(r)
 		}
 		if syntax := (*trace.SyntaxError)(nil); err != nil && !errors.As(err, &syntax) {
 			err = &trace.SyntaxError{File: name, Offset: -1, Err: err}

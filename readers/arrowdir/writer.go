@@ -73,6 +73,9 @@ func replaceable(path string, force bool) error {
 	if !force {
 		return fmt.Errorf("%s: %w", path, fs.ErrExist)
 	}
+	if base := filepath.Base(path); base == "." || base == ".." || path == filepath.Dir(path) {
+		return fmt.Errorf("%s is replaced only from outside, by its name: %w", path, fs.ErrExist)
+	}
 	if !info.IsDir() {
 		return fmt.Errorf("%s is a file, which a directory does not replace: %w", path, fs.ErrExist)
 	}
@@ -81,12 +84,15 @@ func replaceable(path string, force bool) error {
 		m = new(manifest)
 	}
 	return filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+		if err != nil || name == path {
 			return err
 		}
 		local, err := filepath.Rel(path, name)
 		if err != nil {
 			return err
+		}
+		if e.IsDir() && m.Schema != "" && (local == "defs" || local == "events") {
+			return nil
 		}
 		if _, ours := m.Files[filepath.ToSlash(local)]; !ours && (local != manifestName || m.Schema == "") {
 			return fmt.Errorf("%s holds %s, which tracekit did not write and does not remove: %w", path, local, fs.ErrExist)

@@ -84,7 +84,13 @@ func (w *Writer) print(out io.Writer, t *text) error {
 				p.record(r.Kind(), r.Time(), r.Args())
 			}
 		},
-		func(p *piece) error { _, err := out.Write(p.lines); return err })
+		func(p *piece) error {
+			if err := w.options.Context.Err(); err != nil {
+				return err
+			}
+			_, err := out.Write(p.lines)
+			return err
+		})
 	for _, part := range spool.Parts(streams, max(partWords, 1024*len(streams))) {
 		line.Take().Part = part
 		if err := line.Put(); err != nil {
