@@ -2,9 +2,7 @@ package otf2
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 
 	"tracekit/readers/internal/wire"
@@ -82,7 +80,7 @@ func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq
 func (s *Source) openStream(location trace.LocationID) (*stream, *wire.File, error) {
 	path := s.localPath(location, ".evt")
 	file, err := wire.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if isMissing(err) {
 		var l trace.Ledger
 		l.Add(trace.CodeEmptyLocation, trace.Place{Location: location, File: path, Offset: -1}, "")
 		s.note(location, progress{done: true, findings: l.Findings()})
