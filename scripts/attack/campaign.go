@@ -35,6 +35,7 @@ type plan struct {
 	jobs     string // of the process
 	member   *memberMutation
 	file     int // of the sample: which is mutated
+	other    int // another one, or the same if there is no other: what a file is replaced by
 	content  []mutation
 	mend     bool // checksums are made right again
 	rand     *rand.Rand
@@ -93,6 +94,10 @@ func (c *campaign) plan(k int) plan {
 	}
 	if members := 10; len(files) > 1 && r.IntN(members) == 0 || r.IntN(4*members) == 0 {
 		p.member = &memberMutations[r.IntN(len(memberMutations))]
+		p.other = (p.file + 1 + r.IntN(max(1, len(files)-1))) % len(files)
+		if len(files) == 1 {
+			p.member = &memberMutations[r.IntN(len(memberMutations)-1)]
+		}
 		return p
 	}
 	p.mend = strings.HasSuffix(format, ".gz") || slices.Contains([]string{"arrow", "parquet", "tkf lossless", "tkf stat"}, format)
@@ -132,7 +137,7 @@ func (p plan) mutate(dir string) ([]byte, error) {
 		if err := writeFiles(dir, files); err != nil {
 			return nil, err
 		}
-		return nil, p.member.replace(p.rand, dir, files, f.name)
+		return nil, p.member.replace(dir, f.name, files[p.other].name)
 	}
 	for _, m := range p.content {
 		if len(f.data) == 0 {

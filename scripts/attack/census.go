@@ -11,13 +11,10 @@ import (
 	"tracekit/trace"
 )
 
-// A census says what records a trace has, and nothing of their values: how many definitions
-// of each kind, and for each location the kinds of its events in their order.
+// A census says what records a trace has, and nothing of their values: for each location the
+// kinds of its events in their order.
 func census(ctx context.Context, w io.Writer, src trace.Source) error {
-	d := src.Defs()
-	fmt.Fprintln(w, len(d.LocationGroups), len(d.Locations), len(d.Regions), len(d.Groups), len(d.Comms),
-		len(d.SourceLocations), len(d.CallingContexts), len(d.Metrics), len(d.Attributes))
-	for l := range d.Locations {
+	for l := range src.Defs().Locations {
 		sum, events, attributes := fnv.New64a(), 0, 0
 		for b, err := range src.Events(ctx, trace.LocationID(l)) {
 			if err != nil {

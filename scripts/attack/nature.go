@@ -2,9 +2,10 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
+	"path/filepath"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // byNature says why a format cannot tell that the content of a mutant is not what was
@@ -18,36 +19,51 @@ func byNature(name string, data []byte, mended bool) string {
 		if err != nil {
 			return ""
 		}
-		return byNature(strings.TrimSuffix(name, ".gz"), plain, true)
+		return byNature(strings.TrimSuffix(name, ".gz"), plain, false)
 	case strings.HasSuffix(name, ".json") && isJSON(data):
 		return "JSON"
 	case strings.HasSuffix(name, ".prv") && isParaver(data):
 		return "Paraver"
-	case strings.HasSuffix(name, ".pcf") || strings.HasSuffix(name, ".row"):
-		return "labels"
 	case mended:
 		return "mended"
 	}
 	return ""
 }
 
-// isJSON reports whether a file is JSON, one value or one on each line, or an array whose end
-// is missing, which Chrome's format allows.
+// isJSON reports whether quotes and brackets of a file fit together: commas may be missing or
+// doubled, words may stand for values, and the bracket that ends an array of events may be
+// missing, as in what tools write.
 func isJSON(data []byte) bool {
-	text := bytes.TrimRight(bytes.TrimSpace(data), ",")
-	if json.Valid(data) || json.Valid(append(bytes.Clone(text), ']')) {
-		return true
-	}
-	for line := range bytes.Lines(data) {
-		line = bytes.TrimRight(bytes.TrimSpace(line), ",")
-		if len(line) > 0 && len(line) != 1 && !json.Valid(line) {
-			return false
+	var open []byte
+	for at := 0; at < len(data); at++ {
+		switch c := data[at]; c {
+		case '{', '[':
+			open = append(open, c+2) // the bracket that closes it
+		case '}', ']':
+			if len(open) == 0 || open[len(open)-1] != c {
+				return false
+			}
+			open = open[:len(open)-1]
+		case '"':
+			for at++; at < len(data) && data[at] != '"'; at++ {
+				if data[at] == '\\' {
+					at++
+				}
+			}
+			if at >= len(data) {
+				return false
+			}
+		case ' ', '\t', '\r', '\n', ',', ':', '-', '+', '.', '_':
+		default:
+			if !unicode.IsLetter(rune(c)) && !unicode.IsDigit(rune(c)) || c >= 0x80 {
+				return false
+			}
 		}
 	}
-	return true
+	return len(open) == 0 || string(open) == "]"
 }
 
-var paraverLine = regexp.MustCompile(`^(#.*|c:\d+(:\d+)*|i(:\d+)+|1(:\d+){7}|2(:\d+){5}(:\d+:\d+)+|3(:\d+){14})?$`)
+var paraverLine = regexp.MustCompile(`^(#.*|c:\d+(:-?\d+)*|i(:\d+)+|1(:\d+){4}(:-?\d+){3}|2(:\d+){5}(:\d+:-?\d+)+|3(:\d+){12}(:-?\d+){2}|4(:\d+){10})?$`)
 
 // isParaver reports whether all lines of a trace are records as the format defines them.
 func isParaver(data []byte) bool {
@@ -60,4 +76,17 @@ func isParaver(data []byte) bool {
 		}
 	}
 	return true
+}
+
+// byNatureOf says why a format cannot tell that one file of a trace stands in the place of
+// another; "" if it can.
+func byNatureOf(name, other string) string {
+	switch ext := filepath.Ext(name); {
+	case ext != filepath.Ext(other):
+	case ext == ".json":
+		return "JSON"
+	case (ext == ".def" || ext == ".evt") && filepath.Dir(name) == filepath.Dir(other):
+		return "OTF2"
+	}
+	return ""
 }

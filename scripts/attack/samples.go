@@ -101,7 +101,7 @@ func findSamples(ctx context.Context, root, tracekit, work string) ([]*sample, e
 	return out, nil
 }
 
-// goldens returns the traces in the goldens of the readers of text that tracekit opens.
+// goldens returns the traces in the goldens of the readers of text that lose nothing.
 func goldens(ctx context.Context, root, tracekit, work string) ([]*sample, error) {
 	var out []*sample
 	for _, pattern := range []string{"paraver/testdata/*.txtar", "jsontrace/testdata/goldens/*.txtar"} {
@@ -129,7 +129,7 @@ func goldens(ctx context.Context, root, tracekit, work string) ([]*sample, error
 			if err := writeFiles(dir, s.files); err != nil {
 				return nil, err
 			}
-			if len(s.open) > 0 && exec.CommandContext(ctx, tracekit, append([]string{"info"}, under(dir, s.open)...)...).Run() == nil {
+			if len(s.open) > 0 && exec.CommandContext(ctx, tracekit, append([]string{"info", "--counts", "--strict"}, under(dir, s.open)...)...).Run() == nil {
 				out = append(out, s)
 			}
 		}
