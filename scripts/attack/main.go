@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string) error {
 	jobs := flags.Int("jobs", 2, "processes at a time")
 	flags.Uint64Var(&c.seed, "seed", 1, "seed of the mutations")
 	flags.StringVar(&c.tracekit, "tracekit", "", "the built `tracekit`")
-	flags.StringVar(&c.kept, "keep", "attack-kept", "`directory` for the mutants of bad runs")
+	flags.StringVar(&c.kept, "keep", filepath.Join(os.TempDir(), "attack-kept"), "`directory` for the mutants of bad runs")
 	formats := flags.String("formats", "", "only samples of these formats, a comma-separated `list`")
 	names := flags.String("commands", "", "only these commands, a comma-separated `list`")
 	root := flags.String("root", ".", "the repository, which holds the samples")
