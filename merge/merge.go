@@ -69,6 +69,7 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 		ledger.Add(trace.CodeOverflow, place, text)
 	}
 	t := settle(src, f, store, scanned)
+	reportMembers(t.Defs, &ledger)
 	reportMissing(t, &ledger)
 	clocks := newClockwork(t, &ledger, opts)
 	if err := match(ctx, t, scanned, clocks, &ledger, opts.Jobs); err != nil {
