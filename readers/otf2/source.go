@@ -52,8 +52,13 @@ type Source struct {
 	mu          sync.Mutex
 	opening     trace.Ledger // findings of Open
 	reading     []progress   // by location: findings of its events
-	extras      *extras      // nil until they are asked for
+	sizes       []memberSizes
+	extras      *extras // nil until they are asked for
 }
+
+// memberSizes are the sizes of a location's files when the archive was opened, 0 of those that
+// are not there.
+type memberSizes struct{ def, evt int64 }
 
 // progress is what was noticed in the furthest iteration over a location so far.
 type progress struct {
@@ -155,6 +160,7 @@ func (s *Source) localPath(location trace.LocationID, suffix string) string {
 func (s *Source) readLocals(ctx context.Context) error {
 	var missing []trace.LocationID
 	found := false
+	s.sizes = make([]memberSizes, len(s.defs.Locations))
 	for i := range s.defs.Locations {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -172,7 +178,9 @@ func (s *Source) readLocals(ctx context.Context) error {
 		case loc.Events > 0:
 			missing = append(missing, id)
 		}
-		s.info.Bytes += fileSize(s.localPath(id, ".def"))
+		size := memberSizes{fileSize(s.localPath(id, ".def")), fileSize(s.localPath(id, ".evt"))}
+		s.sizes[i] = size
+		s.info.Bytes += size.def + size.evt
 		s.checkEvents(id)
 	}
 	if !found {
@@ -226,7 +234,6 @@ func (s *Source) checkEvents(id trace.LocationID) {
 	at := trace.Place{Location: id, File: path, Offset: -1}
 	switch info, err := os.Stat(path); {
 	case err == nil && info.Mode().IsRegular():
-		s.info.Bytes += info.Size()
 	case announced > 0 || isThere(path):
 		s.opening.Add(trace.CodeMissingFile, at, fmt.Sprintf("%d events are announced", announced))
 	}
