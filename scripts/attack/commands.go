@@ -19,7 +19,7 @@ var commands = []command{
 	{name: "info --counts", args: []string{"info", "--counts"}, weight: 12},
 	{name: "analyze", args: []string{"analyze"}, weight: 60},
 	{name: "analyze --strict", args: []string{"analyze", "--strict", "--clock", "clc", "--min-latency", "1us"}, weight: 12},
-	{name: "analyze selection", args: []string{"analyze", "--from", "10%", "--to", "70%", "--ranks", "0-1", "--memory", "1MiB"}, weight: 12},
+	{name: "analyze selection", args: []string{"analyze", "--from", "10%", "--to", "70%", "--ranks", "0", "--memory", "1MiB"}, weight: 12},
 	{name: "analyze -o", args: []string{"analyze"}, out: []string{"-o", "out/report"}, weight: 3},
 	{name: "analyze --profile", args: []string{"analyze", "--profile", "t/profile.json"}, weight: 60, only: "profile"},
 	{name: "fit", args: []string{"fit"}, out: []string{"-o", "out/profile.json"}, weight: 10},
