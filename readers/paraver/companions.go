@@ -3,7 +3,10 @@ package paraver
 import (
 	"bufio"
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"strconv"
 	"strings"
 )
@@ -22,10 +25,17 @@ import (
 //
 // The number before an event type is a colour. Values belong to all types that were listed
 // since EVENT_TYPE. Colours and the options of Paraver's windows are passed over.
+//
+// described is the number of labels that types kept which were described again.
 type pcf struct {
-	states map[int64]string
-	types  map[uint32]*eventType
+	states    map[int64]string
+	types     map[uint32]*eventType
+	lines     lineCount
+	described int
 }
+
+// maxDescribed bounds the labels that are copied because their type is described again.
+const maxDescribed = 1 << 20
 
 // An eventType is a type of event; several types may share their values.
 type eventType struct {
@@ -43,7 +53,8 @@ type valueLabels struct {
 type section uint8
 
 const (
-	otherSection section = iota
+	noSection section = iota // before the first
+	otherSection
 	statesSection
 	typesSection
 	valuesSection
@@ -59,41 +70,75 @@ var sections = map[string]section{
 // functions and files.
 const lineLimit = 1 << 20
 
+// errUnended says that the last line of a text has no end, so that more may be missing.
+var errUnended = errors.New("the last line has no end")
+
 // lines calls f for each line of a text, without white space around it. A line that is
 // longer than the limit ends the text.
 func lines(r io.Reader, f func(line string)) error {
-	s := bufio.NewScanner(r)
+	s, ended := bufio.NewScanner(r), true
 	s.Buffer(nil, lineLimit)
+	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		n, line, err := bufio.ScanLines(data, atEOF)
+		if n > 0 {
+			ended = data[n-1] == '\n'
+		}
+		return n, line, err
+	})
 	for s.Scan() {
 		f(string(bytes.TrimSpace(s.Bytes())))
+	}
+	if s.Err() == nil && !ended {
+		return errUnended
 	}
 	return s.Err()
 }
 
-// readPCF reads labels. What it does not understand it passes over: labels are a help.
+// A lineCount counts the lines of a text, and those that cannot be understood.
+type lineCount struct{ all, bad, firstBad int }
+
+// note counts a line.
+func (c *lineCount) note(ok bool) {
+	if c.all++; !ok {
+		if c.bad++; c.bad == 1 {
+			c.firstBad = c.all
+		}
+	}
+}
+
+// readPCF reads labels. What it does not understand it passes over and counts: labels are a
+// help.
 func readPCF(r io.Reader) (*pcf, error) {
 	p := &pcf{states: make(map[int64]string), types: make(map[uint32]*eventType)}
-	at, group := otherSection, &valueLabels{}
+	at, group := noSection, &valueLabels{}
 	err := lines(r, func(line string) {
+		ok := true
 		if line == "" || line[0] == '#' {
+			p.lines.note(ok)
 			return
 		}
-		if next, ok := sections[line]; ok {
+		if next, found := sections[line]; found {
 			if at = next; next == typesSection {
 				group = &valueLabels{labels: make(map[int64]string)}
 			}
+			p.lines.note(ok)
 			return
 		}
 		switch at {
+		case noSection:
+			ok = false
 		case statesSection:
-			if n, label, ok := numbered(line); ok {
+			var n int64
+			var label string
+			if n, label, ok = numbered(line); ok {
 				p.states[n] = label
 			}
 		case typesSection:
-			p.typeLine(line, group)
+			ok = p.typeLine(line, group)
 		case valuesSection:
-			group.line(line)
+			ok = group.line(line)
 		}
+		p.lines.note(ok)
 	})
 	return p, err
 }
@@ -113,35 +158,38 @@ func numbered(line string) (n int64, label string, ok bool) {
 }
 
 // typeLine takes "gradient type label". A type that was described before gets the new
-// label and keeps its values as well.
-func (p *pcf) typeLine(line string, group *valueLabels) {
+// label and keeps its values as well. It returns false for what is no such line.
+func (p *pcf) typeLine(line string, group *valueLabels) bool {
 	if group.precisionLine(line) {
-		return
+		return true
 	}
 	_, rest, ok := numbered(line)
 	if !ok {
-		return
+		return false
 	}
 	n, label, ok := numbered(rest)
 	if !ok || n < 0 || n > 1<<32-1 {
-		return
+		return false
 	}
-	if old := p.types[uint32(n)]; old != nil && len(old.values.labels) > 0 && old.values != group {
-		for v, l := range old.values.labels {
-			group.labels[v] = l
+	if old := p.types[uint32(n)]; old != nil && old.values != group {
+		if p.described += len(old.values.labels); p.described <= maxDescribed {
+			maps.Copy(group.labels, old.values.labels)
 		}
 	}
 	p.types[uint32(n)] = &eventType{label: label, values: group}
+	return true
 }
 
-// line takes "value label".
-func (g *valueLabels) line(line string) {
+// line takes "value label"; it returns false for what is no such line.
+func (g *valueLabels) line(line string) bool {
 	if g.precisionLine(line) {
-		return
+		return true
 	}
-	if v, label, ok := numbered(line); ok && g.labels != nil {
+	v, label, ok := numbered(line)
+	if ok && g.labels != nil {
 		g.labels[v] = label
 	}
+	return ok
 }
 
 // precisionLine takes "PRECISION n"; it returns false for all other lines.
@@ -189,7 +237,8 @@ type rowFile map[string][]string
 //	rank 0
 //	rank 1
 //
-// Levels come in any order, and n may differ from the number of objects.
+// Levels come in any order, and n may differ from the number of objects. The error says that
+// there are fewer names than a level announces.
 func readRow(r io.Reader) (rowFile, error) {
 	rows, level, left := make(rowFile), "", 0
 	err := lines(r, func(line string) {
@@ -205,6 +254,9 @@ func readRow(r io.Reader) (rowFile, error) {
 			}
 		}
 	})
+	if err == nil && left > 0 {
+		err = fmt.Errorf("%w: %d names of level %s are missing", errUnended, left, level)
+	}
 	return rows, err
 }
 
