@@ -25,13 +25,15 @@ type async struct {
 // A half is a begin or an end that waits for the other.
 type half struct {
 	time   int64
-	name   uint32 // index into names; None: an end without a name, which fits all begins
+	name   uint64 // hash; anyName: an end without a name, which fits all begins
 	track  *track // nil: the half was taken
 	region trace.RegionID
 	call   call
 	at     int64
 	place  int // in the index of its name
 }
+
+const anyName = 0
 
 func newAsync(f *file) *async {
 	return &async{f: f, open: make(map[uint64]*halves), early: make(map[uint64]*halves)}
@@ -51,7 +53,7 @@ func (a *async) event(ev *event, at int64) {
 	key := hash(parts...)
 	switch ev.phase {
 	case 'b', 'S':
-		b := half{time: ev.time, name: a.f.names.raw(ev.name), track: l,
+		b := half{time: ev.time, name: hash(ev.name), track: l,
 			region: a.f.regions.find(ev.name, ev.cat), at: at}
 		if r := &a.f.regions.list[b.region]; r.nccl {
 			if c, own := a.f.ncclCall(r, ev); own != nil {
@@ -60,9 +62,9 @@ func (a *async) event(ev *event, at int64) {
 		}
 		a.begin(key, b)
 	case 'e', 'F':
-		e := half{time: ev.time, name: trace.None, track: l, at: at}
+		e := half{time: ev.time, name: anyName, track: l, at: at}
 		if ev.name != nil {
-			e.name = a.f.names.raw(ev.name)
+			e.name = hash(ev.name)
 		}
 		a.end(key, e)
 	default:

@@ -1,10 +1,6 @@
 package jsontrace
 
-import (
-	"slices"
-
-	"tracekit/trace"
-)
+import "slices"
 
 // halves are the begins, or the ends, of one identifier that wait for their other halves, in
 // the order of the file. As long as they are few they are gone through; many have indexes.
@@ -15,7 +11,7 @@ type halves struct {
 	list  []half
 	left  int
 	all   *timeline
-	names map[uint32]*namedHalves
+	names map[uint64]*namedHalves
 }
 
 // A namedHalves finds the halves of a name: time i is that of list[of[i]].
@@ -76,7 +72,7 @@ func (h *halves) rebuild() {
 	if h.left <= few {
 		return
 	}
-	h.all, h.names = &timeline{}, make(map[uint32]*namedHalves)
+	h.all, h.names = &timeline{}, make(map[uint64]*namedHalves)
 	for i := range h.list {
 		h.index(i)
 	}
@@ -89,16 +85,16 @@ func (h *halves) rest() []half {
 
 // last returns the number of the last begin of a name, or of any if it is None, whose time has
 // a property; -1 if there is none.
-func (h *halves) last(name uint32, has func(span) bool) int {
+func (h *halves) last(name uint64, has func(span) bool) int {
 	if h.all == nil {
 		for i := len(h.list) - 1; i >= 0; i-- {
-			if x := &h.list[i]; (name == trace.None || x.name == name) && has(span{x.time, x.time}) {
+			if x := &h.list[i]; (name == anyName || x.name == name) && has(span{x.time, x.time}) {
 				return i
 			}
 		}
 		return -1
 	}
-	if name == trace.None {
+	if name == anyName {
 		return h.all.last(has)
 	}
 	if n := h.names[name]; n != nil {
@@ -111,14 +107,14 @@ func (h *halves) last(name uint32, has func(span) bool) int {
 
 // first returns the number of the first end of a name, or without one, whose time has a
 // property; -1 if there is none.
-func (h *halves) first(name uint32, has func(span) bool) int {
+func (h *halves) first(name uint64, has func(span) bool) int {
 	if h.all == nil {
 		return slices.IndexFunc(h.list, func(x half) bool {
-			return (x.name == trace.None || x.name == name) && has(span{x.time, x.time})
+			return (x.name == anyName || x.name == name) && has(span{x.time, x.time})
 		})
 	}
 	found := -1
-	for _, n := range []*namedHalves{h.names[name], h.names[trace.None]} {
+	for _, n := range []*namedHalves{h.names[name], h.names[anyName]} {
 		if n == nil {
 			continue
 		}

@@ -77,9 +77,12 @@ func endOf(time, dur int64) int64 {
 // slice takes a complete slice.
 func (n *nester) slice(time, dur int64, region trace.RegionID, c call) {
 	n.slices++
-	n.pop(time)
+	exiled := n.exile[n.slices]
+	if !exiled {
+		n.pop(time)
+	}
 	end, limit := endOf(time, dur), n.limit()
-	if n.exile[n.slices] || dur != openEnd && !fits(end, limit) {
+	if exiled || dur != openEnd && !fits(end, limit) {
 		n.count.overlaps++
 		n.outside(time, dur, region, c)
 		return
