@@ -84,7 +84,7 @@ func Codes() []CodeInfo {
 	return []CodeInfo{
 		{CodeTruncated, SeverityLoss, "the file ends in the middle; what is before was read"},
 		{CodeCorrupt, SeverityError, "a record cannot be decoded; what is before in this location was read"},
-		{CodeMissingFile, SeverityLoss, "a file that the definitions announce is missing"},
+		{CodeMissingFile, SeverityLoss, "a file that belongs to the trace is missing, or cannot be opened"},
 		{CodeEmptyLocation, SeverityInfo, "a location has no events"},
 		{CodeUnfinalised, SeverityLoss, "the archive was not closed by its writer; the end of the run may be missing"},
 		{CodeTrailingData, SeverityInfo, "there are bytes after the end of a file; they were ignored"},

@@ -73,9 +73,13 @@ const lineLimit = 1 << 20
 // errUnended says that the last line of a text has no end, so that more may be missing.
 var errUnended = errors.New("the last line has no end")
 
-// lines calls f for each line of a text, without white space around it. A line that is
-// longer than the limit ends the text.
-func lines(r io.Reader, f func(line string)) error {
+// A lineCount counts the lines of a text, and those that cannot be understood.
+type lineCount struct{ all, bad, firstBad int }
+
+// lines calls f for each line of a text, without white space around it. What is not UTF-8
+// becomes U+FFFD; such a line counts as one that f does not understand. A line that is longer
+// than the limit ends the text.
+func (c *lineCount) lines(r io.Reader, f func(line string) (ok bool)) error {
 	s, ended := bufio.NewScanner(r), true
 	s.Buffer(nil, lineLimit)
 	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
@@ -86,7 +90,14 @@ func lines(r io.Reader, f func(line string)) error {
 		return n, line, err
 	})
 	for s.Scan() {
-		f(string(bytes.TrimSpace(s.Bytes())))
+		raw := string(bytes.TrimSpace(s.Bytes()))
+		line := strings.ToValidUTF8(raw, "\uFFFD")
+		ok := f(line) && len(line) == len(raw)
+		if c.all++; !ok {
+			if c.bad++; c.bad == 1 {
+				c.firstBad = c.all
+			}
+		}
 	}
 	if s.Err() == nil && !ended {
 		return errUnended
@@ -94,51 +105,36 @@ func lines(r io.Reader, f func(line string)) error {
 	return s.Err()
 }
 
-// A lineCount counts the lines of a text, and those that cannot be understood.
-type lineCount struct{ all, bad, firstBad int }
-
-// note counts a line.
-func (c *lineCount) note(ok bool) {
-	if c.all++; !ok {
-		if c.bad++; c.bad == 1 {
-			c.firstBad = c.all
-		}
-	}
-}
-
 // readPCF reads labels. What it does not understand it passes over and counts: labels are a
 // help.
 func readPCF(r io.Reader) (*pcf, error) {
 	p := &pcf{states: make(map[int64]string), types: make(map[uint32]*eventType)}
 	at, group := noSection, &valueLabels{}
-	err := lines(r, func(line string) {
-		ok := true
+	err := p.lines.lines(r, func(line string) (ok bool) {
 		if line == "" || line[0] == '#' {
-			p.lines.note(ok)
-			return
+			return true
 		}
-		if next, found := sections[line]; found {
+		if next, ok := sections[line]; ok {
 			if at = next; next == typesSection {
 				group = &valueLabels{labels: make(map[int64]string)}
 			}
-			p.lines.note(ok)
-			return
+			return true
 		}
 		switch at {
 		case noSection:
-			ok = false
+			return false
 		case statesSection:
-			var n int64
-			var label string
-			if n, label, ok = numbered(line); ok {
+			n, label, ok := numbered(line)
+			if ok {
 				p.states[n] = label
 			}
+			return ok
 		case typesSection:
-			ok = p.typeLine(line, group)
+			return p.typeLine(line, group)
 		case valuesSection:
-			ok = group.line(line)
+			return group.line(line)
 		}
-		p.lines.note(ok)
+		return true
 	})
 	return p, err
 }
@@ -228,7 +224,10 @@ func (p *pcf) labelled(t uint32) bool {
 }
 
 // A rowFile holds the names of objects by level: CPU, NODE, THREAD, TASK, APPL …
-type rowFile map[string][]string
+type rowFile struct {
+	names map[string][]string
+	lines lineCount
+}
 
 // readRow reads a .row file: blocks of n names, which may be empty lines, in the order of the
 // header's objects:
@@ -240,19 +239,20 @@ type rowFile map[string][]string
 // Levels come in any order, and n may differ from the number of objects. The error says that
 // there are fewer names than a level announces.
 func readRow(r io.Reader) (rowFile, error) {
-	rows, level, left := make(rowFile), "", 0
-	err := lines(r, func(line string) {
+	rows, level, left := rowFile{names: make(map[string][]string)}, "", 0
+	err := rows.lines.lines(r, func(line string) (ok bool) {
 		if left > 0 {
-			rows[level] = append(rows[level], line)
+			rows.names[level] = append(rows.names[level], line)
 			left--
-			return
+			return true
 		}
 		f := strings.Fields(line)
 		if len(f) == 4 && f[0] == "LEVEL" && f[2] == "SIZE" {
-			if n, err := strconv.Atoi(f[3]); err == nil {
-				level, left = f[1], n
-			}
+			n, err := strconv.Atoi(f[3])
+			level, left = f[1], n
+			return err == nil
 		}
+		return line == ""
 	})
 	if err == nil && left > 0 {
 		err = fmt.Errorf("%w: %d names of level %s are missing", errUnended, left, level)
@@ -262,7 +262,7 @@ func readRow(r io.Reader) (rowFile, error) {
 
 // name returns the name of object i of a level, "" if there is none.
 func (r rowFile) name(level string, i int) string {
-	if names := r[level]; i >= 0 && i < len(names) {
+	if names := r.names[level]; i >= 0 && i < len(names) {
 		return names[i]
 	}
 	return ""

@@ -83,7 +83,9 @@ func TestCompanions(t *testing.T) {
 		want           trace.Code
 	}{
 		{"sound", labels, names, ""},
-		{"no names", labels, "-", ""},
+		{"no names", labels, "-", trace.CodeMissingFile},
+		{"no UTF-8", labels[:len(labels)-3] + "\xff\n", names, trace.CodeBadValue},
+		{"names damaged", labels, "LEVEM" + names[5:], trace.CodeBadValue},
 		{"no labels", "-", names, trace.CodeMissingFile},
 		{"empty", "", names, trace.CodeMissingFile},
 		{"cut", labels[:len(labels)-3], names, trace.CodeTruncated},

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"runtime"
 	"strings"
 
@@ -43,7 +42,7 @@ func newReading(path string, opts Options) *reading {
 	if opts.Jobs < 1 {
 		opts.Jobs = runtime.GOMAXPROCS(0)
 	}
-	r := &reading{path: path, options: opts, row: make(rowFile), spool: spool.New(opts.Store)}
+	r := &reading{path: path, options: opts, spool: spool.New(opts.Store)}
 	r.defs = &trace.Defs{}
 	r.pcf, _ = readPCF(strings.NewReader(""))
 	r.instants, r.known = make(map[regionKey]trace.StringID), make(map[trace.Code]bool)
@@ -57,31 +56,23 @@ func stem(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".prv")
 }
 
-// companion reads a file beside the trace; it returns false, with a finding, if that cannot be.
-func (r *reading) companion(suffix string, read func(name string, f io.Reader)) bool {
+// companion reads a file beside the trace, or notes why that cannot be.
+func (r *reading) companion(suffix string, read func(name string, f io.Reader)) {
 	name := stem(r.path) + suffix
 	f, size, err := wire.OpenRegular(name)
-	if err == nil && size == 0 {
-		err = errors.New("it is empty")
-	}
-	if f != nil {
+	if err == nil {
 		defer f.Close()
+		if size == 0 {
+			err = fmt.Errorf("%s is empty", name)
+		}
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		r.ledger.Add(trace.CodeMissingFile, nowhere(name), "there is no "+name)
+	case err != nil:
 		r.ledger.Add(trace.CodeMissingFile, nowhere(name), err.Error())
-		return false
-	}
-	read(name, f)
-	return true
-}
-
-// companions reads the labels and the names. Without labels, a type of event is a number, and
-// what its values begin and end is not known; without names, objects are called by their
-// numbers, and that is nothing to notice.
-func (r *reading) companions() {
-	r.companion(".pcf", r.readLabels)
-	if _, err := os.Lstat(stem(r.path) + ".row"); !errors.Is(err, fs.ErrNotExist) {
-		r.companion(".row", r.readNames)
+	default:
+		read(name, f)
 	}
 }
 
@@ -89,8 +80,7 @@ func (r *reading) companions() {
 func (r *reading) readLabels(name string, f io.Reader) {
 	p, err := readPCF(f)
 	r.pcf = p
-	r.damage(name, err)
-	r.ledger.AddN(trace.CodeBadValue, uint64(p.lines.bad), nowhere(name), fmt.Sprintf("line %d is none of its section", p.lines.firstBad))
+	r.damage(name, p.lines, err)
 	r.ledger.AddN(trace.CodeLimitExceeded, uint64(max(p.described-maxDescribed, 0)), nowhere(name), "labels of event types that are described again and again")
 }
 
@@ -98,11 +88,13 @@ func (r *reading) readLabels(name string, f io.Reader) {
 func (r *reading) readNames(name string, f io.Reader) {
 	row, err := readRow(f)
 	r.row = row
-	r.damage(name, err)
+	r.damage(name, row.lines, err)
 }
 
-// damage notes why a file beside the trace was not read to its end.
-func (r *reading) damage(name string, err error) {
+// damage notes which lines of a file beside the trace are not understood, and why it was not
+// read to its end.
+func (r *reading) damage(name string, lines lineCount, err error) {
+	r.ledger.AddN(trace.CodeBadValue, uint64(lines.bad), nowhere(name), fmt.Sprintf("line %d is none of its section", lines.firstBad))
 	switch {
 	case errors.Is(err, errUnended):
 		r.ledger.Add(trace.CodeTruncated, nowhere(name), err.Error())

@@ -45,8 +45,8 @@ type Source struct {
 }
 
 // Open opens a trace by the path of its .prv file, which may be compressed by gzip. The
-// labels and names are those of the files beside it that have .pcf and .row instead; they
-// may be missing. The file is read completely. The error wraps trace.ErrNotATrace if it is no Paraver trace, and
+// labels and names are those of the files beside it that have .pcf and .row instead; that
+// they are missing is a finding. The file is read completely. The error wraps trace.ErrNotATrace if it is no Paraver trace, and
 // is a *trace.SyntaxError if the header cannot be used.
 func Open(ctx context.Context, path string, opts Options) (*Source, error) {
 	f, size, err := wire.OpenRegular(path)
@@ -56,7 +56,8 @@ func Open(ctx context.Context, path string, opts Options) (*Source, error) {
 	defer f.Close()
 	changed := wire.Watch(f)
 	r := newReading(path, opts)
-	r.companions()
+	r.companion(".pcf", r.readLabels)
+	r.companion(".row", r.readNames)
 	if err := r.read(ctx, f); err != nil {
 		return nil, errors.Join(err, r.spool.Close())
 	}
