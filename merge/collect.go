@@ -353,6 +353,10 @@ func (m *maker) member(x *instance, q *queue, r ref) {
 func (m *maker) finish(x *instance) {
 	row := &x.row
 	row.Size = m.resolver.commSize(row.Comm)
+	if p := row.Op.Pattern(); (p == trace.PatternOneToAll || p == trace.PatternAllToOne) && row.Root != trace.RootNone && row.Root >= row.Size {
+		m.ledger.Add(trace.CodeRankOutOfRange, x.place, fmt.Sprintf("%s has the root %d of %d ranks", describe(row), row.Root, row.Size))
+		row.Root = trace.RootNone
+	}
 	m.trace.Collectives.Set(int(x.id), *row)
 	m.clocks.weighTogether(&m.found, x.id, *row)
 	if row.Mismatch {
