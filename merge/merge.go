@@ -69,8 +69,8 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 		ledger.Add(trace.CodeOverflow, place, text)
 	}
 	t := settle(src, f, store, scanned)
-	reportMembers(t.Defs, &ledger)
 	reportMissing(t, &ledger)
+	reportTwins(f.resolver, &ledger)
 	clocks := newClockwork(t, &ledger, opts)
 	if err := match(ctx, t, scanned, clocks, &ledger, opts.Jobs); err != nil {
 		return nil, err
