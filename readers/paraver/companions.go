@@ -77,7 +77,8 @@ var errUnended = errors.New("the last line has no end")
 type lineCount struct{ all, bad, firstBad int }
 
 // lines calls f for each line of a text, without white space around it. What is not UTF-8
-// becomes U+FFFD; such a line counts as one that f does not understand. A line that is longer
+// becomes U+FFFD; such a line counts as one that f does not understand, and so does one with
+// control characters, such as zeros of a block that was never written. A line that is longer
 // than the limit ends the text.
 func (c *lineCount) lines(r io.Reader, f func(line string) (ok bool)) error {
 	s, ended := bufio.NewScanner(r), true
@@ -92,7 +93,8 @@ func (c *lineCount) lines(r io.Reader, f func(line string) (ok bool)) error {
 	for s.Scan() {
 		raw := string(bytes.TrimSpace(s.Bytes()))
 		line := strings.ToValidUTF8(raw, "\uFFFD")
-		ok := f(line) && len(line) == len(raw)
+		control := strings.ContainsFunc(line, func(c rune) bool { return c < ' ' && c != '\t' })
+		ok := f(line) && len(line) == len(raw) && !control
 		if c.all++; !ok {
 			if c.bad++; c.bad == 1 {
 				c.firstBad = c.all

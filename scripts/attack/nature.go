@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // byNature says why a format cannot tell that the content of a mutant is not what was
@@ -24,6 +25,8 @@ func byNature(name string, data []byte, mended bool) string {
 		return "JSON"
 	case strings.HasSuffix(name, ".prv") && isParaver(data):
 		return "Paraver"
+	case (strings.HasSuffix(name, ".pcf") || strings.HasSuffix(name, ".row")) && isLabels(data):
+		return "labels"
 	case mended:
 		return "mended"
 	}
@@ -35,6 +38,7 @@ func byNature(name string, data []byte, mended bool) string {
 // missing, as in what tools write.
 func isJSON(data []byte) bool {
 	var open []byte
+	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	for at := 0; at < len(data); at++ {
 		switch c := data[at]; c {
 		case '{', '[':
@@ -76,6 +80,12 @@ func isParaver(data []byte) bool {
 		}
 	}
 	return true
+}
+
+// isLabels reports whether a file is text, of whole lines.
+func isLabels(data []byte) bool {
+	control := func(c rune) bool { return c < ' ' && c != '\t' && c != '\r' && c != '\n' || c == 0x7F }
+	return utf8.Valid(data) && !bytes.ContainsFunc(data, control) && bytes.HasSuffix(data, []byte("\n"))
 }
 
 // byNatureOf says why a format cannot tell that one file of a trace stands in the place of
