@@ -257,7 +257,7 @@ func (c *campaign) run(ctx context.Context, k int) (result, error) {
 	j := judgement{campaign: c, plan: p, dir: dir, baseline: b, ending: e, files: files, mutated: data}
 	verdict, why := j.judge(ctx)
 	if verdict == bad || c.keepAll {
-		fmt.Fprintf(os.Stderr, "run %d: %s: %s; %s; %s\n", k, [...]string{"", "bad"}[min(1, int(verdict)/int(bad))], p.command.name, p, why)
+		fmt.Fprintf(os.Stderr, "run %d: %s: %s; %s; %s\n", k, verdict, p.command.name, p, why)
 		if err := c.keep(k, dir, p, e); err != nil {
 			return result{}, err
 		}

@@ -8,7 +8,6 @@ type command struct {
 	args   []string // before the paths of the trace
 	out    []string // behind them: what is written below out
 	sound  bool     // the sound trace is the second one
-	plain  bool     // it has no document
 	weight int      // how often it is called, relative to others
 	only   string   // format; "": all but profiles
 }

@@ -25,6 +25,11 @@ const (
 	outcomes
 )
 
+// String returns the column of the table.
+func (o outcome) String() string {
+	return [...]string{"same", "refused", "announced", "value", "by nature", "bad"}[o]
+}
+
 // The limits beyond those of a sound run.
 const (
 	leastHang   = 20 * time.Second
