@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 
 	"tracekit/engine"
 )
@@ -73,13 +74,17 @@ func run(ctx context.Context, args []string) error {
 	if *one >= 0 {
 		c.keepAll, *first, *runs = true, *one, 1
 	}
-	results, err := engine.Map(ctx, *jobs, *runs, func(ctx context.Context, i int) (result, error) {
-		return c.run(ctx, *first+i)
+	results := make([]result, *runs)
+	_, err = engine.Map(ctx, *jobs, *runs, func(ctx context.Context, i int) (struct{}, error) {
+		var err error
+		results[i], err = c.run(ctx, *first+i)
+		return struct{}{}, err
 	})
+	results = slices.DeleteFunc(results, func(r result) bool { return r.format == "" }) // interrupted
+	bad := printTable(os.Stdout, results, c.seed)
 	if err != nil {
 		return err
 	}
-	bad := printTable(os.Stdout, results, c.seed)
 	if bad > 0 {
 		return fmt.Errorf("%d of %d runs are bad; their mutants are in %s", bad, *runs, c.kept)
 	}
