@@ -165,6 +165,7 @@ func (p plan) mutate(dir string) ([]byte, error) {
 type baseline struct {
 	ending
 	answer answer
+	counts counts // of a census
 }
 
 type soundKey struct {

@@ -122,6 +122,9 @@ func (j *judgement) compare(ctx context.Context) (outcome, string) {
 		if err == nil && sound == mutant {
 			return valued, ""
 		}
+		if err == nil && sound.events == mutant.events && j.plan.sample.format == "otf2" && filepath.Ext(name) == ".evt" {
+			return natural, "OTF2"
+		}
 		if why := byNature(name, j.mutated, j.plan.mend); why != "" {
 			return natural, why
 		}
@@ -133,8 +136,11 @@ func (j *judgement) compare(ctx context.Context) (outcome, string) {
 	return bad, "changed answer without a finding"
 }
 
-// census returns the hash of the census of the sample (sound) or of the mutant (t).
-func (j *judgement) census(ctx context.Context, dir string) ([sha256.Size]byte, error) {
+// counts are hashes of a census: of all of it, and of the numbers of events alone.
+type counts struct{ kinds, events [sha256.Size]byte }
+
+// census counts the records of the sample (sound) or of the mutant (t).
+func (j *judgement) census(ctx context.Context, dir string) (counts, error) {
 	find := func() (*baseline, error) {
 		if dir == "sound" {
 			if err := writeFiles(filepath.Join(j.dir, dir), j.plan.sample.files); err != nil {
@@ -145,17 +151,22 @@ func (j *judgement) census(ctx context.Context, dir string) ([sha256.Size]byte, 
 		if err == nil && e.code != 0 {
 			err = fmt.Errorf("counting the records of %s: %s", dir, e.stderr)
 		}
-		return &baseline{answer: answer{sum: sha256.Sum256(e.stdout)}}, err
-	}
-	if dir == "sound" {
-		b, err := j.campaign.once(soundKey{j.plan.sample, "census", false}, find)
-		if err != nil {
-			return [sha256.Size]byte{}, err
+		events := sha256.New()
+		for line := range bytes.Lines(e.stdout) {
+			number, _, _ := bytes.Cut(line, []byte(","))
+			events.Write(number)
 		}
-		return b.answer.sum, nil
+		return &baseline{counts: counts{sha256.Sum256(e.stdout), [sha256.Size]byte(events.Sum(nil))}}, err
 	}
-	b, err := find()
-	return b.answer.sum, err
+	count := find
+	if dir == "sound" {
+		count = func() (*baseline, error) { return j.campaign.once(soundKey{j.plan.sample, "census", false}, find) }
+	}
+	b, err := count()
+	if err != nil {
+		return counts{}, err
+	}
+	return b.counts, nil
 }
 
 func firstLine(text []byte) string {
