@@ -75,6 +75,7 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 	}
 	t := settle(src, f, store, scanned)
 	reportMissing(t, &ledger)
+	reportTwins(f.resolver, &ledger)
 	clocks := newClockwork(t, &ledger, opts)
 	if err := match(ctx, t, scanned, clocks, &ledger, opts.Jobs); err != nil {
 		return nil, err

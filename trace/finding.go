@@ -69,6 +69,7 @@ const (
 	CodeReplayStuck         Code = "replay_stuck"
 	CodeRatioAboveOne       Code = "ratio_above_one"
 	CodeCounterOverflow     Code = "counter_overflow"
+	CodeLimitExceeded       Code = "limit_exceeded"
 )
 
 // A CodeInfo describes a code.
@@ -83,7 +84,7 @@ func Codes() []CodeInfo {
 	return []CodeInfo{
 		{CodeTruncated, SeverityLoss, "the file ends in the middle; what is before was read"},
 		{CodeCorrupt, SeverityError, "a record cannot be decoded; what is before in this location was read"},
-		{CodeMissingFile, SeverityLoss, "a file that the definitions announce is missing"},
+		{CodeMissingFile, SeverityLoss, "a file that belongs to the trace is missing, or cannot be opened"},
 		{CodeEmptyLocation, SeverityInfo, "a location has no events"},
 		{CodeUnfinalised, SeverityLoss, "the archive was not closed by its writer; the end of the run may be missing"},
 		{CodeTrailingData, SeverityInfo, "there are bytes after the end of a file; they were ignored"},
@@ -123,10 +124,11 @@ func Codes() []CodeInfo {
 		{CodeBufferFlush, SeverityInfo, "the measurement wrote its buffer to disk during the run; that time is not the program's"},
 		{CodeRecordingOff, SeverityInfo, "recording was switched off for a part of the run"},
 		{CodeOverflow, SeverityError, "times or sizes are so large that they cannot be added up; sums of them are wrong"},
-		{CodeChangedMeanwhile, SeverityError, "the trace changed while it was analysed, which reads it twice; analyse it again once nobody writes it"},
+		{CodeChangedMeanwhile, SeverityError, "the trace changed while it was read; analyse it again once nobody writes it"},
 		{CodeReplayStuck, SeverityLoss, "the ideal-network replay could not order all messages; its ratios are missing"},
 		{CodeRatioAboveOne, SeverityInfo, "an efficiency is above 1: the ideal replay is slower than the run"},
 		{CodeCounterOverflow, SeverityError, "a counter's values or their sum do not fit into 64 bits; they are hardly what was counted"},
+		{CodeLimitExceeded, SeverityLoss, "there is more than is told apart, or it is longer: the last ones are left out or share a name, long names are cut"},
 	}
 }
 

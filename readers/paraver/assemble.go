@@ -31,8 +31,9 @@ type assembler struct {
 	out      trace.Batch
 	stopped  bool
 	visits   []visit
-	open     []int32 // by slot: number of visits
-	calls    []int   // visits of MPI functions, innermost last
+	open     map[uint32]int32 // by slot: number of visits
+	deep     int              // entered and not left, inside the innermost of visits, since there are too many
+	calls    []int            // visits of MPI functions, innermost last
 	last     int64
 
 	leaving   []uint32 // slots whose leaves wait, at time leavingAt
@@ -51,6 +52,7 @@ type assembler struct {
 	lastPost    uint64
 	rooted      map[trace.CommID]uint32
 	ranks       map[rankKey]uint32 // of roots in groups, as far as they were looked for
+	ledger      trace.Ledger
 }
 
 func newAssembler(s *Source, l trace.LocationID, yield func(*trace.Batch, error) bool) *assembler {
@@ -59,7 +61,7 @@ func newAssembler(s *Source, l trace.LocationID, yield func(*trace.Batch, error)
 		at = s.lanes[int(l)-len(s.calls)]
 	}
 	a := &assembler{source: s, location: l, lane: at, yield: yield, task: uint32(s.defs.Locations[l].Group),
-		rooted: make(map[trace.CommID]uint32), open: make([]int32, len(s.slots)), ranks: make(map[rankKey]uint32)}
+		rooted: make(map[trace.CommID]uint32), open: make(map[uint32]int32), ranks: make(map[rankKey]uint32)}
 	a.out.Reset(l, 0)
 	return a
 }
@@ -67,6 +69,10 @@ func newAssembler(s *Source, l trace.LocationID, yield func(*trace.Batch, error)
 // run delivers the location: it goes over the stream of events and looks, before each, whether
 // messages or states come first.
 func (a *assembler) run(ctx context.Context) {
+	if !a.source.spoken[a.thread] {
+		return
+	}
+	defer func() { a.source.note(a.location, a.ledger.Findings()) }()
 	if a.number > 0 {
 		a.runLane(ctx)
 		return

@@ -62,6 +62,7 @@ func (r *reading) arrange(ctx context.Context, s *Source) error {
 			break
 		}
 	}
+	s.late = nil // of locations that were other ones
 	r.ledger.AddN(trace.CodeOverlap, moved, trace.Place{Location: trace.None, File: r.path, Offset: -1},
 		"regions of different event types; some types have locations of their own")
 	return nil
@@ -75,6 +76,9 @@ func (s *Source) perThread(ctx context.Context, jobs int, f func(context.Context
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(jobs)
 	for l := range len(s.calls) {
+		if !s.spoken[l] {
+			continue
+		}
 		g.Go(func() error { return f(ctx, trace.LocationID(l)) })
 	}
 	return g.Wait()
@@ -183,15 +187,15 @@ func (s *Source) part(found map[crossing]uint64, known map[crossing]bool) (n uin
 		known[c] = true
 		moving = append(moving, moves)
 	}
+	crossed := make(map[uint32][]uint32) // by slot: those that cross it
+	for c := range known {
+		crossed[c.outer], crossed[c.inner] = append(crossed[c.outer], c.inner), append(crossed[c.inner], c.outer)
+	}
 	slices.Sort(moving)
 	for _, moves := range slices.Compact(moving) {
 		taken := make(map[uint32]bool)
-		for c := range known {
-			if c.outer == moves {
-				taken[s.slots[c.inner].lane] = true
-			} else if c.inner == moves {
-				taken[s.slots[c.outer].lane] = true
-			}
+		for _, other := range crossed[moves] {
+			taken[s.slots[other].lane] = true
 		}
 		to := uint32(1)
 		for taken[to] {

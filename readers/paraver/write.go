@@ -122,7 +122,8 @@ func (w *Writer) writeHeader(t *text) {
 			return r
 		}, d)
 	}
-	fmt.Fprintf(t, "%s(%s):%d_ns:", magic, date, t.time(w.max))
+	end := min(max(t.time(w.max), 0), maxTime) // a time beyond is none that is believed
+	fmt.Fprintf(t, "%s(%s):%d_ns:", magic, date, end)
 	nodes := "0" // a trace without processes
 	if cpus := w.objects.cpus(); len(cpus) > 0 {
 		nodes = fmt.Sprintf("%d(%s)", len(cpus), joined(cpus))

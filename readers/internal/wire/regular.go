@@ -41,3 +41,13 @@ func irregular(mode fs.FileMode) string {
 	}
 	return "something special"
 }
+
+// Watch notes the size of an open file and when it was written last. The function that it
+// returns reports whether they have changed since.
+func Watch(f *os.File) (changed func() bool) {
+	before, err := f.Stat()
+	return func() bool {
+		after, err2 := f.Stat()
+		return err != nil || err2 != nil || before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime())
+	}
+}
