@@ -69,9 +69,6 @@ func newAssembler(s *Source, l trace.LocationID, yield func(*trace.Batch, error)
 // run delivers the location: it goes over the stream of events and looks, before each, whether
 // messages or states come first.
 func (a *assembler) run(ctx context.Context) {
-	if !a.source.spoken[a.thread] {
-		return
-	}
 	defer func() { a.source.note(a.location, a.ledger.Findings()) }()
 	if a.number > 0 {
 		a.runLane(ctx)

@@ -152,7 +152,9 @@ func (a *assembler) place() trace.Place {
 // Events implements trace.Source.
 func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq2[*trace.Batch, error] {
 	return func(yield func(*trace.Batch, error) bool) {
-		if int(location) < len(s.defs.Locations) {
+		switch l := int(location); {
+		case l >= len(s.defs.Locations) || l < len(s.spoken) && !s.spoken[l]:
+		default:
 			newAssembler(s, location, yield).run(ctx)
 		}
 	}
