@@ -52,6 +52,7 @@ var scales = []struct {
 		}
 		return fmt.Sprintf(`{"ph":"i","name":"a","pid":1,"tid":%d,"ts":1}`, i-n)
 	}},
+	{"blank", 1, func(n, i int) string { return "" }},
 	{"flow", 1, func(n, i int) string {
 		return fmt.Sprintf(`{"ph":"s","cat":"c","id":1,"name":"a","pid":1,"ts":%d}`, i)
 	}},
@@ -89,7 +90,7 @@ func BenchmarkScale(b *testing.B) {
 // TestScale: the traces of the benchmark hold what they should.
 func TestScale(t *testing.T) {
 	const n = 500
-	want := map[string]int{"flow": n, "threads": n, "counters": n, "tau": 2 * n, "groups": 4 * n, "foreign-ends": n}
+	want := map[string]int{"blank": 0, "flow": n, "threads": n, "counters": n, "tau": 2 * n, "groups": 4 * n, "foreign-ends": n}
 	for _, c := range scales {
 		s, err := readData(t, events(c.lines*n, func(i int) string { return c.events(n, i) }), windowBytes)
 		if err != nil {

@@ -18,6 +18,7 @@ var scales = []struct {
 	lines   func(b *bytes.Buffer, n, i int)
 	labels  func(b *bytes.Buffer, n, i int)
 }{
+	{name: "blank", lines: func(b *bytes.Buffer, n, i int) { b.WriteByte('\n') }},
 	{name: "unreceived", lines: func(b *bytes.Buffer, n, i int) { // one tag, completed at the end alone
 		fmt.Fprintf(b, "3:1:1:1:1:%d:%d:1:1:1:1:%d:%d:8:7\n", i, i, i, 9*n)
 	}},
