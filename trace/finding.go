@@ -209,6 +209,9 @@ func (l *Ledger) Count(code Code) uint64 {
 // Findings returns what was collected: errors first, then losses, then information,
 // each in the order of Codes.
 func (l *Ledger) Findings() []Finding {
+	if len(l.byCode) == 0 {
+		return nil
+	}
 	var out []Finding
 	for _, i := range Codes() {
 		if f := l.byCode[i.Code]; f != nil {

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tracekit/readers/internal/spool"
 	"tracekit/trace"
 )
 
@@ -48,6 +49,9 @@ func (r *reading) arrange(ctx context.Context, s *Source) error {
 	s.follow(visits)
 	s.leaveStates(visits)
 	r.addLanes(s, visits)
+	if err := s.split(ctx, r.options.Jobs); err != nil {
+		return err
+	}
 	moved := uint64(0)
 	known := make(map[crossing]bool)
 	for range maxArranging {
@@ -57,9 +61,12 @@ func (r *reading) arrange(ctx context.Context, s *Source) error {
 		}
 		n, changed := s.part(found, known)
 		moved += n
-		r.addLanes(s, visits)
 		if !changed {
 			break
+		}
+		r.addLanes(s, visits)
+		if err := s.split(ctx, r.options.Jobs); err != nil {
+			return err
 		}
 	}
 	s.late = nil // of locations that were other ones
@@ -159,8 +166,7 @@ func (s *Source) crossings(ctx context.Context, jobs int) (map[crossing]uint64, 
 			a.run(ctx)
 		}
 		assemble(l)
-		first, _ := slices.BinarySearchFunc(s.lanes, l, func(n lane, l trace.LocationID) int { return cmp.Compare(n.thread, l) })
-		for i := first; i < len(s.lanes) && s.lanes[i].thread == l; i++ {
+		for i, end := s.lanesOf(l); i < end; i++ {
 			assemble(trace.LocationID(len(s.calls) + i))
 		}
 		return failed
@@ -172,6 +178,50 @@ func (s *Source) crossings(ctx context.Context, jobs int) (map[crossing]uint64, 
 		}
 	}
 	return sum, err
+}
+
+// lanesOf returns where the lanes of a thread begin and end.
+func (s *Source) lanesOf(l trace.LocationID) (begin, end int) {
+	begin, _ = slices.BinarySearchFunc(s.lanes, l, func(n lane, l trace.LocationID) int { return cmp.Compare(n.thread, l) })
+	for end = begin; end < len(s.lanes) && s.lanes[end].thread == l; end++ {
+	}
+	return begin, end
+}
+
+// split copies what lies in lanes to a spool in which the number of the lane stands for the
+// time, so that each can be assembled without going through the others.
+func (s *Source) split(ctx context.Context, jobs int) error {
+	if err := s.closeLanes(); err != nil || len(s.lanes) == 0 {
+		return err
+	}
+	s.inLanes = spool.New(s.spool.Store())
+	err := s.perThread(ctx, jobs, func(ctx context.Context, l trace.LocationID) error {
+		if begin, end := s.lanesOf(l); begin == end {
+			return nil
+		}
+		out := s.inLanes.Stream(l)
+		for b, err := range s.spool.Events(ctx, l*threadStreams) {
+			if err != nil {
+				return err
+			}
+			for i, kind := range b.Flow.Kind {
+				if slot := s.slotOf(&b.Flow, i); slot != trace.None && s.slots[slot].lane > 0 {
+					out.AddOther(int64(s.slots[slot].lane), trace.KindInstant, uint64(b.Flow.Time[i]), uint64(kind), uint64(b.Flow.Region[i]))
+				}
+			}
+		}
+		return nil
+	})
+	return errors.Join(err, s.inLanes.Finish())
+}
+
+// closeLanes lets go what split has copied.
+func (s *Source) closeLanes() error {
+	if s.inLanes == nil {
+		return nil
+	}
+	defer func() { s.inLanes = nil }()
+	return s.inLanes.Close()
 }
 
 // part moves types that cross another one to other lanes; n is how many crossings that were

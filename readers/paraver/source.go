@@ -32,9 +32,10 @@ type Source struct {
 	roots    *roots
 	classes  []trace.MPIFunction // by region
 	slots    []slot
-	inSlot   []uint32 // by region
-	calls    []bool   // by thread: it has regions other than states
-	lanes    []lane   // the locations behind those of the threads
+	inSlot   []uint32     // by region
+	calls    []bool       // by thread: it has regions other than states
+	inLanes  *spool.Spool // what lies in lanes; nil: there are none
+	lanes    []lane       // the locations behind those of the threads
 	end      int64
 	dialect  bool   // see own.go
 	spoken   []bool // by thread: some line speaks of it
@@ -100,6 +101,7 @@ func (r *reading) source(ctx context.Context) (*Source, error) {
 		s.info.Creator = "tracekit"
 	}
 	if err := r.arrange(ctx, s); err != nil {
+		s.closeLanes()
 		return nil, fmt.Errorf("%s: %w", r.path, err)
 	}
 	s.findings = r.ledger.Findings()
@@ -152,11 +154,13 @@ func (a *assembler) place() trace.Place {
 // Events implements trace.Source.
 func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq2[*trace.Batch, error] {
 	return func(yield func(*trace.Batch, error) bool) {
-		if int(location) < len(s.defs.Locations) {
+		switch l := int(location); {
+		case l >= len(s.defs.Locations) || l < len(s.spoken) && !s.spoken[l]:
+		default:
 			newAssembler(s, location, yield).run(ctx)
 		}
 	}
 }
 
 // Close implements trace.Source.
-func (s *Source) Close() error { return s.spool.Close() }
+func (s *Source) Close() error { return errors.Join(s.closeLanes(), s.spool.Close()) }
