@@ -146,7 +146,7 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 	}
 	defer src.Close()
 	doc := &compressDocument{Rebuilt: stats.RebuiltOf(src.Info())}
-	err = writeAtomically(opts.output, opts.force, func(w stdio.Writer) (err error) {
+	err = writeAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) (err error) {
 		bar := startProgress(io, opts.quiet, "compressing")
 		defer bar.done()
 		opts.options.Progress, opts.options.Store = &bar.Progress, src.store

@@ -1,6 +1,7 @@
 package arrowdir
 
 import (
+	"context"
 	"errors"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -162,8 +163,8 @@ func (c *resultColumn) empty() {
 	c.values, c.index, c.valid, c.rows, c.missing = c.values[:0], c.index[:0], c.valid[:0], 0, 0
 }
 
-// WriteParquet writes a table as one Parquet file.
-func WriteParquet(name string, t Table) error {
+// WriteParquet writes a table as one Parquet file. It fails once the context has ended.
+func WriteParquet(ctx context.Context, name string, t Table) error {
 	rows := &Rows{}
 	var fields []arrow.Field
 	for _, c := range t.Columns {
@@ -179,6 +180,9 @@ func WriteParquet(name string, t Table) error {
 		return err
 	}
 	rows.write = func(r arrow.Record) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		_, err := w.write(r, false)
 		return err
 	}
