@@ -67,7 +67,10 @@ func (c *compressor) lossless(ctx context.Context, w io.Writer) (*Report, error)
 	if err != nil {
 		return nil, err
 	}
-	stage := &lossless{tables: c.tables, quantiser: q, leader: chooseLeader(defs), store: c.opts.Store, learn: c.opts.Learn, form: c.opts.Form}
+	stage := &lossless{tables: c.tables, quantiser: q, leader: chooseLeader(defs), store: c.opts.Store, form: c.opts.Form}
+	if c.opts.Learn {
+		stage.forest = formulae.NewForest(defs)
+	}
 	h := &head{Mode: uint64(Lossless), Unit: q.unit, Keep: uint64(q.keep), Leader: uint64(stage.leader)}
 	if len(defs.Locations) > 0 {
 		model := stage.leader
@@ -89,7 +92,11 @@ func (c *compressor) lossless(ctx context.Context, w io.Writer) (*Report, error)
 	}
 	r, err := c.writeLossless(w, h, parts)
 	if err == nil && c.opts.Learn {
-		err = c.learned(ctx, r, parts)
+		locations := make([]formulae.Location, len(parts))
+		for l := range parts {
+			locations[l].Tree = parts[l].tree
+		}
+		r.Learned, r.Unlearned = formulae.LearnedOf(locations), formulae.UnlearnedOf(defs, locations)
 	}
 	return r, err
 }
@@ -161,17 +168,6 @@ func (c *compressor) writeLossless(w io.Writer, h *head, parts []*coded) (*Repor
 	r.Ranks.RankClasses = len(classes)
 	r.addParts(c.src.Defs().Clock.Resolution, parts)
 	return r, nil
-}
-
-// learned tells what formulae learned.
-func (c *compressor) learned(ctx context.Context, r *Report, parts []*coded) error {
-	var trees []*formulae.CallTree
-	for _, p := range parts {
-		trees = append(trees, p.tree)
-	}
-	locations, err := formulae.LocationsOf(ctx, c.src.Defs(), trees, c.opts.Jobs)
-	r.Learned, r.Unlearned = formulae.LearnedOf(locations), formulae.UnlearnedOf(c.src.Defs(), locations)
-	return err
 }
 
 // begin writes the head and the definitions.
