@@ -101,15 +101,18 @@ func (r *repeater) next() (uint64, bool) {
 func newRebuilder(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Location, seed uint64) *rebuilder {
 	tree, times := from.Tree, &from.Times
 	r := &rebuilder{ranks: ranks, location: l, shapes: tree.Shapes, now: times.First, stack: []nodeVisit{{}}, meters: formulae.NewMeters(times)}
+	r.nodes = make([]nodeState, 0, len(tree.Nodes))
 	counters, laws := times.Counters, times.Laws
 	interval := uint64(0)
 	for i := range tree.Nodes {
 		n := nodeState{Node: &tree.Nodes[i], branch: repeater{f: &tree.Nodes[i].Branch}}
+		n.items = make([]itemState, 0, len(n.Items))
 		for k := range n.Items {
 			it := &n.Items[k]
 			state := itemState{Item: it, peer: repeater{f: &it.Peer}, tag: repeater{f: &it.Tag},
 				size: repeater{f: &it.Size}, got: repeater{f: &it.Got}, times: repeater{f: &it.Times}}
-			for range formulae.Regimes(it.Kind) {
+			state.samplers = make([]sampler, 0, formulae.Regimes(it.Kind))
+			for range cap(state.samplers) {
 				p := sampler{mean: times.Means[interval]}
 				if len(laws) > 0 && laws[0].Interval == interval {
 					p.setLaw(levels(&laws[0]), it.Count, formulae.Mix(seed^formulae.Mix(uint64(l))+interval))
