@@ -19,7 +19,7 @@ type StatReport struct {
 	// branches of their call path were not learned.
 	Disordered uint64 `json:"disordered_events"`
 
-	DroppedEvents     uint64 `json:"dropped_events"`     // leaves of what was not entered
+	DroppedEvents     uint64 `json:"dropped_events"`     // leaves of what was not entered, and what has no place: see mostNodes
 	AddedEvents       uint64 `json:"added_events"`       // leaves of what ended, but was never left
 	DroppedAttributes uint64 `json:"dropped_attributes"` // those of leaves
 }

@@ -189,11 +189,18 @@ func (u *Unlearned) add(l uint32, t *Tree, s sequence, nodes []volume) {
 	u.volume.add(&v)
 }
 
-// path returns the names of the regions of a call path.
+// mostPath is how many regions of a call path are named, the innermost ones: deeper recursion
+// is hardly told apart by them, and naming all would take the square of its depth.
+const mostPath = 128
+
+// path returns the names of the regions of a call path, behind an ellipsis if not of all.
 func (t *Tree) path(defs *trace.Defs, node int) []string {
 	path := []string{}
-	for ; node > 0; node = int(t.Nodes[node].Parent) {
+	for ; node > 0 && len(path) < mostPath; node = int(t.Nodes[node].Parent) {
 		path = append(path, defs.RegionName(trace.RegionID(t.Nodes[node].Region)))
+	}
+	if node > 0 {
+		path = append(path, "…")
 	}
 	slices.Reverse(path)
 	return path

@@ -48,6 +48,7 @@ type coded struct {
 	clock     roundedClock
 	count     uint64
 	tree      *formulae.Tree // if it was asked for
+	unseen    uint64         // events that it has no place for
 }
 
 // eventSizes are the bytes of the parts of the event blocks.
@@ -112,7 +113,7 @@ func (s *lossless) code(l trace.LocationID, batches engine.Batches) (*coded, err
 	}
 	if tree != nil {
 		tree.Finish()
-		e.out.tree = s.forest.Location(tree, l).Tree
+		e.out.tree, e.out.unseen = s.forest.Location(tree, l).Tree, tree.Dropped()
 	}
 	return e.end(), nil
 }
