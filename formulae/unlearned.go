@@ -84,11 +84,14 @@ func (t *Tree) volumes() []volume {
 	return out
 }
 
+// mostBelow bounds the items of a loop that are added up.
+const mostBelow = 1 << 12
+
 // below returns what happens in an item: its own events, what it calls, or all that its loop
-// is made of, in this loop or outside it.
+// is made of, in this loop or outside it; of very many items the first.
 func (t *Tree) below(n *Node, item int, nodes []volume) (v volume) {
 	seen := map[uint32]bool{}
-	for todo := []uint32{uint32(item)}; len(todo) > 0; {
+	for todo := []uint32{uint32(item)}; len(todo) > 0 && len(seen) < mostBelow; {
 		last := len(todo) - 1
 		k := todo[last]
 		todo = todo[:last]

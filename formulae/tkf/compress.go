@@ -142,7 +142,7 @@ func classesOf(d *symbols.Dictionary, ranks *formulae.RankMap, parts []*coded) [
 func (c *compressor) writeLossless(w io.Writer, h *head, parts []*coded) (*Report, error) {
 	d := symbols.NewDictionary()
 	classes := classesOf(d, formulae.NewRankMap(c.src.Defs()), parts)
-	s, err := c.begin(w, h)
+	s, err := c.begin(w, h, aboutOf(c.src))
 	if err != nil {
 		return nil, err
 	}
@@ -170,8 +170,8 @@ func (c *compressor) writeLossless(w io.Writer, h *head, parts []*coded) (*Repor
 	return r, nil
 }
 
-// begin writes the head and the definitions.
-func (c *compressor) begin(w io.Writer, h *head) (*sectionWriter, error) {
+// begin writes the head and what is about the trace.
+func (c *compressor) begin(w io.Writer, h *head, a *about) (*sectionWriter, error) {
 	s, err := newSectionWriter(w)
 	if err != nil {
 		return nil, err
@@ -179,5 +179,5 @@ func (c *compressor) begin(w io.Writer, h *head) (*sectionWriter, error) {
 	if err := s.write(sectionHead, 0, pack.Pack(c.tables, h, headLayout())); err != nil {
 		return nil, err
 	}
-	return s, s.write(sectionDefinitions, 0, pack.PackOpen(c.tables, aboutOf(c.src), aboutLayout()))
+	return s, s.write(sectionDefinitions, 0, pack.PackOpen(c.tables, a, aboutLayout()))
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
+	"math/bits"
+	"slices"
 
 	"tracekit/engine"
 	"tracekit/formulae"
@@ -25,8 +28,13 @@ func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, erro
 	if err := reconstruct.Calibrate(ctx, c.src.Defs(), p.Locations, c.opts.Seed, c.opts.Jobs); err != nil {
 		return nil, err
 	}
+	a := aboutOf(c.src)
+	a.Defs.Locations = slices.Clone(a.Defs.Locations)
+	for l := range a.Defs.Locations { // what the file announces is what it holds
+		a.Defs.Locations[l].Events = p.Locations[l].Tree.Events()
+	}
 	s, err := c.begin(w, &head{Mode: uint64(Statistics), Unit: 1, Leader: trace.None, Seed: c.opts.Seed,
-		Terms: uint64(c.opts.Form.Memory()), Paper: c.opts.Form.Paper, Laws: c.opts.Durations == formulae.Laws})
+		Terms: uint64(c.opts.Form.Memory()), Paper: c.opts.Form.Paper, Laws: c.opts.Durations == formulae.Laws}, a)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +150,23 @@ func (f *file) readStatistics(rest []section) ([]formulae.Location, error) {
 			return nil, f.damaged(at, err)
 		}
 	}
-	return out, nil
+	return out, f.checkCounts(out)
+}
+
+// checkCounts checks that the formulae of each location stand for as many events as the file
+// announces, and that so many can have been recorded: a few bytes may stand for any number.
+func (f *file) checkCounts(locations []formulae.Location) error {
+	total := uint64(0)
+	for l := range locations {
+		events, announced := locations[l].Tree.Events(), f.about.Defs.Locations[l].Events
+		if events != announced {
+			return syntaxError(f.name, 0, sectionStatistics.String(), fmt.Errorf("formulae of %d events for location %d, of which %d are announced", events, l, announced))
+		}
+		if total += events; total >= formulae.MostEvents {
+			return syntaxError(f.name, 0, sectionStatistics.String(), fmt.Errorf("formulae of 2^%d events or more: nobody has recorded so many", bits.Len64(formulae.MostEvents)-1))
+		}
+	}
+	return nil
 }
 
 func readTree(t *coder.Tables, block []byte, lengths []uint64) (*formulae.Tree, error) {
