@@ -30,6 +30,8 @@ type Analysis struct {
 	CommMatrix   []MatrixCell    `json:"comm_matrix"`
 	Collectives  []CollectiveRow `json:"collectives"`
 	WaitStates   *WaitStates     `json:"wait_states,omitempty"`
+	Delays       []DelayRow      `json:"delays"`               // what makes others wait
+	DelayTotals  *DelayTotals    `json:"delay_totals"`         //
 	Efficiency   *Efficiency     `json:"efficiency,omitempty"` // nil: nobody calls MPI
 	CriticalPath *CriticalPath   `json:"critical_path,omitempty"`
 	Overhead     *Overhead       `json:"overhead,omitempty"` // Options.Overhead asks for it
@@ -39,6 +41,10 @@ type Analysis struct {
 	// Waits[l] are those of Trace.Calls[l], of the whole run, times in ticks. They lie in
 	// the trace's Store.
 	Waits CallWaits `json:"-"`
+
+	// Segments says, by location, where its time goes between and in those calls. They lie in
+	// the trace's Store.
+	Segments []*Segments `json:"-"`
 }
 
 // TraceInfo says what was analysed. Start and end are the first and the last event of any
@@ -76,8 +82,9 @@ func RebuiltOf(about trace.Info) *Rebuilt {
 	r := &Rebuilt{From: about.Properties[trace.PropertyRebuiltFrom], Approximate: about.Approximations(), Modelled: []string{
 		"call_sites[].max_ns", "call_sites[].min_ns", "call_sites[].p50_ns", "call_sites[].p99_ns",
 		"collectives[].completion_ns", "collectives[].skew_ns", "collectives[].transfer_ns",
-		"critical_path", "efficiency.serialization_efficiency", "efficiency.transfer_efficiency",
-		"lines[].critical_path_ns", "lines[].overhead_ns", "lines[].wait_ns",
+		"critical_path", "delay_totals", "delays", "efficiency.serialization_efficiency", "efficiency.transfer_efficiency",
+		"lines[].causes_ns", "lines[].critical_path_ns", "lines[].imbalance_ns", "lines[].late_partner_ns", "lines[].overhead_ns",
+		"lines[].own_ns", "lines[].transfer_ns", "lines[].unexplained_ns", "lines[].wait_ns",
 		"messages.latencies", "messages.latency_ns", "overhead", "wait_states",
 	}}
 	if r.Approximate == nil {

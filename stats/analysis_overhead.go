@@ -175,12 +175,25 @@ type RankOverhead struct {
 // A LineRow adds up what the other blocks say of one operation called from one source
 // line. Every row of call_sites is here, with the same time, and nothing else: the times
 // sum to the time in MPI, waits to the wait states, overheads to that of the overhead block.
+//
+//	TimeNs = OwnNs + LatePartnerNs + ImbalanceNs + TransferNs + UnexplainedNs
+//
+// are what the calls need, the waits for the partner of a message, those for the others of a
+// collective (in MPI_Init and MPI_Finalize as well), and what they take beyond what they
+// need and wait: for a large message, and for no reason that is known. Both are 0 if
+// the overhead was not computed. CausesNs is what the place costs others (see DelayRow).
 type LineRow struct {
 	SourceLine
 	Operation      Name   `json:"operation"`
 	Calls          uint64 `json:"calls"`
 	TimeNs         int64  `json:"time_ns"`
-	WaitNs         int64  `json:"wait_ns"`
+	WaitNs         int64  `json:"wait_ns"` // in wait states
+	OwnNs          int64  `json:"own_ns"`
+	LatePartnerNs  int64  `json:"late_partner_ns"`
+	ImbalanceNs    int64  `json:"imbalance_ns"`
+	TransferNs     int64  `json:"transfer_ns"`
+	UnexplainedNs  int64  `json:"unexplained_ns"`
+	CausesNs       int64  `json:"causes_ns"`
 	OverheadNs     *int64 `json:"overhead_ns"`         // null: not computed, or the calls do not communicate
 	OverheadSource Name   `json:"overhead_source"`     // of t_max: "trace", "profile" or "both"; null as overhead_ns
 	Unreliable     bool   `json:"overhead_unreliable"` // most calls are held to a t_max that is unreliable (see OverheadKey)

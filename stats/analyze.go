@@ -49,6 +49,11 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 		return nil, fmt.Errorf("finding the critical path and the laws of calls: %w", err)
 	}
 	p := newProfiler(t, &s, path.pieces, w.sync.clocks)
+	p.segments = newSegments(t, &s, w.calls)
+	d := newDelays(w, p.segments)
+	if err := d.order(ctx, w); err != nil {
+		return nil, fmt.Errorf("ordering waits: %w", err)
+	}
 	part, err := p.run(ctx, opts)
 	if err != nil {
 		return nil, err
@@ -60,6 +65,9 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	if err := engine.Beside(ctx, opts.Jobs, r.run, charge); err != nil {
 		return nil, fmt.Errorf("replaying on an ideal network and finding overhead: %w", err)
 	}
+	if err := d.run(ctx); err != nil {
+		return nil, fmt.Errorf("finding delays: %w", err)
+	}
 	stuck := r.stuck()
 	r.arrivals.Release()
 	w.sync.release()
@@ -70,14 +78,15 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	a.CallSites = callSiteRows(p, part, w.bytes)
 	a.Messages, a.CommMatrix = w.msgs.result(rate{t.Defs.Clock.Resolution}), w.msgs.matrix()
 	a.Collectives = w.colls.rows(rate{t.Defs.Clock.Resolution})
-	a.WaitStates = waitRows(w, (s.to-s.from)*int64(s.ranks(t)))
+	a.WaitStates = waitRows(w, d, (s.to-s.from)*int64(s.ranks(t)))
+	a.Delays, a.DelayTotals = delayRows(d, p)
 	a.CriticalPath = criticalRows(path, p, part, w.byPath)
 	sums := lineSums(p, part, w, o)
 	if o != nil {
 		a.Overhead = o.result(p, sums, s.to-s.from)
 	}
-	a.Lines = lineRows(p, sums, o)
-	a.Waits = w.calls
+	a.Lines = lineRows(p, sums, o, a.Delays)
+	a.Waits, a.Segments = w.calls, p.segments
 	if part.changed || stuck != nil {
 		r = nil // what it says is not so
 	}

@@ -60,8 +60,59 @@ func conserved(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
 			t.Errorf("%+v: parts do not sum to the time", c)
 		}
 	}
+	for _, l := range a.Lines {
+		if l.OwnNs < -1 || l.OwnNs+l.LatePartnerNs+l.ImbalanceNs+l.TransferNs+l.UnexplainedNs != l.TimeNs {
+			t.Errorf("%+v: parts do not sum to the time", l)
+		}
+	}
 	matrixSums(t, a)
 	waitsFit(t, tr, a)
+	delaysSum(t, a)
+}
+
+// delaysSum checks that every wait has a cause or is unexplained (DEFINITIONS 2.3), and that
+// rows sum to totals. Costs are fractions of ticks, so that each may be 1 ns off.
+func delaysSum(t *testing.T, a *stats.Analysis) {
+	t.Helper()
+	var explained, rows int64
+	for k, w := range a.WaitStates.All {
+		x := a.DelayTotals[k]
+		if k.Info().Caused && abs(x.ShortNs+x.LongNs+x.UnexplainedNs-w.TimeNs) > 2 {
+			t.Errorf("%s: the causes %+v do not sum to %d", k, x, w.TimeNs)
+		}
+		if k.Info().Caused && (w.DirectNs < 0 || w.IndirectNs < 0 || w.PropagatingNs < 0 || w.TerminalNs < 0) {
+			t.Errorf("%s: %+v", k, *w.WaitCauses)
+		}
+	}
+	for _, x := range a.DelayTotals {
+		explained += x.ShortNs + x.LongNs
+	}
+	for _, d := range a.Delays {
+		rows += d.TotalNs
+		var by, ranks int64
+		for _, ns := range d.By {
+			by += ns
+		}
+		for _, r := range d.Ranks {
+			ranks += r.TimeNs
+		}
+		if abs(by-d.TotalNs) > 1 || abs(ranks-d.TotalNs) > 1 {
+			t.Errorf("%s %s costs %d: %d by wait state, %d by rank", d.Region, d.Operation, d.TotalNs, by, ranks)
+		}
+	}
+	if abs(rows-explained) > int64(len(a.Delays)+len(a.DelayTotals)) {
+		t.Errorf("places cost %d, the waits explained are %d", rows, explained)
+	}
+}
+
+// explained checks that every wait of a sound trace has a cause.
+func explained(t *testing.T, a *stats.Analysis) {
+	t.Helper()
+	for k, x := range a.DelayTotals {
+		if behind := a.WaitStates[stats.LateReceiverBehindLateSender].Count; x.UnexplainedNs > 0 && behind == 0 {
+			t.Errorf("%s: %d ns have no cause", stats.WaitKind(k), x.UnexplainedNs)
+		}
+	}
 }
 
 // inNs returns a time in ticks in ns.

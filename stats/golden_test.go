@@ -96,6 +96,7 @@ func brief(a *stats.Analysis) string {
 			fmt.Fprintf(&b, "wait %s %d %d : %s in %s, rank %d at %d for %d\n", w.name, w.state.Count, w.state.TimeNs, top.Operation, top.Region, top.Rank, top.StartNs, top.TimeNs)
 		}
 	}
+	briefDelays(&b, a)
 	for i := range a.CriticalPath.Segments.Len() {
 		s := a.CriticalPath.Segments.At(i)
 		fmt.Fprintf(&b, "path %d..%d location %d\n", s.FromNs, s.ToNs, s.Location)
@@ -149,6 +150,22 @@ func namedWaits(w *stats.WaitStates) (list []namedWait) {
 }
 
 // briefRatios writes run times and the fractions that the ratios must be equal to.
+func briefDelays(b *bytes.Buffer, a *stats.Analysis) {
+	for k, w := range a.WaitStates.All {
+		if t := a.DelayTotals[k]; t != (stats.DelayTotal{}) {
+			fmt.Fprintf(b, "caused %s direct %d indirect %d propagating %d terminal %d short %d long %d unexplained %d\n", k.Info().Key,
+				w.DirectNs, w.IndirectNs, w.PropagatingNs, w.TerminalNs, t.ShortNs, t.LongNs, t.UnexplainedNs)
+		}
+	}
+	for _, d := range a.Delays {
+		fmt.Fprintf(b, "delay %s short %d long %d on", strings.TrimSpace(string(d.Region)+" "+string(d.Operation)), d.ShortNs, d.LongNs)
+		for _, r := range d.Ranks {
+			fmt.Fprintf(b, " %d:%d", r.Rank, r.TimeNs)
+		}
+		b.WriteByte('\n')
+	}
+}
+
 func briefRatios(b *bytes.Buffer, prefix string, r *stats.Ratios) {
 	fmt.Fprintf(b, "%srun %d", prefix, r.RuntimeNs)
 	if r.IdealRuntimeNs != nil {

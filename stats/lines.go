@@ -13,13 +13,15 @@ type lineSum struct {
 	calls    uint64
 	time     int64
 	wait     int64
+	together int64 // of wait, in collectives
+	startup  bool
 	critical int64
 	bytes    uint64
 	overhead overheadSum
 }
 
 // lineSums joins what is known of the call paths of MPI functions by source line, in
-// order of call paths; o may be nil. Waits in MPI_Init and MPI_Finalize are no wait states.
+// order of call paths; o may be nil.
 func lineSums(p *profiler, part *profilePart, w *waiting, o *overheads) []lineSum {
 	classes := p.t.Defs.MPIFunctions()
 	var sums []lineSum
@@ -32,9 +34,10 @@ func lineSums(p *profiler, part *profilePart, w *waiting, o *overheads) []lineSu
 		sum.time += s.inclusive
 		sum.critical += s.critical
 		sum.bytes += w.bytes[s.path]
-		if c := classes[at.operation].Class; c != trace.ClassInit && c != trace.ClassFinalize {
-			sum.wait += w.byPath[s.path]
-		}
+		class := classes[at.operation].Class
+		sum.startup = class == trace.ClassInit || class == trace.ClassFinalize
+		sum.wait += w.byPath[s.path]
+		sum.together += w.together[s.path]
 		if o != nil {
 			sum.overhead.merge(&o.paths[s.path])
 		}
@@ -43,22 +46,35 @@ func lineSums(p *profiler, part *profilePart, w *waiting, o *overheads) []lineSu
 }
 
 // lineRows makes the block of the document, the line with the most time first.
-func lineRows(p *profiler, sums []lineSum, o *overheads) []LineRow {
+func lineRows(p *profiler, sums []lineSum, o *overheads, delays []DelayRow) []LineRow {
 	sums = slices.Clone(sums)
 	slices.SortStableFunc(sums, func(a, b lineSum) int {
 		return cmp.Or(cmp.Compare(b.time, a.time), p.compareSites(a.site, b.site))
 	})
+	type place struct {
+		line      SourceLine
+		operation Name
+	}
+	causes := make(map[place]int64)
+	for i := range delays {
+		causes[place{delays[i].SourceLine, delays[i].Operation}] = delays[i].TotalNs
+	}
 	r := rate{p.t.Defs.Clock.Resolution}
 	rows := []LineRow{}
 	for i := range sums {
 		s := &sums[i]
 		row := LineRow{SourceLine: spell(p.t.Defs, s.site.line), Operation: Name(p.t.Defs.RegionLabel(s.site.operation)), Calls: s.calls,
-			TimeNs: r.ns(s.time), WaitNs: r.ns(s.wait), CriticalPathNs: r.ns(s.critical), Bytes: s.bytes}
+			TimeNs: r.ns(s.time), LatePartnerNs: r.ns(s.wait - s.together), ImbalanceNs: r.ns(s.together), CriticalPathNs: r.ns(s.critical), Bytes: s.bytes}
+		row.CausesNs = causes[place{row.SourceLine, row.Operation}]
+		if !s.startup {
+			row.WaitNs = row.LatePartnerNs + row.ImbalanceNs
+		}
 		if o != nil && s.overhead.calls > 0 {
-			row.OverheadNs = &s.overhead.overhead
+			row.OverheadNs, row.TransferNs, row.UnexplainedNs = &s.overhead.overhead, s.overhead.transfer, s.overhead.unexplained
 			row.OverheadSource = s.overhead.source()
 			row.Unreliable = 2*s.overhead.unreliable > s.overhead.calls
 		}
+		row.OwnNs = row.TimeNs - row.LatePartnerNs - row.ImbalanceNs - row.TransferNs - row.UnexplainedNs
 		rows = append(rows, row)
 	}
 	return rows

@@ -44,12 +44,37 @@ func TestTruth(t *testing.T) {
 					src, truth := generated(t, samples.Options{Program: p.Name, Ranks: ranks, Iterations: 5, Seed: 3, Threads: 1 + i, Plant: plant})
 					tr, a := analyzed(t, src, merge.ClockNone, stats.Options{})
 					conserved(t, tr, a)
+					explained(t, a)
 					if diff := cmp.Diff(truthOf(truth), found(a)); diff != "" {
 						t.Errorf("truth is -, analysis is +:\n%s", diff)
 					}
 				})
 			}
 		}
+	}
+}
+
+// TestCulprit: of a program whose last rank computes longer, a region of that rank costs the
+// others most, with the other regions more than seven tenths of all waits: in a sweep, ranks
+// wait for the wavefront to reach them as well.
+func TestCulprit(t *testing.T) {
+	for _, p := range samples.Programs() {
+		t.Run(p.Name, func(t *testing.T) {
+			src, _ := generated(t, samples.Options{Program: p.Name, Ranks: 8, Iterations: 50, Seed: 3, Plant: samples.Plant{Imbalance: 200_000}})
+			_, a := analyzed(t, src, merge.ClockNone, stats.Options{})
+			var all, last int64
+			for _, d := range a.Delays {
+				for _, r := range d.Ranks {
+					all += r.TimeNs
+					if r.Rank == 7 && d.Operation == "" {
+						last += r.TimeNs
+					}
+				}
+			}
+			if d := a.Delays[0]; d.Operation != "" || d.MostRank != 7 || last < all/10*7 {
+				t.Errorf("%s %s on rank %d costs most; computing on rank 7 costs %d of %d", d.Operation, d.Region, d.MostRank, last, all)
+			}
+		})
 	}
 }
 

@@ -21,7 +21,9 @@ type profiler struct {
 	path   []*spill.Table[pathPiece] // by location: its pieces of the critical path, the last first
 	clocks []*spill.Table[int64]     // by location and call: useful time when it is entered
 	useful []int64                   // by location, after run
-	ledger trace.Ledger              // what the rows are to be told about
+
+	segments []*Segments  // by location: where its time goes between calls; nil: not asked for
+	ledger   trace.Ledger // what the rows are to be told about
 }
 
 // A profilePart is what the pass yields for some locations.
@@ -123,6 +125,9 @@ func (p *profiler) newWalk(l trace.LocationID) *walk {
 		w.clock = &p.t.Clock.Maps[l]
 	}
 	w.pieces, w.ahead, w.clocks = p.path[l], p.path[l].Len(), p.clocks[l]
+	if p.segments != nil {
+		w.segments = p.segments[l]
+	}
 	w.begin(p.scope.clamp(p.t.Span[l].First))
 	return w
 }

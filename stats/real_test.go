@@ -92,4 +92,32 @@ func TestScalasca(t *testing.T) {
 	}
 }
 
+// TestScalascaDelays compares the delay costs of late senders with those of Scalasca 2.6 where
+// its own sum up to the waits (on npb-mg-W-8 it loses 8 % of them): they agree within 1 %. It
+// leaves out what lies in no region, and its intervals begin with the records of a
+// collective and not with its call.
+func TestScalascaDelays(t *testing.T) {
+	for _, c := range []struct {
+		archive     string
+		short, long int64
+	}{
+		{"npb-lu-S-4", 4627845205, 2462515019},
+		{"npb-bt-S-16", 92312021624, 140683323362},
+	} {
+		t.Run(c.archive, func(t *testing.T) {
+			a, err := stats.Analyze(context.Background(), merged(t, sharedArchive(t, c.archive), merge.ClockOffsets), stats.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := a.DelayTotals[stats.LateSender]
+			for name, x := range map[string][2]int64{"short": {got.ShortNs, c.short}, "long": {got.LongNs, c.long}} {
+				t.Logf("%s-term costs: %d, Scalasca has %d (%+.2f %%)", name, x[0], x[1], 100*(float64(x[0])/float64(x[1])-1))
+				if abs(x[0]-x[1]) > x[1]/100 {
+					t.Errorf("%s-term costs: %d, Scalasca has %d", name, x[0], x[1])
+				}
+			}
+		})
+	}
+}
+
 func abs(v int64) int64 { return max(v, -v) }

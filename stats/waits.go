@@ -68,6 +68,7 @@ type waitSums struct {
 	sums            [waitKinds]waitSum
 	same, different int64    // ticks of wrong order, by whether both messages come from one location
 	byPath          []int64  // ticks of wait by call path, startup included
+	together        []int64  // those of them in collectives
 	bytes           []uint64 // by call path
 	colls           collSums
 	msgs            *messageSums
@@ -91,7 +92,7 @@ func newWaiting(t *trace.Trace, s *scope, opts Options) *waiting {
 }
 
 func (w *waiting) newSums() *waitSums {
-	s := &waitSums{byPath: make([]int64, len(w.t.Tree.Nodes)), bytes: make([]uint64, len(w.t.Tree.Nodes)),
+	s := &waitSums{byPath: make([]int64, len(w.t.Tree.Nodes)), together: make([]int64, len(w.t.Tree.Nodes)), bytes: make([]uint64, len(w.t.Tree.Nodes)),
 		colls: make(collSums), msgs: newMessageSums(w.t, w.scope)}
 	for k := range s.sums {
 		s.sums[k].top.size = w.top
@@ -110,6 +111,7 @@ func (s *waitSums) combine(o *waitSums) *waitSums {
 	s.same, s.different = s.same+o.same, s.different+o.different
 	for p := range s.byPath {
 		s.byPath[p] += o.byPath[p]
+		s.together[p] += o.together[p]
 		s.bytes[p] += o.bytes[p]
 	}
 	s.colls.merge(o.colls)
@@ -160,7 +162,11 @@ func (w *waiting) chargeCalls(ctx context.Context) (*waitSums, error) {
 				s.charge(w.scope, LateSender, l, call, row.From, row.SenderTime)
 				s.charge(w.scope, row.Kind, l, call, row.From+row.SenderTime, row.Time-row.SenderTime)
 				if w.scope.has(l) && int(row.path) < len(s.byPath) {
-					s.byPath[row.path] += w.scope.clip(row.From, row.From+row.Time)
+					clipped := w.scope.clip(row.From, row.From+row.Time)
+					s.byPath[row.path] += clipped
+					if row.Kind > LateReceiverBehindLateSender {
+						s.together[row.path] += clipped
+					}
 				}
 			}
 		}

@@ -42,23 +42,24 @@ type WaitInfo struct {
 	Title      string // for people
 	Definition string // the section of docs/DEFINITIONS.md
 	Part       bool   // of the wait state before it
+	Caused     bool   // calls are charged with it, each for the sake of another call
 }
 
 var waitInfos = [waitKinds]WaitInfo{
-	NoWait:                       {"", "no wait", "", false},
-	LateSender:                   {"late_sender", "late sender", "2.1", false},
-	LateSenderWrongOrder:         {"late_sender_wrong_order", "in wrong order", "2.1", true},
-	LateReceiver:                 {"late_receiver", "late receiver", "2.1", false},
-	LateReceiverBehindLateSender: {"late_receiver_behind_late_sender", "late receiver behind a late sender", "2.1", false},
-	WaitAtNxN:                    {"wait_at_nxn", "wait at N×N", "2.2", false},
-	NxNCompletion:                {"nxn_completion", "N×N completion", "2.2", false},
-	WaitAtBarrier:                {"wait_at_barrier", "wait at barrier", "2.2", false},
-	BarrierCompletion:            {"barrier_completion", "barrier completion", "2.2", false},
-	LateBroadcast:                {"late_broadcast", "late broadcast", "2.2", false},
-	EarlyReduce:                  {"early_reduce", "early reduce", "2.2", false},
-	EarlyScan:                    {"early_scan", "early scan", "2.2", false},
-	WaitAtNxNUnclassified:        {"wait_at_nxn_unclassified", "wait at N×N, unclassified", "2.2", false},
-	WaitAtStartup:                {"", "wait in MPI_Init or MPI_Finalize", "2.4", false},
+	NoWait:                       {"", "no wait", "", false, false},
+	LateSender:                   {"late_sender", "late sender", "2.1", false, true},
+	LateSenderWrongOrder:         {"late_sender_wrong_order", "in wrong order", "2.1", true, false},
+	LateReceiver:                 {"late_receiver", "late receiver", "2.1", false, true},
+	LateReceiverBehindLateSender: {"late_receiver_behind_late_sender", "late receiver behind a late sender", "2.1", false, true},
+	WaitAtNxN:                    {"wait_at_nxn", "wait at N×N", "2.2", false, true},
+	NxNCompletion:                {"nxn_completion", "N×N completion", "2.2", false, false},
+	WaitAtBarrier:                {"wait_at_barrier", "wait at barrier", "2.2", false, true},
+	BarrierCompletion:            {"barrier_completion", "barrier completion", "2.2", false, false},
+	LateBroadcast:                {"late_broadcast", "late broadcast", "2.2", false, true},
+	EarlyReduce:                  {"early_reduce", "early reduce", "2.2", false, true},
+	EarlyScan:                    {"early_scan", "early scan", "2.2", false, true},
+	WaitAtNxNUnclassified:        {"wait_at_nxn_unclassified", "wait at N×N, unclassified", "2.2", false, true},
+	WaitAtStartup:                {"", "wait in MPI_Init or MPI_Finalize", "2.4", false, true},
 }
 
 // WaitKinds returns the number of kinds of wait; they count from NoWait.
@@ -121,7 +122,18 @@ type WaitState struct {
 	Share             *float64     `json:"share"`
 	SameSourceNs      *int64       `json:"same_source_ns,omitempty"`      // wrong order only
 	DifferentSourceNs *int64       `json:"different_source_ns,omitempty"` // wrong order only
-	Top               []WaitingRow `json:"top"`                           // the longest waits
+	*WaitCauses                    // of those that are caused by others
+	Top               []WaitingRow `json:"top"` // the longest waits
+}
+
+// WaitCauses divides the time of a wait state (DEFINITIONS 2.3): Direct is caused by what others
+// do, Indirect by their own waits; Propagating makes others wait in turn, Terminal does not.
+// Each pair sums to the time.
+type WaitCauses struct {
+	DirectNs      int64 `json:"direct_ns"`
+	IndirectNs    int64 `json:"indirect_ns"`
+	PropagatingNs int64 `json:"propagating_ns"`
+	TerminalNs    int64 `json:"terminal_ns"`
 }
 
 // A WaitingRow is one call that waits. StartNs is when it begins to wait.
@@ -135,14 +147,17 @@ type WaitingRow struct {
 }
 
 // waitRows makes the block of wait states; share is what all ranks run together.
-func waitRows(w *waiting, share int64) *WaitStates {
-	d, x := w.t.Defs, newAxis(w.t)
+func waitRows(w *waiting, d *delays, share int64) *WaitStates {
+	defs, x := w.t.Defs, newAxis(w.t)
 	out := new(WaitStates)
 	for k, row := range out.All {
 		s := &w.sums[k]
 		*row = WaitState{Count: s.count, TimeNs: x.ns(s.time), Share: ratio(s.time, share), Top: []WaitingRow{}}
+		if k.Info().Caused {
+			row.WaitCauses = d.total[k].causes(x.rate, row.TimeNs)
+		}
 		for _, i := range s.top.sorted() {
-			row.Top = append(row.Top, WaitingRow{Operation: d.RegionLabel(i.region), SourceLine: spell(d, w.t.Tree.SourceLine(d, i.path)),
+			row.Top = append(row.Top, WaitingRow{Operation: defs.RegionLabel(i.region), SourceLine: spell(defs, w.t.Tree.SourceLine(defs, i.path)),
 				CallPath: Path(i.path), Rank: Rank(w.t.Rank[i.location]), StartNs: x.instant(i.start), TimeNs: x.ns(i.time)})
 		}
 	}

@@ -21,8 +21,10 @@ type pathSum struct {
 // A step is a call path as one location meets it. Steps are in order of the first visit.
 type step struct {
 	pathSum
-	region trace.RegionID
-	hist   *logHistogram // of an MPI function; nil of others
+	region  trace.RegionID
+	hist    *logHistogram // of an MPI function; nil of others
+	touched bool          // since the last segment ended
+	noted   int64         // exclusive time in the segments so far
 }
 
 // A visit is a region that is entered and not left.
@@ -60,6 +62,8 @@ type walk struct {
 	clocks   *spill.Table[int64]     // by call: the sequence number of its Enter becomes the useful time until then
 	call     int                     // the next one
 	row      uint64                  // sequence number of its Enter; MaxUint64: there is none
+	segments *Segments               // nil: not asked for
+	touched  []int32                 // the steps with time since the last segment ended
 	counters counterState
 	times    []int64 // scratch
 	last     int64   // the latest corrected time
@@ -78,6 +82,9 @@ func (w *walk) begin(at int64) {
 	w.now, w.since, w.runs, w.resume, w.last = at, at, true, never, math.MinInt64
 	w.nextPiece()
 	w.nextRow()
+	if w.segments != nil {
+		w.segments.add(PathNotRecorded, at-w.profiler.scope.from)
+	}
 }
 
 // batch takes the events of a batch in recorded order.
@@ -111,6 +118,10 @@ func (w *walk) batch(b *trace.Batch) {
 func (w *walk) advance(t int64) {
 	s := &w.steps[w.top]
 	s.exclusive += t - w.now
+	if !s.touched && w.segments != nil {
+		s.touched = true
+		w.touched = append(w.touched, w.top)
+	}
 	for t > w.piece.from {
 		s.critical += min(t, w.piece.to) - max(w.now, w.piece.from)
 		if t < w.piece.to {
@@ -154,6 +165,7 @@ func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocatio
 	w.stack.Enter(region, visit{enter: w.now, step: w.top})
 	if seq == w.row {
 		w.putClock(w.usefulAt(w.now))
+		w.enterRow()
 	}
 	if w.profiler.isMPI(region) {
 		if w.mpi == 0 {
@@ -197,6 +209,9 @@ func (w *walk) leave(region trace.RegionID) {
 // close leaves the innermost region.
 func (w *walk) close() {
 	region := w.stack.Region(w.stack.Len() - 1)
+	if w.segments != nil && w.segments.open && w.stack.Len() == w.segments.depth {
+		w.endRow()
+	}
 	v := w.stack.Pop()
 	w.top = 0
 	if below := w.stack.Top(); below != nil {
@@ -230,6 +245,13 @@ func (w *walk) end(at int64) {
 	}
 	for w.row != math.MaxUint64 { // rows without an Enter: none in a sound trace
 		w.putClock(w.useful)
+		w.enterRow()
+	}
+	if w.segments != nil {
+		if w.segments.open {
+			w.endRow()
+		}
+		w.segments.sum(len(w.profiler.t.Tree.Nodes))
 	}
 }
 

@@ -27,6 +27,7 @@ func (r *report) print() {
 	r.findings()
 	r.efficiency()
 	r.waitStates()
+	r.delays()
 	r.criticalPath()
 	r.lines()
 	r.overhead()
@@ -298,6 +299,38 @@ func (r *report) waitStates() {
 	r.show(g)
 }
 
+// delays prints the places that make others wait.
+func (r *report) delays() {
+	d := r.a.Delays
+	if len(d) == 0 {
+		return
+	}
+	g := r.grid("What makes others wait"+r.of(len(d), "places"), "<operation", "<source line", "waits caused", "at once", "later", "share", "most on", "there")
+	g.note("Sums over ranks: the waiting that a place causes by taking longer on one rank than on those that wait for it, since they " +
+		"last met; at once, when they meet next; later, when those that have waited make others wait. Share is of all waits.")
+	total, unexplained := int64(0), int64(0)
+	for _, t := range r.a.DelayTotals {
+		total += t.ShortNs + t.LongNs + t.UnexplainedNs
+		unexplained += t.UnexplainedNs
+	}
+	for _, p := range d[:min(r.top, len(d))] {
+		g.add(r.operation(p.Operation, p.SourceLine), r.place(p.SourceLine), formatTime(p.TotalNs), formatTime(p.ShortNs), formatTime(p.LongNs), share(p.TotalNs, total),
+			formatRank(p.MostRank), formatTime(p.MostRankNs))
+	}
+	if unexplained > 0 {
+		g.add("(unexplained)", "", formatTime(unexplained), "", "", share(unexplained, total), "", "")
+	}
+	r.show(g)
+}
+
+// operation returns the operation of a row, or that it is none.
+func (r *report) operation(operation stats.Name, line stats.SourceLine) string {
+	if operation == "" && r.a.Efficiency != nil && !strings.HasPrefix(string(line.Region), "(") {
+		return "(outside MPI)"
+	}
+	return string(operation)
+}
+
 func (r *report) criticalPath() {
 	c := r.a.CriticalPath
 	if c == nil {
@@ -312,11 +345,7 @@ func (r *report) criticalPath() {
 	g.note("Wall time: the chain of activities, over all ranks, that determines how long the " + r.whole() + " takes. " +
 		"Imbalance: how much longer the path is there than a rank in the mean, waits left out.")
 	for _, p := range c.Regions[:min(r.top, len(c.Regions))] {
-		op := string(p.Operation)
-		if op == "" && r.a.Efficiency != nil && !strings.HasPrefix(string(p.Region), "(") {
-			op = "(outside MPI)"
-		}
-		g.add(op, r.place(p.SourceLine), formatTime(p.TimeNs), orDash(p.Share), formatTime(p.ImbalanceNs))
+		g.add(r.operation(p.Operation, p.SourceLine), r.place(p.SourceLine), formatTime(p.TimeNs), orDash(p.Share), formatTime(p.ImbalanceNs))
 	}
 	r.show(g)
 }
@@ -445,15 +474,17 @@ func belowZero(l *stats.Latency) uint64 {
 }
 
 func (r *report) lines() {
-	g := r.grid("What each "+r.where()+" costs"+r.of(len(r.a.Lines), "lines"), "<operation", "<source line", "calls", "time", "waiting", "overhead", "critical path", "bytes")
-	g.note("Time, waiting and overhead are sums over ranks; critical path is wall time. The columns overlap: waiting and overhead are parts of time.")
+	g := r.grid("What each "+r.where()+" costs"+r.of(len(r.a.Lines), "lines"), "<operation", "<source line", "time",
+		"own", "late partner", "imbalance", "transfer", "unexplained", "causes", "of path")
+	g.note("Sums over ranks. Time is own + waiting for a late partner + waiting in collectives (imbalance) + transfer + unexplained; the last two are what calls " +
+		"take longer than like ones. Causes is the waiting that the line brings to others; of path is the share of the critical path.")
 	for _, l := range r.a.Lines[:min(r.top, len(r.a.Lines))] {
-		overhead := "-"
+		transfer, unexplained := "-", "-"
 		if l.OverheadNs != nil {
-			overhead = formatTime(*l.OverheadNs)
+			transfer, unexplained = formatTime(l.TransferNs), formatTime(l.UnexplainedNs)
 		}
-		g.add(string(l.Operation), r.place(l.SourceLine), formatCount(l.Calls), formatTime(l.TimeNs),
-			formatTime(l.WaitNs), overhead, formatTime(l.CriticalPathNs), formatBytes(l.Bytes))
+		g.add(string(l.Operation), r.place(l.SourceLine), formatTime(l.TimeNs), formatTime(l.OwnNs), formatTime(l.LatePartnerNs),
+			formatTime(l.ImbalanceNs), transfer, unexplained, formatTime(l.CausesNs), share(l.CriticalPathNs, r.a.Trace.DurationNs))
 	}
 	g.remark(len(g.rows), func(i int) string {
 		return costRemarks(r.a.Overhead, &r.a.Lines[i])

@@ -21,17 +21,9 @@ func (r *report) overhead() {
 			learned += " with " + p.Library
 		}
 	}
-	heading := fmt.Sprintf("Overhead of %s: %s of %s, beyond what %s of like calls need, %s%s", strings.Replace(r.calls(), "Comm", "comm", 1), formatTime(o.OverheadNs),
-		formatTime(o.TotalNs), formatShare(o.Quantile), learned, r.of(len(o.Lines), "lines"))
-	lines := o.Lines[:min(r.top, len(o.Lines))]
-	g := r.grid(heading, "<operation", "<source line", "calls", "slow", "time", "overhead", "share", "late partner", "transfer", "unexplained", "of path")
-	g.note("Times are sums over ranks. Overhead is late partner + transfer + unexplained; slow are the calls that have some; of path is the share of the critical path.")
-	for _, l := range lines {
-		g.add(l.Operation, r.place(l.SourceLine), formatCount(l.Calls), formatCount(l.Slow), formatTime(l.TotalNs), formatTime(l.OverheadNs),
-			orDash(l.Share), formatTime(l.LatePartnerNs), formatTime(l.TransferNs), formatTime(l.UnexplainedNs), orDash(l.CriticalPathShare))
-	}
-	g.remark(len(lines), func(i int) string { return lineRemarks(o, &lines[i]) })
-	r.show(g)
+	fmt.Fprintln(r.w)
+	r.line("%sOverhead of %s: %s of %s, beyond what %s of like calls need, %s.", modelled(r.a.Trace.Rebuilt), strings.Replace(r.calls(), "Comm", "comm", 1),
+		formatTime(o.OverheadNs), formatTime(o.TotalNs), formatShare(o.Quantile), learned)
 	r.pairs(o)
 	r.keys(o)
 }
@@ -86,22 +78,6 @@ func (r *report) keys(o *stats.Overhead) {
 		g.add(cells...)
 	}
 	r.show(g)
-}
-
-// lineRemarks says how many of a line's calls are held to thresholds that cannot be trusted
-// or that are this trace's own, where a profile was given.
-func lineRemarks(o *stats.Overhead, l *stats.OverheadLine) string {
-	s := ""
-	if l.UnreliableCalls > 0 {
-		s = formatCount(l.UnreliableCalls) + " calls unreliable"
-	}
-	if own := l.Calls - l.ProfileCalls; o.Profile != nil && own > 0 {
-		if s != "" {
-			s += "; "
-		}
-		s += formatCount(own) + " calls by this trace"
-	}
-	return s
 }
 
 // costRemarks says what is to be known of the overhead of a source line.

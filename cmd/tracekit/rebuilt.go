@@ -46,8 +46,8 @@ func modelled(r *stats.Rebuilt) string {
 // Which tables, columns and rows of a report are a model's if the trace was rebuilt: see
 // stats.Rebuilt. Tables are told by how their headings begin.
 var (
-	modelledTables = []string{"Wait states", "Critical path", "The location that ends last", "Overhead of", "Senders and receivers", "What calls need"}
-	modelledTitles = []string{"waiting", "overhead", "critical path", "min", "p50", "p99", "max", "skew", "transfer", "completion"}
+	modelledTables = []string{"Wait states", "What makes others wait", "Critical path", "The location that ends last", "Senders and receivers", "What calls need"}
+	modelledTitles = []string{"own", "late partner", "imbalance", "unexplained", "causes", "of path", "min", "p50", "p99", "max", "skew", "transfer", "completion"}
 	modelledRows   = []string{"serialization", "transfer"}
 )
 

@@ -51,7 +51,7 @@ func TestRebuiltTracesSaySo(t *testing.T) {
 			}
 		}
 		report := must("analyze", name)
-		for _, mark := range []string{"≈ Wait states", "≈ Critical path", "≈ waiting", "≈ latency", "≈ serialization", "≈ skew"} {
+		for _, mark := range []string{"≈ Wait states", "≈ Critical path", "≈ What makes others wait", "≈ late partner", "≈ Overhead of", "≈ latency", "≈ serialization", "≈ skew"} {
 			if strings.Contains(report, mark) != rebuilt {
 				t.Errorf("analyze %s: %q is there: %v", name, mark, !rebuilt)
 			}

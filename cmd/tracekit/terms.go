@@ -33,6 +33,7 @@ func terms() []term {
 		{"late broadcast", "Ranks wait in a broadcast or scatter for the root to arrive."},
 		{"early reduce", "The root waits in a reduce or gather for the last rank to arrive."},
 		{"skew", "In collectives: the time from a rank's arrival until the last one arrives."},
+		{"waits caused", "What makes others wait: a rank takes longer at a place than those that wait for it, since they last met. At once is the waiting when they meet next, later that which follows from it, when those that have waited make others wait in turn; together all waits but the unexplained ones, which only clocks that disagree leave."},
 		{"critical path", "The chain of activities, from rank to rank along the waits, that determines the run time; its length is the run time. Only what gets faster on it shortens the run."},
 		{"imbalance", "On the critical path: how much longer the path stays at a place than a rank does there in the mean, waits left out. It is what perfect balance at this place would gain at most."},
 		{"source line", "Where a call is made. Where the trace does not record lines of calls, a plus (main+) marks the region that encloses the call and the line where it begins."},

@@ -1,0 +1,184 @@
+package stats
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"tracekit/engine"
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// A delayedWait is a wait that another call has caused.
+type delayedWait struct {
+	end    int64 // when it is over
+	time   int64 // ticks
+	from   int64 // when the call begins to wait, for whatever
+	at     callKey
+	cause  callKey // Call None: recorded outside any call
+	opened opening
+	kind   WaitKind
+}
+
+// An opening is where the synchronisation interval of a wait begins: the calls of the one
+// that waits and of the one that makes it wait with which the two last synchronised. None:
+// they never have, the interval begins with the run.
+type opening struct{ at, cause uint32 }
+
+// later returns the later of two openings of the same pair, for its first location.
+func (o opening) later(p opening) opening {
+	if o.at == trace.None || p.at != trace.None && p.at > o.at {
+		return p
+	}
+	return o
+}
+
+// delayedWaits lists the waits of the selection in order of their end; of equal ones, those
+// with one cause lie beside each other.
+func delayedWaits(ctx context.Context, w *waiting) (*spill.Table[delayedWait], error) {
+	lists, err := engine.Map(ctx, w.jobs, len(w.calls), func(_ context.Context, l int) (*spill.Table[delayedWait], error) {
+		return w.ofLocation(trace.LocationID(l)), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := spill.NewTable[delayedWait](w.t.Store)
+	m := newMerger(lists)
+	for n := 0; m.next(out); n++ {
+		if n%4096 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return out, nil
+}
+
+// ofLocation lists the waits of a location, in order of calls.
+func (w *waiting) ofLocation(l trace.LocationID) *spill.Table[delayedWait] {
+	out := spill.NewTable[delayedWait](w.t.Store)
+	if !w.scope.has(l) {
+		return out
+	}
+	add := func(kind WaitKind, call int, c *CallWait, from, time int64, cause callKey) {
+		if clipped := w.scope.clip(from, from+time); clipped > 0 {
+			if !w.scope.has(cause.location) {
+				cause.call = trace.None
+			}
+			out.Append(delayedWait{end: from + time, time: clipped, from: c.From, at: callKey{l, uint32(call)}, cause: cause, kind: kind})
+		}
+	}
+	for first, index := range w.calls[l].index.Rows {
+		for i, row := range index {
+			if row == 0 {
+				continue
+			}
+			c := &w.calls[l].rows.Ptr(int(row - 1)).CallWait
+			if c.SenderTime > 0 {
+				r := w.t.Recvs[l].Ptr(int(c.senderMessage))
+				add(LateSender, first+i, c, c.From, c.SenderTime, callKey{r.SendLoc, w.t.Sends[r.SendLoc].Ptr(int(r.Send)).Call})
+			}
+			add(c.Kind, first+i, c, c.From+c.SenderTime, c.Time-c.SenderTime, callKey{c.Location, c.Call})
+		}
+	}
+	return out
+}
+
+// A merger merges lists of waits: those that are left are a heap by their first row.
+type merger struct {
+	lists []waitList
+}
+
+// A waitList is a list with the rows of it that were not taken.
+type waitList struct {
+	rows  *spill.Table[delayedWait]
+	taken int
+	ahead []delayedWait
+}
+
+func newMerger(lists []*spill.Table[delayedWait]) *merger {
+	m := &merger{}
+	for _, rows := range lists {
+		if rows.Len() > 0 {
+			m.lists = append(m.lists, waitList{rows: rows, ahead: rows.From(0)})
+		}
+	}
+	slices.SortFunc(m.lists, func(a, b waitList) int { return compareWaits(&a.ahead[0], &b.ahead[0]) })
+	return m
+}
+
+func compareWaits(a, b *delayedWait) int {
+	return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.cause.location, b.cause.location),
+		cmp.Compare(a.cause.call, b.cause.call), cmp.Compare(a.at.location, b.at.location))
+}
+
+// next moves the first of all rows to out; it reports false if there is none.
+func (m *merger) next(out *spill.Table[delayedWait]) bool {
+	if len(m.lists) == 0 {
+		return false
+	}
+	first := &m.lists[0]
+	out.Append(first.ahead[0])
+	first.taken++
+	if first.ahead = first.ahead[1:]; len(first.ahead) == 0 {
+		first.ahead = first.rows.From(first.taken)
+	}
+	if len(first.ahead) == 0 {
+		first.rows.Release()
+		n := len(m.lists) - 1
+		m.lists[0], m.lists = m.lists[n], m.lists[:n]
+	}
+	m.sink()
+	return true
+}
+
+// sink restores the heap below its root.
+func (m *merger) sink() {
+	for i := 0; ; {
+		least := i
+		for k := 2*i + 1; k <= 2*i+2 && k < len(m.lists); k++ {
+			if compareWaits(&m.lists[k].ahead[0], &m.lists[least].ahead[0]) < 0 {
+				least = k
+			}
+		}
+		if least == i {
+			return
+		}
+		m.lists[i], m.lists[least] = m.lists[least], m.lists[i]
+		i = least
+	}
+}
+
+// openPairs finds for each wait where the two last synchronised by a wait of one for the
+// other: forward over the waits.
+func openPairs(ctx context.Context, waits *spill.Table[delayedWait]) error {
+	type pair struct{ low, high trace.LocationID }
+	last := make(map[pair]opening) // at is the call of the lower location
+	for _, rows := range waits.Rows {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for i := range rows {
+			w := &rows[i]
+			w.opened = opening{trace.None, trace.None}
+			if w.cause.call == trace.None || w.cause.location == w.at.location {
+				continue
+			}
+			key, now := pair{w.at.location, w.cause.location}, opening{w.at.call, w.cause.call}
+			swapped := key.low > key.high
+			if swapped {
+				key.low, key.high = key.high, key.low
+				now.at, now.cause = now.cause, now.at
+			}
+			if o, ok := last[key]; ok {
+				if swapped {
+					o.at, o.cause = o.cause, o.at
+				}
+				if o.at < w.at.call && o.cause < w.cause.call {
+					w.opened = o
+				}
+			}
+			last[key] = now
+		}
+	}
+	return nil
+}

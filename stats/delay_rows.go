@@ -1,0 +1,210 @@
+package stats
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"tracekit/trace"
+)
+
+// A DelayRow is a place that makes others wait, with what it costs them: the sum over ranks of
+// waiting time that it causes. ShortNs is the wait at the end of the synchronisation interval
+// in which the place took longer on one rank than on the one that waits; LongNs are later waits
+// that go on from there. TotalNs is their sum, that of By and that of Ranks, which says on which
+// rank the place took longer.
+//
+// Region is "(outside any region)" or "(not recorded)", before the first event of a rank,
+// where the place is none of the call tree.
+type DelayRow struct {
+	SourceLine
+	Operation  Name       `json:"operation"` // null: outside MPI
+	ShortNs    int64      `json:"short_ns"`
+	LongNs     int64      `json:"long_ns"`
+	TotalNs    int64      `json:"total_ns"`
+	By         DelayKinds `json:"by"` // by the wait state that it ends in
+	MostRank   Rank       `json:"most_rank"`
+	MostRankNs int64      `json:"most_rank_ns"`
+	Ranks      []RankTime `json:"ranks"` // the one with the most first
+}
+
+// A RankTime is a time of one rank.
+type RankTime struct {
+	Rank   Rank  `json:"rank"`
+	TimeNs int64 `json:"ns"`
+}
+
+// DelayKinds holds times by wait state. In JSON it is an object with their keys and
+// wait_at_startup, for waits in MPI_Init and MPI_Finalize.
+type DelayKinds [waitKinds]int64
+
+// MarshalJSON implements json.Marshaler.
+func (d DelayKinds) MarshalJSON() ([]byte, error) {
+	return marshalDelayed(func(k WaitKind) any { return d[k] })
+}
+
+// DelayTotals says what becomes of all waits, by wait state; in JSON the keys are those of
+// DelayKinds.
+type DelayTotals [waitKinds]DelayTotal
+
+// A DelayTotal says what causes the waits of one kind: ShortNs + LongNs + UnexplainedNs is
+// their time. What no delay explains: waits for what is recorded outside any call; what of a
+// wait is longer than all that its cause has done longer, where clocks disagree; and what
+// follows from the second wait of a call that waits for two partners (late receiver behind a
+// late sender), in an interval that begins with the first.
+type DelayTotal struct {
+	ShortNs       int64 `json:"short_ns"`
+	LongNs        int64 `json:"long_ns"`
+	UnexplainedNs int64 `json:"unexplained_ns"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (d *DelayTotals) MarshalJSON() ([]byte, error) {
+	return marshalDelayed(func(k WaitKind) any { return d[k] })
+}
+
+// marshalDelayed makes an object of the wait states that have a cause.
+func marshalDelayed(value func(WaitKind) any) ([]byte, error) {
+	out := []byte{'{'}
+	for k := range waitKinds {
+		if !k.Info().Caused {
+			continue
+		}
+		text, err := json.Marshal(value(k))
+		if err != nil {
+			return nil, err
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(fmt.Appendf(out, "%q:", cmp.Or(k.Info().Key, "wait_at_startup")), bytes.TrimSpace(text)...)
+	}
+	return append(out, '}'), nil
+}
+
+// A delaySum adds up the costs of a place.
+type delaySum struct {
+	at          site
+	name        string // of a place that is none of the call tree
+	short, long float64
+	by          [waitKinds]float64
+	ranks       map[uint32]float64
+}
+
+// delayRows makes the blocks of the document, the place that costs most first.
+func delayRows(d *delays, p *profiler) ([]DelayRow, *DelayTotals) {
+	costs := make([]delayCost, 0, d.costs.Len())
+	for _, rows := range d.costs.Rows {
+		costs = append(costs, rows...)
+	}
+	slices.SortFunc(costs, func(a, b delayCost) int {
+		return cmp.Or(cmp.Compare(a.location, b.location), cmp.Compare(a.path, b.path))
+	})
+	var sums []*delaySum
+	index := make(map[site]*delaySum)
+	for i := range costs {
+		c := &costs[i]
+		at, name := p.placeOf(c.path)
+		sum := index[at]
+		if sum == nil {
+			sum = &delaySum{at: at, name: name, ranks: make(map[uint32]float64)}
+			index[at], sums = sum, append(sums, sum)
+		}
+		sum.add(c, p.t.Rank[c.location])
+	}
+	rows := []DelayRow{}
+	for _, s := range sums {
+		if row := s.row(p); row.TotalNs > 0 {
+			rows = append(rows, row)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b DelayRow) int {
+		return cmp.Or(cmp.Compare(b.TotalNs, a.TotalNs), cmp.Compare(a.Region, b.Region), cmp.Compare(a.Operation, b.Operation),
+			cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	totals, r := new(DelayTotals), rate{p.t.Defs.Clock.Resolution}
+	for k := range totals {
+		x := &d.total[k]
+		s := floatSplitter{rate: r}
+		totals[k] = DelayTotal{s.ns(x.short), s.ns(x.long), s.ns(x.unexplained)}
+	}
+	return rows, totals
+}
+
+// placeOf returns the site of a call path, or the name of a place that is none.
+func (p *profiler) placeOf(path trace.PathID) (site, string) {
+	switch path {
+	case PathOutside:
+		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, outsideRegions
+	case PathNotRecorded:
+		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, notRecorded
+	}
+	return p.siteOfPath(path), ""
+}
+
+func (s *delaySum) add(c *delayCost, rank uint32) {
+	for k := range c.short {
+		s.short += c.short[k]
+		s.long += c.long[k]
+		s.by[k] += c.short[k] + c.long[k]
+		s.ranks[rank] += c.short[k] + c.long[k]
+	}
+}
+
+func (s *delaySum) row(p *profiler) DelayRow {
+	r := rate{p.t.Defs.Clock.Resolution}
+	row := DelayRow{SourceLine: SourceLine{Region: Name(s.name)}, MostRank: trace.None, Ranks: []RankTime{}}
+	if s.name == "" {
+		row.SourceLine, row.Operation = spell(p.t.Defs, s.at.line), Name(p.t.Defs.RegionLabel(s.at.operation))
+	}
+	parts := floatSplitter{rate: r}
+	row.ShortNs, row.LongNs = parts.ns(s.short), parts.ns(s.long)
+	row.TotalNs = row.ShortNs + row.LongNs
+	parts = floatSplitter{rate: r}
+	for k, time := range s.by {
+		row.By[k] = parts.ns(time)
+	}
+	parts = floatSplitter{rate: r}
+	for _, rank := range sortedKeys(s.ranks) {
+		if ns := parts.ns(s.ranks[rank]); ns > 0 {
+			row.Ranks = append(row.Ranks, RankTime{Rank(rank), ns})
+		}
+	}
+	slices.SortStableFunc(row.Ranks, func(a, b RankTime) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
+	if len(row.Ranks) > 0 {
+		row.MostRank, row.MostRankNs = row.Ranks[0].Rank, row.Ranks[0].TimeNs
+	}
+	return row
+}
+
+func sortedKeys(m map[uint32]float64) []uint32 {
+	keys := make([]uint32, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// A floatSplitter converts parts of a whole in fractions of ticks as a splitter does those in
+// ticks.
+type floatSplitter struct {
+	rate
+	sum float64
+}
+
+func (s *floatSplitter) ns(part float64) int64 {
+	before := s.rate.ns(int64(math.Round(s.sum)))
+	s.sum += part
+	return s.rate.ns(int64(math.Round(s.sum))) - before
+}
+
+// causes divides the time of the waits.
+func (x *delayTotal) causes(r rate, time int64) *WaitCauses {
+	indirect := min(time, r.ns(int64(math.Round(x.indirect))))
+	propagating := min(time, r.ns(int64(math.Round(x.propagating))))
+	return &WaitCauses{time - indirect, indirect, propagating, time - propagating}
+}

@@ -1,0 +1,117 @@
+package stats
+
+import (
+	"context"
+	"slices"
+	"sort"
+
+	"tracekit/engine"
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// meetings finds the last collective in which two locations have synchronised.
+type meetings struct {
+	t     *trace.Trace
+	binds *spill.Table[bool]           // by collective: it lets nobody go before all are there
+	comms map[trace.CommID][]attendant // by location: who takes part
+	init  []uint32                     // by location: the call of MPI_Init; None: not recorded
+}
+
+// An attendant is a location with its place among the members of a communicator's instances.
+type attendant struct {
+	location trace.LocationID
+	place    uint32
+}
+
+func newMeetings(ctx context.Context, t *trace.Trace, jobs int) (*meetings, error) {
+	m := &meetings{t: t, binds: spill.NewZeros[bool](t.Store, t.Collectives.Len()), comms: make(map[trace.CommID][]attendant)}
+	for _, calls := range t.Calls {
+		i := findStartup(calls, trace.ClassInit)
+		m.init = append(m.init, uint32(i)) // -1 is None
+	}
+	n := t.Collectives.Len()
+	_, err := engine.Map(ctx, jobs, (n+instanceChunk-1)/instanceChunk, func(_ context.Context, k int) (struct{}, error) {
+		for i := k * instanceChunk; i < min((k+1)*instanceChunk, n); i++ {
+			m.binds.Set(i, m.synchronises(t.Collectives.Ptr(i)))
+		}
+		return struct{}{}, nil
+	})
+	for _, rows := range t.Collectives.Rows {
+		for i := range rows {
+			if _, known := m.comms[rows[i].Comm]; !known && rows[i].Count == rows[i].Size {
+				m.comms[rows[i].Comm] = m.attendants(&rows[i])
+			}
+		}
+	}
+	return m, err
+}
+
+// synchronises reports whether nobody ends a collective before the last has begun it.
+func (m *meetings) synchronises(c *trace.Collective) bool {
+	if p := c.Op.Pattern(); p != trace.PatternAllToAll && p != trace.PatternBarrier || c.Count < 2 {
+		return false
+	}
+	last, first := int64(-never-1), int64(never)
+	for k := c.First; k < c.First+c.Count; k++ {
+		x := m.t.Members.Ptr(int(k))
+		if x.Call == trace.None || x.Call != x.Done {
+			return false
+		}
+		last, first = max(last, x.Begin), min(first, x.End)
+	}
+	return last <= first
+}
+
+func (m *meetings) attendants(c *trace.Collective) []attendant {
+	out := make([]attendant, c.Count)
+	for k := range out {
+		out[k] = attendant{m.t.Members.Ptr(int(c.First) + k).Location, uint32(k)}
+	}
+	slices.SortFunc(out, func(a, b attendant) int { return int(a.location) - int(b.location) })
+	return out
+}
+
+// member returns the call with which a location takes part in an instance.
+func (m *meetings) member(c *trace.Collective, l trace.LocationID) (call uint32, ok bool) {
+	in := m.comms[c.Comm]
+	if k := sort.Search(len(in), func(i int) bool { return in[i].location >= l }); k < len(in) && in[k].location == l && in[k].place < c.Count {
+		if x := m.t.Members.Ptr(int(c.First + in[k].place)); x.Location == l {
+			return x.Call, true
+		}
+	}
+	if c.Count == c.Size && in != nil {
+		return 0, false
+	}
+	for k := c.First; k < c.First+c.Count; k++ {
+		if x := m.t.Members.Ptr(int(k)); x.Location == l {
+			return x.Call, true
+		}
+	}
+	return 0, false
+}
+
+// last returns the later of a known opening of a wait and the last collective before it in
+// which both took part.
+func (m *meetings) last(w *delayedWait) opening {
+	found := w.opened
+	if a, b := m.init[w.at.location], m.init[w.cause.location]; a != trace.None && b != trace.None && a < w.at.call && b < w.cause.call {
+		found = found.later(opening{a, b})
+	}
+	parts := m.t.Parts[w.at.location]
+	k := sort.Search(parts.Len(), func(i int) bool { return m.t.Members.Ptr(int(parts.Ptr(i).Member)).Call >= w.at.call })
+	for k--; k >= 0; k-- {
+		p := parts.Ptr(k)
+		call := m.t.Members.Ptr(int(p.Member)).Call
+		if found.at != trace.None && call <= found.at {
+			break
+		}
+		if call >= w.at.call || !m.binds.At(int(p.Collective)) {
+			continue
+		}
+		if other, ok := m.member(m.t.Collectives.Ptr(int(p.Collective)), w.cause.location); ok && other < w.cause.call {
+			return opening{call, other}
+		}
+	}
+	return found
+}

@@ -1,0 +1,232 @@
+package stats
+
+import (
+	"context"
+	"slices"
+
+	"tracekit/engine"
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// delays finds what makes others wait (DEFINITIONS 2.3): backward over all waits, the costs
+// of each are charged to the places where the one waited for has spent more time than the
+// one that waits since they last synchronised, and handed on to the waits that it had itself.
+//
+// What a wait needs of the time since then does not depend on the waits after it, and is
+// found on all cores, a batch of waits at a time; only the costs go from wait to wait.
+type delays struct {
+	t        *trace.Trace
+	jobs     int
+	scope    *scope
+	waits    *spill.Table[delayedWait]
+	segments []*Segments
+	meetings *meetings
+
+	kinds  []WaitKind              // of the waits
+	costs  *spill.Table[delayCost] // in order in which they were met
+	index  map[costKey]uint32      // rows of costs
+	total  [waitKinds]delayTotal
+	handed []handedOn // by location: to the waits that are still to come
+}
+
+// A costKey is a place on one location.
+type costKey struct {
+	location trace.LocationID
+	path     trace.PathID
+}
+
+// A delayCost is what a place has cost others, in ticks of their waits by kind: those that
+// ended at the end of the interval with the delay, and later ones through the waits between.
+type delayCost struct {
+	costKey
+	short, long [waitKinds]float64
+}
+
+// A delayTotal is what becomes of all waits of one kind, in ticks.
+//
+//	waits = short + long + unexplained = direct + indirect = propagating + terminal
+type delayTotal struct {
+	short, long, unexplained float64
+	handed, taken            float64 // costs of later waits, by those waits' kind
+	indirect, propagating    float64
+	waits                    int64
+}
+
+func newDelays(w *waiting, segments []*Segments) *delays {
+	return &delays{t: w.t, jobs: w.jobs, scope: w.scope, segments: segments,
+		costs: spill.NewTable[delayCost](w.t.Store), index: make(map[costKey]uint32), handed: make([]handedOn, len(w.t.Calls))}
+}
+
+// order lists the waits and finds where the pairs that wait for each other have last done so.
+func (d *delays) order(ctx context.Context, w *waiting) (err error) {
+	if d.waits, err = delayedWaits(ctx, w); err != nil {
+		return err
+	}
+	var met [waitKinds]bool
+	for _, rows := range d.waits.Rows {
+		for i := range rows {
+			met[rows[i].kind] = true
+		}
+	}
+	for k, ok := range met {
+		if ok {
+			d.kinds = append(d.kinds, WaitKind(k))
+		}
+	}
+	return openPairs(ctx, d.waits)
+}
+
+// The waits of a batch are compared at the same time, in chunks of consecutive waits.
+const (
+	delayChunk = 256
+	delayBatch = 128 * delayChunk
+)
+
+// run finds the costs. All segments must be there.
+func (d *delays) run(ctx context.Context) (err error) {
+	if d.meetings, err = newMeetings(ctx, d.t, d.jobs); err != nil {
+		return err
+	}
+	defer d.meetings.binds.Release()
+	var ready []*comparisons
+	for end := d.waits.Len(); end > 0 || ready != nil; {
+		first := max(0, end-1) / delayBatch * delayBatch
+		var made []*comparisons
+		err := engine.Beside(ctx, d.jobs, func(context.Context) error {
+			for _, c := range slices.Backward(ready) {
+				d.charge(c)
+			}
+			return nil
+		}, func(ctx context.Context) (err error) {
+			if first < end {
+				made, err = d.compareBatch(ctx, first, end)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		ready, end = made, first
+	}
+	for i := range d.total {
+		// Where clocks disagree, a wait may end before the one that it has caused by the order
+		// of calls: what is handed on to it comes too late.
+		d.total[i].unexplained += d.total[i].handed - d.total[i].taken
+	}
+	return nil
+}
+
+// charge hands the costs of a chunk's waits to who has caused them, the last wait first.
+func (d *delays) charge(c *comparisons) {
+	for i, k := range slices.Backward(c.waits) {
+		w := d.waits.Ptr(c.first + i)
+		d.chargeWait(w, &k, c.excess[k.first:k.end])
+	}
+}
+
+func (d *delays) chargeWait(w *delayedWait, k *comparison, excess []Segment) {
+	kind, time := w.kind, float64(w.time)
+	total := &d.total[kind]
+	total.waits += w.time
+	later, share := d.handed[w.at.location].to(w.at.call)
+	total.propagating += share * time
+	for _, i := range d.kinds {
+		later[i] *= time // what this wait costs in later ones
+		d.total[i].taken += later[i]
+	}
+	known := float64(k.delay + k.wait)
+	if known == 0 {
+		total.unexplained += time
+		for _, i := range d.kinds {
+			d.total[i].unexplained += later[i]
+		}
+		return
+	}
+	sigma := min(1, time/known)
+	total.unexplained += time - sigma*known
+	total.indirect += sigma * float64(k.wait)
+	short, long := sigma, later // of each tick of delay or wait
+	for _, i := range d.kinds {
+		long[i] /= known
+	}
+	for _, x := range excess {
+		c := d.cost(costKey{w.cause.location, x.Path})
+		more := float64(x.Time)
+		c.short[kind] += short * more
+		for _, i := range d.kinds {
+			c.long[i] += long[i] * more
+		}
+	}
+	total.short += short * float64(k.delay)
+	for _, i := range d.kinds {
+		d.total[i].long += long[i] * float64(k.delay)
+	}
+	if k.wait > 0 {
+		long[kind] += sigma
+		for _, i := range d.kinds {
+			d.total[i].handed += long[i] * float64(k.wait)
+		}
+		d.handed[w.cause.location].add(k.opened.cause, d.kinds, &long, sigma)
+	}
+}
+
+func (d *delays) cost(key costKey) *delayCost {
+	row, ok := d.index[key]
+	if !ok {
+		row = uint32(d.costs.Append(delayCost{costKey: key}))
+		d.index[key] = row
+	}
+	return d.costs.Ptr(int(row))
+}
+
+// handedOn holds what the waits of a location cost others, per tick of such a wait: those
+// between the opening of a synchronisation interval and its end. It is asked for calls in
+// descending order, and knows only intervals that end after them.
+//
+//	steps ascend by opened; costs and share are of all steps up to there
+type handedOn struct{ steps []handedStep }
+
+type handedStep struct {
+	opened int64 // the call; -1: the begin of the run
+	costs  [waitKinds]float64
+	share  float64 // the largest of one wait
+}
+
+// add hands on costs to all waits after a call.
+func (h *handedOn) add(opened uint32, kinds []WaitKind, costs *[waitKinds]float64, share float64) {
+	at := int64(opened)
+	if opened == trace.None {
+		at = -1
+	}
+	i := len(h.steps)
+	for i > 0 && h.steps[i-1].opened > at {
+		i--
+	}
+	if i == 0 || h.steps[i-1].opened < at {
+		step := handedStep{opened: at}
+		if i > 0 {
+			step.costs, step.share = h.steps[i-1].costs, h.steps[i-1].share
+		}
+		h.steps = slices.Insert(h.steps, i, step)
+		i++
+	}
+	for k := i - 1; k < len(h.steps); k++ {
+		s := &h.steps[k]
+		for _, x := range kinds {
+			s.costs[x] += costs[x]
+		}
+		s.share = max(s.share, share)
+	}
+}
+
+// to returns what is handed on to the waits of a call.
+func (h *handedOn) to(call uint32) (costs [waitKinds]float64, share float64) {
+	for len(h.steps) > 0 && h.steps[len(h.steps)-1].opened >= int64(call) {
+		h.steps = h.steps[:len(h.steps)-1]
+	}
+	if n := len(h.steps); n > 0 {
+		return h.steps[n-1].costs, h.steps[n-1].share
+	}
+	return costs, 0
+}

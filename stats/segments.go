@@ -1,0 +1,152 @@
+package stats
+
+import (
+	"iter"
+
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// Segments says where a location spends its time between and in its calls, waits apart: the
+// run cut at every call of trace.Trace.Calls. A call's own time, what it takes beyond its
+// wait, is one row, followed by one for its wait if it has one; what passes from there to the
+// next call are rows of one call path each. So the time between any two calls is a run of
+// rows.
+type Segments struct {
+	rows  *spill.Table[Segment]
+	calls *spill.Table[uint32] // by call: its row of own time
+
+	// Long stretches are summed by blocks of rows.
+	sums   *spill.Table[Segment] // of each block, by path
+	blocks *spill.Table[uint32]  // by block: its first row in sums; one more for the end
+
+	waits *WaitTable
+	scope *scope
+	open  bool         // the last call is not left yet, and no other one is entered
+	depth int          // of the stack in the last call
+	path  trace.PathID // of the last call
+}
+
+// A Segment is time in one call path, in ticks. The path is that of the tree, or one of those
+// below.
+type Segment struct {
+	Path trace.PathID
+	Time int64
+}
+
+// Paths of time that lies in no call path. They are above all others.
+const (
+	PathOutside     = trace.PathID(trace.None)     // outside any region
+	PathWait        = trace.PathID(trace.None - 1) // waiting
+	PathNotRecorded = trace.PathID(trace.None - 2) // before the location's first event
+)
+
+func newSegments(t *trace.Trace, s *scope, waits CallWaits) []*Segments {
+	out := make([]*Segments, len(waits))
+	for l := range out {
+		out[l] = &Segments{rows: spill.NewTable[Segment](t.Store), calls: spill.NewTable[uint32](t.Store),
+			sums: spill.NewTable[Segment](t.Store), blocks: spill.NewTable[uint32](t.Store), waits: waits[l], scope: s}
+	}
+	return out
+}
+
+// segmentBlock is the number of rows in a block.
+const segmentBlock = 128
+
+// sum sums the blocks, when all rows are there.
+func (s *Segments) sum(paths int) {
+	m := newTimeMap(paths)
+	for first := 0; first+segmentBlock <= s.rows.Len(); first += segmentBlock {
+		s.blocks.Append(uint32(s.sums.Len()))
+		m.addRows(s.rows, first, first+segmentBlock)
+		for _, p := range m.met {
+			s.sums.Append(Segment{p, *m.of(p)})
+		}
+		m.clear()
+	}
+	s.blocks.Append(uint32(s.sums.Len()))
+}
+
+func (s *Segments) add(path trace.PathID, time int64) {
+	if time > 0 {
+		s.rows.Append(Segment{path, time})
+	}
+}
+
+// between returns the rows after a call (None: from the begin) until another one is entered.
+func (s *Segments) between(after, until uint32) (first, end int) {
+	if after != trace.None {
+		first = int(s.calls.At(int(after))) + 1
+		if first < s.rows.Len() && s.rows.Ptr(first).Path == PathWait {
+			first++
+		}
+	}
+	return first, int(s.calls.At(int(until)))
+}
+
+// Between iterates over the segments after a call (None: from the begin of the run) until
+// another one is entered, in order: that is the time in both and between them, without what
+// the first takes itself. Waits of the calls between have the path PathWait.
+func (s *Segments) Between(after, until uint32) iter.Seq[Segment] {
+	return func(yield func(Segment) bool) {
+		for first, end := s.between(after, until); first < end; {
+			rows := s.rows.From(first)
+			rows = rows[:min(len(rows), end-first)]
+			for _, r := range rows {
+				if !yield(r) {
+					return
+				}
+			}
+			first += len(rows)
+		}
+	}
+}
+
+// Own returns the own time of a call, with its call path.
+func (s *Segments) Own(call uint32) Segment { return s.rows.At(int(s.calls.At(int(call)))) }
+
+// enterRow ends what passed since the last call: the walk enters the next one.
+func (w *walk) enterRow() {
+	s := w.segments
+	if s == nil {
+		return
+	}
+	if s.open {
+		w.endRow()
+	} else {
+		w.flush(true)
+	}
+	s.open, s.depth = true, w.stack.Len()
+	s.calls.Append(uint32(s.rows.Len()))
+	s.path = w.steps[w.top].path
+}
+
+// endRow notes a call that is left, or that enters another one: all that passed in it is its own.
+func (w *walk) endRow() {
+	s := w.segments
+	s.open = false
+	row := s.calls.Len() - 1
+	own := w.flush(false)
+	wait := int64(0)
+	if cause := s.waits.cause(row); cause != nil {
+		wait = min(own, s.scope.clip(cause.From, cause.From+cause.Time))
+	}
+	s.rows.Append(Segment{s.path, own - wait})
+	s.add(PathWait, wait)
+}
+
+// flush returns the time that has passed since the last one and notes it by call path, if
+// asked.
+func (w *walk) flush(note bool) (sum int64) {
+	for _, k := range w.touched {
+		step := &w.steps[k]
+		time := step.exclusive - step.noted
+		step.noted, step.touched = step.exclusive, false
+		sum += time
+		if note {
+			w.segments.add(step.path, time)
+		}
+	}
+	w.touched = w.touched[:0]
+	return sum
+}
