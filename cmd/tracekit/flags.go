@@ -64,6 +64,7 @@ func (f *readFlags) validate() (err error) {
 type input struct {
 	trace.Source
 	store *spill.Store
+	cut   uint64 // names
 }
 
 // Findings are those of the source. A rebuilt trace, in whatever format it comes, says in
@@ -72,6 +73,7 @@ func (in *input) Findings() []trace.Finding {
 	var l trace.Ledger
 	l.Merge(in.Source.Findings())
 	about := in.Info()
+	l.AddN(trace.CodeLongName, in.cut, trace.Place{Location: trace.None, File: about.Path, Offset: -1}, "")
 	known := slices.ContainsFunc(l.Findings(), func(f trace.Finding) bool { return f.Code == trace.CodeApproximate })
 	if a := about.Approximations(); len(a) > 0 && !known {
 		l.Add(trace.CodeApproximate, trace.Place{Location: trace.None, File: about.Path, Offset: -1}, strings.Join(a, "; "))
@@ -87,7 +89,7 @@ func (f *readFlags) open(ctx context.Context, paths ...string) (*input, error) {
 	store := spill.NewStore(f.memoryBytes/int64(max(1, f.traces)), "")
 	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.jobs, Store: store, AlignStart: f.align == "start"})
 	if err == nil {
-		return &input{src, store}, nil
+		return &input{src, store, src.Defs().ShortenNames()}, nil
 	}
 	store.Close()
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
