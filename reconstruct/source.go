@@ -137,9 +137,9 @@ func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 
 // ended notes that the events of a location end, and how many are missing.
 func (s *Source) ended(l trace.LocationID, events uint64) {
-	if announced := s.defs.Locations[l].Events; events < announced {
+	if all := s.model.Locations[l].Tree.Events(); events < all {
 		s.mu.Lock()
-		s.short[l] = announced - events
+		s.short[l] = all - events
 		s.mu.Unlock()
 	}
 }
@@ -159,7 +159,7 @@ func (s *Source) Findings() []trace.Finding {
 	defer s.mu.Unlock()
 	for location, missing := range s.short {
 		l.Add(trace.CodeCountMismatch, trace.Place{Location: location, File: s.model.Name, Offset: -1},
-			fmt.Sprintf("formulae end %d events before the number that is announced", missing))
+			fmt.Sprintf("events end %d before the number that the formulae stand for", missing))
 	}
 	l.AddN(trace.CodeReplayStuck, s.stuck, trace.Nowhere(), fmt.Sprintf("%d rebuilt events did not find their partner", s.stuck))
 	return l.Findings()

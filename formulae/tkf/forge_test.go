@@ -9,6 +9,7 @@ import (
 
 	"tracekit/formulae"
 	"tracekit/formulae/internal/coder"
+	"tracekit/reconstruct"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -125,18 +126,20 @@ func TestForgedCounts(t *testing.T) {
 		name    string
 		alter   func(*forgery)
 		refused bool
+		changed bool // in what is announced
 	}{
-		{"sound", (*forgery).announce, false},
-		{"one more than announced", func(x *forgery) { x.announce(); item(x).Count++ }, true},
-		{"one less than announced", func(x *forgery) { x.announce(); item(x).Count-- }, true},
-		{"without end", func(x *forgery) { item(x).Count = math.MaxUint64; x.announce() }, true},
+		{"sound", (*forgery).announce, false, false},
+		{"one more than announced", func(x *forgery) { x.announce(); item(x).Count++ }, false, true},
+		{"one less than announced", func(x *forgery) { x.announce(); item(x).Count-- }, false, true},
+		{"many more than announced", func(x *forgery) { x.announce(); item(x).Count += 2 * unannounced }, true, false},
+		{"without end", func(x *forgery) { item(x).Count = math.MaxUint64; x.announce() }, true, false},
 		{"without end together", func(x *forgery) {
 			for l := range x.locations {
 				x.locations[l].Tree.Nodes[1].Items[1].Count = formulae.MostEvents / 2
 			}
 			x.announce()
-		}, true},
-		{"without an event", func(x *forgery) { x.announce(); x.endless() }, false},
+		}, true, false},
+		{"without an event", func(x *forgery) { x.announce(); x.endless() }, false, false},
 	} {
 		file := forge(t, c.alter)
 		src, err := open(bytes.NewReader(file), int64(len(file)), "file", 1, func() error { return nil })
@@ -150,7 +153,7 @@ func TestForgedCounts(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		short := false
+		short := c.changed
 		for l := range src.Defs().Locations {
 			n := uint64(0)
 			for b, err := range src.Events(t.Context(), trace.LocationID(l)) {
@@ -159,7 +162,7 @@ func TestForgedCounts(t *testing.T) {
 				}
 				n += uint64(b.Len())
 			}
-			announced := src.Defs().Locations[l].Events
+			announced := src.(*reconstruct.Source).Model().Locations[l].Tree.Events()
 			if n > announced {
 				t.Errorf("%s: %d events of %d at location %d", c.name, n, announced, l)
 			}

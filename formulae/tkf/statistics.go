@@ -153,19 +153,30 @@ func (f *file) readStatistics(rest []section) ([]formulae.Location, error) {
 	return out, f.checkCounts(out)
 }
 
-// checkCounts checks that the formulae of each location stand for as many events as the file
+// unannounced is how many events more than it announces a location is believed to have:
+// earlier programs wrote what the trace had announced, which may be nothing.
+const unannounced = 1 << 20
+
+// checkCounts checks that the formulae of each location stand for the events that the file
 // announces, and that so many can have been recorded: a few bytes may stand for any number.
+// A small difference is a finding.
 func (f *file) checkCounts(locations []formulae.Location) error {
+	var found trace.Ledger
 	total := uint64(0)
 	for l := range locations {
 		events, announced := locations[l].Tree.Events(), f.about.Defs.Locations[l].Events
-		if events != announced {
-			return syntaxError(f.name, 0, sectionStatistics.String(), fmt.Errorf("formulae of %d events for location %d, of which %d are announced", events, l, announced))
-		}
-		if total += events; total >= formulae.MostEvents {
+		total += events
+		switch {
+		case total >= formulae.MostEvents:
 			return syntaxError(f.name, 0, sectionStatistics.String(), fmt.Errorf("formulae of 2^%d events or more: nobody has recorded so many", bits.Len64(formulae.MostEvents)-1))
+		case events > unannounced && events-unannounced > announced:
+			return syntaxError(f.name, 0, sectionStatistics.String(), fmt.Errorf("formulae of %d events for location %d, of which %d are announced", events, l, announced))
+		case events != announced && announced > 0:
+			found.Add(trace.CodeCountMismatch, trace.Place{Location: trace.LocationID(l), File: f.name, Offset: -1},
+				fmt.Sprintf("formulae of %d events, of which %d are announced", events, announced))
 		}
 	}
+	f.about.Findings = append(f.about.Findings, found.Findings()...)
 	return nil
 }
 
