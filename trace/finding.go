@@ -38,6 +38,7 @@ const (
 	CodeCountMismatch       Code = "count_mismatch"
 	CodeTimeDecreases       Code = "time_decreases"
 	CodeBadValue            Code = "bad_value"
+	CodeLongName            Code = "long_name"
 	CodeUnsorted            Code = "unsorted"
 	CodeOverlap             Code = "overlap"
 	CodeDanglingFlow        Code = "dangling_flow"
@@ -97,6 +98,7 @@ func Codes() []CodeInfo {
 		{CodeCountMismatch, SeverityLoss, "there are fewer or more records than the file announces"},
 		{CodeTimeDecreases, SeverityError, "the time of a location's events runs backwards"},
 		{CodeBadValue, SeverityLoss, "a value cannot be understood; the record was left out"},
+		{CodeLongName, SeverityLoss, "a name is longer than 64 KiB; the rest of it was left out"},
 		{CodeUnsorted, SeverityInfo, "records are not in order of time; they were sorted"},
 		{CodeOverlap, SeverityInfo, "slices of one track overlap without being nested"},
 		{CodeDanglingFlow, SeverityInfo, "a flow has only one end"},

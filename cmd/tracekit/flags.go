@@ -65,6 +65,7 @@ func (f *readFlags) validate() (err error) {
 type input struct {
 	trace.Source
 	store *spill.Store
+	cut   uint64 // names
 }
 
 // Findings are those of the source. A rebuilt trace, in whatever format it comes, says in
@@ -73,6 +74,7 @@ func (in *input) Findings() []trace.Finding {
 	var l trace.Ledger
 	l.Merge(in.Source.Findings())
 	about := in.Info()
+	l.AddN(trace.CodeLongName, in.cut, trace.Place{Location: trace.None, File: about.Path, Offset: -1}, "")
 	known := slices.ContainsFunc(l.Findings(), func(f trace.Finding) bool { return f.Code == trace.CodeApproximate })
 	if a := about.Approximations(); len(a) > 0 && !known {
 		l.Add(trace.CodeApproximate, trace.Place{Location: trace.None, File: about.Path, Offset: -1}, strings.Join(a, "; "))
@@ -88,7 +90,7 @@ func (f *readFlags) open(ctx context.Context, paths ...string) (*input, error) {
 	store := spill.NewStore(f.memoryBytes/int64(max(1, f.traces)), "")
 	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.jobs, Store: store, AlignStart: f.align == "start"})
 	if err == nil {
-		return &input{src, store}, nil
+		return &input{src, store, src.Defs().ShortenNames()}, nil
 	}
 	store.Close()
 	for _, cause := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ELOOP, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.EINVAL} {

@@ -235,20 +235,33 @@ func kindText(s *formulae.AnnotatedSequence) string {
 	return fmt.Sprintf("not learned behind %s", formatCount(s.Learned))
 }
 
-// callPath returns the names on the way to a node.
+// callPath returns the names on the way to a node, at most mostIndent of them.
 func callPath(t *formulae.AnnotatedTree, n int) string {
-	path := nodeName(&t.Nodes[n])
+	path, depth := nodeName(&t.Nodes[n]), 1
 	for p := t.Nodes[n].Parent; p != nil && *p > 0; p = t.Nodes[*p].Parent {
+		if depth++; depth > mostIndent {
+			return "…/" + path
+		}
 		path = t.Nodes[*p].Name + "/" + path
 	}
 	return path
+}
+
+// mostIndent is the depth from which on nodes tell their depth instead of being indented.
+const mostIndent = 100
+
+func indented(n *formulae.AnnotatedNode) string {
+	if n.Depth > mostIndent {
+		return fmt.Sprintf("%s(%d) %s", strings.Repeat("  ", mostIndent), n.Depth, nodeName(n))
+	}
+	return strings.Repeat("  ", n.Depth) + nodeName(n)
 }
 
 // printTree prints the call tree with what is known of each call path (the paper's figure 6).
 func printTree(w stdio.Writer, t *formulae.AnnotatedTree, width int) {
 	names := 0
 	for n := range t.Nodes {
-		names = max(names, 2*t.Nodes[n].Depth+utf8.RuneCountInString(nodeName(&t.Nodes[n])))
+		names = max(names, utf8.RuneCountInString(indented(&t.Nodes[n])))
 	}
 	times := "time, waiting included; arguments and attributes that are always the same are left out"
 	if len(t.Locations) > 1 {
@@ -258,14 +271,13 @@ func printTree(w stdio.Writer, t *formulae.AnnotatedTree, width int) {
 		strings.Repeat("-", names+32))
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		indent := strings.Repeat("  ", n.Depth)
-		fmt.Fprintf(w, "%-*s %9s %10s %10s\n", names, indent+nodeName(n), formatCount(n.Visits), formatTime(meanOf(n.InclusiveNs)), formatTime(meanOf(n.ExclusiveNs)))
+		fmt.Fprintf(w, "%-*s %9s %10s %10s\n", names, indented(n), formatCount(n.Visits), formatTime(meanOf(n.InclusiveNs)), formatTime(meanOf(n.ExclusiveNs)))
 		for k := range n.Sequences {
 			s := &n.Sequences[k]
 			if s.Category == formulae.Fields.String() && s.Kind == formulae.Identity.String() {
 				continue
 			}
-			printFolded(w, indent+"    ", sequenceText(s), width)
+			printFolded(w, strings.Repeat("  ", min(n.Depth, mostIndent)+2), sequenceText(s), width)
 		}
 	}
 }

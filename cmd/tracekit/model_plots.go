@@ -58,8 +58,10 @@ func histogramPlot(k *stats.OverheadKey, paper bool) (*plots.Figure, error) {
 	r := &k.Fit
 	h := &r.Histogram
 	last := max(k.TMaxNs, r.Cut, h.Origin)
-	classes := int64(float64(last-h.Origin)/float64(h.Window)*1.15) + 2
-	join := (classes + mostWindows - 1) / mostWindows
+	classes := int64(min(float64(last-h.Origin)*1.15, 1<<62)/float64(h.Window)) + 2
+	// No bar is narrower than the numbers of its edges can tell.
+	finest := int64(math.Nextafter(float64(last), math.Inf(1)) - float64(last))
+	join := max((classes+mostWindows-1)/mostWindows, 2*finest/h.Window)
 	n := (classes + join - 1) / join
 	waits, fitted := "without wait states", "calls below the cut"
 	if paper {
@@ -75,7 +77,7 @@ func histogramPlot(k *stats.OverheadKey, paper bool) (*plots.Figure, error) {
 		Marks: []plots.Mark{{Name: markOf(k), Value: float64(k.TMaxNs)}},
 	}
 	for i := range d.Edges {
-		d.Edges[i] = float64(h.Origin + int64(i)*join*h.Window)
+		d.Edges[i] = float64(h.Origin) + float64(i)*float64(join)*float64(h.Window)
 	}
 	for _, c := range h.Classes {
 		if c.K/join >= n {
@@ -129,9 +131,9 @@ func modelPlot(r *fit.Result, i int, n, join int64) plots.Model {
 	if i == r.Chosen {
 		out.Verdict += ", chosen"
 	}
-	for k := range n * join {
-		if e := scale * m.Probability(k); !math.IsNaN(e) && e > 0 {
-			out.Expected[k/join] += e
+	for k := range n {
+		if e := scale * m.Between(k*join, (k+1)*join); !math.IsNaN(e) && e > 0 {
+			out.Expected[k] = e
 		}
 	}
 	return out

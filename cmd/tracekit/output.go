@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,8 +17,9 @@ import (
 )
 
 // writeAtomically makes a file complete or not at all: it is written under a temporary
-// name beside its own and renamed when write has returned without error.
-func writeAtomically(path string, force bool, write func(io.Writer) error) error {
+// name beside its own and renamed when write has returned without error. Writing ends when
+// the context does.
+func writeAtomically(ctx context.Context, path string, force bool, write func(io.Writer) error) error {
 	if err := refuseExisting(path, force); err != nil {
 		return err
 	}
@@ -26,7 +28,7 @@ func writeAtomically(path string, force bool, write func(io.Writer) error) error
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	defer os.Remove(f.Name()) // fails once the file has its name
-	w := bufio.NewWriterSize(f, 1<<16)
+	w := bufio.NewWriterSize(heedful{ctx, f}, 1<<16)
 	if err = write(w); err == nil {
 		err = w.Flush()
 	}
@@ -37,6 +39,19 @@ func writeAtomically(path string, force bool, write func(io.Writer) error) error
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return nil
+}
+
+// A heedful writer fails once its context has ended.
+type heedful struct {
+	ctx context.Context
+	io.Writer
+}
+
+func (h heedful) Write(p []byte) (int, error) {
+	if err := h.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return h.Writer.Write(p)
 }
 
 // checkFile refuses, before any work is done, a file that cannot be made.

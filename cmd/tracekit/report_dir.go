@@ -31,7 +31,7 @@ type reportDir struct {
 	temp  string // where files are written
 	err   error
 	names []string // of the files
-	files []func() error
+	files []func(context.Context) error
 
 	rebuilt bool // pictures say that their trace was rebuilt
 }
@@ -89,8 +89,8 @@ func (d *reportDir) close(ctx context.Context, jobs int, err error) error {
 			_, err := io.WriteString(w, contentsHead+strings.Join(d.names[:len(d.names)-1], "\n")+"\n")
 			return err
 		})
-		_, err = engine.Map(ctx, jobs, len(d.files), func(_ context.Context, i int) (struct{}, error) {
-			return struct{}{}, d.files[i]()
+		_, err = engine.Map(ctx, jobs, len(d.files), func(ctx context.Context, i int) (struct{}, error) {
+			return struct{}{}, d.files[i](ctx)
 		})
 	}
 	if err == nil {
@@ -174,19 +174,19 @@ func readContents(dir string) (names []string, err error) {
 }
 
 // add adds a file; its name may have a folder in front.
-func (d *reportDir) add(name string, write func(path string) error) {
+func (d *reportDir) add(name string, write func(ctx context.Context, path string) error) {
 	d.names = append(d.names, name)
-	d.files = append(d.files, func() error {
+	d.files = append(d.files, func(ctx context.Context) error {
 		path := filepath.Join(d.temp, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		return write(path)
+		return write(ctx, path)
 	})
 }
 
 func (d *reportDir) file(name string, write func(io.Writer) error) {
-	d.add(name, func(path string) error { return writeAtomically(path, false, write) })
+	d.add(name, func(ctx context.Context, path string) error { return writeAtomically(ctx, path, false, write) })
 }
 
 func (d *reportDir) json(name string, document any) {
@@ -205,5 +205,7 @@ func (d *reportDir) figure(name string, f *plots.Figure) {
 
 // table adds a table as a Parquet file below tables.
 func (d *reportDir) table(t arrowdir.Table) {
-	d.add(filepath.Join("tables", t.Name+".parquet"), func(path string) error { return arrowdir.WriteParquet(path, t) })
+	d.add(filepath.Join("tables", t.Name+".parquet"), func(ctx context.Context, path string) error {
+		return arrowdir.WriteParquet(ctx, path, t)
+	})
 }

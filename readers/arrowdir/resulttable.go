@@ -1,6 +1,7 @@
 package arrowdir
 
 import (
+	"context"
 	"errors"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -158,8 +159,8 @@ func (c *resultColumn) empty() {
 	c.values, c.index, c.valid, c.rows, c.missing = c.values[:0], c.index[:0], c.valid[:0], 0, 0
 }
 
-// WriteParquet writes a table as one Parquet file.
-func WriteParquet(name string, t Table) error {
+// WriteParquet writes a table as one Parquet file. It fails once the context has ended.
+func WriteParquet(ctx context.Context, name string, t Table) error {
 	rows := &Rows{}
 	var fields []arrow.Field
 	for _, c := range t.Columns {
@@ -174,6 +175,9 @@ func WriteParquet(name string, t Table) error {
 	}
 	var e encoded
 	rows.write = func(r arrow.Record) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := w.encode(r, &e); err != nil {
 			return err
 		}

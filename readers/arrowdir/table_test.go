@@ -206,7 +206,7 @@ func TestDefsOfRefuses(t *testing.T) {
 func TestResultTable(t *testing.T) {
 	const rows = MaxGroupRows + 3
 	path := filepath.Join(t.TempDir(), "x.parquet")
-	err := WriteParquet(path, Table{Name: "x", Columns: []TableColumn{{Name: "id"}, {Name: "kind", Names: []string{"even", "odd"}}, {Name: "none", Names: []string{}}},
+	err := WriteParquet(t.Context(), path, Table{Name: "x", Columns: []TableColumn{{Name: "id"}, {Name: "kind", Names: []string{"even", "odd"}}, {Name: "none", Names: []string{}}},
 		Fill: func(r *Rows) {
 			for i := range uint32(rows) {
 				kind := i % 2
