@@ -22,6 +22,7 @@ func flagValues() map[string][]string {
 		"layout":    {"92", "96"},
 		"messages":  {"auto", "all", "none"},
 		"mode":      {"lossless", "stat"},
+		"network":   {"ideal", "latency=", "bandwidth="},
 		"offsets":   {"right", "none", "wrong"},
 		"transfers": {"model", "trace"},
 	}
@@ -34,7 +35,8 @@ func addCompletion(c *cobra.Command) {
 	for _, name := range sortedKeys(values) {
 		complete(c, name, cobra.FixedCompletions(values[name], cobra.ShellCompDirectiveNoFileComp))
 	}
-	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed", "mask", "monitoring", "sample"} {
+	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed",
+		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample"} {
 		complete(c, name, cobra.NoFileCompletions)
 	}
 	switch {

@@ -153,7 +153,7 @@ func runHeaders(ctx context.Context, io *streams, opts *headersOptions) error {
 		if err != nil {
 			return err
 		}
-		if err := writeAtomically(opts.output, opts.force, func(w stdio.Writer) error { return figure.Encode(w, opts.format) }); err != nil {
+		if err := writeAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) error { return figure.Encode(w, opts.format) }); err != nil {
 			return err
 		}
 	}

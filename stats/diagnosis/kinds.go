@@ -33,13 +33,10 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 	low, high := extremes(times, in)
 	c.mended = "Shared equally at each visit"
 	switch {
-	case busy <= max(1.2, float64(len(times))/8) && len(times) > 1:
+	case len(in) <= max(1, len(times)/8) && len(times) > 1:
 		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
 		c.changes = change(whatif.Scale(f.at(place), 0))
 		c.text = func() string {
-			if len(in) == len(times) {
-				return fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, length(int64(sum(times))), f.waits(row))
-			}
 			return fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, length(int64(mean(times, in))), f.waits(row))
 		}
 	case len(ranks) <= max(1, len(times)/4) && here > unlike*there && there > 0:
@@ -48,6 +45,12 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 		c.text = func() string {
 			return fmt.Sprintf("%s %s %s as long in %s as the others, %s against %s: %s.", capital(ranksText(ranks)), one(ranks, "takes", "take"), factor(here/there),
 				where, length(int64(here)), length(int64(there)), f.waits(row))
+		}
+	case busy <= max(1.2, float64(len(times))/8) && len(times) > 1:
+		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
+		c.changes = change(whatif.Scale(f.at(place), 0))
+		c.text = func() string {
+			return fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, length(int64(sum(times))), f.waits(row))
 		}
 	case float64(times[high]) > unlike*mean(times, in):
 		c.cause.Kind = stats.CauseImbalance

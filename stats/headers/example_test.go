@@ -44,6 +44,6 @@ location 1 rank=1
 	}
 	// Output:
 	// compute: slow 90
-	// compute: fast 5
 	// wire 5
+	// compute: fast 5
 }

@@ -30,6 +30,21 @@ type builder struct {
 	does   []part
 	keep   bool // what is needed after the end of the call
 	doubts doubts
+	recent recent[uint32]
+}
+
+// flight returns the row of the flights of messages of a size, 0 if nothing is known of them.
+func (b *builder) flight(kind flightKind, bytes uint64) uint32 {
+	return b.recent.find(flightKey{kind: kind, size: classOf(bytes)}, b.network.row)
+}
+
+// ofColl returns the row of the flights of a collective.
+func (b *builder) ofColl(kind flightKind, op trace.CollectiveOp, m *trace.Member) uint32 {
+	key := flightKey{kind: kind, op: op}
+	if kind == collective {
+		key.size = classOf(max(m.Sent, m.Received))
+	}
+	return b.recent.find(key, b.network.row)
 }
 
 // doubts count what cannot be so: calls with an own time below zero, and needs that are met
@@ -134,9 +149,13 @@ func (b *builder) receives(i uint32, c *trace.Call, end int) {
 				continue
 			}
 		}
-		b.needs = append(b.needs, need{r.SendLoc, call, b.network.of(arrivalOf(r), r.Bytes)})
-		if r.Post < i && b.network.waits(send, r.Bytes) {
-			b.needs = append(b.needs, need{b.l, r.Post, b.network.of(postToWait, r.Bytes)})
+		n := need{r.SendLoc, call, b.flight(arrivalOf(r), r.Bytes)}
+		if !b.inTime(n, c) {
+			n.flight = 0 // faster than any that shows how long they take
+		}
+		b.needs = append(b.needs, n)
+		if n := (need{b.l, r.Post, b.flight(postToWait, r.Bytes)}); r.Post < i && b.network.waits(send, r.Bytes) && b.inTime(n, c) {
+			b.needs = append(b.needs, n)
 		}
 	}
 }
@@ -154,14 +173,22 @@ func (b *builder) sends(i uint32, c *trace.Call, end int) {
 		if post == nil || post.Enter >= done.Leave {
 			continue // it did not wait, whatever its size
 		}
-		n := need{s.RecvLoc, b.t.Recvs[s.RecvLoc].Ptr(int(s.Recv)).Post, b.network.of(kind, s.Bytes)}
+		n := need{s.RecvLoc, b.t.Recvs[s.RecvLoc].Ptr(int(s.Recv)).Post, b.flight(kind, s.Bytes)}
 		if kind == postToSend {
 			b.needs = append(b.needs, n)
-		} else {
-			b.later.add(s.Done, n)
-			b.later.add(s.Done, need{b.l, i, b.network.of(sendToSendWait, s.Bytes)})
+			continue
+		}
+		for _, n := range []need{n, {b.l, i, b.flight(sendToSendWait, s.Bytes)}} {
+			if b.inTime(n, done) {
+				b.later.add(s.Done, n)
+			}
 		}
 	}
+}
+
+// inTime reports whether a need is met before the call ends that has it.
+func (b *builder) inTime(n need, c *trace.Call) bool {
+	return b.t.Calls[n.location].Ptr(int(n.call)).Enter+b.network.flights[n.flight].lag <= c.Leave
 }
 
 // partsUntil hands the parts that calls until call i begin to the calls that they belong to.
@@ -177,12 +204,12 @@ func (b *builder) partsUntil(i uint32) {
 		}
 		does, op := b.members.At(int(p.Member)), b.t.Collectives.Ptr(int(p.Collective)).Op
 		x := part{instance: p.Collective, member: p.Member, head: m.Begin - b.t.Calls[b.l].Ptr(int(m.Call)).Enter, does: does,
-			flight: b.network.ofColl(collective, op, m)}
+			flight: b.ofColl(collective, op, m)}
 		if m.Done != m.Call {
 			x.does &= arrives
 			if does&awaits != 0 && m.Done != trace.None && m.Done > m.Call {
 				b.joins.add(m.Done, part{instance: p.Collective, member: p.Member, does: awaits,
-					flight: b.network.ofColl(beginToWait, op, m)})
+					flight: b.ofColl(beginToWait, op, m)})
 			}
 		}
 		if x.does != 0 {

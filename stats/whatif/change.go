@@ -72,8 +72,9 @@ func (m *Model) Network(latency, bandwidth float64) Change {
 }
 
 // Nonblocking lets the blocking sends and receives in a place overlap with what follows. What a
-// receive waits for is waited for by the location's next call that sends or takes part in a
-// collective; what a send waits for, by its next call from the same call path or in a collective.
+// receive waits for is waited for before the location's next call that sends or takes part in a
+// collective; what a send waits for, before the next one from the same call path or in a
+// collective.
 func Nonblocking(place Place) Change { return Change{kind: overlap, place: place} }
 
 // Order lets receives in a place that follow each other directly take messages as they come:

@@ -58,10 +58,11 @@ type location struct {
 
 // A row is a call that waits for others, or for which others wait at a collective.
 type row struct {
-	call  uint32
-	needs uint32 // first row in needs
-	parts uint32 // first row in parts
-	wait  int64  // ticks
+	call   uint32
+	needs  uint32 // first row in needs
+	parts  uint32 // first row in parts
+	before bool   // it is no call, but waits before call is entered
+	wait   int64  // ticks
 }
 
 // rowAfter returns the row after row i, at the end one where nothing begins.
@@ -123,9 +124,9 @@ func New(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) (*Mod
 	if a.Overhead != nil {
 		m.overhead = a.Overhead.ByCall
 	}
-	err := m.findRoles(ctx)
+	collectives, err := m.findRoles(ctx)
 	if err == nil {
-		m.network, err = m.calibrate(ctx, a.Waits)
+		m.network, err = m.calibrate(ctx, a, collectives)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("calibrating the replay: %w", err)

@@ -23,7 +23,9 @@ type network struct {
 	floor       int64                // of the shortest call that completes something
 	synchronous uint64               // size from which on a send waits for its receiver
 	always      []bool               // by region: it does so whatever the size
-	hull        []point              // the least times of messages; nil: there are none
+
+	lateReceivers bool    // some wait
+	hull          []point // the least times of messages; nil: there are none
 }
 
 // A flightKey is a sort of what needs time between the entering of one call and the end of
@@ -47,7 +49,27 @@ const (
 	sendToSendWait            // from posting that send until there
 	beginToWait               // from the last begin of a collective until the call that completes it
 	collective                // from there until the end of a call that both begins and completes it
+	flightKinds
 )
+
+// A recent remembers by kind and operation what was looked up last: mostly it is wanted again.
+type recent[T any] [flightKinds][ops]struct {
+	key   flightKey
+	value T
+	known bool
+}
+
+// ops is more than there are collective operations.
+const ops = 64
+
+// find returns what is remembered of a key, or what look says.
+func (r *recent[T]) find(key flightKey, look func(flightKey) T) T {
+	x := &r[key.kind][key.op%ops]
+	if !x.known || x.key != key {
+		x.key, x.value, x.known = key, look(key), true
+	}
+	return x.value
+}
 
 // A flight is what is known of one sort.
 type flight struct {
@@ -75,24 +97,15 @@ func classOf(bytes uint64) uint64 {
 	return bytes >> shift << shift
 }
 
-// of returns the row of a sort in flights, 0 if nothing is known of it.
-func (n *network) of(kind flightKind, bytes uint64) uint32 {
-	return n.index[flightKey{kind: kind, size: classOf(bytes)}]
-}
-
-// ofColl returns the row of a sort of collectives.
-func (n *network) ofColl(kind flightKind, op trace.CollectiveOp, m *trace.Member) uint32 {
-	if kind == beginToWait {
-		return n.index[flightKey{kind: kind, op: op}]
-	}
-	return n.index[flightKey{kind, classOf(max(m.Sent, m.Received)), op}]
-}
+// row returns the row of a sort in flights, 0 if nothing is known of it.
+func (n *network) row(key flightKey) uint32 { return n.index[key] }
 
 // observations collects flights.
 type observations struct {
 	flights         map[flightKey]*flight
 	overhead, floor int64
 	waits           int64 // a call that takes longer has waited for something
+	recent          recent[*flight]
 }
 
 func newObservations(waits int64) *observations {
@@ -104,46 +117,63 @@ func (o *observations) merge(p *observations) *observations {
 		if have := o.flights[key]; have != nil {
 			have.merge(f)
 		} else {
-			o.flights[key] = f
+			c := *f
+			o.flights[key] = &c
 		}
 	}
 	o.overhead, o.floor = min(o.overhead, p.overhead), min(o.floor, p.floor)
 	return o
 }
 
-// add takes note of a call that needs something that began at, and returns its sort.
-func (o *observations) add(key flightKey, c *trace.Call, at int64) *flight {
-	seen := flight{flightKey: key, least: math.MaxInt64, shortest: c.Leave - c.Enter, bytes: key.size}
-	if seen.size = classOf(key.size); at >= c.Enter || c.Leave-c.Enter > o.waits {
-		seen.least = c.Leave - at
+// see takes note of a call of some sort, which it returns.
+func (o *observations) see(key flightKey, c *trace.Call) *flight {
+	bytes := key.size
+	key.size = classOf(bytes)
+	f := o.recent.find(key, o.flight)
+	f.shortest = min(f.shortest, c.Leave-c.Enter)
+	if f.least == math.MaxInt64 {
+		f.bytes = min(f.bytes, bytes)
 	}
-	f := o.flights[seen.flightKey]
+	return f
+}
+
+// time takes note of a call that needs something that began at.
+func (o *observations) time(f *flight, bytes uint64, c *trace.Call, at int64) {
+	if at >= c.Enter || c.Leave-c.Enter > o.waits {
+		f.merge(&flight{least: c.Leave - at, shortest: math.MaxInt64, bytes: bytes})
+	}
+}
+
+func (o *observations) flight(key flightKey) *flight {
+	f := o.flights[key]
 	if f == nil {
-		f = &seen
-		o.flights[seen.flightKey] = f
-	} else {
-		f.merge(&seen)
+		f = &flight{flightKey: key, least: math.MaxInt64, shortest: math.MaxInt64, bytes: math.MaxUint64}
+		o.flights[key] = f
 	}
 	return f
 }
 
 // calibrate finds how long messages are on their way, and which sends wait for receivers.
-func (m *Model) calibrate(ctx context.Context, waits stats.CallWaits) (*network, error) {
+func (m *Model) calibrate(ctx context.Context, a *stats.Analysis, collectives *observations) (*network, error) {
 	n := &network{always: make([]bool, len(m.t.Defs.Regions))}
 	for i, r := range m.t.Defs.Regions {
 		name := strings.ToLower(m.t.Defs.String(r.Name))
 		n.always[i] = strings.Contains(name, "mpi_ssend") || strings.Contains(name, "mpi_issend")
 	}
-	seen, err := m.observeAll(ctx, n, waits, math.MaxInt64)
+	if w := a.WaitStates; w != nil {
+		n.lateReceivers = w[stats.LateReceiver].Count+w[stats.LateReceiverBehindLateSender].Count > 0
+	}
+	seen, err := m.observeAll(ctx, n, a.Waits, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
+	seen.merge(collectives)
 	if n.learn(seen); n.hull == nil {
 		// Nobody waits for a late sender. But who takes long has waited for messages on their way.
-		if seen, err = m.observeAll(ctx, n, waits, 2*max(n.floor, n.overhead)); err != nil {
+		if seen, err = m.observeAll(ctx, n, a.Waits, 2*max(n.floor, n.overhead)); err != nil {
 			return nil, err
 		}
-		n.learn(seen)
+		n.learn(seen.merge(collectives))
 	}
 	n.index = make(map[flightKey]uint32)
 	for i := range n.flights {
@@ -175,78 +205,85 @@ func (n *network) learn(o *observations) {
 	n.findWires()
 }
 
-// observe takes note of the messages of a location, and of the non-blocking collectives that
-// it completes.
+// observe takes note of the messages of a location. The other side is looked up only where it
+// can tell something: for calls that wait.
 func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *stats.WaitTable) {
 	calls := m.t.Calls[l]
 	for _, rows := range m.t.Recvs[l].Rows {
 		for i := range rows {
-			if r := &rows[i]; r.State == trace.Matched && r.Call != trace.None {
-				c := calls.Ptr(int(r.Call))
-				if c.Class == trace.ClassWait {
-					o.floor = min(o.floor, c.Leave-c.Enter)
-				}
+			r := &rows[i]
+			if r.State != trace.Matched || r.Call == trace.None {
+				continue
+			}
+			c := calls.Ptr(int(r.Call))
+			if c.Class == trace.ClassWait {
+				o.floor = min(o.floor, c.Leave-c.Enter)
+			}
+			f := o.see(flightKey{kind: arrivalOf(r), size: r.Bytes}, c)
+			if waits.At(int(r.Call)).Time > 0 || c.Leave-c.Enter > o.waits {
 				if send := m.sender(r); send != nil {
-					o.add(flightKey{kind: arrivalOf(r), size: r.Bytes}, c, send.Enter)
+					o.time(f, r.Bytes, c, send.Enter)
 				}
-				if r.Post != r.Call && r.Post != trace.None {
-					o.add(flightKey{kind: postToWait, size: r.Bytes}, c, calls.Ptr(int(r.Post)).Enter)
-				}
+			}
+			if r.Post != r.Call && r.Post != trace.None {
+				o.see(flightKey{kind: postToWait, size: r.Bytes}, c)
 			}
 		}
 	}
 	for _, rows := range m.t.Sends[l].Rows {
 		for i := range rows {
-			s := &rows[i]
-			if s.Call == trace.None {
-				continue
+			if s := &rows[i]; s.Call != trace.None {
+				m.observeSend(o, n, s, calls, waits)
 			}
-			c := calls.Ptr(int(s.Call))
-			if c.Class == trace.ClassIsend || c.Class == trace.ClassBsend {
-				o.overhead = min(o.overhead, c.Leave-c.Enter)
-			}
-			kind, done := acknowledgement(s, calls)
-			post := m.poster(s)
-			if done == nil || post == nil {
-				continue
-			}
-			if kind == postToSendWait {
-				o.floor = min(o.floor, done.Leave-done.Enter)
-				o.add(flightKey{kind: sendToSendWait, size: s.Bytes}, done, c.Enter)
-			}
-			f := o.add(flightKey{kind: kind, size: s.Bytes}, done, post.Enter)
-			switch wait := waits.At(int(s.Done)).Kind; {
-			case n.isAlways(c) || post.Enter <= done.Enter:
-			case post.Enter >= done.Leave:
-				f.passed++
-			case wait == stats.LateReceiver || wait == stats.LateReceiverBehindLateSender:
-				f.blocked++
-			}
-		}
-	}
-	for _, rows := range m.t.Parts[l].Rows {
-		for _, p := range rows {
-			m.observePart(o, p, calls)
 		}
 	}
 }
 
-// observePart takes note of a part in a collective.
-func (m *Model) observePart(o *observations, p trace.Part, calls callTable) {
-	x := m.t.Members.Ptr(int(p.Member))
-	if x.Done == trace.None || x.Call == trace.None {
+func (m *Model) observeSend(o *observations, n *network, s *trace.Send, calls callTable, waits *stats.WaitTable) {
+	c := calls.Ptr(int(s.Call))
+	if c.Class == trace.ClassIsend || c.Class == trace.ClassBsend {
+		o.overhead = min(o.overhead, c.Leave-c.Enter)
+	}
+	kind, done := acknowledgement(s, calls)
+	if done == nil {
 		return
 	}
-	c, last := calls.Ptr(int(x.Done)), m.instances.Ptr(int(p.Collective)).last
-	key := flightKey{collective, max(x.Sent, x.Received), m.t.Collectives.Ptr(int(p.Collective)).Op}
-	switch waits := m.members.At(int(p.Member))&awaits != 0; {
-	case x.Done == x.Call && waits:
-		o.add(key, c, max(x.Begin, last))
-	case x.Done == x.Call:
-		o.add(key, c, x.Begin)
-	case waits:
-		o.floor = min(o.floor, c.Leave-c.Enter)
-		o.add(flightKey{kind: beginToWait, op: key.op}, c, last)
+	if kind == postToSendWait {
+		o.floor = min(o.floor, done.Leave-done.Enter)
+		o.see(flightKey{kind: sendToSendWait, size: s.Bytes}, done)
+	}
+	f := o.see(flightKey{kind: kind, size: s.Bytes}, done)
+	if !n.lateReceivers || n.isAlways(c) {
+		return
+	}
+	post := m.poster(s)
+	if post == nil || post.Enter <= done.Enter {
+		return
+	}
+	switch wait := waits.At(int(s.Done)).Kind; {
+	case post.Enter >= done.Leave:
+		f.passed++
+	case wait == stats.LateReceiver || wait == stats.LateReceiverBehindLateSender:
+		f.blocked++
+	}
+}
+
+// observe takes note of the parts of an instance of a collective.
+func (r *rules) observe(c *trace.Collective, last int64) {
+	for _, m := range r.in {
+		key := flightKey{collective, max(m.Sent, m.Received), c.Op}
+		part := trace.Call{Enter: m.Begin, Leave: m.End}
+		switch waits := r.members.At(m.row)&awaits != 0; {
+		case m.Done == trace.None:
+		case m.Done == m.Call && waits:
+			r.seen.time(r.seen.see(key, &part), key.size, &part, max(m.Begin, last))
+		case m.Done == m.Call:
+			r.seen.time(r.seen.see(key, &part), key.size, &part, m.Begin)
+		case waits:
+			done := r.t.Calls[m.Location].Ptr(int(m.Done))
+			r.seen.floor = min(r.seen.floor, done.Leave-done.Enter)
+			r.seen.time(r.seen.see(flightKey{kind: beginToWait, op: c.Op}, done), 0, done, last)
+		}
 	}
 }
 

@@ -118,9 +118,9 @@ func (p *plan) overlapOf(l trace.LocationID) (location, int) {
 	return x.out, moved
 }
 
-// call adds the row of a call: with what it needs, and with what calls before it need.
+// call adds the row of a call and, before it, one of what calls before it need.
 func (x *overlapped) call(c *trace.Call, r, after row, is, sends bool) {
-	first, old := x.out.needs.Len(), &x.locations[x.l]
+	before, old := row{call: r.call, needs: uint32(x.out.needs.Len()), parts: r.parts, before: true}, &x.locations[x.l]
 	collective := is && after.parts > r.parts
 	if sends || collective {
 		x.out.needs.AppendRows(x.recv)
@@ -133,8 +133,14 @@ func (x *overlapped) call(c *trace.Call, r, after row, is, sends bool) {
 		}
 		return due
 	})
-	moves := is && x.moves(x.l, r.call)
-	for k := r.needs; is && k < after.needs; k++ {
+	if x.out.needs.Len() > int(before.needs) {
+		x.out.rows.Append(before)
+	}
+	if !is {
+		return
+	}
+	moves, first := x.moves(x.l, r.call), uint32(x.out.needs.Len())
+	for k := r.needs; k < after.needs; k++ {
 		n := old.needs.At(int(k))
 		later := n
 		later.flight += uint32(len(x.flights))
@@ -147,9 +153,8 @@ func (x *overlapped) call(c *trace.Call, r, after row, is, sends bool) {
 			x.send = append(x.send, sent{c.Path, later})
 		}
 	}
-	if r.needs = uint32(first); is || x.out.needs.Len() > first {
-		x.out.rows.Append(r)
-	}
+	r.needs = first
+	x.out.rows.Append(r)
 }
 
 // A series are calls of a location, each in a row, that follow each other directly and receive
@@ -169,7 +174,7 @@ func (p *plan) seriesOf(l trace.LocationID, x *location) (out []series) {
 	for i := range x.rows.Len() {
 		r, after := x.rows.At(i), x.rowAfter(i)
 		c := p.t.Calls[l].Ptr(int(r.call))
-		takesOne := p.order[p.slot(c.Path)] && after.needs == r.needs+1 && after.parts == r.parts
+		takesOne := p.order[p.slot(c.Path)] && !r.before && after.needs == r.needs+1 && after.parts == r.parts
 		if takesOne {
 			kind := p.flights[x.needs.Ptr(int(r.needs)).flight%uint32(len(p.flights))].kind
 			takesOne = kind == sendToRecv || kind == sendToWait

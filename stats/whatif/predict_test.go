@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"tracekit/merge"
 	"tracekit/samples"
+	"tracekit/stats"
+	"tracekit/trace/tracetest"
 )
 
 // run returns the model of a generated program.
@@ -148,5 +151,105 @@ func TestRefuses(t *testing.T) {
 		if _, err := m.Place(text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// TestTimes: the events of a changed run are, to the tick, those of the program that has the
+// change.
+func TestTimes(t *testing.T) {
+	for _, c := range []predictable{{"ring", 20_000}, {"halo", 1024}, {"sweep", 20_000}, {"multigrid", 1024}} {
+		o := samples.Options{Program: c.program, Ranks: 6, Iterations: 8, Bytes: c.bytes, Steady: true, Compute: 10_000}
+		want := run(t, o)
+		o.Plant.Imbalance = 90_000
+		m := run(t, o)
+		maps, spans, p, err := m.Times(context.Background(), Scale(place(t, m, work...), 0.1, 5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.RunTime != predicted(t, want) {
+			t.Errorf("%s: %d is predicted of %d", c.program, p.RunTime, predicted(t, want))
+		}
+		for l, calls := range want.t.Calls {
+			if spans[l] != want.t.Span[l] {
+				t.Errorf("%s: location %d lasts %v, not %v", c.program, l, spans[l], want.t.Span[l])
+			}
+			for i := range calls.Len() {
+				w, c0 := calls.At(i), m.t.Calls[l].At(i)
+				if enter, leave := maps[l].At(c0.Enter), maps[l].At(c0.Leave); enter != w.Enter || leave != w.Leave {
+					t.Fatalf("%s: call %d of location %d lasts from %d to %d, not from %d to %d", c.program, i, l, enter, leave, w.Enter, w.Leave)
+				}
+			}
+		}
+	}
+}
+
+// TestSamePrediction checks that neither the number of jobs nor the memory for tables shows.
+func TestSamePrediction(t *testing.T) {
+	src := generated(t, samples.Options{Program: "multigrid", Ranks: 8, Threads: 2, Iterations: 60, Seed: 4, Bytes: 20_000,
+		Plant: samples.Plant{LateSender: 4000, LateReceiver: 3000, WrongOrder: 5000, Skew: 3000, Offsets: samples.OffsetsNone}})
+	results := func(o merge.Options) string {
+		m := modelled(t, src, o)
+		a, err := stats.Analyze(context.Background(), m.t, stats.Options{Jobs: o.Jobs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		gains, err := m.Gains(context.Background(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recv, err := m.Place("MPI_Recv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Predict(context.Background(), Nonblocking(recv), IdealNetwork(), RankSpeed(3, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range gains {
+			gains[i].Share, gains[i].changes = nil, nil
+		}
+		return fmt.Sprint(gains, p)
+	}
+	want := results(merge.Options{Jobs: 1})
+	for _, o := range []merge.Options{{Jobs: 4}, {Jobs: 2, Memory: 2 << 20, TempDir: t.TempDir()}} {
+		if got := results(o); got != want {
+			t.Errorf("%d jobs: %s, with one %s", o.Jobs, got, want)
+		}
+	}
+}
+
+// TestOverlapAndOrder: rank 0 waits for the message of rank 1, sent at 1000, before it takes that
+// of rank 2, sent at 20, and works for 900 ticks. Calls that send take 5 ticks, so messages are
+// there 5 ticks after they are sent; the receives take 5 and 10 themselves, the barrier 10.
+//
+//   - Overlapped, the receives end at 15 and 25, the work at 925; before the barrier rank 0
+//     waits until 1005, when rank 1 comes too: it ends at 1015.
+//   - In order, the receives end at 30, 5 after 25, and at 1015, 10 after 1005; the work at 1915,
+//     the barrier at 1925.
+func TestOverlapAndOrder(t *testing.T) {
+	src := tracetest.MustParse(t, `
+location 0 rank=0
+  0 Enter main ; 0 Enter MPI_Init ; 1 Leave MPI_Init
+  10 Enter MPI_Recv ; 1010 MpiRecv from=1 tag=1 bytes=8 ; 1010 Leave MPI_Recv
+  1010 Enter MPI_Recv ; 1020 MpiRecv from=2 tag=1 bytes=8 ; 1020 Leave MPI_Recv
+  1020 Enter work ; 1920 Leave work
+  1920 Enter MPI_Barrier ; 1920 MpiCollectiveBegin ; 1930 MpiCollectiveEnd Barrier root=none ; 1930 Leave MPI_Barrier ; 1930 Leave main
+location 1 rank=1
+  0 Enter main ; 0 Enter MPI_Init ; 1 Leave MPI_Init
+  1000 Enter MPI_Send ; 1000 MpiSend to=0 tag=1 bytes=8 ; 1005 Leave MPI_Send
+  1005 Enter MPI_Barrier ; 1005 MpiCollectiveBegin ; 1930 MpiCollectiveEnd Barrier root=none ; 1930 Leave MPI_Barrier ; 1930 Leave main
+location 2 rank=2
+  0 Enter main ; 0 Enter MPI_Init ; 1 Leave MPI_Init
+  20 Enter MPI_Send ; 20 MpiSend to=0 tag=1 bytes=8 ; 25 Leave MPI_Send
+  25 Enter MPI_Barrier ; 25 MpiCollectiveBegin ; 1930 MpiCollectiveEnd Barrier root=none ; 1930 Leave MPI_Barrier ; 1930 Leave main
+`)
+	m := modelled(t, src, merge.Options{Clock: merge.ClockNone})
+	recv, err := m.Place("MPI_Recv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []int64{predicted(t, m), predicted(t, m, Nonblocking(recv)), predicted(t, m, Order(recv))}
+	if want := []int64{1930, 1015, 1925}; !slices.Equal(got, want) {
+		t.Errorf("the run takes %d as it is, with overlap, in order: want %d", got, want)
 	}
 }

@@ -155,6 +155,9 @@ func (r *replay) move(l trace.LocationID, i int) {
 // reports false if the location must wait.
 func (r *replay) call(l trace.LocationID) bool {
 	s, x := &r.state[l], &r.in.locations[l]
+	if s.at.before {
+		return r.prepare(l)
+	}
 	first := s.entered <= int(s.at.call)
 	r.enter(l, int(s.at.call)+1)
 	at, wait := r.in.clocks[l].At(int(s.at.call)), int64(0)
@@ -198,6 +201,23 @@ func (r *replay) call(l trace.LocationID) bool {
 	if r.waits != nil {
 		r.waits[l].Set(s.next, wait)
 	}
+	return true
+}
+
+// prepare waits for what must be there before a call is entered; it reports false if that is
+// not known yet.
+func (r *replay) prepare(l trace.LocationID) bool {
+	s, x := &r.state[l], &r.in.locations[l]
+	r.enter(l, int(s.at.call))
+	at, wait := r.in.clocks[l].At(int(s.at.call))+s.shift, int64(0)
+	for k := s.at.needs; k < s.after.needs; k++ {
+		t, ok := r.met(l, x.needs.Ptr(int(k)))
+		if !ok {
+			return false
+		}
+		wait = max(wait, t-at)
+	}
+	s.shift += wait
 	return true
 }
 

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"tracekit/engine"
@@ -10,8 +11,9 @@ import (
 )
 
 // findRoles finds who waits for whom in each collective, by the rules of wait states
-// (DEFINITIONS 2.2). MPI_Init and MPI_Finalize make everyone wait for everyone.
-func (m *Model) findRoles(ctx context.Context) error {
+// (DEFINITIONS 2.2). MPI_Init and MPI_Finalize make everyone wait for everyone. It returns how
+// long the parts take.
+func (m *Model) findRoles(ctx context.Context) (*observations, error) {
 	n := m.t.Collectives.Len()
 	m.instances = spill.NewZeros[instance](m.t.Store, n+2)
 	m.members = spill.NewZeros[role](m.t.Store, m.t.Members.Len())
@@ -23,13 +25,16 @@ func (m *Model) findRoles(ctx context.Context) error {
 		}
 	}
 	const chunk = 512
-	_, err := engine.Fold(ctx, m.jobs, (n+chunk-1)/chunk, func() *rules { return &rules{Model: m} }, func(r *rules, k int) error {
+	all, err := engine.Fold(ctx, m.jobs, (n+chunk-1)/chunk, func() *rules { return &rules{Model: m, seen: newObservations(math.MaxInt64)} }, func(r *rules, k int) error {
 		for i := k * chunk; i < min((k+1)*chunk, n); i++ {
 			r.instance(i)
 		}
 		return nil
-	}, func(a, _ *rules) *rules { return a })
-	return err
+	}, func(a, b *rules) *rules { a.seen.merge(b.seen); return a })
+	if err != nil {
+		return nil, err
+	}
+	return all.seen, nil
 }
 
 // startups are the classes of calls that synchronise all ranks without a record of it.
@@ -38,7 +43,8 @@ var startups = [...]trace.CallClass{trace.ClassInit, trace.ClassFinalize}
 // rules finds the roles of one instance after the other.
 type rules struct {
 	*Model
-	in []member
+	in   []member
+	seen *observations
 }
 
 // A member is one rank's part in an instance.
@@ -70,6 +76,7 @@ func (r *rules) instance(i int) {
 			r.instances.Ptr(i).arrive(m.Begin)
 		}
 	}
+	r.observe(c, r.instances.Ptr(i).last)
 }
 
 func (r *rules) give(m member, does role) { r.members.Set(m.row, r.members.At(m.row)|does) }

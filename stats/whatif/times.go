@@ -50,7 +50,7 @@ func (r *replay) times(l trace.LocationID) trace.ClockMap {
 	for i := range calls.Len() {
 		c, enter := calls.Ptr(i), r.in.clocks[l].At(i)
 		k.add(c.Enter, enter)
-		for row < x.rows.Len() && int(x.rows.Ptr(row).call) < i {
+		for row < x.rows.Len() && (int(x.rows.Ptr(row).call) < i || x.rows.Ptr(row).before) {
 			row++
 		}
 		waits, waited := int64(0), int64(0)
@@ -63,7 +63,7 @@ func (r *replay) times(l trace.LocationID) trace.ClockMap {
 		if i+1 < calls.Len() && calls.Ptr(i+1).Enter < c.Leave {
 			continue // it calls another one
 		}
-		if waited < c.Leave-c.Enter {
+		if waited > 0 && waited < c.Leave-c.Enter {
 			k.add(c.Enter+waited, enter+waits)
 		}
 		k.add(c.Leave, enter+waits+c.Leave-c.Enter-waited+r.in.longer[l].At(i))
