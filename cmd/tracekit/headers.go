@@ -319,6 +319,15 @@ func addMetric(a, b headers.MetricRow) headers.MetricRow {
 	return a
 }
 
+// metricTitle returns the name of a metric for the title of a column, where long names have no room.
+func metricTitle(name string, derived bool) string {
+	const room = 18
+	if region, ok := strings.CutPrefix(name, "compute: "); ok {
+		name = "compute: " + shortenRegion(region, room)
+	}
+	return metricName(name, derived)
+}
+
 // printViews prints the two views of the run side by side.
 func printViews(r *report, p *headers.Profile) {
 	g := r.grid("Two views of the run", "<metric", "hosts", "share", "path to the end", "share")
@@ -371,11 +380,11 @@ func printSizes(r *report, p *headers.Profile) {
 // printRanks prints the headers at the end of the run.
 func printRanks(r *report, p *headers.Profile) {
 	shown := p.Ranks[:min(len(p.Ranks), r.top)]
-	var metrics []string
+	var metrics, titles []string
 	for _, row := range shown {
 		for _, c := range row.Counters {
-			if name := metricName(c.Metric, c.Derived); !slices.Contains(metrics, name) {
-				metrics = append(metrics, name)
+			if !slices.Contains(metrics, c.Metric) {
+				metrics, titles = append(metrics, c.Metric), append(titles, metricTitle(c.Metric, c.Derived))
 			}
 		}
 	}
@@ -384,7 +393,7 @@ func printRanks(r *report, p *headers.Profile) {
 		third = "monitoring"
 	}
 	g := r.grid(fmt.Sprintf("Headers at the end of the run, %d bytes with %d counters%s", p.Layout.Bytes, p.Layout.Counters, r.of(len(p.Ranks), "ranks")),
-		append([]string{"rank", "total", third}, append(metrics, "other")...)...)
+		slices.Concat([]string{"rank", "total", third}, titles, []string{"other"})...)
 	g.note("Wall time, on the path that led to the rank's last event. Hops: messages, collectives and acknowledgements that were waited for. -: no counter of its own.")
 	for _, row := range shown {
 		cells := []string{formatRank(stats.Rank(row.Rank)), formatTime(row.TotalNs), "-"}
@@ -396,7 +405,7 @@ func printRanks(r *report, p *headers.Profile) {
 		for _, name := range metrics {
 			cell := "-"
 			for _, c := range row.Counters {
-				if metricName(c.Metric, c.Derived) == name {
+				if c.Metric == name {
 					cell = formatTime(c.TimeNs)
 				}
 			}
@@ -418,23 +427,27 @@ func printSampling(r *report, p *headers.Profile) {
 		return
 	}
 	g := r.grid(fmt.Sprintf("Sampling by rank %d and rank %d, %d and %d hops apart", s.Ranks[0], s.Ranks[1], s.HopLimits[0], s.HopLimits[1]),
-		"round", "readings", "other", "<masked", "<counters, means of a reading")
+		"<round", "readings", "other", "<newly masked", "<counter", "time")
+	g.note("Times are means of the readings, on the path between the two. What is masked is in other.")
 	if len(s.Rounds) == 0 {
 		r.line("\nSampling by rank %d and rank %d: no header has come through.", s.Ranks[0], s.Ranks[1])
 		return
 	}
+	var before []string
 	for i, round := range s.Rounds {
-		for k := range max(1, min(len(round.Counters), r.top), len(round.Masked)) {
-			cells := []string{"", "", "", "", ""}
+		masked := slices.DeleteFunc(slices.Clone(round.Masked), func(name string) bool { return slices.Contains(before, name) })
+		before = round.Masked
+		for k := range max(1, min(len(round.Counters), r.top), len(masked)) {
+			cells := []string{"", "", "", "", "", ""}
 			if k == 0 {
-				cells = []string{strconv.Itoa(i + 1), formatCount(round.Readings), formatTime(round.OtherNs), "", ""}
+				cells = []string{strconv.Itoa(i + 1), formatCount(round.Readings), formatTime(round.OtherNs), "", "", ""}
 			}
-			if k < len(round.Masked) {
-				cells[3] = round.Masked[k]
+			if k < len(masked) {
+				cells[3] = masked[k]
 			}
 			if k < min(len(round.Counters), r.top) {
 				c := round.Counters[k]
-				cells[4] = metricName(c.Metric, c.Derived) + " " + formatTime(c.TimeNs)
+				cells[4], cells[5] = metricName(c.Metric, c.Derived), formatTime(c.TimeNs)
 			}
 			g.add(cells...)
 		}

@@ -370,9 +370,13 @@ func pathMetric(row stats.CriticalRow) string {
 	return compute + string(row.Region)
 }
 
-// group returns the metric under which the critical path has what a tag counts.
+// group returns the metric under which the critical path has what a tag counts. It has no waits.
 func (m *metrics) group(tag uint8) string {
-	if tag < firstRegion && tag != tagOutside && tag != tagNotRecorded {
+	switch tag {
+	case tagWait, tagOutside, tagNotRecorded:
+		return m.names[tag]
+	}
+	if tag < firstRegion {
 		return anyMPI
 	}
 	return m.names[tag]
