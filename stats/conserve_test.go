@@ -68,6 +68,31 @@ func conserved(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
 	matrixSums(t, a)
 	waitsFit(t, tr, a)
 	delaysSum(t, a)
+	segmentsCover(t, tr, a)
+}
+
+// segmentsCover checks that the segments of a location are all its time, from the begin of the run
+// to its last event, and its waits those of its calls.
+func segmentsCover(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
+	t.Helper()
+	first, _ := stats.Run(tr)
+	for l, s := range a.Segments {
+		if s.Len() == 0 {
+			continue // it is not analysed, or has no calls
+		}
+		var all, waits, ofCalls int64
+		for x := range s.Between(trace.None, trace.None) {
+			if all += x.Time; x.Path == stats.PathWait {
+				waits += x.Time
+			}
+		}
+		for i := range s.Len() {
+			ofCalls += s.Wait(uint32(i))
+		}
+		if all != tr.Span[l].Last-first || waits != ofCalls {
+			t.Errorf("location %d: segments have %d ticks, %d of them waits; it has %d, its calls wait %d", l, all, waits, tr.Span[l].Last-first, ofCalls)
+		}
+	}
 }
 
 // delaysSum checks that every wait has a cause or is unexplained (DEFINITIONS 2.3), and that
