@@ -16,12 +16,13 @@ import (
 // What a wait needs of the time since then does not depend on the waits after it, and is
 // found on all cores, a batch of waits at a time; only the costs go from wait to wait.
 type delays struct {
-	t        *trace.Trace
-	jobs     int
-	scope    *scope
-	waits    *spill.Table[delayedWait]
-	segments []*Segments
-	meetings *meetings
+	t         *trace.Trace
+	jobs      int
+	scope     *scope
+	waits     *spill.Table[delayedWait]
+	segments  []*Segments
+	meetings  *meetings
+	callWaits CallWaits
 
 	kinds  []WaitKind              // of the waits
 	costs  *spill.Table[delayCost] // in order in which they were met
@@ -54,7 +55,7 @@ type delayTotal struct {
 }
 
 func newDelays(w *waiting, segments []*Segments) *delays {
-	return &delays{t: w.t, jobs: w.jobs, scope: w.scope, segments: segments,
+	return &delays{t: w.t, jobs: w.jobs, scope: w.scope, callWaits: w.calls, segments: segments,
 		costs: spill.NewTable[delayCost](w.t.Store), index: make(map[costKey]uint32), handed: make([]handedOn, len(w.t.Calls))}
 }
 

@@ -114,6 +114,7 @@ func commands(io *streams) []*cobra.Command {
 		newInfo(io, runInfo),
 		newAnalyze(io, runAnalyze),
 		newWhatif(io, runWhatif),
+		newExplain(io, runExplain),
 		newFit(io, runFit),
 		newSpacetime(io, runSpacetime),
 		newCompare(io, runCompare),

@@ -90,7 +90,7 @@ func gainOf(c stats.Cause) int64 {
 // A candidate is a cause whose gain is not known yet.
 type candidate struct {
 	cause   stats.Cause
-	bound   int64                               // what it gains at most, ns: its time on the critical path
+	bound   int64                               // what it gains at most, ns: see candidate
 	least   int64                               // what it must gain, ns
 	gain    int64                               // if it is known without changes
 	changes func(*whatif.Model) []whatif.Change // that mend it; nil: none that the replay could judge
@@ -134,7 +134,7 @@ func (f *finder) candidates() []candidate {
 	out = append(out, f.transfer()...)
 	out = append(out, f.wrongOrder()...)
 	least := int64(leastGain * float64(f.a.Trace.DurationNs))
-	out = slices.DeleteFunc(out, func(c candidate) bool { return c.bound < least })
+	out = slices.DeleteFunc(out, func(c candidate) bool { return c.bound < max(least, c.least) })
 	slices.SortStableFunc(out, func(a, b candidate) int { return cmp.Compare(b.bound, a.bound) })
 	return out[:min(tried, len(out))]
 }

@@ -25,20 +25,18 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 	c := f.candidate(row, ranks)
 	rest := others(times, ranks)
 	here, there := mean(times, ranks), mean(times, rest)
-	c.cause.Evidence = map[string]float64{"mean_ns": here, "mean_of_others_ns": there, "critical_path_ns": float64(c.bound)}
+	path := float64(f.critical[place])
+	c.cause.Evidence = map[string]float64{"mean_ns": here, "mean_of_others_ns": there, "critical_path_ns": path}
 	where, in := placeText(row.SourceLine), visitors(times)
-	busy := sum(times) / max(1, float64(c.bound))
+	busy := sum(times) / max(1, path)
 	c.cause.Evidence["ranks_at_a_time"] = busy
 	low, high := extremes(times, in)
 	c.mended = "Shared equally at each visit"
 	switch {
-	case busy <= max(1.2, float64(len(times))/8) && len(times) > 1:
+	case len(in) <= max(1, len(times)/8) && len(times) > 1:
 		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
 		c.changes = change(whatif.Scale(f.at(place), 0))
 		c.text = func() string {
-			if len(in) == len(times) {
-				return fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, length(int64(sum(times))), f.waits(row))
-			}
 			return fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, length(int64(mean(times, in))), f.waits(row))
 		}
 	case len(ranks) <= max(1, len(times)/4) && here > unlike*there && there > 0:
@@ -48,6 +46,12 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 			return fmt.Sprintf("%s %s %s as long in %s as the others, %s against %s: %s.", capital(ranksText(ranks)), one(ranks, "takes", "take"), factor(here/there),
 				where, length(int64(here)), length(int64(there)), f.waits(row))
 		}
+	case busy <= max(1.2, float64(len(times))/8) && len(times) > 1:
+		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
+		c.changes = change(whatif.Scale(f.at(place), 0))
+		c.text = func() string {
+			return fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, length(int64(sum(times))), f.waits(row))
+		}
 	case float64(times[high]) > unlike*mean(times, in):
 		c.cause.Kind = stats.CauseImbalance
 		c.changes = change(whatif.Balance(f.at(place)))
@@ -56,7 +60,7 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 		}
 	default:
 		c.cause.Kind, c.cause.Ranks = shifting(row), []uint32{}
-		c.least = int64(varies * float64(c.bound))
+		c.least = int64(varies * path)
 		c.changes = change(whatif.Balance(f.at(place)))
 		c.text = func() string {
 			return fmt.Sprintf("%s takes longer now on this rank, now on that, though about equally long in all: %s.", capital(where), f.waits(row))
@@ -80,7 +84,7 @@ func shifting(row stats.DelayRow) stats.CauseKind {
 func (f *finder) slowCalls(row stats.DelayRow) candidate {
 	c := f.candidate(row, culprits(row))
 	c.cause.Kind = stats.CauseSlowCalls
-	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(c.bound)}
+	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(f.critical[placeOf(row)])}
 	if f.a.Overhead == nil || f.a.Overhead.ByCall == nil {
 		c.bound = 0
 	}
@@ -185,11 +189,18 @@ func (f *finder) wrongOrder() []candidate {
 	return []candidate{c}
 }
 
+// candidate makes one of a place. It gains at most the time of the critical path there, and
+// hardly more than what each other rank waits for it in the mean, since what the run gets shorter
+// all others must have waited for; twice that is allowed for.
 func (f *finder) candidate(row stats.DelayRow, ranks []uint32) candidate {
 	if ranks == nil {
 		ranks = []uint32{}
 	}
-	return candidate{cause: stats.Cause{SourceLine: row.SourceLine, Operation: row.Operation, Ranks: ranks, WaitsCausedNs: row.TotalNs}, bound: f.critical[placeOf(row)]}
+	c := candidate{cause: stats.Cause{SourceLine: row.SourceLine, Operation: row.Operation, Ranks: ranks, WaitsCausedNs: row.TotalNs}, bound: f.critical[placeOf(row)]}
+	if others := int64(len(f.t.World) - 1); row.TotalNs > 0 && others > 0 {
+		c.bound = min(c.bound, 2*row.TotalNs/others)
+	}
+	return c
 }
 
 // culprits returns the fewest ranks that cause most of a place's waits.

@@ -167,3 +167,6 @@ func distance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// FindPlace finds a place of a trace as Model.Place does.
+func FindPlace(t *trace.Trace, text string) (Place, error) { return (&Model{t: t}).Place(text) }

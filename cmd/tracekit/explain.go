@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tracekit/stats"
+	"tracekit/stats/whatif"
+	"tracekit/trace"
+)
+
+// explainOptions are the dependencies and flags of explain.
+type explainOptions struct {
+	mergeFlags
+	gateFlags
+	path  string
+	which string // RANK@TIME or PLACE; "": the longest wait
+	rank  uint32
+	at    stats.Instant
+	timed bool // which is RANK@TIME
+}
+
+// explainSchema names the document.
+const explainSchema = "tracekit.explain/1"
+
+type explainDocument struct {
+	Schema string          `json:"schema"`
+	Trace  stats.TraceInfo `json:"trace"`
+	Chain  []stats.Link    `json:"chain"` // the wait first, its origin last
+}
+
+func newExplain(io *streams, run func(context.Context, *streams, *explainOptions) error) *cobra.Command {
+	opts := &explainOptions{}
+	cmd := &cobra.Command{
+		Use:   "explain TRACE [RANK@TIME | PLACE]",
+		Short: "Follow one wait back to its origin",
+		Long: `Explain tells why a call waits: for whom, what that rank did longer since the two last met
+and, if it waited itself, why, and so on to the origin.
+
+The wait is that of a rank at a time from the start of the run (3@1.5s, 3@20%), or the
+longest at a place: a region, an operation, file:line, operation@file:line. Without either
+it is the longest of the run outside MPI_Init and MPI_Finalize.`,
+		Example: `  tracekit explain traces.otf2
+  tracekit explain traces.otf2 3@1.5s
+  tracekit explain traces.otf2 MPI_Allreduce@halo.c:100`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			opts.path = args[0]
+			if len(args) > 1 {
+				opts.which = args[1]
+			}
+			if err := opts.validate(); err != nil {
+				return err
+			}
+			return run(c.Context(), io, opts)
+		},
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func (o *explainOptions) addFlags(set *pflag.FlagSet) {
+	o.mergeFlags.add(set)
+	o.gateFlags.add(set)
+}
+
+func (o *explainOptions) validate() (err error) {
+	if err := validate(&o.mergeFlags, &o.gateFlags); err != nil {
+		return err
+	}
+	before, after, ok := strings.Cut(o.which, "@")
+	rank, err := strconv.ParseUint(before, 10, 31)
+	if !ok || err != nil {
+		return nil
+	}
+	o.rank, o.timed = uint32(rank), true
+	o.at, err = parseInstant("at", after)
+	return err
+}
+
+func runExplain(ctx context.Context, io *streams, opts *explainOptions) error {
+	t, err := opts.open(ctx, io, opts.path)
+	if err != nil {
+		return err
+	}
+	defer t.Source.Close()
+	bar := startProgress(io, opts.quiet, "analysing")
+	a, err := stats.Analyze(ctx, t, stats.Options{Jobs: opts.jobs, Progress: &bar.Progress})
+	bar.done()
+	if err != nil {
+		return err
+	}
+	l, call, err := opts.choose(t, a)
+	if err != nil {
+		return err
+	}
+	chain, err := stats.Explain(ctx, t, a, l, call, opts.jobs)
+	if err != nil {
+		return err
+	}
+	doc := &explainDocument{Schema: explainSchema, Trace: a.Trace, Chain: chain}
+	return opts.finish(io, doc, func() { doc.print(io) }, a.Findings, opts.gate(doc))
+}
+
+// choose returns the call whose wait is to be explained.
+func (o *explainOptions) choose(t *trace.Trace, a *stats.Analysis) (l trace.LocationID, call uint32, err error) {
+	ok, which := false, "in this run"
+	switch {
+	case o.timed:
+		l, call, ok = stats.WaitAt(t, a.Waits, o.rank, o.at)
+		which = fmt.Sprintf("on rank %d then or later", o.rank)
+	case o.which != "":
+		place, err := whatif.FindPlace(t, o.which)
+		if err != nil {
+			return 0, 0, err
+		}
+		l, call, ok = stats.LongestWait(a.Waits, func(p trace.PathID, _ stats.WaitKind) bool { return place(p) })
+		which = "at " + o.which
+	default:
+		l, call, ok = stats.LongestWait(a.Waits, func(_ trace.PathID, k stats.WaitKind) bool { return k != stats.WaitAtStartup })
+	}
+	if !ok {
+		return 0, 0, fmt.Errorf("no call waits %s", which)
+	}
+	return l, call, nil
+}
+
+// told is how many places are named for each wait.
+const told = 3
+
+func (d *explainDocument) print(io *streams) {
+	at := func(ns int64) string { return formatTime(ns - d.Trace.StartNs) }
+	line := func(indent int, format string, args ...any) {
+		pad := strings.Repeat(" ", indent)
+		fmt.Fprintln(io.Out, pad+wrap(fmt.Sprintf(format, args...), io.Width-indent, indent))
+	}
+	if r := rebuiltLine("", d.Trace.Rebuilt); r != "" {
+		line(0, "%s", r)
+	}
+	for i, w := range d.Chain {
+		title := "wait in MPI_Init or MPI_Finalize"
+		for k := range stats.WaitKinds() {
+			if k.Info().Key == w.Kind {
+				title = k.String()
+			}
+		}
+		line(0, "%d. Rank %s waits %s in %s, from %s on: %s.", i+1, formatRank(w.Rank), formatTime(w.TimeNs), called(w.Operation, w.SourceLine), at(w.StartNs), title)
+		if w.Cause.Operation == "" {
+			line(3, "What it waits for is recorded outside any call of rank %s.", formatRank(w.Cause.Rank))
+			return
+		}
+		line(3, "It waits for rank %s, which is in %s at %s. Since the two last met, at %s, that rank took longer:", formatRank(w.Cause.Rank), called(w.Cause.Operation, w.Cause.SourceLine),
+			at(w.Cause.EnterNs), at(w.OpenedNs))
+		for _, x := range w.Longer[:min(told, len(w.Longer))] {
+			line(6, "%s in %s", formatTime(x.TimeNs), called(x.Operation, x.SourceLine))
+		}
+		if more := len(w.Longer) - told; more > 0 {
+			line(6, "and in %s", plural(more, "other place", "other places"))
+		}
+		if w.WaitedNs > 0 {
+			line(6, "%s waiting itself", formatTime(w.WaitedNs))
+		}
+	}
+	if n := len(d.Chain); n > 0 && len(d.Chain[n-1].Longer) > 0 {
+		w := d.Chain[n-1]
+		line(0, "Origin: rank %s in %s.", formatRank(w.Cause.Rank), called(w.Longer[0].Operation, w.Longer[0].SourceLine))
+	}
+}
+
+// called names an operation with the place that calls it, or a place outside MPI.
+func called(operation stats.Name, s stats.SourceLine) string {
+	if operation == "" {
+		return place(s)
+	}
+	if s.Region == "" && s.File == "" {
+		return string(operation)
+	}
+	return string(operation) + ", " + place(s)
+}

@@ -1,0 +1,174 @@
+package stats
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sort"
+
+	"tracekit/trace"
+)
+
+// A Link is one wait in the chain that leads from a wait back to its origin: a call of Rank waits
+// for one of Cause, because since OpenedNs, when the two last met, the cause has spent more time
+// in the places of Longer, and has waited itself for WaitedNs.
+type Link struct {
+	Kind      string `json:"kind"` // key of the wait state, or wait_at_startup
+	Rank      Rank   `json:"rank"`
+	Operation Name   `json:"operation"`
+	SourceLine
+	StartNs  int64      `json:"start_ns"`
+	TimeNs   int64      `json:"time_ns"`
+	Cause    LinkCause  `json:"cause"`
+	OpenedNs int64      `json:"opened_ns"`
+	WaitedNs int64      `json:"waited_ns"`
+	Longer   []LinkTime `json:"longer"` // the place with the most first
+}
+
+// A LinkCause is the call that is waited for.
+type LinkCause struct {
+	Rank      Rank `json:"rank"`
+	Operation Name `json:"operation"` // null: recorded outside any call
+	SourceLine
+	EnterNs int64 `json:"enter_ns"`
+}
+
+// A LinkTime is by how much longer the cause was at a place than the one that waits.
+type LinkTime struct {
+	SourceLine
+	Operation Name  `json:"operation"`
+	TimeNs    int64 `json:"time_ns"`
+}
+
+// chainLength bounds the links of a chain.
+const chainLength = 1000
+
+// Explain follows a wait back to its origin: from each wait to the longest one that its cause
+// had since the two last met, as long as the cause's own waits explain more of it than what
+// the cause did. The call must wait, and the analysis be of the whole run.
+func Explain(ctx context.Context, t *trace.Trace, a *Analysis, l trace.LocationID, call uint32, jobs int) ([]Link, error) {
+	s, err := newScope(t, Options{})
+	if err != nil {
+		return nil, err
+	}
+	w := &waiting{t: t, scope: &s, jobs: jobs, calls: a.Waits}
+	d := newDelays(w, a.Segments)
+	if err := d.order(ctx, w); err != nil {
+		return nil, err
+	}
+	if d.meetings, err = newMeetings(ctx, t, jobs); err != nil {
+		return nil, err
+	}
+	p := newProfiler(t, &s, nil, nil)
+	links, paths := []Link{}, len(t.Tree.Nodes)
+	for at := (callKey{l, call}); len(links) < chainLength && ctx.Err() == nil; {
+		row, ok := d.find(at)
+		if !ok {
+			break
+		}
+		c := d.compare(row, row+1, newTimeMap(paths), newTimeMap(paths))
+		k, wait := c.waits[0], d.waits.Ptr(row)
+		links = append(links, d.link(p, wait, &k, c.excess))
+		next, waits := d.longest(wait.cause, k.opened.cause)
+		if !waits || k.wait <= k.delay {
+			break
+		}
+		at = next
+	}
+	return links, ctx.Err()
+}
+
+// find returns the row of the wait of a call; of two, that of the longer one.
+func (d *delays) find(at callKey) (row int, ok bool) {
+	c := d.callWaits[at.location].cause(int(at.call))
+	if c == nil {
+		return 0, false
+	}
+	end := c.From + c.Time
+	first := sort.Search(d.waits.Len(), func(i int) bool { return d.waits.Ptr(i).end >= end })
+	for i := first; i < d.waits.Len() && d.waits.Ptr(i).end == end; i++ {
+		if d.waits.Ptr(i).at == at {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// longest returns the call with the longest wait of a location between an opening and a call.
+func (d *delays) longest(until callKey, opened uint32) (at callKey, ok bool) {
+	if until.call == trace.None {
+		return at, false
+	}
+	best, waits := int64(0), d.callWaits[until.location]
+	for i := int(until.call) - 1; i >= 0 && (opened == trace.None || i > int(opened)); i-- {
+		if c := waits.cause(i); c != nil && c.Time > best {
+			best, at = c.Time, callKey{until.location, uint32(i)}
+		}
+	}
+	return at, best > 0
+}
+
+func (d *delays) link(p *profiler, w *delayedWait, k *comparison, excess []Segment) Link {
+	x := newAxis(d.t)
+	call := d.t.Calls[w.at.location].At(int(w.at.call))
+	at := p.siteOfPath(call.Path)
+	out := Link{Kind: cmp.Or(w.kind.Info().Key, "wait_at_startup"), Rank: Rank(d.t.Rank[w.at.location]), Operation: Name(d.t.Defs.RegionLabel(at.operation)),
+		SourceLine: spell(d.t.Defs, at.line), StartNs: x.instant(w.end - w.time), TimeNs: x.ns(w.time), WaitedNs: x.ns(k.wait),
+		Cause: LinkCause{Rank: Rank(d.t.Rank[w.cause.location]), EnterNs: x.instant(w.end)}, OpenedNs: x.instant(d.scope.from), Longer: []LinkTime{}}
+	if w.cause.call != trace.None {
+		cause := d.t.Calls[w.cause.location].At(int(w.cause.call))
+		from := p.siteOfPath(cause.Path)
+		out.Cause.Operation, out.Cause.SourceLine, out.Cause.EnterNs = Name(d.t.Defs.RegionLabel(from.operation)), spell(d.t.Defs, from.line), x.instant(cause.Enter)
+		if k.opened.at != trace.None {
+			out.OpenedNs = x.instant(min(d.t.Calls[w.at.location].At(int(k.opened.at)).Leave, d.t.Calls[w.cause.location].At(int(k.opened.cause)).Leave))
+		}
+	}
+	for _, e := range excess {
+		place, name := p.placeOf(e.Path)
+		t := LinkTime{SourceLine: SourceLine{Region: Name(name)}, TimeNs: x.ns(e.Time)}
+		if name == "" {
+			t.SourceLine, t.Operation = spell(d.t.Defs, place.line), Name(d.t.Defs.RegionLabel(place.operation))
+		}
+		out.Longer = append(out.Longer, t)
+	}
+	slices.SortStableFunc(out.Longer, func(a, b LinkTime) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
+	return out
+}
+
+// LongestWait returns the call that waits longest among those that are wanted; ok is false if none
+// waits.
+func LongestWait(waits CallWaits, wanted func(trace.PathID, WaitKind) bool) (l trace.LocationID, call uint32, ok bool) {
+	longest := int64(0)
+	for at, w := range waits {
+		for first, index := range w.index.Rows {
+			for i, row := range index {
+				if row == 0 {
+					continue
+				}
+				if c := w.rows.Ptr(int(row - 1)); c.Time > longest && wanted(c.path, c.Kind) {
+					longest, l, call = c.Time, trace.LocationID(at), uint32(first+i)
+				}
+			}
+		}
+	}
+	return l, call, longest > 0
+}
+
+// WaitAt returns the call that waits on a rank at an instant, or else the first that waits after it; ok
+// is false if there is none.
+func WaitAt(t *trace.Trace, waits CallWaits, rank uint32, at Instant) (l trace.LocationID, call uint32, ok bool) {
+	first, last := runOf(t)
+	tick := at.resolve(rate{t.Defs.Clock.Resolution}, first, last)
+	if int(rank) >= len(t.World) {
+		return 0, 0, false
+	}
+	l = t.World[rank]
+	calls := t.Calls[l]
+	i := sort.Search(calls.Len(), func(i int) bool { return calls.Ptr(i).Leave >= tick })
+	for ; i < calls.Len(); i++ {
+		if waits[l].cause(i) != nil {
+			return l, uint32(i), true
+		}
+	}
+	return 0, 0, false
+}
