@@ -104,6 +104,14 @@ func (m *Model) Site(operation stats.Name, line stats.SourceLine) Place {
 	return m.where(func(n name) bool { return n == want })
 }
 
+// NameOf returns how a call path is called, as Place takes it.
+func (m *Model) NameOf(p trace.PathID) string {
+	if slot := m.slot(p); slot < len(m.names) {
+		return m.names[slot].String()
+	}
+	return ""
+}
+
 // where returns the place of all call paths whose names are wanted.
 func (m *Model) where(wanted func(name) bool) Place {
 	slots := make([]bool, len(m.t.Tree.Nodes)+2)
@@ -169,4 +177,6 @@ func distance(a, b string) int {
 }
 
 // FindPlace finds a place of a trace as Model.Place does.
-func FindPlace(t *trace.Trace, text string) (Place, error) { return (&Model{t: t}).Place(text) }
+func FindPlace(t *trace.Trace, text string) (Place, error) {
+	return (&Model{t: t, names: namesOf(t)}).Place(text)
+}
