@@ -27,6 +27,7 @@ type whatifOptions struct {
 	gateFlags
 	paths []string
 	gains bool
+	slack bool
 	top   int
 
 	out, format string
@@ -55,10 +56,26 @@ type whatifDocument struct {
 	Share     *float64           `json:"gain_share"` // of baseline_ns; null: that is 0
 	Ranks     []whatif.RankTimes `json:"ranks"`
 	Gains     []whatif.Gain      `json:"gains,omitempty"`
+	Slack     *slackBlock        `json:"slack,omitempty"`
 	Out       string             `json:"out,omitempty"`  // the trace that was written
 	Lost      map[string]uint64  `json:"lost,omitempty"` // that its format cannot express, by what it is
 	Model     whatifModel        `json:"model"`
 	Findings  []stats.Finding    `json:"findings"`
+}
+
+// A slackBlock says how much later the run as it is could have been without a later end: each
+// rank at its most critical call, and the paths of calls that are next to the critical one.
+type slackBlock struct {
+	Ranks []int64    `json:"ranks"` // ns
+	Next  []nextPath `json:"next"`
+}
+
+// A nextPath leads through a call, and is so much shorter than the critical path.
+type nextPath struct {
+	Shorter int64      `json:"shorter_ns"`
+	Rank    stats.Rank `json:"rank"`
+	Place   string     `json:"place"`
+	Start   int64      `json:"start_ns"` // of the call, after the begin of the run
 }
 
 // whatifModel says what the replay rests on.
@@ -103,6 +120,7 @@ of a region is its own, without what it calls, and waits are left out: they foll
 	set.StringArrayVar(&opts.overlap, "nonblocking", nil, "let blocking sends and receives at this `PLACE` overlap with what follows")
 	set.StringArrayVar(&opts.order, "order", nil, "let receives at this `PLACE` that follow each other take messages as they come")
 	set.BoolVar(&opts.gains, "gains", false, "try what promises most, and list it by gain")
+	set.BoolVar(&opts.slack, "slack", false, "say how much later ranks could be without a later end of the run, and which paths are nearly critical")
 	set.IntVar(&opts.top, "top", 10, "`rows` of each table")
 	set.StringVarP(&opts.out, "output", "o", "", "`trace` to write: the run with the changes")
 	set.StringVar(&opts.format, "format", "", "`format` to write: "+strings.Join(readers.Formats(), ", ")+" (default: as the name says)")
@@ -142,8 +160,8 @@ func (o *whatifOptions) validate() error {
 	if len(o.network) > 1 {
 		return usagef("--network: there is one network")
 	}
-	if len(o.changes) == 0 && !o.gains {
-		return usagef("name a change (--scale, --balance, --cap, --network, --rank-speed, --nonblocking, --order), or let --gains try some")
+	if len(o.changes) == 0 && !o.gains && !o.slack {
+		return usagef("name a change (--scale, --balance, --cap, --network, --rank-speed, --nonblocking, --order), or let --gains try some; or ask for --slack")
 	}
 	if o.out == "" {
 		return nil
@@ -285,6 +303,11 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 			return err
 		}
 	}
+	if opts.slack {
+		if doc.Slack, err = slackOf(ctx, t, m, opts.top); err != nil {
+			return err
+		}
+	}
 	return opts.finish(io, doc, func() { doc.print(io, opts.top) }, doc.Findings, opts.gate(doc))
 }
 
@@ -322,6 +345,26 @@ func (o *whatifOptions) analyze(ctx context.Context, io *streams, t *trace.Trace
 	return stats.Analyze(ctx, t, options)
 }
 
+func slackOf(ctx context.Context, t *trace.Trace, m *whatif.Model, top int) (*slackBlock, error) {
+	s, err := m.Slack(ctx, top)
+	if err != nil {
+		return nil, err
+	}
+	first, _ := stats.Run(t)
+	ns := t.Defs.Clock.Nanoseconds
+	out := &slackBlock{Ranks: make([]int64, len(t.World)), Next: []nextPath{}}
+	for r, l := range t.World {
+		if int(l) < len(s.Least) {
+			out.Ranks[r] = ns(s.Least[l])
+		}
+	}
+	for _, n := range s.Next {
+		c := t.Calls[n.Location].At(int(n.Call))
+		out.Next = append(out.Next, nextPath{ns(n.Slack), stats.Rank(t.Rank[n.Location]), m.NameOf(c.Path), ns(c.Enter - first)})
+	}
+	return out, nil
+}
+
 func (doc *whatifDocument) print(io *streams, top int) {
 	w := io.Out
 	printRebuilt(io, "", doc.Trace.Rebuilt)
@@ -347,6 +390,9 @@ func (doc *whatifDocument) print(io *streams, top int) {
 			g.add(x.Place, x.Change, signed(x.GainNs), orDash(x.Share))
 		}
 		g.print(w, io.Width)
+	}
+	if doc.Slack != nil {
+		doc.Slack.print(io, top)
 	}
 	if len(doc.Findings) > 0 {
 		printFindings(w, io.Width, "Findings", doc.Findings)
@@ -400,6 +446,28 @@ func (doc *whatifDocument) printRanks(io *streams, top int) {
 	g.note("After the begin of the run; those that move most first.")
 	for _, r := range rows[:min(top, len(rows))] {
 		g.add(strconv.Itoa(r.rank), formatTime(r.Baseline), formatTime(r.Predicted), signed(r.Baseline-r.Predicted))
+	}
+	g.print(io.Out, io.Width)
+}
+
+func (s *slackBlock) print(io *streams, top int) {
+	g := &grid{heading: "Slack of ranks", titles: []string{"rank", "slack"}}
+	g.note("How much later a rank could be, at its most critical call, without a later end of the run; the least first. Ranks without slack " +
+		"lie on the critical path.")
+	ranks := make([]int, len(s.Ranks))
+	for r := range ranks {
+		ranks[r] = r
+	}
+	slices.SortStableFunc(ranks, func(a, b int) int { return cmp.Compare(s.Ranks[a], s.Ranks[b]) })
+	for _, r := range ranks[:min(top, len(ranks))] {
+		g.add(strconv.Itoa(r), formatTime(s.Ranks[r]))
+	}
+	g.print(io.Out, io.Width)
+	g = &grid{heading: "Next paths", titles: []string{"shorter by", "rank", "<through", "at"}}
+	g.note("The longest paths that are not critical, each by a call that it leads through: no gain at one place makes the run shorter by " +
+		"more than the first of them lacks, unless the place is on that path too.")
+	for _, p := range s.Next {
+		g.add(formatTime(p.Shorter), formatRank(p.Rank), p.Place, formatTime(p.Start))
 	}
 	g.print(io.Out, io.Width)
 }

@@ -32,48 +32,54 @@ const combined = 3
 // of the first few places are made together. Rows are sorted by gain.
 func (m *Model) Gains(ctx context.Context, a *stats.Analysis) ([]Gain, error) {
 	var rows []Gain
-	try := func(place, what string, changes ...Change) error {
-		p, err := m.Predict(ctx, changes...)
-		if err != nil {
-			return err
-		}
-		g := Gain{Place: place, Change: what, GainNs: p.Gain(), changes: changes}
-		if p.Baseline > 0 {
-			share := float64(p.Gain()) / float64(p.Baseline)
-			g.Share = &share
-		}
-		rows = append(rows, g)
-		return nil
-	}
 	for _, n := range candidates(a) {
 		place := m.where(func(x name) bool { return x == n })
-		if err := try(n.String(), "balance", Balance(place)); err != nil {
-			return nil, err
-		}
+		rows = append(rows, Gain{Place: n.String(), Change: "balance", changes: []Change{Balance(place)}})
 		for _, factor := range []float64{0.5, 0} {
-			if err := try(n.String(), fmt.Sprintf("scale %v", factor), Scale(place, factor)); err != nil {
-				return nil, err
-			}
+			rows = append(rows, Gain{Place: n.String(), Change: fmt.Sprintf("scale %v", factor), changes: []Change{Scale(place, factor)}})
 		}
 	}
 	if m.network.hull != nil {
-		if err := try("", "network ideal", IdealNetwork()); err != nil {
-			return nil, err
-		}
+		rows = append(rows, Gain{Change: "network ideal", changes: []Change{IdealNetwork()}})
 	}
-	sortGains(rows)
+	if err := m.try(ctx, rows); err != nil {
+		return nil, err
+	}
 	if best := bestOf(rows); len(best) > 1 {
 		var places, what []string
 		var changes []Change
 		for _, g := range best {
 			places, what, changes = append(places, g.Place), append(what, g.Change), append(changes, g.changes...)
 		}
-		if err := try(strings.Join(places, " + "), strings.Join(what, " + "), changes...); err != nil {
+		together := []Gain{{Place: strings.Join(places, " + "), Change: strings.Join(what, " + "), changes: changes}}
+		if err := m.try(ctx, together); err != nil {
 			return nil, err
 		}
+		rows = append(rows, together...)
 		sortGains(rows)
 	}
 	return rows, nil
+}
+
+// try finds the gains of rows, and sorts them.
+func (m *Model) try(ctx context.Context, rows []Gain) error {
+	lists := make([][]Change, len(rows))
+	for i := range rows {
+		lists[i] = rows[i].changes
+	}
+	predictions, err := m.PredictAll(ctx, lists)
+	if err != nil {
+		return err
+	}
+	for i, p := range predictions {
+		rows[i].GainNs = p.Gain()
+		if p.Baseline > 0 {
+			share := float64(p.Gain()) / float64(p.Baseline)
+			rows[i].Share = &share
+		}
+	}
+	sortGains(rows)
+	return nil
 }
 
 func sortGains(rows []Gain) {

@@ -18,7 +18,7 @@ import (
 	"tracekit/trace"
 )
 
-// A Model is a run that can be replayed with changes, any number of times, but not by several
+// A Model is a run that can be replayed with changes, any number of times, also by several
 // goroutines at a time. Its tables lie in the trace's Store.
 type Model struct {
 	t        *trace.Trace
@@ -34,7 +34,7 @@ type Model struct {
 	first     int64                  // begin of the run
 	last      int64                  // its end
 	aside     []bool                 // by location: no part of the run
-	known     []name                 // of call paths, once they are asked for
+	names     []name                 // of call paths, those in the tree and PathOutside
 
 	// Negative counts the calls whose own time is below zero: clocks disagree there.
 	Negative uint64
@@ -120,7 +120,7 @@ func New(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) (*Mod
 	}
 	m := &Model{t: t, segments: a.Segments, jobs: jobs, locations: make([]location, len(t.Calls))}
 	m.first, m.last = stats.Run(t)
-	m.aside = stats.Aside(t)
+	m.aside, m.names = stats.Aside(t), namesOf(t)
 	if a.Overhead != nil {
 		m.overhead = a.Overhead.ByCall
 	}

@@ -18,22 +18,33 @@ type name struct {
 	line         uint32
 }
 
-// nameOf returns the name of a call path; that of PathOutside is a region in parentheses.
-func (m *Model) nameOf(mpi []trace.MPIFunction, p trace.PathID) name {
-	d := m.t.Defs
-	if int(p) >= len(m.t.Tree.Nodes) {
-		return name{region: "(outside any region)"}
+// namesOf returns the names of the call paths in a trace's tree, and of PathOutside.
+func namesOf(t *trace.Trace) (out []name) {
+	mpi := t.Defs.MPIFunctions()
+	labels := make([]string, len(t.Defs.Regions))
+	for r := range labels {
+		labels[r] = t.Defs.RegionLabel(trace.RegionID(r))
 	}
-	region := m.t.Tree.Nodes[p].Region
-	if int(region) < len(mpi) && mpi[region].Class != trace.ClassNone {
-		s := m.t.Tree.SourceLine(d, p)
-		return name{d.RegionLabel(region), d.RegionLabel(s.Region), d.String(s.File), s.Line}
+	for p := range t.Tree.Nodes {
+		out = append(out, nameOf(t, mpi, labels, trace.PathID(p)))
 	}
-	n := name{region: d.RegionLabel(region)}
-	if int(region) < len(d.Regions) {
-		n.file, n.line = d.String(d.Regions[region].File), d.Regions[region].BeginLine
+	return append(out, name{region: "(outside any region)"})
+}
+
+func nameOf(t *trace.Trace, mpi []trace.MPIFunction, labels []string, p trace.PathID) name {
+	d, region := t.Defs, t.Tree.Nodes[p].Region
+	if int(region) >= len(labels) {
+		return name{}
 	}
-	return n
+	if mpi[region].Class != trace.ClassNone {
+		s := t.Tree.SourceLine(d, p)
+		n := name{operation: labels[region], file: d.String(s.File), line: s.Line}
+		if int(s.Region) < len(labels) {
+			n.region = labels[s.Region]
+		}
+		return n
+	}
+	return name{region: labels[region], file: d.String(d.Regions[region].File), line: d.Regions[region].BeginLine}
 }
 
 // String returns the shortest way to write a name: the operation with its line or region, or
@@ -87,28 +98,24 @@ func (m *Model) Place(text string) (Place, error) {
 	return nil, fmt.Errorf("no place is called %q; %s", text, nearest(text, known))
 }
 
-// names returns the names of the call paths, those in the tree and PathOutside.
-func (m *Model) names() []name {
-	if m.known == nil {
-		mpi := m.t.Defs.MPIFunctions()
-		for p := range m.t.Tree.Nodes {
-			m.known = append(m.known, m.nameOf(mpi, trace.PathID(p)))
-		}
-		m.known = append(m.known, m.nameOf(mpi, stats.PathOutside))
-	}
-	return m.known
-}
-
 // Site returns the place of a row of the analysis: an operation ("": none) at a source line.
 func (m *Model) Site(operation stats.Name, line stats.SourceLine) Place {
 	want := nameOfRow(operation, line)
 	return m.where(func(n name) bool { return n == want })
 }
 
+// NameOf returns how a call path is called, as Place takes it.
+func (m *Model) NameOf(p trace.PathID) string {
+	if slot := m.slot(p); slot < len(m.names) {
+		return m.names[slot].String()
+	}
+	return ""
+}
+
 // where returns the place of all call paths whose names are wanted.
 func (m *Model) where(wanted func(name) bool) Place {
 	slots := make([]bool, len(m.t.Tree.Nodes)+2)
-	for i, n := range m.names() {
+	for i, n := range m.names {
 		slots[i] = wanted(n)
 	}
 	return func(p trace.PathID) bool { return slots[m.slot(p)] }
@@ -170,4 +177,6 @@ func distance(a, b string) int {
 }
 
 // FindPlace finds a place of a trace as Model.Place does.
-func FindPlace(t *trace.Trace, text string) (Place, error) { return (&Model{t: t}).Place(text) }
+func FindPlace(t *trace.Trace, text string) (Place, error) {
+	return (&Model{t: t, names: namesOf(t)}).Place(text)
+}

@@ -41,6 +41,15 @@ func (m *Model) Predict(ctx context.Context, changes ...Change) (Prediction, err
 	return m.result(r), m.t.Store.Err()
 }
 
+// PredictAll replays the run once for each list of changes, several at a time.
+func (m *Model) PredictAll(ctx context.Context, lists [][]Change) ([]Prediction, error) {
+	one := *m
+	one.jobs = 1
+	return engine.Map(ctx, m.jobs, len(lists), func(ctx context.Context, i int) (Prediction, error) {
+		return one.Predict(ctx, lists[i]...)
+	})
+}
+
 func (in *input) release() {
 	for _, c := range in.clocks {
 		c.Release()

@@ -23,6 +23,7 @@ type replay struct {
 	waiters  map[uint32][]trace.LocationID // of an instance
 	ready    []trace.LocationID            // may run
 	waits    []*spill.Table[int64]         // by location and row: how long it waits; nil: not asked for
+	order    *spill.Table[passedRow]       // in which rows are passed; nil: not asked for
 }
 
 // An input is what a replay begins with, by location: that of the model, or changed.
@@ -56,27 +57,37 @@ type waiter struct {
 }
 
 // run replays everything, and returns an error that names who is stuck if it does not reach
-// the end.
+// the end. It keeps the waits if asked to.
 func (m *Model) run(ctx context.Context, in input, keep bool) (*replay, error) {
-	r := &replay{Model: m, in: in, state: make([]state, len(in.locations)),
-		arrivals: spill.NewZeros[instance](m.t.Store, m.instances.Len()), waiters: make(map[uint32][]trace.LocationID)}
-	defer r.arrivals.Release()
+	r := m.newReplay(in)
 	for l := range in.locations {
 		if keep {
 			r.waits = append(r.waits, spill.NewZeros[int64](m.t.Store, in.locations[l].rows.Len()))
 		}
+	}
+	return r, r.runAll(ctx)
+}
+
+func (m *Model) newReplay(in input) *replay {
+	return &replay{Model: m, in: in, state: make([]state, len(in.locations)), waiters: make(map[uint32][]trace.LocationID)}
+}
+
+func (r *replay) runAll(ctx context.Context) error {
+	r.arrivals = spill.NewZeros[instance](r.t.Store, r.instances.Len())
+	defer r.arrivals.Release()
+	for l := range r.in.locations {
 		r.ready = append(r.ready, trace.LocationID(l))
 		r.move(trace.LocationID(l), 0)
 	}
 	for n := 0; len(r.ready) > 0; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
-			return r, ctx.Err()
+			return ctx.Err()
 		}
 		l := r.ready[0]
 		r.ready = r.ready[1:]
 		r.advance(l)
 	}
-	return r, r.stuck()
+	return r.stuck()
 }
 
 // A StuckError says which calls of a replay wait for what never happens.
@@ -132,6 +143,9 @@ func (r *replay) advance(l trace.LocationID) {
 	for s.next < rows.Len() {
 		if !r.call(l) {
 			return
+		}
+		if r.order != nil {
+			r.order.Append(passedRow{l, uint32(s.next)})
 		}
 		r.move(l, s.next+1)
 	}
