@@ -260,8 +260,8 @@ func metricName(name string, derived bool) string {
 // A viewRow is a metric in both views.
 type viewRow struct{ host, path headers.MetricRow }
 
-// viewRows brings the two views of the run together: the largest first, and of computation so many
-// regions by name.
+// viewRows brings the two views of the run together: the largest first, and of computation so
+// many regions by name.
 func viewRows(p *headers.Profile, top int) (rows []viewRow) {
 	index := make(map[string]int)
 	at := func(m headers.MetricRow) *viewRow {
@@ -319,7 +319,8 @@ func addMetric(a, b headers.MetricRow) headers.MetricRow {
 	return a
 }
 
-// metricTitle returns the name of a metric for the title of a column, where long names have no room.
+// metricTitle returns the name of a metric for the title of a column, where long names have no
+// room.
 func metricTitle(name string, derived bool) string {
 	const room = 18
 	if region, ok := strings.CutPrefix(name, "compute: "); ok {

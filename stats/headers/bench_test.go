@@ -11,8 +11,8 @@ import (
 	"tracekit/stats/headers"
 )
 
-// BenchmarkMake measures the cost of a profile per message: it grows neither with the run nor with
-// the number of ranks.
+// BenchmarkMake measures the cost of a profile per message: it grows neither with the run nor
+// with the number of ranks.
 func BenchmarkMake(b *testing.B) {
 	for _, x := range []struct{ ranks, iterations int }{{16, 100}, {16, 1600}, {256, 100}, {1024, 100}} {
 		b.Run(fmt.Sprintf("ranks=%d/iterations=%d", x.ranks, x.iterations), func(b *testing.B) {

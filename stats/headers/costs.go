@@ -14,8 +14,8 @@ import (
 	"tracekit/trace"
 )
 
-// costs is what messages cost when nothing is in their way, as far as a trace can tell. All
-// of it is derived, from the smallest times in each class of sizes (a power of two): a larger
+// costs is what messages cost when nothing is in their way, as far as a trace can tell. All of
+// it is derived, from the smallest times in each class of sizes (a power of two): a larger
 // message's smallest time bounds that of smaller ones.
 //
 //   - A call's floor is what its function takes at least. Where the time beyond grows with the bytes, by a
@@ -202,8 +202,8 @@ func (r *run) observe(ctx context.Context, o *observed, l trace.LocationID, node
 	return nil
 }
 
-// shows reports whether a call that does not wait (what follows a wait is mostly the transfer) tells
-// what calls like it take: it is about one message at most.
+// shows reports whether a call that does not wait (what follows a wait is mostly the transfer)
+// tells what calls like it take: it is about one message at most.
 func (c *call) shows(tag uint8) bool {
 	switch tag {
 	case tagSend:
@@ -216,8 +216,8 @@ func (c *call) shows(tag uint8) bool {
 
 func pairOf(a, b trace.SystemTreeNodeID) nodePair { return nodePair{min(a, b), max(a, b)} }
 
-// nodesOf returns the node of the system tree that each location runs on: the nearest one whose class
-// is that of a node, else the one that it stands at.
+// nodesOf returns the node of the system tree that each location runs on: the nearest one whose
+// class is that of a node, else the one that it stands at.
 func nodesOf(d *trace.Defs) []trace.SystemTreeNodeID {
 	nodes := make([]trace.SystemTreeNodeID, len(d.Locations))
 	for l := range nodes {
@@ -246,10 +246,10 @@ type own struct {
 	waiting, underway int64 // for someone, and for a message that was on its way when the call was entered
 }
 
-// hosted says what a call is to its host. A host that waits for a message waits until it has come,
-// longer than its wait state: all but what calls like it take when they do not wait. Where
-// there is no wait state a message may still be under way: until underway after the Enter of
-// the call, by the model.
+// hosted says what a call is to its host. A host that waits for a message waits until it has
+// come, longer than its wait state: all but what calls like it take when they do not wait.
+// Where there is no wait state a message may still be under way: until underway after the Enter
+// of the call, by the model.
 func (c *costs) hosted(x *call, underway int64) own {
 	o := own{tag: x.tag(), rest: x.ownTime, waiting: x.waitingTime}
 	if o.tag != tagSend && o.tag != tagReceive {
@@ -268,10 +268,10 @@ func (c *costs) hosted(x *call, underway int64) own {
 	return o
 }
 
-// transfer returns what the model says of the way of a message, in ticks, from the Enter of the call
-// that sends it to the end of the one that waits for it, of these classes and locations. Copying is
-// that of both ends, as far as the growth of the whole transfer has room for it: ends may
-// copy at the same time.
+// transfer returns what the model says of the way of a message, in ticks, from the Enter of the
+// call that sends it to the end of the one that waits for it, of these classes and locations.
+// Copying is that of both ends, as far as the growth of the whole transfer has room for it:
+// ends may copy at the same time.
 func (c *costs) transfer(to trace.LocationID, receiver trace.CallClass, from trace.LocationID, sender trace.CallClass, bytes uint64) (wire, copying int64) {
 	line, ok := c.pairs[pairOf(c.nodes[to], c.nodes[from])]
 	if !ok {

@@ -13,6 +13,6 @@
 //
 // Who waits for whom is what package stats says: a wait state above 0 whose cause is recorded.
 //
-// A trace holds no time of the wire and none of copying. Both are derived, by fits to the smallest
-// times (see costs), and marked as derived wherever they appear.
+// A trace holds no time of the wire and none of copying. Both are derived, by fits to the
+// smallest times (see costs), and marked as derived wherever they appear.
 package headers

@@ -39,8 +39,8 @@ func (l Layout) Counters() int {
 	return Explicit + 1
 }
 
-// Append appends a header in this layout: integers in network order, tags at the end. What
-// the layout has no room for is left out.
+// Append appends a header in this layout: integers in network order, tags at the end. What the
+// layout has no room for is left out.
 func (l Layout) Append(b []byte, h *Header) []byte {
 	for _, t := range h.Times {
 		b = binary.BigEndian.AppendUint64(b, t)
@@ -104,8 +104,8 @@ type counted struct {
 type merger struct{ all []counted }
 
 // merge adds times by tag (none is negative) to a header: of what has a counter of its own and
-// what is added, the largest metrics that are not masked keep or get one, of equal ones those with the
-// smaller tags; the rest goes to OTHER.
+// what is added, the largest metrics that are not masked keep or get one, of equal ones those
+// with the smaller tags; the rest goes to OTHER.
 func (m *merger) merge(h *Header, times []int64) {
 	m.all = m.all[:0]
 	var explicit [256]uint64

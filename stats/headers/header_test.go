@@ -6,8 +6,8 @@ import (
 	"tracekit/stats"
 )
 
-// TestLayouts: headers have the bytes that their names say, and come back from them, but for what the
-// layout has no room for.
+// TestLayouts: headers have the bytes that their names say, and come back from them, but for
+// what the layout has no room for.
 func TestLayouts(t *testing.T) {
 	h := Header{Times: [Explicit]uint64{1 << 63, 7, 6, 5, 4, 3, 2, 1}, Tags: [Explicit]uint8{255, 1, 2, 3, 4, 5, 6, 0}, Other: 1<<64 - 1, Mask: 1<<63 | 1, Hops: 1<<32 - 1, Self: 3600}
 	for _, x := range []struct {
@@ -48,8 +48,8 @@ func TestLayoutOrder(t *testing.T) {
 	}
 }
 
-// TestMerge: the largest that are not masked have counters, whether they come from the header or are
-// added; nothing is lost.
+// TestMerge: the largest that are not masked have counters, whether they come from the header
+// or are added; nothing is lost.
 func TestMerge(t *testing.T) {
 	full := Header{Times: [Explicit]uint64{90, 80, 70, 60, 50, 40, 30, 20}, Tags: [Explicit]uint8{1, 2, 3, 4, 5, 6, 7, 8}, Other: 5}
 	masked := full
@@ -86,8 +86,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestOpposite: the ranks that sample lie far from each other, and messages lead from one to the
-// other and, where that can be, back.
+// TestOpposite: the ranks that sample lie far from each other, and messages lead from one to
+// the other and, where that can be, back.
 func TestOpposite(t *testing.T) {
 	for name, x := range map[string]struct {
 		edges       [][2]uint32

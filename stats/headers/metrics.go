@@ -35,8 +35,8 @@ type metrics struct {
 	paths    []trace.PathNode
 }
 
-// newMetrics gives tags to regions, the one with the most time first, so that the largest can be
-// masked.
+// newMetrics gives tags to regions, the one with the most time first, so that the largest can
+// be masked.
 func newMetrics(t *trace.Trace, a *stats.Analysis) *metrics {
 	m := &metrics{paths: t.Tree.Nodes, names: []string{
 		tagNone: "", tagWait: "wait", tagWire: "wire", tagCopy: "copy", tagUnexplained: "unexplained", tagSend: "send overhead", tagReceive: "receive overhead",

@@ -21,8 +21,8 @@ type visitor interface {
 	// in can end, until need returns false.
 	needs(l trace.LocationID, row int, need func(place) bool)
 
-	// complete says that a location leaves a call. All that it needs was entered, unless
-	// calls wait for each other in a circle.
+	// complete says that a location leaves a call. All that it needs was entered, unless calls
+	// wait for each other in a circle.
 	complete(l trace.LocationID, row int)
 }
 

@@ -13,8 +13,8 @@ import (
 )
 
 // pingPong is the trace of a ping-pong of messages of some sizes. A send copies 8 bytes in a ns
-// besides 500; the message is then on the wire for 2000 and a ns for 64 bytes; its receive ends 100 later.
-// Between a receive and the next send lie 50.
+// besides 500; the message is then on the wire for 2000 and a ns for 64 bytes; its receive ends
+// 100 later. Between a receive and the next send lie 50.
 func pingPong(sizes []int, rounds int) string {
 	ranks := [2]strings.Builder{}
 	now, waits := 50, [2]int{0, 0} // when the next send is entered, and since when each rank waits
@@ -32,8 +32,8 @@ func pingPong(sizes []int, rounds int) string {
 		"location 1 rank=1\n  0 Enter main\n" + ranks[1].String() + fmt.Sprintf("  %d Leave main\n", now)
 }
 
-// TestPingPong: the shape of the paper's second figure. A host says that it waits. A message says that
-// it is on the wire or, if it is large, that it is being copied.
+// TestPingPong: the shape of the paper's second figure. A host says that it waits. A message
+// says that it is on the wire or, if it is large, that it is being copied.
 func TestPingPong(t *testing.T) {
 	src := tracetest.MustParse(t, pingPong([]int{8, 64, 512, 4096, 32768, 262144, 2097152}, 10))
 	_, _, p := made(t, src, merge.Options{Clock: merge.ClockNone}, stats.Options{}, headers.Options{})

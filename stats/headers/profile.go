@@ -25,16 +25,16 @@ type Options struct {
 	// headers hold what a rank could know: the model's time.
 	Exact bool
 
-	// MonitoringNs is what the monitoring itself costs a message: 3,600 in the paper. The
-	// trace was not taken with it, so that it is no part of any other time.
+	// MonitoringNs is what the monitoring itself costs a message: 3,600 in the paper. The trace
+	// was not taken with it, so that it is no part of any other time.
 	MonitoringNs int64
 
 	Ranks []uint32  // selected, in any order; empty: all
 	Pair  [2]uint32 // the two designated ranks of sampling; the same one twice: two that lie opposite
 }
 
-// A Profile is the message-centric profile of a run beside the host-centric one, and the document
-// that `tracekit headers --json` prints.
+// A Profile is the message-centric profile of a run beside the host-centric one, and the
+// document that `tracekit headers --json` prints.
 type Profile struct {
 	Schema    string           `json:"schema"` // always Schema
 	Trace     stats.TraceInfo  `json:"trace"`
@@ -56,8 +56,8 @@ type LayoutRow struct {
 	Counters int `json:"counters"`
 }
 
-// A MetricRow is the time of one metric. Derived is true of what a model made: a trace holds no time
-// of the wire, and none of copying. Share is null of nothing.
+// A MetricRow is the time of one metric. Derived is true of what a model made: a trace holds no
+// time of the wire, and none of copying. Share is null of nothing.
 type MetricRow struct {
 	Metric  string   `json:"metric"`
 	TimeNs  int64    `json:"time_ns"`
@@ -65,10 +65,10 @@ type MetricRow struct {
 	Derived bool     `json:"derived"`
 }
 
-// A SizeRow compares both views for the messages of From to To-1 bytes. Host is what the ranks that complete
-// their receives (or, blocked in a send, their sends) did since their last merges; Message is the paths
-// from the last merges before: where the rank waited, over the one that it waited for. What
-// ends in a collective, or at the end of the run, is in no row.
+// A SizeRow compares both views for the messages of From to To-1 bytes. Host is what the ranks
+// that complete their receives (or, blocked in a send, their sends) did since their last
+// merges; Message is the paths from the last merges before: where the rank waited, over the one
+// that it waited for. What ends in a collective, or at the end of the run, is in no row.
 type SizeRow struct {
 	From     uint64      `json:"from"`
 	To       uint64      `json:"to"`
@@ -84,8 +84,8 @@ type CounterRow struct {
 	Derived bool   `json:"derived"`
 }
 
-// A RankRow is the summary of a rank at its last event. Hops is null in the layout that has none,
-// MonitoringNs in the one that has no counter for it.
+// A RankRow is the summary of a rank at its last event. Hops is null in the layout that has
+// none, MonitoringNs in the one that has no counter for it.
 type RankRow struct {
 	Rank         uint32       `json:"rank"`
 	Counters     []CounterRow `json:"counters"`
@@ -98,8 +98,8 @@ type RankRow struct {
 // Path compares the header at the end of the run, that of the rank which ends last, with the
 // critical path of DEFINITIONS 2.4. ErrorShare is the difference of the totals, of the length.
 // CompositionErrorShare is how much of the path the header does not name rightly, for it is
-// missing, in OTHER or under another metric; of computation, by region, the critical path is compared,
-// of MPI the sum alone, for the path does not tell its parts apart.
+// missing, in OTHER or under another metric; of computation, by region, the critical path is
+// compared, of MPI the sum alone, for the path does not tell its parts apart.
 type Path struct {
 	Rank                  uint32   `json:"rank"`
 	LengthNs              int64    `json:"length_ns"`
@@ -139,8 +139,8 @@ type LineRow struct {
 	PerByteNs float64 `json:"per_byte_ns"`
 }
 
-// A CallRow is what calls of a class take by themselves: at least, and beyond that for each byte
-// that they copy. Accepted says that the latter is seen.
+// A CallRow is what calls of a class take by themselves: at least, and beyond that for each
+// byte that they copy. Accepted says that the latter is seen.
 type CallRow struct {
 	Calls     string  `json:"calls"`
 	Side      string  `json:"side"` // send or receive
@@ -150,8 +150,8 @@ type CallRow struct {
 	Accepted  bool    `json:"accepted"`
 }
 
-// Make makes the profile of a trace from its analysis, which may select a part of the run but no ranks.
-// Its tables lie in the trace's Store.
+// Make makes the profile of a trace from its analysis, which may select a part of the run but
+// no ranks. Its tables lie in the trace's Store.
 func Make(ctx context.Context, t *trace.Trace, a *stats.Analysis, opts Options) (*Profile, error) {
 	r := &run{t: t, waits: a.Waits, segments: a.Segments, metrics: newMetrics(t, a), windowed: a.Selection != nil}
 	selected, err := selectRanks(t, opts.Ranks)

@@ -57,9 +57,9 @@ func total(rows []headers.MetricRow) (sum int64) {
 	return sum
 }
 
-// balanced checks what must hold of a profile of a whole run: the host's view is the time of the ranks, the
-// path is as long as the critical path, and a header that knows the time of transfers has the time
-// of its rank.
+// balanced checks what must hold of a profile of a whole run: the host's view is the time of
+// the ranks, the path is as long as the critical path, and a header that knows the time of
+// transfers has the time of its rank.
 func balanced(t *testing.T, name string, tr *trace.Trace, a *stats.Analysis, p *headers.Profile, exact bool) {
 	t.Helper()
 	first, last := stats.Run(tr)
@@ -94,7 +94,8 @@ func balanced(t *testing.T, name string, tr *trace.Trace, a *stats.Analysis, p *
 	}
 }
 
-// computesWhere checks that the path computes where the critical path does, if no wait is left on it.
+// computesWhere checks that the path computes where the critical path does, if no wait is left
+// on it.
 func computesWhere(t *testing.T, name string, a *stats.Analysis, p *headers.Profile) {
 	t.Helper()
 	onPath := make(map[string]int64)
@@ -133,8 +134,8 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-// TestPrograms: invariants hold on all sample programs, with clocks that are repaired, and neither jobs
-// nor memory nor a second run show in the document.
+// TestPrograms: invariants hold on all sample programs, with clocks that are repaired, and
+// neither jobs nor memory nor a second run show in the document.
 func TestPrograms(t *testing.T) {
 	for _, program := range samples.Programs() {
 		src := generated(t, samples.Options{Program: program.Name, Ranks: 6, Iterations: 30, Bytes: 9000, Seed: 5,

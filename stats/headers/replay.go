@@ -9,8 +9,8 @@ import (
 	"tracekit/trace"
 )
 
-// replay is the full profile: every message, collective and acknowledgement carries the summary of
-// who sends it. Only those that somebody waits for are kept, for others change nothing.
+// replay is the full profile: every message, collective and acknowledgement carries the summary
+// of who sends it. Only those that somebody waits for are kept, for others change nothing.
 //
 //	elapsed of a location = all that was added to it since the begin of the run
 //	host[l] + gathered[l] = elapsed
@@ -56,8 +56,8 @@ type part struct {
 	tag  uint8
 }
 
-// sizeSums adds up the messages of one class of sizes: how the hosts that complete them and the paths that
-// lead to there have spent the time since the last merges before.
+// sizeSums adds up the messages of one class of sizes: how the hosts that complete them and the
+// paths that lead to there have spent the time since the last merges before.
 type sizeSums struct {
 	messages      uint64
 	host, message []int64 // by tag; nil: none
@@ -249,8 +249,8 @@ func (p *replay) dominate(l trace.LocationID, c *call, w stats.CallWait, from *s
 // A legTimes is time by tag between the call that was waited for and the end of the wait.
 type legTimes [firstRegion]int64
 
-// model returns what the headers have of a transfer: of messages, what the model says; of what it
-// says nothing about, all that it took.
+// model returns what the headers have of a transfer: of messages, what the model says; of what
+// it says nothing about, all that it took.
 func (p *replay) model(l trace.LocationID, c *call, w stats.CallWait, took int64) (x legTimes) {
 	if took == 0 {
 		return x
@@ -269,8 +269,8 @@ func (p *replay) model(l trace.LocationID, c *call, w stats.CallWait, took int64
 	return x
 }
 
-// path returns what a transfer was on the path, in as many ticks as it took: what it took longer
-// than the model says is unexplained.
+// path returns what a transfer was on the path, in as many ticks as it took: what it took
+// longer than the model says is unexplained.
 func (p *replay) path(l trace.LocationID, c *call, w stats.CallWait, took int64) legTimes {
 	x := p.model(l, c, w, took)
 	for tag := range x {
@@ -281,8 +281,8 @@ func (p *replay) path(l trace.LocationID, c *call, w stats.CallWait, took int64)
 	return x
 }
 
-// class returns the class of sizes of the message that decides a merge: the one that was waited for
-// or, if none was, the last that the call completes; -1 if there is none.
+// class returns the class of sizes of the message that decides a merge: the one that was waited
+// for or, if none was, the last that the call completes; -1 if there is none.
 func (p *replay) class(l trace.LocationID, c *call) int {
 	if w, known := p.cause(l, c); known {
 		if bytes, ok := p.message(l, w); ok {
@@ -335,8 +335,8 @@ func addTimes(sum, times []int64) {
 	}
 }
 
-// composition returns the times by tag of the path that led to the end of a location: backward from
-// there, over the merges at which a received summary dominated.
+// composition returns the times by tag of the path that led to the end of a location: backward
+// from there, over the merges at which a received summary dominated.
 func (p *replay) composition(ctx context.Context, l trace.LocationID) ([]int64, error) {
 	times := make([]int64, len(p.metrics.names))
 	row, until := p.calls(l), uint32(trace.None)

@@ -10,17 +10,18 @@ import (
 	"tracekit/trace"
 )
 
-// sampling replays system-wide sampling with two designated ranks: only they inject headers, with as many
-// hops as lie between them; all others pass on what they have got, with what they add. A header
-// that has no hops left is removed; a designated rank reads it first, and may then inject the
-// next. Point-to-point messages alone carry headers.
+// sampling replays system-wide sampling with two designated ranks: only they inject headers,
+// with as many hops as lie between them; all others pass on what they have got, with what they
+// add. A header that has no hops left is removed; a designated rank reads it first, and may
+// then inject the next. Point-to-point messages alone carry headers.
 //
-// How long a rank holds a header is ours: it passes it on once to each rank that it ever sends to, but
-// the one that it has it from, and then lets it go. It takes a header that it waited for. One that it did
-// not wait for it takes if it holds none, or one that has come no shorter way.
+// How long a rank holds a header is ours: it passes it on once to each rank that it ever sends
+// to, but the one that it has it from, and then lets it go. It takes a header that it waited
+// for. One that it did not wait for it takes if it holds none, or one that has come no shorter
+// way.
 //
-// Readings with the same mask are a round. When its later half says what the earlier half has said, what
-// has counters is masked from the next injection on, so that smaller metrics appear.
+// Readings with the same mask are a round. When its later half says what the earlier half has
+// said, what has counters is masked from the next injection on, so that smaller metrics appear.
 type sampling struct {
 	*run
 	ends   [2]designated
@@ -169,7 +170,8 @@ func (s *sampling) send(l trace.LocationID, k int, to trace.LocationID) {
 	h.holds = h.left > 0
 }
 
-// messages iterates over the messages of others that a call completes, with the calls that send them.
+// messages iterates over the messages of others that a call completes, with the calls that send
+// them.
 func (s *sampling) messages(l trace.LocationID, c *call, yield func(m *trace.Recv, from place) bool) {
 	for k := c.firstRecv; k < c.endRecv; k++ {
 		m := s.t.Recvs[l].Ptr(k)
@@ -228,8 +230,8 @@ func (s *sampling) complete(l trace.LocationID, row int) {
 	}
 }
 
-// travel adds a message's way to the header that it carries: the model's or, if the message lay there, what
-// its receiver did since it was sent.
+// travel adds a message's way to the header that it carries: the model's or, if the message lay
+// there, what its receiver did since it was sent.
 func (s *sampling) travel(l trace.LocationID, c *call, header *Header, m *trace.Recv, from place) {
 	sender := s.t.Calls[from.location].Ptr(int(from.call))
 	if c.Enter < sender.Enter {
@@ -250,7 +252,8 @@ func (s *sampling) travel(l trace.LocationID, c *call, header *Header, m *trace.
 	s.merger.merge(header, s.since)
 }
 
-// mostCalls is how many calls of a receiver are looked at for what it did since a message was sent.
+// mostCalls is how many calls of a receiver are looked at for what it did since a message was
+// sent.
 const mostCalls = 64
 
 // gap adds what passed between call k and the one before it, or the part since an instant.
@@ -270,8 +273,8 @@ func (s *sampling) gap(l trace.LocationID, k int, since int64) {
 	}
 }
 
-// remove takes a header away that has no hops left. A designated rank reads it: it may inject again,
-// and learns which metrics are masked.
+// remove takes a header away that has no hops left. A designated rank reads it: it may inject
+// again, and learns which metrics are masked.
 func (s *sampling) remove(l trace.LocationID, header Header) {
 	d := s.designated(l)
 	if d == nil {
@@ -306,9 +309,9 @@ func (r *round) add(h Header) {
 	r.count++
 }
 
-// next returns the mask under which to go on, if the round is steady and has more to show, for some
-// header had all its counters in use: the largest of its metrics are masked as well. The round is looked
-// at when it has twice as many readings as before.
+// next returns the mask under which to go on, if the round is steady and has more to show, for
+// some header had all its counters in use: the largest of its metrics are masked as well. The
+// round is looked at when it has twice as many readings as before.
 func (r *round) next() (uint64, bool) {
 	n := len(r.readings)
 	full := slices.ContainsFunc(r.readings, func(h Header) bool { return h.Tags[Explicit-1] != tagNone })
@@ -417,9 +420,9 @@ func (g *graph) farthest(from uint32) uint32 {
 // hops returns the hops from one rank to another, 0 if no messages lead there.
 func (g *graph) hops(from, to uint32) int { return max(0, g.distances(from)[to]) }
 
-// opposite returns two ranks that lie as far from each other as ranks do that exchange messages, or nearly: the
-// rank farthest from the first that sends, and that farthest from it, of several the lowest. ok is false
-// if no message goes from one rank to another.
+// opposite returns two ranks that lie as far from each other as ranks do that exchange
+// messages, or nearly: the rank farthest from the first that sends, and that farthest from it,
+// of several the lowest. ok is false if no message goes from one rank to another.
 func (g *graph) opposite() (a, b uint32, ok bool) {
 	first := slices.IndexFunc(g.out, func(to []uint32) bool { return len(to) > 0 })
 	if first < 0 {

@@ -16,8 +16,8 @@ import (
 	"tracekit/trace/tracetest"
 )
 
-// TestScenes runs the hand-worked cases of testdata. The arithmetic stands in each file. A case wants
-// some kinds of lines; of these kinds it wants all.
+// TestScenes runs the hand-worked cases of testdata. The arithmetic stands in each file. A case
+// wants some kinds of lines; of these kinds it wants all.
 func TestScenes(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
 	if err != nil || len(files) == 0 {
