@@ -395,7 +395,7 @@ func printRanks(r *report, p *headers.Profile) {
 	}
 	g := r.grid(fmt.Sprintf("Headers at the end of the run, %d bytes with %d counters%s", p.Layout.Bytes, p.Layout.Counters, r.of(len(p.Ranks), "ranks")),
 		slices.Concat([]string{"rank", "total", third}, titles, []string{"other"})...)
-	g.note("Wall time, on the path that led to the rank's last event. Hops: messages, collectives and acknowledgements that were waited for. -: no counter of its own.")
+	g.note("Wall time, on the path that led to the rank's last event. Hops: messages and acknowledgements that were waited for and, beyond the paper, collectives. -: no counter of its own.")
 	for _, row := range shown {
 		cells := []string{formatRank(stats.Rank(row.Rank)), formatTime(row.TotalNs), "-"}
 		if row.Hops != nil {

@@ -177,15 +177,17 @@ func Make(ctx context.Context, t *trace.Trace, a *stats.Analysis, opts Options) 
 
 // selectRanks tells which locations are the master threads of selected ranks.
 func selectRanks(t *trace.Trace, ranks []uint32) ([]bool, error) {
-	out := make([]bool, len(t.Calls))
+	chosen := make([]bool, len(t.World))
 	for _, r := range ranks {
 		if int(r) >= len(t.World) {
 			return nil, fmt.Errorf("selecting ranks: there is no rank %d, the trace has %d", r, len(t.World))
 		}
+		chosen[r] = true
 	}
+	out := make([]bool, len(t.Calls))
 	for r, l := range t.World {
 		if int(l) < len(out) && t.Span[l].Events > 0 {
-			out[l] = len(ranks) == 0 || slices.Contains(ranks, uint32(r))
+			out[l] = len(ranks) == 0 || chosen[r]
 		}
 	}
 	return out, nil
