@@ -105,6 +105,9 @@ func TestPanicBecomesError(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "location 1 (here): panic: index out of range") {
 		t.Errorf("got %v", err)
 	}
+	if where := interface{ Stack() string }(nil); !errors.As(err, &where) || !strings.Contains(where.Stack(), "engine_test.go") {
+		t.Errorf("%v does not say where", err)
+	}
 }
 
 func TestCancelledContext(t *testing.T) {

@@ -136,7 +136,10 @@ type crash struct {
 	stack []byte
 }
 
-func (c *crash) Error() string { return fmt.Sprintf("panic: %v\n%s", c.cause, c.stack) }
+func (c *crash) Error() string { return fmt.Sprintf("panic: %v", c.cause) }
+
+// Stack returns where it happened, in lines.
+func (c *crash) Stack() string { return string(c.stack) }
 
 // guard makes an error of a panic, also of one that comes from memory which the system cannot
 // bring in: a file that was cut while it is mapped.

@@ -61,6 +61,9 @@ func (t *CallTree) metric(m *trace.MetricValues, r trace.Row, attrs attrRows) {
 	}
 	shape := t.shapes.id(t.shapes.members(m.Type[r.First:r.End]), attrs)
 	i := t.item(itemKey{kind: trace.KindMetric, ref: uint32(m.Metric[r.First]), shape: shape}, m.Time[r.First])
+	if i == nil {
+		return
+	}
 	for k := range i.counters {
 		typ := m.Type[r.First+k]
 		i.counters[k].add(typ, t.meters.grow(i.ref, k, typ, m.Value[r.First+k]))
@@ -68,16 +71,23 @@ func (t *CallTree) metric(m *trace.MetricValues, r trace.Row, attrs attrRows) {
 	i.learnValues(nil, attrs)
 }
 
-// learn adds what an event says to the item's learners.
+// learn adds what an event says to the item's learners, if there is an item.
 func (i *treeItem) learn(peer, tag, size, got uint64) {
+	if i == nil {
+		return
+	}
 	i.peer.Add(peer)
 	i.tag.Add(tag)
 	i.size.Add(size)
 	i.got.Add(got)
 }
 
-// learnValues adds arguments and then attributes to the learners of the item's fields.
+// learnValues adds arguments and then attributes to the learners of the item's fields, if there
+// is an item.
 func (i *treeItem) learnValues(args []uint64, attrs attrRows) {
+	if i == nil {
+		return
+	}
 	for k, v := range args {
 		i.values[k].Add(v)
 	}

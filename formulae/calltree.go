@@ -1,6 +1,10 @@
 package formulae
 
-import "tracekit/trace"
+import (
+	"math"
+
+	"tracekit/trace"
+)
 
 // A treeNode is a call path of one location, with what happens during its visits as
 // items: calls of children, other events, loops of these. Item 0 is the return. The first
@@ -79,10 +83,21 @@ type CallTree struct {
 	waited      uint64
 	unwind      [1]uint64 // distance of the current event
 
+	items        int    // of all nodes
 	dropped      uint64 // events that have no place in the tree
 	added        uint64 // leaves of what was never left
 	droppedAttrs uint64 // attributes of leaves
 }
+
+// Bounds of a tree, and so of the memory of a location: what happens in call paths, and items
+// of them, that are one too many has no place in it.
+const (
+	mostNodes = 1 << 15
+	mostItems = 1 << 16
+)
+
+// beyond stands for the node of a call that has none.
+const beyond = math.MaxUint32
 
 // NewCallTree returns an empty tree with formulae of a form.
 func NewCallTree(form Form) *CallTree {
@@ -99,7 +114,7 @@ func (t *CallTree) addNode(parent, region, context uint32) uint32 {
 	n.finder = loopFinder{
 		most:   maxBody,
 		defs:   func(item uint32) []uint32 { return n.items[item].body },
-		define: func(body []uint32) uint32 { return n.loop(body, t.form.Learner) },
+		define: func(body []uint32) uint32 { return t.loop(n, body) },
 		ended:  func(loop uint32, count uint64) { n.items[loop].times.Add(count) },
 		emit:   func(item uint32) { n.branch.Add(uint64(item)) },
 	}
@@ -108,16 +123,17 @@ func (t *CallTree) addNode(parent, region, context uint32) uint32 {
 }
 
 // loop returns the item of a loop, 0 if it is new and one too many.
-func (n *treeNode) loop(body []uint32, learner func() *Learner) uint32 {
+func (t *CallTree) loop(n *treeNode, body []uint32) uint32 {
 	key := bodyKey(body)
 	if id, ok := n.loops[key]; ok {
 		return id
 	}
-	if len(body) > n.budget {
+	if len(body) > n.budget || t.items == mostItems {
 		return 0
 	}
 	n.budget -= len(body)
-	n.loops[key] = n.add(&treeItem{body: body, times: learner()})
+	t.items++
+	n.loops[key] = n.add(&treeItem{body: body, times: t.form.Learner()})
 	return n.loops[key]
 }
 
@@ -135,6 +151,9 @@ func (n *treeNode) add(i *treeItem) uint32 {
 	return uint32(len(n.items) - 1)
 }
 
+// Dropped returns how many events have no place in the tree.
+func (t *CallTree) Dropped() uint64 { return t.dropped }
+
 // current returns the innermost node that was entered and not left.
 func (t *CallTree) current() uint32 {
 	if n := t.path.Top(); n != nil {
@@ -143,11 +162,21 @@ func (t *CallTree) current() uint32 {
 	return 0
 }
 
-// item returns an item of the current node that happens at a time.
+// item returns an item of the current node that happens at a time, nil if it has no place.
 func (t *CallTree) item(key itemKey, time int64) *treeItem {
-	n := t.nodes[t.current()]
+	current := t.current()
+	if current == beyond {
+		t.dropped++
+		return nil
+	}
+	n := t.nodes[current]
 	id, ok := n.index[key]
 	if !ok {
+		if t.items == mostItems || key.kind == trace.KindEnter && len(t.nodes) == mostNodes {
+			t.dropped++
+			return nil
+		}
+		t.items++
 		id = n.add(t.newItem(key))
 		n.index[key] = id
 	}
@@ -176,9 +205,13 @@ func communicates(k trace.Kind) bool {
 	return k.Table() == trace.TableP2P || k.Table() == trace.TableColl
 }
 
-// enter calls a child of the current node, which may be new.
+// enter calls a child of the current node, which may be new; nil if it has no place.
 func (t *CallTree) enter(key itemKey, seq uint64, time int64) *treeItem {
 	i := t.item(key, time)
+	if i == nil {
+		t.path.Enter(trace.RegionID(key.ref), beyond)
+		return nil
+	}
 	if i.child == 0 {
 		i.child = t.addNode(t.current(), key.ref, key.site)
 	}
@@ -198,9 +231,18 @@ func (t *CallTree) leave(region trace.RegionID, time int64) {
 		t.dropped++
 		return
 	}
-	t.added += uint64(ends - 1)
-	for range ends {
-		n := t.nodes[t.path.Pop()]
+	for ; ends > 0; ends-- {
+		node := t.path.Pop()
+		switch {
+		case node == beyond && ends == 1:
+			t.dropped++
+			fallthrough
+		case node == beyond:
+			continue
+		case ends > 1:
+			t.added++
+		}
+		n := t.nodes[node]
 		t.charge(n, n.items[0], time)
 		n.finder.end()
 		n.branch.Add(0)
@@ -211,7 +253,9 @@ func (t *CallTree) leave(region trace.RegionID, time int64) {
 // Finish ends what is open at the end of the location.
 func (t *CallTree) Finish() {
 	for t.path.Len() > 0 {
-		t.nodes[t.path.Pop()].finder.end()
+		if node := t.path.Pop(); node != beyond {
+			t.nodes[node].finder.end()
+		}
 	}
 	t.nodes[0].finder.end()
 }

@@ -161,6 +161,13 @@ func (k *ByKind) of(kind Kind) *uint64 {
 // all returns the sum of the counters.
 func (k *ByKind) all() uint64 { return k.Identity + k.General + k.Iteration + k.Cycle + k.Failed }
 
+// merge adds the counters of others.
+func (k *ByKind) merge(o *ByKind) {
+	for kind := range kinds {
+		*k.of(kind) += *o.of(kind)
+	}
+}
+
 // add counts a construct.
 func (s *Share) add(f *Formula) {
 	*s.ByKind.of(f.Kind)++
@@ -253,13 +260,13 @@ func MemoryTerms() []int { return []int{6, 12, 18, 24, 32, 64} }
 func LearnedByMemory(ctx context.Context, src trace.Source, terms []int, paper bool, opts engine.Options) ([]MemoryRow, error) {
 	var rows []MemoryRow
 	for _, n := range terms {
-		trees, err := learning{form: Form{n, paper}}.run(ctx, src, Options{Jobs: opts.Jobs, Progress: opts.Progress})
+		parts, err := learning{form: Form{n, paper}}.run(ctx, src, Options{Jobs: opts.Jobs, Progress: opts.Progress})
 		if err != nil {
 			return nil, err
 		}
-		locations, err := LocationsOf(ctx, src.Defs(), trees, opts.Jobs)
-		if err != nil {
-			return nil, err
+		locations := make([]Location, len(parts))
+		for l := range parts {
+			locations[l].Tree = parts[l].Tree
 		}
 		rows = append(rows, MemoryRow{n, *LearnedOf(locations)})
 	}

@@ -2,8 +2,10 @@ package formulae
 
 import (
 	"context"
+	"sync"
 
 	"tracekit/engine"
+	"tracekit/formulae/internal/pack"
 	"tracekit/merge"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -42,25 +44,47 @@ func Learn(ctx context.Context, src trace.Source, opts Options) (*Program, error
 		return nil, err
 	}
 	stage := learning{form: opts.Form, clock: t.Clock.Maps, waits: waits, laws: opts.Durations == Laws}
-	trees, err := stage.run(ctx, src, opts)
+	parts, err := stage.run(ctx, src, opts)
 	if err == nil {
 		err = t.Store.Err()
 	}
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{Report: reportOf(trees, src.Defs().Clock, opts.Durations)}
-	p.Locations, err = LocationsOf(ctx, src.Defs(), trees, opts.Jobs)
+	p := &Program{Report: reportOf(parts, src.Defs().Clock, opts.Durations)}
+	for i := range parts {
+		p.Locations = append(p.Locations, parts[i].Location)
+	}
 	p.Learned, p.Unlearned = LearnedOf(p.Locations), UnlearnedOf(src.Defs(), p.Locations)
 	return p, err
 }
 
-// LocationsOf returns what the call trees of all locations learned.
-func LocationsOf(ctx context.Context, defs *trace.Defs, trees []*CallTree, jobs int) ([]Location, error) {
-	ranks := NewRankMap(defs)
-	return engine.Map(ctx, jobs, len(trees), func(_ context.Context, l int) (Location, error) {
-		return trees[l].location(ranks, trace.LocationID(l)), nil
-	})
+// A Forest makes of finished call trees what was learned. It keeps each different tree once,
+// so that memory grows with what differs between locations and not with their number. It may
+// be used by several goroutines.
+type Forest struct {
+	ranks *RankMap
+	mu    sync.Mutex
+	trees map[string]*Tree // by how they are packed
+}
+
+// NewForest returns a forest for the locations of a trace.
+func NewForest(defs *trace.Defs) *Forest {
+	return &Forest{ranks: NewRankMap(defs), trees: make(map[string]*Tree)}
+}
+
+// Location returns what the finished call tree of a location has learned.
+func (f *Forest) Location(t *CallTree, l trace.LocationID) Location {
+	out := t.location(f.ranks, l)
+	key := pack.PackPlain(out.Tree, TreeLayout())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if known, ok := f.trees[string(key)]; ok {
+		out.Tree = known
+	} else {
+		f.trees[string(key)] = out.Tree
+	}
+	return out
 }
 
 // A learning is the stage that makes the call trees of locations.
@@ -71,10 +95,23 @@ type learning struct {
 	laws  bool             // whether intervals get laws
 }
 
-// run makes the call trees of all locations.
-func (s learning) run(ctx context.Context, src trace.Source, opts Options) ([]*CallTree, error) {
+// A learned is what a location's call tree has learned, and its part of the report.
+type learned struct {
+	Location
+	part statPart
+}
+
+// run learns all locations.
+func (s learning) run(ctx context.Context, src trace.Source, opts Options) ([]learned, error) {
+	forest := NewForest(src.Defs())
 	return engine.Each(ctx, src, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress},
-		func(_ context.Context, l trace.LocationID, b engine.Batches) (*CallTree, error) { return s.tree(l, b) })
+		func(_ context.Context, l trace.LocationID, b engine.Batches) (learned, error) {
+			t, err := s.tree(l, b)
+			if err != nil {
+				return learned{}, err
+			}
+			return learned{forest.Location(t, l), t.part()}, nil
+		})
 }
 
 // tree makes the call tree of a location.

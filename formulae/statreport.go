@@ -19,7 +19,7 @@ type StatReport struct {
 	// branches of their call path were not learned.
 	Disordered uint64 `json:"disordered_events"`
 
-	DroppedEvents     uint64 `json:"dropped_events"`     // leaves of what was not entered
+	DroppedEvents     uint64 `json:"dropped_events"`     // leaves of what was not entered, and what has no place: see mostNodes
 	AddedEvents       uint64 `json:"added_events"`       // leaves of what ended, but was never left
 	DroppedAttributes uint64 `json:"dropped_attributes"` // those of leaves
 }
@@ -39,42 +39,61 @@ type OfCalls struct {
 	Time  float64 `json:"time"`
 }
 
-// reportOf sums up what the call trees tell.
-func reportOf(trees []*CallTree, clock trace.ClockProperties, kept Durations) *StatReport {
-	s := &StatReport{}
-	s.Durations.Kept = kept.String()
-	var calls, time, waited uint64
-	for _, t := range trees {
-		s.DroppedEvents += t.dropped
-		s.AddedEvents += t.added
-		s.DroppedAttributes += t.droppedAttrs
-		waited += t.waited
-		for _, n := range t.nodes {
-			s.node(n)
-			for _, i := range n.items {
-				for _, s := range i.intervals {
-					calls += s.count
-					time += s.time
-				}
+// A statPart is what the call tree of one location adds to the report.
+type statPart struct {
+	StatReport          // shares of durations are sums
+	calls, time, waited uint64
+}
+
+// part returns what the tree adds to the report.
+func (t *CallTree) part() (s statPart) {
+	s.DroppedEvents, s.AddedEvents, s.DroppedAttributes, s.waited = t.dropped, t.added, t.droppedAttrs, t.waited
+	for _, n := range t.nodes {
+		s.node(n)
+		for _, i := range n.items {
+			for _, x := range i.intervals {
+				s.calls += x.count
+				s.time += x.time
 			}
 		}
-		for _, l := range t.laws {
-			share := &s.Durations.Fitted
-			if l.family == empirical {
-				share = &s.Durations.Sampled
-			}
-			share.Calls += float64(l.calls)
-			share.Time += float64(l.time)
+	}
+	for _, l := range t.laws {
+		share := &s.Durations.Fitted
+		if l.family == empirical {
+			share = &s.Durations.Sampled
 		}
+		share.add(OfCalls{float64(l.calls), float64(l.time)})
 	}
-	for _, share := range []*OfCalls{&s.Durations.Fitted, &s.Durations.Sampled} {
-		share.Calls /= float64(max(calls, 1))
-		share.Time /= float64(max(time, 1))
-	}
-	s.WaitedNs = clock.Nanoseconds(int64(waited))
-	s.Fields.finish()
 	return s
 }
+
+// reportOf sums up what the call trees tell.
+func reportOf(parts []learned, clock trace.ClockProperties, kept Durations) *StatReport {
+	s := &statPart{}
+	for i := range parts {
+		p := &parts[i].part
+		s.DroppedEvents += p.DroppedEvents
+		s.AddedEvents += p.AddedEvents
+		s.DroppedAttributes += p.DroppedAttributes
+		s.Guessed += p.Guessed
+		s.Disordered += p.Disordered
+		s.Fields.ByKind.merge(&p.Fields.ByKind)
+		s.Fields.ValuesByKind.merge(&p.Fields.ValuesByKind)
+		s.Durations.Fitted.add(p.Durations.Fitted)
+		s.Durations.Sampled.add(p.Durations.Sampled)
+		s.calls, s.time, s.waited = s.calls+p.calls, s.time+p.time, s.waited+p.waited
+	}
+	for _, share := range []*OfCalls{&s.Durations.Fitted, &s.Durations.Sampled} {
+		share.Calls /= float64(max(s.calls, 1))
+		share.Time /= float64(max(s.time, 1))
+	}
+	s.Durations.Kept = kept.String()
+	s.WaitedNs = clock.Nanoseconds(int64(s.waited))
+	s.Fields.finish()
+	return &s.StatReport
+}
+
+func (o *OfCalls) add(p OfCalls) { o.Calls, o.Time = o.Calls+p.Calls, o.Time+p.Time }
 
 // node counts the fields of a node's items, and what was not learned of them.
 func (s *StatReport) node(n *treeNode) {

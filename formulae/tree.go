@@ -154,6 +154,22 @@ func (i *treeItem) item(ranks *RankMap, l trace.LocationID) Item {
 	return out
 }
 
+// MostEvents is the number of events from which on nobody has recorded a run.
+const MostEvents = 1 << 40
+
+// Events returns how many events the tree stands for, MostEvents if they are as many or more.
+// It is what the items that are not loops count; the return of the first node is no event.
+func (t *Tree) Events() (events uint64) {
+	for n := range t.Nodes {
+		for k := range t.Nodes[n].Items {
+			if i := &t.Nodes[n].Items[k]; len(i.Body) == 0 && n+k > 0 {
+				events = min(events+min(i.Count, MostEvents), MostEvents)
+			}
+		}
+	}
+	return events
+}
+
 // Check checks that attributes are the last fields, that nodes are a tree, that items name
 // what there is, and that items and their fields are those of their kinds.
 func (t *Tree) Check() error {
@@ -173,7 +189,7 @@ func (t *Tree) Check() error {
 			return errors.New("a node before its parent")
 		}
 		for k := range n.Items {
-			if !t.sound(uint32(i), n, &n.Items[k]) {
+			if !t.sound(uint32(i), n, k) {
 				return errors.New("an item that is not of its kind")
 			}
 		}
@@ -181,7 +197,8 @@ func (t *Tree) Check() error {
 	return nil
 }
 
-func (t *Tree) sound(node uint32, n *Node, i *Item) bool {
+func (t *Tree) sound(node uint32, n *Node, item int) bool {
+	i := &n.Items[item]
 	if uint64(i.Shape) > uint64(len(t.Shapes)) || len(i.Values) != len(t.Fields(i))-t.Members(i) {
 		return false
 	}
@@ -198,7 +215,7 @@ func (t *Tree) sound(node uint32, n *Node, i *Item) bool {
 		}
 	}
 	for _, b := range i.Body {
-		if uint64(b) >= uint64(len(n.Items)) || b == 0 {
+		if uint64(b) >= uint64(item) || b == 0 { // loops are made of what was there before
 			return false
 		}
 	}

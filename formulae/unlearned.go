@@ -84,11 +84,14 @@ func (t *Tree) volumes() []volume {
 	return out
 }
 
+// mostBelow bounds the items of a loop that are added up.
+const mostBelow = 1 << 12
+
 // below returns what happens in an item: its own events, what it calls, or all that its loop
-// is made of, in this loop or outside it.
+// is made of, in this loop or outside it; of very many items the first.
 func (t *Tree) below(n *Node, item int, nodes []volume) (v volume) {
 	seen := map[uint32]bool{}
-	for todo := []uint32{uint32(item)}; len(todo) > 0; {
+	for todo := []uint32{uint32(item)}; len(todo) > 0 && len(seen) < mostBelow; {
 		last := len(todo) - 1
 		k := todo[last]
 		todo = todo[:last]
@@ -189,11 +192,18 @@ func (u *Unlearned) add(l uint32, t *Tree, s sequence, nodes []volume) {
 	u.volume.add(&v)
 }
 
-// path returns the names of the regions of a call path.
+// mostPath is how many regions of a call path are named, the innermost ones: deeper recursion
+// is hardly told apart by them, and naming all would take the square of its depth.
+const mostPath = 128
+
+// path returns the names of the regions of a call path, behind an ellipsis if not of all.
 func (t *Tree) path(defs *trace.Defs, node int) []string {
 	path := []string{}
-	for ; node > 0; node = int(t.Nodes[node].Parent) {
+	for ; node > 0 && len(path) < mostPath; node = int(t.Nodes[node].Parent) {
 		path = append(path, defs.RegionName(trace.RegionID(t.Nodes[node].Region)))
+	}
+	if node > 0 {
+		path = append(path, "…")
 	}
 	slices.Reverse(path)
 	return path

@@ -343,6 +343,10 @@ func (m *maker) member(x *instance, q *queue, r ref) {
 		Begin: p.from, End: p.to, Sent: p.sent, Received: p.received, Location: r.loc, Rank: q.rank, Call: p.call, Done: p.done,
 	})
 	root, ok := m.resolver.root(row.Comm, q.rank, p.root)
+	if !ok && root == trace.RootNone {
+		m.ledger.Add(trace.CodeRankOutOfRange, trace.Place{Location: r.loc, Seq: p.begin, Offset: -1},
+			fmt.Sprintf("the root of %s is %d", describe(row), p.root))
+	}
 	if ok && !x.root {
 		row.Root, x.root = root, true
 	}

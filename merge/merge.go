@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"tracekit/engine"
 	"tracekit/spill"
@@ -28,7 +29,8 @@ const DefaultMemory = 128 << 20
 // Merge decodes a source once and reconciles its locations. The trace holds tables that
 // lie in its Store, which the caller closes, whoever made it. An error means that the source could not be
 // read, that temporary files could not be written, that ctx was cancelled, or that there
-// is no such clock mode; whatever is wrong with the data stands in the trace's findings.
+// is no such clock mode, or (a *trace.SyntaxError) that the run is longer than an int64 holds
+// nanoseconds; whatever is wrong with the data stands in the trace's findings.
 func Merge(ctx context.Context, src trace.Source, opts Options) (*trace.Trace, error) {
 	switch opts.Clock {
 	case "", ClockAuto, ClockNone, ClockOffsets, ClockCLC:
@@ -61,6 +63,9 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 	if err != nil {
 		return nil, fmt.Errorf("scanning events: %w", err)
 	}
+	if err := tellable(src, scanned); err != nil {
+		return nil, err
+	}
 	var ledger trace.Ledger
 	for _, l := range scanned {
 		ledger.Merge(l.ledger.Findings())
@@ -70,6 +75,7 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 	}
 	t := settle(src, f, store, scanned)
 	reportMissing(t, &ledger)
+	reportTwins(f.resolver, &ledger)
 	clocks := newClockwork(t, &ledger, opts)
 	if err := match(ctx, t, scanned, clocks, &ledger, opts.Jobs); err != nil {
 		return nil, err
@@ -91,6 +97,34 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 	t.Findings = ledger.Findings()
 	t.Coverage.LocationsTruncated = truncated(t.Findings)
 	return t, nil
+}
+
+// tellable refuses a trace whose run has more nanoseconds, or ticks, than an int64 counts to:
+// differences of its times would be anything.
+func tellable(src trace.Source, scanned []*located) error {
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	var from, to int
+	for l, s := range scanned {
+		if s.span.Events > 0 && s.span.First < first {
+			first, from = s.span.First, l
+		}
+		if s.span.Events > 0 && s.span.Last > last {
+			last, to = s.span.Last, l
+		}
+	}
+	if first > last { // no events
+		return nil
+	}
+	ticks, resolution := uint64(last-first), src.Defs().Clock.Resolution // right even if the signed difference is not
+	hi, lo := bits.Mul64(ticks, 1e9)
+	if ticks <= math.MaxInt64 && hi < resolution {
+		if ns, _ := bits.Div64(hi, lo, resolution); ns <= math.MaxInt64 {
+			return nil
+		}
+	}
+	years := float64(ticks) / float64(resolution) / (365.25 * 24 * 3600)
+	return &trace.SyntaxError{File: src.Info().Path, Offset: -1, Err: fmt.Errorf(
+		"its times cannot be true: %.3g years from tick %d, in location %d, to tick %d, in location %d", years, first, from, last, to)}
 }
 
 // overflow looks for sums over the run that 64 bits do not hold: of sizes in bytes, of times in

@@ -41,3 +41,23 @@ func reportMissing(t *trace.Trace, ledger *trace.Ledger) {
 	ledger.AddN(trace.CodeMissingRank, uint64(n), trace.Nowhere(),
 		fmt.Sprintf("%s %s of %d", noun, strings.Join(ranges, ", "), len(missing)))
 }
+
+// reportTwins notes the processes that a communicator lists more than once; the first place is
+// their rank.
+func reportTwins(r *resolver, ledger *trace.Ledger) {
+	seen := make([]int, r.size) // by world rank: number from 1 of the latest group that lists it
+	for i := range r.comms {
+		for g, members := range [][]uint32{r.comms[i].members, r.comms[i].remote} {
+			stamp := 2*i + g + 1
+			for _, world := range members {
+				if world >= r.size {
+					continue
+				}
+				if seen[world] == stamp {
+					ledger.Add(trace.CodeBadDefinition, trace.Nowhere(), fmt.Sprintf("communicator %d lists rank %d of the run more than once", i, world))
+				}
+				seen[world] = stamp
+			}
+		}
+	}
+}

@@ -175,9 +175,9 @@ func (r *resolver) usable(id trace.CommID) bool {
 }
 
 // root returns the rank in the communicator of the root that a member of the given rank
-// names. ok is false if what it names says nothing about it: that the root is in its own
-// group of an intercommunicator.
-func (r *resolver) root(id trace.CommID, rank, root uint32) (uint32, bool) {
+// names. ok is false if what it names says nothing about it: RootThisGroup, that the root is
+// in its own group of an intercommunicator, or RootNone for a rank that there is not.
+func (r *resolver) root(id trace.CommID, rank, root uint32) (named uint32, ok bool) {
 	c := &r.comms[id]
 	switch {
 	case root == trace.RootNone:
@@ -187,11 +187,14 @@ func (r *resolver) root(id trace.CommID, rank, root uint32) (uint32, bool) {
 	case root == trace.RootThisGroup:
 		return root, false
 	case c.kind == commGlobal:
-		if local, ok := r.rank(id, root); ok {
-			return local, true
+		if root, ok = r.rank(id, root); !ok {
+			return trace.RootNone, false
 		}
 	case c.kind == commInter && rank < uint32(len(c.members)): // the root is in the other group
-		return root + uint32(len(c.members)), true
+		root = uint32(min(uint64(root)+uint64(len(c.members)), uint64(trace.RootNone)))
+	}
+	if root >= r.commSize(id) {
+		return trace.RootNone, false
 	}
 	return root, true
 }

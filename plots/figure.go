@@ -108,8 +108,9 @@ type svgCanvas struct {
 	widths []vg.Length
 }
 
-// FillString draws text and remembers its width.
+// FillString draws text, whatever it holds, and remembers its width.
 func (c *svgCanvas) FillString(f font.Face, at vg.Point, text string) {
+	text = strings.Map(printable, text)
 	c.widths = append(c.widths, f.Width(text))
 	c.Canvas.FillString(f, at, text)
 }

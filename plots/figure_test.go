@@ -282,3 +282,26 @@ func BenchmarkFigure(b *testing.B) {
 		}
 	}
 }
+
+// TestAnyName: an SVG is well-formed XML whatever its names hold, also where a text is drawn as
+// it is given.
+func TestAnyName(t *testing.T) {
+	ok := must(t)
+	names := []string{"<&>\"']]>", "<text x", "\x80\xff"}
+	for r := range rune(0xa0) {
+		names = append(names, string(r))
+	}
+	names = append(names, "\u200b\u202e\u2028\ufffe\uffff\U0001fffe\U000e0001")
+	for _, n := range append(names, strings.Join(names, "")) {
+		draws(t, ok(HeatMap(HeatMapData{Title: n, Grid: lineGrid{2, 2}, Rows: []string{n, n}, Columns: []string{n, n},
+			RowLabel: n, ColumnLabel: n, ScaleLabel: n, Width: 300, Height: 200})).Stamped(n))
+	}
+	n := strings.Join(names, "")
+	tl, err := NewTimeline(TimelineOptions{Title: n, To: 100, Ranks: []string{n}, RankAxis: n, Categories: []Category{{Name: n}}, Width: 400, Height: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	draws(t, tl.Figure())
+	series := []Series{{Name: n, X: []float64{0, 1}, Y: []float64{0, 1}}}
+	draws(t, ok(Curves(CurvesData{Title: n, X: Axis{Label: n}, Y: Axis{Label: n}, Series: series, Levels: []Mark{{Name: n, Value: 1}}})))
+}

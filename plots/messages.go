@@ -19,13 +19,19 @@ type messageLayer struct {
 	scale  uint32 // the largest count of a block in the stack
 }
 
+// mostLines bounds the memory of AllMessages. So many lines cover any diagram.
+const mostLines = 1 << 16
+
 // blockSize is the side of a block of the density layer in pixels.
 const blockSize = 4
 
 // newMessageLayer reserves the blocks only where the density may be needed.
 func newMessageLayer(o TimelineOptions, l layout) messageLayer {
 	m := messageLayer{mode: o.Messages, limit: o.MessageLimit}
-	if o.Messages == AutoMessages {
+	if o.Messages == AllMessages {
+		m.limit = mostLines
+	}
+	if o.Messages != NoMessages {
 		m.width = (l.width + blockSize - 1) / blockSize
 		m.height = (l.height + blockSize - 1) / blockSize
 		m.blocks = make([]uint32, m.width*m.height)
@@ -43,14 +49,12 @@ func (t *Timeline) Message(m Message) {
 	}
 	t.messages.count++
 	t.messages.bytes += m.Bytes
-	if t.messages.mode == AllMessages || t.messages.count <= int64(t.messages.limit) {
+	if t.messages.count <= int64(t.messages.limit) {
 		t.messages.lines = append(t.messages.lines, m)
 	} else {
 		t.messages.lines = nil
 	}
-	if t.messages.mode == AutoMessages {
-		t.messages.trace(t.fraction(m.Sent), t.height(m.From), t.fraction(m.Done), t.height(m.To))
-	}
+	t.messages.trace(t.fraction(m.Sent), t.height(m.From), t.fraction(m.Done), t.height(m.To))
 }
 
 // fraction returns where a time lies in the diagram, 0 at From and 1 at To.

@@ -1,6 +1,8 @@
 package plots
 
 import (
+	"fmt"
+	"io"
 	"math"
 	"testing"
 )
@@ -26,6 +28,7 @@ func TestMessagesTurnDense(t *testing.T) {
 		{"few", AutoMessages, 20, false, 20},
 		{"over the limit", AutoMessages, 101, true, 0},
 		{"all", AllMessages, 101, false, 101},
+		{"all, more than can be told apart", AllMessages, mostLines + 1, true, 0},
 		{"not wanted", NoMessages, 20, false, 0},
 	} {
 		o := TimelineOptions{To: 1e6, Ranks: rankNames(4), Messages: c.mode, MessageLimit: 100, Width: 600, Height: 300}
@@ -144,4 +147,27 @@ func TestCollectives(t *testing.T) {
 		t.Error("too many collectives are still outlined, or not counted by column")
 	}
 	draws(t, tl.Figure())
+}
+
+// BenchmarkAllMessages: beyond what lines can show, more messages take no more memory.
+func BenchmarkAllMessages(b *testing.B) {
+	for _, n := range []int{1 << 14, 1 << 17, 1 << 20} {
+		b.Run(fmt.Sprintf("messages=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				tl, err := NewTimeline(TimelineOptions{To: 1e6, Ranks: rankNames(16), Messages: AllMessages})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for i := range n {
+					at := int64(i) * 1e6 / int64(n)
+					tl.Message(Message{From: i % 16, To: (i + 1) % 16, Sent: at, Done: at + 1000})
+				}
+				if err := tl.Figure().Encode(io.Discard, SVG); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/message")
+		})
+	}
 }

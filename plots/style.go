@@ -3,6 +3,7 @@ package plots
 import (
 	"image/color"
 	"strings"
+	"unicode"
 
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -106,18 +107,27 @@ func middle(r []rune, n int) string {
 	return string(r[:head]) + "…" + string(r[len(r)-(n-head):])
 }
 
-// oneLine replaces control characters, which no font can draw, by spaces and
-// bounds the length, so that a damaged name cannot stall the layout.
+// oneLine makes a text of printable characters and bounds the length, so that a damaged name
+// cannot stall the layout.
 func oneLine(s string) string {
 	const longest = 1000
 	out := make([]rune, 0, min(len(s), longest))
 	for _, r := range s {
-		if r < ' ' || r == 0x7f {
-			r = ' '
-		}
-		if out = append(out, r); len(out) == longest {
+		if out = append(out, printable(r)); len(out) == longest {
 			break
 		}
 	}
 	return string(out)
+}
+
+// printable returns a space for what parts words and lines, and U+FFFD for what is no graphic
+// character: no font can draw it, and XML has no form for some of it.
+func printable(r rune) rune {
+	switch {
+	case unicode.IsSpace(r):
+		return ' '
+	case !unicode.IsGraphic(r):
+		return unicode.ReplacementChar
+	}
+	return r
 }

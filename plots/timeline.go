@@ -23,7 +23,7 @@ type MessageMode uint8
 // The ways of drawing messages.
 const (
 	AutoMessages MessageMode = iota // lines up to MessageLimit, then density
-	AllMessages                     // a line each, however many: memory grows with them
+	AllMessages                     // lines up to mostLines, however close together, then density
 	NoMessages
 )
 

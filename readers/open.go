@@ -4,10 +4,13 @@ package readers
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
+	"tracekit/readers/internal/wire"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -38,6 +41,14 @@ func Open(ctx context.Context, path string, o OpenOptions) (trace.Source, error)
 // write, one for each rank; with a single path it is Open. The error wraps
 // trace.ErrNotATrace if the files are not of a format that allows it.
 func OpenAll(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+	src, err := openAll(ctx, paths, o)
+	if errors.Is(err, wire.ErrNotRegular) && !errors.Is(err, trace.ErrNotATrace) {
+		err = fmt.Errorf("%w: %w", trace.ErrNotATrace, err)
+	}
+	return src, err
+}
+
+func openAll(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
 	var first *format
 	paths = slices.Clone(paths)
 	for i, path := range paths {
@@ -61,6 +72,13 @@ func OpenAll(ctx context.Context, paths []string, o OpenOptions) (trace.Source, 
 		return nil, fmt.Errorf("%s: only files of format %s can be aligned at their start", paths[0], strings.Join(partFormats(), " or "))
 	}
 	return first.open(ctx, paths, o)
+}
+
+// OpenRegular opens a file that is no trace, for reading. What is no regular file, and might be
+// waited for without end, is not opened.
+func OpenRegular(name string) (*os.File, error) {
+	f, _, err := wire.OpenRegular(name)
+	return f, err
 }
 
 // partFormats names the formats whose traces may lie in several files.
@@ -92,6 +110,9 @@ type CreateOptions struct {
 	Plain  bool         // leave out what other programs do not know, of a Foreign format
 	Jobs   int          // goroutines that encode; 1: none but the caller's
 	Store  *spill.Store // of events that wait to be sorted, as in OpenOptions
+
+	// Context, if there is one, ends Close as well, where a format has most of its writing.
+	Context context.Context
 }
 
 // Create begins a trace. The error wraps fs.ErrExist if there is something of that name,

@@ -58,7 +58,9 @@ func Diagram(ctx context.Context, t *trace.Trace, waits stats.CallWaits, o Diagr
 		}
 		d.ground(trace.LocationID(l))
 	}
-	d.join()
+	if err := d.join(ctx); err != nil {
+		return nil, err
+	}
 	return d.timeline, t.Store.Err()
 }
 

@@ -158,7 +158,7 @@ func scriptOf(t *testing.T, tr *trace.Trace, o DiagramOptions) []string {
 			s.lines = append(s.lines, r)
 		}
 	}
-	d.join()
+	d.join(t.Context())
 	return s.lines
 }
 

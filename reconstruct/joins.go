@@ -1,6 +1,7 @@
 package reconstruct
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -15,34 +16,45 @@ type joins interface {
 }
 
 // join draws what joins the bars.
-func (d *diagram) join() {
-	if d.opts.Messages != plots.NoMessages {
-		d.messages()
-		d.collectives()
+func (d *diagram) join(ctx context.Context) error {
+	if d.opts.Messages == plots.NoMessages {
+		return nil
 	}
+	for l := range d.t.Recvs {
+		if err := d.messages(ctx, trace.LocationID(l)); err != nil {
+			return err
+		}
+	}
+	return d.collectives(ctx)
 }
 
-// messages draws the messages between drawn ranks, from send record to receive record.
-func (d *diagram) messages() {
-	for l, recvs := range d.t.Recvs {
-		to := d.rowOf(trace.LocationID(l))
-		if to < 0 {
+// heeded is how many rows are drawn before the context is asked again.
+const heeded = 1 << 14
+
+// messages draws the messages that a location gets from drawn ranks, from send record to
+// receive record.
+func (d *diagram) messages(ctx context.Context, l trace.LocationID) error {
+	recvs, to := d.t.Recvs[l], d.rowOf(l)
+	if to < 0 {
+		return nil
+	}
+	for i := range recvs.Len() {
+		if i%heeded == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		r := recvs.At(i)
+		if r.State != trace.Matched {
 			continue
 		}
-		for i := range recvs.Len() {
-			r := recvs.At(i)
-			if r.State != trace.Matched {
-				continue
-			}
-			from := d.rowOf(r.SendLoc)
-			if from < 0 {
-				continue
-			}
-			s := d.t.Sends[r.SendLoc].At(int(r.Send))
-			d.joins.Message(plots.Message{From: from, To: to, Sent: d.ns(s.Time), Done: d.ns(r.Time),
-				Bytes: int64(min(r.Bytes, math.MaxInt64))})
+		from := d.rowOf(r.SendLoc)
+		if from < 0 {
+			continue
 		}
+		s := d.t.Sends[r.SendLoc].At(int(r.Send))
+		d.joins.Message(plots.Message{From: from, To: to, Sent: d.ns(s.Time), Done: d.ns(r.Time),
+			Bytes: int64(min(r.Bytes, math.MaxInt64))})
 	}
+	return nil
 }
 
 // A part is what a row of the diagram has in a collective.
@@ -52,10 +64,13 @@ type part struct {
 }
 
 // collectives draws the collectives of two drawn ranks or more.
-func (d *diagram) collectives() {
+func (d *diagram) collectives(ctx context.Context) error {
 	var parts []part
 	var c plots.Collective
 	for i := range d.t.Collectives.Len() {
+		if i%64 == 0 && ctx.Err() != nil { // each has as many members as there are ranks
+			return ctx.Err()
+		}
 		coll := d.t.Collectives.At(i)
 		parts = parts[:0]
 		for k := range coll.Count {
@@ -70,6 +85,7 @@ func (d *diagram) collectives() {
 		}
 		d.joins.Collective(c)
 	}
+	return nil
 }
 
 // part returns a member's part, from entering its call to leaving the one that completes

@@ -22,6 +22,7 @@ type rebuilder struct {
 	request  uint64
 	meters   *formulae.Meters
 	bare     bool // events get no values
+	looks    int  // at items, that are left to make no event
 
 	now        int64 // time of the last event
 	completing bool  // the last event completed something in the current call
@@ -100,16 +101,19 @@ func (r *repeater) next() (uint64, bool) {
 
 func newRebuilder(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Location, seed uint64) *rebuilder {
 	tree, times := from.Tree, &from.Times
-	r := &rebuilder{ranks: ranks, location: l, shapes: tree.Shapes, now: times.First, stack: []nodeVisit{{}}, meters: formulae.NewMeters(times)}
+	r := &rebuilder{ranks: ranks, location: l, shapes: tree.Shapes, now: times.First, stack: []nodeVisit{{}}, meters: formulae.NewMeters(times), looks: spareLooks}
+	r.nodes = make([]nodeState, 0, len(tree.Nodes))
 	counters, laws := times.Counters, times.Laws
 	interval := uint64(0)
 	for i := range tree.Nodes {
 		n := nodeState{Node: &tree.Nodes[i], branch: repeater{f: &tree.Nodes[i].Branch}}
+		n.items = make([]itemState, 0, len(n.Items))
 		for k := range n.Items {
 			it := &n.Items[k]
 			state := itemState{Item: it, peer: repeater{f: &it.Peer}, tag: repeater{f: &it.Tag},
 				size: repeater{f: &it.Size}, got: repeater{f: &it.Got}, times: repeater{f: &it.Times}}
-			for range formulae.Regimes(it.Kind) {
+			state.samplers = make([]sampler, 0, formulae.Regimes(it.Kind))
+			for range cap(state.samplers) {
 				p := sampler{mean: times.Means[interval]}
 				if len(laws) > 0 && laws[0].Interval == interval {
 					p.setLaw(levels(&laws[0]), it.Count, formulae.Mix(seed^formulae.Mix(uint64(l))+interval))
@@ -192,12 +196,17 @@ func (r *rebuilder) tick(h *event) {
 	h.time = r.now
 }
 
-// maxItems bounds the items that are looked at without making an event.
-const maxItems = 1 << 16
+// Looking at an item makes an event, but where loops begin, and where a file says that what
+// took place so often takes place once more. A location has some looks to spare, and gets more
+// with each event: enough for the deepest loops.
+const (
+	spareLooks = 1 << 16
+	eventLooks = 64
+)
 
 // item returns the next item of a visit that is not a loop.
 func (r *rebuilder) item(v *nodeVisit, n *nodeState) (uint32, bool) {
-	for range maxItems {
+	for ; r.looks > 0; r.looks-- {
 		if v.rest {
 			return v.dues.next()
 		}
@@ -214,6 +223,7 @@ func (r *rebuilder) item(v *nodeVisit, n *nodeState) (uint32, bool) {
 			if item != 0 && i.made == i.Count {
 				continue
 			}
+			r.looks = min(r.looks+eventLooks, spareLooks)
 			return uint32(item), true
 		}
 		if count, ok := i.times.amount(); ok && count > 0 {

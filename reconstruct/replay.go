@@ -49,7 +49,7 @@ type replay struct {
 // in one call. What is beyond is not waited for; a trace that comes near has some 10^8
 // events.
 const (
-	maxInFlight  = 1 << 24
+	maxInFlight  = 1 << 21
 	maxFixes     = 1 << 26
 	maxCompleted = 1 << 12
 )
@@ -91,6 +91,9 @@ func consistent(ctx context.Context, ranks *formulae.RankMap, locations []*rebui
 		r.ready = append(r.ready, i)
 	}
 	for {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
 		for len(r.ready) > 0 {
 			turn := r.ready
 			r.ready = nil

@@ -10,10 +10,15 @@ import (
 // A sampler says how long the time before an item is, each time: the mean, or what is drawn
 // from a law with that mean. Amounts are in 1/formulae.MeanUnit ticks.
 type sampler struct {
-	mean      uint64
-	left      uint64 // of the last tick
+	mean     uint64
+	left     uint64 // of the last tick
+	*drawing        // nil: no law
+}
+
+// A drawing is what there is of a law.
+type drawing struct {
 	quantiles []uint64
-	factor    float64 // by which quantiles, in ticks, become draws; 0: no law
+	factor    float64 // by which quantiles, in ticks, become draws
 	visits    uint64  // after which the draws have added up to the mean
 	drawn     uint64  // visits so far, modulo visits
 	debt      uint64  // by how much these draws exceed the mean, modulo 2^64
@@ -25,9 +30,11 @@ const longest = 1 << 60
 
 // setLaw makes a sampler draw from a law, scaled so that all visits add up to the mean.
 func (p *sampler) setLaw(quantiles []uint64, visits, seed uint64) {
-	p.quantiles, p.visits, p.seed, p.factor = quantiles, visits, seed, 0
-	if sum := p.sum(); visits > 0 && visits < 1<<58 && sum > 0 && p.mean < longest {
+	p.drawing = &drawing{quantiles: quantiles, visits: visits, seed: seed}
+	if sum := p.sum(); visits > 0 && visits < 1<<58 && sum > 0 && p.mean > 0 && p.mean < longest {
 		p.factor = float64(p.mean) * float64(visits) / sum
+	} else {
+		p.drawing = nil
 	}
 }
 
@@ -35,7 +42,7 @@ func (p *sampler) setLaw(quantiles []uint64, visits, seed uint64) {
 // after it.
 func (p *sampler) next() int64 {
 	d := p.mean
-	if p.factor > 0 {
+	if p.drawing != nil {
 		d = p.draw()
 	}
 	d += p.left

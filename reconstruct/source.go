@@ -34,6 +34,9 @@ type Source struct {
 	ranks *formulae.RankMap
 	jobs  int
 
+	mu    sync.Mutex
+	short map[trace.LocationID]uint64 // events that are missing, of locations that were read
+
 	once  sync.Once
 	fixes [][]fix
 	stuck uint64
@@ -63,7 +66,8 @@ func NewSource(m Model, jobs int) *Source {
 	if a := formulae.Approximations(formulae.UnlearnedOf(m.Defs, m.Locations)); len(a) > 0 {
 		info.Properties[trace.PropertyApproximate] = strings.Join(a, "; ")
 	}
-	return &Source{model: m, info: info, defs: &rebuilt, ranks: formulae.NewRankMap(m.Defs), jobs: jobs}
+	return &Source{model: m, info: info, defs: &rebuilt, ranks: formulae.NewRankMap(m.Defs), jobs: jobs,
+		short: make(map[trace.LocationID]uint64)}
 }
 
 // from says what a trace is rebuilt from.
@@ -127,6 +131,16 @@ func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 				return
 			}
 		}
+		s.ended(l, seq)
+	}
+}
+
+// ended notes that the events of a location end, and how many are missing.
+func (s *Source) ended(l trace.LocationID, events uint64) {
+	if all := s.model.Locations[l].Tree.Events(); events < all {
+		s.mu.Lock()
+		s.short[l] = all - events
+		s.mu.Unlock()
 	}
 }
 
@@ -141,6 +155,12 @@ func (s *Source) Defs() *trace.Defs { return s.defs }
 func (s *Source) Findings() []trace.Finding {
 	var l trace.Ledger
 	l.Merge(s.model.Findings)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for location, missing := range s.short {
+		l.Add(trace.CodeCountMismatch, trace.Place{Location: location, File: s.model.Name, Offset: -1},
+			fmt.Sprintf("events end %d before the number that the formulae stand for", missing))
+	}
 	l.AddN(trace.CodeReplayStuck, s.stuck, trace.Nowhere(), fmt.Sprintf("%d rebuilt events did not find their partner", s.stuck))
 	return l.Findings()
 }

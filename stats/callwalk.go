@@ -13,6 +13,7 @@ import (
 //
 //	ahead are the calls from row next on that lie beside each other
 type callWalk struct {
+	ctx   context.Context
 	l     trace.LocationID
 	rows  *spill.Table[trace.Call]
 	sends *spill.Table[trace.Send]
@@ -21,20 +22,21 @@ type callWalk struct {
 	ahead []trace.Call
 }
 
-func newCallWalk(t *trace.Trace, l trace.LocationID) callWalk {
-	return callWalk{l: l, rows: t.Calls[l], sends: t.Sends[l], recvs: t.Recvs[l], ahead: t.Calls[l].From(0)}
+func newCallWalk(ctx context.Context, t *trace.Trace, l trace.LocationID) callWalk {
+	return callWalk{ctx: ctx, l: l, rows: t.Calls[l], sends: t.Sends[l], recvs: t.Recvs[l], ahead: t.Calls[l].From(0)}
 }
 
 // A rowEnd is where the sends and receives of the next call begin.
 type rowEnd struct{ send, recv int }
 
-// until visits the calls that are entered before end.
+// until visits the calls that are entered before end. Once the context has ended it visits
+// none: the engine, which has it too, makes that an error.
 func (w *callWalk) until(end int64, visit func(i int, c *trace.Call, last rowEnd)) {
 	for len(w.ahead) > 0 && w.ahead[0].Enter < end {
 		c := &w.ahead[0]
 		i, last := w.next, rowEnd{w.sends.Len(), w.recvs.Len()}
 		w.next++
-		if w.ahead = w.ahead[1:]; len(w.ahead) == 0 {
+		if w.ahead = w.ahead[1:]; len(w.ahead) == 0 && w.ctx.Err() == nil {
 			w.ahead = w.rows.From(w.next)
 		}
 		if len(w.ahead) > 0 {

@@ -149,13 +149,17 @@ func counterRows(d *trace.Defs, region string, sums []counterSum, ledger *trace.
 		whole, fits := c.whole()
 		sum := (whole + c.real) * unit
 		row := CounterRow{Name: d.String(m.Name), Unit: d.String(m.Unit), Samples: c.samples}
-		if m.Mode&trace.MetricProperty == trace.MetricAbsolute {
+		absolute := m.Mode&trace.MetricProperty == trace.MetricAbsolute
+		switch {
+		case !finite(sum):
+			ledger.Add(trace.CodeCounterOverflow, trace.Nowhere(), fmt.Sprintf("%s in %s sums up to more than any number holds", row.Name, region))
+		case !fits && !absolute:
+			ledger.Add(trace.CodeCounterOverflow, trace.Nowhere(), fmt.Sprintf("%s in %s sums up to %.4g", row.Name, region, sum))
+		}
+		if absolute {
 			row.Mean, row.Min, row.Max = known(sum/float64(c.samples)), known(c.min*unit), known(c.max*unit)
 		} else {
 			row.Sum = known(sum)
-			if !fits {
-				ledger.Add(trace.CodeCounterOverflow, trace.Nowhere(), fmt.Sprintf("%s in %s sums up to %.4g", row.Name, region, sum))
-			}
 		}
 		rows = append(rows, row)
 	}

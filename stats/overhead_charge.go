@@ -39,7 +39,7 @@ func (o *overheads) charge(ctx context.Context) error {
 	}
 	byRank := make([][]pathOnRank, len(o.t.Calls))
 	w, err := engine.Fold(ctx, o.jobs, len(o.t.Calls), o.newCharger, func(w *charger, l int) error {
-		byRank[l] = w.location(trace.LocationID(l))
+		byRank[l] = w.location(ctx, trace.LocationID(l))
 		return nil
 	}, func(a, b *charger) *charger { a.charges.combine(&b.charges); return a })
 	if err != nil {
@@ -74,9 +74,9 @@ func (o *overheads) newCharger() *charger {
 }
 
 // location charges the calls of a location and returns their overhead by call path.
-func (w *charger) location(l trace.LocationID) (sums []pathOnRank) {
+func (w *charger) location(ctx context.Context, l trace.LocationID) (sums []pathOnRank) {
 	w.l, w.sends, w.done, w.sums = l, w.t.Sends[l], newInFlight(), make(map[trace.PathID]int64)
-	w.commCalls(l, func(e *commCall) {
+	w.commCalls(ctx, l, func(e *commCall) {
 		w.remember(e)
 		if done := w.done.take(e.row); e.counts {
 			w.call(e, done)

@@ -42,8 +42,8 @@ type commCall struct {
 
 // commCalls visits the calls of a location in order. What visit gets is valid until it
 // returns.
-func (o *overheads) commCalls(l trace.LocationID, visit func(*commCall)) {
-	calls, sizes, waits := newCallWalk(o.t, l), o.sizes[l], o.calls[l]
+func (o *overheads) commCalls(ctx context.Context, l trace.LocationID, visit func(*commCall)) {
+	calls, sizes, waits := newCallWalk(ctx, o.t, l), o.sizes[l], o.calls[l]
 	e := new(commCall)
 	calls.until(never, func(i int, c *trace.Call, last rowEnd) {
 		e.Call, e.row, e.last, e.cause = c, uint32(i), last, waits.cause(i)
@@ -84,7 +84,7 @@ func (o *overheads) counts(c *trace.Call) bool {
 // sample collects the durations of all keys.
 func (o *overheads) sample(ctx context.Context) (*samples, error) {
 	return engine.Fold(ctx, o.jobs, len(o.t.Calls), o.newSamples, func(s *samples, l int) error {
-		o.commCalls(trace.LocationID(l), func(e *commCall) {
+		o.commCalls(ctx, trace.LocationID(l), func(e *commCall) {
 			if !e.whole {
 				return
 			}

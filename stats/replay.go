@@ -162,9 +162,9 @@ func (r *replay) run(ctx context.Context) error {
 		}
 		l := r.ready[0]
 		r.ready = r.ready[1:]
-		r.advance(l)
+		r.advance(ctx, l)
 	}
-	return nil
+	return ctx.Err()
 }
 
 // stuck says which is the first location that could not go on and the call that it is at;
@@ -182,13 +182,15 @@ func (r *replay) stuck() []trace.Finding {
 }
 
 // advance runs a location until it must wait or is at its end.
-func (r *replay) advance(l trace.LocationID) {
+func (r *replay) advance(ctx context.Context, l trace.LocationID) {
 	s, rows := &r.state[l], r.sync.rows[l]
 	for s.next < rows.Len() {
 		if !r.call(l) {
 			return
 		}
-		r.move(l, s.next+1)
+		if r.move(l, s.next+1); s.next%4096 == 0 && ctx.Err() != nil {
+			return
+		}
 	}
 	r.enter(l, r.t.Calls[l].Len())
 }

@@ -153,6 +153,9 @@ func (w *waiting) fold(ctx context.Context, visit func(s *waitSums, l trace.Loca
 func (w *waiting) chargeCalls(ctx context.Context) (*waitSums, error) {
 	return w.fold(ctx, func(s *waitSums, l trace.LocationID) {
 		for _, rows := range w.calls[l].rows.Rows {
+			if ctx.Err() != nil {
+				return // the engine says so
+			}
 			for i := range rows {
 				row := &rows[i]
 				call := &trace.Call{Seq: row.seq, Path: row.path, Region: row.region}

@@ -13,7 +13,7 @@ import (
 func (w *waiting) pointToPoint(ctx context.Context) (*waitSums, error) {
 	walks := make([]*p2pWalk, len(w.t.Calls))
 	for l := range walks {
-		walks[l] = w.newWalk(trace.LocationID(l))
+		walks[l] = w.newWalk(ctx, trace.LocationID(l))
 	}
 	return inWindows(ctx, w.t, w.jobs, w.newSums, func(s *waitSums, l int, end int64) {
 		p := walks[l]
@@ -24,8 +24,8 @@ func (w *waiting) pointToPoint(ctx context.Context) (*waitSums, error) {
 	}, (*waitSums).combine)
 }
 
-func (w *waiting) newWalk(l trace.LocationID) *p2pWalk {
-	return &p2pWalk{waiting: w, callWalk: newCallWalk(w.t, l), sent: newInFlight()}
+func (w *waiting) newWalk(ctx context.Context, l trace.LocationID) *p2pWalk {
+	return &p2pWalk{waiting: w, callWalk: newCallWalk(ctx, w.t, l), sent: newInFlight()}
 }
 
 // begin sums what is sent and received before the first call: it is recorded outside any,

@@ -1,6 +1,11 @@
 package trace
 
-import "github.com/ianlancetaylor/demangle"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ianlancetaylor/demangle"
+)
 
 // IDs are dense from 0 and index the slice of Defs that holds the definition; the
 // reader of a format makes them so. None stands for "no such thing" in each of them.
@@ -169,6 +174,26 @@ type OpaqueDefinition struct {
 	Kind      uint8
 	BigEndian bool
 	Payload   []byte
+}
+
+// longestName is how many bytes of a name are kept: documents repeat names in every row.
+const longestName = 64 << 10
+
+// ShortenNames cuts names that are longer than 64 KiB, which end in an ellipsis then, and
+// returns how many there are. Definitions are not changed once they are in use: it is for who
+// opens a trace.
+func (d *Defs) ShortenNames() (n uint64) {
+	for i, s := range d.Strings {
+		if len(s) > longestName {
+			end := longestName
+			for end > longestName-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+				end--
+			}
+			d.Strings[i] = strings.Clone(s[:end]) + "…"
+			n++
+		}
+	}
+	return n
 }
 
 // String returns the text of a string, "" if there is none.

@@ -38,6 +38,7 @@ const (
 	CodeCountMismatch       Code = "count_mismatch"
 	CodeTimeDecreases       Code = "time_decreases"
 	CodeBadValue            Code = "bad_value"
+	CodeLongName            Code = "long_name"
 	CodeUnsorted            Code = "unsorted"
 	CodeOverlap             Code = "overlap"
 	CodeDanglingFlow        Code = "dangling_flow"
@@ -69,6 +70,7 @@ const (
 	CodeReplayStuck         Code = "replay_stuck"
 	CodeRatioAboveOne       Code = "ratio_above_one"
 	CodeCounterOverflow     Code = "counter_overflow"
+	CodeLimitExceeded       Code = "limit_exceeded"
 )
 
 // A CodeInfo describes a code.
@@ -83,7 +85,7 @@ func Codes() []CodeInfo {
 	return []CodeInfo{
 		{CodeTruncated, SeverityLoss, "the file ends in the middle; what is before was read"},
 		{CodeCorrupt, SeverityError, "a record cannot be decoded; what is before in this location was read"},
-		{CodeMissingFile, SeverityLoss, "a file that the definitions announce is missing"},
+		{CodeMissingFile, SeverityLoss, "a file that belongs to the trace is missing, or cannot be opened"},
 		{CodeEmptyLocation, SeverityInfo, "a location has no events"},
 		{CodeUnfinalised, SeverityLoss, "the archive was not closed by its writer; the end of the run may be missing"},
 		{CodeTrailingData, SeverityInfo, "there are bytes after the end of a file; they were ignored"},
@@ -96,6 +98,7 @@ func Codes() []CodeInfo {
 		{CodeCountMismatch, SeverityLoss, "there are fewer or more records than the file announces"},
 		{CodeTimeDecreases, SeverityError, "the time of a location's events runs backwards"},
 		{CodeBadValue, SeverityLoss, "a value cannot be understood; the record was left out"},
+		{CodeLongName, SeverityLoss, "a name is longer than 64 KiB; the rest of it was left out"},
 		{CodeUnsorted, SeverityInfo, "records are not in order of time; they were sorted"},
 		{CodeOverlap, SeverityInfo, "slices of one track overlap without being nested"},
 		{CodeDanglingFlow, SeverityInfo, "a flow has only one end"},
@@ -123,10 +126,11 @@ func Codes() []CodeInfo {
 		{CodeBufferFlush, SeverityInfo, "the measurement wrote its buffer to disk during the run; that time is not the program's"},
 		{CodeRecordingOff, SeverityInfo, "recording was switched off for a part of the run"},
 		{CodeOverflow, SeverityError, "times or sizes are so large that they cannot be added up; sums of them are wrong"},
-		{CodeChangedMeanwhile, SeverityError, "the trace changed while it was analysed, which reads it twice; analyse it again once nobody writes it"},
+		{CodeChangedMeanwhile, SeverityError, "the trace changed while it was read; analyse it again once nobody writes it"},
 		{CodeReplayStuck, SeverityLoss, "the ideal-network replay could not order all messages; its ratios are missing"},
 		{CodeRatioAboveOne, SeverityInfo, "an efficiency is above 1: the ideal replay is slower than the run"},
 		{CodeCounterOverflow, SeverityError, "a counter's values or their sum do not fit into 64 bits; they are hardly what was counted"},
+		{CodeLimitExceeded, SeverityLoss, "there is more than is told apart, or it is longer: the last ones are left out or share a name, long names are cut"},
 	}
 }
 
@@ -207,6 +211,9 @@ func (l *Ledger) Count(code Code) uint64 {
 // Findings returns what was collected: errors first, then losses, then information,
 // each in the order of Codes.
 func (l *Ledger) Findings() []Finding {
+	if len(l.byCode) == 0 {
+		return nil
+	}
 	var out []Finding
 	for _, i := range Codes() {
 		if f := l.byCode[i.Code]; f != nil {

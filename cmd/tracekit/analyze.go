@@ -129,6 +129,7 @@ func printAnalysis(io *streams, opts *analyzeOptions, a *stats.Analysis) {
 	r := &report{w: io.Out, width: io.Width, top: opts.top, a: a}
 	r.print()
 	if opts.outDir != "" {
-		fmt.Fprintf(io.Out, "\nReport, plots and tables: %s\n", opts.outDir)
+		fmt.Fprintln(io.Out)
+		printLine(io.Out, "Report, plots and tables: %s", opts.outDir)
 	}
 }

@@ -22,7 +22,7 @@ func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace
 
 func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis, out *reportDir) error {
 	out.file("report.txt", func(w io.Writer) error {
-		(&report{w: w, width: 160, top: opts.top, a: a}).print()
+		(&report{w: plainWriter{w}, width: 160, top: opts.top, a: a}).print()
 		return nil
 	})
 	out.json("analysis.json", a)

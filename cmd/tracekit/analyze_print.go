@@ -105,9 +105,9 @@ func (r *report) place(s stats.SourceLine) string {
 func (r *report) header() {
 	t := r.a.Trace
 	if line := rebuiltLine("", t.Rebuilt); line != "" {
-		fmt.Fprintln(r.w, line)
+		printLine(r.w, "%s", line)
 	}
-	fmt.Fprintf(r.w, "%s\n", t.Path)
+	printLine(r.w, "%s", t.Path)
 	r.line("%s; %s, %s, %s; run time %s", writtenBy(t.Format, t.Creator),
 		processes(t), plural(t.Locations, "location", "locations"),
 		plural(int(t.Events), "event", "events"), formatTime(t.DurationNs))

@@ -311,8 +311,8 @@ func (doc *compareDocument) print(io *streams, top int) {
 	w := io.Out
 	printRebuilt(io, "A is ", doc.A.Rebuilt)
 	printRebuilt(io, "B is ", doc.B.Rebuilt)
-	fmt.Fprintf(w, "A  %s: %s events, %s\n", doc.A.Path, formatCount(doc.A.Events), formatTime(doc.A.DurationNs))
-	fmt.Fprintf(w, "B  %s: %s events, %s\n", doc.B.Path, formatCount(doc.B.Events), formatTime(doc.B.DurationNs))
+	printLine(w, "A  %s: %s events, %s", doc.A.Path, formatCount(doc.A.Events), formatTime(doc.A.DurationNs))
+	printLine(w, "B  %s: %s events, %s", doc.B.Path, formatCount(doc.B.Events), formatTime(doc.B.DurationNs))
 	fmt.Fprintf(w, "Records: %s in both, %s only in A, %s only in B\n",
 		formatCount(doc.Records.Paired), formatCount(doc.Records.OnlyA), formatCount(doc.Records.OnlyB))
 	g := &grid{heading: "Differences, B - A", titles: []string{"<", "records", "least", "mean", "most", "σ", "spread", "full width at half maximum"}}
@@ -327,7 +327,7 @@ func (doc *compareDocument) print(io *streams, top int) {
 	}
 	g.print(w, io.Width)
 	if q := doc.Quality; q != nil {
-		fmt.Fprintf(w, "Quality factors against %s: position %s, block %s\n", q.Repeat, decimal(q.PositionFactor), decimal(q.BlockFactor))
+		printLine(w, "Quality factors against %s: position %s, block %s", q.Repeat, decimal(q.PositionFactor), decimal(q.BlockFactor))
 	}
 	results := &grid{heading: "Results", titles: []string{"<", "A", "B", "change"}}
 	for _, r := range doc.Results {

@@ -146,7 +146,7 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 	}
 	defer src.Close()
 	doc := &compressDocument{Rebuilt: stats.RebuiltOf(src.Info())}
-	err = writeAtomically(opts.output, opts.force, func(w stdio.Writer) (err error) {
+	err = writeAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) (err error) {
 		bar := startProgress(io, opts.quiet, "compressing")
 		defer bar.done()
 		opts.options.Progress, opts.options.Store = &bar.Progress, src.store
@@ -179,7 +179,7 @@ func learnedByMemory(ctx context.Context, io *streams, opts *compressOptions, sr
 func (doc *compressDocument) print(io *streams, output string) {
 	s, w := doc.Sizes, io.Out
 	printRebuilt(io, "Compressed was a trace that was ", doc.Rebuilt)
-	fmt.Fprintf(w, "%s: %s of %s", output, formatBytes(uint64(s.File)), formatBytes(uint64(s.Trace)))
+	fmt.Fprintf(w, "%s: %s of %s", plain(output), formatBytes(uint64(s.File)), formatBytes(uint64(s.Trace)))
 	if s.File > 0 {
 		fmt.Fprintf(w, ", %.1f to 1", float64(s.Trace)/float64(s.File))
 	}
@@ -202,6 +202,9 @@ func (doc *compressDocument) print(io *streams, output string) {
 			heading = lostHeading
 		}
 		unlearnedGrid(heading, doc.Unlearned).print(w, io.Width)
+		if doc.Unseen > 0 {
+			fmt.Fprintf(w, "\nNot looked at for formulae: %s (leaves without an enter, or beyond what is kept of a location's call tree)\n", plural(int(doc.Unseen), "event", "events"))
+		}
 	}
 	byMemoryGrid(doc.ByMemory, "static", func(s formulae.NamedShare) float64 { return s.Static }).print(w, io.Width)
 	byMemoryGrid(doc.ByMemory, "dynamic", func(s formulae.NamedShare) float64 { return s.Dynamic }).print(w, io.Width)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -149,7 +150,10 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 		return err
 	}
 	w, err := readers.Create(opts.out, src.Info(), src.Defs(),
-		readers.CreateOptions{Format: opts.format, Plain: opts.plain, Force: opts.force, Jobs: opts.jobs, Store: in.store})
+		readers.CreateOptions{Format: opts.format, Plain: opts.plain, Force: opts.force, Jobs: opts.jobs, Store: in.store, Context: ctx})
+	if errors.Is(err, fs.ErrExist) {
+		return usageError{err}
+	}
 	if err != nil {
 		return err
 	}
@@ -239,7 +243,7 @@ func copyEvents(ctx context.Context, io *streams, opts *convertOptions, src trac
 
 func (doc *convertDocument) print(io *streams) {
 	printRebuilt(io, "", doc.Rebuilt)
-	fmt.Fprintf(io.Out, "%s (%s) → %s (%s): %s\n", doc.In, doc.InFormat, doc.Out, doc.OutFormat, plural(int(doc.Events), "event", "events"))
+	printLine(io.Out, "%s (%s) → %s (%s): %s", doc.In, doc.InFormat, doc.Out, doc.OutFormat, plural(int(doc.Events), "event", "events"))
 	text := "times are copied as they are"
 	if doc.Clock != nil {
 		text = formatClock(doc.Clock)
@@ -254,7 +258,7 @@ func (doc *convertDocument) print(io *streams) {
 	} else {
 		fmt.Fprintln(io.Out, "\nLost, because the format cannot express it")
 		for _, what := range sortedKeys(doc.Lost) {
-			fmt.Fprintf(io.Out, "  %12s  %s\n", formatCount(doc.Lost[what]), what)
+			printLine(io.Out, "  %12s  %s", formatCount(doc.Lost[what]), what)
 		}
 	}
 	if len(doc.Findings) > 0 {

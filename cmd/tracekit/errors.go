@@ -21,6 +21,8 @@ const (
 	exitUsage     = 2
 	exitNotATrace = 3 // not a trace that can be read
 	exitGate      = 4 // --strict and data were lost, or a --fail-if condition holds
+
+	exitSignal = 128 // a signal asked to stop; its number is added
 )
 
 // usageError is a mistake on the command line.
@@ -35,14 +37,11 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 type gateError struct{ reasons []string }
 
 func (e gateError) Error() string {
-	s := ""
+	lines := make([]string, len(e.reasons))
 	for i, r := range e.reasons {
-		if i > 0 {
-			s += "\n"
-		}
-		s += r
+		lines[i] = plain(r)
 	}
-	return s
+	return strings.Join(lines, "\n")
 }
 
 func exitCode(err error) int {
@@ -65,14 +64,15 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// unreadableError is a trace that does not exist or may not be read.
+// unreadableError is a trace that does not exist, may not be read, or has a path that leads
+// nowhere.
 type unreadableError struct{ err error }
 
 func (e unreadableError) Error() string { return e.err.Error() }
 func (e unreadableError) Unwrap() error { return e.err }
 
 // inWords returns the text of an error for people: without the names of system calls and of
-// Go's functions that its parts bring along.
+// Go's functions that its parts bring along, in one line, but of a gate one for each reason.
 func inWords(err error) string {
 	text := err.Error()
 	var rewrite func(error)
@@ -97,13 +97,19 @@ func inWords(err error) string {
 				rewrite(inner)
 			}
 		case interface{ Unwrap() []error }:
+			if joined := errors.Join(e.Unwrap()...); joined.Error() == err.Error() {
+				replace(err, strings.ReplaceAll(err.Error(), "\n", "; "))
+			}
 			for _, inner := range e.Unwrap() {
 				rewrite(inner)
 			}
 		}
 	}
 	rewrite(err)
-	return text
+	if gate := (gateError{}); errors.As(err, &gate) {
+		return text
+	}
+	return plain(text)
 }
 
 // wanted says what a flag takes.

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tracekit/readers/arrowdir"
 )
 
 // fullDisk takes some bytes and no more.
@@ -75,5 +78,38 @@ func TestReportDirectoryAtomic(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(parent); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestWritingHeeds: who interrupts while a large file is written need not wait for its end.
+func TestWritingHeeds(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	written := 0
+	err := writeAtomically(ctx, filepath.Join(dir, "x"), false, func(w io.Writer) (err error) {
+		for err == nil && written < 1<<30 {
+			if _, err = w.Write(make([]byte, 1<<20)); written == 8<<20 {
+				cancel()
+			}
+			written += 1 << 20
+		}
+		return err
+	})
+	if !errors.Is(err, context.Canceled) || written > 10<<20 {
+		t.Errorf("%d bytes written, %v", written, err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	err = arrowdir.WriteParquet(ctx, filepath.Join(dir, "x.parquet"), arrowdir.Table{Name: "x", Columns: []arrowdir.TableColumn{{Name: "n"}},
+		Fill: func(r *arrowdir.Rows) {
+			for written = 0; written < 1<<20; written++ {
+				if !r.Int(1).End() {
+					return
+				}
+			}
+		}})
+	if !errors.Is(err, context.Canceled) || written > 1<<16 {
+		t.Errorf("%d rows written, %v", written, err)
 	}
 }

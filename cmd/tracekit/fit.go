@@ -3,12 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	stdio "io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/engine"
 	"tracekit/stats"
 	"tracekit/stats/fit"
 	"tracekit/trace"
@@ -109,15 +109,21 @@ func runFit(ctx context.Context, io *streams, opts *fitOptions) error {
 		}
 	}
 	model := opts.fitOptions(m.tick)
-	groups := fit.Calibrate(m.Samples, model)
+	groups := fit.Groups(m.Samples)
+	groups, err := engine.Map(ctx, opts.jobs, len(groups), func(_ context.Context, i int) (fit.Group, error) { return groups[i].Fit(model), nil })
+	if err != nil {
+		return err
+	}
 	profile := fit.ProfileOf(groups, model)
 	profile.Machine, profile.Library, profile.Creator, profile.Processes = m.machine, opts.library, m.creator, m.processes
 	doc := newFitDocument(opts, m, groups, &profile)
 	if opts.stability {
-		doc.Stability = stableKeys(m.Order, model)
+		if doc.Stability, err = stableKeys(ctx, m.Order, model); err != nil {
+			return err
+		}
 	}
 	if opts.output != "" {
-		if err := writeAtomically(opts.output, opts.force, func(w stdio.Writer) error { return writeProfile(w, &profile) }); err != nil {
+		if err := writeAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) error { return writeProfile(w, &profile) }); err != nil {
 			return err
 		}
 	}
@@ -183,7 +189,7 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 func (m *measured) describe(io *streams, t *trace.Trace, path string) {
 	machine, creator := machineOf(t.Source), t.Source.Info().Creator
 	if m.processes > 0 && (machine != m.machine || creator != m.creator) {
-		fmt.Fprintf(io.Err, "tracekit: warning: %s was made on %q with %q, the traces before on %q with %q\n", path, machine, creator, m.machine, m.creator)
+		printLine(io.Err, "tracekit: warning: %s was made on %q with %q, the traces before on %q with %q", path, machine, creator, m.machine, m.creator)
 	} else {
 		m.machine, m.creator = machine, creator
 	}

@@ -18,13 +18,14 @@ import (
 func drawFit(ctx context.Context, opts *fitOptions, m *measured, d *fitDocument, p *fit.Profile) error {
 	out := newReportDir(opts.plots)
 	out.rebuilt = d.Rebuilt != nil
-	return out.close(ctx, opts.jobs, fillPlots(opts, m, d, p, out))
+	return out.close(ctx, opts.jobs, fillPlots(ctx, opts, m, d, p, out))
 }
 
-func fillPlots(opts *fitOptions, m *measured, d *fitDocument, p *fit.Profile, out *reportDir) error {
+func fillPlots(ctx context.Context, opts *fitOptions, m *measured, d *fitDocument, p *fit.Profile, out *reportDir) error {
 	draw := func(name string, f *plots.Figure, err error) error {
 		if err == nil {
 			out.figure(name, f)
+			err = ctx.Err()
 		}
 		return err
 	}

@@ -157,10 +157,12 @@ func (d *fitDocument) print(io *streams, opts *fitOptions) {
 	}
 	d.printStability(io)
 	if opts.output != "" {
-		fmt.Fprintf(io.Out, "\nProfile: %s\n", opts.output)
+		fmt.Fprintln(io.Out)
+		printLine(io.Out, "Profile: %s", opts.output)
 	}
 	if opts.plots != "" {
-		fmt.Fprintf(io.Out, "\nPlots: %s\n", opts.plots)
+		fmt.Fprintln(io.Out)
+		printLine(io.Out, "Plots: %s", opts.plots)
 	}
 }
 

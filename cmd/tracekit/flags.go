@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -64,6 +65,7 @@ func (f *readFlags) validate() (err error) {
 type input struct {
 	trace.Source
 	store *spill.Store
+	cut   uint64 // names
 }
 
 // Findings are those of the source. A rebuilt trace, in whatever format it comes, says in
@@ -72,6 +74,7 @@ func (in *input) Findings() []trace.Finding {
 	var l trace.Ledger
 	l.Merge(in.Source.Findings())
 	about := in.Info()
+	l.AddN(trace.CodeLongName, in.cut, trace.Place{Location: trace.None, File: about.Path, Offset: -1}, "")
 	known := slices.ContainsFunc(l.Findings(), func(f trace.Finding) bool { return f.Code == trace.CodeApproximate })
 	if a := about.Approximations(); len(a) > 0 && !known {
 		l.Add(trace.CodeApproximate, trace.Place{Location: trace.None, File: about.Path, Offset: -1}, strings.Join(a, "; "))
@@ -87,11 +90,13 @@ func (f *readFlags) open(ctx context.Context, paths ...string) (*input, error) {
 	store := spill.NewStore(f.memoryBytes/int64(max(1, f.traces)), "")
 	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.jobs, Store: store, AlignStart: f.align == "start"})
 	if err == nil {
-		return &input{src, store}, nil
+		return &input{src, store, src.Defs().ShortenNames()}, nil
 	}
 	store.Close()
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return nil, unreadableError{err}
+	for _, cause := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ELOOP, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.EINVAL} {
+		if errors.Is(err, cause) {
+			return nil, unreadableError{err}
+		}
 	}
 	return nil, err
 }
@@ -158,7 +163,8 @@ func (f *mergeFlags) validate() error {
 // cheap, and the process stays near the budget of its tables. A small trace is done before
 // its garbage matters.
 const (
-	smallTrace     = 16 << 20 // bytes of its files
+	smallTrace     = 16 << 20 // bytes of its files, which may be packed
+	smallEvents    = 1 << 20
 	gcPercent      = 10
 	gcPercentSmall = 400
 )
@@ -178,7 +184,11 @@ func (f *mergeFlags) open(ctx context.Context, io *streams, paths ...string) (*t
 
 // reconcile reconciles an open trace, whose store takes the tables.
 func (f *mergeFlags) reconcile(ctx context.Context, io *streams, in *input) (*trace.Trace, error) {
-	if in.Info().Bytes < smallTrace {
+	events := uint64(0)
+	for _, l := range in.Defs().Locations {
+		events += min(l.Events, smallEvents)
+	}
+	if in.Info().Bytes < smallTrace && events < smallEvents {
 		debug.SetGCPercent(gcPercentSmall)
 	} else {
 		debug.SetGCPercent(gcPercent)

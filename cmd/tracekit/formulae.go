@@ -167,7 +167,7 @@ func (doc *callTreeDocument) print(io *streams, defs *trace.Defs, others, top in
 	if doc.Paper {
 		kinds = "the paper's kinds of "
 	}
-	fmt.Fprintf(w, "%s: %sformulae of at most %s; %s\n", doc.Path, kinds, plural(doc.Terms, "term", "terms"), writtenBy(doc.Format, doc.Creator))
+	printLine(w, "%s: %sformulae of at most %s; %s", doc.Path, kinds, plural(doc.Terms, "term", "terms"), writtenBy(doc.Format, doc.Creator))
 	learnedGrid(doc.Learned).print(w, io.Width)
 	heading := "Not learned"
 	if doc.lost {
@@ -176,7 +176,8 @@ func (doc *callTreeDocument) print(io *streams, defs *trace.Defs, others, top in
 	unlearnedGrid(heading, doc.Unlearned).print(w, io.Width)
 	for i := range doc.Trees {
 		t := &doc.Trees[i]
-		fmt.Fprintf(w, "\n%s\n", treeHeading(defs, t))
+		fmt.Fprintln(w)
+		printLine(w, "%s", treeHeading(defs, t))
 		formulaeGrid(t, top).print(w, io.Width)
 		printTree(w, t, io.Width)
 	}
@@ -234,20 +235,33 @@ func kindText(s *formulae.AnnotatedSequence) string {
 	return fmt.Sprintf("not learned behind %s", formatCount(s.Learned))
 }
 
-// callPath returns the names on the way to a node.
+// callPath returns the names on the way to a node, at most mostIndent of them.
 func callPath(t *formulae.AnnotatedTree, n int) string {
-	path := nodeName(&t.Nodes[n])
+	path, depth := nodeName(&t.Nodes[n]), 1
 	for p := t.Nodes[n].Parent; p != nil && *p > 0; p = t.Nodes[*p].Parent {
+		if depth++; depth > mostIndent {
+			return "…/" + path
+		}
 		path = t.Nodes[*p].Name + "/" + path
 	}
 	return path
+}
+
+// mostIndent is the depth from which on nodes tell their depth instead of being indented.
+const mostIndent = 100
+
+func indented(n *formulae.AnnotatedNode) string {
+	if n.Depth > mostIndent {
+		return fmt.Sprintf("%s(%d) %s", strings.Repeat("  ", mostIndent), n.Depth, nodeName(n))
+	}
+	return strings.Repeat("  ", n.Depth) + nodeName(n)
 }
 
 // printTree prints the call tree with what is known of each call path (the paper's figure 6).
 func printTree(w stdio.Writer, t *formulae.AnnotatedTree, width int) {
 	names := 0
 	for n := range t.Nodes {
-		names = max(names, 2*t.Nodes[n].Depth+utf8.RuneCountInString(nodeName(&t.Nodes[n])))
+		names = max(names, utf8.RuneCountInString(indented(&t.Nodes[n])))
 	}
 	times := "time, waiting included; arguments and attributes that are always the same are left out"
 	if len(t.Locations) > 1 {
@@ -257,19 +271,18 @@ func printTree(w stdio.Writer, t *formulae.AnnotatedTree, width int) {
 		strings.Repeat("-", names+32))
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		indent := strings.Repeat("  ", n.Depth)
-		fmt.Fprintf(w, "%-*s %9s %10s %10s\n", names, indent+nodeName(n), formatCount(n.Visits), formatTime(meanOf(n.InclusiveNs)), formatTime(meanOf(n.ExclusiveNs)))
+		fmt.Fprintf(w, "%-*s %9s %10s %10s\n", names, indented(n), formatCount(n.Visits), formatTime(meanOf(n.InclusiveNs)), formatTime(meanOf(n.ExclusiveNs)))
 		for k := range n.Sequences {
 			s := &n.Sequences[k]
 			if s.Category == formulae.Fields.String() && s.Kind == formulae.Identity.String() {
 				continue
 			}
-			printFolded(w, indent+"    ", sequenceText(s), width)
+			printFolded(w, strings.Repeat("  ", min(n.Depth, mostIndent)+2), sequenceText(s), width)
 		}
 	}
 }
 
-func nodeName(n *formulae.AnnotatedNode) string { return atSite(n.Name, n.Site) }
+func nodeName(n *formulae.AnnotatedNode) string { return plain(atSite(n.Name, n.Site)) }
 
 // atSite returns a name with where it is called, if that is known.
 func atSite(name, site string) string {
@@ -293,7 +306,7 @@ func sequenceText(s *formulae.AnnotatedSequence) string {
 // printFolded prints text between words, lines after the first further to the right.
 func printFolded(w stdio.Writer, indent, text string, width int) {
 	line := indent
-	for i, word := range strings.Split(text, " ") {
+	for i, word := range strings.Split(plain(text), " ") {
 		if i > 0 && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
 			fmt.Fprintln(w, strings.TrimRight(line, " "))
 			line = indent + "    " + word

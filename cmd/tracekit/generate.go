@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -101,14 +102,14 @@ func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error 
 	begun := false
 	truth, err := samples.Generate(ctx, opts.Options, func(info trace.Info, defs *trace.Defs) (_ trace.Sink, err error) {
 		begun = true
-		out, err = readers.Create(opts.output, info, defs, readers.CreateOptions{Force: opts.force})
+		out, err = readers.Create(opts.output, info, defs, readers.CreateOptions{Force: opts.force, Context: ctx})
 		return watchedSink{out, p}, err
 	})
 	p.done()
 	switch {
 	case errors.Is(err, context.Canceled) && !begun:
 		return err
-	case err != nil && !begun:
+	case err != nil && !begun, errors.Is(err, fs.ErrExist):
 		return usageError{err}
 	case err != nil && out != nil:
 		return errors.Join(err, out.Discard())
@@ -118,7 +119,7 @@ func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error 
 	if opts.json {
 		return printJSON(io.Out, truth)
 	}
-	fmt.Fprintf(io.Out, "%s: %s at %s, %s (%s), run time %s\n", opts.output, plural(int(truth.Events), "event", "events"),
+	printLine(io.Out, "%s: %s at %s, %s (%s), run time %s", opts.output, plural(int(truth.Events), "event", "events"),
 		plural(truth.Locations, "location", "locations"), plural(int(truth.Messages), "message", "messages"),
 		formatBytes(truth.Bytes), formatTime(truth.Last-truth.First))
 	g := &grid{heading: "What an analysis must find", titles: []string{"<wait state", "calls", "time"}}

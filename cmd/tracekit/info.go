@@ -221,7 +221,7 @@ func announced(n uint64, text string) string {
 func (doc *infoDocument) print(io *streams) {
 	t, w := doc.Trace, io.Out
 	printRebuilt(io, "", t.Rebuilt)
-	fmt.Fprintf(w, "%s\n", t.Path)
+	printLine(w, "%s", t.Path)
 	line := func(what, value string) {
 		if value != "" {
 			fmt.Fprintln(w, wrap(fmt.Sprintf("  %-15s %s", what, value), io.Width, 18))

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -18,22 +19,37 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, osStreams(), os.Args[1:])
-	stop()
-	os.Exit(code)
+func main() { os.Exit(untilSignal(osStreams(), os.Args[1:])) }
+
+// untilSignal runs a command line until it is done or a signal asks to stop, which cancels what
+// runs so that it cleans up; the exit code is then 128 and the signal's number, as shells have
+// it. Signals that whoever started us ignores (nohup) stay ignored.
+func untilSignal(io *streams, args []string) int {
+	signals := slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
+	if len(signals) == 0 { // to be notified of none means of all
+		return run(context.Background(), io, args)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	defer stop()
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, signals...)
+	code := run(ctx, io, args)
+	if code == exitFailed && ctx.Err() != nil {
+		return exitSignal + int((<-caught).(syscall.Signal))
+	}
+	return code
 }
 
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, io *streams, args []string) int {
 	own, out := *io, &sticky{w: io.Out}
-	own.Out = out
+	own.Out, own.Err, own.Bar = plainWriter{out}, plainWriter{io.Err}, io.Err
 	root := newRoot(&own)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if _, _, unknown := root.Find(args); unknown != nil {
-		err = usageError{unknown}
+		inLine := strings.NewReplacer("\n\nDid you mean this?\n\t", "; did you mean ", "\n\t", " or ")
+		err = usagef("%s", inLine.Replace(strings.TrimSpace(unknown.Error())))
 	}
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("writing results: %w", out.err)
@@ -44,11 +60,14 @@ func run(ctx context.Context, io *streams, args []string) int {
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted; nothing was left behind")
 	}
-	fmt.Fprintf(io.Err, "tracekit: %s\n", inWords(err))
+	fmt.Fprintf(own.Err, "tracekit: %s\n", inWords(err))
+	if bug := interface{ Stack() string }(nil); errors.As(err, &bug) {
+		fmt.Fprintf(own.Err, "This is an error of tracekit's, not of the trace. It happened here:\n%s", bug.Stack())
+	}
 	if code := exitCode(err); code != exitUsage {
 		return code
 	}
-	fmt.Fprintln(io.Err, "See 'tracekit help' and 'tracekit COMMAND --help'.")
+	fmt.Fprintln(own.Err, "See 'tracekit help' and 'tracekit COMMAND --help'.")
 	return exitUsage
 }
 
@@ -66,7 +85,7 @@ fixing it gain. Start with
 'tracekit help terms' explains the words of the reports.
 
 Exit codes: 0 done; 1 failed; 2 wrong usage; 3 not a trace that can be read; 4 --strict
-and data were lost, or a --fail-if condition holds.`,
+and data were lost, or a --fail-if condition holds; 128 and its number after a signal.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

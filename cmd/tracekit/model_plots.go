@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"hash/crc32"
 	"math"
 	"strings"
 
@@ -27,17 +28,25 @@ func keyFile(k *stats.OverheadKey) string {
 	return fmt.Sprintf("%s-%d-%d", fileName(k.Operation, k.Role), k.Processes, k.Bytes)
 }
 
-// fileName names an operation in a role in a file name.
+// longestName is how much of an operation's name a file name has.
+const longestName = 80
+
+// fileName names an operation in a role in a file name. Operations whose names a file name cannot
+// hold are told apart by a checksum.
 func fileName(operation, role string) string {
 	if role != "" {
 		operation += "-" + role
 	}
-	return strings.Map(func(r rune) rune {
+	name := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '-' {
 			return r
 		}
 		return '_'
 	}, operation)
+	if name == operation && len(name) <= longestName {
+		return name
+	}
+	return fmt.Sprintf("%s-%08x", name[:min(len(name), longestName)], crc32.ChecksumIEEE([]byte(operation)))
 }
 
 // mostWindows bounds the windows that a histogram is drawn from.
@@ -49,8 +58,10 @@ func histogramPlot(k *stats.OverheadKey, paper bool) (*plots.Figure, error) {
 	r := &k.Fit
 	h := &r.Histogram
 	last := max(k.TMaxNs, r.Cut, h.Origin)
-	classes := int64(float64(last-h.Origin)/float64(h.Window)*1.15) + 2
-	join := (classes + mostWindows - 1) / mostWindows
+	classes := int64(min(float64(last-h.Origin)*1.15, 1<<62)/float64(h.Window)) + 2
+	// No bar is narrower than the numbers of its edges can tell.
+	finest := int64(math.Nextafter(float64(last), math.Inf(1)) - float64(last))
+	join := max((classes+mostWindows-1)/mostWindows, 2*finest/h.Window)
 	n := (classes + join - 1) / join
 	waits, fitted := "without wait states", "calls below the cut"
 	if paper {
@@ -66,7 +77,7 @@ func histogramPlot(k *stats.OverheadKey, paper bool) (*plots.Figure, error) {
 		Marks: []plots.Mark{{Name: markOf(k), Value: float64(k.TMaxNs)}},
 	}
 	for i := range d.Edges {
-		d.Edges[i] = float64(h.Origin + int64(i)*join*h.Window)
+		d.Edges[i] = float64(h.Origin) + float64(i)*float64(join)*float64(h.Window)
 	}
 	for _, c := range h.Classes {
 		if c.K/join >= n {
@@ -120,9 +131,9 @@ func modelPlot(r *fit.Result, i int, n, join int64) plots.Model {
 	if i == r.Chosen {
 		out.Verdict += ", chosen"
 	}
-	for k := range n * join {
-		if e := scale * m.Probability(k); !math.IsNaN(e) && e > 0 {
-			out.Expected[k/join] += e
+	for k := range n {
+		if e := scale * m.Between(k*join, (k+1)*join); !math.IsNaN(e) && e > 0 {
+			out.Expected[k] = e
 		}
 	}
 	return out

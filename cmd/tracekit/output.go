@@ -2,10 +2,12 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,8 +17,9 @@ import (
 )
 
 // writeAtomically makes a file complete or not at all: it is written under a temporary
-// name beside its own and renamed when write has returned without error.
-func writeAtomically(path string, force bool, write func(io.Writer) error) error {
+// name beside its own and renamed when write has returned without error. Writing ends when
+// the context does.
+func writeAtomically(ctx context.Context, path string, force bool, write func(io.Writer) error) error {
 	if err := refuseExisting(path, force); err != nil {
 		return err
 	}
@@ -25,7 +28,7 @@ func writeAtomically(path string, force bool, write func(io.Writer) error) error
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	defer os.Remove(f.Name()) // fails once the file has its name
-	w := bufio.NewWriterSize(f, 1<<16)
+	w := bufio.NewWriterSize(heedful{ctx, f}, 1<<16)
 	if err = write(w); err == nil {
 		err = w.Flush()
 	}
@@ -36,6 +39,19 @@ func writeAtomically(path string, force bool, write func(io.Writer) error) error
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return nil
+}
+
+// A heedful writer fails once its context has ended.
+type heedful struct {
+	ctx context.Context
+	io.Writer
+}
+
+func (h heedful) Write(p []byte) (int, error) {
+	if err := h.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return h.Writer.Write(p)
 }
 
 // checkFile refuses, before any work is done, a file that cannot be made.
@@ -93,15 +109,22 @@ func checkParent(path string) error {
 }
 
 func refuseExisting(path string, force bool) error {
-	if _, err := os.Lstat(path); err == nil && !force {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil // if it cannot be written, that shows later
+	case !force:
 		return usagef("%s exists; --force overwrites it", path)
+	case info.Mode()&(fs.ModeNamedPipe|fs.ModeDevice|fs.ModeSocket) != 0:
+		return usagef("%s is neither file nor directory and stays as it is", path)
 	}
 	return nil
 }
 
-// printJSON writes a document as one indented JSON value.
+// printJSON writes a document as one indented JSON value, whose strings have escapes for all
+// that a plainWriter holds back.
 func printJSON(w io.Writer, document any) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(plainWriter{w})
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(document)

@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"tracekit/readers"
 	"tracekit/stats"
 	"tracekit/stats/fit"
 	"tracekit/trace"
@@ -69,7 +69,7 @@ func readProfile(name string) (*fit.Profile, error) {
 	if name == "" {
 		return nil, nil
 	}
-	f, err := os.Open(name)
+	f, err := readers.OpenRegular(name)
 	if err != nil {
 		return nil, usagef("--profile: %w", err)
 	}

@@ -24,7 +24,7 @@ func startProgress(io *streams, quiet bool, what string) *progress {
 		return p
 	}
 	bar := progressbar.NewOptions64(-1,
-		progressbar.OptionSetWriter(io.Err),
+		progressbar.OptionSetWriter(io.Bar),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionShowCount(),
 		progressbar.OptionShowIts(),

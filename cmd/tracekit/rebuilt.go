@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -31,7 +30,7 @@ func rebuiltLine(which string, r *stats.Rebuilt) string {
 // printRebuilt prints the first line about a rebuilt trace.
 func printRebuilt(io *streams, which string, r *stats.Rebuilt) {
 	if line := rebuiltLine(which, r); line != "" {
-		fmt.Fprintln(io.Out, line)
+		printLine(io.Out, "%s", line)
 	}
 }
 

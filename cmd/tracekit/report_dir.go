@@ -31,7 +31,7 @@ type reportDir struct {
 	temp  string // where files are written
 	err   error
 	names []string // of the files
-	files []func() error
+	files []func(context.Context) error
 
 	rebuilt bool // pictures say that their trace was rebuilt
 }
@@ -52,7 +52,9 @@ func checkReportDir(path string, force bool) error {
 	if err != nil || len(entries) == 0 {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(path, contentsFile)); err != nil {
+	if old, err := readContents(path); err != nil {
+		return err
+	} else if old == nil {
 		return usagef("%s holds files that tracekit did not write; choose another directory", path)
 	}
 	if !force {
@@ -87,8 +89,8 @@ func (d *reportDir) close(ctx context.Context, jobs int, err error) error {
 			_, err := io.WriteString(w, contentsHead+strings.Join(d.names[:len(d.names)-1], "\n")+"\n")
 			return err
 		})
-		_, err = engine.Map(ctx, jobs, len(d.files), func(_ context.Context, i int) (struct{}, error) {
-			return struct{}{}, d.files[i]()
+		_, err = engine.Map(ctx, jobs, len(d.files), func(ctx context.Context, i int) (struct{}, error) {
+			return struct{}{}, d.files[i](ctx)
 		})
 	}
 	if err == nil {
@@ -115,25 +117,32 @@ func (d *reportDir) publish() error {
 	if err != nil {
 		return err
 	}
+	dir, err := os.OpenRoot(d.path) // which no link of a folder leads out of
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
 	for _, name := range d.names {
-		if _, err := os.Lstat(filepath.Join(d.path, name)); err == nil && !slices.Contains(old, name) {
+		switch _, err := dir.Lstat(name); {
+		case err == nil && !slices.Contains(old, name):
 			return fmt.Errorf("%s is there and was not written by tracekit; move it or choose another directory", name)
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return err
 		}
 	}
 	for _, name := range old {
-		if err := os.Remove(filepath.Join(d.path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		if folder := filepath.Dir(name); folder != "." {
-			_ = os.Remove(filepath.Join(d.path, folder)) // if it is empty now
+			_ = dir.Remove(folder) // if it is empty now
 		}
 	}
 	for _, name := range d.names {
-		to := filepath.Join(d.path, name)
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		if err := dir.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return err
 		}
-		if err := os.Rename(filepath.Join(d.temp, name), to); err != nil {
+		if err := os.Rename(filepath.Join(d.temp, name), filepath.Join(d.path, name)); err != nil {
 			return err
 		}
 	}
@@ -143,10 +152,12 @@ func (d *reportDir) publish() error {
 // readContents returns the names of the files that tracekit wrote into a directory, the
 // list itself last. Names that lead out of the directory, or to what is no file, are none.
 func readContents(dir string) (names []string, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, contentsFile))
-	if errors.Is(err, fs.ErrNotExist) {
+	file := filepath.Join(dir, contentsFile)
+	info, err := os.Lstat(file)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return nil, nil
 	}
+	text, err := os.ReadFile(file)
 	if err != nil || !strings.HasPrefix(string(text), contentsHead) {
 		return nil, err
 	}
@@ -163,19 +174,19 @@ func readContents(dir string) (names []string, err error) {
 }
 
 // add adds a file; its name may have a folder in front.
-func (d *reportDir) add(name string, write func(path string) error) {
+func (d *reportDir) add(name string, write func(ctx context.Context, path string) error) {
 	d.names = append(d.names, name)
-	d.files = append(d.files, func() error {
+	d.files = append(d.files, func(ctx context.Context) error {
 		path := filepath.Join(d.temp, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		return write(path)
+		return write(ctx, path)
 	})
 }
 
 func (d *reportDir) file(name string, write func(io.Writer) error) {
-	d.add(name, func(path string) error { return writeAtomically(path, false, write) })
+	d.add(name, func(ctx context.Context, path string) error { return writeAtomically(ctx, path, false, write) })
 }
 
 func (d *reportDir) json(name string, document any) {
@@ -194,5 +205,7 @@ func (d *reportDir) figure(name string, f *plots.Figure) {
 
 // table adds a table as a Parquet file below tables.
 func (d *reportDir) table(t arrowdir.Table) {
-	d.add(filepath.Join("tables", t.Name+".parquet"), func(path string) error { return arrowdir.WriteParquet(path, t) })
+	d.add(filepath.Join("tables", t.Name+".parquet"), func(ctx context.Context, path string) error {
+		return arrowdir.WriteParquet(ctx, path, t)
+	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	stdio "io"
 
 	"github.com/spf13/cobra"
@@ -59,7 +58,7 @@ of waiting, and messages become a density.`,
 	set.StringVarP(&opts.output, "output", "o", "", "`file` to write, .png or .svg")
 	set.BoolVar(&opts.force, "force", false, "overwrite the file if it exists")
 	set.StringVar(&opts.colorBy, "color-by", "region", "what colours mean: region, paradigm or wait")
-	set.StringVar(&opts.messages, "messages", "auto", "message lines: auto, all or none")
+	set.StringVar(&opts.messages, "messages", "auto", "message lines: auto, all (65,536 at most: more are drawn as a density) or none")
 	set.IntVar(&opts.width, "width", 1600, "`pixels`")
 	set.IntVar(&opts.height, "height", 0, "`pixels`; 0 suits the number of ranks")
 	set.StringVar(&opts.beside, "side-by-side", "", "draw this second `trace` (or .tkf) below the first, on the same axis of time")
@@ -125,7 +124,7 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 	if err != nil {
 		return err
 	}
-	err = writeAtomically(opts.output, opts.force, func(w stdio.Writer) error { return figure.Encode(w, opts.format) })
+	err = writeAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) error { return figure.Encode(w, opts.format) })
 	if err != nil {
 		return err
 	}
@@ -139,7 +138,7 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 		for i, r := range doc.Rebuilt {
 			printRebuilt(io, traceName(sides[i].Source.Info().Path)+" was ", r)
 		}
-		fmt.Fprintf(io.Out, "%s: %d × %d pixels\n", doc.Out, doc.Width, doc.Height)
+		printLine(io.Out, "%s: %d × %d pixels", doc.Out, doc.Width, doc.Height)
 		printFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}, doc.Findings)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -49,10 +50,13 @@ func (k *stableKey) name() string { return keyName(k.Operation, k.Role, k.Proces
 
 // stableKeys studies one key of each operation and role: that with the most calls, of equals the one
 // in the middle of their order.
-func stableKeys(order map[fit.Key][]int64, o fit.Options) []stableKey {
+func stableKeys(ctx context.Context, order map[fit.Key][]int64, o fit.Options) ([]stableKey, error) {
 	keys := slices.SortedFunc(maps.Keys(order), fit.CompareKeys)
 	var out []stableKey
 	for len(keys) > 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		n := 1
 		for n < len(keys) && keys[n].Operation == keys[0].Operation && keys[n].Role == keys[0].Role {
 			n++
@@ -66,7 +70,7 @@ func stableKeys(order map[fit.Key][]int64, o fit.Options) []stableKey {
 		out = append(out, k)
 		keys = keys[n:]
 	}
-	return out
+	return out, nil
 }
 
 func typical(keys []fit.Key, order map[fit.Key][]int64) fit.Key {

@@ -11,9 +11,10 @@ import (
 
 // streams is all that a command knows of its surroundings: tests replace it by buffers.
 type streams struct {
-	Out, Err io.Writer
-	ErrTTY   bool // standard error is a terminal: progress may be drawn
-	Width    int  // of the terminal, in columns
+	Out, Err io.Writer // to which a command's run writes plain text: see plainWriter
+	Bar      io.Writer // standard error as it is, for what moves the cursor; set by run
+	ErrTTY   bool      // standard error is a terminal: progress may be drawn
+	Width    int       // of the terminal, in columns
 }
 
 // A sticky writer keeps its first error, so that a print needs not check each of its lines.

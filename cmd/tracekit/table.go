@@ -57,6 +57,11 @@ func (g *grid) print(w io.Writer, width int) {
 	if len(g.rows) == 0 {
 		return
 	}
+	for _, row := range g.rows {
+		for i := range row {
+			row[i] = plain(row[i])
+		}
+	}
 	fmt.Fprintf(w, "\n%s\n", wrap(g.heading, width, 0))
 	for _, note := range g.notes {
 		fmt.Fprintln(w, wrap(note, width, 0))
@@ -232,12 +237,12 @@ func ruleWidth(widths []int, lines [][]int) int {
 	return most
 }
 
-// wrap breaks a text into lines at its spaces, but not before a unit; all lines but the
-// first are indented. A word that is wider than a line stays whole.
+// wrap breaks a text, made plain, into lines at its spaces, but not before a unit; all lines
+// but the first are indented. A word that is wider than a line stays whole.
 func wrap(text string, width, indent int) string {
 	var b strings.Builder
 	column := 0
-	for i, word := range glueUnits(strings.Split(text, " ")) {
+	for i, word := range glueUnits(strings.Split(plain(text), " ")) {
 		n := utf8.RuneCountInString(word)
 		switch {
 		case i == 0:

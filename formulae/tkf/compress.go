@@ -67,7 +67,10 @@ func (c *compressor) lossless(ctx context.Context, w io.Writer) (*Report, error)
 	if err != nil {
 		return nil, err
 	}
-	stage := &lossless{tables: c.tables, quantiser: q, leader: chooseLeader(defs), store: c.opts.Store, learn: c.opts.Learn, form: c.opts.Form}
+	stage := &lossless{tables: c.tables, quantiser: q, leader: chooseLeader(defs), store: c.opts.Store, form: c.opts.Form}
+	if c.opts.Learn {
+		stage.forest = formulae.NewForest(defs)
+	}
 	h := &head{Mode: uint64(Lossless), Unit: q.unit, Keep: uint64(q.keep), Leader: uint64(stage.leader)}
 	if len(defs.Locations) > 0 {
 		model := stage.leader
@@ -89,7 +92,11 @@ func (c *compressor) lossless(ctx context.Context, w io.Writer) (*Report, error)
 	}
 	r, err := c.writeLossless(w, h, parts)
 	if err == nil && c.opts.Learn {
-		err = c.learned(ctx, r, parts)
+		locations := make([]formulae.Location, len(parts))
+		for l := range parts {
+			locations[l].Tree = parts[l].tree
+		}
+		r.Learned, r.Unlearned = formulae.LearnedOf(locations), formulae.UnlearnedOf(defs, locations)
 	}
 	return r, err
 }
@@ -135,7 +142,7 @@ func classesOf(d *symbols.Dictionary, ranks *formulae.RankMap, parts []*coded) [
 func (c *compressor) writeLossless(w io.Writer, h *head, parts []*coded) (*Report, error) {
 	d := symbols.NewDictionary()
 	classes := classesOf(d, formulae.NewRankMap(c.src.Defs()), parts)
-	s, err := c.begin(w, h)
+	s, err := c.begin(w, h, aboutOf(c.src))
 	if err != nil {
 		return nil, err
 	}
@@ -163,19 +170,8 @@ func (c *compressor) writeLossless(w io.Writer, h *head, parts []*coded) (*Repor
 	return r, nil
 }
 
-// learned tells what formulae learned.
-func (c *compressor) learned(ctx context.Context, r *Report, parts []*coded) error {
-	var trees []*formulae.CallTree
-	for _, p := range parts {
-		trees = append(trees, p.tree)
-	}
-	locations, err := formulae.LocationsOf(ctx, c.src.Defs(), trees, c.opts.Jobs)
-	r.Learned, r.Unlearned = formulae.LearnedOf(locations), formulae.UnlearnedOf(c.src.Defs(), locations)
-	return err
-}
-
-// begin writes the head and the definitions.
-func (c *compressor) begin(w io.Writer, h *head) (*sectionWriter, error) {
+// begin writes the head and what is about the trace.
+func (c *compressor) begin(w io.Writer, h *head, a *about) (*sectionWriter, error) {
 	s, err := newSectionWriter(w)
 	if err != nil {
 		return nil, err
@@ -183,5 +179,5 @@ func (c *compressor) begin(w io.Writer, h *head) (*sectionWriter, error) {
 	if err := s.write(sectionHead, 0, pack.Pack(c.tables, h, headLayout())); err != nil {
 		return nil, err
 	}
-	return s, s.write(sectionDefinitions, 0, pack.PackOpen(c.tables, aboutOf(c.src), aboutLayout()))
+	return s, s.write(sectionDefinitions, 0, pack.PackOpen(c.tables, a, aboutLayout()))
 }

@@ -34,7 +34,7 @@ type lossless struct {
 	begun     *locationEncoder // the leader's, behind what was learned from
 	models    timeModels       // of the others
 	store     *spill.Store     // of blocks
-	learn     bool             // whether call trees are made beside
+	forest    *formulae.Forest // nil: no call trees are made beside
 	form      formulae.Form    // of these
 }
 
@@ -47,7 +47,8 @@ type coded struct {
 	sizes     eventSizes
 	clock     roundedClock
 	count     uint64
-	tree      *formulae.CallTree // if it was asked for
+	tree      *formulae.Tree // if it was asked for
+	unseen    uint64         // events that it has no place for
 }
 
 // eventSizes are the bytes of the parts of the event blocks.
@@ -94,9 +95,8 @@ func (s *lossless) code(l trace.LocationID, batches engine.Batches) (*coded, err
 		e = s.newEncoder(s.models.get())
 		defer s.models.put(e.times)
 	}
-	if s.learn {
+	if s.forest != nil {
 		tree = formulae.NewCallTree(s.form)
-		e.out.tree = tree
 	}
 	done := int(e.out.count)
 	for b, err := range batches {
@@ -110,6 +110,10 @@ func (s *lossless) code(l trace.LocationID, batches engine.Batches) (*coded, err
 		if tree != nil {
 			tree.Add(b)
 		}
+	}
+	if tree != nil {
+		tree.Finish()
+		e.out.tree, e.out.unseen = s.forest.Location(tree, l).Tree, tree.Dropped()
 	}
 	return e.end(), nil
 }
@@ -206,9 +210,7 @@ func (e *locationEncoder) end() *coded {
 		e.eventBlock()
 	}
 	e.structure.end()
-	if e.out.tree != nil {
-		e.out.tree.Finish()
-	}
 	e.out.digest = [sha256.Size]byte(e.digest.Sum(nil))
-	return &e.out
+	out := e.out // alone: the models of the encoder are large
+	return &out
 }

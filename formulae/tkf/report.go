@@ -14,6 +14,9 @@ type Report struct {
 	// if Options.Learn asks for it.
 	Learned   *formulae.Learned    `json:"learned,omitempty"`
 	Unlearned []formulae.Unlearned `json:"unlearned,omitzero"` // what was not, with Learned
+	// Unseen counts the events of a trace kept without loss that Learned says nothing of: they
+	// have no place in the call trees that formulae are about (formulae.CallTree.Dropped).
+	Unseen uint64 `json:"unseen_events,omitempty"`
 
 	Ranks Ranks `json:"ranks"`
 	Error Error `json:"error"`
@@ -65,6 +68,7 @@ func (r *Report) addParts(resolution uint64, parts []*coded) {
 		r.Sizes.Times -= p.sizes.values
 		r.Sizes.Structure += p.sizes.values
 		events += p.count
+		r.Unseen += p.unseen
 		sum += p.clock.sum
 		worst = max(worst, p.clock.worst)
 	}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
+	"math/bits"
+	"slices"
 
 	"tracekit/engine"
 	"tracekit/formulae"
@@ -25,8 +28,13 @@ func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, erro
 	if err := reconstruct.Calibrate(ctx, c.src.Defs(), p.Locations, c.opts.Seed, c.opts.Jobs); err != nil {
 		return nil, err
 	}
+	a := aboutOf(c.src)
+	a.Defs.Locations = slices.Clone(a.Defs.Locations)
+	for l := range a.Defs.Locations { // what the file announces is what it holds
+		a.Defs.Locations[l].Events = p.Locations[l].Tree.Events()
+	}
 	s, err := c.begin(w, &head{Mode: uint64(Statistics), Unit: 1, Leader: trace.None, Seed: c.opts.Seed,
-		Terms: uint64(c.opts.Form.Memory()), Paper: c.opts.Form.Paper, Laws: c.opts.Durations == formulae.Laws})
+		Terms: uint64(c.opts.Form.Memory()), Paper: c.opts.Form.Paper, Laws: c.opts.Durations == formulae.Laws}, a)
 	if err != nil {
 		return nil, err
 	}
@@ -51,31 +59,24 @@ func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, erro
 // there are.
 func (c *compressor) writeTrees(ctx context.Context, s *sectionWriter, locations []formulae.Location) (limit int64, classes int, err error) {
 	var lengths counts
-	for l := range locations {
-		lengths.take(locations[l].Tree)
-	}
-	plain, err := engine.Map(ctx, c.opts.Jobs, len(locations), func(_ context.Context, l int) ([]byte, error) {
-		return pack.PackPlain(locations[l].Tree, treeLayout()), nil
-	})
-	if err != nil {
-		return 0, 0, err
-	}
 	var trees [][]byte // in plain
-	known := make(map[string]int)
+	known := make(map[*formulae.Tree]int)
 	class, first := make([]int, len(locations)), make([]bool, len(locations))
-	for l, tree := range plain {
-		id, ok := known[string(tree)]
+	for l := range locations {
+		tree := locations[l].Tree
+		id, ok := known[tree]
 		if !ok {
 			id, first[l] = len(trees), true
-			known[string(tree)] = id
-			trees = append(trees, tree)
+			known[tree] = id
+			lengths.take(tree)
+			trees = append(trees, pack.PackPlain(tree, formulae.TreeLayout()))
 		}
 		class[l] = id
 	}
 	type packed struct{ tree, times []byte }
 	all, err := engine.Map(ctx, c.opts.Jobs, len(locations), func(_ context.Context, l int) (p packed, err error) {
 		if first[l] {
-			p.tree = pack.PackShort(c.tables, locations[l].Tree, treeLayout())
+			p.tree = pack.PackShort(c.tables, locations[l].Tree, formulae.TreeLayout())
 		}
 		p.times = binary.AppendUvarint(nil, uint64(class[l])+1)
 		p.times = append(p.times, pack.PackShort(c.tables, &locations[l].Times, timesLayout())...)
@@ -149,12 +150,39 @@ func (f *file) readStatistics(rest []section) ([]formulae.Location, error) {
 			return nil, f.damaged(at, err)
 		}
 	}
-	return out, nil
+	return out, f.checkCounts(out)
+}
+
+// unannounced is how many events more than it announces a location is believed to have:
+// earlier programs wrote what the trace had announced, which may be nothing.
+const unannounced = 1 << 20
+
+// checkCounts checks that the formulae of each location stand for the events that the file
+// announces, and that so many can have been recorded: a few bytes may stand for any number.
+// A small difference is a finding.
+func (f *file) checkCounts(locations []formulae.Location) error {
+	var found trace.Ledger
+	total := uint64(0)
+	for l := range locations {
+		events, announced := locations[l].Tree.Events(), f.about.Defs.Locations[l].Events
+		total += events
+		switch {
+		case total >= formulae.MostEvents:
+			return syntaxError(f.name, 0, sectionStatistics.String(), fmt.Errorf("formulae of 2^%d events or more: nobody has recorded so many", bits.Len64(formulae.MostEvents)-1))
+		case events > unannounced && events-unannounced > announced:
+			return syntaxError(f.name, 0, sectionStatistics.String(), fmt.Errorf("formulae of %d events for location %d, of which %d are announced", events, l, announced))
+		case events != announced && announced > 0:
+			found.Add(trace.CodeCountMismatch, trace.Place{Location: trace.LocationID(l), File: f.name, Offset: -1},
+				fmt.Sprintf("formulae of %d events, of which %d are announced", events, announced))
+		}
+	}
+	f.about.Findings = append(f.about.Findings, found.Findings()...)
+	return nil
 }
 
 func readTree(t *coder.Tables, block []byte, lengths []uint64) (*formulae.Tree, error) {
 	tree := &formulae.Tree{}
-	if err := pack.UnpackShort(t, block, tree, treeLayout()); err != nil {
+	if err := pack.UnpackShort(t, block, tree, formulae.TreeLayout()); err != nil {
 		return nil, err
 	}
 	if !restore(tree, lengths) {
@@ -185,84 +213,6 @@ func contradiction(err error) error {
 }
 
 func countsLayout() pack.Column[[]uint64] { return pack.Lists(pack.Numbers[uint64]()) }
-
-func treeLayout() pack.Column[formulae.Tree] {
-	return pack.Record(2,
-		pack.In(func(t *formulae.Tree) *[][]formulae.Field { return &t.Shapes }, pack.Lists(pack.Lists(fieldLayout()))),
-		pack.In(func(t *formulae.Tree) *[]formulae.Node { return &t.Nodes }, pack.Lists(nodeLayout())),
-	)
-}
-
-func fieldLayout() pack.Column[formulae.Field] {
-	return pack.Record(3,
-		pack.Flag(func(f *formulae.Field) *bool { return &f.IsAttribute }),
-		pack.Number(func(f *formulae.Field) *uint32 { return &f.Attribute }),
-		pack.Number(func(f *formulae.Field) *trace.ValueType { return &f.Type }),
-	)
-}
-
-func nodeLayout() pack.Column[formulae.Node] {
-	return pack.Record(6,
-		pack.Number(func(n *formulae.Node) *uint32 { return &n.Parent }),
-		pack.Number(func(n *formulae.Node) *uint32 { return &n.Region }),
-		pack.Number(func(n *formulae.Node) *uint32 { return &n.Context }),
-		pack.Number(func(n *formulae.Node) *uint64 { return &n.Visits }),
-		pack.In(func(n *formulae.Node) *formulae.Formula { return &n.Branch }, formulaLayout()),
-		pack.In(func(n *formulae.Node) *[]formulae.Item { return &n.Items }, pack.Lists(itemLayout())),
-	)
-}
-
-func itemLayout() pack.Column[formulae.Item] {
-	return pack.Record(15,
-		pack.Number(func(i *formulae.Item) *trace.Kind { return &i.Kind }),
-		pack.Number(func(i *formulae.Item) *trace.CollectiveOp { return &i.Op }),
-		pack.Number(func(i *formulae.Item) *uint32 { return &i.Ref }),
-		pack.Number(func(i *formulae.Item) *uint32 { return &i.Site }),
-		pack.Number(func(i *formulae.Item) *uint32 { return &i.Shape }),
-		pack.Number(func(i *formulae.Item) *uint32 { return &i.Child }),
-		pack.In(func(i *formulae.Item) *[]uint32 { return &i.Body }, pack.Lists(pack.Numbers[uint32]())),
-		pack.Number(func(i *formulae.Item) *uint64 { return &i.Count }),
-		pack.Flag(func(i *formulae.Item) *bool { return &i.Relative }),
-		pack.In(func(i *formulae.Item) *formulae.Formula { return &i.Peer }, formulaLayout()),
-		pack.In(func(i *formulae.Item) *formulae.Formula { return &i.Tag }, formulaLayout()),
-		pack.In(func(i *formulae.Item) *formulae.Formula { return &i.Size }, formulaLayout()),
-		pack.In(func(i *formulae.Item) *formulae.Formula { return &i.Got }, formulaLayout()),
-		pack.In(func(i *formulae.Item) *formulae.Formula { return &i.Times }, formulaLayout()),
-		pack.In(func(i *formulae.Item) *[]formulae.Formula { return &i.Values }, pack.Lists(formulaLayout())),
-	)
-}
-
-func formulaLayout() pack.Column[formulae.Formula] {
-	return pack.Record(11,
-		pack.Number(func(f *formulae.Formula) *formulae.Kind { return &f.Kind }),
-		pack.Number(func(f *formulae.Formula) *formulae.Kind { return &f.Holds }),
-		pack.Number(func(f *formulae.Formula) *uint64 { return &f.Seen }),
-		pack.Number(func(f *formulae.Formula) *uint64 { return &f.Count }),
-		pack.Number(func(f *formulae.Formula) *uint64 { return &f.Sum }),
-		pack.In(func(f *formulae.Formula) *[]formulae.Term { return &f.Prologue }, pack.Lists(termLayout())),
-		pack.In(func(f *formulae.Formula) *[]formulae.Term { return &f.Body }, pack.Lists(termLayout())),
-		pack.Number(func(f *formulae.Formula) *uint64 { return &f.Start }),
-		pack.Number(func(f *formulae.Formula) *uint64 { return &f.Step }),
-		pack.Number(func(f *formulae.Formula) *uint64 { return &f.Length }),
-		pack.In(func(f *formulae.Formula) **formulae.Nested { return &f.Nested }, pack.Optional(nestedLayout)),
-	)
-}
-
-func termLayout() pack.Column[formulae.Term] {
-	return pack.Record(2,
-		pack.Number(func(t *formulae.Term) *uint64 { return &t.Value }),
-		pack.Number(func(t *formulae.Term) *uint64 { return &t.Count }),
-	)
-}
-
-func nestedLayout() pack.Column[formulae.Nested] {
-	return pack.Record(4,
-		pack.In(func(n *formulae.Nested) *[]formulae.Term { return &n.Values }, pack.Lists(termLayout())),
-		pack.In(func(n *formulae.Nested) *[][]uint32 { return &n.Bodies }, pack.Lists(pack.Lists(pack.Numbers[uint32]()))),
-		pack.In(func(n *formulae.Nested) *[]formulae.Formula { return &n.Counts }, pack.Lists(formulaLayout())),
-		pack.In(func(n *formulae.Nested) *formulae.Formula { return &n.Top }, formulaLayout()),
-	)
-}
 
 func timesLayout() pack.Column[formulae.Times] {
 	return pack.Record(6,

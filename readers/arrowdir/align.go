@@ -13,38 +13,24 @@ import (
 )
 
 // An aligner joins the rows of one location from several tables into batches. Tables are
-// read record by record; a batch reaches as far as every table has been read.
+// read group by group; a batch reaches as far as every table has been read. Records share
+// memory and nobody counts who uses them: Go's allocator gives it back.
 type aligner struct {
 	location trace.LocationID
 	tables   [trace.Tables]tableRows
-	files    []tableFile
 }
 
 // tableRows are the rows of one table that were read and not yet given on.
 type tableRows struct {
-	records recordIterator
-	open    bool // there may be more
-	rows    arrow.Record
-	seq     []uint64 // of rows
-}
-
-func (a *aligner) close() {
-	for i := range a.tables {
-		t := &a.tables[i]
-		if t.rows != nil {
-			t.rows.Release()
-		}
-		if t.records.stop != nil {
-			t.records.stop()
-		}
-	}
-	for _, f := range a.files {
-		_ = f.close() // it was only read
-	}
+	file  *rowFile
+	parts []part // that were not read
+	open  bool   // there may be more
+	rows  arrow.Record
+	seq   []uint64 // of rows
 }
 
 // next returns the next batch, nil at the end.
-func (a *aligner) next() (*joinedBatch, error) {
+func (a *aligner) next() (*trace.Batch, error) {
 	end, any, err := a.fill()
 	if err != nil || !any {
 		return nil, err
@@ -59,7 +45,8 @@ func (a *aligner) fill() (end uint64, any bool, err error) {
 	for i := range a.tables {
 		t := &a.tables[i]
 		for t.open && len(t.seq) == 0 {
-			if err := t.next(); err != nil {
+			t.rows, t.seq = nil, nil
+			if err := t.extend(a.location); err != nil {
 				return 0, false, err
 			}
 		}
@@ -85,7 +72,7 @@ func (a *aligner) widen(end *uint64) error {
 			if !t.open || len(t.seq) == 0 {
 				continue
 			}
-			if err := t.extend(); err != nil {
+			if err := t.extend(a.location); err != nil {
 				return err
 			}
 			if t.open {
@@ -109,67 +96,36 @@ func (a *aligner) emptyBefore(end uint64) bool {
 	return left && end != math.MaxUint64
 }
 
-// next replaces the rows by those of the next record.
-func (t *tableRows) next() error {
-	if t.rows != nil {
-		t.rows.Release()
-		t.rows, t.seq = nil, nil
-	}
-	return t.extend()
-}
-
-// extend appends the next record to the rows.
-func (t *tableRows) extend() error {
-	r, err := t.records.next()
-	if err != nil {
-		return err
-	}
-	if r == nil {
-		t.open = false
+// extend appends the next part to the rows.
+func (t *tableRows) extend(l trace.LocationID) error {
+	return guard(t.file.name, func() error {
+		r, err := t.file.read(t.parts[0])
+		if err != nil {
+			return err
+		}
+		t.parts = t.parts[1:]
+		t.open = len(t.parts) > 0
+		for _, other := range r.Column(0).(*array.Uint32).Uint32Values() {
+			if other != uint32(l) {
+				return fmt.Errorf("a row of location %d among those of location %d", other, l)
+			}
+		}
+		if t.rows != nil {
+			r = joined([]arrow.Record{t.rows, r})
+		}
+		t.rows, t.seq = r, r.Column(1).(*array.Uint64).Uint64Values()
+		for i := 1; i < len(t.seq); i++ {
+			if t.seq[i] < t.seq[i-1] {
+				return fmt.Errorf("seq runs backwards from %d to %d", t.seq[i-1], t.seq[i])
+			}
+		}
 		return nil
-	}
-	r.Retain()
-	if t.rows != nil {
-		r = joined([]arrow.Record{t.rows, r})
-	}
-	return t.set(r)
-}
-
-func (t *tableRows) set(r arrow.Record) error {
-	i := r.Schema().FieldIndices("seq")
-	if len(i) != 1 {
-		return fmt.Errorf("there is no column seq")
-	}
-	seq, ok := r.Column(i[0]).(*array.Uint64)
-	if !ok {
-		return fmt.Errorf("column seq is of type %s", r.Column(i[0]).DataType())
-	}
-	t.rows, t.seq = r, seq.Uint64Values()
-	for j := 1; j < len(t.seq); j++ {
-		if t.seq[j] < t.seq[j-1] {
-			return fmt.Errorf("seq runs backwards from %d to %d", t.seq[j-1], t.seq[j])
-		}
-	}
-	return nil
-}
-
-// joinedBatch is a batch and the records whose memory it shares.
-type joinedBatch struct {
-	*trace.Batch
-	records [trace.Tables]arrow.Record
-}
-
-func (b *joinedBatch) release() {
-	for _, r := range b.records {
-		if r != nil {
-			r.Release()
-		}
-	}
+	})
 }
 
 // take makes a batch of the rows before end.
-func (a *aligner) take(end uint64) (*joinedBatch, error) {
-	b := &joinedBatch{}
+func (a *aligner) take(end uint64) (*trace.Batch, error) {
+	var records [trace.Tables]arrow.Record
 	for i := range a.tables {
 		t := &a.tables[i]
 		n := sort.Search(len(t.seq), func(j int) bool { return t.seq[j] >= end })
@@ -179,21 +135,17 @@ func (a *aligner) take(end uint64) (*joinedBatch, error) {
 		if n == 0 {
 			continue
 		}
-		b.records[i] = t.rows.NewSlice(0, int64(n))
-		rest := t.rows.NewSlice(int64(n), t.rows.NumRows())
-		t.rows.Release()
-		t.rows, t.seq = rest, t.seq[n:]
+		if n == len(t.seq) {
+			records[i], t.rows, t.seq = t.rows, nil, nil
+			continue
+		}
+		records[i] = t.rows.NewSlice(0, int64(n))
+		t.rows, t.seq = t.rows.NewSlice(int64(n), t.rows.NumRows()), t.seq[n:]
 	}
-	batch, err := batchOf(a.location, b.records)
-	if err != nil {
-		b.release()
-		return nil, err
-	}
-	b.Batch = batch
-	return b, nil
+	return batchOf(a.location, records)
 }
 
-// joined makes one record of several with the same schema, and takes them over; nil of none.
+// joined makes one record of several with the same schema, nil of none.
 func joined(parts []arrow.Record) arrow.Record {
 	if len(parts) <= 1 {
 		if len(parts) == 0 {
@@ -217,12 +169,5 @@ func joined(parts []arrow.Record) arrow.Record {
 		}
 		columns = append(columns, whole)
 	}
-	r := array.NewRecord(parts[0].Schema(), columns, rows)
-	for _, c := range columns {
-		c.Release()
-	}
-	for _, p := range parts {
-		p.Release()
-	}
-	return r
+	return array.NewRecord(parts[0].Schema(), columns, rows)
 }

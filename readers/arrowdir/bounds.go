@@ -12,9 +12,14 @@ import (
 
 // A checksum tells damage, not malice: who writes a file on purpose writes its checksum,
 // too. Therefore tables must have exactly the columns that a writer makes, sizes must fit
-// the file, and what the libraries allocate is bounded; the library's own goroutines, whose
-// panics nobody could catch, are not used. A Parquet page that decompresses to more than it
-// announces is refused only when that has happened: the library decompresses it whole.
+// the file, and one bound holds for all that a table may take.
+
+// maxExpansion bounds the memory that a byte of a Parquet file may stand for: rows that
+// repeat take next to nothing in the file.
+const maxExpansion = 4000
+
+// tableLimit returns how much memory all values of a table of a size may take, in bytes.
+func tableLimit(size int64) int64 { return 16<<20 + maxExpansion*size }
 
 // bounded is an allocator that refuses, by a panic, what is larger than any sound file of
 // that size needs.
@@ -22,8 +27,6 @@ type bounded struct {
 	memory.Allocator
 	limit int64
 }
-
-func newBounded(limit int64) bounded { return bounded{memory.NewGoAllocator(), limit} }
 
 func (b bounded) Allocate(size int) []byte {
 	b.check(size)
@@ -79,8 +82,25 @@ func checkFooter(f io.ReaderAt, size int64, want *arrow.Schema) error {
 	return errors.Join(
 		footer.vector(2, "dictionaries", 0, 24),
 		footer.vector(3, "records", len(data), 24),
+		checkBlocks(footer, 3, size),
 		schema.vector(2, "metadata", 0, 4),
 		checkFields(schema, 1, want.NumFields(), true))
+}
+
+// checkBlocks states that records lie in a file of a size, and not on each other: at their
+// place stand the offset, the size of the metadata and that of the values.
+func checkBlocks(footer flatTable, slot uint32, size int64) error {
+	first, n := footer.elements(slot)
+	room := size
+	for i := range int64(n) {
+		block := footer.data[int64(first)+24*i:][:24]
+		at, meta, body := int64(binary.LittleEndian.Uint64(block)), int64(int32(binary.LittleEndian.Uint32(block[8:]))), int64(binary.LittleEndian.Uint64(block[16:]))
+		if at < 0 || at > size || meta < 0 || meta > room || body < 0 || body > room-meta {
+			return fmt.Errorf("record %d is %d and %d bytes at %d in a file of %d", i, meta, body, at, size)
+		}
+		room -= meta + body
+	}
+	return nil
 }
 
 // checkFields checks the columns, or the element of a list, which is no list itself.

@@ -23,14 +23,21 @@ type column struct {
 // columnSlice hides the type of a column's slice.
 type columnSlice interface {
 	len() int
-	bytes() []byte               // of the slice, not copied
-	set(raw []byte, n, from int) // n elements of raw from element from on, not copied if they are aligned
+	bytes() []byte                        // of the slice, not copied
+	add(from columnSlice, first, end int) // elements of a slice of the same type
+	set(raw []byte, n, from int)          // n elements of raw from element from on, not copied if they are aligned
 }
 
 // numbers is a slice of any type of number.
 type numbers[T any] struct{ slice *[]T }
 
 func (c numbers[T]) len() int { return len(*c.slice) }
+
+func (c numbers[T]) add(from columnSlice, first, end int) {
+	if all := *from.(numbers[T]).slice; end <= len(all) {
+		*c.slice = append(*c.slice, all[first:end]...)
+	}
+}
 
 func (c numbers[T]) bytes() []byte {
 	if len(*c.slice) == 0 {

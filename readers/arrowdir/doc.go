@@ -9,9 +9,9 @@
 //	X/events/TABLE.EXT   events: flow, p2p, coll, metric, other, attrs
 //
 // EXT is arrow or parquet. Each table of events has the columns of its trace.TableID and
-// the column location. Rows of a location stand in order of seq. Parquet files are
-// compressed with zstd and have one row group for each location (several for a location of
-// more than MaxGroupRows rows, or whose events came interleaved with others').
+// the column location. Rows of a location stand in order of seq, in row groups (Parquet) or
+// records (Arrow) of at most MaxGroupRows rows; locations of few events share one. Parquet
+// files are compressed with zstd.
 //
 // Times are raw ticks; the clock's resolution and the measured offsets stand in the
 // definitions.

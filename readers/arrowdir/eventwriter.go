@@ -1,120 +1,169 @@
 package arrowdir
 
 import (
-	"sync"
-	"sync/atomic"
+	"errors"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"tracekit/readers/internal/output"
 	"tracekit/trace"
 )
 
-// An eventWriter writes one table of events. Tables are files of their own: each may be
-// encoded in a goroutine of its own, which takes copies of the batches in their order. So
-// what is written does not depend on that.
-type eventWriter struct {
-	id        trace.TableID
-	out       tableWriter
-	schema    *arrow.Schema    // with the column location
-	manifest  *manifest        // of which the table's groups are this writer's
-	last      trace.LocationID // whose rows the table ends in
-	locations []uint32         // scratch for the column location
+// Rows of a table are collected in groups: row groups of Parquet, records of Arrow. A group
+// of one location ends with MaxGroupRows. As a group costs as much as some thousand rows, to
+// write and to read, locations of few rows share one: where a location begins, a group of
+// less than joinRows goes on, and ends with sharedRows, for whoever reads one of its
+// locations decodes all.
+const (
+	MaxGroupRows = 1 << 16
+	sharedRows   = 1 << 14
+	joinRows     = 1 << 13
+)
 
-	queue, free chan *trace.Batch // nil without a goroutine
-	done        sync.WaitGroup
-	failed      atomic.Bool // err is set
-	err         error       // of the goroutine
+// eventTables writes the tables of events: groups are encoded by several goroutines and put
+// down in the order in which they were filled. So what is written does not depend on those.
+type eventTables struct {
+	tables [trace.Tables]eventTable
+	line   *output.Line[*pending]
 }
 
-// queued bounds the batches of a table that wait to be encoded.
-const queued = 4
+// An eventTable is one table that is written.
+type eventTable struct {
+	id     trace.TableID
+	out    tableWriter
+	schema *arrow.Schema // with the column location
+	layout *layout       // what was written
+	rows   *group        // of the group that is being filled
+	shared bool          // the group is
+	last   trace.LocationID
+}
 
-func newEventWriter(id trace.TableID, out tableWriter, schema *arrow.Schema, m *manifest, parallel bool) *eventWriter {
-	w := &eventWriter{id: id, out: out, schema: schema, manifest: m, last: trace.None}
-	if parallel {
-		w.queue, w.free = make(chan *trace.Batch, queued), make(chan *trace.Batch, queued)
-		for range queued {
-			w.free <- new(trace.Batch)
+// A group is rows of a table: those of a batch, and whose they are.
+type group struct {
+	batch    trace.Batch
+	location []trace.LocationID
+}
+
+// A pending is a full group on its way to a table.
+type pending struct {
+	table   *eventTable
+	rows    *group
+	record  arrow.Record
+	encoded encoded
+	err     error
+}
+
+func newEventTables(workers int, open func(trace.TableID, *arrow.Schema) (tableWriter, error), m *manifest) (*eventTables, error) {
+	w := &eventTables{}
+	for t := range w.tables {
+		id := trace.TableID(t)
+		schema := withLocation(eventSchemas[id])
+		out, err := open(id, schema)
+		if err != nil {
+			return w, err
 		}
-		w.done.Go(w.encode)
+		w.tables[t] = eventTable{id: id, out: out, schema: schema, layout: &m.Rows[t], rows: new(group)}
 	}
-	return w
+	w.line = output.NewLine(workers, func() *pending { return &pending{rows: new(group)} }, (*pending).encode, (*pending).put)
+	return w, nil
 }
 
-// put writes the table's rows of a batch, or leaves that to the goroutine, whose error it
-// returns then.
-func (w *eventWriter) put(b *trace.Batch) error {
-	switch {
-	case batchColumns(b, w.id)[0].slice.len() == 0:
-		return nil
-	case w.queue == nil:
-		return w.write(b)
-	case w.failed.Load():
-		return w.err
+// write adds the rows of a batch.
+func (w *eventTables) write(b *trace.Batch) error {
+	for i := range w.tables {
+		t := &w.tables[i]
+		columns := batchColumns(b, t.id)
+		for from, n := 0, columns[0].slice.len(); from < n; {
+			if rows := len(t.rows.location); rows >= joinRows && b.Location != t.last {
+				if err := w.end(t); err != nil {
+					return err
+				}
+			} else if rows > 0 && b.Location != t.last {
+				t.shared = true
+			}
+			most := MaxGroupRows
+			if t.shared {
+				most = sharedRows
+			}
+			to := min(n, from+most-len(t.rows.location))
+			t.rows.add(b, t.id, columns, from, to)
+			t.layout.add(b.Location, to-from)
+			from, t.last = to, b.Location
+			if len(t.rows.location) == most {
+				if err := w.end(t); err != nil {
+					return err
+				}
+			}
+		}
 	}
-	c := <-w.free
-	c.CopyTable(b, w.id)
-	w.queue <- c
 	return nil
 }
 
-// encode writes what comes in the queue up to the first error.
-func (w *eventWriter) encode() {
-	for b := range w.queue {
-		if w.err == nil {
-			if w.err = w.write(b); w.err != nil {
-				w.failed.Store(true)
-			}
+// add appends rows of a batch, whose columns are given.
+func (g *group) add(b *trace.Batch, t trace.TableID, columns []column, from, to int) {
+	for range to - from {
+		g.location = append(g.location, b.Location)
+	}
+	f := &g.batch.Flow
+	for i, c := range batchColumns(&g.batch, t) {
+		c.slice.add(columns[i].slice, from, to)
+	}
+	for len(f.Context) < len(f.Seq) { // the batch has none
+		f.Context, f.Unwind = append(f.Context, trace.None), append(f.Unwind, 0)
+	}
+	if o, args := &g.batch.Other, &b.Other; t == trace.TableOther {
+		if len(o.Offset) == 0 {
+			o.Offset = append(o.Offset, 0)
 		}
-		w.free <- b
+		by := o.Offset[len(o.Offset)-1] - args.Offset[from]
+		for _, at := range args.Offset[from+1 : to+1] {
+			o.Offset = append(o.Offset, at+by)
+		}
+		o.Args = append(o.Args, args.Args[args.Offset[from]:args.Offset[to]]...)
 	}
 }
 
-func (w *eventWriter) write(b *trace.Batch) error {
-	r := eventRecord(b, w.id)
-	defer r.Release()
-	tagged := w.tag(r, b.Location)
-	defer tagged.Release()
-	begun, err := w.out.write(tagged, b.Location != w.last)
-	if begun {
-		w.manifest.add(w.id, b.Location)
+// end hands the group that is being filled on.
+func (w *eventTables) end(t *eventTable) error {
+	t.layout.Groups = append(t.layout.Groups, len(t.rows.location))
+	p := w.line.Take()
+	p.table, p.rows, t.rows, t.shared = t, t.rows, p.rows, false
+	t.rows.clear()
+	return w.line.Put()
+}
+
+func (g *group) clear() {
+	g.batch.Reset(0, 0)
+	g.location = g.location[:0]
+}
+
+func (p *pending) encode() {
+	r := eventRecord(&p.rows.batch, p.table.id)
+	location := numberColumn("location", &p.rows.location).data()
+	columns := append([]arrow.Array{array.NewUint32Data(location)}, r.Columns()...)
+	p.record = array.NewRecord(p.table.schema, columns, r.NumRows())
+	p.err = p.table.out.encode(p.record, &p.encoded)
+}
+
+func (p *pending) put() error { return errors.Join(p.err, p.table.out.put(p.record, &p.encoded)) }
+
+// finish writes what is left and ends the goroutines. Nothing is written any more.
+func (w *eventTables) finish() (err error) {
+	for i := range w.tables {
+		if t := &w.tables[i]; w.line != nil && len(t.rows.location) > 0 {
+			err = errors.Join(err, w.end(t))
+		}
 	}
-	w.last = b.Location
+	if w.line != nil {
+		err = w.line.Close()
+	}
 	return err
-}
-
-// tag puts the column location in front of a record.
-func (w *eventWriter) tag(r arrow.Record, l trace.LocationID) arrow.Record {
-	n := int(r.NumRows())
-	for len(w.locations) < n || len(w.locations) > 0 && w.locations[0] != uint32(l) {
-		w.locations = w.locations[:0]
-		for range max(n, 1<<14) {
-			w.locations = append(w.locations, uint32(l))
-		}
-	}
-	raw := arrow.Uint32Traits.CastToBytes(w.locations[:n])
-	data := array.NewData(arrow.PrimitiveTypes.Uint32, n, []*memory.Buffer{nil, memory.NewBufferBytes(raw)}, nil, 0, 0)
-	defer data.Release()
-	column := array.NewUint32Data(data)
-	defer column.Release()
-	columns := append([]arrow.Array{column}, r.Columns()...)
-	return array.NewRecord(w.schema, columns, int64(n))
 }
 
 // withLocation is a schema with the column location in front.
 func withLocation(s *arrow.Schema) *arrow.Schema {
-	fields := append([]arrow.Field{{Name: "location", Type: arrow.PrimitiveTypes.Uint32}}, s.Fields()...)
+	fields := slices.Insert(slices.Clone(s.Fields()), 0, arrow.Field{Name: "location", Type: arrow.PrimitiveTypes.Uint32})
 	return arrow.NewSchema(fields, nil)
-}
-
-// finish waits until all is written. Nothing is put any more.
-func (w *eventWriter) finish() error {
-	if w.queue != nil {
-		close(w.queue)
-		w.done.Wait()
-		w.queue = nil
-	}
-	return w.err
 }

@@ -1,7 +1,6 @@
 package arrowdir
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,13 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/parquet/compress"
-
 	"tracekit/readers/otf2"
 	"tracekit/trace"
 )
 
-// TestDiskFull: the library panics where Parquet cannot be written; here that is an error.
+// TestDiskFull: a file that cannot be written is an error.
 func TestDiskFull(t *testing.T) {
 	const full = "/dev/full"
 	if _, err := os.Stat(full); err != nil {
@@ -30,29 +27,6 @@ func TestDiskFull(t *testing.T) {
 			t.Error("a full disk takes a file")
 		}
 	})
-	file := filepath.Join(t.TempDir(), "x")
-	w, err := newParquetWriter(file, eventSchemas[trace.TableFlow])
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.file.file.Close()
-	if _, err := w.close(); !errors.Is(err, fs.ErrClosed) {
-		t.Error(err)
-	}
-}
-
-// TestZstdEncodersAreShared: pages are compressed by our codec, to the library's bytes.
-func TestZstdEncodersAreShared(t *testing.T) {
-	shareEncoders()
-	codec, err := compress.GetCodec(compress.Codecs.Zstd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := bytes.Repeat([]byte("a page of a column "), 10_000)
-	ours, theirs := codec.EncodeLevel(nil, page, compress.DefaultCompressionLevel), codec.Encode(nil, page)
-	if _, ok := codec.(zstdCodec); !ok || !bytes.Equal(ours, theirs) || !bytes.Equal(codec.Decode(make([]byte, 0, len(page)), ours), page) {
-		t.Errorf("codec %T, %d bytes, want %d", codec, len(ours), len(theirs))
-	}
 }
 
 // TestForceKeepsOtherFiles: --force is for traces, not for a directory that holds anything else.

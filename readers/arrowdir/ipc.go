@@ -6,9 +6,10 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// ipcWriter writes an Arrow IPC file, one record for each batch.
+// ipcWriter writes an Arrow IPC file, one record for each group of rows.
 type ipcWriter struct {
 	file *outputFile
 	out  *ipc.FileWriter
@@ -26,7 +27,9 @@ func newIPCWriter(name string, schema *arrow.Schema) (*ipcWriter, error) {
 	return &ipcWriter{f, out}, nil
 }
 
-func (w *ipcWriter) write(r arrow.Record, _ bool) (bool, error) { return true, w.out.Write(r) }
+func (w *ipcWriter) encode(arrow.Record, *encoded) error { return nil }
+
+func (w *ipcWriter) put(r arrow.Record, _ *encoded) error { return w.out.Write(r) }
 
 func (w *ipcWriter) close() (checksum uint32, err error) {
 	err = errors.Join(w.out.Close(), w.file.Close())
@@ -41,49 +44,19 @@ type ipcFile struct {
 
 // openIPC opens a file whose records must have the schema. They are not compressed: none
 // takes more memory than the file has bytes.
-func openIPC(name string, schema *arrow.Schema) (*ipcFile, error) {
-	f, err := os.Open(name)
+func openIPC(f *os.File, size int64, schema *arrow.Schema) (*ipcFile, error) {
+	if err := checkFooter(f, size, schema); err != nil {
+		return nil, err
+	}
+	in, err := ipc.NewFileReader(f, ipc.WithAllocator(bounded{memory.NewGoAllocator(), size}))
 	if err != nil {
 		return nil, err
 	}
-	in, err := newIPCReader(f, schema)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return &ipcFile{f, in}, nil
-}
-
-func newIPCReader(f *os.File, schema *arrow.Schema) (*ipc.FileReader, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if err := checkFooter(f, info.Size(), schema); err != nil {
-		return nil, err
-	}
-	in, err := ipc.NewFileReader(f, ipc.WithAllocator(newBounded(info.Size())))
-	if err != nil {
-		return nil, err
-	}
-	return in, checkSchema(in.Schema(), schema)
+	return &ipcFile{f, in}, checkSchema(in.Schema(), schema)
 }
 
 func (f *ipcFile) groups() int { return f.in.NumRecords() }
 
-// records iterates over some of the records.
-func (f *ipcFile) records(indices []int) (recordIterator, error) {
-	next := 0
-	return recordIterator{
-		next: func() (arrow.Record, error) {
-			if next == len(indices) {
-				return nil, nil
-			}
-			next++
-			r, err := f.in.RecordAt(indices[next-1])
-			return r, err
-		},
-		stop: func() {},
-	}, nil
-}
+func (f *ipcFile) record(group int) (arrow.Record, error) { return f.in.RecordAt(group) }
 
-func (f *ipcFile) close() error { return errors.Join(f.in.Close(), f.file.Close()) }
+func (f *ipcFile) close() error { return f.file.Close() }

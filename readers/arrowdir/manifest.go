@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"tracekit/trace"
 )
@@ -18,7 +19,8 @@ const Name = "tables"
 // Manifest file and schema of a directory.
 const (
 	manifestName   = "tracekit.json"
-	manifestSchema = "tracekit.tables/1"
+	manifestSchema = "tracekit.tables/2"
+	manifestBefore = "tracekit.tables/1" // of earlier versions, which we still read
 )
 
 // A Format is the format of the tables.
@@ -33,84 +35,120 @@ const (
 // maxManifest bounds the size of a manifest that is read into memory.
 const maxManifest = 1 << 30
 
-// A manifest says what lies in the directory. Groups[t] are the row groups (Parquet) or
-// records (Arrow) of table t in order.
+// A manifest says what lies in the directory.
 type manifest struct {
-	Schema string                 `json:"schema"`
-	Format Format                 `json:"format"`
-	Info   trace.Info             `json:"info"`
-	Events []uint64               `json:"events"` // of each location
-	Groups [trace.Tables][]groups `json:"groups"`
-	Files  map[string]uint32      `json:"files"` // CRC-32C of each file but this one
+	Schema string               `json:"schema"`
+	Format Format               `json:"format"`
+	Info   trace.Info           `json:"info"`
+	Events []uint64             `json:"events"` // of each location
+	Rows   [trace.Tables]layout `json:"rows,omitzero"`
+	Groups [trace.Tables][]run  `json:"groups,omitzero"` // before: row groups or records, each of one location
+	Files  map[string]uint32    `json:"files"`           // CRC-32C of each file but this one
 }
 
-// groups are consecutive row groups or records of one location.
-type groups struct {
+// A layout says how many rows the row groups (Parquet) or records (Arrow) of a table have,
+// and whose the rows are, in order.
+type layout struct {
+	Groups    []int `json:"groups"`
+	Locations []run `json:"locations"`
+}
+
+// A run is consecutive rows, or groups, of one location.
+type run struct {
 	Location trace.LocationID `json:"location"`
 	Count    int              `json:"count"`
 }
 
-// add counts one more row group of a location.
-func (m *manifest) add(t trace.TableID, l trace.LocationID) {
-	list := m.Groups[t]
-	if n := len(list); n > 0 && list[n-1].Location == l {
-		list[n-1].Count++
+// add counts more rows of a location.
+func (l *layout) add(location trace.LocationID, rows int) {
+	if n := len(l.Locations); n > 0 && l.Locations[n-1].Location == location {
+		l.Locations[n-1].Count += rows
 		return
 	}
-	m.Groups[t] = append(list, groups{l, 1})
+	l.Locations = append(l.Locations, run{location, rows})
 }
 
-// A span is row groups [from, to) of a table.
+// runs returns whose the rows of a table are; before, whose its groups are.
+func (m *manifest) runs(t trace.TableID) []run {
+	if m.Schema == manifestBefore {
+		return m.Groups[t]
+	}
+	return m.Rows[t].Locations
+}
+
+// A span is rows [from, to) of a table; before, groups.
 type span struct{ from, to int }
 
-// A contents says which row groups of each table hold a location's events, in order.
+// A contents says where in each table a location's events are, in order.
 type contents map[trace.LocationID]*[trace.Tables][]span
 
-// contents sorts the row groups by location. Counts are not negative and small enough to
-// be added, or there is an error.
+// most bounds numbers in the manifest: sums of them are right.
+const most = 1 << 40
+
+// contents sorts the rows by location. What the manifest says agrees with itself, or there
+// is an error.
 func (m *manifest) contents() (contents, error) {
 	c := make(contents)
-	for t, list := range m.Groups {
+	for t := range trace.TableID(trace.Tables) {
 		next := 0
-		for _, g := range list {
-			if g.Count < 0 || g.Count > 1<<31 {
-				return nil, fmt.Errorf("%d row groups of location %d", g.Count, g.Location)
+		for _, r := range m.runs(t) {
+			if r.Count < 0 || r.Count > most-next || int(r.Location) >= len(m.Events) {
+				return nil, fmt.Errorf("table %s: %d rows of location %d of %d", t, r.Count, r.Location, len(m.Events))
 			}
-			if c[g.Location] == nil {
-				c[g.Location] = new([trace.Tables][]span)
+			if c[r.Location] == nil {
+				c[r.Location] = new([trace.Tables][]span)
 			}
-			spans := &c[g.Location][t]
-			*spans = append(*spans, span{next, next + g.Count})
-			next += g.Count
+			spans := &c[r.Location][t]
+			*spans = append(*spans, span{next, next + r.Count})
+			next += r.Count
+		}
+		if m.Schema == manifestBefore {
+			continue
+		}
+		starts, err := m.Rows[t].starts()
+		if end := starts[len(starts)-1]; err != nil || end != next {
+			return nil, fmt.Errorf("table %s: %d rows in groups, %d of locations: %v", t, end, next, err)
+		}
+	}
+	for l, n := range m.Events {
+		rows := most
+		if at := c[trace.LocationID(l)]; m.Schema != manifestBefore {
+			rows = 0
+			if at != nil {
+				for _, s := range slices.Concat(at[:]...) {
+					rows += s.to - s.from
+				}
+			}
+		}
+		if n > uint64(rows) {
+			return nil, fmt.Errorf("location %d has %d events in %d rows", l, n, rows)
 		}
 	}
 	return c, nil
 }
 
-// indices lists the row groups of spans in order. A table of n row groups must have them:
-// only then their number is believed.
-func indices(spans []span, n int) ([]int, error) {
-	var out []int
-	for _, s := range spans {
-		if s.to > n {
-			return nil, fmt.Errorf("there are %d row groups, the manifest names %d", n, s.to)
+// starts returns the first row of each group, and the number of rows.
+func (l *layout) starts() ([]int, error) {
+	starts := []int{0}
+	for _, n := range l.Groups {
+		last := starts[len(starts)-1]
+		if n < 0 || n > most-last {
+			return starts, fmt.Errorf("a group of %d rows", n)
 		}
-		for i := s.from; i < s.to; i++ {
-			out = append(out, i)
-		}
+		starts = append(starts, last+n)
 	}
-	return out, nil
+	return starts, nil
 }
 
 // IsDir reports whether a directory holds a trace of this package, sound or not.
 func IsDir(path string) bool {
-	info, err := os.Stat(filepath.Join(path, manifestName))
-	return err == nil && info.Mode().IsRegular()
+	_, err := os.Lstat(filepath.Join(path, manifestName))
+	return err == nil
 }
 
 func readManifest(dir string) (*manifest, error) {
 	name := filepath.Join(dir, manifestName)
-	f, err := os.Open(name)
+	f, err := openRegular(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w: it has no %s", dir, trace.ErrNotATrace, manifestName)
 	}
@@ -122,7 +160,7 @@ func readManifest(dir string) (*manifest, error) {
 	if err := json.NewDecoder(io.LimitReader(f, maxManifest)).Decode(m); err != nil {
 		return nil, &trace.SyntaxError{File: name, Offset: -1, Err: err}
 	}
-	if m.Schema != manifestSchema || m.Format != Arrow && m.Format != Parquet {
+	if m.Schema != manifestSchema && m.Schema != manifestBefore || m.Format != Arrow && m.Format != Parquet {
 		return nil, fmt.Errorf("%s: %w: schema %q, format %q", name, trace.ErrNotATrace, m.Schema, m.Format)
 	}
 	return m, nil

@@ -1,9 +1,12 @@
 package arrowdir
 
 import (
-	"context"
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -12,220 +15,510 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/compress"
 	"github.com/apache/arrow/go/v15/parquet/file"
-	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+	"github.com/apache/arrow/go/v15/parquet/metadata"
+	"github.com/apache/arrow/go/v15/parquet/schema"
 )
 
-// parquetWriter writes a Parquet file, one row group for consecutive batches of a
-// location.
+// magic begins and ends a Parquet file.
+const magic = "PAR1"
+
+// parquetSchema returns the schema of a Parquet file for the columns of Arrow's.
+func parquetSchema(s *arrow.Schema) *schema.Schema {
+	var nodes schema.FieldList
+	for _, f := range s.Fields() {
+		repetition := parquet.Repetitions.Required
+		if f.Nullable {
+			repetition = parquet.Repetitions.Optional
+		}
+		if l, ok := f.Type.(*arrow.ListType); ok {
+			list, err := schema.ListOfWithName(f.Name, parquetNode("element", l.Elem(), parquet.Repetitions.Optional), repetition, -1)
+			nodes = append(nodes, must(list, err))
+			continue
+		}
+		nodes = append(nodes, parquetNode(f.Name, f.Type, repetition))
+	}
+	return schema.NewSchema(must(schema.NewGroupNode("schema", parquet.Repetitions.Repeated, nodes, -1)))
+}
+
+func parquetNode(name string, t arrow.DataType, r parquet.Repetition) schema.Node {
+	logical, physical := schema.LogicalType(schema.NoLogicalType{}), parquet.Types.Undefined
+	switch t := t.(type) {
+	case *arrow.Uint8Type:
+		logical, physical = schema.NewIntLogicalType(8, false), parquet.Types.Int32
+	case *arrow.Uint32Type:
+		logical, physical = schema.NewIntLogicalType(32, false), parquet.Types.Int32
+	case *arrow.Uint64Type:
+		logical, physical = schema.NewIntLogicalType(64, false), parquet.Types.Int64
+	case *arrow.Int64Type:
+		logical, physical = schema.NewIntLogicalType(64, true), parquet.Types.Int64
+	case *arrow.Float64Type:
+		physical = parquet.Types.Double
+	case *arrow.BooleanType:
+		physical = parquet.Types.Boolean
+	case *arrow.BinaryType:
+		physical = parquet.Types.ByteArray
+	case *arrow.StringType:
+		logical, physical = schema.StringLogicalType{}, parquet.Types.ByteArray
+	case *arrow.DictionaryType:
+		return parquetNode(name, t.ValueType, r)
+	}
+	return must(schema.NewPrimitiveNodeLogical(name, r, logical, physical, -1, -1))
+}
+
+// must is for what only a mistake of ours makes fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(fmt.Sprintf("arrowdir: %v", err))
+	}
+	return v
+}
+
+// parquetWriter writes a Parquet file, a row group for each record. Row groups are encoded
+// each on its own; the metadata of all are written at the end.
 type parquetWriter struct {
-	file *outputFile
-	out  *pqarrow.FileWriter
-	open bool  // a row group is
-	rows int64 // in it
+	file   *outputFile
+	schema *schema.Schema
+	props  *parquet.WriterProperties
+	meta   *metadata.FileMetaData
 }
 
 // Columns that ascend, or nearly so: differences are small where values repeat seldom.
 var ascending = []string{"seq", "time", "request", "start_ns", "send_ns"}
 
-func newParquetWriter(name string, schema *arrow.Schema, more ...parquet.WriterProperty) (_ *parquetWriter, err error) {
-	shareEncoders()
-	f, err := createOutput(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-		}
-	}()
-	defer f.rescue(&err)
-	properties := append(more, parquet.WithCompression(compress.Codecs.Zstd))
+// An encoded is a row group in memory.
+type encoded struct {
+	pages bytes.Buffer
+	meta  *metadata.FileMetaData
+}
+
+func newParquetWriter(name string, s *arrow.Schema) (*parquetWriter, error) {
+	properties := []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Zstd), parquet.WithBatchSize(MaxGroupRows)}
 	for _, column := range ascending {
-		if schema.HasField(column) {
+		if s.HasField(column) {
 			properties = append(properties, parquet.WithDictionaryFor(column, false),
 				parquet.WithEncodingFor(column, parquet.Encodings.DeltaBinaryPacked))
 		}
 	}
-	out, err := pqarrow.NewFileWriter(schema, f, parquet.NewWriterProperties(properties...), pqarrow.DefaultWriterProps())
-	if err != nil {
+	w := &parquetWriter{schema: parquetSchema(s), props: parquet.NewWriterProperties(properties...)}
+	var err error
+	if w.meta, err = metadata.NewFileMetadataBuilder(w.schema, w.props, nil).Finish(); err != nil {
 		return nil, err
 	}
-	return &parquetWriter{file: f, out: out}, nil
-}
-
-func (w *parquetWriter) write(r arrow.Record, begin bool) (begun bool, err error) {
-	defer w.file.rescue(&err)
-	begun = !w.open || begin || w.rows+r.NumRows() > MaxGroupRows
-	if begun {
-		w.out.NewBufferedRowGroup()
-		w.open, w.rows = true, 0
+	if w.file, err = createOutput(name); err != nil {
+		return nil, err
 	}
-	w.rows += r.NumRows()
-	return begun, w.out.WriteBuffered(r)
+	if _, err = io.WriteString(w.file, magic); err != nil {
+		return nil, errors.Join(err, w.file.Close())
+	}
+	return w, nil
 }
 
-// close also closes the file: the library's writer does that, unless it fails before.
+// encode makes a row group of a record.
+func (w *parquetWriter) encode(r arrow.Record, e *encoded) error {
+	e.pages.Reset()
+	all := metadata.NewFileMetadataBuilder(w.schema, w.props, nil)
+	group := all.AppendRowGroup()
+	for _, a := range r.Columns() {
+		chunk := group.NextColumnChunk()
+		out := file.NewColumnChunkWriter(chunk, newPageWriter(&e.pages, chunk), w.props)
+		if err := errors.Join(writeColumn(out, a), out.Close()); err != nil {
+			return err
+		}
+	}
+	group.SetNumRows(int(r.NumRows()))
+	err := group.Finish(int64(e.pages.Len()), 0)
+	if err != nil {
+		return err
+	}
+	e.meta, err = all.Finish()
+	return err
+}
+
+// put writes a row group, and moves what its metadata say to the group's place in the file.
+func (w *parquetWriter) put(_ arrow.Record, e *encoded) error {
+	by := w.file.pos - pagesFrom
+	for _, group := range e.meta.RowGroups {
+		*group.FileOffset += by
+		group.Ordinal = nil // it has 16 bits
+		for _, c := range group.Columns {
+			c.FileOffset += by
+			c.MetaData.DataPageOffset += by
+			if c.MetaData.DictionaryPageOffset != nil {
+				*c.MetaData.DictionaryPageOffset += by
+			}
+		}
+	}
+	if err := w.meta.AppendRowGroups(e.meta); err != nil {
+		return err
+	}
+	_, err := w.file.Write(e.pages.Bytes())
+	return err
+}
+
 func (w *parquetWriter) close() (checksum uint32, err error) {
-	defer w.file.Close() // a second time, it has no effect
-	defer w.file.rescue(&err)
-	err = w.out.Close()
+	n, err := w.meta.WriteTo(w.file, nil)
+	if err == nil {
+		_, err = w.file.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(n)), magic...))
+	}
+	err = errors.Join(err, w.file.Close())
 	return w.file.sum.Sum32(), err
 }
 
-// parquetFile reads a Parquet file.
-type parquetFile struct {
-	size   int64
-	in     *file.Reader
-	reader *pqarrow.FileReader
-	schema *arrow.Schema
-}
-
-// readRows is the number of rows that are read at a time.
-const readRows = 1 << 15
-
-// maxExpansion bounds the memory that a byte of a Parquet file may stand for: rows that
-// repeat take next to nothing in the file.
-const maxExpansion = 4000
-
-// openParquet opens a file whose rows must have the schema.
-func openParquet(name string, schema *arrow.Schema) (*parquetFile, error) {
-	shareEncoders()
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
+// writeColumn writes an array as a column of a row group.
+func writeColumn(w file.ColumnChunkWriter, a arrow.Array) (err error) {
+	if a.Len() == 0 {
+		return nil
 	}
-	alloc := newBounded(64<<20 + maxExpansion*info.Size())
-	in, err := file.OpenParquetFile(name, false, file.WithReadProps(parquet.NewReaderProperties(alloc)))
-	if err != nil {
-		return nil, err
-	}
-	f := &parquetFile{size: info.Size(), in: in}
-	if err := f.init(schema, alloc); err != nil {
-		return nil, errors.Join(err, in.Close())
-	}
-	return f, nil
-}
-
-// init finds out the columns by Parquet's own schema. An Arrow schema in the metadata, which
-// the library would believe, is none of ours.
-func (f *parquetFile) init(schema *arrow.Schema, alloc memory.Allocator) (err error) {
-	if f.in.MetaData().KeyValueMetadata().FindValue("ARROW:schema") != nil {
-		return errors.New("it holds an Arrow schema")
-	}
-	if f.reader, err = pqarrow.NewFileReader(f.in, pqarrow.ArrowReadProperties{}, alloc); err != nil {
-		return err
-	}
-	if f.schema, err = f.reader.Schema(); err != nil {
-		return err
-	}
-	return checkSchema(f.schema, schema)
-}
-
-func (f *parquetFile) groups() int { return f.in.NumRowGroups() }
-
-// records iterates over some of the row groups. Columns are read one after the other: the
-// library's reader of records would open them in goroutines.
-func (f *parquetFile) records(indices []int) (recordIterator, error) {
-	if err := f.checkChunks(indices); err != nil {
-		return recordIterator{}, err
-	}
-	if len(indices) == 0 {
-		return recordIterator{next: func() (arrow.Record, error) { return nil, nil }, stop: func() {}}, nil
-	}
-	leaves := make(map[int]bool)
-	for i := range f.in.MetaData().Schema.NumColumns() {
-		leaves[i] = true
-	}
-	r := &parquetRows{schema: f.schema}
-	for i := range f.schema.NumFields() {
-		column, err := f.reader.GetFieldReader(context.Background(), i, leaves, indices)
-		if err != nil {
-			return recordIterator{}, err
+	var def, repeat []int16
+	if list, ok := a.(*array.List); ok {
+		def, repeat, a = listLevels(list)
+	} else if w.LevelInfo().DefLevel > 0 {
+		def = make([]int16, a.Len())
+		for i := range def {
+			if a.IsValid(i) {
+				def[i] = 1
+			}
 		}
-		r.columns = append(r.columns, column)
 	}
-	return recordIterator{next: r.next, stop: r.release}, nil
+	switch w := w.(type) {
+	case *file.Int32ColumnChunkWriter:
+		values := int32s(a)
+		if ok, err := writeIndexes(w, arrow.PrimitiveTypes.Int32, values, def); ok || err != nil {
+			return err
+		}
+		_, err = w.WriteBatch(values, def, repeat)
+	case *file.Int64ColumnChunkWriter:
+		values := words[int64](a)
+		if ok, err := writeIndexes(w, arrow.PrimitiveTypes.Int64, values, def); ok || err != nil {
+			return err
+		}
+		_, err = w.WriteBatch(valid(a, values), def, repeat)
+	case *file.Float64ColumnChunkWriter:
+		_, err = w.WriteBatch(words[float64](a), def, repeat)
+	case *file.BooleanColumnChunkWriter:
+		values := make([]bool, a.Len())
+		for i := range values {
+			values[i] = a.(*array.Boolean).Value(i)
+		}
+		_, err = w.WriteBatch(values, def, repeat)
+	case *file.ByteArrayColumnChunkWriter:
+		_, err = w.WriteBatch(valid(a, texts(a)), def, repeat)
+	}
+	return err
 }
 
-// checkChunks states that the columns of row groups lie in the file.
-func (f *parquetFile) checkChunks(indices []int) error {
-	for _, i := range indices {
-		group := f.in.MetaData().RowGroup(i)
-		for c := range f.in.MetaData().Schema.NumColumns() {
-			chunk, err := group.ColumnChunk(c)
-			if err != nil {
-				return err
+// writeIndexes writes a column of few different numbers, none missing, as indexes of a
+// dictionary. The library would do the same, but allocates for each number.
+func writeIndexes[E int32 | int64](w file.ColumnChunkWriter, t arrow.DataType, values []E, def []int16) (bool, error) {
+	e, ok := w.CurrentEncoder().(interface{ PutDictionary(arrow.Array) error })
+	if !ok || def != nil {
+		return false, nil
+	}
+	dictionary, indexes := index(values)
+	if dictionary == nil {
+		return false, nil
+	}
+	switch s := w.PageStatistics().(type) {
+	case *metadata.Int32Statistics:
+		s.Update(any(dictionary).([]int32), 0)
+	case *metadata.Int64Statistics:
+		s.Update(any(dictionary).([]int64), 0)
+	}
+	if err := e.PutDictionary(fixed(t, dictionary)); err != nil {
+		return false, err
+	}
+	return true, w.WriteDictIndices(fixed(arrow.PrimitiveTypes.Int32, indexes), nil, nil)
+}
+
+// maxDictionary bounds the different numbers of a column that a dictionary is good for.
+const maxDictionary = 1 << 14
+
+// index returns the different numbers among values, in order of their first occurrence, and
+// for each value which it is; nothing if they are too many.
+func index[E int32 | int64](values []E) (dictionary []E, indexes []int32) {
+	type entry struct {
+		value E
+		next  int32 // index + 1; 0: none
+	}
+	var recent [256]entry // of the numbers that were met last, one for each hash
+	all := make(map[E]int32)
+	indexes = make([]int32, len(values))
+	for i, v := range values {
+		at := &recent[uint64(v)*0x9E3779B97F4A7C15>>56]
+		if at.next == 0 || at.value != v {
+			n, ok := all[v]
+			if !ok {
+				if len(dictionary) == maxDictionary {
+					return nil, nil
+				}
+				n = int32(len(dictionary)) + 1
+				dictionary, all[v] = append(dictionary, v), n
 			}
-			start, size := chunk.DataPageOffset(), chunk.TotalCompressedSize()
-			if chunk.HasDictionaryPage() {
-				start = min(start, chunk.DictionaryPageOffset())
+			*at = entry{v, n}
+		}
+		indexes[i] = at.next - 1
+	}
+	return dictionary, indexes
+}
+
+// listLevels returns the levels of lists, and their elements.
+func listLevels(a *array.List) (def, repeat []int16, values arrow.Array) {
+	first, _ := a.ValueOffsets(0)
+	last := first
+	for i := range a.Len() {
+		from, to := a.ValueOffsets(i)
+		if from == to {
+			def, repeat = append(def, 0), append(repeat, 0)
+		}
+		for j := from; j < to; j++ {
+			def, repeat = append(def, 2), append(repeat, min(int16(j-from), 1))
+		}
+		last = to
+	}
+	return def, repeat, array.NewSlice(a.ListValues(), first, last)
+}
+
+// words returns the memory of an array of numbers.
+func words[T any](a arrow.Array) (values []T) {
+	if a.Len() > 0 {
+		numbers[T]{&values}.set(a.Data().Buffers()[1].Bytes(), a.Len(), a.Data().Offset())
+	}
+	return values
+}
+
+func int32s(a arrow.Array) []int32 {
+	if a.DataType().ID() != arrow.UINT8 {
+		return words[int32](a)
+	}
+	wide := make([]int32, a.Len())
+	for i, v := range words[uint8](a) {
+		wide[i] = int32(v)
+	}
+	return wide
+}
+
+func texts(a arrow.Array) []parquet.ByteArray {
+	out := make([]parquet.ByteArray, a.Len())
+	var names []parquet.ByteArray
+	if d, ok := a.(*array.Dictionary); ok {
+		names = texts(d.Dictionary())
+	}
+	for i := range out {
+		switch a := a.(type) {
+		case *array.String:
+			out[i] = parquet.ByteArray(a.Value(i))
+		case *array.Binary:
+			out[i] = a.Value(i)
+		case *array.Dictionary:
+			out[i] = names[a.GetValueIndex(i)]
+		}
+	}
+	return out
+}
+
+// valid returns the values that are not null.
+func valid[T any](a arrow.Array, values []T) []T {
+	if a.NullN() == 0 {
+		return values
+	}
+	var out []T
+	for i, v := range values {
+		if a.IsValid(i) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// parquetFile reads a Parquet file of ours.
+type parquetFile struct {
+	file   *os.File
+	meta   *metadata.FileMetaData
+	schema *arrow.Schema
+	limit  int64 // of what the table may take
+}
+
+// openParquet reads the metadata of a file whose rows must have the schema. So many bytes
+// will be made of each.
+func openParquet(f *os.File, size int64, s *arrow.Schema, perRow int64) (*parquetFile, error) {
+	tail := make([]byte, 4+len(magic))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil || string(tail[4:]) != magic {
+		return nil, errors.New("it does not end as a Parquet file")
+	}
+	n := int64(binary.LittleEndian.Uint32(tail))
+	if n > size-int64(len(tail)) {
+		return nil, fmt.Errorf("metadata of %d bytes in a file of %d", n, size)
+	}
+	footer := make([]byte, n)
+	if _, err := f.ReadAt(footer, size-int64(len(tail))-n); err != nil {
+		return nil, err
+	}
+	want := parquetSchema(s)
+	t := thriftReader{data: footer, numbers: make(map[[2]int]int64)}
+	if err := t.structure(0, 0); err != nil {
+		return nil, err
+	}
+	const elements = 2 // the field of the schema
+	if n := t.numbers[[2]int{elements}]; n > int64(1+3*s.NumFields()) {
+		return nil, fmt.Errorf("a schema of %d elements", n)
+	}
+	meta, err := metadata.NewFileMetaData(footer, nil)
+	if err != nil {
+		return nil, err
+	}
+	if !meta.Schema.Equals(want) {
+		return nil, fmt.Errorf("its columns are %v, want %v", meta.Schema, want)
+	}
+	p := &parquetFile{f, meta, s, tableLimit(size)}
+	return p, p.check(size, perRow)
+}
+
+// check states that the columns of all row groups lie in the file, and that the table does
+// not take more than is plausible.
+func (f *parquetFile) check(size, perRow int64) error {
+	room := f.limit
+	for i, group := range f.meta.RowGroups {
+		if group.NumRows < 0 || len(group.Columns) != f.meta.Schema.NumColumns() {
+			return fmt.Errorf("row group %d has %d rows in %d columns", i, group.NumRows, len(group.Columns))
+		}
+		if perRow > 0 && group.NumRows > room/perRow {
+			return fmt.Errorf("row group %d has %d rows, more than is plausible", i, group.NumRows)
+		}
+		room -= perRow * group.NumRows
+		for c, chunk := range group.Columns {
+			m, descr := chunk.MetaData, f.meta.Schema.Column(c)
+			start := chunkStart(m.DataPageOffset, m.DictionaryPageOffset)
+			packed, unpacked := m.TotalCompressedSize, m.TotalUncompressedSize
+			if start < 0 || packed < 0 || packed > size || start > size-packed {
+				return fmt.Errorf("row group %d: column %d is %d bytes at %d in a file of %d", i, c, packed, start, size)
 			}
-			if start < 0 || size < 0 || size > f.size || start > f.size-size {
-				return fmt.Errorf("row group %d: column %d is %d bytes at %d in a file of %d", i, c, size, start, f.size)
+			if parquet.Type(m.Type) != descr.PhysicalType() || compress.Compression(m.Codec) != compress.Codecs.Zstd ||
+				descr.MaxRepetitionLevel() == 0 && m.NumValues != group.NumRows {
+				return fmt.Errorf("row group %d: column %d has %d values of type %v, codec %v", i, c, m.NumValues, m.Type, m.Codec)
 			}
+			width := valueMemory[descr.PhysicalType()] + 8*int64(descr.MaxRepetitionLevel())
+			if m.NumValues < 0 || m.NumValues > room/width || unpacked < 0 || unpacked > room-width*m.NumValues {
+				return fmt.Errorf("row group %d: column %d has %d values and %d bytes, more than is plausible", i, c, m.NumValues, unpacked)
+			}
+			room -= width*m.NumValues + unpacked
 		}
 	}
 	return nil
 }
 
-func (f *parquetFile) close() error { return f.in.Close() }
+// valueMemory is how much memory a value takes, in bytes.
+var valueMemory = map[parquet.Type]int64{parquet.Types.Boolean: 4, parquet.Types.Int32: 4, parquet.Types.Int64: 8,
+	parquet.Types.Double: 8, parquet.Types.ByteArray: 48}
 
-// parquetRows reads row groups in pieces of readRows.
-type parquetRows struct {
-	schema  *arrow.Schema
-	columns []*pqarrow.ColumnReader
-	last    arrow.Record
+// chunkStart returns where the pages of a column begin: with the dictionary, if there is one.
+func chunkStart(data int64, dictionary *int64) int64 {
+	if dictionary != nil && *dictionary > 0 {
+		return min(data, *dictionary)
+	}
+	return data
 }
 
-// next returns the next piece, which is valid until the one after it.
-func (r *parquetRows) next() (arrow.Record, error) {
-	r.drop()
-	arrays := make([]arrow.Array, len(r.columns))
-	defer func() {
-		for _, a := range arrays {
-			if a != nil {
-				a.Release()
+func (f *parquetFile) groups() int { return len(f.meta.RowGroups) }
+
+func (f *parquetFile) rows(group int) int { return int(f.meta.RowGroups[group].NumRows) }
+
+func (f *parquetFile) close() error { return f.file.Close() }
+
+// record decodes a row group.
+func (f *parquetFile) record(group int) (arrow.Record, error) {
+	arrays := make([]arrow.Array, f.schema.NumFields())
+	for i, field := range f.schema.Fields() {
+		var err error
+		if arrays[i], err = f.column(group, i, field.Type); err == nil && arrays[i].Len() != f.rows(group) {
+			err = fmt.Errorf("%d rows, want %d", arrays[i].Len(), f.rows(group))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("row group %d: column %q: %w", group, field.Name, err)
+		}
+	}
+	return array.NewRecord(f.schema, arrays, int64(f.rows(group))), nil
+}
+
+// column decodes a column of a row group. Each column has one leaf.
+func (f *parquetFile) column(group, i int, t arrow.DataType) (arrow.Array, error) {
+	m := f.meta.RowGroups[group].Columns[i].MetaData
+	start := chunkStart(m.DataPageOffset, m.DictionaryPageOffset)
+	p := &pages{packed: make([]byte, m.TotalCompressedSize), room: m.TotalUncompressedSize, values: int(m.NumValues)}
+	if _, err := f.file.ReadAt(p.packed, start); err != nil && len(p.packed) > 0 {
+		return nil, err
+	}
+	if l, ok := t.(*arrow.ListType); ok {
+		p.lists = true
+		p.repeat, p.def = make([]uint32, 0, p.values), make([]uint32, 0, p.values)
+		elements, err := f.values(p, l.Elem())
+		if err != nil {
+			return nil, err
+		}
+		return lists(p, l, elements)
+	}
+	return f.values(p, t)
+}
+
+// values decodes the values of a column that are there.
+func (f *parquetFile) values(p *pages, t arrow.DataType) (arrow.Array, error) {
+	switch t.ID() {
+	case arrow.UINT8:
+		wide, err := decode(p, plain32, deltas)
+		values := make([]uint8, len(wide))
+		for i, v := range wide {
+			if values[i] = uint8(v); v > math.MaxUint8 {
+				return nil, fmt.Errorf("%d is no number of 8 bits", v)
 			}
 		}
-	}()
-	rows := 0
-	for i, column := range r.columns {
-		batch, err := column.NextBatch(readRows)
-		if err != nil {
-			return nil, err
-		}
-		if i == 0 {
-			rows = batch.Len()
-		}
-		if batch.Len() == rows && len(batch.Chunks()) == 1 {
-			arrays[i] = batch.Chunk(0)
-			arrays[i].Retain()
-		} else if batch.Len() != rows || rows > 0 {
-			err = fmt.Errorf("column %q has %d rows in %d pieces, want %d in one", r.schema.Field(i).Name, batch.Len(), len(batch.Chunks()), rows)
-		}
-		batch.Release()
-		if err != nil {
-			return nil, err
+		return fixed(t, values), err
+	case arrow.UINT32:
+		values, err := decode(p, plain32, deltas)
+		return fixed(t, values), err
+	case arrow.INT64, arrow.UINT64, arrow.FLOAT64:
+		values, err := decode(p, plain64, deltas)
+		return fixed(t, values), err
+	case arrow.BOOL:
+		values, err := decode(p, plainBools, nil)
+		b := array.NewBooleanBuilder(memory.NewGoAllocator())
+		b.AppendValues(values, nil)
+		return b.NewArray(), err
+	}
+	values, err := decode(p, plainBytes, nil)
+	if err != nil {
+		return nil, err
+	}
+	bytes := int64(0)
+	for _, v := range values {
+		if bytes += int64(len(v)); bytes > min(f.limit, math.MaxInt32) {
+			return nil, errors.New("its texts are longer than is plausible")
 		}
 	}
-	if rows == 0 {
-		return nil, nil
-	}
-	r.last = array.NewRecord(r.schema, arrays, int64(rows))
-	return r.last, nil
+	b := array.NewBinaryBuilder(memory.NewGoAllocator(), t.(arrow.BinaryDataType))
+	b.ReserveData(int(bytes))
+	b.AppendValues(values, nil)
+	d := b.NewArray().Data() // of the type of bytes, whatever the builder's
+	return array.MakeFromData(array.NewData(t, d.Len(), d.Buffers(), nil, 0, 0)), nil
 }
 
-func (r *parquetRows) drop() {
-	if r.last != nil {
-		r.last.Release()
-		r.last = nil
-	}
+// fixed returns numbers as an array that shares their memory.
+func fixed[T any](t arrow.DataType, values []T) arrow.Array {
+	return array.MakeFromData(column{"", t, numbers[T]{&values}}.data())
 }
 
-func (r *parquetRows) release() {
-	r.drop()
-	for _, c := range r.columns {
-		c.Release()
+// lists makes lists of elements by their levels.
+func lists(p *pages, t *arrow.ListType, elements arrow.Array) (arrow.Array, error) {
+	var offsets []int32
+	at := int32(0)
+	for i, def := range p.def {
+		if def == 1 || def > 2 || p.repeat[i] > 1 || p.repeat[i] == 1 && (i == 0 || def == 0 || p.def[i-1] == 0) {
+			return nil, fmt.Errorf("a value %d with levels %d and %d", i, def, p.repeat[i])
+		}
+		if p.repeat[i] == 0 {
+			offsets = append(offsets, at)
+		}
+		at += int32(def / 2)
 	}
-	r.columns = nil
+	n := len(offsets)
+	buffer := memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(append(offsets, at)))
+	return array.NewListData(array.NewData(t, n, []*memory.Buffer{nil, buffer}, []arrow.ArrayData{elements.Data()}, 0, 0)), nil
 }

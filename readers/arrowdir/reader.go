@@ -8,50 +8,72 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"sort"
 	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
 
-// A tableFile is one table in a file.
+// A tableFile is one table in a file. Groups may be read concurrently.
 type tableFile interface {
 	groups() int // row groups or records
-	records(indices []int) (recordIterator, error)
+	record(group int) (arrow.Record, error)
 	close() error
 }
 
-// A recordIterator gives records; nil is the end. A record is valid until the next one.
-type recordIterator struct {
-	next func() (arrow.Record, error)
-	stop func()
-}
+// definitionMemory is how much memory a definition takes at most when it is read, in bytes,
+// beside its texts and lists.
+const definitionMemory = 512
 
-// openTable opens a table that must have the schema.
-func (s *Source) openTable(name string, schema *arrow.Schema) (tableFile, error) {
-	if err := s.files.check(name); err != nil {
+// openTable opens a table that must have the schema and the checksum that the manifest names.
+// So many bytes will be made of each row, beside its values.
+func (s *Source) openTable(name string, schema *arrow.Schema, perRow int64) (tableFile, error) {
+	local, err := filepath.Rel(s.dir, name)
+	if err != nil {
 		return nil, err
 	}
-	if s.manifest.Format == Parquet {
-		return openParquet(name, schema)
+	want, ok := s.manifest.Files[filepath.ToSlash(local)]
+	if !ok {
+		return nil, fmt.Errorf("it has no checksum in %s", manifestName)
 	}
-	return openIPC(name, schema)
+	f, size, err := openChecked(name, want)
+	if err != nil {
+		return nil, err
+	}
+	var t tableFile
+	if s.manifest.Format == Parquet {
+		t, err = openParquet(f, size, schema, perRow)
+	} else {
+		t, err = openIPC(f, size, schema)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return t, nil
 }
 
 // A Source is an open directory of tables.
 type Source struct {
 	dir      string
-	files    *verifier
 	manifest *manifest
 	contents contents
 	defs     *trace.Defs
+	tables   [trace.Tables]rowFile
 
 	missing trace.Ledger // tables that are not there
 
-	mu      sync.Mutex
-	damaged map[trace.LocationID]error
+	mu    sync.Mutex
+	notes map[trace.LocationID]note
+}
+
+// A note is what is wrong with the events of a location.
+type note struct {
+	code       trace.Code
+	file, text string
 }
 
 // Open opens a directory of tables. The error wraps trace.ErrNotATrace if it is none, and
@@ -61,7 +83,7 @@ func Open(_ context.Context, dir string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{dir: dir, manifest: m, files: newVerifier(dir, m.Files), damaged: make(map[trace.LocationID]error)}
+	s := &Source{dir: dir, manifest: m, notes: make(map[trace.LocationID]note)}
 	if s.contents, err = m.contents(); err != nil {
 		return nil, &trace.SyntaxError{File: filepath.Join(dir, manifestName), Offset: -1, Err: err}
 	}
@@ -70,10 +92,12 @@ func Open(_ context.Context, dir string) (*Source, error) {
 	}
 	s.findTables()
 	m.Info.Path, m.Info.Format, m.Info.Bytes = dir, string(m.Format), sizeOf(dir)
+	if n := len(s.defs.Locations); n != len(m.Events) {
+		return nil, &trace.SyntaxError{File: filepath.Join(dir, manifestName), Offset: -1,
+			Err: fmt.Errorf("it has %d locations, the definitions have %d", len(m.Events), n)}
+	}
 	for l := range s.defs.Locations {
-		if l < len(m.Events) {
-			s.defs.Locations[l].Events = m.Events[l]
-		}
+		s.defs.Locations[l].Events = m.Events[l]
 	}
 	return s, nil
 }
@@ -82,7 +106,7 @@ func Open(_ context.Context, dir string) (*Source, error) {
 func (s *Source) findTables() {
 	for t := range trace.Tables {
 		name := s.events(trace.TableID(t))
-		if _, err := os.Stat(name); len(s.manifest.Groups[t]) > 0 && errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(name); len(s.manifest.runs(trace.TableID(t))) > 0 && errors.Is(err, fs.ErrNotExist) {
 			s.missing.Add(trace.CodeMissingFile, trace.Place{Location: trace.None, File: name, Offset: -1}, "a table of events")
 		}
 	}
@@ -118,9 +142,9 @@ func (s *Source) readDefs() error {
 func guard(name string, read func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("it cannot be decoded: %v", r)
+			err = wire.Recovered(r)
 		}
-		if err != nil {
+		if syntax := (*trace.SyntaxError)(nil); err != nil && !errors.As(err, &syntax) {
 			err = &trace.SyntaxError{File: name, Offset: -1, Err: err}
 		}
 	}()
@@ -129,28 +153,20 @@ func guard(name string, read func() error) (err error) {
 
 // readWhole returns the only record of a small table; nil if it is empty.
 func (s *Source) readWhole(name string, schema *arrow.Schema) (arrow.Record, error) {
-	t, err := s.openTable(name, schema)
+	t, err := s.openTable(name, schema, definitionMemory)
 	if err != nil {
 		return nil, err
 	}
 	defer t.close()
-	all := make([]int, t.groups())
-	for i := range all {
-		all[i] = i
-	}
-	it, err := t.records(all)
-	if err != nil {
-		return nil, err
-	}
 	var parts []arrow.Record
-	for {
-		r, err := it.next()
-		if err != nil || r == nil {
-			return joined(parts), err
+	for i := range t.groups() {
+		r, err := t.record(i)
+		if err != nil {
+			return nil, err
 		}
-		r.Retain()
 		parts = append(parts, r)
 	}
+	return joined(parts), nil
 }
 
 func sizeOf(dir string) (bytes int64) {
@@ -170,7 +186,14 @@ func (s *Source) Info() trace.Info { return s.manifest.Info }
 func (s *Source) Defs() *trace.Defs { return s.defs }
 
 // Close implements trace.Source.
-func (s *Source) Close() error { return nil }
+func (s *Source) Close() (err error) {
+	for i := range s.tables {
+		if f := s.tables[i].file; f != nil {
+			err = errors.Join(err, f.close())
+		}
+	}
+	return err
+}
 
 // Findings implements trace.Source.
 func (s *Source) Findings() []trace.Finding {
@@ -178,13 +201,8 @@ func (s *Source) Findings() []trace.Finding {
 	defer s.mu.Unlock()
 	var ledger trace.Ledger
 	ledger.Merge(s.missing.Findings())
-	for l, err := range s.damaged {
-		at := trace.Place{Location: l, File: s.dir, Offset: -1}
-		var syntax *trace.SyntaxError
-		if errors.As(err, &syntax) {
-			at.File, err = syntax.File, syntax.Err
-		}
-		ledger.Add(trace.CodeCorrupt, at, err.Error())
+	for l, n := range s.notes {
+		ledger.Add(n.code, trace.Place{Location: l, File: n.file, Offset: -1}, n.text)
 	}
 	return ledger.Findings()
 }
@@ -194,10 +212,10 @@ func (s *Source) Findings() []trace.Finding {
 func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trace.Batch, error] {
 	return func(yield func(*trace.Batch, error) bool) {
 		a := &aligner{location: l}
-		defer a.close()
 		err := s.open(a)
+		events := uint64(0)
 		for err == nil && ctx.Err() == nil {
-			var batch *joinedBatch
+			var batch *trace.Batch
 			err = guard(s.dir, func() (err error) {
 				batch, err = a.next()
 				return err
@@ -205,56 +223,157 @@ func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 			if err != nil || batch == nil {
 				break
 			}
-			if !yield(batch.Batch, nil) {
+			events += uint64(batch.Len())
+			if !yield(batch, nil) {
 				return
 			}
-			batch.release()
 		}
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			yield(nil, ctx.Err())
-		case err != nil && !errors.Is(err, fs.ErrNotExist): // which Open has noted
-			s.note(l, err)
+			return
+		}
+		if syntax := (*trace.SyntaxError)(nil); errors.As(err, &syntax) && !errors.Is(err, fs.ErrNotExist) { // which Open has noted
+			s.note(l, note{trace.CodeCorrupt, syntax.File, syntax.Err.Error()})
+		} else if want := s.manifest.Events[l]; err == nil && events != want {
+			s.note(l, note{trace.CodeCountMismatch, filepath.Join(s.dir, manifestName), fmt.Sprintf("%d events are announced, there are %d", want, events)})
 		}
 	}
 }
 
-func (s *Source) note(l trace.LocationID, err error) {
+func (s *Source) note(l trace.LocationID, n note) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.damaged[l] = err
+	s.notes[l] = n
 }
 
-// open opens the tables that hold events of the aligner's location. Files are opened anew,
-// so that locations can be read concurrently.
+// open finds the rows of the aligner's location.
 func (s *Source) open(a *aligner) error {
 	spans := s.contents[a.location]
 	if spans == nil {
 		return nil
 	}
-	for t := range trace.Tables {
+	for t := range trace.TableID(trace.Tables) {
 		if len(spans[t]) == 0 {
 			continue
 		}
-		err := guard(s.events(trace.TableID(t)), func() error { return s.openEvents(a, trace.TableID(t), spans[t]) })
-		if err != nil {
-			return err
+		f := &s.tables[t]
+		f.once.Do(func() {
+			f.name = s.events(t)
+			f.err = guard(f.name, func() (err error) { return s.openEvents(f, t) })
+		})
+		if f.err != nil {
+			return f.err
+		}
+		a.tables[t] = tableRows{file: f, parts: f.parts(spans[t]), open: true}
+	}
+	return nil
+}
+
+// openEvents opens a table of events. It has as many groups as the manifest says.
+func (s *Source) openEvents(f *rowFile, t trace.TableID) (err error) {
+	if f.file, err = s.openTable(f.name, withLocation(eventSchemas[t]), 0); err != nil {
+		return err
+	}
+	n := 0
+	if f.whole = s.manifest.Schema == manifestBefore; f.whole {
+		for _, r := range s.manifest.runs(t) {
+			n += r.Count
+		}
+		f.starts = make([]int, f.file.groups()+1)
+		for i := range f.starts {
+			f.starts[i] = i
+		}
+	} else {
+		n = len(s.manifest.Rows[t].Groups)
+		f.starts, err = s.manifest.Rows[t].starts()
+	}
+	if n != f.file.groups() {
+		err = fmt.Errorf("there are %d groups of rows, the manifest names %d", f.file.groups(), n)
+	}
+	return err
+}
+
+// A rowFile is a table of events, whose groups hold rows of several locations. It is opened
+// when it is first needed.
+type rowFile struct {
+	once   sync.Once
+	name   string
+	file   tableFile
+	err    error
+	starts []int // rows before each group, and all rows
+	whole  bool  // before: groups before each group, each of a single location
+
+	mu     sync.Mutex
+	shared [4]sharedGroup // that were read last
+	next   int
+}
+
+// A sharedGroup is a group of which locations have only parts.
+type sharedGroup struct {
+	number int
+	rows   arrow.Record
+}
+
+// A part is rows [from, to) of a group.
+type part struct{ group, from, to int }
+
+// parts returns of which groups spans are, in order.
+func (f *rowFile) parts(spans []span) (parts []part) {
+	for _, s := range spans {
+		for s.from < s.to {
+			g := sort.SearchInts(f.starts, s.from+1) - 1
+			end := min(s.to, f.starts[g+1])
+			parts = append(parts, part{g, s.from - f.starts[g], end - f.starts[g]})
+			s.from = end
+		}
+	}
+	return parts
+}
+
+// read returns the rows of a part.
+func (f *rowFile) read(p part) (arrow.Record, error) {
+	if f.whole {
+		return f.file.record(p.group)
+	}
+	n := f.starts[p.group+1] - f.starts[p.group]
+	all := p.to-p.from == n
+	var rows arrow.Record
+	if !all {
+		rows = f.recent(p.group)
+	}
+	if rows == nil {
+		var err error
+		if rows, err = f.file.record(p.group); err != nil {
+			return nil, err
+		}
+		if rows.NumRows() != int64(n) {
+			return nil, fmt.Errorf("group %d has %d rows, the manifest says %d", p.group, rows.NumRows(), n)
+		}
+	}
+	if all {
+		return rows, nil
+	}
+	f.keep(p.group, rows)
+	return rows.NewSlice(int64(p.from), int64(p.to)), nil
+}
+
+func (f *rowFile) recent(group int) arrow.Record {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.shared {
+		if s.rows != nil && s.number == group {
+			return s.rows
 		}
 	}
 	return nil
 }
 
-func (s *Source) openEvents(a *aligner, t trace.TableID, spans []span) error {
-	f, err := s.openTable(s.events(t), withLocation(eventSchemas[t]))
-	if err != nil {
-		return err
+func (f *rowFile) keep(group int, rows arrow.Record) {
+	if f.recent(group) != nil {
+		return
 	}
-	a.files = append(a.files, f)
-	groups, err := indices(spans, f.groups())
-	if err != nil {
-		return err
-	}
-	a.tables[t].records, err = f.records(groups)
-	a.tables[t].open = err == nil
-	return err
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.shared[f.next] = sharedGroup{group, rows}
+	f.next = (f.next + 1) % len(f.shared)
 }

@@ -1,12 +1,12 @@
 package arrowdir
 
 import (
+	"context"
 	"errors"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
-	"github.com/apache/arrow/go/v15/parquet"
 
 	"tracekit/trace"
 )
@@ -36,9 +36,6 @@ type Rows struct {
 	write   func(arrow.Record) error
 	err     error
 }
-
-// resultRows is the number of rows that are encoded at a time.
-const resultRows = 1 << 12
 
 // Int appends an integer.
 func (r *Rows) Int(v int64) *Rows {
@@ -94,7 +91,7 @@ func (r *Rows) End() bool {
 		panic("arrowdir: a row does not have a value in each column")
 	}
 	r.next = 0
-	if r.columns[0].rows == resultRows {
+	if r.columns[0].rows == MaxGroupRows {
 		r.flush()
 	}
 	return r.err == nil
@@ -162,8 +159,8 @@ func (c *resultColumn) empty() {
 	c.values, c.index, c.valid, c.rows, c.missing = c.values[:0], c.index[:0], c.valid[:0], 0, 0
 }
 
-// WriteParquet writes a table as one Parquet file.
-func WriteParquet(name string, t Table) error {
+// WriteParquet writes a table as one Parquet file. It fails once the context has ended.
+func WriteParquet(ctx context.Context, name string, t Table) error {
 	rows := &Rows{}
 	var fields []arrow.Field
 	for _, c := range t.Columns {
@@ -172,15 +169,19 @@ func WriteParquet(name string, t Table) error {
 		fields = append(fields, arrow.Field{Name: c.Name, Type: column.dtype, Nullable: true})
 	}
 	rows.schema = arrow.NewSchema(fields, nil)
-	// The library cuts what it writes at a time into batches, and takes the wrong part of a
-	// column of names for all but the first.
-	w, err := newParquetWriter(name, rows.schema, parquet.WithBatchSize(resultRows))
+	w, err := newParquetWriter(name, rows.schema)
 	if err != nil {
 		return err
 	}
+	var e encoded
 	rows.write = func(r arrow.Record) error {
-		_, err := w.write(r, false)
-		return err
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.encode(r, &e); err != nil {
+			return err
+		}
+		return w.put(r, &e)
 	}
 	t.Fill(rows)
 	rows.flush() // also of a table without rows, so that it has columns

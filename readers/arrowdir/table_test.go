@@ -204,9 +204,9 @@ func TestDefsOfRefuses(t *testing.T) {
 // TestResultTable writes a table of more rows than are encoded at a time and reads it with
 // the library: integers and names, and which are missing.
 func TestResultTable(t *testing.T) {
-	const rows = resultRows + 3
+	const rows = MaxGroupRows + 3
 	path := filepath.Join(t.TempDir(), "x.parquet")
-	err := WriteParquet(path, Table{Name: "x", Columns: []TableColumn{{Name: "id"}, {Name: "kind", Names: []string{"even", "odd"}}, {Name: "none", Names: []string{}}},
+	err := WriteParquet(t.Context(), path, Table{Name: "x", Columns: []TableColumn{{Name: "id"}, {Name: "kind", Names: []string{"even", "odd"}}, {Name: "none", Names: []string{}}},
 		Fill: func(r *Rows) {
 			for i := range uint32(rows) {
 				kind := i % 2

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"tracekit/readers/internal/output"
 	"tracekit/trace"
 )
 
@@ -17,27 +18,24 @@ import (
 type Options struct {
 	Format Format // the zero value is Arrow
 	Force  bool   // replace a directory of the same name
-	Jobs   int    // 1: tables are not encoded at the same time
+	Jobs   int    // goroutines that encode; less than 1: one per processor
 }
-
-// MaxGroupRows is the number of rows after which a Parquet row group is closed.
-const MaxGroupRows = 1 << 22
 
 // A Writer writes a directory of tables; it is a trace.Sink. The directory has a
 // temporary name until it is complete. Nothing of a trace is lost in this format.
 type Writer struct {
 	path, temp string
 	force      bool
-	parallel   bool
 	manifest   manifest
-	tables     [trace.Tables]*eventWriter
+	tables     *eventTables
 	closed     bool
 }
 
-// A tableWriter writes the records of one table. A record that begins a group is not
-// joined with those before it.
+// A tableWriter writes the records of one table: each is encoded, by any goroutine, and then
+// put into the file.
 type tableWriter interface {
-	write(r arrow.Record, begin bool) (newGroup bool, err error)
+	encode(r arrow.Record, e *encoded) error
+	put(r arrow.Record, e *encoded) error
 	close() (checksum uint32, err error)
 }
 
@@ -55,11 +53,11 @@ func Create(path string, info trace.Info, defs *trace.Defs, o Options) (*Writer,
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{path: path, temp: temp, force: o.Force, parallel: o.Jobs != 1}
+	w := &Writer{path: path, temp: temp, force: o.Force}
 	info.Path, info.Format, info.Bytes = "", "", 0 // where the trace came from is not part of it
 	w.manifest = manifest{Schema: manifestSchema, Format: o.Format, Info: info, Events: make([]uint64, len(defs.Locations)),
 		Files: make(map[string]uint32)}
-	if err := w.begin(defs); err != nil {
+	if err := w.begin(defs, output.Workers(o.Jobs)); err != nil {
 		return nil, errors.Join(err, w.Discard())
 	}
 	return w, nil
@@ -75,6 +73,9 @@ func replaceable(path string, force bool) error {
 	if !force {
 		return fmt.Errorf("%s: %w", path, fs.ErrExist)
 	}
+	if base := filepath.Base(path); base == "." || base == ".." || path == filepath.Dir(path) {
+		return fmt.Errorf("%s is replaced only from outside, by its name: %w", path, fs.ErrExist)
+	}
 	if !info.IsDir() {
 		return fmt.Errorf("%s is a file, which a directory does not replace: %w", path, fs.ErrExist)
 	}
@@ -83,12 +84,15 @@ func replaceable(path string, force bool) error {
 		m = new(manifest)
 	}
 	return filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+		if err != nil || name == path {
 			return err
 		}
 		local, err := filepath.Rel(path, name)
 		if err != nil {
 			return err
+		}
+		if e.IsDir() && m.Schema != "" && (local == "defs" || local == "events") {
+			return nil
 		}
 		if _, ours := m.Files[filepath.ToSlash(local)]; !ours && (local != manifestName || m.Schema == "") {
 			return fmt.Errorf("%s holds %s, which tracekit did not write and does not remove: %w", path, local, fs.ErrExist)
@@ -97,7 +101,7 @@ func replaceable(path string, force bool) error {
 	})
 }
 
-func (w *Writer) begin(defs *trace.Defs) error {
+func (w *Writer) begin(defs *trace.Defs, workers int) (err error) {
 	for _, part := range []string{"defs", "events"} {
 		if err := os.Mkdir(filepath.Join(w.temp, part), 0o755); err != nil {
 			return err
@@ -111,16 +115,10 @@ func (w *Writer) begin(defs *trace.Defs) error {
 			return err
 		}
 	}
-	for t := range w.tables {
-		id := trace.TableID(t)
-		schema := withLocation(eventSchemas[id])
-		out, err := newTableWriter(fileOf(w.temp, "events", id.String(), w.manifest.Format), schema, w.manifest.Format)
-		if err != nil {
-			return err
-		}
-		w.tables[t] = newEventWriter(id, out, schema, &w.manifest, w.parallel)
-	}
-	return nil
+	w.tables, err = newEventTables(workers, func(t trace.TableID, schema *arrow.Schema) (tableWriter, error) {
+		return newTableWriter(fileOf(w.temp, "events", t.String(), w.manifest.Format), schema, w.manifest.Format)
+	}, &w.manifest)
+	return err
 }
 
 func (w *Writer) definitions(r namedRecord) error {
@@ -129,7 +127,10 @@ func (w *Writer) definitions(r namedRecord) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.write(r.Record, true)
+	var e encoded
+	if err = t.encode(r.Record, &e); err == nil {
+		err = t.put(r.Record, &e)
+	}
 	return errors.Join(err, w.close(t, "defs", r.Name))
 }
 
@@ -161,10 +162,8 @@ func (w *Writer) Write(b *trace.Batch) error {
 		return fmt.Errorf("writing %s: a batch of location %d of %d", w.path, b.Location, len(w.manifest.Events))
 	}
 	w.manifest.Events[b.Location] += uint64(b.Len())
-	for _, t := range w.tables {
-		if err := t.put(b); err != nil {
-			return fmt.Errorf("writing table %s of %s: %w", t.id, w.path, err)
-		}
+	if err := w.tables.write(b); err != nil {
+		return fmt.Errorf("writing %s: %w", w.path, err)
 	}
 	return nil
 }
@@ -193,13 +192,17 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-func (w *Writer) closeTables() (err error) {
-	for t, table := range w.tables {
-		if table != nil {
-			err = errors.Join(err, table.finish(), w.close(table.out, "events", table.id.String()))
-		}
-		w.tables[t] = nil
+func (w *Writer) closeTables() error {
+	if w.tables == nil {
+		return nil
 	}
+	err := w.tables.finish()
+	for i := range w.tables.tables {
+		if t := &w.tables.tables[i]; t.out != nil {
+			err = errors.Join(err, w.close(t.out, "events", t.id.String()))
+		}
+	}
+	w.tables = nil
 	return err
 }
 

@@ -29,6 +29,8 @@ type assembler struct {
 	places  []place
 	nodes   map[string]trace.SystemTreeNodeID
 	worldOf map[uint32]trace.LocationID // location of each world rank
+	world   trace.GroupID               // of all ranks
+	implied int                         // members of groups that are not listed
 	ledger  trace.Ledger
 }
 
@@ -119,6 +121,7 @@ func (a *assembler) file(ctx context.Context, number int, f *file) error {
 		return cmp.Or(cmp.Compare(order(kinds[x.pid]), order(kinds[y.pid])), f.compare(x.pid, y.pid),
 			cmp.Compare(boolInt(x.async), boolInt(y.async)), f.compare(x.tid, y.tid))
 	})
+	f.first = trace.LocationID(len(a.places))
 	var group trace.LocationGroupID = trace.None
 	creator := trace.LocationGroupID(trace.None)
 	for i, l := range tracks {
@@ -133,7 +136,10 @@ func (a *assembler) file(ctx context.Context, number int, f *file) error {
 			return err
 		}
 	}
-	f.idmap = ids
+	f.idmap, f.locations = ids, len(a.places)-int(f.first)
+	if f.overlaps != nil {
+		return f.overlaps.Finish()
+	}
 	return nil
 }
 
@@ -280,7 +286,7 @@ func (f *file) identName(what string, i ident) string {
 
 // track adds the locations of a track: one, and one more for each sub-track.
 func (a *assembler) track(ctx context.Context, f *file, l *track, group trace.LocationGroupID, ids *idMap) error {
-	n, err := f.survey(ctx, l)
+	n, lanes, err := f.survey(ctx, l)
 	if err != nil {
 		return err
 	}
@@ -296,18 +302,23 @@ func (a *assembler) track(ctx context.Context, f *file, l *track, group trace.Lo
 	if !l.async { // these may overlap
 		a.ledger.AddN(trace.CodeOverlap, count.overlaps, at, in+"; they have locations of their own")
 	}
-	a.ledger.AddN(trace.CodeOpenRegion, count.open, at, in+", by a B without E; closed with what encloses it")
 	a.ledger.AddN(trace.CodeUnmatchedLeave, count.unmatched, at, in+", by an E without B")
+	a.ledger.AddN(trace.CodeLimitExceeded, count.lost, at, in+", slices that overlap on too many lanes; they are left out")
+	a.ledger.AddN(trace.CodeLimitExceeded, count.broken, at, in+", slices that a B or an E cuts; they get another end")
 	a.ledger.AddN(trace.CodeUnsorted, l.stream.Late(), at, in)
 	name := f.trackName(l)
-	for sub, events := range n.events {
+	for sub := range len(lanes) + 1 {
+		events := n.events
 		if sub > 0 {
+			events = lanes[sub-1].events
+			count.open += lanes[sub-1].count.open
 			name = fmt.Sprintf("%s (overlap %d)", f.trackName(l), sub)
 		}
 		a.defs.Locations = append(a.defs.Locations, trace.Location{Ref: uint64(len(a.places)),
 			Name: a.string(name), Kind: kind, Events: events, Group: group})
 		a.places = append(a.places, place{f, l, sub, ids})
 	}
+	a.ledger.AddN(trace.CodeOpenRegion, count.open, at, in+", by a B without E; closed with what encloses it")
 	return nil
 }
 

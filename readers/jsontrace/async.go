@@ -13,42 +13,47 @@ const asyncLimit = 1 << 20
 // async pairs the begins and ends of asynchronous slices, in the order of the file, and
 // puts the slices into tracks of their own, one for each category in a process.
 //
-//	waiting counts what is in open and early
+//	open and early are by a hash of category and identifier
+//	waiting counts what is in them
 type async struct {
 	f       *file
-	open    map[string][]half
-	early   map[string][]half // ends before their begins, in files that are not sorted
+	open    map[uint64]*halves
+	early   map[uint64]*halves // ends before their begins, in files that are not sorted
 	waiting int
 }
 
 // A half is a begin or an end that waits for the other.
 type half struct {
 	time   int64
-	name   []byte
-	track  *track
+	name   uint64 // hash; anyName: an end without a name, which fits all begins
+	track  *track // nil: the half was taken
 	region trace.RegionID
 	call   call
 	at     int64
+	place  int // in the index of its name
 }
 
+const anyName = 0
+
 func newAsync(f *file) *async {
-	return &async{f: f, open: make(map[string][]half), early: make(map[string][]half)}
+	return &async{f: f, open: make(map[uint64]*halves), early: make(map[uint64]*halves)}
 }
 
 // event takes one of b, e, n, S, T, p, F.
 func (a *async) event(ev *event, at int64) {
 	l := a.track(ev)
 	if l == nil {
-		a.f.find(trace.CodeBadValue, at, "too many different pid and tid")
+		a.f.find(trace.CodeLimitExceeded, at, "too many different pid and tid")
 		return
 	}
-	key := string(ev.cat) + "\x00" + string(canonicalID(ev))
+	parts := [][]byte{ev.cat, canonicalID(ev)}
 	if ev.phase == 'S' || ev.phase == 'F' {
-		key += "\x00" + string(ev.name)
+		parts = append(parts, ev.name)
 	}
+	key := hash(parts...)
 	switch ev.phase {
 	case 'b', 'S':
-		b := half{time: ev.time, name: slices.Clone(ev.name), track: l,
+		b := half{time: ev.time, name: hash(ev.name), track: l,
 			region: a.f.regions.find(ev.name, ev.cat), at: at}
 		if r := &a.f.regions.list[b.region]; r.nccl {
 			if c, own := a.f.ncclCall(r, ev); own != nil {
@@ -57,7 +62,11 @@ func (a *async) event(ev *event, at int64) {
 		}
 		a.begin(key, b)
 	case 'e', 'F':
-		a.end(key, half{time: ev.time, name: slices.Clone(ev.name), at: at})
+		e := half{time: ev.time, name: anyName, track: l, at: at}
+		if ev.name != nil {
+			e.name = hash(ev.name)
+		}
+		a.end(key, e)
 	default:
 		a.step(l, ev)
 	}
@@ -81,31 +90,22 @@ func (a *async) step(l *track, ev *event) {
 	l.stream.AddOther(ev.time, trace.KindInstant, uint64(a.f.names.raw(name)))
 }
 
-// begin opens a slice, or completes one whose end came earlier in the file.
-func (a *async) begin(key string, b half) {
-	ends := a.early[key] // in the order of the file: the first that fits is the nearest
-	for i, e := range ends {
-		if e.time >= b.time && sameName(e.name, b.name) {
-			a.take(a.early, key, i)
-			a.put(b, e.time-b.time)
-			return
-		}
+// begin opens a slice, or completes one whose end came earlier in the file: of those that fit
+// the first, which is the nearest.
+func (a *async) begin(key uint64, b half) {
+	if e, ok := a.take(a.early, key, func(ends *halves) int {
+		return ends.first(b.name, func(s span) bool { return s.max >= b.time })
+	}); ok {
+		a.put(b, e.time-b.time)
+		return
 	}
 	a.wait(a.open, key, b)
 }
 
 // end closes the innermost open slice of that name that began before it.
-func (a *async) end(key string, e half) {
-	begins := a.open[key]
-	for i := len(begins) - 1; i >= 0; i-- {
-		b := begins[i]
-		if !sameName(e.name, b.name) {
-			continue
-		}
-		if e.time < b.time && !unset(e.time, b.time) {
-			continue
-		}
-		a.take(a.open, key, i)
+func (a *async) end(key uint64, e half) {
+	before := func(s span) bool { return s.min <= e.time || e.time == 0 && unset(e.time, s.max) }
+	if b, ok := a.take(a.open, key, func(begins *halves) int { return begins.last(e.name, before) }); ok {
 		a.close1(b, e)
 		return
 	}
@@ -131,31 +131,42 @@ func (a *async) put(b half, dur int64) {
 	b.track.put(b.time, dur, b.region, b.call)
 }
 
-func sameName(end, begin []byte) bool { return end == nil || string(end) == string(begin) }
-
 // wait keeps a half.
-func (a *async) wait(m map[string][]half, key string, h half) {
+func (a *async) wait(m map[uint64]*halves, key uint64, h half) {
 	if a.waiting >= asyncLimit {
-		a.f.find(trace.CodeBadValue, h.at, "too many asynchronous slices are open at once")
+		a.f.find(trace.CodeLimitExceeded, h.at, "too many asynchronous slices are open at once; this begin or end is left out")
 		return
 	}
 	a.waiting++
-	m[key] = append(m[key], h)
+	if m[key] == nil {
+		m[key] = &halves{}
+	}
+	m[key].add(h)
 }
 
-// take removes half i of a key.
-func (a *async) take(m map[string][]half, key string, i int) {
+// take removes the half of a key that is looked for; ok is false if there is none.
+func (a *async) take(m map[uint64]*halves, key uint64, find func(*halves) int) (h half, ok bool) {
+	waiting := m[key]
+	if waiting == nil {
+		return half{}, false
+	}
+	i := find(waiting)
+	if i < 0 {
+		return half{}, false
+	}
 	a.waiting--
-	if m[key] = slices.Delete(m[key], i, i+1); len(m[key]) == 0 {
+	h = waiting.take(i)
+	if waiting.left == 0 {
 		delete(m, key)
 	}
+	return h, true
 }
 
 // close puts the slices that have no end and counts the ends that have no begin.
 func (a *async) close() {
 	var begins []half
 	for _, hs := range a.open {
-		begins = append(begins, hs...)
+		begins = append(begins, hs.rest()...)
 	}
 	// Maps have no order, results must.
 	slices.SortFunc(begins, func(x, y half) int { return cmp.Compare(x.at, y.at) })
@@ -163,7 +174,7 @@ func (a *async) close() {
 		a.put(b, openEnd)
 	}
 	for _, hs := range a.early {
-		for _, h := range hs {
+		for _, h := range hs.rest() {
 			a.f.find(trace.CodeUnmatchedLeave, h.at, "the end of an asynchronous slice that was not begun")
 		}
 	}

@@ -20,14 +20,20 @@ type comms struct {
 	list    []group
 	byRaw   map[string]uint32
 	scratch []byte
+	bytes   int    // of memory
+	lost    uint64 // calls on groups beyond the limits
 }
 
 func newComms() *comms {
 	return &comms{list: []group{{name: "MPI_COMM_WORLD"}}, byRaw: map[string]uint32{"": 0}}
 }
 
-// commLimit bounds the number of groups of a file; further ones are taken for the world.
-const commLimit = 1 << 16
+// The groups of a file are bounded in number and in memory; further ones are taken for the
+// world.
+const (
+	commLimit      = 1 << 16
+	commBytesLimit = 64 << 20
+)
 
 // find returns the group of that description, made by describe if it is new.
 func (c *comms) find(describe func() group, raw ...[]byte) uint32 {
@@ -38,11 +44,13 @@ func (c *comms) find(describe func() group, raw ...[]byte) uint32 {
 	if id, ok := c.byRaw[string(c.scratch)]; ok {
 		return id
 	}
-	if len(c.list) >= commLimit {
+	if len(c.list) >= commLimit || c.bytes > commBytesLimit {
+		c.lost++
 		return 0
 	}
 	id := uint32(len(c.list))
 	c.list = append(c.list, describe())
+	c.bytes += len(c.scratch) + 4*len(c.list[id].ranks)
 	c.byRaw[string(c.scratch)] = id
 	return id
 }

@@ -214,14 +214,14 @@ func nextObject(b []byte) int {
 		if k < 0 {
 			return -1
 		}
-		i += k + 1
-		j := i
+		j := i + k + 1
 		for j < len(b) && (isSpace(b[j]) || b[j] == ',') {
 			j++
 		}
 		if j < len(b) && b[j] == '{' {
 			return j
 		}
+		i = j // no line between holds anything
 	}
 }
 

@@ -28,62 +28,71 @@ func (m *idMap) attribute(a attr) (trace.AttributeID, trace.ValueType, uint64) {
 	return a.id, a.typ, a.value
 }
 
-// survey runs over a track and returns how many events each of its sub-tracks has. Slices
-// that a B or an E breaks are found first and then given to the other sub-tracks.
-func (f *file) survey(ctx context.Context, l *track) (*nester, error) {
-	n, err := f.surveyOnce(ctx, l)
-	if err != nil || len(n.broken) == 0 {
-		return n, err
+// survey runs over a track and returns what nests in it and what does not. Slices that a B
+// or an E breaks are found first and then given to the other sub-tracks.
+func (f *file) survey(ctx context.Context, l *track) (*nester, []*nester, error) {
+	n := newNester(f, nil)
+	if err := f.walk(ctx, l, n, func() bool { return true }); err != nil || len(n.broken) == 0 && n.count.overlaps == 0 {
+		return n, nil, err
 	}
-	l.exile = make(map[uint64]bool)
-	for _, number := range n.broken {
-		l.exile[number] = true
+	if len(n.broken) > 0 {
+		l.exile = make(map[uint64]bool)
+		for _, number := range n.broken {
+			l.exile[number] = true
+		}
 	}
-	return f.surveyOnce(ctx, l)
+	broken := n.count.broken
+	n = newNester(f, nil)
+	n.exile, n.count.broken = l.exile, broken
+	o := newOverlaps(f, l, n)
+	err := f.walk(ctx, l, n, func() bool { return true })
+	return n, o.close(), err
 }
 
-func (f *file) surveyOnce(ctx context.Context, l *track) (*nester, error) {
-	n := newNester(f, nil, -1)
-	n.exile = l.exile
+// walk passes the records of a track on to a nester, and calls full after each; that it
+// returns false ends the walk.
+func (f *file) walk(ctx context.Context, l *track, n *nester, full func() bool) error {
 	for b, err := range f.spool.Events(ctx, l.number) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r := reader{batch: b}
 		for r.next() {
 			n.take(&r)
+			if !full() {
+				return nil
+			}
 		}
 	}
 	n.close()
-	return n, nil
+	return nil
 }
 
 // deliver iterates over the events of a sub-track, as those of a location.
 func (f *file) deliver(ctx context.Context, l *track, sub int, ids *idMap, location trace.LocationID,
 	yield func(*trace.Batch, error) bool) {
-	n := newNester(f, ids, sub)
-	n.exile = l.exile
+	n := newNester(f, ids)
 	n.batch = &trace.Batch{}
 	n.batch.Reset(location, 0)
-	for b, err := range f.spool.Events(ctx, l.number) {
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		r := reader{batch: b}
-		for r.next() {
-			n.take(&r)
-			if n.batch.Len() < batchEvents {
-				continue
-			}
-			if !yield(n.batch, nil) {
-				return
-			}
+	more := true
+	full := func() bool {
+		if n.batch.Len() >= batchEvents {
+			more = yield(n.batch, nil)
 			n.batch.Reset(location, n.batch.First+uint64(n.batch.Len()))
 		}
+		return more
 	}
-	n.close()
-	if n.batch.Len() > 0 {
+	var err error
+	if sub == 0 {
+		n.exile = l.exile
+		err = f.walk(ctx, l, n, full)
+	} else {
+		err = f.walkOverlap(ctx, l, sub, n, full)
+	}
+	switch {
+	case err != nil:
+		yield(nil, err)
+	case more && n.batch.Len() > 0:
 		yield(n.batch, nil)
 	}
 }
@@ -133,7 +142,7 @@ func (n *nester) takeFlow(f *trace.Flow, i int) {
 
 func (n *nester) takeP2P(p *trace.P2P, i int) {
 	time := n.moment(p.Time[i])
-	if n.want != 0 {
+	if n.batch == nil {
 		return
 	}
 	comm := trace.CommID(trace.None)
@@ -152,7 +161,7 @@ func (n *nester) takeMetric(m *trace.MetricValues, i int) int {
 		end++
 	}
 	time := n.moment(m.Time[i])
-	if n.want == 0 {
+	if n.batch != nil {
 		id := m.Metric[i]
 		for j, s := range n.f.meters.list[id].series {
 			typ := s.valueType()
@@ -174,7 +183,7 @@ func (n *nester) takeOther(o *trace.Other, i int) {
 			comm: uint32(args[3]), peer: uint32(args[4]), tag: uint32(args[5]), sent: args[6], received: args[7]})
 	case trace.KindInstant:
 		time := n.moment(o.Time[i])
-		if n.want == 0 {
+		if n.batch != nil {
 			n.putAttrs()
 			n.batch.AddOther(time, trace.KindInstant, uint64(n.ids.strings[args[0]]))
 		}

@@ -54,7 +54,12 @@ type openCall struct {
 func (f *file) readDialect(value []byte, at int64) {
 	d := &dialect{location: make(map[[2]int64]trace.LocationID), byName: make(map[string]trace.RegionID),
 		byRaw: make(map[string]trace.RegionID), strings: make(map[string]trace.StringID)}
-	err := json.Unmarshal(value, &d.header)
+	var err error
+	if size := decoded(value); size > 3*len(value)+headerSpare {
+		err = fmt.Errorf("its %d bytes would take %d MB: it is not what tracekit writes", len(value), size>>20)
+	} else {
+		err = json.Unmarshal(value, &d.header)
+	}
 	switch {
 	case err != nil:
 	case len(f.tracks.list) > 0:
@@ -72,6 +77,34 @@ func (f *file) readDialect(value []byte, at int64) {
 	}
 	d.index()
 	f.own = d
+}
+
+// headerSpare is the memory, in bytes, that definitions may take beyond three times their text:
+// that of those which tracekit writes is about as long as they are in memory.
+const headerSpare = 16 << 20
+
+// decoded returns about how many bytes a value takes at most when it is decoded.
+func decoded(text []byte) (n int) {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			end := skipString(text, i+1)
+			if end < 0 {
+				return n
+			}
+			if after := skipSpace(text, end); after == len(text) || text[after] != ':' {
+				n += 16
+			}
+			i = end - 1
+		case '{':
+			n += 128
+		case '[':
+			n += 24
+		case ',':
+			n += 4
+		}
+	}
+	return n
 }
 
 func (d *dialect) index() {

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"tracekit/readers/internal/spool"
+	"tracekit/readers/internal/wire"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -14,25 +15,27 @@ import (
 // communicators and metrics have numbers of their own; assemble makes them those of the
 // trace.
 type file struct {
-	path    string
-	window  int // bytes that are read at once
-	block   int // bytes that are parsed at once by one of
-	workers int // goroutines, if they are more than one
-	spool   *spool.Spool
-	names   *names
-	regions *regions
-	tracks  *tracks
-	comms   *comms
-	meters  *meters
-	async   *async
-	flows   *flows
-	ledger  trace.Ledger
-	members map[string]string // of the outer object, raw
-	phases  [256]uint64       // number of events by phase
-	origin  origin
-	meta    metadata
-	dft     dftracer
-	tau     tau
+	path     string
+	window   int // bytes that are read at once
+	block    int // bytes that are parsed at once by one of
+	workers  int // goroutines, if they are more than one
+	spool    *spool.Spool
+	names    *names
+	regions  *regions
+	tracks   *tracks
+	comms    *comms
+	meters   *meters
+	async    *async
+	overlaps *spool.Spool // slices that are not in the first sub-track of their track; nil: there are none
+	lanes    int          // sub-tracks behind the first ones
+	flows    *flows
+	ledger   trace.Ledger
+	members  map[string]string // of the outer object, raw
+	phases   [256]uint64       // number of events by phase
+	origin   origin
+	meta     metadata
+	dft      dftracer
+	tau      tau
 
 	leftOut leftOut // arguments of events
 
@@ -47,6 +50,9 @@ type file struct {
 	bytes int64    // of the text
 	shift int64    // ns to be added to all times for the common time axis
 	idmap *idMap   // made by assemble
+
+	first     trace.LocationID // of the locations that assemble makes of the file's tracks
+	locations int
 }
 
 // newFile returns a file whose events wait in a store.
@@ -77,11 +83,29 @@ func (f *file) read(ctx context.Context, r io.Reader) error {
 		f.size = f.bytes
 	}
 	f.async.close()
+	f.limits()
 	f.ledger.AddN(trace.CodeArgumentsLeftOut, f.leftOut.events, f.place(f.leftOut.first), f.leftOut.name)
 	if err := f.spool.Finish(); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
 	return f.flows.count(ctx)
+}
+
+// limits notes what was more than is told apart.
+func (f *file) limits() {
+	for _, l := range []struct {
+		lost uint64
+		what string
+	}{
+		{f.names.lost, "names; the last ones are called " + otherName},
+		{f.names.cut, "names that are very long; they are cut"},
+		{f.regions.lost, "pairs of name and category; the last ones are called " + otherName},
+		{f.meters.lost, "counters; values of the last ones are left out"},
+		{f.comms.lost, "groups of ranks; the last ones are taken for all ranks"},
+		{f.launches.lost, "launches of collectives, or launches out of order; their sizes are not known"},
+	} {
+		f.ledger.AddN(trace.CodeLimitExceeded, l.lost, f.place(-1), l.what)
+	}
 }
 
 // find implements handler.
@@ -147,7 +171,7 @@ func (f *file) sample(raw []byte, at int64) {
 func (f *file) event(ev *event, at int64) {
 	f.phases[ev.phase]++
 	if ev.phase == 'M' {
-		f.metadataEvent(ev)
+		f.metadataEvent(ev, at)
 		return
 	}
 	if !f.timed(ev, at) {
@@ -155,7 +179,7 @@ func (f *file) event(ev *event, at int64) {
 	}
 	l := f.tracks.find(ev.pid, ev.tid)
 	if l == nil {
-		f.find(trace.CodeBadValue, at, "too many different pid and tid")
+		f.find(trace.CodeLimitExceeded, at, "too many different pid and tid")
 		return
 	}
 	if f.own != nil {
@@ -271,27 +295,38 @@ func newMetadata() metadata {
 }
 
 // metadataEvent takes an M, wherever in the file it stands.
-func (f *file) metadataEvent(ev *event) {
+func (f *file) metadataEvent(ev *event, at int64) {
 	if string(ev.cat) == "dftracer" && f.dft.metadata(f, ev) {
-		return
-	}
-	if len(f.meta.processes)+len(f.meta.threads) > metadataLimit {
 		return
 	}
 	pid := f.tracks.pid(ev.pid)
 	switch string(ev.name) {
 	case "process_name":
-		if name := unescape(text(member(ev.args, "name"))); name != "" {
+		if name := f.nameOf(ev, at); name != "" {
 			f.meta.processes[pid] = name
 		}
 	case "thread_name":
 		tid := f.tracks.tid(ev.pid, ev.tid)
-		if name := unescape(text(member(ev.args, "name"))); name != "" {
+		if name := f.nameOf(ev, at); name != "" {
 			f.meta.threads[[2]ident{pid, tid}] = name
 		}
 	case "trace_buffer_overflowed":
 		f.find(trace.CodeUnfinalised, -1, "the writer says that its buffer overflowed")
 	}
+}
+
+// nameOf returns the name that an M gives, "" if there is none or there are too many.
+func (f *file) nameOf(ev *event, at int64) string {
+	raw := text(member(ev.args, "name"))
+	if len(raw) == 0 {
+		return ""
+	}
+	if len(f.meta.processes)+len(f.meta.threads) >= metadataLimit || f.names.bytes >= nameLimit {
+		f.find(trace.CodeLimitExceeded, at, "too many names of processes and threads")
+		return ""
+	}
+	f.names.bytes += min(len(raw), wire.NameLimit)
+	return f.names.short(unescape(raw))
 }
 
 // leftOut counts the events of which not all arguments become part of the tables: those

@@ -13,7 +13,7 @@ import (
 type origin struct {
 	rank      uint32
 	hasRank   bool
-	worldSize uint32
+	worldSize uint64              // as announced
 	groups    map[string][]uint32 // ranks of the process groups by name
 	kineto    bool
 	alone     bool // all processes of the file belong to one rank
@@ -22,7 +22,7 @@ type origin struct {
 // readDistributedInfo reads the member of that name of a PyTorch trace.
 func (o *origin) readDistributedInfo(value []byte) {
 	o.kineto = true
-	o.worldSize = uint32(min(number(text(member(value, "world_size"))), 1<<24))
+	o.worldSize = number(text(member(value, "world_size")))
 	if r, ok := integer(text(member(value, "rank"))); ok && r >= 0 && r < 1<<24 {
 		o.rank, o.hasRank = uint32(r), true
 	}

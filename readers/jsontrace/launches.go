@@ -16,6 +16,8 @@ import (
 type launches struct {
 	spans map[*track][]launchSpan // ascending in begin
 	bytes map[int64]uint64        // by correlation
+	held  int                     // in spans
+	lost  uint64                  // spans that come too late or are too many, launches that are too many
 }
 
 // A launchSpan is a slice of the host that launches a collective.
@@ -24,31 +26,38 @@ type launchSpan struct {
 	bytes      uint64
 }
 
-// launchLimit bounds the number of spans and that of correlations.
-const launchLimit = 1 << 20
+const (
+	launchLimit = 1 << 20 // bounds the number of spans and that of correlations
+	spanDelay   = 64      // how many later spans may come before a span
+)
 
 func newLaunches() launches {
-	return launches{make(map[*track][]launchSpan), make(map[int64]uint64)}
+	return launches{spans: make(map[*track][]launchSpan), bytes: make(map[int64]uint64)}
 }
 
 // span takes a host's slice of a collective.
 func (s *launches) span(l *track, ev *event) {
 	spans := s.spans[l]
 	n := launchSpan{ev.time, addTime(ev.time, ev.dur), tensorBytes(ev.args)}
-	if len(spans) >= launchLimit || n.bytes == 0 {
+	if n.bytes == 0 {
 		return
 	}
 	i := len(spans) // nearly always the last
-	for i > 0 && spans[i-1].begin > n.begin {
+	for i > 0 && len(spans)-i < spanDelay && spans[i-1].begin > n.begin {
 		i--
 	}
+	if s.held == launchLimit || i > 0 && spans[i-1].begin > n.begin {
+		s.lost++
+		return
+	}
+	s.held++
 	s.spans[l] = slices.Insert(spans, i, n)
 }
 
 // launch takes a call of the accelerator's runtime.
 func (s *launches) launch(l *track, ev *event) {
 	spans := s.spans[l]
-	if len(spans) == 0 || len(s.bytes) >= launchLimit {
+	if len(spans) == 0 {
 		return
 	}
 	i, found := slices.BinarySearchFunc(spans, ev.time, func(x launchSpan, t int64) int { return cmp.Compare(x.begin, t) })
@@ -59,6 +68,10 @@ func (s *launches) launch(l *track, ev *event) {
 		return
 	}
 	if id, ok := integer(text(member(ev.args, "correlation"))); ok {
+		if len(s.bytes) == launchLimit {
+			s.lost++
+			return
+		}
 		s.bytes[id] = spans[i].bytes
 	}
 }

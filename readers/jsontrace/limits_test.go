@@ -54,11 +54,11 @@ func TestTooManyErrors(t *testing.T) {
 // Names beyond the limit of their memory share one name.
 func TestTooManyNames(t *testing.T) {
 	n := newNames()
-	pad := strings.Repeat("n", 1<<20)
-	for i := range 80 {
+	pad := strings.Repeat("n", 8<<10)
+	for i := range 10_000 {
 		n.raw([]byte(fmt.Sprint(pad, i)))
 	}
-	if n.lost == 0 || n.list[n.raw([]byte(pad+"79"))] != otherName || n.bytes > nameLimit+2<<20 {
+	if n.lost == 0 || n.list[n.raw([]byte(pad+"9999"))] != otherName || n.bytes > nameLimit+2<<20 {
 		t.Errorf("%d names are lost, %d bytes are held", n.lost, n.bytes)
 	}
 }

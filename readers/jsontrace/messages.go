@@ -80,7 +80,7 @@ func (f *file) message(l *track, ev *event, at int64) bool {
 // tau finds the senders of the messages in files of TAU, whose receive records do not
 // name them: by the identifier of the flow, or as the first that fits.
 type tau struct {
-	sent    map[tauMessage][]tauSend
+	sent    map[tauMessage]*tauSends
 	waiting int
 }
 
@@ -90,12 +90,20 @@ type tauMessage struct {
 	tag, bytes uint64
 }
 
-type tauSend struct {
-	id  string
-	src uint32
+// tauSends are the sends of one kind of message whose receive has not been seen: in the order
+// of the file, from the one that may be the first on, and by the hash of their identifier.
+type tauSends struct {
+	list  []*tauSend
+	named map[uint64][]*tauSend
+	left  int // that are not received
 }
 
-func newTau() tau { return tau{sent: make(map[tauMessage][]tauSend)} }
+type tauSend struct {
+	src      uint32
+	received bool
+}
+
+func newTau() tau { return tau{sent: make(map[tauMessage]*tauSends)} }
 
 // tauLimit bounds the number of messages whose receive has not been seen.
 const tauLimit = 1 << 20
@@ -105,11 +113,13 @@ func (t *tau) message(f *file, l *track, ev *event, at int64) {
 	m := tauMessage{rankNumber(text(member(ev.args, "destNode"))),
 		number(text(member(ev.args, "message-tag"))), number(text(member(ev.args, "message-size")))}
 	row := trace.P2PRow{Time: ev.time, Kind: trace.KindMpiSend, Peer: m.dst, Tag: uint32(m.tag), Bytes: m.bytes}
-	id := string(text(ev.id))
+	id := text(ev.id)
 	switch {
 	case ev.phase == 's' && t.waiting < tauLimit:
 		t.waiting++
-		t.sent[m] = append(t.sent[m], tauSend{id, rankNumber(text(ev.pid))})
+		t.send(m, id, rankNumber(text(ev.pid)))
+	case ev.phase == 's':
+		f.find(trace.CodeLimitExceeded, at, "too many messages on their way at once; the receiver of this one will not find its sender")
 	case ev.phase == 'f':
 		row.Kind, row.Peer = trace.KindMpiRecv, t.sender(m, id)
 	}
@@ -122,18 +132,57 @@ func (t *tau) message(f *file, l *track, ev *event, at int64) {
 	l.stream.AddP2P(row)
 }
 
+// send keeps the sender of a message.
+func (t *tau) send(m tauMessage, id []byte, src uint32) {
+	sends := t.sent[m]
+	if sends == nil {
+		sends = &tauSends{named: make(map[uint64][]*tauSend)}
+		t.sent[m] = sends
+	}
+	x := &tauSend{src: src}
+	sends.left++
+	sends.list = append(sends.list, x)
+	if len(id) > 0 {
+		h := hash(id)
+		sends.named[h] = append(sends.named[h], x)
+	}
+}
+
 // sender returns the sender of the message with that identifier, or else of the first that
 // fits, and forgets it; None if there is none.
-func (t *tau) sender(m tauMessage, id string) uint32 {
-	list := t.sent[m]
-	if len(list) == 0 {
+func (t *tau) sender(m tauMessage, id []byte) uint32 {
+	sends := t.sent[m]
+	if sends == nil {
 		return trace.None
 	}
-	i := max(0, slices.IndexFunc(list, func(s tauSend) bool { return s.id == id && id != "" }))
-	src := list[i].src
-	t.waiting--
-	if t.sent[m] = slices.Delete(list, i, i+1); len(t.sent[m]) == 0 {
-		delete(t.sent, m)
+	var x *tauSend
+	h := hash(id)
+	if len(id) > 0 {
+		x, sends.named[h] = firstSend(sends.named[h])
 	}
-	return src
+	if len(sends.named[h]) == 0 {
+		delete(sends.named, h)
+	}
+	if x == nil {
+		x, sends.list = firstSend(sends.list)
+	}
+	x.received = true
+	t.waiting--
+	if sends.left--; sends.left == 0 {
+		delete(t.sent, m)
+	} else if len(sends.list) > 2*sends.left+1024 {
+		sends.list = slices.DeleteFunc(sends.list, func(x *tauSend) bool { return x.received })
+	}
+	return x.src
+}
+
+// firstSend returns the first send that is not received, nil if there is none, and those
+// behind it.
+func firstSend(list []*tauSend) (*tauSend, []*tauSend) {
+	for i, x := range list {
+		if !x.received {
+			return x, list[i+1:]
+		}
+	}
+	return nil, nil
 }

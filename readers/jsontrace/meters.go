@@ -64,7 +64,11 @@ type meters struct {
 	types   []trace.ValueType
 	values  []uint64
 	series  []series
+	lost    uint64 // events of meters beyond meterLimit
 }
+
+// meterLimit bounds the number of meters; values of further ones are left out.
+const meterLimit = 1 << 18
 
 func newMeters(n *names) *meters {
 	return &meters{names: n, byKey: make(map[string]trace.MetricID)}
@@ -97,29 +101,37 @@ func (f *file) counter(l *track, ev *event, at int64) {
 		}
 		return
 	}
+	id, ok := m.find(ev)
+	if !ok {
+		m.lost++
+		return
+	}
 	l.trivial = false
 	l.record()
-	id := m.find(ev)
 	for i := range m.values {
 		m.list[id].series[i].note(m.types[i], m.values[i])
 	}
 	l.stream.AddMetric(ev.time, id, m.types, m.values)
 }
 
-// find returns the metric of the event whose key is in scratch.
-func (m *meters) find(ev *event) trace.MetricID {
-	if id, ok := m.byKey[string(m.scratch)]; ok {
-		return id
+// find returns the metric of the event whose key is in scratch; ok is false if there are too
+// many.
+func (m *meters) find(ev *event) (id trace.MetricID, ok bool) {
+	if id, ok = m.byKey[string(m.scratch)]; ok {
+		return id, true
+	}
+	if len(m.list) >= meterLimit || m.names.bytes >= nameLimit {
+		return 0, false
 	}
 	name := unescape(ev.name)
 	if ev.id != nil {
 		name += " " + unescape(text(ev.id))
 	}
-	id := trace.MetricID(len(m.list))
+	id = trace.MetricID(len(m.list))
 	m.list = append(m.list, meter{m.names.text(name), slices.Clone(m.series)})
 	m.byKey[string(m.scratch)] = id
 	m.names.bytes += 2 * len(m.scratch)
-	return id
+	return id, true
 }
 
 // counterValue reads a number: an integer as such, all else as floating point.

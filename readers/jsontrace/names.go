@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"tracekit/readers/internal/wire"
 )
 
 // nameLimit bounds the memory of distinct names, in bytes. Names beyond it are all
@@ -21,6 +23,7 @@ type names struct {
 	list   []string
 	bytes  int
 	lost   uint64 // names that became otherName
+	cut    uint64 // names that were too long
 }
 
 func newNames() *names {
@@ -33,7 +36,7 @@ func (n *names) raw(s []byte) uint32 {
 		return id
 	}
 	id := n.text(unescape(s))
-	if n.bytes < nameLimit {
+	if n.bytes < nameLimit && len(s) <= wire.NameLimit {
 		n.byRaw[string(s)] = id
 		n.bytes += len(s)
 	}
@@ -42,6 +45,7 @@ func (n *names) raw(s []byte) uint32 {
 
 // text returns the number of a string.
 func (n *names) text(s string) uint32 {
+	s = n.short(s)
 	if id, ok := n.byText[s]; ok {
 		return id
 	}
@@ -54,6 +58,15 @@ func (n *names) text(s string) uint32 {
 	n.byText[s] = id
 	n.bytes += len(s) + 64
 	return id
+}
+
+// short returns a name that is cut if it is too long.
+func (n *names) short(s string) string {
+	if len(s) > wire.NameLimit {
+		n.cut++
+		s = wire.CutName(s)
+	}
+	return s
 }
 
 // unescape returns what a raw string says. Bad escapes stay as they are; what is not

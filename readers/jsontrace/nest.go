@@ -11,34 +11,38 @@ import (
 // and still count as nested: writers round begin and end separately.
 const clipLimit = 1000
 
-// A nester makes enter and leave events of the records of a track. Slices that overlap
-// without being nested go to sub-tracks: the first one in which they are nested. A nester
-// delivers one sub-track.
+// A nester makes enter and leave events of the records of a sub-track: of sub-track 0 of all
+// records of the track, of another one of the slices that went to it. A slice that overlaps
+// those before it without being nested is not for this sub-track; see overlaps.
 //
-//	stacks[k] are the open slices of sub-track k, the innermost last
-//	in stacks[k] a visit with a known end ends no later than the one below
+//	stack are the open slices, the innermost last
+//	a visit in stack with a known end ends no later than the one below
 type nester struct {
-	f      *file
-	ids    *idMap
-	want   int // the sub-track to deliver; -1: none, only count
-	stacks [][]visit
-	last   []int64  // time of the latest event by sub-track
-	events []uint64 // number of events by sub-track
-	batch  *trace.Batch
-	attrs  []attr // of the record at hand
-	count  nestCount
-	exile  map[uint64]bool // slices, by their number in the track, that must not go to sub-track 0
-	broken []uint64        // slices that could not keep their end because of a B or an E
-	slices uint64          // number of complete slices so far
+	f       *file
+	ids     *idMap
+	stack   []visit
+	last    int64        // time of the latest event
+	events  uint64       // number of events
+	batch   *trace.Batch // nil: they are only counted
+	attrs   []attr       // of the record at hand
+	count   nestCount
+	outside func(time, dur int64, region trace.RegionID, c call) // takes the other slices
+	exile   map[uint64]bool                                      // slices, by their number in the track, that must not go to sub-track 0
+	broken  []uint64                                             // slices that could not keep their end because of a B or an E
+	slices  uint64                                               // number of complete slices so far
+	begun   int                                                  // number of open B
+	byName  map[uint32]int                                       // of them, by name; nil: not wanted so far
 }
 
 // brokenLimit bounds the number of slices of a track that are moved because of a B or an E
-// that breaks their nesting; further ones get another end.
+// that breaks their nesting; further ones get another end, and are counted.
 const brokenLimit = 1 << 16
 
 // A nestCount says what did not nest.
 type nestCount struct {
 	overlaps, open, unmatched uint64
+	broken                    uint64 // slices beyond brokenLimit
+	lost                      uint64 // slices beyond laneLimit
 }
 
 // A visit is an open slice.
@@ -58,94 +62,107 @@ type attr struct {
 
 const unknownEnd = math.MaxInt64
 
-func newNester(f *file, ids *idMap, want int) *nester {
-	return &nester{f: f, ids: ids, want: want, stacks: make([][]visit, 1), last: []int64{math.MinInt64}, events: make([]uint64, 1)}
+func newNester(f *file, ids *idMap) *nester {
+	return &nester{f: f, ids: ids, last: math.MinInt64, outside: func(int64, int64, trace.RegionID, call) {}}
+}
+
+// endOf returns the end of a slice.
+func endOf(time, dur int64) int64 {
+	if dur == openEnd || time > math.MaxInt64-dur-1 {
+		return unknownEnd
+	}
+	return time + dur
 }
 
 // slice takes a complete slice.
 func (n *nester) slice(time, dur int64, region trace.RegionID, c call) {
-	end := int64(unknownEnd)
-	if dur != openEnd && time <= math.MaxInt64-dur-1 {
-		end = time + dur
-	}
 	n.slices++
-	k := 0
-	if n.exile[n.slices] {
-		k = 1
+	exiled := n.exile[n.slices]
+	if !exiled {
+		n.pop(time)
 	}
-	for ; ; k++ {
-		for k >= len(n.stacks) {
-			n.stacks = append(n.stacks, nil)
-			n.last = append(n.last, math.MinInt64)
-			n.events = append(n.events, 0)
-		}
-		n.pop(k, time)
-		limit := n.limit(k)
-		if end <= limit {
-			break
-		}
-		// Begin and end are rounded separately, so a child may seem to outlast its parent.
-		if dur == openEnd || end-limit <= clipLimit && time <= limit {
-			end = limit
-			break
-		}
-	}
-	if k > 0 {
+	end, limit := endOf(time, dur), n.limit()
+	if exiled || dur != openEnd && !fits(end, limit) {
 		n.count.overlaps++
+		n.outside(time, dur, region, c)
+		return
 	}
-	n.enter(k, time, visit{end: end, region: region, number: n.slices, call: c})
+	n.enter(time, visit{end: min(end, limit), region: region, number: n.slices, call: c})
 }
 
-// limit returns the end of the innermost open slice of a sub-track.
-func (n *nester) limit(k int) int64 {
-	if s := n.stacks[k]; len(s) > 0 {
-		return s[len(s)-1].end
+// fits reports whether a slice nests in one that ends at limit. Begin and end are rounded
+// separately, so a child may seem to outlast its parent.
+func fits(end, limit int64) bool { return end <= limit || end-limit <= clipLimit }
+
+// limit returns the end of the innermost open slice.
+func (n *nester) limit() int64 {
+	if len(n.stack) > 0 {
+		return n.stack[len(n.stack)-1].end
 	}
 	return unknownEnd
 }
 
-// pop leaves the slices of a sub-track that end at or before time.
-func (n *nester) pop(k int, time int64) {
-	for n.limit(k) <= time && len(n.stacks[k]) > 0 {
-		n.leave(k, n.limit(k))
+// pop leaves the slices that end at or before time.
+func (n *nester) pop(time int64) {
+	for len(n.stack) > 0 && n.limit() <= time {
+		n.leave(n.limit())
 	}
 }
 
 // enter opens a slice.
-func (n *nester) enter(k int, time int64, fr visit) {
-	n.stacks[k] = append(n.stacks[k], fr)
-	time = n.advance(k, time, 1)
-	if k == n.want { // the other sub-tracks are only gone through
+func (n *nester) enter(time int64, fr visit) {
+	n.stack = append(n.stack, fr)
+	n.tally(fr, 1)
+	time = n.advance(time, 1)
+	if n.batch != nil {
 		n.putAttrs()
 		n.batch.AddFlow(time, trace.KindEnter, n.ids.region(fr.region))
 	}
 	if fr.call.operation != opNone {
-		n.beginCall(k, time, &fr.call)
+		n.beginCall(time, &fr.call)
 	}
 }
 
-// leave closes the innermost slice of a sub-track.
-func (n *nester) leave(k int, time int64) {
-	s := n.stacks[k]
-	fr := s[len(s)-1]
-	n.stacks[k] = s[:len(s)-1]
-	if moved := max(time, n.last[k]) - fr.end; fr.end != unknownEnd && (moved > clipLimit || moved < -clipLimit) && len(n.broken) < brokenLimit {
-		n.broken = append(n.broken, fr.number)
+// tally counts a B that is opened or closed.
+func (n *nester) tally(fr visit, by int) {
+	if !fr.began {
+		return
+	}
+	n.begun += by
+	if n.byName != nil {
+		n.byName[n.name(fr)] += by
+	}
+}
+
+// name returns the name of an open slice.
+func (n *nester) name(fr visit) uint32 { return n.f.regions.list[fr.region].name }
+
+// leave closes the innermost slice.
+func (n *nester) leave(time int64) {
+	fr := n.stack[len(n.stack)-1]
+	n.stack = n.stack[:len(n.stack)-1]
+	n.tally(fr, -1)
+	if moved := max(time, n.last) - fr.end; fr.end != unknownEnd && (moved > clipLimit || moved < -clipLimit) {
+		if len(n.broken) < brokenLimit {
+			n.broken = append(n.broken, fr.number)
+		} else {
+			n.count.broken++
+		}
 	}
 	if fr.call.operation != opNone {
-		n.endCall(k, time, &fr.call)
+		n.endCall(time, &fr.call)
 	}
-	time = n.advance(k, time, 1)
-	if k == n.want {
+	time = n.advance(time, 1)
+	if n.batch != nil {
 		n.batch.AddFlow(time, trace.KindLeave, n.ids.region(fr.region))
 	}
 }
 
-// advance counts events and returns their time, which does not decrease in a sub-track.
-func (n *nester) advance(k int, time int64, events uint64) int64 {
-	n.events[k] += events
-	n.last[k] = max(n.last[k], time)
-	return addTime(n.last[k], n.f.shift)
+// advance counts events and returns their time, which does not decrease.
+func (n *nester) advance(time int64, events uint64) int64 {
+	n.events += events
+	n.last = max(n.last, time)
+	return addTime(n.last, n.f.shift)
 }
 
 // addTime adds without overflow.
@@ -161,28 +178,28 @@ func addTime(a, b int64) int64 {
 }
 
 // beginCall delivers what a communicating slice does at its begin.
-func (n *nester) beginCall(k int, time int64, c *call) {
+func (n *nester) beginCall(time int64, c *call) {
 	switch {
 	case c.operation == opRecv:
 		return
-	case n.want != k:
+	case n.batch == nil:
 	case c.operation == opSend:
 		n.batch.AddP2P(n.message(trace.KindMpiSend, time, c, c.sent))
 	default:
 		n.batch.AddColl(trace.CollRow{Time: time, Kind: trace.KindCollectiveBegin,
 			Comm: trace.None, Root: trace.None})
 	}
-	n.events[k]++
+	n.events++
 }
 
 // endCall delivers what a communicating slice does at its end.
-func (n *nester) endCall(k int, time int64, c *call) {
+func (n *nester) endCall(time int64, c *call) {
 	if c.operation == opSend {
 		return
 	}
-	time = n.advance(k, time, 1)
+	time = n.advance(time, 1)
 	switch {
-	case n.want != k:
+	case n.batch == nil:
 	case c.operation == opRecv:
 		n.batch.AddP2P(n.message(trace.KindMpiRecv, time, c, c.received))
 	default:
@@ -198,50 +215,74 @@ func (n *nester) message(kind trace.Kind, time int64, c *call, bytes uint64) tra
 
 // begin takes a B.
 func (n *nester) begin(time int64, region trace.RegionID) {
-	n.pop(0, time)
-	n.enter(0, time, visit{end: unknownEnd, region: region, began: true})
+	n.pop(time)
+	n.enter(time, visit{end: unknownEnd, region: region, began: true})
 }
+
+// searched is how many open slices an E looks at before it asks whether its B is there at all.
+const searched = 64
 
 // end takes an E; name is an index into the file's names, or None.
 func (n *nester) end(time int64, name uint32) {
-	n.pop(0, time)
-	s := n.stacks[0]
-	i := len(s) - 1 // the slice that is meant: without a name the innermost B
-	for i >= 0 && (!s[i].began || name != trace.None && n.f.regions.list[s[i].region].name != name) {
-		i--
+	n.pop(time)
+	i := len(n.stack) - 1 // the slice that is meant: without a name the innermost B
+	for ; i >= 0 && !n.ends(i, name); i-- {
+		if len(n.stack)-i == searched && !n.isOpen(name) {
+			i = -1
+			break
+		}
 	}
 	if i < 0 {
 		n.count.unmatched++
 		return
 	}
-	for j := len(s) - 1; j > i; j-- {
-		if s[j].began {
+	for j := len(n.stack) - 1; j > i; j-- {
+		if n.stack[j].began {
 			n.count.open++
 		}
-		n.leave(0, time) // what was begun since, and slices that the E cuts
+		n.leave(time) // what was begun since, and slices that the E cuts
 	}
-	n.leave(0, time)
+	n.leave(time)
+}
+
+// ends reports whether an E of that name may end an open slice.
+func (n *nester) ends(i int, name uint32) bool {
+	return n.stack[i].began && (name == trace.None || n.name(n.stack[i]) == name)
+}
+
+// isOpen reports whether a B of that name, or any B if it is None, is open.
+func (n *nester) isOpen(name uint32) bool {
+	if name == trace.None {
+		return n.begun > 0
+	}
+	if n.byName == nil {
+		n.byName = make(map[uint32]int)
+		for _, fr := range n.stack {
+			if fr.began {
+				n.byName[n.name(fr)]++
+			}
+		}
+	}
+	return n.byName[name] > 0
 }
 
 // moment makes way for an event that is no slice: slices that end before it are left.
 func (n *nester) moment(time int64) int64 {
-	n.pop(0, time-1)
-	return n.advance(0, time, 1)
+	n.pop(time - 1)
+	return n.advance(time, 1)
 }
 
 // close leaves what is open at the end of the track. Slices without an end stay open,
 // unless one with an end encloses them.
 func (n *nester) close() {
-	for k := range n.stacks {
-		low := slices.IndexFunc(n.stacks[k], func(fr visit) bool { return fr.end != unknownEnd })
-		for low >= 0 && len(n.stacks[k]) > low {
-			end := n.limit(k)
-			if end == unknownEnd {
-				end = n.last[k]
-				n.count.open++
-			}
-			n.leave(k, end)
+	low := slices.IndexFunc(n.stack, func(fr visit) bool { return fr.end != unknownEnd })
+	for low >= 0 && len(n.stack) > low {
+		end := n.limit()
+		if end == unknownEnd {
+			end = n.last
+			n.count.open++
 		}
+		n.leave(end)
 	}
 }
 

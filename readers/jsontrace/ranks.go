@@ -1,14 +1,17 @@
 package jsontrace
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
 	"tracekit/trace"
 )
 
-// worldLimit bounds the number of ranks that a file may announce.
-const worldLimit = 1 << 20
+const (
+	worldLimit  = 1 << 18 // bounds the number of ranks that a file may announce; no machine has as many
+	memberLimit = 1 << 22 // bounds the members of groups that are not listed one by one
+)
 
 // ranks defines MPI_COMM_WORLD, if anything says that the processes are ranks: the files
 // are those of ranks, or there are messages or collectives.
@@ -21,7 +24,11 @@ func (a *assembler) ranks() {
 		size = max(size, r+1)
 	}
 	for _, f := range a.files {
-		size = max(size, min(f.origin.worldSize, worldLimit))
+		if f.origin.worldSize > worldLimit {
+			a.ledger.Add(trace.CodeBadDefinition, f.place(-1), fmt.Sprintf("a world of %d ranks; more than %d are not believed", f.origin.worldSize, worldLimit))
+			continue
+		}
+		size = max(size, uint32(f.origin.worldSize))
 	}
 	members, all := make([]uint32, size), make([]uint32, size)
 	for r := range members {
@@ -31,7 +38,8 @@ func (a *assembler) ranks() {
 		}
 	}
 	a.addGroup("MPI ranks", trace.GroupCommLocations, members)
-	a.comm("MPI_COMM_WORLD", all)
+	a.world = a.addGroup("MPI_COMM_WORLD", trace.GroupComm, all)
+	a.comm("MPI_COMM_WORLD", nil)
 }
 
 // ranksOfTracks takes the ranks that tracks themselves name.
@@ -62,9 +70,12 @@ func (a *assembler) ranksOfFiles() bool {
 				fmt.Sprintf("a second file of rank %d", f.origin.rank))
 			continue
 		}
-		if f.origin.rank < worldLimit {
-			a.worldOf[f.origin.rank] = l
+		if f.origin.rank >= worldLimit {
+			a.ledger.Add(trace.CodeBadDefinition, trace.Place{Location: l, File: f.path, Offset: -1},
+				fmt.Sprintf("rank %d; more than %d are not believed", f.origin.rank, worldLimit))
+			continue
 		}
+		a.worldOf[f.origin.rank] = l
 	}
 	return len(a.worldOf) > 0
 }
@@ -73,12 +84,12 @@ func (a *assembler) ranksOfFiles() bool {
 // else the first thread of a process, else the first location; None if there is none.
 func (a *assembler) mainThread(f *file) trace.LocationID {
 	first, thread := trace.LocationID(trace.None), trace.LocationID(trace.None)
-	for i, p := range a.places {
-		if p.file != f || p.sub > 0 {
+	for id := f.first; id < f.first+trace.LocationID(f.locations); id++ {
+		p := a.places[id]
+		if p.sub > 0 {
 			continue
 		}
-		id := trace.LocationID(i)
-		cpu := a.defs.Locations[i].Kind == trace.LocationCPUThread && !p.track.async
+		cpu := a.defs.Locations[id].Kind == trace.LocationCPUThread && !p.track.async
 		switch {
 		case cpu && p.track.tid == p.track.pid:
 			return id
@@ -137,16 +148,26 @@ func (a *assembler) addGroup(name string, kind trace.GroupKind, members []uint32
 	return id
 }
 
-// comm returns the communicator of a name and ranks.
+// comm returns the communicator of a name and ranks; nil: all of them.
 func (a *assembler) comm(name string, ranks []uint32) trace.CommID {
-	key := fmt.Sprint(name, ranks)
+	key := name + "\x00"
+	if ranks != nil {
+		b := append([]byte(key), 0)
+		for _, r := range ranks {
+			b = binary.LittleEndian.AppendUint32(b, r)
+		}
+		key = string(b)
+	}
 	if id, ok := a.comms[key]; ok {
 		return id
 	}
-	id := trace.CommID(len(a.defs.Comms))
+	id, group := trace.CommID(len(a.defs.Comms)), a.world
+	if ranks != nil {
+		group = a.addGroup(name, trace.GroupComm, ranks)
+	}
 	a.comms[key] = id
 	a.defs.Comms = append(a.defs.Comms, trace.Comm{Ref: uint64(id), Name: a.string(name),
-		Group: a.addGroup(name, trace.GroupComm, ranks), Remote: trace.None, Parent: trace.None})
+		Group: group, Remote: trace.None, Parent: trace.None})
 	return id
 }
 
@@ -156,34 +177,38 @@ func (a *assembler) groups(f *file) {
 		f.idmap.comms = slices.Repeat([]trace.CommID{trace.None}, len(f.comms.list))
 		return
 	}
-	world := a.defs.Groups[a.defs.Comms[0].Group].Members
-	for i, g := range f.comms.list {
+	for i := range f.comms.list {
 		if i == 0 {
 			f.idmap.comms = append(f.idmap.comms, 0)
 			continue
 		}
-		f.idmap.comms = append(f.idmap.comms, a.comm(g.name, g.members(world, f.origin.groups)))
+		g := &f.comms.list[i]
+		f.idmap.comms = append(f.idmap.comms, a.comm(g.name, a.members(f, g)))
 	}
 }
 
 // members returns the world ranks of a group: as listed, or as the file's table of groups
-// says, or by start, size and stride, or all.
-func (g *group) members(world []uint32, table map[string][]uint32) []uint32 {
+// says, or by start, size and stride, or nil: all.
+func (a *assembler) members(f *file, g *group) []uint32 {
+	world := uint32(len(a.defs.Groups[a.world].Members))
 	ranks := g.ranks
 	if ranks == nil {
-		ranks = table[g.name]
+		ranks = f.origin.groups[g.name]
 	}
 	if ranks == nil && g.size > 1 && g.stride > 0 {
-		for i := range min(g.size, uint32(len(world))) {
-			ranks = append(ranks, g.start+i*g.stride)
+		size := min(g.size, world)
+		if a.implied += int(size); a.implied > memberLimit {
+			a.ledger.Add(trace.CodeLimitExceeded, f.place(-1), "groups of ranks by start and stride; the last ones are taken for all ranks")
+			return nil
 		}
-	}
-	if ranks == nil {
-		return world
+		for i := range size {
+			ranks = append(ranks, uint32(min(uint64(g.start)+uint64(i)*uint64(g.stride), trace.None)))
+		}
 	}
 	members := slices.Clone(ranks)
 	for i, r := range members {
-		if r >= uint32(len(world)) {
+		if r >= world {
+			a.ledger.Add(trace.CodeBadDefinition, f.place(-1), fmt.Sprintf("group %s has rank %d of %d", g.name, r, world))
 			members[i] = trace.None
 		}
 	}

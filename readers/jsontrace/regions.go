@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
 
@@ -33,7 +34,11 @@ type regions struct {
 	byKey   map[regionKey]trace.RegionID
 	byRaw   map[string]trace.RegionID
 	scratch []byte
+	lost    uint64 // slices of regions beyond regionLimit
 }
+
+// regionLimit bounds the number of regions; slices of further ones are called otherName.
+const regionLimit = 1 << 20
 
 func newRegions(n *names) *regions {
 	return &regions{names: n, byKey: make(map[regionKey]trace.RegionID), byRaw: make(map[string]trace.RegionID)}
@@ -46,7 +51,7 @@ func (r *regions) find(name, cat []byte) trace.RegionID {
 		return id
 	}
 	id := r.get(regionKey{r.names.raw(name), r.names.raw(cat)})
-	if r.names.bytes < nameLimit {
+	if r.names.bytes < nameLimit && len(r.scratch) <= wire.NameLimit {
 		r.names.bytes += len(r.scratch)
 		r.byRaw[string(r.scratch)] = id
 	}
@@ -57,6 +62,12 @@ func (r *regions) find(name, cat []byte) trace.RegionID {
 func (r *regions) get(k regionKey) trace.RegionID {
 	if id, ok := r.byKey[k]; ok {
 		return id
+	}
+	if len(r.list) >= regionLimit {
+		if other := (regionKey{r.names.text(otherName), r.names.text("")}); k != other {
+			r.lost++
+			return r.get(other)
+		}
 	}
 	id := trace.RegionID(len(r.list))
 	r.list = append(r.list, describe(k, r.names.list[k.name], r.names.list[k.cat]))

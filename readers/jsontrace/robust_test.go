@@ -271,18 +271,24 @@ func TestCorruption(t *testing.T) {
 			continue
 		}
 		rnd := rand.New(rand.NewPCG(2, uint64(len(text))))
-		var zipped bytes.Buffer
-		w := gzip.NewWriter(&zipped)
-		w.Write(text)
-		w.Close()
+		packed := zipped(text)
 		for range trials(name) {
-			for _, data := range [][]byte{text, zipped.Bytes()} {
+			for _, data := range [][]byte{text, packed} {
 				bad := slices.Clone(data)
 				bad[rnd.IntN(len(bad))] = byte(rnd.IntN(256))
 				tryRead(t, bad)
 			}
 		}
 	}
+}
+
+// zipped returns a text compressed.
+func zipped(text []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write(text)
+	w.Close()
+	return b.Bytes()
 }
 
 // A compressed file that is cut gives the events before the cut; members that follow each

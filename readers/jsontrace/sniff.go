@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
 
@@ -28,7 +29,11 @@ func Sniff(path string, head []byte) bool {
 		return false
 	}
 	first, ok := newInput(plain, len(head)).peek(0)
-	return ok && (first == '{' || first == '\xef') && sniffFile(path)
+	if !ok || first != '{' && first != '\xef' {
+		return false
+	}
+	is, err := sniffFile(path)
+	return is && err == nil
 }
 
 // isTrace reports whether a text, compressed or not, is a JSON trace: it begins with an array of
@@ -64,19 +69,36 @@ func (ignored) find(trace.Code, int64, string) {}
 
 // Files returns the files of a trace: the paths themselves, or in place of a directory the
 // JSON traces in it whose names say so (.json or .pfw, perhaps compressed), in order of name.
+// With them come those that cannot be opened: they may be traces.
 func Files(paths ...string) (files []string) {
 	for _, path := range paths {
 		entries, err := os.ReadDir(path)
 		if err != nil {
 			files = append(files, path)
 		}
+		var in []string
+		some := false
 		for _, e := range entries {
-			if file := filepath.Join(path, e.Name()); named(e.Name()) && sniffFile(file) {
-				files = append(files, file)
+			file := filepath.Join(path, e.Name())
+			if !named(e.Name()) || isDir(file) {
+				continue
 			}
+			is, err := sniffFile(file)
+			if is || err != nil {
+				in = append(in, file)
+			}
+			some = some || is
+		}
+		if some {
+			files = append(files, in...)
 		}
 	}
 	return files
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // named reports whether the name of a file says that it may be a JSON trace.
@@ -87,13 +109,14 @@ func named(name string) bool {
 	return strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".pfw")
 }
 
-func sniffFile(path string) bool {
-	f, err := os.Open(path)
+// sniffFile reports whether a file is a JSON trace; the error is that it cannot be opened.
+func sniffFile(path string) (bool, error) {
+	f, _, err := wire.OpenRegular(path)
 	if err != nil {
-		return false
+		return false, err
 	}
 	defer f.Close()
-	return isTrace(f)
+	return isTrace(f), nil
 }
 
 // traceMembers are the members of the outer object, or of an event, by which a trace is

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
+	"tracekit/readers/internal/wire"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -58,10 +58,21 @@ func Open(ctx context.Context, paths []string, opts Options) (*Source, error) {
 	// Each file has its own spool, so that they can be read at once; the order of files
 	// decides about all numbers, not that of completion.
 	g.SetLimit(min(s.options.Jobs, maxFiles))
-	for _, f := range s.files {
-		g.Go(func() error { return f.open(gctx) })
+	errs := make([]error, len(s.files))
+	for i, f := range s.files {
+		g.Go(func() error {
+			var closed *unopened
+			if errs[i] = f.open(gctx); errors.As(errs[i], &closed) {
+				return nil
+			}
+			return errs[i]
+		})
 	}
-	return s.complete(ctx, g.Wait())
+	err := g.Wait()
+	if err == nil {
+		err = s.leaveOut(errs)
+	}
+	return s.complete(ctx, err)
 }
 
 // complete makes the trace of files that were read; or closes the source, if err or an error
@@ -77,15 +88,42 @@ func (s *Source) complete(ctx context.Context, err error) (*Source, error) {
 }
 
 func (f *file) open(ctx context.Context) error {
-	r, err := os.Open(f.path)
+	r, size, err := wire.OpenRegular(f.path)
 	if err != nil {
-		return err
+		return &unopened{err}
 	}
 	defer r.Close()
-	if s, err := r.Stat(); err == nil {
-		f.size = s.Size()
+	changed := wire.Watch(r)
+	f.size = size
+	err = f.read(ctx, r)
+	if changed() {
+		f.find(trace.CodeChangedMeanwhile, -1, "its size or time is another than when it was opened")
 	}
-	return f.read(ctx, r)
+	return err
+}
+
+// unopened is why a file cannot be opened: others may hold the rest of the trace.
+type unopened struct{ error }
+
+func (u *unopened) Unwrap() error { return u.error }
+
+// leaveOut leaves out the files that cannot be opened, with a finding. The error is that of the
+// first, if there are no others.
+func (s *Source) leaveOut(errs []error) error {
+	kept := s.files[:0]
+	for i, f := range s.files {
+		var closed *unopened
+		if !errors.As(errs[i], &closed) {
+			kept = append(kept, f)
+			continue
+		}
+		s.ledger.Add(trace.CodeMissingFile, f.place(-1), errs[i].Error())
+		f.spool.Close()
+	}
+	if s.files = kept; len(kept) == 0 {
+		return errs[0]
+	}
+	return nil
 }
 
 // A Source is a trace of JSON files. It implements trace.Source; all that is to be noticed
@@ -119,8 +157,6 @@ func (s *Source) join(ctx context.Context) error {
 		s.ledger.Merge(a.ledger.Findings())
 	}
 	for _, f := range s.files {
-		f.ledger.AddN(trace.CodeBadValue, f.names.lost, trace.Place{Location: trace.None, File: f.path, Offset: -1},
-			"too many different names; the last ones are called "+otherName)
 		s.ledger.Merge(f.ledger.Findings())
 	}
 	s.info = describeFiles(s.files)
@@ -226,6 +262,9 @@ func (s *Source) Close() error {
 	var errs []error
 	for _, f := range s.files {
 		errs = append(errs, f.spool.Close())
+		if f.overlaps != nil {
+			errs = append(errs, f.overlaps.Close())
+		}
 	}
 	if s.own != nil {
 		errs = append(errs, s.own.Close())

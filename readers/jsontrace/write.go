@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"math/bits"
-	"os"
 	"strconv"
 	"sync"
 
@@ -49,8 +47,8 @@ type Writer struct {
 // Times are written in microseconds from the clock's global offset: with 3 decimals if the
 // clock ticks in whole nanoseconds, else with 6, which tell ticks of at least 2 ps apart.
 func Create(path string, info trace.Info, defs *trace.Defs, options WriteOptions) (*Writer, error) {
-	if _, err := os.Lstat(path); err == nil && !options.Force {
-		return nil, &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	if err := output.Replaceable(path, options.Force); err != nil {
+		return nil, err
 	}
 	workers := output.Workers(options.Jobs)
 	f, err := output.Create(path, workers)

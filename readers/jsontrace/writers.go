@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
 
@@ -33,7 +34,7 @@ func (d *dftracer) metadata(f *file, ev *event) bool {
 	case "FH":
 		d.define(f, value, unescape(name))
 	case "HH":
-		d.host = unescape(name)
+		d.host = f.names.short(unescape(name))
 	case "SH":
 		if d.app == "" {
 			d.app = unescape(name)
@@ -52,14 +53,17 @@ func (d *dftracer) metadata(f *file, ev *event) bool {
 
 // define gives a hash its file name. Slices may have named the hash before.
 func (d *dftracer) define(f *file, hash []byte, name string) {
+	hash = hash[:min(len(hash), wire.NameLimit)]
 	if id, ok := d.files[string(hash)]; ok {
-		f.names.list[id] = name
+		f.names.list[id] = f.names.short(name)
 		return
 	}
-	if f.names.bytes < nameLimit {
-		d.files[string(hash)] = f.names.text(name)
-		f.names.bytes += len(hash) + 64
+	if f.names.bytes >= nameLimit {
+		f.names.lost++
+		return
 	}
+	d.files[string(hash)] = f.names.text(name)
+	f.names.bytes += len(hash) + 64
 }
 
 // attach gives the slice that is put next its attributes.
@@ -73,6 +77,8 @@ func (f *file) attach(l *track, ev *event) {
 		}
 		if ok {
 			l.stream.AddAttr(attrFile, trace.TypeString, uint64(id))
+		} else {
+			f.names.lost++
 		}
 	}
 	f.boundFlow(l, ev)
@@ -84,7 +90,8 @@ func (d *dftracer) hash(ev *event) []byte {
 	if d.host == "" {
 		return nil
 	}
-	return text(member(ev.args, "fhash"))
+	hash := text(member(ev.args, "fhash"))
+	return hash[:min(len(hash), wire.NameLimit)]
 }
 
 // ncclArgs are what NCCL's profiler notes on collectives and messages, raw.

@@ -88,7 +88,7 @@ func findAnchor(dir string) (string, error) {
 const maxAnchor = 16 << 20
 
 func readAnchor(path string) (*anchor, error) {
-	f, err := wire.Open(path)
+	f, err := openNeeded(path)
 	if err != nil {
 		return nil, err
 	}

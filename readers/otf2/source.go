@@ -25,6 +25,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 
 	"tracekit/readers/internal/wire"
 	"tracekit/trace"
@@ -51,8 +52,13 @@ type Source struct {
 	mu          sync.Mutex
 	opening     trace.Ledger // findings of Open
 	reading     []progress   // by location: findings of its events
-	extras      *extras      // nil until they are asked for
+	sizes       []memberSizes
+	extras      *extras // nil until they are asked for
 }
+
+// memberSizes are the sizes of a location's files when the archive was opened, 0 of those that
+// are not there.
+type memberSizes struct{ def, evt int64 }
 
 // progress is what was noticed in the furthest iteration over a location so far.
 type progress struct {
@@ -112,14 +118,14 @@ func (s *Source) describe(path string) {
 }
 
 func fileSize(path string) int64 {
-	if info, err := os.Stat(path); err == nil {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		return info.Size()
 	}
 	return 0
 }
 
 func (s *Source) readGlobal() error {
-	f, err := wire.Open(s.stem + ".def")
+	f, err := openNeeded(s.stem + ".def")
 	if err != nil {
 		return fmt.Errorf("opening the global definitions: %w", err)
 	}
@@ -154,22 +160,27 @@ func (s *Source) localPath(location trace.LocationID, suffix string) string {
 func (s *Source) readLocals(ctx context.Context) error {
 	var missing []trace.LocationID
 	found := false
+	s.sizes = make([]memberSizes, len(s.defs.Locations))
 	for i := range s.defs.Locations {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		id, loc := trace.LocationID(i), &s.defs.Locations[i]
 		local, err := s.readLocal(id, &s.opening)
-		if err != nil {
+		switch path := s.localPath(id, ".def"); {
+		case err != nil:
 			return err
-		}
-		if local != nil {
+		case local != nil:
 			found = true
 			loc.ClockOffsets = local.offsets
-		} else if loc.Events > 0 {
+		case isThere(path):
+			s.opening.Add(trace.CodeMissingFile, trace.Place{Location: id, File: path, Offset: -1}, "what has its name is no file")
+		case loc.Events > 0:
 			missing = append(missing, id)
 		}
-		s.info.Bytes += fileSize(s.localPath(id, ".def"))
+		size := memberSizes{fileSize(s.localPath(id, ".def")), fileSize(s.localPath(id, ".evt"))}
+		s.sizes[i] = size
+		s.info.Bytes += size.def + size.evt
 		s.checkEvents(id)
 	}
 	if !found {
@@ -181,10 +192,31 @@ func (s *Source) readLocals(ctx context.Context) error {
 	return nil
 }
 
+// isMissing reports whether opening a file failed since there is none: nothing of its name, or
+// what is no file, such as a directory, a pipe, or a link that leads to itself.
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, wire.ErrNotRegular) || errors.Is(err, syscall.ELOOP)
+}
+
+// openNeeded opens a file without which there is no archive.
+func openNeeded(path string) (*wire.File, error) {
+	f, err := wire.Open(path)
+	if errors.Is(err, wire.ErrNotRegular) {
+		err = &trace.SyntaxError{File: path, Offset: -1, Err: err}
+	}
+	return f, err
+}
+
+// isThere reports whether a directory has an entry of that name, whatever it is.
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // readLocal reads a location's definitions; nil if there are none.
 func (s *Source) readLocal(id trace.LocationID, l *trace.Ledger) (*localDefs, error) {
 	f, err := wire.Open(s.localPath(id, ".def"))
-	if errors.Is(err, fs.ErrNotExist) {
+	if isMissing(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -201,9 +233,8 @@ func (s *Source) checkEvents(id trace.LocationID) {
 	path, announced := s.localPath(id, ".evt"), s.defs.Locations[id].Events
 	at := trace.Place{Location: id, File: path, Offset: -1}
 	switch info, err := os.Stat(path); {
-	case err == nil:
-		s.info.Bytes += info.Size()
-	case announced > 0:
+	case err == nil && info.Mode().IsRegular():
+	case announced > 0 || isThere(path):
 		s.opening.Add(trace.CodeMissingFile, at, fmt.Sprintf("%d events are announced", announced))
 	}
 }

@@ -2,9 +2,7 @@ package otf2
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 
 	"tracekit/readers/internal/wire"
@@ -81,8 +79,11 @@ func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq
 // openStream prepares the decoding of a location's events; file is nil if it has none.
 func (s *Source) openStream(location trace.LocationID) (*stream, *wire.File, error) {
 	path := s.localPath(location, ".evt")
+	if err := s.unchanged(location); err != nil {
+		return nil, nil, err
+	}
 	file, err := wire.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if isMissing(err) {
 		var l trace.Ledger
 		l.Add(trace.CodeEmptyLocation, trace.Place{Location: location, File: path, Offset: -1}, "")
 		s.note(location, progress{done: true, findings: l.Findings()})
@@ -111,6 +112,20 @@ func (s *Source) openStream(location trace.LocationID) (*stream, *wire.File, err
 	t.batch.Reset(location, 0)
 	t.batch.Order = nil
 	return t, file, nil
+}
+
+// unchanged returns an error if a location's events are fewer bytes than when the archive was
+// opened, or its definitions not as many: what was said of the one does not hold of the other.
+// Events that are still being written are read as far as they are there.
+func (s *Source) unchanged(location trace.LocationID) error {
+	events, definitions := s.localPath(location, ".evt"), s.localPath(location, ".def")
+	switch was := s.sizes[location]; {
+	case fileSize(events) < was.evt:
+		return fmt.Errorf("reading %s: %w", events, wire.ErrFileChanged)
+	case fileSize(definitions) != was.def:
+		return fmt.Errorf("reading %s: %w", definitions, wire.ErrFileChanged)
+	}
+	return nil
 }
 
 // closeStream ends an iteration: it keeps the findings and the memory.

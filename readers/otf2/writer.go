@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -56,11 +57,13 @@ type Writer struct {
 type target struct {
 	dir, stem string
 	newDir    bool // dir does not exist yet
+	whole     bool // dir is to be the archive's own
 }
 
 // Create begins an archive. A path that ends in .otf2 names the anchor file, any other a
 // directory, which gets the anchor file traces.otf2. The error wraps fs.ErrExist if there
-// is such an archive, unless options say to replace it. Events of kinds that OTF2 does
+// is such an archive, unless options say to replace it, and always if the directory or that of
+// the events holds what is no part of one. Events of kinds that OTF2 does
 // not have are left out and counted: see Lost.
 //
 // If the archive is not to be completed, call Discard.
@@ -79,7 +82,7 @@ func Create(path string, info trace.Info, defs *trace.Defs, options Options) (*W
 	w := &Writer{info: info, defs: defs, options: options, target: targetOf(path)}
 	w.makeRefs()
 	w.numberInstants()
-	if err := w.checkTarget(); err != nil {
+	if err := errors.Join(w.checkDir(), w.checkTarget()); err != nil {
 		return nil, err
 	}
 	if err := w.makeTemp(); err != nil {
@@ -93,7 +96,7 @@ func Create(path string, info trace.Info, defs *trace.Defs, options Options) (*W
 }
 
 func targetOf(path string) target {
-	t := target{dir: filepath.Clean(path), stem: "traces"}
+	t := target{dir: filepath.Clean(path), stem: "traces", whole: true}
 	if stem, ok := strings.CutSuffix(filepath.Base(path), ".otf2"); ok && stem != "" {
 		t = target{dir: filepath.Dir(path), stem: stem}
 	}
@@ -105,9 +108,29 @@ func targetOf(path string) target {
 // names returns the names of the archive's files in its directory, the anchor file last.
 func (t target) names() []string { return []string{t.stem, t.stem + ".def", t.stem + ".otf2"} }
 
-// checkTarget refuses to replace what is there, unless it is an archive and options say
-// to replace it.
+// checkDir refuses a directory that holds something and no archive: files are not strewn over
+// the home of a user who mistakes the name.
+func (w *Writer) checkDir() error {
+	if !w.target.whole || w.target.newDir || w.mayReplace() {
+		return nil
+	}
+	there, err := os.ReadDir(w.target.dir)
+	if err == nil && len(there) > 0 {
+		err = fmt.Errorf("%s holds files and is no archive that may be replaced: %w", w.target.dir, fs.ErrExist)
+	}
+	return err
+}
+
+// checkTarget refuses to replace what is there, unless it is an archive and nothing else, and
+// options say to replace it.
 func (w *Writer) checkTarget() error {
+	events := filepath.Join(w.target.dir, w.target.stem)
+	there, _ := os.ReadDir(events)
+	for _, e := range there {
+		if !slices.Contains([]string{".def", ".evt", ".snap"}, filepath.Ext(e.Name())) {
+			return fmt.Errorf("%s holds %s, which is no part of an archive: %w", events, e.Name(), fs.ErrExist)
+		}
+	}
 	for _, name := range w.target.names() {
 		path := filepath.Join(w.target.dir, name)
 		if _, err := os.Lstat(path); err == nil && !w.mayReplace() {
@@ -217,7 +240,7 @@ func (w *Writer) publish() error {
 }
 
 // removeOld removes the files of an archive, the anchor file first, so that half an
-// archive never looks whole. Other files in its folders are an error.
+// archive never looks whole.
 func (t target) removeOld() error {
 	stem := filepath.Join(t.dir, t.stem)
 	old := []string{stem + ".otf2", stem + ".def", stem + ".marker"}

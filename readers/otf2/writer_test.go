@@ -150,8 +150,14 @@ func TestForce(t *testing.T) {
 	if err := write(); err == nil {
 		t.Error("a folder with other files was replaced")
 	}
-	if _, err := os.Stat(precious); err != nil {
-		t.Error(err)
+	for _, kept := range []string{precious, path} {
+		if _, err := os.Stat(kept); err != nil {
+			t.Error(err)
+		}
+	}
+	there := names(t, dir)
+	if _, err := Create(dir, trace.Info{}, smallTrace(1), Options{Force: true}); !errors.Is(err, fs.ErrExist) || names(t, dir) != there {
+		t.Errorf("a folder of other files: %v, it holds %s", err, names(t, dir))
 	}
 }
 

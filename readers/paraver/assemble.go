@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"tracekit/readers/internal/spool"
 	"tracekit/trace"
 )
 
@@ -31,8 +32,9 @@ type assembler struct {
 	out      trace.Batch
 	stopped  bool
 	visits   []visit
-	open     []int32 // by slot: number of visits
-	calls    []int   // visits of MPI functions, innermost last
+	open     map[uint32]int32 // by slot: number of visits
+	deep     int              // entered and not left, inside the innermost of visits, since there are too many
+	calls    []int            // visits of MPI functions, innermost last
 	last     int64
 
 	leaving   []uint32 // slots whose leaves wait, at time leavingAt
@@ -51,6 +53,7 @@ type assembler struct {
 	lastPost    uint64
 	rooted      map[trace.CommID]uint32
 	ranks       map[rankKey]uint32 // of roots in groups, as far as they were looked for
+	ledger      trace.Ledger
 }
 
 func newAssembler(s *Source, l trace.LocationID, yield func(*trace.Batch, error) bool) *assembler {
@@ -59,7 +62,7 @@ func newAssembler(s *Source, l trace.LocationID, yield func(*trace.Batch, error)
 		at = s.lanes[int(l)-len(s.calls)]
 	}
 	a := &assembler{source: s, location: l, lane: at, yield: yield, task: uint32(s.defs.Locations[l].Group),
-		rooted: make(map[trace.CommID]uint32), open: make([]int32, len(s.slots)), ranks: make(map[rankKey]uint32)}
+		rooted: make(map[trace.CommID]uint32), open: make(map[uint32]int32), ranks: make(map[rankKey]uint32)}
 	a.out.Reset(l, 0)
 	return a
 }
@@ -67,6 +70,7 @@ func newAssembler(s *Source, l trace.LocationID, yield func(*trace.Batch, error)
 // run delivers the location: it goes over the stream of events and looks, before each, whether
 // messages or states come first.
 func (a *assembler) run(ctx context.Context) {
+	defer func() { a.source.note(a.location, a.ledger.Findings()) }()
 	if a.number > 0 {
 		a.runLane(ctx)
 		return
@@ -100,21 +104,21 @@ func (a *assembler) run(ctx context.Context) {
 
 // runLane delivers a lane of a thread, which holds regions of some types and nothing else.
 func (a *assembler) runLane(ctx context.Context) {
-	for b, err := range a.source.spool.Events(ctx, a.thread*threadStreams) {
-		if err != nil {
-			a.fail(err)
-			return
+	part := spool.Part{First: int64(a.number), Last: int64(a.number)}
+	records := spool.Merge([]*spool.Stream{a.source.inLanes.Stream(a.thread)}, part)
+	row := trace.Flow{Time: make([]int64, 1), Kind: make([]trace.Kind, 1), Region: make([]trace.RegionID, 1)}
+	n := 0
+	for r := records.Next(); r != nil; r = records.Next() {
+		args := r.Args()
+		row.Time[0], row.Kind[0], row.Region[0] = int64(args[0]), trace.Kind(args[1]), trace.RegionID(args[2])
+		a.reach(row.Time[0])
+		a.flow(&row, 0)
+		a.full()
+		if n++; n%batchEvents == 0 && ctx.Err() != nil {
+			a.fail(ctx.Err())
 		}
-		for i := range b.Flow.Kind {
-			if a.elsewhere(&b.Flow, i) {
-				continue
-			}
-			a.reach(b.Flow.Time[i])
-			a.flow(&b.Flow, i)
-			a.full()
-			if a.stopped {
-				return
-			}
+		if a.stopped {
+			return
 		}
 	}
 	a.finish()
@@ -123,10 +127,10 @@ func (a *assembler) runLane(ctx context.Context) {
 	}
 }
 
-// elsewhere reports whether a record belongs to another lane of the thread.
+// elsewhere reports whether a record belongs to a lane of the thread.
 func (a *assembler) elsewhere(f *trace.Flow, i int) bool {
 	slot := a.source.slotOf(f, i)
-	return a.number > 0 && slot == trace.None || slot != trace.None && a.source.slots[slot].lane != a.number
+	return slot != trace.None && a.source.slots[slot].lane > 0
 }
 
 // fail delivers an error, after which there is nothing.

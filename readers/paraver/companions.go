@@ -3,7 +3,10 @@ package paraver
 import (
 	"bufio"
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"strconv"
 	"strings"
 )
@@ -22,10 +25,17 @@ import (
 //
 // The number before an event type is a colour. Values belong to all types that were listed
 // since EVENT_TYPE. Colours and the options of Paraver's windows are passed over.
+//
+// described is the number of labels that types kept which were described again.
 type pcf struct {
-	states map[int64]string
-	types  map[uint32]*eventType
+	states    map[int64]string
+	types     map[uint32]*eventType
+	lines     lineCount
+	described int
 }
+
+// maxDescribed bounds the labels that are copied because their type is described again.
+const maxDescribed = 1 << 20
 
 // An eventType is a type of event; several types may share their values.
 type eventType struct {
@@ -43,7 +53,8 @@ type valueLabels struct {
 type section uint8
 
 const (
-	otherSection section = iota
+	noSection section = iota // before the first
+	otherSection
 	statesSection
 	typesSection
 	valuesSection
@@ -59,41 +70,73 @@ var sections = map[string]section{
 // functions and files.
 const lineLimit = 1 << 20
 
-// lines calls f for each line of a text, without white space around it. A line that is
-// longer than the limit ends the text.
-func lines(r io.Reader, f func(line string)) error {
-	s := bufio.NewScanner(r)
+// errUnended says that the last line of a text has no end, so that more may be missing.
+var errUnended = errors.New("the last line has no end")
+
+// A lineCount counts the lines of a text, and those that cannot be understood.
+type lineCount struct{ all, bad, firstBad int }
+
+// lines calls f for each line of a text, without white space around it. What is not UTF-8
+// becomes U+FFFD; such a line counts as one that f does not understand, and so does one with
+// control characters, such as zeros of a block that was never written. A line that is longer
+// than the limit ends the text.
+func (c *lineCount) lines(r io.Reader, f func(line string) (ok bool)) error {
+	s, ended := bufio.NewScanner(r), true
 	s.Buffer(nil, lineLimit)
+	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		n, line, err := bufio.ScanLines(data, atEOF)
+		if n > 0 {
+			ended = data[n-1] == '\n'
+		}
+		return n, line, err
+	})
 	for s.Scan() {
-		f(string(bytes.TrimSpace(s.Bytes())))
+		raw := string(bytes.TrimSpace(s.Bytes()))
+		line := strings.ToValidUTF8(raw, "\uFFFD")
+		control := strings.ContainsFunc(line, func(c rune) bool { return c < ' ' && c != '\t' })
+		ok := f(line) && len(line) == len(raw) && !control
+		if c.all++; !ok {
+			if c.bad++; c.bad == 1 {
+				c.firstBad = c.all
+			}
+		}
+	}
+	if s.Err() == nil && !ended {
+		return errUnended
 	}
 	return s.Err()
 }
 
-// readPCF reads labels. What it does not understand it passes over: labels are a help.
+// readPCF reads labels. What it does not understand it passes over and counts: labels are a
+// help.
 func readPCF(r io.Reader) (*pcf, error) {
 	p := &pcf{states: make(map[int64]string), types: make(map[uint32]*eventType)}
-	at, group := otherSection, &valueLabels{}
-	err := lines(r, func(line string) {
+	at, group := noSection, &valueLabels{}
+	err := p.lines.lines(r, func(line string) (ok bool) {
 		if line == "" || line[0] == '#' {
-			return
+			return true
 		}
 		if next, ok := sections[line]; ok {
 			if at = next; next == typesSection {
 				group = &valueLabels{labels: make(map[int64]string)}
 			}
-			return
+			return true
 		}
 		switch at {
+		case noSection:
+			return false
 		case statesSection:
-			if n, label, ok := numbered(line); ok {
+			n, label, ok := numbered(line)
+			if ok {
 				p.states[n] = label
 			}
+			return ok
 		case typesSection:
-			p.typeLine(line, group)
+			return p.typeLine(line, group)
 		case valuesSection:
-			group.line(line)
+			return group.line(line)
 		}
+		return true
 	})
 	return p, err
 }
@@ -113,35 +156,38 @@ func numbered(line string) (n int64, label string, ok bool) {
 }
 
 // typeLine takes "gradient type label". A type that was described before gets the new
-// label and keeps its values as well.
-func (p *pcf) typeLine(line string, group *valueLabels) {
+// label and keeps its values as well. It returns false for what is no such line.
+func (p *pcf) typeLine(line string, group *valueLabels) bool {
 	if group.precisionLine(line) {
-		return
+		return true
 	}
 	_, rest, ok := numbered(line)
 	if !ok {
-		return
+		return false
 	}
 	n, label, ok := numbered(rest)
 	if !ok || n < 0 || n > 1<<32-1 {
-		return
+		return false
 	}
-	if old := p.types[uint32(n)]; old != nil && len(old.values.labels) > 0 && old.values != group {
-		for v, l := range old.values.labels {
-			group.labels[v] = l
+	if old := p.types[uint32(n)]; old != nil && old.values != group {
+		if p.described += len(old.values.labels); p.described <= maxDescribed {
+			maps.Copy(group.labels, old.values.labels)
 		}
 	}
 	p.types[uint32(n)] = &eventType{label: label, values: group}
+	return true
 }
 
-// line takes "value label".
-func (g *valueLabels) line(line string) {
+// line takes "value label"; it returns false for what is no such line.
+func (g *valueLabels) line(line string) bool {
 	if g.precisionLine(line) {
-		return
+		return true
 	}
-	if v, label, ok := numbered(line); ok && g.labels != nil {
+	v, label, ok := numbered(line)
+	if ok && g.labels != nil {
 		g.labels[v] = label
 	}
+	return ok
 }
 
 // precisionLine takes "PRECISION n"; it returns false for all other lines.
@@ -180,7 +226,10 @@ func (p *pcf) labelled(t uint32) bool {
 }
 
 // A rowFile holds the names of objects by level: CPU, NODE, THREAD, TASK, APPL …
-type rowFile map[string][]string
+type rowFile struct {
+	names map[string][]string
+	lines lineCount
+}
 
 // readRow reads a .row file: blocks of n names, which may be empty lines, in the order of the
 // header's objects:
@@ -189,28 +238,33 @@ type rowFile map[string][]string
 //	rank 0
 //	rank 1
 //
-// Levels come in any order, and n may differ from the number of objects.
+// Levels come in any order, and n may differ from the number of objects. The error says that
+// there are fewer names than a level announces.
 func readRow(r io.Reader) (rowFile, error) {
-	rows, level, left := make(rowFile), "", 0
-	err := lines(r, func(line string) {
+	rows, level, left := rowFile{names: make(map[string][]string)}, "", 0
+	err := rows.lines.lines(r, func(line string) (ok bool) {
 		if left > 0 {
-			rows[level] = append(rows[level], line)
+			rows.names[level] = append(rows.names[level], line)
 			left--
-			return
+			return true
 		}
 		f := strings.Fields(line)
 		if len(f) == 4 && f[0] == "LEVEL" && f[2] == "SIZE" {
-			if n, err := strconv.Atoi(f[3]); err == nil {
-				level, left = f[1], n
-			}
+			n, err := strconv.Atoi(f[3])
+			level, left = f[1], n
+			return err == nil
 		}
+		return line == ""
 	})
+	if err == nil && left > 0 {
+		err = fmt.Errorf("%w: %d names of level %s are missing", errUnended, left, level)
+	}
 	return rows, err
 }
 
 // name returns the name of object i of a level, "" if there is none.
 func (r rowFile) name(level string, i int) string {
-	if names := r[level]; i >= 0 && i < len(names) {
+	if names := r.names[level]; i >= 0 && i < len(names) {
 		return names[i]
 	}
 	return ""

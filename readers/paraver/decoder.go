@@ -72,6 +72,11 @@ func (d *decoder) decode(b *block, pos int) int {
 	d.block = b
 	s := scanner{data: b.data, pos: pos}
 	for s.pos < len(b.data) {
+		if b.data[s.pos] == '\n' {
+			b.lines++
+			s.pos++
+			continue
+		}
 		d.begin = s.pos
 		if err := d.line(&s); err != nil && !d.bad(err) {
 			return d.begin

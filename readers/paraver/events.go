@@ -21,6 +21,7 @@ type attributes struct {
 	lineType       uint32                 // event type that tells it
 	context        trace.CallingContextID // of the call, if it is told
 	own            *ownValues
+	crowded        int // values of types that are too many to be counters
 }
 
 // pair takes one event of a line: it sorts it by its type's class into operations, numbers
@@ -41,7 +42,8 @@ func (d *decoder) pair(h *attributes, typ uint32, value int64) (ok bool) {
 		d.ops = append(d.ops, op)
 	case classMetric:
 		if i.index == trace.None {
-			return d.find(trace.CodeNotRepresentable, "too many different counters")
+			h.crowded++
+			return d.mayFind(trace.CodeLimitExceeded)
 		}
 		d.members, d.values = append(d.members, i.index), append(d.values, uint64(value))
 	case classCaller:
@@ -85,7 +87,7 @@ func (d *decoder) level(h *attributes, level uint32) *callerKey {
 // idle reports whether a line makes no event and says nothing about a call: what it tells
 // belongs to a call that should be entered at its time.
 func (d *decoder) idle(l *thread, t int64, h *attributes) bool {
-	return len(d.ops)+len(d.values) == 0 && h.own == nil && !d.dialect && !(l.held.on && l.held.time == t)
+	return len(d.ops)+len(d.values)+h.crowded == 0 && h.own == nil && !d.dialect && !(l.held.on && l.held.time == t)
 }
 
 // prepare looks up what the line names and does not change the thread; ok is false if a worker
@@ -190,7 +192,7 @@ func (d *decoder) metrics(l *thread, t int64) {
 		if set != nil {
 			l.events.AddMetric(t, set.id, set.types, values[:n])
 		} else {
-			d.find(trace.CodeNotRepresentable, "too many different sets of counters")
+			d.find(trace.CodeLimitExceeded, "more than %d different sets of counters", maxMeters)
 		}
 		values = values[n:]
 	}
@@ -237,6 +239,7 @@ func (d *decoder) text(op *operation) (name trace.StringID, ok bool) {
 	label, known := d.pcf.label(op.typ, op.value)
 	switch {
 	case !known && len(d.instants) >= maxRegions:
+		d.names.lost++
 		label = "other value"
 	case !known:
 		label = strconv.FormatInt(op.value, 10)

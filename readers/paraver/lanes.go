@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tracekit/readers/internal/spool"
 	"tracekit/trace"
 )
 
@@ -48,6 +49,9 @@ func (r *reading) arrange(ctx context.Context, s *Source) error {
 	s.follow(visits)
 	s.leaveStates(visits)
 	r.addLanes(s, visits)
+	if err := s.split(ctx, r.options.Jobs); err != nil {
+		return err
+	}
 	moved := uint64(0)
 	known := make(map[crossing]bool)
 	for range maxArranging {
@@ -57,11 +61,15 @@ func (r *reading) arrange(ctx context.Context, s *Source) error {
 		}
 		n, changed := s.part(found, known)
 		moved += n
-		r.addLanes(s, visits)
 		if !changed {
 			break
 		}
+		r.addLanes(s, visits)
+		if err := s.split(ctx, r.options.Jobs); err != nil {
+			return err
+		}
 	}
+	s.late = nil // of locations that were other ones
 	r.ledger.AddN(trace.CodeOverlap, moved, trace.Place{Location: trace.None, File: r.path, Offset: -1},
 		"regions of different event types; some types have locations of their own")
 	return nil
@@ -75,6 +83,9 @@ func (s *Source) perThread(ctx context.Context, jobs int, f func(context.Context
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(jobs)
 	for l := range len(s.calls) {
+		if !s.spoken[l] {
+			continue
+		}
 		g.Go(func() error { return f(ctx, trace.LocationID(l)) })
 	}
 	return g.Wait()
@@ -155,8 +166,7 @@ func (s *Source) crossings(ctx context.Context, jobs int) (map[crossing]uint64, 
 			a.run(ctx)
 		}
 		assemble(l)
-		first, _ := slices.BinarySearchFunc(s.lanes, l, func(n lane, l trace.LocationID) int { return cmp.Compare(n.thread, l) })
-		for i := first; i < len(s.lanes) && s.lanes[i].thread == l; i++ {
+		for i, end := s.lanesOf(l); i < end; i++ {
 			assemble(trace.LocationID(len(s.calls) + i))
 		}
 		return failed
@@ -168,6 +178,50 @@ func (s *Source) crossings(ctx context.Context, jobs int) (map[crossing]uint64, 
 		}
 	}
 	return sum, err
+}
+
+// lanesOf returns where the lanes of a thread begin and end.
+func (s *Source) lanesOf(l trace.LocationID) (begin, end int) {
+	begin, _ = slices.BinarySearchFunc(s.lanes, l, func(n lane, l trace.LocationID) int { return cmp.Compare(n.thread, l) })
+	for end = begin; end < len(s.lanes) && s.lanes[end].thread == l; end++ {
+	}
+	return begin, end
+}
+
+// split copies what lies in lanes to a spool in which the number of the lane stands for the
+// time, so that each can be assembled without going through the others.
+func (s *Source) split(ctx context.Context, jobs int) error {
+	if err := s.closeLanes(); err != nil || len(s.lanes) == 0 {
+		return err
+	}
+	s.inLanes = spool.New(s.spool.Store())
+	err := s.perThread(ctx, jobs, func(ctx context.Context, l trace.LocationID) error {
+		if begin, end := s.lanesOf(l); begin == end {
+			return nil
+		}
+		out := s.inLanes.Stream(l)
+		for b, err := range s.spool.Events(ctx, l*threadStreams) {
+			if err != nil {
+				return err
+			}
+			for i, kind := range b.Flow.Kind {
+				if slot := s.slotOf(&b.Flow, i); slot != trace.None && s.slots[slot].lane > 0 {
+					out.AddOther(int64(s.slots[slot].lane), trace.KindInstant, uint64(b.Flow.Time[i]), uint64(kind), uint64(b.Flow.Region[i]))
+				}
+			}
+		}
+		return nil
+	})
+	return errors.Join(err, s.inLanes.Finish())
+}
+
+// closeLanes lets go what split has copied.
+func (s *Source) closeLanes() error {
+	if s.inLanes == nil {
+		return nil
+	}
+	defer func() { s.inLanes = nil }()
+	return s.inLanes.Close()
 }
 
 // part moves types that cross another one to other lanes; n is how many crossings that were
@@ -183,15 +237,15 @@ func (s *Source) part(found map[crossing]uint64, known map[crossing]bool) (n uin
 		known[c] = true
 		moving = append(moving, moves)
 	}
+	crossed := make(map[uint32][]uint32) // by slot: those that cross it
+	for c := range known {
+		crossed[c.outer], crossed[c.inner] = append(crossed[c.outer], c.inner), append(crossed[c.inner], c.outer)
+	}
 	slices.Sort(moving)
 	for _, moves := range slices.Compact(moving) {
 		taken := make(map[uint32]bool)
-		for c := range known {
-			if c.outer == moves {
-				taken[s.slots[c.inner].lane] = true
-			} else if c.inner == moves {
-				taken[s.slots[c.outer].lane] = true
-			}
+		for _, other := range crossed[moves] {
+			taken[s.slots[other].lane] = true
 		}
 		to := uint32(1)
 		for taken[to] {

@@ -118,6 +118,9 @@ func (d *decoder) event(s *scanner) error {
 	if idle {
 		d.find(trace.CodeUnusedRecord, "an event that tells more about a call, and no call begins on its line")
 	}
+	for range h.crowded {
+		d.find(trace.CodeLimitExceeded, "more than %d event types that are counters", maxMeters)
+	}
 	d.apply(l, t, &h)
 	return nil
 }

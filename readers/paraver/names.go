@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
 
@@ -20,6 +21,9 @@ type names struct {
 	slots   []uint32                       // of the regions; None: in none
 
 	functions map[string]trace.RegionID // functions of the program by label
+
+	lost uint64 // values that have no name of their own, since there are too many
+	cut  uint64 // names that were too long
 }
 
 // A regionKey is an event type and a value: what names a region in the file. The value 0 stands
@@ -56,6 +60,10 @@ const noText trace.StringID = 0
 
 // text returns the string of that text.
 func (n *names) text(s string) trace.StringID {
+	if len(s) > wire.NameLimit {
+		n.cut++
+		s = wire.CutName(s)
+	}
 	id, ok := n.strings[s]
 	if !ok {
 		id = trace.StringID(len(n.defs.Strings))
@@ -95,6 +103,7 @@ func (n *names) region(p *pcf, typ uint32, slot uint32, value int64) trace.Regio
 	group, k := typ-firstMPI, regionKey{typ, value}
 	id, ok := n.regions[k]
 	if !ok && len(n.defs.Regions) >= maxRegions {
+		n.lost++
 		k.value = 0
 		id, ok = n.regions[k]
 	}

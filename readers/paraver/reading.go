@@ -8,11 +8,11 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"runtime"
 	"strings"
 
 	"tracekit/readers/internal/spool"
+	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
 
@@ -42,9 +42,9 @@ func newReading(path string, opts Options) *reading {
 	if opts.Jobs < 1 {
 		opts.Jobs = runtime.GOMAXPROCS(0)
 	}
-	r := &reading{path: path, options: opts, row: make(rowFile), spool: spool.New(opts.Store)}
+	r := &reading{path: path, options: opts, spool: spool.New(opts.Store)}
 	r.defs = &trace.Defs{}
-	r.pcf = &pcf{states: make(map[int64]string), types: make(map[uint32]*eventType)}
+	r.pcf, _ = readPCF(strings.NewReader(""))
 	r.instants, r.known = make(map[regionKey]trace.StringID), make(map[trace.Code]bool)
 	r.names = newNames(r.defs)
 	r.main = &decoder{tables: &r.tables, main: r}
@@ -56,25 +56,56 @@ func stem(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".prv")
 }
 
-// companion reads a file beside the trace. Without it there is nothing to notice: labels
-// are optional.
-func (r *reading) companion(suffix string, read func(io.Reader) error) {
+// companion reads a file beside the trace, or notes why that cannot be.
+func (r *reading) companion(suffix string, read func(name string, f io.Reader)) {
 	name := stem(r.path) + suffix
-	f, err := os.Open(name)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			r.ledger.Add(trace.CodeMissingFile, trace.Place{Location: trace.None, File: name, Offset: -1}, err.Error())
+	f, size, err := wire.OpenRegular(name)
+	if err == nil {
+		defer f.Close()
+		if size == 0 {
+			err = fmt.Errorf("%s is empty", name)
 		}
-		return
 	}
-	defer f.Close()
-	r.readLabels(name, func() error { return read(f) })
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		r.ledger.Add(trace.CodeMissingFile, nowhere(name), "there is no "+name)
+	case err != nil:
+		r.ledger.Add(trace.CodeMissingFile, nowhere(name), err.Error())
+	default:
+		read(name, f)
+	}
 }
 
-func (r *reading) readLabels(name string, read func() error) {
-	if err := read(); err != nil {
-		r.ledger.Add(trace.CodeCorrupt, trace.Place{Location: trace.None, File: name, Offset: -1}, err.Error())
+// readLabels reads a .pcf file.
+func (r *reading) readLabels(name string, f io.Reader) {
+	p, err := readPCF(f)
+	r.pcf = p
+	r.damage(name, p.lines, err)
+	r.ledger.AddN(trace.CodeLimitExceeded, uint64(max(p.described-maxDescribed, 0)), nowhere(name), "labels of event types that are described again and again")
+}
+
+// readNames reads a .row file.
+func (r *reading) readNames(name string, f io.Reader) {
+	row, err := readRow(f)
+	r.row = row
+	r.damage(name, row.lines, err)
+}
+
+// damage notes which lines of a file beside the trace are not understood, and why it was not
+// read to its end.
+func (r *reading) damage(name string, lines lineCount, err error) {
+	r.ledger.AddN(trace.CodeBadValue, uint64(lines.bad), nowhere(name), fmt.Sprintf("line %d is none of its section", lines.firstBad))
+	switch {
+	case errors.Is(err, errUnended):
+		r.ledger.Add(trace.CodeTruncated, nowhere(name), err.Error())
+	case err != nil:
+		r.ledger.Add(trace.CodeCorrupt, nowhere(name), err.Error())
 	}
+}
+
+// nowhere is the place of what is about a file as a whole.
+func nowhere(file string) trace.Place {
+	return trace.Place{Location: trace.None, File: file, Offset: -1}
 }
 
 // read reads the whole text.
@@ -239,6 +270,25 @@ func (r *reading) end(c *cutter) {
 	}
 }
 
+// limits notes what was more than is told apart.
+func (r *reading) limits() {
+	roots := uint64(0)
+	for i := range r.threads {
+		roots += r.threads[i].rooted.lost
+	}
+	for _, l := range []struct {
+		lost uint64
+		what string
+	}{
+		{r.names.lost, "values of event types; the last ones are called by their type"},
+		{r.names.cut, "names that are very long; they are cut"},
+		{r.sites.lost, "callers of MPI; the last calls have none"},
+		{roots, "changes of the root of a communicator's collectives; the last ones have none"},
+	} {
+		r.ledger.AddN(trace.CodeLimitExceeded, l.lost, nowhere(r.path), l.what)
+	}
+}
+
 // finish completes streams and definitions.
 func (r *reading) finish() error {
 	states := uint64(0)
@@ -254,7 +304,7 @@ func (r *reading) finish() error {
 		}
 	}
 	if !r.dialect {
-		r.ledger.AddN(trace.CodeRedundantRecord, states, trace.Place{Location: trace.None, File: r.path, Offset: -1},
+		r.ledger.AddN(trace.CodeRedundantRecord, states, nowhere(r.path),
 			"states of threads whose calls are recorded, and from before threads begin")
 	}
 	for i := range r.types.slots {
@@ -267,6 +317,7 @@ func (r *reading) finish() error {
 	r.comms.define(r.names, func(code trace.Code, text string) {
 		r.ledger.Add(code, trace.Place{Location: trace.None, File: r.path, Offset: 0}, text)
 	})
+	r.limits()
 	if err := r.spool.Finish(); err != nil {
 		return fmt.Errorf("%s: %w", r.path, err)
 	}

@@ -2,6 +2,7 @@ package paraver
 
 import (
 	"container/heap"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ const maxRequests = 1 << 16
 // request keeps an operation until a call completes it.
 func (a *assembler) request(r request) {
 	if len(a.requests)-a.head >= maxRequests {
+		a.ledger.Add(trace.CodeLimitExceeded, a.place(), fmt.Sprintf("more than %d open requests; the oldest counts as completed", maxRequests))
 		a.completeRequest(a.last)
 	}
 	if a.head > 1024 && a.head > len(a.requests)/2 {

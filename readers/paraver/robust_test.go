@@ -339,13 +339,19 @@ func awkward() []byte {
 	return b.Bytes()
 }
 
+// zipped returns a text compressed.
+func zipped(text []byte) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write(text)
+	z.Close()
+	return b.Bytes()
+}
+
 // TestGzip: compressed traces are recognised by content; a cut one is read up to the cut.
 func TestGzip(t *testing.T) {
 	text := ring(300 << 10)
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	z.Write(text)
-	z.Close()
+	packed := bytes.NewBuffer(zipped(text))
 	if !IsTrace(packed.Bytes()[:4096]) || !IsTrace(text[:100]) || IsTrace([]byte("#Para")) || IsTrace(nil) {
 		t.Error("recognition")
 	}

@@ -24,8 +24,9 @@ type rootRange struct {
 // rootedCalls are the collectives with a root that a thread has called, by communicator.
 type rootedCalls struct {
 	comms map[trace.CommID]*rootedComm
-	count int // of ranges
-	limit int // of ranges; 0: none
+	count int    // of ranges
+	limit int    // of ranges; 0: none
+	lost  uint64 // calls in ranges beyond it
 }
 
 // A rootedComm is the number of a thread's collectives with a root on a communicator, and
@@ -69,6 +70,8 @@ func (r *rootedCalls) extend(n *rootedComm, more rootRange) {
 	} else if r.limit == 0 || r.count < r.limit {
 		n.root = append(n.root, more)
 		r.count++
+	} else {
+		r.lost += uint64(more.end - more.first)
 	}
 }
 

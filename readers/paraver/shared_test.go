@@ -33,10 +33,10 @@ type texts struct {
 func readTexts(ctx context.Context, name string, texts texts, opts Options) (*Source, error) {
 	r := newReading(name, opts)
 	if texts.Labels != nil {
-		r.readLabels(name, func() (err error) { r.pcf, err = readPCF(texts.Labels); return err })
+		r.readLabels(name, texts.Labels)
 	}
 	if texts.Names != nil {
-		r.readLabels(name, func() (err error) { r.row, err = readRow(texts.Names); return err })
+		r.readNames(name, texts.Names)
 	}
 	if err := r.read(ctx, texts.Trace); err != nil {
 		return nil, errors.Join(err, r.spool.Close())

@@ -15,6 +15,7 @@ type sites struct {
 	ids      map[callerKey]uint32
 	contexts map[contextKey]trace.CallingContextID
 	parents  map[trace.RegionID]trace.CallingContextID
+	lost     uint64 // callers and contexts that are too many
 }
 
 // A callerKey is what the events of one level say.
@@ -47,6 +48,7 @@ func newSites(n *names, p *pcf) *sites {
 // not known, or there are too many.
 func (s *sites) addCaller(k callerKey) uint32 {
 	if len(s.ids) >= maxSites {
+		s.lost++
 		return trace.None
 	}
 	id := uint32(trace.None)
@@ -88,6 +90,7 @@ func (n *names) function(label, file string) trace.RegionID {
 // too many.
 func (s *sites) addContext(k contextKey) trace.CallingContextID {
 	if len(s.contexts) >= maxSites {
+		s.lost++
 		return trace.None
 	}
 	c := s.callers[k.caller]

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"maps"
 	"os"
+	"sync"
 
 	"tracekit/readers/internal/spool"
+	"tracekit/readers/internal/wire"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -22,7 +23,7 @@ type Options struct {
 	block int // bytes of text at a time; 0: blockBytes
 }
 
-// A Source is an open Paraver trace. All of its findings are known when it is opened.
+// A Source is an open Paraver trace.
 type Source struct {
 	info     trace.Info
 	defs     *trace.Defs
@@ -31,35 +32,44 @@ type Source struct {
 	roots    *roots
 	classes  []trace.MPIFunction // by region
 	slots    []slot
-	inSlot   []uint32 // by region
-	calls    []bool   // by thread: it has regions other than states
-	lanes    []lane   // the locations behind those of the threads
+	inSlot   []uint32     // by region
+	calls    []bool       // by thread: it has regions other than states
+	inLanes  *spool.Spool // what lies in lanes; nil: there are none
+	lanes    []lane       // the locations behind those of the threads
 	end      int64
-	dialect  bool // see own.go
+	dialect  bool   // see own.go
+	spoken   []bool // by thread: some line speaks of it
 	findings []trace.Finding
+
+	mu   sync.Mutex                           // of what follows
+	late map[trace.LocationID][]trace.Finding // of locations that were read
 }
 
 // Open opens a trace by the path of its .prv file, which may be compressed by gzip. The
-// labels and names are those of the files beside it that have .pcf and .row instead; they
-// may be missing. The file is read completely. The error wraps trace.ErrNotATrace if it is no Paraver trace, and
+// labels and names are those of the files beside it that have .pcf and .row instead; that
+// they are missing is a finding. The file is read completely. The error wraps trace.ErrNotATrace if it is no Paraver trace, and
 // is a *trace.SyntaxError if the header cannot be used.
 func Open(ctx context.Context, path string, opts Options) (*Source, error) {
-	f, err := os.Open(path)
+	f, size, err := wire.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	changed := wire.Watch(f)
 	r := newReading(path, opts)
-	r.companion(".pcf", func(f io.Reader) (err error) { r.pcf, err = readPCF(f); return err })
-	r.companion(".row", func(f io.Reader) (err error) { r.row, err = readRow(f); return err })
+	r.companion(".pcf", r.readLabels)
+	r.companion(".row", r.readNames)
 	if err := r.read(ctx, f); err != nil {
 		return nil, errors.Join(err, r.spool.Close())
+	}
+	if changed() {
+		r.ledger.Add(trace.CodeChangedMeanwhile, r.at(-1), "its size or time is another than when it was opened")
 	}
 	s, err := r.source(ctx)
 	if err != nil {
 		return nil, errors.Join(err, r.spool.Close())
 	}
-	s.info.Bytes = fileSize(path) + fileSize(stem(path)+".pcf") + fileSize(stem(path)+".row")
+	s.info.Bytes = size + fileSize(stem(path)+".pcf") + fileSize(stem(path)+".row")
 	return s, nil
 }
 
@@ -76,7 +86,7 @@ func (r *reading) source(ctx context.Context) (*Source, error) {
 		slots: r.types.slots, inSlot: r.names.slots, end: max(r.last, min(r.header.end, maxTime))}
 	for i := range r.threads {
 		l := &r.threads[i]
-		s.calls = append(s.calls, l.calls)
+		s.calls, s.spoken = append(s.calls, l.calls), append(s.spoken, l.events != nil)
 		if l.events == nil {
 			continue
 		}
@@ -91,6 +101,7 @@ func (r *reading) source(ctx context.Context) (*Source, error) {
 		s.info.Creator = "tracekit"
 	}
 	if err := r.arrange(ctx, s); err != nil {
+		s.closeLanes()
 		return nil, fmt.Errorf("%s: %w", r.path, err)
 	}
 	s.findings = r.ledger.Findings()
@@ -114,16 +125,42 @@ func (s *Source) Info() trace.Info { return s.info }
 func (s *Source) Defs() *trace.Defs { return s.defs }
 
 // Findings implements trace.Source.
-func (s *Source) Findings() []trace.Finding { return s.findings }
+func (s *Source) Findings() []trace.Finding {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all trace.Ledger
+	all.Merge(s.findings)
+	for _, findings := range s.late {
+		all.Merge(findings)
+	}
+	return all.Findings()
+}
+
+// note keeps the findings of a location that was read.
+func (s *Source) note(l trace.LocationID, findings []trace.Finding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.late == nil {
+		s.late = make(map[trace.LocationID][]trace.Finding)
+	}
+	s.late[l] = findings
+}
+
+// place is that of the event that is assembled next.
+func (a *assembler) place() trace.Place {
+	return trace.Place{Location: a.location, Seq: a.out.First + uint64(a.out.Len()), File: a.source.info.Path, Offset: -1}
+}
 
 // Events implements trace.Source.
 func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq2[*trace.Batch, error] {
 	return func(yield func(*trace.Batch, error) bool) {
-		if int(location) < len(s.defs.Locations) {
+		switch l := int(location); {
+		case l >= len(s.defs.Locations) || l < len(s.spoken) && !s.spoken[l]:
+		default:
 			newAssembler(s, location, yield).run(ctx)
 		}
 	}
 }
 
 // Close implements trace.Source.
-func (s *Source) Close() error { return s.spool.Close() }
+func (s *Source) Close() error { return errors.Join(s.closeLanes(), s.spool.Close()) }

@@ -1,6 +1,7 @@
 package paraver
 
 import (
+	"fmt"
 	"slices"
 
 	"tracekit/trace"
@@ -53,6 +54,10 @@ const maxDepth = 1 << 16
 // enter enters a region. A call of MPI begins what endpoints of its time are waiting for.
 func (a *assembler) enter(f visit) {
 	if len(a.visits) == maxDepth {
+		a.ledger.Add(trace.CodeLimitExceeded, a.place(), fmt.Sprintf("a region inside %d others; it is left out", maxDepth))
+		if f.slot != trace.None {
+			a.deep++
+		}
 		return
 	}
 	f.class = a.source.classes[f.region].Class
@@ -83,6 +88,10 @@ const maxLeaving = 64
 // any order, so one that is not the innermost waits for those inside it until the time
 // goes on. Of a region that was not entered, the leave alone remains.
 func (a *assembler) leaveSlot(slot uint32, t int64) {
+	if a.deep > 0 {
+		a.deep--
+		return
+	}
 	if n := len(a.visits); n > 0 && a.visits[n-1].slot == slot {
 		a.leave(t)
 		a.leaveWaiting(t)

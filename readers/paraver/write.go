@@ -84,7 +84,13 @@ func (w *Writer) print(out io.Writer, t *text) error {
 				p.record(r.Kind(), r.Time(), r.Args())
 			}
 		},
-		func(p *piece) error { _, err := out.Write(p.lines); return err })
+		func(p *piece) error {
+			if err := w.options.Context.Err(); err != nil {
+				return err
+			}
+			_, err := out.Write(p.lines)
+			return err
+		})
 	for _, part := range spool.Parts(streams, max(partWords, 1024*len(streams))) {
 		line.Take().Part = part
 		if err := line.Put(); err != nil {
@@ -116,7 +122,8 @@ func (w *Writer) writeHeader(t *text) {
 			return r
 		}, d)
 	}
-	fmt.Fprintf(t, "%s(%s):%d_ns:", magic, date, t.time(w.max))
+	end := min(max(t.time(w.max), 0), maxTime) // a time beyond is none that is believed
+	fmt.Fprintf(t, "%s(%s):%d_ns:", magic, date, end)
 	nodes := "0" // a trace without processes
 	if cpus := w.objects.cpus(); len(cpus) > 0 {
 		nodes = fmt.Sprintf("%d(%s)", len(cpus), joined(cpus))

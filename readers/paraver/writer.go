@@ -1,11 +1,10 @@
 package paraver
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -22,6 +21,8 @@ type CreateOptions struct {
 	Force bool         // replace files of the same names
 	Jobs  int          // goroutines that make lines; below 1: one per processor
 	Store *spill.Store // of lines that wait to be sorted, to be closed after the Writer; nil: one of its own
+
+	Context context.Context // ends Close before the lines are written; nil: nothing does
 }
 
 // A Writer writes a trace; it is a trace.Sink. Lines wait in a spool, which sorts them by
@@ -75,6 +76,9 @@ func Create(path string, info trace.Info, defs *trace.Defs, options CreateOption
 	if !strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".prv") {
 		return nil, fmt.Errorf("%s: the name of a Paraver trace ends in .prv or .prv.gz", path)
 	}
+	if options.Context == nil {
+		options.Context = context.Background()
+	}
 	if options.Jobs < 1 {
 		options.Jobs = runtime.GOMAXPROCS(0)
 	}
@@ -103,8 +107,8 @@ func (w *Writer) names() []string {
 // checkTarget refuses to replace files that exist.
 func (w *Writer) checkTarget() error {
 	for _, name := range w.names() {
-		if _, err := os.Lstat(name); err == nil && !w.options.Force {
-			return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+		if err := output.Replaceable(name, w.options.Force); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -74,9 +74,10 @@ func (m Model) CDF(t int64) float64 {
 	return lower
 }
 
-// Probability returns the law's probability of class k of the histogram (not
-// divided by that of the body).
-func (m Model) Probability(k int64) float64 { return mass(m.fit, float64(k), float64(k+1)) }
+// Between returns the law's probability of the classes from lo up to, but not including, hi
+// of the histogram (not divided by that of the body), at a cost that does not depend on
+// their number.
+func (m Model) Between(lo, hi int64) float64 { return mass(m.fit, float64(lo), float64(hi)) }
 
 // contest fits the families asked for, the mixture last.
 func contest(b binned, o Options) []Model {

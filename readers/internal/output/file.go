@@ -3,6 +3,7 @@ package output
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -37,6 +38,21 @@ func (w Pieces) Write(p []byte) (n int, err error) {
 
 // Buffered returns a buffer in front of a file, of the size of a piece.
 func Buffered(file io.Writer) *bufio.Writer { return bufio.NewWriterSize(Pieces{file}, pieceBytes) }
+
+// Replaceable states that a file may be made: nothing has its name or, with force, a file or a
+// symbolic link, whose place it takes. The error wraps fs.ErrExist.
+func Replaceable(path string, force bool) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil // if it cannot be written, that shows later
+	case !force:
+		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	case info.Mode().IsRegular() || info.Mode()&fs.ModeSymlink != 0:
+		return nil
+	}
+	return fmt.Errorf("%s is no file, and is not replaced by one: %w", path, fs.ErrExist)
+}
 
 // Create begins a file; so many workers compress it. If it is not to be published, call
 // Discard.

@@ -30,19 +30,11 @@ type File struct {
 func Open(name string) (*File, error) { return open(name, mapFile) }
 
 func open(name string, mapper func(*os.File, int64) []byte) (*File, error) {
-	f, err := os.Open(name)
+	f, size, err := OpenRegular(name)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file", name)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	w := &File{name: name, size: info.Size(), file: f}
+	w := &File{name: name, size: size, file: f}
 	if w.mapped = mapper(f, w.size); w.mapped != nil {
 		w.file = nil // the mapping stays: thousands of files may be open
 		if err := f.Close(); err != nil {
@@ -121,7 +113,7 @@ func (f *File) Guard(decode func()) (err error) {
 		switch r := recover().(type) {
 		case nil:
 		case interface{ Addr() uintptr }: // a memory fault has an address, our own bugs have none
-			err = fmt.Errorf("reading %s: %w", f.name, ErrFileChanged)
+			err = fmt.Errorf("reading %s: %w", f.name, Recovered(r))
 		default:
 			panic(r)
 		}

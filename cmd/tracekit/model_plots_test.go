@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"testing"
+
+	"tracekit/plots"
+	"tracekit/stats"
+	"tracekit/stats/fit"
+)
+
+// wideKey is a key whose calls, all but equal ones among them, spread over so many ns above
+// the first, in windows of 1 ns.
+func wideKey(first, spread int64) *stats.OverheadKey {
+	s := &fit.Sample{}
+	for i := range int64(100) {
+		s.Add(first + i%7 + i*i/100*(spread/100))
+	}
+	r := fit.Fit(s, fit.Options{Window: 1})
+	return &stats.OverheadKey{Operation: "MPI_Send", Processes: 2, Calls: uint64(r.Calls), TMinNs: r.TMin, TMaxNs: r.TMax, From: r.From, Fit: r}
+}
+
+// TestHistogramOfAnyRange: one wrong bit in a time makes a call of years. What is drawn then,
+// and what drawing costs, depends on the calls and not on the windows between them.
+func TestHistogramOfAnyRange(t *testing.T) {
+	for _, first := range []int64{0, 1 << 40, 1 << 62} {
+		for _, spread := range []int64{0, 1000, 1 << 40, 1<<62 - 1000} {
+			k := wideKey(first, spread)
+			f, err := histogramPlot(k, false)
+			if err != nil {
+				t.Errorf("from %d over %d ns: %v", first, spread, err)
+				continue
+			}
+			for _, format := range []plots.Format{plots.PNG, plots.SVG} {
+				if err := f.Encode(io.Discard, format); err != nil {
+					t.Errorf("from %d over %d ns: %v", first, spread, err)
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkHistogramPlot: the cost does not grow with the range of the calls.
+func BenchmarkHistogramPlot(b *testing.B) {
+	for bits := 10; bits <= 62; bits += 13 {
+		k := wideKey(0, 1<<bits-1)
+		b.Run(fmt.Sprintf("range=2^%d", bits), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := histogramPlot(k, false); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLongNames: documents repeat names in every row, so a name of any length does not make
+// one of any length, and what is left out is said.
+func TestLongNames(t *testing.T) {
+	dir := t.TempDir()
+	name := strings.Repeat("long", 1<<20)
+	text := fmt.Sprintf(`{"traceEvents":[{"name":%q,"ph":"X","ts":1,"dur":5,"pid":0,"tid":0},{"name":"b","ph":"X","ts":2,"dur":1,"pid":0,"tid":0}]}`, name)
+	if err := os.WriteFile(filepath.Join(dir, "x.json"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, code := tracekit(t, dir, "analyze", "--json", "x.json")
+	if code != exitDone || len(out) > 1<<20 || !strings.Contains(out, `"long_name"`) {
+		t.Errorf("exit code %d, %d bytes, %s", code, len(out), errs)
+	}
+}

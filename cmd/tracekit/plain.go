@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Names of regions, files, machines and paths are what someone else wrote. What in them is no
+// graphic character (controls, those of direction, unassigned ones, bytes that are no UTF-8)
+// could steer a terminal or make one line look like two, so nothing of it is printed as it
+// stands: tables and lines show it as an escape, before they are laid out, and a plainWriter in
+// front of both streams keeps back whatever came another way.
+
+// plain returns a text as one line of graphic characters: others as \u001b, the bytes that are
+// no UTF-8 as \xff.
+func plain(s string) string { return escape(s, "") }
+
+// escape escapes what is neither graphic nor one of those kept.
+func escape(s, keep string) string {
+	shown := func(r rune, n int) bool {
+		if r == utf8.RuneError && n == 1 {
+			return false
+		}
+		return unicode.IsGraphic(r) || strings.ContainsRune(keep, r)
+	}
+	var b *strings.Builder // nil: all so far is shown
+	for i, n := 0, 0; i < len(s); i += n {
+		var r rune
+		r, n = utf8.DecodeRuneInString(s[i:])
+		ok := shown(r, n)
+		if b == nil && !ok {
+			b = new(strings.Builder)
+			b.WriteString(s[:i])
+		}
+		switch {
+		case ok && b != nil:
+			b.WriteString(s[i : i+n])
+		case ok:
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(b, `\x%02x`, s[i])
+		default:
+			writeEscaped(b, r)
+		}
+	}
+	if b == nil {
+		return s
+	}
+	return b.String()
+}
+
+// writeEscaped writes a character as JSON escapes it, so that in the string of a document it
+// stays what it is.
+func writeEscaped(b *strings.Builder, r rune) {
+	if high, low := utf16.EncodeRune(r); high != unicode.ReplacementChar {
+		fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
+		return
+	}
+	fmt.Fprintf(b, `\u%04x`, r)
+}
+
+// printLine prints one line, whatever its parts hold.
+func printLine(w io.Writer, format string, args ...any) {
+	fmt.Fprintln(w, plain(fmt.Sprintf(format, args...)))
+}
+
+// A plainWriter escapes, of text or of JSON, all that is not graphic but ends of lines and tabs.
+// A character must not be cut between two writes.
+type plainWriter struct{ w io.Writer }
+
+func (p plainWriter) Write(text []byte) (written int, err error) {
+	const piece = 64 << 10 // of a document of any size
+	for written < len(text) && err == nil {
+		end := min(written+piece, len(text))
+		for k := 1; k < utf8.UTFMax && end < len(text) && !utf8.RuneStart(text[end]); k++ {
+			end--
+		}
+		if _, err = io.WriteString(p.w, escape(string(text[written:end]), "\n\t")); err == nil {
+			written = end
+		}
+	}
+	return written, err
+}

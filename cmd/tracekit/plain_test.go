@@ -1,0 +1,267 @@
+package main
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"tracekit/readers"
+	"tracekit/trace"
+)
+
+// steering is what clears a terminal, goes back in a line, begins a sequence in one byte and in
+// one character, turns the direction, is nothing in XML, ends a string, and makes another line.
+const steering = "\x1b[2J\r\x9b\u009b\u202e\ufffe\x00\u2028\U000e0001\nFORGED "
+
+func TestPlainText(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                    "",
+		"MPI_Send":            "MPI_Send",
+		"größer … 大 ≈\u00a0é": "größer … 大 ≈\u00a0é",
+		"a\x1b[2Jb":           `a\u001b[2Jb`,
+		"a\tb\nc\rd":          `a\u0009b\u000ac\u000dd`,
+		"\u009b\u202e":        `\u009b\u202e`,
+		"\x9b":                `\x9b`,
+		"\ufffd\ufffe":        "\ufffd" + `\ufffe`,
+		"\U000e0001":          `\udb40\udc01`,
+		`\u001b`:              `\u001b`,
+	} {
+		if got := plain(in); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
+		}
+		if again := plain(plain(in)); again != want {
+			t.Errorf("%q: made plain twice it is %s", in, again)
+		}
+	}
+}
+
+// TestJSONKeepsNames: what a document escapes for terminals is the same string to a program.
+func TestJSONKeepsNames(t *testing.T) {
+	const name = "\x1b\u007f\u009b\u202e\ufffe\U000e0001\u2028\n\x00é"
+	var text strings.Builder
+	if err := printJSON(&text, name); err != nil {
+		t.Fatal(err)
+	}
+	checkPlain(t, text.String())
+	var back string
+	if err := json.Unmarshal([]byte(text.String()), &back); err != nil || back != name {
+		t.Errorf("%q, %v", back, err)
+	}
+}
+
+// TestPlainPieces: a document is escaped piece by piece, and no character falls between two.
+func TestPlainPieces(t *testing.T) {
+	text := strings.Repeat("größer 大 \u202e\x9b\n", 30_000)
+	var b strings.Builder
+	for shift := range 4 {
+		b.Reset()
+		in := strings.Repeat("x", shift) + text
+		if n, err := (plainWriter{&b}).Write([]byte(in)); n != len(in) || err != nil || b.String() != escape(in, "\n\t") {
+			t.Errorf("%d bytes, %v", n, err)
+		}
+	}
+}
+
+// checkPlain states that a text steers no terminal, and that no name begins a line.
+func checkPlain(t *testing.T, text string) {
+	t.Helper()
+	if strings.Contains(text, "\nFORGED") {
+		t.Errorf("a name begins a line:\n%q", text)
+	}
+	for i, r := range text {
+		if r == '\n' {
+			continue
+		}
+		if _, n := utf8.DecodeRuneInString(text[i:]); !unicode.IsGraphic(r) || r == utf8.RuneError && n == 1 {
+			t.Errorf("%q in %q", r, text[max(0, i-40):min(len(text), i+40)])
+			return
+		}
+	}
+}
+
+// checkAligned states that each table's lines end before its rule does.
+func checkAligned(t *testing.T, text string) {
+	t.Helper()
+	lines := strings.Split(text, "\n")
+	for i, rule := range lines {
+		if len(rule) < 10 || strings.Trim(rule, "-") != "" {
+			continue
+		}
+		for k := i + 1; k < len(lines) && lines[k] != "" && lines[k][0] != '#' && lines[k][0] != '+'; k++ {
+			if utf8.RuneCountInString(lines[k]) > len(rule) && !strings.Contains(lines[k], "  time") {
+				t.Errorf("wider than its table of %d columns:\n%s", len(rule), lines[k])
+			}
+		}
+	}
+}
+
+// A renamed trace has other names.
+type renamed struct {
+	trace.Source
+	about trace.Info
+	defs  *trace.Defs
+}
+
+func (r *renamed) Info() trace.Info  { return r.about }
+func (r *renamed) Defs() *trace.Defs { return r.defs }
+
+// steeringTrace writes a sample whose every name steers, but those of MPI if they are kept.
+func steeringTrace(t *testing.T, sample, path string, keepMPI bool) {
+	t.Helper()
+	src, err := readers.Open(t.Context(), sample, readers.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	r := &renamed{src, src.Info(), new(*src.Defs())}
+	r.defs.Strings = slices.Clone(r.defs.Strings)
+	for i, s := range r.defs.Strings {
+		if !keepMPI || !strings.HasPrefix(s, "MPI_") {
+			r.defs.Strings[i] = s + steering + s
+		}
+	}
+	r.about.Creator, r.about.Machine, r.about.Description = "creator"+steering, "machine"+steering, "run"+steering
+	r.about.Properties = maps.Clone(r.about.Properties)
+	if r.about.Properties == nil {
+		r.about.Properties = map[string]string{}
+	}
+	r.about.Properties["KEY"+steering] = "value" + steering
+	w, err := readers.Create(path, r.about, r.defs, readers.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range r.defs.Locations {
+		for b, err := range r.Events(t.Context(), trace.LocationID(l)) {
+			if err := errors.Join(err, w.Write(b)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNamesDoNotSteerTerminals runs every command on traces whose every name, and that of the
+// trace itself, holds what steers a terminal.
+func TestNamesDoNotSteerTerminals(t *testing.T) {
+	dir, sample := t.TempDir(), sampleArchive(t, "zoo-4")
+	hostile := strings.NewReplacer("\x00", "", "/", "").Replace(steering)
+	a, b := "mpi"+hostile, "all"+hostile
+	t.Chdir(dir)
+	steeringTrace(t, sample, a, true)
+	steeringTrace(t, sample, b, false)
+	var traces []string
+	for _, extension := range []string{".arrow", ".parquet", ".json", ".prv"} {
+		for _, in := range []string{a, b} {
+			runPlain(t, dir, exitDone, "convert", in, in+extension)
+			runPlain(t, dir, exitUsage, "convert", in, in+extension)
+			traces = append(traces, in+extension)
+		}
+	}
+	traces = append(traces, a, b)
+	for _, in := range []string{a, b} {
+		runPlain(t, dir, exitDone, "compress", "--by-memory", in, "-o", in+".tkf")
+		runPlain(t, dir, exitDone, "compress", "--mode", "stat", in, "-o", in+"s.tkf")
+		runPlain(t, dir, exitDone, "reconstruct", in+"s.tkf", "-o", in+"again")
+		runPlain(t, dir, exitDone, "fit", in, "-o", in+"p.json", "--stability")
+		runPlain(t, dir, exitDone, "analyze", "--profile", in+"p.json", "../"+filepath.Base(dir)+"/"+in)
+		traces = append(traces, in+".tkf", in+"s.tkf", in+"again")
+	}
+	for _, name := range traces { // all commands on archives, the tables on all
+		for i, args := range [][]string{
+			{"info", "--counts"}, {"analyze", "--top", "100"}, {"info", "--json"}, {"analyze", "--json"}, {"analyze", "-o", name + ".d"}, {"formulae"}, {"formulae", "--json"}, {"fit", "--paper"}, {"spacetime", "-o", name + ".png"}, {"spacetime", "-o", name + ".svg"},
+			{"compare", a}, {"compare", a, "--json"},
+		} {
+			if i > 1 && name != a && name != b {
+				break
+			}
+			runPlain(t, dir, exitDone, append(slices.Clone(args), name)...)
+		}
+	}
+	for _, args := range [][]string{
+		{hostile}, {"help", hostile}, {"info", hostile}, {"info", "--" + hostile}, {"analyze", "--ranks", hostile, a},
+		{"analyze", "--fail-if", hostile, a}, {"analyze", "--fail-if", "call_sites[" + hostile + "].time_ns>1", a},
+		{"analyze", "--fail-if", "call_sites[MPI_Send].x>1", b}, {"analyze", "--profile", hostile, a}, {"analyze", "--profile", a, a},
+		{"convert", a, "x" + hostile}, {"convert", a, "x.y" + hostile}, {"convert", a, hostile + "/x.prv"}, {"convert", "--format", hostile, a, "x"},
+		{"generate", hostile, "-o", "x"}, {"generate", "halo", "--iterations", "2", "-o", "g" + hostile}, {"compress", a, "-o", hostile},
+		{"analyze", "-o", a, a}, {"analyze", "--memory", hostile, a}, {"analyze", "--window", hostile, a}, {"info", "."},
+	} {
+		stdout, stderr, _ := tracekit(t, dir, args...)
+		checkPlain(t, stdout)
+		checkPlain(t, stderr)
+	}
+	checkFiles(t, dir)
+}
+
+// runPlain runs a command, which ends so and prints nothing that steers a terminal.
+func runPlain(t *testing.T, dir string, want int, args ...string) {
+	t.Helper()
+	stdout, stderr, code := tracekit(t, dir, args...)
+	if code != want {
+		t.Errorf("%q: exit code %d, %s", args, code, stderr)
+	}
+	checkPlain(t, stdout)
+	checkPlain(t, stderr)
+	checkAligned(t, stdout)
+	if t.Failed() {
+		t.Fatalf("%q", args)
+	}
+}
+
+// checkFiles checks the texts and pictures that the commands wrote.
+func checkFiles(t *testing.T, dir string) {
+	svgs, texts := 0, 0
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		switch filepath.Ext(name) {
+		case ".svg":
+			svgs++
+			for d := xml.NewDecoder(strings.NewReader(string(text))); err == nil; {
+				_, err = d.Token()
+			}
+			if err != io.EOF {
+				t.Errorf("%q: %v", name, err)
+			}
+		case ".txt":
+			texts++
+			checkPlain(t, string(text))
+		}
+		return nil
+	})
+	if err != nil || svgs == 0 || texts == 0 {
+		t.Errorf("%d SVGs, %d texts, %v", svgs, texts, err)
+	}
+}
+
+// TestFileNames: whatever an operation is called, it has a file name of its own.
+func TestFileNames(t *testing.T) {
+	if got := fileName("MPI_Send", "root"); got != "MPI_Send-root" {
+		t.Error(got)
+	}
+	seen := map[string]string{}
+	long := strings.Repeat("x", 5000)
+	for _, name := range []string{"MPI_Send", "MPI Send", "MPI/Send", "../MPI_Send", "MPI_Send\x1b", "MPI_Send\x00", long, long + "y", "大"} {
+		file := fileName(name, "")
+		if other, ok := seen[file]; ok || len(file) > 100 || strings.ContainsAny(file, "/\x00\x1b ") {
+			t.Errorf("%.20q has the file name %q, as has %.20q", name, file, other)
+		}
+		seen[file] = name
+	}
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"net"
+	"strings"
+	"testing"
+)
+
+// TestNoFile: what is no file that can be read is named, not waited for, wherever a file is
+// expected.
+func TestNoFile(t *testing.T) {
+	sound := sampleArchive(t, "ring-4-plain")
+	dir := lay(t, "file", "loop>loop", "a.json>b.json", "b.json>a.json", "x.prv>x.prv", "pipe|", "pipe.json|", "pipe.prv|", "pipe.tkf|",
+		"anchor/traces.otf2|", "global/traces.otf2>"+sound+"/traces.otf2", "global/traces.def|", "gone>nowhere", "empty/")
+	t.Chdir(dir)
+	socket, err := net.Listen("unix", "socket")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	check := func(path string, want int, args ...string) {
+		t.Helper()
+		stdout, stderr, code := tracekit(t, dir, args...)
+		if code != want || stdout != "" || !strings.Contains(stderr, path) {
+			t.Errorf("%q: exit code %d, want %d, %s%s", args, code, want, stdout, stderr)
+		}
+	}
+	long := strings.Repeat("x", 300)
+	for _, path := range []string{"loop", "loop/x", "a.json", "x.prv", "pipe", "pipe.json", "pipe.prv", "pipe.tkf", "socket", "/dev/zero", "/dev/tty",
+		"anchor", "anchor/traces.otf2", "global", "file/x", "file", "empty", "gone", "nowhere", long} {
+		check(path, exitNotATrace, "info", path)
+		check(path, exitNotATrace, "compare", sound, path)
+		check(path, exitNotATrace, "compare", sound, sound, "--repeat", path)
+		check(path, exitNotATrace, "convert", path, "out.json")
+		check(path, exitUsage, "analyze", sound, "--profile", path)
+	}
+	check("nul", exitNotATrace, "info", "nul\x00")
+}

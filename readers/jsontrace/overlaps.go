@@ -1,0 +1,142 @@
+package jsontrace
+
+import (
+	"container/heap"
+	"context"
+
+	"tracekit/readers/internal/spool"
+	"tracekit/trace"
+)
+
+// laneLimit bounds the tracks and the further sub-tracks of a file. Slices that nest in none
+// of these are left out.
+const laneLimit = trackLimit
+
+// overlaps takes the slices of a track that overlap others without being nested, and gives
+// each to the first sub-track in which it is. What a sub-track gets waits in a spool in which
+// the number of the sub-track stands for the time, so that each is delivered without going
+// through the others.
+//
+//	lanes[k-1] is sub-track k
+//	room finds the first sub-track whose innermost open slice ends late enough
+//	ends is a heap of the open slices of all sub-tracks: room changes when one ends
+//
+// So a slice costs the logarithm of their number.
+type overlaps struct {
+	track  *nester // sub-track 0
+	stream *spool.Stream
+	lanes  []*nester
+	room   timeline
+	ends   laneEnds
+	args   []uint64
+	free   int // lanes that there may be
+}
+
+// A laneEnd is the end of an open slice of a sub-track.
+type laneEnd struct {
+	time int64
+	lane int
+}
+
+type laneEnds []laneEnd
+
+func (h laneEnds) Len() int           { return len(h) }
+func (h laneEnds) Less(i, j int) bool { return h[i].time < h[j].time }
+func (h laneEnds) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Push implements heap.Interface.
+func (h *laneEnds) Push(x any) { *h = append(*h, x.(laneEnd)) }
+
+// Pop implements heap.Interface.
+func (h *laneEnds) Pop() any {
+	n := len(*h) - 1
+	x := (*h)[n]
+	*h = (*h)[:n]
+	return x
+}
+
+// newOverlaps returns what takes the slices that a nester of sub-track 0 does not.
+func newOverlaps(f *file, l *track, n *nester) *overlaps {
+	if f.overlaps == nil {
+		f.overlaps = spool.New(f.spool.Store())
+	}
+	o := &overlaps{track: n, stream: f.overlaps.Stream(l.number), free: laneLimit - len(f.tracks.list) - f.lanes}
+	n.outside = o.slice
+	return o
+}
+
+// slice takes a slice; times do not decrease.
+func (o *overlaps) slice(time, dur int64, region trace.RegionID, c call) {
+	for len(o.ends) > 0 && o.ends[0].time <= time {
+		k := heap.Pop(&o.ends).(laneEnd).lane
+		o.lanes[k].pop(time)
+		o.room.set(k, o.lanes[k].limit())
+	}
+	end := endOf(time, dur)
+	k := o.room.first(func(limits span) bool { return dur == openEnd || fits(end, limits.max) })
+	if k < 0 {
+		if k = len(o.lanes); k >= o.free {
+			o.track.count.lost++
+			return
+		}
+		o.lanes = append(o.lanes, newNester(o.track.f, nil))
+		o.room.add(unknownEnd)
+	}
+	n := o.lanes[k]
+	n.slice(time, dur, region, c)
+	o.room.set(k, n.limit())
+	if n.limit() != unknownEnd {
+		heap.Push(&o.ends, laneEnd{n.limit(), k})
+	}
+	o.put(k+1, time, dur, region, c)
+}
+
+// put keeps a slice for its sub-track.
+func (o *overlaps) put(sub int, time, dur int64, region trace.RegionID, c call) {
+	o.args = append(o.args[:0], uint64(time), uint64(dur), uint64(region), uint64(c.operation))
+	if c.operation != opNone {
+		o.args = append(o.args, uint64(c.comm), uint64(c.peer), uint64(c.tag), c.sent, c.received)
+	}
+	for _, a := range o.track.attrs {
+		o.args = append(o.args, uint64(a.id), uint64(a.typ), a.value)
+	}
+	o.stream.AddOther(int64(sub), recordSlice, o.args...)
+}
+
+// close returns the sub-tracks behind the first.
+func (o *overlaps) close() []*nester {
+	for _, n := range o.lanes {
+		n.close()
+		n.stack = nil
+	}
+	o.track.f.lanes += len(o.lanes)
+	return o.lanes
+}
+
+// walkOverlap passes the slices of a sub-track on to a nester, as walk does.
+func (f *file) walkOverlap(ctx context.Context, l *track, sub int, n *nester, full func() bool) error {
+	m := spool.Merge([]*spool.Stream{f.overlaps.Stream(l.number)}, spool.Part{First: int64(sub), Last: int64(sub)})
+	count := 0
+	for r := m.Next(); r != nil; r = m.Next() {
+		if count++; count%batchEvents == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		a := r.Args()
+		c := call{operation: operation(a[3])}
+		attrs := a[4:]
+		if c.operation != opNone {
+			c = call{operation: c.operation, comm: uint32(a[4]), peer: uint32(a[5]), tag: uint32(a[6]), sent: a[7], received: a[8]}
+			attrs = a[9:]
+		}
+		n.attrs = n.attrs[:0]
+		for ; len(attrs) > 0; attrs = attrs[3:] {
+			n.attrs = append(n.attrs, attr{trace.AttributeID(attrs[0]), trace.ValueType(attrs[1]), attrs[2]})
+		}
+		n.slice(int64(a[0]), int64(a[1]), trace.RegionID(a[2]), c)
+		if !full() {
+			return nil
+		}
+	}
+	n.close()
+	return nil
+}

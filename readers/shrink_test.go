@@ -1,0 +1,98 @@
+package readers_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"tracekit/merge"
+	"tracekit/readers"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// TestFilesThatShrink: whatever file of a trace is cut, emptied or removed after the trace was
+// merged, an analysis of it fails, says that the trace has changed, or does not depend on it.
+func TestFilesThatShrink(t *testing.T) {
+	src, err := readers.Open(t.Context(), "../samples/archives/ring-4-plain", readers.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []string{"copy", "copy.json.gz", "copy.prv", "copy.arrow", "copy.parquet"} {
+		t.Run(f, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), f)
+			writeCopy(t, src, path)
+			want, err := analyzedAfter(t, path, func() error { return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			sound := document(t, want)
+			for _, name := range filesOf(t, path) {
+				data, err := os.ReadFile(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for what, shrink := range map[string]func() error{
+					"cut":     func() error { return os.Truncate(name, int64(len(data)/2)) },
+					"emptied": func() error { return os.Truncate(name, 0) },
+					"removed": func() error { return os.Remove(name) },
+				} {
+					got, err := analyzedAfter(t, path, shrink)
+					told := err != nil || slices.ContainsFunc(got.Findings, func(f stats.Finding) bool {
+						return f.Code == string(trace.CodeChangedMeanwhile)
+					})
+					if !told && document(t, got) != sound {
+						t.Errorf("%s is %s: the analysis is another, and nothing says so", name, what)
+					}
+					if err := os.WriteFile(name, data, 0o666); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// analyzedAfter merges a trace, calls shrink, and analyses it.
+func analyzedAfter(t *testing.T, path string, shrink func() error) (*stats.Analysis, error) {
+	src, err := readers.Open(t.Context(), path, readers.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := merge.Merge(t.Context(), src, merge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shrink(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := stats.Analyze(t.Context(), tr, stats.Options{})
+	return a, errors.Join(err, tr.Store.Close(), src.Close())
+}
+
+// document returns an analysis as JSON.
+func document(t *testing.T, a *stats.Analysis) string {
+	text, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// filesOf returns all files of a trace: those in its directory.
+func filesOf(t *testing.T, path string) (files []string) {
+	err := filepath.WalkDir(filepath.Dir(path), func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			files = append(files, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestByNature states what a format cannot know of its file.
+func TestByNature(t *testing.T) {
+	head := "#Paraver (01/02/2026 at 03:04):2000_ns:1(2):1:2(1:1,1:1),1\n"
+	gz := func(text string) string { return string(zipped([]byte(text))) }
+	for _, c := range []struct {
+		name, text string
+		mended     bool
+		want       string
+	}{
+		{"x.json", `[{"ph":"i","ts":1},{"ph":"i"}]`, false, "JSON"},
+		{"x.json", `[{"ph":"i","ts":1},{"ph":"i"},`, false, "JSON"},
+		{"x.json", "{\"ph\":\"i\",\"ts\":NaN}\n,,{\"ph\":\"\\\"\"}", false, "JSON"},
+		{"x.json", `[{"ph":"i","ts":1},{"ph":"i`, false, ""},
+		{"x.json", `[{"ph":"i","ts":1},{"ph":]`, false, ""},
+		{"x.json", "[{\"ph\":\"i\",\x80}]", false, ""},
+		{"x.json.gz", gz(`[{}]`), true, "JSON"},
+		{"x.json.gz", gz(`[{}]`), false, ""},
+		{"x.json.gz", gz(`[{]`), true, ""},
+		{"x.prv", head + "2:1:1:1:1:0:50:-1\n1:1:1:1:1:0:2:3\n\n", false, "Paraver"},
+		{"x.prv", head + "2:1:1:1:1:0:50\n", false, ""},
+		{"x.prv", head + "2:1:1:1:1:0:50:x\n", false, ""},
+		{"x.prv", "2:1:1:1:1:0:50:1\n", false, ""},
+		{"x.json", "\uFEFF[{}][{}]", false, "JSON"},
+		{"x.pcf", "VALUES\n1 x\n", false, "labels"},
+		{"x.pcf", "VALUES\n1 x", false, ""},
+		{"x.pcf", "VALUES\n1 \x00\n", false, ""},
+		{"traces/0.evt", "anything", false, ""},
+		{"x.tkf", "anything", false, ""},
+		{"x.tkf", "anything", true, "mended"},
+	} {
+		if got := byNature(c.name, []byte(c.text), c.mended); got != c.want {
+			t.Errorf("%s %q, mended %t: %q, want %q", c.name, c.text, c.mended, got, c.want)
+		}
+	}
+	for _, c := range [][3]string{
+		{"traces/0.evt", "traces/1.evt", "OTF2"}, {"traces/0.evt", "traces/1.def", ""}, {"traces/0.def", "traces.def", ""},
+		{"a.json", "b.json", "JSON"}, {"x.arrow/a.arrow", "x.arrow/b.arrow", ""},
+	} {
+		if got := byNatureOf(c[0], c[1]); got != c[2] {
+			t.Errorf("%s in the place of %s: %q, want %q", c[1], c[0], got, c[2])
+		}
+	}
+}
+
+// sampleOf returns the samples of the repository that need no conversion.
+func sampleOf(t *testing.T) []*sample {
+	files, err := readFiles(filepath.Join("..", "..", "samples", "archives", "ring-4-plain"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tkf, err := os.ReadFile(filepath.Join("..", "..", "formulae", "tkf", "testdata", "lossless.tkf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []*sample{
+		{name: "ring", format: "otf2", files: files, open: []string{"."}, weight: 1},
+		{name: "ring", format: "tkf lossless", files: []file{{"x.tkf", tkf}}, open: []string{"x.tkf"}, weight: 1},
+		{name: "text", format: "json", files: []file{{"x.json", []byte("[{\"ph\":\"i\",\"ts\":1},\n{\"ph\":\"i\",\"ts\":2}]\n")}}, open: []string{"x.json"}, weight: 1},
+	}
+}
+
+// TestRepeatable: what a run does follows from the seed and its number, and nearly always
+// something is changed.
+func TestRepeatable(t *testing.T) {
+	c := &campaign{seed: 1, samples: sampleOf(t), commands: commands}
+	changed := 0
+	const runs = 150
+	for k := range runs {
+		var once, again []file
+		for _, files := range []*[]file{&once, &again} {
+			dir := t.TempDir()
+			p := c.plan(k)
+			if p.member != nil {
+				continue // a FIFO cannot be read
+			}
+			if _, err := p.mutate(dir); err != nil {
+				t.Fatal(k, p, err)
+			}
+			var err error
+			if *files, err = readFiles(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		same := func(a, b file) bool { return a.name == b.name && bytes.Equal(a.data, b.data) }
+		if !slices.EqualFunc(once, again, same) {
+			t.Errorf("run %d: %s: another mutant the second time", k, c.plan(k))
+		}
+		if !slices.EqualFunc(once, c.plan(k).sample.files, same) {
+			changed++
+		}
+	}
+	if changed < runs*9/10 {
+		t.Errorf("%d of %d runs change something", changed, runs)
+	}
+}
+
+// TestMended: damage beneath a checksum leaves it right.
+func TestMended(t *testing.T) {
+	data := sampleOf(t)[1].files[0].data
+	flip := binaryMutations[0]
+	for seed := range uint64(50) {
+		mended := inSection(rand.New(rand.NewPCG(seed, 1)), data, flip)
+		again := inSection(rand.New(rand.NewPCG(seed, 1)), mended, mutation{apply: func(_ *rand.Rand, d []byte) []byte { return d }})
+		if bytes.Equal(data, mended) || !bytes.Equal(mended, again) {
+			t.Errorf("seed %d: changed %t, checksums right %t", seed, !bytes.Equal(data, mended), bytes.Equal(mended, again))
+		}
+	}
+	files := []file{{"x/a.arrow", []byte("a")}, {"x/tracekit.json", []byte(`{"files":{"a.arrow":1},"schema":"s"}`)}}
+	if err := mendManifest(files); err != nil || string(files[1].data) != `{"files":{"a.arrow":3251651376},"schema":"s"}` {
+		t.Errorf("%s, %v", files[1].data, err)
+	}
+}
+
+// TestVerdicts: what a command may say of a mutant, and what not.
+func TestVerdicts(t *testing.T) {
+	sound := `{"schema":"s","x":1,"findings":[]}`
+	told := `{"schema":"s","x":2,"findings":[{"code":"corrupt","severity":"error","count":1}]}`
+	answer, err := readAnswer([]byte(sound), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		ending ending
+		files  []file
+		want   outcome
+	}{
+		"same":       {ending: ending{stdout: []byte(sound)}, want: same},
+		"announced":  {ending: ending{stdout: []byte(told)}, want: announced},
+		"by nature":  {ending: ending{stdout: []byte(`{"schema":"s","x":2,"findings":[]}`)}, want: natural},
+		"written":    {ending: ending{stdout: []byte(told)}, files: []file{{"x.json", []byte("{}")}}, want: announced},
+		"refused":    {ending: ending{code: 3, stderr: []byte("no trace\n")}, want: refused},
+		"silent":     {ending: ending{code: 3}, want: bad},
+		"left":       {ending: ending{code: 1, stderr: []byte("no\n")}, files: []file{{"x.prv", nil}}, want: bad},
+		"no JSON":    {ending: ending{stdout: []byte(sound[1:])}, want: bad},
+		"bad file":   {ending: ending{stdout: []byte(sound)}, files: []file{{"x.svg", []byte("<svg>\x01</svg>")}}, want: bad},
+		"usage":      {ending: ending{code: 2, stderr: []byte("usage\n")}, want: bad},
+		"crash":      {ending: ending{code: 1, stderr: []byte("x: runtime error: y\n")}, want: bad},
+		"escape":     {ending: ending{code: 3, stderr: []byte("\x1b[2J\n")}, want: bad},
+		"hang":       {ending: ending{elapsed: hang(0) + 1, stdout: []byte(sound)}, want: bad},
+		"memory":     {ending: ending{peak: leastMemory + 1, stdout: []byte(sound)}, want: bad},
+		"by a limit": {ending: ending{code: -1}, want: bad},
+	} {
+		text := sampleOf(t)[2]
+		j := judgement{campaign: &campaign{self: "false"}, dir: t.TempDir(), baseline: &baseline{answer: answer}, ending: c.ending, files: c.files,
+			plan: plan{sample: text, document: true}, mutated: text.files[0].data}
+		// The records cannot be counted here: no value is told from a lost record.
+		j.campaign.sound.Store(soundKey{text, "census", false}, func() (*baseline, error) { return new(baseline), nil })
+		if got, why := j.judge(t.Context()); got != c.want {
+			t.Errorf("%s: outcome %d (%s), want %d", name, got, why, c.want)
+		}
+	}
+}

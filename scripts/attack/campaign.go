@@ -1,0 +1,290 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A campaign damages samples and judges what commands say about them.
+type campaign struct {
+	seed     uint64
+	tracekit string // path of the program
+	self     string // path of this one
+	work     string // directory for the runs
+	kept     string // directory for the mutants of bad runs
+	keepAll  bool
+	samples  []*sample
+	commands []command
+
+	sound sync.Map // soundKey → func() (*baseline, error): what is said about samples
+}
+
+// A plan is what a run does; all of it follows from the seed and the number of the run.
+type plan struct {
+	sample   *sample
+	command  command
+	document bool   // --json
+	jobs     string // of the process
+	member   *memberMutation
+	file     int // of the sample: which is mutated
+	other    int // another one, or the same if there is no other: what a file is replaced by
+	content  []mutation
+	mend     bool // checksums are made right again
+	rand     *rand.Rand
+}
+
+// shares says how often samples of a format are taken, relative to others.
+var shares = []struct {
+	format string
+	weight int
+}{
+	{"otf2", 8}, {"paraver", 7}, {"paraver.gz", 2}, {"json", 8}, {"json.gz", 2}, {"arrow", 4}, {"parquet", 4},
+	{"tkf lossless", 4}, {"tkf stat", 4}, {"profile", 1},
+}
+
+// pick returns one of n items by weight.
+func pick(r *rand.Rand, n int, weight func(i int) int) int {
+	total := 0
+	for i := range n {
+		total += weight(i)
+	}
+	at := r.IntN(total)
+	for i := range n {
+		if at -= weight(i); at < 0 {
+			return i
+		}
+	}
+	return n - 1
+}
+
+// plan returns what run k does.
+func (c *campaign) plan(k int) plan {
+	r := rand.New(rand.NewPCG(c.seed, uint64(k)))
+	format := shares[pick(r, len(shares), func(i int) int {
+		if slices.ContainsFunc(c.samples, func(s *sample) bool { return s.format == shares[i].format }) {
+			return shares[i].weight
+		}
+		return 0
+	})].format
+	p := plan{rand: r, document: r.IntN(6) > 0, jobs: strconv.Itoa(1 + r.IntN(3)/2)}
+	p.sample = c.samples[pick(r, len(c.samples), func(i int) int {
+		if c.samples[i].format == format {
+			return c.samples[i].weight
+		}
+		return 0
+	})]
+	p.command = c.commands[pick(r, len(c.commands), func(i int) int {
+		if c.commands[i].takes(p.sample) {
+			return c.commands[i].weight
+		}
+		return 0
+	})]
+	files := p.sample.files
+	p.file = r.IntN(len(files))
+	if format == "profile" {
+		p.file = 0
+	}
+	if members := 10; len(files) > 1 && r.IntN(members) == 0 || r.IntN(4*members) == 0 {
+		p.member = &memberMutations[r.IntN(len(memberMutations))]
+		p.other = (p.file + 1 + r.IntN(max(1, len(files)-1))) % len(files)
+		if len(files) == 1 {
+			p.member = &memberMutations[r.IntN(len(memberMutations)-1)]
+		}
+		return p
+	}
+	p.mend = strings.HasSuffix(format, ".gz") || slices.Contains([]string{"arrow", "parquet", "tkf lossless", "tkf stat"}, format)
+	p.mend = p.mend && r.IntN(2) == 0
+	name := files[p.file].name
+	if p.mend {
+		name = strings.TrimSuffix(name, ".gz")
+	}
+	list := mutations(name)
+	for range 1 + max(0, r.IntN(6)-3) {
+		p.content = append(p.content, list[r.IntN(len(list))])
+	}
+	return p
+}
+
+// String says what was done to which file.
+func (p plan) String() string {
+	var names []string
+	if p.member != nil {
+		names = []string{p.member.name}
+	}
+	for _, m := range p.content {
+		names = append(names, m.name)
+	}
+	if p.mend {
+		names = append(names, "mended")
+	}
+	return fmt.Sprintf("%s, %s: %s", p.sample.name, p.sample.files[p.file].name, strings.Join(names, ", "))
+}
+
+// mutate writes the mutated trace below dir, and returns the content of the file that was
+// changed.
+func (p plan) mutate(dir string) ([]byte, error) {
+	files := slices.Clone(p.sample.files)
+	f := &files[p.file]
+	if p.member != nil {
+		if err := writeFiles(dir, files); err != nil {
+			return nil, err
+		}
+		return nil, p.member.replace(dir, f.name, files[p.other].name)
+	}
+	for _, m := range p.content {
+		if len(f.data) == 0 {
+			break
+		}
+		data := slices.Clone(f.data)
+		if p.mend {
+			data = beneath(p.rand, f.name, data, m)
+		} else {
+			data = m.apply(p.rand, data)
+		}
+		if data != nil {
+			f.data = data
+		}
+	}
+	if p.mend {
+		if err := mendManifest(files); err != nil {
+			return nil, err
+		}
+	}
+	return f.data, writeFiles(dir, files)
+}
+
+// A baseline is what a command says about the sound sample.
+type baseline struct {
+	ending
+	answer answer
+	counts counts // of a census
+}
+
+type soundKey struct {
+	sample   *sample
+	command  string
+	document bool
+}
+
+// once returns what is to be said about a sound sample; it is found out once.
+func (c *campaign) once(key soundKey, find func() (*baseline, error)) (*baseline, error) {
+	f, _ := c.sound.LoadOrStore(key, sync.OnceValues(find))
+	return f.(func() (*baseline, error))()
+}
+
+// baseline runs a plan's command on the sound sample.
+func (c *campaign) baseline(ctx context.Context, p plan) (*baseline, error) {
+	return c.once(soundKey{p.sample, p.command.name, p.document}, func() (*baseline, error) {
+		dir, err := os.MkdirTemp(c.work, "sound-")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
+		if err := writeFiles(filepath.Join(dir, "t"), p.sample.files); err != nil {
+			return nil, err
+		}
+		e, files, err := c.call(ctx, dir, p, 5*time.Minute)
+		if err != nil {
+			return nil, err
+		}
+		b := &baseline{ending: e}
+		if p.document && e.code != 2 {
+			if b.answer, err = readAnswer(e.stdout, files); err != nil && e.code == 0 {
+				return nil, fmt.Errorf("sound %s, %s: %w", p.sample.name, p.command.name, err)
+			}
+		}
+		b.stdout, b.stderr = nil, nil
+		return b, nil
+	})
+}
+
+// call runs a plan's command in a directory whose t is the trace, and returns what it wrote.
+func (c *campaign) call(ctx context.Context, dir string, p plan, limit time.Duration) (ending, []file, error) {
+	for _, name := range []string{"out", "tmp"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
+			return ending{}, nil, err
+		}
+	}
+	if p.command.sound {
+		if err := writeFiles(filepath.Join(dir, "sound"), p.sample.files); err != nil {
+			return ending{}, nil, err
+		}
+	}
+	e, err := start(ctx, dir, limit, c.tracekit, p.command.line(p.sample, p.document, p.jobs))
+	if err != nil {
+		return e, nil, err
+	}
+	files, err := readFiles(filepath.Join(dir, "out"))
+	return e, files, err
+}
+
+// A result is what came of a run.
+type result struct {
+	format, command string
+	code            int
+	outcome         outcome
+	elapsed         time.Duration
+	peak            int64
+}
+
+// run makes run k. A bad one is kept and told at once.
+func (c *campaign) run(ctx context.Context, k int) (result, error) {
+	p := c.plan(k)
+	b, err := c.baseline(ctx, p)
+	if err != nil {
+		return result{}, err
+	}
+	dir := filepath.Join(c.work, strconv.Itoa(k))
+	defer os.RemoveAll(dir)
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return result{}, err
+	}
+	data, err := p.mutate(filepath.Join(dir, "t"))
+	if err != nil {
+		return result{}, fmt.Errorf("run %d: %w", k, err)
+	}
+	e, files, err := c.call(ctx, dir, p, hang(b.elapsed)+5*time.Second)
+	if err != nil {
+		return result{}, err
+	}
+	j := judgement{campaign: c, plan: p, dir: dir, baseline: b, ending: e, files: files, mutated: data}
+	verdict, why := j.judge(ctx)
+	if verdict == bad || c.keepAll {
+		fmt.Fprintf(os.Stderr, "run %d: %s: %s; %s; %s\n", k, verdict, p.command.name, p, why)
+		if err := c.keep(k, dir, p, e); err != nil {
+			return result{}, err
+		}
+	}
+	return result{p.sample.format, p.command.name, e.code, verdict, e.elapsed, e.peak}, ctx.Err()
+}
+
+// keep moves a run's directory to where it is found, with the sound trace beside the mutant.
+func (c *campaign) keep(k int, dir string, p plan, e ending) error {
+	kept := filepath.Join(c.kept, strconv.Itoa(k))
+	if err := os.RemoveAll(kept); err != nil {
+		return err
+	}
+	script := fmt.Sprintf("#!/bin/sh\n# %s\n# again: scripts/attack.sh --seed %d --run %d\nrm -rf out && mkdir out && tracekit '%s'\n",
+		p, c.seed, k, strings.Join(p.command.line(p.sample, p.document, p.jobs), "' '"))
+	if err := os.CopyFS(kept, os.DirFS(dir)); err != nil {
+		// A FIFO, a loop or a device cannot be copied: the run can be repeated.
+		script += "# not all files of it could be kept: " + strings.ReplaceAll(err.Error(), "\n", " ") + "\n"
+	}
+	if err := os.MkdirAll(filepath.Join(kept, "sound"), 0o777); err != nil {
+		return err
+	}
+	for _, f := range []file{{"command.sh", []byte(script)}, {"stdout", e.stdout}, {"stderr", e.stderr}} {
+		if err := os.WriteFile(filepath.Join(kept, f.name), f.data, 0o666); err != nil {
+			return err
+		}
+	}
+	return writeFiles(filepath.Join(kept, "sound"), p.sample.files)
+}

@@ -1,0 +1,65 @@
+package main
+
+import "slices"
+
+// A command is a way to call tracekit on a trace.
+type command struct {
+	name   string   // in the table
+	args   []string // before the paths of the trace
+	out    []string // behind them: what is written below out
+	sound  bool     // the sound trace is the second one
+	weight int      // how often it is called, relative to others
+	only   string   // format; "": all but profiles
+}
+
+// commands are all that read a trace, with the flags that lead through other code.
+var commands = []command{
+	{name: "info", args: []string{"info"}, weight: 6},
+	{name: "info --counts", args: []string{"info", "--counts"}, weight: 12},
+	{name: "analyze", args: []string{"analyze"}, weight: 60},
+	{name: "analyze --strict", args: []string{"analyze", "--strict", "--clock", "clc", "--min-latency", "1us"}, weight: 12},
+	{name: "analyze selection", args: []string{"analyze", "--from", "10%", "--to", "70%", "--ranks", "0", "--memory", "1MiB"}, weight: 12},
+	{name: "analyze -o", args: []string{"analyze"}, out: []string{"-o", "out/report"}, weight: 3},
+	{name: "analyze --profile", args: []string{"analyze", "--profile", "t/profile.json"}, weight: 60, only: "profile"},
+	{name: "fit", args: []string{"fit"}, out: []string{"-o", "out/profile.json"}, weight: 10},
+	{name: "fit --paper --plots", args: []string{"fit", "--paper", "--stability"}, out: []string{"--plots", "out/plots"}, weight: 1},
+	{name: "compress", args: []string{"compress"}, out: []string{"-o", "out/x.tkf"}, weight: 12},
+	{name: "compress --time-error", args: []string{"compress", "--time-error", "1%"}, out: []string{"-o", "out/x.tkf"}, weight: 4},
+	{name: "compress --mode stat", args: []string{"compress", "--mode", "stat", "--durations", "law"}, out: []string{"-o", "out/x.tkf"}, weight: 12},
+	{name: "formulae", args: []string{"formulae"}, weight: 8},
+	{name: "reconstruct", args: []string{"reconstruct"}, out: []string{"-o", "out/x.json"}, weight: 24, only: "tkf stat"},
+	{name: "reconstruct", args: []string{"reconstruct"}, out: []string{"-o", "out/x"}, weight: 24, only: "tkf lossless"},
+	{name: "compare", args: []string{"compare"}, sound: true, weight: 10},
+	{name: "spacetime png", args: []string{"spacetime", "--width", "600"}, out: []string{"-o", "out/x.png"}, weight: 6},
+	{name: "spacetime svg", args: []string{"spacetime", "--messages", "all"}, out: []string{"-o", "out/x.svg"}, weight: 10},
+	{name: "convert otf2", args: []string{"convert"}, out: []string{"out/x"}, weight: 12},
+	{name: "convert paraver", args: []string{"convert"}, out: []string{"out/x.prv"}, weight: 12},
+	{name: "convert json", args: []string{"convert", "--clock", "auto"}, out: []string{"out/x.json"}, weight: 12},
+	{name: "convert json.gz", args: []string{"convert"}, out: []string{"out/x.json.gz"}, weight: 6},
+	{name: "convert arrow", args: []string{"convert"}, out: []string{"out/x.arrow"}, weight: 8},
+	{name: "convert parquet", args: []string{"convert"}, out: []string{"out/x.parquet"}, weight: 6},
+}
+
+// single are the commands that take one path for a trace.
+var single = []string{"formulae", "compare", "spacetime", "reconstruct"}
+
+// takes reports whether the command can be called on a sample.
+func (c command) takes(s *sample) bool {
+	if c.only != "" || s.format == "profile" {
+		return c.only == s.format
+	}
+	return len(s.open) == 1 || !slices.Contains(single, c.args[0])
+}
+
+// line returns the arguments for a sample whose files lie below t.
+func (c command) line(s *sample, document bool, jobs string) []string {
+	args := slices.Concat(c.args, under("t", s.open))
+	if c.sound {
+		args = append(args, under("sound", s.open)...)
+	}
+	args = append(args, c.out...)
+	if document {
+		args = append(args, "--json")
+	}
+	return append(args, "--quiet", "-j", jobs)
+}

@@ -1,0 +1,92 @@
+// Attack is the campaign of scripts/attack.sh: it damages copies of sound traces, runs
+// tracekit on each as a process of its own, and judges what comes of it. docs/ATTACK.md has
+// the rules.
+//
+// Everything about run K follows from the seed and K (plan.go), so that it can be repeated
+// alone. Samples, mutations, commands, and the judgement know nothing of each other but
+// for what plan.go and judge.go put together.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+
+	"tracekit/engine"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "attack:", err)
+		os.Exit(1)
+	}
+}
+
+// run is the campaign, or with census as its first argument what a campaign asks of itself in a
+// process of its own.
+func run(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == "census" {
+		return printCensus(ctx, args[1:])
+	}
+	var c campaign
+	flags := flag.NewFlagSet("attack", flag.ContinueOnError)
+	runs := flags.Int("n", 1000, "number of runs")
+	first := flags.Int("first", 0, "number of the first run")
+	one := flags.Int("run", -1, "only the run of this number, which is kept whatever comes of it")
+	jobs := flags.Int("jobs", 2, "processes at a time")
+	flags.Uint64Var(&c.seed, "seed", 1, "seed of the mutations")
+	flags.StringVar(&c.tracekit, "tracekit", "", "the built `tracekit`")
+	flags.StringVar(&c.kept, "keep", filepath.Join(os.TempDir(), "attack-kept"), "`directory` for the mutants of bad runs")
+	formats := flags.String("formats", "", "only samples of these formats, a comma-separated `list`")
+	names := flags.String("commands", "", "only these commands, a comma-separated `list`")
+	root := flags.String("root", ".", "the repository, which holds the samples")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	debug.SetGCPercent(30) // a child's peak begins with what its parent holds: see process.go
+	work, err := os.MkdirTemp("", "attack-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	if c.tracekit, err = filepath.Abs(c.tracekit); err != nil {
+		return err
+	}
+	if c.self, err = os.Executable(); err != nil {
+		return err
+	}
+	c.work = work
+	if c.samples, err = findSamples(ctx, *root, c.tracekit, filepath.Join(work, "samples")); err != nil {
+		return err
+	}
+	c.samples, c.commands = choose(c.samples, commands, *formats, *names)
+	if len(c.samples) == 0 || len(c.commands) == 0 {
+		return errors.New("there is no sample or no command of these names")
+	}
+	if *one >= 0 {
+		c.keepAll, *first, *runs = true, *one, 1
+	}
+	results := make([]result, *runs)
+	_, err = engine.Map(ctx, *jobs, *runs, func(ctx context.Context, i int) (struct{}, error) {
+		var err error
+		results[i], err = c.run(ctx, *first+i)
+		return struct{}{}, err
+	})
+	results = slices.DeleteFunc(results, func(r result) bool { return r.format == "" }) // interrupted
+	bad := printTable(os.Stdout, results, c.seed)
+	if err != nil {
+		return err
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d of %d runs are bad; their mutants are in %s", bad, *runs, c.kept)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// byNature says why a format cannot tell that the content of a mutant is not what was
+// recorded; "" if it can. It judges by the mutated file alone, and by what the format's own
+// definition asks of a file, not by what the reader thinks of it. The rules and their reasons
+// are in docs/ATTACK.md.
+func byNature(name string, data []byte, mended bool) string {
+	switch {
+	case strings.HasSuffix(name, ".gz") && mended:
+		plain, err := unzip(data)
+		if err != nil {
+			return ""
+		}
+		return byNature(strings.TrimSuffix(name, ".gz"), plain, false)
+	case strings.HasSuffix(name, ".json") && isJSON(data):
+		return "JSON"
+	case strings.HasSuffix(name, ".prv") && isParaver(data):
+		return "Paraver"
+	case (strings.HasSuffix(name, ".pcf") || strings.HasSuffix(name, ".row")) && isLabels(data):
+		return "labels"
+	case mended:
+		return "mended"
+	}
+	return ""
+}
+
+// isJSON reports whether quotes and brackets of a file fit together: commas may be missing or
+// doubled, words may stand for values, and the bracket that ends an array of events may be
+// missing, as in what tools write.
+func isJSON(data []byte) bool {
+	var open []byte
+	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
+	for at := 0; at < len(data); at++ {
+		switch c := data[at]; c {
+		case '{', '[':
+			open = append(open, c+2) // the bracket that closes it
+		case '}', ']':
+			if len(open) == 0 || open[len(open)-1] != c {
+				return false
+			}
+			open = open[:len(open)-1]
+		case '"':
+			for at++; at < len(data) && data[at] != '"'; at++ {
+				if data[at] == '\\' {
+					at++
+				}
+			}
+			if at >= len(data) {
+				return false
+			}
+		case ' ', '\t', '\r', '\n', ',', ':', '-', '+', '.', '_':
+		default:
+			if !unicode.IsLetter(rune(c)) && !unicode.IsDigit(rune(c)) || c >= 0x80 {
+				return false
+			}
+		}
+	}
+	return len(open) == 0 || string(open) == "]"
+}
+
+var paraverLine = regexp.MustCompile(`^(#.*|c:\d+(:-?\d+)*|i(:\d+)+|1(:\d+){4}(:-?\d+){3}|2(:\d+){5}(:\d+:-?\d+)+|3(:\d+){12}(:-?\d+){2}|4(:\d+){10})?$`)
+
+// isParaver reports whether all lines of a trace are records as the format defines them.
+func isParaver(data []byte) bool {
+	if !bytes.HasPrefix(data, []byte("#Paraver (")) {
+		return false
+	}
+	for line := range bytes.Lines(data) {
+		if !paraverLine.Match(bytes.TrimRight(line, "\r\n")) {
+			return false
+		}
+	}
+	return true
+}
+
+// isLabels reports whether a file is text, of whole lines.
+func isLabels(data []byte) bool {
+	control := func(c rune) bool { return c < ' ' && c != '\t' && c != '\r' && c != '\n' || c == 0x7F }
+	return utf8.Valid(data) && !bytes.ContainsFunc(data, control) && bytes.HasSuffix(data, []byte("\n"))
+}
+
+// byNatureOf says why a format cannot tell that one file of a trace stands in the place of
+// another; "" if it can.
+func byNatureOf(name, other string) string {
+	switch ext := filepath.Ext(name); {
+	case ext != filepath.Ext(other):
+	case ext == ".json":
+		return "JSON"
+	case (ext == ".def" || ext == ".evt") && filepath.Dir(name) == filepath.Dir(other):
+		return "OTF2"
+	}
+	return ""
+}

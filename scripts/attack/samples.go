@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+)
+
+// A sample is a sound trace: its files, and which of them a command is given.
+type sample struct {
+	name   string
+	format string
+	files  []file
+	open   []string // paths below the directory of the files; "." is the directory
+	weight int      // how often it is taken, relative to others
+}
+
+// A file is a file of a trace by its path below the trace's directory.
+type file struct {
+	name string
+	data []byte
+}
+
+// size returns the bytes of all files.
+func (s *sample) size() (n int) {
+	for _, f := range s.files {
+		n += len(f.data)
+	}
+	return n
+}
+
+// made are the formats that samples are converted to, by the name of the copy.
+var made = []struct {
+	format, name string
+	args         []string
+}{
+	{"paraver", "x.prv", []string{"convert"}},
+	{"paraver.gz", "x.prv.gz", []string{"convert"}},
+	{"json", "x.json", []string{"convert"}},
+	{"json.gz", "x.json.gz", []string{"convert"}},
+	{"arrow", "x.arrow", []string{"convert"}},
+	{"parquet", "x.parquet", []string{"convert"}},
+	{"tkf lossless", "x.tkf", []string{"compress", "-o"}},
+	{"tkf stat", "x.tkf", []string{"compress", "--mode", "stat", "-o"}},
+	{"tkf stat", "x.tkf", []string{"compress", "--mode", "stat", "--durations", "law", "-o"}},
+}
+
+// findSamples returns the samples of the repository: its archives in every format, and the
+// traces of the readers' goldens that are sound. It makes copies below work.
+func findSamples(ctx context.Context, root, tracekit, work string) ([]*sample, error) {
+	archives, err := filepath.Glob(filepath.Join(root, "samples", "archives", "*"))
+	if err != nil {
+		return nil, err
+	}
+	var out []*sample
+	add := func(name, format, dir string, open ...string) error {
+		s := &sample{name: name, format: format, open: open}
+		if s.files, err = readFiles(dir); err != nil {
+			return err
+		}
+		s.weight = 1 + 40_000/(s.size()+10_000)
+		out = append(out, s)
+		return nil
+	}
+	for _, archive := range archives {
+		name := filepath.Base(archive)
+		if err := add(name, "otf2", archive, "."); err != nil {
+			return nil, err
+		}
+		for i, m := range made {
+			dir := filepath.Join(work, fmt.Sprintf("%s-%d", name, i))
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				return nil, err
+			}
+			args := slices.Concat(m.args, []string{filepath.Join(dir, m.name), "--quiet"})
+			args = slices.Insert(args, 1, archive)
+			if text, err := exec.CommandContext(ctx, tracekit, args...).CombinedOutput(); err != nil {
+				return nil, fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, text)
+			}
+			if err := add(name, m.format, dir, m.name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, more := range []func(context.Context, string, string, string) ([]*sample, error){goldens, profiles} {
+		found, err := more(ctx, root, tracekit, work)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// goldens returns the traces in the goldens of the readers of text that lose nothing.
+func goldens(ctx context.Context, root, tracekit, work string) ([]*sample, error) {
+	var out []*sample
+	for _, pattern := range []string{"paraver/testdata/*.txtar", "jsontrace/testdata/goldens/*.txtar"} {
+		paths, err := filepath.Glob(filepath.Join(root, "readers", filepath.FromSlash(pattern)))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			a, err := txtar.ParseFile(path)
+			if err != nil {
+				return nil, err
+			}
+			s := &sample{name: strings.TrimSuffix(filepath.Base(path), ".txtar"), format: strings.SplitN(pattern, "/", 2)[0], weight: 1}
+			for _, f := range a.Files {
+				if f.Name == "want" {
+					continue
+				}
+				s.files = append(s.files, file{f.Name, bytes.TrimSuffix(f.Data, []byte("\\\n"))})
+				if ext := filepath.Ext(f.Name); ext == ".prv" || ext == ".json" {
+					s.open = append(s.open, f.Name)
+				}
+			}
+			s.format = strings.Replace(s.format, "jsontrace", "json", 1)
+			dir := filepath.Join(work, s.format+"-"+s.name)
+			if err := writeFiles(dir, s.files); err != nil {
+				return nil, err
+			}
+			if len(s.open) > 0 && exec.CommandContext(ctx, tracekit, append([]string{"info", "--counts", "--strict"}, under(dir, s.open)...)...).Run() == nil {
+				out = append(out, s)
+			}
+		}
+	}
+	return out, nil
+}
+
+// profiles returns the profile of MPI calls that the repository holds.
+func profiles(_ context.Context, root, _, _ string) ([]*sample, error) {
+	files, err := readFiles(filepath.Join(root, "samples", "profiles"))
+	if err != nil {
+		return nil, err
+	}
+	trace, err := readFiles(filepath.Join(root, "samples", "archives", "ring-4-plain"))
+	for i := range trace {
+		trace[i].name = "trace/" + trace[i].name
+	}
+	s := &sample{name: "profile", format: "profile", open: []string{"trace"}, weight: 8}
+	for _, f := range files {
+		s.files = append(s.files, file{"profile.json", f.data})
+	}
+	s.files = append(s.files, trace...)
+	return []*sample{s}, err
+}
+
+// readFiles reads a directory with all below it, in order of name.
+func readFiles(dir string) (files []file, err error) {
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		files = append(files, file{filepath.ToSlash(name), data})
+		return err
+	})
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
+	return files, err
+}
+
+// writeFiles writes files below a directory.
+func writeFiles(dir string, files []file) error {
+	for _, f := range files {
+		path := filepath.Join(dir, filepath.FromSlash(f.name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, f.data, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// under returns paths below a directory.
+func under(dir string, paths []string) (out []string) {
+	for _, p := range paths {
+		out = append(out, filepath.Join(dir, p))
+	}
+	return out
+}
+
+// choose returns the samples of the formats, and the commands of the names, in lists; all of
+// an empty one.
+func choose(samples []*sample, commands []command, formats, names string) ([]*sample, []command) {
+	other := func(list, name string) bool { return list != "" && !slices.Contains(strings.Split(list, ","), name) }
+	commands = slices.DeleteFunc(slices.Clone(commands), func(c command) bool { return other(names, c.name) })
+	samples = slices.DeleteFunc(samples, func(s *sample) bool {
+		return other(formats, s.format) || !slices.ContainsFunc(commands, func(c command) bool { return c.takes(s) })
+	})
+	return samples, commands
+}
