@@ -106,6 +106,7 @@ func (n *network) row(key flightKey) uint32 { return n.index[key] }
 type observations struct {
 	flights         map[flightKey]*flight
 	overhead, floor int64
+	longest         int64
 	long            int64 // a call that takes longer has waited for something
 	residual        bool  // so what such a call completes tells how long messages take
 	recent          recent[*flight]
@@ -124,7 +125,7 @@ func (o *observations) merge(p *observations) *observations {
 			o.flights[key] = &c
 		}
 	}
-	o.overhead, o.floor = min(o.overhead, p.overhead), min(o.floor, p.floor)
+	o.overhead, o.floor, o.longest = min(o.overhead, p.overhead), min(o.floor, p.floor), max(o.longest, p.longest)
 	return o
 }
 
@@ -133,7 +134,7 @@ func (o *observations) see(key flightKey, c *trace.Call) *flight {
 	bytes := key.size
 	key.size = classOf(bytes)
 	f := o.recent.find(key, o.flight)
-	f.shortest = min(f.shortest, c.Leave-c.Enter)
+	f.shortest, o.longest = min(f.shortest, c.Leave-c.Enter), max(o.longest, c.Leave-c.Enter)
 	if f.least == math.MaxInt64 {
 		f.bytes = min(f.bytes, bytes)
 	}
@@ -170,10 +171,11 @@ func (m *Model) calibrate(ctx context.Context, a *stats.Analysis, collectives *o
 	if err != nil {
 		return nil, err
 	}
-	seen.merge(collectives)
-	if n.learn(seen); n.hull == nil || n.synchronous == math.MaxUint64 {
+	longest := seen.longest // of calls that send or receive
+	n.learn(seen.merge(collectives))
+	if long := 2 * max(n.floor, n.overhead); longest > long && (n.hull == nil || n.synchronous == math.MaxUint64) {
 		// Nobody waits for a late partner. But who takes long has waited for messages on their way.
-		if seen, err = m.observeAll(ctx, n, a.Waits, 2*max(n.floor, n.overhead)); err != nil {
+		if seen, err = m.observeAll(ctx, n, a.Waits, long); err != nil {
 			return nil, err
 		}
 		n.learn(seen.merge(collectives))
