@@ -9,7 +9,7 @@ import (
 )
 
 // TestLongNames: documents repeat names in every row, so a name of any length does not make
-// one of any length, and what is left out is said.
+// one of any length, and what is left out is said: where the trace is opened, or by its reader.
 func TestLongNames(t *testing.T) {
 	dir := t.TempDir()
 	name := strings.Repeat("long", 1<<20)
@@ -18,7 +18,7 @@ func TestLongNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs, code := tracekit(t, dir, "analyze", "--json", "x.json")
-	if code != exitDone || len(out) > 1<<20 || !strings.Contains(out, `"long_name"`) {
+	if code != exitDone || len(out) > 1<<20 || !strings.Contains(out, `"long_name"`) && !strings.Contains(out, `"limit_exceeded"`) {
 		t.Errorf("exit code %d, %d bytes, %s", code, len(out), errs)
 	}
 }
