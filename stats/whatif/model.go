@@ -118,6 +118,9 @@ func New(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) (*Mod
 	if a.Selection != nil {
 		return nil, errors.New("a part of the run cannot be replayed, only all of it")
 	}
+	if len(a.Segments) != len(t.Calls) || len(a.Waits) != len(t.Calls) {
+		return nil, errors.New("the analysis is none of this trace")
+	}
 	m := &Model{t: t, segments: a.Segments, jobs: jobs, locations: make([]location, len(t.Calls))}
 	m.first, m.last = stats.Run(t)
 	m.aside, m.names = stats.Aside(t), namesOf(t)
