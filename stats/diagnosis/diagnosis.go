@@ -26,14 +26,14 @@ func Find(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) ([]s
 	f := newFinder(t, a)
 	candidates := f.candidates()
 	causes := []stats.Cause{}
-	if len(candidates) == 0 {
-		return causes, nil
+	var m *whatif.Model
+	if slices.ContainsFunc(candidates, func(c candidate) bool { return c.changes != nil }) {
+		var err error
+		if m, err = whatif.New(ctx, t, a, jobs); err != nil {
+			return nil, err
+		}
+		defer m.Release()
 	}
-	m, err := whatif.New(ctx, t, a, jobs)
-	if err != nil {
-		return nil, err
-	}
-	defer m.Release()
 	for _, c := range candidates {
 		cause, ok, err := f.judge(ctx, m, c)
 		if err != nil {
@@ -104,13 +104,19 @@ type finder struct {
 	a        *stats.Analysis
 	places   []stats.Site // by call path
 	critical map[stats.Site]int64
+	slow     map[stats.Site]int64   // what calls take beyond what they need and wait, summed over ranks
 	times    map[stats.Site][]int64 // of those asked for, ns by rank
 }
 
 func newFinder(t *trace.Trace, a *stats.Analysis) *finder {
-	f := &finder{t: t, a: a, places: stats.Sites(t), critical: make(map[stats.Site]int64), times: make(map[stats.Site][]int64)}
+	f := &finder{t: t, a: a, places: stats.Sites(t), critical: make(map[stats.Site]int64), slow: make(map[stats.Site]int64), times: make(map[stats.Site][]int64)}
 	for _, r := range a.CriticalPath.Regions {
 		f.critical[stats.Site{SourceLine: r.SourceLine, Operation: r.Operation}] += r.TimeNs
+	}
+	if a.Overhead != nil && a.Overhead.ByCall != nil {
+		for _, r := range a.Lines {
+			f.slow[stats.Site{SourceLine: r.SourceLine, Operation: r.Operation}] = r.TransferNs + r.UnexplainedNs
+		}
 	}
 	return f
 }

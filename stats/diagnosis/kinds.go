@@ -63,7 +63,7 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 		c.least = int64(varies * path)
 		c.changes = change(whatif.Balance(f.at(place)))
 		c.text = func() string {
-			return fmt.Sprintf("%s takes longer now on this rank, now on that, though about equally long in all: %s.", capital(where), f.waits(row))
+			return fmt.Sprintf("Now this and now that rank takes longer in %s, though all take about equally long in the sum: %s.", where, f.waits(row))
 		}
 	}
 	return c
@@ -85,9 +85,7 @@ func (f *finder) slowCalls(row stats.DelayRow) candidate {
 	c := f.candidate(row, culprits(row))
 	c.cause.Kind = stats.CauseSlowCalls
 	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(f.critical[placeOf(row)])}
-	if f.a.Overhead == nil || f.a.Overhead.ByCall == nil {
-		c.bound = 0
-	}
+	c.bound = min(c.bound, f.slow[placeOf(row)])
 	c.changes = change(whatif.Cap(f.at(placeOf(row))))
 	c.text = func() string {
 		return fmt.Sprintf("Calls of %s take longer than like ones, even without waiting: %s.", calledAt(string(row.Operation), row.SourceLine), f.waits(row))
