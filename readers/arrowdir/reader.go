@@ -102,12 +102,25 @@ func Open(_ context.Context, dir string) (*Source, error) {
 	return s, nil
 }
 
-// findTables notes tables of events that the manifest names and that are not there.
+// findTables notes tables of events that the manifest names and that are not there. Those without
+// rows, which nobody will read, must be what was written.
 func (s *Source) findTables() {
 	for t := range trace.Tables {
 		name := s.events(trace.TableID(t))
-		if _, err := os.Stat(name); len(s.manifest.runs(trace.TableID(t))) > 0 && errors.Is(err, fs.ErrNotExist) {
-			s.missing.Add(trace.CodeMissingFile, trace.Place{Location: trace.None, File: name, Offset: -1}, "a table of events")
+		at := trace.Place{Location: trace.None, File: name, Offset: -1}
+		local, _ := filepath.Rel(s.dir, name)
+		want, written := s.manifest.Files[filepath.ToSlash(local)]
+		switch _, err := os.Stat(name); {
+		case !written:
+		case errors.Is(err, fs.ErrNotExist):
+			s.missing.Add(trace.CodeMissingFile, at, "a table of events")
+		case len(s.manifest.runs(trace.TableID(t))) == 0:
+			f, _, err := openChecked(name, want)
+			if err != nil {
+				s.missing.Add(trace.CodeCorrupt, at, fmt.Sprintf("a table of events: %v", err))
+				continue
+			}
+			f.Close()
 		}
 	}
 }

@@ -80,10 +80,19 @@ const (
 	open
 	shut
 	delimiter // ends a number or word
+	never     // a control character
 )
 
-var classes = [256]uint8{'"': quote, '{': open, '[': open, '}': shut, ']': shut,
-	',': delimiter, ' ': delimiter, '\n': delimiter, '\r': delimiter, '\t': delimiter, ':': delimiter}
+var classes = func() (c [256]uint8) {
+	for b := range ' ' {
+		c[b] = never
+	}
+	for _, b := range ", \n\r\t:" {
+		c[b] = delimiter
+	}
+	c['"'], c['{'], c['['], c['}'], c[']'] = quote, open, open, shut, shut
+	return c
+}()
 
 // skipValue returns the index behind the value that starts at b[i]; eof says that the
 // text ends with b.
@@ -130,6 +139,8 @@ func skipNested(b []byte, i int) int {
 			if depth--; depth == 0 {
 				return i + 1
 			}
+		case never:
+			return broken
 		}
 		i++
 	}

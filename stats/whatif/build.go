@@ -108,7 +108,7 @@ func (b *builder) call(i uint32, c *trace.Call, end [2]int) int64 {
 	b.sends(i, c, end[0])
 	if c.Class == trace.ClassProbe {
 		if w := b.waits.At(int(i)); w.Time > 0 && w.Call != trace.None {
-			b.needs = append(b.needs, need{location: w.Location, call: w.Call})
+			b.needs = append(b.needs, b.believed(need{w.Location, w.Call, b.flight(sendToProbe, 0)}, c))
 		}
 	}
 	b.partsUntil(i)
@@ -149,11 +149,11 @@ func (b *builder) receives(i uint32, c *trace.Call, end int) {
 				continue
 			}
 		}
-		n := need{r.SendLoc, call, b.flight(arrivalOf(r), r.Bytes)}
-		if !b.inTime(n, c) {
-			n.flight = 0 // faster than any that shows how long they take
+		kind := arrivalOf(r)
+		if kind == sendToRecv && b.network.waits(send, r.Bytes) {
+			kind = sendToRecvBoth
 		}
-		b.needs = append(b.needs, n)
+		b.needs = append(b.needs, b.believed(need{r.SendLoc, call, b.flight(kind, r.Bytes)}, c))
 		if n := (need{b.l, r.Post, b.flight(postToWait, r.Bytes)}); r.Post < i && b.network.waits(send, r.Bytes) && b.inTime(n, c) {
 			b.needs = append(b.needs, n)
 		}
@@ -184,6 +184,15 @@ func (b *builder) sends(i uint32, c *trace.Call, end int) {
 			}
 		}
 	}
+}
+
+// believed returns a need without its lag if the message was faster than any that shows how
+// long they take.
+func (b *builder) believed(n need, c *trace.Call) need {
+	if !b.inTime(n, c) {
+		n.flight = 0
+	}
+	return n
 }
 
 // inTime reports whether a need is met before the call ends that has it.

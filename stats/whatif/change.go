@@ -115,7 +115,7 @@ func (m *Model) slot(p trace.PathID) int {
 func (m *Model) plan(changes []Change) (*plan, error) {
 	n := len(m.t.Tree.Nodes)
 	p := &plan{Model: m, touched: make([]bool, n+2), flights: m.network.flights}
-	mpi, balanced := m.t.Defs.MPIFunctions(), make([]bool, n+2)
+	balanced := make([]bool, n+2)
 	for _, c := range changes {
 		if math.IsNaN(c.factor) || c.factor < 0 || math.IsInf(c.factor, 0) || c.kind == speed && c.factor == 0 {
 			return nil, fmt.Errorf("a factor of %v makes no sense", c.factor)
@@ -124,7 +124,7 @@ func (m *Model) plan(changes []Change) (*plan, error) {
 			return nil, errors.New("calls cannot be capped: their overhead was not analysed")
 		}
 		x := planned{Change: c, slots: make([]bool, n+2)}
-		if err := x.choose(m, mpi); err != nil {
+		if err := x.choose(m); err != nil {
 			return nil, err
 		}
 		switch c.kind {
@@ -168,14 +168,14 @@ func join(a, b []bool) []bool {
 }
 
 // choose finds the slots and ranks of a change.
-func (x *planned) choose(m *Model, mpi []trace.MPIFunction) error {
+func (x *planned) choose(m *Model) error {
 	n := len(m.t.Tree.Nodes)
 	for s := range n + 1 {
 		path := trace.PathID(s)
 		if s == n {
 			path = stats.PathOutside
 		}
-		x.slots[s] = x.kind == speed && !m.inMPI(mpi, path) || x.place != nil && x.place(path)
+		x.slots[s] = x.kind == speed && !m.inMPI(path) || x.place != nil && x.place(path)
 	}
 	if len(x.ranks) > 0 {
 		x.on = make([]bool, len(m.t.World))
@@ -190,9 +190,9 @@ func (x *planned) choose(m *Model, mpi []trace.MPIFunction) error {
 }
 
 // inMPI reports whether a call path ends in an MPI function or below one.
-func (m *Model) inMPI(mpi []trace.MPIFunction, p trace.PathID) bool {
+func (m *Model) inMPI(p trace.PathID) bool {
 	for ; int(p) < len(m.t.Tree.Nodes); p = m.t.Tree.Nodes[p].Parent {
-		if r := m.t.Tree.Nodes[p].Region; int(r) < len(mpi) && mpi[r].Class != trace.ClassNone {
+		if r := m.t.Tree.Nodes[p].Region; int(r) < len(m.mpi) && m.mpi[r].Class != trace.ClassNone {
 			return true
 		}
 	}

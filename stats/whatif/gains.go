@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tracekit/stats"
+	"tracekit/trace"
 )
 
 // A Gain is what one change, or several together, would gain.
@@ -89,11 +90,13 @@ func sortGains(rows []Gain) {
 }
 
 // bestOf returns, of the first places with a gain, the changes that a program can be expected to
-// make: shared work, or half of the time.
+// make: shared work, or half of the time, but not of MPI_Init and MPI_Finalize.
 func bestOf(rows []Gain) (best []Gain) {
 	for _, g := range rows {
 		known := slices.ContainsFunc(best, func(b Gain) bool { return b.Place == g.Place })
-		if g.GainNs > 0 && !known && g.Place != "" && g.Change != "scale 0" && len(best) < combined {
+		operation, _, _ := strings.Cut(g.Place, "@")
+		class := trace.MPIFunctionOf(operation).Class
+		if g.GainNs > 0 && !known && g.Place != "" && class != trace.ClassInit && class != trace.ClassFinalize && g.Change != "scale 0" && len(best) < combined {
 			best = append(best, g)
 		}
 	}

@@ -102,6 +102,18 @@ func TestIdentityOfSamples(t *testing.T) {
 	}
 }
 
+// TestIdentityOfRandomPrograms: programs of all kinds of calls, whose slack is what it says.
+func TestIdentityOfRandomPrograms(t *testing.T) {
+	for seed := range uint64(300) {
+		src, _ := samples.Random(seed)
+		m := modelled(t, src, merge.Options{Clock: merge.ClockNone})
+		identical(t, m)
+		if seed < 30 {
+			slackHolds(t, m)
+		}
+	}
+}
+
 // TestIdentityOfArchives: all archives of the repository, and all real traces.
 func TestIdentityOfArchives(t *testing.T) {
 	roots := []string{filepath.Join("..", "..", "samples", "archives")}

@@ -35,6 +35,7 @@ type Model struct {
 	last      int64                  // its end
 	aside     []bool                 // by location: no part of the run
 	names     []name                 // of call paths, those in the tree and PathOutside
+	mpi       []trace.MPIFunction    // by region
 
 	// Negative counts the calls whose own time is below zero: clocks disagree there.
 	Negative uint64
@@ -118,9 +119,12 @@ func New(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) (*Mod
 	if a.Selection != nil {
 		return nil, errors.New("a part of the run cannot be replayed, only all of it")
 	}
+	if len(a.Segments) != len(t.Calls) || len(a.Waits) != len(t.Calls) {
+		return nil, errors.New("the analysis is none of this trace")
+	}
 	m := &Model{t: t, segments: a.Segments, jobs: jobs, locations: make([]location, len(t.Calls))}
 	m.first, m.last = stats.Run(t)
-	m.aside, m.names = stats.Aside(t), namesOf(t)
+	m.aside, m.names, m.mpi = stats.Aside(t), namesOf(t), t.Defs.MPIFunctions()
 	if a.Overhead != nil {
 		m.overhead = a.Overhead.ByCall
 	}

@@ -42,6 +42,8 @@ type flightKind uint8
 const (
 	atOnce         flightKind = iota
 	sendToRecv                // until the blocking receive of the message
+	sendToRecvBoth            // the same if the sender waits for the receiver
+	sendToProbe               // until the probe that finds it
 	sendToWait                // until the call that completes its non-blocking receive
 	postToWait                // from posting that until there, if the sender waits for it
 	postToSend                // from posting the receive until the blocking send
@@ -104,12 +106,14 @@ func (n *network) row(key flightKey) uint32 { return n.index[key] }
 type observations struct {
 	flights         map[flightKey]*flight
 	overhead, floor int64
-	waits           int64 // a call that takes longer has waited for something
+	longest         int64
+	long            int64 // a call that takes longer has waited for something
+	residual        bool  // so what such a call completes tells how long messages take
 	recent          recent[*flight]
 }
 
-func newObservations(waits int64) *observations {
-	return &observations{flights: make(map[flightKey]*flight), overhead: math.MaxInt64, floor: math.MaxInt64, waits: waits}
+func newObservations(long int64, residual bool) *observations {
+	return &observations{flights: make(map[flightKey]*flight), overhead: math.MaxInt64, floor: math.MaxInt64, long: long, residual: residual}
 }
 
 func (o *observations) merge(p *observations) *observations {
@@ -121,7 +125,7 @@ func (o *observations) merge(p *observations) *observations {
 			o.flights[key] = &c
 		}
 	}
-	o.overhead, o.floor = min(o.overhead, p.overhead), min(o.floor, p.floor)
+	o.overhead, o.floor, o.longest = min(o.overhead, p.overhead), min(o.floor, p.floor), max(o.longest, p.longest)
 	return o
 }
 
@@ -130,7 +134,7 @@ func (o *observations) see(key flightKey, c *trace.Call) *flight {
 	bytes := key.size
 	key.size = classOf(bytes)
 	f := o.recent.find(key, o.flight)
-	f.shortest = min(f.shortest, c.Leave-c.Enter)
+	f.shortest, o.longest = min(f.shortest, c.Leave-c.Enter), max(o.longest, c.Leave-c.Enter)
 	if f.least == math.MaxInt64 {
 		f.bytes = min(f.bytes, bytes)
 	}
@@ -139,7 +143,7 @@ func (o *observations) see(key flightKey, c *trace.Call) *flight {
 
 // time takes note of a call that needs something that began at.
 func (o *observations) time(f *flight, bytes uint64, c *trace.Call, at int64) {
-	if at >= c.Enter || c.Leave-c.Enter > o.waits {
+	if at >= c.Enter || o.residual && c.Leave-c.Enter > o.long {
 		f.merge(&flight{least: c.Leave - at, shortest: math.MaxInt64, bytes: bytes})
 	}
 }
@@ -167,10 +171,11 @@ func (m *Model) calibrate(ctx context.Context, a *stats.Analysis, collectives *o
 	if err != nil {
 		return nil, err
 	}
-	seen.merge(collectives)
-	if n.learn(seen); n.hull == nil {
-		// Nobody waits for a late sender. But who takes long has waited for messages on their way.
-		if seen, err = m.observeAll(ctx, n, a.Waits, 2*max(n.floor, n.overhead)); err != nil {
+	longest := seen.longest // of calls that send or receive
+	n.learn(seen.merge(collectives))
+	if long := 2 * max(n.floor, n.overhead); longest > long && (n.hull == nil || n.synchronous == math.MaxUint64) {
+		// Nobody waits for a late partner. But who takes long has waited for messages on their way.
+		if seen, err = m.observeAll(ctx, n, a.Waits, long); err != nil {
 			return nil, err
 		}
 		n.learn(seen.merge(collectives))
@@ -185,7 +190,8 @@ func (m *Model) calibrate(ctx context.Context, a *stats.Analysis, collectives *o
 }
 
 func (m *Model) observeAll(ctx context.Context, n *network, waits stats.CallWaits, long int64) (*observations, error) {
-	return engine.Fold(ctx, m.jobs, len(m.t.Calls), func() *observations { return newObservations(long) }, func(o *observations, l int) error {
+	residual := long < math.MaxInt64 && n.hull == nil
+	return engine.Fold(ctx, m.jobs, len(m.t.Calls), func() *observations { return newObservations(long, residual) }, func(o *observations, l int) error {
 		m.observe(o, n, trace.LocationID(l), waits[l])
 		return nil
 	}, (*observations).merge)
@@ -200,6 +206,13 @@ func (n *network) learn(o *observations) {
 	slices.SortFunc(n.flights[1:], func(a, b flight) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.op, b.op), cmp.Compare(a.size, b.size))
 	})
+	for _, f := range n.flights {
+		if f.kind == sendToRecv {
+			f.kind, f.least = sendToRecvBoth, math.MaxInt64
+			n.flights = append(n.flights, f)
+		}
+	}
+	n.flights = append(n.flights, flight{flightKey: flightKey{kind: sendToProbe}, least: math.MaxInt64})
 	n.synchronous = n.threshold()
 	n.findCosts(o)
 	n.findWires()
@@ -220,7 +233,7 @@ func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *
 				o.floor = min(o.floor, c.Leave-c.Enter)
 			}
 			f := o.see(flightKey{kind: arrivalOf(r), size: r.Bytes}, c)
-			if waits.At(int(r.Call)).Time > 0 || c.Leave-c.Enter > o.waits {
+			if waits.At(int(r.Call)).Time > 0 || o.residual && c.Leave-c.Enter > o.long {
 				if send := m.sender(r); send != nil {
 					o.time(f, r.Bytes, c, send.Enter)
 				}
@@ -253,19 +266,26 @@ func (m *Model) observeSend(o *observations, n *network, s *trace.Send, calls ca
 		o.see(flightKey{kind: sendToSendWait, size: s.Bytes}, done)
 	}
 	f := o.see(flightKey{kind: kind, size: s.Bytes}, done)
-	if !n.lateReceivers || n.isAlways(c) {
+	short := done.Leave-done.Enter <= o.long
+	if !n.lateReceivers && short || n.isAlways(c) {
 		return
 	}
 	post := m.poster(s)
-	if post == nil || post.Enter <= done.Enter {
+	if post == nil {
 		return
 	}
 	switch wait := waits.At(int(s.Done)).Kind; {
-	case post.Enter >= done.Leave:
+	case post.Enter+n.wire(s.Bytes) >= done.Leave:
 		f.passed++
-	case wait == stats.LateReceiver || wait == stats.LateReceiverBehindLateSender:
+	case post.Enter <= done.Enter && (short || kind == postToSend || !sendsOnly(calls, int(s.Done))):
+	case post.Enter <= done.Enter || wait == stats.LateReceiver || wait == stats.LateReceiverBehindLateSender:
 		f.blocked++
 	}
+}
+
+// sendsOnly reports whether a call completes no receive.
+func sendsOnly(calls callTable, call int) bool {
+	return call+1 < calls.Len() && calls.Ptr(call).FirstRecv == calls.Ptr(call+1).FirstRecv
 }
 
 // observe takes note of the parts of an instance of a collective.
@@ -432,7 +452,6 @@ func (n *network) wire(bytes uint64) int64 {
 // A message that waits for its receiver is on the network once both have begun: in the own time
 // of blocking calls, before that of others.
 func (n *network) lag(f *flight) int64 {
-	synchronous := f.size >= n.synchronous
 	switch {
 	case f.kind == beginToWait && f.least < math.MaxInt64:
 		return max(0, f.least-n.floor)
@@ -442,7 +461,7 @@ func (n *network) lag(f *flight) int64 {
 		return -n.overhead
 	case f.kind == postToWait || f.kind == postToSendWait:
 		return f.wire
-	case f.kind == sendToRecv && synchronous:
+	case f.kind == sendToRecvBoth:
 		return n.overhead
 	}
 	return n.overhead + f.wire
@@ -452,10 +471,8 @@ func (n *network) lag(f *flight) int64 {
 // call that it ends in.
 func (n *network) inLag(f *flight) int64 {
 	switch f.kind {
-	case sendToWait, sendToSendWait, postToWait, postToSendWait:
+	case sendToRecv, sendToWait, sendToProbe, sendToSendWait, postToWait, postToSendWait:
 		return f.wire
-	case sendToRecv:
-		return f.lag - n.overhead
 	}
 	return 0
 }
@@ -478,7 +495,7 @@ func (n *network) on(wire func(bytes uint64) float64) (flights []flight, more []
 			}
 		}
 		change := int64(math.Round(now)) - f.wire
-		if f.kind == collective || f.kind == postToSend || f.kind == sendToRecv && f.size >= n.synchronous {
+		if f.kind == collective || f.kind == postToSend || f.kind == sendToRecvBoth {
 			more[i] = change
 		} else {
 			f.lag += change

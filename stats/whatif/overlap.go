@@ -177,7 +177,7 @@ func (p *plan) seriesOf(l trace.LocationID, x *location) (out []series) {
 		takesOne := p.order[p.slot(c.Path)] && !r.before && after.needs == r.needs+1 && after.parts == r.parts
 		if takesOne {
 			kind := p.flights[x.needs.Ptr(int(r.needs)).flight%uint32(len(p.flights))].kind
-			takesOne = kind == sendToRecv || kind == sendToWait
+			takesOne = kind == sendToRecv || kind == sendToRecvBoth || kind == sendToWait
 		}
 		if !takesOne || s.rows > 0 && r.call != last+1 {
 			end()
