@@ -34,9 +34,10 @@ func newAnalyze(io *streams, run func(context.Context, *streams, *analyzeOptions
 		Use:   "analyze TRACE...",
 		Short: "Say where the time goes, which line wastes it, and why",
 		Long: `Analyze is the main job: it reads a trace, repairs its clocks, matches messages and
-collectives, and prints whether the trace is sound, the parallel efficiency, the wait
-states, the critical path, the cost of each source line, the overhead of its MPI calls
-beyond what such calls need, profiles and messages.
+collectives, and prints whether the trace is sound, why the run is not shorter and what
+mending that would gain, the parallel efficiency, the wait states and what causes them, the
+critical path, the cost of each source line, the overhead of its MPI calls beyond what such
+calls need, profiles and messages.
 
 What calls need is learned from the trace itself or, with --profile, was learned by
 'tracekit fit' from a benchmark of the same machine.
