@@ -21,6 +21,8 @@ import (
 //     the pieces of the path to call paths, and finds the useful time before each call
 //  4. the ideal replay: forward over the calls that wait, with useful times; beside it the
 //     overhead of calls
+//  5. the delays: backward over all waits, with what each location did between its calls, which
+//     the profile has noted
 func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, error) {
 	if opts.Top == 0 {
 		opts.Top = DefaultTop

@@ -1,5 +1,7 @@
-// Package stats summarises a trace: profiles, communication, wait states, critical
-// path, efficiencies; stats/fit the distributions and χ².
+// Package stats summarises a trace: profiles, communication, wait states and what causes
+// them, critical path, efficiencies; stats/fit the distributions and χ², stats/whatif the
+// calibrated replay, stats/diagnosis the causes and what mending them would gain, stats/headers
+// the message-centric profile.
 //
 // Analyze makes of a reconciled trace.Trace an Analysis, which is at the same time the
 // document of `tracekit analyze --json`. Nothing in it is formatted: times are integer
@@ -7,8 +9,8 @@
 // computed is absent; what is not defined (a ratio over nothing, a line that is not
 // recorded) is null.
 //
-// The definitions are those of DEFINITIONS.md: wait states 2.1 and 2.2, critical path
-// 2.4, efficiencies 2.6, and the decisions of its part 3. All sums are exact integers in
+// The definitions are those of DEFINITIONS.md: wait states 2.1 and 2.2, delays
+// 2.3, critical path 2.4, efficiencies 2.6, and the decisions of its part 3. All sums are exact integers in
 // ticks of the trace's clock until the last step, so that they agree with each other:
 // wait + transfer + completion is the time in the call, the critical path's regions sum to
 // the run time, and the matrix sums to the messages.
