@@ -80,12 +80,14 @@ const (
 	open
 	shut
 	delimiter // ends a number or word
-	never     // a control character
+	never     // a control character, or none of ASCII
 )
 
 var classes = func() (c [256]uint8) {
-	for b := range ' ' {
-		c[b] = never
+	for b := range c {
+		if b < ' ' || b > '~' {
+			c[b] = never
+		}
 	}
 	for _, b := range ", \n\r\t:" {
 		c[b] = delimiter
