@@ -82,7 +82,9 @@ type parquetWriter struct {
 	meta   *metadata.FileMetaData
 }
 
-// Columns that ascend, or nearly so: differences are small where values repeat seldom.
+// Columns that ascend, or nearly so: differences are small where values repeat seldom. The
+// library cannot write differences of a column that has no value at all, so such columns have one
+// in each row.
 var ascending = []string{"seq", "time", "request", "start_ns", "send_ns"}
 
 // An encoded is a row group in memory.
@@ -94,7 +96,7 @@ type encoded struct {
 func newParquetWriter(name string, s *arrow.Schema) (*parquetWriter, error) {
 	properties := []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Zstd), parquet.WithBatchSize(MaxGroupRows)}
 	for _, column := range ascending {
-		if s.HasField(column) {
+		if fields, ok := s.FieldsByName(column); ok && !fields[0].Nullable {
 			properties = append(properties, parquet.WithDictionaryFor(column, false),
 				parquet.WithEncodingFor(column, parquet.Encodings.DeltaBinaryPacked))
 		}
