@@ -82,6 +82,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	a.Collectives = w.colls.rows(rate{t.Defs.Clock.Resolution})
 	a.WaitStates = waitRows(w, d, (s.to-s.from)*int64(s.ranks(t)))
 	a.Delays, a.DelayTotals = delayRows(d, p)
+	d.release()
 	a.CriticalPath = criticalRows(path, p, part, w.byPath)
 	sums := lineSums(p, part, w, o)
 	if o != nil {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -96,17 +97,13 @@ type delaySum struct {
 
 // delayRows makes the blocks of the document, the place that costs most first.
 func delayRows(d *delays, p *profiler) ([]DelayRow, *DelayTotals) {
-	costs := make([]delayCost, 0, d.costs.Len())
-	for _, rows := range d.costs.Rows {
-		costs = append(costs, rows...)
-	}
-	slices.SortFunc(costs, func(a, b delayCost) int {
+	keys := slices.SortedFunc(maps.Keys(d.index), func(a, b costKey) int {
 		return cmp.Or(cmp.Compare(a.location, b.location), cmp.Compare(a.path, b.path))
 	})
 	var sums []*delaySum
 	index := make(map[site]*delaySum)
-	for i := range costs {
-		c := &costs[i]
+	for _, key := range keys {
+		c := d.cost(key)
 		at, name := p.placeOf(c.path)
 		sum := index[at]
 		if sum == nil {
@@ -168,7 +165,7 @@ func (s *delaySum) row(p *profiler) DelayRow {
 		row.By[k] = parts.ns(time)
 	}
 	parts = floatSplitter{rate: r}
-	for _, rank := range sortedKeys(s.ranks) {
+	for _, rank := range slices.Sorted(maps.Keys(s.ranks)) {
 		if ns := parts.ns(s.ranks[rank]); ns > 0 {
 			row.Ranks = append(row.Ranks, RankTime{Rank(rank), ns})
 		}
@@ -178,15 +175,6 @@ func (s *delaySum) row(p *profiler) DelayRow {
 		row.MostRank, row.MostRankNs = row.Ranks[0].Rank, row.Ranks[0].TimeNs
 	}
 	return row
-}
-
-func sortedKeys(m map[uint32]float64) []uint32 {
-	keys := make([]uint32, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // A floatSplitter converts parts of a whole in fractions of ticks as a splitter does those in

@@ -51,7 +51,6 @@ type delayTotal struct {
 	short, long, unexplained float64
 	handed, taken            float64 // costs of later waits, by those waits' kind
 	indirect, propagating    float64
-	waits                    int64
 }
 
 func newDelays(w *waiting, segments []*Segments) *delays {
@@ -129,7 +128,6 @@ func (d *delays) charge(c *comparisons) {
 func (d *delays) chargeWait(w *delayedWait, k *comparison, excess []Segment) {
 	kind, time := w.kind, float64(w.time)
 	total := &d.total[kind]
-	total.waits += w.time
 	later, share := d.handed[w.at.location].to(w.at.call)
 	total.propagating += share * time
 	for _, i := range d.kinds {
@@ -170,6 +168,12 @@ func (d *delays) chargeWait(w *delayedWait, k *comparison, excess []Segment) {
 		}
 		d.handed[w.cause.location].add(k.opened.cause, d.kinds, &long, sigma)
 	}
+}
+
+// release gives the memory back.
+func (d *delays) release() {
+	d.waits.Release()
+	d.costs.Release()
 }
 
 func (d *delays) cost(key costKey) *delayCost {

@@ -55,8 +55,11 @@ const segmentBlock = 128
 
 // sum sums the blocks, when all rows are there.
 func (s *Segments) sum(paths int) {
-	m := newTimeMap(paths)
+	var m *timeMap
 	for first := 0; first+segmentBlock <= s.rows.Len(); first += segmentBlock {
+		if m == nil { // most locations are short
+			m = newTimeMap(paths)
+		}
 		s.blocks.Append(uint32(s.sums.Len()))
 		m.addRows(s.rows, first, first+segmentBlock)
 		for _, p := range m.met {

@@ -34,7 +34,7 @@ func terms() []term {
 		{"early reduce", "The root waits in a reduce or gather for the last rank to arrive."},
 		{"skew", "In collectives: the time from a rank's arrival until the last one arrives."},
 		{"gain", "By how much the run would be shorter if one thing were mended: the recorded run is replayed with that change, all waits made anew. Gains do not add up."},
-		{"waits caused", "What makes others wait: a rank takes longer at a place than those that wait for it, since they last met. At once is the waiting when they meet next, later that which follows from it, when those that have waited make others wait in turn; together all waits but the unexplained ones, which only clocks that disagree leave."},
+		{"waits caused", "What makes others wait: a rank takes longer at a place than those that wait for it, since they last met. At once is the waiting when they meet next, later that which follows from it, when those that have waited make others wait in turn; together all waits but the unexplained ones, which mostly clocks that disagree leave."},
 		{"critical path", "The chain of activities, from rank to rank along the waits, that determines the run time; its length is the run time. Only what gets faster on it shortens the run."},
 		{"own time", "What a call takes after all that it waits for is there. What if replays the run with the own times of calls and the computation between them, and finds the waits anew."},
 		{"gain", "By how much the run would be shorter with a change, after that replay. Gains do not add up: where one wait goes, another one may come."},

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"tracekit/readers/internal/output"
+	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
 
@@ -20,14 +21,11 @@ func newChecksum() hash.Hash32 { return crc32.New(crc32.MakeTable(crc32.Castagno
 
 // openRegular opens a file for reading, unless it is something that may never end or begin.
 func openRegular(name string) (*os.File, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
+	f, _, err := wire.OpenRegular(name)
+	if errors.Is(err, wire.ErrNotRegular) {
 		return nil, &trace.SyntaxError{File: name, Offset: -1, Err: errors.New("it is not a regular file")}
 	}
-	return os.Open(name)
+	return f, err
 }
 
 // openChecked opens a file of a checksum.

@@ -27,7 +27,7 @@ func Find(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) ([]s
 	candidates := f.candidates()
 	causes := []stats.Cause{}
 	var m *whatif.Model
-	if slices.ContainsFunc(candidates, func(c candidate) bool { return c.changes != nil }) {
+	if slices.ContainsFunc(candidates, func(c candidate) bool { return len(c.changes) > 0 }) {
 		var err error
 		if m, err = whatif.New(ctx, t, a, jobs); err != nil {
 			return nil, err
@@ -53,10 +53,10 @@ func Find(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) ([]s
 // the model cannot judge it.
 func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (cause stats.Cause, ok bool, err error) {
 	cause, gain, run := c.cause, c.gain, f.a.Trace.DurationNs
-	cause.Text = c.text()
+	cause.Text = c.text
 	switch {
-	case c.changes != nil:
-		p, err := m.Predict(ctx, c.changes(m)...)
+	case len(c.changes) > 0:
+		p, err := m.Predict(ctx, c.changes...)
 		stuck := new(whatif.StuckError)
 		switch {
 		case errors.As(err, &stuck):
@@ -90,12 +90,12 @@ func gainOf(c stats.Cause) int64 {
 // A candidate is a cause whose gain is not known yet.
 type candidate struct {
 	cause   stats.Cause
-	bound   int64                               // what it gains at most, ns: see candidate
-	least   int64                               // what it must gain, ns
-	gain    int64                               // if it is known without changes
-	changes func(*whatif.Model) []whatif.Change // that mend it; nil: none that the replay could judge
-	text    func() string                       // what is wrong
-	mended  string                              // how it would be: "Shared equally"
+	bound   int64           // what it gains at most, ns: see candidate
+	least   int64           // what it must gain, ns
+	gain    int64           // if it is known without changes
+	changes []whatif.Change // that mend it; empty: none that the replay could judge
+	text    string          // what is wrong
+	mended  string          // how it would be: "Shared equally"
 }
 
 // A finder finds candidates.
@@ -123,6 +123,9 @@ func newFinder(t *trace.Trace, a *stats.Analysis) *finder {
 
 // candidates returns what may gain enough, what may gain most first.
 func (f *finder) candidates() []candidate {
+	if len(f.t.World) == 0 {
+		return nil
+	}
 	var out []candidate
 	rows := f.worth()
 	f.sum(rows)
@@ -200,9 +203,4 @@ func (f *finder) at(place stats.Site) whatif.Place {
 		}
 		return f.places[p] == place
 	}
-}
-
-// change is a candidate's changes if they do not depend on the model.
-func change(c ...whatif.Change) func(*whatif.Model) []whatif.Change {
-	return func(*whatif.Model) []whatif.Change { return c }
 }

@@ -7,6 +7,7 @@ import (
 
 	"tracekit/stats"
 	"tracekit/stats/whatif"
+	"tracekit/trace"
 )
 
 // When ranks count as unlike.
@@ -35,36 +36,26 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 	switch {
 	case len(in) <= max(1, len(times)/8) && len(times) > 1:
 		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
-		c.changes = change(whatif.Scale(f.at(place), 0))
-		c.text = func() string {
-			return fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, length(int64(mean(times, in))), f.waits(row))
-		}
+		c.changes = []whatif.Change{whatif.Scale(f.at(place), 0)}
+		c.text = fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, length(int64(mean(times, in))), f.waits(row))
 	case len(ranks) <= max(1, len(times)/4) && here > unlike*there && there > 0:
 		c.cause.Kind, c.mended = stats.CauseImbalance, "With the time of the others"
-		c.changes = change(whatif.Scale(f.at(place), there/here, ranks...))
-		c.text = func() string {
-			return fmt.Sprintf("%s %s %s as long in %s as the others, %s against %s: %s.", capital(ranksText(ranks)), one(ranks, "takes", "take"), factor(here/there),
-				where, length(int64(here)), length(int64(there)), f.waits(row))
-		}
+		c.changes = []whatif.Change{whatif.Scale(f.at(place), there/here, ranks...)}
+		c.text = fmt.Sprintf("%s %s %s as long in %s as the others, %s against %s: %s.", capital(ranksText(ranks)), one(ranks, "takes", "take"), factor(here/there),
+			where, length(int64(here)), length(int64(there)), f.waits(row))
 	case busy <= max(1.2, float64(len(times))/8) && len(times) > 1:
 		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
-		c.changes = change(whatif.Scale(f.at(place), 0))
-		c.text = func() string {
-			return fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, length(int64(sum(times))), f.waits(row))
-		}
+		c.changes = []whatif.Change{whatif.Scale(f.at(place), 0)}
+		c.text = fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, length(int64(sum(times))), f.waits(row))
 	case float64(times[high]) > unlike*mean(times, in):
 		c.cause.Kind = stats.CauseImbalance
-		c.changes = change(whatif.Balance(f.at(place)))
-		c.text = func() string {
-			return fmt.Sprintf("The ranks take unequally long in %s, from %s on rank %d to %s on rank %d: %s.", where, length(times[low]), low, length(times[high]), high, f.waits(row))
-		}
+		c.changes = []whatif.Change{whatif.Balance(f.at(place))}
+		c.text = fmt.Sprintf("The ranks take unequally long in %s, from %s on rank %d to %s on rank %d: %s.", where, length(times[low]), low, length(times[high]), high, f.waits(row))
 	default:
 		c.cause.Kind, c.cause.Ranks = shifting(row), []uint32{}
 		c.least = int64(varies * path)
-		c.changes = change(whatif.Balance(f.at(place)))
-		c.text = func() string {
-			return fmt.Sprintf("Now this and now that rank takes longer in %s, though all take about equally long in the sum: %s.", where, f.waits(row))
-		}
+		c.changes = []whatif.Change{whatif.Balance(f.at(place))}
+		c.text = fmt.Sprintf("Now this and now that rank takes longer in %s, though all take about equally long in the sum: %s.", where, f.waits(row))
 	}
 	return c
 }
@@ -86,10 +77,8 @@ func (f *finder) slowCalls(row stats.DelayRow) candidate {
 	c.cause.Kind = stats.CauseSlowCalls
 	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(f.critical[placeOf(row)])}
 	c.bound = min(c.bound, f.slow[placeOf(row)])
-	c.changes = change(whatif.Cap(f.at(placeOf(row))))
-	c.text = func() string {
-		return fmt.Sprintf("Calls of %s take longer than like ones, even without waiting: %s.", calledAt(string(row.Operation), row.SourceLine), f.waits(row))
-	}
+	c.changes = []whatif.Change{whatif.Cap(f.at(placeOf(row)))}
+	c.text = fmt.Sprintf("Calls of %s take longer than like ones, even without waiting: %s.", calledAt(string(row.Operation), row.SourceLine), f.waits(row))
 	c.mended = fmt.Sprintf("If none took longer than %.4g of 100 like ones need", 100*f.quantile())
 	return c
 }
@@ -103,21 +92,19 @@ func (f *finder) quantile() float64 {
 
 // startup judges what passes until MPI_Init is left.
 func (f *finder) startup() (out []candidate) {
-	for place, time := range f.critical {
-		if !startsUp(place.Operation) || place.Operation == "MPI_Finalize" {
+	for _, row := range f.a.CriticalPath.Regions {
+		if !startsUp(row.Operation) || row.Operation == "MPI_Finalize" {
 			continue
 		}
+		place, time := stats.Site{SourceLine: row.SourceLine, Operation: row.Operation}, row.TimeNs
 		c := f.candidate(stats.DelayRow{SourceLine: place.SourceLine, Operation: place.Operation}, nil)
 		c.cause.Kind = stats.CauseStartup
 		c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
-		c.changes = change(whatif.Scale(f.at(place), 0))
-		c.text = func() string {
-			return fmt.Sprintf("%s takes %s of the run's %s: a longer run, or the part behind it (--from), says more of the program.", place.Operation, length(time), length(f.a.Trace.DurationNs))
-		}
+		c.changes = []whatif.Change{whatif.Scale(f.at(place), 0)}
+		c.text = fmt.Sprintf("%s takes %s of the run's %s: a longer run, or the part behind it (--from), says more of the program.", place.Operation, length(time), length(f.a.Trace.DurationNs))
 		c.mended = "Without it"
 		out = append(out, c)
 	}
-	slices.SortFunc(out, func(a, b candidate) int { return strings.Compare(string(a.cause.Operation), string(b.cause.Operation)) })
 	return out
 }
 
@@ -132,9 +119,7 @@ func (f *finder) late() []candidate {
 	time := f.critical[stats.Site{SourceLine: stats.SourceLine{Region: stats.NotRecorded}}]
 	c := candidate{cause: stats.Cause{Kind: stats.CauseStartup, SourceLine: stats.SourceLine{Region: stats.NotRecorded}, Ranks: []uint32{}}, bound: time}
 	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
-	c.text = func() string {
-		return fmt.Sprintf("The ranks do not begin together: %s of the critical path passes before the first event of the rank that it begins on.", length(time))
-	}
+	c.text = fmt.Sprintf("The ranks do not begin together: %s of the critical path passes before the first event of the rank that it begins on.", length(time))
 	return []candidate{c}
 }
 
@@ -155,15 +140,14 @@ func (f *finder) transfer() []candidate {
 	gain := r.RuntimeNs - *r.IdealRuntimeNs
 	c := candidate{cause: stats.Cause{Kind: stats.CauseTransfer, Ranks: []uint32{}}, bound: gain, gain: gain, mended: "If they cost nothing but waiting"}
 	c.cause.Evidence = map[string]float64{"transfer_efficiency": *r.TransferEfficiency}
-	c.text = func() string {
-		text := "More time passes in MPI calls themselves, transferring or on a busy machine, than in the program"
-		for _, row := range f.a.CriticalPath.Regions {
-			if row.Operation != "" && !startsUp(row.Operation) {
-				return text + fmt.Sprintf(": most in %s, %s of the critical path.", calledAt(string(row.Operation), row.SourceLine), length(row.TimeNs))
-			}
+	c.text = "More time passes in MPI calls themselves, transferring or on a busy machine, than in the program"
+	for _, row := range f.a.CriticalPath.Regions {
+		if row.Operation != "" && !startsUp(row.Operation) {
+			c.text += fmt.Sprintf(": most in %s, %s of the critical path", calledAt(string(row.Operation), row.SourceLine), length(row.TimeNs))
+			break
 		}
-		return text + "."
 	}
+	c.text += "."
 	return []candidate{c}
 }
 
@@ -179,10 +163,8 @@ func (f *finder) wrongOrder() []candidate {
 	c := f.candidate(stats.DelayRow{SourceLine: place.SourceLine, Operation: place.Operation}, nil)
 	c.cause.Kind, c.bound = stats.CauseWrongOrder, s.TimeNs
 	c.cause.Evidence = map[string]float64{"wrong_order_ns": float64(s.TimeNs)}
-	c.changes = change(whatif.Order(f.at(place)))
-	c.text = func() string {
-		return fmt.Sprintf("Messages are received in another order than they are sent, most of all in %s.", calledAt(top.Operation, top.SourceLine))
-	}
+	c.changes = []whatif.Change{whatif.Order(f.at(place))}
+	c.text = fmt.Sprintf("Messages are received in another order than they are sent, most of all in %s.", calledAt(top.Operation, top.SourceLine))
 	c.mended = "Taken as they come"
 	return []candidate{c}
 }
@@ -201,7 +183,8 @@ func (f *finder) candidate(row stats.DelayRow, ranks []uint32) candidate {
 	return c
 }
 
-// culprits returns the fewest ranks that cause most of a place's waits.
+// culprits returns the fewest ranks that cause most of a place's waits. What no rank causes, but
+// a location outside MPI, counts and has none.
 func culprits(row stats.DelayRow) []uint32 {
 	ranks, sum := []uint32{}, int64(0)
 	for _, r := range row.Ranks {
@@ -211,6 +194,9 @@ func culprits(row stats.DelayRow) []uint32 {
 		ranks, sum = append(ranks, uint32(r.Rank)), sum+r.TimeNs
 	}
 	slices.Sort(ranks)
+	if n := len(ranks); n > 0 && ranks[n-1] == trace.None {
+		ranks = ranks[:n-1]
+	}
 	return ranks
 }
 

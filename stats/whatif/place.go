@@ -20,31 +20,10 @@ type name struct {
 
 // namesOf returns the names of the call paths in a trace's tree, and of PathOutside.
 func namesOf(t *trace.Trace) (out []name) {
-	mpi := t.Defs.MPIFunctions()
-	labels := make([]string, len(t.Defs.Regions))
-	for r := range labels {
-		labels[r] = t.Defs.RegionLabel(trace.RegionID(r))
+	for _, s := range stats.Sites(t) {
+		out = append(out, nameOfRow(s.Operation, s.SourceLine))
 	}
-	for p := range t.Tree.Nodes {
-		out = append(out, nameOf(t, mpi, labels, trace.PathID(p)))
-	}
-	return append(out, name{region: "(outside any region)"})
-}
-
-func nameOf(t *trace.Trace, mpi []trace.MPIFunction, labels []string, p trace.PathID) name {
-	d, region := t.Defs, t.Tree.Nodes[p].Region
-	if int(region) >= len(labels) {
-		return name{}
-	}
-	if mpi[region].Class != trace.ClassNone {
-		s := t.Tree.SourceLine(d, p)
-		n := name{operation: labels[region], file: d.String(s.File), line: s.Line}
-		if int(s.Region) < len(labels) {
-			n.region = labels[s.Region]
-		}
-		return n
-	}
-	return name{region: labels[region], file: d.String(d.Regions[region].File), line: d.Regions[region].BeginLine}
+	return append(out, name{region: stats.OutsideRegions})
 }
 
 // String returns the shortest way to write a name: the operation with its line or region, or
