@@ -98,6 +98,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	} else {
 		stuck = nil
 	}
+	a.Counters = usefulCounters(p, part)
 	a.Findings = findings(t, a.Efficiency, slices.Concat(part.findings, stuck, p.ledger.Findings()))
 	return a, t.Store.Err()
 }

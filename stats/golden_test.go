@@ -215,6 +215,12 @@ func briefProfile(b *bytes.Buffer, a *stats.Analysis) {
 			}
 		}
 	}
+	if a.Counters != nil {
+		briefCounters(b, "all", a.Counters.CounterTotals)
+		for _, r := range a.Counters.Ranks {
+			briefCounters(b, fmt.Sprint(r.Rank), r.CounterTotals)
+		}
+	}
 	parent := make(map[stats.Path]stats.CallPathRow)
 	for _, r := range a.CallPaths {
 		parent[r.ID] = r
@@ -230,4 +236,17 @@ func briefProfile(b *bytes.Buffer, a *stats.Analysis) {
 		fmt.Fprintf(b, "callsite %s %s %d time %d min %d (%d) max %d (%d) mean %d p50 %d p99 %d bytes %d\n", r.Operation, r.Region, r.Calls, r.TimeNs,
 			r.MinNs, r.MinRank, r.MaxNs, r.MaxRank, r.MeanNs, r.P50Ns, r.P99Ns, r.Bytes)
 	}
+}
+
+func briefCounters(b *bytes.Buffer, of string, c stats.CounterTotals) {
+	fmt.Fprintf(b, "useful-counters %s time %d", of, c.UsefulNs)
+	for _, v := range []struct {
+		name  string
+		value *float64
+	}{{"instructions", c.Instructions}, {"cycles", c.Cycles}, {"ipc", c.IPC}, {"GHz", c.FrequencyGHz}} {
+		if v.value != nil {
+			fmt.Fprintf(b, " %s %v", v.name, *v.value)
+		}
+	}
+	fmt.Fprintln(b)
 }

@@ -46,8 +46,9 @@ type regionTime struct {
 type locationTime struct {
 	location trace.LocationID
 	useful   int64
-	gap      int64 // time outside any region
-	span     int64 // from the first to the last event
+	gap      int64        // time outside any region
+	span     int64        // from the first to the last event
+	counters []counterSum // in useful time; nil: none
 }
 
 // A callSum describes the durations of the calls of an MPI function in one call path.
@@ -169,7 +170,7 @@ func (p *profiler) siteOf(c trace.CallingContextID) trace.SourceLocationID {
 func (w *walk) part() *profilePart {
 	rank := w.profiler.t.Rank[w.location]
 	first := w.profiler.scope.clamp(w.profiler.t.Span[w.location].First)
-	out := &profilePart{locations: []locationTime{{w.location, w.useful, w.steps[0].exclusive, w.now - first}}}
+	out := &profilePart{locations: []locationTime{{w.location, w.useful, w.steps[0].exclusive, w.now - first, w.counters.useful}}}
 	regions := make(map[trace.RegionID]int64)
 	for i := range w.steps[1:] {
 		s := &w.steps[i+1]
