@@ -19,11 +19,13 @@ func flagValues() map[string][]string {
 		"durations": {"mean", "law"},
 		"formulae":  {"all", "paper"},
 		"format":    readers.Formats(),
+		"growth":    {"constant", "log", "sqrt", "linear", "nlogn"},
 		"layout":    {"92", "96"},
 		"messages":  {"auto", "all", "none"},
 		"mode":      {"lossless", "stat"},
 		"network":   {"ideal", "latency=", "bandwidth="},
 		"offsets":   {"right", "none", "wrong"},
+		"scaling":   {"auto", "strong", "weak"},
 		"transfers": {"model", "trace"},
 	}
 }
@@ -36,11 +38,11 @@ func addCompletion(c *cobra.Command) {
 		complete(c, name, cobra.FixedCompletions(values[name], cobra.ShellCompDirectiveNoFileComp))
 	}
 	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed",
-		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample"} {
+		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample", "at"} {
 		complete(c, name, cobra.NoFileCompletions)
 	}
 	switch {
-	case slices.Contains([]string{"analyze", "compare"}, c.Name()):
+	case slices.Contains([]string{"analyze", "compare", "scaling"}, c.Name()):
 		complete(c, "output", completeDirectory)
 	case slices.Contains([]string{"spacetime", "headers"}, c.Name()):
 		complete(c, "output", completeFile("png", "svg"))

@@ -138,6 +138,7 @@ func commands(io *streams) []*cobra.Command {
 		newSpacetime(io, runSpacetime),
 		newHeaders(io, runHeaders),
 		newCompare(io, runCompare),
+		newScaling(io, runScaling),
 		newCompress(io, runCompress),
 		newFormulae(io, runFormulae),
 		newReconstruct(io, runConvert),
