@@ -110,6 +110,7 @@ type tables struct {
 	instants map[regionKey]trace.StringID
 	dialect  bool                // written by this package: see own.go
 	beside   bool                // some task has several threads
+	tasks    uint32              // type of the tasks that threads run; 0: none
 	known    map[trace.Code]bool // findings that are described
 	version  int                 // of the dialect and of the communicators
 }

@@ -1,6 +1,8 @@
 package paraver
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"tracekit/trace"
@@ -166,6 +168,17 @@ func (p *pcf) function(typ uint32) bool {
 // region reports whether a type that is neither MPI's nor our own means enter and leave.
 func (p *pcf) region(typ uint32) bool {
 	return isFunction(typ) || typ == typeParallel || p.construct(typ) || p.interval(typ)
+}
+
+// tasks returns the type whose values are the tasks that threads run, 0 if there is none: COMPSs
+// calls it so, and its threads are in the state of running when they have none.
+func (p *pcf) tasks() uint32 {
+	for _, typ := range slices.Sorted(maps.Keys(p.types)) {
+		if p.typeLabel(typ) == "Task" && p.interval(typ) {
+			return typ
+		}
+	}
+	return 0
 }
 
 // construct reports whether the values of a type are constructs of OpenMP, calls of pthread,

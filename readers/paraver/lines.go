@@ -50,10 +50,11 @@ func (d *decoder) state(s *scanner) error {
 		region, ok = d.stateRegion(value)
 	}
 	var running *meterSet
-	if value == stateRunning && d.beside && !d.dialect {
-		if running = d.running(); running == nil {
+	if value == stateRunning && d.beside && d.tasks == 0 && !d.dialect {
+		if d.main == nil && d.meters.run == nil {
 			return errUnsure
 		}
+		running = d.running()
 	}
 	if !ok || !d.advance(l, begin) {
 		return errUnsure

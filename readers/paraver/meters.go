@@ -65,18 +65,17 @@ func (m *meters) member(typ uint32, p *pcf) uint32 {
 	return uint32(len(d.MetricMembers) - 1)
 }
 
-// running returns the metric that tells when threads run, in ticks; nil if a worker needs it
-// first.
-func (d *decoder) running() *meterSet {
-	m := d.meters
-	if m.run != nil || d.main == nil {
-		return m.run
+// running returns the metric that tells when threads run, in ticks; nil if there are too many
+// others. Only the reading may make it.
+func (t *tables) running() *meterSet {
+	m := t.meters
+	if m.run == nil && len(m.sets) < maxMeters {
+		text := m.names.text
+		member := trace.MetricMember{Ref: uint64(len(t.defs.MetricMembers)), Type: metricOther, Mode: trace.MetricAbsoluteNext, Value: trace.TypeInt64, Base: 1,
+			Name: text(trace.RunningCounter), Unit: text("ticks"), Description: text("for how long the thread computes from here on")}
+		t.defs.MetricMembers = append(t.defs.MetricMembers, member)
+		m.run = m.add([]uint32{uint32(len(t.defs.MetricMembers) - 1)})
 	}
-	text := m.names.text
-	member := trace.MetricMember{Ref: uint64(len(d.defs.MetricMembers)), Type: metricOther, Mode: trace.MetricAbsoluteNext, Value: trace.TypeInt64, Base: 1,
-		Name: text(trace.RunningCounter), Unit: text("ticks"), Description: text("for how long the thread computes from here on")}
-	d.defs.MetricMembers = append(d.defs.MetricMembers, member)
-	m.run = m.add([]uint32{uint32(len(d.defs.MetricMembers) - 1)})
 	return m.run
 }
 
