@@ -34,6 +34,7 @@ type Analysis struct {
 	Delays       []DelayRow      `json:"delays"`               // what makes others wait
 	DelayTotals  *DelayTotals    `json:"delay_totals"`         //
 	Efficiency   *Efficiency     `json:"efficiency,omitempty"` // nil: nobody calls MPI
+	Threads      *Threads        `json:"threads,omitempty"`    // nil: the trace tells nothing of threads that work together
 	Counters     *Counters       `json:"counters,omitempty"`   // nil: none counts up in useful time
 	CriticalPath *CriticalPath   `json:"critical_path,omitempty"`
 	Overhead     *Overhead       `json:"overhead,omitempty"` // Options.Overhead asks for it

@@ -61,7 +61,7 @@ type lastSample struct {
 	has    bool
 	bits   uint64 // of the value
 	time   int64  // corrected
-	useful int64  // useful time until then
+	useful int64  // useful time of the thread until then
 }
 
 // memberOf returns the counter that a row of the metric table is a value of.
@@ -85,6 +85,10 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 	if !ok || w.profiler.clipped(w.clock, m.Time[i]) {
 		return
 	}
+	if member == w.profiler.running {
+		w.threadRuns(m, i)
+		return
+	}
 	if w.counters.last == nil {
 		w.beginCounters()
 	}
@@ -96,7 +100,7 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 		return
 	}
 	value, before := m.Value[i], w.counters.last[member]
-	w.counters.last[member] = lastSample{true, value, w.now, w.usefulAt(w.now)}
+	w.counters.last[member] = lastSample{true, value, w.now, w.threadUseful()}
 	mode := d.MetricMembers[member].Mode & trace.MetricProperty
 	if mode == trace.MetricAccumulated {
 		if !before.has {
