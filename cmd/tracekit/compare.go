@@ -63,7 +63,7 @@ factors are printed: the spread of C against A divided by that of B against A.`,
 	set := cmd.Flags()
 	opts.mergeFlags.add(set)
 	opts.gateFlags.add(set)
-	set.IntVar(&opts.runs, "runs", 1, "`number` of traces that are runs of A; those behind are runs of B")
+	set.IntVar(&opts.runs, "runs", 0, "`number` of traces that are runs of A; those behind are runs of B (default: of two traces, the first)")
 	set.BoolVar(&opts.records, "records", false, "also pair the records, of the first run of each side")
 	set.StringVar(&opts.repeat, "repeat", "", "a repeated run of A: the `trace` that quality factors refer to (with --records)")
 	set.StringVarP(&opts.outDir, "output", "o", "", "also write document and plots into this `directory`")
@@ -81,11 +81,14 @@ func (o *compareOptions) validate() error {
 			return err
 		}
 	}
+	if o.runs == 0 && len(o.traces) == 2 {
+		o.runs = 1
+	}
 	switch {
+	case o.runs == 0:
+		return usagef("%d traces: say with --runs how many are runs of A", len(o.traces))
 	case o.runs < 1 || o.runs >= len(o.traces):
 		return usagef("--runs %d of %d traces: at least one must be left on each side", o.runs, len(o.traces))
-	case o.runs == 1 && len(o.traces) > 2:
-		return usagef("%d traces: say with --runs how many are runs of A", len(o.traces))
 	case o.top < 1:
 		return usagef("--top %d: want at least 1", o.top)
 	}

@@ -186,14 +186,17 @@ func (doc *compareDocument) printResults(io *streams) {
 }
 
 // changesDrawn is how many changes have bars.
-const changesDrawn = 8
+const changesDrawn = 6
 
 // changeBars draws what the places with the largest changes take on both sides.
 func changeBars(title string, changes []compare.Change) plots.BarsData {
 	d := plots.BarsData{Title: "What changed, " + title, XLabel: "place", Y: plots.Axis{Label: "sum over ranks", Unit: plots.Nanoseconds},
-		Categories: []plots.Category{{Name: "own time"}, {Name: "wait"}}, Note: "Left of each pair: A, right: B. * more than noise."}
-	for i := range changes[:min(changesDrawn, len(changes))] {
+		Categories: []plots.Category{{Name: "own time"}, {Name: "wait"}}, Note: "Left of each pair: A, right: B. * more than noise.", Width: 1200}
+	for i := range changes {
 		c := &changes[i]
+		if len(d.Groups) == changesDrawn || c.A == c.B {
+			continue
+		}
 		bar := func(v float64) []float64 {
 			if c.Kind == compare.KindWait {
 				return []float64{0, v}
@@ -207,7 +210,7 @@ func changeBars(title string, changes []compare.Change) plots.BarsData {
 		if c.Line != 0 {
 			name += ":" + strconv.Itoa(int(c.Line))
 		}
-		name = shorten(name, 20)
+		name = shorten(name, 18)
 		if c.Significant != nil && *c.Significant {
 			name += " *"
 		}

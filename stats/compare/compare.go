@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tracekit/stats"
+	"tracekit/trace"
 )
 
 // A Comparison is what changed from the runs A to the runs B. Times are ns, of several runs a
@@ -301,7 +302,7 @@ func (p *place) ranks(kind Kind, change float64) (out []uint32, straggles bool) 
 	}
 	out = []uint32{}
 	for rank, t := range byRank {
-		if d := (t.b - t.a) * math.Copysign(1, change); largest > 0 && d > largest/2 {
+		if d := (t.b - t.a) * math.Copysign(1, change); largest > 0 && d > largest/2 && rank != trace.None {
 			out = append(out, rank)
 			straggles = straggles || kind == KindTime && p.site.Operation == "" && d >= leastOfRank*max(t.a, t.b)
 		}

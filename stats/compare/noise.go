@@ -54,13 +54,18 @@ func judge(a, b [][blocks]int64, instances *[blocks]bool) verdict {
 
 func judgeBlocks(a, b [][blocks]int64, instances *[blocks]bool) verdict {
 	var d []float64
+	begun := 0 // blocks in which some instance begins
 	for k := range blocks {
+		x, y := meanAt(a, k), meanAt(b, k)
 		if instances[k] {
-			d = append(d, meanAt(b, k)-meanAt(a, k))
+			begun++
+		}
+		if instances[k] || x != 0 || y != 0 {
+			d = append(d, y-x)
 		}
 	}
 	n := float64(len(d))
-	if len(d) < leastBlocks {
+	if begun < leastBlocks {
 		return verdict{p: 1}
 	}
 	mean := sumOf(d) / n

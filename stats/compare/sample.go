@@ -28,8 +28,12 @@ type commShape struct{ members, count int }
 func commsOf(t *trace.Trace) []commShape {
 	count := make(map[int]int)
 	for i := range t.Defs.Comms {
-		if g := t.Defs.Comms[i].Group; int(g) < len(t.Defs.Groups) && len(t.Defs.Groups[g].Members) > 1 {
-			count[len(t.Defs.Groups[g].Members)]++
+		g := t.Defs.Comms[i].Group
+		if int(g) >= len(t.Defs.Groups) || t.Defs.Groups[g].Paradigm == trace.ParadigmOpenMP || t.Defs.Groups[g].Paradigm == trace.ParadigmPthread { // a team of threads
+			continue
+		}
+		if n := len(t.Defs.Groups[g].Members); n > 1 {
+			count[n]++
 		}
 	}
 	var out []commShape
@@ -64,7 +68,12 @@ func Take(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) (*Sa
 	}
 	p, err := engine.Fold(ctx, jobs, len(a.Segments),
 		func() *part { return &part{make([]*series, len(sites))} },
-		func(p *part, l int) error { return takeLocation(ctx, t, a.Segments[l], l, number, p.places) },
+		func(p *part, l int) error {
+			if s := a.Segments[l]; s != nil && s.Len() == 0 && !empty(s) {
+				return takeWindows(ctx, t, trace.LocationID(l), s, number, p.places)
+			}
+			return takeLocation(ctx, t, a.Segments[l], l, number, p.places)
+		},
 		func(x, y *part) *part {
 			for k := range x.places {
 				x.places[k] = x.places[k].plus(y.places[k])
@@ -114,6 +123,14 @@ func sitesOf(t *trace.Trace) (sites []stats.Site, number func(trace.PathID) int)
 		}
 		return outside
 	}
+}
+
+// empty reports whether a location was not analysed: it is no part of the run.
+func empty(s *stats.Segments) bool {
+	for range s.All() {
+		return false
+	}
+	return true
 }
 
 // takeLocation adds what one location does. Its segments are read twice: how many there are of a
