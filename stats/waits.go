@@ -147,6 +147,9 @@ func (w *waiting) run(ctx context.Context) error {
 		}
 		w.waitSums.combine(sums)
 	}
+	for _, t := range w.calls {
+		t.rows = t.rows.Sealed()
+	}
 	return nil
 }
 
