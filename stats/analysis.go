@@ -385,6 +385,10 @@ type CriticalPath struct {
 	// Segments is the path of the whole run itself, from its end to its begin. It lies in
 	// the trace's Store.
 	Segments *spill.Table[CriticalSegment] `json:"-"`
+
+	// OvertakenNs is the path's time in receives directly behind one from the same call path
+	// that waits for a message sent later: all that taking messages as they come there can save.
+	OvertakenNs int64 `json:"-"`
 }
 
 // A CriticalRow is the path's time in one operation of one source line, or in one region
@@ -397,6 +401,9 @@ type CriticalRow struct {
 	TimeNs      int64    `json:"time_ns"`
 	Share       *float64 `json:"share"`
 	ImbalanceNs int64    `json:"imbalance_ns"`
+
+	// UnequalNs is the path's time above what as many visits take in the mean.
+	UnequalNs int64 `json:"-"`
 }
 
 // A CriticalSegment is a piece of the critical path: location Location from FromNs to

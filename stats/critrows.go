@@ -17,6 +17,7 @@ type criticalSum struct {
 	row       CriticalRow
 	time      int64
 	imbalance int64
+	unequal   int64
 }
 
 // criticalRows makes the block of the document: the path's time by site, the site with the
@@ -41,6 +42,11 @@ func criticalRows(c *criticalPath, p *profiler, part *profilePart, waits []int64
 		}
 		sums[k].time += s.critical
 		sums[k].imbalance += max(0, s.critical-(s.exclusive-waits[s.path])/ranks)
+		mean := 0.0
+		if s.count > 0 {
+			mean = float64(s.exclusive) / float64(s.count)
+		}
+		sums[k].unequal += max(0, s.critical-int64(float64(s.met)*mean))
 	}
 	length := p.scope.to - p.scope.from
 	bare := length - inside - c.missing - c.outside
@@ -51,7 +57,7 @@ func criticalRows(c *criticalPath, p *profiler, part *profilePart, waits []int64
 	sums = append(sums,
 		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: NotRecorded}}, time: c.missing},
 		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: outsideSelection}}, time: c.outside},
-		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: OutsideRegions}}, time: bare, imbalance: max(0, bare-gap/ranks)})
+		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: OutsideRegions}}, time: bare, imbalance: max(0, bare-gap/ranks), unequal: bare})
 	return c.result(sums, length, rate{p.t.Defs.Clock.Resolution})
 }
 
@@ -61,13 +67,13 @@ func (c *criticalPath) result(sums []criticalSum, length int64, r rate) *Critica
 		return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.row.Region, b.row.Region),
 			cmp.Compare(a.row.Operation, b.row.Operation), cmp.Compare(a.row.Line, b.row.Line))
 	})
-	out := &CriticalPath{LengthNs: r.ns(length), Regions: []CriticalRow{}, Segments: c.segments}
+	out := &CriticalPath{LengthNs: r.ns(length), Regions: []CriticalRow{}, Segments: c.segments, OvertakenNs: r.ns(c.overtaken)}
 	split := splitter{rate: r}
 	for _, s := range sums {
 		if s.time == 0 {
 			continue
 		}
-		s.row.TimeNs, s.row.Share, s.row.ImbalanceNs = split.ns(s.time), ratio(s.time, length), r.ns(s.imbalance)
+		s.row.TimeNs, s.row.Share, s.row.ImbalanceNs, s.row.UnequalNs = split.ns(s.time), ratio(s.time, length), r.ns(s.imbalance), r.ns(s.unequal)
 		out.Regions = append(out.Regions, s.row)
 	}
 	return out

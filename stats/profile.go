@@ -224,6 +224,7 @@ func (s *pathSum) merge(o *pathSum) {
 	s.inclusive += o.inclusive
 	s.exclusive += o.exclusive
 	s.critical += o.critical
+	s.met += o.met
 	switch {
 	case s.calls == nil:
 		s.calls = o.calls

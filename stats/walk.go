@@ -14,6 +14,7 @@ type pathSum struct {
 	inclusive int64
 	exclusive int64
 	critical  int64 // the part of exclusive that lies on the critical path
+	met       int64 // visits that end there
 	calls     *callSum
 	counters  []counterSum
 }
@@ -58,6 +59,7 @@ type walk struct {
 	resume   int64                   // when the buffer flush ends; MaxInt64: there is none
 	pieces   *spill.Table[pathPiece] // of the critical path here, the last first
 	ahead    int                     // of pieces that were not read yet
+	passed   bool                    // the path has just passed here
 	piece    pathPiece               // the next or current one
 	clocks   *spill.Table[int64]     // by call: the sequence number of its Enter becomes the useful time until then
 	call     int                     // the next one
@@ -122,6 +124,7 @@ func (w *walk) advance(t int64) {
 		s.touched = true
 		w.touched = append(w.touched, w.top)
 	}
+	w.passed = t > w.piece.from
 	for t > w.piece.from {
 		s.critical += min(t, w.piece.to) - max(w.now, w.piece.from)
 		if t < w.piece.to {
@@ -227,6 +230,9 @@ func (w *walk) close() {
 		return // too deep for the call tree, or clipped away
 	}
 	s.count++
+	if w.passed {
+		s.met++
+	}
 	s.inclusive += w.now - v.enter
 	if s.hist != nil {
 		s.hist.add(w.now - v.enter)

@@ -40,6 +40,7 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 		c.text = fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, length(int64(mean(times, in))), f.waits(row))
 	case len(ranks) <= max(1, len(times)/4) && here > unlike*there && there > 0:
 		c.cause.Kind, c.mended = stats.CauseImbalance, "With the time of the others"
+		c.most(path * (1 - there/here))
 		c.changes = []whatif.Change{whatif.Scale(f.at(place), there/here, ranks...)}
 		c.text = fmt.Sprintf("%s %s %s as long in %s as the others, %s against %s: %s.", capital(ranksText(ranks)), one(ranks, "takes", "take"), factor(here/there),
 			where, length(int64(here)), length(int64(there)), f.waits(row))
@@ -49,11 +50,13 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 		c.text = fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, length(int64(sum(times))), f.waits(row))
 	case float64(times[high]) > unlike*mean(times, in):
 		c.cause.Kind = stats.CauseImbalance
+		c.most(float64(f.unequal[place]))
 		c.changes = []whatif.Change{whatif.Balance(f.at(place))}
 		c.text = fmt.Sprintf("The ranks take unequally long in %s, from %s on rank %d to %s on rank %d: %s.", where, length(times[low]), low, length(times[high]), high, f.waits(row))
 	default:
 		c.cause.Kind, c.cause.Ranks = shifting(row), []uint32{}
 		c.least = int64(varies * path)
+		c.most(float64(f.unequal[place]))
 		c.changes = []whatif.Change{whatif.Balance(f.at(place))}
 		c.text = fmt.Sprintf("Now this and now that rank takes longer in %s, though all take about equally long in the sum: %s.", where, f.waits(row))
 	}
@@ -161,7 +164,7 @@ func (f *finder) wrongOrder() []candidate {
 	top := s.Top[0]
 	place := stats.Site{SourceLine: top.SourceLine, Operation: stats.Name(top.Operation)}
 	c := f.candidate(stats.DelayRow{SourceLine: place.SourceLine, Operation: place.Operation}, nil)
-	c.cause.Kind, c.bound = stats.CauseWrongOrder, s.TimeNs
+	c.cause.Kind, c.bound = stats.CauseWrongOrder, min(s.TimeNs, f.a.CriticalPath.OvertakenNs)
 	c.cause.Evidence = map[string]float64{"wrong_order_ns": float64(s.TimeNs)}
 	c.changes = []whatif.Change{whatif.Order(f.at(place))}
 	c.text = fmt.Sprintf("Messages are received in another order than they are sent, most of all in %s.", calledAt(top.Operation, top.SourceLine))
@@ -182,6 +185,9 @@ func (f *finder) candidate(row stats.DelayRow, ranks []uint32) candidate {
 	}
 	return c
 }
+
+// most says that a candidate gains no more than ns.
+func (c *candidate) most(ns float64) { c.bound = min(c.bound, int64(ns)) }
 
 // culprits returns the fewest ranks that cause most of a place's waits. What no rank causes, but
 // a location outside MPI, counts and has none.
