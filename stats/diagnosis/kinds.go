@@ -32,6 +32,7 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 	busy := sum(times) / max(1, path)
 	c.cause.Evidence["ranks_at_a_time"] = busy
 	low, high := extremes(times, in)
+	absent := path - sum(times)/float64(len(times)) // of the path, if all ranks were there each time
 	c.mended = "Shared equally at each visit"
 	switch {
 	case len(in) <= max(1, len(times)/8) && len(times) > 1:
@@ -48,6 +49,11 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
 		c.changes = []whatif.Change{whatif.Scale(f.at(place), 0)}
 		c.text = fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, length(int64(sum(times))), f.waits(row))
+	case absent > float64(2*f.unequal[place]) && absent > (1-1/unlike)*path && together(row):
+		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseImbalance, in, "Shared by all ranks each time"
+		c.most(absent)
+		c.changes = []whatif.Change{whatif.Scale(f.at(place), 1-absent/path)}
+		c.text = fmt.Sprintf("Not all ranks are in %s at a time, %.3g of %d in the mean: %s.", where, busy, len(times), f.waits(row))
 	case float64(times[high]) > unlike*mean(times, in):
 		c.cause.Kind = stats.CauseImbalance
 		c.most(float64(f.unequal[place]))
@@ -61,6 +67,16 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 		c.text = fmt.Sprintf("Now this and now that rank takes longer in %s, though all take about equally long in the sum: %s.", where, f.waits(row))
 	}
 	return c
+}
+
+// together reports whether most of the waits that a place causes end in collectives, where all
+// ranks meet: those who wait there could have worked.
+func together(row stats.DelayRow) bool {
+	sum := int64(0)
+	for _, k := range []stats.WaitKind{stats.WaitAtNxN, stats.WaitAtBarrier, stats.LateBroadcast, stats.EarlyReduce, stats.EarlyScan} {
+		sum += row.By[k]
+	}
+	return sum > row.TotalNs/2
 }
 
 // shifting is the kind of a place that is late now here, now there.
