@@ -53,6 +53,9 @@ func TestPlanted(t *testing.T) {
 	}{
 		{"imbalance", "ring", "compute", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{}, 0.01},
 		{"imbalance of collectives", "collectives", "compute", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{}, 0.01},
+		{"imbalance of a wavefront", "sweep", "block", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{}, 0.01},
+		{"imbalance of tasks", "masterworker", "task", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{}, 0.01},
+		{"imbalance of requests", "requests", "compute", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{}, 0.01},
 		{"imbalance of two places", "halo", "interior", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{Imbalance: 1}, 0.05},
 		{"late sender", "halo", "compute", stats.CauseSerialization, everyone, samples.Plant{LateSender: 20_000}, samples.Plant{LateSender: 1}, 0.01},
 		{"late receiver", "halo", "compute", stats.CauseSerialization, everyone, samples.Plant{LateReceiver: 20_000}, samples.Plant{LateReceiver: 1}, 0.01},

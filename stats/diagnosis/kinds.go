@@ -22,7 +22,8 @@ const (
 // computing judges a place outside MPI that makes others wait.
 func (f *finder) computing(row stats.DelayRow) candidate {
 	place := placeOf(row)
-	times, ranks := f.times[place], culprits(row)
+	times := f.times[place]
+	ranks := longer(times, culprits(row))
 	c := f.candidate(row, ranks)
 	rest := others(times, ranks)
 	here, there := mean(times, ranks), mean(times, rest)
@@ -39,7 +40,7 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
 		c.changes = []whatif.Change{whatif.Scale(f.at(place), 0)}
 		c.text = fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, length(int64(mean(times, in))), f.waits(row))
-	case len(ranks) <= max(1, len(times)/4) && here > unlike*there && there > 0:
+	case len(ranks) > 0 && len(ranks) <= max(1, len(times)/4) && here > unlike*there && there > 0:
 		c.cause.Kind, c.mended = stats.CauseImbalance, "With the time of the others"
 		c.most(path * (1 - there/here))
 		c.changes = []whatif.Change{whatif.Scale(f.at(place), there/here, ranks...)}
@@ -220,6 +221,22 @@ func culprits(row stats.DelayRow) []uint32 {
 		ranks = ranks[:n-1]
 	}
 	return ranks
+}
+
+// longer returns those of some ranks that take longer than the median rank; all if none does: who
+// waits for one of them may make others wait as long.
+func longer(times []int64, ranks []uint32) []uint32 {
+	sorted := slices.Sorted(slices.Values(times))
+	median, out := sorted[len(sorted)/2], []uint32{}
+	for _, r := range ranks {
+		if int(r) < len(times) && float64(times[r]) > unlike*float64(median) {
+			out = append(out, r)
+		}
+	}
+	if len(out) == 0 {
+		return ranks
+	}
+	return out
 }
 
 // others returns the ranks that are not among some.
