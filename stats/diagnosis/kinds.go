@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -223,17 +224,17 @@ func culprits(row stats.DelayRow) []uint32 {
 	return ranks
 }
 
-// longer returns those of some ranks that take longer than the median rank; all if none does: who
-// waits for one of them may make others wait as long.
+// longer returns those of some ranks that take longer than the median rank, if no other rank takes
+// as long; else all: who waits for a rank that takes long may make others wait as much as that.
 func longer(times []int64, ranks []uint32) []uint32 {
 	sorted := slices.Sorted(slices.Values(times))
-	median, out := sorted[len(sorted)/2], []uint32{}
-	for _, r := range ranks {
-		if int(r) < len(times) && float64(times[r]) > unlike*float64(median) {
-			out = append(out, r)
-		}
+	median := float64(sorted[len(sorted)/2])
+	out := slices.DeleteFunc(slices.Clone(ranks), func(r uint32) bool { return int(r) >= len(times) || float64(times[r]) <= unlike*median })
+	if len(out) == 0 || len(out) == len(ranks) {
+		return ranks
 	}
-	if len(out) == 0 {
+	least := times[slices.MinFunc(out, func(a, b uint32) int { return cmp.Compare(times[a], times[b]) })]
+	if rest := others(times, out); slices.ContainsFunc(rest, func(r uint32) bool { return times[r] >= least }) {
 		return ranks
 	}
 	return out
