@@ -92,7 +92,7 @@ type timeMap struct {
 }
 
 // slots is the number of paths that are none of the tree.
-const slots = 3
+const slots = 5
 
 func newTimeMap(paths int) *timeMap { return &timeMap{times: make([]int64, paths+slots)} }
 

@@ -137,7 +137,7 @@ func (f *finder) candidates() []candidate {
 	f.sum(rows)
 	for _, row := range rows {
 		switch {
-		case startsUp(row.Operation):
+		case startsUp(row.Operation) || row.Region == stats.BufferFlush || row.Region == stats.RecordingOff:
 		case row.Operation != "":
 			out = append(out, f.slowCalls(row))
 		default:
@@ -146,6 +146,7 @@ func (f *finder) candidates() []candidate {
 	}
 	out = append(out, f.startup()...)
 	out = append(out, f.late()...)
+	out = append(out, f.measurement()...)
 	out = append(out, f.transfer()...)
 	out = append(out, f.wrongOrder()...)
 	least := int64(leastGain * float64(f.a.Trace.DurationNs))
@@ -172,24 +173,30 @@ func placeOf(row stats.DelayRow) stats.Site {
 // sum sums the times of places by rank.
 func (f *finder) sum(rows []stats.DelayRow) {
 	wanted := make([][]int64, len(f.places)) // by call path
+	wantedBeside := make(map[trace.PathID][]int64)
 	for _, row := range rows {
 		f.times[placeOf(row)] = make([]int64, len(f.t.World))
 	}
 	for path, place := range f.places {
 		wanted[path] = f.times[place]
 	}
-	outside := f.times[stats.Site{SourceLine: stats.SourceLine{Region: stats.OutsideRegions}}]
+	for path, name := range beside {
+		wantedBeside[path] = f.times[stats.Site{SourceLine: stats.SourceLine{Region: stats.Name(name)}}]
+	}
 	for l, segments := range f.a.Segments {
 		rank := f.t.Rank[l]
 		if int(rank) >= len(f.t.World) {
 			continue
 		}
 		for s := range segments.Sums {
-			switch {
-			case int(s.Path) < len(wanted) && wanted[s.Path] != nil:
-				wanted[s.Path][rank] += s.Time
-			case s.Path == stats.PathOutside && outside != nil:
-				outside[rank] += s.Time
+			times := []int64(nil)
+			if int(s.Path) < len(wanted) {
+				times = wanted[s.Path]
+			} else {
+				times = wantedBeside[s.Path]
+			}
+			if times != nil {
+				times[rank] += s.Time
 			}
 		}
 	}
@@ -200,12 +207,15 @@ func (f *finder) sum(rows []stats.DelayRow) {
 	}
 }
 
+// beside are the places that are none of the call tree.
+var beside = map[trace.PathID]string{stats.PathOutside: stats.OutsideRegions, stats.PathFlush: stats.BufferFlush, stats.PathOff: stats.RecordingOff}
+
 // at returns the call paths of a place.
 func (f *finder) at(place stats.Site) whatif.Place {
-	outside := place.Region == stats.OutsideRegions
 	return func(p trace.PathID) bool {
 		if int(p) >= len(f.places) {
-			return outside && p == stats.PathOutside
+			name, known := beside[p]
+			return known && place.Region == stats.Name(name)
 		}
 		return f.places[p] == place
 	}
