@@ -40,17 +40,17 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 	case len(in) <= max(1, len(times)/8) && len(times) > 1:
 		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
 		c.changes = []whatif.Change{whatif.Scale(f.at(place), 0)}
-		c.text = fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, length(int64(mean(times, in))), f.waits(row))
+		c.text = fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, stats.FormatTime(int64(mean(times, in))), f.waits(row))
 	case len(ranks) > 0 && len(ranks) <= max(1, len(times)/4) && here > unlike*there && there > 0:
 		c.cause.Kind, c.mended = stats.CauseImbalance, "With the time of the others"
 		c.most(path * (1 - there/here))
 		c.changes = []whatif.Change{whatif.Scale(f.at(place), there/here, ranks...)}
 		c.text = fmt.Sprintf("%s %s %s as long in %s as the others, %s against %s: %s.", capital(ranksText(ranks)), one(ranks, "takes", "take"), factor(here/there),
-			where, length(int64(here)), length(int64(there)), f.waits(row))
+			where, stats.FormatTime(int64(here)), stats.FormatTime(int64(there)), f.waits(row))
 	case busy <= max(1.2, float64(len(times))/8) && len(times) > 1:
 		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
 		c.changes = []whatif.Change{whatif.Scale(f.at(place), 0)}
-		c.text = fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, length(int64(sum(times))), f.waits(row))
+		c.text = fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, stats.FormatTime(int64(sum(times))), f.waits(row))
 	case absent > float64(2*f.unequal[place]) && absent > (1-1/unlike)*path && together(row):
 		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseImbalance, in, "Shared by all ranks each time"
 		c.most(absent)
@@ -60,7 +60,7 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 		c.cause.Kind = stats.CauseImbalance
 		c.most(float64(f.unequal[place]))
 		c.changes = []whatif.Change{whatif.Balance(f.at(place))}
-		c.text = fmt.Sprintf("The ranks take unequally long in %s, from %s on rank %d to %s on rank %d: %s.", where, length(times[low]), low, length(times[high]), high, f.waits(row))
+		c.text = fmt.Sprintf("The ranks take unequally long in %s, from %s on rank %d to %s on rank %d: %s.", where, stats.FormatTime(times[low]), low, stats.FormatTime(times[high]), high, f.waits(row))
 	default:
 		c.cause.Kind, c.cause.Ranks = shifting(row), []uint32{}
 		c.least = int64(varies * path)
@@ -122,7 +122,7 @@ func (f *finder) startup() (out []candidate) {
 		c.cause.Kind = stats.CauseStartup
 		c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
 		c.changes = []whatif.Change{whatif.Scale(f.at(place), 0)}
-		c.text = fmt.Sprintf("%s takes %s of the run's %s: a longer run, or the part behind it (--from), says more of the program.", place.Operation, length(time), length(f.a.Trace.DurationNs))
+		c.text = fmt.Sprintf("%s takes %s of the run's %s: a longer run, or the part behind it (--from), says more of the program.", place.Operation, stats.FormatTime(time), stats.FormatTime(f.a.Trace.DurationNs))
 		c.mended = "Without it"
 		out = append(out, c)
 	}
@@ -140,7 +140,7 @@ func (f *finder) late() []candidate {
 	time := f.critical[stats.Site{SourceLine: stats.SourceLine{Region: stats.NotRecorded}}]
 	c := candidate{cause: stats.Cause{Kind: stats.CauseStartup, SourceLine: stats.SourceLine{Region: stats.NotRecorded}, Ranks: []uint32{}}, bound: time}
 	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
-	c.text = fmt.Sprintf("The ranks do not begin together: %s of the critical path passes before the first event of the rank that it begins on.", length(time))
+	c.text = fmt.Sprintf("The ranks do not begin together: %s of the critical path passes before the first event of the rank that it begins on.", stats.FormatTime(time))
 	return []candidate{c}
 }
 
@@ -164,7 +164,7 @@ func (f *finder) transfer() []candidate {
 	c.text = "More time passes in MPI calls themselves, transferring or on a busy machine, than in the program"
 	for _, row := range f.a.CriticalPath.Regions {
 		if row.Operation != "" && !startsUp(row.Operation) {
-			c.text += fmt.Sprintf(": most in %s, %s of the critical path", calledAt(string(row.Operation), row.SourceLine), length(row.TimeNs))
+			c.text += fmt.Sprintf(": most in %s, %s of the critical path", calledAt(string(row.Operation), row.SourceLine), stats.FormatTime(row.TimeNs))
 			break
 		}
 	}
@@ -301,7 +301,7 @@ func (f *finder) waits(row stats.DelayRow) string {
 			kind = stats.WaitKind(k)
 		}
 	}
-	text := fmt.Sprintf("others wait %s for it", length(row.TotalNs))
+	text := fmt.Sprintf("others wait %s for it", stats.FormatTime(row.TotalNs))
 	if kind != stats.NoWait {
 		text += fmt.Sprintf(", most in %s", kind)
 		if top := f.a.WaitStates[kind].Top; len(top) > 0 {

@@ -34,16 +34,16 @@ func (f *finder) measurement() (out []candidate) {
 		switch shortest := float64(path.ShortestNs); {
 		case row.Region == stats.BufferFlush:
 			c.changes, c.mended = []whatif.Change{whatif.Scale(f.at(place), 0)}, "With a buffer that is large enough"
-			c.text = fmt.Sprintf("The measurement writes its buffer during the run, for %s of the critical path.", length(row.TimeNs))
+			c.text = fmt.Sprintf("The measurement writes its buffer during the run, for %s of the critical path.", stats.FormatTime(row.TimeNs))
 		case row.Region == stats.RecordingOff:
-			c.text = fmt.Sprintf("Recording is switched off for %s of the critical path: what passes there, and who waits for it, is not known.", length(row.TimeNs))
+			c.text = fmt.Sprintf("Recording is switched off for %s of the critical path: what passes there, and who waits for it, is not known.", stats.FormatTime(row.TimeNs))
 		case row.Operation == "" && row.Visits >= leastVisits && shortest > 0 && shortest <= mostForOne && row.VisitNs <= tiny*shortest:
 			part := min(1, shortest/row.VisitNs)
 			c.most(part * float64(row.TimeNs))
 			c.cause.Evidence["visits"], c.cause.Evidence["mean_ns"], c.cause.Evidence["shortest_visit_ns"] = float64(row.Visits), row.VisitNs, shortest
 			c.changes, c.mended = []whatif.Change{whatif.Scale(f.at(place), 1-part)}, "If it were left out of the measurement, and recording a visit takes that long"
 			c.text = fmt.Sprintf("Visits to %s, %d of %s each, are hardly longer than the shortest to any region (%s): much of that is the measurement's own time.",
-				placeText(row.SourceLine), row.Visits, length(int64(row.VisitNs)), length(path.ShortestNs))
+				placeText(row.SourceLine), row.Visits, stats.FormatTime(int64(row.VisitNs)), stats.FormatTime(path.ShortestNs))
 		default:
 			continue
 		}
