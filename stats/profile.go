@@ -48,6 +48,7 @@ type locationTime struct {
 	useful   int64
 	gap      int64 // time outside any region
 	span     int64 // from the first to the last event
+	paused   [2]pausedTime
 }
 
 // A callSum describes the durations of the calls of an MPI function in one call path.
@@ -169,7 +170,7 @@ func (p *profiler) siteOf(c trace.CallingContextID) trace.SourceLocationID {
 func (w *walk) part() *profilePart {
 	rank := w.profiler.t.Rank[w.location]
 	first := w.profiler.scope.clamp(w.profiler.t.Span[w.location].First)
-	out := &profilePart{locations: []locationTime{{w.location, w.useful, w.steps[0].exclusive, w.now - first}}}
+	out := &profilePart{locations: []locationTime{{w.location, w.useful, w.steps[0].exclusive, w.now - first, w.paused}}}
 	regions := make(map[trace.RegionID]int64)
 	for i := range w.steps[1:] {
 		s := &w.steps[i+1]
@@ -220,10 +221,17 @@ func combinePaths(a, b []pathSum) []pathSum {
 }
 
 func (s *pathSum) merge(o *pathSum) {
+	switch {
+	case s.count == 0:
+		s.shortest = o.shortest
+	case o.count > 0:
+		s.shortest = min(s.shortest, o.shortest)
+	}
 	s.count += o.count
 	s.inclusive = plus(s.inclusive, o.inclusive)
 	s.exclusive = plus(s.exclusive, o.exclusive)
 	s.critical += o.critical
+	s.met += o.met
 	switch {
 	case s.calls == nil:
 		s.calls = o.calls
