@@ -12,15 +12,16 @@ import "tracekit/trace"
 //
 // A call that completes several messages waits for the longest of these waits; each of the messages
 // has its own. So all messages together have more than their calls.
-func (r *run) amounts(l trace.LocationID, row *trace.Send, call *trace.Call, to trace.LocationID, recv *trace.Recv, taker *trace.Call) (a amounts) {
+func (r *run) amounts(x *sending) (a amounts) {
+	l, to, row, recv := x.location, x.row.RecvLoc, x.row, x.recv
 	sent := row.Time
-	if call != nil {
-		sent = call.Enter
+	if x.call != nil {
+		sent = x.call.Enter
 	}
-	if taker != nil && taker.Class != trace.ClassTest {
-		a.lateSender = max(0, min(sent, taker.Leave)-taker.Enter)
+	if x.taker != nil && x.taker.Class != trace.ClassTest {
+		a.lateSender = max(0, min(sent, x.leave)-x.enter)
 	}
-	if done := r.blocked(l, row, call); done != nil {
+	if done := r.blocked(x); done != nil {
 		posted := recv.Time
 		if recv.Post != trace.None {
 			posted = r.t.Calls[to].Ptr(int(recv.Post)).Enter
@@ -44,17 +45,12 @@ func (r *run) amounts(l trace.LocationID, row *trace.Send, call *trace.Call, to 
 
 // blocked returns the call in which a sender may wait for the receive to be posted, nil if there is
 // none.
-func (r *run) blocked(l trace.LocationID, row *trace.Send, call *trace.Call) *trace.Call {
-	if row.Done == trace.None {
+func (r *run) blocked(x *sending) *trace.Call {
+	if x.row.Done == trace.None {
 		return nil
 	}
-	if row.Done == row.Call {
-		if call != nil && call.Class == trace.ClassSend {
-			return call
-		}
-		return nil
-	}
-	if done := r.t.Calls[l].Ptr(int(row.Done)); done.Class == trace.ClassWait {
+	done := r.t.Calls[x.location].Ptr(int(x.row.Done))
+	if x.row.Done == x.row.Call && done.Class == trace.ClassSend || x.row.Done != x.row.Call && done.Class == trace.ClassWait {
 		return done
 	}
 	return nil

@@ -156,87 +156,113 @@ func (r *run) visitAll(ctx context.Context) error {
 	return err
 }
 
+// A sending is a send with what is known of its other end.
+type sending struct {
+	location     trace.LocationID
+	index        int
+	row          *trace.Send
+	call         *trace.Call // that posts it; nil: recorded outside any
+	recv         *trace.Recv // nil: not matched
+	taker        *trace.Call // that completes the receive; nil: recorded outside any
+	enter, leave int64       // of taker
+}
+
+// lookupBatch is the number of sends whose other ends are looked up together: these lie anywhere in
+// memory, and looking up several at a time takes hardly longer than one.
+const lookupBatch = 8
+
 // visit lets a stream advance to a time.
 func (r *run) visit(ctx context.Context, s *stream, end int64) error {
-	for n := 1; ; n++ {
-		at, row := s.nextSend(r.t.Sends, end)
-		if row == nil {
+	var batch [lookupBatch]sending
+	for n := 0; ctx.Err() == nil; {
+		for n = 0; n < len(batch); n++ {
+			at, row := s.nextSend(r.t.Sends, end)
+			if row == nil {
+				break
+			}
+			batch[n] = sending{location: s.locations[at], index: s.next[at], row: row}
+			s.next[at]++
+		}
+		if n == 0 {
 			return nil
 		}
-		if n%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		r.lookUp(batch[:n])
+		for i := range batch[:n] {
+			r.send(s, &batch[i])
 		}
-		l, index := s.locations[at], s.next[at]
-		s.next[at]++
-		r.send(s, l, index, row)
+	}
+	return ctx.Err()
+}
+
+// lookUp finds the calls and the other ends of sends.
+func (r *run) lookUp(batch []sending) {
+	for i := range batch {
+		x := &batch[i]
+		if x.row.Call != trace.None {
+			x.call = r.t.Calls[x.location].Ptr(int(x.row.Call))
+		}
+		if x.row.State == trace.Matched {
+			x.recv = r.t.Recvs[x.row.RecvLoc].Ptr(int(x.row.Recv))
+		}
+	}
+	for i := range batch {
+		if x := &batch[i]; x.recv != nil && x.recv.Call != trace.None {
+			x.taker = r.t.Calls[x.row.RecvLoc].Ptr(int(x.recv.Call))
+		}
+	}
+	for i := range batch {
+		switch x := &batch[i]; {
+		case x.taker != nil:
+			x.enter, x.leave = x.taker.Enter, x.taker.Leave
+		case x.recv != nil:
+			x.enter, x.leave = x.recv.Time, x.recv.Time
+		}
 	}
 }
 
 // send takes one send.
-func (r *run) send(s *stream, l trace.LocationID, index int, row *trace.Send) {
-	posted, path := [2]int64{row.Time, row.Time}, trace.PathID(trace.None)
-	var call *trace.Call
-	if row.Call != trace.None {
-		call = r.t.Calls[l].Ptr(int(row.Call))
-		posted, path = [2]int64{call.Enter, call.Leave}, call.Path
+func (r *run) send(s *stream, x *sending) {
+	row := x.row
+	posted, left, path := row.Time, row.Time, trace.PathID(trace.None)
+	if x.call != nil {
+		posted, left, path = x.call.Enter, x.call.Leave, x.call.Path
 	}
-	if !r.part.Overlaps(l, posted[0], posted[1]) || row.Bytes < r.opts.MinBytes || row.Bytes > r.opts.MaxBytes ||
-		r.opts.Site != nil && !r.opts.Site(path) {
+	if !r.part.Overlaps(x.location, posted, left) || x.recv != nil && !r.part.Overlaps(row.RecvLoc, x.enter, x.leave) ||
+		row.Bytes < r.opts.MinBytes || row.Bytes > r.opts.MaxBytes || r.opts.Site != nil && !r.opts.Site(path) {
 		s.skipped++
 		return
 	}
-	var m message
-	matched := row.State == trace.Matched
-	if matched && !r.receipt(&m, l, row, call, posted) {
-		s.skipped++
-		return
-	}
-	m.pause = posted[0]-s.passed > s.pause
-	m.large = row.Bytes > r.opts.Cost.LimitBytes
-	s.passed = posted[0]
-	if !matched {
+	m := message{latency: x.leave - posted, pause: posted-s.passed > s.pause, large: row.Bytes > r.opts.Cost.LimitBytes}
+	s.passed = posted
+	if x.recv == nil {
 		for k := range s.samplers {
-			if s.samplers[k].decide(posted[0]) {
+			if s.samplers[k].decide(posted) {
 				s.sums[k].Unmatched++
 			}
 		}
 		s.sums[len(s.samplers)].Unmatched++
 		return
 	}
-	m.send, m.bytes = r.siteOf(path), row.Bytes
+	m.key = key{to: r.t.Rank[row.RecvLoc], send: r.siteOf(path), receive: r.siteOf(trace.None), bytes: row.Bytes}
+	if x.taker != nil {
+		m.receive = r.siteOf(x.taker.Path)
+	}
+	if r.opts.Analysis != nil {
+		m.extra = r.amounts(x)
+	}
 	first := 0
 	if !r.opts.totals {
 		first = s.category(m.key, r.most) * len(s.sums)
 	}
 	for k := range s.samplers {
-		if s.samplers[k].decide(posted[0]) {
+		if s.samplers[k].decide(posted) {
 			if r.bit[k] != 0 {
-				*r.written[l].Ptr(index) |= r.bit[k]
+				*r.written[x.location].Ptr(x.index) |= r.bit[k]
 			}
 			r.count(s, k, first+k, &m)
 		}
 	}
 	r.count(s, len(s.samplers), first+len(s.samplers), &m)
-}
-
-// receipt looks at the other end of a message; it reports false if that is not selected.
-func (r *run) receipt(m *message, l trace.LocationID, row *trace.Send, call *trace.Call, posted [2]int64) bool {
-	to := row.RecvLoc
-	recv := r.t.Recvs[to].Ptr(int(row.Recv))
-	taken, path := [2]int64{recv.Time, recv.Time}, trace.PathID(trace.None)
-	var taker *trace.Call
-	if recv.Call != trace.None {
-		taker = r.t.Calls[to].Ptr(int(recv.Call))
-		taken, path = [2]int64{taker.Enter, taker.Leave}, taker.Path
-	}
-	if !r.part.Overlaps(to, taken[0], taken[1]) {
-		return false
-	}
-	m.to, m.receive, m.latency = r.t.Rank[to], r.siteOf(path), taken[1]-posted[0]
-	if r.opts.Analysis != nil {
-		m.extra = r.amounts(l, row, call, to, recv, taker)
-	}
-	return true
 }
 
 // count adds a message to sums and to the cell of its category.
