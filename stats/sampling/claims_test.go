@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tracekit/samples"
+	"tracekit/stats"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -90,6 +91,39 @@ func TestRestrictions(t *testing.T) {
 		}
 		if d.Restriction.Skipped != large+small-x.want {
 			t.Errorf("%d are left out of %d, %d take part", d.Restriction.Skipped, large+small, x.want)
+		}
+	}
+}
+
+// TestSampledAnalyses: where each call completes one message, all messages together wait as long as
+// the calls, and what is estimated from a sample is near.
+func TestSampledAnalyses(t *testing.T) {
+	for name, tr := range map[string]*trace.Trace{
+		"sweep":      generated(t, samples.Options{Program: "sweep", Ranks: 12, Iterations: 300, Seed: 1}),
+		"large ring": generated(t, samples.Options{Program: "ring", Ranks: 12, Iterations: 300, Bytes: 100_000, Seed: 1}), // sends wait for receivers
+	} {
+		a, err := stats.Analyze(t.Context(), tr, stats.Options{Overhead: &stats.OverheadOptions{PerCall: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := made(t, tr, Options{Analysis: a}, "P-1-STAT", "P-0.3-STAT")
+		for i, x := range d.Results() {
+			for what, row := range map[string]AnalysisRow{"late sender": x.Analyses.LateSender, "late receiver": x.Analyses.LateReceiver} {
+				if i == 0 && (row.Messages != row.True || *row.Estimate != float64(row.True)) {
+					t.Errorf("%s, %s: %s", name, what, text(t, row))
+				}
+				if row.Low != nil && (*row.Low > float64(row.True) || *row.High < float64(row.True)) {
+					t.Errorf("%s, %s, %s: %s", name, x.Configuration, what, text(t, row))
+				}
+			}
+			if x.Analyses.LateSender.True+x.Analyses.LateReceiver.True == 0 || len(x.Analyses.Overhead) == 0 {
+				t.Errorf("%s: nothing to compare: %s", name, text(t, x.Analyses))
+			}
+			for _, row := range x.Analyses.Overhead {
+				if i == 0 && *row.Estimate != float64(row.Messages) {
+					t.Errorf("%s: %s", name, text(t, row))
+				}
+			}
 		}
 	}
 }
