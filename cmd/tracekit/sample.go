@@ -166,6 +166,9 @@ func (o *sampleOptions) settle() error {
 		if err != nil {
 			return usageError{err}
 		}
+		if slices.Contains(o.configs, c) {
+			return usagef("--config %s is given twice", c)
+		}
 		o.configs = append(o.configs, c)
 	}
 	return nil

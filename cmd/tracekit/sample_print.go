@@ -159,18 +159,18 @@ func printCategories(r *report, x *sampling.Result) {
 		}
 	}
 	slices.SortFunc(classes, func(a, b sampling.DecadeRow) int { return cmp.Compare(start(a), start(b)) })
-	if x.Settings.Analysis == "FREQ" {
+	if x.Settings.Analysis == sampling.Freq.String() {
 		for _, f := range classes {
 			titles = append(titles, decadeName(f))
 		}
 	} else {
 		titles = append(titles, "mean", "min", "max")
 	}
-	g := r.grid(fmt.Sprintf("%s: categories with the most messages%s", x.Configuration, r.of(len(x.Categories), "categories")), titles...)
+	g := r.grid(fmt.Sprintf("%s%s: categories with the most messages%s", modelled(r.a.Trace.Rebuilt), x.Configuration, r.of(len(x.Categories), "categories")), titles...)
 	g.note("Identifiers: their first 8 digits. Share of all messages and of the sample; then latencies of sampled messages: in FREQ their number by decade, which begins where the column says. Never seen: " + plural(len(x.Bias.NeverSeen), "category", "categories") + ".")
 	for _, c := range shown {
-		cells := []string{c.ID[:8], formatRank(c.From) + "→" + formatRank(c.To), formatBytes(c.Bytes), siteName(c.Send), siteName(c.Receive), formatShare(c.Share), orDash(c.SampledShare), off(c.MeanError)}
-		if x.Settings.Analysis == "FREQ" {
+		cells := []string{c.ID[:8], formatRank(c.From) + "→" + formatRank(c.To), formatBytes(c.Bytes), siteName(c.Send), receiveName(&c), formatShare(c.Share), orDash(c.SampledShare), off(c.MeanError)}
+		if x.Settings.Analysis == sampling.Freq.String() {
 			for _, class := range classes {
 				n := uint64(0)
 				for _, f := range c.Freq {
@@ -212,6 +212,14 @@ func decadeName(f sampling.DecadeRow) string {
 		}
 	}
 	return fmt.Sprintf("%d ns", *f.From)
+}
+
+// receiveName names the site of a receive: where that is the place of the send, by its operation alone.
+func receiveName(c *sampling.CategoryRow) string {
+	if c.Receive != nil && c.Send != nil && c.Receive.SourceLine == c.Send.SourceLine {
+		return string(c.Receive.Operation)
+	}
+	return siteName(c.Receive)
 }
 
 func siteName(s *sampling.SiteRow) string {

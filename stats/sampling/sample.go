@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"tracekit/stats"
 	"tracekit/trace"
@@ -35,6 +36,14 @@ func Make(ctx context.Context, t *trace.Trace, configs []Config, opts Options) (
 	}
 	d := &Document{Schema: Schema, Trace: stats.InfoOf(t), Selection: r.part.Selection(), Restriction: r.restriction(),
 		Costs: opts.Cost.row(), Paper: opts.Cost.paper(), Findings: stats.FindingRows(t.Findings)}
+	if rebuilt := d.Trace.Rebuilt; rebuilt != nil { // latencies are a model's, and what timers do
+		d.Trace.Rebuilt = &stats.Rebuilt{From: rebuilt.From, Approximate: rebuilt.Approximate, Modelled: []string{
+			"analyses", "bias.after_pause", "bias.mean_error", "categories[].freq", "categories[].mean_error", "categories[].mean_ns", "categories[].stat",
+			"estimates.latency_total_ns", "plan"}}
+		if slices.ContainsFunc(configs, func(c Config) bool { return c.Strategy == Timer }) {
+			d.Trace.Rebuilt.Modelled = append(d.Trace.Rebuilt.Modelled, "bias", "coverage", "estimates", "model", "sampled")
+		}
+	}
 	for k := range configs {
 		result := r.result(k)
 		if k == 0 {
