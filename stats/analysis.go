@@ -79,6 +79,7 @@ const (
 	CauseTransfer      CauseKind = "transfer"      // the network
 	CauseWrongOrder    CauseKind = "wrong_order"   // messages are received in another order than they are sent
 	CauseStartup       CauseKind = "startup"       // MPI_Init and what passes before
+	CauseThreadIdle    CauseKind = "thread_idle"   // threads have no work
 )
 
 // TraceInfo says what was analysed. Start and end are the first and the last event of any

@@ -318,6 +318,10 @@ func (r *report) diagnosis() {
 		return
 	}
 	fmt.Fprintf(r.w, "\n%sWhy the run is not shorter\n", modelled(r.a.Trace.Rebuilt))
+	if len(causes) == 0 && r.a.Efficiency == nil {
+		r.line("Nothing is worth fixing: neither serial parts nor waits at barriers of threads take 1 %% of it.")
+		return
+	}
 	if len(causes) == 0 {
 		r.line("Nothing is worth fixing: no single change that the replay of the run can judge would gain 1 %% of it.")
 		return
@@ -325,7 +329,7 @@ func (r *report) diagnosis() {
 	for i, c := range causes[:min(r.top, len(causes))] {
 		fmt.Fprintln(r.w, wrap(fmt.Sprintf("%2d. %s", i+1, c.Text), r.width, 4))
 	}
-	if slices.ContainsFunc(r.a.Findings, func(f stats.Finding) bool { return f.Severity != "info" }) {
+	if r.a.Efficiency != nil && slices.ContainsFunc(r.a.Findings, func(f stats.Finding) bool { return f.Severity != "info" }) {
 		r.line("Records are lost (see the findings): what a call has waited for may be among them, and the call looks slow then.")
 	}
 	if len(causes) > 1 {
