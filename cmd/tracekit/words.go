@@ -100,6 +100,14 @@ func decimal(x *float64) string {
 	return strconv.FormatFloat(*x, 'g', 3, 64)
 }
 
+// thousandths returns a quotient with three decimals, "-" if it is not defined.
+func thousandths(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*x, 'f', 3, 64)
+}
+
 // resultText writes a number of a document by what its name says about it.
 func resultText(name string, v float64) string {
 	switch {
