@@ -123,6 +123,9 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	if err == nil && opts.diagnose && a.Selection == nil && a.Efficiency != nil {
 		a.Diagnosis, err = diagnosis.Find(ctx, t, a, opts.jobs)
 	}
+	if err == nil && opts.diagnose && a.Selection == nil && a.Efficiency == nil && a.Threads != nil {
+		a.Diagnosis = diagnosis.OfThreads(a)
+	}
 	return a, err
 }
 

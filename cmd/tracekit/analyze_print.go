@@ -318,6 +318,10 @@ func (r *report) diagnosis() {
 		return
 	}
 	fmt.Fprintf(r.w, "\n%sWhy the run is not shorter\n", modelled(r.a.Trace.Rebuilt))
+	if len(causes) == 0 && r.a.Efficiency == nil {
+		r.line("Nothing is worth fixing: neither serial parts nor waits at barriers of threads take 1 %% of it.")
+		return
+	}
 	if len(causes) == 0 {
 		r.line("Nothing is worth fixing: no single change that the replay of the run can judge would gain 1 %% of it.")
 		return
@@ -325,7 +329,7 @@ func (r *report) diagnosis() {
 	for i, c := range causes[:min(r.top, len(causes))] {
 		fmt.Fprintln(r.w, wrap(fmt.Sprintf("%2d. %s", i+1, c.Text), r.width, 4))
 	}
-	if slices.ContainsFunc(r.a.Findings, func(f stats.Finding) bool { return f.Severity != "info" }) {
+	if r.a.Efficiency != nil && slices.ContainsFunc(r.a.Findings, func(f stats.Finding) bool { return f.Severity != "info" }) {
 		r.line("Records are lost (see the findings): what a call has waited for may be among them, and the call looks slow then.")
 	}
 	if len(causes) > 1 {
@@ -408,10 +412,10 @@ func (r *report) profile() {
 		}
 		return formatTime(ns)
 	}
-	var total int64
+	var total float64
 	names := make(map[string]int)
 	for _, p := range r.a.Profile {
-		total += p.ExclusiveNs
+		total += float64(p.ExclusiveNs)
 		names[p.Region]++
 	}
 	for _, p := range r.a.Profile[:min(r.top, len(r.a.Profile))] {
@@ -420,7 +424,7 @@ func (r *report) profile() {
 			name = place(stats.SourceLine{Region: stats.Name(name), File: p.File, Line: p.Line})
 		}
 		g.add(name, p.Paradigm, formatCount(p.Count), formatTime(p.InclusiveNs), formatTime(p.ExclusiveNs),
-			share(p.ExclusiveNs, total), formatCount(p.Ranks), of(p.MinNs, p.MinRank), formatRank(p.MinRank),
+			shareOf(float64(p.ExclusiveNs), total), formatCount(p.Ranks), of(p.MinNs, p.MinRank), formatRank(p.MinRank),
 			of(p.MeanNs, p.MinRank), of(p.MaxNs, p.MaxRank), formatRank(p.MaxRank))
 	}
 	r.show(g)

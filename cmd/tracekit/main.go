@@ -138,6 +138,7 @@ func commands(io *streams) []*cobra.Command {
 		newFit(io, runFit),
 		newSpacetime(io, runSpacetime),
 		newHeaders(io, runHeaders),
+		newSample(io, runSample),
 		newCompare(io, runCompare),
 		newScaling(io, runScaling),
 		newCompress(io, runCompress),

@@ -204,6 +204,8 @@ func (doc *scalingDocument) printFactors(io *streams) {
 	}
 	share("global efficiency", func(f *scaling.Factors) *float64 { return f.GlobalEfficiency })
 	share("  parallel efficiency", func(f *scaling.Factors) *float64 { return f.ParallelEfficiency })
+	share("    process level", func(f *scaling.Factors) *float64 { return f.ProcessEfficiency })
+	share("    thread level", func(f *scaling.Factors) *float64 { return f.ThreadEfficiency })
 	share("    load balance", func(f *scaling.Factors) *float64 { return f.LoadBalance })
 	share("    communication efficiency", func(f *scaling.Factors) *float64 { return f.CommunicationEfficiency })
 	share("      serialization", func(f *scaling.Factors) *float64 { return f.SerializationEfficiency })
@@ -283,7 +285,10 @@ func modelFormula(m *scaling.PlaceModel) string {
 	for _, t := range m.Terms {
 		largest = max(largest, math.Abs(t.Coefficient))
 	}
-	for _, s := range []scale{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}} {
+	for _, s := range []struct {
+		factor float64
+		unit   string
+	}{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}} {
 		if largest >= s.factor {
 			return m.Model.Formula(s.factor, " "+s.unit)
 		}

@@ -138,7 +138,8 @@ func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) 
 		number, done := 0, int64(math.MinInt64)
 		for {
 			s, e, ok := r.span(r.next)
-			if !ok || s.From >= end {
+			last := s.From == end && e == end && s.Activity == Barrier // who arrives last may not stay
+			if !ok || s.From >= end && !last {
 				break
 			}
 			switch {
