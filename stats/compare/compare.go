@@ -30,7 +30,7 @@ type Comparable struct {
 	Reasons []string `json:"reasons"`
 }
 
-// An Efficiency is one of the ratios of DEFINITIONS 2.6 on both sides, null where it is not
+// An Efficiency is one of the ratios of DEFINITIONS 2.6, or that of threads (2.10), on both sides, null where it is not
 // defined. Change is B - A.
 type Efficiency struct {
 	Name   string   `json:"name"`
@@ -358,15 +358,29 @@ func (p *place) ranks(kind Kind, change float64) (out []uint32, straggles bool) 
 // efficiencies lists how the ratios moved.
 func efficiencies(a, b []*Sample) []Efficiency {
 	out := []Efficiency{}
+	ratio := func(of func(*stats.Ratios) *float64) func(*stats.Analysis) *float64 {
+		return func(a *stats.Analysis) *float64 {
+			if a.Efficiency == nil {
+				return nil
+			}
+			return of(&a.Efficiency.Ratios)
+		}
+	}
 	for _, e := range []struct {
 		name string
-		of   func(*stats.Ratios) *float64
+		of   func(*stats.Analysis) *float64
 	}{
-		{"parallel_efficiency", func(r *stats.Ratios) *float64 { return r.ParallelEfficiency }},
-		{"load_balance", func(r *stats.Ratios) *float64 { return r.LoadBalance }},
-		{"communication_efficiency", func(r *stats.Ratios) *float64 { return r.CommunicationEfficiency }},
-		{"serialization_efficiency", func(r *stats.Ratios) *float64 { return r.SerializationEfficiency }},
-		{"transfer_efficiency", func(r *stats.Ratios) *float64 { return r.TransferEfficiency }},
+		{"parallel_efficiency", ratio(func(r *stats.Ratios) *float64 { return r.ParallelEfficiency })},
+		{"load_balance", ratio(func(r *stats.Ratios) *float64 { return r.LoadBalance })},
+		{"communication_efficiency", ratio(func(r *stats.Ratios) *float64 { return r.CommunicationEfficiency })},
+		{"serialization_efficiency", ratio(func(r *stats.Ratios) *float64 { return r.SerializationEfficiency })},
+		{"transfer_efficiency", ratio(func(r *stats.Ratios) *float64 { return r.TransferEfficiency })},
+		{"thread_efficiency", func(a *stats.Analysis) *float64 {
+			if a.Threads == nil {
+				return nil
+			}
+			return a.Threads.Efficiency.Thread
+		}},
 	} {
 		row := Efficiency{Name: e.name}
 		x, y := ratiosOf(a, e.of), ratiosOf(b, e.of)
@@ -395,12 +409,10 @@ func efficiencies(a, b []*Sample) []Efficiency {
 }
 
 // ratiosOf returns a ratio of the runs that have it.
-func ratiosOf(side []*Sample, of func(*stats.Ratios) *float64) (out []float64) {
+func ratiosOf(side []*Sample, of func(*stats.Analysis) *float64) (out []float64) {
 	for _, s := range side {
-		if e := s.analysis.Efficiency; e != nil {
-			if v := of(&e.Ratios); v != nil {
-				out = append(out, *v)
-			}
+		if v := of(s.analysis); v != nil {
+			out = append(out, *v)
 		}
 	}
 	return out

@@ -101,11 +101,11 @@ const (
 // The conditions under which a term is believed.
 const (
 	accept   = 0.01 // largest probability of a term's gain by chance
-	acceptR2 = 0.9  // with three sizes, where that test has no power: least share of the variance
+	acceptR2 = 0.9  // with fewer than five sizes, where that test has hardly any power: least share of the variance
 )
 
 // Fit finds the model of the values y at the numbers of processes p, both of one length, y finite. It is the hypothesis of the smallest leave-one-out SMAPE among
-// those with one term, if that term gains more than chance would (F test, 1 %); one with two if
+// those with one term, if that term gains more than chance would (F test, 1 %; fewer than five sizes: if it explains 90 % of the variance); one with two if
 // there are six sizes and the second gains as much again and halves the SMAPE; else a constant.
 // No model is below 0 at a number in p or in at. It is nil with fewer than three sizes.
 func Fit(p, y []float64, at ...float64) *Model {
@@ -141,7 +141,7 @@ func (f *fitter) gains(m, without *Model) bool {
 	if left > f.rounding() {
 		m.P = distuv.F{D1: 1, D2: freedom}.Survival((before - left) / (left / freedom))
 	}
-	if freedom == 1 {
+	if len(f.p) < trustedSizes {
 		return m.R2 >= acceptR2
 	}
 	return m.P <= accept
