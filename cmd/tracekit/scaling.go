@@ -111,7 +111,10 @@ func runScaling(ctx context.Context, io *streams, opts *scalingOptions) error {
 		}
 		findings = append(findings, a.Findings...)
 	}
-	doc.Scaling = scaling.New(analyses, scaling.Options{Mode: scaling.Mode(opts.mode), At: opts.at})
+	var err error
+	if doc.Scaling, err = scaling.New(ctx, analyses, scaling.Options{Mode: scaling.Mode(opts.mode), At: opts.at, Jobs: opts.jobs}); err != nil {
+		return err
+	}
 	if opts.outDir != "" {
 		if err := writeScaling(ctx, opts, doc); err != nil {
 			return err

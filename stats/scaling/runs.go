@@ -2,6 +2,7 @@ package scaling
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -27,6 +28,7 @@ const (
 type Options struct {
 	Mode Mode // "" is Auto
 	At   int  // number of processes that places are predicted for; 0: twice the most of the runs
+	Jobs int  // places modelled at a time; below 1: one per processor
 }
 
 // A Scaling is how a program scales, and the document that `tracekit scaling --json` prints. A
@@ -99,8 +101,8 @@ type Factors struct {
 	Instructions            *float64 `json:"instructions,omitempty"`  // in useful time, Σ over ranks
 }
 
-// New compares runs, at least one, in any order.
-func New(analyses []*stats.Analysis, opts Options) *Scaling {
+// New compares runs, at least one, in any order. The error is that of ctx.
+func New(ctx context.Context, analyses []*stats.Analysis, opts Options) (*Scaling, error) {
 	analyses = slices.Clone(analyses)
 	slices.SortStableFunc(analyses, func(a, b *stats.Analysis) int {
 		return cmp.Or(cmp.Compare(a.Trace.Processes, b.Trace.Processes), cmp.Compare(threads(a), threads(b)))
@@ -120,15 +122,14 @@ func New(analyses []*stats.Analysis, opts Options) *Scaling {
 		first += len(same)
 	}
 	if s.explain(); !s.Comparable.Alike || len(s.Sizes) < 2 {
-		return s
+		return s, nil
 	}
 	s.Mode, s.Detected = opts.Mode, false
 	if s.Mode == "" || s.Mode == Auto {
 		s.Mode, s.Detected = s.detect(), true
 	}
 	s.scale()
-	s.model(bySize, opts.At)
-	return s
+	return s, s.model(ctx, bySize, opts)
 }
 
 func sameSize(a, b *stats.Analysis) bool {
