@@ -140,6 +140,7 @@ func commands(io *streams) []*cobra.Command {
 		newHeaders(io, runHeaders),
 		newSample(io, runSample),
 		newCompare(io, runCompare),
+		newScaling(io, runScaling),
 		newCompress(io, runCompress),
 		newFormulae(io, runFormulae),
 		newReconstruct(io, runConvert),

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"path"
@@ -119,14 +118,6 @@ func resultText(name string, v float64) string {
 		return formatBytes(uint64(v))
 	}
 	return formatCount(int64(v))
-}
-
-// sortByChange puts the regions with the largest change first.
-func sortByChange(rows []regionChange) {
-	size := func(r regionChange) int64 { return max(r.B-r.A, r.A-r.B) }
-	slices.SortFunc(rows, func(x, y regionChange) int {
-		return cmp.Or(cmp.Compare(size(y), size(x)), strings.Compare(x.Region, y.Region))
-	})
 }
 
 // traceName is a short name for a trace: the last part of its path that says something.
