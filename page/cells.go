@@ -17,8 +17,8 @@ func newCells(step int64) *cells {
 	return &cells{step: step, left: step, in: map[uint32]bool{}}
 }
 
-// add spends time on an activity.
-func (c *cells) add(ns int64, activity uint32) {
+// take spends time on an activity.
+func (c *cells) take(ns int64, activity uint32) {
 	for int(activity) >= len(c.owed) {
 		c.owed = append(c.owed, 0)
 	}
@@ -79,6 +79,38 @@ func (c *cells) close() []Run {
 		c.give(c.most(), 1)
 	}
 	return c.runs
+}
+
+// A fitting keeps runs as they are, or if they become too many, in cells.
+type fitting struct {
+	length int64 // of the run, ns
+	limit  int   // of runs
+	step   int64
+	runs   []Run
+	cells  *cells // nil while runs are exact
+}
+
+func (f *fitting) take(ns int64, activity uint32) {
+	if f.cells != nil {
+		f.cells.take(ns, activity)
+		return
+	}
+	f.runs = appendRun(f.runs, ns, activity)
+	if len(f.runs) > f.limit {
+		f.step = max(ceil(f.length, int64(f.limit)), 2)
+		f.cells = newCells(f.step)
+		for _, r := range f.runs {
+			f.cells.take(r.Steps, r.Activity)
+		}
+		f.runs = nil
+	}
+}
+
+func (f *fitting) close() []Run {
+	if f.cells != nil {
+		f.runs, f.cells = f.cells.close(), nil
+	}
+	return f.runs
 }
 
 // appendRun adds a run, or makes the last one longer.

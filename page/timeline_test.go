@@ -40,7 +40,7 @@ func analysed(t testing.TB, o samples.Options) (*trace.Trace, *stats.Analysis) {
 	return tr, a
 }
 
-func drawn(t testing.TB, tr *trace.Trace, a *stats.Analysis, runs int) *Timeline {
+func timeline(t testing.TB, tr *trace.Trace, a *stats.Analysis, runs int) *Timeline {
 	t.Helper()
 	tl, err := NewTimeline(context.Background(), tr, a, Limits{Runs: runs, Messages: 100, Collectives: 10, Stretches: 10}, 2, nil)
 	if err != nil {
@@ -76,7 +76,7 @@ func TestTimelineIsTheProfile(t *testing.T) {
 		}
 		for _, runs := range []int{1 << 20, 12_000, 500, 1} {
 			t.Run(fmt.Sprint(p.Name, "/", runs), func(t *testing.T) {
-				tl := drawn(t, tr, a, runs)
+				tl := timeline(t, tr, a, runs)
 				got, waits, slack := map[string]int64{}, map[stats.WaitKind]int64{}, int64(0)
 				for _, r := range tl.Rows {
 					at := int64(0)
@@ -128,7 +128,7 @@ func TestCells(t *testing.T) {
 			}
 			want[a] += ns
 			length += ns
-			c.add(ns, a)
+			c.take(ns, a)
 		}
 		got, cells := make([]int64, activities), int64(0)
 		for _, run := range c.close() {
@@ -178,7 +178,7 @@ func TestNamesAreData(t *testing.T) {
 	tr.Defs.Strings[tr.Defs.Regions[0].Name] = evil
 	a.Profile[0].Region = evil
 	var b bytes.Buffer
-	if err := (&Page{Title: evil, Trace: tr, Timeline: drawn(t, tr, a, 1<<10), Document: a, Files: []string{evil}, Size: DefaultSize}).Write(&b); err != nil {
+	if err := (&Page{Title: evil, Trace: tr, Timeline: timeline(t, tr, a, 1<<10), Document: a, Files: []string{evil}, Size: DefaultSize}).Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	html := b.String()
