@@ -10,11 +10,11 @@ type cells struct {
 	owed []int64         // by activity
 	live []uint32        // activities that are owed something, in order of their first time
 	in   map[uint32]bool // is live
-	runs []Run
+	into taker           // of the cells, in ns
 }
 
-func newCells(step int64) *cells {
-	return &cells{step: step, left: step, in: map[uint32]bool{}}
+func newCells(step int64, into taker) *cells {
+	return &cells{step: step, left: step, in: map[uint32]bool{}, into: into}
 }
 
 // take spends time on an activity.
@@ -54,7 +54,7 @@ func (c *cells) most() uint32 {
 
 // give gives cells to an activity.
 func (c *cells) give(activity uint32, n int64) {
-	c.runs = appendRun(c.runs, n, activity)
+	c.into.take(n*c.step, activity)
 	c.owed[activity] -= n * c.step
 	// Who is owed nothing for long must not be looked at for ever.
 	if len(c.live) > 64 {
@@ -74,19 +74,27 @@ func (c *cells) give(activity uint32, n int64) {
 }
 
 // close ends the last cell.
-func (c *cells) close() []Run {
+func (c *cells) close() {
 	if c.left < c.step && len(c.live) > 0 {
 		c.give(c.most(), 1)
 	}
-	return c.runs
+}
+
+// Runs take what is to be kept, in steps.
+type runs struct {
+	step int64
+	runs []Run
+}
+
+func (r *runs) take(ns int64, activity uint32) {
+	r.runs = appendRun(r.runs, ns/r.step, activity)
 }
 
 // A fitting keeps runs as they are, or if they become too many, in cells.
 type fitting struct {
 	length int64 // of the run, ns
 	limit  int   // of runs
-	step   int64
-	runs   []Run
+	runs   runs
 	cells  *cells // nil while runs are exact
 }
 
@@ -95,22 +103,20 @@ func (f *fitting) take(ns int64, activity uint32) {
 		f.cells.take(ns, activity)
 		return
 	}
-	f.runs = appendRun(f.runs, ns, activity)
-	if len(f.runs) > f.limit {
-		f.step = max(ceil(f.length, int64(f.limit)), 2)
-		f.cells = newCells(f.step)
-		for _, r := range f.runs {
+	f.runs.take(ns, activity)
+	if exact := f.runs.runs; len(exact) > f.limit {
+		f.runs = runs{step: max(ceil(f.length, int64(f.limit)), 2)}
+		f.cells = newCells(f.runs.step, &f.runs)
+		for _, r := range exact {
 			f.cells.take(r.Steps, r.Activity)
 		}
-		f.runs = nil
 	}
 }
 
-func (f *fitting) close() []Run {
+func (f *fitting) close() {
 	if f.cells != nil {
-		f.runs, f.cells = f.cells.close(), nil
+		f.cells.close()
 	}
-	return f.runs
 }
 
 // appendRun adds a run, or makes the last one longer.

@@ -115,10 +115,11 @@ func (tl *Timeline) gather(lanes []*drawn) {
 			continue
 		}
 		numbers := common.add(l.lane)
-		for i := range l.runs {
-			l.runs[i].Activity = numbers[l.runs[i].Activity]
+		for i := range l.runs.runs {
+			run := &l.runs.runs[i]
+			run.Activity = numbers[run.Activity]
 		}
-		tl.Rows = append(tl.Rows, Row{Location: l.location, StepNs: l.step, Runs: l.runs})
+		tl.Rows = append(tl.Rows, Row{Location: l.location, StepNs: l.runs.step, Runs: l.runs.runs})
 	}
 	tl.Paths, tl.Activities = common.paths, common.activities
 }
@@ -169,11 +170,13 @@ func (tl *Timeline) coarsen() bool {
 		if len(r.Runs) <= most/2 {
 			continue
 		}
-		c := newCells(max(ceil(tl.LengthNs, int64(most/2)), 2*r.StepNs))
+		kept := runs{step: max(ceil(tl.LengthNs, int64(most/2)), 2*r.StepNs)}
+		c := newCells(kept.step, &kept)
 		for _, run := range r.Runs {
 			c.take(run.Steps*r.StepNs, run.Activity)
 		}
-		r.StepNs, r.Runs = c.step, c.close()
+		c.close()
+		r.StepNs, r.Runs = kept.step, kept.runs
 	}
 	return true
 }
@@ -193,18 +196,17 @@ func (b *builder) ns(tick int64) int64 { return b.t.Defs.Clock.Nanoseconds(tick 
 // drawn is what a location did, in as many runs as may be.
 type drawn struct {
 	*lane
-	step int64
-	runs []Run
+	runs runs
 }
 
 func (b *builder) fitted(ctx context.Context, l trace.LocationID, batches engine.Batches) (*drawn, error) {
-	f := &fitting{length: b.length, limit: b.limit, step: 1}
+	f := &fitting{length: b.length, limit: b.limit, runs: runs{step: 1}}
 	n, err := b.follow(l, batches, f)
 	if n == nil || err != nil {
 		return nil, err
 	}
-	runs := f.close()
-	return &drawn{n, f.step, runs}, nil
+	f.close()
+	return &drawn{n, f.runs}, nil
 }
 
 // follow tells a taker what a location does; nil if it has no events.

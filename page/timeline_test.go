@@ -117,7 +117,8 @@ func TestCells(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		step := 1 + r.Int64N(1000)
-		c := newCells(step)
+		kept := runs{step: step}
+		c := newCells(step, &kept)
 		activities := 1 + r.Uint32N(200)
 		want, length := make([]int64, activities), int64(0)
 		for range 1 + r.IntN(3000) {
@@ -131,7 +132,8 @@ func TestCells(t *testing.T) {
 			c.take(ns, a)
 		}
 		got, cells := make([]int64, activities), int64(0)
-		for _, run := range c.close() {
+		c.close()
+		for _, run := range kept.runs {
 			got[run.Activity] += run.Steps * step
 			cells += run.Steps
 		}
