@@ -78,6 +78,17 @@ type Limits struct {
 // NewTimeline makes the timeline of an analysed trace. It decodes the trace once; memory
 // is bounded by the limits and the number of call paths.
 func NewTimeline(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Limits, jobs int, progress *engine.Progress) (*Timeline, error) {
+	b := newBuilder(t, a, limits)
+	lanes, err := engine.Each(ctx, t.Source, engine.Options{Jobs: jobs, Progress: progress}, b.fitted)
+	if err != nil {
+		return nil, err
+	}
+	out := &Timeline{LengthNs: b.length}
+	out.gather(lanes)
+	return out, b.finish(ctx, out, a, limits)
+}
+
+func newBuilder(t *trace.Trace, a *stats.Analysis, limits Limits) *builder {
 	first, last := stats.Run(t)
 	b := &builder{t: t, waits: a.Waits, first: first, length: t.Defs.Clock.Nanoseconds(last - first)}
 	used := 0
@@ -87,24 +98,23 @@ func NewTimeline(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits 
 		}
 	}
 	b.limit = max(limits.Runs/max(used, 1), 16)
-	lanes, err := engine.Each(ctx, t.Source, engine.Options{Jobs: jobs, Progress: progress}, b.fitted)
-	if err != nil {
-		return nil, err
-	}
-	out := &Timeline{LengthNs: b.length}
-	out.gather(lanes)
-	b.row = make([]uint32, len(t.Span))
+	return b
+}
+
+// finish adds what joins the rows of a timeline.
+func (b *builder) finish(ctx context.Context, tl *Timeline, a *stats.Analysis, limits Limits) error {
+	b.row = make([]uint32, len(b.t.Span))
 	for l := range b.row {
 		b.row[l] = trace.None
 	}
-	for i, r := range out.Rows {
+	for i, r := range tl.Rows {
 		b.row[r.Location] = uint32(i)
 	}
-	if err := b.join(ctx, out, limits); err != nil {
-		return nil, err
+	if err := b.join(ctx, tl, limits); err != nil {
+		return err
 	}
-	b.critical(out, a.CriticalPath, limits.Stretches)
-	return out, t.Store.Err()
+	b.critical(tl, a.CriticalPath, limits.Stretches)
+	return b.t.Store.Err()
 }
 
 // gather gives the lanes common numbers of activities, in order of locations.
