@@ -133,6 +133,7 @@ func commands(io *streams) []*cobra.Command {
 		newInfo(io, runInfo),
 		newAnalyze(io, runAnalyze),
 		newReport(io, runReport),
+		newView(io, runView),
 		newWhatif(io, runWhatif),
 		newExplain(io, runExplain),
 		newFit(io, runFit),
