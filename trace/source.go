@@ -29,7 +29,15 @@ const (
 	PropertyApproximate   = "TRACEKIT::APPROXIMATE"        // what else was not learned, separated by "; "
 )
 
-// RebuiltProperties returns the keys above: what writers keep of a rebuilt trace that keep
+// Keys in Info.Properties of a trace from which repeating patterns were cut, and of one in which
+// they were made again: see package reduce/pattern.
+const (
+	PropertyRepeats     = "TRACEKIT::REPEATS"     // how what was cut is made again
+	PropertyCut         = "TRACEKIT::CUT"         // when it took place
+	PropertyRegenerated = "TRACEKIT::REGENERATED" // when what was made again takes place
+)
+
+// RebuiltProperties returns the keys of rebuilt traces: what writers keep of a rebuilt trace that keep
 // no other properties.
 func RebuiltProperties() []string {
 	return []string{PropertyReconstructed, PropertyRebuiltFrom, PropertyApproximate}
