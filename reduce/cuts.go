@@ -41,8 +41,8 @@ func (c *Cuts) Add(l trace.LocationID, from, to uint64) {
 		c.spans[l] = t
 	}
 	if n := t.Len(); n > 0 {
-		if last := t.Ptr(n - 1); from <= last.To && from >= last.From {
-			last.To = max(last.To, to)
+		if last := t.Ptr(n - 1); from <= last.To { // what holds or follows the last one is joined
+			last.From, last.To = min(last.From, from), max(last.To, to)
 			return
 		}
 	}

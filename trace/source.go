@@ -29,10 +29,21 @@ const (
 	PropertyApproximate   = "TRACEKIT::APPROXIMATE"        // what else was not learned, separated by "; "
 )
 
-// RebuiltProperties returns the keys above: what writers keep of a rebuilt trace that keep
-// no other properties.
-func RebuiltProperties() []string {
-	return []string{PropertyReconstructed, PropertyRebuiltFrom, PropertyApproximate}
+// PropertyReducedBy is the key in Info.Properties by which a trace says that records were cut
+// from it: by which rules, separated by "; ". All writers keep it.
+const PropertyReducedBy = "TRACEKIT::REDUCED_BY"
+
+// OriginProperties returns the keys above: what writers keep that keep no other properties.
+func OriginProperties() []string {
+	return []string{PropertyReconstructed, PropertyRebuiltFrom, PropertyApproximate, PropertyReducedBy}
+}
+
+// ReducedBy returns the rules by which records were cut from the trace, nil if none were.
+func (i Info) ReducedBy() []string {
+	if by := i.Properties[PropertyReducedBy]; by != "" {
+		return strings.Split(by, "; ")
+	}
+	return nil
 }
 
 // Reconstructed reports whether the times were rebuilt from statistics.
