@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tracekit/engine"
+	"tracekit/reduce"
 	"tracekit/trace"
 )
 
@@ -25,7 +26,7 @@ func Find(ctx context.Context, t *trace.Trace, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Spans: make([][]Span, len(t.Defs.Locations))}
+	r := &Result{Cuts: reduce.NewCuts(t.Store, len(t.Defs.Locations))}
 	if best == nil {
 		return r, t.Store.Err()
 	}

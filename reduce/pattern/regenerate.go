@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"tracekit/trace"
 )
@@ -30,6 +31,11 @@ func Regenerate(src trace.Source, r *Repeats) (trace.Source, error) {
 	about.Properties = maps.Clone(about.Properties)
 	delete(about.Properties, trace.PropertyRepeats)
 	delete(about.Properties, trace.PropertyCut)
+	if by := slices.DeleteFunc(about.ReducedBy(), func(rule string) bool { return rule == ruleName }); len(by) > 0 {
+		about.Properties[trace.PropertyReducedBy] = strings.Join(by, "; ")
+	} else {
+		delete(about.Properties, trace.PropertyReducedBy)
+	}
 	about.Properties[trace.PropertyRegenerated] = encodeStretches(r.Clock, r.Stretches())
 	about.Properties[trace.PropertyReconstructed] = "true"
 	about.Properties[trace.PropertyRebuiltFrom] = fmt.Sprintf("intervals that were kept: %d of %d repeat others", len(r.Which), r.Intervals)

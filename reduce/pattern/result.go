@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"tracekit/reduce"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -16,7 +17,7 @@ type Result struct {
 	Refused   int       // that repeat others but stay, since cutting them would part messages
 	Patterns  []Pattern // those of the most time first
 	Events    uint64    // that are cut
-	Spans     [][]Span  // by location: what is cut, in order
+	Cuts      *reduce.Cuts
 	Repeats   *Repeats  // what is needed to give it back; nil: nothing is cut
 }
 
@@ -38,8 +39,14 @@ type Pattern struct {
 	Regenerated int // that are cut
 }
 
-// A Span is the records First <= seq < End of a location.
-type Span struct{ First, End uint64 }
+// Source returns the trace without what is cut, which says how it is made again.
+func (r *Result) Source(src trace.Source) trace.Source {
+	about := src.Info()
+	if r.Repeats != nil {
+		about.Properties = r.Repeats.properties(about)
+	}
+	return r.Cuts.Source(src, about)
+}
 
 // describe fills in the result of a plan.
 func (p *plan) describe(f *finder, r *Result) {
@@ -54,8 +61,8 @@ func (p *plan) describe(f *finder, r *Result) {
 	}
 	for l, s := range d.starts {
 		for _, x := range p.runs {
-			if s != nil && s.Ptr(x.first).first < s.Ptr(x.end).first {
-				r.Spans[l] = append(r.Spans[l], Span{s.Ptr(x.first).first, s.Ptr(x.end).first})
+			if s != nil {
+				r.Cuts.Add(trace.LocationID(l), s.Ptr(x.first).first, s.Ptr(x.end).first)
 			}
 		}
 	}

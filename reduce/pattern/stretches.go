@@ -1,11 +1,16 @@
 package pattern
 
 import (
+	"maps"
 	"math"
 	"math/bits"
+	"strings"
 
 	"tracekit/trace"
 )
+
+// ruleName is what traces call the rule that cut them.
+const ruleName = "repeating patterns"
 
 // A Stretch is a time of a location, in ticks as recorded.
 type Stretch struct {
@@ -23,15 +28,16 @@ func (r *Repeats) Stretches() (out []Stretch) {
 	return out
 }
 
-// Properties returns what a trace says of itself from which r was cut: all that it said, what
-// was cut, and how it is made again.
-func (r *Repeats) Properties(before map[string]string) map[string]string {
-	out := map[string]string{trace.PropertyRepeats: r.Encode(), trace.PropertyCut: encodeStretches(r.Clock, r.Stretches())}
-	for k, v := range before {
-		if _, ours := out[k]; !ours {
-			out[k] = v
-		}
+// properties returns what a trace says of itself from which r was cut: what it said, that it
+// was cut, what, and how it is made again.
+func (r *Repeats) properties(about trace.Info) map[string]string {
+	out := maps.Clone(about.Properties)
+	if out == nil {
+		out = make(map[string]string)
 	}
+	out[trace.PropertyRepeats] = r.Encode()
+	out[trace.PropertyCut] = encodeStretches(r.Clock, r.Stretches())
+	out[trace.PropertyReducedBy] = strings.Join(append(about.ReducedBy(), ruleName), "; ")
 	return out
 }
 
