@@ -30,13 +30,7 @@ func (r *Repeats) Encode() string {
 	for _, n := range r.Runs {
 		put(uint64(n))
 	}
-	put(uint64(len(r.Models)))
-	for _, models := range r.Models {
-		put(uint64(len(models)))
-		for _, k := range models {
-			put(uint64(k))
-		}
-	}
+	put(uint64(r.Variants))
 	for _, v := range r.Which {
 		put(uint64(v))
 	}
@@ -57,6 +51,12 @@ func (r *Repeats) Encode() string {
 			put(times.of(k.Begin))
 			put(times.of(k.End))
 			seq = k.First + k.Events
+		}
+		for _, models := range x.Models {
+			put(uint64(len(models)))
+			for _, k := range models {
+				put(uint64(k))
+			}
 		}
 		seq = 0
 		for _, at := range x.At {
@@ -174,13 +174,7 @@ func (d *decoder) repeats(locations int) *Repeats {
 		n := d.index()
 		r.Runs, cut = append(r.Runs, n), cut+uint64(n)
 	}
-	for range d.count() {
-		var models []int
-		for range d.count() {
-			models = append(models, d.index())
-		}
-		r.Models = append(r.Models, models)
-	}
+	r.Variants = d.index()
 	if cut > uint64(len(d.rest)) {
 		d.failed = true
 		return r
@@ -213,6 +207,17 @@ func (d *decoder) location(x *Location, l trace.LocationID, r *Repeats) {
 		x.Kept = append(x.Kept, k)
 		seq = k.First + k.Events
 	}
+	if r.Variants > len(d.rest) {
+		d.failed = true
+		return
+	}
+	for range r.Variants {
+		var models []int
+		for range d.count() {
+			models = append(models, d.index())
+		}
+		x.Models = append(x.Models, models)
+	}
 	seq = 0
 	for range r.Runs {
 		seq += d.next()
@@ -242,7 +247,7 @@ func (r *Repeats) check() error {
 		return errors.New("a clock of no ticks")
 	}
 	for _, v := range r.Which {
-		if v >= len(r.Models) {
+		if v >= r.Variants {
 			return fmt.Errorf("there is no variant %d", v)
 		}
 	}
@@ -268,11 +273,11 @@ func (r *Repeats) check() error {
 				return bad("what was cut is out of order")
 			}
 			for _, v := range next[:n] {
-				if len(r.Models[v]) == 0 {
+				if len(x.Models[v]) == 0 {
 					return bad("a variant without a model")
 				}
-				for _, k := range r.Models[v] {
-					if k >= len(x.Kept) || x.Kept[k].First+x.Kept[k].Events > x.At[i] || x.Kept[k].Events != x.Kept[r.Models[v][0]].Events {
+				for _, k := range x.Models[v] {
+					if k >= len(x.Kept) || x.Kept[k].First+x.Kept[k].Events > x.At[i] || x.Kept[k].Events != x.Kept[x.Models[v][0]].Events {
 						return bad("a model that is not kept before it is needed")
 					}
 				}

@@ -25,8 +25,8 @@ type walker struct {
 	shared   *shared
 	location trace.LocationID
 	stack    trace.CallStack[uint64]
-	requests map[uint64]uint64 // numbered in the order in which the interval mentions them
-	self     []uint32          // own rank by communicator; None: not a member
+	requests requests
+	self     []uint32 // own rank by communicator; None: not a member
 }
 
 // shared is what the walkers of all locations know.
@@ -40,8 +40,16 @@ func newShared(d *trace.Defs) *shared {
 	return &shared{defs: d, mpi: d.MPIFunctions(), ranks: formulae.NewRankMap(d)}
 }
 
+// site returns where a context was called. Ranks may have contexts of their own.
+func (s *shared) site(c trace.CallingContextID) trace.SourceLocationID {
+	if int(c) < len(s.defs.CallingContexts) {
+		return s.defs.CallingContexts[c].Site
+	}
+	return trace.None
+}
+
 func (s *shared) walker(l trace.LocationID) *walker {
-	w := &walker{shared: s, location: l, requests: make(map[uint64]uint64), self: make([]uint32, len(s.defs.Comms))}
+	w := &walker{shared: s, location: l, self: make([]uint32, len(s.defs.Comms))}
 	for c := range w.self {
 		w.self[c] = trace.None
 		if rank, _, ok := s.ranks.Rank(l, uint32(c)); ok {
@@ -57,18 +65,6 @@ func (w *walker) path() uint64 {
 		return *p
 	}
 	return 1
-}
-
-// forget begins an interval: requests are numbered anew.
-func (w *walker) forget() { clear(w.requests) }
-
-func (w *walker) request(id uint64) uint64 {
-	n, ok := w.requests[id]
-	if !ok {
-		n = uint64(len(w.requests)) + 1
-		w.requests[id] = n
-	}
-	return n
 }
 
 // event reads the event in a row of a batch and follows the call stack.
@@ -92,9 +88,10 @@ func (w *walker) event(b *trace.Batch, seq uint64, r trace.Row) event {
 }
 
 func (w *walker) flow(f *trace.Flow, k int) event {
-	kind, region, context := f.Kind[k], f.Region[k], uint64(0)
+	kind, region, context, site := f.Kind[k], f.Region[k], uint64(0), uint64(0)
 	if len(f.Context) > 0 {
 		context = uint64(f.Context[k]) + 1
+		site = uint64(w.shared.site(f.Context[k])) + 1
 	}
 	e := event{order: mix(mix(uint64(kind), uint64(region)), context), region: trace.None}
 	if !kind.Enters() {
@@ -103,7 +100,7 @@ func (w *walker) flow(f *trace.Flow, k int) event {
 		}
 		return e
 	}
-	e.path, e.region = mix(mix(w.path(), uint64(region)), context), region
+	e.path, e.region = mix(mix(w.path(), uint64(region)), site), region
 	w.stack.Enter(region, e.path)
 	if int(region) < len(w.shared.mpi) && w.shared.mpi[region].Class != trace.ClassNone {
 		e.calls = mix(e.path, 1)
@@ -115,8 +112,8 @@ func (w *walker) message(p *trace.P2P, k int) event {
 	kind := p.Kind[k]
 	h := mix(uint64(kind), uint64(p.Comm[k])<<32|uint64(p.Peer[k]))
 	h = mix(mix(h, p.Bytes[k]), uint64(p.Tag[k]))
-	if p.Request[k] != 0 {
-		h = mix(h, w.request(p.Request[k]))
+	if age, uses := w.requests.event(kind, p.Request[k]); uses {
+		h = mix(h, age)
 	}
 	e := event{order: h}
 	switch kind {
@@ -134,8 +131,8 @@ func (w *walker) collective(c *trace.Coll, k int) event {
 	kind := c.Kind[k]
 	h := mix(uint64(kind)<<8|uint64(c.Op[k]), uint64(c.Comm[k])<<32|uint64(c.Root[k]))
 	h = mix(mix(h, c.Sent[k]), c.Received[k])
-	if c.Request[k] != 0 {
-		h = mix(h, w.request(c.Request[k]))
+	if age, uses := w.requests.event(kind, c.Request[k]); uses {
+		h = mix(h, age)
 	}
 	e := event{order: h}
 	if kind == trace.KindCollectiveEnd || kind == trace.KindNonBlockingCollectiveComplete {

@@ -33,7 +33,9 @@ func Find(ctx context.Context, t *trace.Trace, o Options) (*Result, error) {
 	if best.division.n == 0 && o.Marker.Kind != OnSite {
 		return nil, fmt.Errorf("intervals begin at %s: not all ranks arrive there twice", o.Marker)
 	}
-	best.describe(f, r)
+	if err := best.describe(ctx, f, r); err != nil {
+		return nil, err
+	}
 	return r, t.Store.Err()
 }
 
@@ -64,7 +66,7 @@ func (f *finder) choose(ctx context.Context) (best *plan, err error) {
 		return nil, err
 	}
 	for i, c := range candidates {
-		if i == mostTried || best != nil && float64(best.events) >= enough*float64(c.saved) {
+		if i == mostTried || best != nil && float64(best.saved) >= enough*float64(c.saved) {
 			break
 		}
 		p, err := f.try(ctx, Marker{site: c.path})
@@ -93,6 +95,7 @@ type plan struct {
 	order    []uint64 // by interval: hash of the records on all ranks, in order
 	runs     []run    // of intervals that are cut
 	events   uint64   // that are cut
+	saved    uint64   // of them, those of the first locations of ranks
 	refused  int      // intervals that repeat others, but cannot be cut without parting messages
 }
 
@@ -131,17 +134,15 @@ func (f *finder) try(ctx context.Context, m Marker) (*plan, error) {
 	return p, nil
 }
 
-// cut finds the runs of intervals that are cut: of consecutive ones that repeat what is kept,
+// cut finds the runs of intervals that are cut: of consecutive ones that repeat what is kept
 // the longest stretch between two boundaries of the same state.
 func (p *plan) cut(keep int, b *boundaries) {
-	const most = 1 << 20 // patterns that are remembered
-	instances, order := make(map[uint64]int), make(map[uint64]bool)
+	known := newMemory(p, keep)
 	n, from := p.division.n, -1
 	for k := 0; k <= n; k++ {
-		repeats := k < n && instances[p.alike[k]] >= keep && order[p.order[k]]
-		if k < n && !repeats && len(order) < most {
-			instances[p.alike[k]]++
-			order[p.order[k]] = true
+		repeats := k < n && known.repeats(k)
+		if k < n && !repeats {
+			known.keep(k)
 		}
 		if repeats && from < 0 {
 			from = k
@@ -153,6 +154,68 @@ func (p *plan) cut(keep int, b *boundaries) {
 				p.runs = append(p.runs, r)
 			}
 			from = -1
+		}
+	}
+}
+
+// A memory knows the intervals that are kept.
+type memory struct {
+	plan      *plan
+	least     int
+	instances map[uint64]int    // by alike
+	order     map[uint64]bool   // of all ranks
+	each      []map[uint64]bool // orders of each location
+	variants  map[uint64]bool   // orders of what repeats: what is made again
+}
+
+// What is remembered at most.
+const (
+	mostOrders   = 1 << 20
+	mostVariants = 1 << 20 // over all locations
+)
+
+func newMemory(p *plan, keep int) *memory {
+	m := &memory{p, keep, make(map[uint64]int), make(map[uint64]bool), make([]map[uint64]bool, len(p.division.starts)), make(map[uint64]bool)}
+	for l := range m.each {
+		m.each[l] = make(map[uint64]bool)
+	}
+	return m
+}
+
+// repeats reports whether an interval is one more instance of a pattern, of which on each
+// location the records come in the order of some that are kept.
+func (m *memory) repeats(k int) bool {
+	o := m.plan.order[k]
+	if m.instances[m.plan.alike[k]] < m.least {
+		return false
+	}
+	if m.variants[o] {
+		return true
+	}
+	if len(m.variants)*len(m.each) >= mostVariants {
+		return false
+	}
+	for l, s := range m.plan.division.starts {
+		if s != nil && !m.order[o] && !m.each[l][s.Ptr(k).order] {
+			return false
+		}
+	}
+	m.variants[o] = true
+	return true
+}
+
+// keep remembers an interval.
+func (m *memory) keep(k int) {
+	if len(m.order) == mostOrders {
+		return
+	}
+	m.instances[m.plan.alike[k]]++
+	if o := m.plan.order[k]; !m.order[o] {
+		m.order[o] = true
+		for l, s := range m.plan.division.starts {
+			if s != nil {
+				m.each[l][s.Ptr(k).order] = true
+			}
 		}
 	}
 }
@@ -177,10 +240,15 @@ func longest(b *boundaries, from, to int) (best run) {
 
 // count adds up what is cut.
 func (p *plan) count() {
-	for _, s := range p.division.starts {
+	for l, s := range p.division.starts {
 		for _, r := range p.runs {
-			if s != nil {
-				p.events += s.Ptr(r.end).first - s.Ptr(r.first).first
+			if s == nil {
+				continue
+			}
+			n := s.Ptr(r.end).first - s.Ptr(r.first).first
+			p.events += n
+			if p.division.master[l] == trace.LocationID(l) {
+				p.saved += n
 			}
 		}
 	}

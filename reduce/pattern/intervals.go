@@ -150,7 +150,6 @@ func (s *scan) run(batches engine.Batches) error {
 			e := s.w.event(b, seq, row)
 			if s.follows == nil && every == 0 && e.path != 0 && s.room() && s.arrives(e, regions) {
 				s.begin(seq, time, before)
-				// Its requests are numbered anew, but an Enter has none.
 			}
 			s.now.calls += e.calls
 			s.now.order = mix(s.now.order, e.order)
@@ -213,7 +212,6 @@ func (s *scan) begin(seq uint64, time int64, stack uint64) {
 		}
 	}
 	s.now = start{order: stack}
-	s.w.forget()
 	clear(s.vector)
 	s.starts.Append(start{first: seq, time: time, stack: stack})
 }

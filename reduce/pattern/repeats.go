@@ -1,6 +1,11 @@
 package pattern
 
-import "tracekit/trace"
+import (
+	"context"
+
+	"tracekit/engine"
+	"tracekit/trace"
+)
 
 // Repeats says what was cut of a trace, and how it is made again of what is left: it travels
 // with the reduced trace, see Property.
@@ -16,17 +21,18 @@ type Repeats struct {
 	Intervals int                   // of each rank, before the cut
 	Events    uint64                // that were cut
 	Runs      []int                 // number of intervals in each
-	Models    [][]int               // by variant: positions in Kept
 	Which     []int                 // variant of each cut interval, run after run
+	Variants  int                   //
 	Stride    int                   // 1, but for very many intervals
 	Locations []Location
 }
 
 // A Location is where a location's intervals are kept, and where runs were cut.
 type Location struct {
-	Kept  []Kept   // in order; none: nothing of the location is cut
-	At    []uint64 // by run: the record of the reduced trace that comes behind it
-	Times []int64  // run after run; nil: those of Master
+	Kept   []Kept   // models, in order; none: nothing of the location is cut
+	Models [][]int  // of each variant: positions in Kept
+	At     []uint64 // by run: the record of the reduced trace that comes behind it
+	Times  []int64  // run after run; nil: those of Master
 	// Master is the location in whose intervals this one is cut: itself, or its rank's first.
 	Master trace.LocationID
 }
@@ -42,7 +48,7 @@ type Kept struct {
 const mostTimes = 1 << 22
 
 // repeats describes what a plan cuts.
-func (p *plan) repeats(f *finder) *Repeats {
+func (p *plan) repeats(ctx context.Context, f *finder) (*Repeats, error) {
 	d := p.division
 	out := &Repeats{Intervals: d.n, Events: p.events, Locations: make([]Location, len(d.starts))}
 	out.Clock.Resolution, out.Clock.GlobalOffset = f.t.Defs.Clock.Resolution, f.t.Defs.Clock.GlobalOffset
@@ -50,73 +56,82 @@ func (p *plan) repeats(f *finder) *Repeats {
 	if f.opts.Alike == ByDistance {
 		models = 1 // others may have other records
 	}
-	kept := p.models(models, out)
+	first := p.variants(out)
 	for out.Stride = 1; len(out.Which)/out.Stride*f.count > mostTimes; {
 		out.Stride *= 2
 	}
-	for l, s := range d.starts {
-		if s == nil {
-			continue
+	_, err := engine.Map(ctx, f.opts.Jobs, len(d.starts), func(_ context.Context, l int) (struct{}, error) {
+		if d.starts[l] != nil {
+			p.location(trace.LocationID(l), &out.Locations[l], out.Stride, models, first)
 		}
-		x := &out.Locations[l]
-		x.Master = d.master[l]
-		runs, gone := p.runs, uint64(0) // before an interval
-		passed := func(k int) {
-			for len(runs) > 0 && runs[0].end <= k {
-				x.At = append(x.At, s.Ptr(runs[0].first).first-gone)
-				gone += s.Ptr(runs[0].end).first - s.Ptr(runs[0].first).first
-				runs = runs[1:]
-			}
-		}
-		for _, k := range kept {
-			passed(k)
-			a, b := s.At(k), s.At(k+1)
-			x.Kept = append(x.Kept, Kept{First: a.first - gone, Events: b.first - a.first, Begin: a.time, End: b.time})
-		}
-		passed(d.n)
-		if x.Master == trace.LocationID(l) {
-			for _, r := range p.runs {
-				for k := r.first; k < r.end; k += out.Stride {
-					x.Times = append(x.Times, s.Ptr(k).time)
-				}
-				x.Times = append(x.Times, s.Ptr(r.end).time)
-			}
-		}
-	}
-	return out
+		return struct{}{}, nil
+	})
+	return out, err
 }
 
-// models finds the kept intervals that others repeat, at most so many for each variant, and
-// returns them in order.
-func (p *plan) models(keep int, out *Repeats) []int {
+// variants notes which of the orders of what is cut is that of each interval, and returns an
+// interval of each.
+func (p *plan) variants(out *Repeats) (first []int) {
 	variant := make(map[uint64]int)
 	for _, r := range p.runs {
 		out.Runs = append(out.Runs, r.end-r.first)
-		for _, o := range p.order[r.first:r.end] {
-			v, known := variant[o]
+		for k := r.first; k < r.end; k++ {
+			v, known := variant[p.order[k]]
 			if !known {
-				v = len(variant)
-				variant[o] = v
+				v = len(first)
+				variant[p.order[k]] = v
+				first = append(first, k)
 			}
 			out.Which = append(out.Which, v)
 		}
 	}
-	out.Models = make([][]int, len(variant))
-	used := make([]bool, len(variant)) // cut from here on
-	var kept []int
-	cut := p.isCut()
-	for k, o := range p.order {
-		v, known := variant[o]
-		switch {
-		case !known:
-		case cut(k):
-			used[v] = true
-		case len(out.Models[v]) < keep && !used[v]:
-			out.Models[v] = append(out.Models[v], len(kept))
-			kept = append(kept, k)
+	out.Variants = len(first)
+	return first
+}
+
+// location describes what is cut of a location.
+func (p *plan) location(l trace.LocationID, x *Location, stride, models int, first []int) {
+	d := p.division
+	s := d.starts[l]
+	x.Master = d.master[l]
+	wanted := make(map[uint64][]int) // by order: models, nil before there is one
+	for _, k := range first {
+		wanted[s.Ptr(k).order] = nil
+	}
+	used := make(map[uint64]bool)
+	runs, gone := p.runs, uint64(0) // what is cut before an interval
+	for k := range d.n {
+		for len(runs) > 0 && runs[0].end <= k {
+			runs = runs[1:]
+		}
+		if len(runs) > 0 && k == runs[0].first {
+			a, b := s.Ptr(k).first, s.Ptr(runs[0].end).first
+			x.At = append(x.At, a-gone)
+			gone += b - a
+		}
+		a, b := s.At(k), s.At(k+1)
+		if len(runs) > 0 && k >= runs[0].first {
+			used[a.order] = true
+			continue
+		}
+		list, is := wanted[a.order]
+		if is && len(list) < models && !used[a.order] {
+			wanted[a.order] = append(list, len(x.Kept))
+			x.Kept = append(x.Kept, Kept{First: a.first - gone, Events: b.first - a.first, Begin: a.time, End: b.time})
 		}
 	}
-	return kept
+	for _, k := range first {
+		x.Models = append(x.Models, wanted[s.Ptr(k).order])
+	}
+	if x.Master != l {
+		return
+	}
+	for _, r := range p.runs {
+		for k := r.first; k < r.end; k += stride {
+			x.Times = append(x.Times, s.Ptr(k).time)
+		}
+		x.Times = append(x.Times, s.Ptr(r.end).time)
+	}
 }
 
 // runTimes is when the intervals of a run begin on a location.
@@ -159,12 +174,8 @@ func (r *Repeats) cutOf(l trace.LocationID) (n uint64) {
 	if len(x.Kept) == 0 {
 		return 0
 	}
-	each := make([]uint64, len(r.Models))
-	for v, models := range r.Models {
-		each[v] = x.Kept[models[0]].Events
-	}
 	for _, v := range r.Which {
-		n += each[v]
+		n += x.Kept[x.Models[v][0]].Events
 	}
 	return n
 }

@@ -2,6 +2,7 @@ package pattern
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -18,7 +19,7 @@ type Result struct {
 	Patterns  []Pattern // those of the most time first
 	Events    uint64    // that are cut
 	Cuts      *reduce.Cuts
-	Repeats   *Repeats  // what is needed to give it back; nil: nothing is cut
+	Repeats   *Repeats // what is needed to give it back; nil: nothing is cut
 }
 
 // A Site is a call site for people; what is not known is zero.
@@ -49,7 +50,7 @@ func (r *Result) Source(src trace.Source) trace.Source {
 }
 
 // describe fills in the result of a plan.
-func (p *plan) describe(f *finder, r *Result) {
+func (p *plan) describe(ctx context.Context, f *finder, r *Result) (err error) {
 	d := p.division
 	if d.marker.Kind == OnSite {
 		r.Site = f.siteOf(d.marker.site)
@@ -57,7 +58,7 @@ func (p *plan) describe(f *finder, r *Result) {
 	r.Intervals, r.Refused, r.Events = d.n, p.refused, p.events
 	r.Patterns = p.patterns(f.t)
 	if len(p.runs) == 0 {
-		return
+		return nil
 	}
 	for l, s := range d.starts {
 		for _, x := range p.runs {
@@ -66,7 +67,8 @@ func (p *plan) describe(f *finder, r *Result) {
 			}
 		}
 	}
-	r.Repeats = p.repeats(f)
+	r.Repeats, err = p.repeats(ctx, f)
+	return err
 }
 
 // isCut returns, interval by interval in order, whether it is cut.

@@ -13,15 +13,15 @@ import (
 // looked at in one pass: a sum over the calls so far tells, as the difference of two
 // arrivals, what was called between them.
 type site struct {
-	region            trace.RegionID
-	context           trace.CallingContextID
-	parent            uint64 // path
-	arrivals          uint64
-	calls, events     uint64            // so far, when it was last arrived at
-	seen              map[uint64]uint64 // intervals by pattern
-	saved             uint64            // events in intervals that repeat those that are kept
-	fewest, mostTimes uint64            // arrivals over ranks
-	ranks             int
+	region        trace.RegionID
+	at            trace.SourceLocationID // that it is called from
+	parent        uint64                 // path
+	arrivals      uint64
+	calls, events uint64            // so far, when it was last arrived at
+	seen          map[uint64]uint64 // intervals by pattern
+	saved         uint64            // events in intervals that repeat those that are kept
+	fewest        uint64            // arrivals over ranks
+	ranks         int
 }
 
 // What is kept of a location while sites are looked at: more of either counts as irregular.
@@ -48,27 +48,26 @@ func (s *siteScan) run(w *walker, batches engine.Batches) error {
 			parent := w.path()
 			e := w.event(b, seq, row)
 			if e.path != 0 {
-				context := trace.CallingContextID(trace.None)
+				at := trace.SourceLocationID(trace.None)
 				if len(b.Flow.Context) > 0 {
-					context = b.Flow.Context[row.First]
+					at = w.shared.site(b.Flow.Context[row.First])
 				}
-				s.arrive(e, parent, context)
+				s.arrive(e, parent, at)
 			}
 			s.calls += e.calls
 			s.events++
 		}
-		w.forget() // the order does not matter here
 	}
 	return nil
 }
 
-func (s *siteScan) arrive(e event, parent uint64, context trace.CallingContextID) {
+func (s *siteScan) arrive(e event, parent uint64, at trace.SourceLocationID) {
 	x := s.sites[e.path]
 	if x == nil {
 		if len(s.sites) == mostSites {
 			return
 		}
-		x = &site{region: e.region, context: context, parent: parent, seen: make(map[uint64]uint64)}
+		x = &site{region: e.region, at: at, parent: parent, seen: make(map[uint64]uint64)}
 		s.sites[e.path] = x
 	} else {
 		n, known := x.seen[s.calls-x.calls]
@@ -93,8 +92,8 @@ type candidate struct {
 	saved    uint64
 }
 
-// candidates returns the call sites that all ranks arrive at equally often, those first that
-// let most be cut; at equals, those that cut into the most intervals.
+// candidates returns the call sites that all ranks arrive at, those first that let most be
+// cut; at equals, those that cut into the most intervals.
 func (f *finder) candidates(ctx context.Context) ([]candidate, error) {
 	masters := f.masters()
 	scans, err := engine.Each(ctx, f.t.Source, f.run(), func(_ context.Context, l trace.LocationID, batches engine.Batches) (*siteScan, error) {
@@ -116,17 +115,17 @@ func (f *finder) candidates(ctx context.Context) ([]candidate, error) {
 		ranks++
 		for path, x := range s.sites {
 			if y := f.sites[path]; y == nil {
-				x.ranks, x.fewest, x.mostTimes, x.seen = 1, x.arrivals, x.arrivals, nil
+				x.ranks, x.fewest, x.seen = 1, x.arrivals, nil
 				f.sites[path] = x
 			} else {
-				y.ranks, y.fewest, y.mostTimes = y.ranks+1, min(y.fewest, x.arrivals), max(y.mostTimes, x.arrivals)
+				y.ranks, y.fewest = y.ranks+1, min(y.fewest, x.arrivals)
 				y.saved += x.saved
 			}
 		}
 	}
 	var out []candidate
 	for path, x := range f.sites {
-		if x.ranks == ranks && x.fewest == x.mostTimes && x.saved > 0 {
+		if x.ranks == ranks && x.saved > 0 {
 			out = append(out, candidate{path, x.fewest, x.saved})
 		}
 	}
@@ -159,11 +158,7 @@ func (f *finder) node(tree *trace.CallTree, path uint64) trace.PathID {
 	}
 	p := trace.PathID(trace.None)
 	for _, x := range slices.Backward(up) {
-		n := trace.PathNode{Parent: p, Region: x.region, Site: trace.None}
-		if int(x.context) < len(f.t.Defs.CallingContexts) {
-			n.Site = f.t.Defs.CallingContexts[x.context].Site
-		}
-		p = tree.Add(n)
+		p = tree.Add(trace.PathNode{Parent: p, Region: x.region, Site: x.at})
 	}
 	return p
 }
