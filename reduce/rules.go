@@ -40,6 +40,12 @@ type SpanRule interface {
 	Cuts(ctx context.Context, t *trace.Trace, jobs int) (*Cuts, error)
 }
 
+// A beginner is a CallRule that wants to know how many locations there are before it is
+// asked for judges.
+type beginner interface {
+	begin(locations int)
+}
+
 // A finisher is a CallRule that has more to say when all calls have been judged: which ranks
 // are kept.
 type finisher interface {
@@ -144,6 +150,9 @@ func (r *Reduction) judge(ctx context.Context, t *trace.Trace, rules []Rule, cut
 	var asked []CallRule
 	var theirs []*Cuts
 	for i, rule := range rules {
+		if b, ok := rule.(beginner); ok {
+			b.begin(len(t.Defs.Locations))
+		}
 		if c, ok := rule.(CallRule); ok {
 			asked, theirs = append(asked, c), append(theirs, cuts[i])
 		}
