@@ -44,7 +44,7 @@ def trace_event(id):
 				if err != nil {
 					b.Fatal(err)
 				}
-				src := r.Source()
+				src := r.Source(m)
 				for l := range src.Defs().Locations {
 					for _, err := range src.Events(b.Context(), trace.LocationID(l)) {
 						if err != nil {

@@ -453,7 +453,7 @@ func (s *scale) binary(op syntax.Token, x, y starlark.Value) (starlark.Value, er
 			n, ok = x.(starlark.Int)
 			v = y
 		}
-		if ok {
+		if _, isFloat := v.(starlark.Float); ok && !isFloat {
 			times, err := starlark.AsInt32(n)
 			times = max(times, 0)
 			weight := (mostWeight - weigh(v, mostWeight)) * 16

@@ -65,8 +65,6 @@ type Reduction struct {
 	Kept   Kept
 	Before uint64 // records
 	Ranks  []bool // by world rank: it is kept
-
-	src trace.Source
 }
 
 // A RuleCut says how many records a rule alone cuts.
@@ -81,7 +79,7 @@ type RuleCut struct {
 // more in which calls are kept inside of what is cut.
 func Apply(ctx context.Context, t *trace.Trace, rules []Rule, o Options) (*Reduction, error) {
 	n := len(t.Defs.Locations)
-	r := &Reduction{Ranks: make([]bool, len(t.World)), src: t.Source}
+	r := &Reduction{Ranks: make([]bool, len(t.World))}
 	for rank := range r.Ranks {
 		r.Ranks[rank] = true
 	}
@@ -198,9 +196,10 @@ func (r *Reduction) After(t *trace.Trace) (n uint64) {
 	return n
 }
 
-// Source returns the trace without what is cut, which says by which rules.
-func (r *Reduction) Source() trace.Source {
-	about := r.src.Info()
+// Source returns a trace without what is cut, which says by which rules: the trace that the
+// rules were applied to, or one with the same records at other times.
+func (r *Reduction) Source(src trace.Source) trace.Source {
+	about := src.Info()
 	about.Properties = maps.Clone(about.Properties)
 	if about.Properties == nil {
 		about.Properties = make(map[string]string)
@@ -212,5 +211,5 @@ func (r *Reduction) Source() trace.Source {
 	if len(by) > 0 {
 		about.Properties[trace.PropertyReducedBy] = strings.Join(by, "; ")
 	}
-	return r.Cuts.Source(r.src, about)
+	return r.Cuts.Source(src, about)
 }

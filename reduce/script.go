@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -72,7 +73,7 @@ func NewScript(file string, source []byte, o ScriptOptions) (*Script, error) {
 	if err != nil {
 		return nil, placed(err)
 	}
-	s := newScript("rules "+file, file, o)
+	s := newScript("rules "+filepath.Base(file), file, o)
 	s.program, err = s.compile(f)
 	return s, err
 }
@@ -131,8 +132,8 @@ type located struct {
 	thread   *starlark.Thread
 	scale    scale
 	bank     uint64 // steps that may be used
-	weighed  uint64 // steps when the variables were weighed
-	weight   int    // of them, then
+	weight   int    // of the variables when they were weighed
+	since    int    // steps since then, and the weight of what was copied
 	globals  starlark.StringDict
 
 	event, trace, text *starlark.Function // nil: not defined
@@ -190,10 +191,10 @@ func (x *located) run(f *starlark.Function, args starlark.Tuple) (starlark.Value
 	if err != nil {
 		return nil, x.fault(err)
 	}
-	after := x.thread.ExecutionSteps()
-	x.bank -= min(x.bank, after-before)
-	if after-x.weighed > uint64(4*x.weight+stepsACall) {
-		x.weighed = after
+	used := x.thread.ExecutionSteps() - before
+	x.bank -= min(x.bank, used)
+	if x.since += int(used) + x.scale.spent; x.since > x.weight+stepsACall {
+		x.since = 0
 		if x.weight = x.state(); x.weight > mostState {
 			return nil, fmt.Errorf("%s: in location %d the rule keeps too much in its variables: more than %d MiB", x.file, x.location, mostState*16>>20)
 		}

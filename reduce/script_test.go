@@ -159,14 +159,15 @@ def output_text():
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.check(t, callsOf(t, r.Source()), s.Texts())
+			c.check(t, callsOf(t, r.Source(m)), s.Texts())
 		})
 	}
 }
 
 // TestExpressions states what short expressions keep.
 func TestExpressions(t *testing.T) {
-	tr := merged(t, generated(t, samples.Options{Program: "ring", Ranks: 3, Iterations: 5, Bytes: 100}))
+	m := generated(t, samples.Options{Program: "ring", Ranks: 3, Iterations: 5, Bytes: 100})
+	tr := merged(t, m)
 	for text, want := range map[string][2]int{ // calls of MPI_Isend and of MPI_Init
 		`mpi != "MPI_Init"`:                                  {15, 0},
 		`rank < 2`:                                           {10, 2},
@@ -184,7 +185,7 @@ func TestExpressions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		calls := callsOf(t, r.Source())
+		calls := callsOf(t, r.Source(m))
 		if got := [2]int{calls["MPI_Isend"], calls["MPI_Init"]}; got != want {
 			t.Errorf("%s keeps %v, want %v", text, got, want)
 		}
