@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"tracekit/engine"
 	"tracekit/stats"
@@ -18,7 +20,19 @@ import (
 type Window struct{ From, To stats.Instant }
 
 // Name implements Rule.
-func (Window) Name() string { return "time window" }
+func (r Window) Name() string {
+	return "time window " + instant(r.From, "begin") + " to " + instant(r.To, "end")
+}
+
+func instant(i stats.Instant, unset string) string {
+	switch i.Kind {
+	case stats.AfterNs:
+		return time.Duration(i.Ns).String()
+	case stats.Fraction:
+		return strconv.FormatFloat(100*i.Share, 'g', 4, 64) + "%"
+	}
+	return unset
+}
 
 // Judge implements CallRule.
 func (r Window) Judge(t *trace.Trace, _ trace.LocationID) (Judge, error) {
@@ -53,7 +67,7 @@ func (w window) cutCounter(t int64) bool {
 type Shorter struct{ Ns int64 }
 
 // Name implements Rule.
-func (Shorter) Name() string { return "short calls" }
+func (r Shorter) Name() string { return "calls shorter than " + time.Duration(r.Ns).String() }
 
 // Judge implements CallRule.
 func (r Shorter) Judge(t *trace.Trace, _ trace.LocationID) (Judge, error) {
@@ -93,10 +107,13 @@ func (r Functions) Check(t *trace.Trace) error {
 			known = append(known, t.Defs.RegionName(trace.RegionID(id)))
 		}
 	}
+	if len(known) == 0 {
+		return errors.New("the trace has no MPI functions")
+	}
 	slices.Sort(known)
 	for _, name := range r.Names {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("the trace has no MPI function %s; it has %s", name, strings.Join(known, ", "))
+			return fmt.Errorf("the trace has no MPI function %s; it has %s", name, strings.Join(slices.Compact(known), ", "))
 		}
 	}
 	return nil

@@ -40,6 +40,12 @@ type SpanRule interface {
 	Cuts(ctx context.Context, t *trace.Trace, jobs int) (*Cuts, error)
 }
 
+// A beginner is a CallRule that wants to know how many locations there are before it is
+// asked for judges.
+type beginner interface {
+	begin(locations int)
+}
+
 // A finisher is a CallRule that has more to say when all calls have been judged: which ranks
 // are kept.
 type finisher interface {
@@ -59,8 +65,6 @@ type Reduction struct {
 	Kept   Kept
 	Before uint64 // records
 	Ranks  []bool // by world rank: it is kept
-
-	src trace.Source
 }
 
 // A RuleCut says how many records a rule alone cuts.
@@ -75,7 +79,7 @@ type RuleCut struct {
 // more in which calls are kept inside of what is cut.
 func Apply(ctx context.Context, t *trace.Trace, rules []Rule, o Options) (*Reduction, error) {
 	n := len(t.Defs.Locations)
-	r := &Reduction{Ranks: make([]bool, len(t.World)), src: t.Source}
+	r := &Reduction{Ranks: make([]bool, len(t.World))}
 	for rank := range r.Ranks {
 		r.Ranks[rank] = true
 	}
@@ -144,6 +148,9 @@ func (r *Reduction) judge(ctx context.Context, t *trace.Trace, rules []Rule, cut
 	var asked []CallRule
 	var theirs []*Cuts
 	for i, rule := range rules {
+		if b, ok := rule.(beginner); ok {
+			b.begin(len(t.Defs.Locations))
+		}
 		if c, ok := rule.(CallRule); ok {
 			asked, theirs = append(asked, c), append(theirs, cuts[i])
 		}
@@ -189,9 +196,10 @@ func (r *Reduction) After(t *trace.Trace) (n uint64) {
 	return n
 }
 
-// Source returns the trace without what is cut, which says by which rules.
-func (r *Reduction) Source() trace.Source {
-	about := r.src.Info()
+// Source returns a trace without what is cut, which says by which rules: the trace that the
+// rules were applied to, or one with the same records at other times.
+func (r *Reduction) Source(src trace.Source) trace.Source {
+	about := src.Info()
 	about.Properties = maps.Clone(about.Properties)
 	if about.Properties == nil {
 		about.Properties = make(map[string]string)
@@ -203,5 +211,5 @@ func (r *Reduction) Source() trace.Source {
 	if len(by) > 0 {
 		about.Properties[trace.PropertyReducedBy] = strings.Join(by, "; ")
 	}
-	return r.Cuts.Source(r.src, about)
+	return r.Cuts.Source(src, about)
 }

@@ -36,7 +36,8 @@ func addCompletion(c *cobra.Command) {
 		complete(c, name, cobra.FixedCompletions(values[name], cobra.ShellCompDirectiveNoFileComp))
 	}
 	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed",
-		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample"} {
+		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample",
+		"keep", "functions", "without", "shorter", "neighbours", "slowest", "target", "target-events", "measurement", "require"} {
 		complete(c, name, cobra.NoFileCompletions)
 	}
 	switch {
@@ -51,6 +52,7 @@ func addCompletion(c *cobra.Command) {
 		complete(c, "plots", completeDirectory)
 	}
 	complete(c, "profile", completeFile("json"))
+	complete(c, "rules", completeFile("star"))
 }
 
 func complete(c *cobra.Command, flag string, f cobra.CompletionFunc) {

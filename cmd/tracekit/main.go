@@ -137,6 +137,7 @@ func commands(io *streams) []*cobra.Command {
 		newFit(io, runFit),
 		newSpacetime(io, runSpacetime),
 		newHeaders(io, runHeaders),
+		newReduce(io, runReduce),
 		newCompare(io, runCompare),
 		newCompress(io, runCompress),
 		newFormulae(io, runFormulae),

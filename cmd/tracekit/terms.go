@@ -52,6 +52,7 @@ func terms() []term {
 		{"hosts, path", "Two views of one run: what ranks did, and what those did who were waited for. In the second nobody waits for a message."},
 		{"wire, copy", "Time of a message on its way, and of copying it. Both are derived, by lines through the smallest times over bytes: a trace does not tell them. (unexplained) What a message's way takes longer than the fastest like it."},
 		{"hop", "Where a header that was waited for dominates: at a message, a collective, or the acknowledgement of a blocking send."},
+		{"certificate", "Every figure of an analysis of a trace, beside that of what 'tracekit reduce' leaves of it. Its error is the mean of the differences, each at most 100 %, without figures that are 0 in both."},
 		{"inclusive, exclusive", "Time in a region with and without what it calls."},
 		{"latency", "Of a message: from the start of the call that sends it to the end of the call that completes its receive."},
 		{"p50, p99", "Quantiles: half of the calls, or 99 of 100, take no longer. They are exact within 1 %."},
