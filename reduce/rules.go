@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"strings"
 
@@ -46,6 +47,15 @@ type beginner interface {
 	begin(locations int)
 }
 
+// A WholeRule is a SpanRule that leaves messages, requests and collectives whole by itself. It
+// is applied alone: what another rule cuts might part what it has balanced.
+type WholeRule interface {
+	SpanRule
+
+	// Mark adds to the properties of the reduced trace how what was cut is made again.
+	Mark(properties map[string]string)
+}
+
 // A finisher is a CallRule that has more to say when all calls have been judged: which ranks
 // are kept.
 type finisher interface {
@@ -65,6 +75,8 @@ type Reduction struct {
 	Kept   Kept
 	Before uint64 // records
 	Ranks  []bool // by world rank: it is kept
+
+	whole WholeRule // nil: none was applied
 }
 
 // A RuleCut says how many records a rule alone cuts.
@@ -86,6 +98,11 @@ func Apply(ctx context.Context, t *trace.Trace, rules []Rule, o Options) (*Reduc
 	cuts := make([]*Cuts, len(rules))
 	for i, rule := range rules {
 		var err error
+		if w, ok := rule.(WholeRule); ok {
+			if r.whole = w; len(rules) > 1 {
+				return nil, fmt.Errorf("the rule of %s is applied alone: reduce the reduced trace once more", rule.Name())
+			}
+		}
 		switch rule := rule.(type) {
 		case SpanRule:
 			cuts[i], err = rule.Cuts(ctx, t, o.Jobs)
@@ -118,6 +135,10 @@ func Apply(ctx context.Context, t *trace.Trace, rules []Rule, o Options) (*Reduc
 	}
 	for _, s := range t.Span {
 		r.Before += s.Events
+	}
+	if r.whole != nil {
+		r.Cuts = cuts[0]
+		return r, nil
 	}
 	all := Union(append(cuts, NewCuts(t.Store, n))...)
 	for _, c := range cuts {
@@ -210,6 +231,9 @@ func (r *Reduction) Source(src trace.Source) trace.Source {
 	}
 	if len(by) > 0 {
 		about.Properties[trace.PropertyReducedBy] = strings.Join(by, "; ")
+	}
+	if r.whole != nil {
+		r.whole.Mark(about.Properties)
 	}
 	return r.Cuts.Source(src, about)
 }

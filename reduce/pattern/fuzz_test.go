@@ -25,11 +25,7 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	defer t.Store.Close()
-	found, err := pattern.Find(f.Context(), t, pattern.Options{})
-	if err != nil {
-		f.Fatal(err)
-	}
-	reduced := found.Source(m)
+	found, reduced := cut(f, t, pattern.Options{})
 	packed, err := pattern.Unpack(found.Repeats.Encode())
 	if err != nil {
 		f.Fatal(err)

@@ -1,7 +1,6 @@
 package pattern_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tracekit/merge"
+	"tracekit/reduce"
 	"tracekit/reduce/pattern"
 	"tracekit/samples"
 	"tracekit/trace"
@@ -38,13 +38,15 @@ func merged(t *testing.T, src trace.Source) *trace.Trace {
 	return m
 }
 
-func find(t *testing.T, m *trace.Trace, o pattern.Options) *pattern.Result {
+// cut reduces a trace to what does not repeat.
+func cut(t testing.TB, m *trace.Trace, o pattern.Options) (*pattern.Result, trace.Source) {
 	t.Helper()
-	r, err := pattern.Find(context.Background(), m, o)
+	rule := &pattern.Rule{Options: o}
+	r, err := reduce.Apply(t.Context(), m, []reduce.Rule{rule}, reduce.Options{Jobs: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return rule.Found, r.Source(m.Source)
 }
 
 func events(m *trace.Trace) (n uint64) {
@@ -115,8 +117,7 @@ func TestRegenerated(t *testing.T) {
 }
 
 func checkRegenerated(t *testing.T, m *trace.Trace) {
-	r := find(t, m, pattern.Options{})
-	reduced := r.Source(m.Source)
+	r, reduced := cut(t, m, pattern.Options{})
 	if r.Repeats == nil {
 		t.Log("nothing repeats")
 		return
@@ -132,11 +133,11 @@ func checkRegenerated(t *testing.T, m *trace.Trace) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut := uint64(0)
+	gone := uint64(0)
 	for l := range m.Defs.Locations {
 		l := trace.LocationID(l)
 		want, got := records(t, m.Source, l), records(t, again, l)
-		cut += uint64(len(want) - len(records(t, reduced, l)))
+		gone += uint64(len(want) - len(records(t, reduced, l)))
 		if says, said := again.Defs().Locations[l].Events, m.Defs.Locations[l].Events; len(want) != len(got) || said == uint64(len(want)) && says != said {
 			t.Fatalf("location %d has %d events, and says %d, want %d and %d", l, len(got), says, len(want), said)
 		}
@@ -152,8 +153,8 @@ func checkRegenerated(t *testing.T, m *trace.Trace) {
 			}
 		}
 	}
-	if cut != r.Events || cut == 0 {
-		t.Errorf("%d events are cut, the result says %d", cut, r.Events)
+	if gone != r.Events || gone == 0 {
+		t.Errorf("%d events are cut, the result says %d", gone, r.Events)
 	}
 	compare(t, m, merged(t, again))
 }
@@ -195,8 +196,8 @@ func compare(t *testing.T, a, b *trace.Trace) {
 // is no further off than iterations differ.
 func TestTimes(t *testing.T) {
 	m := generate(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 200, Seed: 3})
-	r := find(t, m, pattern.Options{})
-	again, err := pattern.Regenerate(r.Source(m.Source), r.Repeats)
+	r, reduced := cut(t, m, pattern.Options{})
+	again, err := pattern.Regenerate(reduced, r.Repeats)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +227,8 @@ func TestTimes(t *testing.T) {
 func TestReducedIsWhole(t *testing.T) {
 	for _, p := range samples.Programs() {
 		m := generate(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 100, Seed: 3, Plant: samples.Plant{Odd: 50}})
-		reduced := merged(t, find(t, m, pattern.Options{}).Source(m.Source))
+		_, left := cut(t, m, pattern.Options{})
+		reduced := merged(t, left)
 		if diff := cmp.Diff(m.Findings, reduced.Findings); diff != "" {
 			t.Errorf("%s: findings differ: %s", p.Name, diff)
 		}
@@ -237,7 +239,7 @@ func TestReducedIsWhole(t *testing.T) {
 // one, and what comes before and behind them.
 func TestThousandIterations(t *testing.T) {
 	m := generate(t, samples.Options{Program: "halo", Ranks: 8, Iterations: 1000, Seed: 3, Plant: samples.Plant{Odd: 500}})
-	r := find(t, m, pattern.Options{})
+	r, _ := cut(t, m, pattern.Options{})
 	if all := events(m); (all-r.Events)*100 > all {
 		t.Errorf("%d of %d records are kept", all-r.Events, all)
 	}

@@ -40,15 +40,6 @@ type Pattern struct {
 	Regenerated int // that are cut
 }
 
-// Source returns the trace without what is cut, which says how it is made again.
-func (r *Result) Source(src trace.Source) trace.Source {
-	about := src.Info()
-	if r.Repeats != nil {
-		about.Properties = r.Repeats.properties(about)
-	}
-	return r.Cuts.Source(src, about)
-}
-
 // describe fills in the result of a plan.
 func (p *plan) describe(ctx context.Context, f *finder, r *Result) (err error) {
 	d := p.division

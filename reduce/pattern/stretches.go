@@ -4,13 +4,9 @@ import (
 	"maps"
 	"math"
 	"math/bits"
-	"strings"
 
 	"tracekit/trace"
 )
-
-// ruleName is what traces call the rule that cut them.
-const ruleName = "repeating patterns"
 
 // A Stretch is a time of a location, in ticks as recorded.
 type Stretch struct {
@@ -25,19 +21,6 @@ func (r *Repeats) Stretches() (out []Stretch) {
 			out = append(out, Stretch{trace.LocationID(l), t.begin(0), t.begin(t.n)})
 		}
 	}
-	return out
-}
-
-// properties returns what a trace says of itself from which r was cut: what it said, that it
-// was cut, what, and how it is made again.
-func (r *Repeats) properties(about trace.Info) map[string]string {
-	out := maps.Clone(about.Properties)
-	if out == nil {
-		out = make(map[string]string)
-	}
-	out[trace.PropertyRepeats] = r.Encode()
-	out[trace.PropertyCut] = encodeStretches(r.Clock, r.Stretches())
-	out[trace.PropertyReducedBy] = strings.Join(append(about.ReducedBy(), ruleName), "; ")
 	return out
 }
 
@@ -103,3 +86,32 @@ func encodeStretches(c trace.ClockProperties, stretches []Stretch) string {
 	}
 	return b.text()
 }
+
+// Moved returns a source with corrected times, which is made of t, that marks what was cut and
+// made again at these times. How what was cut is made again is about recorded times, and left
+// out.
+func Moved(corrected trace.Source, t *trace.Trace) trace.Source {
+	about := corrected.Info()
+	before := trace.Info{Properties: about.Properties}
+	about.Properties = maps.Clone(about.Properties)
+	delete(about.Properties, trace.PropertyRepeats)
+	for _, property := range []string{trace.PropertyCut, trace.PropertyRegenerated} {
+		if stretches := Marked(before, t.Defs, property); stretches != nil {
+			for i, s := range stretches {
+				clock := &t.Clock.Maps[s.Location]
+				stretches[i].Begin, stretches[i].End = clock.At(s.Begin), clock.At(s.End)
+			}
+			about.Properties[property] = encodeStretches(corrected.Defs().Clock, stretches)
+		}
+	}
+	return &moved{corrected, about}
+}
+
+// A moved is a source with other properties.
+type moved struct {
+	trace.Source
+	about trace.Info
+}
+
+// Info implements trace.Source.
+func (m *moved) Info() trace.Info { return m.about }
