@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -19,6 +18,8 @@ import (
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/reduce"
+	"tracekit/reduce/pattern"
+	"tracekit/reduce/topology"
 	"tracekit/stats"
 	"tracekit/stats/diagnosis"
 	"tracekit/trace"
@@ -31,6 +32,8 @@ type reduceOptions struct {
 	mergeFlags
 	selectFlags
 	gateFlags
+	repeatFlags
+	gridFlags
 	paths []string
 
 	files, keep        []string
@@ -59,20 +62,25 @@ type reduceOptions struct {
 
 // A reduceDocument says what was cut from a trace, and what that changes.
 type reduceDocument struct {
-	Schema   string           `json:"schema"`
-	Trace    stats.TraceInfo  `json:"trace"`
-	Out      string           `json:"out,omitempty"`
-	Format   string           `json:"out_format,omitempty"`
-	Rules    []string         `json:"rules"`
-	Records  change[uint64]   `json:"records"`
-	Bytes    change[*int64]   `json:"bytes"` // after: null if nothing was written
-	Ranks    change[int]      `json:"ranks"`
-	ByRule   []reduce.RuleCut `json:"by_rule"`
-	Kept     reduce.Kept      `json:"kept"`
-	Text     string           `json:"text"`
-	Model    bufferModel      `json:"model"`
-	Target   *targetBlock     `json:"target,omitempty"`
-	Findings []stats.Finding  `json:"findings"`
+	Schema  string           `json:"schema"`
+	Trace   stats.TraceInfo  `json:"trace"`
+	Out     string           `json:"out,omitempty"`
+	Format  string           `json:"out_format,omitempty"`
+	Rules   []string         `json:"rules"`
+	Records change[uint64]   `json:"records"`
+	Bytes   change[*int64]   `json:"bytes"` // after: null if nothing was written
+	Ranks   change[int]      `json:"ranks"`
+	ByRule  []reduce.RuleCut `json:"by_rule"`
+	Kept    reduce.Kept      `json:"kept"`
+
+	Patterns []patternRow       `json:"patterns,omitempty"` // absent without --repeating
+	Topology string             `json:"topology"`           // that hops are of
+	Hops     []topology.Average `json:"hops"`
+
+	Text     string          `json:"text"`
+	Model    bufferModel     `json:"model"`
+	Target   *targetBlock    `json:"target,omitempty"`
+	Findings []stats.Finding `json:"findings"`
 
 	// Absent without a certificate.
 	Certificate []reduce.Figure   `json:"certificate,omitempty"`
@@ -119,7 +127,9 @@ trace, the worst first. Without -o nothing is written: it is a trial.`,
 		Example: `  tracekit reduce traces.otf2 -o small --keep 'rank < 32 and mpi != "MPI_Iprobe"'
   tracekit reduce traces.otf2 -o small --rules first.star --require 'difference<1%'
   tracekit reduce traces.otf2 -o small --shorter 5us --busy
-  tracekit reduce traces.otf2 -o small --target 100MB`,
+  tracekit reduce traces.otf2 -o small --target 100MB
+  tracekit reduce traces.otf2 -o small --repeating
+  tracekit reduce small -o again --regenerate`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.paths = args
@@ -137,6 +147,8 @@ func (o *reduceOptions) addFlags(set *pflag.FlagSet) {
 	o.mergeFlags.add(set)
 	o.selectFlags.add(set)
 	o.gateFlags.add(set)
+	o.repeatFlags.add(set)
+	o.gridFlags.add(set)
 	set.StringArrayVar(&o.files, "rules", nil, "a rule `file` in Starlark; repeatable")
 	set.StringArrayVar(&o.keep, "keep", nil, "an `expression` that is true of the MPI calls that are kept, such as 'rank < 32 and mpi != \"MPI_Iprobe\"'; repeatable")
 	set.StringSliceVar(&o.functions, "functions", nil, "of MPI calls keep only those of these `functions`, MPI_Init and MPI_Finalize")
@@ -160,7 +172,7 @@ func (o *reduceOptions) addFlags(set *pflag.FlagSet) {
 
 // validate checks every flag before any file is opened.
 func (o *reduceOptions) validate() (err error) {
-	if err := validate(&o.mergeFlags, &o.selectFlags, &o.gateFlags); err != nil {
+	if err := validate(&o.mergeFlags, &o.selectFlags, &o.gateFlags, &o.repeatFlags, &o.gridFlags); err != nil {
 		return err
 	}
 	switch {
@@ -203,8 +215,15 @@ func (o *reduceOptions) validate() (err error) {
 		return err
 	}
 	search := o.targetBytes > 0 || o.mostRecords > 0
-	if len(rules) == 0 && !search {
-		return usagef("name a rule (--rules, --keep, --from, --to, --ranks, --neighbours, --slowest, --functions, --without, --busy, --shorter), or a size to reach (--target, --target-events)")
+	if o.regenerate {
+		if len(rules) > 0 || search || o.out == "" {
+			return usagef("--regenerate makes what was cut again and does nothing else: name the trace to write with -o, and no rules")
+		}
+	} else if len(rules) == 0 && !search {
+		return usagef("name a rule (--rules, --keep, --from, --to, --ranks, --block, --neighbours, --slowest, --functions, --without, --busy, --shorter, --repeating), or a size to reach (--target, --target-events)")
+	}
+	if o.repeating && len(rules) > 1 {
+		return usagef("--repeating goes with no other rule: reduce the reduced trace once more")
 	}
 	if len(rules) > 0 && search {
 		return usagef("--target and --target-events choose the rules by themselves")
@@ -220,12 +239,22 @@ func (o *reduceOptions) validate() (err error) {
 
 // rules returns the rules that are asked for. Without a trace it checks what can be checked.
 func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
-	script := reduce.ScriptOptions{Buffer: o.buffer}
+	script := reduce.ScriptOptions{Buffer: o.buffer, Topology: o.hops()}
 	if o.from.Kind != stats.Unset || o.to.Kind != stats.Unset {
 		rules = append(rules, reduce.Window{From: o.from, To: o.to})
 	}
 	if len(o.ranks) > 0 {
 		rules = append(rules, reduce.Ranks{What: "ranks " + o.rankList, Keep: o.ranks})
+	}
+	if o.rule != nil {
+		rules = append(rules, o.rule)
+	}
+	if o.block != "" {
+		b, err := topology.ParseBlock(o.block, o.topology)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		rules = append(rules, b)
 	}
 	if o.neighbours >= 0 {
 		rules = append(rules, reduce.Neighbours{Rank: uint32(o.neighbours)})
@@ -326,11 +355,17 @@ func parseMeasurement(value string) (reduce.Buffer, error) {
 }
 
 func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
+	if opts.regenerate {
+		return runRegenerate(ctx, io, opts)
+	}
 	t, err := opts.open(ctx, io, opts.paths...)
 	if err != nil {
 		return err
 	}
 	defer t.Source.Close()
+	if err := opts.find(t.Defs); err != nil {
+		return err
+	}
 	rules, err := opts.rules(t)
 	if err != nil {
 		return err
@@ -354,6 +389,11 @@ func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
 		return err
 	}
 	doc.describe(t, rules, r, opts.buffer)
+	doc.Patterns = opts.patternsOf()
+	doc.Topology = opts.topology.String()
+	if doc.Hops, err = topology.Averages(ctx, t, opts.topology, opts.jobs); err != nil {
+		return err
+	}
 	if opts.out != "" {
 		if err := opts.write(ctx, io, t, r, doc); err != nil {
 			return err
@@ -364,7 +404,7 @@ func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
 			return err
 		}
 	}
-	return opts.finish(io, doc, func() { doc.print(io, opts.top) }, doc.Findings, opts.gate(doc), func() ([]string, error) { return doc.failing(opts.requirements) })
+	return opts.finish(io, doc, func() { doc.print(io, opts) }, doc.Findings, opts.gate(doc), func() ([]string, error) { return doc.failing(opts.requirements) })
 }
 
 func (o *reduceOptions) apply(ctx context.Context, io *streams, t *trace.Trace, rules []reduce.Rule) (*reduce.Reduction, error) {
@@ -406,30 +446,16 @@ func (doc *reduceDocument) describe(t *trace.Trace, rules []reduce.Rule, r *redu
 
 // write writes what is left, at the times of a copy: as recorded, but for formats that know
 // one time only.
-func (o *reduceOptions) write(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, doc *reduceDocument) error {
+func (o *reduceOptions) write(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, doc *reduceDocument) (err error) {
 	from := t.Source
 	if readers.Foreign(o.format) {
 		from = merge.Corrected(t)
 	}
 	src := r.Source(from)
-	w, err := readers.Create(o.out, src.Info(), src.Defs(),
-		readers.CreateOptions{Format: o.format, Force: o.force, Jobs: o.jobs, Store: t.Store, Context: ctx})
-	if errors.Is(err, fs.ErrExist) {
-		return usageError{err}
+	if from != t.Source {
+		src = pattern.Moved(src, t)
 	}
-	if err != nil {
-		return err
-	}
-	events, err := copyEvents(ctx, io, &convertOptions{mergeFlags: o.mergeFlags}, src, w)
-	if err != nil {
-		return errors.Join(err, w.Discard())
-	}
-	doc.Records.After, doc.Lost = events, w.Lost()
-	if err := w.Close(); err != nil {
-		return err
-	}
-	size, err := sizeOf(ctx, o.out)
-	doc.Bytes.After = &size
+	doc.Records.After, doc.Lost, doc.Bytes.After, err = o.writeTrace(ctx, io, src, t)
 	return err
 }
 

@@ -109,8 +109,8 @@ func figureText(metric string, v *float64) string {
 	return number(v)
 }
 
-func (doc *reduceDocument) print(io *streams, top int) {
-	w := io.Out
+func (doc *reduceDocument) print(io *streams, opts *reduceOptions) {
+	w, top := io.Out, opts.top
 	printRebuilt(io, "", doc.Trace.Rebuilt)
 	verb := "would be left"
 	if doc.Out != "" {
@@ -152,6 +152,8 @@ func (doc *reduceDocument) print(io *streams, top int) {
 			printLine(w, "  %s", line)
 		}
 	}
+	opts.printPatterns(io, doc.Patterns, top)
+	opts.printHops(io, doc.Hops, top)
 	doc.Model.print(io)
 	doc.printCertificate(io, top)
 	if len(doc.NewFindings) > 0 {
