@@ -35,9 +35,10 @@ func addCompletion(c *cobra.Command) {
 	for _, name := range sortedKeys(values) {
 		complete(c, name, cobra.FixedCompletions(values[name], cobra.ShellCompDirectiveNoFileComp))
 	}
-	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed",
+	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed", "size",
 		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample",
-		"keep", "functions", "without", "shorter", "neighbours", "slowest", "target", "target-events", "measurement", "require"} {
+		"keep", "functions", "without", "shorter", "neighbours", "slowest", "target", "target-events", "measurement", "require",
+		"repeating-marker", "repeating-keep", "repeating-distance", "block"} {
 		complete(c, name, cobra.NoFileCompletions)
 	}
 	switch {
@@ -45,6 +46,8 @@ func addCompletion(c *cobra.Command) {
 		complete(c, "output", completeDirectory)
 	case slices.Contains([]string{"spacetime", "headers"}, c.Name()):
 		complete(c, "output", completeFile("png", "svg"))
+	case c.Name() == "report":
+		complete(c, "output", completeFile("html"))
 	case c.Name() == "compress":
 		complete(c, "output", completeFile("tkf"))
 	case c.Name() == "fit":
