@@ -502,6 +502,12 @@ func (s *scale) extend(x, y starlark.Value) (starlark.Value, error) {
 // method calls the method args[1] of args[0].
 func (s *scale) method(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	receiver, name := args[0], string(args[1].(starlark.String))
+	if d, ok := receiver.(*starlark.Dict); ok && name == "get" && len(args) == 4 && len(kwargs) == 0 { // what rules do most
+		if v, found, err := d.Get(args[2]); found || err != nil {
+			return v, err
+		}
+		return args[3], nil
+	}
 	v, ok := receiver.(starlark.HasAttrs)
 	if !ok {
 		return nil, fmt.Errorf("a %s has no method %s", receiver.Type(), name)

@@ -196,7 +196,7 @@ func (x *located) run(f *starlark.Function, args starlark.Tuple) (starlark.Value
 	if x.since += int(used) + x.scale.spent; x.since > x.weight+stepsACall {
 		x.since = 0
 		if x.weight = x.state(); x.weight > mostState {
-			return nil, fmt.Errorf("%s: in location %d the rule keeps too much in its variables: more than %d MiB", x.file, x.location, mostState*16>>20)
+			return nil, fmt.Errorf("%s: the rule keeps too much in its variables: more than %d MiB in a location", x.file, mostState*16>>20)
 		}
 	}
 	return v, nil
@@ -328,7 +328,7 @@ func (s *Script) finish(ctx context.Context, t *trace.Trace, jobs int) ([]bool, 
 				return struct{}{}, err
 			}
 			if v == starlark.None {
-				return struct{}{}, fmt.Errorf("%s: output_trace returns None for rank %d: want True or False", x.trace.Position(), rank)
+				return struct{}{}, fmt.Errorf("%s: output_trace returns None: want True or False", x.trace.Position())
 			}
 			keep[rank] = bool(v.Truth())
 		}
@@ -340,7 +340,7 @@ func (s *Script) finish(ctx context.Context, t *trace.Trace, jobs int) ([]bool, 
 			if text, ok := v.(starlark.String); ok {
 				s.texts[rank] = string(text)
 			} else if v != starlark.None {
-				return struct{}{}, fmt.Errorf("%s: output_text returns a %s for rank %d: want a text or None", x.text.Position(), v.Type(), rank)
+				return struct{}{}, fmt.Errorf("%s: output_text returns a %s: want a text or None", x.text.Position(), v.Type())
 			}
 		}
 		return struct{}{}, nil

@@ -192,7 +192,6 @@ func (f *filter) skip(b *trace.Batch, seq uint64) {
 func rowOf(s []uint64, i int, seq uint64) int {
 	for step := 1; ; step *= 2 {
 		if i+step > len(s) {
-			step = len(s) - i
 			n, _ := slices.BinarySearch(s[i:], seq)
 			return i + n
 		}

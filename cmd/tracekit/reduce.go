@@ -21,7 +21,6 @@ import (
 	"tracekit/reduce/pattern"
 	"tracekit/reduce/topology"
 	"tracekit/stats"
-	"tracekit/stats/diagnosis"
 	"tracekit/trace"
 )
 
@@ -487,19 +486,9 @@ func sizeOf(ctx context.Context, path string) (size int64, err error) {
 	return size, err
 }
 
-// analyze makes the analysis whose figures are certified.
+// analyze makes the analysis whose figures are certified: that of analyze.
 func (o *reduceOptions) analyze(ctx context.Context, io *streams, t *trace.Trace) (*stats.Analysis, error) {
-	bar := startProgress(io, o.quiet, "analysing")
-	defer bar.done()
-	options := stats.Options{Jobs: o.jobs, Top: 1, Progress: &bar.Progress}
-	if o.overhead {
-		options.Overhead = &stats.OverheadOptions{}
-	}
-	a, err := stats.Analyze(ctx, t, options)
-	if err == nil && o.diagnose && a.Efficiency != nil {
-		a.Diagnosis, err = diagnosis.Find(ctx, t, a, o.jobs)
-	}
-	return a, err
+	return analyzeTrace(ctx, io, &analyzeOptions{mergeFlags: o.mergeFlags, overhead: o.overhead, diagnose: o.diagnose, top: 1}, t, nil)
 }
 
 // reanalyze analyses what a reduction leaves. The tables that it needs are given back.
