@@ -142,7 +142,7 @@ func collect(out map[string]float64, path string, v any, nameOf func(any) string
 				name = nameOf(x)
 				if words, ok := element["path"].([]any); ok { // call paths have no other name
 					name = strings.TrimSuffix(fmt.Sprintln(words...), "\n")
-				} else if _, ok := element["bytes"]; ok && element["from"] != nil { // classes of sizes, pairs of ranks
+				} else if _, ok := element["from"].(float64); ok { // classes of sizes, pairs of ranks
 					name = fmt.Sprintf("from=%v to=%v", element["from"], element["to"])
 				}
 				if seen[name]++; seen[name] > 1 {

@@ -519,6 +519,9 @@ func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace
 	return nil
 }
 
+// patternsTried is how many instances of a pattern are kept at most when a size is to be reached.
+const patternsTried = 8
+
 // search chooses rules that reach a size.
 func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace, full *stats.Analysis) ([]reduce.Rule, *targetBlock, error) {
 	most := o.mostRecords
@@ -532,7 +535,10 @@ func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace,
 	}
 	quick := *o
 	quick.overhead, quick.diagnose = false, false
-	rules, tries, err := reduce.Search(ctx, t, reduce.Families(t), most, reduce.Options{Jobs: o.jobs},
+	repeating := reduce.Family{Name: "repeating patterns", Settings: patternsTried, Rules: func(i int) []reduce.Rule {
+		return []reduce.Rule{&pattern.Rule{Options: pattern.Options{Keep: patternsTried - i}}}
+	}}
+	rules, tries, err := reduce.Search(ctx, t, append(reduce.Families(t), repeating), most, reduce.Options{Jobs: o.jobs},
 		func(ctx context.Context, r *reduce.Reduction) (float64, error) {
 			left, err := quick.reanalyze(ctx, io, t, r)
 			if err != nil {
