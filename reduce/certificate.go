@@ -120,7 +120,8 @@ func flatten(document any, nameOf func(any) string) (map[string]float64, error) 
 // example.
 func isName(key string) bool {
 	return key == "line" || key == "rank" || strings.HasSuffix(key, "_rank") || key == "from" || key == "to" ||
-		key == "from_ns" || key == "to_ns" || key == "start_ns" || key == "top" || key == "ranks" || key == "evidence"
+		key == "from_ns" || key == "to_ns" || key == "start_ns" || key == "top" || key == "ranks" || key == "evidence" ||
+		key == "id" || key == "parent" || key == "callpath" || key == "callpaths"
 }
 
 // collect adds the figures of a value.

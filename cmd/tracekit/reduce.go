@@ -152,7 +152,7 @@ func (o *reduceOptions) addFlags(set *pflag.FlagSet) {
 	set.StringArrayVar(&o.keep, "keep", nil, "an `expression` that is true of the MPI calls that are kept, such as 'rank < 32 and mpi != \"MPI_Iprobe\"'; repeatable")
 	set.StringSliceVar(&o.functions, "functions", nil, "of MPI calls keep only those of these `functions`, MPI_Init and MPI_Finalize")
 	set.StringSliceVar(&o.without, "without", nil, "cut the calls of these MPI `functions`")
-	set.BoolVar(&o.busy, "busy", false, "cut MPI calls that communicate nothing, such as MPI_Iprobe and MPI_Test in vain")
+	set.BoolVar(&o.busy, "busy", false, "cut MPI calls that ask and communicate nothing: tests and probes in vain, MPI_Comm_rank and its like")
 	set.DurationVar(&o.shorter, "shorter", 0, "cut calls that take less than this `time` and communicate nothing")
 	set.IntVar(&o.neighbours, "neighbours", -1, "keep this `rank` and those that it exchanges messages with")
 	set.IntVar(&o.slowest, "slowest", 0, "keep the `number` of ranks that are longest in MPI calls")
