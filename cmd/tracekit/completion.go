@@ -43,7 +43,9 @@ func addCompletion(c *cobra.Command) {
 	}
 	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed", "size",
 		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample",
-		"config", "threshold", "period", "variance", "min-bytes", "max-bytes", "site", "cost-baseline", "cost-layer", "cost-sample", "cost-write", "cost-limit", "plan", "at"} {
+		"config", "threshold", "period", "variance", "min-bytes", "max-bytes", "site", "cost-baseline", "cost-layer", "cost-sample", "cost-write", "cost-limit", "plan", "at",
+		"keep", "functions", "without", "shorter", "neighbours", "slowest", "target", "target-events", "measurement", "require",
+		"repeating-marker", "repeating-keep", "repeating-distance", "block"} {
 		complete(c, name, cobra.NoFileCompletions)
 	}
 	switch {
@@ -60,6 +62,7 @@ func addCompletion(c *cobra.Command) {
 		complete(c, "plots", completeDirectory)
 	}
 	complete(c, "profile", completeFile("json"))
+	complete(c, "rules", completeFile("star"))
 }
 
 func complete(c *cobra.Command, flag string, f cobra.CompletionFunc) {

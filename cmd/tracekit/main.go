@@ -140,6 +140,7 @@ func commands(io *streams) []*cobra.Command {
 		newSpacetime(io, runSpacetime),
 		newHeaders(io, runHeaders),
 		newSample(io, runSample),
+		newReduce(io, runReduce),
 		newCompare(io, runCompare),
 		newScaling(io, runScaling),
 		newCompress(io, runCompress),

@@ -65,6 +65,7 @@ func terms() []term {
 		{"weight", "Of a change between runs: its size, and outside MPI that of the change of the waits that the place causes others."},
 		{"scalability", "Of the computation: useful time of all ranks in the smallest run, divided by that in this one (in weak scaling times what there are ranks more). It is the product of those of instructions, of instructions per cycle (IPC) and of frequency. Global efficiency is parallel efficiency times that."},
 		{"model", "Of growth: how the time of a process grows with the number p of processes; a constant and terms p^(i/j)·log2(p)^k. Its error is that of predicting each size from the others."},
+		{"certificate", "Every figure of an analysis of a trace, beside that of what 'tracekit reduce' leaves of it. Its error is the mean of the differences, each at most 100 %, without figures that are 0 in both."},
 		{"inclusive, exclusive", "Time in a region with and without what it calls."},
 		{"latency", "Of a message: from the start of the call that sends it to the end of the call that completes its receive."},
 		{"p50, p99", "Quantiles: half of the calls, or 99 of 100, take no longer. They are exact within 1 %."},
