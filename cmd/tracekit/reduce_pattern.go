@@ -244,22 +244,12 @@ func (o *reduceOptions) certifyAgain(ctx context.Context, io *streams, t *trace.
 	if err != nil {
 		return nil, err
 	}
-	repaired := *o
-	repaired.repairClock()
-	a, err := repaired.analyzeSource(ctx, io, t, again)
+	a, err := o.analyzeSource(ctx, io, t, again)
 	if err != nil {
 		return nil, err
 	}
 	figures, err := reduce.Certify(full, a, nameOf)
 	return &againBlock{reduce.Error(figures), figures}, err
-}
-
-// repairClock lets the logical clock see to it that no message runs backwards that was made
-// again, unless another clock correction is asked for.
-func (o *reduceOptions) repairClock() {
-	if o.clock == string(merge.ClockAuto) {
-		o.clock = string(merge.ClockCLC)
-	}
 }
 
 // regenerateSchema names the JSON document of reduce --regenerate.
@@ -299,7 +289,6 @@ func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error 
 	if err != nil {
 		return err
 	}
-	opts.repairClock()
 	t, err := opts.reconcile(ctx, io, &input{Source: again, store: in.store})
 	if err != nil {
 		return err

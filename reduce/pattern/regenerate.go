@@ -13,8 +13,8 @@ import (
 )
 
 // Regenerate returns a reduced trace with all that was cut, made again: the same calls with
-// the same partners and sizes in the same order. Each interval begins when it did; its times
-// are the mean of its models', and if it was longer, it has waited longer. Values of counters, parameters and
+// the same partners and sizes in the same order. Each interval begins when it did; in
+// it times are means over all that were alike, and one that was longer has waited longer. Values of counters, parameters and
 // attributes are those of the first model; counters that add up go on from where they were.
 // The trace is said to be rebuilt; its property trace.PropertyRegenerated says where.
 //
@@ -106,7 +106,7 @@ type rewriter struct {
 	attrs    int // row of the batch
 	kept     int // interval that goes on, or comes next
 	models   []model
-	variants map[int]*variant // by their first model
+	variants map[int]*variant // by their model
 	stack    trace.CallStack[bool]
 	waiting  []bool // by region: who is in it may wait
 	run      int    // that comes next
@@ -282,11 +282,11 @@ func (w *rewriter) deliver() bool {
 
 // again makes an interval of a variant.
 func (w *rewriter) again(v int, begin, end int64) {
-	models := w.location.Models[v]
-	x := w.variants[models[0]]
+	k := w.location.Models[v]
+	x := w.variants[k]
 	if x == nil {
-		x = w.variant(models)
-		w.variants[models[0]] = x
+		x = w.variant(k)
+		w.variants[k] = x
 	}
 	work, wait := x.fit(float64(end - begin))
 	attrs, i, at := 0, 0, 0.0
@@ -310,35 +310,17 @@ func (w *rewriter) again(v int, begin, end int64) {
 	}
 }
 
-// variant makes the mean of models. If the trace ends before one of them does, less comes of
+// variant makes a variant of a model. If the trace ends before the model does, less comes of
 // it.
-func (w *rewriter) variant(models []int) *variant {
-	x := &variant{model: &w.models[models[0]]}
-	x.gaps = make([]float64, x.events.Len()+1)
-	for _, m := range models {
-		i, k := 0, w.location.Kept[m]
-		last := k.Begin
-		gap := func(t int64) {
-			if i < len(x.gaps) {
-				x.gaps[i] += float64(max(t-last, 0)) / float64(len(models))
-				last = max(last, t)
-			}
-			i++
-		}
-		for _, row := range w.models[m].events.Events {
-			t, timed := w.models[m].events.Time(row)
-			if !timed {
-				t = last
-			}
-			gap(t)
-		}
-		gap(k.End)
-	}
-	for i, g := range x.gaps {
+func (w *rewriter) variant(k int) *variant {
+	x := &variant{model: &w.models[k]}
+	for i, g := range w.location.Kept[k].Gaps {
+		gap := float64(g) / gapUnit
+		x.gaps = append(x.gaps, gap)
 		if i < len(x.waits) && x.waits[i] {
-			x.inWaits += g
+			x.inWaits += gap
 		} else {
-			x.inWork += g
+			x.inWork += gap
 		}
 	}
 	return x
