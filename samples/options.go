@@ -69,6 +69,7 @@ type Plant struct {
 	Imbalance     int64 // the last rank computes that much longer in each computation
 	CriticalPath  int64 // one rank after another computes that long while all wait at a barrier
 
+	Odd     int   // iteration, from 1, in which rank 0 sends a message more to rank 1; 0: none
 	Lost    int   // in all: messages without a receive, and as many receives without a send
 	Skew    int64 // clocks differ by up to that many ticks
 	Drift   int64 // clocks run fast by up to that many parts per million
@@ -145,6 +146,8 @@ func (o Options) check() error {
 		return fmt.Errorf("wrong order needs 3 ranks")
 	case p.Skew > maxSkew || p.Lost > maxLost:
 		return fmt.Errorf("skew is %d, lost is %d: they may be %d and %d", p.Skew, p.Lost, maxSkew, maxLost)
+	case p.Odd < 0 || p.Odd > o.Iterations:
+		return fmt.Errorf("the odd iteration is %d: there are %d", p.Odd, o.Iterations)
 	case p.Drift < 0 || p.Drift > 100_000:
 		return fmt.Errorf("drift is %d: it may be 0 to 100000 parts per million", p.Drift)
 	case p.Offsets != OffsetsRight && p.Offsets != OffsetsNone && p.Offsets != OffsetsWrong:

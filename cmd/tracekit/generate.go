@@ -76,6 +76,7 @@ Programs:
 	set.Int64Var(&plant.LateBroadcast, "late-broadcast", 0, "ns that all but the root of a Bcast wait")
 	set.Int64Var(&plant.Imbalance, "imbalance", 0, "ns that the last rank computes longer each time")
 	set.Int64Var(&plant.CriticalPath, "critical-path", 0, "ns that one rank after another computes while all wait")
+	set.IntVar(&plant.Odd, "odd", 0, "`iteration`, from 1, in which a message more is sent")
 	set.IntVar(&plant.Lost, "lost", 0, "messages without a receive, and as many receives without a send")
 	set.Int64Var(&plant.Skew, "skew", 0, "ns by which clocks differ at most")
 	set.Int64Var(&plant.Drift, "drift", 0, "parts per million by which clocks run fast at most")

@@ -3,8 +3,6 @@ package main
 import (
 	"maps"
 	"math"
-	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,11 +120,4 @@ func resultText(name string, v float64) string {
 	return formatCount(int64(v))
 }
 
-// traceName is a short name for a trace: the last part of its path that says something.
-func traceName(p string) string {
-	name := path.Base(filepath.ToSlash(p))
-	if dir := path.Dir(filepath.ToSlash(p)); name == "traces.otf2" && dir != "." && dir != "/" {
-		return path.Base(dir)
-	}
-	return name
-}
+func traceName(p string) string { return stats.TraceName(p) }

@@ -48,7 +48,7 @@ func samePrograms(analyses []*stats.Analysis) Comparable {
 	for _, a := range analyses[1:] {
 		if s := inCommon(analyses[0], a); s < 0.5 {
 			c.Alike = false
-			c.Reasons = append(c.Reasons, fmt.Sprintf("%s and %s look like different programs: only %.0f %% of their time in regions is in regions that both have", analyses[0].Trace.Path, a.Trace.Path, 100*s))
+			c.Reasons = append(c.Reasons, fmt.Sprintf("%s and %s look like different programs: only %.0f %% of their time in regions is in regions that both have", stats.TraceName(analyses[0].Trace.Path), stats.TraceName(a.Trace.Path), 100*s))
 		}
 	}
 	return c

@@ -329,10 +329,10 @@ func (s *Scaling) explain() {
 	var uncounted, without []string
 	for i := range s.Runs {
 		if s.Runs[i].Instructions == nil || s.Runs[i].IPC == nil {
-			uncounted = append(uncounted, s.Runs[i].Path)
+			uncounted = append(uncounted, stats.TraceName(s.Runs[i].Path))
 		}
 		if s.Runs[i].UsefulNs == nil {
-			without = append(without, s.Runs[i].Path)
+			without = append(without, stats.TraceName(s.Runs[i].Path))
 		}
 	}
 	if len(uncounted) > 0 {
