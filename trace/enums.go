@@ -95,7 +95,9 @@ const (
 	ParadigmCUDA        Paradigm = 5
 	ParadigmMeasurement Paradigm = 6
 	ParadigmPthread     Paradigm = 7
+	ParadigmOpenCL      Paradigm = 19
 	ParadigmSampling    Paradigm = 21
+	ParadigmHIP         Paradigm = 23
 )
 
 var paradigmNames = []string{"unknown", "user", "compiler", "openmp", "mpi", "cuda",
@@ -114,12 +116,18 @@ const (
 	RoleUnknown     RegionRole = 0
 	RoleFunction    RegionRole = 1
 	RoleBarrier     RegionRole = 15
+	RoleTaskWait    RegionRole = 22
 	RoleCollOne2All RegionRole = 23
 	RoleCollAll2One RegionRole = 24
 	RoleCollAll2All RegionRole = 25
 	RoleCollOther   RegionRole = 26
 	RolePoint2Point RegionRole = 28
-	RoleArtificial  RegionRole = 31
+	RoleRMA         RegionRole = 29
+
+	RoleDataTransfer RegionRole = 30 // to or from an accelerator
+	RoleArtificial   RegionRole = 31
+	RoleThreadWait   RegionRole = 33
+	RoleKernel       RegionRole = 40 // on an accelerator
 )
 
 // A LocationKind says what a location records (OTF2 numbers).

@@ -16,6 +16,7 @@ type regionKey struct{ name, cat uint32 }
 type region struct {
 	regionKey
 	paradigm trace.Paradigm
+	role     trace.RegionRole
 	op       operation // that a kernel of this name does
 	mpi      trace.MPIFunction
 	args     bool // slices may have arguments that say something about communication
@@ -77,7 +78,7 @@ func (r *regions) get(k regionKey) trace.RegionID {
 
 // describe says what name and category tell of a region.
 func describe(k regionKey, name, cat string) region {
-	r := region{regionKey: k, paradigm: paradigmOf(cat), code: codePlaceOf(name, cat)}
+	r := region{regionKey: k, paradigm: paradigmOf(cat), role: roleOf(cat), code: codePlaceOf(name, cat)}
 	r.mpi = trace.MPIFunctionOf(r.code.function)
 	r.gpu = deviceCategories[cat]
 	// Bookkeeping spans the whole recording and would hide everything else.
@@ -157,4 +158,21 @@ func paradigmOf(cat string) trace.Paradigm {
 		}
 	}
 	return trace.ParadigmUser
+}
+
+// roleOf returns the role of the slices of a category. On the tracks of an accelerator there are
+// others than what it executes: the program's annotations, which span the kernels launched in
+// them, and what a stream waits for.
+func roleOf(cat string) trace.RegionRole {
+	switch cat {
+	case "kernel", "Kernel", "gpu_memset", "Memset":
+		return trace.RoleKernel
+	case "gpu_memcpy", "Memcpy":
+		return trace.RoleDataTransfer
+	case "gpu_user_annotation":
+		return trace.RoleArtificial
+	case "cuda_sync":
+		return trace.RoleThreadWait
+	}
+	return trace.RoleFunction
 }

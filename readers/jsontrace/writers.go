@@ -9,12 +9,14 @@ import (
 	"tracekit/trace"
 )
 
-// attrFile is the attribute of slices that says which file they work on.
+// The attributes: the file that a slice works on, the ends of flows, what a call starts on an
+// accelerator.
 const (
 	attrFile trace.AttributeID = iota
 	attrFlowOut
 	attrFlowStep
 	attrFlowIn
+	attrCorrelation
 	attributes // their number
 )
 
@@ -82,6 +84,14 @@ func (f *file) attach(l *track, ev *event) {
 		}
 	}
 	f.boundFlow(l, ev)
+}
+
+// correlate gives a kernel, and the call that launches it, the number that they share.
+func (f *file) correlate(l *track, ev *event) {
+	if id, ok := integer(text(member(ev.args, "correlation"))); ok && id > 0 {
+		f.correlated = true
+		l.stream.AddAttr(attrCorrelation, trace.TypeUint64, uint64(id))
+	}
 }
 
 // hash returns the file hash of a slice, nil if there is none. Only files of dftracer,
