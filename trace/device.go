@@ -37,7 +37,9 @@ func OverlapName(stream string, number int) string {
 var overlapName = regexp.MustCompile(` \(overlap \d+\)$`)
 
 // StreamName returns the name of the stream that a location is, or is a part of.
-func StreamName(location string) string { return overlapName.ReplaceAllString(location, "") }
+func StreamName(location string) string {
+	return strings.TrimSpace(overlapName.ReplaceAllString(location, ""))
+}
 
 // DeviceWork says what an accelerator does while a region lasts on one of its streams.
 type DeviceWork uint8

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/stats"
+	"tracekit/stats/devices"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/fit"
 	"tracekit/trace"
@@ -116,14 +117,29 @@ func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
 func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*stats.Analysis, error) {
 	bar := startProgress(io, opts.quiet, "analysing")
 	defer bar.done()
-	a, err := stats.Analyze(ctx, t, stats.Options{
-		Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
-		Top: opts.top, Progress: &bar.Progress, Overhead: opts.overheadOptions(profile),
-	})
+	o := stats.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
+		Top: opts.top, Progress: &bar.Progress, Overhead: opts.overheadOptions(profile)}
+	found, err := findDevices(ctx, t, o)
+	if err != nil {
+		return nil, err
+	}
+	o.Found = found.Findings
+	a, err := stats.Analyze(ctx, t, o)
+	if err == nil {
+		a.Devices, a.Counters = found.Devices, found.Counters
+	}
 	if err == nil && opts.diagnose && a.Selection == nil && a.Efficiency != nil {
 		a.Diagnosis, err = diagnosis.Find(ctx, t, a, opts.jobs)
 	}
 	return a, err
+}
+
+func findDevices(ctx context.Context, t *trace.Trace, o stats.Options) (*devices.Result, error) {
+	from, to, err := stats.Window(t, o)
+	if err != nil {
+		return nil, err
+	}
+	return devices.Find(ctx, t, devices.Options{Jobs: o.Jobs, Progress: o.Progress, Ranks: o.Ranks, From: from, To: to})
 }
 
 func printAnalysis(io *streams, opts *analyzeOptions, a *stats.Analysis) {

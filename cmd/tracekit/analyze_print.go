@@ -24,8 +24,10 @@ type report struct {
 func (r *report) print() {
 	r.sites = r.located()
 	r.header()
+	r.devices()
 	r.findings()
 	r.diagnosis()
+	r.deviceDetails()
 	r.efficiency()
 	r.waitStates()
 	r.delays()
@@ -34,6 +36,7 @@ func (r *report) print() {
 	r.overhead()
 	r.callSites()
 	r.profile()
+	r.counterSeries()
 	r.collectives()
 	r.messages()
 	fmt.Fprintln(r.w, "\n'tracekit help terms' explains the words of this report.")

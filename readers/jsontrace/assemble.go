@@ -236,7 +236,10 @@ func (a *assembler) group(number int, f *file, pid ident, kind uint8, creator tr
 	if label := f.meta.labels[pid]; kind == 2 && label != "" {
 		name = label // the processes of accelerators have the name of that which uses them
 	}
-	if name == "" {
+	switch {
+	case name == "" && kind == 2:
+		name = f.identName("device", pid)
+	case name == "":
 		name = f.identName("process", pid)
 	}
 	if len(a.files) > 1 {
@@ -300,7 +303,7 @@ func (a *assembler) track(ctx context.Context, f *file, l *track, group trace.Lo
 	}
 	count := n.count
 	kind := trace.LocationCPUThread
-	if l.gpu || a.defs.LocationGroups[group].Kind == 2 {
+	if l.gpu || f.rocprof && a.defs.LocationGroups[group].Kind == 2 { // PyTorch has threads beside the streams
 		kind = trace.LocationGPU
 	} else if a.defs.LocationGroups[group].Kind == 0 {
 		kind = trace.LocationUnknown
