@@ -126,7 +126,9 @@ func (r *report) deviceKernels() {
 			}
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b *kernelRow) int { return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), strings.Compare(a.Name, b.Name)) })
+	slices.SortStableFunc(rows, func(a, b *kernelRow) int {
+		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), strings.Compare(a.Name, b.Name))
+	})
 	g := r.grid("What devices execute"+r.of(len(rows), "kernels"), "<kernel", "<kind", "<launched most from", "count", "time", "share", "min", "mean", "max")
 	g.note("Sums over all devices and streams of single executions, also of those at the same time.")
 	for _, x := range rows[:min(r.top, len(rows))] {

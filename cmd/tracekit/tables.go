@@ -55,7 +55,7 @@ func newTables(t *trace.Trace, a *stats.Analysis) []arrowdir.Table {
 		m.text[column] = newNameList()
 	}
 	m.spellPaths()
-	return []arrowdir.Table{m.calls(), m.messages(), m.collectives(), m.members(), m.callPaths()}
+	return append([]arrowdir.Table{m.calls(), m.messages(), m.collectives(), m.members(), m.callPaths()}, deviceTables(a)...)
 }
 
 func (m *tableMaker) spellPaths() {
