@@ -23,6 +23,7 @@ type Analysis struct {
 	Coverage     Coverage        `json:"coverage"`
 	Findings     []Finding       `json:"findings"`
 	Devices      []Device        `json:"devices,omitempty"`  // accelerators
+	FileIO       *FileIO         `json:"file_io,omitempty"`  // nil: no call works on files
 	Counters     []CounterSeries `json:"counters,omitempty"` // that are sampled beside the program
 	Diagnosis    []Cause         `json:"diagnosis,omitzero"` // nil: not asked for, or of a part of the run
 	Clock        Clock           `json:"clock"`

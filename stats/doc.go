@@ -1,7 +1,8 @@
 // Package stats summarises a trace: profiles, communication, wait states and what causes
 // them, critical path, efficiencies; stats/fit the distributions and χ², stats/whatif the
 // calibrated replay, stats/diagnosis the causes and what mending them would gain, stats/headers
-// the message-centric profile, stats/devices what accelerators do.
+// the message-centric profile, stats/devices what accelerators do,
+// stats/fileio what is done to files.
 //
 // Analyze makes of a reconciled trace.Trace an Analysis, which is at the same time the
 // document of `tracekit analyze --json`. Nothing in it is formatted: times are integer

@@ -121,13 +121,16 @@ const (
 	RoleCollAll2One RegionRole = 24
 	RoleCollAll2All RegionRole = 25
 	RoleCollOther   RegionRole = 26
+	RoleFileIO      RegionRole = 27
 	RolePoint2Point RegionRole = 28
 	RoleRMA         RegionRole = 29
 
 	RoleDataTransfer RegionRole = 30 // to or from an accelerator
 	RoleArtificial   RegionRole = 31
 	RoleThreadWait   RegionRole = 33
-	RoleKernel       RegionRole = 40 // on an accelerator
+
+	RoleFileIOMetadata RegionRole = 38 // to a file, but not its data
+	RoleKernel         RegionRole = 40 // on an accelerator
 )
 
 // A LocationKind says what a location records (OTF2 numbers).

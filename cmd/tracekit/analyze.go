@@ -10,6 +10,7 @@ import (
 	"tracekit/stats"
 	"tracekit/stats/devices"
 	"tracekit/stats/diagnosis"
+	"tracekit/stats/fileio"
 	"tracekit/stats/fit"
 	"tracekit/trace"
 )
@@ -119,27 +120,27 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	defer bar.done()
 	o := stats.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
 		Top: opts.top, Progress: &bar.Progress, Overhead: opts.overheadOptions(profile)}
-	found, err := findDevices(ctx, t, o)
+	from, to, err := stats.Window(t, o)
 	if err != nil {
 		return nil, err
 	}
-	o.Found = found.Findings
+	found, err := devices.Find(ctx, t, devices.Options{Jobs: o.Jobs, Progress: o.Progress, Ranks: o.Ranks, From: from, To: to})
+	if err != nil {
+		return nil, err
+	}
+	files, noticed, err := fileio.Find(ctx, t, fileio.Options{Jobs: o.Jobs, Progress: o.Progress, Ranks: o.Ranks, From: from, To: to})
+	if err != nil {
+		return nil, err
+	}
+	o.Found = append(found.Findings, noticed...)
 	a, err := stats.Analyze(ctx, t, o)
 	if err == nil {
-		a.Devices, a.Counters = found.Devices, found.Counters
+		a.Devices, a.Counters, a.FileIO = found.Devices, found.Counters, files
 	}
 	if err == nil && opts.diagnose && a.Selection == nil && a.Efficiency != nil {
 		a.Diagnosis, err = diagnosis.Find(ctx, t, a, opts.jobs)
 	}
 	return a, err
-}
-
-func findDevices(ctx context.Context, t *trace.Trace, o stats.Options) (*devices.Result, error) {
-	from, to, err := stats.Window(t, o)
-	if err != nil {
-		return nil, err
-	}
-	return devices.Find(ctx, t, devices.Options{Jobs: o.Jobs, Progress: o.Progress, Ranks: o.Ranks, From: from, To: to})
 }
 
 func printAnalysis(io *streams, opts *analyzeOptions, a *stats.Analysis) {

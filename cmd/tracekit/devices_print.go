@@ -213,14 +213,11 @@ func (r *report) deviceCollectives() {
 	g := r.grid("Bandwidth of collectives"+r.of(len(rows), "rows"), "<device", "<operation", "members", "size", "count", "time", "bus bandwidth", "<")
 	g.note("Time is a sum, from when the last rank has come or, where not all ranks are recorded, of the whole kernels. The bus bandwidth is that of NCCL's tests, to be held against the links'.")
 	for _, c := range rows[:min(r.top, len(rows))] {
-		bandwidth, waiting := "-", ""
-		if c.BusBandwidth != nil {
-			bandwidth = formatBytes(uint64(*c.BusBandwidth)) + "/s"
-		}
+		waiting := ""
 		if c.WithWaiting {
 			waiting = "waiting included"
 		}
-		g.add(c.device, c.Operation, formatCount(int(c.Members)), formatBytes(c.Bytes), formatCount(c.Count), formatTime(c.TimeNs), bandwidth, waiting)
+		g.add(c.device, c.Operation, formatCount(int(c.Members)), formatBytes(c.Bytes), formatCount(c.Count), formatTime(c.TimeNs), perSecond(c.BusBandwidth), waiting)
 	}
 	r.show(g)
 }

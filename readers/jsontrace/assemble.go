@@ -84,17 +84,19 @@ func (a *assembler) string(s string) trace.StringID {
 // attributes defines the attributes, whose numbers are the constants.
 func (a *assembler) attributes() {
 	texts := [attributes][2]string{
-		attrFile:     {"file", "the file that a call works on"},
+		attrFile:     {trace.AttributeFile, "the file that a call works on"},
 		attrFlowOut:  {trace.AttributeFlowOut, "a flow of this number starts here"},
 		attrFlowStep: {trace.AttributeFlowStep, "a flow of this number passes here"},
 		attrFlowIn:   {trace.AttributeFlowIn, "a flow of this number ends here"},
 
 		attrCorrelation: {trace.AttributeCorrelation, "a call and what it starts on an accelerator have the same number"},
+		attrBytes:       {trace.AttributeBytes, "what a call reads or writes"},
 	}
-	for i, t := range texts {
-		if trace.AttributeID(i) == attrCorrelation && !slices.ContainsFunc(a.files, func(f *file) bool { return f.correlated }) {
-			break // the last
-		}
+	used := attrCorrelation // those before are always defined
+	for _, f := range a.files {
+		used = max(used, f.attributes)
+	}
+	for i, t := range texts[:used] {
 		typ := trace.TypeUint64
 		if trace.AttributeID(i) == attrFile {
 			typ = trace.TypeString

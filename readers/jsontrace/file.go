@@ -40,9 +40,9 @@ type file struct {
 	leftOut leftOut // arguments of events
 
 	launches   launches
-	rocprof    bool   // times stand in the arguments
-	correlated bool   // kernels have the number of the call that launches them
-	ncclWorld  string // hash of the communicator of all ranks, in files of NCCL's profiler
+	rocprof    bool              // times stand in the arguments
+	attributes trace.AttributeID // one more than the last that slices have
+	ncclWorld  string            // hash of the communicator of all ranks, in files of NCCL's profiler
 
 	own   *dialect // tracekit's own dialect, nil in others
 	base  int64    // ns to be added to all times
@@ -254,8 +254,11 @@ func (f *file) slice(l *track, ev *event, at int64) {
 		f.launches.launch(l, ev)
 	}
 	f.attach(l, ev)
-	if r.gpu || r.runtime {
+	switch {
+	case r.gpu || r.runtime:
 		f.correlate(l, ev)
+	case r.role == trace.RoleFileIO:
+		f.measure(l, ev)
 	}
 	l.put(ev.time, dur, id, c)
 }

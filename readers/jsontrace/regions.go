@@ -78,7 +78,7 @@ func (r *regions) get(k regionKey) trace.RegionID {
 
 // describe says what name and category tell of a region.
 func describe(k regionKey, name, cat string) region {
-	r := region{regionKey: k, paradigm: paradigmOf(cat), role: roleOf(cat), code: codePlaceOf(name, cat)}
+	r := region{regionKey: k, paradigm: paradigmOf(cat), role: roleOf(cat, name), code: codePlaceOf(name, cat)}
 	r.mpi = trace.MPIFunctionOf(r.code.function)
 	r.gpu = deviceCategories[cat]
 	// Bookkeeping spans the whole recording and would hide everything else.
@@ -162,9 +162,14 @@ func paradigmOf(cat string) trace.Paradigm {
 
 // roleOf returns the role of the slices of a category. On the tracks of an accelerator there are
 // others than what it executes: the program's annotations, which span the kernels launched in
-// them, and what a stream waits for.
-func roleOf(cat string) trace.RegionRole {
+// them, and what a stream waits for. Of the calls of dftracer those that move data are told by name.
+func roleOf(cat, name string) trace.RegionRole {
 	switch cat {
+	case "POSIX", "STDIO":
+		if strings.Contains(name, "read") && name != "readlink" && name != "readdir" || strings.Contains(name, "write") {
+			return trace.RoleFileIO
+		}
+		return trace.RoleFileIOMetadata
 	case "kernel", "Kernel", "gpu_memset", "Memset":
 		return trace.RoleKernel
 	case "gpu_memcpy", "Memcpy":
