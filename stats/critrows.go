@@ -46,7 +46,7 @@ func criticalRows(c *criticalPath, p *profiler, part *profilePart, waits []int64
 	bare := length - inside - c.missing - c.outside
 	gap := int64(0)
 	for _, l := range part.locations {
-		gap += l.gap
+		gap = plus(gap, l.gap)
 	}
 	sums = append(sums,
 		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: NotRecorded}}, time: c.missing},

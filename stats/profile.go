@@ -221,8 +221,8 @@ func combinePaths(a, b []pathSum) []pathSum {
 
 func (s *pathSum) merge(o *pathSum) {
 	s.count += o.count
-	s.inclusive += o.inclusive
-	s.exclusive += o.exclusive
+	s.inclusive = plus(s.inclusive, o.inclusive)
+	s.exclusive = plus(s.exclusive, o.exclusive)
 	s.critical += o.critical
 	switch {
 	case s.calls == nil:

@@ -35,7 +35,7 @@ func addCompletion(c *cobra.Command) {
 	for _, name := range sortedKeys(values) {
 		complete(c, name, cobra.FixedCompletions(values[name], cobra.ShellCompDirectiveNoFileComp))
 	}
-	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed",
+	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed", "size",
 		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample"} {
 		complete(c, name, cobra.NoFileCompletions)
 	}
@@ -44,6 +44,8 @@ func addCompletion(c *cobra.Command) {
 		complete(c, "output", completeDirectory)
 	case slices.Contains([]string{"spacetime", "headers"}, c.Name()):
 		complete(c, "output", completeFile("png", "svg"))
+	case c.Name() == "report":
+		complete(c, "output", completeFile("html"))
 	case c.Name() == "compress":
 		complete(c, "output", completeFile("tkf"))
 	case c.Name() == "fit":

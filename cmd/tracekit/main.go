@@ -132,6 +132,7 @@ func commands(io *streams) []*cobra.Command {
 	return []*cobra.Command{
 		newInfo(io, runInfo),
 		newAnalyze(io, runAnalyze),
+		newReport(io, runReport),
 		newWhatif(io, runWhatif),
 		newExplain(io, runExplain),
 		newFit(io, runFit),
