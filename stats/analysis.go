@@ -22,7 +22,8 @@ type Analysis struct {
 	Selection    *Selection      `json:"selection,omitempty"` // nil: the whole trace
 	Coverage     Coverage        `json:"coverage"`
 	Findings     []Finding       `json:"findings"`
-	Devices      []Device        `json:"devices,omitempty"`  // accelerators
+	Devices      []Device        `json:"devices,omitempty"` // accelerators
+	DevicePath   *DevicePath     `json:"device_path,omitempty"`
 	FileIO       *FileIO         `json:"file_io,omitempty"`  // nil: no call works on files
 	Counters     []CounterSeries `json:"counters,omitempty"` // that are sampled beside the program
 	Diagnosis    []Cause         `json:"diagnosis,omitzero"` // nil: not asked for, or of a part of the run

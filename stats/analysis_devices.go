@@ -152,6 +152,27 @@ type Straggler struct {
 	LateMeanNs int64  `json:"late_mean_ns"` // how long after the first one it comes
 }
 
+// A DevicePath is the chain of activities of hosts and devices that determines how long the run
+// takes (DEFINITIONS 2.9): LengthNs is the sum of its rows.
+type DevicePath struct {
+	LengthNs int64           `json:"length_ns"`
+	Rows     []DevicePathRow `json:"rows"`
+}
+
+// A DevicePathRow is what the path is made of: kernels by name (compute, communication, memory),
+// functions of hosts (host), kernels that are launched and do not begin yet though the device is idle
+// (launch), the time between a kernel and the one that follows it (gap), and what nobody has
+// recorded (unknown).
+type DevicePathRow struct {
+	Kind    string   `json:"kind"`
+	Name    string   `json:"name"`
+	Count   uint64   `json:"count"`
+	TimeNs  int64    `json:"time_ns"`
+	Share   *float64 `json:"share"`
+	MaxRank Rank     `json:"max_rank"` // that has the most of it
+	MaxNs   int64    `json:"max_ns"`
+}
+
 // A HostWait is a call of the host that does nothing but wait for an accelerator.
 type HostWait struct {
 	Call   string `json:"call"`

@@ -135,7 +135,7 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	o.Found = append(found.Findings, noticed...)
 	a, err := stats.Analyze(ctx, t, o)
 	if err == nil {
-		a.Devices, a.Counters, a.FileIO = found.Devices, found.Counters, files
+		a.Devices, a.DevicePath, a.Counters, a.FileIO = found.Devices, found.Path, found.Counters, files
 	}
 	if err == nil && opts.diagnose && a.Selection == nil && a.Efficiency != nil {
 		a.Diagnosis, err = diagnosis.Find(ctx, t, a, opts.jobs)

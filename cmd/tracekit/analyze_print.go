@@ -361,7 +361,7 @@ func (r *report) operation(operation stats.Name, line stats.SourceLine) string {
 
 func (r *report) criticalPath() {
 	c := r.a.CriticalPath
-	if c == nil {
+	if c == nil || r.a.DevicePath != nil && r.a.Efficiency == nil { // that of devices says more
 		return
 	}
 	if len(r.a.CallSites) == 0 {

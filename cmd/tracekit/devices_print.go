@@ -17,7 +17,7 @@ func (r *report) devices() {
 		return
 	}
 	fmt.Fprintln(r.w)
-	r.line("%s", deviceVerdict(d))
+	r.line("%s", deviceVerdict(d, r.a.Trace.DurationNs))
 	g := r.grid("Devices"+r.of(len(d), "devices"), "<device", "span", "busy", "compute", "comm", "copy", "idle", "host-bound", "queued", "unknown", "late ranks")
 	g.note("Shares of the span, from the first to the last thing that a device does. Busy is compute + comm, communication while nothing is computed, + copy, copying while neither is done. " +
 		"Idle is host-bound, with nothing launched that has not begun, + queued, with something launched that does not begin, + unknown, where launches are not recorded. " +
@@ -33,7 +33,7 @@ func (r *report) devices() {
 
 // deviceVerdict says in a sentence or two what the devices do with their time, and what there is most
 // to gain from.
-func deviceVerdict(d []stats.Device) string {
+func deviceVerdict(d []stats.Device, run int64) string {
 	var span, compute, communication, memory, idle, host, gaps, waiting int64
 	for _, x := range d {
 		span += x.SpanNs
@@ -54,7 +54,11 @@ func deviceVerdict(d []stats.Device) string {
 	if memory > 0 {
 		text += fmt.Sprintf(", copying and nothing else %s", share(memory, span))
 	}
-	text += " of the time."
+	text += " of the time"
+	if whole := run * int64(len(d)); span < whole/10*9 {
+		text += fmt.Sprintf(" from the first to the last thing that they do, which is %s of the run", share(span, whole))
+	}
+	text += "."
 	type loss struct {
 		ns   int64
 		text string
@@ -87,6 +91,7 @@ func (r *report) deviceDetails() {
 	if len(r.a.Devices) == 0 {
 		return
 	}
+	r.devicePath()
 	r.deviceGaps()
 	r.deviceKernels()
 	r.deviceLaunches()
@@ -96,6 +101,20 @@ func (r *report) deviceDetails() {
 	r.hostWaits()
 	r.deviceStreams()
 	r.deviceParts()
+}
+
+func (r *report) devicePath() {
+	p := r.a.DevicePath
+	if p == nil {
+		return
+	}
+	g := r.grid(fmt.Sprintf("Critical path through hosts and devices, %s%s", formatTime(p.LengthNs), r.of(len(p.Rows), "rows")), "<kind", "<kernel or function", "count", "time", "share", "most on")
+	g.note("Wall time: the chain of kernels, launches and functions of hosts that determines how long the " + r.whole() + " takes; hosts that wait for a device are not on it, and in collectives it is with who comes last. " +
+		"Launch: from the call that launches a kernel to the kernel's begin, with nothing before it on the device; gap: from the end of one kernel to the begin of the next.")
+	for _, x := range p.Rows[:min(r.top, len(p.Rows))] {
+		g.add(x.Kind, x.Name, formatCount(x.Count), formatTime(x.TimeNs), orDash(x.Share), formatRank(x.MaxRank))
+	}
+	r.show(g)
 }
 
 // A kernelRow is a kernel of all devices together.

@@ -42,9 +42,16 @@ type step struct {
 	cut      bool // never left
 }
 
+// An act says which region is the innermost on a thread from a time on; None: there is none.
+type act struct {
+	at     int64
+	region trace.RegionID
+}
+
 // A part is what one location yields.
 type part struct {
 	location trace.LocationID
+	acts     *spill.Table[act]    // of a thread, ascending
 	kernels  *spill.Table[kernel] // ascending in start
 	launches *spill.Table[launch] // ascending in enter
 	steps    []step
@@ -65,6 +72,7 @@ func (p *part) release() {
 	}
 	if p.launches != nil {
 		p.launches.Release()
+		p.acts.Release()
 	}
 }
 
@@ -164,6 +172,7 @@ func newReading(c *collector, p *part) *reading {
 		p.kernels = spill.NewTable[kernel](c.t.Store)
 	case thread:
 		p.launches = spill.NewTable[launch](c.t.Store)
+		p.acts = spill.NewTable[act](c.t.Store)
 		p.waits = make(map[trace.RegionID]*hostWait)
 	}
 	r.series = newSeries(c, p.location, r.clock)
@@ -299,6 +308,7 @@ func (r *reading) enter(region trace.RegionID, t int64, id uint64) {
 	case id != 0:
 		r.launch(top, region, id)
 	}
+	r.act(t)
 	top.again = top.again || r.c.is(r.c.recomputes, region)
 	if r.c.is(r.c.steps, region) && r.p.space() {
 		r.p.steps = append(r.p.steps, step{region: region, from: t, to: t, cut: true})
@@ -322,6 +332,22 @@ func (r *reading) leave(region trace.RegionID, t int64) {
 		of := r.stack.Region(r.stack.Len() - 1)
 		r.close(of, r.stack.Pop(), t, n > 1)
 	}
+	if r.kind == thread {
+		r.act(t)
+	}
+}
+
+// act notes which region is the innermost from now on.
+func (r *reading) act(t int64) {
+	x := act{at: t, region: trace.None}
+	if n := r.stack.Len(); n > 0 {
+		x.region = r.stack.Region(n - 1)
+	}
+	if n := r.p.acts.Len(); n > 0 && r.p.acts.Ptr(n-1).at == t {
+		r.p.acts.Set(n-1, x)
+		return
+	}
+	r.p.acts.Append(x)
 }
 
 // close ends a visit; open says that it was never left.

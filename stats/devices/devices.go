@@ -22,6 +22,7 @@ type Options struct {
 // A Result is what Find finds.
 type Result struct {
 	Devices  []stats.Device        // by rank, then in order of their location groups
+	Path     *stats.DevicePath     // nil: there are no devices
 	Counters []stats.CounterSeries // by location, then in order of their definitions
 	Findings []trace.Finding
 }
@@ -60,6 +61,9 @@ func Find(ctx context.Context, t *trace.Trace, opts Options) (*Result, error) {
 	for _, f := range found {
 		out.Devices = append(out.Devices, f.devices...)
 		ledger.Merge(f.findings)
+	}
+	if len(out.Devices) > 0 {
+		out.Path = newPath(c, hosts, last).walk(ctx)
 	}
 	for _, p := range parts {
 		p.release()
@@ -117,13 +121,24 @@ func hostsOf(t *trace.Trace, kinds []kind, parts []*part) []*host {
 		group trace.LocationGroupID
 	}
 	byKey, byGroup := make(map[key]*host), make(map[trace.LocationGroupID]*device)
+	ranks := make(map[trace.LocationGroupID]uint32) // of processes: ranks may be threads of theirs, or streams
+	for l, r := range t.Rank {
+		g := t.Defs.Process(trace.LocationID(l))
+		if _, ok := ranks[g]; !ok && r != trace.None {
+			ranks[g] = r
+		}
+	}
 	for l, p := range parts {
 		if p.kernels == nil && p.launches == nil {
 			continue
 		}
 		k := key{rank: t.Rank[l], group: trace.None}
-		if k.rank == trace.None {
-			k.group = t.Defs.Process(trace.LocationID(l))
+		if process := t.Defs.Process(trace.LocationID(l)); k.rank == trace.None {
+			if r, ok := ranks[process]; ok {
+				k.rank = r
+			} else {
+				k.group = process
+			}
 		}
 		h := byKey[k]
 		if h == nil {

@@ -103,6 +103,12 @@ func brief(r *devices.Result) (out []string) {
 			add("wait %s %d in %d", w.Call, w.Count, w.TimeNs)
 		}
 	}
+	if r.Path != nil {
+		add("length %d", r.Path.LengthNs)
+		for _, x := range r.Path.Rows {
+			add("path %s %s %d in %d most %d (%d)", x.Kind, x.Name, x.Count, x.TimeNs, x.MaxNs, x.MaxRank)
+		}
+	}
 	for _, c := range r.Counters {
 		falls := ""
 		if c.Falls > 0 {

@@ -65,6 +65,15 @@ func found(t testing.TB, src trace.Source) *devices.Result {
 	for _, d := range r.Devices {
 		checkSums(t, &d)
 	}
+	if r.Path != nil {
+		var sum int64
+		for _, x := range r.Path.Rows {
+			sum += x.TimeNs
+		}
+		if sum != r.Path.LengthNs || tr.Defs.Clock.Resolution == 1e9 && sum != to-from {
+			t.Errorf("the path sums to %d, its length is %d, the run takes %d", sum, r.Path.LengthNs, to-from)
+		}
+	}
 	return r
 }
 
