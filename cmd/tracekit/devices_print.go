@@ -56,7 +56,7 @@ func deviceVerdict(d []stats.Device, run int64) string {
 	}
 	text += " of the time"
 	if whole := run * int64(len(d)); span < whole/10*9 {
-		text += fmt.Sprintf(" from the first to the last thing that they do, which is %s of the run", share(span, whole))
+		text += fmt.Sprintf(" between the first and the last of its work, which is %s of the run", share(span, whole))
 	}
 	text += "."
 	type loss struct {
@@ -64,20 +64,20 @@ func deviceVerdict(d []stats.Device, run int64) string {
 		text string
 	}
 	losses := []loss{
-		{host, "nothing has been launched: the host is too slow to keep them busy"},
-		{gaps, "kernels are launched and do not begin: they wait for other streams, copies or devices, or are many and short"},
-		{waiting, "they wait in collectives for ranks that come later"},
-		{communication - waiting, "they communicate, and no computing overlaps it"},
-		{memory, "they copy, and no computing overlaps it"},
+		{host, "to hosts that do not keep up, so that nothing is launched that has not begun"},
+		{gaps, "between the launch of kernels and their begin: to other streams, copies or devices, or because they are many and short"},
+		{waiting, "in collectives to ranks that come late"},
+		{communication - waiting, "in communication that no computing overlaps"},
+		{memory, "in copies that no computing overlaps"},
 	}
 	slices.SortStableFunc(losses, func(a, b loss) int { return cmp.Compare(b.ns, a.ns) })
 	for i, l := range losses[:2] {
 		switch {
 		case l.ns*20 < span || i > 0 && l.ns*2 < losses[0].ns:
 		case i == 0:
-			text += fmt.Sprintf(" The most is lost while %s (%s of the time)", l.text, share(l.ns, span))
+			text += fmt.Sprintf(" Most is lost %s (%s)", l.text, share(l.ns, span))
 		default:
-			text += fmt.Sprintf(", and while %s (%s)", l.text, share(l.ns, span))
+			text += fmt.Sprintf(", then %s (%s)", l.text, share(l.ns, span))
 		}
 	}
 	if losses[0].ns*20 >= span {

@@ -95,6 +95,7 @@ func describe(k regionKey, name, cat string) region {
 	r.args = r.gpu && r.op != opNone || r.paradigm == trace.ParadigmMPI
 	if r.nccl = cat == "COLL" || cat == "P2P"; r.nccl {
 		r.op = operationByName(name)
+		r.role = trace.RoleKernel // what these slices last is what accelerators do
 	}
 	return r
 }

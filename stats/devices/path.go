@@ -27,7 +27,7 @@ type path struct {
 	last  *arrivals
 	hosts []*pathHost
 	lanes map[trace.LocationID]*lane
-	sums  map[pathKey]*pathSum
+	sums  [unknown + 1][]*pathSum // by kind and region, the last for none
 	from  int64
 }
 
@@ -71,14 +71,19 @@ const (
 
 // A pathSum sums the pieces of a key, in ticks.
 type pathSum struct {
+	pathKey
 	count uint64
 	time  int64
+	only  int64 // on the only host
 	ranks map[uint32]int64
 }
 
 // newPath returns the walk over hosts whose kernels are linked.
 func newPath(c *collector, hosts []*host, last *arrivals) *path {
-	p := &path{c: c, last: last, lanes: make(map[trace.LocationID]*lane), sums: make(map[pathKey]*pathSum), from: c.opts.From}
+	p := &path{c: c, last: last, lanes: make(map[trace.LocationID]*lane), from: c.opts.From}
+	for k := range p.sums {
+		p.sums[k] = make([]*pathSum, len(c.works)+1)
+	}
 	for _, h := range hosts {
 		x := &pathHost{host: h}
 		for _, t := range h.threads {
@@ -151,14 +156,18 @@ func (p *path) charge(h *pathHost, k pathKey, t *int64, to int64) {
 	if to >= *t {
 		return
 	}
-	s := p.sums[k]
-	if s == nil {
-		s = &pathSum{ranks: make(map[uint32]int64)}
-		p.sums[k] = s
+	at := &p.sums[k.kind][min(int(k.region), len(p.c.works))]
+	if *at == nil {
+		*at = &pathSum{pathKey: k, ranks: make(map[uint32]int64)}
 	}
+	s := *at
 	s.count++
 	s.time += *t - to
-	if h != nil {
+	switch {
+	case h == nil:
+	case len(p.hosts) == 1:
+		s.only += *t - to
+	default:
 		s.ranks[h.rank] += *t - to
 	}
 	*t = to
@@ -312,15 +321,21 @@ var pathNames = [...]string{onHost: "host", inLaunch: "launch", inGap: "gap", un
 func (p *path) result() *stats.DevicePath {
 	c := p.c
 	out := &stats.DevicePath{Rows: []stats.DevicePathRow{}}
-	for k, s := range p.sums {
-		row := stats.DevicePathRow{Kind: pathNames[k.kind], Name: c.t.Defs.RegionLabel(k.region), Count: s.count, TimeNs: c.ns(s.time), MaxRank: trace.None}
+	for _, s := range slices.Concat(p.sums[:]...) {
+		if s == nil {
+			continue
+		}
+		row := stats.DevicePathRow{Kind: pathNames[s.kind], Name: c.t.Defs.RegionLabel(s.region), Count: s.count, TimeNs: c.ns(s.time), MaxRank: trace.None}
 		switch {
-		case k.kind == onKernel:
-			row.Kind = workNames[c.works[k.region]]
-		case k.kind == onHost && k.region == trace.None:
+		case s.kind == onKernel:
+			row.Kind = workNames[c.works[s.region]]
+		case s.kind == onHost && s.region == trace.None:
 			row.Name = "(outside any region)"
-		case k.kind == unknown:
+		case s.kind == unknown:
 			row.Name = "(not recorded)"
+		}
+		if s.only > 0 {
+			s.ranks[p.hosts[0].rank] = s.only
 		}
 		for r, ns := range s.ranks {
 			if ns > row.MaxNs || ns == row.MaxNs && r < uint32(row.MaxRank) {
