@@ -35,10 +35,10 @@ type criticalPath struct {
 
 func newCriticalPath(t *trace.Trace, s *scope, waits CallWaits) *criticalPath {
 	c := &criticalPath{t: t, waits: waits, scope: s, begun: make([]bool, len(t.Calls)),
+		pieces:   make([]*spill.Table[pathPiece], len(t.Calls)),
 		segments: spill.NewTable[CriticalSegment](t.Store)}
 	for _, calls := range t.Calls {
 		c.bound = append(c.bound, calls.Len())
-		c.pieces = append(c.pieces, spill.NewTable[pathPiece](t.Store))
 	}
 	return c
 }
@@ -152,9 +152,9 @@ func (c *criticalPath) walkTo(t int64) {
 	if t >= c.now {
 		return
 	}
-	c.pieces[c.at].Append(pathPiece{t, c.now})
+	spill.Ensure(c.t.Store, &c.pieces[c.at]).Append(pathPiece{t, c.now})
 	if !c.scope.has(c.at) {
-		c.outside += c.scope.clip(t, c.now)
+		c.outside = plus(c.outside, c.scope.clip(t, c.now))
 	}
 	if c.open.ToNs == c.open.FromNs || c.open.Location != uint32(c.at) {
 		c.flush()

@@ -55,10 +55,10 @@ func delayedWaits(ctx context.Context, w *waiting) (*spill.Table[delayedWait], e
 
 // ofLocation lists the waits of a location, in order of calls.
 func (w *waiting) ofLocation(l trace.LocationID) *spill.Table[delayedWait] {
-	out := spill.NewTable[delayedWait](w.t.Store)
-	if !w.scope.has(l) {
-		return out
+	if !w.scope.has(l) || w.calls[l].rows.Len() == 0 {
+		return nil
 	}
+	out := spill.NewTable[delayedWait](w.t.Store)
 	add := func(kind WaitKind, call int, c *CallWait, from, time int64, cause callKey) {
 		if clipped := w.scope.clip(from, from+time); clipped > 0 {
 			if !w.scope.has(cause.location) {
@@ -80,7 +80,7 @@ func (w *waiting) ofLocation(l trace.LocationID) *spill.Table[delayedWait] {
 			add(c.Kind, first+i, c, c.From+c.SenderTime, c.Time-c.SenderTime, callKey{c.Location, c.Call})
 		}
 	}
-	return out
+	return out.Sealed()
 }
 
 // A merger merges lists of waits: those that are left are a heap by their first row.

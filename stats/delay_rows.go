@@ -189,14 +189,22 @@ type floatSplitter struct {
 }
 
 func (s *floatSplitter) ns(part float64) int64 {
-	before := s.rate.ns(int64(math.Round(s.sum)))
+	before := s.rate.ns(whole(s.sum))
 	s.sum += part
-	return s.rate.ns(int64(math.Round(s.sum))) - before
+	return s.rate.ns(whole(s.sum)) - before
+}
+
+// whole returns a time in ticks, rounded, the largest int64 if it is too large for one.
+func whole(ticks float64) int64 {
+	if ticks >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(math.Round(ticks))
 }
 
 // causes divides the time of the waits.
 func (x *delayTotal) causes(r rate, time int64) *WaitCauses {
-	indirect := min(time, r.ns(int64(math.Round(x.indirect))))
-	propagating := min(time, r.ns(int64(math.Round(x.propagating))))
+	indirect := min(time, r.ns(whole(x.indirect)))
+	propagating := min(time, r.ns(whole(x.propagating)))
 	return &WaitCauses{time - indirect, indirect, propagating, time - propagating}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"tracekit/page"
 	"tracekit/plots"
 	"tracekit/reconstruct"
 	"tracekit/stats"
@@ -26,6 +27,14 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 		return nil
 	})
 	out.json("analysis.json", a)
+	index, err := newPage(ctx, s, opts, t, a, page.DefaultSize)
+	if err != nil {
+		return err
+	}
+	out.file("index.html", func(w io.Writer) error {
+		index.Files = out.names
+		return index.Write(w)
+	})
 	for _, table := range newTables(t, a) {
 		out.table(table)
 	}

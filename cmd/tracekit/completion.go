@@ -14,6 +14,8 @@ import (
 func flagValues() map[string][]string {
 	return map[string][]string{
 		"align":     {"recorded", "start"},
+		"analysis":  {"stat", "freq", "write"},
+		"benchmark": {"baseline=", "layer=", "sample=", "write="},
 		"clock":     {"auto", "none", "offsets", "clc"},
 		"color-by":  {"region", "paradigm", "wait"},
 		"durations": {"mean", "law"},
@@ -24,6 +26,8 @@ func flagValues() map[string][]string {
 		"mode":      {"lossless", "stat"},
 		"network":   {"ideal", "latency=", "bandwidth="},
 		"offsets":   {"right", "none", "wrong"},
+		"since":     {"send", "sample"},
+		"strategy":  {"random", "counter", "timer"},
 		"transfers": {"model", "trace"},
 	}
 }
@@ -35,15 +39,18 @@ func addCompletion(c *cobra.Command) {
 	for _, name := range sortedKeys(values) {
 		complete(c, name, cobra.FixedCompletions(values[name], cobra.ShellCompDirectiveNoFileComp))
 	}
-	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed",
-		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample"} {
+	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed", "size",
+		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample",
+		"config", "threshold", "period", "variance", "min-bytes", "max-bytes", "site", "cost-baseline", "cost-layer", "cost-sample", "cost-write", "cost-limit", "plan"} {
 		complete(c, name, cobra.NoFileCompletions)
 	}
 	switch {
-	case slices.Contains([]string{"analyze", "compare"}, c.Name()):
+	case slices.Contains([]string{"analyze", "compare", "sample"}, c.Name()):
 		complete(c, "output", completeDirectory)
 	case slices.Contains([]string{"spacetime", "headers"}, c.Name()):
 		complete(c, "output", completeFile("png", "svg"))
+	case c.Name() == "report":
+		complete(c, "output", completeFile("html"))
 	case c.Name() == "compress":
 		complete(c, "output", completeFile("tkf"))
 	case c.Name() == "fit":

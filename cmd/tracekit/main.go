@@ -132,11 +132,13 @@ func commands(io *streams) []*cobra.Command {
 	return []*cobra.Command{
 		newInfo(io, runInfo),
 		newAnalyze(io, runAnalyze),
+		newReport(io, runReport),
 		newWhatif(io, runWhatif),
 		newExplain(io, runExplain),
 		newFit(io, runFit),
 		newSpacetime(io, runSpacetime),
 		newHeaders(io, runHeaders),
+		newSample(io, runSample),
 		newCompare(io, runCompare),
 		newCompress(io, runCompress),
 		newFormulae(io, runFormulae),

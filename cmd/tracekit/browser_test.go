@@ -1,0 +1,254 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	pointer "github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"golang.org/x/image/draw"
+)
+
+// A browser shows a page and notes what a page must not do.
+type browser struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu       sync.Mutex
+	requests []string
+	errors   []string
+}
+
+// browse opens a page in a real browser. It skips the test where there is none.
+func browse(t *testing.T, page string) *browser {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	var program string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			program = p
+			break
+		}
+	}
+	if program == "" {
+		t.Skip("chromium is not installed: pages are not tried in a browser")
+	}
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true))
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, opts...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	b := &browser{t: t, ctx: ctx}
+	chromedp.ListenTarget(ctx, b.listen)
+	b.run(network.Enable(), log.Enable(), chromedp.EmulateViewport(1280, 800), chromedp.Navigate("file://"+page), chromedp.WaitVisible("canvas, [role=tablist]"))
+	t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, e := range b.errors {
+			t.Error("console:", e)
+		}
+		if len(b.requests) != 1 {
+			t.Errorf("the page asks for %q", b.requests)
+		}
+	})
+	return b
+}
+
+func (b *browser) listen(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		b.requests = append(b.requests, e.Request.URL)
+	case *log.EventEntryAdded:
+		b.errors = append(b.errors, e.Entry.Text)
+	case *runtime.EventExceptionThrown:
+		b.errors = append(b.errors, e.ExceptionDetails.Error())
+	}
+}
+
+func (b *browser) run(actions ...chromedp.Action) {
+	b.t.Helper()
+	if err := chromedp.Run(b.ctx, actions...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// eval returns what an expression is as text.
+func (b *browser) eval(expression string) (s string) {
+	b.t.Helper()
+	b.run(chromedp.Evaluate("String("+expression+")", &s))
+	return s
+}
+
+// until waits until an expression is as wanted.
+func (b *browser) until(expression, want string) {
+	b.t.Helper()
+	got := ""
+	for range 100 {
+		if got = b.eval(expression); got == want {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	b.t.Errorf("%s is %q, want %q", expression, got, want)
+}
+
+// at returns the point of the timeline at a share of its plot and of its rows.
+func (b *browser) at(x, y float64) (px, py float64) {
+	b.t.Helper()
+	var box struct{ X, Y, Width, Height float64 }
+	b.run(chromedp.ScrollIntoView("canvas"), chromedp.Evaluate(`document.querySelector("canvas").getBoundingClientRect().toJSON()`, &box))
+	const gutter, ruler, margin = 118, 26, 8 // of web/src/canvas.ts
+	return box.X + gutter + x*(box.Width-gutter-margin), box.Y + ruler + y*(box.Height-ruler)
+}
+
+func (b *browser) mouse(kind pointer.MouseType, x, y float64, m ...pointer.Modifier) chromedp.Action {
+	p := pointer.DispatchMouseEvent(kind, x, y)
+	if kind != pointer.MouseMoved || len(m) > 0 {
+		p = p.WithButton(pointer.Left).WithClickCount(1)
+	}
+	for _, k := range m {
+		p = p.WithModifiers(k)
+	}
+	return p
+}
+
+const firstTexts = `[...document.querySelectorAll("tbody tr td:first-child")].map(e => e.innerText.trim()).join()`
+
+// TestPageInBrowser: a page of two rows whose calls are known.
+func TestPageInBrowser(t *testing.T) {
+	dir := t.TempDir()
+	calls := `[{"ph":"X","pid":0,"tid":0,"ts":0,"dur":60000,"name":"alpha"},{"ph":"X","pid":0,"tid":0,"ts":60000,"dur":40000,"name":"beta"},
+		{"ph":"X","pid":1,"tid":0,"ts":0,"dur":100000,"name":"gamma"}]`
+	if err := os.WriteFile(filepath.Join(dir, "two.json"), []byte(calls), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := tracekit(t, dir, "report", "two.json", "-o", "two.html"); code != 0 {
+		t.Fatal(errs)
+	}
+	b := browse(t, filepath.Join(dir, "two.html"))
+
+	for _, c := range []struct {
+		x, y float64
+		want string
+	}{{0.3, 0.25, "alpha"}, {0.8, 0.25, "beta"}, {0.5, 0.75, "gamma"}} {
+		x, y := b.at(c.x, c.y)
+		b.run(b.mouse(pointer.MouseMoved, x, y))
+		b.until(`document.querySelector(".tooltip b")?.innerText`, c.want)
+	}
+	if got := b.eval(`document.querySelector(".tooltip").innerText`); !strings.Contains(got, "100 ms") {
+		t.Errorf("tooltip: %q", got)
+	}
+
+	b.until(firstTexts, "gamma,alpha,beta")
+	x0, y := b.at(0.7, 0.25)
+	x1, _ := b.at(0.9, 0.25)
+	b.run(b.mouse(pointer.MousePressed, x0, y, pointer.ModifierShift), b.mouse(pointer.MouseMoved, x1, y, pointer.ModifierShift), b.mouse(pointer.MouseReleased, x1, y, pointer.ModifierShift))
+	b.until(`document.querySelector("tbody tr td:nth-child(2)").innerText`, "20.0 ms")
+	b.until(firstTexts, "beta,gamma")
+
+	// Keys alone: clear, zoom in on the middle twice, choose the next tab.
+	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent(kb.Escape))
+	b.until(firstTexts, "gamma,alpha,beta")
+	b.run(chromedp.KeyEvent("ww"))
+	b.until(`new URLSearchParams(location.hash.slice(1)).get("from") > 2.5e7`, "true")
+	b.run(chromedp.Focus("[role=tab][aria-selected=true]"), chromedp.KeyEvent(kb.ArrowRight))
+	b.until(`document.querySelector("[role=tab][aria-selected=true]").innerText`, "Source lines")
+	b.until(`document.activeElement.innerText`, "Source lines")
+
+	// The address keeps the state.
+	b.run(chromedp.Evaluate(`location.hash = "tab=profile&select=[0,1000]"`, nil))
+	b.until(`document.querySelector("[role=tab][aria-selected=true]").innerText`, "Profile")
+}
+
+// TestPageShowsTheCause: of a program with a planted imbalance, the page begins with it, and
+// choosing it marks the rank. It fits into each window, and looks as it did.
+func TestPageShowsTheCause(t *testing.T) {
+	testdata, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if _, errs, code := tracekit(t, dir, "generate", "halo", "--ranks", "8", "--iterations", "20", "--imbalance", "20000", "-o", "halo"); code != 0 {
+		t.Fatal(errs)
+	}
+	if _, errs, code := tracekit(t, dir, "report", "halo", "-o", "halo.html"); code != 0 {
+		t.Fatal(errs)
+	}
+	b := browse(t, filepath.Join(dir, "halo.html"))
+	if got := b.eval(`document.querySelector(".causes li").innerText`); !strings.Contains(got, "imbalance") || !strings.Contains(got, "interior") || !strings.Contains(got, "Rank 7") {
+		t.Errorf("the first cause is %q", got)
+	}
+	b.run(chromedp.Click(".causes li button"))
+	b.until(`document.querySelector(".causes button").getAttribute("aria-pressed")`, "true")
+
+	for _, size := range [][2]int64{{1280, 800}, {390, 844}, {1920, 1080}} {
+		b.run(chromedp.EmulateViewport(size[0], size[1]))
+		b.until(`document.documentElement.scrollWidth <= innerWidth`, "true")
+		time.Sleep(100 * time.Millisecond) // the next frame is drawn
+		var shot []byte
+		b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}), chromedp.CaptureScreenshot(&shot))
+		looks(t, filepath.Join(testdata, fmt.Sprintf("page-%d.png", size[0])), shot)
+	}
+}
+
+// looks compares a picture with a golden, both in squares of 16 pixels: fonts differ.
+func looks(t *testing.T, golden string, shot []byte) {
+	t.Helper()
+	full, err := png.Decode(bytes.NewReader(shot))
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := image.NewGray(image.Rect(0, 0, full.Bounds().Dx()/16, full.Bounds().Dy()/16))
+	draw.BiLinear.Scale(small, small.Bounds(), full, full.Bounds(), draw.Src, nil)
+	if *update {
+		var b bytes.Buffer
+		if err := png.Encode(&b, small); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	f, err := os.Open(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	want, err := png.Decode(f)
+	if err != nil || want.Bounds() != small.Bounds() {
+		t.Fatal(err, want.Bounds(), small.Bounds())
+	}
+	off := 0.0
+	for y := range small.Rect.Dy() {
+		for x := range small.Rect.Dx() {
+			d := int(small.GrayAt(x, y).Y) - int(color.GrayModel.Convert(want.At(x, y)).(color.Gray).Y)
+			off += float64(max(d, -d))
+		}
+	}
+	if off /= float64(len(small.Pix)); off > 10 {
+		t.Errorf("%s: the page looks different, by %.1f of 255 on the mean", filepath.Base(golden), off)
+	}
+}

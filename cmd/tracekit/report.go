@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	stdio "io"
+
+	"github.com/spf13/cobra"
+
+	"tracekit/page"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// reportSchema names the JSON document of report.
+const reportSchema = "tracekit.report/1"
+
+type reportOptions struct {
+	analyzeOptions
+	output string
+	size   string
+	bytes  int64 // size
+}
+
+// A reportDocument says what was written.
+type reportDocument struct {
+	Schema   string          `json:"schema"`
+	Out      string          `json:"out"`
+	Bytes    int64           `json:"bytes"`
+	Rebuilt  *stats.Rebuilt  `json:"rebuilt"` // null: the trace was recorded
+	Findings []stats.Finding `json:"findings"`
+}
+
+func newReport(io *streams, run func(context.Context, *streams, *reportOptions) error) *cobra.Command {
+	opts := &reportOptions{}
+	cmd := &cobra.Command{
+		Use:   "report TRACE... -o FILE.html",
+		Short: "Write one page that explains the run: causes, timeline, call tree, tables",
+		Long: `Report writes one self-contained HTML file to look at and to send to a colleague: the causes
+and what mending each would gain, a timeline that zooms, the call tree over ranks, source
+lines, waits, communication, profile and findings, linked with one another. It loads nothing
+from anywhere, needs no server, and is opened from disk.
+
+Its size is bounded whatever the size of the trace: a timeline that does not fit is shown in
+steps, of long tables the first rows are kept, and the page says so.`,
+		Example: `  tracekit report traces.otf2 -o run.html
+  tracekit report --size 16MB traces.otf2 -o run.html`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			opts.paths = args
+			if err := opts.validate(); err != nil {
+				return err
+			}
+			return run(c.Context(), io, opts)
+		},
+	}
+	set := cmd.Flags()
+	opts.mergeFlags.add(set)
+	opts.modelFlags.add(set)
+	set.BoolVar(&opts.overhead, "overhead", true, "find the overhead of MPI calls; --overhead=false saves the time to fit their laws")
+	set.BoolVar(&opts.diagnose, "diagnosis", true, "find the causes and what mending each would gain; --diagnosis=false saves the time to replay the run")
+	set.StringVar(&opts.profile, "profile", "", "`file` that says what calls need, written by 'tracekit fit' (default: learn it from the trace)")
+	set.StringVar(&opts.size, "size", "4MiB", "`size` of the page at most")
+	set.StringVarP(&opts.output, "output", "o", "", "`file` to write")
+	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
+	return cmd
+}
+
+// validate checks every flag before any file is opened.
+func (o *reportOptions) validate() error {
+	if o.output == "" {
+		return usagef("report: name the page with -o FILE.html")
+	}
+	var err error
+	if o.bytes, err = parseSize("size", o.size); err != nil {
+		return err
+	}
+	if o.bytes < page.LeastSize {
+		return usagef("--size %s: a page takes at least %s", o.size, formatBytes(page.LeastSize))
+	}
+	o.top = 100
+	if err := o.analyzeOptions.validate(); err != nil {
+		return err
+	}
+	return checkFile(o.output, o.force)
+}
+
+func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
+	profile, err := readProfile(opts.profile)
+	if err != nil {
+		return err
+	}
+	t, err := opts.open(ctx, io, opts.paths...)
+	if err != nil {
+		return err
+	}
+	defer t.Source.Close()
+	warnOfProfile(io, profile, t.Source, opts.quantile)
+	a, err := analyzeTrace(ctx, io, &opts.analyzeOptions, t, profile)
+	if err != nil {
+		return err
+	}
+	written, err := writePage(ctx, io, opts, t, a)
+	if err != nil {
+		return err
+	}
+	doc := &reportDocument{Schema: reportSchema, Out: opts.output, Bytes: written, Rebuilt: a.Trace.Rebuilt, Findings: a.Findings}
+	return opts.finish(io, doc, func() {
+		printLine(io.Out, "%s: %s", doc.Out, formatBytes(uint64(doc.Bytes)))
+		printFindings(io.Out, io.Width, "Findings", doc.Findings)
+	}, doc.Findings)
+}
+
+// writePage writes the page of an analysis and returns its size.
+func writePage(ctx context.Context, io *streams, opts *reportOptions, t *trace.Trace, a *stats.Analysis) (int64, error) {
+	p, err := newPage(ctx, io, &opts.analyzeOptions, t, a, opts.bytes)
+	if err != nil {
+		return 0, err
+	}
+	var b bytes.Buffer // at most opts.bytes
+	if err := p.Write(&b); err != nil {
+		return 0, err
+	}
+	return int64(b.Len()), writeAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) error {
+		_, err := w.Write(b.Bytes())
+		return err
+	})
+}
+
+// newPage makes a page of an analysis.
+func newPage(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis, size int64) (*page.Page, error) {
+	bar := startProgress(io, opts.quiet, "drawing")
+	defer bar.done()
+	timeline, err := page.NewTimeline(ctx, t, a, page.Bounds(size), opts.jobs, &bar.Progress)
+	return &page.Page{Title: pictureTitle(t.Source.Info()), Trace: t, Timeline: timeline, Document: a, Size: size}, err
+}

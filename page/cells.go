@@ -1,0 +1,93 @@
+package page
+
+// Cells divide time into pieces of equal length and give each to one activity. What an
+// activity has been given less than its time is owed to it, and each cell goes to who is owed
+// most: so an activity that takes a third of every cell gets every third one, and the sums
+// over many cells are right to one cell per activity. (In pictures this is error diffusion.)
+type cells struct {
+	step int64
+	left int64           // until the cell is full
+	owed []int64         // by activity
+	live []uint32        // activities that are owed something, in order of their first time
+	in   map[uint32]bool // is live
+	runs []Run
+}
+
+func newCells(step int64) *cells {
+	return &cells{step: step, left: step, in: map[uint32]bool{}}
+}
+
+// add spends time on an activity.
+func (c *cells) add(ns int64, activity uint32) {
+	for int(activity) >= len(c.owed) {
+		c.owed = append(c.owed, 0)
+	}
+	if ns > 0 && !c.in[activity] {
+		c.in[activity] = true
+		c.live = append(c.live, activity)
+	}
+	if c.left < c.step && ns >= c.left { // finish the cell that is begun
+		c.owed[activity] += c.left
+		ns, c.left = ns-c.left, c.step
+		c.give(c.most(), 1)
+	}
+	if whole := ns / c.step; whole > 0 {
+		// What is owed before stays owed: the cells are all this activity's.
+		c.give(activity, whole)
+		c.owed[activity] += whole * c.step
+		ns -= whole * c.step
+	}
+	c.owed[activity] += ns
+	c.left -= ns
+}
+
+// most returns who is owed most, of several the first that came.
+func (c *cells) most() uint32 {
+	best := c.live[0]
+	for _, a := range c.live[1:] {
+		if c.owed[a] > c.owed[best] {
+			best = a
+		}
+	}
+	return best
+}
+
+// give gives cells to an activity.
+func (c *cells) give(activity uint32, n int64) {
+	c.runs = appendRun(c.runs, n, activity)
+	c.owed[activity] -= n * c.step
+	// Who is owed nothing for long must not be looked at for ever.
+	if len(c.live) > 64 {
+		kept := c.live[:0]
+		for _, a := range c.live {
+			if c.owed[a] > 0 {
+				kept = append(kept, a)
+			} else {
+				delete(c.in, a)
+			}
+		}
+		if c.live = kept; len(kept) == 0 {
+			c.live = append(c.live, activity)
+			c.in[activity] = true
+		}
+	}
+}
+
+// close ends the last cell.
+func (c *cells) close() []Run {
+	if c.left < c.step && len(c.live) > 0 {
+		c.give(c.most(), 1)
+	}
+	return c.runs
+}
+
+// appendRun adds a run, or makes the last one longer.
+func appendRun(runs []Run, steps int64, activity uint32) []Run {
+	if n := len(runs); n > 0 && runs[n-1].Activity == activity {
+		runs[n-1].Steps += steps
+		return runs
+	}
+	return append(runs, Run{Steps: steps, Activity: activity})
+}
+
+func ceil(a, b int64) int64 { return (a + b - 1) / b }

@@ -1,0 +1,173 @@
+package page
+
+import (
+	"encoding/binary"
+	"strings"
+	"unicode"
+
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// A header is what the page knows of a timeline besides its numbers, as JSON. Everything
+// refers by index; None is -1.
+type header struct {
+	LengthNs      int64      `json:"length_ns"`
+	Rows          []headRow  `json:"rows"`
+	Regions       []headName `json:"regions"`
+	Paths         [][3]int   `json:"paths"`      // parent, region, index into Sites
+	Sites         []headSite `json:"sites"`      // where paths were called
+	Activities    [][2]int   `json:"activities"` // path, wait
+	Waits         []string   `json:"waits"`      // titles; the first is none
+	WaitKeys      []string   `json:"wait_keys"`  // as in the document
+	MessagesOf    int        `json:"messages_of"`
+	CollectivesOf int        `json:"collectives_of"`
+	CriticalOf    int        `json:"critical_of"`
+	Files         []string   `json:"files"`
+}
+
+type headRow struct {
+	Name   string `json:"name"`
+	Group  string `json:"group"` // the process
+	Rank   int    `json:"rank"`
+	Master bool   `json:"master"`
+	Kind   string `json:"kind"` // CPU thread, GPU …
+	StepNs int64  `json:"step_ns"`
+}
+
+type headName struct {
+	Name     string `json:"name"`
+	Paradigm string `json:"paradigm"`
+	File     string `json:"file,omitempty"`
+	Line     uint32 `json:"line,omitempty"`
+}
+
+type headSite struct {
+	File string `json:"file"`
+	Line uint32 `json:"line"`
+}
+
+// longestName bounds names on the page, which are cut in the middle: a name may have megabytes.
+const longestName = 400
+
+// shorten makes a name fit for people: not too long, and nothing in it that steers.
+func shorten(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsGraphic(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+	if r := []rune(s); len(r) > longestName {
+		return string(r[:longestName/2]) + "…" + string(r[len(r)-longestName/2:])
+	}
+	return s
+}
+
+// describe makes the header.
+func (p *Page) describe() *header {
+	t, tl := p.Trace, p.Timeline
+	h := &header{Files: p.Files, LengthNs: tl.LengthNs, MessagesOf: tl.MessagesOf, CollectivesOf: tl.CollectivesOf, CriticalOf: tl.CriticalOf,
+		Rows: []headRow{}, Paths: [][3]int{}, Sites: []headSite{}, Waits: []string{""}, WaitKeys: []string{""}}
+	d := t.Defs
+	for _, r := range tl.Rows {
+		l := d.Locations[r.Location]
+		row := headRow{Name: shorten(d.String(l.Name)), Rank: -1, Kind: l.Kind.String(), StepNs: r.StepNs}
+		if int(l.Group) < len(d.LocationGroups) {
+			row.Group = shorten(d.String(d.LocationGroups[l.Group].Name))
+		}
+		if rank := t.Rank[r.Location]; rank != trace.None {
+			row.Rank, row.Master = int(rank), t.World[rank] == r.Location
+		}
+		h.Rows = append(h.Rows, row)
+	}
+	for id, r := range d.Regions {
+		n := headName{Name: shorten(d.RegionLabel(trace.RegionID(id))), Paradigm: r.Paradigm.String(), Line: r.BeginLine}
+		if n.Line != 0 {
+			n.File = shorten(d.String(r.File))
+		}
+		h.Regions = append(h.Regions, n)
+	}
+	sites := map[trace.SourceLocationID]int{}
+	for _, node := range tl.Paths.Nodes {
+		site := -1
+		if node.Site != trace.None && int(node.Site) < len(d.SourceLocations) {
+			k, ok := sites[node.Site]
+			if !ok {
+				k = len(h.Sites)
+				sites[node.Site] = k
+				s := d.SourceLocations[node.Site]
+				h.Sites = append(h.Sites, headSite{shorten(d.String(s.File)), s.Line})
+			}
+			site = k
+		}
+		h.Paths = append(h.Paths, [3]int{index(uint32(node.Parent)), index(uint32(node.Region)), site})
+	}
+	for _, a := range tl.Activities {
+		h.Activities = append(h.Activities, [2]int{index(uint32(a.Path)), int(a.Wait)})
+	}
+	for k := stats.NoWait + 1; k < stats.WaitKinds(); k++ {
+		h.Waits = append(h.Waits, k.Info().Title)
+		h.WaitKeys = append(h.WaitKeys, k.Info().Key)
+	}
+	return h
+}
+
+func index(id uint32) int {
+	if id == trace.None {
+		return -1
+	}
+	return int(id)
+}
+
+// numbers encodes what the header has not, as a sequence of variable-length integers (base
+// 128, the lowest seven bits first; signed ones zigzag):
+//
+//	for each row: number of runs; for each run: steps, activity
+//	number of messages; for each: from, to, sent (signed difference to the last), transfer (signed), bytes
+//	number of collectives; for each: operation, first, last - first, latest, begin (signed difference
+//	to the last), latest - begin, end - begin (signed)
+//	number of stretches; for each: row, from - end of the last (signed), length
+func (tl *Timeline) numbers() []byte {
+	var b []byte
+	unsigned := func(v uint64) { b = binary.AppendUvarint(b, v) }
+	signed := func(v int64) { b = binary.AppendVarint(b, v) }
+	for _, r := range tl.Rows {
+		unsigned(uint64(len(r.Runs)))
+		for _, run := range r.Runs {
+			unsigned(uint64(run.Steps))
+			unsigned(uint64(run.Activity))
+		}
+	}
+	unsigned(uint64(len(tl.Messages)))
+	last := int64(0)
+	for _, m := range tl.Messages {
+		unsigned(uint64(m.From))
+		unsigned(uint64(m.To))
+		signed(m.SentNs - last)
+		signed(m.ReceivedNs - m.SentNs)
+		unsigned(m.Bytes)
+		last = m.SentNs
+	}
+	unsigned(uint64(len(tl.Collectives)))
+	last = 0
+	for _, c := range tl.Collectives {
+		unsigned(uint64(c.Operation))
+		unsigned(uint64(c.First))
+		unsigned(uint64(c.Last - c.First))
+		unsigned(uint64(c.Latest))
+		signed(c.BeginNs - last)
+		unsigned(uint64(c.LatestNs - c.BeginNs))
+		signed(c.EndNs - c.BeginNs)
+		last = c.BeginNs
+	}
+	unsigned(uint64(len(tl.Critical)))
+	last = 0
+	for _, s := range tl.Critical {
+		unsigned(uint64(s.Row))
+		signed(s.FromNs - last)
+		unsigned(uint64(s.ToNs - s.FromNs))
+		last = s.ToNs
+	}
+	return b
+}

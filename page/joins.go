@@ -1,0 +1,111 @@
+package page
+
+import (
+	"context"
+
+	"tracekit/trace"
+)
+
+// heeded is how many rows are looked at before the context is asked again.
+const heeded = 1 << 14
+
+// join adds messages and collectives, every so manieth of them if there are too many.
+func (b *builder) join(ctx context.Context, tl *Timeline, limits Limits) error {
+	for l, recvs := range b.t.Recvs {
+		if b.row[l] == trace.None {
+			continue
+		}
+		for i := range recvs.Len() {
+			if recvs.Ptr(i).State == trace.Matched {
+				tl.MessagesOf++
+			}
+		}
+	}
+	every := pick{every: uint64(ceil(int64(tl.MessagesOf), int64(max(limits.Messages, 1))))}
+	for l := range b.t.Recvs {
+		if err := b.messages(ctx, tl, trace.LocationID(l), &every); err != nil {
+			return err
+		}
+	}
+	tl.CollectivesOf = b.t.Collectives.Len()
+	every = pick{every: uint64(ceil(int64(tl.CollectivesOf), int64(max(limits.Collectives, 1))))}
+	for i := range tl.CollectivesOf {
+		if i%64 == 0 && ctx.Err() != nil { // each has as many members as there are ranks
+			return ctx.Err()
+		}
+		if every.next() {
+			b.collective(tl, b.t.Collectives.At(i))
+		}
+	}
+	return nil
+}
+
+// A pick chooses one of every so many, not always the same of a period.
+type pick struct{ n, every uint64 }
+
+func (p *pick) next() bool {
+	p.n++
+	x := p.n * 0x9E3779B97F4A7C15
+	x ^= x >> 29
+	x *= 0xBF58476D1CE4E5B9
+	x ^= x >> 32
+	return p.every <= 1 || x%p.every == 0
+}
+
+func (b *builder) messages(ctx context.Context, tl *Timeline, l trace.LocationID, every *pick) error {
+	to := b.row[l]
+	if to == trace.None {
+		return nil
+	}
+	recvs := b.t.Recvs[l]
+	for i := range recvs.Len() {
+		if i%heeded == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		r := recvs.Ptr(i)
+		if r.State != trace.Matched || !every.next() {
+			continue
+		}
+		from := b.row[r.SendLoc]
+		if from == trace.None {
+			continue
+		}
+		s := b.t.Sends[r.SendLoc].Ptr(int(r.Send))
+		tl.Messages = append(tl.Messages, Message{From: from, To: to, SentNs: b.ns(s.Time), ReceivedNs: b.ns(r.Time), Bytes: r.Bytes})
+	}
+	return nil
+}
+
+func (b *builder) collective(tl *Timeline, c trace.Collective) {
+	out, found := Collective{}, false
+	for k := range c.Count {
+		m := b.t.Members.At(int(c.First + k))
+		row := b.row[m.Location]
+		if row == trace.None || m.Call == trace.None || m.Done == trace.None {
+			continue
+		}
+		calls := b.t.Calls[m.Location]
+		call := calls.Ptr(int(m.Call))
+		begin, end := b.ns(call.Enter), b.ns(calls.Ptr(int(m.Done)).Leave)
+		if !found {
+			found = true
+			out = Collective{First: row, Last: row, Latest: row, BeginNs: begin, LatestNs: begin, EndNs: end, Operation: b.operation(call)}
+			continue
+		}
+		out.First, out.Last = min(out.First, row), max(out.Last, row)
+		out.BeginNs, out.EndNs = min(out.BeginNs, begin), max(out.EndNs, end)
+		if begin > out.LatestNs {
+			out.LatestNs, out.Latest, out.Operation = begin, row, b.operation(call)
+		}
+	}
+	if found && out.First != out.Last {
+		tl.Collectives = append(tl.Collectives, out)
+	}
+}
+
+func (b *builder) operation(c *trace.Call) trace.RegionID {
+	if int(c.Path) < len(b.t.Tree.Nodes) {
+		return b.t.Tree.Nodes[c.Path].Region
+	}
+	return trace.None
+}

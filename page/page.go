@@ -1,0 +1,195 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+
+	"github.com/klauspost/compress/flate"
+
+	"tracekit/trace"
+)
+
+// The program of the page, which is written in web/src.
+//
+//go:generate go test ../web -count=1 -run TestBundleIsFresh -update
+var (
+	//go:embed page.js
+	script []byte
+	//go:embed page.css
+	styles []byte
+)
+
+// DefaultSize is how large a page may be unless told otherwise.
+const DefaultSize = 4 << 20
+
+// LeastSize is what a page may be bounded to: its program and a bare analysis need that much.
+const LeastSize = 256 << 10
+
+// Bounds returns how much of a trace a page of so many bytes can show.
+func Bounds(size int64) Limits {
+	runs := int(size / 3)
+	return Limits{Runs: runs, Messages: runs / 20, Collectives: runs / 60, Stretches: runs / 40}
+}
+
+// A Page is what is written.
+type Page struct {
+	Title    string
+	Trace    *trace.Trace
+	Timeline *Timeline // Write makes it coarser where it does not fit
+	Document any       // of the analysis, as `tracekit analyze --json` prints it
+	Files    []string  // further files beside the page, by their names relative to it
+	Size     int64     // bytes at most
+}
+
+// Write writes a page: the timeline is drawn as coarse, and of the document's lists are kept
+// the first rows, as many as fit.
+func (p *Page) Write(w io.Writer) error {
+	left := p.Size - int64(len(script)+len(styles)) - 8<<10
+	doc, err := cutDocument(p.Document, left*2/5)
+	if err != nil {
+		return err
+	}
+	left -= int64(len(doc))
+	var head, numbers string
+	for {
+		if head, err = packJSON(p.describe()); err != nil {
+			return err
+		}
+		numbers = pack(p.Timeline.numbers())
+		if int64(len(head)+len(numbers)) <= left {
+			break
+		}
+		if !p.Timeline.thin() {
+			return fmt.Errorf("a page of %d bytes has no room for %d rows: allow a larger one", p.Size, len(p.Timeline.Rows))
+		}
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'">
+<title>%s</title>
+<style>%s</style>
+</head>
+<body>
+<main id="page"><p>This page needs JavaScript. Nothing is loaded from anywhere.</p></main>
+<script type="text/plain" id="document">%s</script>
+<script type="text/plain" id="header">%s</script>
+<script type="text/plain" id="numbers">%s</script>
+<script>%s</script>
+</body>
+</html>
+`, digest(script), digest(styles), html.EscapeString(shorten(p.Title)), styles, doc, head, numbers, script)
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+// thin makes the timeline smaller, and reports whether it could.
+func (tl *Timeline) thin() bool {
+	smaller := tl.coarsen()
+	tl.Messages, smaller = everyOther(tl.Messages, smaller)
+	tl.Collectives, smaller = everyOther(tl.Collectives, smaller)
+	tl.Critical, smaller = everyOther(tl.Critical, smaller)
+	return smaller
+}
+
+func everyOther[T any](rows []T, before bool) ([]T, bool) {
+	var kept []T
+	for i := 0; i < len(rows); i += 2 {
+		kept = append(kept, rows[i])
+	}
+	if len(rows) <= 16 {
+		return rows, before
+	}
+	return kept, true
+}
+
+// digest names a text in a content security policy.
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// pack compresses data, in letters that no markup is made of.
+func pack(data []byte) string {
+	var b bytes.Buffer
+	z, _ := flate.NewWriter(&b, flate.BestCompression) // the level is one
+	_, _ = z.Write(data)                               // into memory
+	_ = z.Close()
+	return base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
+func packJSON(v any) (string, error) {
+	data, err := json.Marshal(v)
+	return pack(data), err
+}
+
+// cutDocument packs a document into so many bytes. If it has too many, the longest of its
+// lists loses half of its rows, the last ones, until it fits; "cut" then says of which lists
+// how many rows there were.
+func cutDocument(document any, limit int64) (string, error) {
+	data, err := json.Marshal(document)
+	if err != nil {
+		return "", err
+	}
+	packed := pack(data)
+	if int64(len(packed)) <= limit {
+		return packed, nil
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return "", err
+	}
+	lists, cut := map[string][]json.RawMessage{}, map[string]int{}
+	for name, raw := range fields {
+		if list := []json.RawMessage(nil); json.Unmarshal(raw, &list) == nil && list != nil {
+			lists[name] = list
+		}
+	}
+	for int64(len(packed)) > limit {
+		name := longest(lists)
+		if name == "" {
+			return "", fmt.Errorf("the analysis does not fit into a page of this size: allow a larger one")
+		}
+		list := lists[name]
+		if _, ok := cut[name]; !ok {
+			cut[name] = len(list)
+		}
+		lists[name] = list[:len(list)/2]
+		for _, add := range []struct {
+			name  string
+			value any
+		}{{name, lists[name]}, {"cut", cut}} {
+			if fields[add.name], err = json.Marshal(add.value); err != nil {
+				return "", err
+			}
+		}
+		if packed, err = packJSON(fields); err != nil {
+			return "", err
+		}
+	}
+	return packed, nil
+}
+
+// longest returns the name of the list with the most bytes, "" if all are empty.
+func longest(lists map[string][]json.RawMessage) string {
+	best, most := "", 0
+	for name, list := range lists {
+		n := 0
+		for _, row := range list {
+			n += len(row)
+		}
+		if n > most || n == most && n > 0 && name < best {
+			best, most = name, n
+		}
+	}
+	return best
+}

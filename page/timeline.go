@@ -1,0 +1,208 @@
+package page
+
+import (
+	"context"
+	"fmt"
+
+	"tracekit/engine"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// A Timeline is what every location did from the first event to the last, at the resolution
+// that fits. Times are ns after the first event.
+type Timeline struct {
+	LengthNs int64
+	Rows     []Row
+	Paths    *trace.CallTree // that Activities name
+	// Activities are what a row can be doing. The first is that nothing is recorded.
+	Activities  []Activity
+	Messages    []Message
+	Collectives []Collective
+	Critical    []Stretch // the critical path, in order of time
+
+	MessagesOf, CollectivesOf, CriticalOf int // how many there are: a part is kept
+}
+
+// A Row is one location.
+type Row struct {
+	Location trace.LocationID
+	// StepNs is the unit of Runs. 1: they are exact. Otherwise time was divided into cells of
+	// so many ns, each given to the one activity that was owed most, so that over many cells
+	// each activity has its share of the time.
+	StepNs int64
+	Runs   []Run // one after another from 0
+}
+
+// A Run is time spent doing one thing.
+type Run struct {
+	Steps    int64 // length in units of Row.StepNs
+	Activity uint32
+}
+
+// An Activity is being in a call path, and there in a wait state or not.
+type Activity struct {
+	Path trace.PathID
+	Wait stats.WaitKind // NoWait: it runs
+}
+
+// A Message is drawn from its send record to its receive record.
+type Message struct {
+	From, To   uint32 // rows
+	SentNs     int64
+	ReceivedNs int64
+	Bytes      uint64
+}
+
+// A Collective is drawn over its members from the first begin to the last end.
+type Collective struct {
+	Operation   trace.RegionID // the MPI function of the member that came last
+	First, Last uint32         // rows of the outermost members
+	Latest      uint32         // the row that came last
+	BeginNs     int64          // of the first member
+	LatestNs    int64          // begin of the last member
+	EndNs       int64          // of the last member to leave
+}
+
+// A Stretch is a piece of the critical path.
+type Stretch struct {
+	Row          uint32
+	FromNs, ToNs int64
+}
+
+// Limits bound a Timeline.
+type Limits struct {
+	Runs, Messages, Collectives, Stretches int // over all rows
+}
+
+// NewTimeline makes the timeline of an analysed trace. It decodes the trace once; memory
+// is bounded by the limits and the number of call paths.
+func NewTimeline(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Limits, jobs int, progress *engine.Progress) (*Timeline, error) {
+	first, last := stats.Run(t)
+	b := &builder{t: t, waits: a.Waits, first: first, length: t.Defs.Clock.Nanoseconds(last - first)}
+	used := 0
+	for _, s := range t.Span {
+		if s.Events > 0 {
+			used++
+		}
+	}
+	b.limit = max(limits.Runs/max(used, 1), 16)
+	lanes, err := engine.Each(ctx, t.Source, engine.Options{Jobs: jobs, Progress: progress}, b.lane)
+	if err != nil {
+		return nil, err
+	}
+	out := &Timeline{LengthNs: b.length, Paths: trace.NewCallTree()}
+	out.gather(lanes)
+	b.row = make([]uint32, len(t.Span))
+	for l := range b.row {
+		b.row[l] = trace.None
+	}
+	for i, r := range out.Rows {
+		b.row[r.Location] = uint32(i)
+	}
+	if err := b.join(ctx, out, limits); err != nil {
+		return nil, err
+	}
+	b.critical(out, a.CriticalPath, limits.Stretches)
+	return out, t.Store.Err()
+}
+
+// gather gives the lanes common numbers of activities, in order of locations.
+func (tl *Timeline) gather(lanes []*lane) {
+	tl.Activities = []Activity{{Path: trace.None}}
+	numbers := map[Activity]uint32{tl.Activities[0]: 0}
+	for _, l := range lanes {
+		if l == nil {
+			continue
+		}
+		paths := tl.Paths.Merge(l.tree)
+		common := make([]uint32, len(l.activities))
+		for i, a := range l.activities {
+			if a.Path != trace.None {
+				a.Path = paths[a.Path]
+			}
+			n, ok := numbers[a]
+			if !ok {
+				n = uint32(len(tl.Activities))
+				numbers[a] = n
+				tl.Activities = append(tl.Activities, a)
+			}
+			common[i] = n
+		}
+		for i := range l.runs {
+			l.runs[i].Activity = common[l.runs[i].Activity]
+		}
+		tl.Rows = append(tl.Rows, Row{Location: l.location, StepNs: l.step, Runs: l.runs})
+	}
+}
+
+// coarsen halves the number of runs of the rows that have the most, and reports whether it
+// could.
+func (tl *Timeline) coarsen() bool {
+	most := 0
+	for _, r := range tl.Rows {
+		most = max(most, len(r.Runs))
+	}
+	if most <= 16 {
+		return false
+	}
+	for i := range tl.Rows {
+		r := &tl.Rows[i]
+		if len(r.Runs) <= most/2 {
+			continue
+		}
+		c := newCells(max(ceil(tl.LengthNs, int64(most/2)), 2*r.StepNs))
+		for _, run := range r.Runs {
+			c.add(run.Steps*r.StepNs, run.Activity)
+		}
+		r.StepNs, r.Runs = c.step, c.close()
+	}
+	return true
+}
+
+// A builder holds what making a timeline needs.
+type builder struct {
+	t      *trace.Trace
+	waits  stats.CallWaits
+	first  int64 // tick
+	length int64 // ns
+	limit  int   // of the runs of one row
+	row    []uint32
+}
+
+func (b *builder) ns(tick int64) int64 { return b.t.Defs.Clock.Nanoseconds(tick - b.first) }
+
+func (b *builder) lane(_ context.Context, l trace.LocationID, batches engine.Batches) (*lane, error) {
+	if b.t.Span[l].Events == 0 {
+		return nil, nil
+	}
+	n := newLane(b, l)
+	for batch, err := range batches {
+		if err != nil {
+			return nil, fmt.Errorf("drawing: %w", err)
+		}
+		n.batch(batch)
+	}
+	n.close()
+	return n, nil
+}
+
+// critical keeps the longest stretches of the critical path where there are too many.
+func (b *builder) critical(tl *Timeline, path *stats.CriticalPath, limit int) {
+	if path == nil || path.Segments == nil {
+		return
+	}
+	n := path.Segments.Len()
+	tl.CriticalOf = n
+	least := int64(0)
+	if n > limit {
+		// Stretches shorter than the mean of the limit cover little.
+		least = path.LengthNs / int64(max(limit, 1))
+	}
+	for i := n - 1; i >= 0; i-- {
+		s := path.Segments.At(i)
+		if row := b.row[s.Location]; row != trace.None && s.ToNs-s.FromNs >= least {
+			tl.Critical = append(tl.Critical, Stretch{Row: row, FromNs: s.FromNs, ToNs: s.ToNs})
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tracekit/merge"
+	"tracekit/samples"
+	"tracekit/spill"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// analysed returns a generated trace and its analysis.
+func analysed(t testing.TB, o samples.Options) (*trace.Trace, *stats.Analysis) {
+	t.Helper()
+	var m *samples.Memory
+	_, err := samples.Generate(context.Background(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
+		m = samples.NewMemory(info, defs)
+		return m, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := spill.NewStore(64<<20, t.TempDir())
+	t.Cleanup(func() { store.Close() })
+	tr, err := merge.Merge(context.Background(), m, merge.Options{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := stats.Analyze(context.Background(), tr, stats.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr, a
+}
+
+func drawn(t testing.TB, tr *trace.Trace, a *stats.Analysis, runs int) *Timeline {
+	t.Helper()
+	tl, err := NewTimeline(context.Background(), tr, a, Limits{Runs: runs, Messages: 100, Collectives: 10, Stretches: 10}, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tl
+}
+
+// where names a call path by its regions.
+func where(tr *trace.Trace, tree *trace.CallTree, p trace.PathID) string {
+	var names []string
+	for _, r := range tree.Regions(p) {
+		names = append(names, tr.Defs.RegionName(r))
+	}
+	return strings.Join(names, "/")
+}
+
+// TestTimelineIsTheProfile: if all fits, the times of the timeline are those of the call paths
+// and of the wait states, to the nanosecond; if not, they are right to one step per row and
+// activity.
+func TestTimelineIsTheProfile(t *testing.T) {
+	for _, p := range samples.Programs() {
+		tr, a := analysed(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 40, Seed: 2, Threads: 2, Plant: samples.Plant{LateSender: 30_000, LateReceiver: 20_000, Imbalance: 12_000}})
+		own := map[string]int64{}
+		names := map[stats.Path]string{}
+		for _, c := range a.CallPaths {
+			if name, ok := names[c.Parent]; ok {
+				names[c.ID] = name + "/" + c.Region
+			} else {
+				names[c.ID] = c.Region
+			}
+			own[names[c.ID]] += c.ExclusiveNs
+		}
+		for _, runs := range []int{1 << 20, 12_000, 500, 1} {
+			t.Run(fmt.Sprint(p.Name, "/", runs), func(t *testing.T) {
+				tl := drawn(t, tr, a, runs)
+				got, waits, slack := map[string]int64{}, map[stats.WaitKind]int64{}, int64(0)
+				for _, r := range tl.Rows {
+					at := int64(0)
+					if len(r.Runs) > max(2*runs/len(tl.Rows), 64) {
+						t.Errorf("%d runs", len(r.Runs))
+					}
+					for _, run := range r.Runs {
+						from, to := at*r.StepNs, min((at+run.Steps)*r.StepNs, tl.LengthNs)
+						at += run.Steps
+						act := tl.Activities[run.Activity]
+						if act.Path != trace.None {
+							got[where(tr, tl.Paths, act.Path)] += to - from
+						}
+						waits[act.Wait] += to - from
+					}
+					if end := at * r.StepNs; end < tl.LengthNs || end >= tl.LengthNs+r.StepNs {
+						t.Errorf("a row ends at %d of %d", end, tl.LengthNs)
+					}
+					if r.StepNs > 1 {
+						slack += 2 * r.StepNs
+					}
+				}
+				for path, want := range own {
+					if d := got[path] - want; d < -slack*8 || d > slack*8 {
+						t.Errorf("%s: %d ns, the profile has %d (±%d)", path, got[path], want, slack*8)
+					}
+				}
+				if w := a.WaitStates[stats.LateSender].TimeNs; slack == 0 && waits[stats.LateSender] != w {
+					t.Errorf("late senders: %d ns, the analysis has %d", waits[stats.LateSender], w)
+				}
+			})
+		}
+	}
+}
+
+// TestCells: whatever comes, cells cover the time, and each activity has its share of it.
+func TestCells(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		step := 1 + r.Int64N(1000)
+		c := newCells(step)
+		activities := 1 + r.Uint32N(200)
+		want, length := make([]int64, activities), int64(0)
+		for range 1 + r.IntN(3000) {
+			a := r.Uint32N(activities)
+			ns := r.Int64N(step) + 1
+			if r.IntN(50) == 0 {
+				ns *= 40
+			}
+			want[a] += ns
+			length += ns
+			c.add(ns, a)
+		}
+		got, cells := make([]int64, activities), int64(0)
+		for _, run := range c.close() {
+			got[run.Activity] += run.Steps * step
+			cells += run.Steps
+		}
+		if cells != ceil(length, step) {
+			t.Fatalf("seed %d: %d cells of %d ns for %d ns", seed, cells, step, length)
+		}
+		for a := range want {
+			// What is owed to the others is owed by this one.
+			if d := got[a] - want[a]; d > step*2 || d < -step*int64(activities) {
+				t.Fatalf("seed %d: activity %d has %d ns of %d in steps of %d", seed, a, got[a], want[a], step)
+			}
+		}
+	}
+}
+
+// TestPageIsBounded: a page is as large as allowed at most, whatever the trace; and the same
+// trace gives the same page.
+func TestPageIsBounded(t *testing.T) {
+	tr, a := analysed(t, samples.Options{Program: "halo", Ranks: 64, Iterations: 60, Seed: 2})
+	for _, size := range []int64{LeastSize, 1 << 20, DefaultSize} {
+		var pages [2]bytes.Buffer
+		for k := range pages {
+			tl, err := NewTimeline(context.Background(), tr, a, Bounds(size), 1+3*k, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := (&Page{Title: "halo", Trace: tr, Timeline: tl, Document: a, Size: size}).Write(&pages[k]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := int64(pages[0].Len()); n > size {
+			t.Errorf("%d bytes, allowed are %d", n, size)
+		}
+		if !bytes.Equal(pages[0].Bytes(), pages[1].Bytes()) {
+			t.Errorf("two pages of one trace differ")
+		}
+	}
+}
+
+// TestNamesAreData: no name is part of the markup, and nothing is loaded.
+func TestNamesAreData(t *testing.T) {
+	tr, a := analysed(t, samples.Options{Program: "halo", Ranks: 2, Iterations: 1, Seed: 2})
+	evil := `</script><script src=//x.example/y.js>alert("x")</script>` + "\x00\u202e" + strings.Repeat("long", 1<<20)
+	tr.Defs.Strings[tr.Defs.Regions[0].Name] = evil
+	a.Profile[0].Region = evil
+	var b bytes.Buffer
+	if err := (&Page{Title: evil, Trace: tr, Timeline: drawn(t, tr, a, 1<<10), Document: a, Files: []string{evil}, Size: DefaultSize}).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	html := b.String()
+	if n := strings.Count(html, "<script"); n != 4 {
+		t.Errorf("%d scripts, want 4", n)
+	}
+	if at := regexp.MustCompile(`(?i)<[^>]*(src|href)\s*=`).FindString(html[:strings.Index(html, "<style>")]); at != "" {
+		t.Errorf("the page refers to %q", at)
+	}
+	if !strings.Contains(html, `content="default-src 'none'; script-src 'sha256-`) {
+		t.Error("no content security policy")
+	}
+}

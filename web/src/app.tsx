@@ -1,0 +1,147 @@
+import { h, render, Fragment } from 'preact'
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { load, type Document, type Timeline } from './data'
+import { Model, type ColorBy } from './model'
+import { fromHash, initial, toHash, type View } from './view'
+import { TimelineView } from './timelineview'
+import { CallTree, Communication, Findings, Lines, place, Profile, Terms, Waits, type SectionProps } from './sections'
+import { count, instant, share, time } from './units'
+
+const tabs: [id: string, name: string, part: (p: SectionProps) => any][] = [
+  ['calls', 'Call tree', CallTree], ['lines', 'Source lines', Lines], ['waits', 'Waits and causes', Waits],
+  ['communication', 'Communication', Communication], ['profile', 'Profile', Profile], ['findings', 'Trace and findings', Findings], ['terms', 'Terms', Terms],
+]
+
+const none: number[] = []
+
+function useDark(): boolean {
+  const query = useMemo(() => matchMedia('(prefers-color-scheme: dark)'), [])
+  const [dark, setDark] = useState(query.matches)
+  useEffect(() => {
+    const change = () => setDark(query.matches)
+    query.addEventListener('change', change)
+    return () => query.removeEventListener('change', change)
+  }, [])
+  return dark
+}
+
+function App({ doc, timeline }: { doc: Document; timeline: Timeline }) {
+  const model = useMemo(() => new Model(timeline), [timeline])
+  const length = model.head.length_ns, dark = useDark()
+  const begin = useMemo(() => initial(model.body()), [model])
+  const [view, setView] = useState(() => fromHash(location.hash, begin, length))
+  const change = useCallback((v: Partial<View>) => setView(old => ({ ...old, ...v })), [])
+  useEffect(() => {
+    const id = setTimeout(() => history.replaceState(null, '', '#' + toHash(view, begin)), 200)
+    return () => clearTimeout(id)
+  }, [view])
+  useEffect(() => {
+    const back = () => setView(fromHash(location.hash, begin, length))
+    addEventListener('hashchange', back)
+    return () => removeEventListener('hashchange', back)
+  }, [])
+
+  const coloring = useMemo(() => model.coloring(view.color, dark), [model, view.color, dark])
+  const order = useMemo(() => ordered(model, view.sort), [model, view.sort])
+  const cause = (doc.diagnosis ?? [])[view.place]
+  const lit = useMemo(() => {
+    if (cause) { // and the waits, so that its victims stand out
+      const at = model.at(cause)
+      return at.includes(1) ? at.map((a, i) => a || model.head.activities[i][1] > 0 ? 1 : 0) : null
+    }
+    if (view.path >= 0 && view.path < model.head.paths.length) return model.below(view.path)
+    const q = view.search.toLowerCase()
+    return q ? Uint8Array.from(model.head.activities, ([p]) => p >= 0 && model.names[p].toLowerCase().includes(q) ? 1 : 0) : null
+  }, [model, cause, view.path, view.search])
+  const Part = (tabs.find(([id]) => id === view.tab) ?? tabs[0])[2]
+
+  return <Fragment>
+    <Header doc={doc} length={length} />
+    <Diagnosis doc={doc} view={view} change={change} />
+    <section aria-label="Timeline">
+      <div class="tools">
+        <h2>Timeline</h2>
+        <label>Colours <select value={view.color} onChange={e => change({ color: e.currentTarget.value as ColorBy })}>
+          <option value="region">by region</option><option value="paradigm">by paradigm</option><option value="wait">by wait state</option></select></label>
+        <label>Rows <select value={view.sort} onChange={e => change({ sort: e.currentTarget.value as View['sort'] })}>
+          <option value="rank">by rank</option><option value="name">by name</option><option value="wait">most waiting first</option><option value="busy">least waiting first</option></select></label>
+        <label><input type="checkbox" checked={view.messages} onChange={e => change({ messages: e.currentTarget.checked })} /> Messages</label>
+        <label><input type="checkbox" checked={view.critical} onChange={e => change({ critical: e.currentTarget.checked })} /> Critical path</label>
+        <label>Find <input type="search" size={14} value={view.search} placeholder="region" onInput={e => change({ search: e.currentTarget.value, path: -1, place: -1 })} /></label>
+        <span class="keys">{view.from > 0 || view.to < length ? <button onClick={() => change({ from: 0, to: length })}>Whole run</button> : null}
+          {view.select && <Fragment><button onClick={() => change({ from: view.select![0], to: view.select![1] })}>Zoom to selection</button>
+            <button onClick={() => change({ select: null })}>Clear selection of {time(view.select[1] - view.select[0])}</button></Fragment>}</span>
+      </div>
+      {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} lit={lit} marked={cause?.ranks ?? none} dark={dark} />}
+      <ul class="legend">{coloring.legend.slice(0, 16).map(l => <li><span class="swatch" style={{ background: l.color }} />{l.name}</li>)}
+        {coloring.legend.length > 16 && <li class="faint">and {coloring.legend.length - 16} more</li>}</ul>
+      <p class="hint faint">Wheel or w, s: zoom · drag or a, d: move · drag on the ruler or with shift: measure and select a stretch of time, to which the call tree below then applies · click: choose a call path</p>
+    </section>
+    <section>
+      <div role="tablist" class="tabs">{tabs.map(([id, name], k) =>
+        <button role="tab" id={`tab-${id}`} aria-selected={id === view.tab} aria-controls="panel" tabIndex={id === view.tab ? 0 : -1} onClick={() => change({ tab: id })}
+          onKeyDown={e => {
+            const d = e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0
+            if (d) { const next = tabs[(k + d + tabs.length) % tabs.length][0]; change({ tab: next }); document.getElementById(`tab-${next}`)!.focus() }
+          }}>{name}</button>)}</div>
+      <div role="tabpanel" id="panel" aria-labelledby={`tab-${view.tab}`}>
+        {view.select && view.tab === 'calls' && <p class="selected">From {instant(view.select[0], (view.select[1] - view.select[0]) / 100)} to {instant(view.select[1], (view.select[1] - view.select[0]) / 100)}</p>}
+        <Part doc={doc} model={model} view={view} change={change} />
+      </div>
+    </section>
+    <footer class="faint">Made by tracekit from {doc.trace?.path}. Nothing on this page was loaded from anywhere.</footer>
+  </Fragment>
+}
+
+function Header({ doc, length }: { doc: Document; length: number }) {
+  const e = doc.efficiency, findings: any[] = doc.findings ?? [], lost = findings.filter(f => f.severity !== 'info')
+  const tiles: [string, string, string?][] = [['run time', time(length)], ['processes', count(doc.trace?.processes)]]
+  if (e) tiles.push(['parallel efficiency', share(e.parallel_efficiency), 'load balance × communication efficiency'], ['load balance', share(e.load_balance)], ['communication', share(e.communication_efficiency)])
+  const waits = Object.entries(doc.wait_states ?? {}).reduce((s, [k, w]: any) => k === 'late_sender_wrong_order' ? s : s + (w?.time_ns ?? 0), 0)
+  if (e && doc.wait_states && length > 0) tiles.push(['in wait states', share(waits / (length * doc.trace.processes)), 'of the sum over ranks of the run time'])
+  return <header>
+    <h1>{title(doc)}</h1>
+    {doc.trace?.rebuilt && <p class="warning">This trace was rebuilt from statistics{doc.trace.rebuilt.from && ` (${doc.trace.rebuilt.from})`}; single times are modelled, not recorded.</p>}
+    {doc.selection && <p class="warning">The figures are of a part of the run, from {time(doc.selection.from_ns)} to {time(doc.selection.to_ns)}{doc.selection.ranks.length > 0 && `, of ${count(doc.selection.ranks.length)} ranks`}; timeline and call tree are of all of it.</p>}
+    <p class={lost.length ? 'warning' : 'sound'}>{lost.length ? `The trace is not whole: ${lost.map(f => f.text).slice(0, 3).join('; ')}${lost.length > 3 ? ' …' : ''}` : 'The trace is sound.'}</p>
+    <ul class="tiles">{tiles.map(([name, v, t]) => <li title={t}><b>{v}</b>{name}</li>)}</ul>
+  </header>
+}
+
+function title(doc: Document): string {
+  const parts = String(doc.trace?.path ?? 'Trace').split('/').filter(Boolean)
+  const last = parts.pop() ?? 'Trace'
+  return last === 'traces.otf2' && parts.length ? parts.pop()! : last
+}
+
+// Diagnosis comes first: the causes, each with what mending it would gain.
+function Diagnosis({ doc, view, change }: { doc: Document; view: View; change: (v: Partial<View>) => void }) {
+  const causes: any[] | undefined = doc.diagnosis
+  if (!causes) return null
+  return <section aria-label="Diagnosis">
+    <h2>What to fix</h2>
+    {causes.length === 0 && <p>Nothing worth fixing was found: no single change would make the run shorter by much.</p>}
+    <ol class="causes">{causes.map((c, k) => <li>
+      <button aria-pressed={view.place === k} onClick={() => change(view.place === k ? { place: -1 } : { place: k, path: -1, search: '' })}>
+        <span class="gain">{c.gain_share == null ? '?' : share(c.gain_share)}<small>{c.gain_ns == null ? 'no gain known' : `−${time(c.gain_ns)}`}</small></span>
+        <span class="text"><b>{c.kind.replaceAll('_', ' ')}</b> {[c.operation, place(c)].filter(x => x && x !== '–').join(' in ')}<br />{c.text}
+          {c.waits_caused_ns > 0 && <span class="faint"> Others wait {time(c.waits_caused_ns)} for it.</span>}</span>
+      </button></li>)}</ol>
+  </section>
+}
+
+function ordered(model: Model, sort: View['sort']): number[] {
+  const { rows, activities } = model.head
+  const order = rows.map((_, r) => r)
+  const rank = (r: number) => rows[r].rank >= 0 ? rows[r].rank : 1e9
+  if (sort === 'name') return order.sort((a, b) => model.rowName(a).localeCompare(model.rowName(b), 'en', { numeric: true }) || a - b)
+  if (sort === 'wait' || sort === 'busy') {
+    const waits = model.byRow(0, model.head.length_ns, Uint8Array.from(activities, ([, w]) => w > 0 ? 1 : 0))
+    return order.sort((a, b) => (sort === 'wait' ? waits[b] - waits[a] : waits[a] - waits[b]) || a - b)
+  }
+  return order.sort((a, b) => rank(a) - rank(b) || Number(rows[b].master) - Number(rows[a].master) || a - b)
+}
+
+const root = document.getElementById('page')!
+load().then(({ doc, timeline }) => { root.textContent = ''; render(<App doc={doc} timeline={timeline} />, root) },
+  err => { root.textContent = `This page cannot be shown: ${err}` })

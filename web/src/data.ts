@@ -1,0 +1,117 @@
+// What the page was given: the document of the analysis, and the timeline (package page in Go
+// says how it is encoded).
+
+export interface Row { name: string; group: string; rank: number; master: boolean; kind: string; step_ns: number }
+export interface Region { name: string; paradigm: string; file?: string; line?: number }
+
+export interface Header {
+  length_ns: number
+  rows: Row[]
+  regions: Region[]
+  paths: [parent: number, region: number, site: number][]
+  sites: { file: string; line: number }[]
+  activities: [path: number, wait: number][]
+  waits: string[]
+  wait_keys: string[]
+  messages_of: number
+  collectives_of: number
+  critical_of: number
+  files: string[] | null // beside the page
+}
+
+// A lane is what a row did: run i lasts from start[i] to start[i+1] (ns) and is of activity kind[i].
+export interface Lane { start: Float64Array; kind: Uint32Array }
+
+export interface Messages { from: Uint32Array; to: Uint32Array; sent: Float64Array; done: Float64Array; bytes: Float64Array }
+export interface Collective { operation: number; first: number; last: number; latest: number; begin: number; latestBegin: number; end: number }
+export interface Stretch { row: number; from: number; to: number }
+
+export interface Timeline { head: Header; lanes: Lane[]; messages: Messages; collectives: Collective[]; critical: Stretch[] }
+
+// The document of `analyze --json`; of some lists only the first rows may be kept (cut).
+export type Document = Record<string, any>
+
+async function unpack(id: string): Promise<Uint8Array> {
+  const text = document.getElementById(id)!.textContent!
+  const packed = Uint8Array.from(atob(text), c => c.charCodeAt(0))
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
+  return new Uint8Array(await new Response(stream).arrayBuffer())
+}
+
+async function unpackJSON(id: string): Promise<any> {
+  return JSON.parse(new TextDecoder().decode(await unpack(id)))
+}
+
+export async function load(): Promise<{ doc: Document; timeline: Timeline }> {
+  const [doc, head, numbers] = await Promise.all([unpackJSON('document'), unpackJSON('header'), unpack('numbers')])
+  return { doc, timeline: decode(head, numbers) }
+}
+
+// decode reads the sequence of variable-length integers that Timeline.numbers writes. Times
+// stay exact up to 2^53 ns, which is 104 days.
+export function decode(head: Header, bytes: Uint8Array): Timeline {
+  let at = 0
+  const unsigned = (): number => {
+    let v = 0
+    for (let scale = 1; ; scale *= 128) {
+      const b = bytes[at++]
+      v += (b & 127) * scale
+      if (b < 128) return v
+    }
+  }
+  const signed = (): number => {
+    const v = unsigned()
+    return v % 2 ? -(v + 1) / 2 : v / 2
+  }
+  const lanes = head.rows.map(row => {
+    const n = unsigned()
+    const lane: Lane = { start: new Float64Array(n + 1), kind: new Uint32Array(n) }
+    let t = 0
+    for (let i = 0; i < n; i++) {
+      lane.start[i] = Math.min(t, head.length_ns)
+      t += unsigned() * row.step_ns
+      lane.kind[i] = unsigned()
+    }
+    lane.start[n] = head.length_ns
+    return lane
+  })
+  const n = unsigned()
+  const messages: Messages = {
+    from: new Uint32Array(n), to: new Uint32Array(n), sent: new Float64Array(n), done: new Float64Array(n), bytes: new Float64Array(n),
+  }
+  let last = 0
+  for (let i = 0; i < n; i++) {
+    messages.from[i] = unsigned()
+    messages.to[i] = unsigned()
+    last = messages.sent[i] = last + signed()
+    messages.done[i] = last + signed()
+    messages.bytes[i] = unsigned()
+  }
+  last = 0
+  const collectives = Array.from({ length: unsigned() }, (): Collective => {
+    const operation = unsigned(), first = unsigned()
+    const c: Collective = { operation, first, last: first + unsigned(), latest: unsigned(), begin: last + signed(), latestBegin: 0, end: 0 }
+    c.latestBegin = c.begin + unsigned()
+    c.end = c.begin + signed()
+    last = c.begin
+    return c
+  })
+  last = 0
+  const critical = Array.from({ length: unsigned() }, (): Stretch => {
+    const row = unsigned(), from = last + signed()
+    last = from + unsigned()
+    return { row, from, to: last }
+  })
+  return { head, lanes, messages, collectives, critical }
+}
+
+// indexAt returns the run of a lane that holds a time.
+export function indexAt(lane: Lane, t: number): number {
+  let low = 0, high = lane.kind.length - 1
+  while (low < high) {
+    const mid = (low + high + 1) >> 1
+    if (lane.start[mid] <= t) low = mid
+    else high = mid - 1
+  }
+  return low
+}

@@ -1,0 +1,156 @@
+// What is computed from the timeline in the page: colours, names, and sums over a selection.
+
+import type { Header, Timeline } from './data'
+import { file } from './units'
+
+export type ColorBy = 'region' | 'paradigm' | 'wait'
+
+// Colours that people with any kind of colour vision tell apart (Okabe and Ito; Tol's light scheme).
+const strong = ['#0072B2', '#E69F00', '#009E73', '#CC79A7', '#56B4E9', '#D55E00', '#B8A800', '#77AADD', '#99DDFF', '#44BB99', '#BBCC33', '#AAAA00', '#EE8866', '#EEDD88', '#FFAABB']
+const rest = '#9aa0a6'
+export const nothing = '#00000000'
+
+export interface Look { color: string; name: string; time: number }
+
+// A Coloring says how each activity is drawn.
+export interface Coloring { of: Uint32Array; legend: Look[] }
+
+export class Model {
+  readonly head: Header
+  readonly names: string[]       // of paths' innermost regions
+  readonly activityTime: Float64Array // over all rows
+
+  constructor(readonly timeline: Timeline) {
+    this.head = timeline.head
+    this.names = this.head.paths.map(([, region]) => this.regionName(region))
+    this.activityTime = new Float64Array(this.head.activities.length)
+    for (const lane of timeline.lanes) {
+      for (let i = 0; i < lane.kind.length; i++) this.activityTime[lane.kind[i]] += lane.start[i + 1] - lane.start[i]
+    }
+  }
+
+  regionName(region: number): string { return this.head.regions[region]?.name ?? '(unknown)' }
+
+  rowName(row: number): string {
+    const r = this.head.rows[row]
+    if (!r) return ''
+    return r.rank >= 0 && r.master ? `rank ${r.rank}` : r.rank >= 0 ? `rank ${r.rank}, ${r.name}` : r.name || `row ${row}`
+  }
+
+  // pathRegions returns the path from the outermost region inwards.
+  pathRegions(path: number): number[] {
+    const out = []
+    for (let p = path; p >= 0; p = this.head.paths[p][0]) out.push(p)
+    return out.reverse()
+  }
+
+  where(path: number): string {
+    const p = this.head.paths[path]
+    if (!p) return ''
+    const site = this.head.sites[p[2]]
+    if (site) return `${file(site.file)}:${site.line}`
+    const region = this.head.regions[p[1]]
+    return region?.file ? `${file(region.file)}:${region.line}` : ''
+  }
+
+  // body returns the stretch of time from the last end of MPI_Init to the first begin of
+  // MPI_Finalize, all of the run if these take less than a tenth of it.
+  body(): [number, number] {
+    const { head, lanes } = this.timeline
+    const is = (name: RegExp) => Uint8Array.from(head.activities, ([p]) => p >= 0 && name.test(this.names[p]) ? 1 : 0)
+    const init = is(/^MPI_Init(_thread)?$/), final = is(/^MPI_Finalize$/)
+    let from = 0, to = head.length_ns
+    for (const { start, kind } of lanes) {
+      for (let i = 0; i < kind.length; i++) {
+        if (init[kind[i]]) from = Math.max(from, start[i + 1])
+        if (final[kind[i]]) to = Math.min(to, start[i])
+      }
+    }
+    return to > from && to - from < 0.9 * head.length_ns ? [from, to] : [0, head.length_ns]
+  }
+
+  // coloring gives each activity a colour, 0xAABBGGRR, and says what the colours mean.
+  coloring(by: ColorBy, dark: boolean): Coloring {
+    const { activities, paths, regions, waits } = this.head
+    const keys = activities.map(([path, wait]) => {
+      if (path < 0) return ''
+      if (wait > 0) return by === 'wait' ? waits[wait] : 'waiting'
+      const region = regions[paths[path][1]]
+      switch (by) {
+        case 'region': return region?.name ?? '(unknown)'
+        case 'paradigm': return region?.paradigm ?? 'unknown'
+        default: return region?.paradigm === 'mpi' ? 'in MPI, not waiting' : 'outside MPI'
+      }
+    })
+    const time = new Map<string, number>()
+    keys.forEach((k, i) => time.set(k, (time.get(k) ?? 0) + this.activityTime[i]))
+    const ranked = [...time].filter(([k]) => k !== '').sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+    const colors = new Map<string, string>([['', nothing]])
+    let next = 0
+    for (const [k] of ranked) {
+      if (k === 'waiting') colors.set(k, dark ? '#0c0f14' : '#ffffff')
+      else if (k === 'outside MPI') colors.set(k, dark ? '#4d5a66' : '#c3ccd4')
+      else colors.set(k, next < strong.length ? strong[next++] : rest)
+    }
+    return {
+      of: Uint32Array.from(keys, k => packed(colors.get(k)!)),
+      legend: ranked.map(([name, t]) => ({ name, time: t, color: colors.get(name)! })),
+    }
+  }
+
+  // sums adds up, over rows and a span of time, what each activity took.
+  sums(from: number, to: number, rows: number[]): Float64Array {
+    const out = new Float64Array(this.head.activities.length)
+    for (const r of rows) this.addRow(r, from, to, out)
+    return out
+  }
+
+  // byRow returns the time each row spends in a set of activities.
+  byRow(from: number, to: number, wanted: Uint8Array): Float64Array {
+    const scratch = new Float64Array(this.head.activities.length)
+    return Float64Array.from(this.timeline.lanes, (_, r) => {
+      scratch.fill(0)
+      this.addRow(r, from, to, scratch)
+      let sum = 0
+      for (let a = 0; a < wanted.length; a++) if (wanted[a]) sum += scratch[a]
+      return sum
+    })
+  }
+
+  private addRow(r: number, from: number, to: number, out: Float64Array) {
+    const { start, kind } = this.timeline.lanes[r]
+    for (let i = 0; i < kind.length && start[i] < to; i++) {
+      const d = Math.min(start[i + 1], to) - Math.max(start[i], from)
+      if (d > 0) out[kind[i]] += d
+    }
+  }
+
+  // below returns, by activity, whether its path lies in the tree below a path (or is it).
+  below(path: number): Uint8Array {
+    const inside = new Uint8Array(this.head.paths.length)
+    this.head.paths.forEach(([parent], p) => { inside[p] = p === path || parent >= 0 && inside[parent] ? 1 : 0 })
+    return Uint8Array.from(this.head.activities, ([p]) => p >= 0 ? inside[p] : 0)
+  }
+
+  // at returns, by activity, whether it belongs to a place of the document: a region, a line
+  // of a file in it, an operation of MPI called there.
+  at(place: { region?: string | null; file?: string | null; line?: number | null; operation?: string | null }): Uint8Array {
+    const fits = this.head.paths.map(([, region], p) => {
+      const name = this.regionName(region)
+      if (place.operation) {
+        if (name !== place.operation) return 0
+        const site = this.head.sites[this.head.paths[p][2]]
+        if (site && place.file) return site.file === place.file && (!place.line || site.line === place.line) ? 1 : 0
+        return !place.region || this.pathRegions(p).some(q => this.names[q] === place.region) ? 1 : 0
+      }
+      return name === place.region ? 1 : 0
+    })
+    return Uint8Array.from(this.head.activities, ([p]) => p >= 0 ? fits[p] : 0)
+  }
+}
+
+function packed(css: string): number {
+  if (css === nothing) return 0
+  const n = parseInt(css.slice(1), 16)
+  return (0xff000000 | (n & 0xff) << 16 | n & 0xff00 | n >> 16) >>> 0
+}

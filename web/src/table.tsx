@@ -1,0 +1,59 @@
+import { h, type ComponentChildren } from 'preact'
+import { useMemo, useState } from 'preact/hooks'
+
+// A Column shows one value of a row; numbers sort by value and stand to the right.
+export interface Column<R> {
+  name: string
+  title?: string                           // what it means
+  value: (row: R) => number | string | null
+  show?: (row: R) => ComponentChildren
+  bar?: boolean                            // drawn behind the number, as a share of the largest
+}
+
+interface Props<R> {
+  caption: string
+  columns: Column<R>[]
+  rows: R[]
+  sort?: number                            // column that sorts at first, descending
+  chosen?: (row: R) => boolean
+  choose?: (row: R) => void
+  first?: number                           // rows that are shown at first
+}
+
+export function Table<R>({ caption, columns, rows, sort = -1, chosen, choose, first = 25 }: Props<R>) {
+  const [by, setBy] = useState({ column: sort, up: false })
+  const [all, setAll] = useState(false)
+  const sorted = useMemo(() => {
+    const c = columns[by.column]
+    if (!c) return rows
+    const order = by.up ? 1 : -1
+    return rows.map((r, i) => ({ r, i, v: c.value(r) })).sort((a, b) => {
+      if (a.v == null || b.v == null) return a.v == null ? b.v == null ? a.i - b.i : 1 : -1
+      return (a.v < b.v ? -order : a.v > b.v ? order : 0) || a.i - b.i
+    }).map(x => x.r)
+  }, [rows, columns, by])
+  const most = useMemo(() => columns.map(c => c.bar ? Math.max(...rows.slice(0, 5000).map(r => Number(c.value(r)) || 0), 0) : 0), [rows, columns])
+  if (!rows.length) return <p class="faint">{caption}: none.</p>
+  const numeric = columns.map(c => rows.some(r => typeof c.value(r) === 'number'))
+  return <div class="tablebox">
+    <table>
+      <caption>{caption}</caption>
+      <thead><tr>{columns.map((c, k) =>
+        <th scope="col" class={numeric[k] ? 'number' : ''} aria-sort={by.column === k ? by.up ? 'ascending' : 'descending' : 'none'}>
+          <button title={c.title} onClick={() => setBy({ column: k, up: by.column === k && !by.up })}>{c.name}{by.column === k ? by.up ? ' ▴' : ' ▾' : ''}</button>
+        </th>)}</tr></thead>
+      <tbody>{(all ? sorted : sorted.slice(0, first)).map(r =>
+        <tr class={`${choose ? 'choosable' : ''} ${chosen?.(r) ? 'chosen' : ''}`} tabIndex={choose ? 0 : undefined}
+          onClick={choose && (() => choose(r))} onKeyDown={choose && ((k: KeyboardEvent) => { if (k.key === 'Enter') choose(r) })}>
+          {columns.map((c, k) => {
+            const v = c.value(r)
+            return <td class={numeric[k] ? 'number' : ''}>
+              {c.bar && most[k] > 0 && <span class="bar" style={{ width: `${100 * Math.max(Number(v) || 0, 0) / most[k]}%` }} />}
+              <span>{c.show ? c.show(r) : v ?? '–'}</span>
+            </td>
+          })}
+        </tr>)}</tbody>
+    </table>
+    {rows.length > first && <button class="more" onClick={() => setAll(!all)}>{all ? 'Fewer' : `All ${rows.length.toLocaleString('en-US')} rows`}</button>}
+  </div>
+}

@@ -1,0 +1,47 @@
+// Numbers as people read them.
+
+const lengths: [number, string][] = [[3600e9, 'h'], [60e9, 'min'], [1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']]
+
+export function time(ns: number | null | undefined): string {
+  if (ns == null) return '–'
+  const size = Math.abs(ns)
+  const [unit, name] = lengths.find(([u]) => size >= u) ?? [1, 'ns']
+  const v = ns / unit
+  return `${unit === 1 ? Math.round(v) : v.toPrecision(3).includes('e') ? Math.round(v).toString() : v.toPrecision(3)} ${name}`
+}
+
+// instant shows a moment to so many ns: the digits that tell two moments apart.
+export function instant(ns: number, precision: number): string {
+  const [unit, name] = lengths.find(([u]) => Math.max(precision, Math.abs(ns) / 1e5) >= u) ?? [1, 'ns']
+  const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(unit / Math.max(precision, 1)))))
+  return `${(ns / unit).toFixed(digits)} ${name}`
+}
+
+export function share(v: number | null | undefined): string {
+  return v == null ? '–' : `${(100 * v).toFixed(v !== 0 && Math.abs(v) < 0.0995 ? 2 : 1)} %`
+}
+
+export function count(n: number | null | undefined): string {
+  return n == null ? '–' : n.toLocaleString('en-US')
+}
+
+export function bytes(n: number | null | undefined): string {
+  if (n == null) return '–'
+  for (const [unit, name] of [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB']] as [number, string][]) {
+    if (n >= unit) return `${(n / unit).toPrecision(3)} ${name}`
+  }
+  return `${n} B`
+}
+
+// ticks returns round times between two, about so many.
+export function ticks(from: number, to: number, about: number): number[] {
+  const raw = (to - from) / Math.max(about, 1)
+  const power = 10 ** Math.floor(Math.log10(Math.max(raw, 1e-9)))
+  const step = Math.max(1, power * ([1, 2, 5, 10].find(m => m * power >= raw) ?? 10))
+  const out = []
+  for (let t = Math.ceil(from / step) * step; t <= to; t += step) out.push(t)
+  return out
+}
+
+// file shows the last part of a path; the whole stands in titles.
+export function file(path: string): string { return path.slice(path.lastIndexOf('/') + 1) || path }

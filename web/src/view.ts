@@ -1,0 +1,57 @@
+// What is chosen, shared by all parts of the page and kept in its address.
+
+import type { ColorBy } from './model'
+
+export interface View {
+  from: number; to: number                 // of the timeline, ns
+  select: [number, number] | null          // a stretch of time that restricts the tables
+  color: ColorBy
+  sort: 'rank' | 'name' | 'wait' | 'busy'
+  tab: string
+  place: number                            // index into the diagnosis that is shown, -1: none
+  path: number                             // call path that is chosen, -1: none
+  search: string
+  messages: boolean
+  critical: boolean
+}
+
+// initial is the view of a page that is opened without further address: of a stretch of time.
+export function initial([from, to]: [number, number]): View {
+  return { from, to, select: null, color: 'region', sort: 'rank', tab: 'calls', place: -1, path: -1, search: '', messages: true, critical: false }
+}
+
+export function toHash(v: View, d: View): string {
+  const out = new URLSearchParams()
+  for (const k of Object.keys(d) as (keyof View)[]) {
+    const now = JSON.stringify(v[k])
+    if (now !== JSON.stringify(d[k])) out.set(k, typeof v[k] === 'string' ? v[k] as string : now)
+  }
+  return out.toString()
+}
+
+// fromHash believes nothing: what does not fit is left at its default.
+export function fromHash(hash: string, begin: View, length: number): View {
+  const v = { ...begin }
+  const get = new URLSearchParams(hash.replace(/^#/, ''))
+  const number = (k: string, low: number, high: number, otherwise: number) => {
+    const n = Number(get.get(k) ?? NaN)
+    return n >= low && n <= high ? n : otherwise
+  }
+  v.from = number('from', 0, length, begin.from)
+  v.to = number('to', 0, length, begin.to)
+  if (v.to <= v.from) { v.from = begin.from; v.to = begin.to }
+  try {
+    const s = JSON.parse(get.get('select') ?? 'null')
+    if (Array.isArray(s) && s.length === 2 && s[0] >= 0 && s[0] < s[1] && s[1] <= length) v.select = [s[0], s[1]]
+  } catch { /* an address that was typed */ }
+  const choose = <T extends string>(k: string, of: readonly T[], otherwise: T): T => of.find(x => x === get.get(k)) ?? otherwise
+  v.color = choose('color', ['region', 'paradigm', 'wait'] as const, v.color)
+  v.sort = choose('sort', ['rank', 'name', 'wait', 'busy'] as const, v.sort)
+  v.tab = get.get('tab') ?? v.tab
+  v.place = number('place', -1, 1e6, -1)
+  v.path = number('path', -1, 1e9, -1)
+  v.search = get.get('search') ?? ''
+  v.messages = get.get('messages') !== 'false'
+  v.critical = get.get('critical') === 'true'
+  return v
+}
