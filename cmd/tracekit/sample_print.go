@@ -173,7 +173,12 @@ func printCategories(r *report, x *sampling.Result) {
 		titles = append(titles, "mean", "min", "max")
 	}
 	g := r.grid(fmt.Sprintf("%s%s: categories with the most messages%s", modelled(r.a.Trace.Rebuilt), x.Configuration, r.of(len(x.Categories), "categories")), titles...)
-	g.note("Identifiers: their first 8 digits. Share of all messages and of the sample; then latencies of sampled messages: in FREQ their number by decade, which begins where the column says. Never seen: " + plural(len(x.Bias.NeverSeen), "category", "categories") + ".")
+	latencies := "of latencies the mean, minimum and maximum"
+	if x.Settings.Analysis == sampling.Freq.String() {
+		latencies = "how many have a latency in the decade that begins where the column says"
+	}
+	g.note("Identifiers: their first 8 digits. Share of all messages and of the sample; of the sampled ones how far their mean latency is off, and " + latencies +
+		". Never seen: " + plural(len(x.Bias.NeverSeen), "category", "categories") + ".")
 	for _, c := range shown {
 		cells := []string{c.ID[:8], formatRank(c.From) + "→" + formatRank(c.To), formatBytes(c.Bytes), siteName(c.Send), receiveName(&c), formatShare(c.Share), orDash(c.SampledShare), off(c.MeanError)}
 		if x.Settings.Analysis == sampling.Freq.String() {
