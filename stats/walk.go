@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"tracekit/spill"
+	"tracekit/stats/threads"
 	"tracekit/trace"
 )
 
@@ -68,11 +69,13 @@ type walk struct {
 	row      uint64                  // sequence number of its Enter; MaxUint64: there is none
 	segments *Segments               // nil: not asked for
 	touched  []int32                 // the steps with time since the last segment ended
+	thread   *threads.Recorder       // nil: not asked for, or no thread
 	counters counterState
 	times    []int64 // scratch
 	last     int64   // the latest corrected time
 	raw      int64   // the latest recorded time
 	seen     bool
+	open     int // forks and teams that never end
 }
 
 // pathPiece is a piece of the critical path on one location.
@@ -203,6 +206,9 @@ func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocatio
 		}
 		w.mpi++
 	}
+	if w.thread != nil {
+		w.thread.Enter(w.now, region, w.steps[w.top].path)
+	}
 }
 
 // stepOf returns the step of a call path, and makes it if need be. Where the call tree was
@@ -243,6 +249,9 @@ func (w *walk) close() {
 		w.endRow()
 	}
 	v := w.stack.Pop()
+	if w.thread != nil {
+		w.thread.Leave(w.now)
+	}
 	w.top = 0
 	if below := w.stack.Top(); below != nil {
 		w.top = below.step
@@ -276,6 +285,10 @@ func (w *walk) end(at int64) {
 	}
 	w.stop(w.now)
 	w.off = true // nothing is useful any more
+	if w.thread != nil {
+		w.open = w.thread.End(w.now)
+		w.thread = nil
+	}
 	for w.stack.Len() > 0 {
 		w.close()
 	}
@@ -314,6 +327,7 @@ func (w *walk) flushing(t int64) {
 	if t > w.now {
 		w.stop(w.now)
 		w.resume = t
+		w.tellPause()
 	}
 }
 
@@ -322,6 +336,16 @@ func (w *walk) flushed() {
 	t := w.resume
 	w.resume = never
 	w.start(t)
+	if w.thread != nil {
+		w.thread.Pause(t, w.off)
+	}
+}
+
+// tellPause tells the recorder of the thread that the measurement begins or ends a pause.
+func (w *walk) tellPause() {
+	if w.thread != nil {
+		w.thread.Pause(w.now, w.off || w.resume != never)
+	}
 }
 
 // record notes that recording is switched on or off.
@@ -332,6 +356,7 @@ func (w *walk) record(on bool) {
 	} else {
 		w.stop(w.now)
 	}
+	w.tellPause()
 }
 
 // correct returns the corrected times of the flow events, clipped to the selection. The
