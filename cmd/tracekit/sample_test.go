@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"tracekit/stats"
 	"tracekit/stats/sampling"
 )
 
@@ -70,6 +72,9 @@ func TestSampledTraceIsRead(t *testing.T) {
 		if again.Population.Messages != d.Sampled.Messages || again.Population.Bytes != d.Sampled.Bytes || again.Population.Unmatched != 0 {
 			t.Errorf("%s: %d messages with %d bytes, %d unmatched; sampled were %d with %d", name, again.Population.Messages, again.Population.Bytes,
 				again.Population.Unmatched, d.Sampled.Messages, d.Sampled.Bytes)
+		}
+		if !slices.ContainsFunc(again.Findings, func(f stats.Finding) bool { return f.Code == "reduced" }) {
+			t.Errorf("%s does not say that messages were left out: %v", name, again.Findings)
 		}
 	}
 }
