@@ -24,6 +24,8 @@ func flagValues() map[string][]string {
 		"mode":      {"lossless", "stat"},
 		"network":   {"ideal", "latency=", "bandwidth="},
 		"offsets":   {"right", "none", "wrong"},
+		"rows":      {"processes", "threads", "devices", "all"},
+		"sort":      {"none", "time", "wait", "name"},
 		"transfers": {"model", "trace"},
 	}
 }
