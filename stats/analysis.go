@@ -79,6 +79,7 @@ const (
 	CauseTransfer      CauseKind = "transfer"      // the network
 	CauseWrongOrder    CauseKind = "wrong_order"   // messages are received in another order than they are sent
 	CauseStartup       CauseKind = "startup"       // MPI_Init and what passes before
+	CauseMeasurement   CauseKind = "measurement"   // the measurement itself
 	CauseThreadIdle    CauseKind = "thread_idle"   // threads have no work
 )
 
@@ -391,6 +392,13 @@ type CriticalPath struct {
 	// Segments is the path of the whole run itself, from its end to its begin. It lies in
 	// the trace's Store.
 	Segments *spill.Table[CriticalSegment] `json:"-"`
+
+	// OvertakenNs is the path's time in receives directly behind one from the same call path
+	// that waits for a message sent later: all that taking messages as they come there can save.
+	OvertakenNs int64 `json:"-"`
+
+	// ShortestNs is the shortest visit to any region.
+	ShortestNs int64 `json:"-"`
 }
 
 // A CriticalRow is the path's time in one operation of one source line, or in one region
@@ -403,6 +411,12 @@ type CriticalRow struct {
 	TimeNs      int64    `json:"time_ns"`
 	Share       *float64 `json:"share"`
 	ImbalanceNs int64    `json:"imbalance_ns"`
+
+	// UnequalNs is the path's time above what as many visits take in the mean. Visits are those
+	// to its call paths on all ranks, VisitNs what one of them takes itself in the mean.
+	UnequalNs int64   `json:"-"`
+	Visits    uint64  `json:"-"`
+	VisitNs   float64 `json:"-"`
 }
 
 // A CriticalSegment is a piece of the critical path: location Location from FromNs to

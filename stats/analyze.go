@@ -85,7 +85,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	a.CallSites = callSiteRows(p, part, w.bytes)
 	a.Messages, a.CommMatrix = w.msgs.result(rate{t.Defs.Clock.Resolution}), w.msgs.matrix()
 	a.Collectives = w.colls.rows(rate{t.Defs.Clock.Resolution})
-	a.WaitStates = waitRows(w, d, (s.to-s.from)*int64(s.ranks(t)), (s.to-s.from)*int64(threadCount(processes)))
+	a.WaitStates = waitRows(w, d, times(s.to-s.from, s.ranks(t)), times(s.to-s.from, threadCount(processes)))
 	a.Delays, a.DelayTotals = delayRows(d, p)
 	d.release()
 	a.CriticalPath = criticalRows(path, p, part, w.byPath)

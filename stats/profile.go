@@ -50,8 +50,9 @@ type regionTime struct {
 type locationTime struct {
 	location trace.LocationID
 	useful   int64
-	gap      int64        // time outside any region
-	span     int64        // from the first to the last event
+	gap      int64 // time outside any region
+	span     int64 // from the first to the last event
+	paused   [2]pausedTime
 	counters []counterSum // in useful time; nil: none
 }
 
@@ -178,7 +179,7 @@ func (p *profiler) siteOf(c trace.CallingContextID) trace.SourceLocationID {
 func (w *walk) part() *profilePart {
 	rank := w.profiler.t.Rank[w.location]
 	first := w.profiler.scope.clamp(w.profiler.t.Span[w.location].First)
-	out := &profilePart{locations: []locationTime{{w.location, w.useful, w.steps[0].exclusive, w.now - first, w.counters.useful}}}
+	out := &profilePart{locations: []locationTime{{w.location, w.useful, w.steps[0].exclusive, w.now - first, w.paused, w.counters.useful}}}
 	regions := make(map[trace.RegionID]int64)
 	for i := range w.steps[1:] {
 		s := &w.steps[i+1]
@@ -233,10 +234,17 @@ func combinePaths(a, b []pathSum) []pathSum {
 }
 
 func (s *pathSum) merge(o *pathSum) {
+	switch {
+	case s.count == 0:
+		s.shortest = o.shortest
+	case o.count > 0:
+		s.shortest = min(s.shortest, o.shortest)
+	}
 	s.count += o.count
-	s.inclusive += o.inclusive
-	s.exclusive += o.exclusive
+	s.inclusive = plus(s.inclusive, o.inclusive)
+	s.exclusive = plus(s.exclusive, o.exclusive)
 	s.critical += o.critical
+	s.met += o.met
 	switch {
 	case s.calls == nil:
 		s.calls = o.calls

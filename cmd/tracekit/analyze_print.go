@@ -412,10 +412,10 @@ func (r *report) profile() {
 		}
 		return formatTime(ns)
 	}
-	var total int64
+	var total float64
 	names := make(map[string]int)
 	for _, p := range r.a.Profile {
-		total += p.ExclusiveNs
+		total += float64(p.ExclusiveNs)
 		names[p.Region]++
 	}
 	for _, p := range r.a.Profile[:min(r.top, len(r.a.Profile))] {
@@ -424,7 +424,7 @@ func (r *report) profile() {
 			name = place(stats.SourceLine{Region: stats.Name(name), File: p.File, Line: p.Line})
 		}
 		g.add(name, p.Paradigm, formatCount(p.Count), formatTime(p.InclusiveNs), formatTime(p.ExclusiveNs),
-			share(p.ExclusiveNs, total), formatCount(p.Ranks), of(p.MinNs, p.MinRank), formatRank(p.MinRank),
+			shareOf(float64(p.ExclusiveNs), total), formatCount(p.Ranks), of(p.MinNs, p.MinRank), formatRank(p.MinRank),
 			of(p.MeanNs, p.MinRank), of(p.MaxNs, p.MaxRank), formatRank(p.MaxRank))
 	}
 	r.show(g)

@@ -14,6 +14,8 @@ import (
 func flagValues() map[string][]string {
 	return map[string][]string{
 		"align":     {"recorded", "start"},
+		"analysis":  {"stat", "freq", "write"},
+		"benchmark": {"baseline=", "layer=", "sample=", "write="},
 		"clock":     {"auto", "none", "offsets", "clc"},
 		"color-by":  {"region", "paradigm", "wait"},
 		"durations": {"mean", "law"},
@@ -26,6 +28,8 @@ func flagValues() map[string][]string {
 		"offsets":   {"right", "none", "wrong"},
 		"rows":      {"processes", "threads", "devices", "all"},
 		"sort":      {"none", "time", "wait", "name"},
+		"since":     {"send", "sample"},
+		"strategy":  {"random", "counter", "timer"},
 		"transfers": {"model", "trace"},
 	}
 }
@@ -38,11 +42,12 @@ func addCompletion(c *cobra.Command) {
 		complete(c, name, cobra.FixedCompletions(values[name], cobra.ShellCompDirectiveNoFileComp))
 	}
 	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed", "size",
-		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample"} {
+		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample",
+		"config", "threshold", "period", "variance", "min-bytes", "max-bytes", "site", "cost-baseline", "cost-layer", "cost-sample", "cost-write", "cost-limit", "plan"} {
 		complete(c, name, cobra.NoFileCompletions)
 	}
 	switch {
-	case slices.Contains([]string{"analyze", "compare"}, c.Name()):
+	case slices.Contains([]string{"analyze", "compare", "sample"}, c.Name()):
 		complete(c, "output", completeDirectory)
 	case slices.Contains([]string{"spacetime", "headers"}, c.Name()):
 		complete(c, "output", completeFile("png", "svg"))

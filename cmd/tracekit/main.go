@@ -138,6 +138,7 @@ func commands(io *streams) []*cobra.Command {
 		newFit(io, runFit),
 		newSpacetime(io, runSpacetime),
 		newHeaders(io, runHeaders),
+		newSample(io, runSample),
 		newCompare(io, runCompare),
 		newCompress(io, runCompress),
 		newFormulae(io, runFormulae),

@@ -37,10 +37,14 @@ func orDash(x *float64) string {
 }
 
 func share(part, whole int64) string {
+	return shareOf(float64(part), float64(whole))
+}
+
+func shareOf(part, whole float64) string {
 	if whole == 0 {
 		return "-"
 	}
-	return formatShare(float64(part) / float64(whole))
+	return formatShare(part / whole)
 }
 
 // number returns a counter's value, short; "-" if there is none.

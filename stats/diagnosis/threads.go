@@ -20,7 +20,7 @@ func OfThreads(a *stats.Analysis) []stats.Cause {
 		if t.Processes == 1 && mended != "" {
 			gain := int64(lost * run)
 			cause.GainNs, cause.GainShare = &gain, &lost
-			cause.Text += fmt.Sprintf(" %s, the run would take %s (%.1f %%) less.", mended, length(gain), 100*lost)
+			cause.Text += fmt.Sprintf(" %s, the run would take %s (%.1f %%) less.", mended, stats.FormatTime(gain), 100*lost)
 		}
 		causes = append(causes, cause)
 	}
@@ -28,7 +28,7 @@ func OfThreads(a *stats.Analysis) []stats.Cause {
 	switch {
 	case f.Serial != nil:
 		add(1-*f.Serial, fmt.Sprintf("Outside parallel regions one thread of a process works at a time, for %s of the run's %s.",
-			length(a.Trace.DurationNs-t.ParallelNs/int64(t.Processes)), length(a.Trace.DurationNs)), "If all threads shared that work",
+			stats.FormatTime(a.Trace.DurationNs-t.ParallelNs/int64(t.Processes)), stats.FormatTime(a.Trace.DurationNs)), "If all threads shared that work",
 			stats.Cause{Kind: stats.CauseThreadIdle, Evidence: map[string]float64{"serial_efficiency": *f.Serial, "idle_threads_ns": float64(t.IdleNs)}})
 	case f.Parallel != nil:
 		add(1-*f.Parallel, fmt.Sprintf("%d threads work for %.1f %% of their time.", t.Threads, 100**f.Parallel), "",
@@ -36,7 +36,7 @@ func OfThreads(a *stats.Analysis) []stats.Cause {
 	}
 	if w := &a.WaitStates[stats.WaitAtTeamBarrier]; w.Count > 0 && len(w.Top) > 0 && w.Share != nil {
 		longest := w.Top[0]
-		add(*w.Share, fmt.Sprintf("Threads of a team wait %s for each other at barriers, the longest time in %s.", length(w.TimeNs), calledAt(longest.Operation, longest.SourceLine)),
+		add(*w.Share, fmt.Sprintf("Threads of a team wait %s for each other at barriers, the longest time in %s.", stats.FormatTime(w.TimeNs), calledAt(longest.Operation, longest.SourceLine)),
 			"If all took the same time", stats.Cause{Kind: stats.CauseImbalance, SourceLine: longest.SourceLine, Operation: stats.Name(longest.Operation),
 				WaitsCausedNs: w.TimeNs, Evidence: map[string]float64{"waits": float64(w.Count)}})
 	}
