@@ -27,6 +27,7 @@ func (r *report) print() {
 	r.findings()
 	r.diagnosis()
 	r.efficiency()
+	r.phases()
 	r.waitStates()
 	r.delays()
 	r.criticalPath()

@@ -19,6 +19,7 @@ const spacetimeSchema = "tracekit.spacetime/1"
 type spacetimeOptions struct {
 	mergeFlags
 	selectFlags
+	phaseFlags
 	paths         []string
 	output        string
 	force         bool
@@ -62,6 +63,7 @@ process where each would have less than 3 pixels.`,
 	set := cmd.Flags()
 	opts.mergeFlags.add(set)
 	opts.selectFlags.add(set)
+	opts.phaseFlags.add(set)
 	set.StringVarP(&opts.output, "output", "o", "", "`file` to write, .png or .svg")
 	set.BoolVar(&opts.force, "force", false, "overwrite the file if it exists")
 	set.StringVar(&opts.colorBy, "color-by", "region", "what colours mean: region, paradigm or wait")
@@ -105,6 +107,9 @@ func (o *spacetimeOptions) validate() (err error) {
 	if err := validate(&o.mergeFlags, &o.selectFlags); err != nil {
 		return err
 	}
+	if err := o.phaseFlags.check(&o.selectFlags); err != nil {
+		return err
+	}
 	if o.beside != "" {
 		o.traces = 2
 	}
@@ -135,6 +140,9 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 		}
 		defer t.Source.Close()
 		sides = append(sides, t)
+	}
+	if err := opts.phaseFlags.choose(ctx, sides[0], opts.jobs, &opts.selectFlags); err != nil {
+		return err
 	}
 	figure, err := drawSides(ctx, io, opts, sides)
 	if err != nil {

@@ -27,6 +27,7 @@ func terms() []term {
 		{"parallel regions, serial parts", "Efficiencies of threads: 100 % less what is lost in parallel regions (imbalance, barriers, fork and join), and less what is lost outside them, where the master works alone."},
 		{"idle threads", "Time in which the master of a process is outside parallel regions, times the other threads of the process."},
 		{"IPC", "Instructions per cycle, from hardware counters; GHz: cycles per nanosecond. In useful time: from samples with nothing but useful time between them."},
+		{"phase", "An iteration of the program: from one visit of a call site to the next, or to a later one, where that cuts the run into equal intervals."},
 		{"startup", "MPI_Init and MPI_Finalize. Figures without startup are of the time between them."},
 		{"wait state", "Time in an MPI call that passes only because a partner is late, after the definitions of Scalasca 2.6."},
 		{"late sender", "A receive, or a call that completes one, waits because the message is sent later."},
