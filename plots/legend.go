@@ -135,7 +135,8 @@ func (l *timeLegend) addMarks(t *Timeline) {
 	n := len(t.opts.Categories)
 	wait, blocked, whole := float64(t.weight[n]), float64(t.weight[n+1]), t.wholeTime()
 	modelled := ""
-	if len(t.grey) > 0 { // who waits is not recorded but follows from rebuilt times
+	rebuilt, cut := t.greys()
+	if rebuilt { // who waits is not recorded but follows from rebuilt times
 		modelled = ", modelled"
 	}
 	l.mark(wait > 0, solid(white), "waiting"+modelled, percent(wait/whole))
@@ -145,7 +146,8 @@ func (l *timeLegend) addMarks(t *Timeline) {
 		unknown -= float64(ns)
 	}
 	l.mark(unknown >= 0.0005*whole, solid(ground), "no region recorded", percent(unknown/whole))
-	l.mark(len(t.grey) > 0, solid(greyGround), "rebuilt, not recorded", "")
+	l.mark(rebuilt, solid(greyGround), "rebuilt, not recorded", "")
+	l.mark(cut, solid(greyGround), "cut, repeats what is kept", "")
 	messages, collectives, volume := t.messages.count, t.collectives.count, ""
 	if t.messages.bytes > 0 {
 		volume = ", " + Bytes.text(float64(t.messages.bytes))

@@ -1,6 +1,10 @@
 package samples
 
-import "tracekit/trace"
+import (
+	"math"
+
+	"tracekit/trace"
+)
 
 // A Program is a model that Generate runs.
 type Program struct {
@@ -54,9 +58,10 @@ func (o Options) work(rank, iteration int) int64 {
 	h := o.Seed ^ uint64(rank)<<32 ^ uint64(iteration)
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
-	t := o.Compute
+	factor, _ := o.Growth.at(o.Ranks)
+	t := int64(math.Round(float64(o.Compute) * factor))
 	if !o.Steady {
-		t += int64((h ^ h>>31) % uint64(o.Compute/10+1))
+		t += int64((h ^ h>>31) % uint64(t/10+1))
 	}
 	if rank == o.Ranks-1 {
 		t += o.Plant.Imbalance

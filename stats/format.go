@@ -3,7 +3,18 @@ package stats
 import (
 	"fmt"
 	"math"
+	"path"
+	"path/filepath"
 )
+
+// TraceName is a short name for a trace: the last part of its path that says something.
+func TraceName(p string) string {
+	name := path.Base(filepath.ToSlash(p))
+	if dir := path.Dir(filepath.ToSlash(p)); name == "traces.otf2" && dir != "." && dir != "/" {
+		return path.Base(dir)
+	}
+	return name
+}
 
 // FormatTime returns a time in ns with the unit that people read, three digits.
 func FormatTime(ns int64) string {

@@ -8,7 +8,7 @@ import (
 	"tracekit/trace"
 )
 
-// Phases are the iterations of the program (DEFINITIONS 2.13): from one visit of a call site to the
+// Phases are the iterations of the program (DEFINITIONS 2.15): from one visit of a call site to the
 // next, on each rank.
 type Phases struct {
 	Operation string `json:"operation"` // the call that begins a phase

@@ -47,6 +47,7 @@ type Defs struct {
 	MetricMembers   []MetricMember
 	Metrics         []Metric
 	Attributes      []Attribute
+	Topologies      []Topology
 	Opaque          []OpaqueDefinition
 }
 
@@ -164,6 +165,21 @@ type Attribute struct {
 	Ref               uint64
 	Name, Description StringID
 	Type              ValueType
+}
+
+// A Topology is a Cartesian grid in which the locations of a communicator have places. It is
+// for reading: writers write the opaque definitions that it was made of.
+type Topology struct {
+	Name   string
+	Sizes  []uint32 // by dimension
+	Torus  []bool   // by dimension: the last place is beside the first
+	Places []Coordinate
+}
+
+// A Coordinate says where a location is in a Topology: At[k] < Sizes[k].
+type Coordinate struct {
+	Location LocationID
+	At       []uint32
 }
 
 // An OpaqueDefinition is a definition that no analysis uses. It is kept as the format

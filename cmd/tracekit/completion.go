@@ -21,6 +21,7 @@ func flagValues() map[string][]string {
 		"durations": {"mean", "law"},
 		"formulae":  {"all", "paper"},
 		"format":    readers.Formats(),
+		"growth":    {"constant", "log", "sqrt", "linear", "nlogn"},
 		"layout":    {"92", "96"},
 		"messages":  {"auto", "all", "none"},
 		"mode":      {"lossless", "stat"},
@@ -30,6 +31,7 @@ func flagValues() map[string][]string {
 		"sort":      {"none", "time", "wait", "name"},
 		"since":     {"send", "sample"},
 		"strategy":  {"random", "counter", "timer"},
+		"scaling":   {"auto", "strong", "weak"},
 		"transfers": {"model", "trace"},
 	}
 }
@@ -43,11 +45,13 @@ func addCompletion(c *cobra.Command) {
 	}
 	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "phase", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed", "size",
 		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample",
-		"config", "threshold", "period", "variance", "min-bytes", "max-bytes", "site", "cost-baseline", "cost-layer", "cost-sample", "cost-write", "cost-limit", "plan"} {
+		"config", "threshold", "period", "variance", "min-bytes", "max-bytes", "site", "cost-baseline", "cost-layer", "cost-sample", "cost-write", "cost-limit", "plan", "at",
+		"keep", "functions", "without", "shorter", "neighbours", "slowest", "target", "target-events", "measurement", "require",
+		"repeating-marker", "repeating-keep", "repeating-distance", "block"} {
 		complete(c, name, cobra.NoFileCompletions)
 	}
 	switch {
-	case slices.Contains([]string{"analyze", "compare", "sample"}, c.Name()):
+	case slices.Contains([]string{"analyze", "compare", "sample", "scaling"}, c.Name()):
 		complete(c, "output", completeDirectory)
 	case slices.Contains([]string{"spacetime", "headers"}, c.Name()):
 		complete(c, "output", completeFile("png", "svg"))
@@ -60,6 +64,7 @@ func addCompletion(c *cobra.Command) {
 		complete(c, "plots", completeDirectory)
 	}
 	complete(c, "profile", completeFile("json"))
+	complete(c, "rules", completeFile("star"))
 }
 
 func complete(c *cobra.Command, flag string, f cobra.CompletionFunc) {

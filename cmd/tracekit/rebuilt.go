@@ -80,7 +80,12 @@ func rebuiltTitle(t stats.TraceInfo) string {
 
 // pictureTitle is the title of a picture of a trace.
 func pictureTitle(about trace.Info) string {
-	if about.Reconstructed() {
+	switch {
+	case about.Properties[trace.PropertyRegenerated] != "":
+		return traceName(about.Path) + ", with what repeats made again"
+	case about.Properties[trace.PropertyCut] != "":
+		return traceName(about.Path) + ", without what repeats"
+	case about.Reconstructed():
 		return traceName(about.Path) + ", rebuilt from statistics, not recorded"
 	}
 	return traceName(about.Path)

@@ -1,5 +1,5 @@
 // Package phases finds the iterations of a program: the call site whose visits cut the run into
-// the most equal intervals (DEFINITIONS 2.13).
+// the most equal intervals (DEFINITIONS 2.15).
 package phases
 
 import (
