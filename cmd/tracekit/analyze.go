@@ -19,6 +19,7 @@ import (
 type analyzeOptions struct {
 	mergeFlags
 	selectFlags
+	phaseFlags
 	modelFlags
 	gateFlags
 	paths    []string
@@ -65,6 +66,7 @@ Several paths make one trace where a tool writes one file for each rank.`,
 func (o *analyzeOptions) addFlags(set *pflag.FlagSet) {
 	o.mergeFlags.add(set)
 	o.selectFlags.add(set)
+	o.phaseFlags.add(set)
 	o.modelFlags.add(set)
 	o.gateFlags.add(set)
 	addAnalysisFlags(set, o)
@@ -83,6 +85,9 @@ func addAnalysisFlags(set *pflag.FlagSet, o *analyzeOptions) {
 // validate checks every flag before any file is opened.
 func (o *analyzeOptions) validate() error {
 	if err := validate(&o.mergeFlags, &o.selectFlags, &o.modelFlags, &o.gateFlags); err != nil {
+		return err
+	}
+	if err := o.phaseFlags.check(&o.selectFlags); err != nil {
 		return err
 	}
 	if o.top < 1 {
@@ -107,6 +112,9 @@ func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
 		return err
 	}
 	defer t.Source.Close()
+	if err := opts.phaseFlags.choose(ctx, t, opts.jobs, &opts.selectFlags); err != nil {
+		return err
+	}
 	warnOfProfile(io, profile, t.Source, opts.quantile)
 	a, err := analyzeTrace(ctx, io, opts, t, profile)
 	if err != nil {
