@@ -149,6 +149,15 @@ type side struct {
 
 func (s *side) close() { s.t.Source.Close() }
 
+// findings are those of the analysis, and what the comparison has noticed that reads again.
+func (s *side) findings() []stats.Finding {
+	changed := func(f stats.Finding) bool { return f.Code == string(trace.CodeChangedMeanwhile) }
+	if slices.ContainsFunc(s.a.Findings, changed) {
+		return s.a.Findings
+	}
+	return append(slices.Clip(s.a.Findings), stats.FindingRows(changesOf(s.t))...)
+}
+
 func openSide(ctx context.Context, io *streams, opts *compareOptions, path string) (*side, error) {
 	t, err := opts.open(ctx, io, path)
 	if err != nil {
@@ -178,6 +187,7 @@ func runCompare(ctx context.Context, io *streams, opts *compareOptions) error {
 		return err
 	}
 	doc := newCompareDocument(a.a, b.a, d)
+	doc.FindingsA, doc.FindingsB = a.findings(), b.findings()
 	if opts.repeat != "" {
 		if doc.Quality, err = qualityOf(ctx, io, opts, a, d); err != nil {
 			return err
@@ -231,7 +241,6 @@ func newCompareDocument(a, b *stats.Analysis, d *reconstruct.Differences) *compa
 			FirstA: placeOf(d.FirstA), FirstB: placeOf(d.FirstB)},
 		Position: spreadOf(d.Position), Block: spreadOf(d.Block),
 		Results: []resultChange{}, Profile: []regionChange{},
-		FindingsA: a.Findings, FindingsB: b.Findings,
 	}
 	doc.addResults(a, b)
 	doc.addProfile(a, b)
