@@ -68,7 +68,7 @@ func (s *collSum) split(scope *scope, m *member, arrived, left int64) {
 	skew, transfer := scope.clip(m.enter, arrived), scope.clip(arrived, left)
 	s.skew = plus(s.skew, skew)
 	s.transfer = plus(s.transfer, transfer)
-	s.completion = plus(s.completion, time - skew - transfer)
+	s.completion = plus(s.completion, time-skew-transfer)
 }
 
 // of returns the sum of an operation. Operations of MPI have its names; the management of
