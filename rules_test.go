@@ -77,7 +77,7 @@ func (p pkg) imports() []string {
 // TestImports states the import rules: data flow one way, and no stage knows a format.
 func TestImports(t *testing.T) {
 	top := func(dir string) string { first, _, _ := strings.Cut(dir, "/"); return first }
-	stages := []string{"merge", "stats", "formulae", "reconstruct"}
+	stages := []string{"merge", "stats", "formulae", "reconstruct", "reduce"}
 	for _, p := range packages(t) {
 		for _, dep := range p.imports() {
 			bad := func(why string) { t.Errorf("%s imports %s: %s", p.dir, dep, why) }

@@ -131,12 +131,14 @@ func (l *timeLegend) addMarks(t *Timeline) {
 	n := len(t.opts.Categories)
 	wait, blocked, whole := float64(t.weight[n]), float64(t.weight[n+1]), t.wholeTime()
 	modelled := ""
-	if len(t.grey) > 0 { // who waits is not recorded but follows from rebuilt times
+	rebuilt, cut := t.greys()
+	if rebuilt { // who waits is not recorded but follows from rebuilt times
 		modelled = ", modelled"
 	}
 	l.mark(wait > 0, solid(white), "waiting"+modelled, percent(wait/whole))
 	l.mark(blocked > 0, hatched, "blocked, unexplained", percent(blocked/whole))
-	l.mark(len(t.grey) > 0, solid(greyGround), "rebuilt, not recorded", "")
+	l.mark(rebuilt, solid(greyGround), "rebuilt, not recorded", "")
+	l.mark(cut, solid(greyGround), "cut, repeats what is kept", "")
 	messages, collectives, volume := t.messages.count, t.collectives.count, ""
 	if t.messages.bytes > 0 {
 		volume = ", " + Bytes.text(float64(t.messages.bytes))

@@ -31,7 +31,7 @@ func fill(img *image.RGBA, c color.RGBA) {
 	}
 }
 
-// greyCells marks the cells that touch a reconstructed stretch; nil if none.
+// greyCells marks the cells that touch a stretch on grey ground; nil if none.
 func (t *Timeline) greyCells() []bool {
 	if len(t.grey) == 0 {
 		return nil

@@ -83,10 +83,11 @@ type Timeline struct {
 	grey        []greyStretch
 }
 
-// A greyStretch is a stretch of one rank that was reconstructed.
+// A greyStretch is a stretch of one rank that was reconstructed, or cut.
 type greyStretch struct {
 	rank       int
 	start, end int64
+	cut        bool
 }
 
 // NewTimeline checks the options and reserves memory for the pixels: at most
@@ -190,15 +191,29 @@ func (t *Timeline) rowRanks(row int) int {
 
 // Reconstructed marks a stretch of a rank as rebuilt, not recorded: it is
 // drawn on grey ground. Unknown ranks and empty stretches are left out.
-func (t *Timeline) Reconstructed(rank int, start, end int64) {
+func (t *Timeline) Reconstructed(rank int, start, end int64) { t.onGrey(rank, start, end, false) }
+
+// Cut marks a stretch of a rank as one that the trace does not have since it
+// repeats others: it is drawn on grey ground as well.
+func (t *Timeline) Cut(rank int, start, end int64) { t.onGrey(rank, start, end, true) }
+
+func (t *Timeline) onGrey(rank int, start, end int64, cut bool) {
 	start, end = max(start, t.opts.From), min(end, t.opts.To)
 	if rank < 0 || rank >= len(t.opts.Ranks) || start >= end {
 		return
 	}
 	// Neighbouring stretches join, so that event after event costs nothing.
-	if n := len(t.grey); n > 0 && t.grey[n-1].rank == rank && t.grey[n-1].end == start {
+	if n := len(t.grey); n > 0 && t.grey[n-1].rank == rank && t.grey[n-1].end == start && t.grey[n-1].cut == cut {
 		t.grey[n-1].end = end
 		return
 	}
-	t.grey = append(t.grey, greyStretch{rank, start, end})
+	t.grey = append(t.grey, greyStretch{rank, start, end, cut})
+}
+
+// greys tells which kinds of stretches there are.
+func (t *Timeline) greys() (rebuilt, cut bool) {
+	for _, g := range t.grey {
+		rebuilt, cut = rebuilt || !g.cut, cut || g.cut
+	}
+	return rebuilt, cut
 }

@@ -3,6 +3,7 @@ package reconstruct
 import (
 	"tracekit/engine"
 	"tracekit/plots"
+	"tracekit/reduce/pattern"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -23,7 +24,8 @@ type bar struct {
 	call  int   // row of the location's calls that comes next
 	now   int64 // up to here the lane is fed
 	times []int64
-	last  int64 // time of the last event
+	last  int64             // time of the last event
+	cut   []pattern.Stretch // from now on: the lane is empty there
 }
 
 // A visit is a region that is entered and not left.
@@ -37,7 +39,7 @@ func newBar(d *diagram, l trace.LocationID, lane lane) *bar {
 	if s := d.t.Span[l]; s.Events > 0 {
 		first = s.First
 	}
-	return &bar{d: d, l: l, lane: lane, now: first, last: first}
+	return &bar{d: d, l: l, lane: lane, now: first, last: first, cut: d.cut[l]}
 }
 
 // run draws all events.
@@ -92,6 +94,12 @@ func (b *bar) own(end int64, v *visit) {
 }
 
 func (b *bar) segment(end int64, category int, kind plots.Kind) {
+	for len(b.cut) > 0 && b.cut[0].Begin < end {
+		c := b.cut[0]
+		b.cut = b.cut[1:]
+		b.segment(c.Begin, category, kind)
+		b.now = max(b.now, c.End)
+	}
 	if end <= b.now {
 		return
 	}

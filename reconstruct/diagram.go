@@ -8,6 +8,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/plots"
+	"tracekit/reduce/pattern"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -38,7 +39,7 @@ const (
 // master thread, coloured by what it runs, white where it waits (in DEFINITIONS part 3's
 // sense: wait states), hatched where a call that can block takes time that no wait state
 // explains; messages and collectives join the bars. Times that were rebuilt from
-// statistics stand on grey ground. It decodes the trace once; memory does not depend on the
+// statistics stand on grey ground, and so does what was cut since it repeats what was kept. It decodes the trace once; memory does not depend on the
 // number of events, and the picture not on the number of jobs.
 func Diagram(ctx context.Context, t *trace.Trace, waits stats.CallWaits, o DiagramOptions) (*plots.Timeline, error) {
 	d, err := newDiagram(t, waits, o)
@@ -74,6 +75,8 @@ type diagram struct {
 	row      []int // of each world rank; -1: not drawn
 	start    int64 // first tick of the trace
 	colors   palette
+
+	rebuilt, cut [][]pattern.Stretch // by location
 }
 
 func newDiagram(t *trace.Trace, waits stats.CallWaits, o DiagramOptions) (*diagram, error) {
@@ -101,6 +104,7 @@ func newDiagram(t *trace.Trace, waits stats.CallWaits, o DiagramOptions) (*diagr
 		Messages: o.Messages, Width: o.Width, Height: o.Height,
 	})
 	d.joins = d.timeline
+	d.rebuilt, d.cut = d.marked(trace.PropertyRegenerated), d.marked(trace.PropertyCut)
 	return d, err
 }
 
@@ -161,9 +165,29 @@ func (d *diagram) lane(_ context.Context, l trace.LocationID, batches engine.Bat
 	return lane, newBar(d, l, lane).run(batches)
 }
 
-// ground puts the bar of a location on grey ground if its times are not recorded ones.
+// marked returns the stretches that a property of the trace names, by location, in corrected
+// ticks.
+func (d *diagram) marked(property string) [][]pattern.Stretch {
+	out := make([][]pattern.Stretch, len(d.t.Defs.Locations))
+	for _, s := range pattern.Marked(d.t.Source.Info(), d.t.Defs, property) {
+		clock := &d.t.Clock.Maps[s.Location]
+		s.Begin, s.End = clock.At(s.Begin), clock.At(s.End)
+		out[s.Location] = append(out[s.Location], s)
+	}
+	return out
+}
+
+// ground puts what is not recorded of a location on grey ground: what was made again or cut,
+// or else, in a rebuilt trace, all.
 func (d *diagram) ground(l trace.LocationID) {
-	if s := d.t.Span[l]; s.Events > 0 && d.t.Source.Info().Reconstructed() {
-		d.timeline.Reconstructed(d.rowOf(l), d.ns(s.First), d.ns(s.Last))
+	about, s, row := d.t.Source.Info(), d.t.Span[l], d.rowOf(l)
+	if s.Events > 0 && about.Reconstructed() && about.Properties[trace.PropertyRegenerated] == "" {
+		d.timeline.Reconstructed(row, d.ns(s.First), d.ns(s.Last))
+	}
+	for _, x := range d.rebuilt[l] {
+		d.timeline.Reconstructed(row, d.ns(x.Begin), d.ns(x.End))
+	}
+	for _, x := range d.cut[l] {
+		d.timeline.Cut(row, d.ns(x.Begin), d.ns(x.End))
 	}
 }

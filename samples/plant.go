@@ -7,6 +7,7 @@ const (
 	tagLate  = 1001
 	tagFirst = 1002
 	tagLast  = 1003
+	tagOdd   = 1004
 	tagLost  = 2000 // messages that are never received, and from the next on
 	tagGhost = 1 << 20
 )
@@ -33,6 +34,9 @@ func plant(o Options) func(s *script, i int) {
 				e.do(s, i, e.ticks)
 				s.leave(regionEpisode)
 			}
+		}
+		if i+1 == p.Odd {
+			odd(s)
 		}
 		for k := i; k < p.Lost; k += o.Iterations {
 			lose(s, k, o.Ranks)
@@ -126,6 +130,16 @@ func criticalPath(n int) func(*script, int, int64) {
 			}
 			s.barrier(commWorld)
 		}
+	}
+}
+
+// odd sends a message that no other iteration has.
+func odd(s *script) {
+	switch s.rank {
+	case 0:
+		s.send(envelope{peer: 1, tag: tagOdd, bytes: 8})
+	case 1:
+		s.recv(envelope{peer: 0, tag: tagOdd})
 	}
 }
 

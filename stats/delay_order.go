@@ -107,7 +107,10 @@ func newMerger(lists []*spill.Table[delayedWait]) *merger {
 }
 
 func compareWaits(a, b *delayedWait) int {
-	return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.cause.location, b.cause.location),
+	if a.end != b.end {
+		return cmp.Compare(a.end, b.end)
+	}
+	return cmp.Or(cmp.Compare(a.cause.location, b.cause.location),
 		cmp.Compare(a.cause.call, b.cause.call), cmp.Compare(a.at.location, b.at.location))
 }
 
@@ -152,7 +155,7 @@ func (m *merger) sink() {
 // other: forward over the waits.
 func openPairs(ctx context.Context, waits *spill.Table[delayedWait]) error {
 	type pair struct{ low, high trace.LocationID }
-	last := make(map[pair]opening) // at is the call of the lower location
+	last := make(map[pair]*opening) // at is the call of the lower location
 	for _, rows := range waits.Rows {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -169,15 +172,20 @@ func openPairs(ctx context.Context, waits *spill.Table[delayedWait]) error {
 				key.low, key.high = key.high, key.low
 				now.at, now.cause = now.cause, now.at
 			}
-			if o, ok := last[key]; ok {
-				if swapped {
-					o.at, o.cause = o.cause, o.at
-				}
-				if o.at < w.at.call && o.cause < w.cause.call {
-					w.opened = o
-				}
+			met := last[key]
+			if met == nil {
+				met = new(opening)
+				last[key], *met = met, now
+				continue
 			}
-			last[key] = now
+			o := *met
+			if swapped {
+				o.at, o.cause = o.cause, o.at
+			}
+			if o.at < w.at.call && o.cause < w.cause.call {
+				w.opened = o
+			}
+			*met = now
 		}
 	}
 	return nil

@@ -18,8 +18,8 @@ import (
 // that go on from there. TotalNs is their sum, that of By and that of Ranks, which says on which
 // rank the place took longer.
 //
-// Region is "(outside any region)" or "(not recorded)", before the first event of a rank,
-// where the place is none of the call tree.
+// Region is "(outside any region)", "(not recorded)", before the first event of a rank,
+// "(writing the trace)" or "(recording off)" where the place is none of the call tree.
 type DelayRow struct {
 	SourceLine
 	Operation  Name       `json:"operation"` // null: outside MPI
@@ -138,6 +138,10 @@ func (p *profiler) placeOf(path trace.PathID) (site, string) {
 		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, OutsideRegions
 	case PathNotRecorded:
 		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, NotRecorded
+	case PathFlush:
+		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, BufferFlush
+	case PathOff:
+		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, RecordingOff
 	}
 	return p.siteOfPath(path), ""
 }

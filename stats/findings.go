@@ -25,6 +25,9 @@ func traceInfo(t *trace.Trace) TraceInfo {
 	}
 }
 
+// TraceOf makes the block that says which trace it is.
+func TraceOf(t *trace.Trace) TraceInfo { return traceInfo(t) }
+
 // coverage makes the block that says how much of the trace was used. What is skipped was
 // read before.
 func coverage(t *trace.Trace) Coverage {

@@ -35,12 +35,13 @@ func profileRows(p *profiler, part *profilePart) []ProfileRow {
 			def = d.Regions[id]
 			name = d.RegionLabel(trace.RegionID(id))
 		}
+		counters := counterRows(d, name, s.counters, &p.ledger)
 		rows = append(rows, ProfileRow{
 			Region: name, File: Name(d.String(def.File)), Line: Line(def.BeginLine), Paradigm: def.Paradigm.String(),
 			Count: s.count, InclusiveNs: r.ns(s.inclusive), ExclusiveNs: r.ns(s.exclusive),
 			MinNs: r.ns(s.low.TimeNs), MaxNs: r.ns(s.high.TimeNs), MeanNs: r.mean(s.byRank, uint64(max(1, s.ranks))),
 			MinRank: s.low.Rank, MaxRank: s.high.Rank, Ranks: s.ranks,
-			Counters: counterRows(d, name, s.counters, &p.ledger),
+			Rates: ratesOf(counters), Counters: counters,
 		})
 	}
 	slices.SortStableFunc(rows, func(a, b ProfileRow) int {

@@ -10,7 +10,7 @@ import (
 // Segments says where a location spends its time between and in its calls, waits apart: the
 // run cut at every call of trace.Trace.Calls. A call's own time, what it takes beyond its
 // wait, is one row, followed by one for its wait if it has one; what passes from there to the
-// next call are rows of one call path each. So the time between any two calls is a run of
+// next call are rows of one call path each. Time of the measurement in a call follows that. So the time between any two calls is a run of
 // rows.
 type Segments struct {
 	store *spill.Store
@@ -40,6 +40,8 @@ const (
 	PathOutside     = trace.PathID(trace.None)     // outside any region
 	PathWait        = trace.PathID(trace.None - 1) // waiting
 	PathNotRecorded = trace.PathID(trace.None - 2) // before the location's first event
+	PathFlush       = trace.PathID(trace.None - 3) // the measurement writes its buffer
+	PathOff         = trace.PathID(trace.None - 4) // recording is switched off
 )
 
 func newSegments(t *trace.Trace, s *scope, waits CallWaits) []*Segments {
@@ -210,6 +212,15 @@ func (w *walk) endRow() {
 	}
 	s.append(Segment{s.path, own - wait})
 	s.add(PathWait, wait)
+	w.notePaused()
+}
+
+// notePaused notes the time of the measurement that has passed since the last one.
+func (w *walk) notePaused() {
+	for k := range w.paused {
+		w.segments.add(pausedPath(k), w.paused[k].since)
+		w.paused[k].since = 0
+	}
 }
 
 // flush returns the time that has passed since the last one and notes it by call path, if
@@ -225,6 +236,9 @@ func (w *walk) flush(note bool) (sum int64) {
 		}
 	}
 	w.touched = w.touched[:0]
+	if note {
+		w.notePaused()
+	}
 	return sum
 }
 

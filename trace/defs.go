@@ -47,6 +47,7 @@ type Defs struct {
 	MetricMembers   []MetricMember
 	Metrics         []Metric
 	Attributes      []Attribute
+	Topologies      []Topology
 	Opaque          []OpaqueDefinition
 }
 
@@ -166,6 +167,21 @@ type Attribute struct {
 	Type              ValueType
 }
 
+// A Topology is a Cartesian grid in which the locations of a communicator have places. It is
+// for reading: writers write the opaque definitions that it was made of.
+type Topology struct {
+	Name   string
+	Sizes  []uint32 // by dimension
+	Torus  []bool   // by dimension: the last place is beside the first
+	Places []Coordinate
+}
+
+// A Coordinate says where a location is in a Topology: At[k] < Sizes[k].
+type Coordinate struct {
+	Location LocationID
+	At       []uint32
+}
+
 // An OpaqueDefinition is a definition that no analysis uses. It is kept as the format
 // has it, so that a writer of the same format can write it again; Format names that
 // format, Kind is its number there.
@@ -215,6 +231,16 @@ func (d *Defs) RegionName(id RegionID) string {
 // RegionLabel returns the name of a region for people, "" if there is none: mangled names
 // of C++ and Rust are made readable.
 func (d *Defs) RegionLabel(id RegionID) string { return demangle.Filter(d.RegionName(id)) }
+
+// RunningCounter returns the counter that tells when threads compute, None if there is none.
+func (d *Defs) RunningCounter() MetricMemberID {
+	for i, m := range d.MetricMembers {
+		if m.Mode == MetricAbsoluteNext && d.String(m.Name) == RunningCounter {
+			return MetricMemberID(i)
+		}
+	}
+	return None
+}
 
 // World returns the location of each rank of MPI_COMM_WORLD: the members of the
 // COMM_LOCATIONS group of MPI. If there is no such group, every location group that

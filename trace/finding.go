@@ -50,6 +50,7 @@ const (
 	CodeMissingRank         Code = "missing_rank"
 	CodeOpenRegion          Code = "open_region"
 	CodeUnmatchedLeave      Code = "unmatched_leave"
+	CodeOpenTeam            Code = "open_team"
 	CodeEventOutsideCall    Code = "event_outside_call"
 	CodeUnknownCommunicator Code = "unknown_communicator"
 	CodeRankOutOfRange      Code = "rank_out_of_range"
@@ -63,6 +64,7 @@ const (
 	CodeClockViolation      Code = "clock_violation"
 	CodeIncompleteByWriter  Code = "incomplete_by_writer"
 	CodeApproximate         Code = "approximate"
+	CodeReduced             Code = "reduced"
 	CodeBufferFlush         Code = "buffer_flush"
 	CodeRecordingOff        Code = "recording_off"
 	CodeOverflow            Code = "overflow"
@@ -110,6 +112,7 @@ func Codes() []CodeInfo {
 		{CodeMissingRank, SeverityLoss, "a rank of the run is not in the trace; means are over those that are"},
 		{CodeOpenRegion, SeverityLoss, "a region is entered and never left; it was closed at the end of its location"},
 		{CodeUnmatchedLeave, SeverityLoss, "a region is left that was not entered; the event was ignored"},
+		{CodeOpenTeam, SeverityLoss, "threads are forked, or a team begun, and never joined or ended"},
 		{CodeEventOutsideCall, SeverityInfo, "a communication event lies outside any region; it has no call"},
 		{CodeUnknownCommunicator, SeverityLoss, "an event names a communicator without a usable group"},
 		{CodeRankOutOfRange, SeverityLoss, "an event names a rank that its communicator does not have"},
@@ -123,6 +126,7 @@ func Codes() []CodeInfo {
 		{CodeClockViolation, SeverityError, "a message or a collective runs backwards in time; see clock"},
 		{CodeIncompleteByWriter, SeverityInfo, "the writer says that not all communication was recorded"},
 		{CodeApproximate, SeverityLoss, "the trace was rebuilt from formulae that do not describe all of the recorded one"},
+		{CodeReduced, SeverityInfo, "records were cut from the trace by rules; ranks, calls and messages may be missing that were recorded"},
 		{CodeBufferFlush, SeverityInfo, "the measurement wrote its buffer to disk during the run; that time is not the program's"},
 		{CodeRecordingOff, SeverityInfo, "recording was switched off for a part of the run"},
 		{CodeOverflow, SeverityError, "times or sizes are so large that they cannot be added up; sums of them are wrong"},

@@ -29,10 +29,30 @@ const (
 	PropertyApproximate   = "TRACEKIT::APPROXIMATE"        // what else was not learned, separated by "; "
 )
 
-// RebuiltProperties returns the keys above: what writers keep of a rebuilt trace that keep
-// no other properties.
-func RebuiltProperties() []string {
-	return []string{PropertyReconstructed, PropertyRebuiltFrom, PropertyApproximate}
+// PropertyReducedBy is the key in Info.Properties by which a trace says that records were cut
+// from it: by which rules, separated by "; ". All writers keep it.
+const PropertyReducedBy = "TRACEKIT::REDUCED_BY"
+
+// Keys in Info.Properties of a trace from which repeating intervals were cut, and of one in which
+// they were made again: see package reduce/pattern. All writers keep them.
+const (
+	PropertyRepeats     = "TRACEKIT::REPEATS"     // how what was cut is made again
+	PropertyCut         = "TRACEKIT::CUT"         // when it took place
+	PropertyRegenerated = "TRACEKIT::REGENERATED" // when what was made again takes place
+)
+
+// OriginProperties returns the keys above: what writers keep that keep no other properties.
+func OriginProperties() []string {
+	return []string{PropertyReconstructed, PropertyRebuiltFrom, PropertyApproximate, PropertyReducedBy,
+		PropertyRepeats, PropertyCut, PropertyRegenerated}
+}
+
+// ReducedBy returns the rules by which records were cut from the trace, nil if none were.
+func (i Info) ReducedBy() []string {
+	if by := i.Properties[PropertyReducedBy]; by != "" {
+		return strings.Split(by, "; ")
+	}
+	return nil
 }
 
 // Reconstructed reports whether the times were rebuilt from statistics.

@@ -13,6 +13,7 @@ import (
 	"tracekit/engine"
 	"tracekit/merge"
 	"tracekit/readers"
+	"tracekit/reduce/pattern"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -191,7 +192,7 @@ func (o *convertOptions) timed(ctx context.Context, io *streams, in *input) (tra
 	if o.clock == string(merge.ClockNone) {
 		return in, &clock, nil
 	}
-	return merge.Corrected(t), &clock, nil
+	return pattern.Moved(merge.Corrected(t), t), &clock, nil
 }
 
 // withOffsets returns the number of locations with measured clock offsets.

@@ -69,7 +69,7 @@ type input struct {
 }
 
 // Findings are those of the source. A rebuilt trace, in whatever format it comes, says in
-// what it is not the recorded one.
+// what it is not the recorded one, and a reduced one what was cut from it.
 func (in *input) Findings() []trace.Finding {
 	var l trace.Ledger
 	l.Merge(in.Source.Findings())
@@ -78,6 +78,9 @@ func (in *input) Findings() []trace.Finding {
 	known := slices.ContainsFunc(l.Findings(), func(f trace.Finding) bool { return f.Code == trace.CodeApproximate })
 	if a := about.Approximations(); len(a) > 0 && !known {
 		l.Add(trace.CodeApproximate, trace.Place{Location: trace.None, File: about.Path, Offset: -1}, strings.Join(a, "; "))
+	}
+	if by := about.ReducedBy(); by != nil {
+		l.Add(trace.CodeReduced, trace.Place{Location: trace.None, File: about.Path, Offset: -1}, strings.Join(by, "; "))
 	}
 	return l.Findings()
 }

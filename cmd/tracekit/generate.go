@@ -66,6 +66,7 @@ Programs:
 	set.Uint64Var(&opts.Seed, "seed", 1, "of the variation of compute times")
 	set.IntVar(&opts.Threads, "threads", 1, "per process")
 	set.Int64Var(&opts.Compute, "compute", 0, "ns of a computation (default 10000)")
+	set.StringVar((*string)(&opts.Growth), "growth", "", "`law` by which computations grow with the ranks, p: constant (default), log (of p to base 2), sqrt (p^(1/2)), linear (p) or nlogn (p·log2(p))")
 	set.Int64Var(&opts.Bytes, "bytes", 0, "of a message (default 1024)")
 	plant := &opts.Plant
 	set.Int64Var(&plant.LateSender, "late-sender", 0, "ns that a receiver waits, once per iteration")
@@ -75,6 +76,7 @@ Programs:
 	set.Int64Var(&plant.LateBroadcast, "late-broadcast", 0, "ns that all but the root of a Bcast wait")
 	set.Int64Var(&plant.Imbalance, "imbalance", 0, "ns that the last rank computes longer each time")
 	set.Int64Var(&plant.CriticalPath, "critical-path", 0, "ns that one rank after another computes while all wait")
+	set.IntVar(&plant.Odd, "odd", 0, "`iteration`, from 1, in which a message more is sent")
 	set.IntVar(&plant.Lost, "lost", 0, "messages without a receive, and as many receives without a send")
 	set.Int64Var(&plant.Skew, "skew", 0, "ns by which clocks differ at most")
 	set.Int64Var(&plant.Drift, "drift", 0, "parts per million by which clocks run fast at most")
@@ -94,6 +96,9 @@ func (s watchedSink) Write(b *trace.Batch) error {
 }
 
 func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error {
+	if opts.Growth == "constant" {
+		opts.Growth = samples.GrowthConstant
+	}
 	if opts.Plant.Offsets == "right" {
 		opts.Plant.Offsets = samples.OffsetsRight
 	}

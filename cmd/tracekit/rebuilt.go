@@ -45,8 +45,8 @@ func modelled(r *stats.Rebuilt) string {
 // Which tables, columns and rows of a report are a model's if the trace was rebuilt: see
 // stats.Rebuilt. Tables are told by how their headings begin.
 var (
-	modelledTables = []string{"Wait states", "What makes others wait", "Critical path", "The location that ends last", "Senders and receivers", "What calls need", "Two views", "Headers at", "Sampling by", "Derived"}
-	modelledTitles = []string{"own", "late partner", "imbalance", "unexplained", "causes", "of path", "min", "p50", "p99", "max", "skew", "transfer", "completion"}
+	modelledTables = []string{"Wait states", "What makes others wait", "Critical path", "The location that ends last", "Senders and receivers", "What calls need", "Two views", "Headers at", "Sampling by", "Derived", "What the sample"}
+	modelledTitles = []string{"own", "late partner", "imbalance", "unexplained", "causes", "of path", "min", "p50", "p99", "max", "skew", "transfer", "completion", "latency", "mean off", "after pause"}
 	modelledRows   = []string{"serialization", "transfer"}
 )
 
@@ -80,7 +80,12 @@ func rebuiltTitle(t stats.TraceInfo) string {
 
 // pictureTitle is the title of a picture of a trace.
 func pictureTitle(about trace.Info) string {
-	if about.Reconstructed() {
+	switch {
+	case about.Properties[trace.PropertyRegenerated] != "":
+		return traceName(about.Path) + ", with what repeats made again"
+	case about.Properties[trace.PropertyCut] != "":
+		return traceName(about.Path) + ", without what repeats"
+	case about.Reconstructed():
 		return traceName(about.Path) + ", rebuilt from statistics, not recorded"
 	}
 	return traceName(about.Path)

@@ -29,6 +29,7 @@ func (d *defReader) complete() {
 		}
 	}
 	d.cutMembers()
+	d.topologies()
 }
 
 // cutMembers removes the ranks of communicator groups that lie beyond the COMM_LOCATIONS

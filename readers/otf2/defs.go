@@ -41,6 +41,8 @@ type defReader struct {
 	findings *trace.Ledger
 	offset   int64 // of the current record
 
+	cart cartesian
+
 	instantNamed, hasInstants bool   // see instants.go: name and parameter are defined
 	instantString, instant    uint64 // their identifiers
 }
@@ -167,6 +169,7 @@ func (d *defReader) build(rec rawRecord, r *record, err error) {
 		return
 	}
 	if !d.buildMachine(rec.id, r) && !d.buildProgram(rec.id, r) && !d.buildInstant(rec.id, r) {
+		d.cart.note(rec.id, r)
 		d.defs.Opaque = append(d.defs.Opaque, trace.OpaqueDefinition{Format: Format, Kind: rec.id,
 			BigEndian: rec.bigEndian, Payload: bytes.Clone(rec.payload)})
 	}

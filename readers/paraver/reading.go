@@ -32,7 +32,7 @@ type reading struct {
 	ledger  trace.Ledger
 	notes   []string // metadata lines
 
-	rebuilt map[string]string // what lines say of it: properties
+	origin map[string]string // what lines say of it: properties
 }
 
 func newReading(path string, opts Options) *reading {
@@ -204,20 +204,20 @@ func (r *reading) at(offset int64) trace.Place {
 	return trace.Place{Location: trace.None, File: r.path, Offset: offset}
 }
 
-// rebuiltNote returns the line of metadata by which a trace says what a property of a rebuilt
-// trace does. Paraver passes over metadata that it does not know.
-func rebuiltNote(property, value string) string {
+// originNote returns the line of metadata by which a trace says what a property about its
+// origin does. Paraver passes over metadata that it does not know.
+func originNote(property, value string) string {
 	return "#" + property + ":" + strings.Join(strings.Fields(value), " ")
 }
 
 // note keeps a line of metadata.
 func (r *reading) note(text []byte) {
-	for _, property := range trace.RebuiltProperties() {
-		if value, ok := strings.CutPrefix(string(text), rebuiltNote(property, "")); ok && len(text) < 1<<16 {
-			if r.rebuilt == nil {
-				r.rebuilt = make(map[string]string)
+	for _, property := range trace.OriginProperties() {
+		if value, ok := strings.CutPrefix(string(text), originNote(property, "")); ok && len(text) < 1<<16 {
+			if r.origin == nil {
+				r.origin = make(map[string]string)
 			}
-			r.rebuilt[property] = value
+			r.origin[property] = value
 			return
 		}
 	}
@@ -249,6 +249,9 @@ func (r *reading) begin(b *block) error {
 	r.machine()
 	r.meters = newMeters(r.names)
 	r.types = newEventTypes(r.pcf, r.meters)
+	if r.beside {
+		r.tasks = r.pcf.tasks()
+	}
 	r.sites = newSites(r.names, r.pcf)
 	r.comms = newComms(r.appls, r.pcf)
 	r.makeThreads()
@@ -302,6 +305,7 @@ func (r *reading) finish() error {
 		if l.flushing {
 			l.events.AddOther(l.flush, trace.KindBufferFlush, uint64(max(l.last, l.flush)))
 		}
+		r.work(l, max(l.last, l.began), false)
 	}
 	if !r.dialect {
 		r.ledger.AddN(trace.CodeRedundantRecord, states, nowhere(r.path),

@@ -81,7 +81,7 @@ func TestReconstructedIsKept(t *testing.T) {
 	for _, want := range []bool{false, true} {
 		text := "#Paraver (x):9_ns:0:1:1(1:0)\n"
 		if want {
-			text += "#TRACEKIT::RECONSTRUCTED:true\n#TRACEKIT::RECONSTRUCTED_FROM:x.tkf: 18 terms\n#TRACEKIT::APPROXIMATE:sizes; tags\n"
+			text += "#TRACEKIT::RECONSTRUCTED:true\n#TRACEKIT::RECONSTRUCTED_FROM:x.tkf: 18 terms\n#TRACEKIT::APPROXIMATE:sizes; tags\n#TRACEKIT::REDUCED_BY:short calls\n#TRACEKIT::REPEATS:aa==\n#TRACEKIT::CUT:bb==\n#TRACEKIT::REGENERATED:cc==\n"
 		}
 		src := open(t, []byte(text+"2:0:1:1:1:1:50000003:31\n2:0:1:1:1:2:50000003:0\n"), "", Options{})
 		for _, plain := range []bool{false, true} {
@@ -92,7 +92,7 @@ func TestReconstructedIsKept(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer back.Close()
-			for _, p := range trace.RebuiltProperties() {
+			for _, p := range trace.OriginProperties() {
 				if a, b := src.Info().Properties[p], back.Info().Properties[p]; a != b || want == (a == "") {
 					t.Errorf("plain %v: %s is %q, was %q", plain, p, b, a)
 				}

@@ -111,7 +111,7 @@ func (r *reading) source(ctx context.Context) (*Source, error) {
 // properties are what the file says beside its records, and the numbers of its lines.
 func (r *reading) properties() map[string]string {
 	p := map[string]string{"date": r.header.date, "lines": r.counts.String()}
-	maps.Copy(p, r.rebuilt)
+	maps.Copy(p, r.origin)
 	for i, note := range r.notes {
 		p[fmt.Sprintf("note %d", i+1)] = note
 	}

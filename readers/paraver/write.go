@@ -46,9 +46,9 @@ func (w *Writer) writePRV(out io.Writer) error {
 	t := &text{clock: w.defs.Clock, start: w.start(), place: w.objects.place}
 	w.writeHeader(t)
 	w.writeCommLines(t)
-	for _, property := range trace.RebuiltProperties() {
-		if value := w.info.Properties[property]; value != "" && w.info.Reconstructed() {
-			fmt.Fprintln(t, rebuiltNote(property, value))
+	for _, property := range trace.OriginProperties() {
+		if value := w.info.Properties[property]; value != "" {
+			fmt.Fprintln(t, originNote(property, value))
 		}
 	}
 	if !w.options.Plain && len(w.threads) > 0 {

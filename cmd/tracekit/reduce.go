@@ -1,0 +1,571 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tracekit/merge"
+	"tracekit/readers"
+	"tracekit/reduce"
+	"tracekit/reduce/pattern"
+	"tracekit/reduce/topology"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// reduceSchema names the JSON document of reduce.
+const reduceSchema = "tracekit.reduce/1"
+
+type reduceOptions struct {
+	mergeFlags
+	selectFlags
+	gateFlags
+	repeatFlags
+	gridFlags
+	paths []string
+
+	files, keep        []string
+	functions, without []string
+	shorter            time.Duration
+	busy               bool
+	neighbours         int
+	slowest            int
+
+	target, targetEvents string
+	measurement          string
+	require              []string
+
+	out, format string
+	force       bool
+	certificate bool
+	overhead    bool
+	diagnose    bool
+	top         int
+
+	buffer       reduce.Buffer
+	requirements []requirement
+	targetBytes  int64  // 0: none
+	mostRecords  uint64 // 0: none
+}
+
+// A reduceDocument says what was cut from a trace, and what that changes.
+type reduceDocument struct {
+	Schema  string           `json:"schema"`
+	Trace   stats.TraceInfo  `json:"trace"`
+	Out     string           `json:"out,omitempty"`
+	Format  string           `json:"out_format,omitempty"`
+	Rules   []string         `json:"rules"`
+	Records change[uint64]   `json:"records"`
+	Bytes   change[*int64]   `json:"bytes"` // after: null if nothing was written
+	Ranks   change[int]      `json:"ranks"`
+	ByRule  []reduce.RuleCut `json:"by_rule"`
+	Kept    reduce.Kept      `json:"kept"`
+
+	Patterns []patternRow       `json:"patterns,omitempty"` // absent without --repeating
+	Topology string             `json:"topology"`           // that hops are of
+	Hops     []topology.Average `json:"hops"`
+
+	Text     string          `json:"text"`
+	Model    bufferModel     `json:"model"`
+	Target   *targetBlock    `json:"target,omitempty"`
+	Findings []stats.Finding `json:"findings"`
+
+	// Absent without a certificate.
+	Certificate []reduce.Figure   `json:"certificate,omitempty"`
+	Error       *float64          `json:"certificate_error,omitempty"`
+	NewFindings []stats.Finding   `json:"new_findings,omitempty"` // of the reduced trace
+	Again       *againBlock       `json:"regenerated,omitempty"`  // absent without --repeating
+	Lost        map[string]uint64 `json:"lost,omitempty"`         // not representable in the format
+}
+
+// A change is a value of the full and of the reduced trace.
+type change[T any] struct {
+	Before T `json:"before"`
+	After  T `json:"after"`
+}
+
+// A bufferModel says what measuring would have cost.
+type bufferModel struct {
+	reduce.Buffer
+	Before reduce.Effect `json:"before"`
+	After  reduce.Effect `json:"after"`
+}
+
+// A targetBlock says which reductions were tried to reach a size.
+type targetBlock struct {
+	Records uint64       `json:"records"` // wanted
+	Bytes   int64        `json:"bytes,omitempty"`
+	Tries   []reduce.Try `json:"tries"`
+}
+
+func newReduce(io *streams, run func(context.Context, *streams, *reduceOptions) error) *cobra.Command {
+	opts := &reduceOptions{}
+	cmd := &cobra.Command{
+		Use:   "reduce TRACE... [-o OUT]",
+		Short: "Cut a trace down by rules, and say what that changes",
+		Long: `Reduce writes a part of a trace that is a trace again: no message loses one end, no
+collective some of its members; calls that are kept for that keep the regions around them.
+What dropped ranks had to do with others goes on both sides, and is counted.
+
+Rules can be combined; what any of them cuts is cut. A rule file in Starlark defines
+trace_event(id), output_trace(rank) or output_text(); --keep takes an expression of rank,
+ranks, mpi, bytes, seconds, time, count, caller, file and line. docs/REDUCE.md has both.
+
+The certificate compares every figure of 'tracekit analyze' of the full and of the reduced
+trace, the worst first. Without -o nothing is written: it is a trial.`,
+		Example: `  tracekit reduce traces.otf2 -o small --keep 'rank < 32 and mpi != "MPI_Iprobe"'
+  tracekit reduce traces.otf2 -o small --rules first.star --require 'difference<1%'
+  tracekit reduce traces.otf2 -o small --shorter 5us --busy
+  tracekit reduce traces.otf2 -o small --target 100MB
+  tracekit reduce traces.otf2 -o small --repeating
+  tracekit reduce small -o again --regenerate`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			opts.paths = args
+			if err := opts.validate(); err != nil {
+				return err
+			}
+			return run(c.Context(), io, opts)
+		},
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func (o *reduceOptions) addFlags(set *pflag.FlagSet) {
+	o.mergeFlags.add(set)
+	o.selectFlags.add(set)
+	o.gateFlags.add(set)
+	o.repeatFlags.add(set)
+	o.gridFlags.add(set)
+	set.StringArrayVar(&o.files, "rules", nil, "a rule `file` in Starlark; repeatable")
+	set.StringArrayVar(&o.keep, "keep", nil, "an `expression` that is true of the MPI calls that are kept, such as 'rank < 32 and mpi != \"MPI_Iprobe\"'; repeatable")
+	set.StringSliceVar(&o.functions, "functions", nil, "of MPI calls keep only those of these `functions`, MPI_Init and MPI_Finalize")
+	set.StringSliceVar(&o.without, "without", nil, "cut the calls of these MPI `functions`")
+	set.BoolVar(&o.busy, "busy", false, "cut MPI calls that ask and communicate nothing: tests and probes in vain, MPI_Comm_rank and its like")
+	set.DurationVar(&o.shorter, "shorter", 0, "cut calls that take less than this `time` and communicate nothing")
+	set.IntVar(&o.neighbours, "neighbours", -1, "keep this `rank` and those that it exchanges messages with")
+	set.IntVar(&o.slowest, "slowest", 0, "keep the `number` of ranks that are longest in MPI calls")
+	set.StringVar(&o.target, "target", "", "choose the reduction of this `size` with the smallest error")
+	set.StringVar(&o.targetEvents, "target-events", "", "choose the reduction of this `number` of records with the smallest error, such as 1e6")
+	set.StringVar(&o.measurement, "measurement", "", "`costs` of the modelled measurement: any of buffer=16MiB,record=32,flush=160ms,disk=1GB,event=200ns")
+	set.StringArrayVar(&o.require, "require", nil, "exit with 4 unless this `condition` on the certificate holds: 'difference<1%' for all figures, or 'efficiency<1%' for those below a path; repeatable")
+	set.BoolVar(&o.certificate, "certificate", true, "compare the analyses of both traces; --certificate=false saves their time")
+	set.BoolVar(&o.overhead, "overhead", true, "with the overhead of MPI calls in the certificate")
+	set.BoolVar(&o.diagnose, "diagnosis", true, "with the diagnosis in the certificate")
+	set.IntVar(&o.top, "top", 10, "`rows` of each table")
+	set.StringVarP(&o.out, "output", "o", "", "`trace` to write")
+	set.StringVar(&o.format, "format", "", "`format` to write: "+strings.Join(readers.Formats(), ", ")+" (default: as the name says)")
+	set.BoolVar(&o.force, "force", false, "overwrite what is there")
+}
+
+// validate checks every flag before any file is opened.
+func (o *reduceOptions) validate() (err error) {
+	if err := validate(&o.mergeFlags, &o.selectFlags, &o.gateFlags, &o.repeatFlags, &o.gridFlags); err != nil {
+		return err
+	}
+	switch {
+	case o.top < 1:
+		return usagef("--top %d: want at least 1", o.top)
+	case o.shorter < 0:
+		return usagef("--shorter %s: want a time above 0", o.shorter)
+	case o.slowest < 0:
+		return usagef("--slowest %d: want at least 1", o.slowest)
+	case len(o.require) > 0 && !o.certificate:
+		return usagef("--require is about the certificate, which --certificate=false leaves out")
+	case o.target != "" && o.targetEvents != "":
+		return usagef("--target and --target-events: want one of them")
+	}
+	if o.buffer, err = parseMeasurement(o.measurement); err != nil {
+		return err
+	}
+	if o.target != "" {
+		if o.targetBytes, err = parseSize("target", o.target); err != nil {
+			return err
+		}
+	}
+	if o.targetEvents != "" {
+		n, err := strconv.ParseFloat(o.targetEvents, 64)
+		if err != nil || !(n >= 1 && n <= 1<<53) {
+			return usagef("--target-events %q: want a number of records such as 1e6", o.targetEvents)
+		}
+		o.mostRecords = uint64(n)
+	}
+	o.requirements = nil
+	for _, s := range o.require {
+		r, err := parseRequirement(s)
+		if err != nil {
+			return err
+		}
+		o.requirements = append(o.requirements, r)
+	}
+	rules, err := o.rules(nil)
+	if err != nil {
+		return err
+	}
+	search := o.targetBytes > 0 || o.mostRecords > 0
+	if o.regenerate {
+		if len(rules) > 0 || search || o.out == "" {
+			return usagef("--regenerate makes what was cut again and does nothing else: name the trace to write with -o, and no rules")
+		}
+	} else if len(rules) == 0 && !search {
+		return usagef("name a rule (--rules, --keep, --from, --to, --ranks, --block, --neighbours, --slowest, --functions, --without, --busy, --shorter, --repeating), or a size to reach (--target, --target-events)")
+	}
+	if o.repeating && len(rules) > 1 {
+		return usagef("--repeating goes with no other rule: reduce the reduced trace once more")
+	}
+	if len(rules) > 0 && search {
+		return usagef("--target and --target-events choose the rules by themselves")
+	}
+	if o.out == "" {
+		return nil
+	}
+	if o.format, err = outputFormat(o.out, o.format); err != nil {
+		return err
+	}
+	return checkTrace(o.out, o.force)
+}
+
+// rules returns the rules that are asked for. Without a trace it checks what can be checked.
+func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
+	script := reduce.ScriptOptions{Buffer: o.buffer, Topology: o.hops()}
+	if o.from.Kind != stats.Unset || o.to.Kind != stats.Unset {
+		rules = append(rules, reduce.Window{From: o.from, To: o.to})
+	}
+	if len(o.ranks) > 0 {
+		rules = append(rules, reduce.Ranks{What: "ranks " + o.rankList, Keep: o.ranks})
+	}
+	if o.rule != nil {
+		rules = append(rules, o.rule)
+	}
+	if o.block != "" {
+		b, err := topology.ParseBlock(o.block, o.topology)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		rules = append(rules, b)
+	}
+	if o.neighbours >= 0 {
+		rules = append(rules, reduce.Neighbours{Rank: uint32(o.neighbours)})
+	}
+	if o.slowest > 0 {
+		rules = append(rules, reduce.Slowest{N: o.slowest})
+	}
+	for _, f := range []reduce.Functions{{Names: o.functions, Only: true}, {Names: o.without}} {
+		if len(f.Names) == 0 {
+			continue
+		}
+		if t != nil {
+			if err := f.Check(t); err != nil {
+				return nil, usageError{err}
+			}
+		}
+		rules = append(rules, f)
+	}
+	if o.busy {
+		rules = append(rules, reduce.Idle{})
+	}
+	if o.shorter > 0 {
+		rules = append(rules, reduce.Shorter{Ns: o.shorter.Nanoseconds()})
+	}
+	for _, text := range o.keep {
+		r, err := reduce.NewExpression(text, script)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		rules = append(rules, r)
+	}
+	for _, file := range o.files {
+		source, err := readRules(file)
+		if err != nil {
+			return nil, err
+		}
+		r, err := reduce.NewScript(file, source, script)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
+}
+
+// readRules reads a rule file, of which no more is read than it may have.
+func readRules(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if !info.Mode().IsRegular() || info.Size() > 1<<20 {
+		return nil, usagef("%s is no rule file", file)
+	}
+	return os.ReadFile(file)
+}
+
+// parseMeasurement reads costs such as buffer=16MiB,flush=160ms.
+func parseMeasurement(value string) (reduce.Buffer, error) {
+	b := reduce.DefaultBuffer()
+	if value == "" {
+		return b, nil
+	}
+	for _, part := range strings.Split(value, ",") {
+		key, text, _ := strings.Cut(part, "=")
+		var size int64
+		var d time.Duration
+		var err error
+		switch key {
+		case "buffer", "record", "disk":
+			if size, err = parseSize("measurement", text); err == nil && size < 1 {
+				err = usagef("--measurement %s: want at least 1 byte", part)
+			}
+		case "flush", "event":
+			if d, err = time.ParseDuration(text); err != nil || d < 0 {
+				err = usagef("--measurement %s: want a time such as 160ms", part)
+			}
+		default:
+			err = usagef("--measurement %q: want any of buffer=SIZE, record=SIZE, flush=TIME, disk=SIZE (per second), event=TIME, with commas between them", value)
+		}
+		if err != nil {
+			return b, err
+		}
+		switch key {
+		case "buffer":
+			b.Bytes = size
+		case "record":
+			b.Record = size
+		case "disk":
+			b.Disk = float64(size)
+		case "flush":
+			b.Flush = d.Seconds()
+		case "event":
+			b.Event = d.Seconds()
+		}
+	}
+	return b, nil
+}
+
+func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
+	if opts.regenerate {
+		return runRegenerate(ctx, io, opts)
+	}
+	t, err := opts.open(ctx, io, opts.paths...)
+	if err != nil {
+		return err
+	}
+	defer t.Source.Close()
+	if err := opts.find(t.Defs); err != nil {
+		return err
+	}
+	rules, err := opts.rules(t)
+	if err != nil {
+		return err
+	}
+	about := t.Source.Info()
+	doc := &reduceDocument{Schema: reduceSchema, Out: opts.out, Format: opts.format, Rules: []string{},
+		Bytes: change[*int64]{Before: &about.Bytes}, Findings: stats.FindingRows(t.Findings)}
+	var full *stats.Analysis
+	if opts.certificate || len(rules) == 0 {
+		if full, err = opts.analyze(ctx, io, t); err != nil {
+			return err
+		}
+	}
+	if len(rules) == 0 {
+		if rules, doc.Target, err = opts.search(ctx, io, t, full); err != nil {
+			return err
+		}
+	}
+	r, err := opts.apply(ctx, io, t, rules)
+	if err != nil {
+		return err
+	}
+	doc.describe(t, rules, r, opts.buffer)
+	doc.Patterns = opts.patternsOf()
+	doc.Topology = opts.topology.String()
+	if doc.Hops, err = topology.Averages(ctx, t, opts.topology, opts.jobs); err != nil {
+		return err
+	}
+	if opts.out != "" {
+		if err := opts.write(ctx, io, t, r, doc); err != nil {
+			return err
+		}
+	}
+	if full != nil {
+		if err := opts.certify(ctx, io, t, r, full, doc); err != nil {
+			return err
+		}
+	}
+	return opts.finish(io, doc, func() { doc.print(io, opts) }, doc.Findings, opts.gate(doc), func() ([]string, error) { return doc.failing(opts.requirements) })
+}
+
+func (o *reduceOptions) apply(ctx context.Context, io *streams, t *trace.Trace, rules []reduce.Rule) (*reduce.Reduction, error) {
+	bar := startProgress(io, o.quiet, "reducing")
+	defer bar.done()
+	r, err := reduce.Apply(ctx, t, rules, reduce.Options{Jobs: o.jobs, Progress: &bar.Progress})
+	if err == nil {
+		err = t.Store.Err()
+	}
+	return r, err
+}
+
+// describe says what was cut.
+func (doc *reduceDocument) describe(t *trace.Trace, rules []reduce.Rule, r *reduce.Reduction, b reduce.Buffer) {
+	doc.Trace = stats.TraceOf(t)
+	doc.Records = change[uint64]{r.Before, r.After(t)}
+	doc.ByRule, doc.Kept = r.ByRule, r.Kept
+	for rank, missing := range t.Missing() {
+		if !missing {
+			doc.Ranks.Before++
+			if r.Ranks[rank] {
+				doc.Ranks.After++
+			}
+		}
+	}
+	for _, rule := range rules {
+		doc.Rules = append(doc.Rules, rule.Name())
+		if s, ok := rule.(*reduce.Script); ok {
+			for _, text := range s.Texts() {
+				if text != "" {
+					doc.Text += strings.TrimRight(text, "\n") + "\n"
+				}
+			}
+		}
+	}
+	before, after := r.Left(t)
+	doc.Model = bufferModel{b, b.Effect(before, doc.Trace.DurationNs), b.Effect(after, doc.Trace.DurationNs)}
+}
+
+// write writes what is left, at the times of a copy: as recorded, but for formats that know
+// one time only.
+func (o *reduceOptions) write(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, doc *reduceDocument) (err error) {
+	from := t.Source
+	if readers.Foreign(o.format) {
+		from = merge.Corrected(t)
+	}
+	src := r.Source(from)
+	if from != t.Source {
+		src = pattern.Moved(src, t)
+	}
+	doc.Records.After, doc.Lost, doc.Bytes.After, err = o.writeTrace(ctx, io, src, t)
+	return err
+}
+
+// sizeOf returns the size of a trace that was written: of a file, of a directory, or of an
+// archive that an anchor names.
+func sizeOf(ctx context.Context, path string) (size int64, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	if filepath.Ext(path) == ".otf2" && !info.IsDir() {
+		src, err := readers.Open(ctx, path, readers.OpenOptions{})
+		if err != nil {
+			return 0, err
+		}
+		defer src.Close()
+		return src.Info().Bytes, nil
+	}
+	err = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			size += info.Size()
+		}
+		return err
+	})
+	return size, err
+}
+
+// analyze makes the analysis whose figures are certified: that of analyze.
+func (o *reduceOptions) analyze(ctx context.Context, io *streams, t *trace.Trace) (*stats.Analysis, error) {
+	return analyzeTrace(ctx, io, &analyzeOptions{mergeFlags: o.mergeFlags, overhead: o.overhead, diagnose: o.diagnose, top: 1}, t, nil)
+}
+
+// reanalyze analyses what a reduction leaves. The tables that it needs are given back.
+func (o *reduceOptions) reanalyze(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction) (*stats.Analysis, error) {
+	return o.analyzeSource(ctx, io, t, r.Source(t.Source))
+}
+
+func (o *reduceOptions) analyzeSource(ctx context.Context, io *streams, t *trace.Trace, src trace.Source) (*stats.Analysis, error) {
+	left, err := o.reconcile(ctx, io, &input{Source: src, store: t.Store})
+	if err != nil {
+		return nil, err
+	}
+	defer left.Release()
+	return o.analyze(ctx, io, left)
+}
+
+// certify compares the analysis of the full trace with that of what is left.
+func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *stats.Analysis, doc *reduceDocument) error {
+	left, err := o.reanalyze(ctx, io, t, r)
+	if err != nil {
+		return err
+	}
+	doc.Records.After = left.Coverage.EventsRead // without what completes a request whose start is cut
+	if doc.Certificate, err = reduce.Certify(full, left, nameOf); err != nil {
+		return err
+	}
+	e := reduce.Error(doc.Certificate)
+	doc.Error = &e
+	doc.NewFindings = slices.DeleteFunc(slices.Clone(left.Findings), func(f stats.Finding) bool {
+		return slices.ContainsFunc(full.Findings, func(g stats.Finding) bool { return g.Code == f.Code && g.Count >= f.Count })
+	})
+	if o.rule == nil || o.rule.Found.Repeats == nil {
+		return nil
+	}
+	doc.Again, err = o.certifyAgain(ctx, io, t, r, full)
+	return err
+}
+
+// patternsTried is how many instances of a pattern are kept at most when a size is to be reached.
+const patternsTried = 8
+
+// search chooses rules that reach a size.
+func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace, full *stats.Analysis) ([]reduce.Rule, *targetBlock, error) {
+	most := o.mostRecords
+	if o.targetBytes > 0 {
+		bytes := float64(t.Source.Info().Bytes)
+		most = uint64(float64(t.Coverage.EventsRead) * math.Min(float64(o.targetBytes)/math.Max(bytes, 1), 1))
+	}
+	block := &targetBlock{Records: most, Bytes: o.targetBytes}
+	if t.Coverage.EventsRead <= most {
+		return nil, block, fmt.Errorf("the trace is that small already: it has %s", plural(int(t.Coverage.EventsRead), "record", "records"))
+	}
+	quick := *o
+	quick.overhead, quick.diagnose = false, false
+	repeating := reduce.Family{Name: "repeating patterns", Settings: patternsTried, Rules: func(i int) []reduce.Rule {
+		return []reduce.Rule{&pattern.Rule{Options: pattern.Options{Keep: patternsTried - i}}}
+	}}
+	rules, tries, err := reduce.Search(ctx, t, append(reduce.Families(t), repeating), most, reduce.Options{Jobs: o.jobs},
+		func(ctx context.Context, r *reduce.Reduction) (float64, error) {
+			left, err := quick.reanalyze(ctx, io, t, r)
+			if err != nil {
+				return 0, err
+			}
+			plain := *full
+			plain.Overhead, plain.Diagnosis, plain.Lines, left.Lines = nil, nil, nil, nil // lines hold what only the full analysis has
+			figures, err := reduce.Certify(&plain, left, nameOf)
+			return reduce.Error(figures), err
+		})
+	block.Tries = tries
+	if err == nil && rules == nil {
+		least := uint64(math.MaxUint64)
+		for _, x := range tries {
+			least = min(least, x.Records)
+		}
+		return nil, block, fmt.Errorf("no reduction that was tried is that small: the smallest has %s of the %s that are wanted",
+			plural(int(least), "record", "records"), formatCount(most))
+	}
+	return rules, block, err
+}

@@ -1,0 +1,347 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"tracekit/merge"
+	"tracekit/readers"
+	"tracekit/reduce"
+	"tracekit/reduce/pattern"
+	"tracekit/reduce/topology"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// repeatFlags are the flags of reduce about what repeats.
+type repeatFlags struct {
+	repeating  bool
+	marker     string
+	instances  int
+	distance   int
+	regenerate bool
+
+	rule *pattern.Rule // nil: not asked for
+}
+
+func (f *repeatFlags) add(set *pflag.FlagSet) {
+	set.BoolVar(&f.repeating, "repeating", false, "cut the iterations that repeat others, on all ranks; --regenerate makes them again")
+	set.StringVar(&f.marker, "repeating-marker", "auto", "where an iteration begins: auto (the call site that lets most be cut), the name of a `region` or of an MPI collective, or a time such as 10ms")
+	set.IntVar(&f.instances, "repeating-keep", pattern.DefaultKeep, "`number` of iterations of each kind that are kept")
+	set.IntVar(&f.distance, "repeating-distance", -1, "iterations are alike if their numbers of calls of each MPI function differ by this `number` at most (default: if all calls, partners and sizes are the same)")
+	set.BoolVar(&f.regenerate, "regenerate", false, "make what --repeating cut from a trace again, and write it to -o")
+}
+
+func (f *repeatFlags) validate() error {
+	if !f.repeating && (f.marker != "auto" || f.instances != pattern.DefaultKeep || f.distance >= 0) {
+		return usagef("--repeating-marker, --repeating-keep and --repeating-distance say how --repeating works: add it")
+	}
+	if f.instances < 1 {
+		return usagef("--repeating-keep %d: want at least 1", f.instances)
+	}
+	f.rule = nil
+	if f.repeating {
+		marker, err := pattern.ParseMarker(f.marker)
+		if err != nil {
+			return usagef("--repeating-marker: %w", err)
+		}
+		f.rule = &pattern.Rule{Options: pattern.Options{Marker: marker, Keep: f.instances}}
+		if f.distance >= 0 {
+			f.rule.Options.Alike, f.rule.Options.Distance = pattern.ByDistance, uint64(f.distance)
+		}
+	}
+	return nil
+}
+
+// gridFlags are the flags of reduce about where ranks are.
+type gridFlags struct {
+	where string
+	block string
+	torus bool
+
+	topology *topology.Topology // once a trace is open
+	asked    bool               // the topology is known from more than the numbers of ranks
+}
+
+func (f *gridFlags) add(set *pflag.FlagSet) {
+	set.StringVar(&f.where, "topology", "", "where ranks are: a `file`, a grid such as 8x8x16 in row order, or the name of one of the trace's topologies (default: the trace's Cartesian topology, else ranks in a row)")
+	set.StringVar(&f.block, "block", "", "keep the ranks in this `part` of the topology, such as 0-3,0-3,5 or *,0")
+	set.BoolVar(&f.torus, "torus", false, "hops lead over the edges of the topology as well, in all dimensions")
+}
+
+func (f *gridFlags) validate() error {
+	if f.block == "" {
+		return nil
+	}
+	if _, err := topology.ParseBlock(f.block, nil); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// find finds the topology of a trace.
+func (f *gridFlags) find(d *trace.Defs) (err error) {
+	ranks := len(d.World())
+	f.topology, f.asked = topology.OfTrace(d, f.where), true
+	if f.topology == nil && f.where == "" {
+		f.topology, f.asked = topology.Row(ranks), false
+	}
+	if f.topology == nil {
+		if sizes, ok := parseGrid(f.where); ok {
+			f.topology, err = topology.Grid(sizes, ranks)
+		} else {
+			f.topology, err = readTopology(f.where, ranks)
+		}
+		if err != nil {
+			return usageError{fmt.Errorf("--topology: %w", err)}
+		}
+	}
+	return nil
+}
+
+// hops is the topology as rule files see it.
+func (f *gridFlags) hops() reduce.Topology {
+	if f.topology == nil {
+		return nil
+	}
+	return f.topology.Wrapped(f.torus)
+}
+
+func parseGrid(text string) (sizes []int, ok bool) {
+	for _, part := range strings.Split(text, "x") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil, false
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes, true
+}
+
+func readTopology(file string, ranks int) (*topology.Topology, error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return topology.Read(in, file, ranks)
+}
+
+// A patternRow is a pattern in the document of reduce.
+type patternRow struct {
+	Site        string `json:"site"`
+	First       int    `json:"first"` // interval, from 0
+	FirstNs     int64  `json:"first_ns"`
+	PeriodNs    int64  `json:"period_ns"`
+	Instances   int    `json:"instances"`
+	Kept        int    `json:"kept"`
+	Regenerated int    `json:"regenerated"` // that regenerate makes again
+}
+
+// patternsOf makes the rows of what was found, and says where intervals begin.
+func (f *repeatFlags) patternsOf() (rows []patternRow) {
+	if f.rule == nil || f.rule.Found == nil {
+		return nil
+	}
+	site := f.site()
+	for _, p := range f.rule.Found.Patterns {
+		rows = append(rows, patternRow{site, p.First, p.FirstNs, p.PeriodNs, p.Instances, p.Kept, p.Regenerated})
+	}
+	return rows
+}
+
+// site says where intervals begin.
+func (f *repeatFlags) site() string {
+	s := f.rule.Found.Site
+	if s.Operation == "" {
+		return f.rule.Options.Marker.String()
+	}
+	text := s.Operation
+	if s.Region != "" {
+		text += " in " + s.Region
+	}
+	if s.File != "" {
+		text += ", " + s.File
+		if s.Line > 0 {
+			text += ":" + strconv.Itoa(int(s.Line))
+		}
+	}
+	return text
+}
+
+// printPatterns prints what repeats.
+func (f *repeatFlags) printPatterns(io *streams, rows []patternRow, top int) {
+	if f.rule == nil || f.rule.Found == nil {
+		return
+	}
+	found := f.rule.Found
+	if len(rows) == 0 {
+		fmt.Fprintln(io.Out, "\n"+wrap("Nothing repeats: there is no call site that all ranks arrive at in turn with the same calls between. Try --repeating-marker.", io.Width, 0))
+		return
+	}
+	g := &grid{heading: "What repeats", titles: []string{"first", "at", "period", "instances", "kept", "cut"}}
+	g.note(fmt.Sprintf("%s of each rank, from one %s to the next; a pattern is of all ranks together. First: the number of its first interval, from 0. Period: the mean length, over ranks.",
+		plural(found.Intervals, "interval", "intervals"), f.site()))
+	for _, p := range rows[:min(top, len(rows))] {
+		g.add(formatCount(p.First), formatTime(p.FirstNs), formatTime(p.PeriodNs), formatCount(p.Instances), formatCount(p.Kept), formatCount(p.Regenerated))
+	}
+	g.print(io.Out, io.Width)
+	var notes []string
+	odd := 0
+	for _, p := range rows {
+		if p.Instances == 1 {
+			odd++
+		}
+	}
+	if len(rows) > top {
+		notes = append(notes, plural(len(rows)-top, "more pattern", "more patterns"))
+	}
+	if odd > 0 {
+		notes = append(notes, plural(odd, "interval is", "intervals are")+" like no other")
+	}
+	if found.Refused > 0 {
+		notes = append(notes, plural(found.Refused, "interval repeats", "intervals repeat")+" others but must stay, since messages, requests or collectives reach across")
+	}
+	if len(notes) > 0 {
+		fmt.Fprintln(io.Out, wrap(strings.Join(notes, "; ")+".", io.Width, 0))
+	}
+}
+
+// printHops prints how far messages go.
+func (f *gridFlags) printHops(io *streams, rows []topology.Average, top int) {
+	if !f.asked || len(rows) == 0 {
+		return
+	}
+	g := &grid{heading: "How far messages go", titles: []string{"rank", "hops", "with wrap-around", "sent"}}
+	g.note(fmt.Sprintf("By %s: Σ hops·bytes / Σ bytes of what a rank sends.", f.topology))
+	for _, r := range rows[:min(top, len(rows))] {
+		g.add(formatCount(r.Rank), number(r.Average), number(r.Torus), formatBytes(r.Bytes))
+	}
+	g.print(io.Out, io.Width)
+	if len(rows) > top {
+		fmt.Fprintln(io.Out, plural(len(rows)-top, "more rank", "more ranks")+" (--top).")
+	}
+}
+
+// An againBlock is the certificate of what --regenerate makes of a reduced trace; reduced
+// stands for regenerated in it.
+type againBlock struct {
+	Error       float64         `json:"error"`
+	Certificate []reduce.Figure `json:"certificate"`
+}
+
+// certifyAgain compares the analysis of the full trace with that of one in which what was cut
+// is made again.
+func (o *reduceOptions) certifyAgain(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *stats.Analysis) (*againBlock, error) {
+	again, err := pattern.Regenerate(r.Source(t.Source), o.rule.Found.Repeats)
+	if err != nil {
+		return nil, err
+	}
+	a, err := o.analyzeSource(ctx, io, t, again)
+	if err != nil {
+		return nil, err
+	}
+	figures, err := reduce.Certify(full, a, nameOf)
+	return &againBlock{reduce.Error(figures), figures}, err
+}
+
+// regenerateSchema names the JSON document of reduce --regenerate.
+const regenerateSchema = "tracekit.regenerate/1"
+
+// A regenerateDocument says what was made again.
+type regenerateDocument struct {
+	Schema    string            `json:"schema"`
+	In        string            `json:"in"`
+	Out       string            `json:"out"`
+	Format    string            `json:"out_format"`
+	Records   change[uint64]    `json:"records"`
+	Intervals int               `json:"intervals"` // of each rank
+	Again     int               `json:"regenerated"`
+	Clock     *stats.Clock      `json:"clock"` // null: times of what was kept are as recorded
+	Rebuilt   *stats.Rebuilt    `json:"rebuilt"`
+	Lost      map[string]uint64 `json:"lost"`
+	Findings  []stats.Finding   `json:"findings"`
+}
+
+// runRegenerate makes what was cut again.
+func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error {
+	in, err := opts.readFlags.open(ctx, opts.paths...)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	text := in.Info().Properties[trace.PropertyRepeats]
+	if text == "" {
+		return usagef("%s does not say what was cut: it is no result of reduce --repeating, or was converted to corrected times since", in.Info().Path)
+	}
+	repeats, err := pattern.Decode(text, len(in.Defs().Locations))
+	if err != nil {
+		return fmt.Errorf("%s: %w", in.Info().Path, err)
+	}
+	again, err := pattern.Regenerate(in.Source, repeats)
+	if err != nil {
+		return err
+	}
+	t, err := opts.reconcile(ctx, io, &input{Source: again, store: in.store})
+	if err != nil {
+		return err
+	}
+	doc := &regenerateDocument{Schema: regenerateSchema, In: in.Info().Path, Out: opts.out, Format: opts.format,
+		Intervals: repeats.Intervals, Again: len(repeats.Which), Rebuilt: stats.RebuiltOf(again.Info()), Findings: stats.FindingRows(t.Findings)}
+	t.Release()
+	if t.Clock.MaxShift > 0 || readers.Foreign(opts.format) {
+		again = pattern.Moved(merge.Corrected(t), t)
+		clock := stats.ClockRow(t)
+		doc.Clock = &clock
+	}
+	if doc.Records.After, doc.Lost, _, err = opts.writeTrace(ctx, io, again, t); err != nil {
+		return err
+	}
+	doc.Records.Before = doc.Records.After - repeats.Events
+	return opts.finish(io, doc, func() { doc.print(io) }, doc.Findings)
+}
+
+func (doc *regenerateDocument) print(io *streams) {
+	printLine(io.Out, "%s: %s became %s: %s of %s of each rank were made again", doc.Out, plural(int(doc.Records.Before), "record", "records"),
+		formatCount(doc.Records.After), formatCount(doc.Again), plural(doc.Intervals, "interval", "intervals"))
+	text := "each interval begins when it did; times of what was kept are as recorded"
+	if doc.Clock != nil {
+		text = formatClock(doc.Clock)
+	}
+	printLine(io.Out, "Clock: %s", text)
+	printLine(io.Out, "%s", "Calls, partners, sizes and their order are those of the recorded run; times between the beginnings of intervals are means of those that were kept.")
+	for _, what := range sortedKeys(doc.Lost) {
+		printLine(io.Out, "  not in it: %s %s", formatCount(doc.Lost[what]), what)
+	}
+	if len(doc.Findings) > 0 {
+		printFindings(io.Out, io.Width, "Findings", doc.Findings)
+	}
+}
+
+// writeTrace writes a source to the output.
+func (o *reduceOptions) writeTrace(ctx context.Context, io *streams, src trace.Source, t *trace.Trace) (events uint64, lost map[string]uint64, size *int64, err error) {
+	w, err := readers.Create(o.out, src.Info(), src.Defs(),
+		readers.CreateOptions{Format: o.format, Force: o.force, Jobs: o.jobs, Store: t.Store, Context: ctx})
+	if errors.Is(err, fs.ErrExist) {
+		return 0, nil, nil, usageError{err}
+	}
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	events, err = copyEvents(ctx, io, &convertOptions{mergeFlags: o.mergeFlags}, src, w)
+	if err != nil {
+		return 0, nil, nil, errors.Join(err, w.Discard())
+	}
+	if err := w.Close(); err != nil {
+		return 0, nil, nil, err
+	}
+	bytes, err := sizeOf(ctx, o.out)
+	return events, lostBy(w), &bytes, err
+}

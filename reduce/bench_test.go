@@ -1,0 +1,81 @@
+//go:build unix
+
+package reduce
+
+import (
+	"syscall"
+	"testing"
+
+	"tracekit/samples"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// cpu returns the seconds that the process has worked.
+func cpu(b *testing.B) float64 {
+	b.Helper()
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		b.Fatal(err)
+	}
+	return float64(r.Utime.Nano()+r.Stime.Nano()) / 1e9
+}
+
+// BenchmarkRules measures events and MPI calls through rules, what must stay with them, and
+// the trace that they leave, per second of one core's work, however busy the machine is.
+func BenchmarkRules(b *testing.B) {
+	m := generated(b, samples.Options{Program: "halo", Ranks: 16, Iterations: 500})
+	tr := merged(b, m)
+	expression, err := NewExpression(`rank < 12 and mpi != "MPI_Iprobe"`, ScriptOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	script, err := NewScript("first.star", []byte(`
+seen = {}
+def trace_event(id):
+    n = seen.get(id, 0) + 1
+    seen[id] = n
+    return n <= 100 or get_mpi_time(id) > 1.0
+`), ScriptOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	counting, err := NewScript("few.star", []byte("def trace_event(id):\n  return get_mpi_counts(id) <= 100\n"), ScriptOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, rules := range map[string][]Rule{
+		"window":     {Window{From: stats.Instant{Kind: stats.Fraction, Share: 0.3}, To: stats.Instant{Kind: stats.Fraction, Share: 0.5}}},
+		"shorter":    {Shorter{Ns: 1000}},
+		"three":      {Shorter{Ns: 1000}, Functions{Names: []string{"MPI_Iprobe"}}, Ranks{What: "ranks 0-3", Keep: []uint32{0, 1, 2, 3}}},
+		"expression": {expression},
+		"counting":   {counting},
+		"script":     {script},
+	} {
+		b.Run("rule="+name, func(b *testing.B) {
+			calls := 0
+			for _, n := range callsOf(b, m) {
+				calls += n
+			}
+			before := cpu(b)
+			for b.Loop() {
+				r, err := Apply(b.Context(), tr, rules, Options{Jobs: 1})
+				if err != nil {
+					b.Fatal(err)
+				}
+				src := r.Source(m)
+				for l := range src.Defs().Locations {
+					for _, err := range src.Events(b.Context(), trace.LocationID(l)) {
+						if err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+				r.Cuts.Release()
+			}
+			seconds := (cpu(b) - before) / float64(b.N)
+			b.ReportMetric(float64(tr.Coverage.EventsRead)/seconds/1e6, "Mevents/cpu-s")
+			b.ReportMetric(float64(calls)/seconds/1e6, "Mcalls/cpu-s")
+		})
+	}
+}

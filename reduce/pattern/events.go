@@ -1,0 +1,159 @@
+package pattern
+
+import (
+	"tracekit/formulae"
+	"tracekit/trace"
+)
+
+// mix adds a value to a hash.
+func mix(h, v uint64) uint64 {
+	h = (h ^ v) * 0x9E3779B97F4A7C15
+	return h ^ h>>29
+}
+
+// An event is what a record says, as far as intervals are compared: not when it was, and
+// not what was measured (values of counters and parameters, attributes).
+type event struct {
+	order  uint64         // hash of all that it says
+	calls  uint64         // of a call: hash of its call site; of its messages and collectives: of partner and size too; 0: neither
+	path   uint64         // of an Enter: hash of the call path
+	region trace.RegionID // of an Enter
+}
+
+// A walker goes through the events of a location.
+type walker struct {
+	shared   *shared
+	location trace.LocationID
+	stack    trace.CallStack[uint64]
+	requests requests
+	self     []uint32 // own rank by communicator; None: not a member
+}
+
+// shared is what the walkers of all locations know.
+type shared struct {
+	defs  *trace.Defs
+	mpi   []trace.MPIFunction
+	ranks *formulae.RankMap
+}
+
+func newShared(d *trace.Defs) *shared {
+	return &shared{defs: d, mpi: d.MPIFunctions(), ranks: formulae.NewRankMap(d)}
+}
+
+// site returns where a context was called. Ranks may have contexts of their own.
+func (s *shared) site(c trace.CallingContextID) trace.SourceLocationID {
+	if int(c) < len(s.defs.CallingContexts) {
+		return s.defs.CallingContexts[c].Site
+	}
+	return trace.None
+}
+
+func (s *shared) walker(l trace.LocationID) *walker {
+	w := &walker{shared: s, location: l, self: make([]uint32, len(s.defs.Comms))}
+	for c := range w.self {
+		w.self[c] = trace.None
+		if rank, _, ok := s.ranks.Rank(l, uint32(c)); ok {
+			w.self[c] = rank
+		}
+	}
+	return w
+}
+
+// path returns the hash of the regions that are entered and not left.
+func (w *walker) path() uint64 {
+	if p := w.stack.Top(); p != nil {
+		return *p
+	}
+	return 1
+}
+
+// event reads the event in a row of a batch and follows the call stack.
+func (w *walker) event(b *trace.Batch, seq uint64, r trace.Row) event {
+	k := r.First
+	switch r.Table {
+	case trace.TableFlow:
+		return w.flow(&b.Flow, k)
+	case trace.TableP2P:
+		return w.message(&b.P2P, k)
+	case trace.TableColl:
+		return w.collective(&b.Coll, k)
+	case trace.TableMetric:
+		h := uint64(trace.KindMetric)
+		for i := r.First; i < r.End; i++ {
+			h = mix(h, uint64(b.Metric.Metric[i])<<8|uint64(b.Metric.Member[i]))
+		}
+		return event{order: h}
+	}
+	return event{order: other(&b.Other, k, seq)}
+}
+
+func (w *walker) flow(f *trace.Flow, k int) event {
+	kind, region, context, site := f.Kind[k], f.Region[k], uint64(0), uint64(0)
+	if len(f.Context) > 0 {
+		context = uint64(f.Context[k]) + 1
+		site = uint64(w.shared.site(f.Context[k])) + 1
+	}
+	e := event{order: mix(mix(uint64(kind), uint64(region)), context), region: trace.None}
+	if !kind.Enters() {
+		for range w.stack.Leave(region) {
+			w.stack.Pop()
+		}
+		return e
+	}
+	e.path, e.region = mix(mix(w.path(), uint64(region)), site), region
+	w.stack.Enter(region, e.path)
+	if int(region) < len(w.shared.mpi) && w.shared.mpi[region].Class != trace.ClassNone {
+		e.calls = mix(e.path, 1)
+	}
+	return e
+}
+
+func (w *walker) message(p *trace.P2P, k int) event {
+	kind := p.Kind[k]
+	h := mix(uint64(kind), uint64(p.Comm[k])<<32|uint64(p.Peer[k]))
+	h = mix(mix(h, p.Bytes[k]), uint64(p.Tag[k]))
+	if age, uses := w.requests.event(kind, p.Request[k]); uses {
+		h = mix(h, age)
+	}
+	e := event{order: h}
+	switch kind {
+	case trace.KindMpiSend, trace.KindMpiIsend, trace.KindMpiRecv, trace.KindMpiIrecv:
+		peer := uint64(p.Peer[k])
+		if c := p.Comm[k]; int(c) < len(w.self) && w.self[c] != trace.None {
+			peer -= uint64(w.self[c])
+		}
+		e.calls = mix(mix(mix(w.path(), uint64(kind)), peer), p.Bytes[k])
+	}
+	return e
+}
+
+func (w *walker) collective(c *trace.Coll, k int) event {
+	kind := c.Kind[k]
+	h := mix(uint64(kind)<<8|uint64(c.Op[k]), uint64(c.Comm[k])<<32|uint64(c.Root[k]))
+	h = mix(mix(h, c.Sent[k]), c.Received[k])
+	if age, uses := w.requests.event(kind, c.Request[k]); uses {
+		h = mix(h, age)
+	}
+	e := event{order: h}
+	if kind == trace.KindCollectiveEnd || kind == trace.KindNonBlockingCollectiveComplete {
+		e.calls = mix(mix(mix(w.path(), uint64(c.Op[k])), c.Sent[k]), c.Received[k])
+	}
+	return e
+}
+
+// other returns what an event of another kind says. Values of parameters are measurements; a
+// record that says that something is not in the trace is like no other.
+func other(o *trace.Other, k int, seq uint64) uint64 {
+	kind, args := o.Kind[k], o.Args[o.Offset[k]:o.Offset[k+1]]
+	switch kind {
+	case trace.KindParameterInt, trace.KindParameterUint, trace.KindParameterString:
+		args = args[:min(1, len(args))]
+	case trace.KindMeasurementOnOff, trace.KindBufferFlush:
+		return mix(uint64(kind), seq)
+	}
+	h := uint64(kind)
+	for _, a := range args {
+		h = mix(h, a)
+	}
+	return h
+}

@@ -1,0 +1,66 @@
+package pattern_test
+
+import (
+	"testing"
+
+	"tracekit/merge"
+	"tracekit/reduce/pattern"
+	"tracekit/samples"
+	"tracekit/trace"
+)
+
+// FuzzDecode states that a description that is read can be written, and that whatever it
+// says of a trace, its events can be made again one after another.
+func FuzzDecode(f *testing.F) {
+	var m *samples.Memory
+	_, err := samples.Generate(f.Context(), samples.Options{Program: "halo", Ranks: 2, Iterations: 12, Seed: 1, Threads: 2, Plant: samples.Plant{Odd: 6}}, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
+		m = samples.NewMemory(info, defs)
+		return m, nil
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	t, err := merge.Merge(f.Context(), m, merge.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer t.Store.Close()
+	found, reduced := cut(f, t, pattern.Options{})
+	packed, err := pattern.Unpack(found.Repeats.Encode())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(packed)
+	for i := 1; i < len(packed); i += 5 {
+		damaged := append([]byte(nil), packed...)
+		damaged[i] ^= 1 << (i % 8)
+		f.Add(damaged)
+	}
+	f.Fuzz(func(t *testing.T, packed []byte) {
+		r, err := pattern.Decode(pattern.Pack(packed), len(m.Definitions.Locations))
+		if err != nil {
+			return
+		}
+		if _, err := pattern.Decode(r.Encode(), len(r.Locations)); err != nil {
+			t.Fatalf("what was read cannot be read again: %v", err)
+		}
+		again, err := pattern.Regenerate(reduced, r)
+		if err != nil {
+			return
+		}
+		for l := range r.Locations {
+			next := uint64(0)
+			for b, err := range again.Events(t.Context(), trace.LocationID(l)) {
+				if err != nil {
+					break // not the trace that it describes
+				}
+				if b.First != next {
+					t.Fatalf("event %d follows %d", b.First, next)
+				}
+				if next += uint64(b.Len()); next > 1<<16 {
+					break // it says so
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,117 @@
+package pattern
+
+import (
+	"maps"
+	"math"
+	"math/bits"
+
+	"tracekit/trace"
+)
+
+// A Stretch is a time of a location, in ticks as recorded.
+type Stretch struct {
+	Location   trace.LocationID
+	Begin, End int64
+}
+
+// Stretches returns when what was cut took place, in order of locations, then of time.
+func (r *Repeats) Stretches() (out []Stretch) {
+	for l := range r.Locations {
+		for _, t := range r.times(trace.LocationID(l)) {
+			out = append(out, Stretch{trace.LocationID(l), t.begin(0), t.begin(t.n)})
+		}
+	}
+	return out
+}
+
+// Marked returns the stretches that a property of a trace names, trace.PropertyCut or
+// trace.PropertyRegenerated, in ticks of its own clock; none if it has no such property, or
+// one that is damaged.
+func Marked(about trace.Info, defs *trace.Defs, property string) []Stretch {
+	text := about.Properties[property]
+	if text == "" {
+		return nil
+	}
+	b, err := unpack(text)
+	if err != nil {
+		return nil
+	}
+	d := decoder{rest: b}
+	resolution, offset := d.next(), int64(d.next())
+	var out []Stretch
+	var times differences
+	for range d.count() {
+		s := Stretch{Location: trace.LocationID(d.index())}
+		s.Begin, s.End = times.time(d.next()), times.time(d.next())
+		out = append(out, s)
+	}
+	if d.failed || resolution == 0 {
+		return nil
+	}
+	for i := range out {
+		if int(out[i].Location) >= len(defs.Locations) {
+			return nil
+		}
+		for _, t := range []*int64{&out[i].Begin, &out[i].End} {
+			*t = defs.Clock.GlobalOffset + scaled(*t-offset, defs.Clock.Resolution, resolution)
+		}
+	}
+	return out
+}
+
+// scaled returns t·to/from, or the nearest int64.
+func scaled(t int64, to, from uint64) int64 {
+	if t < 0 {
+		return -scaled(-max(t, -math.MaxInt64), to, from)
+	}
+	hi, lo := bits.Mul64(uint64(t), to)
+	if hi >= from {
+		return math.MaxInt64
+	}
+	q, _ := bits.Div64(hi, lo, from)
+	return int64(min(q, math.MaxInt64))
+}
+
+// encodeStretches returns the text of a property that names stretches.
+func encodeStretches(c trace.ClockProperties, stretches []Stretch) string {
+	b := packed{}
+	b.put(c.Resolution)
+	b.put(uint64(c.GlobalOffset))
+	b.put(uint64(len(stretches)))
+	var times differences
+	for _, s := range stretches {
+		b.put(uint64(s.Location))
+		b.put(times.of(s.Begin))
+		b.put(times.of(s.End))
+	}
+	return b.text()
+}
+
+// Moved returns a source with corrected times, which is made of t, that marks what was cut and
+// made again at these times. How what was cut is made again is about recorded times, and left
+// out.
+func Moved(corrected trace.Source, t *trace.Trace) trace.Source {
+	about := corrected.Info()
+	before := trace.Info{Properties: about.Properties}
+	about.Properties = maps.Clone(about.Properties)
+	delete(about.Properties, trace.PropertyRepeats)
+	for _, property := range []string{trace.PropertyCut, trace.PropertyRegenerated} {
+		if stretches := Marked(before, t.Defs, property); stretches != nil {
+			for i, s := range stretches {
+				clock := &t.Clock.Maps[s.Location]
+				stretches[i].Begin, stretches[i].End = clock.At(s.Begin), clock.At(s.End)
+			}
+			about.Properties[property] = encodeStretches(corrected.Defs().Clock, stretches)
+		}
+	}
+	return &moved{corrected, about}
+}
+
+// A moved is a source with other properties.
+type moved struct {
+	trace.Source
+	about trace.Info
+}
+
+// Info implements trace.Source.
+func (m *moved) Info() trace.Info { return m.about }

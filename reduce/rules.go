@@ -1,0 +1,239 @@
+package reduce
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"tracekit/engine"
+	"tracekit/trace"
+)
+
+// A Rule decides what of a trace is cut: ranks, or calls, or spans that it finds by itself.
+type Rule interface {
+	// Name is what reports call the rule.
+	Name() string
+}
+
+// A RankRule keeps some ranks and drops the others.
+type RankRule interface {
+	Rule
+
+	// Ranks returns by world rank which are kept.
+	Ranks(ctx context.Context, t *trace.Trace, jobs int) ([]bool, error)
+}
+
+// A CallRule decides call by call. All such rules share one decoding pass.
+type CallRule interface {
+	Rule
+
+	// Judge returns the judge of a location, nil if nothing of it is cut. Judges of
+	// different locations are made and asked at the same time.
+	Judge(t *trace.Trace, l trace.LocationID) (Judge, error)
+}
+
+// A SpanRule finds the spans that it cuts in passes of its own.
+type SpanRule interface {
+	Rule
+
+	// Cuts returns what is cut, settled.
+	Cuts(ctx context.Context, t *trace.Trace, jobs int) (*Cuts, error)
+}
+
+// A beginner is a CallRule that wants to know how many locations there are before it is
+// asked for judges.
+type beginner interface {
+	begin(locations int)
+}
+
+// A WholeRule is a SpanRule that leaves messages, requests and collectives whole by itself. It
+// is applied alone: what another rule cuts might part what it has balanced.
+type WholeRule interface {
+	SpanRule
+
+	// Mark adds to the properties of the reduced trace how what was cut is made again.
+	Mark(properties map[string]string)
+}
+
+// A finisher is a CallRule that has more to say when all calls have been judged: which ranks
+// are kept.
+type finisher interface {
+	finish(ctx context.Context, t *trace.Trace, jobs int) ([]bool, error)
+}
+
+// Options says how rules are applied.
+type Options struct {
+	Jobs     int
+	Progress *engine.Progress
+}
+
+// A Reduction is what rules make of a trace.
+type Reduction struct {
+	Cuts   *Cuts // consistent
+	ByRule []RuleCut
+	Kept   Kept
+	Before uint64 // records
+	Ranks  []bool // by world rank: it is kept
+
+	whole WholeRule // nil: none was applied
+}
+
+// A RuleCut says how many records a rule alone cuts.
+type RuleCut struct {
+	Rule    string `json:"rule"`
+	Records uint64 `json:"records"`
+}
+
+// Apply lets rules decide what of a trace is cut, each for itself; what any of them cuts is
+// cut but for what must stay so that messages, requests and collectives are whole. It
+// decodes the trace once for all rules that decide call by call, and the locations once
+// more in which calls are kept inside of what is cut.
+func Apply(ctx context.Context, t *trace.Trace, rules []Rule, o Options) (*Reduction, error) {
+	n := len(t.Defs.Locations)
+	r := &Reduction{Ranks: make([]bool, len(t.World))}
+	for rank := range r.Ranks {
+		r.Ranks[rank] = true
+	}
+	cuts := make([]*Cuts, len(rules))
+	for i, rule := range rules {
+		var err error
+		if w, ok := rule.(WholeRule); ok {
+			if r.whole = w; len(rules) > 1 {
+				return nil, fmt.Errorf("the rule of %s is applied alone: reduce the reduced trace once more", rule.Name())
+			}
+		}
+		switch rule := rule.(type) {
+		case SpanRule:
+			cuts[i], err = rule.Cuts(ctx, t, o.Jobs)
+		case RankRule:
+			cuts[i] = NewCuts(t.Store, n)
+			err = r.ranks(ctx, t, cuts[i], o.Jobs, rule.Ranks)
+		default:
+			cuts[i] = NewCuts(t.Store, n)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := r.judge(ctx, t, rules, cuts, o); err != nil {
+		return nil, err
+	}
+	for i, rule := range rules {
+		if f, ok := rule.(finisher); ok {
+			if err := r.ranks(ctx, t, cuts[i], o.Jobs, f.finish); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i, rule := range rules {
+		cut := uint64(0)
+		for l := range n {
+			cut += cuts[i].Records(trace.LocationID(l), t.Span[l].Events)
+		}
+		r.ByRule = append(r.ByRule, RuleCut{rule.Name(), cut})
+	}
+	for _, s := range t.Span {
+		r.Before += s.Events
+	}
+	if r.whole != nil {
+		r.Cuts = cuts[0]
+		return r, nil
+	}
+	all := Union(append(cuts, NewCuts(t.Store, n))...)
+	for _, c := range cuts {
+		c.Release()
+	}
+	var err error
+	r.Cuts, r.Kept, err = all.Consistent(ctx, t, o.Jobs)
+	all.Release()
+	return r, err
+}
+
+// ranks drops the ranks that a rule does not keep.
+func (r *Reduction) ranks(ctx context.Context, t *trace.Trace, cuts *Cuts, jobs int,
+	decide func(context.Context, *trace.Trace, int) ([]bool, error)) error {
+	keep, err := decide(ctx, t, jobs)
+	if err != nil || keep == nil {
+		return err
+	}
+	cuts.DropRanks(t, func(rank uint32) bool { return int(rank) < len(keep) && !keep[rank] })
+	for rank, k := range keep {
+		r.Ranks[rank] = r.Ranks[rank] && k
+	}
+	return nil
+}
+
+// judge asks the rules that decide call by call.
+func (r *Reduction) judge(ctx context.Context, t *trace.Trace, rules []Rule, cuts []*Cuts, o Options) error {
+	var asked []CallRule
+	var theirs []*Cuts
+	for i, rule := range rules {
+		if b, ok := rule.(beginner); ok {
+			b.begin(len(t.Defs.Locations))
+		}
+		if c, ok := rule.(CallRule); ok {
+			asked, theirs = append(asked, c), append(theirs, cuts[i])
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	f := &facts{t: t, functions: t.Defs.MPIFunctions()}
+	_, err := engine.Each(ctx, t.Source, engine.Options{Jobs: o.Jobs, Progress: o.Progress},
+		func(_ context.Context, l trace.LocationID, batches engine.Batches) (struct{}, error) {
+			var judges []Judge
+			var into []*Cuts
+			for i, rule := range asked {
+				j, err := rule.Judge(t, l)
+				if err != nil {
+					return struct{}{}, err
+				}
+				if j != nil {
+					judges, into = append(judges, j), append(into, theirs[i])
+				}
+			}
+			if len(judges) == 0 {
+				return struct{}{}, nil
+			}
+			if err := walk(f, l, batches, judges, into); err != nil {
+				return struct{}{}, err
+			}
+			for _, c := range into {
+				c.Settle(l)
+			}
+			return struct{}{}, nil
+		})
+	return err
+}
+
+// After returns how many records are left, as far as the cuts say; what completes a request
+// whose start is cut may go as well.
+func (r *Reduction) After(t *trace.Trace) (n uint64) {
+	n = r.Before
+	for l := range t.Span {
+		n -= r.Cuts.Records(trace.LocationID(l), t.Span[l].Events)
+	}
+	return n
+}
+
+// Source returns a trace without what is cut, which says by which rules: the trace that the
+// rules were applied to, or one with the same records at other times.
+func (r *Reduction) Source(src trace.Source) trace.Source {
+	about := src.Info()
+	about.Properties = maps.Clone(about.Properties)
+	if about.Properties == nil {
+		about.Properties = make(map[string]string)
+	}
+	by := about.ReducedBy()
+	for _, c := range r.ByRule {
+		by = append(by, strings.ReplaceAll(c.Rule, ";", ","))
+	}
+	if len(by) > 0 {
+		about.Properties[trace.PropertyReducedBy] = strings.Join(by, "; ")
+	}
+	if r.whole != nil {
+		r.whole.Mark(about.Properties)
+	}
+	return r.Cuts.Source(src, about)
+}

@@ -1,0 +1,442 @@
+package reduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"tracekit/engine"
+	"tracekit/trace"
+)
+
+// A Script is a rule in Starlark with some of the three functions
+//
+//	trace_event(id)      after each outermost call of an MPI function, whose name is id: keep it?
+//	output_trace(rank)   at the end, for each rank: keep the rank?
+//	output_text()        at the end, for each rank: a text for the report, or None
+//
+// Each location has variables of its own, which stay from call to call. What trace_event
+// can ask for is what had happened at that location by then.
+type Script struct {
+	name      string
+	file      string
+	program   *starlark.Program
+	uses      map[string]bool // functions of ours that it names
+	topology  Topology
+	buffer    Buffer
+	variables []string // of an expression: the parameters of trace_event, instead of id
+
+	locations []*located // by location, while the rule is applied
+	texts     []string   // by rank
+}
+
+// A Topology says where ranks are. Ranks in a row are as far apart as their numbers.
+type Topology interface {
+	Dimensions() []int
+	Coordinates(rank uint32) []int // nil: not known
+	Hops(a, b uint32) int
+}
+
+// A row is the topology of a trace of which no other is known.
+type row struct{ ranks int }
+
+func (r row) Dimensions() []int          { return []int{r.ranks} }
+func (r row) Coordinates(k uint32) []int { return []int{int(k)} }
+func (r row) Hops(a, b uint32) int {
+	if a > b {
+		a, b = b, a
+	}
+	return int(b - a)
+}
+
+// ScriptOptions says what rules are told beside the trace. The zero value is a row of ranks
+// and a buffer of DefaultBuffer.
+type ScriptOptions struct {
+	Topology Topology
+	Buffer   Buffer
+}
+
+// NewScript reads a rule file. An error names the place in the file.
+func NewScript(file string, source []byte, o ScriptOptions) (*Script, error) {
+	if len(source) > mostSource {
+		return nil, fmt.Errorf("%s: a rule file may have %d bytes, this one has %d", file, mostSource, len(source))
+	}
+	options := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true}
+	f, err := options.Parse(file, source, 0)
+	if err != nil {
+		return nil, placed(err)
+	}
+	s := newScript("rules "+filepath.Base(file), file, o)
+	s.program, err = s.compile(f)
+	return s, err
+}
+
+func newScript(name, file string, o ScriptOptions) *Script {
+	if o.Buffer == (Buffer{}) {
+		o.Buffer = DefaultBuffer()
+	}
+	return &Script{name: name, file: file, uses: make(map[string]bool), topology: o.Topology, buffer: o.Buffer}
+}
+
+// compile restricts a file and compiles it, and notes what it uses.
+func (s *Script) compile(f *syntax.File) (*starlark.Program, error) {
+	if err := restrict(f, s.variables); err != nil {
+		return nil, err
+	}
+	p, err := starlark.FileProgram(f, func(name string) bool {
+		if slices.Contains(utilityNames, name) {
+			s.uses[name] = true
+			return true
+		}
+		return strings.HasPrefix(name, guarded)
+	})
+	return p, placed(err)
+}
+
+// placed makes an error that begins with its place of the first that the language has.
+func placed(err error) error {
+	var list resolve.ErrorList
+	if errors.As(err, &list) {
+		return fmt.Errorf("%s: %s", list[0].Pos, list[0].Msg)
+	}
+	return err
+}
+
+// Name implements Rule.
+func (s *Script) Name() string { return s.name }
+
+// begin implements beginner.
+func (s *Script) begin(locations int) { s.locations = make([]*located, locations) }
+
+// Judge implements CallRule.
+func (s *Script) Judge(t *trace.Trace, l trace.LocationID) (Judge, error) {
+	x, err := s.locate(t, l)
+	if err != nil || x.event == nil && len(s.uses) == 0 {
+		return nil, err
+	}
+	return x, nil
+}
+
+// A located is a rule at a location, with the variables that it has there.
+type located struct {
+	*Script
+	t        *trace.Trace
+	location trace.LocationID
+	thread   *starlark.Thread
+	scale    scale
+	bank     uint64 // steps that may be used
+	weight   int    // of the variables when they were weighed
+	since    int    // steps since then, and the weight of what was copied
+	globals  starlark.StringDict
+
+	event, trace, text *starlark.Function // nil: not defined
+	args               starlark.Tuple
+	observed
+}
+
+// locate begins the rule at a location.
+func (s *Script) locate(t *trace.Trace, l trace.LocationID) (*located, error) {
+	x := &located{Script: s, t: t, location: l, thread: &starlark.Thread{Name: s.file}, args: make(starlark.Tuple, max(1, len(s.variables)))}
+	x.thread.OnMaxSteps = func(thread *starlark.Thread) {
+		thread.Cancel(fmt.Sprintf("it takes too long: a rule has %d steps for each call, and %d at once if it has saved them", stepsACall, mostSteps))
+	}
+	x.observe()
+	x.grant(mostSteps)
+	var err error
+	if x.globals, err = s.program.Init(x.thread, x.predeclared()); err != nil {
+		return nil, x.fault(err)
+	}
+	for _, f := range []struct {
+		name string
+		fn   **starlark.Function
+		args int
+	}{{"trace_event", &x.event, len(x.args)}, {"output_trace", &x.trace, 1}, {"output_text", &x.text, 0}} {
+		v, ok := x.globals[f.name]
+		if !ok {
+			continue
+		}
+		if *f.fn, ok = v.(*starlark.Function); !ok {
+			return nil, fmt.Errorf("%s: %s is a %s, not a function", s.file, f.name, v.Type())
+		}
+		if n := (*f.fn).NumParams(); n != f.args {
+			return nil, fmt.Errorf("%s: %s has %d parameters, want %d", (*f.fn).Position(), f.name, n, f.args)
+		}
+	}
+	if x.event == nil && x.trace == nil && x.text == nil {
+		return nil, fmt.Errorf("%s: it defines neither trace_event nor output_trace nor output_text", s.file)
+	}
+	s.locations[l] = x
+	return x, nil
+}
+
+// grant allows so many more steps.
+func (x *located) grant(steps uint64) {
+	x.bank = min(x.bank+steps, mostSteps)
+	x.thread.SetMaxExecutionSteps(x.thread.ExecutionSteps() + x.bank)
+	x.scale.spent = 0
+}
+
+// run calls a function of the rule.
+func (x *located) run(f *starlark.Function, args starlark.Tuple) (starlark.Value, error) {
+	before := x.thread.ExecutionSteps()
+	x.grant(stepsACall)
+	v, err := starlark.Call(x.thread, f, args, nil)
+	if err != nil {
+		return nil, x.fault(err)
+	}
+	used := x.thread.ExecutionSteps() - before
+	x.bank -= min(x.bank, used)
+	if x.since += int(used) + x.scale.spent; x.since > x.weight+stepsACall {
+		x.since = 0
+		if x.weight = x.state(); x.weight > mostState {
+			return nil, fmt.Errorf("%s: the rule keeps too much in its variables: more than %d MiB in a location", x.file, mostState*16>>20)
+		}
+	}
+	return v, nil
+}
+
+// state weighs the variables of the rule, each value once.
+func (x *located) state() int {
+	weight, seen := 0, make(map[starlark.Value]bool)
+	var visit func(v starlark.Value)
+	visit = func(v starlark.Value) {
+		if weight++; weight > mostState {
+			return
+		}
+		switch v := v.(type) {
+		case *starlark.List, *starlark.Dict, *starlark.Set, *starlark.Function:
+			if seen[v] {
+				return
+			}
+			seen[v] = true
+		}
+		switch v := v.(type) {
+		case starlark.String, starlark.Int:
+			weight += mostWeight - weigh(v, mostWeight)
+		case starlark.Tuple:
+			for _, e := range v {
+				visit(e)
+			}
+		case *starlark.List:
+			for e := range v.Elements() {
+				visit(e)
+			}
+		case *starlark.Set:
+			weight += 4 * v.Len()
+			for e := range v.Elements() {
+				visit(e)
+			}
+		case *starlark.Dict:
+			weight += 4 * v.Len()
+			for k, e := range v.Entries() {
+				visit(k)
+				visit(e)
+			}
+		case *starlark.Function:
+			for i := range v.NumParams() {
+				if d := v.ParamDefault(i); d != nil {
+					visit(d)
+				}
+			}
+			for i := range v.NumFreeVars() {
+				if _, e := v.FreeVar(i); e != nil {
+					visit(e)
+				}
+			}
+		}
+	}
+	for _, name := range x.globals.Keys() {
+		visit(x.globals[name])
+	}
+	return weight
+}
+
+// fault makes of an error of the language one that begins with its place in the file.
+func (x *located) fault(err error) error {
+	var e *starlark.EvalError
+	if !errors.As(err, &e) {
+		return placed(err)
+	}
+	at := x.file
+	for i := len(e.CallStack) - 1; i >= 0; i-- {
+		if pos := e.CallStack[i].Pos; pos.Line > 0 && pos.Filename() == x.file {
+			at = pos.String()
+			break
+		}
+	}
+	return fmt.Errorf("%s: %s", at, strings.TrimPrefix(e.Msg, "Starlark computation cancelled: "))
+}
+
+// Cut implements Judge.
+func (x *located) Cut(c *Call) (bool, error) {
+	if !c.MPI {
+		return false, nil
+	}
+	x.note(c)
+	if x.event == nil {
+		return false, nil
+	}
+	if x.variables == nil {
+		x.args[0] = x.current.name
+	} else {
+		for i, name := range x.variables {
+			x.args[i] = x.variable(name)
+		}
+	}
+	v, err := x.run(x.event, x.args)
+	if err != nil {
+		return false, err
+	}
+	if v == starlark.None {
+		return false, fmt.Errorf("%s: trace_event returns None for %s: want True or False", x.event.Position(), string(x.current.name))
+	}
+	cut := !bool(v.Truth())
+	if cut {
+		x.cut += c.Last - c.First + 1
+	}
+	return cut, nil
+}
+
+// finish asks for the ranks and for the texts.
+func (s *Script) finish(ctx context.Context, t *trace.Trace, jobs int) ([]bool, error) {
+	keep := make([]bool, len(t.World))
+	s.texts = make([]string, len(t.World))
+	all := s.allResults(t)
+	_, err := engine.Map(ctx, jobs, len(t.World), func(_ context.Context, rank int) (_ struct{}, err error) {
+		keep[rank] = true
+		l := t.World[rank]
+		if int(l) >= len(s.locations) {
+			return struct{}{}, nil
+		}
+		x := s.locations[l]
+		if x == nil {
+			if x, err = s.locate(t, l); err != nil {
+				return struct{}{}, err
+			}
+		}
+		x.all = all
+		if x.trace != nil {
+			v, err := x.run(x.trace, starlark.Tuple{starlark.MakeInt(rank)})
+			if err != nil {
+				return struct{}{}, err
+			}
+			if v == starlark.None {
+				return struct{}{}, fmt.Errorf("%s: output_trace returns None: want True or False", x.trace.Position())
+			}
+			keep[rank] = bool(v.Truth())
+		}
+		if x.text != nil {
+			v, err := x.run(x.text, nil)
+			if err != nil {
+				return struct{}{}, err
+			}
+			if text, ok := v.(starlark.String); ok {
+				s.texts[rank] = string(text)
+			} else if v != starlark.None {
+				return struct{}{}, fmt.Errorf("%s: output_text returns a %s: want a text or None", x.text.Position(), v.Type())
+			}
+		}
+		return struct{}{}, nil
+	})
+	s.locations = nil
+	return keep, err
+}
+
+// Texts returns what output_text has returned, by world rank; "" for nothing.
+func (s *Script) Texts() []string { return s.texts }
+
+// variableNames are the names that an expression can use.
+var variableNames = []string{"rank", "ranks", "mpi", "bytes", "seconds", "time", "count", "caller", "file", "line"}
+
+// NewExpression makes a rule of an expression such as
+//
+//	rank < 32 and mpi != "MPI_Iprobe"
+//
+// which is true of the calls that are kept. Parts that are joined by and and speak of the
+// rank alone decide about whole ranks.
+func NewExpression(text string, o ScriptOptions) (*Script, error) {
+	const file = "--keep"
+	options := &syntax.FileOptions{Set: true}
+	e, err := options.ParseExpr(file, text, 0)
+	if err != nil {
+		return nil, placed(err)
+	}
+	s := newScript("keep "+text, file, o)
+	var calls, ranks syntax.Expr
+	var used []string
+	for _, part := range conjuncts(e) {
+		names := namesIn(part)
+		for _, name := range names {
+			if !slices.Contains(variableNames, name) && !starlark.Universe.Has(name) {
+				return nil, fmt.Errorf("%s %q: there is no %s; there are %s", file, text, name, strings.Join(variableNames, ", "))
+			}
+		}
+		into := &calls
+		if !slices.ContainsFunc(names, func(n string) bool { return n != "rank" && n != "ranks" && slices.Contains(variableNames, n) }) {
+			into = &ranks
+		} else {
+			used = append(used, names...)
+		}
+		if *into == nil {
+			*into = part
+		} else {
+			*into = &syntax.BinaryExpr{X: *into, OpPos: syntax.Start(part), Op: syntax.AND, Y: part}
+		}
+	}
+	var body []syntax.Stmt
+	if calls != nil {
+		slices.Sort(used)
+		used = slices.DeleteFunc(slices.Compact(used), func(n string) bool { return !slices.Contains(variableNames, n) })
+		s.variables = used
+		body = append(body, define("trace_event", used, calls))
+	}
+	if ranks != nil {
+		body = append(body, define("output_trace", []string{"rank"}, ranks))
+	}
+	f := &syntax.File{Path: file, Stmts: body, Options: options}
+	s.program, err = s.compile(f)
+	return s, err
+}
+
+// conjuncts returns the parts of an expression that are joined by and.
+func conjuncts(e syntax.Expr) []syntax.Expr {
+	switch x := e.(type) {
+	case *syntax.BinaryExpr:
+		if x.Op == syntax.AND {
+			return append(conjuncts(x.X), conjuncts(x.Y)...)
+		}
+	case *syntax.ParenExpr:
+		return conjuncts(x.X)
+	}
+	return []syntax.Expr{e}
+}
+
+// namesIn returns the names in an expression, each once.
+func namesIn(e syntax.Expr) (names []string) {
+	syntax.Walk(e, func(n syntax.Node) bool {
+		if i, ok := n.(*syntax.Ident); ok {
+			names = append(names, i.Name)
+		}
+		return true
+	})
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// define returns the function that returns an expression.
+func define(name string, params []string, e syntax.Expr) syntax.Stmt {
+	at := syntax.Start(e)
+	d := &syntax.DefStmt{Def: at, Name: &syntax.Ident{NamePos: at, Name: name}, Lparen: at, Rparen: at,
+		Body: []syntax.Stmt{&syntax.ReturnStmt{Return: at, Result: e}}}
+	for _, p := range params {
+		d.Params = append(d.Params, &syntax.Ident{NamePos: at, Name: p})
+	}
+	return d
+}

@@ -1,0 +1,198 @@
+package reduce
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"tracekit/samples"
+	"tracekit/trace"
+)
+
+func generated(t testing.TB, o samples.Options) *samples.Memory {
+	t.Helper()
+	var m *samples.Memory
+	_, err := samples.Generate(t.Context(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
+		m = samples.NewMemory(info, defs)
+		return m, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// callsOf counts the outermost MPI calls of a trace by name.
+func callsOf(t testing.TB, src trace.Source) map[string]int {
+	t.Helper()
+	out := make(map[string]int)
+	for l := range src.Defs().Locations {
+		for b, err := range src.Events(context.Background(), trace.LocationID(l)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, k := range b.Flow.Kind {
+				if name := src.Defs().RegionName(b.Flow.Region[i]); k.Enters() && strings.HasPrefix(name, "MPI_") {
+					out[name]++
+				}
+			}
+		}
+	}
+	return out
+}
+
+// TestHostileRules states that rules which run for ever, or ask for more than there is, end
+// with an error that names the place, and so do those that are wrong.
+func TestHostileRules(t *testing.T) {
+	m := generated(t, samples.Options{Program: "ring", Ranks: 2, Iterations: 3})
+	tr := merged(t, m)
+	for name, c := range map[string]struct{ source, want string }{
+		"endless loop":      {"def trace_event(id):\n  while True:\n    x = len(id)\n", ": it takes too long"},
+		"endless recursion": {"def f(n):\n  return f(n)\ndef trace_event(id):\n  return f(1)\n", "r.star:2:10: function f called recursively"},
+		"endless at once":   {"x = [i for i in range(1000000) for j in range(1000000)]\n", "takes too long"},
+		"long list":         {"x = list(range(1000000))\n", "r.star:1:9: a value is too large"},
+		"long range":        {"def trace_event(id):\n  return 5 in range(1 << 60)\n", "r.star:2:20: a range of"},
+		"long text":         {"def trace_event(id):\n  return 'x' * 1000000000\n", "r.star:2:14: a value is too large"},
+		"doubled list":      {"def trace_event(id):\n  l = [1]\n  for i in range(60):\n    l += l\n  return True\n", "r.star:4:7: a value is too large"},
+		"doubled text":      {"def trace_event(id):\n  l = 'x'\n  for i in range(60):\n    l = l + l\n  return True\n", "r.star:4:11: a value is too large"},
+		"doubled dict":      {"d = {}\nfor i in range(60):\n  d = {1: d, 2: d}\nx = str(d)\n", "r.star:4:8: a value is too large"},
+		"deep pairs":        {"x = ()\nfor i in range(60):\n  x = (x, x)\n", "r.star:3:8: a value is too large"},
+		"squared":           {"x = 7\nfor i in range(60):\n  x = x * x\n", "r.star:3:9: an integer has more than 4,096 bits"},
+		"compared":          {"a = [0]\nb = [0]\nfor i in range(60):\n  a = [a, a]\n  b = [b, b]\nx = a == b\n", "r.star:6:7: a value is too large"},
+		"joined":            {"l = ['x' * 60000 for i in range(1000)]\nx = ''.join(l)\n", "r.star:2:12: a value is too large"},
+		"replaced":          {"x = ('a' * 60000).replace('a', 'b' * 60000)\n", "a value is too large"},
+		"formatted":         {"x = ('{0}' * 20000).format('b' * 60000)\n", "a value is too large"},
+		"percent":           {"x = '%s%s' % tuple(['x' * 600000, 'x' * 600000])\n", "a value is too large"},
+		"kept":              {"l = []\ndef trace_event(id):\n  for i in range(100):\n    l.append('x' * 40000 + str(len(l)))\n  return True\n", "keeps too much"},
+		"copied":            {"def trace_event(id):\n  l = []\n  for i in range(1000):\n    l.append(list(range(60000)))\n  return True\n", "copies too much"},
+		"method as value":   {"f = 'x'.join\n", "r.star:1:8: the method join is to be called where it is named"},
+		"load":              {"load('other.star', 'x')\n", "r.star:1:1: a rule cannot load files"},
+		"print":             {"print('x')\n", "r.star:1:1: print has no place in a rule"},
+		"getattr":           {"x = getattr('x', 'join')\n", "r.star:1:5: getattr has no place"},
+		"star":              {"def f(a):\n  return a\nx = f(*[1])\n", "arguments with *"},
+		"hidden name":       {"def len(x):\n  return 1\n", "r.star:1:5: len is a word of the language"},
+		"syntax":            {"def trace_event(id):\n  return (\n", "r.star:3:1: got"},
+		"unknown":           {"def trace_event(id):\n  return get_mpi_count(id)\n", "r.star:2:10: undefined: get_mpi_count"},
+		"no function":       {"x = 1\n", "it defines neither"},
+		"parameters":        {"def trace_event(id, x):\n  return True\n", "r.star:1:1: trace_event has 2 parameters, want 1"},
+		"none":              {"def trace_event(id):\n  pass\n", "r.star:1:1: trace_event returns None for MPI_Init"},
+		"no text":           {"def output_text():\n  return 3\n", "r.star:1:1: output_text returns a int"},
+		"future":            {"def trace_event(id):\n  return get_allresults()\n", "r.star:2:24: get_allresults is known at the end"},
+		"long source":       {strings.Repeat("#", mostSource+1), "a rule file may have"},
+		"deep source":       {"x = " + strings.Repeat("(", 30000) + "1" + strings.Repeat(")", 30000), "excessive nesting"},
+		"failed":            {"fail('no', 3)\n", "r.star:1:5: fail: no 3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := NewScript("r.star", []byte(c.source), ScriptOptions{})
+			if err == nil {
+				_, err = Apply(t.Context(), tr, []Rule{s}, Options{Jobs: 1})
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestScript states what rules see, by rules that keep what they should on a ring whose calls
+// are known: each of 3 ranks has 5 iterations of Isend, Recv, Wait.
+func TestScript(t *testing.T) {
+	m := generated(t, samples.Options{Program: "ring", Ranks: 3, Iterations: 5, Bytes: 100, Steady: true})
+	tr := merged(t, m)
+	all := callsOf(t, m)
+	t.Log(all)
+	for name, c := range map[string]struct {
+		source string
+		check  func(t *testing.T, calls map[string]int, texts []string)
+	}{
+		"counts": {`
+def trace_event(id):
+    return get_mpi_counts("MPI_Isend") <= 2
+`, func(t *testing.T, calls map[string]int, _ []string) {
+			if calls["MPI_Isend"] != 3*2 || calls["MPI_Recv"] != 3*2 || calls["MPI_Init"] != 3 {
+				t.Errorf("%v", calls)
+			}
+		}},
+		"state": {`
+seen = {}
+def trace_event(id):
+    seen[id] = seen.get(id, 0) + 1
+    return seen[id] % 2 == 1
+def output_text():
+    return "%s %d" % (id_of(), seen["MPI_Recv"])
+def id_of():
+    return "rank " + str(get_environment().rank)
+`, func(t *testing.T, calls map[string]int, texts []string) {
+			if texts[2] != "rank 2 5" || calls["MPI_Isend"] != 9 {
+				t.Errorf("%v %q", calls, texts)
+			}
+		}},
+		"ranks": {`
+def output_trace(rank):
+    r = get_allresults()
+    return rank == 1 and r["MPI_Recv"].counts.max == 5 and r["MPI_Isend"].bytes.median == 500
+`, func(t *testing.T, calls map[string]int, _ []string) {
+			if calls["MPI_Init"] != 1 || calls["MPI_Isend"] != 5 {
+				t.Errorf("%v", calls)
+			}
+		}},
+		"everything": {`
+def trace_event(id):
+    b, e, c = get_tracebufferinfo(), get_environment(), get_callerinfo()
+    if b.used > b.size or e.ranks != 3 or e.dimensions != (3,) or get_mpi_name(id) != id:
+        fail("wrong")
+    return get_elapsed_time() <= get_time() and len(get_memoryinfo()) == 0 and c.line >= 0
+def output_text():
+    return "%s %d %s" % (get_avg_hops(), get_mpi_bytes("MPI_Isend"), get_mpi_time("MPI_Recv") > 0.0)
+`, func(t *testing.T, calls map[string]int, texts []string) {
+			if texts[0] != "1.0 500 True" || texts[2] != "2.0 500 True" || calls["MPI_Isend"] != all["MPI_Isend"] {
+				t.Errorf("%v %q", calls, texts)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := NewScript("r.star", []byte(c.source), ScriptOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := Apply(t.Context(), tr, []Rule{s}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.check(t, callsOf(t, r.Source(m)), s.Texts())
+		})
+	}
+}
+
+// TestExpressions states what short expressions keep.
+func TestExpressions(t *testing.T) {
+	m := generated(t, samples.Options{Program: "ring", Ranks: 3, Iterations: 5, Bytes: 100})
+	tr := merged(t, m)
+	for text, want := range map[string][2]int{ // calls of MPI_Isend and of MPI_Init
+		`mpi != "MPI_Init"`:                                  {15, 0},
+		`rank < 2`:                                           {10, 2},
+		`rank < 2 and mpi != "MPI_Init"`:                     {10, 0},
+		`(mpi == "MPI_Init" or count <= 3)`:                  {9, 3},
+		`not (mpi in ["MPI_Isend", "MPI_Recv", "MPI_Wait"])`: {0, 3},
+		`bytes > 0 or mpi == "MPI_Wait"`:                     {15, 0},
+		`seconds < 0`:                                        {0, 0},
+	} {
+		s, err := NewExpression(text, ScriptOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Apply(t.Context(), tr, []Rule{s}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls := callsOf(t, r.Source(m))
+		if got := [2]int{calls["MPI_Isend"], calls["MPI_Init"]}; got != want {
+			t.Errorf("%s keeps %v, want %v", text, got, want)
+		}
+	}
+	for _, text := range []string{"rank <", "ranq < 3", "rank < 3; x", "print(rank)"} {
+		if _, err := NewExpression(text, ScriptOptions{}); err == nil || !strings.HasPrefix(err.Error(), "--keep") {
+			t.Errorf("%s: error %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,342 @@
+package reduce
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
+
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// utilityNames are the paper's utility functions.
+var utilityNames = []string{
+	"get_mpi_counts", "get_mpi_bytes", "get_mpi_time", "get_avg_hops", "get_time", "get_elapsed_time", "get_mpi_name",
+	"get_tracebufferinfo", "get_memoryinfo", "get_callerinfo", "get_environment", "get_allresults",
+}
+
+// An operation is what a location has done in calls of one MPI function.
+type operation struct {
+	name         starlark.String
+	count, bytes uint64
+	ticks        int64
+}
+
+// observed is what a rule can ask for at a location.
+type observed struct {
+	first    int64 // tick of the run's first event
+	init     int64 // when MPI_Init was entered, or else the first call
+	seen     bool  // some call
+	now      int64
+	call     *Call
+	current  *operation
+	byRegion map[trace.RegionID]*operation
+	byName   map[string]*operation
+	cut      uint64 // records so far
+	records  uint64 // of the trace so far
+
+	sends     int     // those that hops are known of
+	hops      float64 // times bytes
+	hopBytes  float64
+	memory    map[counterKey]string // counters of memory, by their names
+	memoryNow map[string]uint64
+	all       starlark.Value // results of all ranks; nil: not yet
+}
+
+type counterKey struct {
+	metric trace.MetricID
+	member uint8
+}
+
+func (x *located) observe() {
+	x.first, _ = stats.Run(x.t)
+	x.byRegion, x.byName = make(map[trace.RegionID]*operation), make(map[string]*operation)
+	if x.topology == nil {
+		x.topology = row{len(x.t.World)}
+	}
+	if x.uses["get_memoryinfo"] {
+		x.memory, x.memoryNow = memoryCounters(x.t.Defs), make(map[string]uint64)
+	}
+}
+
+// note counts a call.
+func (x *located) note(c *Call) {
+	x.call, x.now, x.records = c, c.Leave, c.Last+1
+	if !x.seen || c.Class == trace.ClassInit {
+		x.init, x.seen = c.Enter, true
+	}
+	o := x.byRegion[c.Region]
+	if o == nil {
+		name := x.t.Defs.RegionName(c.Region)
+		if o = x.byName[name]; o == nil {
+			o = &operation{name: starlark.String(name)}
+			x.byName[name] = o
+		}
+		x.byRegion[c.Region] = o
+	}
+	o.count++
+	o.bytes += c.Bytes
+	o.ticks += c.Leave - c.Enter
+	x.current = o
+}
+
+// counter implements counterReader.
+func (x *located) counter(metric trace.MetricID, member uint8, value uint64) {
+	if name, ok := x.memory[counterKey{metric, member}]; ok {
+		x.memoryNow[name] = value
+	}
+}
+
+func (x *located) seconds(ticks int64) starlark.Value {
+	return starlark.Float(float64(ticks) / float64(max(x.t.Defs.Clock.Resolution, 1)))
+}
+
+// variable returns what a name stands for in an expression.
+func (x *located) variable(name string) starlark.Value {
+	switch name {
+	case "rank":
+		if x.call.Rank == trace.None {
+			return starlark.MakeInt(-1)
+		}
+		return starlark.MakeUint64(uint64(x.call.Rank))
+	case "ranks":
+		return starlark.MakeInt(len(x.t.World))
+	case "mpi":
+		return x.current.name
+	case "bytes":
+		return starlark.MakeUint64(x.call.Bytes)
+	case "seconds":
+		return x.seconds(x.call.Leave - x.call.Enter)
+	case "time":
+		return x.seconds(x.call.Enter - x.first)
+	case "count":
+		return starlark.MakeUint64(x.current.count)
+	}
+	region, file, line := x.call.Caller()
+	switch name {
+	case "caller":
+		return starlark.String(x.t.Defs.RegionName(region))
+	case "file":
+		return starlark.String(x.t.Defs.String(file))
+	}
+	return starlark.MakeUint64(uint64(line))
+}
+
+// predeclared returns the functions of ours.
+func (x *located) predeclared() starlark.StringDict {
+	out := x.scale.functions()
+	add := func(name string, params int, f func(args starlark.Tuple) (starlark.Value, error)) {
+		out[name] = starlark.NewBuiltin(name, func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			if len(args) != params || len(kwargs) > 0 {
+				return nil, fmt.Errorf("%s wants %d arguments", name, params)
+			}
+			return f(args)
+		})
+	}
+	ofOperation := func(name string, f func(o *operation) starlark.Value) {
+		zero := f(&operation{})
+		add(name, 1, func(args starlark.Tuple) (starlark.Value, error) {
+			id, ok := args[0].(starlark.String)
+			if !ok {
+				return nil, fmt.Errorf("%s wants the name of a function, not a %s", name, args[0].Type())
+			}
+			if x.current != nil && id == x.current.name {
+				return f(x.current), nil
+			}
+			if o := x.byName[string(id)]; o != nil {
+				return f(o), nil
+			}
+			return zero, nil
+		})
+	}
+	ofOperation("get_mpi_counts", func(o *operation) starlark.Value { return starlark.MakeUint64(o.count) })
+	ofOperation("get_mpi_bytes", func(o *operation) starlark.Value { return starlark.MakeUint64(o.bytes) })
+	ofOperation("get_mpi_time", func(o *operation) starlark.Value { return x.seconds(o.ticks) })
+	value := func(name string, f func() starlark.Value) {
+		add(name, 0, func(starlark.Tuple) (starlark.Value, error) { return f(), nil })
+	}
+	value("get_avg_hops", x.averageHops)
+	value("get_time", func() starlark.Value { return x.seconds(x.now - x.first) })
+	value("get_elapsed_time", func() starlark.Value { return x.seconds(x.now - x.init) })
+	value("get_tracebufferinfo", x.bufferInfo)
+	value("get_memoryinfo", x.memoryInfo)
+	value("get_callerinfo", x.callerInfo)
+	value("get_environment", x.environment)
+	add("get_mpi_name", 1, func(args starlark.Tuple) (starlark.Value, error) { return args[0], nil })
+	add("get_allresults", 0, func(starlark.Tuple) (starlark.Value, error) {
+		if x.all == nil {
+			return nil, fmt.Errorf("get_allresults is known at the end: in output_trace and output_text")
+		}
+		return x.all, nil
+	})
+	return out
+}
+
+// averageHops returns Σ hops·bytes / Σ bytes of the messages sent so far, None without any.
+func (x *located) averageHops() starlark.Value {
+	sends, me := x.t.Sends[x.location], x.t.Rank[x.location]
+	for ; x.sends < sends.Len(); x.sends++ {
+		s := sends.Ptr(x.sends)
+		if s.Seq >= x.records && x.all == nil {
+			break
+		}
+		if s.To != trace.None && me != trace.None {
+			x.hops += float64(x.topology.Hops(me, s.To)) * float64(s.Bytes)
+			x.hopBytes += float64(s.Bytes)
+		}
+	}
+	if x.hopBytes == 0 {
+		return starlark.None
+	}
+	return starlark.Float(x.hops / x.hopBytes)
+}
+
+// structure makes a value with fields, which cannot be changed.
+func structure(name string, fields starlark.StringDict) starlark.Value {
+	return starlarkstruct.FromStringDict(starlark.String(name), fields)
+}
+
+func (x *located) bufferInfo() starlark.Value {
+	kept := x.records - min(x.cut, x.records)
+	used, flushes := x.buffer.after(kept)
+	return structure("buffer", starlark.StringDict{
+		"size": starlark.MakeInt64(x.buffer.Bytes), "used": starlark.MakeInt64(used), "flushes": starlark.MakeUint64(flushes),
+		"records": starlark.MakeUint64(kept),
+	})
+}
+
+// memoryInfo returns the latest values of counters of memory by their names.
+func (x *located) memoryInfo() starlark.Value {
+	d := starlark.NewDict(len(x.memoryNow))
+	names := make([]string, 0, len(x.memoryNow))
+	for name := range x.memoryNow {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		d.SetKey(starlark.String(name), starlark.MakeUint64(x.memoryNow[name])) // of a new dictionary: no error
+	}
+	return d
+}
+
+func (x *located) callerInfo() starlark.Value {
+	if x.call == nil {
+		return starlark.None
+	}
+	region, file, line := x.call.Caller()
+	return structure("caller", starlark.StringDict{
+		"function": starlark.String(x.t.Defs.RegionName(region)), "file": starlark.String(x.t.Defs.String(file)), "line": starlark.MakeUint64(uint64(line)),
+	})
+}
+
+func (x *located) environment() starlark.Value {
+	rank := x.t.Rank[x.location]
+	e := starlark.StringDict{
+		"rank": starlark.None, "ranks": starlark.MakeInt(len(x.t.World)), "coordinates": starlark.None,
+		"dimensions": integers(x.topology.Dimensions()), "frequency": starlark.MakeUint64(x.t.Defs.Clock.Resolution),
+	}
+	if rank != trace.None {
+		e["rank"] = starlark.MakeUint64(uint64(rank))
+		if c := x.topology.Coordinates(rank); c != nil {
+			e["coordinates"] = integers(c)
+		}
+	}
+	return structure("environment", e)
+}
+
+func integers(list []int) starlark.Value {
+	t := make(starlark.Tuple, len(list))
+	for i, v := range list {
+		t[i] = starlark.MakeInt(v)
+	}
+	return t
+}
+
+// allResults returns, by the name of each function, the least, the largest, the median and
+// the mean over ranks of counts, bytes and seconds; of all functions together by "".
+func (s *Script) allResults(t *trace.Trace) starlark.Value {
+	if !s.uses["get_allresults"] {
+		return nil
+	}
+	type sums struct{ count, bytes, seconds []float64 } // by rank
+	all := make(map[string]*sums)
+	at := func(name string) *sums {
+		if all[name] == nil {
+			n := len(t.World)
+			all[name] = &sums{make([]float64, n), make([]float64, n), make([]float64, n)}
+		}
+		return all[name]
+	}
+	for l, x := range s.locations {
+		rank := t.Rank[l]
+		if x == nil || int(rank) >= len(t.World) {
+			continue
+		}
+		names := make([]string, 0, len(x.byName))
+		for name := range x.byName {
+			names = append(names, name)
+		}
+		slices.Sort(names) // sums of floating point in one order
+		for _, name := range names {
+			o := x.byName[name]
+			for _, to := range []*sums{at(name), at("")} {
+				to.count[rank] += float64(o.count)
+				to.bytes[rank] += float64(o.bytes)
+				to.seconds[rank] += float64(o.ticks) / float64(max(t.Defs.Clock.Resolution, 1))
+			}
+		}
+	}
+	names := make([]string, 0, len(all))
+	for name := range all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	out := starlark.NewDict(len(names))
+	for _, name := range names {
+		v := all[name]
+		out.SetKey(starlark.String(name), structure("results", starlark.StringDict{ // of a new dictionary: no error
+			"counts": summary(v.count), "bytes": summary(v.bytes), "time": summary(v.seconds)}))
+	}
+	out.Freeze()
+	return out
+}
+
+// summary describes values of all ranks, of which there is one at least.
+func summary(values []float64) starlark.Value {
+	slices.Sort(values)
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	n := len(values)
+	return structure("statistics", starlark.StringDict{
+		"min": starlark.Float(values[0]), "max": starlark.Float(values[n-1]),
+		"median": starlark.Float((values[(n-1)/2] + values[n/2]) / 2), "mean": starlark.Float(sum / math.Max(float64(n), 1)),
+	})
+}
+
+// memoryCounters returns the counters of integers whose names speak of memory.
+func memoryCounters(d *trace.Defs) map[counterKey]string {
+	out := make(map[counterKey]string)
+	for id, m := range d.Metrics {
+		if int(m.Class) < len(d.Metrics) {
+			m.Members = d.Metrics[m.Class].Members
+		}
+		for i, member := range m.Members {
+			if int(member) >= len(d.MetricMembers) || i > math.MaxUint8 {
+				continue
+			}
+			v := d.MetricMembers[member]
+			name := d.String(v.Name)
+			isOne := func(word string) bool { return strings.Contains(strings.ToLower(name), word) }
+			if v.Value != trace.TypeDouble && slices.ContainsFunc([]string{"memory", "rss", "heap", "vmsize"}, isOne) {
+				out[counterKey{trace.MetricID(id), uint8(i)}] = name
+			}
+		}
+	}
+	return out
+}
