@@ -107,7 +107,7 @@ func TestPassesThatDiffer(t *testing.T) {
 	for _, f := range []string{"copy", "copy.arrow", "copy.parquet"} {
 		for what, change := range map[string]func(string, []byte) error{
 			"let be": func(string, []byte) error { return nil },
-			"cut": func(name string, data []byte) error { return os.Truncate(name, int64(len(data)*2/3)) },
+			"cut":    func(name string, data []byte) error { return os.Truncate(name, int64(len(data)*2/3)) },
 		} {
 			path := filepath.Join(t.TempDir(), f)
 			writeCopy(t, short, path)
