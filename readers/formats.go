@@ -48,7 +48,7 @@ var formats = []format{
 		phrase: "an OTF2 archive (its .otf2 file or its directory)",
 		sniff:  otf2.Sniff,
 		open: func(ctx context.Context, paths []string, _ OpenOptions) (trace.Source, error) {
-			return source(otf2.Open(ctx, paths[0]))
+			return watched(otf2.Open(ctx, paths[0]))
 		},
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
 			return writer(otf2.Create(path, info, defs, otf2.Options{Force: o.Force}))
@@ -87,7 +87,7 @@ var formats = []format{
 		phrase: "a directory of Arrow or Parquet tables that 'tracekit convert' wrote",
 		sniff:  func(path string, _ []byte) bool { return arrowdir.IsDir(path) },
 		open: func(ctx context.Context, paths []string, _ OpenOptions) (trace.Source, error) {
-			return source(arrowdir.Open(ctx, paths[0]))
+			return watched(arrowdir.Open(ctx, paths[0]))
 		},
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
 			return writer(arrowdir.Create(path, info, defs, arrowdir.Options{Format: arrowdir.Arrow, Force: o.Force, Jobs: o.Jobs}))
@@ -115,6 +115,14 @@ func source[S trace.Source](s S, err error) (trace.Source, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// watched is source for a format whose files are read again in each pass.
+func watched[S trace.Source](s S, err error) (trace.Source, error) {
+	if err != nil {
+		return nil, err
+	}
+	return watchPasses(s), nil
 }
 
 // writer makes an interface of what a format's Create returns, nil with an error.

@@ -96,3 +96,58 @@ func filesOf(t *testing.T, path string) (files []string) {
 	}
 	return files
 }
+
+// TestPassesThatDiffer: whoever reads a trace twice, whatever for, is told by the source that its
+// files have become shorter or longer in between; who reads what has not changed is not.
+func TestPassesThatDiffer(t *testing.T) {
+	short, err := readers.Open(t.Context(), "../samples/archives/ring-4-plain", readers.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []string{"copy", "copy.arrow", "copy.parquet"} {
+		for what, change := range map[string]func(string, []byte) error{
+			"let be": func(string, []byte) error { return nil },
+			"cut":    func(name string, data []byte) error { return os.Truncate(name, int64(len(data)*2/3)) },
+		} {
+			path := filepath.Join(t.TempDir(), f)
+			writeCopy(t, short, path)
+			src, err := readers.Open(t.Context(), path, readers.OpenOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			pass := func() (events int, failed error) {
+				for l := range src.Defs().Locations {
+					for b, err := range src.Events(t.Context(), trace.LocationID(l)) {
+						if failed = errors.Join(failed, err); err == nil {
+							events += b.Len()
+						}
+					}
+				}
+				return events, failed
+			}
+			before, err := pass()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range filesOf(t, path) {
+				if ext := filepath.Ext(name); ext == ".evt" || ext != ".otf2" && ext != ".def" && ext != ".json" {
+					data, err := os.ReadFile(name)
+					if err == nil {
+						err = change(name, data)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			after, failed := pass()
+			told := failed != nil || slices.ContainsFunc(src.Findings(), func(f trace.Finding) bool { return f.Code == trace.CodeChangedMeanwhile })
+			if told != (before != after || failed != nil) || f == "copy" && told != (what == "cut") {
+				t.Errorf("%s, %s: %d events, then %d; error %v, findings %v", f, what, before, after, failed, src.Findings())
+			}
+			if err := src.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

@@ -148,6 +148,15 @@ func openSide(ctx context.Context, io *streams, opts *compareOptions, path strin
 	return s, nil
 }
 
+// findings are those of the analysis, and what was noticed of a trace that was read again.
+func (s *side) findings() []stats.Finding {
+	changed := func(f stats.Finding) bool { return f.Code == string(trace.CodeChangedMeanwhile) }
+	if slices.ContainsFunc(s.a.Findings, changed) {
+		return s.a.Findings
+	}
+	return append(slices.Clip(s.a.Findings), stats.FindingRows(changesOf(s.t))...)
+}
+
 // A sampled side holds the samples of its runs, the first one open if its records are wanted.
 type sampledSide struct {
 	samples  []*compare.Sample
@@ -171,7 +180,7 @@ func sampleSide(ctx context.Context, io *streams, opts *compareOptions, paths []
 			return nil, err
 		}
 		sample, err := compare.Take(ctx, s.t, s.a, opts.jobs)
-		out.samples, out.findings = append(out.samples, sample), append(out.findings, s.a.Findings...)
+		out.samples, out.findings = append(out.samples, sample), append(out.findings, s.findings()...)
 		if i == 0 {
 			out.first = s.a
 		}

@@ -181,7 +181,7 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 	for operation, points := range one.Points {
 		m.Points[operation] = append(m.Points[operation], points...)
 	}
-	m.findings = append(m.findings, stats.FindingRows(t.Findings)...)
+	m.findings = append(m.findings, stats.FindingRows(findingsOf(t))...)
 	return nil
 }
 

@@ -85,6 +85,24 @@ func (in *input) Findings() []trace.Finding {
 	return l.Findings()
 }
 
+// findingsOf returns the findings of a reconciled trace, with what reading it again has noticed
+// since.
+func findingsOf(t *trace.Trace) []trace.Finding {
+	var l trace.Ledger
+	l.Merge(t.Findings)
+	if !slices.ContainsFunc(t.Findings, isChange) {
+		l.Merge(changesOf(t))
+	}
+	return l.Findings()
+}
+
+// changesOf returns what reading a trace again has noticed.
+func changesOf(t *trace.Trace) []trace.Finding {
+	return slices.DeleteFunc(t.Source.Findings(), func(f trace.Finding) bool { return !isChange(f) })
+}
+
+func isChange(f trace.Finding) bool { return f.Code == trace.CodeChangedMeanwhile }
+
 // Close closes the trace and its store.
 func (in *input) Close() error { return errors.Join(in.Source.Close(), in.store.Close()) }
 

@@ -155,7 +155,7 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 	doc := &spacetimeDocument{Schema: spacetimeSchema, Out: opts.output, Findings: []stats.Finding{}}
 	doc.Width, doc.Height = figure.Size()
 	for _, t := range sides {
-		doc.Findings = append(doc.Findings, stats.FindingRows(t.Findings)...)
+		doc.Findings = append(doc.Findings, stats.FindingRows(findingsOf(t))...)
 		doc.Rebuilt = append(doc.Rebuilt, stats.RebuiltOf(t.Source.Info()))
 	}
 	return opts.finish(io, doc, func() {

@@ -80,6 +80,7 @@ type parquetWriter struct {
 	schema *schema.Schema
 	props  *parquet.WriterProperties
 	meta   *metadata.FileMetaData
+	ended  func() error // is asked before each column whether nobody wants the file any more; nil: somebody does
 }
 
 // Columns that ascend, or nearly so: differences are small where values repeat seldom. The
@@ -121,6 +122,11 @@ func (w *parquetWriter) encode(r arrow.Record, e *encoded) error {
 	all := metadata.NewFileMetadataBuilder(w.schema, w.props, nil)
 	group := all.AppendRowGroup()
 	for _, a := range r.Columns() {
+		if w.ended != nil {
+			if err := w.ended(); err != nil {
+				return err
+			}
+		}
 		chunk := group.NextColumnChunk()
 		out := file.NewColumnChunkWriter(chunk, newPageWriter(&e.pages, chunk), w.props)
 		if err := errors.Join(writeColumn(out, a), out.Close()); err != nil {

@@ -173,11 +173,9 @@ func WriteParquet(ctx context.Context, name string, t Table) error {
 	if err != nil {
 		return err
 	}
+	w.ended = ctx.Err
 	var e encoded
 	rows.write = func(r arrow.Record) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		if err := w.encode(r, &e); err != nil {
 			return err
 		}

@@ -73,6 +73,36 @@ func TestLargeDefinitions(t *testing.T) {
 	}
 }
 
+// What only looks like JSON is a finding, and costs the event alone: a letter that became a sign,
+// a quote that is missing, a bracket of the other kind. What tools write instead of numbers is
+// none, nor is a comma more or less.
+func TestNoJSON(t *testing.T) {
+	const moment = `{"ph":"i","pid":1,"ts":2,"name":"a"}`
+	for text, sound := range map[string]bool{
+		`"id":nul|`: false, `"id":=`: false, `"args":{"x":nul|}`: false, `"args":{"x":=}`: false, `"args":{"x":1!}`: false,
+		`"args":{x":"1","y":"2"}`: false, `"args":{"x:"1","y":"2"}`: false, `"args":{"x":1","y":"2"}`: false,
+		`"args":{"x":"1,"y":"2"}`: false, `"args":{"x":"1","y:2}`: false, `"args":{"x":["1","2]}`: false, `"args":{"x":"1"y":"2"}`: false,
+		`"args":{"x":[1,2}}`: false, `"args":[{"x":1]]`: false, `"args":{"x":{"y":1]}`: false,
+		`"args":{"x":(ind)}`: false, `"args":{"x":-nan(int)}`: false,
+		`"args":{"x":-nan(ind),"y":1.#INF,"z":NaN}`: true, `"id":0x1f,"x":-nan(ind)`: true, `"args":{"x":[{},{}]}`: true,
+		`"args":{"x":"\"","y":[[1],[2]],"z":{"":""}}`: true, `"args":{ "x" : 1 , "y" : "2" }`: true, `"args":{"x":1,,"y":{}"z":2}`: true,
+	} {
+		s, err := readData(t, []byte("[\n"+`{"ph":"i","pid":1,"ts":1,"name":"b",`+text+"},\n"+moment+"\n]"), windowBytes)
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		events := uint64(0)
+		for _, l := range s.Defs().Locations {
+			events += l.Events
+		}
+		corrupt := slices.ContainsFunc(s.Findings(), func(f trace.Finding) bool { return f.Code == trace.CodeCorrupt })
+		if corrupt == sound || events != map[bool]uint64{true: 2, false: 1}[sound] {
+			t.Errorf("%s: %d events, findings %v", text, events, s.Findings())
+		}
+		s.Close()
+	}
+}
+
 // What is more than is told apart is counted.
 func TestLimitsAreFindings(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -8,8 +8,8 @@ import (
 
 // The functions of this file walk over JSON values in a window of the text. They return
 // the index behind the value, or a negative status. They accept more than JSON: numbers
-// are whatever stands before the next delimiter (NaN, 0x1f, ncclFloat32), strings may
-// hold raw control characters and any bytes.
+// are any letters, digits and signs before the next delimiter (NaN, 0x1f, ncclFloat32), strings
+// may hold raw control characters and any bytes.
 const (
 	short  = -1 // the window ends within the value
 	broken = -2 // this is not a value
@@ -80,14 +80,15 @@ const (
 	open
 	shut
 	delimiter // ends a number or word
-	never     // a control character, or none of ASCII
+	never     // stands in strings only
 )
 
 var classes = func() (c [256]uint8) {
 	for b := range c {
-		if b < ' ' || b > '~' {
-			c[b] = never
-		}
+		c[b] = never
+	}
+	for _, b := range "0123456789+-._ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" {
+		c[b] = plain
 	}
 	for _, b := range ", \n\r\t:" {
 		c[b] = delimiter
@@ -115,35 +116,80 @@ func skipValue(b []byte, i int, eof bool) int {
 
 // skipWord returns the index behind the number or word that starts at b[i].
 func skipWord(b []byte, i int, eof bool) int {
-	for i < len(b) && classes[b[i]] == plain {
-		i++
+	for i < len(b) {
+		if n := notANumber(b[i:]); n > 0 {
+			i += n
+		} else if classes[b[i]] == plain {
+			i++
+		} else {
+			return i
+		}
 	}
-	if i == len(b) && !eof {
+	if !eof {
 		return short
 	}
 	return i
 }
 
+// notANumber returns how much of a text is what a C library of Windows writes into a word for a
+// number that is none, such as -nan(ind) and 1.#INF.
+func notANumber(b []byte) int {
+	if b[0] == '(' || b[0] == '#' {
+		for _, s := range []string{"(ind)", "(snan)", "#IND", "#INF", "#QNAN", "#SNAN"} {
+			if bytes.HasPrefix(b, []byte(s)) {
+				return len(s)
+			}
+		}
+	}
+	return 0
+}
+
 // skipNested returns the index behind the object or array whose opening bracket is
-// b[i-1]. Braces and brackets are not distinguished.
+// b[i-1]. What a missing quote makes of a text is broken: there a string or word stands beside
+// another one. So is a brace that a bracket closes, as far as the innermost 64 are concerned.
 func skipNested(b []byte, i int) int {
-	depth := 1
+	depth, braces, known := 1, uint64(b[i-1])>>5&1, 1 // { is 0x7B, [ is 0x5B
+	last := uint8(delimiter)                          // class of the byte before, that of a string its quote's
 	for i < len(b) {
-		switch classes[b[i]] {
+		class := classes[b[i]]
+		switch class {
 		case quote:
+			if last == quote || last == plain {
+				return broken
+			}
 			if i = skipString(b, i+1); i < 0 {
 				return short
 			}
+			last = quote
 			continue
+		case plain:
+			if last == quote || last == shut {
+				return broken
+			}
 		case open:
+			if last == quote || last == plain {
+				return broken
+			}
 			depth++
+			braces, known = braces<<1|uint64(b[i])>>5&1, min(known+1, 64)
 		case shut:
+			if known > 0 && braces&1 != uint64(b[i])>>5&1 {
+				return broken
+			}
 			if depth--; depth == 0 {
 				return i + 1
 			}
+			braces, known = braces>>1, known-min(known, 1)
 		case never:
-			return broken
+			n := notANumber(b[i:])
+			if n == 0 || last != plain {
+				return broken
+			}
+			i += n
+			last = plain
+			continue
 		}
+		last = class
 		i++
 	}
 	return short

@@ -94,7 +94,7 @@ func (c *lineCount) lines(r io.Reader, f func(line string) (ok bool)) error {
 		raw := string(bytes.TrimSpace(s.Bytes()))
 		line := strings.ToValidUTF8(raw, "\uFFFD")
 		control := strings.ContainsFunc(line, func(c rune) bool { return c < ' ' && c != '\t' })
-		ok := f(line) && len(line) == len(raw) && !control
+		ok := f(line) && line == raw && !control
 		if c.all++; !ok {
 			if c.bad++; c.bad == 1 {
 				c.firstBad = c.all

@@ -147,7 +147,7 @@ func TestVerdicts(t *testing.T) {
 		"usage":      {ending: ending{code: 2, stderr: []byte("usage\n")}, want: bad},
 		"crash":      {ending: ending{code: 1, stderr: []byte("x: runtime error: y\n")}, want: bad},
 		"escape":     {ending: ending{code: 3, stderr: []byte("\x1b[2J\n")}, want: bad},
-		"hang":       {ending: ending{elapsed: hang(0) + 1, stdout: []byte(sound)}, want: bad},
+		"hang":       {ending: ending{spent: hang(0) + 1, stdout: []byte(sound)}, want: bad},
 		"memory":     {ending: ending{peak: leastMemory + 1, stdout: []byte(sound)}, want: bad},
 		"by a limit": {ending: ending{code: -1}, want: bad},
 	} {

@@ -231,7 +231,7 @@ type result struct {
 	format, command string
 	code            int
 	outcome         outcome
-	elapsed         time.Duration
+	spent           time.Duration
 	peak            int64
 }
 
@@ -251,7 +251,7 @@ func (c *campaign) run(ctx context.Context, k int) (result, error) {
 	if err != nil {
 		return result{}, fmt.Errorf("run %d: %w", k, err)
 	}
-	e, files, err := c.call(ctx, dir, p, hang(b.elapsed)+5*time.Second)
+	e, files, err := c.call(ctx, dir, p, hang(b.spent)+5*time.Second)
 	if err != nil {
 		return result{}, err
 	}
@@ -263,7 +263,7 @@ func (c *campaign) run(ctx context.Context, k int) (result, error) {
 			return result{}, err
 		}
 	}
-	return result{p.sample.format, p.command.name, e.code, verdict, e.elapsed, e.peak}, ctx.Err()
+	return result{p.sample.format, p.command.name, e.code, verdict, e.spent, e.peak}, ctx.Err()
 }
 
 // keep moves a run's directory to where it is found, with the sound trace beside the mutant.

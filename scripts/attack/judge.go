@@ -36,7 +36,8 @@ const (
 	leastMemory = 300 << 20 // bytes
 )
 
-// hang returns how long a command may take that takes so long on the sound trace.
+// hang returns how much time of the processors a command may take that takes so much on the sound
+// trace. Other programs on the machine do not count.
 func hang(sound time.Duration) time.Duration { return max(leastHang, 20*sound+2*time.Second) }
 
 // A judgement is all that is known of a run.
@@ -61,8 +62,8 @@ func (j *judgement) judge(ctx context.Context) (outcome, string) {
 			return bad, "crash: " + word
 		}
 	}
-	if limit := hang(j.baseline.elapsed); e.killed || e.elapsed > limit {
-		return bad, fmt.Sprintf("hang: %v", e.elapsed)
+	if limit := hang(j.baseline.spent); e.killed || e.spent > limit {
+		return bad, fmt.Sprintf("hang: %v of the processors", e.spent)
 	}
 	if limit := max(leastMemory, 2*j.baseline.peak); e.peak > limit {
 		return bad, fmt.Sprintf("memory: %d MB", e.peak>>20)

@@ -21,35 +21,40 @@ const (
 
 // An ending is how a process ended and what it said.
 type ending struct {
-	code           int // exit code; -1: ended by a signal
-	killed         bool
+	code           int  // exit code; -1: ended by a signal
+	killed         bool // it did not end in the time that a busy machine may take
 	stdout, stderr []byte
-	elapsed        time.Duration
-	peak           int64 // resident, in bytes; at least what the campaign itself holds
+	spent          time.Duration // by the processors
+	peak           int64         // resident, in bytes; at least what the campaign itself holds
 }
 
-// start runs a program in a directory until it ends or its time is over.
+// mostWait is how long a process may take on a machine that is busy with others, if it waits for
+// something that never comes; what computes without end is ended by its limit.
+const mostWait = 5 * time.Minute
+
+// start runs a program in a directory until it ends, has spent as much time of the processors as
+// the limit says, or has not ended for very long.
 //
 // The kernel counts into a child's peak what the parent held when it was started, so the
 // campaign must hold little.
 func start(ctx context.Context, dir string, limit time.Duration, program string, args []string) (ending, error) {
-	timed, cancel := context.WithTimeout(ctx, limit)
+	timed, cancel := context.WithTimeout(ctx, mostWait)
 	defer cancel()
-	limits := fmt.Sprintf("ulimit -v %d && ulimit -f %d && exec \"$0\" \"$@\"", maxAddresses>>10, maxFile>>9)
+	limits := fmt.Sprintf("ulimit -v %d && ulimit -f %d && ulimit -t %d && exec \"$0\" \"$@\"", maxAddresses>>10, maxFile>>9, limit/time.Second)
 	cmd := exec.CommandContext(timed, "sh", append([]string{"-c", limits, program}, args...)...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir+"/tmp", "LC_ALL=C.UTF-8")
 	cmd.WaitDelay = time.Second
 	stdout, stderr := output{}, output{}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	began := time.Now()
 	err := cmd.Run()
-	e := ending{elapsed: time.Since(began), stdout: stdout.Bytes(), stderr: stderr.Bytes()}
+	e := ending{stdout: stdout.Bytes(), stderr: stderr.Bytes()}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) || ctx.Err() != nil {
 		return e, errors.Join(err, ctx.Err())
 	}
 	e.code, e.killed = cmd.ProcessState.ExitCode(), timed.Err() != nil
+	e.spent = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		e.peak = usage.Maxrss << 10
 	}

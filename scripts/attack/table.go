@@ -14,7 +14,7 @@ type row struct {
 	runs            int
 	codes           [5]int // exit codes 0 to 4
 	outcomes        [outcomes]int
-	elapsed         time.Duration // the longest
+	spent           time.Duration // the longest
 	peak            int64         // the largest
 }
 
@@ -24,7 +24,7 @@ func (w *row) add(r result) {
 		w.codes[r.code]++
 	}
 	w.outcomes[r.outcome]++
-	w.elapsed, w.peak = max(w.elapsed, r.elapsed), max(w.peak, r.peak)
+	w.spent, w.peak = max(w.spent, r.spent), max(w.peak, r.peak)
 }
 
 // printTable prints the runs by format and command, and of each format and all in bold. It
@@ -56,7 +56,7 @@ func printTable(out io.Writer, results []result, seed uint64) int {
 		o := w.outcomes
 		fmt.Fprintf(out, "| %s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %.1f s | %d MB |\n", w.format, w.command, w.runs,
 			w.codes[0], w.codes[1], w.codes[3], w.codes[4], o[refused], o[same], o[announced], o[valued], o[natural], o[bad],
-			w.elapsed.Seconds(), w.peak/1e6)
+			w.spent.Seconds(), w.peak/1e6)
 	}
 	if len(results) == 0 {
 		return 0
