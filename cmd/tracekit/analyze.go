@@ -42,6 +42,10 @@ mending that would gain, the parallel efficiency, the wait states and what cause
 critical path, the cost of each source line, the overhead of its MPI calls beyond what such
 calls need, profiles and messages.
 
+Of a trace of accelerators it says first how much of their time they work, why they idle,
+what launches what they execute, and the critical path through hosts and devices; of a
+trace of files, what is read and written.
+
 What calls need is learned from the trace itself or, with --profile, was learned by
 'tracekit fit' from a benchmark of the same machine.
 
