@@ -85,6 +85,7 @@ type reduceDocument struct {
 	Certificate []reduce.Figure   `json:"certificate,omitempty"`
 	Error       *float64          `json:"certificate_error,omitempty"`
 	NewFindings []stats.Finding   `json:"new_findings,omitempty"` // of the reduced trace
+	Again       *againBlock       `json:"regenerated,omitempty"`  // absent without --repeating
 	Lost        map[string]uint64 `json:"lost,omitempty"`         // not representable in the format
 }
 
@@ -493,7 +494,11 @@ func (o *reduceOptions) analyze(ctx context.Context, io *streams, t *trace.Trace
 
 // reanalyze analyses what a reduction leaves. The tables that it needs are given back.
 func (o *reduceOptions) reanalyze(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction) (*stats.Analysis, error) {
-	left, err := o.reconcile(ctx, io, &input{Source: r.Source(t.Source), store: t.Store})
+	return o.analyzeSource(ctx, io, t, r.Source(t.Source))
+}
+
+func (o *reduceOptions) analyzeSource(ctx context.Context, io *streams, t *trace.Trace, src trace.Source) (*stats.Analysis, error) {
+	left, err := o.reconcile(ctx, io, &input{Source: src, store: t.Store})
 	if err != nil {
 		return nil, err
 	}
@@ -516,7 +521,11 @@ func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace
 	doc.NewFindings = slices.DeleteFunc(slices.Clone(left.Findings), func(f stats.Finding) bool {
 		return slices.ContainsFunc(full.Findings, func(g stats.Finding) bool { return g.Code == f.Code && g.Count >= f.Count })
 	})
-	return nil
+	if o.rule == nil || o.rule.Found.Repeats == nil {
+		return nil
+	}
+	doc.Again, err = o.certifyAgain(ctx, io, t, r, full)
+	return err
 }
 
 // patternsTried is how many instances of a pattern are kept at most when a size is to be reached.

@@ -230,6 +230,28 @@ func (f *gridFlags) printHops(io *streams, rows []topology.Average, top int) {
 	}
 }
 
+// An againBlock is the certificate of what --regenerate makes of a reduced trace; reduced
+// stands for regenerated in it.
+type againBlock struct {
+	Error       float64         `json:"error"`
+	Certificate []reduce.Figure `json:"certificate"`
+}
+
+// certifyAgain compares the analysis of the full trace with that of one in which what was cut
+// is made again.
+func (o *reduceOptions) certifyAgain(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *stats.Analysis) (*againBlock, error) {
+	again, err := pattern.Regenerate(r.Source(t.Source), o.rule.Found.Repeats)
+	if err != nil {
+		return nil, err
+	}
+	a, err := o.analyzeSource(ctx, io, t, again)
+	if err != nil {
+		return nil, err
+	}
+	figures, err := reduce.Certify(full, a, nameOf)
+	return &againBlock{reduce.Error(figures), figures}, err
+}
+
 // regenerateSchema names the JSON document of reduce --regenerate.
 const regenerateSchema = "tracekit.regenerate/1"
 
@@ -248,8 +270,7 @@ type regenerateDocument struct {
 	Findings  []stats.Finding   `json:"findings"`
 }
 
-// runRegenerate makes what was cut again. If messages would run backwards then, the logical
-// clock sees to it that they do not.
+// runRegenerate makes what was cut again.
 func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error {
 	in, err := opts.readFlags.open(ctx, opts.paths...)
 	if err != nil {
@@ -267,9 +288,6 @@ func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error 
 	again, err := pattern.Regenerate(in.Source, repeats)
 	if err != nil {
 		return err
-	}
-	if opts.clock == string(merge.ClockAuto) {
-		opts.clock = string(merge.ClockCLC)
 	}
 	t, err := opts.reconcile(ctx, io, &input{Source: again, store: in.store})
 	if err != nil {

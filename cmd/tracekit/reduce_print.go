@@ -194,8 +194,16 @@ func (doc *reduceDocument) printCertificate(io *streams, top int) {
 	if doc.Error == nil {
 		return
 	}
+	printCertificate(io, "Certificate: figures of analyze, the worst first", "reduced", doc.Certificate, doc.Error, top)
+	if doc.Again != nil {
+		printCertificate(io, "Certificate of what --regenerate makes of it", "made again", doc.Again.Certificate, &doc.Again.Error, top)
+	}
+}
+
+// printCertificate prints a certificate of a trace that a word tells from the full one.
+func printCertificate(io *streams, heading, which string, figures []reduce.Figure, mean *float64, top int) {
 	same, within := 0, 0
-	for _, f := range doc.Certificate {
+	for _, f := range figures {
 		switch w := f.Weight(); {
 		case w == 0:
 			same++
@@ -203,26 +211,26 @@ func (doc *reduceDocument) printCertificate(io *streams, top int) {
 			within++
 		}
 	}
-	g := &grid{heading: "Certificate: figures of analyze, the worst first", titles: []string{"<figure", "full", "reduced", "difference"}}
+	g := &grid{heading: heading, titles: []string{"<figure", "full", which, "difference"}}
 	g.note(fmt.Sprintf("Of %s %s the same and %s within 1 %%. Error: %s, the mean of the differences, each at most 100 %%, "+
 		"without figures that are 0 in both.",
-		plural(len(doc.Certificate), "figure", "figures"), are(same), are(within), orDash(doc.Error)))
+		plural(len(figures), "figure", "figures"), are(same), are(within), orDash(mean)))
 	var shown []reduce.Figure
-	for _, f := range doc.Certificate {
+	for _, f := range figures {
 		if f.Weight() > 0 && len(shown) < top {
 			shown = append(shown, f)
 		}
 	}
 	if len(shown) == 0 {
-		shown = doc.Certificate[:min(1, len(doc.Certificate))]
+		shown = figures[:min(1, len(figures))]
 	}
 	for _, f := range shown {
 		g.add(f.Metric, figureText(f.Metric, f.Full), figureText(f.Metric, f.Reduced), differenceText(f))
 	}
 	g.print(io.Out, io.Width)
-	g = &grid{heading: "Headlines", titles: []string{"<figure", "full", "reduced", "difference"}}
+	g = &grid{heading: "Headlines", titles: []string{"<figure", "full", which, "difference"}}
 	for _, name := range headlines {
-		for _, f := range doc.Certificate {
+		for _, f := range figures {
 			if f.Metric == name {
 				g.add(f.Metric, figureText(f.Metric, f.Full), figureText(f.Metric, f.Reduced), differenceText(f))
 			}

@@ -50,13 +50,13 @@ func (r *Repeats) Encode() string {
 			put(k.Events)
 			put(times.of(k.Begin))
 			put(times.of(k.End))
+			for _, g := range k.Gaps {
+				put(g)
+			}
 			seq = k.First + k.Events
 		}
-		for _, models := range x.Models {
-			put(uint64(len(models)))
-			for _, k := range models {
-				put(uint64(k))
-			}
+		for _, k := range x.Models {
+			put(uint64(k))
 		}
 		seq = 0
 		for _, at := range x.At {
@@ -204,6 +204,13 @@ func (d *decoder) location(x *Location, l trace.LocationID, r *Repeats) {
 	for range kept {
 		k := Kept{First: seq + d.next(), Events: d.next()}
 		k.Begin, k.End = times.time(d.next()), times.time(d.next())
+		if k.Events >= uint64(len(d.rest)) {
+			d.failed = true
+			return
+		}
+		for range k.Events + 1 {
+			k.Gaps = append(k.Gaps, d.next())
+		}
 		x.Kept = append(x.Kept, k)
 		seq = k.First + k.Events
 	}
@@ -212,11 +219,7 @@ func (d *decoder) location(x *Location, l trace.LocationID, r *Repeats) {
 		return
 	}
 	for range r.Variants {
-		var models []int
-		for range d.count() {
-			models = append(models, d.index())
-		}
-		x.Models = append(x.Models, models)
+		x.Models = append(x.Models, d.index())
 	}
 	seq = 0
 	for range r.Runs {
@@ -273,13 +276,8 @@ func (r *Repeats) check() error {
 				return bad("what was cut is out of order")
 			}
 			for _, v := range next[:n] {
-				if len(x.Models[v]) == 0 {
-					return bad("a variant without a model")
-				}
-				for _, k := range x.Models[v] {
-					if k >= len(x.Kept) || x.Kept[k].First+x.Kept[k].Events > x.At[i] || x.Kept[k].Events != x.Kept[x.Models[v][0]].Events {
-						return bad("a model that is not kept before it is needed")
-					}
+				if k := x.Models[v]; k >= len(x.Kept) || x.Kept[k].First+x.Kept[k].Events > x.At[i] {
+					return bad("a model that is not kept before it is needed")
 				}
 			}
 			next = next[n:]

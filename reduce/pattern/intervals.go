@@ -68,7 +68,7 @@ func (f *finder) divide(ctx context.Context, m Marker) (*division, error) {
 			if master == trace.None || follow == (master == l) || follow && d.starts[master] == nil {
 				return struct{}{}, nil
 			}
-			s := &scan{finder: f, marker: m, starts: spill.NewTable[start](f.t.Store), w: f.shared.walker(l)}
+			s := &scan{finder: f, marker: m, starts: spill.NewTable[start](f.t.Store), w: f.shared.walker(l), vector: make([]uint64, len(f.t.Defs.Regions))}
 			if follow {
 				s.follows = d.starts[master]
 			}
@@ -153,8 +153,8 @@ func (s *scan) run(batches engine.Batches) error {
 			}
 			s.now.calls += e.calls
 			s.now.order = mix(s.now.order, e.order)
-			if s.opts.Alike == ByDistance && e.region != trace.None && e.calls != 0 {
-				s.vector[s.function(e.region)]++
+			if s.opts.Alike == ByDistance && e.path != 0 && e.calls != 0 && int(e.region) < len(s.vector) {
+				s.vector[e.region]++
 			}
 		}
 	}
@@ -216,14 +216,6 @@ func (s *scan) begin(seq uint64, time int64, stack uint64) {
 	s.starts.Append(start{first: seq, time: time, stack: stack})
 }
 
-// function returns the place of an MPI function in vectors.
-func (s *scan) function(r trace.RegionID) int {
-	if s.vector == nil {
-		s.vector = make([]uint64, len(s.shared.defs.Regions))
-	}
-	return int(r)
-}
-
 // class returns the number of the first pattern that the interval is near enough to, a new
 // one if there is none.
 func (s *scan) class(seq uint64) uint64 {
@@ -240,17 +232,10 @@ func (s *scan) class(seq uint64) uint64 {
 	return uint64(len(s.known))
 }
 
-// distance returns the L1 distance of two vectors; a missing one is all zero.
+// distance returns the L1 distance of two vectors.
 func distance(a, b []uint64) (d uint64) {
-	for i := range max(len(a), len(b)) {
-		var x, y uint64
-		if i < len(a) {
-			x = a[i]
-		}
-		if i < len(b) {
-			y = b[i]
-		}
-		d += max(x, y) - min(x, y)
+	for i := range a {
+		d += max(a[i], b[i]) - min(a[i], b[i])
 	}
 	return d
 }

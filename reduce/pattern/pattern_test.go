@@ -251,3 +251,114 @@ func TestThousandIterations(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestMarkers states what is found with each kind of marker, in a run whose fiftieth
+// iteration sends a message more.
+func TestMarkers(t *testing.T) {
+	m := generate(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 100, Seed: 3, Plant: samples.Plant{Odd: 50}})
+	steady := generate(t, samples.Options{Program: "collectives", Ranks: 4, Iterations: 40, Steady: true})
+	for _, c := range []struct {
+		m         *trace.Trace
+		marker    string
+		distance  int // -1: by calls
+		intervals int
+		odd       int // interval that is like no other; -1: none
+		least     float64
+	}{
+		{m, "auto", -1, 199, 99, 0.95},
+		{m, "exchange", -1, 99, 49, 0.95},
+		{m, "norm", -1, 99, 49, 0.95},
+		{m, "MPI_Allreduce", -1, 99, 49, 0.95},
+		{m, "mpi_allreduce_", -1, 99, 49, 0.95},
+		{m, "MPI_Waitall", 0, 99, 49, 0}, // requests are open whenever one begins
+		{m, "MPI_Allreduce", 1, 99, -1, 0.95},
+				{steady, "MPI_Barrier", -1, 119, -1, 0.5},
+	} {
+		marker, err := pattern.ParseMarker(c.marker)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := pattern.Options{Marker: marker}
+		if c.distance >= 0 {
+			o.Alike, o.Distance = pattern.ByDistance, uint64(c.distance)
+		}
+		r, _ := cut(t, c.m, o)
+		share, odd := float64(r.Events)/float64(events(c.m)), -1
+		for _, p := range r.Patterns {
+			if p.Instances == 1 {
+				odd = p.First
+			}
+		}
+		if r.Intervals != c.intervals || odd != c.odd || share < c.least {
+			t.Errorf("%s, distance %d: %d intervals, odd is %d, %.2f is cut, want %d, %d, %.2f or more", c.marker, c.distance, r.Intervals, odd, share, c.intervals, c.odd, c.least)
+		}
+	}
+	if r, _ := cut(t, m, pattern.Options{Marker: pattern.Marker{Kind: pattern.OnTime, Ns: 16_000}}); r.Intervals < 95 || r.Intervals > 105 {
+		t.Errorf("a run of about 1.6 ms has %d intervals of 16 µs", r.Intervals)
+	}
+	if _, err := pattern.Find(t.Context(), m, pattern.Options{Marker: pattern.Marker{Kind: pattern.OnRegion, Region: "nowhere"}}); err == nil {
+		t.Error("a marker that is not there: no error")
+	}
+	if _, err := pattern.ParseMarker("-5ms"); err == nil {
+		t.Error("a time below zero: no error")
+	}
+}
+
+// TestJobs states that a result does not depend on the number of jobs.
+func TestJobs(t *testing.T) {
+	m := generate(t, samples.Options{Program: "multigrid", Ranks: 8, Iterations: 50, Seed: 3, Threads: 2})
+	var first string
+	for _, jobs := range []int{1, 2, 7} {
+		r, err := pattern.Find(t.Context(), m, pattern.Options{Jobs: jobs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := r.Repeats.Encode(); first == "" {
+			first = text
+		} else if text != first {
+			t.Errorf("%d jobs make another description", jobs)
+		}
+	}
+}
+
+// TestCounters states that counters that add up go on where intervals are made again, and
+// that others are as in the model.
+func TestCounters(t *testing.T) {
+	defs := &trace.Defs{
+		Clock: trace.ClockProperties{Resolution: 1e9}, Strings: []string{"work", "MPI_Barrier"},
+		Regions:        []trace.Region{{Name: 0}, {Name: 1, Paradigm: trace.ParadigmMPI}},
+		LocationGroups: []trace.LocationGroup{{Kind: 1, Creator: trace.None}},
+		Locations:      []trace.Location{{Kind: trace.LocationCPUThread, Events: 60}},
+		MetricMembers:  []trace.MetricMember{{Mode: trace.MetricAccumulated, Value: trace.TypeUint64}, {Mode: trace.MetricAbsolutePoint, Value: trace.TypeDouble}},
+		Metrics:        []trace.Metric{{Members: []trace.MetricMemberID{0, 1}, Class: trace.None, Recorder: trace.None}},
+	}
+	b := &trace.Batch{}
+	b.Reset(0, 0)
+	for i := range int64(20) {
+		b.AddFlow(100*i, trace.KindEnter, 0)
+		b.AddMetric(100*i+50, 0, []trace.ValueType{trace.TypeUint64, trace.TypeDouble}, []uint64{uint64(10 * i), math.Float64bits(2.5)})
+		b.AddFlow(100*i+90, trace.KindLeave, 0)
+	}
+	m := merged(t, &trace.MemorySource{Definitions: defs, Batches: [][]*trace.Batch{{b}}})
+	r, reduced := cut(t, m, pattern.Options{})
+	if r.Repeats == nil {
+		t.Fatal("nothing repeats")
+	}
+	again, err := pattern.Regenerate(reduced, r.Repeats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := uint64(0)
+	for b := range again.Events(t.Context(), 0) {
+		for i, v := range b.Metric.Value {
+			switch {
+			case b.Metric.Member[i] == 1 && math.Float64frombits(v) != 2.5:
+				t.Errorf("a value of its own is %v", math.Float64frombits(v))
+			case b.Metric.Member[i] == 0 && v < last:
+				t.Errorf("a count goes from %d to %d", last, v)
+			case b.Metric.Member[i] == 0:
+				last = v
+			}
+		}
+	}
+}

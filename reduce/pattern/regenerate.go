@@ -13,8 +13,8 @@ import (
 )
 
 // Regenerate returns a reduced trace with all that was cut, made again: the same calls with
-// the same partners and sizes in the same order, at times that are those of the models,
-// stretched to the length that the interval had. Values of counters, parameters and
+// the same partners and sizes in the same order. Each interval begins when it did; in
+// it times are means over all that were alike, and one that was longer has waited longer. Values of counters, parameters and
 // attributes are those of the first model; counters that add up go on from where they were.
 // The trace is said to be rebuilt; its property trace.PropertyRegenerated says where.
 //
@@ -40,7 +40,7 @@ func Regenerate(src trace.Source, r *Repeats) (trace.Source, error) {
 	about.Properties[trace.PropertyRegenerated] = encodeStretches(r.Clock, r.Stretches())
 	about.Properties[trace.PropertyReconstructed] = "true"
 	about.Properties[trace.PropertyRebuiltFrom] = fmt.Sprintf("intervals that were kept: %d of %d repeat others", len(r.Which), r.Intervals)
-	return &regenerated{Source: src, about: about, defs: &d, repeats: r}, nil
+	return &regenerated{Source: src, about: about, defs: &d, repeats: r, waiting: waiting(&d)}, nil
 }
 
 // errOther says what to do with a trace that was changed since it was reduced.
@@ -52,6 +52,7 @@ type regenerated struct {
 	about   trace.Info
 	defs    *trace.Defs
 	repeats *Repeats
+	waiting []bool // by region: who is in it may wait
 }
 
 // Info implements trace.Source.
@@ -70,7 +71,7 @@ func (g *regenerated) Events(ctx context.Context, l trace.LocationID) iter.Seq2[
 		return g.Source.Events(ctx, l)
 	}
 	return func(yield func(*trace.Batch, error) bool) {
-		w := &rewriter{counters: counters{defs: g.defs}, repeats: r, location: &r.Locations[l], runs: r.Runs, which: r.Which, times: r.times(l),
+		w := &rewriter{counters: counters{defs: g.defs}, waiting: g.waiting, repeats: r, location: &r.Locations[l], runs: r.Runs, which: r.Which, times: r.times(l),
 			models: make([]model, len(r.Locations[l].Kept)), variants: make(map[int]*variant), numbers: make(map[uint64]uint64), yield: yield}
 		w.out.Reset(l, 0)
 		for b, err := range g.Source.Events(ctx, l) {
@@ -105,8 +106,10 @@ type rewriter struct {
 	attrs    int // row of the batch
 	kept     int // interval that goes on, or comes next
 	models   []model
-	variants map[int]*variant // by their first model
-	run      int              // that comes next
+	variants map[int]*variant // by their model
+	stack    trace.CallStack[bool]
+	waiting  []bool // by region: who is in it may wait
+	run      int    // that comes next
 	runs     []int
 	which    []int
 	times    []runTimes
@@ -116,16 +119,20 @@ type rewriter struct {
 	fresh    uint64            // number of a request in the run
 }
 
-// A model is the records of a kept interval, with the age of the request that each uses.
+// A model is the records of a kept interval.
 type model struct {
 	events trace.Batch
-	ages   []uint64
+	ages   []uint64 // of the request that each uses
+	waits  []bool   // the location may wait before it, and at last: before the interval ends
 }
 
-// A variant is an interval as it is made again.
+// A variant is an interval as it is made again: what passes between its events, and between
+// the last and its end, in ticks. An interval that was longer has waited longer; only where
+// that cannot be is all of it shortened or stretched.
 type variant struct {
 	*model
-	share []float64 // by event: of the interval's time, that has passed
+	gaps            []float64
+	inWaits, inWork float64 // sums
 }
 
 // keep writes an event that is in the reduced trace, and notes it if it is part of a model. It
@@ -147,13 +154,54 @@ func (w *rewriter) keep(b *trace.Batch, seq uint64, row trace.Row) bool {
 			return false
 		}
 		appendEvent(&m.events, b, row, time, attrs, w.attrs)
-		m.ages = append(m.ages, age)
+		if m.ages = append(m.ages, age); len(m.waits) == 0 {
+			m.waits = append(m.waits, w.waits())
+		}
+		w.step(b, row)
+		m.waits = append(m.waits, w.waits())
+	} else {
+		w.step(b, row)
 	}
 	appendEvent(&w.out, b, row, time, attrs, w.attrs)
 	if row.Table == trace.TableMetric {
 		w.counters.note(&w.out, row.End-row.First, false)
 	}
 	return true
+}
+
+// step follows the call stack.
+func (w *rewriter) step(b *trace.Batch, row trace.Row) {
+	if row.Table != trace.TableFlow {
+		return
+	}
+	if region := b.Flow.Region[row.First]; b.Flow.Kind[row.First].Enters() {
+		w.stack.Enter(region, int(region) < len(w.waiting) && w.waiting[region])
+	} else {
+		for range w.stack.Leave(region) {
+			w.stack.Pop()
+		}
+	}
+}
+
+// waits reports whether the location is in a call that can wait for others, or in nothing.
+func (w *rewriter) waits() bool {
+	top := w.stack.Top()
+	return top == nil || *top
+}
+
+// waiting tells which regions are such calls.
+func waiting(d *trace.Defs) []bool {
+	const implicitBarrier = trace.RoleBarrier + 1
+	out := make([]bool, len(d.Regions))
+	for r, f := range d.MPIFunctions() {
+		switch f.Class {
+		case trace.ClassSend, trace.ClassRecv, trace.ClassSendrecv, trace.ClassProbe, trace.ClassWait, trace.ClassColl, trace.ClassInit, trace.ClassFinalize:
+			out[r] = true
+		}
+		role := d.Regions[r].Role
+		out[r] = out[r] || role == trace.RoleBarrier || role == implicitBarrier
+	}
+	return out
 }
 
 // follow notes what an event does to its request, and returns its age.
@@ -234,20 +282,26 @@ func (w *rewriter) deliver() bool {
 
 // again makes an interval of a variant.
 func (w *rewriter) again(v int, begin, end int64) {
-	models := w.location.Models[v]
-	x := w.variants[models[0]]
+	k := w.location.Models[v]
+	x := w.variants[k]
 	if x == nil {
-		x = w.variant(models)
-		w.variants[models[0]] = x
+		x = w.variant(k)
+		w.variants[k] = x
 	}
-	attrs, i := 0, 0
+	work, wait := x.fit(float64(end - begin))
+	attrs, i, at := 0, 0, 0.0
 	clear(w.counters.shift)
 	for seq, row := range x.events.Events {
 		from := attrs
 		for attrs < len(x.events.Attrs.Seq) && x.events.Attrs.Seq[attrs] <= seq {
 			attrs++
 		}
-		appendEvent(&w.out, &x.events, row, begin+int64(x.share[i]*float64(end-begin)), from, attrs)
+		factor := work
+		if x.waits[i] {
+			factor = wait
+		}
+		at += float64(x.gaps[i] * factor) // rounded on every machine alike
+		appendEvent(&w.out, &x.events, row, min(begin+int64(at), end), from, attrs)
 		w.renumber(row, x.ages[i])
 		if row.Table == trace.TableMetric {
 			w.counters.note(&w.out, row.End-row.First, true)
@@ -256,22 +310,30 @@ func (w *rewriter) again(v int, begin, end int64) {
 	}
 }
 
-// variant makes the mean of models. If the trace ends before one of them does, less comes of
+// variant makes a variant of a model. If the trace ends before the model does, less comes of
 // it.
-func (w *rewriter) variant(models []int) *variant {
-	x := &variant{model: &w.models[models[0]]}
-	x.share = make([]float64, x.events.Len())
-	for _, m := range models {
-		i, last, k := 0, 0.0, w.location.Kept[m]
-		for _, row := range w.models[m].events.Events {
-			if t, ok := w.models[m].events.Time(row); ok && k.End > k.Begin {
-				last = min(max(float64(t-k.Begin)/float64(k.End-k.Begin), last), 1)
-			}
-			if i < len(x.share) {
-				x.share[i] += last / float64(len(models))
-			}
-			i++
+func (w *rewriter) variant(k int) *variant {
+	x := &variant{model: &w.models[k]}
+	for i, g := range w.location.Kept[k].Gaps {
+		gap := float64(g) / gapUnit
+		x.gaps = append(x.gaps, gap)
+		if i < len(x.waits) && x.waits[i] {
+			x.inWaits += gap
+		} else {
+			x.inWork += gap
 		}
 	}
 	return x
+}
+
+// fit returns by how much what passes in work and in waits is longer in an interval of a
+// length.
+func (x *variant) fit(length float64) (work, waits float64) {
+	switch {
+	case x.inWaits > 0 && length >= x.inWork:
+		return 1, (length - x.inWork) / x.inWaits
+	case x.inWork > 0:
+		return length / x.inWork, 0
+	}
+	return 0, 0
 }

@@ -2,16 +2,18 @@ package pattern
 
 import (
 	"context"
+	"math"
 
 	"tracekit/engine"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
 // Repeats says what was cut of a trace, and how it is made again of what is left: it travels
-// with the reduced trace, see Property.
+// with the reduced trace, in its property trace.PropertyRepeats.
 //
-// Cut intervals lie in runs. Each is given back as the mean of its models: kept intervals
-// with the same records in the same order, which come before it.
+// Cut intervals lie in runs. Each is given back as its model: the first kept interval with the
+// same records in the same order, at the mean times of all such intervals of the run.
 //
 //	sum of Runs == len(Which) == number of cut intervals
 //	Times of a master location: for each run when every Stride-th of its intervals begins,
@@ -30,7 +32,7 @@ type Repeats struct {
 // A Location is where a location's intervals are kept, and where runs were cut.
 type Location struct {
 	Kept   []Kept   // models, in order; none: nothing of the location is cut
-	Models [][]int  // of each variant: positions in Kept
+	Models []int    // of each variant: the position in Kept
 	At     []uint64 // by run: the record of the reduced trace that comes behind it
 	Times  []int64  // run after run; nil: those of Master
 	// Master is the location in whose intervals this one is cut: itself, or its rank's first.
@@ -38,11 +40,17 @@ type Location struct {
 }
 
 // A Kept is an interval of the reduced trace: the records First <= seq < First+Events, from
-// the time Begin to End.
+// the time Begin to End. Gaps are the mean times between its beginning, its records and its
+// end, over all intervals of the full trace with these records, in 1/gapUnit ticks.
+//
+//	len(Gaps) == Events+1
 type Kept struct {
 	First, Events uint64
 	Begin, End    int64
+	Gaps          []uint64
 }
+
+const gapUnit = 16
 
 // mostTimes is how many times are described, over all ranks, or twice as many.
 const mostTimes = 1 << 22
@@ -52,17 +60,21 @@ func (p *plan) repeats(ctx context.Context, f *finder) (*Repeats, error) {
 	d := p.division
 	out := &Repeats{Intervals: d.n, Events: p.events, Locations: make([]Location, len(d.starts))}
 	out.Clock.Resolution, out.Clock.GlobalOffset = f.t.Defs.Clock.Resolution, f.t.Defs.Clock.GlobalOffset
-	models := f.opts.Keep
-	if f.opts.Alike == ByDistance {
-		models = 1 // others may have other records
-	}
 	first := p.variants(out)
 	for out.Stride = 1; len(out.Which)/out.Stride*f.count > mostTimes; {
 		out.Stride *= 2
 	}
-	_, err := engine.Map(ctx, f.opts.Jobs, len(d.starts), func(_ context.Context, l int) (struct{}, error) {
-		if d.starts[l] != nil {
-			p.location(trace.LocationID(l), &out.Locations[l], out.Stride, models, first)
+	_, err := engine.Each(ctx, f.t.Source, f.run(), func(_ context.Context, l trace.LocationID, batches engine.Batches) (struct{}, error) {
+		if d.starts[l] == nil {
+			return struct{}{}, nil
+		}
+		x := &out.Locations[l]
+		m := &measure{starts: d.starts[l], n: d.n, kept: p.location(l, x, out.Stride, first), one: f.opts.Alike == ByDistance}
+		if err := m.run(batches); err != nil {
+			return struct{}{}, err
+		}
+		for i := range x.Kept {
+			x.Kept[i].Gaps = m.sums[i].mean(int(x.Kept[i].Events) + 1)
 		}
 		return struct{}{}, nil
 	})
@@ -89,16 +101,15 @@ func (p *plan) variants(out *Repeats) (first []int) {
 	return first
 }
 
-// location describes what is cut of a location.
-func (p *plan) location(l trace.LocationID, x *Location, stride, models int, first []int) {
+// location describes what is cut of a location, and returns the models by order.
+func (p *plan) location(l trace.LocationID, x *Location, stride int, first []int) map[uint64]int {
 	d := p.division
 	s := d.starts[l]
 	x.Master = d.master[l]
-	wanted := make(map[uint64][]int) // by order: models, nil before there is one
+	model := make(map[uint64]int) // by order; -1 before there is one
 	for _, k := range first {
-		wanted[s.Ptr(k).order] = nil
+		model[s.Ptr(k).order] = -1
 	}
-	used := make(map[uint64]bool)
 	runs, gone := p.runs, uint64(0) // what is cut before an interval
 	for k := range d.n {
 		for len(runs) > 0 && runs[0].end <= k {
@@ -109,22 +120,20 @@ func (p *plan) location(l trace.LocationID, x *Location, stride, models int, fir
 			x.At = append(x.At, a-gone)
 			gone += b - a
 		}
-		a, b := s.At(k), s.At(k+1)
 		if len(runs) > 0 && k >= runs[0].first {
-			used[a.order] = true
 			continue
 		}
-		list, is := wanted[a.order]
-		if is && len(list) < models && !used[a.order] {
-			wanted[a.order] = append(list, len(x.Kept))
+		a, b := s.At(k), s.At(k+1)
+		if at, wanted := model[a.order]; wanted && at < 0 {
+			model[a.order] = len(x.Kept)
 			x.Kept = append(x.Kept, Kept{First: a.first - gone, Events: b.first - a.first, Begin: a.time, End: b.time})
 		}
 	}
 	for _, k := range first {
-		x.Models = append(x.Models, wanted[s.Ptr(k).order])
+		x.Models = append(x.Models, model[s.Ptr(k).order])
 	}
 	if x.Master != l {
-		return
+		return model
 	}
 	for _, r := range p.runs {
 		for k := r.first; k < r.end; k += stride {
@@ -132,6 +141,86 @@ func (p *plan) location(l trace.LocationID, x *Location, stride, models int, fir
 		}
 		x.Times = append(x.Times, s.Ptr(r.end).time)
 	}
+	return model
+}
+
+// A measure adds up the times between the records of a location's intervals, for those whose
+// order is that of a model.
+type measure struct {
+	starts *spill.Table[start]
+	n      int
+	kept   map[uint64]int // model by order
+	one    bool           // intervals of a pattern may have other records: models stand for themselves
+	sums   map[int]*gapSum
+
+	interval int // that goes on, from 1
+	sum      *gapSum
+	last     int64
+	i        int
+}
+
+// A gapSum sums the times before each record of an interval, and before its end.
+type gapSum struct {
+	ticks []uint64
+	count uint64
+}
+
+func (m *measure) run(batches engine.Batches) error {
+	m.sums = make(map[int]*gapSum)
+	for b, err := range batches {
+		if err != nil {
+			return err
+		}
+		for seq, row := range b.Events {
+			m.pass(seq)
+			if m.sum != nil {
+				t, timed := b.Time(row)
+				if !timed {
+					t = m.last
+				}
+				m.add(t)
+			}
+		}
+	}
+	m.pass(math.MaxUint64)
+	return nil
+}
+
+// pass begins the intervals that begin with a record or before.
+func (m *measure) pass(seq uint64) {
+	for m.interval <= m.n && m.starts.Ptr(m.interval).first <= seq {
+		s := m.starts.Ptr(m.interval)
+		if m.sum != nil {
+			m.add(s.time)
+			m.sum.count++
+		}
+		m.sum, m.last, m.i = nil, s.time, 0
+		if at, wanted := m.kept[s.order]; wanted && m.interval < m.n && (!m.one || m.sums[at] == nil) {
+			if m.sums[at] == nil {
+				m.sums[at] = new(gapSum)
+			}
+			m.sum = m.sums[at]
+		}
+		m.interval++
+	}
+}
+
+func (m *measure) add(t int64) {
+	if m.i == len(m.sum.ticks) {
+		m.sum.ticks = append(m.sum.ticks, 0)
+	}
+	m.sum.ticks[m.i] += uint64(max(t-m.last, 0))
+	m.last = max(m.last, t)
+	m.i++
+}
+
+// mean returns the mean of n times.
+func (s *gapSum) mean(n int) []uint64 {
+	out := make([]uint64, n)
+	for i, t := range s.ticks[:min(n, len(s.ticks))] {
+		out[i] = uint64(float64(t) * gapUnit / float64(s.count))
+	}
+	return out
 }
 
 // runTimes is when the intervals of a run begin on a location.
@@ -175,7 +264,7 @@ func (r *Repeats) cutOf(l trace.LocationID) (n uint64) {
 		return 0
 	}
 	for _, v := range r.Which {
-		n += x.Kept[x.Models[v][0]].Events
+		n += x.Kept[x.Models[v]].Events
 	}
 	return n
 }
