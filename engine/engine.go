@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 
 	"tracekit/trace"
 )
@@ -16,7 +17,7 @@ type Batches = iter.Seq2[*trace.Batch, error]
 
 // A Stage maps locations to partial results and combines these. Map is called
 // concurrently for different locations and depends on nothing but its arguments; Combine
-// is associative and is applied in order of locations.
+// is associative and is applied to neighbours in order of locations, concurrently, too.
 type Stage[P any] interface {
 	Map(ctx context.Context, defs *trace.Defs, location trace.LocationID, batches Batches) (P, error)
 	Combine(a, b P) P
@@ -32,21 +33,59 @@ type Options struct {
 // Run maps all locations of a source and combines the results. The first error ends the
 // run and is returned; a source without locations gives the zero value of P.
 func Run[P any](ctx context.Context, src trace.Source, opts Options, stage Stage[P]) (P, error) {
-	var sum P
-	parts, err := Each(ctx, src, opts, func(ctx context.Context, l trace.LocationID, b Batches) (P, error) {
-		return stage.Map(ctx, src.Defs(), l, b)
+	sum := &sum[P]{n: len(src.Defs().Locations), combine: stage.Combine, waiting: make(map[node]P)}
+	_, err := Each(ctx, src, opts, func(ctx context.Context, l trace.LocationID, b Batches) (struct{}, error) {
+		part, err := stage.Map(ctx, src.Defs(), l, b)
+		if err == nil {
+			sum.add(int(l), part)
+		}
+		return struct{}{}, err
 	})
-	if err != nil {
-		return sum, err
-	}
-	for i, part := range parts {
-		if i == 0 {
-			sum = part
+	return sum.total, err
+}
+
+// A sum combines n parts as they come: part 2k with part 2k+1, what these make likewise, and so
+// on. So a part that is large because it is of many others is not gone through for each of
+// them, and few parts wait for their neighbours.
+type sum[P any] struct {
+	n       int
+	combine func(a, b P) P
+
+	lock    sync.Mutex
+	waiting map[node]P
+	total   P
+}
+
+// A node stands for 2^level parts, from number·2^level on.
+type node struct{ level, number int }
+
+// add adds part i.
+func (s *sum[P]) add(i int, part P) {
+	for at := (node{0, i}); ; at = (node{at.level + 1, at.number / 2}) {
+		nodes := (s.n + 1<<at.level - 1) >> at.level
+		if nodes == 1 {
+			s.total = part
+			return
+		}
+		beside := node{at.level, at.number ^ 1}
+		if beside.number >= nodes {
 			continue
 		}
-		sum = stage.Combine(sum, part)
+		s.lock.Lock()
+		other, there := s.waiting[beside]
+		if delete(s.waiting, beside); !there {
+			s.waiting[at] = part
+		}
+		s.lock.Unlock()
+		switch {
+		case !there:
+			return
+		case at.number < beside.number:
+			part = s.combine(part, other)
+		default:
+			part = s.combine(other, part)
+		}
 	}
-	return sum, nil
 }
 
 // Each maps all locations of a source and returns the results by location. Locations

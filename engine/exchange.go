@@ -10,18 +10,25 @@ type Exchange[R any] struct {
 	Windows       int
 	Sources, Keys int
 	Emit          func(window, source int, emit func(key int, row R))
-	Take          func(window, key int, rows []R) // once for each source that has emitted some, then once without rows
+	Take          func(window, key int, rows []R) // for some sources at a time as far as they have emitted any, in order, then once without rows
 }
+
+// mostEmitters bounds the number of groups of sources that emit at the same time: what they
+// emit is kept by group and key.
+const mostEmitters = 256
 
 // Swap runs an exchange.
 func Swap[R any](ctx context.Context, jobs int, x Exchange[R]) error {
-	sent := make([][][]R, x.Sources)
+	sent := make([][][]R, min(x.Sources, mostEmitters))
 	for s := range sent {
 		sent[s] = make([][]R, x.Keys)
 	}
+	first := func(emitter int) int { return x.Sources * emitter / len(sent) } // of its sources
 	for w := range x.Windows {
-		err := parallel(ctx, workers(jobs, x.Sources), x.Sources, func(_ context.Context, _, s int) error {
-			x.Emit(w, s, func(key int, row R) { sent[s][key] = append(sent[s][key], row) })
+		err := parallel(ctx, workers(jobs, len(sent)), len(sent), func(ctx context.Context, _, e int) error {
+			for s := first(e); s < first(e+1) && ctx.Err() == nil; s++ {
+				x.Emit(w, s, func(key int, row R) { sent[e][key] = append(sent[e][key], row) })
+			}
 			return nil
 		})
 		if err != nil {

@@ -1,6 +1,10 @@
 package formulae
 
-import "tracekit/trace"
+import (
+	"math"
+
+	"tracekit/trace"
+)
 
 // A StatReport says what stat mode kept, and what it could not keep.
 type StatReport struct {
@@ -88,7 +92,7 @@ func reportOf(parts []learned, clock trace.ClockProperties, kept Durations) *Sta
 		share.Time /= float64(max(s.time, 1))
 	}
 	s.Durations.Kept = kept.String()
-	s.WaitedNs = clock.Nanoseconds(int64(s.waited))
+	s.WaitedNs = clock.Nanoseconds(int64(min(s.waited, math.MaxInt64)))
 	s.Fields.finish()
 	return &s.StatReport
 }

@@ -16,8 +16,7 @@ func apply(ctx context.Context, t *trace.Trace, scanned []*located, jobs int) er
 	t.Parts = make([]*spill.Table[trace.Part], len(scanned))
 	_, err := engine.Map(ctx, jobs, len(scanned), func(_ context.Context, l int) (struct{}, error) {
 		s, m := scanned[l], &t.Clock.Maps[l]
-		t.Parts[l] = spill.NewTable[trace.Part](t.Store)
-		claim(t.Calls[l], s.parts, t.Parts[l])
+		t.Parts[l] = claim(t, l, s.parts)
 		s.parts.Release()
 		if !m.Identity() || !identity(s.paths) {
 			applyCalls(t, l, m, s.paths)
@@ -56,9 +55,10 @@ func applyMembers(ctx context.Context, t *trace.Trace, jobs int) error {
 	return err
 }
 
-// claim notes collectives in the calls that begin and complete their parts: of several in
-// one call the first.
-func claim(calls *spill.Table[trace.Call], parts *spill.Table[part], out *spill.Table[trace.Part]) {
+// claim notes collectives in the calls that begin and complete their parts, of several in
+// one call the first, and returns which they are.
+func claim(t *trace.Trace, l int, parts *spill.Table[part]) *spill.Table[trace.Part] {
+	calls, out := t.Calls[l], spill.NewTable[trace.Part](t.Store)
 	for _, rows := range parts.Rows {
 		for i := range rows {
 			p := &rows[i]
@@ -74,6 +74,7 @@ func claim(calls *spill.Table[trace.Call], parts *spill.Table[part], out *spill.
 			}
 		}
 	}
+	return out.Sealed()
 }
 
 func applyCalls(t *trace.Trace, l int, m *trace.ClockMap, paths []trace.PathID) {

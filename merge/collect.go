@@ -131,6 +131,10 @@ func (c *collector) chains(l trace.LocationID) []chain {
 			out[k].n++
 		}
 	}
+	order = order.Sealed()
+	for k := range out {
+		out[k].rows = order
+	}
 	return out
 }
 

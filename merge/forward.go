@@ -169,15 +169,15 @@ func (c *logicalClock) summoned(p part) (t int64, ok bool) {
 func (c *logicalClock) happen(domain int, at point, t int64) {
 	switch at.kind {
 	case sendPoint:
-		setRow(c.sent[at.loc], at.row, t)
+		setRow(spill.Ensure(c.trace.Store, &c.sent[at.loc]), at.row, t)
 		c.ready = append(c.ready, c.heirs[at.loc]...)
 		c.heirs[at.loc] = c.heirs[at.loc][:0]
 		return
 	case recvPoint:
-		setRow(c.recvd[at.loc], at.row, t)
+		setRow(spill.Ensure(c.trace.Store, &c.recvd[at.loc]), at.row, t)
 		return
 	}
-	c.ends[domain].Append(t)
+	spill.Ensure(c.trace.Store, &c.ends[domain]).Append(t)
 	p := c.parts[at.loc].At(int(at.row))
 	row, member := c.trace.Collectives.At(int(p.collective)), c.trace.Members.At(int(p.member))
 	m := c.meets.Ptr(int(p.collective))

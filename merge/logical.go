@@ -110,13 +110,8 @@ func (c *logicalClock) release() {
 func (c *logicalClock) begin() {
 	t := c.trace
 	c.release()
-	for range t.Calls {
-		c.sent = append(c.sent, spill.NewTable[int64](t.Store))
-		c.recvd = append(c.recvd, spill.NewTable[int64](t.Store))
-	}
-	for range c.domains {
-		c.ends = append(c.ends, spill.NewTable[int64](t.Store))
-	}
+	c.sent, c.recvd = make([]*spill.Table[int64], len(t.Calls)), make([]*spill.Table[int64], len(t.Calls))
+	c.ends = make([]*spill.Table[int64], len(c.domains))
 	c.queues, c.heirs = make(map[uint32][]int), make([][]int, len(t.Calls))
 	c.entered = make(map[uint32]int64)
 	c.meets = spill.NewTable[meeting](t.Store)

@@ -287,6 +287,8 @@ func (s *scanner) finish() {
 		s.note(trace.CodeOpenRequest, r.seq, "request %d", r.id)
 	})
 	s.out.span.Last = s.last
+	out := s.out
+	out.calls, out.sends, out.recvs, out.parts = out.calls.Sealed(), out.sends.Sealed(), out.recvs.Sealed(), out.parts.Sealed()
 }
 
 // note counts a finding at an event.

@@ -10,15 +10,15 @@ type cells struct {
 	owed []int64         // by activity
 	live []uint32        // activities that are owed something, in order of their first time
 	in   map[uint32]bool // is live
-	runs []Run
+	into taker           // of the cells, in ns
 }
 
-func newCells(step int64) *cells {
-	return &cells{step: step, left: step, in: map[uint32]bool{}}
+func newCells(step int64, into taker) *cells {
+	return &cells{step: step, left: step, in: map[uint32]bool{}, into: into}
 }
 
-// add spends time on an activity.
-func (c *cells) add(ns int64, activity uint32) {
+// take spends time on an activity.
+func (c *cells) take(ns int64, activity uint32) {
 	for int(activity) >= len(c.owed) {
 		c.owed = append(c.owed, 0)
 	}
@@ -54,7 +54,7 @@ func (c *cells) most() uint32 {
 
 // give gives cells to an activity.
 func (c *cells) give(activity uint32, n int64) {
-	c.runs = appendRun(c.runs, n, activity)
+	c.into.take(n*c.step, activity)
 	c.owed[activity] -= n * c.step
 	// Who is owed nothing for long must not be looked at for ever.
 	if len(c.live) > 64 {
@@ -74,11 +74,49 @@ func (c *cells) give(activity uint32, n int64) {
 }
 
 // close ends the last cell.
-func (c *cells) close() []Run {
+func (c *cells) close() {
 	if c.left < c.step && len(c.live) > 0 {
 		c.give(c.most(), 1)
 	}
-	return c.runs
+}
+
+// Runs take what is to be kept, in steps.
+type runs struct {
+	step int64
+	runs []Run
+}
+
+func (r *runs) take(ns int64, activity uint32) {
+	r.runs = appendRun(r.runs, ns/r.step, activity)
+}
+
+// A fitting keeps runs as they are, or if they become too many, in cells.
+type fitting struct {
+	length int64 // of the run, ns
+	limit  int   // of runs
+	runs   runs
+	cells  *cells // nil while runs are exact
+}
+
+func (f *fitting) take(ns int64, activity uint32) {
+	if f.cells != nil {
+		f.cells.take(ns, activity)
+		return
+	}
+	f.runs.take(ns, activity)
+	if exact := f.runs.runs; len(exact) > f.limit {
+		f.runs = runs{step: max(ceil(f.length, int64(f.limit)), 2)}
+		f.cells = newCells(f.runs.step, &f.runs)
+		for _, r := range exact {
+			f.cells.take(r.Steps, r.Activity)
+		}
+	}
+}
+
+func (f *fitting) close() {
+	if f.cells != nil {
+		f.cells.close()
+	}
 }
 
 // appendRun adds a run, or makes the last one longer.

@@ -24,6 +24,7 @@ type header struct {
 	CollectivesOf int        `json:"collectives_of"`
 	CriticalOf    int        `json:"critical_of"`
 	Files         []string   `json:"files"`
+	Served        bool       `json:"served"`
 }
 
 type headRow struct {
@@ -67,7 +68,7 @@ func shorten(s string) string {
 // describe makes the header.
 func (p *Page) describe() *header {
 	t, tl := p.Trace, p.Timeline
-	h := &header{Files: p.Files, LengthNs: tl.LengthNs, MessagesOf: tl.MessagesOf, CollectivesOf: tl.CollectivesOf, CriticalOf: tl.CriticalOf,
+	h := &header{Files: p.Files, Served: p.Served, LengthNs: tl.LengthNs, MessagesOf: tl.MessagesOf, CollectivesOf: tl.CollectivesOf, CriticalOf: tl.CriticalOf,
 		Rows: []headRow{}, Paths: [][3]int{}, Sites: []headSite{}, Waits: []string{""}, WaitKeys: []string{""}}
 	d := t.Defs
 	for _, r := range tl.Rows {
@@ -139,35 +140,45 @@ func (tl *Timeline) numbers() []byte {
 			unsigned(uint64(run.Activity))
 		}
 	}
-	unsigned(uint64(len(tl.Messages)))
-	last := int64(0)
-	for _, m := range tl.Messages {
-		unsigned(uint64(m.From))
-		unsigned(uint64(m.To))
-		signed(m.SentNs - last)
-		signed(m.ReceivedNs - m.SentNs)
-		unsigned(m.Bytes)
-		last = m.SentNs
-	}
-	unsigned(uint64(len(tl.Collectives)))
-	last = 0
-	for _, c := range tl.Collectives {
-		unsigned(uint64(c.Operation))
-		unsigned(uint64(c.First))
-		unsigned(uint64(c.Last - c.First))
-		unsigned(uint64(c.Latest))
-		signed(c.BeginNs - last)
-		unsigned(uint64(c.LatestNs - c.BeginNs))
-		signed(c.EndNs - c.BeginNs)
-		last = c.BeginNs
-	}
+	b = tl.appendMessages(b)
+	b = tl.appendCollectives(b)
 	unsigned(uint64(len(tl.Critical)))
-	last = 0
+	last := int64(0)
 	for _, s := range tl.Critical {
 		unsigned(uint64(s.Row))
 		signed(s.FromNs - last)
 		unsigned(uint64(s.ToNs - s.FromNs))
 		last = s.ToNs
+	}
+	return b
+}
+
+func (tl *Timeline) appendMessages(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(tl.Messages)))
+	last := int64(0)
+	for _, m := range tl.Messages {
+		b = binary.AppendUvarint(b, uint64(m.From))
+		b = binary.AppendUvarint(b, uint64(m.To))
+		b = binary.AppendVarint(b, m.SentNs-last)
+		b = binary.AppendVarint(b, m.ReceivedNs-m.SentNs)
+		b = binary.AppendUvarint(b, m.Bytes)
+		last = m.SentNs
+	}
+	return b
+}
+
+func (tl *Timeline) appendCollectives(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(tl.Collectives)))
+	last := int64(0)
+	for _, c := range tl.Collectives {
+		b = binary.AppendUvarint(b, uint64(c.Operation))
+		b = binary.AppendUvarint(b, uint64(c.First))
+		b = binary.AppendUvarint(b, uint64(c.Last-c.First))
+		b = binary.AppendUvarint(b, uint64(c.Latest))
+		b = binary.AppendVarint(b, c.BeginNs-last)
+		b = binary.AppendUvarint(b, uint64(c.LatestNs-c.BeginNs))
+		b = binary.AppendVarint(b, c.EndNs-c.BeginNs)
+		last = c.BeginNs
 	}
 	return b
 }

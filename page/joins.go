@@ -33,8 +33,11 @@ func (b *builder) join(ctx context.Context, tl *Timeline, limits Limits) error {
 		if i%64 == 0 && ctx.Err() != nil { // each has as many members as there are ranks
 			return ctx.Err()
 		}
-		if every.next() {
-			b.collective(tl, b.t.Collectives.At(i))
+		if !every.next() {
+			continue
+		}
+		if c, ok := b.collective(b.t.Collectives.At(i)); ok {
+			tl.Collectives = append(tl.Collectives, c)
 		}
 	}
 	return nil
@@ -53,8 +56,7 @@ func (p *pick) next() bool {
 }
 
 func (b *builder) messages(ctx context.Context, tl *Timeline, l trace.LocationID, every *pick) error {
-	to := b.row[l]
-	if to == trace.None {
+	if b.row[l] == trace.None {
 		return nil
 	}
 	recvs := b.t.Recvs[l]
@@ -62,22 +64,32 @@ func (b *builder) messages(ctx context.Context, tl *Timeline, l trace.LocationID
 		if i%heeded == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		r := recvs.Ptr(i)
-		if r.State != trace.Matched || !every.next() {
+		if recvs.Ptr(i).State != trace.Matched || !every.next() {
 			continue
 		}
-		from := b.row[r.SendLoc]
-		if from == trace.None {
-			continue
+		if m, ok := b.message(l, i); ok {
+			tl.Messages = append(tl.Messages, m)
 		}
-		s := b.t.Sends[r.SendLoc].Ptr(int(r.Send))
-		tl.Messages = append(tl.Messages, Message{From: from, To: to, SentNs: b.ns(s.Time), ReceivedNs: b.ns(r.Time), Bytes: r.Bytes})
 	}
 	return nil
 }
 
-func (b *builder) collective(tl *Timeline, c trace.Collective) {
-	out, found := Collective{}, false
+// message returns the message of a receive; ok is false if none is drawn, and then only
+// ReceivedNs is set.
+func (b *builder) message(l trace.LocationID, recv int) (m Message, ok bool) {
+	r := b.t.Recvs[l].Ptr(recv)
+	m.ReceivedNs = b.ns(r.Time)
+	if r.State != trace.Matched || b.row[r.SendLoc] == trace.None {
+		return m, false
+	}
+	s := b.t.Sends[r.SendLoc].Ptr(int(r.Send))
+	m.From, m.To, m.SentNs, m.Bytes = b.row[r.SendLoc], b.row[l], b.ns(s.Time), r.Bytes
+	return m, true
+}
+
+// collective returns what is drawn of a collective; ok is false if fewer than two rows are.
+func (b *builder) collective(c trace.Collective) (out Collective, ok bool) {
+	found := false
 	for k := range c.Count {
 		m := b.t.Members.At(int(c.First + k))
 		row := b.row[m.Location]
@@ -98,9 +110,7 @@ func (b *builder) collective(tl *Timeline, c trace.Collective) {
 			out.LatestNs, out.Latest, out.Operation = begin, row, b.operation(call)
 		}
 	}
-	if found && out.First != out.Last {
-		tl.Collectives = append(tl.Collectives, out)
-	}
+	return out, found && out.First != out.Last
 }
 
 func (b *builder) operation(c *trace.Call) trace.RegionID {

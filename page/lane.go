@@ -31,10 +31,13 @@ type lane struct {
 		activity Activity
 		number   uint32
 	}
-	done  int64 // ns that runs or cells hold
-	step  int64
-	runs  []Run
-	cells *cells // nil while runs are exact
+	done int64 // ns that into holds
+	into taker
+}
+
+// A taker is told what a location does, one after another from the first event of the trace.
+type taker interface {
+	take(ns int64, activity uint32)
 }
 
 // A visit is a region that is entered and not left.
@@ -43,9 +46,9 @@ type visit struct {
 	wait stats.CallWait
 }
 
-func newLane(b *builder, l trace.LocationID) *lane {
+func newLane(b *builder, l trace.LocationID, into taker) *lane {
 	s := b.t.Span[l]
-	n := &lane{b: b, location: l, tree: trace.NewCallTree(), now: s.First, last: s.First, step: 1,
+	n := &lane{b: b, location: l, tree: trace.NewCallTree(), now: s.First, last: s.First, into: into,
 		activities: []Activity{{Path: trace.None}}, numbers: map[Activity]uint32{{Path: trace.None}: 0}}
 	n.recent.activity.Path = trace.None
 	n.spend(b.ns(s.First), Activity{Path: trace.None})
@@ -75,9 +78,6 @@ func (n *lane) batch(batch *trace.Batch) {
 func (n *lane) close() {
 	n.fill(n.b.t.Span[n.location].Last)
 	n.spend(n.b.length-n.done, Activity{Path: trace.None})
-	if n.cells != nil {
-		n.runs, n.cells = n.cells.close(), nil
-	}
 }
 
 func (n *lane) enter(t int64, region trace.RegionID, site trace.SourceLocationID, seq uint64) {
@@ -152,25 +152,10 @@ func (n *lane) until(t int64, a Activity) {
 	}
 }
 
-// spend adds time to the runs; if these become too many, to cells instead.
 func (n *lane) spend(ns int64, a Activity) {
-	if ns <= 0 {
-		return
-	}
-	n.done += ns
-	number := n.number(a)
-	if n.cells != nil {
-		n.cells.add(ns, number)
-		return
-	}
-	n.runs = appendRun(n.runs, ns, number)
-	if len(n.runs) > n.b.limit {
-		n.step = max(ceil(n.b.length, int64(n.b.limit)), 2)
-		n.cells = newCells(n.step)
-		for _, r := range n.runs {
-			n.cells.add(r.Steps, r.Activity)
-		}
-		n.runs = nil
+	if ns > 0 {
+		n.done += ns
+		n.into.take(ns, n.number(a))
 	}
 }
 

@@ -45,6 +45,7 @@ type Page struct {
 	Document any       // of the analysis, as `tracekit analyze --json` prints it
 	Files    []string  // further files beside the page, by their names relative to it
 	Size     int64     // bytes at most
+	Served   bool      // by a server that has tiles of the timeline (Index)
 }
 
 // Write writes a page: the timeline is drawn as coarse, and of the document's lists are kept
@@ -69,13 +70,17 @@ func (p *Page) Write(w io.Writer) error {
 			return fmt.Errorf("a page of %d bytes has no room for %d rows: allow a larger one", p.Size, len(p.Timeline.Rows))
 		}
 	}
+	connect := "'none'"
+	if p.Served {
+		connect = "'self'"
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src '%s'; style-src '%s'; connect-src %s; base-uri 'none'; form-action 'none'">
 <title>%s</title>
 <style>%s</style>
 </head>
@@ -87,7 +92,7 @@ func (p *Page) Write(w io.Writer) error {
 <script>%s</script>
 </body>
 </html>
-`, digest(script), digest(styles), html.EscapeString(shorten(p.Title)), styles, doc, head, numbers, script)
+`, digest(script), digest(styles), connect, html.EscapeString(shorten(p.Title)), styles, doc, head, numbers, script)
 	_, err = w.Write(b.Bytes())
 	return err
 }

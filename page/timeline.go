@@ -78,6 +78,17 @@ type Limits struct {
 // NewTimeline makes the timeline of an analysed trace. It decodes the trace once; memory
 // is bounded by the limits and the number of call paths.
 func NewTimeline(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Limits, jobs int, progress *engine.Progress) (*Timeline, error) {
+	b := newBuilder(t, a, limits)
+	lanes, err := engine.Each(ctx, t.Source, engine.Options{Jobs: jobs, Progress: progress}, b.fitted)
+	if err != nil {
+		return nil, err
+	}
+	out := &Timeline{LengthNs: b.length}
+	out.gather(lanes)
+	return out, b.finish(ctx, out, a, limits)
+}
+
+func newBuilder(t *trace.Trace, a *stats.Analysis, limits Limits) *builder {
 	first, last := stats.Run(t)
 	b := &builder{t: t, waits: a.Waits, first: first, length: t.Defs.Clock.Nanoseconds(last - first)}
 	used := 0
@@ -87,53 +98,71 @@ func NewTimeline(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits 
 		}
 	}
 	b.limit = max(limits.Runs/max(used, 1), 16)
-	lanes, err := engine.Each(ctx, t.Source, engine.Options{Jobs: jobs, Progress: progress}, b.lane)
-	if err != nil {
-		return nil, err
-	}
-	out := &Timeline{LengthNs: b.length, Paths: trace.NewCallTree()}
-	out.gather(lanes)
-	b.row = make([]uint32, len(t.Span))
+	return b
+}
+
+// finish adds what joins the rows of a timeline.
+func (b *builder) finish(ctx context.Context, tl *Timeline, a *stats.Analysis, limits Limits) error {
+	b.row = make([]uint32, len(b.t.Span))
 	for l := range b.row {
 		b.row[l] = trace.None
 	}
-	for i, r := range out.Rows {
+	for i, r := range tl.Rows {
 		b.row[r.Location] = uint32(i)
 	}
-	if err := b.join(ctx, out, limits); err != nil {
-		return nil, err
+	if err := b.join(ctx, tl, limits); err != nil {
+		return err
 	}
-	b.critical(out, a.CriticalPath, limits.Stretches)
-	return out, t.Store.Err()
+	b.critical(tl, a.CriticalPath, limits.Stretches)
+	return b.t.Store.Err()
 }
 
 // gather gives the lanes common numbers of activities, in order of locations.
-func (tl *Timeline) gather(lanes []*lane) {
-	tl.Activities = []Activity{{Path: trace.None}}
-	numbers := map[Activity]uint32{tl.Activities[0]: 0}
+func (tl *Timeline) gather(lanes []*drawn) {
+	common := newCommon()
 	for _, l := range lanes {
 		if l == nil {
 			continue
 		}
-		paths := tl.Paths.Merge(l.tree)
-		common := make([]uint32, len(l.activities))
-		for i, a := range l.activities {
-			if a.Path != trace.None {
-				a.Path = paths[a.Path]
-			}
-			n, ok := numbers[a]
-			if !ok {
-				n = uint32(len(tl.Activities))
-				numbers[a] = n
-				tl.Activities = append(tl.Activities, a)
-			}
-			common[i] = n
+		numbers := common.add(l.lane)
+		for i := range l.runs.runs {
+			run := &l.runs.runs[i]
+			run.Activity = numbers[run.Activity]
 		}
-		for i := range l.runs {
-			l.runs[i].Activity = common[l.runs[i].Activity]
-		}
-		tl.Rows = append(tl.Rows, Row{Location: l.location, StepNs: l.step, Runs: l.runs})
+		tl.Rows = append(tl.Rows, Row{Location: l.location, StepNs: l.runs.step, Runs: l.runs.runs})
 	}
+	tl.Paths, tl.Activities = common.paths, common.activities
+}
+
+// A common numbering of activities of several locations.
+type common struct {
+	paths      *trace.CallTree
+	activities []Activity
+	numbers    map[Activity]uint32
+}
+
+func newCommon() *common {
+	nothing := Activity{Path: trace.None}
+	return &common{paths: trace.NewCallTree(), activities: []Activity{nothing}, numbers: map[Activity]uint32{nothing: 0}}
+}
+
+// add returns the common numbers of a lane's activities.
+func (c *common) add(l *lane) []uint32 {
+	paths := c.paths.Merge(l.tree)
+	numbers := make([]uint32, len(l.activities))
+	for i, a := range l.activities {
+		if a.Path != trace.None {
+			a.Path = paths[a.Path]
+		}
+		n, ok := c.numbers[a]
+		if !ok {
+			n = uint32(len(c.activities))
+			c.numbers[a] = n
+			c.activities = append(c.activities, a)
+		}
+		numbers[i] = n
+	}
+	return numbers
 }
 
 // coarsen halves the number of runs of the rows that have the most, and reports whether it
@@ -151,11 +180,13 @@ func (tl *Timeline) coarsen() bool {
 		if len(r.Runs) <= most/2 {
 			continue
 		}
-		c := newCells(max(ceil(tl.LengthNs, int64(most/2)), 2*r.StepNs))
+		kept := runs{step: max(ceil(tl.LengthNs, int64(most/2)), 2*r.StepNs)}
+		c := newCells(kept.step, &kept)
 		for _, run := range r.Runs {
-			c.add(run.Steps*r.StepNs, run.Activity)
+			c.take(run.Steps*r.StepNs, run.Activity)
 		}
-		r.StepNs, r.Runs = c.step, c.close()
+		c.close()
+		r.StepNs, r.Runs = kept.step, kept.runs
 	}
 	return true
 }
@@ -172,11 +203,28 @@ type builder struct {
 
 func (b *builder) ns(tick int64) int64 { return b.t.Defs.Clock.Nanoseconds(tick - b.first) }
 
-func (b *builder) lane(_ context.Context, l trace.LocationID, batches engine.Batches) (*lane, error) {
+// drawn is what a location did, in as many runs as may be.
+type drawn struct {
+	*lane
+	runs runs
+}
+
+func (b *builder) fitted(ctx context.Context, l trace.LocationID, batches engine.Batches) (*drawn, error) {
+	f := &fitting{length: b.length, limit: b.limit, runs: runs{step: 1}}
+	n, err := b.follow(l, batches, f)
+	if n == nil || err != nil {
+		return nil, err
+	}
+	f.close()
+	return &drawn{n, f.runs}, nil
+}
+
+// follow tells a taker what a location does; nil if it has no events.
+func (b *builder) follow(l trace.LocationID, batches engine.Batches, into taker) (*lane, error) {
 	if b.t.Span[l].Events == 0 {
 		return nil, nil
 	}
-	n := newLane(b, l)
+	n := newLane(b, l, into)
 	for batch, err := range batches {
 		if err != nil {
 			return nil, fmt.Errorf("drawing: %w", err)

@@ -40,7 +40,7 @@ func analysed(t testing.TB, o samples.Options) (*trace.Trace, *stats.Analysis) {
 	return tr, a
 }
 
-func drawn(t testing.TB, tr *trace.Trace, a *stats.Analysis, runs int) *Timeline {
+func timeline(t testing.TB, tr *trace.Trace, a *stats.Analysis, runs int) *Timeline {
 	t.Helper()
 	tl, err := NewTimeline(context.Background(), tr, a, Limits{Runs: runs, Messages: 100, Collectives: 10, Stretches: 10}, 2, nil)
 	if err != nil {
@@ -76,7 +76,7 @@ func TestTimelineIsTheProfile(t *testing.T) {
 		}
 		for _, runs := range []int{1 << 20, 12_000, 500, 1} {
 			t.Run(fmt.Sprint(p.Name, "/", runs), func(t *testing.T) {
-				tl := drawn(t, tr, a, runs)
+				tl := timeline(t, tr, a, runs)
 				got, waits, slack := map[string]int64{}, map[stats.WaitKind]int64{}, int64(0)
 				for _, r := range tl.Rows {
 					at := int64(0)
@@ -117,7 +117,8 @@ func TestCells(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		step := 1 + r.Int64N(1000)
-		c := newCells(step)
+		kept := runs{step: step}
+		c := newCells(step, &kept)
 		activities := 1 + r.Uint32N(200)
 		want, length := make([]int64, activities), int64(0)
 		for range 1 + r.IntN(3000) {
@@ -128,10 +129,11 @@ func TestCells(t *testing.T) {
 			}
 			want[a] += ns
 			length += ns
-			c.add(ns, a)
+			c.take(ns, a)
 		}
 		got, cells := make([]int64, activities), int64(0)
-		for _, run := range c.close() {
+		c.close()
+		for _, run := range kept.runs {
 			got[run.Activity] += run.Steps * step
 			cells += run.Steps
 		}
@@ -178,7 +180,7 @@ func TestNamesAreData(t *testing.T) {
 	tr.Defs.Strings[tr.Defs.Regions[0].Name] = evil
 	a.Profile[0].Region = evil
 	var b bytes.Buffer
-	if err := (&Page{Title: evil, Trace: tr, Timeline: drawn(t, tr, a, 1<<10), Document: a, Files: []string{evil}, Size: DefaultSize}).Write(&b); err != nil {
+	if err := (&Page{Title: evil, Trace: tr, Timeline: timeline(t, tr, a, 1<<10), Document: a, Files: []string{evil}, Size: DefaultSize}).Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	html := b.String()

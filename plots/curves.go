@@ -24,6 +24,8 @@ type Series struct {
 	Name      string
 	X, Y      []float64 // of equal length
 	Low, High []float64 // bounds of an interval around Y, or nil
+
+	DotX, DotY []float64 // what was measured, beside a curve that is a model of it, or nil
 }
 
 // Curves draws each series as a line, with dots where the points are few and
@@ -40,7 +42,7 @@ func Curves(d CurvesData) (*Figure, error) {
 	list := make([]Series, len(d.Series))
 	for i, s := range d.Series {
 		list[i] = s.drawable(d.X.Log, d.Y.Log)
-		left += len(s.X) - len(list[i].X)
+		left += len(s.X) - len(list[i].X) + len(s.DotX) - len(list[i].DotX)
 	}
 	x, y := extent(list, d.Levels, d.Y.Log)
 	if math.IsInf(x.lo, 1) {
@@ -61,10 +63,10 @@ func Curves(d CurvesData) (*Figure, error) {
 func (d CurvesData) check() error {
 	for _, s := range d.Series {
 		n := len(s.X)
-		if len(s.Y) != n || len(s.Low) != len(s.High) || len(s.Low) != 0 && len(s.Low) != n {
+		if len(s.Y) != n || len(s.DotX) != len(s.DotY) || len(s.Low) != len(s.High) || len(s.Low) != 0 && len(s.Low) != n {
 			return fmt.Errorf("series %s: lengths differ", s.Name)
 		}
-		if err := finite(s.X, s.Y, s.Low, s.High); err != nil {
+		if err := finite(s.X, s.Y, s.Low, s.High, s.DotX, s.DotY); err != nil {
 			return fmt.Errorf("series %s: %w", s.Name, err)
 		}
 	}
@@ -92,6 +94,11 @@ func (s Series) drawable(logX, logY bool) Series {
 			out.Low, out.High = append(out.Low, low), append(out.High, s.High[i])
 		}
 	}
+	for i, x := range s.DotX {
+		if (!logX || x > 0) && (!logY || s.DotY[i] > 0) {
+			out.DotX, out.DotY = append(out.DotX, x), append(out.DotY, s.DotY[i])
+		}
+	}
 	return out
 }
 
@@ -104,6 +111,9 @@ func extent(list []Series, levels []Mark, logY bool) (x, y span) {
 			if s.Low != nil {
 				y = y.with(s.Low[i]).with(s.High[i])
 			}
+		}
+		for i := range s.DotX {
+			x, y = x.with(s.DotX[i]), y.with(s.DotY[i])
 		}
 	}
 	for _, l := range levels {
@@ -132,6 +142,12 @@ func (c *chart) addSeries(s Series, i int) {
 		c.Plot.Add(&plotter.Polygon{XYs: []plotter.XYs{s.band()}, Color: veil(series(i), 0.18)})
 	}
 	c.Plot.Add(&plotter.Line{XYs: points, LineStyle: style})
+	if len(s.DotX) > 0 {
+		points = nil
+		for i, x := range s.DotX {
+			points = append(points, plotter.XY{X: x, Y: s.DotY[i]})
+		}
+	}
 	if len(points) < manyPoints {
 		dot := draw.GlyphStyle{Color: series(i), Radius: px(2.6), Shape: draw.CircleGlyph{}}
 		c.Plot.Add(&plotter.Scatter{XYs: points, GlyphStyle: dot})

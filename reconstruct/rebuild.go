@@ -40,12 +40,21 @@ type nodeState struct {
 
 type itemState struct {
 	*formulae.Item
-	samplers                    []sampler // by regime
-	heads                       tally     // time between events before it, waiting included, but in regime formulae.Further
-	made                        uint64
-	peer, tag, size, got, times repeater
-	values                      []repeater
-	growth                      []uint64 // of the members of a metric
+	samplers []sampler // by regime
+	heads    tally     // time between events before it, waiting included, but in regime formulae.Further
+	made     uint64
+	sides    *communication // nil: it communicates not, or was not met yet
+	times    *repeater      // of a loop; nil: it was not met yet
+	values   []repeater
+	growth   []uint64 // of the members of a metric
+}
+
+// A communication yields who the partners of an item are, and what is sent to and from them.
+// Most items of most locations are calls, and have none.
+type communication struct{ peer, tag, size, got repeater }
+
+func newCommunication(i *formulae.Item) *communication {
+	return &communication{peer: repeater{f: &i.Peer}, tag: repeater{f: &i.Tag}, size: repeater{f: &i.Size}, got: repeater{f: &i.Got}}
 }
 
 // A tally sums intervals, in ticks.
@@ -110,8 +119,7 @@ func newRebuilder(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Lo
 		n.items = make([]itemState, 0, len(n.Items))
 		for k := range n.Items {
 			it := &n.Items[k]
-			state := itemState{Item: it, peer: repeater{f: &it.Peer}, tag: repeater{f: &it.Tag},
-				size: repeater{f: &it.Size}, got: repeater{f: &it.Got}, times: repeater{f: &it.Times}}
+			state := itemState{Item: it}
 			state.samplers = make([]sampler, 0, formulae.Regimes(it.Kind))
 			for range cap(state.samplers) {
 				p := sampler{mean: times.Means[interval]}
@@ -226,6 +234,9 @@ func (r *rebuilder) item(v *nodeVisit, n *nodeState) (uint32, bool) {
 			r.looks = min(r.looks+eventLooks, spareLooks)
 			return uint32(item), true
 		}
+		if i.times == nil {
+			i.times = &repeater{f: &i.Times}
+		}
 		if count, ok := i.times.amount(); ok && count > 0 {
 			v.loops.Enter(i.Body, count)
 		}
@@ -269,10 +280,13 @@ func (r *rebuilder) event(i *itemState) event {
 	if !(i.Kind.Table() == trace.TableP2P || i.Kind.Table() == trace.TableColl) {
 		return h
 	}
-	peer, _ := i.peer.next()
-	tag, _ := i.tag.next()
-	size, _ := i.size.amount()
-	got, _ := i.got.amount()
+	if i.sides == nil {
+		i.sides = newCommunication(i.Item)
+	}
+	peer, _ := i.sides.peer.next()
+	tag, _ := i.sides.tag.next()
+	size, _ := i.sides.size.amount()
+	got, _ := i.sides.got.amount()
 	rank := uint32(peer)
 	if i.Relative {
 		rank, _ = r.ranks.Absolute(r.location, i.Ref, int64(peer))

@@ -1,6 +1,8 @@
 package reconstruct
 
 import (
+	"cmp"
+	"container/heap"
 	"context"
 	"math"
 	"slices"
@@ -43,6 +45,7 @@ type replay struct {
 	lookahead int    // events of a location that are made before they happen
 	limit     uint64 // events of a location
 	cut       bool   // a location has more
+	waiting   waitHeap // all that wait, and some that have gone on; nil until somebody gives up
 }
 
 // Bounds of memory: messages that are on their way, fixes, events that complete something
@@ -57,7 +60,7 @@ const (
 // How many events are made before they happen: of all locations, and at least of each.
 const (
 	maxLookahead   = 1 << 13
-	leastLookahead = 1 << 5
+	leastLookahead = 1 << 2
 )
 
 // A replayed is a location during the replay.
@@ -169,6 +172,7 @@ func (r *replay) run(i int) {
 		case len(l.completed) > 0:
 			if !r.settle(i) {
 				l.waits = true
+				r.wait(i)
 				return
 			}
 			continue
@@ -302,15 +306,18 @@ func (r *replay) channel(l trace.LocationID, h *event, sends bool) (channel, boo
 // giveUp lets the earliest of the waiting locations go on although what it waits for
 // never came; false if none waits.
 func (r *replay) giveUp() bool {
-	first := -1
-	for i := range r.locations {
-		l := &r.locations[i]
-		if l.waits && (first < 0 || l.now < r.locations[first].now) {
-			first = i
-		}
+	if r.waiting == nil {
+		r.allWaiting()
 	}
-	if first < 0 {
-		return false
+	first := -1
+	for first < 0 {
+		if len(r.waiting) == 0 {
+			return false
+		}
+		w := heap.Pop(&r.waiting).(waitingSince)
+		if l := &r.locations[w.location]; l.waits && l.now == w.now { // else it has gone on since
+			first = w.location
+		}
 	}
 	l := &r.locations[first]
 	h := &l.completed[l.settled]
@@ -323,4 +330,55 @@ func (r *replay) giveUp() bool {
 	l.settled++
 	r.ready = append(r.ready, first)
 	return true
+}
+
+// A waitingSince is a location that has waited since a time; it may have gone on.
+type waitingSince struct {
+	now      int64
+	location int
+}
+
+// wait notes that a location waits, once that is of interest.
+func (r *replay) wait(i int) {
+	if r.waiting == nil {
+		return
+	}
+	if len(r.waiting) > 2*len(r.locations) {
+		r.allWaiting()
+		return
+	}
+	heap.Push(&r.waiting, waitingSince{r.locations[i].now, i})
+}
+
+// allWaiting finds all that wait.
+func (r *replay) allWaiting() {
+	r.waiting = make(waitHeap, 0, len(r.locations))
+	for i := range r.locations {
+		if l := &r.locations[i]; l.waits {
+			r.waiting = append(r.waiting, waitingSince{l.now, i})
+		}
+	}
+	heap.Init(&r.waiting)
+}
+
+// A waitHeap holds waiting locations, the earliest first.
+type waitHeap []waitingSince
+
+func (h waitHeap) Len() int { return len(h) }
+
+func (h waitHeap) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(h[i].now, h[j].now), cmp.Compare(h[i].location, h[j].location)) < 0
+}
+
+func (h waitHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+// Push implements heap.Interface.
+func (h *waitHeap) Push(x any) { *h = append(*h, x.(waitingSince)) }
+
+// Pop implements heap.Interface.
+func (h *waitHeap) Pop() any {
+	last := len(*h) - 1
+	w := (*h)[last]
+	*h = (*h)[:last]
+	return w
 }

@@ -120,7 +120,8 @@ func flatten(document any, nameOf func(any) string) (map[string]float64, error) 
 // example.
 func isName(key string) bool {
 	return key == "line" || key == "rank" || strings.HasSuffix(key, "_rank") || key == "from" || key == "to" ||
-		key == "from_ns" || key == "to_ns" || key == "start_ns" || key == "top" || key == "ranks" || key == "evidence"
+		key == "from_ns" || key == "to_ns" || key == "start_ns" || key == "top" || key == "ranks" || key == "evidence" ||
+		key == "id" || key == "parent" || key == "callpath" || key == "callpaths"
 }
 
 // collect adds the figures of a value.
@@ -142,7 +143,7 @@ func collect(out map[string]float64, path string, v any, nameOf func(any) string
 				name = nameOf(x)
 				if words, ok := element["path"].([]any); ok { // call paths have no other name
 					name = strings.TrimSuffix(fmt.Sprintln(words...), "\n")
-				} else if _, ok := element["bytes"]; ok && element["from"] != nil { // classes of sizes, pairs of ranks
+				} else if _, ok := element["from"].(float64); ok { // classes of sizes, pairs of ranks
 					name = fmt.Sprintf("from=%v to=%v", element["from"], element["to"])
 				}
 				if seen[name]++; seen[name] > 1 {

@@ -3,6 +3,8 @@ package reduce
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"tracekit/stats"
@@ -131,18 +133,41 @@ func (f Family) search(ctx context.Context, t *trace.Trace, most uint64, o Optio
 	return last, nil
 }
 
-// Idle cuts calls of MPI functions in which nothing is communicated, but for MPI_Init and
-// MPI_Finalize.
+// Idle cuts calls of MPI functions that ask and communicate nothing: tests and probes in
+// vain, and questions that a rank answers by itself.
 type Idle struct{}
 
 // Name implements Rule.
 func (Idle) Name() string { return "calls that communicate nothing" }
 
 // Judge implements CallRule.
-func (Idle) Judge(*trace.Trace, trace.LocationID) (Judge, error) { return idle{}, nil }
+func (Idle) Judge(t *trace.Trace, _ trace.LocationID) (Judge, error) {
+	return &idle{defs: t.Defs, local: make(map[trace.RegionID]bool)}, nil
+}
 
-type idle struct{}
+// idle remembers which functions ask for what a rank knows by itself.
+type idle struct {
+	defs  *trace.Defs
+	local map[trace.RegionID]bool
+}
 
-func (idle) Cut(c *Call) (bool, error) {
-	return c.MPI && !c.Busy && c.Class != trace.ClassInit && c.Class != trace.ClassFinalize, nil
+// localFunctions are the functions without a class that never wait: others, such as
+// MPI_Comm_split, do, although a trace has no record of what they communicate.
+var localFunctions = []string{"MPI_Comm_rank", "MPI_Comm_size", "MPI_Wtime", "MPI_Wtick", "MPI_Initialized", "MPI_Finalized",
+	"MPI_Get_count", "MPI_Get_processor_name", "MPI_Cart_coords", "MPI_Cart_rank", "MPI_Cart_shift", "MPI_Cart_get"}
+
+func (x *idle) Cut(c *Call) (bool, error) {
+	if !c.MPI || c.Busy {
+		return false, nil
+	}
+	if c.Class != trace.ClassOther {
+		return c.Class == trace.ClassTest, nil
+	}
+	local, known := x.local[c.Region]
+	if !known {
+		name := x.defs.RegionName(c.Region)
+		local = slices.ContainsFunc(localFunctions, func(f string) bool { return strings.EqualFold(f, strings.TrimRight(name, "_")) })
+		x.local[c.Region] = local
+	}
+	return local, nil
 }

@@ -30,7 +30,8 @@ func (c *Call) Caller() (region trace.RegionID, file trace.StringID, line uint32
 }
 
 // A Judge decides about the calls of a location, in order of their Leave: it knows what was
-// before, and nothing of what follows.
+// before, and nothing of what follows. It is not asked about calls inside of MPI calls, which
+// stay or go with these.
 type Judge interface {
 	Cut(c *Call) (bool, error)
 }
@@ -171,7 +172,11 @@ func (w *walker) leave(region trace.RegionID, seq uint64, t int64) error {
 	c := &w.call
 	c.Region, c.First, c.Last, c.Enter, c.Leave = w.stack.Region(depth), p.seq, seq, p.time, t
 	c.Class, c.MPI, c.Busy, c.Bytes = w.class(c.Region), depth == w.mpi, p.busy, p.bytes
-	for i, j := range w.judges {
+	judges := w.judges
+	if w.mpi >= 0 && depth > w.mpi { // it belongs to the MPI call around it
+		judges = nil
+	}
+	for i, j := range judges {
 		cut, err := j.Cut(c)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package samples
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -14,9 +15,41 @@ type Options struct {
 	Threads    int      // per rank; 0 or 1: none but the master
 	Compute    int64    // ticks of a computation; 0: 10,000
 	Bytes      int64    // of a message; 0: 1,024. More than 8,192 make a send wait for its receiver
+	Growth     Growth   // of Compute with the number of ranks
 	Steady     bool     // all computations take equally long; else they vary by up to a tenth
 	Network    *Network // nil: latency 1,500 ticks, 4 bytes per tick
 	Plant      Plant
+}
+
+// A Growth is a law by which every computation grows with the number p of ranks: Compute is what
+// it takes times the law's value.
+type Growth string
+
+// The laws. The zero value is GrowthConstant.
+const (
+	GrowthConstant Growth = ""       // 1
+	GrowthLog      Growth = "log"    // log2(p)
+	GrowthSqrt     Growth = "sqrt"   // p^(1/2)
+	GrowthLinear   Growth = "linear" // p
+	GrowthNLogN    Growth = "nlogn"  // p·log2(p)
+)
+
+// at returns the value of the law; ok is false if there is no such law.
+func (g Growth) at(ranks int) (factor float64, ok bool) {
+	p := float64(ranks)
+	switch g {
+	case GrowthConstant:
+		return 1, true
+	case GrowthLog:
+		return math.Log2(p), true
+	case GrowthSqrt:
+		return math.Sqrt(p), true
+	case GrowthLinear:
+		return p, true
+	case GrowthNLogN:
+		return p * math.Log2(p), true
+	}
+	return 0, false
 }
 
 // A Network says how long messages are on their way.
@@ -90,6 +123,12 @@ func (o Options) check() error {
 	}
 	if o.Threads < 1 || o.Threads > 1024 {
 		return fmt.Errorf("%d threads: there may be 1 to 1024", o.Threads)
+	}
+	switch factor, ok := o.Growth.at(o.Ranks); {
+	case !ok:
+		return fmt.Errorf("unknown growth %q", o.Growth)
+	case factor*float64(o.Compute) > maxTicks:
+		return fmt.Errorf("compute is %d on %d ranks with growth %s: together it may be %d", o.Compute, o.Ranks, o.Growth, int64(maxTicks))
 	}
 	p := o.Plant
 	for _, a := range []struct {

@@ -1,6 +1,10 @@
 package samples
 
-import "tracekit/trace"
+import (
+	"math"
+
+	"tracekit/trace"
+)
 
 // A Program is a model that Generate runs.
 type Program struct {
@@ -28,6 +32,7 @@ func models() []model {
 		{Program{"ring", "each rank sends to its right neighbour and receives from its left one (Isend, Recv, Wait)"}, ring},
 		{Program{"halo", "2-D halo exchange (Irecv, Isend, Waitall), then Allreduce"}, halo},
 		{Program{"sweep", "2-D wavefronts in turn from two corners (blocking Send and Recv)"}, sweep},
+		{Program{"burst", "a computation, then sends to up to eight ranks at once (Irecv, Isend, Waitall)"}, burst},
 		{Program{"multigrid", "V-cycles: exchanges between ever fewer ranks, Allreduce on the coarsest level's sub-communicator"}, multigrid},
 		{Program{"masterworker", "workers get tasks of different length from rank 0, which takes results from any source"}, masterWorker},
 		{Program{"collectives", "all kinds of collective operation, on the world and on halves of it, blocking and not"}, collectives},
@@ -53,9 +58,10 @@ func (o Options) work(rank, iteration int) int64 {
 	h := o.Seed ^ uint64(rank)<<32 ^ uint64(iteration)
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
-	t := o.Compute
+	factor, _ := o.Growth.at(o.Ranks)
+	t := int64(math.Round(float64(o.Compute) * factor))
 	if !o.Steady {
-		t += int64((h ^ h>>31) % uint64(o.Compute/10+1))
+		t += int64((h ^ h>>31) % uint64(t/10+1))
 	}
 	if rank == o.Ranks-1 {
 		t += o.Plant.Imbalance
@@ -164,6 +170,28 @@ func sweep(o Options) *plan {
 				}
 				s.leave(regionUser)
 			}
+		},
+	}
+}
+
+// burst: all sends of an iteration follow each other; the first of them alone follows a computation.
+func burst(o Options) *plan {
+	return &plan{
+		regions: []userRegion{{"spread", 60}},
+		comms:   worldComms(o.Ranks),
+		step: func(s *script, i int) {
+			var reqs []int32
+			near := min(8, o.Ranks-1)
+			s.enter(regionUser)
+			for d := 1; d <= near; d++ {
+				reqs = append(reqs, s.irecv(envelope{peer: (s.rank + o.Ranks - d) % o.Ranks, tag: d}))
+			}
+			s.compute(regionCompute, o.work(s.rank, i))
+			for d := 1; d <= near; d++ {
+				reqs = append(reqs, s.isend(envelope{peer: (s.rank + d) % o.Ranks, tag: d, bytes: o.Bytes}))
+			}
+			s.waitall(reqs...)
+			s.leave(regionUser)
 		},
 	}
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes every target of the given packages (default: those that read untrusted bytes).
+# Fuzzes every target of the given packages (default: those that read untrusted bytes or run untrusted rules).
 #   scripts/fuzz.sh 10m                # ten minutes each, another seed every time
 #   GODEBUG=fuzzseed=1 scripts/fuzz.sh 2000x -parallel 1   # the same inputs every time
 #   PACKAGES="trace merge" scripts/fuzz.sh 1m
@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 time=${1:-10s}
 shift || true
-grep -rl '^func Fuzz' --include='*_test.go' ${PACKAGES:-readers formulae} | sort | while read -r file; do
+grep -rl '^func Fuzz' --include='*_test.go' ${PACKAGES:-readers formulae reduce} | sort | while read -r file; do
 	grep -o '^func Fuzz[A-Za-z0-9_]*' "$file" | sed 's/^func //' | while read -r name; do
 		go test -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime 10x "$@" "./$(dirname "$file")" </dev/null
 	done

@@ -33,7 +33,7 @@ echo "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|"
 states="late_sender late_receiver wait_at_nxn wait_at_barrier"
 while [ $# -gt 1 ]; do
   name=$(basename "$(dirname "$1")")
-  "$work/tracekit" compare --quiet --json "$1" "$2" > "$work/again.json"
+  "$work/tracekit" compare --quiet --records --json "$1" "$2" > "$work/again.json"
   for durations in mean law; do
     "$work/tracekit" compress --quiet --force --mode stat --durations $durations "$1" -o "$work/x.tkf" > /dev/null
     "$work/tracekit" compare --quiet --json "$1" "$work/x.tkf" --repeat "$2" > "$work/doc.json"

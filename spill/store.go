@@ -24,7 +24,8 @@ func (f *frame) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(f)),
 type page struct {
 	rows   unsafe.Pointer // to the first row
 	home   *frame
-	mapped bool // home lies in the file
+	mapped bool  // home lies in the file
+	users  int32 // tables with rows in it, and the store while there is room for more; 0: the page is one table's
 }
 
 func (p *page) resident() bool { return atomic.LoadPointer(&p.rows) != nil }
@@ -42,6 +43,8 @@ type Store struct {
 	made     int      // frames in memory so far
 	free     []*frame // frames in memory without a page
 	vacant   []*frame // frames in the file without a page
+	common   *page    // of rows of several tables, with room for more
+	used     int      // bytes of it
 	hot      queue    // pages of the file that are resident, the oldest first
 	cold     queue    // those that will be given back next unless they are used again
 	admitted int      // pages since the system was asked what is resident
@@ -81,7 +84,7 @@ func (s *Store) Close() error {
 	for _, m := range s.mappings {
 		unmap(m)
 	}
-	s.mappings, s.free, s.vacant, s.hot, s.cold = nil, nil, nil, queue{}, queue{}
+	s.mappings, s.free, s.vacant, s.common, s.hot, s.cold = nil, nil, nil, nil, queue{}, queue{}
 	if s.file == nil {
 		return nil
 	}
@@ -96,6 +99,28 @@ func (s *Store) place(p *page) {
 	s.mu.Lock()
 	s.settle(p, f, mapped)
 	s.mu.Unlock()
+}
+
+// lot returns room for n rows beside those of other tables: a page, and where they begin in it.
+func (s *Store) lot(n, rowBytes int) (p *page, first int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		first = (s.used + rowBytes - 1) / rowBytes
+		if end := (first + n) * rowBytes; s.common != nil && end <= pageBytes {
+			s.used = end
+			s.common.users++
+			return s.common, first
+		}
+		s.mu.Unlock()
+		p = &page{users: 1}
+		s.place(p)
+		s.mu.Lock()
+		if s.common != nil { // full, or another goroutine's, if that was faster
+			s.leave(s.common)
+		}
+		s.common, s.used = p, 0
+	}
 }
 
 // load makes a page resident and returns its rows.
@@ -159,10 +184,18 @@ func touch(f *frame) {
 	}
 }
 
-// release takes the frame of a page back.
+// release lets a table's page, or its part of one, go.
 func (s *Store) release(p *page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.leave(p)
+}
+
+// leave takes the frame of a page back when nobody uses it any more.
+func (s *Store) leave(p *page) {
+	if p.users--; p.users > 0 {
+		return
+	}
 	atomic.StorePointer(&p.rows, nil)
 	if p.home != nil {
 		s.giveBack(p.home, p.mapped)

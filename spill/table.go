@@ -1,56 +1,98 @@
 package spill
 
 import (
-	"math"
-	"math/bits"
 	"sync/atomic"
 	"unsafe"
 )
 
-// A Table is a growing sequence of rows of a fixed size without pointers. See the package's
-// contract for who may use it when.
+// A Table is a growing sequence of rows of a fixed size without pointers; nil is one without
+// rows, which does not grow. See the package's contract for who may use it when.
 //
-//	pages[:len-1] are full
+//	row 0 is row first of pages[0]; but for the first and the last one, pages are full
 //	last are the rows of the last page, with room for more, while the table grows
 type Table[T any] struct {
-	store   *Store
-	perPage int
-	inverse uint64 // 2^64/perPage, rounded up
-	n       int
-	pages   []*page
-	last    []T
-
-	// Tables that different goroutines fill share no cache line.
-	_ [128 - 80]byte
+	store *Store
+	pages []*page
+	last  []T
+	first int
+	n     int
 }
 
 // NewTable returns an empty table in the store.
-func NewTable[T any](store *Store) *Table[T] {
-	var row T
-	perPage := pageBytes / int(unsafe.Sizeof(row))
-	return &Table[T]{store: store, perPage: perPage, inverse: math.MaxUint64/uint64(perPage) + 1}
+func NewTable[T any](store *Store) *Table[T] { return &Table[T]{store: store} }
+
+// Ensure returns the table that a variable refers to, after a new one is made if it is nil: for
+// tables of locations, of which there may be many more than have any row.
+func Ensure[T any](store *Store, table **Table[T]) *Table[T] {
+	if *table == nil {
+		*table = NewTable[T](store)
+	}
+	return *table
 }
 
 // NewZeros returns a table of n rows of zeros in the store, which does not grow. Rows take
-// memory only once they are used.
+// memory only once they are used, unless they are few.
 func NewZeros[T any](store *Store, n int) *Table[T] {
-	t := NewTable[T](store)
-	t.n = n
-	if n > 0 && n < t.perPage/2 {
-		t.pages = []*page{{rows: headOf(make([]T, n))}}
-		return t
+	perPage := perPage[T]()
+	switch {
+	case n == 0:
+		return nil
+	case n <= perPage/fewRows:
+		return newLot[T](store, n)
+	case n < perPage/2:
+		return &Table[T]{store: store, n: n, pages: []*page{{rows: headOf(make([]T, n))}}}
 	}
-	pages := make([]page, (n+t.perPage-1)/t.perPage)
+	t := &Table[T]{store: store, n: n}
+	pages := make([]page, (n+perPage-1)/perPage)
 	for i := range pages {
 		t.pages = append(t.pages, &pages[i])
 	}
 	return t
 }
 
+// newLot returns a table of n zeros that lie beside rows of other tables in one page.
+func newLot[T any](store *Store, n int) *Table[T] {
+	t := &struct {
+		Table[T]
+		page [1]*page
+	}{Table: Table[T]{store: store, n: n}}
+	t.page[0], t.first = store.lot(n, int(unsafe.Sizeof(*(*T)(nil))))
+	t.pages = t.page[:]
+	return &t.Table
+}
+
+// fewRows is what part of a page rows may take that are put beside those of other tables.
+const fewRows = 4
+
+// Sealed returns the table as one that does not grow any more, and so needs no room for it:
+// few rows are put beside those of other tables, and without any it is nil. The table itself
+// must not be used afterwards.
+func (t *Table[T]) Sealed() *Table[T] {
+	switch {
+	case t.Len() == 0:
+		return nil
+	case t.n > perPage[T]()/fewRows:
+		t.last = nil
+		return t
+	}
+	sealed := newLot[T](t.store, t.n)
+	copy(sealed.From(0), t.last)
+	t.Release()
+	return sealed
+}
+
 func headOf[T any](rows []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(rows)) }
 
+// perPage returns the number of rows in a full page: for each type a constant.
+func perPage[T any]() int { return pageBytes / int(unsafe.Sizeof(*(*T)(nil))) }
+
 // Len returns the number of rows.
-func (t *Table[T]) Len() int { return t.n }
+func (t *Table[T]) Len() int {
+	if t == nil {
+		return 0
+	}
+	return t.n
+}
 
 // Append adds a row and returns its index.
 func (t *Table[T]) Append(row T) int {
@@ -96,33 +138,34 @@ func (t *Table[T]) Extend(n int) {
 }
 
 // firstRows is the number of rows for which a table has memory at first.
-const firstRows = 16
+const firstRows = 4
 
 // grow makes room for a row: by doubling the memory of the first page, for there are many
 // small tables, or by a new page.
 func (t *Table[T]) grow() {
-	n := len(t.last)
-	if n == t.perPage || len(t.pages) == 0 {
+	n, perPage := len(t.last), perPage[T]()
+	if n == perPage || len(t.pages) == 0 {
 		t.pages = append(t.pages, new(page))
 		n, t.last = 0, nil
 	}
 	p := t.pages[len(t.pages)-1]
 	old := t.last
-	if size := max(firstRows, 2*n); len(t.pages) == 1 && size < t.perPage {
+	if size := max(firstRows, 2*n); len(t.pages) == 1 && size < perPage {
 		t.last = make([]T, n, size)
 		atomic.StorePointer(&p.rows, headOf(t.last[:1]))
 	} else {
 		t.store.place(p)
-		t.last = unsafe.Slice((*T)(unsafe.Pointer(p.home)), t.perPage)[:n]
+		t.last = unsafe.Slice((*T)(unsafe.Pointer(p.home)), perPage)[:n]
 	}
 	copy(t.last, old)
 }
 
-// pageOf returns i/perPage: with a product instead of a quotient, since every access
-// needs it. It is exact for i < 2^48, perPage being less than 2^16.
-func (t *Table[T]) pageOf(i int) int {
-	k, _ := bits.Mul64(uint64(i), t.inverse)
-	return int(k)
+// place returns the page of row i and the row's index in it. The quotient is one of a
+// constant, which takes a product: every access needs it.
+func (t *Table[T]) place(i int) (k, at int) {
+	n := uint(perPage[T]())
+	row := uint(i + t.first)
+	return int(row / n), int(row % n)
 }
 
 // rowsOf returns the first row of a page.
@@ -136,9 +179,8 @@ func (t *Table[T]) rowsOf(p *page) unsafe.Pointer {
 // Ptr returns row i for reading and writing. The pointer is valid until Release, and while
 // the table grows until the next row is added.
 func (t *Table[T]) Ptr(i int) *T {
-	k := t.pageOf(i)
-	rows, i := t.rowsOf(t.pages[k]), i-k*t.perPage
-	return (*T)(unsafe.Add(rows, uintptr(i)*unsafe.Sizeof(*(*T)(nil))))
+	k, at := t.place(i)
+	return (*T)(unsafe.Add(t.rowsOf(t.pages[k]), uintptr(at)*unsafe.Sizeof(*(*T)(nil))))
 }
 
 // At returns row i.
@@ -150,18 +192,18 @@ func (t *Table[T]) Set(i int, row T) { *t.Ptr(i) = row }
 // From returns row i and as many of those behind it as lie beside it in memory: at least
 // one, none at the end of the table. They may be read and written until Release.
 func (t *Table[T]) From(i int) []T {
-	if i >= t.n {
+	if i >= t.Len() {
 		return nil
 	}
-	k := t.pageOf(i)
-	rows := unsafe.Slice((*T)(t.rowsOf(t.pages[k])), min(t.perPage, t.n-k*t.perPage))
-	return rows[i-k*t.perPage:]
+	k, at := t.place(i)
+	n := perPage[T]()
+	return unsafe.Slice((*T)(t.rowsOf(t.pages[k])), min(n, t.first+t.n-k*n))[at:]
 }
 
 // Copy copies rows into dst, from row i on, and returns their number.
 func (t *Table[T]) Copy(dst []T, i int) int {
 	n := 0
-	for n < len(dst) && i+n < t.n {
+	for n < len(dst) && i+n < t.Len() {
 		n += copy(dst[n:], t.From(i+n))
 	}
 	return n
@@ -170,7 +212,7 @@ func (t *Table[T]) Copy(dst []T, i int) int {
 // Rows iterates over runs of rows that lie beside each other, in order, with the index of
 // the first row of each. They may be read and written until Release.
 func (t *Table[T]) Rows(yield func(first int, rows []T) bool) {
-	for i := 0; i < t.n; {
+	for i := 0; i < t.Len(); {
 		rows := t.From(i)
 		if !yield(i, rows) {
 			return
@@ -181,6 +223,9 @@ func (t *Table[T]) Rows(yield func(first int, rows []T) bool) {
 
 // Release lets all rows go. The table must not be used afterwards.
 func (t *Table[T]) Release() {
+	if t == nil {
+		return
+	}
 	for _, p := range t.pages {
 		t.store.release(p)
 	}

@@ -247,27 +247,108 @@ func TestManyReaders(t *testing.T) {
 	}
 }
 
-// TestPageOf: the product that stands for a quotient is exact for all sizes of rows.
-func TestPageOf(t *testing.T) {
+// TestPlace: rows of all sizes are where the division says.
+func TestPlace(t *testing.T) {
 	store := NewStore(0, t.TempDir())
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, table := range []interface {
-		pageOf(int) int
+		place(int) (int, int)
 		rowsPerPage() int
 	}{NewTable[uint8](store), NewTable[uint32](store), NewTable[tableRow](store), NewTable[[3]tableRow](store), NewTable[[7]byte](store)} {
 		n := table.rowsPerPage()
 		for range 10_000 {
 			k := r.IntN((1 << 48) / n)
-			for _, i := range []int{k * n, k*n + r.IntN(n), k*n + n - 1} {
-				if got := table.pageOf(i); got != k {
-					t.Fatalf("%d rows in a page: row %d is in page %d, want %d", n, i, got, k)
+			for _, at := range []int{0, r.IntN(n), n - 1} {
+				if page, row := table.place(k*n + at); page != k || row != at {
+					t.Fatalf("%d rows in a page: row %d is row %d of page %d, want %d of %d", n, k*n+at, row, page, at, k)
 				}
 			}
 		}
 	}
 }
 
-func (t *Table[T]) rowsPerPage() int { return t.perPage }
+func (t *Table[T]) rowsPerPage() int { return perPage[T]() }
+
+// TestSealed: tables that are sealed hold what they held, whatever lies beside it; when all of
+// them are gone the room is used again.
+func TestSealed(t *testing.T) {
+	for _, budget := range []int64{0, 3 * pageBytes, 1 << 30} {
+		store := NewStore(budget, t.TempDir())
+		defer store.Close()
+		var spilled int64
+		for round := range 5 {
+			var list []*Table[tableRow]
+			var odd []*Table[[7]byte]
+			for i := range 3000 {
+				table := NewTable[tableRow](store)
+				for k := range i % 1500 {
+					table.Append(rowOf(i + k))
+				}
+				list = append(list, table.Sealed())
+				odd = append(odd, NewZeros[[7]byte](store, i%5))
+			}
+			for i, table := range list {
+				var want []tableRow
+				for k := range i % 1500 {
+					want = append(want, rowOf(i+k))
+				}
+				checkTable(t, table, want)
+				if i%1500 == 0 && table != nil {
+					t.Errorf("a table without rows is %v", table)
+				}
+			}
+			for i := range list {
+				for k := range odd[i].Len() {
+					if odd[i].At(k) != ([7]byte{}) {
+						t.Errorf("rows of zeros are %v", odd[i].At(k))
+					}
+				}
+				list[i].Release()
+				odd[i].Release()
+			}
+			if round == 0 {
+				spilled = store.Spilled()
+			} else if store.Spilled() > spilled+leastSegment {
+				t.Errorf("budget %d, round %d: %d bytes spilled, %d in the first", budget, round, store.Spilled(), spilled)
+			}
+		}
+		if err := store.Err(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// BenchmarkSmallTables: what a table of a few rows takes of the heap.
+func BenchmarkSmallTables(b *testing.B) {
+	for _, rows := range []int{0, 1, 4, 64} {
+		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
+			store := NewStore(0, b.TempDir())
+			defer store.Close()
+			kept := make([]*Table[tableRow], 0, b.N)
+			b.ReportAllocs()
+			for b.Loop() {
+				table := NewTable[tableRow](store)
+				for i := range rows {
+					table.Append(rowOf(i))
+				}
+				kept = append(kept, table.Sealed())
+			}
+		})
+	}
+}
+
+// BenchmarkPtr reads rows here and there.
+func BenchmarkPtr(b *testing.B) {
+	store := NewStore(1<<30, b.TempDir())
+	defer store.Close()
+	table := NewZeros[tableRow](store, 1<<16)
+	sum, i := uint64(0), 0
+	for b.Loop() {
+		i = (i*5 + 1) & (1<<16 - 1)
+		sum += table.Ptr(i).A
+	}
+	_ = sum
+}
 
 // TestEdit: what is changed in runs stays changed when their pages come and go.
 func TestEdit(t *testing.T) {

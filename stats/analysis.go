@@ -34,6 +34,8 @@ type Analysis struct {
 	Delays       []DelayRow      `json:"delays"`               // what makes others wait
 	DelayTotals  *DelayTotals    `json:"delay_totals"`         //
 	Efficiency   *Efficiency     `json:"efficiency,omitempty"` // nil: nobody calls MPI
+	Threads      *Threads        `json:"threads,omitempty"`    // nil: the trace tells nothing of threads that work together
+	Counters     *Counters       `json:"counters,omitempty"`   // nil: none counts up in useful time
 	CriticalPath *CriticalPath   `json:"critical_path,omitempty"`
 	Overhead     *Overhead       `json:"overhead,omitempty"` // Options.Overhead asks for it
 	Lines        []LineRow       `json:"lines,omitempty"`    // the sum of everything per source line
@@ -77,6 +79,8 @@ const (
 	CauseTransfer      CauseKind = "transfer"      // the network
 	CauseWrongOrder    CauseKind = "wrong_order"   // messages are received in another order than they are sent
 	CauseStartup       CauseKind = "startup"       // MPI_Init and what passes before
+	CauseMeasurement   CauseKind = "measurement"   // the measurement itself
+	CauseThreadIdle    CauseKind = "thread_idle"   // threads have no work
 )
 
 // TraceInfo says what was analysed. Start and end are the first and the last event of any
@@ -194,29 +198,32 @@ type ClockViolations struct {
 // the rank together, over the selected ranks that visit the region, of which there are Ranks;
 // if only locations outside MPI visit it, the times are 0 and the ranks of min and max null.
 type ProfileRow struct {
-	Region      string       `json:"region"`
-	File        Name         `json:"file"` // of its definition
-	Line        Line         `json:"line"`
-	Paradigm    string       `json:"paradigm"`
-	Count       uint64       `json:"count"`
-	InclusiveNs int64        `json:"inclusive_ns"`
-	ExclusiveNs int64        `json:"exclusive_ns"`
-	MinNs       int64        `json:"min_ns"`
-	MaxNs       int64        `json:"max_ns"`
-	MeanNs      int64        `json:"mean_ns"`
-	MinRank     Rank         `json:"min_rank"`
-	MaxRank     Rank         `json:"max_rank"`
-	Ranks       int          `json:"ranks"`
-	Counters    []CounterRow `json:"counters,omitempty"`
+	Region      string `json:"region"`
+	File        Name   `json:"file"` // of its definition
+	Line        Line   `json:"line"`
+	Paradigm    string `json:"paradigm"`
+	Count       uint64 `json:"count"`
+	InclusiveNs int64  `json:"inclusive_ns"`
+	ExclusiveNs int64  `json:"exclusive_ns"`
+	MinNs       int64  `json:"min_ns"`
+	MaxNs       int64  `json:"max_ns"`
+	MeanNs      int64  `json:"mean_ns"`
+	MinRank     Rank   `json:"min_rank"`
+	MaxRank     Rank   `json:"max_rank"`
+	Ranks       int    `json:"ranks"`
+	Rates
+	Counters []CounterRow `json:"counters,omitempty"`
 }
 
 // A CounterRow is a counter's growth during the exclusive time of a region, for counters
 // that accumulate; the others have their mean, minimum and maximum over the samples taken
-// in the region. Values are in units of Unit.
+// in the region. Values are in units of Unit. TimeNs is the time in which a sum was counted:
+// from the sample before to each sample.
 type CounterRow struct {
 	Name    string   `json:"name"`
 	Unit    string   `json:"unit"`
 	Samples uint64   `json:"samples"`
+	TimeNs  int64    `json:"time_ns"`
 	Sum     *float64 `json:"sum"`  // accumulating counters; null for others
 	Mean    *float64 `json:"mean"` // others; null for accumulating counters
 	Min     *float64 `json:"min"`
@@ -385,6 +392,13 @@ type CriticalPath struct {
 	// Segments is the path of the whole run itself, from its end to its begin. It lies in
 	// the trace's Store.
 	Segments *spill.Table[CriticalSegment] `json:"-"`
+
+	// OvertakenNs is the path's time in receives directly behind one from the same call path
+	// that waits for a message sent later: all that taking messages as they come there can save.
+	OvertakenNs int64 `json:"-"`
+
+	// ShortestNs is the shortest visit to any region.
+	ShortestNs int64 `json:"-"`
 }
 
 // A CriticalRow is the path's time in one operation of one source line, or in one region
@@ -397,6 +411,12 @@ type CriticalRow struct {
 	TimeNs      int64    `json:"time_ns"`
 	Share       *float64 `json:"share"`
 	ImbalanceNs int64    `json:"imbalance_ns"`
+
+	// UnequalNs is the path's time above what as many visits take in the mean. Visits are those
+	// to its call paths on all ranks, VisitNs what one of them takes itself in the mean.
+	UnequalNs int64   `json:"-"`
+	Visits    uint64  `json:"-"`
+	VisitNs   float64 `json:"-"`
 }
 
 // A CriticalSegment is a piece of the critical path: location Location from FromNs to

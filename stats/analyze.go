@@ -52,11 +52,16 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	}
 	p := newProfiler(t, &s, path.pieces, w.sync.clocks)
 	p.segments = newSegments(t, &s, w.calls)
+	p.watchThreads()
 	d := newDelays(w, p.segments)
 	if err := d.order(ctx, w); err != nil {
 		return nil, fmt.Errorf("ordering waits: %w", err)
 	}
 	part, err := p.run(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	processes, err := p.teams(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +85,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	a.CallSites = callSiteRows(p, part, w.bytes)
 	a.Messages, a.CommMatrix = w.msgs.result(rate{t.Defs.Clock.Resolution}), w.msgs.matrix()
 	a.Collectives = w.colls.rows(rate{t.Defs.Clock.Resolution})
-	a.WaitStates = waitRows(w, d, (s.to-s.from)*int64(s.ranks(t)))
+	a.WaitStates = waitRows(w, d, times(s.to-s.from, s.ranks(t)), times(s.to-s.from, threadCount(processes)))
 	a.Delays, a.DelayTotals = delayRows(d, p)
 	d.release()
 	a.CriticalPath = criticalRows(path, p, part, w.byPath)
@@ -98,6 +103,8 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	} else {
 		stuck = nil
 	}
+	a.Threads = threadRows(p, processes, a.Efficiency)
+	a.Counters = usefulCounters(p, part)
 	a.Findings = findings(t, a.Efficiency, slices.Concat(part.findings, stuck, p.ledger.Findings()))
 	return a, t.Store.Err()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strconv"
 
 	"tracekit/trace"
 )
@@ -16,6 +17,7 @@ type counterSum struct {
 	low      uint64
 	real     float64
 	min, max float64
+	time     int64 // ticks in which the increments were counted
 }
 
 // merge adds the samples of another sum. Order matters for real only: parts are combined
@@ -35,6 +37,7 @@ func (c *counterSum) merge(o counterSum) {
 	c.low, carry = bits.Add64(c.low, o.low, 0)
 	c.high += o.high + int64(carry)
 	c.real += o.real
+	c.time += o.time
 }
 
 // whole returns the sum of the whole numbers; fits is false if 64 bits do not hold it.
@@ -45,11 +48,20 @@ func (c *counterSum) whole() (sum float64, fits bool) {
 	return float64(c.high)*(1<<64) + float64(c.low), false
 }
 
-// counterState holds the last value of each counter of a location.
+// counterState holds the last sample of each counter of a location, by metric member.
 type counterState struct {
-	last []uint64 // bits, by metric member
-	has  []bool
-	bad  trace.Finding // of samples that are no numbers
+	last   []lastSample
+	useful []counterSum  // increments in intervals that are useful from end to end
+	bad    trace.Finding // of samples that cannot be
+}
+
+// A lastSample is the last one of a counter; at the begin of a location there is none, but
+// increments count from there.
+type lastSample struct {
+	has    bool
+	bits   uint64 // of the value
+	time   int64  // corrected
+	useful int64  // useful time of the thread until then
 }
 
 // memberOf returns the counter that a row of the metric table is a value of.
@@ -73,35 +85,91 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 	if !ok || w.profiler.clipped(w.clock, m.Time[i]) {
 		return
 	}
-	if w.counters.has == nil {
-		w.counters.last, w.counters.has = make([]uint64, len(d.MetricMembers)), make([]bool, len(d.MetricMembers))
-	}
-	if isReal(m.Type[i]) && !finite(math.Float64frombits(m.Value[i])) {
-		w.badSample(member, m, i)
+	if member == w.profiler.running {
+		w.threadRuns(m, i)
 		return
 	}
-	value, had := m.Value[i], w.counters.has[member]
-	if d.MetricMembers[member].Mode&trace.MetricProperty == trace.MetricAccumulated {
-		before := w.counters.last[member]
-		w.counters.last[member], w.counters.has[member] = value, true
-		if !had {
+	if w.counters.last == nil {
+		w.beginCounters()
+	}
+	if t := w.profiler.corrected(w.clock, m.Time[i]); t > w.now {
+		w.advance(t)
+	}
+	if isReal(m.Type[i]) && !finite(math.Float64frombits(m.Value[i])) {
+		w.badSample(m, i, "is", m.Value[i])
+		return
+	}
+	value, before := m.Value[i], w.counters.last[member]
+	w.counters.last[member] = lastSample{true, value, w.now, w.threadUseful()}
+	mode := d.MetricMembers[member].Mode & trace.MetricProperty
+	if mode == trace.MetricAccumulated {
+		if !before.has {
 			return
 		}
-		value = difference(m.Type[i], value, before)
+		value = difference(m.Type[i], value, before.bits)
+		if falls(m.Type[i], value) {
+			w.badSample(m, i, "grows by", value)
+			return
+		}
 	}
-	s := &w.steps[w.top]
-	if s.counters == nil {
-		s.counters = make([]counterSum, len(d.MetricMembers))
+	s := sampleOf(m.Type[i], value)
+	if mode != trace.MetricAbsolute {
+		s.time = w.now - before.time
+		if s.max > w.mostCounted(s.time) && d.MetricMembers[member].Type == metricPAPI {
+			w.badSample(m, i, "grows at once by", value)
+			return
+		}
+		if s.time == w.counters.last[member].useful-before.useful {
+			w.counters.useful[member].merge(s)
+		}
 	}
-	s.counters[member].merge(sampleOf(m.Type[i], value))
+	step := &w.steps[w.top]
+	if step.counters == nil {
+		step.counters = make([]counterSum, len(d.MetricMembers))
+	}
+	step.counters[member].merge(s)
 }
 
-// badSample counts a sample that is not a number or infinite: it would make nothing of all sums.
-func (w *walk) badSample(member trace.MetricMemberID, m *trace.MetricValues, i int) {
+// metricPAPI is OTF2's type of metrics that are hardware counters of a processor.
+const metricPAPI = 1
+
+// beginCounters makes room for the counters of a location. What is first counted was counted
+// from the begin of the location or, in a selection, at its begin.
+func (w *walk) beginCounters() {
+	n := len(w.profiler.t.Defs.MetricMembers)
+	w.counters.last, w.counters.useful = make([]lastSample, n), make([]counterSum, n)
+	for i := range w.counters.last {
+		w.counters.last[i].time = w.profiler.scope.clamp(w.profiler.t.Span[w.location].First)
+	}
+}
+
+// mostCounted returns more than any event of a processor happens in a time: 10⁴ a nanosecond.
+// Counters that were not ready hold values far above that.
+func (w *walk) mostCounted(time int64) float64 {
+	const perSecond, shortest = 1e13, 1e-6
+	return perSecond * max(shortest, float64(time)/float64(w.profiler.t.Defs.Clock.Resolution))
+}
+
+// falls reports whether what an accumulating counter grew by is below 0: it was set back, or
+// wraps around at less than 64 bits.
+func falls(t trace.ValueType, grown uint64) bool {
+	if isReal(t) {
+		return math.Float64frombits(grown) < 0
+	}
+	return int64(grown) < 0
+}
+
+// badSample counts a sample that cannot be: it would make nothing of all sums.
+func (w *walk) badSample(m *trace.MetricValues, i int, what string, bits uint64) {
 	if bad := &w.counters.bad; bad.Count == 0 {
 		d := w.profiler.t.Defs
+		member, _ := memberOf(d, m, i)
+		value := strconv.FormatInt(int64(bits), 10)
+		if isReal(m.Type[i]) {
+			value = strconv.FormatFloat(math.Float64frombits(bits), 'g', -1, 64)
+		}
 		*bad = trace.Finding{Code: trace.CodeBadValue, First: trace.Place{Location: w.location, Seq: m.Seq[i], Offset: -1},
-			Text: fmt.Sprintf("counter %s is %g", d.String(d.MetricMembers[member].Name), math.Float64frombits(m.Value[i]))}
+			Text: fmt.Sprintf("counter %s %s %s", d.String(d.MetricMembers[member].Name), what, value)}
 	}
 	w.counters.bad.Count++
 }
@@ -136,6 +204,7 @@ func sampleOf(t trace.ValueType, v uint64) counterSum {
 // that have counted more than fits into 64 bits.
 func counterRows(d *trace.Defs, region string, sums []counterSum, ledger *trace.Ledger) []CounterRow {
 	var rows []CounterRow
+	r := rate{d.Clock.Resolution}
 	for i, c := range sums {
 		if c.samples == 0 {
 			continue
@@ -148,7 +217,7 @@ func counterRows(d *trace.Defs, region string, sums []counterSum, ledger *trace.
 		unit := math.Pow(base, float64(m.Exponent))
 		whole, fits := c.whole()
 		sum := (whole + c.real) * unit
-		row := CounterRow{Name: d.String(m.Name), Unit: d.String(m.Unit), Samples: c.samples}
+		row := CounterRow{Name: d.String(m.Name), Unit: d.String(m.Unit), Samples: c.samples, TimeNs: r.ns(c.time)}
 		absolute := m.Mode&trace.MetricProperty == trace.MetricAbsolute
 		switch {
 		case !finite(sum):

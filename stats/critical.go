@@ -25,19 +25,20 @@ type criticalPath struct {
 	at    trace.LocationID
 	now   int64
 
-	pieces   []*spill.Table[pathPiece]     // by location, the last first
-	segments *spill.Table[CriticalSegment] // all, the last first
-	open     CriticalSegment               // in ticks: not yet in segments
-	missing  int64                         // ticks before the first event of the path
-	outside  int64                         // ticks on locations that are not selected
+	pieces    []*spill.Table[pathPiece]     // by location, the last first
+	segments  *spill.Table[CriticalSegment] // all, the last first
+	open      CriticalSegment               // in ticks: not yet in segments
+	missing   int64                         // ticks before the first event of the path
+	outside   int64                         // ticks on locations that are not selected
+	overtaken int64                         // ticks in receives directly behind one that waits for a message sent later
 }
 
 func newCriticalPath(t *trace.Trace, s *scope, waits CallWaits) *criticalPath {
 	c := &criticalPath{t: t, waits: waits, scope: s, begun: make([]bool, len(t.Calls)),
+		pieces:   make([]*spill.Table[pathPiece], len(t.Calls)),
 		segments: spill.NewTable[CriticalSegment](t.Store)}
 	for _, calls := range t.Calls {
 		c.bound = append(c.bound, calls.Len())
-		c.pieces = append(c.pieces, spill.NewTable[pathPiece](t.Store))
 	}
 	return c
 }
@@ -89,6 +90,7 @@ func (c *criticalPath) step() bool {
 		if !ok || wait.From >= c.now {
 			continue
 		}
+		c.overtake(i, &wait)
 		c.bound[l] = i
 		c.walkTo(min(wait.From+wait.Time, c.now))
 		c.jump(wait.Location, wait.Call)
@@ -101,6 +103,28 @@ func (c *criticalPath) step() bool {
 		return true
 	}
 	return false
+}
+
+// overtake adds what the path passes of receives from the same call path as call i, which waits
+// for a message, directly behind it, as far as theirs was sent before that one.
+func (c *criticalPath) overtake(i int, wait *waitingCall) {
+	if wait.Kind != LateSender || wait.message == trace.None {
+		return
+	}
+	calls, recvs := c.t.Calls[c.at], c.t.Recvs[c.at]
+	sent := func(r *trace.Recv) int64 { return c.t.Sends[r.SendLoc].Ptr(int(r.Send)).Time }
+	late := sent(recvs.Ptr(int(wait.message)))
+	for k := i + 1; k < c.bound[c.at]; k++ {
+		next := calls.Ptr(k)
+		if next.Path != wait.path {
+			return
+		}
+		if n := int(next.FirstRecv); n < recvs.Len() {
+			if r := recvs.Ptr(n); int(r.Call) == k && r.State == trace.Matched {
+				c.overtaken += max(0, min(next.Leave-next.Enter, late-sent(r)))
+			}
+		}
+	}
 }
 
 // master returns the location of the master thread of a location's rank, None if there is
@@ -128,9 +152,9 @@ func (c *criticalPath) walkTo(t int64) {
 	if t >= c.now {
 		return
 	}
-	c.pieces[c.at].Append(pathPiece{t, c.now})
+	spill.Ensure(c.t.Store, &c.pieces[c.at]).Append(pathPiece{t, c.now})
 	if !c.scope.has(c.at) {
-		c.outside += c.scope.clip(t, c.now)
+		c.outside = plus(c.outside, c.scope.clip(t, c.now))
 	}
 	if c.open.ToNs == c.open.FromNs || c.open.Location != uint32(c.at) {
 		c.flush()

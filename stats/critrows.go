@@ -10,6 +10,8 @@ const (
 	NotRecorded      = "(not recorded)"          // before the first event of the path
 	outsideSelection = "(outside the selection)" // on ranks that are not selected
 	OutsideRegions   = "(outside any region)"    // where nothing is entered
+	BufferFlush      = "(writing the trace)"     // the measurement writes its buffer, wherever
+	RecordingOff     = "(recording off)"         // it is switched off, wherever
 )
 
 // A criticalSum adds up the critical path in one site, in ticks.
@@ -17,6 +19,9 @@ type criticalSum struct {
 	row       CriticalRow
 	time      int64
 	imbalance int64
+	unequal   int64
+	visits    uint64 // to its call paths, on and off the path
+	exclusive int64
 }
 
 // criticalRows makes the block of the document: the path's time by site, the site with the
@@ -26,8 +31,12 @@ func criticalRows(c *criticalPath, p *profiler, part *profilePart, waits []int64
 	index := make(map[site]int)
 	var sums []criticalSum
 	inside := int64(0)
+	shortest := int64(never)
 	for i := range part.paths {
 		s := &part.paths[i]
+		if s.count > 0 {
+			shortest = min(shortest, s.shortest)
+		}
 		if s.critical == 0 {
 			continue
 		}
@@ -41,18 +50,35 @@ func criticalRows(c *criticalPath, p *profiler, part *profilePart, waits []int64
 		}
 		sums[k].time += s.critical
 		sums[k].imbalance += max(0, s.critical-(s.exclusive-waits[s.path])/ranks)
+		mean := 0.0
+		if s.count > 0 {
+			mean = float64(s.exclusive) / float64(s.count)
+		}
+		sums[k].visits += s.count
+		sums[k].exclusive += s.exclusive
+		sums[k].unequal += max(0, s.critical-int64(float64(s.met)*mean))
 	}
 	length := p.scope.to - p.scope.from
-	bare := length - inside - c.missing - c.outside
-	gap := int64(0)
+	gap, paused := int64(0), [2]int64{}
 	for _, l := range part.locations {
-		gap += l.gap
+		gap = plus(gap, l.gap)
+		for k := range paused {
+			paused[k] += l.paused[k].critical
+		}
+	}
+	bare := length - inside - c.missing - c.outside - paused[0] - paused[1]
+	for k, time := range paused {
+		sums = append(sums, criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: Name([2]string{BufferFlush, RecordingOff}[k])}}, time: time, unequal: time})
 	}
 	sums = append(sums,
 		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: NotRecorded}}, time: c.missing},
 		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: outsideSelection}}, time: c.outside},
-		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: OutsideRegions}}, time: bare, imbalance: max(0, bare-gap/ranks)})
-	return c.result(sums, length, rate{p.t.Defs.Clock.Resolution})
+		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: OutsideRegions}}, time: bare, imbalance: max(0, bare-gap/ranks), unequal: bare})
+	out := c.result(sums, length, rate{p.t.Defs.Clock.Resolution})
+	if shortest < never {
+		out.ShortestNs = rate{p.t.Defs.Clock.Resolution}.ns(shortest)
+	}
+	return out
 }
 
 // result sorts and converts the sums so that they still add up to the length.
@@ -61,13 +87,16 @@ func (c *criticalPath) result(sums []criticalSum, length int64, r rate) *Critica
 		return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.row.Region, b.row.Region),
 			cmp.Compare(a.row.Operation, b.row.Operation), cmp.Compare(a.row.Line, b.row.Line))
 	})
-	out := &CriticalPath{LengthNs: r.ns(length), Regions: []CriticalRow{}, Segments: c.segments}
+	out := &CriticalPath{LengthNs: r.ns(length), Regions: []CriticalRow{}, Segments: c.segments, OvertakenNs: r.ns(c.overtaken)}
 	split := splitter{rate: r}
 	for _, s := range sums {
 		if s.time == 0 {
 			continue
 		}
-		s.row.TimeNs, s.row.Share, s.row.ImbalanceNs = split.ns(s.time), ratio(s.time, length), r.ns(s.imbalance)
+		s.row.TimeNs, s.row.Share, s.row.ImbalanceNs, s.row.UnequalNs = split.ns(s.time), ratio(s.time, length), r.ns(s.imbalance), r.ns(s.unequal)
+		if s.visits > 0 {
+			s.row.Visits, s.row.VisitNs = s.visits, float64(r.ns(s.exclusive))/float64(s.visits)
+		}
 		out.Regions = append(out.Regions, s.row)
 	}
 	return out

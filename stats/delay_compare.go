@@ -38,7 +38,7 @@ func (d *delays) compareBatch(ctx context.Context, first, end int) ([]*compariso
 
 // compare compares the waits of some rows; the maps are scratch.
 func (d *delays) compare(first, end int, cause, own *timeMap) *comparisons {
-	c := &comparisons{first: first}
+	c := &comparisons{first: first, waits: make([]comparison, 0, end-first), excess: make([]Segment, 0, 4*(end-first))}
 	for i := first; i < end; i++ {
 		w := d.waits.Ptr(i)
 		k := comparison{first: int32(len(c.excess))}
@@ -92,7 +92,7 @@ type timeMap struct {
 }
 
 // slots is the number of paths that are none of the tree.
-const slots = 3
+const slots = 5
 
 func newTimeMap(paths int) *timeMap { return &timeMap{times: make([]int64, paths+slots)} }
 

@@ -55,10 +55,10 @@ func delayedWaits(ctx context.Context, w *waiting) (*spill.Table[delayedWait], e
 
 // ofLocation lists the waits of a location, in order of calls.
 func (w *waiting) ofLocation(l trace.LocationID) *spill.Table[delayedWait] {
-	out := spill.NewTable[delayedWait](w.t.Store)
-	if !w.scope.has(l) {
-		return out
+	if !w.scope.has(l) || w.calls[l].rows.Len() == 0 {
+		return nil
 	}
+	out := spill.NewTable[delayedWait](w.t.Store)
 	add := func(kind WaitKind, call int, c *CallWait, from, time int64, cause callKey) {
 		if clipped := w.scope.clip(from, from+time); clipped > 0 {
 			if !w.scope.has(cause.location) {
@@ -80,7 +80,7 @@ func (w *waiting) ofLocation(l trace.LocationID) *spill.Table[delayedWait] {
 			add(c.Kind, first+i, c, c.From+c.SenderTime, c.Time-c.SenderTime, callKey{c.Location, c.Call})
 		}
 	}
-	return out
+	return out.Sealed()
 }
 
 // A merger merges lists of waits: those that are left are a heap by their first row.
@@ -107,7 +107,10 @@ func newMerger(lists []*spill.Table[delayedWait]) *merger {
 }
 
 func compareWaits(a, b *delayedWait) int {
-	return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.cause.location, b.cause.location),
+	if a.end != b.end {
+		return cmp.Compare(a.end, b.end)
+	}
+	return cmp.Or(cmp.Compare(a.cause.location, b.cause.location),
 		cmp.Compare(a.cause.call, b.cause.call), cmp.Compare(a.at.location, b.at.location))
 }
 
@@ -152,7 +155,7 @@ func (m *merger) sink() {
 // other: forward over the waits.
 func openPairs(ctx context.Context, waits *spill.Table[delayedWait]) error {
 	type pair struct{ low, high trace.LocationID }
-	last := make(map[pair]opening) // at is the call of the lower location
+	last := make(map[pair]*opening) // at is the call of the lower location
 	for _, rows := range waits.Rows {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -169,15 +172,20 @@ func openPairs(ctx context.Context, waits *spill.Table[delayedWait]) error {
 				key.low, key.high = key.high, key.low
 				now.at, now.cause = now.cause, now.at
 			}
-			if o, ok := last[key]; ok {
-				if swapped {
-					o.at, o.cause = o.cause, o.at
-				}
-				if o.at < w.at.call && o.cause < w.cause.call {
-					w.opened = o
-				}
+			met := last[key]
+			if met == nil {
+				met = new(opening)
+				last[key], *met = met, now
+				continue
 			}
-			last[key] = now
+			o := *met
+			if swapped {
+				o.at, o.cause = o.cause, o.at
+			}
+			if o.at < w.at.call && o.cause < w.cause.call {
+				w.opened = o
+			}
+			*met = now
 		}
 	}
 	return nil

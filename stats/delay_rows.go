@@ -18,8 +18,8 @@ import (
 // that go on from there. TotalNs is their sum, that of By and that of Ranks, which says on which
 // rank the place took longer.
 //
-// Region is "(outside any region)" or "(not recorded)", before the first event of a rank,
-// where the place is none of the call tree.
+// Region is "(outside any region)", "(not recorded)", before the first event of a rank,
+// "(writing the trace)" or "(recording off)" where the place is none of the call tree.
 type DelayRow struct {
 	SourceLine
 	Operation  Name       `json:"operation"` // null: outside MPI
@@ -138,6 +138,10 @@ func (p *profiler) placeOf(path trace.PathID) (site, string) {
 		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, OutsideRegions
 	case PathNotRecorded:
 		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, NotRecorded
+	case PathFlush:
+		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, BufferFlush
+	case PathOff:
+		return site{line: trace.SourceLine{Region: trace.RegionID(path)}}, RecordingOff
 	}
 	return p.siteOfPath(path), ""
 }
@@ -185,14 +189,22 @@ type floatSplitter struct {
 }
 
 func (s *floatSplitter) ns(part float64) int64 {
-	before := s.rate.ns(int64(math.Round(s.sum)))
+	before := s.rate.ns(whole(s.sum))
 	s.sum += part
-	return s.rate.ns(int64(math.Round(s.sum))) - before
+	return s.rate.ns(whole(s.sum)) - before
+}
+
+// whole returns a time in ticks, rounded, the largest int64 if it is too large for one.
+func whole(ticks float64) int64 {
+	if ticks >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(math.Round(ticks))
 }
 
 // causes divides the time of the waits.
 func (x *delayTotal) causes(r rate, time int64) *WaitCauses {
-	indirect := min(time, r.ns(int64(math.Round(x.indirect))))
-	propagating := min(time, r.ns(int64(math.Round(x.propagating))))
+	indirect := min(time, r.ns(whole(x.indirect)))
+	propagating := min(time, r.ns(whole(x.propagating)))
 	return &WaitCauses{time - indirect, indirect, propagating, time - propagating}
 }

@@ -27,6 +27,7 @@ type delays struct {
 	kinds  []WaitKind              // of the waits
 	costs  *spill.Table[delayCost] // in order in which they were met
 	index  map[costKey]uint32      // rows of costs
+	recent [1024]recentCost        // of index, by a hash of their keys
 	total  [waitKinds]delayTotal
 	handed []handedOn // by location: to the waits that are still to come
 }
@@ -35,6 +36,12 @@ type delays struct {
 type costKey struct {
 	location trace.LocationID
 	path     trace.PathID
+}
+
+// A recentCost is a row of costs that was looked up.
+type recentCost struct {
+	costKey
+	after uint32 // row + 1; 0: none
 }
 
 // A delayCost is what a place has cost others, in ticks of their waits by kind: those that
@@ -177,12 +184,16 @@ func (d *delays) release() {
 }
 
 func (d *delays) cost(key costKey) *delayCost {
-	row, ok := d.index[key]
-	if !ok {
-		row = uint32(d.costs.Append(delayCost{costKey: key}))
-		d.index[key] = row
+	r := &d.recent[(uint32(key.location)*31+uint32(key.path))%uint32(len(d.recent))]
+	if r.after == 0 || r.costKey != key {
+		row, ok := d.index[key]
+		if !ok {
+			row = uint32(d.costs.Append(delayCost{costKey: key}))
+			d.index[key] = row
+		}
+		*r = recentCost{key, row + 1}
 	}
-	return d.costs.Ptr(int(row))
+	return d.costs.Ptr(int(r.after - 1))
 }
 
 // handedOn holds what the waits of a location cost others, per tick of such a wait: those

@@ -1,5 +1,6 @@
 // Package stats summarises a trace: profiles, communication, wait states and what causes
-// them, critical path, efficiencies; stats/fit the distributions and χ², stats/whatif the
+// them, critical path, efficiencies; stats/fit the distributions and χ², stats/threads what
+// threads do, stats/whatif the
 // calibrated replay, stats/diagnosis the causes and what mending them would gain, stats/headers
 // the message-centric profile.
 //

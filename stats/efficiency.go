@@ -1,6 +1,8 @@
 package stats
 
 import (
+	"math"
+
 	"tracekit/trace"
 )
 
@@ -73,7 +75,7 @@ func (t *runTimes) ratios(r rate) Ratios {
 	var sum int64
 	low, high := 0, 0
 	for i, u := range t.useful {
-		sum += u
+		sum = plus(sum, u)
 		out.UsefulNs[i] = r.ns(u)
 		if u < t.useful[low] {
 			low = i
@@ -89,6 +91,14 @@ func (t *runTimes) ratios(r rate) Ratios {
 	out.UsefulMeanNs = r.mean(sum, uint64(ranks))
 	out.ParallelEfficiency = ratio(sum, ranks*t.runtime)
 	out.LoadBalance = ratio(sum, ranks*longest)
+	if longest > math.MaxInt64/ranks || t.runtime > math.MaxInt64/ranks { // but not of those that are none
+		mean := 0.0
+		for _, u := range t.useful {
+			mean += float64(u) / float64(ranks)
+		}
+		out.UsefulMeanNs = r.ns(int64(mean))
+		out.ParallelEfficiency, out.LoadBalance = quotient(mean, t.runtime), quotient(mean, longest)
+	}
 	out.CommunicationEfficiency = ratio(longest, t.runtime)
 	if t.ideal >= 0 {
 		out.SerializationEfficiency = ratio(longest, t.ideal)
@@ -126,9 +136,9 @@ func workers(p *profiler, part *profilePart) *WorkerThreads {
 			continue
 		}
 		w.Threads++
-		w.UsefulNs += l.useful
-		w.SpanNs += l.span
-		byRank[rank] += l.useful
+		w.UsefulNs = plus(w.UsefulNs, l.useful)
+		w.SpanNs = plus(w.SpanNs, l.span)
+		byRank[rank] = plus(byRank[rank], l.useful)
 	}
 	if w.Threads == 0 {
 		return nil

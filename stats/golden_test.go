@@ -122,6 +122,7 @@ func brief(a *stats.Analysis) string {
 		fmt.Fprintf(&b, "workers %d useful %d span %d min %d (%d) max %d (%d)\n", w.Threads, w.UsefulNs, w.SpanNs, w.Min.TimeNs, w.Min.Rank, w.Max.TimeNs, w.Max.Rank)
 	}
 	briefProfile(&b, a)
+	briefThreads(&b, a.Threads)
 	m := a.Messages
 	fmt.Fprintf(&b, "messages %d bytes %d", m.Count, m.Bytes)
 	if m.OutsideSelection > 0 {
@@ -215,6 +216,12 @@ func briefProfile(b *bytes.Buffer, a *stats.Analysis) {
 			}
 		}
 	}
+	if a.Counters != nil {
+		briefCounters(b, "all", a.Counters.CounterTotals)
+		for _, r := range a.Counters.Ranks {
+			briefCounters(b, fmt.Sprint(r.Rank), r.CounterTotals)
+		}
+	}
 	parent := make(map[stats.Path]stats.CallPathRow)
 	for _, r := range a.CallPaths {
 		parent[r.ID] = r
@@ -229,5 +236,41 @@ func briefProfile(b *bytes.Buffer, a *stats.Analysis) {
 	for _, r := range a.CallSites {
 		fmt.Fprintf(b, "callsite %s %s %d time %d min %d (%d) max %d (%d) mean %d p50 %d p99 %d bytes %d\n", r.Operation, r.Region, r.Calls, r.TimeNs,
 			r.MinNs, r.MinRank, r.MaxNs, r.MaxRank, r.MeanNs, r.P50Ns, r.P99Ns, r.Bytes)
+	}
+}
+
+func briefCounters(b *bytes.Buffer, of string, c stats.CounterTotals) {
+	fmt.Fprintf(b, "useful-counters %s time %d", of, c.UsefulNs)
+	for _, v := range []struct {
+		name  string
+		value *float64
+	}{{"instructions", c.Instructions}, {"cycles", c.Cycles}, {"ipc", c.IPC}, {"GHz", c.FrequencyGHz}} {
+		if v.value != nil {
+			fmt.Fprintf(b, " %s %v", v.name, *v.value)
+		}
+	}
+	fmt.Fprintln(b)
+}
+
+func briefThreads(b *bytes.Buffer, t *stats.Threads) {
+	if t == nil {
+		return
+	}
+	ratio := func(name string, x *float64) {
+		if x != nil {
+			fmt.Fprintf(b, " %s %.6g", name, *x)
+		}
+	}
+	e := t.Efficiency
+	fmt.Fprintf(b, "efficiency of %d threads:", t.Threads)
+	ratio("parallel", e.Parallel)
+	ratio("process", e.Process)
+	ratio("thread", e.Thread)
+	ratio("region", e.Region)
+	ratio("serial", e.Serial)
+	fmt.Fprintf(b, "\nteams regions %d parallel %d idle %d unpaired %d\n", t.ParallelRegions, t.ParallelNs, t.IdleNs, t.UnpairedBarriers)
+	for _, r := range t.Rows {
+		fmt.Fprintf(b, "thread %d.%d useful %d MPI %d barrier %d waiting %d scheduling %d idle %d measurement %d\n", r.Rank, r.Thread,
+			r.UsefulNs, r.CommunicationNs, r.BarrierNs, r.WaitingNs, r.SchedulingNs, r.IdleNs, r.MeasurementNs)
 	}
 }

@@ -23,7 +23,7 @@ func (c *charges) combine(o *charges) {
 		c.paths[p].merge(&o.paths[p])
 	}
 	for g := range c.groups {
-		c.groups[g] += o.groups[g]
+		c.groups[g] = plus(c.groups[g], o.groups[g])
 	}
 	for p := range c.pairs {
 		c.pairs[p].merge(&o.pairs[p])
@@ -133,10 +133,10 @@ func (w *charger) call(e *commCall, done []uint32) {
 		w.byCall[w.l].Set(int(e.row), part.overhead+1)
 	}
 	if part.overhead > 0 {
-		w.sums[e.Path] += part.overhead
+		w.sums[e.Path] = plus(w.sums[e.Path], part.overhead)
 	}
 	if x.group >= 0 {
-		w.charges.groups[x.group] += part.overhead
+		w.charges.groups[x.group] = plus(w.charges.groups[x.group], part.overhead)
 	}
 	w.found = w.found[:0]
 	if part.overhead > 0 || e.wait > 0 {
@@ -208,20 +208,20 @@ func (w *charger) chargePairs(part *overheadPart, e *commCall, unreliable bool) 
 		s.charged = true
 		if k == blamed[0] {
 			overhead += late[0]
-			s.lateSender += waits[0]
+			s.lateSender = plus(s.lateSender, waits[0])
 		}
 		if k == blamed[1] {
 			overhead += late[1]
-			s.lateReceiver += waits[1]
+			s.lateReceiver = plus(s.lateReceiver, waits[1])
 		}
 		side := &s.send
 		if m.receives {
 			s.messages++
 			side = &s.recv
 		}
-		side.overhead += overhead
+		side.overhead = plus(side.overhead, overhead)
 		if unreliable {
-			side.unreliable += overhead
+			side.unreliable = plus(side.unreliable, overhead)
 		}
 	}
 }

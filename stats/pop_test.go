@@ -12,16 +12,17 @@ import (
 
 // TestPOP compares with the efficiencies of BSC's own scripts, in per cent, on the whole
 // window of three Paraver traces. The first three are ratios of sums and equal. The other
-// two need a replay: theirs is by Dimemas, whose ideal network still has collectives of
-// its own model, ours is that of DEFINITIONS 2.6; they are near each other.
+// two need a replay, theirs by Dimemas, which plays the flushes of the trace buffer behind
+// MPI_Finalize as computation: 0.2 ms in lulesh, 0.3 in sweep3d, but 115 ms in npb_cg, where
+// with them serialization would be 90.45. Ours leaves out what is not the program's.
 func TestPOP(t *testing.T) {
 	for _, c := range []struct {
 		trace                                                          string
 		parallel, load, communication, serialization, transfer, margin float64
 	}{
-		{"lulesh_8/lulesh_8.prv", 30.15, 52.77, 57.14, 92.14, 62.02, 0.2},
+		{"lulesh_8/lulesh_8.prv", 30.15, 52.77, 57.14, 92.14, 62.02, 0.02},
 		{"npb_cg_S_16/npb_cg_S_16.prv.gz", 13.20, 40.44, 32.65, 90.46, 36.10, 3.5},
-		{"sweep3d_6/sweep3d_6.prv", 13.70, 80.02, 17.12, 95.23, 17.98, 0.8},
+		{"sweep3d_6/sweep3d_6.prv", 13.70, 80.02, 17.12, 95.23, 17.98, 0.01},
 	} {
 		t.Run(filepath.Base(c.trace), func(t *testing.T) {
 			tr := merged(t, sharedTrace(t, filepath.Join("paraver", c.trace)), merge.ClockAuto)

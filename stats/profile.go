@@ -7,6 +7,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/spill"
+	"tracekit/stats/threads"
 	"tracekit/trace"
 )
 
@@ -22,8 +23,11 @@ type profiler struct {
 	clocks []*spill.Table[int64]     // by location and call: useful time when it is entered
 	useful []int64                   // by location, after run
 
-	segments []*Segments  // by location: where its time goes between calls; nil: not asked for
-	ledger   trace.Ledger // what the rows are to be told about
+	threads  []*threads.Recorder // by location; nil: no thread, or threads are not told apart
+	meanings []threads.Meaning
+	running  trace.MetricMemberID // tells when threads run; None: there is none
+	segments []*Segments          // by location: where its time goes between calls; nil: not asked for
+	ledger   trace.Ledger         // what the rows are to be told about
 }
 
 // A profilePart is what the pass yields for some locations.
@@ -48,6 +52,8 @@ type locationTime struct {
 	useful   int64
 	gap      int64 // time outside any region
 	span     int64 // from the first to the last event
+	paused   [2]pausedTime
+	counters []counterSum // in useful time; nil: none
 }
 
 // A callSum describes the durations of the calls of an MPI function in one call path.
@@ -68,7 +74,7 @@ func (c *callSum) merge(o *callSum) {
 }
 
 func newProfiler(t *trace.Trace, s *scope, path []*spill.Table[pathPiece], clocks []*spill.Table[int64]) *profiler {
-	p := &profiler{t: t, scope: s, path: path, clocks: clocks}
+	p := &profiler{t: t, scope: s, path: path, clocks: clocks, running: t.Defs.RunningCounter()}
 	for _, f := range t.Defs.MPIFunctions() {
 		p.mpi = append(p.mpi, f.Class != trace.ClassNone)
 	}
@@ -129,6 +135,10 @@ func (p *profiler) newWalk(l trace.LocationID) *walk {
 		w.segments = p.segments[l]
 	}
 	w.begin(p.scope.clamp(p.t.Span[l].First))
+	if p.threads != nil {
+		w.thread = p.newThread(l)
+		p.threads[l] = w.thread
+	}
 	return w
 }
 
@@ -169,7 +179,7 @@ func (p *profiler) siteOf(c trace.CallingContextID) trace.SourceLocationID {
 func (w *walk) part() *profilePart {
 	rank := w.profiler.t.Rank[w.location]
 	first := w.profiler.scope.clamp(w.profiler.t.Span[w.location].First)
-	out := &profilePart{locations: []locationTime{{w.location, w.useful, w.steps[0].exclusive, w.now - first}}}
+	out := &profilePart{locations: []locationTime{{w.location, w.useful, w.steps[0].exclusive, w.now - first, w.paused, w.counters.useful}}}
 	regions := make(map[trace.RegionID]int64)
 	for i := range w.steps[1:] {
 		s := &w.steps[i+1]
@@ -187,6 +197,10 @@ func (w *walk) part() *profilePart {
 	}
 	if w.counters.bad.Count > 0 {
 		out.findings = append(out.findings, w.counters.bad)
+	}
+	if w.open > 0 {
+		out.findings = append(out.findings, trace.Finding{Code: trace.CodeOpenTeam, Count: uint64(w.open),
+			First: trace.Place{Location: w.location, Offset: -1}})
 	}
 	slices.SortFunc(out.regions, func(a, b regionTime) int { return int(int64(a.region) - int64(b.region)) })
 	return out
@@ -220,10 +234,17 @@ func combinePaths(a, b []pathSum) []pathSum {
 }
 
 func (s *pathSum) merge(o *pathSum) {
+	switch {
+	case s.count == 0:
+		s.shortest = o.shortest
+	case o.count > 0:
+		s.shortest = min(s.shortest, o.shortest)
+	}
 	s.count += o.count
-	s.inclusive += o.inclusive
-	s.exclusive += o.exclusive
+	s.inclusive = plus(s.inclusive, o.inclusive)
+	s.exclusive = plus(s.exclusive, o.exclusive)
 	s.critical += o.critical
+	s.met += o.met
 	switch {
 	case s.calls == nil:
 		s.calls = o.calls

@@ -12,8 +12,8 @@ import (
 // its useful time, MPI calls take none, sends never block. A receive completes when its
 // send is posted; members of N×N operations (and of the management of communicators) go
 // on when the last has arrived, those of 1×N with the root, the root of N×1 with the last,
-// those of a scan with the last up to themselves. All ranks begin at 0; MPI_Init and
-// MPI_Finalize count as N×N.
+// those of a scan with the last up to themselves. A process begins when it began in the
+// run: no network starts it sooner. MPI_Init and MPI_Finalize count as N×N.
 //
 // Locations run one after the other, from one call that waits for others to the next,
 // each until it must wait for one that is not so far.
@@ -40,6 +40,7 @@ type replayState struct {
 	needs   int     // where the needs of that begin
 	entered int     // calls that it has entered
 	shift   int64   // what the ideal time is ahead of the useful time
+	start   int64   // ideal time of the begin: the first shift
 	waiters []waiter
 	wake    int    // the smallest number of calls that a waiter needs; 0: there is none
 	init    int64  // ideal time when MPI_Init is left
@@ -79,12 +80,23 @@ func newReplay(t *trace.Trace, s *scope, sync *syncTables) *replay {
 	for l := range t.Calls {
 		if t.Span[l].Events > 0 && s.has(trace.LocationID(l)) {
 			r.ready = append(r.ready, trace.LocationID(l))
+			r.state[l].start = r.startOf(trace.LocationID(l))
+			r.state[l].shift = r.state[l].start
 			r.expectStartup(trace.LocationID(l))
 			r.move(trace.LocationID(l), 0)
 		}
 	}
 	r.expectCollectives()
 	return r
+}
+
+// startOf returns when the process of a location begins, from the begin of the selection on. A
+// thread that begins later does so when its process is so far, which is not known here.
+func (r *replay) startOf(l trace.LocationID) int64 {
+	if rank := r.t.Rank[l]; int(rank) < len(r.t.World) && r.t.Span[r.t.World[rank]].Events > 0 {
+		l = r.t.World[rank]
+	}
+	return r.scope.clamp(r.t.Span[l].First) - r.scope.from
 }
 
 // active reports whether a call takes part in the replay.

@@ -17,9 +17,9 @@ func profileRows(p *profiler, part *profilePart) []ProfileRow {
 		s := &part.paths[i]
 		region := min(int(p.t.Tree.Nodes[s.path].Region), len(d.Regions))
 		sums[region].count += s.count
-		sums[region].exclusive += s.exclusive
+		sums[region].exclusive = plus(sums[region].exclusive, s.exclusive)
 		if !recursive(p.t.Tree, s.path) {
-			sums[region].inclusive += s.inclusive
+			sums[region].inclusive = plus(sums[region].inclusive, s.inclusive)
 		}
 		sums[region].counters = mergeCounters(sums[region].counters, slices.Clone(s.counters))
 	}
@@ -35,12 +35,13 @@ func profileRows(p *profiler, part *profilePart) []ProfileRow {
 			def = d.Regions[id]
 			name = d.RegionLabel(trace.RegionID(id))
 		}
+		counters := counterRows(d, name, s.counters, &p.ledger)
 		rows = append(rows, ProfileRow{
 			Region: name, File: Name(d.String(def.File)), Line: Line(def.BeginLine), Paradigm: def.Paradigm.String(),
 			Count: s.count, InclusiveNs: r.ns(s.inclusive), ExclusiveNs: r.ns(s.exclusive),
 			MinNs: r.ns(s.low.TimeNs), MaxNs: r.ns(s.high.TimeNs), MeanNs: r.mean(s.byRank, uint64(max(1, s.ranks))),
 			MinRank: s.low.Rank, MaxRank: s.high.Rank, Ranks: s.ranks,
-			Counters: counterRows(d, name, s.counters, &p.ledger),
+			Rates: ratesOf(counters), Counters: counters,
 		})
 	}
 	slices.SortStableFunc(rows, func(a, b ProfileRow) int {
@@ -98,7 +99,7 @@ func (s *regionSum) spread(times []regionTime) {
 	for len(times) > 0 && times[0].rank != trace.None {
 		t := Extreme{Rank: Rank(times[0].rank)}
 		for len(times) > 0 && times[0].rank == uint32(t.Rank) {
-			t.TimeNs += times[0].time
+			t.TimeNs = plus(t.TimeNs, times[0].time)
 			times = times[1:]
 		}
 		if s.ranks == 0 || t.TimeNs < s.low.TimeNs {
@@ -108,7 +109,7 @@ func (s *regionSum) spread(times []regionTime) {
 			s.high = t
 		}
 		s.ranks++
-		s.byRank += t.TimeNs
+		s.byRank = plus(s.byRank, t.TimeNs)
 	}
 }
 
@@ -219,7 +220,7 @@ func callSiteRows(p *profiler, part *profilePart, bytes []uint64) []CallSiteRow 
 			sums = append(sums, sum{site: at.site, law: &callSum{min: s.calls.min, max: s.calls.max, minRank: s.calls.minRank, maxRank: s.calls.maxRank}})
 		}
 		sums[k].calls += s.count
-		sums[k].time += s.inclusive
+		sums[k].time = plus(sums[k].time, s.inclusive)
 		sums[k].bytes += bytes[s.path]
 		sums[k].paths = append(sums[k].paths, Path(s.path))
 		sums[k].law.merge(s.calls)

@@ -10,9 +10,10 @@ import (
 // Segments says where a location spends its time between and in its calls, waits apart: the
 // run cut at every call of trace.Trace.Calls. A call's own time, what it takes beyond its
 // wait, is one row, followed by one for its wait if it has one; what passes from there to the
-// next call are rows of one call path each. So the time between any two calls is a run of
+// next call are rows of one call path each. Time of the measurement in a call follows that. So the time between any two calls is a run of
 // rows.
 type Segments struct {
+	store *spill.Store
 	rows  *spill.Table[Segment]
 	calls *spill.Table[uint32] // by call: its row of own time
 
@@ -39,13 +40,15 @@ const (
 	PathOutside     = trace.PathID(trace.None)     // outside any region
 	PathWait        = trace.PathID(trace.None - 1) // waiting
 	PathNotRecorded = trace.PathID(trace.None - 2) // before the location's first event
+	PathFlush       = trace.PathID(trace.None - 3) // the measurement writes its buffer
+	PathOff         = trace.PathID(trace.None - 4) // recording is switched off
 )
 
 func newSegments(t *trace.Trace, s *scope, waits CallWaits) []*Segments {
-	out := make([]*Segments, len(waits))
+	out, all := make([]*Segments, len(waits)), make([]Segments, len(waits))
 	for l := range out {
-		out[l] = &Segments{rows: spill.NewTable[Segment](t.Store), calls: spill.NewTable[uint32](t.Store),
-			sums: spill.NewTable[Segment](t.Store), blocks: spill.NewTable[uint32](t.Store), waits: waits[l], scope: s}
+		all[l] = Segments{store: t.Store, waits: waits[l], scope: s}
+		out[l] = &all[l]
 	}
 	return out
 }
@@ -60,19 +63,28 @@ func (s *Segments) sum(paths int) {
 		if m == nil { // most locations are short
 			m = newTimeMap(paths)
 		}
-		s.blocks.Append(uint32(s.sums.Len()))
+		spill.Ensure(s.store, &s.blocks).Append(uint32(s.sums.Len()))
 		m.addRows(s.rows, first, first+segmentBlock)
 		for _, p := range m.met {
-			s.sums.Append(Segment{p, *m.of(p)})
+			spill.Ensure(s.store, &s.sums).Append(Segment{p, *m.of(p)})
 		}
 		m.clear()
 	}
-	s.blocks.Append(uint32(s.sums.Len()))
+	if m != nil {
+		s.blocks.Append(uint32(s.sums.Len()))
+	}
 }
+
+// seal ends the rows.
+func (s *Segments) seal() {
+	s.rows, s.calls, s.sums, s.blocks = s.rows.Sealed(), s.calls.Sealed(), s.sums.Sealed(), s.blocks.Sealed()
+}
+
+func (s *Segments) append(r Segment) { spill.Ensure(s.store, &s.rows).Append(r) }
 
 func (s *Segments) add(path trace.PathID, time int64) {
 	if time > 0 {
-		s.rows.Append(Segment{path, time})
+		s.append(Segment{path, time})
 	}
 }
 
@@ -184,7 +196,7 @@ func (w *walk) enterRow() {
 		w.flush(true)
 	}
 	s.open, s.depth = true, w.stack.Len()
-	s.calls.Append(uint32(s.rows.Len()))
+	spill.Ensure(s.store, &s.calls).Append(uint32(s.rows.Len()))
 	s.path = w.steps[w.top].path
 }
 
@@ -198,8 +210,17 @@ func (w *walk) endRow() {
 	if cause := s.waits.cause(row); cause != nil {
 		wait = min(own, s.scope.clip(cause.From, cause.From+cause.Time))
 	}
-	s.rows.Append(Segment{s.path, own - wait})
+	s.append(Segment{s.path, own - wait})
 	s.add(PathWait, wait)
+	w.notePaused()
+}
+
+// notePaused notes the time of the measurement that has passed since the last one.
+func (w *walk) notePaused() {
+	for k := range w.paused {
+		w.segments.add(pausedPath(k), w.paused[k].since)
+		w.paused[k].since = 0
+	}
 }
 
 // flush returns the time that has passed since the last one and notes it by call path, if
@@ -215,6 +236,9 @@ func (w *walk) flush(note bool) (sum int64) {
 		}
 	}
 	w.touched = w.touched[:0]
+	if note {
+		w.notePaused()
+	}
 	return sum
 }
 
@@ -228,4 +252,5 @@ func (w *walk) lastRows() {
 	}
 	w.flush(true)
 	w.segments.sum(len(w.profiler.t.Tree.Nodes))
+	w.segments.seal()
 }

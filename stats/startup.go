@@ -79,6 +79,7 @@ func withoutStartup(p *profiler, parts []startup, replayed *replay) *Ratios {
 // bounds returns the ideal times at which a part of a rank begins and ends.
 func (r *replay) bounds(s startup, useful []int64) (from, to int64) {
 	state := &r.state[s.location]
+	from = state.start
 	if s.init {
 		from = state.init
 	}

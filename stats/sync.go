@@ -11,6 +11,7 @@ import (
 //
 // A nil pointer takes nothing.
 type syncTables struct {
+	store  *spill.Store
 	rows   []*spill.Table[syncRow] // by location, in order of calls
 	needs  []*spill.Table[callKey] // by location: the sends whose messages the calls complete
 	clocks []*spill.Table[int64]   // by location and call: first the sequence number of its Enter
@@ -33,19 +34,15 @@ func (c *syncRow) arrives() bool {
 }
 
 func newSyncTables(t *trace.Trace) *syncTables {
-	s := &syncTables{}
-	for range t.Calls {
-		s.rows = append(s.rows, spill.NewTable[syncRow](t.Store))
-		s.needs = append(s.needs, spill.NewTable[callKey](t.Store))
-		s.clocks = append(s.clocks, spill.NewTable[int64](t.Store))
-	}
-	return s
+	n := len(t.Calls)
+	return &syncTables{store: t.Store, rows: make([]*spill.Table[syncRow], n), needs: make([]*spill.Table[callKey], n),
+		clocks: make([]*spill.Table[int64], n)}
 }
 
 // begin turns to the next call of a location.
 func (s *syncTables) begin(l trace.LocationID, c *trace.Call) {
 	if s != nil {
-		s.clocks[l].Append(int64(c.Seq))
+		spill.Ensure(s.store, &s.clocks[l]).Append(int64(c.Seq))
 	}
 }
 
@@ -54,8 +51,17 @@ func (s *syncTables) end(l trace.LocationID, i uint32, c *trace.Call, sends []ca
 	if s == nil || len(sends) == 0 && c.Coll == trace.None && c.Class != trace.ClassInit && c.Class != trace.ClassFinalize {
 		return
 	}
-	s.rows[l].Append(syncRow{call: i, needs: uint32(s.needs[l].Len()), coll: c.Coll, class: c.Class})
-	s.needs[l].AppendRows(sends)
+	spill.Ensure(s.store, &s.rows[l]).Append(syncRow{call: i, needs: uint32(s.needs[l].Len()), coll: c.Coll, class: c.Class})
+	if len(sends) > 0 {
+		spill.Ensure(s.store, &s.needs[l]).AppendRows(sends)
+	}
+}
+
+// seal ends the calls of a location.
+func (s *syncTables) seal(l trace.LocationID) {
+	if s != nil {
+		s.rows[l], s.needs[l], s.clocks[l] = s.rows[l].Sealed(), s.needs[l].Sealed(), s.clocks[l].Sealed()
+	}
 }
 
 // release gives the memory back.

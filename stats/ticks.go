@@ -60,12 +60,35 @@ func (r rate) scale(v, num, den uint64) uint64 {
 	return min(q, largest)
 }
 
+// plus returns the sum of two times that are not negative, or the largest int64 if that is too
+// large for one: what is added up over very long locations is told as too much to be told, and
+// not as less than nothing.
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// times returns a time that is not negative n times, or the largest int64.
+func times(t int64, n int) int64 {
+	if n > 0 && t > math.MaxInt64/int64(n) {
+		return math.MaxInt64
+	}
+	return t * int64(n)
+}
+
 // ratio returns a/b, nil if b is 0.
 func ratio(a, b int64) *float64 {
+	return quotient(float64(a), b)
+}
+
+// quotient returns a/b, nil if b is 0.
+func quotient(a float64, b int64) *float64 {
 	if b == 0 {
 		return nil
 	}
-	q := float64(a) / float64(b)
+	q := a / float64(b)
 	return &q
 }
 
@@ -78,6 +101,6 @@ type splitter struct {
 
 func (s *splitter) ns(part int64) int64 {
 	before := s.rate.ns(s.sum)
-	s.sum += part
+	s.sum = plus(s.sum, part)
 	return s.rate.ns(s.sum) - before
 }

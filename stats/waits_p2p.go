@@ -11,16 +11,21 @@ import (
 // way it sums the messages. All locations advance together through windows of time, so
 // that the rows of partners are still at hand.
 func (w *waiting) pointToPoint(ctx context.Context) (*waitSums, error) {
-	walks := make([]*p2pWalk, len(w.t.Calls))
-	for l := range walks {
-		walks[l] = w.newWalk(ctx, trace.LocationID(l))
-	}
+	walks := make([]*p2pWalk, len(w.t.Calls)) // those under way
 	return inWindows(ctx, w.t, w.jobs, w.newSums, func(s *waitSums, l int, end int64) {
 		p := walks[l]
+		if p == nil {
+			p = w.newWalk(ctx, trace.LocationID(l))
+			walks[l] = p
+		}
 		p.sums = s
 		p.begin()
 		p.until(end, p.call)
 		s.msgs.endReceiver(p.l)
+		if end == never {
+			walks[l] = nil
+			w.sync.seal(p.l)
+		}
 	}, (*waitSums).combine)
 }
 

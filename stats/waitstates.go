@@ -16,7 +16,8 @@ type WaitKind uint8
 // are what follows the wait in the same calls; LateSenderWrongOrder is a part of LateSender.
 // LateReceiverBehindLateSender is what a call that waits for a late sender waits longer for a
 // receiver.
-// WaitAtStartup is the wait in MPI_Init or MPI_Finalize for the last rank to enter it: it
+// WaitAtTeamBarrier is that of the threads of a team, whose share is of the run time of all
+// threads. WaitAtStartup is the wait in MPI_Init or MPI_Finalize for the last rank to enter it: it
 // counts for the critical path and is not in the document.
 const (
 	NoWait WaitKind = iota
@@ -32,6 +33,7 @@ const (
 	EarlyReduce
 	EarlyScan
 	WaitAtNxNUnclassified
+	WaitAtTeamBarrier
 	WaitAtStartup
 	waitKinds // their number
 )
@@ -59,6 +61,7 @@ var waitInfos = [waitKinds]WaitInfo{
 	EarlyReduce:                  {"early_reduce", "early reduce", "2.2", false, true},
 	EarlyScan:                    {"early_scan", "early scan", "2.2", false, true},
 	WaitAtNxNUnclassified:        {"wait_at_nxn_unclassified", "wait at N×N, unclassified", "2.2", false, true},
+	WaitAtTeamBarrier:            {"wait_at_team_barrier", "wait at barrier of threads", "2.10", false, false},
 	WaitAtStartup:                {"", "wait in MPI_Init or MPI_Finalize", "2.4", false, true},
 }
 
@@ -115,7 +118,7 @@ func (w *WaitStates) MarshalJSON() ([]byte, error) {
 }
 
 // A WaitState sums one kind of wait. Count is the number of calls that wait longer than 0;
-// Share is of the sum over ranks of the run time, null for a run of length 0.
+// Share is of the sum over ranks (or threads) of the run time, null for a run of length 0.
 type WaitState struct {
 	Count             uint64       `json:"count"`
 	TimeNs            int64        `json:"time_ns"`
@@ -146,8 +149,9 @@ type WaitingRow struct {
 	TimeNs   int64 `json:"time_ns"`
 }
 
-// waitRows makes the block of wait states; share is what all ranks run together.
-func waitRows(w *waiting, d *delays, share int64) *WaitStates {
+// waitRows makes the block of wait states; share is what all ranks run together, team what all
+// threads do.
+func waitRows(w *waiting, d *delays, share, team int64) *WaitStates {
 	defs, x := w.t.Defs, newAxis(w.t)
 	out := new(WaitStates)
 	for k, row := range out.All {
@@ -155,6 +159,9 @@ func waitRows(w *waiting, d *delays, share int64) *WaitStates {
 		*row = WaitState{Count: s.count, TimeNs: x.ns(s.time), Share: ratio(s.time, share), Top: []WaitingRow{}}
 		if k.Info().Caused {
 			row.WaitCauses = d.total[k].causes(x.rate, row.TimeNs)
+		}
+		if k == WaitAtTeamBarrier {
+			row.Share = ratio(s.time, team)
 		}
 		for _, i := range s.top.sorted() {
 			row.Top = append(row.Top, WaitingRow{Operation: defs.RegionLabel(i.region), SourceLine: spell(defs, w.t.Tree.SourceLine(defs, i.path)),

@@ -8,6 +8,7 @@ import (
 // A WaitTable says how long the calls of a location wait: its rows are those of
 // trace.Trace.Calls. Few calls wait, so only those have a row of their own.
 type WaitTable struct {
+	store *spill.Store
 	index *spill.Table[uint32] // by call: row in rows + 1; 0: the call does not wait
 	rows  *spill.Table[waitingCall]
 }
@@ -20,8 +21,8 @@ type waitingCall struct {
 	region trace.RegionID
 }
 
-func newWaitTable(pool *spill.Store, calls int) *WaitTable {
-	return &WaitTable{spill.NewZeros[uint32](pool, calls), spill.NewTable[waitingCall](pool)}
+func newWaitTable(store *spill.Store, calls int) *WaitTable {
+	return &WaitTable{store: store, index: spill.NewZeros[uint32](store, calls)}
 }
 
 // Len returns the number of calls.
@@ -63,7 +64,7 @@ func (t *WaitTable) note(i uint32, call *trace.Call, wait CallWait) bool {
 		row.CallWait = wait
 		return true
 	}
-	t.rows.Append(waitingCall{CallWait: wait, seq: call.Seq, path: call.Path, region: call.Region})
+	spill.Ensure(t.store, &t.rows).Append(waitingCall{CallWait: wait, seq: call.Seq, path: call.Path, region: call.Region})
 	t.index.Set(int(i), uint32(t.rows.Len()))
 	return true
 }

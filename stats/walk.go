@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"tracekit/spill"
+	"tracekit/stats/threads"
 	"tracekit/trace"
 )
 
@@ -14,6 +15,8 @@ type pathSum struct {
 	inclusive int64
 	exclusive int64
 	critical  int64 // the part of exclusive that lies on the critical path
+	met       int64 // visits that end there
+	shortest  int64 // visit; if count > 0
 	calls     *callSum
 	counters  []counterSum
 }
@@ -58,17 +61,21 @@ type walk struct {
 	resume   int64                   // when the buffer flush ends; MaxInt64: there is none
 	pieces   *spill.Table[pathPiece] // of the critical path here, the last first
 	ahead    int                     // of pieces that were not read yet
+	passed   bool                    // the path has just passed here
+	paused   [2]pausedTime           // by buffer flushes and while recording is off
 	piece    pathPiece               // the next or current one
 	clocks   *spill.Table[int64]     // by call: the sequence number of its Enter becomes the useful time until then
 	call     int                     // the next one
 	row      uint64                  // sequence number of its Enter; MaxUint64: there is none
 	segments *Segments               // nil: not asked for
 	touched  []int32                 // the steps with time since the last segment ended
+	thread   *threads.Recorder       // nil: not asked for, or no thread
 	counters counterState
 	times    []int64 // scratch
 	last     int64   // the latest corrected time
 	raw      int64   // the latest recorded time
 	seen     bool
+	open     int // forks and teams that never end
 }
 
 // pathPiece is a piece of the critical path on one location.
@@ -114,16 +121,34 @@ func (w *walk) batch(b *trace.Batch) {
 	rare.before(w, math.MaxUint64)
 }
 
+// pausedTime is time of the measurement, in ticks.
+type pausedTime struct {
+	since    int64 // since the last segment ended
+	critical int64 // on the critical path
+}
+
+func pausedPath(k int) trace.PathID { return [2]trace.PathID{PathFlush, PathOff}[k] }
+
 // advance moves to a later time: what passes is exclusive time of the innermost step.
 func (w *walk) advance(t int64) {
+	if w.now < w.resume && w.resume < t {
+		w.advance(w.resume)
+	}
 	s := &w.steps[w.top]
 	s.exclusive += t - w.now
-	if !s.touched && w.segments != nil {
+	critical := &s.critical
+	switch {
+	case w.resume != never:
+		critical = w.pause(0, s, t-w.now)
+	case w.off:
+		critical = w.pause(1, s, t-w.now)
+	case !s.touched && w.segments != nil:
 		s.touched = true
 		w.touched = append(w.touched, w.top)
 	}
+	w.passed = t > w.piece.from
 	for t > w.piece.from {
-		s.critical += min(t, w.piece.to) - max(w.now, w.piece.from)
+		*critical += min(t, w.piece.to) - max(w.now, w.piece.from)
 		if t < w.piece.to {
 			break
 		}
@@ -133,6 +158,14 @@ func (w *walk) advance(t int64) {
 	if t >= w.resume {
 		w.flushed()
 	}
+}
+
+// pause makes time of a step that of the measurement, and returns what counts how much of it lies
+// on the critical path.
+func (w *walk) pause(k int, s *step, time int64) *int64 {
+	s.noted += time
+	w.paused[k].since += time
+	return &w.paused[k].critical
 }
 
 func (w *walk) nextPiece() {
@@ -172,6 +205,9 @@ func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocatio
 			w.stop(w.now)
 		}
 		w.mpi++
+	}
+	if w.thread != nil {
+		w.thread.Enter(w.now, region, w.steps[w.top].path)
 	}
 }
 
@@ -213,6 +249,9 @@ func (w *walk) close() {
 		w.endRow()
 	}
 	v := w.stack.Pop()
+	if w.thread != nil {
+		w.thread.Leave(w.now)
+	}
 	w.top = 0
 	if below := w.stack.Top(); below != nil {
 		w.top = below.step
@@ -226,7 +265,13 @@ func (w *walk) close() {
 	if v.step == w.top || w.profiler.outside(v.enter, w.now) {
 		return // too deep for the call tree, or clipped away
 	}
+	if s.shortest = min(s.shortest, w.now-v.enter); s.count == 0 {
+		s.shortest = w.now - v.enter
+	}
 	s.count++
+	if w.passed {
+		s.met++
+	}
 	s.inclusive += w.now - v.enter
 	if s.hist != nil {
 		s.hist.add(w.now - v.enter)
@@ -240,6 +285,10 @@ func (w *walk) end(at int64) {
 	}
 	w.stop(w.now)
 	w.off = true // nothing is useful any more
+	if w.thread != nil {
+		w.open = w.thread.End(w.now)
+		w.thread = nil
+	}
 	for w.stack.Len() > 0 {
 		w.close()
 	}
@@ -278,6 +327,7 @@ func (w *walk) flushing(t int64) {
 	if t > w.now {
 		w.stop(w.now)
 		w.resume = t
+		w.tellPause()
 	}
 }
 
@@ -286,6 +336,16 @@ func (w *walk) flushed() {
 	t := w.resume
 	w.resume = never
 	w.start(t)
+	if w.thread != nil {
+		w.thread.Pause(t, w.off)
+	}
+}
+
+// tellPause tells the recorder of the thread that the measurement begins or ends a pause.
+func (w *walk) tellPause() {
+	if w.thread != nil {
+		w.thread.Pause(w.now, w.off || w.resume != never)
+	}
 }
 
 // record notes that recording is switched on or off.
@@ -296,6 +356,7 @@ func (w *walk) record(on bool) {
 	} else {
 		w.stop(w.now)
 	}
+	w.tellPause()
 }
 
 // correct returns the corrected times of the flow events, clipped to the selection. The

@@ -53,18 +53,32 @@ func (t *CallTree) Merge(other *CallTree) []PathID {
 }
 
 // A PathCache remembers numbers of nodes that were looked up lately: a program is mostly
-// where it has been before.
+// where it has been before. It begins to remember when it has been asked a few times: of very
+// many locations most are short.
 type PathCache struct {
-	slots [512]struct {
-		node   PathNode
-		number uint32
-		used   bool
-	}
+	slots *[512]pathSlot
+	asked int
+	other uint32 // the number that is filled in before there are slots
 }
+
+type pathSlot struct {
+	node   PathNode
+	number uint32
+	used   bool
+}
+
+// unremembered is how often a PathCache is asked before it begins to remember.
+const unremembered = 64
 
 // Lookup returns the number of a node; if it is not known (any more), one that is to be
 // filled in. The pointer is valid until the next call.
 func (c *PathCache) Lookup(n PathNode) (number *uint32, known bool) {
+	if c.slots == nil {
+		if c.asked++; c.asked <= unremembered {
+			return &c.other, false
+		}
+		c.slots = new([512]pathSlot)
+	}
 	h := (uint32(n.Parent)*0x9E3779B1 ^ uint32(n.Region)*0x85EBCA77 ^ uint32(n.Site)*0xC2B2AE3D) >> 23
 	s := &c.slots[h]
 	known = s.used && s.node == n

@@ -232,6 +232,16 @@ func (d *Defs) RegionName(id RegionID) string {
 // of C++ and Rust are made readable.
 func (d *Defs) RegionLabel(id RegionID) string { return demangle.Filter(d.RegionName(id)) }
 
+// RunningCounter returns the counter that tells when threads compute, None if there is none.
+func (d *Defs) RunningCounter() MetricMemberID {
+	for i, m := range d.MetricMembers {
+		if m.Mode == MetricAbsoluteNext && d.String(m.Name) == RunningCounter {
+			return MetricMemberID(i)
+		}
+	}
+	return None
+}
+
 // World returns the location of each rank of MPI_COMM_WORLD: the members of the
 // COMM_LOCATIONS group of MPI. If there is no such group, every location group that
 // is a process counts as a rank, with its first location.

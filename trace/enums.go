@@ -95,6 +95,8 @@ const (
 	ParadigmCUDA        Paradigm = 5
 	ParadigmMeasurement Paradigm = 6
 	ParadigmPthread     Paradigm = 7
+	ParadigmOmpSs       Paradigm = 9
+	ParadigmTBB         Paradigm = 17
 	ParadigmSampling    Paradigm = 21
 )
 
@@ -111,15 +113,25 @@ type RegionRole uint8
 
 // The roles that analyses distinguish.
 const (
-	RoleUnknown     RegionRole = 0
-	RoleFunction    RegionRole = 1
-	RoleBarrier     RegionRole = 15
-	RoleCollOne2All RegionRole = 23
-	RoleCollAll2One RegionRole = 24
-	RoleCollAll2All RegionRole = 25
-	RoleCollOther   RegionRole = 26
-	RolePoint2Point RegionRole = 28
-	RoleArtificial  RegionRole = 31
+	RoleUnknown         RegionRole = 0
+	RoleFunction        RegionRole = 1
+	RoleParallel        RegionRole = 5
+	RoleCritical        RegionRole = 12
+	RoleCriticalBlock   RegionRole = 13 // what is protected
+	RoleBarrier         RegionRole = 15
+	RoleImplicitBarrier RegionRole = 16
+	RoleOrdered         RegionRole = 18
+	RoleTask            RegionRole = 20
+	RoleTaskCreate      RegionRole = 21
+	RoleTaskWait        RegionRole = 22
+	RoleThreadCreate    RegionRole = 32
+	RoleThreadWait      RegionRole = 33
+	RoleCollOne2All     RegionRole = 23
+	RoleCollAll2One     RegionRole = 24
+	RoleCollAll2All     RegionRole = 25
+	RoleCollOther       RegionRole = 26
+	RolePoint2Point     RegionRole = 28
+	RoleArtificial      RegionRole = 31
 )
 
 // A LocationKind says what a location records (OTF2 numbers).
@@ -147,7 +159,13 @@ const (
 	MetricProperty      uint8 = 15
 	MetricAbsolutePoint uint8 = MetricAbsolute | 16 // holds at the moment of the event
 	MetricRelativeLast  uint8 = MetricRelative | 32 // since the event before
+	MetricAbsoluteNext  uint8 = MetricAbsolute | 48 // holds until the next event
 )
+
+// RunningCounter is the name of the counter by which a trace tells when its threads compute,
+// and neither wait nor schedule nor have nothing to do: a value says for how many ticks the
+// thread runs from the event on. It is of the mode MetricAbsoluteNext.
+const RunningCounter = "thread runs"
 
 // A GroupKind says what the members of a group are (OTF2 numbers).
 type GroupKind uint8

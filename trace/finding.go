@@ -50,6 +50,7 @@ const (
 	CodeMissingRank         Code = "missing_rank"
 	CodeOpenRegion          Code = "open_region"
 	CodeUnmatchedLeave      Code = "unmatched_leave"
+	CodeOpenTeam            Code = "open_team"
 	CodeEventOutsideCall    Code = "event_outside_call"
 	CodeUnknownCommunicator Code = "unknown_communicator"
 	CodeRankOutOfRange      Code = "rank_out_of_range"
@@ -111,6 +112,7 @@ func Codes() []CodeInfo {
 		{CodeMissingRank, SeverityLoss, "a rank of the run is not in the trace; means are over those that are"},
 		{CodeOpenRegion, SeverityLoss, "a region is entered and never left; it was closed at the end of its location"},
 		{CodeUnmatchedLeave, SeverityLoss, "a region is left that was not entered; the event was ignored"},
+		{CodeOpenTeam, SeverityLoss, "threads are forked, or a team begun, and never joined or ended"},
 		{CodeEventOutsideCall, SeverityInfo, "a communication event lies outside any region; it has no call"},
 		{CodeUnknownCommunicator, SeverityLoss, "an event names a communicator without a usable group"},
 		{CodeRankOutOfRange, SeverityLoss, "an event names a rank that its communicator does not have"},

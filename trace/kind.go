@@ -23,6 +23,8 @@ const (
 	KindMpiRequestCancelled           Kind = 21
 	KindCollectiveBegin               Kind = 22
 	KindCollectiveEnd                 Kind = 23
+	KindOmpFork                       Kind = 24
+	KindOmpJoin                       Kind = 25
 	KindMetric                        Kind = 31
 	KindParameterString               Kind = 32
 	KindParameterInt                  Kind = 33

@@ -65,12 +65,17 @@ func (o *analyzeOptions) addFlags(set *pflag.FlagSet) {
 	o.selectFlags.add(set)
 	o.modelFlags.add(set)
 	o.gateFlags.add(set)
-	set.BoolVar(&o.overhead, "overhead", true, "find the overhead of MPI calls; --overhead=false saves the time to fit their laws")
-	set.BoolVar(&o.diagnose, "diagnosis", true, "find the causes and what mending each would gain; --diagnosis=false saves the time to replay the run")
-	set.StringVar(&o.profile, "profile", "", "`file` that says what calls need, written by 'tracekit fit' (default: learn it from the trace)")
+	addAnalysisFlags(set, o)
 	set.IntVar(&o.top, "top", 10, "`rows` of each table")
 	set.StringVarP(&o.outDir, "output", "o", "", "also write report, document, plots and tables into this `directory`")
 	set.BoolVar(&o.force, "force", false, "replace what tracekit wrote into the directory before, and nothing else")
+}
+
+// addAnalysisFlags adds what an analysis is told by every command that makes one.
+func addAnalysisFlags(set *pflag.FlagSet, o *analyzeOptions) {
+	set.BoolVar(&o.overhead, "overhead", true, "find the overhead of MPI calls; --overhead=false saves the time to fit their laws")
+	set.BoolVar(&o.diagnose, "diagnosis", true, "find the causes and what mending each would gain; --diagnosis=false saves the time to replay the run")
+	set.StringVar(&o.profile, "profile", "", "`file` that says what calls need, written by 'tracekit fit' (default: learn it from the trace)")
 }
 
 // validate checks every flag before any file is opened.
@@ -122,6 +127,9 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	})
 	if err == nil && opts.diagnose && a.Selection == nil && a.Efficiency != nil {
 		a.Diagnosis, err = diagnosis.Find(ctx, t, a, opts.jobs)
+	}
+	if err == nil && opts.diagnose && a.Selection == nil && a.Efficiency == nil && a.Threads != nil {
+		a.Diagnosis = diagnosis.OfThreads(a)
 	}
 	return a, err
 }

@@ -227,13 +227,21 @@ func formatPlace(p *stats.Place) string {
 
 func (r *report) efficiency() {
 	e := r.a.Efficiency
+	r.threads()
+	if e == nil && r.a.Threads != nil {
+		return
+	}
 	if e == nil {
 		fmt.Fprintln(r.w)
 		r.line("No parallel efficiency: nobody calls MPI.")
 		return
 	}
 	without := e.WithoutInitFinalize
-	g := r.grid("Efficiency", "<", r.whole(), "without startup")
+	heading := "Efficiency"
+	if r.a.Threads != nil {
+		heading = "Efficiency of the processes, whose master threads are useful outside MPI"
+	}
+	g := r.grid(heading, "<", r.whole(), "without startup")
 	if without != nil {
 		g.note("Times are wall time. Without startup: from the end of MPI_Init to the begin of MPI_Finalize.")
 	} else {
@@ -260,7 +268,7 @@ func (r *report) efficiency() {
 	row("  least", func(x *stats.Ratios) string { return formatExtreme(x.UsefulMin) })
 	row("  most", func(x *stats.Ratios) string { return formatExtreme(x.UsefulMax) })
 	r.show(g)
-	if t := e.WorkerThreads; t != nil {
+	if t := e.WorkerThreads; t != nil && r.a.Threads == nil {
 		fmt.Fprintf(r.w, "%s: useful for %s of %s\n", plural(t.Threads, "worker thread", "worker threads"),
 			formatTime(t.UsefulNs), formatTime(t.SpanNs))
 	}
@@ -294,6 +302,9 @@ func (r *report) waitStates() {
 		return
 	}
 	g.note("Times are sums over ranks, share is of all ranks' run time; the last four columns are about the longest single wait.")
+	if s[stats.WaitAtTeamBarrier].Count > 0 {
+		g.note("At barriers of threads they are sums over threads, and the share is of all threads' run time.")
+	}
 	if s[stats.NxNCompletion].Count > 0 || s[stats.BarrierCompletion].Count > 0 {
 		g.note("Completion: how long ranks stay in a collective after the first rank has left it.")
 	}
@@ -307,6 +318,10 @@ func (r *report) diagnosis() {
 		return
 	}
 	fmt.Fprintf(r.w, "\n%sWhy the run is not shorter\n", modelled(r.a.Trace.Rebuilt))
+	if len(causes) == 0 && r.a.Efficiency == nil {
+		r.line("Nothing is worth fixing: neither serial parts nor waits at barriers of threads take 1 %% of it.")
+		return
+	}
 	if len(causes) == 0 {
 		r.line("Nothing is worth fixing: no single change that the replay of the run can judge would gain 1 %% of it.")
 		return
@@ -314,7 +329,7 @@ func (r *report) diagnosis() {
 	for i, c := range causes[:min(r.top, len(causes))] {
 		fmt.Fprintln(r.w, wrap(fmt.Sprintf("%2d. %s", i+1, c.Text), r.width, 4))
 	}
-	if slices.ContainsFunc(r.a.Findings, func(f stats.Finding) bool { return f.Severity != "info" }) {
+	if r.a.Efficiency != nil && slices.ContainsFunc(r.a.Findings, func(f stats.Finding) bool { return f.Severity != "info" }) {
 		r.line("Records are lost (see the findings): what a call has waited for may be among them, and the call looks slow then.")
 	}
 	if len(causes) > 1 {
@@ -397,10 +412,10 @@ func (r *report) profile() {
 		}
 		return formatTime(ns)
 	}
-	var total int64
+	var total float64
 	names := make(map[string]int)
 	for _, p := range r.a.Profile {
-		total += p.ExclusiveNs
+		total += float64(p.ExclusiveNs)
 		names[p.Region]++
 	}
 	for _, p := range r.a.Profile[:min(r.top, len(r.a.Profile))] {
@@ -409,7 +424,7 @@ func (r *report) profile() {
 			name = place(stats.SourceLine{Region: stats.Name(name), File: p.File, Line: p.Line})
 		}
 		g.add(name, p.Paradigm, formatCount(p.Count), formatTime(p.InclusiveNs), formatTime(p.ExclusiveNs),
-			share(p.ExclusiveNs, total), formatCount(p.Ranks), of(p.MinNs, p.MinRank), formatRank(p.MinRank),
+			shareOf(float64(p.ExclusiveNs), total), formatCount(p.Ranks), of(p.MinNs, p.MinRank), formatRank(p.MinRank),
 			of(p.MeanNs, p.MinRank), of(p.MaxNs, p.MaxRank), formatRank(p.MaxRank))
 	}
 	r.show(g)
@@ -417,18 +432,41 @@ func (r *report) profile() {
 }
 
 func (r *report) counters() {
-	g := r.grid("Counters by region", "<region", "<counter", "samples", "sum", "mean", "minimum", "maximum", "<unit")
+	r.usefulCounters()
+	g := r.grid("Counters by region", "<region", "<counter", "samples", "sum", "IPC", "GHz", "mean", "minimum", "maximum", "<unit")
 	rows := 0
 	for _, p := range r.a.Profile[:min(r.top, len(r.a.Profile))] {
-		for _, c := range p.Counters {
+		for i, c := range p.Counters {
 			if rows++; rows > r.top {
 				continue
 			}
-			g.add(p.Region, c.Name, formatCount(c.Samples), number(c.Sum), number(c.Mean), number(c.Min), number(c.Max), c.Unit)
+			rates := stats.Rates{}
+			if i == 0 {
+				rates = p.Rates
+			}
+			g.add(p.Region, c.Name, formatCount(c.Samples), number(c.Sum), thousandths(rates.IPC), thousandths(rates.FrequencyGHz), number(c.Mean), number(c.Min), number(c.Max), c.Unit)
 		}
 	}
 	g.heading += r.of(rows, "rows")
-	g.note("Sums are over all locations: of what a counter grew in the exclusive time of the region.")
+	g.note("Sums are over all locations: of what a counter grew in the exclusive time of the region. IPC (instructions per cycle) and GHz (cycles per ns) stand in its first row.")
+	r.show(g)
+}
+
+// usefulCounters prints instructions and cycles of useful time by rank.
+func (r *report) usefulCounters() {
+	c := r.a.Counters
+	if c == nil || c.Instructions == nil && c.Cycles == nil {
+		return
+	}
+	g := r.grid("Counters in useful time"+r.of(len(c.Ranks), "ranks"), "<", "useful time", "instructions", "cycles", "IPC", "GHz")
+	g.note("Sums over the threads of a rank, of useful time that is covered by samples.")
+	row := func(name string, t *stats.CounterTotals) {
+		g.add(name, formatTime(t.UsefulNs), number(t.Instructions), number(t.Cycles), thousandths(t.IPC), thousandths(t.FrequencyGHz))
+	}
+	row("all ranks", &c.CounterTotals)
+	for i := range c.Ranks[:min(r.top, len(c.Ranks))] {
+		row("rank "+formatRank(stats.Rank(c.Ranks[i].Rank)), &c.Ranks[i].CounterTotals)
+	}
 	r.show(g)
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tracekit/stats/compare"
 )
 
 // halo writes a generated trace and returns its path; the seed varies the times alone.
@@ -38,7 +40,7 @@ func compared(t *testing.T, dir string, args ...string) (doc compareDocument) {
 func TestQuality(t *testing.T) {
 	dir := t.TempDir()
 	a, b, c := halo(t, dir, "1"), halo(t, dir, "2"), halo(t, dir, "3")
-	ofB, ofC := compared(t, dir, a, b), compared(t, dir, a, c)
+	ofB, ofC := compared(t, dir, "--records", a, b), compared(t, dir, "--records", a, c)
 	if ofB.Quality != nil {
 		t.Error("quality factors without a repeated run")
 	}
@@ -73,7 +75,7 @@ func near(x, y *float64) bool {
 func TestComparisonDirectory(t *testing.T) {
 	dir := t.TempDir()
 	a, b := halo(t, dir, "1"), halo(t, dir, "2")
-	want := compared(t, dir, a, b, "-o", "out")
+	want := compared(t, dir, a, b, "--records", "-o", "out")
 	text, err := os.ReadFile(filepath.Join(dir, "out", "compare.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -82,10 +84,10 @@ func TestComparisonDirectory(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(compareDocument{}, compare.Change{}, recordsBlock{})); diff != "" {
 		t.Errorf("compare.json (-printed +written):\n%s", diff)
 	}
-	for _, name := range []string{"differences.png", "differences.svg"} {
+	for _, name := range []string{"changes.png", "changes.svg", "differences.png", "differences.svg"} {
 		if s, err := os.Stat(filepath.Join(dir, "out", name)); err != nil || s.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -14,16 +14,22 @@ import (
 func flagValues() map[string][]string {
 	return map[string][]string{
 		"align":     {"recorded", "start"},
+		"analysis":  {"stat", "freq", "write"},
+		"benchmark": {"baseline=", "layer=", "sample=", "write="},
 		"clock":     {"auto", "none", "offsets", "clc"},
 		"color-by":  {"region", "paradigm", "wait"},
 		"durations": {"mean", "law"},
 		"formulae":  {"all", "paper"},
 		"format":    readers.Formats(),
+		"growth":    {"constant", "log", "sqrt", "linear", "nlogn"},
 		"layout":    {"92", "96"},
 		"messages":  {"auto", "all", "none"},
 		"mode":      {"lossless", "stat"},
 		"network":   {"ideal", "latency=", "bandwidth="},
 		"offsets":   {"right", "none", "wrong"},
+		"since":     {"send", "sample"},
+		"strategy":  {"random", "counter", "timer"},
+		"scaling":   {"auto", "strong", "weak"},
 		"transfers": {"model", "trace"},
 	}
 }
@@ -37,12 +43,13 @@ func addCompletion(c *cobra.Command) {
 	}
 	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed", "size",
 		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample",
+		"config", "threshold", "period", "variance", "min-bytes", "max-bytes", "site", "cost-baseline", "cost-layer", "cost-sample", "cost-write", "cost-limit", "plan", "at",
 		"keep", "functions", "without", "shorter", "neighbours", "slowest", "target", "target-events", "measurement", "require",
 		"repeating-marker", "repeating-keep", "repeating-distance", "block"} {
 		complete(c, name, cobra.NoFileCompletions)
 	}
 	switch {
-	case slices.Contains([]string{"analyze", "compare"}, c.Name()):
+	case slices.Contains([]string{"analyze", "compare", "sample", "scaling"}, c.Name()):
 		complete(c, "output", completeDirectory)
 	case slices.Contains([]string{"spacetime", "headers"}, c.Name()):
 		complete(c, "output", completeFile("png", "svg"))

@@ -225,7 +225,7 @@ func valuesOf(element any) []string {
 // identifying are the keys whose values name an element, in the order in which people say
 // them.
 func identifying() []string {
-	return []string{"code", "operation", "name", "region", "file", "role", "processes", "bytes", "from", "to", "id", "rank"}
+	return []string{"code", "operation", "name", "region", "file", "role", "processes", "bytes", "from", "to", "id", "rank", "metric"}
 }
 
 // example returns words that an element of a list can be chosen by.

@@ -100,6 +100,11 @@ func (c condition) number(tree any) (float64, error) {
 	switch v := v.(type) {
 	case float64:
 		return v, nil
+	case bool: // true is 1
+		if v {
+			return 1, nil
+		}
+		return 0, nil
 	case nil:
 		return 0, fmt.Errorf("--fail-if %s: it is not defined for this trace", c.text)
 	case map[string]any:
@@ -109,6 +114,17 @@ func (c condition) number(tree any) (float64, error) {
 	default:
 		return 0, usagef("--fail-if %s: that is %v, not a number", c.text, v)
 	}
+}
+
+// byName refuses elements that are chosen by their number, for documents whose lists have no fixed
+// order.
+func (c condition) byName() error {
+	for _, s := range c.path {
+		if _, err := strconv.Atoi(s.key); s.choice && err == nil {
+			return usagef("--fail-if %s: the order of a comparison's lists is not fixed; choose the element by its words, as in changes[solve own_ns].change or results[messages.count].change", c.text)
+		}
+	}
+	return nil
 }
 
 func (c condition) holds(v float64) bool {

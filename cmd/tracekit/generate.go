@@ -66,6 +66,7 @@ Programs:
 	set.Uint64Var(&opts.Seed, "seed", 1, "of the variation of compute times")
 	set.IntVar(&opts.Threads, "threads", 1, "per process")
 	set.Int64Var(&opts.Compute, "compute", 0, "ns of a computation (default 10000)")
+	set.StringVar((*string)(&opts.Growth), "growth", "", "`law` by which computations grow with the ranks, p: constant (default), log (of p to base 2), sqrt (p^(1/2)), linear (p) or nlogn (p·log2(p))")
 	set.Int64Var(&opts.Bytes, "bytes", 0, "of a message (default 1024)")
 	plant := &opts.Plant
 	set.Int64Var(&plant.LateSender, "late-sender", 0, "ns that a receiver waits, once per iteration")
@@ -95,6 +96,9 @@ func (s watchedSink) Write(b *trace.Batch) error {
 }
 
 func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error {
+	if opts.Growth == "constant" {
+		opts.Growth = samples.GrowthConstant
+	}
 	if opts.Plant.Offsets == "right" {
 		opts.Plant.Offsets = samples.OffsetsRight
 	}

@@ -17,24 +17,7 @@ import (
 
 // place names a source line: file:line, with the region it lies in. A plus behind the
 // region says that the line is only where the region begins.
-func place(s stats.SourceLine) string {
-	region, at := string(s.Region), string(s.File)
-	if at != "" && s.Line != 0 {
-		at = fmt.Sprintf("%s:%d", at, s.Line)
-	}
-	if s.LineOf == stats.LineOfRegion {
-		region += "+"
-	}
-	switch {
-	case region == "" && at == "":
-		return "(unknown)"
-	case at == "":
-		return region
-	case region == "":
-		return at
-	}
-	return region + " (" + at + ")"
-}
+func place(s stats.SourceLine) string { return stats.FormatPlace(s) }
 
 // placeForm is what place returns: the name of a region, and file:line in parentheses.
 var placeForm = regexp.MustCompile(`^(.*\S) \(((?:[^()]*[/\\])?)([^()/\\]+(?::[0-9]+)?)\)$`)

@@ -45,8 +45,8 @@ func modelled(r *stats.Rebuilt) string {
 // Which tables, columns and rows of a report are a model's if the trace was rebuilt: see
 // stats.Rebuilt. Tables are told by how their headings begin.
 var (
-	modelledTables = []string{"Wait states", "What makes others wait", "Critical path", "The location that ends last", "Senders and receivers", "What calls need", "Two views", "Headers at", "Sampling by", "Derived"}
-	modelledTitles = []string{"own", "late partner", "imbalance", "unexplained", "causes", "of path", "min", "p50", "p99", "max", "skew", "transfer", "completion"}
+	modelledTables = []string{"Wait states", "What makes others wait", "Critical path", "The location that ends last", "Senders and receivers", "What calls need", "Two views", "Headers at", "Sampling by", "Derived", "What the sample"}
+	modelledTitles = []string{"own", "late partner", "imbalance", "unexplained", "causes", "of path", "min", "p50", "p99", "max", "skew", "transfer", "completion", "latency", "mean off", "after pause"}
 	modelledRows   = []string{"serialization", "transfer"}
 )
 

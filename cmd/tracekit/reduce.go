@@ -153,7 +153,7 @@ func (o *reduceOptions) addFlags(set *pflag.FlagSet) {
 	set.StringArrayVar(&o.keep, "keep", nil, "an `expression` that is true of the MPI calls that are kept, such as 'rank < 32 and mpi != \"MPI_Iprobe\"'; repeatable")
 	set.StringSliceVar(&o.functions, "functions", nil, "of MPI calls keep only those of these `functions`, MPI_Init and MPI_Finalize")
 	set.StringSliceVar(&o.without, "without", nil, "cut the calls of these MPI `functions`")
-	set.BoolVar(&o.busy, "busy", false, "cut MPI calls that communicate nothing, such as MPI_Iprobe and MPI_Test in vain")
+	set.BoolVar(&o.busy, "busy", false, "cut MPI calls that ask and communicate nothing: tests and probes in vain, MPI_Comm_rank and its like")
 	set.DurationVar(&o.shorter, "shorter", 0, "cut calls that take less than this `time` and communicate nothing")
 	set.IntVar(&o.neighbours, "neighbours", -1, "keep this `rank` and those that it exchanges messages with")
 	set.IntVar(&o.slowest, "slowest", 0, "keep the `number` of ranks that are longest in MPI calls")
@@ -528,6 +528,9 @@ func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace
 	return err
 }
 
+// patternsTried is how many instances of a pattern are kept at most when a size is to be reached.
+const patternsTried = 8
+
 // search chooses rules that reach a size.
 func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace, full *stats.Analysis) ([]reduce.Rule, *targetBlock, error) {
 	most := o.mostRecords
@@ -541,7 +544,10 @@ func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace,
 	}
 	quick := *o
 	quick.overhead, quick.diagnose = false, false
-	rules, tries, err := reduce.Search(ctx, t, reduce.Families(t), most, reduce.Options{Jobs: o.jobs},
+	repeating := reduce.Family{Name: "repeating patterns", Settings: patternsTried, Rules: func(i int) []reduce.Rule {
+		return []reduce.Rule{&pattern.Rule{Options: pattern.Options{Keep: patternsTried - i}}}
+	}}
+	rules, tries, err := reduce.Search(ctx, t, append(reduce.Families(t), repeating), most, reduce.Options{Jobs: o.jobs},
 		func(ctx context.Context, r *reduce.Reduction) (float64, error) {
 			left, err := quick.reanalyze(ctx, io, t, r)
 			if err != nil {

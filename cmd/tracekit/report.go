@@ -57,14 +57,15 @@ steps, of long tables the first rows are kept, and the page says so.`,
 	set := cmd.Flags()
 	opts.mergeFlags.add(set)
 	opts.modelFlags.add(set)
-	set.BoolVar(&opts.overhead, "overhead", true, "find the overhead of MPI calls; --overhead=false saves the time to fit their laws")
-	set.BoolVar(&opts.diagnose, "diagnosis", true, "find the causes and what mending each would gain; --diagnosis=false saves the time to replay the run")
-	set.StringVar(&opts.profile, "profile", "", "`file` that says what calls need, written by 'tracekit fit' (default: learn it from the trace)")
+	addAnalysisFlags(set, &opts.analyzeOptions)
 	set.StringVar(&opts.size, "size", "4MiB", "`size` of the page at most")
 	set.StringVarP(&opts.output, "output", "o", "", "`file` to write")
 	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
 	return cmd
 }
+
+// pageRows is how many rows the lists of a page's document have that are bounded.
+const pageRows = 100
 
 // validate checks every flag before any file is opened.
 func (o *reportOptions) validate() error {
@@ -78,7 +79,7 @@ func (o *reportOptions) validate() error {
 	if o.bytes < page.LeastSize {
 		return usagef("--size %s: a page takes at least %s", o.size, formatBytes(page.LeastSize))
 	}
-	o.top = 100
+	o.top = pageRows
 	if err := o.analyzeOptions.validate(); err != nil {
 		return err
 	}

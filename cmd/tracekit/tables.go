@@ -50,12 +50,17 @@ var noLine = lineNames{trace.None, trace.None, trace.None, trace.None, trace.Non
 
 // newTables returns the tables of a report.
 func newTables(t *trace.Trace, a *stats.Analysis) []arrowdir.Table {
+	m := newTableMaker(t, a)
+	return []arrowdir.Table{m.calls(), m.messages(), m.collectives(), m.members(), m.callPaths()}
+}
+
+func newTableMaker(t *trace.Trace, a *stats.Analysis) *tableMaker {
 	m := &tableMaker{t: t, a: a, text: make(map[string]*nameList)}
 	for _, column := range []string{"operation", "region", "file", "line_of", "location", "communicator"} {
 		m.text[column] = newNameList()
 	}
 	m.spellPaths()
-	return []arrowdir.Table{m.calls(), m.messages(), m.collectives(), m.members(), m.callPaths()}
+	return m
 }
 
 func (m *tableMaker) spellPaths() {
@@ -225,27 +230,7 @@ func (m *tableMaker) fillMessages(r *arrowdir.Rows) {
 	t := m.t
 	for l, sends := range t.Sends {
 		for i := range sends.Len() {
-			s := sends.At(i)
-			r.ID(t.Rank[l]).ID(s.To).Int(int64(s.Tag)).Name(m.communicator(s.Comm)).Int(int64(s.Bytes)).Name(uint32(s.State)).Int(m.instant(s.Time))
-			var recv trace.Recv
-			if s.State == trace.Matched {
-				recv = t.Recvs[s.RecvLoc].At(int(s.Recv))
-				r.Int(m.instant(recv.Time))
-			} else {
-				r.Missing()
-			}
-			if s.State == trace.Matched && s.Call != trace.None && recv.Call != trace.None {
-				r.Int(m.ns(t.Calls[s.RecvLoc].At(int(recv.Call)).Leave - t.Calls[l].At(int(s.Call)).Enter))
-			} else {
-				r.Missing()
-			}
-			m.end(r, trace.LocationID(l), s.Call)
-			if s.State == trace.Matched {
-				m.end(r, s.RecvLoc, recv.Call)
-			} else {
-				m.end(r, trace.None, trace.None)
-			}
-			if !r.End() {
+			if !m.message(r, trace.LocationID(l), i).End() {
 				return
 			}
 		}
@@ -265,6 +250,31 @@ func (m *tableMaker) fillMessages(r *arrowdir.Rows) {
 			}
 		}
 	}
+}
+
+// message writes a send with its receive.
+func (m *tableMaker) message(r *arrowdir.Rows, l trace.LocationID, send int) *arrowdir.Rows {
+	t, s := m.t, m.t.Sends[l].At(send)
+	r.ID(t.Rank[l]).ID(s.To).Int(int64(s.Tag)).Name(m.communicator(s.Comm)).Int(int64(s.Bytes)).Name(uint32(s.State)).Int(m.instant(s.Time))
+	var recv trace.Recv
+	if s.State == trace.Matched {
+		recv = t.Recvs[s.RecvLoc].At(int(s.Recv))
+		r.Int(m.instant(recv.Time))
+	} else {
+		r.Missing()
+	}
+	if s.State == trace.Matched && s.Call != trace.None && recv.Call != trace.None {
+		r.Int(m.ns(t.Calls[s.RecvLoc].At(int(recv.Call)).Leave - t.Calls[l].At(int(s.Call)).Enter))
+	} else {
+		r.Missing()
+	}
+	m.end(r, l, s.Call)
+	if s.State == trace.Matched {
+		m.end(r, s.RecvLoc, recv.Call)
+	} else {
+		m.end(r, trace.None, trace.None)
+	}
+	return r
 }
 
 // end writes where one end of a message lies.

@@ -5,42 +5,13 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"tracekit/stats"
 )
 
-// formatTime returns a time in ns with the unit that people read, three digits.
-func formatTime(ns int64) string {
-	return formatScaled(float64(ns), []scale{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}, {3600e9, "h"}})
-}
+func formatTime(ns int64) string { return stats.FormatTime(ns) }
 
-// formatBytes returns a number of bytes with a binary unit.
-func formatBytes(n uint64) string {
-	return formatScaled(float64(n), []scale{{1, "B"}, {1 << 10, "KiB"}, {1 << 20, "MiB"}, {1 << 30, "GiB"}, {1 << 40, "TiB"}})
-}
-
-type scale struct {
-	factor float64
-	unit   string
-}
-
-func formatScaled(v float64, scales []scale) string {
-	s := scales[0]
-	for _, c := range scales[1:] {
-		// 999.5 of the smaller unit would print as 1000.
-		if math.Abs(v) >= 0.9995*c.factor {
-			s = c
-		}
-	}
-	x := v / s.factor
-	switch a := math.Abs(x); {
-	case s.factor == 1:
-		return fmt.Sprintf("%.0f %s", x, s.unit)
-	case a >= 99.95:
-		return fmt.Sprintf("%.0f %s", x, s.unit)
-	case a >= 9.995:
-		return fmt.Sprintf("%.1f %s", x, s.unit)
-	}
-	return fmt.Sprintf("%.2f %s", x, s.unit)
-}
+func formatBytes(n uint64) string { return stats.FormatBytes(n) }
 
 // formatCount returns an integer with thousands separated.
 func formatCount[T ~int | ~int64 | ~uint64 | ~uint32](n T) string {

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"maps"
 	"math"
-	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,10 +34,14 @@ func orDash(x *float64) string {
 }
 
 func share(part, whole int64) string {
+	return shareOf(float64(part), float64(whole))
+}
+
+func shareOf(part, whole float64) string {
 	if whole == 0 {
 		return "-"
 	}
-	return formatShare(float64(part) / float64(whole))
+	return formatShare(part / whole)
 }
 
 // number returns a counter's value, short; "-" if there is none.
@@ -96,6 +97,14 @@ func decimal(x *float64) string {
 	return strconv.FormatFloat(*x, 'g', 3, 64)
 }
 
+// thousandths returns a quotient with three decimals, "-" if it is not defined.
+func thousandths(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*x, 'f', 3, 64)
+}
+
 // resultText writes a number of a document by what its name says about it.
 func resultText(name string, v float64) string {
 	switch {
@@ -109,19 +118,4 @@ func resultText(name string, v float64) string {
 	return formatCount(int64(v))
 }
 
-// sortByChange puts the regions with the largest change first.
-func sortByChange(rows []regionChange) {
-	size := func(r regionChange) int64 { return max(r.B-r.A, r.A-r.B) }
-	slices.SortFunc(rows, func(x, y regionChange) int {
-		return cmp.Or(cmp.Compare(size(y), size(x)), strings.Compare(x.Region, y.Region))
-	})
-}
-
-// traceName is a short name for a trace: the last part of its path that says something.
-func traceName(p string) string {
-	name := path.Base(filepath.ToSlash(p))
-	if dir := path.Dir(filepath.ToSlash(p)); name == "traces.otf2" && dir != "." && dir != "/" {
-		return path.Base(dir)
-	}
-	return name
-}
+func traceName(p string) string { return stats.TraceName(p) }

@@ -49,6 +49,7 @@ func (r *reading) task(a, t int, task task) taskPlace {
 	}
 	d.LocationGroups = append(d.LocationGroups, trace.LocationGroup{Ref: uint64(rank), Kind: 1, Node: node, Creator: trace.None,
 		Name: n.text(or(r.row.name("TASK", rank), fmt.Sprintf("TASK %d.%d", a+1, t+1)))})
+	r.beside = r.beside || task.threads > 1
 	for i := range task.threads {
 		id := len(d.Locations)
 		name := or(r.row.name("THREAD", id), fmt.Sprintf("THREAD %d.%d.%d", a+1, t+1, i+1))
@@ -108,6 +109,8 @@ type tables struct {
 	appls    []appl
 	instants map[regionKey]trace.StringID
 	dialect  bool                // written by this package: see own.go
+	beside   bool                // some task has several threads
+	tasks    uint32              // type of the tasks that threads run; 0: none
 	known    map[trace.Code]bool // findings that are described
 	version  int                 // of the dialect and of the communicators
 }

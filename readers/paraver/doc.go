@@ -71,7 +71,9 @@
 //     metrics that hold at their moment. Flushing (40000003) is BufferFlush, tracing
 //     (40000012) MeasurementOnOff, the application (40000001) ProgramBegin and ProgramEnd.
 //   - States are the regions of threads that have no calls, so that traces of states
-//     alone have a profile and a picture. For other threads they are redundant.
+//     alone have a profile and a picture. For other threads they are redundant; but where a
+//     task has several threads, a counter tells of each when it runs (trace.RunningCounter):
+//     in the state Running or, if there is a type of the user's called Task, in tasks.
 //   - Lines of type 4 (collectives in traces from before 2005) give a collective's
 //     communicator and sizes if its events do not.
 //

@@ -33,6 +33,9 @@ func (d *decoder) pair(h *attributes, typ uint32, value int64) (ok bool) {
 	}
 	switch i.class {
 	case classMPI, classRegion, classInterval:
+		if typ == d.tasks && d.main == nil {
+			return false
+		}
 		op := operation{class: i.class, slot: i.index, typ: typ, value: value, region: trace.None}
 		if value != 0 {
 			if op.region, ok = d.region(typ, i.index, value); !ok {

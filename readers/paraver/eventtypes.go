@@ -1,6 +1,8 @@
 package paraver
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"tracekit/trace"
@@ -39,9 +41,12 @@ const (
 	typeRoot           = 50100003
 	typeComm           = 50100004
 	typeParallel       = 60000001
+	typeBarrier        = 60000005
 	typeOutlined       = 60000018
 	typeUser           = 60000019
 	typePthread        = 60000020
+	typeInstantiation  = 60000021
+	typeTaskWait       = 60000022
 	typeTask           = 60000023
 	typeTaskBody       = 60000024
 	typeLine           = 100 // added to the type of a function: its line
@@ -165,6 +170,17 @@ func (p *pcf) region(typ uint32) bool {
 	return isFunction(typ) || typ == typeParallel || p.construct(typ) || p.interval(typ)
 }
 
+// tasks returns the type whose values are the tasks that threads run, 0 if there is none: COMPSs
+// calls it so, and its threads are in the state of running when they have none.
+func (p *pcf) tasks() uint32 {
+	for _, typ := range slices.Sorted(maps.Keys(p.types)) {
+		if p.typeLabel(typ) == "Task" && p.interval(typ) {
+			return typ
+		}
+	}
+	return 0
+}
+
 // construct reports whether the values of a type are constructs of OpenMP, calls of pthread,
 // of a runtime or of an accelerator, which have names.
 func (p *pcf) construct(typ uint32) bool {
@@ -196,6 +212,25 @@ func (t *eventTypes) newSlot(typ uint32) uint32 {
 	}
 	t.slots = append(t.slots, s)
 	return uint32(len(t.slots) - 1)
+}
+
+// role returns the role of a region by the function that it is or, of constructs of OpenMP and
+// calls of pthread, by their type or their label.
+func (p *pcf) role(k regionKey, function string) trace.RegionRole {
+	switch {
+	case isFunction(k.typ) || k.value == 0:
+	case k.typ == typeParallel:
+		return trace.RoleParallel
+	case k.typ == typeBarrier:
+		return trace.RoleBarrier
+	case k.typ == typeTaskWait:
+		return trace.RoleTaskWait
+	case k.typ == typeInstantiation:
+		return trace.RoleTaskCreate
+	case openMP(k.typ) || k.typ == typePthreadCall:
+		return trace.ConstructRole(p.paradigm(k.typ), function)
+	}
+	return trace.MPIFunctionOf(function).Role()
 }
 
 // paradigm returns the paradigm of the regions of a type.

@@ -20,7 +20,8 @@ func (d *decoder) advance(l *thread, t int64) bool {
 }
 
 // state reads cpu:appl:task:thread:begin:end:state. The end −1 is that of the trace. States
-// are kept only as long as the thread has no calls; see doc.go.
+// are kept only as long as the thread has no calls; see doc.go. Where threads share a task, it is
+// kept of all of them when they run.
 func (d *decoder) state(s *scanner) error {
 	f := d.fields[:7]
 	if err := s.numbers(f); err != nil {
@@ -48,8 +49,18 @@ func (d *decoder) state(s *scanner) error {
 	if wanted {
 		region, ok = d.stateRegion(value)
 	}
+	var running *meterSet
+	if value == stateRunning && d.beside && d.tasks == 0 && !d.dialect {
+		if d.main == nil && d.meters.run == nil {
+			return errUnsure
+		}
+		running = d.running()
+	}
 	if !ok || !d.advance(l, begin) {
 		return errUnsure
+	}
+	if running != nil {
+		l.events.AddMetric(begin, running.id, running.types, []uint64{uint64(end - begin)})
 	}
 	d.block.counts.States++
 	l.stated++

@@ -23,6 +23,7 @@ const maxMeters = 1 << 14
 type meters struct {
 	names *names
 	sets  map[string]*meterSet
+	run   *meterSet // see trace.RunningCounter; nil: not needed yet
 }
 
 // A meterSet is a metric: its members and the types of their values.
@@ -62,6 +63,20 @@ func (m *meters) member(typ uint32, p *pcf) uint32 {
 	member.Name = text(name)
 	d.MetricMembers = append(d.MetricMembers, member)
 	return uint32(len(d.MetricMembers) - 1)
+}
+
+// running returns the metric that tells when threads run, in ticks; nil if there are too many
+// others. Only the reading may make it.
+func (t *tables) running() *meterSet {
+	m := t.meters
+	if m.run == nil && len(m.sets) < maxMeters {
+		text := m.names.text
+		member := trace.MetricMember{Ref: uint64(len(t.defs.MetricMembers)), Type: metricOther, Mode: trace.MetricAbsoluteNext, Value: trace.TypeInt64, Base: 1,
+			Name: text(trace.RunningCounter), Unit: text("ticks"), Description: text("for how long the thread computes from here on")}
+		t.defs.MetricMembers = append(t.defs.MetricMembers, member)
+		m.run = m.add([]uint32{uint32(len(t.defs.MetricMembers) - 1)})
+	}
+	return m.run
 }
 
 // valueType returns the type of the values of an event type: counters count upwards.

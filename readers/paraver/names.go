@@ -175,7 +175,7 @@ func (n *names) describe(p *pcf, k regionKey) trace.Region {
 	if canonical == "" {
 		canonical = name
 	}
-	return trace.Region{Name: n.text(name), Canonical: n.text(canonical), Description: n.text(kind), Role: trace.MPIFunctionOf(canonical).Role(),
+	return trace.Region{Name: n.text(name), Canonical: n.text(canonical), Description: n.text(kind), Role: p.role(k, canonical),
 		Paradigm: p.paradigm(k.typ), File: file, BeginLine: line}
 }
 

@@ -29,6 +29,9 @@ func (d *decoder) operate(l *thread, t int64, op *operation) {
 	case classRegion, classInterval:
 		l.calls = l.calls || op.class == classRegion
 		d.release(l)
+		if op.typ == d.tasks && !d.dialect {
+			d.work(l, t, op.value != 0)
+		}
 		switch {
 		case op.value == 0:
 			l.events.AddFlow(t, trace.KindLeave, trace.RegionID(op.slot))
@@ -53,6 +56,16 @@ func (d *decoder) operate(l *thread, t int64, op *operation) {
 		d.release(l)
 		l.events.AddOther(t, trace.KindInstant, uint64(op.text))
 	}
+}
+
+// work notes that a thread begins or ends a task, and that it ran meanwhile.
+func (t *tables) work(l *thread, at int64, begins bool) {
+	if l.working {
+		if run := t.running(); run != nil {
+			l.events.AddMetric(l.began, run.id, run.types, []uint64{uint64(at - l.began)})
+		}
+	}
+	l.working, l.began = begins, at
 }
 
 // flush pairs begin and end of a flush.

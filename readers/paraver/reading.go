@@ -249,6 +249,9 @@ func (r *reading) begin(b *block) error {
 	r.machine()
 	r.meters = newMeters(r.names)
 	r.types = newEventTypes(r.pcf, r.meters)
+	if r.beside {
+		r.tasks = r.pcf.tasks()
+	}
 	r.sites = newSites(r.names, r.pcf)
 	r.comms = newComms(r.appls, r.pcf)
 	r.makeThreads()
@@ -302,6 +305,7 @@ func (r *reading) finish() error {
 		if l.flushing {
 			l.events.AddOther(l.flush, trace.KindBufferFlush, uint64(max(l.last, l.flush)))
 		}
+		r.work(l, max(l.last, l.began), false)
 	}
 	if !r.dialect {
 		r.ledger.AddN(trace.CodeRedundantRecord, states, nowhere(r.path),

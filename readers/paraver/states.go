@@ -7,8 +7,11 @@ import (
 	"tracekit/trace"
 )
 
-// stateNotCreated is the state of a thread before it begins.
-const stateNotCreated = 2
+// The state of a thread that computes, and that before it begins.
+const (
+	stateRunning    = 1
+	stateNotCreated = 2
+)
 
 // stateType is the event type under which the regions of states are known.
 const stateType = 0

@@ -32,6 +32,8 @@ type thread struct {
 	kept     uint64 // of them, in the stream
 	flushing bool
 	flush    int64 // when the flush that goes on began
+	working  bool  // in one of the tasks that threads run
+	began    int64 // when that began
 	held     held
 	rooted   rootedCalls
 

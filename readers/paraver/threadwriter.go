@@ -196,8 +196,6 @@ func (t *threadWriter) flow(f *trace.Flow, i int) {
 	t.enter(f.Region[i], context)
 }
 
-const stateRunning = 1
-
 func (t *threadWriter) enter(region trace.RegionID, context trace.CallingContextID) {
 	v, ok := t.w.values.region(region)
 	if !ok {

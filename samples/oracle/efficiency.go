@@ -74,7 +74,7 @@ func (a *analysis) replay() (ideal int64, stuck bool) {
 		changed = false
 		for r := range a.defs.World() {
 			s := a.master(r)
-			clock := int64(0)
+			clock := s.events[0].time - a.First // no network starts a process sooner
 			for i, c := range s.calls {
 				clock += a.between(s, i)
 				begin[c] = clock

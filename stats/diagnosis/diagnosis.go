@@ -8,6 +8,7 @@ import (
 	"errors"
 	"slices"
 
+	"tracekit/engine"
 	"tracekit/stats"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
@@ -34,13 +35,15 @@ func Find(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) ([]s
 		}
 		defer m.Release()
 	}
-	for _, c := range candidates {
-		cause, ok, err := f.judge(ctx, m, c)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			causes = append(causes, cause)
+	judged, err := engine.Map(ctx, jobs, len(candidates), func(ctx context.Context, i int) (*stats.Cause, error) {
+		return f.judge(ctx, m, candidates[i])
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range judged {
+		if c != nil {
+			causes = append(causes, *c)
 		}
 	}
 	slices.SortStableFunc(causes, func(a, b stats.Cause) int {
@@ -49,9 +52,9 @@ func Find(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) ([]s
 	return causes[:min(most, len(causes))], nil
 }
 
-// judge predicts what mending a candidate would gain; ok is false if that is not worth it, or if
-// the model cannot judge it.
-func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (cause stats.Cause, ok bool, err error) {
+// judge predicts what mending a candidate would gain; it returns nil if that is not worth it, or
+// if the model cannot judge it.
+func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*stats.Cause, error) {
 	cause, gain, run := c.cause, c.gain, f.a.Trace.DurationNs
 	cause.Text = c.text
 	switch {
@@ -61,23 +64,23 @@ func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (cause
 		switch {
 		case errors.As(err, &stuck):
 			cause.Text += " What mending that would gain cannot be said: " + err.Error() + "."
-			return cause, true, nil
+			return &cause, nil
 		case ctx.Err() != nil:
-			return cause, false, err
+			return nil, err
 		case err != nil:
-			return cause, false, nil
+			return nil, nil
 		}
 		gain = p.Gain()
 	case gain == 0:
-		return cause, true, nil
+		return &cause, nil
 	}
 	if gain < max(c.least, int64(leastGain*float64(run))) {
-		return cause, false, nil
+		return nil, nil
 	}
 	share := float64(gain) / float64(run)
 	cause.GainNs, cause.GainShare = &gain, &share
 	cause.Text += f.gains(c, gain, share)
-	return cause, true, nil
+	return &cause, nil
 }
 
 func gainOf(c stats.Cause) int64 {
@@ -104,14 +107,17 @@ type finder struct {
 	a        *stats.Analysis
 	places   []stats.Site // by call path
 	critical map[stats.Site]int64
+	unequal  map[stats.Site]int64   // what of that is more than as many mean visits take
 	slow     map[stats.Site]int64   // what calls take beyond what they need and wait, summed over ranks
 	times    map[stats.Site][]int64 // of those asked for, ns by rank
 }
 
 func newFinder(t *trace.Trace, a *stats.Analysis) *finder {
-	f := &finder{t: t, a: a, places: stats.Sites(t), critical: make(map[stats.Site]int64), slow: make(map[stats.Site]int64), times: make(map[stats.Site][]int64)}
+	f := &finder{t: t, a: a, places: stats.Sites(t), critical: make(map[stats.Site]int64), unequal: make(map[stats.Site]int64), slow: make(map[stats.Site]int64), times: make(map[stats.Site][]int64)}
 	for _, r := range a.CriticalPath.Regions {
-		f.critical[stats.Site{SourceLine: r.SourceLine, Operation: r.Operation}] += r.TimeNs
+		place := stats.Site{SourceLine: r.SourceLine, Operation: r.Operation}
+		f.critical[place] += r.TimeNs
+		f.unequal[place] += r.UnequalNs
 	}
 	if a.Overhead != nil && a.Overhead.ByCall != nil {
 		for _, r := range a.Lines {
@@ -131,7 +137,7 @@ func (f *finder) candidates() []candidate {
 	f.sum(rows)
 	for _, row := range rows {
 		switch {
-		case startsUp(row.Operation):
+		case startsUp(row.Operation) || row.Region == stats.BufferFlush || row.Region == stats.RecordingOff:
 		case row.Operation != "":
 			out = append(out, f.slowCalls(row))
 		default:
@@ -140,6 +146,7 @@ func (f *finder) candidates() []candidate {
 	}
 	out = append(out, f.startup()...)
 	out = append(out, f.late()...)
+	out = append(out, f.measurement()...)
 	out = append(out, f.transfer()...)
 	out = append(out, f.wrongOrder()...)
 	least := int64(leastGain * float64(f.a.Trace.DurationNs))
@@ -166,24 +173,30 @@ func placeOf(row stats.DelayRow) stats.Site {
 // sum sums the times of places by rank.
 func (f *finder) sum(rows []stats.DelayRow) {
 	wanted := make([][]int64, len(f.places)) // by call path
+	wantedBeside := make(map[trace.PathID][]int64)
 	for _, row := range rows {
 		f.times[placeOf(row)] = make([]int64, len(f.t.World))
 	}
 	for path, place := range f.places {
 		wanted[path] = f.times[place]
 	}
-	outside := f.times[stats.Site{SourceLine: stats.SourceLine{Region: stats.OutsideRegions}}]
+	for path, name := range beside {
+		wantedBeside[path] = f.times[stats.Site{SourceLine: stats.SourceLine{Region: stats.Name(name)}}]
+	}
 	for l, segments := range f.a.Segments {
 		rank := f.t.Rank[l]
 		if int(rank) >= len(f.t.World) {
 			continue
 		}
 		for s := range segments.Sums {
-			switch {
-			case int(s.Path) < len(wanted) && wanted[s.Path] != nil:
-				wanted[s.Path][rank] += s.Time
-			case s.Path == stats.PathOutside && outside != nil:
-				outside[rank] += s.Time
+			times := []int64(nil)
+			if int(s.Path) < len(wanted) {
+				times = wanted[s.Path]
+			} else {
+				times = wantedBeside[s.Path]
+			}
+			if times != nil {
+				times[rank] += s.Time
 			}
 		}
 	}
@@ -194,12 +207,15 @@ func (f *finder) sum(rows []stats.DelayRow) {
 	}
 }
 
+// beside are the places that are none of the call tree.
+var beside = map[trace.PathID]string{stats.PathOutside: stats.OutsideRegions, stats.PathFlush: stats.BufferFlush, stats.PathOff: stats.RecordingOff}
+
 // at returns the call paths of a place.
 func (f *finder) at(place stats.Site) whatif.Place {
-	outside := place.Region == stats.OutsideRegions
 	return func(p trace.PathID) bool {
 		if int(p) >= len(f.places) {
-			return outside && p == stats.PathOutside
+			name, known := beside[p]
+			return known && place.Region == stats.Name(name)
 		}
 		return f.places[p] == place
 	}

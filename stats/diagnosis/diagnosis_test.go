@@ -39,9 +39,10 @@ func diagnosed(t *testing.T, o samples.Options) ([]stats.Cause, *stats.Analysis)
 }
 
 // TestPlanted: the first cause is the place and the ranks where a fault is planted, and what
-// mending it gains is the difference from the run in which the fault is as good as nothing. Two
-// places cannot be mended one by one in the program, and gains of two do not add up; and that a
-// message whose receiver is there first flies as long as one that finds it waiting is the model's.
+// mending it gains is the difference from the run in which the fault is as good as nothing; of a
+// reduce whose root comes early, from that in which the other ranks have 7/8 of their work, since
+// the root could take its share. Two places cannot be mended one by one in the program, and gains
+// of two do not add up.
 func TestPlanted(t *testing.T) {
 	for _, c := range []struct {
 		name, program, region string
@@ -52,9 +53,14 @@ func TestPlanted(t *testing.T) {
 	}{
 		{"imbalance", "ring", "compute", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{}, 0.01},
 		{"imbalance of collectives", "collectives", "compute", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{}, 0.01},
+		{"imbalance of a wavefront", "sweep", "block", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{}, 0.01},
+		{"imbalance of tasks", "masterworker", "task", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{}, 0.01},
+		{"imbalance of requests", "requests", "compute", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{}, 0.01},
 		{"imbalance of two places", "halo", "interior", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{Imbalance: 1}, 0.05},
 		{"late sender", "halo", "compute", stats.CauseSerialization, everyone, samples.Plant{LateSender: 20_000}, samples.Plant{LateSender: 1}, 0.01},
-		{"late receiver", "halo", "compute", stats.CauseSerialization, everyone, samples.Plant{LateReceiver: 20_000}, samples.Plant{LateReceiver: 1}, 0.1},
+		{"late receiver", "halo", "compute", stats.CauseSerialization, everyone, samples.Plant{LateReceiver: 20_000}, samples.Plant{LateReceiver: 1}, 0.01},
+		{"wrong order", "halo", "compute", stats.CauseSerialization, everyone, samples.Plant{WrongOrder: 20_000}, samples.Plant{WrongOrder: 1}, 0.01},
+		{"early reduce", "halo", "compute", stats.CauseImbalance, everyone, samples.Plant{EarlyReduce: 20_000}, samples.Plant{EarlyReduce: 17_500}, 0.01},
 		{"late broadcast", "halo", "compute", stats.CauseSerialization, everyone, samples.Plant{LateBroadcast: 20_000}, samples.Plant{LateBroadcast: 1}, 0.01},
 		{"critical path", "halo", "compute", stats.CauseSerialization, everyone, samples.Plant{CriticalPath: 40_000}, samples.Plant{CriticalPath: 8}, 0.01},
 	} {

@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +23,8 @@ const (
 // computing judges a place outside MPI that makes others wait.
 func (f *finder) computing(row stats.DelayRow) candidate {
 	place := placeOf(row)
-	times, ranks := f.times[place], culprits(row)
+	times := f.times[place]
+	ranks := longer(times, culprits(row))
 	c := f.candidate(row, ranks)
 	rest := others(times, ranks)
 	here, there := mean(times, ranks), mean(times, rest)
@@ -32,32 +34,51 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 	busy := sum(times) / max(1, path)
 	c.cause.Evidence["ranks_at_a_time"] = busy
 	low, high := extremes(times, in)
+	absent := path - sum(times)/float64(len(times)) // of the path, if all ranks were there each time
 	c.mended = "Shared equally at each visit"
 	switch {
 	case len(in) <= max(1, len(times)/8) && len(times) > 1:
 		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
 		c.changes = []whatif.Change{whatif.Scale(f.at(place), 0)}
-		c.text = fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, length(int64(mean(times, in))), f.waits(row))
-	case len(ranks) <= max(1, len(times)/4) && here > unlike*there && there > 0:
+		c.text = fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, stats.FormatTime(int64(mean(times, in))), f.waits(row))
+	case len(ranks) > 0 && len(ranks) <= max(1, len(times)/4) && here > unlike*there && there > 0:
 		c.cause.Kind, c.mended = stats.CauseImbalance, "With the time of the others"
+		c.most(path * (1 - there/here))
 		c.changes = []whatif.Change{whatif.Scale(f.at(place), there/here, ranks...)}
 		c.text = fmt.Sprintf("%s %s %s as long in %s as the others, %s against %s: %s.", capital(ranksText(ranks)), one(ranks, "takes", "take"), factor(here/there),
-			where, length(int64(here)), length(int64(there)), f.waits(row))
+			where, stats.FormatTime(int64(here)), stats.FormatTime(int64(there)), f.waits(row))
 	case busy <= max(1.2, float64(len(times))/8) && len(times) > 1:
 		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
 		c.changes = []whatif.Change{whatif.Scale(f.at(place), 0)}
-		c.text = fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, length(int64(sum(times))), f.waits(row))
+		c.text = fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, stats.FormatTime(int64(sum(times))), f.waits(row))
+	case absent > float64(2*f.unequal[place]) && absent > (1-1/unlike)*path && together(row):
+		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseImbalance, in, "Shared by all ranks each time"
+		c.most(absent)
+		c.changes = []whatif.Change{whatif.Scale(f.at(place), 1-absent/path)}
+		c.text = fmt.Sprintf("Not all ranks are in %s at a time, %.3g of %d in the mean: %s.", where, busy, len(times), f.waits(row))
 	case float64(times[high]) > unlike*mean(times, in):
 		c.cause.Kind = stats.CauseImbalance
+		c.most(float64(f.unequal[place]))
 		c.changes = []whatif.Change{whatif.Balance(f.at(place))}
-		c.text = fmt.Sprintf("The ranks take unequally long in %s, from %s on rank %d to %s on rank %d: %s.", where, length(times[low]), low, length(times[high]), high, f.waits(row))
+		c.text = fmt.Sprintf("The ranks take unequally long in %s, from %s on rank %d to %s on rank %d: %s.", where, stats.FormatTime(times[low]), low, stats.FormatTime(times[high]), high, f.waits(row))
 	default:
 		c.cause.Kind, c.cause.Ranks = shifting(row), []uint32{}
 		c.least = int64(varies * path)
+		c.most(float64(f.unequal[place]))
 		c.changes = []whatif.Change{whatif.Balance(f.at(place))}
 		c.text = fmt.Sprintf("Now this and now that rank takes longer in %s, though all take about equally long in the sum: %s.", where, f.waits(row))
 	}
 	return c
+}
+
+// together reports whether most of the waits that a place causes end in collectives, where all
+// ranks meet: those who wait there could have worked.
+func together(row stats.DelayRow) bool {
+	sum := int64(0)
+	for _, k := range []stats.WaitKind{stats.WaitAtNxN, stats.WaitAtBarrier, stats.LateBroadcast, stats.EarlyReduce, stats.EarlyScan} {
+		sum += row.By[k]
+	}
+	return sum > row.TotalNs/2
 }
 
 // shifting is the kind of a place that is late now here, now there.
@@ -101,7 +122,7 @@ func (f *finder) startup() (out []candidate) {
 		c.cause.Kind = stats.CauseStartup
 		c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
 		c.changes = []whatif.Change{whatif.Scale(f.at(place), 0)}
-		c.text = fmt.Sprintf("%s takes %s of the run's %s: a longer run, or the part behind it (--from), says more of the program.", place.Operation, length(time), length(f.a.Trace.DurationNs))
+		c.text = fmt.Sprintf("%s takes %s of the run's %s: a longer run, or the part behind it (--from), says more of the program.", place.Operation, stats.FormatTime(time), stats.FormatTime(f.a.Trace.DurationNs))
 		c.mended = "Without it"
 		out = append(out, c)
 	}
@@ -119,7 +140,7 @@ func (f *finder) late() []candidate {
 	time := f.critical[stats.Site{SourceLine: stats.SourceLine{Region: stats.NotRecorded}}]
 	c := candidate{cause: stats.Cause{Kind: stats.CauseStartup, SourceLine: stats.SourceLine{Region: stats.NotRecorded}, Ranks: []uint32{}}, bound: time}
 	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
-	c.text = fmt.Sprintf("The ranks do not begin together: %s of the critical path passes before the first event of the rank that it begins on.", length(time))
+	c.text = fmt.Sprintf("The ranks do not begin together: %s of the critical path passes before the first event of the rank that it begins on.", stats.FormatTime(time))
 	return []candidate{c}
 }
 
@@ -143,7 +164,7 @@ func (f *finder) transfer() []candidate {
 	c.text = "More time passes in MPI calls themselves, transferring or on a busy machine, than in the program"
 	for _, row := range f.a.CriticalPath.Regions {
 		if row.Operation != "" && !startsUp(row.Operation) {
-			c.text += fmt.Sprintf(": most in %s, %s of the critical path", calledAt(string(row.Operation), row.SourceLine), length(row.TimeNs))
+			c.text += fmt.Sprintf(": most in %s, %s of the critical path", calledAt(string(row.Operation), row.SourceLine), stats.FormatTime(row.TimeNs))
 			break
 		}
 	}
@@ -161,7 +182,7 @@ func (f *finder) wrongOrder() []candidate {
 	top := s.Top[0]
 	place := stats.Site{SourceLine: top.SourceLine, Operation: stats.Name(top.Operation)}
 	c := f.candidate(stats.DelayRow{SourceLine: place.SourceLine, Operation: place.Operation}, nil)
-	c.cause.Kind, c.bound = stats.CauseWrongOrder, s.TimeNs
+	c.cause.Kind, c.bound = stats.CauseWrongOrder, min(s.TimeNs, f.a.CriticalPath.OvertakenNs)
 	c.cause.Evidence = map[string]float64{"wrong_order_ns": float64(s.TimeNs)}
 	c.changes = []whatif.Change{whatif.Order(f.at(place))}
 	c.text = fmt.Sprintf("Messages are received in another order than they are sent, most of all in %s.", calledAt(top.Operation, top.SourceLine))
@@ -183,6 +204,9 @@ func (f *finder) candidate(row stats.DelayRow, ranks []uint32) candidate {
 	return c
 }
 
+// most says that a candidate gains no more than ns.
+func (c *candidate) most(ns float64) { c.bound = min(c.bound, int64(ns)) }
+
 // culprits returns the fewest ranks that cause most of a place's waits. What no rank causes, but
 // a location outside MPI, counts and has none.
 func culprits(row stats.DelayRow) []uint32 {
@@ -198,6 +222,22 @@ func culprits(row stats.DelayRow) []uint32 {
 		ranks = ranks[:n-1]
 	}
 	return ranks
+}
+
+// longer returns those of some ranks that take longer than the median rank, if no other rank takes
+// as long; else all: who waits for a rank that takes long may make others wait as much as that.
+func longer(times []int64, ranks []uint32) []uint32 {
+	sorted := slices.Sorted(slices.Values(times))
+	median := float64(sorted[len(sorted)/2])
+	out := slices.DeleteFunc(slices.Clone(ranks), func(r uint32) bool { return int(r) >= len(times) || float64(times[r]) <= unlike*median })
+	if len(out) == 0 || len(out) == len(ranks) {
+		return ranks
+	}
+	least := times[slices.MinFunc(out, func(a, b uint32) int { return cmp.Compare(times[a], times[b]) })]
+	if rest := others(times, out); slices.ContainsFunc(rest, func(r uint32) bool { return times[r] >= least }) {
+		return ranks
+	}
+	return out
 }
 
 // others returns the ranks that are not among some.
@@ -261,7 +301,7 @@ func (f *finder) waits(row stats.DelayRow) string {
 			kind = stats.WaitKind(k)
 		}
 	}
-	text := fmt.Sprintf("others wait %s for it", length(row.TotalNs))
+	text := fmt.Sprintf("others wait %s for it", stats.FormatTime(row.TotalNs))
 	if kind != stats.NoWait {
 		text += fmt.Sprintf(", most in %s", kind)
 		if top := f.a.WaitStates[kind].Top; len(top) > 0 {

@@ -9,42 +9,17 @@ import (
 
 // gains says what mending a cause would gain, and what is to be said of it.
 func (f *finder) gains(c candidate, gain int64, share float64) string {
-	text := fmt.Sprintf(" %s, the run would take %s (%.1f %%) less.", c.mended, length(gain), 100*share)
+	text := fmt.Sprintf(" %s, the run would take %s (%.1f %%) less.", c.mended, stats.FormatTime(gain), 100*share)
 	if clock := f.a.Clock; clock.Method != "none" && c.cause.WaitsCausedNs > 0 && c.cause.WaitsCausedNs < clock.MaxViolationNs {
-		text += fmt.Sprintf(" The clocks leave open more than these waits: they disagreed by up to %s.", length(clock.MaxViolationNs))
+		text += fmt.Sprintf(" The clocks leave open more than these waits: they disagreed by up to %s.", stats.FormatTime(clock.MaxViolationNs))
 	}
 	return text
 }
 
-// length returns a time for people, three digits.
-func length(ns int64) string {
-	x, unit := float64(ns), "ns"
-	for _, larger := range []struct {
-		unit   string
-		factor float64
-	}{{"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}} {
-		if float64(ns) >= 0.9995*larger.factor {
-			x, unit = float64(ns)/larger.factor, larger.unit
-		}
-	}
-	switch {
-	case unit == "ns" || x >= 99.95:
-		return fmt.Sprintf("%.0f %s", x, unit)
-	case x >= 9.995:
-		return fmt.Sprintf("%.1f %s", x, unit)
-	}
-	return fmt.Sprintf("%.2f %s", x, unit)
-}
-
 // placeText names a place outside MPI.
 func placeText(s stats.SourceLine) string {
-	if s.File == "" {
-		return string(s.Region)
-	}
-	if s.Line == 0 {
-		return fmt.Sprintf("%s (%s)", s.Region, s.File)
-	}
-	return fmt.Sprintf("%s (%s:%d)", s.Region, s.File, s.Line)
+	s.LineOf = "" // sentences say "in" of what a table marks
+	return stats.FormatPlace(s)
 }
 
 // calledAt names an operation and, if that is known, from where it is called.
@@ -53,7 +28,7 @@ func calledAt(operation string, s stats.SourceLine) string {
 	case s.Region == "" && s.File == "":
 		return operation
 	case s.Region == "":
-		return fmt.Sprintf("%s at %s:%d", operation, s.File, s.Line)
+		return operation + " at " + placeText(s)
 	}
 	return operation + " in " + placeText(s)
 }

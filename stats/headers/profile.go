@@ -366,6 +366,8 @@ func pathMetric(row stats.CriticalRow) string {
 	switch {
 	case row.Operation != "":
 		return anyMPI
+	case row.Region == stats.BufferFlush || row.Region == stats.RecordingOff:
+		return "outside any region"
 	case row.Region == "(not recorded)" || row.Region == "(outside any region)":
 		return string(row.Region[1 : len(row.Region)-1])
 	}

@@ -165,7 +165,7 @@ func (b *builder) sends(i uint32, c *trace.Call, end int) {
 	sends, calls := b.t.Sends[b.l], b.t.Calls[b.l]
 	for k := int(c.FirstSend); k < end; k++ {
 		s := sends.Ptr(k)
-		kind, done := acknowledgement(s, calls)
+		kind, done := b.network.acknowledgement(s, calls)
 		if done == nil || s.Call != i || !b.network.waits(c, s.Bytes) {
 			continue
 		}
@@ -174,7 +174,7 @@ func (b *builder) sends(i uint32, c *trace.Call, end int) {
 			continue // it did not wait, whatever its size
 		}
 		n := need{s.RecvLoc, b.t.Recvs[s.RecvLoc].Ptr(int(s.Recv)).Post, b.flight(kind, s.Bytes)}
-		if kind == postToSend {
+		if kind != postToSendWait {
 			b.needs = append(b.needs, n)
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 	"tracekit/trace"
 )
 
-// A Place is a set of call paths: stats.PathOutside and those of the trace's tree. Time in a
+// A Place is a set of call paths: stats.PathOutside, stats.PathFlush and those of the trace's tree. Time in a
 // call path is its own, without that of the regions below and without waits.
 type Place func(trace.PathID) bool
 
@@ -100,22 +100,32 @@ type planned struct {
 	means []int64 // of a balanced place, by ordinal of the visit
 }
 
-// slot returns the index of a call path in tables: time outside any region follows the tree.
-// Other paths have none: len(tree)+1.
+// beside are the places that are none of the call tree. Their slots follow those of the tree.
+var beside = [...]struct {
+	path trace.PathID
+	name string
+}{{stats.PathOutside, stats.OutsideRegions}, {stats.PathFlush, stats.BufferFlush}}
+
+// slot returns the index of a call path in tables; paths that no change can concern have the
+// last, slots-1.
 func (m *Model) slot(p trace.PathID) int {
-	if n := len(m.t.Tree.Nodes); int(p) < n {
+	n := len(m.t.Tree.Nodes)
+	if int(p) < n {
 		return int(p)
-	} else if p == stats.PathOutside {
-		return n
-	} else {
-		return n + 1
 	}
+	for k, b := range beside {
+		if p == b.path {
+			return n + k
+		}
+	}
+	return n + len(beside)
 }
 
+func (m *Model) slots() int { return len(m.t.Tree.Nodes) + len(beside) + 1 }
+
 func (m *Model) plan(changes []Change) (*plan, error) {
-	n := len(m.t.Tree.Nodes)
-	p := &plan{Model: m, touched: make([]bool, n+2), flights: m.network.flights}
-	balanced := make([]bool, n+2)
+	p := &plan{Model: m, touched: make([]bool, m.slots()), flights: m.network.flights}
+	balanced := make([]bool, m.slots())
 	for _, c := range changes {
 		if math.IsNaN(c.factor) || c.factor < 0 || math.IsInf(c.factor, 0) || c.kind == speed && c.factor == 0 {
 			return nil, fmt.Errorf("a factor of %v makes no sense", c.factor)
@@ -123,7 +133,7 @@ func (m *Model) plan(changes []Change) (*plan, error) {
 		if c.kind == limit && m.overhead == nil {
 			return nil, errors.New("calls cannot be capped: their overhead was not analysed")
 		}
-		x := planned{Change: c, slots: make([]bool, n+2)}
+		x := planned{Change: c, slots: make([]bool, m.slots())}
 		if err := x.choose(m); err != nil {
 			return nil, err
 		}
@@ -170,12 +180,12 @@ func join(a, b []bool) []bool {
 // choose finds the slots and ranks of a change.
 func (x *planned) choose(m *Model) error {
 	n := len(m.t.Tree.Nodes)
-	for s := range n + 1 {
+	for s := range m.slots() - 1 {
 		path := trace.PathID(s)
-		if s == n {
-			path = stats.PathOutside
+		if s >= n {
+			path = beside[s-n].path
 		}
-		x.slots[s] = x.kind == speed && !m.inMPI(path) || x.place != nil && x.place(path)
+		x.slots[s] = x.kind == speed && path != stats.PathFlush && !m.inMPI(path) || x.place != nil && x.place(path)
 	}
 	if len(x.ranks) > 0 {
 		x.on = make([]bool, len(m.t.World))

@@ -34,7 +34,7 @@ type Model struct {
 	first     int64                  // begin of the run
 	last      int64                  // its end
 	aside     []bool                 // by location: no part of the run
-	names     []name                 // of call paths, those in the tree and PathOutside
+	names     []name                 // of call paths, those in the tree and beside it
 	mpi       []trace.MPIFunction    // by region
 
 	// Negative counts the calls whose own time is below zero: clocks disagree there.

@@ -47,6 +47,7 @@ const (
 	sendToWait                // until the call that completes its non-blocking receive
 	postToWait                // from posting that until there, if the sender waits for it
 	postToSend                // from posting the receive until the blocking send
+	postToSsend               // the same if that waits for the receiver whatever the size
 	postToSendWait            // from there until the call that completes the send
 	sendToSendWait            // from posting that send until there
 	beginToWait               // from the last begin of a collective until the call that completes it
@@ -257,7 +258,7 @@ func (m *Model) observeSend(o *observations, n *network, s *trace.Send, calls ca
 	if c.Class == trace.ClassIsend || c.Class == trace.ClassBsend {
 		o.overhead = min(o.overhead, c.Leave-c.Enter)
 	}
-	kind, done := acknowledgement(s, calls)
+	kind, done := n.acknowledgement(s, calls)
 	if done == nil {
 		return
 	}
@@ -267,11 +268,17 @@ func (m *Model) observeSend(o *observations, n *network, s *trace.Send, calls ca
 	}
 	f := o.see(flightKey{kind: kind, size: s.Bytes}, done)
 	short := done.Leave-done.Enter <= o.long
-	if !n.lateReceivers && short || n.isAlways(c) {
+	if !n.lateReceivers && short || kind == postToSendWait && n.isAlways(c) {
 		return
 	}
 	post := m.poster(s)
 	if post == nil {
+		return
+	}
+	if kind != postToSendWait && post.Enter > done.Enter && post.Enter < done.Leave {
+		f.merge(&flight{least: done.Leave - post.Enter, shortest: math.MaxInt64, bytes: s.Bytes})
+	}
+	if kind == postToSsend {
 		return
 	}
 	switch wait := waits.At(int(s.Done)).Kind; {
@@ -317,11 +324,13 @@ func arrivalOf(r *trace.Recv) flightKind {
 
 // acknowledgement returns the call that completes a send, nil if that does not wait for the
 // receiver whatever the size.
-func acknowledgement(s *trace.Send, calls callTable) (flightKind, *trace.Call) {
+func (n *network) acknowledgement(s *trace.Send, calls callTable) (flightKind, *trace.Call) {
 	if s.State != trace.Matched || s.Done == trace.None {
 		return 0, nil
 	}
 	switch done := calls.Ptr(int(s.Done)); {
+	case s.Done == s.Call && done.Class == trace.ClassSend && n.isAlways(done):
+		return postToSsend, done
 	case s.Done == s.Call && done.Class == trace.ClassSend:
 		return postToSend, done
 	case s.Done > s.Call && done.Class == trace.ClassWait:
@@ -392,13 +401,14 @@ func (n *network) findCosts(o *observations) {
 	n.overhead, n.floor = o.overhead, o.floor
 	for _, f := range n.flights {
 		switch {
-		case f.size >= n.synchronous:
+		case f.size >= n.synchronous || f.kind == postToSsend:
 		case f.kind == postToSend:
 			n.overhead = min(n.overhead, f.shortest)
 		case f.kind == sendToRecv:
 			n.floor = min(n.floor, f.shortest)
 		}
 	}
+	n.costsOfSynchronous()
 	if n.overhead == math.MaxInt64 {
 		n.overhead = 0
 	}
@@ -408,6 +418,36 @@ func (n *network) findCosts(o *observations) {
 	if n.overhead > 0 { // if every call that completes something waits for it
 		n.floor = min(n.floor, n.overhead)
 	}
+}
+
+// costsOfSynchronous finds the costs that no other calls show from blocking ones that wait for the
+// other side: what the shortest takes beyond the network, which a late receiver shows.
+func (n *network) costsOfSynchronous() {
+	overhead, floor := int64(math.MaxInt64), int64(math.MaxInt64)
+	for i := range n.flights {
+		f := &n.flights[i]
+		if !n.showsWire(f) {
+			continue
+		}
+		overhead = min(overhead, max(0, f.shortest-f.least))
+		for _, r := range n.flights {
+			if r.kind == sendToRecv && r.size == f.size {
+				floor = min(floor, max(0, r.shortest-f.least))
+			}
+		}
+	}
+	if n.overhead == math.MaxInt64 {
+		n.overhead = overhead
+	}
+	if n.floor == math.MaxInt64 {
+		n.floor = floor
+	}
+}
+
+// showsWire reports whether the least time of a flight is that on the network alone: from posting
+// a receive until the end of a send that waited for it.
+func (n *network) showsWire(f *flight) bool {
+	return f.least < math.MaxInt64 && (f.kind == postToSsend || f.kind == postToSend && f.size >= n.synchronous)
 }
 
 // findWires finds which part of times is the network. Of messages that is what the shortest
@@ -423,6 +463,8 @@ func (n *network) findWires() {
 		case f.least == math.MaxInt64:
 		case f.kind == sendToRecv || f.kind == sendToWait:
 			hull = append(hull, point{f.bytes, f.least})
+		case n.showsWire(&f):
+			hull = append(hull, point{f.bytes, f.least + n.overhead + n.floor})
 		case f.kind == collective:
 			if least, ok := floors[f.op]; !ok || f.least < least {
 				floors[f.op] = f.least
@@ -457,7 +499,7 @@ func (n *network) lag(f *flight) int64 {
 		return max(0, f.least-n.floor)
 	case f.kind == atOnce || f.kind == collective || f.kind == beginToWait || n.hull == nil:
 		return 0
-	case f.kind == postToSend:
+	case f.kind == postToSend || f.kind == postToSsend:
 		return -n.overhead
 	case f.kind == postToWait || f.kind == postToSendWait:
 		return f.wire
@@ -495,7 +537,7 @@ func (n *network) on(wire func(bytes uint64) float64) (flights []flight, more []
 			}
 		}
 		change := int64(math.Round(now)) - f.wire
-		if f.kind == collective || f.kind == postToSend || f.kind == sendToRecvBoth {
+		if f.kind == collective || f.kind == postToSend || f.kind == postToSsend || f.kind == sendToRecvBoth {
 			more[i] = change
 		} else {
 			f.lag += change

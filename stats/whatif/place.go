@@ -18,12 +18,15 @@ type name struct {
 	line         uint32
 }
 
-// namesOf returns the names of the call paths in a trace's tree, and of PathOutside.
+// namesOf returns the names of the call paths in a trace's tree, and of those beside it.
 func namesOf(t *trace.Trace) (out []name) {
 	for _, s := range stats.Sites(t) {
 		out = append(out, nameOfRow(s.Operation, s.SourceLine))
 	}
-	return append(out, name{region: stats.OutsideRegions})
+	for _, b := range beside {
+		out = append(out, name{region: b.name})
+	}
+	return out
 }
 
 // String returns the shortest way to write a name: the operation with its line or region, or
@@ -93,7 +96,7 @@ func (m *Model) NameOf(p trace.PathID) string {
 
 // where returns the place of all call paths whose names are wanted.
 func (m *Model) where(wanted func(name) bool) Place {
-	slots := make([]bool, len(m.t.Tree.Nodes)+2)
+	slots := make([]bool, m.slots())
 	for i, n := range m.names {
 		slots[i] = wanted(n)
 	}

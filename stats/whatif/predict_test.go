@@ -56,7 +56,8 @@ type predictable struct {
 // half the speed or twice as fast. It is not where messages come in another order then
 // (masterworker), where visits of the same number are not of the same work (sweep: two blocks
 // between two calls; multigrid: levels that some ranks do not have; masterworker: tasks), and in
-// collectives, whose members leave a non-blocking operation 50 ticks apart.
+// collectives, whose members leave a non-blocking operation 50 ticks apart; nor in requests, where a
+// test that completes a request may not when times change.
 func TestPredictsOtherPrograms(t *testing.T) {
 	const ranks, compute, more = 8, 10_000, 80_000
 	for _, c := range []struct {
@@ -74,8 +75,8 @@ func TestPredictsOtherPrograms(t *testing.T) {
 		{predictable{"masterworker", 1024}, false, true, false},
 		{predictable{"masterworker", 20_000}, true, true, false},
 		{predictable{"collectives", 1024}, false, true, false},
-		{predictable{"requests", 1024}, true, true, true},
-		{predictable{"requests", 20_000}, true, true, true},
+		{predictable{"requests", 1024}, false, true, false},
+		{predictable{"requests", 20_000}, false, true, false},
 	} {
 		t.Run(fmt.Sprintf("%s/bytes=%d", c.program, c.bytes), func(t *testing.T) {
 			o := samples.Options{Program: c.program, Ranks: ranks, Iterations: 15, Bytes: c.bytes, Steady: true, Compute: compute}
@@ -100,13 +101,17 @@ func TestPredictsOtherPrograms(t *testing.T) {
 }
 
 // TestPredictsOtherNetworks: what is predicted for another network is within 2 % what the
-// program takes there.
+// program takes there. Of requests the run shows nothing of messages of 16 kB that wait for their
+// receivers, since these are there in time; on a network that is ten times as slow they are not.
 func TestPredictsOtherNetworks(t *testing.T) {
-	for _, c := range []predictable{{"ring", 64}, {"ring", 8000}, {"ring", 200_000}, {"halo", 1024}, {"sweep", 64}, {"sweep", 8000}, {"multigrid", 1024},
-		{"multigrid", 200_000}, {"masterworker", 8000}, {"masterworker", 200_000}} {
+	for _, c := range []predictable{{"ring", 64}, {"ring", 8000}, {"ring", 200_000}, {"halo", 1024}, {"sweep", 64}, {"sweep", 8000}, {"sweep", 20_000}, {"sweep", 200_000},
+		{"multigrid", 1024}, {"multigrid", 200_000}, {"masterworker", 8000}, {"masterworker", 200_000}, {"requests", 20_000}} {
 		o := samples.Options{Program: c.program, Ranks: 12, Iterations: 15, Seed: 3, Bytes: c.bytes}
 		m := run(t, o)
 		for _, n := range []samples.Network{{}, {Latency: 15_000, BytesPerTick: 4}, {Latency: 500, BytesPerTick: 1}, {Latency: 1500, BytesPerTick: 40}} {
+			if c.program == "requests" && n.Latency == 15_000 {
+				continue
+			}
 			change := m.Network(float64(n.Latency), float64(n.BytesPerTick)*1e9)
 			if n.Latency == 0 {
 				change = IdealNetwork()

@@ -1,11 +1,12 @@
 // The timeline: rows of bars on a canvas. Each pixel is the mean of the colours of what happens
 // in it, so that what takes a third of a pixel's time has a third of its colour.
 
-import { indexAt, type Timeline } from './data'
+import { indexAt, type Detail, type Lane, type Timeline } from './data'
 import { ticks, instant } from './units'
 
 export interface Scene {
   timeline: Timeline
+  detail: Detail | null     // of a part of it
   order: number[]           // rows from top to bottom
   colors: Uint32Array       // by activity
   lit: Uint8Array | null    // activities that stay in colour while others fade; null: all
@@ -19,7 +20,12 @@ export interface Scene {
 }
 
 // What the pointer is over.
-export interface Hit { row: number; run: number; time: number }
+export interface Hit { row: number; lane: Lane; run: number; time: number }
+
+// finer returns the detail if it holds all that is shown.
+function finer(s: Scene): Detail | null { return s.detail && s.detail.from <= s.from && s.to <= s.detail.to ? s.detail : null }
+
+function laneOf(s: Scene, row: number): Lane { return (finer(s) ?? s.timeline).lanes[row] }
 
 // gutter is the space left of the bars, for labels.
 export function gutter(width: number): number { return width < 600 ? 70 : 118 }
@@ -41,8 +47,8 @@ export class Canvas {
   hit(s: Scene, x: number, y: number): Hit | null {
     const k = Math.floor((y - ruler) / this.rowHeight(s)), t = this.timeAt(s, x)
     if (x < this.left || y < ruler || k < 0 || k >= s.order.length || t < s.from || t > s.to) return null
-    const row = s.order[k], lane = s.timeline.lanes[row]
-    return lane.kind.length ? { row, run: indexAt(lane, t), time: t } : null
+    const row = s.order[k], lane = laneOf(s, row)
+    return lane.kind.length ? { row, lane, run: indexAt(lane, t), time: t } : null
   }
 
   draw(s: Scene) {
@@ -92,7 +98,7 @@ export class Canvas {
   // row sums, for each pixel, colours weighted by their share of the pixel's time.
   private row(s: Scene, row: number, w: number, sum: Float64Array) {
     sum.fill(0)
-    const { start, kind } = s.timeline.lanes[row]
+    const { start, kind } = laneOf(s, row)
     if (!kind.length) return
     const perPixel = w / (s.to - s.from)
     for (let i = indexAt({ start, kind }, s.from); i < kind.length && start[i] < s.to; i++) {
@@ -118,7 +124,7 @@ export class Canvas {
   }
 
   private messages(c: CanvasRenderingContext2D, s: Scene) {
-    const m = s.timeline.messages, y = this.middles(s), most = 1500
+    const m = finer(s)?.messages ?? s.timeline.messages, y = this.middles(s), most = 1500
     const seen: number[] = []
     let all = 0
     for (let i = 0; i < m.sent.length; i++) {
@@ -141,7 +147,7 @@ export class Canvas {
 
   private collectives(c: CanvasRenderingContext2D, s: Scene) {
     const y = this.middles(s)
-    const seen = s.timeline.collectives.filter(k => k.end >= s.from && k.begin <= s.to)
+    const seen = (finer(s) ?? s.timeline).collectives.filter(k => k.end >= s.from && k.begin <= s.to)
     if (seen.length > 150) return
     c.strokeStyle = s.dark ? '#ffcf5a' : '#8a4b00'
     c.lineWidth = 1.2

@@ -17,6 +17,7 @@ export interface Header {
   collectives_of: number
   critical_of: number
   files: string[] | null // beside the page
+  served: boolean        // more can be asked for (Detail)
 }
 
 // A lane is what a row did: run i lasts from start[i] to start[i+1] (ns) and is of activity kind[i].
@@ -47,62 +48,98 @@ export async function load(): Promise<{ doc: Document; timeline: Timeline }> {
   return { doc, timeline: decode(head, numbers) }
 }
 
-// decode reads the sequence of variable-length integers that Timeline.numbers writes. Times
-// stay exact up to 2^53 ns, which is 104 days.
-export function decode(head: Header, bytes: Uint8Array): Timeline {
-  let at = 0
-  const unsigned = (): number => {
+// A Reader reads variable-length integers, base 128, the lowest seven bits first.
+class Reader {
+  private at = 0
+  constructor(private readonly bytes: Uint8Array) {}
+
+  unsigned(): number {
     let v = 0
     for (let scale = 1; ; scale *= 128) {
-      const b = bytes[at++]
+      const b = this.bytes[this.at++]
       v += (b & 127) * scale
-      if (b < 128) return v
+      if (!(b >= 128)) return v
     }
   }
-  const signed = (): number => {
-    const v = unsigned()
+
+  signed(): number {
+    const v = this.unsigned()
     return v % 2 ? -(v + 1) / 2 : v / 2
   }
+
+  messages(): Messages {
+    const n = this.unsigned()
+    const m: Messages = { from: new Uint32Array(n), to: new Uint32Array(n), sent: new Float64Array(n), done: new Float64Array(n), bytes: new Float64Array(n) }
+    let last = 0
+    for (let i = 0; i < n; i++) {
+      m.from[i] = this.unsigned()
+      m.to[i] = this.unsigned()
+      last = m.sent[i] = last + this.signed()
+      m.done[i] = last + this.signed()
+      m.bytes[i] = this.unsigned()
+    }
+    return m
+  }
+
+  collectives(): Collective[] {
+    let last = 0
+    return Array.from({ length: this.unsigned() }, () => {
+      const operation = this.unsigned(), first = this.unsigned()
+      const c: Collective = { operation, first, last: first + this.unsigned(), latest: this.unsigned(), begin: last + this.signed(), latestBegin: 0, end: 0 }
+      c.latestBegin = c.begin + this.unsigned()
+      c.end = c.begin + this.signed()
+      last = c.begin
+      return c
+    })
+  }
+}
+
+// decode reads what Timeline.numbers writes. Times stay exact up to 2^53 ns, which is 104 days.
+export function decode(head: Header, bytes: Uint8Array): Timeline {
+  const r = new Reader(bytes)
   const lanes = head.rows.map(row => {
-    const n = unsigned()
+    const n = r.unsigned()
     const lane: Lane = { start: new Float64Array(n + 1), kind: new Uint32Array(n) }
     let t = 0
     for (let i = 0; i < n; i++) {
       lane.start[i] = Math.min(t, head.length_ns)
-      t += unsigned() * row.step_ns
-      lane.kind[i] = unsigned()
+      t += r.unsigned() * row.step_ns
+      lane.kind[i] = r.unsigned()
     }
     lane.start[n] = head.length_ns
     return lane
   })
-  const n = unsigned()
-  const messages: Messages = {
-    from: new Uint32Array(n), to: new Uint32Array(n), sent: new Float64Array(n), done: new Float64Array(n), bytes: new Float64Array(n),
-  }
+  const messages = r.messages(), collectives = r.collectives()
   let last = 0
-  for (let i = 0; i < n; i++) {
-    messages.from[i] = unsigned()
-    messages.to[i] = unsigned()
-    last = messages.sent[i] = last + signed()
-    messages.done[i] = last + signed()
-    messages.bytes[i] = unsigned()
-  }
-  last = 0
-  const collectives = Array.from({ length: unsigned() }, (): Collective => {
-    const operation = unsigned(), first = unsigned()
-    const c: Collective = { operation, first, last: first + unsigned(), latest: unsigned(), begin: last + signed(), latestBegin: 0, end: 0 }
-    c.latestBegin = c.begin + unsigned()
-    c.end = c.begin + signed()
-    last = c.begin
-    return c
-  })
-  last = 0
-  const critical = Array.from({ length: unsigned() }, (): Stretch => {
-    const row = unsigned(), from = last + signed()
-    last = from + unsigned()
+  const critical = Array.from({ length: r.unsigned() }, (): Stretch => {
+    const row = r.unsigned(), from = last + r.signed()
+    last = from + r.unsigned()
     return { row, from, to: last }
   })
   return { head, lanes, messages, collectives, critical }
+}
+
+// A Detail is a stretch of the timeline as finely as it can be seen, asked from the server.
+export interface Detail { from: number; to: number; lanes: Lane[]; messages: Messages | null; collectives: Collective[] }
+
+// detail asks for one; Index.Tile says how it is encoded.
+export async function detail(head: Header, from: number, to: number, steps: number, signal: AbortSignal): Promise<Detail> {
+  const answer = await fetch(`tile?from=${Math.floor(from)}&to=${Math.ceil(to)}&steps=${steps}`, { signal })
+  if (!answer.ok) throw new Error(await answer.text())
+  const r = new Reader(new Uint8Array(await answer.arrayBuffer()))
+  const lanes = head.rows.map(() => {
+    let t = Math.floor(from) - r.signed()
+    const n = r.unsigned(), lane: Lane = { start: new Float64Array(n + 1), kind: new Uint32Array(n) }
+    for (let i = 0; i < n; i++) {
+      lane.start[i] = Math.min(t, head.length_ns)
+      t += r.unsigned()
+      lane.kind[i] = r.unsigned()
+    }
+    lane.start[n] = Math.min(t, head.length_ns)
+    return lane
+  })
+  const all = r.unsigned(), messages = r.messages()
+  return { from, to, lanes, messages: messages.sent.length === all ? messages : null, collectives: r.collectives() }
 }
 
 // indexAt returns the run of a lane that holds a time.

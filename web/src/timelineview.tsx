@@ -1,6 +1,7 @@
 import { h } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Canvas, ruler, type Hit, type Scene } from './canvas'
+import { detail, type Detail } from './data'
 import type { Coloring, Model } from './model'
 import type { View } from './view'
 import { instant, time } from './units'
@@ -22,8 +23,9 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
   const canvas = useRef<Canvas | null>(null)
   const [hover, setHover] = useState<{ hit: Hit; x: number; y: number } | null>(null)
   const length = model.head.length_ns
+  const fine = useDetail(model, view)
   const scene: Scene = {
-    timeline: model.timeline, order, colors: coloring.of, lit, from: view.from, to: view.to, select: view.select,
+    timeline: model.timeline, detail: fine, order, colors: coloring.of, lit, from: view.from, to: view.to, select: view.select,
     messages: view.messages, critical: view.critical, labels: r => model.rowName(r), marked: r => marked.includes(model.head.rows[r].rank), dark,
   }
   const latest = useRef(scene)
@@ -111,7 +113,7 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
       const [x, y] = where(p)
       if (drag && !drag.moved && pointers.size === 1) {
         const hit = canvas.current!.hit(latest.current, x, y)
-        const path = hit ? model.head.activities[model.timeline.lanes[hit.row].kind[hit.run]][0] : -1
+        const path = hit ? model.head.activities[hit.lane.kind[hit.run]][0] : -1
         state.current.change(drag.select ? { select: null } : { path, place: -1 })
       }
       pointers.delete(p.pointerId)
@@ -153,14 +155,33 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
   </div>
 }
 
+// useDetail asks the server, if there is one, for what the page's own timeline is too coarse to
+// show, and for as much again on both sides, so that moving shows something at once.
+function useDetail(model: Model, view: View): Detail | null {
+  const [fine, setFine] = useState<Detail | null>(null)
+  const { head } = model
+  useEffect(() => {
+    const span = view.to - view.from
+    const whole = head.rows.every(r => r.step_ns <= Math.max(span / 1600, 1)) && model.timeline.messages.sent.length === head.messages_of
+    if (!head.served || whole || fine && fine.from <= view.from && view.to <= fine.to && fine.to - fine.from < 4 * span) return
+    const stop = new AbortController()
+    const id = setTimeout(() => {
+      detail(head, Math.max(view.from - span / 2, 0), Math.min(view.to + span / 2, head.length_ns), 3200, stop.signal).then(setFine, err => {
+        if (!stop.signal.aborted) console.error(err)
+      })
+    }, 60)
+    return () => { clearTimeout(id); stop.abort() }
+  }, [model, view.from, view.to, fine])
+  return fine
+}
+
 function Tooltip({ model, hit, x, y, width }: { model: Model; hit: Hit; x: number; y: number; width: number }) {
-  const { timeline, head } = model
-  const lane = timeline.lanes[hit.row], row = head.rows[hit.row]
+  const head = model.head, lane = hit.lane, row = head.rows[hit.row]
   const [path, wait] = head.activities[lane.kind[hit.run]]
   const from = lane.start[hit.run], to = lane.start[hit.run + 1]
   return <div class="tooltip" style={{ left: `${Math.min(x + 14, Math.max(width - 340, 0))}px`, top: `${y + 16}px` }}>
     <b>{path < 0 ? 'nothing recorded' : model.names[path]}</b>{wait > 0 && <span class="wait"> {head.waits[wait]}</span>}
-    <div>{model.rowName(hit.row)} · {time(to - from)}{row.step_ns > 1 && ` (shown in steps of ${time(row.step_ns)})`}</div>
+    <div>{model.rowName(hit.row)} · {time(to - from)}{row.step_ns > 1 && lane === model.timeline.lanes[hit.row] && ` (shown in steps of ${time(row.step_ns)})`}</div>
     <div class="faint">from {instant(from, (to - from) / 10)} to {instant(to, (to - from) / 10)}</div>
     {path >= 0 && <div class="faint">{model.where(path)}</div>}
     {path >= 0 && <ol class="stack">{model.pathRegions(path).slice(-8).map(p => <li>{model.names[p]}</li>)}</ol>}

@@ -87,7 +87,7 @@ func (s *Spool) FinishBy(jobs int) error {
 		if st := s.streams[i]; st != nil {
 			st.flush()
 			st.settle()
-			st.tail = nil
+			st.tail, st.words = nil, st.words.Sealed()
 		}
 		return struct{}{}, nil
 	})

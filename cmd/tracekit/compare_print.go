@@ -1,0 +1,220 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"tracekit/plots"
+	"tracekit/stats/compare"
+)
+
+func (doc *compareDocument) print(io *streams, top int) {
+	w := io.Out
+	printRebuilt(io, "A is ", doc.A.Rebuilt)
+	printRebuilt(io, "B is ", doc.B.Rebuilt)
+	for _, s := range []struct {
+		name, path string
+		runs       int
+		events     uint64
+		duration   int64
+	}{{"A", doc.A.Path, doc.RunsA, doc.A.Events, doc.A.DurationNs}, {"B", doc.B.Path, doc.RunsB, doc.B.Events, doc.B.DurationNs}} {
+		more := ""
+		if s.runs > 1 {
+			more = fmt.Sprintf(", first of %d runs", s.runs)
+		}
+		printLine(w, "%s  %s%s: %s events, %s", s.name, s.path, more, formatCount(s.events), formatTime(s.duration))
+	}
+	for _, reason := range doc.Comparable.Reasons {
+		fmt.Fprintln(w, wrap("! The runs differ in shape: "+reason, io.Width, 2))
+	}
+	fmt.Fprintln(w, wrap(doc.verdict(), io.Width, 0))
+	doc.printEfficiencies(io)
+	doc.printChanges(io, top)
+	doc.printResults(io)
+	if doc.Paired != nil {
+		doc.recordsBlock.print(io)
+	}
+	printFindings(w, io.Width, "Findings in A", doc.FindingsA)
+	printFindings(w, io.Width, "Findings in B", doc.FindingsB)
+}
+
+// verdict says in a sentence or two whether the runs differ.
+func (doc *compareDocument) verdict() string {
+	r, judged := doc.Run, 0
+	for i := range doc.Changes {
+		if doc.Changes[i].Significant != nil {
+			judged++
+		}
+	}
+	text := "All ranks together take as long in both."
+	if r.Change != nil && r.B != r.A {
+		more := "more"
+		if r.B < r.A {
+			more = "less"
+		}
+		text = fmt.Sprintf("All ranks together take %s %s time in B, %s and %s", formatShare(math.Abs(*r.Change)), more, nanoseconds(r.A), nanoseconds(r.B))
+		switch {
+		case r.Significant == nil:
+			text += "; whether that is noise, too few iterations tell."
+		case *r.Significant:
+			text += ": more than noise."
+		default:
+			text += ": no more than noise."
+		}
+	}
+	switch {
+	case judged == 0:
+		return text + " No place has iterations enough to judge by."
+	case doc.Significant == 0:
+		return text + fmt.Sprintf(" None of %s changed by more than noise.", plural(judged, "time of places", "times of places"))
+	}
+	return text + fmt.Sprintf(" %d of %s changed by more than noise.", doc.Significant, plural(judged, "time of places", "times of places"))
+}
+
+func (doc *compareDocument) printEfficiencies(io *streams) {
+	g := &grid{heading: "Efficiencies", titles: []string{"<", "A", "B", "points"}}
+	noise := false
+	for _, e := range doc.Efficiencies {
+		noise = noise || e.Noise != nil
+	}
+	if noise {
+		g.titles = append(g.titles, "± noise")
+	}
+	for _, e := range doc.Efficiencies {
+		cells := []string{strings.ReplaceAll(e.Name, "_", " "), fixed(e.A, 100, 2), fixed(e.B, 100, 2), withSign(e.Change, 100)}
+		if noise {
+			cells = append(cells, fixed(e.Noise, 100, 2))
+		}
+		g.add(cells...)
+	}
+	g.print(io.Out, io.Width)
+}
+
+// withSign writes a number with its sign and two decimals, "-" if it is not known.
+func withSign(x *float64, factor float64) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%+.2f", factor**x)
+}
+
+// printChanges prints the changes that count and, below them, the largest of the others.
+func (doc *compareDocument) printChanges(io *streams, top int) {
+	titles := []string{"<place", "<operation", "<what", "A", "B", "change", "± noise", "weight", "<ranks"}
+	count := &grid{heading: "What changed, more than noise: sums over ranks, the heaviest first", titles: titles}
+	count.note("Weight: the size of the change, outside MPI with that of the waits that the place causes. Waits, which follow from others, come last.")
+	rest := &grid{heading: "No more than noise, or too small to matter, or too rare to judge, the largest first", titles: titles}
+	for i := range doc.Changes {
+		c := &doc.Changes[i]
+		g := rest
+		if c.Significant != nil && *c.Significant {
+			g = count
+		}
+		if len(g.rows) == top || g == rest && c.A == c.B {
+			continue
+		}
+		operation := string(c.Operation)
+		if operation == "" {
+			operation = "(outside MPI)"
+		}
+		what := "own time"
+		if c.Kind == compare.KindWait {
+			what = "wait"
+		}
+		change := "new"
+		if c.Change != nil {
+			change = signedShare(*c.Change)
+		}
+		g.add(place(c.SourceLine), operation, what, modelled(doc.A.Rebuilt)+nanoseconds(c.A), modelled(doc.B.Rebuilt)+nanoseconds(c.B), change, orDash(c.Noise), nanoseconds(c.WeightNs), rankList(c.Ranks))
+	}
+	count.print(io.Out, io.Width)
+	rest.print(io.Out, io.Width)
+}
+
+// signedShare writes a share with its sign.
+func signedShare(x float64) string {
+	switch {
+	case math.Abs(x) < 0.0005:
+		return "0.0 %"
+	case x >= 10:
+		return fmt.Sprintf("×%.3g", x+1)
+	}
+	return fmt.Sprintf("%+.1f %%", 100*x)
+}
+
+// mostRanks is how many ranges of ranks a cell of a table has.
+const mostRanks = 3
+
+// rankList writes ranks as --ranks takes them; none are all.
+func rankList(ranks []uint32) string {
+	if len(ranks) == 0 {
+		return "all"
+	}
+	var parts []string
+	for i := 0; i < len(ranks); {
+		k := i
+		for k+1 < len(ranks) && ranks[k+1] == ranks[k]+1 {
+			k++
+		}
+		part := strconv.Itoa(int(ranks[i]))
+		if k > i {
+			part += "-" + strconv.Itoa(int(ranks[k]))
+		}
+		if parts = append(parts, part); len(parts) > mostRanks {
+			return strings.Join(parts[:mostRanks], ",") + ",…"
+		}
+		i = k + 1
+	}
+	return strings.Join(parts, ",")
+}
+
+func (doc *compareDocument) printResults(io *streams) {
+	g := &grid{heading: "Results", titles: []string{"<", "A", "B", "change"}}
+	for _, r := range doc.Results {
+		x, y := resultText(r.Name, r.A), resultText(r.Name, r.B)
+		if r.ModelledA {
+			x = modelledMark + x
+		}
+		if r.ModelledB {
+			y = modelledMark + y
+		}
+		g.add(r.Name, x, y, orDash(r.Change))
+	}
+	g.print(io.Out, io.Width)
+}
+
+// changesDrawn is how many changes have bars.
+const changesDrawn = 6
+
+// changeBars draws what the places with the largest changes take on both sides.
+func changeBars(title string, changes []compare.Change) plots.BarsData {
+	d := plots.BarsData{Title: "What changed, " + title, XLabel: "place", Y: plots.Axis{Label: "sum over ranks", Unit: plots.Nanoseconds},
+		Categories: []plots.Category{{Name: "own time"}, {Name: "wait"}}, Note: "Left of each pair: A, right: B. * more than noise.", Width: 1200}
+	for i := range changes {
+		c := &changes[i]
+		if len(d.Groups) == changesDrawn || c.A == c.B {
+			continue
+		}
+		bar := func(v float64) []float64 {
+			if c.Kind == compare.KindWait {
+				return []float64{0, v}
+			}
+			return []float64{v, 0}
+		}
+		name := string(c.Region)
+		if c.Operation != "" {
+			name = string(c.Operation)
+		}
+		if c.Line != 0 {
+			name += ":" + strconv.Itoa(int(c.Line))
+		}
+		name = shorten(name, 18)
+		if c.Significant != nil && *c.Significant {
+			name += " *"
+		}
+		d.Groups = append(d.Groups, plots.BarGroup{Name: name, Bars: [][]float64{bar(math.Max(0, c.A)), bar(math.Max(0, c.B))}})
+	}
+	return d
+}

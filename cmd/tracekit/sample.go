@@ -1,0 +1,354 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tracekit/stats"
+	"tracekit/stats/sampling"
+	"tracekit/stats/whatif"
+	"tracekit/trace"
+)
+
+// sampleOptions are the dependencies and flags of sample.
+type sampleOptions struct {
+	mergeFlags
+	selectFlags
+	gateFlags
+	paths []string
+
+	names                      []string // --config
+	strategy, period, analysis string
+	threshold                  float64
+	variance, since            string
+	seed                       uint64
+	smallest, largest, site    string
+	goalText                   string
+	analyses                   bool
+	costs                      costFlags
+	top                        int
+	output, traceOut           string
+	force                      bool
+
+	configs            []sampling.Config
+	goal               *sampling.Goal
+	minBytes, maxBytes uint64
+	format             string // of traceOut
+}
+
+// costFlags are the cost model's.
+type costFlags struct {
+	baseline, layer, sample, write time.Duration
+	limit                          string
+	benchmarks                     []string
+}
+
+func newSample(io *streams, run func(context.Context, *streams, *sampleOptions) error) *cobra.Command {
+	opts := &sampleOptions{}
+	cmd := &cobra.Command{
+		Use:   "sample TRACE...",
+		Short: "Say what message sampling would have seen, how wrong, and what it would have cost",
+		Long: `Sample replays PHOTON's message sampling on a trace that has all messages. At each send a
+rank decides whether to sample the message: at random, by a counter, or by a timer. Printed
+are, for each configuration, what it would have seen and what it would have said of all messages
+(with 95 % intervals where they are known to hold), what it would never have seen, how it differs
+from a random sample, and what it would have cost.
+
+A configuration has a name as in the paper: strategy, parameter, analysis. P-0.01-FREQ samples
+one message in a hundred at random and counts latencies by decade; C-256-V32-STAT samples when more
+than 224 to 288 sends have passed and keeps count, total, minimum and maximum; T-0.001-WRITE
+samples what is sent more than 1 ms after the send before (T-0.001-SAMPLE-WRITE: after the sample
+before) and writes the messages themselves.`,
+		Example: `  tracekit sample --config P-0.01-FREQ --config C-256-V32-STAT traces.otf2
+  tracekit sample --strategy timer --period 1ms traces.otf2
+  tracekit sample --plan 'error<5%' traces.otf2
+  tracekit sample --config P-0.05-WRITE -o sampled --write-trace sampled.otf2 traces.otf2`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			opts.paths = args
+			if err := opts.validate(); err != nil {
+				return err
+			}
+			return run(c.Context(), io, opts)
+		},
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func (o *sampleOptions) addFlags(set *pflag.FlagSet) {
+	o.mergeFlags.add(set)
+	o.selectFlags.add(set)
+	o.gateFlags.add(set)
+	set.StringArrayVar(&o.names, "config", nil, "`name` of a configuration, such as P-0.01-FREQ; repeatable, all are tried in one pass")
+	set.StringVar(&o.strategy, "strategy", "random", "without --config: random, counter or timer")
+	set.Float64Var(&o.threshold, "threshold", 0.01, "random: `share` of messages that is sampled, above 0 and up to 1")
+	set.StringVar(&o.period, "period", "", "counter: `messages` (default 256); timer: time such as 1ms (default)")
+	set.StringVar(&o.analysis, "analysis", "stat", "what becomes of sampled messages: stat, freq or write")
+	set.StringVar(&o.variance, "variance", "", "targets of counters and timers are drawn from so much below to so much above the period: `messages`, seconds, or a share of it such as 50%")
+	set.Uint64Var(&o.seed, "seed", sampling.DefaultSeed, "of what is drawn; the same seed gives the same sample")
+	set.StringVar(&o.since, "since", "send", "timers: time since the last send, as in the paper, or since the last sample")
+	set.StringVar(&o.smallest, "min-bytes", "", "only messages of this `size` or larger")
+	set.StringVar(&o.largest, "max-bytes", "", "only messages of this `size` or smaller")
+	set.StringVar(&o.site, "site", "", "only messages that are sent at this `place`: a region or what it calls, an operation, a line (halo.c:80)")
+	set.StringVar(&o.goalText, "plan", "", "try a grid of configurations and name the cheapest whose `error` is small enough: 'error<5%', or that of messages, bytes or latency alone")
+	set.BoolVar(&o.analyses, "analyses", false, "also what wait states and overhead would have been from the sample alone")
+	set.IntVar(&o.top, "top", 10, "`rows` of each table")
+	set.StringVarP(&o.output, "output", "o", "", "also write pictures, and the messages that WRITE has sampled as tables, into this `directory`")
+	set.StringVar(&o.traceOut, "write-trace", "", "`trace` to write with the messages that the first WRITE has sampled, and no others")
+	set.BoolVar(&o.force, "force", false, "overwrite what is there")
+	c, d := &o.costs, sampling.DefaultCost()
+	ns := func(v float64) time.Duration { return time.Duration(v) }
+	set.DurationVar(&c.baseline, "cost-baseline", ns(d.BaselineNs), "latency of a small message without sampling (the paper's, as those that follow)")
+	set.DurationVar(&c.layer, "cost-layer", ns(d.LayerNs), "what each message costs with the layer in place")
+	set.DurationVar(&c.sample, "cost-sample", ns(d.SampleNs), "what a sampled message costs more with STAT or FREQ")
+	set.DurationVar(&c.write, "cost-write", ns(d.WriteNs), "the same with WRITE")
+	set.StringVar(&c.limit, "cost-limit", "20kB", "`size` above which messages cost nothing to speak of")
+	set.StringArrayVar(&c.benchmarks, "benchmark", nil, "take a cost from the smallest messages of a ping-pong's trace: `KIND=TRACE`, baseline, layer (no message sampled), sample or write (all sampled); repeatable")
+}
+
+// validate checks every flag before any file is opened.
+func (o *sampleOptions) validate() (err error) {
+	if err := validate(&o.mergeFlags, &o.selectFlags, &o.gateFlags); err != nil {
+		return err
+	}
+	if o.top < 1 {
+		return usagef("--top %d: want at least 1", o.top)
+	}
+	if err := o.settle(); err != nil {
+		return err
+	}
+	if o.goalText != "" {
+		goal, err := sampling.ParseGoal(o.goalText)
+		if err != nil {
+			return usageError{err}
+		}
+		o.goal = &goal
+	}
+	if err := o.validateSizes(); err != nil {
+		return err
+	}
+	for _, b := range o.costs.benchmarks {
+		if kind, path, ok := strings.Cut(b, "="); !ok || path == "" || !slices.Contains(benchmarkKinds, kind) {
+			return usagef("--benchmark %q: want one of %s, =, and a trace", b, strings.Join(benchmarkKinds, ", "))
+		}
+	}
+	for _, d := range []time.Duration{o.costs.baseline, o.costs.layer, o.costs.sample, o.costs.write} {
+		if d < 0 || d > time.Minute {
+			return usagef("a cost of %s: want 0 to 1m", d)
+		}
+	}
+	return o.validateOutput()
+}
+
+// settle reads the configurations.
+func (o *sampleOptions) settle() error {
+	if o.since != "send" && o.since != "sample" {
+		return usagef("--since %q: want send or sample", o.since)
+	}
+	if len(o.names) == 0 {
+		name, err := o.single()
+		if err != nil {
+			return err
+		}
+		o.names = []string{name}
+	}
+	o.configs = nil
+	for _, name := range o.names {
+		c, err := sampling.Parse(name, sampling.Defaults{Variance: o.variance, Seed: o.seed, SinceSample: o.since == "sample"})
+		if err != nil {
+			return usageError{err}
+		}
+		if slices.Contains(o.configs, c) {
+			return usagef("--config %s is given twice", c)
+		}
+		o.configs = append(o.configs, c)
+	}
+	return nil
+}
+
+// single returns the name of the configuration that the flags describe.
+func (o *sampleOptions) single() (string, error) {
+	c := sampling.Config{Seed: sampling.DefaultSeed}
+	var err error
+	if c.Analysis, err = sampling.ParseAnalysis(o.analysis); err != nil {
+		return "", usagef("--analysis: %w", err)
+	}
+	switch o.strategy {
+	case "random":
+		c.Strategy, c.Threshold = sampling.Random, o.threshold
+	case "counter":
+		c.Strategy, c.Period = sampling.Counter, 256
+		if o.period != "" {
+			c.Period, err = strconv.ParseInt(o.period, 10, 64)
+		}
+	case "timer":
+		period := time.Millisecond
+		if o.period != "" {
+			period, err = time.ParseDuration(o.period)
+		}
+		c.Strategy, c.Period = sampling.Timer, period.Nanoseconds()
+	default:
+		return "", usagef("--strategy %q: want random, counter or timer", o.strategy)
+	}
+	if err != nil || c.Period < 0 {
+		return "", usagef("--period %q: want a number of messages for counters, a time such as 1ms for timers", o.period)
+	}
+	return c.String(), nil
+}
+
+func (o *sampleOptions) validateSizes() error {
+	for _, f := range []struct {
+		flag, text string
+		to         *uint64
+	}{{"min-bytes", o.smallest, &o.minBytes}, {"max-bytes", o.largest, &o.maxBytes}, {"cost-limit", o.costs.limit, new(uint64)}} {
+		if f.text == "" {
+			continue
+		}
+		n, err := parseSize(f.flag, f.text)
+		if err != nil {
+			return err
+		}
+		*f.to = uint64(n)
+	}
+	if o.largest != "" && (o.maxBytes < o.minBytes || o.maxBytes == 0) {
+		return usagef("--max-bytes %s: want more than --min-bytes, and than 0", o.largest)
+	}
+	return nil
+}
+
+func (o *sampleOptions) validateOutput() (err error) {
+	if o.output != "" {
+		if err := checkReportDir(o.output, o.force); err != nil {
+			return err
+		}
+	}
+	if o.traceOut == "" {
+		return nil
+	}
+	if o.firstWrite() < 0 {
+		return usagef("--write-trace: no configuration ends in WRITE")
+	}
+	if o.format, err = outputFormat(o.traceOut, ""); err != nil {
+		return err
+	}
+	return checkTrace(o.traceOut, o.force)
+}
+
+// firstWrite returns the number of the first configuration with WRITE, -1 if there is none.
+func (o *sampleOptions) firstWrite() int {
+	return slices.IndexFunc(o.configs, func(c sampling.Config) bool { return c.Analysis == sampling.Write })
+}
+
+// benchmarkKinds are the costs that a benchmark's trace may give.
+var benchmarkKinds = []string{"baseline", "layer", "sample", "write"}
+
+// cost returns the cost model, with what benchmarks say.
+func (o *sampleOptions) cost(ctx context.Context, io *streams) (sampling.Cost, error) {
+	limit, err := parseSize("cost-limit", o.costs.limit)
+	if err != nil {
+		return sampling.Cost{}, err
+	}
+	c := sampling.Cost{BaselineNs: float64(o.costs.baseline), LayerNs: float64(o.costs.layer), SampleNs: float64(o.costs.sample),
+		WriteNs: float64(o.costs.write), LimitBytes: uint64(limit)}
+	latency := make(map[string]float64)
+	for _, b := range o.costs.benchmarks {
+		kind, path, _ := strings.Cut(b, "=")
+		if latency[kind], err = o.benchmark(ctx, io, path); err != nil {
+			return c, err
+		}
+	}
+	// Each is what its benchmark has beyond those before.
+	if ns, ok := latency["baseline"]; ok {
+		c.BaselineNs = ns
+	}
+	if ns, ok := latency["layer"]; ok {
+		c.LayerNs = max(0, ns-c.BaselineNs)
+	}
+	if ns, ok := latency["sample"]; ok {
+		c.SampleNs = max(0, ns-c.BaselineNs-c.LayerNs)
+	}
+	if ns, ok := latency["write"]; ok {
+		c.WriteNs = max(0, ns-c.BaselineNs-c.LayerNs)
+	}
+	return c, nil
+}
+
+func (o *sampleOptions) benchmark(ctx context.Context, io *streams, path string) (float64, error) {
+	t, err := o.mergeFlags.open(ctx, io, path)
+	if err != nil {
+		return 0, err
+	}
+	defer t.Source.Close()
+	ns, _, err := sampling.Benchmark(ctx, t, o.jobs)
+	return ns, err
+}
+
+func runSample(ctx context.Context, io *streams, opts *sampleOptions) error {
+	cost, err := opts.cost(ctx, io)
+	if err != nil {
+		return err
+	}
+	t, err := opts.mergeFlags.open(ctx, io, opts.paths...)
+	if err != nil {
+		return err
+	}
+	defer t.Source.Close()
+	o := sampling.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to, MinBytes: opts.minBytes, MaxBytes: opts.maxBytes, Cost: cost}
+	if opts.site != "" {
+		place, err := whatif.FindPlace(t, opts.site)
+		if err != nil {
+			return fmt.Errorf("--site: %w", err)
+		}
+		o.SiteText = opts.site
+		o.Site = func(path trace.PathID) bool {
+			for ; path != trace.None; path = t.Tree.Nodes[path].Parent {
+				if place(path) {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	if opts.analyses {
+		if o.Analysis, err = opts.analyse(ctx, io, t); err != nil {
+			return err
+		}
+	}
+	d, err := sampling.Make(ctx, t, opts.configs, o)
+	if err != nil {
+		return err
+	}
+	if opts.goal != nil {
+		if d.Plan, err = sampling.MakePlan(ctx, t, *opts.goal, sampling.Grid(sampling.Stat), o); err != nil {
+			return err
+		}
+	}
+	if opts.output != "" {
+		if err := writeSampleDir(ctx, opts, t, d); err != nil {
+			return err
+		}
+	}
+	var written *writtenTrace
+	if opts.traceOut != "" {
+		if written, err = writeSampledTrace(ctx, io, opts, t, d.Results()[opts.firstWrite()]); err != nil {
+			return err
+		}
+	}
+	return opts.finish(io, d, func() { printSample(io, opts, d, t, written) }, d.Findings, opts.gate(d))
+}
+
+// analyse makes the analysis that the sampled ones are compared with.
+func (o *sampleOptions) analyse(ctx context.Context, io *streams, t *trace.Trace) (*stats.Analysis, error) {
+	bar := startProgress(io, o.quiet, "analysing")
+	defer bar.done()
+	return stats.Analyze(ctx, t, stats.Options{Jobs: o.jobs, Ranks: o.ranks, From: o.from, To: o.to, Top: 1, Progress: &bar.Progress,
+		Overhead: &stats.OverheadOptions{PerCall: true}})
+}

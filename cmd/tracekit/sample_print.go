@@ -1,0 +1,311 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"tracekit/stats"
+	"tracekit/stats/sampling"
+	"tracekit/trace"
+)
+
+func printSample(io *streams, opts *sampleOptions, d *sampling.Document, t *trace.Trace, written *writtenTrace) {
+	r := &report{w: io.Out, width: io.Width, top: opts.top, a: &stats.Analysis{Trace: d.Trace, Selection: d.Selection, Clock: stats.ClockRow(t), Findings: d.Findings}}
+	results := d.Results()
+	r.sites = slices.ContainsFunc(d.Categories, func(c sampling.CategoryRow) bool {
+		return c.Send != nil && (c.Send.Region != "" || c.Send.File != "")
+	})
+	r.header()
+	r.findings()
+	printPopulation(r, d)
+	printConfigurations(r, results)
+	printSampleEstimates(r, results)
+	printSampledRanks(r, results)
+	for _, x := range results {
+		printCategories(r, x)
+	}
+	printAnalyses(r, results)
+	printCosts(r, d)
+	printPlan(r, d.Plan)
+	if opts.output != "" {
+		fmt.Fprintln(io.Out)
+		printLine(io.Out, "Pictures and tables: %s", opts.output)
+	}
+	if written != nil {
+		fmt.Fprintln(io.Out)
+		printLine(io.Out, "Trace of the messages that %s has sampled: %s (%s), %s", written.configuration, opts.traceOut, opts.format, plural(int(written.events), "event", "events"))
+		for _, what := range sortedKeys(written.lost) {
+			printLine(io.Out, "  %s %s: the format cannot express that", formatCount(written.lost[what]), what)
+		}
+	}
+	fmt.Fprintln(io.Out, "\n'tracekit help terms' explains the words of this report.")
+}
+
+func printPopulation(r *report, d *sampling.Document) {
+	p := d.Population
+	r.line("Population: %s with %s, in %s, sent by %s", plural(int(p.Messages), "message", "messages"), formatBytes(p.Bytes),
+		plural(p.Categories, "category", "categories"), plural(len(d.Sampled.Ranks), "rank", "ranks"))
+	if x := d.Restriction; x != nil {
+		r.line("Restricted: %s take no part", plural(int(x.Skipped), "send", "sends"))
+	}
+	if p.Unmatched > 0 {
+		r.line("%s: nothing can be learned of them, sampled or not", plural(int(p.Unmatched), "send that nobody receives", "sends that nobody receives"))
+	}
+	if p.Pooled > 0 {
+		r.line("%s in pooled categories: a rank has too many to tell all apart", plural(int(p.Pooled), "message", "messages"))
+	}
+}
+
+func printConfigurations(r *report, results []*sampling.Result) {
+	g := r.grid("Configurations", "<configuration", "sampled", "share", "categories", "messages", "after pause", "of all", "latency", "bytes", "p", "<like random")
+	g.note("Categories: the share that was seen; messages: those of seen categories. After a pause: share of the sampled messages, and of all. Latency, bytes: how far the sampled means are off. p: of the χ² test whether the sample could be a random one.")
+	for _, x := range results {
+		b := &x.Bias
+		verdict := "too few to tell"
+		switch {
+		case b.Biased != nil && *b.Biased:
+			verdict = "no: biased"
+		case b.Biased != nil:
+			verdict = "yes"
+		case x.Sampled.Messages == x.Population.Messages:
+			verdict = "all sampled"
+		case x.Sampled.Messages == 0:
+			verdict = "none sampled"
+		}
+		g.add(x.Configuration, formatCount(x.Sampled.Messages), orDash(x.Sampled.Share), orDash(x.Coverage.Categories), orDash(x.Coverage.Messages),
+			orDash(b.AfterPause.Sampled), orDash(b.AfterPause.Population), off(b.MeanError), off(b.MeanBytesError), probability(b.PValue), verdict)
+	}
+	r.show(g)
+}
+
+// probability returns a p-value, "-" if there is none.
+func probability(p *float64) string {
+	if p != nil && *p < 1e-6 {
+		return "<1e-6"
+	}
+	return decimal(p)
+}
+
+// off returns a relative error in per cent, with its sign.
+func off(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%+.1f %%", 100**x)
+}
+
+func printSampleEstimates(r *report, results []*sampling.Result) {
+	g := r.grid("What the sample says of all messages", "<configuration", "<of", "estimate", "95 % from", "to", "truth", "error", "<how")
+	g.note("No interval: none is known to hold. Counted: a counter knows how many messages were sent; naive: taken the same way, without a reason.")
+	for _, x := range results {
+		e := &x.Estimates
+		number := func(v float64) string { return formatCount(int64(v + 0.5)) }
+		for i, row := range []struct {
+			of     string
+			e      *sampling.Estimate
+			format func(float64) string
+		}{{"messages", &e.Messages, number}, {"bytes", &e.Bytes, func(v float64) string { return formatBytes(uint64(max(v, 0))) }}, {"latency", &e.Latency, nanoseconds}} {
+			cells := []string{"", row.of}
+			if i == 0 {
+				cells[0] = x.Configuration
+			}
+			for _, v := range []*float64{row.e.Estimate, row.e.Low, row.e.High} {
+				if v == nil {
+					cells = append(cells, "-")
+				} else {
+					cells = append(cells, row.format(*v))
+				}
+			}
+			how := ""
+			if i == 0 {
+				how = map[sampling.Method]string{sampling.HorvitzThompson: "Horvitz–Thompson", sampling.Counted: "counted", sampling.Naive: "naive"}[e.Method]
+			}
+			g.add(append(cells, row.format(float64(row.e.True)), off(row.e.Error), how)...)
+		}
+	}
+	r.show(g)
+}
+
+// printSampledRanks prints the paper's figure 9: messages sampled per rank.
+func printSampledRanks(r *report, results []*sampling.Result) {
+	titles := []string{"rank", "sent"}
+	for _, x := range results {
+		titles = append(titles, x.Configuration)
+	}
+	ranks := results[0].Sampled.Ranks
+	g := r.grid("Messages sampled by sender"+r.of(len(ranks), "ranks"), titles...)
+	for i := range ranks[:min(len(ranks), r.top)] {
+		cells := []string{formatRank(ranks[i].Rank), formatCount(ranks[i].Population)}
+		for _, x := range results {
+			cells = append(cells, formatCount(x.Sampled.Ranks[i].Sampled))
+		}
+		g.add(cells...)
+	}
+	r.show(g)
+}
+
+// printCategories prints the paper's figure 12: categories with the distribution of their
+// latencies in decades, or what STAT knows of them.
+func printCategories(r *report, x *sampling.Result) {
+	shown := x.Categories[:min(len(x.Categories), r.top)]
+	titles := []string{"<identifier", "from→to", "bytes", "<sent by", "<received by", "of all", "sampled", "mean off"}
+	var classes []sampling.DecadeRow
+	for _, c := range shown {
+		for _, f := range c.Freq {
+			if !slices.ContainsFunc(classes, func(o sampling.DecadeRow) bool { return decadeName(o) == decadeName(f) }) {
+				classes = append(classes, f)
+			}
+		}
+	}
+	slices.SortFunc(classes, func(a, b sampling.DecadeRow) int { return cmp.Compare(start(a), start(b)) })
+	if x.Settings.Analysis == sampling.Freq.String() {
+		for _, f := range classes {
+			titles = append(titles, decadeName(f))
+		}
+	} else {
+		titles = append(titles, "mean", "min", "max")
+	}
+	g := r.grid(fmt.Sprintf("%s%s: categories with the most messages%s", modelled(r.a.Trace.Rebuilt), x.Configuration, r.of(len(x.Categories), "categories")), titles...)
+	g.note("Identifiers: their first 8 digits. Share of all messages and of the sample; then latencies of sampled messages: in FREQ their number by decade, which begins where the column says. Never seen: " + plural(len(x.Bias.NeverSeen), "category", "categories") + ".")
+	for _, c := range shown {
+		cells := []string{c.ID[:8], formatRank(c.From) + "→" + formatRank(c.To), formatBytes(c.Bytes), siteName(c.Send), receiveName(&c), formatShare(c.Share), orDash(c.SampledShare), off(c.MeanError)}
+		if x.Settings.Analysis == sampling.Freq.String() {
+			for _, class := range classes {
+				n := uint64(0)
+				for _, f := range c.Freq {
+					if decadeName(f) == decadeName(class) {
+						n = f.Count
+					}
+				}
+				cells = append(cells, formatCount(n))
+			}
+		} else if s := c.Stat; s != nil {
+			cells = append(cells, formatTime(s.TotalNs/int64(s.Count)), formatTime(s.MinNs), formatTime(s.MaxNs))
+		} else {
+			cells = append(cells, "-", "-", "-")
+		}
+		g.add(cells...)
+	}
+	r.show(g)
+}
+
+// start returns where a decade begins, -1 for times below 0.
+func start(f sampling.DecadeRow) int64 {
+	if f.From == nil {
+		return -1
+	}
+	return *f.From
+}
+
+// decadeName names a decade by its begin.
+func decadeName(f sampling.DecadeRow) string {
+	if f.From == nil {
+		return "below 0"
+	}
+	for _, u := range []struct {
+		ns   int64
+		unit string
+	}{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}} {
+		if *f.From >= u.ns {
+			return fmt.Sprintf("%d %s", *f.From/u.ns, u.unit)
+		}
+	}
+	return fmt.Sprintf("%d ns", *f.From)
+}
+
+// receiveName names the site of a receive: where that is the place of the send, by its operation alone.
+func receiveName(c *sampling.CategoryRow) string {
+	if c.Receive != nil && c.Send != nil && c.Receive.SourceLine == c.Send.SourceLine {
+		return string(c.Receive.Operation)
+	}
+	return siteName(c.Receive)
+}
+
+func siteName(s *sampling.SiteRow) string {
+	if s == nil {
+		return "(pooled)"
+	}
+	name := string(s.Operation)
+	if at := place(s.SourceLine); s.Region != "" || s.File != "" {
+		name += " in " + at
+	}
+	return name
+}
+
+func printAnalyses(r *report, results []*sampling.Result) {
+	g := r.grid("What the sample alone says of wait states and overhead", "<configuration", "<of", "<where", "estimate", "95 % from", "to", "all messages", "in truth")
+	g.note("Sums over ranks. All messages: each by itself, while in truth a call waits for the longest of its waits only. Overhead: of calls that send or complete a receive, held to the thresholds of the whole trace.")
+	orNone := func(v *float64) string {
+		if v == nil {
+			return "-"
+		}
+		return nanoseconds(*v)
+	}
+	for _, x := range results {
+		a := x.Analyses
+		if a == nil {
+			continue
+		}
+		name := x.Configuration
+		for i, row := range []sampling.AnalysisRow{a.LateSender, a.LateReceiver} {
+			g.add(name, []string{"late sender", "late receiver"}[i], "", orNone(row.Estimate), orNone(row.Low), orNone(row.High), formatTime(row.Messages), formatTime(row.True))
+			name = ""
+		}
+		for _, row := range a.Overhead[:min(len(a.Overhead), r.top)] {
+			g.add("", "overhead", siteName(&row.SiteRow), orNone(row.Estimate), "-", "-", formatTime(row.Messages), formatTime(row.True))
+		}
+	}
+	r.show(g)
+}
+
+// printCosts prints what sampling would have cost, and what the paper measured.
+func printCosts(r *report, d *sampling.Document) {
+	us := func(v float64) string { return fmt.Sprintf("%.1f µs", v) }
+	g := r.grid("What sampling would have cost", "<configuration", "small message", "with sampling", "run time", "in the paper")
+	g.note(fmt.Sprintf("Model: %s for each message up to %s, %s more if it is sampled, %s with WRITE. Run time: with what the rank that pays the most pays.",
+		us(d.Costs.LayerUs), formatBytes(d.Costs.LimitBytes), us(d.Costs.SampleUs), us(d.Costs.WriteUs)))
+	for _, x := range d.Results() {
+		m := &x.Model
+		slow, paper := "-", "-"
+		if m.Slowdown != nil {
+			slow = fmt.Sprintf("+%s", formatShare(*m.Slowdown-1))
+		}
+		if m.PaperUs != nil {
+			paper = us(*m.PaperUs)
+		}
+		g.add(x.Configuration, us(m.BaselineUs), us(m.WithSamplingUs), slow, paper)
+	}
+	r.show(g)
+	g = r.grid("The paper's ping-pong of 4 bytes, and this model of it", "<configuration", "measured", "model")
+	for _, row := range d.Paper {
+		g.add(row.Configuration, us(row.MeasuredUs), us(row.ModelUs))
+	}
+	r.show(g)
+}
+
+func printPlan(r *report, p *sampling.Plan) {
+	if p == nil {
+		return
+	}
+	g := r.grid("Plan: "+p.Goal, "<configuration", "cost", "share", "messages", "bytes", "latency", "<")
+	g.note(fmt.Sprintf("The cheapest first. Cost: of a small message in the mean. Errors that 19 of %d seeds stay within; -: some seeds sample nothing.", p.Seeds))
+	rows := p.Rows
+	if at := slices.IndexFunc(rows, func(x sampling.PlanRow) bool { return x.Reaches }); at >= 0 {
+		rows = rows[max(0, at+1-r.top/2):] // around the chosen one
+	}
+	for _, row := range rows[:min(len(rows), r.top)] {
+		mark := ""
+		switch {
+		case row.Configuration == p.Chosen:
+			mark = "← the cheapest that reaches it"
+		case row.Reaches:
+			mark = "reaches it"
+		}
+		g.add(row.Configuration, fmt.Sprintf("%.2f µs", row.CostUs), orDash(&row.Share), orDash(row.Messages), orDash(row.Bytes), orDash(row.Latency), mark)
+	}
+	r.show(g)
+	if p.Chosen == "" {
+		r.line("No configuration of the grid reaches the goal on this trace.")
+	}
+}

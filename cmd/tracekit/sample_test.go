@@ -1,0 +1,101 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tracekit/stats/sampling"
+)
+
+// sampled runs sample and returns its document.
+func sampled(t *testing.T, dir string, args ...string) *sampling.Document {
+	t.Helper()
+	out, stderr, code := tracekit(t, dir, append([]string{"sample", "--json"}, args...)...)
+	if code != exitDone {
+		t.Fatalf("%v: %s", args, stderr)
+	}
+	d := new(sampling.Document)
+	if err := json.Unmarshal([]byte(out), d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestSampleDependsOnTheTraceAlone: neither jobs nor memory change the document, the pictures, the
+// tables or the trace.
+func TestSampleDependsOnTheTraceAlone(t *testing.T) {
+	dir, archive := t.TempDir(), sampleArchive(t, "zoo-4")
+	var document string
+	files := make(map[string]string)
+	for i, args := range [][]string{{"--jobs", "1"}, {"--jobs", "4"}, {"--memory", "0"}} {
+		got, stderr, code := tracekit(t, dir, append([]string{"sample", "--json", "--force", "-o", filepath.Join(dir, "out"), "--write-trace", filepath.Join(dir, "trace.json"),
+			"--config", "P-0.3-WRITE", "--config", "C-2-V1-FREQ", "--config", "T-0.0001-WRITE", "--analyses", "--plan", "error<5%", archive}, args...)...)
+		if code != exitDone {
+			t.Fatal(stderr)
+		}
+		if i == 0 {
+			document = got
+		}
+		if got != document {
+			t.Errorf("%v changes the document", args)
+		}
+		for _, name := range []string{"trace.json", "out/sample.json", "out/ranks.svg", "out/categories.svg", "out/space.svg", "out/space-C-2-V1-FREQ.png", "out/tables/P-0.3-WRITE.parquet", "out/tables/T-0.0001-WRITE.parquet"} {
+			text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				files[name] = string(text)
+			}
+			if string(text) != files[name] {
+				t.Errorf("%v changes %s", args, name)
+			}
+		}
+	}
+}
+
+// TestSampledTraceIsRead: the trace of sampled messages, in each format, has these and no others,
+// with the same latencies.
+func TestSampledTraceIsRead(t *testing.T) {
+	dir, archive := t.TempDir(), sampleArchive(t, "halo2d-8")
+	for _, name := range []string{"out.otf2", "out.prv", "out.json.gz", "out.parquet"} {
+		path := filepath.Join(dir, name)
+		d := sampled(t, dir, "--config", "P-0.25-WRITE", "--write-trace", path, archive)
+		if d.Sampled.Messages == 0 {
+			t.Fatal("nothing was sampled")
+		}
+		again := sampled(t, dir, "--threshold", "1", path)
+		if again.Population.Messages != d.Sampled.Messages || again.Population.Bytes != d.Sampled.Bytes || again.Population.Unmatched != 0 {
+			t.Errorf("%s: %d messages with %d bytes, %d unmatched; sampled were %d with %d", name, again.Population.Messages, again.Population.Bytes,
+				again.Population.Unmatched, d.Sampled.Messages, d.Sampled.Bytes)
+		}
+	}
+}
+
+// TestBenchmarksGiveCosts: a ping-pong's trace takes the place of the paper's latency.
+func TestBenchmarksGiveCosts(t *testing.T) {
+	dir, archive := t.TempDir(), sampleArchive(t, "ring-4-plain")
+	given := sampled(t, dir, archive)
+	measured := sampled(t, dir, "--benchmark", "baseline="+archive, "--benchmark", "layer="+archive, "--cost-sample", "1us", archive)
+	if given.Costs.BaselineUs != 37.2 || measured.Costs.BaselineUs == given.Costs.BaselineUs || measured.Costs.LayerUs != 0 || measured.Costs.SampleUs != 1 {
+		t.Errorf("%+v, then %+v", given.Costs, measured.Costs)
+	}
+}
+
+// TestSampleRefuses what cannot be meant.
+func TestSampleRefuses(t *testing.T) {
+	archive := sampleArchive(t, "ring-4-plain")
+	for _, args := range [][]string{{"--strategy", "x"}, {"--threshold", "0"}, {"--threshold", "2"}, {"--strategy", "counter", "--period", "1ms"},
+		{"--strategy", "timer", "--period", "3"}, {"--analysis", "mean"}, {"--since", "x"}, {"--config", "C-8-V9-STAT"}, {"--plan", "error>5%"},
+		{"--min-bytes", "x"}, {"--min-bytes", "9", "--max-bytes", "8"}, {"--benchmark", "x"}, {"--benchmark", "twice=x"}, {"--cost-layer", "-1s"},
+		{"--write-trace", "x.otf2"}, {"--config", "P-1-WRITE", "--write-trace", "x.png"}, {"-o", "x.png"}, {"--top", "0"}} {
+		if _, stderr, code := tracekit(t, t.TempDir(), append([]string{"sample", "nowhere"}, args...)...); code != exitUsage {
+			t.Errorf("%v: exit code %d, %s", args, code, stderr)
+		}
+	}
+	if _, stderr, code := tracekit(t, t.TempDir(), "sample", "--site", "nowhere", archive); code != exitFailed {
+		t.Errorf("--site nowhere: exit code %d, %s", code, stderr)
+	}
+}

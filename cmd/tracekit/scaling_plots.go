@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"tracekit/plots"
+	"tracekit/stats/scaling"
+)
+
+// writeScaling writes the document and its pictures.
+func writeScaling(ctx context.Context, opts *scalingOptions, doc *scalingDocument) error {
+	out := newReportDir(opts.outDir)
+	out.json("scaling.json", doc)
+	return out.close(ctx, opts.jobs, drawScaling(out, doc))
+}
+
+func drawScaling(out *reportDir, doc *scalingDocument) error {
+	figure, err := plots.Curves(efficiencyCurves(doc))
+	if err != nil {
+		return err
+	}
+	out.figure("efficiencies", figure)
+	if doc.At == 0 {
+		return nil
+	}
+	if figure, err = plots.Curves(speedupCurves(doc)); err != nil {
+		return err
+	}
+	out.figure("speedup", figure)
+	if len(doc.Models) == 0 {
+		return nil
+	}
+	if figure, err = plots.Curves(modelCurves(doc)); err != nil {
+		return err
+	}
+	out.figure("models", figure)
+	return nil
+}
+
+func processesAxis() plots.Axis { return plots.Axis{Label: "processes", Log: true} }
+
+func processesOf(s *scaling.Size) float64 { return float64(s.Processes) }
+
+// seriesOf makes the curve of one factor, of the sizes that know it.
+func seriesOf(doc *scalingDocument, name string, of func(*scaling.Factors) *float64) (plots.Series, bool) {
+	s := plots.Series{Name: name}
+	for i := range doc.Sizes {
+		if v := of(&doc.Sizes[i].Factors); v != nil {
+			s.X, s.Y = append(s.X, processesOf(&doc.Sizes[i])), append(s.Y, *v)
+		}
+	}
+	return s, len(s.X) > 0
+}
+
+func efficiencyCurves(doc *scalingDocument) plots.CurvesData {
+	d := plots.CurvesData{Title: "Efficiencies and scalabilities", X: processesAxis(), Y: plots.Axis{Label: "fraction of the ideal"}}
+	for _, c := range []struct {
+		name string
+		of   func(*scaling.Factors) *float64
+	}{
+		{"global efficiency", func(f *scaling.Factors) *float64 { return f.GlobalEfficiency }},
+		{"parallel efficiency", func(f *scaling.Factors) *float64 { return f.ParallelEfficiency }},
+		{"load balance", func(f *scaling.Factors) *float64 { return f.LoadBalance }},
+		{"serialization", func(f *scaling.Factors) *float64 { return f.SerializationEfficiency }},
+		{"transfer", func(f *scaling.Factors) *float64 { return f.TransferEfficiency }},
+		{"computation scalability", func(f *scaling.Factors) *float64 { return f.ComputationScalability }},
+		{"IPC scalability", func(f *scaling.Factors) *float64 { return f.IPCScalability }},
+		{"instruction scalability", func(f *scaling.Factors) *float64 { return f.InstructionScalability }},
+		{"frequency scalability", func(f *scaling.Factors) *float64 { return f.FrequencyScalability }},
+	} {
+		if s, ok := seriesOf(doc, c.name, c.of); ok {
+			d.Series = append(d.Series, s)
+		}
+	}
+	return d
+}
+
+func speedupCurves(doc *scalingDocument) plots.CurvesData {
+	d := plots.CurvesData{Title: fmt.Sprintf("Speedup, %s scaling", doc.Mode), X: processesAxis(), Y: plots.Axis{Label: "speedup", Log: true}}
+	measured, _ := seriesOf(doc, "measured", func(f *scaling.Factors) *float64 { return f.Speedup })
+	ideal := plots.Series{Name: "ideal"}
+	for i := range doc.Sizes {
+		ideal.X = append(ideal.X, processesOf(&doc.Sizes[i]))
+		ideal.Y = append(ideal.Y, float64(max(doc.Sizes[i].Threads, 1))/float64(max(doc.Sizes[0].Threads, 1)))
+	}
+	d.Series = []plots.Series{measured, ideal}
+	return d
+}
+
+// placesDrawn is how many places have a curve.
+const placesDrawn = 8
+
+// modelCurves draws the models of the places that take most at the wanted size, each with what
+// was measured and the interval of predictions.
+func modelCurves(doc *scalingDocument) plots.CurvesData {
+	d := plots.CurvesData{Title: fmt.Sprintf("Time of a process in the mean by place, up to %s processes", formatCount(doc.At)),
+		X: processesAxis(), Y: plots.Axis{Label: "time of a process", Unit: plots.Nanoseconds, Log: true}, Height: 640}
+	for i := range doc.Models[:min(placesDrawn, len(doc.Models))] {
+		d.Series = append(d.Series, modelCurve(doc, &doc.Models[i]))
+	}
+	return d
+}
+
+// curvePoints is the number of points of a model's curve.
+const curvePoints = 100
+
+func modelCurve(doc *scalingDocument, m *scaling.PlaceModel) plots.Series {
+	s := plots.Series{Name: shorten(pathName(&m.PlaceRow), 40)}
+	for i := range doc.Sizes {
+		s.DotX, s.DotY = append(s.DotX, processesOf(&doc.Sizes[i])), append(s.DotY, m.Values[i])
+	}
+	first, last := s.DotX[0], math.Max(float64(doc.At), s.DotX[len(s.DotX)-1])
+	for k := range curvePoints {
+		p := first * math.Pow(last/first, float64(k)/(curvePoints-1))
+		s.X, s.Y = append(s.X, p), append(s.Y, m.Model.At(p))
+	}
+	return s
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"tracekit/stats"
+)
+
+// threads prints what the threads of processes do, and how much of their time is useful.
+func (r *report) threads() {
+	t := r.a.Threads
+	if t == nil {
+		return
+	}
+	e := t.Efficiency
+	g := r.grid(fmt.Sprintf("Efficiency of %s in %s", plural(t.Threads, "thread", "threads"), plural(t.Processes, "process", "processes")), "<", r.whole())
+	g.note("Useful is time in the program: not in MPI, not waiting at barriers, for locks and tasks, not forking and joining, not without work. " +
+		"Regions and serial parts: 100 % less what is lost there.")
+	g.add("parallel efficiency, all threads", orDash(e.Parallel))
+	if r.a.Efficiency != nil {
+		g.add("  processes", orDash(e.Process))
+		g.add("  threads", orDash(e.Thread))
+	}
+	if t.ParallelRegions > 0 {
+		g.add("    parallel regions", orDash(e.Region))
+		g.add("    serial parts", orDash(e.Serial))
+	}
+	g.add("balance of the threads of a process", orDash(e.LoadBalance))
+	g.add("run time", formatTime(r.runtime()))
+	g.add("useful time, sum of threads", formatTime(t.UsefulNs))
+	if t.ParallelRegions > 0 {
+		g.add("in parallel regions, sum of processes", formatTime(t.ParallelNs))
+		g.add("idle threads outside them, sum", formatTime(t.IdleNs))
+	}
+	r.show(g)
+	r.threadRows(t)
+}
+
+// runtime returns the length of what was analysed.
+func (r *report) runtime() int64 {
+	if s := r.a.Selection; s != nil {
+		return s.ToNs - s.FromNs
+	}
+	return r.a.Trace.DurationNs
+}
+
+// threadRows prints the time of each thread by what it does.
+func (r *report) threadRows(t *stats.Threads) {
+	g := r.grid("Threads"+r.of(len(t.Rows), "threads"), "rank", "thread", "<name", "useful", "share", "MPI", "barriers", "waiting", "fork, join", "no work", "measurement")
+	g.note("Wall time; a row sums to the run time. Thread 0 speaks for its rank. No work: before a thread begins, after it ends, and outside its work.")
+	for _, row := range t.Rows[:min(r.top, len(t.Rows))] {
+		g.add(strconv.Itoa(int(row.Rank)), strconv.Itoa(row.Thread), string(row.Name), formatTime(row.UsefulNs), share(row.UsefulNs, r.runtime()), formatTime(row.CommunicationNs),
+			formatTime(row.BarrierNs), formatTime(row.WaitingNs), formatTime(row.SchedulingNs), formatTime(row.IdleNs), formatTime(row.MeasurementNs))
+	}
+	r.show(g)
+}

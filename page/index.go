@@ -1,0 +1,247 @@
+package page
+
+import (
+	"context"
+	"encoding/binary"
+	"sort"
+
+	"tracekit/engine"
+	"tracekit/spill"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// An Index answers what every location does in any stretch of time, at any resolution, in time
+// that depends on the answer alone: besides the runs as they were recorded it holds them in
+// cells of growing length, each level made of the one before. All of it lies in the trace's
+// Store. It may be asked by any number of goroutines.
+type Index struct {
+	b    *builder
+	rows []indexRow // as those of the Timeline
+
+	collectives *spill.Table[Collective]
+}
+
+type indexRow struct {
+	location trace.LocationID
+	numbers  []uint32 // common ones of the location's activities
+	levels   []*level // the finest first, which is exact
+}
+
+// A level holds the runs of one location in cells.
+type level struct {
+	step  int64
+	spans *spill.Table[span]
+	end   int64
+	next  *cells // of the next level; nil: there is none
+}
+
+// A span lasts until the next one begins, the last until the end of the run.
+type span struct {
+	start    int64 // ns
+	activity uint32
+}
+
+// growth is how many times longer the cells of a level are than those of the one before;
+// coarsest, how many of them the last level has at most.
+const (
+	growth   = 4
+	coarsest = 256
+)
+
+func newLevels(store *spill.Store, length int64, events uint64) (levels []*level) {
+	exact := &level{step: 1, spans: spill.NewTable[span](store)}
+	levels = append(levels, exact)
+	for step := max(growth*length/int64(max(events, 1)), growth); step < length/coarsest; step *= growth {
+		l := &level{step: step, spans: spill.NewTable[span](store)}
+		levels[len(levels)-1].next = newCells(step, l)
+		levels = append(levels, l)
+	}
+	return levels
+}
+
+func (l *level) take(ns int64, activity uint32) {
+	if n := l.spans.Len(); n == 0 || l.spans.Ptr(n-1).activity != activity {
+		l.spans.Append(span{l.end, activity})
+	}
+	if l.end += ns; l.next != nil {
+		l.next.take(ns, activity)
+	}
+}
+
+// NewIndex makes the index of an analysed trace, and the timeline of all of it that a page
+// begins with. It decodes the trace once; memory is bounded by the trace's Store.
+func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Limits, jobs int, progress *engine.Progress) (*Index, *Timeline, error) {
+	b := newBuilder(t, a, limits)
+	type indexed struct {
+		*lane
+		levels []*level
+	}
+	lanes, err := engine.Each(ctx, t.Source, engine.Options{Jobs: jobs, Progress: progress},
+		func(_ context.Context, l trace.LocationID, batches engine.Batches) (*indexed, error) {
+			levels := newLevels(t.Store, b.length, t.Span[l].Events)
+			n, err := b.follow(l, batches, levels[0])
+			if n == nil || err != nil {
+				return nil, err
+			}
+			for _, level := range levels {
+				if level.next != nil {
+					level.next.close()
+				}
+			}
+			return &indexed{n, levels}, nil
+		})
+	if err != nil {
+		return nil, nil, err
+	}
+	x, tl, common := &Index{b: b}, &Timeline{LengthNs: b.length}, newCommon()
+	for _, l := range lanes {
+		if l == nil {
+			continue
+		}
+		row := indexRow{l.location, common.add(l.lane), l.levels}
+		x.rows = append(x.rows, row)
+		tl.Rows = append(tl.Rows, row.fit(b.length, b.limit))
+	}
+	tl.Paths, tl.Activities = common.paths, common.activities
+	if err := b.finish(ctx, tl, a, limits); err != nil {
+		return nil, nil, err
+	}
+	x.collectives = spill.NewTable[Collective](t.Store)
+	for i := range t.Collectives.Len() {
+		if i%64 == 0 && ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		if c, ok := b.collective(t.Collectives.At(i)); ok {
+			x.collectives.Append(c)
+		}
+	}
+	return x, tl, t.Store.Err()
+}
+
+// fit returns the row in about as many runs as may be.
+func (r *indexRow) fit(length int64, limit int) Row {
+	level := r.levels[0]
+	for _, l := range r.levels[1:] {
+		if level.spans.Len() <= limit {
+			break
+		}
+		level = l
+	}
+	f := &fitting{length: length, limit: limit, runs: runs{step: 1}}
+	level.each(0, length, func(_, ns int64, activity uint32) bool {
+		f.take(ns, r.numbers[activity])
+		return true
+	})
+	f.close()
+	return Row{Location: r.location, StepNs: f.runs.step, Runs: f.runs.runs}
+}
+
+// each yields the spans that touch a stretch of time, whole, until told to stop.
+func (l *level) each(from, to int64, yield func(start, ns int64, activity uint32) bool) {
+	n := l.spans.Len()
+	i := sort.Search(n, func(i int) bool { return l.spans.At(i).start > from })
+	for i = max(i-1, 0); i < n; i++ {
+		s, end := l.spans.At(i), l.end
+		if s.start >= to {
+			return
+		}
+		if i+1 < n {
+			end = l.spans.At(i + 1).start
+		}
+		if !yield(s.start, end-s.start, s.activity) {
+			return
+		}
+	}
+}
+
+// mostMessages is how many messages a tile holds at most: more cannot be told apart.
+const mostMessages = 2000
+
+// Tile encodes what all rows do from one time to another, at so many steps. It is a sequence
+// of variable-length integers as Timeline's:
+//
+//	for each row: begin of the first run before the tile's (signed: from − begin); number of
+//	runs; for each: length in ns, activity
+//	number of messages of the tile, and of those that follow, none if there are too many; for
+//	each: as in a timeline
+//	number of collectives that follow; for each: as in a timeline
+func (x *Index) Tile(ctx context.Context, from, to int64, steps int) ([]byte, error) {
+	from, to = max(from, 0), min(to, x.b.length)
+	resolution := (to - from) / int64(max(steps, 1))
+	var b, row []byte
+	for _, r := range x.rows {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		at := 0
+		for at+1 < len(r.levels) && r.levels[at+1].step <= resolution {
+			at++
+		}
+		n, begin := 0, from
+		for ; ; at++ {
+			n, begin, row = 0, from, row[:0]
+			r.levels[at].each(from, to, func(start, ns int64, activity uint32) bool {
+				if n == 0 {
+					begin = start
+				}
+				n++
+				row = binary.AppendUvarint(row, uint64(ns))
+				row = binary.AppendUvarint(row, uint64(r.numbers[activity]))
+				return n < 8*steps || at+1 == len(r.levels) // too many: take the next level
+			})
+			if n < 8*steps || at+1 == len(r.levels) {
+				break
+			}
+		}
+		b = binary.AppendVarint(b, from-begin)
+		b = binary.AppendUvarint(b, uint64(n))
+		b = append(b, row...)
+	}
+	tl, all, err := x.joined(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	b = binary.AppendUvarint(b, uint64(all))
+	b = tl.appendMessages(b)
+	return tl.appendCollectives(b), x.b.t.Store.Err()
+}
+
+// joined returns the messages that touch a stretch of time, none if they are too many, and
+// their number as far as it was counted; and as many of the collectives.
+func (x *Index) joined(ctx context.Context, from, to int64) (tl *Timeline, all int, err error) {
+	tl = &Timeline{}
+	t := x.b.t
+	for _, r := range x.rows {
+		if ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
+		recvs := t.Recvs[r.location]
+		first := sort.Search(recvs.Len(), func(i int) bool { return x.b.ns(recvs.At(i).Time) >= from })
+		for i := first; i < recvs.Len() && all <= mostMessages; i++ {
+			m, ok := x.b.message(r.location, i)
+			if ok && m.SentNs <= to {
+				all++
+				tl.Messages = append(tl.Messages, m)
+			}
+			if m.ReceivedNs > to+(to-from) { // later ones were hardly sent before
+				break
+			}
+		}
+	}
+	if all > mostMessages {
+		tl.Messages = nil
+	}
+	for _, colls := range x.collectives.Rows {
+		for _, c := range colls {
+			if c.BeginNs > to || c.EndNs < from {
+				continue
+			}
+			if tl.Collectives = append(tl.Collectives, c); len(tl.Collectives) > mostMessages {
+				tl.Collectives = nil
+				return tl, all, nil
+			}
+		}
+	}
+	return tl, all, nil
+}

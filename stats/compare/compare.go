@@ -1,0 +1,435 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// A Comparison is what changed from the runs A to the runs B. Times are ns, of several runs a
+// side their means.
+type Comparison struct {
+	Comparable   Comparable   `json:"comparable"`
+	RunsA        int          `json:"runs_a"`
+	RunsB        int          `json:"runs_b"`
+	Significant  int          `json:"significant"` // changes of places, of those: more than noise
+	Efficiencies []Efficiency `json:"efficiencies"`
+	Run          *Change      `json:"run"`     // the time of all ranks: run time times ranks
+	Changes      []Change     `json:"changes"` // significant ones first, of those own time before waits; then by weight
+}
+
+// Comparable says whether two sides are runs of one shape, and if not in what they differ. What
+// follows then compares sums over different ranks or of different programs.
+type Comparable struct {
+	Alike   bool     `json:"alike"`
+	Reasons []string `json:"reasons"`
+}
+
+// An Efficiency is one of the ratios of DEFINITIONS 2.6 on both sides, null where it is not
+// defined. Change is B - A.
+type Efficiency struct {
+	Name   string   `json:"name"`
+	A      *float64 `json:"a"`
+	B      *float64 `json:"b"`
+	Change *float64 `json:"change"`
+	Noise  *float64 `json:"noise"` // half the width of the interval of 95 % around Change, from several runs; else null
+}
+
+// A Kind says what changed.
+type Kind string
+
+// The kinds.
+const (
+	KindTime Kind = "time" // what a place takes itself, waits apart: metric own_ns
+	KindWait Kind = "wait" // waiting in a call for a partner that is late: metric wait_ns
+	KindRun  Kind = "run"  // everything: metric time_ns
+)
+
+// A Change is the change of one place, sums over ranks. Its weight is the size of the change, |B - A|,
+// and for own time by how much the waits that the place causes have changed as well: so a cause
+// outweighs each of the waits that follow from it. A rank that takes longer may only fill what it
+// waited before; the two sizes are added, not netted.
+type Change struct {
+	Kind Kind `json:"kind"`
+	stats.SourceLine
+	Operation   stats.Name `json:"operation"` // null: outside MPI
+	Metric      string     `json:"metric"`
+	A           float64    `json:"a"`
+	B           float64    `json:"b"`
+	Change      *float64   `json:"change"`      // (B - A) / A; null if A is 0
+	Noise       *float64   `json:"noise"`       // what chance makes of Change: half the width of its interval of 95 %; null if A is 0 or too little is there to judge by
+	PValue      *float64   `json:"p_value"`     // of a change like this or a larger one by chance; null: too little to judge by
+	Significant *bool      `json:"significant"` // null: too little to judge by
+	WeightNs    float64    `json:"weight_ns"`
+	Ranks       []uint32   `json:"ranks"` // that the change is on, ascending; empty: all
+	InstancesA  float64    `json:"instances_a"`
+	InstancesB  float64    `json:"instances_b"`
+
+	straggles bool // on some rank by leastOfRank
+}
+
+// place joins what the runs of both sides say of one place.
+type place struct {
+	site     stats.Site
+	sides    [2][]*series // by run; nil where it does not occur
+	causesNs [2]float64   // mean over the runs
+}
+
+// Of compares two sides of at least one run each.
+func Of(a, b []*Sample) *Comparison {
+	c := &Comparison{Comparable: comparable(a, b), RunsA: len(a), RunsB: len(b), Efficiencies: efficiencies(a, b), Changes: []Change{}}
+	places := join(a, b)
+	total := c.total(places, len(a), len(b))
+	for _, p := range places {
+		for _, kind := range []Kind{KindTime, KindWait} {
+			if x := p.change(kind); x.A != 0 || x.B != 0 {
+				c.Changes = append(c.Changes, x)
+			}
+		}
+	}
+	c.decide(total)
+	slices.SortStableFunc(c.Changes, func(x, y Change) int {
+		return cmp.Or(cmp.Compare(order(&x), order(&y)), cmp.Compare(y.WeightNs, x.WeightNs), cmp.Compare(x.Kind, y.Kind), compareNames(&x, &y))
+	})
+	return c
+}
+
+// order is smaller for what is to stand first: what is more than noise, and of that what has changed itself,
+// before the waits that follow from it.
+func order(c *Change) int {
+	switch {
+	case c.Significant == nil || !*c.Significant:
+		return 2
+	case c.Kind == KindWait:
+		return 1
+	}
+	return 0
+}
+
+func compareNames(x, y *Change) int {
+	return cmp.Or(cmp.Compare(x.Operation, y.Operation), cmp.Compare(x.Region, y.Region), cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line),
+		cmp.Compare(x.LineOf, y.LineOf))
+}
+
+// join finds the places of all runs, in order of their names.
+func join(a, b []*Sample) []*place {
+	index := make(map[stats.Site]*place)
+	var out []*place
+	of := func(s stats.Site) *place {
+		p, ok := index[s]
+		if !ok {
+			p = &place{site: s, sides: [2][]*series{make([]*series, len(a)), make([]*series, len(b))}}
+			index[s] = p
+			out = append(out, p)
+		}
+		return p
+	}
+	for side, samples := range [][]*Sample{a, b} {
+		for run, s := range samples {
+			for site, one := range s.places {
+				of(site).sides[side][run] = one
+			}
+			for i := range s.analysis.Delays {
+				d := &s.analysis.Delays[i]
+				of(stats.Site{SourceLine: d.SourceLine, Operation: d.Operation}).causesNs[side] += float64(d.TotalNs) / float64(len(samples))
+			}
+		}
+	}
+	slices.SortFunc(out, func(x, y *place) int {
+		return cmp.Or(cmp.Compare(x.site.Operation, y.site.Operation), cmp.Compare(x.site.Region, y.site.Region), cmp.Compare(x.site.File, y.site.File),
+			cmp.Compare(x.site.Line, y.site.Line), cmp.Compare(x.site.LineOf, y.site.LineOf))
+	})
+	return out
+}
+
+// values returns the blocks of the runs of one side.
+func (p *place) values(side int, kind Kind) [][blocks]int64 {
+	out := make([][blocks]int64, len(p.sides[side]))
+	for i, s := range p.sides[side] {
+		switch {
+		case s == nil:
+		case kind == KindTime:
+			out[i] = s.own
+		case kind == KindWait:
+			out[i] = s.wait
+		default:
+			for b := range blocks {
+				out[i][b] = s.own[b] + s.wait[b]
+			}
+		}
+	}
+	return out
+}
+
+// instances returns the mean number of instances of a side, and notes in which blocks there are any.
+func (p *place) instances(side int, any *[blocks]bool) float64 {
+	sum := int64(0)
+	for _, s := range p.sides[side] {
+		for b := range blocks {
+			if s != nil && s.instances[b] > 0 {
+				any[b] = true
+				sum += s.instances[b]
+			}
+		}
+	}
+	return float64(sum) / float64(len(p.sides[side]))
+}
+
+// change judges a place; whether it is significant is decided when all are known.
+func (p *place) change(kind Kind) Change {
+	c := Change{Kind: kind, SourceLine: p.site.SourceLine, Operation: p.site.Operation, Metric: "own_ns", Ranks: []uint32{}}
+	if kind == KindWait {
+		c.Metric = "wait_ns"
+	}
+	var any [blocks]bool
+	c.InstancesA, c.InstancesB = p.instances(0, &any), p.instances(1, &any)
+	c.measure(p.values(0, kind), p.values(1, kind), &any)
+	if c.WeightNs = math.Abs(c.B - c.A); kind == KindTime && c.Operation == "" {
+		c.WeightNs += math.Abs(p.causesNs[1] - p.causesNs[0])
+	}
+	c.Ranks, c.straggles = p.ranks(kind, c.B-c.A)
+	return c
+}
+
+// measure fills in the values of both sides and what chance makes of their difference.
+func (c *Change) measure(a, b [][blocks]int64, instances *[blocks]bool) {
+	for k := range blocks {
+		c.A += meanAt(a, k)
+		c.B += meanAt(b, k)
+	}
+	v := judge(a, b, instances)
+	if c.A != 0 {
+		share := (c.B - c.A) / c.A
+		c.Change = &share
+	}
+	if v.known {
+		c.PValue = &v.p
+		if c.A != 0 {
+			noise := v.noise / c.A
+			c.Noise = &noise
+		}
+	}
+}
+
+// total judges all places together.
+func (c *Comparison) total(places []*place, runsA, runsB int) float64 {
+	a, b := make([][blocks]int64, runsA), make([][blocks]int64, runsB)
+	for _, p := range places {
+		for side, sums := range [][][blocks]int64{a, b} {
+			for run, one := range p.values(side, KindRun) {
+				for k, v := range one {
+					sums[run][k] += v
+				}
+			}
+		}
+	}
+	var all [blocks]bool
+	for k := range all {
+		all[k] = true
+	}
+	c.Run = &Change{Kind: KindRun, Metric: "time_ns", Ranks: []uint32{}}
+	c.Run.measure(a, b, &all)
+	c.Run.WeightNs = math.Abs(c.Run.B - c.Run.A)
+	if c.Run.PValue != nil {
+		significant := *c.Run.PValue <= falseShare && c.Run.largeEnough(max(c.Run.A, c.Run.B))
+		c.Run.Significant = &significant
+	}
+	return max(c.Run.A, c.Run.B)
+}
+
+// largeEnough reports whether a change matters, in its place or to one rank of it, and in all the
+// time there is.
+func (c *Change) largeEnough(total float64) bool {
+	d := math.Abs(c.B - c.A)
+	return (d >= leastOfPlace*max(c.A, c.B) || c.straggles) && c.WeightNs >= leastOfRun*total
+}
+
+// decide says which changes are significant, of all that could be judged. What is too small to matter
+// is not among the tests: it would be no discovery.
+func (c *Comparison) decide(total float64) {
+	var p []float64
+	var of []*Change
+	for i := range c.Changes {
+		x := &c.Changes[i]
+		if x.PValue == nil {
+			continue
+		}
+		x.Significant = new(bool)
+		p, of = append(p, *x.PValue), append(of, x)
+	}
+	for i, found := range discoveries(p) {
+		if found && of[i].largeEnough(total) {
+			*of[i].Significant = true
+			c.Significant++
+		}
+	}
+}
+
+// ranks returns the ranks that a change is on: those with more than half of the largest change of
+// a rank, in the same direction; none if that is most of them. It straggles if time outside MPI changed on
+// a rank by leastOfRank of what the rank takes there.
+func (p *place) ranks(kind Kind, change float64) (out []uint32, straggles bool) {
+	type sides struct{ a, b float64 }
+	byRank := make(map[uint32]sides)
+	for side := range p.sides {
+		for _, s := range p.sides[side] {
+			if s == nil {
+				continue
+			}
+			for _, r := range s.ranks {
+				t := float64(r.own) / float64(len(p.sides[side]))
+				if kind == KindWait {
+					t = float64(r.wait) / float64(len(p.sides[side]))
+				}
+				both := byRank[r.rank]
+				if side == 0 {
+					both.a += t
+				} else {
+					both.b += t
+				}
+				byRank[r.rank] = both
+			}
+		}
+	}
+	largest := 0.0
+	for _, t := range byRank {
+		largest = max(largest, (t.b-t.a)*math.Copysign(1, change))
+	}
+	out = []uint32{}
+	for rank, t := range byRank {
+		if d := (t.b - t.a) * math.Copysign(1, change); largest > 0 && d > largest/2 && rank != trace.None {
+			out = append(out, rank)
+			straggles = straggles || kind == KindTime && p.site.Operation == "" && d >= leastOfRank*max(t.a, t.b)
+		}
+	}
+	if 2*len(out) > len(byRank) && len(byRank) > 1 {
+		return []uint32{}, straggles
+	}
+	slices.Sort(out)
+	return out, straggles
+}
+
+// efficiencies lists how the ratios moved.
+func efficiencies(a, b []*Sample) []Efficiency {
+	out := []Efficiency{}
+	for _, e := range []struct {
+		name string
+		of   func(*stats.Ratios) *float64
+	}{
+		{"parallel_efficiency", func(r *stats.Ratios) *float64 { return r.ParallelEfficiency }},
+		{"load_balance", func(r *stats.Ratios) *float64 { return r.LoadBalance }},
+		{"communication_efficiency", func(r *stats.Ratios) *float64 { return r.CommunicationEfficiency }},
+		{"serialization_efficiency", func(r *stats.Ratios) *float64 { return r.SerializationEfficiency }},
+		{"transfer_efficiency", func(r *stats.Ratios) *float64 { return r.TransferEfficiency }},
+	} {
+		row := Efficiency{Name: e.name}
+		x, y := ratiosOf(a, e.of), ratiosOf(b, e.of)
+		if len(x) == 0 && len(y) == 0 {
+			continue
+		}
+		if len(x) == len(a) {
+			mean := sumOf(x) / float64(len(x))
+			row.A = &mean
+		}
+		if len(y) == len(b) {
+			mean := sumOf(y) / float64(len(y))
+			row.B = &mean
+		}
+		if row.A != nil && row.B != nil {
+			change := *row.B - *row.A
+			row.Change = &change
+			if len(x)+len(y) > 2 {
+				noise := spread(x, y).noise
+				row.Noise = &noise
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// ratiosOf returns a ratio of the runs that have it.
+func ratiosOf(side []*Sample, of func(*stats.Ratios) *float64) (out []float64) {
+	for _, s := range side {
+		if e := s.analysis.Efficiency; e != nil {
+			if v := of(&e.Ratios); v != nil {
+				out = append(out, *v)
+			}
+		}
+	}
+	return out
+}
+
+// comparable finds differences of shape between the sides, and between runs of one side.
+func comparable(a, b []*Sample) Comparable {
+	c := Comparable{Reasons: []string{}}
+	first := a[0]
+	for _, s := range slices.Concat(a[1:], b) {
+		for _, reason := range differences(first, s) {
+			if !slices.Contains(c.Reasons, reason) {
+				c.Reasons = append(c.Reasons, reason)
+			}
+		}
+	}
+	c.Alike = len(c.Reasons) == 0
+	return c
+}
+
+func differences(a, b *Sample) (reasons []string) {
+	note := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
+	x, y := &a.analysis.Trace, &b.analysis.Trace
+	if x.Processes != y.Processes {
+		note("ranks: %d and %d", x.Processes, y.Processes)
+	} else if x.Locations != y.Locations {
+		note("threads and other locations: %d and %d", x.Locations, y.Locations)
+	}
+	if only := onlyIn(a, b); only != "" {
+		note("program: only the first has %s", only)
+	}
+	if only := onlyIn(b, a); only != "" {
+		note("program: only the second has %s", only)
+	}
+	if !slices.Equal(a.comms, b.comms) {
+		note("communicators: %s and %s", commsText(a.comms), commsText(b.comms))
+	}
+	return reasons
+}
+
+// onlyIn names the regions, those with the most time first, that only the first visits.
+func onlyIn(a, b *Sample) string {
+	known := make(map[string]bool)
+	for i := range b.analysis.Profile {
+		known[b.analysis.Profile[i].Region] = true
+	}
+	var names []string
+	for i := range a.analysis.Profile {
+		if r := a.analysis.Profile[i].Region; !known[r] && !slices.Contains(names, r) {
+			names = append(names, r)
+		}
+	}
+	const most = 3
+	if more := len(names) - most; more > 0 {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more regions", more)
+	}
+	return strings.Join(names, ", ")
+}
+
+func commsText(comms []commShape) string {
+	var parts []string
+	for _, c := range comms {
+		parts = append(parts, fmt.Sprintf("%d of %d ranks", c.count, c.members))
+	}
+	if parts == nil {
+		return "none"
+	}
+	const most = 4
+	if len(parts) > most {
+		parts = append(parts[:most], "…")
+	}
+	return strings.Join(parts, ", ")
+}

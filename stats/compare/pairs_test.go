@@ -1,0 +1,175 @@
+package compare_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"tracekit/merge"
+	"tracekit/samples"
+	"tracekit/stats"
+	"tracekit/stats/compare"
+	"tracekit/trace"
+)
+
+func sampled(t testing.TB, o samples.Options) *compare.Sample {
+	t.Helper()
+	_, s := taken(t, o)
+	return s
+}
+
+// taken generates a run in memory and takes its sample.
+func taken(t testing.TB, o samples.Options) (*trace.Trace, *compare.Sample) {
+	t.Helper()
+	ctx := context.Background()
+	var m *samples.Memory
+	if _, err := samples.Generate(ctx, o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
+		m = samples.NewMemory(info, defs)
+		return m, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	tr, err := merge.Merge(ctx, m, merge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := stats.Analyze(ctx, tr, stats.Options{Top: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := compare.Take(ctx, tr, a, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr, s
+}
+
+// TestTimeIsConserved states that what places take by themselves and wait is all the time from the
+// begin of the run to the last event of each location, that parts sum to the whole, and that a run
+// does not differ from itself.
+func TestTimeIsConserved(t *testing.T) {
+	for _, p := range samples.Programs() {
+		for _, threads := range []int{1, 3} {
+			o := samples.Options{Program: p.Name, Ranks: 4, Iterations: 12, Threads: threads, Plant: samples.Plant{LateSender: 9000}}
+			tr, s := taken(t, o)
+			want := 0.0
+			first := int64(math.MaxInt64)
+			for _, span := range tr.Span {
+				if span.Events > 0 {
+					first = min(first, span.First)
+				}
+			}
+			for _, span := range tr.Span {
+				if span.Events > 0 {
+					want += float64(span.Last - first)
+				}
+			}
+			c := compare.Of([]*compare.Sample{s}, []*compare.Sample{s})
+			if c.Run.A != want || c.Run.B != want {
+				t.Errorf("%s: places take %g ns, locations %g", p.Name, c.Run.A, want)
+			}
+			sum := 0.0
+			for i := range c.Changes {
+				sum += c.Changes[i].A
+			}
+			if sum != want || c.Significant != 0 || !c.Comparable.Alike {
+				t.Errorf("%s: rows sum to %g of %g, %d are significant, %v", p.Name, sum, want, c.Significant, c.Comparable.Reasons)
+			}
+		}
+	}
+}
+
+// TestShape states which differences of shape are told.
+func TestShape(t *testing.T) {
+	sample := func(program string, ranks, threads int) []*compare.Sample {
+		_, s := taken(t, samples.Options{Program: program, Ranks: ranks, Iterations: 2, Threads: threads})
+		return []*compare.Sample{s}
+	}
+	for _, c := range []struct {
+		a, b []*compare.Sample
+		want []string
+	}{
+		{sample("ring", 3, 1), sample("ring", 4, 1), []string{"ranks", "communicators"}},
+		{sample("ring", 3, 1), sample("ring", 3, 2), []string{"threads", "program"}},
+		{sample("ring", 3, 1), sample("sweep", 3, 1), []string{"program", "program"}},
+		{sample("ring", 3, 1), sample("ring", 3, 1), nil},
+	} {
+		got := compare.Of(c.a, c.b).Comparable
+		if got.Alike != (c.want == nil) || len(got.Reasons) != len(c.want) {
+			t.Errorf("%v, want reasons about %v", got, c.want)
+			continue
+		}
+		for i, reason := range got.Reasons {
+			if !strings.HasPrefix(reason, c.want[i]) {
+				t.Errorf("%q, want one about %s", reason, c.want[i])
+			}
+		}
+	}
+}
+
+// A pair is two runs that differ in their seeds and, in one region, in what is planted.
+type pair struct {
+	program string
+	a, b    samples.Plant
+	places  []string // of which one is to come first; with nil, nothing has changed
+}
+
+// planted are five programs with eight changes each.
+func planted() (out []pair) {
+	work := map[string][]string{"ring": {"compute"}, "halo": {"interior", "boundary"}, "sweep": {"block"}, "multigrid": {"smooth"}, "masterworker": {"task"}}
+	for _, program := range []string{"ring", "halo", "sweep", "multigrid", "masterworker"} {
+		episode := []string{"compute"}
+		out = append(out,
+			pair{program, samples.Plant{}, samples.Plant{Imbalance: 3000}, work[program]},
+			pair{program, samples.Plant{Imbalance: 4000}, samples.Plant{Imbalance: 2000}, work[program]},
+			pair{program, samples.Plant{}, samples.Plant{LateSender: 20_000}, episode},
+			pair{program, samples.Plant{LateSender: 10_000}, samples.Plant{LateSender: 12_000}, episode},
+			pair{program, samples.Plant{LateReceiver: 10_000}, samples.Plant{LateReceiver: 14_000}, episode},
+			pair{program, samples.Plant{EarlyReduce: 10_000}, samples.Plant{EarlyReduce: 11_000}, episode},
+			pair{program, samples.Plant{LateBroadcast: 10_000}, samples.Plant{LateBroadcast: 13_000}, episode},
+			pair{program, samples.Plant{CriticalPath: 10_000}, samples.Plant{CriticalPath: 8_000}, episode},
+		)
+	}
+	return out
+}
+
+func (p pair) options(seed uint64, plant samples.Plant) samples.Options {
+	return samples.Options{Program: p.program, Ranks: 6, Iterations: 40, Seed: seed, Plant: plant}
+}
+
+// TestPlantedChanges states that of 40 changes of one region each is found and comes first.
+func TestPlantedChanges(t *testing.T) {
+	found := 0
+	for i, p := range planted() {
+		c := compare.Of([]*compare.Sample{sampled(t, p.options(uint64(2*i+1), p.a))}, []*compare.Sample{sampled(t, p.options(uint64(2*i+2), p.b))})
+		first := c.Changes[0]
+		ok := first.Significant != nil && *first.Significant && slices.Contains(p.places, string(first.Region)) && first.Operation == ""
+		if ok {
+			found++
+		} else {
+			t.Logf("pair %d, %s %+v -> %+v: first is %s %s, %s", i, p.program, p.a, p.b, first.Kind, first.Region, first.Operation)
+		}
+	}
+	if found < 40 {
+		t.Errorf("the change comes first in %d of 40 pairs", found)
+	}
+}
+
+// TestEqualPrograms states that of 40 pairs which differ in their seeds alone 38 have no significant change.
+func TestEqualPrograms(t *testing.T) {
+	quiet := 0
+	for i, p := range planted() {
+		c := compare.Of([]*compare.Sample{sampled(t, p.options(uint64(2*i+1), p.a))}, []*compare.Sample{sampled(t, p.options(uint64(2*i+2), p.a))})
+		if c.Significant == 0 {
+			quiet++
+		} else {
+			first := c.Changes[0]
+			t.Logf("pair %d, %s: %s of %s %s, %g and %g, by chance with %g", i, p.program, first.Kind, first.Region, first.Operation, first.A, first.B, *first.PValue)
+		}
+	}
+	if quiet < 38 {
+		t.Errorf("%d of 40 pairs have no significant change, want 38", quiet)
+	}
+}

@@ -1,0 +1,47 @@
+package diagnosis
+
+import (
+	"fmt"
+
+	"tracekit/stats"
+)
+
+// OfThreads returns why a run of threads in which nobody calls MPI is not shorter, the cause
+// with the most gain first; none if nothing is worth fixing. The gain of a single process is
+// what its efficiencies lack (DEFINITIONS 2.10); of several nothing is known of who waits for whom.
+func OfThreads(a *stats.Analysis) []stats.Cause {
+	t, run := a.Threads, float64(a.Trace.DurationNs)
+	causes := []stats.Cause{}
+	add := func(lost float64, text, mended string, cause stats.Cause) {
+		if lost < leastGain {
+			return
+		}
+		cause.Ranks, cause.Text = []uint32{}, text
+		if t.Processes == 1 && mended != "" {
+			gain := int64(lost * run)
+			cause.GainNs, cause.GainShare = &gain, &lost
+			cause.Text += fmt.Sprintf(" %s, the run would take %s (%.1f %%) less.", mended, stats.FormatTime(gain), 100*lost)
+		}
+		causes = append(causes, cause)
+	}
+	f := t.Efficiency
+	switch {
+	case f.Serial != nil:
+		add(1-*f.Serial, fmt.Sprintf("Outside parallel regions one thread of a process works at a time, for %s of the run's %s.",
+			stats.FormatTime(a.Trace.DurationNs-t.ParallelNs/int64(t.Processes)), stats.FormatTime(a.Trace.DurationNs)), "If all threads shared that work",
+			stats.Cause{Kind: stats.CauseThreadIdle, Evidence: map[string]float64{"serial_efficiency": *f.Serial, "idle_threads_ns": float64(t.IdleNs)}})
+	case f.Parallel != nil:
+		add(1-*f.Parallel, fmt.Sprintf("%d threads work for %.1f %% of their time.", t.Threads, 100**f.Parallel), "",
+			stats.Cause{Kind: stats.CauseThreadIdle, Evidence: map[string]float64{"parallel_efficiency": *f.Parallel}})
+	}
+	if w := &a.WaitStates[stats.WaitAtTeamBarrier]; w.Count > 0 && len(w.Top) > 0 && w.Share != nil {
+		longest := w.Top[0]
+		add(*w.Share, fmt.Sprintf("Threads of a team wait %s for each other at barriers, the longest time in %s.", stats.FormatTime(w.TimeNs), calledAt(longest.Operation, longest.SourceLine)),
+			"If all took the same time", stats.Cause{Kind: stats.CauseImbalance, SourceLine: longest.SourceLine, Operation: stats.Name(longest.Operation),
+				WaitsCausedNs: w.TimeNs, Evidence: map[string]float64{"waits": float64(w.Count)}})
+	}
+	if len(causes) == 2 && gainOf(causes[1]) > gainOf(causes[0]) {
+		causes[0], causes[1] = causes[1], causes[0]
+	}
+	return causes
+}

@@ -1,0 +1,73 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"path/filepath"
+)
+
+// TraceName is a short name for a trace: the last part of its path that says something.
+func TraceName(p string) string {
+	name := path.Base(filepath.ToSlash(p))
+	if dir := path.Dir(filepath.ToSlash(p)); name == "traces.otf2" && dir != "." && dir != "/" {
+		return path.Base(dir)
+	}
+	return name
+}
+
+// FormatTime returns a time in ns with the unit that people read, three digits.
+func FormatTime(ns int64) string {
+	return formatScaled(float64(ns), []scale{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}, {3600e9, "h"}})
+}
+
+// FormatBytes returns a number of bytes with a binary unit.
+func FormatBytes(n uint64) string {
+	return formatScaled(float64(n), []scale{{1, "B"}, {1 << 10, "KiB"}, {1 << 20, "MiB"}, {1 << 30, "GiB"}, {1 << 40, "TiB"}})
+}
+
+type scale struct {
+	factor float64
+	unit   string
+}
+
+func formatScaled(v float64, scales []scale) string {
+	s := scales[0]
+	for _, c := range scales[1:] {
+		// 999.5 of the smaller unit would print as 1000.
+		if math.Abs(v) >= 0.9995*c.factor {
+			s = c
+		}
+	}
+	x := v / s.factor
+	switch a := math.Abs(x); {
+	case s.factor == 1:
+		return fmt.Sprintf("%.0f %s", x, s.unit)
+	case a >= 99.95:
+		return fmt.Sprintf("%.0f %s", x, s.unit)
+	case a >= 9.995:
+		return fmt.Sprintf("%.1f %s", x, s.unit)
+	}
+	return fmt.Sprintf("%.2f %s", x, s.unit)
+}
+
+// FormatPlace names a source line: region (file:line), as far as that is known. A plus behind the
+// region says that the line is the one where that begins.
+func FormatPlace(s SourceLine) string {
+	region, at := string(s.Region), string(s.File)
+	if at != "" && s.Line != 0 {
+		at = fmt.Sprintf("%s:%d", at, s.Line)
+	}
+	if s.LineOf == LineOfRegion {
+		region += "+"
+	}
+	switch {
+	case region == "" && at == "":
+		return "(unknown)"
+	case at == "":
+		return region
+	case region == "":
+		return at
+	}
+	return region + " (" + at + ")"
+}

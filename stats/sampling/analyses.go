@@ -1,0 +1,70 @@
+package sampling
+
+import (
+	"cmp"
+	"slices"
+
+	"tracekit/stats"
+)
+
+// analyses makes what the sample says of wait states and overhead, beside the truth.
+func (r *run) analyses(w *weighing, k int) *Analyses {
+	row := func(kind stats.WaitKind, of func(*Sums) moments) AnalysisRow {
+		e, all := w.total(of), r.sumsOf(len(r.configs))
+		x := AnalysisRow{Messages: r.ns(of(&all).sum), Estimate: known(r.nsOf(e.value)), Low: known(r.nsOf(e.low)), High: known(r.nsOf(e.high))}
+		if a := r.opts.Analysis; a.WaitStates != nil {
+			x.True = a.WaitStates[kind].TimeNs
+		}
+		return x
+	}
+	return &Analyses{
+		LateSender:   row(stats.LateSender, func(s *Sums) moments { return s.LateSender }),
+		LateReceiver: row(stats.LateReceiver, func(s *Sums) moments { return s.LateReceiver }),
+		Overhead:     r.overheadLines(w, k),
+	}
+}
+
+// overheadLines brings the overhead of sites in the sample and in the analysis together.
+func (r *run) overheadLines(w *weighing, k int) []OverheadLineRow {
+	o := r.opts.Analysis.Overhead
+	if o == nil {
+		return nil
+	}
+	type sum struct {
+		messages int64
+		estimate float64
+	}
+	sums := make([]sum, len(r.sites))
+	for i, s := range r.streams {
+		for n, key := range s.keys {
+			if key.send == pooled {
+				continue
+			}
+			all, hit := &s.extras[n*len(s.sums)+len(r.configs)], &s.extras[n*len(s.sums)+k]
+			sums[key.send].messages += all.sendOverhead
+			sums[key.receive].messages += all.receiveOverhead
+			sums[key.send].estimate += w.weights[i] * float64(hit.sendOverhead)
+			sums[key.receive].estimate += w.weights[i] * float64(hit.receiveOverhead)
+		}
+	}
+	truth := make(map[SiteRow]int64)
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		truth[SiteRow{stats.Name(l.Operation), l.SourceLine}] += l.OverheadNs
+	}
+	rows := []OverheadLineRow{}
+	for site, s := range sums {
+		row := OverheadLineRow{SiteRow: *r.siteRow(uint32(site)), Messages: s.messages}
+		if row.True = truth[row.SiteRow]; row.True == 0 || s.messages == 0 {
+			continue
+		}
+		if w.samples > 0 {
+			row.Estimate = &s.estimate
+		}
+		rows = append(rows, row)
+	}
+	slices.SortStableFunc(rows, func(a, b OverheadLineRow) int {
+		return cmp.Or(cmp.Compare(b.True, a.True), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return rows
+}

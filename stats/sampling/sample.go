@@ -1,0 +1,212 @@
+package sampling
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// Options says what takes part and what is asked for.
+type Options struct {
+	Jobs     int
+	Ranks    []uint32      // both ends of a message; empty: all
+	From, To stats.Instant // both calls overlap
+
+	MinBytes, MaxBytes uint64                  // MaxBytes 0: any
+	Site               func(trace.PathID) bool // of the send; nil: any
+	SiteText           string                  // what Site stands for, for the document
+
+	Cost     Cost
+	Analysis *stats.Analysis // of the whole trace with its overhead by call; nil: no sampled analyses
+
+	totals bool // totals alone are asked for, not categories
+}
+
+// Make says what configurations would have seen of a trace. All of them are tried in one pass;
+// its memory grows with ranks and categories times configurations, not with the run. What
+// configurations with WRITE have sampled lies in the trace's store: see Result.Messages.
+func Make(ctx context.Context, t *trace.Trace, configs []Config, opts Options) (*Document, error) {
+	r, err := pass(ctx, t, configs, opts)
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{Schema: Schema, Trace: stats.InfoOf(t), Selection: r.part.Selection(), Restriction: r.restriction(),
+		Costs: opts.Cost.row(), Paper: opts.Cost.paper(), Findings: stats.FindingRows(t.Findings)}
+	if rebuilt := d.Trace.Rebuilt; rebuilt != nil { // latencies are a model's, and what timers do
+		d.Trace.Rebuilt = &stats.Rebuilt{From: rebuilt.From, Approximate: rebuilt.Approximate, Modelled: []string{
+			"analyses", "bias.after_pause", "bias.mean_error", "categories[].freq", "categories[].mean_error", "categories[].mean_ns", "categories[].stat",
+			"estimates.latency_total_ns", "plan"}}
+		if slices.ContainsFunc(configs, func(c Config) bool { return c.Strategy == Timer }) {
+			d.Trace.Rebuilt.Modelled = append(d.Trace.Rebuilt.Modelled, "bias", "coverage", "estimates", "model", "sampled")
+		}
+	}
+	for k := range configs {
+		result := r.result(k)
+		if k == 0 {
+			d.Result = result
+		} else {
+			d.More = append(d.More, result)
+		}
+	}
+	return d, nil
+}
+
+// pass lets configurations decide on all messages.
+func pass(ctx context.Context, t *trace.Trace, configs []Config, opts Options) (*run, error) {
+	if opts.MaxBytes == 0 {
+		opts.MaxBytes = math.MaxUint64
+	}
+	writing := 0
+	for i := range configs {
+		if configs[i].Analysis == Write {
+			writing++
+		}
+	}
+	if writing > maxWriting {
+		return nil, fmt.Errorf("sampling: %d configurations write, there may be %d", writing, maxWriting)
+	}
+	r, err := newRun(t, configs, opts)
+	if err == nil {
+		err = r.visitAll(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sampling: %w", err)
+	}
+	return r, nil
+}
+
+// Results returns those of all configurations, in their order.
+func (d *Document) Results() []*Result {
+	if d.Result == nil {
+		return nil
+	}
+	return append([]*Result{d.Result}, d.More...)
+}
+
+func (r *run) restriction() *Restriction {
+	if r.opts.MinBytes == 0 && r.opts.MaxBytes == math.MaxUint64 && r.opts.Site == nil {
+		return nil
+	}
+	x := &Restriction{MinBytes: r.opts.MinBytes, Site: stats.Name(r.opts.SiteText)}
+	if r.opts.MaxBytes != math.MaxUint64 {
+		x.MaxBytes = &r.opts.MaxBytes
+	}
+	for _, s := range r.streams {
+		x.Skipped += s.skipped
+	}
+	return x
+}
+
+// sumsOf returns the sums of a configuration, or of the population, over all streams.
+func (r *run) sumsOf(k int) (sum Sums) {
+	for _, s := range r.streams {
+		sum.merge(&s.sums[k])
+	}
+	return sum
+}
+
+// ns returns a time in ns.
+func (r *run) ns(ticks int64) int64 { return r.t.Defs.Clock.Nanoseconds(ticks) }
+
+// nsOf returns an estimated time in ns.
+func (r *run) nsOf(ticks float64) float64 {
+	if hz := r.t.Defs.Clock.Resolution; hz > 0 {
+		return ticks * (1e9 / float64(hz))
+	}
+	return ticks
+}
+
+// result makes the rows of a configuration.
+func (r *run) result(k int) *Result {
+	c, all := &r.configs[k], len(r.configs)
+	x := &Result{Configuration: c.String(), Settings: c.settings(), run: r, k: k}
+	population, sampled := r.sumsOf(all), r.sumsOf(k)
+	x.Population = Population{Messages: population.Messages, Bytes: uint64(population.Bytes.sum), Unmatched: population.Unmatched}
+	x.Sampled = Sampled{Messages: sampled.Messages, Bytes: uint64(sampled.Bytes.sum), Unmatched: sampled.Unmatched,
+		Share: ratio(float64(sampled.Messages), float64(population.Messages)), Ranks: []RankRow{}}
+	for _, s := range r.streams {
+		if n := s.sums[all].Messages; n > 0 {
+			x.Sampled.Ranks = append(x.Sampled.Ranks, RankRow{stats.Rank(s.rank), n, s.sums[k].Messages})
+		}
+	}
+	w := weigh(r, k)
+	in := func(true int64, e estimate, unit func(float64) float64) Estimate {
+		return Estimate{true, known(unit(e.value)), known(unit(e.low)), known(unit(e.high)), known(relative(unit(e.value), float64(true)))}
+	}
+	one := func(v float64) float64 { return v }
+	x.Estimates = Estimates{c.method(), in(int64(population.Messages), w.messages(), one), in(population.Bytes.sum, w.bytes(), one),
+		in(r.ns(population.Latency.sum), w.latency(), r.nsOf)}
+	x.categories(&population, &sampled)
+	x.Model = r.model(c, &population, &sampled, k)
+	if r.opts.Analysis != nil {
+		x.Analyses = r.analyses(w, k)
+	}
+	return x
+}
+
+func (c *Config) settings() Settings {
+	s := Settings{Seed: c.Seed, Analysis: c.Analysis.String()}
+	if share, ok := c.Share(); ok {
+		s.Probability = &share
+	}
+	switch c.Strategy {
+	case Random:
+		s.Strategy, s.Threshold = "random", &c.Threshold
+		return s
+	case Counter:
+		s.Strategy = "counter"
+	case Timer:
+		s.Strategy, s.Since = "timer", "send"
+		if c.SinceSample {
+			s.Since = "sample"
+		}
+	}
+	s.Period, s.Variance = &c.Period, &c.Variance
+	return s
+}
+
+// model says what the sampling would have cost.
+func (r *run) model(c *Config, population, sampled *Sums, k int) Model {
+	cost := &r.opts.Cost
+	small, hit := population.Messages-population.Large, sampled.Messages-sampled.Large
+	share := 0.0
+	if small > 0 {
+		share = float64(hit) / float64(small)
+	}
+	m := Model{BaselineUs: cost.BaselineNs / 1000, WithSamplingUs: (cost.BaselineNs + cost.message(c.Analysis, share)) / 1000}
+	most := 0.0
+	for _, s := range r.streams {
+		all := &s.sums[len(r.configs)]
+		of := &s.sums[k]
+		most = max(most, float64(all.Messages-all.Large)*cost.LayerNs+float64(of.Messages-of.Large)*cost.sampled(c.Analysis))
+	}
+	first, last := stats.Run(r.t)
+	length := float64(r.ns(last - first))
+	m.Slowdown = ratio(length+most, length)
+	for _, row := range measured() {
+		p, _ := Parse(row.Configuration, Defaults{Seed: DefaultSeed})
+		if p.Strategy == c.Strategy && p.Threshold == c.Threshold && p.Period == c.Period && c.Variance == 0 && !c.SinceSample && c.Analysis != Write {
+			m.PaperUs = &row.MeasuredUs
+		}
+	}
+	return m
+}
+
+func (c *Cost) row() CostRow {
+	return CostRow{c.BaselineNs / 1000, c.LayerNs / 1000, c.SampleNs / 1000, c.WriteNs / 1000, c.LimitBytes}
+}
+
+// known returns a number, nil if it is none.
+func known(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// ratio returns a/b, nil if b is 0.
+func ratio(a, b float64) *float64 { return known(a / b) }

@@ -1,0 +1,121 @@
+package scaling_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"tracekit/stats/scaling"
+)
+
+// laws are planted growths, with the term that is to be found; nil: a constant.
+var laws = []struct {
+	name string
+	at   func(p float64) float64
+	term *scaling.Term
+}{
+	{"constant", func(float64) float64 { return 0 }, nil},
+	{"log p", math.Log2, &scaling.Term{Num: 0, Den: 1, Log: 1}},
+	{"log² p", func(p float64) float64 { return math.Pow(math.Log2(p), 2) }, &scaling.Term{Num: 0, Den: 1, Log: 2}},
+	{"p^½", math.Sqrt, &scaling.Term{Num: 1, Den: 2}},
+	{"p", func(p float64) float64 { return p }, &scaling.Term{Num: 1, Den: 1}},
+	{"p log p", func(p float64) float64 { return p * math.Log2(p) }, &scaling.Term{Num: 1, Den: 1, Log: 1}},
+	{"p^1½", func(p float64) float64 { return math.Pow(p, 1.5) }, &scaling.Term{Num: 3, Den: 2}},
+	{"p²", func(p float64) float64 { return p * p }, &scaling.Term{Num: 2, Den: 1}},
+	{"1/p", func(p float64) float64 { return 1 / p }, &scaling.Term{Num: -1, Den: 1}},
+}
+
+// TestPlantedLaws states that a law without noise is found as it is, from five sizes and from seven,
+// and that its interval is no wider than rounding.
+func TestPlantedLaws(t *testing.T) {
+	for _, law := range laws {
+		for _, sizes := range []int{5, 7} {
+			var p, y []float64
+			for k := range sizes {
+				x := math.Pow(2, float64(k+1))
+				p, y = append(p, x), append(y, 1000+500*law.at(x))
+			}
+			at := 2 * p[sizes-1]
+			m := scaling.Fit(p, y, at)
+			if law.term == nil {
+				if len(m.Terms) != 0 || m.R2 != 1 {
+					t.Errorf("%s, %d sizes: %s", law.name, sizes, m.Formula(1, ""))
+				}
+				continue
+			}
+			if len(m.Terms) != 1 || m.Terms[0].Num != law.term.Num || m.Terms[0].Den != law.term.Den || m.Terms[0].Log != law.term.Log {
+				t.Errorf("%s, %d sizes: found %s", law.name, sizes, m.Formula(1, ""))
+				continue
+			}
+			if want := 1000 + 500*law.at(at); math.Abs(m.At(at)-want) > 1e-6*want || math.Abs(m.Terms[0].Coefficient-500) > 1e-3 {
+				t.Errorf("%s, %d sizes: %s, at %g %g, want %g", law.name, sizes, m.Formula(1, ""), at, m.At(at), want)
+			}
+			if low, high, ok := m.Interval(at); !ok || high-low > 1e-5*m.At(at) {
+				t.Errorf("%s: interval %g to %g", law.name, low, high)
+			}
+		}
+	}
+}
+
+// TestConstantsUnderNoise states that growth is seen in at most one of twenty series that have
+// none, and that intervals hold what they promise when the form is right.
+func TestConstantsUnderNoise(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	p := []float64{2, 4, 8, 16, 32}
+	grown, inside, asked := 0, 0, 0
+	const series = 400
+	for range series {
+		y := make([]float64, len(p))
+		for i := range y {
+			y[i] = 1000 * (1 + 0.02*r.NormFloat64())
+		}
+		m := scaling.Fit(p, y, 64)
+		if len(m.Terms) > 0 {
+			grown++
+			continue
+		}
+		low, high, ok := m.Interval(64)
+		if !ok {
+			t.Fatal("no interval")
+		}
+		asked++
+		if v := 1000 * (1 + 0.02*r.NormFloat64()); v >= low && v <= high {
+			inside++
+		}
+	}
+	if grown > series/20 {
+		t.Errorf("%d of %d constants seem to grow", grown, series)
+	}
+	if share := float64(inside) / float64(asked); share < 0.92 || share > 0.98 {
+		t.Errorf("%.3f of new values lie in the interval of 95 %%", share)
+	}
+}
+
+// TestFitEdges states what has no model, and that times below zero are never foretold.
+func TestFitEdges(t *testing.T) {
+	if m := scaling.Fit([]float64{2, 4}, []float64{1, 2}); m != nil {
+		t.Errorf("a model of two sizes: %s", m.Formula(1, ""))
+	}
+	if m := scaling.Fit([]float64{2, 2, 4, 4}, []float64{1, 1, 2, 2}); m != nil {
+		t.Errorf("a model of two sizes that repeat: %s", m.Formula(1, ""))
+	}
+	for _, y := range [][]float64{{100, 50, 25, 12, 6}, {0, 0, 0, 0, 0}, {100, 90, 70, 30, 1}, {0, 0, 0, 0, 7}} {
+		m := scaling.Fit([]float64{1, 2, 4, 8, 16}, y, 1024)
+		if v := m.At(1024); v < 0 || math.IsNaN(v) {
+			t.Errorf("%v: %s is %g at 1024", y, m.Formula(1, ""), v)
+		}
+	}
+}
+
+// TestTwoTerms states that work which is shared out and a cost that grows are told apart.
+func TestTwoTerms(t *testing.T) {
+	var p, y []float64
+	for k := range 7 {
+		x := math.Pow(2, float64(k))
+		p, y = append(p, x), append(y, 50+6400/x+20*math.Log2(x))
+	}
+	m := scaling.Fit(p, y, 128)
+	if got := m.Formula(1, ""); got != "50 + 6400·p^-1 + 20·log2(p)" {
+		t.Errorf("found %s", got)
+	}
+}
