@@ -272,7 +272,7 @@ func TestMarkers(t *testing.T) {
 		{m, "mpi_allreduce_", -1, 99, 49, 0.95},
 		{m, "MPI_Waitall", 0, 99, 49, 0}, // requests are open whenever one begins
 		{m, "MPI_Allreduce", 1, 99, -1, 0.95},
-				{steady, "MPI_Barrier", -1, 119, -1, 0.5},
+		{steady, "MPI_Barrier", -1, 119, -1, 0.5},
 	} {
 		marker, err := pattern.ParseMarker(c.marker)
 		if err != nil {
