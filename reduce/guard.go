@@ -3,6 +3,7 @@ package reduce
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 
 	"go.starlark.net/starlark"
@@ -25,6 +26,8 @@ const (
 	stepsACall = 10_000   // that a call adds to what may be used later
 	mostBits   = 4096     // of an integer
 	mostItems  = 1 << 20  // of a range
+	mostDepth  = 100      // of lists in lists
+	mostDigits = 1024     // of a text that becomes a number
 )
 
 // guarded is the prefix of names that no rule can write.
@@ -214,6 +217,10 @@ func (r *restriction) expr(e syntax.Expr) syntax.Expr {
 		e.X = r.expr(e.X)
 	case *syntax.Ident:
 		return r.name(e)
+	case *syntax.Literal:
+		if n, ok := e.Value.(*big.Int); ok && n.BitLen() > mostBits {
+			r.refuse(e.TokenPos, "%s", errBits)
+		}
 	case *syntax.IndexExpr:
 		e.X, e.Y = r.expr(e.X), r.expr(e.Y)
 	case *syntax.LambdaExpr:
@@ -319,8 +326,12 @@ var (
 
 // weigh subtracts the weight of a value, with all that it holds, from a budget; the result
 // is below zero if it is not enough.
-func weigh(v starlark.Value, budget int) int {
-	budget--
+func weigh(v starlark.Value, budget int) int { return weighIn(v, budget, 0) }
+
+func weighIn(v starlark.Value, budget, depth int) int {
+	if budget--; depth > mostDepth {
+		return -1
+	}
 	switch v := v.(type) {
 	case starlark.Int:
 		if _, small := v.Int64(); !small {
@@ -328,28 +339,28 @@ func weigh(v starlark.Value, budget int) int {
 		}
 	case starlark.String:
 		budget -= len(v) / 16
-	case starlark.Tuple:
-		for i := 0; i < len(v) && budget >= 0; i++ {
-			budget = weigh(v[i], budget)
-		}
-	case *starlark.List:
-		for i := 0; i < v.Len() && budget >= 0; i++ {
-			budget = weigh(v.Index(i), budget)
-		}
 	case *starlark.Dict:
 		for k, x := range v.Entries() {
-			if budget = weigh(x, weigh(k, budget)); budget < 0 {
+			if budget = weighIn(x, weighIn(k, budget, depth+1), depth+1); budget < 0 {
 				break
 			}
 		}
-	case *starlark.Set:
-		for x := range v.Elements() {
-			if budget = weigh(x, budget); budget < 0 {
-				break
-			}
+	case starlark.Sequence:
+		if n := v.Len(); n > budget { // also of a range, which holds nothing
+			return -1
 		}
-	case starlark.Sequence: // a range
-		budget -= v.Len()
+		return weighAll(v, budget, depth)
+	case starlark.Iterable:
+		return weighAll(v, budget, depth)
+	}
+	return budget
+}
+
+func weighAll(v starlark.Iterable, budget, depth int) int {
+	for x := range starlark.Elements(v) {
+		if budget = weighIn(x, budget, depth+1); budget < 0 {
+			break
+		}
 	}
 	return budget
 }
@@ -559,9 +570,17 @@ func (s *scale) text(text, name string, args starlark.Tuple) error {
 
 // universal calls a function of the language.
 func (s *scale) universal(thread *starlark.Thread, name string, f starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if len(args) == 0 {
+		return starlark.Call(thread, f, args, kwargs)
+	}
 	if !(name == "max" || name == "min") || len(args) != 2 || !plain(args[0]) || !plain(args[1]) {
 		if err := s.admit(args...); err != nil {
 			return nil, err
+		}
+	}
+	if name == "int" || name == "float" {
+		if text, ok := args[0].(starlark.String); ok && len(text) > mostDigits {
+			return nil, errBits
 		}
 	}
 	v, err := starlark.Call(thread, f, args, kwargs)

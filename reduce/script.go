@@ -205,9 +205,13 @@ func (x *located) run(f *starlark.Function, args starlark.Tuple) (starlark.Value
 // state weighs the variables of the rule, each value once.
 func (x *located) state() int {
 	weight, seen := 0, make(map[starlark.Value]bool)
-	var visit func(v starlark.Value)
-	visit = func(v starlark.Value) {
+	var visit func(v starlark.Value, depth int)
+	visit = func(v starlark.Value, depth int) {
 		if weight++; weight > mostState {
+			return
+		}
+		if depth > mostDepth { // more than anyone needs, and than can be looked through
+			weight = mostState + 1
 			return
 		}
 		switch v := v.(type) {
@@ -222,38 +226,38 @@ func (x *located) state() int {
 			weight += mostWeight - weigh(v, mostWeight)
 		case starlark.Tuple:
 			for _, e := range v {
-				visit(e)
+				visit(e, depth+1)
 			}
 		case *starlark.List:
 			for e := range v.Elements() {
-				visit(e)
+				visit(e, depth+1)
 			}
 		case *starlark.Set:
 			weight += 4 * v.Len()
 			for e := range v.Elements() {
-				visit(e)
+				visit(e, depth+1)
 			}
 		case *starlark.Dict:
 			weight += 4 * v.Len()
 			for k, e := range v.Entries() {
-				visit(k)
-				visit(e)
+				visit(k, depth+1)
+				visit(e, depth+1)
 			}
 		case *starlark.Function:
 			for i := range v.NumParams() {
 				if d := v.ParamDefault(i); d != nil {
-					visit(d)
+					visit(d, depth+1)
 				}
 			}
 			for i := range v.NumFreeVars() {
 				if _, e := v.FreeVar(i); e != nil {
-					visit(e)
+					visit(e, depth+1)
 				}
 			}
 		}
 	}
 	for _, name := range x.globals.Keys() {
-		visit(x.globals[name])
+		visit(x.globals[name], 0)
 	}
 	return weight
 }

@@ -40,7 +40,7 @@ func Families(t *trace.Trace) []Family {
 		}},
 		{"slowest ranks", ranks - 1, func(i int) []Rule { return []Rule{Slowest{N: ranks - 1 - i}} }},
 		{"first ranks", ranks - 1, func(i int) []Rule {
-			r := Ranks{What: fmt.Sprintf("the first %d ranks", ranks-1-i)}
+			r := Ranks{What: fmt.Sprintf("ranks 0-%d", ranks-2-i)}
 			for rank := range ranks - 1 - i {
 				r.Keep = append(r.Keep, uint32(rank))
 			}
