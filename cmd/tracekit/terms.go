@@ -37,6 +37,8 @@ func terms() []term {
 		{"late broadcast", "Ranks wait in a broadcast or scatter for the root to arrive."},
 		{"early reduce", "The root waits in a reduce or gather for the last rank to arrive."},
 		{"skew", "In collectives: the time from a rank's arrival until the last one arrives."},
+		{"pattern", "In reduce --repeating: iterations in which every rank makes the same calls with the same partners and sizes. Its period is their mean length."},
+		{"hops", "How many steps apart two ranks are in the topology, in all dimensions together; with wrap-around a step may lead over its edge."},
 		{"gain", "By how much the run would be shorter if one thing were mended: the recorded run is replayed with that change, all waits made anew. Gains do not add up: where one wait goes, another one may come."},
 		{"waits caused", "What makes others wait: a rank takes longer at a place than those that wait for it, since they last met. At once is the waiting when they meet next, later that which follows from it, when those that have waited make others wait in turn; together all waits but the unexplained ones, which mostly clocks that disagree leave."},
 		{"critical path", "The chain of activities, from rank to rank along the waits, that determines the run time; its length is the run time. Only what gets faster on it shortens the run."},

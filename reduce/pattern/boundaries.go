@@ -77,12 +77,12 @@ func (b *boundaries) location(t *trace.Trace, d *division, l trace.LocationID) {
 		for _, s := range rows {
 			i := at.interval(s.Seq)
 			if s.Done != trace.None && s.Done != s.Call {
-				across(b.bad, i, d.interval(l, t.Calls[l].Ptr(int(s.Done)).Seq), 1)
+				across(b.bad, i, d.interval(l, t.Calls[l].Ptr(int(s.Done)).Seq, i), 1)
 			}
 			if s.State != trace.Matched {
 				continue
 			}
-			k := d.interval(s.RecvLoc, t.Recvs[s.RecvLoc].Ptr(int(s.Recv)).Seq)
+			k := d.interval(s.RecvLoc, t.Recvs[s.RecvLoc].Ptr(int(s.Recv)).Seq, i)
 			if k < i {
 				across(b.bad, i, k, 1)
 			} else {
@@ -94,7 +94,7 @@ func (b *boundaries) location(t *trace.Trace, d *division, l trace.LocationID) {
 	for _, rows := range t.Recvs[l].Rows {
 		for _, r := range rows {
 			if i := at.interval(r.Seq); r.PostSeq != r.Seq {
-				across(b.bad, i, d.interval(l, r.PostSeq), 1)
+				across(b.bad, i, d.interval(l, r.PostSeq, i), 1)
 			}
 		}
 	}
@@ -107,9 +107,9 @@ func (b *boundaries) collectives(t *trace.Trace, d *division) {
 			least, most := d.n, -1
 			for m := c.First; m < c.First+c.Count; m++ {
 				p := t.Members.Ptr(int(m))
-				for _, call := range []uint32{p.Call, p.Done} {
-					if call != trace.None {
-						i := d.interval(p.Location, t.Calls[p.Location].Ptr(int(call)).Seq)
+				for k, call := range [2]uint32{p.Call, p.Done} {
+					if call != trace.None && (k == 0 || call != p.Call) {
+						i := d.interval(p.Location, t.Calls[p.Location].Ptr(int(call)).Seq, most)
 						least, most = min(least, i), max(most, i)
 					}
 				}

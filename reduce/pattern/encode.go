@@ -26,6 +26,7 @@ func (r *Repeats) Encode() string {
 	put(uint64(r.Clock.GlobalOffset))
 	put(uint64(r.Intervals))
 	put(r.Events)
+	put(uint64(r.Alike))
 	put(uint64(len(r.Runs)))
 	for _, n := range r.Runs {
 		put(uint64(n))
@@ -168,7 +169,7 @@ func (d *decoder) repeats(locations int) *Repeats {
 		return r
 	}
 	r.Clock.Resolution, r.Clock.GlobalOffset = d.next(), int64(d.next())
-	r.Intervals, r.Events = d.index(), d.next()
+	r.Intervals, r.Events, r.Alike = d.index(), d.next(), Alike(min(d.next(), uint64(ByDistance)))
 	cut := uint64(0)
 	for range d.count() {
 		n := d.index()

@@ -26,6 +26,7 @@ type walker struct {
 	location trace.LocationID
 	stack    trace.CallStack[uint64]
 	requests requests
+	calls    bool     // alone are asked for, not the order
 	self     []uint32 // own rank by communicator; None: not a member
 }
 
@@ -110,12 +111,14 @@ func (w *walker) flow(f *trace.Flow, k int) event {
 
 func (w *walker) message(p *trace.P2P, k int) event {
 	kind := p.Kind[k]
-	h := mix(uint64(kind), uint64(p.Comm[k])<<32|uint64(p.Peer[k]))
-	h = mix(mix(h, p.Bytes[k]), uint64(p.Tag[k]))
-	if age, uses := w.requests.event(kind, p.Request[k]); uses {
-		h = mix(h, age)
+	var e event
+	if !w.calls {
+		e.order = mix(uint64(kind), uint64(p.Comm[k])<<32|uint64(p.Peer[k]))
+		e.order = mix(mix(e.order, p.Bytes[k]), uint64(p.Tag[k]))
+		if age, uses := w.requests.event(kind, p.Request[k]); uses {
+			e.order = mix(e.order, age)
+		}
 	}
-	e := event{order: h}
 	switch kind {
 	case trace.KindMpiSend, trace.KindMpiIsend, trace.KindMpiRecv, trace.KindMpiIrecv:
 		peer := uint64(p.Peer[k])

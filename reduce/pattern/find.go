@@ -1,8 +1,10 @@
 package pattern
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"tracekit/engine"
 	"tracekit/reduce"
@@ -155,6 +157,21 @@ func (p *plan) cut(keep int, b *boundaries) {
 			}
 			from = -1
 		}
+	}
+	p.bound()
+}
+
+// bound lets the shortest runs stay if there are more than a description should hold, which
+// has a few numbers of each run for each location.
+func (p *plan) bound() {
+	const most = 1 << 22
+	if n := max(most/max(len(p.division.starts), 1), 1); len(p.runs) > n {
+		slices.SortStableFunc(p.runs, func(a, b run) int { return cmp.Compare(b.end-b.first, a.end-a.first) })
+		for _, r := range p.runs[n:] {
+			p.refused += r.end - r.first
+		}
+		p.runs = p.runs[:n]
+		slices.SortFunc(p.runs, func(a, b run) int { return cmp.Compare(a.first, b.first) })
 	}
 }
 

@@ -39,11 +39,15 @@ func (d *division) release() {
 	}
 }
 
-// interval returns the interval of a record: -1 before the first, n behind the last.
-func (d *division) interval(l trace.LocationID, seq uint64) int {
+// interval returns the interval of a record: -1 before the first, n behind the last. It looks
+// at a likely one first.
+func (d *division) interval(l trace.LocationID, seq uint64, likely int) int {
 	s := d.starts[l]
 	if s == nil {
 		return -1
+	}
+	if likely >= 0 && likely < d.n && s.Ptr(likely).first <= seq && seq < s.Ptr(likely+1).first {
+		return likely
 	}
 	return sort.Search(d.n+1, func(k int) bool { return s.Ptr(k).first > seq }) - 1
 }

@@ -296,6 +296,14 @@ func TestMarkers(t *testing.T) {
 	if r, _ := cut(t, m, pattern.Options{Marker: pattern.Marker{Kind: pattern.OnTime, Ns: 16_000}}); r.Intervals < 95 || r.Intervals > 105 {
 		t.Errorf("a run of about 1.6 ms has %d intervals of 16 µs", r.Intervals)
 	}
+	near, reduced := cut(t, m, pattern.Options{Marker: pattern.Marker{Kind: pattern.OnCollective, Op: trace.CollAllreduce}, Alike: pattern.ByDistance, Distance: 1})
+	again, err := pattern.Regenerate(reduced, near.Repeats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := again.Info().Approximations(); len(a) != 1 {
+		t.Errorf("that calls are those of others is not said: %q", a)
+	}
 	if _, err := pattern.Find(t.Context(), m, pattern.Options{Marker: pattern.Marker{Kind: pattern.OnRegion, Region: "nowhere"}}); err == nil {
 		t.Error("a marker that is not there: no error")
 	}

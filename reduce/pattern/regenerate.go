@@ -40,6 +40,9 @@ func Regenerate(src trace.Source, r *Repeats) (trace.Source, error) {
 	about.Properties[trace.PropertyRegenerated] = encodeStretches(r.Clock, r.Stretches())
 	about.Properties[trace.PropertyReconstructed] = "true"
 	about.Properties[trace.PropertyRebuiltFrom] = fmt.Sprintf("intervals that were kept: %d of %d repeat others", len(r.Which), r.Intervals)
+	if r.Alike == ByDistance {
+		about.Properties[trace.PropertyApproximate] = fmt.Sprintf("calls, partners and sizes: those of %d of %d intervals are those of one that has nearly as many calls", len(r.Which), r.Intervals)
+	}
 	return &regenerated{Source: src, about: about, defs: &d, repeats: r, waiting: waiting(&d)}, nil
 }
 

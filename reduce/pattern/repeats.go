@@ -22,6 +22,7 @@ type Repeats struct {
 	Clock     trace.ClockProperties // of which Resolution and GlobalOffset are kept: those of all times
 	Intervals int                   // of each rank, before the cut
 	Events    uint64                // that were cut
+	Alike     Alike                 // by which they are instances of a pattern
 	Runs      []int                 // number of intervals in each
 	Which     []int                 // variant of each cut interval, run after run
 	Variants  int                   //
@@ -58,7 +59,7 @@ const mostTimes = 1 << 22
 // repeats describes what a plan cuts.
 func (p *plan) repeats(ctx context.Context, f *finder) (*Repeats, error) {
 	d := p.division
-	out := &Repeats{Intervals: d.n, Events: p.events, Locations: make([]Location, len(d.starts))}
+	out := &Repeats{Intervals: d.n, Events: p.events, Alike: f.opts.Alike, Locations: make([]Location, len(d.starts))}
 	out.Clock.Resolution, out.Clock.GlobalOffset = f.t.Defs.Clock.Resolution, f.t.Defs.Clock.GlobalOffset
 	first := p.variants(out)
 	for out.Stride = 1; len(out.Which)/out.Stride*f.count > mostTimes; {

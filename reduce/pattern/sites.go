@@ -101,7 +101,9 @@ func (f *finder) candidates(ctx context.Context) ([]candidate, error) {
 			return nil, nil
 		}
 		s := &siteScan{keep: uint64(f.opts.Keep), sites: make(map[uint64]*site)}
-		return s, s.run(f.shared.walker(l), batches)
+		w := f.shared.walker(l)
+		w.calls = true
+		return s, s.run(w, batches)
 	})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,68 @@
+//go:build unix
+
+package pattern_test
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+
+	"tracekit/merge"
+	"tracekit/reduce/pattern"
+	"tracekit/samples"
+	"tracekit/trace"
+)
+
+// BenchmarkFind and BenchmarkRegenerate count the events of the full trace on one core, without
+// reading it from a file and reconciling it.
+func BenchmarkFind(b *testing.B)       { bench(b, false) }
+func BenchmarkRegenerate(b *testing.B) { bench(b, true) }
+
+// cpu returns the seconds that the process has worked.
+func cpu(b *testing.B) float64 {
+	b.Helper()
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		b.Fatal(err)
+	}
+	return float64(r.Utime.Nano()+r.Stime.Nano()) / 1e9
+}
+
+func bench(b *testing.B, regenerate bool) {
+	for _, iterations := range []int{100, 1000, 10000} {
+		b.Run(fmt.Sprintf("iterations=%d", iterations), func(b *testing.B) {
+			var src *samples.Memory
+			_, err := samples.Generate(b.Context(), samples.Options{Program: "halo", Ranks: 8, Iterations: iterations, Seed: 3}, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
+				src = samples.NewMemory(info, defs)
+				return src, nil
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			m, err := merge.Merge(b.Context(), src, merge.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer m.Store.Close()
+			r, reduced := cut(b, m, pattern.Options{})
+			before := cpu(b)
+			for b.Loop() {
+				if !regenerate {
+					if _, err := pattern.Find(b.Context(), m, pattern.Options{Jobs: 1}); err != nil {
+						b.Fatal(err)
+					}
+					continue
+				}
+				again, err := pattern.Regenerate(reduced, r.Repeats)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for l := range m.Defs.Locations {
+					for range again.Events(b.Context(), trace.LocationID(l)) {
+					}
+				}
+			}
+			b.ReportMetric(float64(events(m))*float64(b.N)/(cpu(b)-before)/1e6, "Mevents/cpu-s")
+		})
+	}
+}
