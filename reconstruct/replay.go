@@ -42,9 +42,9 @@ type replay struct {
 	inFlight  int             // messages in sent
 	fixed     int             // fixes of all locations
 	jobs      int
-	lookahead int    // events of a location that are made before they happen
-	limit     uint64 // events of a location
-	cut       bool   // a location has more
+	lookahead int      // events of a location that are made before they happen
+	limit     uint64   // events of a location
+	cut       bool     // a location has more
 	waiting   waitHeap // all that wait, and some that have gone on; nil until somebody gives up
 }
 

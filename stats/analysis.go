@@ -22,7 +22,11 @@ type Analysis struct {
 	Selection    *Selection      `json:"selection,omitempty"` // nil: the whole trace
 	Coverage     Coverage        `json:"coverage"`
 	Findings     []Finding       `json:"findings"`
-	Diagnosis    []Cause         `json:"diagnosis,omitzero"` // nil: not asked for, or of a part of the run
+	Devices      []Device        `json:"devices,omitempty"` // accelerators
+	DevicePath   *DevicePath     `json:"device_path,omitempty"`
+	FileIO       *FileIO         `json:"file_io,omitempty"`          // nil: no call works on files
+	Sampled      []CounterSeries `json:"sampled_counters,omitempty"` // that are sampled beside the program
+	Diagnosis    []Cause         `json:"diagnosis,omitzero"`         // nil: not asked for, or of a part of the run
 	Clock        Clock           `json:"clock"`
 	Profile      []ProfileRow    `json:"profile"`
 	CallSites    []CallSiteRow   `json:"call_sites"`

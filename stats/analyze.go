@@ -105,7 +105,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	}
 	a.Threads = threadRows(p, processes, a.Efficiency)
 	a.Counters = usefulCounters(p, part)
-	a.Findings = findings(t, a.Efficiency, slices.Concat(part.findings, stuck, p.ledger.Findings()))
+	a.Findings = findings(t, a.Efficiency, slices.Concat(part.findings, stuck, p.ledger.Findings(), opts.Found))
 	return a, t.Store.Err()
 }
 

@@ -2,7 +2,8 @@
 // them, critical path, efficiencies; stats/fit the distributions and χ², stats/threads what
 // threads do, stats/whatif the
 // calibrated replay, stats/diagnosis the causes and what mending them would gain, stats/headers
-// the message-centric profile.
+// the message-centric profile, stats/devices what accelerators do,
+// stats/fileio what is done to files.
 //
 // Analyze makes of a reconciled trace.Trace an Analysis, which is at the same time the
 // document of `tracekit analyze --json`. Nothing in it is formatted: times are integer

@@ -15,6 +15,9 @@ func callsMPI(t *trace.Trace) bool {
 			continue
 		}
 		r := &t.Defs.Regions[n.Region]
+		if r.Role == trace.RoleKernel { // it runs on an accelerator
+			continue
+		}
 		for _, name := range []trace.StringID{r.Name, r.Canonical} {
 			if trace.MPIFunctionOf(t.Defs.String(name)).Class != trace.ClassNone {
 				return true

@@ -1,6 +1,9 @@
 package stats
 
-import "tracekit/engine"
+import (
+	"tracekit/engine"
+	"tracekit/trace"
+)
 
 // Options says what Analyze does. The zero value analyses the whole trace.
 type Options struct {
@@ -22,6 +25,9 @@ type Options struct {
 	// Overhead asks for the overhead of MPI calls and says how it is found; nil leaves it
 	// out.
 	Overhead *OverheadOptions
+
+	// Found are findings of other stages, which the analysis is to list.
+	Found []trace.Finding
 
 	// Progress counts the events that the decoding pass reads; it may be nil.
 	Progress *engine.Progress

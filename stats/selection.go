@@ -176,6 +176,13 @@ func (a axis) instant(t int64) int64 { return a.ns(t - a.zero) }
 // 0 if there are none.
 func Run(t *trace.Trace) (first, last int64) { return runOf(t) }
 
+// Window returns the corrected ticks of the part of the run that options select, or an error if
+// they make no sense.
+func Window(t *trace.Trace, opts Options) (from, to int64, err error) {
+	s, err := newScope(t, opts)
+	return s.from, s.to, err
+}
+
 // Aside tells by location which are no part of the run: those where profilers note what they
 // do themselves.
 func Aside(t *trace.Trace) []bool { return aside(t) }

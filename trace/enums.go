@@ -97,7 +97,9 @@ const (
 	ParadigmPthread     Paradigm = 7
 	ParadigmOmpSs       Paradigm = 9
 	ParadigmTBB         Paradigm = 17
+	ParadigmOpenCL      Paradigm = 19
 	ParadigmSampling    Paradigm = 21
+	ParadigmHIP         Paradigm = 23
 )
 
 var paradigmNames = []string{"unknown", "user", "compiler", "openmp", "mpi", "cuda",
@@ -131,6 +133,11 @@ const (
 	RoleCollAll2All     RegionRole = 25
 	RoleCollOther       RegionRole = 26
 	RolePoint2Point     RegionRole = 28
+	RoleFileIO          RegionRole = 27
+	RoleRMA             RegionRole = 29
+	RoleDataTransfer    RegionRole = 30 // to or from an accelerator
+	RoleFileIOMetadata  RegionRole = 38 // to a file, but not its data
+	RoleKernel          RegionRole = 40 // on an accelerator
 	RoleArtificial      RegionRole = 31
 )
 

@@ -70,6 +70,11 @@ const (
 	CodeOverflow            Code = "overflow"
 	CodeChangedMeanwhile    Code = "changed_meanwhile"
 	CodeReplayStuck         Code = "replay_stuck"
+	CodeHalfKernel          Code = "half_kernel"
+	CodeNoLaunch            Code = "no_launch"
+	CodeCorrelationRepeats  Code = "correlation_repeats"
+	CodeStepCut             Code = "step_cut"
+	CodeCounterFalls        Code = "counter_falls"
 	CodeRatioAboveOne       Code = "ratio_above_one"
 	CodeCounterOverflow     Code = "counter_overflow"
 	CodeLimitExceeded       Code = "limit_exceeded"
@@ -132,6 +137,11 @@ func Codes() []CodeInfo {
 		{CodeOverflow, SeverityError, "times or sizes are so large that they cannot be added up; sums of them are wrong"},
 		{CodeChangedMeanwhile, SeverityError, "the trace changed while it was read; analyse it again once nobody writes it"},
 		{CodeReplayStuck, SeverityLoss, "the ideal-network replay could not order all messages; its ratios are missing"},
+		{CodeHalfKernel, SeverityLoss, "a kernel of an accelerator is not recorded to its end; it is left out of what the device does"},
+		{CodeNoLaunch, SeverityInfo, "what launches a kernel is not recorded; the kernel counts, but not in launch delays"},
+		{CodeCorrelationRepeats, SeverityInfo, "several calls have one correlation; a kernel is taken for that of the last call before it begins"},
+		{CodeStepCut, SeverityInfo, "a training step is not recorded to its end; it is left out of the mean"},
+		{CodeCounterFalls, SeverityInfo, "a counter that is said to accumulate falls: it wrapped around, was reset, or is wrongly described"},
 		{CodeRatioAboveOne, SeverityInfo, "an efficiency is above 1: the ideal replay is slower than the run"},
 		{CodeCounterOverflow, SeverityError, "a counter's values or their sum do not fit into 64 bits; they are hardly what was counted"},
 		{CodeLimitExceeded, SeverityLoss, "there is more than is told apart, or it is longer: the last ones are left out or share a name, long names are cut"},

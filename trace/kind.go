@@ -40,6 +40,8 @@ const (
 	KindCallingContextEnter           Kind = 66
 	KindCallingContextLeave           Kind = 67
 	KindCallingContextSample          Kind = 68
+	KindIoOperationBegin              Kind = 75
+	KindIoOperationComplete           Kind = 78
 	KindProgramBegin                  Kind = 83
 	KindProgramEnd                    Kind = 84
 	KindNonBlockingCollectiveRequest  Kind = 85

@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/stats"
+	"tracekit/stats/devices"
 	"tracekit/stats/diagnosis"
+	"tracekit/stats/fileio"
 	"tracekit/stats/fit"
 	"tracekit/trace"
 )
@@ -121,10 +123,25 @@ func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
 func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*stats.Analysis, error) {
 	bar := startProgress(io, opts.quiet, "analysing")
 	defer bar.done()
-	a, err := stats.Analyze(ctx, t, stats.Options{
-		Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
-		Top: opts.top, Progress: &bar.Progress, Overhead: opts.overheadOptions(profile),
-	})
+	o := stats.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
+		Top: opts.top, Progress: &bar.Progress, Overhead: opts.overheadOptions(profile)}
+	from, to, err := stats.Window(t, o)
+	if err != nil {
+		return nil, err
+	}
+	found, err := devices.Find(ctx, t, devices.Options{Jobs: o.Jobs, Progress: o.Progress, Ranks: o.Ranks, From: from, To: to})
+	if err != nil {
+		return nil, err
+	}
+	files, noticed, err := fileio.Find(ctx, t, fileio.Options{Jobs: o.Jobs, Progress: o.Progress, Ranks: o.Ranks, From: from, To: to})
+	if err != nil {
+		return nil, err
+	}
+	o.Found = append(found.Findings, noticed...)
+	a, err := stats.Analyze(ctx, t, o)
+	if err == nil {
+		a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices, found.Path, found.Counters, files
+	}
 	if err == nil && opts.diagnose && a.Selection == nil && a.Efficiency != nil {
 		a.Diagnosis, err = diagnosis.Find(ctx, t, a, opts.jobs)
 	}

@@ -24,8 +24,12 @@ type report struct {
 func (r *report) print() {
 	r.sites = r.located()
 	r.header()
+	r.devices()
+	r.filesFirst()
 	r.findings()
 	r.diagnosis()
+	r.deviceDetails()
+	r.fileIO()
 	r.efficiency()
 	r.waitStates()
 	r.delays()
@@ -34,6 +38,7 @@ func (r *report) print() {
 	r.overhead()
 	r.callSites()
 	r.profile()
+	r.counterSeries()
 	r.collectives()
 	r.messages()
 	fmt.Fprintln(r.w, "\n'tracekit help terms' explains the words of this report.")
@@ -371,7 +376,7 @@ func (r *report) operation(operation stats.Name, line stats.SourceLine) string {
 
 func (r *report) criticalPath() {
 	c := r.a.CriticalPath
-	if c == nil {
+	if c == nil || r.a.DevicePath != nil && r.a.Efficiency == nil { // that of devices says more
 		return
 	}
 	if len(r.a.CallSites) == 0 {

@@ -51,7 +51,7 @@ var noLine = lineNames{trace.None, trace.None, trace.None, trace.None, trace.Non
 // newTables returns the tables of a report.
 func newTables(t *trace.Trace, a *stats.Analysis) []arrowdir.Table {
 	m := newTableMaker(t, a)
-	return []arrowdir.Table{m.calls(), m.messages(), m.collectives(), m.members(), m.callPaths()}
+	return append([]arrowdir.Table{m.calls(), m.messages(), m.collectives(), m.members(), m.callPaths()}, deviceTables(a)...)
 }
 
 func newTableMaker(t *trace.Trace, a *stats.Analysis) *tableMaker {

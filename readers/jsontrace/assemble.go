@@ -84,12 +84,19 @@ func (a *assembler) string(s string) trace.StringID {
 // attributes defines the attributes, whose numbers are the constants.
 func (a *assembler) attributes() {
 	texts := [attributes][2]string{
-		attrFile:     {"file", "the file that a call works on"},
-		attrFlowOut:  {"flow_out", "a flow of this number starts here"},
-		attrFlowStep: {"flow_step", "a flow of this number passes here"},
-		attrFlowIn:   {"flow_in", "a flow of this number ends here"},
+		attrFile:     {trace.AttributeFile, "the file that a call works on"},
+		attrFlowOut:  {trace.AttributeFlowOut, "a flow of this number starts here"},
+		attrFlowStep: {trace.AttributeFlowStep, "a flow of this number passes here"},
+		attrFlowIn:   {trace.AttributeFlowIn, "a flow of this number ends here"},
+
+		attrCorrelation: {trace.AttributeCorrelation, "a call and what it starts on an accelerator have the same number"},
+		attrBytes:       {trace.AttributeBytes, "what a call reads or writes"},
 	}
-	for i, t := range texts {
+	used := attrCorrelation // those before are always defined
+	for _, f := range a.files {
+		used = max(used, f.attributes)
+	}
+	for i, t := range texts[:used] {
 		typ := trace.TypeUint64
 		if trace.AttributeID(i) == attrFile {
 			typ = trace.TypeString
@@ -179,7 +186,7 @@ func (f *file) compare(x, y ident) int {
 
 func (a *assembler) region(r region, ids *idMap) trace.RegionID {
 	name := a.string(r.code.function)
-	def := trace.Region{Name: name, Canonical: name, Description: ids.strings[r.cat], Role: trace.RoleFunction,
+	def := trace.Region{Name: name, Canonical: name, Description: ids.strings[r.cat], Role: r.role,
 		Paradigm: r.paradigm, File: a.string(r.code.file), BeginLine: r.code.line}
 	// The canonical name lets the analyses of MPI see what the kernel does.
 	if op := r.op; op != opNone && op != opUnnamed {
@@ -228,7 +235,13 @@ func (a *assembler) metric(m meter, ids *idMap) trace.MetricID {
 // group adds the location group of a process or accelerator.
 func (a *assembler) group(number int, f *file, pid ident, kind uint8, creator trace.LocationGroupID) trace.LocationGroupID {
 	name := f.meta.processes[pid]
-	if name == "" {
+	if label := f.meta.labels[pid]; kind == 2 && label != "" {
+		name = label // the processes of accelerators have the name of that which uses them
+	}
+	switch {
+	case name == "" && kind == 2:
+		name = f.identName("device", pid)
+	case name == "":
 		name = f.identName("process", pid)
 	}
 	if len(a.files) > 1 {
@@ -292,7 +305,7 @@ func (a *assembler) track(ctx context.Context, f *file, l *track, group trace.Lo
 	}
 	count := n.count
 	kind := trace.LocationCPUThread
-	if l.gpu || a.defs.LocationGroups[group].Kind == 2 {
+	if l.gpu || f.rocprof && a.defs.LocationGroups[group].Kind == 2 { // PyTorch has threads beside the streams
 		kind = trace.LocationGPU
 	} else if a.defs.LocationGroups[group].Kind == 0 {
 		kind = trace.LocationUnknown
@@ -312,7 +325,7 @@ func (a *assembler) track(ctx context.Context, f *file, l *track, group trace.Lo
 		if sub > 0 {
 			events = lanes[sub-1].events
 			count.open += lanes[sub-1].count.open
-			name = fmt.Sprintf("%s (overlap %d)", f.trackName(l), sub)
+			name = trace.OverlapName(f.trackName(l), sub)
 		}
 		a.defs.Locations = append(a.defs.Locations, trace.Location{Ref: uint64(len(a.places)),
 			Name: a.string(name), Kind: kind, Events: events, Group: group})

@@ -31,7 +31,7 @@ func (m *idMap) attribute(a attr) (trace.AttributeID, trace.ValueType, uint64) {
 // survey runs over a track and returns what nests in it and what does not. Slices that a B
 // or an E breaks are found first and then given to the other sub-tracks.
 func (f *file) survey(ctx context.Context, l *track) (*nester, []*nester, error) {
-	n := newNester(f, nil)
+	n := newNester(f, l, nil)
 	if err := f.walk(ctx, l, n, func() bool { return true }); err != nil || len(n.broken) == 0 && n.count.overlaps == 0 {
 		return n, nil, err
 	}
@@ -42,7 +42,7 @@ func (f *file) survey(ctx context.Context, l *track) (*nester, []*nester, error)
 		}
 	}
 	broken := n.count.broken
-	n = newNester(f, nil)
+	n = newNester(f, l, nil)
 	n.exile, n.count.broken = l.exile, broken
 	o := newOverlaps(f, l, n)
 	err := f.walk(ctx, l, n, func() bool { return true })
@@ -71,7 +71,7 @@ func (f *file) walk(ctx context.Context, l *track, n *nester, full func() bool) 
 // deliver iterates over the events of a sub-track, as those of a location.
 func (f *file) deliver(ctx context.Context, l *track, sub int, ids *idMap, location trace.LocationID,
 	yield func(*trace.Batch, error) bool) {
-	n := newNester(f, ids)
+	n := newNester(f, l, ids)
 	n.batch = &trace.Batch{}
 	n.batch.Reset(location, 0)
 	more := true

@@ -31,6 +31,8 @@
 //	args                     read where they say something about communication, or about
 //	                         the file of a call (dftracer); events with others are counted
 //	                         as arguments_left_out
+//	correlation in args      the attribute correlation of kernels and calls of the runtime
+//	ret, size in args        the attribute bytes of calls of dftracer that read or write
 //	other outer members      Info.Properties, if they are short
 //
 // A pid or tid that is text with an integer in it is that integer; any other text is a

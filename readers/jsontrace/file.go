@@ -39,9 +39,10 @@ type file struct {
 
 	leftOut leftOut // arguments of events
 
-	launches  launches
-	rocprof   bool   // times stand in the arguments
-	ncclWorld string // hash of the communicator of all ranks, in files of NCCL's profiler
+	launches   launches
+	rocprof    bool              // times stand in the arguments
+	attributes trace.AttributeID // one more than the last that slices have
+	ncclWorld  string            // hash of the communicator of all ranks, in files of NCCL's profiler
 
 	own   *dialect // tracekit's own dialect, nil in others
 	base  int64    // ns to be added to all times
@@ -253,6 +254,12 @@ func (f *file) slice(l *track, ev *event, at int64) {
 		f.launches.launch(l, ev)
 	}
 	f.attach(l, ev)
+	switch {
+	case r.gpu || r.runtime:
+		f.correlate(l, ev)
+	case r.role == trace.RoleFileIO:
+		f.measure(l, ev)
+	}
 	l.put(ev.time, dur, id, c)
 }
 
@@ -287,11 +294,12 @@ const metadataLimit = 1 << 18
 // metadata holds what the M events say about processes and threads.
 type metadata struct {
 	processes map[ident]string
+	labels    map[ident]string // of processes: what PyTorch calls an accelerator
 	threads   map[[2]ident]string
 }
 
 func newMetadata() metadata {
-	return metadata{make(map[ident]string), make(map[[2]ident]string)}
+	return metadata{make(map[ident]string), make(map[ident]string), make(map[[2]ident]string)}
 }
 
 // metadataEvent takes an M, wherever in the file it stands.
@@ -302,12 +310,16 @@ func (f *file) metadataEvent(ev *event, at int64) {
 	pid := f.tracks.pid(ev.pid)
 	switch string(ev.name) {
 	case "process_name":
-		if name := f.nameOf(ev, at); name != "" {
+		if name := f.nameOf(ev, "name", at); name != "" {
 			f.meta.processes[pid] = name
+		}
+	case "process_labels":
+		if label := f.nameOf(ev, "labels", at); label != "" {
+			f.meta.labels[pid] = label
 		}
 	case "thread_name":
 		tid := f.tracks.tid(ev.pid, ev.tid)
-		if name := f.nameOf(ev, at); name != "" {
+		if name := f.nameOf(ev, "name", at); name != "" {
 			f.meta.threads[[2]ident{pid, tid}] = name
 		}
 	case "trace_buffer_overflowed":
@@ -315,13 +327,14 @@ func (f *file) metadataEvent(ev *event, at int64) {
 	}
 }
 
-// nameOf returns the name that an M gives, "" if there is none or there are too many.
-func (f *file) nameOf(ev *event, at int64) string {
-	raw := text(member(ev.args, "name"))
+// nameOf returns the name that an M gives in a member of its arguments, "" if there is none or
+// there are too many.
+func (f *file) nameOf(ev *event, key string, at int64) string {
+	raw := text(member(ev.args, key))
 	if len(raw) == 0 {
 		return ""
 	}
-	if len(f.meta.processes)+len(f.meta.threads) >= metadataLimit || f.names.bytes >= nameLimit {
+	if len(f.meta.processes)+len(f.meta.labels)+len(f.meta.threads) >= metadataLimit || f.names.bytes >= nameLimit {
 		f.find(trace.CodeLimitExceeded, at, "too many names of processes and threads")
 		return ""
 	}

@@ -8,7 +8,8 @@ import (
 )
 
 // clipLimit is the overhang, in ns, by which a slice may outlast the one that encloses it
-// and still count as nested: writers round begin and end separately.
+// and still count as nested: writers round begin and end separately. What a stream of an
+// accelerator executes does not nest, so that nothing is clipped there.
 const clipLimit = 1000
 
 // A nester makes enter and leave events of the records of a sub-track: of sub-track 0 of all
@@ -32,6 +33,7 @@ type nester struct {
 	slices  uint64                                               // number of complete slices so far
 	begun   int                                                  // number of open B
 	byName  map[uint32]int                                       // of them, by name; nil: not wanted so far
+	clip    int64                                                // clipLimit, or 0
 }
 
 // brokenLimit bounds the number of slices of a track that are moved because of a B or an E
@@ -62,8 +64,12 @@ type attr struct {
 
 const unknownEnd = math.MaxInt64
 
-func newNester(f *file, ids *idMap) *nester {
-	return &nester{f: f, ids: ids, last: math.MinInt64, outside: func(int64, int64, trace.RegionID, call) {}}
+func newNester(f *file, l *track, ids *idMap) *nester {
+	n := &nester{f: f, ids: ids, last: math.MinInt64, outside: func(int64, int64, trace.RegionID, call) {}}
+	if !l.gpu {
+		n.clip = clipLimit
+	}
+	return n
 }
 
 // endOf returns the end of a slice.
@@ -82,7 +88,7 @@ func (n *nester) slice(time, dur int64, region trace.RegionID, c call) {
 		n.pop(time)
 	}
 	end, limit := endOf(time, dur), n.limit()
-	if exiled || dur != openEnd && !fits(end, limit) {
+	if exiled || dur != openEnd && !n.fits(end, limit) {
 		n.count.overlaps++
 		n.outside(time, dur, region, c)
 		return
@@ -92,7 +98,7 @@ func (n *nester) slice(time, dur int64, region trace.RegionID, c call) {
 
 // fits reports whether a slice nests in one that ends at limit. Begin and end are rounded
 // separately, so a child may seem to outlast its parent.
-func fits(end, limit int64) bool { return end <= limit || end-limit <= clipLimit }
+func (n *nester) fits(end, limit int64) bool { return end <= limit || end-limit <= n.clip }
 
 // limit returns the end of the innermost open slice.
 func (n *nester) limit() int64 {

@@ -23,6 +23,7 @@ const laneLimit = trackLimit
 //
 // So a slice costs the logarithm of their number.
 type overlaps struct {
+	of     *track
 	track  *nester // sub-track 0
 	stream *spool.Stream
 	lanes  []*nester
@@ -60,7 +61,7 @@ func newOverlaps(f *file, l *track, n *nester) *overlaps {
 	if f.overlaps == nil {
 		f.overlaps = spool.New(f.spool.Store())
 	}
-	o := &overlaps{track: n, stream: f.overlaps.Stream(l.number), free: laneLimit - len(f.tracks.list) - f.lanes}
+	o := &overlaps{of: l, track: n, stream: f.overlaps.Stream(l.number), free: laneLimit - len(f.tracks.list) - f.lanes}
 	n.outside = o.slice
 	return o
 }
@@ -73,13 +74,13 @@ func (o *overlaps) slice(time, dur int64, region trace.RegionID, c call) {
 		o.room.set(k, o.lanes[k].limit())
 	}
 	end := endOf(time, dur)
-	k := o.room.first(func(limits span) bool { return dur == openEnd || fits(end, limits.max) })
+	k := o.room.first(func(limits span) bool { return dur == openEnd || o.track.fits(end, limits.max) })
 	if k < 0 {
 		if k = len(o.lanes); k >= o.free {
 			o.track.count.lost++
 			return
 		}
-		o.lanes = append(o.lanes, newNester(o.track.f, nil))
+		o.lanes = append(o.lanes, newNester(o.track.f, o.of, nil))
 		o.room.add(unknownEnd)
 	}
 	n := o.lanes[k]

@@ -16,6 +16,7 @@ type regionKey struct{ name, cat uint32 }
 type region struct {
 	regionKey
 	paradigm trace.Paradigm
+	role     trace.RegionRole
 	op       operation // that a kernel of this name does
 	mpi      trace.MPIFunction
 	args     bool // slices may have arguments that say something about communication
@@ -77,7 +78,7 @@ func (r *regions) get(k regionKey) trace.RegionID {
 
 // describe says what name and category tell of a region.
 func describe(k regionKey, name, cat string) region {
-	r := region{regionKey: k, paradigm: paradigmOf(cat), code: codePlaceOf(name, cat)}
+	r := region{regionKey: k, paradigm: paradigmOf(cat), role: roleOf(cat, name), code: codePlaceOf(name, cat)}
 	r.mpi = trace.MPIFunctionOf(r.code.function)
 	r.gpu = deviceCategories[cat]
 	// Bookkeeping spans the whole recording and would hide everything else.
@@ -94,6 +95,7 @@ func describe(k regionKey, name, cat string) region {
 	r.args = r.gpu && r.op != opNone || r.paradigm == trace.ParadigmMPI
 	if r.nccl = cat == "COLL" || cat == "P2P"; r.nccl {
 		r.op = operationByName(name)
+		r.role = trace.RoleKernel // what these slices last is what accelerators do
 	}
 	return r
 }
@@ -157,4 +159,26 @@ func paradigmOf(cat string) trace.Paradigm {
 		}
 	}
 	return trace.ParadigmUser
+}
+
+// roleOf returns the role of the slices of a category. On the tracks of an accelerator there are
+// others than what it executes: the program's annotations, which span the kernels launched in
+// them, and what a stream waits for. Of the calls of dftracer those that move data are told by name.
+func roleOf(cat, name string) trace.RegionRole {
+	switch cat {
+	case "POSIX", "STDIO":
+		if strings.Contains(name, "read") && name != "readlink" && name != "readdir" || strings.Contains(name, "write") {
+			return trace.RoleFileIO
+		}
+		return trace.RoleFileIOMetadata
+	case "kernel", "Kernel", "gpu_memset", "Memset":
+		return trace.RoleKernel
+	case "gpu_memcpy", "Memcpy":
+		return trace.RoleDataTransfer
+	case "gpu_user_annotation":
+		return trace.RoleArtificial
+	case "cuda_sync":
+		return trace.RoleThreadWait
+	}
+	return trace.RoleFunction
 }

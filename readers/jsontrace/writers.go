@@ -3,18 +3,22 @@ package jsontrace
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 
 	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
 
-// attrFile is the attribute of slices that says which file they work on.
+// The attributes: the file that a slice works on, the ends of flows, what a call starts on an
+// accelerator.
 const (
 	attrFile trace.AttributeID = iota
 	attrFlowOut
 	attrFlowStep
 	attrFlowIn
+	attrCorrelation
+	attrBytes
 	attributes // their number
 )
 
@@ -84,6 +88,14 @@ func (f *file) attach(l *track, ev *event) {
 	f.boundFlow(l, ev)
 }
 
+// correlate gives a kernel, and the call that launches it, the number that they share.
+func (f *file) correlate(l *track, ev *event) {
+	if id, ok := integer(text(member(ev.args, "correlation"))); ok && id > 0 {
+		f.attributes = max(f.attributes, attrCorrelation+1)
+		l.stream.AddAttr(attrCorrelation, trace.TypeUint64, uint64(id))
+	}
+}
+
 // hash returns the file hash of a slice, nil if there is none. Only files of dftracer,
 // which begin with metadata of it, are searched for it.
 func (d *dftracer) hash(ev *event) []byte {
@@ -92,6 +104,21 @@ func (d *dftracer) hash(ev *event) []byte {
 	}
 	hash := text(member(ev.args, "fhash"))
 	return hash[:min(len(hash), wire.NameLimit)]
+}
+
+// measure gives a call of dftracer that reads or writes the bytes that it has moved: what it
+// returns, which for streams is a number of items. A call that failed has moved none.
+func (f *file) measure(l *track, ev *event) {
+	returned, ok := integer(text(member(ev.args, "ret")))
+	if !ok {
+		return
+	}
+	bytes := uint64(max(returned, 0))
+	if size := number(text(member(ev.args, "size"))); size > 1 && bytes <= math.MaxInt64/size {
+		bytes *= size
+	}
+	f.attributes = max(f.attributes, attrBytes+1)
+	l.stream.AddAttr(attrBytes, trace.TypeUint64, bytes)
 }
 
 // ncclArgs are what NCCL's profiler notes on collectives and messages, raw.

@@ -1,0 +1,327 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tracekit/stats"
+)
+
+// devices prints first what the owner of accelerators must know: how much of their time they
+// work, and what they do otherwise.
+func (r *report) devices() {
+	d := r.a.Devices
+	if len(d) == 0 {
+		return
+	}
+	fmt.Fprintln(r.w)
+	r.line("%s", deviceVerdict(d, r.a.Trace.DurationNs))
+	g := r.grid("Devices"+r.of(len(d), "devices"), "<device", "span", "busy", "compute", "comm", "copy", "idle", "host-bound", "queued", "unknown", "late ranks")
+	g.note("Shares of the span, from the first to the last thing that a device does. Busy is compute + comm, communication while nothing is computed, + copy, copying while neither is done. " +
+		"Idle is host-bound, with nothing launched that has not begun, + queued, with something launched that does not begin, + unknown, where launches are not recorded. " +
+		"Late ranks is the part of comm in which ranks wait for the last to come.")
+	for _, x := range d[:min(r.top, len(d))] {
+		of := func(ns int64) string { return share(ns, x.SpanNs) }
+		c := x.IdleCauses
+		g.add(x.Device, formatTime(x.SpanNs), of(x.BusyNs), of(x.ComputeNs), of(x.ExposedCommunicationNs), of(x.ExposedMemoryNs), of(x.IdleNs),
+			of(c.HostBoundNs), of(c.KernelGapsNs), of(c.UnknownNs), of(c.CollectiveWaitNs))
+	}
+	r.show(g)
+}
+
+// deviceVerdict says in a sentence or two what the devices do with their time, and what there is most
+// to gain from.
+func deviceVerdict(d []stats.Device, run int64) string {
+	var span, compute, communication, memory, idle, host, gaps, waiting int64
+	for _, x := range d {
+		span += x.SpanNs
+		compute, communication, memory, idle = compute+x.ComputeNs, communication+x.ExposedCommunicationNs, memory+x.ExposedMemoryNs, idle+x.IdleNs
+		host, gaps, waiting = host+x.IdleCauses.HostBoundNs, gaps+x.IdleCauses.KernelGapsNs, waiting+x.IdleCauses.CollectiveWaitNs
+	}
+	if span == 0 {
+		return fmt.Sprintf("%s: nothing that takes time is recorded of what they do.", plural(len(d), "device", "devices"))
+	}
+	who, mean := d[0].Device, ""
+	if len(d) > 1 {
+		who, mean = plural(len(d), "device", "devices"), "in the mean "
+	}
+	text := fmt.Sprintf("%s: %scomputing %s, idle %s", who, mean, share(compute, span), share(idle, span))
+	if communication > 0 {
+		text += fmt.Sprintf(", communicating and nothing else %s", share(communication, span))
+	}
+	if memory > 0 {
+		text += fmt.Sprintf(", copying and nothing else %s", share(memory, span))
+	}
+	text += " of the time"
+	if whole := run * int64(len(d)); span < whole/10*9 {
+		text += fmt.Sprintf(" between the first and the last of its work, which is %s of the run", share(span, whole))
+	}
+	text += "."
+	type loss struct {
+		ns   int64
+		text string
+	}
+	losses := []loss{
+		{host, "to hosts that do not keep up, so that nothing is launched that has not begun"},
+		{gaps, "between the launch of kernels and their begin: to other streams, copies or devices, or because they are many and short"},
+		{waiting, "in collectives to ranks that come late"},
+		{communication - waiting, "in communication that no computing overlaps"},
+		{memory, "in copies that no computing overlaps"},
+	}
+	slices.SortStableFunc(losses, func(a, b loss) int { return cmp.Compare(b.ns, a.ns) })
+	for i, l := range losses[:2] {
+		switch {
+		case l.ns*20 < span || i > 0 && l.ns*2 < losses[0].ns:
+		case i == 0:
+			text += fmt.Sprintf(" Most is lost %s (%s)", l.text, share(l.ns, span))
+		default:
+			text += fmt.Sprintf(", then %s (%s)", l.text, share(l.ns, span))
+		}
+	}
+	if losses[0].ns*20 >= span {
+		text += "."
+	}
+	return text
+}
+
+// deviceDetails prints what devices execute, when they idle, and how they wait for each other.
+func (r *report) deviceDetails() {
+	if len(r.a.Devices) == 0 {
+		return
+	}
+	r.devicePath()
+	r.deviceGaps()
+	r.deviceKernels()
+	r.deviceLaunches()
+	r.deviceSteps()
+	r.deviceCollectives()
+	r.stragglers()
+	r.hostWaits()
+	r.deviceStreams()
+	r.deviceParts()
+}
+
+func (r *report) devicePath() {
+	p := r.a.DevicePath
+	if p == nil {
+		return
+	}
+	g := r.grid(fmt.Sprintf("Critical path through hosts and devices, %s%s", formatTime(p.LengthNs), r.of(len(p.Rows), "rows")), "<kind", "<kernel or function", "count", "time", "share", "most on")
+	g.note("Wall time: the chain of kernels, launches and functions of hosts that determines how long the " + r.whole() + " takes; hosts that wait for a device are not on it, and in collectives it is with who comes last. " +
+		"Launch: from the call that launches a kernel to the kernel's begin, with nothing before it on the device; gap: from the end of one kernel to the begin of the next.")
+	for _, x := range p.Rows[:min(r.top, len(p.Rows))] {
+		g.add(x.Kind, x.Name, formatCount(x.Count), formatTime(x.TimeNs), orDash(x.Share), formatRank(x.MaxRank))
+	}
+	r.show(g)
+}
+
+// A kernelRow is a kernel of all devices together.
+type kernelRow struct {
+	stats.DeviceKernel
+	devices int
+	from    map[string]int64
+}
+
+func (r *report) deviceKernels() {
+	byName := make(map[string]*kernelRow)
+	var rows []*kernelRow
+	var total int64
+	for _, d := range r.a.Devices {
+		for _, k := range d.Kernels {
+			x := byName[k.Kind+" "+k.Name]
+			if x == nil {
+				x = &kernelRow{DeviceKernel: k, from: make(map[string]int64)}
+				x.Count, x.TimeNs = 0, 0
+				byName[k.Kind+" "+k.Name] = x
+				rows = append(rows, x)
+			}
+			x.devices++
+			x.Count, x.TimeNs, total = x.Count+k.Count, x.TimeNs+k.TimeNs, total+k.TimeNs
+			x.MinNs, x.MaxNs = min(x.MinNs, k.MinNs), max(x.MaxNs, k.MaxNs)
+			for _, s := range k.LaunchedFrom {
+				x.from[cmp.Or(string(s.Operator), string(s.Call))] += s.TimeNs
+			}
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b *kernelRow) int {
+		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), strings.Compare(a.Name, b.Name))
+	})
+	g := r.grid("What devices execute"+r.of(len(rows), "kernels"), "<kernel", "<kind", "<launched most from", "count", "time", "share", "min", "mean", "max")
+	g.note("Sums over all devices and streams of single executions, also of those at the same time.")
+	for _, x := range rows[:min(r.top, len(rows))] {
+		from, most := "", int64(-1)
+		for _, name := range sortedKeys(x.from) {
+			if x.from[name] > most {
+				from, most = name, x.from[name]
+			}
+		}
+		g.add(x.Name, x.Kind, from, formatCount(x.Count), formatTime(x.TimeNs), share(x.TimeNs, total),
+			formatTime(x.MinNs), formatTime(x.TimeNs/int64(x.Count)), formatTime(x.MaxNs))
+	}
+	r.show(g)
+}
+
+func (r *report) deviceGaps() {
+	type row struct {
+		stats.DeviceGap
+		device string
+	}
+	var rows []row
+	for _, d := range r.a.Devices {
+		for _, gap := range d.Gaps {
+			rows = append(rows, row{gap, d.Device})
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
+	g := r.grid("The longest times in which a device idles", "<device", "begins after", "lasts", "host-bound", "<then begins", "<launched from")
+	for _, x := range rows[:min(r.top, len(rows))] {
+		g.add(x.device, formatTime(x.StartNs-r.a.Trace.StartNs), formatTime(x.TimeNs), share(x.HostBoundNs, x.TimeNs), x.Before, string(x.LaunchedFrom))
+	}
+	r.show(g)
+}
+
+func (r *report) deviceLaunches() {
+	g := r.grid("From launch to begin"+r.of(len(r.a.Devices), "devices"), "<device", "kernels", "without launch", "least", "mean", "most", "queue, mean")
+	g.note("The delay is from the enter of the call that launches a kernel to the kernel's begin; the queue is of kernels that are launched and have not begun.")
+	for _, d := range r.a.Devices[:min(r.top, len(r.a.Devices))] {
+		if l := d.Launches; l != nil && l.Delay != nil {
+			g.add(d.Device, formatCount(l.Count), formatCount(l.Without+l.Unsure), formatTime(l.Delay.MinNs), formatTime(l.Delay.MeanNs), formatTime(l.Delay.MaxNs), decimal(l.Queue))
+		}
+	}
+	r.show(g)
+}
+
+func (r *report) deviceSteps() {
+	g := r.grid("", "<device", "<step", "time", "computing", "communicating", "copying", "idle", "<")
+	rows := 0
+	for _, d := range r.a.Devices {
+		if d.Steps == nil {
+			continue
+		}
+		for _, s := range d.Steps.Rows {
+			if rows++; rows > r.top {
+				continue
+			}
+			of := func(ns int64) string { return share(ns, s.SpanNs) }
+			cut := ""
+			if s.Cut {
+				cut = "cut off"
+			}
+			g.add(d.Device, s.Step, formatTime(s.SpanNs), of(s.ComputeNs), of(s.ExposedCommunicationNs), of(s.ExposedMemoryNs), of(s.IdleNs), cut)
+		}
+	}
+	g.heading = "Training steps" + r.of(rows, "rows")
+	g.note("Time is that of the step on the host; shares of what the device does meanwhile, of it.")
+	r.show(g)
+}
+
+func (r *report) deviceCollectives() {
+	type row struct {
+		stats.DeviceCollective
+		device string
+	}
+	var rows []row
+	for _, d := range r.a.Devices {
+		for _, c := range d.Collectives {
+			rows = append(rows, row{c, d.Device})
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
+	g := r.grid("Bandwidth of collectives"+r.of(len(rows), "rows"), "<device", "<operation", "members", "size", "count", "time", "bus bandwidth", "<")
+	g.note("Time is a sum, from when the last rank has come or, where not all ranks are recorded, of the whole kernels. The bus bandwidth is that of NCCL's tests, to be held against the links'.")
+	for _, c := range rows[:min(r.top, len(rows))] {
+		waiting := ""
+		if c.WithWaiting {
+			waiting = "waiting included"
+		}
+		g.add(c.device, c.Operation, formatCount(int(c.Members)), formatBytes(c.Bytes), formatCount(c.Count), formatTime(c.TimeNs), perSecond(c.BusBandwidth), waiting)
+	}
+	r.show(g)
+}
+
+func (r *report) stragglers() {
+	var rows []stats.Device
+	for _, d := range r.a.Devices {
+		if d.Straggler != nil {
+			rows = append(rows, d)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b stats.Device) int { return cmp.Compare(b.Straggler.CausedNs, a.Straggler.CausedNs) })
+	g := r.grid("Who comes late to collectives"+r.of(len(rows), "devices"), "<device", "collectives", "comes last", "waits caused", "waits itself", "after the first, mean", "computing")
+	g.note("Sums over collectives; waits caused are those of all others for the one that comes last.")
+	for _, d := range rows[:min(r.top, len(rows))] {
+		s := d.Straggler
+		g.add(d.Device, formatCount(s.Count), formatCount(s.ComesLast), formatTime(s.CausedNs), formatTime(s.WaitNs), formatTime(s.LateMeanNs), formatTime(d.ComputeNs))
+	}
+	r.show(g)
+}
+
+func (r *report) hostWaits() {
+	type sum struct {
+		count uint64
+		ns    int64
+	}
+	sums, seen := make(map[string]sum), make(map[stats.Rank]bool)
+	for _, d := range r.a.Devices {
+		if seen[d.Rank] { // the devices of a process have the same
+			continue
+		}
+		seen[d.Rank] = true
+		for _, w := range d.HostWaits {
+			s := sums[w.Call]
+			sums[w.Call] = sum{s.count + w.Count, s.ns + w.TimeNs}
+		}
+	}
+	names := sortedKeys(sums)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(sums[b].ns, sums[a].ns) })
+	g := r.grid("Where hosts only wait for devices"+r.of(len(names), "calls"), "<call", "count", "time")
+	g.note("Sums over all threads.")
+	for _, n := range names[:min(r.top, len(names))] {
+		g.add(n, formatCount(sums[n].count), formatTime(sums[n].ns))
+	}
+	r.show(g)
+}
+
+func (r *report) deviceStreams() {
+	g := r.grid("", "<device", "<stream", "executes", "busy", "of the device's span", "computing", "communicating", "copying")
+	rows := 0
+	for _, d := range r.a.Devices {
+		for _, s := range d.Streams {
+			if rows++; rows <= r.top && len(d.Streams) > 1 {
+				g.add(d.Device, s.Stream, formatCount(s.Count), formatTime(s.BusyNs), share(s.BusyNs, d.SpanNs), formatTime(s.ComputeNs), formatTime(s.CommunicationNs), formatTime(s.MemoryNs))
+			}
+		}
+	}
+	g.heading = "Streams" + r.of(rows, "streams")
+	r.show(g)
+}
+
+func (r *report) deviceParts() {
+	g := r.grid("Parts of what devices execute", "<device", "<part", "executes", "span", "computing", "communicating", "copying", "idle")
+	g.note("Launched is what has its launch in the trace; recompute, of that, what is launched to compute activations again, first_pass the rest. The times of each part are as if there were no other.")
+	for _, d := range r.a.Devices[:min(r.top, len(r.a.Devices))] {
+		for _, p := range d.Parts {
+			g.add(d.Device, p.Part, formatCount(p.Count), formatTime(p.SpanNs), formatTime(p.ComputeNs), formatTime(p.ExposedCommunicationNs), formatTime(p.ExposedMemoryNs), formatTime(p.IdleNs))
+		}
+	}
+	r.show(g)
+}
+
+// counterSeries prints the counters that are sampled beside the program.
+func (r *report) counterSeries() {
+	c := slices.DeleteFunc(slices.Clone(r.a.Sampled), func(c stats.CounterSeries) bool { // that never move say nothing
+		return c.Min != nil && c.Max != nil && *c.Min == *c.Max && *c.Max == 0
+	})
+	slices.SortStableFunc(c, func(a, b stats.CounterSeries) int { return strings.Compare(a.Name, b.Name) })
+	g := r.grid("Counters over time", "<counter", "<unit", "samples", "least", "mean", "most", "growth")
+	g.note("Means are weighted by time. Of counters that accumulate, least, mean and most are of growth per second.")
+	for _, x := range c {
+		g.add(x.Name, x.Unit, formatCount(x.Samples), number(x.Min), number(x.Mean), number(x.Max), number(x.Growth))
+	}
+	r.show(g)
+	if n := len(r.a.Sampled) - len(c); n > 0 {
+		r.line("%s always 0.", plural(n, "further counter is", "further counters are"))
+	}
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+
+	"tracekit/stats"
+)
+
+// smallAccess is the size below which an access costs more for itself than for its bytes.
+const smallAccess = 4096
+
+// filesFirst says, of a trace in which nobody calls MPI and nothing runs on accelerators, what the
+// program does to files: that is what such a trace is about.
+func (r *report) filesFirst() {
+	io := r.a.FileIO
+	if io == nil || len(r.a.Devices) > 0 || r.a.Efficiency != nil {
+		return
+	}
+	fmt.Fprintln(r.w)
+	r.line("%s", fileVerdict(io, r.a.Trace))
+}
+
+func fileVerdict(io *stats.FileIO, t stats.TraceInfo) string {
+	text := fmt.Sprintf("Files: %s take %s", plural(int(io.Calls), "call", "calls"), formatTime(io.TimeNs))
+	if ranks := t.Processes - t.ProcessesMissing; ranks > 0 && t.DurationNs > 0 {
+		text += fmt.Sprintf(", %s of the time of all ranks", share(io.TimeNs, t.DurationNs*int64(ranks)))
+	}
+	text += fmt.Sprintf("; %s read, %s written.", formatBytes(io.ReadBytes), formatBytes(io.WriteBytes))
+	var all, small uint64
+	var smallNs, allNs int64
+	for _, s := range io.Sizes {
+		all, allNs = all+s.Calls, allNs+s.TimeNs
+		if s.To <= smallAccess {
+			small, smallNs = small+s.Calls, smallNs+s.TimeNs
+		}
+	}
+	if small*2 > all {
+		text += fmt.Sprintf(" %s of %s accesses move less than %s and take %s of their time: fewer, larger ones would gain most of it.",
+			formatCount(small), formatCount(all), formatBytes(smallAccess), share(smallNs, allNs))
+	}
+	if len(io.Operations) > 0 {
+		if o := io.Operations[0]; o.Kind == "other" {
+			text += fmt.Sprintf(" The most time goes not to data but to %s (%s).", o.Operation, share(o.TimeNs, io.TimeNs))
+		}
+	}
+	return text
+}
+
+// fileIO prints what is done to files by operation, by file and by size of access.
+func (r *report) fileIO() {
+	io := r.a.FileIO
+	if io == nil {
+		return
+	}
+	g := r.grid("What is done to files"+r.of(len(io.Operations), "operations"), "<operation", "<kind", "calls", "time", "min", "mean", "max", "bytes", "bandwidth")
+	g.note("Time is a sum over all locations, of calls within others too; bandwidth is of the calls of which the bytes are recorded.")
+	for _, o := range io.Operations[:min(r.top, len(io.Operations))] {
+		bytes := "-"
+		if o.Sized > 0 {
+			bytes = formatBytes(o.Bytes)
+		}
+		g.add(o.Operation, o.Kind, formatCount(o.Calls), formatTime(o.TimeNs), formatTime(o.MinNs), formatTime(o.MeanNs), formatTime(o.MaxNs), bytes, perSecond(o.Bandwidth))
+	}
+	r.show(g)
+	f := r.grid("Files"+r.of(len(io.Files), "files"), "<file", "ranks", "calls", "time", "reads", "read", "writes", "written", "bandwidth")
+	for _, x := range io.Files[:min(r.top, len(io.Files))] {
+		f.add(x.File, formatCount(x.Ranks), formatCount(x.Calls), formatTime(x.TimeNs), formatCount(x.Reads), formatBytes(x.ReadBytes), formatCount(x.Writes), formatBytes(x.WriteBytes), perSecond(x.Bandwidth))
+	}
+	r.show(f)
+	s := r.grid("Sizes of accesses", "<kind", "from", "to", "calls", "bytes", "time", "mean")
+	for _, x := range io.Sizes {
+		s.add(x.Kind, formatBytes(x.From), formatBytes(x.To), formatCount(x.Calls), formatBytes(x.Bytes), formatTime(x.TimeNs), formatTime(x.TimeNs/int64(x.Calls)))
+	}
+	r.show(s)
+	if io.Max.Rank != io.Min.Rank {
+		fmt.Fprintln(r.w)
+		r.line("Time in calls on files by rank: least %s, most %s.", formatExtreme(io.Min), formatExtreme(io.Max))
+	}
+}
+
+// perSecond returns a bandwidth, "-" if it is not known.
+func perSecond(b *float64) string {
+	if b == nil {
+		return "-"
+	}
+	return formatBytes(uint64(*b)) + "/s"
+}

@@ -1,0 +1,301 @@
+package devices
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"tracekit/spill"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// A hostResult is what is found about one host.
+type hostResult struct {
+	devices  []stats.Device
+	findings []trace.Finding
+}
+
+// analyse says what the devices of a host do.
+func (h *host) analyse(c *collector, last *arrivals) hostResult {
+	var ledger trace.Ledger
+	h.link(c, &ledger)
+	var steps []step
+	for _, p := range h.threads {
+		steps = append(steps, p.steps...)
+	}
+	slices.SortFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.region, b.region)) })
+	waits := h.waits(c)
+	var out hostResult
+	for _, d := range h.devices {
+		a := newActivity(c, h, d, last, steps)
+		a.forward()
+		if !a.whole.begun {
+			a.release()
+			continue
+		}
+		a.backward()
+		row := a.row(&ledger)
+		row.HostWaits = waits
+		out.devices = append(out.devices, row)
+		a.release()
+	}
+	out.findings = ledger.Findings()
+	return out
+}
+
+// waits sums the calls of all threads that only wait for a device.
+func (h *host) waits(c *collector) []stats.HostWait {
+	sums := make(map[trace.RegionID]*hostWait)
+	for _, p := range h.threads {
+		for region, w := range p.waits {
+			if sums[region] == nil {
+				sums[region] = new(hostWait)
+			}
+			sums[region].count += w.count
+			sums[region].time += w.time
+		}
+	}
+	var out []stats.HostWait
+	for region, w := range sums {
+		out = append(out, stats.HostWait{Call: c.t.Defs.RegionLabel(region), Count: w.count, TimeNs: c.ns(w.time)})
+	}
+	slices.SortFunc(out, func(a, b stats.HostWait) int {
+		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Call, b.Call))
+	})
+	return out
+}
+
+func (c *collector) ns(ticks int64) int64 { return c.t.Defs.Clock.Nanoseconds(ticks) }
+
+// The parts of what a device executes that are measured on their own.
+const (
+	launchedPart = iota
+	recomputePart
+	firstPassPart
+	parts
+)
+
+var partNames = [parts]string{"launched", "recompute", "first_pass"}
+
+// An activity measures one device.
+type activity struct {
+	c     *collector
+	h     *host
+	d     *device
+	last  *arrivals
+	steps []step
+
+	whole   sweep
+	count   uint64
+	parts   [parts]sweep
+	counts  [parts]uint64
+	streams []*streamSweep
+	lanes   map[uint32]*streamSweep // by location
+	gaps    *spill.Table[gap]
+	causes  idleCauses
+	longest []longGap // the longest first
+	kernels map[kernelKey]*kernelSum
+	delays  delays
+	marks   []mark
+	inSteps []coverage // of what is done in each step
+	colls   collectiveSums
+}
+
+// A gap is a time within the span in which nothing is done.
+type gap struct{ from, to int64 }
+
+type idleCauses struct{ host, gaps, unknown int64 }
+
+// A streamSweep measures one stream.
+type streamSweep struct {
+	sweep
+	name  string
+	count uint64
+}
+
+// A mark is the begin or the end of a step.
+type mark struct {
+	at   int64
+	step int
+	end  bool
+}
+
+// delays sums the times from launch to begin.
+type delays struct {
+	count, without, belowZero uint64
+	unsure                    uint64 // of several launches with one identifier
+	sum, min, max             int64
+	queued                    int64 // sum of those above zero
+}
+
+func newActivity(c *collector, h *host, d *device, last *arrivals, steps []step) *activity {
+	a := &activity{c: c, h: h, d: d, last: last, steps: steps, lanes: make(map[uint32]*streamSweep),
+		gaps: spill.NewTable[gap](c.t.Store), kernels: make(map[kernelKey]*kernelSum), inSteps: make([]coverage, len(steps))}
+	a.whole.gap = func(from, to int64) { a.gaps.Append(gap{from, to}) }
+	byName := make(map[string]*streamSweep)
+	for _, p := range d.streams {
+		name := trace.StreamName(c.t.Defs.String(c.t.Defs.Locations[p.location].Name))
+		if byName[name] == nil {
+			byName[name] = &streamSweep{name: name}
+			a.streams = append(a.streams, byName[name])
+		}
+		a.lanes[uint32(p.location)] = byName[name]
+	}
+	for i, s := range steps {
+		a.marks = append(a.marks, mark{s.from, i, false}, mark{s.to, i, true})
+	}
+	slices.SortStableFunc(a.marks, func(x, y mark) int { return cmp.Compare(x.at, y.at) })
+	a.colls = newCollectiveSums(c, d, last)
+	return a
+}
+
+func (a *activity) release() {
+	a.gaps.Release()
+	a.colls.release()
+}
+
+// forward goes over the kernels in order of their begin.
+func (a *activity) forward() {
+	from, to := a.c.opts.From, a.c.opts.To
+	marks := a.marks
+	waits := a.colls.waits()
+	wait, more := waits.next()
+	m := merge(a.d.streams, false)
+	for k := m.next(); k != nil; k = m.next() {
+		if k.end < from || k.start > to || k.end == from && k.start < from || k.start == to && k.end > to {
+			continue
+		}
+		start, end := max(k.start, from), min(k.end, to)
+		for len(marks) > 0 && marks[0].at <= start {
+			a.mark(marks[0])
+			marks = marks[1:]
+		}
+		for more && wait.from < start {
+			a.whole.add(wait.from, wait.to, waiting)
+			wait, more = waits.next()
+		}
+		a.kernel(k, start, end)
+	}
+	for ; more; wait, more = waits.next() {
+		if a.whole.begun {
+			a.whole.add(wait.from, wait.to, waiting)
+		}
+	}
+	for _, x := range marks {
+		a.mark(x)
+	}
+}
+
+// mark notes what was done so far where a step begins, and what in it where it ends.
+func (a *activity) mark(x mark) {
+	a.whole.advance(x.at)
+	if x.end {
+		a.inSteps[x.step] = a.whole.sums.minus(a.inSteps[x.step])
+	} else {
+		a.inSteps[x.step] = a.whole.sums
+	}
+}
+
+func (a *activity) kernel(k *kernel, start, end int64) {
+	work := a.c.works[k.region]
+	a.whole.add(start, end, work)
+	a.count++
+	s := a.lanes[k.lane]
+	s.add(start, end, work)
+	s.count++
+	l := a.h.launched(k)
+	a.charge(k, l, end-start, work)
+	if l == nil {
+		a.delays.without++
+		return
+	}
+	if l.repeats {
+		a.delays.unsure++
+	} else {
+		a.delays.add(k.start - l.enter)
+	}
+	a.part(launchedPart, start, end, work)
+	if l.recompute {
+		a.part(recomputePart, start, end, work)
+	} else {
+		a.part(firstPassPart, start, end, work)
+	}
+}
+
+func (a *activity) part(i int, start, end int64, work trace.DeviceWork) {
+	a.parts[i].add(start, end, work)
+	a.counts[i]++
+}
+
+func (d *delays) add(t int64) {
+	if d.count == 0 || t < d.min {
+		d.min = t
+	}
+	if d.count == 0 || t > d.max {
+		d.max = t
+	}
+	d.count++
+	d.sum += t
+	d.queued += max(0, t)
+	if t < 0 {
+		d.belowZero++
+	}
+}
+
+// A longGap is a gap that the document lists.
+type longGap struct {
+	gap
+	host int64  // of it without anything queued
+	next kernel // that ends it
+}
+
+// listed is how many gaps are listed.
+const listed = 10
+
+// list keeps a gap if it is one of the longest.
+func (a *activity) list(g longGap) {
+	i := len(a.longest)
+	for i > 0 && a.longest[i-1].to-a.longest[i-1].from <= g.to-g.from {
+		i--
+	}
+	if i == listed {
+		return
+	}
+	a.longest = slices.Insert(a.longest, i, g)
+	a.longest = a.longest[:min(listed, len(a.longest))]
+}
+
+// backward goes over the gaps from the last to the first, and finds why nothing was done: a kernel
+// that begins later and was launched before is queued in the gap from its launch on.
+func (a *activity) backward() {
+	earliest := int64(math.MaxInt64) // launch of what begins behind the gap
+	m := merge(a.d.streams, true)
+	k := m.next()
+	for i := a.gaps.Len() - 1; i >= 0; i-- {
+		g := a.gaps.At(i)
+		known := true // what launched the kernels that end the gap
+		var next kernel
+		for ; k != nil && max(k.start, a.c.opts.From) >= g.to; k = m.next() {
+			l := a.h.launched(k)
+			if l != nil && l.repeats {
+				l = nil
+			}
+			if l != nil {
+				earliest = min(earliest, l.enter)
+			}
+			if next = *k; k.start == g.to {
+				known = known && l != nil
+			}
+		}
+		queued := min(max(earliest, g.from), g.to)
+		a.causes.gaps += g.to - queued
+		if known {
+			a.causes.host += queued - g.from
+		} else {
+			a.causes.unknown += queued - g.from
+			queued = g.from
+		}
+		a.list(longGap{g, queued - g.from, next})
+	}
+}

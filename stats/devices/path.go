@@ -1,0 +1,359 @@
+package devices
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"tracekit/spill"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// A path walks backward from the end of the run over hosts and devices (DEFINITIONS 2.9):
+//
+//   - A kernel is there because of the kernel of the same device that ended last before it, if
+//     that was after its launch; else because of its launch, from where the path goes on in the
+//     thread that launches.
+//   - In a collective the path is with the member that comes last, from when that comes.
+//   - A call that only waits for devices is there because of the kernel of the host that ended
+//     last in it.
+//   - Where nothing is entered in a thread, the path goes on in the first thread of its host in which
+//     something is.
+//
+// Times only decrease, and no kernel is visited twice, so that the walk ends.
+type path struct {
+	c     *collector
+	last  *arrivals
+	hosts []*pathHost
+	lanes map[trace.LocationID]*lane
+	sums  [unknown + 1][]*pathSum // by kind and region, the last for none
+	from  int64
+}
+
+// A pathHost is a host with the places that the walk has come to.
+type pathHost struct {
+	*host
+	threads []*threadCursor
+	lanes   []*lane
+}
+
+// A threadCursor is a thread of which all acts from next on are behind the walk.
+type threadCursor struct {
+	acts *spill.Table[act]
+	next int
+}
+
+// A lane is a location of a stream of which the kernels from next on are behind the walk.
+type lane struct {
+	host    *pathHost
+	device  *device
+	part    *part
+	next    int
+	members int // parts in collectives from there on are behind the walk
+}
+
+// pathKey is what the path is summed by.
+type pathKey struct {
+	kind   pathKind
+	region trace.RegionID
+}
+
+type pathKind uint8
+
+const (
+	onKernel pathKind = iota
+	onHost
+	inLaunch
+	inGap
+	unknown
+)
+
+// A pathSum sums the pieces of a key, in ticks.
+type pathSum struct {
+	pathKey
+	count uint64
+	time  int64
+	only  int64 // on the only host
+	ranks map[uint32]int64
+}
+
+// newPath returns the walk over hosts whose kernels are linked.
+func newPath(c *collector, hosts []*host, last *arrivals) *path {
+	p := &path{c: c, last: last, lanes: make(map[trace.LocationID]*lane), from: c.opts.From}
+	for k := range p.sums {
+		p.sums[k] = make([]*pathSum, len(c.works)+1)
+	}
+	for _, h := range hosts {
+		x := &pathHost{host: h}
+		for _, t := range h.threads {
+			x.threads = append(x.threads, &threadCursor{t.acts, t.acts.Len()})
+		}
+		for _, d := range h.devices {
+			for _, s := range d.streams {
+				l := &lane{host: x, device: d, part: s, next: s.kernels.Len(), members: c.t.Parts[s.location].Len()}
+				x.lanes = append(x.lanes, l)
+				p.lanes[s.location] = l
+			}
+		}
+		p.hosts = append(p.hosts, x)
+	}
+	return p
+}
+
+// A stand is where the walk is: on a thread, or on a kernel of a lane.
+type stand struct {
+	host   *pathHost
+	thread int
+	lane   *lane // nil: on the thread
+	kernel int   // its row
+}
+
+// walk goes over the run and returns the path.
+func (p *path) walk(ctx context.Context) *stats.DevicePath {
+	t := p.c.opts.To
+	at, ok := p.end(&t)
+	for n := 0; ok && t > p.from; n++ {
+		if n&0xFFFF == 0 && ctx.Err() != nil {
+			break
+		}
+		if at.lane != nil {
+			at, ok = p.onKernel(at, &t)
+		} else {
+			at, ok = p.onThread(at, &t)
+		}
+	}
+	if t > p.from {
+		p.charge(at.host, pathKey{unknown, trace.None}, &t, p.from)
+	}
+	return p.result()
+}
+
+// end finds where the run ends: on the thread or the stream whose last record is the latest.
+func (p *path) end(t *int64) (best stand, ok bool) {
+	latest := int64(0)
+	for _, h := range p.hosts {
+		for i, x := range h.threads {
+			if n := x.acts.Len(); n > 0 && (!ok || x.acts.Ptr(n-1).at > latest) {
+				best, latest, ok = stand{host: h, thread: i}, x.acts.Ptr(n-1).at, true
+			}
+		}
+	}
+	for _, h := range p.hosts {
+		if l, k := h.latest(*t, p.from); l != nil && l.part.kernels.Ptr(k).end > latest {
+			best, latest, ok = stand{host: h, lane: l, kernel: k}, l.part.kernels.Ptr(k).end, true
+		}
+	}
+	if ok && latest < *t {
+		p.charge(best.host, pathKey{unknown, trace.None}, t, max(latest, p.from))
+	}
+	return best, ok
+}
+
+// charge moves back to a time, and adds what passes to a key.
+func (p *path) charge(h *pathHost, k pathKey, t *int64, to int64) {
+	to = max(to, p.from)
+	if to >= *t {
+		return
+	}
+	at := &p.sums[k.kind][min(int(k.region), len(p.c.works))]
+	if *at == nil {
+		*at = &pathSum{pathKey: k, ranks: make(map[uint32]int64)}
+	}
+	s := *at
+	s.count++
+	s.time += *t - to
+	switch {
+	case h == nil:
+	case len(p.hosts) == 1:
+		s.only += *t - to
+	default:
+		s.ranks[h.rank] += *t - to
+	}
+	*t = to
+}
+
+// onThread goes back on a thread by one act.
+func (p *path) onThread(at stand, t *int64) (stand, bool) {
+	a, ok := at.host.threads[at.thread].before(*t)
+	switch {
+	case !ok || a.region == trace.None:
+		return p.otherThread(at, t)
+	case p.c.is(p.c.waits, a.region):
+		if l, k := at.host.latest(*t, a.at); l != nil {
+			p.charge(at.host, pathKey{onHost, a.region}, t, l.part.kernels.Ptr(k).end)
+			return stand{host: at.host, lane: l, kernel: k}, true
+		}
+	}
+	p.charge(at.host, pathKey{onHost, a.region}, t, a.at)
+	return at, true
+}
+
+// before returns what a thread does just before a time; ok is false if that is before its first event.
+func (x *threadCursor) before(t int64) (a act, ok bool) {
+	for x.next > 0 && x.acts.Ptr(x.next-1).at >= t {
+		x.next--
+	}
+	if x.next == 0 {
+		return a, false
+	}
+	return x.acts.At(x.next - 1), true
+}
+
+// otherThread goes from a thread that does nothing to the first one of its host that does something
+// or, if there is none, to that which did last.
+func (p *path) otherThread(at stand, t *int64) (stand, bool) {
+	latest := int64(0)
+	next, some := at, false
+	for i, x := range at.host.threads {
+		a, ok := x.before(*t)
+		switch {
+		case ok && a.region != trace.None:
+			return stand{host: at.host, thread: i}, true
+		case ok && (!some || a.at > latest):
+			next, latest, some = stand{host: at.host, thread: i}, a.at, true
+		}
+	}
+	if some {
+		p.charge(at.host, pathKey{onHost, trace.None}, t, latest)
+	}
+	return next, some
+}
+
+// onKernel goes back to the begin of a kernel, and to what it is there because of.
+func (p *path) onKernel(at stand, t *int64) (stand, bool) {
+	k := at.lane.part.kernels.At(at.kernel)
+	at.lane.next = at.kernel
+	key := pathKey{onKernel, k.region}
+	if x, who := p.arrival(at.lane, &k); x != nil && x.last > k.start && x.last <= *t {
+		p.charge(at.host, key, t, x.last)
+		if l := p.lanes[who.Location]; l != nil && l != at.lane {
+			if i := l.holding(x.last); i >= 0 {
+				return stand{host: l.host, lane: l, kernel: i}, true
+			}
+		}
+	}
+	p.charge(at.host, key, t, k.start)
+	start := *t // which is no later
+	l, before := latestOf(at.host.lanes, start, p.from, at.lane.device)
+	launch := at.host.launched(&k)
+	if launch != nil && launch.enter > start {
+		launch = nil // clocks disagree
+	}
+	switch {
+	case l != nil && (launch == nil || l.part.kernels.Ptr(before).end >= launch.enter):
+		p.charge(at.host, pathKey{inGap, k.region}, t, l.part.kernels.Ptr(before).end)
+		return stand{host: at.host, lane: l, kernel: before}, true
+	case launch != nil:
+		p.charge(at.host, pathKey{inLaunch, k.region}, t, launch.enter)
+		return stand{host: at.host, thread: int(k.launch.thread - 1)}, true
+	}
+	return stand{host: at.host}, len(at.host.threads) > 0
+}
+
+// arrival returns when the members of the collective come that a kernel is, and the one that comes
+// last; nil if it is none, or not all are recorded.
+func (p *path) arrival(l *lane, k *kernel) (*arrival, *trace.Member) {
+	if p.last.table == nil {
+		return nil, nil
+	}
+	t := p.c.t
+	parts := t.Parts[l.part.location]
+	for ; l.members > 0; l.members-- {
+		part := parts.At(l.members - 1)
+		m := t.Members.Ptr(int(part.Member))
+		if m.Begin > k.end {
+			continue
+		}
+		if c := t.Collectives.Ptr(int(part.Collective)); m.Begin < k.start || c.Count < c.Size {
+			return nil, nil
+		}
+		x := p.last.table.Ptr(int(part.Collective))
+		return x, t.Members.Ptr(int(x.who))
+	}
+	return nil, nil
+}
+
+// overlapping is how many kernels of a lane are looked at for one that has ended: in a lane they
+// follow each other, or one encloses few others.
+const overlapping = 8
+
+// latest returns the kernel of a host that ended last in (after, until], nil if there is none.
+func (h *pathHost) latest(until, after int64) (*lane, int) {
+	return latestOf(h.lanes, until, after, nil)
+}
+
+// latestOf returns the kernel of some lanes, those of one device if it is not nil, that ended last in (after, until].
+func latestOf(lanes []*lane, until, after int64, d *device) (best *lane, row int) {
+	for _, l := range lanes {
+		if d != nil && l.device != d {
+			continue
+		}
+		for l.next > 0 && l.part.kernels.Ptr(l.next-1).start > until {
+			l.next--
+		}
+		for i := l.next - 1; i >= max(0, l.next-overlapping); i-- {
+			k := l.part.kernels.Ptr(i)
+			if k.end >= k.start && k.end <= until && k.end > after && (best == nil || k.end > best.part.kernels.Ptr(row).end) {
+				best, row = l, i
+			}
+		}
+	}
+	return best, row
+}
+
+// holding returns the kernel of a lane in which a time lies, -1 if there is none.
+func (l *lane) holding(t int64) int {
+	for l.next > 0 && l.part.kernels.Ptr(l.next-1).start > t {
+		l.next--
+	}
+	for i := l.next - 1; i >= max(0, l.next-overlapping); i-- {
+		if k := l.part.kernels.Ptr(i); k.start <= t && k.end >= t {
+			return i
+		}
+	}
+	return -1
+}
+
+var pathNames = [...]string{onHost: "host", inLaunch: "launch", inGap: "gap", unknown: "unknown"}
+
+// result makes the block of the document.
+func (p *path) result() *stats.DevicePath {
+	c := p.c
+	out := &stats.DevicePath{Rows: []stats.DevicePathRow{}}
+	for _, s := range slices.Concat(p.sums[:]...) {
+		if s == nil {
+			continue
+		}
+		row := stats.DevicePathRow{Kind: pathNames[s.kind], Name: c.t.Defs.RegionLabel(s.region), Count: s.count, TimeNs: c.ns(s.time), MaxRank: trace.None}
+		switch {
+		case s.kind == onKernel:
+			row.Kind = workNames[c.works[s.region]]
+		case s.kind == onHost && s.region == trace.None:
+			row.Name = "(outside any region)"
+		case s.kind == unknown:
+			row.Name = "(not recorded)"
+		}
+		if s.only > 0 {
+			s.ranks[p.hosts[0].rank] = s.only
+		}
+		for r, ns := range s.ranks {
+			if ns > row.MaxNs || ns == row.MaxNs && r < uint32(row.MaxRank) {
+				row.MaxNs, row.MaxRank = ns, stats.Rank(r)
+			}
+		}
+		row.MaxNs = c.ns(row.MaxNs)
+		out.LengthNs += row.TimeNs
+		out.Rows = append(out.Rows, row)
+	}
+	for i := range out.Rows {
+		if out.LengthNs > 0 {
+			share := float64(out.Rows[i].TimeNs) / float64(out.LengthNs)
+			out.Rows[i].Share = &share
+		}
+	}
+	slices.SortFunc(out.Rows, func(a, b stats.DevicePathRow) int {
+		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(b.Count, a.Count))
+	})
+	return out
+}

@@ -1,0 +1,130 @@
+package devices_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"tracekit/stats"
+	"tracekit/stats/devices"
+	"tracekit/trace/tracetest"
+)
+
+// TestPlanted runs the hand-worked cases of testdata. The arithmetic stands in each file. A case
+// wants some kinds of lines; of these kinds it wants all.
+func TestPlanted(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases: ", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			a, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts := make(map[string]string)
+			for _, f := range a.Files {
+				parts[f.Name] = strings.TrimSpace(string(f.Data))
+			}
+			r := found(t, tracetest.MustParse(t, parts["trace"]))
+			wanted := make(map[string]bool)
+			for line := range strings.Lines(parts["want"]) {
+				wanted[strings.Fields(line)[0]] = true
+			}
+			var got []string
+			for _, line := range brief(r) {
+				if wanted[strings.Fields(line)[0]] {
+					got = append(got, line)
+				}
+			}
+			if diff := cmp.Diff(strings.Split(parts["want"], "\n"), got); diff != "" {
+				t.Errorf("- is wanted, + is found:\n%s", diff)
+			}
+		})
+	}
+}
+
+// brief writes what is found in lines, a word for the kind of line first.
+func brief(r *devices.Result) (out []string) {
+	add := func(format string, args ...any) { out = append(out, strings.TrimSpace(fmt.Sprintf(format, args...))) }
+	times := func(x stats.DeviceTimes) string {
+		return fmt.Sprintf("span %d busy %d compute %d communication %d exposed %d memory %d exposed %d idle %d", x.SpanNs, x.BusyNs,
+			x.ComputeNs, x.CommunicationNs, x.ExposedCommunicationNs, x.MemoryNs, x.ExposedMemoryNs, x.IdleNs)
+	}
+	for _, d := range r.Devices {
+		add("device %d %s : %s", d.Rank, d.Device, times(d.DeviceTimes))
+		c := d.IdleCauses
+		add("idle host %d gaps %d unknown %d collective %d", c.HostBoundNs, c.KernelGapsNs, c.UnknownNs, c.CollectiveWaitNs)
+		for _, g := range d.Gaps {
+			add("gap at %d for %d host %d before %s from %s", g.StartNs, g.TimeNs, g.HostBoundNs, g.Before, g.LaunchedFrom)
+		}
+		if s := d.Steps; s != nil {
+			add("steps %d cut %d : %d %d %d", s.Count, s.Cut, s.MinNs, s.MeanNs, s.MaxNs)
+			for _, x := range s.Rows {
+				cut := ""
+				if x.Cut {
+					cut = " cut"
+				}
+				add("step %s at %d%s : %s", x.Step, x.StartNs, cut, times(x.DeviceTimes))
+			}
+		}
+		for _, p := range d.Parts {
+			add("part %s %d : %s", p.Part, p.Count, times(p.DeviceTimes))
+		}
+		for _, s := range d.Streams {
+			add("stream %s %d : %s", s.Stream, s.Count, times(s.DeviceTimes))
+		}
+		for _, k := range d.Kernels {
+			from := ""
+			for _, s := range k.LaunchedFrom {
+				operator := string(s.Operator)
+				if operator == "" {
+					operator = "-"
+				}
+				from += fmt.Sprintf(" : %s by %s %d in %d", operator, s.Call, s.Count, s.TimeNs)
+			}
+			add("kernel %s %s %d in %d (%d..%d)%s", k.Name, k.Kind, k.Count, k.TimeNs, k.MinNs, k.MaxNs, from)
+		}
+		if l := d.Launches; l != nil {
+			add("launches %d without %d unsure %d below zero %d : %d %d %d", l.Count, l.Without, l.Unsure, l.BelowZero, l.Delay.MinNs, l.Delay.MeanNs, l.Delay.MaxNs)
+		}
+		for _, c := range d.Collectives {
+			add("collective %s of %d, %d bytes %d in %d : %s", c.Operation, c.Members, c.Bytes, c.Count, c.TimeNs, number(c.BusBandwidth))
+		}
+		if s := d.Straggler; s != nil {
+			add("straggler %d waits %d in %d last %d causes %d late %d", s.Count, s.WaitCount, s.WaitNs, s.ComesLast, s.CausedNs, s.LateMeanNs)
+		}
+		for _, w := range d.HostWaits {
+			add("wait %s %d in %d", w.Call, w.Count, w.TimeNs)
+		}
+	}
+	if r.Path != nil {
+		add("length %d", r.Path.LengthNs)
+		for _, x := range r.Path.Rows {
+			add("path %s %s %d in %d most %d (%d)", x.Kind, x.Name, x.Count, x.TimeNs, x.MaxNs, x.MaxRank)
+		}
+	}
+	for _, c := range r.Counters {
+		falls := ""
+		if c.Falls > 0 {
+			falls = fmt.Sprintf(" falls %d", c.Falls)
+		}
+		add("counter %s %s %d : %s %s %s growth %s%s", c.Name, c.Unit, c.Samples, number(c.Min), number(c.Mean), number(c.Max), number(c.Growth), falls)
+	}
+	for _, f := range r.Findings {
+		add("finding %s %d", f.Code, f.Count)
+	}
+	return out
+}
+
+func number(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.6g", *x)
+}

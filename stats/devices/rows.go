@@ -1,0 +1,201 @@
+package devices
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// A kernelKey is what kernels are summed by.
+type kernelKey struct{ region, call, operator trace.RegionID }
+
+// A kernelSum sums kernels, in ticks.
+type kernelSum struct {
+	count    uint64
+	time     int64
+	min, max int64
+}
+
+// keyLimit bounds the keys of a device; beyond, nothing is told of who launches further kernels.
+const keyLimit = 1 << 20
+
+// charge adds a kernel to those of its name and launch.
+func (a *activity) charge(k *kernel, l *launch, time int64, work trace.DeviceWork) {
+	key := kernelKey{k.region, trace.None, trace.None}
+	if l != nil {
+		key.call, key.operator = l.call, l.operator
+	}
+	s := a.kernels[key]
+	if s == nil && len(a.kernels) >= keyLimit {
+		key.call, key.operator = trace.None, trace.None
+		s = a.kernels[key]
+	}
+	if s == nil {
+		s = &kernelSum{min: time, max: time}
+		a.kernels[key] = s
+	}
+	s.count++
+	s.time += time
+	s.min, s.max = min(s.min, time), max(s.max, time)
+}
+
+var workNames = [...]string{"idle", "compute", "communication", "memory"}
+
+// kernelRows returns the kernels by name and kind, those with the most time first.
+func (a *activity) kernelRows() []stats.DeviceKernel {
+	type nameKey struct{ name, kind string }
+	type site struct {
+		nameKey
+		operator, call string
+	}
+	d := a.c.t.Defs
+	byName, bySite := make(map[nameKey]*kernelSum), make(map[site]*kernelSum)
+	labels := make(map[trace.RegionID]string)
+	label := func(r trace.RegionID) string {
+		if _, ok := labels[r]; !ok {
+			labels[r] = d.RegionLabel(r)
+		}
+		return labels[r]
+	}
+	for key, s := range a.kernels {
+		n := nameKey{label(key.region), workNames[a.c.works[key.region]]}
+		join(byName, n, s)
+		if key.call != trace.None {
+			join(bySite, site{n, label(key.operator), label(key.call)}, s)
+		}
+	}
+	sites := make(map[nameKey][]stats.LaunchSite)
+	for k, s := range bySite {
+		sites[k.nameKey] = append(sites[k.nameKey], stats.LaunchSite{Operator: stats.Name(k.operator), Call: stats.Name(k.call),
+			Count: s.count, TimeNs: a.c.ns(s.time)})
+	}
+	var out []stats.DeviceKernel
+	for n, s := range byName {
+		from := sites[n]
+		slices.SortFunc(from, func(x, y stats.LaunchSite) int {
+			return cmp.Or(cmp.Compare(y.TimeNs, x.TimeNs), cmp.Compare(x.Operator, y.Operator), cmp.Compare(x.Call, y.Call))
+		})
+		out = append(out, stats.DeviceKernel{Name: n.name, Kind: n.kind, Count: s.count, TimeNs: a.c.ns(s.time),
+			MinNs: a.c.ns(s.min), MeanNs: a.c.ns(s.time / int64(s.count)), MaxNs: a.c.ns(s.max), LaunchedFrom: from})
+	}
+	slices.SortFunc(out, func(x, y stats.DeviceKernel) int {
+		return cmp.Or(cmp.Compare(y.TimeNs, x.TimeNs), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Kind, y.Kind))
+	})
+	return out
+}
+
+// join adds a sum to that of a key.
+func join[K comparable](sums map[K]*kernelSum, key K, s *kernelSum) {
+	to := sums[key]
+	if to == nil {
+		c := *s
+		sums[key] = &c
+		return
+	}
+	to.count += s.count
+	to.time += s.time
+	to.min, to.max = min(to.min, s.min), max(to.max, s.max)
+}
+
+// device names a location group.
+func (c *collector) device(g trace.LocationGroupID) string {
+	if int(g) < len(c.t.Defs.LocationGroups) {
+		return c.t.Defs.String(c.t.Defs.LocationGroups[g].Name)
+	}
+	return ""
+}
+
+// row makes the row of the document.
+func (a *activity) row(ledger *trace.Ledger) stats.Device {
+	t := a.c.t
+	span := a.whole.last - a.whole.first
+	out := stats.Device{Rank: stats.Rank(a.h.rank), Device: a.c.device(a.d.group),
+		DeviceTimes: a.whole.finish(t), Kernels: a.kernelRows()}
+	if a.delays.count == 0 {
+		a.causes = idleCauses{unknown: span - a.whole.sums.busy()}
+	}
+	out.IdleCauses = stats.IdleCauses{KernelGapsNs: a.c.ns(a.causes.gaps), UnknownNs: a.c.ns(a.causes.unknown), CollectiveWaitNs: a.c.ns(a.whole.sums.exposedWait)}
+	out.IdleCauses.HostBoundNs = out.IdleNs - out.IdleCauses.KernelGapsNs - out.IdleCauses.UnknownNs
+	out.Gaps = a.gapRows()
+	for i := range a.parts {
+		if n := a.counts[i]; n > 0 && n < a.count && (i == launchedPart || n < a.counts[launchedPart]) {
+			out.Parts = append(out.Parts, stats.DevicePart{Part: partNames[i], Count: n, DeviceTimes: a.parts[i].finish(t)})
+		}
+	}
+	for _, s := range a.streams {
+		if s.count > 0 {
+			out.Streams = append(out.Streams, stats.DeviceStream{Stream: s.name, Count: s.count, DeviceTimes: s.finish(t)})
+		}
+	}
+	slices.SortStableFunc(out.Streams, func(x, y stats.DeviceStream) int { return cmp.Compare(y.BusyNs, x.BusyNs) })
+	out.Launches = a.launches(span, out.Device, ledger)
+	out.Steps = a.stepRows()
+	out.Collectives, out.Straggler = a.colls.rows()
+	return out
+}
+
+func (a *activity) gapRows() []stats.DeviceGap {
+	out, d := []stats.DeviceGap{}, a.c.t.Defs
+	for _, g := range a.longest {
+		row := stats.DeviceGap{StartNs: a.c.ns(g.from - d.Clock.GlobalOffset), TimeNs: a.c.ns(g.to - g.from),
+			HostBoundNs: a.c.ns(g.host), Before: d.RegionLabel(g.next.region)}
+		if l := a.h.launched(&g.next); l != nil {
+			row.LaunchedFrom = stats.Name(cmp.Or(d.RegionLabel(l.operator), d.RegionLabel(l.call)))
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+func (a *activity) launches(span int64, name string, ledger *trace.Ledger) *stats.DeviceLaunches {
+	d := &a.delays
+	if d.count+d.unsure == 0 {
+		return nil
+	}
+	place := trace.Place{Location: a.d.streams[0].location, Offset: -1}
+	ledger.AddN(trace.CodeNoLaunch, d.without, place, "on "+name)
+	if d.belowZero > 0 {
+		ledger.AddN(trace.CodeClockViolation, d.belowZero, place, fmt.Sprintf("kernels on %s begin before they are launched", name))
+	}
+	out := &stats.DeviceLaunches{Count: d.count, Without: d.without, Unsure: d.unsure, BelowZero: d.belowZero}
+	if d.count > 0 {
+		out.Delay = &stats.LaunchDelay{MinNs: a.c.ns(d.min), MeanNs: a.c.ns(d.sum / int64(d.count)), MaxNs: a.c.ns(d.max)}
+	}
+	if span > 0 && d.count > 0 {
+		queue := float64(d.queued) / float64(span)
+		out.Queue = &queue
+	}
+	return out
+}
+
+// stepRows returns the steps, nil if there are none.
+func (a *activity) stepRows() *stats.DeviceSteps {
+	if len(a.steps) == 0 {
+		return nil
+	}
+	t := a.c.t
+	out := &stats.DeviceSteps{}
+	var sum int64
+	for i, s := range a.steps {
+		row := stats.DeviceStep{Step: t.Defs.RegionLabel(s.region), Cut: s.cut,
+			StartNs: a.c.ns(s.from - t.Defs.Clock.GlobalOffset), DeviceTimes: deviceTimes(t, s.to-s.from, a.inSteps[i])}
+		out.Rows = append(out.Rows, row)
+		if s.cut {
+			out.Cut++
+			continue
+		}
+		if out.Count == 0 || row.SpanNs < out.MinNs {
+			out.MinNs = row.SpanNs
+		}
+		out.MaxNs = max(out.MaxNs, row.SpanNs)
+		out.Count++
+		sum += row.SpanNs
+	}
+	if out.Count > 0 {
+		out.MeanNs = sum / int64(out.Count)
+	}
+	return out
+}

@@ -1,0 +1,377 @@
+// Package fileio says what a program does to files: bytes, time and bandwidth by operation and by
+// file, and how large accesses are.
+//
+// Calls are told by the roles of their regions (trace.Defs.FileCalls), bytes and files by the
+// attributes of their Enter or, as OTF2 has it, by the records of operations within them.
+package fileio
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math/bits"
+	"slices"
+
+	"tracekit/engine"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// Options says what Find does.
+type Options struct {
+	Jobs     int              // locations decoded at the same time; below 1: one per processor
+	Progress *engine.Progress // counts decoded events; may be nil
+	Ranks    []uint32         // selected; empty: all
+	From, To int64            // corrected ticks: calls are clipped to them
+}
+
+// Find decodes a trace in which some call works on files; of others, and of one in which none is made, the
+// result is nil. An error means that the trace could not be read again or that ctx was cancelled.
+func Find(ctx context.Context, t *trace.Trace, opts Options) (*stats.FileIO, []trace.Finding, error) {
+	s := &stage{t: t, opts: opts, calls: t.Defs.FileCalls(), aside: stats.Aside(t),
+		file: t.Defs.AttributeByName(trace.AttributeFile), bytes: t.Defs.AttributeByName(trace.AttributeBytes)}
+	if !slices.ContainsFunc(s.calls, func(c trace.FileCall) bool { return c != trace.NoFileCall }) {
+		return nil, nil, nil
+	}
+	sum, err := engine.Run(ctx, t.Source, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress}, s)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading what is done to files: %w", err)
+	}
+	if sum == nil || len(sum.operations) == 0 {
+		return nil, nil, nil
+	}
+	return sum.rows(s), sum.ledger.Findings(), nil
+}
+
+// A stage reads locations. It is an engine.Stage.
+type stage struct {
+	t           *trace.Trace
+	opts        Options
+	calls       []trace.FileCall // by region
+	aside       []bool
+	file, bytes trace.AttributeID
+}
+
+// A sum sums calls, in ticks.
+type sum struct {
+	calls, sized, bytes uint64
+	time, sizedTime     int64
+	min, max            int64
+}
+
+func (s *sum) add(o sum) {
+	if s.calls == 0 {
+		*s = o
+		return
+	}
+	s.calls, s.sized, s.bytes = s.calls+o.calls, s.sized+o.sized, s.bytes+o.bytes
+	s.time, s.sizedTime = s.time+o.time, s.sizedTime+o.sizedTime
+	s.min, s.max = min(s.min, o.min), max(s.max, o.max)
+}
+
+// A fileKey names a file: by the string of an attribute, or by the handle of OTF2.
+type fileKey struct {
+	handle bool
+	id     uint64
+}
+
+// A fileSum sums what is done to a file, by kind of call.
+type fileSum struct {
+	kinds [4]sum
+	ranks []uint32 // ascending; locations outside MPI count as one
+}
+
+// A sizeKey names a class of accesses: 0 bytes, or bits.Len of the bytes.
+type sizeKey struct {
+	call  trace.FileCall
+	class int
+}
+
+// A part is what some locations yield.
+type part struct {
+	operations map[trace.RegionID]*sum
+	files      map[fileKey]*fileSum
+	sizes      map[sizeKey]*sum
+	ranks      map[uint32]int64 // time
+	time       int64
+	ledger     trace.Ledger
+}
+
+// fileLimit bounds the files of a part; calls on further ones count for no file.
+const fileLimit = 1 << 20
+
+// Combine implements engine.Stage.
+func (s *stage) Combine(a, b *part) *part {
+	if len(a.operations) == 0 {
+		return b
+	}
+	for k, v := range b.operations {
+		join(a.operations, k, *v)
+	}
+	for k, v := range b.sizes {
+		join(a.sizes, k, *v)
+	}
+	for k, v := range b.ranks {
+		a.ranks[k] += v
+	}
+	for k, v := range b.files {
+		to := a.of(k)
+		if to == nil {
+			continue
+		}
+		for i := range v.kinds {
+			if v.kinds[i].calls > 0 {
+				to.kinds[i].add(v.kinds[i])
+			}
+		}
+		for _, r := range v.ranks {
+			to.visit(r)
+		}
+	}
+	a.time += b.time
+	a.ledger.Merge(b.ledger.Findings())
+	return a
+}
+
+func join[K comparable](sums map[K]*sum, k K, v sum) {
+	if sums[k] == nil {
+		sums[k] = new(sum)
+	}
+	sums[k].add(v)
+}
+
+// of returns the sum of a file, nil if there are too many.
+func (p *part) of(k fileKey) *fileSum {
+	f := p.files[k]
+	if f == nil {
+		if len(p.files) >= fileLimit {
+			p.ledger.Add(trace.CodeLimitExceeded, trace.Nowhere(), "files")
+			return nil
+		}
+		f = new(fileSum)
+		p.files[k] = f
+	}
+	return f
+}
+
+func (f *fileSum) visit(rank uint32) {
+	if i, found := slices.BinarySearch(f.ranks, rank); !found {
+		f.ranks = slices.Insert(f.ranks, i, rank)
+	}
+}
+
+// A visit is a region that is entered and not left.
+type visit struct {
+	enter  int64
+	call   trace.FileCall
+	inside bool // a call on files encloses it
+	named  bool
+	sized  bool
+	file   fileKey
+	bytes  uint64
+}
+
+// Map implements engine.Stage.
+func (s *stage) Map(_ context.Context, _ *trace.Defs, l trace.LocationID, batches engine.Batches) (*part, error) {
+	p := &part{operations: make(map[trace.RegionID]*sum), files: make(map[fileKey]*fileSum), sizes: make(map[sizeKey]*sum), ranks: make(map[uint32]int64)}
+	if int(l) >= len(s.t.Span) || s.t.Span[l].Events == 0 || s.aside[l] ||
+		len(s.opts.Ranks) > 0 && !slices.Contains(s.opts.Ranks, s.t.Rank[l]) {
+		return p, nil
+	}
+	r := reading{s: s, p: p, location: l, rank: s.t.Rank[l], clock: new(trace.ClockMap), last: s.t.Span[l].First}
+	if int(l) < len(s.t.Clock.Maps) {
+		r.clock = &s.t.Clock.Maps[l]
+	}
+	for b, err := range batches {
+		if err != nil {
+			return nil, fmt.Errorf("reading location %d: %w", l, err)
+		}
+		r.batch(b)
+	}
+	for r.stack.Len() > 0 { // never left
+		r.close(r.stack.Region(r.stack.Len()-1), r.stack.Pop(), r.last)
+	}
+	return p, nil
+}
+
+// A reading follows the call stack of one location.
+type reading struct {
+	s        *stage
+	p        *part
+	rank     uint32
+	location trace.LocationID
+	clock    *trace.ClockMap
+	stack    trace.CallStack[visit]
+	times    []int64
+	last     int64
+}
+
+func (r *reading) batch(b *trace.Batch) {
+	r.times = append(r.times[:0], b.Flow.Time...)
+	r.last = r.clock.Correct(r.times, r.last)
+	f, attrs, other := &b.Flow, 0, 0
+	for i, kind := range f.Kind {
+		for ; other < len(b.Other.Seq) && b.Other.Seq[other] < f.Seq[i]; other++ {
+			r.record(b, other)
+		}
+		if !kind.Enters() {
+			for n := r.stack.Leave(f.Region[i]); n > 0; n-- {
+				r.close(r.stack.Region(r.stack.Len()-1), r.stack.Pop(), r.times[i])
+			}
+			continue
+		}
+		v := visit{enter: r.times[i]}
+		if int(f.Region[i]) < len(r.s.calls) {
+			v.call = r.s.calls[f.Region[i]]
+		}
+		if up := r.stack.Top(); up != nil {
+			v.inside = up.inside || up.call != trace.NoFileCall
+		}
+		for attrs < len(b.Attrs.Seq) && b.Attrs.Seq[attrs] < f.Seq[i] {
+			attrs++
+		}
+		for ; attrs < len(b.Attrs.Seq) && b.Attrs.Seq[attrs] == f.Seq[i]; attrs++ {
+			switch value := b.Attrs.Value[attrs]; b.Attrs.Attribute[attrs] {
+			case trace.None:
+			case r.s.file:
+				v.named, v.file = true, fileKey{id: value}
+			case r.s.bytes:
+				r.measure(&v, value)
+			}
+		}
+		r.stack.Enter(f.Region[i], v)
+	}
+	for ; other < len(b.Other.Seq); other++ {
+		r.record(b, other)
+	}
+}
+
+// record takes a record of an operation: its handle, and when it is complete its bytes.
+func (r *reading) record(b *trace.Batch, i int) {
+	kind, v := b.Other.Kind[i], r.stack.Top()
+	if v == nil || v.call == trace.NoFileCall || kind != trace.KindIoOperationBegin && kind != trace.KindIoOperationComplete {
+		return
+	}
+	args := b.Other.Args[b.Other.Offset[i]:b.Other.Offset[i+1]]
+	if len(args) < 2 {
+		return
+	}
+	v.named, v.file = true, fileKey{handle: true, id: args[0]}
+	if kind == trace.KindIoOperationComplete {
+		r.measure(v, args[1])
+	}
+}
+
+// most is how many bytes a call moves at most; more is a fault of the trace.
+const most = 1 << 48
+
+// measure adds the bytes that a call has moved.
+func (r *reading) measure(v *visit, bytes uint64) {
+	if bytes > most || v.bytes > most {
+		r.p.ledger.Add(trace.CodeBadValue, trace.Place{Location: r.location, Offset: -1}, fmt.Sprintf("%d bytes in one call", bytes))
+		return
+	}
+	v.sized = true
+	v.bytes += bytes
+}
+
+// close adds a call.
+func (r *reading) close(region trace.RegionID, v visit, t int64) {
+	if v.call == trace.NoFileCall {
+		return
+	}
+	o := &r.s.opts
+	if t < o.From || v.enter > o.To {
+		return
+	}
+	time := max(0, min(t, o.To)-max(v.enter, o.From))
+	x := sum{calls: 1, time: time, min: time, max: time}
+	if v.sized && v.call != trace.FileOther {
+		x.sized, x.bytes, x.sizedTime = 1, v.bytes, time
+		join(r.p.sizes, sizeKey{v.call, bits.Len64(v.bytes)}, x)
+	}
+	join(r.p.operations, region, x)
+	if !v.inside {
+		r.p.time += time
+		r.p.ranks[r.rank] += time
+	}
+	if v.named {
+		if f := r.p.of(v.file); f != nil {
+			f.kinds[v.call].add(x)
+			f.visit(r.rank)
+		}
+	}
+}
+
+// rows makes the block of the document.
+func (p *part) rows(s *stage) *stats.FileIO {
+	d, ns := s.t.Defs, s.t.Defs.Clock.Nanoseconds
+	out := &stats.FileIO{TimeNs: ns(p.time), Operations: []stats.IOOperation{}, Files: []stats.IOFile{}, Sizes: []stats.IOSizes{},
+		Min: stats.Extreme{Rank: trace.None}, Max: stats.Extreme{Rank: trace.None}}
+	for region, x := range p.operations {
+		kind := s.calls[region]
+		out.Calls += x.calls
+		out.Operations = append(out.Operations, stats.IOOperation{Operation: d.RegionLabel(region), Kind: kind.String(), Calls: x.calls, TimeNs: ns(x.time),
+			MinNs: ns(x.min), MeanNs: ns(x.time / int64(x.calls)), MaxNs: ns(x.max), Sized: x.sized, Bytes: x.bytes, Bandwidth: bandwidth(x.bytes, x.sized, ns(x.sizedTime))})
+		switch kind {
+		case trace.FileRead:
+			out.ReadBytes += x.bytes
+		case trace.FileWrite:
+			out.WriteBytes += x.bytes
+		}
+	}
+	slices.SortFunc(out.Operations, func(a, b stats.IOOperation) int {
+		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Operation, b.Operation), cmp.Compare(b.Calls, a.Calls))
+	})
+	for k, f := range p.files {
+		row := stats.IOFile{File: s.nameOf(k), Ranks: len(f.ranks), Reads: f.kinds[trace.FileRead].calls, Writes: f.kinds[trace.FileWrite].calls,
+			ReadBytes: f.kinds[trace.FileRead].bytes, WriteBytes: f.kinds[trace.FileWrite].bytes}
+		var all sum
+		for _, x := range f.kinds {
+			all.calls, all.time, all.sized, all.bytes, all.sizedTime = all.calls+x.calls, all.time+x.time, all.sized+x.sized, all.bytes+x.bytes, all.sizedTime+x.sizedTime
+		}
+		row.Calls, row.TimeNs, row.Bandwidth = all.calls, ns(all.time), bandwidth(all.bytes, all.sized, ns(all.sizedTime))
+		out.Files = append(out.Files, row)
+	}
+	slices.SortFunc(out.Files, func(a, b stats.IOFile) int {
+		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.File, b.File), cmp.Compare(b.Calls, a.Calls))
+	})
+	for k, x := range p.sizes {
+		row := stats.IOSizes{Kind: k.call.String(), To: 1, Calls: x.calls, Bytes: x.bytes, TimeNs: ns(x.time)}
+		if k.class > 0 {
+			row.From, row.To = 1<<(k.class-1), 1<<k.class
+		}
+		out.Sizes = append(out.Sizes, row)
+	}
+	slices.SortFunc(out.Sizes, func(a, b stats.IOSizes) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.From, b.From)) })
+	for _, r := range slices.Sorted(maps.Keys(p.ranks)) {
+		e := stats.Extreme{Rank: stats.Rank(r), TimeNs: ns(p.ranks[r])}
+		if r == trace.None {
+			continue
+		}
+		if out.Min.Rank == trace.None || e.TimeNs < out.Min.TimeNs {
+			out.Min = e
+		}
+		if out.Max.Rank == trace.None || e.TimeNs > out.Max.TimeNs {
+			out.Max = e
+		}
+	}
+	return out
+}
+
+// nameOf names a file.
+func (s *stage) nameOf(k fileKey) string {
+	if k.handle {
+		return fmt.Sprintf("handle %d", k.id)
+	}
+	return s.t.Defs.String(trace.StringID(min(k.id, trace.None)))
+}
+
+func bandwidth(bytes, sized uint64, ns int64) *float64 {
+	if sized == 0 || ns <= 0 {
+		return nil
+	}
+	b := float64(bytes) / (float64(ns) / 1e9)
+	return &b
+}

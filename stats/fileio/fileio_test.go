@@ -1,0 +1,97 @@
+package fileio_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tracekit/merge"
+	"tracekit/stats"
+	"tracekit/stats/fileio"
+	"tracekit/trace/tracetest"
+)
+
+// TestPlanted: rank 0 reads 100 bytes of a in 10 and 28 of b in 20, rank 1 writes 4096 to a in 30 with MPI-IO, which
+// calls write, for 25 of them; that counts as a call, but its time not once more. OTF2's records tell
+// bytes and handle. An open moves nothing; 2^60 bytes in a call are a fault.
+func TestPlanted(t *testing.T) {
+	src := tracetest.MustParse(t, `
+string 0 ""
+string 1 a
+string 2 b
+attribute 0 file type=11
+attribute 1 bytes type=4
+region 0 read role=27
+region 1 write role=27
+region 2 open64 role=38
+region 3 work
+location 0 thread rank=0
+  0 Enter work ; 10 Enter open64 attr=0:11:1 ; 15 Leave open64 ; 20 Enter read attr=0:11:1 attr=1:4:100 ; 30 Leave read
+  40 Enter read attr=0:11:2 attr=1:4:28 ; 60 Leave read ; 70 Enter read attr=0:11:2 attr=1:4:1152921504606846976 ; 75 Leave read ; 100 Leave work
+location 1 thread rank=1
+  0 Enter MPI_File_write ; 5 Enter write ; 5 IoOperationBegin 3 1 0 4096 7 ; 29 IoOperationComplete 3 4096 7 ; 30 Leave write ; 30 Leave MPI_File_write
+`)
+	tr, err := merge.Merge(t.Context(), src, merge.Options{Clock: merge.ClockNone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Store.Close()
+	from, to, _ := stats.Window(tr, stats.Options{})
+	for _, jobs := range []int{1, 2} {
+		x, findings, err := fileio.Find(t.Context(), tr, fileio.Options{Jobs: jobs, From: from, To: to})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := []string{fmt.Sprintf("calls %d time %d read %d written %d least %d (%d) most %d (%d)", x.Calls, x.TimeNs, x.ReadBytes, x.WriteBytes,
+			x.Min.TimeNs, x.Min.Rank, x.Max.TimeNs, x.Max.Rank)}
+		for _, o := range x.Operations {
+			got = append(got, fmt.Sprintf("%s %s %d in %d (%d..%d) %d bytes %s/s", o.Operation, o.Kind, o.Calls, o.TimeNs, o.MinNs, o.MaxNs, o.Bytes, number(o.Bandwidth)))
+		}
+		for _, f := range x.Files {
+			got = append(got, fmt.Sprintf("file %s ranks %d calls %d in %d reads %d of %d writes %d of %d", f.File, f.Ranks, f.Calls, f.TimeNs, f.Reads, f.ReadBytes, f.Writes, f.WriteBytes))
+		}
+		for _, s := range x.Sizes {
+			got = append(got, fmt.Sprintf("%s of %d..%d: %d, %d bytes in %d", s.Kind, s.From, s.To, s.Calls, s.Bytes, s.TimeNs))
+		}
+		for _, f := range findings {
+			got = append(got, fmt.Sprintf("finding %s %d", f.Code, f.Count))
+		}
+		want := `calls 6 time 70 read 128 written 4096 least 30 (1) most 40 (0)
+read read 3 in 35 (5..20) 128 bytes 4.26667e+09/s
+MPI_File_write write 1 in 30 (30..30) 0 bytes -/s
+write write 1 in 25 (25..25) 4096 bytes 1.6384e+11/s
+open64 other 1 in 5 (5..5) 0 bytes -/s
+file b ranks 1 calls 2 in 25 reads 2 of 28 writes 0 of 0
+file handle 3 ranks 1 calls 1 in 25 reads 0 of 0 writes 1 of 4096
+file a ranks 1 calls 2 in 15 reads 1 of 100 writes 0 of 0
+read of 16..32: 1, 28 bytes in 20
+read of 64..128: 1, 100 bytes in 10
+write of 4096..8192: 1, 4096 bytes in 25
+finding bad_value 1`
+		if diff := cmp.Diff(strings.Split(want, "\n"), got); diff != "" {
+			t.Errorf("%d jobs: - is wanted, + is found:\n%s", jobs, diff)
+		}
+	}
+}
+
+func number(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.6g", *x)
+}
+
+// TestNothing: a trace in which no call works on files has no block, and is not decoded again.
+func TestNothing(t *testing.T) {
+	src := tracetest.MustParse(t, "location 0 thread rank=0\n  0 Enter read ; 10 Leave read\n")
+	tr, err := merge.Merge(t.Context(), src, merge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Store.Close()
+	if x, _, err := fileio.Find(t.Context(), tr, fileio.Options{To: 10}); x != nil || err != nil {
+		t.Errorf("got %+v, %v", x, err)
+	}
+}

@@ -1,0 +1,125 @@
+package trace
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// AttributeCorrelation is the name of the attribute by which a call on the host and what it
+// starts on an accelerator are told to belong together: both are entered with the same value,
+// which no other call of the process has.
+const AttributeCorrelation = "correlation"
+
+// The names of the attributes of an instant, or an Enter, in which a flow starts, goes on or ends.
+const (
+	AttributeFlowOut  = "flow_out"
+	AttributeFlowStep = "flow_step"
+	AttributeFlowIn   = "flow_in"
+)
+
+// AttributeByName returns the attribute of a name, None if there is none.
+func (d *Defs) AttributeByName(name string) AttributeID {
+	for i, a := range d.Attributes {
+		if d.String(a.Name) == name {
+			return AttributeID(i)
+		}
+	}
+	return None
+}
+
+// OverlapName returns the name of the location of a stream that takes what overlaps the rest of
+// it without being nested; there may be several, which have numbers from 1.
+func OverlapName(stream string, number int) string {
+	return fmt.Sprintf("%s (overlap %d)", stream, number)
+}
+
+var overlapName = regexp.MustCompile(` \(overlap \d+\)$`)
+
+// StreamName returns the name of the stream that a location is, or is a part of.
+func StreamName(location string) string {
+	return strings.TrimSpace(overlapName.ReplaceAllString(location, ""))
+}
+
+// DeviceWork says what an accelerator does while a region lasts on one of its streams.
+type DeviceWork uint8
+
+// What accelerators do.
+const (
+	DeviceIdle          DeviceWork = iota // nothing: an annotation, or waiting
+	DeviceCompute                         // a kernel, or the setting of memory
+	DeviceCommunication                   // a kernel that communicates with other accelerators
+	DeviceMemory                          // copying
+)
+
+// DeviceWorks tells for each region what it is where a stream of an accelerator executes it:
+// by its role and paradigm, and by its name where a format has neither.
+func (d *Defs) DeviceWorks() []DeviceWork {
+	out := make([]DeviceWork, len(d.Regions))
+	for i, r := range d.Regions {
+		out[i] = deviceWork(&r, strings.ToLower(d.String(r.Name)))
+	}
+	return out
+}
+
+func deviceWork(r *Region, name string) DeviceWork {
+	switch r.Role {
+	case RoleArtificial, RoleTaskWait, RoleThreadWait:
+		return DeviceIdle
+	case RoleRMA, RoleDataTransfer:
+		return DeviceMemory
+	case RoleCollOne2All, RoleCollAll2One, RoleCollAll2All, RoleCollOther, RolePoint2Point:
+		return DeviceCommunication
+	}
+	for _, library := range []string{"nccl", "rccl", "hcom_"} {
+		if strings.Contains(name, library) {
+			return DeviceCommunication
+		}
+	}
+	if r.Paradigm == ParadigmMPI {
+		return DeviceCommunication
+	}
+	if r.Role != RoleKernel {
+		for _, copying := range []string{"memcpy", "copyhostto", "copydeviceto"} {
+			if strings.HasPrefix(name, copying) {
+				return DeviceMemory
+			}
+		}
+	}
+	return DeviceCompute
+}
+
+// DeviceWaits tells for each region whether it is a call of the host that does nothing but wait
+// for an accelerator: one that synchronises with it, or a copy that blocks. Such time is no
+// useful time.
+func (d *Defs) DeviceWaits() []bool {
+	out := make([]bool, len(d.Regions))
+	for i, r := range d.Regions {
+		out[i] = waitsForDevice(d.String(r.Name))
+	}
+	return out
+}
+
+// blockingCalls are those of the runtimes of CUDA and HIP, and of OpenCL and HSA, that return
+// when an accelerator has done what they ask for.
+var blockingCalls = regexp.MustCompile(`^(?:` +
+	`(?:cuda|hip|musa|cu|mu)(?:Device|Stream|Event|Ctx|Thread|Context|Graph|ExternalSemaphore)?Synchronize` +
+	`|(?:cuda|hip|musa)Memcpy(?:2D|3D)?(?:HtoD|DtoH|DtoD|Peer|ToSymbol|FromSymbol|ToArray|FromArray|WithStream|HtoA|AtoH)?` +
+	`|(?:cu|mu)Memcpy(?:2D|3D)?(?:HtoD|DtoH|HtoA|AtoH)?` +
+	`|clFinish|clWaitForEvents` +
+	`|hsa_signal_wait_(?:scacquire|relaxed|acquire)|hsa_amd_signal_wait_(?:any|all)` +
+	`)(?:_v\d)?(?:_pt[ds]s?z?|_spt)?(?:\(\))?$`)
+
+func waitsForDevice(name string) bool { return blockingCalls.MatchString(name) }
+
+// IsDeviceCall reports whether a region is a call of an accelerator's runtime.
+func (d *Defs) IsDeviceCall(id RegionID) bool {
+	if int(id) >= len(d.Regions) {
+		return false
+	}
+	switch d.Regions[id].Paradigm {
+	case ParadigmCUDA, ParadigmHIP, ParadigmOpenCL:
+		return true
+	}
+	return false
+}

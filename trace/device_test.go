@@ -1,0 +1,52 @@
+package trace_test
+
+import (
+	"testing"
+
+	"tracekit/trace"
+)
+
+func TestDeviceWaits(t *testing.T) {
+	for name, want := range map[string]bool{
+		"cudaDeviceSynchronize": true, "cudaStreamSynchronize": true, "cudaEventSynchronize": true,
+		"cudaStreamSynchronize_ptsz": true, "cuCtxSynchronize": true, "cuStreamSynchronize_v2": true,
+		"hipDeviceSynchronize": true, "hipEventSynchronize": true, "hipStreamSynchronize_spt": true,
+		"cudaMemcpy": true, "hipMemcpy": true, "hipMemcpyWithStream": true, "hipMemcpyDtoH": true,
+		"cuMemcpyDtoH_v2": true, "cudaMemcpyToSymbol": true, "clFinish": true, "hsa_signal_wait_scacquire": true,
+
+		"cudaMemcpyAsync": false, "hipMemcpyDtoHAsync": false, "cuMemcpyHtoDAsync_v2": false, "cudaLaunchKernel": false,
+		"cudaStreamWaitEvent": false, "cudaEventQuery": false, "hipMemsetAsync": false, "cudaMalloc": false,
+		"Synchronize": false, "MPI_Barrier": false, "curlSynchronize": false,
+	} {
+		d := &trace.Defs{Strings: []string{name}, Regions: []trace.Region{{Name: 0}}}
+		if got := d.DeviceWaits()[0]; got != want {
+			t.Errorf("%s waits only for an accelerator: got %t, want %t", name, got, want)
+		}
+	}
+}
+
+func TestDeviceWorks(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		role     trace.RegionRole
+		paradigm trace.Paradigm
+		want     trace.DeviceWork
+	}{
+		{"gemm", trace.RoleKernel, trace.ParadigmCUDA, trace.DeviceCompute},
+		{"Memset (Device)", trace.RoleKernel, trace.ParadigmCUDA, trace.DeviceCompute},
+		{"heavy(float*)", 0, trace.ParadigmHIP, trace.DeviceCompute},
+		{"memcpy_kernel", trace.RoleKernel, trace.ParadigmHIP, trace.DeviceCompute},
+		{"ncclDevKernel_Generic(x)", trace.RoleKernel, trace.ParadigmCUDA, trace.DeviceCommunication},
+		{"hcom_allReduce_", 0, trace.ParadigmUnknown, trace.DeviceCommunication},
+		{"any", trace.RoleKernel, trace.ParadigmMPI, trace.DeviceCommunication},
+		{"Memcpy HtoD (Pinned -> Device)", trace.RoleDataTransfer, trace.ParadigmCUDA, trace.DeviceMemory},
+		{"CopyHostToDevice", trace.RoleFunction, trace.ParadigmUser, trace.DeviceMemory},
+		{"ProfilerStep#3", trace.RoleArtificial, trace.ParadigmUser, trace.DeviceIdle},
+		{"Stream Sync", trace.RoleThreadWait, trace.ParadigmCUDA, trace.DeviceIdle},
+	} {
+		d := &trace.Defs{Strings: []string{c.name}, Regions: []trace.Region{{Role: c.role, Paradigm: c.paradigm}}}
+		if got := d.DeviceWorks()[0]; got != c.want {
+			t.Errorf("%s: got %d, want %d", c.name, got, c.want)
+		}
+	}
+}
