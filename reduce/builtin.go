@@ -63,7 +63,7 @@ func (w window) cutCounter(t int64) bool {
 }
 
 // Shorter cuts the calls that take less than a time and in which nothing is communicated,
-// forked or locked.
+// forked, locked or launched.
 type Shorter struct{ Ns int64 }
 
 // Name implements Rule.

@@ -11,8 +11,9 @@ import (
 )
 
 // planted has three ranks: 0 sends to 1, all meet in a barrier, 2 is longest in MPI, and
-// computes in short calls; its file operation is short too.
+// computes in short calls; its file operation and what starts a kernel are short too.
 const planted = `
+attribute 0 correlation type=4
 location 0 rank=0
   0 Enter main ; 1 Enter MPI_Init ; 2 Leave MPI_Init
   10 Enter work ; 20 Leave work
@@ -30,6 +31,7 @@ location 2 rank=2
   3 Enter solve ; 4 Enter step ; 5 Leave step ; 6 Enter step ; 7 Leave step ; 28 Leave solve
   29 Enter MPI_Barrier ; 29 MpiCollectiveBegin ; 60 MpiCollectiveEnd op=0 ; 60 Leave MPI_Barrier
   70 Enter open ; 71 IoSeek 0 0 0 0 0 ; 71 Leave open
+  80 Enter launch attr=0:uint64:7 ; 81 Leave launch
   99 Leave main
 `
 
@@ -46,20 +48,20 @@ func TestBuiltInRules(t *testing.T) {
 		rule Rule
 		want string // by location
 	}{
-		{Window{From: after(24)}, "main MPI_Send MPI_Iprobe MPI_Barrier|main MPI_Recv MPI_Barrier|main solve MPI_Barrier open"},
+		{Window{From: after(24)}, "main MPI_Send MPI_Iprobe MPI_Barrier|main MPI_Recv MPI_Barrier|main solve MPI_Barrier open launch"},
 		{Window{From: after(26), To: after(35)}, "main MPI_Iprobe MPI_Barrier|main MPI_Barrier|main solve MPI_Barrier"},
 		{Window{To: after(10)}, "main MPI_Init work|main MPI_Init|main MPI_Init solve step step"},
-		{Shorter{Ns: 3}, "main work MPI_Send MPI_Barrier|main MPI_Recv MPI_Barrier|main solve MPI_Barrier open"},
-		{Shorter{Ns: 50}, "main MPI_Send MPI_Barrier|main MPI_Recv MPI_Barrier|main MPI_Barrier open"},
-		{Idle{}, "main MPI_Init work MPI_Send MPI_Barrier|main MPI_Init MPI_Recv MPI_Barrier|main MPI_Init solve step step MPI_Barrier open"},
-		{Functions{Names: []string{"MPI_Send"}}, "main MPI_Init work MPI_Send MPI_Iprobe MPI_Barrier|main MPI_Init MPI_Recv MPI_Barrier|main MPI_Init solve step step MPI_Barrier open"},
-		{Functions{Names: []string{"MPI_Send", "MPI_Recv"}}, "main MPI_Init work MPI_Iprobe MPI_Barrier|main MPI_Init MPI_Barrier|main MPI_Init solve step step MPI_Barrier open"},
-		{Functions{Names: []string{"MPI_Send"}, Only: true}, "main MPI_Init work MPI_Send|main MPI_Init MPI_Recv|main MPI_Init solve step step open"},
-		{Ranks{What: "ranks", Keep: []uint32{0, 2}}, "main MPI_Init work MPI_Send MPI_Iprobe MPI_Barrier||main MPI_Init solve step step MPI_Barrier open"},
+		{Shorter{Ns: 3}, "main work MPI_Send MPI_Barrier|main MPI_Recv MPI_Barrier|main solve MPI_Barrier open launch"},
+		{Shorter{Ns: 50}, "main MPI_Send MPI_Barrier|main MPI_Recv MPI_Barrier|main MPI_Barrier open launch"},
+		{Idle{}, "main MPI_Init work MPI_Send MPI_Barrier|main MPI_Init MPI_Recv MPI_Barrier|main MPI_Init solve step step MPI_Barrier open launch"},
+		{Functions{Names: []string{"MPI_Send"}}, "main MPI_Init work MPI_Send MPI_Iprobe MPI_Barrier|main MPI_Init MPI_Recv MPI_Barrier|main MPI_Init solve step step MPI_Barrier open launch"},
+		{Functions{Names: []string{"MPI_Send", "MPI_Recv"}}, "main MPI_Init work MPI_Iprobe MPI_Barrier|main MPI_Init MPI_Barrier|main MPI_Init solve step step MPI_Barrier open launch"},
+		{Functions{Names: []string{"MPI_Send"}, Only: true}, "main MPI_Init work MPI_Send|main MPI_Init MPI_Recv|main MPI_Init solve step step open launch"},
+		{Ranks{What: "ranks", Keep: []uint32{0, 2}}, "main MPI_Init work MPI_Send MPI_Iprobe MPI_Barrier||main MPI_Init solve step step MPI_Barrier open launch"},
 		{Neighbours{Rank: 1}, "main MPI_Init work MPI_Send MPI_Iprobe MPI_Barrier|main MPI_Init MPI_Recv MPI_Barrier|"},
-		{Neighbours{Rank: 2}, "||main MPI_Init solve step step MPI_Barrier open"},
-		{Slowest{N: 1}, "||main MPI_Init solve step step MPI_Barrier open"},
-		{Slowest{N: 2}, "|main MPI_Init MPI_Recv MPI_Barrier|main MPI_Init solve step step MPI_Barrier open"},
+		{Neighbours{Rank: 2}, "||main MPI_Init solve step step MPI_Barrier open launch"},
+		{Slowest{N: 1}, "||main MPI_Init solve step step MPI_Barrier open launch"},
+		{Slowest{N: 2}, "|main MPI_Init MPI_Recv MPI_Barrier|main MPI_Init solve step step MPI_Barrier open launch"},
 	} {
 		r, err := Apply(t.Context(), tr, []Rule{c.rule}, Options{})
 		if err != nil {
@@ -110,8 +112,8 @@ func TestRulesTogether(t *testing.T) {
 		}
 	}
 	left := merged(t, r.Source(m))
-	if n := left.Coverage.EventsRead; n != r.After(tr) || n != 17-6 {
-		t.Errorf("%d records are left, %d by the cuts, want 11", n, r.After(tr))
+	if n := left.Coverage.EventsRead; n != r.After(tr) || n != 19-6 {
+		t.Errorf("%d records are left, %d by the cuts, want 13", n, r.After(tr))
 	}
 	if r.Kept.Partial != 1 || r.Kept.Messages != 0 || r.Ranks[0] || !r.Ranks[2] {
 		t.Errorf("%+v %v", r.Kept, r.Ranks)

@@ -179,7 +179,7 @@ func (r *Reduction) judge(ctx context.Context, t *trace.Trace, rules []Rule, cut
 	if len(asked) == 0 {
 		return nil
 	}
-	f := &facts{t: t, functions: t.Defs.MPIFunctions()}
+	f := newFacts(t)
 	_, err := engine.Each(ctx, t.Source, engine.Options{Jobs: o.Jobs, Progress: o.Progress},
 		func(_ context.Context, l trace.LocationID, batches engine.Batches) (struct{}, error) {
 			var judges []Judge

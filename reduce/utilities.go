@@ -28,6 +28,7 @@ type operation struct {
 
 // observed is what a rule can ask for at a location.
 type observed struct {
+	grid     Topology
 	first    int64 // tick of the run's first event
 	init     int64 // when MPI_Init was entered, or else the first call
 	seen     bool  // some call
@@ -55,8 +56,8 @@ type counterKey struct {
 func (x *located) observe() {
 	x.first, _ = stats.Run(x.t)
 	x.byRegion, x.byName = make(map[trace.RegionID]*operation), make(map[string]*operation)
-	if x.topology == nil {
-		x.topology = row{len(x.t.World)}
+	if x.grid = x.topology; x.grid == nil {
+		x.grid = row{len(x.t.World)}
 	}
 	if x.uses["get_memoryinfo"] {
 		x.memory, x.memoryNow = memoryCounters(x.t.Defs), make(map[string]uint64)
@@ -185,7 +186,7 @@ func (x *located) averageHops() starlark.Value {
 			break
 		}
 		if s.To != trace.None && me != trace.None {
-			x.hops += float64(x.topology.Hops(me, s.To)) * float64(s.Bytes)
+			x.hops += float64(x.grid.Hops(me, s.To)) * float64(s.Bytes)
 			x.hopBytes += float64(s.Bytes)
 		}
 	}
@@ -237,11 +238,11 @@ func (x *located) environment() starlark.Value {
 	rank := x.t.Rank[x.location]
 	e := starlark.StringDict{
 		"rank": starlark.None, "ranks": starlark.MakeInt(len(x.t.World)), "coordinates": starlark.None,
-		"dimensions": integers(x.topology.Dimensions()), "frequency": starlark.MakeUint64(x.t.Defs.Clock.Resolution),
+		"dimensions": integers(x.grid.Dimensions()), "frequency": starlark.MakeUint64(x.t.Defs.Clock.Resolution),
 	}
 	if rank != trace.None {
 		e["rank"] = starlark.MakeUint64(uint64(rank))
-		if c := x.topology.Coordinates(rank); c != nil {
+		if c := x.grid.Coordinates(rank); c != nil {
 			e["coordinates"] = integers(c)
 		}
 	}

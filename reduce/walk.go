@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"math"
+	"slices"
 
 	"tracekit/engine"
 	"tracekit/trace"
@@ -17,7 +18,7 @@ type Call struct {
 	Enter, Leave int64  // corrected ticks
 	Class        trace.CallClass
 	MPI          bool   // an outermost call of an MPI function
-	Busy         bool   // something is communicated, forked, locked … in it
+	Busy         bool   // something is communicated, forked, locked, launched … in it
 	Bytes        uint64 // sent and received in it, of collectives sent
 
 	walk *walker
@@ -59,6 +60,17 @@ type place struct {
 type facts struct {
 	t         *trace.Trace
 	functions []trace.MPIFunction
+	links     []trace.AttributeID // that tie a call to what it starts elsewhere
+}
+
+func newFacts(t *trace.Trace) *facts {
+	f := &facts{t: t, functions: t.Defs.MPIFunctions()}
+	for _, name := range []string{trace.AttributeCorrelation, trace.AttributeFlowOut, trace.AttributeFlowStep, trace.AttributeFlowIn} {
+		if id := t.Defs.AttributeByName(name); id != trace.None {
+			f.links = append(f.links, id)
+		}
+	}
+	return f
 }
 
 // A walker follows the calls of a location and asks judges about each.
@@ -92,6 +104,8 @@ func walk(f *facts, l trace.LocationID, batches engine.Batches, judges []Judge, 
 }
 
 func (w *walker) batch(b *trace.Batch) error {
+	attrs := &b.Attrs
+	attr := 0
 	for seq, r := range b.Events {
 		i := r.First
 		switch r.Table {
@@ -116,6 +130,11 @@ func (w *walker) batch(b *trace.Batch) error {
 			w.counters(&b.Metric, r, seq)
 		case trace.TableOther:
 			if p := w.stack.Top(); p != nil && ties(b.Other.Kind[i]) {
+				p.busy = true
+			}
+		}
+		for ; attr < len(attrs.Seq) && attrs.Seq[attr] <= seq; attr++ {
+			if p := w.stack.Top(); p != nil && slices.Contains(w.links, attrs.Attribute[attr]) {
 				p.busy = true
 			}
 		}
