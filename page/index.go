@@ -161,7 +161,7 @@ const mostMessages = 2000
 // Tile encodes what all rows do from one time to another, at so many steps. It is a sequence
 // of variable-length integers as Timeline's:
 //
-//	for each row: begin of the first run before the tile's (signed: from − begin); number of
+//	for each row: the step that its runs are rounded to; begin of the first run before the tile's (signed: from − begin); number of
 //	runs; for each: length in ns, activity
 //	number of messages of the tile, and of those that follow, none if there are too many; for
 //	each: as in a timeline
@@ -194,6 +194,7 @@ func (x *Index) Tile(ctx context.Context, from, to int64, steps int) ([]byte, er
 				break
 			}
 		}
+		b = binary.AppendUvarint(b, uint64(r.levels[at].step))
 		b = binary.AppendVarint(b, from-begin)
 		b = binary.AppendUvarint(b, uint64(n))
 		b = append(b, row...)

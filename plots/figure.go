@@ -41,6 +41,7 @@ func FormatOf(path string) (Format, error) {
 // written any number of times.
 type Figure struct {
 	width, height int
+	titles        []hint // of SVG pictures
 	draw          func(draw.Canvas)
 }
 
@@ -131,7 +132,9 @@ func (f *Figure) encodeSVG(w io.Writer) error {
 		"font-family:Liberation Sans;", "font-family:'Liberation Sans',Arial,Helvetica,sans-serif;",
 		`xlink:href="data:image/jpg;`, `preserveAspectRatio="none" style="image-rendering:pixelated" xlink:href="data:image/png;`,
 	)
-	for i, part := range strings.Split(doc.String(), text) {
+	head, picture, _ := strings.Cut(strings.TrimSuffix(strings.TrimSpace(doc.String()), "</svg>"), "<g ")
+	picture = head + titleOf(f.titles) + "<g " + picture
+	for i, part := range strings.Split(picture, text) {
 		if i > 0 {
 			if _, err := fmt.Fprintf(w, `%stextLength="%.5g" lengthAdjust="spacingAndGlyphs" `, text, c.widths[i-1].Points()); err != nil {
 				return err
@@ -141,5 +144,5 @@ func (f *Figure) encodeSVG(w io.Writer) error {
 			return err
 		}
 	}
-	return nil
+	return writeHints(w, f.titles)
 }

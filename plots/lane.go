@@ -145,11 +145,12 @@ func (t *Timeline) Add(l *Lane) error {
 	if l.err != nil {
 		return l.err
 	}
-	if t.drawn[l.rank] {
-		return fmt.Errorf("space-time diagram: rank %s added twice", t.opts.Ranks[l.rank])
+	if t.drawn[l.rank] == t.lanes(l.rank) {
+		return fmt.Errorf("space-time diagram: rank %s added more than %d times", t.opts.Ranks[l.rank], t.drawn[l.rank])
 	}
-	t.drawn[l.rank] = true
+	t.drawn[l.rank]++
 	l.flush()
+	t.shares[l.rank].add(l.weight)
 	for i, ns := range l.weight {
 		t.weight[i] += ns
 	}
@@ -157,6 +158,24 @@ func (t *Timeline) Add(l *Lane) error {
 	t.join(t.rowOf(l.rank), l.cells)
 	l.cells = nil
 	return nil
+}
+
+// A share is what the lanes of a rank did in the whole diagram, in ns.
+type share struct{ code, wait, blocked int64 }
+
+// add adds the weights of a lane.
+func (s *share) add(weight []int64) {
+	codes := len(weight) - int(kinds) + 1
+	for slot, ns := range weight {
+		switch slot - codes + int(Wait) {
+		case int(Wait):
+			s.wait += ns
+		case int(Blocked):
+			s.blocked += ns
+		default:
+			s.code += ns
+		}
+	}
 }
 
 // join merges the cells of one more rank into a row.

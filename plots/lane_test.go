@@ -138,7 +138,7 @@ func TestRowsAddUp(t *testing.T) {
 	for row := range tl.rows {
 		for i, c := range tl.rows[row] {
 			code, wait, blocked = code+c.code, wait+c.wait, blocked+c.blocked
-			if room := (tl.bounds[i+1] - tl.bounds[i]) * int64(tl.rowRanks(row)); c.code+c.wait+c.blocked > room {
+			if room := (tl.bounds[i+1] - tl.bounds[i]) * int64(tl.rowLanes(row)); c.code+c.wait+c.blocked > room {
 				t.Fatalf("row %d, column %d holds %d of %d ns", row, i, c.code+c.wait+c.blocked, room)
 			}
 			if c.ns[0] < c.ns[1] || c.ns[1] < c.ns[2] || c.ns[0]+c.ns[1]+c.ns[2] > c.code {
@@ -160,7 +160,7 @@ func TestRowRanks(t *testing.T) {
 		tl := flat(t, 0, 1000, ranks, 1)
 		sum, last := 0, 0
 		for row := range tl.rows {
-			sum += tl.rowRanks(row)
+			sum += tl.rowLanes(row)
 		}
 		for r := range ranks {
 			if row := tl.rowOf(r); row < last || row > last+1 {

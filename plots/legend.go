@@ -87,7 +87,11 @@ func commonLegends(ts []*Timeline) ([][]paint, []timeLegend) {
 
 // wholeTime is the time of all ranks: what shares refer to.
 func (t *Timeline) wholeTime() float64 {
-	return float64(t.opts.To-t.opts.From) * float64(len(t.opts.Ranks))
+	lanes := 0
+	for r := range t.opts.Ranks {
+		lanes += t.lanes(r)
+	}
+	return float64(t.opts.To-t.opts.From) * float64(lanes)
 }
 
 // addColors lists categories with a colour of their own in an order, then one
@@ -137,6 +141,11 @@ func (l *timeLegend) addMarks(t *Timeline) {
 	}
 	l.mark(wait > 0, solid(white), "waiting"+modelled, percent(wait/whole))
 	l.mark(blocked > 0, hatched, "blocked, unexplained", percent(blocked/whole))
+	unknown := whole
+	for _, ns := range t.weight {
+		unknown -= float64(ns)
+	}
+	l.mark(unknown >= 0.0005*whole, solid(ground), "no region recorded", percent(unknown/whole))
 	l.mark(rebuilt, solid(greyGround), "rebuilt, not recorded", "")
 	l.mark(cut, solid(greyGround), "cut, repeats what is kept", "")
 	messages, collectives, volume := t.messages.count, t.collectives.count, ""
@@ -144,7 +153,7 @@ func (l *timeLegend) addMarks(t *Timeline) {
 		volume = ", " + Bytes.text(float64(t.messages.bytes))
 	}
 	if t.messages.dense() {
-		l.mark(messages > 0, solid(mix(ground, messageInk, shadeDepth(1))), "message density"+volume, Count.text(float64(messages)))
+		l.mark(messages > 0, solid(mix(ground, messageInk, shadeDepth(1))), "message density, behind"+volume, Count.text(float64(messages)))
 	} else {
 		l.mark(messages > 0, stroke(messageInk), "messages"+volume, Count.text(float64(messages)))
 	}

@@ -14,12 +14,14 @@ func (t *Timeline) raster(paints []paint) *image.RGBA {
 	grey := t.greyCells()
 	for row := range t.rows {
 		t.rasterGround(img, row, grey)
+	}
+	if t.messages.dense() {
+		t.messages.shade(img) // behind the bars, whose colours mean something
+	}
+	for row := range t.rows {
 		if t.rows[row] != nil {
 			t.rasterRow(img, row, paints, grey)
 		}
-	}
-	if t.messages.dense() {
-		t.messages.shade(img)
 	}
 	return img
 }
@@ -70,7 +72,7 @@ func (t *Timeline) pixelColumn(x int) int { return x * t.columns() / t.layout.wi
 func (t *Timeline) rasterRow(img *image.RGBA, row int, paints []paint, grey []bool) {
 	y0, y1 := t.layout.bar(row)
 	edged := t.layout.separate() && y1-y0 >= 8
-	ranks := float64(t.rowRanks(row))
+	ranks := float64(t.rowLanes(row))
 	for x := range t.layout.width {
 		col := t.pixelColumn(x)
 		c := &t.rows[row][col]
@@ -131,7 +133,7 @@ func average(colors []color.RGBA, share []float64) color.RGBA {
 }
 
 // shade darkens the blocks that message lines cross, by the logarithm of
-// their number, never so far that the bars' colours get lost.
+// their number.
 func (m *messageLayer) shade(img *image.RGBA) {
 	scale := math.Log1p(float64(m.scale))
 	b := img.Bounds()

@@ -98,8 +98,8 @@ func TestSharedRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tl.rowRanks(0) != 4 {
-		t.Fatalf("%d ranks in a row", tl.rowRanks(0))
+	if tl.rowLanes(0) != 4 {
+		t.Fatalf("%d ranks in a row", tl.rowLanes(0))
 	}
 	feedPieces(t, tl, 2, []piece{{0, 900, 2, Code}}) // leads in its rank, not in the row
 	feedPieces(t, tl, 0, []piece{{0, 500, 1, Code}, {500, 1000, 0, Wait}})

@@ -35,7 +35,7 @@ func Stack(ts ...*Timeline) (*Figure, error) {
 	}
 	alike(ts)
 	paints, legends := commonLegends(ts)
-	return &Figure{width: first.Width, height: height, draw: func(c draw.Canvas) {
+	return &Figure{width: first.Width, height: height, titles: titles(ts), draw: func(c draw.Canvas) {
 		fillRect(c, white, c.Min.X, c.Min.Y, c.Max.X, c.Max.Y)
 		top := c.Max.Y
 		for i, t := range ts {
@@ -87,7 +87,7 @@ func (p *pane) area() (vg.Point, vg.Point) {
 func (p *pane) bars(paints []paint) {
 	a, b := p.area()
 	p.DrawImage(rect(a.X, a.Y, b.X, b.Y), p.t.raster(paints))
-	if !p.t.crowded && !p.t.messages.dense() { // they would cover the density
+	if !p.t.crowded {
 		p.segments(paints)
 	}
 	p.collectives()
@@ -103,10 +103,20 @@ func (p *pane) axes() {
 	if t := p.t.opts.Title; t != "" {
 		room := px(p.t.opts.Width-edge) - (a.X - p.origin.X)
 		style := bold(aligned(textStyle(sizeTitle, ink), draw.XLeft, draw.YTop))
-		p.FillText(style, p.at(float64(p.t.layout.left), 10), shorten(t, style, room))
+		title := shorten(t, style, room)
+		p.FillText(style, p.at(float64(p.t.layout.left), 10), title)
+		p.subtitle(px(p.t.layout.left)+style.Width(title)+px(14), room-style.Width(title)-px(14))
 	}
 	p.timeAxis(a, b)
 	p.rankAxis(a, b)
+}
+
+// subtitle writes what is shown behind the title, or as much of it as has room.
+func (p *pane) subtitle(x, room vg.Length) {
+	style := aligned(textStyle(sizeTick, faint), draw.XLeft, draw.YTop)
+	if s := p.t.opts.Subtitle; s != "" && room > px(60) {
+		p.FillText(style, vg.Point{X: p.origin.X + x, Y: p.origin.Y - px(13)}, shorten(s, style, room))
+	}
 }
 
 // timeAxis draws the axis below the bars; a and b are the corners of their area.

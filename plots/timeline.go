@@ -32,8 +32,10 @@ const (
 // the start of the trace, since the axis shows them as they are.
 type TimelineOptions struct {
 	Title    string
+	Subtitle string   // what is shown of what, behind the title
 	From, To int64    // the range of time drawn, From < To
 	Ranks    []string // a label for each rank drawn, from top to bottom
+	Lanes    []int    // how many lanes each rank has, which share its bar; nil: one each
 	RankAxis string   // what the labels count; "" is "rank"
 
 	Categories []Category // the categories that segments refer to by index
@@ -71,7 +73,8 @@ type Timeline struct {
 	layout layout
 	bounds []int64
 	rows   [][]cell
-	drawn  []bool  // ranks added
+	drawn  []int   // lanes of each rank that were added
+	shares []share // of each rank
 	weight []int64 // ns by slot: categories, then Wait, Blocked
 
 	segments []segment // while few; see keepSegments
@@ -111,7 +114,10 @@ func NewTimeline(o TimelineOptions) (*Timeline, error) {
 	t := &Timeline{opts: o, layout: newLayout(o)}
 	t.bounds = columnBounds(o.From, o.To, t.layout.width)
 	t.rows = make([][]cell, min(len(o.Ranks), t.layout.height))
-	t.drawn = make([]bool, len(o.Ranks))
+	t.drawn, t.shares = make([]int, len(o.Ranks)), make([]share, len(o.Ranks))
+	for r := range o.Ranks {
+		t.crowded = t.crowded || t.lanes(r) > 1
+	}
 	t.weight = make([]int64, len(o.Categories)+int(kinds)-1)
 	t.messages = newMessageLayer(o, t.layout)
 	t.collectives = newCollectiveLayer(t.columns())
@@ -128,6 +134,8 @@ func (o TimelineOptions) check() error {
 		return fmt.Errorf("the range of time %d to %d is too long", o.From, o.To)
 	case len(o.Ranks) == 0:
 		return errors.New("no ranks to draw")
+	case o.Lanes != nil && len(o.Lanes) != len(o.Ranks):
+		return fmt.Errorf("lanes of %d ranks, of %d that are drawn", len(o.Lanes), len(o.Ranks))
 	case o.Messages > NoMessages:
 		return fmt.Errorf("unknown way of drawing messages %d", o.Messages)
 	}
@@ -183,10 +191,21 @@ func (t *Timeline) columnOf(at int64) int {
 // share a row where there are more ranks than pixels.
 func (t *Timeline) rowOf(rank int) int { return rank * len(t.rows) / len(t.opts.Ranks) }
 
-// rowRanks returns the number of ranks that share a row.
-func (t *Timeline) rowRanks(row int) int {
+// rowLanes returns the number of lanes that share a row.
+func (t *Timeline) rowLanes(row int) (n int) {
 	first := func(r int) int { return (r*len(t.opts.Ranks) + len(t.rows) - 1) / len(t.rows) }
-	return first(row+1) - first(row)
+	for rank := first(row); rank < first(row+1); rank++ {
+		n += t.lanes(rank)
+	}
+	return n
+}
+
+// lanes returns the number of lanes of a rank.
+func (t *Timeline) lanes(rank int) int {
+	if t.opts.Lanes == nil {
+		return 1
+	}
+	return t.opts.Lanes[rank]
 }
 
 // Reconstructed marks a stretch of a rank as rebuilt, not recorded: it is

@@ -3,7 +3,6 @@ package reconstruct
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"tracekit/engine"
@@ -17,7 +16,10 @@ import (
 type DiagramOptions struct {
 	Title         string
 	Ranks         []uint32      // world ranks from top to bottom; none: all
-	From, To      stats.Instant // unset: from the first event to the last
+	From, To      stats.Instant // unset: from the first event to the last, without startup and end
+	Whole         bool          // with startup and end, too
+	Rows          Rows          // "": processes
+	Sort          Sort          // "": none
 	ColorBy       ColorBy
 	Messages      plots.MessageMode
 	Width, Height int // pixels; 0: chosen by the number of ranks
@@ -36,7 +38,7 @@ const (
 )
 
 // Diagram draws the space-time diagram of a trace (DEFINITIONS 1.4): a bar for each rank's
-// master thread, coloured by what it runs, white where it waits (in DEFINITIONS part 3's
+// master thread, or for more locations, coloured by what it runs, white where it waits (in DEFINITIONS part 3's
 // sense: wait states), hatched where a call that can block takes time that no wait state
 // explains; messages and collectives join the bars. Times that were rebuilt from
 // statistics stand on grey ground, and so does what was cut since it repeats what was kept. It decodes the trace once; memory does not depend on the
@@ -73,6 +75,8 @@ type diagram struct {
 	timeline *plots.Timeline
 	joins    joins // the same
 	row      []int // of each world rank; -1: not drawn
+	bars     []int // row of each location that is drawn; -1: it is not
+	folded   bool  // locations of a process share a row
 	start    int64 // first tick of the trace
 	colors   palette
 
@@ -81,17 +85,17 @@ type diagram struct {
 
 func newDiagram(t *trace.Trace, waits stats.CallWaits, o DiagramOptions) (*diagram, error) {
 	first, last := stats.Run(t)
-	d := &diagram{t: t, waits: waits, opts: o, start: first, row: make([]int, len(t.World))}
+	d := &diagram{t: t, waits: waits, opts: o, start: first}
 	ranks, err := d.choose()
 	if err != nil {
 		return nil, err
 	}
-	labels := make([]string, len(ranks))
-	for i, r := range ranks {
-		labels[i] = strconv.Itoa(int(r))
+	labels, lanes, err := d.arrange(ranks)
+	if err != nil {
+		return nil, err
 	}
 	length := d.ns(last)
-	from, to := o.From.At(length, 0), o.To.At(length, length)
+	from, to, cut := d.crop(ranks, length)
 	switch {
 	case length == 0:
 		return nil, fmt.Errorf("there is nothing to draw: the run has no two events at different times")
@@ -100,56 +104,23 @@ func newDiagram(t *trace.Trace, waits stats.CallWaits, o DiagramOptions) (*diagr
 	}
 	d.colors = newPalette(t.Defs, o.ColorBy)
 	d.timeline, err = plots.NewTimeline(plots.TimelineOptions{
-		Title: o.Title, From: from, To: to, Ranks: labels, Categories: d.colors.categories,
-		Messages: o.Messages, Width: o.Width, Height: o.Height,
+		Title: o.Title, Subtitle: d.subtitle(ranks, from, to, length, cut), From: from, To: to,
+		Ranks: labels, Lanes: lanes, RankAxis: axes[d.rows()], Categories: d.colors.categories, Messages: o.Messages, Width: o.Width, Height: o.Height,
 	})
 	d.joins = d.timeline
 	d.rebuilt, d.cut = d.marked(trace.PropertyRegenerated), d.marked(trace.PropertyCut)
 	return d, err
 }
 
-// choose returns the ranks that are drawn, each once, and notes their rows.
-func (d *diagram) choose() ([]uint32, error) {
-	for i := range d.row {
-		d.row[i] = -1
-	}
-	ranks := d.opts.Ranks
-	if len(ranks) == 0 {
-		for r := range d.t.World {
-			ranks = append(ranks, uint32(r))
-		}
-	}
-	var chosen []uint32
-	for _, r := range ranks {
-		if int(r) >= len(d.row) {
-			return nil, fmt.Errorf("there is no rank %d, the trace has %d", r, len(d.row))
-		}
-		if d.row[r] < 0 {
-			d.row[r] = len(chosen)
-			chosen = append(chosen, r)
-		}
-	}
-	if len(chosen) == 0 {
-		return nil, fmt.Errorf("the trace has no processes to draw")
-	}
-	return chosen, nil
-}
-
 // ns returns a corrected tick in ns after the first event.
 func (d *diagram) ns(tick int64) int64 { return d.t.Defs.Clock.Nanoseconds(tick - d.start) }
 
-// rowOf returns the row of a location's rank, -1 if it is not drawn.
+// rowOf returns the row of a location or else of its rank, -1 if neither is drawn.
 func (d *diagram) rowOf(l trace.LocationID) int {
-	if r := d.t.Rank[l]; r != trace.None {
-		return d.row[r]
+	if d.bars[l] >= 0 {
+		return d.bars[l]
 	}
-	return -1
-}
-
-// barOf returns the row that shows a location, -1 if none does: it must be the first of a
-// drawn rank.
-func (d *diagram) barOf(l trace.LocationID) int {
-	if r := d.t.Rank[l]; r != trace.None && d.t.World[r] == l {
+	if r := d.t.Rank[l]; r != trace.None {
 		return d.row[r]
 	}
 	return -1
@@ -157,7 +128,7 @@ func (d *diagram) barOf(l trace.LocationID) int {
 
 // lane fills the bar of one location; nil if the location has none.
 func (d *diagram) lane(_ context.Context, l trace.LocationID, batches engine.Batches) (*plots.Lane, error) {
-	row := d.barOf(l)
+	row := d.bars[l]
 	if row < 0 {
 		return nil, nil
 	}

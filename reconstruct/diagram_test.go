@@ -140,10 +140,10 @@ func scriptOf(t *testing.T, tr *trace.Trace, o DiagramOptions) []string {
 	}
 	s := &script{d: d}
 	d.joins = s
-	rows := make([]string, len(d.row))
+	rows := make([]string, len(d.bars))
 	for l := range tr.Defs.Locations {
 		id := trace.LocationID(l)
-		row := d.barOf(id)
+		row := d.bars[id]
 		if row < 0 {
 			continue
 		}
@@ -173,6 +173,10 @@ func TestDiagramsByHand(t *testing.T) {
 				o.ColorBy = ColorBy(value)
 			case "messages":
 				o.Messages = plots.NoMessages
+			case "rows":
+				o.Rows = Rows(value)
+			case "sort":
+				o.Sort = Sort(value)
 			case "clock":
 				clock = merge.ClockMode(value)
 			case "ranks":

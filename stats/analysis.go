@@ -39,6 +39,7 @@ type Analysis struct {
 	DelayTotals  *DelayTotals    `json:"delay_totals"`         //
 	Efficiency   *Efficiency     `json:"efficiency,omitempty"` // nil: nobody calls MPI
 	Threads      *Threads        `json:"threads,omitempty"`    // nil: the trace tells nothing of threads that work together
+	Phases       *Phases         `json:"phases,omitempty"`     // nil: none are found, or of a part of the run
 	Counters     *Counters       `json:"counters,omitempty"`   // nil: none counts up in useful time
 	CriticalPath *CriticalPath   `json:"critical_path,omitempty"`
 	Overhead     *Overhead       `json:"overhead,omitempty"` // Options.Overhead asks for it
@@ -125,7 +126,7 @@ func RebuiltOf(about trace.Info) *Rebuilt {
 		"critical_path", "delay_totals", "delays", "efficiency.serialization_efficiency", "efficiency.transfer_efficiency",
 		"lines[].causes_ns", "lines[].critical_path_ns", "lines[].imbalance_ns", "lines[].late_partner_ns", "lines[].overhead_ns",
 		"lines[].own_ns", "lines[].transfer_ns", "lines[].unexplained_ns", "lines[].wait_ns",
-		"messages.latencies", "messages.latency_ns", "overhead", "wait_states",
+		"messages.latencies", "messages.latency_ns", "overhead", "phases", "wait_states",
 	}}
 	if r.Approximate == nil {
 		r.Approximate = []string{}

@@ -68,6 +68,10 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	for _, pieces := range path.pieces {
 		pieces.Release()
 	}
+	found, err := p.phases(ctx, opts.Jobs)
+	if err != nil {
+		return nil, fmt.Errorf("finding phases: %w", err)
+	}
 	started, r := p.startups(), newReplay(t, &s, w.sync)
 	if err := engine.Beside(ctx, opts.Jobs, r.run, charge); err != nil {
 		return nil, fmt.Errorf("replaying on an ideal network and finding overhead: %w", err)
@@ -103,6 +107,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	} else {
 		stuck = nil
 	}
+	a.Phases = found
 	a.Threads = threadRows(p, processes, a.Efficiency)
 	a.Counters = usefulCounters(p, part)
 	a.Findings = findings(t, a.Efficiency, slices.Concat(part.findings, stuck, p.ledger.Findings(), opts.Found))

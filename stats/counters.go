@@ -82,11 +82,11 @@ func memberOf(d *trace.Defs, m *trace.MetricValues, i int) (trace.MetricMemberID
 func (w *walk) counter(m *trace.MetricValues, i int) {
 	d := w.profiler.t.Defs
 	member, ok := memberOf(d, m, i)
-	if !ok || w.profiler.clipped(w.clock, m.Time[i]) {
+	if ok && member == w.profiler.running {
+		w.threadRuns(m, i)
 		return
 	}
-	if member == w.profiler.running {
-		w.threadRuns(m, i)
+	if !ok || w.profiler.clipped(w.clock, m.Time[i]) {
 		return
 	}
 	if w.counters.last == nil {

@@ -1,6 +1,6 @@
 // Package stats summarises a trace: profiles, communication, wait states and what causes
 // them, critical path, efficiencies; stats/fit the distributions and χ², stats/threads what
-// threads do, stats/whatif the
+// threads do, stats/phases the iterations, stats/whatif the
 // calibrated replay, stats/diagnosis the causes and what mending them would gain, stats/headers
 // the message-centric profile, stats/devices what accelerators do,
 // stats/fileio what is done to files.

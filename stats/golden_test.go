@@ -123,6 +123,13 @@ func brief(a *stats.Analysis) string {
 	}
 	briefProfile(&b, a)
 	briefThreads(&b, a.Threads)
+	if p := a.Phases; p != nil {
+		fmt.Fprintf(&b, "phases %s every %d: %d of %d %d %d, %d far\n", p.Operation, p.Every, p.Count, p.Period.Min, p.Period.P50, p.Period.Max, p.Outliers)
+		for _, r := range p.Rows {
+			fmt.Fprintf(&b, "phase %d from %d to %d lasts %d parallel %.6g load %.6g communication %.6g\n", r.Phase, r.FromNs, r.ToNs, r.DurationNs,
+				*r.ParallelEfficiency, *r.LoadBalance, *r.CommunicationEfficiency)
+		}
+	}
 	m := a.Messages
 	fmt.Fprintf(&b, "messages %d bytes %d", m.Count, m.Bytes)
 	if m.OutsideSelection > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -18,7 +19,7 @@ import (
 // Locations run one after the other, from one call that waits for others to the next,
 // each until it must wait for one that is not so far.
 //
-//	sync.clocks[l].At(i) is the ideal time of entering call i for i < entered, before that
+//	sync.clocks[l].At(i) is the ideal time of entering call i for i < turns.Steps(l), before that
 //	the useful time until then
 type replay struct {
 	t        *trace.Trace
@@ -26,32 +27,22 @@ type replay struct {
 	sync     *syncTables
 	state    []replayState // by location
 	arrivals *spill.Table[arrival]
-	startup  [2]arrival                    // at MPI_Init and MPI_Finalize
-	joins    map[callKey][]uint32          // non-blocking collectives that a call completes
-	waiters  map[uint32][]trace.LocationID // of a collective
-	ready    []trace.LocationID            // may run
+	startup  [2]arrival           // at MPI_Init and MPI_Finalize
+	joins    map[callKey][]uint32 // non-blocking collectives that a call completes
+	turns    *engine.Turns        // of locations, by calls that they have entered; groups are collectives
 }
 
 // replayState is how far one location is.
 type replayState struct {
-	next    int     // row in sync.rows of the call that it is at
-	row     syncRow // that row
-	after   syncRow // the one after it
-	needs   int     // where the needs of that begin
-	entered int     // calls that it has entered
-	shift   int64   // what the ideal time is ahead of the useful time
-	start   int64   // ideal time of the begin: the first shift
-	waiters []waiter
-	wake    int    // the smallest number of calls that a waiter needs; 0: there is none
-	init    int64  // ideal time when MPI_Init is left
-	fini    int64  // ideal time when MPI_Finalize is entered
-	bounds  [2]int // the calls of MPI_Init and MPI_Finalize; -1: there is none
-}
-
-// A waiter goes on when a location has entered calls calls.
-type waiter struct {
-	location trace.LocationID
-	calls    int
+	next   int     // row in sync.rows of the call that it is at
+	row    syncRow // that row
+	after  syncRow // the one after it
+	needs  int     // where the needs of that begin
+	shift  int64   // what the ideal time is ahead of the useful time
+	start  int64   // ideal time of the begin: the first shift
+	init   int64   // ideal time when MPI_Init is left
+	fini   int64   // ideal time when MPI_Finalize is entered
+	bounds [2]int  // the calls of MPI_Init and MPI_Finalize; -1: there is none
 }
 
 // An arrival says who has arrived at a collective.
@@ -75,11 +66,11 @@ type callKey struct {
 
 func newReplay(t *trace.Trace, s *scope, sync *syncTables) *replay {
 	r := &replay{t: t, scope: s, sync: sync, state: make([]replayState, len(t.Calls)),
-		joins: make(map[callKey][]uint32), waiters: make(map[uint32][]trace.LocationID),
+		joins: make(map[callKey][]uint32), turns: engine.NewTurns(len(t.Calls)),
 		arrivals: spill.NewZeros[arrival](t.Store, t.Collectives.Len())}
 	for l := range t.Calls {
 		if t.Span[l].Events > 0 && s.has(trace.LocationID(l)) {
-			r.ready = append(r.ready, trace.LocationID(l))
+			r.turns.Start(l)
 			r.state[l].start = r.startOf(trace.LocationID(l))
 			r.state[l].shift = r.state[l].start
 			r.expectStartup(trace.LocationID(l))
@@ -168,15 +159,16 @@ func (r *replay) expectCompletion(row uint32, m *trace.Member) {
 
 // run replays everything.
 func (r *replay) run(ctx context.Context) error {
-	for n := 0; len(r.ready) > 0; n++ {
+	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		l := r.ready[0]
-		r.ready = r.ready[1:]
-		r.advance(ctx, l)
+		l, ok := r.turns.Next()
+		if !ok {
+			return ctx.Err()
+		}
+		r.advance(ctx, trace.LocationID(l))
 	}
-	return ctx.Err()
 }
 
 // stuck says which is the first location that could not go on and the call that it is at;
@@ -236,7 +228,7 @@ func (r *replay) isActive(l trace.LocationID, call uint32) bool {
 // reports false if the location must wait.
 func (r *replay) call(l trace.LocationID) bool {
 	s := &r.state[l]
-	first := s.entered <= int(s.row.call)
+	first := r.turns.Steps(int(l)) <= int(s.row.call)
 	r.enter(l, int(s.row.call)+1)
 	if !r.isActive(l, s.row.call) {
 		return true
@@ -267,33 +259,11 @@ func (r *replay) call(l trace.LocationID) bool {
 func (r *replay) enter(l trace.LocationID, end int) {
 	s := &r.state[l]
 	if s.shift != 0 {
-		for i := s.entered; i < end; i++ {
+		for i := r.turns.Steps(int(l)); i < end; i++ {
 			*r.sync.clocks[l].Ptr(i) += s.shift
 		}
 	}
-	s.entered = max(s.entered, end)
-	r.wake(l)
-}
-
-// wake lets those go on that wait for a call that a location has entered.
-func (r *replay) wake(l trace.LocationID) {
-	s := &r.state[l]
-	if s.wake == 0 || s.entered < s.wake {
-		return
-	}
-	kept := s.waiters[:0]
-	s.wake = 0
-	for _, w := range s.waiters {
-		if w.calls <= s.entered {
-			r.ready = append(r.ready, w.location)
-			continue
-		}
-		kept = append(kept, w)
-		if s.wake == 0 || w.calls < s.wake {
-			s.wake = w.calls
-		}
-	}
-	s.waiters = kept
+	r.turns.Reach(int(l), end)
 }
 
 // arrive counts the call that a location is at, entered at the ideal time at, at its
@@ -302,29 +272,14 @@ func (r *replay) arrive(l trace.LocationID, at int64) {
 	c := &r.state[l].row
 	if row, k, ok := r.startupOf(l, c); ok {
 		if r.startup[k].arrive(at); r.startup[k].missing == 0 {
-			r.release(row)
+			r.turns.Complete(row)
 		}
 	}
 	if c.arrives() {
 		a := r.arrivals.Ptr(int(c.coll))
 		if a.arrive(at); a.missing == 0 {
-			r.release(c.coll)
+			r.turns.Complete(c.coll)
 		}
-	}
-}
-
-// release lets those go on that wait for a collective.
-func (r *replay) release(row uint32) {
-	r.ready = append(r.ready, r.waiters[row]...)
-	delete(r.waiters, row)
-}
-
-// await says that a location goes on when another one has entered a call.
-func (r *replay) await(l, other trace.LocationID, call uint32) {
-	s := &r.state[other]
-	s.waiters = append(s.waiters, waiter{l, int(call) + 1})
-	if s.wake == 0 || int(call)+1 < s.wake {
-		s.wake = int(call) + 1
 	}
 }
 
@@ -334,8 +289,8 @@ func (r *replay) posted(l, other trace.LocationID, call uint32, at int64) (int64
 	if call == trace.None || !r.isActive(other, call) {
 		return at, true
 	}
-	if r.state[other].entered <= int(call) {
-		r.await(l, other, call)
+	if r.turns.Steps(int(other)) <= int(call) {
+		r.turns.Await(int(l), int(other), int(call)+1)
 		return at, false
 	}
 	return max(at, r.sync.clocks[other].At(int(call))), true
@@ -374,7 +329,7 @@ func (r *replay) synchronise(l trace.LocationID, at int64) (int64, bool) {
 // all waits until nobody is missing.
 func (r *replay) all(l trace.LocationID, row uint32, a arrival, at int64) (int64, bool) {
 	if a.missing > 0 {
-		r.waiters[row] = append(r.waiters[row], l)
+		r.turns.AwaitGroup(int(l), row)
 		return at, false
 	}
 	if a.any {

@@ -19,6 +19,7 @@ import (
 type analyzeOptions struct {
 	mergeFlags
 	selectFlags
+	phaseFlags
 	modelFlags
 	gateFlags
 	paths    []string
@@ -40,6 +41,10 @@ collectives, and prints whether the trace is sound, why the run is not shorter a
 mending that would gain, the parallel efficiency, the wait states and what causes them, the
 critical path, the cost of each source line, the overhead of its MPI calls beyond what such
 calls need, profiles and messages.
+
+Of a trace of accelerators it says first how much of their time they work, why they idle,
+what launches what they execute, and the critical path through hosts and devices; of a
+trace of files, what is read and written.
 
 What calls need is learned from the trace itself or, with --profile, was learned by
 'tracekit fit' from a benchmark of the same machine.
@@ -65,6 +70,7 @@ Several paths make one trace where a tool writes one file for each rank.`,
 func (o *analyzeOptions) addFlags(set *pflag.FlagSet) {
 	o.mergeFlags.add(set)
 	o.selectFlags.add(set)
+	o.phaseFlags.add(set)
 	o.modelFlags.add(set)
 	o.gateFlags.add(set)
 	addAnalysisFlags(set, o)
@@ -83,6 +89,9 @@ func addAnalysisFlags(set *pflag.FlagSet, o *analyzeOptions) {
 // validate checks every flag before any file is opened.
 func (o *analyzeOptions) validate() error {
 	if err := validate(&o.mergeFlags, &o.selectFlags, &o.modelFlags, &o.gateFlags); err != nil {
+		return err
+	}
+	if err := o.phaseFlags.check(&o.selectFlags); err != nil {
 		return err
 	}
 	if o.top < 1 {
@@ -107,6 +116,9 @@ func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
 		return err
 	}
 	defer t.Source.Close()
+	if err := opts.phaseFlags.choose(ctx, t, opts.jobs, &opts.selectFlags); err != nil {
+		return err
+	}
 	warnOfProfile(io, profile, t.Source, opts.quantile)
 	a, err := analyzeTrace(ctx, io, opts, t, profile)
 	if err != nil {

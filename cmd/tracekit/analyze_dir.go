@@ -45,6 +45,13 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 		}
 		out.figure("spacetime", timeline.Figure())
 	}
+	if a.Phases != nil {
+		figure, err := phasesPlot(traceName(a.Trace.Path), a)
+		if err != nil {
+			return err
+		}
+		out.figure("phases", figure)
+	}
 	if len(a.CommMatrix) > 0 {
 		figure, err := plots.CommMatrix(matrixPlot(a, len(t.World)))
 		if err != nil {

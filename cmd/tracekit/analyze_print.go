@@ -31,6 +31,7 @@ func (r *report) print() {
 	r.deviceDetails()
 	r.fileIO()
 	r.efficiency()
+	r.phases()
 	r.waitStates()
 	r.delays()
 	r.criticalPath()

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,8 +37,8 @@ type browser struct {
 	errors   []string
 }
 
-// browse opens a page in a real browser. It skips the test where there is none.
-func browse(t *testing.T, page string) *browser {
+// browse opens the page at an address in a real browser. It skips the test where there is none.
+func browse(t *testing.T, address string) *browser {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
@@ -60,15 +62,17 @@ func browse(t *testing.T, page string) *browser {
 	t.Cleanup(cancel)
 	b := &browser{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, b.listen)
-	b.run(network.Enable(), log.Enable(), chromedp.EmulateViewport(1280, 800), chromedp.Navigate("file://"+page), chromedp.WaitVisible("canvas, [role=tablist]"))
+	b.run(network.Enable(), log.Enable(), chromedp.EmulateViewport(1280, 800), chromedp.Navigate(address), chromedp.WaitVisible("canvas, [role=tablist]"))
 	t.Cleanup(func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		for _, e := range b.errors {
 			t.Error("console:", e)
 		}
-		if len(b.requests) != 1 {
-			t.Errorf("the page asks for %q", b.requests)
+		for i, r := range b.requests {
+			if i > 0 && !strings.HasPrefix(r, address+"tile?") {
+				t.Errorf("the page asks for %s", r)
+			}
 		}
 	})
 	return b
@@ -147,7 +151,7 @@ func TestPageInBrowser(t *testing.T) {
 	if _, errs, code := tracekit(t, dir, "report", "two.json", "-o", "two.html"); code != 0 {
 		t.Fatal(errs)
 	}
-	b := browse(t, filepath.Join(dir, "two.html"))
+	b := browse(t, "file://"+filepath.Join(dir, "two.html"))
 
 	for _, c := range []struct {
 		x, y float64
@@ -196,7 +200,7 @@ func TestPageShowsTheCause(t *testing.T) {
 	if _, errs, code := tracekit(t, dir, "report", "halo", "-o", "halo.html"); code != 0 {
 		t.Fatal(errs)
 	}
-	b := browse(t, filepath.Join(dir, "halo.html"))
+	b := browse(t, "file://"+filepath.Join(dir, "halo.html"))
 	if got := b.eval(`document.querySelector(".causes li").innerText`); !strings.Contains(got, "imbalance") || !strings.Contains(got, "interior") || !strings.Contains(got, "Rank 7") {
 		t.Errorf("the first cause is %q", got)
 	}
@@ -210,6 +214,49 @@ func TestPageShowsTheCause(t *testing.T) {
 		var shot []byte
 		b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}), chromedp.CaptureScreenshot(&shot))
 		looks(t, filepath.Join(testdata, fmt.Sprintf("page-%d.png", size[0])), shot)
+	}
+}
+
+// TestViewInBrowser: of a run too long for the page, the viewer shows single calls.
+func TestViewInBrowser(t *testing.T) {
+	dir := t.TempDir()
+	if _, errs, code := tracekit(t, dir, "generate", "halo", "--ranks", "64", "--iterations", "1200", "-o", "halo"); code != 0 {
+		t.Fatal(errs)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	out, in := io.Pipe()
+	ended := make(chan int)
+	go func() {
+		ended <- run(ctx, &streams{Out: in, Err: io.Discard, Width: 120}, []string{"view", "--quiet", "halo"})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := browse(t, strings.TrimSpace(address))
+	hover := func() string {
+		x, y := b.at(0.5, 0.002)
+		b.run(b.mouse(pointer.MouseMoved, x+1, y), b.mouse(pointer.MouseMoved, x, y))
+		b.until(`document.querySelector(".tooltip") != null`, "true")
+		return b.eval(`document.querySelector(".tooltip").innerText`)
+	}
+	if got := hover(); !strings.Contains(got, "steps of") {
+		t.Errorf("all of the run is shown as %q", got)
+	}
+	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent(strings.Repeat("w", 24)))
+	got := ""
+	for range 100 { // until the tile is there
+		if got = hover(); !strings.Contains(got, "steps of") {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if strings.Contains(got, "steps of") || !strings.Contains(got, "rank 0") {
+		t.Errorf("a call is shown as %q", got)
 	}
 }
 

@@ -237,6 +237,16 @@ func (doc *compareDocument) addResults(a, b *stats.Analysis) {
 	if x, y := a.Efficiency, b.Efficiency; x != nil && y != nil && x.ParallelEfficiency != nil && y.ParallelEfficiency != nil {
 		add("efficiency.parallel_efficiency", *x.ParallelEfficiency, *y.ParallelEfficiency)
 	}
+	if x, y := a.Counters, b.Counters; x != nil && y != nil {
+		for _, c := range []struct {
+			name string
+			x, y *float64
+		}{{"instructions", x.Instructions, y.Instructions}, {"ipc", x.IPC, y.IPC}, {"frequency_ghz", x.FrequencyGHz, y.FrequencyGHz}} {
+			if c.x != nil && c.y != nil {
+				add("counters."+c.name, *c.x, *c.y)
+			}
+		}
+	}
 	if x, y := a.Messages, b.Messages; x != nil && y != nil {
 		add("messages.count", float64(x.Count), float64(y.Count))
 		add("messages.bytes", float64(x.Bytes), float64(y.Bytes))

@@ -49,6 +49,9 @@ func (doc *compareDocument) verdict() string {
 		}
 	}
 	text := "All ranks together take as long in both."
+	if r.Change == nil && r.B != r.A {
+		text = fmt.Sprintf("A has no time at all, B has %s.", nanoseconds(r.B))
+	}
 	if r.Change != nil && r.B != r.A {
 		more := "more"
 		if r.B < r.A {

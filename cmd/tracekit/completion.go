@@ -27,6 +27,8 @@ func flagValues() map[string][]string {
 		"mode":      {"lossless", "stat"},
 		"network":   {"ideal", "latency=", "bandwidth="},
 		"offsets":   {"right", "none", "wrong"},
+		"rows":      {"processes", "threads", "devices", "all"},
+		"sort":      {"none", "time", "wait", "name"},
 		"since":     {"send", "sample"},
 		"strategy":  {"random", "counter", "timer"},
 		"scaling":   {"auto", "strong", "weak"},
@@ -41,7 +43,7 @@ func addCompletion(c *cobra.Command) {
 	for _, name := range sortedKeys(values) {
 		complete(c, name, cobra.FixedCompletions(values[name], cobra.ShellCompDirectiveNoFileComp))
 	}
-	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed", "size",
+	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "phase", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed", "size",
 		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample",
 		"config", "threshold", "period", "variance", "min-bytes", "max-bytes", "site", "cost-baseline", "cost-layer", "cost-sample", "cost-write", "cost-limit", "plan", "at",
 		"keep", "functions", "without", "shorter", "neighbours", "slowest", "target", "target-events", "measurement", "require",

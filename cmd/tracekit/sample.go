@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,7 +70,7 @@ before) and writes the messages themselves.`,
 		Example: `  tracekit sample --config P-0.01-FREQ --config C-256-V32-STAT traces.otf2
   tracekit sample --strategy timer --period 1ms traces.otf2
   tracekit sample --plan 'error<5%' traces.otf2
-  tracekit sample --config P-0.05-WRITE -o sampled --write-trace sampled.otf2 traces.otf2`,
+  tracekit sample --config P-0.05-WRITE -o pictures --write-trace sampled.otf2 traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.paths = args
@@ -238,6 +239,11 @@ func (o *sampleOptions) validateOutput() (err error) {
 	}
 	if o.format, err = outputFormat(o.traceOut, ""); err != nil {
 		return err
+	}
+	for _, path := range []string{o.traceOut, strings.TrimSuffix(o.traceOut, filepath.Ext(o.traceOut))} { // an archive has files beside its anchor
+		if o.output != "" && filepath.Clean(path) == filepath.Clean(o.output) {
+			return usagef("-o %s and --write-trace %s would lie in one directory: choose another name", o.output, o.traceOut)
+		}
 	}
 	return checkTrace(o.traceOut, o.force)
 }

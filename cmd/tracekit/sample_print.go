@@ -19,15 +19,17 @@ func printSample(io *streams, opts *sampleOptions, d *sampling.Document, t *trac
 	r.header()
 	r.findings()
 	printPopulation(r, d)
-	printConfigurations(r, results)
-	printSampleEstimates(r, results)
-	printSampledRanks(r, results)
-	for _, x := range results {
-		printCategories(r, x)
+	if d.Population.Messages > 0 {
+		printConfigurations(r, results)
+		printSampleEstimates(r, results)
+		printSampledRanks(r, results)
+		for _, x := range results {
+			printCategories(r, x)
+		}
+		printAnalyses(r, results)
+		printCosts(r, d)
+		printPlan(r, d.Plan)
 	}
-	printAnalyses(r, results)
-	printCosts(r, d)
-	printPlan(r, d.Plan)
 	if opts.output != "" {
 		fmt.Fprintln(io.Out)
 		printLine(io.Out, "Pictures and tables: %s", opts.output)
@@ -44,6 +46,10 @@ func printSample(io *streams, opts *sampleOptions, d *sampling.Document, t *trac
 
 func printPopulation(r *report, d *sampling.Document) {
 	p := d.Population
+	if p.Messages == 0 {
+		r.line("There is nothing to sample: no point-to-point message takes part.")
+		return
+	}
 	r.line("Population: %s with %s, in %s, sent by %s", plural(int(p.Messages), "message", "messages"), formatBytes(p.Bytes),
 		plural(p.Categories, "category", "categories"), plural(len(d.Sampled.Ranks), "rank", "ranks"))
 	if x := d.Restriction; x != nil {
@@ -167,7 +173,12 @@ func printCategories(r *report, x *sampling.Result) {
 		titles = append(titles, "mean", "min", "max")
 	}
 	g := r.grid(fmt.Sprintf("%s%s: categories with the most messages%s", modelled(r.a.Trace.Rebuilt), x.Configuration, r.of(len(x.Categories), "categories")), titles...)
-	g.note("Identifiers: their first 8 digits. Share of all messages and of the sample; then latencies of sampled messages: in FREQ their number by decade, which begins where the column says. Never seen: " + plural(len(x.Bias.NeverSeen), "category", "categories") + ".")
+	latencies := "of latencies the mean, minimum and maximum"
+	if x.Settings.Analysis == sampling.Freq.String() {
+		latencies = "how many have a latency in the decade that begins where the column says"
+	}
+	g.note("Identifiers: their first 8 digits. Share of all messages and of the sample; of the sampled ones how far their mean latency is off, and " + latencies +
+		". Never seen: " + plural(len(x.Bias.NeverSeen), "category", "categories") + ".")
 	for _, c := range shown {
 		cells := []string{c.ID[:8], formatRank(c.From) + "→" + formatRank(c.To), formatBytes(c.Bytes), siteName(c.Send), receiveName(&c), formatShare(c.Share), orDash(c.SampledShare), off(c.MeanError)}
 		if x.Settings.Analysis == sampling.Freq.String() {
@@ -292,7 +303,7 @@ func printPlan(r *report, p *sampling.Plan) {
 	g.note(fmt.Sprintf("The cheapest first. Cost: of a small message in the mean. Errors that 19 of %d seeds stay within; -: some seeds sample nothing.", p.Seeds))
 	rows := p.Rows
 	if at := slices.IndexFunc(rows, func(x sampling.PlanRow) bool { return x.Reaches }); at >= 0 {
-		rows = rows[max(0, at+1-r.top/2):] // around the chosen one
+		rows = rows[max(0, at-r.top/2):] // around the chosen one
 	}
 	for _, row := range rows[:min(len(rows), r.top)] {
 		mark := ""

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"tracekit/stats"
 	"tracekit/stats/sampling"
 )
 
@@ -71,6 +73,9 @@ func TestSampledTraceIsRead(t *testing.T) {
 			t.Errorf("%s: %d messages with %d bytes, %d unmatched; sampled were %d with %d", name, again.Population.Messages, again.Population.Bytes,
 				again.Population.Unmatched, d.Sampled.Messages, d.Sampled.Bytes)
 		}
+		if !slices.ContainsFunc(again.Findings, func(f stats.Finding) bool { return f.Code == "reduced" }) {
+			t.Errorf("%s does not say that messages were left out: %v", name, again.Findings)
+		}
 	}
 }
 
@@ -90,7 +95,7 @@ func TestSampleRefuses(t *testing.T) {
 	for _, args := range [][]string{{"--strategy", "x"}, {"--threshold", "0"}, {"--threshold", "2"}, {"--strategy", "counter", "--period", "1ms"},
 		{"--strategy", "timer", "--period", "3"}, {"--analysis", "mean"}, {"--since", "x"}, {"--config", "C-8-V9-STAT"}, {"--plan", "error>5%"},
 		{"--min-bytes", "x"}, {"--min-bytes", "9", "--max-bytes", "8"}, {"--benchmark", "x"}, {"--benchmark", "twice=x"}, {"--cost-layer", "-1s"},
-		{"--write-trace", "x.otf2"}, {"--config", "P-1-WRITE", "--write-trace", "x.png"}, {"-o", "x.png"}, {"--top", "0"}} {
+		{"--write-trace", "x.otf2"}, {"--config", "P-1-WRITE", "-o", "x", "--write-trace", "x.otf2"}, {"--config", "C-1-STAT", "--config", "C-1-STAT"}, {"--config", "P-1-WRITE", "--write-trace", "x.png"}, {"-o", "x.png"}, {"--top", "0"}} {
 		if _, stderr, code := tracekit(t, t.TempDir(), append([]string{"sample", "nowhere"}, args...)...); code != exitUsage {
 			t.Errorf("%v: exit code %d, %s", args, code, stderr)
 		}

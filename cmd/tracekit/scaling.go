@@ -111,7 +111,10 @@ func runScaling(ctx context.Context, io *streams, opts *scalingOptions) error {
 		}
 		findings = append(findings, a.Findings...)
 	}
-	doc.Scaling = scaling.New(analyses, scaling.Options{Mode: scaling.Mode(opts.mode), At: opts.at})
+	var err error
+	if doc.Scaling, err = scaling.New(ctx, analyses, scaling.Options{Mode: scaling.Mode(opts.mode), At: opts.at, Jobs: opts.jobs}); err != nil {
+		return err
+	}
 	if opts.outDir != "" {
 		if err := writeScaling(ctx, opts, doc); err != nil {
 			return err
@@ -204,6 +207,8 @@ func (doc *scalingDocument) printFactors(io *streams) {
 	}
 	share("global efficiency", func(f *scaling.Factors) *float64 { return f.GlobalEfficiency })
 	share("  parallel efficiency", func(f *scaling.Factors) *float64 { return f.ParallelEfficiency })
+	share("    process level", func(f *scaling.Factors) *float64 { return f.ProcessEfficiency })
+	share("    thread level", func(f *scaling.Factors) *float64 { return f.ThreadEfficiency })
 	share("    load balance", func(f *scaling.Factors) *float64 { return f.LoadBalance })
 	share("    communication efficiency", func(f *scaling.Factors) *float64 { return f.CommunicationEfficiency })
 	share("      serialization", func(f *scaling.Factors) *float64 { return f.SerializationEfficiency })

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	stdio "io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,11 +19,14 @@ const spacetimeSchema = "tracekit.spacetime/1"
 type spacetimeOptions struct {
 	mergeFlags
 	selectFlags
+	phaseFlags
 	paths         []string
 	output        string
 	force         bool
 	colorBy       string
 	messages      string
+	rows, sort    string
+	whole         bool
 	width, height int
 	beside        string
 
@@ -39,7 +43,11 @@ func newSpacetime(io *streams, run func(context.Context, *streams, *spacetimeOpt
 white where the rank waits for others, a hatch where a call that can block takes time that
 no wait state explains; lines for messages and collectives. Where there are more events
 than pixels a pixel shows the region with most of its time, mixed with white by the share
-of waiting, and messages become a density.`,
+of waiting, and messages become a density behind the bars.
+
+MPI_Init and MPI_Finalize are left out at both ends if they take more than 2 % of the run,
+unless --whole, --from or --to ask for them. Rows of threads and streams share one row a
+process where each would have less than 3 pixels.`,
 		Example: `  tracekit spacetime traces.otf2 -o run.png
   tracekit spacetime --from 40% --to 42% --ranks 0-15 --messages all traces.otf2 -o detail.svg
   tracekit spacetime --side-by-side run.tkf traces.otf2 -o both.png`,
@@ -55,10 +63,14 @@ of waiting, and messages become a density.`,
 	set := cmd.Flags()
 	opts.mergeFlags.add(set)
 	opts.selectFlags.add(set)
+	opts.phaseFlags.add(set)
 	set.StringVarP(&opts.output, "output", "o", "", "`file` to write, .png or .svg")
 	set.BoolVar(&opts.force, "force", false, "overwrite the file if it exists")
 	set.StringVar(&opts.colorBy, "color-by", "region", "what colours mean: region, paradigm or wait")
 	set.StringVar(&opts.messages, "messages", "auto", "message lines: auto, all (65,536 at most: more are drawn as a density) or none")
+	set.StringVar(&opts.rows, "rows", "processes", "what has a row: processes, threads, devices or all")
+	set.StringVar(&opts.sort, "sort", "none", "order of ranks: time (most outside calls first), wait (most waiting first), name (of node and process) or none")
+	set.BoolVar(&opts.whole, "whole", false, "draw startup and end, too")
 	set.IntVar(&opts.width, "width", 1600, "`pixels`")
 	set.IntVar(&opts.height, "height", 0, "`pixels`; 0 suits the number of ranks")
 	set.StringVar(&opts.beside, "side-by-side", "", "draw this second `trace` (or .tkf) below the first, on the same axis of time")
@@ -77,6 +89,12 @@ func (o *spacetimeOptions) validate() (err error) {
 	default:
 		return usagef("--color-by %q: want region, paradigm or wait", o.colorBy)
 	}
+	if !slices.Contains(flagValues()["rows"], o.rows) {
+		return usagef("--rows %q: want processes, threads, devices or all", o.rows)
+	}
+	if !slices.Contains(flagValues()["sort"], o.sort) {
+		return usagef("--sort %q: want time, wait, name or none", o.sort)
+	}
 	modes := map[string]plots.MessageMode{"auto": plots.AutoMessages, "all": plots.AllMessages, "none": plots.NoMessages}
 	mode, ok := modes[o.messages]
 	if !ok {
@@ -87,6 +105,9 @@ func (o *spacetimeOptions) validate() (err error) {
 		return usagef("--width and --height: want 200 to 20000 pixels")
 	}
 	if err := validate(&o.mergeFlags, &o.selectFlags); err != nil {
+		return err
+	}
+	if err := o.phaseFlags.check(&o.selectFlags); err != nil {
 		return err
 	}
 	if o.beside != "" {
@@ -119,6 +140,9 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 		}
 		defer t.Source.Close()
 		sides = append(sides, t)
+	}
+	if err := opts.phaseFlags.choose(ctx, sides[0], opts.jobs, &opts.selectFlags); err != nil {
+		return err
 	}
 	figure, err := drawSides(ctx, io, opts, sides)
 	if err != nil {
@@ -168,7 +192,7 @@ func drawTrace(ctx context.Context, io *streams, opts *spacetimeOptions, t *trac
 	defer bar.done()
 	return reconstruct.Diagram(ctx, t, waits, reconstruct.DiagramOptions{
 		Title: pictureTitle(t.Source.Info()), Ranks: opts.ranks,
-		From: opts.from, To: opts.to, ColorBy: reconstruct.ColorBy(opts.colorBy),
+		From: opts.from, To: opts.to, Whole: opts.whole, Rows: reconstruct.Rows(opts.rows), Sort: reconstruct.Sort(opts.sort), ColorBy: reconstruct.ColorBy(opts.colorBy),
 		Messages: opts.mode, Width: opts.width, Height: opts.height, Jobs: opts.jobs, Progress: &bar.Progress,
 	})
 }

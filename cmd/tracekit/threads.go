@@ -15,7 +15,7 @@ func (r *report) threads() {
 	}
 	e := t.Efficiency
 	g := r.grid(fmt.Sprintf("Efficiency of %s in %s", plural(t.Threads, "thread", "threads"), plural(t.Processes, "process", "processes")), "<", r.whole())
-	g.note("Useful is time in the program: not in MPI, not waiting at barriers, for locks and tasks, not forking and joining, not without work. " +
+	g.note("Wall time, but where sums are named. Useful is time in the program: not in MPI, not waiting at barriers, for locks and tasks, not forking and joining, not without work. " +
 		"Regions and serial parts: 100 % less what is lost there.")
 	g.add("parallel efficiency, all threads", orDash(e.Parallel))
 	if r.a.Efficiency != nil {

@@ -114,6 +114,8 @@ func resultText(name string, v float64) string {
 		return formatShare(v)
 	case strings.HasSuffix(name, "bytes"):
 		return formatBytes(uint64(v))
+	case strings.HasPrefix(name, "counters."):
+		return strconv.FormatFloat(v, 'g', 5, 64)
 	}
 	return formatCount(int64(v))
 }

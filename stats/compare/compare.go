@@ -30,7 +30,7 @@ type Comparable struct {
 	Reasons []string `json:"reasons"`
 }
 
-// An Efficiency is one of the ratios of DEFINITIONS 2.6 on both sides, null where it is not
+// An Efficiency is one of the ratios of DEFINITIONS 2.6, or that of threads (2.10), on both sides, null where it is not
 // defined. Change is B - A.
 type Efficiency struct {
 	Name   string   `json:"name"`
@@ -57,7 +57,8 @@ const (
 type Change struct {
 	Kind Kind `json:"kind"`
 	stats.SourceLine
-	Operation   stats.Name `json:"operation"` // null: outside MPI
+	LineA       stats.Line `json:"line_a,omitempty"` // the line in A, if it is another one; Line is that in B
+	Operation   stats.Name `json:"operation"`        // null: outside MPI
 	Metric      string     `json:"metric"`
 	A           float64    `json:"a"`
 	B           float64    `json:"b"`
@@ -78,6 +79,7 @@ type place struct {
 	site     stats.Site
 	sides    [2][]*series // by run; nil where it does not occur
 	causesNs [2]float64   // mean over the runs
+	lineA    stats.Line   // where it is in A, if its line has moved
 }
 
 // Of compares two sides of at least one run each.
@@ -144,7 +146,46 @@ func join(a, b []*Sample) []*place {
 		return cmp.Or(cmp.Compare(x.site.Operation, y.site.Operation), cmp.Compare(x.site.Region, y.site.Region), cmp.Compare(x.site.File, y.site.File),
 			cmp.Compare(x.site.Line, y.site.Line), cmp.Compare(x.site.LineOf, y.site.LineOf))
 	})
-	return out
+	return joinMoved(out)
+}
+
+// occurs reports whether a side has the place.
+func (p *place) occurs(side int) bool {
+	return p.causesNs[side] != 0 || slices.ContainsFunc(p.sides[side], func(s *series) bool { return s != nil })
+}
+
+// joinMoved joins places whose lines have moved from A to B: those of one region, operation and
+// file of which each occurs on one side only, in order of lines, if there are as many on both. Places come, and
+// are returned, in order of names; a joined one has the line of B.
+func joinMoved(places []*place) []*place {
+	type key struct {
+		operation, region, file, of stats.Name
+	}
+	only := make(map[key]*[2][]*place)
+	for _, p := range places {
+		k := key{p.site.Operation, p.site.Region, p.site.File, p.site.LineOf}
+		if only[k] == nil {
+			only[k] = new([2][]*place)
+		}
+		switch a, b := p.occurs(0), p.occurs(1); {
+		case a && !b:
+			only[k][0] = append(only[k][0], p)
+		case b && !a:
+			only[k][1] = append(only[k][1], p)
+		}
+	}
+	gone := make(map[*place]bool)
+	for _, sides := range only {
+		if len(sides[0]) != len(sides[1]) {
+			continue
+		}
+		for i, before := range sides[0] {
+			now := sides[1][i]
+			now.sides[0], now.causesNs[0], now.lineA = before.sides[0], before.causesNs[0], before.site.Line
+			gone[before] = true
+		}
+	}
+	return slices.DeleteFunc(places, func(p *place) bool { return gone[p] })
 }
 
 // values returns the blocks of the runs of one side.
@@ -182,7 +223,7 @@ func (p *place) instances(side int, any *[blocks]bool) float64 {
 
 // change judges a place; whether it is significant is decided when all are known.
 func (p *place) change(kind Kind) Change {
-	c := Change{Kind: kind, SourceLine: p.site.SourceLine, Operation: p.site.Operation, Metric: "own_ns", Ranks: []uint32{}}
+	c := Change{Kind: kind, SourceLine: p.site.SourceLine, LineA: p.lineA, Operation: p.site.Operation, Metric: "own_ns", Ranks: []uint32{}}
 	if kind == KindWait {
 		c.Metric = "wait_ns"
 	}
@@ -317,15 +358,29 @@ func (p *place) ranks(kind Kind, change float64) (out []uint32, straggles bool) 
 // efficiencies lists how the ratios moved.
 func efficiencies(a, b []*Sample) []Efficiency {
 	out := []Efficiency{}
+	ratio := func(of func(*stats.Ratios) *float64) func(*stats.Analysis) *float64 {
+		return func(a *stats.Analysis) *float64 {
+			if a.Efficiency == nil {
+				return nil
+			}
+			return of(&a.Efficiency.Ratios)
+		}
+	}
 	for _, e := range []struct {
 		name string
-		of   func(*stats.Ratios) *float64
+		of   func(*stats.Analysis) *float64
 	}{
-		{"parallel_efficiency", func(r *stats.Ratios) *float64 { return r.ParallelEfficiency }},
-		{"load_balance", func(r *stats.Ratios) *float64 { return r.LoadBalance }},
-		{"communication_efficiency", func(r *stats.Ratios) *float64 { return r.CommunicationEfficiency }},
-		{"serialization_efficiency", func(r *stats.Ratios) *float64 { return r.SerializationEfficiency }},
-		{"transfer_efficiency", func(r *stats.Ratios) *float64 { return r.TransferEfficiency }},
+		{"parallel_efficiency", ratio(func(r *stats.Ratios) *float64 { return r.ParallelEfficiency })},
+		{"load_balance", ratio(func(r *stats.Ratios) *float64 { return r.LoadBalance })},
+		{"communication_efficiency", ratio(func(r *stats.Ratios) *float64 { return r.CommunicationEfficiency })},
+		{"serialization_efficiency", ratio(func(r *stats.Ratios) *float64 { return r.SerializationEfficiency })},
+		{"transfer_efficiency", ratio(func(r *stats.Ratios) *float64 { return r.TransferEfficiency })},
+		{"thread_efficiency", func(a *stats.Analysis) *float64 {
+			if a.Threads == nil {
+				return nil
+			}
+			return a.Threads.Efficiency.Thread
+		}},
 	} {
 		row := Efficiency{Name: e.name}
 		x, y := ratiosOf(a, e.of), ratiosOf(b, e.of)
@@ -354,12 +409,10 @@ func efficiencies(a, b []*Sample) []Efficiency {
 }
 
 // ratiosOf returns a ratio of the runs that have it.
-func ratiosOf(side []*Sample, of func(*stats.Ratios) *float64) (out []float64) {
+func ratiosOf(side []*Sample, of func(*stats.Analysis) *float64) (out []float64) {
 	for _, s := range side {
-		if e := s.analysis.Efficiency; e != nil {
-			if v := of(&e.Ratios); v != nil {
-				out = append(out, *v)
-			}
+		if v := of(s.analysis); v != nil {
+			out = append(out, *v)
 		}
 	}
 	return out

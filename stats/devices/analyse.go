@@ -160,7 +160,7 @@ func (a *activity) forward() {
 	from, to := a.c.opts.From, a.c.opts.To
 	marks := a.marks
 	waits := a.colls.waits()
-	wait, more := waits.next()
+	wait := waits.next()
 	m := merge(a.d.streams, false)
 	for k := m.next(); k != nil; k = m.next() {
 		if k.end < from || k.start > to || k.end == from && k.start < from || k.start == to && k.end > to {
@@ -171,15 +171,14 @@ func (a *activity) forward() {
 			a.mark(marks[0])
 			marks = marks[1:]
 		}
-		for more && wait.from < start {
-			a.whole.add(wait.from, wait.to, waiting)
-			wait, more = waits.next()
+		for ; wait != nil && wait.start < start; wait = waits.next() {
+			a.whole.add(wait.start, wait.end, waiting)
 		}
 		a.kernel(k, start, end)
 	}
-	for ; more; wait, more = waits.next() {
+	for ; wait != nil; wait = waits.next() {
 		if a.whole.begun {
-			a.whole.add(wait.from, wait.to, waiting)
+			a.whole.add(wait.start, wait.end, waiting)
 		}
 	}
 	for _, x := range marks {

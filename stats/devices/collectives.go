@@ -91,11 +91,8 @@ type collectiveSums struct {
 		count, waits, last, notAll uint64
 		wait, caused, late         int64
 	}
-	lanes []*spill.Table[wait] // by stream, ascending
+	lanes []*part // by stream: the times in which it waits for the last member, as kernels
 }
-
-// A wait is a time in which a stream waits for the last member of a collective.
-type wait struct{ from, to int64 }
 
 // sizeLimit bounds the keys of the collectives of a device; further ones count as of no size.
 const sizeLimit = 1 << 16
@@ -106,7 +103,7 @@ func newCollectiveSums(c *collector, d *device, last *arrivals) collectiveSums {
 		return s
 	}
 	for _, p := range d.streams {
-		lane := spill.NewTable[wait](c.t.Store)
+		lane := &part{location: p.location, kernels: spill.NewTable[kernel](c.t.Store)}
 		s.lanes = append(s.lanes, lane)
 		for _, parts := range c.t.Parts[p.location].Rows {
 			for _, part := range parts {
@@ -119,11 +116,11 @@ func newCollectiveSums(c *collector, d *device, last *arrivals) collectiveSums {
 
 func (s *collectiveSums) release() {
 	for _, l := range s.lanes {
-		l.Release()
+		l.release()
 	}
 }
 
-func (s *collectiveSums) add(part trace.Part, last *arrivals, lane *spill.Table[wait]) {
+func (s *collectiveSums) add(part trace.Part, last *arrivals, lane *part) {
 	t := s.c.t
 	row, m, x := t.Collectives.At(int(part.Collective)), t.Members.At(int(part.Member)), last.table.Ptr(int(part.Collective))
 	from, to := s.c.clip(m.Begin), s.c.clip(m.End)
@@ -162,35 +159,13 @@ func (s *collectiveSums) add(part trace.Part, last *arrivals, lane *spill.Table[
 		g.waits++
 		g.wait += w
 		if a, b := s.c.clip(m.Begin), s.c.clip(m.Begin+w); b > a {
-			lane.Append(wait{a, b})
+			lane.kernels.Append(kernel{start: a, end: b, lane: uint32(lane.location)})
 		}
 	}
 }
 
-// waits goes over the waits of all streams in order.
-func (s *collectiveSums) waits() *waitMerger {
-	return &waitMerger{lanes: s.lanes, at: make([]int, len(s.lanes))}
-}
-
-type waitMerger struct {
-	lanes []*spill.Table[wait]
-	at    []int
-}
-
-// next returns the next wait; ok is false at the end. Devices communicate on few streams.
-func (m *waitMerger) next() (w wait, ok bool) {
-	best := -1
-	for i, l := range m.lanes {
-		if m.at[i] < l.Len() && (best < 0 || l.Ptr(m.at[i]).from < w.from) {
-			best, w = i, l.At(m.at[i])
-		}
-	}
-	if best < 0 {
-		return w, false
-	}
-	m.at[best]++
-	return w, true
-}
+// waits goes over the times in which streams wait, in order.
+func (s *collectiveSums) waits() *merger { return merge(s.lanes, false) }
 
 // busFactor returns by what the bytes of a collective are multiplied for the bandwidth that its
 // links see, as NCCL's tests do.

@@ -3,6 +3,7 @@ package devices
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"tracekit/spill"
@@ -35,7 +36,7 @@ type path struct {
 type pathHost struct {
 	*host
 	threads []*threadCursor
-	lanes   []*lane
+	heaps   map[*device]*laneHeap
 }
 
 // A threadCursor is a thread of which all acts from next on are behind the walk.
@@ -51,6 +52,8 @@ type lane struct {
 	part    *part
 	next    int
 	members int // parts in collectives from there on are behind the walk
+	row     int // of the kernel that ended last, if it is before next
+	end     int64
 }
 
 // pathKey is what the path is summed by.
@@ -85,16 +88,18 @@ func newPath(c *collector, hosts []*host, last *arrivals) *path {
 		p.sums[k] = make([]*pathSum, len(c.works)+1)
 	}
 	for _, h := range hosts {
-		x := &pathHost{host: h}
+		x := &pathHost{host: h, heaps: make(map[*device]*laneHeap)}
 		for _, t := range h.threads {
 			x.threads = append(x.threads, &threadCursor{t.acts, t.acts.Len()})
 		}
 		for _, d := range h.devices {
+			heap := &laneHeap{}
 			for _, s := range d.streams {
-				l := &lane{host: x, device: d, part: s, next: s.kernels.Len(), members: c.t.Parts[s.location].Len()}
-				x.lanes = append(x.lanes, l)
+				l := &lane{host: x, device: d, part: s, next: s.kernels.Len(), members: c.t.Parts[s.location].Len(), end: math.MaxInt64}
+				heap.lanes = append(heap.lanes, l)
 				p.lanes[s.location] = l
 			}
+			x.heaps[d] = heap
 		}
 		p.hosts = append(p.hosts, x)
 	}
@@ -235,7 +240,7 @@ func (p *path) onKernel(at stand, t *int64) (stand, bool) {
 	}
 	p.charge(at.host, key, t, k.start)
 	start := *t // which is no later
-	l, before := latestOf(at.host.lanes, start, p.from, at.lane.device)
+	l, before := at.host.heaps[at.lane.device].latest(start, p.from)
 	launch := at.host.launched(&k)
 	if launch != nil && launch.enter > start {
 		launch = nil // clocks disagree
@@ -278,25 +283,76 @@ func (p *path) arrival(l *lane, k *kernel) (*arrival, *trace.Member) {
 // follow each other, or one encloses few others.
 const overlapping = 8
 
-// latest returns the kernel of a host that ended last in (after, until], nil if there is none.
-func (h *pathHost) latest(until, after int64) (*lane, int) {
-	return latestOf(h.lanes, until, after, nil)
+// A laneHeap finds the kernel of a device that ended last. Since the walk goes back in time, the
+// kernel of a lane is looked for again only once it is behind the walk.
+//
+//	lanes[0] has the latest end
+type laneHeap struct{ lanes []*lane }
+
+// latest returns the kernel that ended last in (after, until], nil if there is none.
+func (h *laneHeap) latest(until, after int64) (*lane, int) {
+	for len(h.lanes) > 0 {
+		l := h.lanes[0]
+		if l.row < l.next && l.end <= until {
+			if l.end <= after {
+				return nil, 0
+			}
+			return l, l.row
+		}
+		if !l.find(until) {
+			n := len(h.lanes) - 1
+			h.lanes[0] = h.lanes[n]
+			h.lanes = h.lanes[:n]
+		}
+		h.down()
+	}
+	return nil, 0
 }
 
-// latestOf returns the kernel of some lanes, those of one device if it is not nil, that ended last in (after, until].
-func latestOf(lanes []*lane, until, after int64, d *device) (best *lane, row int) {
-	for _, l := range lanes {
-		if d != nil && l.device != d {
-			continue
+// down puts the first lane in its place.
+func (h *laneHeap) down() {
+	for i := 0; ; {
+		k := 2*i + 1
+		if k+1 < len(h.lanes) && h.lanes[k+1].before(h.lanes[k]) {
+			k++
 		}
-		for l.next > 0 && l.part.kernels.Ptr(l.next-1).start > until {
-			l.next--
+		if k >= len(h.lanes) || !h.lanes[k].before(h.lanes[i]) {
+			return
+		}
+		h.lanes[i], h.lanes[k] = h.lanes[k], h.lanes[i]
+		i = k
+	}
+}
+
+// before orders lanes: the latest end first, then the first location.
+func (l *lane) before(o *lane) bool {
+	return l.end > o.end || l.end == o.end && l.part.location < o.part.location
+}
+
+// find looks for the kernel of a lane that ended last until a time; it returns false if there is none.
+func (l *lane) find(until int64) bool {
+	for l.next > 0 {
+		found := false
+		for ; l.next > 0 && l.part.kernels.Ptr(l.next-1).start > until; l.next-- {
 		}
 		for i := l.next - 1; i >= max(0, l.next-overlapping); i-- {
-			k := l.part.kernels.Ptr(i)
-			if k.end >= k.start && k.end <= until && k.end > after && (best == nil || k.end > best.part.kernels.Ptr(row).end) {
-				best, row = l, i
+			if k := l.part.kernels.Ptr(i); k.end >= k.start && k.end <= until && (!found || k.end > l.end) {
+				l.row, l.end, found = i, k.end, true
 			}
+		}
+		if found {
+			return true
+		}
+		l.next = max(0, l.next-overlapping) // all these have not ended
+	}
+	return false
+}
+
+// latest returns the kernel of a host that ended last in (after, until], nil if there is none.
+func (h *pathHost) latest(until, after int64) (best *lane, row int) {
+	for _, d := range h.devices {
+		if l, i := h.heaps[d].latest(until, after); l != nil && (best == nil || l.end > best.end) {
+			best, row = l, i
 		}
 	}
 	return best, row

@@ -58,6 +58,7 @@ func TestPlanted(t *testing.T) {
 		{"imbalance of requests", "requests", "compute", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{}, 0.01},
 		{"imbalance of two places", "halo", "interior", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{Imbalance: 1}, 0.05},
 		{"late sender", "halo", "compute", stats.CauseSerialization, everyone, samples.Plant{LateSender: 20_000}, samples.Plant{LateSender: 1}, 0.01},
+		{"late sender before a wavefront", "sweep", "compute", stats.CauseSerialization, everyone, samples.Plant{LateSender: 20_000}, samples.Plant{LateSender: 1}, 0.01},
 		{"late receiver", "halo", "compute", stats.CauseSerialization, everyone, samples.Plant{LateReceiver: 20_000}, samples.Plant{LateReceiver: 1}, 0.01},
 		{"wrong order", "halo", "compute", stats.CauseSerialization, everyone, samples.Plant{WrongOrder: 20_000}, samples.Plant{WrongOrder: 1}, 0.01},
 		{"early reduce", "halo", "compute", stats.CauseImbalance, everyone, samples.Plant{EarlyReduce: 20_000}, samples.Plant{EarlyReduce: 17_500}, 0.01},

@@ -47,7 +47,7 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 		c.changes = []whatif.Change{whatif.Scale(f.at(place), there/here, ranks...)}
 		c.text = fmt.Sprintf("%s %s %s as long in %s as the others, %s against %s: %s.", capital(ranksText(ranks)), one(ranks, "takes", "take"), factor(here/there),
 			where, stats.FormatTime(int64(here)), stats.FormatTime(int64(there)), f.waits(row))
-	case busy <= max(1.2, float64(len(times))/8) && len(times) > 1:
+	case f.inTurn(place, busy):
 		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
 		c.changes = []whatif.Change{whatif.Scale(f.at(place), 0)}
 		c.text = fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, stats.FormatTime(int64(sum(times))), f.waits(row))
@@ -69,6 +69,31 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 		c.text = fmt.Sprintf("Now this and now that rank takes longer in %s, though all take about equally long in the sum: %s.", where, f.waits(row))
 	}
 	return c
+}
+
+// inTurn reports whether hardly more than one rank is at a place at a time; or fewer than half of
+// them are, and hardly more than one rank takes part in each of the visits to what calls it, so
+// that the others are ahead or behind.
+func (f *finder) inTurn(place stats.Site, busy float64) bool {
+	n := float64(len(f.t.World))
+	few := max(1.2, n/8)
+	return n > 1 && (busy <= few || busy <= n/2 && f.taking(place)*n <= few)
+}
+
+// taking returns how many of the visits to the regions that call a place visit that too.
+func (f *finder) taking(place stats.Site) float64 {
+	counts := make(map[stats.Path]uint64)
+	here, calling := uint64(0), uint64(0)
+	for _, row := range f.a.CallPaths {
+		counts[row.ID] = row.Count
+		if int(row.ID) < len(f.places) && f.places[row.ID] == place {
+			here, calling = here+row.Count, calling+counts[row.Parent]
+		}
+	}
+	if calling == 0 {
+		return 1
+	}
+	return float64(here) / float64(calling)
 }
 
 // together reports whether most of the waits that a place causes end in collectives, where all

@@ -3,6 +3,7 @@ package headers
 import (
 	"context"
 
+	"tracekit/engine"
 	"tracekit/trace"
 )
 
@@ -28,40 +29,31 @@ type visitor interface {
 
 // order brings the calls of locations into a causal order: each location runs until a call of
 // it needs another one that was not entered yet.
-//
-//	waiting[l] are those that wait for location l; wake[l] is the smallest number of calls that one
-//	of them needs it to have entered, 0 if there is none
 type order struct {
-	r       *run
-	v       visitor
-	next    []int // by location: the call that it is at
-	entered []int // calls that it has entered
-	waiting [][]waiter
-	wake    []int
-	ready   []trace.LocationID
-	forced  int // calls that ended without all that they need
-}
-
-// A waiter goes on when a location has entered so many calls.
-type waiter struct {
-	location trace.LocationID
-	calls    int
+	r      *run
+	v      visitor
+	next   []int         // by location: the call that it is at
+	turns  *engine.Turns // of locations, by calls that they have entered
+	forced int           // calls that ended without all that they need
 }
 
 func newOrder(r *run, v visitor) *order {
 	n := len(r.t.Calls)
-	return &order{r: r, v: v, next: make([]int, n), entered: make([]int, n), waiting: make([][]waiter, n), wake: make([]int, n)}
+	return &order{r: r, v: v, next: make([]int, n), turns: engine.NewTurns(n)}
 }
 
 // run visits all calls. Where nobody can go on, all who are left do without what they wait for.
 func (o *order) run(ctx context.Context) error {
+	var left []trace.LocationID
 	for l := range o.next {
 		if o.r.calls(trace.LocationID(l)) > 0 {
-			o.ready = append(o.ready, trace.LocationID(l))
+			left = append(left, trace.LocationID(l))
 		}
 	}
-	left := o.ready
 	for {
+		for _, l := range left {
+			o.turns.Start(int(l))
+		}
 		if err := o.drain(ctx); err != nil {
 			return err
 		}
@@ -75,9 +67,8 @@ func (o *order) run(ctx context.Context) error {
 			o.next[l]++
 		}
 		for _, l := range left { // the others have entered all their calls: nobody waits for them
-			o.waiting[l], o.wake[l] = o.waiting[l][:0], 0
+			o.turns.Forget(int(l))
 		}
-		o.ready = left
 	}
 }
 
@@ -93,9 +84,12 @@ func (o *order) unfinished(of []trace.LocationID) (left []trace.LocationID) {
 
 // drain lets go on who can.
 func (o *order) drain(ctx context.Context) error {
-	for n := 0; len(o.ready) > 0; n++ {
-		l := o.ready[0]
-		o.ready = o.ready[1:]
+	for n := 0; ; n++ {
+		i, ok := o.turns.Next()
+		if !ok {
+			return nil
+		}
+		l := trace.LocationID(i)
 		for calls := o.r.calls(l); o.next[l] < calls && o.step(l); o.next[l]++ {
 			if n++; n%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
@@ -105,21 +99,19 @@ func (o *order) drain(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	return nil
 }
 
 // step enters the call that a location is at, and leaves it if all is there that it needs.
 func (o *order) step(l trace.LocationID) bool {
 	row := o.next[l]
-	if o.entered[l] == row {
+	if o.turns.Steps(int(l)) == row {
 		o.v.enter(l, row)
-		o.entered[l]++
-		o.rouse(l)
+		o.turns.Reach(int(l), row+1)
 	}
 	ok := true
 	o.v.needs(l, row, func(p place) bool {
-		if o.entered[p.location] <= int(p.call) {
-			o.await(l, p)
+		if o.turns.Steps(int(p.location)) <= int(p.call) {
+			o.turns.Await(int(l), int(p.location), int(p.call)+1)
 			ok = false
 		}
 		return ok
@@ -128,33 +120,4 @@ func (o *order) step(l trace.LocationID) bool {
 		o.v.complete(l, row)
 	}
 	return ok
-}
-
-// await says that a location goes on when a call has been entered.
-func (o *order) await(l trace.LocationID, p place) {
-	calls := int(p.call) + 1
-	o.waiting[p.location] = append(o.waiting[p.location], waiter{l, calls})
-	if o.wake[p.location] == 0 || calls < o.wake[p.location] {
-		o.wake[p.location] = calls
-	}
-}
-
-// rouse lets those go on that waited for the calls that a location has entered by now.
-func (o *order) rouse(l trace.LocationID) {
-	if o.wake[l] == 0 || o.entered[l] < o.wake[l] {
-		return
-	}
-	kept := o.waiting[l][:0]
-	o.wake[l] = 0
-	for _, w := range o.waiting[l] {
-		if w.calls <= o.entered[l] {
-			o.ready = append(o.ready, w.location)
-			continue
-		}
-		kept = append(kept, w)
-		if o.wake[l] == 0 || w.calls < o.wake[l] {
-			o.wake[l] = w.calls
-		}
-	}
-	o.waiting[l] = kept
 }

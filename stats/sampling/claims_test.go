@@ -144,7 +144,7 @@ func TestSampledSource(t *testing.T) {
 			}
 			for _, x := range []*Result{d.Result, d.More[1]} {
 				src := x.Source()
-				if src.Info().Properties[PropertySampled] != x.Configuration {
+				if by := src.Info().ReducedBy(); len(by) != 1 || by[0] != "sample "+x.Configuration {
 					t.Error("the trace does not say that it is sampled")
 				}
 				checked, err := tracetest.Format(src)

@@ -14,12 +14,12 @@ type Document struct {
 	Trace       stats.TraceInfo  `json:"trace"`
 	Selection   *stats.Selection `json:"selection,omitempty"` // nil: all ranks, the whole run
 	Restriction *Restriction     `json:"restriction,omitempty"`
-	*Result                      // nil with a plan alone
-	More        []*Result        `json:"more,omitempty"` // of the other configurations, in their order
-	Costs       CostRow          `json:"costs"`
-	Paper       []PaperRow       `json:"paper"`
-	Plan        *Plan            `json:"plan,omitempty"`
-	Findings    []stats.Finding  `json:"findings"`
+	*Result
+	More     []*Result       `json:"more,omitempty"` // of the other configurations, in their order
+	Costs    CostRow         `json:"costs"`
+	Paper    []PaperRow      `json:"paper"`
+	Plan     *Plan           `json:"plan,omitempty"`
+	Findings []stats.Finding `json:"findings"`
 }
 
 // A Restriction says which messages take part beyond the selection.

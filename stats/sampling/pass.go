@@ -31,7 +31,7 @@ type run struct {
 // Most categories of all streams together, and of one at least: what is beyond is pooled.
 const (
 	mostCategories  = 1 << 20
-	leastCategories = 64
+	leastCategories = 16
 )
 
 // maxWriting is the number of configurations that may write.

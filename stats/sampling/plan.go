@@ -76,8 +76,11 @@ func Grid(a Analysis) (list []Config) {
 	return list
 }
 
-// MakePlan tries a grid of configurations on a trace, all of them in one pass, and chooses
-// the cheapest that reaches the goal. Memory is that of (ranks × grid × seeds) samplers.
+// mostSamplers bounds the samplers of all ranks that a pass of a plan has at a time.
+const mostSamplers = 1 << 20
+
+// MakePlan tries a grid of configurations on a trace and chooses the cheapest that reaches the goal.
+// All are tried in one pass, or in several if there are many ranks.
 func MakePlan(ctx context.Context, t *trace.Trace, goal Goal, grid []Config, opts Options) (*Plan, error) {
 	var configs []Config
 	for _, c := range grid {
@@ -90,13 +93,19 @@ func MakePlan(ctx context.Context, t *trace.Trace, goal Goal, grid []Config, opt
 		}
 	}
 	opts.totals, opts.Analysis = true, nil
-	r, err := pass(ctx, t, configs, opts)
-	if err != nil {
-		return nil, err
+	var trials []trial
+	for some := range slices.Chunk(configs, max(1, mostSamplers/max(1, len(t.Sends)))) {
+		r, err := pass(ctx, t, some, opts)
+		if err != nil {
+			return nil, err
+		}
+		for k := range some {
+			trials = append(trials, r.try(k))
+		}
 	}
 	p := &Plan{Goal: fmt.Sprintf("%s<%g%%", goal.Of, 100*goal.Limit), Seeds: planSeeds}
-	for i := range grid {
-		p.Rows = append(p.Rows, r.planRow(goal, &grid[i], i*planSeeds))
+	for i, c := range grid {
+		p.Rows = append(p.Rows, planRow(goal, &c, trials[i*planSeeds:][:planSeeds], &opts.Cost))
 	}
 	slices.SortStableFunc(p.Rows, func(a, b PlanRow) int { return cmp.Compare(a.CostUs, b.CostUs) })
 	for _, row := range p.Rows {
@@ -107,40 +116,54 @@ func MakePlan(ctx context.Context, t *trace.Trace, goal Goal, grid []Config, opt
 	return p, nil
 }
 
-// planRow judges a configuration by its seeds, which begin at one of the run's.
-func (r *run) planRow(goal Goal, c *Config, first int) PlanRow {
-	population := r.sumsOf(len(r.configs))
-	truth := [3]float64{float64(population.Messages), float64(population.Bytes.sum), float64(population.Latency.sum)}
-	var errors [4][]float64
-	row := PlanRow{Configuration: c.String()}
-	var messages, small uint64 // sampled with all seeds
-	for k := first; k < first+planSeeds; k++ {
-		w, sampled, worst := weigh(r, k), r.sumsOf(k), 0.0
-		for i, e := range []estimate{w.messages(), w.bytes(), w.latency()} {
-			x := math.Abs(e.value - truth[i])
-			switch {
-			case sampled.Messages == 0 || math.IsNaN(x):
-				x = math.Inf(1)
-			case x > 0:
-				x /= math.Abs(truth[i])
-			}
-			errors[i], worst = append(errors[i], x), max(worst, x)
+// A trial is what came of one seed of a configuration.
+type trial struct {
+	errors              [4]float64 // as in goals, relative; +Inf: nothing was sampled
+	population, sampled Sums
+}
+
+// try judges a configuration of a run.
+func (r *run) try(k int) trial {
+	x := trial{population: r.sumsOf(len(r.configs)), sampled: r.sumsOf(k)}
+	truth := [3]float64{float64(x.population.Messages), float64(x.population.Bytes.sum), float64(x.population.Latency.sum)}
+	w := weigh(r, k)
+	for i, e := range []estimate{w.messages(), w.bytes(), w.latency()} {
+		off := math.Abs(e.value - truth[i])
+		switch {
+		case x.sampled.Messages == 0 || math.IsNaN(off):
+			off = math.Inf(1)
+		case off > 0:
+			off /= math.Abs(truth[i])
 		}
-		errors[3] = append(errors[3], worst)
-		messages, small = messages+sampled.Messages, small+sampled.Messages-sampled.Large
+		x.errors[i+1] = off
 	}
-	if all := float64(planSeeds * population.Messages); all > 0 {
-		row.Share = float64(messages) / all
+	x.errors[0] = max(x.errors[1], x.errors[2], x.errors[3])
+	return x
+}
+
+// planRow judges a configuration by its trials.
+func planRow(goal Goal, c *Config, trials []trial, cost *Cost) PlanRow {
+	row := PlanRow{Configuration: c.String()}
+	var messages, small, allMessages, allSmall uint64
+	for _, x := range trials {
+		messages, allMessages = messages+x.sampled.Messages, allMessages+x.population.Messages
+		small, allSmall = small+x.sampled.Messages-x.sampled.Large, allSmall+x.population.Messages-x.population.Large
 	}
-	if all := float64(planSeeds * (population.Messages - population.Large)); all > 0 {
-		row.CostUs = r.opts.Cost.message(c.Analysis, float64(small)/all) / 1000
+	if allMessages > 0 {
+		row.Share = float64(messages) / float64(allMessages)
 	}
-	var at [4]float64
-	for i := range errors {
-		slices.Sort(errors[i])
-		at[i] = errors[i][planSeeds*19/20-1]
+	if allSmall > 0 {
+		row.CostUs = cost.message(c.Analysis, float64(small)/float64(allSmall)) / 1000
 	}
-	row.Messages, row.Bytes, row.Latency = known(at[0]), known(at[1]), known(at[2])
-	row.Reaches = at[(slices.Index(goals(), goal.Of)+3)%4] < goal.Limit
+	within := func(of int) float64 {
+		errors := make([]float64, len(trials))
+		for i, x := range trials {
+			errors[i] = x.errors[of]
+		}
+		slices.Sort(errors)
+		return errors[len(errors)*19/20-1]
+	}
+	row.Messages, row.Bytes, row.Latency = known(within(1)), known(within(2)), known(within(3))
+	row.Reaches = within(slices.Index(goals(), goal.Of)) < goal.Limit
 	return row
 }

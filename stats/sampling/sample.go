@@ -81,9 +81,6 @@ func pass(ctx context.Context, t *trace.Trace, configs []Config, opts Options) (
 
 // Results returns those of all configurations, in their order.
 func (d *Document) Results() []*Result {
-	if d.Result == nil {
-		return nil
-	}
 	return append([]*Result{d.Result}, d.More...)
 }
 

@@ -4,14 +4,11 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"strings"
 
 	"tracekit/spill"
 	"tracekit/trace"
 )
-
-// PropertySampled is the key in trace.Info.Properties by which a trace says that it holds sampled
-// messages only, and how they were sampled.
-const PropertySampled = "TRACEKIT::SAMPLED"
 
 // Source returns the trace of the messages that a configuration with WRITE has sampled: their
 // records, the calls that post, receive and complete them, and the regions around those, with
@@ -24,14 +21,14 @@ type source struct {
 	of *Result
 }
 
-// Info implements trace.Source.
+// Info implements trace.Source: the trace says how it was reduced.
 func (s *source) Info() trace.Info {
 	about := s.Source.Info()
 	about.Properties = maps.Clone(about.Properties)
 	if about.Properties == nil {
 		about.Properties = make(map[string]string)
 	}
-	about.Properties[PropertySampled] = s.of.Configuration
+	about.Properties[trace.PropertyReducedBy] = strings.Join(append(about.ReducedBy(), "sample "+s.of.Configuration), "; ")
 	return about
 }
 

@@ -84,8 +84,8 @@ type Model struct {
 	SMAPE    float64 // leave-one-out: mean of 2|f-y|/(|f|+|y|), each value predicted from the others; 0 … 2
 	P        float64 // of a gain like that of the last term, or a better one, by chance; 1 of a constant
 
-	deviation float64   // residual standard deviation
-	inverse   []float64 // (XᵀX)⁻¹, row by row
+	deviation float64      // residual standard deviation
+	inverse   [most]vector // (XᵀX)⁻¹
 }
 
 // Confidence is the probability that an interval of a prediction is meant to have.
@@ -101,19 +101,20 @@ const (
 // The conditions under which a term is believed.
 const (
 	accept   = 0.01 // largest probability of a term's gain by chance
-	acceptR2 = 0.9  // with three sizes, where that test has no power: least share of the variance
+	acceptR2 = 0.9  // with fewer than five sizes, where that test has hardly any power: least share of the variance
 )
 
-// Fit finds the model of the values y at the numbers of processes p, both of one length, y finite. It is the hypothesis of the smallest leave-one-out SMAPE among
-// those with one term, if that term gains more than chance would (F test, 1 %); one with two if
-// there are six sizes and the second gains as much again and halves the SMAPE; else a constant.
-// No model is below 0 at a number in p or in at. It is nil with fewer than three sizes.
+// Fit finds the model of the values y at the numbers of processes p, both of one length, y
+// finite. It is the hypothesis of the smallest leave-one-out SMAPE among those with one term, if
+// that term gains more than chance would (F test, 1 %; fewer than five sizes: if it explains 90 % of
+// the variance); one with two if there are six sizes and the second gains as much again and halves
+// the SMAPE; else a constant. No model is below 0 at a number in p or in at. It is nil with fewer than three sizes.
 func Fit(p, y []float64, at ...float64) *Model {
 	if distinct := slices.Compact(slices.Sorted(slices.Values(p))); len(distinct) < leastSizes || distinct[0] <= 0 {
 		return nil
 	}
-	f := fitter{p: p, y: y, at: slices.Concat(p, at)}
-	best := f.fit(nil)
+	f := newFitter(p, y, at)
+	best := f.fit()
 	one := f.best()
 	if one == nil || !f.gains(one, best) {
 		return best
@@ -128,12 +129,42 @@ func Fit(p, y []float64, at ...float64) *Model {
 }
 
 // A fitter fits hypotheses to one set of values.
-type fitter struct{ p, y, at []float64 }
+type fitter struct {
+	y    []float64 // by size
+	with []basis   // the terms to choose from, simple ones first
+}
+
+// A basis is a term with its shape's values at all sizes and, behind them, where a model is asked for.
+type basis struct {
+	Term
+	at []float64
+}
+
+func newFitter(p, y, at []float64) *fitter {
+	f := &fitter{y: y}
+	for _, t := range shapes(len(p)) {
+		b := basis{Term: t}
+		for _, x := range slices.Concat(p, at) {
+			b.at = append(b.at, t.shape(x))
+		}
+		f.with = append(f.with, b)
+	}
+	return f
+}
+
+// rowAt is what the coefficients are multiplied by at a size, or behind them.
+func rowAt(terms []basis, i int) (x vector) {
+	x[0] = 1
+	for k := range terms {
+		x[k+1] = terms[k].at[i]
+	}
+	return x
+}
 
 // gains judges the last term of a model by what is left without it.
 func (f *fitter) gains(m, without *Model) bool {
-	freedom := float64(len(f.p) - 1 - len(m.Terms))
-	left, before := m.deviation*m.deviation*freedom, without.deviation*without.deviation*float64(len(f.p)-1-len(without.Terms))
+	freedom := float64(len(f.y) - 1 - len(m.Terms))
+	left, before := m.deviation*m.deviation*freedom, without.deviation*without.deviation*float64(len(f.y)-1-len(without.Terms))
 	if before <= f.rounding() {
 		return false
 	}
@@ -141,7 +172,7 @@ func (f *fitter) gains(m, without *Model) bool {
 	if left > f.rounding() {
 		m.P = distuv.F{D1: 1, D2: freedom}.Survival((before - left) / (left / freedom))
 	}
-	if freedom == 1 {
+	if len(f.y) < trustedSizes {
 		return m.R2 >= acceptR2
 	}
 	return m.P <= accept
@@ -159,8 +190,8 @@ func (f *fitter) rounding() float64 {
 // best returns the best hypothesis with one term, nil if there is none.
 func (f *fitter) best() *Model {
 	var best *Model
-	for _, t := range shapes(len(f.p)) {
-		if m := f.fit([]Term{t}); m != nil && (best == nil || m.betterThan(best)) {
+	for _, t := range f.with {
+		if m := f.fit(t); m != nil && (best == nil || m.betterThan(best)) {
 			best = m
 		}
 	}
@@ -173,10 +204,9 @@ func (m *Model) betterThan(o *Model) bool { return m.SMAPE < o.SMAPE*(1-1e-9)-1e
 // bestPair returns the best hypothesis with two terms that is no worse than a model of one.
 func (f *fitter) bestPair(one *Model) *Model {
 	var best *Model
-	all := shapes(len(f.p))
-	for i, a := range all {
-		for _, b := range all[i+1:] {
-			if m := f.fit([]Term{a, b}); m != nil && m.SMAPE < one.SMAPE && (best == nil || m.betterThan(best)) {
+	for i, a := range f.with {
+		for _, b := range f.with[i+1:] {
+			if m := f.fit(a, b); m != nil && m.SMAPE < one.SMAPE && (best == nil || m.betterThan(best)) {
 				best = m
 			}
 		}
@@ -184,38 +214,48 @@ func (f *fitter) bestPair(one *Model) *Model {
 	return best
 }
 
+// most is the number of coefficients of a model at most.
+const most = 3
+
+// A vector has one number for each coefficient; those behind the last are 0.
+type vector [most]float64
+
 // fit fits the coefficients of the terms and cross-validates; nil if the values do not
-// determine them, or if they make a time below 0.
-func (f *fitter) fit(terms []Term) *Model {
-	slices.SortFunc(terms, func(a, b Term) int { return cmp.Or(a.Num*b.Den-b.Num*a.Den, a.Log-b.Log) })
-	x := make([][]float64, len(f.p))
-	for i, p := range f.p {
-		x[i] = row(terms, p)
-	}
-	c, inverse, ok := solve(x, f.y, -1)
-	if !ok {
+// determine them, also with one size left out, or if they make a time below 0.
+func (f *fitter) fit(terms ...basis) *Model {
+	slices.SortFunc(terms, func(a, b basis) int { return cmp.Or(a.Num*b.Den-b.Num*a.Den, a.Log-b.Log) })
+	n := len(terms) + 1
+	c, inverse, ok := f.solve(terms)
+	if !ok || f.below(terms, c) {
 		return nil
 	}
-	m := &Model{Constant: c[0], Terms: terms, Points: len(f.p), P: 1, inverse: inverse}
-	for k := range terms {
-		terms[k].Coefficient = c[k+1]
+	m := &Model{Constant: c[0], Points: len(f.y), P: 1, inverse: inverse}
+	for k, t := range terms {
+		t.Coefficient = c[k+1]
+		m.Terms = append(m.Terms, t.Term)
 	}
 	mean, rest, all := 0.0, 0.0, 0.0
 	for _, y := range f.y {
 		mean += y / float64(len(f.y))
 	}
 	for i, y := range f.y {
-		d := y - dot(c, x[i])
+		x := rowAt(terms, i)
+		d := y - dot(c, x)
 		rest, all = rest+d*d, all+(y-mean)*(y-mean)
-		left, _, ok := solve(x, f.y, i)
-		if !ok {
-			return nil
+		// What the others foretell of a value: its residual grows by 1/(1-h) if it is left out,
+		// with h its own weight in the fit.
+		own := 1.0
+		for k := range n {
+			own -= x[k] * dot(inverse[k], x)
 		}
-		if guess := dot(left, x[i]); math.Abs(guess)+math.Abs(y) > 0 {
+		if own < 1e-9 {
+			return nil // the others do not determine the coefficients
+		}
+		if guess := y - d/own; math.Abs(guess)+math.Abs(y) > 0 {
 			m.SMAPE += 2 * math.Abs(guess-y) / (math.Abs(guess) + math.Abs(y)) / float64(len(f.y))
 		}
 	}
-	if freedom := len(f.p) - len(c); freedom > 0 {
+	if freedom := len(f.y) - n; freedom > 0 {
 		m.deviation = math.Sqrt(rest / float64(freedom))
 	}
 	switch {
@@ -224,61 +264,62 @@ func (f *fitter) fit(terms []Term) *Model {
 	case rest <= f.rounding():
 		m.R2 = 1
 	}
-	for _, p := range f.at {
-		if len(terms) > 0 && m.At(p) < 0 {
-			return nil
-		}
-	}
 	return m
 }
 
-// row is what the coefficients of a model are multiplied by at p.
-func row(terms []Term, p float64) []float64 {
-	out := make([]float64, 1, len(terms)+1)
-	out[0] = 1
-	for _, t := range terms {
-		out = append(out, t.shape(p))
+// below reports whether terms with coefficients make a time below 0 somewhere.
+func (f *fitter) below(terms []basis, c vector) bool {
+	for i := range len(f.with[0].at) {
+		if len(terms) > 0 && dot(c, rowAt(terms, i)) < 0 {
+			return true
+		}
 	}
-	return out
+	return false
 }
 
-func dot(a, b []float64) (sum float64) {
+// row is what the coefficients of a model are multiplied by at p.
+func row(terms []Term, p float64) (x vector) {
+	x[0] = 1
+	for k, t := range terms {
+		x[k+1] = t.shape(p)
+	}
+	return x
+}
+
+func dot(a, b vector) (sum float64) {
 	for i := range a {
 		sum += a[i] * b[i]
 	}
 	return sum
 }
 
-// solve returns the least-squares coefficients c of x·c = y, and (xᵀx)⁻¹ row by row, with the
-// row without left out. Columns are scaled to one length first: powers of p are far apart.
-func solve(x [][]float64, y []float64, without int) (c, inverse []float64, ok bool) {
-	n := len(x[0])
-	scale := make([]float64, n)
-	for i, r := range x {
-		for k, v := range r {
-			if i != without {
-				scale[k] += v * v
-			}
+// solve returns the least-squares coefficients of a model with terms, and (xᵀx)⁻¹ with x the rows
+// of all sizes. Columns are scaled to one length first: powers of p are far apart.
+func (f *fitter) solve(terms []basis) (c vector, inverse [most]vector, ok bool) {
+	n := len(terms) + 1
+	var scale vector
+	for i := range f.y {
+		for k, v := range rowAt(terms, i) {
+			scale[k] += v * v
+		}
+	}
+	for k := range n {
+		if scale[k] = math.Sqrt(scale[k]); scale[k] == 0 {
+			return c, inverse, false
 		}
 	}
 	// The normal equations beside the unit matrix, and the right side.
-	a := make([][]float64, n)
-	for k := range a {
-		if scale[k] = math.Sqrt(scale[k]); scale[k] == 0 {
-			return nil, nil, false
-		}
-		a[k] = make([]float64, 2*n+1)
-		a[k][n+k] = 1
+	var a [most][2*most + 1]float64
+	for k := range n {
+		a[k][most+k] = 1
 	}
-	for i, r := range x {
-		if i == without {
-			continue
-		}
+	for i := range f.y {
+		x := rowAt(terms, i)
 		for k := range n {
 			for j := range n {
-				a[k][j] += r[k] / scale[k] * (r[j] / scale[j])
+				a[k][j] += x[k] / scale[k] * (x[j] / scale[j])
 			}
-			a[k][2*n] += r[k] / scale[k] * y[i]
+			a[k][2*most] += x[k] / scale[k] * f.y[i]
 		}
 	}
 	const singular = 1e-12
@@ -290,20 +331,20 @@ func solve(x [][]float64, y []float64, without int) (c, inverse []float64, ok bo
 			}
 		}
 		if a[k], a[pivot] = a[pivot], a[k]; math.Abs(a[k][k]) < singular {
-			return nil, nil, false
+			return c, inverse, false
 		}
 		for j := range n {
-			if f := a[j][k] / a[k][k]; j != k {
-				for i := k; i < len(a[j]); i++ {
-					a[j][i] -= f * a[k][i]
+			if factor := a[j][k] / a[k][k]; j != k {
+				for i := range a[j] {
+					a[j][i] -= factor * a[k][i]
 				}
 			}
 		}
 	}
 	for k := range n {
-		c = append(c, a[k][2*n]/a[k][k]/scale[k])
+		c[k] = a[k][2*most] / a[k][k] / scale[k]
 		for j := range n {
-			inverse = append(inverse, a[k][n+j]/a[k][k]/scale[k]/scale[j])
+			inverse[k][j] = a[k][most+j] / a[k][k] / scale[k] / scale[j]
 		}
 	}
 	return c, inverse, true
@@ -326,10 +367,10 @@ func (m *Model) Interval(p float64) (low, high float64, ok bool) {
 	if freedom < 1 {
 		return 0, 0, false
 	}
-	x, n := row(m.Terms, p), len(m.Terms)+1
+	x := row(m.Terms, p)
 	spread := 1.0
-	for i := range n {
-		spread += x[i] * dot(m.inverse[i*n:(i+1)*n], x)
+	for k := range x {
+		spread += x[k] * dot(m.inverse[k], x)
 	}
 	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(freedom)}.Quantile((1+Confidence)/2) * m.deviation * math.Sqrt(max(1, spread))
 	return max(0, m.At(p)-half), m.At(p) + half, true

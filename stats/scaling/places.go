@@ -2,10 +2,12 @@ package scaling
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
 
+	"tracekit/engine"
 	"tracekit/stats"
 )
 
@@ -136,7 +138,7 @@ func (p *places) add(a *stats.Analysis, size, runs int) {
 }
 
 // model makes the models of all places and of the run.
-func (s *Scaling) model(bySize [][]*stats.Analysis, at int) {
+func (s *Scaling) model(ctx context.Context, bySize [][]*stats.Analysis, opts Options) error {
 	p := &places{index: make(map[placeKey]int), sizes: len(bySize)}
 	x := make([]float64, len(bySize))
 	run := PlaceRow{Path: []string{}, Metric: "runtime_ns"}
@@ -147,29 +149,35 @@ func (s *Scaling) model(bySize [][]*stats.Analysis, at int) {
 		x[i] = s.Sizes[i].scaled(s.Sizes)
 		run.Values = append(run.Values, float64(s.Sizes[i].RuntimeNs))
 	}
-	if s.At = at; at == 0 {
+	if s.At = opts.At; s.At == 0 {
 		s.At = int(2 * x[len(x)-1])
 	}
-	sum := 0.0
-	for _, row := range p.rows {
-		m, present := (*Model)(nil), 0
-		for _, v := range row.Values {
+	present := func(r *PlaceRow) (n int) {
+		for _, v := range r.Values {
 			if v > 0 {
-				present++
+				n++
 			}
 		}
-		if present >= leastSizes {
-			m = Fit(x, row.Values, float64(s.At))
+		return n
+	}
+	models, err := engine.Map(ctx, opts.Jobs, len(p.rows), func(_ context.Context, i int) (*Model, error) {
+		if r := &p.rows[i]; present(r) >= leastSizes {
+			return Fit(x, r.Values, float64(s.At)), nil
 		}
-		if present == 0 {
-			continue
-		}
-		if m == nil {
+		return nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("finding models: %w", err)
+	}
+	sum := 0.0
+	for i, row := range p.rows {
+		switch m := models[i]; {
+		case m != nil:
+			s.Models = append(s.Models, placeModel(row, m, float64(s.At)))
+			sum += m.At(float64(s.At))
+		case present(&row) > 0:
 			s.Unmodelled = append(s.Unmodelled, row)
-			continue
 		}
-		s.Models = append(s.Models, placeModel(row, m, float64(s.At)))
-		sum += m.At(float64(s.At))
 	}
 	for i := range s.Models {
 		s.Models[i].Share = known(s.Models[i].Predicted / sum)
@@ -181,6 +189,7 @@ func (s *Scaling) model(bySize [][]*stats.Analysis, at int) {
 		s.Runtime = new(PlaceModel)
 		*s.Runtime = placeModel(run, m, float64(s.At))
 	}
+	return nil
 }
 
 // scaled is what models take for p: the processes, or where these have different numbers of

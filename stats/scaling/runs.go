@@ -2,6 +2,7 @@ package scaling
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -27,6 +28,7 @@ const (
 type Options struct {
 	Mode Mode // "" is Auto
 	At   int  // number of processes that places are predicted for; 0: twice the most of the runs
+	Jobs int  // places modelled at a time; below 1: one per processor
 }
 
 // A Scaling is how a program scales, and the document that `tracekit scaling --json` prints. A
@@ -74,13 +76,17 @@ type Size struct {
 // Factors are the rows of BSC's modelfactors (DEFINITIONS 2.6 and 2.9), fractions. The
 // scalabilities, the global efficiency and the speedup refer to the smallest size.
 //
-//	parallel = load balance · communication; communication = serialization · transfer
+//	parallel = load balance · communication, of processes with one thread each, else
+//	parallel = process · thread; process = load balance · communication
+//	communication = serialization · transfer
 //	global = parallel · computation scalability
 //	computation = instruction · IPC · frequency scalability, where counters see all useful time
 type Factors struct {
 	Speedup                 *float64 `json:"speedup,omitempty"`
 	GlobalEfficiency        *float64 `json:"global_efficiency,omitempty"`
 	ParallelEfficiency      *float64 `json:"parallel_efficiency,omitempty"`
+	ProcessEfficiency       *float64 `json:"process_efficiency,omitempty"` // with ThreadEfficiency: of processes with several threads
+	ThreadEfficiency        *float64 `json:"thread_efficiency,omitempty"`
 	LoadBalance             *float64 `json:"load_balance,omitempty"`
 	CommunicationEfficiency *float64 `json:"communication_efficiency,omitempty"`
 	SerializationEfficiency *float64 `json:"serialization_efficiency,omitempty"`
@@ -91,12 +97,12 @@ type Factors struct {
 	FrequencyScalability    *float64 `json:"frequency_scalability,omitempty"`
 	IPC                     *float64 `json:"ipc,omitempty"`           // instructions per cycle in useful time
 	FrequencyGHz            *float64 `json:"frequency_ghz,omitempty"` // cycles in useful time
-	UsefulNs                *int64   `json:"useful_ns,omitempty"`     // Σ over ranks
+	UsefulNs                *int64   `json:"useful_ns,omitempty"`     // Σ over ranks, their threads together where the trace tells what these do
 	Instructions            *float64 `json:"instructions,omitempty"`  // in useful time, Σ over ranks
 }
 
-// New compares runs, at least one, in any order.
-func New(analyses []*stats.Analysis, opts Options) *Scaling {
+// New compares runs, at least one, in any order. The error is that of ctx.
+func New(ctx context.Context, analyses []*stats.Analysis, opts Options) (*Scaling, error) {
 	analyses = slices.Clone(analyses)
 	slices.SortStableFunc(analyses, func(a, b *stats.Analysis) int {
 		return cmp.Or(cmp.Compare(a.Trace.Processes, b.Trace.Processes), cmp.Compare(threads(a), threads(b)))
@@ -116,15 +122,14 @@ func New(analyses []*stats.Analysis, opts Options) *Scaling {
 		first += len(same)
 	}
 	if s.explain(); !s.Comparable.Alike || len(s.Sizes) < 2 {
-		return s
+		return s, nil
 	}
 	s.Mode, s.Detected = opts.Mode, false
 	if s.Mode == "" || s.Mode == Auto {
 		s.Mode, s.Detected = s.detect(), true
 	}
 	s.scale()
-	s.model(bySize, opts.At)
-	return s
+	return s, s.model(ctx, bySize, opts)
 }
 
 func sameSize(a, b *stats.Analysis) bool {
@@ -133,6 +138,9 @@ func sameSize(a, b *stats.Analysis) bool {
 
 // threads returns the number of threads of all processes.
 func threads(a *stats.Analysis) int {
+	if a.Threads != nil {
+		return a.Threads.Threads
+	}
 	n := a.Trace.Processes
 	if a.Efficiency != nil && a.Efficiency.WorkerThreads != nil {
 		n += a.Efficiency.WorkerThreads.Threads
@@ -151,6 +159,10 @@ func runOf(a *stats.Analysis) Run {
 			useful += u
 		}
 		r.UsefulNs = &useful
+	}
+	if t := a.Threads; t != nil {
+		r.ParallelEfficiency, r.ProcessEfficiency, r.ThreadEfficiency = t.Efficiency.Parallel, t.Efficiency.Process, t.Efficiency.Thread
+		r.UsefulNs = &t.UsefulNs
 	}
 	if c := a.Counters; c != nil {
 		r.Instructions, r.IPC, r.FrequencyGHz = c.Instructions, c.IPC, c.FrequencyGHz
@@ -172,6 +184,7 @@ func sizeOf(runs []Run) Size {
 	for _, at := range []func(*Factors) **float64{
 		func(f *Factors) **float64 { return &f.ParallelEfficiency }, func(f *Factors) **float64 { return &f.LoadBalance },
 		func(f *Factors) **float64 { return &f.CommunicationEfficiency }, func(f *Factors) **float64 { return &f.SerializationEfficiency },
+		func(f *Factors) **float64 { return &f.ProcessEfficiency }, func(f *Factors) **float64 { return &f.ThreadEfficiency },
 		func(f *Factors) **float64 { return &f.TransferEfficiency }, func(f *Factors) **float64 { return &f.IPC },
 		func(f *Factors) **float64 { return &f.FrequencyGHz }, func(f *Factors) **float64 { return &f.Instructions },
 	} {
@@ -326,7 +339,7 @@ func (s *Scaling) explain() {
 		note("no hardware counters of instructions and cycles in useful time in %s: without them there is no IPC, and no instruction, IPC and frequency scalability", some(uncounted))
 	}
 	if len(without) > 0 {
-		note("nobody calls MPI in %s: there are no efficiencies", some(without))
+		note("nobody calls MPI in %s, and threads do not tell when they work: there are no efficiencies", some(without))
 	}
 }
 

@@ -30,6 +30,15 @@ func analyzed(t testing.TB, src trace.Source) *stats.Analysis {
 	return a
 }
 
+func compared(t testing.TB, runs []*stats.Analysis, opts scaling.Options) *scaling.Scaling {
+	t.Helper()
+	s, err := scaling.New(context.Background(), runs, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // generated analyses a generated run.
 func generated(t testing.TB, o samples.Options) *stats.Analysis {
 	t.Helper()
@@ -63,7 +72,7 @@ func TestModelfactors(t *testing.T) {
 		defer src.Close()
 		runs = append(runs, analyzed(t, src))
 	}
-	s := scaling.New(runs, scaling.Options{})
+	s := compared(t, runs, scaling.Options{})
 	if s.Mode != scaling.Strong || !s.Detected || len(s.Sizes) != 3 {
 		t.Fatalf("%s scaling of %d sizes", s.Mode, len(s.Sizes))
 	}
@@ -113,7 +122,7 @@ func TestGrowthOfRuns(t *testing.T) {
 		for ranks := 2; ranks <= 32; ranks *= 2 {
 			runs = append(runs, generated(t, options(ranks)))
 		}
-		s := scaling.New(runs, scaling.Options{})
+		s := compared(t, runs, scaling.Options{})
 		truth := generated(t, options(64))
 		checked := 0
 		for i := range s.Models {
@@ -151,17 +160,17 @@ func TestMode(t *testing.T) {
 		weak = append(weak, generated(t, samples.Options{Program: "halo", Ranks: ranks, Iterations: 4, Steady: true}))
 		strong = append(strong, generated(t, samples.Options{Program: "halo", Ranks: ranks, Iterations: 4, Steady: true, Compute: int64(80_000 / ranks)}))
 	}
-	if s := scaling.New(strong, scaling.Options{}); s.Mode != scaling.Strong {
+	if s := compared(t, strong, scaling.Options{}); s.Mode != scaling.Strong {
 		t.Errorf("work that is shared out: %s scaling", s.Mode)
 	}
-	s := scaling.New(weak, scaling.Options{})
+	s := compared(t, weak, scaling.Options{})
 	if s.Mode != scaling.Weak {
 		t.Errorf("equal work for each rank: %s scaling", s.Mode)
 	}
 	if c := s.Sizes[2].ComputationScalability; c == nil || math.Abs(*c-1) > 0.03 {
 		t.Errorf("computation scalability of ideal weak scaling is %v", c)
 	}
-	if s := scaling.New(weak, scaling.Options{Mode: scaling.Strong}); s.Mode != scaling.Strong || s.Detected || *s.Sizes[2].ComputationScalability > 0.3 {
+	if s := compared(t, weak, scaling.Options{Mode: scaling.Strong}); s.Mode != scaling.Strong || s.Detected || *s.Sizes[2].ComputationScalability > 0.3 {
 		t.Errorf("strong scaling was asked for: %s, detected: %v", s.Mode, s.Detected)
 	}
 }
@@ -184,7 +193,7 @@ func TestWhatIsMissing(t *testing.T) {
 		{"two sizes", []*stats.Analysis{halo(4, 1), halo(2, 2)}, true, 2, 2, "needs 3"},
 		{"different programs", []*stats.Analysis{halo(4, 1), sweep}, false, 2, 2, "hardware counters"},
 	} {
-		s := scaling.New(c.runs, scaling.Options{})
+		s := compared(t, c.runs, scaling.Options{})
 		if s.Comparable.Alike != c.alike || len(s.Sizes) != c.sizes || len(s.Runs) != c.runsN || !strings.Contains(strings.Join(s.Notes, "; "), c.note) {
 			t.Errorf("%s: %+v, %d sizes, %d runs, %q", c.name, s.Comparable, len(s.Sizes), len(s.Runs), s.Notes)
 		}
@@ -197,7 +206,7 @@ func TestWhatIsMissing(t *testing.T) {
 			t.Errorf("%s: there are models", c.name)
 		}
 	}
-	repeated := scaling.New([]*stats.Analysis{halo(4, 1), halo(2, 1), halo(4, 2)}, scaling.Options{})
+	repeated := compared(t, []*stats.Analysis{halo(4, 1), halo(2, 1), halo(4, 2)}, scaling.Options{})
 	size := repeated.Sizes[1]
 	if mean := (repeated.Runs[1].RuntimeNs + repeated.Runs[2].RuntimeNs) / 2; size.Runs != 2 || size.RuntimeSpread == nil || size.RuntimeNs/2 != mean/2 {
 		t.Errorf("two runs of one size: %+v, mean run time %d", size, mean)

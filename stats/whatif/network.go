@@ -83,6 +83,29 @@ type flight struct {
 	blocked, passed uint64 // calls that waited for the other one, and that were left before it was there
 	lag             int64  // by how much the own time of the call begins after the other one is entered, or later
 	wire            int64  // time on the network, before that and in it
+	seen            seen
+}
+
+// seen counts the calls of a sort on the location that is looked at.
+type seen struct {
+	location trace.LocationID
+	calls    uint32
+}
+
+// How many calls of a sort have their other side looked up on a location: the first, and of those
+// behind them one in so many.
+const (
+	lookedUp = 1024
+	thinned  = 16
+)
+
+// looksUp counts a call of a sort, and reports whether its other side is to be looked up.
+func (f *flight) looksUp(l trace.LocationID) bool {
+	if f.seen.location != l {
+		f.seen = seen{location: l}
+	}
+	f.seen.calls++
+	return f.seen.calls <= lookedUp || f.seen.calls%thinned == 0
 }
 
 func (f *flight) merge(o *flight) {
@@ -234,7 +257,7 @@ func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *
 				o.floor = min(o.floor, c.Leave-c.Enter)
 			}
 			f := o.see(flightKey{kind: arrivalOf(r), size: r.Bytes}, c)
-			if waits.At(int(r.Call)).Time > 0 || o.residual && c.Leave-c.Enter > o.long {
+			if (waits.At(int(r.Call)).Time > 0 || o.residual && c.Leave-c.Enter > o.long) && f.looksUp(l) {
 				if send := m.sender(r); send != nil {
 					o.time(f, r.Bytes, c, send.Enter)
 				}
@@ -247,13 +270,14 @@ func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *
 	for _, rows := range m.t.Sends[l].Rows {
 		for i := range rows {
 			if s := &rows[i]; s.Call != trace.None {
-				m.observeSend(o, n, s, calls, waits)
+				m.observeSend(o, n, l, s, waits)
 			}
 		}
 	}
 }
 
-func (m *Model) observeSend(o *observations, n *network, s *trace.Send, calls callTable, waits *stats.WaitTable) {
+func (m *Model) observeSend(o *observations, n *network, l trace.LocationID, s *trace.Send, waits *stats.WaitTable) {
+	calls := m.t.Calls[l]
 	c := calls.Ptr(int(s.Call))
 	if c.Class == trace.ClassIsend || c.Class == trace.ClassBsend {
 		o.overhead = min(o.overhead, c.Leave-c.Enter)
@@ -268,7 +292,7 @@ func (m *Model) observeSend(o *observations, n *network, s *trace.Send, calls ca
 	}
 	f := o.see(flightKey{kind: kind, size: s.Bytes}, done)
 	short := done.Leave-done.Enter <= o.long
-	if !n.lateReceivers && short || kind == postToSendWait && n.isAlways(c) {
+	if !n.lateReceivers && short || kind == postToSendWait && n.isAlways(c) || !f.looksUp(l) {
 		return
 	}
 	post := m.poster(s)

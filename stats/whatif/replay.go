@@ -3,9 +3,9 @@ package whatif
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
+	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -13,17 +13,16 @@ import (
 // A replay finds all times anew, in causal order: locations run one after the other, each
 // until it must wait for one that is not so far.
 //
-//	in.clocks[l].At(i) is when call i is entered for i < entered; before that the time until then
+//	in.clocks[l].At(i) is when call i is entered for i < turns.Steps(l); before that the time until then
 //	without waits
 type replay struct {
 	*Model
 	in       input
 	state    []state
 	arrivals *spill.Table[instance]
-	waiters  map[uint32][]trace.LocationID // of an instance
-	ready    []trace.LocationID            // may run
-	waits    []*spill.Table[int64]         // by location and row: how long it waits; nil: not asked for
-	order    *spill.Table[passedRow]       // in which rows are passed; nil: not asked for
+	turns    *engine.Turns           // of locations, by calls that they have entered; groups are instances
+	waits    []*spill.Table[int64]   // by location and row: how long it waits; nil: not asked for
+	order    *spill.Table[passedRow] // in which rows are passed; nil: not asked for
 }
 
 // An input is what a replay begins with, by location: that of the model, or changed.
@@ -39,21 +38,12 @@ type input struct {
 
 // state is how far a location is.
 type state struct {
-	next    int   // row in rows of the call that it is at
-	at      row   // that row
-	after   row   // the one after it
-	entered int   // calls that it has entered
-	shift   int64 // ticks waited so far
-	waiters []waiter
-	wake    int     // the smallest number of calls that a waiter needs; 0: there is none
-	series  int     // the present one or the next
-	times   []int64 // when the messages of the present one are there
-}
-
-// A waiter goes on when a location has entered calls calls.
-type waiter struct {
-	location trace.LocationID
-	calls    int
+	next   int     // row in rows of the call that it is at
+	at     row     // that row
+	after  row     // the one after it
+	shift  int64   // ticks waited so far
+	series int     // the present one or the next
+	times  []int64 // when the messages of the present one are there
 }
 
 // run replays everything, and returns an error that names who is stuck if it does not reach
@@ -69,25 +59,26 @@ func (m *Model) run(ctx context.Context, in input, keep bool) (*replay, error) {
 }
 
 func (m *Model) newReplay(in input) *replay {
-	return &replay{Model: m, in: in, state: make([]state, len(in.locations)), waiters: make(map[uint32][]trace.LocationID)}
+	return &replay{Model: m, in: in, state: make([]state, len(in.locations)), turns: engine.NewTurns(len(in.locations))}
 }
 
 func (r *replay) runAll(ctx context.Context) error {
 	r.arrivals = spill.NewZeros[instance](r.t.Store, r.instances.Len())
 	defer r.arrivals.Release()
 	for l := range r.in.locations {
-		r.ready = append(r.ready, trace.LocationID(l))
+		r.turns.Start(l)
 		r.move(trace.LocationID(l), 0)
 	}
-	for n := 0; len(r.ready) > 0; n++ {
+	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		l := r.ready[0]
-		r.ready = r.ready[1:]
-		r.advance(l)
+		l, ok := r.turns.Next()
+		if !ok {
+			return r.stuck()
+		}
+		r.advance(trace.LocationID(l))
 	}
-	return r.stuck()
 }
 
 // A StuckError says which calls of a replay wait for what never happens.
@@ -172,7 +163,7 @@ func (r *replay) call(l trace.LocationID) bool {
 	if s.at.before {
 		return r.prepare(l)
 	}
-	first := s.entered <= int(s.at.call)
+	first := r.turns.Steps(int(l)) <= int(s.at.call)
 	r.enter(l, int(s.at.call)+1)
 	at, wait := r.in.clocks[l].At(int(s.at.call)), int64(0)
 	if first {
@@ -240,31 +231,11 @@ func (r *replay) prepare(l trace.LocationID) bool {
 func (r *replay) enter(l trace.LocationID, end int) {
 	s := &r.state[l]
 	if s.shift != 0 {
-		for i := s.entered; i < end; i++ {
+		for i := r.turns.Steps(int(l)); i < end; i++ {
 			*r.in.clocks[l].Ptr(i) += s.shift
 		}
 	}
-	s.entered = max(s.entered, end)
-	r.wake(l)
-}
-
-// wake lets those go on that wait for a call that a location has entered.
-func (r *replay) wake(l trace.LocationID) {
-	s := &r.state[l]
-	if s.wake == 0 || s.entered < s.wake {
-		return
-	}
-	s.wake = 0
-	s.waiters = slices.DeleteFunc(s.waiters, func(w waiter) bool {
-		if w.calls <= s.entered {
-			r.ready = append(r.ready, w.location)
-			return true
-		}
-		if s.wake == 0 || w.calls < s.wake {
-			s.wake = w.calls
-		}
-		return false
-	})
+	r.turns.Reach(int(l), end)
 }
 
 // arrive counts a part of a call that is entered at an instance.
@@ -274,19 +245,14 @@ func (r *replay) arrive(p *part, at int64) {
 	}
 	a := r.arrivals.Ptr(int(p.instance))
 	if a.arrive(at + p.head); a.arriving == r.instances.Ptr(int(p.instance)).arriving {
-		r.ready = append(r.ready, r.waiters[p.instance]...)
-		delete(r.waiters, p.instance)
+		r.turns.Complete(p.instance)
 	}
 }
 
 // entered returns when a call is entered; ok is false, and l waits, if it is not yet.
 func (r *replay) entered(l, other trace.LocationID, call uint32) (at int64, ok bool) {
-	s := &r.state[other]
-	if s.entered <= int(call) {
-		s.waiters = append(s.waiters, waiter{l, int(call) + 1})
-		if s.wake == 0 || int(call)+1 < s.wake {
-			s.wake = int(call) + 1
-		}
+	if r.turns.Steps(int(other)) <= int(call) {
+		r.turns.Await(int(l), int(other), int(call)+1)
 		return 0, false
 	}
 	return r.in.clocks[other].At(int(call)), true
@@ -302,7 +268,7 @@ func (r *replay) met(l trace.LocationID, n *need) (at int64, ok bool) {
 func (r *replay) all(l trace.LocationID, row uint32) (at int64, ok bool) {
 	a := r.arrivals.Ptr(int(row))
 	if a.arriving < r.instances.Ptr(int(row)).arriving {
-		r.waiters[row] = append(r.waiters[row], l)
+		r.turns.AwaitGroup(int(l), row)
 		return 0, false
 	}
 	return a.last, true

@@ -21,7 +21,8 @@ export interface Header {
 }
 
 // A lane is what a row did: run i lasts from start[i] to start[i+1] (ns) and is of activity kind[i].
-export interface Lane { start: Float64Array; kind: Uint32Array }
+// step is what times are rounded to, 1 if they are exact.
+export interface Lane { start: Float64Array; kind: Uint32Array; step: number }
 
 export interface Messages { from: Uint32Array; to: Uint32Array; sent: Float64Array; done: Float64Array; bytes: Float64Array }
 export interface Collective { operation: number; first: number; last: number; latest: number; begin: number; latestBegin: number; end: number }
@@ -99,7 +100,7 @@ export function decode(head: Header, bytes: Uint8Array): Timeline {
   const r = new Reader(bytes)
   const lanes = head.rows.map(row => {
     const n = r.unsigned()
-    const lane: Lane = { start: new Float64Array(n + 1), kind: new Uint32Array(n) }
+    const lane: Lane = { start: new Float64Array(n + 1), kind: new Uint32Array(n), step: row.step_ns }
     let t = 0
     for (let i = 0; i < n; i++) {
       lane.start[i] = Math.min(t, head.length_ns)
@@ -128,8 +129,9 @@ export async function detail(head: Header, from: number, to: number, steps: numb
   if (!answer.ok) throw new Error(await answer.text())
   const r = new Reader(new Uint8Array(await answer.arrayBuffer()))
   const lanes = head.rows.map(() => {
+    const step = r.unsigned()
     let t = Math.floor(from) - r.signed()
-    const n = r.unsigned(), lane: Lane = { start: new Float64Array(n + 1), kind: new Uint32Array(n) }
+    const n = r.unsigned(), lane: Lane = { start: new Float64Array(n + 1), kind: new Uint32Array(n), step }
     for (let i = 0; i < n; i++) {
       lane.start[i] = Math.min(t, head.length_ns)
       t += r.unsigned()
@@ -143,7 +145,7 @@ export async function detail(head: Header, from: number, to: number, steps: numb
 }
 
 // indexAt returns the run of a lane that holds a time.
-export function indexAt(lane: Lane, t: number): number {
+export function indexAt(lane: { start: Float64Array; kind: Uint32Array }, t: number): number {
   let low = 0, high = lane.kind.length - 1
   while (low < high) {
     const mid = (low + high + 1) >> 1

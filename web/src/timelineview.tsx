@@ -176,12 +176,12 @@ function useDetail(model: Model, view: View): Detail | null {
 }
 
 function Tooltip({ model, hit, x, y, width }: { model: Model; hit: Hit; x: number; y: number; width: number }) {
-  const head = model.head, lane = hit.lane, row = head.rows[hit.row]
+  const head = model.head, lane = hit.lane
   const [path, wait] = head.activities[lane.kind[hit.run]]
   const from = lane.start[hit.run], to = lane.start[hit.run + 1]
   return <div class="tooltip" style={{ left: `${Math.min(x + 14, Math.max(width - 340, 0))}px`, top: `${y + 16}px` }}>
     <b>{path < 0 ? 'nothing recorded' : model.names[path]}</b>{wait > 0 && <span class="wait"> {head.waits[wait]}</span>}
-    <div>{model.rowName(hit.row)} · {time(to - from)}{row.step_ns > 1 && lane === model.timeline.lanes[hit.row] && ` (shown in steps of ${time(row.step_ns)})`}</div>
+    <div>{model.rowName(hit.row)} · {time(to - from)}{lane.step > 1 && ` (shown in steps of ${time(lane.step)})`}</div>
     <div class="faint">from {instant(from, (to - from) / 10)} to {instant(to, (to - from) / 10)}</div>
     {path >= 0 && <div class="faint">{model.where(path)}</div>}
     {path >= 0 && <ol class="stack">{model.pathRegions(path).slice(-8).map(p => <li>{model.names[p]}</li>)}</ol>}

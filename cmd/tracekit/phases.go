@@ -1,0 +1,102 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"tracekit/plots"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// phaseFlags select a phase of the run in place of a stretch of time.
+type phaseFlags struct{ phase int }
+
+func (f *phaseFlags) add(set *pflag.FlagSet) {
+	set.IntVar(&f.phase, "phase", 0, "select the `number`th phase, from 1, instead of --from and --to")
+}
+
+// check refuses what contradicts the other flags of a selection.
+func (f *phaseFlags) check(s *selectFlags) error {
+	switch {
+	case f.phase < 0:
+		return usagef("--phase %d: phases count from 1", f.phase)
+	case f.phase > 0 && (s.from.Kind != stats.Unset || s.to.Kind != stats.Unset):
+		return usagef("--phase selects a stretch of time, as --from and --to do")
+	}
+	return nil
+}
+
+// choose makes the phase, if one is asked for, the selection.
+func (f *phaseFlags) choose(ctx context.Context, t *trace.Trace, jobs int, s *selectFlags) (err error) {
+	if f.phase > 0 {
+		s.from, s.to, err = stats.PhaseWindow(ctx, t, f.phase, jobs)
+	}
+	return err
+}
+
+// phases prints the iterations of the program: those that are far from the others first, then
+// the longest.
+func (r *report) phases() {
+	p := r.a.Phases
+	if p == nil {
+		return
+	}
+	site := p.Operation
+	if place := r.place(p.SourceLine); place != "" {
+		site += ", " + place
+	}
+	next := "the next"
+	if p.Every > 1 {
+		next = fmt.Sprintf("the one %d calls later", p.Every)
+	}
+	g := r.grid(fmt.Sprintf("Phases, from one %s to %s%s", site, next, r.of(p.Count, "phases")),
+		"phase", "begins after", "lasts", "parallel efficiency", "load balance", "communication", "<remarks")
+	g.note(fmt.Sprintf("%s last %s in the median, %s to %s; %d are far from that and stand first. Wall time, a mean over ranks. --phase selects one.",
+		plural(p.Count, "phase", "phases"), formatTime(p.Period.P50), formatTime(p.Period.Min), formatTime(p.Period.Max), p.Outliers))
+	rows := slices.Clone(p.Rows)
+	slices.SortStableFunc(rows, func(a, b stats.PhaseRow) int {
+		if a.Outlier != b.Outlier {
+			if a.Outlier {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.DurationNs, a.DurationNs)
+	})
+	for _, x := range rows[:min(r.top, len(rows))] {
+		remark := ""
+		if x.Outlier {
+			remark = "outlier"
+		}
+		g.add(strconv.Itoa(x.Phase), formatTime(x.FromNs-r.a.Trace.StartNs), formatTime(x.DurationNs), orDash(x.ParallelEfficiency), orDash(x.LoadBalance), orDash(x.CommunicationEfficiency), remark)
+	}
+	r.show(g)
+}
+
+// phasesPlot draws the efficiencies of phases against the time at which they begin.
+func phasesPlot(title string, a *stats.Analysis) (*plots.Figure, error) {
+	d := plots.CurvesData{Title: "Efficiency of phases, " + title, X: plots.Axis{Label: "time", Unit: plots.Nanoseconds}, Y: plots.Axis{Label: "efficiency"}}
+	for _, of := range []struct {
+		name string
+		get  func(stats.PhaseRow) *float64
+	}{
+		{"parallel efficiency", func(x stats.PhaseRow) *float64 { return x.ParallelEfficiency }},
+		{"load balance", func(x stats.PhaseRow) *float64 { return x.LoadBalance }},
+		{"communication", func(x stats.PhaseRow) *float64 { return x.CommunicationEfficiency }},
+	} {
+		s := plots.Series{Name: of.name}
+		for _, row := range a.Phases.Rows {
+			if y := of.get(row); y != nil {
+				s.X, s.Y = append(s.X, float64(row.FromNs-a.Trace.StartNs)), append(s.Y, *y)
+			}
+		}
+		d.Series = append(d.Series, s)
+	}
+	return plots.Curves(d)
+}

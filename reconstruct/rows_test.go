@@ -1,0 +1,66 @@
+package reconstruct
+
+import (
+	"strings"
+	"testing"
+
+	"tracekit/merge"
+	"tracekit/samples"
+	"tracekit/stats"
+)
+
+// TestCrop states that startup and end are left out unless they are small or asked for.
+func TestCrop(t *testing.T) {
+	const run = `
+location 0 r0 rank=0
+  0 Enter MPI_Init ; 40 Leave MPI_Init ; 50 Enter f ; 80 Leave f ; 90 Enter MPI_Finalize ; 100 Leave MPI_Finalize
+location 1 r1 rank=1
+  0 Enter MPI_Init ; 30 Leave MPI_Init ; 30 Enter f ; 80 Leave f ; 85 Enter MPI_Finalize ; 100 Leave MPI_Finalize
+`
+	tr := merged(t, parse(t, run), merge.ClockNone)
+	for _, c := range []struct {
+		options  DiagramOptions
+		from, to int64
+		note     string
+	}{
+		{DiagramOptions{}, 30, 90, "30 ns to 90 ns of 100 ns, without 40 ns of startup and end; 2 ranks; clock as recorded"},
+		{DiagramOptions{Whole: true}, 0, 100, "0 to 100 ns of 100 ns; 2 ranks"},
+		{DiagramOptions{From: stats.Instant{Kind: stats.AfterNs, Ns: 10}}, 10, 90, "without 10 ns"},
+		{DiagramOptions{Ranks: []uint32{0}}, 40, 90, "1 of 2 ranks"},
+	} {
+		d, err := newDiagram(tr, waitsOf(t, tr), c.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, to, cut := d.crop([]uint32{0, 1}[:max(1, 2-len(c.options.Ranks))], 100)
+		if from != c.from || to != c.to {
+			t.Errorf("%+v: drawn from %d to %d, want %d to %d", c.options, from, to, c.from, c.to)
+		}
+		ranks, _ := d.choose()
+		if note := d.subtitle(ranks, from, to, 100, cut); !strings.Contains(note, c.note) {
+			t.Errorf("%+v: the title says %q, want %q", c.options, note, c.note)
+		}
+	}
+}
+
+// TestFolded states that the locations of a process share one row where rows are crowded.
+func TestFolded(t *testing.T) {
+	tr := merged(t, generated(t, samples.Options{Program: "ring", Ranks: 8, Iterations: 3, Threads: 3}), merge.ClockAuto)
+	for _, c := range []struct {
+		height, rows int
+		folded       bool
+	}{{0, 24, false}, {170, 8, true}} {
+		d, err := newDiagram(tr, waitsOf(t, tr), DiagramOptions{Rows: Threads, Height: c.height, ColorBy: ByRegion})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := 0
+		for _, row := range d.bars {
+			last = max(last, row)
+		}
+		if last+1 != c.rows || d.folded != c.folded {
+			t.Errorf("%d pixels: %d rows, folded %v; want %d, %v", c.height, last+1, d.folded, c.rows, c.folded)
+		}
+		picture(t, tr, DiagramOptions{Rows: Threads, Height: c.height, ColorBy: ByRegion})
+	}
+}

@@ -1,0 +1,119 @@
+package viewer
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"tracekit/merge"
+	"tracekit/page"
+	"tracekit/samples"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+func server(t *testing.T) *Server {
+	t.Helper()
+	ctx := context.Background()
+	var m *samples.Memory
+	if _, err := samples.Generate(ctx, samples.Options{Program: "ring", Ranks: 3, Iterations: 5, Seed: 1}, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
+		m = samples.NewMemory(info, defs)
+		return m, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	tr, err := merge.Merge(ctx, m, merge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.Store.Close() })
+	a, err := stats.Analyze(ctx, tr, stats.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, _, err := page.NewIndex(ctx, tr, a, page.Bounds(page.DefaultSize), 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New([]byte("the page"), index, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestRequests: only who has the address gets an answer, and nobody can change anything.
+func TestRequests(t *testing.T) {
+	s := server(t)
+	defer s.listener.Close()
+	host := s.listener.Addr().String()
+	for _, c := range []struct {
+		name, method, host, path string
+		header                   [2]string
+		want                     int
+	}{
+		{"the page", "GET", host, "/TOKEN/", [2]string{}, 200},
+		{"through a tunnel", "GET", "localhost:9999", "/TOKEN/", [2]string{}, 200},
+		{"from the page", "GET", host, "/TOKEN/tile?from=0&to=1000&steps=100", [2]string{"Sec-Fetch-Site", "same-origin"}, 200},
+		{"no secret", "GET", host, "/", [2]string{}, 404},
+		{"another secret", "GET", host, "/" + strings.Repeat("A", 24) + "/", [2]string{}, 404},
+		{"half of it", "GET", host, "/" + s.token[:12] + "/", [2]string{}, 404},
+		{"another file", "GET", host, "/TOKEN/../../etc/passwd", [2]string{}, 404},
+		{"a name that points here", "GET", "rebound.example:80", "/TOKEN/", [2]string{}, 403},
+		{"a name like ours", "GET", "localhost.example:80", "/TOKEN/", [2]string{}, 403},
+		{"no host", "GET", "", "/TOKEN/", [2]string{}, 403},
+		{"another site's page", "GET", host, "/TOKEN/", [2]string{"Origin", "http://example.com"}, 403},
+		{"a page on disk", "GET", host, "/TOKEN/", [2]string{"Origin", "null"}, 403},
+		{"another site's image", "GET", host, "/TOKEN/", [2]string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"writing", "POST", host, "/TOKEN/", [2]string{}, 405},
+		{"deleting", "DELETE", host, "/TOKEN/", [2]string{}, 405},
+		{"no stretch", "GET", host, "/TOKEN/tile", [2]string{}, 400},
+		{"backwards", "GET", host, "/TOKEN/tile?from=9&to=3&steps=1", [2]string{}, 400},
+		{"below zero", "GET", host, "/TOKEN/tile?from=-9&to=3&steps=1", [2]string{}, 400},
+		{"too many steps", "GET", host, "/TOKEN/tile?from=0&to=3&steps=1000000000", [2]string{}, 400},
+		{"behind the end", "GET", host, "/TOKEN/tile?from=9000000000000000000&to=9223372036854775807&steps=10", [2]string{}, 200},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := httptest.NewRequest(c.method, strings.Replace(c.path, "TOKEN", s.token, 1), nil)
+			r.Host = c.host
+			if c.header[0] != "" {
+				r.Header.Set(c.header[0], c.header[1])
+			}
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			if w.Code != c.want {
+				t.Errorf("%d, want %d", w.Code, c.want)
+			}
+			if w.Code != 200 && strings.Contains(w.Body.String(), s.token) {
+				t.Error("the answer has the secret")
+			}
+		})
+	}
+}
+
+// TestServe: the server answers under its address until its context ends, and on no other
+// interface than the loopback's.
+func TestServe(t *testing.T) {
+	s := server(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- s.Serve(ctx) }()
+	answer, err := http.Get(s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || string(body) != "the page" {
+		t.Errorf("%q, %v", body, err)
+	}
+	if !strings.HasPrefix(s.URL(), "http://127.0.0.1:") {
+		t.Errorf("it listens on %s", s.listener.Addr())
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
