@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 )
@@ -333,6 +334,7 @@ func BenchmarkSmallTables(b *testing.B) {
 				}
 				kept = append(kept, table.Sealed())
 			}
+			runtime.KeepAlive(kept)
 		})
 	}
 }
