@@ -105,10 +105,11 @@ func (f *fitting) take(ns int64, activity uint32) {
 	}
 	f.runs.take(ns, activity)
 	if exact := f.runs.runs; len(exact) > f.limit {
-		f.runs = runs{step: max(ceil(f.length, int64(f.limit)), 2)}
+		step := f.runs.step
+		f.runs = runs{step: max(ceil(f.length, int64(f.limit)), 2*step)}
 		f.cells = newCells(f.runs.step, &f.runs)
 		for _, r := range exact {
-			f.cells.take(r.Steps, r.Activity)
+			f.cells.take(r.Steps*step, r.Activity)
 		}
 	}
 }

@@ -128,7 +128,7 @@ func (r *indexRow) fit(length int64, limit int) Row {
 		}
 		level = l
 	}
-	f := &fitting{length: length, limit: limit, runs: runs{step: 1}}
+	f := &fitting{length: length, limit: limit, runs: runs{step: level.step}}
 	level.each(0, length, func(_, ns int64, activity uint32) bool {
 		f.take(ns, r.numbers[activity])
 		return true

@@ -50,6 +50,11 @@ func TestTiles(t *testing.T) {
 				t.Errorf("%s: the index begins with %d runs in a row, the timeline has %d", p.Name, len(r.Runs), len(exact.Rows[k].Runs))
 			}
 		}
+		if _, coarse, err := NewIndex(context.Background(), tr, a, Limits{Runs: 2000}, 1, nil); err != nil {
+			t.Fatal(err)
+		} else if n := len(coarse.Rows[0].Runs); n > 800 || coarse.Rows[0].StepNs == 1 {
+			t.Errorf("%s: a page of 2,000 runs begins with %d runs of %d ns in a row", p.Name, n, coarse.Rows[0].StepNs)
+		}
 		r := rand.New(rand.NewPCG(7, 7))
 		for range 200 {
 			from := r.Int64N(exact.LengthNs)

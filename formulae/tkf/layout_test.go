@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
@@ -52,6 +53,9 @@ func fill(v reflect.Value, next *uint64) {
 	}
 }
 
+// Topologies are made by the reader of OTF2 from opaque definitions, which have their place.
+var butTopologies = cmpopts.IgnoreFields(trace.Defs{}, "Topologies")
+
 // Every field of the model has its place in the layout.
 func TestNoFieldIsForgotten(t *testing.T) {
 	var want, got about
@@ -61,7 +65,7 @@ func TestNoFieldIsForgotten(t *testing.T) {
 	if err := pack.UnpackOpen(tables, pack.PackOpen(tables, &want, aboutLayout()), &got, aboutLayout()); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(want, got); d != "" {
+	if d := cmp.Diff(want, got, butTopologies); d != "" {
 		t.Errorf("%d values, of which differ:\n%s", n, d)
 	}
 }
