@@ -10,6 +10,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/stats"
+	"tracekit/stats/threads"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
 )
@@ -110,10 +111,16 @@ type finder struct {
 	unequal  map[stats.Site]int64   // what of that is more than as many mean visits take
 	slow     map[stats.Site]int64   // what calls take beyond what they need and wait, summed over ranks
 	times    map[stats.Site][]int64 // of those asked for, ns by rank
+	meets    map[string]bool        // regions in which a thread does nothing but wait for others
 }
 
 func newFinder(t *trace.Trace, a *stats.Analysis) *finder {
-	f := &finder{t: t, a: a, places: stats.Sites(t), critical: make(map[stats.Site]int64), unequal: make(map[stats.Site]int64), slow: make(map[stats.Site]int64), times: make(map[stats.Site][]int64)}
+	f := &finder{t: t, a: a, places: stats.Sites(t), critical: make(map[stats.Site]int64), unequal: make(map[stats.Site]int64), slow: make(map[stats.Site]int64), times: make(map[stats.Site][]int64), meets: make(map[string]bool)}
+	for id, m := range threads.Meanings(t.Defs) {
+		if m.Activity == threads.Barrier || m.Activity == threads.Waiting {
+			f.meets[t.Defs.RegionLabel(trace.RegionID(id))] = true
+		}
+	}
 	for _, r := range a.CriticalPath.Regions {
 		place := stats.Site{SourceLine: r.SourceLine, Operation: r.Operation}
 		f.critical[place] += r.TimeNs

@@ -31,6 +31,9 @@ func (f *finder) computing(row stats.DelayRow) candidate {
 	path := float64(f.critical[place])
 	c.cause.Evidence = map[string]float64{"mean_ns": here, "mean_of_others_ns": there, "critical_path_ns": path}
 	where, in := placeText(row.SourceLine), visitors(times)
+	if f.meets[string(row.Region)] {
+		where += ", where threads wait for each other,"
+	}
 	busy := sum(times) / max(1, path)
 	c.cause.Evidence["ranks_at_a_time"] = busy
 	low, high := extremes(times, in)

@@ -419,10 +419,10 @@ func (p *profiled) sample(ctx context.Context) (*Sampling, error) {
 		}
 		a, b, ok = want[0], want[1], true
 	}
-	there, back := g.hops(a, b), g.hops(b, a)
 	if !ok {
 		return nil, nil
 	}
+	there, back := g.hops(a, b), g.hops(b, a)
 	out := &Sampling{Ranks: [2]uint32{a, b}, HopLimits: [2]uint32{uint32(there), uint32(back)}, Rounds: []Round{}}
 	s := newSampling(p.run, [2]designated{{location: p.t.World[a], hops: uint32(there)}, {location: p.t.World[b], hops: uint32(back)}}, g)
 	defer s.release()

@@ -5,11 +5,15 @@ import { Model, type ColorBy } from './model'
 import { fromHash, initial, toHash, type View } from './view'
 import { TimelineView } from './timelineview'
 import { CallTree, Communication, Findings, Lines, place, Profile, Terms, Waits, type SectionProps } from './sections'
+import { Devices, Files, Phases, Threads } from './parts'
 import { count, instant, share, time } from './units'
 
-const tabs: [id: string, name: string, part: (p: SectionProps) => any][] = [
-  ['calls', 'Call tree', CallTree], ['lines', 'Source lines', Lines], ['waits', 'Waits and causes', Waits],
-  ['communication', 'Communication', Communication], ['profile', 'Profile', Profile], ['findings', 'Trace and findings', Findings], ['terms', 'Terms', Terms],
+type Tab = [id: string, name: string, part: (p: SectionProps) => any, there?: (doc: Document) => unknown]
+
+const allTabs: Tab[] = [
+  ['calls', 'Call tree', CallTree], ['lines', 'Source lines', Lines, d => d.lines?.length], ['waits', 'Waits and causes', Waits, d => d.wait_states],
+  ['communication', 'Communication', Communication, d => d.messages || d.collectives?.length], ['devices', 'Devices', Devices, d => d.devices?.length], ['threads', 'Threads', Threads, d => d.threads],
+  ['phases', 'Phases', Phases, d => d.phases], ['files', 'Files', Files, d => d.file_io], ['profile', 'Profile', Profile], ['findings', 'Trace and findings', Findings], ['terms', 'Terms', Terms],
 ]
 
 const none: number[] = []
@@ -53,6 +57,7 @@ function App({ doc, timeline }: { doc: Document; timeline: Timeline }) {
     const q = view.search.toLowerCase()
     return q ? Uint8Array.from(model.head.activities, ([p]) => p >= 0 && model.names[p].toLowerCase().includes(q) ? 1 : 0) : null
   }, [model, cause, view.path, view.search])
+  const tabs = useMemo(() => allTabs.filter(([, , , there]) => !there || there(doc)), [doc])
   const Part = (tabs.find(([id]) => id === view.tab) ?? tabs[0])[2]
 
   return <Fragment>
@@ -96,13 +101,17 @@ function App({ doc, timeline }: { doc: Document; timeline: Timeline }) {
 function Header({ doc, length }: { doc: Document; length: number }) {
   const e = doc.efficiency, findings: any[] = doc.findings ?? [], lost = findings.filter(f => f.severity !== 'info')
   const tiles: [string, string, string?][] = [['run time', time(length)], ['processes', count(doc.trace?.processes)]]
-  if (e) tiles.push(['parallel efficiency', share(e.parallel_efficiency), 'load balance × communication efficiency'], ['load balance', share(e.load_balance)], ['communication', share(e.communication_efficiency)])
-  const waits = Object.entries(doc.wait_states ?? {}).reduce((s, [k, w]: any) => k === 'late_sender_wrong_order' ? s : s + (w?.time_ns ?? 0), 0)
+  for (const d of (doc.devices ?? []).slice(0, 2)) tiles.push([`${d.device} of rank ${d.rank} busy`, share(d.span_ns > 0 ? d.busy_ns / d.span_ns : null), 'of the time between the first and the last thing that it does'])
+  const t = doc.threads?.efficiency
+  if (t) tiles.push(['efficiency of all threads', share(t.parallel)])
+  if (e) tiles.push([t ? 'efficiency of processes' : 'parallel efficiency', share(e.parallel_efficiency), 'load balance × communication efficiency'], ['load balance', share(e.load_balance)], ['communication', share(e.communication_efficiency)])
+  const waits = Object.entries(doc.wait_states ?? {}).reduce((s, [k, w]: any) => k === 'late_sender_wrong_order' || k === 'wait_at_team_barrier' ? s : // a part of another, and of threads
+     s + (w?.time_ns ?? 0), 0)
   if (e && doc.wait_states && length > 0) tiles.push(['in wait states', share(waits / (length * doc.trace.processes)), 'of the sum over ranks of the run time'])
   return <header>
     <h1>{title(doc)}</h1>
     {doc.trace?.rebuilt && <p class="warning">This trace was rebuilt from statistics{doc.trace.rebuilt.from && ` (${doc.trace.rebuilt.from})`}; single times are modelled, not recorded.</p>}
-    {doc.selection && <p class="warning">The figures are of a part of the run, from {time(doc.selection.from_ns)} to {time(doc.selection.to_ns)}{doc.selection.ranks.length > 0 && `, of ${count(doc.selection.ranks.length)} ranks`}; timeline and call tree are of all of it.</p>}
+    {doc.selection && <p class="warning">The figures are of a part of the run, from {time(doc.selection.from_ns - doc.trace.start_ns)} to {time(doc.selection.to_ns - doc.trace.start_ns)}{doc.selection.ranks.length > 0 && `, of ${count(doc.selection.ranks.length)} ranks`}; timeline and call tree are of all of it.</p>}
     <p class={lost.length ? 'warning' : 'sound'}>{lost.length ? `The trace is not whole: ${lost.map(f => f.text).slice(0, 3).join('; ')}${lost.length > 3 ? ' …' : ''}` : 'The trace is sound.'}</p>
     <ul class="tiles">{tiles.map(([name, v, t]) => <li title={t}><b>{v}</b>{name}</li>)}</ul>
   </header>

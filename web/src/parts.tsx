@@ -1,0 +1,63 @@
+// What only some traces have: devices, threads, phases, files.
+
+import { h, Fragment } from 'preact'
+import type { SectionProps } from './sections'
+import { Table, type Column } from './table'
+import { bytes, count, instant, share, time } from './units'
+
+const ns = (name: string, key: string, title = '', bar = false): Column<any> => ({ name, title, value: r => r[key], show: r => time(r[key]), bar })
+const of = (name: string, key: string, title = ''): Column<any> => ({ name, title, value: r => r[key], show: r => share(r[key]) })
+const text = (name: string, value: (r: any) => string | number | null): Column<any> => ({ name, value })
+const number = (name: string, key: string): Column<any> => ({ name, value: r => r[key], show: r => count(r[key]) })
+
+export function Devices({ doc }: SectionProps) {
+  const devices: any[] = doc.devices ?? []
+  const label = (d: any) => `rank ${d.rank}, ${d.device}`
+  const kernels = devices.flatMap(d => (d.kernels ?? []).map((k: any) => ({ ...k, on: label(d) })))
+  return <Fragment>
+    <Table caption="Devices: times of merged intervals of all streams" sort={1} rows={devices} columns={[
+      text('Device', label), ns('Span', 'span_ns', 'from the first to the last thing that it does'), ns('Busy', 'busy_ns', '', true), ns('Computing', 'compute_ns'),
+      ns('Exposed communication', 'exposed_communication_ns', 'while nothing is computed'), ns('Exposed copies', 'exposed_memory_ns', 'while nothing else is done'), ns('Idle', 'idle_ns', '', true),
+      { name: 'Host-bound', title: 'of Idle: nothing was launched that had not begun', value: d => d.idle_causes?.host_bound_ns, show: d => time(d.idle_causes?.host_bound_ns) },
+      { name: 'Gaps', title: 'of Idle: something was launched and did not begin', value: d => d.idle_causes?.kernel_gaps_ns, show: d => time(d.idle_causes?.kernel_gaps_ns) }]} />
+    <Table caption="What they execute: sums of single executions" sort={4} rows={kernels} columns={[
+      text('Kernel', k => k.name), text('Device', k => k.on), text('Kind', k => k.kind), number('Number', 'count'), ns('Time', 'time_ns', '', true), ns('Mean', 'mean_ns'), ns('Most', 'max_ns'),
+      text('Launched from', k => k.launched_from?.[0]?.operator ?? k.launched_from?.[0]?.call ?? null)]} />
+    <Table caption="Critical path through hosts and devices" sort={2} rows={doc.device_path?.rows ?? []} columns={[
+      text('Kind', r => r.kind), text('Kernel or function', r => r.name), ns('Time', 'time_ns', '', true), of('Share', 'share'), number('Number', 'count')]} />
+  </Fragment>
+}
+
+export function Threads({ doc }: SectionProps) {
+  const t = doc.threads, e = t.efficiency ?? {}
+  return <Fragment>
+    <p>Parallel efficiency of {count(t.threads)} threads {share(e.parallel)}: processes {share(e.process)} × threads {share(e.thread)}; inside parallel regions {share(e.region)}, serial parts {share(e.serial)}; idle threads outside them {time(t.idle_ns)}.</p>
+    <Table caption="Threads: a row sums to the run time" rows={t.rows ?? []} first={40} columns={[
+      text('Thread', r => `rank ${r.rank}, ${r.name || `thread ${r.thread}`}`), ns('Useful', 'useful_ns', '', true), ns('MPI', 'communication_ns'), ns('Barriers', 'barrier_ns', 'of threads', true), ns('Waiting', 'waiting_ns', 'for locks and tasks'),
+      ns('Fork, join', 'scheduling_ns'), ns('No work', 'idle_ns', 'before it begins, after it ends, outside its work', true)]} />
+  </Fragment>
+}
+
+export function Phases({ doc, change, model }: SectionProps) {
+  const p = doc.phases
+  return <Fragment>
+    <p>{count(p.count)} phases, from {p.operation ?? p.region ?? 'a call'} to its next; they take {time(p.period_ns?.min)} at least, {time(p.period_ns?.p50)} in the middle, {time(p.period_ns?.max)} at most; {count(p.outliers)} are unlike the others. Choose one to see it in the timeline.</p>
+    <Table caption="Phases" rows={p.rows ?? []} choose={r => {
+      const start = doc.trace.start_ns, from = Math.max(r.from_ns - start, 0), to = Math.min(r.to_ns - start, model.head.length_ns)
+      if (to > from) change({ from, to })
+    }} columns={[number('Phase', 'phase'), { name: 'Begin', value: r => r.from_ns, show: r => instant(r.from_ns - doc.trace.start_ns, 1000) }, ns('Length', 'duration_ns', '', true),
+      of('Parallel efficiency', 'parallel_efficiency'), of('Load balance', 'load_balance'), of('Communication', 'communication_efficiency'), text('', r => r.outlier ? 'unlike the others' : '')]} />
+  </Fragment>
+}
+
+export function Files({ doc }: SectionProps) {
+  const f = doc.file_io
+  return <Fragment>
+    <p>{count(f.calls)} calls on files take {time(f.time_ns)} over all locations; {bytes(f.read_bytes)} are read, {bytes(f.write_bytes)} written.</p>
+    <Table caption="Operations" sort={3} rows={f.operations ?? []} columns={[text('Operation', r => r.operation), text('Kind', r => r.kind), number('Calls', 'calls'), ns('Time', 'time_ns', '', true), ns('Mean', 'mean_ns'), ns('Most', 'max_ns'),
+      { name: 'Bytes', value: r => r.bytes, show: r => bytes(r.bytes) }, { name: 'Bytes a second', value: r => r.bytes_per_s, show: r => bytes(r.bytes_per_s) }]} />
+    <Table caption="Files" sort={3} rows={f.files ?? []} columns={[text('File', r => r.file), number('Ranks', 'ranks'), number('Calls', 'calls'), ns('Time', 'time_ns', '', true),
+      { name: 'Read', value: r => r.read_bytes, show: r => bytes(r.read_bytes) }, { name: 'Written', value: r => r.write_bytes, show: r => bytes(r.write_bytes) }]} />
+    <Table caption="Sizes of accesses" rows={f.sizes ?? []} columns={[text('Kind', r => r.kind), { name: 'Size', value: r => r.from, show: r => `${bytes(r.from)} to ${bytes(r.to)}` }, number('Calls', 'calls'), ns('Time', 'time_ns')]} />
+  </Fragment>
+}
