@@ -178,12 +178,12 @@ func TestPageInBrowser(t *testing.T) {
 	b.run(chromedp.KeyEvent("ww"))
 	b.until(`new URLSearchParams(location.hash.slice(1)).get("from") > 2.5e7`, "true")
 	b.run(chromedp.Focus("[role=tab][aria-selected=true]"), chromedp.KeyEvent(kb.ArrowRight))
-	b.until(`document.querySelector("[role=tab][aria-selected=true]").innerText`, "Source lines")
-	b.until(`document.activeElement.innerText`, "Source lines")
+	b.until(`document.querySelector("[role=tab][aria-selected=true]").innerText`, "Profile")
+	b.until(`document.activeElement.innerText`, "Profile")
 
 	// The address keeps the state.
-	b.run(chromedp.Evaluate(`location.hash = "tab=profile&select=[0,1000]"`, nil))
-	b.until(`document.querySelector("[role=tab][aria-selected=true]").innerText`, "Profile")
+	b.run(chromedp.Evaluate(`location.hash = "tab=terms&select=[0,1000]"`, nil))
+	b.until(`document.querySelector("[role=tab][aria-selected=true]").innerText`, "Terms")
 }
 
 // TestPageShowsTheCause: of a program with a planted imbalance, the page begins with it, and

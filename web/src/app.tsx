@@ -11,8 +11,8 @@ import { count, instant, share, time } from './units'
 type Tab = [id: string, name: string, part: (p: SectionProps) => any, there?: (doc: Document) => unknown]
 
 const allTabs: Tab[] = [
-  ['calls', 'Call tree', CallTree], ['lines', 'Source lines', Lines, d => d.lines?.length], ['waits', 'Waits and causes', Waits, d => d.wait_states],
-  ['communication', 'Communication', Communication, d => d.messages || d.collectives?.length], ['devices', 'Devices', Devices, d => d.devices?.length], ['threads', 'Threads', Threads, d => d.threads],
+  ['calls', 'Call tree', CallTree], ['lines', 'Source lines', Lines, d => d.lines?.length], ['waits', 'Waits and causes', Waits, d => d.efficiency || d.threads],
+  ['communication', 'Communication', Communication, d => d.messages?.count > 0 || d.collectives?.length], ['devices', 'Devices', Devices, d => d.devices?.length], ['threads', 'Threads', Threads, d => d.threads],
   ['phases', 'Phases', Phases, d => d.phases], ['files', 'Files', Files, d => d.file_io], ['profile', 'Profile', Profile], ['findings', 'Trace and findings', Findings], ['terms', 'Terms', Terms],
 ]
 
