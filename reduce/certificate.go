@@ -109,6 +109,11 @@ func flatten(document any, nameOf func(any) string) (map[string]float64, error) 
 			if t, ok := v.(map[string]any); ok {
 				collect(out, key+".duration_ns", t["duration_ns"], nameOf)
 			}
+		case "phases": // single ones are single events
+			if p, ok := v.(map[string]any); ok {
+				delete(p, "rows")
+				collect(out, key, p, nameOf)
+			}
 		default:
 			collect(out, key, v, nameOf)
 		}
