@@ -19,7 +19,6 @@ type header struct {
 	Sites         []headSite `json:"sites"`      // where paths were called
 	Activities    [][2]int   `json:"activities"` // path, wait
 	Waits         []string   `json:"waits"`      // titles; the first is none
-	WaitKeys      []string   `json:"wait_keys"`  // as in the document
 	MessagesOf    int        `json:"messages_of"`
 	CollectivesOf int        `json:"collectives_of"`
 	CriticalOf    int        `json:"critical_of"`
@@ -29,10 +28,8 @@ type header struct {
 
 type headRow struct {
 	Name   string `json:"name"`
-	Group  string `json:"group"` // the process
 	Rank   int    `json:"rank"`
 	Master bool   `json:"master"`
-	Kind   string `json:"kind"` // CPU thread, GPU …
 	StepNs int64  `json:"step_ns"`
 }
 
@@ -69,14 +66,11 @@ func shorten(s string) string {
 func (p *Page) describe() *header {
 	t, tl := p.Trace, p.Timeline
 	h := &header{Files: p.Files, Served: p.Served, LengthNs: tl.LengthNs, MessagesOf: tl.MessagesOf, CollectivesOf: tl.CollectivesOf, CriticalOf: tl.CriticalOf,
-		Rows: []headRow{}, Paths: [][3]int{}, Sites: []headSite{}, Waits: []string{""}, WaitKeys: []string{""}}
+		Rows: []headRow{}, Paths: [][3]int{}, Sites: []headSite{}, Waits: []string{""}}
 	d := t.Defs
 	for _, r := range tl.Rows {
 		l := d.Locations[r.Location]
-		row := headRow{Name: shorten(d.String(l.Name)), Rank: -1, Kind: l.Kind.String(), StepNs: r.StepNs}
-		if int(l.Group) < len(d.LocationGroups) {
-			row.Group = shorten(d.String(d.LocationGroups[l.Group].Name))
-		}
+		row := headRow{Name: shorten(d.String(l.Name)), Rank: -1, StepNs: r.StepNs}
 		if rank := t.Rank[r.Location]; rank != trace.None {
 			row.Rank, row.Master = int(rank), t.World[rank] == r.Location
 		}
@@ -109,7 +103,6 @@ func (p *Page) describe() *header {
 	}
 	for k := stats.NoWait + 1; k < stats.WaitKinds(); k++ {
 		h.Waits = append(h.Waits, k.Info().Title)
-		h.WaitKeys = append(h.WaitKeys, k.Info().Key)
 	}
 	return h
 }

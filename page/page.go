@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"io"
 
 	"github.com/klauspost/compress/flate"
 
@@ -41,33 +40,33 @@ func Bounds(size int64) Limits {
 type Page struct {
 	Title    string
 	Trace    *trace.Trace
-	Timeline *Timeline // Write makes it coarser where it does not fit
+	Timeline *Timeline // Encode makes it coarser where it does not fit
 	Document any       // of the analysis, as `tracekit analyze --json` prints it
 	Files    []string  // further files beside the page, by their names relative to it
 	Size     int64     // bytes at most
 	Served   bool      // by a server that has tiles of the timeline (Index)
 }
 
-// Write writes a page: the timeline is drawn as coarse, and of the document's lists are kept
-// the first rows, as many as fit.
-func (p *Page) Write(w io.Writer) error {
+// Encode returns the page as HTML: the timeline is drawn as coarse, and of the document's lists
+// are kept the first rows, as many as fit.
+func (p *Page) Encode() ([]byte, error) {
 	left := p.Size - int64(len(script)+len(styles)) - 8<<10
 	doc, err := cutDocument(p.Document, left*2/5)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	left -= int64(len(doc))
 	var head, numbers string
 	for {
 		if head, err = packJSON(p.describe()); err != nil {
-			return err
+			return nil, err
 		}
 		numbers = pack(p.Timeline.numbers())
 		if int64(len(head)+len(numbers)) <= left {
 			break
 		}
 		if !p.Timeline.thin() {
-			return fmt.Errorf("a page of %d bytes has no room for %d rows: allow a larger one", p.Size, len(p.Timeline.Rows))
+			return nil, fmt.Errorf("a page of %d bytes has no room for %d rows: allow a larger one", p.Size, len(p.Timeline.Rows))
 		}
 	}
 	connect := "'none'"
@@ -93,8 +92,7 @@ func (p *Page) Write(w io.Writer) error {
 </body>
 </html>
 `, digest(script), digest(styles), connect, html.EscapeString(shorten(p.Title)), styles, doc, head, numbers, script)
-	_, err = w.Write(b.Bytes())
-	return err
+	return b.Bytes(), nil
 }
 
 // thin makes the timeline smaller, and reports whether it could.

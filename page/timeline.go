@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"fmt"
 
 	"tracekit/engine"
 	"tracekit/stats"
@@ -90,7 +89,7 @@ func NewTimeline(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits 
 
 func newBuilder(t *trace.Trace, a *stats.Analysis, limits Limits) *builder {
 	first, last := stats.Run(t)
-	b := &builder{t: t, waits: a.Waits, first: first, length: t.Defs.Clock.Nanoseconds(last - first)}
+	b := &builder{t: t, waits: a.Waits, first: first, last: last, length: t.Defs.Clock.Nanoseconds(last - first)}
 	used := 0
 	for _, s := range t.Span {
 		if s.Events > 0 {
@@ -196,6 +195,7 @@ type builder struct {
 	t      *trace.Trace
 	waits  stats.CallWaits
 	first  int64 // tick
+	last   int64 // tick
 	length int64 // ns
 	limit  int   // of the runs of one row
 	row    []uint32
@@ -225,14 +225,7 @@ func (b *builder) follow(l trace.LocationID, batches engine.Batches, into taker)
 		return nil, nil
 	}
 	n := newLane(b, l, into)
-	for batch, err := range batches {
-		if err != nil {
-			return nil, fmt.Errorf("drawing: %w", err)
-		}
-		n.batch(batch)
-	}
-	n.close()
-	return n, nil
+	return n, n.run(batches)
 }
 
 // critical keeps the longest stretches of the critical path where there are too many.

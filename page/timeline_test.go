@@ -154,20 +154,21 @@ func TestCells(t *testing.T) {
 func TestPageIsBounded(t *testing.T) {
 	tr, a := analysed(t, samples.Options{Program: "halo", Ranks: 64, Iterations: 60, Seed: 2})
 	for _, size := range []int64{LeastSize, 1 << 20, DefaultSize} {
-		var pages [2]bytes.Buffer
+		var pages [2][]byte
 		for k := range pages {
 			tl, err := NewTimeline(context.Background(), tr, a, Bounds(size), 1+3*k, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := (&Page{Title: "halo", Trace: tr, Timeline: tl, Document: a, Size: size}).Write(&pages[k]); err != nil {
+			p := Page{Title: "halo", Trace: tr, Timeline: tl, Document: a, Size: size}
+			if pages[k], err = p.Encode(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if n := int64(pages[0].Len()); n > size {
+		if n := int64(len(pages[0])); n > size {
 			t.Errorf("%d bytes, allowed are %d", n, size)
 		}
-		if !bytes.Equal(pages[0].Bytes(), pages[1].Bytes()) {
+		if !bytes.Equal(pages[0], pages[1]) {
 			t.Errorf("two pages of one trace differ")
 		}
 	}
@@ -179,11 +180,12 @@ func TestNamesAreData(t *testing.T) {
 	evil := `</script><script src=//x.example/y.js>alert("x")</script>` + "\x00\u202e" + strings.Repeat("long", 1<<20)
 	tr.Defs.Strings[tr.Defs.Regions[0].Name] = evil
 	a.Profile[0].Region = evil
-	var b bytes.Buffer
-	if err := (&Page{Title: evil, Trace: tr, Timeline: timeline(t, tr, a, 1<<10), Document: a, Files: []string{evil}, Size: DefaultSize}).Write(&b); err != nil {
+	p := Page{Title: evil, Trace: tr, Timeline: timeline(t, tr, a, 1<<10), Document: a, Files: []string{evil}, Size: DefaultSize}
+	b, err := p.Encode()
+	if err != nil {
 		t.Fatal(err)
 	}
-	html := b.String()
+	html := string(b)
 	if n := strings.Count(html, "<script"); n != 4 {
 		t.Errorf("%d scripts, want 4", n)
 	}

@@ -305,28 +305,3 @@ func TestPartOfARun(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
-
-func TestEndlessRecursion(t *testing.T) {
-	const depth = maxDepth + 1000
-	var enters, leaves trace.Batch
-	enters.Reset(0, 0)
-	leaves.Reset(0, depth)
-	for i := range int64(depth) {
-		enters.AddFlow(i, trace.KindEnter, 0)
-		leaves.AddFlow(depth+i, trace.KindLeave, 0)
-	}
-	src := parse(t, "region 0 f\nlocation 0 a rank=0\n").(*trace.MemorySource)
-	src.Batches[0] = []*trace.Batch{&enters, &leaves}
-	tr := merged(t, src, merge.ClockNone)
-	d, err := newDiagram(tr, waitsOf(t, tr), DiagramOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	bar := newBar(d, 0, &sums{})
-	for i, want := range []int{maxDepth, 0} {
-		bar.add(src.Batches[0][i])
-		if bar.stack.Len() != want {
-			t.Errorf("%d visits are kept, want %d", bar.stack.Len(), want)
-		}
-	}
-}

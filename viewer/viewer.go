@@ -48,6 +48,9 @@ func (s *Server) URL() string { return fmt.Sprintf("http://%s/%s/", s.listener.A
 // Port returns the port that is listened on.
 func (s *Server) Port() int { return s.listener.Addr().(*net.TCPAddr).Port }
 
+// Close gives the port back, of a server that is not to serve.
+func (s *Server) Close() error { return s.listener.Close() }
+
 // Serve answers requests until the context ends.
 func (s *Server) Serve(ctx context.Context) error {
 	server := &http.Server{

@@ -48,7 +48,7 @@ func server(t *testing.T) *Server {
 // TestRequests: only who has the address gets an answer, and nobody can change anything.
 func TestRequests(t *testing.T) {
 	s := server(t)
-	defer s.listener.Close()
+	defer s.Close()
 	host := s.listener.Addr().String()
 	for _, c := range []struct {
 		name, method, host, path string

@@ -107,29 +107,36 @@ func (o *analyzeOptions) validate() error {
 }
 
 func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
-	profile, err := readProfile(opts.profile)
-	if err != nil {
-		return err
-	}
-	t, err := opts.open(ctx, io, opts.paths...)
+	t, a, err := opts.analyze(ctx, io)
 	if err != nil {
 		return err
 	}
 	defer t.Source.Close()
-	if err := opts.phaseFlags.choose(ctx, t, opts.jobs, &opts.selectFlags); err != nil {
-		return err
-	}
-	warnOfProfile(io, profile, t.Source, opts.quantile)
-	a, err := analyzeTrace(ctx, io, opts, t, profile)
-	if err != nil {
-		return err
-	}
 	if opts.outDir != "" {
 		if err := writeReport(ctx, io, opts, t, a); err != nil {
 			return err
 		}
 	}
 	return opts.finish(io, a, func() { printAnalysis(io, opts, a) }, a.Findings, opts.gate(a))
+}
+
+// analyze opens the trace and analyses it as the flags say. The caller closes its source.
+func (o *analyzeOptions) analyze(ctx context.Context, io *streams) (t *trace.Trace, a *stats.Analysis, err error) {
+	profile, err := readProfile(o.profile)
+	if err != nil {
+		return nil, nil, err
+	}
+	if t, err = o.open(ctx, io, o.paths...); err != nil {
+		return nil, nil, err
+	}
+	if err = o.phaseFlags.choose(ctx, t, o.jobs, &o.selectFlags); err == nil {
+		warnOfProfile(io, profile, t.Source, o.quantile)
+		a, err = analyzeTrace(ctx, io, o, t, profile)
+	}
+	if err != nil {
+		t.Source.Close()
+	}
+	return t, a, err
 }
 
 func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*stats.Analysis, error) {

@@ -33,7 +33,11 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 	}
 	out.file("index.html", func(w io.Writer) error {
 		index.Files = out.names
-		return index.Write(w)
+		html, err := index.Encode()
+		if err == nil {
+			_, err = w.Write(html)
+		}
+		return err
 	})
 	for _, table := range newTables(t, a) {
 		out.table(table)

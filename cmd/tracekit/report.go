@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	stdio "io"
 
@@ -87,45 +86,31 @@ func (o *reportOptions) validate() error {
 }
 
 func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
-	profile, err := readProfile(opts.profile)
-	if err != nil {
-		return err
-	}
-	t, err := opts.open(ctx, io, opts.paths...)
+	t, a, err := opts.analyze(ctx, io)
 	if err != nil {
 		return err
 	}
 	defer t.Source.Close()
-	warnOfProfile(io, profile, t.Source, opts.quantile)
-	a, err := analyzeTrace(ctx, io, &opts.analyzeOptions, t, profile)
+	p, err := newPage(ctx, io, &opts.analyzeOptions, t, a, opts.bytes)
 	if err != nil {
 		return err
 	}
-	written, err := writePage(ctx, io, opts, t, a)
+	html, err := p.Encode()
 	if err != nil {
 		return err
 	}
-	doc := &reportDocument{Schema: reportSchema, Out: opts.output, Bytes: written, Rebuilt: a.Trace.Rebuilt, Findings: a.Findings}
+	err = writeAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) error {
+		_, err := w.Write(html)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	doc := &reportDocument{Schema: reportSchema, Out: opts.output, Bytes: int64(len(html)), Rebuilt: a.Trace.Rebuilt, Findings: a.Findings}
 	return opts.finish(io, doc, func() {
 		printLine(io.Out, "%s: %s", doc.Out, formatBytes(uint64(doc.Bytes)))
 		printFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}, doc.Findings)
-}
-
-// writePage writes the page of an analysis and returns its size.
-func writePage(ctx context.Context, io *streams, opts *reportOptions, t *trace.Trace, a *stats.Analysis) (int64, error) {
-	p, err := newPage(ctx, io, &opts.analyzeOptions, t, a, opts.bytes)
-	if err != nil {
-		return 0, err
-	}
-	var b bytes.Buffer // at most opts.bytes
-	if err := p.Write(&b); err != nil {
-		return 0, err
-	}
-	return int64(b.Len()), writeAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) error {
-		_, err := w.Write(b.Bytes())
-		return err
-	})
 }
 
 // newPage makes a page of an analysis.

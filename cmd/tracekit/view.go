@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,8 +11,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"tracekit/page"
+	"tracekit/stats"
 	"tracekit/viewer"
 )
+
+// viewSchema names the JSON document of view.
+const viewSchema = "tracekit.view/1"
+
+// A viewDocument says where the page is served.
+type viewDocument struct {
+	Schema   string          `json:"schema"`
+	URL      string          `json:"url"`
+	Rebuilt  *stats.Rebuilt  `json:"rebuilt"` // null: the trace was recorded
+	Findings []stats.Finding `json:"findings"`
+}
 
 type viewOptions struct {
 	analyzeOptions
@@ -61,35 +73,33 @@ func (o *viewOptions) validate() error {
 }
 
 func runView(ctx context.Context, io *streams, opts *viewOptions) error {
-	profile, err := readProfile(opts.profile)
-	if err != nil {
-		return err
-	}
-	t, err := opts.open(ctx, io, opts.paths...)
+	t, a, err := opts.analyze(ctx, io)
 	if err != nil {
 		return err
 	}
 	defer t.Source.Close()
-	a, err := analyzeTrace(ctx, io, &opts.analyzeOptions, t, profile)
-	if err != nil {
-		return err
-	}
 	bar := startProgress(io, opts.quiet, "making the index")
 	index, timeline, err := page.NewIndex(ctx, t, a, page.Bounds(page.DefaultSize), opts.jobs, &bar.Progress)
 	bar.done()
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
 	p := page.Page{Title: pictureTitle(t.Source.Info()), Trace: t, Timeline: timeline, Document: a, Size: page.DefaultSize, Served: true}
-	if err := p.Write(&b); err != nil {
-		return err
-	}
-	server, err := viewer.New(b.Bytes(), index, opts.port)
+	html, err := p.Encode()
 	if err != nil {
 		return err
 	}
-	printLine(io.Out, "%s", server.URL())
+	server, err := viewer.New(html, index, opts.port)
+	if err != nil {
+		return err
+	}
+	doc := &viewDocument{Schema: viewSchema, URL: server.URL(), Rebuilt: a.Trace.Rebuilt, Findings: a.Findings}
+	if err := opts.finish(io, doc, func() {}, doc.Findings); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	if !opts.json {
+		printLine(io.Out, "%s", doc.URL)
+	}
 	if os.Getenv("SSH_CONNECTION") != "" {
 		host, _ := os.Hostname()
 		fmt.Fprintf(io.Err, "On the machine in front of you: ssh -N -L %d:127.0.0.1:%d %s, then open the address above.\n", server.Port(), server.Port(), host)

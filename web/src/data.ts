@@ -1,7 +1,7 @@
 // What the page was given: the document of the analysis, and the timeline (package page in Go
 // says how it is encoded).
 
-export interface Row { name: string; group: string; rank: number; master: boolean; kind: string; step_ns: number }
+export interface Row { name: string; rank: number; master: boolean; step_ns: number }
 export interface Region { name: string; paradigm: string; file?: string; line?: number }
 
 export interface Header {
@@ -12,7 +12,6 @@ export interface Header {
   sites: { file: string; line: number }[]
   activities: [path: number, wait: number][]
   waits: string[]
-  wait_keys: string[]
   messages_of: number
   collectives_of: number
   critical_of: number

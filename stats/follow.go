@@ -1,0 +1,140 @@
+package stats
+
+import (
+	"tracekit/engine"
+	"tracekit/trace"
+)
+
+// A Follower follows the call stack of one location through its events, and tells what the
+// location does from the first to the last: in which visit it is, and whether it waits there. V is
+// what its user keeps for a visit. Times are corrected ticks.
+type Follower[V any] struct {
+	// Enter returns what is kept for a region that is entered. Caller is what is kept for the region
+	// around it, nil for the outermost; call is nil where the region is no call of the trace's Calls.
+	Enter func(caller *V, region trace.RegionID, site trace.SourceLocationID, call *trace.Call) V
+	// Spend is told that the location goes on until end in the innermost visit, nil outside any
+	// region; end ascends. NoWait: it does not wait.
+	Spend func(end int64, region trace.RegionID, visit *V, wait WaitKind)
+
+	t     *trace.Trace
+	waits CallWaits
+	l     trace.LocationID
+	stack trace.CallStack[followed[V]]
+	below int   // regions entered below the deepest visit
+	call  int   // row of the location's calls that comes next
+	now   int64 // up to here Spend was told
+	last  int64 // time of the last event
+	times []int64
+}
+
+type followed[V any] struct {
+	visit V
+	wait  CallWait
+}
+
+// deepest bounds the stack, so that endless recursion cannot fill memory: what is deeper counts
+// as the region at that depth.
+const deepest = 1 << 14
+
+// Follow follows a location through its events.
+func (f *Follower[V]) Follow(t *trace.Trace, waits CallWaits, l trace.LocationID, batches engine.Batches) error {
+	s := t.Span[l]
+	f.t, f.waits, f.l, f.now, f.last = t, waits, l, s.First, s.First
+	for batch, err := range batches {
+		if err != nil {
+			return err
+		}
+		f.batch(batch)
+	}
+	if s.Events > 0 {
+		f.fill(s.Last)
+	}
+	return nil
+}
+
+func (f *Follower[V]) batch(batch *trace.Batch) {
+	flow := &batch.Flow
+	f.times = append(f.times[:0], flow.Time...)
+	f.last = f.t.Clock.Maps[f.l].Correct(f.times, f.last)
+	for i, t := range f.times {
+		if !flow.Kind[i].Enters() {
+			f.leave(t, flow.Region[i])
+			continue
+		}
+		site := trace.SourceLocationID(trace.None)
+		if len(flow.Context) > 0 {
+			if c := flow.Context[i]; int(c) < len(f.t.Defs.CallingContexts) {
+				site = f.t.Defs.CallingContexts[c].Site
+			}
+		}
+		f.enter(t, flow.Region[i], site, flow.Seq[i])
+	}
+}
+
+func (f *Follower[V]) enter(t int64, region trace.RegionID, site trace.SourceLocationID, seq uint64) {
+	if f.stack.Len() == deepest {
+		f.below++
+		return
+	}
+	f.fill(t)
+	var caller *V
+	if top := f.stack.Top(); top != nil {
+		caller = &top.visit
+	}
+	call, wait := f.called(seq)
+	f.stack.Enter(region, followed[V]{f.Enter(caller, region, site, call), wait})
+}
+
+// called returns the call that was entered by event seq, and how it waits. Sequence numbers
+// ascend from one use to the next.
+func (f *Follower[V]) called(seq uint64) (call *trace.Call, wait CallWait) {
+	calls := f.t.Calls[f.l]
+	for ; f.call < calls.Len(); f.call++ {
+		c := calls.Ptr(f.call)
+		if c.Seq > seq {
+			break
+		}
+		if c.Seq == seq {
+			call, wait = c, f.waits[f.l].At(f.call)
+		}
+	}
+	return call, wait
+}
+
+func (f *Follower[V]) leave(t int64, region trace.RegionID) {
+	if f.below > 0 {
+		f.below--
+		return
+	}
+	n := f.stack.Leave(region)
+	if n == 0 {
+		return
+	}
+	f.fill(t)
+	for range n {
+		f.stack.Pop()
+	}
+}
+
+// fill tells what the location does from now to t.
+func (f *Follower[V]) fill(t int64) {
+	v := f.stack.Top()
+	if v == nil {
+		f.until(t, trace.None, nil, NoWait)
+		return
+	}
+	region := f.stack.Region(f.stack.Len() - 1)
+	if w := &v.wait; w.Time > 0 {
+		f.until(min(t, w.From), region, &v.visit, NoWait)
+		f.until(min(t, w.From+w.SenderTime), region, &v.visit, LateSender)
+		f.until(min(t, w.From+w.Time), region, &v.visit, w.Kind)
+	}
+	f.until(t, region, &v.visit, NoWait)
+}
+
+func (f *Follower[V]) until(t int64, region trace.RegionID, v *V, wait WaitKind) {
+	if t > f.now {
+		f.now = t
+		f.Spend(t, region, v, wait)
+	}
+}
