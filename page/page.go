@@ -42,6 +42,7 @@ type Page struct {
 	Trace    *trace.Trace
 	Timeline *Timeline // Encode makes it coarser where it does not fit
 	Document any       // of the analysis, as `tracekit analyze --json` prints it
+	More     *More     // nil: nothing
 	Files    []string  // further files beside the page, by their names relative to it
 	Size     int64     // bytes at most
 	Served   bool      // by a server that has tiles of the timeline (Index)
@@ -56,6 +57,11 @@ func (p *Page) Encode() ([]byte, error) {
 		return nil, err
 	}
 	left -= int64(len(doc))
+	more, err := p.More.pack(left / 4)
+	if err != nil {
+		return nil, err
+	}
+	left -= int64(len(more))
 	var head, numbers string
 	for {
 		if head, err = packJSON(p.describe()); err != nil {
@@ -86,12 +92,13 @@ func (p *Page) Encode() ([]byte, error) {
 <body>
 <main id="page"><p>This page needs JavaScript. Nothing is loaded from anywhere.</p></main>
 <script type="text/plain" id="document">%s</script>
+<script type="text/plain" id="more">%s</script>
 <script type="text/plain" id="header">%s</script>
 <script type="text/plain" id="numbers">%s</script>
 <script>%s</script>
 </body>
 </html>
-`, digest(script), digest(styles), connect, html.EscapeString(shorten(p.Title)), styles, doc, head, numbers, script)
+`, digest(script), digest(styles), connect, html.EscapeString(shorten(p.Title)), styles, doc, more, head, numbers, script)
 	return b.Bytes(), nil
 }
 

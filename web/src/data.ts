@@ -44,7 +44,8 @@ async function unpackJSON(id: string): Promise<any> {
 }
 
 export async function load(): Promise<{ doc: Document; timeline: Timeline }> {
-  const [doc, head, numbers] = await Promise.all([unpackJSON('document'), unpackJSON('header'), unpack('numbers')])
+  const [doc, more, head, numbers] = await Promise.all([unpackJSON('document'), unpackJSON('more'), unpackJSON('header'), unpack('numbers')])
+  doc.more = more
   return { doc, timeline: decode(head, numbers) }
 }
 
