@@ -160,6 +160,7 @@ func (f *finder) candidates() []candidate {
 	out = append(out, f.measurement()...)
 	out = append(out, f.transfer()...)
 	out = append(out, f.wrongOrder()...)
+	out = append(out, f.teams()...)
 	least := int64(leastGain * float64(f.a.Trace.DurationNs))
 	out = slices.DeleteFunc(out, func(c candidate) bool { return c.bound < max(least, c.least) })
 	slices.SortStableFunc(out, func(a, b candidate) int { return cmp.Compare(b.bound, a.bound) })

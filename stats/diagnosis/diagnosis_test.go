@@ -68,7 +68,7 @@ func TestPlanted(t *testing.T) {
 			{"critical path", samples.Plant{CriticalPath: ticks}, samples.Plant{CriticalPath: 1}, stats.CauseSerialization, "compute", everyone},
 		} {
 			t.Run(p.Name+"/"+c.name, func(t *testing.T) {
-				o := samples.Options{Program: p.Name, Ranks: 8, Iterations: 64, Seed: 1, Plant: c.plant}
+				o := samples.Options{Program: p.Name, Ranks: 8, Iterations: 32, Seed: 1, Plant: c.plant}
 				causes, a := diagnosed(t, o)
 				margin := 0.01
 				switch {

@@ -72,7 +72,8 @@ func (f *finder) caller(path trace.PathID) (at stats.Site) {
 	return at
 }
 
-// sum sums the times of places by rank.
+// sum sums the times of places by rank. Threads that make no calls are left out: nobody waits for
+// them but their own master.
 func (f *finder) sum(of map[trace.PathID]*place) {
 	if len(of) == 0 {
 		return
@@ -85,7 +86,7 @@ func (f *finder) sum(of map[trace.PathID]*place) {
 	}
 	for l, segments := range f.a.Segments {
 		rank := f.t.Rank[l]
-		if int(rank) >= len(f.t.World) {
+		if int(rank) >= len(f.t.World) || f.t.World[rank] != trace.LocationID(l) && f.t.Calls[l].Len() == 0 {
 			continue
 		}
 		for s := range segments.Sums {
