@@ -47,10 +47,16 @@ func Find(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) ([]s
 			causes = append(causes, *c)
 		}
 	}
+	return Join(causes, nil), nil
+}
+
+// Join returns the causes of both lists that are listed, the one with the most gain first.
+func Join(a, b []stats.Cause) []stats.Cause {
+	causes := slices.Concat([]stats.Cause{}, a, b)
 	slices.SortStableFunc(causes, func(a, b stats.Cause) int {
 		return cmp.Or(cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs))
 	})
-	return causes[:min(most, len(causes))], nil
+	return causes[:min(most, len(causes))]
 }
 
 // judge predicts what mending a candidate would gain; it returns nil if that is not worth it, or
