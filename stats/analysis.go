@@ -86,6 +86,7 @@ const (
 	CauseStartup       CauseKind = "startup"       // MPI_Init and what passes before
 	CauseMeasurement   CauseKind = "measurement"   // the measurement itself
 	CauseThreadIdle    CauseKind = "thread_idle"   // threads have no work
+	CauseDeviceIdle    CauseKind = "device_idle"   // accelerators have no work, or do not begin it
 )
 
 // TraceInfo says what was analysed. Start and end are the first and the last event of any

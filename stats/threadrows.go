@@ -40,7 +40,7 @@ type ThreadEfficiency struct {
 	Serial      *float64 `json:"serial"`
 }
 
-// A ThreadRow is the time of one thread by what it does.
+// A ThreadRow is the time of one thread by what it does; the last two are parts of others.
 type ThreadRow struct {
 	Rank            uint32 `json:"rank"`
 	Thread          int    `json:"thread"` // of its process; 0: the master
@@ -53,6 +53,8 @@ type ThreadRow struct {
 	SchedulingNs    int64  `json:"scheduling_ns"`    // fork and join, creating threads and tasks
 	MeasurementNs   int64  `json:"measurement_ns"`   // buffer flushes, and recording off
 	IdleNs          int64  `json:"idle_ns"`          // no work, not yet or no longer there
+	SerialNs        int64  `json:"serial_ns"`        // of what is useful: outside parallel regions; of a master, else 0
+	TeamWaitNs      int64  `json:"team_wait_ns"`     // at barriers, for the last one of its team
 }
 
 // newThread returns the recorder of a location, nil if it is no thread of a rank.
@@ -154,7 +156,11 @@ func threadRows(p *profiler, processes []*threads.Process, e *Efficiency) *Threa
 		sum, most := int64(0), int64(0)
 		for i, thread := range process.Threads {
 			sum, most = sum+thread.Times[threads.Useful], max(most, thread.Times[threads.Useful])
-			out.Rows = append(out.Rows, threadRow(p, i, &thread))
+			row := threadRow(p, i, &thread)
+			if i == 0 {
+				row.SerialNs = r.ns(process.Outside)
+			}
+			out.Rows = append(out.Rows, row)
 		}
 		useful += sum
 		balance.add(ratio(sum, n*most))
@@ -186,7 +192,7 @@ func threadRow(p *profiler, number int, t *threads.Thread) ThreadRow {
 		Name:     Name(p.t.Defs.String(p.t.Defs.Locations[t.Location].Name)),
 		UsefulNs: r.ns(times[threads.Useful]), CommunicationNs: r.ns(times[threads.Communication]), BarrierNs: r.ns(times[threads.Barrier]),
 		WaitingNs: r.ns(times[threads.Waiting]), SchedulingNs: r.ns(times[threads.Scheduling]),
-		MeasurementNs: r.ns(times[threads.Measurement]), IdleNs: r.ns(times[threads.Idle])}
+		MeasurementNs: r.ns(times[threads.Measurement]), IdleNs: r.ns(times[threads.Idle]), TeamWaitNs: r.ns(t.Waits)}
 }
 
 // A mean is that of the ratios that are defined.

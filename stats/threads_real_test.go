@@ -37,12 +37,15 @@ func TestModelfactors(t *testing.T) {
 func TestThreadTimes(t *testing.T) {
 	for _, name := range []string{"otf2/lulesh-8x2", "paraver/openmp_4/omp4.prv.gz", "paraver/zoo_4/zoo_4.prv"} {
 		a := analyzedShared(t, name)
-		useful := int64(0)
+		useful, waits := int64(0), int64(0)
 		for _, r := range a.Threads.Rows {
 			if sum := r.UsefulNs + r.CommunicationNs + r.BarrierNs + r.WaitingNs + r.SchedulingNs + r.MeasurementNs + r.IdleNs; sum != a.Trace.DurationNs {
 				t.Errorf("%s: thread %d of rank %d sums to %d ns of %d", name, r.Thread, r.Rank, sum, a.Trace.DurationNs)
 			}
-			useful += r.UsefulNs
+			useful, waits = useful+r.UsefulNs, waits+r.TeamWaitNs
+		}
+		if all := a.WaitStates[stats.WaitAtTeamBarrier].TimeNs; max(all-waits, waits-all) > int64(len(a.Threads.Rows)) {
+			t.Errorf("%s: threads wait %d ns for their teams, the wait state is %d", name, waits, all)
 		}
 		e := a.Threads.Efficiency
 		near(t, name+": parallel", e.Parallel, float64(useful)/float64(a.Trace.DurationNs)/float64(a.Threads.Threads), 1e-12)

@@ -28,8 +28,8 @@ type finding struct {
 	Count    uint64 `json:"count"`
 }
 
-// sizes are the keys of documents that say how large files are: no results.
-var sizes = []string{"bytes", "sizes"}
+// others are the keys of documents that hold no result: how large files are, where a page is.
+var others = []string{"bytes", "sizes", "url"}
 
 // readAnswer takes a document and the files beside it apart. An error says which of them is
 // none of its format.
@@ -59,7 +59,7 @@ func (a *answer) readDocument(h hash.Hash, document []byte) error {
 		return fmt.Errorf("the document is no JSON: %w", err)
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if slices.Contains(sizes, key) {
+		if slices.Contains(others, key) {
 			continue
 		}
 		if !strings.HasPrefix(key, "findings") {

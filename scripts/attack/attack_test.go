@@ -149,11 +149,13 @@ func TestVerdicts(t *testing.T) {
 		"escape":     {ending: ending{code: 3, stderr: []byte("\x1b[2J\n")}, want: bad},
 		"hang":       {ending: ending{spent: hang(0) + 1, stdout: []byte(sound)}, want: bad},
 		"memory":     {ending: ending{peak: leastMemory + 1, stdout: []byte(sound)}, want: bad},
+		"no answer":  {ending: ending{visited: visited{wrong: "500"}, stdout: []byte(sound)}, want: bad},
+		"slow end":   {ending: ending{visited: visited{ended: mostEnding + 1}, stdout: []byte(sound)}, want: bad},
 		"by a limit": {ending: ending{code: -1}, want: bad},
 	} {
 		text := sampleOf(t)[2]
 		j := judgement{campaign: &campaign{self: "false"}, dir: t.TempDir(), baseline: &baseline{answer: answer}, ending: c.ending, files: c.files,
-			plan: plan{sample: text, document: true}, mutated: text.files[0].data}
+			plan: plan{sample: text, document: true}, mutants: []mutant{{first, text.files[0].data}}}
 		// The records cannot be counted here: no value is told from a lost record.
 		j.campaign.sound.Store(soundKey{text, "census", false}, func() (*baseline, error) { return new(baseline), nil })
 		if got, why := j.judge(t.Context()); got != c.want {

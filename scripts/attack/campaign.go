@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -128,6 +129,12 @@ func (p plan) String() string {
 	return fmt.Sprintf("%s, %s: %s", p.sample.name, p.sample.files[p.file].name, strings.Join(names, ", "))
 }
 
+// A mutant is a damaged copy of a sample.
+type mutant struct {
+	dir  string
+	data []byte // of the file that was changed; nil if it was replaced
+}
+
 // mutate writes the mutated trace below dir, and returns the content of the file that was
 // changed.
 func (p plan) mutate(dir string) ([]byte, error) {
@@ -188,8 +195,10 @@ func (c *campaign) baseline(ctx context.Context, p plan) (*baseline, error) {
 			return nil, err
 		}
 		defer os.RemoveAll(dir)
-		if err := writeFiles(filepath.Join(dir, "t"), p.sample.files); err != nil {
-			return nil, err
+		for _, name := range p.command.traces() {
+			if err := writeFiles(filepath.Join(dir, name), p.sample.files); err != nil {
+				return nil, err
+			}
 		}
 		e, files, err := c.call(ctx, dir, p, 5*time.Minute)
 		if err != nil {
@@ -209,21 +218,17 @@ func (c *campaign) baseline(ctx context.Context, p plan) (*baseline, error) {
 // call runs a plan's command in a directory whose t is the trace, and returns what it wrote.
 func (c *campaign) call(ctx context.Context, dir string, p plan, limit time.Duration) (ending, []file, error) {
 	for _, name := range []string{"out", "tmp"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.RemoveAll(name), os.Mkdir(name, 0o777)); err != nil {
 			return ending{}, nil, err
 		}
 	}
-	if p.command.sound {
-		if err := writeFiles(filepath.Join(dir, "sound"), p.sample.files); err != nil {
-			return ending{}, nil, err
-		}
-	}
-	e, err := start(ctx, dir, limit, c.tracekit, p.command.line(p.sample, p.document, p.jobs))
+	e, err := start(ctx, dir, limit, c.tracekit, p.command.line(p.sample, p.document, p.jobs), p.command.serves)
 	if err != nil {
 		return e, nil, err
 	}
 	files, err := readFiles(filepath.Join(dir, "out"))
-	return e, files, err
+	return e, append(files, e.answers...), err
 }
 
 // A result is what came of a run.
@@ -247,15 +252,27 @@ func (c *campaign) run(ctx context.Context, k int) (result, error) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return result{}, err
 	}
-	data, err := p.mutate(filepath.Join(dir, "t"))
-	if err != nil {
-		return result{}, fmt.Errorf("run %d: %w", k, err)
+	var mutants []mutant
+	for _, name := range p.command.traces() {
+		if name == sound {
+			err = writeFiles(filepath.Join(dir, name), p.sample.files)
+		} else {
+			m := mutant{dir: name}
+			m.data, err = p.mutate(filepath.Join(dir, name))
+			mutants = append(mutants, m)
+		}
+		if err != nil {
+			return result{}, fmt.Errorf("run %d: %w", k, err)
+		}
 	}
 	e, files, err := c.call(ctx, dir, p, hang(b.spent)+5*time.Second)
+	for again := 0; err == nil && e.ended > mostEnding && again < 2; again++ {
+		e, files, err = c.call(ctx, dir, p, hang(b.spent)+5*time.Second) // the machine may have been busy
+	}
 	if err != nil {
 		return result{}, err
 	}
-	j := judgement{campaign: c, plan: p, dir: dir, baseline: b, ending: e, files: files, mutated: data}
+	j := judgement{campaign: c, plan: p, dir: dir, baseline: b, ending: e, files: files, mutants: mutants}
 	verdict, why := j.judge(ctx)
 	if verdict == bad || c.keepAll {
 		fmt.Fprintf(os.Stderr, "run %d: %s: %s; %s; %s\n", k, verdict, p.command.name, p, why)
@@ -278,7 +295,7 @@ func (c *campaign) keep(k int, dir string, p plan, e ending) error {
 		// A FIFO, a loop or a device cannot be copied: the run can be repeated.
 		script += "# not all files of it could be kept: " + strings.ReplaceAll(err.Error(), "\n", " ") + "\n"
 	}
-	if err := os.MkdirAll(filepath.Join(kept, "sound"), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Join(kept, sound), 0o777); err != nil {
 		return err
 	}
 	for _, f := range []file{{"command.sh", []byte(script)}, {"stdout", e.stdout}, {"stderr", e.stderr}} {
@@ -286,5 +303,5 @@ func (c *campaign) keep(k int, dir string, p plan, e ending) error {
 			return err
 		}
 	}
-	return writeFiles(filepath.Join(kept, "sound"), p.sample.files)
+	return writeFiles(filepath.Join(kept, sound), p.sample.files)
 }

@@ -7,10 +7,18 @@ type command struct {
 	name   string   // in the table
 	args   []string // before the paths of the trace
 	out    []string // behind them: what is written below out
-	sound  bool     // the sound trace is the second one
+	second string   // directory of a second trace: sound, or again, damaged in another place
+	serves bool     // it serves a page until it is interrupted
 	weight int      // how often it is called, relative to others
 	only   string   // format; "": all but profiles
 }
+
+// Directories of a run's traces.
+const (
+	first = "t"
+	sound = "sound"
+	again = "again"
+)
 
 // commands are all that read a trace, with the flags that lead through other code.
 var commands = []command{
@@ -29,7 +37,9 @@ var commands = []command{
 	{name: "formulae", args: []string{"formulae"}, weight: 8},
 	{name: "reconstruct", args: []string{"reconstruct"}, out: []string{"-o", "out/x.json"}, weight: 24, only: "tkf stat"},
 	{name: "reconstruct", args: []string{"reconstruct"}, out: []string{"-o", "out/x"}, weight: 24, only: "tkf lossless"},
-	{name: "compare", args: []string{"compare"}, sound: true, weight: 10},
+	{name: "compare", args: []string{"compare"}, second: sound, weight: 10},
+	{name: "compare two damaged", args: []string{"compare", "--records"}, second: again, weight: 8},
+	{name: "scaling", args: []string{"scaling"}, second: sound, weight: 6},
 	{name: "spacetime png", args: []string{"spacetime", "--width", "600"}, out: []string{"-o", "out/x.png"}, weight: 6},
 	{name: "spacetime svg", args: []string{"spacetime", "--messages", "all"}, out: []string{"-o", "out/x.svg"}, weight: 10},
 	{name: "headers", args: []string{"headers"}, weight: 6},
@@ -38,6 +48,7 @@ var commands = []command{
 	{name: "reduce", args: []string{"reduce", "--busy", "--keep", "rank < 2"}, out: []string{"-o", "out/x"}, weight: 6},
 	{name: "reduce --repeating", args: []string{"reduce", "--repeating"}, out: []string{"-o", "out/x.json"}, weight: 6},
 	{name: "report", args: []string{"report"}, out: []string{"-o", "out/x.html"}, weight: 8},
+	{name: "view", args: []string{"view"}, serves: true, weight: 6},
 	{name: "convert otf2", args: []string{"convert"}, out: []string{"out/x"}, weight: 12},
 	{name: "convert paraver", args: []string{"convert"}, out: []string{"out/x.prv"}, weight: 12},
 	{name: "convert json", args: []string{"convert", "--clock", "auto"}, out: []string{"out/x.json"}, weight: 12},
@@ -47,7 +58,7 @@ var commands = []command{
 }
 
 // single are the commands that take one path for a trace.
-var single = []string{"formulae", "compare", "spacetime", "reconstruct"}
+var single = []string{"formulae", "compare", "scaling", "spacetime", "reconstruct"}
 
 // takes reports whether the command can be called on a sample.
 func (c command) takes(s *sample) bool {
@@ -57,11 +68,19 @@ func (c command) takes(s *sample) bool {
 	return len(s.open) == 1 || !slices.Contains(single, c.args[0])
 }
 
-// line returns the arguments for a sample whose files lie below t.
+// traces returns the directories of the traces that the command is given.
+func (c command) traces() []string {
+	if c.second == "" {
+		return []string{first}
+	}
+	return []string{first, c.second}
+}
+
+// line returns the arguments for a sample whose copies lie in those directories.
 func (c command) line(s *sample, document bool, jobs string) []string {
-	args := slices.Concat(c.args, under("t", s.open))
-	if c.sound {
-		args = append(args, under("sound", s.open)...)
+	args := slices.Clone(c.args)
+	for _, dir := range c.traces() {
+		args = append(args, under(dir, s.open)...)
 	}
 	args = append(args, c.out...)
 	if document {

@@ -34,6 +34,7 @@ func (o outcome) String() string {
 const (
 	leastHang   = 20 * time.Second
 	leastMemory = 300 << 20 // bytes
+	mostEnding  = 500 * time.Millisecond
 )
 
 // hang returns how much time of the processors a command may take that takes so much on the sound
@@ -48,7 +49,7 @@ type judgement struct {
 	baseline *baseline
 	ending   ending
 	files    []file // below out
-	mutated  []byte
+	mutants  []mutant
 }
 
 // crashes are words that a program writes that did not expect what it met.
@@ -74,6 +75,12 @@ func (j *judgement) judge(ctx context.Context) (outcome, string) {
 	}
 	if j.plan.sample.format == "profile" {
 		documented = append(documented, 2) // it is the value of a flag
+	}
+	if e.wrong != "" {
+		return bad, "answer: " + e.wrong
+	}
+	if e.ended > mostEnding {
+		return bad, fmt.Sprintf("slow end: %v after the interrupt", e.ended)
 	}
 	if !slices.Contains(documented, e.code) && e.code != j.baseline.code {
 		return bad, fmt.Sprintf("exit code %d", e.code)
@@ -113,20 +120,33 @@ func (j *judgement) compare(ctx context.Context) (outcome, string) {
 	if _, codes := a.more(j.baseline.answer); len(codes) > 0 || j.ending.code == 4 {
 		return announced, strings.Join(codes, " ")
 	}
+	explained := same
+	for _, m := range j.mutants {
+		o, why := j.explain(ctx, m)
+		if o == bad {
+			return bad, why
+		}
+		explained = max(explained, o)
+	}
+	return explained, ""
+}
+
+// explain says why a mutant may change the answer although no finding says so.
+func (j *judgement) explain(ctx context.Context, m mutant) (outcome, string) {
 	name := j.plan.sample.files[j.plan.file].name
 	if j.plan.member == nil {
-		sound, err := j.census(ctx, "sound")
+		whole, err := j.census(ctx, sound)
 		if err != nil {
 			return bad, err.Error()
 		}
-		mutant, err := j.census(ctx, "t")
-		if err == nil && sound == mutant {
+		found, err := j.census(ctx, m.dir)
+		if err == nil && whole == found {
 			return valued, ""
 		}
-		if err == nil && sound.events == mutant.events && j.plan.sample.format == "otf2" && filepath.Ext(name) == ".evt" {
+		if err == nil && whole.events == found.events && j.plan.sample.format == "otf2" && filepath.Ext(name) == ".evt" {
 			return natural, "OTF2"
 		}
-		if why := byNature(name, j.mutated, j.plan.mend); why != "" {
+		if why := byNature(name, m.data, j.plan.mend); why != "" {
 			return natural, why
 		}
 	} else if j.plan.member.name == replaced {
@@ -140,15 +160,15 @@ func (j *judgement) compare(ctx context.Context) (outcome, string) {
 // counts are hashes of a census: of all of it, and of the numbers of events alone.
 type counts struct{ kinds, events [sha256.Size]byte }
 
-// census counts the records of the sample (sound) or of the mutant (t).
+// census counts the records of the sample (sound) or of a mutant.
 func (j *judgement) census(ctx context.Context, dir string) (counts, error) {
 	find := func() (*baseline, error) {
-		if dir == "sound" {
+		if dir == sound {
 			if err := writeFiles(filepath.Join(j.dir, dir), j.plan.sample.files); err != nil {
 				return nil, err
 			}
 		}
-		e, err := start(ctx, j.dir, leastHang, j.campaign.self, append([]string{"census"}, under(dir, j.plan.sample.open)...))
+		e, err := start(ctx, j.dir, leastHang, j.campaign.self, append([]string{"census"}, under(dir, j.plan.sample.open)...), false)
 		if err == nil && e.code != 0 {
 			err = fmt.Errorf("counting the records of %s: %s", dir, e.stderr)
 		}
@@ -160,7 +180,7 @@ func (j *judgement) census(ctx context.Context, dir string) (counts, error) {
 		return &baseline{counts: counts{sha256.Sum256(e.stdout), [sha256.Size]byte(events.Sum(nil))}}, err
 	}
 	count := find
-	if dir == "sound" {
+	if dir == sound {
 		count = func() (*baseline, error) { return j.campaign.once(soundKey{j.plan.sample, "census", false}, find) }
 	}
 	b, err := count()

@@ -26,6 +26,7 @@ type ending struct {
 	stdout, stderr []byte
 	spent          time.Duration // by the processors
 	peak           int64         // resident, in bytes; at least what the campaign itself holds
+	visited
 }
 
 // mostWait is how long a process may take on a machine that is busy with others, if it waits for
@@ -33,11 +34,11 @@ type ending struct {
 const mostWait = 5 * time.Minute
 
 // start runs a program in a directory until it ends, has spent as much time of the processors as
-// the limit says, or has not ended for very long.
+// the limit says, or has not ended for very long. What serves is visited.
 //
 // The kernel counts into a child's peak what the parent held when it was started, so the
 // campaign must hold little.
-func start(ctx context.Context, dir string, limit time.Duration, program string, args []string) (ending, error) {
+func start(ctx context.Context, dir string, limit time.Duration, program string, args []string, serves bool) (ending, error) {
 	timed, cancel := context.WithTimeout(ctx, mostWait)
 	defer cancel()
 	limits := fmt.Sprintf("ulimit -v %d && ulimit -f %d && ulimit -t %d && exec \"$0\" \"$@\"", maxAddresses>>10, maxFile>>9, limit/time.Second)
@@ -46,9 +47,16 @@ func start(ctx context.Context, dir string, limit time.Duration, program string,
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir+"/tmp", "LC_ALL=C.UTF-8")
 	cmd.WaitDelay = time.Second
 	stdout, stderr := output{}, output{}
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	e := ending{stdout: stdout.Bytes(), stderr: stderr.Bytes()}
+	cmd.Stderr = &stderr
+	var v visited
+	var err error
+	if serves {
+		v, err = visit(timed, cmd, &stdout)
+	} else {
+		cmd.Stdout = &stdout
+		err = cmd.Run()
+	}
+	e := ending{stdout: stdout.Bytes(), stderr: stderr.Bytes(), visited: v}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) || ctx.Err() != nil {
 		return e, errors.Join(err, ctx.Err())

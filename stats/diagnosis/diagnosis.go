@@ -47,10 +47,16 @@ func Find(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) ([]s
 			causes = append(causes, *c)
 		}
 	}
+	return Join(causes, nil), nil
+}
+
+// Join returns the causes of both lists that are listed, the one with the most gain first.
+func Join(a, b []stats.Cause) []stats.Cause {
+	causes := slices.Concat([]stats.Cause{}, a, b)
 	slices.SortStableFunc(causes, func(a, b stats.Cause) int {
 		return cmp.Or(cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs))
 	})
-	return causes[:min(most, len(causes))], nil
+	return causes[:min(most, len(causes))]
 }
 
 // judge predicts what mending a candidate would gain; it returns nil if that is not worth it, or
@@ -156,6 +162,7 @@ func (f *finder) candidates() []candidate {
 	out = append(out, f.measurement()...)
 	out = append(out, f.transfer()...)
 	out = append(out, f.wrongOrder()...)
+	out = append(out, f.teams()...)
 	least := int64(leastGain * float64(f.a.Trace.DurationNs))
 	out = slices.DeleteFunc(out, func(c candidate) bool { return c.bound < max(least, c.least) })
 	slices.SortStableFunc(out, func(a, b candidate) int { return cmp.Compare(b.bound, a.bound) })
@@ -177,7 +184,8 @@ func placeOf(row stats.DelayRow) stats.Site {
 	return stats.Site{SourceLine: row.SourceLine, Operation: row.Operation}
 }
 
-// sum sums the times of places by rank.
+// sum sums the times of places by rank. Threads that make no calls are left out: nobody waits for
+// them but their own master.
 func (f *finder) sum(rows []stats.DelayRow) {
 	wanted := make([][]int64, len(f.places)) // by call path
 	wantedBeside := make(map[trace.PathID][]int64)
@@ -192,7 +200,7 @@ func (f *finder) sum(rows []stats.DelayRow) {
 	}
 	for l, segments := range f.a.Segments {
 		rank := f.t.Rank[l]
-		if int(rank) >= len(f.t.World) {
+		if int(rank) >= len(f.t.World) || f.t.World[rank] != trace.LocationID(l) && f.t.Calls[l].Len() == 0 {
 			continue
 		}
 		for s := range segments.Sums {

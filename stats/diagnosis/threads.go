@@ -1,7 +1,9 @@
 package diagnosis
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"tracekit/stats"
 )
@@ -40,8 +42,25 @@ func OfThreads(a *stats.Analysis) []stats.Cause {
 			"If all took the same time", stats.Cause{Kind: stats.CauseImbalance, SourceLine: longest.SourceLine, Operation: stats.Name(longest.Operation),
 				WaitsCausedNs: w.TimeNs, Evidence: map[string]float64{"waits": float64(w.Count)}})
 	}
-	if len(causes) == 2 && gainOf(causes[1]) > gainOf(causes[0]) {
-		causes[0], causes[1] = causes[1], causes[0]
+	forking := int64(0)
+	for _, row := range t.Rows {
+		if row.Thread == 0 {
+			forking += row.SchedulingNs
+		}
 	}
+	if t.ParallelRegions > 0 {
+		add(float64(forking)/float64(t.Processes)/run, forkingText(forking/int64(t.Processes), t), "If that took no time",
+			stats.Cause{Kind: stats.CauseThreadIdle, Evidence: forkingEvidence(forking/int64(t.Processes), t)})
+	}
+	slices.SortStableFunc(causes, func(a, b stats.Cause) int { return cmp.Compare(gainOf(b), gainOf(a)) })
 	return causes
+}
+
+// forkingText says what forking and joining threads takes masters in the mean, ns.
+func forkingText(mean int64, t *stats.Threads) string {
+	return fmt.Sprintf("Forking and joining threads takes the master of a process %s in the mean, for %d parallel regions of all processes.", stats.FormatTime(mean), t.ParallelRegions)
+}
+
+func forkingEvidence(mean int64, t *stats.Threads) map[string]float64 {
+	return map[string]float64{"fork_join_ns": float64(mean), "parallel_regions": float64(t.ParallelRegions)}
 }

@@ -27,6 +27,8 @@ func calledAt(operation string, s stats.SourceLine) string {
 	switch {
 	case s.Region == "" && s.File == "":
 		return operation
+	case operation == string(s.Region):
+		return placeText(s)
 	case s.Region == "":
 		return operation + " at " + placeText(s)
 	}

@@ -18,11 +18,12 @@ type Process struct {
 	wait func(Wait)
 }
 
-// A Thread is the time of one thread by what it does. The times sum to the window: before its
-// first event and after its last one a thread is idle.
+// A Thread is the time of one thread by what it does. Times sum to the window: before its first
+// event and after its last one a thread is idle.
 type Thread struct {
 	Location trace.LocationID
 	Times    [Activities]int64
+	Waits    int64 // at barriers, for the last one of its team
 }
 
 // A Wait is that of one thread at a barrier, for the last one of its team to arrive.
@@ -122,7 +123,8 @@ func (t Timeline) parallel(i int, to int64) (first Span, end int64, next int) {
 // A visit is a thread's stay at a barrier.
 type visit struct {
 	Wait
-	until int64
+	thread int
+	until  int64
 }
 
 // region takes one time in a parallel region: what is useful in it, and who waits for whom at
@@ -154,7 +156,7 @@ func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) 
 				if number == len(barriers) {
 					barriers = append(barriers, nil)
 				}
-				barriers[number] = append(barriers[number], visit{Wait{r.Location, s.Path, s.From, 0}, e})
+				barriers[number] = append(barriers[number], visit{Wait{r.Location, s.Path, s.From, 0}, k, e})
 				number++
 			}
 			if e > end {
@@ -163,7 +165,7 @@ func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) 
 			r.next++
 		}
 		if done > math.MinInt64 {
-			ends = append(ends, visit{Wait{r.Location, path, done, 0}, end})
+			ends = append(ends, visit{Wait{r.Location, path, done, 0}, k, end})
 		}
 		if number > 0 || done > math.MinInt64 {
 			team++
@@ -188,6 +190,7 @@ func (p *Process) barrier(visits []visit) {
 	}
 	for _, v := range visits {
 		if v.Time = min(v.until, last) - v.From; v.Time > 0 {
+			p.Threads[v.thread].Waits += v.Time
 			p.wait(v.Wait)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"tracekit/stats"
 	"tracekit/trace"
@@ -20,6 +21,7 @@ type Change struct {
 	place  Place
 	ranks  []uint32 // empty: all
 	factor float64
+	each   []float64 // factors by rank, of masters; nil: factor
 
 	latency, perByte float64 // ticks
 }
@@ -39,6 +41,12 @@ const (
 // Scale makes the time in a place factor times as long, on some ranks (none given: all).
 func Scale(place Place, factor float64, ranks ...uint32) Change {
 	return Change{kind: scale, place: place, factor: factor, ranks: ranks}
+}
+
+// ScaleEach makes the time that the master of each rank spends in a place as many times as long
+// as its factor says; factors are by rank, those that are not there 1.
+func ScaleEach(place Place, factors []float64) Change {
+	return Change{kind: scale, place: place, each: factors}
 }
 
 // Balance gives each rank the mean over ranks of the time in a place, visit by visit: the first
@@ -127,8 +135,10 @@ func (m *Model) plan(changes []Change) (*plan, error) {
 	p := &plan{Model: m, touched: make([]bool, m.slots()), flights: m.network.flights}
 	balanced := make([]bool, m.slots())
 	for _, c := range changes {
-		if math.IsNaN(c.factor) || c.factor < 0 || math.IsInf(c.factor, 0) || c.kind == speed && c.factor == 0 {
-			return nil, fmt.Errorf("a factor of %v makes no sense", c.factor)
+		for _, factor := range append(slices.Clone(c.each), c.factor) {
+			if math.IsNaN(factor) || factor < 0 || math.IsInf(factor, 0) || c.kind == speed && factor == 0 {
+				return nil, fmt.Errorf("a factor of %v makes no sense", factor)
+			}
 		}
 		if c.kind == limit && m.overhead == nil {
 			return nil, errors.New("calls cannot be capped: their overhead was not analysed")
@@ -346,8 +356,14 @@ func (p *plan) shifter(l trace.LocationID) *shifter {
 	x := &shifter{plan: p, l: l, ordinal: make(map[int]int), call: trace.None, own: ownTimes{Model: p.Model, l: l}}
 	rank := p.t.Rank[l]
 	for _, c := range p.changes {
-		if c.kind == balance && !p.balances(l) {
+		if (c.kind == balance || c.each != nil) && !p.balances(l) {
 			continue
+		}
+		if c.each != nil {
+			c.factor = 1
+			if int(rank) < len(c.each) {
+				c.factor = c.each[rank]
+			}
 		}
 		if c.on == nil || int(rank) < len(c.on) && c.on[rank] {
 			x.changes = append(x.changes, c)

@@ -1,0 +1,134 @@
+package diagnosis
+
+import (
+	"fmt"
+
+	"tracekit/stats"
+	"tracekit/stats/threads"
+	"tracekit/stats/whatif"
+	"tracekit/trace"
+)
+
+// A team is what the threads of one rank do, times in ns.
+type team struct {
+	threads int
+	serial  int64 // useful time of the master outside parallel regions
+	forking int64 // of the master: forking and joining threads, creating tasks
+	waits   int64 // mean over threads, of those at barriers of the team
+}
+
+// teams judges the threads of processes that call MPI: work that only masters do, what forking
+// and joining take, and threads of a team that take unequally long. What the master of a rank would
+// take less is taken off its time outside, or in, parallel regions, evenly; the replay says what
+// the run makes of it, as ranks may have waited for others anyway.
+func (f *finder) teams() (out []candidate) {
+	if f.a.Threads == nil || f.a.Threads.ParallelRegions == 0 {
+		return nil
+	}
+	teams := f.teamsOf(f.a.Threads.Rows)
+	serial, parallel := f.inTeams()
+	var alone, forking int64
+	most := 0
+	for _, t := range teams {
+		alone, forking, most = alone+t.serial, forking+t.forking, max(most, t.threads)
+	}
+	ranks := int64(max(1, len(teams)))
+	c := candidate{cause: stats.Cause{Kind: stats.CauseThreadIdle, Ranks: []uint32{}}, mended: "If all threads shared that work"}
+	c.cause.Evidence = map[string]float64{"serial_ns": float64(alone / ranks), "threads": float64(most), "idle_threads_ns": float64(f.a.Threads.IdleNs)}
+	c.text = fmt.Sprintf("Outside parallel regions and MPI one of up to %d threads of a process works, for %s in the mean.", most, stats.FormatTime(alone/ranks))
+	out = append(out, f.lessOfMasters(c, serial, teams, func(t team) int64 { return t.serial - t.serial/int64(t.threads) }))
+
+	c = candidate{cause: stats.Cause{Kind: stats.CauseThreadIdle, Ranks: []uint32{}}, mended: "If that took no time"}
+	c.cause.Evidence, c.text = forkingEvidence(forking/ranks, f.a.Threads), forkingText(forking/ranks, f.a.Threads)
+	place := serial
+	if f.t.Defs.RunningCounter() != trace.None { // what of a region is none of its work is known
+		place = func(path trace.PathID) bool { return serial(path) || parallel(path) }
+	}
+	out = append(out, f.lessOfMasters(c, place, teams, func(t team) int64 { return t.forking }))
+
+	if w := &f.a.WaitStates[stats.WaitAtTeamBarrier]; w.Count > 0 && len(w.Top) > 0 {
+		longest := w.Top[0]
+		c := candidate{cause: stats.Cause{Kind: stats.CauseImbalance, SourceLine: longest.SourceLine, Operation: stats.Name(longest.Operation), Ranks: []uint32{}, WaitsCausedNs: w.TimeNs},
+			mended: "If all threads of a team took the same time"}
+		c.cause.Evidence = map[string]float64{"waits": float64(w.Count)}
+		c.text = fmt.Sprintf("Threads of a team wait %s for each other at barriers, the longest time in %s.", stats.FormatTime(w.TimeNs), calledAt(longest.Operation, longest.SourceLine))
+		out = append(out, f.lessOfMasters(c, parallel, teams, func(t team) int64 { return t.waits }))
+	}
+	return out
+}
+
+// teamsOf returns the teams by rank.
+func (f *finder) teamsOf(rows []stats.ThreadRow) []team {
+	out := make([]team, len(f.t.World))
+	for i := range rows {
+		if r := &rows[i]; int(r.Rank) < len(out) {
+			t := &out[r.Rank]
+			t.threads, t.serial, t.waits = t.threads+1, t.serial+r.SerialNs, t.waits+r.TeamWaitNs
+			if r.Thread == 0 {
+				t.forking = r.SchedulingNs
+			}
+		}
+	}
+	for r := range out {
+		out[r].threads = max(1, out[r].threads)
+		out[r].waits /= int64(out[r].threads)
+	}
+	return out
+}
+
+// inTeams returns the call paths in which the program itself works outside parallel regions, and
+// those in parallel regions, neither of them in MPI.
+func (f *finder) inTeams() (serial, parallel whatif.Place) {
+	meanings := threads.Meanings(f.t.Defs)
+	of := func(path trace.PathID) (own threads.Activity, inParallel bool) {
+		own = threads.Useful
+		for innermost := true; int(path) < len(f.t.Tree.Nodes); path, innermost = f.t.Tree.Nodes[path].Parent, false {
+			m := threads.Meaning{Activity: threads.Useful}
+			if r := f.t.Tree.Nodes[path].Region; int(r) < len(meanings) {
+				m = meanings[r]
+			}
+			if innermost || m.Activity == threads.Communication {
+				own = m.Activity
+			}
+			inParallel = inParallel || m.Parallel
+		}
+		return own, inParallel
+	}
+	inTree := func(path trace.PathID) bool { return int(path) < len(f.t.Tree.Nodes) }
+	serial = func(path trace.PathID) bool {
+		own, inParallel := of(path)
+		return (inTree(path) || path == stats.PathOutside) && own == threads.Useful && !inParallel
+	}
+	parallel = func(path trace.PathID) bool {
+		own, inParallel := of(path)
+		return inTree(path) && own != threads.Communication && inParallel
+	}
+	return serial, parallel
+}
+
+// lessOfMasters makes the change by which the master of each rank takes so much less in a place,
+// ns. What that would gain is at most what all of them take less.
+func (f *finder) lessOfMasters(c candidate, place whatif.Place, teams []team, less func(team) int64) candidate {
+	factors := make([]float64, len(teams))
+	for r, l := range f.t.World {
+		factors[r] = 1
+		if int(l) >= len(f.a.Segments) {
+			continue
+		}
+		ticks := int64(0)
+		for s := range f.a.Segments[l].Sums {
+			if place(s.Path) {
+				ticks += s.Time
+			}
+		}
+		if time := f.t.Defs.Clock.Nanoseconds(ticks); time > 0 {
+			part := min(time, less(teams[r]))
+			factors[r] = 1 - float64(part)/float64(time)
+			c.bound += part
+		}
+	}
+	if c.bound > 0 {
+		c.changes = []whatif.Change{whatif.ScaleEach(place, factors)}
+	}
+	return c
+}
