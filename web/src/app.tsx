@@ -59,10 +59,15 @@ function App({ doc, timeline }: { doc: Document; timeline: Timeline }) {
   }, [model, cause, view.path, view.search])
   const tabs = useMemo(() => allTabs.filter(([, , , there]) => !there || there(doc)), [doc])
   const Part = (tabs.find(([id]) => id === view.tab) ?? tabs[0])[2]
+  // Moving the timeline changes nothing else on the page.
+  const still = useMemo(() => view, Object.entries(view).filter(([k]) => k !== 'from' && k !== 'to').map(([, v]) => v))
+  const header = useMemo(() => <Header doc={doc} length={length} />, [doc, length])
+  const diagnosis = useMemo(() => <Diagnosis doc={doc} view={still} change={change} />, [doc, still])
+  const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} />, [Part, doc, model, still])
 
   return <Fragment>
-    <Header doc={doc} length={length} />
-    <Diagnosis doc={doc} view={view} change={change} />
+    {header}
+    {diagnosis}
     <section aria-label="Timeline">
       <div class="tools">
         <h2>Timeline</h2>
@@ -91,7 +96,7 @@ function App({ doc, timeline }: { doc: Document; timeline: Timeline }) {
           }}>{name}</button>)}</div>
       <div role="tabpanel" id="panel" aria-labelledby={`tab-${view.tab}`}>
         {view.select && view.tab === 'calls' && <p class="selected">From {instant(view.select[0], (view.select[1] - view.select[0]) / 100)} to {instant(view.select[1], (view.select[1] - view.select[0]) / 100)}</p>}
-        <Part doc={doc} model={model} view={view} change={change} />
+        {part}
       </div>
     </section>
     <footer class="faint">Made by tracekit from {doc.trace?.path}. Nothing on this page was loaded from anywhere.</footer>

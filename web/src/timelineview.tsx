@@ -1,5 +1,5 @@
 import { h } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Canvas, ruler, type Hit, type Scene } from './canvas'
 import { detail, type Detail } from './data'
 import type { Coloring, Model } from './model'
@@ -35,15 +35,16 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
 
   const height = useMemo(() => ruler + Math.min(Math.max(order.length * 22, 120), 560), [order.length])
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     canvas.current = new Canvas(element.current!)
     const watch = new ResizeObserver(() => canvas.current!.draw(latest.current))
     watch.observe(element.current!)
     return () => watch.disconnect()
   }, [])
-  useEffect(() => {
-    const id = requestAnimationFrame(() => canvas.current!.draw(latest.current))
-    return () => cancelAnimationFrame(id)
+  // Whatever changes before a frame is drawn with it, once.
+  const frame = useRef(0)
+  useLayoutEffect(() => {
+    frame.current ||= requestAnimationFrame(() => { frame.current = 0; canvas.current!.draw(latest.current) })
   })
 
   const show = (from: number, to: number) => {
