@@ -28,6 +28,8 @@ type Options struct {
 	Jobs     int       // locations mapped at the same time; below 1: one per processor
 	Progress *Progress // counts events; may be nil
 	InOrder  bool      // begin with the first location, not with the one of the most events
+
+	Listeners []Listener // that hear what the stage decodes
 }
 
 // Run maps all locations of a source and combines the results. The first error ends the
@@ -100,7 +102,7 @@ func Each[P any](ctx context.Context, src trace.Source, opts Options,
 	err := parallel(ctx, workers(opts.Jobs, len(order)), len(order), func(ctx context.Context, _, i int) (err error) {
 		l := order[i]
 		err = guard(func() (err error) {
-			parts[l], err = fn(ctx, l, opts.Progress.watch(src.Events(ctx, l)))
+			parts[l], err = fn(ctx, l, opts.listened(l, opts.Progress.watch(src.Events(ctx, l))))
 			return err
 		})
 		if _, ok := err.(*crash); ok {
