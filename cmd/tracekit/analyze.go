@@ -167,6 +167,9 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	if err == nil && opts.diagnose && a.Selection == nil && a.Efficiency == nil && a.Threads != nil {
 		a.Diagnosis = diagnosis.OfThreads(a)
 	}
+	if err == nil && opts.diagnose && a.Selection == nil && len(a.Devices) > 0 {
+		a.Diagnosis = diagnosis.Join(a.Diagnosis, diagnosis.OfDevices(a))
+	}
 	return a, err
 }
 
