@@ -57,7 +57,7 @@ func (r *report) phases() {
 	}
 	g := r.grid(fmt.Sprintf("Phases, from one %s to %s%s", site, next, r.of(p.Count, "phases")),
 		"phase", "begins after", "lasts", "parallel efficiency", "load balance", "communication", "<remarks")
-	far := "none is far from that"
+	far := "no outliers"
 	if p.Outliers > 0 {
 		far = plural(p.Outliers, "outlier stands", "outliers stand") + " first"
 	}
