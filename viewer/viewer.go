@@ -29,7 +29,11 @@ type Server struct {
 	token    string
 	page     []byte
 	index    *page.Index
+	slots    chan struct{} // one for each tile that is being made or sent
 }
+
+// tilesAtOnce bounds the memory of tiles, whoever asks for how many and takes them how slowly.
+const tilesAtOnce = 4
 
 // New listens on a port of the loopback interface; 0 takes a free one.
 func New(p []byte, index *page.Index, port int) (*Server, error) {
@@ -39,7 +43,7 @@ func New(p []byte, index *page.Index, port int) (*Server, error) {
 	}
 	secret := make([]byte, 18)
 	_, _ = rand.Read(secret) // it never fails
-	return &Server{listener: listener, token: base64.RawURLEncoding.EncodeToString(secret), page: p, index: index}, nil
+	return &Server{listener: listener, token: base64.RawURLEncoding.EncodeToString(secret), page: p, index: index, slots: make(chan struct{}, tilesAtOnce)}, nil
 }
 
 // URL returns the address of the page, with the secret.
@@ -51,7 +55,7 @@ func (s *Server) Port() int { return s.listener.Addr().(*net.TCPAddr).Port }
 // Close gives the port back, of a server that is not to serve.
 func (s *Server) Close() error { return s.listener.Close() }
 
-// Serve answers requests until the context ends.
+// Serve answers requests until the context ends. Afterwards nothing asks the index any more.
 func (s *Server) Serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: s, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: time.Minute, MaxHeaderBytes: 1 << 14,
@@ -60,6 +64,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
 	err := server.Serve(s.listener)
+	for range cap(s.slots) { // what is being answered sees that nobody waits for it
+		s.slots <- struct{}{}
+	}
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -93,6 +100,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write(s.page) // a browser that goes away is no error
 	case "tile":
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+		case <-r.Context().Done():
+			return
+		}
 		s.tile(w, r)
 	default:
 		http.NotFound(w, r)
