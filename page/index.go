@@ -21,6 +21,7 @@ type Index struct {
 	rows   []indexRow // as those of the Timeline
 
 	collectives *spill.Table[Collective]
+	curves      []*indexCurve
 }
 
 type indexRow struct {
@@ -77,11 +78,17 @@ func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Lim
 	type indexed struct {
 		*lane
 		levels []*level
+		curves []*indexCurve
 	}
 	lanes, err := engine.Each(ctx, t.Source, engine.Options{Jobs: jobs, Progress: progress},
 		func(_ context.Context, l trace.LocationID, batches engine.Batches) (*indexed, error) {
 			levels := newLevels(t.Store, b.length, t.Span[l].Events)
-			n, err := b.follow(l, batches, levels[0])
+			var curves []*indexCurve
+			n, err := b.follow(l, batches, levels[0], func(counter int) plotter {
+				c := newIndexCurve(t.Store, counter, b.length, t.Span[l].Events)
+				curves = append(curves, c)
+				return c
+			})
 			if n == nil || err != nil {
 				return nil, err
 			}
@@ -90,16 +97,26 @@ func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Lim
 					level.next.close()
 				}
 			}
-			return &indexed{n, levels}, nil
+			for _, c := range curves {
+				c.finish()
+			}
+			return &indexed{n, levels, curves}, nil
 		})
 	if err != nil {
 		return nil, nil, err
 	}
 	x, tl, common := &Index{store: t.Store, length: b.length}, &Timeline{LengthNs: b.length}, newCommon()
 	var locations []trace.LocationID
+	var begin []Curve
 	for _, l := range lanes {
 		if l == nil {
 			continue
+		}
+		for _, c := range l.curves {
+			c.row = uint32(len(tl.Rows))
+			x.curves = append(x.curves, c)
+			s := c.sketch(0, b.length, b.pieces)
+			begin = append(begin, Curve{Counter: c.counter, Row: c.row, StepNs: s.step(), Pieces: s.kept.rows})
 		}
 		row := indexRow{numbers: common.add(l.lane), levels: l.levels}
 		x.rows = append(x.rows, row)
@@ -109,6 +126,10 @@ func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Lim
 		tl.Rows = append(tl.Rows, drawn)
 	}
 	tl.Paths, tl.Activities = common.paths, common.activities
+	numbers := tl.addCurves(begin, b.counters, limits)
+	for _, c := range x.curves {
+		c.counter = numbers[c.counter]
+	}
 	if err := b.finish(ctx, tl, a, limits); err != nil {
 		return nil, nil, err
 	}

@@ -25,11 +25,13 @@ import (
 //	length of the description; the description (kept, JSON)
 //	for each row: number of levels; for each: step, end, spans; then messages
 //	collectives
+//	number of curves; for each: counter, row, number of levels; for each: step, end, pieces
 //	CRC-32C of all before, 4 bytes, little endian
 //
 // A list is its length and its entries. A span is its start less that of the one before, and its
 // activity in the row's own numbers; a message its times of receive (less that of the one before),
-// of receive less of sending (signed), rows and bytes; a collective as in Timeline's numbers.
+// of receive less of sending (signed), rows and bytes; a collective as in Timeline's numbers; a piece its start (less that of the one
+// before), and its mean, least and greatest value as the 8 bytes, little endian, that IEEE 754 has.
 const keptMagic = "tracekit index 1\n"
 
 // KeptSuffix is the end of names of index files.
@@ -99,6 +101,24 @@ func (x *Index) Keep(to io.Writer, key Key, content *Content, about any) error {
 		one := Timeline{Collectives: []Collective{*c}}
 		w.b = one.appendCollectives(w.b)
 	})
+	w.unsigned(uint64(len(x.curves)))
+	for _, c := range x.curves {
+		w.unsigned(uint64(c.counter))
+		w.unsigned(uint64(c.row))
+		w.unsigned(uint64(len(c.levels)))
+		for _, l := range c.levels {
+			w.unsigned(uint64(l.step))
+			w.unsigned(uint64(l.end))
+			last := int64(0)
+			keepTable(w, l.pieces, func(p *Piece) {
+				w.unsigned(uint64(p.StartNs - last))
+				for _, v := range []float64{p.Mean, p.Min, p.Max} {
+					w.b = binary.LittleEndian.AppendUint64(w.b, math.Float64bits(v))
+				}
+				last = p.StartNs
+			})
+		}
+	}
 	w.flush()
 	w.b = binary.LittleEndian.AppendUint32(w.b, w.sum.Sum32())
 	w.flush()
@@ -161,6 +181,12 @@ func ReadIndex(from io.ReaderAt, size int64, key Key, store *spill.Store) (*Inde
 	return x, k, store.Err()
 }
 
+// mostNs bounds times that are read, so that their sums are numbers, and mostLevels the levels.
+const (
+	mostNs     = 1 << 60
+	mostLevels = 64
+)
+
 // An unkeeper reads an index, and reads zeros once it is damaged.
 type unkeeper struct {
 	from    *bufio.Reader
@@ -175,14 +201,14 @@ func (r *unkeeper) index(store *spill.Store) (*Index, *Kept) {
 		return nil, nil
 	}
 	k := &Kept{}
-	if json.Unmarshal(description.Bytes(), k) != nil || k.LengthNs < 0 || !k.Content.harmless() {
+	if json.Unmarshal(description.Bytes(), k) != nil || k.LengthNs < 0 || k.LengthNs > mostNs || !k.Content.harmless() {
 		r.damaged = true
 		return nil, nil
 	}
 	x := &Index{store: store, length: k.LengthNs}
 	for _, numbers := range k.Numbers {
 		row := indexRow{numbers: numbers}
-		for range r.number(64) {
+		for range r.number(mostLevels) {
 			row.levels = append(row.levels, r.level(store, len(numbers)))
 			if r.damaged {
 				return nil, nil
@@ -190,7 +216,7 @@ func (r *unkeeper) index(store *spill.Store) (*Index, *Kept) {
 		}
 		last, rows := int64(0), int64(len(k.Numbers))
 		row.messages = unkeepTable(r, store, func() (m Message) {
-			last += r.number(math.MaxInt64 - last)
+			last += r.number(mostNs - last)
 			m.ReceivedNs, m.SentNs = last, last-r.signed()
 			m.From, m.To, m.Bytes = uint32(r.number(rows-1)), uint32(r.number(rows-1)), r.unsigned()
 			return m
@@ -212,12 +238,22 @@ func (r *unkeeper) index(store *spill.Store) (*Index, *Kept) {
 		c.EndNs = c.BeginNs + r.signed()
 		return c
 	})
+	for range r.unsigned() {
+		c := &indexCurve{counter: int(r.number(math.MaxInt32)), row: uint32(r.number(int64(len(k.Numbers)) - 1))}
+		for range r.number(mostLevels) {
+			c.levels = append(c.levels, r.curveLevel(store))
+		}
+		if r.check(len(c.levels) > 0); r.damaged {
+			return nil, nil
+		}
+		x.curves = append(x.curves, c)
+	}
 	return x, k
 }
 
 // level reads one of a row that has so many activities.
 func (r *unkeeper) level(store *spill.Store, activities int) *level {
-	l := &level{step: r.number(math.MaxInt64), end: r.number(math.MaxInt64)}
+	l := &level{step: r.number(mostNs), end: r.number(mostNs)}
 	next, first := int64(0), true
 	l.spans = unkeepTable(r, store, func() (s span) {
 		d := r.number(l.end - next)
@@ -226,6 +262,25 @@ func (r *unkeeper) level(store *spill.Store, activities int) *level {
 		return span{next, uint32(r.number(int64(activities) - 1))}
 	})
 	r.check(l.step > 0 && (l.spans.Len() > 0 || l.end == 0))
+	return l
+}
+
+// curveLevel reads one of a curve.
+func (r *unkeeper) curveLevel(store *spill.Store) *curveLevel {
+	l := &curveLevel{step: r.number(mostNs), end: r.number(mostNs)}
+	last := int64(0)
+	l.pieces = unkeepTable(r, store, func() (p Piece) {
+		last += r.number(l.end - last)
+		p.StartNs = last
+		for _, v := range []*float64{&p.Mean, &p.Min, &p.Max} {
+			var b [8]byte
+			_, err := io.ReadFull(r.from, b[:])
+			r.check(err == nil)
+			*v = math.Float64frombits(binary.LittleEndian.Uint64(b[:]))
+		}
+		return p
+	})
+	r.check(l.step > 0)
 	return l
 }
 

@@ -12,12 +12,20 @@ import (
 
 	"tracekit/samples"
 	"tracekit/spill"
+	"tracekit/stats"
+	"tracekit/trace"
 )
 
 // kept returns an index of a small trace and its file.
 func kept(t testing.TB) (*Index, []byte) {
 	t.Helper()
 	tr, a := analysed(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 6, Seed: 3, Plant: samples.Plant{LateSender: 9_000}})
+	return keep(t, tr, a)
+}
+
+// keep makes the index of a trace and its file.
+func keep(t testing.TB, tr *trace.Trace, a *stats.Analysis) (*Index, []byte) {
+	t.Helper()
 	x, tl, err := NewIndex(context.Background(), tr, a, Bounds(LeastSize), 2, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -64,6 +72,26 @@ func TestKept(t *testing.T) {
 	}
 }
 
+// TestKeptCurves: an index that was kept gives the curves that it gave.
+func TestKeptCurves(t *testing.T) {
+	tr, a, _ := counted(t, 5, 3, 4000)
+	x, file := keep(t, tr, a)
+	again, _, err := reread(t, file, Key{7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, steps := range []int{1, 100, 1 << 14} {
+		want, err := x.Curves(context.Background(), 0, x.length/3, x.length, steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := again.Curves(context.Background(), 0, x.length/3, x.length, steps)
+		if len(x.curves) == 0 || err != nil || !bytes.Equal(got, want) {
+			t.Errorf("curves of %d steps: %d bytes, want %d; %v", steps, len(got), len(want), err)
+		}
+	}
+}
+
 // TestKeptIsChecked: what is not as it was written is refused, wherever it differs.
 func TestKeptIsChecked(t *testing.T) {
 	_, file := kept(t)
@@ -102,6 +130,9 @@ func FuzzReadIndex(f *testing.F) {
 		}
 		for _, to := range []int64{1, 1000, x.length} {
 			if _, err := x.Tile(context.Background(), to/2, to, 100); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := x.Curves(context.Background(), 0, to/2, to, 100); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -33,7 +33,7 @@ const LeastSize = 256 << 10
 // Bounds returns how much of a trace a page of so many bytes can show.
 func Bounds(size int64) Limits {
 	runs := int(size / 3)
-	return Limits{Runs: runs, Messages: runs / 20, Collectives: runs / 60, Stretches: runs / 40}
+	return Limits{Runs: runs, Messages: runs / 20, Collectives: runs / 60, Stretches: runs / 40, Pieces: runs / 16}
 }
 
 // A Page is what is written.
@@ -77,6 +77,8 @@ func (p *Page) Content() (*Content, error) {
 		return nil, err
 	}
 	left -= int64(len(doc))
+	curves := p.Timeline.packCurves(left / 4)
+	left -= int64(len(curves))
 	var head, numbers string
 	for {
 		if head, err = packJSON(p.describe()); err != nil {
@@ -90,7 +92,7 @@ func (p *Page) Content() (*Content, error) {
 			return nil, fmt.Errorf("a page of %d bytes has no room for %d rows: allow a larger one", p.Size, len(p.Timeline.Rows))
 		}
 	}
-	return &Content{Title: shorten(p.Title), Parts: []Part{{"document", doc}, {"header", head}, {"numbers", numbers}}}, nil
+	return &Content{Title: shorten(p.Title), Parts: []Part{{"document", doc}, {"header", head}, {"numbers", numbers}, {"curves", curves}}}, nil
 }
 
 // HTML returns the page; one that is served may ask its server for more.
@@ -117,6 +119,24 @@ func (c *Content) HTML(served bool) []byte {
 	}
 	fmt.Fprintf(&b, "<script>%s</script>\n</body>\n</html>\n", script)
 	return b.Bytes()
+}
+
+// packCurves packs the curves, as coarse as it takes to fit into so many bytes; those that
+// do not fit at all are left out.
+func (tl *Timeline) packCurves(limit int64) string {
+	for {
+		packed := pack(appendCurves(nil, tl.Curves, 0))
+		if int64(len(packed)) <= limit {
+			return packed
+		}
+		if !tl.thinCurves() {
+			if tl.Curves[0].Row == trace.None {
+				tl.Curves, tl.Counters = nil, nil
+			} else {
+				tl.sumCurves(int(limit) / 16)
+			}
+		}
+	}
 }
 
 // thin makes the timeline smaller, and reports whether it could.

@@ -126,7 +126,7 @@ func TestGreedy(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- s.Serve(ctx) }()
-	for range tilesAtOnce {
+	for range answersAtOnce {
 		s.slots <- struct{}{} // as many are being sent
 	}
 	asked, stop := context.WithCancel(context.Background())
@@ -152,7 +152,7 @@ func TestGreedy(t *testing.T) {
 		t.Error(err)
 	}
 	stop()
-	for range tilesAtOnce - 1 {
+	for range answersAtOnce - 1 {
 		<-s.slots
 	}
 	cancel()
