@@ -90,7 +90,7 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 		return err
 	}
 	if index != nil {
-		return serve(ctx, io, opts, index, &kept.Content, doc)
+		return serveIndex(ctx, io, opts, index, &kept.Content, doc)
 	}
 	t, a, err := opts.analyze(ctx, io)
 	if err != nil {
@@ -110,11 +110,11 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 	}
 	doc = &viewDocument{Schema: viewSchema, Rebuilt: a.Trace.Rebuilt, Findings: a.Findings}
 	opts.save(ctx, io, index, content, doc)
-	return serve(ctx, io, opts, index, content, doc)
+	return serveIndex(ctx, io, opts, index, content, doc)
 }
 
-// serve serves a page and its index until the context ends.
-func serve(ctx context.Context, io *streams, opts *viewOptions, index *page.Index, content *page.Content, doc *viewDocument) error {
+// serveIndex serves a page and its index until the context ends.
+func serveIndex(ctx context.Context, io *streams, opts *viewOptions, index *page.Index, content *page.Content, doc *viewDocument) error {
 	server, err := viewer.New(content.HTML(true), index, opts.port)
 	if err != nil {
 		return err
