@@ -85,7 +85,7 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 		return err
 	}
 	p := page.Page{Title: pictureTitle(t.Source.Info()), Trace: t, Timeline: timeline, Document: a, Size: page.DefaultSize, Served: true}
-	html, err := p.Encode()
+	html, err := p.Encode(ctx)
 	if err != nil {
 		return err
 	}
