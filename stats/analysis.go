@@ -50,6 +50,9 @@ type Analysis struct {
 	// the trace's Store.
 	Waits CallWaits `json:"-"`
 
+	// PathCosts are the parts of Delays and CriticalPath outside MPI, by call path.
+	PathCosts []PathCost `json:"-"`
+
 	// Segments says, by location, where its time goes between and in those calls. They lie in
 	// the trace's Store.
 	Segments []*Segments `json:"-"`
@@ -62,9 +65,10 @@ type Analysis struct {
 type Cause struct {
 	Kind CauseKind `json:"kind"`
 	SourceLine
-	Operation     Name               `json:"operation"`       // null: outside MPI
-	Ranks         []uint32           `json:"ranks"`           // that it is about, ascending; empty: all
-	WaitsCausedNs int64              `json:"waits_caused_ns"` // sum over ranks
+	Operation     Name               `json:"operation"`         // null: outside MPI
+	Callers       []Name             `json:"callers,omitempty"` // regions that call it there, null: none does; absent: all that call it
+	Ranks         []uint32           `json:"ranks"`             // that it is about, ascending; empty: all
+	WaitsCausedNs int64              `json:"waits_caused_ns"`   // sum over ranks
 	GainNs        *int64             `json:"gain_ns"`
 	GainShare     *float64           `json:"gain_share"` // of the run time
 	Text          string             `json:"text"`       // one sentence or two
@@ -86,6 +90,7 @@ const (
 	CauseStartup       CauseKind = "startup"       // MPI_Init and what passes before
 	CauseMeasurement   CauseKind = "measurement"   // the measurement itself
 	CauseThreadIdle    CauseKind = "thread_idle"   // threads have no work
+	CauseDeviceIdle    CauseKind = "device_idle"   // accelerators have no work, or do not begin it
 )
 
 // TraceInfo says what was analysed. Start and end are the first and the last event of any

@@ -3,11 +3,13 @@ package stats
 // A Device is what one accelerator does (DEFINITIONS 2.9): what its streams execute is computing
 // (kernels and the setting of memory), communication (kernels of NCCL and its like) or copying.
 type Device struct {
-	Rank   Rank   `json:"rank"` // of the process that uses it
-	Device string `json:"device"`
+	Rank    Rank   `json:"rank"` // of the process that uses it
+	Device  string `json:"device"`
+	StartNs int64  `json:"start_ns"` // of the first thing that it does
 	DeviceTimes
 	IdleCauses  IdleCauses         `json:"idle_causes"`
-	Gaps        []DeviceGap        `json:"gaps"` // the longest, at most ten
+	Gaps        []DeviceGap        `json:"gaps"`        // the longest, at most ten
+	IdleBefore  []IdleBefore       `json:"idle_before"` // what most of IdleNs is before, at most ten
 	Parts       []DevicePart       `json:"parts,omitempty"`
 	Streams     []DeviceStream     `json:"streams"`
 	Kernels     []DeviceKernel     `json:"kernels"`
@@ -47,8 +49,20 @@ type DeviceGap struct {
 	StartNs      int64  `json:"start_ns"`
 	TimeNs       int64  `json:"time_ns"`
 	HostBoundNs  int64  `json:"host_bound_ns"`
+	KernelGapsNs int64  `json:"kernel_gaps_ns"`
 	Before       string `json:"before"`        // what begins then
 	LaunchedFrom Name   `json:"launched_from"` // the operator, else the call; null: not known
+}
+
+// IdleBefore sums the times in which a device does nothing until something begins that one
+// operator launches by one call. What is neither host-bound nor a kernel gap is of unknown cause.
+type IdleBefore struct {
+	Operator     Name   `json:"operator"` // null: none, or the launch is not recorded
+	Call         Name   `json:"call"`     // null: the launch is not recorded
+	Count        uint64 `json:"count"`
+	TimeNs       int64  `json:"time_ns"`
+	HostBoundNs  int64  `json:"host_bound_ns"`
+	KernelGapsNs int64  `json:"kernel_gaps_ns"`
 }
 
 // A DevicePart has the times of some of what a device executes. Parts: "launched", what has a
@@ -100,9 +114,13 @@ type DeviceLaunches struct {
 }
 
 // A LaunchDelay is from the enter of the call that launches a kernel to the kernel's begin.
+// Quantiles lie within 1 per cent.
 type LaunchDelay struct {
 	MinNs  int64 `json:"min"`
+	P50Ns  int64 `json:"p50"`
 	MeanNs int64 `json:"mean"`
+	P90Ns  int64 `json:"p90"`
+	P99Ns  int64 `json:"p99"`
 	MaxNs  int64 `json:"max"`
 }
 

@@ -50,13 +50,9 @@ func criticalRows(c *criticalPath, p *profiler, part *profilePart, waits []int64
 		}
 		sums[k].time += s.critical
 		sums[k].imbalance += max(0, s.critical-(s.exclusive-waits[s.path])/ranks)
-		mean := 0.0
-		if s.count > 0 {
-			mean = float64(s.exclusive) / float64(s.count)
-		}
 		sums[k].visits += s.count
 		sums[k].exclusive += s.exclusive
-		sums[k].unequal += max(0, s.critical-int64(float64(s.met)*mean))
+		sums[k].unequal += s.unequal()
 	}
 	length := p.scope.to - p.scope.from
 	gap, paused := int64(0), [2]int64{}
@@ -79,6 +75,15 @@ func criticalRows(c *criticalPath, p *profiler, part *profilePart, waits []int64
 		out.ShortestNs = rate{p.t.Defs.Clock.Resolution}.ns(shortest)
 	}
 	return out
+}
+
+// unequal returns the path's time on the critical path above what as many visits take in the mean.
+func (s *pathSum) unequal() int64 {
+	mean := 0.0
+	if s.count > 0 {
+		mean = float64(s.exclusive) / float64(s.count)
+	}
+	return max(0, s.critical-int64(float64(s.met)*mean))
 }
 
 // result sorts and converts the sums so that they still add up to the length.

@@ -130,7 +130,7 @@ func (m *timeMap) add(p trace.PathID, time int64) {
 func (m *timeMap) excess(o *timeMap, to []Segment) []Segment {
 	for _, p := range m.met {
 		if more := *m.of(p) - *o.of(p); more > 0 && p != PathWait {
-			to = append(to, Segment{p, more})
+			to = append(to, Segment{Path: p, Time: more})
 		}
 	}
 	return to

@@ -30,6 +30,7 @@ type DelayRow struct {
 	MostRank   Rank       `json:"most_rank"`
 	MostRankNs int64      `json:"most_rank_ns"`
 	Ranks      []RankTime `json:"ranks"` // the one with the most first
+	AtOnce     DelayKinds `json:"-"`     // ShortNs by wait state
 }
 
 // A RankTime is a time of one rank.
@@ -88,32 +89,18 @@ func marshalDelayed(value func(WaitKind) any) ([]byte, error) {
 
 // A delaySum adds up the costs of a place.
 type delaySum struct {
+	path        trace.PathID // the first
 	at          site
 	name        string // of a place that is none of the call tree
 	short, long float64
-	by          [waitKinds]float64
+	by, atOnce  [waitKinds]float64
 	ranks       map[uint32]float64
 }
 
 // delayRows makes the blocks of the document, the place that costs most first.
-func delayRows(d *delays, p *profiler) ([]DelayRow, *DelayTotals) {
-	keys := slices.SortedFunc(maps.Keys(d.index), func(a, b costKey) int {
-		return cmp.Or(cmp.Compare(a.location, b.location), cmp.Compare(a.path, b.path))
-	})
-	var sums []*delaySum
-	index := make(map[site]*delaySum)
-	for _, key := range keys {
-		c := d.cost(key)
-		at, name := p.placeOf(c.path)
-		sum := index[at]
-		if sum == nil {
-			sum = &delaySum{at: at, name: name, ranks: make(map[uint32]float64)}
-			index[at], sums = sum, append(sums, sum)
-		}
-		sum.add(c, p.t.Rank[c.location])
-	}
+func delayRows(d *delays, p *profiler, keys []costKey) ([]DelayRow, *DelayTotals) {
 	rows := []DelayRow{}
-	for _, s := range sums {
+	for _, s := range sumDelays(d, p, keys, func(path trace.PathID) site { at, _ := p.placeOf(path); return at }) {
 		if row := s.row(p); row.TotalNs > 0 {
 			rows = append(rows, row)
 		}
@@ -129,6 +116,57 @@ func delayRows(d *delays, p *profiler) ([]DelayRow, *DelayTotals) {
 		totals[k] = DelayTotal{s.ns(x.short), s.ns(x.long), s.ns(x.unexplained)}
 	}
 	return rows, totals
+}
+
+// keys returns what has costs, in order.
+func (d *delays) keys() []costKey {
+	return slices.SortedFunc(maps.Keys(d.index), func(a, b costKey) int {
+		return cmp.Or(cmp.Compare(a.location, b.location), cmp.Compare(a.path, b.path))
+	})
+}
+
+// sumDelays sums the costs of places by a key of their call paths, in order.
+func sumDelays[K comparable](d *delays, p *profiler, keys []costKey, by func(trace.PathID) K) (sums []*delaySum) {
+	index := make(map[K]*delaySum)
+	for _, key := range keys {
+		c, k := d.cost(key), by(key.path)
+		sum := index[k]
+		if sum == nil {
+			sum = &delaySum{path: c.path, ranks: make(map[uint32]float64)}
+			sum.at, sum.name = p.placeOf(c.path)
+			index[k], sums = sum, append(sums, sum)
+		}
+		sum.add(c, p.t.Rank[c.location])
+	}
+	return sums
+}
+
+// A PathCost is a call path outside MPI that makes others wait or lies on the critical path:
+// part of the rows that its place has in Delays and CriticalPath.
+type PathCost struct {
+	Path       trace.PathID
+	Delay      DelayRow
+	CriticalNs int64 // time on the critical path
+	UnequalNs  int64 // above what as many visits take in the mean
+}
+
+func pathCosts(d *delays, p *profiler, keys []costKey, part *profilePart) []PathCost {
+	delays := make(map[trace.PathID]DelayRow)
+	for _, s := range sumDelays(d, p, keys, func(path trace.PathID) trace.PathID { return path }) {
+		if s.name == "" && s.at.operation == trace.None {
+			delays[s.path] = s.row(p)
+		}
+	}
+	var out []PathCost
+	r := rate{p.t.Defs.Clock.Resolution}
+	for i := range part.paths {
+		s := &part.paths[i]
+		delay, costs := delays[s.path]
+		if at := p.siteOfPath(s.path); at.operation == trace.None && (costs || s.critical > 0) {
+			out = append(out, PathCost{s.path, delay, r.ns(s.critical), r.ns(s.unequal())})
+		}
+	}
+	return out
 }
 
 // placeOf returns the site of a call path, or the name of a place that is none.
@@ -150,6 +188,7 @@ func (s *delaySum) add(c *delayCost, rank uint32) {
 	for k := range c.short {
 		s.short += c.short[k]
 		s.long += c.long[k]
+		s.atOnce[k] += c.short[k]
 		s.by[k] += c.short[k] + c.long[k]
 		s.ranks[rank] += c.short[k] + c.long[k]
 	}
@@ -167,6 +206,10 @@ func (s *delaySum) row(p *profiler) DelayRow {
 	parts = floatSplitter{rate: r}
 	for k, time := range s.by {
 		row.By[k] = parts.ns(time)
+	}
+	parts = floatSplitter{rate: r}
+	for k, time := range s.atOnce {
+		row.AtOnce[k] = parts.ns(time)
 	}
 	parts = floatSplitter{rate: r}
 	for _, rank := range slices.Sorted(maps.Keys(s.ranks)) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"path"
 	"path/filepath"
+	"strings"
 )
 
 // TraceName is a short name for a trace: the last part of its path that says something.
@@ -70,4 +71,45 @@ func FormatPlace(s SourceLine) string {
 		return at
 	}
 	return region + " (" + at + ")"
+}
+
+// WithoutBrackets replaces what stands in the outermost pairs of brackets, those of
+// templates, parameters and remarks; an empty replacement takes the brackets away as well,
+// but not those with which a name begins.
+func WithoutBrackets(name, replacement string) string {
+	var b strings.Builder
+	for i := 0; i < len(name); {
+		end := closingBracket(name, i)
+		if end < 0 || end == i+1 {
+			b.WriteByte(name[i])
+			i++
+			continue
+		}
+		if replacement != "" || i == 0 {
+			b.WriteString(name[i:i+1] + "…" + name[end:end+1])
+		}
+		i = end + 1
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// closingBracket returns where the bracket at i is closed, -1 if none begins there or it is not.
+func closingBracket(name string, i int) int {
+	const open, closed = "(<[", ")>]"
+	kind := strings.IndexByte(open, name[i])
+	if kind < 0 {
+		return -1
+	}
+	depth := 0
+	for k := i; k < len(name); k++ {
+		switch name[k] {
+		case open[kind]:
+			depth++
+		case closed[kind]:
+			if depth--; depth == 0 {
+				return k
+			}
+		}
+	}
+	return -1
 }

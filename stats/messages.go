@@ -17,8 +17,7 @@ type messageSums struct {
 	bytes                                     uint64
 	outside                                   uint64
 	unmatchedSends, unmatchedRecvs, cancelled uint64
-	latency                                   logHistogram  // ticks, of those that are not below 0
-	early                                     logHistogram  // ticks below 0, without their sign
+	latency                                   Distribution  // ticks
 	earlyBytes                                uint64        // of those below 0
 	sizes                                     [64]byteClass // class k: sizes of k bits
 	times                                     [64]byteClass // class k: latencies of k bits, in ticks
@@ -43,8 +42,7 @@ func newMessageSums(t *trace.Trace, s *scope) *messageSums {
 func (m *messageSums) merge(o *messageSums) {
 	m.count, m.bytes, m.outside = m.count+o.count, m.bytes+o.bytes, m.outside+o.outside
 	m.unmatchedSends, m.unmatchedRecvs, m.cancelled = m.unmatchedSends+o.unmatchedSends, m.unmatchedRecvs+o.unmatchedRecvs, m.cancelled+o.cancelled
-	m.latency.merge(&o.latency)
-	m.early.merge(&o.early)
+	m.latency.Merge(&o.latency)
 	m.earlyBytes += o.earlyBytes
 	for k := range m.sizes {
 		m.sizes[k].merge(o.sizes[k])
@@ -78,11 +76,10 @@ func (m *messageSums) add(x *message) {
 	m.count++
 	m.bytes += x.bytes
 	m.sizes[min(bits.Len64(x.bytes), 63)].add(x.bytes)
-	if latency := x.taken[1] - x.posted[0]; latency >= 0 {
-		m.latency.add(latency)
+	latency := x.taken[1] - x.posted[0]
+	if m.latency.Add(latency); latency >= 0 {
 		m.times[bits.Len64(uint64(latency))].add(x.bytes)
 	} else { // clocks disagree
-		m.early.add(-latency)
 		m.earlyBytes += x.bytes
 	}
 	// The matrix has ranks; a location without one counts in the totals alone.
@@ -154,30 +151,18 @@ func (m *messageSums) result(r rate) *Messages {
 	out := &Messages{Count: m.count, Bytes: m.bytes, UnmatchedSends: m.unmatchedSends,
 		UnmatchedReceives: m.unmatchedRecvs, OutsideSelection: m.outside, Cancelled: m.cancelled,
 		Sizes: bytesClasses(&m.sizes, rate{nsPerSecond}), Latencies: bytesClasses(&m.times, r)}
-	h, early := &m.latency, &m.early
 	if m.count == 0 {
 		return out
 	}
-	out.Latency = &Latency{BelowZero: early.count, Min: r.ns(h.min), Mean: r.mean(h.sum-early.sum, m.count),
-		P50: r.ns(m.quantile(0.5)), P99: r.ns(m.quantile(0.99)), Max: r.ns(h.max)}
-	if early.count > 0 {
-		out.Latency.Min = r.ns(-early.max)
-		below := BytesClass{From: r.ns(-early.max), Count: early.count, Bytes: m.earlyBytes}
+	d := &m.latency
+	sum, _ := d.Sum()
+	out.Latency = &Latency{BelowZero: d.BelowZero(), Min: r.ns(d.Min()), Mean: r.mean(sum, m.count),
+		P50: r.ns(d.Quantile(0.5)), P99: r.ns(d.Quantile(0.99)), Max: r.ns(d.Max())}
+	if n := d.BelowZero(); n > 0 {
+		below := BytesClass{From: r.ns(d.Min()), Count: n, Bytes: m.earlyBytes}
 		out.Latencies = append([]BytesClass{below}, out.Latencies...)
 	}
-	if h.count == 0 {
-		out.Latency.Max = r.ns(-early.min)
-	}
 	return out
-}
-
-// quantile returns that of all latencies. The smallest are those most below 0.
-func (m *messageSums) quantile(q float64) int64 {
-	rank := rankOf(q, m.count)
-	if rank <= m.early.count {
-		return -m.early.at(m.early.count + 1 - rank)
-	}
-	return m.latency.at(rank - m.early.count)
 }
 
 // bytesClasses returns the classes that are not empty, ascending, with converted bounds.

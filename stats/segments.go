@@ -2,6 +2,7 @@ package stats
 
 import (
 	"iter"
+	"math"
 
 	"tracekit/spill"
 	"tracekit/trace"
@@ -29,10 +30,11 @@ type Segments struct {
 }
 
 // A Segment is time in one call path, in ticks. The path is that of the tree, or one of those
-// below.
+// below. Visits are those that end in it, and the one that goes on.
 type Segment struct {
-	Path trace.PathID
-	Time int64
+	Path   trace.PathID
+	Visits uint32
+	Time   int64
 }
 
 // Paths of time that lies in no call path. They are above all others.
@@ -59,14 +61,24 @@ const segmentBlock = 128
 // sum sums the blocks, when all rows are there.
 func (s *Segments) sum(paths int) {
 	var m *timeMap
+	var visits []uint32 // by path, of the tree
 	for first := 0; first+segmentBlock <= s.rows.Len(); first += segmentBlock {
 		if m == nil { // most locations are short
-			m = newTimeMap(paths)
+			m, visits = newTimeMap(paths), make([]uint32, paths)
 		}
 		spill.Ensure(s.store, &s.blocks).Append(uint32(s.sums.Len()))
 		m.addRows(s.rows, first, first+segmentBlock)
+		for i := first; i < first+segmentBlock; i++ {
+			if r := s.rows.Ptr(i); int(r.Path) < paths {
+				visits[r.Path] += r.Visits
+			}
+		}
 		for _, p := range m.met {
-			spill.Ensure(s.store, &s.sums).Append(Segment{p, *m.of(p)})
+			sum := Segment{Path: p, Time: *m.of(p)}
+			if int(p) < paths {
+				sum.Visits, visits[p] = visits[p], 0
+			}
+			spill.Ensure(s.store, &s.sums).Append(sum)
 		}
 		m.clear()
 	}
@@ -84,7 +96,7 @@ func (s *Segments) append(r Segment) { spill.Ensure(s.store, &s.rows).Append(r) 
 
 func (s *Segments) add(path trace.PathID, time int64) {
 	if time > 0 {
-		s.append(Segment{path, time})
+		s.append(Segment{Path: path, Time: time})
 	}
 }
 
@@ -210,7 +222,7 @@ func (w *walk) endRow() {
 	if cause := s.waits.cause(row); cause != nil {
 		wait = min(own, s.scope.clip(cause.From, cause.From+cause.Time))
 	}
-	s.append(Segment{s.path, own - wait})
+	s.append(Segment{Path: s.path, Visits: 1, Time: own - wait})
 	s.add(PathWait, wait)
 	w.notePaused()
 }
@@ -228,11 +240,15 @@ func (w *walk) notePaused() {
 func (w *walk) flush(note bool) (sum int64) {
 	for _, k := range w.touched {
 		step := &w.steps[k]
-		time := step.exclusive - step.noted
-		step.noted, step.touched = step.exclusive, false
+		time := step.exclusive - step.noted.time
+		visits := step.count - step.noted.visits
+		if step.open {
+			visits++
+		}
+		step.noted, step.touched = notedVisits{step.exclusive, step.count}, false
 		sum += time
-		if note {
-			w.segments.add(step.path, time)
+		if note && time > 0 {
+			w.segments.append(Segment{step.path, uint32(min(visits, math.MaxUint32)), time})
 		}
 	}
 	w.touched = w.touched[:0]

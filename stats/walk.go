@@ -27,7 +27,14 @@ type step struct {
 	region  trace.RegionID
 	hist    *logHistogram // of an MPI function; nil of others
 	touched bool          // since the last segment ended
-	noted   int64         // exclusive time in the segments so far
+	open    bool          // entered and not left
+	noted   notedVisits   // in the segments so far
+}
+
+// notedVisits are visits that ended, and exclusive time, also of the one that goes on.
+type notedVisits struct {
+	time   int64
+	visits uint64
 }
 
 // A visit is a region that is entered and not left.
@@ -163,7 +170,7 @@ func (w *walk) advance(t int64) {
 // pause makes time of a step that of the measurement, and returns what counts how much of it lies
 // on the critical path.
 func (w *walk) pause(k int, s *step, time int64) *int64 {
-	s.noted += time
+	s.noted.time += time
 	w.paused[k].since += time
 	return &w.paused[k].critical
 }
@@ -195,6 +202,7 @@ func (w *walk) putClock(useful int64) {
 // enter opens a region at the time that was advanced to.
 func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocationID) {
 	w.top = w.stepOf(trace.PathNode{Parent: w.steps[w.top].path, Region: region, Site: site})
+	w.steps[w.top].open = true
 	w.stack.Enter(region, visit{enter: w.now, step: w.top})
 	if seq == w.row {
 		w.putClock(w.usefulAt(w.now))
@@ -262,6 +270,7 @@ func (w *walk) close() {
 		}
 	}
 	s := &w.steps[v.step]
+	s.open = v.step == w.top
 	if v.step == w.top || w.profiler.outside(v.enter, w.now) {
 		return // too deep for the call tree, or clipped away
 	}

@@ -324,6 +324,10 @@ func (r *report) diagnosis() {
 		return
 	}
 	fmt.Fprintf(r.w, "\n%sWhy the run is not shorter\n", modelled(r.a.Trace.Rebuilt))
+	if len(causes) == 0 && len(r.a.Devices) > 0 {
+		r.line("Nothing is worth fixing but what devices compute: what hosts, gaps, communication and copies have of the critical path is below 1 %% of it.")
+		return
+	}
 	if len(causes) == 0 && r.a.Efficiency == nil {
 		r.line("Nothing is worth fixing: neither serial parts nor waits at barriers of threads take 1 %% of it.")
 		return

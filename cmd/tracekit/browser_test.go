@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -29,7 +30,7 @@ import (
 
 // A browser shows a page and notes what a page must not do.
 type browser struct {
-	t   *testing.T
+	t   testing.TB
 	ctx context.Context
 
 	mu       sync.Mutex
@@ -37,8 +38,29 @@ type browser struct {
 	errors   []string
 }
 
-// browse opens the page at an address in a real browser. It skips the test where there is none.
-func browse(t *testing.T, address string) *browser {
+// browse opens the page at an address in a real browser, and holds it to what a page may do.
+func browse(t testing.TB, address string) *browser {
+	t.Helper()
+	b := newBrowser(t)
+	chromedp.ListenTarget(b.ctx, b.listen)
+	b.run(network.Enable(), log.Enable(), chromedp.EmulateViewport(1280, 800), chromedp.Navigate(address), chromedp.WaitVisible("canvas, [role=tablist]"))
+	t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, e := range b.errors {
+			t.Error("console:", e)
+		}
+		for i, r := range b.requests {
+			if i > 0 && !strings.HasPrefix(r, address+"tile?") && !strings.HasPrefix(r, address+"curves?") {
+				t.Errorf("the page asks for %s", r)
+			}
+		}
+	})
+	return b
+}
+
+// newBrowser starts a real browser. It skips the test where there is none.
+func newBrowser(t testing.TB) *browser {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
@@ -60,22 +82,7 @@ func browse(t *testing.T, address string) *browser {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	b := &browser{t: t, ctx: ctx}
-	chromedp.ListenTarget(ctx, b.listen)
-	b.run(network.Enable(), log.Enable(), chromedp.EmulateViewport(1280, 800), chromedp.Navigate(address), chromedp.WaitVisible("canvas, [role=tablist]"))
-	t.Cleanup(func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		for _, e := range b.errors {
-			t.Error("console:", e)
-		}
-		for i, r := range b.requests {
-			if i > 0 && !strings.HasPrefix(r, address+"tile?") {
-				t.Errorf("the page asks for %s", r)
-			}
-		}
-	})
-	return b
+	return &browser{t: t, ctx: ctx}
 }
 
 func (b *browser) listen(event any) {
@@ -258,6 +265,49 @@ func TestViewInBrowser(t *testing.T) {
 	if strings.Contains(got, "steps of") || !strings.Contains(got, "rank 0") {
 		t.Errorf("a call is shown as %q", got)
 	}
+}
+
+// TestMovedIsDrawn: a timeline that was moved shows what one shows that was opened there.
+func TestMovedIsDrawn(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range [][]string{{"generate", "halo", "--ranks", "700", "--iterations", "3", "-o", "halo"}, {"report", "halo", "-o", "halo.html"}} {
+		if _, errs, code := tracekit(t, dir, args...); code != 0 {
+			t.Fatal(errs)
+		}
+	}
+	address := "file://" + filepath.Join(dir, "halo.html")
+	b := newBrowser(t)
+	b.run(chromedp.EmulateViewport(1280, 800), chromedp.Navigate(address+"#from=20000&to=40000"))
+	b.until(`document.querySelector("canvas") != null`, "true")
+	const picture = `(() => { const c = document.querySelector("canvas"); return [...c.getContext("2d").getImageData(0, 0, c.width, c.height).data.filter((_, i) => i % 7 == 0)].join() })()`
+	for _, px := range []int{9, 250, -400} {
+		b.run(chromedp.Evaluate(fmt.Sprintf(`document.querySelector("canvas").dispatchEvent(new WheelEvent("wheel", { deltaX: %d, cancelable: true }))`, px), nil))
+		time.Sleep(400 * time.Millisecond) // drawn, and in the address
+		moved := b.eval(picture)
+		b.run(chromedp.Reload())
+		b.until(`document.querySelector("canvas") != null`, "true")
+		time.Sleep(200 * time.Millisecond)
+		if opened := b.eval(picture); different(moved, opened) > 0.001 {
+			t.Errorf("moved by %d px: %.4f of the picture is not what is drawn there", px, different(moved, opened))
+		}
+	}
+}
+
+// different returns the share of numbers that differ by more than 8.
+func different(a, b string) float64 {
+	x, y := strings.Split(a, ","), strings.Split(b, ",")
+	if len(x) != len(y) {
+		return 1
+	}
+	n := 0
+	for i := range x {
+		v, _ := strconv.Atoi(x[i])
+		w, _ := strconv.Atoi(y[i])
+		if max(v-w, w-v) > 8 {
+			n++
+		}
+	}
+	return float64(n) / float64(len(x))
 }
 
 // looks compares a picture with a golden, both in squares of 16 pixels: fonts differ.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"tracekit/readers/arrowdir"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -11,9 +13,12 @@ func deviceTables(a *stats.Analysis) []arrowdir.Table {
 	if len(a.Devices) == 0 {
 		return nil
 	}
-	devices, kernels, kinds, calls := newNameList(), newNameList(), newNameList(), newNameList()
+	devices, streams, kernels, kinds, calls := newNameList(), newNameList(), newNameList(), newNameList(), newNameList()
 	for _, d := range a.Devices {
 		devices.of(d.Device)
+		for _, s := range d.Streams {
+			streams.of(s.Stream)
+		}
 		for _, k := range d.Kernels {
 			kernels.of(k.Name)
 			kinds.of(k.Kind)
@@ -26,19 +31,44 @@ func deviceTables(a *stats.Analysis) []arrowdir.Table {
 	named := func(column string, l *nameList) arrowdir.TableColumn {
 		return arrowdir.TableColumn{Name: column, Names: l.names}
 	}
-	whole := arrowdir.Table{Name: "devices", Columns: append([]arrowdir.TableColumn{{Name: "rank"}, named("device", devices)},
-		integers("span_ns", "busy_ns", "compute_ns", "communication_ns", "exposed_communication_ns", "memory_ns", "exposed_memory_ns", "idle_ns",
-			"host_bound_ns", "kernel_gaps_ns", "unknown_ns", "collective_wait_ns")...),
+	times := integers("span_ns", "busy_ns", "compute_ns", "communication_ns", "exposed_communication_ns", "memory_ns", "exposed_memory_ns", "idle_ns")
+	fill := func(r *arrowdir.Rows, d *stats.DeviceTimes) {
+		for _, ns := range []int64{d.SpanNs, d.BusyNs, d.ComputeNs, d.CommunicationNs, d.ExposedCommunicationNs, d.MemoryNs, d.ExposedMemoryNs, d.IdleNs} {
+			r.Int(ns)
+		}
+	}
+	delays := []string{"delay_min_ns", "delay_p50_ns", "delay_mean_ns", "delay_p90_ns", "delay_p99_ns", "delay_max_ns"}
+	whole := arrowdir.Table{Name: "devices", Columns: slices.Concat([]arrowdir.TableColumn{{Name: "rank"}, named("device", devices)}, times,
+		integers("host_bound_ns", "kernel_gaps_ns", "unknown_ns", "collective_wait_ns", "start_ns"), integers(delays...)),
 		Fill: func(r *arrowdir.Rows) {
-			for _, d := range a.Devices {
+			for i := range a.Devices {
+				d := &a.Devices[i]
+				fill(r.ID(uint32(d.Rank)).Name(devices.of(d.Device)), &d.DeviceTimes)
 				c := d.IdleCauses
-				r.ID(uint32(d.Rank)).Name(devices.of(d.Device))
-				for _, ns := range []int64{d.SpanNs, d.BusyNs, d.ComputeNs, d.CommunicationNs, d.ExposedCommunicationNs, d.MemoryNs, d.ExposedMemoryNs, d.IdleNs,
-					c.HostBoundNs, c.KernelGapsNs, c.UnknownNs, c.CollectiveWaitNs} {
-					r.Int(ns)
+				r.Int(c.HostBoundNs).Int(c.KernelGapsNs).Int(c.UnknownNs).Int(c.CollectiveWaitNs).Int(d.StartNs)
+				if l := d.Launches; l != nil && l.Delay != nil {
+					t := l.Delay
+					r.Int(t.MinNs).Int(t.P50Ns).Int(t.MeanNs).Int(t.P90Ns).Int(t.P99Ns).Int(t.MaxNs)
+				} else {
+					for range delays {
+						r.Missing()
+					}
 				}
 				if !r.End() {
 					return
+				}
+			}
+		}}
+	parts := arrowdir.Table{Name: "streams", Columns: slices.Concat([]arrowdir.TableColumn{{Name: "rank"}, named("device", devices), named("stream", streams)}, integers("count"), times),
+		Fill: func(r *arrowdir.Rows) {
+			for i := range a.Devices {
+				d := &a.Devices[i]
+				for j := range d.Streams {
+					s := &d.Streams[j]
+					fill(r.ID(uint32(d.Rank)).Name(devices.of(d.Device)).Name(streams.of(s.Stream)).Int(int64(s.Count)), &s.DeviceTimes)
+					if !r.End() {
+						return
+					}
 				}
 			}
 		}}
@@ -66,5 +96,5 @@ func deviceTables(a *stats.Analysis) []arrowdir.Table {
 				}
 			}
 		}}
-	return []arrowdir.Table{whole, single}
+	return []arrowdir.Table{whole, parts, single}
 }

@@ -93,6 +93,7 @@ func (r *report) deviceDetails() {
 	}
 	r.devicePath()
 	r.deviceGaps()
+	r.idleBefore()
 	r.deviceKernels()
 	r.deviceLaunches()
 	r.deviceSteps()
@@ -163,31 +164,54 @@ func (r *report) deviceKernels() {
 	r.show(g)
 }
 
-func (r *report) deviceGaps() {
-	type row struct {
-		stats.DeviceGap
-		device string
-	}
-	var rows []row
-	for _, d := range r.a.Devices {
-		for _, gap := range d.Gaps {
-			rows = append(rows, row{gap, d.Device})
+// An onDevice is a row of a device.
+type onDevice[T any] struct {
+	row    T
+	device string
+}
+
+// onDevices joins the rows of all devices, those with the most time first.
+func onDevices[T any](devices []stats.Device, of func(*stats.Device) []T, ns func(*T) int64) (out []onDevice[T]) {
+	for i := range devices {
+		for _, row := range of(&devices[i]) {
+			out = append(out, onDevice[T]{row, devices[i].Device})
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
+	slices.SortStableFunc(out, func(a, b onDevice[T]) int { return cmp.Compare(ns(&b.row), ns(&a.row)) })
+	return out
+}
+
+func (r *report) deviceGaps() {
+	rows := onDevices(r.a.Devices, func(d *stats.Device) []stats.DeviceGap { return d.Gaps }, func(g *stats.DeviceGap) int64 { return g.TimeNs })
 	g := r.grid("The longest times in which a device idles", "<device", "begins after", "lasts", "host-bound", "<then begins", "<launched from")
 	for _, x := range rows[:min(r.top, len(rows))] {
-		g.add(x.device, formatTime(x.StartNs-r.a.Trace.StartNs), formatTime(x.TimeNs), share(x.HostBoundNs, x.TimeNs), x.Before, string(x.LaunchedFrom))
+		g.add(x.device, formatTime(x.row.StartNs-r.a.Trace.StartNs), formatTime(x.row.TimeNs), share(x.row.HostBoundNs, x.row.TimeNs), x.row.Before, string(x.row.LaunchedFrom))
+	}
+	r.show(g)
+}
+
+func (r *report) idleBefore() {
+	rows := onDevices(r.a.Devices, func(d *stats.Device) []stats.IdleBefore { return d.IdleBefore }, func(x *stats.IdleBefore) int64 { return x.TimeNs })
+	g := r.grid("What devices idle before, by what launches it", "<device", "<operator", "<call", "times", "idle", "host-bound", "queued")
+	g.note("Host-bound: nothing was launched that had not begun; queued: something was, and did not begin; what is neither is of unknown cause.")
+	for _, x := range rows[:min(r.top, len(rows))] {
+		operator := string(x.row.Operator)
+		if x.row.Call == "" {
+			operator = "(launch not recorded)"
+		}
+		g.add(x.device, operator, string(x.row.Call), formatCount(x.row.Count), formatTime(x.row.TimeNs), share(x.row.HostBoundNs, x.row.TimeNs), share(x.row.KernelGapsNs, x.row.TimeNs))
 	}
 	r.show(g)
 }
 
 func (r *report) deviceLaunches() {
-	g := r.grid("From launch to begin"+r.of(len(r.a.Devices), "devices"), "<device", "kernels", "without launch", "least", "mean", "most", "queue, mean")
-	g.note("The delay is from the enter of the call that launches a kernel to the kernel's begin; the queue is of kernels that are launched and have not begun.")
+	g := r.grid("From launch to begin"+r.of(len(r.a.Devices), "devices"), "<device", "kernels", "without launch", "least", "median", "mean", "90 %", "99 %", "most", "queue, mean")
+	g.note("The delay is from the enter of the call that launches a kernel to the kernel's begin, which 90 and 99 % of the kernels do not exceed; the queue is of kernels that are launched and have not begun.")
 	for _, d := range r.a.Devices[:min(r.top, len(r.a.Devices))] {
 		if l := d.Launches; l != nil && l.Delay != nil {
-			g.add(d.Device, formatCount(l.Count), formatCount(l.Without+l.Unsure), formatTime(l.Delay.MinNs), formatTime(l.Delay.MeanNs), formatTime(l.Delay.MaxNs), decimal(l.Queue))
+			t := l.Delay
+			g.add(d.Device, formatCount(l.Count), formatCount(l.Without+l.Unsure), formatTime(t.MinNs), formatTime(t.P50Ns), formatTime(t.MeanNs),
+				formatTime(t.P90Ns), formatTime(t.P99Ns), formatTime(t.MaxNs), decimal(l.Queue))
 		}
 	}
 	r.show(g)
@@ -218,25 +242,15 @@ func (r *report) deviceSteps() {
 }
 
 func (r *report) deviceCollectives() {
-	type row struct {
-		stats.DeviceCollective
-		device string
-	}
-	var rows []row
-	for _, d := range r.a.Devices {
-		for _, c := range d.Collectives {
-			rows = append(rows, row{c, d.Device})
-		}
-	}
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
+	rows := onDevices(r.a.Devices, func(d *stats.Device) []stats.DeviceCollective { return d.Collectives }, func(c *stats.DeviceCollective) int64 { return c.TimeNs })
 	g := r.grid("Bandwidth of collectives"+r.of(len(rows), "rows"), "<device", "<operation", "members", "size", "count", "time", "bus bandwidth", "<")
 	g.note("Time is a sum, from when the last rank has come or, where not all ranks are recorded, of the whole kernels. The bus bandwidth is that of NCCL's tests, to be held against the links'.")
-	for _, c := range rows[:min(r.top, len(rows))] {
-		waiting := ""
+	for _, x := range rows[:min(r.top, len(rows))] {
+		c, waiting := x.row, ""
 		if c.WithWaiting {
 			waiting = "waiting included"
 		}
-		g.add(c.device, c.Operation, formatCount(int(c.Members)), formatBytes(c.Bytes), formatCount(c.Count), formatTime(c.TimeNs), perSecond(c.BusBandwidth), waiting)
+		g.add(x.device, c.Operation, formatCount(int(c.Members)), formatBytes(c.Bytes), formatCount(c.Count), formatTime(c.TimeNs), perSecond(c.BusBandwidth), waiting)
 	}
 	r.show(g)
 }

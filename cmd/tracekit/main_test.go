@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the goldens in testdata")
 
 // tracekit runs a command line in the given folder and returns what it printed.
-func tracekit(t *testing.T, dir string, args ...string) (stdout, stderr string, code int) {
+func tracekit(t testing.TB, dir string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	t.Chdir(dir)
 	var out, errs bytes.Buffer

@@ -51,7 +51,7 @@ func shorten(name string, width int) string {
 // shortenRegion leaves out, until the name fits: what stands in brackets, the brackets,
 // its begin.
 func shortenRegion(name string, width int) string {
-	for _, attempt := range []string{name, withoutBrackets(name, "…"), withoutBrackets(name, "")} {
+	for _, attempt := range []string{name, stats.WithoutBrackets(name, "…"), stats.WithoutBrackets(name, "")} {
 		if utf8.RuneCountInString(attempt) <= width {
 			return attempt
 		}
@@ -62,47 +62,6 @@ func shortenRegion(name string, width int) string {
 		return name
 	}
 	return "…" + string(r[len(r)-width+1:])
-}
-
-// withoutBrackets replaces what stands in the outermost pairs of brackets, those of
-// templates, parameters and remarks; an empty replacement takes the brackets away as well,
-// but not those with which a name begins.
-func withoutBrackets(name, replacement string) string {
-	var b strings.Builder
-	for i := 0; i < len(name); {
-		end := closing(name, i)
-		if end < 0 || end == i+1 {
-			b.WriteByte(name[i])
-			i++
-			continue
-		}
-		if replacement != "" || i == 0 {
-			b.WriteString(name[i:i+1] + "…" + name[end:end+1])
-		}
-		i = end + 1
-	}
-	return strings.TrimRight(b.String(), " ")
-}
-
-// closing returns where the bracket at i is closed, -1 if none begins there or it is not.
-func closing(name string, i int) int {
-	const open, closed = "(<[", ")>]"
-	kind := strings.IndexByte(open, name[i])
-	if kind < 0 {
-		return -1
-	}
-	depth := 0
-	for k := i; k < len(name); k++ {
-		switch name[k] {
-		case open[kind]:
-			depth++
-		case closed[kind]:
-			if depth--; depth == 0 {
-				return k
-			}
-		}
-	}
-	return -1
 }
 
 // shownNames decides how the names of one table are shown.

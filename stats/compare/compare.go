@@ -72,6 +72,7 @@ type Change struct {
 	InstancesB  float64    `json:"instances_b"`
 
 	straggles bool // on some rank by leastOfRank
+	estimate  estimate
 }
 
 // place joins what the runs of both sides say of one place.
@@ -237,18 +238,22 @@ func (p *place) change(kind Kind) Change {
 	return c
 }
 
-// measure fills in the values of both sides and what chance makes of their difference.
+// measure fills in the values of both sides and estimates their difference.
 func (c *Change) measure(a, b [][blocks]int64, instances *[blocks]bool) {
 	for k := range blocks {
 		c.A += meanAt(a, k)
 		c.B += meanAt(b, k)
 	}
-	v := judge(a, b, instances)
+	c.estimate = estimated(a, b, instances)
 	if c.A != 0 {
 		share := (c.B - c.A) / c.A
 		c.Change = &share
 	}
-	if v.known {
+}
+
+// judge says what chance makes of the difference.
+func (c *Change) judge(p prior) {
+	if v := c.estimate.judge(p); v.known {
 		c.PValue = &v.p
 		if c.A != 0 {
 			noise := v.noise / c.A
@@ -275,6 +280,7 @@ func (c *Comparison) total(places []*place, runsA, runsB int) float64 {
 	}
 	c.Run = &Change{Kind: KindRun, Metric: "time_ns", Ranks: []uint32{}}
 	c.Run.measure(a, b, &all)
+	c.Run.judge(prior{})
 	c.Run.WeightNs = math.Abs(c.Run.B - c.Run.A)
 	if c.Run.PValue != nil {
 		significant := *c.Run.PValue <= falseShare && c.Run.largeEnough(max(c.Run.A, c.Run.B))
@@ -293,10 +299,16 @@ func (c *Change) largeEnough(total float64) bool {
 // decide says which changes are significant, of all that could be judged. What is too small to matter
 // is not among the tests: it would be no discovery.
 func (c *Comparison) decide(total float64) {
+	var estimates []estimate
+	for i := range c.Changes {
+		estimates = append(estimates, c.Changes[i].estimate)
+	}
+	prior := priorOf(estimates)
 	var p []float64
 	var of []*Change
 	for i := range c.Changes {
 		x := &c.Changes[i]
+		x.judge(prior)
 		if x.PValue == nil {
 			continue
 		}
@@ -399,7 +411,7 @@ func efficiencies(a, b []*Sample) []Efficiency {
 			change := *row.B - *row.A
 			row.Change = &change
 			if len(x)+len(y) > 2 {
-				noise := spread(x, y).noise
+				noise := student(change, ofRuns(x, y)).noise
 				row.Noise = &noise
 			}
 		}

@@ -32,27 +32,56 @@ type verdict struct {
 	known bool // there was enough to judge by
 }
 
-// judge tests the difference of B and A in one place. Block by block the same work is paired, so
-// that what differs from iteration to iteration in both alike does not count as noise: the sum of
-// the differences d is tested against 0 with Student's t. Neighbouring blocks may be alike; so the
-// variance is inflated, and the degrees of freedom are reduced, by (1+r)/(1-r) with r the
-// autocorrelation of d at lag one, where that is positive.
+// An estimate is the difference of B and A in one place, and how far from it chance may lead.
 //
-// With several runs a side, blocks are those of their means. Beside what blocks say stands what
-// runs say: the pooled variance of their sums. The larger noise holds.
-func judge(a, b [][blocks]int64, instances *[blocks]bool) verdict {
-	within := judgeBlocks(a, b, instances)
-	if len(a)+len(b) == 2 {
+// Block by block the same work is paired, so that what differs from iteration to iteration in
+// both alike does not count as noise: the sum of the differences d is tested against 0 with
+// Student's t. Neighbouring blocks may be alike; so the variance is inflated, and the degrees of
+// freedom are reduced, by (1+r)/(1-r) with r the autocorrelation of d at lag one, where that is
+// positive.
+//
+// With several runs a side, blocks are those of their means, and beside what blocks say stands
+// what runs say: the pooled variance of their sums.
+type estimate struct {
+	difference float64
+	blocks     deviation // none: too few of them
+	runs       deviation // none: one run a side
+}
+
+// A deviation is the variance of an estimate, and its degrees of freedom; 0: there is none.
+type deviation struct{ variance, freedom float64 }
+
+// estimated weighs one place.
+func estimated(a, b [][blocks]int64, instances *[blocks]bool) estimate {
+	var e estimate
+	for k := range blocks {
+		e.difference += meanAt(b, k) - meanAt(a, k)
+	}
+	e.blocks = ofBlocks(a, b, instances)
+	if len(a)+len(b) > 2 {
+		e.runs = ofRuns(sums(a), sums(b))
+	}
+	return e
+}
+
+// judge tests an estimate. Few runs say hardly anything of their variance in one place: it is
+// moderated by what the places say together. The larger noise holds, of blocks or of runs.
+func (e estimate) judge(p prior) verdict {
+	within := verdict{p: 1}
+	if e.blocks.freedom > 0 {
+		within = student(e.difference, e.blocks)
+	}
+	if e.runs.freedom == 0 {
 		return within
 	}
-	between := judgeRuns(a, b)
+	between := student(e.difference, p.moderate(e))
 	if !within.known || between.p > within.p {
 		return between
 	}
 	return within
 }
 
-func judgeBlocks(a, b [][blocks]int64, instances *[blocks]bool) verdict {
+func ofBlocks(a, b [][blocks]int64, instances *[blocks]bool) deviation {
 	var d []float64
 	begun := 0 // blocks in which some instance begins
 	for k := range blocks {
@@ -66,7 +95,7 @@ func judgeBlocks(a, b [][blocks]int64, instances *[blocks]bool) verdict {
 	}
 	n := float64(len(d))
 	if begun < leastBlocks {
-		return verdict{p: 1}
+		return deviation{}
 	}
 	mean := sumOf(d) / n
 	var square, lagged float64
@@ -82,40 +111,37 @@ func judgeBlocks(a, b [][blocks]int64, instances *[blocks]bool) verdict {
 		r := min(most, max(0, lagged/square))
 		inflation = (1 + r) / (1 - r)
 	}
-	return student(sumOf(d), math.Sqrt(square/(n-1)*n*inflation), max(1, (n-1)/inflation))
+	return deviation{square / (n - 1) * n * inflation, max(1, (n-1)/inflation)}
 }
 
-func judgeRuns(a, b [][blocks]int64) verdict {
-	var sums [2][]float64
-	for i, side := range [][][blocks]int64{a, b} {
-		for _, run := range side {
-			sum := 0.0
-			for _, v := range run {
-				sum += float64(v)
-			}
-			sums[i] = append(sums[i], sum)
+// sums returns the sum of each run.
+func sums(runs [][blocks]int64) []float64 {
+	out := make([]float64, len(runs))
+	for i := range runs {
+		for _, v := range runs[i] {
+			out[i] += float64(v)
 		}
 	}
-	return spread(sums[0], sums[1])
+	return out
 }
 
-// spread judges the difference of the means of two sides, at least three values together, by the
-// variance within the sides.
-func spread(a, b []float64) verdict {
+// ofRuns returns the deviation of the difference of the means of two sides, at least three values
+// together, by the variance within the sides.
+func ofRuns(a, b []float64) deviation {
 	na, nb := float64(len(a)), float64(len(b))
-	means := [2]float64{sumOf(a) / na, sumOf(b) / nb}
 	var square float64
-	for i, side := range [][]float64{a, b} {
+	for _, side := range [][]float64{a, b} {
+		mean := sumOf(side) / float64(len(side))
 		for _, x := range side {
-			square += (x - means[i]) * (x - means[i])
+			square += (x - mean) * (x - mean)
 		}
 	}
-	return student(means[1]-means[0], math.Sqrt(square/(na+nb-2)*(1/na+1/nb)), na+nb-2)
+	return deviation{square / (na + nb - 2) * (1/na + 1/nb), na + nb - 2}
 }
 
-// student tests a difference that has a standard error.
-func student(difference, err, freedom float64) verdict {
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}
+// student tests a difference.
+func student(difference float64, d deviation) verdict {
+	t, err := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: d.freedom}, math.Sqrt(d.variance)
 	v := verdict{noise: t.Quantile(0.975) * err, p: 1, known: true}
 	switch {
 	case difference == 0:

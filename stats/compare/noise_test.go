@@ -44,7 +44,7 @@ func TestFalseAlarms(t *testing.T) {
 	for _, c := range []struct{ like, most float64 }{{0, 0.065}, {0.3, 0.09}, {0.6, 0.12}} {
 		alarms := 0
 		for range pairs {
-			v := judge([][blocks]int64{series(c.like)}, [][blocks]int64{series(c.like)}, &all)
+			v := estimated([][blocks]int64{series(c.like)}, [][blocks]int64{series(c.like)}, &all).judge(prior{})
 			if !v.known || v.p <= 0.05 {
 				alarms++
 			}
@@ -65,17 +65,17 @@ func TestJudge(t *testing.T) {
 		level[k], higher[k] = int64(1000+k), int64(1010+k)
 	}
 	one := func(x [blocks]int64) [][blocks]int64 { return [][blocks]int64{x} }
-	if v := judge(one(level), one(level), &all); !v.known || v.p != 1 || v.noise != 0 {
+	if v := estimated(one(level), one(level), &all).judge(prior{}); !v.known || v.p != 1 || v.noise != 0 {
 		t.Errorf("alike: %+v", v)
 	}
-	if v := judge(one(level), one(higher), &all); v.p != 0 || v.noise != 0 {
+	if v := estimated(one(level), one(higher), &all).judge(prior{}); v.p != 0 || v.noise != 0 {
 		t.Errorf("each block takes 10 more: %+v", v)
 	}
 	var seldom, seldomer [blocks]int64
 	for k := range leastBlocks - 1 {
 		seldom[k], seldomer[k] = 5, 9
 	}
-	if v := judge(one(seldom), one(seldomer), &few); v.known || v.p != 1 {
+	if v := estimated(one(seldom), one(seldomer), &few).judge(prior{}); v.known || v.p != 1 {
 		t.Errorf("too few blocks: %+v", v)
 	}
 	// Within each pair every block differs by 10; runs of one side differ by 20.
@@ -85,7 +85,7 @@ func TestJudge(t *testing.T) {
 		}
 		return out
 	}
-	v := judge([][blocks]int64{shifted(0), shifted(20), shifted(40)}, [][blocks]int64{shifted(10), shifted(30), shifted(50)}, &all)
+	v := estimated([][blocks]int64{shifted(0), shifted(20), shifted(40)}, [][blocks]int64{shifted(10), shifted(30), shifted(50)}, &all).judge(prior{})
 	if !v.known || v.p < 0.3 || v.noise < 10*blocks {
 		t.Errorf("runs of one side differ by more than the sides: %+v", v)
 	}

@@ -139,37 +139,55 @@ func (p pair) options(seed uint64, plant samples.Plant) samples.Options {
 	return samples.Options{Program: p.program, Ranks: 6, Iterations: 40, Seed: seed, Plant: plant}
 }
 
+// sides are how many runs there are of A and of B.
+var sides = []struct{ a, b int }{{1, 1}, {1, 2}, {2, 1}, {2, 2}}
+
+// compared compares runs that differ in their seeds, and in what is planted on one side.
+func (p pair) compared(t *testing.T, i int, a, b samples.Plant, runs struct{ a, b int }) *compare.Comparison {
+	seed := uint64(4*i + 1)
+	side := func(plant samples.Plant, n int) (out []*compare.Sample) {
+		for range n {
+			out = append(out, sampled(t, p.options(seed, plant)))
+			seed++
+		}
+		return out
+	}
+	return compare.Of(side(a, runs.a), side(b, runs.b))
+}
+
 // TestPlantedChanges states that of 40 changes of one region each is found and comes first.
 func TestPlantedChanges(t *testing.T) {
-	found := 0
-	for i, p := range planted() {
-		c := compare.Of([]*compare.Sample{sampled(t, p.options(uint64(2*i+1), p.a))}, []*compare.Sample{sampled(t, p.options(uint64(2*i+2), p.b))})
-		first := c.Changes[0]
-		ok := first.Significant != nil && *first.Significant && slices.Contains(p.places, string(first.Region)) && first.Operation == ""
-		if ok {
-			found++
-		} else {
-			t.Logf("pair %d, %s %+v -> %+v: first is %s %s, %s", i, p.program, p.a, p.b, first.Kind, first.Region, first.Operation)
+	for _, runs := range sides {
+		found := 0
+		for i, p := range planted() {
+			first := p.compared(t, i, p.a, p.b, runs).Changes[0]
+			if first.Significant != nil && *first.Significant && slices.Contains(p.places, string(first.Region)) && first.Operation == "" {
+				found++
+			} else {
+				t.Logf("pair %d, %s %+v -> %+v: first is %s %s, %s", i, p.program, p.a, p.b, first.Kind, first.Region, first.Operation)
+			}
 		}
-	}
-	if found < 40 {
-		t.Errorf("the change comes first in %d of 40 pairs", found)
+		if t.Logf("%d against %d: %d", runs.a, runs.b, found); found < 40 {
+			t.Errorf("of %d runs and %d the change comes first in %d of 40 pairs", runs.a, runs.b, found)
+		}
 	}
 }
 
 // TestEqualPrograms states that of 40 pairs which differ in their seeds alone 38 have no significant change.
 func TestEqualPrograms(t *testing.T) {
-	quiet := 0
-	for i, p := range planted() {
-		c := compare.Of([]*compare.Sample{sampled(t, p.options(uint64(2*i+1), p.a))}, []*compare.Sample{sampled(t, p.options(uint64(2*i+2), p.a))})
-		if c.Significant == 0 {
-			quiet++
-		} else {
-			first := c.Changes[0]
-			t.Logf("pair %d, %s: %s of %s %s, %g and %g, by chance with %g", i, p.program, first.Kind, first.Region, first.Operation, first.A, first.B, *first.PValue)
+	for _, runs := range sides {
+		quiet := 0
+		for i, p := range planted() {
+			c := p.compared(t, i, p.a, p.a, runs)
+			if c.Significant == 0 {
+				quiet++
+			} else {
+				first := c.Changes[0]
+				t.Logf("pair %d, %s: %s of %s %s, %g and %g, by chance with %g", i, p.program, first.Kind, first.Region, first.Operation, first.A, first.B, *first.PValue)
+			}
 		}
-	}
-	if quiet < 38 {
-		t.Errorf("%d of 40 pairs have no significant change, want 38", quiet)
+		if t.Logf("%d against %d: %d", runs.a, runs.b, quiet); quiet < 38 {
+			t.Errorf("of %d runs and %d %d of 40 pairs have no significant change, want 38", runs.a, runs.b, quiet)
+		}
 	}
 }

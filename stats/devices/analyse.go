@@ -95,6 +95,7 @@ type activity struct {
 	gaps    *spill.Table[gap]
 	causes  idleCauses
 	longest []longGap // the longest first
+	before  map[launchSite]*idleSum
 	kernels map[kernelKey]*kernelSum
 	delays  delays
 	marks   []mark
@@ -121,16 +122,24 @@ type mark struct {
 	end  bool
 }
 
-// delays sums the times from launch to begin.
+// delays are the times from launch to begin.
 type delays struct {
-	count, without, belowZero uint64
-	unsure                    uint64 // of several launches with one identifier
-	sum, min, max             int64
-	queued                    int64 // sum of those above zero
+	stats.Distribution
+	without uint64
+	unsure  uint64 // of several launches with one identifier
+}
+
+// A launchSite is what launches: the operator, None if it is not known, and the call.
+type launchSite struct{ operator, call trace.RegionID }
+
+// An idleSum sums the gaps that end with what one site launches, in ticks.
+type idleSum struct {
+	count            uint64
+	time, host, gaps int64
 }
 
 func newActivity(c *collector, h *host, d *device, last *arrivals, steps []step) *activity {
-	a := &activity{c: c, h: h, d: d, last: last, steps: steps, lanes: make(map[uint32]*streamSweep),
+	a := &activity{c: c, h: h, d: d, last: last, steps: steps, lanes: make(map[uint32]*streamSweep), before: make(map[launchSite]*idleSum),
 		gaps: spill.NewTable[gap](c.t.Store), kernels: make(map[kernelKey]*kernelSum), inSteps: make([]coverage, len(steps))}
 	a.whole.gap = func(from, to int64) { a.gaps.Append(gap{from, to}) }
 	byName := make(map[string]*streamSweep)
@@ -212,7 +221,7 @@ func (a *activity) kernel(k *kernel, start, end int64) {
 	if l.repeats {
 		a.delays.unsure++
 	} else {
-		a.delays.add(k.start - l.enter)
+		a.delays.Add(k.start - l.enter)
 	}
 	a.part(launchedPart, start, end, work)
 	if l.recompute {
@@ -227,25 +236,11 @@ func (a *activity) part(i int, start, end int64, work trace.DeviceWork) {
 	a.counts[i]++
 }
 
-func (d *delays) add(t int64) {
-	if d.count == 0 || t < d.min {
-		d.min = t
-	}
-	if d.count == 0 || t > d.max {
-		d.max = t
-	}
-	d.count++
-	d.sum += t
-	d.queued += max(0, t)
-	if t < 0 {
-		d.belowZero++
-	}
-}
-
 // A longGap is a gap that the document lists.
 type longGap struct {
 	gap
 	host int64  // of it without anything queued
+	wait int64  // of it with something queued
 	next kernel // that ends it
 }
 
@@ -288,13 +283,29 @@ func (a *activity) backward() {
 			}
 		}
 		queued := min(max(earliest, g.from), g.to)
+		host := queued - g.from
 		a.causes.gaps += g.to - queued
 		if known {
-			a.causes.host += queued - g.from
+			a.causes.host += host
 		} else {
-			a.causes.unknown += queued - g.from
-			queued = g.from
+			a.causes.unknown += host
+			host = 0
 		}
-		a.list(longGap{g, queued - g.from, next})
+		a.endedBy(&next, idleSum{1, g.to - g.from, host, g.to - queued})
+		a.list(longGap{g, host, g.to - queued, next})
 	}
+}
+
+// endedBy adds gaps to those that end with what the same site launches.
+func (a *activity) endedBy(next *kernel, gaps idleSum) {
+	site := launchSite{trace.None, trace.None}
+	if l := a.h.launched(next); l != nil {
+		site = launchSite{l.operator, l.call}
+	}
+	s := a.before[site]
+	if s == nil {
+		s = new(idleSum)
+		a.before[site] = s
+	}
+	s.count, s.time, s.host, s.gaps = s.count+gaps.count, s.time+gaps.time, s.host+gaps.host, s.gaps+gaps.gaps
 }

@@ -63,6 +63,9 @@ func brief(r *devices.Result) (out []string) {
 		for _, g := range d.Gaps {
 			add("gap at %d for %d host %d before %s from %s", g.StartNs, g.TimeNs, g.HostBoundNs, g.Before, g.LaunchedFrom)
 		}
+		for _, x := range d.IdleBefore {
+			add("before %s by %s %d in %d host %d gaps %d", x.Operator, x.Call, x.Count, x.TimeNs, x.HostBoundNs, x.KernelGapsNs)
+		}
 		if s := d.Steps; s != nil {
 			add("steps %d cut %d : %d %d %d", s.Count, s.Cut, s.MinNs, s.MeanNs, s.MaxNs)
 			for _, x := range s.Rows {
@@ -92,6 +95,7 @@ func brief(r *devices.Result) (out []string) {
 		}
 		if l := d.Launches; l != nil {
 			add("launches %d without %d unsure %d below zero %d : %d %d %d", l.Count, l.Without, l.Unsure, l.BelowZero, l.Delay.MinNs, l.Delay.MeanNs, l.Delay.MaxNs)
+			add("delays %d %d %d queue %.4g", l.Delay.P50Ns, l.Delay.P90Ns, l.Delay.P99Ns, *l.Queue)
 		}
 		for _, c := range d.Collectives {
 			add("collective %s of %d, %d bytes %d in %d : %s", c.Operation, c.Members, c.Bytes, c.Count, c.TimeNs, number(c.BusBandwidth))

@@ -112,14 +112,14 @@ func (c *collector) device(g trace.LocationGroupID) string {
 func (a *activity) row(ledger *trace.Ledger) stats.Device {
 	t := a.c.t
 	span := a.whole.last - a.whole.first
-	out := stats.Device{Rank: stats.Rank(a.h.rank), Device: a.c.device(a.d.group),
+	out := stats.Device{Rank: stats.Rank(a.h.rank), Device: a.c.device(a.d.group), StartNs: a.c.ns(a.whole.first - t.Defs.Clock.GlobalOffset),
 		DeviceTimes: a.whole.finish(t), Kernels: a.kernelRows()}
-	if a.delays.count == 0 {
+	if a.delays.Count() == 0 {
 		a.causes = idleCauses{unknown: span - a.whole.sums.busy()}
 	}
 	out.IdleCauses = stats.IdleCauses{KernelGapsNs: a.c.ns(a.causes.gaps), UnknownNs: a.c.ns(a.causes.unknown), CollectiveWaitNs: a.c.ns(a.whole.sums.exposedWait)}
 	out.IdleCauses.HostBoundNs = out.IdleNs - out.IdleCauses.KernelGapsNs - out.IdleCauses.UnknownNs
-	out.Gaps = a.gapRows()
+	out.Gaps, out.IdleBefore = a.gapRows(), a.idleRows()
 	for i := range a.parts {
 		if n := a.counts[i]; n > 0 && n < a.count && (i == launchedPart || n < a.counts[launchedPart]) {
 			out.Parts = append(out.Parts, stats.DevicePart{Part: partNames[i], Count: n, DeviceTimes: a.parts[i].finish(t)})
@@ -141,7 +141,7 @@ func (a *activity) gapRows() []stats.DeviceGap {
 	out, d := []stats.DeviceGap{}, a.c.t.Defs
 	for _, g := range a.longest {
 		row := stats.DeviceGap{StartNs: a.c.ns(g.from - d.Clock.GlobalOffset), TimeNs: a.c.ns(g.to - g.from),
-			HostBoundNs: a.c.ns(g.host), Before: d.RegionLabel(g.next.region)}
+			HostBoundNs: a.c.ns(g.host), KernelGapsNs: a.c.ns(g.wait), Before: d.RegionLabel(g.next.region)}
 		if l := a.h.launched(&g.next); l != nil {
 			row.LaunchedFrom = stats.Name(cmp.Or(d.RegionLabel(l.operator), d.RegionLabel(l.call)))
 		}
@@ -150,22 +150,39 @@ func (a *activity) gapRows() []stats.DeviceGap {
 	return out
 }
 
+// idleRows returns before what the device idles most, at most so many as gaps are listed.
+func (a *activity) idleRows() []stats.IdleBefore {
+	out, d := []stats.IdleBefore{}, a.c.t.Defs
+	for site, s := range a.before {
+		out = append(out, stats.IdleBefore{Operator: stats.Name(d.RegionLabel(site.operator)), Call: stats.Name(d.RegionLabel(site.call)),
+			Count: s.count, TimeNs: a.c.ns(s.time), HostBoundNs: a.c.ns(s.host), KernelGapsNs: a.c.ns(s.gaps)})
+	}
+	slices.SortFunc(out, func(x, y stats.IdleBefore) int {
+		return cmp.Or(cmp.Compare(y.TimeNs, x.TimeNs), cmp.Compare(x.Operator, y.Operator), cmp.Compare(x.Call, y.Call), cmp.Compare(y.HostBoundNs, x.HostBoundNs), cmp.Compare(y.Count, x.Count))
+	})
+	return out[:min(listed, len(out))]
+}
+
 func (a *activity) launches(span int64, name string, ledger *trace.Ledger) *stats.DeviceLaunches {
 	d := &a.delays
-	if d.count+d.unsure == 0 {
+	count, early := d.Count(), d.BelowZero()
+	if count+d.unsure == 0 {
 		return nil
 	}
 	place := trace.Place{Location: a.d.streams[0].location, Offset: -1}
 	ledger.AddN(trace.CodeNoLaunch, d.without, place, "on "+name)
-	if d.belowZero > 0 {
-		ledger.AddN(trace.CodeClockViolation, d.belowZero, place, fmt.Sprintf("kernels on %s begin before they are launched", name))
+	if early > 0 {
+		ledger.AddN(trace.CodeClockViolation, early, place, fmt.Sprintf("kernels on %s begin before they are launched", name))
 	}
-	out := &stats.DeviceLaunches{Count: d.count, Without: d.without, Unsure: d.unsure, BelowZero: d.belowZero}
-	if d.count > 0 {
-		out.Delay = &stats.LaunchDelay{MinNs: a.c.ns(d.min), MeanNs: a.c.ns(d.sum / int64(d.count)), MaxNs: a.c.ns(d.max)}
+	out := &stats.DeviceLaunches{Count: count, Without: d.without, Unsure: d.unsure, BelowZero: early}
+	if count == 0 {
+		return out
 	}
-	if span > 0 && d.count > 0 {
-		queue := float64(d.queued) / float64(span)
+	sum, queued := d.Sum()
+	out.Delay = &stats.LaunchDelay{MinNs: a.c.ns(d.Min()), MeanNs: a.c.ns(sum / int64(count)), MaxNs: a.c.ns(d.Max()),
+		P50Ns: a.c.ns(d.Quantile(0.5)), P90Ns: a.c.ns(d.Quantile(0.9)), P99Ns: a.c.ns(d.Quantile(0.99))}
+	if span > 0 {
+		queue := float64(queued) / float64(span)
 		out.Queue = &queue
 	}
 	return out

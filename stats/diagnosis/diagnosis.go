@@ -47,17 +47,25 @@ func Find(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) ([]s
 			causes = append(causes, *c)
 		}
 	}
+	return Join(causes, nil), nil
+}
+
+// Join returns the causes of both lists that are listed, the one with the most gain first.
+func Join(a, b []stats.Cause) []stats.Cause {
+	causes := slices.Concat([]stats.Cause{}, a, b)
 	slices.SortStableFunc(causes, func(a, b stats.Cause) int {
 		return cmp.Or(cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs))
 	})
-	return causes[:min(most, len(causes))], nil
+	return causes[:min(most, len(causes))]
 }
 
 // judge predicts what mending a candidate would gain; it returns nil if that is not worth it, or
 // if the model cannot judge it.
 func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*stats.Cause, error) {
 	cause, gain, run := c.cause, c.gain, f.a.Trace.DurationNs
-	cause.Text = c.text
+	if cause.Text = c.text; c.slow != nil {
+		cause.Text = c.ofCulprits()
+	}
 	switch {
 	case len(c.changes) > 0:
 		p, err := m.Predict(ctx, c.changes...)
@@ -98,7 +106,8 @@ type candidate struct {
 	least   int64           // what it must gain, ns
 	gain    int64           // if it is known without changes
 	changes []whatif.Change // that mend it; empty: none that the replay could judge
-	text    string          // what is wrong
+	text    string          // what is wrong; with culprits, who waits for them
+	slow    []slowness      // of culprits, the place that may gain most first
 	mended  string          // how it would be: "Shared equally"
 }
 
@@ -108,14 +117,14 @@ type finder struct {
 	a        *stats.Analysis
 	places   []stats.Site // by call path
 	critical map[stats.Site]int64
-	unequal  map[stats.Site]int64   // what of that is more than as many mean visits take
-	slow     map[stats.Site]int64   // what calls take beyond what they need and wait, summed over ranks
-	times    map[stats.Site][]int64 // of those asked for, ns by rank
-	meets    map[string]bool        // regions in which a thread does nothing but wait for others
+	unequal  map[stats.Site]int64    // what of that is more than as many mean visits take
+	slow     map[stats.Site]int64    // what calls take beyond what they need and wait, summed over ranks
+	parts    map[stats.Site][]*place // outside MPI, by caller
+	meets    map[string]bool         // regions in which a thread does nothing but wait for others
 }
 
 func newFinder(t *trace.Trace, a *stats.Analysis) *finder {
-	f := &finder{t: t, a: a, places: stats.Sites(t), critical: make(map[stats.Site]int64), unequal: make(map[stats.Site]int64), slow: make(map[stats.Site]int64), times: make(map[stats.Site][]int64), meets: make(map[string]bool)}
+	f := &finder{t: t, a: a, places: stats.Sites(t), critical: make(map[stats.Site]int64), unequal: make(map[stats.Site]int64), slow: make(map[stats.Site]int64), parts: make(map[stats.Site][]*place), meets: make(map[string]bool)}
 	for id, m := range threads.Meanings(t.Defs) {
 		if m.Activity == threads.Barrier || m.Activity == threads.Waiting {
 			f.meets[t.Defs.RegionLabel(trace.RegionID(id))] = true
@@ -141,16 +150,17 @@ func (f *finder) candidates() []candidate {
 	}
 	var out []candidate
 	rows := f.worth()
-	f.sum(rows)
+	f.split(rows)
 	for _, row := range rows {
 		switch {
 		case startsUp(row.Operation) || row.Region == stats.BufferFlush || row.Region == stats.RecordingOff:
 		case row.Operation != "":
 			out = append(out, f.slowCalls(row))
 		default:
-			out = append(out, f.computing(row))
+			out = append(out, f.computing(row)...)
 		}
 	}
+	out = joined(out)
 	out = append(out, f.startup()...)
 	out = append(out, f.late()...)
 	out = append(out, f.measurement()...)
@@ -178,49 +188,11 @@ func placeOf(row stats.DelayRow) stats.Site {
 	return stats.Site{SourceLine: row.SourceLine, Operation: row.Operation}
 }
 
-// sum sums the times of places by rank. Threads that make no calls are left out: nobody waits for
-// them but their own master.
-func (f *finder) sum(rows []stats.DelayRow) {
-	wanted := make([][]int64, len(f.places)) // by call path
-	wantedBeside := make(map[trace.PathID][]int64)
-	for _, row := range rows {
-		f.times[placeOf(row)] = make([]int64, len(f.t.World))
-	}
-	for path, place := range f.places {
-		wanted[path] = f.times[place]
-	}
-	for path, name := range beside {
-		wantedBeside[path] = f.times[stats.Site{SourceLine: stats.SourceLine{Region: stats.Name(name)}}]
-	}
-	for l, segments := range f.a.Segments {
-		rank := f.t.Rank[l]
-		if int(rank) >= len(f.t.World) || f.t.World[rank] != trace.LocationID(l) && f.t.Calls[l].Len() == 0 {
-			continue
-		}
-		for s := range segments.Sums {
-			times := []int64(nil)
-			if int(s.Path) < len(wanted) {
-				times = wanted[s.Path]
-			} else {
-				times = wantedBeside[s.Path]
-			}
-			if times != nil {
-				times[rank] += s.Time
-			}
-		}
-	}
-	for _, times := range f.times {
-		for r := range times {
-			times[r] = f.t.Defs.Clock.Nanoseconds(times[r])
-		}
-	}
-}
-
 // beside are the places that are none of the call tree.
 var beside = map[trace.PathID]string{stats.PathOutside: stats.OutsideRegions, stats.PathFlush: stats.BufferFlush, stats.PathOff: stats.RecordingOff}
 
-// at returns the call paths of a place.
-func (f *finder) at(place stats.Site) whatif.Place {
+// site returns the call paths of a place.
+func (f *finder) site(place stats.Site) whatif.Place {
 	return func(p trace.PathID) bool {
 		if int(p) >= len(f.places) {
 			name, known := beside[p]

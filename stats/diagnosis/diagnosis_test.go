@@ -1,6 +1,7 @@
 package diagnosis_test
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"testing"
@@ -38,51 +39,66 @@ func diagnosed(t *testing.T, o samples.Options) ([]stats.Cause, *stats.Analysis)
 	return causes, a
 }
 
-// TestPlanted: the first cause is the place and the ranks where a fault is planted, and what
-// mending it gains is the difference from the run in which the fault is as good as nothing; of a
-// reduce whose root comes early, from that in which the other ranks have 7/8 of their work, since
-// the root could take its share. Two places cannot be mended one by one in the program, and gains
-// of two do not add up.
+// TestPlanted: in every program the first cause is the place and the ranks where a fault is planted,
+// and what mending it gains is, to 1 %, the difference from the run in which the fault is as good as
+// nothing; of a reduce whose root comes early, from that in which the other ranks have 7/8 of their
+// work, since the root could take its share. Where the place has other callers, the cause names the one.
+//
+// The tasks of masterworker differ by themselves, by more than a root that comes early costs; and
+// which worker's result its master takes first is not the same without the fault, as the replay
+// believes. In collectives the early root costs 0.7 % of the run, which is no cause.
 func TestPlanted(t *testing.T) {
-	for _, c := range []struct {
-		name, program, region string
-		kind                  stats.CauseKind
-		ranks                 []uint32
-		plant, without        samples.Plant
-		margin                float64
-	}{
-		{"imbalance", "ring", "compute", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{}, 0.01},
-		{"imbalance of collectives", "collectives", "compute", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{}, 0.01},
-		{"imbalance of a wavefront", "sweep", "block", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{}, 0.01},
-		{"imbalance of tasks", "masterworker", "task", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{}, 0.01},
-		{"imbalance of requests", "requests", "compute", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{}, 0.01},
-		{"imbalance of two places", "halo", "interior", stats.CauseImbalance, []uint32{7}, samples.Plant{Imbalance: 20_000}, samples.Plant{Imbalance: 1}, 0.05},
-		{"late sender", "halo", "compute", stats.CauseSerialization, everyone, samples.Plant{LateSender: 20_000}, samples.Plant{LateSender: 1}, 0.01},
-		{"late sender before a wavefront", "sweep", "compute", stats.CauseSerialization, everyone, samples.Plant{LateSender: 20_000}, samples.Plant{LateSender: 1}, 0.01},
-		{"late receiver", "halo", "compute", stats.CauseSerialization, everyone, samples.Plant{LateReceiver: 20_000}, samples.Plant{LateReceiver: 1}, 0.01},
-		{"wrong order", "halo", "compute", stats.CauseSerialization, everyone, samples.Plant{WrongOrder: 20_000}, samples.Plant{WrongOrder: 1}, 0.01},
-		{"early reduce", "halo", "compute", stats.CauseImbalance, everyone, samples.Plant{EarlyReduce: 20_000}, samples.Plant{EarlyReduce: 17_500}, 0.01},
-		{"late broadcast", "halo", "compute", stats.CauseSerialization, everyone, samples.Plant{LateBroadcast: 20_000}, samples.Plant{LateBroadcast: 1}, 0.01},
-		{"critical path", "halo", "compute", stats.CauseSerialization, everyone, samples.Plant{CriticalPath: 40_000}, samples.Plant{CriticalPath: 8}, 0.01},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			o := samples.Options{Program: c.program, Ranks: 8, Iterations: 200, Seed: 1, Plant: c.plant}
-			causes, a := diagnosed(t, o)
-			if len(causes) == 0 {
-				t.Fatal("nothing is worth fixing")
-			}
-			first := causes[0]
-			if string(first.Region) != c.region || first.Kind != c.kind || !slices.Equal(first.Ranks, c.ranks) {
-				t.Errorf("first is %s in %s on ranks %d", first.Kind, first.Region, first.Ranks)
-			}
-			o.Plant = c.without
-			_, mended := diagnosed(t, o)
-			gain, want := *first.GainNs, a.Trace.DurationNs-mended.Trace.DurationNs
-			t.Logf("%s: gain %d, the run without it is %d shorter (%+.2f %%)", first.Text, gain, want, 100*(float64(gain)/float64(want)-1))
-			if math.Abs(float64(gain-want)) > c.margin*float64(want) {
-				t.Errorf("gain %d, the run without it is %d shorter", gain, want)
-			}
-		})
+	const ticks = 20_000
+	work := map[string]string{"halo": "interior", "sweep": "block", "multigrid": "smooth", "masterworker": "task"}
+	shared := []string{"ring", "burst", "collectives", "requests"} // compute in the same region as what is planted
+	for _, p := range samples.Programs() {
+		for _, c := range []struct {
+			name           string
+			plant, without samples.Plant
+			kind           stats.CauseKind
+			region         string
+			ranks          []uint32
+		}{
+			{"imbalance", samples.Plant{Imbalance: ticks}, samples.Plant{}, stats.CauseImbalance, cmp.Or(work[p.Name], "compute"), []uint32{7}},
+			{"late sender", samples.Plant{LateSender: ticks}, samples.Plant{LateSender: 1}, stats.CauseSerialization, "compute", everyone},
+			{"late receiver", samples.Plant{LateReceiver: ticks}, samples.Plant{LateReceiver: 1}, stats.CauseSerialization, "compute", everyone},
+			{"wrong order", samples.Plant{WrongOrder: ticks}, samples.Plant{WrongOrder: 1}, stats.CauseSerialization, "compute", everyone},
+			{"early reduce", samples.Plant{EarlyReduce: ticks}, samples.Plant{EarlyReduce: ticks * 7 / 8}, stats.CauseImbalance, "compute", everyone},
+			{"late broadcast", samples.Plant{LateBroadcast: ticks}, samples.Plant{LateBroadcast: 1}, stats.CauseSerialization, "compute", everyone},
+			{"critical path", samples.Plant{CriticalPath: ticks}, samples.Plant{CriticalPath: 1}, stats.CauseSerialization, "compute", everyone},
+		} {
+			t.Run(p.Name+"/"+c.name, func(t *testing.T) {
+				o := samples.Options{Program: p.Name, Ranks: 8, Iterations: 32, Seed: 1, Plant: c.plant}
+				causes, a := diagnosed(t, o)
+				margin := 0.01
+				switch {
+				case p.Name == "collectives" && c.name == "early reduce":
+					if len(causes) > 0 {
+						t.Errorf("%s", causes[0].Text)
+					}
+					return
+				case p.Name == "masterworker":
+					margin = 0.02
+					causes = slices.DeleteFunc(causes, func(x stats.Cause) bool { return x.Region == "task" && len(x.Ranks) == 0 })
+				}
+				if len(causes) == 0 {
+					t.Fatal("nothing is worth fixing")
+				}
+				first := causes[0]
+				if string(first.Region) != c.region || first.Kind != c.kind || !slices.Equal(first.Ranks, c.ranks) {
+					t.Errorf("first is %s in %s on ranks %d", first.Kind, first.Region, first.Ranks)
+				}
+				if split := c.name != "imbalance" && slices.Contains(shared, p.Name); split != slices.Equal(first.Callers, []stats.Name{"episode"}) {
+					t.Errorf("called from %q", first.Callers)
+				}
+				o.Plant = c.without
+				_, mended := diagnosed(t, o)
+				gain, want := *first.GainNs, a.Trace.DurationNs-mended.Trace.DurationNs
+				if math.Abs(float64(gain-want)) > margin*float64(want) {
+					t.Errorf("gain %d, the run without it is %d shorter (%+.2f %%): %s", gain, want, 100*(float64(gain)/float64(want)-1), first.Text)
+				}
+			})
+		}
 	}
 }
 

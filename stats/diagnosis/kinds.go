@@ -20,76 +20,103 @@ const (
 	slowNetwork = 0.5 // transfer efficiency below which calls themselves are a cause
 )
 
-// computing judges a place outside MPI that makes others wait.
-func (f *finder) computing(row stats.DelayRow) candidate {
-	place := placeOf(row)
-	times := f.times[place]
+// How places outside MPI are mended.
+const (
+	noTime      = "If it took no time"
+	likeOthers  = "With the time of the others"
+	sharedByAll = "Shared by all ranks each time"
+	equalVisits = "Shared equally at each visit"
+)
+
+// at judges a place outside MPI that makes others wait.
+func (f *finder) at(p *place) candidate {
+	row, times := p.row, p.times
 	ranks := longer(times, culprits(row))
-	c := f.candidate(row, ranks)
+	c := f.candidate(row, ranks, int64(p.path))
 	rest := others(times, ranks)
-	here, there := mean(times, ranks), mean(times, rest)
-	path := float64(f.critical[place])
-	c.cause.Evidence = map[string]float64{"mean_ns": here, "mean_of_others_ns": there, "critical_path_ns": path}
-	where, in := placeText(row.SourceLine), visitors(times)
+	peers := p.peers(ranks, rest)
+	here, there := mean(times, ranks), mean(times, peers)
+	for _, caller := range p.callers {
+		c.cause.Callers = append(c.cause.Callers, caller.Region)
+	}
+	where, in := placeText(row.SourceLine)+calledFrom(p.callers), visitors(times)
 	if f.meets[string(row.Region)] {
 		where += ", where threads wait for each other,"
 	}
-	busy := sum(times) / max(1, path)
-	c.cause.Evidence["ranks_at_a_time"] = busy
+	busy := sum(times) / max(1, p.path)
+	c.cause.Evidence = map[string]float64{"mean_ns": here, "mean_of_others_ns": there, "critical_path_ns": p.path, "ranks_at_a_time": busy}
 	low, high := extremes(times, in)
-	absent := path - sum(times)/float64(len(times)) // of the path, if all ranks were there each time
-	c.mended = "Shared equally at each visit"
+	absent := p.path - sum(times)/float64(len(times)) // of the path, if all ranks were there each time
 	switch {
 	case len(in) <= max(1, len(times)/8) && len(times) > 1:
-		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
-		c.changes = []whatif.Change{whatif.Scale(f.at(place), 0)}
+		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, noTime
+		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
 		c.text = fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, stats.FormatTime(int64(mean(times, in))), f.waits(row))
 	case len(ranks) > 0 && len(ranks) <= max(1, len(times)/4) && here > unlike*there && there > 0:
-		c.cause.Kind, c.mended = stats.CauseImbalance, "With the time of the others"
-		c.most(path * (1 - there/here))
-		c.changes = []whatif.Change{whatif.Scale(f.at(place), there/here, ranks...)}
-		c.text = fmt.Sprintf("%s %s %s as long in %s as the others, %s against %s: %s.", capital(ranksText(ranks)), one(ranks, "takes", "take"), factor(here/there),
-			where, stats.FormatTime(int64(here)), stats.FormatTime(int64(there)), f.waits(row))
-	case f.inTurn(place, busy):
-		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, "If it took no time"
-		c.changes = []whatif.Change{whatif.Scale(f.at(place), 0)}
+		c.cause.Kind, c.mended = stats.CauseImbalance, likeOthers
+		c.most(p.path * (1 - there/here))
+		c.slow = []slowness{{where, here, there, len(peers) < len(rest)}}
+		c.changes = []whatif.Change{whatif.Scale(p.at(), there/here, ranks...)}
+		c.text = f.waits(row)
+	case f.inTurn(p, busy):
+		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, noTime
+		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
 		c.text = fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, stats.FormatTime(int64(sum(times))), f.waits(row))
-	case absent > float64(2*f.unequal[place]) && absent > (1-1/unlike)*path && together(row):
-		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseImbalance, in, "Shared by all ranks each time"
+	case absent > float64(2*p.unequal) && absent > (1-1/unlike)*p.path && together(row):
+		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseImbalance, in, sharedByAll
 		c.most(absent)
-		c.changes = []whatif.Change{whatif.Scale(f.at(place), 1-absent/path)}
+		c.changes = []whatif.Change{whatif.Scale(p.at(), 1-absent/p.path)}
 		c.text = fmt.Sprintf("Not all ranks are in %s at a time, %.3g of %d in the mean: %s.", where, busy, len(times), f.waits(row))
 	case float64(times[high]) > unlike*mean(times, in):
-		c.cause.Kind = stats.CauseImbalance
-		c.most(float64(f.unequal[place]))
-		c.changes = []whatif.Change{whatif.Balance(f.at(place))}
+		c.cause.Kind, c.mended = stats.CauseImbalance, equalVisits
+		c.most(float64(p.unequal))
+		c.changes = []whatif.Change{whatif.Balance(p.at())}
 		c.text = fmt.Sprintf("The ranks take unequally long in %s, from %s on rank %d to %s on rank %d: %s.", where, stats.FormatTime(times[low]), low, stats.FormatTime(times[high]), high, f.waits(row))
 	default:
-		c.cause.Kind, c.cause.Ranks = shifting(row), []uint32{}
-		c.least = int64(varies * path)
-		c.most(float64(f.unequal[place]))
-		c.changes = []whatif.Change{whatif.Balance(f.at(place))}
+		c.cause.Kind, c.cause.Ranks, c.mended = shifting(row), []uint32{}, equalVisits
+		c.least = int64(varies * p.path)
+		c.most(float64(p.unequal))
+		c.changes = []whatif.Change{whatif.Balance(p.at())}
 		c.text = fmt.Sprintf("Now this and now that rank takes longer in %s, though all take about equally long in the sum: %s.", where, f.waits(row))
 	}
 	return c
 }
 
+// ofCulprits says what is wrong with ranks that take longer than others.
+func (c *candidate) ofCulprits() string {
+	first := c.slow[0]
+	as := "the others"
+	if first.often {
+		as = "others that are there as often"
+	}
+	text := fmt.Sprintf("%s %s %s as long in %s as %s, %s against %s", capital(ranksText(c.cause.Ranks)), one(c.cause.Ranks, "takes", "take"), factor(first.factor()),
+		first.where, as, stats.FormatTime(int64(first.here)), stats.FormatTime(int64(first.there)))
+	for i, s := range c.slow[1:] {
+		if i == 2 {
+			text += fmt.Sprintf(", and so in %d more places", len(c.slow)-1-i)
+			break
+		}
+		text += fmt.Sprintf(", and %s in %s", factor(s.factor()), s.where)
+	}
+	return text + ": " + c.text + "."
+}
+
 // inTurn reports whether hardly more than one rank is at a place at a time; or fewer than half of
 // them are, and hardly more than one rank takes part in each of the visits to what calls it, so
 // that the others are ahead or behind.
-func (f *finder) inTurn(place stats.Site, busy float64) bool {
+func (f *finder) inTurn(p *place, busy float64) bool {
 	n := float64(len(f.t.World))
 	few := max(1.2, n/8)
-	return n > 1 && (busy <= few || busy <= n/2 && f.taking(place)*n <= few)
+	return n > 1 && (busy <= few || busy <= n/2 && f.taking(p)*n <= few)
 }
 
 // taking returns how many of the visits to the regions that call a place visit that too.
-func (f *finder) taking(place stats.Site) float64 {
+func (f *finder) taking(p *place) float64 {
 	counts := make(map[stats.Path]uint64)
 	here, calling := uint64(0), uint64(0)
 	for _, row := range f.a.CallPaths {
 		counts[row.ID] = row.Count
-		if int(row.ID) < len(f.places) && f.places[row.ID] == place {
+		if p.paths[trace.PathID(row.ID)] {
 			here, calling = here+row.Count, calling+counts[row.Parent]
 		}
 	}
@@ -99,14 +126,14 @@ func (f *finder) taking(place stats.Site) float64 {
 	return float64(here) / float64(calling)
 }
 
-// together reports whether most of the waits that a place causes end in collectives, where all
-// ranks meet: those who wait there could have worked.
+// together reports whether most of the waits that a place causes at once end in collectives, where
+// all ranks meet: those who wait there could have worked.
 func together(row stats.DelayRow) bool {
 	sum := int64(0)
 	for _, k := range []stats.WaitKind{stats.WaitAtNxN, stats.WaitAtBarrier, stats.LateBroadcast, stats.EarlyReduce, stats.EarlyScan} {
-		sum += row.By[k]
+		sum += row.AtOnce[k]
 	}
-	return sum > row.TotalNs/2
+	return sum > row.ShortNs/2
 }
 
 // shifting is the kind of a place that is late now here, now there.
@@ -122,11 +149,11 @@ func shifting(row stats.DelayRow) stats.CauseKind {
 
 // slowCalls judges calls that make others wait by what they take themselves.
 func (f *finder) slowCalls(row stats.DelayRow) candidate {
-	c := f.candidate(row, culprits(row))
+	c := f.candidate(row, culprits(row), f.critical[placeOf(row)])
 	c.cause.Kind = stats.CauseSlowCalls
 	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(f.critical[placeOf(row)])}
 	c.bound = min(c.bound, f.slow[placeOf(row)])
-	c.changes = []whatif.Change{whatif.Cap(f.at(placeOf(row)))}
+	c.changes = []whatif.Change{whatif.Cap(f.site(placeOf(row)))}
 	c.text = fmt.Sprintf("Calls of %s take longer than like ones, even without waiting: %s.", calledAt(string(row.Operation), row.SourceLine), f.waits(row))
 	c.mended = fmt.Sprintf("If none took longer than %.4g of 100 like ones need", 100*f.quantile())
 	return c
@@ -146,10 +173,10 @@ func (f *finder) startup() (out []candidate) {
 			continue
 		}
 		place, time := stats.Site{SourceLine: row.SourceLine, Operation: row.Operation}, row.TimeNs
-		c := f.candidate(stats.DelayRow{SourceLine: place.SourceLine, Operation: place.Operation}, nil)
+		c := f.candidate(stats.DelayRow{SourceLine: place.SourceLine, Operation: place.Operation}, nil, time)
 		c.cause.Kind = stats.CauseStartup
 		c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
-		c.changes = []whatif.Change{whatif.Scale(f.at(place), 0)}
+		c.changes = []whatif.Change{whatif.Scale(f.site(place), 0)}
 		c.text = fmt.Sprintf("%s takes %s of the run's %s: a longer run, or the part behind it (--from), says more of the program.", place.Operation, stats.FormatTime(time), stats.FormatTime(f.a.Trace.DurationNs))
 		c.mended = "Without it"
 		out = append(out, c)
@@ -209,10 +236,10 @@ func (f *finder) wrongOrder() []candidate {
 	}
 	top := s.Top[0]
 	place := stats.Site{SourceLine: top.SourceLine, Operation: stats.Name(top.Operation)}
-	c := f.candidate(stats.DelayRow{SourceLine: place.SourceLine, Operation: place.Operation}, nil)
+	c := f.candidate(stats.DelayRow{SourceLine: place.SourceLine, Operation: place.Operation}, nil, 0)
 	c.cause.Kind, c.bound = stats.CauseWrongOrder, min(s.TimeNs, f.a.CriticalPath.OvertakenNs)
 	c.cause.Evidence = map[string]float64{"wrong_order_ns": float64(s.TimeNs)}
-	c.changes = []whatif.Change{whatif.Order(f.at(place))}
+	c.changes = []whatif.Change{whatif.Order(f.site(place))}
 	c.text = fmt.Sprintf("Messages are received in another order than they are sent, most of all in %s.", calledAt(top.Operation, top.SourceLine))
 	c.mended = "Taken as they come"
 	return []candidate{c}
@@ -221,11 +248,11 @@ func (f *finder) wrongOrder() []candidate {
 // candidate makes one of a place. It gains at most the time of the critical path there, and
 // hardly more than what each other rank waits for it in the mean, since what the run gets shorter
 // all others must have waited for; twice that is allowed for.
-func (f *finder) candidate(row stats.DelayRow, ranks []uint32) candidate {
+func (f *finder) candidate(row stats.DelayRow, ranks []uint32, path int64) candidate {
 	if ranks == nil {
 		ranks = []uint32{}
 	}
-	c := candidate{cause: stats.Cause{SourceLine: row.SourceLine, Operation: row.Operation, Ranks: ranks, WaitsCausedNs: row.TotalNs}, bound: f.critical[placeOf(row)]}
+	c := candidate{cause: stats.Cause{SourceLine: row.SourceLine, Operation: row.Operation, Ranks: ranks, WaitsCausedNs: row.TotalNs}, bound: path}
 	if others := int64(len(f.t.World) - 1); row.TotalNs > 0 && others > 0 {
 		c.bound = min(c.bound, 2*row.TotalNs/others)
 	}

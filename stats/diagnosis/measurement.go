@@ -28,12 +28,12 @@ func (f *finder) measurement() (out []candidate) {
 		place := stats.Site{SourceLine: row.SourceLine, Operation: row.Operation}
 		delay := waits[place]
 		delay.SourceLine, delay.Operation = place.SourceLine, place.Operation
-		c := f.candidate(delay, nil)
+		c := f.candidate(delay, nil, row.TimeNs)
 		c.cause.Kind, c.bound = stats.CauseMeasurement, row.TimeNs
 		c.cause.Evidence = map[string]float64{"critical_path_ns": float64(row.TimeNs)}
 		switch shortest := float64(path.ShortestNs); {
 		case row.Region == stats.BufferFlush:
-			c.changes, c.mended = []whatif.Change{whatif.Scale(f.at(place), 0)}, "With a buffer that is large enough"
+			c.changes, c.mended = []whatif.Change{whatif.Scale(f.site(place), 0)}, "With a buffer that is large enough"
 			c.text = fmt.Sprintf("The measurement writes its buffer during the run, for %s of the critical path.", stats.FormatTime(row.TimeNs))
 		case row.Region == stats.RecordingOff:
 			c.text = fmt.Sprintf("Recording is switched off for %s of the critical path: what passes there, and who waits for it, is not known.", stats.FormatTime(row.TimeNs))
@@ -41,7 +41,7 @@ func (f *finder) measurement() (out []candidate) {
 			part := min(1, shortest/row.VisitNs)
 			c.most(part * float64(row.TimeNs))
 			c.cause.Evidence["visits"], c.cause.Evidence["mean_ns"], c.cause.Evidence["shortest_visit_ns"] = float64(row.Visits), row.VisitNs, shortest
-			c.changes, c.mended = []whatif.Change{whatif.Scale(f.at(place), 1-part)}, "If it were left out of the measurement, and recording a visit takes that long"
+			c.changes, c.mended = []whatif.Change{whatif.Scale(f.site(place), 1-part)}, "If it were left out of the measurement, and recording a visit takes that long"
 			c.text = fmt.Sprintf("Visits to %s, %d of %s each, are hardly longer than the shortest to any region (%s): much of that is the measurement's own time.",
 				placeText(row.SourceLine), row.Visits, stats.FormatTime(int64(row.VisitNs)), stats.FormatTime(path.ShortestNs))
 		default:

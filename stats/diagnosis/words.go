@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -20,6 +21,34 @@ func (f *finder) gains(c candidate, gain int64, share float64) string {
 func placeText(s stats.SourceLine) string {
 	s.LineOf = "" // sentences say "in" of what a table marks
 	return stats.FormatPlace(s)
+}
+
+// mostCallers is how many callers a sentence names.
+const mostCallers = 3
+
+// calledFrom says which callers a place has, if those are not all.
+func calledFrom(callers []stats.Site) string {
+	var names []string
+	for _, c := range callers {
+		if len(names) == mostCallers {
+			names = append(names, fmt.Sprintf("%d more", len(callers)-mostCallers))
+			break
+		}
+		names = append(names, cmp.Or(placeText(c.SourceLine), stats.OutsideRegions))
+	}
+	if names == nil {
+		return ""
+	}
+	return " called from " + listed(names)
+}
+
+// listed joins words: "a", "a, b and c".
+func listed(words []string) string {
+	text := strings.Join(words, ", ")
+	if n := len(words) - 1; n > 0 {
+		text = strings.Join(words[:n], ", ") + " and " + words[n]
+	}
+	return text
 }
 
 // calledAt names an operation and, if that is known, from where it is called.
@@ -61,11 +90,7 @@ func ranksText(ranks []uint32) string {
 		}
 		i = k + 1
 	}
-	text := strings.Join(parts, ", ")
-	if n := len(parts) - 1; n > 0 {
-		text = strings.Join(parts[:n], ", ") + " and " + parts[n]
-	}
-	return one(ranks, "rank ", "ranks ") + text
+	return one(ranks, "rank ", "ranks ") + listed(parts)
 }
 
 // one chooses a word by whether it is about one rank.

@@ -79,6 +79,7 @@ type flight struct {
 	flightKey
 	least           int64  // shortest time from the other call until the end of one that was there before; none: MaxInt64
 	shortest        int64  // shortest call that ends so
+	ready           int64  // shortest of those that did not wait for the other side
 	bytes           uint64 // of the message with the least time, else of the smallest
 	blocked, passed uint64 // calls that waited for the other one, and that were left before it was there
 	lag             int64  // by how much the own time of the call begins after the other one is entered, or later
@@ -112,7 +113,7 @@ func (f *flight) merge(o *flight) {
 	if o.least < f.least || o.least == f.least && o.bytes < f.bytes {
 		f.least, f.bytes = o.least, o.bytes
 	}
-	f.shortest = min(f.shortest, o.shortest)
+	f.shortest, f.ready = min(f.shortest, o.shortest), min(f.ready, o.ready)
 	f.blocked += o.blocked
 	f.passed += o.passed
 }
@@ -168,14 +169,14 @@ func (o *observations) see(key flightKey, c *trace.Call) *flight {
 // time takes note of a call that needs something that began at.
 func (o *observations) time(f *flight, bytes uint64, c *trace.Call, at int64) {
 	if at >= c.Enter || o.residual && c.Leave-c.Enter > o.long {
-		f.merge(&flight{least: c.Leave - at, shortest: math.MaxInt64, bytes: bytes})
+		f.merge(&flight{least: c.Leave - at, shortest: math.MaxInt64, ready: math.MaxInt64, bytes: bytes})
 	}
 }
 
 func (o *observations) flight(key flightKey) *flight {
 	f := o.flights[key]
 	if f == nil {
-		f = &flight{flightKey: key, least: math.MaxInt64, shortest: math.MaxInt64, bytes: math.MaxUint64}
+		f = &flight{flightKey: key, least: math.MaxInt64, shortest: math.MaxInt64, ready: math.MaxInt64, bytes: math.MaxUint64}
 		o.flights[key] = f
 	}
 	return f
@@ -257,7 +258,11 @@ func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *
 				o.floor = min(o.floor, c.Leave-c.Enter)
 			}
 			f := o.see(flightKey{kind: arrivalOf(r), size: r.Bytes}, c)
-			if (waits.At(int(r.Call)).Time > 0 || o.residual && c.Leave-c.Enter > o.long) && f.looksUp(l) {
+			waited := waits.At(int(r.Call)).Time > 0
+			if !waited {
+				f.ready = min(f.ready, c.Leave-c.Enter)
+			}
+			if (waited || o.residual && c.Leave-c.Enter > o.long) && f.looksUp(l) {
 				if send := m.sender(r); send != nil {
 					o.time(f, r.Bytes, c, send.Enter)
 				}
@@ -291,6 +296,9 @@ func (m *Model) observeSend(o *observations, n *network, l trace.LocationID, s *
 		o.see(flightKey{kind: sendToSendWait, size: s.Bytes}, done)
 	}
 	f := o.see(flightKey{kind: kind, size: s.Bytes}, done)
+	if waits.At(int(s.Done)).Time == 0 {
+		f.ready = min(f.ready, done.Leave-done.Enter)
+	}
 	short := done.Leave-done.Enter <= o.long
 	if !n.lateReceivers && short || kind == postToSendWait && n.isAlways(c) || !f.looksUp(l) {
 		return
@@ -300,7 +308,7 @@ func (m *Model) observeSend(o *observations, n *network, l trace.LocationID, s *
 		return
 	}
 	if kind != postToSendWait && post.Enter > done.Enter && post.Enter < done.Leave {
-		f.merge(&flight{least: done.Leave - post.Enter, shortest: math.MaxInt64, bytes: s.Bytes})
+		f.merge(&flight{least: done.Leave - post.Enter, shortest: math.MaxInt64, ready: math.MaxInt64, bytes: s.Bytes})
 	}
 	if kind == postToSsend {
 		return
@@ -433,6 +441,9 @@ func (n *network) findCosts(o *observations) {
 		}
 	}
 	n.costsOfSynchronous()
+	if n.overhead == math.MaxInt64 { // every send waits: it costs what a receive does
+		n.overhead = n.floor
+	}
 	if n.overhead == math.MaxInt64 {
 		n.overhead = 0
 	}
@@ -445,7 +456,8 @@ func (n *network) findCosts(o *observations) {
 }
 
 // costsOfSynchronous finds the costs that no other calls show from blocking ones that wait for the
-// other side: what the shortest takes beyond the network, which a late receiver shows.
+// other side: what the shortest that finds it there takes beyond the network, which a late receiver
+// shows.
 func (n *network) costsOfSynchronous() {
 	overhead, floor := int64(math.MaxInt64), int64(math.MaxInt64)
 	for i := range n.flights {
@@ -453,10 +465,12 @@ func (n *network) costsOfSynchronous() {
 		if !n.showsWire(f) {
 			continue
 		}
-		overhead = min(overhead, max(0, f.shortest-f.least))
+		if f.ready < math.MaxInt64 {
+			overhead = min(overhead, max(0, f.ready-f.least))
+		}
 		for _, r := range n.flights {
-			if r.kind == sendToRecv && r.size == f.size {
-				floor = min(floor, max(0, r.shortest-f.least))
+			if r.kind == sendToRecv && r.size == f.size && r.ready < math.MaxInt64 {
+				floor = min(floor, max(0, r.ready-f.least))
 			}
 		}
 	}

@@ -62,19 +62,22 @@ func (n name) written() []string {
 
 // Place finds what a user calls a place: a region, an operation, file:line, or one of the first
 // two at a line: region@file:line, operation@file:line, operation@region. Of an operation, line
-// and region are those that call it.
+// and region are those that call it; region@caller is a region where another one calls it.
 func (m *Model) Place(text string) (Place, error) {
 	var known []string
 	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
-		some := false
-		place := m.where(func(n name) bool {
-			known = append(known, n.written()...)
-			is := slices.ContainsFunc(n.written(), func(w string) bool { return same(w, text) })
-			some = some || is
-			return is
-		})
+		slots, some := make([]bool, m.slots()), false
+		for i, n := range m.names {
+			written := n.written()
+			if caller := m.caller(i); n.operation == "" && caller != "" {
+				written = append(written, n.region+"@"+caller)
+			}
+			known = append(known, written...)
+			slots[i] = slices.ContainsFunc(written, func(w string) bool { return same(w, text) })
+			some = some || slots[i]
+		}
 		if some {
-			return place, nil
+			return m.ofSlots(slots), nil
 		}
 	}
 	return nil, fmt.Errorf("no place is called %q; %s", text, nearest(text, known))
@@ -100,7 +103,19 @@ func (m *Model) where(wanted func(name) bool) Place {
 	for i, n := range m.names {
 		slots[i] = wanted(n)
 	}
+	return m.ofSlots(slots)
+}
+
+func (m *Model) ofSlots(slots []bool) Place {
 	return func(p trace.PathID) bool { return slots[m.slot(p)] }
+}
+
+// caller returns the region that a call path is called from, "" if there is none.
+func (m *Model) caller(slot int) string {
+	if nodes := m.t.Tree.Nodes; slot < len(nodes) && int(nodes[slot].Parent) < len(nodes) {
+		return m.names[nodes[slot].Parent].region
+	}
+	return ""
 }
 
 func nameOfRow(operation stats.Name, line stats.SourceLine) name {

@@ -154,7 +154,7 @@ func TestRefuses(t *testing.T) {
 	if _, err := m.Place("interor"); err == nil || !strings.Contains(err.Error(), `no place is called "interor"; nearest are interior, `) {
 		t.Error(err)
 	}
-	for _, text := range []string{"interior", "INTERIOR", "halo.c:80", "interior@halo.c:80", "MPI_Waitall", "MPI_Waitall@exchange", "mpi_allreduce@halo.c:100"} {
+	for _, text := range []string{"interior", "INTERIOR", "halo.c:80", "interior@halo.c:80", "interior@exchange", "MPI_Waitall", "MPI_Waitall@exchange", "mpi_allreduce@halo.c:100"} {
 		if _, err := m.Place(text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}

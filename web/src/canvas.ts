@@ -2,6 +2,7 @@
 // in it, so that what takes a third of a pixel's time has a third of its colour.
 
 import { indexAt, type Detail, type Lane, type Timeline } from './data'
+import { drawPhases, type Phase } from './phasemarks'
 import { ticks, instant } from './units'
 
 export interface Scene {
@@ -14,6 +15,7 @@ export interface Scene {
   select: [number, number] | null
   messages: boolean
   critical: boolean
+  phases: Phase[]
   labels: (row: number) => string
   marked: (row: number) => boolean
   dark: boolean
@@ -33,10 +35,12 @@ export const ruler = 26     // px above them
 
 export class Canvas {
   private pixels: ImageData | null = null
+  private drawn: Drawn | null = null // what pixels show
+  private inks: Inks | null = null
+  width = 0 // of the element, CSS px
+  height = 0
   constructor(readonly element: HTMLCanvasElement) {}
 
-  get width() { return this.element.clientWidth }
-  get height() { return this.element.clientHeight }
   get left() { return gutter(this.width) }
   get plot() { return Math.max(this.width - this.left - 8, 10) }
 
@@ -53,6 +57,8 @@ export class Canvas {
 
   draw(s: Scene) {
     const scale = window.devicePixelRatio || 1
+    this.width = this.element.clientWidth // once: asking makes the browser lay the page out
+    this.height = this.element.clientHeight
     const w = Math.round(this.width * scale), h = Math.round(this.height * scale)
     if (this.element.width !== w || this.element.height !== h) { this.element.width = w; this.element.height = h }
     const c = this.element.getContext('2d')!
@@ -70,51 +76,26 @@ export class Canvas {
     if (s.select) this.selection(c, s)
     c.restore()
     this.axis(c, s, ink, faint)
+    drawPhases(c, s.phases, t => this.x(s, t), [this.left, this.left + this.plot], [ruler, this.height], s.dark)
     this.labels(c, s, ink)
   }
 
   private bars(c: CanvasRenderingContext2D, s: Scene, scale: number) {
     const w = Math.round(this.plot * scale), top = Math.round(ruler * scale), h = Math.round(this.height * scale) - top
     if (w <= 0 || h <= 0 || s.order.length === 0) return
-    if (!this.pixels || this.pixels.width !== w || this.pixels.height !== h) this.pixels = new ImageData(w, h)
+    if (!this.pixels || this.pixels.width !== w || this.pixels.height !== h) { this.pixels = new ImageData(w, h); this.drawn = null }
+    if (!this.inks?.of(s)) this.inks = new Inks(s)
     const out = new Uint32Array(this.pixels.data.buffer)
-    out.fill(0)
-    const sum = new Float64Array(4 * w)
-    const perRow = h / s.order.length, gap = perRow >= 6 ? 1 : 0
-    s.order.forEach((row, k) => {
-      const y0 = Math.floor(k * perRow), y1 = Math.max(Math.floor((k + 1) * perRow) - gap, y0 + 1)
-      if (k > 0 && y0 === Math.floor((k - 1) * perRow) && perRow < 1) return // hidden behind the row before
-      this.row(s, row, w, sum)
-      const line = out.subarray(y0 * w, (y0 + 1) * w)
-      for (let x = 0; x < w; x++) {
-        const a = sum[4 * x + 3]
-        line[x] = a <= 0 ? 0 : (Math.min(a, 1) * 255 << 24 | sum[4 * x + 2] / a << 16 | sum[4 * x + 1] / a << 8 | sum[4 * x] / a) >>> 0
-      }
-      for (let y = y0 + 1; y < y1 && y < h; y++) out.copyWithin(y * w, y0 * w, (y0 + 1) * w)
-    })
+    const now: Drawn = { lanes: (finer(s) ?? s.timeline).lanes, order: s.order, inks: this.inks, from: s.from, perPixel: (s.to - s.from) / w }
+    // What was moved by whole pixels is moved; only what was not seen before is drawn.
+    const moved = this.drawn && distance(this.drawn, now)
+    if (moved !== null && Math.abs(moved) < w) {
+      now.from = this.drawn!.from + moved * now.perPixel
+      out.copyWithin(Math.max(-moved, 0), Math.max(moved, 0), Math.min(out.length - moved, out.length))
+      if (moved !== 0) columns(out, w, h, now, moved > 0 ? w - moved : 0, moved > 0 ? w : -moved)
+    } else columns(out, w, h, now, 0, w)
+    this.drawn = now
     c.putImageData(this.pixels, Math.round(this.left * scale), top)
-  }
-
-  // row sums, for each pixel, colours weighted by their share of the pixel's time.
-  private row(s: Scene, row: number, w: number, sum: Float64Array) {
-    sum.fill(0)
-    const { start, kind } = laneOf(s, row)
-    if (!kind.length) return
-    const perPixel = w / (s.to - s.from)
-    for (let i = indexAt({ start, kind }, s.from); i < kind.length && start[i] < s.to; i++) {
-      const color = s.colors[kind[i]]
-      if (color === 0) continue
-      const strength = s.lit && !s.lit[kind[i]] ? 0.13 : 1
-      const r = color & 255, g = color >> 8 & 255, b = color >> 16 & 255
-      const x0 = Math.max((start[i] - s.from) * perPixel, 0), x1 = Math.min((start[i + 1] - s.from) * perPixel, w)
-      for (let x = Math.floor(x0); x < x1; x++) {
-        const part = (Math.min(x + 1, x1) - Math.max(x, x0)) * strength
-        sum[4 * x] += part * r
-        sum[4 * x + 1] += part * g
-        sum[4 * x + 2] += part * b
-        sum[4 * x + 3] += part
-      }
-    }
   }
 
   private middles(s: Scene): Float64Array {
@@ -220,9 +201,11 @@ export class Canvas {
       if (x >= 0 && x < w) most = Math.max(most, ++n[x])
     }
     c.fillStyle = s.dark ? '#8ab4f8' : '#2f5fb3'
+    c.beginPath()
     for (let x = 0; x < w; x++) {
-      if (n[x] > 0) { const h = 1 + 6 * Math.log1p(n[x]) / Math.log1p(most); c.fillRect(this.left + x, ruler - 3 - h, 1, h) }
+      if (n[x] > 0) { const h = 1 + 6 * Math.log1p(n[x]) / Math.log1p(most); c.rect(this.left + x, ruler - 3 - h, 1, h) }
     }
+    c.fill()
   }
 
   private labels(c: CanvasRenderingContext2D, s: Scene, ink: string) {
@@ -236,6 +219,94 @@ export class Canvas {
       let text = (marked ? '▸ ' : '') + s.labels(s.order[k])
       while (text.length > 4 && c.measureText(text).width > this.left - 12) text = text.slice(0, Math.floor(text.length * 0.9) - 1) + '…'
       c.fillText(text, this.left - 6, ruler + (k + 0.5) * h)
+    }
+  }
+}
+
+// Drawn says what bars show, and where.
+interface Drawn { lanes: Lane[]; order: number[]; inks: Inks; from: number; perPixel: number }
+
+// distance returns by how many pixels one is the other moved, null if it is not that alone.
+function distance(a: Drawn, b: Drawn): number | null {
+  if (a.lanes !== b.lanes || a.order !== b.order || a.inks !== b.inks || Math.abs(a.perPixel / b.perPixel - 1) > 1e-9) return null
+  const d = (b.from - a.from) / b.perPixel, whole = Math.round(d)
+  return Math.abs(d - whole) < 0.02 ? whole : null
+}
+
+// columns draws some columns of all rows.
+function columns(out: Uint32Array, w: number, h: number, d: Drawn, x0: number, x1: number) {
+  const { order } = d, perRow = h / order.length, gap = perRow >= 6 ? 1 : 0
+  for (let k = 0; k < order.length;) {
+    const y0 = Math.floor(k * perRow), line = out.subarray(y0 * w, (y0 + 1) * w)
+    let next = k + 1
+    while (next < order.length && Math.floor(next * perRow) === y0) next++
+    const step = Math.ceil((next - k) / mostInLine), rows = Math.ceil((next - k) / step)
+    line.fill(0, x0, x1)
+    for (; k < next; k += step) add(line, d.lanes[order[k]], d, d.inks.shared(rows), x0, x1)
+    k = next
+    finish(line, Math.floor(255 / rows) * rows, x0, x1)
+    const y1 = Math.min(Math.max(Math.floor(k * perRow) - gap, y0 + 1), h)
+    for (let y = y0 + 1; y < y1; y++) out.copyWithin(y * w + x0, y0 * w + x0, y0 * w + x1)
+  }
+}
+
+// mostInLine is how many rows that fall on one line of pixels are drawn: their mean, as that of
+// what falls on one pixel in time.
+const mostInLine = 4
+
+// Inks are colours by activity, each channel times the opacity.
+class Inks {
+  private readonly byRows: Uint32Array[] = []
+  constructor(private readonly s: Scene) {}
+
+  of(s: Scene) { return this.s.colors === s.colors && this.s.lit === s.lit }
+
+  // shared returns inks so thin that a number of rows together give full colours.
+  shared(rows: number): Uint32Array {
+    const { colors, lit } = this.s
+    return this.byRows[rows] ??= colors.map((color, activity) => {
+      const alpha = Math.floor((color >>> 24) * (lit && !lit[activity] ? 0.13 : 1) / rows), part = alpha / 255
+      return (alpha << 24 | (color >> 16 & 255) * part << 16 | (color >> 8 & 255) * part << 8 | (color & 255) * part) >>> 0
+    })
+  }
+}
+
+// add adds a row's inks to pixels x0 to x1 of a line. It goes through the runs once, from pixel
+// to pixel: what lasts less than a pixel is added up until the pixel is full, what lasts longer
+// fills pixels as it is.
+function add(line: Uint32Array, lane: Lane, d: Drawn, inks: Uint32Array, x0: number, x1: number) {
+  const { start, kind } = lane, { from, perPixel } = d
+  if (!kind.length) return
+  let x = x0, r = 0.5, g = 0.5, b = 0.5, a = 0.5 // the pixel that is being filled, and what is in it, to be rounded
+  let i = indexAt(lane, from + x0 * perPixel)
+  for (let at = Math.max((start[i] - from) / perPixel, x0); i < kind.length && at < x1; i++) {
+    const end = Math.min((start[i + 1] - from) / perPixel, x1), ink = inks[kind[i]]
+    if (at >= x + 1) x = Math.floor(at)
+    if (end < x + 1) {
+      const part = end - at
+      r += part * (ink & 255); g += part * (ink >> 8 & 255); b += part * (ink >> 16 & 255); a += part * (ink >>> 24)
+    } else {
+      const part = x + 1 - at
+      line[x] += (r + part * (ink & 255) | (g + part * (ink >> 8 & 255)) << 8 | (b + part * (ink >> 16 & 255)) << 16 | (a + part * (ink >>> 24)) << 24) >>> 0
+      const whole = Math.floor(end)
+      for (x++; x < whole; x++) line[x] += ink
+      const rest = end - x
+      r = 0.5 + rest * (ink & 255); g = 0.5 + rest * (ink >> 8 & 255); b = 0.5 + rest * (ink >> 16 & 255); a = 0.5 + rest * (ink >>> 24)
+    }
+    at = end
+  }
+  if (x < x1) line[x] += (r | g << 8 | b << 16 | a << 24) >>> 0
+}
+
+// finish takes the opacity out of the colours, as a canvas wants them; full is that of rows
+// without gaps.
+function finish(line: Uint32Array, full: number, x0: number, x1: number) {
+  for (let x = x0; x < x1; x++) {
+    const v = line[x], a = v >>> 24
+    if (a === full) line[x] = (v | 0xff000000) >>> 0
+    else if (a > 0) {
+      const scale = 255 / a
+      line[x] = (255 * a / full << 24 | Math.min((v >> 16 & 255) * scale, 255) << 16 | Math.min((v >> 8 & 255) * scale, 255) << 8 | Math.min((v & 255) * scale, 255)) >>> 0
     }
   }
 }

@@ -23,6 +23,14 @@ export function Devices({ doc }: SectionProps) {
     <Table caption="What they execute: sums of single executions" sort={4} rows={kernels} columns={[
       text('Kernel', k => k.name), text('Device', k => k.on), text('Kind', k => k.kind), number('Number', 'count'), ns('Time', 'time_ns', '', true), ns('Mean', 'mean_ns'), ns('Most', 'max_ns'),
       text('Launched from', k => k.launched_from?.[0]?.operator ?? k.launched_from?.[0]?.call ?? null)]} />
+    <Table caption="What devices idle before, by what launches it" sort={3} rows={devices.flatMap(d => (d.idle_before ?? []).map((x: any) => ({ ...x, on: label(d) })))} columns={[
+      text('Operator', x => x.operator ?? (x.call ? '' : '(launch not recorded)')), text('Call', x => x.call), text('Device', x => x.on), ns('Idle', 'time_ns', '', true), number('Times', 'count'),
+      ns('Host-bound', 'host_bound_ns', 'nothing was launched that had not begun'), ns('Gaps', 'kernel_gaps_ns', 'something was launched and did not begin')]} />
+    <Table caption="From launch to begin" sort={4} rows={devices.filter(d => d.launches?.delay_ns).map(d => ({ ...d.launches.delay_ns, ...d.launches, on: label(d) }))} columns={[
+      text('Device', l => l.on), number('Kernels', 'count'), ns('Least', 'min'), ns('Median', 'p50'), ns('Mean', 'mean', '', true), ns('90 %', 'p90'), ns('99 %', 'p99'), ns('Most', 'max'),
+      { name: 'Queue', title: 'how many kernels are launched and have not begun, in the mean', value: l => l.queue_mean, show: l => l.queue_mean?.toPrecision(3) ?? '' }]} />
+    <Table caption="Streams: times of merged intervals" sort={2} rows={devices.flatMap(d => (d.streams ?? []).map((s: any) => ({ ...s, on: label(d) })))} columns={[
+      text('Stream', s => s.stream), text('Device', s => s.on), ns('Busy', 'busy_ns', '', true), number('Executes', 'count'), ns('Computing', 'compute_ns'), ns('Communicating', 'communication_ns'), ns('Copying', 'memory_ns')]} />
     <Table caption="Critical path through hosts and devices" sort={2} rows={doc.device_path?.rows ?? []} columns={[
       text('Kind', r => r.kind), text('Kernel or function', r => r.name), ns('Time', 'time_ns', '', true), of('Share', 'share'), number('Number', 'count')]} />
   </Fragment>

@@ -1,0 +1,298 @@
+package diagnosis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tracekit/stats"
+)
+
+// OfDevices returns why a run on accelerators is not shorter, the cause with the most gain first;
+// none if nothing is worth fixing. Gains are bounds: mending a cause cannot save more than it has
+// of the critical path through hosts and devices (DEFINITIONS 2.12).
+func OfDevices(a *stats.Analysis) []stats.Cause {
+	f := newDeviceFinder(a)
+	return Join(slices.Concat(f.late(), f.before(), f.hosts(), f.gaps(), f.lateRanks(),
+		f.exposed("communication", "communicate", "communicates", f.communication-f.causes.CollectiveWaitNs),
+		f.exposed("memory", "copy", "copies", f.memory)), nil)
+}
+
+// A deviceFinder has what all devices do, in ns.
+type deviceFinder struct {
+	a       *stats.Analysis
+	run     int64
+	whole   int64 // run time of all devices
+	outside int64 // of it, before the first and after the last work
+	causes  stats.IdleCauses
+	kernels uint64
+	work    int64 // of single kernels
+
+	communication, memory int64 // exposed
+
+	spare int64            // what remains of the run beside what the busiest device does and does not wait for others
+	path  map[string]int64 // critical path by kind
+}
+
+func newDeviceFinder(a *stats.Analysis) *deviceFinder {
+	f := &deviceFinder{a: a, run: a.Trace.DurationNs, path: make(map[string]int64)}
+	f.whole, f.spare = f.run*int64(len(a.Devices)), f.run
+	for i := range a.Devices {
+		d := &a.Devices[i]
+		f.outside += f.run - d.SpanNs
+		f.communication += d.ExposedCommunicationNs
+		f.memory += d.ExposedMemoryNs
+		f.causes.HostBoundNs += d.IdleCauses.HostBoundNs
+		f.causes.KernelGapsNs += d.IdleCauses.KernelGapsNs
+		f.causes.CollectiveWaitNs += d.IdleCauses.CollectiveWaitNs
+		f.spare = min(f.spare, f.run-d.BusyNs+d.IdleCauses.CollectiveWaitNs)
+		for _, k := range d.Kernels {
+			f.kernels, f.work = f.kernels+k.Count, f.work+k.TimeNs
+		}
+	}
+	for _, r := range a.DevicePath.Rows {
+		f.path[r.Kind] += r.TimeNs
+	}
+	return f
+}
+
+// who names the devices, with the verb that fits.
+func (f *deviceFinder) who(plural, singular string) string {
+	if n := len(f.a.Devices); n > 1 {
+		return fmt.Sprintf("%d devices %s", n, plural)
+	}
+	return f.a.Devices[0].Device + " " + singular
+}
+
+// of puts a time into relation to that of all devices.
+func (f *deviceFinder) of(ns int64) string {
+	if len(f.a.Devices) > 1 {
+		return fmt.Sprintf("%s in the sum, %.1f %% of their time", stats.FormatTime(ns), 100*float64(ns)/float64(f.whole))
+	}
+	return fmt.Sprintf("%s of the run's %s", stats.FormatTime(ns), stats.FormatTime(f.run))
+}
+
+// cause completes a cause by what mending it gains at most; none if that is too little.
+func (f *deviceFinder) cause(c stats.Cause, gain int64, mended string) []stats.Cause {
+	if gain <= 0 || float64(gain) < leastGain*float64(f.run) {
+		return nil
+	}
+	share := float64(gain) / float64(f.run)
+	if c.Ranks == nil {
+		c.Ranks = []uint32{}
+	}
+	c.GainNs, c.GainShare = &gain, &share
+	c.Text += fmt.Sprintf(" %s, the run would take at most %s (%.1f %%) less.", mended, stats.FormatTime(gain), 100*share)
+	return []stats.Cause{c}
+}
+
+// late judges that the path begins with the first record of a host, later than the first of all.
+func (f *deviceFinder) late() []stats.Cause {
+	row := f.onPath("unknown")
+	if row == nil || f.a.Trace.Processes < 2 {
+		return nil
+	}
+	ranks := []uint32{uint32(row.MaxRank)}
+	return f.cause(stats.Cause{Kind: stats.CauseStartup, SourceLine: stats.SourceLine{Region: stats.NotRecorded}, Ranks: ranks,
+		Evidence: map[string]float64{"critical_path_ns": float64(row.TimeNs)},
+		Text: fmt.Sprintf("The records of %s begin %s after the first of all, and others wait for it: what it does until then is not known, perhaps only that its recording begins late.",
+			ranksText(ranks), stats.FormatTime(row.TimeNs))}, row.TimeNs, "If it had come with the others")
+}
+
+// before judges that the first work of a device does not begin when it is launched: what it does
+// until then is not recorded.
+func (f *deviceFinder) before() []stats.Cause {
+	first := min(f.path["launch"]+f.path["gap"]-f.causes.KernelGapsNs, f.a.Devices[0].StartNs-f.a.Trace.StartNs)
+	if len(f.a.Devices) > 1 || float64(first) < leastGain*float64(f.run) {
+		return nil
+	}
+	return []stats.Cause{{Kind: stats.CauseMeasurement, Ranks: []uint32{}, Evidence: map[string]float64{"critical_path_ns": float64(first)},
+		Text: fmt.Sprintf("The first work of %s begins %s after its launch: perhaps it does until then what was launched before the recording, which is not known.", f.a.Devices[0].Device, stats.FormatTime(first))}}
+}
+
+// hosts judges that devices have nothing to do since hosts launch late.
+func (f *deviceFinder) hosts() []stats.Cause {
+	path, nothing := f.path["host"], f.outside+f.causes.HostBoundNs
+	c := stats.Cause{Kind: stats.CauseDeviceIdle, Evidence: map[string]float64{"host_bound_ns": float64(f.causes.HostBoundNs), "outside_ns": float64(f.outside),
+		"critical_path_ns": float64(path), "kernels": float64(f.kernels), "mean_kernel_ns": float64(f.work) / float64(max(1, f.kernels))}}
+	c.Text = fmt.Sprintf("%s: %s nothing to do, since nothing is launched, for %s", f.verb("Hosts do not keep up", "The host does not keep up"), f.who("have", "has"), f.of(nothing))
+	if 20*f.outside >= nothing {
+		c.Text += fmt.Sprintf(" (before the first and after the last work %s)", stats.FormatTime(f.outside))
+	}
+	c.Text += fmt.Sprintf("; what is executed lasts %s in the mean.", stats.FormatTime(f.work/int64(max(1, f.kernels))))
+	if 20*f.causes.HostBoundNs >= nothing {
+		site, n := f.idleBefore(func(x *stats.IdleBefore) int64 { return x.HostBoundNs })
+		c.Region, c.Operation = site.Operator, site.Call
+		c.Text += fmt.Sprintf(" In between most passes before what %s launches, %s (%s each).", launcher(site), stats.FormatTime(site.HostBoundNs), stats.FormatTime(site.HostBoundNs/n))
+	}
+	if row := f.onPath("host"); row != nil {
+		c.Text += fmt.Sprintf(" %s, %s of the critical path.", f.verb("What hosts do meanwhile is", "What it does meanwhile is")+" most in "+shortName(row.Name), stats.FormatTime(row.TimeNs))
+	}
+	return f.cause(c, min(path, f.spare), "If hosts took no time")
+}
+
+// gaps judges that what is launched does not begin though the device does nothing.
+func (f *deviceFinder) gaps() []stats.Cause {
+	path, queued := f.path["launch"]+f.path["gap"], f.causes.KernelGapsNs
+	if queued == 0 {
+		return nil
+	}
+	site, n := f.idleBefore(func(x *stats.IdleBefore) int64 { return x.KernelGapsNs })
+	c := stats.Cause{Kind: stats.CauseDeviceIdle, SourceLine: stats.SourceLine{Region: site.Operator}, Operation: site.Call,
+		Evidence: map[string]float64{"kernel_gaps_ns": float64(queued), "critical_path_ns": float64(path)}}
+	c.Text = fmt.Sprintf("What is launched does not begin: %s nothing meanwhile for %s.", f.who("do", "does"), f.of(queued))
+	longest, on := f.longestGap()
+	if t := longest.KernelGapsNs; 2*t >= queued {
+		c.Text += fmt.Sprintf(" %s of it is one gap on %s, before %s", stats.FormatTime(t), on, shortName(longest.Before))
+		if longest.LaunchedFrom != "" {
+			c.Text += ", which " + shortName(string(longest.LaunchedFrom)) + " launches"
+		}
+		c.Text += ": it waits for an event, a copy or another stream, or for the device to be ready."
+	} else {
+		c.Text += fmt.Sprintf(" Most passes before what %s launches, %s (%s each): it takes that long from launch to begin, or waits for another stream or device.",
+			launcher(site), stats.FormatTime(site.KernelGapsNs), stats.FormatTime(site.KernelGapsNs/n))
+	}
+	return f.cause(c, min(path, f.spare, queued), "If each began at once")
+}
+
+// lateRanks judges that devices wait in collectives for those that come last.
+func (f *deviceFinder) lateRanks() []stats.Cause {
+	var late []*stats.Device
+	caused := int64(0)
+	for i := range f.a.Devices {
+		if d := &f.a.Devices[i]; d.Straggler != nil && d.Straggler.CausedNs > 0 {
+			late, caused = append(late, d), caused+d.Straggler.CausedNs
+		}
+	}
+	slices.SortStableFunc(late, func(a, b *stats.Device) int { return cmp.Compare(b.Straggler.CausedNs, a.Straggler.CausedNs) })
+	c := stats.Cause{Kind: stats.CauseImbalance}
+	last := uint64(0)
+	for _, d := range late {
+		if float64(c.WaitsCausedNs) >= culprit*float64(caused) {
+			break
+		}
+		c.WaitsCausedNs, last = c.WaitsCausedNs+d.Straggler.CausedNs, last+d.Straggler.ComesLast
+		c.Ranks = append(c.Ranks, uint32(d.Rank))
+	}
+	if len(c.Ranks) == 0 {
+		return nil
+	}
+	slices.Sort(c.Ranks)
+	c.Ranks = slices.Compact(c.Ranks)
+	wait := f.causes.CollectiveWaitNs
+	c.Evidence = map[string]float64{"collective_wait_ns": float64(wait), "caused_ns": float64(caused), "comes_last": float64(last)}
+	c.Text = fmt.Sprintf("Ranks come late to collectives: %s, and nothing else, for %s. For %s %s of that, last %d times; %s.", f.who("wait", "waits"), f.of(wait),
+		ranksText(c.Ranks), fmt.Sprintf("%.0f %%", 100*float64(c.WaitsCausedNs)/float64(caused)), last, f.computing(c.Ranks))
+	return f.cause(c, wait/int64(len(f.a.Devices)), "If all came together, as late as they do in the mean")
+}
+
+// computing says whether ranks come late because they compute longer than others.
+func (f *deviceFinder) computing(ranks []uint32) string {
+	var times [2][]int64
+	for i := range f.a.Devices {
+		d := &f.a.Devices[i]
+		of := 0
+		if _, among := slices.BinarySearch(ranks, uint32(d.Rank)); among {
+			of = 1
+		}
+		times[of] = append(times[of], d.ComputeNs)
+	}
+	others, theirs := sum(times[0])/float64(max(1, len(times[0]))), sum(times[1])/float64(max(1, len(times[1])))
+	against := fmt.Sprintf("%s against %s", stats.FormatTime(int64(theirs)), stats.FormatTime(int64(others)))
+	if theirs > unlike*others {
+		return fmt.Sprintf("%s longer than the others (%s)", one(ranks, "it computes", "they compute"), against)
+	}
+	return fmt.Sprintf("not that %s longer than the others (%s)", one(ranks, "it computes", "they compute"), against)
+}
+
+// exposed judges what devices do beside computing while they compute nothing.
+func (f *deviceFinder) exposed(kind, plural, singular string, ns int64) []stats.Cause {
+	row := f.onPath(kind)
+	if row == nil {
+		return nil
+	}
+	c := stats.Cause{Kind: stats.CauseTransfer, Operation: stats.Name(row.Name), Evidence: map[string]float64{"exposed_ns": float64(ns), "critical_path_ns": float64(f.path[kind])}}
+	c.Text = fmt.Sprintf("%s and %s nothing for %s; the critical path has most in %s, %d times, %s.", f.who(plural, singular), f.verb("compute", "computes"), f.of(ns),
+		shortName(row.Name), row.Count, stats.FormatTime(row.TimeNs))
+	return f.cause(c, min(f.path[kind], ns), "If computing hid all of it")
+}
+
+func (f *deviceFinder) verb(plural, singular string) string {
+	if len(f.a.Devices) > 1 {
+		return plural
+	}
+	return singular
+}
+
+// idleBefore returns, joined over devices, the site before whose kernels devices idle longest by
+// some measure, and in how many gaps, at least one.
+func (f *deviceFinder) idleBefore(measure func(*stats.IdleBefore) int64) (longest stats.IdleBefore, gaps int64) {
+	sums := make(map[[2]stats.Name]*stats.IdleBefore)
+	var order []*stats.IdleBefore
+	for _, d := range f.a.Devices {
+		for _, x := range d.IdleBefore {
+			key := [2]stats.Name{x.Operator, x.Call}
+			s := sums[key]
+			if s == nil {
+				s = &stats.IdleBefore{Operator: x.Operator, Call: x.Call}
+				sums[key], order = s, append(order, s)
+			}
+			s.Count, s.HostBoundNs, s.KernelGapsNs = s.Count+x.Count, s.HostBoundNs+x.HostBoundNs, s.KernelGapsNs+x.KernelGapsNs
+		}
+	}
+	for _, s := range order {
+		if measure(s) > measure(&longest) {
+			longest = *s
+		}
+	}
+	return longest, int64(max(1, longest.Count))
+}
+
+// longestGap returns the gap in which a device has something launched for the longest time.
+func (f *deviceFinder) longestGap() (longest stats.DeviceGap, device string) {
+	for _, d := range f.a.Devices {
+		for _, g := range d.Gaps {
+			if g.KernelGapsNs > longest.KernelGapsNs {
+				longest, device = g, d.Device
+			}
+		}
+	}
+	return longest, device
+}
+
+// onPath returns the row of a kind that has most of the critical path, nil if there is none.
+func (f *deviceFinder) onPath(kind string) *stats.DevicePathRow {
+	i := slices.IndexFunc(f.a.DevicePath.Rows, func(r stats.DevicePathRow) bool { return r.Kind == kind })
+	if i < 0 {
+		return nil
+	}
+	return &f.a.DevicePath.Rows[i]
+}
+
+// launcher names what launches: the operator or else the call.
+func launcher(x stats.IdleBefore) string {
+	switch {
+	case x.Operator != "":
+		return shortName(string(x.Operator))
+	case x.Call != "":
+		return shortName(string(x.Call))
+	}
+	return "an unknown call"
+}
+
+// readable is how many letters of a name a sentence bears.
+const readable = 60
+
+// shortName makes the name of a kernel fit into a sentence: without its type, what stands in brackets
+// and, as far as needed, its begin.
+func shortName(name string) string {
+	if len(name) <= readable {
+		return name
+	}
+	name = stats.WithoutBrackets(strings.TrimPrefix(name, "void "), "…")
+	if r := []rune(name); len(r) > readable {
+		name = "…" + string(r[len(r)-readable:])
+	}
+	return name
+}

@@ -1,0 +1,135 @@
+package diagnosis_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tracekit/merge"
+	"tracekit/stats"
+	"tracekit/stats/devices"
+	"tracekit/stats/diagnosis"
+	"tracekit/trace/tracetest"
+)
+
+// oneDevice is a process with a device; what its thread and its stream do is to be added.
+const oneDevice = `
+process 0 host
+process 1 gpu kind=2 creator=0
+attribute 0 correlation type=4
+region 0 launch paradigm=5
+region 1 k role=40 paradigm=5
+region 2 ncclAllReduce role=40 paradigm=5
+region 3 "Memcpy HtoD" role=30 paradigm=5
+region 4 cudaStreamSynchronize paradigm=5
+`
+
+// TestOfDevices states why runs are not shorter of which the arithmetic is below.
+func TestOfDevices(t *testing.T) {
+	for _, c := range []struct{ name, trace, want string }{
+		{
+			// k runs 20..30 and 90..100 of 100, launched at 10 and 80 by op: the path is the host's until 80, then
+			// launch 10 and k 10. Nothing is launched 0..10 (before the first work it runs 20 in all), and 30..80.
+			"host", oneDevice + `
+location 0 thread process=0 kind=1
+  0 Enter main ; 9 Enter op ; 10 Enter launch attr=0:4:1 ; 12 Leave launch ; 13 Leave op ; 79 Enter op ; 80 Enter launch attr=0:4:2 ; 82 Leave launch ; 83 Leave op ; 84 Enter cudaStreamSynchronize ; 100 Leave cudaStreamSynchronize ; 100 Leave main
+location 1 stream process=1 kind=2
+  20 Enter k attr=0:4:1 ; 30 Leave k ; 90 Enter k attr=0:4:2 ; 100 Leave k
+`, `device_idle op launch gains 80 host_bound_ns 50
+device_idle op launch gains 10 kernel_gaps_ns 10`,
+		},
+		{
+			// Both are launched at once; the second, ready at 10, begins at 90.
+			"gap", oneDevice + `
+location 0 thread process=0 kind=1
+  0 Enter op ; 0 Enter launch attr=0:4:1 ; 1 Leave launch ; 2 Enter launch attr=0:4:2 ; 3 Leave launch ; 4 Leave op ; 5 Enter cudaStreamSynchronize ; 100 Leave cudaStreamSynchronize
+location 1 stream process=1 kind=2
+  0 Enter k attr=0:4:1 ; 10 Leave k ; 90 Enter k attr=0:4:2 ; 100 Leave k
+`, `device_idle op launch gains 80 kernel_gaps_ns 80`,
+		},
+		{
+			// k 0..40; the allreduce 20..70 is alone 40..70, the copy 70..100 from there on.
+			"exposed", oneDevice + `
+location 0 thread process=0 kind=1
+  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 0 Enter launch attr=0:4:2 ; 0 Leave launch ; 0 Enter launch attr=0:4:3 ; 0 Leave launch ; 1 Enter cudaStreamSynchronize ; 100 Leave cudaStreamSynchronize
+location 1 stream process=1 kind=2
+  0 Enter k attr=0:4:1 ; 40 Leave k ; 70 Enter "Memcpy HtoD" attr=0:4:3 ; 100 Leave "Memcpy HtoD"
+location 2 other process=1 kind=2
+  20 Enter ncclAllReduce attr=0:4:2 ; 70 Leave ncclAllReduce
+`, `transfer  ncclAllReduce gains 30 exposed_ns 30
+transfer  Memcpy HtoD gains 30 exposed_ns 30`,
+		},
+		{
+			// Rank 0 comes at 10, rank 1 at 60, both leave at 70: of 50 waits the mean of two devices is 25. Rank 1 is
+			// first recorded at 40, and the path begins there: 40 of nothing, its host 10, launch 10, the allreduce 10.
+			"late", `
+process 0 host0
+process 1 gpu0 kind=2 creator=0
+process 2 host1
+process 3 gpu1 kind=2 creator=2
+attribute 0 correlation type=4
+region 0 launch paradigm=5
+region 1 nccl_allreduce canonical=MPI_Allreduce role=40 paradigm=4
+location 0 thread0 process=0 kind=1
+  0 Enter launch attr=0:4:1 ; 2 Leave launch
+location 1 stream0 process=1 kind=2
+  10 Enter nccl_allreduce attr=0:4:1 ; 10 MpiCollectiveBegin ; 70 MpiCollectiveEnd Allreduce comm=0 root=none sent=8 received=8 ; 70 Leave nccl_allreduce
+location 2 thread1 process=2 kind=1
+  40 Enter op ; 50 Enter launch attr=0:4:1 ; 52 Leave launch ; 53 Leave op
+location 3 stream1 process=3 kind=2
+  60 Enter nccl_allreduce attr=0:4:1 ; 60 MpiCollectiveBegin ; 70 MpiCollectiveEnd Allreduce comm=0 root=none sent=8 received=8 ; 70 Leave nccl_allreduce
+group 0 "MPI ranks" kind=4 paradigm=4 members=1,3
+group 1 world kind=5 paradigm=4 members=0,1
+comm 0 MPI_COMM_WORLD group=1
+`, `startup (not recorded)  gains 40 critical_path_ns 40 of [1]
+imbalance   gains 25 collective_wait_ns 50 of [1]
+device_idle   gains 10 host_bound_ns 0
+transfer  nccl_allreduce gains 10 exposed_ns 20`,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			for _, x := range diagnosis.OfDevices(ofDevices(t, c.trace)) {
+				key := []string{"host_bound_ns", "kernel_gaps_ns", "exposed_ns", "collective_wait_ns", "critical_path_ns"}
+				for _, k := range key {
+					if v, ok := x.Evidence[k]; ok {
+						line := fmt.Sprintf("%s %s %s gains %d %s %g", x.Kind, x.Region, x.Operation, *x.GainNs, k, v)
+						if len(x.Ranks) > 0 {
+							line += fmt.Sprintf(" of %d", x.Ranks)
+						}
+						got = append(got, line)
+						break
+					}
+				}
+			}
+			if diff := cmp.Diff(strings.Split(c.want, "\n"), got); diff != "" {
+				t.Errorf("- is wanted, + is found:\n%s", diff)
+			}
+		})
+	}
+}
+
+// ofDevices analyses what devices do.
+func ofDevices(t *testing.T, text string) *stats.Analysis {
+	tr, err := merge.Merge(t.Context(), tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.Store.Close() })
+	a, err := stats.Analyze(t.Context(), tr, stats.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to, err := stats.Window(tr, stats.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := devices.Find(t.Context(), tr, devices.Options{From: from, To: to})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Devices, a.DevicePath = found.Devices, found.Path
+	return a
+}
