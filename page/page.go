@@ -58,7 +58,10 @@ func (p *Page) Encode(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	left -= int64(len(doc))
-	curves := p.Timeline.packCurves(left / 4)
+	curves, err := p.Timeline.packCurves(ctx, left/4)
+	if err != nil {
+		return nil, err
+	}
 	left -= int64(len(curves))
 	var head, numbers string
 	for {
@@ -104,11 +107,11 @@ func (p *Page) Encode(ctx context.Context) ([]byte, error) {
 
 // packCurves packs the curves, as coarse as it takes to fit into so many bytes; those that
 // do not fit at all are left out.
-func (tl *Timeline) packCurves(limit int64) string {
+func (tl *Timeline) packCurves(ctx context.Context, limit int64) (string, error) {
 	for {
-		packed := pack(appendCurves(nil, tl.Curves, 0))
-		if int64(len(packed)) <= limit {
-			return packed
+		packed, err := pack(ctx, appendCurves(nil, tl.Curves, 0))
+		if err != nil || int64(len(packed)) <= limit {
+			return packed, err
 		}
 		if !tl.thinCurves() {
 			if tl.Curves[0].Row == trace.None {
