@@ -29,6 +29,8 @@ type Options struct {
 	Progress *Progress // counts events; may be nil
 	InOrder  bool      // begin with the first location, not with the one of the most events
 
+	Listeners []Listener // that hear what the stage decodes
+
 	// Only are the locations that are mapped, ascending; nil: all. The others have the zero
 	// value as result. It is for Each.
 	Only []trace.LocationID
@@ -104,7 +106,7 @@ func Each[P any](ctx context.Context, src trace.Source, opts Options,
 	err := parallel(ctx, workers(opts.Jobs, len(order)), len(order), func(ctx context.Context, _, i int) (err error) {
 		l := order[i]
 		err = guard(func() (err error) {
-			parts[l], err = fn(ctx, l, opts.Progress.watch(src.Events(ctx, l)))
+			parts[l], err = fn(ctx, l, opts.listened(l, opts.Progress.watch(src.Events(ctx, l))))
 			return err
 		})
 		if _, ok := err.(*crash); ok {

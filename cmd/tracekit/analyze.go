@@ -155,18 +155,12 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	if err != nil {
 		return nil, err
 	}
-	found, err := devices.Find(ctx, t, devices.Options{Jobs: o.Jobs, Progress: o.Progress, Ranks: o.Ranks, From: from, To: to})
-	if err != nil {
-		return nil, err
-	}
-	files, noticed, err := fileio.Find(ctx, t, fileio.Options{Jobs: o.Jobs, Progress: o.Progress, Ranks: o.Ranks, From: from, To: to})
-	if err != nil {
-		return nil, err
-	}
-	o.Found = append(found.Findings, noticed...)
+	found := devices.NewFinder(t, devices.Options{Jobs: o.Jobs, Ranks: o.Ranks, From: from, To: to})
+	files := fileio.NewFinder(t, fileio.Options{Ranks: o.Ranks, From: from, To: to})
+	o.Beside = []stats.Beside{found, files}
 	a, err := stats.Analyze(ctx, t, o)
 	if err == nil {
-		a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices, found.Path, found.Counters, files
+		a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices, found.Path, found.Counters, files.Result
 	}
 	if err == nil && opts.diagnose && a.Selection == nil && a.Efficiency != nil {
 		a.Diagnosis, err = diagnosis.Find(ctx, t, a, opts.jobs)
