@@ -111,7 +111,7 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 		return err
 	}
 	p.Timeline, p.Served = timeline, true
-	content, err := p.Content()
+	content, err := p.Content(ctx)
 	if err != nil {
 		return err
 	}
