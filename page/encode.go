@@ -12,18 +12,19 @@ import (
 // A header is what the page knows of a timeline besides its numbers, as JSON. Everything
 // refers by index; None is -1.
 type header struct {
-	LengthNs      int64      `json:"length_ns"`
-	Rows          []headRow  `json:"rows"`
-	Regions       []headName `json:"regions"`
-	Paths         [][3]int   `json:"paths"`      // parent, region, index into Sites
-	Sites         []headSite `json:"sites"`      // where paths were called
-	Activities    [][2]int   `json:"activities"` // path, wait
-	Waits         []string   `json:"waits"`      // titles; the first is none
-	MessagesOf    int        `json:"messages_of"`
-	CollectivesOf int        `json:"collectives_of"`
-	CriticalOf    int        `json:"critical_of"`
-	Files         []string   `json:"files"`
-	Served        bool       `json:"served"`
+	LengthNs      int64         `json:"length_ns"`
+	Rows          []headRow     `json:"rows"`
+	Regions       []headName    `json:"regions"`
+	Paths         [][3]int      `json:"paths"`      // parent, region, index into Sites
+	Sites         []headSite    `json:"sites"`      // where paths were called
+	Activities    [][2]int      `json:"activities"` // path, wait
+	Waits         []string      `json:"waits"`      // titles; the first is none
+	MessagesOf    int           `json:"messages_of"`
+	CollectivesOf int           `json:"collectives_of"`
+	CriticalOf    int           `json:"critical_of"`
+	Counters      []headCounter `json:"counters"`
+	Files         []string      `json:"files"`
+	Served        bool          `json:"served"`
 }
 
 type headRow struct {
@@ -38,6 +39,12 @@ type headName struct {
 	Paradigm string `json:"paradigm"`
 	File     string `json:"file,omitempty"`
 	Line     uint32 `json:"line,omitempty"`
+}
+
+type headCounter struct {
+	Name string `json:"name"`
+	Unit string `json:"unit"`
+	Rate bool   `json:"rate"` // a second
 }
 
 type headSite struct {
@@ -66,11 +73,15 @@ func shorten(s string) string {
 func (p *Page) describe() *header {
 	t, tl := p.Trace, p.Timeline
 	h := &header{Files: p.Files, Served: p.Served, LengthNs: tl.LengthNs, MessagesOf: tl.MessagesOf, CollectivesOf: tl.CollectivesOf, CriticalOf: tl.CriticalOf,
-		Rows: []headRow{}, Paths: [][3]int{}, Sites: []headSite{}, Waits: []string{""}}
+		Rows: []headRow{}, Paths: [][3]int{}, Counters: []headCounter{}, Sites: []headSite{}, Waits: []string{""}}
 	d := t.Defs
 	for _, r := range tl.Rows {
 		l := d.Locations[r.Location]
-		row := headRow{Name: shorten(d.String(l.Name)), Rank: -1, StepNs: r.StepNs}
+		name := d.String(l.Name)
+		if name == "" && int(l.Group) < len(d.LocationGroups) {
+			name = d.String(d.LocationGroups[l.Group].Name)
+		}
+		row := headRow{Name: shorten(name), Rank: -1, StepNs: r.StepNs}
 		if rank := t.Rank[r.Location]; rank != trace.None {
 			row.Rank, row.Master = int(rank), t.World[rank] == r.Location
 		}
@@ -100,6 +111,9 @@ func (p *Page) describe() *header {
 	}
 	for _, a := range tl.Activities {
 		h.Activities = append(h.Activities, [2]int{index(uint32(a.Path)), int(a.Wait)})
+	}
+	for _, c := range tl.Counters {
+		h.Counters = append(h.Counters, headCounter{shorten(c.Name), shorten(c.Unit), c.Rate})
 	}
 	for k := stats.NoWait + 1; k < stats.WaitKinds(); k++ {
 		h.Waits = append(h.Waits, k.Info().Title)

@@ -20,6 +20,7 @@ type Index struct {
 	rows []indexRow // as those of the Timeline
 
 	collectives *spill.Table[Collective]
+	curves      []*indexCurve
 }
 
 type indexRow struct {
@@ -76,11 +77,17 @@ func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Lim
 	type indexed struct {
 		*lane
 		levels []*level
+		curves []*indexCurve
 	}
 	lanes, err := engine.Each(ctx, t.Source, engine.Options{Jobs: jobs, Progress: progress},
 		func(_ context.Context, l trace.LocationID, batches engine.Batches) (*indexed, error) {
 			levels := newLevels(t.Store, b.length, t.Span[l].Events)
-			n, err := b.follow(l, batches, levels[0])
+			var curves []*indexCurve
+			n, err := b.follow(l, batches, levels[0], func(counter int) plotter {
+				c := newIndexCurve(t.Store, counter, b.length, t.Span[l].Events)
+				curves = append(curves, c)
+				return c
+			})
 			if n == nil || err != nil {
 				return nil, err
 			}
@@ -89,21 +96,35 @@ func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Lim
 					level.next.close()
 				}
 			}
-			return &indexed{n, levels}, nil
+			for _, c := range curves {
+				c.finish()
+			}
+			return &indexed{n, levels, curves}, nil
 		})
 	if err != nil {
 		return nil, nil, err
 	}
 	x, tl, common := &Index{b: b}, &Timeline{LengthNs: b.length}, newCommon()
+	var begin []Curve
 	for _, l := range lanes {
 		if l == nil {
 			continue
 		}
 		row := indexRow{l.location, common.add(l.lane), l.levels}
+		for _, c := range l.curves {
+			c.row = uint32(len(tl.Rows))
+			x.curves = append(x.curves, c)
+			s := c.sketch(0, b.length, b.pieces)
+			begin = append(begin, Curve{Counter: c.counter, Row: c.row, StepNs: s.step(), Pieces: s.kept.rows})
+		}
 		x.rows = append(x.rows, row)
 		tl.Rows = append(tl.Rows, row.fit(b.length, b.limit))
 	}
 	tl.Paths, tl.Activities = common.paths, common.activities
+	numbers := tl.addCurves(begin, b.counters, limits)
+	for _, c := range x.curves {
+		c.counter = numbers[c.counter]
+	}
 	if err := b.finish(ctx, tl, a, limits); err != nil {
 		return nil, nil, err
 	}

@@ -33,7 +33,7 @@ const LeastSize = 256 << 10
 // Bounds returns how much of a trace a page of so many bytes can show.
 func Bounds(size int64) Limits {
 	runs := int(size / 3)
-	return Limits{Runs: runs, Messages: runs / 20, Collectives: runs / 60, Stretches: runs / 40}
+	return Limits{Runs: runs, Messages: runs / 20, Collectives: runs / 60, Stretches: runs / 40, Pieces: runs / 16}
 }
 
 // A Page is what is written.
@@ -56,6 +56,8 @@ func (p *Page) Encode() ([]byte, error) {
 		return nil, err
 	}
 	left -= int64(len(doc))
+	curves := p.Timeline.packCurves(left / 4)
+	left -= int64(len(curves))
 	var head, numbers string
 	for {
 		if head, err = packJSON(p.describe()); err != nil {
@@ -88,11 +90,30 @@ func (p *Page) Encode() ([]byte, error) {
 <script type="text/plain" id="document">%s</script>
 <script type="text/plain" id="header">%s</script>
 <script type="text/plain" id="numbers">%s</script>
+<script type="text/plain" id="curves">%s</script>
 <script>%s</script>
 </body>
 </html>
-`, digest(script), digest(styles), connect, html.EscapeString(shorten(p.Title)), styles, doc, head, numbers, script)
+`, digest(script), digest(styles), connect, html.EscapeString(shorten(p.Title)), styles, doc, head, numbers, curves, script)
 	return b.Bytes(), nil
+}
+
+// packCurves packs the curves, as coarse as it takes to fit into so many bytes; those that
+// do not fit at all are left out.
+func (tl *Timeline) packCurves(limit int64) string {
+	for {
+		packed := pack(appendCurves(nil, tl.Curves, 0))
+		if int64(len(packed)) <= limit {
+			return packed
+		}
+		if !tl.thinCurves() {
+			if tl.Curves[0].Row == trace.None {
+				tl.Curves, tl.Counters = nil, nil
+			} else {
+				tl.sumCurves(int(limit) / 16)
+			}
+		}
+	}
 }
 
 // thin makes the timeline smaller, and reports whether it could.

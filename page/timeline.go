@@ -19,6 +19,8 @@ type Timeline struct {
 	Messages    []Message
 	Collectives []Collective
 	Critical    []Stretch // the critical path, in order of time
+	Counters    []Counter // that have curves
+	Curves      []Curve   // in order of rows, if they are not sums
 
 	MessagesOf, CollectivesOf, CriticalOf int // how many there are: a part is kept
 }
@@ -71,7 +73,7 @@ type Stretch struct {
 
 // Limits bound a Timeline.
 type Limits struct {
-	Runs, Messages, Collectives, Stretches int // over all rows
+	Runs, Messages, Collectives, Stretches, Pieces int // over all rows
 }
 
 // NewTimeline makes the timeline of an analysed trace. It decodes the trace once; memory
@@ -83,7 +85,7 @@ func NewTimeline(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits 
 		return nil, err
 	}
 	out := &Timeline{LengthNs: b.length}
-	out.gather(lanes)
+	out.addCurves(out.gather(lanes), b.counters, limits)
 	return out, b.finish(ctx, out, a, limits)
 }
 
@@ -97,6 +99,8 @@ func newBuilder(t *trace.Trace, a *stats.Analysis, limits Limits) *builder {
 		}
 	}
 	b.limit = max(limits.Runs/max(used, 1), 16)
+	b.findCounters(a)
+	b.pieces = b.piecesOfRow(limits, used)
 	return b
 }
 
@@ -116,8 +120,9 @@ func (b *builder) finish(ctx context.Context, tl *Timeline, a *stats.Analysis, l
 	return b.t.Store.Err()
 }
 
-// gather gives the lanes common numbers of activities, in order of locations.
-func (tl *Timeline) gather(lanes []*drawn) {
+// gather gives the lanes common numbers of activities, in order of locations, and returns the
+// curves of all.
+func (tl *Timeline) gather(lanes []*drawn) (curves []Curve) {
 	common := newCommon()
 	for _, l := range lanes {
 		if l == nil {
@@ -128,9 +133,13 @@ func (tl *Timeline) gather(lanes []*drawn) {
 			run := &l.runs.runs[i]
 			run.Activity = numbers[run.Activity]
 		}
+		for _, c := range l.curves {
+			curves = append(curves, Curve{Counter: c.counter, Row: uint32(len(tl.Rows)), StepNs: c.step(), Pieces: c.kept.rows})
+		}
 		tl.Rows = append(tl.Rows, Row{Location: l.location, StepNs: l.runs.step, Runs: l.runs.runs})
 	}
 	tl.Paths, tl.Activities = common.paths, common.activities
+	return curves
 }
 
 // A common numbering of activities of several locations.
@@ -199,6 +208,10 @@ type builder struct {
 	length int64 // ns
 	limit  int   // of the runs of one row
 	row    []uint32
+
+	counters  []Counter
+	counterOf []int // index into counters by trace.MetricMemberID, -1: not drawn
+	pieces    int   // of the curve of one row at most
 }
 
 func (b *builder) ns(tick int64) int64 { return b.t.Defs.Clock.Nanoseconds(tick - b.first) }
@@ -206,26 +219,49 @@ func (b *builder) ns(tick int64) int64 { return b.t.Defs.Clock.Nanoseconds(tick 
 // drawn is what a location did, in as many runs as may be.
 type drawn struct {
 	*lane
-	runs runs
+	runs   runs
+	curves []*sketched
+}
+
+// A sketched curve is one of a row.
+type sketched struct {
+	sketch
+	counter int
 }
 
 func (b *builder) fitted(ctx context.Context, l trace.LocationID, batches engine.Batches) (*drawn, error) {
 	f := &fitting{length: b.length, limit: b.limit, runs: runs{step: 1}}
-	n, err := b.follow(l, batches, f)
-	if n == nil || err != nil {
+	d := &drawn{}
+	var err error
+	d.lane, err = b.follow(l, batches, f, func(counter int) plotter {
+		s := &sketched{sketch{length: b.length, limit: b.pieces, unit: 1}, counter}
+		d.curves = append(d.curves, s)
+		return s
+	})
+	if d.lane == nil || err != nil {
 		return nil, err
 	}
 	f.close()
-	return &drawn{n, f.runs}, nil
+	for _, s := range d.curves {
+		s.finish()
+	}
+	d.runs = f.runs
+	return d, nil
 }
 
-// follow tells a taker what a location does; nil if it has no events.
-func (b *builder) follow(l trace.LocationID, batches engine.Batches, into taker) (*lane, error) {
+// follow tells a taker what a location does, and plotters what its counters are; nil if it has no
+// events.
+func (b *builder) follow(l trace.LocationID, batches engine.Batches, into taker, begin func(counter int) plotter) (*lane, error) {
 	if b.t.Span[l].Events == 0 {
 		return nil, nil
 	}
-	n := newLane(b, l, into)
-	return n, n.run(batches)
+	n, m := newLane(b, l, into), &meters{b: b, location: l, last: b.t.Span[l].First, begin: begin}
+	if len(b.counters) > 0 {
+		batches = m.watch(batches)
+	}
+	err := n.run(batches)
+	m.close()
+	return n, err
 }
 
 // critical keeps the longest stretches of the critical path where there are too many.

@@ -42,7 +42,7 @@ func analysed(t testing.TB, o samples.Options) (*trace.Trace, *stats.Analysis) {
 
 func timeline(t testing.TB, tr *trace.Trace, a *stats.Analysis, runs int) *Timeline {
 	t.Helper()
-	tl, err := NewTimeline(context.Background(), tr, a, Limits{Runs: runs, Messages: 100, Collectives: 10, Stretches: 10}, 2, nil)
+	tl, err := NewTimeline(context.Background(), tr, a, Limits{Runs: runs, Messages: 100, Collectives: 10, Stretches: 10, Pieces: runs}, 2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,8 +186,8 @@ func TestNamesAreData(t *testing.T) {
 		t.Fatal(err)
 	}
 	html := string(b)
-	if n := strings.Count(html, "<script"); n != 4 {
-		t.Errorf("%d scripts, want 4", n)
+	if n := strings.Count(html, "<script"); n != 5 {
+		t.Errorf("%d scripts, want 5", n)
 	}
 	if at := regexp.MustCompile(`(?i)<[^>]*(src|href)\s*=`).FindString(html[:strings.Index(html, "<style>")]); at != "" {
 		t.Errorf("the page refers to %q", at)

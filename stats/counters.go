@@ -64,24 +64,11 @@ type lastSample struct {
 	useful int64  // useful time of the thread until then
 }
 
-// memberOf returns the counter that a row of the metric table is a value of.
-func memberOf(d *trace.Defs, m *trace.MetricValues, i int) (trace.MetricMemberID, bool) {
-	id := m.Metric[i]
-	if int(id) < len(d.Metrics) && d.Metrics[id].Class != trace.None {
-		id = d.Metrics[id].Class
-	}
-	if int(id) >= len(d.Metrics) || int(m.Member[i]) >= len(d.Metrics[id].Members) {
-		return 0, false
-	}
-	member := d.Metrics[id].Members[m.Member[i]]
-	return member, int(member) < len(d.MetricMembers)
-}
-
 // counter adds a sample to the innermost call path: of an accumulating counter what it has
 // grown since its last sample, which is recorded with the event that entered that path.
 func (w *walk) counter(m *trace.MetricValues, i int) {
 	d := w.profiler.t.Defs
-	member, ok := memberOf(d, m, i)
+	member, ok := d.CounterOf(m.Metric[i], m.Member[i])
 	if ok && member == w.profiler.running {
 		w.threadRuns(m, i)
 		return
@@ -95,7 +82,7 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 	if t := w.profiler.corrected(w.clock, m.Time[i]); t > w.now {
 		w.advance(t)
 	}
-	if isReal(m.Type[i]) && !finite(math.Float64frombits(m.Value[i])) {
+	if m.Type[i].IsReal() && !finite(math.Float64frombits(m.Value[i])) {
 		w.badSample(m, i, "is", m.Value[i])
 		return
 	}
@@ -106,7 +93,7 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 		if !before.has {
 			return
 		}
-		value = difference(m.Type[i], value, before.bits)
+		value = m.Type[i].Difference(value, before.bits)
 		if falls(m.Type[i], value) {
 			w.badSample(m, i, "grows by", value)
 			return
@@ -115,7 +102,7 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 	s := sampleOf(m.Type[i], value)
 	if mode != trace.MetricAbsolute {
 		s.time = w.now - before.time
-		if s.max > w.mostCounted(s.time) && d.MetricMembers[member].Type == metricPAPI {
+		if s.max > MostCounted(float64(s.time)/float64(d.Clock.Resolution)) && d.MetricMembers[member].Type == trace.MetricPAPI {
 			w.badSample(m, i, "grows at once by", value)
 			return
 		}
@@ -130,9 +117,6 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 	step.counters[member].merge(s)
 }
 
-// metricPAPI is OTF2's type of metrics that are hardware counters of a processor.
-const metricPAPI = 1
-
 // beginCounters makes room for the counters of a location. What is first counted was counted
 // from the begin of the location or, in a selection, at its begin.
 func (w *walk) beginCounters() {
@@ -143,17 +127,17 @@ func (w *walk) beginCounters() {
 	}
 }
 
-// mostCounted returns more than any event of a processor happens in a time: 10⁴ a nanosecond.
-// Counters that were not ready hold values far above that.
-func (w *walk) mostCounted(time int64) float64 {
+// MostCounted returns more than any event of a processor happens in so many seconds: 10⁴ a
+// nanosecond. Counters that were not ready hold values far above that.
+func MostCounted(seconds float64) float64 {
 	const perSecond, shortest = 1e13, 1e-6
-	return perSecond * max(shortest, float64(time)/float64(w.profiler.t.Defs.Clock.Resolution))
+	return perSecond * max(shortest, seconds)
 }
 
 // falls reports whether what an accumulating counter grew by is below 0: it was set back, or
 // wraps around at less than 64 bits.
 func falls(t trace.ValueType, grown uint64) bool {
-	if isReal(t) {
+	if t.IsReal() {
 		return math.Float64frombits(grown) < 0
 	}
 	return int64(grown) < 0
@@ -163,9 +147,9 @@ func falls(t trace.ValueType, grown uint64) bool {
 func (w *walk) badSample(m *trace.MetricValues, i int, what string, bits uint64) {
 	if bad := &w.counters.bad; bad.Count == 0 {
 		d := w.profiler.t.Defs
-		member, _ := memberOf(d, m, i)
+		member, _ := d.CounterOf(m.Metric[i], m.Member[i])
 		value := strconv.FormatInt(int64(bits), 10)
-		if isReal(m.Type[i]) {
+		if m.Type[i].IsReal() {
 			value = strconv.FormatFloat(math.Float64frombits(bits), 'g', -1, 64)
 		}
 		*bad = trace.Finding{Code: trace.CodeBadValue, First: trace.Place{Location: w.location, Seq: m.Seq[i], Offset: -1},
@@ -174,22 +158,11 @@ func (w *walk) badSample(m *trace.MetricValues, i int, what string, bits uint64)
 	w.counters.bad.Count++
 }
 
-func isReal(t trace.ValueType) bool { return t == trace.TypeDouble || t == trace.TypeFloat }
-
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
-
-// difference returns a - b, both as bits of their type. A counter that wraps around is
-// right modulo 2^64.
-func difference(t trace.ValueType, a, b uint64) uint64 {
-	if isReal(t) {
-		return math.Float64bits(math.Float64frombits(a) - math.Float64frombits(b))
-	}
-	return a - b
-}
 
 // sampleOf makes the sum of one sample of its bits.
 func sampleOf(t trace.ValueType, v uint64) counterSum {
-	if isReal(t) {
+	if t.IsReal() {
 		f := math.Float64frombits(v)
 		return counterSum{samples: 1, real: f, min: f, max: f}
 	}
@@ -210,11 +183,7 @@ func counterRows(d *trace.Defs, region string, sums []counterSum, ledger *trace.
 			continue
 		}
 		m := d.MetricMembers[i]
-		base := 2.0
-		if m.Base == 1 {
-			base = 10
-		}
-		unit := math.Pow(base, float64(m.Exponent))
+		unit := m.Scale()
 		whole, fits := c.whole()
 		sum := (whole + c.real) * unit
 		row := CounterRow{Name: d.String(m.Name), Unit: d.String(m.Unit), Samples: c.samples, TimeNs: r.ns(c.time)}

@@ -169,6 +169,9 @@ const (
 	MetricAbsoluteNext  uint8 = MetricAbsolute | 48 // holds until the next event
 )
 
+// MetricPAPI is the type of metrics that are hardware counters of a processor (OTF2 number).
+const MetricPAPI = 1
+
 // RunningCounter is the name of the counter by which a trace tells when its threads compute,
 // and neither wait nor schedule nor have nothing to do: a value says for how many ticks the
 // thread runs from the event on. It is of the mode MetricAbsoluteNext.

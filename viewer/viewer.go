@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -93,7 +94,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write(s.page) // a browser that goes away is no error
 	case "tile":
-		s.tile(w, r)
+		s.numbers(w, r, func(at []int64) ([]byte, error) { return s.index.Tile(r.Context(), at[0], at[1], int(at[2])) })
+	case "curves":
+		s.numbers(w, r, func(at []int64) ([]byte, error) {
+			return s.index.Curves(r.Context(), int(min(at[3], math.MaxInt32)), at[0], at[1], int(at[2]))
+		}, "counter")
 	default:
 		http.NotFound(w, r)
 	}
@@ -121,21 +126,24 @@ func foreign(site string) bool { return site == "cross-site" || site == "same-si
 // mostSteps is how many steps a tile has at most: a screen has fewer pixels.
 const mostSteps = 16384
 
-func (s *Server) tile(w http.ResponseWriter, r *http.Request) {
-	var at [3]int64
-	for i, name := range []string{"from", "to", "steps"} {
+// numbers answers with what is found from one time to another, at so many steps. More names
+// the further numbers of the request.
+func (s *Server) numbers(w http.ResponseWriter, r *http.Request, find func(at []int64) ([]byte, error), more ...string) {
+	var at []int64
+	names := append([]string{"from", "to", "steps"}, more...)
+	for _, name := range names {
 		n, err := strconv.ParseInt(r.URL.Query().Get(name), 10, 64)
 		if err != nil || n < 0 {
-			http.Error(w, "want tile?from=NS&to=NS&steps=NUMBER", http.StatusBadRequest)
+			http.Error(w, "want the numbers "+strings.Join(names, ", "), http.StatusBadRequest)
 			return
 		}
-		at[i] = n
+		at = append(at, n)
 	}
 	if at[1] <= at[0] || at[2] == 0 || at[2] > mostSteps {
 		http.Error(w, "nothing lies there", http.StatusBadRequest)
 		return
 	}
-	data, err := s.index.Tile(r.Context(), at[0], at[1], int(at[2]))
+	data, err := find(at)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

@@ -48,15 +48,8 @@ func (s *series) batch(b *trace.Batch) {
 	}
 	m, d := &b.Metric, s.c.t.Defs
 	for i := range m.Seq {
-		id := m.Metric[i]
-		if int(id) < len(d.Metrics) && d.Metrics[id].Class != trace.None {
-			id = d.Metrics[id].Class
-		}
-		if int(id) >= len(d.Metrics) || int(m.Member[i]) >= len(d.Metrics[id].Members) {
-			continue
-		}
-		member := d.Metrics[id].Members[m.Member[i]]
-		if int(member) >= len(d.MetricMembers) {
+		member, ok := d.CounterOf(m.Metric[i], m.Member[i])
+		if !ok {
 			continue
 		}
 		s.last = max(s.last, s.clock.At(m.Time[i]))
@@ -76,7 +69,7 @@ func (s *series) sample(member trace.MetricMemberID, typ trace.ValueType, bits u
 		s.sums[member] = x
 		s.order = append(s.order, member)
 	}
-	v := valueOf(typ, bits)
+	v := typ.Number(bits)
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		x.bad++
 		return
@@ -98,7 +91,7 @@ func (s *series) sample(member trace.MetricMemberID, typ trace.ValueType, bits u
 // grow adds what a counter that accumulates has grown since its last sample.
 func (x *seriesSum) grow(s *series, typ trace.ValueType, bits uint64, v float64) {
 	by := v - x.value
-	if whole := typ != trace.TypeDouble && typ != trace.TypeFloat && typ == x.typ; whole {
+	if whole := !typ.IsReal() && typ == x.typ; whole {
 		by = float64(int64(bits - x.bits)) // exact where the values themselves are too large
 	}
 	if by < 0 {
@@ -125,17 +118,6 @@ func (x *seriesSum) grow(s *series, typ trace.ValueType, bits uint64, v float64)
 // again, or a little, stands for itself, such as a power.
 func (x *seriesSum) accumulates() bool { return x.resets < 2 && !x.partly }
 
-// valueOf returns the value of a sample.
-func valueOf(typ trace.ValueType, bits uint64) float64 {
-	switch typ {
-	case trace.TypeDouble, trace.TypeFloat:
-		return math.Float64frombits(bits)
-	case trace.TypeInt8, trace.TypeInt16, trace.TypeInt32, trace.TypeInt64:
-		return float64(int64(bits))
-	}
-	return float64(bits)
-}
-
 // rows returns the rows of the document.
 func (s *series) rows(c *collector) []stats.CounterSeries {
 	var out []stats.CounterSeries
@@ -146,7 +128,7 @@ func (s *series) rows(c *collector) []stats.CounterSeries {
 		if x.samples == 0 {
 			continue
 		}
-		scale := math.Pow(float64(base(def.Base)), float64(def.Exponent))
+		scale := def.Scale()
 		row := stats.CounterSeries{Name: d.String(def.Name), Unit: d.String(def.Unit), Rank: stats.Rank(c.t.Rank[s.location]),
 			Place: c.place(s.location), Samples: x.samples, FromNs: c.ns(x.from - d.Clock.GlobalOffset), ToNs: c.ns(x.to - d.Clock.GlobalOffset),
 			Accumulates: def.Mode&trace.MetricProperty == trace.MetricAccumulated && x.accumulates(), Falls: x.wraps + x.resets}
@@ -174,13 +156,6 @@ func (s *series) rows(c *collector) []stats.CounterSeries {
 		out = append(out, row)
 	}
 	return out
-}
-
-func base(b uint8) int {
-	if b == 0 {
-		return 2
-	}
-	return 10
 }
 
 // place names a location; those without a name have that of their process.

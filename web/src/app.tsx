@@ -5,6 +5,8 @@ import { Model, type ColorBy } from './model'
 import { fromHash, initial, toHash, type View } from './view'
 import { TimelineView } from './timelineview'
 import { CallTree, Communication, Findings, Lines, place, Profile, Terms, Waits, type SectionProps } from './sections'
+import { Counters, ShadeLegend, byRow, useShades } from './counterview'
+import { phasesOf } from './phasemarks'
 import { Devices, Files, Phases, Threads } from './parts'
 import { count, instant, share, time } from './units'
 
@@ -46,6 +48,7 @@ function App({ doc, timeline }: { doc: Document; timeline: Timeline }) {
   }, [])
 
   const coloring = useMemo(() => model.coloring(view.color, dark), [model, view.color, dark])
+  const shaded = useShades(model, view), phases = useMemo(() => phasesOf(doc), [doc])
   const order = useMemo(() => ordered(model, view.sort), [model, view.sort])
   const cause = (doc.diagnosis ?? [])[view.place]
   const lit = useMemo(() => {
@@ -72,19 +75,23 @@ function App({ doc, timeline }: { doc: Document; timeline: Timeline }) {
       <div class="tools">
         <h2>Timeline</h2>
         <label>Colours <select value={view.color} onChange={e => change({ color: e.currentTarget.value as ColorBy })}>
-          <option value="region">by region</option><option value="paradigm">by paradigm</option><option value="wait">by wait state</option></select></label>
+          <option value="region">by region</option><option value="paradigm">by paradigm</option><option value="wait">by wait state</option>
+          {model.head.counters.map((c, k) => byRow(model, k) && <option value={`counter:${c.name}`}>by {c.name}</option>)}</select></label>
         <label>Rows <select value={view.sort} onChange={e => change({ sort: e.currentTarget.value as View['sort'] })}>
           <option value="rank">by rank</option><option value="name">by name</option><option value="wait">most waiting first</option><option value="busy">least waiting first</option></select></label>
         <label><input type="checkbox" checked={view.messages} onChange={e => change({ messages: e.currentTarget.checked })} /> Messages</label>
         <label><input type="checkbox" checked={view.critical} onChange={e => change({ critical: e.currentTarget.checked })} /> Critical path</label>
+        {model.head.counters.length > 0 && <label>Counters <select value="" onChange={e => { change({ counters: [...view.counters, { name: e.currentTarget.value, rows: false }] }); e.currentTarget.value = '' }}>
+          <option value="">show …</option>{model.head.counters.filter(c => !view.counters.some(s => s.name === c.name)).map(c => <option value={c.name}>{c.name}</option>)}</select></label>}
         <label>Find <input type="search" size={14} value={view.search} placeholder="region" onInput={e => change({ search: e.currentTarget.value, path: -1, place: -1 })} /></label>
         <span class="keys">{view.from > 0 || view.to < length ? <button onClick={() => change({ from: 0, to: length })}>Whole run</button> : null}
           {view.select && <Fragment><button onClick={() => change({ from: view.select![0], to: view.select![1] })}>Zoom to selection</button>
             <button onClick={() => change({ select: null })}>Clear selection of {time(view.select[1] - view.select[0])}</button></Fragment>}</span>
       </div>
-      {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} lit={lit} marked={cause?.ranks ?? none} dark={dark} />}
-      <ul class="legend">{coloring.legend.slice(0, 16).map(l => <li><span class="swatch" style={{ background: l.color }} />{l.name}</li>)}
-        {coloring.legend.length > 16 && <li class="faint">and {coloring.legend.length - 16} more</li>}</ul>
+      {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} lit={lit} marked={cause?.ranks ?? none} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} />}
+      {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <ul class="legend">{coloring.legend.slice(0, 16).map(l => <li><span class="swatch" style={{ background: l.color }} />{l.name}</li>)}
+        {coloring.legend.length > 16 && <li class="faint">and {coloring.legend.length - 16} more</li>}</ul>}
+      {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
       <p class="hint faint">Wheel or w, s: zoom · drag or a, d: move · drag on the ruler or with shift: measure and select a stretch of time, to which the call tree below then applies · click: choose a call path</p>
     </section>
     <section>

@@ -2,6 +2,7 @@
 // in it, so that what takes a third of a pixel's time has a third of its colour.
 
 import { indexAt, type Detail, type Lane, type Timeline } from './data'
+import { drawPhases, type Phase } from './phasemarks'
 import { ticks, instant } from './units'
 
 export interface Scene {
@@ -14,6 +15,7 @@ export interface Scene {
   select: [number, number] | null
   messages: boolean
   critical: boolean
+  phases: Phase[]
   labels: (row: number) => string
   marked: (row: number) => boolean
   dark: boolean
@@ -74,6 +76,7 @@ export class Canvas {
     if (s.select) this.selection(c, s)
     c.restore()
     this.axis(c, s, ink, faint)
+    drawPhases(c, s.phases, t => this.x(s, t), [this.left, this.left + this.plot], [ruler, this.height], s.dark)
     this.labels(c, s, ink)
   }
 

@@ -1,6 +1,8 @@
 // What the page was given: the document of the analysis, and the timeline (package page in Go
 // says how it is encoded).
 
+import { decodeCurves, type Counter, type Curve } from './curves'
+
 export interface Row { name: string; rank: number; master: boolean; step_ns: number }
 export interface Region { name: string; paradigm: string; file?: string; line?: number }
 
@@ -12,6 +14,7 @@ export interface Header {
   sites: { file: string; line: number }[]
   activities: [path: number, wait: number][]
   waits: string[]
+  counters: Counter[]
   messages_of: number
   collectives_of: number
   critical_of: number
@@ -27,7 +30,7 @@ export interface Messages { from: Uint32Array; to: Uint32Array; sent: Float64Arr
 export interface Collective { operation: number; first: number; last: number; latest: number; begin: number; latestBegin: number; end: number }
 export interface Stretch { row: number; from: number; to: number }
 
-export interface Timeline { head: Header; lanes: Lane[]; messages: Messages; collectives: Collective[]; critical: Stretch[] }
+export interface Timeline { head: Header; lanes: Lane[]; messages: Messages; collectives: Collective[]; critical: Stretch[]; curves: Curve[] }
 
 // The document of `analyze --json`; of some lists only the first rows may be kept (cut).
 export type Document = Record<string, any>
@@ -44,12 +47,12 @@ async function unpackJSON(id: string): Promise<any> {
 }
 
 export async function load(): Promise<{ doc: Document; timeline: Timeline }> {
-  const [doc, head, numbers] = await Promise.all([unpackJSON('document'), unpackJSON('header'), unpack('numbers')])
-  return { doc, timeline: decode(head, numbers) }
+  const [doc, head, numbers, curves] = await Promise.all([unpackJSON('document'), unpackJSON('header'), unpack('numbers'), unpack('curves')])
+  return { doc, timeline: { ...decode(head, numbers), curves: decodeCurves(curves, 0, head.length_ns) } }
 }
 
 // A Reader reads variable-length integers, base 128, the lowest seven bits first.
-class Reader {
+export class Reader {
   private at = 0
   constructor(private readonly bytes: Uint8Array) {}
 
@@ -65,6 +68,12 @@ class Reader {
   signed(): number {
     const v = this.unsigned()
     return v % 2 ? -(v + 1) / 2 : v / 2
+  }
+
+  floats(n: number): Float32Array {
+    const view = new DataView(this.bytes.buffer, this.bytes.byteOffset + this.at, 4 * n)
+    this.at += 4 * n
+    return Float32Array.from({ length: n }, (_, i) => view.getFloat32(4 * i, true))
   }
 
   messages(): Messages {
@@ -95,7 +104,7 @@ class Reader {
 }
 
 // decode reads what Timeline.numbers writes. Times stay exact up to 2^53 ns, which is 104 days.
-export function decode(head: Header, bytes: Uint8Array): Timeline {
+export function decode(head: Header, bytes: Uint8Array): Omit<Timeline, 'curves'> {
   const r = new Reader(bytes)
   const lanes = head.rows.map(row => {
     const n = r.unsigned()

@@ -3,7 +3,7 @@
 import type { Header, Timeline } from './data'
 import { file } from './units'
 
-export type ColorBy = 'region' | 'paradigm' | 'wait'
+export type ColorBy = 'region' | 'paradigm' | 'wait' | `counter:${string}`
 
 // Colours that people with any kind of colour vision tell apart (Okabe and Ito; Tol's light scheme).
 const strong = ['#0072B2', '#E69F00', '#009E73', '#CC79A7', '#56B4E9', '#D55E00', '#B8A800', '#77AADD', '#99DDFF', '#44BB99', '#BBCC33', '#AAAA00', '#EE8866', '#EEDD88', '#FFAABB']
@@ -20,7 +20,8 @@ export class Model {
   readonly names: string[]       // of paths' innermost regions
   readonly activityTime: Float64Array // over all rows
 
-  constructor(readonly timeline: Timeline) {
+  // address is where more can be asked for, if the page is served.
+  constructor(readonly timeline: Timeline, readonly address = '') {
     this.head = timeline.head
     this.names = this.head.paths.map(([, region]) => this.regionName(region))
     this.activityTime = new Float64Array(this.head.activities.length)

@@ -1,7 +1,9 @@
 import { h } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Canvas, ruler, type Hit, type Scene } from './canvas'
-import { detail, type Detail } from './data'
+import { detail, type Detail, type Lane } from './data'
+import { shades } from './curves'
+import type { Phase } from './phasemarks'
 import type { Coloring, Model } from './model'
 import type { View } from './view'
 import { instant, time } from './units'
@@ -14,11 +16,13 @@ interface Props {
   order: number[]
   lit: Uint8Array | null
   marked: number[] // ranks
+  phases: Phase[]
+  shaded: Lane[] | null // drawn instead of what happens
   dark: boolean
 }
 
 // TimelineView is the timeline with all that can be done to it by wheel, drag, keys and touch.
-export function TimelineView({ model, view, change, coloring, order, lit, marked, dark }: Props) {
+export function TimelineView({ model, view, change, coloring, order, lit, marked, phases, shaded, dark }: Props) {
   const element = useRef<HTMLCanvasElement>(null)
   const canvas = useRef<Canvas | null>(null)
   const [hover, setHover] = useState<{ hit: Hit; x: number; y: number } | null>(null)
@@ -26,10 +30,13 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
   const fine = useDetail(model, view)
   const scene: Scene = {
     timeline: model.timeline, detail: fine, order, colors: coloring.of, lit, from: view.from, to: view.to, select: view.select,
-    messages: view.messages, critical: view.critical, labels: r => model.rowName(r), marked: r => marked.includes(model.head.rows[r].rank), dark,
+    messages: view.messages, critical: view.critical, labels: r => model.rowName(r), marked: r => marked.includes(model.head.rows[r].rank), phases, dark,
   }
+  const painted: Scene = shaded ? { ...scene, timeline: { ...scene.timeline, lanes: shaded }, detail: fine && { ...fine, lanes: shaded }, colors: shades, lit: null } : scene
   const latest = useRef(scene)
   latest.current = scene
+  const picture = useRef(painted)
+  picture.current = painted
   const state = useRef({ view, change, length })
   state.current = { view, change, length }
 
@@ -37,14 +44,14 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
 
   useLayoutEffect(() => {
     canvas.current = new Canvas(element.current!)
-    const watch = new ResizeObserver(() => canvas.current!.draw(latest.current))
+    const watch = new ResizeObserver(() => canvas.current!.draw(picture.current))
     watch.observe(element.current!)
     return () => watch.disconnect()
   }, [])
   // Whatever changes before a frame is drawn with it, once.
   const frame = useRef(0)
   useLayoutEffect(() => {
-    frame.current ||= requestAnimationFrame(() => { frame.current = 0; canvas.current!.draw(latest.current) })
+    frame.current ||= requestAnimationFrame(() => { frame.current = 0; canvas.current!.draw(picture.current) })
   })
 
   const show = (from: number, to: number) => {
@@ -152,7 +159,7 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
   return <div class="timeline">
     <canvas ref={element} tabIndex={0} role="img" style={{ height: `${height}px` }} onKeyDown={keys}
       aria-label={`Timeline of ${order.length} rows from ${instant(view.from, (view.to - view.from) / 100)} to ${instant(view.to, (view.to - view.from) / 100)}. Keys: w and s zoom, a and d move, Home shows all, Enter selects what is shown, Escape clears.`} />
-    {hover && <Tooltip model={model} hit={hover.hit} x={hover.x} y={hover.y} width={element.current!.clientWidth} />}
+    {hover && <Tooltip model={model} hit={hover.hit} phases={phases} x={hover.x} y={hover.y} width={element.current!.clientWidth} />}
   </div>
 }
 
@@ -176,14 +183,15 @@ function useDetail(model: Model, view: View): Detail | null {
   return fine
 }
 
-function Tooltip({ model, hit, x, y, width }: { model: Model; hit: Hit; x: number; y: number; width: number }) {
+function Tooltip({ model, hit, phases, x, y, width }: { model: Model; hit: Hit; phases: Phase[]; x: number; y: number; width: number }) {
   const head = model.head, lane = hit.lane
   const [path, wait] = head.activities[lane.kind[hit.run]]
   const from = lane.start[hit.run], to = lane.start[hit.run + 1]
+  const phase = phases.find(p => p.from <= hit.time && hit.time < p.to)
   return <div class="tooltip" style={{ left: `${Math.min(x + 14, Math.max(width - 340, 0))}px`, top: `${y + 16}px` }}>
     <b>{path < 0 ? 'nothing recorded' : model.names[path]}</b>{wait > 0 && <span class="wait"> {head.waits[wait]}</span>}
     <div>{model.rowName(hit.row)} · {time(to - from)}{lane.step > 1 && ` (shown in steps of ${time(lane.step)})`}</div>
-    <div class="faint">from {instant(from, (to - from) / 10)} to {instant(to, (to - from) / 10)}</div>
+    <div class="faint">from {instant(from, (to - from) / 10)} to {instant(to, (to - from) / 10)}{phase && `, in phase ${phase.number}`}</div>
     {path >= 0 && <div class="faint">{model.where(path)}</div>}
     {path >= 0 && <ol class="stack">{model.pathRegions(path).slice(-8).map(p => <li>{model.names[p]}</li>)}</ol>}
   </div>

@@ -1,5 +1,6 @@
 // What is chosen, shared by all parts of the page and kept in its address.
 
+import type { Shown } from './counterview'
 import type { ColorBy } from './model'
 
 export interface View {
@@ -13,11 +14,12 @@ export interface View {
   search: string
   messages: boolean
   critical: boolean
+  counters: Shown[]                        // curves below the timeline
 }
 
 // initial is the view of a page that is opened without further address: of a stretch of time.
 export function initial([from, to]: [number, number]): View {
-  return { from, to, select: null, color: 'region', sort: 'rank', tab: 'calls', place: -1, path: -1, search: '', messages: true, critical: false }
+  return { from, to, select: null, color: 'region', sort: 'rank', tab: 'calls', place: -1, path: -1, search: '', messages: true, critical: false, counters: [] }
 }
 
 export function toHash(v: View, d: View): string {
@@ -46,6 +48,7 @@ export function fromHash(hash: string, begin: View, length: number): View {
   } catch { /* an address that was typed */ }
   const choose = <T extends string>(k: string, of: readonly T[], otherwise: T): T => of.find(x => x === get.get(k)) ?? otherwise
   v.color = choose('color', ['region', 'paradigm', 'wait'] as const, v.color)
+  if (get.get('color')?.startsWith('counter:')) v.color = get.get('color') as ColorBy
   v.sort = choose('sort', ['rank', 'name', 'wait', 'busy'] as const, v.sort)
   v.tab = get.get('tab') ?? v.tab
   v.place = number('place', -1, 1e6, -1)
@@ -53,5 +56,9 @@ export function fromHash(hash: string, begin: View, length: number): View {
   v.search = get.get('search') ?? ''
   v.messages = get.get('messages') !== 'false'
   v.critical = get.get('critical') === 'true'
+  try {
+    const shown = JSON.parse(get.get('counters') ?? '[]')
+    if (Array.isArray(shown)) v.counters = shown.filter(s => typeof s?.name === 'string').map(s => ({ name: s.name, rows: s.rows === true }))
+  } catch { /* an address that was typed */ }
   return v
 }

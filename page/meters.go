@@ -1,0 +1,186 @@
+package page
+
+import (
+	"math"
+	"slices"
+
+	"tracekit/engine"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// A plotter is told what a counter is, piece after piece from time 0 on.
+type plotter interface {
+	plot(until int64, value float64)
+}
+
+// Meters follow the counters of one location.
+type meters struct {
+	b        *builder
+	location trace.LocationID
+	last     int64                     // tick
+	by       []*meter                  // of each counter, nil where there is no sample
+	begin    func(counter int) plotter // of a counter that has its first sample
+	times    []int64
+}
+
+// A meter follows one counter.
+type meter struct {
+	plotter
+	from   int64 // ns: until here is plotted
+	bits   uint64
+	value  float64 // that holds from there on, or has been counted since
+	known  bool    // there is a sample
+	scale  float64
+	counts uint8 // MetricAbsolute: it stands for itself, MetricRelative, MetricAccumulated
+	next   bool  // a value is about the time until the next
+	most   func(ns int64) float64
+}
+
+// watch hands batches on and follows their counters.
+func (m *meters) watch(batches engine.Batches) engine.Batches {
+	return func(yield func(*trace.Batch, error) bool) {
+		for batch, err := range batches {
+			if err == nil {
+				m.batch(batch)
+			}
+			if !yield(batch, err) {
+				return
+			}
+		}
+	}
+}
+
+func (m *meters) batch(batch *trace.Batch) {
+	v, d := &batch.Metric, m.b.t.Defs
+	m.times = append(m.times[:0], v.Time...)
+	m.last = m.b.t.Clock.Maps[m.location].Correct(m.times, m.last)
+	for i, t := range m.times {
+		id, ok := d.CounterOf(v.Metric[i], v.Member[i])
+		if !ok || m.b.counterOf[id] < 0 {
+			continue
+		}
+		if m.by == nil {
+			m.by = make([]*meter, len(d.MetricMembers))
+		}
+		if m.by[id] == nil {
+			m.by[id] = m.start(id)
+		}
+		m.by[id].sample(m.b.ns(t), v.Type[i], v.Value[i])
+	}
+}
+
+func (m *meters) start(id trace.MetricMemberID) *meter {
+	def := &m.b.t.Defs.MetricMembers[id]
+	x := &meter{plotter: m.begin(m.b.counterOf[id]), scale: def.Scale(), counts: trace.MetricAbsolute, next: def.Mode>>4 == trace.MetricAbsoluteNext>>4}
+	if m.b.counters[m.b.counterOf[id]].Rate {
+		x.counts = def.Mode & trace.MetricProperty
+	}
+	if x.counts == trace.MetricAbsolute {
+		x.next = def.Mode>>4 != trace.MetricRelativeLast>>4 // a point is taken to hold
+	} else if def.Type == trace.MetricPAPI {
+		x.most = func(ns int64) float64 { return stats.MostCounted(float64(ns) / 1e9) }
+	}
+	x.to(m.b.ns(m.b.t.Span[m.location].First), math.NaN())
+	return x
+}
+
+// to plots a value until a time.
+func (x *meter) to(t int64, value float64) {
+	if t > x.from {
+		x.plot(t, value*x.scale)
+		x.from = t
+	}
+}
+
+// sample takes a value. What was counted is spread over the time in which it was.
+func (x *meter) sample(t int64, typ trace.ValueType, bits uint64) {
+	v := typ.Number(bits)
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return
+	}
+	switch {
+	case x.counts == trace.MetricAccumulated:
+		if !x.known {
+			x.to(t, math.NaN())
+		} else if t > x.from {
+			x.to(t, x.rate(grown(typ, bits, x.bits), t-x.from))
+		} else {
+			return // with the next, which comes later
+		}
+		x.bits = bits
+	case x.counts == trace.MetricRelative && x.next:
+		if t > x.from {
+			x.to(t, x.rate(x.value, t-x.from))
+			x.value = 0
+		}
+		x.value += v
+	case x.counts == trace.MetricRelative:
+		if x.value += v; t > x.from {
+			x.to(t, x.rate(x.value, t-x.from))
+			x.value = 0
+		}
+	case x.next:
+		if x.known {
+			x.to(t, x.value)
+		} else {
+			x.to(t, math.NaN())
+		}
+		x.value = v
+	default:
+		x.to(t, v)
+	}
+	x.known = true
+}
+
+// rate returns what was counted, a second; NaN if it cannot be.
+func (x *meter) rate(counted float64, ns int64) float64 {
+	if !x.known && x.next || counted < 0 || x.most != nil && counted > x.most(ns) {
+		return math.NaN()
+	}
+	return counted / float64(ns) * 1e9
+}
+
+// grown returns by how much a counter grew.
+func grown(typ trace.ValueType, now, before uint64) float64 {
+	by := typ.Difference(now, before)
+	if typ.IsReal() {
+		return math.Float64frombits(by)
+	}
+	return float64(int64(by))
+}
+
+// close plots until the location's end what holds, and then nothing.
+func (m *meters) close() {
+	for _, x := range m.by {
+		if x == nil {
+			continue
+		}
+		end := m.b.ns(m.b.t.Span[m.location].Last)
+		switch {
+		case x.next && x.counts == trace.MetricAbsolute:
+			x.to(end, x.value)
+		case x.next && end > x.from:
+			x.to(end, x.rate(x.value, end-x.from))
+		}
+		x.to(m.b.length, math.NaN())
+	}
+}
+
+// findCounters lists the counters that the trace defines: all but that by which it tells when
+// threads run. Those that are said to accumulate and fall again and again stand for themselves.
+func (b *builder) findCounters(a *stats.Analysis) {
+	d := b.t.Defs
+	running := d.RunningCounter()
+	for id := range d.MetricMembers {
+		m := &d.MetricMembers[id]
+		if trace.MetricMemberID(id) == running {
+			b.counterOf = append(b.counterOf, -1)
+			continue
+		}
+		name := d.String(m.Name)
+		falls := slices.ContainsFunc(a.Sampled, func(s stats.CounterSeries) bool { return s.Name == name && !s.Accumulates })
+		b.counterOf = append(b.counterOf, len(b.counters))
+		b.counters = append(b.counters, Counter{Name: name, Unit: d.String(m.Unit), Rate: m.Mode&trace.MetricProperty != trace.MetricAbsolute && !falls})
+	}
+}

@@ -1,0 +1,139 @@
+package page
+
+import "math"
+
+func (p *Piece) equals(q *Piece) bool {
+	same := func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) }
+	return same(p.Mean, q.Mean) && same(p.Min, q.Min) && same(p.Max, q.Max)
+}
+
+// Pieces keep what they are told.
+type pieces struct {
+	end  int64
+	rows []Piece
+}
+
+func (p *pieces) plot(until int64, value float64) { p.add(until, Piece{p.end, value, value, value}) }
+
+func (p *pieces) add(until int64, x Piece) {
+	if n := len(p.rows); n == 0 || !p.rows[n-1].equals(&x) {
+		p.rows = append(p.rows, x)
+	}
+	p.end = until
+}
+
+// A meshed curve is told pieces and hands on cells of equal length.
+type meshed struct {
+	step, end int64
+	into      func(until int64, x Piece)
+	known     int64 // ns of the cell in which the counter is known
+	area      float64
+	min, max  float64
+}
+
+func newMeshed(from, step int64, into func(until int64, x Piece)) *meshed {
+	return &meshed{step: step, end: from, into: into}
+}
+
+func (m *meshed) plot(until int64, value float64) { m.mix(until, Piece{0, value, value, value}) }
+
+// mix goes on until a time with a mean value between two others. Cells begin at multiples of the
+// step after the first.
+func (m *meshed) mix(until int64, x Piece) {
+	for m.end < until {
+		cell := m.end - m.end%m.step
+		if m.end == cell && until >= cell+m.step { // whole cells of one value
+			x.StartNs = cell
+			m.end = until - until%m.step
+			m.into(m.end, x)
+			continue
+		}
+		end := min(until, cell+m.step)
+		m.weigh(end-m.end, &x)
+		if m.end = end; end == cell+m.step {
+			m.close()
+		}
+	}
+}
+
+func (m *meshed) weigh(ns int64, x *Piece) {
+	if math.IsNaN(x.Mean) {
+		return
+	}
+	if m.known == 0 || x.Min < m.min {
+		m.min = x.Min
+	}
+	if m.known == 0 || x.Max > m.max {
+		m.max = x.Max
+	}
+	m.known += ns
+	m.area += x.Mean * float64(ns)
+}
+
+// close ends the cell that is begun.
+func (m *meshed) close() {
+	cell := (m.end - 1) - (m.end-1)%m.step
+	x := Piece{cell, math.NaN(), math.NaN(), math.NaN()}
+	if m.known > 0 {
+		x = Piece{cell, m.area / float64(m.known), m.min, m.max}
+	}
+	m.into(m.end, x)
+	m.known, m.area = 0, 0
+}
+
+// finish hands on a cell that is not full.
+func (m *meshed) finish() {
+	if m.end%m.step != 0 {
+		m.close()
+	}
+}
+
+// A sketch keeps pieces as they are, or if they become too many, in cells.
+type sketch struct {
+	length int64 // of the run, ns
+	limit  int   // of pieces
+	unit   int64 // StepNs of what comes
+	kept   pieces
+	mesh   *meshed // nil while they are as they come
+}
+
+func (s *sketch) plot(until int64, value float64) {
+	s.mix(until, Piece{s.kept.end, value, value, value})
+}
+
+func (s *sketch) mix(until int64, x Piece) {
+	if s.mesh != nil {
+		s.mesh.mix(until, x)
+		return
+	}
+	if s.kept.add(until, x); len(s.kept.rows) > s.limit {
+		s.coarsen(max(ceil(s.length, int64(s.limit)), 2*s.unit))
+	}
+}
+
+// coarsen puts what is kept into cells.
+func (s *sketch) coarsen(step int64) {
+	exact := s.kept
+	s.kept = pieces{}
+	s.mesh = newMeshed(exact.rows[0].StartNs, step, s.kept.add)
+	for i, x := range exact.rows {
+		until := exact.end
+		if i+1 < len(exact.rows) {
+			until = exact.rows[i+1].StartNs
+		}
+		s.mesh.mix(until, x)
+	}
+}
+
+func (s *sketch) step() int64 {
+	if s.mesh == nil {
+		return s.unit
+	}
+	return s.mesh.step
+}
+
+func (s *sketch) finish() {
+	if s.mesh != nil {
+		s.mesh.finish()
+	}
+}
