@@ -182,8 +182,8 @@ func TestNamesAreData(t *testing.T) {
 		t.Fatal(err)
 	}
 	html := string(b)
-	if n := strings.Count(html, "<script"); n != 5 {
-		t.Errorf("%d scripts, want 5", n)
+	if n := strings.Count(html, "<script"); n != 6 {
+		t.Errorf("%d scripts, want 6", n)
 	}
 	if at := regexp.MustCompile(`(?i)<[^>]*(src|href)\s*=`).FindString(html[:strings.Index(html, "<style>")]); at != "" {
 		t.Errorf("the page refers to %q", at)
