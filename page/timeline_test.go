@@ -19,11 +19,7 @@ import (
 // analysed returns a generated trace and its analysis.
 func analysed(t testing.TB, o samples.Options) (*trace.Trace, *stats.Analysis) {
 	t.Helper()
-	var m *samples.Memory
-	_, err := samples.Generate(context.Background(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(info, defs)
-		return m, nil
-	})
+	m, _, err := samples.InMemory(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
