@@ -104,7 +104,7 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 		return err
 	}
 	p := page.Page{Title: pictureTitle(t.Source.Info()), Trace: t, Timeline: timeline, Document: a, Size: page.DefaultSize, Served: true}
-	content, err := p.Content()
+	content, err := p.Content(ctx)
 	if err != nil {
 		return err
 	}
