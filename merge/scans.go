@@ -51,16 +51,6 @@ func noticedSince(before, after []trace.Finding) []trace.Finding {
 // Has reports whether a location was scanned.
 func (s *Scans) Has(l trace.LocationID) bool { return int(l) < len(s.located) && s.located[l] != nil }
 
-// Events returns the number of events that were decoded.
-func (s *Scans) Events() (n uint64) {
-	for _, l := range s.located {
-		if l != nil {
-			n += l.span.Events
-		}
-	}
-	return n
-}
-
 // Add adds the scans of other locations of the same trace; an error says which location both
 // have.
 func (s *Scans) Add(other *Scans) error {

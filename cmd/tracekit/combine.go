@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,7 +13,6 @@ import (
 
 	"tracekit/merge"
 	"tracekit/merge/shards"
-	"tracekit/trace"
 )
 
 // A shardFlag says which share of a trace analyze decodes.
@@ -72,33 +68,20 @@ func (f *shardFlag) run(c *cobra.Command, s *streams, o *analyzeOptions) error {
 	}
 	defer src.Close()
 	h := shards.Header{Paths: o.paths, AlignStart: o.align == "start", Number: f.number, Of: f.of}
-	if h.Trace, err = shards.Identity(src); err != nil {
-		return err
-	}
-	own := shards.Locations(src.Defs(), f.number, f.of)
-	scans, err := scanShard(ctx, s, o, src, own)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(o.outDir, 0o755); err != nil {
-		return err
-	}
-	err = writeAtomically(ctx, path, o.force, func(w io.Writer) error { return shards.Write(w, h, src.Defs(), scans) })
-	if err != nil {
+	if err := makeShard(ctx, s, o, src, h); err != nil {
 		return err
 	}
 	if !o.quiet {
-		printLine(s.Out, "%s: %s of %s, %s", path, formatCount(len(own)),
-			plural(len(src.Defs().Locations), "location", "locations"), plural(int(scans.Events()), "event", "events"))
+		printLine(s.Out, "%s: %s of %s", path, formatCount(len(shards.Locations(src.Defs(), f.number, f.of))),
+			plural(len(src.Defs().Locations), "location", "locations"))
 	}
 	return nil
 }
 
-func scanShard(ctx context.Context, s *streams, o *analyzeOptions, src *input, own []trace.LocationID) (*merge.Scans, error) {
+func makeShard(ctx context.Context, s *streams, o *analyzeOptions, src *input, h shards.Header) error {
 	bar := startProgress(s, o.quiet, "reading")
 	defer bar.done()
-	scans, err := merge.Scan(ctx, src, own, src.store, merge.Options{Jobs: o.jobs, Progress: &bar.Progress})
-	return scans, errors.Join(err, src.store.Err())
+	return shards.Make(ctx, o.outDir, h, src, src.store, merge.Options{Jobs: o.jobs, Progress: &bar.Progress})
 }
 
 func newCombine(io *streams, run func(context.Context, *streams, *analyzeOptions) error) *cobra.Command {

@@ -81,8 +81,34 @@ func Locations(d *trace.Defs, number, of int) []trace.LocationID {
 	return own
 }
 
-// Write writes a shard: what scanning its locations has yielded.
-func Write(w io.Writer, h Header, d *trace.Defs, scans *merge.Scans) error {
+// Make decodes the locations of a shard, of a source that has read none of them, and leaves the
+// file in a directory: complete or not at all. The header's Trace is filled in. The tables lie in
+// the store.
+func Make(ctx context.Context, dir string, h Header, src trace.Source, store *spill.Store, opts merge.Options) (err error) {
+	if h.Trace, err = Identity(src); err != nil {
+		return err
+	}
+	scans, err := merge.Scan(ctx, src, Locations(src.Defs(), h.Number, h.Of), store, opts)
+	if err = errors.Join(err, store.Err()); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, Name(h.Number, h.Of))
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails once the file has its name
+	err = write(f, h, src.Defs(), scans)
+	if err = errors.Join(err, f.Chmod(0o644), f.Close(), ctx.Err()); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func write(w io.Writer, h Header, d *trace.Defs, scans *merge.Scans) error {
 	c := partial.NewWriter(w, line)
 	h.code(c)
 	scans.Code(c, d, nil)

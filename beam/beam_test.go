@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	register()
+	beam.Init()
+	os.Exit(m.Run())
+}
+
+// plain returns the plain command, built for the test.
+func plain(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "tracekit")
+	build := exec.Command("go", "build", "-o", name, "./cmd/tracekit")
+	build.Dir = ".."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return name
+}
+
+func printed(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	var stderr bytes.Buffer
+	c := exec.Command(name, args...)
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, stderr.Bytes())
+	}
+	return string(out)
+}
+
+// TestDocuments: the analysis of what a pipeline on Beam's own runner has decoded is that of the
+// plain command, byte for byte, for 1, 2 and 4 shards, of every sample (with -short of one)
+// and of a damaged archive, whose findings are the same.
+func TestDocuments(t *testing.T) {
+	command := plain(t)
+	traces, err := filepath.Glob("../samples/archives/*")
+	if err != nil || len(traces) == 0 {
+		t.Fatalf("no samples: %v", err)
+	}
+	damaged := filepath.Join(t.TempDir(), "damaged")
+	if err := os.CopyFS(damaged, os.DirFS("../samples/archives/halo2d-8")); err != nil {
+		t.Fatal(err)
+	}
+	events, err := filepath.Glob(filepath.Join(damaged, "*", "*.evt"))
+	if err != nil || len(events) == 0 {
+		t.Fatalf("no events: %v", err)
+	}
+	data, err := os.ReadFile(events[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(data[len(data)/2:], bytes.Repeat([]byte{0xFF}, 40))
+	if err := os.WriteFile(events[0], data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if testing.Short() {
+		traces = traces[:1]
+	}
+	for _, trace := range append(traces, damaged) {
+		want := printed(t, command, "analyze", "--json", "-q", trace)
+		if trace == damaged && strings.Contains(want, `"findings": []`) {
+			t.Fatal("the damaged archive has no finding")
+		}
+		for _, n := range []int{1, 2, 4} {
+			o := options{shards: n, memory: 64 << 20, parts: filepath.Join(t.TempDir(), "parts")}
+			if err := o.decode(t.Context(), []string{trace}); err != nil {
+				t.Fatalf("%s, %d shards: %v", trace, n, err)
+			}
+			if got := printed(t, command, "combine", "--json", "-q", o.parts); got != want {
+				t.Errorf("%s, %d shards: the documents differ", trace, n)
+			}
+		}
+	}
+}
+
+// TestFailure: what is no trace fails the pipeline with words that say so, and leaves no shard.
+func TestFailure(t *testing.T) {
+	o := options{shards: 2, parts: filepath.Join(t.TempDir(), "parts")}
+	err := o.decode(t.Context(), []string{"beam_test.go"})
+	if err == nil || !strings.Contains(fmt.Sprint(err), "beam_test.go") {
+		t.Errorf("not a trace: %v", err)
+	}
+	if left, _ := os.ReadDir(o.parts); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

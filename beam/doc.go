@@ -1,0 +1,12 @@
+// Command tracekit-beam analyses a trace with the workers of an Apache Beam runner: Flink, Spark,
+// Dataflow, or Beam's own on this machine.
+//
+//	tracekit-beam [flags of the runner] analyze TRACE... [-- flags of 'tracekit combine']
+//
+// An element of the pipeline is a shard of the trace: some of its locations, never an event. A
+// worker decodes its shard and leaves the partial results (package merge/shards) in a directory
+// that all machines see; then 'tracekit combine' analyses them where this command was started.
+// What is distributed, and what is not, stands in docs/CLUSTER.md.
+//
+// It is a module of its own, so that the plain command does not grow by what Beam needs.
+package main

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	beamregister "github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"tracekit/merge"
+	"tracekit/merge/shards"
+	"tracekit/readers"
+	"tracekit/spill"
+)
+
+// register makes known to Beam what runs in workers.
+func register() {
+	beamregister.DoFn2x1[context.Context, int, error](&shardFn{})
+}
+
+// decodeShards adds the decoding of all shards to a pipeline: numbers of shards, spread over the
+// workers, each of which ends as a file.
+func decodeShards(s beam.Scope, fn *shardFn) {
+	numbers := make([]int, fn.Of)
+	for i := range numbers {
+		numbers[i] = i + 1
+	}
+	beam.ParDo0(s.Scope("decode"), fn, beam.Reshuffle(s, beam.CreateList(s, numbers)))
+}
+
+// A shardFn decodes shards. To decode one again, after a worker was lost, makes the same file.
+type shardFn struct {
+	Paths  []string // of the trace, as they were named in Dir
+	Dir    string
+	Parts  string // directory of the shards
+	Of     int
+	Memory int64 // bytes of tables
+}
+
+// Setup goes where the paths were named, for findings tell of files by these names.
+func (f *shardFn) Setup() error { return os.Chdir(f.Dir) }
+
+// ProcessElement decodes a shard. It opens the trace anew each time: what a source has noticed
+// before must not count again.
+func (f *shardFn) ProcessElement(ctx context.Context, number int) (err error) {
+	store := spill.NewStore(f.Memory, "")
+	defer func() { err = errors.Join(err, store.Close()) }()
+	src, err := readers.OpenAll(ctx, f.Paths, readers.OpenOptions{Jobs: 1, Store: store})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	src.Defs().ShortenNames()
+	return shards.Make(ctx, f.Parts, shards.Header{Paths: f.Paths, Number: number, Of: f.Of}, src, store, merge.Options{Jobs: 1})
+}
