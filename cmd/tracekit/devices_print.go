@@ -55,7 +55,8 @@ func deviceVerdict(d []stats.Device, run int64) string {
 		text += fmt.Sprintf(", copying and nothing else %s", share(memory, span))
 	}
 	text += " of the time"
-	if whole := run * int64(len(d)); span < whole/10*9 {
+	whole := run * int64(len(d))
+	if span < whole/10*9 {
 		text += fmt.Sprintf(" between the first and the last of its work, which is %s of the run", share(span, whole))
 	}
 	text += "."
@@ -64,6 +65,7 @@ func deviceVerdict(d []stats.Device, run int64) string {
 		text string
 	}
 	losses := []loss{
+		{whole - span, "before the first and after the last of its work"},
 		{host, "to hosts that do not keep up, so that nothing is launched that has not begun"},
 		{gaps, "between the launch of kernels and their begin: to other streams, copies or devices, or because they are many and short"},
 		{waiting, "in collectives to ranks that come late"},
@@ -73,14 +75,14 @@ func deviceVerdict(d []stats.Device, run int64) string {
 	slices.SortStableFunc(losses, func(a, b loss) int { return cmp.Compare(b.ns, a.ns) })
 	for i, l := range losses[:2] {
 		switch {
-		case l.ns*20 < span || i > 0 && l.ns*2 < losses[0].ns:
+		case l.ns*20 < whole || i > 0 && l.ns*2 < losses[0].ns:
 		case i == 0:
-			text += fmt.Sprintf(" Most is lost %s (%s)", l.text, share(l.ns, span))
+			text += fmt.Sprintf(" Most of the run is lost %s (%s)", l.text, share(l.ns, whole))
 		default:
-			text += fmt.Sprintf(", then %s (%s)", l.text, share(l.ns, span))
+			text += fmt.Sprintf(", then %s (%s)", l.text, share(l.ns, whole))
 		}
 	}
-	if losses[0].ns*20 >= span {
+	if losses[0].ns*20 >= whole {
 		text += "."
 	}
 	return text
