@@ -2,12 +2,14 @@ package page
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html"
+	"slices"
 
 	"github.com/klauspost/compress/flate"
 
@@ -49,21 +51,47 @@ type Page struct {
 
 // Encode returns the page as HTML: the timeline is drawn as coarse, and of the document's lists
 // are kept the first rows, as many as fit.
-func (p *Page) Encode() ([]byte, error) {
+func (p *Page) Encode(ctx context.Context) ([]byte, error) {
+	c, err := p.Content(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.HTML(p.Served), nil
+}
+
+// A Content is what a page of a trace holds besides the program.
+type Content struct {
+	Title string `json:"title"`
+	Parts []Part `json:"parts"`
+}
+
+// A Part is data for the program, packed, in letters that no markup is made of.
+type Part struct {
+	ID   string `json:"id"`
+	Data string `json:"data"`
+}
+
+// Content packs what the page holds.
+func (p *Page) Content(ctx context.Context) (*Content, error) {
 	left := p.Size - int64(len(script)+len(styles)) - 8<<10
-	doc, err := cutDocument(p.Document, left*2/5)
+	doc, err := cutDocument(ctx, p.Document, left*2/5)
 	if err != nil {
 		return nil, err
 	}
 	left -= int64(len(doc))
-	curves := p.Timeline.packCurves(left / 4)
+	curves, err := p.Timeline.packCurves(ctx, left/4)
+	if err != nil {
+		return nil, err
+	}
 	left -= int64(len(curves))
 	var head, numbers string
 	for {
-		if head, err = packJSON(p.describe()); err != nil {
+		if head, err = packJSON(ctx, p.describe()); err != nil {
 			return nil, err
 		}
-		numbers = pack(p.Timeline.numbers())
+		if numbers, err = pack(ctx, p.Timeline.numbers()); err != nil {
+			return nil, err
+		}
 		if int64(len(head)+len(numbers)) <= left {
 			break
 		}
@@ -71,8 +99,13 @@ func (p *Page) Encode() ([]byte, error) {
 			return nil, fmt.Errorf("a page of %d bytes has no room for %d rows: allow a larger one", p.Size, len(p.Timeline.Rows))
 		}
 	}
+	return &Content{Title: shorten(p.Title), Parts: []Part{{"document", doc}, {"header", head}, {"numbers", numbers}, {"curves", curves}}}, nil
+}
+
+// HTML returns the page; one that is served may ask its server for more.
+func (c *Content) HTML(served bool) []byte {
 	connect := "'none'"
-	if p.Served {
+	if served {
 		connect = "'self'"
 	}
 	var b bytes.Buffer
@@ -87,24 +120,21 @@ func (p *Page) Encode() ([]byte, error) {
 </head>
 <body>
 <main id="page"><p>This page needs JavaScript. Nothing is loaded from anywhere.</p></main>
-<script type="text/plain" id="document">%s</script>
-<script type="text/plain" id="header">%s</script>
-<script type="text/plain" id="numbers">%s</script>
-<script type="text/plain" id="curves">%s</script>
-<script>%s</script>
-</body>
-</html>
-`, digest(script), digest(styles), connect, html.EscapeString(shorten(p.Title)), styles, doc, head, numbers, curves, script)
-	return b.Bytes(), nil
+`, digest(script), digest(styles), connect, html.EscapeString(c.Title), styles)
+	for _, part := range c.Parts {
+		fmt.Fprintf(&b, "<script type=\"text/plain\" id=\"%s\">%s</script>\n", part.ID, part.Data)
+	}
+	fmt.Fprintf(&b, "<script>%s</script>\n</body>\n</html>\n", script)
+	return b.Bytes()
 }
 
 // packCurves packs the curves, as coarse as it takes to fit into so many bytes; those that
 // do not fit at all are left out.
-func (tl *Timeline) packCurves(limit int64) string {
+func (tl *Timeline) packCurves(ctx context.Context, limit int64) (string, error) {
 	for {
-		packed := pack(appendCurves(nil, tl.Curves, 0))
-		if int64(len(packed)) <= limit {
-			return packed
+		packed, err := pack(ctx, appendCurves(nil, tl.Curves, 0))
+		if err != nil || int64(len(packed)) <= limit {
+			return packed, err
 		}
 		if !tl.thinCurves() {
 			if tl.Curves[0].Row == trace.None {
@@ -142,31 +172,39 @@ func digest(text []byte) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// pack compresses data, in letters that no markup is made of.
-func pack(data []byte) string {
+// pack compresses data, in letters that no markup is made of, until the context ends.
+func pack(ctx context.Context, data []byte) (string, error) {
 	var b bytes.Buffer
 	z, _ := flate.NewWriter(&b, flate.BestCompression) // the level is one
-	_, _ = z.Write(data)                               // into memory
+	for piece := range slices.Chunk(data, 1<<16) {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		_, _ = z.Write(piece) // into memory
+	}
 	_ = z.Close()
-	return base64.StdEncoding.EncodeToString(b.Bytes())
+	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
 }
 
-func packJSON(v any) (string, error) {
+func packJSON(ctx context.Context, v any) (string, error) {
 	data, err := json.Marshal(v)
-	return pack(data), err
+	if err != nil {
+		return "", err
+	}
+	return pack(ctx, data)
 }
 
 // cutDocument packs a document into so many bytes. If it has too many, the longest of its
 // lists loses half of its rows, the last ones, until it fits; "cut" then says of which lists
 // how many rows there were.
-func cutDocument(document any, limit int64) (string, error) {
+func cutDocument(ctx context.Context, document any, limit int64) (string, error) {
 	data, err := json.Marshal(document)
 	if err != nil {
 		return "", err
 	}
-	packed := pack(data)
-	if int64(len(packed)) <= limit {
-		return packed, nil
+	packed, err := pack(ctx, data)
+	if err != nil || int64(len(packed)) <= limit {
+		return packed, err
 	}
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(data, &fields); err != nil {
@@ -196,7 +234,7 @@ func cutDocument(document any, limit int64) (string, error) {
 				return "", err
 			}
 		}
-		if packed, err = packJSON(fields); err != nil {
+		if packed, err = packJSON(ctx, fields); err != nil {
 			return "", err
 		}
 	}

@@ -161,7 +161,7 @@ func TestPageIsBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := Page{Title: "halo", Trace: tr, Timeline: tl, Document: a, Size: size}
-			if pages[k], err = p.Encode(); err != nil {
+			if pages[k], err = p.Encode(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -181,7 +181,7 @@ func TestNamesAreData(t *testing.T) {
 	tr.Defs.Strings[tr.Defs.Regions[0].Name] = evil
 	a.Profile[0].Region = evil
 	p := Page{Title: evil, Trace: tr, Timeline: timeline(t, tr, a, 1<<10), Document: a, Files: []string{evil}, Size: DefaultSize}
-	b, err := p.Encode()
+	b, err := p.Encode(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 	}
 	out.file("index.html", func(w io.Writer) error {
 		index.Files = out.names
-		html, err := index.Encode()
+		html, err := index.Encode(ctx)
 		if err == nil {
 			_, err = w.Write(html)
 		}

@@ -95,7 +95,7 @@ func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
 	if err != nil {
 		return err
 	}
-	html, err := p.Encode()
+	html, err := p.Encode(ctx)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tracekit/page"
+	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/viewer"
 )
@@ -28,6 +29,7 @@ type viewDocument struct {
 
 type viewOptions struct {
 	analyzeOptions
+	indexFlags
 	port    int
 	browser bool
 }
@@ -41,14 +43,21 @@ func newView(io *streams, run func(context.Context, *streams, *viewOptions) erro
 on this machine alone, with every call at any zoom, however large the trace. It prints the
 address, which has a secret in it, and serves until Ctrl-C. Nothing can be changed through it.
 
+With --keep-index the index is kept, and a second use of the same trace need not read it; a
+trace that has changed since gets a new one.
+
 On a machine that was reached by ssh it also prints the command that brings the page to
 the machine in front of you.`,
 		Example: `  tracekit view traces.otf2
-  tracekit view --open traces.otf2`,
+  tracekit view --open traces.otf2
+  tracekit view --keep-index traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.paths = args
 			if err := opts.validate(); err != nil {
+				return err
+			}
+			if err := opts.prepare(args, c.Flags()); err != nil {
 				return err
 			}
 			return run(c.Context(), io, opts)
@@ -58,6 +67,7 @@ the machine in front of you.`,
 	opts.mergeFlags.add(set)
 	opts.modelFlags.add(set)
 	addAnalysisFlags(set, &opts.analyzeOptions)
+	opts.indexFlags.add(set)
 	set.IntVar(&opts.port, "port", 0, "`port` to serve on (default: a free one)")
 	set.BoolVar(&opts.browser, "open", false, "start the browser")
 	return cmd
@@ -73,6 +83,15 @@ func (o *viewOptions) validate() error {
 }
 
 func runView(ctx context.Context, io *streams, opts *viewOptions) error {
+	store := spill.NewStore(opts.memoryBytes, "")
+	defer store.Close()
+	index, kept, doc, err := opts.load(io, store)
+	if err != nil {
+		return err
+	}
+	if index != nil {
+		return serveIndex(ctx, io, opts, index, &kept.Content, doc)
+	}
 	t, a, err := opts.analyze(ctx, io)
 	if err != nil {
 		return err
@@ -85,15 +104,22 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 		return err
 	}
 	p := page.Page{Title: pictureTitle(t.Source.Info()), Trace: t, Timeline: timeline, Document: a, Size: page.DefaultSize, Served: true}
-	html, err := p.Encode()
+	content, err := p.Content(ctx)
 	if err != nil {
 		return err
 	}
-	server, err := viewer.New(html, index, opts.port)
+	doc = &viewDocument{Schema: viewSchema, Rebuilt: a.Trace.Rebuilt, Findings: a.Findings}
+	opts.save(ctx, io, index, content, doc)
+	return serveIndex(ctx, io, opts, index, content, doc)
+}
+
+// serveIndex serves a page and its index until the context ends.
+func serveIndex(ctx context.Context, io *streams, opts *viewOptions, index *page.Index, content *page.Content, doc *viewDocument) error {
+	server, err := viewer.New(content.HTML(true), index, opts.port)
 	if err != nil {
 		return err
 	}
-	doc := &viewDocument{Schema: viewSchema, URL: server.URL(), Rebuilt: a.Trace.Rebuilt, Findings: a.Findings}
+	doc.URL = server.URL()
 	if err := opts.finish(io, doc, func() {}, doc.Findings); err != nil {
 		return errors.Join(err, server.Close())
 	}
