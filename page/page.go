@@ -44,6 +44,7 @@ type Page struct {
 	Trace    *trace.Trace
 	Timeline *Timeline // Encode makes it coarser where it does not fit
 	Document any       // of the analysis, as `tracekit analyze --json` prints it
+	More     *More     // nil: nothing
 	Files    []string  // further files beside the page, by their names relative to it
 	Size     int64     // bytes at most
 	Served   bool      // by a server that has tiles of the timeline (Index)
@@ -79,11 +80,15 @@ func (p *Page) Content(ctx context.Context) (*Content, error) {
 		return nil, err
 	}
 	left -= int64(len(doc))
+	more, err := p.More.pack(ctx, left/4)
+	if err != nil {
+		return nil, err
+	}
 	curves, err := p.Timeline.packCurves(ctx, left/4)
 	if err != nil {
 		return nil, err
 	}
-	left -= int64(len(curves))
+	left -= int64(len(more) + len(curves))
 	var head, numbers string
 	for {
 		if head, err = packJSON(ctx, p.describe()); err != nil {
@@ -99,7 +104,7 @@ func (p *Page) Content(ctx context.Context) (*Content, error) {
 			return nil, fmt.Errorf("a page of %d bytes has no room for %d rows: allow a larger one", p.Size, len(p.Timeline.Rows))
 		}
 	}
-	return &Content{Title: shorten(p.Title), Parts: []Part{{"document", doc}, {"header", head}, {"numbers", numbers}, {"curves", curves}}}, nil
+	return &Content{Title: shorten(p.Title), Parts: []Part{{"document", doc}, {"more", more}, {"header", head}, {"numbers", numbers}, {"curves", curves}}}, nil
 }
 
 // HTML returns the page; one that is served may ask its server for more.

@@ -19,11 +19,7 @@ import (
 // analysed returns a generated trace and its analysis.
 func analysed(t testing.TB, o samples.Options) (*trace.Trace, *stats.Analysis) {
 	t.Helper()
-	var m *samples.Memory
-	_, err := samples.Generate(context.Background(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(info, defs)
-		return m, nil
-	})
+	m, _, err := samples.InMemory(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,8 +182,8 @@ func TestNamesAreData(t *testing.T) {
 		t.Fatal(err)
 	}
 	html := string(b)
-	if n := strings.Count(html, "<script"); n != 5 {
-		t.Errorf("%d scripts, want 5", n)
+	if n := strings.Count(html, "<script"); n != 6 {
+		t.Errorf("%d scripts, want 6", n)
 	}
 	if at := regexp.MustCompile(`(?i)<[^>]*(src|href)\s*=`).FindString(html[:strings.Index(html, "<style>")]); at != "" {
 		t.Errorf("the page refers to %q", at)

@@ -27,7 +27,7 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 		return nil
 	})
 	out.json("analysis.json", a)
-	index, err := newPage(ctx, s, opts, t, a, page.DefaultSize)
+	index, err := newReportPage(ctx, s, opts, &pageFlags{}, t, a, page.DefaultSize)
 	if err != nil {
 		return err
 	}

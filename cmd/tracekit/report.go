@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	stdio "io"
 
@@ -8,7 +9,6 @@ import (
 
 	"tracekit/page"
 	"tracekit/stats"
-	"tracekit/trace"
 )
 
 // reportSchema names the JSON document of report.
@@ -16,6 +16,7 @@ const reportSchema = "tracekit.report/1"
 
 type reportOptions struct {
 	analyzeOptions
+	pageFlags
 	output string
 	size   string
 	bytes  int64 // size
@@ -43,7 +44,8 @@ from anywhere, needs no server, and is opened from disk.
 Its size is bounded whatever the size of the trace: a timeline that does not fit is shown in
 steps, of long tables the first rows are kept, and the page says so.`,
 		Example: `  tracekit report traces.otf2 -o run.html
-  tracekit report --size 16MB traces.otf2 -o run.html`,
+  tracekit report --size 16MB traces.otf2 -o run.html
+  tracekit report --source src/ traces.otf2 -o run.html`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.paths = args
@@ -57,6 +59,7 @@ steps, of long tables the first rows are kept, and the page says so.`,
 	opts.mergeFlags.add(set)
 	opts.modelFlags.add(set)
 	addAnalysisFlags(set, &opts.analyzeOptions)
+	opts.pageFlags.add(set)
 	set.StringVar(&opts.size, "size", "4MiB", "`size` of the page at most")
 	set.StringVarP(&opts.output, "output", "o", "", "`file` to write")
 	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
@@ -78,8 +81,8 @@ func (o *reportOptions) validate() error {
 	if o.bytes < page.LeastSize {
 		return usagef("--size %s: a page takes at least %s", o.size, formatBytes(page.LeastSize))
 	}
-	o.top = pageRows
-	if err := o.analyzeOptions.validate(); err != nil {
+	o.top, o.perLine = pageRows, true
+	if err := cmp.Or(o.analyzeOptions.validate(), o.pageFlags.validate()); err != nil {
 		return err
 	}
 	return checkFile(o.output, o.force)
@@ -91,7 +94,7 @@ func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
 		return err
 	}
 	defer t.Source.Close()
-	p, err := newPage(ctx, io, &opts.analyzeOptions, t, a, opts.bytes)
+	p, err := newReportPage(ctx, io, &opts.analyzeOptions, &opts.pageFlags, t, a, opts.bytes)
 	if err != nil {
 		return err
 	}
@@ -111,12 +114,4 @@ func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
 		printLine(io.Out, "%s: %s", doc.Out, formatBytes(uint64(doc.Bytes)))
 		printFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}, doc.Findings)
-}
-
-// newPage makes a page of an analysis.
-func newPage(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis, size int64) (*page.Page, error) {
-	bar := startProgress(io, opts.quiet, "drawing")
-	defer bar.done()
-	timeline, err := page.NewTimeline(ctx, t, a, page.Bounds(size), opts.jobs, &bar.Progress)
-	return &page.Page{Title: pictureTitle(t.Source.Info()), Trace: t, Timeline: timeline, Document: a, Size: size}, err
 }

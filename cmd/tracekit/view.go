@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ type viewDocument struct {
 
 type viewOptions struct {
 	analyzeOptions
+	pageFlags
 	indexFlags
 	port    int
 	browser bool
@@ -67,6 +69,7 @@ the machine in front of you.`,
 	opts.mergeFlags.add(set)
 	opts.modelFlags.add(set)
 	addAnalysisFlags(set, &opts.analyzeOptions)
+	opts.pageFlags.add(set)
 	opts.indexFlags.add(set)
 	set.IntVar(&opts.port, "port", 0, "`port` to serve on (default: a free one)")
 	set.BoolVar(&opts.browser, "open", false, "start the browser")
@@ -78,8 +81,8 @@ func (o *viewOptions) validate() error {
 	if o.port < 0 || o.port > 65535 {
 		return usagef("--port %d: want 1 to 65535", o.port)
 	}
-	o.top = pageRows
-	return o.analyzeOptions.validate()
+	o.top, o.perLine = pageRows, true
+	return cmp.Or(o.analyzeOptions.validate(), o.pageFlags.validate())
 }
 
 func runView(ctx context.Context, io *streams, opts *viewOptions) error {
@@ -103,7 +106,11 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 	if err != nil {
 		return err
 	}
-	p := page.Page{Title: pictureTitle(t.Source.Info()), Trace: t, Timeline: timeline, Document: a, Size: page.DefaultSize, Served: true}
+	p, err := newPage(&opts.pageFlags, t, a, page.DefaultSize)
+	if err != nil {
+		return err
+	}
+	p.Timeline, p.Served = timeline, true
 	content, err := p.Content(ctx)
 	if err != nil {
 		return err

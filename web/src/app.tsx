@@ -4,16 +4,21 @@ import { load, type Document, type Timeline } from './data'
 import { Model, type ColorBy } from './model'
 import { fromHash, initial, toHash, type View } from './view'
 import { TimelineView } from './timelineview'
-import { CallTree, Communication, Findings, Lines, place, Profile, Terms, Waits, type SectionProps } from './sections'
+import { CallTree, Findings, place, Profile, Waits, type SectionProps } from './sections'
+import { Communication } from './communication'
 import { Counters, ShadeLegend, byRow, useShades } from './counterview'
+import { Lines } from './lines'
+import { more } from './more'
 import { phasesOf } from './phasemarks'
+import { Source } from './source'
+import { setTerms, Terms } from './terms'
 import { Devices, Files, Phases, Threads } from './parts'
 import { count, instant, share, time } from './units'
 
 type Tab = [id: string, name: string, part: (p: SectionProps) => any, there?: (doc: Document) => unknown]
 
 const allTabs: Tab[] = [
-  ['calls', 'Call tree', CallTree], ['lines', 'Source lines', Lines, d => d.lines?.length], ['waits', 'Waits and causes', Waits, d => d.efficiency || d.threads],
+  ['calls', 'Call tree', CallTree], ['lines', 'Source lines', Lines, d => d.lines?.length], ['source', 'Source', Source, d => more(d).sought], ['waits', 'Waits and causes', Waits, d => d.efficiency || d.threads],
   ['communication', 'Communication', Communication, d => d.messages?.count > 0 || d.collectives?.length], ['devices', 'Devices', Devices, d => d.devices?.length], ['threads', 'Threads', Threads, d => d.threads],
   ['phases', 'Phases', Phases, d => d.phases], ['files', 'Files', Files, d => d.file_io], ['profile', 'Profile', Profile], ['findings', 'Trace and findings', Findings], ['terms', 'Terms', Terms],
 ]
@@ -164,5 +169,5 @@ function ordered(model: Model, sort: View['sort']): number[] {
 }
 
 const root = document.getElementById('page')!
-load().then(({ doc, timeline }) => { root.textContent = ''; render(<App doc={doc} timeline={timeline} />, root) },
+load().then(({ doc, timeline }) => { root.textContent = ''; setTerms(more(doc).terms ?? []); render(<App doc={doc} timeline={timeline} />, root) },
   err => { root.textContent = `This page cannot be shown: ${err}` })

@@ -47,7 +47,8 @@ async function unpackJSON(id: string): Promise<any> {
 }
 
 export async function load(): Promise<{ doc: Document; timeline: Timeline }> {
-  const [doc, head, numbers, curves] = await Promise.all([unpackJSON('document'), unpackJSON('header'), unpack('numbers'), unpack('curves')])
+  const [doc, more, head, numbers, curves] = await Promise.all([unpackJSON('document'), unpackJSON('more'), unpackJSON('header'), unpack('numbers'), unpack('curves')])
+  doc.more = more
   return { doc, timeline: { ...decode(head, numbers), curves: decodeCurves(curves, 0, head.length_ns) } }
 }
 
