@@ -50,7 +50,31 @@ type Page struct {
 // Encode returns the page as HTML: the timeline is drawn as coarse, and of the document's lists
 // are kept the first rows, as many as fit.
 func (p *Page) Encode() ([]byte, error) {
-	left := p.Size - int64(len(script)+len(styles)) - 8<<10
+	c, err := p.Content()
+	if err != nil {
+		return nil, err
+	}
+	return c.HTML(p.Served), nil
+}
+
+// A Content is what a page of a trace holds besides the program.
+type Content struct {
+	Title string `json:"title"`
+	Parts []Part `json:"parts"`
+}
+
+// A Part is data for the program, packed, in letters that no markup is made of.
+type Part struct {
+	ID   string `json:"id"`
+	Data string `json:"data"`
+}
+
+// programSize is how many bytes of a page are the same in all.
+func programSize() int64 { return int64(len(script)+len(styles)) + 8<<10 }
+
+// Content packs what the page holds.
+func (p *Page) Content() (*Content, error) {
+	left := p.Size - programSize()
 	doc, err := cutDocument(p.Document, left*2/5)
 	if err != nil {
 		return nil, err
@@ -71,8 +95,13 @@ func (p *Page) Encode() ([]byte, error) {
 			return nil, fmt.Errorf("a page of %d bytes has no room for %d rows: allow a larger one", p.Size, len(p.Timeline.Rows))
 		}
 	}
+	return &Content{Title: shorten(p.Title), Parts: []Part{{"document", doc}, {"header", head}, {"numbers", numbers}, {"curves", curves}}}, nil
+}
+
+// HTML returns the page; one that is served may ask its server for more.
+func (c *Content) HTML(served bool) []byte {
 	connect := "'none'"
-	if p.Served {
+	if served {
 		connect = "'self'"
 	}
 	var b bytes.Buffer
@@ -87,15 +116,12 @@ func (p *Page) Encode() ([]byte, error) {
 </head>
 <body>
 <main id="page"><p>This page needs JavaScript. Nothing is loaded from anywhere.</p></main>
-<script type="text/plain" id="document">%s</script>
-<script type="text/plain" id="header">%s</script>
-<script type="text/plain" id="numbers">%s</script>
-<script type="text/plain" id="curves">%s</script>
-<script>%s</script>
-</body>
-</html>
-`, digest(script), digest(styles), connect, html.EscapeString(shorten(p.Title)), styles, doc, head, numbers, curves, script)
-	return b.Bytes(), nil
+`, digest(script), digest(styles), connect, html.EscapeString(c.Title), styles)
+	for _, part := range c.Parts {
+		fmt.Fprintf(&b, "<script type=\"text/plain\" id=\"%s\">%s</script>\n", part.ID, part.Data)
+	}
+	fmt.Fprintf(&b, "<script>%s</script>\n</body>\n</html>\n", script)
+	return b.Bytes()
 }
 
 // packCurves packs the curves, as coarse as it takes to fit into so many bytes; those that

@@ -28,6 +28,7 @@ type viewDocument struct {
 
 type viewOptions struct {
 	analyzeOptions
+	runFlags
 	port    int
 	browser bool
 }
@@ -40,6 +41,8 @@ func newView(io *streams, run func(context.Context, *streams, *viewOptions) erro
 		Long: `View analyses a trace, makes an index of its timeline, and serves the page that report writes
 on this machine alone, with every call at any zoom, however large the trace. It prints the
 address, which has a secret in it, and serves until Ctrl-C. Nothing can be changed through it.
+
+Several traces are several runs, which the page shows on one axis of time as that of report does.
 
 On a machine that was reached by ssh it also prints the command that brings the page to
 the machine in front of you.`,
@@ -58,6 +61,7 @@ the machine in front of you.`,
 	opts.mergeFlags.add(set)
 	opts.modelFlags.add(set)
 	addAnalysisFlags(set, &opts.analyzeOptions)
+	opts.runFlags.add(set)
 	set.IntVar(&opts.port, "port", 0, "`port` to serve on (default: a free one)")
 	set.BoolVar(&opts.browser, "open", false, "start the browser")
 	return cmd
@@ -73,27 +77,29 @@ func (o *viewOptions) validate() error {
 }
 
 func runView(ctx context.Context, io *streams, opts *viewOptions) error {
-	t, a, err := opts.analyze(ctx, io)
+	paths, err := opts.runs(opts.paths)
 	if err != nil {
 		return err
 	}
-	defer t.Source.Close()
-	bar := startProgress(io, opts.quiet, "making the index")
-	index, timeline, err := page.NewIndex(ctx, t, a, page.Bounds(page.DefaultSize), opts.jobs, &bar.Progress)
-	bar.done()
+	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths)
 	if err != nil {
 		return err
 	}
-	p := page.Page{Title: pictureTitle(t.Source.Info()), Trace: t, Timeline: timeline, Document: a, Size: page.DefaultSize, Served: true}
-	html, err := p.Encode()
+	defer closeRuns(runs)
+	all, indexes, err := indexRuns(ctx, io, opts, runs)
 	if err != nil {
 		return err
 	}
-	server, err := viewer.New(html, index, opts.port)
+	html, err := all.Encode()
 	if err != nil {
 		return err
 	}
-	doc := &viewDocument{Schema: viewSchema, URL: server.URL(), Rebuilt: a.Trace.Rebuilt, Findings: a.Findings}
+	server, err := viewer.New(html, indexes, opts.port)
+	if err != nil {
+		return err
+	}
+	doc := &viewDocument{Schema: viewSchema, URL: server.URL()}
+	doc.Findings, doc.Rebuilt = foundIn(runs)
 	if err := opts.finish(io, doc, func() {}, doc.Findings); err != nil {
 		return errors.Join(err, server.Close())
 	}
@@ -111,6 +117,23 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 		}
 	}
 	return server.Serve(ctx)
+}
+
+// indexRuns makes the index of each run, and the page that they are behind.
+func indexRuns(ctx context.Context, io *streams, opts *viewOptions, runs []*shownRun) (*page.Several, []*page.Index, error) {
+	all := &page.Several{Size: page.DefaultSize * int64(len(runs)), Served: true}
+	var indexes []*page.Index
+	bar := startProgress(io, opts.quiet, "making the index")
+	defer bar.done()
+	for _, r := range runs {
+		index, timeline, err := page.NewIndex(ctx, r.t, r.a, page.Bounds(page.DefaultSize), opts.jobs, &bar.Progress)
+		if err != nil {
+			return nil, nil, err
+		}
+		indexes = append(indexes, index)
+		all.Pages = append(all.Pages, &page.Page{Title: pictureTitle(r.t.Source.Info()), Trace: r.t, Timeline: timeline, Document: r.a})
+	}
+	return all, indexes, relate(ctx, all, runs, opts.jobs)
 }
 
 // startBrowser opens an address with the program that the system has for it.

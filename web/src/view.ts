@@ -14,12 +14,14 @@ export interface View {
   search: string
   messages: boolean
   critical: boolean
+  run: number                              // that the page is about
+  align: '' | 'start' | 'init' | 'phase'   // of several runs
   counters: Shown[]                        // curves below the timeline
 }
 
 // initial is the view of a page that is opened without further address: of a stretch of time.
 export function initial([from, to]: [number, number]): View {
-  return { from, to, select: null, color: 'region', sort: 'rank', tab: 'calls', place: -1, path: -1, search: '', messages: true, critical: false, counters: [] }
+  return { from, to, select: null, color: 'region', sort: 'rank', tab: 'calls', place: -1, path: -1, search: '', messages: true, critical: false, run: 0, align: '', counters: [] }
 }
 
 export function toHash(v: View, d: View): string {
@@ -54,6 +56,8 @@ export function fromHash(hash: string, begin: View, length: number): View {
   v.place = number('place', -1, 1e6, -1)
   v.path = number('path', -1, 1e9, -1)
   v.search = get.get('search') ?? ''
+  v.run = number('run', 0, 1e3, 0)
+  v.align = choose('align', ['', 'start', 'init', 'phase'] as const, '')
   v.messages = get.get('messages') !== 'false'
   v.critical = get.get('critical') === 'true'
   try {
