@@ -28,6 +28,12 @@ type Options struct {
 	Jobs     int       // locations mapped at the same time; below 1: one per processor
 	Progress *Progress // counts events; may be nil
 	InOrder  bool      // begin with the first location, not with the one of the most events
+
+	Listeners []Listener // that hear what the stage decodes
+
+	// Only are the locations that are mapped, ascending; nil: all. The others have the zero
+	// value as result. It is for Each.
+	Only []trace.LocationID
 }
 
 // Run maps all locations of a source and combines the results. The first error ends the
@@ -94,13 +100,13 @@ func (s *sum[P]) add(i int, part P) {
 func Each[P any](ctx context.Context, src trace.Source, opts Options,
 	fn func(context.Context, trace.LocationID, Batches) (P, error)) ([]P, error) {
 	defs := src.Defs()
-	order := orderOf(defs.Locations, opts.InOrder)
-	opts.Progress.begin(defs.Locations)
-	parts := make([]P, len(order))
+	order := orderOf(defs.Locations, opts)
+	opts.Progress.begin(defs.Locations, order)
+	parts := make([]P, len(defs.Locations))
 	err := parallel(ctx, workers(opts.Jobs, len(order)), len(order), func(ctx context.Context, _, i int) (err error) {
 		l := order[i]
 		err = guard(func() (err error) {
-			parts[l], err = fn(ctx, l, opts.Progress.watch(src.Events(ctx, l)))
+			parts[l], err = fn(ctx, l, opts.listened(l, opts.Progress.watch(src.Events(ctx, l))))
 			return err
 		})
 		if _, ok := err.(*crash); ok {
@@ -112,12 +118,14 @@ func Each[P any](ctx context.Context, src trace.Source, opts Options,
 }
 
 // orderOf returns the order in which locations are begun.
-func orderOf(locations []trace.Location, ascending bool) []trace.LocationID {
-	order := make([]trace.LocationID, len(locations))
-	for i := range order {
-		order[i] = trace.LocationID(i)
+func orderOf(locations []trace.Location, opts Options) []trace.LocationID {
+	order := slices.Clone(opts.Only)
+	if opts.Only == nil {
+		for l := range locations {
+			order = append(order, trace.LocationID(l))
+		}
 	}
-	if ascending {
+	if opts.InOrder {
 		return order
 	}
 	slices.SortStableFunc(order, func(a, b trace.LocationID) int {

@@ -14,14 +14,14 @@ type Progress struct {
 	Total atomic.Uint64 // events that the definitions announce, over the passes begun so far
 }
 
-// begin adds a pass over all locations to the total. The announced numbers are hints.
-func (p *Progress) begin(locations []trace.Location) {
+// begin adds a pass over some locations to the total. The announced numbers are hints.
+func (p *Progress) begin(locations []trace.Location, some []trace.LocationID) {
 	if p == nil {
 		return
 	}
 	var n uint64
-	for _, l := range locations {
-		n += l.Events
+	for _, l := range some {
+		n += locations[l].Events
 	}
 	p.Total.Add(n)
 }

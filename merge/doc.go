@@ -4,7 +4,7 @@
 // Merge goes through these steps:
 //
 //  1. scan: one decoding pass over each location follows the call stack and writes down
-//     calls, sends, receives and parts in collectives;
+//     calls, sends, receives and parts in collectives; other processes may do it (Scans);
 //  2. settle: the locations' call trees become one;
 //  3. match: sends and receives of a channel (communicator, sender, receiver, tag) are
 //     paired in the order in which MPI matches them, that of posting;

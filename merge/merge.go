@@ -21,12 +21,13 @@ type Options struct {
 	Clock      ClockMode        // "": ClockAuto
 	MinLatency int64            // ticks that a message takes at least; below that it is a violation
 	Progress   *engine.Progress // counts decoded events; may be nil
+	Scans      *Scans           // of all locations, which then are not decoded; nil: there are none
 }
 
 // DefaultMemory is the budget of the tables if Options names none.
 const DefaultMemory = 128 << 20
 
-// Merge decodes a source once and reconciles its locations. The trace holds tables that
+// Merge decodes a source once, unless its scans are given, and reconciles its locations. The trace holds tables that
 // lie in its Store, which the caller closes, whoever made it. An error means that the source could not be
 // read, that temporary files could not be written, that ctx was cancelled, or that there
 // is no such clock mode, or (a *trace.SyntaxError) that the run is longer than an int64 holds
@@ -59,9 +60,17 @@ func Merge(ctx context.Context, src trace.Source, opts Options) (*trace.Trace, e
 
 func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Options) (*trace.Trace, error) {
 	f := newFacts(src.Defs())
-	scanned, err := scan(ctx, src, f, store, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress})
+	scans := opts.Scans
+	if scans == nil {
+		scanned, err := scan(ctx, src, f, store, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress})
+		if err != nil {
+			return nil, fmt.Errorf("scanning events: %w", err)
+		}
+		scans = &Scans{located: scanned}
+	}
+	scanned, err := scans.all(src.Defs())
 	if err != nil {
-		return nil, fmt.Errorf("scanning events: %w", err)
+		return nil, err
 	}
 	if err := tellable(src, scanned); err != nil {
 		return nil, err
@@ -94,6 +103,7 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 		return nil, err
 	}
 	ledger.Merge(src.Findings())
+	ledger.Merge(scans.findings)
 	t.Findings = ledger.Findings()
 	t.Coverage.LocationsTruncated = truncated(t.Findings)
 	return t, nil

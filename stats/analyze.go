@@ -61,6 +61,14 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	if err != nil {
 		return nil, err
 	}
+	var noticed []trace.Finding
+	for _, b := range opts.Beside {
+		findings, err := b.Finish(ctx)
+		if err != nil {
+			return nil, err
+		}
+		noticed = append(noticed, findings...)
+	}
 	processes, err := p.teams(ctx, w)
 	if err != nil {
 		return nil, err
@@ -112,7 +120,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	a.Phases = found
 	a.Threads = threadRows(p, processes, a.Efficiency)
 	a.Counters = usefulCounters(p, part)
-	a.Findings = findings(t, a.Efficiency, slices.Concat(part.findings, stuck, p.ledger.Findings(), opts.Found))
+	a.Findings = findings(t, a.Efficiency, slices.Concat(part.findings, stuck, p.ledger.Findings(), noticed))
 	return a, t.Store.Err()
 }
 

@@ -1,6 +1,8 @@
 package stats
 
 import (
+	"context"
+
 	"tracekit/engine"
 	"tracekit/trace"
 )
@@ -26,11 +28,22 @@ type Options struct {
 	// out.
 	Overhead *OverheadOptions
 
-	// Found are findings of other stages, which the analysis is to list.
-	Found []trace.Finding
+	// Beside are stages that need the events of all locations too: they hear what the
+	// profile decodes.
+	Beside []Beside
 
 	// Progress counts the events that the decoding pass reads; it may be nil.
 	Progress *engine.Progress
+}
+
+// Beside is a stage that hears what an analysis decodes.
+type Beside interface {
+	// Listen is an engine.Listener.
+	Listen(trace.LocationID) func(*trace.Batch)
+
+	// Finish is called when all is decoded; it returns findings that the analysis is to list.
+	// An error means that ctx was cancelled, or that a table could not be kept.
+	Finish(context.Context) ([]trace.Finding, error)
 }
 
 // DefaultTop is the number of instances listed for each wait state.

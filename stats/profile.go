@@ -86,7 +86,11 @@ func newProfiler(t *trace.Trace, s *scope, path []*spill.Table[pathPiece], clock
 
 // run decodes the selected locations.
 func (p *profiler) run(ctx context.Context, opts Options) (*profilePart, error) {
-	part, err := engine.Run(ctx, p.t.Source, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress}, p)
+	o := engine.Options{Jobs: opts.Jobs, Progress: opts.Progress}
+	for _, b := range opts.Beside {
+		o.Listeners = append(o.Listeners, b.Listen)
+	}
+	part, err := engine.Run(ctx, p.t.Source, o, p)
 	if err != nil {
 		return nil, fmt.Errorf("profiling: %w", err)
 	}

@@ -29,6 +29,7 @@ type analyzeOptions struct {
 	top      int
 	outDir   string
 	force    bool
+	shard    shardFlag
 }
 
 func newAnalyze(io *streams, run func(context.Context, *streams, *analyzeOptions) error) *cobra.Command {
@@ -49,7 +50,9 @@ trace of files, what is read and written.
 What calls need is learned from the trace itself or, with --profile, was learned by
 'tracekit fit' from a benchmark of the same machine.
 
-Several paths make one trace where a tool writes one file for each rank.`,
+Several paths make one trace where a tool writes one file for each rank.
+
+With --shard it only decodes a share of the trace, for 'tracekit combine' to analyse it.`,
 		Example: `  tracekit analyze traces.otf2
   tracekit analyze --from 10% --to 90% --ranks 0-63 traces.otf2
   tracekit analyze --json --fail-if 'efficiency.parallel_efficiency<0.8' traces.otf2
@@ -57,6 +60,9 @@ Several paths make one trace where a tool writes one file for each rank.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.paths = args
+			if opts.shard.text != "" {
+				return opts.shard.run(c, io, opts)
+			}
 			if err := opts.validate(); err != nil {
 				return err
 			}
@@ -64,6 +70,7 @@ Several paths make one trace where a tool writes one file for each rank.`,
 		},
 	}
 	opts.addFlags(cmd.Flags())
+	opts.shard.add(cmd.Flags())
 	return cmd
 }
 
@@ -148,18 +155,12 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	if err != nil {
 		return nil, err
 	}
-	found, err := devices.Find(ctx, t, devices.Options{Jobs: o.Jobs, Progress: o.Progress, Ranks: o.Ranks, From: from, To: to})
-	if err != nil {
-		return nil, err
-	}
-	files, noticed, err := fileio.Find(ctx, t, fileio.Options{Jobs: o.Jobs, Progress: o.Progress, Ranks: o.Ranks, From: from, To: to})
-	if err != nil {
-		return nil, err
-	}
-	o.Found = append(found.Findings, noticed...)
+	found := devices.NewFinder(t, devices.Options{Jobs: o.Jobs, Ranks: o.Ranks, From: from, To: to})
+	files := fileio.NewFinder(t, fileio.Options{Ranks: o.Ranks, From: from, To: to})
+	o.Beside = []stats.Beside{found, files}
 	a, err := stats.Analyze(ctx, t, o)
 	if err == nil {
-		a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices, found.Path, found.Counters, files
+		a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices, found.Path, found.Counters, files.Result
 	}
 	if err == nil && opts.diagnose && a.Selection == nil && a.Efficiency != nil {
 		a.Diagnosis, err = diagnosis.Find(ctx, t, a, opts.jobs)

@@ -47,11 +47,11 @@ func addCompletion(c *cobra.Command) {
 		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample",
 		"config", "threshold", "period", "variance", "min-bytes", "max-bytes", "site", "cost-baseline", "cost-layer", "cost-sample", "cost-write", "cost-limit", "plan", "at",
 		"keep", "functions", "without", "shorter", "neighbours", "slowest", "target", "target-events", "measurement", "require",
-		"repeating-marker", "repeating-keep", "repeating-distance", "block"} {
+		"repeating-marker", "repeating-keep", "repeating-distance", "block", "shard"} {
 		complete(c, name, cobra.NoFileCompletions)
 	}
 	switch {
-	case slices.Contains([]string{"analyze", "compare", "sample", "scaling"}, c.Name()):
+	case slices.Contains([]string{"analyze", "combine", "compare", "sample", "scaling"}, c.Name()):
 		complete(c, "output", completeDirectory)
 	case slices.Contains([]string{"spacetime", "headers"}, c.Name()):
 		complete(c, "output", completeFile("png", "svg"))

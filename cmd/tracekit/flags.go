@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/merge"
+	"tracekit/merge/shards"
 	"tracekit/readers"
 	"tracekit/spill"
 	"tracekit/stats"
@@ -114,12 +115,17 @@ func (f *readFlags) open(ctx context.Context, paths ...string) (*input, error) {
 		return &input{src, store, src.Defs().ShortenNames()}, nil
 	}
 	store.Close()
+	return nil, unreadable(err)
+}
+
+// unreadable marks an error that says that there is nothing to be read under a path.
+func unreadable(err error) error {
 	for _, cause := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ELOOP, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.EINVAL} {
 		if errors.Is(err, cause) {
-			return nil, unreadableError{err}
+			return unreadableError{err}
 		}
 	}
-	return nil, err
+	return err
 }
 
 // finish prints what a command has found, and then fails if --strict refuses the findings
@@ -156,6 +162,8 @@ type mergeFlags struct {
 	readFlags
 	clock      string
 	minLatency time.Duration
+
+	shards *shards.Set // what was decoded before; nil: nothing
 }
 
 func (f *mergeFlags) add(set *pflag.FlagSet) {
@@ -216,10 +224,18 @@ func (f *mergeFlags) reconcile(ctx context.Context, io *streams, in *input) (*tr
 	}
 	bar := startProgress(io, f.quiet, "reading")
 	defer bar.done()
-	return merge.Merge(ctx, in, merge.Options{
+	o := merge.Options{
 		Jobs: f.jobs, Store: in.store, Clock: merge.ClockMode(f.clock), Progress: &bar.Progress,
 		MinLatency: ticksOf(f.minLatency, in.Defs().Clock.Resolution),
-	})
+	}
+	if f.shards != nil {
+		scans, err := f.shards.Scans(ctx, in, in.store, f.jobs)
+		if err != nil {
+			return nil, err
+		}
+		o.Scans = scans
+	}
+	return merge.Merge(ctx, in, o)
 }
 
 // ticksOf returns a time of at most a second in ticks, rounded up.

@@ -132,6 +132,7 @@ func commands(io *streams) []*cobra.Command {
 	return []*cobra.Command{
 		newInfo(io, runInfo),
 		newAnalyze(io, runAnalyze),
+		newCombine(io, runAnalyze),
 		newReport(io, runReport),
 		newView(io, runView),
 		newWhatif(io, runWhatif),

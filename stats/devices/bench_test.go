@@ -55,18 +55,26 @@ func planted(n, streams int) *trace.MemorySource {
 	return src
 }
 
-func BenchmarkFind(b *testing.B) {
+func BenchmarkFinder(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
 		for _, streams := range []int{1, 16} {
 			b.Run(fmt.Sprintf("kernels=%d/streams=%d", n, streams), func(b *testing.B) {
-				t, err := merge.Merge(b.Context(), planted(n, streams), merge.Options{Clock: merge.ClockNone})
+				src := planted(n, streams)
+				t, err := merge.Merge(b.Context(), src, merge.Options{Clock: merge.ClockNone})
 				if err != nil {
 					b.Fatal(err)
 				}
 				defer t.Store.Close()
 				from, to, _ := stats.Window(t, stats.Options{})
 				for b.Loop() {
-					if _, err := devices.Find(b.Context(), t, devices.Options{Jobs: 1, From: from, To: to}); err != nil {
+					f := devices.NewFinder(t, devices.Options{Jobs: 1, From: from, To: to})
+					for l, batches := range src.Batches {
+						hear := f.Listen(trace.LocationID(l))
+						for _, x := range batches {
+							hear(x)
+						}
+					}
+					if _, err := f.Finish(b.Context()); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -1,11 +1,8 @@
 package devices
 
 import (
-	"context"
-	"fmt"
 	"strings"
 
-	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -118,26 +115,9 @@ func newCollector(t *trace.Trace, kinds []kind, opts Options) *collector {
 	return c
 }
 
-// collect reads one location.
-func (c *collector) collect(_ context.Context, l trace.LocationID, batches engine.Batches) (*part, error) {
-	p := &part{location: l}
-	if int(l) >= len(c.kinds) || c.kinds[l] == aside || c.ranks != nil && !c.ranks[c.t.Rank[l]] {
-		return p, nil
-	}
-	r := newReading(c, p)
-	for b, err := range batches {
-		if err != nil {
-			return nil, fmt.Errorf("reading location %d: %w", l, err)
-		}
-		if c.kinds[l] != sampler {
-			r.batch(b)
-		}
-		r.series.batch(b)
-	}
-	r.end()
-	p.counters = r.series.rows(c)
-	r.series.note(&p.ledger)
-	return p, nil
+// wants reports whether a location is of interest.
+func (c *collector) wants(l trace.LocationID) bool {
+	return int(l) < len(c.kinds) && c.kinds[l] != aside && (c.ranks == nil || c.ranks[c.t.Rank[l]])
 }
 
 // A visit is a region that is entered and not left.
@@ -181,6 +161,14 @@ func newReading(c *collector, p *part) *reading {
 
 // batch takes the events of a batch.
 func (r *reading) batch(b *trace.Batch) {
+	if r.kind != sampler {
+		r.flow(b)
+	}
+	r.series.batch(b)
+}
+
+// flow takes what is entered and left in a batch.
+func (r *reading) flow(b *trace.Batch) {
 	r.times = append(r.times[:0], b.Flow.Time...)
 	r.last = r.clock.Correct(r.times, r.last)
 	f, attrs, other := &b.Flow, 0, 0
@@ -378,12 +366,19 @@ func (r *reading) close(region trace.RegionID, v visit, t int64, open bool) {
 	}
 }
 
-// end closes what is open at the end of the location.
-func (r *reading) end() {
+// end closes what is open at the end of the location and returns what it yields; nil stands for a
+// location that was not heard of.
+func (r *reading) end(l trace.LocationID) *part {
+	if r == nil {
+		return &part{location: l}
+	}
 	for r.stack.Len() > 0 {
 		region := r.stack.Region(r.stack.Len() - 1)
 		r.close(region, r.stack.Pop(), r.last, true)
 	}
+	r.p.counters = r.series.rows(r.c)
+	r.series.note(&r.p.ledger)
+	return r.p
 }
 
 // clip returns the instant of the selection that is nearest to t.

@@ -31,10 +31,7 @@ func TestDamaged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := devices.Find(t.Context(), tr, devices.Options{Jobs: o.jobs, From: from + (to-from)/10, To: to})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := find(t, tr, devices.Options{Jobs: o.jobs, From: from + (to-from)/10, To: to})
 			for _, d := range r.Devices {
 				checkSums(t, &d)
 			}

@@ -3,7 +3,6 @@ package devices
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"tracekit/engine"
@@ -11,15 +10,14 @@ import (
 	"tracekit/trace"
 )
 
-// Options says what Find does.
+// Options says what a Finder does.
 type Options struct {
-	Jobs     int              // locations decoded, and ranks analysed, at the same time; below 1: one per processor
-	Progress *engine.Progress // counts decoded events; may be nil
-	Ranks    []uint32         // selected; empty: all
-	From, To int64            // corrected ticks; what a device executes is clipped to them
+	Jobs     int      // ranks analysed at the same time; below 1: one per processor
+	Ranks    []uint32 // selected; empty: all
+	From, To int64    // corrected ticks; what a device executes is clipped to them
 }
 
-// A Result is what Find finds.
+// A Result is what a Finder finds.
 type Result struct {
 	Devices  []stats.Device        // by rank, then in order of their location groups
 	Path     *stats.DevicePath     // nil: there are no devices
@@ -27,27 +25,53 @@ type Result struct {
 	Findings []trace.Finding
 }
 
-// Find decodes a trace that has accelerators or counters that are sampled beside the program;
-// of others the result is empty. Its tables lie in the trace's Store and are given back. An
-// error means that the trace could not be read again or that ctx was cancelled.
-func Find(ctx context.Context, t *trace.Trace, opts Options) (*Result, error) {
-	kinds := kindsOf(t)
-	out := &Result{}
-	if !slices.Contains(kinds, stream) && !slices.Contains(kinds, sampler) {
-		return out, nil
+// A Finder finds what devices do from the events that others decode. It is a stats.Beside.
+type Finder struct {
+	Result
+	c        *collector
+	readings []*reading // by location; nil: not heard of
+}
+
+// NewFinder returns a finder of what devices do in a trace. It hears nothing of one that has
+// neither accelerators nor counters that are sampled beside the program.
+func NewFinder(t *trace.Trace, opts Options) *Finder {
+	f, kinds := &Finder{}, kindsOf(t)
+	if slices.Contains(kinds, stream) || slices.Contains(kinds, sampler) {
+		f.c, f.readings = newCollector(t, kinds, opts), make([]*reading, len(kinds))
 	}
-	c := newCollector(t, kinds, opts)
-	parts, err := engine.Each(ctx, t.Source, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress}, c.collect)
+	return f
+}
+
+// Listen implements stats.Beside.
+func (f *Finder) Listen(l trace.LocationID) func(*trace.Batch) {
+	if f.c == nil || !f.c.wants(l) {
+		return nil
+	}
+	f.readings[l] = newReading(f.c, &part{location: l})
+	return f.readings[l].batch
+}
+
+// Finish implements stats.Beside: it finds the Result. Tables lie in the trace's Store and are
+// given back.
+func (f *Finder) Finish(ctx context.Context) ([]trace.Finding, error) {
+	if f.c == nil {
+		return nil, nil
+	}
+	c, t, opts := f.c, f.c.t, f.c.opts
+	parts, err := engine.Map(ctx, opts.Jobs, len(f.readings), func(_ context.Context, l int) (*part, error) {
+		return f.readings[l].end(trace.LocationID(l)), nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("reading what devices do: %w", err)
+		return nil, err
 	}
+	f.readings = nil
 	var ledger trace.Ledger
 	for _, p := range parts {
 		ledger.Merge(p.ledger.Findings())
-		out.Counters = append(out.Counters, p.counters...)
+		f.Counters = append(f.Counters, p.counters...)
 	}
-	hosts := hostsOf(t, kinds, parts)
-	last, err := lastArrivals(ctx, t, kinds, opts.Jobs)
+	hosts := hostsOf(t, c.kinds, parts)
+	last, err := lastArrivals(ctx, t, c.kinds, opts.Jobs)
 	if err != nil {
 		return nil, err
 	}
@@ -58,18 +82,18 @@ func Find(ctx context.Context, t *trace.Trace, opts Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range found {
-		out.Devices = append(out.Devices, f.devices...)
-		ledger.Merge(f.findings)
+	for _, h := range found {
+		f.Devices = append(f.Devices, h.devices...)
+		ledger.Merge(h.findings)
 	}
-	if len(out.Devices) > 0 {
-		out.Path = newPath(c, hosts, last).walk(ctx)
+	if len(f.Devices) > 0 {
+		f.Path = newPath(c, hosts, last).walk(ctx)
 	}
 	for _, p := range parts {
 		p.release()
 	}
-	out.Findings = ledger.Findings()
-	return out, t.Store.Err()
+	f.Findings = ledger.Findings()
+	return f.Findings, t.Store.Err()
 }
 
 // A kind says what a location is here.

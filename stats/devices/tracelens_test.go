@@ -3,6 +3,7 @@ package devices_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/engine"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/stats"
@@ -58,10 +60,7 @@ func found(t testing.TB, src trace.Source) *devices.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := devices.Find(t.Context(), tr, devices.Options{From: from, To: to})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := find(t, tr, devices.Options{From: from, To: to})
 	for _, d := range r.Devices {
 		checkSums(t, &d)
 	}
@@ -75,6 +74,27 @@ func found(t testing.TB, src trace.Source) *devices.Result {
 		}
 	}
 	return r
+}
+
+// find decodes a trace and finds what its devices do.
+func find(t testing.TB, tr *trace.Trace, opts devices.Options) *devices.Result {
+	f := devices.NewFinder(tr, opts)
+	_, err := engine.Each(t.Context(), tr.Source, engine.Options{Jobs: opts.Jobs, Listeners: []engine.Listener{f.Listen}},
+		func(_ context.Context, _ trace.LocationID, batches engine.Batches) (struct{}, error) {
+			for _, err := range batches {
+				if err != nil {
+					return struct{}{}, err
+				}
+			}
+			return struct{}{}, nil
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return &f.Result
 }
 
 // checkSums states what must add up.

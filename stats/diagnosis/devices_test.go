@@ -118,15 +118,12 @@ func ofDevices(t *testing.T, text string) *stats.Analysis {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tr.Store.Close() })
-	a, err := stats.Analyze(t.Context(), tr, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	from, to, err := stats.Window(tr, stats.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := devices.Find(t.Context(), tr, devices.Options{From: from, To: to})
+	found := devices.NewFinder(tr, devices.Options{From: from, To: to})
+	a, err := stats.Analyze(t.Context(), tr, stats.Options{Beside: []stats.Beside{found}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,44 +13,67 @@ import (
 	"math/bits"
 	"slices"
 
-	"tracekit/engine"
 	"tracekit/stats"
 	"tracekit/trace"
 )
 
-// Options says what Find does.
+// Options says what a Finder does.
 type Options struct {
-	Jobs     int              // locations decoded at the same time; below 1: one per processor
-	Progress *engine.Progress // counts decoded events; may be nil
-	Ranks    []uint32         // selected; empty: all
-	From, To int64            // corrected ticks: calls are clipped to them
+	Ranks    []uint32 // selected; empty: all
+	From, To int64    // corrected ticks: calls are clipped to them
 }
 
-// Find decodes a trace in which some call works on files; of others, and of one in which none is made, the
-// result is nil. An error means that the trace could not be read again or that ctx was cancelled.
-func Find(ctx context.Context, t *trace.Trace, opts Options) (*stats.FileIO, []trace.Finding, error) {
-	s := &stage{t: t, opts: opts, calls: t.Defs.FileCalls(), aside: stats.Aside(t),
-		file: t.Defs.AttributeByName(trace.AttributeFile), bytes: t.Defs.AttributeByName(trace.AttributeBytes)}
-	if !slices.ContainsFunc(s.calls, func(c trace.FileCall) bool { return c != trace.NoFileCall }) {
-		return nil, nil, nil
-	}
-	sum, err := engine.Run(ctx, t.Source, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress}, s)
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading what is done to files: %w", err)
-	}
-	if sum == nil || len(sum.operations) == 0 {
-		return nil, nil, nil
-	}
-	return sum.rows(s), sum.ledger.Findings(), nil
-}
-
-// A stage reads locations. It is an engine.Stage.
-type stage struct {
+// A Finder finds what is done to files from the events that others decode. It is a stats.Beside.
+type Finder struct {
+	Result      *stats.FileIO // nil: no call works on files
 	t           *trace.Trace
 	opts        Options
 	calls       []trace.FileCall // by region
 	aside       []bool
 	file, bytes trace.AttributeID
+	readings    []*reading // by location; nil: not heard of
+}
+
+// NewFinder returns a finder of what is done to files in a trace. It hears nothing of one in which
+// no call works on files.
+func NewFinder(t *trace.Trace, opts Options) *Finder {
+	f := &Finder{t: t, opts: opts, calls: t.Defs.FileCalls(), aside: stats.Aside(t),
+		file: t.Defs.AttributeByName(trace.AttributeFile), bytes: t.Defs.AttributeByName(trace.AttributeBytes)}
+	if slices.ContainsFunc(f.calls, func(c trace.FileCall) bool { return c != trace.NoFileCall }) {
+		f.readings = make([]*reading, len(t.Defs.Locations))
+	}
+	return f
+}
+
+// Listen implements stats.Beside.
+func (f *Finder) Listen(l trace.LocationID) func(*trace.Batch) {
+	if f.readings == nil || int(l) >= len(f.t.Span) || f.t.Span[l].Events == 0 || f.aside[l] ||
+		len(f.opts.Ranks) > 0 && !slices.Contains(f.opts.Ranks, f.t.Rank[l]) {
+		return nil
+	}
+	r := &reading{s: f, p: newPart(), location: l, rank: f.t.Rank[l], clock: new(trace.ClockMap), last: f.t.Span[l].First}
+	if int(l) < len(f.t.Clock.Maps) {
+		r.clock = &f.t.Clock.Maps[l]
+	}
+	f.readings[l] = r
+	return r.batch
+}
+
+// Finish implements stats.Beside: it finds the Result.
+func (f *Finder) Finish(context.Context) ([]trace.Finding, error) {
+	sum := newPart()
+	for _, r := range f.readings {
+		if r != nil {
+			r.end()
+			sum.merge(r.p)
+		}
+	}
+	f.readings = nil
+	if len(sum.operations) == 0 {
+		return nil, nil
+	}
+	f.Result = sum.rows(f)
+	return sum.ledger.Findings(), nil
 }
 
 // A sum sums calls, in ticks.
@@ -101,22 +124,23 @@ type part struct {
 // fileLimit bounds the files of a part; calls on further ones count for no file.
 const fileLimit = 1 << 20
 
-// Combine implements engine.Stage.
-func (s *stage) Combine(a, b *part) *part {
-	if len(a.operations) == 0 {
-		return b
+func newPart() *part {
+	return &part{operations: make(map[trace.RegionID]*sum), files: make(map[fileKey]*fileSum), sizes: make(map[sizeKey]*sum), ranks: make(map[uint32]int64)}
+}
+
+// merge adds what other locations yield.
+func (p *part) merge(o *part) {
+	for k, v := range o.operations {
+		join(p.operations, k, *v)
 	}
-	for k, v := range b.operations {
-		join(a.operations, k, *v)
+	for k, v := range o.sizes {
+		join(p.sizes, k, *v)
 	}
-	for k, v := range b.sizes {
-		join(a.sizes, k, *v)
+	for k, v := range o.ranks {
+		p.ranks[k] += v
 	}
-	for k, v := range b.ranks {
-		a.ranks[k] += v
-	}
-	for k, v := range b.files {
-		to := a.of(k)
+	for k, v := range o.files {
+		to := p.of(k)
 		if to == nil {
 			continue
 		}
@@ -129,9 +153,8 @@ func (s *stage) Combine(a, b *part) *part {
 			to.visit(r)
 		}
 	}
-	a.time += b.time
-	a.ledger.Merge(b.ledger.Findings())
-	return a
+	p.time += o.time
+	p.ledger.Merge(o.ledger.Findings())
 }
 
 func join[K comparable](sums map[K]*sum, k K, v sum) {
@@ -172,32 +195,9 @@ type visit struct {
 	bytes  uint64
 }
 
-// Map implements engine.Stage.
-func (s *stage) Map(_ context.Context, _ *trace.Defs, l trace.LocationID, batches engine.Batches) (*part, error) {
-	p := &part{operations: make(map[trace.RegionID]*sum), files: make(map[fileKey]*fileSum), sizes: make(map[sizeKey]*sum), ranks: make(map[uint32]int64)}
-	if int(l) >= len(s.t.Span) || s.t.Span[l].Events == 0 || s.aside[l] ||
-		len(s.opts.Ranks) > 0 && !slices.Contains(s.opts.Ranks, s.t.Rank[l]) {
-		return p, nil
-	}
-	r := reading{s: s, p: p, location: l, rank: s.t.Rank[l], clock: new(trace.ClockMap), last: s.t.Span[l].First}
-	if int(l) < len(s.t.Clock.Maps) {
-		r.clock = &s.t.Clock.Maps[l]
-	}
-	for b, err := range batches {
-		if err != nil {
-			return nil, fmt.Errorf("reading location %d: %w", l, err)
-		}
-		r.batch(b)
-	}
-	for r.stack.Len() > 0 { // never left
-		r.close(r.stack.Region(r.stack.Len()-1), r.stack.Pop(), r.last)
-	}
-	return p, nil
-}
-
 // A reading follows the call stack of one location.
 type reading struct {
-	s        *stage
+	s        *Finder
 	p        *part
 	rank     uint32
 	location trace.LocationID
@@ -205,6 +205,13 @@ type reading struct {
 	stack    trace.CallStack[visit]
 	times    []int64
 	last     int64
+}
+
+// end closes what was never left.
+func (r *reading) end() {
+	for r.stack.Len() > 0 {
+		r.close(r.stack.Region(r.stack.Len()-1), r.stack.Pop(), r.last)
+	}
 }
 
 func (r *reading) batch(b *trace.Batch) {
@@ -305,7 +312,7 @@ func (r *reading) close(region trace.RegionID, v visit, t int64) {
 }
 
 // rows makes the block of the document.
-func (p *part) rows(s *stage) *stats.FileIO {
+func (p *part) rows(s *Finder) *stats.FileIO {
 	d, ns := s.t.Defs, s.t.Defs.Clock.Nanoseconds
 	out := &stats.FileIO{TimeNs: ns(p.time), Operations: []stats.IOOperation{}, Files: []stats.IOFile{}, Sizes: []stats.IOSizes{},
 		Min: stats.Extreme{Rank: trace.None}, Max: stats.Extreme{Rank: trace.None}}
@@ -361,7 +368,7 @@ func (p *part) rows(s *stage) *stats.FileIO {
 }
 
 // nameOf names a file.
-func (s *stage) nameOf(k fileKey) string {
+func (s *Finder) nameOf(k fileKey) string {
 	if k.handle {
 		return fmt.Sprintf("handle %d", k.id)
 	}

@@ -40,10 +40,12 @@ location 1 thread rank=1
 	defer tr.Store.Close()
 	from, to, _ := stats.Window(tr, stats.Options{})
 	for _, jobs := range []int{1, 2} {
-		x, findings, err := fileio.Find(t.Context(), tr, fileio.Options{Jobs: jobs, From: from, To: to})
+		finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
+		a, err := stats.Analyze(t.Context(), tr, stats.Options{Jobs: jobs, Beside: []stats.Beside{finder}})
 		if err != nil {
 			t.Fatal(err)
 		}
+		x := finder.Result
 		got := []string{fmt.Sprintf("calls %d time %d read %d written %d least %d (%d) most %d (%d)", x.Calls, x.TimeNs, x.ReadBytes, x.WriteBytes,
 			x.Min.TimeNs, x.Min.Rank, x.Max.TimeNs, x.Max.Rank)}
 		for _, o := range x.Operations {
@@ -55,7 +57,7 @@ location 1 thread rank=1
 		for _, s := range x.Sizes {
 			got = append(got, fmt.Sprintf("%s of %d..%d: %d, %d bytes in %d", s.Kind, s.From, s.To, s.Calls, s.Bytes, s.TimeNs))
 		}
-		for _, f := range findings {
+		for _, f := range a.Findings {
 			got = append(got, fmt.Sprintf("finding %s %d", f.Code, f.Count))
 		}
 		want := `calls 6 time 70 read 128 written 4096 least 30 (1) most 40 (0)
@@ -83,7 +85,7 @@ func number(x *float64) string {
 	return fmt.Sprintf("%.6g", *x)
 }
 
-// TestNothing: a trace in which no call works on files has no block, and is not decoded again.
+// TestNothing: a trace in which no call works on files has no block, and none of its locations is heard.
 func TestNothing(t *testing.T) {
 	src := tracetest.MustParse(t, "location 0 thread rank=0\n  0 Enter read ; 10 Leave read\n")
 	tr, err := merge.Merge(t.Context(), src, merge.Options{})
@@ -91,7 +93,11 @@ func TestNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tr.Store.Close()
-	if x, _, err := fileio.Find(t.Context(), tr, fileio.Options{To: 10}); x != nil || err != nil {
-		t.Errorf("got %+v, %v", x, err)
+	f := fileio.NewFinder(tr, fileio.Options{To: 10})
+	if f.Listen(0) != nil {
+		t.Error("a location without calls on files is listened to")
+	}
+	if _, err := f.Finish(t.Context()); f.Result != nil || err != nil {
+		t.Errorf("got %+v, %v", f.Result, err)
 	}
 }

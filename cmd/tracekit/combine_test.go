@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tracekit/merge/shards"
+)
+
+// makeShards decodes a trace in n shards, which it leaves in a directory.
+func makeShards(t *testing.T, dir, trace, parts string, n int) {
+	t.Helper()
+	for i := range n {
+		_, stderr, code := tracekit(t, dir, "analyze", "--shard", fmt.Sprintf("%d/%d", i+1, n), "-o", parts, trace)
+		if code != exitDone {
+			t.Fatal(stderr)
+		}
+	}
+}
+
+// TestCombined: the analysis of shards is that of the trace, byte for byte, for any number of
+// shards, every format, with flags, and of damaged traces.
+func TestCombined(t *testing.T) {
+	dir := t.TempDir()
+	var archives []string
+	for _, name := range []string{"ring-4", "ring-4-plain", "halo2d-8", "masterworker-4", "sweep-6", "zoo-4"} {
+		archives = append(archives, sampleArchive(t, name))
+	}
+	damaged := damagedArchive(t, dir, archives[2])
+	traces := []string{"x.prv", "x.json", "x.parquet"}
+	for _, name := range traces {
+		if _, stderr, code := tracekit(t, dir, "convert", archives[0], name); code != exitDone {
+			t.Fatal(stderr)
+		}
+	}
+	traces = append(append(traces, archives...), damaged)
+	for k, trace := range traces {
+		for _, flags := range [][]string{{"--json"}, {"--json", "--clock", "clc", "--ranks", "0-2", "--from", "20%"}} {
+			want, wantErr, wantCode := tracekit(t, dir, append([]string{"analyze", trace}, flags...)...)
+			for _, n := range []int{1, 2, 3, 7} {
+				parts := fmt.Sprintf("parts-%d-%d", k, n)
+				if _, err := os.Stat(filepath.Join(dir, parts)); err != nil {
+					makeShards(t, dir, trace, parts, n)
+				}
+				got, gotErr, gotCode := tracekit(t, dir, append([]string{"combine", parts}, flags...)...)
+				if got != want || gotErr != wantErr || gotCode != wantCode || wantCode != exitDone {
+					t.Errorf("%s, %d shards, %v: exit code %d, want %d; %s; documents equal: %t", trace, n, flags, gotCode, wantCode, gotErr, got == want)
+				}
+			}
+		}
+	}
+}
+
+// damagedArchive makes an archive one of whose locations is cut off and one garbled.
+func damagedArchive(t *testing.T, dir, archive string) string {
+	t.Helper()
+	to := filepath.Join(dir, "damaged")
+	if err := os.CopyFS(to, os.DirFS(archive)); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(to, "*", "*.evt"))
+	if err != nil || len(files) < 2 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for i, damage := range []func([]byte) []byte{
+		func(b []byte) []byte { return b[:len(b)*2/3] },
+		func(b []byte) []byte { copy(b[len(b)/2:], bytes.Repeat([]byte{0xFF}, 40)); return b },
+	} {
+		data, err := os.ReadFile(files[i])
+		if err == nil {
+			err = os.WriteFile(files[i], damage(data), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
+// TestCombineRefuses: what is not all the shards of one trace is refused, with words that say
+// why, and nothing is printed.
+func TestCombineRefuses(t *testing.T) {
+	ring, plain := sampleArchive(t, "ring-4"), sampleArchive(t, "ring-4-plain")
+	for _, test := range []struct {
+		name  string
+		spoil func(t *testing.T, parts string) error
+		want  string
+	}{
+		{"missing", func(t *testing.T, p string) error { return os.Remove(filepath.Join(p, shards.Name(2, 3))) }, "1 of 3 shards are missing: 2"},
+		{"cut off", func(t *testing.T, p string) error { return os.Truncate(filepath.Join(p, shards.Name(2, 3)), 2000) }, "it ends in the middle"},
+		{"empty", func(t *testing.T, p string) error { return os.Truncate(filepath.Join(p, shards.Name(2, 3)), 0) }, "does not begin with"},
+		{"garbled", func(t *testing.T, p string) error { return garble(filepath.Join(p, shards.Name(3, 3))) }, "a checksum does not fit"},
+		{"twice", func(t *testing.T, p string) error {
+			return os.Link(filepath.Join(p, shards.Name(1, 3)), filepath.Join(p, "again.shard"))
+		}, "it is shard 1, and so is"},
+		{"a directory", func(t *testing.T, p string) error { return os.Mkdir(filepath.Join(p, "x.shard"), 0o755) }, "it is not a file"},
+		{"other number", func(t *testing.T, p string) error {
+			_, stderr, code := tracekit(t, p, "analyze", "--shard", "1/2", "-o", p, ring)
+			if code != exitDone {
+				return fmt.Errorf("%s", stderr)
+			}
+			return nil
+		}, "it is one of 3 shards"},
+		{"other trace", func(t *testing.T, p string) error {
+			_, stderr, code := tracekit(t, p, "analyze", "--shard", "2/3", "-o", p, "--force", plain)
+			if code != exitDone {
+				return fmt.Errorf("%s", stderr)
+			}
+			return nil
+		}, "it is of another trace"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			parts := filepath.Join(dir, "parts")
+			makeShards(t, dir, ring, parts, 3)
+			if err := test.spoil(t, parts); err != nil {
+				t.Fatal(err)
+			}
+			stdout, stderr, code := tracekit(t, dir, "combine", parts)
+			if code != exitNotATrace || stdout != "" || !strings.Contains(stderr, test.want) {
+				t.Errorf("exit code %d, %q, want %q", code, stderr, test.want)
+			}
+		})
+	}
+}
+
+func garble(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	data[len(data)/2] ^= 1
+	return os.WriteFile(path, data, 0o644)
+}
+
+// TestCombineChanged: shards of a trace that was written again since are refused.
+func TestCombineChanged(t *testing.T) {
+	dir, ring, sweep := t.TempDir(), sampleArchive(t, "ring-4"), sampleArchive(t, "sweep-6")
+	path := filepath.Join(dir, "trace")
+	if err := os.CopyFS(path, os.DirFS(ring)); err != nil {
+		t.Fatal(err)
+	}
+	makeShards(t, dir, path, "parts", 2)
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := tracekit(t, dir, "combine", "parts"); code != exitNotATrace {
+		t.Errorf("without its trace: exit code %d, %s", code, stderr)
+	}
+	if err := os.CopyFS(path, os.DirFS(sweep)); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := tracekit(t, dir, "combine", "parts"); code != exitNotATrace || !strings.Contains(stderr, "any more, the trace") {
+		t.Errorf("with another trace: exit code %d, %s", code, stderr)
+	}
+}
+
+// TestShardUsage: what makes no sense together is refused before anything is opened.
+func TestShardUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{"--shard", "0/3", "-o", "p"}, {"--shard", "4/3", "-o", "p"}, {"--shard", "x", "-o", "p"}, {"--shard", "1/99999999", "-o", "p"},
+		{"--shard", "1/3"}, {"--shard", "1/3", "-o", "p", "--json"}, {"--shard", "1/3", "-o", "p", "--ranks", "0"},
+	} {
+		if _, stderr, code := tracekit(t, t.TempDir(), append([]string{"analyze", "nothing"}, args...)...); code != exitUsage {
+			t.Errorf("%v: exit code %d, %s", args, code, stderr)
+		}
+	}
+}

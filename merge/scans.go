@@ -1,0 +1,318 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"tracekit/engine"
+	"tracekit/partial"
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// Scans are the partial results of the first step, for some or all locations of a trace: all
+// that the other steps need of the events. They depend on the recorded data alone, on no option
+// of merging.
+type Scans struct {
+	located  []*located      // by location; nil: not scanned
+	findings []trace.Finding // of the source, noticed while it read these locations
+}
+
+// Scan decodes some locations of a source, in ascending order, none of which it has read
+// before. The tables lie in the store. An error means that the source could not be read or that
+// ctx was cancelled.
+func Scan(ctx context.Context, src trace.Source, locations []trace.LocationID, store *spill.Store, opts Options) (*Scans, error) {
+	before := src.Findings()
+	scanned, err := scan(ctx, src, newFacts(src.Defs()), store, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress, Only: locations})
+	if err != nil {
+		return nil, fmt.Errorf("scanning events: %w", err)
+	}
+	return &Scans{scanned, noticedSince(before, src.Findings())}, nil
+}
+
+// noticedSince returns what was noticed between two statements of a source: merged with the
+// earlier one it makes the later one.
+func noticedSince(before, after []trace.Finding) []trace.Finding {
+	counts := make(map[trace.Code]uint64)
+	for _, f := range before {
+		counts[f.Code] = f.Count
+	}
+	var out []trace.Finding
+	for _, f := range after {
+		if f.Count -= counts[f.Code]; f.Count > 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Has reports whether a location was scanned.
+func (s *Scans) Has(l trace.LocationID) bool { return int(l) < len(s.located) && s.located[l] != nil }
+
+// Events returns the number of events that were decoded.
+func (s *Scans) Events() (n uint64) {
+	for _, l := range s.located {
+		if l != nil {
+			n += l.span.Events
+		}
+	}
+	return n
+}
+
+// Add adds the scans of other locations of the same trace; an error says which location both
+// have.
+func (s *Scans) Add(other *Scans) error {
+	if s.located == nil {
+		s.located = make([]*located, len(other.located))
+	}
+	for l, x := range other.located {
+		switch {
+		case x == nil:
+		case s.located[l] != nil:
+			return fmt.Errorf("location %d is there twice", l)
+		default:
+			s.located[l] = x
+		}
+	}
+	var ledger trace.Ledger
+	ledger.Merge(s.findings)
+	ledger.Merge(other.findings)
+	s.findings = ledger.Findings()
+	return nil
+}
+
+// all returns the scans of all locations.
+func (s *Scans) all(d *trace.Defs) ([]*located, error) {
+	for l := range d.Locations {
+		if !s.Has(trace.LocationID(l)) {
+			return nil, fmt.Errorf("location %d was not scanned", l)
+		}
+	}
+	return s.located, nil
+}
+
+// Code writes the scans, or reads those of a trace with these definitions into tables of the
+// store. What is read refers to nothing that is not there; that it is what the trace holds,
+// nobody can know without reading the trace.
+func (s *Scans) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
+	if c.Reading() {
+		s.located = make([]*located, len(d.Locations))
+	}
+	var scanned []trace.LocationID
+	for l, x := range s.located {
+		if x != nil {
+			scanned = append(scanned, trace.LocationID(l))
+		}
+	}
+	world := uint32(len(d.World()))
+	partial.List(c, &scanned, func(l *trace.LocationID) {
+		partial.Number(c, l)
+		if !c.Reading() {
+			s.located[*l].code(c, store)
+			return
+		}
+		if c.Err() == nil && (int(*l) >= len(s.located) || s.located[*l] != nil) {
+			c.Refuse("it tells twice of location %d, or there is none", *l)
+		}
+		x := new(located)
+		x.code(c, store)
+		if c.Err() == nil {
+			if err := x.check(world); err != nil {
+				c.Refuse("location %d: %v", *l, err)
+			}
+		}
+		if c.Err() == nil {
+			s.located[*l] = x
+		}
+	})
+	codeFindings(c, &s.findings)
+}
+
+// code codes the scan of a location.
+func (l *located) code(c *partial.Coder, store *spill.Store) {
+	if c.Reading() {
+		l.tree = trace.NewCallTree()
+	}
+	nodes := l.tree.Nodes
+	partial.List(c, &nodes, func(n *trace.PathNode) {
+		partial.Number(c, &n.Parent)
+		partial.Number(c, &n.Region)
+		partial.Number(c, &n.Site)
+		if !c.Reading() || c.Err() != nil {
+			return
+		}
+		at := len(l.tree.Nodes)
+		if (n.Parent != trace.None && int(n.Parent) >= at) || int(l.tree.Add(*n)) != at {
+			c.Refuse("call path %d is called by a later one, or is there twice", at)
+		}
+	})
+	partial.Number(c, &l.span.First)
+	partial.Number(c, &l.span.Last)
+	partial.Number(c, &l.span.Events)
+	partial.Number(c, &l.skipped)
+	partial.Flag(c, &l.disorder)
+	partial.Number(c, &l.posted)
+	partial.Number(c, &l.pauses)
+	partial.Flag(c, &l.stray)
+	partial.Number(c, &l.bytes.sum)
+	partial.Flag(c, &l.bytes.overflow)
+	findings := l.ledger.Findings()
+	codeFindings(c, &findings)
+	if c.Reading() {
+		l.ledger.Merge(findings)
+	}
+	partial.Table(c, store, &l.calls, callColumns()...)
+	partial.Table(c, store, &l.sends, sendColumns()...)
+	partial.Table(c, store, &l.recvs, recvColumns()...)
+	partial.Table(c, store, &l.parts, partColumns()...)
+}
+
+func codeFindings(c *partial.Coder, findings *[]trace.Finding) {
+	partial.List(c, findings, func(f *trace.Finding) {
+		partial.Text(c, &f.Code)
+		partial.Number(c, &f.Count)
+		partial.Number(c, &f.First.Location)
+		partial.Number(c, &f.First.Seq)
+		partial.Text(c, &f.First.File)
+		partial.Number(c, &f.First.Offset)
+		partial.Text(c, &f.Text)
+	})
+}
+
+func callColumns() []partial.Column[trace.Call] {
+	type row = trace.Call
+	return []partial.Column[row]{
+		partial.Numbers(func(r *row) *uint64 { return &r.Seq }),
+		partial.Numbers(func(r *row) *int64 { return &r.Enter }),
+		partial.Numbers(func(r *row) *int64 { return &r.Leave }),
+		partial.Numbers(func(r *row) *trace.PathID { return &r.Path }),
+		partial.Numbers(func(r *row) *trace.RegionID { return &r.Region }),
+		partial.Numbers(func(r *row) *uint32 { return &r.FirstSend }),
+		partial.Numbers(func(r *row) *uint32 { return &r.FirstRecv }),
+		partial.Numbers(func(r *row) *uint32 { return &r.Coll }),
+		partial.Numbers(func(r *row) *trace.CallClass { return &r.Class }),
+		partial.Flags(func(r *row) *bool { return &r.Open }),
+	}
+}
+
+func sendColumns() []partial.Column[trace.Send] {
+	type row = trace.Send
+	return []partial.Column[row]{
+		partial.Numbers(func(r *row) *uint64 { return &r.Seq }),
+		partial.Numbers(func(r *row) *int64 { return &r.Time }),
+		partial.Numbers(func(r *row) *uint64 { return &r.Bytes }),
+		partial.Numbers(func(r *row) *trace.CommID { return &r.Comm }),
+		partial.Numbers(func(r *row) *uint32 { return &r.Tag }),
+		partial.Numbers(func(r *row) *uint32 { return &r.To }),
+		partial.Numbers(func(r *row) *uint32 { return &r.Call }),
+		partial.Numbers(func(r *row) *uint32 { return &r.Done }),
+		partial.Numbers(func(r *row) *trace.LocationID { return &r.RecvLoc }),
+		partial.Numbers(func(r *row) *uint32 { return &r.Recv }),
+		partial.Numbers(func(r *row) *trace.MessageState { return &r.State }),
+	}
+}
+
+func recvColumns() []partial.Column[trace.Recv] {
+	type row = trace.Recv
+	return []partial.Column[row]{
+		partial.Numbers(func(r *row) *uint64 { return &r.Seq }),
+		partial.Numbers(func(r *row) *uint64 { return &r.PostSeq }),
+		partial.Numbers(func(r *row) *int64 { return &r.Time }),
+		partial.Numbers(func(r *row) *uint64 { return &r.Bytes }),
+		partial.Numbers(func(r *row) *trace.CommID { return &r.Comm }),
+		partial.Numbers(func(r *row) *uint32 { return &r.Tag }),
+		partial.Numbers(func(r *row) *uint32 { return &r.From }),
+		partial.Numbers(func(r *row) *uint32 { return &r.Call }),
+		partial.Numbers(func(r *row) *uint32 { return &r.Post }),
+		partial.Numbers(func(r *row) *trace.LocationID { return &r.SendLoc }),
+		partial.Numbers(func(r *row) *uint32 { return &r.Send }),
+		partial.Numbers(func(r *row) *trace.MessageState { return &r.State }),
+	}
+}
+
+func partColumns() []partial.Column[part] {
+	type row = part
+	return []partial.Column[row]{
+		partial.Numbers(func(r *row) *int64 { return &r.from }),
+		partial.Numbers(func(r *row) *int64 { return &r.to }),
+		partial.Numbers(func(r *row) *uint64 { return &r.begin }),
+		partial.Numbers(func(r *row) *uint64 { return &r.sent }),
+		partial.Numbers(func(r *row) *uint64 { return &r.received }),
+		partial.Numbers(func(r *row) *trace.CommID { return &r.comm }),
+		partial.Numbers(func(r *row) *uint32 { return &r.root }),
+		partial.Numbers(func(r *row) *uint32 { return &r.call }),
+		partial.Numbers(func(r *row) *uint32 { return &r.done }),
+		partial.Numbers(func(r *row) *uint32 { return &r.pauses }),
+		partial.Numbers(func(r *row) *uint32 { return &r.collective }),
+		partial.Numbers(func(r *row) *trace.CollectiveOp { return &r.op }),
+	}
+}
+
+// check reports the first breach of what a scan promises, as far as the other steps rely on it.
+func (l *located) check(world uint32) error {
+	from, to := l.span.First, l.span.Last
+	if l.span.Events == 0 && l.calls.Len()+l.sends.Len()+l.recvs.Len()+l.parts.Len() > 0 {
+		return errors.New("there are rows and no events")
+	}
+	calls := uint32(l.calls.Len())
+	exist := func(some ...uint32) bool {
+		return !slices.ContainsFunc(some, func(call uint32) bool { return call != trace.None && call >= calls })
+	}
+	last := trace.Call{Enter: from}
+	for i := range l.calls.Len() {
+		c := l.calls.At(i)
+		switch {
+		case c.Enter < last.Enter || c.Leave < c.Enter || c.Leave > to || i > 0 && c.Seq <= last.Seq:
+			return fmt.Errorf("call %d is out of order", i)
+		case c.FirstSend < last.FirstSend || int(c.FirstSend) > l.sends.Len() || c.FirstRecv < last.FirstRecv || int(c.FirstRecv) > l.recvs.Len():
+			return fmt.Errorf("call %d: its messages are out of order or of range", i)
+		case int(c.Path) >= len(l.tree.Nodes) || c.Coll != trace.None || c.Class > trace.ClassOther:
+			return fmt.Errorf("call %d: path %d, collective %d or class %d cannot be", i, c.Path, c.Coll, c.Class)
+		}
+		last = c
+	}
+	sent := trace.Send{Time: from}
+	for i := range l.sends.Len() {
+		s := l.sends.At(i)
+		switch {
+		case s.Time < sent.Time || s.Time > to || i > 0 && s.Seq <= sent.Seq:
+			return fmt.Errorf("send %d is out of order", i)
+		case !exist(s.Call, s.Done) || s.RecvLoc != trace.None || s.Recv != trace.None || !unpaired(s.State, s.To, world):
+			return fmt.Errorf("send %d: its calls, receiver or state cannot be", i)
+		}
+		sent = s
+	}
+	received := trace.Recv{Time: from}
+	for i := range l.recvs.Len() {
+		r := l.recvs.At(i)
+		switch {
+		case r.Time < received.Time || r.Time > to || i > 0 && r.Seq <= received.Seq || r.PostSeq > r.Seq:
+			return fmt.Errorf("receive %d is out of order", i)
+		case !exist(r.Call, r.Post) || r.SendLoc != trace.None || r.Send != trace.None || !unpaired(r.State, r.From, world):
+			return fmt.Errorf("receive %d: its calls, sender or state cannot be", i)
+		}
+		received = r
+	}
+	begun := from
+	for i := range l.parts.Len() {
+		p := l.parts.At(i)
+		if p.from < begun || p.to < p.from || p.to > to || !exist(p.call, p.done) || p.collective != trace.None {
+			return fmt.Errorf("part %d in a collective is out of order, or its calls cannot be", i)
+		}
+		begun = p.from
+	}
+	return nil
+}
+
+// unpaired reports whether a message may have a state before matching, and a peer.
+func unpaired(state trace.MessageState, peer, world uint32) bool {
+	switch state {
+	case trace.Unmatched:
+		return peer < world
+	case trace.Cancelled, trace.Unusable:
+		return peer == trace.None || peer < world
+	}
+	return false
+}

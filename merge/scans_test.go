@@ -1,0 +1,164 @@
+package merge
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"tracekit/partial"
+	"tracekit/samples"
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// through returns scans of a trace that were written by n processes and read by another.
+func through(t *testing.T, src trace.Source, n int, store *spill.Store) *Scans {
+	t.Helper()
+	all := new(Scans)
+	for i := range n {
+		only := []trace.LocationID{}
+		for l := i; l < len(src.Defs().Locations); l += n {
+			only = append(only, trace.LocationID(l))
+		}
+		scans, err := Scan(t.Context(), src, only, store, Options{Jobs: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := recoded(scans, src.Defs(), store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := all.Add(got); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// recoded returns what is read of scans that were written.
+func recoded(s *Scans, d *trace.Defs, store *spill.Store) (*Scans, error) {
+	var b bytes.Buffer
+	c := partial.NewWriter(&b, "scans")
+	s.Code(c, d, nil)
+	if err := c.Close(); err != nil {
+		return nil, err
+	}
+	got := new(Scans)
+	c = partial.NewReader(&b, "scans")
+	got.Code(c, d, store)
+	return got, c.Close()
+}
+
+// TestScansMerge: a trace that is merged of scans which were written and read again, of any
+// number of processes, is that of a merge which decodes.
+func TestScansMerge(t *testing.T) {
+	for seed := range uint64(12) {
+		m, _ := samples.Random(seed)
+		src := &trace.MemorySource{About: m.About, Definitions: m.Definitions, Batches: m.Batches}
+		want := text(t, src, nil)
+		for _, n := range []int{1, 2, 3, 7} {
+			store := spill.NewStore(1<<20, "")
+			got := text(t, src, through(t, src, n, store))
+			if got != want {
+				t.Errorf("seed %d, %d processes: the merged traces differ", seed, n)
+			}
+			store.Close()
+		}
+	}
+}
+
+// text returns all of a merged trace.
+func text(t *testing.T, src trace.Source, scans *Scans) string {
+	t.Helper()
+	tr, err := Merge(t.Context(), src, Options{Jobs: 2, Scans: scans})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Store.Close()
+	if err := tr.Check(); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	fmt.Fprintln(&b, tr.Tree.Nodes, tr.Rank, tr.Span, tr.Clock, tr.Coverage, tr.Findings)
+	for l := range tr.Calls {
+		list(&b, tr.Calls[l])
+		list(&b, tr.Sends[l])
+		list(&b, tr.Recvs[l])
+		list(&b, tr.Parts[l])
+	}
+	list(&b, tr.Collectives)
+	list(&b, tr.Members)
+	return b.String()
+}
+
+func list[T any](b *strings.Builder, table *spill.Table[T]) {
+	for _, rows := range table.Rows {
+		fmt.Fprintf(b, "%+v\n", rows)
+	}
+}
+
+// TestScansRefused: scans that refer to what is not there, or are not in order, are refused,
+// although they are encoded as they should be.
+func TestScansRefused(t *testing.T) {
+	for name, spoil := range map[string]func(*located){
+		"path":      func(l *located) { l.calls.Ptr(0).Path = 1 << 20 },
+		"class":     func(l *located) { l.calls.Ptr(0).Class = 200 },
+		"order":     func(l *located) { l.calls.Ptr(1).Enter = l.calls.Ptr(0).Enter - 1 },
+		"late":      func(l *located) { l.calls.Ptr(0).Leave = l.span.Last + 1 },
+		"sends":     func(l *located) { l.calls.Ptr(0).FirstSend = 1 << 30 },
+		"claimed":   func(l *located) { l.calls.Ptr(0).Coll = 0 },
+		"receiver":  func(l *located) { l.sends.Ptr(0).To = 1 << 30 },
+		"state":     func(l *located) { l.sends.Ptr(0).State = trace.Matched },
+		"call":      func(l *located) { l.sends.Ptr(0).Call = 1 << 30 },
+		"partner":   func(l *located) { l.recvs.Ptr(0).SendLoc = 0 },
+		"posted":    func(l *located) { l.recvs.Ptr(0).PostSeq = 1 << 60 },
+		"sender":    func(l *located) { l.recvs.Ptr(0).From = trace.None },
+		"part":      func(l *located) { l.parts.Ptr(0).done = 1 << 30 },
+		"part ends": func(l *located) { l.parts.Ptr(0).to = l.parts.Ptr(0).from - 1 },
+		"no events": func(l *located) { l.span = trace.Span{} },
+		"caller":    func(l *located) { l.tree.Nodes[0].Parent = 5 },
+	} {
+		store := spill.NewStore(1<<20, "")
+		var src *samples.Memory
+		_, err := samples.Generate(t.Context(), samples.Options{Program: "halo", Ranks: 4, Iterations: 3, Seed: 1},
+			func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
+				src = samples.NewMemory(info, defs)
+				return src, nil
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		scans, err := Scan(t.Context(), src, []trace.LocationID{1}, store, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := recoded(scans, src.Defs(), store); err != nil {
+			t.Fatalf("before it is spoilt: %v", err)
+		}
+		spoil(scans.located[1])
+		if _, err := recoded(scans, src.Defs(), store); !errors.Is(err, partial.ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+		store.Close()
+	}
+}
+
+// TestScansMissing: a trace is not merged of a part of its scans, or of one location twice.
+func TestScansMissing(t *testing.T) {
+	m, _ := samples.Random(1)
+	src := &trace.MemorySource{About: m.About, Definitions: m.Definitions, Batches: m.Batches}
+	store := spill.NewStore(1<<20, "")
+	defer store.Close()
+	one, err := Scan(t.Context(), src, []trace.LocationID{0}, store, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Merge(t.Context(), src, Options{Store: store, Scans: one}); err == nil || !strings.Contains(err.Error(), "was not scanned") {
+		t.Errorf("merged of one location: %v", err)
+	}
+	if err := one.Add(one); err == nil {
+		t.Error("a location was added twice")
+	}
+}

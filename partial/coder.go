@@ -1,0 +1,291 @@
+package partial
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+
+	"tracekit/spill"
+)
+
+// A Coder writes values to a stream, or reads them in the same order. Its first error sticks:
+// code everything, then look at Err or Close. What is read after an error is zero.
+type Coder struct {
+	frames frames
+	data   []byte // writing: of the frame so far; reading: what is left of it
+	frame  []byte // reading: memory of the frame
+	err    error
+}
+
+// NewWriter returns a Coder that writes. The line says what the stream is; it has no line break.
+func NewWriter(w io.Writer, line string) *Coder {
+	c := &Coder{frames: frames{w: bufio.NewWriterSize(w, frameBytes)}}
+	_, c.err = c.frames.w.WriteString(line + "\n")
+	return c
+}
+
+// NewReader returns a Coder that reads a stream that begins with the line.
+func NewReader(r io.Reader, line string) *Coder {
+	c := &Coder{frames: frames{r: bufio.NewReaderSize(r, frameBytes)}}
+	head := make([]byte, len(line)+1)
+	if _, err := io.ReadFull(c.frames.r, head); err != nil || string(head) != line+"\n" {
+		c.err = damaged("it does not begin with %q", line)
+	}
+	return c
+}
+
+// Reading reports whether the Coder reads.
+func (c *Coder) Reading() bool { return c.frames.r != nil }
+
+// Err returns the first error. One that wraps ErrDamaged is about the data.
+func (c *Coder) Err() error { return c.err }
+
+// Refuse sets the error, unless there is one, to one that wraps ErrDamaged.
+func (c *Coder) Refuse(format string, args ...any) {
+	if c.err == nil {
+		c.err = damaged(format, args...)
+	}
+	if c.Reading() {
+		c.data = nil
+	}
+}
+
+// Close ends what is written, or checks that nothing follows what was read, and returns the
+// first error. It does not close the stream below.
+func (c *Coder) Close() error {
+	if c.Reading() {
+		if len(c.data) > 0 {
+			c.Refuse("there are %d bytes more than values", len(c.data))
+		}
+		if c.next(); c.err == nil && len(c.data) > 0 {
+			c.Refuse("there is more than values")
+		}
+		if _, err := c.frames.r.ReadByte(); c.err == nil && err != io.EOF {
+			c.Refuse("something follows its end")
+		}
+		return c.err
+	}
+	c.flush(1)
+	if c.err == nil {
+		if c.err = c.frames.write(nil); c.err == nil {
+			c.err = c.frames.w.Flush()
+		}
+	}
+	return c.err
+}
+
+// flush writes a frame if there are so many bytes for one.
+func (c *Coder) flush(atLeast int) {
+	if len(c.data) < atLeast || c.err != nil {
+		return
+	}
+	c.err = c.frames.write(c.data)
+	c.data = c.data[:0]
+}
+
+// next reads a frame.
+func (c *Coder) next() {
+	if c.err != nil {
+		return
+	}
+	if c.frame, c.err = c.frames.read(c.frame); c.err == nil {
+		c.data = c.frame
+	}
+}
+
+// begin is called before values that lie in one frame: it makes room for them, or finds them.
+func (c *Coder) begin() {
+	if !c.Reading() {
+		c.flush(frameBytes)
+		return
+	}
+	if len(c.data) > 0 || c.err != nil {
+		return
+	}
+	if c.next(); c.err == nil && len(c.data) == 0 {
+		c.Refuse("it ends before its values do")
+	}
+}
+
+// number codes a value within a frame.
+func (c *Coder) number(v uint64) uint64 {
+	if !c.Reading() {
+		c.data = binary.AppendUvarint(c.data, v)
+		return v
+	}
+	return c.next64()
+}
+
+// next64 reads a value. Most are small.
+func (c *Coder) next64() uint64 {
+	if len(c.data) > 0 && c.data[0] < 0x80 {
+		v := c.data[0]
+		c.data = c.data[1:]
+		return uint64(v)
+	}
+	v, n := binary.Uvarint(c.data)
+	if n <= 0 {
+		c.Refuse("a number is cut off")
+		c.data = nil
+		return 0
+	}
+	c.data = c.data[n:]
+	return v
+}
+
+// Integer are the types of numbers.
+type Integer interface {
+	~uint8 | ~uint16 | ~uint32 | ~uint64 | ~int | ~int32 | ~int64
+}
+
+// Number codes a number.
+func Number[N Integer](c *Coder, v *N) {
+	c.begin()
+	coded := c.number(zigzag(uint64(int64(*v))))
+	if c.Reading() {
+		*v = narrow[N](c, unzigzag(coded))
+	}
+}
+
+// narrow returns a number as one of a type that may not hold it.
+func narrow[N Integer](c *Coder, v uint64) N {
+	n := N(v)
+	if uint64(int64(n)) != v && uint64(n) != v {
+		c.Refuse("a number is out of range")
+		return 0
+	}
+	return n
+}
+
+// Flag codes a truth value.
+func Flag(c *Coder, v *bool) {
+	n := uint8(0)
+	if *v {
+		n = 1
+	}
+	if Number(c, &n); n > 1 {
+		c.Refuse("a truth value is %d", n)
+	}
+	*v = n == 1
+}
+
+// maxText is the longest text.
+const maxText = 1 << 17
+
+// Text codes a text, of which no more than 128 KiB are kept.
+func Text[S ~string](c *Coder, v *S) {
+	c.begin()
+	if !c.Reading() {
+		s := (*v)[:min(len(*v), maxText)]
+		c.number(uint64(len(s)))
+		c.data = append(c.data, s...)
+		return
+	}
+	n := c.number(0)
+	if n > uint64(len(c.data)) {
+		c.Refuse("a text is cut off")
+		n = 0
+	}
+	*v = S(c.data[:n])
+	c.data = c.data[n:]
+}
+
+// List codes a list by coding its items. Memory grows with what is read, not with what is
+// announced.
+func List[T any](c *Coder, list *[]T, item func(*T)) {
+	n := len(*list)
+	Number(c, &n)
+	if c.Reading() {
+		*list = nil
+		if n < 0 {
+			c.Refuse("a list of %d items", n)
+		}
+		for i := 0; i < n && c.err == nil; i++ {
+			var v T
+			item(&v)
+			*list = append(*list, v)
+		}
+		return
+	}
+	for i := range *list {
+		item(&(*list)[i])
+	}
+}
+
+// blockRows is the number of rows whose columns lie side by side in one frame.
+const blockRows = 1 << 10
+
+// A Column codes one field of rows.
+type Column[T any] func(c *Coder, rows []T)
+
+// Numbers is the column of a field that is a number.
+func Numbers[T any, N Integer](field func(*T) *N) Column[T] {
+	return func(c *Coder, rows []T) {
+		above := uint64(0)
+		if c.Reading() {
+			for i := range rows {
+				above += unzigzag(c.next64())
+				*field(&rows[i]) = narrow[N](c, above)
+			}
+			return
+		}
+		for i := range rows {
+			now := uint64(int64(*field(&rows[i])))
+			c.number(zigzag(now - above))
+			above = now
+		}
+	}
+}
+
+// Flags is the column of a field that is a truth value.
+func Flags[T any](field func(*T) *bool) Column[T] {
+	return func(c *Coder, rows []T) {
+		for i := range rows {
+			v, n := field(&rows[i]), uint64(0)
+			if *v {
+				n = 1
+			}
+			if n = c.number(n); n > 1 {
+				c.Refuse("a truth value is %d", n)
+			}
+			*v = n == 1
+		}
+	}
+}
+
+// Table codes a table by its columns; one that is read is made in the store, sealed.
+func Table[T any](c *Coder, store *spill.Store, table **spill.Table[T], columns ...Column[T]) {
+	n := (*table).Len()
+	Number(c, &n)
+	if n < 0 {
+		c.Refuse("a table of %d rows", n)
+	}
+	var made *spill.Table[T]
+	if c.Reading() {
+		made = spill.NewTable[T](store)
+	}
+	rows := make([]T, min(blockRows, max(0, n)))
+	for first := 0; first < n && c.err == nil; first += len(rows) {
+		rows = rows[:min(len(rows), n-first)]
+		if c.Reading() {
+			clear(rows)
+		} else {
+			(*table).Copy(rows, first)
+		}
+		c.begin()
+		for _, column := range columns {
+			column(c, rows)
+		}
+		if c.Reading() && c.err == nil {
+			made.AppendRows(rows)
+		}
+	}
+	if c.Reading() {
+		*table = made.Sealed()
+	}
+}
+
+// zigzag makes differences that are small, of whatever sign, small numbers.
+func zigzag(v uint64) uint64 { return v<<1 ^ uint64(int64(v)>>63) }
+
+func unzigzag(v uint64) uint64 { return v>>1 ^ -(v & 1) }
