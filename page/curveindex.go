@@ -8,7 +8,7 @@ import (
 
 // An indexCurve is the curve of a counter of one row, exactly and in cells of growing length.
 type indexCurve struct {
-	counter int // of the builder's
+	counter int // of the builder, and in the end of the timeline
 	row     uint32
 	levels  []*curveLevel // the finest first, which is exact
 }
@@ -101,7 +101,7 @@ const mostPieces = 1 << 18
 // Curves encodes the curves that a counter of the timeline has from one time to another, each at
 // so many steps, as a page does.
 func (x *Index) Curves(ctx context.Context, counter int, from, to int64, steps int) ([]byte, error) {
-	from, to = max(from, 0), min(to, x.b.length)
+	from, to = max(from, 0), min(to, x.length)
 	var chosen []*indexCurve
 	for _, c := range x.curves {
 		if c.counter == counter {
@@ -116,5 +116,5 @@ func (x *Index) Curves(ctx context.Context, counter int, from, to int64, steps i
 		s := c.sketch(from, to, max(min(steps, mostPieces/len(chosen)), 16))
 		out = append(out, Curve{Counter: counter, Row: c.row, StepNs: s.step(), Pieces: s.kept.rows})
 	}
-	return appendCurves(nil, out, from), x.b.t.Store.Err()
+	return appendCurves(nil, out, from), x.store.Err()
 }

@@ -13,20 +13,21 @@ import (
 
 // An Index answers what every location does in any stretch of time, at any resolution, in time
 // that depends on the answer alone: besides the runs as they were recorded it holds them in
-// cells of growing length, each level made of the one before. All of it lies in the trace's
-// Store. It may be asked by any number of goroutines.
+// cells of growing length, each level made of the one before. All of it lies in a Store. It may be
+// asked by any number of goroutines.
 type Index struct {
-	b    *builder
-	rows []indexRow // as those of the Timeline
+	store  *spill.Store
+	length int64      // ns
+	rows   []indexRow // as those of the Timeline
 
 	collectives *spill.Table[Collective]
 	curves      []*indexCurve
 }
 
 type indexRow struct {
-	location trace.LocationID
-	numbers  []uint32 // common ones of the location's activities
-	levels   []*level // the finest first, which is exact
+	numbers  []uint32              // common ones of the location's activities
+	levels   []*level              // the finest first, which is exact
+	messages *spill.Table[Message] // that it receives, in order of their receive
 }
 
 // A level holds the runs of one location in cells.
@@ -47,7 +48,7 @@ type span struct {
 // coarsest, how many of them the last level has at most.
 const (
 	growth   = 4
-	coarsest = 256
+	coarsest = 64
 )
 
 func newLevels(store *spill.Store, length int64, events uint64) (levels []*level) {
@@ -104,21 +105,25 @@ func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Lim
 	if err != nil {
 		return nil, nil, err
 	}
-	x, tl, common := &Index{b: b}, &Timeline{LengthNs: b.length}, newCommon()
+	x, tl, common := &Index{store: t.Store, length: b.length}, &Timeline{LengthNs: b.length}, newCommon()
+	var locations []trace.LocationID
 	var begin []Curve
 	for _, l := range lanes {
 		if l == nil {
 			continue
 		}
-		row := indexRow{l.location, common.add(l.lane), l.levels}
 		for _, c := range l.curves {
 			c.row = uint32(len(tl.Rows))
 			x.curves = append(x.curves, c)
 			s := c.sketch(0, b.length, b.pieces)
 			begin = append(begin, Curve{Counter: c.counter, Row: c.row, StepNs: s.step(), Pieces: s.kept.rows})
 		}
+		row := indexRow{numbers: common.add(l.lane), levels: l.levels}
 		x.rows = append(x.rows, row)
-		tl.Rows = append(tl.Rows, row.fit(b.length, b.limit))
+		locations = append(locations, l.location)
+		drawn := row.fit(b.length, b.limit)
+		drawn.Location = l.location
+		tl.Rows = append(tl.Rows, drawn)
 	}
 	tl.Paths, tl.Activities = common.paths, common.activities
 	numbers := tl.addCurves(begin, b.counters, limits)
@@ -126,6 +131,12 @@ func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Lim
 		c.counter = numbers[c.counter]
 	}
 	if err := b.finish(ctx, tl, a, limits); err != nil {
+		return nil, nil, err
+	}
+	if _, err := engine.Map(ctx, jobs, len(x.rows), func(ctx context.Context, k int) (_ struct{}, err error) {
+		x.rows[k].messages, err = b.received(ctx, locations[k])
+		return struct{}{}, err
+	}); err != nil {
 		return nil, nil, err
 	}
 	x.collectives = spill.NewTable[Collective](t.Store)
@@ -138,6 +149,20 @@ func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Lim
 		}
 	}
 	return x, tl, t.Store.Err()
+}
+
+// received returns the messages that are drawn of those that a location receives.
+func (b *builder) received(ctx context.Context, l trace.LocationID) (*spill.Table[Message], error) {
+	messages := spill.NewTable[Message](b.t.Store)
+	for i := range b.t.Recvs[l].Len() {
+		if i%heeded == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if m, ok := b.message(l, i); ok {
+			messages.Append(m)
+		}
+	}
+	return messages.Sealed(), nil
 }
 
 // fit returns the row in about as many runs as may be.
@@ -155,14 +180,13 @@ func (r *indexRow) fit(length int64, limit int) Row {
 		return true
 	})
 	f.close()
-	return Row{Location: r.location, StepNs: f.runs.step, Runs: f.runs.runs}
+	return Row{StepNs: f.runs.step, Runs: f.runs.runs}
 }
 
 // each yields the spans that touch a stretch of time, whole, until told to stop.
 func (l *level) each(from, to int64, yield func(start, ns int64, activity uint32) bool) {
 	n := l.spans.Len()
-	i := sort.Search(n, func(i int) bool { return l.spans.At(i).start > from })
-	for i = max(i-1, 0); i < n; i++ {
+	for i := l.at(from); i < n; i++ {
 		s, end := l.spans.At(i), l.end
 		if s.start >= to {
 			return
@@ -176,8 +200,13 @@ func (l *level) each(from, to int64, yield func(start, ns int64, activity uint32
 	}
 }
 
-// mostMessages is how many messages a tile holds at most: more cannot be told apart.
-const mostMessages = 2000
+// mostMessages is how many messages a tile holds at most: more cannot be told apart. mostRuns
+// bounds the runs of a tile, by which its size is a few MB whatever is asked for; of very many
+// rows it holds the coarsest cells at least.
+const (
+	mostMessages = 2000
+	mostRuns     = 3 << 20
+)
 
 // Tile encodes what all rows do from one time to another, at so many steps. It is a sequence
 // of variable-length integers as Timeline's:
@@ -188,34 +217,29 @@ const mostMessages = 2000
 //	each: as in a timeline
 //	number of collectives that follow; for each: as in a timeline
 func (x *Index) Tile(ctx context.Context, from, to int64, steps int) ([]byte, error) {
-	from, to = max(from, 0), min(to, x.b.length)
-	resolution := (to - from) / int64(max(steps, 1))
+	from, to = max(from, 0), min(to, x.length)
+	limit := min(2*steps, mostRuns/max(len(x.rows), 1))
 	var b, row []byte
 	for _, r := range x.rows {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		at := 0
-		for at+1 < len(r.levels) && r.levels[at+1].step <= resolution {
-			at++
+		level := r.levels[len(r.levels)-1]
+		for k := len(r.levels) - 2; k >= 0 && r.levels[k].count(from, to) <= limit; k-- {
+			level = r.levels[k]
 		}
 		n, begin := 0, from
-		for ; ; at++ {
-			n, begin, row = 0, from, row[:0]
-			r.levels[at].each(from, to, func(start, ns int64, activity uint32) bool {
-				if n == 0 {
-					begin = start
-				}
-				n++
-				row = binary.AppendUvarint(row, uint64(ns))
-				row = binary.AppendUvarint(row, uint64(r.numbers[activity]))
-				return n < 8*steps || at+1 == len(r.levels) // too many: take the next level
-			})
-			if n < 8*steps || at+1 == len(r.levels) {
-				break
+		row = row[:0]
+		level.each(from, to, func(start, ns int64, activity uint32) bool {
+			if n == 0 {
+				begin = start
 			}
-		}
-		b = binary.AppendUvarint(b, uint64(r.levels[at].step))
+			n++
+			row = binary.AppendUvarint(row, uint64(ns))
+			row = binary.AppendUvarint(row, uint64(r.numbers[activity]))
+			return true
+		})
+		b = binary.AppendUvarint(b, uint64(level.step))
 		b = binary.AppendVarint(b, from-begin)
 		b = binary.AppendUvarint(b, uint64(n))
 		b = append(b, row...)
@@ -226,33 +250,51 @@ func (x *Index) Tile(ctx context.Context, from, to int64, steps int) ([]byte, er
 	}
 	b = binary.AppendUvarint(b, uint64(all))
 	b = tl.appendMessages(b)
-	return tl.appendCollectives(b), x.b.t.Store.Err()
+	return tl.appendCollectives(b), x.store.Err()
+}
+
+// count returns how many spans touch a stretch of time.
+func (l *level) count(from, to int64) int {
+	n := l.spans.Len()
+	if l.step > 1 && (to-from)/l.step+2 < int64(n) { // as many as there are cells at most
+		n = int((to-from)/l.step + 2)
+	}
+	if n <= 256 {
+		return n
+	}
+	return l.at(to-1) - l.at(from) + 1
+}
+
+// at returns the number of the span that holds a time.
+func (l *level) at(t int64) int {
+	return max(sort.Search(l.spans.Len(), func(i int) bool { return l.spans.Ptr(i).start > t })-1, 0)
 }
 
 // joined returns the messages that touch a stretch of time, none if they are too many, and
 // their number as far as it was counted; and as many of the collectives.
 func (x *Index) joined(ctx context.Context, from, to int64) (tl *Timeline, all int, err error) {
 	tl = &Timeline{}
-	t := x.b.t
 	for _, r := range x.rows {
 		if ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
-		recvs := t.Recvs[r.location]
-		first := sort.Search(recvs.Len(), func(i int) bool { return x.b.ns(recvs.At(i).Time) >= from })
-		for i := first; i < recvs.Len() && all <= mostMessages; i++ {
-			m, ok := x.b.message(r.location, i)
-			if ok && m.SentNs <= to {
-				all++
+		n := r.messages.Len()
+		for i := sort.Search(n, func(i int) bool { return r.messages.Ptr(i).ReceivedNs >= from }); i < n; i++ {
+			m := r.messages.At(i)
+			if m.SentNs <= to {
+				if all++; all > mostMessages {
+					break
+				}
 				tl.Messages = append(tl.Messages, m)
 			}
 			if m.ReceivedNs > to+(to-from) { // later ones were hardly sent before
 				break
 			}
 		}
-	}
-	if all > mostMessages {
-		tl.Messages = nil
+		if all > mostMessages {
+			tl.Messages = nil
+			break
+		}
 	}
 	for _, colls := range x.collectives.Rows {
 		for _, c := range colls {

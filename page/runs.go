@@ -19,8 +19,17 @@ func Share(size int64, runs int) int64 {
 	return programSize() + (size-programSize())*7/8/int64(runs)
 }
 
-// Encode returns the page as HTML. Runs have equal shares of it.
+// Encode returns the page as HTML.
 func (s *Several) Encode() ([]byte, error) {
+	c, err := s.Content()
+	if err != nil {
+		return nil, err
+	}
+	return c.HTML(s.Served), nil
+}
+
+// Content packs what the page holds. Runs have equal shares of it.
+func (s *Several) Content() (*Content, error) {
 	out := &Content{}
 	for k, p := range s.Pages {
 		p.Size, p.Served = Share(s.Size, len(s.Pages)), s.Served
@@ -32,7 +41,7 @@ func (s *Several) Encode() ([]byte, error) {
 			out.Title = c.Title
 		}
 		for _, part := range c.Parts {
-			out.Parts = append(out.Parts, Part{partID(part.ID, k), part.Data})
+			out.Parts = append(out.Parts, Part{numbered(part.ID, k), part.Data})
 		}
 	}
 	left := (s.Size - programSize()) / 8 / int64(len(s.Comparisons)+1)
@@ -42,7 +51,7 @@ func (s *Several) Encode() ([]byte, error) {
 		return err
 	}
 	for k, c := range s.Comparisons {
-		if err := add(partID("comparison", k+1), c); err != nil {
+		if err := add(numbered("comparison", k+1), c); err != nil {
 			return nil, err
 		}
 	}
@@ -51,11 +60,11 @@ func (s *Several) Encode() ([]byte, error) {
 			return nil, err
 		}
 	}
-	return out.HTML(s.Served), nil
+	return out, nil
 }
 
-// partID names a part of a run; the first one has the names that a page of one run has.
-func partID(id string, run int) string {
+// numbered names a part of a run; the first one has the names that a page of one run has.
+func numbered(id string, run int) string {
 	if run == 0 {
 		return id
 	}

@@ -14,7 +14,7 @@ type Phases struct {
 	Operation string `json:"operation"` // the call that begins a phase
 	SourceLine
 	CallPath Path       `json:"callpath"`
-	Every    int        `json:"every"` // each so-manieth call begins one
+	Every    int        `json:"every"` // visits of the call in a phase
 	Count    int        `json:"count"`
 	Period   Period     `json:"period_ns"`
 	Outliers int        `json:"outliers"` // phases whose duration is far from the others'
@@ -97,7 +97,7 @@ func PhaseWindow(ctx context.Context, t *trace.Trace, phase, jobs int) (from, to
 	case err != nil:
 		return from, to, err
 	case found == nil:
-		return from, to, fmt.Errorf("selecting phase %d: no call site is visited equally often by all ranks, so that phases are not known", phase)
+		return from, to, fmt.Errorf("selecting phase %d: the ranks repeat nothing at equal distances, so that phases are not known", phase)
 	case phase < 1 || phase > found.Count():
 		return from, to, fmt.Errorf("selecting phase %d: there are phases 1 to %d", phase, found.Count())
 	}

@@ -30,7 +30,11 @@ type Server struct {
 	token    string
 	page     []byte
 	indexes  []*page.Index // by run
+	slots    chan struct{} // one for each answer from an index that is being made or sent
 }
+
+// answersAtOnce bounds the memory of answers, whoever asks for how many and takes them how slowly.
+const answersAtOnce = 4
 
 // New listens on a port of the loopback interface; 0 takes a free one. There is an index for each
 // run of the page.
@@ -41,7 +45,7 @@ func New(p []byte, indexes []*page.Index, port int) (*Server, error) {
 	}
 	secret := make([]byte, 18)
 	_, _ = rand.Read(secret) // it never fails
-	return &Server{listener: listener, token: base64.RawURLEncoding.EncodeToString(secret), page: p, indexes: indexes}, nil
+	return &Server{listener: listener, token: base64.RawURLEncoding.EncodeToString(secret), page: p, indexes: indexes, slots: make(chan struct{}, answersAtOnce)}, nil
 }
 
 // URL returns the address of the page, with the secret.
@@ -53,7 +57,7 @@ func (s *Server) Port() int { return s.listener.Addr().(*net.TCPAddr).Port }
 // Close gives the port back, of a server that is not to serve.
 func (s *Server) Close() error { return s.listener.Close() }
 
-// Serve answers requests until the context ends.
+// Serve answers requests until the context ends. Afterwards nothing asks the index any more.
 func (s *Server) Serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: s, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: time.Minute, MaxHeaderBytes: 1 << 14,
@@ -62,6 +66,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
 	err := server.Serve(s.listener)
+	for range cap(s.slots) { // what is being answered sees that nobody waits for it
+		s.slots <- struct{}{}
+	}
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -152,6 +159,12 @@ func (s *Server) numbers(w http.ResponseWriter, r *http.Request, find func(at []
 	}
 	if at[1] <= at[0] || at[2] == 0 || at[2] > mostSteps {
 		http.Error(w, "nothing lies there", http.StatusBadRequest)
+		return
+	}
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-r.Context().Done():
 		return
 	}
 	data, err := find(at)

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"tracekit/merge"
 	"tracekit/page"
@@ -117,6 +118,48 @@ func TestServe(t *testing.T) {
 	}
 	if !strings.HasPrefix(s.URL(), "http://127.0.0.1:") {
 		t.Errorf("it listens on %s", s.listener.Addr())
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestGreedy: who asks for many tiles and takes none of them keeps no more than a few of them in
+// memory, and does not keep the server from ending.
+func TestGreedy(t *testing.T) {
+	s := server(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- s.Serve(ctx) }()
+	for range answersAtOnce {
+		s.slots <- struct{}{} // as many are being sent
+	}
+	asked, stop := context.WithCancel(context.Background())
+	r, err := http.NewRequestWithContext(asked, http.MethodGet, s.URL()+"tile?from=0&to=1000&steps=10", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered := make(chan error)
+	go func() {
+		answer, err := http.DefaultClient.Do(r)
+		if err == nil {
+			err = answer.Body.Close()
+		}
+		answered <- err
+	}()
+	select {
+	case err := <-answered:
+		t.Errorf("one more tile was made: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	<-s.slots
+	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+	stop()
+	for range answersAtOnce - 1 {
+		<-s.slots
 	}
 	cancel()
 	if err := <-ended; err != nil {

@@ -53,12 +53,16 @@ func (r *report) phases() {
 	}
 	next := "the next"
 	if p.Every > 1 {
-		next = fmt.Sprintf("the one %d calls later", p.Every)
+		next = fmt.Sprintf("the one %d such calls later", p.Every)
 	}
 	g := r.grid(fmt.Sprintf("Phases, from one %s to %s%s", site, next, r.of(p.Count, "phases")),
 		"phase", "begins after", "lasts", "parallel efficiency", "load balance", "communication", "<remarks")
-	g.note(fmt.Sprintf("%s last %s in the median, %s to %s; %d are far from that and stand first. Wall time, a mean over ranks. --phase selects one.",
-		plural(p.Count, "phase", "phases"), formatTime(p.Period.P50), formatTime(p.Period.Min), formatTime(p.Period.Max), p.Outliers))
+	far := "no outliers"
+	if p.Outliers > 0 {
+		far = plural(p.Outliers, "outlier stands", "outliers stand") + " first"
+	}
+	g.note(fmt.Sprintf("%s last %s in the median, %s to %s; %s. Wall time, a mean over ranks. --phase selects one.",
+		plural(p.Count, "phase", "phases"), formatTime(p.Period.P50), formatTime(p.Period.Min), formatTime(p.Period.Max), far))
 	rows := slices.Clone(p.Rows)
 	slices.SortStableFunc(rows, func(a, b stats.PhaseRow) int {
 		if a.Outlier != b.Outlier {

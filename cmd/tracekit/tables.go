@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"tracekit/readers/arrowdir"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -51,7 +53,8 @@ var noLine = lineNames{trace.None, trace.None, trace.None, trace.None, trace.Non
 // newTables returns the tables of a report.
 func newTables(t *trace.Trace, a *stats.Analysis) []arrowdir.Table {
 	m := newTableMaker(t, a)
-	return append([]arrowdir.Table{m.calls(), m.messages(), m.collectives(), m.members(), m.callPaths()}, deviceTables(a)...)
+	tables := []arrowdir.Table{m.calls(), m.messages(), m.collectives(), m.members(), m.callPaths()}
+	return slices.Concat(tables, threadTables(a), deviceTables(a))
 }
 
 func newTableMaker(t *trace.Trace, a *stats.Analysis) *tableMaker {

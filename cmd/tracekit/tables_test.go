@@ -160,3 +160,34 @@ func TestTablesStandAlone(t *testing.T) {
 		}())
 	}
 }
+
+// TestThreadTable finds the threads of the document in the table, each of whose times sum to the run.
+func TestThreadTable(t *testing.T) {
+	dir := t.TempDir()
+	if _, stderr, code := tracekit(t, dir, "generate", "halo", "--ranks", "4", "--threads", "3", "--iterations", "4", "-o", "run"); code != exitDone {
+		t.Fatal(stderr)
+	}
+	text, stderr, code := tracekit(t, dir, "analyze", "--json", "-o", "report", "run")
+	if code != exitDone {
+		t.Fatal(stderr)
+	}
+	var a struct {
+		Trace   stats.TraceInfo
+		Threads stats.Threads
+	}
+	if err := json.Unmarshal([]byte(text), &a); err != nil {
+		t.Fatal(err)
+	}
+	table := readTable(t, filepath.Join(dir, "report", "tables", "threads.parquet"))
+	if table.rows != 12 || len(a.Threads.Rows) != 12 {
+		t.Fatalf("%d rows, %d in the document, want 12", table.rows, len(a.Threads.Rows))
+	}
+	for i, row := range a.Threads.Rows {
+		at := func(column string) int64 { return table.numbers[column][i] }
+		total := at("useful_ns") + at("communication_ns") + at("barrier_ns") + at("waiting_ns") + at("scheduling_ns") + at("measurement_ns") + at("idle_ns")
+		if total != a.Trace.DurationNs || at("rank") != int64(row.Rank) || at("thread") != int64(row.Thread) || table.names["name"][i] != string(row.Name) ||
+			at("useful_ns") != row.UsefulNs || at("serial_ns") != row.SerialNs || at("team_wait_ns") != row.TeamWaitNs {
+			t.Errorf("row %d sums to %d of %d; the document has %+v", i, total, a.Trace.DurationNs, row)
+		}
+	}
+}

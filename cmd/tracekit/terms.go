@@ -27,7 +27,7 @@ func terms() []term {
 		{"parallel regions, serial parts", "Efficiencies of threads: 100 % less what is lost in parallel regions (imbalance, barriers, fork and join), and less what is lost outside them, where the master works alone."},
 		{"idle threads", "Time in which the master of a process is outside parallel regions, times the other threads of the process."},
 		{"IPC", "Instructions per cycle, from hardware counters; GHz: cycles per nanosecond. In useful time: from samples with nothing but useful time between them."},
-		{"phase", "An iteration of the program: from one visit of a call site to the next, or to a later one, where that cuts the run into equal intervals."},
+		{"phase", "An iteration of the program: from one call to the next that is made at the same point of what all ranks repeat, found from the sequence of their operations."},
 		{"startup", "MPI_Init and MPI_Finalize. Figures without startup are of the time between them."},
 		{"device", "An accelerator. It is busy while it computes (kernels), communicates (kernels of NCCL and its like) or copies; what happens at the same time counts once, as computing before communicating before copying."},
 		{"host-bound", "A device is idle and nothing has been launched that has not begun: the host does not keep up."},

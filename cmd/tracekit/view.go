@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tracekit/page"
+	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/viewer"
 )
@@ -29,6 +30,7 @@ type viewDocument struct {
 type viewOptions struct {
 	analyzeOptions
 	runFlags
+	indexFlags
 	port    int
 	browser bool
 }
@@ -44,14 +46,21 @@ address, which has a secret in it, and serves until Ctrl-C. Nothing can be chang
 
 Several traces are several runs, which the page shows on one axis of time as that of report does.
 
+With --keep-index the index is kept, and a second use of the same trace need not read it; a
+trace that has changed since gets a new one.
+
 On a machine that was reached by ssh it also prints the command that brings the page to
 the machine in front of you.`,
 		Example: `  tracekit view traces.otf2
-  tracekit view --open traces.otf2`,
+  tracekit view --open traces.otf2
+  tracekit view --keep-index traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.paths = args
 			if err := opts.validate(); err != nil {
+				return err
+			}
+			if err := opts.prepare(args, c.Flags()); err != nil {
 				return err
 			}
 			return run(c.Context(), io, opts)
@@ -62,6 +71,7 @@ the machine in front of you.`,
 	opts.modelFlags.add(set)
 	addAnalysisFlags(set, &opts.analyzeOptions)
 	opts.runFlags.add(set)
+	opts.indexFlags.add(set)
 	set.IntVar(&opts.port, "port", 0, "`port` to serve on (default: a free one)")
 	set.BoolVar(&opts.browser, "open", false, "start the browser")
 	return cmd
@@ -81,6 +91,18 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 	if err != nil {
 		return err
 	}
+	if len(paths) > 1 && opts.path != "" {
+		return usagef("--keep-index is for one run, these are %d", len(paths))
+	}
+	store := spill.NewStore(opts.memoryBytes, "")
+	defer store.Close()
+	index, kept, doc, err := opts.load(io, store)
+	if err != nil {
+		return err
+	}
+	if index != nil {
+		return serveIndexes(ctx, io, opts, []*page.Index{index}, &kept.Content, doc)
+	}
 	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths)
 	if err != nil {
 		return err
@@ -90,16 +112,23 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 	if err != nil {
 		return err
 	}
-	html, err := all.Encode()
+	content, err := all.Content()
 	if err != nil {
 		return err
 	}
-	server, err := viewer.New(html, indexes, opts.port)
-	if err != nil {
-		return err
-	}
-	doc := &viewDocument{Schema: viewSchema, URL: server.URL()}
+	doc = &viewDocument{Schema: viewSchema}
 	doc.Findings, doc.Rebuilt = foundIn(runs)
+	opts.save(ctx, io, indexes[0], content, doc)
+	return serveIndexes(ctx, io, opts, indexes, content, doc)
+}
+
+// serveIndexes serves a page and the indexes of its runs until the context ends.
+func serveIndexes(ctx context.Context, io *streams, opts *viewOptions, indexes []*page.Index, content *page.Content, doc *viewDocument) error {
+	server, err := viewer.New(content.HTML(true), indexes, opts.port)
+	if err != nil {
+		return err
+	}
+	doc.URL = server.URL()
 	if err := opts.finish(io, doc, func() {}, doc.Findings); err != nil {
 		return errors.Join(err, server.Close())
 	}

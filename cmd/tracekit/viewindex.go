@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	stdio "io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"tracekit/page"
+	"tracekit/spill"
+)
+
+// indexFlags say whether and where the index of a timeline is kept from one use to the next.
+type indexFlags struct {
+	place string
+	path  string   // of the file; "": nothing is kept
+	key   page.Key // of what the index is made
+}
+
+// Values of --keep-index that are no names of files.
+const (
+	inCache = "cache"
+	beside  = "beside"
+)
+
+func (f *indexFlags) add(set *pflag.FlagSet) {
+	set.StringVar(&f.place, "keep-index", "", "keep the index for the next time: in the user's `cache` (the default of a bare flag), beside the trace, or in a file of this name")
+	set.Lookup("keep-index").NoOptDefVal = inCache
+}
+
+// prepare finds the file of the index of a trace, and the key of what it is made of: the trace's
+// files, by name, size and time of change, and how they are analysed.
+func (f *indexFlags) prepare(paths []string, set *pflag.FlagSet) error {
+	if f.place == "" {
+		return nil
+	}
+	sum := sha256.New()
+	fmt.Fprintln(sum, version())
+	set.Visit(func(flag *pflag.Flag) {
+		switch flag.Name {
+		case "keep-index", "jobs", "memory", "quiet", "json", "strict", "port", "open": // change nothing in it
+		default:
+			fmt.Fprintf(sum, "%s=%q\n", flag.Name, flag.Value)
+		}
+	})
+	names := sha256.New()
+	for _, p := range paths {
+		p, err := filepath.Abs(p)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(names, "%q\n", p)
+		if err := filesOfTrace(p, func(name string, info fs.FileInfo) {
+			fmt.Fprintf(sum, "%q %d %d\n", name, info.Size(), info.ModTime().UnixNano())
+		}); err != nil {
+			return unreadableError{err}
+		}
+	}
+	f.key = page.Key(sum.Sum(nil))
+	switch f.place {
+	case inCache:
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return usagef("--keep-index: %v: name a file", err)
+		}
+		f.path = filepath.Join(cache, "tracekit", fmt.Sprintf("%x", names.Sum(nil)[:16])+page.KeptSuffix)
+	case beside:
+		f.path = filepath.Clean(paths[0]) + page.KeptSuffix
+	default:
+		f.path = f.place
+	}
+	return nil
+}
+
+// filesOfTrace calls note for the files of a trace: those in its directory; or the one that it
+// is named by, and what lies beside it under the same name with another extension or none.
+func filesOfTrace(path string, note func(name string, info fs.FileInfo)) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	roots := []string{path}
+	if !info.IsDir() {
+		dir, name := filepath.Split(path)
+		stem, _, _ := strings.Cut(name, ".")
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if s, _, _ := strings.Cut(e.Name(), "."); s == stem && e.Name() != name {
+				roots = append(roots, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	for _, root := range roots {
+		if err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasSuffix(name, page.KeptSuffix) {
+				return err
+			}
+			info, err := os.Stat(name)
+			if err == nil {
+				note(name, info)
+			}
+			return nil // a link to nowhere is no file of a trace
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load returns the index that was kept; nil if there is none of this trace as it is.
+func (f *indexFlags) load(io *streams, store *spill.Store) (*page.Index, *page.Kept, *viewDocument, error) {
+	if f.path == "" {
+		return nil, nil, nil, nil
+	}
+	file, err := os.Open(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, nil, usagef("--keep-index: %s is no file", f.path)
+	}
+	doc := &viewDocument{}
+	x, kept, err := page.ReadIndex(file, info.Size(), f.key, store)
+	if err == nil {
+		err = json.Unmarshal(kept.About, doc)
+	}
+	switch {
+	case err == nil:
+		return x, kept, doc, nil
+	case errors.Is(err, page.ErrNoIndex) && f.place != inCache && !strings.HasSuffix(f.path, page.KeptSuffix):
+		return nil, nil, nil, usagef("--keep-index: %s holds something else: %v", f.path, err)
+	}
+	fmt.Fprintf(io.Err, "tracekit: %s: %v; a new one is made\n", f.path, err)
+	return nil, nil, nil, nil
+}
+
+// save keeps an index. That it cannot is no reason not to serve it.
+func (f *indexFlags) save(ctx context.Context, io *streams, x *page.Index, content *page.Content, doc *viewDocument) {
+	if f.path == "" {
+		return
+	}
+	err := os.MkdirAll(filepath.Dir(f.path), 0o700)
+	if err == nil {
+		err = writeAtomically(ctx, f.path, true, func(w stdio.Writer) error { return x.Keep(w, f.key, content, doc) })
+	}
+	if err != nil {
+		fmt.Fprintf(io.Err, "tracekit: the index is not kept: %v\n", err)
+	}
+}

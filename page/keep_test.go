@@ -1,0 +1,146 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"slices"
+	"testing"
+
+	"tracekit/samples"
+	"tracekit/spill"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// kept returns an index of a small trace and its file.
+func kept(t testing.TB) (*Index, []byte) {
+	t.Helper()
+	tr, a := analysed(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 6, Seed: 3, Plant: samples.Plant{LateSender: 9_000}})
+	return keep(t, tr, a)
+}
+
+// keep makes the index of a trace and its file.
+func keep(t testing.TB, tr *trace.Trace, a *stats.Analysis) (*Index, []byte) {
+	t.Helper()
+	x, tl, err := NewIndex(context.Background(), tr, a, Bounds(LeastSize), 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Page{Title: "halo", Trace: tr, Timeline: tl, Document: struct{}{}, Size: LeastSize, Served: true}
+	content, err := p.Content()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := x.Keep(&b, Key{7}, content, "about"); err != nil {
+		t.Fatal(err)
+	}
+	return x, b.Bytes()
+}
+
+// reread reads an index.
+func reread(t testing.TB, file []byte, key Key) (*Index, *Kept, error) {
+	store := spill.NewStore(16<<20, t.TempDir())
+	t.Cleanup(func() { store.Close() })
+	return ReadIndex(bytes.NewReader(file), int64(len(file)), key, store)
+}
+
+// TestKept: an index that was kept gives the tiles that it gave.
+func TestKept(t *testing.T) {
+	x, file := kept(t)
+	again, k, err := reread(t, file, Key{7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(k.About) != `"about"` || k.Content.Title != "halo" || len(k.Content.Parts) == 0 {
+		t.Errorf("kept: %s, %q, %d parts", k.About, k.Content.Title, len(k.Content.Parts))
+	}
+	for _, steps := range []int{1, 40, 1 << 20} {
+		for _, to := range []int64{x.length / 7, x.length} {
+			want, err := x.Tile(context.Background(), to/3, to, steps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := again.Tile(context.Background(), to/3, to, steps); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("tile of %d steps to %d: %d bytes, want %d; %v", steps, to, len(got), len(want), err)
+			}
+		}
+	}
+}
+
+// TestKeptCurves: an index that was kept gives the curves that it gave.
+func TestKeptCurves(t *testing.T) {
+	tr, a, _ := counted(t, 5, 3, 4000)
+	x, file := keep(t, tr, a)
+	again, _, err := reread(t, file, Key{7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, steps := range []int{1, 100, 1 << 14} {
+		want, err := x.Curves(context.Background(), 0, x.length/3, x.length, steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := again.Curves(context.Background(), 0, x.length/3, x.length, steps)
+		if len(x.curves) == 0 || err != nil || !bytes.Equal(got, want) {
+			t.Errorf("curves of %d steps: %d bytes, want %d; %v", steps, len(got), len(want), err)
+		}
+	}
+}
+
+// TestKeptIsChecked: what is not as it was written is refused, wherever it differs.
+func TestKeptIsChecked(t *testing.T) {
+	_, file := kept(t)
+	if _, _, err := reread(t, file, Key{8}); !errors.Is(err, ErrOtherKey) {
+		t.Errorf("another key: %v", err)
+	}
+	if _, _, err := reread(t, []byte("#!/bin/sh\n"), Key{7}); !errors.Is(err, ErrNoIndex) {
+		t.Errorf("another file: %v", err)
+	}
+	for at := 0; at < len(file); at += 1 + len(file)/200 {
+		damaged := slices.Clone(file)
+		damaged[at] ^= 4
+		if _, _, err := reread(t, damaged, Key{7}); err == nil {
+			t.Errorf("byte %d is not checked", at)
+		}
+		if _, _, err := reread(t, file[:at], Key{7}); err == nil {
+			t.Errorf("%d of %d bytes are taken for all", at, len(file))
+		}
+	}
+}
+
+// FuzzReadIndex: whatever a file holds, if it is taken for an index then tiles can be asked
+// for, and keeping it again gives the same ones.
+func FuzzReadIndex(f *testing.F) {
+	_, file := kept(f)
+	begin := len(keptMagic) + len(Key{})
+	f.Add(file[begin : len(file)-crc32.Size])
+	f.Add([]byte{2, '{', '}', 0})
+	f.Add(append([]byte{15}, `{"numbers":[[]]}`...))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		whole := append(slices.Clone(file[:begin]), body...)
+		whole = binary.LittleEndian.AppendUint32(whole, crc32.Checksum(whole, crc32.MakeTable(crc32.Castagnoli)))
+		x, k, err := reread(t, whole, Key{7})
+		if err != nil {
+			return
+		}
+		for _, to := range []int64{1, 1000, x.length} {
+			if _, err := x.Tile(context.Background(), to/2, to, 100); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := x.Curves(context.Background(), 0, to/2, to, 100); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if html := k.Content.HTML(true); bytes.Count(html, []byte("<script>")) != 1 {
+			t.Error("the page has another program")
+		}
+		if err := x.Keep(io.Discard, Key{7}, &k.Content, k.About); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
