@@ -129,6 +129,15 @@ func (f *Formula) Generate() *Generator {
 	return &Generator{prologue: f.Prologue, body: f.Body}
 }
 
+// Constant returns the one value that a formula yields again and again; ok is false if there are
+// several, or none.
+func (f *Formula) Constant() (v uint64, ok bool) {
+	if f.Nested != nil || f.Holds == Iteration || len(f.Prologue) != 1 || len(f.Body) > 0 {
+		return 0, false
+	}
+	return f.Prologue[0].Value, true
+}
+
 // A Generator yields the values of a formula one by one. Its next value is known in
 // advance, so that confirming a value is one comparison.
 type Generator struct {

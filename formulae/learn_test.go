@@ -38,6 +38,9 @@ func checkFormula(t *testing.T, f *Formula, seq []uint64, terms int) {
 	if f.Kind != Failed && f.Count != uint64(len(seq)) || f.Seen != uint64(len(seq)) {
 		t.Fatalf("%s: %d of %d values, %d seen", f.Kind, f.Count, len(seq), f.Seen)
 	}
+	if v, ok := f.Constant(); ok && slices.ContainsFunc(got, func(w uint64) bool { return w != v }) {
+		t.Fatalf("%s yields %v, not %d alone", f.Kind, got, v)
+	}
 	if f.Terms() > terms {
 		t.Fatalf("%s takes %d terms of %d", f.Kind, f.Terms(), terms)
 	}

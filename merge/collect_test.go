@@ -14,12 +14,7 @@ import (
 // TestJoinsAgree: instances that are made on all cores, in rows known beforehand, are those
 // that are made one by one.
 func TestJoinsAgree(t *testing.T) {
-	var src *samples.Memory
-	_, err := samples.Generate(t.Context(), samples.Options{Program: "collectives", Ranks: 6, Iterations: 300, Seed: 1},
-		func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-			src = samples.NewMemory(info, defs)
-			return src, nil
-		})
+	src, _, err := samples.InMemory(t.Context(), samples.Options{Program: "collectives", Ranks: 6, Iterations: 300, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

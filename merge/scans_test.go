@@ -121,12 +121,7 @@ func TestScansRefused(t *testing.T) {
 		"caller":    func(l *located) { l.tree.Nodes[0].Parent = 5 },
 	} {
 		store := spill.NewStore(1<<20, "")
-		var src *samples.Memory
-		_, err := samples.Generate(t.Context(), samples.Options{Program: "halo", Ranks: 4, Iterations: 3, Seed: 1},
-			func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-				src = samples.NewMemory(info, defs)
-				return src, nil
-			})
+		src, _, err := samples.InMemory(t.Context(), samples.Options{Program: "halo", Ranks: 4, Iterations: 3, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

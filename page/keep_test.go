@@ -31,7 +31,7 @@ func keep(t testing.TB, tr *trace.Trace, a *stats.Analysis) (*Index, []byte) {
 		t.Fatal(err)
 	}
 	p := Page{Title: "halo", Trace: tr, Timeline: tl, Document: struct{}{}, Size: LeastSize, Served: true}
-	content, err := p.Content()
+	content, err := p.Content(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,12 +2,14 @@ package page
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html"
+	"slices"
 
 	"github.com/klauspost/compress/flate"
 
@@ -42,6 +44,7 @@ type Page struct {
 	Trace    *trace.Trace
 	Timeline *Timeline // Encode makes it coarser where it does not fit
 	Document any       // of the analysis, as `tracekit analyze --json` prints it
+	More     *More     // nil: nothing
 	Files    []string  // further files beside the page, by their names relative to it
 	Size     int64     // bytes at most
 	Served   bool      // by a server that has tiles of the timeline (Index)
@@ -49,8 +52,8 @@ type Page struct {
 
 // Encode returns the page as HTML: the timeline is drawn as coarse, and of the document's lists
 // are kept the first rows, as many as fit.
-func (p *Page) Encode() ([]byte, error) {
-	c, err := p.Content()
+func (p *Page) Encode(ctx context.Context) ([]byte, error) {
+	c, err := p.Content(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -73,21 +76,30 @@ type Part struct {
 func programSize() int64 { return int64(len(script)+len(styles)) + 8<<10 }
 
 // Content packs what the page holds.
-func (p *Page) Content() (*Content, error) {
+func (p *Page) Content(ctx context.Context) (*Content, error) {
 	left := p.Size - programSize()
-	doc, err := cutDocument(p.Document, left*2/5)
+	doc, err := cutDocument(ctx, p.Document, left*2/5)
 	if err != nil {
 		return nil, err
 	}
 	left -= int64(len(doc))
-	curves := p.Timeline.packCurves(left / 4)
-	left -= int64(len(curves))
+	more, err := p.More.pack(ctx, left/4)
+	if err != nil {
+		return nil, err
+	}
+	curves, err := p.Timeline.packCurves(ctx, left/4)
+	if err != nil {
+		return nil, err
+	}
+	left -= int64(len(more) + len(curves))
 	var head, numbers string
 	for {
-		if head, err = packJSON(p.describe()); err != nil {
+		if head, err = packJSON(ctx, p.describe()); err != nil {
 			return nil, err
 		}
-		numbers = pack(p.Timeline.numbers())
+		if numbers, err = pack(ctx, p.Timeline.numbers()); err != nil {
+			return nil, err
+		}
 		if int64(len(head)+len(numbers)) <= left {
 			break
 		}
@@ -95,7 +107,7 @@ func (p *Page) Content() (*Content, error) {
 			return nil, fmt.Errorf("a page of %d bytes has no room for %d rows: allow a larger one", p.Size, len(p.Timeline.Rows))
 		}
 	}
-	return &Content{Title: shorten(p.Title), Parts: []Part{{"document", doc}, {"header", head}, {"numbers", numbers}, {"curves", curves}}}, nil
+	return &Content{Title: shorten(p.Title), Parts: []Part{{"document", doc}, {"more", more}, {"header", head}, {"numbers", numbers}, {"curves", curves}}}, nil
 }
 
 // HTML returns the page; one that is served may ask its server for more.
@@ -126,11 +138,11 @@ func (c *Content) HTML(served bool) []byte {
 
 // packCurves packs the curves, as coarse as it takes to fit into so many bytes; those that
 // do not fit at all are left out.
-func (tl *Timeline) packCurves(limit int64) string {
+func (tl *Timeline) packCurves(ctx context.Context, limit int64) (string, error) {
 	for {
-		packed := pack(appendCurves(nil, tl.Curves, 0))
-		if int64(len(packed)) <= limit {
-			return packed
+		packed, err := pack(ctx, appendCurves(nil, tl.Curves, 0))
+		if err != nil || int64(len(packed)) <= limit {
+			return packed, err
 		}
 		if !tl.thinCurves() {
 			if tl.Curves[0].Row == trace.None {
@@ -168,31 +180,39 @@ func digest(text []byte) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// pack compresses data, in letters that no markup is made of.
-func pack(data []byte) string {
+// pack compresses data, in letters that no markup is made of, until the context ends.
+func pack(ctx context.Context, data []byte) (string, error) {
 	var b bytes.Buffer
 	z, _ := flate.NewWriter(&b, flate.BestCompression) // the level is one
-	_, _ = z.Write(data)                               // into memory
+	for piece := range slices.Chunk(data, 1<<16) {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		_, _ = z.Write(piece) // into memory
+	}
 	_ = z.Close()
-	return base64.StdEncoding.EncodeToString(b.Bytes())
+	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
 }
 
-func packJSON(v any) (string, error) {
+func packJSON(ctx context.Context, v any) (string, error) {
 	data, err := json.Marshal(v)
-	return pack(data), err
+	if err != nil {
+		return "", err
+	}
+	return pack(ctx, data)
 }
 
 // cutDocument packs a document into so many bytes. If it has too many, the longest of its
 // lists loses half of its rows, the last ones, until it fits; "cut" then says of which lists
 // how many rows there were.
-func cutDocument(document any, limit int64) (string, error) {
+func cutDocument(ctx context.Context, document any, limit int64) (string, error) {
 	data, err := json.Marshal(document)
 	if err != nil {
 		return "", err
 	}
-	packed := pack(data)
-	if int64(len(packed)) <= limit {
-		return packed, nil
+	packed, err := pack(ctx, data)
+	if err != nil || int64(len(packed)) <= limit {
+		return packed, err
 	}
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(data, &fields); err != nil {
@@ -222,7 +242,7 @@ func cutDocument(document any, limit int64) (string, error) {
 				return "", err
 			}
 		}
-		if packed, err = packJSON(fields); err != nil {
+		if packed, err = packJSON(ctx, fields); err != nil {
 			return "", err
 		}
 	}

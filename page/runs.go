@@ -1,6 +1,9 @@
 package page
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // Several is a page of several runs, each with its document and timeline, on one axis of time.
 type Several struct {
@@ -20,8 +23,8 @@ func Share(size int64, runs int) int64 {
 }
 
 // Encode returns the page as HTML.
-func (s *Several) Encode() ([]byte, error) {
-	c, err := s.Content()
+func (s *Several) Encode(ctx context.Context) ([]byte, error) {
+	c, err := s.Content(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -29,11 +32,11 @@ func (s *Several) Encode() ([]byte, error) {
 }
 
 // Content packs what the page holds. Runs have equal shares of it.
-func (s *Several) Content() (*Content, error) {
+func (s *Several) Content(ctx context.Context) (*Content, error) {
 	out := &Content{}
 	for k, p := range s.Pages {
 		p.Size, p.Served = Share(s.Size, len(s.Pages)), s.Served
-		c, err := p.Content()
+		c, err := p.Content(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +49,7 @@ func (s *Several) Content() (*Content, error) {
 	}
 	left := (s.Size - programSize()) / 8 / int64(len(s.Comparisons)+1)
 	add := func(id string, document any) error {
-		data, err := cutDocument(document, left)
+		data, err := cutDocument(ctx, document, left)
 		out.Parts = append(out.Parts, Part{id, data})
 		return err
 	}

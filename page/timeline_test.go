@@ -19,11 +19,7 @@ import (
 // analysed returns a generated trace and its analysis.
 func analysed(t testing.TB, o samples.Options) (*trace.Trace, *stats.Analysis) {
 	t.Helper()
-	var m *samples.Memory
-	_, err := samples.Generate(context.Background(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(info, defs)
-		return m, nil
-	})
+	m, _, err := samples.InMemory(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +157,7 @@ func TestPageIsBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := Page{Title: "halo", Trace: tr, Timeline: tl, Document: a, Size: size}
-			if pages[k], err = p.Encode(); err != nil {
+			if pages[k], err = p.Encode(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -181,13 +177,13 @@ func TestNamesAreData(t *testing.T) {
 	tr.Defs.Strings[tr.Defs.Regions[0].Name] = evil
 	a.Profile[0].Region = evil
 	p := Page{Title: evil, Trace: tr, Timeline: timeline(t, tr, a, 1<<10), Document: a, Files: []string{evil}, Size: DefaultSize}
-	b, err := p.Encode()
+	b, err := p.Encode(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	html := string(b)
-	if n := strings.Count(html, "<script"); n != 5 {
-		t.Errorf("%d scripts, want 5", n)
+	if n := strings.Count(html, "<script"); n != 6 {
+		t.Errorf("%d scripts, want 6", n)
 	}
 	if at := regexp.MustCompile(`(?i)<[^>]*(src|href)\s*=`).FindString(html[:strings.Index(html, "<style>")]); at != "" {
 		t.Errorf("the page refers to %q", at)
@@ -212,7 +208,7 @@ func TestSeveralAreBounded(t *testing.T) {
 				s.Comparisons = append(s.Comparisons, map[string]any{"changes": make([]string, 1000)})
 			}
 		}
-		html, err := s.Encode()
+		html, err := s.Encode(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}

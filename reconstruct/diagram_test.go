@@ -62,11 +62,7 @@ func waitsOf(t testing.TB, tr *trace.Trace) stats.CallWaits {
 
 func generated(t testing.TB, o samples.Options) *samples.Memory {
 	t.Helper()
-	var m *samples.Memory
-	_, err := samples.Generate(context.Background(), o, func(i trace.Info, d *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(i, d)
-		return m, nil
-	})
+	m, _, err := samples.InMemory(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,8 +45,13 @@ type itemState struct {
 	made     uint64
 	sides    *communication // nil: it communicates not, or was not met yet
 	times    *repeater      // of a loop; nil: it was not met yet
-	values   []repeater
-	growth   []uint64 // of the members of a metric
+	carried  *carried       // nil: its events have no values
+}
+
+// A carried yields what events carry beside what their kind says.
+type carried struct {
+	values []repeater // of arguments and attributes
+	growth []uint64   // of the members of a metric
 }
 
 // A communication yields who the partners of an item are, and what is sent to and from them.
@@ -97,6 +102,9 @@ func (r *repeater) amount() (v uint64, ok bool) {
 }
 
 func (r *repeater) next() (uint64, bool) {
+	if v, ok := r.f.Constant(); ok {
+		return v, true // as are most formulae of most locations: they need no generator
+	}
 	if r.g == nil {
 		r.g = r.f.Generate()
 	}
@@ -113,28 +121,30 @@ func newRebuilder(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Lo
 	r := &rebuilder{ranks: ranks, location: l, shapes: tree.Shapes, now: times.First, stack: []nodeVisit{{}}, meters: formulae.NewMeters(times), looks: spareLooks}
 	r.nodes = make([]nodeState, 0, len(tree.Nodes))
 	counters, laws := times.Counters, times.Laws
-	interval := uint64(0)
+	interval, all := uint64(0), make([]sampler, len(times.Means))
 	for i := range tree.Nodes {
 		n := nodeState{Node: &tree.Nodes[i], branch: repeater{f: &tree.Nodes[i].Branch}}
 		n.items = make([]itemState, 0, len(n.Items))
 		for k := range n.Items {
 			it := &n.Items[k]
 			state := itemState{Item: it}
-			state.samplers = make([]sampler, 0, formulae.Regimes(it.Kind))
-			for range cap(state.samplers) {
-				p := sampler{mean: times.Means[interval]}
+			state.samplers, all = all[:formulae.Regimes(it.Kind)], all[formulae.Regimes(it.Kind):]
+			for s := range state.samplers {
+				p := &state.samplers[s]
+				p.mean = times.Means[interval]
 				if len(laws) > 0 && laws[0].Interval == interval {
 					p.setLaw(levels(&laws[0]), it.Count, formulae.Mix(seed^formulae.Mix(uint64(l))+interval))
 					laws = laws[1:]
 				}
-				state.samplers = append(state.samplers, p)
 				interval++
 			}
-			for v := range it.Values {
-				state.values = append(state.values, repeater{f: &it.Values[v]})
+			if members := tree.Members(it); len(it.Values) > 0 || members > 0 {
+				state.carried = &carried{growth: counters[:members]}
+				for v := range it.Values {
+					state.carried.values = append(state.carried.values, repeater{f: &it.Values[v]})
+				}
+				counters = counters[members:]
 			}
-			members := tree.Members(it)
-			state.growth, counters = counters[:members], counters[members:]
 			n.items = append(n.items, state)
 		}
 		r.nodes = append(r.nodes, n)
@@ -302,16 +312,16 @@ func (r *rebuilder) event(i *itemState) event {
 
 // carry gives an event its values: arguments or members of a metric, then attributes.
 func (r *rebuilder) carry(i *itemState, h *event) {
-	if i.Shape == 0 || r.bare {
+	if i.Shape == 0 || r.bare || i.carried == nil {
 		return
 	}
 	h.fields = r.shapes[i.Shape-1]
 	h.values = make([]uint64, 0, len(h.fields))
-	for k := range i.growth {
-		h.values = append(h.values, r.meters.Read(i.Ref, k, h.fields[k].Type, i.growth[k]))
+	for k, grown := range i.carried.growth {
+		h.values = append(h.values, r.meters.Read(i.Ref, k, h.fields[k].Type, grown))
 	}
-	for k := range i.values {
-		v, _ := i.values[k].next()
+	for k := range i.carried.values {
+		v, _ := i.carried.values[k].next()
 		h.values = append(h.values, v)
 	}
 }

@@ -17,11 +17,7 @@ import (
 // ground of what was cut, and that they are on the ground of what was rebuilt when they were
 // made again.
 func TestRepeatsOnGrey(t *testing.T) {
-	var m *samples.Memory
-	_, err := samples.Generate(t.Context(), samples.Options{Program: "ring", Ranks: 2, Iterations: 20, Seed: 1}, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(info, defs)
-		return m, nil
-	})
+	m, _, err := samples.InMemory(t.Context(), samples.Options{Program: "ring", Ranks: 2, Iterations: 20, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

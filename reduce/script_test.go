@@ -11,11 +11,7 @@ import (
 
 func generated(t testing.TB, o samples.Options) *samples.Memory {
 	t.Helper()
-	var m *samples.Memory
-	_, err := samples.Generate(t.Context(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(info, defs)
-		return m, nil
-	})
+	m, _, err := samples.InMemory(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,11 +14,7 @@ import (
 // generate returns a trace in memory; all its parts must pass their checks.
 func generate(t *testing.T, o Options) (*Memory, *Truth) {
 	t.Helper()
-	var m *Memory
-	truth, err := Generate(context.Background(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = NewMemory(info, defs)
-		return m, nil
-	})
+	m, truth, err := InMemory(context.Background(), o)
 	if err != nil {
 		t.Fatalf("%+v: %v", o, err)
 	}

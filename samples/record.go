@@ -1,6 +1,7 @@
 package samples
 
 import (
+	"context"
 	"slices"
 
 	"tracekit/trace"
@@ -78,6 +79,15 @@ type Memory struct {
 // Generate asks for.
 func NewMemory(info trace.Info, defs *trace.Defs) *Memory {
 	return &Memory{trace.MemorySource{About: info, Definitions: defs, Batches: make([][]*trace.Batch, len(defs.Locations))}}
+}
+
+// InMemory generates a trace and keeps it; see Generate.
+func InMemory(ctx context.Context, o Options) (m *Memory, truth *Truth, err error) {
+	truth, err = Generate(ctx, o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
+		m = NewMemory(info, defs)
+		return m, nil
+	})
+	return m, truth, err
 }
 
 // Write implements trace.Sink.

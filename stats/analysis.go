@@ -327,12 +327,17 @@ type BytesClass struct {
 	Bytes uint64 `json:"bytes"`
 }
 
-// A MatrixCell sums the matched messages from one world rank to another.
+// A MatrixCell sums the matched messages from one world rank to another: TimeNs their latencies
+// (see Latency), WaitNs what calls of both ranks wait for one of them, the receiver for late
+// senders and the sender for late receivers.
 type MatrixCell struct {
 	From  uint32 `json:"from"`
 	To    uint32 `json:"to"`
 	Count uint64 `json:"count"`
 	Bytes uint64 `json:"bytes"`
+
+	TimeNs int64 `json:"time_ns"`
+	WaitNs int64 `json:"wait_ns"`
 }
 
 // A CollectiveRow sums the blocking instances of one operation. TimeNs, the time in the

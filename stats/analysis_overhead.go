@@ -30,6 +30,10 @@ type Overhead struct {
 	// ByCall holds the overhead of each call, if OverheadOptions asks for it. It lies in the
 	// trace's Store.
 	ByCall OverheadTables `json:"-"`
+
+	// ByLine holds the durations of the calls of the lines with the most time, if
+	// OverheadOptions asks for them.
+	ByLine []LineCalls `json:"-"`
 }
 
 // OverheadTables holds the overhead of the calls of each location, by row of

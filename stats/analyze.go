@@ -80,6 +80,9 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	if err != nil {
 		return nil, fmt.Errorf("finding phases: %w", err)
 	}
+	if o != nil && opts.Overhead.PerLine {
+		o.drawLines(p, part)
+	}
 	started, r := p.startups(), newReplay(t, &s, w.sync)
 	if err := engine.Beside(ctx, opts.Jobs, r.run, charge); err != nil {
 		return nil, fmt.Errorf("replaying on an ideal network and finding overhead: %w", err)
@@ -95,7 +98,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	a := &Analysis{Schema: Schema, Trace: traceInfo(t), Selection: s.selection(t), Coverage: coverage(t), Clock: ClockRow(t)}
 	a.Profile, a.CallPaths = profileRows(p, part), callPathRows(p, part)
 	a.CallSites = callSiteRows(p, part, w.bytes)
-	a.Messages, a.CommMatrix = w.msgs.result(rate{t.Defs.Clock.Resolution}), w.msgs.matrix()
+	a.Messages, a.CommMatrix = w.msgs.result(rate{t.Defs.Clock.Resolution}), w.msgs.matrix(rate{t.Defs.Clock.Resolution})
 	a.Collectives = w.colls.rows(rate{t.Defs.Clock.Resolution})
 	a.WaitStates = waitRows(w, d, times(s.to-s.from, s.ranks(t)), times(s.to-s.from, threadCount(processes)))
 	keys := d.keys()

@@ -65,7 +65,7 @@ func conserved(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
 			t.Errorf("%+v: parts do not sum to the time", l)
 		}
 	}
-	matrixSums(t, a)
+	matrixSums(t, tr, a)
 	waitsFit(t, tr, a)
 	delaysSum(t, a)
 	segmentsCover(t, tr, a)
@@ -204,12 +204,14 @@ func segmentsJoin(t *testing.T, a *stats.Analysis) {
 }
 
 // matrixSums checks the communication matrix and the histograms against the totals.
-func matrixSums(t *testing.T, a *stats.Analysis) {
+func matrixSums(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
 	t.Helper()
 	m := a.Messages
 	var cells, sizes, latencies [2]uint64
+	var latency, wait int64
 	for _, c := range a.CommMatrix {
 		cells[0], cells[1] = cells[0]+c.Count, cells[1]+c.Bytes
+		latency, wait = latency+c.TimeNs, wait+c.WaitNs
 	}
 	for _, c := range m.Sizes {
 		sizes[0], sizes[1] = sizes[0]+c.Count, sizes[1]+c.Bytes
@@ -219,6 +221,13 @@ func matrixSums(t *testing.T, a *stats.Analysis) {
 	}
 	if want := [2]uint64{m.Count, m.Bytes}; cells != want || sizes != want || latencies != want {
 		t.Errorf("messages and bytes: %v; matrix %v, sizes %v, latencies %v", want, cells, sizes, latencies)
+	}
+	if m.Latency != nil && abs(latency/int64(m.Count)-m.Latency.Mean) > 1+slack(tr, 1) {
+		t.Errorf("latencies in the matrix have the mean %d, all messages %d", latency/int64(m.Count), m.Latency.Mean)
+	}
+	w := a.WaitStates
+	if all := w[stats.LateSender].TimeNs + w[stats.LateReceiver].TimeNs + w[stats.LateReceiverBehindLateSender].TimeNs; abs(all-wait) > 2+slack(tr, len(a.CommMatrix)) {
+		t.Errorf("waits in the matrix are %d, late senders and receivers %d", wait, all)
 	}
 }
 

@@ -29,7 +29,7 @@ func TestDamagedTraces(t *testing.T) {
 				conserved(t, tr, a)
 			}
 			segmentsJoin(t, a)
-			matrixSums(t, a)
+			matrixSums(t, tr, a)
 			waitsFit(t, tr, a)
 			var path int64
 			for _, row := range a.CriticalPath.Regions {
@@ -176,7 +176,7 @@ func FuzzAnalyze(f *testing.F) {
 			t.Fatal(err)
 		}
 		segmentsJoin(t, a)
-		matrixSums(t, a)
+		matrixSums(t, tr, a)
 		waitsFit(t, tr, a)
 	})
 }

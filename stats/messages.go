@@ -24,6 +24,7 @@ type messageSums struct {
 	row                                       []MatrixCell  // by sender, of the receiver that is being walked over
 	touched                                   []uint32
 	cells                                     map[[2]uint32]MatrixCell
+	waits                                     map[[2]uint32]int64 // ticks that calls wait for messages, by ranks of sender and receiver
 }
 
 type byteClass struct{ count, bytes uint64 }
@@ -36,7 +37,7 @@ func (c *byteClass) add(bytes uint64) {
 func (c *byteClass) merge(o byteClass) { c.count, c.bytes = c.count+o.count, c.bytes+o.bytes }
 
 func newMessageSums(t *trace.Trace, s *scope) *messageSums {
-	return &messageSums{t: t, scope: s, row: make([]MatrixCell, len(t.World)), cells: make(map[[2]uint32]MatrixCell)}
+	return &messageSums{t: t, scope: s, row: make([]MatrixCell, len(t.World)), cells: make(map[[2]uint32]MatrixCell), waits: make(map[[2]uint32]int64)}
 }
 
 func (m *messageSums) merge(o *messageSums) {
@@ -50,8 +51,11 @@ func (m *messageSums) merge(o *messageSums) {
 	}
 	for key, c := range o.cells {
 		sum := m.cells[key]
-		sum.Count, sum.Bytes = sum.Count+c.Count, sum.Bytes+c.Bytes
+		sum.add(&c)
 		m.cells[key] = sum
+	}
+	for key, wait := range o.waits {
+		m.waits[key] = plus(m.waits[key], wait)
 	}
 }
 
@@ -75,8 +79,8 @@ func (m *messageSums) add(x *message) {
 	}
 	m.count++
 	m.bytes += x.bytes
-	m.sizes[min(bits.Len64(x.bytes), 63)].add(x.bytes)
 	latency := x.taken[1] - x.posted[0]
+	m.sizes[min(bits.Len64(x.bytes), 63)].add(x.bytes)
 	if m.latency.Add(latency); latency >= 0 {
 		m.times[bits.Len64(uint64(latency))].add(x.bytes)
 	} else { // clocks disagree
@@ -91,8 +95,20 @@ func (m *messageSums) add(x *message) {
 	if cell.Count == 0 {
 		m.touched = append(m.touched, from)
 	}
-	cell.Count++
-	cell.Bytes += x.bytes
+	cell.add(&MatrixCell{Count: 1, Bytes: x.bytes, TimeNs: latency})
+}
+
+// add adds what is summed of a cell; its times are ticks.
+func (c *MatrixCell) add(o *MatrixCell) {
+	c.Count, c.Bytes, c.TimeNs = c.Count+o.Count, c.Bytes+o.Bytes, c.TimeNs+o.TimeNs
+}
+
+// waited adds to the wait for messages from one location to another.
+func (m *messageSums) waited(from, to trace.LocationID, ticks int64) {
+	if ticks > 0 {
+		key := [2]uint32{m.t.Rank[from], m.t.Rank[to]}
+		m.waits[key] = plus(m.waits[key], ticks)
+	}
 }
 
 // lost counts a receive without a partner.
@@ -113,8 +129,7 @@ func (m *messageSums) endReceiver(l trace.LocationID) {
 	for _, from := range m.touched {
 		key := [2]uint32{from, m.t.Rank[l]}
 		sum := m.cells[key]
-		sum.Count += m.row[from].Count
-		sum.Bytes += m.row[from].Bytes
+		sum.add(&m.row[from])
 		m.cells[key], m.row[from] = sum, MatrixCell{}
 	}
 	m.touched = m.touched[:0]
@@ -134,10 +149,10 @@ func (m *messageSums) lostSend(l trace.LocationID, s *trace.Send) {
 }
 
 // matrix returns the communication matrix, the cells with the most bytes first.
-func (m *messageSums) matrix() []MatrixCell {
+func (m *messageSums) matrix(r rate) []MatrixCell {
 	cells := []MatrixCell{}
 	for key, c := range m.cells {
-		c.From, c.To = key[0], key[1]
+		c.From, c.To, c.TimeNs, c.WaitNs = key[0], key[1], r.ns(c.TimeNs), r.ns(m.waits[key])
 		cells = append(cells, c)
 	}
 	slices.SortFunc(cells, func(a, b MatrixCell) int {

@@ -18,6 +18,9 @@ type OverheadOptions struct {
 	// PerCall keeps the overhead of each call: see Overhead.ByCall.
 	PerCall bool
 
+	// PerLine counts the calls of the lines with the most time: see Overhead.ByLine.
+	PerLine bool
+
 	// Profile gives t_max; nil: the analysed trace itself does. Operations that it does not
 	// know are calibrated with the trace.
 	Profile *fit.Profile
@@ -42,6 +45,10 @@ type overheads struct {
 	groups []fit.Group
 	own    fit.Profile             // of groups
 	index  map[fit.Key][]sizeGroup // the sizes of a key without its bytes, ascending
+
+	drawn  []site     // lines whose calls are counted
+	lineOf []int      // by call path: index into drawn; -1: another line; nil: none is counted
+	bars   []fit.Bars // by group
 
 	charges
 	byRank []pathOnRank

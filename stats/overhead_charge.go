@@ -16,6 +16,7 @@ type charges struct {
 	paths  []overheadSum // by call path
 	groups []int64       // by group: overhead in ns
 	pairs  []pairSum     // by number of the pair, less 1
+	lines  lineBars
 }
 
 func (c *charges) combine(o *charges) {
@@ -25,6 +26,7 @@ func (c *charges) combine(o *charges) {
 	for g := range c.groups {
 		c.groups[g] = plus(c.groups[g], o.groups[g])
 	}
+	c.lines.merge(o.lines)
 	for p := range c.pairs {
 		c.pairs[p].merge(&o.pairs[p])
 	}
@@ -59,6 +61,7 @@ type charger struct {
 	charges charges
 	limits  map[commKey]limit
 	limited []memo[limit] // by call path
+	counted []countedLine // by call path
 
 	l     trace.LocationID
 	sends *spill.Table[trace.Send]
@@ -69,8 +72,8 @@ type charger struct {
 
 func (o *overheads) newCharger() *charger {
 	n := len(o.t.Tree.Nodes)
-	return &charger{overheads: o, limits: make(map[commKey]limit), limited: make([]memo[limit], n),
-		charges: charges{paths: make([]overheadSum, n), groups: make([]int64, len(o.groups)), pairs: make([]pairSum, len(o.messages.paths))}}
+	return &charger{overheads: o, limits: make(map[commKey]limit), limited: make([]memo[limit], n), counted: make([]countedLine, n),
+		charges: charges{paths: make([]overheadSum, n), groups: make([]int64, len(o.groups)), pairs: make([]pairSum, len(o.messages.paths)), lines: make(lineBars)}}
 }
 
 // location charges the calls of a location and returns their overhead by call path.
@@ -121,6 +124,7 @@ type messageEnd struct {
 func (w *charger) call(e *commCall, done []uint32) {
 	x := w.limitAt(e.Path, e.key)
 	part := split(e, x)
+	w.count(e, x.group)
 	sum := &w.charges.paths[e.Path]
 	sum.add(&part)
 	if x.unreliable {

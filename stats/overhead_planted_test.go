@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"tracekit/stats"
@@ -48,7 +49,8 @@ func TestPlantedOverhead(t *testing.T) {
 					slowed[i] += 30_000 + r.Int64N(20_000)
 					planted += math.Max(0, float64(slowed[i])-law.tMax)
 				}
-				_, a := overheadOf(t, sendsText(lines, []string{"a.c:10", "b.c:20", "c.c:30"}), stats.OverheadOptions{})
+				_, a := overheadOf(t, sendsText(lines, []string{"a.c:10", "b.c:20", "c.c:30"}), stats.OverheadOptions{PerLine: true})
+				counted(t, a, lines)
 				l := a.Overhead.Lines[0]
 				if l.Operation != "MPI_Send" || l.File != "b.c" || l.Line != 20 {
 					t.Errorf("%s at %s:%d is first", l.Operation, l.File, l.Line)
@@ -62,6 +64,27 @@ func TestPlantedOverhead(t *testing.T) {
 					t.Errorf("the slowed key is not seen: %+v", k)
 				}
 			})
+		}
+	}
+}
+
+// counted checks that the durations of each line of sends are in the bars in which they lie.
+func counted(t *testing.T, a *stats.Analysis, lines map[string][]int64) {
+	t.Helper()
+	for _, l := range a.Overhead.ByLine {
+		durations := lines[fmt.Sprintf("%s:%d", l.File, l.Line)]
+		if l.Operation != "MPI_Send" {
+			continue
+		}
+		if len(l.Keys) != 1 || l.Keys[0].Calls != uint64(len(durations)) || a.Overhead.Keys[l.Keys[0].Key].Operation != l.Operation {
+			t.Fatalf("%s:%d has %d calls, counted %+v", l.File, l.Line, len(durations), l.Keys)
+		}
+		want := make([]uint64, l.Keys[0].Bars.N+1)
+		for _, d := range durations {
+			want[l.Keys[0].Bars.At(d)]++
+		}
+		if !slices.Equal(want, l.Keys[0].Counts) {
+			t.Errorf("%s:%d: %v, want %v", l.File, l.Line, l.Keys[0].Counts, want)
 		}
 	}
 }

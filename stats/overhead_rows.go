@@ -11,7 +11,9 @@ import (
 // result makes the block of the document from the lines of lineSums.
 func (o *overheads) result(p *profiler, sums []lineSum, length int64) *Overhead {
 	out := &Overhead{Source: o.source(), Quantile: o.own.Quantile, Alpha: cmp.Or(o.opts.Fit.Alpha, fit.DefaultAlpha),
-		Lines: []OverheadLine{}, Keys: o.keyRows(), Pairs: o.pairRows(p)}
+		Lines: []OverheadLine{}, Pairs: o.pairRows(p)}
+	var rows []int
+	out.Keys, rows = o.keyRows()
 	if p := o.opts.Profile; p != nil {
 		out.Profile = &ProfileInfo{p.Machine, p.Library, p.Creator, p.Processes}
 		out.Quantile = p.Quantile
@@ -27,6 +29,9 @@ func (o *overheads) result(p *profiler, sums []lineSum, length int64) *Overhead 
 		line[sums[i].site] = k
 	}
 	out.ByRank, out.ByCall = o.rankRows(p, line), o.byCall
+	if o.lineOf != nil {
+		out.ByLine = o.lineCalls(p, rows)
+	}
 	return out
 }
 
@@ -92,15 +97,23 @@ func (o *overheads) rankRows(p *profiler, line map[site]int) *spill.Table[RankOv
 	return out
 }
 
-// keyRows lists the keys, the one with the most overhead first.
-func (o *overheads) keyRows() []OverheadKey {
+// keyRows lists the keys, the one with the most overhead first, and says where each group is in them.
+func (o *overheads) keyRows() (sorted []OverheadKey, at []int) {
 	rows := []OverheadKey{}
 	for i := range o.groups {
 		rows = append(rows, o.keyRow(&o.groups[i], o.charges.groups[i]))
 	}
 	markAnomalous(rows)
-	slices.SortStableFunc(rows, func(a, b OverheadKey) int { return cmp.Compare(b.OverheadNs, a.OverheadNs) })
-	return rows
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rows[b].OverheadNs, rows[a].OverheadNs) })
+	sorted, at = make([]OverheadKey, len(rows)), make([]int, len(rows))
+	for k, i := range order {
+		sorted[k], at[i] = rows[i], k
+	}
+	return sorted, at
 }
 
 func (o *overheads) keyRow(g *fit.Group, charged int64) OverheadKey {

@@ -16,11 +16,7 @@ import (
 // generated returns a generated trace in memory and what is true of it.
 func generated(t testing.TB, o samples.Options) (trace.Source, *samples.Truth) {
 	t.Helper()
-	var m *samples.Memory
-	truth, err := samples.Generate(context.Background(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(info, defs)
-		return m, nil
-	})
+	m, truth, err := samples.InMemory(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

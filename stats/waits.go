@@ -171,8 +171,17 @@ func (w *waiting) chargeCalls(ctx context.Context) (*waitSums, error) {
 			for i := range rows {
 				row := &rows[i]
 				call := &trace.Call{Seq: row.seq, Path: row.path, Region: row.region}
-				s.charge(w.scope, LateSender, l, call, row.From, row.SenderTime)
-				s.charge(w.scope, row.Kind, l, call, row.From+row.SenderTime, row.Time-row.SenderTime)
+				late := s.charge(w.scope, LateSender, l, call, row.From, row.SenderTime)
+				if late > 0 {
+					s.msgs.waited(w.t.Recvs[l].Ptr(int(row.senderMessage)).SendLoc, l, late)
+				}
+				rest := s.charge(w.scope, row.Kind, l, call, row.From+row.SenderTime, row.Time-row.SenderTime)
+				switch row.Kind {
+				case LateSender:
+					s.msgs.waited(row.Location, l, rest)
+				case LateReceiver, LateReceiverBehindLateSender:
+					s.msgs.waited(l, row.Location, rest)
+				}
 				if w.scope.has(l) && int(row.path) < len(s.byPath) {
 					clipped := w.scope.clip(row.From, row.From+row.Time)
 					s.byPath[row.path] = plus(s.byPath[row.path], clipped)

@@ -13,17 +13,13 @@ import (
 	"tracekit/page"
 	"tracekit/samples"
 	"tracekit/stats"
-	"tracekit/trace"
 )
 
 func server(t *testing.T) *Server {
 	t.Helper()
 	ctx := context.Background()
-	var m *samples.Memory
-	if _, err := samples.Generate(ctx, samples.Options{Program: "ring", Ranks: 3, Iterations: 5, Seed: 1}, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(info, defs)
-		return m, nil
-	}); err != nil {
+	m, _, err := samples.InMemory(ctx, samples.Options{Program: "ring", Ranks: 3, Iterations: 5, Seed: 1})
+	if err != nil {
 		t.Fatal(err)
 	}
 	tr, err := merge.Merge(ctx, m, merge.Options{})

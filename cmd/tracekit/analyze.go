@@ -25,6 +25,7 @@ type analyzeOptions struct {
 	paths    []string
 	overhead bool
 	diagnose bool
+	perLine  bool // count the calls of lines, for a page
 	profile  string
 	top      int
 	outDir   string

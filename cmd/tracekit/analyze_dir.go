@@ -27,13 +27,13 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 		return nil
 	})
 	out.json("analysis.json", a)
-	index, err := newPage(ctx, s, opts, t, a, page.DefaultSize)
+	index, err := newReportPage(ctx, s, opts, &pageFlags{}, t, a, page.DefaultSize)
 	if err != nil {
 		return err
 	}
 	out.file("index.html", func(w io.Writer) error {
 		index.Files = out.names
-		html, err := index.Encode()
+		html, err := index.Encode(ctx)
 		if err == nil {
 			_, err = w.Write(html)
 		}

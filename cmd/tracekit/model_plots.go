@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"hash/crc32"
-	"math"
 	"strings"
 
 	"tracekit/plots"
@@ -49,20 +48,15 @@ func fileName(operation, role string) string {
 	return fmt.Sprintf("%s-%08x", name[:min(len(name), longestName)], crc32.ChecksumIEEE([]byte(operation)))
 }
 
-// mostWindows bounds the windows that a histogram is drawn from.
-const mostWindows = 2000
+// mostBars bounds the bars that a histogram is drawn in.
+const mostBars = 2000
 
 // histogramPlot draws the durations of a key with all laws that were fitted to them, the
 // cut above which they are not modelled, and t_max. In the paper's way wait states are in.
 func histogramPlot(k *stats.OverheadKey, paper bool) (*plots.Figure, error) {
 	r := &k.Fit
-	h := &r.Histogram
-	last := max(k.TMaxNs, r.Cut, h.Origin)
-	classes := int64(min(float64(last-h.Origin)*1.15, 1<<62)/float64(h.Window)) + 2
-	// No bar is narrower than the numbers of its edges can tell.
-	finest := int64(math.Nextafter(float64(last), math.Inf(1)) - float64(last))
-	join := max((classes+mostWindows-1)/mostWindows, 2*finest/h.Window)
-	n := (classes + join - 1) / join
+	b := r.Bars(k.TMaxNs, mostBars)
+	counts, beyond := r.Counts(b)
 	waits, fitted := "without wait states", "calls below the cut"
 	if paper {
 		waits = "with its wait states"
@@ -73,24 +67,20 @@ func histogramPlot(k *stats.OverheadKey, paper bool) (*plots.Figure, error) {
 	d := plots.HistogramData{
 		Title:  fmt.Sprintf("%s: %s, laws fitted to %s", keyName(k.Operation, k.Role, k.Processes, k.Bytes), plural(int(k.Calls), "call", "calls"), fitted),
 		XLabel: "duration of a call " + waits, Unit: plots.Nanoseconds,
-		Edges: make([]float64, n+1), Counts: make([]float64, n),
+		Edges: make([]float64, b.N+1), Beyond: float64(beyond),
 		Marks: []plots.Mark{{Name: markOf(k), Value: float64(k.TMaxNs)}},
 	}
 	for i := range d.Edges {
-		d.Edges[i] = float64(h.Origin) + float64(i)*float64(join)*float64(h.Window)
+		d.Edges[i] = float64(b.Origin) + float64(i)*float64(b.Width)
 	}
-	for _, c := range h.Classes {
-		if c.K/join >= n {
-			d.Beyond += float64(c.N)
-			continue
-		}
-		d.Counts[c.K/join] += float64(c.N)
+	for _, n := range counts {
+		d.Counts = append(d.Counts, float64(n))
 	}
 	if r.Cut > 0 {
 		d.Marks = append(d.Marks, plots.Mark{Name: "cut", Value: float64(r.Cut)})
 	}
 	for i := range r.Models {
-		d.Models = append(d.Models, modelPlot(r, i, n, join))
+		d.Models = append(d.Models, modelPlot(r, i, b))
 	}
 	return plots.Histogram(d)
 }
@@ -107,34 +97,19 @@ func markOf(k *stats.OverheadKey) string {
 	return name
 }
 
-// modelPlot is what law i expects in n windows of join classes each: its share of the
-// calls below the cut, to which it was fitted.
-func modelPlot(r *fit.Result, i int, n, join int64) plots.Model {
+// modelPlot is what law i expects in each bar.
+func modelPlot(r *fit.Result, i int, b fit.Bars) plots.Model {
 	m, by := r.Models[i], 0
 	if i == r.Chosen {
 		by = r.Estimate
 	}
 	test := m.TestOf(by)
-	m = m.As(by)
-	body := 1.0
-	if r.Cut > 0 {
-		body = m.CDF(r.Cut - 1)
-	}
-	scale := 0.0
-	if body > 0 {
-		scale = float64(r.Calls-r.Tail) / body
-	}
-	out := plots.Model{Name: string(m.Family), Verdict: fmt.Sprintf("p = %.2g", test.P), Rejected: !test.Accepted, Expected: make([]float64, n)}
+	out := plots.Model{Name: string(m.Family), Verdict: fmt.Sprintf("p = %.2g", test.P), Rejected: !test.Accepted, Expected: r.Expected(i, by, b)}
 	if by > 0 {
 		out.Name += map[string]string{fit.ByAbsolute: ", least Σ|f-p|", fit.ByChiSquare: ", least χ²"}[m.Estimates[by].By]
 	}
 	if i == r.Chosen {
 		out.Verdict += ", chosen"
-	}
-	for k := range n {
-		if e := scale * m.Between(k*join, (k+1)*join); !math.IsNaN(e) && e > 0 {
-			out.Expected[k] = e
-		}
 	}
 	return out
 }

@@ -88,7 +88,7 @@ func (o *analyzeOptions) overheadOptions(p *fit.Profile) *stats.OverheadOptions 
 	}
 	model := o.modelFlags.options()
 	model.Brief = true
-	return &stats.OverheadOptions{Fit: model, Profile: p, PerCall: o.outDir != "" || o.diagnose}
+	return &stats.OverheadOptions{Fit: model, Profile: p, PerCall: o.outDir != "" || o.diagnose, PerLine: o.outDir != "" || o.perLine}
 }
 
 // machineOf names the machine that a trace was made on: what its writer says, or else the

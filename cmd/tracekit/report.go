@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	stdio "io"
 
@@ -8,7 +9,6 @@ import (
 
 	"tracekit/page"
 	"tracekit/stats"
-	"tracekit/trace"
 )
 
 // reportSchema names the JSON document of report.
@@ -17,6 +17,7 @@ const reportSchema = "tracekit.report/1"
 type reportOptions struct {
 	analyzeOptions
 	runFlags
+	pageFlags
 	output string
 	size   string
 	bytes  int64 // size
@@ -50,7 +51,8 @@ Its size is bounded whatever the size of the trace: a timeline that does not fit
 steps, of long tables the first rows are kept, and the page says so.`,
 		Example: `  tracekit report traces.otf2 -o run.html
   tracekit report --size 16MB traces.otf2 -o run.html
-  tracekit report before.otf2 after.otf2 -o change.html`,
+  tracekit report before.otf2 after.otf2 -o change.html
+  tracekit report --source src/ traces.otf2 -o run.html`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.paths = args
@@ -65,6 +67,7 @@ steps, of long tables the first rows are kept, and the page says so.`,
 	opts.modelFlags.add(set)
 	addAnalysisFlags(set, &opts.analyzeOptions)
 	opts.runFlags.add(set)
+	opts.pageFlags.add(set)
 	set.StringVar(&opts.size, "size", "4MiB", "`size` of the page at most")
 	set.StringVarP(&opts.output, "output", "o", "", "`file` to write")
 	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
@@ -86,8 +89,8 @@ func (o *reportOptions) validate() error {
 	if o.bytes < page.LeastSize {
 		return usagef("--size %s: a page takes at least %s", o.size, formatBytes(page.LeastSize))
 	}
-	o.top = pageRows
-	if err := o.analyzeOptions.validate(); err != nil {
+	o.top, o.perLine = pageRows, true
+	if err := cmp.Or(o.analyzeOptions.validate(), o.pageFlags.validate()); err != nil {
 		return err
 	}
 	return checkFile(o.output, o.force)
@@ -105,7 +108,7 @@ func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
 	defer closeRuns(runs)
 	all := &page.Several{Size: opts.bytes}
 	for _, r := range runs {
-		p, err := newPage(ctx, io, &opts.analyzeOptions, r.t, r.a, page.Share(opts.bytes, len(runs)))
+		p, err := newReportPage(ctx, io, &opts.analyzeOptions, &opts.pageFlags, r.t, r.a, page.Share(opts.bytes, len(runs)))
 		if err != nil {
 			return err
 		}
@@ -114,7 +117,7 @@ func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
 	if err := relate(ctx, all, runs, opts.jobs); err != nil {
 		return err
 	}
-	html, err := all.Encode()
+	html, err := all.Encode(ctx)
 	if err != nil {
 		return err
 	}
@@ -131,12 +134,4 @@ func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
 		printLine(io.Out, "%s: %s", doc.Out, formatBytes(uint64(doc.Bytes)))
 		printFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}, doc.Findings)
-}
-
-// newPage makes a page of an analysis.
-func newPage(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis, size int64) (*page.Page, error) {
-	bar := startProgress(io, opts.quiet, "drawing")
-	defer bar.done()
-	timeline, err := page.NewTimeline(ctx, t, a, page.Bounds(size), opts.jobs, &bar.Progress)
-	return &page.Page{Title: pictureTitle(t.Source.Info()), Trace: t, Timeline: timeline, Document: a, Size: size}, err
 }

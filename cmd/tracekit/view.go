@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type viewDocument struct {
 type viewOptions struct {
 	analyzeOptions
 	runFlags
+	pageFlags
 	indexFlags
 	port    int
 	browser bool
@@ -71,6 +73,7 @@ the machine in front of you.`,
 	opts.modelFlags.add(set)
 	addAnalysisFlags(set, &opts.analyzeOptions)
 	opts.runFlags.add(set)
+	opts.pageFlags.add(set)
 	opts.indexFlags.add(set)
 	set.IntVar(&opts.port, "port", 0, "`port` to serve on (default: a free one)")
 	set.BoolVar(&opts.browser, "open", false, "start the browser")
@@ -82,8 +85,8 @@ func (o *viewOptions) validate() error {
 	if o.port < 0 || o.port > 65535 {
 		return usagef("--port %d: want 1 to 65535", o.port)
 	}
-	o.top = pageRows
-	return o.analyzeOptions.validate()
+	o.top, o.perLine = pageRows, true
+	return cmp.Or(o.analyzeOptions.validate(), o.pageFlags.validate())
 }
 
 func runView(ctx context.Context, io *streams, opts *viewOptions) error {
@@ -112,7 +115,7 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 	if err != nil {
 		return err
 	}
-	content, err := all.Content()
+	content, err := all.Content(ctx)
 	if err != nil {
 		return err
 	}
@@ -159,8 +162,12 @@ func indexRuns(ctx context.Context, io *streams, opts *viewOptions, runs []*show
 		if err != nil {
 			return nil, nil, err
 		}
-		indexes = append(indexes, index)
-		all.Pages = append(all.Pages, &page.Page{Title: pictureTitle(r.t.Source.Info()), Trace: r.t, Timeline: timeline, Document: r.a})
+		p, err := newPage(&opts.pageFlags, r.t, r.a, page.DefaultSize)
+		if err != nil {
+			return nil, nil, err
+		}
+		p.Timeline = timeline
+		indexes, all.Pages = append(indexes, index), append(all.Pages, p)
 	}
 	return all, indexes, relate(ctx, all, runs, opts.jobs)
 }

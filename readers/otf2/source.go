@@ -52,13 +52,16 @@ type Source struct {
 	mu          sync.Mutex
 	opening     trace.Ledger // findings of Open
 	reading     []progress   // by location: findings of its events
-	sizes       []memberSizes
+	members     []members
 	extras      *extras // nil until they are asked for
 }
 
-// memberSizes are the sizes of a location's files when the archive was opened, 0 of those that
-// are not there.
-type memberSizes struct{ def, evt int64 }
+// members are the sizes of a location's files when the archive was opened, 0 of those that
+// are not there, and whether its definitions map identifiers: others need not be read again.
+type members struct {
+	def, evt int64
+	maps     bool
+}
 
 // progress is what was noticed in the furthest iteration over a location so far.
 type progress struct {
@@ -160,7 +163,7 @@ func (s *Source) localPath(location trace.LocationID, suffix string) string {
 func (s *Source) readLocals(ctx context.Context) error {
 	var missing []trace.LocationID
 	found := false
-	s.sizes = make([]memberSizes, len(s.defs.Locations))
+	s.members = make([]members, len(s.defs.Locations))
 	for i := range s.defs.Locations {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -178,9 +181,9 @@ func (s *Source) readLocals(ctx context.Context) error {
 		case loc.Events > 0:
 			missing = append(missing, id)
 		}
-		size := memberSizes{fileSize(s.localPath(id, ".def")), fileSize(s.localPath(id, ".evt"))}
-		s.sizes[i] = size
-		s.info.Bytes += size.def + size.evt
+		m := members{fileSize(s.localPath(id, ".def")), fileSize(s.localPath(id, ".evt")), local != nil && local.maps != [mappingTypes]*idMap{}}
+		s.members[i] = m
+		s.info.Bytes += m.def + m.evt
 		s.checkEvents(id)
 	}
 	if !found {

@@ -92,14 +92,16 @@ func (s *Source) openStream(location trace.LocationID) (*stream, *wire.File, err
 	if err != nil {
 		return nil, nil, err
 	}
-	var seen trace.Ledger // Open has noted what is wrong with them
-	local, err := s.readLocal(location, &seen)
-	if err != nil {
-		file.Close()
-		return nil, nil, err
-	}
-	if local == nil {
-		local = new(localDefs)
+	local := new(localDefs)
+	if s.members[location].maps {
+		var seen trace.Ledger // Open has noted what is wrong with them
+		if local, err = s.readLocal(location, &seen); err == nil && local == nil {
+			err = fmt.Errorf("reading %s: %w", s.localPath(location, ".def"), wire.ErrFileChanged)
+		}
+		if err != nil {
+			file.Close()
+			return nil, nil, err
+		}
 	}
 	t, _ := s.pool.Get().(*stream)
 	if t == nil {
@@ -119,7 +121,7 @@ func (s *Source) openStream(location trace.LocationID) (*stream, *wire.File, err
 // Events that are still being written are read as far as they are there.
 func (s *Source) unchanged(location trace.LocationID) error {
 	events, definitions := s.localPath(location, ".evt"), s.localPath(location, ".def")
-	switch was := s.sizes[location]; {
+	switch was := s.members[location]; {
 	case fileSize(events) < was.evt:
 		return fmt.Errorf("reading %s: %w", events, wire.ErrFileChanged)
 	case fileSize(definitions) != was.def:

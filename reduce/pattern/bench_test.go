@@ -31,11 +31,7 @@ func cpu(b *testing.B) float64 {
 func bench(b *testing.B, regenerate bool) {
 	for _, iterations := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprintf("iterations=%d", iterations), func(b *testing.B) {
-			var src *samples.Memory
-			_, err := samples.Generate(b.Context(), samples.Options{Program: "halo", Ranks: 8, Iterations: iterations, Seed: 3}, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-				src = samples.NewMemory(info, defs)
-				return src, nil
-			})
+			src, _, err := samples.InMemory(b.Context(), samples.Options{Program: "halo", Ranks: 8, Iterations: iterations, Seed: 3})
 			if err != nil {
 				b.Fatal(err)
 			}

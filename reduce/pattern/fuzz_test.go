@@ -12,11 +12,7 @@ import (
 // FuzzDecode states that a description that is read can be written, and that whatever it
 // says of a trace, its events can be made again one after another.
 func FuzzDecode(f *testing.F) {
-	var m *samples.Memory
-	_, err := samples.Generate(f.Context(), samples.Options{Program: "halo", Ranks: 2, Iterations: 12, Seed: 1, Threads: 2, Plant: samples.Plant{Odd: 6}}, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(info, defs)
-		return m, nil
-	})
+	m, _, err := samples.InMemory(f.Context(), samples.Options{Program: "halo", Ranks: 2, Iterations: 12, Seed: 1, Threads: 2, Plant: samples.Plant{Odd: 6}})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -17,11 +17,7 @@ import (
 // generate returns a generated trace, reconciled.
 func generate(t *testing.T, o samples.Options) *trace.Trace {
 	t.Helper()
-	var m *samples.Memory
-	_, err := samples.Generate(t.Context(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(info, defs)
-		return m, nil
-	})
+	m, _, err := samples.InMemory(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

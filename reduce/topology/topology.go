@@ -60,6 +60,20 @@ func Grid(sizes []int, ranks int) (*Topology, error) {
 	return t, nil
 }
 
+// numbering is the name that Score-P gives to its numbering of processes and threads.
+const numbering = "Process x Thread"
+
+// Names returns the names of the topologies of a trace that are more than Score-P's numbering of
+// processes and threads.
+func Names(d *trace.Defs) (names []string) {
+	for i := range d.Topologies {
+		if name := d.Topologies[i].Name; name != "" && name != numbering && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // OfTrace returns the topology of a trace that has a name, or, without one, the first that
 // knows the places of all ranks and is more than Score-P's numbering of processes and
 // threads; nil if there is none.
@@ -68,7 +82,7 @@ func OfTrace(d *trace.Defs, name string) *Topology {
 	world := d.World()
 	for i := range d.Topologies {
 		g := &d.Topologies[i]
-		if name != "" && g.Name != name || name == "" && g.Name == "Process x Thread" {
+		if name != "" && g.Name != name || name == "" && g.Name == numbering {
 			continue
 		}
 		t := &Topology{name: fmt.Sprintf("topology %q of the trace", g.Name), torus: g.Torus, at: slices.Repeat([]int{-1}, len(world)*len(g.Sizes))}

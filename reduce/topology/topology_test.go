@@ -110,11 +110,7 @@ func TestBlock(t *testing.T) {
 
 // TestAverages states the averages of a ring, whose messages all go to the next rank.
 func TestAverages(t *testing.T) {
-	var m *samples.Memory
-	_, err := samples.Generate(t.Context(), samples.Options{Program: "ring", Ranks: 6, Iterations: 5}, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(info, defs)
-		return m, nil
-	})
+	m, _, err := samples.InMemory(t.Context(), samples.Options{Program: "ring", Ranks: 6, Iterations: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

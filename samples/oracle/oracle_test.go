@@ -9,16 +9,11 @@ import (
 
 	"tracekit/samples"
 	"tracekit/samples/oracle"
-	"tracekit/trace"
 )
 
 func generate(t *testing.T, o samples.Options) (*samples.Memory, *samples.Truth) {
 	t.Helper()
-	var m *samples.Memory
-	truth, err := samples.Generate(context.Background(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(info, defs)
-		return m, nil
-	})
+	m, truth, err := samples.InMemory(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,11 +24,8 @@ func sampled(t testing.TB, o samples.Options) *compare.Sample {
 func taken(t testing.TB, o samples.Options) (*trace.Trace, *compare.Sample) {
 	t.Helper()
 	ctx := context.Background()
-	var m *samples.Memory
-	if _, err := samples.Generate(ctx, o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(info, defs)
-		return m, nil
-	}); err != nil {
+	m, _, err := samples.InMemory(ctx, o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	tr, err := merge.Merge(ctx, m, merge.Options{})

@@ -10,17 +10,13 @@ import (
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/stats/diagnosis"
-	"tracekit/trace"
 )
 
 // diagnosed generates a program and finds its causes.
 func diagnosed(t *testing.T, o samples.Options) ([]stats.Cause, *stats.Analysis) {
 	t.Helper()
-	var src *samples.Memory
-	if _, err := samples.Generate(t.Context(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		src = samples.NewMemory(info, defs)
-		return src, nil
-	}); err != nil {
+	src, _, err := samples.InMemory(t.Context(), o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	tr, err := merge.Merge(t.Context(), src, merge.Options{Clock: merge.ClockNone})

@@ -40,11 +40,8 @@ func made(t testing.TB, src trace.Source, m merge.Options, o stats.Options, h he
 
 func generated(t testing.TB, o samples.Options) trace.Source {
 	t.Helper()
-	var m *samples.Memory
-	if _, err := samples.Generate(context.Background(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(info, defs)
-		return m, nil
-	}); err != nil {
+	m, _, err := samples.InMemory(context.Background(), o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return m

@@ -11,7 +11,6 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats/phases"
-	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
 
@@ -20,11 +19,7 @@ import (
 func TestPlanted(t *testing.T) {
 	for _, program := range []string{"ring", "halo", "collectives"} {
 		for _, iterations := range []int{12, 50} {
-			var m *samples.Memory
-			_, err := samples.Generate(context.Background(), samples.Options{Program: program, Ranks: 6, Iterations: iterations}, func(i trace.Info, d *trace.Defs) (trace.Sink, error) {
-				m = samples.NewMemory(i, d)
-				return m, nil
-			})
+			m, _, err := samples.InMemory(context.Background(), samples.Options{Program: program, Ranks: 6, Iterations: iterations})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,11 +28,8 @@ func merged(t testing.TB, src trace.Source) *trace.Trace {
 // generated returns the trace of a program, reconciled.
 func generated(t testing.TB, o samples.Options) *trace.Trace {
 	t.Helper()
-	var m *samples.Memory
-	if _, err := samples.Generate(context.Background(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(info, defs)
-		return m, nil
-	}); err != nil {
+	m, _, err := samples.InMemory(context.Background(), o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return merged(t, m)

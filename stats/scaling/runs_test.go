@@ -42,11 +42,8 @@ func compared(t testing.TB, runs []*stats.Analysis, opts scaling.Options) *scali
 // generated analyses a generated run.
 func generated(t testing.TB, o samples.Options) *stats.Analysis {
 	t.Helper()
-	var m *samples.Memory
-	if _, err := samples.Generate(context.Background(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(info, defs)
-		return m, nil
-	}); err != nil {
+	m, _, err := samples.InMemory(context.Background(), o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return analyzed(t, m)

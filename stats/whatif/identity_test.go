@@ -19,11 +19,7 @@ import (
 // generated returns a generated trace in memory.
 func generated(t testing.TB, o samples.Options) trace.Source {
 	t.Helper()
-	var m *samples.Memory
-	_, err := samples.Generate(context.Background(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
-		m = samples.NewMemory(info, defs)
-		return m, nil
-	})
+	m, _, err := samples.InMemory(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

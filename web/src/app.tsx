@@ -4,12 +4,17 @@ import { load, type Document } from './data'
 import { Model, type ColorBy } from './model'
 import { fromHash, initial, toHash, type View } from './view'
 import { TimelineView } from './timelineview'
-import { CallTree, Communication, Findings, Lines, place, Profile, Terms, Waits, type SectionProps } from './sections'
+import { CallTree, Findings, place, Profile, Waits, type SectionProps } from './sections'
+import { Communication } from './communication'
 import { Counters, ShadeLegend, byRow, useShades } from './counterview'
+import { Lines } from './lines'
+import { more } from './more'
 import { phasesOf } from './phasemarks'
 import { Comparison, WhatChanged, comparisonOf } from './comparison'
 import { Companions, RunChoice, RunLabel, extent, useAlignment, type Run } from './runs'
 import { Scaling } from './scaling'
+import { Source } from './source'
+import { setTerms, Terms } from './terms'
 import { Devices, Files, Phases, Threads } from './parts'
 import { count, instant, share, time } from './units'
 
@@ -17,7 +22,7 @@ type Tab = [id: string, name: string, part: (p: SectionProps) => any, there?: (d
 
 const allTabs: Tab[] = [
   ['compare', 'Comparison', Comparison, d => d.comparison], ['scaling', 'Scaling', Scaling, d => d.scaling],
-  ['calls', 'Call tree', CallTree], ['lines', 'Source lines', Lines, d => d.lines?.length], ['waits', 'Waits and causes', Waits, d => d.efficiency || d.threads],
+  ['calls', 'Call tree', CallTree], ['lines', 'Source lines', Lines, d => d.lines?.length], ['source', 'Source', Source, d => more(d).sought], ['waits', 'Waits and causes', Waits, d => d.efficiency || d.threads],
   ['communication', 'Communication', Communication, d => d.messages?.count > 0 || d.collectives?.length], ['devices', 'Devices', Devices, d => d.devices?.length], ['threads', 'Threads', Threads, d => d.threads],
   ['phases', 'Phases', Phases, d => d.phases], ['files', 'Files', Files, d => d.file_io], ['profile', 'Profile', Profile], ['findings', 'Trace and findings', Findings], ['terms', 'Terms', Terms],
 ]
@@ -190,5 +195,5 @@ function ordered(model: Model, sort: View['sort']): number[] {
 }
 
 const root = document.getElementById('page')!
-load().then(all => { root.textContent = ''; render(<Page {...all} />, root) },
+load().then(all => { root.textContent = ''; setTerms(more(all.runs[0].doc).terms ?? []); render(<Page {...all} />, root) },
   err => { root.textContent = `This page cannot be shown: ${err}` })

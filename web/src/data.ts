@@ -53,8 +53,8 @@ export async function load(): Promise<{ runs: { doc: Document; timeline: Timelin
   const runs = [], comparisons: (Document | null)[] = []
   for (let k = 0; k === 0 || there(`document-${k}`); k++) {
     const id = (name: string) => k ? `${name}-${k}` : name
-    const [doc, head, numbers, curves] = await Promise.all([unpackJSON(id('document')), unpackJSON(id('header')), unpack(id('numbers')), unpack(id('curves'))])
-    runs.push({ doc, timeline: { ...decode(head, numbers), curves: decodeCurves(curves, 0, head.length_ns) }, address: k ? `${k}/` : '' })
+    const [doc, more, head, numbers, curves] = await Promise.all([unpackJSON(id('document')), unpackJSON(id('more')), unpackJSON(id('header')), unpack(id('numbers')), unpack(id('curves'))])
+    runs.push({ doc: { ...doc, more }, timeline: { ...decode(head, numbers), curves: decodeCurves(curves, 0, head.length_ns) }, address: k ? `${k}/` : '' })
     comparisons.push(there(id('comparison')) ? await unpackJSON(id('comparison')) : null)
   }
   return { runs, comparisons, scaling: there('scaling') ? await unpackJSON('scaling') : null }

@@ -54,6 +54,14 @@ export class Model {
     return region?.file ? `${file(region.file)}:${region.line}` : ''
   }
 
+  // line returns where a path is in the source: where it is called, or where its region begins
+  // (then it is somewhere in it).
+  line(path: number): { file: string; line: number; whole: boolean } | null {
+    const [, region, at] = this.head.paths[path], site = this.head.sites[at], r = this.head.regions[region]
+    if (site) return { ...site, whole: false }
+    return r?.file && r.line ? { file: r.file, line: r.line, whole: true } : null
+  }
+
   // body returns the stretch of time from the last end of MPI_Init to the first begin of
   // MPI_Finalize, all of the run if these take less than a tenth of it.
   body(): [number, number] {

@@ -6,7 +6,8 @@ import type { Document } from './data'
 import type { Model } from './model'
 import type { View } from './view'
 import { Table, type Column } from './table'
-import { bytes, count, file, share, time } from './units'
+import { Ranks } from './grids'
+import { count, file, share, time } from './units'
 
 export interface SectionProps {
   doc: Document
@@ -25,7 +26,8 @@ export function place(r: { region?: string | null; file?: string | null; line?: 
   return r.region ? at ? `${r.region} (${at})` : r.region : at || '–'
 }
 
-const money = <R,>(name: string, title: string, value: (r: R) => number | null, bar = false): Column<R> =>
+// money is a column of times.
+export const money = <R,>(name: string, title: string, value: (r: R) => number | null, bar = false): Column<R> =>
   ({ name, title, value, show: r => time(value(r)), bar })
 
 interface Node { path: number; depth: number; own: number; all: number; wait: number }
@@ -52,7 +54,7 @@ export function CallTree(p: SectionProps) {
         chosen={n => n.path === view.path} choose={n => change({ path: n.path === view.path ? -1 : n.path, place: -1 })} />
       {coarse && <p class="faint">Times of a selection are those of the timeline, to the step in which it is shown.</p>}
     </div>
-    <div>{ranks ? <RankBars model={model} times={ranks} title={`${model.names[view.path]} and below, by row`} /> :
+    <div>{ranks ? <Ranks {...p} times={ranks} title={`${model.names[view.path]} and below, by row`} /> :
       <p class="faint">Choose a call path, here or in the timeline, and see its time on every rank.</p>}</div>
   </div>
 }
@@ -91,31 +93,6 @@ export function RankBars({ model, times, title }: { model: Model; times: Float64
   </figure>
 }
 
-export function Lines({ doc, model, view, change }: SectionProps) {
-  const rows: any[] = doc.lines ?? []
-  const columns = useMemo((): Column<any>[] => [
-    { name: 'Line', value: r => place(r), show: r => <span title={r.file ?? ''}>{place(r)}</span> },
-    { name: 'Operation', value: r => r.operation },
-    { name: 'Calls', value: r => r.calls, show: r => count(r.calls) },
-    money('Time', 'sum over ranks of the calls that the line makes', r => r.time_ns, true),
-    money('Own', 'what the calls need themselves', r => r.own_ns),
-    money('Late partner', 'waiting for a sender or a receiver', r => r.late_partner_ns),
-    money('Imbalance', 'waiting for the last in a collective', r => r.imbalance_ns),
-    money('Transfer', 'more than the smallest messages of the class need', r => r.transfer_ns),
-    money('Unexplained', 'more than such calls need, and no wait state', r => r.unexplained_ns),
-    money('Causes', 'waits of other ranks that this line causes', r => r.causes_ns, true),
-    money('Critical path', 'of it that lies on the critical path', r => r.critical_path_ns),
-  ], [])
-  return <Table caption="Cost of each source line over the run: own + waits + transfer + unexplained = time" columns={columns} rows={rows} sort={3}
-    choose={r => { const p = pathOf(model, r); change({ path: p, place: -1 }) }} chosen={r => view.path >= 0 && pathOf(model, r) === view.path} />
-}
-
-function pathOf(model: Model, r: any): number {
-  const wanted = model.at(r)
-  const a = wanted.indexOf(1)
-  return a < 0 ? -1 : model.head.activities[a][0]
-}
-
 export function Waits({ doc }: SectionProps) {
   const rows = useMemo(() => Object.entries(doc.wait_states ?? {}).filter(([, w]: any) => w?.count > 0).map(([key, w]: any) => ({ key, ...w })), [doc])
   const columns: Column<any>[] = [
@@ -138,56 +115,6 @@ export function Waits({ doc }: SectionProps) {
   ]
   return <div><Table caption="Wait states of the run" columns={columns} rows={rows} sort={2} />
     <Table caption="What makes others wait" columns={delays} rows={doc.delays ?? []} sort={2} /></div>
-}
-
-// Communication is the matrix of messages, by bytes, with their sizes and latencies.
-export function Communication({ doc }: SectionProps) {
-  const cells: any[] = doc.comm_matrix ?? [], m = doc.messages
-  const ranks = doc.trace?.processes ?? 0
-  const n = Math.min(ranks, 128), per = Math.max(1, Math.ceil(ranks / n))
-  const most = useMemo(() => Math.max(...grid(cells, n, per).values(), 1), [cells])
-  const sum = grid(cells, n, per)
-  const sizes: Column<any>[] = [
-    { name: 'Size', value: r => r.from, show: r => `${bytes(r.from)} to ${bytes(r.to)}` },
-    { name: 'Messages', value: r => r.count, show: r => count(r.count), bar: true },
-    { name: 'Bytes', value: r => r.bytes, show: r => bytes(r.bytes), bar: true },
-  ]
-  const latencies: Column<any>[] = [
-    { name: 'Latency', value: r => r.from, show: r => `${time(r.from)} to ${time(r.to)}` },
-    { name: 'Messages', value: r => r.count, show: r => count(r.count), bar: true },
-  ]
-  const colls: Column<any>[] = [
-    { name: 'Collective', value: r => r.operation },
-    { name: 'Number', value: r => r.count, show: r => count(r.count) },
-    money('Time', 'sum over members', r => r.time_ns, true),
-    money('Skew', 'waiting for the last member', r => r.skew_ns),
-    money('Transfer', 'after the last member came', r => r.transfer_ns),
-    money('Completion', 'after the first member left', r => r.completion_ns),
-  ]
-  if (!m && !(doc.collectives ?? []).length) return <p class="faint">The trace has no messages and no collectives.</p>
-  return <div>
-    {cells.length > 0 && <figure class="matrix">
-      <figcaption>Bytes from rank (down) to rank (across){per > 1 && `, ${per} ranks a cell`}; the darkest cell {bytes(most)}</figcaption>
-      <svg viewBox={`0 0 ${n} ${n}`} role="img" aria-label={`Matrix of messages between ${ranks} ranks`} preserveAspectRatio="xMidYMid meet">
-        <rect width={n} height={n} class="ground" />
-        {[...sum].map(([k, v]) => <rect x={k % n} y={Math.floor(k / n)} width="1" height="1" class="cell" fill-opacity={0.15 + 0.85 * Math.log1p(v) / Math.log1p(most)}>
-          <title>{`rank ${Math.floor(k / n) * per} to ${(k % n) * per}: ${bytes(v)}`}</title></rect>)}
-      </svg>
-    </figure>}
-    {m && <p>{count(m.count)} messages, {bytes(m.bytes)}; latency {time(m.latency_ns?.min)} at least, {time(m.latency_ns?.p50)} in the middle, {time(m.latency_ns?.max)} at most
-      {m.unmatched_sends + m.unmatched_receives > 0 && `; ${count(m.unmatched_sends)} sends and ${count(m.unmatched_receives)} receives without partner`}.</p>}
-    <Table caption="Collectives" columns={colls} rows={doc.collectives ?? []} sort={2} />
-    {m && <div class="pair"><Table caption="Message sizes" columns={sizes} rows={m.sizes ?? []} /><Table caption="Latencies" columns={latencies} rows={m.latencies ?? []} /></div>}
-  </div>
-}
-
-function grid(cells: any[], n: number, per: number): Map<number, number> {
-  const out = new Map<number, number>()
-  for (const c of cells) {
-    const k = Math.floor(c.from / per) * n + Math.floor(c.to / per)
-    out.set(k, (out.get(k) ?? 0) + c.bytes)
-  }
-  return out
 }
 
 export function Profile({ doc }: SectionProps) {
@@ -228,21 +155,4 @@ export function Findings({ doc, model }: SectionProps) {
     {head.files && <details open><summary>Files beside this page</summary><ul class="files">
       {head.files.filter(f => f !== 'index.html').map(f => <li><a href={'./' + encodeURI(f)}>{f}</a></li>)}</ul></details>}
   </div>
-}
-
-const terms: [string, string][] = [
-  ['Wait state', 'the time in a call of MPI in which it can only wait for another rank: from its begin until that rank does what is waited for'],
-  ['Late sender', 'a receive that was there before the message was sent'],
-  ['Late receiver', 'a send that must wait until its receive is there'],
-  ['Wait at N×N', 'time in a collective until the last member came'],
-  ['Delay', 'what one rank does longer than another before they meet, with all waits that follow from it, charged to the place where it is done'],
-  ['Parallel efficiency', 'mean over ranks of the time outside MPI, over the run time; it is load balance × communication efficiency'],
-  ['Load balance', 'mean over ranks of the time outside MPI, over the largest'],
-  ['Communication efficiency', 'the largest time outside MPI of a rank, over the run time; it is serialization × transfer efficiency'],
-  ['Critical path', 'the chain of work, from the first event to the last, that nothing waits on: only what lies on it makes the run longer'],
-  ['Gain', 'by how much a replay of the run with the change is shorter than the run; gains do not add up'],
-]
-
-export function Terms() {
-  return <dl>{terms.map(([t, d]) => <div><dt>{t}</dt><dd>{d}</dd></div>)}</dl>
 }

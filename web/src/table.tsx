@@ -1,4 +1,4 @@
-import { h, type ComponentChildren } from 'preact'
+import { h, Fragment, type ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 
 // A Column shows one value of a row; numbers sort by value and stand to the right.
@@ -18,24 +18,32 @@ interface Props<R> {
   chosen?: (row: R) => boolean
   choose?: (row: R) => void
   first?: number                           // rows that are shown at first
+  detail?: (row: R) => ComponentChildren   // below the chosen row
+  more?: ComponentChildren                 // below the table
 }
 
-export function Table<R>({ caption, columns, rows, sort = -1, chosen, choose, first = 25 }: Props<R>) {
+// filtered is how many rows a table has before it gets a filter.
+const filtered = 5
+
+export function Table<R>({ caption, columns, rows, sort = -1, chosen, choose, first = 25, detail, more }: Props<R>) {
   const [by, setBy] = useState({ column: sort, up: false })
   const [all, setAll] = useState(false)
+  const [find, setFind] = useState('')
+  const wanted = find.toLowerCase()
   const sorted = useMemo(() => {
-    const c = columns[by.column]
-    if (!c) return rows
+    const c = columns[by.column], found = wanted ? rows.filter(r => columns.some(c => { const v = c.value(r); return typeof v === 'string' && v.toLowerCase().includes(wanted) })) : rows
+    if (!c) return found
     const order = by.up ? 1 : -1
-    return rows.map((r, i) => ({ r, i, v: c.value(r) })).sort((a, b) => {
+    return found.map((r, i) => ({ r, i, v: c.value(r) })).sort((a, b) => {
       if (a.v == null || b.v == null) return a.v == null ? b.v == null ? a.i - b.i : 1 : -1
       return (a.v < b.v ? -order : a.v > b.v ? order : 0) || a.i - b.i
     }).map(x => x.r)
-  }, [rows, columns, by])
+  }, [rows, columns, by, wanted])
   const most = useMemo(() => columns.map(c => c.bar ? Math.max(...rows.slice(0, 5000).map(r => Number(c.value(r)) || 0), 0) : 0), [rows, columns])
   if (!rows.length) return <p class="faint">{caption}: none.</p>
   const numeric = columns.map(c => rows.some(r => typeof c.value(r) === 'number'))
   return <div class="tablebox">
+    {rows.length > filtered && numeric.includes(false) && <label class="filter">Only with <input type="search" size={16} value={find} onInput={e => setFind(e.currentTarget.value)} /></label>}
     <table>
       <caption>{caption}</caption>
       <thead><tr>{columns.map((c, k) =>
@@ -43,7 +51,7 @@ export function Table<R>({ caption, columns, rows, sort = -1, chosen, choose, fi
           <button title={c.title} onClick={() => setBy({ column: k, up: by.column === k && !by.up })}>{c.name}{by.column === k ? by.up ? ' ▴' : ' ▾' : ''}</button>
         </th>)}</tr></thead>
       <tbody>{(all ? sorted : sorted.slice(0, first)).map(r =>
-        <tr class={`${choose ? 'choosable' : ''} ${chosen?.(r) ? 'chosen' : ''}`} tabIndex={choose ? 0 : undefined}
+        <Fragment><tr class={`${choose ? 'choosable' : ''} ${chosen?.(r) ? 'chosen' : ''}`} tabIndex={choose ? 0 : undefined}
           onClick={choose && (() => choose(r))} onKeyDown={choose && ((k: KeyboardEvent) => { if (k.key === 'Enter') choose(r) })}>
           {columns.map((c, k) => {
             const v = c.value(r)
@@ -52,8 +60,9 @@ export function Table<R>({ caption, columns, rows, sort = -1, chosen, choose, fi
               <span>{c.show ? c.show(r) : v ?? '–'}</span>
             </td>
           })}
-        </tr>)}</tbody>
+        </tr>{detail && chosen?.(r) && <tr class="detail"><td colSpan={columns.length}>{detail(r)}</td></tr>}</Fragment>)}</tbody>
     </table>
-    {rows.length > first && <button class="more" onClick={() => setAll(!all)}>{all ? 'Fewer' : `All ${rows.length.toLocaleString('en-US')} rows`}</button>}
+    {sorted.length > first && <button class="more" onClick={() => setAll(!all)}>{all ? 'Fewer' : `All ${sorted.length.toLocaleString('en-US')} rows`}</button>}
+    {more}
   </div>
 }

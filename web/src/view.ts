@@ -11,6 +11,10 @@ export interface View {
   tab: string
   place: number                            // index into the diagnosis that is shown, -1: none
   path: number                             // call path that is chosen, -1: none
+  line: number                             // index into the source lines, -1: none
+  file: string                             // that is shown, with the line after a colon
+  matrix: Matrix                           // what the matrix of messages shows
+  grid: number                             // topology in which ranks are shown, -1: bars
   search: string
   messages: boolean
   critical: boolean
@@ -19,9 +23,13 @@ export interface View {
   counters: Shown[]                        // curves below the timeline
 }
 
+// What the matrix of messages can show.
+export const matrices = ['bytes', 'messages', 'time', 'waits'] as const
+export type Matrix = typeof matrices[number]
+
 // initial is the view of a page that is opened without further address: of a stretch of time.
 export function initial([from, to]: [number, number]): View {
-  return { from, to, select: null, color: 'region', sort: 'rank', tab: 'calls', place: -1, path: -1, search: '', messages: true, critical: false, run: 0, align: '', counters: [] }
+  return { from, to, select: null, color: 'region', sort: 'rank', tab: 'calls', place: -1, path: -1, line: -1, file: '', matrix: 'bytes', grid: -1, search: '', messages: true, critical: false, run: 0, align: '', counters: [] }
 }
 
 export function toHash(v: View, d: View): string {
@@ -55,6 +63,10 @@ export function fromHash(hash: string, begin: View, length: number): View {
   v.tab = get.get('tab') ?? v.tab
   v.place = number('place', -1, 1e6, -1)
   v.path = number('path', -1, 1e9, -1)
+  v.line = number('line', -1, 1e9, -1)
+  v.file = get.get('file') ?? ''
+  v.matrix = choose('matrix', matrices, v.matrix)
+  v.grid = number('grid', -1, 1e6, -1)
   v.search = get.get('search') ?? ''
   v.run = number('run', 0, 1e3, 0)
   v.align = choose('align', ['', 'start', 'init', 'phase'] as const, '')

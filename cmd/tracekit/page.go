@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"tracekit/page"
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// pageFlags are the flags of commands that make a page.
+type pageFlags struct {
+	source string // directory
+}
+
+func (f *pageFlags) add(set *pflag.FlagSet) {
+	set.StringVar(&f.source, "source", "", "`directory` with the program's source: files that the trace names are looked up below it and shown with costs beside their lines")
+}
+
+func (f *pageFlags) validate() error {
+	if f.source == "" {
+		return nil
+	}
+	if info, err := os.Stat(f.source); err != nil {
+		return usagef("--source: %w", err)
+	} else if !info.IsDir() {
+		return usagef("--source %s: want a directory", f.source)
+	}
+	return nil
+}
+
+// sourceShare is which part of a page's bytes the text of source files may take before it is
+// compressed.
+const sourceShare = 2
+
+// more gathers what a page of so many bytes shows besides.
+func (f *pageFlags) more(t *trace.Trace, a *stats.Analysis, size int64) (*page.More, error) {
+	var words []page.Term
+	for _, t := range terms() {
+		words = append(words, page.Term{Word: t.word, Meaning: t.meaning})
+	}
+	if f.source == "" {
+		return page.NewMore(t, a, nil, words, 0), nil
+	}
+	sources, err := page.OpenSources(f.source)
+	if err != nil {
+		return nil, usagef("--source: %w", err)
+	}
+	defer sources.Close()
+	return page.NewMore(t, a, sources, words, int(size/sourceShare)), nil
+}
+
+// newPage makes a page of an analysis, but for its timeline.
+func newPage(opts *pageFlags, t *trace.Trace, a *stats.Analysis, size int64) (*page.Page, error) {
+	more, err := opts.more(t, a, size)
+	return &page.Page{Title: pictureTitle(t.Source.Info()), Trace: t, Document: a, More: more, Size: size}, err
+}
+
+// newReportPage makes a page of an analysis that needs no server.
+func newReportPage(ctx context.Context, io *streams, opts *analyzeOptions, flags *pageFlags, t *trace.Trace, a *stats.Analysis, size int64) (*page.Page, error) {
+	p, err := newPage(flags, t, a, size)
+	if err != nil {
+		return nil, err
+	}
+	bar := startProgress(io, opts.quiet, "drawing")
+	defer bar.done()
+	p.Timeline, err = page.NewTimeline(ctx, t, a, page.Bounds(size), opts.jobs, &bar.Progress)
+	return p, err
+}

@@ -1,0 +1,68 @@
+package page
+
+import (
+	"context"
+
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// More is what a page shows beside the analysis and its timeline.
+type More struct {
+	lines []lineCalls
+	grids []grid
+	files []sourceFile
+	lost  []string // files that were not found
+	terms []Term
+}
+
+// A Term is a word of the page with what it means.
+type Term struct {
+	Word    string `json:"word"`
+	Meaning string `json:"meaning"`
+	Section string `json:"section,omitempty"` // of DEFINITIONS
+}
+
+// NewMore gathers what a page shows of an analysis besides. Sources may be nil: the files that the
+// trace names are not at hand. Of their text it takes so many bytes at most.
+func NewMore(t *trace.Trace, a *stats.Analysis, s *Sources, terms []Term, bytes int) *More {
+	m := &More{lines: histograms(a), grids: gridsOf(t), terms: terms}
+	if s != nil {
+		m.files, m.lost = s.take(namedLines(t.Defs, a), bytes)
+	}
+	return m
+}
+
+// more is the block of the page.
+type more struct {
+	Lines   []lineCalls  `json:"lines"`
+	LinesOf int          `json:"lines_of"` // how many there are: a part is kept
+	Grids   []grid       `json:"grids"`
+	Files   []sourceFile `json:"sources"`
+	Lost    []string     `json:"lost"`
+	Sought  bool         `json:"sought"` // whether files were looked for
+	Terms   []Term       `json:"terms"`
+}
+
+// pack makes the block of so many bytes at most: histograms of the lines with the least time go
+// first, then files.
+func (m *More) pack(ctx context.Context, limit int64) (string, error) {
+	if m == nil {
+		m = &More{}
+	}
+	x := more{Lines: m.lines, LinesOf: len(m.lines), Grids: m.grids, Files: m.files, Lost: m.lost, Sought: m.files != nil || m.lost != nil, Terms: m.terms}
+	for {
+		packed, err := packJSON(ctx, &x)
+		if err != nil || int64(len(packed)) <= limit || len(x.Lines)+len(x.Files)+len(x.Grids)+len(x.Lost) == 0 {
+			return packed, err
+		}
+		switch {
+		case len(x.Lines) > 0:
+			x.Lines = x.Lines[:len(x.Lines)/2]
+		case len(x.Files) > 0:
+			x.Files = x.Files[:len(x.Files)/2]
+		default:
+			x.Grids, x.Lost = nil, nil
+		}
+	}
+}

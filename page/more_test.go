@@ -1,0 +1,53 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"tracekit/trace"
+)
+
+// TestMoreFits: whatever there is, the block has no more bytes than it may.
+func TestMoreFits(t *testing.T) {
+	m := &More{terms: []Term{{Word: "word", Meaning: "meaning"}}}
+	for i := range 500 {
+		l := lineCalls{Operation: fmt.Sprint("MPI_Call", i*7919%1000)}
+		for k := range 6 {
+			x := keyBars{Bytes: uint64(i * k)}
+			for b := range 48 {
+				x.Counts = append(x.Counts, uint64(i*b*k*2654435761%1000003))
+			}
+			l.Keys = append(l.Keys, x)
+		}
+		m.lines = append(m.lines, l)
+	}
+	for _, limit := range []int64{1 << 20, 100_000, 10_000, 1000} {
+		packed, err := m.pack(t.Context(), limit)
+		if err != nil || int64(len(packed)) > limit {
+			t.Errorf("%d bytes, want at most %d; %v", len(packed), limit, err)
+		}
+	}
+}
+
+// TestGrids: a topology is drawn with the place of each rank, Score-P's numbering is not.
+func TestGrids(t *testing.T) {
+	d := &trace.Defs{Strings: []string{"", "rank"}}
+	d.LocationGroups = make([]trace.LocationGroup, 4)
+	tr := &trace.Trace{Defs: d}
+	top := trace.Topology{Name: "cart", Sizes: []uint32{2, 2}, Torus: []bool{false, false}}
+	for i := range 4 {
+		d.Locations = append(d.Locations, trace.Location{Group: trace.LocationGroupID(i)})
+		tr.World = append(tr.World, trace.LocationID(i))
+		tr.Rank = append(tr.Rank, uint32(i))
+		top.Places = append(top.Places, trace.Coordinate{Location: trace.LocationID(i), At: []uint32{uint32(i % 2), uint32(i / 2)}})
+	}
+	other := top
+	other.Name = "Process x Thread"
+	huge := trace.Topology{Name: "huge", Sizes: []uint32{1 << 31, 1 << 31}, Torus: []bool{false, false}, Places: top.Places}
+	d.Topologies = []trace.Topology{other, huge, top}
+	got := gridsOf(tr)
+	if len(got) != 1 || got[0].Name != "cart" || !slices.Equal(got[0].Sizes, []int{2, 2}) || !slices.Equal(got[0].At[1], []int{1, 1, 0}) {
+		t.Errorf("%+v", got)
+	}
+}

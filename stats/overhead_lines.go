@@ -1,0 +1,126 @@
+package stats
+
+import (
+	"cmp"
+	"slices"
+
+	"tracekit/stats/fit"
+)
+
+// LineCalls are the durations, without wait states, of the calls of one operation from one source
+// line, key by key.
+type LineCalls struct {
+	SourceLine
+	Operation string
+	Keys      []LineKey // that with the most calls first
+}
+
+// A LineKey holds the calls that a line has of one key.
+type LineKey struct {
+	Key    int // index into Overhead.Keys
+	Calls  uint64
+	Bars   fit.Bars
+	Counts []uint64 // by bar; the last are beyond all
+}
+
+// linesDrawn is how many lines have their calls counted, those with the most time; barsDrawn,
+// in how many bars at most.
+const (
+	linesDrawn = 100
+	barsDrawn  = 48
+)
+
+// lineBars counts the calls of some lines in bars, by line and group of sizes.
+type lineBars map[lineGroup][]uint64
+
+type lineGroup struct{ line, group int }
+
+// drawLines chooses the lines whose calls are counted.
+func (o *overheads) drawLines(p *profiler, part *profilePart) {
+	type line struct {
+		site  site
+		time  int64
+		paths []int
+	}
+	var lines []line
+	for s, at := range p.mpiPaths(part) {
+		if at.index == len(lines) {
+			lines = append(lines, line{site: at.site})
+		}
+		x := &lines[at.index]
+		x.time = plus(x.time, s.inclusive)
+		x.paths = append(x.paths, int(s.path))
+	}
+	slices.SortStableFunc(lines, func(a, b line) int {
+		return cmp.Or(cmp.Compare(b.time, a.time), p.compareSites(a.site, b.site))
+	})
+	o.lineOf = make([]int, len(o.t.Tree.Nodes))
+	for i := range o.lineOf {
+		o.lineOf[i] = -1
+	}
+	for k := range lines[:min(len(lines), linesDrawn)] {
+		o.drawn = append(o.drawn, lines[k].site)
+		for _, path := range lines[k].paths {
+			o.lineOf[path] = k
+		}
+	}
+	for i := range o.groups {
+		r := &o.groups[i].Result
+		o.bars = append(o.bars, r.Bars(r.TMax, barsDrawn))
+	}
+}
+
+// count counts a call, if it is of a line that is drawn.
+func (w *charger) count(e *commCall, group int) {
+	if w.lineOf == nil || group < 0 || !e.whole || w.lineOf[e.Path] < 0 {
+		return
+	}
+	at := lineGroup{w.lineOf[e.Path], group}
+	last := &w.counted[e.Path]
+	if last.counts == nil || last.at != at {
+		counts := w.charges.lines[at]
+		if counts == nil {
+			counts = make([]uint64, w.bars[group].N+1)
+			w.charges.lines[at] = counts
+		}
+		*last = countedLine{at, counts}
+	}
+	last.counts[w.bars[group].At(e.time-e.wait)]++
+}
+
+// A countedLine is where calls of a path were last counted: mostly it is there again.
+type countedLine struct {
+	at     lineGroup
+	counts []uint64
+}
+
+func (b lineBars) merge(o lineBars) {
+	for at, counts := range o {
+		if b[at] == nil {
+			b[at] = counts
+			continue
+		}
+		for k, n := range counts {
+			b[at][k] += n
+		}
+	}
+}
+
+// lineCalls returns what was counted; rows are the keys of the groups.
+func (o *overheads) lineCalls(p *profiler, rows []int) []LineCalls {
+	lines := make([]LineCalls, len(o.drawn))
+	for k, at := range o.drawn {
+		lines[k] = LineCalls{SourceLine: spell(p.t.Defs, at.line), Operation: p.t.Defs.RegionLabel(at.operation)}
+	}
+	for at, counts := range o.charges.lines {
+		x := LineKey{Key: rows[at.group], Bars: o.bars[at.group], Counts: counts}
+		for _, n := range counts {
+			x.Calls += n
+		}
+		lines[at.line].Keys = append(lines[at.line].Keys, x)
+	}
+	for k := range lines {
+		slices.SortFunc(lines[k].Keys, func(a, b LineKey) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Key, b.Key)) })
+	}
+	return lines
+}

@@ -1,0 +1,52 @@
+// Ranks as bars, and at their places in a topology where the trace tells of one.
+
+import { h } from 'preact'
+import { more, type Grid } from './more'
+import { RankBars, type SectionProps } from './sections'
+import { time } from './units'
+
+// Ranks shows a time of every row.
+export function Ranks({ doc, model, view, change, times, title }: SectionProps & { times: Float64Array; title: string }) {
+  const { grids } = more(doc), grid = grids[view.grid]
+  return <div>
+    {grids.length > 0 && <label>Show as <select value={grid ? view.grid : -1} onChange={e => change({ grid: Number(e.currentTarget.value) })}>
+      <option value={-1}>bars</option>{grids.map((g, k) => <option value={k}>{g.name} ({g.sizes.join(' × ')})</option>)}</select></label>}
+    {grid ? <GridPicture grid={grid} times={byRank(model.head.rows, times)} title={title} /> : <RankBars model={model} times={times} title={title} />}
+  </div>
+}
+
+// byRank adds up the rows of each rank.
+function byRank(rows: { rank: number }[], times: Float64Array): Map<number, number> {
+  const out = new Map<number, number>()
+  rows.forEach(({ rank }, r) => { if (rank >= 0) out.set(rank, (out.get(rank) ?? 0) + times[r]) })
+  return out
+}
+
+// GridPicture lays the last two dimensions out down and across; for each place in the others there
+// is a plane.
+function GridPicture({ grid, times, title }: { grid: Grid; times: Map<number, number>; title: string }) {
+  const { sizes, at } = grid, most = Math.max(...times.values(), 1)
+  const across = sizes[sizes.length - 1], down = sizes.length > 1 ? sizes[sizes.length - 2] : 1
+  const planes = new Map<string, number[][]>()
+  for (const place of at) {
+    const key = place.slice(1, Math.max(sizes.length - 1, 1)).join(', ')
+    const plane = planes.get(key)
+    if (plane) plane.push(place)
+    else planes.set(key, [place])
+  }
+  const shown = [...planes].slice(0, 64)
+  return <figure class="grids">
+    <figcaption>{title}, at their places in {grid.name}. <span class="scale"><i class="low" /> 0 <i class="high" /> {time(most)}</span>{planes.size > shown.length && ` The first ${shown.length} of ${planes.size} planes.`}</figcaption>
+    <div class="planes">{shown.map(([key, places]) => <div>
+      {planes.size > 1 && <div class="faint">({key}, ·, ·)</div>}
+      <svg viewBox={`0 0 ${across} ${down}`} role="img" aria-label={`${title}: ${places.length} ranks in a plane of ${down} by ${across}`}
+        style={{ width: `${Math.min(Math.max(across * (planes.size > 1 ? 16 : 42), 40), 440)}px` }}>
+        <rect width={across} height={down} class="ground" />
+        {places.map(p => {
+          const x = p[p.length - 1], y = sizes.length > 1 ? p[p.length - 2] : 0, t = times.get(p[0]) ?? 0
+          return <g><rect x={x + 0.03} y={y + 0.03} width="0.94" height="0.94" class="cell" fill-opacity={0.06 + 0.94 * t / most}><title>{`rank ${p[0]} at (${p.slice(1).join(', ')}): ${time(t)}`}</title></rect>
+            {across <= 16 && planes.size === 1 && <text x={x + 0.5} y={y + 0.5} class={t > 0.55 * most ? 'onfull' : ''} text-anchor="middle" dominant-baseline="central" font-size="0.3">{p[0]}</text>}</g>
+        })}
+      </svg></div>)}</div>
+  </figure>
+}

@@ -1,0 +1,32 @@
+// What the page has beside the analysis and its timeline (page/more.go says how it is made).
+
+import type { Document } from './data'
+
+export interface KeyBars {
+  role: string; processes: number; bytes: number; calls: number
+  origin_ns: number; width_ns: number
+  counts: number[]      // by bar; the last are beyond all
+  expected?: number[]   // by the law
+  law: string; p_value: number | null
+  t_max_ns: number; from: string; unreliable: boolean
+}
+
+export interface LineCalls { region: string; file: string; line: number; operation: string; keys: KeyBars[]; keys_of: number }
+
+// A Grid is a topology; at says for a rank, which comes first, where it is in each dimension.
+export interface Grid { name: string; sizes: number[]; at: number[][] }
+
+export interface SourceFile { name: string; found: string; others: number; lines: number; parts: { first: number; text: string[] }[] | null }
+
+export interface Term { word: string; meaning: string; section?: string }
+
+export interface More {
+  lines: LineCalls[]; lines_of: number
+  grids: Grid[]
+  sources: SourceFile[] | null
+  lost: string[] | null
+  sought: boolean
+  terms: Term[] | null
+}
+
+export function more(doc: Document): More { return doc.more }
