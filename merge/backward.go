@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -29,7 +30,9 @@ func (c *logicalClock) backward(ctx context.Context, exact bool) error {
 		}
 		marks := c.marks(d)
 		amortise(marks)
-		knots := makeKnots(bend(marks, c.fade, c.base(d)), exact)
+		knots := spill.NewTable[trace.Knot](c.trace.Store)
+		knots.AppendRows(makeKnots(bend(marks, c.fade, c.base(d)), exact))
+		knots = knots.Sealed()
 		for _, l := range locs {
 			c.maps[l].Knots = knots
 		}

@@ -57,7 +57,7 @@ func TestMaps(t *testing.T) {
 			c := &tr.Clock.Maps[l]
 			checkMap(t, name, c, plain.Span[l])
 			master := tr.World[tr.Rank[l]]
-			if n := len(c.Knots); n != len(tr.Clock.Maps[master].Knots) || n > 0 && c.Knots[n-1] != tr.Clock.Maps[master].Knots[n-1] {
+			if n := c.Knots.Len(); n != tr.Clock.Maps[master].Knots.Len() || n > 0 && c.Knots.At(n-1) != tr.Clock.Maps[master].Knots.At(n-1) {
 				t.Errorf("%s: location %d and its master have different clocks", name, l)
 			}
 			for i := range plain.Calls[l].Len() {
@@ -92,8 +92,8 @@ func checkMap(t *testing.T, name string, c *trace.ClockMap, span trace.Span) {
 		}
 		last = now
 	}
-	for i := 1; i < len(c.Knots); i++ {
-		a, b := c.Knots[i-1], c.Knots[i]
+	for i := 1; i < c.Knots.Len(); i++ {
+		a, b := c.Knots.At(i-1), c.Knots.At(i)
 		if b.Time <= a.Time || b.Shift < 0 || b.Time+b.Shift < a.Time+a.Shift {
 			t.Fatalf("%s: knots %v, %v", name, a, b)
 		}
@@ -110,7 +110,7 @@ func TestSoundClocksAreNotTouched(t *testing.T) {
 		for _, mode := range []merge.ClockMode{merge.ClockAuto, merge.ClockCLC, merge.ClockNone} {
 			tr := merged(t, m, merge.Options{Clock: mode})
 			for l := range tr.Clock.Maps {
-				if len(tr.Clock.Maps[l].Knots) > 0 || tr.Clock.MaxShift > 0 {
+				if tr.Clock.Maps[l].Knots.Len() > 0 || tr.Clock.MaxShift > 0 {
 					t.Errorf("%s, %s: location %d has a logical clock", p.Name, mode, l)
 				}
 			}

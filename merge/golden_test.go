@@ -197,8 +197,10 @@ func listClock(b *strings.Builder, t *trace.Trace) {
 	}
 	fmt.Fprintf(b, "clock %s, messages %+v, collectives %+v, largest shift %d\n", c.Method, c.Messages, c.Collectives, c.MaxShift)
 	for l := range c.Maps {
-		for _, k := range c.Maps[l].Knots {
-			fmt.Fprintf(b, "clock of %d: at %d + %d\n", l, k.Time, k.Shift)
+		for _, rows := range c.Maps[l].Knots.Rows {
+			for _, k := range rows {
+				fmt.Fprintf(b, "clock of %d: at %d + %d\n", l, k.Time, k.Shift)
+			}
 		}
 	}
 }

@@ -86,8 +86,10 @@ func (c *logicalClock) binds(p part) bool {
 // maxShift returns the largest shift in all knots.
 func (c *logicalClock) maxShift() (largest int64) {
 	for i := range c.maps {
-		for _, k := range c.maps[i].Knots {
-			largest = max(largest, k.Shift)
+		for _, rows := range c.maps[i].Knots.Rows {
+			for _, k := range rows {
+				largest = max(largest, k.Shift)
+			}
 		}
 	}
 	return largest

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 	"sort"
+
+	"tracekit/spill"
 )
 
 // A ClockOffset is a measurement: at local time Time the global clock was Offset ticks ahead.
@@ -25,20 +27,20 @@ type Knot struct {
 // the identity.
 type ClockMap struct {
 	Offsets []ClockOffset
-	Knots   []Knot
+	Knots   *spill.Table[Knot]
 }
 
 // Identity reports whether the map changes nothing.
-func (m *ClockMap) Identity() bool { return len(m.Offsets) < 2 && len(m.Knots) == 0 }
+func (m *ClockMap) Identity() bool { return len(m.Offsets) < 2 && m.Knots.Len() == 0 }
 
 // At returns the corrected time of a raw time.
 func (m *ClockMap) At(t int64) int64 {
 	t = CorrectOffset(m.Offsets, t)
-	if len(m.Knots) == 0 {
-		return t
+	if m.Knots.Len() > 0 {
+		c := ClockCursor{m: m}
+		t += c.shift(t)
 	}
-	i := sort.Search(len(m.Knots), func(i int) bool { return m.Knots[i].Time > t })
-	return t + shiftAt(m.Knots, i, t)
+	return t
 }
 
 // Correct replaces raw times, ascending or nearly so, by corrected ones that do not
@@ -67,7 +69,14 @@ type ClockCursor struct {
 	m     *ClockMap
 	seg   int     // interval of the offsets that held the last time
 	slope float64 // of that interval
-	knot  int     // number of knots before the last time
+	span  span    // of the knots that held the last time
+}
+
+// A span is the time between two knots next to each other; before the first one and behind the
+// last one both are that.
+type span struct {
+	knots         int // before the second; 0: no span was found yet
+	before, after Knot
 }
 
 // Cursor returns a cursor for the map.
@@ -87,9 +96,8 @@ func (c *ClockCursor) At(t int64) int64 {
 		}
 		t = along(o[c.seg], c.slope, t)
 	}
-	if k := c.m.Knots; len(k) > 0 {
-		c.knot = seekKnot(k, c.knot, t)
-		t += shiftAt(k, c.knot, t)
+	if c.m.Knots.Len() > 0 {
+		t += c.shift(t)
 	}
 	return t
 }
@@ -129,28 +137,34 @@ func along(a ClockOffset, slope float64, t int64) int64 {
 	return t + a.Offset + int64(math.RoundToEven(slope*float64(t-a.Time)))
 }
 
-// seekKnot returns the number of knots with Time <= t, starting the search at i.
-func seekKnot(knots []Knot, i int, t int64) int {
-	for i > 0 && knots[i-1].Time > t {
-		i--
+// shift returns the shift of a time by the knots.
+func (c *ClockCursor) shift(t int64) int64 {
+	s := &c.span
+	if s.knots == 0 || t < s.before.Time || t >= s.after.Time {
+		s.seek(c.m.Knots, t)
 	}
-	for i < len(knots) && knots[i].Time <= t {
-		i++
+	switch a, b := s.before, s.after; {
+	case t < a.Time:
+		return a.Shift
+	case t >= b.Time:
+		return b.Shift
+	default:
+		f := float64(t-a.Time) / float64(b.Time-a.Time)
+		return a.Shift + int64(math.RoundToEven(f*float64(b.Shift-a.Shift)))
 	}
-	return i
 }
 
-// shiftAt returns the shift at t, where i is the number of knots with Time <= t.
-func shiftAt(knots []Knot, i int, t int64) int64 {
-	switch i {
-	case 0:
-		return knots[0].Shift
-	case len(knots):
-		return knots[i-1].Shift
+// seek turns to the knots that hold t: mostly the next.
+func (s *span) seek(k *spill.Table[Knot], t int64) {
+	n := s.knots
+	for tries := 0; n > 0 && n < k.Len() && k.Ptr(n).Time <= t && tries < 4; tries++ {
+		n++
 	}
-	a, b := knots[i-1], knots[i]
-	f := float64(t-a.Time) / float64(b.Time-a.Time)
-	return a.Shift + int64(math.RoundToEven(f*float64(b.Shift-a.Shift)))
+	if n == 0 || k.Ptr(n-1).Time > t || n < k.Len() && k.Ptr(n).Time <= t {
+		n = sort.Search(k.Len(), func(i int) bool { return k.Ptr(i).Time > t })
+	}
+	s.before, s.after = k.At(max(0, n-1)), k.At(min(n, k.Len()-1))
+	s.knots = max(1, n)
 }
 
 // Nanoseconds returns a time in ticks in nanoseconds, rounded towards zero, without

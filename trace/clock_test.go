@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"tracekit/spill"
 )
 
 func TestCorrectOffset(t *testing.T) {
@@ -33,8 +35,18 @@ func TestCorrectOffset(t *testing.T) {
 	}
 }
 
+// knots returns a table of knots.
+func knots(t *testing.T, all ...Knot) *spill.Table[Knot] {
+	t.Helper()
+	store := spill.NewStore(0, t.TempDir())
+	t.Cleanup(func() { store.Close() })
+	table := spill.NewTable[Knot](store)
+	table.AppendRows(all)
+	return table
+}
+
 func TestKnots(t *testing.T) {
-	m := ClockMap{Knots: []Knot{{Time: 100, Shift: 10}, {Time: 200, Shift: 30}}}
+	m := ClockMap{Knots: knots(t, Knot{Time: 100, Shift: 10}, Knot{Time: 200, Shift: 30})}
 	for at, want := range map[int64]int64{0: 10, 100: 110, 150: 170, 200: 230, 999: 1029} {
 		if got := m.At(at); got != want {
 			t.Errorf("%d becomes %d, want %d", at, got, want)
@@ -50,7 +62,7 @@ func TestIdentity(t *testing.T) {
 		{ClockMap{}, true},
 		{ClockMap{Offsets: []ClockOffset{{Offset: 5}}}, true},
 		{ClockMap{Offsets: make([]ClockOffset, 2)}, false},
-		{ClockMap{Knots: []Knot{{}}}, false},
+		{ClockMap{Knots: knots(t, Knot{})}, false},
 	} {
 		if got := c.m.Identity(); got != c.want {
 			t.Errorf("%+v: %v", c.m, got)
@@ -62,8 +74,10 @@ func TestIdentity(t *testing.T) {
 // would decrease; however the stream is cut.
 func TestCorrectIsAt(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
+	store := spill.NewStore(0, t.TempDir())
+	defer store.Close()
 	for range 200 {
-		m := randomMap(r)
+		m := randomMap(store, r)
 		var times []int64
 		at := r.Int64N(100) - 50
 		for range 100 {
@@ -87,8 +101,8 @@ func TestCorrectIsAt(t *testing.T) {
 	}
 }
 
-func randomMap(r *rand.Rand) ClockMap {
-	var m ClockMap
+func randomMap(store *spill.Store, r *rand.Rand) ClockMap {
+	m := ClockMap{Knots: spill.NewTable[Knot](store)}
 	at := r.Int64N(200) - 100
 	for range r.IntN(5) {
 		m.Offsets = append(m.Offsets, ClockOffset{Time: at, Offset: r.Int64N(100)})
@@ -96,7 +110,7 @@ func randomMap(r *rand.Rand) ClockMap {
 	}
 	at = r.Int64N(200) - 100
 	for range r.IntN(5) {
-		m.Knots = append(m.Knots, Knot{Time: at, Shift: r.Int64N(100)})
+		m.Knots.Append(Knot{Time: at, Shift: r.Int64N(100)})
 		at += 1 + r.Int64N(500)
 	}
 	return m

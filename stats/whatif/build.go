@@ -31,6 +31,49 @@ type builder struct {
 	keep   bool // what is needed after the end of the call
 	doubts doubts
 	recent recent[uint32]
+	senders
+}
+
+// senders looks up who has sent the messages of some receives, several at once: where one lies in
+// memory does not depend on the others, so that they are fetched together.
+type senders struct {
+	first int // the receive that the first is of
+	list  []sender
+}
+
+// A sender is the call that sends a message.
+type sender struct {
+	call  uint32 // None: none is known
+	enter int64
+	waits bool // for the receiver
+}
+
+// sendersAtOnce is how many are looked up at once.
+const sendersAtOnce = 64
+
+// sender returns who has sent the message of receive k.
+func (b *builder) sender(k int) *sender {
+	s := &b.senders
+	if i := k - s.first; i >= 0 && i < len(s.list) {
+		return &s.list[i]
+	}
+	s.first, s.list = k, s.list[:0]
+	recvs := b.t.Recvs[b.l].From(k)
+	recvs = recvs[:min(len(recvs), sendersAtOnce)]
+	for i := range recvs {
+		call := uint32(trace.None)
+		if r := &recvs[i]; r.State == trace.Matched {
+			call = b.t.Sends[r.SendLoc].Ptr(int(r.Send)).Call
+		}
+		s.list = append(s.list, sender{call: call})
+	}
+	for i := range recvs {
+		if x := &s.list[i]; x.call != trace.None {
+			c := b.t.Calls[recvs[i].SendLoc].Ptr(int(x.call))
+			x.enter, x.waits = c.Enter, b.network.waits(c, recvs[i].Bytes)
+		}
+	}
+	return &s.list[0]
 }
 
 // flight returns the row of the flights of messages of a size, 0 if nothing is known of them.
@@ -139,22 +182,21 @@ func (b *builder) receives(i uint32, c *trace.Call, end int) {
 		if r.Call != i || r.State != trace.Matched {
 			continue
 		}
-		call := b.t.Sends[r.SendLoc].Ptr(int(r.Send)).Call
-		if call == trace.None {
+		send := b.sender(k)
+		if send.call == trace.None {
 			continue
 		}
-		send := b.t.Calls[r.SendLoc].Ptr(int(call))
-		if send.Enter >= c.Leave {
+		if send.enter >= c.Leave {
 			if b.doubts.late++; !b.keep {
 				continue
 			}
 		}
 		kind := arrivalOf(r)
-		if kind == sendToRecv && b.network.waits(send, r.Bytes) {
+		if kind == sendToRecv && send.waits {
 			kind = sendToRecvBoth
 		}
-		b.needs = append(b.needs, b.believed(need{r.SendLoc, call, b.flight(kind, r.Bytes)}, c))
-		if n := (need{b.l, r.Post, b.flight(postToWait, r.Bytes)}); r.Post < i && b.network.waits(send, r.Bytes) && b.inTime(n, c) {
+		b.needs = append(b.needs, b.believed(need{r.SendLoc, send.call, b.flight(kind, r.Bytes)}, c))
+		if n := (need{b.l, r.Post, b.flight(postToWait, r.Bytes)}); r.Post < i && send.waits && b.inTime(n, c) {
 			b.needs = append(b.needs, n)
 		}
 	}

@@ -50,8 +50,8 @@ func ScaleEach(place Place, factors []float64) Change {
 }
 
 // Balance gives each rank the mean over ranks of the time in a place, visit by visit: the first
-// of each rank, the second …, those of a rank that has no more of them left out. A visit is what
-// passes between two calls, or in one.
+// of each rank, the second …, those of a rank that has no more of them left out. Where ranks do not
+// visit it equally often, a visit is what passes between two calls, or in one.
 func Balance(place Place) Change { return Change{kind: balance, place: place} }
 
 // Cap lets calls in a place take no longer than their kind needs: t_max of DEFINITIONS 1.1, of
@@ -103,9 +103,10 @@ type plan struct {
 // A planned change has its place by slot.
 type planned struct {
 	Change
-	slots []bool
-	on    []bool  // by world rank; nil: all
-	means []int64 // of a balanced place, by ordinal of the visit
+	slots   []bool
+	on      []bool  // by world rank; nil: all
+	means   []int64 // of a balanced place, by ordinal of the visit
+	byVisit bool    // these are visits to its regions; else what passes between two calls is one
 }
 
 // beside are the places that are none of the call tree. Their slots follow those of the tree.
@@ -166,7 +167,7 @@ func (m *Model) plan(changes []Change) (*plan, error) {
 					balanced[s] = true // the same work can be shared once
 				}
 			}
-			x.means = m.means(x.slots)
+			x.means, x.byVisit = m.means(x.slots)
 		}
 		for s := range x.slots {
 			p.touched[s] = p.touched[s] || x.slots[s]
@@ -219,11 +220,11 @@ func (m *Model) inMPI(p trace.PathID) bool {
 	return false
 }
 
-// A visit is what passes on a location between two calls, or as own time of one. walk calls
-// piece with each time above 0 in some call paths, and end when a visit is over, with the call
-// that is entered or left then. The time from the Enter of a call until its part in a
+// walk goes through what passes on a location between two calls, or as own time of one. It calls
+// piece with each time above 0 in some call paths, in so many visits, and end when that is over,
+// with the call that is entered or left then. The time from the Enter of a call until its part in a
 // collective begins is left out.
-func (m *Model) walk(l trace.LocationID, slots []bool, piece func(slot int, time int64), end func(call uint32)) {
+func (m *Model) walk(l trace.LocationID, slots []bool, piece func(p passed), end func(call uint32)) {
 	own := ownTimes{Model: m, l: l}
 	for call, s := range m.segments[l].All() {
 		if call != trace.None {
@@ -234,7 +235,7 @@ func (m *Model) walk(l trace.LocationID, slots []bool, piece func(slot int, time
 				s.Time = own.of(call)
 			}
 			if s.Time > 0 {
-				piece(slot, s.Time)
+				piece(passed{slot, max(1, int(s.Visits)), s.Time})
 			}
 		}
 		if call != trace.None {
@@ -288,29 +289,56 @@ func (m *Model) balances(l trace.LocationID) bool {
 }
 
 // means returns the mean over ranks of their first, second … visits to a place.
-func (m *Model) means(slots []bool) (sums []int64) {
-	var counts []int64
+// It reports whether these are visits to its regions, since ranks that are there make equally many:
+// several of them between two calls are taken for equally long ones.
+func (m *Model) means(slots []bool) ([]int64, bool) {
+	var visits, gaps meanVisits
+	most, least, each := 0, math.MaxInt, true
 	for l := range m.locations {
 		if !m.balances(trace.LocationID(l)) {
 			continue
 		}
-		k, sum := 0, int64(0)
-		m.walk(trace.LocationID(l), slots, func(_ int, time int64) { sum += time }, func(uint32) {
+		gap, visit, n, sum := 0, 0, 0, int64(0)
+		m.walk(trace.LocationID(l), slots, func(p passed) { n, sum = n+p.visits, sum+p.time }, func(uint32) {
 			if sum == 0 {
 				return
 			}
-			if k == len(sums) {
-				sums, counts = append(sums, 0), append(counts, 0)
+			gaps.add(gap, sum)
+			each = each && n <= mostVisits
+			for k := 0; each && k < n; k++ {
+				visits.add(visit+k, sum*int64(k+1)/int64(n)-sum*int64(k)/int64(n))
 			}
-			sums[k] += sum
-			counts[k]++
-			k, sum = k+1, 0
+			gap, visit, n, sum = gap+1, visit+n, 0, 0
 		})
+		if visit > 0 {
+			most, least = max(most, visit), min(least, visit)
+		}
 	}
-	for k := range sums {
-		sums[k] = (sums[k] + counts[k]/2) / counts[k]
+	if each && most == least {
+		return visits.means(), true
 	}
-	return sums
+	return gaps.means(), false
+}
+
+// mostVisits is how many visits between two calls are told apart at most.
+const mostVisits = 16
+
+// meanVisits finds means by ordinal.
+type meanVisits struct{ sums, counts []int64 }
+
+func (m *meanVisits) add(k int, time int64) {
+	if k == len(m.sums) {
+		m.sums, m.counts = append(m.sums, 0), append(m.counts, 0)
+	}
+	m.sums[k] += time
+	m.counts[k]++
+}
+
+func (m *meanVisits) means() []int64 {
+	for k, n := range m.counts {
+		m.sums[k] = (m.sums[k] + n/2) / n
+	}
+	return m.sums
 }
 
 // shift moves the times at which a location enters its calls, waits left out, and returns by
@@ -347,8 +375,9 @@ type shifter struct {
 
 // passed is time in a call path.
 type passed struct {
-	slot int
-	time int64
+	slot   int
+	visits int
+	time   int64
 }
 
 // shifter returns nil if nothing changes on a location.
@@ -376,7 +405,7 @@ func (p *plan) shifter(l trace.LocationID) *shifter {
 }
 
 // pass takes note of time in a place that changes.
-func (x *shifter) pass(slot int, time int64) { x.visit = append(x.visit, passed{slot, time}) }
+func (x *shifter) pass(p passed) { x.visit = append(x.visit, p) }
 
 // endVisit changes the times of a visit: that of a call, or of all between two.
 func (x *shifter) endVisit() {
@@ -418,17 +447,23 @@ func (x *shifter) endVisit() {
 
 // balance gives a visit to a place that is balanced the mean, spread over its parts.
 func (x *shifter) balance(i int, c *planned) {
-	sum := int64(0)
+	n, sum := 0, int64(0)
 	for _, v := range x.visit {
 		if c.slots[v.slot] {
-			sum += v.time
+			n, sum = n+v.visits, sum+v.time
 		}
 	}
 	if sum == 0 {
 		return
 	}
-	mean, before, given := float64(c.means[x.ordinal[i]]), int64(0), int64(0)
-	x.ordinal[i]++
+	if !c.byVisit {
+		n = 1
+	}
+	mean, before, given := 0.0, int64(0), int64(0)
+	for range n {
+		mean += float64(c.means[x.ordinal[i]])
+		x.ordinal[i]++
+	}
 	for k := range x.visit {
 		v := &x.visit[k]
 		if !c.slots[v.slot] {

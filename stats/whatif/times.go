@@ -3,6 +3,7 @@ package whatif
 import (
 	"context"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -40,7 +41,7 @@ func (m *Model) Times(ctx context.Context, changes ...Change) ([]trace.ClockMap,
 
 // times returns the map of one location.
 func (r *replay) times(l trace.LocationID) trace.ClockMap {
-	var k knots
+	k := knots{table: spill.NewTable[trace.Knot](r.t.Store)}
 	calls, x := r.t.Calls[l], &r.in.locations[l]
 	own := ownTimes{Model: r.Model, l: l}
 	row := 0 // of x
@@ -71,26 +72,26 @@ func (r *replay) times(l trace.LocationID) trace.ClockMap {
 	if s := r.t.Span[l]; s.Events > 0 {
 		k.add(s.Last, r.end(l))
 	}
-	return trace.ClockMap{Knots: k.list}
+	return trace.ClockMap{Knots: k.table.Sealed()}
 }
 
 // knots collects the knots of a map that does not run backwards.
 type knots struct {
-	list []trace.Knot
-	last int64 // the latest time so far
+	table *spill.Table[trace.Knot]
+	last  int64 // the latest time so far
 }
 
 // add says to when a time moves. Of three knots with one shift the second is not needed.
 func (k *knots) add(from, to int64) {
-	n := len(k.list)
+	n := k.table.Len()
 	if n > 0 {
 		to = max(to, k.last)
 	}
 	k.last = to
 	next := trace.Knot{Time: from, Shift: to - from}
-	if n > 1 && k.list[n-1].Shift == next.Shift && k.list[n-2].Shift == next.Shift {
-		k.list[n-1] = next
+	if n > 1 && k.table.Ptr(n-1).Shift == next.Shift && k.table.Ptr(n-2).Shift == next.Shift {
+		k.table.Set(n-1, next)
 		return
 	}
-	k.list = append(k.list, next)
+	k.table.Append(next)
 }
