@@ -40,7 +40,7 @@ const sourceShare = 2
 func (f *pageFlags) more(t *trace.Trace, a *stats.Analysis, size int64) (*page.More, error) {
 	var words []page.Term
 	for _, t := range terms() {
-		words = append(words, page.Term{Word: t.word, Meaning: t.meaning})
+		words = append(words, page.Term{Word: t.word, Meaning: t.meaning, Section: t.section})
 	}
 	if f.source == "" {
 		return page.NewMore(t, a, nil, words, 0), nil

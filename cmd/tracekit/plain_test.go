@@ -105,16 +105,6 @@ func checkAligned(t *testing.T, text string) {
 	}
 }
 
-// A renamed trace has other names.
-type renamed struct {
-	trace.Source
-	about trace.Info
-	defs  *trace.Defs
-}
-
-func (r *renamed) Info() trace.Info  { return r.about }
-func (r *renamed) Defs() *trace.Defs { return r.defs }
-
 // steeringTrace writes a sample whose every name steers, but those of MPI if they are kept.
 func steeringTrace(t *testing.T, sample, path string, keepMPI bool) {
 	t.Helper()
@@ -123,25 +113,25 @@ func steeringTrace(t *testing.T, sample, path string, keepMPI bool) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	r := &renamed{src, src.Info(), new(*src.Defs())}
-	r.defs.Strings = slices.Clone(r.defs.Strings)
-	for i, s := range r.defs.Strings {
+	about, defs := src.Info(), *src.Defs()
+	defs.Strings = slices.Clone(defs.Strings)
+	for i, s := range defs.Strings {
 		if !keepMPI || !strings.HasPrefix(s, "MPI_") {
-			r.defs.Strings[i] = s + steering + s
+			defs.Strings[i] = s + steering + s
 		}
 	}
-	r.about.Creator, r.about.Machine, r.about.Description = "creator"+steering, "machine"+steering, "run"+steering
-	r.about.Properties = maps.Clone(r.about.Properties)
-	if r.about.Properties == nil {
-		r.about.Properties = map[string]string{}
+	about.Creator, about.Machine, about.Description = "creator"+steering, "machine"+steering, "run"+steering
+	about.Properties = maps.Clone(about.Properties)
+	if about.Properties == nil {
+		about.Properties = map[string]string{}
 	}
-	r.about.Properties["KEY"+steering] = "value" + steering
-	w, err := readers.Create(path, r.about, r.defs, readers.CreateOptions{})
+	about.Properties["KEY"+steering] = "value" + steering
+	w, err := readers.Create(path, about, &defs, readers.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for l := range r.defs.Locations {
-		for b, err := range r.Events(t.Context(), trace.LocationID(l)) {
+	for l := range defs.Locations {
+		for b, err := range src.Events(t.Context(), trace.LocationID(l)) {
 			if err := errors.Join(err, w.Write(b)); err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -34,6 +36,29 @@ func TestTermsAreExplained(t *testing.T) {
 		}
 		if !regexp.MustCompile(`(?i)sums? over|wall time|single calls`).MatchString(head) {
 			t.Errorf("does not say whose times they are:\n%s", block)
+		}
+	}
+}
+
+// TestPageTermsExist: every word that the page asks the meaning of is explained.
+func TestPageTermsExist(t *testing.T) {
+	known := map[string]bool{}
+	for _, x := range terms() {
+		known[x.word] = true
+	}
+	files, err := filepath.Glob(filepath.Join("..", "..", "web", "src", "*.tsx"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no sources of the page: ", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`\bterm\('([^']*)'\)`).FindAllSubmatch(text, -1) {
+			if !known[string(m[1])] {
+				t.Errorf("%s: nothing explains %q", filepath.Base(file), m[1])
+			}
 		}
 	}
 }

@@ -83,12 +83,6 @@ func (m *Model) Place(text string) (Place, error) {
 	return nil, fmt.Errorf("no place is called %q; %s", text, nearest(text, known))
 }
 
-// Site returns the place of a row of the analysis: an operation ("": none) at a source line.
-func (m *Model) Site(operation stats.Name, line stats.SourceLine) Place {
-	want := nameOfRow(operation, line)
-	return m.where(func(n name) bool { return n == want })
-}
-
 // NameOf returns how a call path is called, as Place takes it.
 func (m *Model) NameOf(p trace.PathID) string {
 	if slot := m.slot(p); slot < len(m.names) {

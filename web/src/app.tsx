@@ -14,7 +14,7 @@ import { Comparison, WhatChanged, comparisonOf } from './comparison'
 import { Companions, RunChoice, RunLabel, extent, useAlignment, type Run } from './runs'
 import { Scaling } from './scaling'
 import { Source } from './source'
-import { setTerms, Terms } from './terms'
+import { setTerms, term, Terms } from './terms'
 import { Devices, Files, Phases, Threads } from './parts'
 import { count, instant, share, time } from './units'
 
@@ -26,6 +26,9 @@ const allTabs: Tab[] = [
   ['communication', 'Communication', Communication, d => d.messages?.count > 0 || d.collectives?.length], ['devices', 'Devices', Devices, d => d.devices?.length], ['threads', 'Threads', Threads, d => d.threads],
   ['phases', 'Phases', Phases, d => d.phases], ['files', 'Files', Files, d => d.file_io], ['profile', 'Profile', Profile], ['findings', 'Trace and findings', Findings], ['terms', 'Terms', Terms],
 ]
+
+// What a selected stretch of time restricts.
+const selective = ['calls', 'lines', 'source', 'waits', 'communication', 'profile']
 
 const none: number[] = []
 
@@ -123,7 +126,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
         {coloring.legend.length > 16 && <li class="faint">and {coloring.legend.length - 16} more</li>}</ul>}
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
-      <p class="hint faint">Wheel or w, s: zoom · drag or a, d: move · drag on the ruler or with shift: measure and select a stretch of time, to which the call tree below then applies · click: choose a call path</p>
+      <p class="hint faint">Wheel or w, s: zoom · drag or a, d: move · drag on the ruler or with shift: measure and select a stretch of time, to which the tables below then apply · click: choose a call path</p>
     </section>
     <section>
       <div role="tablist" class="tabs">{tabs.map(([id, name], k) =>
@@ -133,7 +136,8 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
             if (d) { const next = tabs[(k + d + tabs.length) % tabs.length][0]; change({ tab: next }); document.getElementById(`tab-${next}`)!.focus() }
           }}>{name}</button>)}</div>
       <div role="tabpanel" id="panel" aria-labelledby={`tab-${view.tab}`}>
-        {view.select && view.tab === 'calls' && <p class="selected">From {instant(view.select[0], (view.select[1] - view.select[0]) / 100)} to {instant(view.select[1], (view.select[1] - view.select[0]) / 100)}</p>}
+        {view.select && !selective.includes(view.tab) && view.tab !== 'terms' && <p class="faint">Of the whole run: the selected time does not restrict what stands here.</p>}
+        {view.select && selective.includes(view.tab) && <p class="selected">From {instant(view.select[0], (view.select[1] - view.select[0]) / 100)} to {instant(view.select[1], (view.select[1] - view.select[0]) / 100)}</p>}
         {part}
       </div>
     </section>
@@ -143,14 +147,14 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
 
 function Header({ doc, length }: { doc: Document; length: number }) {
   const e = doc.efficiency, findings: any[] = doc.findings ?? [], lost = findings.filter(f => f.severity !== 'info')
-  const tiles: [string, string, string?][] = [['run time', time(length)], ['processes', count(doc.trace?.processes)]]
-  for (const d of (doc.devices ?? []).slice(0, 2)) tiles.push([`${d.device} of rank ${d.rank} busy`, share(d.span_ns > 0 ? d.busy_ns / d.span_ns : null), 'of the time between the first and the last thing that it does'])
+  const tiles: [string, string, string?][] = [['run time', time(length), term('run time')], ['processes', count(doc.trace?.processes)]]
+  for (const d of (doc.devices ?? []).slice(0, 2)) tiles.push([`${d.device} of rank ${d.rank} busy`, share(d.span_ns > 0 ? d.busy_ns / d.span_ns : null), term('device')])
   const t = doc.threads?.efficiency
-  if (t) tiles.push(['efficiency of all threads', share(t.parallel)])
-  if (e) tiles.push([t ? 'efficiency of processes' : 'parallel efficiency', share(e.parallel_efficiency), 'load balance × communication efficiency'], ['load balance', share(e.load_balance)], ['communication', share(e.communication_efficiency)])
+  if (t) tiles.push(['efficiency of all threads', share(t.parallel), term('useful time of threads')])
+  if (e) tiles.push([t ? 'efficiency of processes' : 'parallel efficiency', share(e.parallel_efficiency), term('parallel efficiency')], ['load balance', share(e.load_balance), term('load balance')], ['communication', share(e.communication_efficiency), term('communication')])
   const waits = Object.entries(doc.wait_states ?? {}).reduce((s, [k, w]: any) => k === 'late_sender_wrong_order' || k === 'wait_at_team_barrier' ? s : // a part of another, and of threads
      s + (w?.time_ns ?? 0), 0)
-  if (e && doc.wait_states && length > 0) tiles.push(['in wait states', share(waits / (length * doc.trace.processes)), 'of the sum over ranks of the run time'])
+  if (e && doc.wait_states && length > 0) tiles.push(['in wait states', share(waits / (length * doc.trace.processes)), term('wait state')])
   return <header>
     <h1>{title(doc)}</h1>
     {doc.trace?.rebuilt && <p class="warning">This trace was rebuilt from statistics{doc.trace.rebuilt.from && ` (${doc.trace.rebuilt.from})`}; single times are modelled, not recorded.</p>}
@@ -175,7 +179,7 @@ function Diagnosis({ doc, view, change }: { doc: Document; view: View; change: (
     {causes.length === 0 && <p>Nothing worth fixing was found: no single change would make the run shorter by much.</p>}
     <ol class="causes">{causes.map((c, k) => <li>
       <button aria-pressed={view.place === k} onClick={() => change(view.place === k ? { place: -1 } : { place: k, path: -1, search: '' })}>
-        <span class="gain">{c.gain_share == null ? '?' : share(c.gain_share)}<small>{c.gain_ns == null ? 'no gain known' : `−${time(c.gain_ns)}`}</small></span>
+        <span class="gain" title={term('gain')}>{c.gain_share == null ? '?' : share(c.gain_share)}<small>{c.gain_ns == null ? 'no gain known' : `−${time(c.gain_ns)}`}</small></span>
         <span class="text"><b>{c.kind.replaceAll('_', ' ')}</b> {[c.operation, place(c)].filter(x => x && x !== '–').join(' in ')}<br />{c.text}
           {c.waits_caused_ns > 0 && <span class="faint"> Others wait {time(c.waits_caused_ns)} for it.</span>}</span>
       </button></li>)}</ol>

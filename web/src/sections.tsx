@@ -7,6 +7,7 @@ import type { Model } from './model'
 import type { View } from './view'
 import { Table, type Column } from './table'
 import { Ranks } from './grids'
+import { term } from './terms'
 import { count, file, share, time } from './units'
 
 export interface SectionProps {
@@ -42,10 +43,10 @@ export function CallTree(p: SectionProps) {
   const ranks = useMemo(() => view.path < 0 ? null : model.byRow(from, to, model.below(view.path)), [model, view.path, from, to])
   const columns = useMemo((): Column<Node>[] => [
     { name: 'Call path', value: n => model.names[n.path], show: n => <span style={{ paddingLeft: `${n.depth * 14}px` }}>{model.names[n.path]} <span class="faint">{model.where(n.path)}</span></span> },
-    money('Time', 'in this path and below, summed over all rows', n => n.all, true),
-    { name: 'Share', value: n => n.all / total, show: n => share(total > 0 ? n.all / total : null), title: 'of the recorded time of all rows' },
-    money('Own', 'in this path, outside what it calls', n => n.own),
-    money('Waiting', 'of Time, in wait states', n => n.wait, true),
+    money('Time', term('inclusive, exclusive'), n => n.all, true),
+    { name: 'Share', value: n => n.all / total, show: n => share(total > 0 ? n.all / total : null), title: term('share of a path') },
+    money('Own', term('inclusive, exclusive'), n => n.own),
+    money('Waiting', term('wait state'), n => n.wait, true),
   ], [model, total])
   const coarse = model.head.rows.some(r => r.step_ns > 1)
   return <div class="pair">
@@ -93,40 +94,64 @@ export function RankBars({ model, times, title }: { model: Model; times: Float64
   </figure>
 }
 
-export function Waits({ doc }: SectionProps) {
+interface Sum { name: string; time: number; wait: number }
+
+// Chosen sums the selected stretch of time over the activities that have a name.
+function Chosen({ props, caption, first, nameOf }: { props: SectionProps; caption: string; first: string; nameOf: (path: number, wait: number) => string | null }) {
+  const { model } = props, [from, to] = span(props)
+  const rows = useMemo(() => {
+    const sums = model.sums(from, to, model.timeline.lanes.map((_, i) => i)), out = new Map<string, Sum>()
+    model.head.activities.forEach(([path, wait], a) => {
+      const name = path >= 0 && sums[a] > 0 ? nameOf(path, wait) : null
+      if (name === null) return
+      const row = out.get(name) ?? { name, time: 0, wait: 0 }
+      row.time += sums[a]
+      if (wait > 0) row.wait += sums[a]
+      out.set(name, row)
+    })
+    return [...out.values()]
+  }, [model, from, to])
+  return <Table caption={caption} rows={rows} sort={1} columns={[{ name: first, value: r => r.name }, money('Time', term('sum over ranks'), (r: Sum) => r.time, true), money('Waiting', term('wait state'), (r: Sum) => r.wait)]} />
+}
+
+export function Waits(p: SectionProps) {
+  const { doc } = p
+  if (p.view.select) return <Chosen props={p} caption="Wait states in the selected time" first="Wait state" nameOf={(_, wait) => wait > 0 ? p.model.head.waits[wait] : null} />
   const rows = useMemo(() => Object.entries(doc.wait_states ?? {}).filter(([, w]: any) => w?.count > 0).map(([key, w]: any) => ({ key, ...w })), [doc])
   const columns: Column<any>[] = [
     { name: 'Wait state', value: r => r.key.replaceAll('_', ' ') },
     { name: 'Calls', value: r => r.count, show: r => count(r.count) },
-    money('Time', 'sum over ranks', r => r.time_ns, true),
-    { name: 'Share', value: r => r.share, show: r => share(r.share), title: 'of the sum over ranks of the run time' },
-    money('Direct', 'caused by a delay, not by another wait', r => r.direct_ns),
-    money('Indirect', 'caused by another wait', r => r.indirect_ns),
-    money('Longest', 'the longest single one', r => r.top?.[0]?.time_ns ?? null),
+    money('Time', term('sum over ranks'), r => r.time_ns, true),
+    { name: 'Share', value: r => r.share, show: r => share(r.share), title: term('share of a wait state') },
+    money('Direct', term('direct, indirect'), r => r.direct_ns),
+    money('Indirect', term('direct, indirect'), r => r.indirect_ns),
+    money('Longest', '', r => r.top?.[0]?.time_ns ?? null),
     { name: 'where', value: r => r.top?.[0] ? `rank ${r.top[0].rank}, ${place(r.top[0])}` : null },
   ]
   const delays: Column<any>[] = [
     { name: 'Place', value: r => place(r) },
     { name: 'Operation', value: r => r.operation },
-    money('Delays others', 'waits of all ranks that it causes, at once and later', r => r.total_ns, true),
-    money('at once', 'short-term costs', r => r.short_ns),
-    money('later', 'long-term costs, passed on from wait to wait', r => r.long_ns),
+    money('Delays others', term('waits caused'), r => r.total_ns, true),
+    money('at once', term('waits caused'), r => r.short_ns),
+    money('later', term('waits caused'), r => r.long_ns),
     { name: 'Most by', value: r => r.most_rank, show: r => r.most_rank == null ? '–' : `rank ${r.most_rank}: ${time(r.most_rank_ns)}` },
   ]
   return <div><Table caption="Wait states of the run" columns={columns} rows={rows} sort={2} />
     <Table caption="What makes others wait" columns={delays} rows={doc.delays ?? []} sort={2} /></div>
 }
 
-export function Profile({ doc }: SectionProps) {
+export function Profile(p: SectionProps) {
+  const { doc } = p
+  if (p.view.select) return <Chosen props={p} caption="Profile of the selected time: time in regions, outside what they call" first="Region" nameOf={path => p.model.names[path]} />
   const columns: Column<any>[] = [
     { name: 'Region', value: r => r.region, show: r => place(r) },
     { name: 'Kind', value: r => r.paradigm },
     { name: 'Visits', value: r => r.count, show: r => count(r.count) },
-    money('Own', 'sum over rows, outside what it calls', r => r.exclusive_ns, true),
-    money('With callees', 'sum over rows', r => r.inclusive_ns),
-    money('Least', 'over the ranks that visit it', r => r.min_ns),
-    money('Mean', 'over the ranks that visit it', r => r.mean_ns),
-    money('Most', 'over the ranks that visit it', r => r.max_ns),
+    money('Own', term('inclusive, exclusive'), r => r.exclusive_ns, true),
+    money('With callees', term('inclusive, exclusive'), r => r.inclusive_ns),
+    money('Least', term('least, mean, most of a region'), r => r.min_ns),
+    money('Mean', term('least, mean, most of a region'), r => r.mean_ns),
+    money('Most', term('least, mean, most of a region'), r => r.max_ns),
     { name: 'by rank', value: r => r.max_rank },
   ]
   return <Table caption="Profile of the whole run" columns={columns} rows={doc.profile ?? []} sort={3} />

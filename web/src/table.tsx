@@ -64,5 +64,7 @@ export function Table<R>({ caption, columns, rows, sort = -1, chosen, choose, fi
     </table>
     {sorted.length > first && <button class="more" onClick={() => setAll(!all)}>{all ? 'Fewer' : `All ${sorted.length.toLocaleString('en-US')} rows`}</button>}
     {more}
+    {columns.some(c => c.title) && <details class="defs faint"><summary>What the columns mean</summary>
+      <dl>{columns.filter(c => c.title).map(c => <div><dt>{c.name}</dt><dd>{c.title}</dd></div>)}</dl></details>}
   </div>
 }
