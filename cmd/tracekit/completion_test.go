@@ -26,7 +26,7 @@ func TestCompletedValuesAreAccepted(t *testing.T) {
 				return
 			}
 			seen[f.Name] = true
-			got := completed(t, dir, c.Name(), "--"+f.Name, "")
+			got := completed(t, dir, c.Name(), "--"+f.Name+"=") // also of flags that may stand bare
 			if strings.Join(got, " ") != strings.Join(want, " ") {
 				t.Errorf("%s --%s completes to %q, want %q", c.Name(), f.Name, got, want)
 			}
@@ -41,7 +41,7 @@ func TestCompletedValuesAreAccepted(t *testing.T) {
 				if c.Name() == "generate" {
 					args = append(args, "-o", filepath.Join(dir, f.Name+value))
 				}
-				if _, stderr, code := tracekit(t, dir, append(args, "--"+f.Name, value)...); code == exitUsage {
+				if _, stderr, code := tracekit(t, dir, append(args, "--"+f.Name+"="+value)...); code == exitUsage {
 					t.Errorf("%v --%s %s: %s", args, f.Name, value, stderr)
 				}
 			}

@@ -328,14 +328,43 @@ func (r *report) counterSeries() {
 	c := slices.DeleteFunc(slices.Clone(r.a.Sampled), func(c stats.CounterSeries) bool { // that never move say nothing
 		return c.Min != nil && c.Max != nil && *c.Min == *c.Max && *c.Max == 0
 	})
+	never := len(r.a.Sampled) - len(c)
 	slices.SortStableFunc(c, func(a, b stats.CounterSeries) int { return strings.Compare(a.Name, b.Name) })
-	g := r.grid("Counters over time", "<counter", "<unit", "samples", "least", "mean", "most", "growth")
-	g.note("Means are weighted by time. Of counters that accumulate, least, mean and most are of growth per second.")
-	for _, x := range c {
-		g.add(x.Name, x.Unit, formatCount(x.Samples), number(x.Min), number(x.Mean), number(x.Max), number(x.Growth))
+	g := r.grid("Counters over time", "<counter", "<unit", "places", "samples", "least", "mean", "most", "growth")
+	g.note("Means are weighted by time. Of counters that accumulate, least, mean and most are of growth per second. Of several places that record a counter: the mean of their means, and the sum of their growth.")
+	for len(c) > 0 {
+		n := 1
+		for n < len(c) && c[n].Name == c[0].Name && c[n].Unit == c[0].Unit {
+			n++
+		}
+		x := together(c[:n])
+		c = c[n:]
+		g.add(x.Name, x.Unit, formatCount(uint64(n)), formatCount(x.Samples), number(x.Min), number(x.Mean), number(x.Max), number(x.Growth))
 	}
 	r.show(g)
-	if n := len(r.a.Sampled) - len(c); n > 0 {
-		r.line("%s always 0.", plural(n, "further counter is", "further counters are"))
+	if never > 0 {
+		r.line("%s always 0.", plural(never, "further counter is", "further counters are"))
 	}
+}
+
+// together makes one row of those of a counter at several places.
+func together(rows []stats.CounterSeries) stats.CounterSeries {
+	join := func(a, b *float64, f func(a, b float64) float64) *float64 {
+		if a == nil || b == nil {
+			return nil
+		}
+		v := f(*a, *b)
+		return &v
+	}
+	sum := func(a, b float64) float64 { return a + b }
+	out := rows[0]
+	for _, x := range rows[1:] {
+		out.Samples += x.Samples
+		out.Min = join(out.Min, x.Min, func(a, b float64) float64 { return min(a, b) })
+		out.Max = join(out.Max, x.Max, func(a, b float64) float64 { return max(a, b) })
+		out.Mean, out.Growth = join(out.Mean, x.Mean, sum), join(out.Growth, x.Growth, sum)
+	}
+	n := float64(len(rows))
+	out.Mean = join(out.Mean, &n, func(a, b float64) float64 { return a / b })
+	return out
 }

@@ -106,7 +106,8 @@ const (
 	sampler             // takes counters beside the program
 )
 
-// kindsOf returns the kinds of all locations.
+// kindsOf returns the kinds of all locations. Where nothing is ever entered, all there may be is
+// counters.
 func kindsOf(t *trace.Trace) []kind {
 	out, aside := make([]kind, len(t.Defs.Locations)), stats.Aside(t)
 	for l, loc := range t.Defs.Locations {
@@ -114,7 +115,7 @@ func kindsOf(t *trace.Trace) []kind {
 		case l >= len(t.Span) || t.Span[l].Events == 0 || aside[l]:
 		case loc.Kind == trace.LocationGPU:
 			out[l] = stream
-		case loc.Kind == trace.LocationMetric:
+		case loc.Kind == trace.LocationMetric || len(t.Tree.Nodes) == 0:
 			out[l] = sampler
 		default:
 			out[l] = thread

@@ -33,7 +33,7 @@ func OfThreads(a *stats.Analysis) []stats.Cause {
 			stats.FormatTime(a.Trace.DurationNs-t.ParallelNs/int64(t.Processes)), stats.FormatTime(a.Trace.DurationNs)), "If all threads shared that work",
 			stats.Cause{Kind: stats.CauseThreadIdle, Evidence: map[string]float64{"serial_efficiency": *f.Serial, "idle_threads_ns": float64(t.IdleNs)}})
 	case f.Parallel != nil:
-		add(1-*f.Parallel, fmt.Sprintf("%d threads work for %.1f %% of their time.", t.Threads, 100**f.Parallel), "",
+		add(1-*f.Parallel, fmt.Sprintf("%d threads work for %.1f %% of their time; most of the rest %s.", t.Threads, 100**f.Parallel, mostOfRest(t, run)), "",
 			stats.Cause{Kind: stats.CauseThreadIdle, Evidence: map[string]float64{"parallel_efficiency": *f.Parallel}})
 	}
 	if w := &a.WaitStates[stats.WaitAtTeamBarrier]; w.Count > 0 && len(w.Top) > 0 && w.Share != nil {
@@ -63,4 +63,23 @@ func forkingText(mean int64, t *stats.Threads) string {
 
 func forkingEvidence(mean int64, t *stats.Threads) map[string]float64 {
 	return map[string]float64{"fork_join_ns": float64(mean), "parallel_regions": float64(t.ParallelRegions)}
+}
+
+// mostOfRest says what threads do most of the time in which they do not work.
+func mostOfRest(t *stats.Threads, run float64) string {
+	texts := [...]string{"they wait at barriers", "they wait for locks, tasks and each other", "threads and tasks are created and joined", "they have no work", "the measurement takes"}
+	var times [len(texts)]int64
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		for k, ns := range [...]int64{r.BarrierNs, r.WaitingNs, r.SchedulingNs, r.IdleNs, r.MeasurementNs} {
+			times[k] += ns
+		}
+	}
+	most := 0
+	for k := range times {
+		if times[k] > times[most] {
+			most = k
+		}
+	}
+	return fmt.Sprintf("%s (%.1f %%)", texts[most], 100*float64(times[most])/(run*float64(t.Threads)))
 }

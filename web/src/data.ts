@@ -37,7 +37,8 @@ export type Document = Record<string, any>
 
 async function unpack(id: string): Promise<Uint8Array> {
   const text = document.getElementById(id)!.textContent!
-  const packed = Uint8Array.from(atob(text), c => c.charCodeAt(0))
+  const letters = atob(text), packed = new Uint8Array(letters.length)
+  for (let i = 0; i < letters.length; i++) packed[i] = letters.charCodeAt(i) // many times as fast as Uint8Array.from
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
   return new Uint8Array(await new Response(stream).arrayBuffer())
 }
