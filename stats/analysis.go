@@ -360,6 +360,7 @@ type CollectiveRow struct {
 type Efficiency struct {
 	Ratios
 	WithoutInitFinalize *Ratios        `json:"without_init_finalize"`
+	Offload             *Offload       `json:"offload,omitempty"`        // nil: no master thread waits for an accelerator
 	WorkerThreads       *WorkerThreads `json:"worker_threads,omitempty"` // nil: there are none
 }
 

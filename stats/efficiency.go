@@ -44,6 +44,7 @@ func efficiency(p *profiler, part *profilePart, started []startup, replayed *rep
 	return &Efficiency{
 		Ratios:              run.ratios(r),
 		WithoutInitFinalize: withoutStartup(p, started, replayed),
+		Offload:             run.offload(p),
 		WorkerThreads:       workers(p, part),
 	}
 }

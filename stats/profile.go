@@ -17,11 +17,13 @@ type profiler struct {
 	t        *trace.Trace
 	scope    *scope
 	mpi      []bool // by region
+	waits    []bool // by region: a call that only waits for an accelerator; nil: there are no accelerators
 	disorder bool   // some location's recorded times run backwards
 
 	path   []*spill.Table[pathPiece] // by location: its pieces of the critical path, the last first
 	clocks []*spill.Table[int64]     // by location and call: useful time when it is entered
 	useful []int64                   // by location, after run
+	waited []int64                   // by location, after run: of it, in calls that only wait for accelerators
 
 	threads  []*threads.Recorder // by location; nil: no thread, or threads are not told apart
 	meanings []threads.Meaning
@@ -50,6 +52,7 @@ type regionTime struct {
 type locationTime struct {
 	location trace.LocationID
 	useful   int64
+	waited   int64 // of useful, for accelerators
 	gap      int64 // time outside any region
 	span     int64 // from the first to the last event
 	paused   [2]pausedTime
@@ -78,6 +81,9 @@ func newProfiler(t *trace.Trace, s *scope, path []*spill.Table[pathPiece], clock
 	for _, f := range t.Defs.MPIFunctions() {
 		p.mpi = append(p.mpi, f.Class != trace.ClassNone)
 	}
+	if slices.ContainsFunc(t.Defs.Locations, func(l trace.Location) bool { return l.Kind == trace.LocationGPU }) {
+		p.waits = t.Defs.DeviceWaits()
+	}
 	for _, f := range t.Findings {
 		p.disorder = p.disorder || f.Code == trace.CodeTimeDecreases
 	}
@@ -97,9 +103,9 @@ func (p *profiler) run(ctx context.Context, opts Options) (*profilePart, error) 
 	if part == nil {
 		part = new(profilePart)
 	}
-	p.useful = make([]int64, len(p.t.Span))
+	p.useful, p.waited = make([]int64, len(p.t.Span)), make([]int64, len(p.t.Span))
 	for _, l := range part.locations {
-		p.useful[l.location] = l.useful
+		p.useful[l.location], p.waited[l.location] = l.useful, l.waited
 	}
 	return part, nil
 }
@@ -183,7 +189,7 @@ func (p *profiler) siteOf(c trace.CallingContextID) trace.SourceLocationID {
 func (w *walk) part() *profilePart {
 	rank := w.profiler.t.Rank[w.location]
 	first := w.profiler.scope.clamp(w.profiler.t.Span[w.location].First)
-	out := &profilePart{locations: []locationTime{{w.location, w.useful, w.steps[0].exclusive, w.now - first, w.paused, w.counters.useful}}}
+	out := &profilePart{locations: []locationTime{{w.location, w.useful, w.waits.time, w.steps[0].exclusive, w.now - first, w.paused, w.counters.useful}}}
 	regions := make(map[trace.RegionID]int64)
 	for i := range w.steps[1:] {
 		s := &w.steps[i+1]

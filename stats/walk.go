@@ -60,6 +60,7 @@ type walk struct {
 	top      int32
 	now      int64
 	mpi      int
+	waits    deviceWaits
 
 	useful   int64 // until since
 	since    int64 // when useful time began to run; only if runs
@@ -214,6 +215,9 @@ func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocatio
 		}
 		w.mpi++
 	}
+	if w.profiler.waitsForDevice(region) {
+		w.waits.enter(w.usefulAt(w.now))
+	}
 	if w.thread != nil {
 		w.thread.Enter(w.now, region, w.steps[w.top].path)
 	}
@@ -268,6 +272,9 @@ func (w *walk) close() {
 		if w.mpi--; w.mpi == 0 {
 			w.start(w.now)
 		}
+	}
+	if w.profiler.waitsForDevice(region) {
+		w.waits.leave(w.usefulAt(w.now))
 	}
 	s := &w.steps[v.step]
 	s.open = v.step == w.top

@@ -269,6 +269,11 @@ func (r *report) efficiency() {
 	row("  communication", ratio(func(x *stats.Ratios) *float64 { return x.CommunicationEfficiency }))
 	row("    serialization", ratio(func(x *stats.Ratios) *float64 { return x.SerializationEfficiency }))
 	row("    transfer", ratio(func(x *stats.Ratios) *float64 { return x.TransferEfficiency }))
+	if o := e.Offload; o != nil {
+		g.note("Hosts: of the time outside MPI, what master threads do not only wait for devices.")
+		g.add("hosts, waits for devices left out", orDash(o.ParallelEfficiency))
+		g.add("  offload", orDash(o.Efficiency))
+	}
 	row("run time", func(x *stats.Ratios) string { return formatTime(x.RuntimeNs) })
 	row("useful time, mean", func(x *stats.Ratios) string { return formatTime(x.UsefulMeanNs) })
 	row("  least", func(x *stats.Ratios) string { return formatExtreme(x.UsefulMin) })

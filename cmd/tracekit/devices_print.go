@@ -43,9 +43,9 @@ func deviceVerdict(d []stats.Device, run int64) string {
 	if span == 0 {
 		return fmt.Sprintf("%s: nothing that takes time is recorded of what they do.", plural(len(d), "device", "devices"))
 	}
-	who, mean := d[0].Device, ""
+	who, mean, its := d[0].Device, "", "its"
 	if len(d) > 1 {
-		who, mean = plural(len(d), "device", "devices"), "in the mean "
+		who, mean, its = plural(len(d), "device", "devices"), "in the mean ", "their"
 	}
 	text := fmt.Sprintf("%s: %scomputing %s, idle %s", who, mean, share(compute, span), share(idle, span))
 	if communication > 0 {
@@ -55,8 +55,9 @@ func deviceVerdict(d []stats.Device, run int64) string {
 		text += fmt.Sprintf(", copying and nothing else %s", share(memory, span))
 	}
 	text += " of the time"
-	if whole := run * int64(len(d)); span < whole/10*9 {
-		text += fmt.Sprintf(" between the first and the last of its work, which is %s of the run", share(span, whole))
+	whole := run * int64(len(d))
+	if span < whole/10*9 {
+		text += fmt.Sprintf(" between the first and the last of %s work, which is %s of the run", its, share(span, whole))
 	}
 	text += "."
 	type loss struct {
@@ -64,6 +65,7 @@ func deviceVerdict(d []stats.Device, run int64) string {
 		text string
 	}
 	losses := []loss{
+		{whole - span, "before the first and after the last of " + its + " work"},
 		{host, "to hosts that do not keep up, so that nothing is launched that has not begun"},
 		{gaps, "between the launch of kernels and their begin: to other streams, copies or devices, or because they are many and short"},
 		{waiting, "in collectives to ranks that come late"},
@@ -73,17 +75,48 @@ func deviceVerdict(d []stats.Device, run int64) string {
 	slices.SortStableFunc(losses, func(a, b loss) int { return cmp.Compare(b.ns, a.ns) })
 	for i, l := range losses[:2] {
 		switch {
-		case l.ns*20 < span || i > 0 && l.ns*2 < losses[0].ns:
+		case l.ns*20 < whole || i > 0 && l.ns*2 < losses[0].ns:
 		case i == 0:
-			text += fmt.Sprintf(" Most is lost %s (%s)", l.text, share(l.ns, span))
+			text += fmt.Sprintf(" Most of the run is lost %s (%s)", l.text, share(l.ns, whole))
 		default:
-			text += fmt.Sprintf(", then %s (%s)", l.text, share(l.ns, span))
+			text += fmt.Sprintf(", then %s (%s)", l.text, share(l.ns, whole))
 		}
 	}
-	if losses[0].ns*20 >= span {
+	if losses[0].ns*20 >= whole {
 		text += "."
 	}
+	if name, ns := mostComputed(d); 2*compute >= span && ns > 0 {
+		text += fmt.Sprintf(" Computing takes longest in %s (%s of what is executed).", shortenRegion(name, 60), share(ns, executed(d)))
+	}
 	return text
+}
+
+// mostComputed returns the kernel that computes for the longest time on all devices together.
+func mostComputed(d []stats.Device) (most string, ns int64) {
+	sums := make(map[string]int64)
+	for _, x := range d {
+		for _, k := range x.Kernels {
+			if k.Kind == "compute" {
+				sums[k.Name] += k.TimeNs
+			}
+		}
+	}
+	for _, name := range sortedKeys(sums) {
+		if sums[name] > ns {
+			most, ns = name, sums[name]
+		}
+	}
+	return most, ns
+}
+
+// executed returns the sum of all single executions.
+func executed(d []stats.Device) (ns int64) {
+	for _, x := range d {
+		for _, k := range x.Kernels {
+			ns += k.TimeNs
+		}
+	}
+	return ns
 }
 
 // deviceDetails prints what devices execute, when they idle, and how they wait for each other.

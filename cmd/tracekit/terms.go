@@ -26,6 +26,7 @@ func terms() []term {
 		{"communication", "Communication efficiency: the most useful time of a rank, divided by the run time. It is serialization times transfer.", "2.6"},
 		{"serialization", "Serialization efficiency: what communication efficiency would be on a network that costs nothing. What it lacks of 100 % is waiting for each other.", "2.6"},
 		{"transfer", "In efficiencies: the run time on a network that costs nothing, divided by the run time. In collectives: the time from the arrival of the last rank until the first one leaves.", "2.9"},
+		{"offload", "Offload efficiency: of the time of master threads outside MPI, the share in which they do not only wait for a device. With it parallel efficiency becomes that of the hosts.", "2.6"},
 		{"useful time of threads", "Time of a thread in the program: not in MPI, not waiting at barriers, for locks or for tasks, not forking and joining, not without work. Where the trace tells when threads run (the states of Paraver), no other time is.", "2.10"},
 		{"parallel regions, serial parts", "Efficiencies of threads: 100 % less what is lost in parallel regions (imbalance, barriers, fork and join), and less what is lost outside them, where the master works alone.", "2.10"},
 		{"idle threads", "Time in which the master of a process is outside parallel regions, times the other threads of the process.", "2.10"},

@@ -40,7 +40,8 @@ type file struct {
 	leftOut leftOut // arguments of events
 
 	launches   launches
-	rocprof    bool              // times stand in the arguments
+	rocprof    bool // times stand in the arguments
+	copies     rocprofCopies
 	attributes trace.AttributeID // one more than the last that slices have
 	ncclWorld  string            // hash of the communicator of all ranks, in files of NCCL's profiler
 
@@ -178,6 +179,9 @@ func (f *file) event(ev *event, at int64) {
 	if !f.timed(ev, at) {
 		return
 	}
+	if ev.quoted {
+		f.copies.move(ev)
+	}
 	l := f.tracks.find(ev.pid, ev.tid)
 	if l == nil {
 		f.find(trace.CodeLimitExceeded, at, "too many different pid and tid")
@@ -312,6 +316,7 @@ func (f *file) metadataEvent(ev *event, at int64) {
 	case "process_name":
 		if name := f.nameOf(ev, "name", at); name != "" {
 			f.meta.processes[pid] = name
+			f.copies.process(name, ev.pid)
 		}
 	case "process_labels":
 		if label := f.nameOf(ev, "labels", at); label != "" {

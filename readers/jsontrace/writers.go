@@ -199,5 +199,39 @@ func rocprofTimes(ev *event) bool {
 // rocprofDevice reports whether a process of a trace of rocprof is an accelerator, or the
 // copying to and from one.
 func rocprofDevice(process string) bool {
-	return strings.HasPrefix(process, "GPU") || process == "COPY"
+	return strings.HasPrefix(process, "GPU") || process == rocprofCopying
+}
+
+// rocprofCopying is the name of the process in which rocprof puts the copies of all accelerators;
+// which of them makes a copy stands in its arguments.
+const rocprofCopying = "COPY"
+
+// rocprofCopies brings copies to their accelerators.
+type rocprofCopies struct {
+	pid     []byte            // of the process of all copies; nil: none is known
+	devices map[string][]byte // the pids of the accelerators, by their numbers
+}
+
+// process takes the name of a process.
+func (c *rocprofCopies) process(name string, pid []byte) {
+	device, ok := strings.CutPrefix(name, "GPU")
+	switch {
+	case name == rocprofCopying:
+		c.pid = bytes.Clone(text(pid))
+	case ok && len(c.devices) < metadataLimit:
+		if c.devices == nil {
+			c.devices = make(map[string][]byte)
+		}
+		c.devices[device] = bytes.Clone(pid)
+	}
+}
+
+// move puts a copy on a track of its accelerator, if that is known.
+func (c *rocprofCopies) move(ev *event) {
+	if c.pid == nil || !bytes.Equal(text(ev.pid), c.pid) {
+		return
+	}
+	if pid := c.devices[string(text(member(ev.args, "dev-id")))]; pid != nil {
+		ev.pid, ev.tid = pid, []byte(`"copies"`)
+	}
 }
