@@ -72,9 +72,12 @@ type Part struct {
 	Data string `json:"data"`
 }
 
+// programSize is how many bytes of a page are the same in all.
+func programSize() int64 { return int64(len(script)+len(styles)) + 8<<10 }
+
 // Content packs what the page holds.
 func (p *Page) Content(ctx context.Context) (*Content, error) {
-	left := p.Size - int64(len(script)+len(styles)) - 8<<10
+	left := p.Size - programSize()
 	doc, err := cutDocument(ctx, p.Document, left*2/5)
 	if err != nil {
 		return nil, err

@@ -192,3 +192,33 @@ func TestNamesAreData(t *testing.T) {
 		t.Error("no content security policy")
 	}
 }
+
+// TestSeveralAreBounded: a page of several runs is as large as allowed at most.
+func TestSeveralAreBounded(t *testing.T) {
+	for _, size := range []int64{512 << 10, DefaultSize} {
+		s := Several{Size: size, Scaling: map[string]any{"models": make([]string, 1000)}}
+		for seed := range uint64(3) {
+			tr, a := analysed(t, samples.Options{Program: "halo", Ranks: 32, Iterations: 60, Seed: seed})
+			tl, err := NewTimeline(context.Background(), tr, a, Bounds(Share(size, 3)), 2, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Pages = append(s.Pages, &Page{Title: "halo", Trace: tr, Timeline: tl, Document: a})
+			if seed > 0 {
+				s.Comparisons = append(s.Comparisons, map[string]any{"changes": make([]string, 1000)})
+			}
+		}
+		html, err := s.Encode(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := int64(len(html)); n > size {
+			t.Errorf("%d bytes, allowed are %d", n, size)
+		}
+		for _, id := range []string{"document", "document-2", "curves-1", "comparison-1", "comparison-2", "scaling"} {
+			if !bytes.Contains(html, []byte(`id="`+id+`"`)) {
+				t.Errorf("the page has no %s", id)
+			}
+		}
+	}
+}

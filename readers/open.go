@@ -74,6 +74,24 @@ func openAll(ctx context.Context, paths []string, o OpenOptions) (trace.Source, 
 	return first.open(ctx, paths, o)
 }
 
+// Parts reports whether paths are files of one trace, as OpenAll takes them; a single path is.
+func Parts(paths []string) (bool, error) {
+	var first *format
+	for _, path := range paths {
+		f, _, err := recognise(path)
+		if err != nil {
+			return false, err
+		}
+		if first == nil {
+			first = f
+		}
+		if len(paths) > 1 && (!f.parts || f.name != first.name) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
 // OpenRegular opens a file that is no trace, for reading. What is no regular file, and might be
 // waited for without end, is not opened.
 func OpenRegular(name string) (*os.File, error) {

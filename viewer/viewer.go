@@ -21,7 +21,7 @@ import (
 	"tracekit/page"
 )
 
-// A Server serves one page and the tiles of its timeline. It answers GET requests alone, only
+// A Server serves one page and the tiles of its timelines. It answers GET requests alone, only
 // those whose address has the server's secret in it, only under the names of this machine's
 // own interface (so that no other site's name can be made to point here), and none that
 // another site's page makes.
@@ -29,22 +29,23 @@ type Server struct {
 	listener net.Listener
 	token    string
 	page     []byte
-	index    *page.Index
-	slots    chan struct{} // one for each answer from the index that is being made or sent
+	indexes  []*page.Index // by run
+	slots    chan struct{} // one for each answer from an index that is being made or sent
 }
 
 // answersAtOnce bounds the memory of answers, whoever asks for how many and takes them how slowly.
 const answersAtOnce = 4
 
-// New listens on a port of the loopback interface; 0 takes a free one.
-func New(p []byte, index *page.Index, port int) (*Server, error) {
+// New listens on a port of the loopback interface; 0 takes a free one. There is an index for each
+// run of the page.
+func New(p []byte, indexes []*page.Index, port int) (*Server, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return nil, err
 	}
 	secret := make([]byte, 18)
 	_, _ = rand.Read(secret) // it never fails
-	return &Server{listener: listener, token: base64.RawURLEncoding.EncodeToString(secret), page: p, index: index, slots: make(chan struct{}, answersAtOnce)}, nil
+	return &Server{listener: listener, token: base64.RawURLEncoding.EncodeToString(secret), page: p, indexes: indexes, slots: make(chan struct{}, answersAtOnce)}, nil
 }
 
 // URL returns the address of the page, with the secret.
@@ -96,15 +97,25 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	run := uint64(0)
+	if number, rest, several := strings.Cut(path, "/"); several { // those of the first run are asked for without a number
+		var err error
+		if run, err = strconv.ParseUint(number, 10, 16); err != nil || run >= uint64(len(s.indexes)) {
+			http.NotFound(w, r)
+			return
+		}
+		path = rest
+	}
+	index := s.indexes[run]
 	switch path {
 	case "":
 		h.Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write(s.page) // a browser that goes away is no error
 	case "tile":
-		s.numbers(w, r, func(at []int64) ([]byte, error) { return s.index.Tile(r.Context(), at[0], at[1], int(at[2])) })
+		s.numbers(w, r, func(at []int64) ([]byte, error) { return index.Tile(r.Context(), at[0], at[1], int(at[2])) })
 	case "curves":
 		s.numbers(w, r, func(at []int64) ([]byte, error) {
-			return s.index.Curves(r.Context(), int(min(at[3], math.MaxInt32)), at[0], at[1], int(at[2]))
+			return index.Curves(r.Context(), int(min(at[3], math.MaxInt32)), at[0], at[1], int(at[2]))
 		}, "counter")
 	default:
 		http.NotFound(w, r)

@@ -35,7 +35,7 @@ func server(t *testing.T) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New([]byte("the page"), index, 0)
+	s, err := New([]byte("the page"), []*page.Index{index}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +55,12 @@ func TestRequests(t *testing.T) {
 		{"the page", "GET", host, "/TOKEN/", [2]string{}, 200},
 		{"through a tunnel", "GET", "localhost:9999", "/TOKEN/", [2]string{}, 200},
 		{"from the page", "GET", host, "/TOKEN/tile?from=0&to=1000&steps=100", [2]string{"Sec-Fetch-Site", "same-origin"}, 200},
+		{"of the first run", "GET", host, "/TOKEN/0/tile?from=0&to=1000&steps=100", [2]string{}, 200},
+		{"curves", "GET", host, "/TOKEN/curves?from=0&to=1000&steps=100&counter=0", [2]string{}, 200},
+		{"of no counter", "GET", host, "/TOKEN/curves?from=0&to=1000&steps=100&counter=9223372036854775807", [2]string{}, 200},
+		{"curves of what", "GET", host, "/TOKEN/curves?from=0&to=1000&steps=100", [2]string{}, 400},
+		{"a run that is not there", "GET", host, "/TOKEN/1/tile?from=0&to=1000&steps=100", [2]string{}, 404},
+		{"no run", "GET", host, "/TOKEN/-1/tile?from=0&to=1000&steps=100", [2]string{}, 404},
 		{"no secret", "GET", host, "/", [2]string{}, 404},
 		{"another secret", "GET", host, "/" + strings.Repeat("A", 24) + "/", [2]string{}, 404},
 		{"half of it", "GET", host, "/" + s.token[:12] + "/", [2]string{}, 404},

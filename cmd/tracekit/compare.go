@@ -205,9 +205,8 @@ func runCompare(ctx context.Context, io *streams, opts *compareOptions) error {
 		return err
 	}
 	defer b.close()
-	doc := &compareDocument{Schema: compareSchema, A: a.first.Trace, B: b.first.Trace, Comparison: compare.Of(a.samples, b.samples),
-		Results: []resultChange{}, FindingsA: slices.Concat([]stats.Finding{}, a.findings), FindingsB: slices.Concat([]stats.Finding{}, b.findings)}
-	doc.addResults(a.first, b.first)
+	doc := newComparison(a.first, b.first, compare.Of(a.samples, b.samples))
+	doc.FindingsA, doc.FindingsB = slices.Concat([]stats.Finding{}, a.findings), slices.Concat([]stats.Finding{}, b.findings)
 	if opts.records {
 		if doc.recordsBlock, err = recordsOf(ctx, io, opts, a.open, b.open); err != nil {
 			return err

@@ -16,6 +16,7 @@ const reportSchema = "tracekit.report/1"
 
 type reportOptions struct {
 	analyzeOptions
+	runFlags
 	pageFlags
 	output string
 	size   string
@@ -41,10 +42,16 @@ and what mending each would gain, a timeline that zooms, the call tree over rank
 lines, waits, communication, profile and findings, linked with one another. It loads nothing
 from anywhere, needs no server, and is opened from disk.
 
+Several traces are several runs: the page shows their timelines on one axis of time, what
+changed from the first to each of the others, and if they are of different sizes how the
+program scales. A run may be one that was rebuilt from formulae. Files of which several make
+one trace (JSON) are one run, unless --apart says otherwise.
+
 Its size is bounded whatever the size of the trace: a timeline that does not fit is shown in
 steps, of long tables the first rows are kept, and the page says so.`,
 		Example: `  tracekit report traces.otf2 -o run.html
   tracekit report --size 16MB traces.otf2 -o run.html
+  tracekit report before.otf2 after.otf2 -o change.html
   tracekit report --source src/ traces.otf2 -o run.html`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -59,6 +66,7 @@ steps, of long tables the first rows are kept, and the page says so.`,
 	opts.mergeFlags.add(set)
 	opts.modelFlags.add(set)
 	addAnalysisFlags(set, &opts.analyzeOptions)
+	opts.runFlags.add(set)
 	opts.pageFlags.add(set)
 	set.StringVar(&opts.size, "size", "4MiB", "`size` of the page at most")
 	set.StringVarP(&opts.output, "output", "o", "", "`file` to write")
@@ -89,16 +97,27 @@ func (o *reportOptions) validate() error {
 }
 
 func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
-	t, a, err := opts.analyze(ctx, io)
+	paths, err := opts.runs(opts.paths)
 	if err != nil {
 		return err
 	}
-	defer t.Source.Close()
-	p, err := newReportPage(ctx, io, &opts.analyzeOptions, &opts.pageFlags, t, a, opts.bytes)
+	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths)
 	if err != nil {
 		return err
 	}
-	html, err := p.Encode(ctx)
+	defer closeRuns(runs)
+	all := &page.Several{Size: opts.bytes}
+	for _, r := range runs {
+		p, err := newReportPage(ctx, io, &opts.analyzeOptions, &opts.pageFlags, r.t, r.a, page.Share(opts.bytes, len(runs)))
+		if err != nil {
+			return err
+		}
+		all.Pages = append(all.Pages, p)
+	}
+	if err := relate(ctx, all, runs, opts.jobs); err != nil {
+		return err
+	}
+	html, err := all.Encode(ctx)
 	if err != nil {
 		return err
 	}
@@ -109,7 +128,8 @@ func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
 	if err != nil {
 		return err
 	}
-	doc := &reportDocument{Schema: reportSchema, Out: opts.output, Bytes: int64(len(html)), Rebuilt: a.Trace.Rebuilt, Findings: a.Findings}
+	doc := &reportDocument{Schema: reportSchema, Out: opts.output, Bytes: int64(len(html))}
+	doc.Findings, doc.Rebuilt = foundIn(runs)
 	return opts.finish(io, doc, func() {
 		printLine(io.Out, "%s: %s", doc.Out, formatBytes(uint64(doc.Bytes)))
 		printFindings(io.Out, io.Width, "Findings", doc.Findings)

@@ -30,6 +30,7 @@ type viewDocument struct {
 
 type viewOptions struct {
 	analyzeOptions
+	runFlags
 	pageFlags
 	indexFlags
 	port    int
@@ -44,6 +45,8 @@ func newView(io *streams, run func(context.Context, *streams, *viewOptions) erro
 		Long: `View analyses a trace, makes an index of its timeline, and serves the page that report writes
 on this machine alone, with every call at any zoom, however large the trace. It prints the
 address, which has a secret in it, and serves until Ctrl-C. Nothing can be changed through it.
+
+Several traces are several runs, which the page shows on one axis of time as that of report does.
 
 With --keep-index the index is kept, and a second use of the same trace need not read it; a
 trace that has changed since gets a new one.
@@ -69,6 +72,7 @@ the machine in front of you.`,
 	opts.mergeFlags.add(set)
 	opts.modelFlags.add(set)
 	addAnalysisFlags(set, &opts.analyzeOptions)
+	opts.runFlags.add(set)
 	opts.pageFlags.add(set)
 	opts.indexFlags.add(set)
 	set.IntVar(&opts.port, "port", 0, "`port` to serve on (default: a free one)")
@@ -86,6 +90,13 @@ func (o *viewOptions) validate() error {
 }
 
 func runView(ctx context.Context, io *streams, opts *viewOptions) error {
+	paths, err := opts.runs(opts.paths)
+	if err != nil {
+		return err
+	}
+	if len(paths) > 1 && opts.path != "" {
+		return usagef("--keep-index is for one run, these are %d", len(paths))
+	}
 	store := spill.NewStore(opts.memoryBytes, "")
 	defer store.Close()
 	index, kept, doc, err := opts.load(io, store)
@@ -93,36 +104,30 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 		return err
 	}
 	if index != nil {
-		return serveIndex(ctx, io, opts, index, &kept.Content, doc)
+		return serveIndexes(ctx, io, opts, []*page.Index{index}, &kept.Content, doc)
 	}
-	t, a, err := opts.analyze(ctx, io)
+	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths)
 	if err != nil {
 		return err
 	}
-	defer t.Source.Close()
-	bar := startProgress(io, opts.quiet, "making the index")
-	index, timeline, err := page.NewIndex(ctx, t, a, page.Bounds(page.DefaultSize), opts.jobs, &bar.Progress)
-	bar.done()
+	defer closeRuns(runs)
+	all, indexes, err := indexRuns(ctx, io, opts, runs)
 	if err != nil {
 		return err
 	}
-	p, err := newPage(&opts.pageFlags, t, a, page.DefaultSize)
+	content, err := all.Content(ctx)
 	if err != nil {
 		return err
 	}
-	p.Timeline, p.Served = timeline, true
-	content, err := p.Content(ctx)
-	if err != nil {
-		return err
-	}
-	doc = &viewDocument{Schema: viewSchema, Rebuilt: a.Trace.Rebuilt, Findings: a.Findings}
-	opts.save(ctx, io, index, content, doc)
-	return serveIndex(ctx, io, opts, index, content, doc)
+	doc = &viewDocument{Schema: viewSchema}
+	doc.Findings, doc.Rebuilt = foundIn(runs)
+	opts.save(ctx, io, indexes[0], content, doc)
+	return serveIndexes(ctx, io, opts, indexes, content, doc)
 }
 
-// serveIndex serves a page and its index until the context ends.
-func serveIndex(ctx context.Context, io *streams, opts *viewOptions, index *page.Index, content *page.Content, doc *viewDocument) error {
-	server, err := viewer.New(content.HTML(true), index, opts.port)
+// serveIndexes serves a page and the indexes of its runs until the context ends.
+func serveIndexes(ctx context.Context, io *streams, opts *viewOptions, indexes []*page.Index, content *page.Content, doc *viewDocument) error {
+	server, err := viewer.New(content.HTML(true), indexes, opts.port)
 	if err != nil {
 		return err
 	}
@@ -144,6 +149,27 @@ func serveIndex(ctx context.Context, io *streams, opts *viewOptions, index *page
 		}
 	}
 	return server.Serve(ctx)
+}
+
+// indexRuns makes the index of each run, and the page that they are behind.
+func indexRuns(ctx context.Context, io *streams, opts *viewOptions, runs []*shownRun) (*page.Several, []*page.Index, error) {
+	all := &page.Several{Size: page.DefaultSize * int64(len(runs)), Served: true}
+	var indexes []*page.Index
+	bar := startProgress(io, opts.quiet, "making the index")
+	defer bar.done()
+	for _, r := range runs {
+		index, timeline, err := page.NewIndex(ctx, r.t, r.a, page.Bounds(page.DefaultSize), opts.jobs, &bar.Progress)
+		if err != nil {
+			return nil, nil, err
+		}
+		p, err := newPage(&opts.pageFlags, r.t, r.a, page.DefaultSize)
+		if err != nil {
+			return nil, nil, err
+		}
+		p.Timeline = timeline
+		indexes, all.Pages = append(indexes, index), append(all.Pages, p)
+	}
+	return all, indexes, relate(ctx, all, runs, opts.jobs)
 }
 
 // startBrowser opens an address with the program that the system has for it.

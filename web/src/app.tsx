@@ -1,6 +1,6 @@
 import { h, render, Fragment } from 'preact'
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
-import { load, type Document, type Timeline } from './data'
+import { load, type Document } from './data'
 import { Model, type ColorBy } from './model'
 import { fromHash, initial, toHash, type View } from './view'
 import { TimelineView } from './timelineview'
@@ -10,6 +10,9 @@ import { Counters, ShadeLegend, byRow, useShades } from './counterview'
 import { Lines } from './lines'
 import { more } from './more'
 import { phasesOf } from './phasemarks'
+import { Comparison, WhatChanged, comparisonOf } from './comparison'
+import { Companions, RunChoice, RunLabel, extent, useAlignment, type Run } from './runs'
+import { Scaling } from './scaling'
 import { Source } from './source'
 import { setTerms, term, Terms } from './terms'
 import { Devices, Files, Phases, Threads } from './parts'
@@ -18,6 +21,7 @@ import { count, instant, share, time } from './units'
 type Tab = [id: string, name: string, part: (p: SectionProps) => any, there?: (doc: Document) => unknown]
 
 const allTabs: Tab[] = [
+  ['compare', 'Comparison', Comparison, d => d.comparison], ['scaling', 'Scaling', Scaling, d => d.scaling],
   ['calls', 'Call tree', CallTree], ['lines', 'Source lines', Lines, d => d.lines?.length], ['source', 'Source', Source, d => more(d).sought], ['waits', 'Waits and causes', Waits, d => d.efficiency || d.threads],
   ['communication', 'Communication', Communication, d => d.messages?.count > 0 || d.collectives?.length], ['devices', 'Devices', Devices, d => d.devices?.length], ['threads', 'Threads', Threads, d => d.threads],
   ['phases', 'Phases', Phases, d => d.phases], ['files', 'Files', Files, d => d.file_io], ['profile', 'Profile', Profile], ['findings', 'Trace and findings', Findings], ['terms', 'Terms', Terms],
@@ -39,18 +43,34 @@ function useDark(): boolean {
   return dark
 }
 
-function App({ doc, timeline }: { doc: Document; timeline: Timeline }) {
-  const model = useMemo(() => new Model(timeline), [timeline])
-  const length = model.head.length_ns, dark = useDark()
-  const begin = useMemo(() => initial(model.body()), [model])
-  const [view, setView] = useState(() => fromHash(location.hash, begin, length))
+// Page chooses one of several runs for the App.
+function Page({ runs, comparisons, scaling }: { runs: Run[]; comparisons: (Document | null)[]; scaling: Document | null }) {
+  const models = useMemo(() => runs.map(r => new Model(r.timeline, r.address)), [runs])
+  const asked = () => Math.min(fromHash(location.hash, initial([0, 1]), 1).run, runs.length - 1)
+  const [run, setRun] = useState(asked)
+  useEffect(() => {
+    const back = () => setRun(asked())
+    addEventListener('hashchange', back)
+    return () => removeEventListener('hashchange', back)
+  }, [])
+  const doc = useMemo(() => ({ ...runs[run].doc, comparison: comparisonOf(comparisons, run), scaling }), [runs, run])
+  return <App key={run} doc={doc} runs={runs} models={models} run={run} />
+}
+
+function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: Model[]; run: number }) {
+  const model = models[run], dark = useDark()
+  const furthest = runs.reduce((s, r) => s + r.timeline.head.length_ns, 0)
+  const begin = useMemo(() => initial(runs.length > 1 ? [0, Math.max(...runs.map(r => r.timeline.head.length_ns))] : model.body()), [model])
+  const [view, setView] = useState(() => fromHash(location.hash, begin, furthest))
+  const alignment = useAlignment(runs, models, view.align)
+  const length = runs.length > 1 ? extent(runs, alignment, run) : model.head.length_ns
   const change = useCallback((v: Partial<View>) => setView(old => ({ ...old, ...v })), [])
   useEffect(() => {
     const id = setTimeout(() => history.replaceState(null, '', '#' + toHash(view, begin)), 200)
     return () => clearTimeout(id)
   }, [view])
   useEffect(() => {
-    const back = () => setView(fromHash(location.hash, begin, length))
+    const back = () => setView(fromHash(location.hash, begin, furthest))
     addEventListener('hashchange', back)
     return () => removeEventListener('hashchange', back)
   }, [])
@@ -59,25 +79,29 @@ function App({ doc, timeline }: { doc: Document; timeline: Timeline }) {
   const shaded = useShades(model, view), phases = useMemo(() => phasesOf(doc), [doc])
   const order = useMemo(() => ordered(model, view.sort), [model, view.sort])
   const cause = (doc.diagnosis ?? [])[view.place]
-  const lit = useMemo(() => {
+  const litIn = useCallback((model: Model, path: number) => {
     if (cause) { // and the waits, so that its victims stand out
       const at = model.at(cause)
       return at.includes(1) ? at.map((a, i) => a || model.head.activities[i][1] > 0 ? 1 : 0) : null
     }
-    if (view.path >= 0 && view.path < model.head.paths.length) return model.below(view.path)
+    if (path >= 0 && path < model.head.paths.length) return model.below(path)
     const q = view.search.toLowerCase()
     return q ? Uint8Array.from(model.head.activities, ([p]) => p >= 0 && model.names[p].toLowerCase().includes(q) ? 1 : 0) : null
-  }, [model, cause, view.path, view.search])
+  }, [cause, view.search])
+  const lit = useMemo(() => litIn(model, view.path), [model, litIn, view.path])
   const tabs = useMemo(() => allTabs.filter(([, , , there]) => !there || there(doc)), [doc])
   const Part = (tabs.find(([id]) => id === view.tab) ?? tabs[0])[2]
   // Moving the timeline changes nothing else on the page.
   const still = useMemo(() => view, Object.entries(view).filter(([k]) => k !== 'from' && k !== 'to').map(([, v]) => v))
-  const header = useMemo(() => <Header doc={doc} length={length} />, [doc, length])
+  const header = useMemo(() => <Header doc={doc} length={model.head.length_ns} />, [doc, model])
   const diagnosis = useMemo(() => <Diagnosis doc={doc} view={still} change={change} />, [doc, still])
+  const changed = useMemo(() => <WhatChanged doc={doc} model={model} view={still} change={change} />, [doc, model, still])
   const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} />, [Part, doc, model, still])
 
   return <Fragment>
     {header}
+    {runs.length > 1 && <RunChoice runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} />}
+    {changed}
     {diagnosis}
     <section aria-label="Timeline">
       <div class="tools">
@@ -96,9 +120,11 @@ function App({ doc, timeline }: { doc: Document; timeline: Timeline }) {
           {view.select && <Fragment><button onClick={() => change({ from: view.select![0], to: view.select![1] })}>Zoom to selection</button>
             <button onClick={() => change({ select: null })}>Clear selection of {time(view.select[1] - view.select[0])}</button></Fragment>}</span>
       </div>
-      {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} lit={lit} marked={cause?.ranks ?? none} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} />}
+      {runs.length > 1 && <RunLabel runs={runs} run={run} />}
+      {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} lit={lit} marked={cause?.ranks ?? none} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
       {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <ul class="legend">{coloring.legend.slice(0, 16).map(l => <li><span class="swatch" style={{ background: l.color }} />{l.name}</li>)}
         {coloring.legend.length > 16 && <li class="faint">and {coloring.legend.length - 16} more</li>}</ul>}
+      {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
       <p class="hint faint">Wheel or w, s: zoom · drag or a, d: move · drag on the ruler or with shift: measure and select a stretch of time, to which the tables below then apply · click: choose a call path</p>
     </section>
@@ -173,5 +199,5 @@ function ordered(model: Model, sort: View['sort']): number[] {
 }
 
 const root = document.getElementById('page')!
-load().then(({ doc, timeline }) => { root.textContent = ''; setTerms(more(doc).terms ?? []); render(<App doc={doc} timeline={timeline} />, root) },
+load().then(all => { root.textContent = ''; setTerms(more(all.runs[0].doc).terms ?? []); render(<Page {...all} />, root) },
   err => { root.textContent = `This page cannot be shown: ${err}` })

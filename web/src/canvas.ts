@@ -25,7 +25,7 @@ export interface Scene {
 export interface Hit { row: number; lane: Lane; run: number; time: number }
 
 // finer returns the detail if it holds all that is shown.
-function finer(s: Scene): Detail | null { return s.detail && s.detail.from <= s.from && s.to <= s.detail.to ? s.detail : null }
+function finer(s: Scene): Detail | null { return s.detail && s.detail.from <= Math.max(s.from, 0) && Math.min(s.to, s.timeline.head.length_ns) <= s.detail.to ? s.detail : null }
 
 function laneOf(s: Scene, row: number): Lane { return (finer(s) ?? s.timeline).lanes[row] }
 
@@ -176,7 +176,7 @@ export class Canvas {
     c.strokeStyle = faint
     c.lineWidth = 1
     c.textBaseline = 'middle'
-    const marks = ticks(s.from, s.to, this.plot / 110)
+    const marks = ticks(Math.max(s.from, 0), Math.min(s.to, s.timeline.head.length_ns), (Math.min(s.to, s.timeline.head.length_ns) - Math.max(s.from, 0)) / (s.to - s.from) * this.plot / 110)
     const step = marks.length > 1 ? marks[1] - marks[0] : s.to - s.from
     for (const t of marks) {
       const x = this.x(s, t)

@@ -47,10 +47,18 @@ async function unpackJSON(id: string): Promise<any> {
   return JSON.parse(new TextDecoder().decode(await unpack(id)))
 }
 
-export async function load(): Promise<{ doc: Document; timeline: Timeline }> {
-  const [doc, more, head, numbers, curves] = await Promise.all([unpackJSON('document'), unpackJSON('more'), unpackJSON('header'), unpack('numbers'), unpack('curves')])
-  doc.more = more
-  return { doc, timeline: { ...decode(head, numbers), curves: decodeCurves(curves, 0, head.length_ns) } }
+// load reads run after run, with what is said of several: each run's comparison with the first,
+// and how they scale.
+export async function load(): Promise<{ runs: { doc: Document; timeline: Timeline; address: string }[]; comparisons: (Document | null)[]; scaling: Document | null }> {
+  const there = (id: string) => document.getElementById(id) !== null
+  const runs = [], comparisons: (Document | null)[] = []
+  for (let k = 0; k === 0 || there(`document-${k}`); k++) {
+    const id = (name: string) => k ? `${name}-${k}` : name
+    const [doc, more, head, numbers, curves] = await Promise.all([unpackJSON(id('document')), unpackJSON(id('more')), unpackJSON(id('header')), unpack(id('numbers')), unpack(id('curves'))])
+    runs.push({ doc: { ...doc, more }, timeline: { ...decode(head, numbers), curves: decodeCurves(curves, 0, head.length_ns) }, address: k ? `${k}/` : '' })
+    comparisons.push(there(id('comparison')) ? await unpackJSON(id('comparison')) : null)
+  }
+  return { runs, comparisons, scaling: there('scaling') ? await unpackJSON('scaling') : null }
 }
 
 // A Reader reads variable-length integers, base 128, the lowest seven bits first.
@@ -134,8 +142,8 @@ export function decode(head: Header, bytes: Uint8Array): Omit<Timeline, 'curves'
 export interface Detail { from: number; to: number; lanes: Lane[]; messages: Messages | null; collectives: Collective[] }
 
 // detail asks for one; Index.Tile says how it is encoded.
-export async function detail(head: Header, from: number, to: number, steps: number, signal: AbortSignal): Promise<Detail> {
-  const answer = await fetch(`tile?from=${Math.floor(from)}&to=${Math.ceil(to)}&steps=${steps}`, { signal })
+export async function detail(address: string, head: Header, from: number, to: number, steps: number, signal: AbortSignal): Promise<Detail> {
+  const answer = await fetch(`${address}tile?from=${Math.floor(from)}&to=${Math.ceil(to)}&steps=${steps}`, { signal })
   if (!answer.ok) throw new Error(await answer.text())
   const r = new Reader(new Uint8Array(await answer.arrayBuffer()))
   const lanes = head.rows.map(() => {

@@ -79,7 +79,8 @@ export class Model {
   }
 
   // coloring gives each activity a colour, 0xAABBGGRR, and says what the colours mean.
-  coloring(by: ColorBy, dark: boolean): Coloring {
+  // Names that are known, of another run, keep their colours.
+  coloring(by: ColorBy, dark: boolean, known: Look[] = []): Coloring {
     const { activities, paths, regions, waits } = this.head
     const keys = activities.map(([path, wait]) => {
       if (path < 0) return ''
@@ -95,8 +96,10 @@ export class Model {
     keys.forEach((k, i) => time.set(k, (time.get(k) ?? 0) + this.activityTime[i]))
     const ranked = [...time].filter(([k]) => k !== '').sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
     const colors = new Map<string, string>([['', nothing]])
-    let next = 0
+    for (const l of known) colors.set(l.name, l.color)
+    let next = known.length
     for (const [k] of ranked) {
+      if (colors.has(k)) continue
       if (k === 'waiting') colors.set(k, dark ? '#0c0f14' : '#ffffff')
       else if (k === 'outside MPI') colors.set(k, dark ? '#4d5a66' : '#c3ccd4')
       else colors.set(k, next < strong.length ? strong[next++] : rest)

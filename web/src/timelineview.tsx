@@ -19,14 +19,15 @@ interface Props {
   phases: Phase[]
   shaded: Lane[] | null // drawn instead of what happens
   dark: boolean
+  bounds?: [number, number] // of what can be looked at, in the timeline's time; else all of it
 }
 
 // TimelineView is the timeline with all that can be done to it by wheel, drag, keys and touch.
-export function TimelineView({ model, view, change, coloring, order, lit, marked, phases, shaded, dark }: Props) {
+export function TimelineView({ model, view, change, coloring, order, lit, marked, phases, shaded, dark, bounds }: Props) {
   const element = useRef<HTMLCanvasElement>(null)
   const canvas = useRef<Canvas | null>(null)
   const [hover, setHover] = useState<{ hit: Hit; x: number; y: number } | null>(null)
-  const length = model.head.length_ns
+  const [first, last] = bounds ?? [0, model.head.length_ns]
   const fine = useDetail(model, view)
   const scene: Scene = {
     timeline: model.timeline, detail: fine, order, colors: coloring.of, lit, from: view.from, to: view.to, select: view.select,
@@ -37,8 +38,8 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
   latest.current = scene
   const picture = useRef(painted)
   picture.current = painted
-  const state = useRef({ view, change, length })
-  state.current = { view, change, length }
+  const state = useRef({ view, change, first, last })
+  state.current = { view, change, first, last }
 
   const height = useMemo(() => ruler + Math.min(Math.max(order.length * 22, 120), 560), [order.length])
 
@@ -55,9 +56,9 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
   })
 
   const show = (from: number, to: number) => {
-    const { length, change } = state.current
+    const { first, last, change } = state.current, length = last - first
     const span = Math.min(Math.max(to - from, Math.min(10, length)), length)
-    from = Math.min(Math.max(from, 0), length - span)
+    from = Math.min(Math.max(from, first), last - span)
     change({ from, to: from + span })
   }
   const zoom = (factor: number, at: number) => {
@@ -111,7 +112,7 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
       drag.moved = true
       setHover(null)
       const span = drag.to - drag.from, plot = canvas.current!.plot
-      const at = (px: number) => Math.min(Math.max(drag!.from + (px - canvas.current!.left) / plot * span, 0), state.current.length)
+      const at = (px: number) => Math.min(Math.max(drag!.from + (px - canvas.current!.left) / plot * span, state.current.first), state.current.last)
       if (drag.select) {
         const [a, b] = [at(drag.x), at(x)].sort((p, q) => p - q)
         state.current.change({ select: b > a ? [a, b] : null })
@@ -149,7 +150,7 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
     const does: Record<string, () => void> = {
       w: () => zoom(0.7, middle), s: () => zoom(1 / 0.7, middle),
       a: () => show(view.from - span / 6, view.to - span / 6), d: () => show(view.from + span / 6, view.to + span / 6),
-      Home: () => show(0, length), Escape: () => change({ select: null, path: -1, place: -1 }),
+      Home: () => show(first, last), Escape: () => change({ select: null, path: -1, place: -1 }),
       Enter: () => change({ select: [view.from, view.to] }),
     }
     Object.assign(does, { ArrowLeft: does.a, ArrowRight: does.d, '+': does.w, '-': does.s, '0': does.Home })
@@ -171,10 +172,11 @@ function useDetail(model: Model, view: View): Detail | null {
   useEffect(() => {
     const span = view.to - view.from
     const whole = head.rows.every(r => r.step_ns <= Math.max(span / 1600, 1)) && model.timeline.messages.sent.length === head.messages_of
-    if (!head.served || whole || fine && fine.from <= view.from && view.to <= fine.to && fine.to - fine.from < 4 * span) return
+    const [first, last] = [Math.max(view.from, 0), Math.min(view.to, head.length_ns)] // of another run more is looked at
+    if (!head.served || whole || last <= first || fine && fine.from <= first && last <= fine.to && fine.to - fine.from < 4 * span) return
     const stop = new AbortController()
     const id = setTimeout(() => {
-      detail(head, Math.max(view.from - span / 2, 0), Math.min(view.to + span / 2, head.length_ns), 3200, stop.signal).then(setFine, err => {
+      detail(model.address, head, Math.max(view.from - span / 2, 0), Math.min(view.to + span / 2, head.length_ns), 3200, stop.signal).then(setFine, err => {
         if (!stop.signal.aborted) console.error(err)
       })
     }, 60)

@@ -18,6 +18,8 @@ export interface View {
   search: string
   messages: boolean
   critical: boolean
+  run: number                              // that the page is about
+  align: '' | 'start' | 'init' | 'phase'   // of several runs
   counters: Shown[]                        // curves below the timeline
 }
 
@@ -27,7 +29,7 @@ export type Matrix = typeof matrices[number]
 
 // initial is the view of a page that is opened without further address: of a stretch of time.
 export function initial([from, to]: [number, number]): View {
-  return { from, to, select: null, color: 'region', sort: 'rank', tab: 'calls', place: -1, path: -1, line: -1, file: '', matrix: 'bytes', grid: -1, search: '', messages: true, critical: false, counters: [] }
+  return { from, to, select: null, color: 'region', sort: 'rank', tab: 'calls', place: -1, path: -1, line: -1, file: '', matrix: 'bytes', grid: -1, search: '', messages: true, critical: false, run: 0, align: '', counters: [] }
 }
 
 export function toHash(v: View, d: View): string {
@@ -66,6 +68,8 @@ export function fromHash(hash: string, begin: View, length: number): View {
   v.matrix = choose('matrix', matrices, v.matrix)
   v.grid = number('grid', -1, 1e6, -1)
   v.search = get.get('search') ?? ''
+  v.run = number('run', 0, 1e3, 0)
+  v.align = choose('align', ['', 'start', 'init', 'phase'] as const, '')
   v.messages = get.get('messages') !== 'false'
   v.critical = get.get('critical') === 'true'
   try {

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// made runs commands in a folder of their own, and returns its path.
+func made(t *testing.T, commands ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, c := range commands {
+		if _, errs, code := tracekit(t, dir, strings.Fields(c)...); code != 0 {
+			t.Fatal(c, errs)
+		}
+	}
+	return dir
+}
+
+// TestTwoRunsInBrowser: of a program and of the same with a planted imbalance, the page names what
+// changed, and shows both on one axis of time.
+func TestTwoRunsInBrowser(t *testing.T) {
+	golden, err := filepath.Abs(filepath.Join("testdata", "page-runs.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := made(t, "generate halo --ranks 8 --iterations 20 -o a", "generate halo --ranks 8 --iterations 20 --imbalance 20000 -o b",
+		"report a b -o ab.html")
+	b := browse(t, "file://"+filepath.Join(dir, "ab.html"))
+	first := b.eval(`document.querySelector("[aria-label='What changed'] li").innerText`)
+	for _, want := range []string{"own time", "interior", "rank 7", "+400 µs"} {
+		if !strings.Contains(first, want) {
+			t.Errorf("the first change is %q, it has not %q", first, want)
+		}
+	}
+	b.run(chromedp.Click("[aria-label='What changed'] li button"))
+	b.until(`document.querySelector("[aria-label='What changed'] button").getAttribute("aria-pressed")`, "true")
+	b.until(`document.querySelectorAll("canvas").length`, "2")
+
+	// Moving one of the timelines moves both.
+	shown := `[...document.querySelectorAll("canvas")].map(c => c.ariaLabel.match(/from (.*?)\./)[1]).join(" and ")`
+	b.until(`(s => s.split(" and ").every((x, i, all) => x === all[0]))(`+shown+`)`, "true")
+	b.run(chromedp.Focus(".companion canvas"), chromedp.KeyEvent("ww"))
+	b.until(`new URLSearchParams(location.hash.slice(1)).get("from") > 1000`, "true")
+	b.until(`(s => s.split(" and ").every((x, i, all) => x === all[0]))(`+shown+`)`, "true")
+	b.run(chromedp.KeyEvent(kb.Home))
+
+	// The page is about the other run when that is chosen.
+	b.run(chromedp.Click("[role=radiogroup] label:nth-child(2) input"))
+	b.until(`document.querySelector("h1").innerText`, "b")
+	b.until(`document.querySelector(".causes li").innerText.includes("interior")`, "true")
+	b.run(chromedp.Click("#tab-compare"))
+	b.until(`document.querySelector("#panel caption").innerText`, "Efficiencies")
+	b.run(chromedp.Evaluate(`scrollTo(0, 0)`, nil))
+	time.Sleep(100 * time.Millisecond) // the next frame is drawn
+	var shot []byte
+	b.run(chromedp.CaptureScreenshot(&shot))
+	looks(t, golden, shot)
+}
+
+// TestRebuiltInBrowser: a trace that was rebuilt from formulae stands beside the one they were
+// learnt from.
+func TestRebuiltInBrowser(t *testing.T) {
+	dir := made(t, "generate halo --ranks 4 --iterations 20 -o a", "compress --mode stat a -o a.tkf", "report a a.tkf -o both.html")
+	b := browse(t, "file://"+filepath.Join(dir, "both.html"))
+	b.run(chromedp.Evaluate(`location.hash = "run=1&tab=compare"`, nil))
+	b.until(`document.querySelector("header").innerText.includes("rebuilt from statistics")`, "true")
+	b.until(`document.querySelector("#panel p").innerText.includes("a.tkf, rebuilt")`, "true")
+	b.until(`document.querySelectorAll("canvas").length`, "2")
+}
+
+// TestScalingInBrowser: of runs of three sizes, the page has what scaling says.
+func TestScalingInBrowser(t *testing.T) {
+	golden, err := filepath.Abs(filepath.Join("testdata", "page-scaling.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var commands []string
+	for _, ranks := range []int{2, 4, 8} {
+		commands = append(commands, fmt.Sprintf("generate halo --ranks %d --iterations 20 -o r%d", ranks, ranks))
+	}
+	dir := made(t, append(commands, "report r2 r4 r8 -o sizes.html")...)
+	b := browse(t, "file://"+filepath.Join(dir, "sizes.html"))
+	b.run(chromedp.Click("#tab-scaling"))
+	b.until(`document.querySelector("#panel p").innerText`, "3 runs of 3 sizes: weak scaling (found from the work that they do).")
+	b.until(`document.querySelectorAll("#panel svg[role=img]").length`, "2")
+	b.until(`[...document.querySelectorAll("#panel th")].slice(1, 4).map(e => e.innerText.trim()).join()`, "2,4,8")
+	var shot []byte
+	b.run(chromedp.ScrollIntoView("#panel"), chromedp.CaptureScreenshot(&shot))
+	looks(t, golden, shot)
+}
+
+// TestViewOfTwoRuns: the viewer serves both timelines, and each finer where it is asked to.
+func TestViewOfTwoRuns(t *testing.T) {
+	dir := made(t, "generate halo --ranks 16 --iterations 30 -o a", "generate halo --ranks 16 --iterations 30 --late-sender 9000 -o b")
+	address := serve(t, filepath.Join(dir, "a"), filepath.Join(dir, "b"))
+	b := browse(t, address)
+	b.until(`document.querySelectorAll("canvas").length`, "2")
+	for _, path := range []string{"", "1/"} {
+		b.run(chromedp.Evaluate(`fetch("`+path+`tile?from=0&to=100000&steps=100").then(async r => { document.title = r.status + " " + ((await r.arrayBuffer()).byteLength > 100) })`, nil))
+		b.until(`document.title`, "200 true")
+	}
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"tracekit/page"
+	"tracekit/readers"
+	"tracekit/stats"
+	"tracekit/stats/compare"
+	"tracekit/stats/scaling"
+	"tracekit/trace"
+)
+
+// runFlags say which traces are runs of their own.
+type runFlags struct{ apart bool }
+
+func (f *runFlags) add(set *pflag.FlagSet) {
+	set.BoolVar(&f.apart, "apart", false, "every TRACE is a run of its own (default: files that may be parts of one trace are)")
+}
+
+// mostRuns is how many runs a page shows at most.
+const mostRuns = 16
+
+// runs returns the paths of each run.
+func (f *runFlags) runs(paths []string) ([][]string, error) {
+	if parts, err := readers.Parts(paths); err != nil || parts && !f.apart {
+		return [][]string{paths}, nil // the error is that of opening them
+	}
+	if len(paths) > mostRuns {
+		return nil, usagef("%d runs: a page shows %d at most", len(paths), mostRuns)
+	}
+	var out [][]string
+	for _, p := range paths {
+		out = append(out, []string{p})
+	}
+	return out, nil
+}
+
+// A shownRun is one run of a page.
+type shownRun struct {
+	t      *trace.Trace
+	a      *stats.Analysis
+	sample *compare.Sample // nil: it is the only one
+}
+
+// analyzeRuns opens and analyses each run; the caller closes them.
+func analyzeRuns(ctx context.Context, io *streams, opts analyzeOptions, runs [][]string) (out []*shownRun, err error) {
+	opts.mergeFlags.traces = len(runs)
+	defer func() {
+		if err != nil {
+			closeRuns(out)
+		}
+	}()
+	for _, paths := range runs {
+		opts.paths = paths
+		r := &shownRun{}
+		if r.t, r.a, err = opts.analyze(ctx, io); err != nil {
+			return out, err
+		}
+		out = append(out, r)
+		if len(runs) > 1 {
+			if r.sample, err = compare.Take(ctx, r.t, r.a, opts.jobs); err != nil {
+				return out, err
+			}
+		}
+	}
+	return out, nil
+}
+
+func closeRuns(runs []*shownRun) {
+	for _, r := range runs {
+		r.t.Source.Close()
+	}
+}
+
+// relate adds to a page what runs say beside one another: how each differs from the first, and
+// how those of different sizes scale.
+func relate(ctx context.Context, s *page.Several, runs []*shownRun, jobs int) error {
+	first, sizes, analyses := runs[0], map[string]bool{}, []*stats.Analysis{}
+	for _, r := range runs {
+		sizes[fmt.Sprint(r.a.Trace.Processes, r.a.Trace.Locations)] = true
+		analyses = append(analyses, r.a)
+	}
+	for _, r := range runs[1:] {
+		doc := newComparison(first.a, r.a, compare.Of([]*compare.Sample{first.sample}, []*compare.Sample{r.sample}))
+		doc.Changes = doc.Changes[:min(len(doc.Changes), pageRows)]
+		s.Comparisons = append(s.Comparisons, doc)
+	}
+	if len(sizes) < 2 {
+		return nil
+	}
+	scales, err := scaling.New(ctx, analyses, scaling.Options{Mode: scaling.Auto, Jobs: jobs})
+	if err != nil {
+		return err
+	}
+	scales.Models = scales.Models[:min(len(scales.Models), pageRows)]
+	scales.Unmodelled = scales.Unmodelled[:min(len(scales.Unmodelled), pageRows)]
+	s.Scaling = scales
+	return nil
+}
+
+// newComparison makes the document of a comparison without records.
+func newComparison(a, b *stats.Analysis, c *compare.Comparison) *compareDocument {
+	doc := &compareDocument{Schema: compareSchema, A: a.Trace, B: b.Trace, Comparison: c, Results: []resultChange{},
+		FindingsA: slices.Concat([]stats.Finding{}, a.Findings), FindingsB: slices.Concat([]stats.Finding{}, b.Findings)}
+	doc.addResults(a, b)
+	return doc
+}
+
+// foundIn returns the findings of all runs, and what the first one of them that was rebuilt is of.
+func foundIn(runs []*shownRun) (findings []stats.Finding, rebuilt *stats.Rebuilt) {
+	findings = []stats.Finding{}
+	for _, r := range runs {
+		for _, f := range r.a.Findings {
+			if len(runs) > 1 {
+				f.Text = traceName(r.a.Trace.Path) + ": " + f.Text
+			}
+			findings = append(findings, f)
+		}
+		if rebuilt == nil {
+			rebuilt = r.a.Trace.Rebuilt
+		}
+	}
+	return findings, rebuilt
+}

@@ -1,0 +1,106 @@
+// Several runs on one page: which one is looked at, the others' timelines on its axis of time.
+
+import { h, Fragment } from 'preact'
+import { useMemo } from 'preact/hooks'
+import type { Document, Timeline } from './data'
+import { Model } from './model'
+import { phasesOf } from './phasemarks'
+import type { View } from './view'
+import { TimelineView } from './timelineview'
+import { time } from './units'
+
+export interface Run { doc: Document; timeline: Timeline; address: string }
+
+export type Align = 'start' | 'init' | 'phase'
+
+// letter names a run in short: the first is A, what it is compared with B and so on.
+export function letter(k: number): string { return String.fromCharCode(65 + k) }
+
+// runName names a run by the last parts of its path, so that all differ where they can.
+export function runName(runs: Run[], k: number): string {
+  const parts = (r: Run) => String(r.doc.trace?.path ?? 'run').split('/').filter(p => p && p !== 'traces.otf2')
+  const own = parts(runs[k])
+  for (let n = 1; n < own.length; n++) {
+    const name = own.slice(-n).join('/')
+    if (runs.every((r, i) => i === k || parts(r).slice(-n).join('/') !== name)) return name
+  }
+  return own.join('/') || 'run'
+}
+
+// beginOf returns where a run begins as it is aligned, null if it has no such moment.
+function beginOf({ doc, timeline }: Run, model: Model, align: Align): number | null {
+  if (align === 'start') return 0
+  if (align === 'phase') return phasesOf(doc)[0]?.from ?? null
+  const init = Uint8Array.from(timeline.head.activities, ([p]) => p >= 0 && /^MPI_Init(_thread)?$/.test(model.names[p]) ? 1 : 0)
+  let end = 0
+  for (const { start, kind } of timeline.lanes) for (let i = 0; i < kind.length; i++) if (init[kind[i]]) end = Math.max(end, start[i + 1])
+  return end || null
+}
+
+export interface Alignment { choices: Align[]; align: Align; begins: number[] }
+
+// useAlignment finds the moments that all runs have, and where each run has the chosen one.
+export function useAlignment(runs: Run[], models: Model[], wanted: string): Alignment {
+  return useMemo(() => {
+    const found = (['init', 'phase', 'start'] as Align[]).map(align => ({ align, begins: runs.map((r, k) => beginOf(r, models[k], align)) })).filter(a => a.begins.every(b => b !== null))
+    const chosen = found.find(a => a.align === wanted) ?? found[0]
+    return { choices: found.map(a => a.align), align: chosen.align, begins: chosen.begins as number[] }
+  }, [runs, models, wanted])
+}
+
+const alignNames: Record<Align, string> = { start: 'at their start', init: 'at the end of MPI_Init', phase: 'at their first phase' }
+
+interface Props { runs: Run[]; run: number; models: Model[]; alignment: Alignment; view: View; change: (v: Partial<View>) => void }
+
+// RunChoice says which run is looked at, and how they are aligned.
+export function RunChoice({ runs, run, alignment, view, change }: Props) {
+  return <section aria-label="Runs" class="runs">
+    <div class="tools"><h2>{runs.length} runs</h2>
+      <span role="radiogroup" aria-label="Run that the page is about" class="keys">{runs.map((r, k) =>
+        <label><input type="radio" name="run" checked={k === run} onChange={() => { location.hash = `run=${k}` }} /> <b>{letter(k)}</b> {runName(runs, k)} <span class="faint">{time(r.timeline.head.length_ns)}</span></label>)}</span>
+      <label>Aligned <select value={alignment.align} onChange={e => change({ align: e.currentTarget.value as View['align'] })}>
+        {alignment.choices.map(a => <option value={a}>{alignNames[a]}</option>)}</select></label>
+    </div>
+  </section>
+}
+
+export function RunLabel({ runs, run }: { runs: Run[]; run: number }) {
+  return <p class="run faint"><b>{letter(run)}</b> {runName(runs, run)}, {time(runs[run].timeline.head.length_ns)}</p>
+}
+
+// same returns the path of a model whose regions are those of a path of another, -1: there is none.
+function same(from: Model, path: number, to: Model): number {
+  if (path < 0 || !from.head.paths[path]) return -1
+  const names = (m: Model, p: number) => m.pathRegions(p).map(q => m.names[q]).join('\n')
+  const wanted = names(from, path), own = from.names[path]
+  return to.names.findIndex((n, p) => n === own && names(to, p) === wanted)
+}
+
+// Companions are the timelines of the other runs.
+export function Companions({ runs, run, models, alignment, view, change, dark, lit }: Props & { dark: boolean; lit: (m: Model, path: number) => Uint8Array | null }) {
+  const main = useMemo(() => models[run].coloring(view.color, dark), [models, run, view.color, dark])
+  return <Fragment>{runs.map((r, k) => {
+    if (k === run) return null
+    // In its own time, the run is looked at from view.from + shift.
+    const model = models[k], shift = alignment.begins[k] - alignment.begins[run]
+    const own: View = { ...view, from: view.from + shift, to: view.to + shift, select: view.select && [view.select[0] + shift, view.select[1] + shift], path: same(models[run], view.path, model) }
+    const changed = (v: Partial<View>) => {
+      const back: Partial<View> = { ...v }
+      if (v.from !== undefined) back.from = v.from - shift
+      if (v.to !== undefined) back.to = v.to - shift
+      if (v.select) back.select = [v.select[0] - shift, v.select[1] - shift]
+      if (v.path !== undefined) back.path = same(model, v.path, models[run])
+      change(back)
+    }
+    return <div class="companion" key={k}>
+      <RunLabel runs={runs} run={k} />
+      <TimelineView model={model} view={own} change={changed} coloring={model.coloring(view.color, dark, main.legend)} order={model.head.rows.map((_, i) => i)} lit={lit(model, own.path)} marked={[]}
+        phases={phasesOf(r.doc)} shaded={null} dark={dark} bounds={[shift, extent(runs, alignment, run) + shift]} />
+    </div>
+  })}</Fragment>
+}
+
+// extent returns when the last run ends, in the time of one.
+export function extent(runs: Run[], alignment: Alignment, run: number): number {
+  return Math.max(...runs.map((r, k) => r.timeline.head.length_ns - alignment.begins[k] + alignment.begins[run]))
+}
