@@ -86,6 +86,7 @@ func (w *waiting) ofLocation(l trace.LocationID) *spill.Table[delayedWait] {
 // A merger merges lists of waits: those that are left are a heap by their first row.
 type merger struct {
 	lists []waitList
+	heap  []nextWait
 }
 
 // A waitList is a list with the rows of it that were not taken.
@@ -95,40 +96,50 @@ type waitList struct {
 	ahead []delayedWait
 }
 
+// A nextWait is the first row that is left of a list.
+type nextWait struct {
+	end  int64 // when it is over
+	list int
+}
+
 func newMerger(lists []*spill.Table[delayedWait]) *merger {
 	m := &merger{}
 	for _, rows := range lists {
 		if rows.Len() > 0 {
+			m.heap = append(m.heap, nextWait{rows.Ptr(0).end, len(m.lists)})
 			m.lists = append(m.lists, waitList{rows: rows, ahead: rows.From(0)})
 		}
 	}
-	slices.SortFunc(m.lists, func(a, b waitList) int { return compareWaits(&a.ahead[0], &b.ahead[0]) })
+	slices.SortFunc(m.heap, m.compare)
 	return m
 }
 
-func compareWaits(a, b *delayedWait) int {
+func (m *merger) compare(a, b nextWait) int {
 	if a.end != b.end {
 		return cmp.Compare(a.end, b.end)
 	}
-	return cmp.Or(cmp.Compare(a.cause.location, b.cause.location),
-		cmp.Compare(a.cause.call, b.cause.call), cmp.Compare(a.at.location, b.at.location))
+	x, y := &m.lists[a.list].ahead[0], &m.lists[b.list].ahead[0]
+	return cmp.Or(cmp.Compare(x.cause.location, y.cause.location),
+		cmp.Compare(x.cause.call, y.cause.call), cmp.Compare(x.at.location, y.at.location))
 }
 
 // next moves the first of all rows to out; it reports false if there is none.
 func (m *merger) next(out *spill.Table[delayedWait]) bool {
-	if len(m.lists) == 0 {
+	if len(m.heap) == 0 {
 		return false
 	}
-	first := &m.lists[0]
+	first := &m.lists[m.heap[0].list]
 	out.Append(first.ahead[0])
 	first.taken++
 	if first.ahead = first.ahead[1:]; len(first.ahead) == 0 {
 		first.ahead = first.rows.From(first.taken)
 	}
-	if len(first.ahead) == 0 {
+	if len(first.ahead) > 0 {
+		m.heap[0].end = first.ahead[0].end
+	} else {
 		first.rows.Release()
-		n := len(m.lists) - 1
-		m.lists[0], m.lists = m.lists[n], m.lists[:n]
+		n := len(m.heap) - 1
+		m.heap[0], m.heap = m.heap[n], m.heap[:n]
 	}
 	m.sink()
 	return true
@@ -138,15 +149,15 @@ func (m *merger) next(out *spill.Table[delayedWait]) bool {
 func (m *merger) sink() {
 	for i := 0; ; {
 		least := i
-		for k := 2*i + 1; k <= 2*i+2 && k < len(m.lists); k++ {
-			if compareWaits(&m.lists[k].ahead[0], &m.lists[least].ahead[0]) < 0 {
+		for k := 2*i + 1; k <= 2*i+2 && k < len(m.heap); k++ {
+			if m.compare(m.heap[k], m.heap[least]) < 0 {
 				least = k
 			}
 		}
 		if least == i {
 			return
 		}
-		m.lists[i], m.lists[least] = m.lists[least], m.lists[i]
+		m.heap[i], m.heap[least] = m.heap[least], m.heap[i]
 		i = least
 	}
 }

@@ -27,6 +27,7 @@ type builder struct {
 	later  pending[need] // of calls to come
 	joins  pending[part]
 	needs  []need // of the present call
+	met    int64  // when all of these are met, not before it is entered
 	does   []part
 	keep   bool // what is needed after the end of the call
 	doubts doubts
@@ -34,8 +35,9 @@ type builder struct {
 	senders
 }
 
-// senders looks up who has sent the messages of some receives, several at once: where one lies in
-// memory does not depend on the others, so that they are fetched together.
+// senders knows who has sent the messages of some receives, several at once: where one lies in
+// memory does not depend on the others, so that they are fetched together. Those that the waits of
+// calls tell are not looked up.
 type senders struct {
 	first int // the receive that the first is of
 	list  []sender
@@ -46,6 +48,7 @@ type sender struct {
 	call  uint32 // None: none is known
 	enter int64
 	waits bool // for the receiver
+	known bool // without looking it up
 }
 
 // sendersAtOnce is how many are looked up at once.
@@ -61,19 +64,40 @@ func (b *builder) sender(k int) *sender {
 	recvs := b.t.Recvs[b.l].From(k)
 	recvs = recvs[:min(len(recvs), sendersAtOnce)]
 	for i := range recvs {
-		call := uint32(trace.None)
-		if r := &recvs[i]; r.State == trace.Matched {
-			call = b.t.Sends[r.SendLoc].Ptr(int(r.Send)).Call
+		x, r := sender{call: trace.None}, &recvs[i]
+		if r.State == trace.Matched {
+			if x.call, x.enter = b.lateSender(r, k+i); x.call == trace.None {
+				x.call = b.t.Sends[r.SendLoc].Ptr(int(r.Send)).Call
+			} else {
+				x.waits, x.known = r.Bytes >= b.network.synchronous, b.network.always == nil
+			}
 		}
-		s.list = append(s.list, sender{call: call})
+		s.list = append(s.list, x)
 	}
 	for i := range recvs {
-		if x := &s.list[i]; x.call != trace.None {
+		if x := &s.list[i]; x.call != trace.None && !x.known {
 			c := b.t.Calls[recvs[i].SendLoc].Ptr(int(x.call))
 			x.enter, x.waits = c.Enter, b.network.waits(c, recvs[i].Bytes)
 		}
 	}
 	return &s.list[0]
+}
+
+// lateSender returns the call that sends the message of receive k and when it is entered, if the
+// wait of the call that completes the receive tells that; else None.
+func (b *builder) lateSender(r *trace.Recv, k int) (call uint32, enter int64) {
+	if r.Call != trace.None {
+		if w := b.waits.At(int(r.Call)); tells(&w, k, b.t.Calls[b.l].Ptr(int(r.Call))) {
+			return w.Call, w.From + w.Time
+		}
+	}
+	return trace.None, 0
+}
+
+// tells reports whether the wait of a call ends when the message of its location's receive k is
+// sent, and not only because the call is left.
+func tells(w *stats.CallWait, k int, c *trace.Call) bool {
+	return w.Kind == stats.LateSender && w.Message() == uint32(k) && w.Call != trace.None && w.From+w.Time < c.Leave
 }
 
 // flight returns the row of the flights of messages of a size, 0 if nothing is known of them.
@@ -146,12 +170,16 @@ func (b *builder) inOrder() bool {
 
 // call adds a row for call i if it waits or makes others wait, and returns its wait.
 func (b *builder) call(i uint32, c *trace.Call, end [2]int) int64 {
-	b.needs = append(b.needs[:0], b.later.take(i)...)
+	b.needs, b.met = b.needs[:0], c.Enter
+	for _, n := range b.later.take(i) {
+		b.need(n, b.enter(n))
+	}
 	b.receives(i, c, end[1])
 	b.sends(i, c, end[0])
 	if c.Class == trace.ClassProbe {
 		if w := b.waits.At(int(i)); w.Time > 0 && w.Call != trace.None {
-			b.needs = append(b.needs, b.believed(need{w.Location, w.Call, b.flight(sendToProbe, 0)}, c))
+			n := need{w.Location, w.Call, b.flight(sendToProbe, 0)}
+			b.believe(n, b.enter(n), c)
 		}
 	}
 	b.partsUntil(i)
@@ -195,9 +223,11 @@ func (b *builder) receives(i uint32, c *trace.Call, end int) {
 		if kind == sendToRecv && send.waits {
 			kind = sendToRecvBoth
 		}
-		b.needs = append(b.needs, b.believed(need{r.SendLoc, send.call, b.flight(kind, r.Bytes)}, c))
-		if n := (need{b.l, r.Post, b.flight(postToWait, r.Bytes)}); r.Post < i && send.waits && b.inTime(n, c) {
-			b.needs = append(b.needs, n)
+		b.believe(need{r.SendLoc, send.call, b.flight(kind, r.Bytes)}, send.enter, c)
+		if r.Post < i && send.waits {
+			if n := (need{b.l, r.Post, b.flight(postToWait, r.Bytes)}); b.inTime(n, b.enter(n), c) {
+				b.need(n, b.enter(n))
+			}
 		}
 	}
 }
@@ -217,30 +247,39 @@ func (b *builder) sends(i uint32, c *trace.Call, end int) {
 		}
 		n := need{s.RecvLoc, b.t.Recvs[s.RecvLoc].Ptr(int(s.Recv)).Post, b.flight(kind, s.Bytes)}
 		if kind != postToSendWait {
-			b.needs = append(b.needs, n)
+			b.need(n, post.Enter)
 			continue
 		}
 		for _, n := range []need{n, {b.l, i, b.flight(sendToSendWait, s.Bytes)}} {
-			if b.inTime(n, done) {
+			if b.inTime(n, b.enter(n), done) {
 				b.later.add(s.Done, n)
 			}
 		}
 	}
 }
 
-// believed returns a need without its lag if the message was faster than any that shows how
+// need adds what the present call needs: a call that is entered at some time.
+func (b *builder) need(n need, enter int64) {
+	b.needs = append(b.needs, n)
+	b.met = max(b.met, enter+b.network.flights[n.flight].lag)
+}
+
+// believe adds a need of call c, without its lag if the message was faster than any that shows how
 // long they take.
-func (b *builder) believed(n need, c *trace.Call) need {
-	if !b.inTime(n, c) {
+func (b *builder) believe(n need, enter int64, c *trace.Call) {
+	if !b.inTime(n, enter, c) {
 		n.flight = 0
 	}
-	return n
+	b.need(n, enter)
 }
 
 // inTime reports whether a need is met before the call ends that has it.
-func (b *builder) inTime(n need, c *trace.Call) bool {
-	return b.t.Calls[n.location].Ptr(int(n.call)).Enter+b.network.flights[n.flight].lag <= c.Leave
+func (b *builder) inTime(n need, enter int64, c *trace.Call) bool {
+	return enter+b.network.flights[n.flight].lag <= c.Leave
 }
+
+// enter returns when what is needed is entered.
+func (b *builder) enter(n need) int64 { return b.t.Calls[n.location].Ptr(int(n.call)).Enter }
 
 // partsUntil hands the parts that calls until call i begin to the calls that they belong to.
 func (b *builder) partsUntil(i uint32) {
@@ -271,10 +310,7 @@ func (b *builder) partsUntil(i uint32) {
 
 // wait returns how long a call waited for what it needs.
 func (b *builder) wait(c *trace.Call) int64 {
-	wait := int64(0)
-	for _, n := range b.needs {
-		wait = max(wait, b.t.Calls[n.location].Ptr(int(n.call)).Enter+b.network.flights[n.flight].lag-c.Enter)
-	}
+	wait := b.met - c.Enter
 	for _, p := range b.does {
 		begin := c.Enter + p.head
 		switch {

@@ -22,7 +22,7 @@ type network struct {
 	overhead    int64                // of the shortest call that sends
 	floor       int64                // of the shortest call that completes something
 	synchronous uint64               // size from which on a send waits for its receiver
-	always      []bool               // by region: it does so whatever the size
+	always      []bool               // by region: it does so whatever the size; nil: none does
 
 	lateReceivers bool    // some wait
 	hull          []point // the least times of messages; nil: there are none
@@ -189,6 +189,9 @@ func (m *Model) calibrate(ctx context.Context, a *stats.Analysis, collectives *o
 		name := strings.ToLower(m.t.Defs.String(r.Name))
 		n.always[i] = strings.Contains(name, "mpi_ssend") || strings.Contains(name, "mpi_issend")
 	}
+	if !slices.Contains(n.always, true) {
+		n.always = nil
+	}
 	if w := a.WaitStates; w != nil {
 		n.lateReceivers = w[stats.LateReceiver].Count+w[stats.LateReceiverBehindLateSender].Count > 0
 	}
@@ -247,7 +250,7 @@ func (n *network) learn(o *observations) {
 // can tell something: for calls that wait.
 func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *stats.WaitTable) {
 	calls := m.t.Calls[l]
-	for _, rows := range m.t.Recvs[l].Rows {
+	for first, rows := range m.t.Recvs[l].Rows {
 		for i := range rows {
 			r := &rows[i]
 			if r.State != trace.Matched || r.Call == trace.None {
@@ -258,12 +261,15 @@ func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *
 				o.floor = min(o.floor, c.Leave-c.Enter)
 			}
 			f := o.see(flightKey{kind: arrivalOf(r), size: r.Bytes}, c)
-			waited := waits.At(int(r.Call)).Time > 0
+			w := waits.At(int(r.Call))
+			waited := w.Time > 0
 			if !waited {
 				f.ready = min(f.ready, c.Leave-c.Enter)
 			}
 			if (waited || o.residual && c.Leave-c.Enter > o.long) && f.looksUp(l) {
-				if send := m.sender(r); send != nil {
+				if tells(&w, first+i, c) {
+					o.time(f, r.Bytes, c, w.From+w.Time)
+				} else if send := m.sender(r); send != nil {
 					o.time(f, r.Bytes, c, send.Enter)
 				}
 			}
@@ -391,7 +397,7 @@ func (m *Model) poster(s *trace.Send) *trace.Call {
 }
 
 func (n *network) isAlways(c *trace.Call) bool {
-	return int(c.Region) < len(n.always) && n.always[c.Region]
+	return n.always != nil && int(c.Region) < len(n.always) && n.always[c.Region]
 }
 
 // waits reports whether a send that call c posts waits for its receiver.
