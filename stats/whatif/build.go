@@ -234,6 +234,9 @@ func (b *builder) receives(i uint32, c *trace.Call, end int) {
 
 // sends adds what the sends that call i posts need: at once, or when they are completed.
 func (b *builder) sends(i uint32, c *trace.Call, end int) {
+	if !b.network.anyWaits() {
+		return
+	}
 	sends, calls := b.t.Sends[b.l], b.t.Calls[b.l]
 	for k := int(c.FirstSend); k < end; k++ {
 		s := sends.Ptr(k)

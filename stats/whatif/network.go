@@ -22,7 +22,7 @@ type network struct {
 	overhead    int64                // of the shortest call that sends
 	floor       int64                // of the shortest call that completes something
 	synchronous uint64               // size from which on a send waits for its receiver
-	always      []bool               // by region: it does so whatever the size; nil: none does
+	always      []bool               // by region: it does so whatever the size; nil: none that is called does
 
 	lateReceivers bool    // some wait
 	hull          []point // the least times of messages; nil: there are none
@@ -184,14 +184,7 @@ func (o *observations) flight(key flightKey) *flight {
 
 // calibrate finds how long messages are on their way, and which sends wait for receivers.
 func (m *Model) calibrate(ctx context.Context, a *stats.Analysis, collectives *observations) (*network, error) {
-	n := &network{always: make([]bool, len(m.t.Defs.Regions))}
-	for i, r := range m.t.Defs.Regions {
-		name := strings.ToLower(m.t.Defs.String(r.Name))
-		n.always[i] = strings.Contains(name, "mpi_ssend") || strings.Contains(name, "mpi_issend")
-	}
-	if !slices.Contains(n.always, true) {
-		n.always = nil
-	}
+	n := &network{always: m.always()}
 	if w := a.WaitStates; w != nil {
 		n.lateReceivers = w[stats.LateReceiver].Count+w[stats.LateReceiverBehindLateSender].Count > 0
 	}
@@ -215,6 +208,27 @@ func (m *Model) calibrate(ctx context.Context, a *stats.Analysis, collectives *o
 		f.lag = n.lag(f)
 	}
 	return n, nil
+}
+
+// always says by region which sends wait for their receivers whatever the size; nil if none of
+// those called does.
+func (m *Model) always() (out []bool) {
+	called := make([]bool, len(m.t.Defs.Regions))
+	for _, n := range m.t.Tree.Nodes {
+		if int(n.Region) < len(called) {
+			called[n.Region] = true
+		}
+	}
+	for i, r := range m.t.Defs.Regions {
+		name := strings.ToLower(m.t.Defs.String(r.Name))
+		if called[i] && (strings.Contains(name, "mpi_ssend") || strings.Contains(name, "mpi_issend")) {
+			if out == nil {
+				out = make([]bool, len(called))
+			}
+			out[i] = true
+		}
+	}
+	return out
 }
 
 func (m *Model) observeAll(ctx context.Context, n *network, waits stats.CallWaits, long int64) (*observations, error) {
@@ -404,6 +418,9 @@ func (n *network) isAlways(c *trace.Call) bool {
 func (n *network) waits(c *trace.Call, bytes uint64) bool {
 	return bytes >= n.synchronous || n.isAlways(c)
 }
+
+// anyWaits reports whether there are sends that wait for their receivers.
+func (n *network) anyWaits() bool { return n.synchronous < math.MaxUint64 || n.always != nil }
 
 // threshold returns the size that divides best those sends that are seen to wait for their
 // receivers from those that go on before, of several the largest.
