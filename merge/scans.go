@@ -96,7 +96,6 @@ func (s *Scans) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
 			scanned = append(scanned, trace.LocationID(l))
 		}
 	}
-	world := uint32(len(d.World()))
 	partial.List(c, &scanned, func(l *trace.LocationID) {
 		partial.Number(c, l)
 		if !c.Reading() {
@@ -109,7 +108,7 @@ func (s *Scans) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
 		x := new(located)
 		x.code(c, store)
 		if c.Err() == nil {
-			if err := x.check(world); err != nil {
+			if err := x.check(d); err != nil {
 				c.Refuse("location %d: %v", *l, err)
 			}
 		}
@@ -241,7 +240,13 @@ func partColumns() []partial.Column[part] {
 }
 
 // check reports the first breach of what a scan promises, as far as the other steps rely on it.
-func (l *located) check(world uint32) error {
+func (l *located) check(d *trace.Defs) error {
+	world, comms := uint32(len(d.World())), uint32(len(d.Comms))
+	for p, n := range l.tree.Nodes {
+		if int(n.Region) >= len(d.Regions) || n.Site != trace.None && int(n.Site) >= len(d.SourceLocations) {
+			return fmt.Errorf("call path %d: region %d or source line %d does not exist", p, n.Region, n.Site)
+		}
+	}
 	from, to := l.span.First, l.span.Last
 	if l.span.Events == 0 && l.calls.Len()+l.sends.Len()+l.recvs.Len()+l.parts.Len() > 0 {
 		return errors.New("there are rows and no events")
@@ -258,8 +263,8 @@ func (l *located) check(world uint32) error {
 			return fmt.Errorf("call %d is out of order", i)
 		case c.FirstSend < last.FirstSend || int(c.FirstSend) > l.sends.Len() || c.FirstRecv < last.FirstRecv || int(c.FirstRecv) > l.recvs.Len():
 			return fmt.Errorf("call %d: its messages are out of order or of range", i)
-		case int(c.Path) >= len(l.tree.Nodes) || c.Coll != trace.None || c.Class > trace.ClassOther:
-			return fmt.Errorf("call %d: path %d, collective %d or class %d cannot be", i, c.Path, c.Coll, c.Class)
+		case int(c.Path) >= len(l.tree.Nodes) || l.tree.Nodes[c.Path].Region != c.Region || c.Coll != trace.None || c.Class > trace.ClassOther:
+			return fmt.Errorf("call %d: path %d, region %d, collective %d or class %d cannot be", i, c.Path, c.Region, c.Coll, c.Class)
 		}
 		last = c
 	}
@@ -269,8 +274,10 @@ func (l *located) check(world uint32) error {
 		switch {
 		case s.Time < sent.Time || s.Time > to || i > 0 && s.Seq <= sent.Seq:
 			return fmt.Errorf("send %d is out of order", i)
-		case !exist(s.Call, s.Done) || s.RecvLoc != trace.None || s.Recv != trace.None || !unpaired(s.State, s.To, world):
+		case !exist(s.Call, s.Done) || s.RecvLoc != trace.None || s.Recv != trace.None || !unpaired(s.State, s.To, s.Comm, world, comms):
 			return fmt.Errorf("send %d: its calls, receiver or state cannot be", i)
+		case s.Call != trace.None && !trace.Holds(l.calls, s.Call, i, l.sends.Len(), func(c trace.Call) uint32 { return c.FirstSend }):
+			return fmt.Errorf("send %d is not among those of its call %d", i, s.Call)
 		}
 		sent = s
 	}
@@ -280,27 +287,30 @@ func (l *located) check(world uint32) error {
 		switch {
 		case r.Time < received.Time || r.Time > to || i > 0 && r.Seq <= received.Seq || r.PostSeq > r.Seq:
 			return fmt.Errorf("receive %d is out of order", i)
-		case !exist(r.Call, r.Post) || r.SendLoc != trace.None || r.Send != trace.None || !unpaired(r.State, r.From, world):
+		case !exist(r.Call, r.Post) || r.SendLoc != trace.None || r.Send != trace.None || !unpaired(r.State, r.From, r.Comm, world, comms):
 			return fmt.Errorf("receive %d: its calls, sender or state cannot be", i)
+		case r.Call != trace.None && !trace.Holds(l.calls, r.Call, i, l.recvs.Len(), func(c trace.Call) uint32 { return c.FirstRecv }):
+			return fmt.Errorf("receive %d is not among those of its call %d", i, r.Call)
 		}
 		received = r
 	}
 	begun := from
 	for i := range l.parts.Len() {
 		p := l.parts.At(i)
-		if p.from < begun || p.to < p.from || p.to > to || !exist(p.call, p.done) || p.collective != trace.None {
-			return fmt.Errorf("part %d in a collective is out of order, or its calls cannot be", i)
+		if p.from < begun || p.to < p.from || p.to > to || !exist(p.call, p.done) || p.comm >= comms || p.collective != trace.None {
+			return fmt.Errorf("part %d in a collective is out of order, or its calls or communicator cannot be", i)
 		}
 		begun = p.from
 	}
 	return nil
 }
 
-// unpaired reports whether a message may have a state before matching, and a peer.
-func unpaired(state trace.MessageState, peer, world uint32) bool {
+// unpaired reports whether a message may have a state before matching, with a peer and a
+// communicator.
+func unpaired(state trace.MessageState, peer uint32, comm trace.CommID, world, comms uint32) bool {
 	switch state {
 	case trace.Unmatched:
-		return peer < world
+		return peer < world && comm < comms
 	case trace.Cancelled, trace.Unusable:
 		return peer == trace.None || peer < world
 	}

@@ -2,8 +2,10 @@ package merge
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"strings"
 	"testing"
 
@@ -156,4 +158,79 @@ func TestScansMissing(t *testing.T) {
 	if err := one.Add(one); err == nil {
 		t.Error("a location was added twice")
 	}
+}
+
+// payload returns what the frames of a stream hold, without its first line.
+func payload(t testing.TB, stream []byte) (all []byte) {
+	t.Helper()
+	_, frames, _ := bytes.Cut(stream, []byte("\n"))
+	for {
+		n, head := binary.Uvarint(frames)
+		if head < 1 || uint64(len(frames)) < uint64(head)+n+4 {
+			t.Fatal("no frame")
+		}
+		if n == 0 {
+			return all
+		}
+		all = append(all, frames[head:uint64(head)+n]...)
+		frames = frames[uint64(head)+n+4:]
+	}
+}
+
+// framed returns a stream of one frame, whose checksum is right.
+func framed(payload []byte) []byte {
+	stream := []byte("scans\n")
+	for _, frame := range [][]byte{payload, nil} {
+		stream = binary.AppendUvarint(stream, uint64(len(frame)))
+		stream = append(stream, frame...)
+		stream = binary.LittleEndian.AppendUint32(stream, crc32.Checksum(frame, crc32.MakeTable(crc32.Castagnoli)))
+	}
+	return stream
+}
+
+// FuzzScans: scans that somebody has made up, with right checksums, are refused, or the trace
+// that is merged of them is sound.
+func FuzzScans(f *testing.F) {
+	src, _, err := samples.InMemory(f.Context(), samples.Options{Program: "collectives", Ranks: 3, Iterations: 1, Seed: 1})
+	if err != nil {
+		f.Fatal(err)
+	}
+	store := spill.NewStore(1<<20, "")
+	defer store.Close()
+	scans, err := Scan(f.Context(), src, nil, store, Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	var b bytes.Buffer
+	c := partial.NewWriter(&b, "scans")
+	scans.Code(c, src.Defs(), nil)
+	if err := c.Close(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(payload(f, b.Bytes()))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		store := spill.NewStore(1<<20, "")
+		defer store.Close()
+		got := new(Scans)
+		c := partial.NewReader(bytes.NewReader(framed(data)), "scans")
+		got.Code(c, src.Defs(), store)
+		if err := c.Close(); err != nil {
+			if !errors.Is(err, partial.ErrDamaged) {
+				t.Fatal(err)
+			}
+			return
+		}
+		for l := range src.Defs().Locations {
+			if !got.Has(trace.LocationID(l)) {
+				return
+			}
+		}
+		tr, err := Merge(t.Context(), src, Options{Jobs: 1, Store: store, Scans: got})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tr.Check(); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

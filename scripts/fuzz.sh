@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 time=${1:-10s}
 shift || true
-grep -rl '^func Fuzz' --include='*_test.go' ${PACKAGES:-readers formulae reduce page} | sort | while read -r file; do
+grep -rl '^func Fuzz' --include='*_test.go' ${PACKAGES:-readers formulae reduce page merge} | sort | while read -r file; do
 	grep -o '^func Fuzz[A-Za-z0-9_]*' "$file" | sed 's/^func //' | while read -r name; do
 		go test -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime 10x "$@" "./$(dirname "$file")" </dev/null
 	done

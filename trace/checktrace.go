@@ -1,6 +1,10 @@
 package trace
 
-import "fmt"
+import (
+	"fmt"
+
+	"tracekit/spill"
+)
 
 // Check reports the first breach of what a reconciled trace promises: rows refer to rows
 // that exist, calls and messages are in order, matched messages name each other, members
@@ -78,14 +82,14 @@ func (t *Trace) noCall(l LocationID, call uint32) bool {
 	return call != None && int(call) >= t.Calls[l].Len()
 }
 
-// holds reports whether row lies among those that begin with first(call) and end before
-// first(call+1).
-func (t *Trace) holds(l LocationID, call, row uint32, first func(Call) uint32, rows int) bool {
-	end := uint32(rows)
-	if int(call)+1 < t.Calls[l].Len() {
-		end = first(t.Calls[l].At(int(call) + 1))
+// Holds reports whether a row of sends or receives, of which there are rows, lies among those of
+// a call: they begin with first(call) and end before first(call+1).
+func Holds(calls *spill.Table[Call], call uint32, row, rows int, first func(Call) uint32) bool {
+	end := rows
+	if int(call)+1 < calls.Len() {
+		end = int(first(calls.At(int(call) + 1)))
 	}
-	return first(t.Calls[l].At(int(call))) <= row && row < end
+	return int(first(calls.At(int(call)))) <= row && row < end
 }
 
 func (t *Trace) checkSends(l LocationID) error {
@@ -100,7 +104,7 @@ func (t *Trace) checkSends(l LocationID) error {
 			return fmt.Errorf("send %d: rank %d does not exist", i, s.To)
 		case t.noCall(l, s.Call) || t.noCall(l, s.Done):
 			return fmt.Errorf("send %d: call %d or %d does not exist", i, s.Call, s.Done)
-		case s.Call != None && !t.holds(l, s.Call, uint32(i), func(c Call) uint32 { return c.FirstSend }, sends.Len()):
+		case s.Call != None && !Holds(t.Calls[l], s.Call, i, sends.Len(), func(c Call) uint32 { return c.FirstSend }):
 			return fmt.Errorf("send %d is not among those of its call %d", i, s.Call)
 		}
 		seq = s.Seq
@@ -147,7 +151,7 @@ func (t *Trace) checkRecvs(l LocationID) error {
 			return fmt.Errorf("receive %d: rank %d does not exist", i, r.From)
 		case t.noCall(l, r.Call) || t.noCall(l, r.Post):
 			return fmt.Errorf("receive %d: call %d or %d does not exist", i, r.Call, r.Post)
-		case r.Call != None && !t.holds(l, r.Call, uint32(i), func(c Call) uint32 { return c.FirstRecv }, recvs.Len()):
+		case r.Call != None && !Holds(t.Calls[l], r.Call, i, recvs.Len(), func(c Call) uint32 { return c.FirstRecv }):
 			return fmt.Errorf("receive %d is not among those of its call %d", i, r.Call)
 		case r.State != Matched && r.SendLoc != None:
 			return fmt.Errorf("receive %d has a partner and is not matched", i)

@@ -73,17 +73,15 @@ func deviceVerdict(d []stats.Device, run int64) string {
 		{memory, "in copies that no computing overlaps"},
 	}
 	slices.SortStableFunc(losses, func(a, b loss) int { return cmp.Compare(b.ns, a.ns) })
-	for i, l := range losses[:2] {
-		switch {
-		case l.ns*20 < whole || i > 0 && l.ns*2 < losses[0].ns:
-		case i == 0:
-			text += fmt.Sprintf(" Most of the run is lost %s (%s)", l.text, share(l.ns, whole))
-		default:
-			text += fmt.Sprintf(", then %s (%s)", l.text, share(l.ns, whole))
+	var worst []string
+	for _, l := range losses[:3] {
+		if l.ns*20 < whole || l.ns*2 < losses[0].ns {
+			break
 		}
+		worst = append(worst, fmt.Sprintf("%s (%s)", l.text, share(l.ns, whole)))
 	}
-	if losses[0].ns*20 >= whole {
-		text += "."
+	if len(worst) > 0 {
+		text += " Most of the run is lost " + strings.Join(worst, ", then ") + "."
 	}
 	if name, ns := mostComputed(d); 2*compute >= span && ns > 0 {
 		text += fmt.Sprintf(" Computing takes longest in %s (%s of what is executed).", shortenRegion(name, 60), share(ns, executed(d)))

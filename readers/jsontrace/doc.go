@@ -49,7 +49,8 @@
 //
 // # Ranks, messages, collectives
 //
-// Files of PyTorch and dftracer are those of ranks; the rank is that of distributedInfo,
+// Files of PyTorch and dftracer, which before version 1.0.5 is told by the number, host and depth
+// or file of the first slice, are those of ranks; the rank is that of distributedInfo,
 // of dftracer's PR record, or the number behind "rank" or "worker" in the file's name. In
 // other files processes are ranks if they communicate: the pid is the rank if all pids are
 // small, else their order. All processes of a file of PyTorch or rocprof are one rank.

@@ -191,6 +191,9 @@ func (f *file) event(ev *event, at int64) {
 		f.own.event(f, l, ev, at)
 		return
 	}
+	if f.leftOut.events == 0 && len(ev.args) > 0 {
+		f.dft.sniff(f, ev)
+	}
 	f.leftOut.note(ev, at)
 	switch ev.phase {
 	case 'X':

@@ -25,11 +25,22 @@ const (
 // dftracer holds the hash tables of a dftracer file.
 type dftracer struct {
 	files map[string]uint32 // index into names by raw hash
-	host  string
+	host  string            // "": not a file of dftracer
 	app   string
+	plain bool // before version 1.0.5: there are no hashes, slices name their host and file
 }
 
 func newDftracer() dftracer { return dftracer{files: make(map[string]uint32)} }
+
+// sniff takes the first event with arguments: where nothing else says so, its number, host and
+// depth or file tell that dftracer before version 1.0.5 wrote it.
+func (d *dftracer) sniff(f *file, ev *event) {
+	host := text(member(ev.args, "hostname"))
+	if d.host != "" || ev.id == nil || len(host) == 0 || member(ev.args, "level") == nil && member(ev.args, "fname") == nil {
+		return
+	}
+	d.host, d.plain = f.names.short(unescape(host)), true
+}
 
 // metadata takes an M of dftracer; it returns false if it is one of the general ones.
 func (d *dftracer) metadata(f *file, ev *event) bool {
@@ -72,7 +83,11 @@ func (d *dftracer) define(f *file, hash []byte, name string) {
 
 // attach gives the slice that is put next its attributes.
 func (f *file) attach(l *track, ev *event) {
-	if hash := f.dft.hash(ev); hash != nil {
+	if f.dft.plain {
+		if name := text(member(ev.args, "fname")); len(name) > 0 {
+			l.stream.AddAttr(attrFile, trace.TypeString, uint64(f.names.raw(name)))
+		}
+	} else if hash := f.dft.hash(ev); hash != nil {
 		id, ok := f.dft.files[string(hash)]
 		if !ok && f.names.bytes < nameLimit {
 			id = f.names.fresh("file " + string(hash))

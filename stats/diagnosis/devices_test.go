@@ -130,3 +130,24 @@ func ofDevices(t *testing.T, text string) *stats.Analysis {
 	a.Devices, a.DevicePath = found.Devices, found.Path
 	return a
 }
+
+// TestJoinDoubt states that records which begin late come first only where they are much of the run.
+func TestJoinDoubt(t *testing.T) {
+	cause := func(kind stats.CauseKind, region stats.Name, gain int64) stats.Cause {
+		share := float64(gain) / 100
+		return stats.Cause{Kind: kind, SourceLine: stats.SourceLine{Region: region}, GainNs: &gain, GainShare: &share}
+	}
+	for _, c := range []struct {
+		late int64
+		want string
+	}{{10, "startup device_idle imbalance"}, {9, "device_idle imbalance startup"}} {
+		var got []string
+		for _, x := range diagnosis.Join([]stats.Cause{cause(stats.CauseImbalance, "f", 20)},
+			[]stats.Cause{cause(stats.CauseDeviceIdle, "g", 50), cause(stats.CauseStartup, stats.NotRecorded, c.late)}) {
+			got = append(got, string(x.Kind))
+		}
+		if diff := cmp.Diff(strings.Fields(c.want), got); diff != "" {
+			t.Errorf("late by %d of 100: - is wanted, + is found:\n%s", c.late, diff)
+		}
+	}
+}

@@ -18,6 +18,7 @@ import (
 // What is worth a word.
 const (
 	leastGain = 0.01 // of the run: a cause that gains less is none
+	doubtful  = 0.1  // of the run: records that begin so late make all other figures doubtful
 	most      = 10   // causes
 	tried     = 16   // candidates of which the gain is predicted
 )
@@ -50,11 +51,12 @@ func Find(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) ([]s
 	return Join(causes, nil), nil
 }
 
-// Join returns the causes of both lists that are listed, the one with the most gain first.
+// Join returns the causes of both lists that are listed: records that begin so late that the
+// others are doubtful, then the one with the most gain first.
 func Join(a, b []stats.Cause) []stats.Cause {
 	causes := slices.Concat([]stats.Cause{}, a, b)
 	slices.SortStableFunc(causes, func(a, b stats.Cause) int {
-		return cmp.Or(cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs))
+		return cmp.Or(cmp.Compare(late(b), late(a)), cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs))
 	})
 	return causes[:min(most, len(causes))]
 }
@@ -94,6 +96,15 @@ func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*stat
 
 func gainOf(c stats.Cause) int64 {
 	if c.GainNs == nil {
+		return 0
+	}
+	return *c.GainNs
+}
+
+// late returns what the run would be shorter if the records of a rank did not begin so late that
+// nothing else is certain; 0 for other causes.
+func late(c stats.Cause) int64 {
+	if c.Kind != stats.CauseStartup || c.Region != stats.NotRecorded || c.GainShare == nil || *c.GainShare < doubtful {
 		return 0
 	}
 	return *c.GainNs
