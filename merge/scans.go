@@ -297,7 +297,7 @@ func (l *located) check(d *trace.Defs) error {
 	begun := from
 	for i := range l.parts.Len() {
 		p := l.parts.At(i)
-		if p.from < begun || p.to < p.from || p.to > to || !exist(p.call, p.done) || p.comm >= comms || p.collective != trace.None {
+		if p.from < begun || p.to < p.from || p.to > to || !exist(p.call, p.done) || uint32(p.comm) >= comms || p.collective != trace.None {
 			return fmt.Errorf("part %d in a collective is out of order, or its calls or communicator cannot be", i)
 		}
 		begun = p.from
@@ -310,7 +310,7 @@ func (l *located) check(d *trace.Defs) error {
 func unpaired(state trace.MessageState, peer uint32, comm trace.CommID, world, comms uint32) bool {
 	switch state {
 	case trace.Unmatched:
-		return peer < world && comm < comms
+		return peer < world && uint32(comm) < comms
 	case trace.Cancelled, trace.Unusable:
 		return peer == trace.None || peer < world
 	}
