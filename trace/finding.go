@@ -47,6 +47,7 @@ const (
 	CodeNotRepresentable    Code = "not_representable"
 	CodeRedundantRecord     Code = "redundant_record"
 	CodeUnusedRecord        Code = "unused_record"
+	CodeApplications        Code = "several_applications"
 	CodeMissingRank         Code = "missing_rank"
 	CodeOpenRegion          Code = "open_region"
 	CodeUnmatchedLeave      Code = "unmatched_leave"
@@ -114,6 +115,7 @@ func Codes() []CodeInfo {
 		{CodeNotRepresentable, SeverityLoss, "something cannot be expressed in the target format"},
 		{CodeRedundantRecord, SeverityInfo, "records repeat what others say better; these are used"},
 		{CodeUnusedRecord, SeverityLoss, "a record makes no event: nothing is known of what it says, or of what it belongs to"},
+		{CodeApplications, SeverityInfo, "the trace holds applications that exchange no messages; they count as one run, unless ranks are selected (--ranks)"},
 		{CodeMissingRank, SeverityLoss, "a rank of the run is not in the trace; means are over those that are"},
 		{CodeOpenRegion, SeverityLoss, "a region is entered and never left; it was closed at the end of its location"},
 		{CodeUnmatchedLeave, SeverityLoss, "a region is left that was not entered; the event was ignored"},

@@ -292,6 +292,20 @@ func (r *reading) limits() {
 	}
 }
 
+// applications notes that the trace holds applications that exchange no messages.
+func (r *reading) applications() {
+	var begin []uint32 // rank of the first task of each
+	for _, a := range r.comms.appls {
+		if len(a.tasks) > 0 {
+			begin = append(begin, a.tasks[0].rank)
+		}
+	}
+	if len(begin) > 1 && r.comms.universe == trace.None {
+		r.ledger.Add(trace.CodeApplications, nowhere(r.path),
+			fmt.Sprintf("%d applications, the first with ranks %d-%d, the next from rank %d on", len(begin), begin[0], begin[1]-1, begin[1]))
+	}
+}
+
 // finish completes streams and definitions.
 func (r *reading) finish() error {
 	states := uint64(0)
@@ -321,6 +335,7 @@ func (r *reading) finish() error {
 	r.comms.define(r.names, func(code trace.Code, text string) {
 		r.ledger.Add(code, trace.Place{Location: trace.None, File: r.path, Offset: 0}, text)
 	})
+	r.applications()
 	r.limits()
 	if err := r.spool.Finish(); err != nil {
 		return fmt.Errorf("%s: %w", r.path, err)

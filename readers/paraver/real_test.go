@@ -44,7 +44,7 @@ var realTraces = []realTrace{
 	// Dimemas simulates the same run on an ideal network: the load balance stays.
 	{path: "dimemas-sweep3d_6/sweep3d_6.sim.prv", findings: "redundant_record ×9821 buffer_flush ×6", matched: 4032, balance: 80.02, collective: 39},
 	// The writer gives the communicators of the second application to the first.
-	{path: "profet_lulesh_7-1/lulesh_7+1_with_uncores_sockets1+2.chop8.prv", findings: "bad_definition ×8 redundant_record ×1704", matched: 160, collective: 2},
+	{path: "profet_lulesh_7-1/lulesh_7+1_with_uncores_sockets1+2.chop8.prv", findings: "bad_definition ×8 redundant_record ×1704 several_applications ×1", matched: 160, collective: 2},
 	// BSC's modelfactors on a program with 1, 2 and 4 processes.
 	{path: "epoch_1-2-4/epoch_1proc.prv.gz", findings: "redundant_record ×3468 buffer_flush ×1", matched: 576, parallel: 99.93, balance: 100, collective: 443},
 	{path: "epoch_1-2-4/epoch_2proc.prv.gz", findings: "redundant_record ×6985 buffer_flush ×2", matched: 1156, parallel: 99.38, balance: 99.76, collective: 451},

@@ -160,29 +160,32 @@ func (f *finder) candidates() []candidate {
 		return nil
 	}
 	var out []candidate
+	var calls []stats.DelayRow
 	rows := f.worth()
 	f.split(rows)
 	for _, row := range rows {
 		switch {
 		case startsUp(row.Operation) || row.Region == stats.BufferFlush || row.Region == stats.RecordingOff:
 		case row.Operation != "":
-			out = append(out, f.slowCalls(row))
+			calls = append(calls, row)
 		default:
 			out = append(out, f.computing(row)...)
 		}
 	}
-	out = joined(out)
+	out = append(joined(out), f.slowCalls(calls)...)
 	out = append(out, f.startup()...)
 	out = append(out, f.late()...)
 	out = append(out, f.measurement()...)
 	out = append(out, f.transfer()...)
 	out = append(out, f.wrongOrder()...)
 	out = append(out, f.teams()...)
-	least := int64(leastGain * float64(f.a.Trace.DurationNs))
-	out = slices.DeleteFunc(out, func(c candidate) bool { return c.bound < max(least, c.least) })
+	out = slices.DeleteFunc(out, func(c candidate) bool { return c.bound < max(f.least(), c.least) })
 	slices.SortStableFunc(out, func(a, b candidate) int { return cmp.Compare(b.bound, a.bound) })
 	return out[:min(tried, len(out))]
 }
+
+// least is what a cause must gain, ns.
+func (f *finder) least() int64 { return int64(leastGain * float64(f.a.Trace.DurationNs)) }
 
 // worth returns the places that make others wait and have so much of the critical path that
 // they can gain something.

@@ -147,15 +147,57 @@ func shifting(row stats.DelayRow) stats.CauseKind {
 	return stats.CauseImbalance
 }
 
-// slowCalls judges calls that make others wait by what they take themselves.
-func (f *finder) slowCalls(row stats.DelayRow) candidate {
-	c := f.candidate(row, culprits(row), f.critical[placeOf(row)])
+// slowCalls judges calls that make others wait by what they take themselves. Places whose calls
+// make others wait in the same state are one candidate, the place that causes most is named first.
+func (f *finder) slowCalls(rows []stats.DelayRow) (out []candidate) {
+	groups := make([][]stats.DelayRow, stats.WaitKinds())
+	for _, row := range rows {
+		if f.slowCall([]stats.DelayRow{row}).bound >= f.least() {
+			kind := mostWaits(row)
+			groups[kind] = append(groups[kind], row)
+		}
+	}
+	for _, g := range groups {
+		if len(g) > 0 {
+			out = append(out, f.slowCall(g))
+		}
+	}
+	return out
+}
+
+// slowCall judges calls at some places as one.
+func (f *finder) slowCall(rows []stats.DelayRow) candidate {
+	all := place{row: stats.DelayRow{SourceLine: rows[0].SourceLine, Operation: rows[0].Operation}}
+	path, slow := int64(0), int64(0)
+	var changes []whatif.Change
+	var names []string
+	for i, row := range rows {
+		all.addCost(row)
+		at := placeOf(row)
+		path, slow = path+f.critical[at], slow+f.slow[at]
+		changes = append(changes, whatif.Cap(f.site(at)))
+		if i < mostPlaces {
+			names = append(names, calledAt(string(row.Operation), row.SourceLine))
+		}
+	}
+	c := f.candidate(all.row, culprits(all.row), path)
 	c.cause.Kind = stats.CauseSlowCalls
-	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(f.critical[placeOf(row)])}
-	c.bound = min(c.bound, f.slow[placeOf(row)])
-	c.changes = []whatif.Change{whatif.Cap(f.site(placeOf(row)))}
-	c.text = fmt.Sprintf("Calls of %s take longer than like ones, even without waiting: %s.", calledAt(string(row.Operation), row.SourceLine), f.waits(row))
+	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(path)}
+	c.bound = min(c.bound, slow)
+	c.changes = changes
 	c.mended = fmt.Sprintf("If none took longer than %.4g of 100 like ones need", 100*f.quantile())
+	where, what := "of "+names[0], "it"
+	if n := len(rows); n > 1 {
+		where, what = fmt.Sprintf("at %d places", n), "them"
+	}
+	c.text = fmt.Sprintf("Calls %s take longer than like ones, even without waiting", where)
+	switch n := len(rows); {
+	case n > mostPlaces:
+		c.text += ", among them " + listed(names)
+	case n > 1:
+		c.text += ", " + listed(names)
+	}
+	c.text += ": " + f.waitsFor(all.row, what) + "."
 	return c
 }
 
@@ -349,14 +391,12 @@ func extremes(times []int64, ranks []uint32) (low, high uint32) {
 }
 
 // waits says what waits a place causes, and where the longest of them is.
-func (f *finder) waits(row stats.DelayRow) string {
-	kind := stats.NoWait
-	for k, ns := range row.By {
-		if ns > row.By[kind] {
-			kind = stats.WaitKind(k)
-		}
-	}
-	text := fmt.Sprintf("others wait %s for it", stats.FormatTime(row.TotalNs))
+func (f *finder) waits(row stats.DelayRow) string { return f.waitsFor(row, "it") }
+
+// waitsFor is waits for what a word names.
+func (f *finder) waitsFor(row stats.DelayRow, what string) string {
+	kind := mostWaits(row)
+	text := fmt.Sprintf("others wait %s for %s", stats.FormatTime(row.TotalNs), what)
 	if kind != stats.NoWait {
 		text += fmt.Sprintf(", most in %s", kind)
 		if top := f.a.WaitStates[kind].Top; len(top) > 0 {
@@ -364,4 +404,15 @@ func (f *finder) waits(row stats.DelayRow) string {
 		}
 	}
 	return text
+}
+
+// mostWaits returns the state in which most of the waiting is that a place causes.
+func mostWaits(row stats.DelayRow) stats.WaitKind {
+	kind := stats.NoWait
+	for k, ns := range row.By {
+		if ns > row.By[kind] {
+			kind = stats.WaitKind(k)
+		}
+	}
+	return kind
 }

@@ -26,6 +26,9 @@ func placeText(s stats.SourceLine) string {
 // mostCallers is how many callers a sentence names.
 const mostCallers = 3
 
+// mostPlaces is how many places of slow calls a sentence names.
+const mostPlaces = 3
+
 // calledFrom says which callers a place has, if those are not all.
 func calledFrom(callers []stats.Site) string {
 	var names []string

@@ -1,0 +1,53 @@
+package diagnosis
+
+import (
+	"strings"
+	"testing"
+
+	"tracekit/stats"
+	"tracekit/trace"
+)
+
+// TestSlowCallsAreOneCause states that slow calls are one candidate by the state that others wait in for
+// them, which gains at most what its places do together; a place that could not gain enough alone is left out.
+func TestSlowCallsAreOneCause(t *testing.T) {
+	site := func(line stats.Line) stats.Site {
+		return stats.Site{SourceLine: stats.SourceLine{File: "f.c", Line: line}, Operation: "MPI_Send"}
+	}
+	f := &finder{t: &trace.Trace{World: make([]trace.LocationID, 3)}, a: &stats.Analysis{WaitStates: new(stats.WaitStates)},
+		critical: make(map[stats.Site]int64), slow: make(map[stats.Site]int64)}
+	f.a.Trace.DurationNs = 1000
+	var rows []stats.DelayRow
+	for i, x := range []struct {
+		kind              stats.WaitKind
+		waits, path, slow int64
+	}{
+		{stats.LateSender, 500, 300, 200},
+		{stats.LateReceiver, 400, 300, 90},
+		{stats.LateSender, 300, 100, 80},
+		{stats.LateSender, 200, 100, 9}, // less than 1 % of the run
+	} {
+		at := site(stats.Line(i + 1))
+		row := stats.DelayRow{SourceLine: at.SourceLine, Operation: at.Operation, TotalNs: x.waits, Ranks: []stats.RankTime{{Rank: stats.Rank(i % 3), TimeNs: x.waits}}}
+		row.By[x.kind] = x.waits
+		f.critical[at], f.slow[at] = x.path, x.slow
+		rows = append(rows, row)
+	}
+	got := f.slowCalls(rows)
+	if len(got) != 2 {
+		t.Fatalf("%d candidates, want 2", len(got))
+	}
+	for i, want := range []struct {
+		waits, bound int64
+		ranks, at    int
+		text         string
+	}{
+		{800, 280, 2, 1, "Calls at 2 places take longer than like ones, even without waiting, MPI_Send at f.c:1 and MPI_Send at f.c:3: others wait 800 ns for them"},
+		{400, 90, 1, 2, "Calls of MPI_Send at f.c:2 take longer than like ones, even without waiting: others wait 400 ns for it"},
+	} {
+		c := got[i]
+		if c.cause.WaitsCausedNs != want.waits || c.bound != want.bound || len(c.cause.Ranks) != want.ranks || int(c.cause.Line) != want.at || !strings.HasPrefix(c.text, want.text) {
+			t.Errorf("waits %d, at most %d, ranks %d, line %d: %s; want %+v", c.cause.WaitsCausedNs, c.bound, c.cause.Ranks, c.cause.Line, c.text, want)
+		}
+	}
+}
