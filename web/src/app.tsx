@@ -15,8 +15,8 @@ import { Companions, RunChoice, RunLabel, extent, useAlignment, type Run } from 
 import { Scaling } from './scaling'
 import { Source } from './source'
 import { setTerms, term, Terms } from './terms'
-import { Devices, Files, Phases, Threads } from './parts'
-import { count, instant, share, time } from './units'
+import { deviceName, Devices, Files, Phases, Threads } from './parts'
+import { count, instant, share, time, unbroken } from './units'
 
 type Tab = [id: string, name: string, part: (p: SectionProps) => any, there?: (doc: Document) => unknown]
 
@@ -89,6 +89,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     return q ? Uint8Array.from(model.head.activities, ([p]) => p >= 0 && model.names[p].toLowerCase().includes(q) ? 1 : 0) : null
   }, [cause, view.search])
   const lit = useMemo(() => litIn(model, view.path), [model, litIn, view.path])
+  const above = [model.timeline.messages.sent.length > 0 && 'messages sent', phases.length > 0 && 'phases'].filter(Boolean).join(', ')
   const tabs = useMemo(() => allTabs.filter(([, , , there]) => !there || there(doc)), [doc])
   const Part = (tabs.find(([id]) => id === view.tab) ?? tabs[0])[2]
   // Moving the timeline changes nothing else on the page.
@@ -126,7 +127,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
         {coloring.legend.length > 16 && <li class="faint">and {coloring.legend.length - 16} more</li>}</ul>}
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
-      <p class="hint faint">Wheel or w, s: zoom · drag or a, d: move · drag on the ruler or with shift: measure and select a stretch of time, to which the tables below then apply · click: choose a call path</p>
+      <p class="hint faint">Wheel or w, s: zoom · drag or a, d: move · drag on the ruler or with shift: select a time, to which the tables then apply · click: choose a call path {above && ` · above the rows: ${above}`}</p>
     </section>
     <section>
       <div role="tablist" class="tabs">{tabs.map(([id, name], k) =>
@@ -148,7 +149,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
 function Header({ doc, length }: { doc: Document; length: number }) {
   const e = doc.efficiency, findings: any[] = doc.findings ?? [], lost = findings.filter(f => f.severity !== 'info')
   const tiles: [string, string, string?][] = [['run time', time(length), term('run time')], ['processes', count(doc.trace?.processes)]]
-  for (const d of (doc.devices ?? []).slice(0, 2)) tiles.push([`${d.device} of rank ${d.rank} busy`, share(d.span_ns > 0 ? d.busy_ns / d.span_ns : null), term('device')])
+  for (const d of (doc.devices ?? []).slice(0, 2)) tiles.push([`${deviceName(d)} busy`, share(d.span_ns > 0 ? d.busy_ns / d.span_ns : null), term('device')])
   const t = doc.threads?.efficiency
   if (t) tiles.push(['efficiency of all threads', share(t.parallel), term('useful time of threads')])
   if (e) tiles.push([t ? 'efficiency of processes' : 'parallel efficiency', share(e.parallel_efficiency), term('parallel efficiency')], ['load balance', share(e.load_balance), term('load balance')], ['communication', share(e.communication_efficiency), term('communication')])
@@ -180,8 +181,8 @@ function Diagnosis({ doc, view, change }: { doc: Document; view: View; change: (
     <ol class="causes">{causes.map((c, k) => <li>
       <button aria-pressed={view.place === k} onClick={() => change(view.place === k ? { place: -1 } : { place: k, path: -1, search: '' })}>
         <span class="gain" title={term('gain')}>{c.gain_share == null ? '?' : share(c.gain_share)}<small>{c.gain_ns == null ? 'no gain known' : `−${time(c.gain_ns)}`}</small></span>
-        <span class="text"><b>{c.kind.replaceAll('_', ' ')}</b> {[c.operation, place(c)].filter(x => x && x !== '–').join(' in ')}<br />{c.text}
-          {c.waits_caused_ns > 0 && <span class="faint"> Others wait {time(c.waits_caused_ns)} for it.</span>}</span>
+        <span class="text"><b>{c.kind.replaceAll('_', ' ')}</b> {[c.operation, place(c)].filter(x => x && x !== '–').join(' in ')}<br />{unbroken(c.text)}
+          {c.waits_caused_ns > 0 && !c.text.includes(time(c.waits_caused_ns)) && <span class="faint"> Others wait {time(c.waits_caused_ns)} for it.</span>}</span>
       </button></li>)}</ol>
   </section>
 }

@@ -30,7 +30,7 @@ function finer(s: Scene): Detail | null { return s.detail && s.detail.from <= Ma
 function laneOf(s: Scene, row: number): Lane { return (finer(s) ?? s.timeline).lanes[row] }
 
 // gutter is the space left of the bars, for labels.
-export function gutter(width: number): number { return width < 600 ? 70 : 118 }
+export function gutter(width: number): number { return width < 600 ? 86 : 118 }
 export const ruler = 26     // px above them
 
 export class Canvas {
@@ -216,11 +216,25 @@ export class Canvas {
     for (let k = 0; k < s.order.length; k += every) {
       const marked = s.marked(s.order[k])
       c.font = marked ? 'bold 12px system-ui, sans-serif' : '11px system-ui, sans-serif'
-      let text = (marked ? '▸ ' : '') + s.labels(s.order[k])
-      while (text.length > 4 && c.measureText(text).width > this.left - 12) text = text.slice(0, Math.floor(text.length * 0.9) - 1) + '…'
-      c.fillText(text, this.left - 6, ruler + (k + 0.5) * h)
+      c.fillText(shortened((marked ? '▸ ' : '') + s.labels(s.order[k]), this.left - 12, c), this.left - 6, ruler + (k + 0.5) * h)
     }
   }
+}
+
+// shortened fits a label into a width. It cuts out what stands in brackets at the end, then the
+// middle: the rank stands at the beginning, what tells its threads and streams apart at the end.
+function shortened(text: string, width: number, c: CanvasRenderingContext2D): string {
+  const wide = (t: string) => c.measureText(t).width
+  if (wide(text) <= width) return text
+  text = text.replace(/ \([^()]*\)$/, '…')
+  const whole = wide(text)
+  if (whole <= width) return text
+  const head = text.slice(0, Math.min(text.indexOf(',') + 1 || 4, 12)) + '…'
+  for (let n = Math.min(Math.ceil((width - wide(head)) / whole * text.length) + 2, text.length); n > 1; n--) {
+    const t = head + text.slice(-n).trimStart()
+    if (wide(t) <= width) return t
+  }
+  return head
 }
 
 // Drawn says what bars show, and where.

@@ -10,26 +10,31 @@ const of = (name: string, key: string, title = ''): Column<any> => ({ name, titl
 const text = (name: string, value: (r: any) => string | number | null): Column<any> => ({ name, value })
 const number = (name: string, key: string): Column<any> => ({ name, value: r => r[key], show: r => count(r[key]) })
 
+// deviceName names a device and its rank, which some traces have in the device's name already.
+export function deviceName(d: any): string {
+  const rank = `rank ${d.rank}`
+  return /^rank \d+\b/.exec(d.device)?.[0] === rank ? d.device : `${rank}, ${d.device}`
+}
+
 export function Devices({ doc }: SectionProps) {
   const devices: any[] = doc.devices ?? []
-  const label = (d: any) => `rank ${d.rank}, ${d.device}`
-  const kernels = devices.flatMap(d => (d.kernels ?? []).map((k: any) => ({ ...k, on: label(d) })))
+  const kernels = devices.flatMap(d => (d.kernels ?? []).map((k: any) => ({ ...k, on: deviceName(d) })))
   return <Fragment>
     <Table caption="Devices: times of merged intervals of all streams" sort={1} rows={devices} columns={[
-      text('Device', label), ns('Span', 'span_ns', 'from the first to the last thing that it does'), ns('Busy', 'busy_ns', '', true), ns('Computing', 'compute_ns'),
+      text('Device', deviceName), ns('Span', 'span_ns', 'from the first to the last thing that it does'), ns('Busy', 'busy_ns', '', true), ns('Computing', 'compute_ns'),
       ns('Exposed communication', 'exposed_communication_ns', 'while nothing is computed'), ns('Exposed copies', 'exposed_memory_ns', 'while nothing else is done'), ns('Idle', 'idle_ns', '', true),
       { name: 'Host-bound', title: 'of Idle: nothing was launched that had not begun', value: d => d.idle_causes?.host_bound_ns, show: d => time(d.idle_causes?.host_bound_ns) },
       { name: 'Gaps', title: 'of Idle: something was launched and did not begin', value: d => d.idle_causes?.kernel_gaps_ns, show: d => time(d.idle_causes?.kernel_gaps_ns) }]} />
     <Table caption="What they execute: sums of single executions" sort={4} rows={kernels} columns={[
       text('Kernel', k => k.name), text('Device', k => k.on), text('Kind', k => k.kind), number('Number', 'count'), ns('Time', 'time_ns', '', true), ns('Mean', 'mean_ns'), ns('Most', 'max_ns'),
       text('Launched from', k => k.launched_from?.[0]?.operator ?? k.launched_from?.[0]?.call ?? null)]} />
-    <Table caption="What devices idle before, by what launches it" sort={3} rows={devices.flatMap(d => (d.idle_before ?? []).map((x: any) => ({ ...x, on: label(d) })))} columns={[
+    <Table caption="What devices idle before, by what launches it" sort={3} rows={devices.flatMap(d => (d.idle_before ?? []).map((x: any) => ({ ...x, on: deviceName(d) })))} columns={[
       text('Operator', x => x.operator ?? (x.call ? '' : '(launch not recorded)')), text('Call', x => x.call), text('Device', x => x.on), ns('Idle', 'time_ns', '', true), number('Times', 'count'),
       ns('Host-bound', 'host_bound_ns', 'nothing was launched that had not begun'), ns('Gaps', 'kernel_gaps_ns', 'something was launched and did not begin')]} />
-    <Table caption="From launch to begin" sort={4} rows={devices.filter(d => d.launches?.delay_ns).map(d => ({ ...d.launches.delay_ns, ...d.launches, on: label(d) }))} columns={[
+    <Table caption="From launch to begin" sort={4} rows={devices.filter(d => d.launches?.delay_ns).map(d => ({ ...d.launches.delay_ns, ...d.launches, on: deviceName(d) }))} columns={[
       text('Device', l => l.on), number('Kernels', 'count'), ns('Least', 'min'), ns('Median', 'p50'), ns('Mean', 'mean', '', true), ns('90 %', 'p90'), ns('99 %', 'p99'), ns('Most', 'max'),
       { name: 'Queue', title: 'how many kernels are launched and have not begun, in the mean', value: l => l.queue_mean, show: l => l.queue_mean?.toPrecision(3) ?? '' }]} />
-    <Table caption="Streams: times of merged intervals" sort={2} rows={devices.flatMap(d => (d.streams ?? []).map((s: any) => ({ ...s, on: label(d) })))} columns={[
+    <Table caption="Streams: times of merged intervals" sort={2} rows={devices.flatMap(d => (d.streams ?? []).map((s: any) => ({ ...s, on: deviceName(d) })))} columns={[
       text('Stream', s => s.stream), text('Device', s => s.on), ns('Busy', 'busy_ns', '', true), number('Executes', 'count'), ns('Computing', 'compute_ns'), ns('Communicating', 'communication_ns'), ns('Copying', 'memory_ns')]} />
     <Table caption="Critical path through hosts and devices" sort={2} rows={doc.device_path?.rows ?? []} columns={[
       text('Kind', r => r.kind), text('Kernel or function', r => r.name), ns('Time', 'time_ns', '', true), of('Share', 'share'), number('Number', 'count')]} />

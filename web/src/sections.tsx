@@ -42,7 +42,7 @@ export function CallTree(p: SectionProps) {
   const total = nodes.reduce((s, n) => s + n.own, 0)
   const ranks = useMemo(() => view.path < 0 ? null : model.byRow(from, to, model.below(view.path)), [model, view.path, from, to])
   const columns = useMemo((): Column<Node>[] => [
-    { name: 'Call path', value: n => model.names[n.path], show: n => <span style={{ paddingLeft: `${n.depth * 14}px` }}>{model.names[n.path]} <span class="faint">{model.where(n.path)}</span></span> },
+    { name: 'Call path', value: n => model.names[n.path], show: n => <span class="node" style={{ paddingLeft: `${indent(n.depth)}px` }}>{model.names[n.path]} <span class="faint">{model.where(n.path)}</span></span> },
     money('Time', term('inclusive, exclusive'), n => n.all, true),
     { name: 'Share', value: n => n.all / total, show: n => share(total > 0 ? n.all / total : null), title: term('share of a path') },
     money('Own', term('inclusive, exclusive'), n => n.own),
@@ -59,6 +59,10 @@ export function CallTree(p: SectionProps) {
       <p class="faint">Choose a call path, here or in the timeline, and see its time on every rank.</p>}</div>
   </div>
 }
+
+// indent is how far to the right a node of the call tree stands, px: deep ones hardly more than
+// those above, so that there is room for their names.
+function indent(depth: number): number { return Math.min(depth, 10) * 14 + Math.max(depth - 10, 0) * 3 }
 
 function tree(model: Model, sums: Float64Array): Node[] {
   const { paths, activities } = model.head
@@ -114,26 +118,32 @@ function Chosen({ props, caption, first, nameOf }: { props: SectionProps; captio
   return <Table caption={caption} rows={rows} sort={1} columns={[{ name: first, value: r => r.name }, money('Time', term('sum over ranks'), (r: Sum) => r.time, true), money('Waiting', term('wait state'), (r: Sum) => r.wait)]} />
 }
 
+// waitTitle names a wait state as the timeline's legend does.
+function waitTitle(model: Model, key: string): string {
+  const name = key.replaceAll('_', ' ')
+  return model.head.waits.find(w => w.toLowerCase().replaceAll('×', 'x') === name) ?? name
+}
+
 export function Waits(p: SectionProps) {
   const { doc } = p
   if (p.view.select) return <Chosen props={p} caption="Wait states in the selected time" first="Wait state" nameOf={(_, wait) => wait > 0 ? p.model.head.waits[wait] : null} />
   const rows = useMemo(() => Object.entries(doc.wait_states ?? {}).filter(([, w]: any) => w?.count > 0).map(([key, w]: any) => ({ key, ...w })), [doc])
   const columns: Column<any>[] = [
-    { name: 'Wait state', value: r => r.key.replaceAll('_', ' ') },
+    { name: 'Wait state', value: r => waitTitle(p.model, r.key) },
     { name: 'Calls', value: r => r.count, show: r => count(r.count) },
     money('Time', term('sum over ranks'), r => r.time_ns, true),
     { name: 'Share', value: r => r.share, show: r => share(r.share), title: term('share of a wait state') },
     money('Direct', term('direct, indirect'), r => r.direct_ns),
     money('Indirect', term('direct, indirect'), r => r.indirect_ns),
     money('Longest', '', r => r.top?.[0]?.time_ns ?? null),
-    { name: 'where', value: r => r.top?.[0] ? `rank ${r.top[0].rank}, ${place(r.top[0])}` : null },
+    { name: 'Where', value: r => r.top?.[0] ? `rank ${r.top[0].rank}, ${place(r.top[0])}` : null },
   ]
   const delays: Column<any>[] = [
     { name: 'Place', value: r => place(r) },
     { name: 'Operation', value: r => r.operation },
     money('Delays others', term('waits caused'), r => r.total_ns, true),
-    money('at once', term('waits caused'), r => r.short_ns),
-    money('later', term('waits caused'), r => r.long_ns),
+    money('At once', term('waits caused'), r => r.short_ns),
+    money('Later', term('waits caused'), r => r.long_ns),
     { name: 'Most by', value: r => r.most_rank, show: r => r.most_rank == null ? '–' : `rank ${r.most_rank}: ${time(r.most_rank_ns)}` },
   ]
   return <div><Table caption="Wait states of the run" columns={columns} rows={rows} sort={2} />
@@ -152,7 +162,7 @@ export function Profile(p: SectionProps) {
     money('Least', term('least, mean, most of a region'), r => r.min_ns),
     money('Mean', term('least, mean, most of a region'), r => r.mean_ns),
     money('Most', term('least, mean, most of a region'), r => r.max_ns),
-    { name: 'by rank', value: r => r.max_rank },
+    { name: 'Longest on rank', value: r => r.max_rank },
   ]
   return <Table caption="Profile of the whole run" columns={columns} rows={doc.profile ?? []} sort={3} />
 }

@@ -25,6 +25,9 @@ interface Props<R> {
 // filtered is how many rows a table has before it gets a filter.
 const filtered = 5
 
+// unbroken is how many characters the texts of a column may have to stand in one line.
+const unbroken = 20
+
 export function Table<R>({ caption, columns, rows, sort = -1, chosen, choose, first = 25, detail, more }: Props<R>) {
   const [by, setBy] = useState({ column: sort, up: false })
   const [all, setAll] = useState(false)
@@ -42,6 +45,7 @@ export function Table<R>({ caption, columns, rows, sort = -1, chosen, choose, fi
   const most = useMemo(() => columns.map(c => c.bar ? Math.max(...rows.slice(0, 5000).map(r => Number(c.value(r)) || 0), 0) : 0), [rows, columns])
   if (!rows.length) return <p class="faint">{caption}: none.</p>
   const numeric = columns.map(c => rows.some(r => typeof c.value(r) === 'number'))
+  const kinds = columns.map((c, k) => numeric[k] ? 'number' : !c.show && rows.every(r => String(c.value(r) ?? '').length <= unbroken) ? 'short' : '')
   return <div class="tablebox">
     {rows.length > filtered && numeric.includes(false) && <label class="filter">Only with <input type="search" size={16} value={find} onInput={e => setFind(e.currentTarget.value)} /></label>}
     <table>
@@ -55,7 +59,7 @@ export function Table<R>({ caption, columns, rows, sort = -1, chosen, choose, fi
           onClick={choose && (() => choose(r))} onKeyDown={choose && ((k: KeyboardEvent) => { if (k.key === 'Enter') choose(r) })}>
           {columns.map((c, k) => {
             const v = c.value(r)
-            return <td class={numeric[k] ? 'number' : ''}>
+            return <td class={kinds[k]}>
               {c.bar && most[k] > 0 && <span class="bar" style={{ width: `${100 * Math.max(Number(v) || 0, 0) / most[k]}%` }} />}
               <span>{c.show ? c.show(r) : v ?? '–'}</span>
             </td>

@@ -21,6 +21,11 @@ export function share(v: number | null | undefined): string {
   return v == null ? '–' : `${(100 * v).toFixed(v !== 0 && Math.abs(v) < 0.0995 ? 2 : 1)} %`
 }
 
+// unbroken keeps numbers and their units in one line.
+export function unbroken(text: string): string {
+  return text.replace(/(\d) (?=(%|[nµm]?s|min|h|B|[KMGT]iB)(?!\w))/g, '$1\u00a0')
+}
+
 export function count(n: number | null | undefined): string {
   return n == null ? '–' : n.toLocaleString('en-US')
 }
