@@ -84,6 +84,12 @@ func TestRepeatable(t *testing.T) {
 			if p.member != nil {
 				continue // a FIFO cannot be read
 			}
+			if err := c.lay(t.Context(), p.sample, dir, "."); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Remove(filepath.Join(dir, "tmp")); err != nil {
+				t.Fatal(err)
+			}
 			if _, err := p.mutate(dir); err != nil {
 				t.Fatal(k, p, err)
 			}
