@@ -66,6 +66,7 @@ func sampleOf(t *testing.T) []*sample {
 	return []*sample{
 		{name: "ring", format: "otf2", files: files, open: []string{"."}, weight: 1},
 		{name: "ring", format: "tkf lossless", files: []file{{"x.tkf", tkf}}, open: []string{"x.tkf"}, weight: 1},
+		{name: "beside", format: "profile", files: []file{{"profile.json", []byte("{}")}, {"trace/x.json", []byte("[]")}}, open: []string{"trace"}, made: 1, weight: 1},
 		{name: "text", format: "json", files: []file{{"x.json", []byte("[{\"ph\":\"i\",\"ts\":1},\n{\"ph\":\"i\",\"ts\":2}]\n")}}, open: []string{"x.json"}, weight: 1},
 	}
 }
@@ -159,7 +160,7 @@ func TestVerdicts(t *testing.T) {
 		"slow end":   {ending: ending{visited: visited{ended: mostEnding + 1}, stdout: []byte(sound)}, want: bad},
 		"by a limit": {ending: ending{code: -1}, want: bad},
 	} {
-		text := sampleOf(t)[2]
+		text := sampleOf(t)[3]
 		j := judgement{campaign: &campaign{self: "false"}, dir: t.TempDir(), baseline: &baseline{answer: answer}, ending: c.ending, files: c.files,
 			plan: plan{sample: text, document: true}, mutants: []mutant{{first, text.files[0].data}}}
 		// The records cannot be counted here: no value is told from a lost record.

@@ -220,7 +220,11 @@ func (c *campaign) baseline(ctx context.Context, p plan) (*baseline, error) {
 // lay lays a copy of a sample below a run's directory. What commands leave behind for others is
 // made anew, for it may hold where and when the trace was written.
 func (c *campaign) lay(ctx context.Context, s *sample, dir, name string) error {
-	if err := writeFiles(filepath.Join(dir, name), s.files[s.made:]); err != nil {
+	files := s.files
+	if len(s.makers) > 0 {
+		files = files[s.made:]
+	}
+	if err := writeFiles(filepath.Join(dir, name), files); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o777); err != nil {
