@@ -170,3 +170,25 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 }
+
+// TestLog: a log has what was noted, and a last line that was cut off is a run that was not made.
+func TestLog(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "log")
+	for k := range 3 {
+		l, err := openLog(name)
+		if err != nil || len(l.done) != k {
+			t.Fatal(k, l, err)
+		}
+		r := result{k, "json", "info", 3, refused, 5, 7}
+		if err := l.add(r); err != nil {
+			t.Fatal(err)
+		}
+		if k > 0 && l.done[k-1].Command != "info" {
+			t.Error(l.done)
+		}
+		if _, err := l.file.WriteString(`{"run":9`); err != nil {
+			t.Fatal(err)
+		}
+		l.close()
+	}
+}

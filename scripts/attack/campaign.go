@@ -260,11 +260,13 @@ func (c *campaign) call(ctx context.Context, dir string, p plan, limit time.Dura
 
 // A result is what came of a run.
 type result struct {
-	format, command string
-	code            int
-	outcome         outcome
-	spent           time.Duration
-	peak            int64
+	Run     int           `json:"run"`
+	Format  string        `json:"format"`
+	Command string        `json:"command"`
+	Code    int           `json:"code"`
+	Outcome outcome       `json:"outcome"`
+	Spent   time.Duration `json:"spent_ns"`
+	Peak    int64         `json:"peak"`
 }
 
 // run makes run k. A bad one is kept and told at once.
@@ -305,7 +307,7 @@ func (c *campaign) run(ctx context.Context, k int) (result, error) {
 			return result{}, err
 		}
 	}
-	return result{p.sample.format, p.command.name, e.code, verdict, e.spent, e.peak}, ctx.Err()
+	return result{k, p.sample.format, p.command.name, e.code, verdict, e.spent, e.peak}, ctx.Err()
 }
 
 // keep moves a run's directory to where it is found, with the sound trace beside the mutant.
