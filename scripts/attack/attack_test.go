@@ -91,10 +91,13 @@ func TestRepeatable(t *testing.T) {
 			if err := os.Remove(filepath.Join(dir, "tmp")); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.mutate(dir); err != nil {
+			data, err := p.mutate(dir)
+			if err != nil {
 				t.Fatal(k, p, err)
 			}
-			var err error
+			if written, err := os.ReadFile(filepath.Join(dir, p.sample.files[p.file].name)); err != nil || !bytes.Equal(written, data) {
+				t.Errorf("run %d: %s: it is not what was written, %v", k, p, err)
+			}
 			if *files, err = readFiles(dir); err != nil {
 				t.Fatal(err)
 			}

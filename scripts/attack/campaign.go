@@ -167,7 +167,7 @@ func (p plan) mutate(dir string) ([]byte, error) {
 	unchanged := func(f file) bool {
 		return slices.ContainsFunc(p.sample.files, func(s file) bool { return s.name == f.name && bytes.Equal(s.data, f.data) })
 	}
-	return f.data, writeFiles(dir, slices.DeleteFunc(files, unchanged))
+	return f.data, writeFiles(dir, slices.DeleteFunc(slices.Clone(files), unchanged))
 }
 
 // A baseline is what a command says about the sound sample.
