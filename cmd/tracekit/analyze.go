@@ -65,7 +65,7 @@ With --shard it only decodes a share of the trace, for 'tracekit combine' to ana
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.paths = args
 			if opts.shard.text != "" {
-				return opts.shard.run(c, io, opts)
+				return opts.shardOf(c, io)
 			}
 			if err := opts.validate(); err != nil {
 				return err
@@ -74,7 +74,7 @@ With --shard it only decodes a share of the trace, for 'tracekit combine' to ana
 		},
 	}
 	opts.addFlags(cmd.Flags())
-	opts.shard.add(cmd.Flags())
+	opts.shard.add(cmd.Flags(), "decode")
 	return cmd
 }
 
