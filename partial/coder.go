@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"io"
+	"math"
 
 	"tracekit/spill"
 )
@@ -167,6 +168,28 @@ func Flag(c *Coder, v *bool) {
 		c.Refuse("a truth value is %d", n)
 	}
 	*v = n == 1
+}
+
+// Real codes a floating-point number, bit by bit.
+func Real(c *Coder, v *float64) {
+	bits := math.Float64bits(*v)
+	Number(c, &bits)
+	*v = math.Float64frombits(bits)
+}
+
+// Optional codes what a pointer refers to, if it refers to anything.
+func Optional[T any](c *Coder, v **T, code func(*T)) {
+	there := *v != nil
+	Flag(c, &there)
+	if c.Reading() {
+		*v = nil
+		if there && c.err == nil {
+			*v = new(T)
+		}
+	}
+	if *v != nil {
+		code(*v)
+	}
 }
 
 // maxText is the longest text.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tracekit/engine"
+	"tracekit/partial"
 	"tracekit/trace"
 )
 
@@ -32,6 +33,9 @@ type Options struct {
 	// profile decodes.
 	Beside []Beside
 
+	// Workers make the profile; nil: this process does. The analysis is the same.
+	Workers Workers
+
 	// Progress counts the events that the decoding pass reads; it may be nil.
 	Progress *engine.Progress
 }
@@ -41,7 +45,11 @@ type Beside interface {
 	// Listen is an engine.Listener.
 	Listen(trace.LocationID) func(*trace.Batch)
 
-	// Finish is called when all is decoded; it returns findings that the analysis is to list.
+	// Code writes what was heard of a location, all of which was decoded, or reads what another
+	// process has heard of it. It is called for several locations at the same time.
+	Code(*partial.Coder, trace.LocationID)
+
+	// Finish is called when all is decoded, or read; it returns findings that the analysis is to list.
 	// An error means that ctx was cancelled, or that a table could not be kept.
 	Finish(context.Context) ([]trace.Finding, error)
 }

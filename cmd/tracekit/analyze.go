@@ -8,10 +8,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/stats"
-	"tracekit/stats/devices"
 	"tracekit/stats/diagnosis"
-	"tracekit/stats/fileio"
 	"tracekit/stats/fit"
+	"tracekit/stats/second"
 	"tracekit/trace"
 )
 
@@ -31,6 +30,7 @@ type analyzeOptions struct {
 	outDir   string
 	force    bool
 	shard    shardFlag
+	workers  *second.Workers // of the second pass; nil: this process
 }
 
 func newAnalyze(io *streams, run func(context.Context, *streams, *analyzeOptions) error) *cobra.Command {
@@ -71,7 +71,7 @@ With --shard it only decodes a share of the trace, for 'tracekit combine' to ana
 		},
 	}
 	opts.addFlags(cmd.Flags())
-	opts.shard.add(cmd.Flags())
+	opts.shard.add(cmd.Flags(), "only decode `share` i/n of the trace, 1/n to n/n, and leave it in the directory -o for 'tracekit combine'")
 	return cmd
 }
 
@@ -156,12 +156,14 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	if err != nil {
 		return nil, err
 	}
-	found := devices.NewFinder(t, devices.Options{Jobs: o.Jobs, Ranks: o.Ranks, From: from, To: to})
-	files := fileio.NewFinder(t, fileio.Options{Ranks: o.Ranks, From: from, To: to})
-	o.Beside = []stats.Beside{found, files}
+	found := second.NewFinders(t, o, from, to)
+	o.Beside = found.Beside()
+	if opts.workers != nil {
+		o.Workers = opts.workers
+	}
 	a, err := stats.Analyze(ctx, t, o)
 	if err == nil {
-		a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices, found.Path, found.Counters, files.Result
+		a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices.Devices, found.Devices.Path, found.Devices.Counters, found.Files.Result
 	}
 	if err == nil && opts.diagnose && a.Selection == nil && a.Efficiency != nil {
 		a.Diagnosis, err = diagnosis.Find(ctx, t, a, opts.jobs)

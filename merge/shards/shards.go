@@ -95,27 +95,18 @@ func Make(ctx context.Context, dir string, h Header, src trace.Source, store *sp
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, Name(h.Number, h.Of))
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails once the file has its name
-	err = write(f, h, src.Defs(), scans)
-	if err = errors.Join(err, f.Chmod(0o644), f.Close(), ctx.Err()); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	return os.Rename(f.Name(), path)
+	return WriteFile(ctx, filepath.Join(dir, Name(h.Number, h.Of)), func(w io.Writer) error { return write(w, h, src.Defs(), scans) })
 }
 
 func write(w io.Writer, h Header, d *trace.Defs, scans *merge.Scans) error {
 	c := partial.NewWriter(w, line)
-	h.code(c)
+	h.Code(c)
 	scans.Code(c, d, nil)
 	return c.Close()
 }
 
-func (h *Header) code(c *partial.Coder) {
+// Code codes the header.
+func (h *Header) Code(c *partial.Coder) {
 	partial.List(c, &h.Paths, func(p *string) { partial.Text(c, p) })
 	partial.Flag(c, &h.AlignStart)
 	partial.Number(c, &h.Number)
@@ -143,12 +134,12 @@ func Open(dir string) (*Set, error) {
 		return nil, err
 	}
 	if len(names) == 0 {
-		return nil, refused(dir, errors.New("there is no shard in it; 'tracekit analyze --shard' makes them"))
+		return nil, Refused(dir, errors.New("there is no shard in it; 'tracekit analyze --shard' makes them"))
 	}
 	s := &Set{}
 	for i, name := range names {
 		var h Header
-		if err := read(name, &h, nil); err != nil {
+		if err := ReadFile(name, line, false, h.Code); err != nil {
 			return nil, err
 		}
 		if i == 0 {
@@ -156,11 +147,11 @@ func Open(dir string) (*Set, error) {
 		}
 		switch {
 		case h.Of != s.Of:
-			return nil, refused(name, fmt.Errorf("it is one of %d shards, %s is one of %d", h.Of, filepath.Base(names[0]), s.Of))
+			return nil, Refused(name, fmt.Errorf("it is one of %d shards, %s is one of %d", h.Of, filepath.Base(names[0]), s.Of))
 		case h.Trace != s.Trace || h.AlignStart != s.AlignStart:
-			return nil, refused(name, fmt.Errorf("it is of another trace than %s, or was read with another --align", filepath.Base(names[0])))
+			return nil, Refused(name, fmt.Errorf("it is of another trace than %s, or was read with another --align", filepath.Base(names[0])))
 		case s.files[h.Number-1] != "":
-			return nil, refused(name, fmt.Errorf("it is shard %d, and so is %s", h.Number, filepath.Base(s.files[h.Number-1])))
+			return nil, Refused(name, fmt.Errorf("it is shard %d, and so is %s", h.Number, filepath.Base(s.files[h.Number-1])))
 		}
 		s.files[h.Number-1] = name
 	}
@@ -174,7 +165,7 @@ func Open(dir string) (*Set, error) {
 		if n > 10 {
 			missing = append(missing[:10], "…")
 		}
-		return nil, refused(dir, fmt.Errorf("%d of %d shards are missing: %s", n, s.Of, strings.Join(missing, ", ")))
+		return nil, Refused(dir, fmt.Errorf("%d of %d shards are missing: %s", n, s.Of, strings.Join(missing, ", ")))
 	}
 	s.Number = 0
 	return s, nil
@@ -192,11 +183,12 @@ func (s *Set) Scans(ctx context.Context, src trace.Source, store *spill.Store, j
 		return nil, err
 	}
 	if identity != s.Trace {
-		return nil, refused(s.files[0], fmt.Errorf("%s is not, or not any more, the trace that it was made of", src.Info().Path))
+		return nil, Refused(s.files[0], fmt.Errorf("%s is not, or not any more, the trace that it was made of", src.Info().Path))
 	}
 	parts, err := engine.Map(ctx, jobs, len(s.files), func(_ context.Context, i int) (*merge.Scans, error) {
 		part := new(merge.Scans)
-		return part, read(s.files[i], new(Header), func(c *partial.Coder) {
+		return part, ReadFile(s.files[i], line, true, func(c *partial.Coder) {
+			new(Header).Code(c)
 			part.Code(c, src.Defs(), store)
 			for _, l := range Locations(src.Defs(), i+1, s.Of) {
 				if c.Err() == nil && !part.Has(l) {
@@ -211,36 +203,8 @@ func (s *Set) Scans(ctx context.Context, src trace.Source, store *spill.Store, j
 	all := new(merge.Scans)
 	for i, part := range parts {
 		if err := all.Add(part); err != nil {
-			return nil, refused(s.files[i], err)
+			return nil, Refused(s.files[i], err)
 		}
 	}
 	return all, nil
-}
-
-// read reads the header of a file and, if there is something to read it with, the rest.
-func read(name string, h *Header, rest func(*partial.Coder)) error {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return refused(name, errors.New("it is not a file"))
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	c := partial.NewReader(f, line)
-	if h.code(c); rest != nil {
-		rest(c)
-		c.Close()
-	}
-	if err := c.Err(); errors.Is(err, partial.ErrDamaged) {
-		return refused(name, err)
-	} else if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-// refused says that a file, or a directory, is not what it should be.
-func refused(name string, err error) error {
-	return &trace.SyntaxError{File: name, Offset: -1, Err: err}
 }
