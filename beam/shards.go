@@ -9,8 +9,8 @@ import (
 	beamregister "github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tracekit/merge"
-	"tracekit/merge/shards"
 	"tracekit/readers"
+	"tracekit/shards"
 	"tracekit/spill"
 )
 
@@ -52,5 +52,9 @@ func (f *shardFn) ProcessElement(ctx context.Context, number int) (err error) {
 	}
 	defer src.Close()
 	src.Defs().ShortenNames()
-	return shards.Make(ctx, f.Parts, shards.Header{Paths: f.Paths, Number: number, Of: f.Of}, src, store, merge.Options{Jobs: 1})
+	scans, err := merge.Scan(ctx, src, shards.Locations(src.Defs(), number, f.Of), store, merge.Options{Jobs: 1})
+	if err == nil {
+		err = shards.Write(ctx, f.Parts, shards.Header{Stage: shards.Scanned, Paths: f.Paths, Number: number, Of: f.Of}, src, scans)
+	}
+	return errors.Join(err, store.Err())
 }

@@ -30,23 +30,7 @@ func Scan(ctx context.Context, src trace.Source, locations []trace.LocationID, s
 	if err != nil {
 		return nil, fmt.Errorf("scanning events: %w", err)
 	}
-	return &Scans{scanned, noticedSince(before, src.Findings())}, nil
-}
-
-// noticedSince returns what was noticed between two statements of a source: merged with the
-// earlier one it makes the later one.
-func noticedSince(before, after []trace.Finding) []trace.Finding {
-	counts := make(map[trace.Code]uint64)
-	for _, f := range before {
-		counts[f.Code] = f.Count
-	}
-	var out []trace.Finding
-	for _, f := range after {
-		if f.Count -= counts[f.Code]; f.Count > 0 {
-			out = append(out, f)
-		}
-	}
-	return out
+	return &Scans{scanned, trace.Since(before, src.Findings())}, nil
 }
 
 // Has reports whether a location was scanned.

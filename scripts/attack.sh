@@ -4,6 +4,7 @@
 #   scripts/attack.sh 100000                     # as many runs; half an hour on two cores
 #   scripts/attack.sh 1000 --seed 7 --jobs 1     # others, one process at a time
 #   scripts/attack.sh 1 --seed 7 --run 123       # run 123 of them alone, which is kept
+#   scripts/attack.sh 100000 --log FILE          # may be ended with Ctrl-C, and taken up again by the same line
 # TRACEKIT=PATH of a built one saves building it.
 set -euo pipefail
 cd "$(dirname "$0")/.."

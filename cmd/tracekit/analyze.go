@@ -62,7 +62,7 @@ With --shard it only decodes a share of the trace, for 'tracekit combine' to ana
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.paths = args
 			if opts.shard.text != "" {
-				return opts.shard.run(c, io, opts)
+				return opts.shardOf(c, io)
 			}
 			if err := opts.validate(); err != nil {
 				return err
@@ -71,7 +71,7 @@ With --shard it only decodes a share of the trace, for 'tracekit combine' to ana
 		},
 	}
 	opts.addFlags(cmd.Flags())
-	opts.shard.add(cmd.Flags(), "only decode `share` i/n of the trace, 1/n to n/n, and leave it in the directory -o for 'tracekit combine'")
+	opts.shard.add(cmd.Flags(), "decode")
 	return cmd
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/merge"
-	"tracekit/merge/shards"
 	"tracekit/readers"
+	"tracekit/shards"
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -229,7 +229,7 @@ func (f *mergeFlags) reconcile(ctx context.Context, io *streams, in *input) (*tr
 		MinLatency: ticksOf(f.minLatency, in.Defs().Clock.Resolution),
 	}
 	if f.shards != nil {
-		scans, err := f.shards.Scans(ctx, in, in.store, f.jobs)
+		scans, err := shards.Read(ctx, f.shards, in, in.store, f.jobs, func() *merge.Scans { return new(merge.Scans) })
 		if err != nil {
 			return nil, err
 		}

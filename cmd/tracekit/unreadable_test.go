@@ -34,5 +34,8 @@ func TestNoFile(t *testing.T) {
 		check(path, exitNotATrace, "convert", path, "out.json")
 		check(path, exitUsage, "analyze", sound, "--profile", path)
 	}
+	for _, path := range []string{"loop", "a.json", "pipe", "socket", "/dev/zero", "file/x", "empty", long} {
+		check(path, exitUsage, "view", sound, "--keep-index="+path)
+	}
 	check("nul", exitNotATrace, "info", "nul\x00")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/page"
+	"tracekit/readers"
 	"tracekit/spill"
 )
 
@@ -123,20 +124,17 @@ func (f *indexFlags) load(io *streams, store *spill.Store) (*page.Index, *page.K
 	if f.path == "" {
 		return nil, nil, nil, nil
 	}
-	file, err := os.Open(f.path)
+	file, err := readers.OpenRegular(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, usagef("--keep-index: %w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
 		return nil, nil, nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, nil, usagef("--keep-index: %s is no file", f.path)
 	}
 	doc := &viewDocument{}
 	x, kept, err := page.ReadIndex(file, info.Size(), f.key, store)

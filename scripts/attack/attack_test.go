@@ -66,6 +66,7 @@ func sampleOf(t *testing.T) []*sample {
 	return []*sample{
 		{name: "ring", format: "otf2", files: files, open: []string{"."}, weight: 1},
 		{name: "ring", format: "tkf lossless", files: []file{{"x.tkf", tkf}}, open: []string{"x.tkf"}, weight: 1},
+		{name: "beside", format: "profile", files: []file{{"profile.json", []byte("{}")}, {"trace/x.json", []byte("[]")}}, open: []string{"trace"}, made: 1, weight: 1},
 		{name: "text", format: "json", files: []file{{"x.json", []byte("[{\"ph\":\"i\",\"ts\":1},\n{\"ph\":\"i\",\"ts\":2}]\n")}}, open: []string{"x.json"}, weight: 1},
 	}
 }
@@ -84,10 +85,19 @@ func TestRepeatable(t *testing.T) {
 			if p.member != nil {
 				continue // a FIFO cannot be read
 			}
-			if _, err := p.mutate(dir); err != nil {
+			if err := c.lay(t.Context(), p.sample, dir, "."); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Remove(filepath.Join(dir, "tmp")); err != nil {
+				t.Fatal(err)
+			}
+			data, err := p.mutate(dir)
+			if err != nil {
 				t.Fatal(k, p, err)
 			}
-			var err error
+			if written, err := os.ReadFile(filepath.Join(dir, p.sample.files[p.file].name)); err != nil || !bytes.Equal(written, data) {
+				t.Errorf("run %d: %s: it is not what was written, %v", k, p, err)
+			}
 			if *files, err = readFiles(dir); err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +163,7 @@ func TestVerdicts(t *testing.T) {
 		"slow end":   {ending: ending{visited: visited{ended: mostEnding + 1}, stdout: []byte(sound)}, want: bad},
 		"by a limit": {ending: ending{code: -1}, want: bad},
 	} {
-		text := sampleOf(t)[2]
+		text := sampleOf(t)[3]
 		j := judgement{campaign: &campaign{self: "false"}, dir: t.TempDir(), baseline: &baseline{answer: answer}, ending: c.ending, files: c.files,
 			plan: plan{sample: text, document: true}, mutants: []mutant{{first, text.files[0].data}}}
 		// The records cannot be counted here: no value is told from a lost record.
@@ -161,5 +171,27 @@ func TestVerdicts(t *testing.T) {
 		if got, why := j.judge(t.Context()); got != c.want {
 			t.Errorf("%s: outcome %d (%s), want %d", name, got, why, c.want)
 		}
+	}
+}
+
+// TestLog: a log has what was noted, and a last line that was cut off is a run that was not made.
+func TestLog(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "log")
+	for k := range 3 {
+		l, err := openLog(name)
+		if err != nil || len(l.done) != k {
+			t.Fatal(k, l, err)
+		}
+		r := result{k, "json", "info", 3, refused, 5, 7}
+		if err := l.add(r); err != nil {
+			t.Fatal(err)
+		}
+		if k > 0 && l.done[k-1].Command != "info" {
+			t.Error(l.done)
+		}
+		if _, err := l.file.WriteString(`{"run":9`); err != nil {
+			t.Fatal(err)
+		}
+		l.close()
 	}
 }

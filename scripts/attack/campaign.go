@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,7 @@ var shares = []struct {
 	weight int
 }{
 	{"otf2", 8}, {"paraver", 7}, {"paraver.gz", 2}, {"json", 8}, {"json.gz", 2}, {"arrow", 4}, {"parquet", 4},
-	{"tkf lossless", 4}, {"tkf stat", 4}, {"profile", 1},
+	{"tkf lossless", 4}, {"tkf stat", 4}, {"profile", 1}, {"shards", 2}, {"index", 1},
 }
 
 // pick returns one of n items by weight.
@@ -89,10 +90,7 @@ func (c *campaign) plan(k int) plan {
 		return 0
 	})]
 	files := p.sample.files
-	p.file = r.IntN(len(files))
-	if format == "profile" {
-		p.file = 0
-	}
+	p.file = p.sample.damaged(r)
 	if members := 10; len(files) > 1 && r.IntN(members) == 0 || r.IntN(4*members) == 0 {
 		p.member = &memberMutations[r.IntN(len(memberMutations))]
 		p.other = (p.file + 1 + r.IntN(max(1, len(files)-1))) % len(files)
@@ -135,16 +133,17 @@ type mutant struct {
 	data []byte // of the file that was changed; nil if it was replaced
 }
 
-// mutate writes the mutated trace below dir, and returns the content of the file that was
-// changed.
+// mutate damages the copy of the trace that lies in dir, and returns the content of the file that
+// was changed.
 func (p plan) mutate(dir string) ([]byte, error) {
 	files := slices.Clone(p.sample.files)
 	f := &files[p.file]
 	if p.member != nil {
-		if err := writeFiles(dir, files); err != nil {
-			return nil, err
-		}
 		return nil, p.member.replace(dir, f.name, files[p.other].name)
+	}
+	var err error
+	if f.data, err = os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.name))); err != nil {
+		return nil, err
 	}
 	for _, m := range p.content {
 		if len(f.data) == 0 {
@@ -165,7 +164,10 @@ func (p plan) mutate(dir string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return f.data, writeFiles(dir, files)
+	unchanged := func(f file) bool {
+		return slices.ContainsFunc(p.sample.files, func(s file) bool { return s.name == f.name && bytes.Equal(s.data, f.data) })
+	}
+	return f.data, writeFiles(dir, slices.DeleteFunc(slices.Clone(files), unchanged))
 }
 
 // A baseline is what a command says about the sound sample.
@@ -196,7 +198,7 @@ func (c *campaign) baseline(ctx context.Context, p plan) (*baseline, error) {
 		}
 		defer os.RemoveAll(dir)
 		for _, name := range p.command.traces() {
-			if err := writeFiles(filepath.Join(dir, name), p.sample.files); err != nil {
+			if err := c.lay(ctx, p.sample, dir, name); err != nil {
 				return nil, err
 			}
 		}
@@ -213,6 +215,31 @@ func (c *campaign) baseline(ctx context.Context, p plan) (*baseline, error) {
 		b.stdout, b.stderr = nil, nil
 		return b, nil
 	})
+}
+
+// lay lays a copy of a sample below a run's directory. What commands leave behind for others is
+// made anew, for it may hold where and when the trace was written.
+func (c *campaign) lay(ctx context.Context, s *sample, dir, name string) error {
+	files := s.files
+	if len(s.makers) > 0 {
+		files = files[s.made:]
+	}
+	if err := writeFiles(filepath.Join(dir, name), files); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o777); err != nil {
+		return err
+	}
+	for _, m := range s.makers {
+		e, err := start(ctx, dir, mostWait, c.tracekit, append(slices.Clone(m.args), "--quiet"), m.serves)
+		if err != nil {
+			return err
+		}
+		if e.code != 0 || e.wrong != "" {
+			return fmt.Errorf("%s: %s: exit code %d, %s%s", s.name, strings.Join(m.args, " "), e.code, e.wrong, e.stderr)
+		}
+	}
+	return nil
 }
 
 // call runs a plan's command in a directory whose t is the trace, and returns what it wrote.
@@ -233,11 +260,13 @@ func (c *campaign) call(ctx context.Context, dir string, p plan, limit time.Dura
 
 // A result is what came of a run.
 type result struct {
-	format, command string
-	code            int
-	outcome         outcome
-	spent           time.Duration
-	peak            int64
+	Run     int           `json:"run"`
+	Format  string        `json:"format"`
+	Command string        `json:"command"`
+	Code    int           `json:"code"`
+	Outcome outcome       `json:"outcome"`
+	Spent   time.Duration `json:"spent_ns"`
+	Peak    int64         `json:"peak"`
 }
 
 // run makes run k. A bad one is kept and told at once.
@@ -254,9 +283,7 @@ func (c *campaign) run(ctx context.Context, k int) (result, error) {
 	}
 	var mutants []mutant
 	for _, name := range p.command.traces() {
-		if name == sound {
-			err = writeFiles(filepath.Join(dir, name), p.sample.files)
-		} else {
+		if err = c.lay(ctx, p.sample, dir, name); err == nil && name != sound {
 			m := mutant{dir: name}
 			m.data, err = p.mutate(filepath.Join(dir, name))
 			mutants = append(mutants, m)
@@ -280,7 +307,7 @@ func (c *campaign) run(ctx context.Context, k int) (result, error) {
 			return result{}, err
 		}
 	}
-	return result{p.sample.format, p.command.name, e.code, verdict, e.spent, e.peak}, ctx.Err()
+	return result{k, p.sample.format, p.command.name, e.code, verdict, e.spent, e.peak}, ctx.Err()
 }
 
 // keep moves a run's directory to where it is found, with the sound trace beside the mutant.

@@ -10,7 +10,7 @@ type command struct {
 	second string   // directory of a second trace: sound, or again, damaged in another place
 	serves bool     // it serves a page until it is interrupted
 	weight int      // how often it is called, relative to others
-	only   string   // format; "": all but profiles
+	only   string   // format; "": all traces
 }
 
 // Directories of a run's traces.
@@ -29,6 +29,8 @@ var commands = []command{
 	{name: "analyze selection", args: []string{"analyze", "--from", "10%", "--to", "70%", "--ranks", "0", "--memory", "1MiB"}, weight: 12},
 	{name: "analyze -o", args: []string{"analyze"}, out: []string{"-o", "out/report"}, weight: 3},
 	{name: "analyze --profile", args: []string{"analyze", "--profile", "t/profile.json"}, weight: 60, only: "profile"},
+	{name: "combine", args: []string{"combine"}, weight: 20, only: "shards"},
+	{name: "combine -o", args: []string{"combine"}, out: []string{"-o", "out/report"}, weight: 1, only: "shards"},
 	{name: "fit", args: []string{"fit"}, out: []string{"-o", "out/profile.json"}, weight: 10},
 	{name: "fit --paper --plots", args: []string{"fit", "--paper", "--stability"}, out: []string{"--plots", "out/plots"}, weight: 1},
 	{name: "compress", args: []string{"compress"}, out: []string{"-o", "out/x.tkf"}, weight: 12},
@@ -51,6 +53,7 @@ var commands = []command{
 	{name: "reduce --repeating", args: []string{"reduce", "--repeating"}, out: []string{"-o", "out/x.json"}, weight: 6},
 	{name: "report", args: []string{"report"}, out: []string{"-o", "out/x.html"}, weight: 8},
 	{name: "view", args: []string{"view"}, serves: true, weight: 6},
+	{name: "view --keep-index", args: []string{"view", "--keep-index=beside"}, serves: true, weight: 6, only: "index"},
 	{name: "convert otf2", args: []string{"convert"}, out: []string{"out/x"}, weight: 12},
 	{name: "convert paraver", args: []string{"convert"}, out: []string{"out/x.prv"}, weight: 12},
 	{name: "convert json", args: []string{"convert", "--clock", "auto"}, out: []string{"out/x.json"}, weight: 12},
@@ -64,7 +67,7 @@ var single = []string{"formulae", "compare", "scaling", "spacetime", "reconstruc
 
 // takes reports whether the command can be called on a sample.
 func (c command) takes(s *sample) bool {
-	if c.only != "" || s.format == "profile" {
+	if c.only != "" || s.beside() {
 		return c.only == s.format
 	}
 	return len(s.open) == 1 || !slices.Contains(single, c.args[0])

@@ -73,7 +73,7 @@ func (j *judgement) judge(ctx context.Context) (outcome, string) {
 	if slices.Contains(j.plan.command.args, "--strict") {
 		documented = append(documented, 4)
 	}
-	if j.plan.sample.format == "profile" {
+	if slices.Contains([]string{"profile", "index"}, j.plan.sample.format) {
 		documented = append(documented, 2) // it is the value of a flag
 	}
 	if e.wrong != "" {
@@ -134,6 +134,9 @@ func (j *judgement) compare(ctx context.Context) (outcome, string) {
 // explain says why a mutant may change the answer although no finding says so.
 func (j *judgement) explain(ctx context.Context, m mutant) (outcome, string) {
 	name := j.plan.sample.files[j.plan.file].name
+	if j.plan.file < j.plan.sample.made {
+		return bad, "changed answer, without a word about " + name
+	}
 	if j.plan.member == nil {
 		whole, err := j.census(ctx, sound)
 		if err != nil {
@@ -168,7 +171,7 @@ func (j *judgement) census(ctx context.Context, dir string) (counts, error) {
 				return nil, err
 			}
 		}
-		e, err := start(ctx, j.dir, leastHang, j.campaign.self, append([]string{"census"}, under(dir, j.plan.sample.open)...), false)
+		e, err := start(ctx, j.dir, leastHang, j.campaign.self, append([]string{"census"}, under(dir, j.plan.sample.trace())...), false)
 		if err == nil && e.code != 0 {
 			err = fmt.Errorf("counting the records of %s: %s", dir, e.stderr)
 		}

@@ -47,6 +47,7 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&c.kept, "keep", filepath.Join(os.TempDir(), "attack-kept"), "`directory` for the mutants of bad runs")
 	formats := flags.String("formats", "", "only samples of these formats, a comma-separated `list`")
 	names := flags.String("commands", "", "only these commands, a comma-separated `list`")
+	logged := flags.String("log", "", "keep the results in this `file`, and make no run that it has: to end a campaign and take it up again")
 	root := flags.String("root", ".", "the repository, which holds the samples")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -74,13 +75,28 @@ func run(ctx context.Context, args []string) error {
 	if *one >= 0 {
 		c.keepAll, *first, *runs = true, *one, 1
 	}
+	log, err := openLog(*logged)
+	if err != nil {
+		return err
+	}
+	defer log.close()
+	var left []int // runs to make
 	results := make([]result, *runs)
-	_, err = engine.Map(ctx, *jobs, *runs, func(ctx context.Context, i int) (struct{}, error) {
-		var err error
-		results[i], err = c.run(ctx, *first+i)
+	for i := range results {
+		if r, ok := log.done[*first+i]; ok {
+			results[i] = r
+		} else {
+			left = append(left, i)
+		}
+	}
+	_, err = engine.Map(ctx, *jobs, len(left), func(ctx context.Context, i int) (struct{}, error) {
+		r, err := c.run(ctx, *first+left[i])
+		if err == nil {
+			results[left[i]], err = r, log.add(r)
+		}
 		return struct{}{}, err
 	})
-	results = slices.DeleteFunc(results, func(r result) bool { return r.format == "" }) // interrupted
+	results = slices.DeleteFunc(results, func(r result) bool { return r.Format == "" }) // interrupted
 	bad := printTable(os.Stdout, results, c.seed)
 	if err != nil {
 		return err

@@ -22,6 +22,10 @@ type sample struct {
 	files  []file
 	open   []string // paths below the directory of the files; "." is the directory
 	weight int      // how often it is taken, relative to others
+
+	// Of what stands beside a trace: see beside.go.
+	made   int       // the first so many files are not the trace's
+	makers []command // which make them, of the trace; none: they lie there as it does
 }
 
 // A file is a file of a trace by its path below the trace's directory.
@@ -91,7 +95,7 @@ func findSamples(ctx context.Context, root, tracekit, work string) ([]*sample, e
 			}
 		}
 	}
-	for _, more := range []func(context.Context, string, string, string) ([]*sample, error){goldens, profiles} {
+	for _, more := range []func(context.Context, string, string, string) ([]*sample, error){goldens, profiles, leftovers} {
 		found, err := more(ctx, root, tracekit, work)
 		if err != nil {
 			return nil, err
@@ -135,24 +139,6 @@ func goldens(ctx context.Context, root, tracekit, work string) ([]*sample, error
 		}
 	}
 	return out, nil
-}
-
-// profiles returns the profile of MPI calls that the repository holds.
-func profiles(_ context.Context, root, _, _ string) ([]*sample, error) {
-	files, err := readFiles(filepath.Join(root, "samples", "profiles"))
-	if err != nil {
-		return nil, err
-	}
-	trace, err := readFiles(filepath.Join(root, "samples", "archives", "ring-4-plain"))
-	for i := range trace {
-		trace[i].name = "trace/" + trace[i].name
-	}
-	s := &sample{name: "profile", format: "profile", open: []string{"trace"}, weight: 8}
-	for _, f := range files {
-		s.files = append(s.files, file{"profile.json", f.data})
-	}
-	s.files = append(s.files, trace...)
-	return []*sample{s}, err
 }
 
 // readFiles reads a directory with all below it, in order of name.

@@ -20,11 +20,11 @@ type row struct {
 
 func (w *row) add(r result) {
 	w.runs++
-	if r.code >= 0 && r.code < len(w.codes) {
-		w.codes[r.code]++
+	if r.Code >= 0 && r.Code < len(w.codes) {
+		w.codes[r.Code]++
 	}
-	w.outcomes[r.outcome]++
-	w.spent, w.peak = max(w.spent, r.spent), max(w.peak, r.peak)
+	w.outcomes[r.Outcome]++
+	w.spent, w.peak = max(w.spent, r.Spent), max(w.peak, r.Peak)
 }
 
 // printTable prints the runs by format and command, and of each format and all in bold. It
@@ -32,7 +32,7 @@ func (w *row) add(r result) {
 func printTable(out io.Writer, results []result, seed uint64) int {
 	all := map[[2]string]*row{}
 	for _, r := range results {
-		for _, key := range [][2]string{{r.format, r.command}, {r.format, ""}, {"", ""}} {
+		for _, key := range [][2]string{{r.Format, r.Command}, {r.Format, ""}, {"", ""}} {
 			if all[key] == nil {
 				all[key] = &row{format: key[0], command: key[1]}
 			}

@@ -22,8 +22,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tracekit/merge/shards"
 	"tracekit/partial"
+	"tracekit/shards"
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/stats/devices"

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"tracekit/merge"
-	"tracekit/merge/shards"
 	"tracekit/samples"
+	"tracekit/shards"
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/stats/devices"

@@ -11,8 +11,8 @@ import (
 	"os"
 
 	"tracekit/engine"
-	"tracekit/merge/shards"
 	"tracekit/partial"
+	"tracekit/shards"
 	"tracekit/stats"
 	"tracekit/trace"
 )

@@ -1,9 +1,9 @@
-// Package shards keeps scans of a trace as files: each of several processes, on whatever machine,
-// decodes a share of the locations and leaves one file; who has them all merges the trace
-// without decoding it first.
+// Package shards keeps the partial results of a stage as files: each of several processes, on
+// whatever machine, goes through a share of a trace's locations and leaves one file; who has
+// them all goes on as if it had gone through all locations itself.
 //
-// A file is a stream of package partial: the header, which says of which trace, of which of its
-// shards and how it was opened, and the scans (merge.Scans). Files are trusted no more than
+// A file is a stream of package partial: the header, which says of which stage, of which trace, of
+// which of its shards and how it was opened, and the partial result. Files are trusted no more than
 // traces are.
 package shards
 
@@ -22,14 +22,13 @@ import (
 	"strings"
 
 	"tracekit/engine"
-	"tracekit/merge"
 	"tracekit/partial"
 	"tracekit/spill"
 	"tracekit/trace"
 )
 
 // line begins every file. Its number is that of the version: another program does not guess.
-const line = "tracekit shard 2"
+const line = "tracekit shard 3"
 
 // extension is that of the files.
 const extension = ".shard"
@@ -37,8 +36,28 @@ const extension = ".shard"
 // MaxShards is the largest number of shards of a trace.
 const MaxShards = 1 << 16
 
+// A Stage is what is made of the locations.
+type Stage string
+
+// The stages.
+const (
+	Scanned    Stage = "scan"     // merge.Scans, for 'tracekit analyze'
+	Compressed Stage = "compress" // tkf.Parts, for 'tracekit compress'
+)
+
+// A Part is the partial result of a stage for some locations of a trace: it knows which, takes
+// those of others, and is coded, in either direction, for a trace with these definitions, with
+// its tables in a store.
+type Part[P any] interface {
+	Has(trace.LocationID) bool
+	Add(P) error
+	Code(*partial.Coder, *trace.Defs, *spill.Store)
+}
+
 // A Header says what a shard is of.
 type Header struct {
+	Stage      Stage
+	Options    string   // of the stage, equal in all shards
 	Paths      []string // of the trace, as they were named
 	AlignStart bool     // see readers.OpenOptions
 	Number, Of int      // this is shard Number of 1 … Of
@@ -81,32 +100,27 @@ func Locations(d *trace.Defs, number, of int) []trace.LocationID {
 	return own
 }
 
-// Make decodes the locations of a shard, of a source that has read none of them, and leaves the
-// file in a directory: complete or not at all. The header's Trace is filled in. The tables lie in
-// the store.
-func Make(ctx context.Context, dir string, h Header, src trace.Source, store *spill.Store, opts merge.Options) (err error) {
+// Write leaves what was made of a shard's locations as a file in a directory: complete or not at
+// all. The header's Trace is filled in.
+func Write[P Part[P]](ctx context.Context, dir string, h Header, src trace.Source, part P) (err error) {
 	if h.Trace, err = Identity(src); err != nil {
-		return err
-	}
-	scans, err := merge.Scan(ctx, src, Locations(src.Defs(), h.Number, h.Of), store, opts)
-	if err = errors.Join(err, store.Err()); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	return WriteFile(ctx, filepath.Join(dir, Name(h.Number, h.Of)), func(w io.Writer) error { return write(w, h, src.Defs(), scans) })
-}
-
-func write(w io.Writer, h Header, d *trace.Defs, scans *merge.Scans) error {
-	c := partial.NewWriter(w, line)
-	h.Code(c)
-	scans.Code(c, d, nil)
-	return c.Close()
+	return WriteFile(ctx, filepath.Join(dir, Name(h.Number, h.Of)), func(w io.Writer) error {
+		c := partial.NewWriter(w, line)
+		h.Code(c)
+		part.Code(c, src.Defs(), nil)
+		return c.Close()
+	})
 }
 
 // Code codes the header.
 func (h *Header) Code(c *partial.Coder) {
+	partial.Text(c, &h.Stage)
+	partial.Text(c, &h.Options)
 	partial.List(c, &h.Paths, func(p *string) { partial.Text(c, p) })
 	partial.Flag(c, &h.AlignStart)
 	partial.Number(c, &h.Number)
@@ -134,7 +148,7 @@ func Open(dir string) (*Set, error) {
 		return nil, err
 	}
 	if len(names) == 0 {
-		return nil, Refused(dir, errors.New("there is no shard in it; 'tracekit analyze --shard' makes them"))
+		return nil, Refused(dir, errors.New("there is no shard in it; the flag --shard of 'tracekit analyze' and 'tracekit compress' makes them"))
 	}
 	s := &Set{}
 	for i, name := range names {
@@ -148,6 +162,8 @@ func Open(dir string) (*Set, error) {
 		switch {
 		case h.Of != s.Of:
 			return nil, Refused(name, fmt.Errorf("it is one of %d shards, %s is one of %d", h.Of, filepath.Base(names[0]), s.Of))
+		case h.Stage != s.Stage || h.Options != s.Options:
+			return nil, Refused(name, fmt.Errorf("it is for another command than %s, or was made with other flags", filepath.Base(names[0])))
 		case h.Trace != s.Trace || h.AlignStart != s.AlignStart:
 			return nil, Refused(name, fmt.Errorf("it is of another trace than %s, or was read with another --align", filepath.Base(names[0])))
 		case s.files[h.Number-1] != "":
@@ -176,17 +192,18 @@ func escape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// Scans reads the shards of the trace into tables of the store.
-func (s *Set) Scans(ctx context.Context, src trace.Source, store *spill.Store, jobs int) (*merge.Scans, error) {
+// Read reads the shards of the trace into what empty makes, with tables in the store, and
+// returns all locations together.
+func Read[P Part[P]](ctx context.Context, s *Set, src trace.Source, store *spill.Store, jobs int, empty func() P) (all P, err error) {
 	identity, err := Identity(src)
 	if err != nil {
-		return nil, err
+		return all, err
 	}
 	if identity != s.Trace {
-		return nil, Refused(s.files[0], fmt.Errorf("%s is not, or not any more, the trace that it was made of", src.Info().Path))
+		return all, Refused(s.files[0], fmt.Errorf("%s is not, or not any more, the trace that it was made of", src.Info().Path))
 	}
-	parts, err := engine.Map(ctx, jobs, len(s.files), func(_ context.Context, i int) (*merge.Scans, error) {
-		part := new(merge.Scans)
+	parts, err := engine.Map(ctx, jobs, len(s.files), func(_ context.Context, i int) (P, error) {
+		part := empty()
 		return part, ReadFile(s.files[i], line, true, func(c *partial.Coder) {
 			new(Header).Code(c)
 			part.Code(c, src.Defs(), store)
@@ -198,12 +215,12 @@ func (s *Set) Scans(ctx context.Context, src trace.Source, store *spill.Store, j
 		})
 	})
 	if err != nil {
-		return nil, err
+		return all, err
 	}
-	all := new(merge.Scans)
+	all = empty()
 	for i, part := range parts {
 		if err := all.Add(part); err != nil {
-			return nil, Refused(s.files[i], err)
+			return all, Refused(s.files[i], err)
 		}
 	}
 	return all, nil

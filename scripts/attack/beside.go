@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// What commands read beside a trace is damaged as traces are: profiles of MPI calls, and what other
+// commands have left behind. Of such a sample the files beside the trace come first, and the
+// trace lies in a directory of its own.
+
+// traceBeside is that directory.
+const traceBeside = "trace"
+
+// beside reports whether the sample is more than a trace, for a command that reads it.
+func (s *sample) beside() bool { return s.made > 0 }
+
+// trace returns the paths of the trace.
+func (s *sample) trace() []string {
+	if s.beside() {
+		return []string{traceBeside}
+	}
+	return s.open
+}
+
+// damaged chooses the file to damage. Of what stands beside a trace it is hardly ever the trace's: that
+// is damaged after the others were made of it.
+func (s *sample) damaged(r *rand.Rand) int {
+	if s.beside() && (len(s.makers) == 0 || r.IntN(6) > 0) {
+		return r.IntN(s.made)
+	}
+	return r.IntN(len(s.files))
+}
+
+// left are files that commands leave behind, by the commands that make them of the trace, in the
+// directory above the trace's.
+var left = []struct {
+	format string
+	open   string // what a command is given that reads them
+	makers []command
+}{
+	{"shards", "parts", []command{
+		{args: []string{"analyze", "--shard", "1/3", "-o", "t/parts", "t/trace"}},
+		{args: []string{"analyze", "--shard", "2/3", "-o", "t/parts", "t/trace"}},
+		{args: []string{"analyze", "--shard", "3/3", "-o", "t/parts", "t/trace"}},
+	}},
+	{"index", traceBeside, []command{{args: []string{"view", "--keep-index=beside", "t/trace"}, serves: true}}},
+}
+
+// leftovers returns what commands leave behind of the repository's archives.
+func leftovers(ctx context.Context, root, tracekit, work string) ([]*sample, error) {
+	archives, err := filepath.Glob(filepath.Join(root, "samples", "archives", "*"))
+	if err != nil {
+		return nil, err
+	}
+	var out []*sample
+	for _, archive := range archives {
+		trace, err := traceFiles(archive)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range left {
+			s := &sample{name: filepath.Base(archive), format: l.format, files: trace, open: []string{l.open}, makers: l.makers}
+			dir := filepath.Join(work, l.format+"-"+s.name)
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				return nil, err
+			}
+			if err := (&campaign{tracekit: tracekit}).lay(ctx, s, dir, first); err != nil {
+				return nil, err
+			}
+			all, err := readFiles(filepath.Join(dir, first))
+			if err != nil {
+				return nil, err
+			}
+			named := func(name string) bool { return slices.ContainsFunc(trace, func(f file) bool { return f.name == name }) }
+			found := slices.DeleteFunc(all, func(f file) bool { return named(f.name) })
+			if len(found) == 0 {
+				return nil, fmt.Errorf("%s: its commands have left nothing behind", dir)
+			}
+			s.files, s.made = slices.Concat(found, trace), len(found)
+			s.weight = 1 + 40_000/(s.size()+10_000)
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// profiles returns the profile of MPI calls that the repository holds.
+func profiles(_ context.Context, root, _, _ string) ([]*sample, error) {
+	files, err := readFiles(filepath.Join(root, "samples", "profiles"))
+	if err != nil {
+		return nil, err
+	}
+	trace, err := traceFiles(filepath.Join(root, "samples", "archives", "ring-4-plain"))
+	s := &sample{name: "profile", format: "profile", open: []string{traceBeside}, weight: 8, made: len(files)}
+	for _, f := range files {
+		s.files = append(s.files, file{"profile.json", f.data})
+	}
+	s.files = append(s.files, trace...)
+	return []*sample{s}, err
+}
+
+// traceFiles reads the files of a trace, named as if they lay in the directory of traces.
+func traceFiles(dir string) ([]file, error) {
+	files, err := readFiles(dir)
+	for i := range files {
+		files[i].name = traceBeside + "/" + files[i].name
+	}
+	return files, err
+}
