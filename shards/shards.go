@@ -57,7 +57,6 @@ type Part[P any] interface {
 // A Header says what a shard is of.
 type Header struct {
 	Stage      Stage
-	Options    string   // of the stage, equal in all shards
 	Paths      []string // of the trace, as they were named
 	AlignStart bool     // see readers.OpenOptions
 	Number, Of int      // this is shard Number of 1 … Of
@@ -120,7 +119,6 @@ func Write[P Part[P]](ctx context.Context, dir string, h Header, src trace.Sourc
 // Code codes the header.
 func (h *Header) Code(c *partial.Coder) {
 	partial.Text(c, &h.Stage)
-	partial.Text(c, &h.Options)
 	partial.List(c, &h.Paths, func(p *string) { partial.Text(c, p) })
 	partial.Flag(c, &h.AlignStart)
 	partial.Number(c, &h.Number)
@@ -162,8 +160,8 @@ func Open(dir string) (*Set, error) {
 		switch {
 		case h.Of != s.Of:
 			return nil, Refused(name, fmt.Errorf("it is one of %d shards, %s is one of %d", h.Of, filepath.Base(names[0]), s.Of))
-		case h.Stage != s.Stage || h.Options != s.Options:
-			return nil, Refused(name, fmt.Errorf("it is for another command than %s, or was made with other flags", filepath.Base(names[0])))
+		case h.Stage != s.Stage:
+			return nil, Refused(name, fmt.Errorf("it is for another command than %s", filepath.Base(names[0])))
 		case h.Trace != s.Trace || h.AlignStart != s.AlignStart:
 			return nil, Refused(name, fmt.Errorf("it is of another trace than %s, or was read with another --align", filepath.Base(names[0])))
 		case s.files[h.Number-1] != "":

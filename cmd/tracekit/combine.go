@@ -76,7 +76,6 @@ type shardTask struct {
 	paths []string
 	stage shards.Stage
 	title string // of the progress
-	flags string // that change what a shard is
 }
 
 // runShard makes something of a share of a trace and writes it down.
@@ -97,7 +96,7 @@ func runShard[P shards.Part[P]](ctx context.Context, s *streams, t shardTask, of
 		return of(src, locations, &bar.Progress)
 	}()
 	if err == nil {
-		err = shards.Write(ctx, t.dir, shards.Header{Stage: t.stage, Options: t.flags, Paths: t.paths, AlignStart: t.align == "start",
+		err = shards.Write(ctx, t.dir, shards.Header{Stage: t.stage, Paths: t.paths, AlignStart: t.align == "start",
 			Number: t.number, Of: t.of}, src, part)
 	}
 	if err == nil {
@@ -135,7 +134,7 @@ func (o *compressOptions) shardOf(c *cobra.Command, s *streams) error {
 		return usagef("--shard is for the lossless mode: what the stat mode keeps of a location depends on the others")
 	}
 	task := shardTask{shardFlag: &o.shard, readFlags: &o.readFlags, dir: o.output, force: o.force, paths: o.paths, stage: shards.Compressed,
-		title: "compressing", flags: fmt.Sprintf("--time-error %s --terms %d --formulae %s", o.timeError, o.form.Terms, o.kinds)}
+		title: "compressing"}
 	return runShard(c.Context(), s, task, func(src *input, locations []trace.LocationID, p *engine.Progress) (*tkf.Parts, error) {
 		o.options.Progress, o.options.Store = p, src.store
 		return tkf.Encode(c.Context(), src, locations, o.options)

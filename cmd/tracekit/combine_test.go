@@ -179,7 +179,7 @@ func TestCombineRefuses(t *testing.T) {
 				}
 			}
 			return nil
-		}, "was made with other flags"},
+		}, "compressed with other options"},
 		{"other command", func(t *testing.T, p string) error {
 			_, stderr, code := tracekit(t, p, "compress", "--shard", "2/3", "-o", p, "--force", ring)
 			if code != exitDone {
@@ -202,7 +202,11 @@ func TestCombineRefuses(t *testing.T) {
 			if err := test.spoil(t, parts); err != nil {
 				t.Fatal(err)
 			}
-			stdout, stderr, code := tracekit(t, dir, "combine", parts)
+			args := []string{"combine", parts}
+			if strings.Contains(test.want, "compressed") {
+				args = append(args, "-o", "joined.tkf")
+			}
+			stdout, stderr, code := tracekit(t, dir, args...)
 			if code != exitNotATrace || stdout != "" || !strings.Contains(stderr, test.want) {
 				t.Errorf("exit code %d, %q, want %q", code, stderr, test.want)
 			}

@@ -58,8 +58,8 @@ func (f *formFlags) add(set *pflag.FlagSet) {
 }
 
 func (f *formFlags) validate() error {
-	if f.form.Terms < 1 || f.form.Terms > 1<<16 {
-		return usagef("--terms %d: want 1 to %d", f.form.Terms, 1<<16)
+	if f.form.Terms < 1 || f.form.Terms > formulae.MostTerms {
+		return usagef("--terms %d: want 1 to %d", f.form.Terms, formulae.MostTerms)
 	}
 	if f.kinds != "all" && f.kinds != "paper" {
 		return usagef("--formulae %q: want all or paper", f.kinds)

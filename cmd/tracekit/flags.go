@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"tracekit/merge"
@@ -155,6 +156,17 @@ func (f *readFlags) finish(io *streams, document any, print func(), findings []s
 		return gateError{reasons}
 	}
 	return nil
+}
+
+// validated makes the RunE of a command that keeps its arguments, checks its options and runs.
+func validated[O interface{ validate() error }](io *streams, opts O, arguments *[]string, run func(context.Context, *streams, O) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		*arguments = args
+		if err := opts.validate(); err != nil {
+			return err
+		}
+		return run(c.Context(), io, opts)
+	}
 }
 
 // mergeFlags are the flags of every command that reconciles a trace.

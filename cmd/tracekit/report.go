@@ -54,13 +54,7 @@ steps, of long tables the first rows are kept, and the page says so.`,
   tracekit report before.otf2 after.otf2 -o change.html
   tracekit report --source src/ traces.otf2 -o run.html`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.paths = args
-			if err := opts.validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
+		RunE: validated(io, opts, &opts.paths, run),
 	}
 	set := cmd.Flags()
 	opts.mergeFlags.add(set)

@@ -26,6 +26,7 @@ type Parts struct {
 	head
 	coded    []*coded // by location; nil: it is not among them
 	learned  bool     // they have call trees
+	form     formulae.Form
 	findings []trace.Finding
 }
 
@@ -45,7 +46,7 @@ func Encode(ctx context.Context, src trace.Source, locations []trace.LocationID,
 	if opts.Learn {
 		stage.forest = formulae.NewForest(defs)
 	}
-	p := &Parts{head: head{Mode: uint64(Lossless), Unit: q.unit, Keep: uint64(q.keep), Leader: uint64(stage.leader)}, learned: opts.Learn}
+	p := &Parts{head: head{Mode: uint64(Lossless), Unit: q.unit, Keep: uint64(q.keep), Leader: uint64(stage.leader)}, learned: opts.Learn, form: opts.Form}
 	if len(defs.Locations) > 0 {
 		model := stage.leader
 		if model == trace.None {
@@ -71,7 +72,7 @@ func (p *Parts) Add(other *Parts) error {
 		*p = *other
 		return nil
 	}
-	if p.head != other.head || p.learned != other.learned {
+	if p.head != other.head || p.learned != other.learned || p.form != other.form {
 		return errors.New("it was compressed with other options")
 	}
 	for l, x := range other.coded {
@@ -155,6 +156,8 @@ func (p *Parts) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
 	}
 	partial.Flag(c, &p.Fine)
 	partial.Flag(c, &p.learned)
+	partial.Number(c, &p.form.Terms)
+	partial.Flag(c, &p.form.Paper)
 	if c.Err() == nil && (p.head != head{Mode: uint64(Lossless), Unit: p.Unit, Keep: p.Keep, Leader: uint64(chooseLeader(d)), Fine: p.Fine} || (quantiser{unit: p.Unit, keep: uint(p.Keep)}).check() != nil) {
 		c.Refuse("these are no options of the lossless mode")
 	}
