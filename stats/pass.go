@@ -53,7 +53,7 @@ func (x *Pass) Window() (from, to int64) { return x.p.scope.from, x.p.scope.to }
 
 // Run makes the pass over some locations, ascending, all of which are wanted.
 func (x *Pass) Run(ctx context.Context, locations []trace.LocationID) (err error) {
-	o := engine.Options{Jobs: x.Jobs, Progress: x.Progress, Only: locations, Listeners: x.listeners()}
+	o := engine.Options{Jobs: x.Jobs, Progress: x.Progress, Only: locations, Listeners: x.p.listeners(x.Beside)}
 	x.parts, err = engine.Each(ctx, x.Trace.Source, o, func(ctx context.Context, l trace.LocationID, b engine.Batches) (*profilePart, error) {
 		return x.p.Map(ctx, x.Trace.Defs, l, b)
 	})
@@ -71,20 +71,60 @@ func (x *Pass) gather(ctx context.Context) (*profilePart, error) {
 	if err := x.Workers.Work(ctx, x); err != nil {
 		return nil, err
 	}
-	return engine.Sum(ctx, x.Jobs, len(x.Trace.Span), func(_ context.Context, i int) (*profilePart, error) {
+	part, err := engine.Sum(ctx, x.Jobs, len(x.Trace.Span), func(_ context.Context, i int) (*profilePart, error) {
 		part, l := new(profilePart), trace.LocationID(i)
 		if !x.Wants(l) {
 			return part, nil
 		}
 		return part, x.Workers.Left(l, func(c *partial.Coder) { x.codeLeft(c, l, part) })
 	}, x.p.Combine)
+	if err != nil {
+		return nil, err
+	}
+	return part, x.hear(ctx)
 }
 
-// listeners returns those of the stages beside.
-func (o *Options) listeners() []engine.Listener {
+// hear decodes the events for the stages beside that must hear them in this process, if there are
+// some.
+func (x *Pass) hear(ctx context.Context) error {
+	o := engine.Options{Jobs: x.Jobs, Progress: x.Progress}
+	for _, b := range x.Beside {
+		if _, shared := b.(Shared); !shared {
+			o.Listeners = append(o.Listeners, Hearing(b, x.p.callWaits))
+		}
+	}
+	if len(o.Listeners) == 0 {
+		return nil
+	}
+	_, err := engine.Each(ctx, x.Trace.Source, o, func(_ context.Context, l trace.LocationID, batches engine.Batches) (struct{}, error) {
+		if !x.Wants(l) {
+			return struct{}{}, nil
+		}
+		for _, err := range batches {
+			if err != nil {
+				return struct{}{}, fmt.Errorf("reading location %d: %w", l, err)
+			}
+		}
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// shared returns the stages beside that other processes may have.
+func (x *Pass) shared() (out []Shared) {
+	for _, b := range x.Beside {
+		if s, ok := b.(Shared); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// listeners returns those of all stages beside.
+func (p *profiler) listeners(beside []Beside) []engine.Listener {
 	var out []engine.Listener
-	for _, b := range o.Beside {
-		out = append(out, b.Listen)
+	for _, b := range beside {
+		out = append(out, Hearing(b, p.callWaits))
 	}
 	return out
 }

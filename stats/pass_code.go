@@ -142,7 +142,7 @@ func (x *Pass) codeLeft(c *partial.Coder, l trace.LocationID, part *profilePart)
 	}
 	p.segments[l].code(c, len(x.Trace.Tree.Nodes), p.clocks[l].Len())
 	x.codeThread(c, l)
-	for _, b := range x.Beside {
+	for _, b := range x.shared() {
 		if c.Err() == nil {
 			b.Code(c, l)
 		}

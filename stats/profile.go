@@ -20,6 +20,8 @@ type profiler struct {
 	waits    []bool // by region: a call that only waits for an accelerator; nil: there are no accelerators
 	disorder bool   // some location's recorded times run backwards
 
+	callWaits CallWaits // for who hears what is decoded
+
 	path   []*spill.Table[pathPiece] // by location: its pieces of the critical path, the last first
 	clocks []*spill.Table[int64]     // by location and call: useful time when it is entered
 	useful []int64                   // by location, after run
@@ -111,7 +113,7 @@ func (p *profiler) all(ctx context.Context, opts Options) (*profilePart, error) 
 	if opts.Workers != nil {
 		return (&Pass{Trace: p.t, Options: opts, p: p}).gather(ctx)
 	}
-	o := engine.Options{Jobs: opts.Jobs, Progress: opts.Progress, Listeners: opts.listeners()}
+	o := engine.Options{Jobs: opts.Jobs, Progress: opts.Progress, Listeners: p.listeners(opts.Beside)}
 	return engine.Run(ctx, p.t.Source, o, p)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/page"
 	"tracekit/stats"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/fit"
@@ -31,6 +32,8 @@ type analyzeOptions struct {
 	force    bool
 	shard    shardFlag
 	workers  *second.Workers // of the second pass; nil: this process
+
+	beside func(*trace.Trace) stats.Beside // makes what else hears the events of the trace; nil: nothing
 }
 
 func newAnalyze(io *streams, run func(context.Context, *streams, *analyzeOptions) error) *cobra.Command {
@@ -115,13 +118,17 @@ func (o *analyzeOptions) validate() error {
 }
 
 func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
+	var drawing *page.Drawing
+	if opts.outDir != "" {
+		opts.beside = drawBeside(&drawing, page.DefaultSize)
+	}
 	t, a, err := opts.analyze(ctx, io)
 	if err != nil {
 		return err
 	}
 	defer t.Source.Close()
 	if opts.outDir != "" {
-		if err := writeReport(ctx, io, opts, t, a); err != nil {
+		if err := writeReport(ctx, io, opts, t, a, drawing); err != nil {
 			return err
 		}
 	}
@@ -160,6 +167,9 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	o.Beside = found.Beside()
 	if opts.workers != nil {
 		o.Workers = opts.workers
+	}
+	if opts.beside != nil {
+		o.Beside = append(o.Beside, opts.beside(t))
 	}
 	a, err := stats.Analyze(ctx, t, o)
 	if err == nil {

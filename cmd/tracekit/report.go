@@ -9,6 +9,7 @@ import (
 
 	"tracekit/page"
 	"tracekit/stats"
+	"tracekit/trace"
 )
 
 // reportSchema names the JSON document of report.
@@ -95,14 +96,17 @@ func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
 	if err != nil {
 		return err
 	}
-	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths)
+	share := page.Share(opts.bytes, len(paths))
+	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths, func(r *shownRun) func(*trace.Trace) stats.Beside {
+		return drawBeside(&r.drawing, share)
+	})
 	if err != nil {
 		return err
 	}
 	defer closeRuns(runs)
 	all := &page.Several{Size: opts.bytes}
 	for _, r := range runs {
-		p, err := newReportPage(ctx, io, &opts.analyzeOptions, &opts.pageFlags, r.t, r.a, page.Share(opts.bytes, len(runs)))
+		p, err := newReportPage(ctx, &opts.pageFlags, r.drawing, r.t, r.a, share)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"tracekit/trace"
 )
 
-// Code implements stats.Beside.
+// Code implements stats.Shared.
 func (f *Finder) Code(c *partial.Coder, l trace.LocationID) {
 	if f.c == nil || !f.c.wants(l) {
 		return

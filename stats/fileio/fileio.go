@@ -23,7 +23,7 @@ type Options struct {
 	From, To int64    // corrected ticks: calls are clipped to them
 }
 
-// A Finder finds what is done to files from the events that others decode. It is a stats.Beside.
+// A Finder finds what is done to files from the events that others decode. It is a stats.Shared.
 type Finder struct {
 	Result      *stats.FileIO // nil: no call works on files
 	t           *trace.Trace
@@ -47,16 +47,16 @@ func NewFinder(t *trace.Trace, opts Options) *Finder {
 }
 
 // Listen implements stats.Beside.
-func (f *Finder) Listen(l trace.LocationID) func(*trace.Batch) {
+func (f *Finder) Listen(_ stats.CallWaits, l trace.LocationID) (hear func(*trace.Batch), end func()) {
 	if !f.wants(l) {
-		return nil
+		return nil, nil
 	}
 	r := &reading{s: f, p: newPart(), location: l, rank: f.t.Rank[l], clock: new(trace.ClockMap), last: f.t.Span[l].First}
 	if int(l) < len(f.t.Clock.Maps) {
 		r.clock = &f.t.Clock.Maps[l]
 	}
 	f.readings[l] = r
-	return r.batch
+	return r.batch, nil
 }
 
 // wants reports whether a location is of interest.
