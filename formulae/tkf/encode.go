@@ -210,6 +210,7 @@ func (e *locationEncoder) end() *coded {
 		e.eventBlock()
 	}
 	e.structure.end()
+	e.out.table.Freeze()
 	e.out.digest = [sha256.Size]byte(e.digest.Sum(nil))
 	out := e.out // alone: the models of the encoder are large
 	return &out
