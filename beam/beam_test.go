@@ -79,7 +79,7 @@ func TestDocuments(t *testing.T) {
 		}
 		for _, n := range []int{1, 2, 4} {
 			o := options{shards: n, memory: 64 << 20, parts: filepath.Join(t.TempDir(), "parts")}
-			if err := o.decode(t.Context(), []string{trace}); err != nil {
+			if err := o.make(t.Context(), []string{trace}); err != nil {
 				t.Fatalf("%s, %d shards: %v", trace, n, err)
 			}
 			if got := printed(t, command, "combine", "--json", "-q", o.parts); got != want {
@@ -89,10 +89,42 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
+// TestFiles: the file and the document that are made of what a pipeline has compressed are those of the
+// plain command, byte for byte.
+func TestFiles(t *testing.T) {
+	command, trace := plain(t), "../samples/archives/halo2d-8"
+	for _, flags := range [][]string{nil, {"--time-error=1us", "--terms", "6"}} {
+		dir := t.TempDir()
+		whole, joined := filepath.Join(dir, "whole.tkf"), filepath.Join(dir, "joined.tkf")
+		want := printed(t, command, append([]string{"compress", "--json", "-q", "-o", whole, trace}, flags...)...)
+		x, others, err := parseCompression(append([]string{"--json", "-q", "-o", joined}, flags...))
+		if err != nil || len(others) != 4 {
+			t.Fatalf("%v, %v", others, err)
+		}
+		o := options{shards: 3, memory: 64 << 20, parts: filepath.Join(dir, "parts"), compress: x}
+		if err := o.make(t.Context(), []string{trace}); err != nil {
+			t.Fatal(err)
+		}
+		if got := printed(t, command, append([]string{"combine", o.parts}, others...)...); got != want {
+			t.Errorf("%v: the documents differ", flags)
+		}
+		a, err := os.ReadFile(whole)
+		b, err2 := os.ReadFile(joined)
+		if err != nil || err2 != nil || !bytes.Equal(a, b) {
+			t.Errorf("%v: the files differ; %v, %v", flags, err, err2)
+		}
+	}
+	for _, args := range [][]string{{"--terms", "0"}, {"--time-error", "x"}, {"--formulae", "x"}, {"--terms"}} {
+		if _, _, err := parseCompression(args); err == nil {
+			t.Errorf("%v: accepted", args)
+		}
+	}
+}
+
 // TestFailure: what is no trace fails the pipeline with words that say so, and leaves no shard.
 func TestFailure(t *testing.T) {
 	o := options{shards: 2, parts: filepath.Join(t.TempDir(), "parts")}
-	err := o.decode(t.Context(), []string{"beam_test.go"})
+	err := o.make(t.Context(), []string{"beam_test.go"})
 	if err == nil || !strings.Contains(fmt.Sprint(err), "beam_test.go") {
 		t.Errorf("not a trace: %v", err)
 	}

@@ -4,7 +4,7 @@
 //	tracekit-beam [flags of the runner] analyze TRACE... [-- flags of 'tracekit combine']
 //
 // An element of the pipeline is a shard of the trace: some of its locations, never an event. A
-// worker decodes its shard and leaves the partial results (package merge/shards) in a directory
+// worker decodes its shard and leaves the partial results (package shards) in a directory
 // that all machines see; then 'tracekit combine' analyses them where this command was started.
 // What is distributed, and what is not, stands in docs/CLUSTER.md.
 //

@@ -16,10 +16,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 )
 
-const usage = `usage: tracekit-beam [flags] analyze TRACE... [-- flags of 'tracekit combine']
+const usage = `usage: tracekit-beam [flags] analyze TRACE... [-- flags of 'tracekit analyze']
+       tracekit-beam [flags] compress TRACE... -- -o FILE.tkf [flags of 'tracekit compress']
 
-Workers of a Beam runner decode the trace, and 'tracekit combine' analyses what they leave. The
-trace and the directory of the shards must have the same paths on all machines. Flags:
+Workers of a Beam runner decode or compress the trace, a share each, and 'tracekit combine' makes
+of what they leave what the plain command makes. The trace and the directory of the shards must
+have the same paths on all machines. Flags:
 `
 
 // options are the flags beside those of the runner, which Beam adds.
@@ -28,11 +30,12 @@ type options struct {
 	parts    string
 	tracekit string
 	memory   int64
+	compress *compression // nil: the trace is analysed
 }
 
 func main() {
 	var o options
-	flag.IntVar(&o.shards, "shards", 16, "shards that the trace is decoded in: a few for each worker")
+	flag.IntVar(&o.shards, "shards", 16, "shards that the trace is dealt out in: a few for each worker")
 	flag.StringVar(&o.parts, "parts", "", "new directory for the shards, which stays (default: one beside the first TRACE, which does not)")
 	flag.StringVar(&o.tracekit, "tracekit", "tracekit", "the plain command")
 	flag.Int64Var(&o.memory, "shard_memory", 192<<20, "bytes of tables that a shard keeps in memory; more goes to a temporary file of its worker")
@@ -59,9 +62,14 @@ func (o *options) run(ctx context.Context, args []string) (code int, err error) 
 	if i := slices.Index(args, "--"); i >= 0 {
 		args, rest = args[:i], args[i+1:]
 	}
-	if len(args) < 2 || args[0] != "analyze" || o.shards < 1 {
+	if len(args) < 2 || args[0] != "analyze" && args[0] != "compress" || o.shards < 1 {
 		flag.Usage()
-		return 2, errors.New("want analyze and a trace")
+		return 2, errors.New("want analyze or compress, and a trace")
+	}
+	if args[0] == "compress" {
+		if o.compress, rest, err = parseCompression(rest); err != nil {
+			return 2, err
+		}
 	}
 	if o.tracekit, err = exec.LookPath(o.tracekit); err != nil {
 		return 2, fmt.Errorf("the plain command is needed (-tracekit): %w", err)
@@ -71,7 +79,7 @@ func (o *options) run(ctx context.Context, args []string) (code int, err error) 
 		return 1, err
 	}
 	defer remove()
-	if err := o.decode(ctx, args[1:]); err != nil {
+	if err := o.make(ctx, args[1:]); err != nil {
 		return 1, err
 	}
 	combine := exec.CommandContext(ctx, o.tracekit, append([]string{"combine", o.parts}, rest...)...)
@@ -100,16 +108,16 @@ func (o *options) makeParts(trace string) (remove func(), err error) {
 	return func() { os.RemoveAll(o.parts) }, err
 }
 
-// decode runs the pipeline.
-func (o *options) decode(ctx context.Context, paths []string) error {
+// make runs the pipeline that makes the shards.
+func (o *options) make(ctx context.Context, paths []string) error {
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
 	}
 	p, s := beam.NewPipelineWithRoot()
-	decodeShards(s, &shardFn{Paths: paths, Dir: dir, Parts: o.parts, Of: o.shards, Memory: o.memory})
+	makeShards(s, &shardFn{Compress: o.compress, Paths: paths, Dir: dir, Parts: o.parts, Of: o.shards, Memory: o.memory})
 	if err := beamx.Run(ctx, p); err != nil {
-		return fmt.Errorf("the pipeline failed, nothing is analysed: %w", err)
+		return fmt.Errorf("the pipeline failed, and nothing is made of the trace: %w", err)
 	}
 	return nil
 }

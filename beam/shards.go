@@ -8,9 +8,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	beamregister "github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"tracekit/formulae/tkf"
 	"tracekit/merge"
-	"tracekit/merge/shards"
 	"tracekit/readers"
+	"tracekit/shards"
 	"tracekit/spill"
 )
 
@@ -19,23 +20,24 @@ func register() {
 	beamregister.DoFn2x1[context.Context, int, error](&shardFn{})
 }
 
-// decodeShards adds the decoding of all shards to a pipeline: numbers of shards, spread over the
+// makeShards adds the making of all shards to a pipeline: numbers of shards, spread over the
 // workers, each of which ends as a file.
-func decodeShards(s beam.Scope, fn *shardFn) {
+func makeShards(s beam.Scope, fn *shardFn) {
 	numbers := make([]int, fn.Of)
 	for i := range numbers {
 		numbers[i] = i + 1
 	}
-	beam.ParDo0(s.Scope("decode"), fn, beam.Reshuffle(s, beam.CreateList(s, numbers)))
+	beam.ParDo0(s.Scope("shards"), fn, beam.Reshuffle(s, beam.CreateList(s, numbers)))
 }
 
-// A shardFn decodes shards. To decode one again, after a worker was lost, makes the same file.
+// A shardFn makes shards. To make one again, after a worker was lost, makes the same file.
 type shardFn struct {
-	Paths  []string // of the trace, as they were named in Dir
-	Dir    string
-	Parts  string // directory of the shards
-	Of     int
-	Memory int64 // bytes of tables
+	Compress *compression // nil: it decodes
+	Paths    []string     // of the trace, as they were named in Dir
+	Dir      string
+	Parts    string // directory of the shards
+	Of       int
+	Memory   int64 // bytes of tables
 }
 
 // Setup goes where the paths were named, for findings tell of files by these names.
@@ -52,5 +54,24 @@ func (f *shardFn) ProcessElement(ctx context.Context, number int) (err error) {
 	}
 	defer src.Close()
 	src.Defs().ShortenNames()
-	return shards.Make(ctx, f.Parts, shards.Header{Paths: f.Paths, Number: number, Of: f.Of}, src, store, merge.Options{Jobs: 1})
+	h := shards.Header{Stage: shards.Scanned, Paths: f.Paths, Number: number, Of: f.Of}
+	locations := shards.Locations(src.Defs(), number, f.Of)
+	if f.Compress == nil {
+		scans, err := merge.Scan(ctx, src, locations, store, merge.Options{Jobs: 1})
+		if err != nil {
+			return err
+		}
+		return shards.Write(ctx, f.Parts, h, src, scans)
+	}
+	h.Stage = shards.Compressed
+	opts, err := f.Compress.options()
+	if err != nil {
+		return err
+	}
+	opts.Jobs, opts.Store = 1, store
+	parts, err := tkf.Encode(ctx, src, locations, opts)
+	if err != nil {
+		return err
+	}
+	return shards.Write(ctx, f.Parts, h, src, parts)
 }

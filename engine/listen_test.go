@@ -13,7 +13,7 @@ import (
 )
 
 // TestListeners states that listeners hear all that a stage decodes, before it does, and nothing
-// of what it leaves out.
+// of what it leaves out; at the end it is told.
 func TestListeners(t *testing.T) {
 	src := tracetest.MustParse(t, `
 location 0 a
@@ -30,11 +30,11 @@ location 2 c
 		defer lock.Unlock()
 		got = append(got, fmt.Sprintf("%d %s hears %d", l, who, n))
 	}
-	listen := func(l trace.LocationID) func(*trace.Batch) {
+	listen := func(l trace.LocationID) (hear func(*trace.Batch), end func()) {
 		if l == 0 {
-			return nil
+			return nil, nil
 		}
-		return func(b *trace.Batch) { note("listener", l, b.Len()) }
+		return func(b *trace.Batch) { note("listener", l, b.Len()) }, func() { note("listener", l, 0) }
 	}
 	_, err := engine.Each(t.Context(), src, engine.Options{Jobs: 2, Listeners: []engine.Listener{listen}},
 		func(_ context.Context, l trace.LocationID, batches engine.Batches) (struct{}, error) {
@@ -53,7 +53,7 @@ location 2 c
 		t.Fatal(err)
 	}
 	slices.SortStableFunc(got, func(a, b string) int { return int(a[0]) - int(b[0]) })
-	if want := []string{"0 stage hears 2", "1 listener hears 4", "1 stage hears 4"}; !slices.Equal(got, want) {
+	if want := []string{"0 stage hears 2", "1 listener hears 4", "1 stage hears 4", "1 listener hears 0"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -2,8 +2,12 @@ package formulae
 
 import "slices"
 
-// DefaultTerms is the memory that the paper allows to a formula.
-const DefaultTerms = 18
+// DefaultTerms is the memory that the paper allows to a formula, MostTerms the largest that may
+// be asked for.
+const (
+	DefaultTerms = 18
+	MostTerms    = 1 << 16
+)
 
 // A Learner learns the formula of a sequence while the values come, in bounded memory: it
 // keeps the first runs of the sequence, as many as there may be terms, and a hypothesis.

@@ -29,23 +29,7 @@ func Scan(ctx context.Context, src trace.Source, locations []trace.LocationID, s
 	if err != nil {
 		return nil, fmt.Errorf("scanning events: %w", err)
 	}
-	return &Scans{scanned, noticedSince(before, src.Findings())}, nil
-}
-
-// noticedSince returns what was noticed between two statements of a source: merged with the
-// earlier one it makes the later one.
-func noticedSince(before, after []trace.Finding) []trace.Finding {
-	counts := make(map[trace.Code]uint64)
-	for _, f := range before {
-		counts[f.Code] = f.Count
-	}
-	var out []trace.Finding
-	for _, f := range after {
-		if f.Count -= counts[f.Code]; f.Count > 0 {
-			out = append(out, f)
-		}
-	}
-	return out
+	return &Scans{scanned, trace.Since(before, src.Findings())}, nil
 }
 
 // Has reports whether a location was scanned.
@@ -116,7 +100,7 @@ func (s *Scans) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
 			s.located[*l] = x
 		}
 	})
-	codeFindings(c, &s.findings)
+	CodeFindings(c, &s.findings)
 }
 
 // code codes the scan of a location.
@@ -148,7 +132,7 @@ func (l *located) code(c *partial.Coder, store *spill.Store) {
 	partial.Number(c, &l.bytes.sum)
 	partial.Flag(c, &l.bytes.overflow)
 	findings := l.ledger.Findings()
-	codeFindings(c, &findings)
+	CodeFindings(c, &findings)
 	if c.Reading() {
 		l.ledger.Merge(findings)
 	}
@@ -158,7 +142,8 @@ func (l *located) code(c *partial.Coder, store *spill.Store) {
 	partial.Table(c, store, &l.parts, partColumns()...)
 }
 
-func codeFindings(c *partial.Coder, findings *[]trace.Finding) {
+// CodeFindings codes findings.
+func CodeFindings(c *partial.Coder, findings *[]trace.Finding) {
 	partial.List(c, findings, func(f *trace.Finding) {
 		partial.Text(c, &f.Code)
 		partial.Number(c, &f.Count)

@@ -2,14 +2,13 @@ package merge
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"strings"
 	"testing"
 
 	"tracekit/partial"
+	"tracekit/partial/partialtest"
 	"tracekit/samples"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -160,34 +159,6 @@ func TestScansMissing(t *testing.T) {
 	}
 }
 
-// payload returns what the frames of a stream hold, without its first line.
-func payload(t testing.TB, stream []byte) (all []byte) {
-	t.Helper()
-	_, frames, _ := bytes.Cut(stream, []byte("\n"))
-	for {
-		n, head := binary.Uvarint(frames)
-		if head < 1 || uint64(len(frames)) < uint64(head)+n+4 {
-			t.Fatal("no frame")
-		}
-		if n == 0 {
-			return all
-		}
-		all = append(all, frames[head:uint64(head)+n]...)
-		frames = frames[uint64(head)+n+4:]
-	}
-}
-
-// framed returns a stream of one frame, whose checksum is right.
-func framed(payload []byte) []byte {
-	stream := []byte("scans\n")
-	for _, frame := range [][]byte{payload, nil} {
-		stream = binary.AppendUvarint(stream, uint64(len(frame)))
-		stream = append(stream, frame...)
-		stream = binary.LittleEndian.AppendUint32(stream, crc32.Checksum(frame, crc32.MakeTable(crc32.Castagnoli)))
-	}
-	return stream
-}
-
 // FuzzScans: scans that somebody has made up, with right checksums, are refused, or the trace
 // that is merged of them is sound.
 func FuzzScans(f *testing.F) {
@@ -207,12 +178,16 @@ func FuzzScans(f *testing.F) {
 	if err := c.Close(); err != nil {
 		f.Fatal(err)
 	}
-	f.Add(payload(f, b.Bytes()))
+	payload, err := partialtest.Payload(b.Bytes())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(payload)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		store := spill.NewStore(1<<20, "")
 		defer store.Close()
 		got := new(Scans)
-		c := partial.NewReader(bytes.NewReader(framed(data)), "scans")
+		c := partial.NewReader(bytes.NewReader(partialtest.Framed("scans", data)), "scans")
 		got.Code(c, src.Defs(), store)
 		if err := c.Close(); err != nil {
 			if !errors.Is(err, partial.ErrDamaged) {

@@ -48,6 +48,12 @@ func (c *indexCurve) finish() {
 	}
 }
 
+func (c *indexCurve) release() {
+	for _, l := range c.levels {
+		l.pieces.Release()
+	}
+}
+
 func (l *curveLevel) add(until int64, x Piece) {
 	if n := l.pieces.Len(); n == 0 || !l.pieces.Ptr(n-1).equals(&x) {
 		l.pieces.Append(x)

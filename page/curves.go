@@ -64,7 +64,11 @@ const leastPieces = 64
 // have every counter.
 func (b *builder) piecesOfRow(limits Limits, rows int) int {
 	const kept = 1 << 21
-	return max(min(kept/max(rows*len(b.counters), 1), limits.Pieces), 16)
+	drawn := 0
+	for _, as := range b.drawnAs {
+		drawn += min(len(as), 1)
+	}
+	return max(min(kept/max(rows*drawn, 1), limits.Pieces), 16)
 }
 
 // pieces counts the pieces of all curves.

@@ -32,6 +32,7 @@ type headRow struct {
 	Rank   int    `json:"rank"`
 	Master bool   `json:"master"`
 	StepNs int64  `json:"step_ns"`
+	Device string `json:"device,omitempty"` // that it is a stream of
 }
 
 type headName struct {
@@ -39,6 +40,9 @@ type headName struct {
 	Paradigm string `json:"paradigm"`
 	File     string `json:"file,omitempty"`
 	Line     uint32 `json:"line,omitempty"`
+	OnDevice string `json:"on_device,omitempty"` // see meanings
+	OfThread string `json:"of_thread,omitempty"`
+	OnFile   string `json:"on_file,omitempty"`
 }
 
 type headCounter struct {
@@ -81,14 +85,16 @@ func (p *Page) describe() *header {
 		if name == "" && int(l.Group) < len(d.LocationGroups) {
 			name = d.String(d.LocationGroups[l.Group].Name)
 		}
-		row := headRow{Name: shorten(name), Rank: -1, StepNs: r.StepNs}
+		row := headRow{Name: shorten(name), Rank: -1, StepNs: r.StepNs, Device: shorten(deviceOf(t, r.Location))}
 		if rank := t.Rank[r.Location]; rank != trace.None {
 			row.Rank, row.Master = int(rank), t.World[rank] == r.Location
 		}
 		h.Rows = append(h.Rows, row)
 	}
+	m := meaningsOf(t)
 	for id, r := range d.Regions {
-		n := headName{Name: shorten(d.RegionLabel(trace.RegionID(id))), Paradigm: r.Paradigm.String(), Line: r.BeginLine}
+		n := headName{Name: shorten(d.RegionLabel(trace.RegionID(id))), Paradigm: r.Paradigm.String(), Line: r.BeginLine,
+			OnDevice: m.device[id], OfThread: m.thread[id], OnFile: m.file[id]}
 		if n.Line != 0 {
 			n.File = shorten(d.String(r.File))
 		}

@@ -71,58 +71,87 @@ func (l *level) take(ns int64, activity uint32) {
 	}
 }
 
-// NewIndex makes the index of an analysed trace, and the timeline of all of it that a page
-// begins with. It decodes the trace once; memory is bounded by the trace's Store.
-func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Limits, jobs int, progress *engine.Progress) (*Index, *Timeline, error) {
-	b := newBuilder(t, a, limits)
-	type indexed struct {
-		*lane
-		levels []*level
-		curves []*indexCurve
+// An Indexing makes the index of a trace from the events that an analysis of the whole run decodes:
+// it is a stats.Beside. Memory is bounded by the trace's Store.
+type Indexing struct {
+	drawing[*indexed]
+	limits Limits
+}
+
+// indexed is what a location did, at every resolution.
+type indexed struct {
+	b      *builder
+	store  *spill.Store
+	events uint64
+	levels []*level
+	curves []*indexCurve
+}
+
+// NewIndexing returns an indexing of a trace. The limits are those of the timeline that a page
+// begins with.
+func NewIndexing(t *trace.Trace, limits Limits) *Indexing {
+	b := newBuilder(t, limits)
+	return &Indexing{newDrawing(b, func(l trace.LocationID) *indexed {
+		events := t.Span[l].Events
+		return &indexed{b: b, store: t.Store, events: events, levels: newLevels(t.Store, b.length, events)}
+	}), limits}
+}
+
+func (x *indexed) take(ns int64, activity uint32) { x.levels[0].take(ns, activity) }
+
+func (x *indexed) curve(counter int) plotter {
+	c := newIndexCurve(x.store, counter, x.b.length, x.events)
+	x.curves = append(x.curves, c)
+	return c
+}
+
+func (x *indexed) close() {
+	for _, level := range x.levels {
+		if level.next != nil {
+			level.next.close()
+		}
 	}
-	lanes, err := engine.Each(ctx, t.Source, engine.Options{Jobs: jobs, Progress: progress},
-		func(_ context.Context, l trace.LocationID, batches engine.Batches) (*indexed, error) {
-			levels := newLevels(t.Store, b.length, t.Span[l].Events)
-			var curves []*indexCurve
-			n, err := b.follow(l, batches, levels[0], func(counter int) plotter {
-				c := newIndexCurve(t.Store, counter, b.length, t.Span[l].Events)
-				curves = append(curves, c)
-				return c
-			})
-			if n == nil || err != nil {
-				return nil, err
-			}
-			for _, level := range levels {
-				if level.next != nil {
-					level.next.close()
-				}
-			}
-			for _, c := range curves {
-				c.finish()
-			}
-			return &indexed{n, levels, curves}, nil
-		})
-	if err != nil {
+	for _, c := range x.curves {
+		c.finish()
+	}
+}
+
+// NewIndex makes the index of a trace that was analysed without an Indexing beside it, which decodes
+// the trace once more.
+func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Limits, jobs int, progress *engine.Progress) (*Index, *Timeline, error) {
+	d := NewIndexing(t, limits)
+	if err := d.decode(ctx, a.Waits, jobs, progress); err != nil {
 		return nil, nil, err
 	}
+	return d.Index(ctx, a, jobs)
+}
+
+// Index returns the index, once the trace is analysed, and the timeline of all of it that a page
+// begins with.
+func (d *Indexing) Index(ctx context.Context, a *stats.Analysis, jobs int) (*Index, *Timeline, error) {
+	b, t, limits, chosen := d.b, d.b.t, d.limits, d.b.chosen(a)
 	x, tl, common := &Index{store: t.Store, length: b.length}, &Timeline{LengthNs: b.length}, newCommon()
 	var locations []trace.LocationID
 	var begin []Curve
-	for _, l := range lanes {
-		if l == nil {
+	for l, lane := range d.lanes {
+		if lane == nil {
 			continue
 		}
-		for _, c := range l.curves {
+		for _, c := range d.kept[l].curves {
+			if !chosen[c.counter] {
+				c.release()
+				continue
+			}
 			c.row = uint32(len(tl.Rows))
 			x.curves = append(x.curves, c)
 			s := c.sketch(0, b.length, b.pieces)
 			begin = append(begin, Curve{Counter: c.counter, Row: c.row, StepNs: s.step(), Pieces: s.kept.rows})
 		}
-		row := indexRow{numbers: common.add(l.lane), levels: l.levels}
+		row := indexRow{numbers: common.add(lane), levels: d.kept[l].levels}
 		x.rows = append(x.rows, row)
-		locations = append(locations, l.location)
+		locations = append(locations, lane.location)
 		drawn := row.fit(b.length, b.limit)
-		drawn.Location = l.location
+		drawn.Location = lane.location
 		tl.Rows = append(tl.Rows, drawn)
 	}
 	tl.Paths, tl.Activities = common.paths, common.activities

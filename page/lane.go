@@ -1,7 +1,6 @@
 package page
 
 import (
-	"tracekit/engine"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -19,7 +18,8 @@ type lane struct {
 	tree       *trace.CallTree
 	activities []Activity
 	numbers    map[Activity]uint32
-	recent     *trace.PathCache // of the numbers of running in call paths
+	recent     *trace.PathCache        // of the numbers of running in call paths
+	follower   *stats.Follower[uint32] // what is kept of a visit is the number of running in it
 }
 
 // A taker is told what a location does, one after another from the first event of the trace.
@@ -27,22 +27,21 @@ type taker interface {
 	take(ns int64, activity uint32)
 }
 
-func newLane(b *builder, l trace.LocationID, into taker) *lane {
+func newLane(b *builder, waits stats.CallWaits, l trace.LocationID, into taker) *lane {
 	nothing := Activity{Path: trace.None}
-	return &lane{b: b, location: l, into: into, tree: trace.NewCallTree(), recent: new(trace.PathCache),
+	n := &lane{b: b, location: l, into: into, tree: trace.NewCallTree(), recent: new(trace.PathCache),
 		activities: []Activity{nothing}, numbers: map[Activity]uint32{nothing: 0}}
+	n.follower = &stats.Follower[uint32]{Enter: n.enter, Spend: n.spend}
+	n.follower.Begin(b.t, waits, l)
+	n.until(b.t.Span[l].First, 0)
+	return n
 }
 
-// run tells all of the run. What is kept of a visit is the number of running in it.
-func (n *lane) run(batches engine.Batches) error {
-	n.until(n.b.t.Span[n.location].First, 0)
-	f := stats.Follower[uint32]{Enter: n.enter, Spend: n.spend}
-	if err := f.Follow(n.b.t, n.b.waits, n.location, batches); err != nil {
-		return err
-	}
+// end tells the rest of the run.
+func (n *lane) end() {
+	n.follower.End()
 	n.until(n.b.last, 0)
-	n.recent = nil
-	return nil
+	n.recent, n.follower = nil, nil
 }
 
 func (n *lane) enter(caller *uint32, region trace.RegionID, site trace.SourceLocationID, _ *trace.Call) uint32 {

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"tracekit/engine"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -19,7 +18,7 @@ type meters struct {
 	b        *builder
 	location trace.LocationID
 	last     int64                     // tick
-	by       []*meter                  // of each counter, nil where there is no sample
+	by       []*meter                  // of each of the builder's counters, nil where there is no sample
 	begin    func(counter int) plotter // of a counter that has its first sample
 	times    []int64
 }
@@ -37,43 +36,31 @@ type meter struct {
 	most   func(ns int64) float64
 }
 
-// watch hands batches on and follows their counters.
-func (m *meters) watch(batches engine.Batches) engine.Batches {
-	return func(yield func(*trace.Batch, error) bool) {
-		for batch, err := range batches {
-			if err == nil {
-				m.batch(batch)
-			}
-			if !yield(batch, err) {
-				return
-			}
-		}
-	}
-}
-
 func (m *meters) batch(batch *trace.Batch) {
 	v, d := &batch.Metric, m.b.t.Defs
 	m.times = append(m.times[:0], v.Time...)
 	m.last = m.b.t.Clock.Maps[m.location].Correct(m.times, m.last)
 	for i, t := range m.times {
 		id, ok := d.CounterOf(v.Metric[i], v.Member[i])
-		if !ok || m.b.counterOf[id] < 0 {
+		if !ok {
 			continue
 		}
 		if m.by == nil {
-			m.by = make([]*meter, len(d.MetricMembers))
+			m.by = make([]*meter, len(m.b.counters))
 		}
-		if m.by[id] == nil {
-			m.by[id] = m.start(id)
+		for _, counter := range m.b.drawnAs[id] {
+			if m.by[counter] == nil {
+				m.by[counter] = m.start(id, counter)
+			}
+			m.by[counter].sample(m.b.ns(t), v.Type[i], v.Value[i])
 		}
-		m.by[id].sample(m.b.ns(t), v.Type[i], v.Value[i])
 	}
 }
 
-func (m *meters) start(id trace.MetricMemberID) *meter {
+func (m *meters) start(id trace.MetricMemberID, counter int) *meter {
 	def := &m.b.t.Defs.MetricMembers[id]
-	x := &meter{plotter: m.begin(m.b.counterOf[id]), scale: def.Scale(), counts: trace.MetricAbsolute, next: def.Mode>>4 == trace.MetricAbsoluteNext>>4}
-	if m.b.counters[m.b.counterOf[id]].Rate {
+	x := &meter{plotter: m.begin(counter), scale: def.Scale(), counts: trace.MetricAbsolute, next: def.Mode>>4 == trace.MetricAbsoluteNext>>4}
+	if m.b.counters[counter].Rate {
 		x.counts = def.Mode & trace.MetricProperty
 	}
 	if x.counts == trace.MetricAbsolute {
@@ -168,19 +155,44 @@ func (m *meters) close() {
 }
 
 // findCounters lists the counters that the trace defines: all but that by which it tells when
-// threads run. Those that are said to accumulate and fall again and again stand for themselves.
-func (b *builder) findCounters(a *stats.Analysis) {
+// threads run. Of what is said to accumulate, and may be a counter that is sampled beside the
+// program, only all samples tell whether it does: it is followed as a rate and as it stands.
+func (b *builder) findCounters() {
 	d := b.t.Defs
 	running := d.RunningCounter()
+	doubtful := len(b.t.Tree.Nodes) == 0 || slices.ContainsFunc(d.Locations, func(l trace.Location) bool {
+		return l.Kind == trace.LocationGPU || l.Kind == trace.LocationMetric
+	})
 	for id := range d.MetricMembers {
 		m := &d.MetricMembers[id]
-		if trace.MetricMemberID(id) == running {
-			b.counterOf = append(b.counterOf, -1)
-			continue
+		var as []int
+		add := func(rate bool) {
+			as = append(as, len(b.counters))
+			b.counters = append(b.counters, Counter{Name: d.String(m.Name), Unit: d.String(m.Unit), Rate: rate})
 		}
-		name := d.String(m.Name)
-		falls := slices.ContainsFunc(a.Sampled, func(s stats.CounterSeries) bool { return s.Name == name && !s.Accumulates })
-		b.counterOf = append(b.counterOf, len(b.counters))
-		b.counters = append(b.counters, Counter{Name: name, Unit: d.String(m.Unit), Rate: m.Mode&trace.MetricProperty != trace.MetricAbsolute && !falls})
+		accumulates := m.Mode&trace.MetricProperty != trace.MetricAbsolute
+		switch {
+		case trace.MetricMemberID(id) == running:
+		case accumulates && doubtful:
+			add(true)
+			add(false)
+		default:
+			add(accumulates)
+		}
+		b.drawnAs = append(b.drawnAs, as)
 	}
+}
+
+// chosen returns which of the counters are drawn. Those that are said to accumulate and fall again
+// and again stand for themselves.
+func (b *builder) chosen(a *stats.Analysis) []bool {
+	chosen := make([]bool, len(b.counters))
+	for _, as := range b.drawnAs {
+		for _, counter := range as {
+			c := &b.counters[counter]
+			falls := slices.ContainsFunc(a.Sampled, func(s stats.CounterSeries) bool { return s.Name == c.Name && !s.Accumulates })
+			chosen[counter] = len(as) == 1 || c.Rate != falls
+		}
+	}
+	return chosen
 }

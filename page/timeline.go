@@ -76,22 +76,39 @@ type Limits struct {
 	Runs, Messages, Collectives, Stretches, Pieces int // over all rows
 }
 
-// NewTimeline makes the timeline of an analysed trace. It decodes the trace once; memory
-// is bounded by the limits and the number of call paths.
-func NewTimeline(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Limits, jobs int, progress *engine.Progress) (*Timeline, error) {
-	b := newBuilder(t, a, limits)
-	lanes, err := engine.Each(ctx, t.Source, engine.Options{Jobs: jobs, Progress: progress}, b.fitted)
-	if err != nil {
-		return nil, err
-	}
-	out := &Timeline{LengthNs: b.length}
-	out.addCurves(out.gather(lanes), b.counters, limits)
-	return out, b.finish(ctx, out, a, limits)
+// A Drawing makes the timeline of a trace from the events that an analysis of the whole run decodes:
+// it is a stats.Beside. Memory is bounded by the limits and the number of call paths.
+type Drawing struct {
+	drawing[*drawn]
+	limits Limits
 }
 
-func newBuilder(t *trace.Trace, a *stats.Analysis, limits Limits) *builder {
+// NewDrawing returns a drawing of a trace.
+func NewDrawing(t *trace.Trace, limits Limits) *Drawing {
+	b := newBuilder(t, limits)
+	return &Drawing{newDrawing(b, b.newDrawn), limits}
+}
+
+// Timeline returns the timeline, once the trace is analysed.
+func (d *Drawing) Timeline(ctx context.Context, a *stats.Analysis) (*Timeline, error) {
+	tl := &Timeline{LengthNs: d.b.length}
+	tl.addCurves(d.gather(tl, d.b.chosen(a)), d.b.counters, d.limits)
+	return tl, d.b.finish(ctx, tl, a, d.limits)
+}
+
+// NewTimeline makes the timeline of a trace that was analysed without a Drawing beside it, which
+// decodes the trace once more.
+func NewTimeline(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Limits, jobs int, progress *engine.Progress) (*Timeline, error) {
+	d := NewDrawing(t, limits)
+	if err := d.decode(ctx, a.Waits, jobs, progress); err != nil {
+		return nil, err
+	}
+	return d.Timeline(ctx, a)
+}
+
+func newBuilder(t *trace.Trace, limits Limits) *builder {
 	first, last := stats.Run(t)
-	b := &builder{t: t, waits: a.Waits, first: first, last: last, length: t.Defs.Clock.Nanoseconds(last - first)}
+	b := &builder{t: t, first: first, last: last, length: t.Defs.Clock.Nanoseconds(last - first)}
 	used := 0
 	for _, s := range t.Span {
 		if s.Events > 0 {
@@ -99,7 +116,7 @@ func newBuilder(t *trace.Trace, a *stats.Analysis, limits Limits) *builder {
 		}
 	}
 	b.limit = max(limits.Runs/max(used, 1), 16)
-	b.findCounters(a)
+	b.findCounters()
 	b.pieces = b.piecesOfRow(limits, used)
 	return b
 }
@@ -120,23 +137,25 @@ func (b *builder) finish(ctx context.Context, tl *Timeline, a *stats.Analysis, l
 	return b.t.Store.Err()
 }
 
-// gather gives the lanes common numbers of activities, in order of locations, and returns the
-// curves of all.
-func (tl *Timeline) gather(lanes []*drawn) (curves []Curve) {
+// gather adds the rows to the timeline, with common numbers of activities, in order of locations, and
+// returns the curves of all that are of chosen counters.
+func (d *Drawing) gather(tl *Timeline, chosen []bool) (curves []Curve) {
 	common := newCommon()
-	for _, l := range lanes {
-		if l == nil {
+	for l, lane := range d.lanes {
+		if lane == nil {
 			continue
 		}
-		numbers := common.add(l.lane)
-		for i := range l.runs.runs {
-			run := &l.runs.runs[i]
+		numbers, kept := common.add(lane), d.kept[l]
+		for i := range kept.runs.runs {
+			run := &kept.runs.runs[i]
 			run.Activity = numbers[run.Activity]
 		}
-		for _, c := range l.curves {
-			curves = append(curves, Curve{Counter: c.counter, Row: uint32(len(tl.Rows)), StepNs: c.step(), Pieces: c.kept.rows})
+		for _, c := range kept.curves {
+			if chosen[c.counter] {
+				curves = append(curves, Curve{Counter: c.counter, Row: uint32(len(tl.Rows)), StepNs: c.step(), Pieces: c.kept.rows})
+			}
 		}
-		tl.Rows = append(tl.Rows, Row{Location: l.location, StepNs: l.runs.step, Runs: l.runs.runs})
+		tl.Rows = append(tl.Rows, Row{Location: lane.location, StepNs: kept.runs.step, Runs: kept.runs.runs})
 	}
 	tl.Paths, tl.Activities = common.paths, common.activities
 	return curves
@@ -202,24 +221,23 @@ func (tl *Timeline) coarsen() bool {
 // A builder holds what making a timeline needs.
 type builder struct {
 	t      *trace.Trace
-	waits  stats.CallWaits
 	first  int64 // tick
 	last   int64 // tick
 	length int64 // ns
 	limit  int   // of the runs of one row
 	row    []uint32
 
-	counters  []Counter
-	counterOf []int // index into counters by trace.MetricMemberID, -1: not drawn
-	pieces    int   // of the curve of one row at most
+	counters []Counter
+	drawnAs  [][]int // indices into counters by trace.MetricMemberID; none: not drawn
+	pieces   int     // of the curve of one row at most
 }
 
 func (b *builder) ns(tick int64) int64 { return b.t.Defs.Clock.Nanoseconds(tick - b.first) }
 
 // drawn is what a location did, in as many runs as may be.
 type drawn struct {
-	*lane
-	runs   runs
+	fitting
+	b      *builder
 	curves []*sketched
 }
 
@@ -229,39 +247,22 @@ type sketched struct {
 	counter int
 }
 
-func (b *builder) fitted(ctx context.Context, l trace.LocationID, batches engine.Batches) (*drawn, error) {
-	f := &fitting{length: b.length, limit: b.limit, runs: runs{step: 1}}
-	d := &drawn{}
-	var err error
-	d.lane, err = b.follow(l, batches, f, func(counter int) plotter {
-		s := &sketched{sketch{length: b.length, limit: b.pieces, unit: 1}, counter}
-		d.curves = append(d.curves, s)
-		return s
-	})
-	if d.lane == nil || err != nil {
-		return nil, err
-	}
-	f.close()
+func (b *builder) newDrawn(l trace.LocationID) *drawn {
+	room := 1 + min(b.limit, int(min(b.t.Span[l].Events, 1<<30)))
+	return &drawn{b: b, fitting: fitting{length: b.length, limit: b.limit, runs: runs{step: 1, runs: make([]Run, 0, room)}}}
+}
+
+func (d *drawn) curve(counter int) plotter {
+	s := &sketched{sketch{length: d.b.length, limit: d.b.pieces, unit: 1}, counter}
+	d.curves = append(d.curves, s)
+	return s
+}
+
+func (d *drawn) close() {
+	d.fitting.close()
 	for _, s := range d.curves {
 		s.finish()
 	}
-	d.runs = f.runs
-	return d, nil
-}
-
-// follow tells a taker what a location does, and plotters what its counters are; nil if it has no
-// events.
-func (b *builder) follow(l trace.LocationID, batches engine.Batches, into taker, begin func(counter int) plotter) (*lane, error) {
-	if b.t.Span[l].Events == 0 {
-		return nil, nil
-	}
-	n, m := newLane(b, l, into), &meters{b: b, location: l, last: b.t.Span[l].First, begin: begin}
-	if len(b.counters) > 0 {
-		batches = m.watch(batches)
-	}
-	err := n.run(batches)
-	m.close()
-	return n, err
 }
 
 // critical keeps the longest stretches of the critical path where there are too many.

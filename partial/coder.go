@@ -253,6 +253,39 @@ func Flags[T any](field func(*T) *bool) Column[T] {
 	}
 }
 
+// Bytes is the column of rows that are bytes.
+func Bytes(c *Coder, rows []byte) {
+	if !c.Reading() {
+		c.data = append(c.data, rows...)
+		return
+	}
+	if len(c.data) < len(rows) {
+		c.Refuse("bytes are cut off")
+		return
+	}
+	copy(rows, c.data)
+	c.data = c.data[len(rows):]
+}
+
+// Block codes bytes. Memory grows with what is read, not with what is announced.
+func Block(c *Coder, block *[]byte) {
+	n := len(*block)
+	Number(c, &n)
+	if n < 0 {
+		c.Refuse("a block of %d bytes", n)
+	}
+	if c.Reading() {
+		*block = nil
+	}
+	for at := 0; at < n && c.err == nil; at += blockRows {
+		if c.Reading() {
+			*block = append(*block, make([]byte, min(blockRows, n-at))...)
+		}
+		c.begin()
+		Bytes(c, (*block)[at:min(at+blockRows, n)])
+	}
+}
+
 // Table codes a table by its columns; one that is read is made in the store, sealed.
 func Table[T any](c *Coder, store *spill.Store, table **spill.Table[T], columns ...Column[T]) {
 	n := (*table).Len()

@@ -51,7 +51,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 		return nil, fmt.Errorf("finding the critical path and the laws of calls: %w", err)
 	}
 	p := newProfiler(t, &s, path.pieces, w.sync.clocks)
-	p.segments = newSegments(t, &s, w.calls)
+	p.segments, p.callWaits = newSegments(t, &s, w.calls), w.calls
 	p.watchThreads()
 	d := newDelays(w, p.segments)
 	if err := d.order(ctx, w); err != nil {

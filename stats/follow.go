@@ -36,23 +36,33 @@ type followed[V any] struct {
 // as the region at that depth.
 const deepest = 1 << 14
 
-// Follow follows a location through its events.
+// Follow follows a location through its events: it is Begin, Batch for each of the batches, and End.
 func (f *Follower[V]) Follow(t *trace.Trace, waits CallWaits, l trace.LocationID, batches engine.Batches) error {
-	s := t.Span[l]
-	f.t, f.waits, f.l, f.now, f.last = t, waits, l, s.First, s.First
+	f.Begin(t, waits, l)
 	for batch, err := range batches {
 		if err != nil {
 			return err
 		}
-		f.batch(batch)
+		f.Batch(batch)
 	}
-	if s.Events > 0 {
-		f.fill(s.Last)
-	}
+	f.End()
 	return nil
 }
 
-func (f *Follower[V]) batch(batch *trace.Batch) {
+// Begin makes the follower one of a location.
+func (f *Follower[V]) Begin(t *trace.Trace, waits CallWaits, l trace.LocationID) {
+	f.t, f.waits, f.l, f.now, f.last = t, waits, l, t.Span[l].First, t.Span[l].First
+}
+
+// End tells what the location does until its last event.
+func (f *Follower[V]) End() {
+	if s := f.t.Span[f.l]; s.Events > 0 {
+		f.fill(s.Last)
+	}
+}
+
+// Batch follows the location through its next events.
+func (f *Follower[V]) Batch(batch *trace.Batch) {
 	flow := &batch.Flow
 	f.times = append(f.times[:0], flow.Time...)
 	f.last = f.t.Clock.Maps[f.l].Correct(f.times, f.last)

@@ -38,12 +38,17 @@ type Options struct {
 
 // Beside is a stage that hears what an analysis decodes.
 type Beside interface {
-	// Listen is an engine.Listener.
-	Listen(trace.LocationID) func(*trace.Batch)
+	// Listen is an engine.Listener of an analysis that has found where calls wait.
+	Listen(CallWaits, trace.LocationID) (hear func(*trace.Batch), end func())
 
 	// Finish is called when all is decoded; it returns findings that the analysis is to list.
 	// An error means that ctx was cancelled, or that a table could not be kept.
 	Finish(context.Context) ([]trace.Finding, error)
+}
+
+// Hearing returns what tells a stage where calls wait and what is decoded.
+func Hearing(b Beside, waits CallWaits) engine.Listener {
+	return func(l trace.LocationID) (func(*trace.Batch), func()) { return b.Listen(waits, l) }
 }
 
 // DefaultTop is the number of instances listed for each wait state.

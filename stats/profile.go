@@ -20,6 +20,8 @@ type profiler struct {
 	waits    []bool // by region: a call that only waits for an accelerator; nil: there are no accelerators
 	disorder bool   // some location's recorded times run backwards
 
+	callWaits CallWaits // for who hears what is decoded
+
 	path   []*spill.Table[pathPiece] // by location: its pieces of the critical path, the last first
 	clocks []*spill.Table[int64]     // by location and call: useful time when it is entered
 	useful []int64                   // by location, after run
@@ -94,7 +96,7 @@ func newProfiler(t *trace.Trace, s *scope, path []*spill.Table[pathPiece], clock
 func (p *profiler) run(ctx context.Context, opts Options) (*profilePart, error) {
 	o := engine.Options{Jobs: opts.Jobs, Progress: opts.Progress}
 	for _, b := range opts.Beside {
-		o.Listeners = append(o.Listeners, b.Listen)
+		o.Listeners = append(o.Listeners, Hearing(b, p.callWaits))
 	}
 	part, err := engine.Run(ctx, p.t.Source, o, p)
 	if err != nil {

@@ -246,3 +246,19 @@ func comparePlaces(a, b Place) int {
 	return cmp.Or(cmp.Compare(a.Location, b.Location), cmp.Compare(a.Seq, b.Seq),
 		cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset))
 }
+
+// Since returns what was noticed between two statements of a source: merged with the earlier one
+// it makes the later one.
+func Since(before, after []Finding) []Finding {
+	counts := make(map[Code]uint64)
+	for _, f := range before {
+		counts[f.Code] = f.Count
+	}
+	var out []Finding
+	for _, f := range after {
+		if f.Count -= counts[f.Code]; f.Count > 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/page"
 	"tracekit/stats"
 	"tracekit/stats/devices"
 	"tracekit/stats/diagnosis"
@@ -31,6 +32,8 @@ type analyzeOptions struct {
 	outDir   string
 	force    bool
 	shard    shardFlag
+
+	beside func(*trace.Trace) stats.Beside // makes what else hears the events of the trace; nil: nothing
 }
 
 func newAnalyze(io *streams, run func(context.Context, *streams, *analyzeOptions) error) *cobra.Command {
@@ -62,7 +65,7 @@ With --shard it only decodes a share of the trace, for 'tracekit combine' to ana
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.paths = args
 			if opts.shard.text != "" {
-				return opts.shard.run(c, io, opts)
+				return opts.shardOf(c, io)
 			}
 			if err := opts.validate(); err != nil {
 				return err
@@ -71,7 +74,7 @@ With --shard it only decodes a share of the trace, for 'tracekit combine' to ana
 		},
 	}
 	opts.addFlags(cmd.Flags())
-	opts.shard.add(cmd.Flags())
+	opts.shard.add(cmd.Flags(), "decode")
 	return cmd
 }
 
@@ -115,13 +118,17 @@ func (o *analyzeOptions) validate() error {
 }
 
 func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
+	var drawing *page.Drawing
+	if opts.outDir != "" {
+		opts.beside = drawBeside(&drawing, page.DefaultSize)
+	}
 	t, a, err := opts.analyze(ctx, io)
 	if err != nil {
 		return err
 	}
 	defer t.Source.Close()
 	if opts.outDir != "" {
-		if err := writeReport(ctx, io, opts, t, a); err != nil {
+		if err := writeReport(ctx, io, opts, t, a, drawing); err != nil {
 			return err
 		}
 	}
@@ -159,6 +166,9 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	found := devices.NewFinder(t, devices.Options{Jobs: o.Jobs, Ranks: o.Ranks, From: from, To: to})
 	files := fileio.NewFinder(t, fileio.Options{Ranks: o.Ranks, From: from, To: to})
 	o.Beside = []stats.Beside{found, files}
+	if opts.beside != nil {
+		o.Beside = append(o.Beside, opts.beside(t))
+	}
 	a, err := stats.Analyze(ctx, t, o)
 	if err == nil {
 		a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices, found.Path, found.Counters, files.Result

@@ -15,19 +15,27 @@ import (
 // writeReport writes everything about an analysis into a directory: the report as text,
 // the document as JSON, calls, messages and collectives as Parquet, the space-time diagram, the
 // communication matrix and the overhead of MPI calls as pictures.
-func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis) error {
+func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis, drawing *page.Drawing) error {
 	out := newReportDir(opts.outDir)
 	out.rebuilt = a.Trace.Rebuilt != nil
-	return out.close(ctx, opts.jobs, fillReport(ctx, s, opts, t, a, out))
+	return out.close(ctx, opts.jobs, fillReport(ctx, s, opts, t, a, drawing, out))
 }
 
-func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis, out *reportDir) error {
+func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis, drawing *page.Drawing, out *reportDir) error {
 	out.file("report.txt", func(w io.Writer) error {
 		(&report{w: plainWriter{w}, width: 160, top: opts.top, a: a}).print()
 		return nil
 	})
 	out.json("analysis.json", a)
-	index, err := newReportPage(ctx, s, opts, &pageFlags{}, t, a, page.DefaultSize)
+	index, err := newPage(&pageFlags{}, t, a, page.DefaultSize)
+	if err != nil {
+		return err
+	}
+	if a.Selection == nil {
+		index.Timeline, err = drawing.Timeline(ctx, a)
+	} else { // the analysis has not decoded all
+		index.Timeline, err = page.NewTimeline(ctx, t, a, page.Bounds(page.DefaultSize), opts.jobs, nil)
+	}
 	if err != nil {
 		return err
 	}

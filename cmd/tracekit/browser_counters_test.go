@@ -93,6 +93,32 @@ func TestCountersInBrowser(t *testing.T) {
 	looks(t, golden, shot)
 }
 
+// TestCountersOfSeveralRuns: the curves of a counter are drawn for each run, one below the other.
+func TestCountersOfSeveralRuns(t *testing.T) {
+	dir := t.TempDir()
+	for name, calls := range map[string]string{"a": countedCalls, "b": strings.ReplaceAll(countedCalls, `"value":5`, `"value":15`)} {
+		if err := os.WriteFile(filepath.Join(dir, name+".json"), []byte(calls), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, errs, code := tracekit(t, dir, "convert", name+".json", name); code != 0 {
+			t.Fatal(errs)
+		}
+	}
+	if _, errs, code := tracekit(t, dir, "report", "a", "b", "-o", "ab.html"); code != 0 {
+		t.Fatal(errs)
+	}
+	b := browse(t, "file://"+filepath.Join(dir, "ab.html"))
+	b.run(chromedp.Evaluate(`(s => { s.value = s.options[1].value; s.dispatchEvent(new Event("change", { bubbles: true })) })(`+label("Counters")+`)`, nil))
+	b.until(`document.querySelectorAll("canvas.curves").length`, "2")
+	for k, want := range []string{"9", "19"} {
+		var box struct{ X, Y, Width, Height float64 }
+		canvas := `[...document.querySelectorAll("canvas.curves")][` + strconv.Itoa(k) + `]`
+		b.run(chromedp.Evaluate(canvas+`.scrollIntoView()`, nil), chromedp.Evaluate(canvas+`.getBoundingClientRect().toJSON()`, &box))
+		b.run(b.mouse(pointer.MouseMoved, box.X+0.8*box.Width, box.Y+0.5*box.Height))
+		b.until(reading, want)
+	}
+}
+
 // TestServedCounters: of a counter with more samples than a page holds, the viewer tells the single
 // ones.
 func TestServedCounters(t *testing.T) {

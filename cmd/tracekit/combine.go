@@ -11,25 +11,30 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/engine"
+	"tracekit/formulae/tkf"
 	"tracekit/merge"
-	"tracekit/merge/shards"
+	"tracekit/shards"
+	"tracekit/trace"
 )
 
-// A shardFlag says which share of a trace analyze decodes.
+// A shardFlag says which share of a trace a command goes through, for 'tracekit combine' to end
+// what it began.
 type shardFlag struct {
 	text       string
 	number, of int
 }
 
-func (f *shardFlag) add(set *pflag.FlagSet) {
-	set.StringVar(&f.text, "shard", "", "only decode `share` i/n of the trace, 1/n to n/n, and leave it in the directory -o for 'tracekit combine'")
+func (f *shardFlag) add(set *pflag.FlagSet, does string) {
+	set.StringVar(&f.text, "shard", "", "only "+does+" `share` i/n of the trace, 1/n to n/n, and leave it in the directory -o for 'tracekit combine'")
 }
 
-// alsoForShards are the flags of analyze that say how the trace is read. All others say what is
-// made of it, which is told to combine.
+// alsoForShards are the flags of all commands that say how the trace is read and where the shard
+// is left.
 var alsoForShards = []string{"shard", "output", "force", "jobs", "memory", "quiet", "align"}
 
-func (f *shardFlag) validate(set *pflag.FlagSet, o *analyzeOptions) (err error) {
+// validate checks the flag in a command line of which these flags alone are for shards.
+func (f *shardFlag) validate(set *pflag.FlagSet, dir string, flags ...string) (err error) {
 	number, of, both := strings.Cut(f.text, "/")
 	f.number, err = strconv.Atoi(number)
 	if err == nil {
@@ -38,79 +43,130 @@ func (f *shardFlag) validate(set *pflag.FlagSet, o *analyzeOptions) (err error) 
 	if err != nil || !both || f.number < 1 || f.number > f.of || f.of > shards.MaxShards {
 		return usagef("--shard %q: want i/n with i from 1 to n, and n at most %d", f.text, shards.MaxShards)
 	}
-	if o.outDir == "" {
+	if dir == "" {
 		return usagef("--shard needs -o, the directory for the shards")
 	}
-	set.Visit(func(x *pflag.Flag) {
-		if err == nil && !slices.Contains(alsoForShards, x.Name) {
-			err = usagef("--%s is for 'tracekit combine': a shard is the same whatever is made of it", x.Name)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	return o.readFlags.validate()
+	return onlyFlags(set, "--%s is for 'tracekit combine': a shard is the same whatever is made of it", slices.Concat(alsoForShards, flags)...)
 }
 
-// run decodes a share of a trace and writes it down.
-func (f *shardFlag) run(c *cobra.Command, s *streams, o *analyzeOptions) error {
-	if err := f.validate(c.Flags(), o); err != nil {
+// onlyFlags refuses other flags than these.
+func onlyFlags(set *pflag.FlagSet, refusal string, names ...string) (err error) {
+	set.Visit(func(x *pflag.Flag) {
+		if err == nil && !slices.Contains(names, x.Name) {
+			err = usagef(refusal, x.Name)
+		}
+	})
+	return err
+}
+
+// A shardTask is a shard to be made.
+type shardTask struct {
+	*shardFlag
+	*readFlags
+	dir   string
+	force bool
+	paths []string
+	stage shards.Stage
+	title string // of the progress
+}
+
+// runShard makes something of a share of a trace and writes it down.
+func runShard[P shards.Part[P]](ctx context.Context, s *streams, t shardTask, of func(src *input, locations []trace.LocationID, p *engine.Progress) (P, error)) error {
+	path := filepath.Join(t.dir, shards.Name(t.number, t.of))
+	if err := refuseExisting(path, t.force); err != nil {
 		return err
 	}
-	path := filepath.Join(o.outDir, shards.Name(f.number, f.of))
-	if err := refuseExisting(path, o.force); err != nil {
-		return err
-	}
-	ctx := c.Context()
-	src, err := o.readFlags.open(ctx, o.paths...)
+	src, err := t.open(ctx, t.paths...)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	h := shards.Header{Paths: o.paths, AlignStart: o.align == "start", Number: f.number, Of: f.of}
-	if err := makeShard(ctx, s, o, src, h); err != nil {
-		return err
+	locations := shards.Locations(src.Defs(), t.number, t.of)
+	part, err := func() (P, error) {
+		bar := startProgress(s, t.quiet, t.title)
+		defer bar.done()
+		return of(src, locations, &bar.Progress)
+	}()
+	if err == nil {
+		err = shards.Write(ctx, t.dir, shards.Header{Stage: t.stage, Paths: t.paths, AlignStart: t.align == "start",
+			Number: t.number, Of: t.of}, src, part)
 	}
-	if !o.quiet {
-		printLine(s.Out, "%s: %s of %s", path, formatCount(len(shards.Locations(src.Defs(), f.number, f.of))),
-			plural(len(src.Defs().Locations), "location", "locations"))
+	if err == nil {
+		err = src.store.Err()
 	}
-	return nil
+	if err == nil && !t.quiet {
+		printLine(s.Out, "%s: %s of %s", path, formatCount(len(locations)), plural(len(src.Defs().Locations), "location", "locations"))
+	}
+	return err
 }
 
-func makeShard(ctx context.Context, s *streams, o *analyzeOptions, src *input, h shards.Header) error {
-	bar := startProgress(s, o.quiet, "reading")
-	defer bar.done()
-	return shards.Make(ctx, o.outDir, h, src, src.store, merge.Options{Jobs: o.jobs, Progress: &bar.Progress})
+// shardOf is the run of 'tracekit analyze --shard'.
+func (o *analyzeOptions) shardOf(c *cobra.Command, s *streams) error {
+	if err := o.shard.validate(c.Flags(), o.outDir); err != nil {
+		return err
+	}
+	if err := o.readFlags.validate(); err != nil {
+		return err
+	}
+	task := shardTask{shardFlag: &o.shard, readFlags: &o.readFlags, dir: o.outDir, force: o.force, paths: o.paths, stage: shards.Scanned, title: "reading"}
+	return runShard(c.Context(), s, task, func(src *input, locations []trace.LocationID, p *engine.Progress) (*merge.Scans, error) {
+		return merge.Scan(c.Context(), src, locations, src.store, merge.Options{Jobs: o.jobs, Progress: p})
+	})
+}
+
+// shardOf is the run of 'tracekit compress --shard'.
+func (o *compressOptions) shardOf(c *cobra.Command, s *streams) error {
+	if err := o.shard.validate(c.Flags(), o.output, "mode", "time-error", "terms", "formulae"); err != nil {
+		return err
+	}
+	if err := o.validateForm(); err != nil {
+		return err
+	}
+	if o.options.Mode != tkf.Lossless {
+		return usagef("--shard is for the lossless mode: what the stat mode keeps of a location depends on the others")
+	}
+	task := shardTask{shardFlag: &o.shard, readFlags: &o.readFlags, dir: o.output, force: o.force, paths: o.paths, stage: shards.Compressed,
+		title: "compressing"}
+	return runShard(c.Context(), s, task, func(src *input, locations []trace.LocationID, p *engine.Progress) (*tkf.Parts, error) {
+		o.options.Progress, o.options.Store = p, src.store
+		return tkf.Encode(c.Context(), src, locations, o.options)
+	})
 }
 
 func newCombine(io *streams, run func(context.Context, *streams, *analyzeOptions) error) *cobra.Command {
 	opts := &analyzeOptions{}
 	cmd := &cobra.Command{
 		Use:   "combine DIRECTORY",
-		Short: "Analyse a trace that several processes have decoded",
+		Short: "Analyse or compress a trace that several processes have gone through",
 		Long: `Combine analyses a trace whose shards lie in a directory, one file of each of several
 'tracekit analyze --shard i/n -o DIRECTORY TRACE', which may have run on different machines,
 as tasks of a job array. What it prints is what 'tracekit analyze' prints of the trace.
 
 It needs all n shards, and the trace under the path that they were given, for it reads the
 events once more: for the profile, which needs corrected times. So of analyze's two passes
-over the events the shards take the first one.`,
+over the events the shards take the first one.
+
+Shards of 'tracekit compress --shard i/n -o DIRECTORY TRACE' it joins to the .tkf that -o names.
+Of the trace it then reads the definitions alone.`,
 		Example: `  tracekit analyze --shard 1/2 -o parts traces.otf2
   tracekit analyze --shard 2/2 -o parts traces.otf2
-  tracekit combine parts`,
+  tracekit combine parts
+  tracekit compress --shard 1/1 -o coded traces.otf2 && tracekit combine coded -o run.tkf`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := opts.validate(); err != nil {
-				return err
-			}
 			set, err := shards.Open(args[0])
 			if err != nil {
 				return unreadable(fmt.Errorf("combining shards: %w", err))
 			}
-			opts.shards, opts.paths = set, set.Paths
 			if set.AlignStart {
 				opts.align = "start"
+			}
+			opts.shards, opts.paths = set, set.Paths
+			if set.Stage == shards.Compressed {
+				return opts.join(c, io)
+			}
+			if err := opts.validate(); err != nil {
+				return err
 			}
 			return run(c.Context(), io, opts)
 		},
@@ -118,4 +174,20 @@ over the events the shards take the first one.`,
 	opts.addFlags(cmd.Flags())
 	cmd.Flags().Lookup("align").Hidden = true // as the shards were read
 	return cmd
+}
+
+// join joins the shards of 'tracekit compress'.
+func (o *analyzeOptions) join(c *cobra.Command, io *streams) error {
+	const refusal = "--%s is not for shards of 'tracekit compress'"
+	if err := onlyFlags(c.Flags(), refusal, "output", "force", "jobs", "memory", "quiet", "json", "strict"); err != nil {
+		return err
+	}
+	opts := &compressOptions{readFlags: o.readFlags, paths: o.paths, output: o.outDir, force: o.force, mode: "lossless", shards: o.shards}
+	if err := opts.validateOutput(); err != nil {
+		return err
+	}
+	if err := opts.readFlags.validate(); err != nil {
+		return err
+	}
+	return runCompress(c.Context(), io, opts)
 }

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"tracekit/merge/shards"
+	"tracekit/shards"
 )
 
-// makeShards decodes a trace in n shards, which it leaves in a directory.
-func makeShards(t *testing.T, dir, trace, parts string, n int) {
+// makeShards goes through a trace in n shards, which it leaves in a directory.
+func makeShards(t *testing.T, dir, command, trace, parts string, n int, flags ...string) {
 	t.Helper()
 	for i := range n {
-		_, stderr, code := tracekit(t, dir, "analyze", "--shard", fmt.Sprintf("%d/%d", i+1, n), "-o", parts, trace)
+		_, stderr, code := tracekit(t, dir, append([]string{command, "--shard", fmt.Sprintf("%d/%d", i+1, n), "-o", parts, trace}, flags...)...)
 		if code != exitDone {
 			t.Fatal(stderr)
 		}
@@ -26,6 +26,26 @@ func makeShards(t *testing.T, dir, trace, parts string, n int) {
 // shards, every format, with flags, and of damaged traces.
 func TestCombined(t *testing.T) {
 	dir := t.TempDir()
+	for k, trace := range shardedTraces(t, dir) {
+		for _, flags := range [][]string{{"--json"}, {"--json", "--clock", "clc", "--ranks", "0-2", "--from", "20%"}} {
+			want, wantErr, wantCode := tracekit(t, dir, append([]string{"analyze", trace}, flags...)...)
+			for _, n := range []int{1, 2, 3, 7} {
+				parts := fmt.Sprintf("parts-%d-%d", k, n)
+				if _, err := os.Stat(filepath.Join(dir, parts)); err != nil {
+					makeShards(t, dir, "analyze", trace, parts, n)
+				}
+				got, gotErr, gotCode := tracekit(t, dir, append([]string{"combine", parts}, flags...)...)
+				if got != want || gotErr != wantErr || gotCode != wantCode || wantCode != exitDone {
+					t.Errorf("%s, %d shards, %v: exit code %d, want %d; %s; documents equal: %t", trace, n, flags, gotCode, wantCode, gotErr, got == want)
+				}
+			}
+		}
+	}
+}
+
+// shardedTraces returns the samples, copies of one in other formats, and one that is damaged.
+func shardedTraces(t *testing.T, dir string) []string {
+	t.Helper()
 	var archives []string
 	for _, name := range []string{"ring-4", "ring-4-plain", "halo2d-8", "masterworker-4", "sweep-6", "zoo-4"} {
 		archives = append(archives, sampleArchive(t, name))
@@ -37,18 +57,27 @@ func TestCombined(t *testing.T) {
 			t.Fatal(stderr)
 		}
 	}
-	traces = append(append(traces, archives...), damaged)
-	for k, trace := range traces {
-		for _, flags := range [][]string{{"--json"}, {"--json", "--clock", "clc", "--ranks", "0-2", "--from", "20%"}} {
-			want, wantErr, wantCode := tracekit(t, dir, append([]string{"analyze", trace}, flags...)...)
-			for _, n := range []int{1, 2, 3, 7} {
-				parts := fmt.Sprintf("parts-%d-%d", k, n)
-				if _, err := os.Stat(filepath.Join(dir, parts)); err != nil {
-					makeShards(t, dir, trace, parts, n)
-				}
-				got, gotErr, gotCode := tracekit(t, dir, append([]string{"combine", parts}, flags...)...)
+	return append(append(traces, archives...), damaged)
+}
+
+// TestJoined: the file that is joined of shards is that of the trace, byte for byte, and so is
+// the document, whatever the number of shards and the flags.
+func TestJoined(t *testing.T) {
+	dir := t.TempDir()
+	for k, trace := range shardedTraces(t, dir) {
+		for f, flags := range [][]string{nil, {"--time-error", "1us"}, {"--time-error", "1%", "--terms", "6", "--formulae", "paper"}} {
+			want, wantErr, wantCode := tracekit(t, dir, append([]string{"compress", trace, "--json", "--force", "-o", "whole.tkf"}, flags...)...)
+			for _, n := range []int{1, 2, 7} {
+				parts := fmt.Sprintf("parts-%d-%d-%d", k, f, n)
+				makeShards(t, dir, "compress", trace, parts, n, flags...)
+				got, gotErr, gotCode := tracekit(t, dir, "combine", parts, "--json", "--force", "-o", "joined.tkf")
 				if got != want || gotErr != wantErr || gotCode != wantCode || wantCode != exitDone {
 					t.Errorf("%s, %d shards, %v: exit code %d, want %d; %s; documents equal: %t", trace, n, flags, gotCode, wantCode, gotErr, got == want)
+				}
+				whole, err := os.ReadFile(filepath.Join(dir, "whole.tkf"))
+				joined, err2 := os.ReadFile(filepath.Join(dir, "joined.tkf"))
+				if err != nil || err2 != nil || !bytes.Equal(whole, joined) {
+					t.Errorf("%s, %d shards, %v: files differ; %v, %v", trace, n, flags, err, err2)
 				}
 			}
 		}
@@ -105,6 +134,22 @@ func TestCombineRefuses(t *testing.T) {
 			}
 			return nil
 		}, "it is one of 3 shards"},
+		{"other flags", func(t *testing.T, p string) error {
+			for k, bound := range []string{"1us", "2us", "1us"} {
+				_, stderr, code := tracekit(t, p, "compress", "--shard", fmt.Sprintf("%d/3", k+1), "--time-error", bound, "-o", p, "--force", ring)
+				if code != exitDone {
+					return fmt.Errorf("%s", stderr)
+				}
+			}
+			return nil
+		}, "compressed with other options"},
+		{"other command", func(t *testing.T, p string) error {
+			_, stderr, code := tracekit(t, p, "compress", "--shard", "2/3", "-o", p, "--force", ring)
+			if code != exitDone {
+				return fmt.Errorf("%s", stderr)
+			}
+			return nil
+		}, "it is for another command"},
 		{"other trace", func(t *testing.T, p string) error {
 			_, stderr, code := tracekit(t, p, "analyze", "--shard", "2/3", "-o", p, "--force", plain)
 			if code != exitDone {
@@ -116,11 +161,15 @@ func TestCombineRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			parts := filepath.Join(dir, "parts")
-			makeShards(t, dir, ring, parts, 3)
+			makeShards(t, dir, "analyze", ring, parts, 3)
 			if err := test.spoil(t, parts); err != nil {
 				t.Fatal(err)
 			}
-			stdout, stderr, code := tracekit(t, dir, "combine", parts)
+			args := []string{"combine", parts}
+			if strings.Contains(test.want, "compressed") {
+				args = append(args, "-o", "joined.tkf")
+			}
+			stdout, stderr, code := tracekit(t, dir, args...)
 			if code != exitNotATrace || stdout != "" || !strings.Contains(stderr, test.want) {
 				t.Errorf("exit code %d, %q, want %q", code, stderr, test.want)
 			}
@@ -144,7 +193,7 @@ func TestCombineChanged(t *testing.T) {
 	if err := os.CopyFS(path, os.DirFS(ring)); err != nil {
 		t.Fatal(err)
 	}
-	makeShards(t, dir, path, "parts", 2)
+	makeShards(t, dir, "analyze", path, "parts", 2)
 	if err := os.RemoveAll(path); err != nil {
 		t.Fatal(err)
 	}
@@ -162,10 +211,12 @@ func TestCombineChanged(t *testing.T) {
 // TestShardUsage: what makes no sense together is refused before anything is opened.
 func TestShardUsage(t *testing.T) {
 	for _, args := range [][]string{
-		{"--shard", "0/3", "-o", "p"}, {"--shard", "4/3", "-o", "p"}, {"--shard", "x", "-o", "p"}, {"--shard", "1/99999999", "-o", "p"},
-		{"--shard", "1/3"}, {"--shard", "1/3", "-o", "p", "--json"}, {"--shard", "1/3", "-o", "p", "--ranks", "0"},
+		{"analyze", "--shard", "0/3", "-o", "p"}, {"analyze", "--shard", "4/3", "-o", "p"}, {"analyze", "--shard", "x", "-o", "p"},
+		{"analyze", "--shard", "1/99999999", "-o", "p"}, {"analyze", "--shard", "1/3"}, {"analyze", "--shard", "1/3", "-o", "p", "--json"},
+		{"analyze", "--shard", "1/3", "-o", "p", "--ranks", "0"}, {"compress", "--shard", "1/3", "-o", "p", "--mode", "stat"},
+		{"compress", "--shard", "1/3", "-o", "p", "--strict"}, {"compress", "--shard", "1/3", "-o", "p", "--by-memory"},
 	} {
-		if _, stderr, code := tracekit(t, t.TempDir(), append([]string{"analyze", "nothing"}, args...)...); code != exitUsage {
+		if _, stderr, code := tracekit(t, t.TempDir(), append(args, "nothing")...); code != exitUsage {
 			t.Errorf("%v: exit code %d, %s", args, code, stderr)
 		}
 	}

@@ -52,13 +52,7 @@ factors are printed: the spread of C against A divided by that of B against A.`,
   tracekit compare --fail-if 'changes[solve own_ns].change>0.05' before.otf2 after.otf2
   tracekit compare --records traces.otf2 run.tkf --repeat run2/traces.otf2 -o differences/`,
 		Args: cobra.MinimumNArgs(2),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.traces = args
-			if err := opts.validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
+		RunE: validated(io, opts, &opts.traces, run),
 	}
 	set := cmd.Flags()
 	opts.mergeFlags.add(set)

@@ -15,6 +15,7 @@ import (
 	"tracekit/engine"
 	"tracekit/formulae"
 	"tracekit/formulae/tkf"
+	"tracekit/shards"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -29,8 +30,10 @@ type compressOptions struct {
 	timeError string
 	durations string
 	byMemory  bool
+	shard     shardFlag
 
 	options tkf.Options
+	shards  *shards.Set // what was compressed before; nil: nothing
 }
 
 // A compressDocument is the report of compressing, with the learned share against the
@@ -55,8 +58,8 @@ func (f *formFlags) add(set *pflag.FlagSet) {
 }
 
 func (f *formFlags) validate() error {
-	if f.form.Terms < 1 || f.form.Terms > 1<<16 {
-		return usagef("--terms %d: want 1 to %d", f.form.Terms, 1<<16)
+	if f.form.Terms < 1 || f.form.Terms > formulae.MostTerms {
+		return usagef("--terms %d: want 1 to %d", f.form.Terms, formulae.MostTerms)
 	}
 	if f.kinds != "all" && f.kinds != "paper" {
 		return usagef("--formulae %q: want all or paper", f.kinds)
@@ -77,13 +80,18 @@ within --time-error. The stat mode keeps formulae of bounded size and the durati
 or laws, so that the file does not grow with the run; its bound is printed. Waiting for
 partners is left out of durations: it comes back when the events are rebuilt. Every command
 reads a .tkf as it reads a trace. Sequences for which no formula fits are listed: there a
-rebuilt trace is approximate, and --strict refuses.`,
+rebuilt trace is approximate, and --strict refuses.
+
+With --shard it only compresses a share of the locations, for 'tracekit combine' to join.`,
 		Example: `  tracekit compress traces.otf2 -o run.tkf
   tracekit compress --time-error 1us traces.otf2 -o run.tkf
   tracekit compress --mode stat --terms 18 traces.otf2 -o run.tkf`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.paths = args
+			if opts.shard.text != "" {
+				return opts.shardOf(c, io)
+			}
 			if err := opts.validate(); err != nil {
 				return err
 			}
@@ -100,16 +108,29 @@ rebuilt trace is approximate, and --strict refuses.`,
 	set.StringVar(&opts.durations, "durations", "mean", "what stat mode keeps of durations: mean, or law where the most time goes")
 	set.Uint64Var(&opts.options.Seed, "seed", 1, "of the order in which durations are drawn from laws")
 	set.BoolVar(&opts.byMemory, "by-memory", false, "also print the learned share against the memory allowed")
+	opts.shard.add(set, "compress")
 	return cmd
 }
 
-func (o *compressOptions) validate() (err error) {
+func (o *compressOptions) validate() error {
+	if err := o.validateOutput(); err != nil {
+		return err
+	}
+	return o.validateForm()
+}
+
+func (o *compressOptions) validateOutput() error {
 	if o.output == "" {
 		return usagef("compress: name the file with -o FILE.tkf")
 	}
 	if err := checkExtension(o.output, ".tkf"); err != nil {
 		return err
 	}
+	return checkFile(o.output, o.force)
+}
+
+// validateForm checks what says how the trace is read and what is kept of it.
+func (o *compressOptions) validateForm() (err error) {
 	if err := validate(&o.readFlags, &o.formFlags); err != nil {
 		return err
 	}
@@ -136,7 +157,7 @@ func (o *compressOptions) validate() (err error) {
 		return usagef("--time-error is for the lossless mode; the stat mode keeps no single times")
 	}
 	o.options.Form, o.options.Jobs, o.options.Learn = o.form, o.jobs, true
-	return checkFile(o.output, o.force)
+	return nil
 }
 
 func runCompress(ctx context.Context, io *streams, opts *compressOptions) error {
@@ -145,12 +166,20 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 		return err
 	}
 	defer src.Close()
-	doc := &compressDocument{Rebuilt: stats.RebuiltOf(src.Info())}
+	doc, findings := &compressDocument{Rebuilt: stats.RebuiltOf(src.Info())}, []trace.Finding(nil)
 	err = writeAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) (err error) {
 		bar := startProgress(io, opts.quiet, "compressing")
 		defer bar.done()
+		if opts.shards != nil {
+			parts, err := shards.Read(ctx, opts.shards, src, src.store, opts.jobs, func() *tkf.Parts { return new(tkf.Parts) })
+			if err == nil {
+				doc.Report, findings, err = parts.Write(src, w)
+			}
+			return err
+		}
 		opts.options.Progress, opts.options.Store = &bar.Progress, src.store
 		doc.Report, err = tkf.Compress(ctx, src, w, opts.options)
+		findings = src.Findings()
 		return err
 	})
 	if err != nil {
@@ -161,7 +190,7 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 			return err
 		}
 	}
-	doc.Findings = stats.FindingRows(src.Findings())
+	doc.Findings = stats.FindingRows(findings)
 	return opts.finish(io, doc, func() { doc.print(io, opts.output) }, doc.Findings, func() ([]string, error) {
 		if !opts.strict || doc.Statistics == nil {
 			return nil, nil

@@ -48,13 +48,7 @@ processes, make one profile.`,
   tracekit analyze --profile node.json traces.otf2
   tracekit fit --stability --plots plots/ mpibench-2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.paths = args
-			if err := opts.validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
+		RunE: validated(io, opts, &opts.paths, run),
 	}
 	opts.addFlags(cmd.Flags())
 	return cmd

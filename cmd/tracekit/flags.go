@@ -13,11 +13,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"tracekit/merge"
-	"tracekit/merge/shards"
 	"tracekit/readers"
+	"tracekit/shards"
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -157,6 +158,17 @@ func (f *readFlags) finish(io *streams, document any, print func(), findings []s
 	return nil
 }
 
+// validated makes the RunE of a command that keeps its arguments, checks its options and runs.
+func validated[O interface{ validate() error }](io *streams, opts O, arguments *[]string, run func(context.Context, *streams, O) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		*arguments = args
+		if err := opts.validate(); err != nil {
+			return err
+		}
+		return run(c.Context(), io, opts)
+	}
+}
+
 // mergeFlags are the flags of every command that reconciles a trace.
 type mergeFlags struct {
 	readFlags
@@ -229,7 +241,7 @@ func (f *mergeFlags) reconcile(ctx context.Context, io *streams, in *input) (*tr
 		MinLatency: ticksOf(f.minLatency, in.Defs().Clock.Resolution),
 	}
 	if f.shards != nil {
-		scans, err := f.shards.Scans(ctx, in, in.store, f.jobs)
+		scans, err := shards.Read(ctx, f.shards, in, in.store, f.jobs, func() *merge.Scans { return new(merge.Scans) })
 		if err != nil {
 			return nil, err
 		}

@@ -59,13 +59,7 @@ smallest times over the bytes.`,
   tracekit headers --mask wire --mask 'compute: solve' traces.otf2
   tracekit headers --json --fail-if 'path.error_share>0.1' traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.paths = args
-			if err := opts.validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
+		RunE: validated(io, opts, &opts.paths, run),
 	}
 	opts.addFlags(cmd.Flags())
 	return cmd

@@ -61,13 +61,7 @@ trace (.def, .evt, .pcf, .row) and a directory with a single trace stand for it.
 		Example: `  tracekit info scorep-20261121/traces.otf2
   tracekit info --counts --json scorep-20261121`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.paths = args
-			if err := opts.validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
+		RunE: validated(io, opts, &opts.paths, run),
 	}
 	opts.readFlags.add(cmd.Flags())
 	cmd.Flags().BoolVar(&opts.counts, "counts", false, "read all events and count them by kind")

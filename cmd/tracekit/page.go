@@ -59,14 +59,20 @@ func newPage(opts *pageFlags, t *trace.Trace, a *stats.Analysis, size int64) (*p
 	return &page.Page{Title: pictureTitle(t.Source.Info()), Trace: t, Document: a, More: more, Size: size}, err
 }
 
-// newReportPage makes a page of an analysis that needs no server.
-func newReportPage(ctx context.Context, io *streams, opts *analyzeOptions, flags *pageFlags, t *trace.Trace, a *stats.Analysis, size int64) (*page.Page, error) {
+// drawBeside says what hears the events for a page of so many bytes, and where it is then found.
+func drawBeside(drawing **page.Drawing, size int64) func(*trace.Trace) stats.Beside {
+	return func(t *trace.Trace) stats.Beside {
+		*drawing = page.NewDrawing(t, page.Bounds(size))
+		return *drawing
+	}
+}
+
+// newReportPage makes a page of an analysis that needs no server. The drawing was made beside it.
+func newReportPage(ctx context.Context, flags *pageFlags, drawing *page.Drawing, t *trace.Trace, a *stats.Analysis, size int64) (*page.Page, error) {
 	p, err := newPage(flags, t, a, size)
 	if err != nil {
 		return nil, err
 	}
-	bar := startProgress(io, opts.quiet, "drawing")
-	defer bar.done()
-	p.Timeline, err = page.NewTimeline(ctx, t, a, page.Bounds(size), opts.jobs, &bar.Progress)
+	p.Timeline, err = drawing.Timeline(ctx, a)
 	return p, err
 }

@@ -131,13 +131,7 @@ trace, the worst first. Without -o nothing is written: it is a trial.`,
   tracekit reduce traces.otf2 -o small --repeating
   tracekit reduce small -o again --regenerate`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.paths = args
-			if err := opts.validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
+		RunE: validated(io, opts, &opts.paths, run),
 	}
 	opts.addFlags(cmd.Flags())
 	return cmd

@@ -9,6 +9,7 @@ import (
 
 	"tracekit/page"
 	"tracekit/stats"
+	"tracekit/trace"
 )
 
 // reportSchema names the JSON document of report.
@@ -54,13 +55,7 @@ steps, of long tables the first rows are kept, and the page says so.`,
   tracekit report before.otf2 after.otf2 -o change.html
   tracekit report --source src/ traces.otf2 -o run.html`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.paths = args
-			if err := opts.validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
+		RunE: validated(io, opts, &opts.paths, run),
 	}
 	set := cmd.Flags()
 	opts.mergeFlags.add(set)
@@ -101,14 +96,17 @@ func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
 	if err != nil {
 		return err
 	}
-	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths)
+	share := page.Share(opts.bytes, len(paths))
+	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths, func(r *shownRun) func(*trace.Trace) stats.Beside {
+		return drawBeside(&r.drawing, share)
+	})
 	if err != nil {
 		return err
 	}
 	defer closeRuns(runs)
 	all := &page.Several{Size: opts.bytes}
 	for _, r := range runs {
-		p, err := newReportPage(ctx, io, &opts.analyzeOptions, &opts.pageFlags, r.t, r.a, page.Share(opts.bytes, len(runs)))
+		p, err := newReportPage(ctx, &opts.pageFlags, r.drawing, r.t, r.a, share)
 		if err != nil {
 			return err
 		}

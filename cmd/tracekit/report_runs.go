@@ -45,10 +45,13 @@ type shownRun struct {
 	t      *trace.Trace
 	a      *stats.Analysis
 	sample *compare.Sample // nil: it is the only one
+
+	drawing  *page.Drawing  // for a page in one file
+	indexing *page.Indexing // for one that is served
 }
 
-// analyzeRuns opens and analyses each run; the caller closes them.
-func analyzeRuns(ctx context.Context, io *streams, opts analyzeOptions, runs [][]string) (out []*shownRun, err error) {
+// analyzeRuns opens and analyses each run, with what it says of each beside; the caller closes them.
+func analyzeRuns(ctx context.Context, io *streams, opts analyzeOptions, runs [][]string, beside func(*shownRun) func(*trace.Trace) stats.Beside) (out []*shownRun, err error) {
 	opts.mergeFlags.traces = len(runs)
 	defer func() {
 		if err != nil {
@@ -58,6 +61,7 @@ func analyzeRuns(ctx context.Context, io *streams, opts analyzeOptions, runs [][
 	for _, paths := range runs {
 		opts.paths = paths
 		r := &shownRun{}
+		opts.beside = beside(r)
 		if r.t, r.a, err = opts.analyze(ctx, io); err != nil {
 			return out, err
 		}

@@ -72,13 +72,7 @@ before) and writes the messages themselves.`,
   tracekit sample --plan 'error<5%' traces.otf2
   tracekit sample --config P-0.05-WRITE -o pictures --write-trace sampled.otf2 traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.paths = args
-			if err := opts.validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
+		RunE: validated(io, opts, &opts.paths, run),
 	}
 	opts.addFlags(cmd.Flags())
 	return cmd

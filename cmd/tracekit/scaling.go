@@ -45,13 +45,7 @@ first models, five some that can be trusted.`,
 		Example: `  tracekit scaling run-1.otf2 run-2.otf2 run-4.otf2 run-8.otf2 run-16.otf2
   tracekit scaling --at 1024 -o scaling/ epoch_*proc.prv.gz`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.runs = args
-			if err := opts.validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
+		RunE: validated(io, opts, &opts.runs, run),
 	}
 	set := cmd.Flags()
 	opts.mergeFlags.add(set)

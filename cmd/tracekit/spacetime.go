@@ -52,13 +52,7 @@ process where each would have less than 3 pixels.`,
   tracekit spacetime --from 40% --to 42% --ranks 0-15 --messages all traces.otf2 -o detail.svg
   tracekit spacetime --side-by-side run.tkf traces.otf2 -o both.png`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.paths = args
-			if err := opts.validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
+		RunE: validated(io, opts, &opts.paths, run),
 	}
 	set := cmd.Flags()
 	opts.mergeFlags.add(set)

@@ -14,6 +14,7 @@ import (
 	"tracekit/page"
 	"tracekit/spill"
 	"tracekit/stats"
+	"tracekit/trace"
 	"tracekit/viewer"
 )
 
@@ -106,12 +107,17 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 	if index != nil {
 		return serveIndexes(ctx, io, opts, []*page.Index{index}, &kept.Content, doc)
 	}
-	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths)
+	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths, func(r *shownRun) func(*trace.Trace) stats.Beside {
+		return func(t *trace.Trace) stats.Beside {
+			r.indexing = page.NewIndexing(t, page.Bounds(page.DefaultSize))
+			return r.indexing
+		}
+	})
 	if err != nil {
 		return err
 	}
 	defer closeRuns(runs)
-	all, indexes, err := indexRuns(ctx, io, opts, runs)
+	all, indexes, err := indexRuns(ctx, opts, runs)
 	if err != nil {
 		return err
 	}
@@ -152,13 +158,11 @@ func serveIndexes(ctx context.Context, io *streams, opts *viewOptions, indexes [
 }
 
 // indexRuns makes the index of each run, and the page that they are behind.
-func indexRuns(ctx context.Context, io *streams, opts *viewOptions, runs []*shownRun) (*page.Several, []*page.Index, error) {
+func indexRuns(ctx context.Context, opts *viewOptions, runs []*shownRun) (*page.Several, []*page.Index, error) {
 	all := &page.Several{Size: page.DefaultSize * int64(len(runs)), Served: true}
 	var indexes []*page.Index
-	bar := startProgress(io, opts.quiet, "making the index")
-	defer bar.done()
 	for _, r := range runs {
-		index, timeline, err := page.NewIndex(ctx, r.t, r.a, page.Bounds(page.DefaultSize), opts.jobs, &bar.Progress)
+		index, timeline, err := r.indexing.Index(ctx, r.a, opts.jobs)
 		if err != nil {
 			return nil, nil, err
 		}

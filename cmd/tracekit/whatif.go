@@ -101,13 +101,7 @@ of a region is its own, without what it calls, and waits are left out: they foll
   tracekit whatif --scale solve=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2
   tracekit whatif --gains traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.paths = args
-			if err := opts.validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
+		RunE: validated(io, opts, &opts.paths, run),
 	}
 	set := cmd.Flags()
 	opts.mergeFlags.add(set)

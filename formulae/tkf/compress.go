@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
-	"iter"
 
 	"tracekit/engine"
 	"tracekit/formulae"
@@ -62,43 +61,11 @@ type compressor struct {
 // lossless codes all locations, each on its own, and then writes the file: what locations
 // have in common is known only when all are coded.
 func (c *compressor) lossless(ctx context.Context, w io.Writer) (*Report, error) {
-	defs := c.src.Defs()
-	q, err := c.opts.TimeError.quantise(defs.Clock.Resolution)
+	p, err := Encode(ctx, c.src, nil, c.opts)
 	if err != nil {
 		return nil, err
 	}
-	stage := &lossless{tables: c.tables, quantiser: q, leader: chooseLeader(defs), store: c.opts.Store, form: c.opts.Form}
-	if c.opts.Learn {
-		stage.forest = formulae.NewForest(defs)
-	}
-	h := &head{Mode: uint64(Lossless), Unit: q.unit, Keep: uint64(q.keep), Leader: uint64(stage.leader)}
-	if len(defs.Locations) > 0 {
-		model := stage.leader
-		if model == trace.None {
-			model = 0
-		}
-		if err := stage.prepare(func() iter.Seq2[*trace.Batch, error] { return c.src.Events(ctx, model) }); err != nil {
-			return nil, err
-		}
-		h.Fine = stage.models.fine
-	}
-	parts, err := engine.Each(ctx, c.src, engine.Options{Jobs: c.opts.Jobs, Progress: c.opts.Progress},
-		func(_ context.Context, l trace.LocationID, b engine.Batches) (*coded, error) { return stage.code(l, b) })
-	if err == nil {
-		err = c.opts.Store.Err()
-	}
-	if err != nil {
-		return nil, err
-	}
-	r, err := c.writeLossless(w, h, parts)
-	if err == nil && c.opts.Learn {
-		locations := make([]formulae.Location, len(parts))
-		for l := range parts {
-			locations[l].Tree = parts[l].tree
-		}
-		r.Learned, r.Unlearned = formulae.LearnedOf(locations), formulae.UnlearnedOf(defs, locations)
-	}
-	return r, err
+	return p.write(c, w, aboutOf(c.src, c.src.Findings()))
 }
 
 // chooseLeader returns the location from which the others start their times: that of a
@@ -116,13 +83,18 @@ func chooseLeader(d *trace.Defs) trace.LocationID {
 
 // classesOf groups locations with the same sequence of symbols, in order of first member.
 func classesOf(d *symbols.Dictionary, ranks *formulae.RankMap, parts []*coded) []symbols.Class {
-	index := make(map[[sha256.Size]byte]int)
+	type sequence struct {
+		digest  [sha256.Size]byte
+		symbols int
+	}
+	index := make(map[sequence]int)
 	var members [][]trace.LocationID
 	for l, p := range parts {
-		i, ok := index[p.digest]
+		as := sequence{p.digest, p.table.Len()}
+		i, ok := index[as]
 		if !ok {
 			i = len(members)
-			index[p.digest] = i
+			index[as] = i
 			members = append(members, nil)
 		}
 		members[i] = append(members[i], trace.LocationID(l))
@@ -136,38 +108,6 @@ func classesOf(d *symbols.Dictionary, ranks *formulae.RankMap, parts []*coded) [
 		out[i] = d.Classify(ranks, m, tables)
 	}
 	return out
-}
-
-// writeLossless writes the sections in the order in which a stream of them can be decoded.
-func (c *compressor) writeLossless(w io.Writer, h *head, parts []*coded) (*Report, error) {
-	d := symbols.NewDictionary()
-	classes := classesOf(d, formulae.NewRankMap(c.src.Defs()), parts)
-	s, err := c.begin(w, h, aboutOf(c.src))
-	if err != nil {
-		return nil, err
-	}
-	cols := pack.NewColumns(c.tables)
-	d.Code(cols, classes, len(parts))
-	if err := s.write(sectionClasses, 0, cols.Finish()); err != nil {
-		return nil, err
-	}
-	for i, class := range classes {
-		if err := s.writeBlocks(sectionStructure, uint64(i), &parts[class.Members[0]].structure); err != nil {
-			return nil, err
-		}
-	}
-	for l, p := range parts {
-		if err := s.writeBlocks(sectionEvents, uint64(l), &p.events); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.write(sectionEnd, 0, nil); err != nil {
-		return nil, err
-	}
-	r := c.report(s)
-	r.Ranks.RankClasses = len(classes)
-	r.addParts(c.src.Defs().Clock.Resolution, parts)
-	return r, nil
 }
 
 // begin writes the head and what is about the trace.

@@ -71,13 +71,13 @@ type locationEncoder struct {
 	timeCoder coder.Coder
 	values    *valueModel
 	valCoder  coder.Coder
-	digest    hash.Hash
+	digest    sequenceDigest
 	inBlock   int // events in the block that is being made
 }
 
 // newEncoder returns an encoder for a location.
 func (s *lossless) newEncoder(times *timeModel) *locationEncoder {
-	e := &locationEncoder{stage: s, times: times, digest: sha256.New()}
+	e := &locationEncoder{stage: s, times: times, digest: newSequenceDigest()}
 	e.out.table = symbols.NewTable()
 	e.out.clock.quantiser = s.quantiser
 	e.out.structure.bytes, e.out.events.bytes = spill.NewTable[byte](s.store), spill.NewTable[byte](s.store)
@@ -187,10 +187,21 @@ func (e *locationEncoder) event(id uint32, t int64) {
 // sequences are found.
 func (e *locationEncoder) structureBlock(tokens uint64, block []byte) {
 	out := append(binary.AppendUvarint(nil, tokens), block...)
-	e.digest.Write(binary.AppendUvarint(nil, uint64(len(out))))
-	e.digest.Write(out)
+	e.digest.add(out)
 	e.out.structure.add(out)
 }
+
+// A sequenceDigest is a hash of the blocks of a sequence.
+type sequenceDigest struct{ hash hash.Hash }
+
+func newSequenceDigest() sequenceDigest { return sequenceDigest{sha256.New()} }
+
+func (d sequenceDigest) add(block []byte) {
+	d.hash.Write(binary.AppendUvarint(nil, uint64(len(block))))
+	d.hash.Write(block)
+}
+
+func (d sequenceDigest) sum() [sha256.Size]byte { return [sha256.Size]byte(d.hash.Sum(nil)) }
 
 // eventBlock ends a block: the size of the times, the times, the values.
 func (e *locationEncoder) eventBlock() {
@@ -211,7 +222,7 @@ func (e *locationEncoder) end() *coded {
 	}
 	e.structure.end()
 	e.out.table.Freeze()
-	e.out.digest = [sha256.Size]byte(e.digest.Sum(nil))
+	e.out.digest = e.digest.sum()
 	out := e.out // alone: the models of the encoder are large
 	return &out
 }

@@ -30,7 +30,7 @@ func forge(t testing.TB, alter func(*forgery)) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &forgery{about: *aboutOf(src), head: head{Mode: uint64(Statistics), Unit: 1, Leader: trace.None, Terms: 18}, locations: p.Locations}
+	x := &forgery{about: *aboutOf(src, src.Findings()), head: head{Mode: uint64(Statistics), Unit: 1, Leader: trace.None, Terms: 18}, locations: p.Locations}
 	alter(x)
 	var out bytes.Buffer
 	c := &compressor{src: src, tables: coder.NewTables()}

@@ -47,8 +47,8 @@ type about struct {
 
 // aboutOf returns what is kept of a trace. In which folder it lay is left out: the same trace
 // gives the same bytes.
-func aboutOf(src trace.Source) *about {
-	a := &about{Info: src.Info(), Defs: *src.Defs(), Findings: slices.Clone(src.Findings())}
+func aboutOf(src trace.Source, findings []trace.Finding) *about {
+	a := &about{Info: src.Info(), Defs: *src.Defs(), Findings: slices.Clone(findings)}
 	a.Info.Path = ""
 	for i := range a.Findings {
 		if f := &a.Findings[i].First.File; *f != "" {

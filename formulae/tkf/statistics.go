@@ -28,7 +28,7 @@ func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, erro
 	if err := reconstruct.Calibrate(ctx, c.src.Defs(), p.Locations, c.opts.Seed, c.opts.Jobs); err != nil {
 		return nil, err
 	}
-	a := aboutOf(c.src)
+	a := aboutOf(c.src, c.src.Findings())
 	a.Defs.Locations = slices.Clone(a.Defs.Locations)
 	for l := range a.Defs.Locations { // what the file announces is what it holds
 		a.Defs.Locations[l].Events = p.Locations[l].Tree.Events()

@@ -69,7 +69,7 @@ func BenchmarkFinder(b *testing.B) {
 				for b.Loop() {
 					f := devices.NewFinder(t, devices.Options{Jobs: 1, From: from, To: to})
 					for l, batches := range src.Batches {
-						hear := f.Listen(trace.LocationID(l))
+						hear, _ := f.Listen(nil, trace.LocationID(l))
 						for _, x := range batches {
 							hear(x)
 						}

@@ -43,12 +43,12 @@ func NewFinder(t *trace.Trace, opts Options) *Finder {
 }
 
 // Listen implements stats.Beside.
-func (f *Finder) Listen(l trace.LocationID) func(*trace.Batch) {
+func (f *Finder) Listen(_ stats.CallWaits, l trace.LocationID) (hear func(*trace.Batch), end func()) {
 	if f.c == nil || !f.c.wants(l) {
-		return nil
+		return nil, nil
 	}
 	f.readings[l] = newReading(f.c, &part{location: l})
-	return f.readings[l].batch
+	return f.readings[l].batch, nil
 }
 
 // Finish implements stats.Beside: it finds the Result. Tables lie in the trace's Store and are

@@ -79,7 +79,7 @@ func found(t testing.TB, src trace.Source) *devices.Result {
 // find decodes a trace and finds what its devices do.
 func find(t testing.TB, tr *trace.Trace, opts devices.Options) *devices.Result {
 	f := devices.NewFinder(tr, opts)
-	_, err := engine.Each(t.Context(), tr.Source, engine.Options{Jobs: opts.Jobs, Listeners: []engine.Listener{f.Listen}},
+	_, err := engine.Each(t.Context(), tr.Source, engine.Options{Jobs: opts.Jobs, Listeners: []engine.Listener{stats.Hearing(f, nil)}},
 		func(_ context.Context, _ trace.LocationID, batches engine.Batches) (struct{}, error) {
 			for _, err := range batches {
 				if err != nil {

@@ -46,17 +46,17 @@ func NewFinder(t *trace.Trace, opts Options) *Finder {
 }
 
 // Listen implements stats.Beside.
-func (f *Finder) Listen(l trace.LocationID) func(*trace.Batch) {
+func (f *Finder) Listen(_ stats.CallWaits, l trace.LocationID) (hear func(*trace.Batch), end func()) {
 	if f.readings == nil || int(l) >= len(f.t.Span) || f.t.Span[l].Events == 0 || f.aside[l] ||
 		len(f.opts.Ranks) > 0 && !slices.Contains(f.opts.Ranks, f.t.Rank[l]) {
-		return nil
+		return nil, nil
 	}
 	r := &reading{s: f, p: newPart(), location: l, rank: f.t.Rank[l], clock: new(trace.ClockMap), last: f.t.Span[l].First}
 	if int(l) < len(f.t.Clock.Maps) {
 		r.clock = &f.t.Clock.Maps[l]
 	}
 	f.readings[l] = r
-	return r.batch
+	return r.batch, nil
 }
 
 // Finish implements stats.Beside: it finds the Result.

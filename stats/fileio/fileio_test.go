@@ -94,7 +94,7 @@ func TestNothing(t *testing.T) {
 	}
 	defer tr.Store.Close()
 	f := fileio.NewFinder(tr, fileio.Options{To: 10})
-	if f.Listen(0) != nil {
+	if hear, _ := f.Listen(nil, 0); hear != nil {
 		t.Error("a location without calls on files is listened to")
 	}
 	if _, err := f.Finish(t.Context()); f.Result != nil || err != nil {

@@ -28,7 +28,7 @@ const allTabs: Tab[] = [
 ]
 
 // What a selected stretch of time restricts.
-const selective = ['calls', 'lines', 'source', 'waits', 'communication', 'profile']
+const selective = ['calls', 'lines', 'source', 'waits', 'communication', 'devices', 'threads', 'phases', 'files', 'profile']
 
 const none: number[] = []
 
@@ -77,6 +77,8 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
 
   const coloring = useMemo(() => model.coloring(view.color, dark), [model, view.color, dark])
   const shaded = useShades(model, view), phases = useMemo(() => phasesOf(doc), [doc])
+  const coarse = model.head.rows.some(r => r.step_ns > 1)
+  const counters = useMemo(() => [...new Set([model, ...models].flatMap(m => m.head.counters.map(c => c.name)))], [model, models])
   const order = useMemo(() => ordered(model, view.sort), [model, view.sort])
   const cause = (doc.diagnosis ?? [])[view.place]
   const litIn = useCallback((model: Model, path: number) => {
@@ -114,8 +116,8 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
           <option value="rank">by rank</option><option value="name">by name</option><option value="wait">most waiting first</option><option value="busy">least waiting first</option></select></label>
         <label><input type="checkbox" checked={view.messages} onChange={e => change({ messages: e.currentTarget.checked })} /> Messages</label>
         <label><input type="checkbox" checked={view.critical} onChange={e => change({ critical: e.currentTarget.checked })} /> Critical path</label>
-        {model.head.counters.length > 0 && <label>Counters <select value="" onChange={e => { change({ counters: [...view.counters, { name: e.currentTarget.value, rows: false }] }); e.currentTarget.value = '' }}>
-          <option value="">show …</option>{model.head.counters.filter(c => !view.counters.some(s => s.name === c.name)).map(c => <option value={c.name}>{c.name}</option>)}</select></label>}
+        {counters.length > 0 && <label>Counters <select value="" onChange={e => { change({ counters: [...view.counters, { name: e.currentTarget.value, rows: false }] }); e.currentTarget.value = '' }}>
+          <option value="">show …</option>{counters.filter(c => !view.counters.some(s => s.name === c)).map(c => <option value={c}>{c}</option>)}</select></label>}
         <label>Find <input type="search" size={14} value={view.search} placeholder="region" onInput={e => change({ search: e.currentTarget.value, path: -1, place: -1 })} /></label>
         <span class="keys">{view.from > 0 || view.to < length ? <button onClick={() => change({ from: 0, to: length })}>Whole run</button> : null}
           {view.select && <Fragment><button onClick={() => change({ from: view.select![0], to: view.select![1] })}>Zoom to selection</button>
@@ -125,8 +127,8 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} lit={lit} marked={cause?.ranks ?? none} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
       {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <ul class="legend">{coloring.legend.slice(0, 16).map(l => <li><span class="swatch" style={{ background: l.color }} />{l.name}</li>)}
         {coloring.legend.length > 16 && <li class="faint">and {coloring.legend.length - 16} more</li>}</ul>}
-      {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
+      {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
       <p class="hint faint">Wheel or w, s: zoom · drag or a, d: move · drag on the ruler or with shift: select a time, to which the tables then apply · click: choose a call path {above && ` · above the rows: ${above}`}</p>
     </section>
     <section>
@@ -138,7 +140,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
           }}>{name}</button>)}</div>
       <div role="tabpanel" id="panel" aria-labelledby={`tab-${view.tab}`}>
         {view.select && !selective.includes(view.tab) && view.tab !== 'terms' && <p class="faint">Of the whole run: the selected time does not restrict what stands here.</p>}
-        {view.select && selective.includes(view.tab) && <p class="selected">From {instant(view.select[0], (view.select[1] - view.select[0]) / 100)} to {instant(view.select[1], (view.select[1] - view.select[0]) / 100)}</p>}
+        {view.select && selective.includes(view.tab) && <p class="selected">From {instant(view.select[0], (view.select[1] - view.select[0]) / 100, length / 10)} to {instant(view.select[1], (view.select[1] - view.select[0]) / 100, length / 10)}{coarse && <span class="faint"> · times are those of the timeline, to the step in which it is shown</span>}</p>}
         {part}
       </div>
     </section>

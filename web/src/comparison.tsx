@@ -5,6 +5,7 @@ import type { Document } from './data'
 import { letter } from './runs'
 import { place, type SectionProps } from './sections'
 import { Table, type Column } from './table'
+import { term } from './terms'
 import { count, share, time } from './units'
 
 const signed = (v: number | null) => v == null ? '–' : v >= 10 ? `×${(v + 1).toPrecision(3)}` : `${v > 0 ? '+' : v < 0 ? '−' : ''}${share(Math.abs(v))}`
@@ -47,9 +48,9 @@ export function Comparison({ doc }: SectionProps) {
   ]
   const changes: Column<any>[] = [
     { name: 'Place', value: r => place(r) }, { name: 'Operation', value: r => r.operation || '(outside MPI)' }, { name: 'What', value: what },
-    { name: 'A', title: 'sum over ranks', value: r => r.a, show: r => time(r.a) }, { name: c.letter, title: 'sum over ranks', value: r => r.b, show: r => time(r.b) },
+    { name: 'A', title: term('sum over ranks'), value: r => r.a, show: r => time(r.a) }, { name: c.letter, title: term('sum over ranks'), value: r => r.b, show: r => time(r.b) },
     { name: 'Change', value: r => r.change, show: r => r.change == null ? 'new' : signed(r.change) }, { name: '± noise', value: r => r.noise, show: r => share(r.noise) },
-    { name: 'Weight', title: 'size of the change, with that of the waits that the place causes', value: r => r.weight_ns, show: r => time(r.weight_ns), bar: true },
+    { name: 'Weight', title: term('weight'), value: r => r.weight_ns, show: r => time(r.weight_ns), bar: true },
     { name: 'Ranks', value: r => r.ranks?.length ? r.ranks.slice(0, 6).join(', ') + (r.ranks.length > 6 ? ' …' : '') : 'all' },
     { name: 'More than noise', value: r => r.significant == null ? 'too little to judge' : r.significant ? 'yes' : 'no' },
   ]

@@ -3,8 +3,9 @@
 
 import { decodeCurves, type Counter, type Curve } from './curves'
 
-export interface Row { name: string; rank: number; master: boolean; step_ns: number }
-export interface Region { name: string; paradigm: string; file?: string; line?: number }
+export interface Row { name: string; rank: number; master: boolean; step_ns: number; device?: string }
+// What a region is on a device ('compute' if not told), of a thread and on files is told where it matters.
+export interface Region { name: string; paradigm: string; file?: string; line?: number; on_device?: string; of_thread?: string; on_file?: string }
 
 export interface Header {
   length_ns: number

@@ -1,8 +1,11 @@
 // What only some traces have: devices, threads, phases, files.
 
 import { h, Fragment } from 'preact'
-import type { SectionProps } from './sections'
+import { useMemo } from 'preact/hooks'
+import { span, type SectionProps } from './sections'
+import { SelectedDevices, SelectedFiles, SelectedThreads } from './selected'
 import { Table, type Column } from './table'
+import { term } from './terms'
 import { bytes, count, instant, share, time } from './units'
 
 const ns = (name: string, key: string, title = '', bar = false): Column<any> => ({ name, title, value: r => r[key], show: r => time(r[key]), bar })
@@ -16,24 +19,26 @@ export function deviceName(d: any): string {
   return /^rank \d+\b/.exec(d.device)?.[0] === rank ? d.device : `${rank}, ${d.device}`
 }
 
-export function Devices({ doc }: SectionProps) {
+export function Devices(p: SectionProps) { return p.view.select ? <SelectedDevices {...p} /> : <AllDevices {...p} /> }
+
+function AllDevices({ doc }: SectionProps) {
   const devices: any[] = doc.devices ?? []
   const kernels = devices.flatMap(d => (d.kernels ?? []).map((k: any) => ({ ...k, on: deviceName(d) })))
   return <Fragment>
     <Table caption="Devices: times of merged intervals of all streams" sort={1} rows={devices} columns={[
-      text('Device', deviceName), ns('Span', 'span_ns', 'from the first to the last thing that it does'), ns('Busy', 'busy_ns', '', true), ns('Computing', 'compute_ns'),
-      ns('Exposed communication', 'exposed_communication_ns', 'while nothing is computed'), ns('Exposed copies', 'exposed_memory_ns', 'while nothing else is done'), ns('Idle', 'idle_ns', '', true),
-      { name: 'Host-bound', title: 'of Idle: nothing was launched that had not begun', value: d => d.idle_causes?.host_bound_ns, show: d => time(d.idle_causes?.host_bound_ns) },
-      { name: 'Gaps', title: 'of Idle: something was launched and did not begin', value: d => d.idle_causes?.kernel_gaps_ns, show: d => time(d.idle_causes?.kernel_gaps_ns) }]} />
+      text('Device', deviceName), ns('Span', 'span_ns', term('span of a device')), ns('Busy', 'busy_ns', term('device'), true), ns('Computing', 'compute_ns'),
+      ns('Exposed communication', 'exposed_communication_ns', term('exposed')), ns('Exposed copies', 'exposed_memory_ns', term('exposed')), ns('Idle', 'idle_ns', '', true),
+      { name: 'Host-bound', title: term('host-bound'), value: d => d.idle_causes?.host_bound_ns, show: d => time(d.idle_causes?.host_bound_ns) },
+      { name: 'Gaps', title: term('queued'), value: d => d.idle_causes?.kernel_gaps_ns, show: d => time(d.idle_causes?.kernel_gaps_ns) }]} />
     <Table caption="What they execute: sums of single executions" sort={4} rows={kernels} columns={[
       text('Kernel', k => k.name), text('Device', k => k.on), text('Kind', k => k.kind), number('Number', 'count'), ns('Time', 'time_ns', '', true), ns('Mean', 'mean_ns'), ns('Most', 'max_ns'),
       text('Launched from', k => k.launched_from?.[0]?.operator ?? k.launched_from?.[0]?.call ?? null)]} />
     <Table caption="What devices idle before, by what launches it" sort={3} rows={devices.flatMap(d => (d.idle_before ?? []).map((x: any) => ({ ...x, on: deviceName(d) })))} columns={[
       text('Operator', x => x.operator ?? (x.call ? '' : '(launch not recorded)')), text('Call', x => x.call), text('Device', x => x.on), ns('Idle', 'time_ns', '', true), number('Times', 'count'),
-      ns('Host-bound', 'host_bound_ns', 'nothing was launched that had not begun'), ns('Gaps', 'kernel_gaps_ns', 'something was launched and did not begin')]} />
+      ns('Host-bound', 'host_bound_ns', term('host-bound')), ns('Gaps', 'kernel_gaps_ns', term('queued'))]} />
     <Table caption="From launch to begin" sort={4} rows={devices.filter(d => d.launches?.delay_ns).map(d => ({ ...d.launches.delay_ns, ...d.launches, on: deviceName(d) }))} columns={[
       text('Device', l => l.on), number('Kernels', 'count'), ns('Least', 'min'), ns('Median', 'p50'), ns('Mean', 'mean', '', true), ns('90 %', 'p90'), ns('99 %', 'p99'), ns('Most', 'max'),
-      { name: 'Queue', title: 'how many kernels are launched and have not begun, in the mean', value: l => l.queue_mean, show: l => l.queue_mean?.toPrecision(3) ?? '' }]} />
+      { name: 'Queue', title: term('queued'), value: l => l.queue_mean, show: l => l.queue_mean?.toPrecision(3) ?? '' }]} />
     <Table caption="Streams: times of merged intervals" sort={2} rows={devices.flatMap(d => (d.streams ?? []).map((s: any) => ({ ...s, on: deviceName(d) })))} columns={[
       text('Stream', s => s.stream), text('Device', s => s.on), ns('Busy', 'busy_ns', '', true), number('Executes', 'count'), ns('Computing', 'compute_ns'), ns('Communicating', 'communication_ns'), ns('Copying', 'memory_ns')]} />
     <Table caption="Critical path through hosts and devices" sort={2} rows={doc.device_path?.rows ?? []} columns={[
@@ -41,29 +46,36 @@ export function Devices({ doc }: SectionProps) {
   </Fragment>
 }
 
-export function Threads({ doc }: SectionProps) {
+export function Threads(p: SectionProps) { return p.view.select ? <SelectedThreads {...p} /> : <AllThreads {...p} /> }
+
+function AllThreads({ doc }: SectionProps) {
   const t = doc.threads, e = t.efficiency ?? {}
   return <Fragment>
     <p>Parallel efficiency of {count(t.threads)} threads {share(e.parallel)}: processes {share(e.process)} × threads {share(e.thread)}; inside parallel regions {share(e.region)}, serial parts {share(e.serial)}; idle threads outside them {time(t.idle_ns)}.</p>
     <Table caption="Threads: a row sums to the run time" rows={t.rows ?? []} first={40} columns={[
-      text('Thread', r => `rank ${r.rank}, ${r.name || `thread ${r.thread}`}`), ns('Useful', 'useful_ns', '', true), ns('MPI', 'communication_ns'), ns('Barriers', 'barrier_ns', 'of threads', true), ns('Waiting', 'waiting_ns', 'for locks and tasks'),
-      ns('Fork, join', 'scheduling_ns'), ns('No work', 'idle_ns', 'before it begins, after it ends, outside its work', true)]} />
+      text('Thread', r => `rank ${r.rank}, ${r.name || `thread ${r.thread}`}`), ns('Useful', 'useful_ns', term('useful time of threads'), true), ns('MPI', 'communication_ns'), ns('Barriers', 'barrier_ns', term('threads beside useful time'), true), ns('Waiting', 'waiting_ns', term('threads beside useful time')),
+      ns('Fork, join', 'scheduling_ns', term('threads beside useful time')), ns('No work', 'idle_ns', term('threads beside useful time'), true)]} />
   </Fragment>
 }
 
-export function Phases({ doc, change, model }: SectionProps) {
-  const p = doc.phases
+export function Phases(props: SectionProps) {
+  const { doc, change, model, view } = props
+  const p = doc.phases, start = doc.trace.start_ns, [from, to] = span(props)
+  const rows: any[] = useMemo(() => (p.rows ?? []).filter((r: any) => !view.select || r.from_ns - start < to && r.to_ns - start > from), [p, view.select])
+  const begin = (r: any) => instant(r.from_ns - start, Math.max((p.period_ns?.min ?? 0) / 10, 1), model.head.length_ns / 10)
   return <Fragment>
     <p>{count(p.count)} phases, from {p.operation ?? p.region ?? 'a call'} to its next; they take {time(p.period_ns?.min)} at least, {time(p.period_ns?.p50)} in the middle, {time(p.period_ns?.max)} at most; {count(p.outliers)} are unlike the others. Choose one to see it in the timeline.</p>
-    <Table caption="Phases" rows={p.rows ?? []} choose={r => {
-      const start = doc.trace.start_ns, from = Math.max(r.from_ns - start, 0), to = Math.min(r.to_ns - start, model.head.length_ns)
+    <Table caption={view.select ? 'Phases of which a part is selected, each as a whole' : 'Phases'} rows={rows} choose={r => {
+      const from = Math.max(r.from_ns - start, 0), to = Math.min(r.to_ns - start, model.head.length_ns)
       if (to > from) change({ from, to })
-    }} columns={[number('Phase', 'phase'), { name: 'Begin', value: r => r.from_ns, show: r => instant(r.from_ns - doc.trace.start_ns, 1000) }, ns('Length', 'duration_ns', '', true),
-      of('Parallel efficiency', 'parallel_efficiency'), of('Load balance', 'load_balance'), of('Communication', 'communication_efficiency'), text('', r => r.outlier ? 'unlike the others' : '')]} />
+    }} columns={[number('Phase', 'phase'), { name: 'Begin', value: r => r.from_ns, show: begin }, ns('Length', 'duration_ns', '', true),
+      of('Parallel efficiency', 'parallel_efficiency', term('parallel efficiency')), of('Load balance', 'load_balance', term('load balance')), of('Communication', 'communication_efficiency', term('communication')), text('', r => r.outlier ? 'unlike the others' : '')]} />
   </Fragment>
 }
 
-export function Files({ doc }: SectionProps) {
+export function Files(p: SectionProps) { return p.view.select ? <SelectedFiles {...p} /> : <AllFiles {...p} /> }
+
+function AllFiles({ doc }: SectionProps) {
   const f = doc.file_io
   return <Fragment>
     <p>{count(f.calls)} calls on files take {time(f.time_ns)} over all locations; {bytes(f.read_bytes)} are read, {bytes(f.write_bytes)} written.</p>

@@ -6,6 +6,7 @@ import type { Document, Timeline } from './data'
 import { Model } from './model'
 import { phasesOf } from './phasemarks'
 import type { View } from './view'
+import { Counters } from './counterview'
 import { TimelineView } from './timelineview'
 import { time } from './units'
 
@@ -76,7 +77,7 @@ function same(from: Model, path: number, to: Model): number {
   return to.names.findIndex((n, p) => n === own && names(to, p) === wanted)
 }
 
-// Companions are the timelines of the other runs.
+// Companions are the timelines of the other runs, with their curves of the counters that are shown.
 export function Companions({ runs, run, models, alignment, view, change, dark, lit }: Props & { dark: boolean; lit: (m: Model, path: number) => Uint8Array | null }) {
   const main = useMemo(() => models[run].coloring(view.color, dark), [models, run, view.color, dark])
   return <Fragment>{runs.map((r, k) => {
@@ -96,6 +97,7 @@ export function Companions({ runs, run, models, alignment, view, change, dark, l
       <RunLabel runs={runs} run={k} />
       <TimelineView model={model} view={own} change={changed} coloring={model.coloring(view.color, dark, main.legend)} order={model.head.rows.map((_, i) => i)} lit={lit(model, own.path)} marked={[]}
         phases={phasesOf(r.doc)} shaded={null} dark={dark} bounds={[shift, extent(runs, alignment, run) + shift]} />
+      <Counters model={model} view={own} change={changed} order={model.head.rows.map((_, i) => i)} dark={dark} shown={view.counters} />
     </div>
   })}</Fragment>
 }

@@ -3,6 +3,7 @@
 import { h, Fragment } from 'preact'
 import type { SectionProps } from './sections'
 import { Table, type Column } from './table'
+import { term } from './terms'
 import { count, share, time } from './units'
 
 const factors: [key: string, name: string][] = [
@@ -27,8 +28,8 @@ export function Scaling({ doc }: SectionProps) {
   const line = (key: string, name: string): Line => ({ name, points: sizes.filter(z => z[key] != null).map(z => [z.processes, z[key]]) })
   const models: Column<any>[] = [
     { name: 'Place', value: r => r.path.join(' > ') }, { name: `With ${label(sizes[sizes.length - 1])}`, value: r => r.values[r.values.length - 1], show: r => time(r.values[r.values.length - 1]) },
-    { name: `With ${count(s.at)}`, title: 'as the model predicts', value: r => r.predicted, show: r => time(r.predicted), bar: true }, { name: 'Share', value: r => r.share, show: r => share(r.share) },
-    { name: 'At least', title: 'in 95 of 100 measurements, if the form is right', value: r => r.low, show: r => time(r.low) }, { name: 'At most', value: r => r.high, show: r => time(r.high) },
+    { name: `With ${count(s.at)}`, title: term('model'), value: r => r.predicted, show: r => time(r.predicted), bar: true }, { name: 'Share', value: r => r.share, show: r => share(r.share) },
+    { name: 'At least', title: term('at least, at most of a model'), value: r => r.low, show: r => time(r.low) }, { name: 'At most', value: r => r.high, show: r => time(r.high) },
     { name: 'Grows as', value: r => r.growth },
   ]
   const ideal: Line = { name: 'ideal', dashed: true, points: sizes.map(z => [z.processes, Math.max(z.threads, 1) / Math.max(sizes[0].threads, 1)]) }

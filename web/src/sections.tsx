@@ -48,12 +48,10 @@ export function CallTree(p: SectionProps) {
     money('Own', term('inclusive, exclusive'), n => n.own),
     money('Waiting', term('wait state'), n => n.wait, true),
   ], [model, total])
-  const coarse = model.head.rows.some(r => r.step_ns > 1)
   return <div class="pair">
     <div>
       <Table caption="Call tree, times summed over rows" columns={columns} rows={nodes} first={40}
         chosen={n => n.path === view.path} choose={n => change({ path: n.path === view.path ? -1 : n.path, place: -1 })} />
-      {coarse && <p class="faint">Times of a selection are those of the timeline, to the step in which it is shown.</p>}
     </div>
     <div>{ranks ? <Ranks {...p} times={ranks} title={`${model.names[view.path]} and below, by row`} /> :
       <p class="faint">Choose a call path, here or in the timeline, and see its time on every rank.</p>}</div>
@@ -100,11 +98,11 @@ export function RankBars({ model, times, title }: { model: Model; times: Float64
 
 interface Sum { name: string; time: number; wait: number }
 
-// Chosen sums the selected stretch of time over the activities that have a name.
-function Chosen({ props, caption, first, nameOf }: { props: SectionProps; caption: string; first: string; nameOf: (path: number, wait: number) => string | null }) {
+// Chosen sums the selected stretch of time, of some rows or all, over the activities that have a name.
+export function Chosen({ props, caption, first, nameOf, rows: of, waits = true }: { props: SectionProps; caption: string; first: string; nameOf: (path: number, wait: number) => string | null; rows?: number[]; waits?: boolean }) {
   const { model } = props, [from, to] = span(props)
   const rows = useMemo(() => {
-    const sums = model.sums(from, to, model.timeline.lanes.map((_, i) => i)), out = new Map<string, Sum>()
+    const sums = model.sums(from, to, of ?? model.timeline.lanes.map((_, i) => i)), out = new Map<string, Sum>()
     model.head.activities.forEach(([path, wait], a) => {
       const name = path >= 0 && sums[a] > 0 ? nameOf(path, wait) : null
       if (name === null) return
@@ -114,8 +112,10 @@ function Chosen({ props, caption, first, nameOf }: { props: SectionProps; captio
       out.set(name, row)
     })
     return [...out.values()]
-  }, [model, from, to])
-  return <Table caption={caption} rows={rows} sort={1} columns={[{ name: first, value: r => r.name }, money('Time', term('sum over ranks'), (r: Sum) => r.time, true), money('Waiting', term('wait state'), (r: Sum) => r.wait)]} />
+  }, [model, from, to, of])
+  const columns: Column<Sum>[] = [{ name: first, value: r => r.name }, money('Time', term('sum over ranks'), (r: Sum) => r.time, true)]
+  if (waits) columns.push(money('Waiting', term('wait state'), (r: Sum) => r.wait))
+  return <Table caption={caption} rows={rows} sort={1} columns={columns} />
 }
 
 // waitTitle names a wait state as the timeline's legend does.

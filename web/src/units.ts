@@ -10,9 +10,10 @@ export function time(ns: number | null | undefined): string {
   return `${unit === 1 ? Math.round(v) : v.toPrecision(3).includes('e') ? Math.round(v).toString() : v.toPrecision(3)} ${name}`
 }
 
-// instant shows a moment to so many ns: the digits that tell two moments apart.
-export function instant(ns: number, precision: number): string {
-  const [unit, name] = lengths.find(([u]) => Math.max(precision, Math.abs(ns) / 1e5) >= u) ?? [1, 'ns']
+// instant shows a moment to so many ns: the digits that tell two moments apart. Its unit is no
+// smaller than that of a length, so that a column has one.
+export function instant(ns: number, precision: number, length = precision): string {
+  const [unit, name] = lengths.find(([u]) => Math.max(length, Math.abs(ns) / 1e5) >= u) ?? [1, 'ns']
   const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(unit / Math.max(precision, 1)))))
   return `${(ns / unit).toFixed(digits)} ${name}`
 }

@@ -200,6 +200,22 @@ func (d *Dictionary) code(c *pack.Columns) {
 	}
 }
 
+// Code codes a location's symbols with their lists, in either direction. A table that was read
+// serves for Classify.
+func (t *Table) Code(c *pack.Columns) {
+	d := Dictionary{lists: t.lists}
+	for _, s := range t.symbols {
+		d.entries = append(d.entries, entry{symbol: s})
+	}
+	if d.code(c); !c.Decoding() || c.Damaged {
+		return
+	}
+	t.lists = d.lists
+	for _, e := range d.entries {
+		t.symbols = append(t.symbols, e.symbol)
+	}
+}
+
 func entryLayout() pack.Column[entry] {
 	return pack.Record(13,
 		pack.Number(func(e *entry) *trace.Kind { return &e.kind }),

@@ -1,9 +1,9 @@
-// Package shards keeps scans of a trace as files: each of several processes, on whatever machine,
-// decodes a share of the locations and leaves one file; who has them all merges the trace
-// without decoding it first.
+// Package shards keeps the partial results of a stage as files: each of several processes, on
+// whatever machine, goes through a share of a trace's locations and leaves one file; who has
+// them all goes on as if it had gone through all locations itself.
 //
-// A file is a stream of package partial: the header, which says of which trace, of which of its
-// shards and how it was opened, and the scans (merge.Scans). Files are trusted no more than
+// A file is a stream of package partial: the header, which says of which stage, of which trace, of
+// which of its shards and how it was opened, and the partial result. Files are trusted no more than
 // traces are.
 package shards
 
@@ -15,21 +15,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"tracekit/engine"
-	"tracekit/merge"
 	"tracekit/partial"
 	"tracekit/spill"
 	"tracekit/trace"
 )
 
 // line begins every file. Its number is that of the version: another program does not guess.
-const line = "tracekit shard 1"
+const line = "tracekit shard 2"
 
 // extension is that of the files.
 const extension = ".shard"
@@ -37,8 +35,27 @@ const extension = ".shard"
 // MaxShards is the largest number of shards of a trace.
 const MaxShards = 1 << 16
 
+// A Stage is what is made of the locations.
+type Stage string
+
+// The stages.
+const (
+	Scanned    Stage = "scan"     // merge.Scans, for 'tracekit analyze'
+	Compressed Stage = "compress" // tkf.Parts, for 'tracekit compress'
+)
+
+// A Part is the partial result of a stage for some locations of a trace: it knows which, takes
+// those of others, and is coded, in either direction, for a trace with these definitions, with
+// its tables in a store.
+type Part[P any] interface {
+	Has(trace.LocationID) bool
+	Add(P) error
+	Code(*partial.Coder, *trace.Defs, *spill.Store)
+}
+
 // A Header says what a shard is of.
 type Header struct {
+	Stage      Stage
 	Paths      []string // of the trace, as they were named
 	AlignStart bool     // see readers.OpenOptions
 	Number, Of int      // this is shard Number of 1 … Of
@@ -81,15 +98,10 @@ func Locations(d *trace.Defs, number, of int) []trace.LocationID {
 	return own
 }
 
-// Make decodes the locations of a shard, of a source that has read none of them, and leaves the
-// file in a directory: complete or not at all. The header's Trace is filled in. The tables lie in
-// the store.
-func Make(ctx context.Context, dir string, h Header, src trace.Source, store *spill.Store, opts merge.Options) (err error) {
+// Write leaves what was made of a shard's locations as a file in a directory: complete or not at
+// all. The header's Trace is filled in.
+func Write[P Part[P]](ctx context.Context, dir string, h Header, src trace.Source, part P) (err error) {
 	if h.Trace, err = Identity(src); err != nil {
-		return err
-	}
-	scans, err := merge.Scan(ctx, src, Locations(src.Defs(), h.Number, h.Of), store, opts)
-	if err = errors.Join(err, store.Err()); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -101,21 +113,17 @@ func Make(ctx context.Context, dir string, h Header, src trace.Source, store *sp
 		return err
 	}
 	defer os.Remove(f.Name()) // fails once the file has its name
-	err = write(f, h, src.Defs(), scans)
-	if err = errors.Join(err, f.Chmod(0o644), f.Close(), ctx.Err()); err != nil {
+	c := partial.NewWriter(f, line)
+	h.code(c)
+	part.Code(c, src.Defs(), nil)
+	if err = errors.Join(c.Close(), f.Chmod(0o644), f.Close(), ctx.Err()); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return os.Rename(f.Name(), path)
 }
 
-func write(w io.Writer, h Header, d *trace.Defs, scans *merge.Scans) error {
-	c := partial.NewWriter(w, line)
-	h.code(c)
-	scans.Code(c, d, nil)
-	return c.Close()
-}
-
 func (h *Header) code(c *partial.Coder) {
+	partial.Text(c, &h.Stage)
 	partial.List(c, &h.Paths, func(p *string) { partial.Text(c, p) })
 	partial.Flag(c, &h.AlignStart)
 	partial.Number(c, &h.Number)
@@ -143,7 +151,7 @@ func Open(dir string) (*Set, error) {
 		return nil, err
 	}
 	if len(names) == 0 {
-		return nil, refused(dir, errors.New("there is no shard in it; 'tracekit analyze --shard' makes them"))
+		return nil, refused(dir, errors.New("there is no shard in it; the flag --shard of 'tracekit analyze' and 'tracekit compress' makes them"))
 	}
 	s := &Set{}
 	for i, name := range names {
@@ -157,6 +165,8 @@ func Open(dir string) (*Set, error) {
 		switch {
 		case h.Of != s.Of:
 			return nil, refused(name, fmt.Errorf("it is one of %d shards, %s is one of %d", h.Of, filepath.Base(names[0]), s.Of))
+		case h.Stage != s.Stage:
+			return nil, refused(name, fmt.Errorf("it is for another command than %s", filepath.Base(names[0])))
 		case h.Trace != s.Trace || h.AlignStart != s.AlignStart:
 			return nil, refused(name, fmt.Errorf("it is of another trace than %s, or was read with another --align", filepath.Base(names[0])))
 		case s.files[h.Number-1] != "":
@@ -185,17 +195,18 @@ func escape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// Scans reads the shards of the trace into tables of the store.
-func (s *Set) Scans(ctx context.Context, src trace.Source, store *spill.Store, jobs int) (*merge.Scans, error) {
+// Read reads the shards of the trace into what empty makes, with tables in the store, and
+// returns all locations together.
+func Read[P Part[P]](ctx context.Context, s *Set, src trace.Source, store *spill.Store, jobs int, empty func() P) (all P, err error) {
 	identity, err := Identity(src)
 	if err != nil {
-		return nil, err
+		return all, err
 	}
 	if identity != s.Trace {
-		return nil, refused(s.files[0], fmt.Errorf("%s is not, or not any more, the trace that it was made of", src.Info().Path))
+		return all, refused(s.files[0], fmt.Errorf("%s is not, or not any more, the trace that it was made of", src.Info().Path))
 	}
-	parts, err := engine.Map(ctx, jobs, len(s.files), func(_ context.Context, i int) (*merge.Scans, error) {
-		part := new(merge.Scans)
+	parts, err := engine.Map(ctx, jobs, len(s.files), func(_ context.Context, i int) (P, error) {
+		part := empty()
 		return part, read(s.files[i], new(Header), func(c *partial.Coder) {
 			part.Code(c, src.Defs(), store)
 			for _, l := range Locations(src.Defs(), i+1, s.Of) {
@@ -206,12 +217,12 @@ func (s *Set) Scans(ctx context.Context, src trace.Source, store *spill.Store, j
 		})
 	})
 	if err != nil {
-		return nil, err
+		return all, err
 	}
-	all := new(merge.Scans)
+	all = empty()
 	for i, part := range parts {
 		if err := all.Add(part); err != nil {
-			return nil, refused(s.files[i], err)
+			return all, refused(s.files[i], err)
 		}
 	}
 	return all, nil

@@ -1,0 +1,290 @@
+package tkf
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"tracekit/engine"
+	"tracekit/formulae"
+	"tracekit/formulae/internal/coder"
+	"tracekit/formulae/internal/pack"
+	"tracekit/formulae/internal/symbols"
+	"tracekit/merge"
+	"tracekit/partial"
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// Parts are some or all locations of a trace, each coded on its own without loss: what several
+// processes make, and one joins to a file. They depend on the trace, the time error and the form
+// of formulae alone.
+type Parts struct {
+	head
+	coded    []*coded // by location; nil: it is not among them
+	learned  bool     // they have call trees
+	form     formulae.Form
+	findings []trace.Finding
+}
+
+// Encode codes some locations of a source, ascending; nil: all. The blocks lie in the options'
+// store, which must not be nil. The stat mode is not for parts: what it keeps of a location depends on
+// the others.
+func Encode(ctx context.Context, src trace.Source, locations []trace.LocationID, opts Options) (*Parts, error) {
+	if opts.Mode != Lossless {
+		return nil, errors.New("only the lossless mode codes each location on its own")
+	}
+	defs, before := src.Defs(), src.Findings()
+	q, err := opts.TimeError.quantise(defs.Clock.Resolution)
+	if err != nil {
+		return nil, err
+	}
+	stage := &lossless{tables: coder.NewTables(), quantiser: q, leader: chooseLeader(defs), store: opts.Store, form: opts.Form}
+	if opts.Learn {
+		stage.forest = formulae.NewForest(defs)
+	}
+	p := &Parts{head: head{Mode: uint64(Lossless), Unit: q.unit, Keep: uint64(q.keep), Leader: uint64(stage.leader)}, learned: opts.Learn, form: opts.Form}
+	if len(defs.Locations) > 0 {
+		model := stage.leader
+		if model == trace.None {
+			model = 0
+		}
+		if err := stage.prepare(func() iter.Seq2[*trace.Batch, error] { return src.Events(ctx, model) }); err != nil {
+			return nil, err
+		}
+		p.Fine = stage.models.fine
+	}
+	p.coded, err = engine.Each(ctx, src, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress, Only: locations},
+		func(_ context.Context, l trace.LocationID, b engine.Batches) (*coded, error) { return stage.code(l, b) })
+	if err == nil {
+		err = opts.Store.Err()
+	}
+	p.findings = trace.Since(before, src.Findings())
+	return p, err
+}
+
+// Add adds other locations of the same trace. An error says why they do not belong together.
+func (p *Parts) Add(other *Parts) error {
+	if p.coded == nil {
+		*p = *other
+		return nil
+	}
+	if p.head != other.head || p.learned != other.learned || p.form != other.form {
+		return errors.New("it was compressed with other options")
+	}
+	for l, x := range other.coded {
+		switch {
+		case x == nil:
+		case p.coded[l] != nil:
+			return fmt.Errorf("location %d is there twice", l)
+		default:
+			p.coded[l] = x
+		}
+	}
+	var ledger trace.Ledger
+	ledger.Merge(p.findings)
+	ledger.Merge(other.findings)
+	p.findings = ledger.Findings()
+	return nil
+}
+
+// Write writes the file that Compress would have written, once all locations are there, and returns
+// its report and what was noticed in the trace. The source is asked for what is about the trace alone.
+func (p *Parts) Write(src trace.Source, w io.Writer) (*Report, []trace.Finding, error) {
+	for l := range src.Defs().Locations {
+		if l >= len(p.coded) || p.coded[l] == nil {
+			return nil, nil, fmt.Errorf("location %d is missing", l)
+		}
+	}
+	var ledger trace.Ledger
+	ledger.Merge(src.Findings())
+	ledger.Merge(p.findings)
+	findings := ledger.Findings()
+	r, err := p.write(&compressor{src: src, tables: coder.NewTables()}, w, aboutOf(src, findings))
+	return r, findings, err
+}
+
+// write writes the sections in the order in which a stream of them can be decoded.
+func (p *Parts) write(c *compressor, w io.Writer, a *about) (*Report, error) {
+	defs := c.src.Defs()
+	d := symbols.NewDictionary()
+	classes := classesOf(d, formulae.NewRankMap(defs), p.coded)
+	s, err := c.begin(w, &p.head, a)
+	if err != nil {
+		return nil, err
+	}
+	cols := pack.NewColumns(c.tables)
+	d.Code(cols, classes, len(p.coded))
+	if err := s.write(sectionClasses, 0, cols.Finish()); err != nil {
+		return nil, err
+	}
+	for i, class := range classes {
+		if err := s.writeBlocks(sectionStructure, uint64(i), &p.coded[class.Members[0]].structure); err != nil {
+			return nil, err
+		}
+	}
+	for l, x := range p.coded {
+		if err := s.writeBlocks(sectionEvents, uint64(l), &x.events); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.write(sectionEnd, 0, nil); err != nil {
+		return nil, err
+	}
+	r := c.report(s)
+	r.Ranks.RankClasses = len(classes)
+	r.addParts(defs.Clock.Resolution, p.coded)
+	if p.learned {
+		locations := make([]formulae.Location, len(p.coded))
+		for l, x := range p.coded {
+			locations[l].Tree = x.tree
+		}
+		r.Learned, r.Unlearned = formulae.LearnedOf(locations), formulae.UnlearnedOf(defs, locations)
+	}
+	return r, nil
+}
+
+// Code writes the parts, or reads those of a trace with these definitions into tables of the
+// store. What is read is a file's that can be written; whether it is that of the trace nobody can know without
+// reading the trace.
+func (p *Parts) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
+	for _, n := range []*uint64{&p.Mode, &p.Unit, &p.Keep, &p.Leader} {
+		partial.Number(c, n)
+	}
+	partial.Flag(c, &p.Fine)
+	partial.Flag(c, &p.learned)
+	partial.Number(c, &p.form.Terms)
+	partial.Flag(c, &p.form.Paper)
+	if c.Err() == nil && (p.head != head{Mode: uint64(Lossless), Unit: p.Unit, Keep: p.Keep, Leader: uint64(chooseLeader(d)), Fine: p.Fine} || (quantiser{unit: p.Unit, keep: uint(p.Keep)}).check() != nil) {
+		c.Refuse("these are no options of the lossless mode")
+	}
+	if c.Reading() {
+		p.coded = make([]*coded, len(d.Locations))
+	}
+	x := &partCoder{Coder: c, store: store, tables: coder.NewTables(), learned: p.learned, trees: make(map[string]*formulae.Tree)}
+	var there []trace.LocationID
+	for l, part := range p.coded {
+		if part != nil {
+			there = append(there, trace.LocationID(l))
+		}
+	}
+	partial.List(c, &there, func(l *trace.LocationID) {
+		if partial.Number(c, l); c.Err() != nil {
+			return
+		}
+		if c.Reading() {
+			if int(*l) >= len(p.coded) || p.coded[*l] != nil {
+				c.Refuse("it tells twice of location %d, or there is none", *l)
+				return
+			}
+			p.coded[*l] = new(coded)
+		}
+		x.location(p.coded[*l])
+	})
+	merge.CodeFindings(c, &p.findings)
+}
+
+// Has reports whether a location is among the parts.
+func (p *Parts) Has(l trace.LocationID) bool { return int(l) < len(p.coded) && p.coded[l] != nil }
+
+// A partCoder codes the parts of locations. Equal call trees that are read become one.
+type partCoder struct {
+	*partial.Coder
+	store   *spill.Store
+	tables  *coder.Tables
+	learned bool
+	trees   map[string]*formulae.Tree
+}
+
+func (c *partCoder) location(x *coded) {
+	partial.Number(c.Coder, &x.count)
+	partial.Number(c.Coder, &x.unseen)
+	partial.Number(c.Coder, &x.sizes.times)
+	partial.Number(c.Coder, &x.sizes.values)
+	partial.Number(c.Coder, &x.clock.worst)
+	partial.Number(c.Coder, &x.clock.sum)
+	c.symbols(x)
+	c.blocks(&x.structure)
+	c.blocks(&x.events)
+	if c.Reading() && c.Err() == nil {
+		x.digest = x.structure.digest()
+	}
+	if c.learned {
+		c.tree(x)
+	}
+}
+
+// symbols codes the table of symbols as a block.
+func (c *partCoder) symbols(x *coded) {
+	var block []byte
+	if !c.Reading() {
+		cols := pack.NewColumns(c.tables)
+		x.table.Code(cols)
+		block = cols.Finish()
+	}
+	if partial.Block(c.Coder, &block); c.Reading() && c.Err() == nil {
+		x.table = symbols.NewTable()
+		cols := pack.OpenColumns(c.tables, block)
+		if x.table.Code(cols); cols.Err() != nil {
+			c.Refuse("its symbols: %v", cols.Err())
+		}
+	}
+}
+
+// tree codes a call tree as a block.
+func (c *partCoder) tree(x *coded) {
+	var block []byte
+	if !c.Reading() {
+		block = pack.PackShort(c.tables, x.tree, formulae.TreeLayout())
+	}
+	if partial.Block(c.Coder, &block); !c.Reading() || c.Err() != nil {
+		return
+	}
+	if x.tree = c.trees[string(block)]; x.tree != nil {
+		return
+	}
+	x.tree = new(formulae.Tree)
+	err := pack.UnpackShort(c.tables, block, x.tree, formulae.TreeLayout())
+	if err == nil {
+		err = x.tree.Check()
+	}
+	if err != nil {
+		c.Refuse("its call tree: %v", err)
+	}
+	c.trees[string(block)] = x.tree
+}
+
+// blocks codes blocks as their sizes and their bytes.
+func (c *partCoder) blocks(b *blocks) {
+	partial.List(c.Coder, &b.sizes, func(n *int) { partial.Number(c.Coder, n) })
+	partial.Table(c.Coder, c.store, &b.bytes, partial.Bytes)
+	if !c.Reading() || c.Err() != nil {
+		return
+	}
+	rest := b.bytes.Len()
+	for _, n := range b.sizes {
+		if n < 0 || n > min(rest, maxSection) {
+			c.Refuse("a block of %d bytes, where there are %d", n, rest)
+			return
+		}
+		rest -= n
+	}
+	if rest > 0 {
+		c.Refuse("%d bytes are in no block", rest)
+	}
+}
+
+// digest returns what tells whether two locations have the same sequence.
+func (b *blocks) digest() [sha256.Size]byte {
+	hash, at := newSequenceDigest(), 0
+	var block []byte
+	for _, size := range b.sizes {
+		block = append(block[:0], make([]byte, size)...)
+		at += b.bytes.Copy(block, at)
+		hash.add(block)
+	}
+	return hash.sum()
+}
