@@ -8,6 +8,7 @@
 //	Run, Each   an item is a location with its events, decoded once more; results are
 //	            combined in order of locations
 //	Map         results by item
+//	Sum         partial results that are combined in the order in which Run combines them
 //	Fold        partial results that are combined in any order: exact sums
 //	Windows     Fold in windows of the run: all items pass one before any enters the next
 //	Beside      a sequential task, and a stage beside it that needs nothing of it

@@ -50,6 +50,20 @@ func Run[P any](ctx context.Context, src trace.Source, opts Options, stage Stage
 	return sum.total, err
 }
 
+// Sum maps n items to parts and combines these as Run does those of locations: where the order of
+// additions decides about the last bit of a sum, too, both give the same one.
+func Sum[P any](ctx context.Context, jobs, n int, part func(ctx context.Context, item int) (P, error), combine func(a, b P) P) (P, error) {
+	sum := &sum[P]{n: n, combine: combine, waiting: make(map[node]P)}
+	err := parallel(ctx, workers(jobs, n), n, func(ctx context.Context, _, i int) error {
+		p, err := part(ctx, i)
+		if err == nil {
+			sum.add(i, p)
+		}
+		return err
+	})
+	return sum.total, err
+}
+
 // A sum combines n parts as they come: part 2k with part 2k+1, what these make likewise, and so
 // on. So a part that is large because it is of many others is not gone through for each of
 // them, and few parts wait for their neighbours.

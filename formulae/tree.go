@@ -112,6 +112,19 @@ func Mean(time, count uint64) uint64 {
 func (t *CallTree) location(ranks *RankMap, l trace.LocationID) Location {
 	out := Location{Tree: &Tree{Shapes: t.shapes.lists}, Length: t.last - t.first}
 	out.Times = Times{First: t.first, Bases: t.meters.bases}
+	items, means, counters := 0, 0, 0
+	for _, n := range t.nodes {
+		items += len(n.items)
+		for _, i := range n.items {
+			means, counters = means+Regimes(i.kind), counters+len(i.counters)
+		}
+	}
+	out.Tree.Nodes = make([]Node, 0, len(t.nodes))
+	out.Times.Spent, out.Times.Means = make([]uint64, 0, len(t.nodes)), make([]uint64, 0, means)
+	out.Completions = make([]uint64, 0, items)
+	if counters > 0 {
+		out.Times.Counters = make([]uint64, 0, counters)
+	}
 	for _, n := range t.nodes {
 		out.Times.Spent = append(out.Times.Spent, Mean(n.spent, max(n.visits, 1)))
 		node := Node{Parent: n.parent, Region: n.region, Context: n.context, Visits: n.visits, Branch: n.branch.Formula()}

@@ -8,6 +8,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/partial"
+	"tracekit/partial/model"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -83,14 +84,14 @@ func (s *Scans) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
 	partial.List(c, &scanned, func(l *trace.LocationID) {
 		partial.Number(c, l)
 		if !c.Reading() {
-			s.located[*l].code(c, store)
+			s.located[*l].code(c, d, store)
 			return
 		}
 		if c.Err() == nil && (int(*l) >= len(s.located) || s.located[*l] != nil) {
 			c.Refuse("it tells twice of location %d, or there is none", *l)
 		}
 		x := new(located)
-		x.code(c, store)
+		x.code(c, d, store)
 		if c.Err() == nil {
 			if err := x.check(d); err != nil {
 				c.Refuse("location %d: %v", *l, err)
@@ -100,27 +101,12 @@ func (s *Scans) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
 			s.located[*l] = x
 		}
 	})
-	CodeFindings(c, &s.findings)
+	model.Findings(c, &s.findings)
 }
 
 // code codes the scan of a location.
-func (l *located) code(c *partial.Coder, store *spill.Store) {
-	if c.Reading() {
-		l.tree = trace.NewCallTree()
-	}
-	nodes := l.tree.Nodes
-	partial.List(c, &nodes, func(n *trace.PathNode) {
-		partial.Number(c, &n.Parent)
-		partial.Number(c, &n.Region)
-		partial.Number(c, &n.Site)
-		if !c.Reading() || c.Err() != nil {
-			return
-		}
-		at := len(l.tree.Nodes)
-		if (n.Parent != trace.None && int(n.Parent) >= at) || int(l.tree.Add(*n)) != at {
-			c.Refuse("call path %d is called by a later one, or is there twice", at)
-		}
-	})
+func (l *located) code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
+	model.Tree(c, d, &l.tree)
 	partial.Number(c, &l.span.First)
 	partial.Number(c, &l.span.Last)
 	partial.Number(c, &l.span.Events)
@@ -131,28 +117,11 @@ func (l *located) code(c *partial.Coder, store *spill.Store) {
 	partial.Flag(c, &l.stray)
 	partial.Number(c, &l.bytes.sum)
 	partial.Flag(c, &l.bytes.overflow)
-	findings := l.ledger.Findings()
-	CodeFindings(c, &findings)
-	if c.Reading() {
-		l.ledger.Merge(findings)
-	}
+	model.Ledger(c, &l.ledger)
 	partial.Table(c, store, &l.calls, callColumns()...)
 	partial.Table(c, store, &l.sends, sendColumns()...)
 	partial.Table(c, store, &l.recvs, recvColumns()...)
 	partial.Table(c, store, &l.parts, partColumns()...)
-}
-
-// CodeFindings codes findings.
-func CodeFindings(c *partial.Coder, findings *[]trace.Finding) {
-	partial.List(c, findings, func(f *trace.Finding) {
-		partial.Text(c, &f.Code)
-		partial.Number(c, &f.Count)
-		partial.Number(c, &f.First.Location)
-		partial.Number(c, &f.First.Seq)
-		partial.Text(c, &f.First.File)
-		partial.Number(c, &f.First.Offset)
-		partial.Text(c, &f.Text)
-	})
 }
 
 func callColumns() []partial.Column[trace.Call] {
@@ -227,11 +196,6 @@ func partColumns() []partial.Column[part] {
 // check reports the first breach of what a scan promises, as far as the other steps rely on it.
 func (l *located) check(d *trace.Defs) error {
 	world, comms := uint32(len(d.World())), uint32(len(d.Comms))
-	for p, n := range l.tree.Nodes {
-		if int(n.Region) >= len(d.Regions) || n.Site != trace.None && int(n.Site) >= len(d.SourceLocations) {
-			return fmt.Errorf("call path %d: region %d or source line %d does not exist", p, n.Region, n.Site)
-		}
-	}
 	from, to := l.span.First, l.span.Last
 	if l.span.Events == 0 && l.calls.Len()+l.sends.Len()+l.recvs.Len()+l.parts.Len() > 0 {
 		return errors.New("there are rows and no events")

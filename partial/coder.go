@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"io"
+	"math"
 
 	"tracekit/spill"
 )
@@ -169,6 +170,28 @@ func Flag(c *Coder, v *bool) {
 	*v = n == 1
 }
 
+// Real codes a floating-point number, bit by bit.
+func Real(c *Coder, v *float64) {
+	bits := math.Float64bits(*v)
+	Number(c, &bits)
+	*v = math.Float64frombits(bits)
+}
+
+// Optional codes what a pointer refers to, if it refers to anything.
+func Optional[T any](c *Coder, v **T, code func(*T)) {
+	there := *v != nil
+	Flag(c, &there)
+	if c.Reading() {
+		*v = nil
+		if there && c.err == nil {
+			*v = new(T)
+		}
+	}
+	if *v != nil {
+		code(*v)
+	}
+}
+
 // maxText is the longest text.
 const maxText = 1 << 17
 
@@ -221,37 +244,105 @@ type Column[T any] func(c *Coder, rows []T)
 // Numbers is the column of a field that is a number.
 func Numbers[T any, N Integer](field func(*T) *N) Column[T] {
 	return func(c *Coder, rows []T) {
-		above := uint64(0)
 		if c.Reading() {
-			for i := range rows {
-				above += unzigzag(c.next64())
-				*field(&rows[i]) = narrow[N](c, above)
-			}
-			return
-		}
-		for i := range rows {
-			now := uint64(int64(*field(&rows[i])))
-			c.number(zigzag(now - above))
-			above = now
+			readNumbers(c, rows, field)
+		} else {
+			writeNumbers(c, rows, field)
 		}
 	}
+}
+
+// How the numbers of a column are coded.
+const (
+	unevenColumn = iota // each as the difference to the one above it
+	evenColumn          // that difference is always the same
+)
+
+func writeNumbers[T any, N Integer](c *Coder, rows []T, field func(*T) *N) {
+	wide := func(i int) uint64 { return uint64(int64(*field(&rows[i]))) }
+	first, step, even := wide(0), uint64(0), 1
+	if len(rows) > 1 {
+		step = wide(1) - first
+	}
+	for even < len(rows) && wide(even)-wide(even-1) == step {
+		even++
+	}
+	if even == len(rows) {
+		c.number(evenColumn)
+		c.number(zigzag(first))
+		c.number(zigzag(step))
+		return
+	}
+	c.number(unevenColumn)
+	above := uint64(0)
+	for i := range rows {
+		now := wide(i)
+		c.data = binary.AppendUvarint(c.data, zigzag(now-above))
+		above = now
+	}
+}
+
+// readNumbers reads a column. What is left of the frame stays in variables meanwhile: most of the
+// time of reading is spent here.
+func readNumbers[T any, N Integer](c *Coder, rows []T, field func(*T) *N) {
+	kind := c.next64()
+	if kind == evenColumn {
+		v := unzigzag(c.next64())
+		step := unzigzag(c.next64())
+		for i := range rows {
+			*field(&rows[i]) = narrow[N](c, v)
+			v += step
+		}
+		return
+	}
+	if kind != unevenColumn {
+		c.Refuse("a column of kind %d", kind)
+	}
+	data, at, v := c.data, 0, uint64(0)
+	for i := range rows {
+		if at < len(data) && data[at] < 0x80 {
+			v += unzigzag(uint64(data[at]))
+			at++
+		} else {
+			more, n := binary.Uvarint(data[at:])
+			if n <= 0 {
+				c.Refuse("a number is cut off")
+				return
+			}
+			v += unzigzag(more)
+			at += n
+		}
+		n := N(v)
+		if uint64(int64(n)) != v && uint64(n) != v {
+			c.Refuse("a number is out of range")
+			return
+		}
+		*field(&rows[i]) = n
+	}
+	c.data = data[at:]
 }
 
 // Flags is the column of a field that is a truth value.
 func Flags[T any](field func(*T) *bool) Column[T] {
 	return func(c *Coder, rows []T) {
+		bits := make([]bit, len(rows))
 		for i := range rows {
-			v, n := field(&rows[i]), uint64(0)
-			if *v {
-				n = 1
+			if *field(&rows[i]) {
+				bits[i] = 1
 			}
-			if n = c.number(n); n > 1 {
-				c.Refuse("a truth value is %d", n)
+		}
+		Numbers(func(b *bit) *bit { return b })(c, bits)
+		for i, b := range bits {
+			if b > 1 {
+				c.Refuse("a truth value is %d", b)
 			}
-			*v = n == 1
+			*field(&rows[i]) = b == 1
 		}
 	}
 }
+
+// A bit is a truth value as a number.
+type bit uint8
 
 // Bytes is the column of rows that are bytes.
 func Bytes(c *Coder, rows []byte) {

@@ -9,8 +9,9 @@
 //
 // An empty frame is the end: a stream without it is cut off. A payload is values behind each
 // other, none of which crosses a frame: numbers as varints, with a sign as zigzag; texts as
-// length and bytes; tables by columns, 1024 rows at a time, each number as the difference to
-// the one above it.
+// length and bytes; tables by columns, 1024 rows at a time: 0 and each number as the
+// difference to the one above it or, where that is always the same, 1, the first number and the
+// difference.
 //
 // One description serves both directions (Coder): what is written first is read first. No length
 // that a stream states is believed, and the first error sticks; what the numbers mean, and

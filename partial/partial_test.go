@@ -68,6 +68,38 @@ func example(rows int) *record {
 	return r
 }
 
+// TestColumns: columns that change evenly, within the range of their type or around it, take a few
+// bytes and come back; what they would run to beyond the range is refused.
+func TestColumns(t *testing.T) {
+	want := &record{}
+	for i := range 1024 {
+		want.Rows = append(want.Rows, row{7, math.MinInt64 + int64(i), math.MaxUint32, uint64(i) << 54, true})
+	}
+	data := encode(t, want)
+	if got, err := decode(t, data); err != nil || !cmp.Equal(want, got) {
+		t.Errorf("%v: %s", err, cmp.Diff(want, got))
+	}
+	if len(data) > 100 {
+		t.Errorf("even columns take %d bytes", len(data))
+	}
+	store := spill.NewStore(1<<20, "")
+	defer store.Close()
+	type wide struct{ N uint64 }
+	table := spill.NewTable[wide](store)
+	table.AppendRows([]wide{{100}, {200}, {300}})
+	var b bytes.Buffer
+	w := partial.NewWriter(&b, "test 1")
+	partial.Table(w, store, &table, partial.Numbers(func(r *wide) *uint64 { return &r.N }))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c, narrow := partial.NewReader(&b, "test 1"), new(spill.Table[row])
+	partial.Table(c, store, &narrow, partial.Numbers(func(r *row) *uint8 { return &r.Small }))
+	if err := c.Close(); !errors.Is(err, partial.ErrDamaged) {
+		t.Errorf("300 as a byte: %v", err)
+	}
+}
+
 func encode(t *testing.T, r *record) []byte {
 	t.Helper()
 	store := spill.NewStore(1<<20, "")

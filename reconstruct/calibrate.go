@@ -63,7 +63,7 @@ func (r *rebuilder) correct(means, recorded []uint64) (off float64) {
 	for k := range r.nodes {
 		for j := range r.nodes[k].items {
 			i := &r.nodes[k].items[j]
-			own, want := means[:len(i.samplers)], recorded[0]
+			own, want := means[:formulae.Regimes(i.Kind)], recorded[0]
 			means, recorded = means[len(own):], recorded[1:]
 			if i.heads.count == 0 {
 				continue

@@ -16,6 +16,7 @@ type rebuilder struct {
 	location trace.LocationID
 	shapes   [][]formulae.Field
 	nodes    []nodeState
+	samplers []sampler // of all items
 	stack    []nodeVisit
 	done     bool
 	pending  [3][]uint64 // open requests: of sends, receives, collectives
@@ -40,12 +41,24 @@ type nodeState struct {
 
 type itemState struct {
 	*formulae.Item
-	samplers []sampler // by regime
-	heads    tally     // time between events before it, waiting included, but in regime formulae.Further
+	heads    tally // time between events before it, waiting included, but in regime formulae.Further
 	made     uint64
-	sides    *communication // nil: it communicates not, or was not met yet
-	times    *repeater      // of a loop; nil: it was not met yet
-	carried  *carried       // nil: its events have no values
+	samplers uint32 // of the location: the first of its own, by regime
+	more     *more  // nil: it is an event of none of these kinds, or was not met yet
+}
+
+// A more is what most items of most locations have not: they are calls.
+type more struct {
+	sides   *communication // nil: it communicates not, or was not met yet
+	times   *repeater      // of a loop; nil: it was not met yet
+	carried *carried       // nil: its events have no values
+}
+
+func (i *itemState) extend() *more {
+	if i.more == nil {
+		i.more = new(more)
+	}
+	return i.more
 }
 
 // A carried yields what events carry beside what their kind says.
@@ -55,7 +68,6 @@ type carried struct {
 }
 
 // A communication yields who the partners of an item are, and what is sent to and from them.
-// Most items of most locations are calls, and have none.
 type communication struct{ peer, tag, size, got repeater }
 
 func newCommunication(i *formulae.Item) *communication {
@@ -121,16 +133,16 @@ func newRebuilder(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Lo
 	r := &rebuilder{ranks: ranks, location: l, shapes: tree.Shapes, now: times.First, stack: []nodeVisit{{}}, meters: formulae.NewMeters(times), looks: spareLooks}
 	r.nodes = make([]nodeState, 0, len(tree.Nodes))
 	counters, laws := times.Counters, times.Laws
-	interval, all := uint64(0), make([]sampler, len(times.Means))
+	interval := uint64(0)
+	r.samplers = make([]sampler, len(times.Means))
 	for i := range tree.Nodes {
 		n := nodeState{Node: &tree.Nodes[i], branch: repeater{f: &tree.Nodes[i].Branch}}
 		n.items = make([]itemState, 0, len(n.Items))
 		for k := range n.Items {
 			it := &n.Items[k]
-			state := itemState{Item: it}
-			state.samplers, all = all[:formulae.Regimes(it.Kind)], all[formulae.Regimes(it.Kind):]
-			for s := range state.samplers {
-				p := &state.samplers[s]
+			state := itemState{Item: it, samplers: uint32(interval)}
+			for range formulae.Regimes(it.Kind) {
+				p := &r.samplers[interval]
 				p.mean = times.Means[interval]
 				if len(laws) > 0 && laws[0].Interval == interval {
 					p.setLaw(levels(&laws[0]), it.Count, formulae.Mix(seed^formulae.Mix(uint64(l))+interval))
@@ -139,10 +151,11 @@ func newRebuilder(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Lo
 				interval++
 			}
 			if members := tree.Members(it); len(it.Values) > 0 || members > 0 {
-				state.carried = &carried{growth: counters[:members]}
+				c := &carried{growth: counters[:members]}
 				for v := range it.Values {
-					state.carried.values = append(state.carried.values, repeater{f: &it.Values[v]})
+					c.values = append(c.values, repeater{f: &it.Values[v]})
 				}
+				state.extend().carried = c
 				counters = counters[members:]
 			}
 			n.items = append(n.items, state)
@@ -208,9 +221,14 @@ func (r *rebuilder) regime(k trace.Kind) formulae.Regime {
 	return formulae.Free
 }
 
+// sampler returns that of an event's item in a regime.
+func (r *rebuilder) sampler(h *event, regime formulae.Regime) *sampler {
+	return &r.samplers[uint64(h.item.samplers)+uint64(regime)]
+}
+
 // tick moves on to an event that waits for nobody.
 func (r *rebuilder) tick(h *event) {
-	r.now += h.item.samplers[r.regime(h.kind)].next()
+	r.now += r.sampler(h, r.regime(h.kind)).next()
 	h.time = r.now
 }
 
@@ -244,10 +262,11 @@ func (r *rebuilder) item(v *nodeVisit, n *nodeState) (uint32, bool) {
 			r.looks = min(r.looks+eventLooks, spareLooks)
 			return uint32(item), true
 		}
-		if i.times == nil {
-			i.times = &repeater{f: &i.Times}
+		m := i.extend()
+		if m.times == nil {
+			m.times = &repeater{f: &i.Times}
 		}
-		if count, ok := i.times.amount(); ok && count > 0 {
+		if count, ok := m.times.amount(); ok && count > 0 {
 			v.loops.Enter(i.Body, count)
 		}
 	}
@@ -290,13 +309,14 @@ func (r *rebuilder) event(i *itemState) event {
 	if !(i.Kind.Table() == trace.TableP2P || i.Kind.Table() == trace.TableColl) {
 		return h
 	}
-	if i.sides == nil {
-		i.sides = newCommunication(i.Item)
+	m := i.extend()
+	if m.sides == nil {
+		m.sides = newCommunication(i.Item)
 	}
-	peer, _ := i.sides.peer.next()
-	tag, _ := i.sides.tag.next()
-	size, _ := i.sides.size.amount()
-	got, _ := i.sides.got.amount()
+	peer, _ := m.sides.peer.next()
+	tag, _ := m.sides.tag.next()
+	size, _ := m.sides.size.amount()
+	got, _ := m.sides.got.amount()
 	rank := uint32(peer)
 	if i.Relative {
 		rank, _ = r.ranks.Absolute(r.location, i.Ref, int64(peer))
@@ -312,16 +332,17 @@ func (r *rebuilder) event(i *itemState) event {
 
 // carry gives an event its values: arguments or members of a metric, then attributes.
 func (r *rebuilder) carry(i *itemState, h *event) {
-	if i.Shape == 0 || r.bare || i.carried == nil {
+	if i.Shape == 0 || r.bare || i.more == nil || i.more.carried == nil {
 		return
 	}
+	c := i.more.carried
 	h.fields = r.shapes[i.Shape-1]
 	h.values = make([]uint64, 0, len(h.fields))
-	for k, grown := range i.carried.growth {
+	for k, grown := range c.growth {
 		h.values = append(h.values, r.meters.Read(i.Ref, k, h.fields[k].Type, grown))
 	}
-	for k := range i.carried.values {
-		v, _ := i.carried.values[k].next()
+	for k := range c.values {
+		v, _ := c.values[k].next()
 		h.values = append(h.values, v)
 	}
 }

@@ -226,7 +226,7 @@ func (r *replay) settle(i int) bool {
 		if k == 0 && l.release >= l.now && !l.completing && r.fixed < maxFixes {
 			r.fixed++
 			l.regime(h.kind)
-			l.now = l.release + max(h.item.samplers[formulae.Blocked].next(), 1)
+			l.now = l.release + max(l.sampler(h, formulae.Blocked).next(), 1)
 			h.time = l.now
 			l.fixes = append(l.fixes, fix{l.seq, l.now})
 		} else {

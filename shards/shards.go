@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,7 @@ import (
 )
 
 // line begins every file. Its number is that of the version: another program does not guess.
-const line = "tracekit shard 2"
+const line = "tracekit shard 3"
 
 // extension is that of the files.
 const extension = ".shard"
@@ -107,22 +108,16 @@ func Write[P Part[P]](ctx context.Context, dir string, h Header, src trace.Sourc
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, Name(h.Number, h.Of))
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails once the file has its name
-	c := partial.NewWriter(f, line)
-	h.code(c)
-	part.Code(c, src.Defs(), nil)
-	if err = errors.Join(c.Close(), f.Chmod(0o644), f.Close(), ctx.Err()); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	return os.Rename(f.Name(), path)
+	return WriteFile(ctx, filepath.Join(dir, Name(h.Number, h.Of)), func(w io.Writer) error {
+		c := partial.NewWriter(w, line)
+		h.Code(c)
+		part.Code(c, src.Defs(), nil)
+		return c.Close()
+	})
 }
 
-func (h *Header) code(c *partial.Coder) {
+// Code codes the header.
+func (h *Header) Code(c *partial.Coder) {
 	partial.Text(c, &h.Stage)
 	partial.List(c, &h.Paths, func(p *string) { partial.Text(c, p) })
 	partial.Flag(c, &h.AlignStart)
@@ -151,12 +146,12 @@ func Open(dir string) (*Set, error) {
 		return nil, err
 	}
 	if len(names) == 0 {
-		return nil, refused(dir, errors.New("there is no shard in it; the flag --shard of 'tracekit analyze' and 'tracekit compress' makes them"))
+		return nil, Refused(dir, errors.New("there is no shard in it; the flag --shard of 'tracekit analyze' and 'tracekit compress' makes them"))
 	}
 	s := &Set{}
 	for i, name := range names {
 		var h Header
-		if err := read(name, &h, nil); err != nil {
+		if err := ReadFile(name, line, false, h.Code); err != nil {
 			return nil, err
 		}
 		if i == 0 {
@@ -164,13 +159,13 @@ func Open(dir string) (*Set, error) {
 		}
 		switch {
 		case h.Of != s.Of:
-			return nil, refused(name, fmt.Errorf("it is one of %d shards, %s is one of %d", h.Of, filepath.Base(names[0]), s.Of))
+			return nil, Refused(name, fmt.Errorf("it is one of %d shards, %s is one of %d", h.Of, filepath.Base(names[0]), s.Of))
 		case h.Stage != s.Stage:
-			return nil, refused(name, fmt.Errorf("it is for another command than %s", filepath.Base(names[0])))
+			return nil, Refused(name, fmt.Errorf("it is for another command than %s", filepath.Base(names[0])))
 		case h.Trace != s.Trace || h.AlignStart != s.AlignStart:
-			return nil, refused(name, fmt.Errorf("it is of another trace than %s, or was read with another --align", filepath.Base(names[0])))
+			return nil, Refused(name, fmt.Errorf("it is of another trace than %s, or was read with another --align", filepath.Base(names[0])))
 		case s.files[h.Number-1] != "":
-			return nil, refused(name, fmt.Errorf("it is shard %d, and so is %s", h.Number, filepath.Base(s.files[h.Number-1])))
+			return nil, Refused(name, fmt.Errorf("it is shard %d, and so is %s", h.Number, filepath.Base(s.files[h.Number-1])))
 		}
 		s.files[h.Number-1] = name
 	}
@@ -184,7 +179,7 @@ func Open(dir string) (*Set, error) {
 		if n > 10 {
 			missing = append(missing[:10], "…")
 		}
-		return nil, refused(dir, fmt.Errorf("%d of %d shards are missing: %s", n, s.Of, strings.Join(missing, ", ")))
+		return nil, Refused(dir, fmt.Errorf("%d of %d shards are missing: %s", n, s.Of, strings.Join(missing, ", ")))
 	}
 	s.Number = 0
 	return s, nil
@@ -203,11 +198,12 @@ func Read[P Part[P]](ctx context.Context, s *Set, src trace.Source, store *spill
 		return all, err
 	}
 	if identity != s.Trace {
-		return all, refused(s.files[0], fmt.Errorf("%s is not, or not any more, the trace that it was made of", src.Info().Path))
+		return all, Refused(s.files[0], fmt.Errorf("%s is not, or not any more, the trace that it was made of", src.Info().Path))
 	}
 	parts, err := engine.Map(ctx, jobs, len(s.files), func(_ context.Context, i int) (P, error) {
 		part := empty()
-		return part, read(s.files[i], new(Header), func(c *partial.Coder) {
+		return part, ReadFile(s.files[i], line, true, func(c *partial.Coder) {
+			new(Header).Code(c)
 			part.Code(c, src.Defs(), store)
 			for _, l := range Locations(src.Defs(), i+1, s.Of) {
 				if c.Err() == nil && !part.Has(l) {
@@ -222,36 +218,8 @@ func Read[P Part[P]](ctx context.Context, s *Set, src trace.Source, store *spill
 	all = empty()
 	for i, part := range parts {
 		if err := all.Add(part); err != nil {
-			return all, refused(s.files[i], err)
+			return all, Refused(s.files[i], err)
 		}
 	}
 	return all, nil
-}
-
-// read reads the header of a file and, if there is something to read it with, the rest.
-func read(name string, h *Header, rest func(*partial.Coder)) error {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return refused(name, errors.New("it is not a file"))
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	c := partial.NewReader(f, line)
-	if h.code(c); rest != nil {
-		rest(c)
-		c.Close()
-	}
-	if err := c.Err(); errors.Is(err, partial.ErrDamaged) {
-		return refused(name, err)
-	} else if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-// refused says that a file, or a directory, is not what it should be.
-func refused(name string, err error) error {
-	return &trace.SyntaxError{File: name, Offset: -1, Err: err}
 }

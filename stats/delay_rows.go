@@ -31,6 +31,14 @@ type DelayRow struct {
 	MostRankNs int64      `json:"most_rank_ns"`
 	Ranks      []RankTime `json:"ranks"` // the one with the most first
 	AtOnce     DelayKinds `json:"-"`     // ShortNs by wait state
+	Longest    Delayed    `json:"-"`     // of single waits that it causes at once
+}
+
+// A Delayed is where a call waits for a place, and how long. Operation "": none does at once.
+type Delayed struct {
+	SourceLine
+	Operation Name
+	TimeNs    int64
 }
 
 // A RankTime is a time of one rank.
@@ -95,6 +103,7 @@ type delaySum struct {
 	short, long float64
 	by, atOnce  [waitKinds]float64
 	ranks       map[uint32]float64
+	longest     delayedMost
 }
 
 // delayRows makes the blocks of the document, the place that costs most first.
@@ -185,6 +194,9 @@ func (p *profiler) placeOf(path trace.PathID) (site, string) {
 }
 
 func (s *delaySum) add(c *delayCost, rank uint32) {
+	if c.longest.time > s.longest.time {
+		s.longest = c.longest
+	}
 	for k := range c.short {
 		s.short += c.short[k]
 		s.long += c.long[k]
@@ -218,6 +230,10 @@ func (s *delaySum) row(p *profiler) DelayRow {
 		}
 	}
 	slices.SortStableFunc(row.Ranks, func(a, b RankTime) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
+	if s.longest.time > 0 {
+		at, _ := p.placeOf(s.longest.path)
+		row.Longest = Delayed{spell(p.t.Defs, at.line), Name(p.t.Defs.RegionLabel(at.operation)), r.ns(whole(s.longest.time))}
+	}
 	if len(row.Ranks) > 0 {
 		row.MostRank, row.MostRankNs = row.Ranks[0].Rank, row.Ranks[0].TimeNs
 	}

@@ -49,6 +49,13 @@ type recentCost struct {
 type delayCost struct {
 	costKey
 	short, long [waitKinds]float64
+	longest     delayedMost
+}
+
+// A delayedMost is the call that waits longest at once for a place, and how long, in ticks.
+type delayedMost struct {
+	path trace.PathID
+	time float64
 }
 
 // A delayTotal is what becomes of all waits of one kind, in ticks.
@@ -160,6 +167,9 @@ func (d *delays) chargeWait(w *delayedWait, k *comparison, excess []Segment) {
 		c := d.cost(costKey{w.cause.location, x.Path})
 		more := float64(x.Time)
 		c.short[kind] += short * more
+		if short*more > c.longest.time {
+			c.longest = delayedMost{d.segments[w.at.location].Own(w.at.call).Path, short * more}
+		}
 		for _, i := range d.kinds {
 			c.long[i] += long[i] * more
 		}

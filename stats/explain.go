@@ -80,7 +80,7 @@ func Explain(ctx context.Context, t *trace.Trace, a *Analysis, l trace.LocationI
 
 // find returns the row of the wait of a call; of two, that of the longer one.
 func (d *delays) find(at callKey) (row int, ok bool) {
-	c := d.callWaits[at.location].cause(int(at.call))
+	c := d.callWaits[at.location].Of(int(at.call))
 	if c == nil {
 		return 0, false
 	}
@@ -101,7 +101,7 @@ func (d *delays) longest(until callKey, opened uint32) (at callKey, ok bool) {
 	}
 	best, waits := int64(0), d.callWaits[until.location]
 	for i := int(until.call) - 1; i >= 0 && (opened == trace.None || i > int(opened)); i-- {
-		if c := waits.cause(i); c != nil && c.Time > best {
+		if c := waits.Of(i); c != nil && c.Time > best {
 			best, at = c.Time, callKey{until.location, uint32(i)}
 		}
 	}
@@ -166,7 +166,7 @@ func WaitAt(t *trace.Trace, waits CallWaits, rank uint32, at Instant) (l trace.L
 	calls := t.Calls[l]
 	i := sort.Search(calls.Len(), func(i int) bool { return calls.Ptr(i).Leave >= tick })
 	for ; i < calls.Len(); i++ {
-		if waits[l].cause(i) != nil {
+		if waits[l].Of(i) != nil {
 			return l, uint32(i), true
 		}
 	}

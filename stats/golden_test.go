@@ -171,6 +171,7 @@ func briefDelays(b *bytes.Buffer, a *stats.Analysis) {
 			fmt.Fprintf(b, " %d:%d", r.Rank, r.TimeNs)
 		}
 		b.WriteByte('\n')
+		fmt.Fprintf(b, "longest %s : %s in %s %d\n", d.Region, d.Longest.Operation, d.Longest.Region, d.Longest.TimeNs)
 	}
 }
 

@@ -20,6 +20,7 @@ type logHistogram struct {
 const (
 	octaveBits       = 6
 	bucketsPerOctave = 1 << octaveBits
+	allBuckets       = (64 - octaveBits + 1) * bucketsPerOctave
 )
 
 // bucketOf returns octave and bucket of a value; below 0 counts as 0.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tracekit/engine"
+	"tracekit/partial"
 	"tracekit/trace"
 )
 
@@ -32,6 +33,9 @@ type Options struct {
 	// profile decodes.
 	Beside []Beside
 
+	// Workers make the profile; nil: this process does. The analysis is the same.
+	Workers Workers
+
 	// Progress counts the events that the decoding pass reads; it may be nil.
 	Progress *engine.Progress
 }
@@ -41,9 +45,19 @@ type Beside interface {
 	// Listen is an engine.Listener of an analysis that has found where calls wait.
 	Listen(CallWaits, trace.LocationID) (hear func(*trace.Batch), end func())
 
-	// Finish is called when all is decoded; it returns findings that the analysis is to list.
+	// Finish is called when all is decoded, or read; it returns findings that the analysis is to list.
 	// An error means that ctx was cancelled, or that a table could not be kept.
 	Finish(context.Context) ([]trace.Finding, error)
+}
+
+// Shared is a stage that hears the locations in other processes, if Workers make the profile. For
+// stages that are not shared, this process decodes them once more.
+type Shared interface {
+	Beside
+
+	// Code writes what was heard of a location, all of which was decoded, or reads what another
+	// process has heard of it. It is called for several locations at the same time.
+	Code(*partial.Coder, trace.LocationID)
 }
 
 // Hearing returns what tells a stage where calls wait and what is decoded.

@@ -46,7 +46,7 @@ func (o *overheads) commCalls(ctx context.Context, l trace.LocationID, visit fun
 	calls, sizes, waits := newCallWalk(ctx, o.t, l), o.sizes[l], o.calls[l]
 	e := new(commCall)
 	calls.until(never, func(i int, c *trace.Call, last rowEnd) {
-		e.Call, e.row, e.last, e.cause = c, uint32(i), last, waits.cause(i)
+		e.Call, e.row, e.last, e.cause = c, uint32(i), last, waits.Of(i)
 		o.describe(e, l, *sizes.Ptr(i))
 		visit(e)
 	})

@@ -94,11 +94,7 @@ func newProfiler(t *trace.Trace, s *scope, path []*spill.Table[pathPiece], clock
 
 // run decodes the selected locations.
 func (p *profiler) run(ctx context.Context, opts Options) (*profilePart, error) {
-	o := engine.Options{Jobs: opts.Jobs, Progress: opts.Progress}
-	for _, b := range opts.Beside {
-		o.Listeners = append(o.Listeners, Hearing(b, p.callWaits))
-	}
-	part, err := engine.Run(ctx, p.t.Source, o, p)
+	part, err := p.all(ctx, opts)
 	if err != nil {
 		return nil, fmt.Errorf("profiling: %w", err)
 	}
@@ -110,6 +106,15 @@ func (p *profiler) run(ctx context.Context, opts Options) (*profilePart, error) 
 		p.useful[l.location], p.waited[l.location] = l.useful, l.waited
 	}
 	return part, nil
+}
+
+// all makes the pass here or has it made by the Workers.
+func (p *profiler) all(ctx context.Context, opts Options) (*profilePart, error) {
+	if opts.Workers != nil {
+		return (&Pass{Trace: p.t, Options: opts, p: p}).gather(ctx)
+	}
+	o := engine.Options{Jobs: opts.Jobs, Progress: opts.Progress, Listeners: p.listeners(opts.Beside)}
+	return engine.Run(ctx, p.t.Source, o, p)
 }
 
 // Map implements engine.Stage.

@@ -219,7 +219,7 @@ func (w *walk) endRow() {
 	row := s.calls.Len() - 1
 	own := w.flush(false)
 	wait := int64(0)
-	if cause := s.waits.cause(row); cause != nil {
+	if cause := s.waits.Of(row); cause != nil {
 		wait = min(own, s.scope.clip(cause.From, cause.From+cause.Time))
 	}
 	s.append(Segment{Path: s.path, Visits: 1, Time: own - wait})

@@ -36,8 +36,8 @@ func (t *WaitTable) At(i int) CallWait {
 	return CallWait{}
 }
 
-// cause returns the wait of call i, nil if it does not wait.
-func (t *WaitTable) cause(i int) *CallWait {
+// Of returns the wait of call i, nil if it does not wait.
+func (t *WaitTable) Of(i int) *CallWait {
 	if row := *t.index.Ptr(i); row > 0 {
 		return &t.rows.Ptr(int(row - 1)).CallWait
 	}

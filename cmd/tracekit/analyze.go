@@ -9,10 +9,9 @@ import (
 
 	"tracekit/page"
 	"tracekit/stats"
-	"tracekit/stats/devices"
 	"tracekit/stats/diagnosis"
-	"tracekit/stats/fileio"
 	"tracekit/stats/fit"
+	"tracekit/stats/second"
 	"tracekit/trace"
 )
 
@@ -32,6 +31,7 @@ type analyzeOptions struct {
 	outDir   string
 	force    bool
 	shard    shardFlag
+	workers  *second.Workers // of the second pass; nil: this process
 
 	beside func(*trace.Trace) stats.Beside // makes what else hears the events of the trace; nil: nothing
 }
@@ -163,15 +163,17 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	if err != nil {
 		return nil, err
 	}
-	found := devices.NewFinder(t, devices.Options{Jobs: o.Jobs, Ranks: o.Ranks, From: from, To: to})
-	files := fileio.NewFinder(t, fileio.Options{Ranks: o.Ranks, From: from, To: to})
-	o.Beside = []stats.Beside{found, files}
+	found := second.NewFinders(t, o, from, to)
+	o.Beside = found.Beside()
+	if opts.workers != nil {
+		o.Workers = opts.workers
+	}
 	if opts.beside != nil {
 		o.Beside = append(o.Beside, opts.beside(t))
 	}
 	a, err := stats.Analyze(ctx, t, o)
 	if err == nil {
-		a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices, found.Path, found.Counters, files.Result
+		a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices.Devices, found.Devices.Path, found.Devices.Counters, found.Files.Result
 	}
 	if err == nil && opts.diagnose && a.Selection == nil && a.Efficiency != nil {
 		a.Diagnosis, err = diagnosis.Find(ctx, t, a, opts.jobs)

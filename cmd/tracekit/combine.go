@@ -34,7 +34,18 @@ func (f *shardFlag) add(set *pflag.FlagSet, does string) {
 var alsoForShards = []string{"shard", "output", "force", "jobs", "memory", "quiet", "align"}
 
 // validate checks the flag in a command line of which these flags alone are for shards.
-func (f *shardFlag) validate(set *pflag.FlagSet, dir string, flags ...string) (err error) {
+func (f *shardFlag) validate(set *pflag.FlagSet, dir string, flags ...string) error {
+	if err := f.parse(); err != nil {
+		return err
+	}
+	if dir == "" {
+		return usagef("--shard needs -o, the directory for the shards")
+	}
+	return onlyFlags(set, "--%s is for 'tracekit combine': a shard is the same whatever is made of it", slices.Concat(alsoForShards, flags)...)
+}
+
+// parse reads "i/n".
+func (f *shardFlag) parse() (err error) {
 	number, of, both := strings.Cut(f.text, "/")
 	f.number, err = strconv.Atoi(number)
 	if err == nil {
@@ -43,10 +54,7 @@ func (f *shardFlag) validate(set *pflag.FlagSet, dir string, flags ...string) (e
 	if err != nil || !both || f.number < 1 || f.number > f.of || f.of > shards.MaxShards {
 		return usagef("--shard %q: want i/n with i from 1 to n, and n at most %d", f.text, shards.MaxShards)
 	}
-	if dir == "" {
-		return usagef("--shard needs -o, the directory for the shards")
-	}
-	return onlyFlags(set, "--%s is for 'tracekit combine': a shard is the same whatever is made of it", slices.Concat(alsoForShards, flags)...)
+	return nil
 }
 
 // onlyFlags refuses other flags than these.
@@ -135,6 +143,7 @@ func (o *compressOptions) shardOf(c *cobra.Command, s *streams) error {
 
 func newCombine(io *streams, run func(context.Context, *streams, *analyzeOptions) error) *cobra.Command {
 	opts := &analyzeOptions{}
+	var pass secondPass
 	cmd := &cobra.Command{
 		Use:   "combine DIRECTORY",
 		Short: "Analyse or compress a trace that several processes have gone through",
@@ -142,18 +151,24 @@ func newCombine(io *streams, run func(context.Context, *streams, *analyzeOptions
 'tracekit analyze --shard i/n -o DIRECTORY TRACE', which may have run on different machines,
 as tasks of a job array. What it prints is what 'tracekit analyze' prints of the trace.
 
-It needs all n shards, and the trace under the path that they were given, for it reads the
-events once more: for the profile, which needs corrected times. So of analyze's two passes
-over the events the shards take the first one.
+It needs all n shards, and the trace under the path that they were given, for the events are
+read once more: for the profile, which needs corrected times and the critical path. With
+--second-pass other processes do that, too. Combine leaves a task for each of them in the
+directory, runs the command, and goes on once that has ended and each task is done: by
+'tracekit combine --shard i/n DIRECTORY', on whatever machine.
 
 Shards of 'tracekit compress --shard i/n -o DIRECTORY TRACE' it joins to the .tkf that -o names.
 Of the trace it then reads the definitions alone.`,
 		Example: `  tracekit analyze --shard 1/2 -o parts traces.otf2
   tracekit analyze --shard 2/2 -o parts traces.otf2
   tracekit combine parts
+  tracekit combine --second-pass 'sbatch --wait second.sh' parts
   tracekit compress --shard 1/1 -o coded traces.otf2 && tracekit combine coded -o run.tkf`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if opts.shard.text != "" {
+				return pass.share(c, io, opts, args[0])
+			}
 			set, err := shards.Open(args[0])
 			if err != nil {
 				return unreadable(fmt.Errorf("combining shards: %w", err))
@@ -168,10 +183,16 @@ Of the trace it then reads the definitions alone.`,
 			if err := opts.validate(); err != nil {
 				return err
 			}
+			if pass.command != "" {
+				opts.workers = pass.workers(io, args[0], set.Header)
+				defer opts.workers.Close()
+			}
 			return run(c.Context(), io, opts)
 		},
 	}
 	opts.addFlags(cmd.Flags())
+	cmd.Flags().StringVar(&opts.shard.text, "shard", "", "only make `share` i/n of the second pass, 1/n to n/n, for a combine that waits for it")
+	cmd.Flags().StringVar(&pass.command, "second-pass", "", "`command` for the shell that has every share of the second pass made; see --shard")
 	cmd.Flags().Lookup("align").Hidden = true // as the shards were read
 	return cmd
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,9 +35,14 @@ func TestCombined(t *testing.T) {
 				if _, err := os.Stat(filepath.Join(dir, parts)); err != nil {
 					makeShards(t, dir, "analyze", trace, parts, n)
 				}
-				got, gotErr, gotCode := tracekit(t, dir, append([]string{"combine", parts}, flags...)...)
-				if got != want || gotErr != wantErr || gotCode != wantCode || wantCode != exitDone {
-					t.Errorf("%s, %d shards, %v: exit code %d, want %d; %s; documents equal: %t", trace, n, flags, gotCode, wantCode, gotErr, got == want)
+				for _, pass := range [][]string{nil, {"--second-pass", shares(filepath.Join(dir, parts), n)}} {
+					if pass != nil && n != 3 {
+						continue
+					}
+					got, gotErr, gotCode := tracekit(t, dir, slices.Concat([]string{"combine", parts}, flags, pass)...)
+					if got != want || gotErr != wantErr || gotCode != wantCode || wantCode != exitDone {
+						t.Errorf("%s, %d shards, %v: exit code %d, want %d; %s; documents equal: %t", trace, n, flags, gotCode, wantCode, gotErr, got == want)
+					}
 				}
 			}
 		}
@@ -84,6 +90,37 @@ func TestJoined(t *testing.T) {
 	}
 }
 
+// shares returns the command that makes all shares of the second pass.
+func shares(parts string, n int) string {
+	return fmt.Sprintf("for i in $(seq %d); do %s=1 '%s' combine -q --shard $i/%d '%s' || exit; done", n, asProgram, os.Args[0], n, parts)
+}
+
+// TestSecondPass: shares that fail or are not made end the analysis without a document, and say why;
+// nothing but the shards is left.
+func TestSecondPass(t *testing.T) {
+	dir, ring := t.TempDir(), sampleArchive(t, "ring-4")
+	makeShards(t, dir, "analyze", ring, "parts", 2)
+	for command, want := range map[string]string{
+		"exit 7":                               "exit status 7",
+		":":                                    "00001-of-00002.profile: no such file",
+		shares(filepath.Join(dir, "parts"), 3): "exit status",
+	} {
+		stdout, stderr, code := tracekit(t, dir, "combine", "parts", "--second-pass", command)
+		if code == exitDone || stdout != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d, %q, want %q", command, code, stderr, want)
+		}
+		if left, err := filepath.Glob(filepath.Join(dir, "parts", "*")); err != nil || len(left) != 2 {
+			t.Errorf("%s: %v is left", command, left)
+		}
+	}
+	if _, stderr, code := tracekit(t, dir, "combine", "parts", "--shard", "1/2"); code == exitDone || !strings.Contains(stderr, "00001-of-00002.task") {
+		t.Errorf("without a task: exit code %d, %s", code, stderr)
+	}
+	if _, _, code := tracekit(t, dir, "combine", "parts", "--shard", "1/2", "--ranks", "0"); code != exitUsage {
+		t.Errorf("with a selection: exit code %d", code)
+	}
+}
+
 // damagedArchive makes an archive one of whose locations is cut off and one garbled.
 func damagedArchive(t *testing.T, dir, archive string) string {
 	t.Helper()
@@ -120,7 +157,7 @@ func TestCombineRefuses(t *testing.T) {
 		want  string
 	}{
 		{"missing", func(t *testing.T, p string) error { return os.Remove(filepath.Join(p, shards.Name(2, 3))) }, "1 of 3 shards are missing: 2"},
-		{"cut off", func(t *testing.T, p string) error { return os.Truncate(filepath.Join(p, shards.Name(2, 3)), 2000) }, "it ends in the middle"},
+		{"cut off", func(t *testing.T, p string) error { return os.Truncate(filepath.Join(p, shards.Name(2, 3)), 500) }, "it ends in the middle"},
 		{"empty", func(t *testing.T, p string) error { return os.Truncate(filepath.Join(p, shards.Name(2, 3)), 0) }, "does not begin with"},
 		{"garbled", func(t *testing.T, p string) error { return garble(filepath.Join(p, shards.Name(3, 3))) }, "a checksum does not fit"},
 		{"twice", func(t *testing.T, p string) error {

@@ -206,7 +206,7 @@ func (f *mergeFlags) validate() error {
 const (
 	smallTrace     = 16 << 20 // bytes of its files, which may be packed
 	smallEvents    = 1 << 20
-	gcPercent      = 10
+	gcPercent      = 25
 	gcPercentSmall = 400
 )
 

@@ -221,6 +221,7 @@ func (e *locationEncoder) end() *coded {
 		e.eventBlock()
 	}
 	e.structure.end()
+	e.out.table.Freeze()
 	e.out.digest = e.digest.sum()
 	out := e.out // alone: the models of the encoder are large
 	return &out

@@ -13,8 +13,8 @@ import (
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
 	"tracekit/formulae/internal/symbols"
-	"tracekit/merge"
 	"tracekit/partial"
+	"tracekit/partial/model"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -184,7 +184,7 @@ func (p *Parts) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
 		}
 		x.location(p.coded[*l])
 	})
-	merge.CodeFindings(c, &p.findings)
+	model.Findings(c, &p.findings)
 }
 
 // Has reports whether a location is among the parts.

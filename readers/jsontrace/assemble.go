@@ -294,7 +294,7 @@ func (f *file) identName(what string, i ident) string {
 	if name := f.names.list[i.n]; name != "" {
 		return name
 	}
-	return what + ` ""`
+	return "unnamed " + what
 }
 
 // track adds the locations of a track: one, and one more for each sub-track.

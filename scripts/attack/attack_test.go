@@ -195,3 +195,21 @@ func TestLog(t *testing.T) {
 		l.close()
 	}
 }
+
+// TestBeside: what a command has left behind must not change an answer without a word; a profile may.
+func TestBeside(t *testing.T) {
+	answer, err := readAnswer([]byte(`{"x":1}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, makers := range map[outcome][]command{natural: nil, bad: {{args: []string{"fit"}}}} {
+		s := *sampleOf(t)[2]
+		s.makers = makers
+		j := judgement{campaign: &campaign{self: "false"}, dir: t.TempDir(), baseline: &baseline{answer: answer}, ending: ending{stdout: []byte(`{"x":2}`)},
+			plan: plan{sample: &s, document: true}, mutants: []mutant{{first, []byte("[]")}}}
+		j.campaign.sound.Store(soundKey{&s, "census", false}, func() (*baseline, error) { return new(baseline), nil })
+		if got, why := j.judge(t.Context()); got != want {
+			t.Errorf("made by %d commands: outcome %d (%s), want %d", len(makers), got, why, want)
+		}
+	}
+}

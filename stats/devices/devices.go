@@ -25,11 +25,12 @@ type Result struct {
 	Findings []trace.Finding
 }
 
-// A Finder finds what devices do from the events that others decode. It is a stats.Beside.
+// A Finder finds what devices do from the events that others decode. It is a stats.Shared.
 type Finder struct {
 	Result
 	c        *collector
 	readings []*reading // by location; nil: not heard of
+	parts    []*part    // by location: of those that were coded
 }
 
 // NewFinder returns a finder of what devices do in a trace. It hears nothing of one that has
@@ -38,6 +39,7 @@ func NewFinder(t *trace.Trace, opts Options) *Finder {
 	f, kinds := &Finder{}, kindsOf(t)
 	if slices.Contains(kinds, stream) || slices.Contains(kinds, sampler) {
 		f.c, f.readings = newCollector(t, kinds, opts), make([]*reading, len(kinds))
+		f.parts = make([]*part, len(kinds))
 	}
 	return f
 }
@@ -59,12 +61,15 @@ func (f *Finder) Finish(ctx context.Context) ([]trace.Finding, error) {
 	}
 	c, t, opts := f.c, f.c.t, f.c.opts
 	parts, err := engine.Map(ctx, opts.Jobs, len(f.readings), func(_ context.Context, l int) (*part, error) {
+		if f.parts[l] != nil {
+			return f.parts[l], nil
+		}
 		return f.readings[l].end(trace.LocationID(l)), nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	f.readings = nil
+	f.readings, f.parts = nil, nil
 	var ledger trace.Ledger
 	for _, p := range parts {
 		ledger.Merge(p.ledger.Findings())

@@ -182,8 +182,8 @@ func (f *deviceFinder) lateRanks() []stats.Cause {
 	c.Ranks = slices.Compact(c.Ranks)
 	wait := f.causes.CollectiveWaitNs
 	c.Evidence = map[string]float64{"collective_wait_ns": float64(wait), "caused_ns": float64(caused), "comes_last": float64(last)}
-	c.Text = fmt.Sprintf("Ranks come late to collectives: %s, and nothing else, for %s. For %s %s of that, last %d times; %s.", f.who("wait", "waits"), f.of(wait),
-		ranksText(c.Ranks), fmt.Sprintf("%.0f %%", 100*float64(c.WaitsCausedNs)/float64(caused)), last, f.computing(c.Ranks))
+	c.Text = fmt.Sprintf("Ranks come late to collectives: %s, and nothing else, for %s. %s of that is for %s, last %d times; %s.", f.who("wait", "waits"), f.of(wait),
+		fmt.Sprintf("%.0f %%", 100*float64(c.WaitsCausedNs)/float64(caused)), ranksText(c.Ranks), last, f.computing(c.Ranks))
 	return f.cause(c, wait/int64(len(f.a.Devices)), "If all came together, as late as they do in the mean")
 }
 

@@ -390,7 +390,7 @@ func extremes(times []int64, ranks []uint32) (low, high uint32) {
 	return low, high
 }
 
-// waits says what waits a place causes, and where the longest of them is.
+// waits says what waits a place causes, and where the longest of them is that it causes at once.
 func (f *finder) waits(row stats.DelayRow) string { return f.waitsFor(row, "it") }
 
 // waitsFor is waits for what a word names.
@@ -399,8 +399,8 @@ func (f *finder) waitsFor(row stats.DelayRow, what string) string {
 	text := fmt.Sprintf("others wait %s for %s", stats.FormatTime(row.TotalNs), what)
 	if kind != stats.NoWait {
 		text += fmt.Sprintf(", most in %s", kind)
-		if top := f.a.WaitStates[kind].Top; len(top) > 0 {
-			text += fmt.Sprintf(" (%s)", calledAt(top[0].Operation, top[0].SourceLine))
+		if at := row.Longest; at.Operation != "" {
+			text += fmt.Sprintf(", longest in %s", calledAt(string(at.Operation), at.SourceLine))
 		}
 	}
 	return text

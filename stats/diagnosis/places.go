@@ -119,6 +119,9 @@ func (p *place) addCost(d stats.DelayRow) {
 		p.row.AtOnce[k] += d.AtOnce[k]
 	}
 	p.row.ShortNs += d.ShortNs
+	if d.Longest.TimeNs > p.row.Longest.TimeNs {
+		p.row.Longest = d.Longest
+	}
 	for _, r := range d.Ranks {
 		i := slices.IndexFunc(p.row.Ranks, func(x stats.RankTime) bool { return x.Rank == r.Rank })
 		if i < 0 {

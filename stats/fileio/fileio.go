@@ -23,7 +23,7 @@ type Options struct {
 	From, To int64    // corrected ticks: calls are clipped to them
 }
 
-// A Finder finds what is done to files from the events that others decode. It is a stats.Beside.
+// A Finder finds what is done to files from the events that others decode. It is a stats.Shared.
 type Finder struct {
 	Result      *stats.FileIO // nil: no call works on files
 	t           *trace.Trace
@@ -32,6 +32,7 @@ type Finder struct {
 	aside       []bool
 	file, bytes trace.AttributeID
 	readings    []*reading // by location; nil: not heard of
+	parts       []*part    // by location: of those that were coded
 }
 
 // NewFinder returns a finder of what is done to files in a trace. It hears nothing of one in which
@@ -40,15 +41,14 @@ func NewFinder(t *trace.Trace, opts Options) *Finder {
 	f := &Finder{t: t, opts: opts, calls: t.Defs.FileCalls(), aside: stats.Aside(t),
 		file: t.Defs.AttributeByName(trace.AttributeFile), bytes: t.Defs.AttributeByName(trace.AttributeBytes)}
 	if slices.ContainsFunc(f.calls, func(c trace.FileCall) bool { return c != trace.NoFileCall }) {
-		f.readings = make([]*reading, len(t.Defs.Locations))
+		f.readings, f.parts = make([]*reading, len(t.Defs.Locations)), make([]*part, len(t.Defs.Locations))
 	}
 	return f
 }
 
 // Listen implements stats.Beside.
 func (f *Finder) Listen(_ stats.CallWaits, l trace.LocationID) (hear func(*trace.Batch), end func()) {
-	if f.readings == nil || int(l) >= len(f.t.Span) || f.t.Span[l].Events == 0 || f.aside[l] ||
-		len(f.opts.Ranks) > 0 && !slices.Contains(f.opts.Ranks, f.t.Rank[l]) {
+	if !f.wants(l) {
 		return nil, nil
 	}
 	r := &reading{s: f, p: newPart(), location: l, rank: f.t.Rank[l], clock: new(trace.ClockMap), last: f.t.Span[l].First}
@@ -59,16 +59,25 @@ func (f *Finder) Listen(_ stats.CallWaits, l trace.LocationID) (hear func(*trace
 	return r.batch, nil
 }
 
+// wants reports whether a location is of interest.
+func (f *Finder) wants(l trace.LocationID) bool {
+	return f.readings != nil && int(l) < len(f.t.Span) && f.t.Span[l].Events > 0 && !f.aside[l] &&
+		(len(f.opts.Ranks) == 0 || slices.Contains(f.opts.Ranks, f.t.Rank[l]))
+}
+
 // Finish implements stats.Beside: it finds the Result.
 func (f *Finder) Finish(context.Context) ([]trace.Finding, error) {
 	sum := newPart()
-	for _, r := range f.readings {
-		if r != nil {
+	for l, r := range f.readings {
+		switch {
+		case f.parts[l] != nil:
+			sum.merge(f.parts[l])
+		case r != nil:
 			r.end()
 			sum.merge(r.p)
 		}
 	}
-	f.readings = nil
+	f.readings, f.parts = nil, nil
 	if len(sum.operations) == 0 {
 		return nil, nil
 	}

@@ -65,14 +65,15 @@ func (b *builder) sender(k int) *sender {
 	recvs = recvs[:min(len(recvs), sendersAtOnce)]
 	for i := range recvs {
 		x, r := sender{call: trace.None}, &recvs[i]
-		if r.State == trace.Matched {
-			if x.call, x.enter = b.lateSender(r, k+i); x.call == trace.None {
-				x.call = b.t.Sends[r.SendLoc].Ptr(int(r.Send)).Call
-			} else {
-				x.waits, x.known = r.Bytes >= b.network.synchronous, b.network.always == nil
-			}
+		if x.call, x.enter = b.lateSender(r, k+i); x.call != trace.None {
+			x.waits, x.known = r.Bytes >= b.network.synchronous, b.network.always == nil
 		}
 		s.list = append(s.list, x)
+	}
+	for i := range recvs {
+		if x, r := &s.list[i], &recvs[i]; x.call == trace.None && r.State == trace.Matched {
+			x.call = b.t.Sends[r.SendLoc].Ptr(int(r.Send)).Call
+		}
 	}
 	for i := range recvs {
 		if x := &s.list[i]; x.call != trace.None && !x.known {
@@ -86,8 +87,8 @@ func (b *builder) sender(k int) *sender {
 // lateSender returns the call that sends the message of receive k and when it is entered, if the
 // wait of the call that completes the receive tells that; else None.
 func (b *builder) lateSender(r *trace.Recv, k int) (call uint32, enter int64) {
-	if r.Call != trace.None {
-		if w := b.waits.At(int(r.Call)); tells(&w, k, b.t.Calls[b.l].Ptr(int(r.Call))) {
+	if r.Call != trace.None && r.State == trace.Matched {
+		if w := b.waits.Of(int(r.Call)); w != nil && tells(w, k, b.t.Calls[b.l].Ptr(int(r.Call))) {
 			return w.Call, w.From + w.Time
 		}
 	}
@@ -123,7 +124,7 @@ func (m *Model) build(l trace.LocationID, waits *stats.WaitTable, keep bool) dou
 	b := &builder{Model: m, l: l, waits: waits, keep: keep, parts: m.t.Parts[l], later: newPending[need](), joins: newPending[part]()}
 	store, calls := m.t.Store, m.t.Calls[l]
 	b.out = location{rows: spill.NewTable[row](store), needs: spill.NewTable[need](store), parts: spill.NewTable[part](store),
-		clocks: spill.NewZeros[int64](store, calls.Len())}
+		clocks: spill.NewTable[int64](store)}
 	for k, class := range startups {
 		b.begins[k] = startup(calls, class)
 	}
@@ -131,20 +132,24 @@ func (m *Model) build(l trace.LocationID, waits *stats.WaitTable, keep bool) dou
 		b.partsUntil(trace.None - 1)
 	}
 	waited := int64(0)
-	var c trace.Call
-	for i := range calls.Len() {
-		next, end := trace.Call{}, [2]int{m.t.Sends[l].Len(), m.t.Recvs[l].Len()}
-		if i == 0 {
-			c = calls.At(0)
+	for first, rows := range calls.Rows {
+		for k := range rows {
+			c, i, end := &rows[k], first+k, [2]int{m.t.Sends[l].Len(), m.t.Recvs[l].Len()}
+			var next *trace.Call
+			switch {
+			case k+1 < len(rows):
+				next = &rows[k+1]
+			case i+1 < calls.Len():
+				next = calls.Ptr(i + 1)
+			}
+			if next != nil {
+				end = [2]int{int(next.FirstSend), int(next.FirstRecv)}
+			}
+			b.out.clocks.Append(c.Enter - waited)
+			waited += b.call(uint32(i), c, end)
 		}
-		if i+1 < calls.Len() {
-			next = calls.At(i + 1)
-			end = [2]int{int(next.FirstSend), int(next.FirstRecv)}
-		}
-		b.out.clocks.Set(i, c.Enter-waited)
-		waited += b.call(uint32(i), &c, end)
-		c = next
 	}
+	b.out.clocks = b.out.clocks.Sealed()
 	b.out.end = m.t.Span[l].Last - waited
 	m.locations[l] = b.out
 	return b.doubts

@@ -275,13 +275,12 @@ func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *
 				o.floor = min(o.floor, c.Leave-c.Enter)
 			}
 			f := o.see(flightKey{kind: arrivalOf(r), size: r.Bytes}, c)
-			w := waits.At(int(r.Call))
-			waited := w.Time > 0
-			if !waited {
+			w := waits.Of(int(r.Call))
+			if w == nil {
 				f.ready = min(f.ready, c.Leave-c.Enter)
 			}
-			if (waited || o.residual && c.Leave-c.Enter > o.long) && f.looksUp(l) {
-				if tells(&w, first+i, c) {
+			if (w != nil || o.residual && c.Leave-c.Enter > o.long) && f.looksUp(l) {
+				if w != nil && tells(w, first+i, c) {
 					o.time(f, r.Bytes, c, w.From+w.Time)
 				} else if send := m.sender(r); send != nil {
 					o.time(f, r.Bytes, c, send.Enter)
@@ -316,7 +315,8 @@ func (m *Model) observeSend(o *observations, n *network, l trace.LocationID, s *
 		o.see(flightKey{kind: sendToSendWait, size: s.Bytes}, done)
 	}
 	f := o.see(flightKey{kind: kind, size: s.Bytes}, done)
-	if waits.At(int(s.Done)).Time == 0 {
+	wait := waits.Of(int(s.Done))
+	if wait == nil {
 		f.ready = min(f.ready, done.Leave-done.Enter)
 	}
 	short := done.Leave-done.Enter <= o.long
@@ -333,11 +333,11 @@ func (m *Model) observeSend(o *observations, n *network, l trace.LocationID, s *
 	if kind == postToSsend {
 		return
 	}
-	switch wait := waits.At(int(s.Done)).Kind; {
+	switch {
 	case post.Enter+n.wire(s.Bytes) >= done.Leave:
 		f.passed++
 	case post.Enter <= done.Enter && (short || kind == postToSend || !sendsOnly(calls, int(s.Done))):
-	case post.Enter <= done.Enter || wait == stats.LateReceiver || wait == stats.LateReceiverBehindLateSender:
+	case post.Enter <= done.Enter || wait != nil && (wait.Kind == stats.LateReceiver || wait.Kind == stats.LateReceiverBehindLateSender):
 		f.blocked++
 	}
 }

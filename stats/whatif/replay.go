@@ -231,8 +231,13 @@ func (r *replay) prepare(l trace.LocationID) bool {
 func (r *replay) enter(l trace.LocationID, end int) {
 	s := &r.state[l]
 	if s.shift != 0 {
-		for i := r.turns.Steps(int(l)); i < end; i++ {
-			*r.in.clocks[l].Ptr(i) += s.shift
+		for i := r.turns.Steps(int(l)); i < end; {
+			clocks := r.in.clocks[l].From(i)
+			clocks = clocks[:min(len(clocks), end-i)]
+			for k := range clocks {
+				clocks[k] += s.shift
+			}
+			i += len(clocks)
 		}
 	}
 	r.turns.Reach(int(l), end)

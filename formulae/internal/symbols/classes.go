@@ -212,7 +212,7 @@ func (t *Table) Code(c *pack.Columns) {
 	}
 	t.lists = d.lists
 	for _, e := range d.entries {
-		t.add(e.symbol)
+		t.symbols = append(t.symbols, e.symbol)
 	}
 }
 

@@ -10,6 +10,7 @@ package symbols
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"tracekit/formulae/internal/coder"
 	"tracekit/trace"
@@ -100,6 +101,12 @@ func NewTable() *Table {
 	return &Table{index: make(map[symbol]uint32), variety: make(map[symbol]int),
 		lists: []string{""}, listed: map[string]uint32{"": 0},
 		asAttributes: make(map[uint32][]attribute), asArgs: make(map[uint32][]uint64)}
+}
+
+// Freeze drops what numbers further symbols. Of many locations each keeps a table until all are
+// read, and most of a table is the way to find a symbol in it.
+func (t *Table) Freeze() {
+	*t = Table{symbols: slices.Clip(slices.Clone(t.symbols)), lists: t.lists}
 }
 
 // Len returns the number of symbols.
