@@ -2,9 +2,13 @@ package page
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
 
+	"tracekit/merge"
+	"tracekit/readers"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -27,6 +31,26 @@ func TestMoreFits(t *testing.T) {
 		if err != nil || int64(len(packed)) > limit {
 			t.Errorf("%d bytes, want at most %d; %v", len(packed), limit, err)
 		}
+	}
+}
+
+// TestGridsOfATrace: the grid of MPI_Cart_create is drawn with the places that it gave the ranks.
+func TestGridsOfATrace(t *testing.T) {
+	src, err := readers.Open(t.Context(), filepath.Join("..", "samples", "archives", "torus-6"), readers.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	store := spill.NewStore(64<<20, t.TempDir())
+	t.Cleanup(func() { store.Close() })
+	tr, err := merge.Merge(t.Context(), src, merge.Options{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := gridsOf(tr)
+	want := [][]int{{0, 0, 0}, {1, 0, 1}, {2, 1, 0}, {3, 1, 1}, {4, 2, 0}, {5, 2, 1}}
+	if len(got) != 1 || !slices.Equal(got[0].Sizes, []int{3, 2}) || !slices.EqualFunc(got[0].At, want, slices.Equal[[]int]) {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -16,7 +16,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 MPICC=${MPICC:-mpicc}
 MPIRUN=${MPIRUN:-mpirun}
-programs="ring halo2d sweep masterworker zoo mpibench"
+programs="ring halo2d sweep masterworker zoo torus mpibench"
 
 # need says what is missing, before anything is built.
 need() {
@@ -65,6 +65,7 @@ archive() {
     sweep-6) run 6 "$2/$1" sweep 48 8 3 ;;
     masterworker-4) run 4 "$2/$1" masterworker 96 ;;
     zoo-4) run 4 "$2/$1" zoo 3 ;;
+    torus-6) run 6 "$2/$1" torus 10 ;;
     *) echo "make.sh: no archive $1" >&2; exit 2 ;;
     esac
 }
@@ -90,7 +91,7 @@ case ${1:-all} in
 all)
     build
     to=$(whole "$here/archives")
-    for a in ring-4 ring-4-plain halo2d-8 sweep-6 masterworker-4 zoo-4; do archive "$a" "$to"; done
+    for a in ring-4 ring-4-plain halo2d-8 sweep-6 masterworker-4 zoo-4 torus-6; do archive "$a" "$to"; done
     ;;
 build)
     rm -rf "$build"

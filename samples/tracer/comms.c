@@ -75,12 +75,28 @@ static int agree(tk_comm *c, MPI_Comm over)
     return rank == 0;
 }
 
+/* dimensions appends what the communicator's grid is like, if it has one. */
+static void dimensions(tk_comm *c)
+{
+    int kind, n;
+    PMPI_Topo_test(c->handle, &kind);
+    if (kind != MPI_CART) return;
+    PMPI_Cartdim_get(c->handle, &n);
+    int *sizes = calloc((size_t)n * 3 + 1, sizeof *sizes), *periods = sizes + n;
+    PMPI_Cart_get(c->handle, n, sizes, periods, periods + n);
+    c->nd = (uint32_t)n;
+    c->members = realloc(c->members, (c->na + 2 * c->nd) * sizeof *c->members);
+    for (int i = 0; i < 2 * n; i++) c->members[c->na + (uint32_t)i] = (uint32_t)sizes[i];
+    free(sizes);
+}
+
 static void define_intra(tk_comm *c)
 {
     MPI_Group g;
     if (!agree(c, c->handle)) return;
     PMPI_Comm_group(c->handle, &g);
     c->na = members(c, g);
+    dimensions(c);
 }
 
 /* define_inter lists the creator's own group first, as group A. */

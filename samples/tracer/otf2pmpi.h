@@ -50,7 +50,8 @@ typedef struct {
     uint32_t events;            /* 1 if its creation is recorded */
     uint32_t name;              /* string id, may be TK_NONE */
     uint32_t na, nb;            /* members (world ranks), known at one process only */
-    uint32_t *members;          /* na, then nb */
+    uint32_t nd;                /* dimensions of its Cartesian grid, known there as well */
+    uint32_t *members;          /* na, then nb, then nd sizes, then nd times 1 if periodic */
     MPI_Comm handle;
     int      live, size, rank;  /* size: of the peers' group; rank: own */
 } tk_comm;

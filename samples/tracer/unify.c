@@ -54,9 +54,9 @@ static void put_comms(buffer *b)
     put_u32(b, tk_ncomms);
     for (uint32_t i = 0; i < tk_ncomms; i++) {
         const tk_comm *c = &tk_comms[i];
-        /* the leading fixed fields, creator to nb, are all uint32 */
-        put(b, c, offsetof(tk_comm, nb) + sizeof c->nb);
-        put(b, c->members, (c->na + c->nb) * sizeof *c->members);
+        /* the leading fixed fields, creator to nd, are all uint32 */
+        put(b, c, offsetof(tk_comm, nd) + sizeof c->nd);
+        put(b, c->members, (c->na + c->nb + 2 * c->nd) * sizeof *c->members);
     }
 }
 
@@ -142,15 +142,15 @@ static void merge_contexts(const char **p, uint32_t **map)
 static uint32_t merge_comm(const char **p, const uint32_t *strings)
 {
     tk_comm c = {0};
-    memcpy(&c, *p, offsetof(tk_comm, nb) + sizeof c.nb);
-    *p += offsetof(tk_comm, nb) + sizeof c.nb;
+    memcpy(&c, *p, offsetof(tk_comm, nd) + sizeof c.nd);
+    *p += offsetof(tk_comm, nd) + sizeof c.nd;
     uint32_t key[2] = {c.creator, c.serial}, known = all.comms.count;
     uint32_t id = tk_intern(&all.comms, key, sizeof key);
     if (id == known) {
         all.comm = realloc(all.comm, (id + 1) * sizeof *all.comm);
         all.comm[id] = c;
         all.comm[id].name = TK_NONE;
-        all.comm[id].na = all.comm[id].nb = 0;
+        all.comm[id].na = all.comm[id].nb = all.comm[id].nd = 0;
         all.comm[id].members = NULL;
     }
     tk_comm *g = &all.comm[id];
@@ -158,7 +158,8 @@ static uint32_t merge_comm(const char **p, const uint32_t *strings)
     if (c.na) {
         g->na = c.na;
         g->nb = c.nb;
-        size_t size = (c.na + c.nb) * sizeof *g->members;
+        g->nd = c.nd;
+        size_t size = (c.na + c.nb + 2 * c.nd) * sizeof *g->members;
         g->members = malloc(size);
         memcpy(g->members, *p, size);
         *p += size;
@@ -287,6 +288,39 @@ static void write_comms(OTF2_GlobalDefWriter *w)
     }
 }
 
+/* dimension names one of a grid's. */
+static uint32_t dimension(uint32_t i)
+{
+    char name[32];
+    snprintf(name, sizeof name, "dimension %u", (unsigned)i);
+    return text(name);
+}
+
+/* write_grids writes the Cartesian grids of communicators. MPI numbers places in
+ * them row by row: the last dimension counts fastest. */
+static void write_grids(OTF2_GlobalDefWriter *w)
+{
+    uint32_t next = 0, grid = 0;
+    for (uint32_t i = 0; i < all.comms.count; i++) {
+        const tk_comm *c = &all.comm[i];
+        const uint32_t *sizes = c->members + c->na + c->nb;
+        if (!c->nd) continue;
+        uint32_t *ref = calloc(c->nd * 2, sizeof *ref), *at = ref + c->nd;
+        for (uint32_t k = 0; k < c->nd; k++) {
+            OTF2_GlobalDefWriter_WriteCartDimension(w, ref[k] = next++, dimension(k), sizes[k],
+                                                    sizes[c->nd + k] ? OTF2_CART_PERIODIC_TRUE : OTF2_CART_PERIODIC_FALSE);
+        }
+        OTF2_GlobalDefWriter_WriteCartTopology(w, grid, c->name == TK_NONE ? text("grid") : c->name, i,
+                                               (uint8_t)c->nd, ref);
+        for (uint32_t rank = 0; rank < c->na; rank++) {
+            for (uint32_t k = c->nd, left = rank; k-- > 0; left /= sizes[k]) at[k] = left % sizes[k];
+            OTF2_GlobalDefWriter_WriteCartCoordinate(w, grid, rank, (uint8_t)c->nd, at);
+        }
+        free(ref);
+        grid++;
+    }
+}
+
 static void write_strings(OTF2_GlobalDefWriter *w)
 {
     for (uint32_t i = 0; i < all.strings.count; i++)
@@ -298,6 +332,10 @@ static void name_all(void)
 {
     char name[32];
     const char *fixed[] = {"", "MPI", "cluster", "machine", "node", "Master thread"};
+    for (uint32_t i = 0; i < all.comms.count; i++) {
+        for (uint32_t k = 0; k < all.comm[i].nd; k++) dimension(k);
+        if (all.comm[i].nd) text("grid");
+    }
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) text(fixed[i]);
     for (int r = 0; r < tk.size; r++) {
         snprintf(name, sizeof name, "MPI Rank %d", r);
@@ -319,6 +357,7 @@ static void write_global(const uint64_t *events, uint64_t begin, uint64_t end)
     write_locations(w, events);
     write_code(w);
     write_comms(w);
+    write_grids(w);
     OTF2_Archive_CloseGlobalDefWriter(tk.archive, w);
 }
 

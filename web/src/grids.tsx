@@ -22,6 +22,9 @@ function byRank(rows: { rank: number }[], times: Float64Array): Map<number, numb
   return out
 }
 
+// writtenAcross is how many places a row of a plane may have for numbers to stand in them.
+const writtenAcross = 8
+
 // GridPicture lays the last two dimensions out down and across; for each place in the others there
 // is a plane.
 function GridPicture({ grid, times, title }: { grid: Grid; times: Map<number, number>; title: string }) {
@@ -36,16 +39,17 @@ function GridPicture({ grid, times, title }: { grid: Grid; times: Map<number, nu
   }
   const shown = [...planes].slice(0, 64)
   return <figure class="grids">
-    <figcaption>{title}, at their places in {grid.name}. <span class="scale"><i class="low" /> 0 <i class="high" /> {time(most)}</span>{planes.size > shown.length && ` The first ${shown.length} of ${planes.size} planes.`}</figcaption>
+    <figcaption>{title.replace(/, by row$/, ', by rank')} at its place in {grid.name}. <span class="scale"><i class="low" /> 0 <i class="high" /> {time(most)}</span>{planes.size > shown.length && ` The first ${shown.length} of ${planes.size} planes.`}</figcaption>
     <div class="planes">{shown.map(([key, places]) => <div>
       {planes.size > 1 && <div class="faint">({key}, ·, ·)</div>}
       <svg viewBox={`0 0 ${across} ${down}`} role="img" aria-label={`${title}: ${places.length} ranks in a plane of ${down} by ${across}`}
-        style={{ width: `${Math.min(Math.max(across * (planes.size > 1 ? 16 : 42), 40), 440)}px` }}>
+        style={{ width: `${Math.min(Math.max(across * (planes.size > 1 ? 16 : across <= writtenAcross ? 84 : 42), 40), 560)}px` }}>
         <rect width={across} height={down} class="ground" />
         {places.map(p => {
           const x = p[p.length - 1], y = sizes.length > 1 ? p[p.length - 2] : 0, t = times.get(p[0]) ?? 0
           return <g><rect x={x + 0.03} y={y + 0.03} width="0.94" height="0.94" class="cell" fill-opacity={0.06 + 0.94 * t / most}><title>{`rank ${p[0]} at (${p.slice(1).join(', ')}): ${time(t)}`}</title></rect>
-            {across <= 16 && planes.size === 1 && <text x={x + 0.5} y={y + 0.5} class={t > 0.55 * most ? 'onfull' : ''} text-anchor="middle" dominant-baseline="central" font-size="0.3">{p[0]}</text>}</g>
+            {across <= 16 && planes.size === 1 && <text x={x + 0.5} y={y + (across <= writtenAcross ? 0.38 : 0.5)} class={t > 0.55 * most ? 'onfull' : ''} text-anchor="middle" dominant-baseline="central" font-size={across <= writtenAcross ? 0.16 : 0.3}>{across <= writtenAcross ? `rank ${p[0]}` : p[0]}</text>}
+            {across <= writtenAcross && planes.size === 1 && <text x={x + 0.5} y={y + 0.64} class={t > 0.55 * most ? 'onfull' : ''} text-anchor="middle" dominant-baseline="central" font-size="0.16">{time(t)}</text>}</g>
         })}
       </svg></div>)}</div>
   </figure>
