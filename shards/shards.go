@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -141,6 +142,9 @@ func Open(dir string) (*Set, error) {
 	names, err := filepath.Glob(filepath.Join(escape(dir), "*"+extension))
 	if err == nil {
 		_, err = os.ReadDir(dir)
+	}
+	if path := new(fs.PathError); errors.As(err, &path) {
+		return nil, Refused(dir, fmt.Errorf("%w; wanted is the directory that was named with -o to 'tracekit analyze --shard' or 'tracekit compress --shard'", path.Err))
 	}
 	if err != nil {
 		return nil, err

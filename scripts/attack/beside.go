@@ -48,6 +48,10 @@ var left = []struct {
 		{args: []string{"analyze", "--shard", "2/3", "-o", "t/parts", "t/trace"}},
 		{args: []string{"analyze", "--shard", "3/3", "-o", "t/parts", "t/trace"}},
 	}},
+	{"coded shards", "parts", []command{
+		{args: []string{"compress", "--shard", "1/2", "-o", "t/parts", "t/trace"}},
+		{args: []string{"compress", "--shard", "2/2", "-o", "t/parts", "t/trace"}},
+	}},
 	{"index", traceBeside, []command{{args: []string{"view", "--keep-index=beside", "t/trace"}, serves: true}}},
 }
 

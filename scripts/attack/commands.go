@@ -31,6 +31,7 @@ var commands = []command{
 	{name: "analyze --profile", args: []string{"analyze", "--profile", "t/profile.json"}, weight: 60, only: "profile"},
 	{name: "combine", args: []string{"combine"}, weight: 20, only: "shards"},
 	{name: "combine -o", args: []string{"combine"}, out: []string{"-o", "out/report"}, weight: 1, only: "shards"},
+	{name: "combine", args: []string{"combine"}, out: []string{"-o", "out/x.tkf"}, weight: 20, only: "coded shards"},
 	{name: "fit", args: []string{"fit"}, out: []string{"-o", "out/profile.json"}, weight: 10},
 	{name: "fit --paper --plots", args: []string{"fit", "--paper", "--stability"}, out: []string{"--plots", "out/plots"}, weight: 1},
 	{name: "compress", args: []string{"compress"}, out: []string{"-o", "out/x.tkf"}, weight: 12},

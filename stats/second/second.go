@@ -18,6 +18,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"io/fs"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -73,7 +75,11 @@ type Task struct {
 func Open(dir string, number, of int) (*Task, error) {
 	t := &Task{dir: dir}
 	path, _ := paths(dir, number, of)
-	if err := shards.ReadFile(path, taskLine, false, t.Code); err != nil {
+	err := shards.ReadFile(path, taskLine, false, t.Code)
+	if missing := new(fs.PathError); errors.As(err, &missing) {
+		return nil, shards.Refused(path, fmt.Errorf("%w; 'tracekit combine --second-pass' leaves it there for the command that it runs", missing.Err))
+	}
+	if err != nil {
 		return nil, err
 	}
 	if t.Number != number || t.Of != of {
