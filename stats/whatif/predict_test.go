@@ -253,6 +253,41 @@ func TestSamePrediction(t *testing.T) {
 	}
 }
 
+// TestGainsByCaller: what is computed in planted episodes is tried by itself too, as the place that
+// its name says.
+func TestGainsByCaller(t *testing.T) {
+	m := run(t, samples.Options{Program: "ring", Ranks: 8, Iterations: 32, Seed: 1, Plant: samples.Plant{LateSender: 20_000}})
+	a, err := stats.Analyze(context.Background(), m.t, stats.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gains, err := m.Gains(context.Background(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, g := range gains {
+		if !strings.HasPrefix(g.Place, "compute@") || g.Change != "scale 0" {
+			continue
+		}
+		p, err := m.Place(g.Place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gain := predicted(t, m) - predicted(t, m, Scale(p, 0)); gain != g.GainNs || gain <= 0 {
+			t.Errorf("%s gains %d, not %d", g.Place, g.GainNs, gain)
+		}
+		found++
+	}
+	if found != 2 { // episode, pass
+		t.Errorf("%d callers of compute: %v", found, gains)
+	}
+	last := gains[slices.IndexFunc(gains, func(g Gain) bool { return strings.Contains(g.Place, " + ") })]
+	if strings.Count(last.Place, "compute") > 1 {
+		t.Errorf("%s are made together", last.Place)
+	}
+}
+
 // TestOverlapAndOrder: rank 0 waits for the message of rank 1, sent at 1000, before it takes that
 // of rank 2, sent at 20, and works for 900 ticks. Calls that send take 5 ticks, so messages are
 // there 5 ticks after they are sent; the receives take 5 and 10 themselves, the barrier 10.
