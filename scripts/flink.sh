@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Analyses a trace on a Flink cluster of this machine and compares the document with that of the
-# plain command: one job manager, two task managers of one slot each, Beam's job server, and
+# Analyses or compresses a trace on a Flink cluster of this machine and compares what it makes with
+# what the plain command makes: one job manager, task managers of one slot each, Beam's job server, and
 # workers as processes of their own. It needs Java 11 or 17, Maven, Go and 3 GB of memory; Flink
 # and Beam come from Maven Central, in pinned versions. What it starts it ends, by process id.
 #
 #   scripts/flink.sh [TRACE]          (default: samples/archives/halo2d-8)
+#   COMMAND=analyze or compress
+#   MANAGERS=2     task managers
 #   SHARDS=16      shards of the trace
 #   KILL=1 or 2    kills a task manager during the first or the second pass, and starts another
 #   KILL=cluster   kills the job manager during the first pass: the command must fail, and print nothing
@@ -14,6 +16,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 trace=$(realpath "${1:-$root/samples/archives/halo2d-8}")
 work=$(mktemp -d "${TMPDIR:-/tmp}/tracekit-flink-XXXXXX")
 keep=${FLINK:-$work/programs}
+command=${COMMAND:-analyze} managers=${MANAGERS:-2}
 rest=18081 rpc=16123 blob=16130 jobs=18099 artifacts=18098
 pids=()
 
@@ -110,15 +113,14 @@ until_says() { # WHAT COMMAND…: waits until the command succeeds, two minutes 
 	exit 1
 }
 overview() { curl -fsS "http://127.0.0.1:$rest/overview"; }
-slots() { overview | grep -q "\"slots-total\":2,"; }
+slots() { overview | grep -q "\"slots-total\":$managers,"; }
 running() { overview | grep -q '"jobs-running":1,'; }
 listening() { grep -q 'Job server now running' "$work/jobserver.log"; }
 
 echo "== cluster"
 start jobmanager 400m org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint --configDir "$work/conf"
 jobmanager=$pid
-taskmanager taskmanager-1
-taskmanager taskmanager-2
+for ((i = 1; i <= managers; i++)); do taskmanager "taskmanager-$i"; done
 victim=$pid
 start jobserver 400m org.apache.beam.runners.flink.FlinkJobServerDriver --flink-master=127.0.0.1:$rest --flink-conf-dir="$work/conf" \
 	--job-host=127.0.0.1 --job-port=$jobs --artifact-port=$artifacts --expansion-port=0 --artifacts-dir="$work/tmp"
@@ -127,11 +129,13 @@ until_says "the job server" listening
 overview && echo
 
 echo "== job"
+output=()
+if [ "$command" = compress ]; then output=(-o "$work/flink.tkf"); fi
 began=$(date +%s.%N)
 "$keep/tracekit-beam" --runner=universal --endpoint=127.0.0.1:$jobs --environment_type=PROCESS \
-	--environment_config="{\"command\":\"$work/worker.sh\"}" --worker_binary="$keep/tracekit-beam" --parallelism=2 \
+	--environment_config="{\"command\":\"$work/worker.sh\"}" --worker_binary="$keep/tracekit-beam" --parallelism="$managers" \
 	--shards="${SHARDS:-16}" --parts="$work/parts" --tracekit="$keep/tracekit" \
-	analyze "$trace" -- --json -q >"$work/flink.json" 2>"$work/driver.log" &
+	"$command" "$trace" -- --json -q "${output[@]}" >"$work/flink.json" 2>"$work/driver.log" &
 job=$!
 pids+=("$job")
 kill_after() { # PID EXTENSION WHAT: kills a process once a file of a pass is there
@@ -142,7 +146,7 @@ kill_after() { # PID EXTENSION WHAT: kills a process once a file of a pass is th
 case ${KILL:-0} in
 1 | 2)
 	kill_after "$victim" "$([ "$KILL" = 1 ] && echo shard || echo profile)" "task manager"
-	taskmanager taskmanager-3
+	taskmanager taskmanager-new
 	;;
 cluster) kill_after "$jobmanager" shard "job manager" ;;
 esac
@@ -159,12 +163,14 @@ if [ $code -ne 0 ]; then
 	exit 1
 fi
 grep -hoE 'state: [A-Z]+' "$work/driver.log" | tr '\n' ' ' && echo
-echo "two passes over $(ls "$work"/parts/*.shard | wc -l) shards by $(ls "$work"/worker-*.log | wc -l) worker processes in" \
-	"$(echo "$(date +%s.%N) - $began" | bc) s, from submitting to the document"
+echo "$(ls "$work"/parts/*.shard | wc -l) shards, $managers task managers, $(ls "$work"/worker-*.log | wc -l) worker processes:" \
+	"$(echo "$(date +%s.%N) - $began" | bc) s from submitting to the document"
 
 echo "== comparison"
 began=$(date +%s.%N)
-"$keep/tracekit" analyze --json -q "$trace" >"$work/local.json"
+if [ "$command" = compress ]; then output=(-o "$work/local.tkf"); fi
+"$keep/tracekit" "$command" --json -q "$trace" "${output[@]}" >"$work/local.json"
 echo "the plain command takes $(echo "$(date +%s.%N) - $began" | bc) s"
 cmp "$work/local.json" "$work/flink.json"
+if [ "$command" = compress ]; then cmp "$work/local.tkf" "$work/flink.tkf"; fi
 echo "the documents are equal: $(wc -c <"$work/flink.json") bytes, sha256 $(sha256sum <"$work/flink.json" | cut -c1-16)"
