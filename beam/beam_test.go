@@ -13,7 +13,15 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 )
 
+// asProgram makes the test's program the command: for the second pass it is started by 'tracekit
+// combine'.
+const asProgram = "TRACEKIT_BEAM_AS_PROGRAM"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	os.Setenv(asProgram, "1")
 	flag.Parse()
 	register()
 	beam.Init()
@@ -44,8 +52,8 @@ func printed(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// TestDocuments: the analysis of what a pipeline on Beam's own runner has decoded is that of the
-// plain command, byte for byte, for 1, 2 and 4 shards, of every sample (with -short of one)
+// TestDocuments: the analysis of which pipelines on Beam's own runner have made both passes is that of
+// the plain command, byte for byte, for 1, 2 and 4 shards, of every sample (with -short of one)
 // and of a damaged archive, whose findings are the same.
 func TestDocuments(t *testing.T) {
 	command := plain(t)
@@ -78,12 +86,14 @@ func TestDocuments(t *testing.T) {
 			t.Fatal("the damaged archive has no finding")
 		}
 		for _, n := range []int{1, 2, 4} {
-			o := options{shards: n, memory: 64 << 20, parts: filepath.Join(t.TempDir(), "parts")}
+			o := options{shards: n, memory: 64 << 20, parts: filepath.Join(t.TempDir(), "it's parts"), tracekit: command}
+			o.self = []string{os.Args[0], fmt.Sprintf("--shards=%d", n)}
 			if err := o.make(t.Context(), []string{trace}); err != nil {
 				t.Fatalf("%s, %d shards: %v", trace, n, err)
 			}
-			if got := printed(t, command, "combine", "--json", "-q", o.parts); got != want {
-				t.Errorf("%s, %d shards: the documents differ", trace, n)
+			var got bytes.Buffer
+			if code, err := o.combine(t.Context(), &got, []string{"--json", "-q"}); code != 0 || err != nil || got.String() != want {
+				t.Errorf("%s, %d shards: exit code %d, %v; documents equal: %t", trace, n, code, err, got.String() == want)
 			}
 		}
 	}

@@ -1,11 +1,13 @@
-// Command tracekit-beam analyses a trace with the workers of an Apache Beam runner: Flink, Spark,
+// Command tracekit-beam analyses or compresses a trace with the workers of an Apache Beam runner: Flink, Spark,
 // Dataflow, or Beam's own on this machine.
 //
-//	tracekit-beam [flags of the runner] analyze TRACE... [-- flags of 'tracekit combine']
+//	tracekit-beam [flags of the runner] analyze|compress TRACE... [-- flags of 'tracekit combine']
 //
-// An element of the pipeline is a shard of the trace: some of its locations, never an event. A
-// worker decodes its shard and leaves the partial results (package shards) in a directory
-// that all machines see; then 'tracekit combine' analyses them where this command was started.
+// An element of a pipeline is a shard of the trace: some of its locations, never an event. A
+// worker goes through its shard and leaves the partial results (package shards) in a directory
+// that all machines see; then 'tracekit combine' joins them where this command was started. For
+// the second pass that an analysis makes over the events it starts this command again, which makes it with a second pipeline
+// (package stats/second); then it ends the analysis.
 // What is distributed, and what is not, stands in docs/CLUSTER.md.
 //
 // It is a module of its own, so that the plain command does not grow by what Beam needs.

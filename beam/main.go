@@ -5,11 +5,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -31,6 +33,8 @@ type options struct {
 	tracekit string
 	memory   int64
 	compress *compression // nil: the trace is analysed
+
+	self []string // the command line that started this process, up to its arguments
 }
 
 func main() {
@@ -47,6 +51,7 @@ func main() {
 	register()
 	beam.Init() // a worker does not come back from here
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	o.self = append([]string{os.Args[0]}, os.Args[1:len(os.Args)-flag.NArg()]...)
 	code, err := o.run(ctx, flag.Args())
 	stop()
 	if err != nil {
@@ -61,6 +66,9 @@ func (o *options) run(ctx context.Context, args []string) (code int, err error) 
 	var rest []string
 	if i := slices.Index(args, "--"); i >= 0 {
 		args, rest = args[:i], args[i+1:]
+	}
+	if len(args) == 3 && args[0] == secondPass && o.shards > 0 {
+		return 0, o.makeProfiles(ctx, args[1], args[2])
 	}
 	if len(args) < 2 || args[0] != "analyze" && args[0] != "compress" || o.shards < 1 {
 		flag.Usage()
@@ -82,14 +90,41 @@ func (o *options) run(ctx context.Context, args []string) (code int, err error) 
 	if err := o.make(ctx, args[1:]); err != nil {
 		return 1, err
 	}
-	combine := exec.CommandContext(ctx, o.tracekit, append([]string{"combine", o.parts}, rest...)...)
-	combine.Stdout, combine.Stderr = os.Stdout, os.Stderr
+	return o.combine(ctx, os.Stdout, rest)
+}
+
+// combine runs 'tracekit combine', for which a pipeline of its own makes the second pass, and
+// returns its exit code.
+func (o *options) combine(ctx context.Context, out io.Writer, flags []string) (code int, err error) {
+	args := []string{"combine", o.parts}
+	if o.compress == nil {
+		dir, err := os.Getwd()
+		if err != nil {
+			return 1, err
+		}
+		args = append(args, "--second-pass", shellWords(append(slices.Clone(o.self), secondPass, dir, o.parts)))
+	}
+	combine := exec.CommandContext(ctx, o.tracekit, append(args, flags...)...)
+	combine.Stdout, combine.Stderr = out, os.Stderr
 	combine.Cancel = func() error { return combine.Process.Signal(syscall.SIGTERM) }
 	var failed *exec.ExitError
 	if err = combine.Run(); errors.As(err, &failed) {
 		return failed.ExitCode(), nil // it has said why
 	}
 	return 0, err
+}
+
+// secondPass is the first argument of the process that makes the second pass, before the folder in
+// which the trace was named and that of the tasks.
+const secondPass = "second-pass"
+
+// shellWords returns a command line that a shell takes for these words.
+func shellWords(words []string) string {
+	var quoted []string
+	for _, w := range words {
+		quoted = append(quoted, "'"+strings.ReplaceAll(w, "'", `'\''`)+"'")
+	}
+	return strings.Join(quoted, " ")
 }
 
 // makeParts makes the directory for the shards, and says how it is removed.
@@ -114,8 +149,18 @@ func (o *options) make(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
+	return o.pipeline(ctx, &shardFn{Compress: o.compress, Paths: paths, Dir: dir, Parts: o.parts, Of: o.shards, Memory: o.memory})
+}
+
+// makeProfiles runs the pipeline that makes the second pass over a trace that was named in a folder.
+func (o *options) makeProfiles(ctx context.Context, dir, parts string) error {
+	return o.pipeline(ctx, &profileFn{Dir: dir, Parts: parts, Of: o.shards, Memory: o.memory})
+}
+
+// pipeline has what fn makes of the number of a shard made for all of them.
+func (o *options) pipeline(ctx context.Context, fn any) error {
 	p, s := beam.NewPipelineWithRoot()
-	makeShards(s, &shardFn{Compress: o.compress, Paths: paths, Dir: dir, Parts: o.parts, Of: o.shards, Memory: o.memory})
+	forShards(s, fn, o.shards)
 	if err := beamx.Run(ctx, p); err != nil {
 		return fmt.Errorf("the pipeline failed, and nothing is made of the trace: %w", err)
 	}

@@ -13,17 +13,21 @@ import (
 	"tracekit/readers"
 	"tracekit/shards"
 	"tracekit/spill"
+	"tracekit/stats"
+	"tracekit/stats/second"
+	"tracekit/trace"
 )
 
 // register makes known to Beam what runs in workers.
 func register() {
 	beamregister.DoFn2x1[context.Context, int, error](&shardFn{})
+	beamregister.DoFn2x1[context.Context, int, error](&profileFn{})
 }
 
-// makeShards adds the making of all shards to a pipeline: numbers of shards, spread over the
+// forShards adds to a pipeline what is to be done for each shard: numbers of shards, spread over the
 // workers, each of which ends as a file.
-func makeShards(s beam.Scope, fn *shardFn) {
-	numbers := make([]int, fn.Of)
+func forShards(s beam.Scope, fn any, of int) {
+	numbers := make([]int, of)
 	for i := range numbers {
 		numbers[i] = i + 1
 	}
@@ -46,14 +50,11 @@ func (f *shardFn) Setup() error { return os.Chdir(f.Dir) }
 // ProcessElement decodes a shard. It opens the trace anew each time: what a source has noticed
 // before must not count again.
 func (f *shardFn) ProcessElement(ctx context.Context, number int) (err error) {
-	store := spill.NewStore(f.Memory, "")
-	defer func() { err = errors.Join(err, store.Close()) }()
-	src, err := readers.OpenAll(ctx, f.Paths, readers.OpenOptions{Jobs: 1, Store: store})
+	src, store, err := open(ctx, f.Paths, false, f.Memory)
 	if err != nil {
 		return err
 	}
-	defer src.Close()
-	src.Defs().ShortenNames()
+	defer func() { err = errors.Join(err, src.Close(), store.Close()) }()
 	h := shards.Header{Stage: shards.Scanned, Paths: f.Paths, Number: number, Of: f.Of}
 	locations := shards.Locations(src.Defs(), number, f.Of)
 	if f.Compress == nil {
@@ -74,4 +75,40 @@ func (f *shardFn) ProcessElement(ctx context.Context, number int) (err error) {
 		return err
 	}
 	return shards.Write(ctx, f.Parts, h, src, parts)
+}
+
+// open opens a trace, with a store for tables that keeps so many bytes in memory.
+func open(ctx context.Context, paths []string, align bool, memory int64) (trace.Source, *spill.Store, error) {
+	store := spill.NewStore(memory, "")
+	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: 1, Store: store, AlignStart: align})
+	if err != nil {
+		return nil, nil, errors.Join(err, store.Close())
+	}
+	src.Defs().ShortenNames()
+	return src, store, nil
+}
+
+// A profileFn makes the second pass over shards. To make it over one again makes the same file.
+type profileFn struct {
+	Dir    string // in which the trace was named
+	Parts  string // directory of the tasks
+	Of     int
+	Memory int64 // bytes of tables
+}
+
+// Setup goes where the paths were named.
+func (f *profileFn) Setup() error { return os.Chdir(f.Dir) }
+
+// ProcessElement does the task of a shard.
+func (f *profileFn) ProcessElement(ctx context.Context, number int) (err error) {
+	task, err := second.Open(f.Parts, number, f.Of)
+	if err != nil {
+		return err
+	}
+	src, store, err := open(ctx, task.Paths, task.AlignStart, f.Memory)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close(), store.Close()) }()
+	return task.Do(ctx, src, store, stats.Options{Jobs: 1})
 }

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"tracekit/engine"
+	"tracekit/partial/model"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -66,12 +67,12 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 		if err != nil {
 			return nil, fmt.Errorf("scanning events: %w", err)
 		}
-		scans = &Scans{located: scanned}
+		scans = &Scans{model.Results[located]{Of: scanned}}
 	}
-	scanned, err := scans.all(src.Defs())
-	if err != nil {
-		return nil, err
+	if err := scans.Missing(src.Defs()); err != nil {
+		return nil, fmt.Errorf("merging scans: %w", err)
 	}
+	scanned := scans.Of
 	if err := tellable(src, scanned); err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 		return nil, err
 	}
 	ledger.Merge(src.Findings())
-	ledger.Merge(scans.findings)
+	ledger.Merge(scans.Findings)
 	t.Findings = ledger.Findings()
 	t.Coverage.LocationsTruncated = truncated(t.Findings)
 	return t, nil

@@ -16,10 +16,7 @@ import (
 // Scans are the partial results of the first step, for some or all locations of a trace: all
 // that the other steps need of the events. They depend on the recorded data alone, on no option
 // of merging.
-type Scans struct {
-	located  []*located      // by location; nil: not scanned
-	findings []trace.Finding // of the source, noticed while it read these locations
-}
+type Scans struct{ model.Results[located] }
 
 // Scan decodes some locations of a source, in ascending order, none of which it has read
 // before. The tables lie in the store. An error means that the source could not be read or that
@@ -30,78 +27,26 @@ func Scan(ctx context.Context, src trace.Source, locations []trace.LocationID, s
 	if err != nil {
 		return nil, fmt.Errorf("scanning events: %w", err)
 	}
-	return &Scans{scanned, trace.Since(before, src.Findings())}, nil
+	return &Scans{model.Results[located]{Of: scanned, Findings: trace.Since(before, src.Findings())}}, nil
 }
-
-// Has reports whether a location was scanned.
-func (s *Scans) Has(l trace.LocationID) bool { return int(l) < len(s.located) && s.located[l] != nil }
 
 // Add adds the scans of other locations of the same trace; an error says which location both
 // have.
-func (s *Scans) Add(other *Scans) error {
-	if s.located == nil {
-		s.located = make([]*located, len(other.located))
-	}
-	for l, x := range other.located {
-		switch {
-		case x == nil:
-		case s.located[l] != nil:
-			return fmt.Errorf("location %d is there twice", l)
-		default:
-			s.located[l] = x
-		}
-	}
-	var ledger trace.Ledger
-	ledger.Merge(s.findings)
-	ledger.Merge(other.findings)
-	s.findings = ledger.Findings()
-	return nil
-}
-
-// all returns the scans of all locations.
-func (s *Scans) all(d *trace.Defs) ([]*located, error) {
-	for l := range d.Locations {
-		if !s.Has(trace.LocationID(l)) {
-			return nil, fmt.Errorf("location %d was not scanned", l)
-		}
-	}
-	return s.located, nil
-}
+func (s *Scans) Add(other *Scans) error { return s.Results.Add(&other.Results) }
 
 // Code writes the scans, or reads those of a trace with these definitions into tables of the
 // store. What is read refers to nothing that is not there; that it is what the trace holds,
 // nobody can know without reading the trace.
 func (s *Scans) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
-	if c.Reading() {
-		s.located = make([]*located, len(d.Locations))
-	}
-	var scanned []trace.LocationID
-	for l, x := range s.located {
-		if x != nil {
-			scanned = append(scanned, trace.LocationID(l))
-		}
-	}
-	partial.List(c, &scanned, func(l *trace.LocationID) {
-		partial.Number(c, l)
-		if !c.Reading() {
-			s.located[*l].code(c, d, store)
+	s.Results.Code(c, d, func(l trace.LocationID, x *located) {
+		x.code(c, d, store)
+		if !c.Reading() || c.Err() != nil {
 			return
 		}
-		if c.Err() == nil && (int(*l) >= len(s.located) || s.located[*l] != nil) {
-			c.Refuse("it tells twice of location %d, or there is none", *l)
-		}
-		x := new(located)
-		x.code(c, d, store)
-		if c.Err() == nil {
-			if err := x.check(d); err != nil {
-				c.Refuse("location %d: %v", *l, err)
-			}
-		}
-		if c.Err() == nil {
-			s.located[*l] = x
+		if err := x.check(d); err != nil {
+			c.Refuse("location %d: %v", l, err)
 		}
 	})
-	model.Findings(c, &s.findings)
 }
 
 // code codes the scan of a location.

@@ -133,7 +133,7 @@ func TestScansRefused(t *testing.T) {
 		if _, err := recoded(scans, src.Defs(), store); err != nil {
 			t.Fatalf("before it is spoilt: %v", err)
 		}
-		spoil(scans.located[1])
+		spoil(scans.Of[1])
 		if _, err := recoded(scans, src.Defs(), store); !errors.Is(err, partial.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -151,7 +151,7 @@ func TestScansMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Merge(t.Context(), src, Options{Store: store, Scans: one}); err == nil || !strings.Contains(err.Error(), "was not scanned") {
+	if _, err := Merge(t.Context(), src, Options{Store: store, Scans: one}); err == nil || !strings.Contains(err.Error(), "location 1 is missing") {
 		t.Errorf("merged of one location: %v", err)
 	}
 	if err := one.Add(one); err == nil {

@@ -3,7 +3,7 @@ package page
 import (
 	"context"
 	"encoding/binary"
-	"sort"
+	"slices"
 
 	"tracekit/engine"
 	"tracekit/spill"
@@ -25,17 +25,18 @@ type Index struct {
 }
 
 type indexRow struct {
-	numbers  []uint32              // common ones of the location's activities
-	levels   []*level              // the finest first, which is exact
-	messages *spill.Table[Message] // that it receives, in order of their receive
+	numbers  []uint32         // common ones of the location's activities
+	levels   []*level         // the finest first, which is exact
+	messages ordered[Message] // that it receives, in order of their receive
 }
 
 // A level holds the runs of one location in cells.
 type level struct {
 	step  int64
-	spans *spill.Table[span]
+	spans ordered[span]
 	end   int64
-	next  *cells // of the next level; nil: there is none
+	next  *cells // of the next level, while they are made; nil: there is none
+	last  uint32 // activity of the last span
 }
 
 // A span lasts until the next one begins, the last until the end of the run.
@@ -52,10 +53,10 @@ const (
 )
 
 func newLevels(store *spill.Store, length int64, events uint64) (levels []*level) {
-	exact := &level{step: 1, spans: spill.NewTable[span](store)}
+	exact := &level{step: 1, spans: newOrdered[span](store)}
 	levels = append(levels, exact)
 	for step := max(growth*length/int64(max(events, 1)), growth); step < length/coarsest; step *= growth {
-		l := &level{step: step, spans: spill.NewTable[span](store)}
+		l := &level{step: step, spans: newOrdered[span](store)}
 		levels[len(levels)-1].next = newCells(step, l)
 		levels = append(levels, l)
 	}
@@ -63,8 +64,9 @@ func newLevels(store *spill.Store, length int64, events uint64) (levels []*level
 }
 
 func (l *level) take(ns int64, activity uint32) {
-	if n := l.spans.Len(); n == 0 || l.spans.Ptr(n-1).activity != activity {
-		l.spans.Append(span{l.end, activity})
+	if l.end == 0 || l.last != activity {
+		l.spans.add(l.end, span{l.end, activity})
+		l.last = activity
 	}
 	if l.end += ns; l.next != nil {
 		l.next.take(ns, activity)
@@ -109,7 +111,9 @@ func (x *indexed) close() {
 	for _, level := range x.levels {
 		if level.next != nil {
 			level.next.close()
+			level.next = nil
 		}
+		level.spans.seal()
 	}
 	for _, c := range x.curves {
 		c.finish()
@@ -131,7 +135,6 @@ func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Lim
 func (d *Indexing) Index(ctx context.Context, a *stats.Analysis, jobs int) (*Index, *Timeline, error) {
 	b, t, limits, chosen := d.b, d.b.t, d.limits, d.b.chosen(a)
 	x, tl, common := &Index{store: t.Store, length: b.length}, &Timeline{LengthNs: b.length}, newCommon()
-	var locations []trace.LocationID
 	var begin []Curve
 	for l, lane := range d.lanes {
 		if lane == nil {
@@ -149,7 +152,6 @@ func (d *Indexing) Index(ctx context.Context, a *stats.Analysis, jobs int) (*Ind
 		}
 		row := indexRow{numbers: common.add(lane), levels: d.kept[l].levels}
 		x.rows = append(x.rows, row)
-		locations = append(locations, lane.location)
 		drawn := row.fit(b.length, b.limit)
 		drawn.Location = lane.location
 		tl.Rows = append(tl.Rows, drawn)
@@ -159,39 +161,21 @@ func (d *Indexing) Index(ctx context.Context, a *stats.Analysis, jobs int) (*Ind
 	for _, c := range x.curves {
 		c.counter = numbers[c.counter]
 	}
-	if err := b.finish(ctx, tl, a, limits); err != nil {
-		return nil, nil, err
-	}
-	if _, err := engine.Map(ctx, jobs, len(x.rows), func(ctx context.Context, k int) (_ struct{}, err error) {
-		x.rows[k].messages, err = b.received(ctx, locations[k])
-		return struct{}{}, err
-	}); err != nil {
-		return nil, nil, err
+	for k := range x.rows {
+		x.rows[k].messages = newOrdered[Message](t.Store)
 	}
 	x.collectives = spill.NewTable[Collective](t.Store)
-	for i := range t.Collectives.Len() {
-		if i%64 == 0 && ctx.Err() != nil {
-			return nil, nil, ctx.Err()
-		}
-		if c, ok := b.collective(t.Collectives.At(i)); ok {
-			x.collectives.Append(c)
-		}
+	err := b.finish(ctx, tl, a, limits, &joins{
+		message:    func(m Message) { x.rows[m.To].messages.add(m.ReceivedNs, m) },
+		collective: func(c Collective) { x.collectives.Append(c) },
+	})
+	for k := range x.rows {
+		x.rows[k].messages.seal()
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	return x, tl, t.Store.Err()
-}
-
-// received returns the messages that are drawn of those that a location receives.
-func (b *builder) received(ctx context.Context, l trace.LocationID) (*spill.Table[Message], error) {
-	messages := spill.NewTable[Message](b.t.Store)
-	for i := range b.t.Recvs[l].Len() {
-		if i%heeded == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if m, ok := b.message(l, i); ok {
-			messages.Append(m)
-		}
-	}
-	return messages.Sealed(), nil
 }
 
 // fit returns the row in about as many runs as may be.
@@ -204,28 +188,31 @@ func (r *indexRow) fit(length int64, limit int) Row {
 		level = l
 	}
 	f := &fitting{length: length, limit: limit, runs: runs{step: level.step}}
-	level.each(0, length, func(_, ns int64, activity uint32) bool {
-		f.take(ns, r.numbers[activity])
-		return true
-	})
+	level.each(0, level.spans.Len(), func(_, ns int64, activity uint32) { f.take(ns, r.numbers[activity]) })
 	f.close()
 	return Row{StepNs: f.runs.step, Runs: f.runs.runs}
 }
 
-// each yields the spans that touch a stretch of time, whole, until told to stop.
-func (l *level) each(from, to int64, yield func(start, ns int64, activity uint32) bool) {
-	n := l.spans.Len()
-	for i := l.at(from); i < n; i++ {
-		s, end := l.spans.At(i), l.end
-		if s.start >= to {
-			return
+// each yields some of the spans, whole.
+func (l *level) each(first, end int, yield func(start, ns int64, activity uint32)) {
+	var last span
+	for i := first; i < end; {
+		rows := l.spans.From(i)
+		rows = rows[:min(len(rows), end-i)]
+		for k := range rows {
+			if i+k > first {
+				yield(last.start, rows[k].start-last.start, last.activity)
+			}
+			last = rows[k]
 		}
-		if i+1 < n {
-			end = l.spans.At(i + 1).start
+		i += len(rows)
+	}
+	if first < end {
+		until := l.end
+		if end < l.spans.Len() {
+			until = l.spans.At(end).start
 		}
-		if !yield(s.start, end-s.start, s.activity) {
-			return
-		}
+		yield(last.start, until-last.start, last.activity)
 	}
 }
 
@@ -234,7 +221,7 @@ func (l *level) each(from, to int64, yield func(start, ns int64, activity uint32
 // rows it holds the coarsest cells at least.
 const (
 	mostMessages = 2000
-	mostRuns     = 3 << 20
+	mostRuns     = 2 << 20
 )
 
 // Tile encodes what all rows do from one time to another, at so many steps. It is a sequence
@@ -248,31 +235,16 @@ const (
 func (x *Index) Tile(ctx context.Context, from, to int64, steps int) ([]byte, error) {
 	from, to = max(from, 0), min(to, x.length)
 	limit := min(2*steps, mostRuns/max(len(x.rows), 1))
-	var b, row []byte
-	for _, r := range x.rows {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+	parts, err := engine.Map(ctx, 0, int(ceil(int64(len(x.rows)), rowsTogether)), func(_ context.Context, k int) (part []byte, _ error) {
+		for _, r := range x.rows[k*rowsTogether : min((k+1)*rowsTogether, len(x.rows))] {
+			part = r.appendTile(part, from, to, limit)
 		}
-		level := r.levels[len(r.levels)-1]
-		for k := len(r.levels) - 2; k >= 0 && r.levels[k].count(from, to) <= limit; k-- {
-			level = r.levels[k]
-		}
-		n, begin := 0, from
-		row = row[:0]
-		level.each(from, to, func(start, ns int64, activity uint32) bool {
-			if n == 0 {
-				begin = start
-			}
-			n++
-			row = binary.AppendUvarint(row, uint64(ns))
-			row = binary.AppendUvarint(row, uint64(r.numbers[activity]))
-			return true
-		})
-		b = binary.AppendUvarint(b, uint64(level.step))
-		b = binary.AppendVarint(b, from-begin)
-		b = binary.AppendUvarint(b, uint64(n))
-		b = append(b, row...)
+		return part, nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	b := slices.Concat(parts...)
 	tl, all, err := x.joined(ctx, from, to)
 	if err != nil {
 		return nil, err
@@ -282,34 +254,66 @@ func (x *Index) Tile(ctx context.Context, from, to int64, steps int) ([]byte, er
 	return tl.appendCollectives(b), x.store.Err()
 }
 
-// count returns how many spans touch a stretch of time.
-func (l *level) count(from, to int64) int {
-	n := l.spans.Len()
-	if l.step > 1 && (to-from)/l.step+2 < int64(n) { // as many as there are cells at most
-		n = int((to-from)/l.step + 2)
+// rowsTogether is how many rows of a tile are encoded one after another.
+const rowsTogether = 64
+
+// appendTile encodes what the row does from one time to another, in so many runs if the coarsest
+// level allows it.
+func (r *indexRow) appendTile(b []byte, from, to int64, limit int) []byte {
+	level := r.levels[len(r.levels)-1]
+	first, end := level.between(from, to)
+	for k := len(r.levels) - 2; k >= 0; k-- {
+		finer := r.levels[k]
+		if !finer.mayFit(from, to, limit) {
+			break
+		}
+		i, j := finer.between(from, to)
+		if j-i > limit {
+			break
+		}
+		level, first, end = finer, i, j
 	}
-	if n <= 256 {
-		return n
+	begin := from
+	if first < end {
+		begin = level.spans.At(first).start
 	}
-	return l.at(to-1) - l.at(from) + 1
+	b = binary.AppendUvarint(b, uint64(level.step))
+	b = binary.AppendVarint(b, from-begin)
+	b = binary.AppendUvarint(b, uint64(end-first))
+	level.each(first, end, func(_, ns int64, activity uint32) {
+		b = binary.AppendUvarint(b, uint64(ns))
+		b = binary.AppendUvarint(b, uint64(r.numbers[activity]))
+	})
+	return b
 }
 
-// at returns the number of the span that holds a time.
-func (l *level) at(t int64) int {
-	return max(sort.Search(l.spans.Len(), func(i int) bool { return l.spans.Ptr(i).start > t })-1, 0)
+// mayFit reports whether it is worth looking whether no more spans than a limit touch a stretch of
+// time: there are few cells in it, or would be few spans if they were as long everywhere.
+func (l *level) mayFit(from, to int64, limit int) bool {
+	share := float64(to-from) / float64(max(l.end, 1))
+	return (to-from)/l.step < int64(limit) || share*float64(l.spans.Len()) < float64(2*limit)
 }
+
+// between returns which spans touch a stretch of time.
+func (l *level) between(from, to int64) (first, end int) {
+	end = l.spans.before(startOf, func(t int64) bool { return t >= to })
+	return max(min(l.spans.before(startOf, func(t int64) bool { return t > from })-1, end), 0), end
+}
+
+func startOf(s *span) int64 { return s.start }
 
 // joined returns the messages that touch a stretch of time, none if they are too many, and
 // their number as far as it was counted; and as many of the collectives.
 func (x *Index) joined(ctx context.Context, from, to int64) (tl *Timeline, all int, err error) {
 	tl = &Timeline{}
-	for _, r := range x.rows {
+	for k := range x.rows {
 		if ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
-		n := r.messages.Len()
-		for i := sort.Search(n, func(i int) bool { return r.messages.Ptr(i).ReceivedNs >= from }); i < n; i++ {
-			m := r.messages.At(i)
+		messages := &x.rows[k].messages
+		received := func(m *Message) int64 { return m.ReceivedNs }
+		for i := messages.before(received, func(t int64) bool { return t >= from }); i < messages.Len(); i++ {
+			m := messages.At(i)
 			if m.SentNs <= to {
 				if all++; all > mostMessages {
 					break

@@ -9,8 +9,14 @@ import (
 // heeded is how many rows are looked at before the context is asked again.
 const heeded = 1 << 14
 
+// Joins are told of all that joins rows: of messages by their receiver, in order of their receive.
+type joins struct {
+	message    func(Message)
+	collective func(Collective)
+}
+
 // join adds messages and collectives, every so manieth of them if there are too many.
-func (b *builder) join(ctx context.Context, tl *Timeline, limits Limits) error {
+func (b *builder) join(ctx context.Context, tl *Timeline, limits Limits, more *joins) error {
 	for l, recvs := range b.t.Recvs {
 		if b.row[l] == trace.None {
 			continue
@@ -23,7 +29,7 @@ func (b *builder) join(ctx context.Context, tl *Timeline, limits Limits) error {
 	}
 	every := pick{every: uint64(ceil(int64(tl.MessagesOf), int64(max(limits.Messages, 1))))}
 	for l := range b.t.Recvs {
-		if err := b.messages(ctx, tl, trace.LocationID(l), &every); err != nil {
+		if err := b.messages(ctx, tl, trace.LocationID(l), &every, more); err != nil {
 			return err
 		}
 	}
@@ -33,11 +39,16 @@ func (b *builder) join(ctx context.Context, tl *Timeline, limits Limits) error {
 		if i%64 == 0 && ctx.Err() != nil { // each has as many members as there are ranks
 			return ctx.Err()
 		}
-		if !every.next() {
+		chosen := every.next()
+		if !chosen && more == nil {
 			continue
 		}
-		if c, ok := b.collective(b.t.Collectives.At(i)); ok {
+		c, ok := b.collective(b.t.Collectives.At(i))
+		if ok && chosen {
 			tl.Collectives = append(tl.Collectives, c)
+		}
+		if ok && more != nil {
+			more.collective(c)
 		}
 	}
 	return nil
@@ -55,7 +66,7 @@ func (p *pick) next() bool {
 	return p.every <= 1 || x%p.every == 0
 }
 
-func (b *builder) messages(ctx context.Context, tl *Timeline, l trace.LocationID, every *pick) error {
+func (b *builder) messages(ctx context.Context, tl *Timeline, l trace.LocationID, every *pick, more *joins) error {
 	if b.row[l] == trace.None {
 		return nil
 	}
@@ -64,11 +75,19 @@ func (b *builder) messages(ctx context.Context, tl *Timeline, l trace.LocationID
 		if i%heeded == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if recvs.Ptr(i).State != trace.Matched || !every.next() {
+		if recvs.Ptr(i).State != trace.Matched {
 			continue
 		}
-		if m, ok := b.message(l, i); ok {
+		chosen := every.next()
+		if !chosen && more == nil {
+			continue
+		}
+		m, ok := b.message(l, i)
+		if ok && chosen {
 			tl.Messages = append(tl.Messages, m)
+		}
+		if ok && more != nil {
+			more.message(m)
 		}
 	}
 	return nil

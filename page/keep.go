@@ -81,14 +81,14 @@ func (x *Index) Keep(to io.Writer, key Key, content *Content, about any) error {
 			w.unsigned(uint64(l.step))
 			w.unsigned(uint64(l.end))
 			last := int64(0)
-			keepTable(w, l.spans, func(s *span) {
+			keepTable(w, l.spans.Table, func(s *span) {
 				w.unsigned(uint64(s.start - last))
 				w.unsigned(uint64(s.activity))
 				last = s.start
 			})
 		}
 		last := int64(0)
-		keepTable(w, r.messages, func(m *Message) {
+		keepTable(w, r.messages.Table, func(m *Message) {
 			w.unsigned(uint64(m.ReceivedNs - last))
 			w.b = binary.AppendVarint(w.b, m.ReceivedNs-m.SentNs)
 			w.unsigned(uint64(m.From))
@@ -215,11 +215,11 @@ func (r *unkeeper) index(store *spill.Store) (*Index, *Kept) {
 			}
 		}
 		last, rows := int64(0), int64(len(k.Numbers))
-		row.messages = unkeepTable(r, store, func() (m Message) {
+		row.messages = unkeepOrdered(r, store, func() (m Message, at int64) {
 			last += r.number(mostNs - last)
 			m.ReceivedNs, m.SentNs = last, last-r.signed()
 			m.From, m.To, m.Bytes = uint32(r.number(rows-1)), uint32(r.number(rows-1)), r.unsigned()
-			return m
+			return m, last
 		})
 		if r.check(len(row.levels) > 0); r.damaged {
 			return nil, nil
@@ -255,11 +255,11 @@ func (r *unkeeper) index(store *spill.Store) (*Index, *Kept) {
 func (r *unkeeper) level(store *spill.Store, activities int) *level {
 	l := &level{step: r.number(mostNs), end: r.number(mostNs)}
 	next, first := int64(0), true
-	l.spans = unkeepTable(r, store, func() (s span) {
+	l.spans = unkeepOrdered(r, store, func() (s span, at int64) {
 		d := r.number(l.end - next)
 		r.check(first == (d == 0)) // the first begins at 0, and each behind the one before
 		next, first = next+d, false
-		return span{next, uint32(r.number(int64(activities) - 1))}
+		return span{next, uint32(r.number(int64(activities) - 1))}, next
 	})
 	r.check(l.step > 0 && (l.spans.Len() > 0 || l.end == 0))
 	return l
@@ -292,6 +292,18 @@ func unkeepTable[T any](r *unkeeper, store *spill.Store, row func() T) *spill.Ta
 		}
 	}
 	return table.Sealed()
+}
+
+func unkeepOrdered[T any](r *unkeeper, store *spill.Store, row func() (T, int64)) ordered[T] {
+	table := newOrdered[T](store)
+	for range r.unsigned() {
+		one, at := row()
+		if table.add(at, one); r.damaged {
+			break
+		}
+	}
+	table.seal()
+	return table
 }
 
 func (r *unkeeper) check(right bool) { r.damaged = r.damaged || !right }

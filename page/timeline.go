@@ -93,7 +93,7 @@ func NewDrawing(t *trace.Trace, limits Limits) *Drawing {
 func (d *Drawing) Timeline(ctx context.Context, a *stats.Analysis) (*Timeline, error) {
 	tl := &Timeline{LengthNs: d.b.length}
 	tl.addCurves(d.gather(tl, d.b.chosen(a)), d.b.counters, d.limits)
-	return tl, d.b.finish(ctx, tl, a, d.limits)
+	return tl, d.b.finish(ctx, tl, a, d.limits, nil)
 }
 
 // NewTimeline makes the timeline of a trace that was analysed without a Drawing beside it, which
@@ -121,8 +121,8 @@ func newBuilder(t *trace.Trace, limits Limits) *builder {
 	return b
 }
 
-// finish adds what joins the rows of a timeline.
-func (b *builder) finish(ctx context.Context, tl *Timeline, a *stats.Analysis, limits Limits) error {
+// finish adds what joins the rows of a timeline; all of it is told to whoever wants more.
+func (b *builder) finish(ctx context.Context, tl *Timeline, a *stats.Analysis, limits Limits, more *joins) error {
 	b.row = make([]uint32, len(b.t.Span))
 	for l := range b.row {
 		b.row[l] = trace.None
@@ -130,7 +130,7 @@ func (b *builder) finish(ctx context.Context, tl *Timeline, a *stats.Analysis, l
 	for i, r := range tl.Rows {
 		b.row[r.Location] = uint32(i)
 	}
-	if err := b.join(ctx, tl, limits); err != nil {
+	if err := b.join(ctx, tl, limits, more); err != nil {
 		return err
 	}
 	b.critical(tl, a.CriticalPath, limits.Stretches)

@@ -6,7 +6,8 @@
 #
 #   scripts/flink.sh [TRACE]          (default: samples/archives/halo2d-8)
 #   SHARDS=16      shards of the trace
-#   KILL=1         kills a task manager while the job runs, and starts another
+#   KILL=1 or 2    kills a task manager during the first or the second pass, and starts another
+#   KILL=cluster   kills the job manager during the first pass: the command must fail, and print nothing
 #   FLINK=DIR      keeps jars and programs there for the next time
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -115,6 +116,7 @@ listening() { grep -q 'Job server now running' "$work/jobserver.log"; }
 
 echo "== cluster"
 start jobmanager 400m org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint --configDir "$work/conf"
+jobmanager=$pid
 taskmanager taskmanager-1
 taskmanager taskmanager-2
 victim=$pid
@@ -132,18 +134,32 @@ began=$(date +%s.%N)
 	analyze "$trace" -- --json -q >"$work/flink.json" 2>"$work/driver.log" &
 job=$!
 pids+=("$job")
-if [ "${KILL:-0}" = 1 ]; then
-	until_says "the first shard" sh -c "ls '$work'/parts/*.shard"
-	kill -9 "$victim"
-	echo "task manager $victim was killed after $(ls "$work/parts" | wc -l) of ${SHARDS:-16} shards"
+kill_after() { # PID EXTENSION WHAT: kills a process once a file of a pass is there
+	until_says "the first $2" sh -c "ls '$work'/parts/*.$2"
+	kill -9 "$1"
+	echo "$3 $1 was killed after $(ls "$work"/parts/*."$2" | wc -l) of ${SHARDS:-16} files .$2"
+}
+case ${KILL:-0} in
+1 | 2)
+	kill_after "$victim" "$([ "$KILL" = 1 ] && echo shard || echo profile)" "task manager"
 	taskmanager taskmanager-3
+	;;
+cluster) kill_after "$jobmanager" shard "job manager" ;;
+esac
+code=0
+wait "$job" || code=$?
+if [ "${KILL:-0}" = cluster ]; then
+	echo "exit code $code, a document of $(wc -c <"$work/flink.json") bytes; the last words:"
+	grep -v '^$' "$work/driver.log" | tail -n 1 | cut -c1-300
+	[ $code -ne 0 ] && [ ! -s "$work/flink.json" ]
+	exit
 fi
-if ! wait "$job"; then
+if [ $code -ne 0 ]; then
 	tail -n 5 "$work/driver.log" >&2
 	exit 1
 fi
 grep -hoE 'state: [A-Z]+' "$work/driver.log" | tr '\n' ' ' && echo
-echo "$(ls "$work"/parts/*.shard | wc -l) shards by $(ls "$work"/worker-*.log | wc -l) worker processes in" \
+echo "two passes over $(ls "$work"/parts/*.shard | wc -l) shards by $(ls "$work"/worker-*.log | wc -l) worker processes in" \
 	"$(echo "$(date +%s.%N) - $began" | bc) s, from submitting to the document"
 
 echo "== comparison"

@@ -8,8 +8,10 @@ import (
 	"unsafe"
 )
 
-// pageBytes is the size of the pieces in which tables are kept and spilled.
-const pageBytes = 64 << 10
+// pageBytes is the size of the pieces in which tables are kept and spilled. Who compares what all
+// processes do at a time wants a page of each of several tables of each of them: with large pages
+// those of a thousand processes are more than a small budget, and each comes and goes all the time.
+const pageBytes = 16 << 10
 
 // A frame is room for one page of some table, in memory or in the mapped file.
 type frame [pageBytes / 8]uint64
@@ -287,8 +289,8 @@ func (s *Store) extend() bool {
 
 // The file grows by its own size, within these bounds.
 const (
-	leastSegment = 16 * pageBytes
-	mostSegment  = 1024 * pageBytes
+	leastSegment = 64 * pageBytes
+	mostSegment  = 4096 * pageBytes
 )
 
 func pop[T any](list *[]T) T {

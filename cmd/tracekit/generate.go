@@ -68,6 +68,9 @@ Programs:
 	set.Int64Var(&opts.Compute, "compute", 0, "ns of a computation (default 10000)")
 	set.StringVar((*string)(&opts.Growth), "growth", "", "`law` by which computations grow with the ranks, p: constant (default), log (of p to base 2), sqrt (p^(1/2)), linear (p) or nlogn (p·log2(p))")
 	set.Int64Var(&opts.Bytes, "bytes", 0, "of a message (default 1024)")
+	opts.Network = &samples.Network{}
+	set.Int64Var(&opts.Network.Latency, "latency", 1500, "ns that a message is on its way, whatever its size")
+	set.Int64Var(&opts.Network.BytesPerTick, "bandwidth", 4, "bytes of it that come per ns; 0: they take no time")
 	plant := &opts.Plant
 	set.Int64Var(&plant.LateSender, "late-sender", 0, "ns that a receiver waits, once per iteration")
 	set.Int64Var(&plant.LateReceiver, "late-receiver", 0, "ns that a synchronous sender waits")

@@ -60,6 +60,7 @@ type whatifDocument struct {
 	Out       string             `json:"out,omitempty"`  // the trace that was written
 	Lost      map[string]uint64  `json:"lost,omitempty"` // that its format cannot express, by what it is
 	Model     whatifModel        `json:"model"`
+	Undecided *undecidedSends    `json:"undecided,omitempty"` // not there: the run shows of all sends whether they wait
 	Findings  []stats.Finding    `json:"findings"`
 }
 
@@ -83,6 +84,13 @@ type whatifModel struct {
 	Synchronous *uint64 `json:"synchronous_bytes"` // size from which on sends wait for receivers; null: none is seen to
 	Negative    uint64  `json:"negative_own_times"`
 	LeftOut     uint64  `json:"left_out"`
+}
+
+// undecidedSends are sends of which the run does not show whether they wait for their receivers.
+type undecidedSends struct {
+	Bytes     uint64 `json:"bytes"`        // from this size on
+	Wait      bool   `json:"wait"`         // they are taken to: else nothing explains the time of the calls that complete them
+	Predicted int64  `json:"predicted_ns"` // if it is the other way
 }
 
 func newWhatif(io *streams, run func(context.Context, *streams, *whatifOptions) error) *cobra.Command {
@@ -273,6 +281,10 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 	if err != nil {
 		return err
 	}
+	m, other, undecided, err := settle(ctx, m)
+	if err != nil {
+		return err
+	}
 	doc := &whatifDocument{Schema: whatifSchema, Trace: a.Trace, Changes: []string{}, Findings: a.Findings,
 		Model: whatifModel{Synchronous: m.Synchronous(), Negative: m.Negative, LeftOut: m.LeftOut}}
 	var changes []whatif.Change
@@ -286,6 +298,15 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 	p, err := opts.predict(ctx, io, t, m, changes, doc)
 	if err != nil {
 		return err
+	}
+	if other != nil {
+		q, err := other.Predict(ctx, changes...)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil {
+			undecided.Predicted, doc.Undecided = q.RunTime, undecided
+		}
 	}
 	doc.Baseline, doc.Predicted, doc.Gain, doc.Ranks = p.Baseline, p.RunTime, p.Gain(), p.Ranks
 	if p.Baseline > 0 {
@@ -303,6 +324,19 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 		}
 	}
 	return opts.finish(io, doc, func() { doc.print(io, opts.top) }, doc.Findings, opts.gate(doc))
+}
+
+// settle chooses the model in which sends of which the run does not tell that wait for their
+// receivers if they are likely to, and returns the other one too, nil if there is none.
+func settle(ctx context.Context, m *whatif.Model) (chosen, other *whatif.Model, sends *undecidedSends, err error) {
+	u, err := m.Undecided(ctx)
+	switch {
+	case err != nil || u == nil:
+		return m, nil, nil, err
+	case u.Likely:
+		return u.Other, m, &undecidedSends{Bytes: u.Bytes, Wait: true}, nil
+	}
+	return m, u.Other, &undecidedSends{Bytes: u.Bytes}, nil
 }
 
 // predict replays the run with changes, and writes it if that is asked for.
@@ -368,6 +402,9 @@ func (doc *whatifDocument) print(io *streams, top int) {
 	}
 	if len(doc.Changes) > 0 {
 		fmt.Fprintf(w, "With %s: %s, %s\n", strings.Join(doc.Changes, ", "), formatTime(doc.Predicted), gained(doc.Gain, doc.Share))
+		if note := doc.undecidedNote(); note != "" {
+			fmt.Fprintln(w, wrap(note, io.Width, 0))
+		}
 		doc.printRanks(io, top)
 	}
 	if doc.Out != "" {
@@ -404,6 +441,21 @@ func (doc *whatifDocument) modelNotes() (notes []string) {
 			plural(int(n), "message is", "messages are")))
 	}
 	return notes
+}
+
+// undecidedNote says what the prediction would be if sends did, or did not, wait for receivers as
+// the model assumes; "" if it would be about the same.
+func (doc *whatifDocument) undecidedNote() string {
+	u := doc.Undecided
+	if u == nil || max(u.Predicted-doc.Predicted, doc.Predicted-u.Predicted) < doc.Predicted/200 {
+		return ""
+	}
+	if u.Wait {
+		return fmt.Sprintf("Sends of %s and more are taken to wait for their receivers, as nothing else explains how long the calls take that complete them. If they do not: %s.",
+			formatBytes(u.Bytes), formatTime(u.Predicted))
+	}
+	return fmt.Sprintf("The run does not show whether sends of %s and more wait for their receivers: none is completed so early or so late that it tells. If they do: %s.",
+		formatBytes(u.Bytes), formatTime(u.Predicted))
 }
 
 func gained(gain int64, share *float64) string {

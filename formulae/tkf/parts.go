@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 
@@ -23,11 +22,10 @@ import (
 // processes make, and one joins to a file. They depend on the trace, the time error and the form
 // of formulae alone.
 type Parts struct {
-	head
-	coded    []*coded // by location; nil: it is not among them
-	learned  bool     // they have call trees
-	form     formulae.Form
-	findings []trace.Finding
+	model.Results[coded]
+	head    head
+	learned bool // they have call trees
+	form    formulae.Form
 }
 
 // Encode codes some locations of a source, ascending; nil: all. The blocks lie in the options'
@@ -55,53 +53,38 @@ func Encode(ctx context.Context, src trace.Source, locations []trace.LocationID,
 		if err := stage.prepare(func() iter.Seq2[*trace.Batch, error] { return src.Events(ctx, model) }); err != nil {
 			return nil, err
 		}
-		p.Fine = stage.models.fine
+		p.head.Fine = stage.models.fine
 	}
-	p.coded, err = engine.Each(ctx, src, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress, Only: locations},
+	p.Of, err = engine.Each(ctx, src, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress, Only: locations},
 		func(_ context.Context, l trace.LocationID, b engine.Batches) (*coded, error) { return stage.code(l, b) })
 	if err == nil {
 		err = opts.Store.Err()
 	}
-	p.findings = trace.Since(before, src.Findings())
+	p.Findings = trace.Since(before, src.Findings())
 	return p, err
 }
 
 // Add adds other locations of the same trace. An error says why they do not belong together.
 func (p *Parts) Add(other *Parts) error {
-	if p.coded == nil {
+	if p.Of == nil {
 		*p = *other
 		return nil
 	}
 	if p.head != other.head || p.learned != other.learned || p.form != other.form {
 		return errors.New("it was compressed with other options")
 	}
-	for l, x := range other.coded {
-		switch {
-		case x == nil:
-		case p.coded[l] != nil:
-			return fmt.Errorf("location %d is there twice", l)
-		default:
-			p.coded[l] = x
-		}
-	}
-	var ledger trace.Ledger
-	ledger.Merge(p.findings)
-	ledger.Merge(other.findings)
-	p.findings = ledger.Findings()
-	return nil
+	return p.Results.Add(&other.Results)
 }
 
 // Write writes the file that Compress would have written, once all locations are there, and returns
 // its report and what was noticed in the trace. The source is asked for what is about the trace alone.
 func (p *Parts) Write(src trace.Source, w io.Writer) (*Report, []trace.Finding, error) {
-	for l := range src.Defs().Locations {
-		if l >= len(p.coded) || p.coded[l] == nil {
-			return nil, nil, fmt.Errorf("location %d is missing", l)
-		}
+	if err := p.Missing(src.Defs()); err != nil {
+		return nil, nil, err
 	}
 	var ledger trace.Ledger
 	ledger.Merge(src.Findings())
-	ledger.Merge(p.findings)
+	ledger.Merge(p.Findings)
 	findings := ledger.Findings()
 	r, err := p.write(&compressor{src: src, tables: coder.NewTables()}, w, aboutOf(src, findings))
 	return r, findings, err
@@ -111,22 +94,22 @@ func (p *Parts) Write(src trace.Source, w io.Writer) (*Report, []trace.Finding, 
 func (p *Parts) write(c *compressor, w io.Writer, a *about) (*Report, error) {
 	defs := c.src.Defs()
 	d := symbols.NewDictionary()
-	classes := classesOf(d, formulae.NewRankMap(defs), p.coded)
+	classes := classesOf(d, formulae.NewRankMap(defs), p.Of)
 	s, err := c.begin(w, &p.head, a)
 	if err != nil {
 		return nil, err
 	}
 	cols := pack.NewColumns(c.tables)
-	d.Code(cols, classes, len(p.coded))
+	d.Code(cols, classes, len(p.Of))
 	if err := s.write(sectionClasses, 0, cols.Finish()); err != nil {
 		return nil, err
 	}
 	for i, class := range classes {
-		if err := s.writeBlocks(sectionStructure, uint64(i), &p.coded[class.Members[0]].structure); err != nil {
+		if err := s.writeBlocks(sectionStructure, uint64(i), &p.Of[class.Members[0]].structure); err != nil {
 			return nil, err
 		}
 	}
-	for l, x := range p.coded {
+	for l, x := range p.Of {
 		if err := s.writeBlocks(sectionEvents, uint64(l), &x.events); err != nil {
 			return nil, err
 		}
@@ -136,10 +119,10 @@ func (p *Parts) write(c *compressor, w io.Writer, a *about) (*Report, error) {
 	}
 	r := c.report(s)
 	r.Ranks.RankClasses = len(classes)
-	r.addParts(defs.Clock.Resolution, p.coded)
+	r.addParts(defs.Clock.Resolution, p.Of)
 	if p.learned {
-		locations := make([]formulae.Location, len(p.coded))
-		for l, x := range p.coded {
+		locations := make([]formulae.Location, len(p.Of))
+		for l, x := range p.Of {
 			locations[l].Tree = x.tree
 		}
 		r.Learned, r.Unlearned = formulae.LearnedOf(locations), formulae.UnlearnedOf(defs, locations)
@@ -151,44 +134,20 @@ func (p *Parts) write(c *compressor, w io.Writer, a *about) (*Report, error) {
 // store. What is read is a file's that can be written; whether it is that of the trace nobody can know without
 // reading the trace.
 func (p *Parts) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
-	for _, n := range []*uint64{&p.Mode, &p.Unit, &p.Keep, &p.Leader} {
+	h := &p.head
+	for _, n := range []*uint64{&h.Mode, &h.Unit, &h.Keep, &h.Leader} {
 		partial.Number(c, n)
 	}
-	partial.Flag(c, &p.Fine)
+	partial.Flag(c, &h.Fine)
 	partial.Flag(c, &p.learned)
 	partial.Number(c, &p.form.Terms)
 	partial.Flag(c, &p.form.Paper)
-	if c.Err() == nil && (p.head != head{Mode: uint64(Lossless), Unit: p.Unit, Keep: p.Keep, Leader: uint64(chooseLeader(d)), Fine: p.Fine} || (quantiser{unit: p.Unit, keep: uint(p.Keep)}).check() != nil) {
+	if c.Err() == nil && (h.Mode != uint64(Lossless) || h.Leader != uint64(chooseLeader(d)) || (quantiser{unit: h.Unit, keep: uint(h.Keep)}).check() != nil) {
 		c.Refuse("these are no options of the lossless mode")
 	}
-	if c.Reading() {
-		p.coded = make([]*coded, len(d.Locations))
-	}
 	x := &partCoder{Coder: c, store: store, tables: coder.NewTables(), learned: p.learned, trees: make(map[string]*formulae.Tree)}
-	var there []trace.LocationID
-	for l, part := range p.coded {
-		if part != nil {
-			there = append(there, trace.LocationID(l))
-		}
-	}
-	partial.List(c, &there, func(l *trace.LocationID) {
-		if partial.Number(c, l); c.Err() != nil {
-			return
-		}
-		if c.Reading() {
-			if int(*l) >= len(p.coded) || p.coded[*l] != nil {
-				c.Refuse("it tells twice of location %d, or there is none", *l)
-				return
-			}
-			p.coded[*l] = new(coded)
-		}
-		x.location(p.coded[*l])
-	})
-	model.Findings(c, &p.findings)
+	p.Results.Code(c, d, func(_ trace.LocationID, part *coded) { x.location(part) })
 }
-
-// Has reports whether a location is among the parts.
-func (p *Parts) Has(l trace.LocationID) bool { return int(l) < len(p.coded) && p.coded[l] != nil }
 
 // A partCoder codes the parts of locations. Equal call trees that are read become one.
 type partCoder struct {

@@ -66,7 +66,7 @@ func (b *builder) sender(k int) *sender {
 	for i := range recvs {
 		x, r := sender{call: trace.None}, &recvs[i]
 		if x.call, x.enter = b.lateSender(r, k+i); x.call != trace.None {
-			x.waits, x.known = r.Bytes >= b.network.synchronous, b.network.always == nil
+			x.known = r.Bytes < b.network.synchronous && b.network.always == nil
 		}
 		s.list = append(s.list, x)
 	}

@@ -25,6 +25,7 @@ type Model struct {
 	segments []*stats.Segments
 	jobs     int
 	network  *network
+	waits    stats.CallWaits
 	overhead stats.OverheadTables // nil: not known
 
 	locations []location
@@ -122,7 +123,7 @@ func New(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) (*Mod
 	if len(a.Segments) != len(t.Calls) || len(a.Waits) != len(t.Calls) {
 		return nil, errors.New("the analysis is none of this trace")
 	}
-	m := &Model{t: t, segments: a.Segments, jobs: jobs, locations: make([]location, len(t.Calls))}
+	m := &Model{t: t, segments: a.Segments, jobs: jobs, waits: a.Waits, locations: make([]location, len(t.Calls))}
 	m.first, m.last = stats.Run(t)
 	m.aside, m.names, m.mpi = stats.Aside(t), namesOf(t), t.Defs.MPIFunctions()
 	if a.Overhead != nil {

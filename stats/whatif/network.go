@@ -24,8 +24,9 @@ type network struct {
 	synchronous uint64               // size from which on a send waits for its receiver
 	always      []bool               // by region: it does so whatever the size; nil: none that is called does
 
-	lateReceivers bool    // some wait
-	hull          []point // the least times of messages; nil: there are none
+	least         [2]int64 // shortest calls that send, and that complete requests, without waiting for receivers
+	lateReceivers bool     // some wait
+	hull          []point  // the least times of messages; nil: there are none
 }
 
 // A flightKey is a sort of what needs time between the entering of one call and the end of
@@ -203,11 +204,19 @@ func (m *Model) calibrate(ctx context.Context, a *stats.Analysis, collectives *o
 	}
 	n.index = make(map[flightKey]uint32)
 	for i := range n.flights {
-		f := &n.flights[i]
-		n.index[f.flightKey] = uint32(i)
-		f.lag = n.lag(f)
+		n.index[n.flights[i].flightKey] = uint32(i)
 	}
 	return n, nil
+}
+
+// settle finds costs, wires and lags, once it is known which sends wait.
+func (n *network) settle() {
+	n.findCosts()
+	n.findWires()
+	for i := range n.flights {
+		f := &n.flights[i]
+		f.lag = n.lag(f)
+	}
 }
 
 // always says by region which sends wait for their receivers whatever the size; nil if none of
@@ -255,9 +264,8 @@ func (n *network) learn(o *observations) {
 		}
 	}
 	n.flights = append(n.flights, flight{flightKey: flightKey{kind: sendToProbe}, least: math.MaxInt64})
-	n.synchronous = n.threshold()
-	n.findCosts(o)
-	n.findWires()
+	n.synchronous, n.least = n.threshold(), [2]int64{o.overhead, o.floor}
+	n.settle()
 }
 
 // observe takes note of the messages of a location. The other side is looked up only where it
@@ -334,7 +342,7 @@ func (m *Model) observeSend(o *observations, n *network, l trace.LocationID, s *
 		return
 	}
 	switch {
-	case post.Enter+n.wire(s.Bytes) >= done.Leave:
+	case post.Enter+n.wire(s.Bytes) >= done.Leave || c.Enter+n.wire(s.Bytes) > done.Leave:
 		f.passed++
 	case post.Enter <= done.Enter && (short || kind == postToSend || !sendsOnly(calls, int(s.Done))):
 	case post.Enter <= done.Enter || wait != nil && (wait.Kind == stats.LateReceiver || wait.Kind == stats.LateReceiverBehindLateSender):
@@ -416,7 +424,7 @@ func (n *network) isAlways(c *trace.Call) bool {
 
 // waits reports whether a send that call c posts waits for its receiver.
 func (n *network) waits(c *trace.Call, bytes uint64) bool {
-	return bytes >= n.synchronous || n.isAlways(c)
+	return bytes >= n.synchronous && c.Class != trace.ClassBsend || n.isAlways(c)
 }
 
 // anyWaits reports whether there are sends that wait for their receivers.
@@ -452,8 +460,8 @@ func (n *network) threshold() uint64 {
 
 // findCosts finds what calls take that send or complete something, and wait for nothing: of
 // blocking ones only those of messages that do not wait for the other side.
-func (n *network) findCosts(o *observations) {
-	n.overhead, n.floor = o.overhead, o.floor
+func (n *network) findCosts() {
+	n.overhead, n.floor = n.least[0], n.least[1]
 	for _, f := range n.flights {
 		switch {
 		case f.size >= n.synchronous || f.kind == postToSsend:

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+
+	"tracekit/samples"
+)
+
+// TestUndecidedSends: on a slower network, the program takes what is predicted if sends of 16 kB,
+// of which the run does not show it, wait for their receivers.
+func TestUndecidedSends(t *testing.T) {
+	dir := t.TempDir()
+	took := make(map[int]int64)
+	for _, latency := range []int{1500, 15_000} {
+		took[latency] = command[samples.Truth](t, dir, "generate", "requests", "--ranks", "12", "--iterations", "15",
+			"--latency", fmt.Sprint(latency), "-o", fmt.Sprint(latency)).CriticalPathLength
+	}
+	doc := command[whatifDocument](t, dir, "whatif", "--network", "latency=15us,bandwidth=4GB", "1500")
+	u := doc.Undecided
+	if u == nil || u.Wait || u.Bytes != 16384 {
+		t.Fatalf("undecided are %+v", u)
+	}
+	if off := float64(u.Predicted-took[15_000]) / float64(took[15_000]); doc.Baseline != took[1500] || off < -0.02 || off > 0.02 {
+		t.Errorf("%d is predicted of %d, from a run of %d", u.Predicted, took[15_000], doc.Baseline)
+	}
+}
