@@ -63,7 +63,7 @@ the machine in front of you.`,
 			if err := opts.validate(); err != nil {
 				return err
 			}
-			if err := opts.prepare(args, c.Flags()); err != nil {
+			if err := opts.prepare(args, opts.source, c.Flags()); err != nil {
 				return err
 			}
 			return run(c.Context(), io, opts)

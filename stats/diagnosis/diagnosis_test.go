@@ -40,9 +40,10 @@ func diagnosed(t *testing.T, o samples.Options) ([]stats.Cause, *stats.Analysis)
 // nothing; of a reduce whose root comes early, from that in which the other ranks have 7/8 of their
 // work, since the root could take its share. Where the place has other callers, the cause names the one.
 //
-// The tasks of masterworker differ by themselves, by more than a root that comes early costs; and
-// which worker's result its master takes first is not the same without the fault, as the replay
-// believes. In collectives the early root costs 0.7 % of the run, which is no cause.
+// A root of collectives and masterworker that comes early as in the others costs less than a
+// hundredth of the run, or than the tasks of masterworker that differ by themselves: there it comes
+// earlier. Which worker's result the master takes first is not the same without the fault: that it
+// takes any is not in the trace (but see TestPredictsAnySource).
 func TestPlanted(t *testing.T) {
 	const ticks = 20_000
 	work := map[string]string{"halo": "interior", "sweep": "block", "multigrid": "smooth", "masterworker": "task"}
@@ -64,18 +65,14 @@ func TestPlanted(t *testing.T) {
 			{"critical path", samples.Plant{CriticalPath: ticks}, samples.Plant{CriticalPath: 1}, stats.CauseSerialization, "compute", everyone},
 		} {
 			t.Run(p.Name+"/"+c.name, func(t *testing.T) {
+				if c.name == "early reduce" && (p.Name == "collectives" || p.Name == "masterworker") {
+					c.plant.EarlyReduce, c.without.EarlyReduce = 8*c.plant.EarlyReduce, 8*c.without.EarlyReduce
+				}
 				o := samples.Options{Program: p.Name, Ranks: 8, Iterations: 32, Seed: 1, Plant: c.plant}
 				causes, a := diagnosed(t, o)
 				margin := 0.01
-				switch {
-				case p.Name == "collectives" && c.name == "early reduce":
-					if len(causes) > 0 {
-						t.Errorf("%s", causes[0].Text)
-					}
-					return
-				case p.Name == "masterworker":
-					margin = 0.02
-					causes = slices.DeleteFunc(causes, func(x stats.Cause) bool { return x.Region == "task" && len(x.Ranks) == 0 })
+				if p.Name == "masterworker" && slices.Contains([]string{"late sender", "late receiver", "wrong order"}, c.name) {
+					margin = 0.013
 				}
 				if len(causes) == 0 {
 					t.Fatal("nothing is worth fixing")

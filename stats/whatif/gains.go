@@ -18,6 +18,7 @@ type Gain struct {
 	GainNs int64    `json:"gain_ns"`
 	Share  *float64 `json:"gain_share"` // of the run time; null: that is 0
 
+	name    name // of the place, whoever calls it
 	changes []Change
 }
 
@@ -29,15 +30,21 @@ const tried = 8
 const combined = 3
 
 // Gains tries the changes that promise most: places that make others wait or lie on the
-// critical path are balanced, halved and left out, the network made ideal; and the best changes
+// critical path are balanced, halved and left out, and so they are as each of several callers
+// calls them; the network is made ideal; and the best changes
 // of the first few places are made together. Rows are sorted by gain.
 func (m *Model) Gains(ctx context.Context, a *stats.Analysis) ([]Gain, error) {
 	var rows []Gain
 	for _, n := range candidates(a) {
-		place := m.where(func(x name) bool { return x == n })
-		rows = append(rows, Gain{Place: n.String(), Change: "balance", changes: []Change{Balance(place)}})
-		for _, factor := range []float64{0.5, 0} {
-			rows = append(rows, Gain{Place: n.String(), Change: fmt.Sprintf("scale %v", factor), changes: []Change{Scale(place, factor)}})
+		for _, caller := range append([]string{""}, m.callers(a, n)...) {
+			place, text := m.calledFrom(n, caller), n.String()
+			if caller != "" {
+				text += "@" + caller
+			}
+			rows = append(rows, Gain{Place: text, Change: "balance", name: n, changes: []Change{Balance(place)}})
+			for _, factor := range []float64{0.5, 0} {
+				rows = append(rows, Gain{Place: text, Change: fmt.Sprintf("scale %v", factor), name: n, changes: []Change{Scale(place, factor)}})
+			}
 		}
 	}
 	if m.network.hull != nil {
@@ -93,7 +100,7 @@ func sortGains(rows []Gain) {
 // make: shared work, or half of the time, but not of MPI_Init and MPI_Finalize.
 func bestOf(rows []Gain) (best []Gain) {
 	for _, g := range rows {
-		known := slices.ContainsFunc(best, func(b Gain) bool { return b.Place == g.Place })
+		known := slices.ContainsFunc(best, func(b Gain) bool { return b.name == g.name })
 		operation, _, _ := strings.Cut(g.Place, "@")
 		class := trace.MPIFunctionOf(operation).Class
 		if g.GainNs > 0 && !known && g.Place != "" && class != trace.ClassInit && class != trace.ClassFinalize && g.Change != "scale 0" && len(best) < combined {
@@ -101,6 +108,38 @@ func bestOf(rows []Gain) (best []Gain) {
 		}
 	}
 	return best
+}
+
+// someOf is what part of what a place costs a caller must have to be tried by itself.
+const someOf = 0.1
+
+// callers returns the regions that call a place outside MPI, if there are several: those with so
+// much of its time on the critical path, or of the waits that it causes, that of most first.
+func (m *Model) callers(a *stats.Analysis, n name) (out []string) {
+	type cost struct{ path, waits int64 }
+	all, by := cost{}, make(map[string]cost)
+	for _, c := range a.PathCosts {
+		slot := m.slot(c.Path)
+		if slot >= len(m.names) || m.names[slot] != n {
+			continue
+		}
+		x := by[m.caller(slot)]
+		x.path, x.waits = x.path+c.CriticalNs, x.waits+c.Delay.TotalNs
+		all.path, all.waits = all.path+c.CriticalNs, all.waits+c.Delay.TotalNs
+		by[m.caller(slot)] = x
+	}
+	if len(by) < 2 {
+		return nil
+	}
+	for caller, x := range by {
+		if caller != "" && (float64(x.path) > someOf*float64(all.path) || float64(x.waits) > someOf*float64(all.waits)) {
+			out = append(out, caller)
+		}
+	}
+	slices.SortFunc(out, func(p, q string) int {
+		return cmp.Or(cmp.Compare(by[q].path, by[p].path), cmp.Compare(by[q].waits, by[p].waits), cmp.Compare(p, q))
+	})
+	return out
 }
 
 // candidates returns the places that make others wait, and those on the critical path.

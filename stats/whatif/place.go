@@ -100,6 +100,15 @@ func (m *Model) where(wanted func(name) bool) Place {
 	return m.ofSlots(slots)
 }
 
+// calledFrom returns the place of a name, where a region calls it ("": wherever).
+func (m *Model) calledFrom(n name, caller string) Place {
+	slots := make([]bool, m.slots())
+	for i, x := range m.names {
+		slots[i] = x == n && (caller == "" || m.caller(i) == caller)
+	}
+	return m.ofSlots(slots)
+}
+
 func (m *Model) ofSlots(slots []bool) Place {
 	return func(p trace.PathID) bool { return slots[m.slot(p)] }
 }

@@ -100,6 +100,24 @@ func TestPredictsOtherPrograms(t *testing.T) {
 	}
 }
 
+// TestPredictsAnySource: masterworker without its fault takes what is predicted if its master takes
+// the results as they come, which it does, as it receives from any source. That is not in the trace.
+func TestPredictsAnySource(t *testing.T) {
+	for _, plant := range []samples.Plant{{LateSender: 20_000}, {LateReceiver: 20_000}, {WrongOrder: 20_000}} {
+		o := samples.Options{Program: "masterworker", Ranks: 8, Iterations: 32, Seed: 1, Plant: plant}
+		m := run(t, o)
+		receives, err := m.Place("MPI_Recv@master")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := predicted(t, m, Scale(place(t, m, "compute"), 0), Order(receives))
+		o.Plant = samples.Plant{LateSender: min(1, plant.LateSender), LateReceiver: min(1, plant.LateReceiver), WrongOrder: min(1, plant.WrongOrder)}
+		if want := predicted(t, run(t, o)); math.Abs(float64(got-want)) > 1e-4*float64(want) {
+			t.Errorf("%+v: %d is predicted of %d", plant, got, want)
+		}
+	}
+}
+
 // TestPredictsOtherNetworks: what is predicted for another network is within 2 % what the
 // program takes there. In halo and burst, whether large sends wait for their receivers shows only in
 // how long calls take that complete them; of requests the run shows nothing of messages of 16 kB
@@ -232,6 +250,41 @@ func TestSamePrediction(t *testing.T) {
 		if got := results(o); got != want {
 			t.Errorf("%d jobs: %s, with one %s", o.Jobs, got, want)
 		}
+	}
+}
+
+// TestGainsByCaller: what is computed in planted episodes is tried by itself too, as the place that
+// its name says.
+func TestGainsByCaller(t *testing.T) {
+	m := run(t, samples.Options{Program: "ring", Ranks: 8, Iterations: 32, Seed: 1, Plant: samples.Plant{LateSender: 20_000}})
+	a, err := stats.Analyze(context.Background(), m.t, stats.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gains, err := m.Gains(context.Background(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, g := range gains {
+		if !strings.HasPrefix(g.Place, "compute@") || g.Change != "scale 0" {
+			continue
+		}
+		p, err := m.Place(g.Place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gain := predicted(t, m) - predicted(t, m, Scale(p, 0)); gain != g.GainNs || gain <= 0 {
+			t.Errorf("%s gains %d, not %d", g.Place, g.GainNs, gain)
+		}
+		found++
+	}
+	if found != 2 { // episode, pass
+		t.Errorf("%d callers of compute: %v", found, gains)
+	}
+	last := gains[slices.IndexFunc(gains, func(g Gain) bool { return strings.Contains(g.Place, " + ") })]
+	if strings.Count(last.Place, "compute") > 1 {
+		t.Errorf("%s are made together", last.Place)
 	}
 }
 
