@@ -63,3 +63,18 @@ func TestSelectedThreads(t *testing.T) {
 	b.until(`document.querySelector("#panel caption")?.innerText.startsWith("Threads in the selected time")`, "true")
 	b.until(columns, whole)
 }
+
+// TestChosenCauseIsSeen: a cause of which nothing is in view, as the begin of the run is at first,
+// brings all of the run into view.
+func TestChosenCauseIsSeen(t *testing.T) {
+	dir := t.TempDir()
+	if _, errs, code := tracekit(t, dir, "report", sampleArchive(t, "torus-6"), "-o", "torus.html"); code != 0 {
+		t.Fatal(errs)
+	}
+	b := browse(t, "file://"+filepath.Join(dir, "torus.html"))
+	const button = `[...document.querySelectorAll(".causes button")].find(b => b.innerText.includes("startup MPI_Init"))`
+	b.until(`[...document.querySelectorAll(".keys button")].some(b => b.innerText === "Whole run")`, "true")
+	b.run(chromedp.Evaluate(button+".click()", nil))
+	b.until(button+`.getAttribute("aria-pressed")`, "true")
+	b.until(`[...document.querySelectorAll(".keys button")].some(b => b.innerText === "Whole run")`, "false")
+}

@@ -16,7 +16,7 @@ import { Scaling } from './scaling'
 import { Source } from './source'
 import { setTerms, term, Terms } from './terms'
 import { deviceName, Devices, Files, Phases, Threads } from './parts'
-import { count, instant, share, time, unbroken } from './units'
+import { brief, bytes, count, instant, share, time, unbroken } from './units'
 
 type Tab = [id: string, name: string, part: (p: SectionProps) => any, there?: (doc: Document) => unknown]
 
@@ -79,7 +79,8 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const shaded = useShades(model, view), phases = useMemo(() => phasesOf(doc), [doc])
   const coarse = model.head.rows.some(r => r.step_ns > 1)
   const counters = useMemo(() => [...new Set([model, ...models].flatMap(m => m.head.counters.map(c => c.name)))], [model, models])
-  const order = useMemo(() => ordered(model, view.sort), [model, view.sort])
+  const called = useMemo(() => model.called(), [model])
+  const order = useMemo(() => ordered(model, view.sort).filter(r => shaded || called[r]), [model, view.sort, shaded !== null])
   const cause = (doc.diagnosis ?? [])[view.place]
   const litIn = useCallback((model: Model, path: number) => {
     if (cause) { // and the waits, so that its victims stand out
@@ -97,7 +98,13 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   // Moving the timeline changes nothing else on the page.
   const still = useMemo(() => view, Object.entries(view).filter(([k]) => k !== 'from' && k !== 'to').map(([, v]) => v))
   const header = useMemo(() => <Header doc={doc} length={model.head.length_ns} />, [doc, model])
-  const diagnosis = useMemo(() => <Diagnosis doc={doc} view={still} change={change} />, [doc, still])
+  // A cause of which nothing is in view is looked for in all of the run.
+  const choose = useCallback((k: number) => setView(old => {
+    const chosen = (doc.diagnosis ?? [])[k]
+    const seen = !chosen || model.byRow(old.from, old.to, model.at(chosen)).some(t => t > 0)
+    return { ...old, place: k, ...chosen && { path: -1, search: '' }, ...seen ? {} : { from: 0, to: length } }
+  }), [doc, model, length])
+  const diagnosis = useMemo(() => <Diagnosis doc={doc} view={still} change={change} choose={choose} />, [doc, still, choose])
   const changed = useMemo(() => <WhatChanged doc={doc} model={model} view={still} change={change} />, [doc, model, still])
   const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} />, [Part, doc, model, still])
 
@@ -114,8 +121,8 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
           {model.head.counters.map((c, k) => byRow(model, k) && <option value={`counter:${c.name}`}>by {c.name}</option>)}</select></label>
         <label>Rows <select value={view.sort} onChange={e => change({ sort: e.currentTarget.value as View['sort'] })}>
           <option value="rank">by rank</option><option value="name">by name</option><option value="wait">most waiting first</option><option value="busy">least waiting first</option></select></label>
-        <label><input type="checkbox" checked={view.messages} onChange={e => change({ messages: e.currentTarget.checked })} /> Messages</label>
-        <label><input type="checkbox" checked={view.critical} onChange={e => change({ critical: e.currentTarget.checked })} /> Critical path</label>
+        {model.head.messages_of + model.head.collectives_of > 0 && <label><input type="checkbox" checked={view.messages} onChange={e => change({ messages: e.currentTarget.checked })} /> Messages</label>}
+        {model.head.critical_of > 0 && <label><input type="checkbox" checked={view.critical} onChange={e => change({ critical: e.currentTarget.checked })} /> Critical path</label>}
         {counters.length > 0 && <label>Counters <select value="" onChange={e => { change({ counters: [...view.counters, { name: e.currentTarget.value, rows: false }] }); e.currentTarget.value = '' }}>
           <option value="">show …</option>{counters.filter(c => !view.counters.some(s => s.name === c)).map(c => <option value={c}>{c}</option>)}</select></label>}
         <label>Find <input type="search" size={14} value={view.search} placeholder="region" onInput={e => change({ search: e.currentTarget.value, path: -1, place: -1 })} /></label>
@@ -126,6 +133,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       {runs.length > 1 && <RunLabel runs={runs} run={run} />}
       {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} lit={lit} marked={cause?.ranks ?? none} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
       {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <ul class="legend">{coloring.legend.slice(0, 16).map(l => <li><span class="swatch" style={{ background: l.color }} />{l.name}</li>)}
+        {order.length < model.head.rows.length && <li class="faint">{count(model.head.rows.length - order.length)} rows in which no region is entered are left out</li>}
         {coloring.legend.length > 16 && <li class="faint">and {coloring.legend.length - 16} more</li>}</ul>}
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
@@ -151,7 +159,9 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
 function Header({ doc, length }: { doc: Document; length: number }) {
   const e = doc.efficiency, findings: any[] = doc.findings ?? [], lost = findings.filter(f => f.severity !== 'info')
   const tiles: [string, string, string?][] = [['run time', time(length), term('run time')], ['processes', count(doc.trace?.processes)]]
-  for (const d of (doc.devices ?? []).slice(0, 2)) tiles.push([`${deviceName(d)} busy`, share(d.span_ns > 0 ? d.busy_ns / d.span_ns : null), term('device')])
+  for (const d of (doc.devices ?? []).slice(0, 2)) tiles.push([`${deviceName(d)} busy`, share(length > 0 ? d.busy_ns / length : null), term('device')])
+  const f = doc.file_io
+  if (f) tiles.push(['in calls on files', share(length > 0 ? f.time_ns / (length * Math.max(doc.trace?.processes, 1)) : null), term('sum over ranks')], ['read', bytes(f.read_bytes)], ['written', bytes(f.write_bytes)])
   const t = doc.threads?.efficiency
   if (t) tiles.push(['efficiency of all threads', share(t.parallel), term('useful time of threads')])
   if (e) tiles.push([t ? 'efficiency of processes' : 'parallel efficiency', share(e.parallel_efficiency), term('parallel efficiency')], ['load balance', share(e.load_balance), term('load balance')], ['communication', share(e.communication_efficiency), term('communication')])
@@ -174,17 +184,20 @@ function title(doc: Document): string {
 }
 
 // Diagnosis comes first: the causes, each with what mending it would gain.
-function Diagnosis({ doc, view, change }: { doc: Document; view: View; change: (v: Partial<View>) => void }) {
+function Diagnosis({ doc, view, change, choose }: { doc: Document; view: View; change: (v: Partial<View>) => void; choose: (cause: number) => void }) {
   const causes: any[] | undefined = doc.diagnosis
-  if (!causes) return null
+  if (!causes) return <section aria-label="Diagnosis">
+    <h2>What to fix</h2>
+    <p>Causes are sought where ranks wait for each other, threads work together, or devices are launched: this trace has none of these.{doc.file_io && <Fragment> What calls on files take stands in <button onClick={() => change({ tab: 'files' })}>Files</button>.</Fragment>}</p>
+  </section>
   return <section aria-label="Diagnosis">
     <h2>What to fix</h2>
     {causes.length === 0 && <p>Nothing worth fixing was found: no single change would make the run shorter by much.</p>}
     <ol class="causes">{causes.map((c, k) => <li>
-      <button aria-pressed={view.place === k} onClick={() => change(view.place === k ? { place: -1 } : { place: k, path: -1, search: '' })}>
+      <button aria-pressed={view.place === k} onClick={() => choose(view.place === k ? -1 : k)}>
         <span class="gain" title={term('gain')}>{c.gain_share == null ? '?' : share(c.gain_share)}<small>{c.gain_ns == null ? 'no gain known' : `−${time(c.gain_ns)}`}</small></span>
-        <span class="text"><b>{c.kind.replaceAll('_', ' ')}</b> {[c.operation, place(c)].filter(x => x && x !== '–').join(' in ')}<br />{unbroken(c.text)}
-          {c.waits_caused_ns > 0 && !c.text.includes(time(c.waits_caused_ns)) && <span class="faint"> Others wait {time(c.waits_caused_ns)} for it.</span>}</span>
+        <span class="text"><b>{c.kind.replaceAll('_', ' ')}</b> {[c.operation, place(c)].filter(x => x && x !== '–').join(' in ')}<br />{unbroken(brief(c.text))}
+          {c.waits_caused_ns > 0 && !/\bwaits? \d/.test(c.text) && <span class="faint"> Others wait {time(c.waits_caused_ns)} for it.</span>}</span>
       </button></li>)}</ol>
   </section>
 }

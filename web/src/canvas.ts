@@ -172,7 +172,7 @@ export class Canvas {
     c.strokeStyle = faint
     c.lineWidth = 1
     c.textBaseline = 'middle'
-    const marks = ticks(Math.max(s.from, 0), Math.min(s.to, s.timeline.head.length_ns), (Math.min(s.to, s.timeline.head.length_ns) - Math.max(s.from, 0)) / (s.to - s.from) * this.plot / 110)
+    const marks = ticks(Math.max(s.from, 0), Math.min(s.to, s.timeline.head.length_ns), (Math.min(s.to, s.timeline.head.length_ns) - Math.max(s.from, 0)) / (s.to - s.from) * this.plot / (this.width < 600 ? 64 : 110))
     const step = marks.length > 1 ? marks[1] - marks[0] : s.to - s.from
     for (const t of marks) {
       const x = this.x(s, t)

@@ -30,6 +30,14 @@ export class Model {
     }
   }
 
+  // called returns, by row, whether a region is entered there, or that it cannot be told; all of them
+  // if it is so nowhere.
+  called(): Uint8Array {
+    const { activities } = this.head
+    const out = Uint8Array.from(this.timeline.lanes, l => l.step > 1 || l.kind.some(k => activities[k][0] >= 0) ? 1 : 0)
+    return out.includes(1) ? out : out.fill(1)
+  }
+
   regionName(region: number): string { return this.head.regions[region]?.name ?? '(unknown)' }
 
   rowName(row: number): string {
@@ -87,7 +95,7 @@ export class Model {
       if (wait > 0) return by === 'wait' ? waits[wait] : 'waiting'
       const region = regions[paths[path][1]]
       switch (by) {
-        case 'region': return region?.name ?? '(unknown)'
+        case 'region': return (region?.name ?? '(unknown)').replace(/#\d+$/, '#…') // steps that are numbered are one
         case 'paradigm': return region?.paradigm ?? 'unknown'
         default: return region?.paradigm === 'mpi' ? 'in MPI, not waiting' : 'outside MPI'
       }

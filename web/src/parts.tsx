@@ -64,7 +64,7 @@ export function Phases(props: SectionProps) {
   const rows: any[] = useMemo(() => (p.rows ?? []).filter((r: any) => !view.select || r.from_ns - start < to && r.to_ns - start > from), [p, view.select])
   const begin = (r: any) => instant(r.from_ns - start, Math.max((p.period_ns?.min ?? 0) / 10, 1), model.head.length_ns / 10)
   return <Fragment>
-    <p>{count(p.count)} phases, from {p.operation ?? p.region ?? 'a call'} to its next; they take {time(p.period_ns?.min)} at least, {time(p.period_ns?.p50)} in the middle, {time(p.period_ns?.max)} at most; {count(p.outliers)} are unlike the others. Choose one to see it in the timeline.</p>
+    <p>{count(p.count)} phases, from {p.operation ?? p.region ?? 'a call'} to its next; they take {time(p.period_ns?.min)} at least, {time(p.period_ns?.p50)} in the middle, {time(p.period_ns?.max)} at most; {count(p.outliers)} {p.outliers === 1 ? 'is' : 'are'} unlike the others. Choose one to see it in the timeline.</p>
     <Table caption={view.select ? 'Phases of which a part is selected, each as a whole' : 'Phases'} rows={rows} choose={r => {
       const from = Math.max(r.from_ns - start, 0), to = Math.min(r.to_ns - start, model.head.length_ns)
       if (to > from) change({ from, to })

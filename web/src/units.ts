@@ -1,6 +1,6 @@
 // Numbers as people read them.
 
-const lengths: [number, string][] = [[3600e9, 'h'], [60e9, 'min'], [1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']]
+const lengths: [number, string][] = [[3600e9, 'h'], [1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']]
 
 export function time(ns: number | null | undefined): string {
   if (ns == null) return '–'
@@ -26,6 +26,9 @@ export function share(v: number | null | undefined): string {
 export function unbroken(text: string): string {
   return text.replace(/(\d) (?=(%|[nµm]?s|min|h|B|[KMGT]iB)(?!\w))/g, '$1\u00a0')
 }
+
+// brief leaves of paths with a line the file's name.
+export function brief(text: string): string { return text.replace(/(?<![\w./-])\/(?:[^\s():/]+\/)+([^\s():/]+:\d)/g, '$1') }
 
 export function count(n: number | null | undefined): string {
   return n == null ? '–' : n.toLocaleString('en-US')
