@@ -172,7 +172,7 @@ func (f *indexFlags) save(ctx context.Context, io *streams, x *page.Index, conte
 	if err == nil {
 		err = writeAtomically(ctx, f.path, true, func(w stdio.Writer) error { return x.Keep(w, f.key, content, doc) })
 	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(io.Err, "tracekit: the index is not kept: %v\n", err)
 	}
 	if f.place == inCache {
