@@ -23,11 +23,11 @@ func (c *countedContext) Err() error {
 func TestPackEndsWithContext(t *testing.T) {
 	data := make([]byte, 1<<20)
 	whole := &countedContext{t.Context(), 0, 1 << 20}
-	if _, err := pack(whole, data); err != nil || whole.asked < 16 {
+	if _, err := newPacker(whole).pack(data); err != nil || whole.asked < 16 {
 		t.Errorf("asked %d times for 1 MiB, %v", whole.asked, err)
 	}
 	ended := &countedContext{t.Context(), 0, 3}
-	if _, err := pack(ended, data); !errors.Is(err, context.Canceled) || ended.asked != 4 {
+	if _, err := newPacker(ended).pack(data); !errors.Is(err, context.Canceled) || ended.asked != 4 {
 		t.Errorf("asked %d times after its end, %v", ended.asked-3, err)
 	}
 }

@@ -1,8 +1,6 @@
 package page
 
 import (
-	"context"
-
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -46,13 +44,13 @@ type more struct {
 
 // pack makes the block of so many bytes at most: histograms of the lines with the least time go
 // first, then files.
-func (m *More) pack(ctx context.Context, limit int64) (string, error) {
+func (m *More) pack(z *packer, limit int64) (string, error) {
 	if m == nil {
 		m = &More{}
 	}
 	x := more{Lines: m.lines, LinesOf: len(m.lines), Grids: m.grids, Files: m.files, Lost: m.lost, Sought: m.files != nil || m.lost != nil, Terms: m.terms}
 	for {
-		packed, err := packJSON(ctx, &x)
+		packed, err := z.json(&x)
 		if err != nil || int64(len(packed)) <= limit || len(x.Lines)+len(x.Files)+len(x.Grids)+len(x.Lost) == 0 {
 			return packed, err
 		}

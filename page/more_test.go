@@ -27,7 +27,7 @@ func TestMoreFits(t *testing.T) {
 		m.lines = append(m.lines, l)
 	}
 	for _, limit := range []int64{1 << 20, 100_000, 10_000, 1000} {
-		packed, err := m.pack(t.Context(), limit)
+		packed, err := m.pack(newPacker(t.Context()), limit)
 		if err != nil || int64(len(packed)) > limit {
 			t.Errorf("%d bytes, want at most %d; %v", len(packed), limit, err)
 		}

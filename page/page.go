@@ -76,28 +76,30 @@ type Part struct {
 func programSize() int64 { return int64(len(script)+len(styles)) + 8<<10 }
 
 // Content packs what the page holds.
-func (p *Page) Content(ctx context.Context) (*Content, error) {
+func (p *Page) Content(ctx context.Context) (*Content, error) { return p.content(newPacker(ctx)) }
+
+func (p *Page) content(z *packer) (*Content, error) {
 	left := p.Size - programSize()
-	doc, err := cutDocument(ctx, p.Document, left*2/5)
+	doc, err := z.document(p.Document, left*2/5)
 	if err != nil {
 		return nil, err
 	}
 	left -= int64(len(doc))
-	more, err := p.More.pack(ctx, left/4)
+	more, err := p.More.pack(z, left/4)
 	if err != nil {
 		return nil, err
 	}
-	curves, err := p.Timeline.packCurves(ctx, left/4)
+	curves, err := p.Timeline.packCurves(z, left/4)
 	if err != nil {
 		return nil, err
 	}
 	left -= int64(len(more) + len(curves))
 	var head, numbers string
 	for {
-		if head, err = packJSON(ctx, p.describe()); err != nil {
+		if head, err = z.json(p.describe()); err != nil {
 			return nil, err
 		}
-		if numbers, err = pack(ctx, p.Timeline.numbers()); err != nil {
+		if numbers, err = z.pack(p.Timeline.numbers()); err != nil {
 			return nil, err
 		}
 		if int64(len(head)+len(numbers)) <= left {
@@ -117,6 +119,11 @@ func (c *Content) HTML(served bool) []byte {
 		connect = "'self'"
 	}
 	var b bytes.Buffer
+	size := programSize()
+	for _, part := range c.Parts {
+		size += int64(len(part.Data)) + 64
+	}
+	b.Grow(int(size))
 	fmt.Fprintf(&b, `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -138,9 +145,9 @@ func (c *Content) HTML(served bool) []byte {
 
 // packCurves packs the curves, as coarse as it takes to fit into so many bytes; those that
 // do not fit at all are left out.
-func (tl *Timeline) packCurves(ctx context.Context, limit int64) (string, error) {
+func (tl *Timeline) packCurves(z *packer, limit int64) (string, error) {
 	for {
-		packed, err := pack(ctx, appendCurves(nil, tl.Curves, 0))
+		packed, err := z.pack(appendCurves(nil, tl.Curves, 0))
 		if err != nil || int64(len(packed)) <= limit {
 			return packed, err
 		}
@@ -184,37 +191,50 @@ func digest(text []byte) string {
 // hundredths.
 const packLevel = 5
 
-// pack compresses data, in letters that no markup is made of, until the context ends.
-func pack(ctx context.Context, data []byte) (string, error) {
-	var b bytes.Buffer
-	z, _ := flate.NewWriter(&b, packLevel) // which is one
-	for piece := range slices.Chunk(data, 1<<16) {
-		if err := ctx.Err(); err != nil {
-			return "", err
-		}
-		_, _ = z.Write(piece) // into memory
-	}
-	_ = z.Close()
-	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
+// A packer packs one part of a page after another, until its context ends. The tables of the
+// compressor are more than most parts.
+type packer struct {
+	ctx context.Context
+	z   *flate.Writer
+	b   bytes.Buffer
 }
 
-func packJSON(ctx context.Context, v any) (string, error) {
+func newPacker(ctx context.Context) *packer {
+	z, _ := flate.NewWriter(nil, packLevel) // which is one
+	return &packer{ctx: ctx, z: z}
+}
+
+// pack compresses data, in letters that no markup is made of.
+func (p *packer) pack(data []byte) (string, error) {
+	p.b.Reset()
+	p.z.Reset(&p.b)
+	for piece := range slices.Chunk(data, 1<<16) {
+		if err := p.ctx.Err(); err != nil {
+			return "", err
+		}
+		_, _ = p.z.Write(piece) // into memory
+	}
+	_ = p.z.Close()
+	return base64.StdEncoding.EncodeToString(p.b.Bytes()), nil
+}
+
+func (p *packer) json(v any) (string, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return "", err
 	}
-	return pack(ctx, data)
+	return p.pack(data)
 }
 
-// cutDocument packs a document into so many bytes. If it has too many, the longest of its
+// document packs a document into so many bytes. If it has too many, the longest of its
 // lists loses half of its rows, the last ones, until it fits; "cut" then says of which lists
 // how many rows there were.
-func cutDocument(ctx context.Context, document any, limit int64) (string, error) {
+func (p *packer) document(document any, limit int64) (string, error) {
 	data, err := json.Marshal(document)
 	if err != nil {
 		return "", err
 	}
-	packed, err := pack(ctx, data)
+	packed, err := p.pack(data)
 	if err != nil || int64(len(packed)) <= limit {
 		return packed, err
 	}
@@ -246,7 +266,7 @@ func cutDocument(ctx context.Context, document any, limit int64) (string, error)
 				return "", err
 			}
 		}
-		if packed, err = packJSON(ctx, fields); err != nil {
+		if packed, err = p.json(fields); err != nil {
 			return "", err
 		}
 	}

@@ -33,10 +33,10 @@ func (s *Several) Encode(ctx context.Context) ([]byte, error) {
 
 // Content packs what the page holds. Runs have equal shares of it.
 func (s *Several) Content(ctx context.Context) (*Content, error) {
-	out := &Content{}
+	out, z := &Content{}, newPacker(ctx)
 	for k, p := range s.Pages {
 		p.Size, p.Served = Share(s.Size, len(s.Pages)), s.Served
-		c, err := p.Content(ctx)
+		c, err := p.content(z)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +49,7 @@ func (s *Several) Content(ctx context.Context) (*Content, error) {
 	}
 	left := (s.Size - programSize()) / 8 / int64(len(s.Comparisons)+1)
 	add := func(id string, document any) error {
-		data, err := cutDocument(ctx, document, left)
+		data, err := z.document(document, left)
 		out.Parts = append(out.Parts, Part{id, data})
 		return err
 	}

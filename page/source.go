@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -61,6 +62,17 @@ func OpenSources(dir string) (*Sources, error) {
 		return nil, errors.Join(err, root.Close())
 	}
 	return s, nil
+}
+
+// Stamp writes what tells whether files have changed: their names, sizes and times of change.
+func (s *Sources) Stamp(to io.Writer) {
+	for _, last := range slices.Sorted(maps.Keys(s.named)) {
+		for _, name := range s.named[last] {
+			if info, err := s.root.Lstat(name); err == nil {
+				fmt.Fprintf(to, "%q %d %d\n", name, info.Size(), info.ModTime().UnixNano())
+			}
+		}
+	}
 }
 
 // Close ends the use of the directory.

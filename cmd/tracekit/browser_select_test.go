@@ -65,7 +65,7 @@ func TestSelectedThreads(t *testing.T) {
 }
 
 // TestChosenCauseIsSeen: a cause of which nothing is in view, as the begin of the run is at first,
-// brings all of the run into view; texts name files without the way to them.
+// brings all of the run into view.
 func TestChosenCauseIsSeen(t *testing.T) {
 	dir := t.TempDir()
 	if _, errs, code := tracekit(t, dir, "report", sampleArchive(t, "torus-6"), "-o", "torus.html"); code != 0 {

@@ -147,11 +147,12 @@ func (b *browser) mouse(kind pointer.MouseType, x, y float64, m ...pointer.Modif
 
 const firstTexts = `[...document.querySelectorAll("tbody tr td:first-child")].map(e => e.innerText.trim()).join()`
 
-// TestPageInBrowser: a page of two rows whose calls are known.
+// TestPageInBrowser: a page of two rows whose calls are known, and of one that has none and is left out.
 func TestPageInBrowser(t *testing.T) {
 	dir := t.TempDir()
 	calls := `[{"ph":"X","pid":0,"tid":0,"ts":0,"dur":60000,"name":"alpha"},{"ph":"X","pid":0,"tid":0,"ts":60000,"dur":40000,"name":"beta"},
-		{"ph":"X","pid":1,"tid":0,"ts":0,"dur":100000,"name":"gamma"}]`
+		{"ph":"X","pid":1,"tid":0,"ts":0,"dur":100000,"name":"gamma"},
+		{"ph":"i","pid":2,"tid":0,"ts":50000,"name":"mark"}]`
 	if err := os.WriteFile(filepath.Join(dir, "two.json"), []byte(calls), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -160,6 +161,7 @@ func TestPageInBrowser(t *testing.T) {
 	}
 	b := browse(t, "file://"+filepath.Join(dir, "two.html"))
 
+	b.until(`document.querySelector("canvas").ariaLabel.startsWith("Timeline of 2 rows")`, "true")
 	for _, c := range []struct {
 		x, y float64
 		want string

@@ -63,7 +63,7 @@ the machine in front of you.`,
 			if err := opts.validate(); err != nil {
 				return err
 			}
-			if err := opts.prepare(args, c.Flags()); err != nil {
+			if err := opts.prepare(args, opts.source, c.Flags()); err != nil {
 				return err
 			}
 			return run(c.Context(), io, opts)
@@ -128,6 +128,9 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 	doc = &viewDocument{Schema: viewSchema}
 	doc.Findings, doc.Rebuilt = foundIn(runs)
 	opts.save(ctx, io, indexes[0], content, doc)
+	if err := ctx.Err(); err != nil {
+		return err // nobody was served yet
+	}
 	return serveIndexes(ctx, io, opts, indexes, content, doc)
 }
 

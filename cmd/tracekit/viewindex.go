@@ -33,13 +33,14 @@ const (
 )
 
 func (f *indexFlags) add(set *pflag.FlagSet) {
-	set.StringVar(&f.place, "keep-index", "", "keep the index for the next time: in the user's `cache` (the default of a bare flag), beside the trace, or in a file of this name")
+	set.StringVar(&f.place, "keep-index", "", "keep the index for the next time: in the user's `cache` (the default of a bare flag), beside the trace, or in a file of this name; the cache holds 8 GiB, and what was not used for longest goes first")
 	set.Lookup("keep-index").NoOptDefVal = inCache
 }
 
 // prepare finds the file of the index of a trace, and the key of what it is made of: the trace's
-// files, by name, size and time of change, and how they are analysed.
-func (f *indexFlags) prepare(paths []string, set *pflag.FlagSet) error {
+// files, by name, size and time of change, and how they are analysed; and likewise the program's
+// source below a directory, if there is one.
+func (f *indexFlags) prepare(paths []string, source string, set *pflag.FlagSet) error {
 	if f.place == "" {
 		return nil
 	}
@@ -64,6 +65,14 @@ func (f *indexFlags) prepare(paths []string, set *pflag.FlagSet) error {
 		}); err != nil {
 			return unreadableError{err}
 		}
+	}
+	if source != "" {
+		files, err := page.OpenSources(source)
+		if err != nil {
+			return usagef("--source: %w", err)
+		}
+		files.Stamp(sum)
+		files.Close()
 	}
 	f.key = page.Key(sum.Sum(nil))
 	switch f.place {
@@ -143,6 +152,9 @@ func (f *indexFlags) load(io *streams, store *spill.Store) (*page.Index, *page.K
 	}
 	switch {
 	case err == nil:
+		if f.place == inCache {
+			noteUse(f.path, info.ModTime())
+		}
 		return x, kept, doc, nil
 	case errors.Is(err, page.ErrNoIndex) && f.place != inCache && !strings.HasSuffix(f.path, page.KeptSuffix):
 		return nil, nil, nil, usagef("--keep-index: %s holds something else: %v", f.path, err)
@@ -160,7 +172,12 @@ func (f *indexFlags) save(ctx context.Context, io *streams, x *page.Index, conte
 	if err == nil {
 		err = writeAtomically(ctx, f.path, true, func(w stdio.Writer) error { return x.Keep(w, f.key, content, doc) })
 	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(io.Err, "tracekit: the index is not kept: %v\n", err)
+	}
+	if f.place == inCache {
+		if err := cleanCache(filepath.Dir(f.path), f.path, mostCached); err != nil {
+			fmt.Fprintf(io.Err, "tracekit: old indices are left in the cache: %v\n", err)
+		}
 	}
 }

@@ -111,11 +111,59 @@ func TestKeepIndex(t *testing.T) {
 			}
 		})
 	}
+	if err := os.Mkdir("src", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"int main", "int main()"} {
+		if err := os.WriteFile(filepath.Join("src", "halo.c"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, said := viewed(t, "--keep-index=mine", "--source=src", "halo"); !strings.Contains(said, "a new one is made") {
+			t.Errorf("with the source %q: %q", text, said)
+		}
+	}
 	if err := os.WriteFile("notes.txt", []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	_, errs, code := tracekit(t, dir, "view", "--keep-index=notes.txt", "halo")
 	if b, _ := os.ReadFile("notes.txt"); code != 2 || string(b) != "mine" || !strings.Contains(errs, "holds something else") {
 		t.Errorf("a file of another kind: exit code %d, %q, it holds %q", code, errs, b)
+	}
+}
+
+// TestCacheIsBounded: of the indices in the cache those go that were not used for longest, whatever
+// their size the new one stays, and so does what is no index.
+func TestCacheIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Now()
+	for i, name := range []string{"new.tracekit-index", "recent.tracekit-index", "old.tracekit-index", "notes.txt"} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, make([]byte, 100), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		used := now.Add(-time.Duration(i) * 48 * time.Hour)
+		if err := os.Chtimes(path, used, used); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := filepath.Join(dir, "old.tracekit-index")
+	for _, c := range []struct {
+		most int64
+		want int
+	}{{300, 4}, {299, 3}, {200, 3}, {10, 2}} {
+		if err := cleanCache(dir, filepath.Join(dir, "new.tracekit-index"), c.most); err != nil {
+			t.Fatal(err)
+		}
+		left, err := os.ReadDir(dir)
+		if err != nil || len(left) != c.want {
+			t.Errorf("%d bytes: %v, %v are left", c.most, left, err)
+		}
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Error("the oldest is left")
+	}
+	noteUse(filepath.Join(dir, "notes.txt"), now.Add(-48*time.Hour))
+	if info, err := os.Stat(filepath.Join(dir, "notes.txt")); err != nil || now.Sub(info.ModTime()) > time.Hour {
+		t.Error("its use is not noted", err)
 	}
 }

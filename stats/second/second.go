@@ -18,9 +18,9 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"io/fs"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
