@@ -135,7 +135,10 @@ began=$(date +%s.%N)
 job=$!
 pids+=("$job")
 kill_after() { # PID EXTENSION WHAT: kills a process once a file of a pass is there
-	until_says "the first $2" sh -c "ls '$work'/parts/*.$2"
+	until ls "$work"/parts/*."$2" >/dev/null 2>&1; do
+		kill -0 "$job"
+		sleep 0.2
+	done
 	kill -9 "$1"
 	echo "$3 $1 was killed after $(ls "$work"/parts/*."$2" | wc -l) of ${SHARDS:-16} files .$2"
 }
