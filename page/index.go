@@ -221,7 +221,7 @@ func (l *level) each(first, end int, yield func(start, ns int64, activity uint32
 // rows it holds the coarsest cells at least.
 const (
 	mostMessages = 2000
-	mostRuns     = 2 << 20
+	mostRuns     = 1 << 20
 )
 
 // Tile encodes what all rows do from one time to another, at so many steps. It is a sequence

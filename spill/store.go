@@ -49,6 +49,7 @@ type Store struct {
 	used     int      // bytes of it
 	hot      queue    // pages of the file that are resident, the oldest first
 	cold     queue    // those that will be given back next unless they are used again
+	others   int64    // bytes of other files that are resident, about
 	admitted int      // pages since the system was asked what is resident
 	err      error
 }
@@ -242,7 +243,7 @@ func (s *Store) admit(p *page) {
 // sweep gives all pages of the file back if more are resident than were admitted: a system
 // may bring in what lies around a page as well.
 func (s *Store) sweep() {
-	if residentFiles() < 2*int64(s.window)*pageBytes+otherFiles {
+	if residentFiles() < int64(s.window+s.window/4)*pageBytes+s.others {
 		return
 	}
 	for _, m := range s.mappings {
@@ -254,8 +255,9 @@ func (s *Store) sweep() {
 // takes longer to answer than to bring in a page.
 const leastAdmitted = 256
 
-// otherFiles is about what else of files is resident: the program, and what is read.
-const otherFiles = 64 << 20
+// moreFiles is about what more of other files becomes resident once there is one of the store: of
+// the program, and of what is read.
+const moreFiles = 16 << 20
 
 // extend makes sure that there is a vacant frame in the file; it reports false if there can
 // be none.
@@ -270,6 +272,7 @@ func (s *Store) extend() bool {
 		if s.file, s.err = os.CreateTemp(s.dir, "tracekit-*.tmp"); s.err == nil {
 			s.err = os.Remove(s.file.Name())
 		}
+		s.others = residentFiles() + moreFiles
 	}
 	if s.err != nil {
 		return false
