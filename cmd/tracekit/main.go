@@ -108,7 +108,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 			return nil
 		}
 		if err := check(c, args); err != nil {
-			return usagef("%s: %w", c.Name(), err)
+			return usagef("%s: %s given: want 'tracekit %s'", c.Name(), plural(len(args), "argument", "arguments"), c.Use)
 		}
 		return nil
 	}
