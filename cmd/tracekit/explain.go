@@ -112,6 +112,9 @@ func (o *explainOptions) choose(t *trace.Trace, a *stats.Analysis) (l trace.Loca
 	ok, which := false, "in this run"
 	switch {
 	case o.timed:
+		if n := len(t.World); int(o.rank) >= n {
+			return 0, 0, fmt.Errorf("there is no rank %d, the trace has %d", o.rank, n)
+		}
 		l, call, ok = stats.WaitAt(t, a.Waits, o.rank, o.at)
 		which = fmt.Sprintf("on rank %d then or later", o.rank)
 	case o.which != "":

@@ -94,11 +94,26 @@ and data were lost, or a --fail-if condition holds; 128 and its number after a s
 	root.SetErr(io.Err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(commands(io)...)
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Run, help.RunE = nil, helpOf
+	}
 	for _, c := range root.Commands() {
 		c.Args = usageArgs(c.Args)
 		addCompletion(c)
 	}
 	return root
+}
+
+// helpOf prints the help of a command or of a topic.
+func helpOf(c *cobra.Command, args []string) error {
+	of, rest, err := c.Root().Find(args)
+	if err != nil || len(rest) > 0 {
+		return usagef("help: there is no %s", strings.Join(args, " "))
+	}
+	of.InitDefaultHelpFlag()
+	of.InitDefaultVersionFlag()
+	return of.Help()
 }
 
 // usageArgs makes a wrong number of arguments a usage error.

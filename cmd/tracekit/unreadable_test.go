@@ -39,3 +39,22 @@ func TestNoFile(t *testing.T) {
 	}
 	check("nul", exitNotATrace, "info", "nul\x00")
 }
+
+// TestNoSuch: what the trace, or the program, does not have is named.
+func TestNoSuch(t *testing.T) {
+	sound := sampleArchive(t, "ring-4")
+	for _, test := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"explain", sound, "99@1s"}, exitFailed, "there is no rank 99, the trace has 4"},
+		{[]string{"analyze", sound, "--ranks", "99"}, exitFailed, "there is no rank 99, the trace has 4"},
+		{[]string{"help", "nothing"}, exitUsage, "help: there is no nothing"},
+	} {
+		stdout, stderr, code := tracekit(t, t.TempDir(), test.args...)
+		if code != test.code || stdout != "" || !strings.Contains(stderr, test.want) {
+			t.Errorf("%q: exit code %d, want %d, %s%s", test.args, code, test.code, stdout, stderr)
+		}
+	}
+}
