@@ -9,8 +9,9 @@ import (
 	"tracekit/spill"
 )
 
-// A Coder writes values to a stream, or reads them in the same order. Its first error sticks:
-// code everything, then look at Err or Close. What is read after an error is zero.
+// A Coder writes values to a stream, or reads them in the same order. Writing changes no value, so
+// several Coders may write the same one at the same time. Its first error sticks: code everything,
+// then look at Err or Close. What is read after an error is zero.
 type Coder struct {
 	frames frames
 	data   []byte // writing: of the frame so far; reading: what is left of it
@@ -167,14 +168,17 @@ func Flag(c *Coder, v *bool) {
 	if Number(c, &n); n > 1 {
 		c.Refuse("a truth value is %d", n)
 	}
-	*v = n == 1
+	if c.Reading() {
+		*v = n == 1
+	}
 }
 
 // Real codes a floating-point number, bit by bit.
 func Real(c *Coder, v *float64) {
 	bits := math.Float64bits(*v)
-	Number(c, &bits)
-	*v = math.Float64frombits(bits)
+	if Number(c, &bits); c.Reading() {
+		*v = math.Float64frombits(bits)
+	}
 }
 
 // Optional codes what a pointer refers to, if it refers to anything.

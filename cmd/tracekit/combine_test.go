@@ -50,7 +50,7 @@ func TestCombined(t *testing.T) {
 	}
 }
 
-// shardedTraces returns the samples, copies of one in other formats, and one that is damaged.
+// shardedTraces returns the samples (one with -short), copies of one in other formats, and one that is damaged.
 func shardedTraces(t *testing.T, dir string) []string {
 	t.Helper()
 	var archives []string
@@ -58,6 +58,9 @@ func shardedTraces(t *testing.T, dir string) []string {
 		archives = append(archives, sampleArchive(t, name))
 	}
 	damaged := damagedArchive(t, dir, archives[2])
+	if testing.Short() {
+		return []string{archives[0], damaged}
+	}
 	traces := []string{"x.prv", "x.json", "x.parquet"}
 	for _, name := range traces {
 		if _, stderr, code := tracekit(t, dir, "convert", archives[0], name); code != exitDone {
