@@ -172,13 +172,7 @@ func FuzzScans(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	var b bytes.Buffer
-	c := partial.NewWriter(&b, "scans")
-	scans.Code(c, src.Defs(), nil)
-	if err := c.Close(); err != nil {
-		f.Fatal(err)
-	}
-	payload, err := partialtest.Payload(b.Bytes())
+	payload, err := partialtest.Payload(func(c *partial.Coder) { scans.Code(c, src.Defs(), nil) })
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -27,13 +27,7 @@ func FuzzParts(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		var b bytes.Buffer
-		c := partial.NewWriter(&b, "parts")
-		parts.Code(c, src.Defs(), nil)
-		if err := c.Close(); err != nil {
-			f.Fatal(err)
-		}
-		payload, err := partialtest.Payload(b.Bytes())
+		payload, err := partialtest.Payload(func(c *partial.Coder) { parts.Code(c, src.Defs(), nil) })
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -7,11 +7,18 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+
+	"tracekit/partial"
 )
 
-// Payload returns what the frames of a stream hold, without its first line.
-func Payload(stream []byte) (all []byte, err error) {
-	_, frames, _ := bytes.Cut(stream, []byte("\n"))
+// Payload returns what the frames of a stream hold that code writes.
+func Payload(code func(*partial.Coder)) (all []byte, err error) {
+	var b bytes.Buffer
+	c := partial.NewWriter(&b, "")
+	if code(c); c.Close() != nil {
+		return nil, c.Err()
+	}
+	_, frames, _ := bytes.Cut(b.Bytes(), []byte("\n"))
 	for {
 		n, head := binary.Uvarint(frames)
 		if head < 1 || uint64(len(frames)) < uint64(head)+n+4 {
