@@ -102,7 +102,11 @@ func (e *StuckError) Error() string {
 	if e.More > 0 {
 		calls = append(calls, fmt.Sprintf("%d more", e.More))
 	}
-	return "the replay does not reach its end: " + strings.Join(calls, ", ") + " wait for what never happens"
+	wait := " wait"
+	if len(calls) == 1 {
+		wait = " waits"
+	}
+	return "the replay does not reach its end: " + strings.Join(calls, ", ") + wait + " for what never happens"
 }
 
 // stuckNames is how many calls a StuckError names.
