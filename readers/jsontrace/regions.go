@@ -108,10 +108,12 @@ type codePlace struct {
 }
 
 // The forms of names with a place in the source code: TAU's, and those of Python functions
-// in PyTorch's traces.
+// in the traces of PyTorch, VizTracer, and XLA (JAX, TensorFlow).
 var (
-	tauName    = regexp.MustCompile(`^(.*?)(?:\(\))?\s*\[\{(.+?)\}\s*\{(\d{1,9})\b.*\]\s*$`)
-	pythonName = regexp.MustCompile(`^(.+\.py)\((\d{1,9})\): `)
+	tauName   = regexp.MustCompile(`^(.*?)(?:\(\))?\s*\[\{(.+?)\}\s*\{(\d{1,9})\b.*\]\s*$`)
+	torchName = regexp.MustCompile(`^(.+\.py)\((\d{1,9})\): `)
+	vizName   = regexp.MustCompile(`^(.+) \((.+\.py):(\d{1,9})\)$`)
+	xlaName   = regexp.MustCompile(`^\$(.+\.py):(\d{1,9}) (.+)$`)
 )
 
 // codePlaceOf takes the place in the source code out of a name. MPI functions lose the
@@ -120,8 +122,14 @@ func codePlaceOf(name, cat string) codePlace {
 	if m := tauName.FindStringSubmatch(name); m != nil {
 		return codePlace{m[1], m[2], lineNumber(m[3])}
 	}
-	if m := pythonName.FindStringSubmatch(name); m != nil && cat == "python_function" {
+	if m := torchName.FindStringSubmatch(name); m != nil && cat == "python_function" {
 		return codePlace{name, m[1], lineNumber(m[2])}
+	}
+	if m := vizName.FindStringSubmatch(name); m != nil && strings.EqualFold(cat, "fee") {
+		return codePlace{m[1], m[2], lineNumber(m[3])}
+	}
+	if m := xlaName.FindStringSubmatch(name); m != nil && cat == "" {
+		return codePlace{m[3], m[1], lineNumber(m[2])}
 	}
 	if s := strings.TrimSuffix(strings.TrimSpace(name), "()"); strings.HasPrefix(s, "MPI_") {
 		return codePlace{function: s}
