@@ -9,6 +9,10 @@ import (
 // smallAccess is the size below which an access costs more for itself than for its bytes.
 const smallAccess = 4096
 
+// smallShare is the part of the time of all accesses that small ones take where it is worth saying
+// that there are many: a tenth.
+const smallShare = 10
+
 // filesFirst says, of a trace in which nobody calls MPI and nothing runs on accelerators, what the
 // program does to files: that is what such a trace is about.
 func (r *report) filesFirst() {
@@ -25,7 +29,11 @@ func fileVerdict(io *stats.FileIO, t stats.TraceInfo) string {
 	if ranks := t.Processes - t.ProcessesMissing; ranks > 0 && t.DurationNs > 0 {
 		text += fmt.Sprintf(", %s of the time of all ranks", share(io.TimeNs, t.DurationNs*int64(ranks)))
 	}
-	text += fmt.Sprintf("; %s read, %s written.", formatBytes(io.ReadBytes), formatBytes(io.WriteBytes))
+	if len(io.Sizes) > 0 {
+		text += fmt.Sprintf("; %s read, %s written.", formatBytes(io.ReadBytes), formatBytes(io.WriteBytes))
+	} else {
+		text += "; how many bytes they move is not recorded."
+	}
 	var all, small uint64
 	var smallNs, allNs int64
 	for _, s := range io.Sizes {
@@ -34,7 +42,7 @@ func fileVerdict(io *stats.FileIO, t stats.TraceInfo) string {
 			small, smallNs = small+s.Calls, smallNs+s.TimeNs
 		}
 	}
-	if small*2 > all {
+	if small*2 > all && smallNs*smallShare >= allNs {
 		text += fmt.Sprintf(" %s of %s accesses move less than %s and take %s of their time: fewer, larger ones would gain most of it.",
 			formatCount(small), formatCount(all), formatBytes(smallAccess), share(smallNs, allNs))
 	}

@@ -27,7 +27,10 @@
 //	                         become the same attributes of their Enter
 //	M                        names of processes and threads; dftracer's tables and ranks
 //	N, O, D, v, V, c, (, ), = counted as unknown_record
-//	ts, dur                  ns: the decimal text times 1000, rounded half away from zero
+//	1, 2, 4                  X, C, M of dftracer since version 2.1.1; 3, sums of events that are
+//	                         not there, are counted as unknown_record
+//	ts, dur                  ns: the decimal text times 1000, rounded half away from zero; in
+//	                         the unit that dftracer's CM record names
 //	args                     read where they say something about communication, or about
 //	                         the file of a call (dftracer); events with others are counted
 //	                         as arguments_left_out

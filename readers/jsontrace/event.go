@@ -32,7 +32,7 @@ type event struct {
 }
 
 // parse reads the object that starts at b[0] == '{' and returns the index behind it, or
-// short or broken. digits is the number of decimals of a microsecond that are kept.
+// short or broken. Times are multiplied by 10^digits: of microseconds, so many decimals are kept.
 func (ev *event) parse(b []byte, eof bool, digits int) int {
 	*ev = event{empty: true}
 	i := 1
@@ -130,9 +130,7 @@ func otherKey(s []byte) (key uint64) {
 func (ev *event) set(key uint64, value []byte, digits int) {
 	switch key {
 	case keyPh:
-		if s := text(value); len(s) > 0 {
-			ev.phase = s[0]
-		}
+		ev.phase = phase(value)
 	case keyTs:
 		ev.quoted = value[0] == '"'
 		ev.time, ev.hasTime = ev.number(value, digits)
@@ -163,6 +161,22 @@ func (ev *event) set(key uint64, value []byte, digits int) {
 	case keyFlowOut:
 		ev.flowOut = string(value) == "true"
 	}
+}
+
+// numberedPhases are the phases that dftracer writes as numbers since version 2.1.1.
+var numberedPhases = map[string]byte{"1": 'X', "2": 'C', "3": 'A', "4": 'M'}
+
+// phase returns the letter that a phase begins with, 0 if it is empty.
+func phase(value []byte) byte {
+	if value[0] != '"' {
+		if p, ok := numberedPhases[string(value)]; ok {
+			return p
+		}
+	}
+	if s := text(value); len(s) > 0 {
+		return s[0]
+	}
+	return 0
 }
 
 func (ev *event) number(value []byte, digits int) (int64, bool) {

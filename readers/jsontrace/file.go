@@ -125,7 +125,7 @@ func (f *file) digits() int {
 	if f.own != nil {
 		return f.own.Digits
 	}
-	return nanoDigits
+	return f.dft.digits
 }
 
 // member implements handler: it keeps what is short or known.
@@ -208,6 +208,8 @@ func (f *file) event(ev *event, at int64) {
 		f.async.event(ev, at)
 	case 's', 't', 'f':
 		f.flow(l, ev, at)
+	case 'A':
+		f.find(trace.CodeUnknownRecord, at, "sums of events that dftracer has aggregated")
 	default:
 		f.find(trace.CodeUnknownRecord, at, fmt.Sprintf("phase %q", ev.phase))
 	}

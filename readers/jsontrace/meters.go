@@ -82,6 +82,9 @@ func (f *file) counter(l *track, ev *event, at int64) {
 	m.scratch = append(append(append(append(m.scratch[:0], ev.name...), 0), text(ev.id)...), 0)
 	bad := 0
 	members(ev.args, func(key, value []byte) bool {
+		if f.dft.host != "" && string(key) == "hhash" { // which host counts
+			return true
+		}
 		typ, v, ok := counterValue(text(value))
 		if !ok || len(m.values) == seriesLimit {
 			bad++

@@ -24,13 +24,19 @@ const (
 
 // dftracer holds the hash tables of a dftracer file.
 type dftracer struct {
-	files map[string]uint32 // index into names by raw hash
-	host  string            // "": not a file of dftracer
-	app   string
-	plain bool // before version 1.0.5: there are no hashes, slices name their host and file
+	files  map[string]uint32 // index into names by raw hash
+	host   string            // "": not a file of dftracer
+	app    string
+	plain  bool // before version 1.0.5: there are no hashes, slices name their host and file
+	digits int  // as in event.parse: what makes nanoseconds of the unit of its times
 }
 
-func newDftracer() dftracer { return dftracer{files: make(map[string]uint32)} }
+func newDftracer() dftracer {
+	return dftracer{files: make(map[string]uint32), digits: nanoDigits}
+}
+
+// dftracerUnits are the digits by which times of a unit become nanoseconds.
+var dftracerUnits = map[string]int{"NS": 0, "US": nanoDigits, "MS": 6, "SEC": 9}
 
 // sniff takes the first event with arguments: where nothing else says so, its number, host and
 // depth or file tell that dftracer before version 1.0.5 wrote it.
@@ -53,6 +59,10 @@ func (d *dftracer) metadata(f *file, ev *event) bool {
 	case "SH":
 		if d.app == "" {
 			d.app = unescape(name)
+		}
+	case "CM":
+		if digits, ok := dftracerUnits[string(value)]; ok && string(name) == "time_metric" {
+			d.digits = digits
 		}
 	case "PR":
 		if string(name) == "rank" {
