@@ -32,6 +32,7 @@ type Script struct {
 	topology  Topology
 	buffer    Buffer
 	variables []string // of an expression: the parameters of trace_event, instead of id
+	condition string   // the expression, whose values are True or False; "": it is a file
 
 	locations []*located // by location, while the rule is applied
 	texts     []string   // by rank
@@ -298,6 +299,9 @@ func (x *located) Cut(c *Call) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if err := x.conditional(v); err != nil {
+		return false, err
+	}
 	if v == starlark.None {
 		return false, fmt.Errorf("%s: trace_event returns None for %s: want True or False", x.event.Position(), string(x.current.name))
 	}
@@ -306,6 +310,14 @@ func (x *located) Cut(c *Call) (bool, error) {
 		x.cut += c.Last - c.First + 1
 	}
 	return cut, nil
+}
+
+// conditional refuses the value of an expression that is no condition: 'rank', say, would keep all ranks but one.
+func (s *Script) conditional(v starlark.Value) error {
+	if _, ok := v.(starlark.Bool); ok || s.condition == "" {
+		return nil
+	}
+	return fmt.Errorf("--keep %q: its value is of type %s, neither True nor False; write a condition, as in 'rank < 32'", s.condition, v.Type())
 }
 
 // finish asks for the ranks and for the texts.
@@ -329,6 +341,9 @@ func (s *Script) finish(ctx context.Context, t *trace.Trace, jobs int) ([]bool, 
 		if x.trace != nil {
 			v, err := x.run(x.trace, starlark.Tuple{starlark.MakeInt(rank)})
 			if err != nil {
+				return struct{}{}, err
+			}
+			if err := x.conditional(v); err != nil {
 				return struct{}{}, err
 			}
 			if v == starlark.None {
@@ -373,6 +388,7 @@ func NewExpression(text string, o ScriptOptions) (*Script, error) {
 		return nil, placed(err)
 	}
 	s := newScript("keep "+text, file, o)
+	s.condition = text
 	var calls, ranks syntax.Expr
 	var used []string
 	for _, part := range conjuncts(e) {

@@ -106,15 +106,31 @@ func Write[P Part[P]](ctx context.Context, dir string, h Header, src trace.Sourc
 	if h.Trace, err = Identity(src); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+	made, err := makeDirectory(dir)
+	if err == nil {
+		err = WriteFile(ctx, filepath.Join(dir, Name(h.Number, h.Of)), func(w io.Writer) error {
+			c := partial.NewWriter(w, line)
+			h.Code(c)
+			part.Code(c, src.Defs(), nil)
+			return c.Close()
+		})
 	}
-	return WriteFile(ctx, filepath.Join(dir, Name(h.Number, h.Of)), func(w io.Writer) error {
-		c := partial.NewWriter(w, line)
-		h.Code(c)
-		part.Code(c, src.Defs(), nil)
-		return c.Close()
-	})
+	if err != nil {
+		for _, d := range made {
+			os.Remove(d) // fails if another shard stands in it by now
+		}
+	}
+	return err
+}
+
+// makeDirectory makes a directory with those above it, and returns which were missing, the innermost first.
+func makeDirectory(dir string) (made []string, err error) {
+	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
+		if _, err := os.Stat(d); !errors.Is(err, fs.ErrNotExist) {
+			return made, os.MkdirAll(dir, 0o755)
+		}
+		made = append(made, d)
+	}
 }
 
 // Code codes the header.

@@ -44,6 +44,9 @@ func (f *indexFlags) prepare(paths []string, source string, set *pflag.FlagSet) 
 	if f.place == "" {
 		return nil
 	}
+	if _, err := os.Stat(paths[0]); f.place == inCache && len(paths) > 1 && errors.Is(err, fs.ErrNotExist) {
+		return usagef("%s: there is no such trace; a file for the index is named with =, --keep-index=%s", paths[0], paths[0])
+	}
 	sum := sha256.New()
 	fmt.Fprintln(sum, version())
 	set.Visit(func(flag *pflag.Flag) {
@@ -86,6 +89,9 @@ func (f *indexFlags) prepare(paths []string, source string, set *pflag.FlagSet) 
 		f.path = filepath.Clean(paths[0]) + page.KeptSuffix
 	default:
 		f.path = f.place
+		if info, err := os.Stat(filepath.Dir(f.path)); err != nil || !info.IsDir() {
+			return usagef("--keep-index=%s: there is no directory %s", f.path, filepath.Dir(f.path))
+		}
 	}
 	return nil
 }
@@ -168,7 +174,10 @@ func (f *indexFlags) save(ctx context.Context, io *streams, x *page.Index, conte
 	if f.path == "" {
 		return
 	}
-	err := os.MkdirAll(filepath.Dir(f.path), 0o700)
+	var err error
+	if f.place == inCache {
+		err = os.MkdirAll(filepath.Dir(f.path), 0o700)
+	}
 	if err == nil {
 		err = writeAtomically(ctx, f.path, true, func(w stdio.Writer) error { return x.Keep(w, f.key, content, doc) })
 	}

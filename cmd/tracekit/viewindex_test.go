@@ -129,6 +129,12 @@ func TestKeepIndex(t *testing.T) {
 	if b, _ := os.ReadFile("notes.txt"); code != 2 || string(b) != "mine" || !strings.Contains(errs, "holds something else") {
 		t.Errorf("a file of another kind: exit code %d, %q, it holds %q", code, errs, b)
 	}
+	for _, args := range [][]string{{"--keep-index=no/mine", "halo"}, {"--keep-index", "mine.new", "halo"}} {
+		_, errs, code = tracekit(t, dir, append([]string{"view"}, args...)...)
+		if _, err := os.Stat("no"); code != 2 || err == nil || !strings.Contains(errs, "there is no") {
+			t.Errorf("%v: exit code %d, %q", args, code, errs)
+		}
+	}
 }
 
 // TestCacheIsBounded: of the indices in the cache those go that were not used for longest, whatever
