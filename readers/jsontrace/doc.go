@@ -73,7 +73,8 @@
 // is named first.
 //
 // Names that tell a place in the source code, TAU's "main [{solve.c} {12,1}-{40,1}]" and
-// the Python functions of PyTorch, VizTracer and XLA, give the region its file and line.
+// the Python functions of PyTorch, VizTracer and XLA, give the region its file and line. The
+// address of the object of a built-in method, another one in each process, is left out.
 //
 // Messages in the convention that any writer may use are flow events inside the slices of
 // the calls:
