@@ -31,6 +31,8 @@ var commands = []command{
 	{name: "analyze --profile", args: []string{"analyze", "--profile", "t/profile.json"}, weight: 60, only: "profile"},
 	{name: "combine", args: []string{"combine"}, weight: 20, only: "shards"},
 	{name: "combine -o", args: []string{"combine"}, out: []string{"-o", "out/report"}, weight: 1, only: "shards"},
+	{name: "combine --second-pass", args: []string{"combine", "--second-pass", "rm t/parts/*.task && mv t/left/* t/parts && " + bothShares}, weight: 20, only: "tasks"},
+	{name: "combine --second-pass", args: []string{"combine", "--second-pass", bothShares + " && rm t/parts/*.profile && mv t/left/* t/parts"}, weight: 20, only: "profiles of tasks"},
 	{name: "combine", args: []string{"combine"}, out: []string{"-o", "out/x.tkf"}, weight: 20, only: "coded shards"},
 	{name: "fit", args: []string{"fit"}, out: []string{"-o", "out/profile.json"}, weight: 10},
 	{name: "fit --paper --plots", args: []string{"fit", "--paper", "--stability"}, out: []string{"--plots", "out/plots"}, weight: 1},

@@ -44,7 +44,7 @@ func start(ctx context.Context, dir string, limit time.Duration, program string,
 	limits := fmt.Sprintf("ulimit -v %d && ulimit -f %d && ulimit -t %d && exec \"$0\" \"$@\"", maxAddresses>>10, maxFile>>9, limit/time.Second)
 	cmd := exec.CommandContext(timed, "sh", append([]string{"-c", limits, program}, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir+"/tmp", "LC_ALL=C.UTF-8")
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir+"/tmp", "LC_ALL=C.UTF-8", "TRACEKIT="+program)
 	cmd.WaitDelay = time.Second
 	stdout, stderr := output{}, output{}
 	cmd.Stderr = &stderr
