@@ -159,12 +159,34 @@ func hint(path string, info os.FileInfo, traces []string) string {
 		return err.Error()
 	case len(head) == 0:
 		return "the file is empty"
+	case otherTool(path, head) != "":
+		return otherTool(path, head)
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return "it is a ZIP archive: unpack it, and open " + or(list(packed(path)), "the trace in it")
 	case isTar(head):
 		return "it is a tar archive: unpack it, and open the trace in it"
 	}
 	return "it is not " + known()
+}
+
+// otherTool says what a file of another tool is that people take for a trace, and what to open in
+// its place; "" if it is none.
+func otherTool(path string, head []byte) string {
+	name := strings.ToLower(filepath.Base(path))
+	switch {
+	case strings.HasSuffix(name, ".cubex"):
+		return "it is a profile of Cube, which has no events: measure with SCOREP_ENABLE_TRACING=true, and open traces.otf2"
+	case strings.HasSuffix(name, ".xplane.pb"):
+		return "it is a profile of XLA: open the .trace.json.gz beside it"
+	case strings.HasSuffix(name, ".trc"), strings.HasSuffix(name, ".edf"):
+		return "it is a trace of TAU: tau_trace2json makes a JSON file of it and of its other half"
+	case strings.HasSuffix(name, ".mpit"):
+		return "it is an intermediate file of Extrae: mpi2prv makes a .prv file of them"
+	case head[0] == '\n' && bytes.ContainsFunc(head[:min(len(head), 64)], func(r rune) bool { return r < '\t' }):
+		// Its first record is field 1 of a protocol buffer; no text has such characters.
+		return "it looks like a trace of Perfetto in its own form: 'traceconv json' makes a JSON file of it"
+	}
+	return ""
 }
 
 // packed returns the files of a ZIP archive whose names are those of traces.

@@ -51,7 +51,12 @@ func TestBelongs(t *testing.T) {
 	}
 	writeZip(t, filepath.Join(dir, "t.zip"), "run/traces.otf2", "run/traces.def")
 	put("t.tar", strings.Repeat("\x00", 257)+"ustar\x00"+strings.Repeat("\x00", 700))
-	for name, want := range map[string]string{"two": "a.prv", "none/lost.pcf": "a Paraver .prv file", "none": "no trace in it",
+	put("profile.cubex", strings.Repeat("\x00", 257)+"ustar\x00"+strings.Repeat("\x00", 700))
+	put("chrome.json", "\x0a\x5f2V\x10\x03\x0a\x09\x08\x06")
+	put("vm.xplane.pb", "\x0a\xe7\x8b\x01\x12\x0e/host:metadata")
+	put("tau.trc", "x")
+	for name, want := range map[string]string{"profile.cubex": "SCOREP_ENABLE_TRACING", "chrome.json": "traceconv json",
+		"vm.xplane.pb": ".trace.json.gz", "tau.trc": "tau_trace2json", "two": "a.prv", "none/lost.pcf": "a Paraver .prv file", "none": "no trace in it",
 		"t.zip": "unpack it, and open run/traces.otf2", "t.tar": "tar archive: unpack it"} {
 		_, err := Open(t.Context(), filepath.Join(dir, name), OpenOptions{})
 		if !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), want) {

@@ -29,9 +29,11 @@ func (m *idMap) attribute(a attr) (trace.AttributeID, trace.ValueType, uint64) {
 }
 
 // survey runs over a track and returns what nests in it and what does not. Slices that a B
-// or an E breaks are found first and then given to the other sub-tracks.
+// or an E breaks, or that give way to longer ones, are found first and then given to the other
+// sub-tracks.
 func (f *file) survey(ctx context.Context, l *track) (*nester, []*nester, error) {
 	n := newNester(f, l, nil)
+	n.prefer = !l.gpu && !l.async
 	if err := f.walk(ctx, l, n, func() bool { return true }); err != nil || len(n.broken) == 0 && n.count.overlaps == 0 {
 		return n, nil, err
 	}

@@ -45,10 +45,11 @@
 //
 // Slices of a track are sorted by time, the longest first, then by order in the file; B and
 // E come before X at equal times and keep their order. A slice that outlasts the one around
-// it by at most 1 µs ends with it; one that outlasts it by more goes to a location of its
-// own, "… (overlap 1)". An E with a name leaves what was begun since; one that fits nothing
-// is dropped. A slice without an end stays open; merging closes it at the end of its
-// location. All this is counted.
+// it by at most 1 µs ends with it. Of two that overlap by more the later goes to a location
+// of its own, "… (overlap 1)", or the earlier if the later is more than twice as long, as an
+// annotation is that begins within the call that opens it. An E with a name leaves what was
+// begun since; one that fits nothing is dropped. A slice without an end stays open; merging
+// closes it at the end of its location. All this is counted.
 //
 // # Ranks, messages, collectives
 //
@@ -73,7 +74,8 @@
 // is named first.
 //
 // Names that tell a place in the source code, TAU's "main [{solve.c} {12,1}-{40,1}]" and
-// the Python functions of PyTorch, VizTracer and XLA, give the region its file and line.
+// the Python functions of PyTorch, VizTracer and XLA, give the region its file and line. The
+// address of the object of a built-in method, another one in each process, is left out.
 //
 // Messages in the convention that any writer may use are flow events inside the slices of
 // the calls:

@@ -29,7 +29,8 @@ type nester struct {
 	count   nestCount
 	outside func(time, dur int64, region trace.RegionID, c call) // takes the other slices
 	exile   map[uint64]bool                                      // slices, by their number in the track, that must not go to sub-track 0
-	broken  []uint64                                             // slices that could not keep their end because of a B or an E
+	broken  []uint64                                             // slices that could not keep their end because of a B or an E, or give way
+	prefer  bool                                                 // the longer of two slices that do not nest: the shorter gives way
 	slices  uint64                                               // number of complete slices so far
 	begun   int                                                  // number of open B
 	byName  map[uint32]int                                       // of them, by name; nil: not wanted so far
@@ -49,6 +50,7 @@ type nestCount struct {
 
 // A visit is an open slice.
 type visit struct {
+	start  int64
 	end    int64 // unknown: math.MaxInt64
 	region trace.RegionID
 	began  bool // by B
@@ -87,13 +89,42 @@ func (n *nester) slice(time, dur int64, region trace.RegionID, c call) {
 	if !exiled {
 		n.pop(time)
 	}
-	end, limit := endOf(time, dur), n.limit()
+	end := endOf(time, dur)
+	if n.prefer && !exiled && dur != openEnd {
+		n.giveWay(time, end)
+	}
+	limit := n.limit()
 	if exiled || dur != openEnd && !n.fits(end, limit) {
 		n.count.overlaps++
 		n.outside(time, dur, region, c)
 		return
 	}
-	n.enter(time, visit{end: min(end, limit), region: region, number: n.slices, call: c})
+	n.enter(time, visit{start: time, end: min(end, limit), region: region, number: n.slices, call: c})
+}
+
+// longer is how many times as long a slice is as those that give way to it. Of slices of which each
+// is a little longer than the one before, one would drive out the other.
+const longer = 2
+
+// giveWay takes open slices that end before a much longer one off the stack: they belong to another
+// sub-track. So do the calls of Python that open an annotation, which begins within them and
+// encloses all that the program does then.
+func (n *nester) giveWay(time, end int64) {
+	i := len(n.stack)
+	for i > 0 && !n.fits(end, n.stack[i-1].end) {
+		i--
+		v := n.stack[i]
+		if v.began || v.call.operation != opNone || (v.end-v.start) > (end-time)/longer {
+			return
+		}
+	}
+	if len(n.broken)+len(n.stack)-i > brokenLimit {
+		return
+	}
+	for _, v := range n.stack[i:] {
+		n.broken = append(n.broken, v.number)
+	}
+	n.stack = n.stack[:i]
 }
 
 // fits reports whether a slice nests in one that ends at limit. Begin and end are rounded

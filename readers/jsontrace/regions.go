@@ -116,14 +116,21 @@ var (
 	xlaName   = regexp.MustCompile(`^\$(.+\.py):(\d{1,9}) (.+)$`)
 )
 
+// objectAddress is where the object of a built-in method of Python lay in memory: in each process
+// elsewhere, so that one function would have as many names.
+var objectAddress = regexp.MustCompile(` at 0x[0-9a-fA-F]+>$`)
+
 // codePlaceOf takes the place in the source code out of a name. MPI functions lose the
 // parentheses that TAU gives them.
 func codePlaceOf(name, cat string) codePlace {
 	if m := tauName.FindStringSubmatch(name); m != nil {
 		return codePlace{m[1], m[2], lineNumber(m[3])}
 	}
-	if m := torchName.FindStringSubmatch(name); m != nil && cat == "python_function" {
-		return codePlace{name, m[1], lineNumber(m[2])}
+	if cat == "python_function" {
+		if m := torchName.FindStringSubmatch(name); m != nil {
+			return codePlace{name, m[1], lineNumber(m[2])}
+		}
+		return codePlace{function: objectAddress.ReplaceAllLiteralString(name, ">")}
 	}
 	if m := vizName.FindStringSubmatch(name); m != nil && strings.EqualFold(cat, "fee") {
 		return codePlace{m[1], m[2], lineNumber(m[3])}

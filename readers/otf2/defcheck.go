@@ -30,6 +30,36 @@ func (d *defReader) complete() {
 	}
 	d.cutMembers()
 	d.topologies()
+	d.unifyRegions()
+}
+
+// unifyRegions lets the events of regions that are defined alike, as by a writer that gives each
+// process definitions of its own, be those of the first of them. The others stay defined.
+func (d *defReader) unifyRegions() {
+	type texts struct{ name, canonical, description, file string }
+	type key struct {
+		texts
+		trace.Region // but for what is in texts, and its Ref
+	}
+	first := make(map[key]trace.RegionID, len(d.defs.Regions))
+	same := make([]trace.RegionID, len(d.defs.Regions))
+	for i, r := range d.defs.Regions {
+		k := key{texts{d.defs.String(r.Name), d.defs.String(r.Canonical), d.defs.String(r.Description), d.defs.String(r.File)}, r}
+		k.Ref, k.Name, k.Canonical, k.Description, k.File = 0, 0, 0, 0, 0
+		id, ok := first[k]
+		if !ok {
+			id = trace.RegionID(i)
+			first[k] = id
+		}
+		if same[i] = id; ok {
+			d.ids[spaceRegion].alias(r.Ref, uint32(id))
+		}
+	}
+	for i := range d.defs.CallingContexts {
+		if r := &d.defs.CallingContexts[i].Region; *r != trace.None {
+			*r = same[*r]
+		}
+	}
 }
 
 // cutMembers removes the ranks of communicator groups that lie beyond the COMM_LOCATIONS

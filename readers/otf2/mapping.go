@@ -151,6 +151,15 @@ func (t *idTable) add(ref uint64) (id uint32, fresh bool) {
 	return id, true
 }
 
+// alias lets a defined identifier stand for another dense one.
+func (t *idTable) alias(ref uint64, id uint32) {
+	if ref < uint64(len(t.dense)) && t.dense[ref] != trace.None {
+		t.dense[ref] = id
+	} else {
+		t.sparse[ref] = id
+	}
+}
+
 // get returns the dense identifier, trace.None if ref is not defined.
 func (t *idTable) get(ref uint64) uint32 {
 	if ref < uint64(len(t.dense)) && t.dense[ref] != trace.None {

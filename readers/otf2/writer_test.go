@@ -384,6 +384,7 @@ func TestReferences(t *testing.T) {
 	d := smallTrace(2)
 	d.Regions = append(d.Regions, d.Regions[0], d.Regions[0])
 	d.Locations[0].Ref, d.Locations[1].Ref = 5, 5
+	d.Regions[1].BeginLine, d.Regions[2].BeginLine = 1, 2
 	d.Regions[2].Ref = 9
 	b := new(trace.Batch)
 	b.Reset(1, 0)

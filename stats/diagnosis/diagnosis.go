@@ -51,10 +51,10 @@ func Find(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) ([]s
 	return Join(causes, nil), nil
 }
 
-// Join returns the causes of both lists that are listed: records that begin so late that the
+// Join returns the causes of both lists that are listed, not nil if there are none: records that begin so late that the
 // others are doubtful, then the one with the most gain first.
 func Join(a, b []stats.Cause) []stats.Cause {
-	causes := slices.Concat([]stats.Cause{}, a, b)
+	causes := append(append(make([]stats.Cause, 0, len(a)+len(b)), a...), b...)
 	slices.SortStableFunc(causes, func(a, b stats.Cause) int {
 		return cmp.Or(cmp.Compare(late(b), late(a)), cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs))
 	})

@@ -103,6 +103,9 @@ func TestClean(t *testing.T) {
 	for _, p := range samples.Programs() {
 		t.Run(p.Name, func(t *testing.T) {
 			causes, _ := diagnosed(t, samples.Options{Program: p.Name, Ranks: 8, Iterations: 200, Seed: 1})
+			if causes == nil {
+				t.Error("nil says that nobody has asked")
+			}
 			for _, c := range causes {
 				if p.Name != "masterworker" && (c.GainShare == nil || *c.GainShare > 0.02) {
 					t.Errorf("%s", c.Text)
