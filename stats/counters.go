@@ -53,6 +53,7 @@ type counterState struct {
 	last   []lastSample
 	useful []counterSum  // increments in intervals that are useful from end to end
 	bad    trace.Finding // of samples that cannot be
+	falls  trace.Finding // of accumulating counters that fall; of a location that only samples, its series tells
 }
 
 // A lastSample is the last one of a counter; at the begin of a location there is none, but
@@ -83,7 +84,7 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 		w.advance(t)
 	}
 	if m.Type[i].IsReal() && !finite(math.Float64frombits(m.Value[i])) {
-		w.badSample(m, i, "is", m.Value[i])
+		w.noteSample(&w.counters.bad, trace.CodeBadValue, m, i, "is", m.Value[i])
 		return
 	}
 	value, before := m.Value[i], w.counters.last[member]
@@ -95,7 +96,9 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 		}
 		value = m.Type[i].Difference(value, before.bits)
 		if falls(m.Type[i], value) {
-			w.badSample(m, i, "grows by", value)
+			if d.Locations[w.location].Kind != trace.LocationMetric {
+				w.noteSample(&w.counters.falls, trace.CodeCounterFalls, m, i, "grows by", value)
+			}
 			return
 		}
 	}
@@ -103,7 +106,7 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 	if mode != trace.MetricAbsolute {
 		s.time = w.now - before.time
 		if s.max > MostCounted(float64(s.time)/float64(d.Clock.Resolution)) && d.MetricMembers[member].Type == trace.MetricPAPI {
-			w.badSample(m, i, "grows at once by", value)
+			w.noteSample(&w.counters.bad, trace.CodeBadValue, m, i, "grows at once by", value)
 			return
 		}
 		if s.time == w.counters.last[member].useful-before.useful {
@@ -143,19 +146,19 @@ func falls(t trace.ValueType, grown uint64) bool {
 	return int64(grown) < 0
 }
 
-// badSample counts a sample that cannot be: it would make nothing of all sums.
-func (w *walk) badSample(m *trace.MetricValues, i int, what string, bits uint64) {
-	if bad := &w.counters.bad; bad.Count == 0 {
+// noteSample counts a sample that is left out: it would make nothing of all sums.
+func (w *walk) noteSample(f *trace.Finding, code trace.Code, m *trace.MetricValues, i int, what string, bits uint64) {
+	if f.Count == 0 {
 		d := w.profiler.t.Defs
 		member, _ := d.CounterOf(m.Metric[i], m.Member[i])
 		value := strconv.FormatInt(int64(bits), 10)
 		if m.Type[i].IsReal() {
 			value = strconv.FormatFloat(math.Float64frombits(bits), 'g', -1, 64)
 		}
-		*bad = trace.Finding{Code: trace.CodeBadValue, First: trace.Place{Location: w.location, Seq: m.Seq[i], Offset: -1},
+		*f = trace.Finding{Code: code, First: trace.Place{Location: w.location, Seq: m.Seq[i], Offset: -1},
 			Text: fmt.Sprintf("counter %s %s %s", d.String(d.MetricMembers[member].Name), what, value)}
 	}
-	w.counters.bad.Count++
+	f.Count++
 }
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

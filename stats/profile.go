@@ -212,8 +212,10 @@ func (w *walk) part() *profilePart {
 	for r, t := range regions {
 		out.regions = append(out.regions, regionTime{r, rank, t})
 	}
-	if w.counters.bad.Count > 0 {
-		out.findings = append(out.findings, w.counters.bad)
+	for _, f := range []trace.Finding{w.counters.bad, w.counters.falls} {
+		if f.Count > 0 {
+			out.findings = append(out.findings, f)
+		}
 	}
 	if w.open > 0 {
 		out.findings = append(out.findings, trace.Finding{Code: trace.CodeOpenTeam, Count: uint64(w.open),
