@@ -14,10 +14,8 @@ type indexCurve struct {
 }
 
 type curveLevel struct {
-	step   int64
-	end    int64
-	pieces *spill.Table[Piece]
-	mesh   *meshed // that makes it; nil: it is exact
+	resolution[Piece]
+	mesh *meshed // that makes it; nil: it is exact
 }
 
 // curveGrowth is how many times longer the cells of a level are than those of the one before:
@@ -25,9 +23,12 @@ type curveLevel struct {
 const curveGrowth = 16
 
 func newIndexCurve(store *spill.Store, counter int, length int64, events uint64) *indexCurve {
-	c := &indexCurve{counter: counter, levels: []*curveLevel{{step: 1, pieces: spill.NewTable[Piece](store)}}}
+	at := func(step int64) *curveLevel {
+		return &curveLevel{resolution: resolution[Piece]{step: step, parts: newOrdered(store, (*Piece).begin)}}
+	}
+	c := &indexCurve{counter: counter, levels: []*curveLevel{at(1)}}
 	for step := max(curveGrowth*length/int64(max(events, 1)), curveGrowth); step < length/coarsest; step *= curveGrowth {
-		l := &curveLevel{step: step, pieces: spill.NewTable[Piece](store)}
+		l := at(step)
 		l.mesh = newMeshed(0, step, l.add)
 		c.levels = append(c.levels, l)
 	}
@@ -50,13 +51,13 @@ func (c *indexCurve) finish() {
 
 func (c *indexCurve) release() {
 	for _, l := range c.levels {
-		l.pieces.Release()
+		l.parts.Release()
 	}
 }
 
 func (l *curveLevel) add(until int64, x Piece) {
-	if n := l.pieces.Len(); n == 0 || !l.pieces.Ptr(n-1).equals(&x) {
-		l.pieces.Append(x)
+	if n := l.parts.Len(); n == 0 || !l.parts.Ptr(n-1).equals(&x) {
+		l.parts.add(x)
 	}
 	l.end = until
 }
@@ -66,39 +67,27 @@ func (c *indexCurve) sketch(from, to int64, limit int) *sketch {
 	resolution := (to - from) / int64(max(limit, 1))
 	level := c.levels[0]
 	for _, l := range c.levels[1:] {
-		if l.step > resolution || level.pieces.Len() <= limit {
+		if l.step > resolution || level.parts.Len() <= limit {
 			break
 		}
 		level = l
 	}
 	s := &sketch{length: to - from, limit: limit, unit: level.step, kept: pieces{end: from}}
-	n := level.pieces.Len()
-	for i := max(c.before(level, from), 0); i < n; i++ {
-		x, until := level.pieces.At(i), level.end
+	n := level.parts.Len()
+	before := level.parts.before(func(t int64) bool { return t > from })
+	for i := max(before-1, 0); i < n; i++ {
+		x, until := level.parts.At(i), level.end
 		if x.StartNs >= to {
 			break
 		}
 		if i+1 < n {
-			until = level.pieces.At(i + 1).StartNs
+			until = level.parts.At(i + 1).StartNs
 		}
 		x.StartNs = max(x.StartNs, from)
 		s.mix(min(until, to), x)
 	}
 	s.finish()
 	return s
-}
-
-// before returns the last piece that begins at a time or before.
-func (c *indexCurve) before(l *curveLevel, at int64) int {
-	low, high := 0, l.pieces.Len()
-	for low < high {
-		if mid := (low + high) / 2; l.pieces.At(mid).StartNs > at {
-			high = mid
-		} else {
-			low = mid + 1
-		}
-	}
-	return low - 1
 }
 
 // mostPieces is how many pieces an answer of the index has at most, over all rows.

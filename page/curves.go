@@ -31,6 +31,8 @@ type Piece struct {
 	Mean, Min, Max float64
 }
 
+func (p *Piece) begin() *int64 { return &p.StartNs }
+
 // addCurves gives a timeline the curves of all its rows and the counters that they are of. It
 // returns the numbers that these have in it.
 func (tl *Timeline) addCurves(curves []Curve, counters []Counter, limits Limits) (numbers []int) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -195,5 +196,17 @@ func TestCurvesOfIndex(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestNamesOfCounters: counters of one name are told apart, by unit or number.
+func TestNamesOfCounters(t *testing.T) {
+	var counters []Counter
+	for _, c := range [][2]string{{"load", "#"}, {"power", "W"}, {"power", "J"}, {"clock", "Hz"}, {"clock", "Hz"}} {
+		counters = append(counters, Counter{Name: c[0], Unit: c[1]})
+	}
+	want := []string{"load", "power (W)", "power (J)", "clock (Hz) (1)", "clock (Hz) (2)"}
+	if got := namesOf(counters); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

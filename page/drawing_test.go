@@ -42,18 +42,18 @@ func TestOrdered(t *testing.T) {
 	defer store.Close()
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, n := range []int{0, 1, postEvery - 1, postEvery, postEvery + 1, 20 * postEvery} {
-		table := newOrdered[int64](store)
+		table := newOrdered(store, func(v *int64) *int64 { return v })
 		at, last := []int64(nil), int64(0)
 		for range n {
 			at = append(at, last)
-			table.add(last, last)
+			table.add(last)
 			last += r.Int64N(3)
 		}
 		table.seal()
 		for range 300 {
 			from := r.Int64N(last+3) - 1
 			past := func(t int64) bool { return t >= from }
-			got, want := table.before(func(v *int64) int64 { return *v }, past), sort.Search(n, func(i int) bool { return past(at[i]) })
+			got, want := table.before(past), sort.Search(n, func(i int) bool { return past(at[i]) })
 			if got != want {
 				t.Fatalf("%d rows: %d lie before %d, want %d", n, got, from, want)
 			}

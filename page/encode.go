@@ -2,6 +2,8 @@ package page
 
 import (
 	"encoding/binary"
+	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -118,13 +120,39 @@ func (p *Page) describe() *header {
 	for _, a := range tl.Activities {
 		h.Activities = append(h.Activities, [2]int{index(uint32(a.Path)), int(a.Wait)})
 	}
-	for _, c := range tl.Counters {
-		h.Counters = append(h.Counters, headCounter{shorten(c.Name), shorten(c.Unit), c.Rate})
+	names := namesOf(tl.Counters)
+	for i, c := range tl.Counters {
+		h.Counters = append(h.Counters, headCounter{names[i], shorten(c.Unit), c.Rate})
 	}
 	for k := stats.NoWait + 1; k < stats.WaitKinds(); k++ {
 		h.Waits = append(h.Waits, k.Info().Title)
 	}
 	return h
+}
+
+// namesOf returns the names of counters on the page, which knows them by these: where several have
+// one name, with the unit, and with a number if that tells no more.
+func namesOf(counters []Counter) []string {
+	names := make([]string, len(counters))
+	for i, c := range counters {
+		names[i] = shorten(c.Name)
+	}
+	for _, more := range []func(i, nth int) string{
+		func(i, _ int) string { return shorten(counters[i].Unit) },
+		func(_, nth int) string { return strconv.Itoa(nth) },
+	} {
+		number, nth := map[string]int{}, map[string]int{}
+		for _, name := range names {
+			number[name]++
+		}
+		for i, name := range names {
+			if number[name] > 1 {
+				nth[name]++
+				names[i] = fmt.Sprintf("%s (%s)", name, more(i, nth[name]))
+			}
+		}
+	}
+	return names
 }
 
 func index(id uint32) int {

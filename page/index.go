@@ -32,11 +32,9 @@ type indexRow struct {
 
 // A level holds the runs of one location in cells.
 type level struct {
-	step  int64
-	spans ordered[span]
-	end   int64
-	next  *cells // of the next level, while they are made; nil: there is none
-	last  uint32 // activity of the last span
+	resolution[span]
+	next *cells // of the next level, while they are made; nil: there is none
+	last uint32 // activity of the last span
 }
 
 // A span lasts until the next one begins, the last until the end of the run.
@@ -44,6 +42,8 @@ type span struct {
 	start    int64 // ns
 	activity uint32
 }
+
+func (s *span) begin() *int64 { return &s.start }
 
 // growth is how many times longer the cells of a level are than those of the one before;
 // coarsest, how many of them the last level has at most.
@@ -53,10 +53,12 @@ const (
 )
 
 func newLevels(store *spill.Store, length int64, events uint64) (levels []*level) {
-	exact := &level{step: 1, spans: newOrdered[span](store)}
-	levels = append(levels, exact)
+	at := func(step int64) *level {
+		return &level{resolution: resolution[span]{step: step, parts: newOrdered(store, (*span).begin)}}
+	}
+	levels = append(levels, at(1))
 	for step := max(growth*length/int64(max(events, 1)), growth); step < length/coarsest; step *= growth {
-		l := &level{step: step, spans: newOrdered[span](store)}
+		l := at(step)
 		levels[len(levels)-1].next = newCells(step, l)
 		levels = append(levels, l)
 	}
@@ -65,7 +67,7 @@ func newLevels(store *spill.Store, length int64, events uint64) (levels []*level
 
 func (l *level) take(ns int64, activity uint32) {
 	if l.end == 0 || l.last != activity {
-		l.spans.add(l.end, span{l.end, activity})
+		l.parts.add(span{l.end, activity})
 		l.last = activity
 	}
 	if l.end += ns; l.next != nil {
@@ -113,7 +115,7 @@ func (x *indexed) close() {
 			level.next.close()
 			level.next = nil
 		}
-		level.spans.seal()
+		level.parts.seal()
 	}
 	for _, c := range x.curves {
 		c.finish()
@@ -162,11 +164,11 @@ func (d *Indexing) Index(ctx context.Context, a *stats.Analysis, jobs int) (*Ind
 		c.counter = numbers[c.counter]
 	}
 	for k := range x.rows {
-		x.rows[k].messages = newOrdered[Message](t.Store)
+		x.rows[k].messages = newOrdered(t.Store, (*Message).received)
 	}
 	x.collectives = spill.NewTable[Collective](t.Store)
 	err := b.finish(ctx, tl, a, limits, &joins{
-		message:    func(m Message) { x.rows[m.To].messages.add(m.ReceivedNs, m) },
+		message:    func(m Message) { x.rows[m.To].messages.add(m) },
 		collective: func(c Collective) { x.collectives.Append(c) },
 	})
 	for k := range x.rows {
@@ -182,13 +184,13 @@ func (d *Indexing) Index(ctx context.Context, a *stats.Analysis, jobs int) (*Ind
 func (r *indexRow) fit(length int64, limit int) Row {
 	level := r.levels[0]
 	for _, l := range r.levels[1:] {
-		if level.spans.Len() <= limit {
+		if level.parts.Len() <= limit {
 			break
 		}
 		level = l
 	}
 	f := &fitting{length: length, limit: limit, runs: runs{step: level.step}}
-	level.each(0, level.spans.Len(), func(_, ns int64, activity uint32) { f.take(ns, r.numbers[activity]) })
+	level.each(0, level.parts.Len(), func(_, ns int64, activity uint32) { f.take(ns, r.numbers[activity]) })
 	f.close()
 	return Row{StepNs: f.runs.step, Runs: f.runs.runs}
 }
@@ -197,7 +199,7 @@ func (r *indexRow) fit(length int64, limit int) Row {
 func (l *level) each(first, end int, yield func(start, ns int64, activity uint32)) {
 	var last span
 	for i := first; i < end; {
-		rows := l.spans.From(i)
+		rows := l.parts.From(i)
 		rows = rows[:min(len(rows), end-i)]
 		for k := range rows {
 			if i+k > first {
@@ -209,8 +211,8 @@ func (l *level) each(first, end int, yield func(start, ns int64, activity uint32
 	}
 	if first < end {
 		until := l.end
-		if end < l.spans.Len() {
-			until = l.spans.At(end).start
+		if end < l.parts.Len() {
+			until = l.parts.At(end).start
 		}
 		yield(last.start, until-last.start, last.activity)
 	}
@@ -275,7 +277,7 @@ func (r *indexRow) appendTile(b []byte, from, to int64, limit int) []byte {
 	}
 	begin := from
 	if first < end {
-		begin = level.spans.At(first).start
+		begin = level.parts.At(first).start
 	}
 	b = binary.AppendUvarint(b, uint64(level.step))
 	b = binary.AppendVarint(b, from-begin)
@@ -291,16 +293,14 @@ func (r *indexRow) appendTile(b []byte, from, to int64, limit int) []byte {
 // time: there are few cells in it, or would be few spans if they were as long everywhere.
 func (l *level) mayFit(from, to int64, limit int) bool {
 	share := float64(to-from) / float64(max(l.end, 1))
-	return (to-from)/l.step < int64(limit) || share*float64(l.spans.Len()) < float64(2*limit)
+	return (to-from)/l.step < int64(limit) || share*float64(l.parts.Len()) < float64(2*limit)
 }
 
 // between returns which spans touch a stretch of time.
 func (l *level) between(from, to int64) (first, end int) {
-	end = l.spans.before(startOf, func(t int64) bool { return t >= to })
-	return max(min(l.spans.before(startOf, func(t int64) bool { return t > from })-1, end), 0), end
+	end = l.parts.before(func(t int64) bool { return t >= to })
+	return max(min(l.parts.before(func(t int64) bool { return t > from })-1, end), 0), end
 }
-
-func startOf(s *span) int64 { return s.start }
 
 // joined returns the messages that touch a stretch of time, none if they are too many, and
 // their number as far as it was counted; and as many of the collectives.
@@ -311,8 +311,7 @@ func (x *Index) joined(ctx context.Context, from, to int64) (tl *Timeline, all i
 			return nil, 0, ctx.Err()
 		}
 		messages := &x.rows[k].messages
-		received := func(m *Message) int64 { return m.ReceivedNs }
-		for i := messages.before(received, func(t int64) bool { return t >= from }); i < messages.Len(); i++ {
+		for i := messages.before(func(t int64) bool { return t >= from }); i < messages.Len(); i++ {
 			m := messages.At(i)
 			if m.SentNs <= to {
 				if all++; all > mostMessages {

@@ -3,6 +3,7 @@ package page
 import (
 	"sort"
 
+	"tracekit/partial"
 	"tracekit/spill"
 )
 
@@ -10,20 +11,21 @@ import (
 // where in it a time is, but for a few rows: the times of some lie in memory.
 type ordered[T any] struct {
 	*spill.Table[T]
+	time  func(*T) *int64
 	posts []int64 // times of the rows 0, postEvery, 2·postEvery …
 }
 
 // postEvery is how many rows lie between two whose times lie in memory.
 const postEvery = 256
 
-func newOrdered[T any](store *spill.Store) ordered[T] {
-	return ordered[T]{Table: spill.NewTable[T](store)}
+func newOrdered[T any](store *spill.Store, time func(*T) *int64) ordered[T] {
+	return ordered[T]{Table: spill.NewTable[T](store), time: time}
 }
 
-// add adds a row of a time.
-func (o *ordered[T]) add(at int64, row T) {
-	if o.Append(row)%postEvery == 0 {
-		o.posts = append(o.posts, at)
+// add adds a row.
+func (o *ordered[T]) add(row T) {
+	if i := o.Append(row); i%postEvery == 0 {
+		o.posts = append(o.posts, *o.time(o.Ptr(i)))
 	}
 }
 
@@ -31,11 +33,58 @@ func (o *ordered[T]) add(at int64, row T) {
 func (o *ordered[T]) seal() { o.Table = o.Sealed() }
 
 // before returns how many rows lie before the first with a time that is past.
-func (o *ordered[T]) before(time func(*T) int64, past func(int64) bool) int {
+func (o *ordered[T]) before(past func(int64) bool) int {
 	post := sort.Search(len(o.posts), func(i int) bool { return past(o.posts[i]) })
 	if post == 0 {
 		return 0
 	}
 	first := (post - 1) * postEvery
-	return first + sort.Search(min(postEvery, o.Len()-first), func(i int) bool { return past(time(o.Ptr(first + i))) })
+	return first + sort.Search(min(postEvery, o.Len()-first), func(i int) bool { return past(*o.time(o.Ptr(first + i))) })
+}
+
+// code codes the table by its time and further columns. A row that is read must have a time from
+// 0 to a last one, not before that of the row above, and be one that can be.
+func (o *ordered[T]) code(c *partial.Coder, store *spill.Store, time func(*T) *int64, last int64, can func(*T) bool, columns ...partial.Column[T]) {
+	if c.Reading() {
+		o.time = time
+	}
+	n, above := 0, int64(0)
+	check := func(c *partial.Coder, rows []T) {
+		if !c.Reading() || c.Err() != nil {
+			return
+		}
+		for i := range rows {
+			at := *time(&rows[i])
+			if at < above || at > last || !can(&rows[i]) {
+				c.Refuse("row %d cannot be", n)
+				return
+			}
+			if n%postEvery == 0 {
+				o.posts = append(o.posts, at)
+			}
+			n, above = n+1, at
+		}
+	}
+	partial.Table(c, store, &o.Table, append(append([]partial.Column[T]{partial.Numbers(time)}, columns...), check)...)
+}
+
+// A resolution holds what a row of the timeline is at one resolution: parts in order of their
+// begin, each until the next one's, the last until the end.
+type resolution[T any] struct {
+	step  int64 // ns: length of the cells that the parts are made of; 1: they are exact
+	end   int64 // ns
+	parts ordered[T]
+}
+
+// mostNs bounds times that are read, so that their sums are numbers.
+const mostNs = 1 << 60
+
+// code codes it as ordered.code does.
+func (r *resolution[T]) code(c *partial.Coder, store *spill.Store, begin func(*T) *int64, can func(*T) bool, columns ...partial.Column[T]) {
+	partial.Number(c, &r.step)
+	partial.Number(c, &r.end)
+	if c.Reading() && c.Err() == nil && (r.step < 1 || r.step > mostNs || r.end < 0 || r.end > mostNs) {
+		c.Refuse("cells of %d ns until %d ns", r.step, r.end)
+	}
+	r.parts.code(c, store, begin, r.end, can, columns...)
 }

@@ -55,6 +55,8 @@ type Message struct {
 	Bytes      uint64
 }
 
+func (m *Message) received() *int64 { return &m.ReceivedNs }
+
 // A Collective is drawn over its members from the first begin to the last end.
 type Collective struct {
 	Operation   trace.RegionID // the MPI function of the member that came last

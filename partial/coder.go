@@ -345,6 +345,20 @@ func Flags[T any](field func(*T) *bool) Column[T] {
 	}
 }
 
+// Reals is the column of a field that is a floating-point number, bit by bit.
+func Reals[T any](field func(*T) *float64) Column[T] {
+	return func(c *Coder, rows []T) {
+		bits := make([]uint64, len(rows))
+		for i := range rows {
+			bits[i] = math.Float64bits(*field(&rows[i]))
+		}
+		Numbers(func(b *uint64) *uint64 { return b })(c, bits)
+		for i, b := range bits {
+			*field(&rows[i]) = math.Float64frombits(b)
+		}
+	}
+}
+
 // A bit is a truth value as a number.
 type bit uint8
 

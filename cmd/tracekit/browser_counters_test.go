@@ -28,7 +28,7 @@ func (b *browser) curve(x, y float64) (px, py float64) {
 	b.t.Helper()
 	var box struct{ X, Y, Width, Height float64 }
 	b.run(chromedp.ScrollIntoView("canvas.curves"), chromedp.Evaluate(`document.querySelector("canvas.curves").getBoundingClientRect().toJSON()`, &box))
-	const gutter, margin = 118, 8 // of web/src/canvas.ts
+	const gutter, margin = 138, 8 // of web/src/canvas.ts
 	return box.X + gutter + x*(box.Width-gutter-margin), box.Y + y*box.Height
 }
 

@@ -130,7 +130,7 @@ func (b *browser) at(x, y float64) (px, py float64) {
 	b.t.Helper()
 	var box struct{ X, Y, Width, Height float64 }
 	b.run(chromedp.ScrollIntoView("canvas"), chromedp.Evaluate(`document.querySelector("canvas").getBoundingClientRect().toJSON()`, &box))
-	const gutter, ruler, margin = 118, 26, 8 // of web/src/canvas.ts
+	const gutter, ruler, margin = 138, 26, 8 // of web/src/canvas.ts
 	return box.X + gutter + x*(box.Width-gutter-margin), box.Y + ruler + y*(box.Height-ruler)
 }
 

@@ -152,7 +152,7 @@ func (f *indexFlags) load(io *streams, store *spill.Store) (*page.Index, *page.K
 		return nil, nil, nil, err
 	}
 	doc := &viewDocument{}
-	x, kept, err := page.ReadIndex(file, info.Size(), f.key, store)
+	x, kept, err := page.ReadIndex(file, f.key, store)
 	if err == nil {
 		err = json.Unmarshal(kept.About, doc)
 	}

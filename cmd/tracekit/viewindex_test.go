@@ -103,7 +103,7 @@ func TestKeepIndex(t *testing.T) {
 				t.Fatal(err)
 			}
 			again, said = viewed(t, c.flag, "halo")
-			if again != first || !strings.Contains(said, "damaged; a new one is made") {
+			if again != first || !strings.Contains(said, "damaged: ") || !strings.Contains(said, "; a new one is made") {
 				t.Errorf("the index is damaged: %q", said)
 			}
 			if _, said = viewed(t, c.flag, "--clock", "none", "halo"); !strings.Contains(said, "a new one is made") {

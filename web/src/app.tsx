@@ -16,7 +16,7 @@ import { Scaling } from './scaling'
 import { Source } from './source'
 import { setTerms, term, Terms } from './terms'
 import { deviceName, Devices, Files, Phases, Threads } from './parts'
-import { brief, bytes, count, instant, share, time, unbroken } from './units'
+import { brief, bytes, count, grain, instant, share, time, unbroken } from './units'
 
 type Tab = [id: string, name: string, part: (p: SectionProps) => any, there?: (doc: Document) => unknown]
 
@@ -132,7 +132,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       </div>
       {runs.length > 1 && <RunLabel runs={runs} run={run} />}
       {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} lit={lit} marked={cause?.ranks ?? none} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
-      {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <ul class="legend">{coloring.legend.slice(0, 16).map(l => <li><span class="swatch" style={{ background: l.color }} />{l.name}</li>)}
+      {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <ul class="legend">{coloring.legend.slice(0, 16).map(l => <li title={l.name}><span class="swatch" style={{ background: l.color }} />{l.name}</li>)}
         {order.length < model.head.rows.length && <li class="faint">{count(model.head.rows.length - order.length)} rows in which no region is entered are left out</li>}
         {coloring.legend.length > 16 && <li class="faint">and {coloring.legend.length - 16} more</li>}</ul>}
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
@@ -148,7 +148,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
           }}>{name}</button>)}</div>
       <div role="tabpanel" id="panel" aria-labelledby={`tab-${view.tab}`}>
         {view.select && !selective.includes(view.tab) && view.tab !== 'terms' && <p class="faint">Of the whole run: the selected time does not restrict what stands here.</p>}
-        {view.select && selective.includes(view.tab) && <p class="selected">From {instant(view.select[0], (view.select[1] - view.select[0]) / 100, length / 10)} to {instant(view.select[1], (view.select[1] - view.select[0]) / 100, length / 10)}{coarse && <span class="faint"> · times are those of the timeline, to the step in which it is shown</span>}</p>}
+        {view.select && selective.includes(view.tab) && <p class="selected">From {instant(view.select[0], (view.select[1] - view.select[0]) / 100, grain(length))} to {instant(view.select[1], (view.select[1] - view.select[0]) / 100, grain(length))}{coarse && <span class="faint"> · times are those of the timeline, to the step in which it is shown</span>}</p>}
         {part}
       </div>
     </section>
@@ -158,8 +158,10 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
 
 function Header({ doc, length }: { doc: Document; length: number }) {
   const e = doc.efficiency, findings: any[] = doc.findings ?? [], lost = findings.filter(f => f.severity !== 'info')
-  const tiles: [string, string, string?][] = [['run time', time(length), term('run time')], ['processes', count(doc.trace?.processes)]]
-  for (const d of (doc.devices ?? []).slice(0, 2)) tiles.push([`${deviceName(d)} busy`, share(length > 0 ? d.busy_ns / length : null), term('device')])
+  const tiles: [string, string, string?][] = [['run time', time(length), term('run time')], [doc.trace?.processes === 1 ? 'process' : 'processes', count(doc.trace?.processes)]]
+  const devices: any[] = doc.devices ?? [], busy = (of: any[]) => share(length > 0 ? of.reduce((s, d) => s + d.busy_ns, 0) / of.length / length : null)
+  if (devices.length > 2) tiles.push([`${count(devices.length)} devices busy, mean`, busy(devices), term('device')])
+  else for (const d of devices) tiles.push([`${deviceName(d)} busy`, busy([d]), term('device')])
   const f = doc.file_io
   if (f) tiles.push(['in calls on files', share(length > 0 ? f.time_ns / (length * Math.max(doc.trace?.processes, 1)) : null), term('sum over ranks')], ['read', bytes(f.read_bytes)], ['written', bytes(f.write_bytes)])
   const t = doc.threads?.efficiency
@@ -183,9 +185,13 @@ function title(doc: Document): string {
   return last === 'traces.otf2' && parts.length ? parts.pop()! : last
 }
 
+// first is how many causes are shown at first, so that the timeline is in sight (page.css hides the others).
+const first = 3
+
 // Diagnosis comes first: the causes, each with what mending it would gain.
 function Diagnosis({ doc, view, change, choose }: { doc: Document; view: View; change: (v: Partial<View>) => void; choose: (cause: number) => void }) {
   const causes: any[] | undefined = doc.diagnosis
+  const [all, setAll] = useState(false)
   if (!causes) return <section aria-label="Diagnosis">
     <h2>What to fix</h2>
     <p>Causes are sought where ranks wait for each other, threads work together, or devices are launched: this trace has none of these.{doc.file_io && <Fragment> What calls on files take stands in <button onClick={() => change({ tab: 'files' })}>Files</button>.</Fragment>}</p>
@@ -193,12 +199,13 @@ function Diagnosis({ doc, view, change, choose }: { doc: Document; view: View; c
   return <section aria-label="Diagnosis">
     <h2>What to fix</h2>
     {causes.length === 0 && <p>Nothing worth fixing was found: no single change would make the run shorter by much.</p>}
-    <ol class="causes">{causes.map((c, k) => <li>
+    <ol class={all || view.place >= first ? 'causes' : 'causes begun'}>{causes.map((c, k) => <li>
       <button aria-pressed={view.place === k} onClick={() => choose(view.place === k ? -1 : k)}>
         <span class="gain" title={term('gain')}>{c.gain_share == null ? '?' : share(c.gain_share)}<small>{c.gain_ns == null ? 'no gain known' : `−${time(c.gain_ns)}`}</small></span>
         <span class="text"><b>{c.kind.replaceAll('_', ' ')}</b> {[c.operation, place(c)].filter(x => x && x !== '–').join(' in ')}<br />{unbroken(brief(c.text))}
           {c.waits_caused_ns > 0 && !/\bwaits? \d/.test(c.text) && <span class="faint"> Others wait {time(c.waits_caused_ns)} for it.</span>}</span>
       </button></li>)}</ol>
+    {causes.length > first && view.place < first && <button class="more" aria-expanded={all} onClick={() => setAll(!all)}>{all ? 'Fewer' : `${causes.length - first} more ${causes.length - first === 1 ? 'cause' : 'causes'}`}</button>}
   </section>
 }
 

@@ -1,7 +1,7 @@
 // The timeline: rows of bars on a canvas. Each pixel is the mean of the colours of what happens
 // in it, so that what takes a third of a pixel's time has a third of its colour.
 
-import { indexAt, type Detail, type Lane, type Timeline } from './data'
+import { indexAt, type Collective, type Detail, type Lane, type Timeline } from './data'
 import { drawPhases, type Phase } from './phasemarks'
 import { ticks, instant } from './units'
 
@@ -30,7 +30,7 @@ function finer(s: Scene): Detail | null { return s.detail && s.detail.from <= Ma
 function laneOf(s: Scene, row: number): Lane { return (finer(s) ?? s.timeline).lanes[row] }
 
 // gutter is the space left of the bars, for labels.
-export function gutter(width: number): number { return width < 600 ? 86 : 118 }
+export function gutter(width: number): number { return width < 600 ? 86 : 138 }
 export const ruler = 26     // px above them
 
 export class Canvas {
@@ -107,15 +107,12 @@ export class Canvas {
   private messages(c: CanvasRenderingContext2D, s: Scene) {
     const m = finer(s)?.messages ?? s.timeline.messages, y = this.middles(s), most = 1500
     const seen: number[] = []
-    let all = 0
     for (let i = 0; i < m.sent.length; i++) {
       if (Math.max(m.sent[i], m.done[i]) < s.from || Math.min(m.sent[i], m.done[i]) > s.to || y[m.from[i]] < 0 || y[m.to[i]] < 0) continue
-      all++
-      if (seen.length < most) seen.push(i)
+      if (seen.push(i) > most) return // the strip above the bars shows how many there are
     }
-    if (all > most) return // the strip above the bars shows how many there are
     c.strokeStyle = s.dark ? '#ffffff' : '#000000'
-    c.globalAlpha = all > 300 ? 0.25 : 0.6
+    c.globalAlpha = seen.length > 300 ? 0.25 : 0.6
     c.lineWidth = 1
     c.beginPath()
     for (const i of seen) {
@@ -128,8 +125,10 @@ export class Canvas {
 
   private collectives(c: CanvasRenderingContext2D, s: Scene) {
     const y = this.middles(s)
-    const seen = (finer(s) ?? s.timeline).collectives.filter(k => k.end >= s.from && k.begin <= s.to)
-    if (seen.length > 150) return
+    const seen: Collective[] = []
+    for (const k of (finer(s) ?? s.timeline).collectives) {
+      if (k.end >= s.from && k.begin <= s.to && seen.push(k) > 150) return
+    }
     c.fillStyle = s.dark ? '#ffcf5a' : '#8a4b00'
     for (const k of seen) {
       const ends = [k.first, k.last].map(r => y[r]).filter(v => v >= 0)
@@ -144,19 +143,27 @@ export class Canvas {
 
   private critical(c: CanvasRenderingContext2D, s: Scene) {
     const y = this.middles(s)
-    c.strokeStyle = '#e5003c'
-    c.lineWidth = 2
-    c.beginPath()
-    let drawn = false
+    c.fillStyle = '#e5003c'
+    // Rectangles, not a stroke, which takes several times as long to draw. Of what falls on one pixel
+    // in time the outermost rows are joined.
+    let column = NaN, low = 0, high = 0, last = -1
+    const join = () => { if (low < high) c.fillRect(column - 1, low - 1, 2, high - low + 2) }
     for (const p of s.timeline.critical) {
-      if (p.to < s.from || p.from > s.to || y[p.row] < 0) { drawn = false; continue }
-      const x0 = this.x(s, p.from)
-      if (drawn) c.lineTo(x0, y[p.row])
-      else c.moveTo(x0, y[p.row])
-      c.lineTo(this.x(s, p.to), y[p.row])
-      drawn = true
+      const at = y[p.row]
+      if (p.to < s.from || p.from > s.to || at < 0) { last = -1; continue }
+      const x0 = Math.round(this.x(s, p.from)), x1 = Math.round(this.x(s, p.to))
+      if (x0 !== column) { join(); column = x0; low = high = last < 0 ? at : last }
+      low = Math.min(low, at)
+      high = Math.max(high, at)
+      if (x1 > x0) {
+        join()
+        c.fillRect(x0, at - 1, x1 - x0, 2)
+        column = x1
+        low = high = at
+      }
+      last = at
     }
-    c.stroke()
+    join()
   }
 
   private selection(c: CanvasRenderingContext2D, s: Scene) {
@@ -217,15 +224,15 @@ export class Canvas {
   }
 }
 
-// shortened fits a label into a width. It cuts out what stands in brackets at the end, then the
-// middle: the rank stands at the beginning, what tells its threads and streams apart at the end.
+// shortened fits a label into a width. It cuts out the first brackets, which name the program, then
+// the middle: the rank stands at the beginning, what tells its threads and streams apart at the end.
 function shortened(text: string, width: number, c: CanvasRenderingContext2D): string {
   const wide = (t: string) => c.measureText(t).width
   if (wide(text) <= width) return text
-  text = text.replace(/ \([^()]*\)$/, '…')
+  text = text.replace(/ \([^()]*\)/, '')
   const whole = wide(text)
   if (whole <= width) return text
-  const head = text.slice(0, Math.min(text.indexOf(',') + 1 || 4, 12)) + '…'
+  const head = text.slice(0, Math.min(text.indexOf('·') + 1 || 4, 12)) + '…'
   for (let n = Math.min(Math.ceil((width - wide(head)) / whole * text.length) + 2, text.length); n > 1; n--) {
     const t = head + text.slice(-n).trimStart()
     if (wide(t) <= width) return t

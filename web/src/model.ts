@@ -46,6 +46,13 @@ export class Model {
     return r.rank >= 0 && r.master ? `rank ${r.rank}` : r.rank >= 0 ? `rank ${r.rank}, ${r.name}` : r.name || `row ${row}`
   }
 
+  // label is the row's name beside its bars: short, for the rank is told by the row above.
+  label(row: number): string {
+    const r = this.head.rows[row]
+    if (!r || r.rank < 0 || r.master) return this.rowName(row)
+    return this.head.rows.some(o => o.rank >= 0 && o.rank !== r.rank) ? `${r.rank} · ${r.name}` : r.name || this.rowName(row)
+  }
+
   // pathRegions returns the path from the outermost region inwards.
   pathRegions(path: number): number[] {
     const out = []

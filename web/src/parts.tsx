@@ -6,7 +6,7 @@ import { span, type SectionProps } from './sections'
 import { SelectedDevices, SelectedFiles, SelectedThreads } from './selected'
 import { Table, type Column } from './table'
 import { term } from './terms'
-import { bytes, count, instant, share, time } from './units'
+import { bytes, count, grain, instant, share, time } from './units'
 
 const ns = (name: string, key: string, title = '', bar = false): Column<any> => ({ name, title, value: r => r[key], show: r => time(r[key]), bar })
 const of = (name: string, key: string, title = ''): Column<any> => ({ name, title, value: r => r[key], show: r => share(r[key]) })
@@ -62,7 +62,7 @@ export function Phases(props: SectionProps) {
   const { doc, change, model, view } = props
   const p = doc.phases, start = doc.trace.start_ns, [from, to] = span(props)
   const rows: any[] = useMemo(() => (p.rows ?? []).filter((r: any) => !view.select || r.from_ns - start < to && r.to_ns - start > from), [p, view.select])
-  const begin = (r: any) => instant(r.from_ns - start, Math.max((p.period_ns?.min ?? 0) / 10, 1), model.head.length_ns / 10)
+  const begin = (r: any) => instant(r.from_ns - start, Math.max((p.period_ns?.min ?? 0) / 10, 1), grain(model.head.length_ns))
   return <Fragment>
     <p>{count(p.count)} phases, from {p.operation ?? p.region ?? 'a call'} to its next; they take {time(p.period_ns?.min)} at least, {time(p.period_ns?.p50)} in the middle, {time(p.period_ns?.max)} at most; {count(p.outliers)} {p.outliers === 1 ? 'is' : 'are'} unlike the others. Choose one to see it in the timeline.</p>
     <Table caption={view.select ? 'Phases of which a part is selected, each as a whole' : 'Phases'} rows={rows} choose={r => {

@@ -39,15 +39,15 @@ export function CallTree(p: SectionProps) {
   const [from, to] = span(p)
   const rows = useMemo(() => model.timeline.lanes.map((_, i) => i), [model])
   const nodes = useMemo(() => tree(model, model.sums(from, to, rows)), [model, from, to])
-  const total = nodes.reduce((s, n) => s + n.own, 0)
+  const total = nodes.reduce((s, n) => s + n.own, 0), waits = model.head.activities.some(([, w]) => w > 0)
   const ranks = useMemo(() => view.path < 0 ? null : model.byRow(from, to, model.below(view.path)), [model, view.path, from, to])
   const columns = useMemo((): Column<Node>[] => [
     { name: 'Call path', value: n => model.names[n.path], show: n => <span class="node" style={{ paddingLeft: `${indent(n.depth)}px` }}>{model.names[n.path]} <span class="faint">{model.where(n.path)}</span></span> },
     money('Time', term('inclusive, exclusive'), n => n.all, true),
     { name: 'Share', value: n => n.all / total, show: n => share(total > 0 ? n.all / total : null), title: term('share of a path') },
     money('Own', term('inclusive, exclusive'), n => n.own),
-    money('Waiting', term('wait state'), n => n.wait, true),
-  ], [model, total])
+    ...waits ? [money<Node>('Waiting', term('wait state'), n => n.wait, true)] : [],
+  ], [model, total, waits])
   return <div class="pair">
     <div>
       <Table caption="Call tree, times summed over rows" columns={columns} rows={nodes} first={40}

@@ -31,7 +31,7 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
   const fine = useDetail(model, view)
   const scene: Scene = {
     timeline: model.timeline, detail: fine, order, colors: coloring.of, lit, from: view.from, to: view.to, select: view.select,
-    messages: view.messages, critical: view.critical, labels: r => model.rowName(r), marked: r => marked.includes(model.head.rows[r].rank), phases, dark,
+    messages: view.messages, critical: view.critical, labels: r => model.label(r), marked: r => marked.includes(model.head.rows[r].rank), phases, dark,
   }
   const painted: Scene = shaded ? { ...scene, timeline: { ...scene.timeline, lanes: shaded }, detail: fine && { ...fine, lanes: shaded }, colors: shades, lit: null } : scene
   const latest = useRef(scene)

@@ -52,5 +52,12 @@ export function ticks(from: number, to: number, about: number): number[] {
   return out
 }
 
+// grain is how far apart the ruler's times stand where all of a length is shown: tables of times have
+// its unit.
+export function grain(length: number): number {
+  const [a, b] = ticks(0, length, 10)
+  return b === undefined ? length : b - a
+}
+
 // file shows the last part of a path; the whole stands in titles.
 export function file(path: string): string { return path.slice(path.lastIndexOf('/') + 1) || path }
