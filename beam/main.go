@@ -162,7 +162,16 @@ func (o *options) pipeline(ctx context.Context, fn any) error {
 	p, s := beam.NewPipelineWithRoot()
 	forShards(s, fn, o.shards)
 	if err := beamx.Run(ctx, p); err != nil {
-		return fmt.Errorf("the pipeline failed, and nothing is made of the trace: %w", err)
+		return fmt.Errorf("the pipeline failed, and nothing is made of the trace%s: %w", lookAt(), err)
 	}
 	return nil
+}
+
+// lookAt says where to look when a pipeline has failed: what Beam itself reports of a cluster that is
+// gone is no more than that a connection was refused.
+func lookAt() string {
+	if f := flag.Lookup("endpoint"); f != nil && f.Value.String() != "" {
+		return " (is the runner at " + f.Value.String() + ", and the cluster behind it, still there? their logs say more)"
+	}
+	return ""
 }

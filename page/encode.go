@@ -163,51 +163,70 @@ func index(id uint32) int {
 }
 
 // numbers encodes what the header has not, as a sequence of variable-length integers (base
-// 128, the lowest seven bits first; signed ones zigzag):
+// 128, the lowest seven bits first; signed ones zigzag). What is alike stands together, for then it
+// is packed in a tenth of the time, and smaller:
 //
-//	for each row: number of runs; for each run: steps, activity
-//	number of messages; for each: from, to, sent (signed difference to the last), transfer (signed), bytes
-//	number of collectives; for each: operation, first, last - first, latest, begin (signed difference
-//	to the last), latest - begin, end - begin (signed)
+//	for each row: number of runs, the steps of each
+//	for each row: the activities of its runs
+//	messages, collectives
 //	number of stretches; for each: row, from - end of the last (signed), length
 func (tl *Timeline) numbers() []byte {
-	var b []byte
-	unsigned := func(v uint64) { b = binary.AppendUvarint(b, v) }
-	signed := func(v int64) { b = binary.AppendVarint(b, v) }
-	for _, r := range tl.Rows {
-		unsigned(uint64(len(r.Runs)))
-		for _, run := range r.Runs {
-			unsigned(uint64(run.Steps))
-			unsigned(uint64(run.Activity))
+	runs := 0
+	for i := range tl.Rows {
+		runs += len(tl.Rows[i].Runs)
+	}
+	b := make([]byte, 0, 4*runs+1<<10)
+	for i := range tl.Rows {
+		b = binary.AppendUvarint(b, uint64(len(tl.Rows[i].Runs)))
+		for _, run := range tl.Rows[i].Runs {
+			b = binary.AppendUvarint(b, uint64(run.Steps))
+		}
+	}
+	for i := range tl.Rows {
+		for _, run := range tl.Rows[i].Runs {
+			b = binary.AppendUvarint(b, uint64(run.Activity))
 		}
 	}
 	b = tl.appendMessages(b)
 	b = tl.appendCollectives(b)
-	unsigned(uint64(len(tl.Critical)))
+	b = binary.AppendUvarint(b, uint64(len(tl.Critical)))
 	last := int64(0)
 	for _, s := range tl.Critical {
-		unsigned(uint64(s.Row))
-		signed(s.FromNs - last)
-		unsigned(uint64(s.ToNs - s.FromNs))
+		b = binary.AppendUvarint(b, uint64(s.Row))
+		b = binary.AppendVarint(b, s.FromNs-last)
+		b = binary.AppendUvarint(b, uint64(s.ToNs-s.FromNs))
 		last = s.ToNs
 	}
 	return b
 }
 
+// appendMessages encodes the messages: their number; of each the sender; of each the receiver; of
+// each when it is sent (signed difference to the one before); of each how long it takes (signed); of
+// each the bytes.
 func (tl *Timeline) appendMessages(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(tl.Messages)))
+	for i := range tl.Messages {
+		b = binary.AppendUvarint(b, uint64(tl.Messages[i].From))
+	}
+	for i := range tl.Messages {
+		b = binary.AppendUvarint(b, uint64(tl.Messages[i].To))
+	}
 	last := int64(0)
-	for _, m := range tl.Messages {
-		b = binary.AppendUvarint(b, uint64(m.From))
-		b = binary.AppendUvarint(b, uint64(m.To))
-		b = binary.AppendVarint(b, m.SentNs-last)
-		b = binary.AppendVarint(b, m.ReceivedNs-m.SentNs)
-		b = binary.AppendUvarint(b, m.Bytes)
-		last = m.SentNs
+	for i := range tl.Messages {
+		b = binary.AppendVarint(b, tl.Messages[i].SentNs-last)
+		last = tl.Messages[i].SentNs
+	}
+	for i := range tl.Messages {
+		b = binary.AppendVarint(b, tl.Messages[i].ReceivedNs-tl.Messages[i].SentNs)
+	}
+	for i := range tl.Messages {
+		b = binary.AppendUvarint(b, tl.Messages[i].Bytes)
 	}
 	return b
 }
 
+// appendCollectives encodes the collectives: their number; of each operation, first, last - first,
+// latest, begin (signed difference to the one before), latest - begin, end - begin (signed).
 func (tl *Timeline) appendCollectives(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(tl.Collectives)))
 	last := int64(0)

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -178,6 +179,33 @@ func (d *Indexing) Index(ctx context.Context, a *stats.Analysis, jobs int) (*Ind
 		return nil, nil, err
 	}
 	return x, tl, t.Store.Err()
+}
+
+// Move moves the index into another store, so that nothing keeps the one that it was made in, where
+// it lies scattered among the tables of an analysis: what a tile has of all rows comes to lie
+// together.
+func (x *Index) Move(to *spill.Store) error {
+	for k, left := 1, true; left; k++ { // the coarsest level of all rows, then the next
+		left = false
+		for _, r := range x.rows {
+			if n := len(r.levels); k <= n {
+				r.levels[n-k].parts.move(to)
+				left = true
+			}
+		}
+	}
+	for k := range x.rows {
+		x.rows[k].messages.move(to)
+	}
+	x.collectives = moved(x.collectives, to)
+	for _, c := range x.curves {
+		for _, l := range c.levels {
+			l.parts.move(to)
+		}
+	}
+	from := x.store
+	x.store = to
+	return cmp.Or(from.Err(), to.Err())
 }
 
 // fit returns the row in about as many runs as may be.

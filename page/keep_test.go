@@ -92,6 +92,37 @@ func TestKeptCurves(t *testing.T) {
 	}
 }
 
+// TestMovedIndex: an index in another store gives the tiles and curves that it gave, and needs the
+// trace's store no more.
+func TestMovedIndex(t *testing.T) {
+	tr, a, _ := counted(t, 5, 3, 4000)
+	x, _ := keep(t, tr, a)
+	answers := func() (out []byte) {
+		for _, steps := range []int{1, 100, 1 << 14} {
+			tile, err := x.Tile(t.Context(), x.length/5, x.length, steps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			curves, err := x.Curves(t.Context(), 0, x.length/3, x.length, steps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(append(out, tile...), curves...)
+		}
+		return out
+	}
+	want := answers()
+	store := spill.NewStore(0, t.TempDir())
+	t.Cleanup(func() { store.Close() })
+	if err := x.Move(store); err != nil {
+		t.Fatal(err)
+	}
+	tr.Store.Close()
+	if got := answers(); !bytes.Equal(got, want) {
+		t.Errorf("%d bytes, want %d, or others", len(got), len(want))
+	}
+}
+
 // TestKeptIsChecked: what is not as it was written is refused, wherever it differs.
 func TestKeptIsChecked(t *testing.T) {
 	_, file := kept(t)

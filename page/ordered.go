@@ -42,6 +42,18 @@ func (o *ordered[T]) before(past func(int64) bool) int {
 	return first + sort.Search(min(postEvery, o.Len()-first), func(i int) bool { return past(*o.time(o.Ptr(first + i))) })
 }
 
+// move moves the rows into another store.
+func (o *ordered[T]) move(to *spill.Store) { o.Table = moved(o.Table, to) }
+
+func moved[T any](table *spill.Table[T], to *spill.Store) *spill.Table[T] {
+	there := spill.NewTable[T](to)
+	for _, rows := range table.Rows {
+		there.AppendRows(rows)
+	}
+	table.Release()
+	return there.Sealed()
+}
+
 // code codes the table by its time and further columns. A row that is read must have a time from
 // 0 to a last one, not before that of the row above, and be one that can be.
 func (o *ordered[T]) code(c *partial.Coder, store *spill.Store, time func(*T) *int64, last int64, can func(*T) bool, columns ...partial.Column[T]) {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"html"
 	"slices"
+	"strings"
 
 	"github.com/klauspost/compress/flate"
 
@@ -207,6 +208,7 @@ func newPacker(ctx context.Context) *packer {
 // pack compresses data, in letters that no markup is made of.
 func (p *packer) pack(data []byte) (string, error) {
 	p.b.Reset()
+	p.b.Grow(len(data) / 2)
 	p.z.Reset(&p.b)
 	for piece := range slices.Chunk(data, 1<<16) {
 		if err := p.ctx.Err(); err != nil {
@@ -215,7 +217,12 @@ func (p *packer) pack(data []byte) (string, error) {
 		_, _ = p.z.Write(piece) // into memory
 	}
 	_ = p.z.Close()
-	return base64.StdEncoding.EncodeToString(p.b.Bytes()), nil
+	var letters strings.Builder
+	letters.Grow(base64.StdEncoding.EncodedLen(p.b.Len()))
+	w := base64.NewEncoder(base64.StdEncoding, &letters)
+	_, _ = w.Write(p.b.Bytes()) // into memory
+	_ = w.Close()
+	return letters.String(), nil
 }
 
 func (p *packer) json(v any) (string, error) {

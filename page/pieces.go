@@ -1,11 +1,15 @@
 package page
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 func (p *Piece) equals(q *Piece) bool {
-	same := func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) }
 	return same(p.Mean, q.Mean) && same(p.Min, q.Min) && same(p.Max, q.Max)
 }
+
+func same(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) }
 
 // Pieces keep what they are told.
 type pieces struct {
@@ -17,6 +21,9 @@ func (p *pieces) plot(until int64, value float64) { p.add(until, Piece{p.end, va
 
 func (p *pieces) add(until int64, x Piece) {
 	if n := len(p.rows); n == 0 || !p.rows[n-1].equals(&x) {
+		if n == cap(p.rows) { // append grows by a quarter, and copies several times as much
+			p.rows = slices.Grow(p.rows, max(n, 64))
+		}
 		p.rows = append(p.rows, x)
 	}
 	p.end = until

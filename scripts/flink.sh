@@ -48,7 +48,8 @@ trap 'exit 130' INT TERM
 mkdir -p "$keep" "$work/conf" "$work/tmp"
 echo "== programs"
 (cd "$root" && go build -o "$keep/tracekit" ./cmd/tracekit)
-(cd "$root/beam" && go build -o "$keep/tracekit-beam" . && go build -o "$keep/boot" github.com/apache/beam/sdks/v2/go/container)
+# Beam sends the program to each worker: without symbols there is a third less of it.
+(cd "$root/beam" && go build -ldflags='-s -w' -o "$keep/tracekit-beam" . && go build -o "$keep/boot" github.com/apache/beam/sdks/v2/go/container)
 if [ ! -f "$keep/jars/done" ]; then
 	mvn -q -B -f "$root/scripts/flink/pom.xml" org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
 		-DincludeScope=runtime -DoutputDirectory="$keep/jars"
@@ -157,7 +158,7 @@ code=0
 wait "$job" || code=$?
 if [ "${KILL:-0}" = cluster ]; then
 	echo "exit code $code, a document of $(wc -c <"$work/flink.json") bytes; the last words:"
-	grep -v '^$' "$work/driver.log" | tail -n 1 | cut -c1-300
+	grep '^tracekit-beam: ' "$work/driver.log" | tail -n 1 | cut -c1-300
 	[ $code -ne 0 ] && [ ! -s "$work/flink.json" ]
 	exit
 fi

@@ -49,9 +49,10 @@ func (w *callWalk) until(end int64, visit func(i int, c *trace.Call, last rowEnd
 // windowCalls is about how many calls of a location lie in a window.
 const windowCalls = 2048
 
-// inWindows lets all locations advance to the end of one window of time after the other, so
-// that they have the rows of their partners at hand, and combines what they add.
-func inWindows[P any](ctx context.Context, t *trace.Trace, jobs int, partial func() P,
+// InWindows lets all locations advance to the end of one window of time after the other, in ticks,
+// so that they have the rows of their partners at hand, and combines what they add. At the end of the
+// last window there is no time any more.
+func InWindows[P any](ctx context.Context, t *trace.Trace, jobs int, partial func() P,
 	advance func(p P, l int, end int64), combine func(a, b P) P) (P, error) {
 	total := 0
 	for _, calls := range t.Calls {

@@ -81,7 +81,7 @@ func (w *waiting) collectives(ctx context.Context) (*waitSums, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := w.fold(ctx, w.takeParts)
+	own, err := w.takeParts(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -92,24 +92,39 @@ func (w *waiting) collectives(ctx context.Context) (*waitSums, error) {
 // instanceChunk is the number of instances that are an item of work.
 const instanceChunk = 512
 
-// takeParts notes the waits and bytes of a location's calls in collectives.
-func (w *waiting) takeParts(s *waitSums, l trace.LocationID) {
-	calls := w.t.Calls[l]
-	for _, rows := range w.t.Parts[l].Rows {
-		for i := range rows {
-			p := w.parts.Ptr(int(rows[i].Member))
-			if p.begins == trace.None {
-				continue
-			}
-			begins := calls.Ptr(int(p.begins))
-			w.addBytes(s, l, begins, p.bytes)
-			w.addPart(l, begins, rows[i].Member, p)
-			if p.wait > 0 {
-				call := calls.Ptr(int(p.call))
-				w.calls[l].note(p.call, call, p.callWait(w.t.Members.Ptr(int(rows[i].Member)), call))
+// takeParts lets each location note the waits and bytes of its calls in collectives. What the
+// instances say of their members lies together: all locations are there at the same time.
+func (w *waiting) takeParts(ctx context.Context) (*waitSums, error) {
+	taken := make([]int, len(w.t.Calls)) // parts of the locations
+	return InWindows(ctx, w.t, w.jobs, w.newSums, func(s *waitSums, l int, end int64) {
+		for parts := w.t.Parts[l]; taken[l] < parts.Len(); {
+			for _, part := range parts.From(taken[l]) {
+				if !w.takePart(s, trace.LocationID(l), part.Member, end) {
+					return
+				}
+				taken[l]++
 			}
 		}
+	}, (*waitSums).combine)
+}
+
+// takePart notes a location's part of an instance if the call that begins it is entered before end.
+func (w *waiting) takePart(s *waitSums, l trace.LocationID, row uint32, end int64) (taken bool) {
+	p, calls := w.parts.Ptr(int(row)), w.t.Calls[l]
+	if p.begins == trace.None {
+		return true
 	}
+	begins := calls.Ptr(int(p.begins))
+	if begins.Enter >= end {
+		return false
+	}
+	w.addBytes(s, l, begins, p.bytes)
+	w.addPart(l, begins, row, p)
+	if p.wait > 0 {
+		call := calls.Ptr(int(p.call))
+		w.calls[l].note(p.call, call, p.callWait(w.t.Members.Ptr(int(row)), call))
+	}
+	return true
 }
 
 // instances finds the waits of instances one after the other.

@@ -12,7 +12,7 @@ import (
 // that the rows of partners are still at hand.
 func (w *waiting) pointToPoint(ctx context.Context) (*waitSums, error) {
 	walks := make([]*p2pWalk, len(w.t.Calls)) // those under way
-	return inWindows(ctx, w.t, w.jobs, w.newSums, func(s *waitSums, l int, end int64) {
+	return InWindows(ctx, w.t, w.jobs, w.newSums, func(s *waitSums, l int, end int64) {
 		p := walks[l]
 		if p == nil {
 			p = w.newWalk(ctx, trace.LocationID(l))

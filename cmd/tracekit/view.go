@@ -107,6 +107,22 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 	if index != nil {
 		return serveIndexes(ctx, io, opts, []*page.Index{index}, &kept.Content, doc)
 	}
+	served := spill.NewStore(opts.memoryBytes/servedShare, "")
+	defer served.Close()
+	indexes, content, doc, err := analyzeForView(ctx, io, opts, paths, served)
+	if err != nil {
+		return err
+	}
+	return serveIndexes(ctx, io, opts, indexes, content, doc)
+}
+
+// servedShare is the share of the memory that indexes are served from: more they do not need, and
+// while they are moved there the trace's tables have all of it.
+const servedShare = 4
+
+// analyzeForView makes the indexes of runs, in a store, and the page that they are behind. Nothing else
+// of the runs is kept.
+func analyzeForView(ctx context.Context, io *streams, opts *viewOptions, paths [][]string, served *spill.Store) ([]*page.Index, *page.Content, *viewDocument, error) {
 	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths, func(r *shownRun) func(*trace.Trace) stats.Beside {
 		return func(t *trace.Trace) stats.Beside {
 			r.indexing = page.NewIndexing(t, page.Bounds(page.DefaultSize))
@@ -114,24 +130,26 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 		}
 	})
 	if err != nil {
-		return err
+		return nil, nil, nil, err
 	}
 	defer closeRuns(runs)
 	all, indexes, err := indexRuns(ctx, opts, runs)
 	if err != nil {
-		return err
+		return nil, nil, nil, err
 	}
 	content, err := all.Content(ctx)
 	if err != nil {
-		return err
+		return nil, nil, nil, err
 	}
-	doc = &viewDocument{Schema: viewSchema}
+	doc := &viewDocument{Schema: viewSchema}
 	doc.Findings, doc.Rebuilt = foundIn(runs)
-	opts.save(ctx, io, indexes[0], content, doc)
-	if err := ctx.Err(); err != nil {
-		return err // nobody was served yet
+	for _, x := range indexes {
+		if err := x.Move(served); err != nil {
+			return nil, nil, nil, err
+		}
 	}
-	return serveIndexes(ctx, io, opts, indexes, content, doc)
+	opts.save(ctx, io, indexes[0], content, doc)
+	return indexes, content, doc, ctx.Err() // if it ended, nobody was served yet
 }
 
 // serveIndexes serves a page and the indexes of its runs until the context ends.

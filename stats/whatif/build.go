@@ -22,6 +22,8 @@ type builder struct {
 	waits  *stats.WaitTable
 	out    location
 	begins [2]int // the calls of startups
+	next   int    // call
+	waited int64  // by the calls before it
 	parts  *spill.Table[trace.Part]
 	taken  int           // parts that are behind
 	later  pending[need] // of calls to come
@@ -31,6 +33,11 @@ type builder struct {
 	does   []part
 	keep   bool // what is needed after the end of the call
 	doubts doubts
+	*lookups
+}
+
+// lookups are what a goroutine has looked up last: flights, and senders of one location.
+type lookups struct {
 	recent recent[uint32]
 	senders
 }
@@ -56,7 +63,7 @@ const sendersAtOnce = 64
 
 // sender returns who has sent the message of receive k.
 func (b *builder) sender(k int) *sender {
-	s := &b.senders
+	s := &b.lookups.senders
 	if i := k - s.first; i >= 0 && i < len(s.list) {
 		return &s.list[i]
 	}
@@ -119,58 +126,49 @@ func (b *builder) ofColl(kind flightKind, op trace.CollectiveOp, m *trace.Member
 // only after the end of the call.
 type doubts struct{ negative, late uint64 }
 
-// build makes the rows of a location.
-func (m *Model) build(l trace.LocationID, waits *stats.WaitTable, keep bool) doubts {
+func (m *Model) newBuilder(l trace.LocationID, waits *stats.WaitTable, keep bool) *builder {
 	b := &builder{Model: m, l: l, waits: waits, keep: keep, parts: m.t.Parts[l], later: newPending[need](), joins: newPending[part]()}
-	store, calls := m.t.Store, m.t.Calls[l]
+	store := m.t.Store
 	b.out = location{rows: spill.NewTable[row](store), needs: spill.NewTable[need](store), parts: spill.NewTable[part](store),
 		clocks: spill.NewTable[int64](store)}
 	for k, class := range startups {
-		b.begins[k] = startup(calls, class)
+		b.begins[k] = startup(m.t.Calls[l], class)
 	}
-	if !b.inOrder() {
-		b.partsUntil(trace.None - 1)
-	}
-	waited := int64(0)
-	for first, rows := range calls.Rows {
+	return b
+}
+
+// until makes the rows of the calls that are entered before end.
+func (b *builder) until(end int64) {
+	for calls := b.t.Calls[b.l]; b.next < calls.Len(); {
+		rows := calls.From(b.next)
 		for k := range rows {
-			c, i, end := &rows[k], first+k, [2]int{m.t.Sends[l].Len(), m.t.Recvs[l].Len()}
+			c := &rows[k]
+			if c.Enter >= end {
+				return
+			}
+			after := [2]int{b.t.Sends[b.l].Len(), b.t.Recvs[b.l].Len()}
 			var next *trace.Call
 			switch {
 			case k+1 < len(rows):
 				next = &rows[k+1]
-			case i+1 < calls.Len():
-				next = calls.Ptr(i + 1)
+			case b.next+1 < calls.Len():
+				next = calls.Ptr(b.next + 1)
 			}
 			if next != nil {
-				end = [2]int{int(next.FirstSend), int(next.FirstRecv)}
+				after = [2]int{int(next.FirstSend), int(next.FirstRecv)}
 			}
-			b.out.clocks.Append(c.Enter - waited)
-			waited += b.call(uint32(i), c, end)
+			b.out.clocks.Append(c.Enter - b.waited)
+			b.waited += b.call(uint32(b.next), c, after)
+			b.next++
 		}
 	}
-	b.out.clocks = b.out.clocks.Sealed()
-	b.out.end = m.t.Span[l].Last - waited
-	m.locations[l] = b.out
-	return b.doubts
 }
 
-// inOrder reports whether the parts of the location are in order of their calls.
-func (b *builder) inOrder() bool {
-	last := uint32(0)
-	for _, rows := range b.parts.Rows {
-		for _, p := range rows {
-			call := b.t.Members.Ptr(int(p.Member)).Call
-			if call == trace.None {
-				continue
-			}
-			if call < last {
-				return false
-			}
-			last = call
-		}
-	}
-	return true
+// finish returns what the location does.
+func (b *builder) finish() location {
+	b.out.clocks = b.out.clocks.Sealed()
+	b.out.end = b.t.Span[b.l].Last - b.waited
+	return b.out
 }
 
 // call adds a row for call i if it waits or makes others wait, and returns its wait.

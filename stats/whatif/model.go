@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 
-	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -147,16 +146,9 @@ func New(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) (*Mod
 // after their ends.
 func (m *Model) buildAll(ctx context.Context, waits stats.CallWaits) error {
 	for _, keep := range []bool{true, false} {
-		built, err := engine.Map(ctx, m.jobs, len(m.t.Calls), func(_ context.Context, l int) (doubts, error) {
-			return m.build(trace.LocationID(l), waits[l], keep), nil
-		})
+		sum, err := m.build(ctx, waits, keep)
 		if err != nil {
 			return err
-		}
-		var sum doubts
-		for _, d := range built {
-			sum.negative += d.negative
-			sum.late += d.late
 		}
 		m.Negative = sum.negative
 		switch stuck := new(StuckError); {
@@ -177,6 +169,26 @@ func (m *Model) buildAll(ctx context.Context, waits stats.CallWaits) error {
 		return nil
 	}
 	return nil
+}
+
+// build makes the rows of all locations, which advance together: what they need of each other, and of
+// collectives, lies near in time.
+func (m *Model) build(ctx context.Context, waits stats.CallWaits, keep bool) (sum doubts, err error) {
+	builders := make([]*builder, len(m.t.Calls))
+	for l := range builders {
+		builders[l] = m.newBuilder(trace.LocationID(l), waits[l], keep)
+	}
+	_, err = stats.InWindows(ctx, m.t, m.jobs, func() *lookups { return new(lookups) }, func(k *lookups, l int, end int64) {
+		k.list = k.list[:0] // of another location
+		builders[l].lookups = k
+		builders[l].until(end)
+	}, func(k, _ *lookups) *lookups { return k })
+	for l, b := range builders {
+		m.locations[l] = b.finish()
+		sum.negative += b.doubts.negative
+		sum.late += b.doubts.late
+	}
+	return sum, err
 }
 
 // findMasters finds the threads that neither wait nor make others wait: they move with their

@@ -91,13 +91,11 @@ export class Reader {
     const n = this.unsigned()
     const m: Messages = { from: new Uint32Array(n), to: new Uint32Array(n), sent: new Float64Array(n), done: new Float64Array(n), bytes: new Float64Array(n) }
     let last = 0
-    for (let i = 0; i < n; i++) {
-      m.from[i] = this.unsigned()
-      m.to[i] = this.unsigned()
-      last = m.sent[i] = last + this.signed()
-      m.done[i] = last + this.signed()
-      m.bytes[i] = this.unsigned()
-    }
+    for (let i = 0; i < n; i++) m.from[i] = this.unsigned()
+    for (let i = 0; i < n; i++) m.to[i] = this.unsigned()
+    for (let i = 0; i < n; i++) last = m.sent[i] = last + this.signed()
+    for (let i = 0; i < n; i++) m.done[i] = m.sent[i] + this.signed()
+    for (let i = 0; i < n; i++) m.bytes[i] = this.unsigned()
     return m
   }
 
@@ -124,11 +122,11 @@ export function decode(head: Header, bytes: Uint8Array): Omit<Timeline, 'curves'
     for (let i = 0; i < n; i++) {
       lane.start[i] = Math.min(t, head.length_ns)
       t += r.unsigned() * row.step_ns
-      lane.kind[i] = r.unsigned()
     }
     lane.start[n] = head.length_ns
     return lane
   })
+  for (const { kind } of lanes) for (let i = 0; i < kind.length; i++) kind[i] = r.unsigned()
   const messages = r.messages(), collectives = r.collectives()
   let last = 0
   const critical = Array.from({ length: r.unsigned() }, (): Stretch => {
