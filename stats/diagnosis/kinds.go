@@ -240,7 +240,31 @@ func (f *finder) late() []candidate {
 	c := candidate{cause: stats.Cause{Kind: stats.CauseStartup, SourceLine: stats.SourceLine{Region: stats.NotRecorded}, Ranks: []uint32{}}, bound: time}
 	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
 	c.text = fmt.Sprintf("The ranks do not begin together: %s of the critical path passes before the first event of the rank that it begins on.", stats.FormatTime(time))
+	if first, last, apart := f.begins(); apart > 0 {
+		c.text += fmt.Sprintf(" The records of rank %d begin last, %s after those of rank %d.", last, stats.FormatTime(apart), first)
+	}
 	return []candidate{c}
+}
+
+// begins returns the ranks whose records begin first and last, and how far apart in ns.
+func (f *finder) begins() (first, last int, apart int64) {
+	first, last = -1, -1
+	begin := func(r int) int64 { return f.t.Span[f.t.World[r]].First }
+	for r, l := range f.t.World {
+		if int(l) >= len(f.t.Span) || f.t.Span[l].Events == 0 {
+			continue // nothing is recorded of the rank
+		}
+		if first < 0 || begin(r) < begin(first) {
+			first = r
+		}
+		if last < 0 || begin(r) > begin(last) {
+			last = r
+		}
+	}
+	if first < 0 {
+		return 0, 0, 0
+	}
+	return first, last, f.t.Defs.Clock.Nanoseconds(begin(last) - begin(first))
 }
 
 // transfer judges the calls themselves, waits apart, where most of the time between startup and
