@@ -344,7 +344,8 @@ func (r *report) diagnosis() {
 	for i, c := range causes[:min(r.top, len(causes))] {
 		fmt.Fprintln(r.w, wrap(fmt.Sprintf("%2d. %s", i+1, c.Text), r.width, 4))
 	}
-	if r.a.Efficiency != nil && slices.ContainsFunc(r.a.Findings, func(f stats.Finding) bool { return f.Severity != "info" }) {
+	slow := slices.ContainsFunc(causes, func(c stats.Cause) bool { return c.Kind == stats.CauseSlowCalls || c.Kind == stats.CauseTransfer })
+	if slow && r.a.Efficiency != nil && slices.ContainsFunc(r.a.Findings, func(f stats.Finding) bool { return f.Severity != "info" }) {
 		r.line("Records are lost (see the findings): what a call has waited for may be among them, and the call looks slow then.")
 	}
 	if len(causes) > 1 {

@@ -159,7 +159,9 @@ func (f *finder) slowCalls(rows []stats.DelayRow) (out []candidate) {
 	}
 	for _, g := range groups {
 		if len(g) > 0 {
-			out = append(out, f.slowCall(g))
+			c := f.slowCall(g)
+			f.mayWait(&c, g)
+			out = append(out, c)
 		}
 	}
 	return out

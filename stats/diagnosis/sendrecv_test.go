@@ -1,0 +1,61 @@
+package diagnosis
+
+import (
+	"strings"
+	"testing"
+
+	"tracekit/merge"
+	"tracekit/stats"
+	"tracekit/trace/tracetest"
+)
+
+// TestSendrecvMayWait: rank 0 is in a Sendrecv from 100 to 4050; it waits for rank 2's message, sent at 300, and
+// then 3700 pass until rank 1 posts at 4000: that is told, with rank 1, if it is half of what the call
+// takes too long. Where rank 1 has posted before, at 200, there is nothing to tell.
+func TestSendrecvMayWait(t *testing.T) {
+	for _, c := range []struct {
+		name, rank1 string
+		slow        int64
+		want        string // "": nothing
+	}{
+		{"the receiver comes late", "0 Enter work ; 4000 Leave work ; 4000 Enter MPI_Recv ;", 7400, "3.70 µs of the time in them pass before the receivers have asked for what is sent to them, most for rank 1:"},
+		{"that is little of it", "0 Enter work ; 4000 Leave work ; 4000 Enter MPI_Recv ;", 7401, ""},
+		{"the receiver is there", "200 Enter MPI_Recv ;", 1000, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			src := tracetest.MustParse(t, strings.Replace(`
+location 0 rank=0
+  0 Enter main ; 100 Enter MPI_Sendrecv ; 110 MpiSend to=1 bytes=8 ; 4050 MpiRecv from=2 bytes=8 ; 4050 Leave MPI_Sendrecv ; 5000 Leave main
+location 1 rank=1
+  0 Enter main ; RANK1 4040 MpiRecv from=0 bytes=8 ; 4040 Leave MPI_Recv ; 5000 Leave main
+location 2 rank=2
+  0 Enter main ; 300 Enter MPI_Send ; 310 MpiSend to=0 bytes=8 ; 320 Leave MPI_Send ; 5000 Leave main
+`, "RANK1", c.rank1, 1))
+			tr, err := merge.Merge(t.Context(), src, merge.Options{Clock: merge.ClockNone})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { tr.Store.Close() })
+			a, err := stats.Analyze(t.Context(), tr, stats.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := newFinder(tr, a)
+			var row stats.DelayRow
+			for _, at := range f.places {
+				if at.Operation == "MPI_Sendrecv" {
+					row = stats.DelayRow{SourceLine: at.SourceLine, Operation: at.Operation}
+				}
+			}
+			f.slow[placeOf(row)] = c.slow
+			got := candidate{cause: stats.Cause{Evidence: map[string]float64{}}}
+			f.mayWait(&got, []stats.DelayRow{row})
+			if text := strings.TrimSpace(got.text); !strings.HasPrefix(text, c.want) || c.want == "" && text != "" {
+				t.Errorf("got %q, want %q", text, c.want)
+			}
+			if _, told := got.cause.Evidence["before_receivers_post_ns"]; told != (c.want != "") {
+				t.Errorf("evidence %v", got.cause.Evidence)
+			}
+		})
+	}
+}
