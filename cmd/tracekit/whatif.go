@@ -84,6 +84,7 @@ type whatifModel struct {
 	Synchronous *uint64 `json:"synchronous_bytes"` // size from which on sends wait for receivers; null: none is seen to
 	Negative    uint64  `json:"negative_own_times"`
 	LeftOut     uint64  `json:"left_out"`
+	Devices     bool    `json:"waits_for_devices,omitempty"` // hosts wait for accelerators, which are not replayed
 }
 
 // undecidedSends are sends of which the run does not show whether they wait for their receivers.
@@ -286,7 +287,7 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 		return err
 	}
 	doc := &whatifDocument{Schema: whatifSchema, Trace: a.Trace, Changes: []string{}, Findings: a.Findings,
-		Model: whatifModel{Synchronous: m.Synchronous(), Negative: m.Negative, LeftOut: m.LeftOut}}
+		Model: whatifModel{Synchronous: m.Synchronous(), Negative: m.Negative, LeftOut: m.LeftOut, Devices: m.WaitsForDevices()}}
 	var changes []whatif.Change
 	for _, c := range opts.changes {
 		change, err := c.make(m)
@@ -439,6 +440,9 @@ func (doc *whatifDocument) modelNotes() (notes []string) {
 	if n := doc.Model.LeftOut; n > 0 {
 		notes = append(notes, fmt.Sprintf("Model: %s left out, which come after the calls that receive them have ended.",
 			plural(int(n), "message is", "messages are")))
+	}
+	if doc.Model.Devices {
+		notes = append(notes, "Model: accelerators are not replayed: calls that wait for them keep their time, and other changes may gain less.")
 	}
 	return notes
 }

@@ -35,7 +35,7 @@ const combined = 3
 // of the first few places are made together. Rows are sorted by gain.
 func (m *Model) Gains(ctx context.Context, a *stats.Analysis) ([]Gain, error) {
 	var rows []Gain
-	for _, n := range candidates(a) {
+	for _, n := range slices.DeleteFunc(candidates(a), m.waitsForDevice) {
 		for _, caller := range append([]string{""}, m.callers(a, n)...) {
 			place, text := m.calledFrom(n, caller), n.String()
 			if caller != "" {
@@ -139,6 +139,24 @@ func (m *Model) callers(a *stats.Analysis, n name) (out []string) {
 	slices.SortFunc(out, func(p, q string) int {
 		return cmp.Or(cmp.Compare(by[q].path, by[p].path), cmp.Compare(by[q].waits, by[p].waits), cmp.Compare(p, q))
 	})
+	return out
+}
+
+// WaitsForDevices reports whether hosts call what does nothing but wait for an accelerator. The
+// model has no accelerators: such calls keep their time, whatever hosts do before.
+func (m *Model) WaitsForDevices() bool { return slices.ContainsFunc(m.names, m.waitsForDevice) }
+
+// waitsForDevice reports whether a name is that of calls that only wait for an accelerator.
+func (m *Model) waitsForDevice(n name) bool { return m.deviceWaits[n] }
+
+// deviceWaits returns the names of call paths that only wait for an accelerator.
+func deviceWaits(t *trace.Trace, names []name) map[name]bool {
+	out, waits := make(map[name]bool), t.Defs.DeviceWaits()
+	for path, node := range t.Tree.Nodes {
+		if int(node.Region) < len(waits) && waits[node.Region] && names[path].operation == "" {
+			out[names[path]] = true
+		}
+	}
 	return out
 }
 

@@ -37,6 +37,8 @@ type Model struct {
 	names     []name                 // of call paths, those in the tree and beside it
 	mpi       []trace.MPIFunction    // by region
 
+	deviceWaits map[name]bool // names of calls that only wait for an accelerator
+
 	// Negative counts the calls whose own time is below zero: clocks disagree there.
 	Negative uint64
 
@@ -125,6 +127,7 @@ func New(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) (*Mod
 	m := &Model{t: t, segments: a.Segments, jobs: jobs, waits: a.Waits, locations: make([]location, len(t.Calls))}
 	m.first, m.last = stats.Run(t)
 	m.aside, m.names, m.mpi = stats.Aside(t), namesOf(t), t.Defs.MPIFunctions()
+	m.deviceWaits = deviceWaits(t, m.names)
 	if a.Overhead != nil {
 		m.overhead = a.Overhead.ByCall
 	}

@@ -55,7 +55,9 @@ func (n name) written() []string {
 	}
 	out := append([]string{what}, at[1:]...)
 	for _, line := range lines {
-		out = append(out, what+"@"+line)
+		if line != "" {
+			out = append(out, what+"@"+line)
+		}
 	}
 	return out
 }
