@@ -163,7 +163,9 @@ function Header({ doc, length }: { doc: Document; length: number }) {
   if (devices.length > 2) tiles.push([`${count(devices.length)} devices busy, mean`, busy(devices), term('device')])
   else for (const d of devices) tiles.push([`${deviceName(d)} busy`, busy([d]), term('device')])
   const f = doc.file_io
-  if (f) tiles.push(['in calls on files', share(length > 0 ? f.time_ns / (length * Math.max(doc.trace?.processes, 1)) : null), term('sum over ranks')], ['read', bytes(f.read_bytes)], ['written', bytes(f.write_bytes)])
+  if (f) tiles.push(['in calls on files', share(length > 0 ? f.time_ns / (length * Math.max(doc.trace?.processes, 1)) : null), term('sum over ranks')])
+  if (f?.read_bytes > 0) tiles.push(['read', bytes(f.read_bytes)])
+  if (f?.write_bytes > 0) tiles.push(['written', bytes(f.write_bytes)])
   const t = doc.threads?.efficiency
   if (t) tiles.push(['efficiency of all threads', share(t.parallel), term('useful time of threads')])
   if (e) tiles.push([t ? 'efficiency of processes' : 'parallel efficiency', share(e.parallel_efficiency), term('parallel efficiency')], ['load balance', share(e.load_balance), term('load balance')], ['communication', share(e.communication_efficiency), term('communication')])

@@ -50,7 +50,9 @@ export class Model {
   label(row: number): string {
     const r = this.head.rows[row]
     if (!r || r.rank < 0 || r.master) return this.rowName(row)
-    return this.head.rows.some(o => o.rank >= 0 && o.rank !== r.rank) ? `${r.rank} · ${r.name}` : r.name || this.rowName(row)
+    const devices = r.device && this.head.rows.some(o => o.rank === r.rank && o.device && o.device !== r.device)
+    const name = devices ? `${r.device}, ${r.name}` : r.name
+    return this.head.rows.some(o => o.rank >= 0 && o.rank !== r.rank) ? `${r.rank} · ${name}` : name || this.rowName(row)
   }
 
   // pathRegions returns the path from the outermost region inwards.
