@@ -4,6 +4,8 @@
 #   COMMAND=analyze or compress
 #   SHARDS=16      shards of the trace
 #   PROGRAMS=DIR   keeps jars and programs there for the next time
+#
+# The exit code is 75 if jars or modules cannot be fetched, or an engine does not come up.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 trace=$(realpath "${1:-$root/samples/archives/halo2d-8}")
@@ -48,7 +50,7 @@ programs() {
 		go build -o "$keep/boot" github.com/apache/beam/sdks/v2/go/container)
 	if [ ! -f "$keep/$1/done" ]; then
 		mvn -q -B -f "$root/scripts/$1/pom.xml" org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
-			-DincludeScope=runtime -DoutputDirectory="$keep/$1"
+			-DincludeScope=runtime -DoutputDirectory="$keep/$1" || exit 75
 		touch "$keep/$1/done"
 	fi
 	# Workers of one machine must not stage their program into one folder at the same time.
@@ -85,7 +87,7 @@ until_says() {
 		sleep 0.2
 	done
 	echo "$what did not come up" >&2
-	exit 1
+	exit 75
 }
 
 # submit PARALLELISM begins the job; job is its process.
