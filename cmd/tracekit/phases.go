@@ -61,8 +61,12 @@ func (r *report) phases() {
 	if p.Outliers > 0 {
 		far = plural(p.Outliers, "outlier stands", "outliers stand") + " first"
 	}
-	g.note(fmt.Sprintf("%s last %s in the median, %s to %s; %s. Wall time, a mean over ranks. --phase selects one.",
-		plural(p.Count, "phase", "phases"), formatTime(p.Period.P50), formatTime(p.Period.Min), formatTime(p.Period.Max), far))
+	note := fmt.Sprintf("%s last %s in the median, %s to %s; %s. Wall time, a mean over ranks. --phase selects one.",
+		plural(p.Count, "phase", "phases"), formatTime(p.Period.P50), formatTime(p.Period.Min), formatTime(p.Period.Max), far)
+	if slices.ContainsFunc(p.Rows, func(x stats.PhaseRow) bool { return x.CommunicationEfficiency != nil && *x.CommunicationEfficiency > 1 }) {
+		note += " Communication is above 100 % where ranks are in a phase at different times, some longer than the mean."
+	}
+	g.note(note)
 	rows := slices.Clone(p.Rows)
 	slices.SortStableFunc(rows, func(a, b stats.PhaseRow) int {
 		if a.Outlier != b.Outlier {
