@@ -388,13 +388,13 @@ func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
 	if doc.Hops, err = topology.Averages(ctx, t, opts.topology, opts.jobs); err != nil {
 		return err
 	}
-	if opts.out != "" {
-		if err := opts.write(ctx, io, t, r, doc); err != nil {
+	if full != nil { // before anything is written: that it cannot be certified leaves nothing behind
+		if err := opts.certify(ctx, io, t, r, full, doc); err != nil {
 			return err
 		}
 	}
-	if full != nil {
-		if err := opts.certify(ctx, io, t, r, full, doc); err != nil {
+	if opts.out != "" {
+		if err := opts.write(ctx, io, t, r, doc); err != nil {
 			return err
 		}
 	}
@@ -440,7 +440,7 @@ func (doc *reduceDocument) describe(t *trace.Trace, rules []reduce.Rule, r *redu
 
 // write writes what is left, at the times of a copy: as recorded, but for formats that know
 // one time only.
-func (o *reduceOptions) write(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, doc *reduceDocument) (err error) {
+func (o *reduceOptions) write(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, doc *reduceDocument) error {
 	from := t.Source
 	if readers.Foreign(o.format) {
 		from = merge.Corrected(t)
@@ -449,7 +449,10 @@ func (o *reduceOptions) write(ctx context.Context, io *streams, t *trace.Trace, 
 	if from != t.Source {
 		src = pattern.Moved(src, t)
 	}
-	doc.Records.After, doc.Lost, doc.Bytes.After, err = o.writeTrace(ctx, io, src, t)
+	records, lost, bytes, err := o.writeTrace(ctx, io, src, t)
+	if doc.Lost, doc.Bytes.After = lost, bytes; doc.Certificate == nil {
+		doc.Records.After = records
+	}
 	return err
 }
 

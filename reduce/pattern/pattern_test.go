@@ -325,6 +325,34 @@ func TestJobs(t *testing.T) {
 	}
 }
 
+// TestTimesThatDecrease states that a trace in which times run backwards, be it where an interval
+// begins, is cut and made again.
+func TestTimesThatDecrease(t *testing.T) {
+	for late := range 12 {
+		src, _, err := samples.InMemory(t.Context(), samples.Options{Program: "sweep", Ranks: 4, Iterations: 60, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range src.Batches[2] {
+			for i := late; i < len(b.Flow.Time); i += 12 * 7 {
+				b.Flow.Time[i] += 5000
+			}
+		}
+		m := merged(t, src)
+		r, reduced := cut(t, m, pattern.Options{})
+		if r.Repeats == nil {
+			continue
+		}
+		again, err := pattern.Regenerate(reduced, r.Repeats)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := uint64(len(records(t, again, 2))); n < m.Span[2].Events {
+			t.Errorf("event %d late: %d of %d records come again", late, n, m.Span[2].Events)
+		}
+	}
+}
+
 // TestCounters states that counters that add up go on where intervals are made again, and
 // that others are as in the model.
 func TestCounters(t *testing.T) {

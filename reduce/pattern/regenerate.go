@@ -88,15 +88,24 @@ func (g *regenerated) Events(ctx context.Context, l trace.LocationID) iter.Seq2[
 					return
 				}
 				if !w.keep(b, seq, row) {
-					yield(nil, fmt.Errorf("%s: event %d of location %d is not what was kept of repeating patterns: %w", g.about.Path, seq, l, errOther))
+					yield(nil, g.otherTrace(l, fmt.Sprintf("what lies before event %d", seq)))
 					return
 				}
 			}
+		}
+		if w.outside && !w.inside {
+			yield(nil, g.otherTrace(l, "its last event"))
+			return
 		}
 		if w.catchUp(1<<63) && w.out.Len() > 0 {
 			yield(&w.out, nil)
 		}
 	}
+}
+
+// otherTrace is the error that a kept interval, or its end, is not there.
+func (g *regenerated) otherTrace(l trace.LocationID, what string) error {
+	return fmt.Errorf("%s: location %d: %s is not what was kept of repeating patterns: %w", g.about.Path, l, what, errOther)
 }
 
 // A rewriter writes the events of one location.
@@ -106,8 +115,10 @@ type rewriter struct {
 	out      trace.Batch
 	yield    func(*trace.Batch, error) bool
 
-	attrs    int // row of the batch
-	kept     int // interval that goes on, or comes next
+	attrs    int  // row of the batch
+	kept     int  // interval that goes on, or comes next
+	inside   bool // some of its events are within its time
+	outside  bool // some are not
 	models   []model
 	variants map[int]*variant // by their model
 	stack    trace.CallStack[bool]
@@ -148,15 +159,20 @@ func (w *rewriter) keep(b *trace.Batch, seq uint64, row trace.Row) bool {
 		w.attrs++
 	}
 	for w.kept < len(w.models) && seq >= w.location.Kept[w.kept].First+w.location.Kept[w.kept].Events {
-		w.kept++
+		if !w.leaveKept() {
+			return false
+		}
 	}
 	age := w.follow(b, row)
 	if w.kept < len(w.models) && seq >= w.location.Kept[w.kept].First {
 		m, k := &w.models[w.kept], w.location.Kept[w.kept]
-		if timed && (time < k.Begin || time > k.End) {
-			return false
+		within := min(max(time, k.Begin), k.End) // some times of a trace may run backwards
+		if timed && within == time {
+			w.inside = true
+		} else if timed {
+			w.outside = true
 		}
-		appendEvent(&m.events, b, row, time, attrs, w.attrs)
+		appendEvent(&m.events, b, row, within, attrs, w.attrs)
 		if m.ages = append(m.ages, age); len(m.waits) == 0 {
 			m.waits = append(m.waits, w.waits())
 		}
@@ -170,6 +186,15 @@ func (w *rewriter) keep(b *trace.Batch, seq uint64, row trace.Row) bool {
 		w.counters.note(&w.out, row.End-row.First, false)
 	}
 	return true
+}
+
+// leaveKept goes on to the next kept interval; it returns false if no event of this one was when it
+// was kept.
+func (w *rewriter) leaveKept() bool {
+	sound := w.inside || !w.outside
+	w.inside, w.outside = false, false
+	w.kept++
+	return sound
 }
 
 // step follows the call stack.
