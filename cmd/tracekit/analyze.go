@@ -150,8 +150,12 @@ func (o *analyzeOptions) analyze(ctx context.Context, io *streams) (t *trace.Tra
 	}
 	if err != nil {
 		t.Source.Close()
+		return t, a, err
 	}
-	return t, a, err
+	if o.shards != nil {
+		a.Findings = append(stats.FindingRows(damageSince(t)), a.Findings...)
+	}
+	return t, a, nil
 }
 
 func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*stats.Analysis, error) {

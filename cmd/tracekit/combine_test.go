@@ -251,6 +251,30 @@ func TestCombineChanged(t *testing.T) {
 	}
 }
 
+// TestDamagedSince: that a trace was damaged after its shards were made is told, if it is seen.
+func TestDamagedSince(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "trace")
+	if err := os.CopyFS(path, os.DirFS(sampleArchive(t, "ring-4"))); err != nil {
+		t.Fatal(err)
+	}
+	makeShards(t, dir, "analyze", path, "parts", 2)
+	sound, _, _ := tracekit(t, dir, "combine", "parts")
+	events := filepath.Join(path, "traces", "0.evt")
+	data, err := os.ReadFile(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[1126] = 0xC1 // of a time
+	if err := os.WriteFile(events, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	damaged, stderr, code := tracekit(t, dir, "combine", "parts")
+	if code != 0 || strings.Contains(sound, "changed_meanwhile") || !strings.Contains(damaged, "changed_meanwhile") {
+		t.Errorf("exit code %d, %s\n%s", code, stderr, damaged)
+	}
+}
+
 // TestShardUsage: what makes no sense together is refused before anything is opened.
 func TestShardUsage(t *testing.T) {
 	for _, args := range [][]string{

@@ -103,6 +103,23 @@ func changesOf(t *trace.Trace) []trace.Finding {
 	return slices.DeleteFunc(t.Source.Findings(), func(f trace.Finding) bool { return !isChange(f) })
 }
 
+// damageSince returns a finding if reading a trace again, which others have read before, has noticed
+// what they have not.
+func damageSince(t *trace.Trace) []trace.Finding {
+	before := make(map[trace.Code]uint64)
+	for _, f := range t.Findings {
+		before[f.Code] += f.Count
+	}
+	now := make(map[trace.Code]uint64)
+	var l trace.Ledger
+	for _, f := range t.Source.Findings() {
+		if now[f.Code] += f.Count; !isChange(f) && now[f.Code] > before[f.Code] {
+			l.Add(trace.CodeChangedMeanwhile, f.First, string(f.Code)+" was not found when its shards were made")
+		}
+	}
+	return l.Findings()
+}
+
 func isChange(f trace.Finding) bool { return f.Code == trace.CodeChangedMeanwhile }
 
 // Close closes the trace and its store.
