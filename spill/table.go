@@ -37,10 +37,8 @@ func NewZeros[T any](store *Store, n int) *Table[T] {
 	switch {
 	case n == 0:
 		return nil
-	case n <= perPage/fewRows:
-		return newLot[T](store, n)
 	case n < perPage/2:
-		return &Table[T]{store: store, n: n, pages: []*page{{rows: headOf(make([]T, n))}}}
+		return newLot[T](store, n)
 	}
 	t := &Table[T]{store: store, n: n}
 	pages := make([]page, (n+perPage-1)/perPage)
@@ -61,17 +59,14 @@ func newLot[T any](store *Store, n int) *Table[T] {
 	return &t.Table
 }
 
-// fewRows is what part of a page rows may take that are put beside those of other tables.
-const fewRows = 4
-
 // Sealed returns the table as one that does not grow any more, and so needs no room for it:
-// few rows are put beside those of other tables, and without any it is nil. The table itself
-// must not be used afterwards.
+// rows that are too few for a page are put beside those of other tables, and without any it is
+// nil. The table itself must not be used afterwards.
 func (t *Table[T]) Sealed() *Table[T] {
 	switch {
 	case t.Len() == 0:
 		return nil
-	case t.n > perPage[T]()/fewRows:
+	case len(t.pages) > 1 || t.pages[0].home != nil:
 		t.last = nil
 		return t
 	}

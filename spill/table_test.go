@@ -319,6 +319,37 @@ func TestSealed(t *testing.T) {
 	}
 }
 
+// TestSealedMemory: however many rows a table has, it holds none of them on the heap once it is sealed.
+func TestSealedMemory(t *testing.T) {
+	if !canMap {
+		t.Skip("everything stays in memory")
+	}
+	const tables, most = 500, 300 // bytes of a table
+	for rows := 1; rows < 2*perPage[tableRow](); rows *= 2 {
+		store := NewStore(0, t.TempDir())
+		kept, before := make([]*Table[tableRow], tables), liveBytes()
+		for i := range kept {
+			table := NewTable[tableRow](store)
+			for k := range rows {
+				table.Append(rowOf(k))
+			}
+			kept[i] = table.Sealed()
+		}
+		if held := (liveBytes() - before) / tables; held > most {
+			t.Errorf("%d rows: a table holds %d bytes, want at most %d", rows, held, most)
+		}
+		runtime.KeepAlive(kept)
+		store.Close()
+	}
+}
+
+func liveBytes() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
 // BenchmarkSmallTables: what a table of a few rows takes of the heap.
 func BenchmarkSmallTables(b *testing.B) {
 	for _, rows := range []int{0, 1, 4, 64} {
