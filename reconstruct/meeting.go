@@ -24,13 +24,14 @@ type meeting struct {
 }
 
 // meet lets a member of a collective arrive, or find that those have that it waits for.
-func (r *replay) meet(i int, h *event) (int64, bool) {
+func (r *replay) meet(i int, h *step) (int64, bool) {
 	l := &r.locations[i]
-	rank, size, ok := r.ranks.Rank(l.location, uint32(h.coll.Comm))
+	at := &l.places[h.item]
+	rank, size, ok := r.ranks.Rank(l.location, at.ref)
 	if !ok || rank >= size {
 		return never, true
 	}
-	k := instance{h.coll.Comm, l.ordinals[h.coll.Comm]}
+	k := instance{trace.CommID(at.ref), l.ordinals[trace.CommID(at.ref)]}
 	m := r.meetings[k]
 	if m == nil {
 		m = &meeting{latest: never, root: never}
@@ -38,31 +39,39 @@ func (r *replay) meet(i int, h *event) (int64, bool) {
 	}
 	if !l.arrived {
 		l.arrived = true
-		m.arrive(h, rank, size, l.entered)
+		m.arrive(at.op, rank, size, h.peer, l.entered)
 		r.ready = append(r.ready, m.waiting...)
 		m.waiting = m.waiting[:0]
 	}
-	t, ok := m.ready(h.coll.Op, rank, size, h.coll.Root)
+	t, ok := m.ready(at.op, rank, size, h.peer)
 	if !ok {
 		m.waiting = append(m.waiting, i)
 		return 0, false
 	}
 	l.arrived = false
-	l.ordinals[h.coll.Comm]++
+	l.met(trace.CommID(at.ref))
 	if m.left++; m.left == size {
 		delete(r.meetings, k)
 	}
 	return t, true
 }
 
+// met notes that a location goes on from a meeting on a communicator.
+func (l *replayed) met(comm trace.CommID) {
+	if l.ordinals == nil {
+		l.ordinals = make(map[trace.CommID]uint64)
+	}
+	l.ordinals[comm]++
+}
+
 // arrive notes a member.
-func (m *meeting) arrive(h *event, rank, size uint32, entered int64) {
+func (m *meeting) arrive(op trace.CollectiveOp, rank, size, root uint32, entered int64) {
 	m.arrived++
 	m.latest = max(m.latest, entered)
-	if rank == h.coll.Root {
+	if rank == root {
 		m.root = entered
 	}
-	if formulae.WaitsFor(h.coll.Op, rank, h.coll.Root) == formulae.ForLower {
+	if formulae.WaitsFor(op, rank, root) == formulae.ForLower {
 		if m.lower == nil {
 			m.lower = slices.Repeat([]int64{never}, int(size))
 		}

@@ -1,22 +1,18 @@
 package reconstruct
 
 import (
-	"context"
-
-	"tracekit/engine"
 	"tracekit/formulae"
 	"tracekit/trace"
 )
 
 // A rebuilder walks through the call tree of a location in order and makes the events that
 // its formulae describe. It makes no event more often than it was recorded. When events
-// happen is told apart: see tick.
+// happen is told apart: see timing.
 type rebuilder struct {
 	ranks    *formulae.RankMap
 	location trace.LocationID
 	shapes   [][]formulae.Field
 	nodes    []nodeState
-	samplers []sampler // of all items
 	stack    []nodeVisit
 	done     bool
 	pending  [3][]uint64 // open requests: of sends, receives, collectives
@@ -24,9 +20,6 @@ type rebuilder struct {
 	meters   *formulae.Meters
 	bare     bool // events get no values
 	looks    int  // at items, that are left to make no event
-
-	now        int64 // time of the last event
-	completing bool  // the last event completed something in the current call
 }
 
 // A nodeState is a node with the generators of its formulae.
@@ -41,10 +34,9 @@ type nodeState struct {
 
 type itemState struct {
 	*formulae.Item
-	heads    tally // time between events before it, waiting included, but in regime formulae.Further
-	made     uint64
-	samplers uint32 // of the location: the first of its own, by regime
-	more     *more  // nil: it is an event of none of these kinds, or was not met yet
+	made  uint64
+	index uint32 // in the location: see places
+	more  *more  // nil: it is an event of none of these kinds, or was not met yet
 }
 
 // A more is what most items of most locations have not: they are calls.
@@ -73,9 +65,6 @@ type communication struct{ peer, tag, size, got repeater }
 func newCommunication(i *formulae.Item) *communication {
 	return &communication{peer: repeater{f: &i.Peer}, tag: repeater{f: &i.Tag}, size: repeater{f: &i.Size}, got: repeater{f: &i.Got}}
 }
-
-// A tally sums intervals, in ticks.
-type tally struct{ count, time uint64 }
 
 // A nodeVisit is a node that was entered, with the loops that are open in it.
 type nodeVisit struct {
@@ -128,28 +117,18 @@ func (r *repeater) next() (uint64, bool) {
 	return v, ok
 }
 
-func newRebuilder(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Location, seed uint64) *rebuilder {
+func newRebuilder(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Location) *rebuilder {
 	tree, times := from.Tree, &from.Times
-	r := &rebuilder{ranks: ranks, location: l, shapes: tree.Shapes, now: times.First, stack: []nodeVisit{{}}, meters: formulae.NewMeters(times), looks: spareLooks}
+	r := &rebuilder{ranks: ranks, location: l, shapes: tree.Shapes, stack: []nodeVisit{{}}, meters: formulae.NewMeters(times), looks: spareLooks}
 	r.nodes = make([]nodeState, 0, len(tree.Nodes))
-	counters, laws := times.Counters, times.Laws
-	interval := uint64(0)
-	r.samplers = make([]sampler, len(times.Means))
+	counters, index := times.Counters, uint32(0)
 	for i := range tree.Nodes {
 		n := nodeState{Node: &tree.Nodes[i], branch: repeater{f: &tree.Nodes[i].Branch}}
 		n.items = make([]itemState, 0, len(n.Items))
 		for k := range n.Items {
 			it := &n.Items[k]
-			state := itemState{Item: it, samplers: uint32(interval)}
-			for range formulae.Regimes(it.Kind) {
-				p := &r.samplers[interval]
-				p.mean = times.Means[interval]
-				if len(laws) > 0 && laws[0].Interval == interval {
-					p.setLaw(levels(&laws[0]), it.Count, formulae.Mix(seed^formulae.Mix(uint64(l))+interval))
-					laws = laws[1:]
-				}
-				interval++
-			}
+			state := itemState{Item: it, index: index}
+			index++
 			if members := tree.Members(it); len(it.Values) > 0 || members > 0 {
 				c := &carried{growth: counters[:members]}
 				for v := range it.Values {
@@ -167,13 +146,6 @@ func newRebuilder(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Lo
 		r.nodes[0].entered = 1
 	}
 	return r
-}
-
-// rebuilders returns a rebuilder for each location.
-func rebuilders(ctx context.Context, ranks *formulae.RankMap, from []formulae.Location, seed uint64, jobs int) ([]*rebuilder, error) {
-	return engine.Map(ctx, jobs, len(from), func(_ context.Context, l int) (*rebuilder, error) {
-		return newRebuilder(ranks, trace.LocationID(l), &from[l], seed), nil
-	})
 }
 
 // next makes the next event, without its time; ok is false at the end of the location.
@@ -209,27 +181,6 @@ func (r *rebuilder) next() (h event, ok bool) {
 		}
 	}
 	return event{}, false
-}
-
-// regime returns the regime of the next event if nobody is waited for, and notes the event.
-func (r *rebuilder) regime(k trace.Kind) formulae.Regime {
-	before := r.completing
-	r.completing = formulae.Completes(k)
-	if r.completing && before {
-		return formulae.Further
-	}
-	return formulae.Free
-}
-
-// sampler returns that of an event's item in a regime.
-func (r *rebuilder) sampler(h *event, regime formulae.Regime) *sampler {
-	return &r.samplers[uint64(h.item.samplers)+uint64(regime)]
-}
-
-// tick moves on to an event that waits for nobody.
-func (r *rebuilder) tick(h *event) {
-	r.now += r.sampler(h, r.regime(h.kind)).next()
-	h.time = r.now
 }
 
 // Looking at an item makes an event, but where loops begin, and where a file says that what
@@ -389,17 +340,4 @@ func complete(open *[]uint64) (id uint64) {
 		id, *open = (*open)[0], (*open)[1:]
 	}
 	return id
-}
-
-// guesses adds the communicators of whose messages it was not learned to or from whom they
-// go, or with which tags.
-func (r *rebuilder) guesses(comms map[uint32]bool) {
-	for k := range r.nodes {
-		for j := range r.nodes[k].items {
-			i := &r.nodes[k].items[j]
-			if i.Kind.Table() == trace.TableP2P && (i.Peer.Kind == formulae.Failed || i.Tag.Kind == formulae.Failed) {
-				comms[i.Ref] = true
-			}
-		}
-	}
 }

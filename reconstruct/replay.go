@@ -40,7 +40,8 @@ type replay struct {
 	ranks     *formulae.RankMap
 	guessed   map[uint32]bool // communicators of whose messages not all partners were learned
 	inFlight  int             // messages in sent
-	fixed     int             // fixes of all locations
+	keep      bool            // fixes
+	fixed     int             // fixes of all locations, whether they are kept or not
 	jobs      int
 	lookahead int      // events of a location that are made before they happen
 	limit     uint64   // events of a location
@@ -59,52 +60,72 @@ const (
 
 // How many events are made before they happen: of all locations, and at least of each.
 const (
-	maxLookahead   = 1 << 13
-	leastLookahead = 1 << 2
+	maxLookahead   = 1 << 15
+	leastLookahead = 1 << 4
 )
 
 // A replayed is a location during the replay.
 type replayed struct {
-	*rebuilder
-	events   []event // that were made
-	next     int     // of these, the one that happens next
-	last     bool    // there are no others
+	timing
+	places   []place
+	from     stepper
+	location trace.LocationID
+	events   []step // that were made
+	next     int    // of these, the one that happens next
+	last     bool   // there are no others
 	seq      uint64
-	entered  int64 // time of the last enter
-	ordinals map[trace.CommID]uint64
+	entered  int64                   // time of the last enter
+	ordinals map[trace.CommID]uint64 // nil: it has met nobody yet
 	fixes    []fix
+	heads    []tally // of the items that complete something
 
-	completed []event // in the current call, one after the other
-	settled   int     // of these: their partners are known
-	release   int64   // when the last of those was ready
-	arrived   bool    // at the meeting that the location waits for
+	completed []step // in the current call, one after the other
+	settled   int    // of these: their partners are known
+	release   int64  // when the last of those was ready
+	arrived   bool   // at the meeting that the location waits for
 	waits     bool
 	end       bool
 }
 
-// consistent replays the first events of each location, at most limit. It returns the fixes
-// of each location, and the number of events that could not wait for their partner.
-func consistent(ctx context.Context, ranks *formulae.RankMap, locations []*rebuilder, limit uint64, jobs int) (fixes [][]fix, stuck uint64, err error) {
-	r := &replay{ranks: ranks, jobs: jobs, limit: limit, lookahead: max(maxLookahead/max(len(locations), 1), leastLookahead), sent: make(map[channel][]int64), wanted: make(map[channel]int), meetings: make(map[instance]*meeting)}
-	r.guessed = make(map[uint32]bool)
-	for i, l := range locations {
-		l.bare = true
-		l.guesses(r.guessed)
-		r.locations = append(r.locations, replayed{rebuilder: l, ordinals: make(map[trace.CommID]uint64), release: never})
-		r.ready = append(r.ready, i)
+// A tally sums the time between events before an item, waiting included, but in regime
+// formulae.Further; in ticks.
+type tally struct{ count, time uint64 }
+
+// newReplay returns the replay of the first events of each location, at most limit: of the steps that
+// are made for it.
+func newReplay(ranks *formulae.RankMap, from []formulae.Location, all [][]place, steps func(l int) stepper, seed, limit uint64, jobs int) *replay {
+	r := &replay{ranks: ranks, guessed: guesses(from), jobs: jobs, limit: limit, lookahead: max(maxLookahead/max(len(from), 1), leastLookahead),
+		sent: make(map[channel][]int64), wanted: make(map[channel]int), meetings: make(map[instance]*meeting)}
+	r.locations = make([]replayed, len(from))
+	r.ready = make([]int, len(from))
+	for l := range from {
+		heads := 0
+		for k := range all[l] {
+			if formulae.Completes(all[l][k].kind) {
+				heads++
+			}
+		}
+		r.locations[l] = replayed{timing: newTiming(trace.LocationID(l), &from[l], all[l], seed), places: all[l], from: steps(l),
+			location: trace.LocationID(l), heads: make([]tally, heads), release: never}
+		r.ready[l] = l
 	}
+	return r
+}
+
+// run replays all locations. It returns the number of events that could not wait for their partner.
+func (r *replay) run(ctx context.Context) (stuck uint64, err error) {
 	for {
 		if err := ctx.Err(); err != nil {
-			return nil, 0, err
+			return 0, err
 		}
 		for len(r.ready) > 0 {
 			turn := r.ready
 			r.ready = nil
 			if err := r.prepare(ctx, turn); err != nil {
-				return nil, 0, err
+				return 0, err
 			}
 			for _, l := range turn {
-				r.run(l)
+				r.move(l)
 			}
 		}
 		if r.cut || !r.giveUp() {
@@ -112,10 +133,7 @@ func consistent(ctx context.Context, ranks *formulae.RankMap, locations []*rebui
 		}
 		stuck++
 	}
-	for i := range r.locations {
-		fixes = append(fixes, r.locations[i].fixes)
-	}
-	return fixes, stuck, nil
+	return stuck, nil
 }
 
 // prepare makes the next events of the locations that have used up theirs: most of the work,
@@ -142,18 +160,14 @@ func (l *replayed) short() bool { return l.next == len(l.events) && !l.last }
 
 // prepare makes n more events, or those that are left.
 func (l *replayed) prepare(n int) {
-	l.events, l.next = slices.Grow(l.events[:0], n), 0
-	for len(l.events) < n && !l.last {
-		h, ok := l.rebuilder.next()
-		if l.last = !ok; ok {
-			l.events = append(l.events, h)
-		}
-	}
+	l.events, l.next = slices.Grow(l.events[:0], n)[:n], 0
+	made := l.from.steps(l.events)
+	l.events, l.last = l.events[:made], made < n
 }
 
 // following returns the event that happens next, nil at the end. If need be, events are made
 // ahead: in the middle of a call there is no other turn to wait for.
-func (l *replayed) following(lookahead int) *event {
+func (l *replayed) following(lookahead int) *step {
 	if l.short() {
 		l.prepare(lookahead)
 	}
@@ -163,8 +177,8 @@ func (l *replayed) following(lookahead int) *event {
 	return &l.events[l.next]
 }
 
-// run moves a location on until it waits, ends, or has used up its events.
-func (r *replay) run(i int) {
+// move moves a location on until it waits, ends, or has used up its events.
+func (r *replay) move(i int) {
 	l := &r.locations[i]
 	l.waits = false
 	for !l.end {
@@ -187,7 +201,7 @@ func (r *replay) run(i int) {
 		switch {
 		case h == nil:
 			l.end = true
-		case formulae.Completes(h.kind):
+		case formulae.Completes(l.places[h.item].kind):
 			l.gather(r.lookahead)
 		default:
 			l.next++
@@ -201,7 +215,7 @@ func (l *replayed) gather(lookahead int) {
 	l.completed, l.settled, l.release = l.completed[:0], 0, never
 	for len(l.completed) < maxCompleted {
 		h := l.following(lookahead)
-		if h == nil || !formulae.Completes(h.kind) {
+		if h == nil || !formulae.Completes(l.places[h.item].kind) {
 			return
 		}
 		l.completed = append(l.completed, *h)
@@ -222,32 +236,36 @@ func (r *replay) settle(i int) bool {
 	}
 	before := l.now
 	for k := range l.completed {
-		h := &l.completed[k]
+		at := &l.places[l.completed[k].item]
 		if k == 0 && l.release >= l.now && !l.completing && r.fixed < maxFixes {
 			r.fixed++
-			l.regime(h.kind)
-			l.now = l.release + max(l.sampler(h, formulae.Blocked).next(), 1)
-			h.time = l.now
-			l.fixes = append(l.fixes, fix{l.seq, l.now})
+			l.regime(at.kind)
+			l.now = l.release + max(l.timing.next(at.interval+uint32(formulae.Blocked)), 1)
+			if r.keep {
+				l.fixes = append(l.fixes, fix{l.seq, l.now})
+			}
 		} else {
-			l.tick(h)
+			l.tick(at.kind, at.interval)
+		}
+		if k == 0 {
+			head := &l.heads[at.head]
+			head.count++
+			head.time += uint64(l.now - before)
 		}
 		l.seq++
 	}
-	heads := &l.completed[0].item.heads
-	heads.count++
-	heads.time += uint64(l.completed[0].time - before)
 	l.completed = l.completed[:0]
 	return true
 }
 
 // happen lets an event take place that waits for nobody.
-func (r *replay) happen(l *replayed, h *event) {
-	l.tick(h)
+func (r *replay) happen(l *replayed, h *step) {
+	at := &l.places[h.item]
+	l.tick(at.kind, at.interval)
 	l.seq++
-	switch h.kind {
+	switch at.kind {
 	case trace.KindMpiSend, trace.KindMpiIsend:
-		if c, ok := r.channel(l.location, h, true); ok && !r.guessed[c.comm] && r.inFlight < maxInFlight {
+		if c, ok := r.channel(l, h, true); ok && !r.guessed[c.comm] && r.inFlight < maxInFlight {
 			r.inFlight++
 			r.sent[c] = append(r.sent[c], l.now)
 			if w, ok := r.wanted[c]; ok {
@@ -255,15 +273,15 @@ func (r *replay) happen(l *replayed, h *event) {
 				r.ready = append(r.ready, w)
 			}
 		}
-	case trace.KindEnter, trace.KindCallingContextEnter:
+	case trace.KindEnter:
 		l.entered = l.now
 	}
 }
 
 // partner returns when the partner of a completion was ready, never if it has none; ok is
 // false if that is not known yet.
-func (r *replay) partner(i int, h *event) (t int64, ok bool) {
-	switch h.kind {
+func (r *replay) partner(i int, h *step) (t int64, ok bool) {
+	switch r.locations[i].places[h.item].kind {
 	case trace.KindMpiRecv, trace.KindMpiIrecv:
 		return r.receive(i, h)
 	case trace.KindCollectiveEnd:
@@ -273,8 +291,8 @@ func (r *replay) partner(i int, h *event) (t int64, ok bool) {
 }
 
 // receive takes the next message of a channel, or notes that the location waits for it.
-func (r *replay) receive(i int, h *event) (int64, bool) {
-	c, ok := r.channel(r.locations[i].location, h, false)
+func (r *replay) receive(i int, h *step) (int64, bool) {
+	c, ok := r.channel(&r.locations[i], h, false)
 	if !ok || r.guessed[c.comm] {
 		return never, true
 	}
@@ -291,12 +309,13 @@ func (r *replay) receive(i int, h *event) (int64, bool) {
 }
 
 // channel returns the channel of a message event.
-func (r *replay) channel(l trace.LocationID, h *event, sends bool) (channel, bool) {
-	self, size, ok := r.ranks.Rank(l, uint32(h.p2p.Comm))
-	if !ok || h.p2p.Peer >= size {
+func (r *replay) channel(l *replayed, h *step, sends bool) (channel, bool) {
+	comm := l.places[h.item].ref
+	self, size, ok := r.ranks.Rank(l.location, comm)
+	if !ok || h.peer >= size {
 		return channel{}, false
 	}
-	c := channel{uint32(h.p2p.Comm), self, h.p2p.Peer, h.p2p.Tag}
+	c := channel{comm, self, h.peer, h.tag}
 	if !sends {
 		c.from, c.to = c.to, c.from
 	}
@@ -321,10 +340,10 @@ func (r *replay) giveUp() bool {
 	}
 	l := &r.locations[first]
 	h := &l.completed[l.settled]
-	if h.kind == trace.KindCollectiveEnd {
+	if at := &l.places[h.item]; at.kind == trace.KindCollectiveEnd {
 		l.arrived = false
-		l.ordinals[h.coll.Comm]++
-	} else if c, ok := r.channel(l.location, h, false); ok {
+		l.met(trace.CommID(at.ref))
+	} else if c, ok := r.channel(l, h, false); ok {
 		delete(r.wanted, c)
 	}
 	l.settled++

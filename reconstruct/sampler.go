@@ -5,14 +5,61 @@ import (
 	"slices"
 
 	"tracekit/formulae"
+	"tracekit/trace"
 )
 
-// A sampler says how long the time before an item is, each time: the mean, or what is drawn
-// from a law with that mean. Amounts are in 1/formulae.MeanUnit ticks.
-type sampler struct {
-	mean     uint64
-	left     uint64 // of the last tick
-	*drawing        // nil: no law
+// A timing says when the events of a location happen: how long the time before each is, the mean of
+// its item and regime or what is drawn from a law with that mean. Amounts are in 1/formulae.MeanUnit ticks.
+type timing struct {
+	now        int64      // time of the last event
+	completing bool       // the last event completed something in the current call
+	means      []uint64   // of the location's intervals
+	left       []uint8    // of the last tick, of each
+	laws       []*drawing // of each; nil: no law. Empty: there are none
+}
+
+func newTiming(l trace.LocationID, from *formulae.Location, places []place, seed uint64) timing {
+	times := &from.Times
+	t := timing{now: times.First, means: times.Means, left: make([]uint8, len(times.Means))}
+	if len(times.Laws) > 0 {
+		t.laws = make([]*drawing, len(times.Means))
+	}
+	items := places
+	for i := range times.Laws {
+		law := &times.Laws[i]
+		for len(items) > 1 && uint64(items[1].interval) <= law.Interval {
+			items = items[1:]
+		}
+		t.laws[law.Interval] = newDrawing(levels(law), times.Means[law.Interval], items[0].count, formulae.Mix(seed^formulae.Mix(uint64(l))+law.Interval))
+	}
+	return t
+}
+
+// regime returns the regime of the next event if nobody is waited for, and notes the event.
+func (t *timing) regime(k trace.Kind) formulae.Regime {
+	before := t.completing
+	t.completing = formulae.Completes(k)
+	if t.completing && before {
+		return formulae.Further
+	}
+	return formulae.Free
+}
+
+// tick moves on to an event that waits for nobody, of an item whose intervals begin there.
+func (t *timing) tick(k trace.Kind, interval uint32) int64 {
+	t.now += t.next(interval + uint32(t.regime(k)))
+	return t.now
+}
+
+// next returns the ticks of an interval. What is left of a tick counts for the same one the next time.
+func (t *timing) next(interval uint32) int64 {
+	d := t.means[interval]
+	if len(t.laws) > 0 && t.laws[interval] != nil {
+		d = t.laws[interval].draw(d)
+	}
+	d += uint64(t.left[interval])
+	t.left[interval] = uint8(d % formulae.MeanUnit)
+	return int64(d / formulae.MeanUnit)
 }
 
 // A drawing is what there is of a law.
@@ -28,39 +75,31 @@ type drawing struct {
 // longest is the longest time that is drawn, in 1/formulae.MeanUnit ticks.
 const longest = 1 << 60
 
-// setLaw makes a sampler draw from a law, scaled so that all visits add up to the mean.
-func (p *sampler) setLaw(quantiles []uint64, visits, seed uint64) {
-	p.drawing = &drawing{quantiles: quantiles, visits: visits, seed: seed}
-	if sum := p.sum(); visits > 0 && visits < 1<<58 && sum > 0 && p.mean > 0 && p.mean < longest {
-		p.factor = float64(p.mean) * float64(visits) / sum
-	} else {
-		p.drawing = nil
+// newDrawing returns draws from a law, scaled so that all visits add up to the mean; nil if that cannot be.
+func newDrawing(quantiles []uint64, mean, visits, seed uint64) *drawing {
+	p := &drawing{quantiles: quantiles, visits: visits, seed: seed}
+	if visits == 0 || visits >= 1<<58 || mean == 0 || mean >= longest {
+		return nil
 	}
-}
-
-// next returns the ticks of the next visit. What is left of a tick counts for the visit
-// after it.
-func (p *sampler) next() int64 {
-	d := p.mean
-	if p.drawing != nil {
-		d = p.draw()
+	sum := p.sum()
+	if !(sum > 0) {
+		return nil
 	}
-	d += p.left
-	p.left = d % formulae.MeanUnit
-	return int64(d / formulae.MeanUnit)
+	p.factor = float64(mean) * float64(visits) / sum
+	return p
 }
 
 // draw returns the quantile of the law that is this visit's. All visits together go through
 // the shares (k + 1/2) / visits of the law once, in an order that the seed shuffles. The
 // last one makes good what was rounded.
-func (p *sampler) draw() uint64 {
+func (p *drawing) draw(mean uint64) uint64 {
 	d := uint64(min(p.quantile(p.share(shuffled(p.drawn, p.visits, p.seed)))*p.factor, longest))
 	if p.drawn++; p.drawn == p.visits {
-		d = uint64(max(int64(p.mean-p.debt), 0))
+		d = uint64(max(int64(mean-p.debt), 0))
 		p.drawn, p.debt = 0, 0
 		return d
 	}
-	p.debt += d - p.mean
+	p.debt += d - mean
 	return d
 }
 
@@ -76,14 +115,14 @@ func levels(l *formulae.Law) []uint64 {
 }
 
 // share returns (k + 1/2) / visits in 1/2^32.
-func (p *sampler) share(k uint64) uint64 {
+func (p *drawing) share(k uint64) uint64 {
 	s, _ := bits.Div64((2*k+1)>>33, (2*k+1)<<31, p.visits)
 	return s
 }
 
 // quantile returns the quantile of a share, linear between the levels. Products are rounded
 // before they are added, the same on every machine.
-func (p *sampler) quantile(share uint64) float64 {
+func (p *drawing) quantile(share uint64) float64 {
 	const unit = 1 << 32 / formulae.LevelUnit
 	levels := formulae.LawLevels()
 	i, _ := slices.BinarySearch(levels[:], share/unit+1)
@@ -95,7 +134,7 @@ func (p *sampler) quantile(share uint64) float64 {
 
 // sum returns the sum of the quantiles of all visits: between two levels they are an
 // arithmetic series.
-func (p *sampler) sum() (sum float64) {
+func (p *drawing) sum() (sum float64) {
 	first := uint64(0)
 	levels := formulae.LawLevels()
 	for _, level := range levels[1:] {

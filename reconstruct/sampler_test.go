@@ -31,20 +31,21 @@ func TestDrawsKeepTheSum(t *testing.T) {
 			quantiles = append(quantiles, quantiles[len(quantiles)-1]+r.Uint64N(1<<r.IntN(12)))
 		}
 		visits := 50 + r.Uint64N(5000)
-		p := sampler{mean: 1600 + r.Uint64N(1<<30)}
-		p.setLaw(quantiles, visits, r.Uint64())
+		mean := 1600 + r.Uint64N(1<<30)
+		law := newDrawing(quantiles, mean, visits, r.Uint64())
+		p := timing{means: []uint64{mean}, left: []uint8{0}, laws: []*drawing{law}}
 		var sum uint64
 		var all []uint64
 		for range visits {
-			d := uint64(p.next())
+			d := uint64(p.next(0))
 			sum += d
 			all = append(all, d)
 		}
-		if want := p.mean * visits / formulae.MeanUnit; sum != want {
+		if want := mean * visits / formulae.MeanUnit; sum != want {
 			t.Errorf("%d visits: sum %d, want %d", visits, sum, want)
 		}
 		slices.Sort(all)
-		median, scale := float64(all[visits/2]), p.factor/formulae.MeanUnit
+		median, scale := float64(all[visits/2]), law.factor/formulae.MeanUnit
 		if low, high := float64(quantiles[3])*scale, float64(quantiles[5])*scale; median < low-1 || median > high+1 {
 			t.Errorf("median %.0f is not between %.0f and %.0f", median, low, high)
 		}

@@ -37,10 +37,11 @@ type Source struct {
 	mu    sync.Mutex
 	short map[trace.LocationID]uint64 // events that are missing, of locations that were read
 
-	once  sync.Once
-	fixes [][]fix
-	stuck uint64
-	err   error
+	once   sync.Once
+	places [][]place
+	fixes  [][]fix
+	stuck  uint64
+	err    error
 }
 
 // batchEvents is the number of events in a batch that is delivered.
@@ -85,9 +86,14 @@ func (s *Source) Model() *Model { return &s.model }
 // align replays all locations once, so that times are consistent across ranks.
 func (s *Source) align(ctx context.Context) error {
 	s.once.Do(func() {
-		var all []*rebuilder
-		if all, s.err = rebuilders(ctx, s.ranks, s.model.Locations, s.model.Seed, s.jobs); s.err == nil {
-			s.fixes, s.stuck, s.err = consistent(ctx, s.ranks, all, math.MaxUint64, s.jobs)
+		s.places = placesOf(s.model.Locations)
+		r := newReplay(s.ranks, s.model.Locations, s.places, func(l int) stepper {
+			return newRebuilt(s.ranks, trace.LocationID(l), &s.model.Locations[l])
+		}, s.model.Seed, math.MaxUint64, s.jobs)
+		r.keep = true
+		s.stuck, s.err = r.run(ctx)
+		for l := range r.locations {
+			s.fixes = append(s.fixes, r.locations[l].fixes)
 		}
 	})
 	return s.err
@@ -103,7 +109,8 @@ func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 			yield(nil, err)
 			return
 		}
-		r, fixes := newRebuilder(s.ranks, l, &s.model.Locations[l], s.model.Seed), s.fixes[l]
+		location, places, fixes := &s.model.Locations[l], s.places[l], s.fixes[l]
+		r, times := newRebuilder(s.ranks, l, location), newTiming(l, location, places, s.model.Seed)
 		var b trace.Batch
 		var seq uint64
 		for more := true; more; {
@@ -118,11 +125,11 @@ func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 					break
 				}
 				if len(fixes) > 0 && fixes[0].seq == seq {
-					r.regime(e.kind)
-					r.now, fixes = fixes[0].at, fixes[1:]
-					e.time = r.now
+					times.regime(e.kind)
+					times.now, fixes = fixes[0].at, fixes[1:]
+					e.time = times.now
 				} else {
-					r.tick(&e)
+					e.time = times.tick(e.kind, places[e.item.index].interval)
 				}
 				e.add(&b)
 				seq++

@@ -25,7 +25,7 @@ func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := reconstruct.Calibrate(ctx, c.src.Defs(), p.Locations, c.opts.Seed, c.opts.Jobs); err != nil {
+	if err := reconstruct.Calibrate(ctx, c.src.Defs(), p.Locations, c.opts.Seed, c.opts.Store, c.opts.Jobs); err != nil {
 		return nil, err
 	}
 	a := aboutOf(c.src, c.src.Findings())

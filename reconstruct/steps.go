@@ -1,0 +1,135 @@
+package reconstruct
+
+import (
+	"tracekit/formulae"
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// A step is an event as far as others may have to wait for it, or it for others: of a location
+// that is replayed only a few are held, or all of them in a store.
+type step struct {
+	item      uint32 // of the location: see places
+	peer, tag uint32
+}
+
+// A place says of an item of a tree what all locations with that tree have in common.
+type place struct {
+	kind     trace.Kind
+	op       trace.CollectiveOp
+	ref      uint32 // communicator
+	interval uint32 // the first of its own, by regime
+	head     uint32 // its number among the items that complete something
+	count    uint64
+}
+
+// places returns the items of a tree, node by node.
+func places(t *formulae.Tree) (out []place) {
+	interval, head := uint32(0), uint32(0)
+	for n := range t.Nodes {
+		for k := range t.Nodes[n].Items {
+			i := &t.Nodes[n].Items[k]
+			out = append(out, place{i.Kind, i.Op, i.Ref, interval, head, i.Count})
+			interval += uint32(formulae.Regimes(i.Kind))
+			if formulae.Completes(i.Kind) {
+				head++
+			}
+		}
+	}
+	return out
+}
+
+// placesOf returns the places of each location. Locations share them as they share trees.
+func placesOf(locations []formulae.Location) [][]place {
+	known := make(map[*formulae.Tree][]place)
+	out := make([][]place, len(locations))
+	for l := range locations {
+		tree := locations[l].Tree
+		if _, ok := known[tree]; !ok {
+			known[tree] = places(tree)
+		}
+		out[l] = known[tree]
+	}
+	return out
+}
+
+// guesses returns the communicators of whose messages it was not learned to or from whom they
+// go, or with which tags.
+func guesses(locations []formulae.Location) map[uint32]bool {
+	comms := make(map[uint32]bool)
+	known := make(map[*formulae.Tree]bool)
+	for l := range locations {
+		tree := locations[l].Tree
+		if known[tree] {
+			continue
+		}
+		known[tree] = true
+		for n := range tree.Nodes {
+			for k := range tree.Nodes[n].Items {
+				i := &tree.Nodes[n].Items[k]
+				if i.Kind.Table() == trace.TableP2P && (i.Peer.Kind == formulae.Failed || i.Tag.Kind == formulae.Failed) {
+					comms[i.Ref] = true
+				}
+			}
+		}
+	}
+	return comms
+}
+
+// A stepper makes the steps of a location in order: into dst, as many as there is room for, fewer at
+// the end alone.
+type stepper interface {
+	steps(dst []step) int
+}
+
+// rebuilt are the steps that a rebuilder makes.
+type rebuilt struct{ *rebuilder }
+
+func newRebuilt(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Location) rebuilt {
+	r := newRebuilder(ranks, l, from)
+	r.bare = true
+	return rebuilt{r}
+}
+
+func (r rebuilt) steps(dst []step) int {
+	for n := range dst {
+		e, ok := r.next()
+		if !ok {
+			return n
+		}
+		dst[n] = step{item: e.item.index}
+		switch e.table {
+		case trace.TableP2P:
+			dst[n].peer, dst[n].tag = e.p2p.Peer, e.p2p.Tag
+		case trace.TableColl:
+			dst[n].peer = e.coll.Root
+		}
+	}
+	return len(dst)
+}
+
+// stored are steps that were made before.
+type stored struct {
+	table *spill.Table[step]
+	at    int
+}
+
+func (s *stored) steps(dst []step) int {
+	n := s.table.Copy(dst, s.at)
+	s.at += n
+	return n
+}
+
+// storeSteps stores the first steps of a location: so many, and those behind them that complete
+// something in the same call.
+func storeSteps(store *spill.Store, from stepper, places []place, limit uint64) *spill.Table[step] {
+	table := spill.NewTable[step](store)
+	var one [1]step
+	for n := uint64(0); n < limit || n < limit+maxCompleted && formulae.Completes(places[one[0].item].kind); n++ {
+		if from.steps(one[:]) == 0 {
+			break
+		}
+		table.Append(one[0])
+	}
+	return table.Sealed()
+}
