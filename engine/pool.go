@@ -14,7 +14,7 @@ import (
 // item. The first error ends it.
 func Map[P any](ctx context.Context, jobs, n int, fn func(ctx context.Context, item int) (P, error)) ([]P, error) {
 	out := make([]P, n)
-	err := parallel(ctx, workers(jobs, n), n, func(ctx context.Context, _, i int) (err error) {
+	err := parallel(ctx, workers(jobs, n), inShares(workers(jobs, n), n), func(ctx context.Context, _, i int) (err error) {
 		out[i], err = fn(ctx, i)
 		return err
 	})
@@ -30,28 +30,33 @@ func Map[P any](ctx context.Context, jobs, n int, fn func(ctx context.Context, i
 type Windowed[P any] struct {
 	Windows int      // below 1: one
 	Items   int      //
-	Partial func() P // makes an empty partial result
+	Partial func() P // makes an empty partial result, for several goroutines at the same time
 	Visit   func(p P, window, item int) error
 	Combine func(a, b P) P
 }
 
 // Windows runs a windowed stage.
 func Windows[P any](ctx context.Context, jobs int, s Windowed[P]) (P, error) {
-	parts := make([]P, workers(jobs, s.Items))
-	for i := range parts {
-		parts[i] = s.Partial()
+	parts, made := make([]P, workers(jobs, s.Items)), make([]bool, workers(jobs, s.Items))
+	part := func(worker int) P {
+		if !made[worker] {
+			parts[worker], made[worker] = s.Partial(), true
+		}
+		return parts[worker]
 	}
 	for k := range max(1, s.Windows) {
-		err := parallel(ctx, len(parts), s.Items, func(_ context.Context, worker, item int) error {
-			return s.Visit(parts[worker], k, item)
+		err := parallel(ctx, len(parts), inShares(len(parts), s.Items), func(_ context.Context, worker, item int) error {
+			return s.Visit(part(worker), k, item)
 		})
 		if err != nil {
-			return parts[0], err
+			return part(0), err
 		}
 	}
-	sum := parts[0]
-	for _, p := range parts[1:] {
-		sum = s.Combine(sum, p)
+	sum := part(0)
+	for i, p := range parts[1:] {
+		if made[i+1] {
+			sum = s.Combine(sum, p)
+		}
 	}
 	return sum, nil
 }
@@ -67,20 +72,23 @@ func Fold[P any](ctx context.Context, jobs, n int, partial func() P, visit func(
 // the other makes. The first error ends both.
 func Beside(ctx context.Context, jobs int, task, stage func(context.Context) error) error {
 	jobs = workers(jobs, math.MaxInt)
-	turns := make(chan struct{}, jobs)
-	return parallel(ctx, min(jobs, 2), 2, func(ctx context.Context, _, item int) error {
+	running := &taskBeside{jobs: jobs, done: make(chan struct{})}
+	return parallel(ctx, min(jobs, 2), inOrder(2), func(ctx context.Context, _, item int) error {
 		if item > 0 {
-			return stage(context.WithValue(ctx, turnsKey{}, turns))
+			return stage(context.WithValue(ctx, taskKey{}, running))
 		}
-		turns <- struct{}{}
-		defer func() { <-turns }()
+		defer close(running.done)
 		return task(ctx)
 	})
 }
 
-// turnsKey is the key of the channel that bounds, in a context, how many goroutines work on
-// items beside a task: each sends before an item and receives after it.
-type turnsKey struct{}
+// A taskBeside takes, in the context of a stage, one of the jobs until it is done.
+type taskBeside struct {
+	jobs int
+	done chan struct{}
+}
+
+type taskKey struct{}
 
 // workers returns how many goroutines work on n items.
 func workers(jobs, n int) int {
@@ -90,25 +98,66 @@ func workers(jobs, n int) int {
 	return max(1, min(jobs, n))
 }
 
-// parallel calls fn for the items 0 … n-1 from the given number of goroutines, each of which
+// A deal hands items out. Each share is taken from its first item on.
+type deal []share
+
+type share struct {
+	next atomic.Int64
+	end  int64
+	_    [48]byte // no two shares in one line of a processor's memory
+}
+
+// inOrder deals the items 0 … n-1 from the first to the last.
+func inOrder(n int) deal { return inShares(1, n) }
+
+// inShares deals the items 0 … n-1 such that each worker has a share of items beside each other,
+// and takes of the others' when it is through with that. What belongs to items often lies
+// beside each other, too, and processors that write to the same line of memory wait for each other.
+func inShares(shares, n int) deal {
+	d := make(deal, shares)
+	for i := range d {
+		d[i].next.Store(int64(n * i / shares))
+		d[i].end = int64(n * (i + 1) / shares)
+	}
+	return d
+}
+
+// take returns the next item for a worker; ok is false if there is none.
+func (d deal) take(worker int) (item int, ok bool) {
+	for k := range d {
+		s := &d[(worker+k)%len(d)]
+		if s.next.Load() < s.end {
+			if i := s.next.Add(1) - 1; i < s.end {
+				return int(i), true
+			}
+		}
+	}
+	return 0, false
+}
+
+// parallel calls fn for the items of a deal from the given number of goroutines, each of which
 // has a number. After an error no further call is made and the context of those that run is
 // cancelled. Of several errors the one that came first is returned, and cancellation from
 // outside before all. A panic is an error.
-func parallel(ctx context.Context, jobs, n int, fn func(ctx context.Context, worker, item int) error) error {
-	turns, _ := ctx.Value(turnsKey{}).(chan struct{})
-	inner, cancel := context.WithCancelCause(context.WithValue(ctx, turnsKey{}, nil))
+func parallel(ctx context.Context, jobs int, items deal, fn func(ctx context.Context, worker, item int) error) error {
+	task, _ := ctx.Value(taskKey{}).(*taskBeside)
+	inner, cancel := context.WithCancelCause(context.WithValue(ctx, taskKey{}, nil))
 	defer cancel(nil)
-	if turns != nil {
-		visit := fn
-		fn = func(ctx context.Context, worker, item int) error {
-			turns <- struct{}{}
-			defer func() { <-turns }()
-			return visit(ctx, worker, item)
-		}
-	}
-	var next atomic.Int64
+	through := make(chan struct{}) // all items are taken, or there was an error
+	end := sync.OnceFunc(func() { close(through) })
 	work := func(worker int) {
-		for i := int(next.Add(1)) - 1; i < n && inner.Err() == nil; i = int(next.Add(1)) - 1 {
+		defer end()
+		if task != nil && worker >= task.jobs-1 {
+			select {
+			case <-task.done:
+			case <-through:
+			}
+		}
+		for inner.Err() == nil {
+			i, ok := items.take(worker)
+			if !ok {
+				return
+			}
 			if err := guard(func() error { return fn(inner, worker, i) }); err != nil {
 				cancel(err)
 				return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -94,5 +95,63 @@ func TestBeside(t *testing.T) {
 		if err := Beside(t.Context(), jobs, task(nil), stage(broken)); !errors.Is(err, broken) {
 			t.Errorf("jobs=%d, stage: %v", jobs, err)
 		}
+	}
+}
+
+// TestStageEndsBesideATask: a stage of several steps does not wait for the task beside it, though
+// that holds one of the jobs.
+func TestStageEndsBesideATask(t *testing.T) {
+	for _, jobs := range []int{2, 5} {
+		staged := make(chan struct{})
+		err := Beside(t.Context(), jobs, func(context.Context) error {
+			<-staged
+			return nil
+		}, func(ctx context.Context) error {
+			defer close(staged)
+			for range 3 {
+				if _, err := Map(ctx, jobs, 100, func(_ context.Context, i int) (int, error) { return i, nil }); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("jobs=%d: %v", jobs, err)
+		}
+	}
+}
+
+// TestDeal: whoever takes, each item is taken once, and who takes alone begins with a share of his
+// own and goes on in order.
+func TestDeal(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 7, 64, 1000} {
+		for _, shares := range []int{1, 2, 3, 64} {
+			d, taken := inShares(shares, n), make([]atomic.Int32, n)
+			var wg sync.WaitGroup
+			for worker := range 3 {
+				wg.Go(func() {
+					for i, ok := d.take(worker); ok; i, ok = d.take(worker) {
+						taken[i].Add(1)
+					}
+				})
+			}
+			wg.Wait()
+			for i := range taken {
+				if got := taken[i].Load(); got != 1 {
+					t.Errorf("%d items in %d shares: item %d is taken %d times", n, shares, i, got)
+				}
+			}
+		}
+	}
+	var alone []int
+	for d := inShares(3, 9); ; {
+		i, ok := d.take(1)
+		if !ok {
+			break
+		}
+		alone = append(alone, i)
+	}
+	if got := fmt.Sprint(alone); got != "[3 4 5 6 7 8 0 1 2]" {
+		t.Errorf("the second of three workers takes %s", got)
 	}
 }
