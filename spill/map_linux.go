@@ -27,3 +27,7 @@ func residentFiles() int64 {
 	pages, _ := strconv.ParseInt(string(fields[2]), 10, 64)
 	return pages * int64(os.Getpagesize())
 }
+
+// populate has the system give memory now that was asked for but not used yet; older ones (before
+// Linux 5.14) do so when it is used.
+func populate(b []byte) { _ = unix.Madvise(b, unix.MADV_POPULATE_WRITE) }

@@ -43,6 +43,7 @@ type Store struct {
 	mappings [][]byte // the file
 	end      int64    // of the file
 	made     int      // frames in memory so far
+	slab     []frame  // memory for the next ones
 	free     []*frame // frames in memory without a page
 	vacant   []*frame // frames in the file without a page
 	common   *page    // of rows of several tables, with room for more
@@ -87,7 +88,7 @@ func (s *Store) Close() error {
 	for _, m := range s.mappings {
 		unmap(m)
 	}
-	s.mappings, s.free, s.vacant, s.common, s.hot, s.cold = nil, nil, nil, nil, queue{}, queue{}
+	s.mappings, s.free, s.vacant, s.slab, s.common, s.hot, s.cold = nil, nil, nil, nil, nil, queue{}, queue{}
 	if s.file == nil {
 		return nil
 	}
@@ -158,17 +159,33 @@ func (s *Store) zeros() (f *frame, mapped bool) {
 	case len(s.free) > 0:
 		f = pop(&s.free)
 	case s.made < s.inMemory || !s.extend():
-		s.made++
+		f = s.fresh()
+		s.mu.Unlock()
+		return f, false
 	default:
 		f, mapped = pop(&s.vacant), true
 	}
 	s.mu.Unlock()
-	if f == nil {
-		return new(frame), false
-	}
 	clear(f[:])
 	return f, mapped
 }
+
+// fresh returns a frame of memory that was never used. The more there is the more is made at a time,
+// and asked of the system at once: else each of its pages takes a fault, and those of several processors
+// hold each other up.
+func (s *Store) fresh() *frame {
+	if len(s.slab) == 0 {
+		s.slab = make([]frame, max(1, min(s.made/8, mostSlab, s.inMemory-s.made)))
+		populate(unsafe.Slice((*byte)(unsafe.Pointer(&s.slab[0])), len(s.slab)*pageBytes))
+	}
+	f := &s.slab[0]
+	s.slab = s.slab[1:]
+	s.made++
+	return f
+}
+
+// mostSlab is how many frames are made at a time at most.
+const mostSlab = 1 << 20 / pageBytes
 
 // settle makes a frame the home of a page.
 func (s *Store) settle(p *page, f *frame, mapped bool) {
