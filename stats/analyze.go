@@ -54,10 +54,17 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	p.segments, p.callWaits = newSegments(t, &s, w.calls), w.calls
 	p.watchThreads()
 	d := newDelays(w, p.segments)
-	if err := d.order(ctx, w); err != nil {
-		return nil, fmt.Errorf("ordering waits: %w", err)
+	var part *profilePart
+	order := func(ctx context.Context) error {
+		if err := d.order(ctx, w); err != nil {
+			return fmt.Errorf("ordering waits: %w", err)
+		}
+		return nil
 	}
-	part, err := p.run(ctx, opts)
+	err = engine.Beside(ctx, opts.Jobs, order, func(ctx context.Context) (err error) {
+		part, err = p.run(ctx, opts)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

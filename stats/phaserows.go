@@ -3,7 +3,9 @@ package stats
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"tracekit/engine"
 	"tracekit/stats/phases"
 	"tracekit/trace"
 )
@@ -53,30 +55,62 @@ func (p *profiler) phases(ctx context.Context, jobs int) (*Phases, error) {
 	if err != nil || found == nil {
 		return nil, err
 	}
-	return phaseRows(p, found), nil
+	times, err := p.phaseTimes(ctx, jobs, found)
+	if err != nil {
+		return nil, err
+	}
+	return phaseRows(p, found, times), nil
 }
 
-// phaseRows makes the block of the phases, with the useful times at which the profile has seen
-// calls entered.
-func phaseRows(p *profiler, found *phases.Phases) *Phases {
+// A phaseTime is one phase on all ranks, in ticks.
+type phaseTime struct {
+	from, to    int64 // of the first ranks
+	useful, own int64 // sums
+	mostUseful  int64
+}
+
+// phaseChunk is how many phases are an item of work: enough for those of a rank to be read in order.
+const phaseChunk = 256
+
+// phaseTimes sums up the phases, with the useful times at which the profile has seen calls entered.
+func (p *profiler) phaseTimes(ctx context.Context, jobs int, found *phases.Phases) ([]phaseTime, error) {
+	out := make([]phaseTime, found.Count())
+	for k := range out {
+		out[k] = phaseTime{from: never, to: never}
+	}
+	chunks := slices.Collect(slices.Chunk(out, phaseChunk))
+	_, err := engine.Map(ctx, jobs, len(chunks), func(_ context.Context, c int) (none struct{}, err error) {
+		for l, visits := range found.Visits {
+			calls, clock, visits := p.t.Calls[l], p.clocks[l], visits[c*phaseChunk:]
+			begin, before := calls.Ptr(int(visits[0])).Enter, clock.At(int(visits[0]))
+			for k := range chunks[c] {
+				end, useful := calls.Ptr(int(visits[k+1])).Enter, clock.At(int(visits[k+1]))
+				chunks[c][k].add(begin, end, useful-before)
+				begin, before = end, useful
+			}
+		}
+		return none, nil
+	})
+	return out, err
+}
+
+// add adds a rank that begins the phase and the next one at these times.
+func (t *phaseTime) add(begin, end, useful int64) {
+	t.from, t.to = min(t.from, begin), min(t.to, end)
+	t.useful, t.own, t.mostUseful = t.useful+useful, t.own+end-begin, max(t.mostUseful, useful)
+}
+
+// phaseRows makes the block of the phases.
+func phaseRows(p *profiler, found *phases.Phases, times []phaseTime) *Phases {
 	x := newAxis(p.t)
-	n := found.Count()
+	n, ranks := found.Count(), int64(len(found.Visits))
 	out := &Phases{Operation: p.t.Defs.RegionLabel(p.t.Tree.Nodes[found.Path].Region), SourceLine: spell(p.t.Defs, p.t.Tree.SourceLine(p.t.Defs, found.Path)),
 		CallPath: Path(found.Path), Every: found.Stride, Count: n}
 	durations := make([]int64, n)
-	for k := range n {
-		var useful, own, most int64
-		from, to := int64(never), int64(never)
-		for l, visits := range found.Visits {
-			begin, end := p.t.Calls[l].Ptr(int(visits[k])).Enter, p.t.Calls[l].Ptr(int(visits[k+1])).Enter
-			u := p.clocks[l].At(int(visits[k+1])) - p.clocks[l].At(int(visits[k]))
-			from, to = min(from, begin), min(to, end)
-			useful, own, most = useful+u, own+end-begin, max(most, u)
-		}
-		ranks := int64(len(found.Visits))
-		durations[k] = x.mean(own, uint64(ranks))
-		out.Rows = append(out.Rows, PhaseRow{Phase: k + 1, FromNs: x.instant(from), ToNs: x.instant(to), DurationNs: durations[k],
-			ParallelEfficiency: ratio(useful, own), LoadBalance: ratio(useful, ranks*most), CommunicationEfficiency: ratio(ranks*most, own)})
+	for k, t := range times {
+		durations[k] = x.mean(t.own, uint64(ranks))
+		out.Rows = append(out.Rows, PhaseRow{Phase: k + 1, FromNs: x.instant(t.from), ToNs: x.instant(t.to), DurationNs: durations[k],
+			ParallelEfficiency: ratio(t.useful, t.own), LoadBalance: ratio(t.useful, ranks*t.mostUseful), CommunicationEfficiency: ratio(ranks*t.mostUseful, t.own)})
 	}
 	for k, far := range phases.Outliers(durations) {
 		if out.Rows[k].Outlier = far; far {
