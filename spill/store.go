@@ -166,6 +166,9 @@ func (s *Store) zeros() (f *frame, mapped bool) {
 		f, mapped = pop(&s.vacant), true
 	}
 	s.mu.Unlock()
+	if mapped {
+		populate(f.bytes())
+	}
 	clear(f[:])
 	return f, mapped
 }
