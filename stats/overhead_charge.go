@@ -201,6 +201,9 @@ func split(e *commCall, x *limit) overheadPart {
 // chargePairs charges the late-partner part of a call's overhead, and its wait in ns, to
 // the messages whose partners cause the wait, and divides the rest evenly among all.
 func (w *charger) chargePairs(part *overheadPart, e *commCall, unreliable bool) {
+	if len(w.found) == 0 {
+		return
+	}
 	blamed, waits := w.blame(e)
 	late := [2]int64{min(part.late, waits[0])}
 	late[1] = min(part.late-late[0], waits[1])
