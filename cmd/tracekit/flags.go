@@ -223,9 +223,22 @@ func (f *mergeFlags) validate() error {
 const (
 	smallTrace     = 16 << 20 // bytes of its files, which may be packed
 	smallEvents    = 1 << 20
+	smallLocations = 1 << 15
 	gcPercent      = 25
 	gcPercentSmall = 400
 )
+
+// garbageOf returns by how much the heap may grow between collections for a trace of so many bytes.
+func garbageOf(size int64, locations []trace.Location) int {
+	events := uint64(0)
+	for _, l := range locations {
+		events += min(l.Events, smallEvents)
+	}
+	if size < smallTrace && events < smallEvents && len(locations) < smallLocations {
+		return gcPercentSmall
+	}
+	return gcPercent
+}
 
 // open opens a trace and reconciles it. The caller closes its Source.
 func (f *mergeFlags) open(ctx context.Context, io *streams, paths ...string) (*trace.Trace, error) {
@@ -242,15 +255,7 @@ func (f *mergeFlags) open(ctx context.Context, io *streams, paths ...string) (*t
 
 // reconcile reconciles an open trace, whose store takes the tables.
 func (f *mergeFlags) reconcile(ctx context.Context, io *streams, in *input) (*trace.Trace, error) {
-	events := uint64(0)
-	for _, l := range in.Defs().Locations {
-		events += min(l.Events, smallEvents)
-	}
-	if in.Info().Bytes < smallTrace && events < smallEvents {
-		debug.SetGCPercent(gcPercentSmall)
-	} else {
-		debug.SetGCPercent(gcPercent)
-	}
+	debug.SetGCPercent(garbageOf(in.Info().Bytes, in.Defs().Locations))
 	bar := startProgress(io, f.quiet, "reading")
 	defer bar.done()
 	o := merge.Options{

@@ -129,6 +129,7 @@ func (a *assembler) file(ctx context.Context, number int, f *file) error {
 			cmp.Compare(boolInt(x.async), boolInt(y.async)), f.compare(x.tid, y.tid))
 	})
 	f.first = trace.LocationID(len(a.places))
+	a.places, a.defs.Locations = slices.Grow(a.places, len(tracks)), slices.Grow(a.defs.Locations, len(tracks))
 	var group trace.LocationGroupID = trace.None
 	creator := trace.LocationGroupID(trace.None)
 	for i, l := range tracks {

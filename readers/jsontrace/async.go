@@ -43,7 +43,7 @@ func newAsync(f *file) *async {
 func (a *async) event(ev *event, at int64) {
 	l := a.track(ev)
 	if l == nil {
-		a.f.find(trace.CodeLimitExceeded, at, "too many different pid and tid")
+		a.f.find(trace.CodeLimitExceeded, at, crowded)
 		return
 	}
 	parts := [][]byte{ev.cat, canonicalID(ev)}

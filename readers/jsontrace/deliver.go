@@ -74,7 +74,11 @@ func (f *file) walk(ctx context.Context, l *track, n *nester, full func() bool) 
 func (f *file) deliver(ctx context.Context, l *track, sub int, ids *idMap, location trace.LocationID,
 	yield func(*trace.Batch, error) bool) {
 	n := newNester(f, l, ids)
-	n.batch = &trace.Batch{}
+	var spare bool
+	if n.batch, spare = f.batches.Get().(*trace.Batch); !spare {
+		n.batch = new(trace.Batch)
+	}
+	defer f.batches.Put(n.batch)
 	n.batch.Reset(location, 0)
 	more := true
 	full := func() bool {

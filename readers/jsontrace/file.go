@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 
 	"tracekit/readers/internal/spool"
 	"tracekit/readers/internal/wire"
@@ -55,6 +56,8 @@ type file struct {
 
 	first     trace.LocationID // of the locations that assemble makes of the file's tracks
 	locations int
+
+	batches sync.Pool // that nobody uses
 }
 
 // newFile returns a file whose events wait in a store.
@@ -85,6 +88,7 @@ func (f *file) read(ctx context.Context, r io.Reader) error {
 		f.size = f.bytes
 	}
 	f.async.close()
+	f.tracks.found()
 	f.limits()
 	f.ledger.AddN(trace.CodeArgumentsLeftOut, f.leftOut.events, f.place(f.leftOut.first), f.leftOut.name)
 	if err := f.spool.Finish(); err != nil {
@@ -184,7 +188,7 @@ func (f *file) event(ev *event, at int64) {
 	}
 	l := f.tracks.find(ev.pid, ev.tid)
 	if l == nil {
-		f.find(trace.CodeLimitExceeded, at, "too many different pid and tid")
+		f.find(trace.CodeLimitExceeded, at, crowded)
 		return
 	}
 	if f.own != nil {

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -107,4 +109,41 @@ func TestScale(t *testing.T) {
 		}
 		s.Close()
 	}
+}
+
+// TestHeldOfTracks: of a track little is held once the file has been read, beside what the store keeps.
+func TestHeldOfTracks(t *testing.T) {
+	const few, many, most = 100, 5100, 640
+	held := func(n int) int64 {
+		store := spill.NewStore(0, t.TempDir())
+		defer store.Close()
+		path := filepath.Join(t.TempDir(), "a.json")
+		if err := os.WriteFile(path, events(n, func(i int) string {
+			return fmt.Sprintf(`{"ph":"X","name":"a","pid":%d,"tid":%d,"ts":1,"dur":1}`, i/100, i%100)
+		}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before := liveBytes()
+		s, err := Open(t.Context(), []string{path}, Options{Store: store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if got := len(s.Defs().Locations); got != n {
+			t.Fatalf("%d locations of %d", got, n)
+		}
+		return liveBytes() - before
+	}
+	got := (held(many) - held(few)) / (many - few)
+	t.Logf("%d bytes for each track", got)
+	if got > most {
+		t.Errorf("%d bytes are held for each track, want at most %d", got, most)
+	}
+}
+
+func liveBytes() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

@@ -3,6 +3,7 @@ package jsontrace
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 
 	"tracekit/readers/internal/spool"
 	"tracekit/trace"
@@ -10,6 +11,8 @@ import (
 
 // trackLimit bounds the number of tracks of a file. Events of further ones are left out.
 const trackLimit = 1 << 18
+
+var crowded = fmt.Sprintf("more than %d different pid and tid in one file; of a trace in several files each may have as many", trackLimit)
 
 // An ident is a pid or tid: an integer, or a name (an index into names).
 type ident struct {
@@ -102,6 +105,9 @@ func (l *tracks) get(k trackKey) *track {
 	l.byKey[k] = found
 	return found
 }
+
+// found forgets how tracks are found: the file has been read.
+func (l *tracks) found() { l.byKey, l.byRaw, l.last = nil, nil, nil }
 
 // pid returns the process that a raw value means; a missing one is process 0.
 func (l *tracks) pid(raw []byte) ident {

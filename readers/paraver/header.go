@@ -20,7 +20,7 @@ const maxThreads = 1 << 18
 
 var (
 	errHeader  = errors.New("the header is malformed")
-	errThreads = fmt.Errorf("the header announces more than %d threads", maxThreads)
+	errThreads = fmt.Errorf("the header announces more than %d threads; cut the trace to some of its tasks", maxThreads)
 )
 
 // A header is the first line of a .prv file. It is what says which threads exist: lines of

@@ -15,14 +15,18 @@ import (
 const batchEvents = 4096
 
 // Events iterates over the events of a location, sorted. A batch is valid until the next
-// one. The error, if any, is that of the context.
+// one, the last one until the iteration ends. The error, if any, is that of the context.
 func (s *Spool) Events(ctx context.Context, location trace.LocationID) iter.Seq2[*trace.Batch, error] {
 	return func(yield func(*trace.Batch, error) bool) {
 		if int(location) >= len(s.streams) || s.streams[location] == nil {
 			return
 		}
 		m := Merge(s.streams[location:location+1], Part{math.MinInt64, math.MaxInt64})
-		var b trace.Batch
+		b, ok := s.batches.Get().(*trace.Batch)
+		if !ok {
+			b = new(trace.Batch)
+		}
+		defer s.batches.Put(b)
 		b.Reset(location, 0)
 		for r := m.Next(); r != nil; r = m.Next() {
 			if b.Len() == batchEvents {
@@ -30,17 +34,17 @@ func (s *Spool) Events(ctx context.Context, location trace.LocationID) iter.Seq2
 					yield(nil, err)
 					return
 				}
-				if !yield(&b, nil) {
+				if !yield(b, nil) {
 					return
 				}
 				b.Reset(location, b.First+uint64(b.Len()))
 			}
-			restore(&b, r)
+			restore(b, r)
 		}
 		if err := ctx.Err(); err != nil {
 			yield(nil, err)
 		} else if b.Len() > 0 {
-			yield(&b, nil)
+			yield(b, nil)
 		}
 	}
 }

@@ -37,6 +37,8 @@ type Spool struct {
 	mu      sync.Mutex // of what follows, while streams are made and filled
 	streams []*Stream
 	sorters []*sorter // that nobody uses
+
+	batches sync.Pool // that nobody uses: of many small locations they are most of the garbage
 }
 
 // portionWords is the usual size of a portion: sorting takes three times as much memory.
