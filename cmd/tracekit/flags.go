@@ -219,13 +219,14 @@ func (f *mergeFlags) validate() error {
 // By how much the heap may grow between collections, in per cent. What lives of a large
 // trace is mostly tables, which need no scanning and make no garbage: collecting often is
 // cheap, and the process stays near the budget of its tables. A small trace is done before
-// its garbage matters.
+// its garbage matters. Very many locations make garbage however few their events are.
 const (
 	smallTrace     = 16 << 20 // bytes of its files, which may be packed
 	smallEvents    = 1 << 20
-	smallLocations = 1 << 15
+	fewLocations   = 1 << 14
 	gcPercent      = 25
 	gcPercentSmall = 400
+	gcPercentMany  = 100
 )
 
 // garbageOf returns by how much the heap may grow between collections for a trace of so many bytes.
@@ -234,10 +235,13 @@ func garbageOf(size int64, locations []trace.Location) int {
 	for _, l := range locations {
 		events += min(l.Events, smallEvents)
 	}
-	if size < smallTrace && events < smallEvents && len(locations) < smallLocations {
-		return gcPercentSmall
+	switch {
+	case size >= smallTrace || events >= smallEvents:
+		return gcPercent
+	case len(locations) > fewLocations:
+		return gcPercentMany
 	}
-	return gcPercent
+	return gcPercentSmall
 }
 
 // open opens a trace and reconciles it. The caller closes its Source.

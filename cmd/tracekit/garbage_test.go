@@ -17,7 +17,8 @@ func TestGarbageOf(t *testing.T) {
 		{1 << 20, 16, 1 << 10, gcPercentSmall},
 		{1 << 30, 16, 1 << 10, gcPercent},
 		{1 << 20, 16, 1 << 20, gcPercent}, // packed
-		{1 << 20, 1 << 18, 2, gcPercent},
+		{1 << 20, 1 << 18, 2, gcPercentMany},
+		{1 << 26, 1 << 18, 2, gcPercent},
 	} {
 		locations := make([]trace.Location, c.many)
 		for l := range locations {
