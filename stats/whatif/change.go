@@ -153,7 +153,10 @@ func (m *Model) plan(changes []Change) (*plan, error) {
 			if m.network.hull == nil && c.latency+c.perByte > 0 {
 				return nil, errors.New("another network cannot be judged: no message shows what this one is like")
 			}
-			p.flights, p.more = m.network.on(func(bytes uint64) float64 { return c.latency + c.perByte*float64(bytes) })
+			var err error
+			if p.flights, p.more, err = m.network.on(func(bytes uint64) float64 { return c.latency + c.perByte*float64(bytes) }); err != nil {
+				return nil, err
+			}
 			continue
 		case overlap:
 			p.overlap = join(p.overlap, x.slots)
@@ -344,10 +347,10 @@ func (m *meanVisits) means() []int64 {
 // shift moves the times at which a location enters its calls, waits left out, and returns by
 // how much its end moves. It notes in own, unless that is nil, how much longer the calls' own
 // times are.
-func (p *plan) shift(l trace.LocationID, clocks, own clockTable) int64 {
+func (p *plan) shift(l trace.LocationID, clocks, own clockTable) (int64, error) {
 	x := p.shifter(l)
 	if x == nil {
-		return 0
+		return 0, nil
 	}
 	p.walk(l, p.touched, x.pass, func(call uint32) {
 		before := x.moved
@@ -358,8 +361,17 @@ func (p *plan) shift(l trace.LocationID, clocks, own clockTable) int64 {
 			*clocks.Ptr(int(call)) += x.moved
 		}
 	})
-	return x.moved
+	if x.endless {
+		return 0, errEndless
+	}
+	return x.moved, nil
 }
+
+// mostChange is by how many ticks changes may move a time, all of one kind together: so that times,
+// what moves them and what they wait for can be added.
+const mostChange = 1 << 60
+
+var errEndless = errors.New("with these changes the run would take longer than times can tell")
 
 // A shifter follows one location through its segments.
 type shifter struct {
@@ -367,6 +379,7 @@ type shifter struct {
 	l       trace.LocationID
 	changes []planned // on this rank
 	moved   int64
+	endless bool   // it would move by more than mostChange
 	call    uint32 // whose own time is the visit; None: it lies between two calls
 	own     ownTimes
 	visit   []passed    // the present one
@@ -436,9 +449,12 @@ func (x *shifter) endVisit() {
 				time /= c.factor
 			}
 		}
-		if time == float64(v.time) {
+		switch {
+		case time == float64(v.time):
 			x.moved += v.time
-		} else {
+		case float64(x.moved)+time > mostChange:
+			x.endless = true
+		default:
 			x.moved += int64(math.Round(time))
 		}
 	}
@@ -512,4 +528,5 @@ func (x *shifter) transfer() {
 		consider(loc.parts.Ptr(int(k)).flight)
 	}
 	x.moved += max(more, -own)
+	x.endless = x.endless || x.moved > mostChange
 }

@@ -590,7 +590,7 @@ func (n *network) inLag(f *flight) int64 {
 
 // on returns the flights on another network, on which a message takes as long as wire says, and
 // by how much it makes own times longer, by row.
-func (n *network) on(wire func(bytes uint64) float64) (flights []flight, more []int64) {
+func (n *network) on(wire func(bytes uint64) float64) (flights []flight, more []int64, err error) {
 	flights, more = slices.Clone(n.flights), make([]int64, len(n.flights))
 	for i := range flights {
 		f := &flights[i]
@@ -605,6 +605,9 @@ func (n *network) on(wire func(bytes uint64) float64) (flights []flight, more []
 				now = min(now, float64(f.wire))
 			}
 		}
+		if now > mostChange {
+			return nil, nil, errEndless
+		}
 		change := int64(math.Round(now)) - f.wire
 		if f.kind == collective || f.kind == postToSend || f.kind == postToSsend || f.kind == sendToRecvBoth {
 			more[i] = change
@@ -613,7 +616,7 @@ func (n *network) on(wire func(bytes uint64) float64) (flights []flight, more []
 		}
 		f.wire += change
 	}
-	return flights, more
+	return flights, more, nil
 }
 
 // A point is the least time of a message of a size.

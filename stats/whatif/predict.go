@@ -85,8 +85,9 @@ func (m *Model) change(ctx context.Context, changes []Change, apart bool) (input
 		if apart {
 			in.longer[l] = spill.NewZeros[int64](m.t.Store, clocks.Len())
 		}
-		in.ends[l] = m.locations[l].end + plan.shift(trace.LocationID(l), clocks, in.longer[l])
-		return clocks, nil
+		moved, err := plan.shift(trace.LocationID(l), clocks, in.longer[l])
+		in.ends[l] = m.locations[l].end + moved
+		return clocks, err
 	})
 	return in, err
 }

@@ -139,6 +139,9 @@ func TestPredictsOtherNetworks(t *testing.T) {
 			identical(t, u.Other)
 			m = u.Other
 		}
+		if _, err := m.Predict(context.Background(), m.Network(1e300, 1e-300)); err == nil {
+			t.Errorf("%s, %d bytes: a network without end is predicted", c.program, c.bytes)
+		}
 		for _, n := range []samples.Network{{}, {Latency: 15_000, BytesPerTick: 4}, {Latency: 500, BytesPerTick: 1}, {Latency: 1500, BytesPerTick: 40}} {
 			change := m.Network(float64(n.Latency), float64(n.BytesPerTick)*1e9)
 			if n.Latency == 0 {
@@ -174,6 +177,9 @@ func TestRefuses(t *testing.T) {
 		{Nonblocking(everywhere), "nothing to overlap"},
 		{Order(everywhere), "order cannot be judged"},
 		{m.Network(1000, 1e9), "no message shows what this one is like"},
+		{RankSpeed(1e-18, 0), "longer than times can tell"},
+		{RankSpeed(1e-308, 0), "longer than times can tell"},
+		{Scale(place(t, m, "interior"), 1e300), "longer than times can tell"},
 	} {
 		if _, err := m.Predict(context.Background(), c.change); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)

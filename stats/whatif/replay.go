@@ -22,6 +22,7 @@ type replay struct {
 	arrivals *spill.Table[instance]
 	turns    *engine.Turns           // of locations, by calls that they have entered; groups are instances
 	waits    []*spill.Table[int64]   // by location and row: how long it waits; nil: not asked for
+	endless  bool                    // some location would wait longer than mostChange
 	order    *spill.Table[passedRow] // in which rows are passed; nil: not asked for
 }
 
@@ -74,7 +75,10 @@ func (r *replay) runAll(ctx context.Context) error {
 			return ctx.Err()
 		}
 		l, ok := r.turns.Next()
-		if !ok {
+		switch {
+		case r.endless:
+			return errEndless
+		case !ok:
 			return r.stuck()
 		}
 		r.advance(trace.LocationID(l))
@@ -206,7 +210,10 @@ func (r *replay) call(l trace.LocationID) bool {
 		}
 		wait = max(wait, t+r.in.flights[p.flight].lag-at-p.head)
 	}
-	s.shift += wait
+	if s.shift += wait; s.shift > mostChange {
+		r.endless = true
+		return false
+	}
 	if r.waits != nil {
 		r.waits[l].Set(s.next, wait)
 	}
@@ -226,7 +233,10 @@ func (r *replay) prepare(l trace.LocationID) bool {
 		}
 		wait = max(wait, t-at)
 	}
-	s.shift += wait
+	if s.shift += wait; s.shift > mostChange {
+		r.endless = true
+		return false
+	}
 	return true
 }
 
