@@ -22,6 +22,8 @@ const (
 	mostWeight = 64 << 10 // of one value that is copied, compared or printed
 	mostSpent  = 4 << 20  // of all values that one call makes by copying
 	mostState  = 1 << 20  // of what a rule keeps between calls, in each location
+	mostStates = 16 << 20 // of that, in all locations together
+	mostTexts  = 64 << 20 // bytes of what it says of all ranks
 	mostSteps  = 1 << 20  // of one call of a rule
 	stepsACall = 10_000   // that a call adds to what may be used later
 	mostBits   = 4096     // of an integer

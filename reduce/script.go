@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
@@ -34,8 +35,11 @@ type Script struct {
 	variables []string // of an expression: the parameters of trace_event, instead of id
 	condition string   // the expression, whose values are True or False; "": it is a file
 
-	locations []*located // by location, while the rule is applied
-	texts     []string   // by rank
+	locations []*located   // by location, while the rule is applied
+	states    atomic.Int64 // weight of all of them when they were weighed
+	since     atomic.Int64 // by how much they may have grown since then
+	texts     []string     // by rank
+	said      atomic.Int64 // bytes of them
 }
 
 // A Topology says where ranks are. Ranks in a row are as far apart as their numbers.
@@ -114,7 +118,12 @@ func placed(err error) error {
 func (s *Script) Name() string { return s.name }
 
 // begin implements beginner.
-func (s *Script) begin(locations int) { s.locations = make([]*located, locations) }
+func (s *Script) begin(locations int) {
+	s.locations = make([]*located, locations)
+	s.states.Store(0)
+	s.since.Store(0)
+	s.said.Store(0)
+}
 
 // Judge implements CallRule.
 func (s *Script) Judge(t *trace.Trace, l trace.LocationID) (Judge, error) {
@@ -153,6 +162,9 @@ func (s *Script) locate(t *trace.Trace, l trace.LocationID) (*located, error) {
 	var err error
 	if x.globals, err = s.program.Init(x.thread, x.predeclared()); err != nil {
 		return nil, x.fault(err)
+	}
+	if err := x.weigh(); err != nil {
+		return nil, err
 	}
 	for _, f := range []struct {
 		name string
@@ -194,13 +206,27 @@ func (x *located) run(f *starlark.Function, args starlark.Tuple) (starlark.Value
 	}
 	used := x.thread.ExecutionSteps() - before
 	x.bank -= min(x.bank, used)
-	if x.since += int(used) + x.scale.spent; x.since > x.weight+stepsACall {
-		x.since = 0
-		if x.weight = x.state(); x.weight > mostState {
-			return nil, fmt.Errorf("%s: the rule keeps too much in its variables: more than %d MiB in a location", x.file, mostState*16>>20)
-		}
+	grown := int(used) + x.scale.spent
+	x.since += grown
+	if all := x.Script.since.Add(int64(grown)); x.since > x.weight+stepsACall || all > mostStates {
+		return v, x.weigh()
 	}
 	return v, nil
+}
+
+// weigh refuses what is kept if it is too much, here or in all locations together.
+func (x *located) weigh() error {
+	before := x.weight
+	x.weight = x.state()
+	x.Script.since.Add(int64(-x.since))
+	x.since = 0
+	switch all := x.states.Add(int64(x.weight - before)); {
+	case x.weight > mostState:
+		return fmt.Errorf("%s: the rule keeps too much in its variables: more than %d MiB in a location", x.file, mostState*16>>20)
+	case all > mostStates:
+		return fmt.Errorf("%s: the rule keeps too much in its variables: more than %d MiB in all locations together", x.file, mostStates*16>>20)
+	}
+	return nil
 }
 
 // state weighs the variables of the rule, each value once.
@@ -357,6 +383,9 @@ func (s *Script) finish(ctx context.Context, t *trace.Trace, jobs int) ([]bool, 
 				return struct{}{}, err
 			}
 			if text, ok := v.(starlark.String); ok {
+				if s.said.Add(int64(len(text))) > mostTexts {
+					return struct{}{}, fmt.Errorf("%s: output_text returns more than %d MiB for all ranks together", x.text.Position(), mostTexts>>20)
+				}
 				s.texts[rank] = string(text)
 			} else if v != starlark.None {
 				return struct{}{}, fmt.Errorf("%s: output_text returns a %s: want a text or None", x.text.Position(), v.Type())

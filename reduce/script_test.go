@@ -95,6 +95,26 @@ func TestHostileRules(t *testing.T) {
 	}
 }
 
+// TestManyRules: what a rule may keep and say in each of many locations it may not in all of them.
+func TestManyRules(t *testing.T) {
+	tr := merged(t, generated(t, samples.Options{Program: "ring", Ranks: 100, Iterations: 3}))
+	for source, want := range map[string]string{
+		"l = ['x' * 500000 + str(i) for i in range(10)]\ndef output_text():\n  return None\n":                                        "more than 256 MiB in all locations together",
+		"l = []\ndef trace_event(id):\n  l.append('x' * 300000 + str(len(l)))\n  return True\n":                                      "more than 256 MiB in all locations together",
+		"def output_text():\n  return 'x' * 1000000\n":                                                                               "r.star:1:1: output_text returns more than 64 MiB for all ranks together",
+		"seen = {}\ndef trace_event(id):\n  seen[id] = seen.get(id, 0) + 1\n  return True\ndef output_text():\n  return str(seen)\n": "",
+	} {
+		s, err := NewScript("r.star", []byte(source), ScriptOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Apply(t.Context(), tr, []Rule{s}, Options{Jobs: 1})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: error %v, want %q", source, err, want)
+		}
+	}
+}
+
 // TestScript states what rules see, by rules that keep what they should on a ring whose calls
 // are known: each of 3 ranks has 5 iterations of Isend, Recv, Wait.
 func TestScript(t *testing.T) {
