@@ -289,8 +289,12 @@ func (s *Store) extend() bool {
 		return false
 	}
 	if s.file == nil {
-		if s.file, s.err = os.CreateTemp(s.dir, "tracekit-*.tmp"); s.err == nil {
-			s.err = os.Remove(s.file.Name())
+		f, err := os.CreateTemp(s.dir, "tracekit-*.tmp")
+		if err == nil {
+			s.file, err = f, os.Remove(f.Name())
+		}
+		if err != nil {
+			s.err = fmt.Errorf("temporary data: %w (see --memory, or set TMPDIR to another directory)", err)
 		}
 		s.others = residentFiles() + moreFiles
 	}

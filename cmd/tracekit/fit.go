@@ -76,7 +76,7 @@ func (o *fitOptions) validate() error {
 		return usagef("--top %d: want at least 0", o.top)
 	}
 	if o.output != "" {
-		if err := cmp.Or(checkExtension(o.output, ".json"), checkFile(o.output, o.force)); err != nil {
+		if err := cmp.Or(checkExtension(o.output, ".json"), refuseInput(o.output, o.paths), checkFile(o.output, o.force)); err != nil {
 			return err
 		}
 	}

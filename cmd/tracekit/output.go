@@ -90,6 +90,20 @@ func checkExtension(path string, want ...string) error {
 	return nil
 }
 
+// refuseInput refuses a file that is one of the traces, whatever is forced: what is made of them is none.
+func refuseInput(path string, traces []string) error {
+	there, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	for _, t := range traces {
+		if in, err := os.Stat(t); err == nil && os.SameFile(there, in) {
+			return usagef("%s is a trace that is read: name another file", path)
+		}
+	}
+	return nil
+}
+
 // checkTrace refuses, before any work is done, a trace that cannot be made. The directory
 // of an OTF2 anchor is part of the archive and made with it.
 func checkTrace(path string, force bool) error {

@@ -88,7 +88,7 @@ func (o *reportOptions) validate() error {
 	if err := cmp.Or(o.analyzeOptions.validate(), o.pageFlags.validate()); err != nil {
 		return err
 	}
-	return checkFile(o.output, o.force)
+	return cmp.Or(checkExtension(o.output, ".html", ".htm"), checkFile(o.output, o.force))
 }
 
 func runReport(ctx context.Context, io *streams, opts *reportOptions) error {

@@ -86,7 +86,10 @@ func TestContentsAreNotBelieved(t *testing.T) {
 // of Go or of the system.
 func TestMessagesAreForPeople(t *testing.T) {
 	archive := sampleArchive(t, "ring-4-plain")
-	dir := t.TempDir()
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "t.json")
+	if err := os.WriteFile(file, []byte("[]"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args string
 		want string
@@ -105,12 +108,14 @@ func TestMessagesAreForPeople(t *testing.T) {
 		{"reconstruct ARCHIVE -o x.dat", "stands for no format"},
 		{"compress ARCHIVE -o x.zip", "want a name that ends in .tkf"},
 		{"fit ARCHIVE -o x.txt", "want a name that ends in .json"},
+		{"fit TRACE -o TRACE --force", "t.json is a trace that is read: name another file"},
+		{"report TRACE -o TRACE --force", "want a name that ends in .html"},
 		{"spacetime ARCHIVE -o x.gif", ".png or .svg"},
 		{"analyze ARCHIVE -o x.json", "-o names a directory"},
 		{"man /dev/null/x", "/dev/null"},
 		{"compress ARCHIVE -o nowhere/x.tkf", "there is no directory nowhere"},
 	} {
-		_, stderr, code := tracekit(t, dir, strings.Fields(strings.ReplaceAll(c.args, "ARCHIVE", archive))...)
+		_, stderr, code := tracekit(t, dir, strings.Fields(strings.NewReplacer("ARCHIVE", archive, "TRACE", file).Replace(c.args))...)
 		if code == exitDone || !strings.Contains(stderr, c.want) {
 			t.Errorf("%s: exit code %d, %q, want %q", c.args, code, stderr, c.want)
 		}
