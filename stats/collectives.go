@@ -58,17 +58,17 @@ func (s collSums) add(w *waiting, c *trace.Collective, in []member) {
 // split adds the time of one member.
 func (s *collSum) split(scope *scope, m *member, arrived, left int64) {
 	time := scope.clip(m.enter, m.leave)
-	s.time = plus(s.time, time)
+	s.time = Plus(s.time, time)
 	if m.done != m.call {
-		s.transfer = plus(s.transfer, time)
+		s.transfer = Plus(s.transfer, time)
 		return
 	}
 	arrived = min(max(arrived, m.enter), m.leave)
 	left = min(max(left, arrived), m.leave)
 	skew, transfer := scope.clip(m.enter, arrived), scope.clip(arrived, left)
-	s.skew = plus(s.skew, skew)
-	s.transfer = plus(s.transfer, transfer)
-	s.completion = plus(s.completion, time-skew-transfer)
+	s.skew = Plus(s.skew, skew)
+	s.transfer = Plus(s.transfer, transfer)
+	s.completion = Plus(s.completion, time-skew-transfer)
 }
 
 // of returns the sum of an operation. Operations of MPI have its names; the management of

@@ -154,7 +154,7 @@ func (c *criticalPath) walkTo(t int64) {
 	}
 	spill.Ensure(c.t.Store, &c.pieces[c.at]).Append(pathPiece{t, c.now})
 	if !c.scope.has(c.at) {
-		c.outside = plus(c.outside, c.scope.clip(t, c.now))
+		c.outside = Plus(c.outside, c.scope.clip(t, c.now))
 	}
 	if c.open.ToNs == c.open.FromNs || c.open.Location != uint32(c.at) {
 		c.flush()

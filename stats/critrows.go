@@ -57,7 +57,7 @@ func criticalRows(c *criticalPath, p *profiler, part *profilePart, waits []int64
 	length := p.scope.to - p.scope.from
 	gap, paused := int64(0), [2]int64{}
 	for _, l := range part.locations {
-		gap = plus(gap, l.gap)
+		gap = Plus(gap, l.gap)
 		for k := range paused {
 			paused[k] += l.paused[k].critical
 		}

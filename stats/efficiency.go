@@ -79,7 +79,7 @@ func (t *runTimes) ratios(r rate) Ratios {
 	var sum int64
 	low, high := 0, 0
 	for i, u := range t.useful {
-		sum = plus(sum, u)
+		sum = Plus(sum, u)
 		out.UsefulNs[i] = r.ns(u)
 		if u < t.useful[low] {
 			low = i
@@ -140,9 +140,9 @@ func workers(p *profiler, part *profilePart) *WorkerThreads {
 			continue
 		}
 		w.Threads++
-		w.UsefulNs = plus(w.UsefulNs, l.useful)
-		w.SpanNs = plus(w.SpanNs, l.span)
-		byRank[rank] = plus(byRank[rank], l.useful)
+		w.UsefulNs = Plus(w.UsefulNs, l.useful)
+		w.SpanNs = Plus(w.SpanNs, l.span)
+		byRank[rank] = Plus(byRank[rank], l.useful)
 	}
 	if w.Threads == 0 {
 		return nil

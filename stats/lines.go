@@ -31,13 +31,13 @@ func lineSums(p *profiler, part *profilePart, w *waiting, o *overheads) []lineSu
 		}
 		sum := &sums[at.index]
 		sum.calls += s.count
-		sum.time = plus(sum.time, s.inclusive)
+		sum.time = Plus(sum.time, s.inclusive)
 		sum.critical += s.critical
 		sum.bytes += w.bytes[s.path]
 		class := classes[at.operation].Class
 		sum.startup = class == trace.ClassInit || class == trace.ClassFinalize
-		sum.wait = plus(sum.wait, w.byPath[s.path])
-		sum.together = plus(sum.together, w.together[s.path])
+		sum.wait = Plus(sum.wait, w.byPath[s.path])
+		sum.together = Plus(sum.together, w.together[s.path])
 		if o != nil {
 			sum.overhead.merge(&o.paths[s.path])
 		}

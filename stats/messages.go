@@ -55,7 +55,7 @@ func (m *messageSums) merge(o *messageSums) {
 		m.cells[key] = sum
 	}
 	for key, wait := range o.waits {
-		m.waits[key] = plus(m.waits[key], wait)
+		m.waits[key] = Plus(m.waits[key], wait)
 	}
 }
 
@@ -107,7 +107,7 @@ func (c *MatrixCell) add(o *MatrixCell) {
 func (m *messageSums) waited(from, to trace.LocationID, ticks int64) {
 	if ticks > 0 {
 		key := [2]uint32{m.t.Rank[from], m.t.Rank[to]}
-		m.waits[key] = plus(m.waits[key], ticks)
+		m.waits[key] = Plus(m.waits[key], ticks)
 	}
 }
 

@@ -18,7 +18,7 @@ func (t *runTimes) offload(p *profiler) *Offload {
 	for i, rank := range t.ranks {
 		w := at(p.waited, p.t.World[rank])
 		out.WaitNs = append(out.WaitNs, r.ns(w))
-		useful, waited = plus(useful, t.useful[i]), plus(waited, w)
+		useful, waited = Plus(useful, t.useful[i]), Plus(waited, w)
 	}
 	if waited == 0 {
 		return nil

@@ -88,9 +88,9 @@ type overheadPart struct {
 
 func (s *overheadPart) add(o *overheadPart) {
 	s.calls, s.slow = s.calls+o.calls, s.slow+o.slow
-	s.total = plus(s.total, o.total)
-	s.overhead, s.late = plus(s.overhead, o.overhead), plus(s.late, o.late)
-	s.transfer, s.unexplained = plus(s.transfer, o.transfer), plus(s.unexplained, o.unexplained)
+	s.total = Plus(s.total, o.total)
+	s.overhead, s.late = Plus(s.overhead, o.overhead), Plus(s.late, o.late)
+	s.transfer, s.unexplained = Plus(s.transfer, o.transfer), Plus(s.unexplained, o.unexplained)
 }
 
 // pathOnRank is the overhead of one call path on one location.

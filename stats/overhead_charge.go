@@ -24,7 +24,7 @@ func (c *charges) combine(o *charges) {
 		c.paths[p].merge(&o.paths[p])
 	}
 	for g := range c.groups {
-		c.groups[g] = plus(c.groups[g], o.groups[g])
+		c.groups[g] = Plus(c.groups[g], o.groups[g])
 	}
 	c.lines.merge(o.lines)
 	for p := range c.pairs {
@@ -137,10 +137,10 @@ func (w *charger) call(e *commCall, done []uint32) {
 		w.byCall[w.l].Set(int(e.row), part.overhead+1)
 	}
 	if part.overhead > 0 {
-		w.sums[e.Path] = plus(w.sums[e.Path], part.overhead)
+		w.sums[e.Path] = Plus(w.sums[e.Path], part.overhead)
 	}
 	if x.group >= 0 {
-		w.charges.groups[x.group] = plus(w.charges.groups[x.group], part.overhead)
+		w.charges.groups[x.group] = Plus(w.charges.groups[x.group], part.overhead)
 	}
 	w.found = w.found[:0]
 	if part.overhead > 0 || e.wait > 0 {
@@ -215,20 +215,20 @@ func (w *charger) chargePairs(part *overheadPart, e *commCall, unreliable bool) 
 		s.charged = true
 		if k == blamed[0] {
 			overhead += late[0]
-			s.lateSender = plus(s.lateSender, waits[0])
+			s.lateSender = Plus(s.lateSender, waits[0])
 		}
 		if k == blamed[1] {
 			overhead += late[1]
-			s.lateReceiver = plus(s.lateReceiver, waits[1])
+			s.lateReceiver = Plus(s.lateReceiver, waits[1])
 		}
 		side := &s.send
 		if m.receives {
 			s.messages++
 			side = &s.recv
 		}
-		side.overhead = plus(side.overhead, overhead)
+		side.overhead = Plus(side.overhead, overhead)
 		if unreliable {
-			side.unreliable = plus(side.unreliable, overhead)
+			side.unreliable = Plus(side.unreliable, overhead)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (o *overheads) drawLines(p *profiler, part *profilePart) {
 			lines = append(lines, line{site: at.site})
 		}
 		x := &lines[at.index]
-		x.time = plus(x.time, s.inclusive)
+		x.time = Plus(x.time, s.inclusive)
 		x.paths = append(x.paths, int(s.path))
 	}
 	slices.SortStableFunc(lines, func(a, b line) int {

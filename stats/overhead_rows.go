@@ -23,8 +23,8 @@ func (o *overheads) result(p *profiler, sums []lineSum, length int64) *Overhead 
 	split := splitter{rate: o.rate}
 	for k, i := range order {
 		row := o.lineRow(p, &sums[i], &split, length)
-		out.TotalNs = plus(out.TotalNs, row.TotalNs)
-		out.OverheadNs = plus(out.OverheadNs, row.OverheadNs)
+		out.TotalNs = Plus(out.TotalNs, row.TotalNs)
+		out.OverheadNs = Plus(out.OverheadNs, row.OverheadNs)
 		out.Lines = append(out.Lines, row)
 		line[sums[i].site] = k
 	}

@@ -260,8 +260,8 @@ func (s *pathSum) merge(o *pathSum) {
 		s.shortest = min(s.shortest, o.shortest)
 	}
 	s.count += o.count
-	s.inclusive = plus(s.inclusive, o.inclusive)
-	s.exclusive = plus(s.exclusive, o.exclusive)
+	s.inclusive = Plus(s.inclusive, o.inclusive)
+	s.exclusive = Plus(s.exclusive, o.exclusive)
 	s.critical += o.critical
 	s.met += o.met
 	switch {

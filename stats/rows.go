@@ -17,9 +17,9 @@ func profileRows(p *profiler, part *profilePart) []ProfileRow {
 		s := &part.paths[i]
 		region := min(int(p.t.Tree.Nodes[s.path].Region), len(d.Regions))
 		sums[region].count += s.count
-		sums[region].exclusive = plus(sums[region].exclusive, s.exclusive)
+		sums[region].exclusive = Plus(sums[region].exclusive, s.exclusive)
 		if !recursive(p.t.Tree, s.path) {
-			sums[region].inclusive = plus(sums[region].inclusive, s.inclusive)
+			sums[region].inclusive = Plus(sums[region].inclusive, s.inclusive)
 		}
 		sums[region].counters = mergeCounters(sums[region].counters, slices.Clone(s.counters))
 	}
@@ -99,7 +99,7 @@ func (s *regionSum) spread(times []regionTime) {
 	for len(times) > 0 && times[0].rank != trace.None {
 		t := Extreme{Rank: Rank(times[0].rank)}
 		for len(times) > 0 && times[0].rank == uint32(t.Rank) {
-			t.TimeNs = plus(t.TimeNs, times[0].time)
+			t.TimeNs = Plus(t.TimeNs, times[0].time)
 			times = times[1:]
 		}
 		if s.ranks == 0 || t.TimeNs < s.low.TimeNs {
@@ -109,7 +109,7 @@ func (s *regionSum) spread(times []regionTime) {
 			s.high = t
 		}
 		s.ranks++
-		s.byRank = plus(s.byRank, t.TimeNs)
+		s.byRank = Plus(s.byRank, t.TimeNs)
 	}
 }
 
@@ -220,7 +220,7 @@ func callSiteRows(p *profiler, part *profilePart, bytes []uint64) []CallSiteRow 
 			sums = append(sums, sum{site: at.site, law: &callSum{min: s.calls.min, max: s.calls.max, minRank: s.calls.minRank, maxRank: s.calls.maxRank}})
 		}
 		sums[k].calls += s.count
-		sums[k].time = plus(sums[k].time, s.inclusive)
+		sums[k].time = Plus(sums[k].time, s.inclusive)
 		sums[k].bytes += bytes[s.path]
 		sums[k].paths = append(sums[k].paths, Path(s.path))
 		sums[k].law.merge(s.calls)

@@ -60,10 +60,10 @@ func (r rate) scale(v, num, den uint64) uint64 {
 	return min(q, largest)
 }
 
-// plus returns the sum of two times that are not negative, or the largest int64 if that is too
+// Plus returns the sum of two times that are not negative, or the largest int64 if that is too
 // large for one: what is added up over very long locations is told as too much to be told, and
 // not as less than nothing.
-func plus(a, b int64) int64 {
+func Plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
 	}
@@ -101,6 +101,6 @@ type splitter struct {
 
 func (s *splitter) ns(part int64) int64 {
 	before := s.rate.ns(s.sum)
-	s.sum = plus(s.sum, part)
+	s.sum = Plus(s.sum, part)
 	return s.rate.ns(s.sum) - before
 }

@@ -112,15 +112,15 @@ func (w *waiting) newSums() *waitSums {
 func (s *waitSums) combine(o *waitSums) *waitSums {
 	for k := range s.sums {
 		s.sums[k].count += o.sums[k].count
-		s.sums[k].time = plus(s.sums[k].time, o.sums[k].time)
+		s.sums[k].time = Plus(s.sums[k].time, o.sums[k].time)
 		for _, i := range o.sums[k].top.kept {
 			s.sums[k].top.add(i)
 		}
 	}
-	s.same, s.different = plus(s.same, o.same), plus(s.different, o.different)
+	s.same, s.different = Plus(s.same, o.same), Plus(s.different, o.different)
 	for p := range s.byPath {
-		s.byPath[p] = plus(s.byPath[p], o.byPath[p])
-		s.together[p] = plus(s.together[p], o.together[p])
+		s.byPath[p] = Plus(s.byPath[p], o.byPath[p])
+		s.together[p] = Plus(s.together[p], o.together[p])
 		s.bytes[p] += o.bytes[p]
 	}
 	s.colls.merge(o.colls)
@@ -184,9 +184,9 @@ func (w *waiting) chargeCalls(ctx context.Context) (*waitSums, error) {
 				}
 				if w.scope.has(l) && int(row.path) < len(s.byPath) {
 					clipped := w.scope.clip(row.From, row.From+row.Time)
-					s.byPath[row.path] = plus(s.byPath[row.path], clipped)
+					s.byPath[row.path] = Plus(s.byPath[row.path], clipped)
 					if row.Kind > LateReceiverBehindLateSender {
-						s.together[row.path] = plus(s.together[row.path], clipped)
+						s.together[row.path] = Plus(s.together[row.path], clipped)
 					}
 				}
 			}
@@ -202,7 +202,7 @@ func (s *waitSums) charge(scope *scope, kind WaitKind, l trace.LocationID, call 
 	}
 	sum := &s.sums[kind]
 	sum.count++
-	sum.time = plus(sum.time, clipped)
+	sum.time = Plus(sum.time, clipped)
 	sum.top.add(instance{time: clipped, start: scope.clamp(from), location: l, seq: call.Seq, path: call.Path, region: call.Region})
 	return clipped
 }

@@ -45,9 +45,9 @@ func (o *orderWindow) arrive(p *p2pWalk, source uint32, sent int64) {
 		call := p.rows.Ptr(int(i.call))
 		charged := p.sums.charge(p.scope, LateSenderWrongOrder, p.l, call, call.Enter, i.wait)
 		if source == i.source {
-			p.sums.same = plus(p.sums.same, charged)
+			p.sums.same = Plus(p.sums.same, charged)
 		} else {
-			p.sums.different = plus(p.sums.different, charged)
+			p.sums.different = Plus(p.sums.different, charged)
 		}
 	}
 	o.held, o.newest = kept, 0

@@ -36,9 +36,13 @@ func (r *report) devices() {
 func deviceVerdict(d []stats.Device, run int64) string {
 	var span, compute, communication, memory, idle, host, gaps, waiting int64
 	for _, x := range d {
-		span += x.SpanNs
-		compute, communication, memory, idle = compute+x.ComputeNs, communication+x.ExposedCommunicationNs, memory+x.ExposedMemoryNs, idle+x.IdleNs
-		host, gaps, waiting = host+x.IdleCauses.HostBoundNs, gaps+x.IdleCauses.KernelGapsNs, waiting+x.IdleCauses.CollectiveWaitNs
+		for _, s := range []struct {
+			sum *int64
+			ns  int64
+		}{{&span, x.SpanNs}, {&compute, x.ComputeNs}, {&communication, x.ExposedCommunicationNs}, {&memory, x.ExposedMemoryNs}, {&idle, x.IdleNs},
+			{&host, x.IdleCauses.HostBoundNs}, {&gaps, x.IdleCauses.KernelGapsNs}, {&waiting, x.IdleCauses.CollectiveWaitNs}} {
+			*s.sum = stats.Plus(*s.sum, s.ns)
+		}
 	}
 	if span == 0 {
 		return fmt.Sprintf("%s: nothing that takes time is recorded of what they do.", plural(len(d), "device", "devices"))
@@ -95,7 +99,7 @@ func mostComputed(d []stats.Device) (most string, ns int64) {
 	for _, x := range d {
 		for _, k := range x.Kernels {
 			if k.Kind == "compute" {
-				sums[k.Name] += k.TimeNs
+				sums[k.Name] = stats.Plus(sums[k.Name], k.TimeNs)
 			}
 		}
 	}
@@ -111,7 +115,7 @@ func mostComputed(d []stats.Device) (most string, ns int64) {
 func executed(d []stats.Device) (ns int64) {
 	for _, x := range d {
 		for _, k := range x.Kernels {
-			ns += k.TimeNs
+			ns = stats.Plus(ns, k.TimeNs)
 		}
 	}
 	return ns
@@ -170,10 +174,11 @@ func (r *report) deviceKernels() {
 				rows = append(rows, x)
 			}
 			x.devices++
-			x.Count, x.TimeNs, total = x.Count+k.Count, x.TimeNs+k.TimeNs, total+k.TimeNs
+			x.Count, x.TimeNs, total = x.Count+k.Count, stats.Plus(x.TimeNs, k.TimeNs), stats.Plus(total, k.TimeNs)
 			x.MinNs, x.MaxNs = min(x.MinNs, k.MinNs), max(x.MaxNs, k.MaxNs)
 			for _, s := range k.LaunchedFrom {
-				x.from[cmp.Or(string(s.Operator), string(s.Call))] += s.TimeNs
+				from := cmp.Or(string(s.Operator), string(s.Call))
+				x.from[from] = stats.Plus(x.from[from], s.TimeNs)
 			}
 		}
 	}
@@ -316,7 +321,7 @@ func (r *report) hostWaits() {
 		seen[d.Rank] = true
 		for _, w := range d.HostWaits {
 			s := sums[w.Call]
-			sums[w.Call] = sum{s.count + w.Count, s.ns + w.TimeNs}
+			sums[w.Call] = sum{s.count + w.Count, stats.Plus(s.ns, w.TimeNs)}
 		}
 	}
 	names := sortedKeys(sums)

@@ -67,6 +67,25 @@ location 3 rank=3
 location 4 rank=4
   0 Enter main ; 8000000000000000000 Enter MPI_Allreduce ; 8000000000000000001 MpiCollectiveBegin ; 8600000000000000000 MpiCollectiveEnd Allreduce root=none sent=1 received=1 ; 8700000000000000000 Leave MPI_Allreduce ; 9000000000000000000 Leave main
 `, "overflow", exitDone},
+	"devices": {`
+process 0 host0
+process 1 gpu0 kind=2 creator=0
+process 2 gpu1 kind=2 creator=0
+process 3 gpu2 kind=2 creator=0
+region 0 k role=40 paradigm=5
+region 1 main
+location 0 thread0 process=0 kind=1
+  0 Enter main ; 9000000000000000000 Leave main
+location 1 stream0 process=1 kind=2
+  0 Enter k ; 9000000000000000000 Leave k
+location 2 stream1 process=1 kind=2
+  0 Enter k ; 9000000000000000000 Leave k
+location 3 stream0 process=2 kind=2
+  0 Enter k ; 4000000000000000000 Leave k ; 5000000000000000000 Enter k ; 9000000000000000000 Leave k
+location 4 stream0 process=3 kind=2
+  0 Enter k ; 8000000000000000000 Leave k
+group 0 "MPI ranks" kind=4 paradigm=4 members=0
+`, "overflow", exitDone},
 	"offsets": {`
 location 0 rank=0 offsets=0:9223372036854775807:0,1000:-9223372036854775807:0
   1 Enter MPI_Send ; 2 MpiSend to=1 bytes=8 ; 3 Leave MPI_Send ; 1000 Enter MPI_Barrier ; 1001 MpiCollectiveBegin ; 1002 MpiCollectiveEnd Barrier root=none ; 1003 Leave MPI_Barrier

@@ -53,7 +53,7 @@ func (h *host) waits(c *collector) []stats.HostWait {
 				sums[region] = new(hostWait)
 			}
 			sums[region].count += w.count
-			sums[region].time += w.time
+			sums[region].time = stats.Plus(sums[region].time, w.time)
 		}
 	}
 	var out []stats.HostWait

@@ -38,7 +38,7 @@ func (a *activity) charge(k *kernel, l *launch, time int64, work trace.DeviceWor
 		a.kernels[key] = s
 	}
 	s.count++
-	s.time += time
+	s.time = stats.Plus(s.time, time)
 	s.min, s.max = min(s.min, time), max(s.max, time)
 }
 
@@ -96,7 +96,7 @@ func join[K comparable](sums map[K]*kernelSum, key K, s *kernelSum) {
 		return
 	}
 	to.count += s.count
-	to.time += s.time
+	to.time = stats.Plus(to.time, s.time)
 	to.min, to.max = min(to.min, s.min), max(to.max, s.max)
 }
 
