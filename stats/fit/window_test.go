@@ -10,7 +10,7 @@ import (
 // of the range.
 func BenchmarkWindow(b *testing.B) {
 	for _, bits := range []int{12, 24, 48, 62} {
-		for _, n := range []int{1000, 4000, 16000} {
+		for _, n := range []int{1000, 4000, 16000, 64000} {
 			r := rand.New(rand.NewPCG(1, uint64(bits)))
 			s := &Sample{}
 			for range n {
