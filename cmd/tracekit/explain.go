@@ -31,7 +31,7 @@ const explainSchema = "tracekit.explain/1"
 type explainDocument struct {
 	Schema string          `json:"schema"`
 	Trace  stats.TraceInfo `json:"trace"`
-	Chain  []stats.Link    `json:"chain"` // the wait first, its origin last
+	Chain  []stats.Link    `json:"chain"` // the wait first, its origin last; empty: no call waits there
 }
 
 func newExplain(io *streams, run func(context.Context, *streams, *explainOptions) error) *cobra.Command {
@@ -95,48 +95,53 @@ func runExplain(ctx context.Context, io *streams, opts *explainOptions) error {
 	if err != nil {
 		return err
 	}
-	l, call, err := opts.choose(t, a)
+	doc := &explainDocument{Schema: explainSchema, Trace: a.Trace, Chain: []stats.Link{}}
+	l, call, ok, err := opts.choose(t, a)
+	if ok {
+		doc.Chain, err = stats.Explain(ctx, t, a, l, call, opts.jobs)
+	}
 	if err != nil {
 		return err
 	}
-	chain, err := stats.Explain(ctx, t, a, l, call, opts.jobs)
-	if err != nil {
-		return err
-	}
-	doc := &explainDocument{Schema: explainSchema, Trace: a.Trace, Chain: chain}
-	return opts.finish(io, doc, func() { doc.print(io) }, a.Findings, opts.gate(doc))
+	return opts.finish(io, doc, func() { doc.print(io, opts.where()) }, a.Findings, opts.gate(doc))
 }
 
-// choose returns the call whose wait is to be explained.
-func (o *explainOptions) choose(t *trace.Trace, a *stats.Analysis) (l trace.LocationID, call uint32, err error) {
-	ok, which := false, "in this run"
+// choose returns the call whose wait is to be explained; ok is false if none waits.
+func (o *explainOptions) choose(t *trace.Trace, a *stats.Analysis) (l trace.LocationID, call uint32, ok bool, err error) {
 	switch {
 	case o.timed:
 		if n := len(t.World); int(o.rank) >= n {
-			return 0, 0, fmt.Errorf("there is no rank %d, the trace has %d", o.rank, n)
+			return 0, 0, false, fmt.Errorf("there is no rank %d, the trace has %d", o.rank, n)
 		}
 		l, call, ok = stats.WaitAt(t, a.Waits, o.rank, o.at)
-		which = fmt.Sprintf("on rank %d then or later", o.rank)
 	case o.which != "":
 		place, err := whatif.FindPlace(t, o.which)
 		if err != nil {
-			return 0, 0, err
+			return 0, 0, false, err
 		}
 		l, call, ok = stats.LongestWait(a.Waits, func(p trace.PathID, _ stats.WaitKind) bool { return place(p) })
-		which = "at " + o.which
 	default:
 		l, call, ok = stats.LongestWait(a.Waits, func(_ trace.PathID, k stats.WaitKind) bool { return k != stats.WaitAtStartup })
 	}
-	if !ok {
-		return 0, 0, fmt.Errorf("no call waits %s", which)
+	return l, call, ok, nil
+}
+
+// where says among which waits one was chosen.
+func (o *explainOptions) where() string {
+	switch {
+	case o.timed:
+		return fmt.Sprintf("on rank %d then or later", o.rank)
+	case o.which != "":
+		return "at " + o.which
 	}
-	return l, call, nil
+	return "in this run"
 }
 
 // told is how many places are named for each wait.
 const told = 3
 
-func (d *explainDocument) print(io *streams) {
+// print prints the chain, or that no call waits there.
+func (d *explainDocument) print(io *streams, where string) {
 	at := func(ns int64) string { return formatTime(ns - d.Trace.StartNs) }
 	line := func(indent int, format string, args ...any) {
 		pad := strings.Repeat(" ", indent)
@@ -144,6 +149,9 @@ func (d *explainDocument) print(io *streams) {
 	}
 	if r := rebuiltLine("", d.Trace.Rebuilt); r != "" {
 		line(0, "%s", r)
+	}
+	if len(d.Chain) == 0 {
+		line(0, "No call waits %s.", where)
 	}
 	for i, w := range d.Chain {
 		title := "wait in MPI_Init or MPI_Finalize"

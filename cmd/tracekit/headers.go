@@ -285,7 +285,8 @@ func viewRows(p *headers.Profile, top int) (rows []viewRow) {
 	var others viewRow
 	regions := 0
 	rows = slices.DeleteFunc(rows, func(v viewRow) bool {
-		if !strings.HasPrefix(cmp.Or(v.host.Metric, v.path.Metric), "compute: ") {
+		_, _, ok := headers.Region(cmp.Or(v.host.Metric, v.path.Metric))
+		if !ok {
 			return false
 		}
 		if regions++; regions <= top {
@@ -295,7 +296,7 @@ func viewRows(p *headers.Profile, top int) (rows []viewRow) {
 		return true
 	})
 	if regions > top {
-		others.host.Metric = fmt.Sprintf("compute: %s more", plural(regions-top, "region", "regions"))
+		others.host.Metric = plural(regions-top, "region", "regions") + " more"
 		rows = append(rows, others)
 	}
 	return rows
@@ -317,8 +318,8 @@ func addMetric(a, b headers.MetricRow) headers.MetricRow {
 // room.
 func metricTitle(name string, derived bool) string {
 	const room = 18
-	if region, ok := strings.CutPrefix(name, "compute: "); ok {
-		name = "compute: " + shortenRegion(region, room)
+	if kind, region, ok := headers.Region(name); ok {
+		name = kind + shortenRegion(region, room)
 	}
 	return metricName(name, derived)
 }

@@ -1,6 +1,8 @@
 package headers
 
 import (
+	"strings"
+
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -25,22 +27,42 @@ const (
 // lastTag is that of the regions beyond those that have a tag of their own.
 const lastTag = 255
 
-// compute is before the name of a region.
-const compute = "compute: "
+// What is before the name of a region: the program's own, or a call of an accelerator's runtime, in
+// which the host often does nothing but wait for that.
+const (
+	compute     = "compute: "
+	accelerator = "accelerator: "
+)
+
+// Region returns the region that a metric is of; ok is false if it is of none. Kind is what is before it.
+func Region(metric string) (kind, region string, ok bool) {
+	for _, kind := range []string{compute, accelerator} {
+		if region, ok := strings.CutPrefix(metric, kind); ok {
+			return kind, region, true
+		}
+	}
+	return "", "", false
+}
 
 // metrics says what each tag counts.
 type metrics struct {
-	names    []string // by tag
-	byRegion []uint8  // tags of what is computed in a region; of an MPI function, tagMPI
+	names    []string        // by tag
+	devices  map[string]bool // names of regions that are calls of an accelerator's runtime
+	byRegion []uint8         // tags of what is computed in a region; of an MPI function, tagMPI
 	paths    []trace.PathNode
 }
 
 // newMetrics gives tags to regions, the one with the most time first, so that the largest can
 // be masked.
 func newMetrics(t *trace.Trace, a *stats.Analysis) *metrics {
-	m := &metrics{paths: t.Tree.Nodes, names: []string{
+	m := &metrics{paths: t.Tree.Nodes, devices: make(map[string]bool), names: []string{
 		tagNone: "", tagWait: "wait", tagWire: "wire", tagCopy: "copy", tagUnexplained: "unexplained", tagSend: "send overhead", tagReceive: "receive overhead",
 		tagCollective: "collective", tagStartup: "startup", tagMPI: "other MPI", tagOutside: "outside any region", tagNotRecorded: "not recorded"}}
+	for id := range t.Defs.Regions {
+		if t.Defs.IsDeviceCall(trace.RegionID(id)) {
+			m.devices[t.Defs.RegionLabel(trace.RegionID(id))] = true
+		}
+	}
 	tags := make(map[string]uint8)
 	for _, row := range a.Profile {
 		if _, known := tags[row.Region]; known || row.Paradigm == trace.ParadigmMPI.String() || row.ExclusiveNs == 0 {
@@ -50,7 +72,7 @@ func newMetrics(t *trace.Trace, a *stats.Analysis) *metrics {
 		tags[row.Region] = uint8(tag)
 		switch {
 		case len(m.names) < lastTag:
-			m.names = append(m.names, compute+row.Region)
+			m.names = append(m.names, m.ofRegion(row.Region))
 		case len(m.names) == lastTag:
 			m.names = append(m.names, compute+"other regions")
 		}
@@ -67,6 +89,14 @@ func newMetrics(t *trace.Trace, a *stats.Analysis) *metrics {
 		m.byRegion = append(m.byRegion, tag)
 	}
 	return m
+}
+
+// ofRegion returns the metric of a region that is none of MPI.
+func (m *metrics) ofRegion(name string) string {
+	if m.devices[name] {
+		return accelerator + name
+	}
+	return compute + name
 }
 
 // of returns the tag of time in a call path between calls that wait.

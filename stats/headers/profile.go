@@ -342,7 +342,7 @@ func (p *profiled) path(last trace.LocationID) *Path {
 	out.ErrorShare = share(max(out.HeaderNs-out.LengthNs, out.LengthNs-out.HeaderNs), out.LengthNs)
 	on := make(map[string]int64)
 	for _, row := range p.a.CriticalPath.Regions {
-		on[pathMetric(row)] += row.TimeNs
+		on[p.metrics.ofPath(row)] += row.TimeNs
 	}
 	shown := make(map[string]int64)
 	for i, tag := range h.Tags {
@@ -361,8 +361,8 @@ func (p *profiled) path(last trace.LocationID) *Path {
 // anyMPI stands for all metrics of MPI.
 const anyMPI = "MPI"
 
-// pathMetric returns the metric of a row of the critical path.
-func pathMetric(row stats.CriticalRow) string {
+// ofPath returns the metric of a row of the critical path.
+func (m *metrics) ofPath(row stats.CriticalRow) string {
 	switch {
 	case row.Operation != "":
 		return anyMPI
@@ -371,7 +371,7 @@ func pathMetric(row stats.CriticalRow) string {
 	case row.Region == "(not recorded)" || row.Region == "(outside any region)":
 		return string(row.Region[1 : len(row.Region)-1])
 	}
-	return compute + string(row.Region)
+	return m.ofRegion(string(row.Region))
 }
 
 // group returns the metric under which the critical path has what a tag counts. It has no waits.
