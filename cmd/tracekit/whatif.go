@@ -418,6 +418,9 @@ func (doc *whatifDocument) print(io *streams, top int) {
 		g := &grid{heading: "Gains", titles: []string{"<place", "<change", "gain", "share"}}
 		g.note("Wall time by which the run would be shorter with each change alone. Balance: each rank gets the mean over ranks; scale: " +
 			"the time there is that many times as long. Gains do not add up; the row of several places is of all these changes together.")
+		if n := alike(doc.Gains); n > 1 {
+			g.note(fmt.Sprintf("The first %d gain the same: then something else takes as long.", n))
+		}
 		for _, x := range doc.Gains[:min(top, len(doc.Gains))] {
 			g.add(x.Place, x.Change, signed(x.GainNs), orDash(x.Share))
 		}
@@ -429,6 +432,15 @@ func (doc *whatifDocument) print(io *streams, top int) {
 	if len(doc.Findings) > 0 {
 		printFindings(w, io.Width, "Findings", doc.Findings)
 	}
+}
+
+// alike returns how many of the first gains are about the same.
+func alike(gains []whatif.Gain) int {
+	n := 0
+	for n < len(gains) && whatif.Alike(gains[0].GainNs, gains[n].GainNs) {
+		n++
+	}
+	return n
 }
 
 // modelNotes say what a reader should know about the replay of this trace.

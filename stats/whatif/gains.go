@@ -32,7 +32,8 @@ const combined = 3
 // Gains tries the changes that promise most: places that make others wait or lie on the
 // critical path are balanced, halved and left out, and so they are as each of several callers
 // calls them; the network is made ideal; and the best changes
-// of the first few places are made together. Rows are sorted by gain.
+// of the first few places are made together. What gains hardly more than less of it is left out. Rows are
+// sorted by gain.
 func (m *Model) Gains(ctx context.Context, a *stats.Analysis) ([]Gain, error) {
 	var rows []Gain
 	for _, n := range slices.DeleteFunc(candidates(a), m.waitsForDevice) {
@@ -53,6 +54,7 @@ func (m *Model) Gains(ctx context.Context, a *stats.Analysis) ([]Gain, error) {
 	if err := m.try(ctx, rows); err != nil {
 		return nil, err
 	}
+	rows = enough(rows)
 	if best := bestOf(rows); len(best) > 1 {
 		var places, what []string
 		var changes []Change
@@ -63,10 +65,28 @@ func (m *Model) Gains(ctx context.Context, a *stats.Analysis) ([]Gain, error) {
 		if err := m.try(ctx, together); err != nil {
 			return nil, err
 		}
-		rows = append(rows, together...)
-		sortGains(rows)
+		if !Alike(together[0].GainNs, best[0].GainNs) {
+			rows = append(rows, together...)
+			sortGains(rows)
+		}
 	}
 	return rows, nil
+}
+
+// Alike reports whether a gain is hardly more than another one: by less than a hundredth.
+func Alike(gain, other int64) bool { return gain > 0 && gain-other < (other+99)/100 }
+
+// enough returns the rows without those that leave a place out although half of it gains as much.
+func enough(rows []Gain) []Gain {
+	half := make(map[string]int64)
+	for _, g := range rows {
+		if g.Change == "scale 0.5" {
+			half[g.Place] = g.GainNs
+		}
+	}
+	return slices.DeleteFunc(rows, func(g Gain) bool {
+		return g.Change == "scale 0" && Alike(g.GainNs, half[g.Place])
+	})
 }
 
 // try finds the gains of rows, and sorts them.

@@ -18,29 +18,11 @@ func TestGainsWithDevices(t *testing.T) {
 		if waits {
 			function = "hipDeviceSynchronize"
 		}
-		src := tracetest.MustParse(t, strings.ReplaceAll(`
+		m, rows := gainsOf(t, strings.ReplaceAll(`
 process 0 host
 location 0 thread process=0 kind=1 rank=0
   0 Enter main ; 10 Enter prepare ; 30 Leave prepare ; 30 Enter FUNCTION ; 90 Leave FUNCTION ; 100 Leave main
 `, "FUNCTION", function))
-		tr, err := merge.Merge(t.Context(), src, merge.Options{Clock: merge.ClockNone})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { tr.Store.Close() })
-		a, err := stats.Analyze(t.Context(), tr, stats.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := New(t.Context(), tr, a, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(m.Release)
-		rows, err := m.Gains(t.Context(), a)
-		if err != nil {
-			t.Fatal(err)
-		}
 		has := func(place string) bool {
 			return slices.ContainsFunc(rows, func(g Gain) bool { return g.Place == place })
 		}
@@ -48,4 +30,43 @@ location 0 thread process=0 kind=1 rank=0
 			t.Errorf("%s: waits for devices %v, gains %v", function, m.WaitsForDevices(), rows)
 		}
 	}
+}
+
+// TestEnough: half of the work of rank 0 lets rank 1 be the last, so that less of it gains no more.
+func TestEnough(t *testing.T) {
+	_, rows := gainsOf(t, `
+location 0 rank0 rank=0
+  0 Enter work ; 100 Enter MPI_Barrier ; 100 MpiCollectiveBegin ; 110 MpiCollectiveEnd Barrier root=none ; 110 Leave MPI_Barrier ; 110 Leave work
+location 1 rank1 rank=1
+  0 Enter other ; 80 Enter MPI_Barrier ; 80 MpiCollectiveBegin ; 110 MpiCollectiveEnd Barrier root=none ; 110 Leave MPI_Barrier ; 110 Leave other
+`)
+	got := make(map[string]int64)
+	for _, g := range rows {
+		got[g.Place+" "+g.Change] = g.GainNs
+	}
+	if _, both := got["work scale 0"]; both || got["work scale 0.5"] != 20 {
+		t.Errorf("%v", got)
+	}
+}
+
+func gainsOf(t *testing.T, text string) (*Model, []Gain) {
+	tr, err := merge.Merge(t.Context(), tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.Store.Close() })
+	a, err := stats.Analyze(t.Context(), tr, stats.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := New(t.Context(), tr, a, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Release)
+	rows, err := m.Gains(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, rows
 }
