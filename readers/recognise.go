@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"tracekit/readers/arrowdir"
 	"tracekit/trace"
 )
 
@@ -29,6 +30,8 @@ func recognise(path string) (f *format, open string, err error) {
 	switch {
 	case err != nil:
 		return nil, "", err
+	case info.IsDir() && arrowdir.HasParts(path):
+		return nil, "", fmt.Errorf("%s: %w: it holds parts of a trace; 'tracekit combine' makes a trace of them once all are there", path, trace.ErrNotATrace)
 	case info.IsDir():
 		traces = append(companionOf(path, []string{filepath.Clean(path)}), tracesIn(path)...)
 	default:

@@ -44,6 +44,7 @@ type Stage string
 const (
 	Scanned    Stage = "scan"     // merge.Scans, for 'tracekit analyze'
 	Compressed Stage = "compress" // tkf.Parts, for 'tracekit compress'
+	Written    Stage = "convert"  // readers.Written, for 'tracekit convert'
 )
 
 // A Part is the partial result of a stage for some locations of a trace: it knows which, takes
@@ -160,13 +161,13 @@ func Open(dir string) (*Set, error) {
 		_, err = os.ReadDir(dir)
 	}
 	if path := new(fs.PathError); errors.As(err, &path) {
-		return nil, Refused(dir, fmt.Errorf("%w; wanted is the directory that was named with -o to 'tracekit analyze --shard' or 'tracekit compress --shard'", path.Err))
+		return nil, Refused(dir, fmt.Errorf("%w; wanted is the directory in which the shards of 'tracekit analyze', 'compress' or 'convert' were left", path.Err))
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(names) == 0 {
-		return nil, Refused(dir, errors.New("there is no shard in it; the flag --shard of 'tracekit analyze' and 'tracekit compress' makes them"))
+		return nil, Refused(dir, errors.New("there is no shard in it; the flag --shard of 'tracekit analyze', 'compress' and 'convert' makes them"))
 	}
 	s := &Set{}
 	for i, name := range names {
@@ -203,6 +204,14 @@ func Open(dir string) (*Set, error) {
 	}
 	s.Number = 0
 	return s, nil
+}
+
+// Remove removes the files.
+func (s *Set) Remove() (err error) {
+	for _, name := range s.files {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
 }
 
 // escape returns the pattern that matches a path alone.

@@ -14,6 +14,7 @@ import (
 	"tracekit/engine"
 	"tracekit/formulae/tkf"
 	"tracekit/merge"
+	"tracekit/readers"
 	"tracekit/shards"
 	"tracekit/trace"
 )
@@ -141,12 +142,36 @@ func (o *compressOptions) shardOf(c *cobra.Command, s *streams) error {
 	})
 }
 
+// shardOf is the run of 'tracekit convert --shard'.
+func (o *convertOptions) shardOf(c *cobra.Command, s *streams) (err error) {
+	if err := o.shard.validate(c.Flags(), o.out, "format"); err != nil {
+		return err
+	}
+	if o.format, err = outputFormat(o.out, o.format); err != nil {
+		return err
+	}
+	if !slices.Contains(readers.PartFormats(), o.format) {
+		return usagef("--shard is for traces as %s: one as %s is not written in parts", strings.Join(readers.PartFormats(), " or "), formatName(o.format))
+	}
+	if err := o.readFlags.validate(); err != nil {
+		return err
+	}
+	if readers.IsJoined(o.out) {
+		return usagef("%s is a whole trace: name another directory, or remove it first", o.out)
+	}
+	task := shardTask{shardFlag: &o.shard, readFlags: &o.readFlags, dir: o.out, force: o.force, paths: o.in, stage: shards.Written, title: "converting"}
+	return runShard(c.Context(), s, task, func(src *input, locations []trace.LocationID, p *engine.Progress) (*readers.Written, error) {
+		return readers.WritePart(c.Context(), src, locations, o.out, o.shard.number, o.shard.of,
+			readers.CreateOptions{Format: o.format, Jobs: o.jobs, Store: src.store, Context: c.Context()}, p)
+	})
+}
+
 func newCombine(io *streams, run func(context.Context, *streams, *analyzeOptions) error) *cobra.Command {
 	opts := &analyzeOptions{}
 	var pass secondPass
 	cmd := &cobra.Command{
 		Use:   "combine DIRECTORY",
-		Short: "Analyse or compress a trace that several processes have gone through",
+		Short: "Analyse, compress or convert a trace that several processes have gone through",
 		Long: `Combine analyses a trace whose shards lie in a directory, one file of each of several
 'tracekit analyze --shard i/n -o DIRECTORY TRACE', which may have run on different machines,
 as tasks of a job array. What it prints is what 'tracekit analyze' prints of the trace.
@@ -158,12 +183,14 @@ directory, runs the command, and goes on once that has ended and each task is do
 'tracekit combine --shard i/n DIRECTORY', on whatever machine.
 
 Shards of 'tracekit compress --shard i/n -o DIRECTORY TRACE' it joins to the .tkf that -o names.
-Of the trace it then reads the definitions alone.`,
+Of the parts of 'tracekit convert --shard i/n TRACE DIRECTORY' it makes DIRECTORY a trace. Of TRACE it
+then reads the definitions alone.`,
 		Example: `  tracekit analyze --shard 1/2 -o parts traces.otf2
   tracekit analyze --shard 2/2 -o parts traces.otf2
   tracekit combine parts
   tracekit combine --second-pass 'sbatch --wait second.sh' parts
-  tracekit compress --shard 1/1 -o coded traces.otf2 && tracekit combine coded -o run.tkf`,
+  tracekit compress --shard 1/1 -o coded traces.otf2 && tracekit combine coded -o run.tkf
+  tracekit convert --shard 1/1 traces.otf2 run.parquet && tracekit combine run.parquet`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if opts.shard.text != "" {
@@ -177,8 +204,11 @@ Of the trace it then reads the definitions alone.`,
 				opts.align = "start"
 			}
 			opts.shards, opts.paths = set, set.Paths
-			if set.Stage == shards.Compressed {
+			switch set.Stage {
+			case shards.Compressed:
 				return opts.join(c, io)
+			case shards.Written:
+				return opts.joinParts(c, io, args[0])
 			}
 			if err := opts.validate(); err != nil {
 				return err
@@ -211,4 +241,38 @@ func (o *analyzeOptions) join(c *cobra.Command, io *streams) error {
 		return err
 	}
 	return runCompress(c.Context(), io, opts)
+}
+
+// joinParts makes a trace of the parts of 'tracekit convert'.
+func (o *analyzeOptions) joinParts(c *cobra.Command, io *streams, dir string) error {
+	const refusal = "--%s is not for parts of 'tracekit convert'"
+	if err := onlyFlags(c.Flags(), refusal, "jobs", "memory", "quiet", "json", "strict"); err != nil {
+		return err
+	}
+	if err := o.readFlags.validate(); err != nil {
+		return err
+	}
+	in, err := o.readFlags.open(c.Context(), o.paths...)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	written, err := shards.Read(c.Context(), o.shards, in, in.store, o.jobs, func() *readers.Written { return new(readers.Written) })
+	if err == nil {
+		err = written.Missing(in.Defs())
+	}
+	opts := &convertOptions{mergeFlags: mergeFlags{readFlags: o.readFlags}, out: dir}
+	if err == nil {
+		opts.format, err = readers.JoinParts(dir, o.shards.Of)
+	}
+	if err == nil {
+		err = o.shards.Remove()
+	}
+	if err != nil {
+		return err
+	}
+	var ledger trace.Ledger
+	ledger.Merge(in.Findings())
+	ledger.Merge(written.Findings)
+	return opts.report(io, in, sumOf(written.Of), nil, map[string]uint64{}, ledger.Findings())
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,6 +93,88 @@ func TestJoined(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestWrittenInParts: what several processes have written, each a part, is the trace that one writes:
+// its events, its findings and what is said of it, whatever the number of parts.
+func TestWrittenInParts(t *testing.T) {
+	dir := t.TempDir()
+	for k, trace := range shardedTraces(t, dir) {
+		for _, format := range []string{"arrow", "parquet"} {
+			in := func(n int) string { return fmt.Sprintf("in-%d-%d-%s/x.%s", k, n, format, format) }
+			said := make(map[int]string)
+			for _, n := range []int{0, 1, 2, 7} { // 0: not in parts
+				out := in(n)
+				if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(out)), 0o777); err != nil {
+					t.Fatal(err)
+				}
+				last := []string{"convert", trace, out, "--json"}
+				for i := range n {
+					if _, stderr, code := tracekit(t, dir, "convert", "--shard", fmt.Sprintf("%d/%d", i+1, n), trace, out); code != exitDone {
+						t.Fatal(stderr)
+					}
+					last = []string{"combine", out, "--json"}
+				}
+				document, stderr, code := tracekit(t, dir, last...)
+				if code != exitDone {
+					t.Fatal(stderr)
+				}
+				analysis, _, _ := tracekit(t, dir, "analyze", "--json", out)
+				if _, stderr, code := tracekit(t, dir, "convert", out, filepath.Dir(out)+"/again.otf2"); code != exitDone {
+					t.Fatal(stderr)
+				}
+				said[n] = strings.ReplaceAll(document+analysis, out, "OUT")
+				if left, _ := filepath.Glob(filepath.Join(dir, out, "*.shard")); len(left) > 0 {
+					t.Errorf("%s: %v is left", out, left)
+				}
+				for _, name := range archiveFiles(t, filepath.Join(dir, filepath.Dir(in(0)))) {
+					want, err := os.ReadFile(filepath.Join(dir, filepath.Dir(in(0)), name))
+					got, err2 := os.ReadFile(filepath.Join(dir, filepath.Dir(out), name))
+					if err != nil || err2 != nil || !bytes.Equal(got, want) {
+						t.Errorf("%s, %s, %d parts: written again, %s differs; %v, %v", trace, format, n, name, err, err2)
+					}
+				}
+				if said[n] != said[0] {
+					t.Errorf("%s, %s, %d parts: what is said differs", trace, format, n)
+				}
+			}
+		}
+	}
+}
+
+// archiveFiles returns the files of the archive again.otf2 in a directory.
+func archiveFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	names, err := fs.Glob(os.DirFS(dir), "again*/*")
+	top, err2 := fs.Glob(os.DirFS(dir), "again.*")
+	if err != nil || err2 != nil || len(names) == 0 || len(top) != 2 {
+		t.Fatalf("%v, %v, %v, %v", names, top, err, err2)
+	}
+	return append(names, top...)
+}
+
+// TestUnfinishedParts: parts that are not a trace yet are not taken for one, and whoever would spoil
+// a trace is refused.
+func TestUnfinishedParts(t *testing.T) {
+	dir, ring := t.TempDir(), sampleArchive(t, "ring-4")
+	try := func(want string, wantCode int, args ...string) {
+		t.Helper()
+		if _, stderr, code := tracekit(t, dir, args...); code != wantCode || !strings.Contains(stderr, want) {
+			t.Errorf("%v: exit code %d, %q; want %d, %q", args, code, stderr, wantCode, want)
+		}
+	}
+	try("", exitDone, "convert", "--shard", "1/2", ring, "x.parquet")
+	try("it holds parts of a trace", exitNotATrace, "info", "x.parquet")
+	try("1 of 2 shards are missing: 2", exitNotATrace, "combine", "x.parquet")
+	try("exists", exitUsage, "convert", "--shard", "1/2", ring, "x.parquet")
+	try("", exitDone, "convert", "--shard", "2/2", ring, "x.parquet")
+	try("--output is not for parts", exitUsage, "combine", "x.parquet", "-o", "y")
+	try("", exitDone, "combine", "x.parquet")
+	try("is a whole trace", exitUsage, "convert", "--shard", "2/2", ring, "x.parquet")
+	try("exists", exitUsage, "convert", ring, "x.parquet")
+	try("", exitDone, "convert", "--force", ring, "x.parquet") // and now it is in one part
+	try("--shard is for traces as arrow or parquet", exitUsage, "convert", "--shard", "1/2", ring, "x.otf2")
+	try("--clock is for", exitUsage, "convert", "--shard", "1/2", "--clock", "auto", ring, "y.arrow")
 }
 
 // shares returns the command that makes all shares of the second pass.

@@ -28,6 +28,7 @@ type convertOptions struct {
 	format string
 	plain  bool
 	force  bool
+	shard  shardFlag
 }
 
 // A convertDocument says what was written and what the target format cannot express.
@@ -68,6 +69,9 @@ many messages run backwards as recorded and then.`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.in, opts.out = args[:len(args)-1], args[len(args)-1]
+			if opts.shard.text != "" {
+				return opts.shardOf(c, io)
+			}
 			if err := opts.validate(); err != nil {
 				return err
 			}
@@ -75,6 +79,7 @@ many messages run backwards as recorded and then.`,
 		},
 	}
 	opts.addFlags(cmd.Flags())
+	cmd.Flags().StringVar(&opts.shard.text, "shard", "", "only write `share` i/n of the trace, 1/n to n/n, as a part of OUT for 'tracekit combine'")
 	return cmd
 }
 
@@ -158,16 +163,21 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 	if err != nil {
 		return err
 	}
-	events, err := copyEvents(ctx, io, opts, src, w)
+	events, err := opts.copyEvents(ctx, io, src, w)
 	if err != nil {
 		return errors.Join(err, w.Discard())
 	}
 	if err := w.Close(); err != nil {
 		return err
 	}
+	return opts.report(io, in, events, clock, lostBy(w), in.Findings())
+}
+
+// report says what was written.
+func (opts *convertOptions) report(io *streams, in *input, events uint64, clock *stats.Clock, lost map[string]uint64, findings []trace.Finding) error {
 	doc := &convertDocument{
 		Schema: convertSchema, In: in.Info().Path, InFormat: in.Info().Format, Out: opts.out, OutFormat: opts.format,
-		Events: events, Rebuilt: stats.RebuiltOf(in.Info()), Clock: clock, Measured: withOffsets(src.Defs()), Lost: lostBy(w), Findings: stats.FindingRows(in.Findings()),
+		Events: events, Rebuilt: stats.RebuiltOf(in.Info()), Clock: clock, Measured: withOffsets(in.Defs()), Lost: lost, Findings: stats.FindingRows(findings),
 	}
 	return opts.finish(io, doc, func() { doc.print(io) }, doc.Findings, func() ([]string, error) {
 		if !opts.strict || len(doc.Lost) == 0 {
@@ -214,32 +224,22 @@ func lostBy(w readers.Writer) map[string]uint64 {
 	return lost
 }
 
-// copyEvents gives all events to a sink: several locations at a time where the sink can take
-// that, else location by location.
-func copyEvents(ctx context.Context, io *streams, opts *convertOptions, src trace.Source, w trace.Sink) (events uint64, err error) {
-	bar := startProgress(io, opts.quiet, "converting")
+// copyEvents gives all events to a sink, and returns their number.
+func (f *readFlags) copyEvents(ctx context.Context, io *streams, src trace.Source, w trace.Sink) (uint64, error) {
+	bar := startProgress(io, f.quiet, "converting")
 	defer bar.done()
-	write := func(_ context.Context, _ trace.LocationID, batches engine.Batches) (n uint64, err error) {
-		for b, err := range batches {
-			if err != nil {
-				return n, err
-			}
-			if err := w.Write(b); err != nil {
-				return n, err
-			}
-			n += uint64(b.Len())
+	events, err := readers.CopyEvents(ctx, src, w, engine.Options{Jobs: f.jobs, Progress: &bar.Progress})
+	return sumOf(events), err
+}
+
+// sumOf adds up the numbers of locations; nil: none is known.
+func sumOf(numbers []*uint64) (sum uint64) {
+	for _, n := range numbers {
+		if n != nil {
+			sum += *n
 		}
-		return n, nil
 	}
-	run := engine.Options{Jobs: opts.jobs, Progress: &bar.Progress}
-	if c, ok := w.(trace.ConcurrentSink); !ok || !c.Concurrent() {
-		run.Jobs, run.InOrder = 1, true
-	}
-	counts, err := engine.Each(ctx, src, run, write)
-	for _, n := range counts {
-		events += n
-	}
-	return events, err
+	return sum
 }
 
 func (doc *convertDocument) print(io *streams) {

@@ -335,7 +335,7 @@ func (o *reduceOptions) writeTrace(ctx context.Context, io *streams, src trace.S
 	if err != nil {
 		return 0, nil, nil, err
 	}
-	events, err = copyEvents(ctx, io, &convertOptions{mergeFlags: o.mergeFlags}, src, w)
+	events, err = o.copyEvents(ctx, io, src, w)
 	if err != nil {
 		return 0, nil, nil, errors.Join(err, w.Discard())
 	}

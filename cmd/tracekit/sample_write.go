@@ -135,7 +135,7 @@ func writeSampledTrace(ctx context.Context, io *streams, opts *sampleOptions, t 
 	if err != nil {
 		return nil, err
 	}
-	events, err := copyEvents(ctx, io, &convertOptions{mergeFlags: opts.mergeFlags}, src, w)
+	events, err := opts.copyEvents(ctx, io, src, w)
 	if err != nil {
 		return nil, errors.Join(err, w.Discard())
 	}

@@ -357,7 +357,7 @@ func (o *whatifOptions) predict(ctx context.Context, io *streams, t *trace.Trace
 	if err != nil {
 		return p, err
 	}
-	if _, err := copyEvents(ctx, io, &convertOptions{mergeFlags: o.mergeFlags}, src, w); err != nil {
+	if _, err := o.copyEvents(ctx, io, src, w); err != nil {
 		return p, errors.Join(err, w.Discard())
 	}
 	doc.Out, doc.Lost = o.out, w.Lost()

@@ -44,6 +44,7 @@ type manifest struct {
 	Rows   [trace.Tables]layout `json:"rows,omitzero"`
 	Groups [trace.Tables][]run  `json:"groups,omitzero"` // before: row groups or records, each of one location
 	Files  map[string]uint32    `json:"files"`           // CRC-32C of each file but this one
+	Parts  int                  `json:"parts,omitzero"`  // with manifestParts, and then nothing else
 }
 
 // A layout says how many rows the row groups (Parquet) or records (Arrow) of a table have,
@@ -159,6 +160,9 @@ func readManifest(dir string) (*manifest, error) {
 	m := &manifest{}
 	if err := json.NewDecoder(io.LimitReader(f, maxManifest)).Decode(m); err != nil {
 		return nil, &trace.SyntaxError{File: name, Offset: -1, Err: err}
+	}
+	if m.Schema == manifestParts && 1 <= m.Parts && m.Parts <= MaxParts {
+		return m, nil
 	}
 	if m.Schema != manifestSchema && m.Schema != manifestBefore || m.Format != Arrow && m.Format != Parquet {
 		return nil, fmt.Errorf("%s: %w: schema %q, format %q", name, trace.ErrNotATrace, m.Schema, m.Format)

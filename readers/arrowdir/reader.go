@@ -76,28 +76,52 @@ type note struct {
 	file, text string
 }
 
-// Open opens a directory of tables. The error wraps trace.ErrNotATrace if it is none, and
-// is a *trace.SyntaxError if its definitions cannot be read.
-func Open(_ context.Context, dir string) (*Source, error) {
+// Open opens a directory of tables, or of parts. The error wraps trace.ErrNotATrace if it is none,
+// and is a *trace.SyntaxError if its definitions cannot be read.
+func Open(_ context.Context, dir string) (trace.Source, error) {
 	m, err := readManifest(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{dir: dir, manifest: m, notes: make(map[trace.LocationID]note)}
-	if s.contents, err = m.contents(); err != nil {
-		return nil, &trace.SyntaxError{File: filepath.Join(dir, manifestName), Offset: -1, Err: err}
+	if m.Schema == manifestParts {
+		return openParts(dir, m.Parts)
 	}
-	if err := s.readDefs(); err != nil {
+	s, err := openTables(dir, m, nil)
+	if err != nil {
+		return nil, err
+	}
+	for l := range s.defs.Locations {
+		s.defs.Locations[l].Events = m.Events[l]
+	}
+	return s, nil
+}
+
+// openTables opens a directory of tables, with the definitions of another one, which must be the
+// same, if that is not nil.
+func openTables(dir string, m *manifest, beside *Source) (*Source, error) {
+	s := &Source{dir: dir, manifest: m, notes: make(map[trace.LocationID]note)}
+	wrong := func(err error) error {
+		return &trace.SyntaxError{File: filepath.Join(dir, manifestName), Offset: -1, Err: err}
+	}
+	var err error
+	if s.contents, err = m.contents(); err != nil {
+		return nil, wrong(err)
+	}
+	switch {
+	case beside == nil:
+		err = s.readDefs()
+	case !sameDefs(m, beside.manifest):
+		err = wrong(fmt.Errorf("it has other definitions than %s", beside.dir))
+	default:
+		s.defs = beside.defs
+	}
+	if err != nil {
 		return nil, err
 	}
 	s.findTables()
 	m.Info.Path, m.Info.Format, m.Info.Bytes = dir, string(m.Format), sizeOf(dir)
 	if n := len(s.defs.Locations); n != len(m.Events) {
-		return nil, &trace.SyntaxError{File: filepath.Join(dir, manifestName), Offset: -1,
-			Err: fmt.Errorf("it has %d locations, the definitions have %d", len(m.Events), n)}
-	}
-	for l := range s.defs.Locations {
-		s.defs.Locations[l].Events = m.Events[l]
+		return nil, wrong(fmt.Errorf("it has %d locations, the definitions have %d", len(m.Events), n))
 	}
 	return s, nil
 }

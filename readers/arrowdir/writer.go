@@ -83,6 +83,9 @@ func replaceable(path string, force bool) error {
 	if err != nil {
 		m = new(manifest)
 	}
+	if m.Schema == manifestParts {
+		return partsReplaceable(path, m.Parts)
+	}
 	return filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || name == path {
 			return err

@@ -94,6 +94,13 @@ func findSamples(ctx context.Context, root, tracekit, work string) ([]*sample, e
 				return nil, err
 			}
 		}
+		dir := filepath.Join(work, name+"-parts")
+		if err := writeParts(ctx, tracekit, archive, filepath.Join(dir, "x.parquet")); err != nil {
+			return nil, err
+		}
+		if err := add(name, "parts", dir, "x.parquet"); err != nil {
+			return nil, err
+		}
 	}
 	for _, more := range []func(context.Context, string, string, string) ([]*sample, error){goldens, profiles, leftovers} {
 		found, err := more(ctx, root, tracekit, work)
@@ -103,6 +110,19 @@ func findSamples(ctx context.Context, root, tracekit, work string) ([]*sample, e
 		out = append(out, found...)
 	}
 	return out, nil
+}
+
+// writeParts writes a trace in two parts.
+func writeParts(ctx context.Context, tracekit, trace, out string) error {
+	if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
+		return err
+	}
+	for _, args := range [][]string{{"convert", "--shard", "1/2", trace, out}, {"convert", "--shard", "2/2", trace, out}, {"combine", out}} {
+		if text, err := exec.CommandContext(ctx, tracekit, append(args, "--quiet")...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, text)
+		}
+	}
+	return nil
 }
 
 // goldens returns the traces in the goldens of the readers of text that lose nothing.

@@ -1,0 +1,94 @@
+package readers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"tracekit/engine"
+	"tracekit/partial"
+	"tracekit/partial/model"
+	"tracekit/readers/arrowdir"
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// Written is what a process knows of the locations that it has written as a part of a trace: how many
+// events each has, and what was noticed while they were read.
+type Written struct{ model.Results[uint64] }
+
+// Add adds other locations of the same trace.
+func (w *Written) Add(other *Written) error { return w.Results.Add(&other.Results) }
+
+// Code codes it, in either direction.
+func (w *Written) Code(c *partial.Coder, d *trace.Defs, _ *spill.Store) {
+	w.Results.Code(c, d, func(_ trace.LocationID, n *uint64) { partial.Number(c, n) })
+}
+
+// PartFormats returns the names of the formats of which a trace may be written in parts.
+func PartFormats() []string { return []string{string(arrowdir.Arrow), string(arrowdir.Parquet)} }
+
+// WritePart writes some locations of a source, ascending, as part number of a trace in a directory,
+// complete or not at all; one of the same number is replaced. JoinParts makes a trace of all parts.
+func WritePart(ctx context.Context, src trace.Source, locations []trace.LocationID, dir string, number, of int, o CreateOptions, p *engine.Progress) (*Written, error) {
+	if !slices.Contains(PartFormats(), o.Format) {
+		return nil, fmt.Errorf("a trace of format %s is not written in parts", o.Format)
+	}
+	before := src.Findings()
+	_, err := os.Stat(dir)
+	fresh := errors.Is(err, fs.ErrNotExist)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	w := &Written{}
+	o.Force = true
+	err = func() error {
+		out, err := Create(filepath.Join(dir, arrowdir.PartName(number, of)), src.Info(), src.Defs(), o)
+		if err != nil {
+			return err
+		}
+		if w.Of, err = CopyEvents(ctx, src, out, engine.Options{Jobs: o.Jobs, Progress: p, Only: locations}); err != nil {
+			return errors.Join(err, out.Discard())
+		}
+		return out.Close()
+	}()
+	if err != nil && fresh {
+		os.Remove(dir) // fails if another part stands in it by now
+	}
+	w.Findings = trace.Since(before, src.Findings())
+	return w, err
+}
+
+// JoinParts makes a trace of the parts in a directory, all of which are there, and returns its format.
+func JoinParts(dir string, of int) (format string, err error) {
+	f, err := arrowdir.Join(dir, of)
+	return string(f), err
+}
+
+// IsJoined reports whether a directory is a whole trace, in parts or not.
+func IsJoined(dir string) bool { return arrowdir.IsDir(dir) }
+
+// CopyEvents gives the events of a source to a sink and returns their numbers by location: several
+// locations at a time where the sink can take that, else location by location.
+func CopyEvents(ctx context.Context, src trace.Source, w trace.Sink, o engine.Options) ([]*uint64, error) {
+	if c, ok := w.(trace.ConcurrentSink); !ok || !c.Concurrent() {
+		o.Jobs, o.InOrder = 1, true
+	}
+	return engine.Each(ctx, src, o, func(_ context.Context, _ trace.LocationID, batches engine.Batches) (*uint64, error) {
+		n := new(uint64)
+		for b, err := range batches {
+			if err != nil {
+				return n, err
+			}
+			if err := w.Write(b); err != nil {
+				return n, err
+			}
+			*n += uint64(b.Len())
+		}
+		return n, nil
+	})
+}
