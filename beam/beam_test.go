@@ -131,6 +131,32 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestParts: the trace that a pipeline has written is that of the plain command, with the same words; a
+// trace that cannot be read leaves nothing.
+func TestParts(t *testing.T) {
+	command, trace := plain(t), "../samples/archives/halo2d-8"
+	for _, format := range []string{"arrow", "parquet"} {
+		dir := t.TempDir()
+		whole, parts := filepath.Join(dir, "whole."+format), filepath.Join(dir, "parts."+format)
+		printed(t, command, "convert", "-q", trace, whole)
+		o := options{shards: 3, memory: 64 << 20, tracekit: command}
+		if code, err := o.convert(t.Context(), []string{trace, parts}, []string{"-q", "--json"}); code != 0 || err != nil {
+			t.Fatal(code, err)
+		}
+		if got := printed(t, command, "analyze", "-q", "--json", parts); strings.ReplaceAll(got, parts, whole) != printed(t, command, "analyze", "-q", "--json", whole) {
+			t.Errorf("%s: the analyses differ", format)
+		}
+	}
+	none := filepath.Join(t.TempDir(), "x.arrow")
+	o := options{shards: 2, tracekit: command}
+	if code, err := o.convert(t.Context(), []string{"beam_test.go", none}, nil); code == 0 || err == nil {
+		t.Errorf("not a trace: exit code %d, %v", code, err)
+	}
+	if _, err := os.Stat(none); err == nil {
+		t.Error("something is left of what was not written")
+	}
+}
+
 // TestFailure: what is no trace fails the pipeline with words that say so, and leaves no shard.
 func TestFailure(t *testing.T) {
 	o := options{shards: 2, parts: filepath.Join(t.TempDir(), "parts")}

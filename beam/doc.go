@@ -1,7 +1,7 @@
-// Command tracekit-beam analyses or compresses a trace with the workers of an Apache Beam runner: Flink, Spark,
+// Command tracekit-beam analyses, compresses or converts a trace with the workers of an Apache Beam runner: Flink, Spark,
 // Dataflow, or Beam's own on this machine.
 //
-//	tracekit-beam [flags of the runner] analyze|compress TRACE... [-- flags of 'tracekit combine']
+//	tracekit-beam [flags of the runner] analyze|compress|convert TRACE... [-- flags of 'tracekit combine']
 //
 // An element of a pipeline is a shard of the trace: some of its locations, never an event. A
 // worker goes through its shard and leaves the partial results (package shards) in a directory

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -16,14 +17,17 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+
+	"tracekit/readers"
 )
 
 const usage = `usage: tracekit-beam [flags] analyze TRACE... [-- flags of 'tracekit analyze']
        tracekit-beam [flags] compress TRACE... -- -o FILE.tkf [flags of 'tracekit compress']
+       tracekit-beam [flags] convert TRACE... OUT.parquet|OUT.arrow [-- flags of 'tracekit combine']
 
-Workers of a Beam runner decode or compress the trace, a share each, and 'tracekit combine' makes
-of what they leave what the plain command makes. The trace and the directory of the shards must
-have the same paths on all machines. Flags:
+Workers of a Beam runner decode, compress or write the trace, a share each, and 'tracekit combine'
+makes of what they leave what the plain command makes. The trace and the directory of the shards,
+or OUT, must have the same paths on all machines. Flags:
 `
 
 // options are the flags beside those of the runner, which Beam adds.
@@ -32,7 +36,9 @@ type options struct {
 	parts    string
 	tracekit string
 	memory   int64
-	compress *compression // nil: the trace is analysed
+	compress *compression // nil: the trace is not compressed
+	format   string       // in which it is written, in parts that are the shards; "": it is not
+	out      string       // what is written, as it was named
 
 	self []string // the command line that started this process, up to its arguments
 }
@@ -70,9 +76,9 @@ func (o *options) run(ctx context.Context, args []string) (code int, err error) 
 	if len(args) == 3 && args[0] == secondPass && o.shards > 0 {
 		return 0, o.makeProfiles(ctx, args[1], args[2])
 	}
-	if len(args) < 2 || args[0] != "analyze" && args[0] != "compress" || o.shards < 1 {
+	if len(args) < 2 || !slices.Contains([]string{"analyze", "compress", "convert"}, args[0]) || o.shards < 1 {
 		flag.Usage()
-		return 2, errors.New("want analyze or compress, and a trace")
+		return 2, errors.New("want analyze, compress or convert, and a trace")
 	}
 	if args[0] == "compress" {
 		if o.compress, rest, err = parseCompression(rest); err != nil {
@@ -82,22 +88,51 @@ func (o *options) run(ctx context.Context, args []string) (code int, err error) 
 	if o.tracekit, err = exec.LookPath(o.tracekit); err != nil {
 		return 2, fmt.Errorf("the plain command is needed (-tracekit): %w", err)
 	}
-	remove, err := o.makeParts(args[1])
+	paths := args[1:]
+	if args[0] == "convert" {
+		return o.convert(ctx, paths, rest)
+	}
+	remove, err := o.makeParts(paths[0])
 	if err != nil {
 		return 1, err
 	}
 	defer remove()
-	if err := o.make(ctx, args[1:]); err != nil {
+	if err := o.make(ctx, paths); err != nil {
 		return 1, err
 	}
 	return o.combine(ctx, os.Stdout, rest)
 }
 
+// convert has the parts of a trace written, of which combine makes the trace: complete or not at all.
+func (o *options) convert(ctx context.Context, paths, flags []string) (code int, err error) {
+	if len(paths) < 2 || o.parts != "" {
+		return 2, errors.New("want convert TRACE OUT, without -parts: the parts are OUT's own")
+	}
+	o.out = paths[len(paths)-1]
+	if o.format = readers.FormatOf(o.out); !slices.Contains(readers.PartFormats(), o.format) {
+		return 2, fmt.Errorf("%s: a trace is written in parts as %s only", o.out, strings.Join(readers.PartFormats(), " or "))
+	}
+	if o.parts, err = filepath.Abs(o.out); err == nil {
+		err = os.Mkdir(o.parts, 0o755)
+	}
+	if err != nil {
+		return 1, err
+	}
+	if err = o.make(ctx, paths[:len(paths)-1]); err == nil {
+		code, err = o.combine(ctx, os.Stdout, flags)
+	}
+	if err != nil || !readers.IsJoined(o.parts) {
+		err = errors.Join(err, os.RemoveAll(o.parts))
+		code = max(code, 1)
+	}
+	return code, err
+}
+
 // combine runs 'tracekit combine', for which a pipeline of its own makes the second pass, and
 // returns its exit code.
 func (o *options) combine(ctx context.Context, out io.Writer, flags []string) (code int, err error) {
-	args := []string{"combine", o.parts}
-	if o.compress == nil {
+	args := []string{"combine", cmp.Or(o.out, o.parts)}
+	if o.compress == nil && o.format == "" {
 		dir, err := os.Getwd()
 		if err != nil {
 			return 1, err
@@ -149,7 +184,7 @@ func (o *options) make(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	return o.pipeline(ctx, &shardFn{Compress: o.compress, Paths: paths, Dir: dir, Parts: o.parts, Of: o.shards, Memory: o.memory})
+	return o.pipeline(ctx, &shardFn{Compress: o.compress, Format: o.format, Paths: paths, Dir: dir, Parts: o.parts, Of: o.shards, Memory: o.memory})
 }
 
 // makeProfiles runs the pipeline that makes the second pass over a trace that was named in a folder.

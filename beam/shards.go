@@ -36,7 +36,8 @@ func forShards(s beam.Scope, fn any, of int) {
 
 // A shardFn makes shards. To make one again, after a worker was lost, makes the same file.
 type shardFn struct {
-	Compress *compression // nil: it decodes
+	Compress *compression // nil: it does not compress
+	Format   string       // in which it writes parts; "": it writes none
 	Paths    []string     // of the trace, as they were named in Dir
 	Dir      string
 	Parts    string // directory of the shards
@@ -47,7 +48,7 @@ type shardFn struct {
 // Setup goes where the paths were named, for findings tell of files by these names.
 func (f *shardFn) Setup() error { return os.Chdir(f.Dir) }
 
-// ProcessElement decodes a shard. It opens the trace anew each time: what a source has noticed
+// ProcessElement decodes, compresses or writes a shard. It opens the trace anew each time: what a source has noticed
 // before must not count again.
 func (f *shardFn) ProcessElement(ctx context.Context, number int) (err error) {
 	src, store, err := open(ctx, f.Paths, false, f.Memory)
@@ -57,24 +58,32 @@ func (f *shardFn) ProcessElement(ctx context.Context, number int) (err error) {
 	defer func() { err = errors.Join(err, src.Close(), store.Close()) }()
 	h := shards.Header{Stage: shards.Scanned, Paths: f.Paths, Number: number, Of: f.Of}
 	locations := shards.Locations(src.Defs(), number, f.Of)
-	if f.Compress == nil {
-		scans, err := merge.Scan(ctx, src, locations, store, merge.Options{Jobs: 1})
+	switch {
+	case f.Format != "":
+		h.Stage = shards.Written
+		written, err := readers.WritePart(ctx, src, locations, f.Parts, number, f.Of, readers.CreateOptions{Format: f.Format, Jobs: 1, Store: store, Context: ctx}, nil)
 		if err != nil {
 			return err
 		}
-		return shards.Write(ctx, f.Parts, h, src, scans)
+		return shards.Write(ctx, f.Parts, h, src, written)
+	case f.Compress != nil:
+		h.Stage = shards.Compressed
+		opts, err := f.Compress.options()
+		if err != nil {
+			return err
+		}
+		opts.Jobs, opts.Store = 1, store
+		parts, err := tkf.Encode(ctx, src, locations, opts)
+		if err != nil {
+			return err
+		}
+		return shards.Write(ctx, f.Parts, h, src, parts)
 	}
-	h.Stage = shards.Compressed
-	opts, err := f.Compress.options()
+	scans, err := merge.Scan(ctx, src, locations, store, merge.Options{Jobs: 1})
 	if err != nil {
 		return err
 	}
-	opts.Jobs, opts.Store = 1, store
-	parts, err := tkf.Encode(ctx, src, locations, opts)
-	if err != nil {
-		return err
-	}
-	return shards.Write(ctx, f.Parts, h, src, parts)
+	return shards.Write(ctx, f.Parts, h, src, scans)
 }
 
 // open opens a trace, with a store for tables that keeps so many bytes in memory.

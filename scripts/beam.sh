@@ -1,7 +1,7 @@
 # What scripts/flink.sh and scripts/spark.sh share: programs, processes, the job and the comparison.
 # To be sourced, with the trace as the argument.
 #
-#   COMMAND=analyze or compress
+#   COMMAND=analyze, compress or convert (to Parquet)
 #   SHARDS=16      shards of the trace
 #   PROGRAMS=DIR   keeps jars and programs there for the next time
 #
@@ -93,14 +93,20 @@ until_says() {
 # submit PARALLELISM begins the job; job is its process.
 submit() {
 	echo "== job"
-	output=()
-	if [ "$command" = compress ]; then output=(-o "$work/beam.tkf"); fi
+	files=() output=() parts=(--parts="$work/parts")
+	case $command in
+	compress) output=(-o x.tkf) ;;
+	convert) files=(x.parquet) parts=() ;;
+	esac
+	mkdir "$work/beam" "$work/local"
 	began=$(date +%s.%N)
+	cd "$work/beam"
 	"$keep/tracekit-beam" --runner=universal --endpoint=127.0.0.1:$jobs --environment_type=PROCESS \
 		--environment_config="{\"command\":\"$work/worker.sh\"}" --worker_binary="$keep/tracekit-beam" --parallelism="$1" \
-		--shards="$shards" --parts="$work/parts" --tracekit="$keep/tracekit" \
-		"$command" "$trace" -- --json -q "${output[@]}" >"$work/beam.json" 2>"$work/driver.log" &
+		--shards="$shards" "${parts[@]}" --tracekit="$keep/tracekit" \
+		"$command" "$trace" "${files[@]}" -- --json -q "${output[@]}" >"$work/beam.json" 2>"$work/driver.log" &
 	job=$!
+	cd "$work/local"
 	pids+=("$job")
 }
 
@@ -113,14 +119,24 @@ compare() {
 		exit 1
 	fi
 	grep -hoE 'state: [A-Z]+' "$work/driver.log" | tr '\n' ' ' && echo
-	echo "$(ls "$work"/parts/*.shard | wc -l) shards, $(ls "$work"/worker-*.log | wc -l) worker processes:" \
+	echo "$shards shards, $(ls "$work"/worker-*.log | wc -l) worker processes:" \
 		"$(echo "$(date +%s.%N) - $began" | bc) s from submitting to the document"
 	echo "== comparison"
 	began=$(date +%s.%N)
-	if [ "$command" = compress ]; then output=(-o "$work/local.tkf"); fi
-	"$keep/tracekit" "$command" --json -q "$trace" "${output[@]}" >"$work/local.json"
+	"$keep/tracekit" "$command" --json -q "$trace" "${files[@]}" "${output[@]}" >"$work/local.json"
 	echo "the plain command takes $(echo "$(date +%s.%N) - $began" | bc) s"
 	cmp "$work/local.json" "$work/beam.json"
-	if [ "$command" = compress ]; then cmp "$work/local.tkf" "$work/beam.tkf"; fi
+	case $command in
+	compress) cmp "$work/local/x.tkf" "$work/beam/x.tkf" ;;
+	convert) # the events, and what they mean
+		for side in local beam; do
+			cd "$work/$side"
+			"$keep/tracekit" analyze --json -q x.parquet >analysis.json
+			"$keep/tracekit" convert -q x.parquet x.json >converted.txt
+		done
+		cmp "$work/local/analysis.json" "$work/beam/analysis.json"
+		cmp "$work/local/x.json" "$work/beam/x.json"
+		;;
+	esac
 	echo "the documents are equal: $(wc -c <"$work/beam.json") bytes, sha256 $(sha256sum <"$work/beam.json" | cut -c1-16)"
 }
