@@ -13,6 +13,9 @@
 // records (Arrow) of at most MaxGroupRows rows; locations of few events share one. Parquet
 // files are compressed with zstd.
 //
+// A trace that several processes have written lies in parts, directories of this layout below one
+// whose tracekit.json names their number: see PartName.
+//
 // Times are raw ticks; the clock's resolution and the measured offsets stand in the
 // definitions.
 package arrowdir
