@@ -274,5 +274,5 @@ func (o *analyzeOptions) joinParts(c *cobra.Command, io *streams, dir string) er
 	var ledger trace.Ledger
 	ledger.Merge(in.Findings())
 	ledger.Merge(written.Findings)
-	return opts.report(io, in, sumOf(written.Of), nil, map[string]uint64{}, ledger.Findings())
+	return opts.report(io, in, in.Defs(), sumOf(written.Of), nil, map[string]uint64{}, ledger.Findings())
 }

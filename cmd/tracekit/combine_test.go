@@ -250,7 +250,7 @@ func TestCombineRefuses(t *testing.T) {
 		{"twice", func(t *testing.T, p string) error {
 			return os.Link(filepath.Join(p, shards.Name(1, 3)), filepath.Join(p, "again.shard"))
 		}, "it is shard 1, and so is"},
-		{"no directory", func(t *testing.T, p string) error { return os.RemoveAll(p) }, "wanted is the directory that was named with -o"},
+		{"no directory", func(t *testing.T, p string) error { return os.RemoveAll(p) }, "wanted is the directory in which the shards"},
 		{"a file", func(t *testing.T, p string) error { return errors.Join(os.RemoveAll(p), os.WriteFile(p, nil, 0o644)) }, "not a directory; wanted is"},
 		{"a directory", func(t *testing.T, p string) error { return os.Mkdir(filepath.Join(p, "x.shard"), 0o755) }, "it is not a file"},
 		{"other number", func(t *testing.T, p string) error {

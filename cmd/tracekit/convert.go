@@ -170,14 +170,14 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 	if err := w.Close(); err != nil {
 		return err
 	}
-	return opts.report(io, in, events, clock, lostBy(w), in.Findings())
+	return opts.report(io, in, src.Defs(), events, clock, lostBy(w), in.Findings())
 }
 
-// report says what was written.
-func (opts *convertOptions) report(io *streams, in *input, events uint64, clock *stats.Clock, lost map[string]uint64, findings []trace.Finding) error {
+// report says what was written, with these definitions.
+func (opts *convertOptions) report(io *streams, in *input, defs *trace.Defs, events uint64, clock *stats.Clock, lost map[string]uint64, findings []trace.Finding) error {
 	doc := &convertDocument{
 		Schema: convertSchema, In: in.Info().Path, InFormat: in.Info().Format, Out: opts.out, OutFormat: opts.format,
-		Events: events, Rebuilt: stats.RebuiltOf(in.Info()), Clock: clock, Measured: withOffsets(in.Defs()), Lost: lost, Findings: stats.FindingRows(findings),
+		Events: events, Rebuilt: stats.RebuiltOf(in.Info()), Clock: clock, Measured: withOffsets(defs), Lost: lost, Findings: stats.FindingRows(findings),
 	}
 	return opts.finish(io, doc, func() { doc.print(io) }, doc.Findings, func() ([]string, error) {
 		if !opts.strict || len(doc.Lost) == 0 {
