@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 
@@ -53,7 +54,7 @@ func parseCondition(s string) (condition, error) {
 		return condition{}, usagef("--fail-if %q: %w", s, err)
 	}
 	limit, err := strconv.ParseFloat(m[3], 64)
-	if err != nil {
+	if err != nil || math.IsNaN(limit) || math.IsInf(limit, 0) { // a gate that is always open, or never
 		return condition{}, usagef("--fail-if %q: %q is not a number", s, m[3])
 	}
 	return condition{text: s, path: path, op: m[2], limit: limit}, nil

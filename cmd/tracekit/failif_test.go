@@ -70,6 +70,8 @@ func TestFailing(t *testing.T) {
 		{"top[1]<1", false, "is no list"},
 		{"a=1", false, "want PATH"},
 		{"a<b", false, "not a number"},
+		{"a<NaN", false, "not a number"},
+		{"a>-Inf", false, "not a number"},
 		{"a[b<1", false, "not closed"},
 		{"a..b<1", false, "a key is missing"},
 		{".a<1", false, "a key is missing"},

@@ -129,7 +129,13 @@ func refuseExisting(path string, force bool) error {
 		return nil // if it cannot be written, that shows later
 	case !force:
 		return usagef("%s exists; --force overwrites it", path)
-	case info.Mode()&(fs.ModeNamedPipe|fs.ModeDevice|fs.ModeSocket) != 0:
+	case filepath.Dir(path) == "/dev":
+		return usagef("%s belongs to the system and stays as it is", path)
+	}
+	if to, err := os.Stat(path); err == nil {
+		info = to // not a link's own mode
+	}
+	if info.Mode()&(fs.ModeNamedPipe|fs.ModeDevice|fs.ModeSocket) != 0 {
 		return usagef("%s is neither file nor directory and stays as it is", path)
 	}
 	return nil
