@@ -70,6 +70,8 @@ func (doc *compareDocument) verdict() string {
 	switch {
 	case judged == 0:
 		return text + " No place has iterations enough to judge by."
+	case doc.Significant == 0 && r.Significant != nil && *r.Significant:
+		return text + fmt.Sprintf(" It is spread out: none of %s changed by more than noise alone.", plural(judged, "time of places", "times of places"))
 	case doc.Significant == 0:
 		return text + fmt.Sprintf(" None of %s changed by more than noise.", plural(judged, "time of places", "times of places"))
 	}

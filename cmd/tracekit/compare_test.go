@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,5 +96,26 @@ func TestComparisonDirectory(t *testing.T) {
 	}
 	if _, _, code := tracekit(t, dir, "compare", a, b, "-o", "out"); code != exitUsage {
 		t.Errorf("writing over a comparison: exit code %d, want %d", code, exitUsage)
+	}
+}
+
+// TestVerdict: what is said of the whole and of the places does not sound like a contradiction.
+func TestVerdict(t *testing.T) {
+	yes, no, change := true, false, 0.1
+	for _, test := range []struct {
+		whole, place *bool
+		significant  int
+		want         string
+	}{
+		{&yes, &yes, 1, ": more than noise. 1 of 1 time of places changed by more than noise."},
+		{&yes, &no, 0, ": more than noise. It is spread out: none of 1 time of places changed by more than noise alone."},
+		{&no, &no, 0, ": no more than noise. None of 1 time of places changed by more than noise."},
+		{&yes, nil, 0, ": more than noise. No place has iterations enough to judge by."},
+	} {
+		doc := &compareDocument{Comparison: &compare.Comparison{
+			Run: &compare.Change{A: 100, B: 110, Change: &change, Significant: test.whole}, Changes: []compare.Change{{Significant: test.place}}, Significant: test.significant}}
+		if got := doc.verdict(); !strings.HasSuffix(got, test.want) {
+			t.Errorf("%q, want %q", got, test.want)
+		}
 	}
 }
