@@ -15,7 +15,9 @@ type Process struct {
 	Outside  int64    // useful time of the master outside them
 	Unpaired uint64   // barriers that not all threads of the team pass
 
-	wait func(Wait)
+	wait     func(Wait)
+	barriers [][]visit // memory for those of a region
+	ends     []visit
 }
 
 // A Thread is the time of one thread by what it does. Times sum to the window: before its first
@@ -132,8 +134,7 @@ type visit struct {
 // each number are one barrier. Where no barrier is recorded, the end of the region is one, which a
 // thread reaches with the end of its useful time.
 func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) {
-	var barriers [][]visit
-	var ends []visit
+	barriers, ends := p.barriers[:0], p.ends[:0]
 	team := 0
 	for k := range readers {
 		r := &readers[k]
@@ -154,7 +155,7 @@ func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) 
 				}
 			case s.Activity == Barrier && s.From >= begin:
 				if number == len(barriers) {
-					barriers = append(barriers, nil)
+					barriers = append(barriers, p.room(number))
 				}
 				barriers[number] = append(barriers[number], visit{Wait{r.Location, s.Path, s.From, 0}, k, e})
 				number++
@@ -171,7 +172,8 @@ func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) 
 			team++
 		}
 	}
-	if barriers == nil {
+	p.barriers, p.ends = barriers, ends
+	if len(barriers) == 0 {
 		p.barrier(ends)
 	}
 	for _, visits := range barriers {
@@ -180,6 +182,14 @@ func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) 
 		}
 		p.barrier(visits)
 	}
+}
+
+// room returns memory for the visits of a barrier, that of the region before if there is some.
+func (p *Process) room(number int) []visit {
+	if number < len(p.barriers) {
+		return p.barriers[number][:0]
+	}
+	return nil
 }
 
 // barrier finds the waits of one barrier.
