@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -154,6 +156,41 @@ func TestParts(t *testing.T) {
 	}
 	if _, err := os.Stat(none); err == nil {
 		t.Error("something is left of what was not written")
+	}
+}
+
+// TestArchives: the archive and the document that are made of what a pipeline has converted are those of the
+// plain command, byte for byte; the event files are gone.
+func TestArchives(t *testing.T) {
+	command, trace := plain(t), "../samples/archives/halo2d-8"
+	whole, joined := filepath.Join(t.TempDir(), "x.otf2"), filepath.Join(t.TempDir(), "x.otf2")
+	printed(t, command, "convert", "-q", trace, whole)
+	o := options{shards: 3, memory: 64 << 20, parts: filepath.Join(t.TempDir(), "parts"), tracekit: command}
+	if code, err := o.convert(t.Context(), []string{trace, joined}, []string{"-q"}); code != 0 || err != nil {
+		t.Fatal(code, err)
+	}
+	files := 0
+	err := fs.WalkDir(os.DirFS(filepath.Dir(whole)), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		a, err := os.ReadFile(filepath.Join(filepath.Dir(whole), name))
+		b, err2 := os.ReadFile(filepath.Join(filepath.Dir(joined), name))
+		if !bytes.Equal(a, b) {
+			t.Errorf("%s differs", name)
+		}
+		files++
+		return errors.Join(err, err2)
+	})
+	if err != nil || files != 18 {
+		t.Errorf("%d files, %v", files, err)
+	}
+	again := options{shards: 3, tracekit: command}
+	if code, err := again.convert(t.Context(), []string{trace, joined}, nil); code != 2 || err == nil {
+		t.Errorf("over an archive: exit code %d, %v", code, err)
+	}
+	if code, err := again.convert(t.Context(), []string{trace, "x.prv"}, nil); code != 2 || err == nil {
+		t.Errorf("to Paraver: exit code %d, %v", code, err)
 	}
 }
 

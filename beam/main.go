@@ -19,11 +19,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	"tracekit/readers"
+	"tracekit/readers/otf2"
 )
 
 const usage = `usage: tracekit-beam [flags] analyze TRACE... [-- flags of 'tracekit analyze']
        tracekit-beam [flags] compress TRACE... -- -o FILE.tkf [flags of 'tracekit compress']
-       tracekit-beam [flags] convert TRACE... OUT.parquet|OUT.arrow [-- flags of 'tracekit combine']
+       tracekit-beam [flags] convert TRACE... OUT.parquet|OUT.arrow|OUT.otf2 [-- flags of 'tracekit combine']
 
 Workers of a Beam runner decode, compress or write the trace, a share each, and 'tracekit combine'
 makes of what they leave what the plain command makes. The trace and the directory of the shards,
@@ -38,7 +39,7 @@ type options struct {
 	memory   int64
 	compress *compression // nil: the trace is not compressed
 	format   string       // in which it is written, in parts that are the shards; "": it is not
-	out      string       // what is written, as it was named
+	out      string       // the tables that are written, as they were named
 
 	self []string // the command line that started this process, up to its arguments
 }
@@ -105,12 +106,18 @@ func (o *options) run(ctx context.Context, args []string) (code int, err error) 
 
 // convert has the parts of a trace written, of which combine makes the trace: complete or not at all.
 func (o *options) convert(ctx context.Context, paths, flags []string) (code int, err error) {
-	if len(paths) < 2 || o.parts != "" {
-		return 2, errors.New("want convert TRACE OUT, without -parts: the parts are OUT's own")
+	if len(paths) < 2 {
+		return 2, errors.New("want convert TRACE OUT")
 	}
-	o.out = paths[len(paths)-1]
-	if o.format = readers.FormatOf(o.out); !slices.Contains(readers.PartFormats(), o.format) {
-		return 2, fmt.Errorf("%s: a trace is written in parts as %s only", o.out, strings.Join(readers.PartFormats(), " or "))
+	paths, out := paths[:len(paths)-1], paths[len(paths)-1]
+	if o.format = readers.FormatOf(out); o.format == otf2.Format {
+		return o.archive(ctx, paths, out, flags)
+	}
+	if o.out = out; o.parts != "" {
+		return 2, errors.New("convert does not take -parts for tables: the parts are OUT's own")
+	}
+	if !slices.Contains(readers.PartFormats(), o.format) {
+		return 2, fmt.Errorf("%s: a trace is written in parts as %s or otf2 only; 'tracekit convert' writes other formats", o.out, strings.Join(readers.PartFormats(), ", "))
 	}
 	if o.parts, err = filepath.Abs(o.out); err == nil {
 		err = os.Mkdir(o.parts, 0o755)
@@ -118,7 +125,7 @@ func (o *options) convert(ctx context.Context, paths, flags []string) (code int,
 	if err != nil {
 		return 1, err
 	}
-	if err = o.make(ctx, paths[:len(paths)-1]); err == nil {
+	if err = o.make(ctx, paths); err == nil {
 		code, err = o.combine(ctx, os.Stdout, flags)
 	}
 	if err != nil || !readers.IsJoined(o.parts) {
@@ -126,6 +133,22 @@ func (o *options) convert(ctx context.Context, paths, flags []string) (code int,
 		code = max(code, 1)
 	}
 	return code, err
+}
+
+// archive has the event files of an archive written, which combine joins.
+func (o *options) archive(ctx context.Context, paths []string, out string, flags []string) (code int, err error) {
+	if _, err := os.Lstat(out); err == nil && !slices.Contains(flags, "--force") {
+		return 2, fmt.Errorf("%s exists; --force, behind --, replaces an archive", out)
+	}
+	remove, err := o.makeParts(paths[0])
+	if err != nil {
+		return 1, err
+	}
+	defer remove()
+	if err := o.make(ctx, paths); err != nil {
+		return 1, err
+	}
+	return o.combine(ctx, os.Stdout, append(slices.Clone(flags), "-o", out))
 }
 
 // combine runs 'tracekit combine', for which a pipeline of its own makes the second pass, and

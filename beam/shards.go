@@ -8,9 +8,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	beamregister "github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"tracekit/engine"
 	"tracekit/formulae/tkf"
 	"tracekit/merge"
 	"tracekit/readers"
+	"tracekit/readers/otf2"
 	"tracekit/shards"
 	"tracekit/spill"
 	"tracekit/stats"
@@ -59,6 +61,13 @@ func (f *shardFn) ProcessElement(ctx context.Context, number int) (err error) {
 	h := shards.Header{Stage: shards.Scanned, Paths: f.Paths, Number: number, Of: f.Of}
 	locations := shards.Locations(src.Defs(), number, f.Of)
 	switch {
+	case f.Format == otf2.Format:
+		h.Stage = shards.Archived
+		files, err := otf2.Encode(ctx, src, locations, engine.Options{Jobs: 1})
+		if err != nil {
+			return err
+		}
+		return errors.Join(shards.Write(ctx, f.Parts, h, src, files), files.Close())
 	case f.Format != "":
 		h.Stage = shards.Written
 		written, err := readers.WritePart(ctx, src, locations, f.Parts, number, f.Of, readers.CreateOptions{Format: f.Format, Jobs: 1, Store: store, Context: ctx}, nil)

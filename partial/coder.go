@@ -52,6 +52,13 @@ func (c *Coder) Refuse(format string, args ...any) {
 	}
 }
 
+// Fail sets the error, unless there is one, to one that is not about the data.
+func (c *Coder) Fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
 // Close ends what is written, or checks that nothing follows what was read, and returns the
 // first error. It does not close the stream below.
 func (c *Coder) Close() error {
@@ -392,6 +399,34 @@ func Block(c *Coder, block *[]byte) {
 		}
 		c.begin()
 		Bytes(c, (*block)[at:min(at+blockRows, n)])
+	}
+}
+
+// streamPiece is the number of bytes of a stream that are in memory.
+const streamPiece = 1 << 15
+
+// Stream codes all bytes of from or, reading, gives them to the writer to. An error of these is the
+// Coder's.
+func Stream(c *Coder, from io.Reader, to io.Writer) {
+	for piece := make([]byte, streamPiece); c.err == nil; {
+		n := 0
+		if !c.Reading() {
+			var err error
+			if n, err = io.ReadFull(from, piece); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+				c.err = err
+				return
+			}
+		}
+		if Number(c, &n); n < 0 || n > len(piece) {
+			c.Refuse("a piece of %d bytes", n)
+		}
+		if n == 0 || c.err != nil {
+			return
+		}
+		c.begin()
+		if Bytes(c, piece[:n]); c.Reading() && c.err == nil {
+			_, c.err = to.Write(piece[:n])
+		}
 	}
 }
 

@@ -1,7 +1,7 @@
 # What scripts/flink.sh and scripts/spark.sh share: programs, processes, the job and the comparison.
 # To be sourced, with the trace as the argument.
 #
-#   COMMAND=analyze, compress or convert (to Parquet)
+#   COMMAND=analyze, compress or convert (to Parquet, or as OUT=x.otf2 says)
 #   SHARDS=16      shards of the trace
 #   PROGRAMS=DIR   keeps jars and programs there for the next time
 #
@@ -11,7 +11,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 trace=$(realpath "${1:-$root/samples/archives/halo2d-8}")
 work=$(mktemp -d "${TMPDIR:-/tmp}/tracekit-beam-XXXXXX")
 keep=${PROGRAMS:-$work/programs}
-command=${COMMAND:-analyze} shards=${SHARDS:-16}
+command=${COMMAND:-analyze} out=${OUT:-x.parquet} shards=${SHARDS:-16}
 jobs=18099 artifacts=18098
 pids=()
 
@@ -96,7 +96,10 @@ submit() {
 	files=() output=() parts=(--parts="$work/parts")
 	case $command in
 	compress) output=(-o x.tkf) ;;
-	convert) files=(x.parquet) parts=() ;;
+	convert)
+		files=("$out")
+		if [ "$out" = x.parquet ]; then parts=(); fi
+		;;
 	esac
 	mkdir "$work/beam" "$work/local"
 	began=$(date +%s.%N)
@@ -126,9 +129,10 @@ compare() {
 	"$keep/tracekit" "$command" --json -q "$trace" "${files[@]}" "${output[@]}" >"$work/local.json"
 	echo "the plain command takes $(echo "$(date +%s.%N) - $began" | bc) s"
 	cmp "$work/local.json" "$work/beam.json"
-	case $command in
-	compress) cmp "$work/local/x.tkf" "$work/beam/x.tkf" ;;
-	convert) # the events, and what they mean
+	case $command:$out in
+	compress:*) cmp "$work/local/x.tkf" "$work/beam/x.tkf" ;;
+	convert:*.otf2) diff -r "$work/local" "$work/beam" ;;
+	convert:*) # the events, and what they mean
 		for side in local beam; do
 			cd "$work/$side"
 			"$keep/tracekit" analyze --json -q x.parquet >analysis.json

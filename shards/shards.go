@@ -44,7 +44,8 @@ type Stage string
 const (
 	Scanned    Stage = "scan"     // merge.Scans, for 'tracekit analyze'
 	Compressed Stage = "compress" // tkf.Parts, for 'tracekit compress'
-	Written    Stage = "convert"  // readers.Written, for 'tracekit convert'
+	Written    Stage = "convert"  // readers.Written, for 'tracekit convert' to tables
+	Archived   Stage = "archive"  // otf2.Parts, for 'tracekit convert' to an OTF2 archive
 )
 
 // A Part is the partial result of a stage for some locations of a trace: it knows which, takes

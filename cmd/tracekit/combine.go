@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,6 +17,7 @@ import (
 	"tracekit/formulae/tkf"
 	"tracekit/merge"
 	"tracekit/readers"
+	"tracekit/readers/otf2"
 	"tracekit/shards"
 	"tracekit/trace"
 )
@@ -150,11 +153,15 @@ func (o *convertOptions) shardOf(c *cobra.Command, s *streams) (err error) {
 	if o.format, err = outputFormat(o.out, o.format); err != nil {
 		return err
 	}
-	if !slices.Contains(readers.PartFormats(), o.format) {
-		return usagef("--shard is for traces as %s: one as %s is not written in parts", strings.Join(readers.PartFormats(), " or "), formatName(o.format))
-	}
 	if err := o.readFlags.validate(); err != nil {
 		return err
+	}
+	if o.format == otf2.Format {
+		return o.archiveShard(c.Context(), s)
+	}
+	if !slices.Contains(readers.PartFormats(), o.format) {
+		return usagef("--shard is for traces as %s or otf2: one as %s is a single file, in which locations are mixed; 'tracekit convert' writes it, of the trace or of what was joined",
+			strings.Join(readers.PartFormats(), ", "), formatName(o.format))
 	}
 	if readers.IsJoined(o.out) {
 		return usagef("%s is a whole trace: name another directory, or remove it first", o.out)
@@ -163,6 +170,23 @@ func (o *convertOptions) shardOf(c *cobra.Command, s *streams) (err error) {
 	return runShard(c.Context(), s, task, func(src *input, locations []trace.LocationID, p *engine.Progress) (*readers.Written, error) {
 		return readers.WritePart(c.Context(), src, locations, o.out, o.shard.number, o.shard.of,
 			readers.CreateOptions{Format: o.format, Jobs: o.jobs, Store: src.store, Context: c.Context()}, p)
+	})
+}
+
+// archiveShard writes the event files of a share of the locations.
+func (o *convertOptions) archiveShard(ctx context.Context, s *streams) error {
+	if filepath.Ext(o.out) == ".otf2" {
+		return usagef("--shard leaves event files in a directory: name one instead of %s, which 'tracekit combine DIRECTORY -o %s' then writes", o.out, o.out)
+	}
+	files := new(otf2.Parts)
+	defer func() { files.Close() }()
+	task := shardTask{shardFlag: &o.shard, readFlags: &o.readFlags, dir: o.out, force: o.force, paths: o.in, stage: shards.Archived, title: "converting"}
+	return runShard(ctx, s, task, func(src *input, locations []trace.LocationID, p *engine.Progress) (*otf2.Parts, error) {
+		parts, err := otf2.Encode(ctx, src, locations, engine.Options{Jobs: o.jobs, Progress: p})
+		if err == nil {
+			files = parts
+		}
+		return parts, err
 	})
 }
 
@@ -183,14 +207,16 @@ directory, runs the command, and goes on once that has ended and each task is do
 'tracekit combine --shard i/n DIRECTORY', on whatever machine.
 
 Shards of 'tracekit compress --shard i/n -o DIRECTORY TRACE' it joins to the .tkf that -o names.
-Of the parts of 'tracekit convert --shard i/n TRACE DIRECTORY' it makes DIRECTORY a trace. Of TRACE it
-then reads the definitions alone.`,
+Of the parts of 'tracekit convert --shard i/n TRACE DIRECTORY' it makes DIRECTORY a trace if they are
+tables; event files it joins to the OTF2 archive that -o names. Of TRACE it then reads the definitions
+alone.`,
 		Example: `  tracekit analyze --shard 1/2 -o parts traces.otf2
   tracekit analyze --shard 2/2 -o parts traces.otf2
   tracekit combine parts
   tracekit combine --second-pass 'sbatch --wait second.sh' parts
   tracekit compress --shard 1/1 -o coded traces.otf2 && tracekit combine coded -o run.tkf
-  tracekit convert --shard 1/1 traces.otf2 run.parquet && tracekit combine run.parquet`,
+  tracekit convert --shard 1/1 traces.otf2 run.parquet && tracekit combine run.parquet
+  tracekit convert --shard 1/1 run.json files && tracekit combine files -o run.otf2`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if opts.shard.text != "" {
@@ -209,6 +235,8 @@ then reads the definitions alone.`,
 				return opts.join(c, io)
 			case shards.Written:
 				return opts.joinParts(c, io, args[0])
+			case shards.Archived:
+				return opts.joinArchive(c, io)
 			}
 			if err := opts.validate(); err != nil {
 				return err
@@ -275,4 +303,52 @@ func (o *analyzeOptions) joinParts(c *cobra.Command, io *streams, dir string) er
 	ledger.Merge(in.Findings())
 	ledger.Merge(written.Findings)
 	return opts.report(io, in, in.Defs(), sumOf(written.Of), nil, map[string]uint64{}, ledger.Findings())
+}
+
+// joinArchive makes an archive of the event files of 'tracekit convert'.
+func (o *analyzeOptions) joinArchive(c *cobra.Command, io *streams) error {
+	const refusal = "--%s is not for event files of 'tracekit convert'"
+	if err := onlyFlags(c.Flags(), refusal, "output", "force", "jobs", "memory", "quiet", "json", "strict"); err != nil {
+		return err
+	}
+	if o.outDir == "" {
+		return usagef("combine: name the archive with -o ARCHIVE")
+	}
+	opts := &convertOptions{out: o.outDir, force: o.force}
+	opts.readFlags, opts.clock = o.readFlags, copyClock
+	if err := opts.validate(); err != nil {
+		return err
+	}
+	if opts.format != otf2.Format {
+		return usagef("%s: these are event files of an OTF2 archive: join them to one, of which 'tracekit convert' then writes any other format", o.outDir)
+	}
+	in, err := o.readFlags.open(c.Context(), o.paths...)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	w, err := otf2.Create(opts.out, in.Info(), in.Defs(), otf2.Options{Force: opts.force})
+	if errors.Is(err, fs.ErrExist) {
+		return usageError{err}
+	}
+	if err != nil {
+		return err
+	}
+	events, findings, err := joinFiles(c.Context(), o.shards, in, w, opts.jobs)
+	if err != nil {
+		return errors.Join(err, w.Discard())
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return opts.report(io, in, in.Defs(), events, nil, lostBy(w), findings)
+}
+
+// joinFiles gives an archive the event files of all shards.
+func joinFiles(ctx context.Context, set *shards.Set, in *input, w *otf2.Writer, jobs int) (events uint64, findings []trace.Finding, err error) {
+	parts, err := shards.Read(ctx, set, in, in.store, jobs, w.Parts)
+	if err != nil {
+		return 0, nil, err
+	}
+	return parts.Join(in)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -173,8 +174,102 @@ func TestUnfinishedParts(t *testing.T) {
 	try("is a whole trace", exitUsage, "convert", "--shard", "2/2", ring, "x.parquet")
 	try("exists", exitUsage, "convert", ring, "x.parquet")
 	try("", exitDone, "convert", "--force", ring, "x.parquet") // and now it is in one part
-	try("--shard is for traces as arrow or parquet", exitUsage, "convert", "--shard", "1/2", ring, "x.otf2")
+	try("--shard is for traces as arrow, parquet or otf2", exitUsage, "convert", "--shard", "1/2", ring, "x.prv")
+	try("name one instead of x.otf2", exitUsage, "convert", "--shard", "1/2", ring, "x.otf2")
 	try("--clock is for", exitUsage, "convert", "--shard", "1/2", "--clock", "auto", ring, "y.arrow")
+}
+
+// TestArchivesInParts: the archive that is joined of shards is that of the trace, byte for byte, and so are the
+// document and what is wrong with the trace, whatever the number of shards; there may be more than locations.
+func TestArchivesInParts(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", t.TempDir())
+	instants := filepath.Join(dir, "instants.json")
+	err := os.WriteFile(instants, []byte(`[{"ph":"X","name":"f","ts":1,"dur":9,"pid":0,"tid":0},
+		{"ph":"i","name":"mark","ts":3,"pid":0,"tid":0},{"ph":"X","name":"g","ts":2,"dur":9,"pid":0,"tid":1}]`), 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, trace := range append(shardedTraces(t, dir), instants) {
+		want, wantErr, wantCode := tracekit(t, dir, "convert", "--json", trace, "joined")
+		whole := filesBelow(t, filepath.Join(dir, "joined"))
+		for _, n := range []int{1, 2, 7} {
+			parts := fmt.Sprintf("parts-%d-%d", k, n)
+			makeArchiveShards(t, dir, trace, parts, n)
+			got, gotErr, gotCode := tracekit(t, dir, "combine", parts, "--json", "--force", "-o", "joined")
+			if got != want || gotErr != wantErr || gotCode != wantCode || wantCode != exitDone {
+				t.Errorf("%s, %d shards: exit code %d, want %d; %s; documents equal: %t", trace, n, gotCode, wantCode, gotErr, got == want)
+			}
+			if joined := filesBelow(t, filepath.Join(dir, "joined")); !maps.Equal(joined, whole) || len(whole) < 3 {
+				t.Errorf("%s, %d shards: the archives differ", trace, n)
+			}
+		}
+		if err := os.RemoveAll(filepath.Join(dir, "joined")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, where := range []string{dir, os.Getenv("TMPDIR")} {
+		if left, err := filepath.Glob(filepath.Join(where, "*tracekit-*")); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	}
+}
+
+// makeArchiveShards leaves the event files of a trace in a directory, in n shards.
+func makeArchiveShards(t *testing.T, dir, trace, parts string, n int) {
+	t.Helper()
+	for i := range n {
+		if _, stderr, code := tracekit(t, dir, "convert", "--shard", fmt.Sprintf("%d/%d", i+1, n), trace, parts); code != exitDone {
+			t.Fatal(stderr)
+		}
+	}
+}
+
+// filesBelow returns the contents of the files in a directory.
+func filesBelow(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		files[strings.TrimPrefix(path, dir)] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestArchiveIsWholeOrNot: event files that are damaged, or asked for something else, make no archive, and
+// leave what stood in its place.
+func TestArchiveIsWholeOrNot(t *testing.T) {
+	dir, ring := t.TempDir(), sampleArchive(t, "ring-4")
+	makeArchiveShards(t, dir, ring, "parts", 2)
+	if _, stderr, code := tracekit(t, dir, "convert", ring, "there"); code != exitDone {
+		t.Fatal(stderr)
+	}
+	before := filesBelow(t, filepath.Join(dir, "there"))
+	for _, args := range [][]string{{"-o", "x.prv"}, {"-o", "x.arrow"}, {}, {"-o", "x", "--clock", "auto"}, {"-o", "there"}} {
+		if _, stderr, code := tracekit(t, dir, append([]string{"combine", "parts"}, args...)...); code != exitUsage {
+			t.Errorf("%v: exit code %d, %s", args, code, stderr)
+		}
+	}
+	if err := garble(filepath.Join(dir, "parts", shards.Name(2, 2))); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{"new", "there"} {
+		_, stderr, code := tracekit(t, dir, "combine", "parts", "--force", "-o", out)
+		if code != exitNotATrace || !strings.Contains(stderr, "a checksum does not fit") {
+			t.Errorf("exit code %d, %s", code, stderr)
+		}
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 2 || !maps.Equal(before, filesBelow(t, filepath.Join(dir, "there"))) {
+		t.Errorf("%v is left, %v", left, err)
+	}
 }
 
 // shares returns the command that makes all shares of the second pass.

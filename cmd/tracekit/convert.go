@@ -60,7 +60,11 @@ all.
 A copy keeps the times as recorded, with the measured clock offsets beside them. Paraver's
 programs know one time only, so a Paraver trace gets times that are corrected as those of an
 analysis are. --clock writes corrected times into any format; it says what was done, and how
-many messages run backwards as recorded and then.`,
+many messages run backwards as recorded and then.
+
+With --shard it only writes a share of the locations: of Arrow or Parquet as a part of OUT, which
+'tracekit combine OUT' makes a trace; of an OTF2 archive as a file in the directory OUT, of which
+'tracekit combine OUT -o ARCHIVE' makes the archive.`,
 		Example: `  tracekit convert traces.otf2 run.prv
   tracekit convert --clock auto traces.otf2 run.json.gz
   tracekit convert rank*.json.gz run.parquet
@@ -79,7 +83,7 @@ many messages run backwards as recorded and then.`,
 		},
 	}
 	opts.addFlags(cmd.Flags())
-	cmd.Flags().StringVar(&opts.shard.text, "shard", "", "only write `share` i/n of the trace, 1/n to n/n, as a part of OUT for 'tracekit combine'")
+	cmd.Flags().StringVar(&opts.shard.text, "shard", "", "only write `share` i/n of the trace, 1/n to n/n, into the directory OUT for 'tracekit combine'")
 	return cmd
 }
 

@@ -27,6 +27,7 @@ type chunkWriter struct {
 	started bool
 	patches []headerPatch
 	created bool
+	ended   bool
 }
 
 // A headerPatch is the number of a chunk's last event, to be set where the header was
@@ -83,8 +84,12 @@ func (w *chunkWriter) endChunk() {
 	w.patches = append(w.patches, headerPatch{w.base + 10, w.events})
 }
 
-// close ends the file.
+// close ends the file, unless it has ended.
 func (w *chunkWriter) close() error {
+	if w.ended {
+		return nil
+	}
+	w.ended = true
 	if !w.started {
 		w.begin()
 	}

@@ -56,6 +56,10 @@ var left = []struct {
 		{args: []string{"compress", "--shard", "1/2", "-o", "t/parts", "t/trace"}},
 		{args: []string{"compress", "--shard", "2/2", "-o", "t/parts", "t/trace"}},
 	}},
+	{"event files", "parts", "parts/*", []command{
+		{args: []string{"convert", "--shard", "1/2", "t/trace", "t/parts"}},
+		{args: []string{"convert", "--shard", "2/2", "t/trace", "t/parts"}},
+	}},
 	{"index", traceBeside, "*", []command{{args: []string{"view", "--keep-index=beside", "t/trace"}, serves: true}}},
 }
 

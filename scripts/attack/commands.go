@@ -34,6 +34,7 @@ var commands = []command{
 	{name: "combine --second-pass", args: []string{"combine", "--second-pass", "rm t/parts/*.task && mv t/left/* t/parts && " + bothShares}, weight: 20, only: "tasks"},
 	{name: "combine --second-pass", args: []string{"combine", "--second-pass", bothShares + " && rm t/parts/*.profile && mv t/left/* t/parts"}, weight: 20, only: "profiles of tasks"},
 	{name: "combine", args: []string{"combine"}, out: []string{"-o", "out/x.tkf"}, weight: 20, only: "coded shards"},
+	{name: "combine", args: []string{"combine"}, out: []string{"-o", "out/x"}, weight: 20, only: "event files"},
 	{name: "fit", args: []string{"fit"}, out: []string{"-o", "out/profile.json"}, weight: 10},
 	{name: "fit --paper --plots", args: []string{"fit", "--paper", "--stability"}, out: []string{"--plots", "out/plots"}, weight: 1},
 	{name: "compress", args: []string{"compress"}, out: []string{"-o", "out/x.tkf"}, weight: 12},
