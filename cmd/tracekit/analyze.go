@@ -153,7 +153,11 @@ func (o *analyzeOptions) analyze(ctx context.Context, io *streams) (t *trace.Tra
 		return t, a, err
 	}
 	if o.shards != nil {
-		a.Findings = append(stats.FindingRows(damageSince(t)), a.Findings...)
+		damage := damageSince(t, t.Source.Findings())
+		if o.workers != nil && len(damage) == 0 {
+			damage = damageSince(t, o.workers.Findings())
+		}
+		a.Findings = append(stats.FindingRows(damage), a.Findings...)
 	}
 	return t, a, nil
 }

@@ -429,7 +429,7 @@ func TestCombineChanged(t *testing.T) {
 	}
 }
 
-// TestDamagedSince: that a trace was damaged after its shards were made is told, if it is seen.
+// TestDamagedSince: that a trace was damaged after its shards were made is told, whoever makes the second pass.
 func TestDamagedSince(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "trace")
@@ -450,6 +450,10 @@ func TestDamagedSince(t *testing.T) {
 	damaged, stderr, code := tracekit(t, dir, "combine", "parts")
 	if code != 0 || strings.Contains(sound, "changed_meanwhile") || !strings.Contains(damaged, "changed_meanwhile") {
 		t.Errorf("exit code %d, %s\n%s", code, stderr, damaged)
+	}
+	shared, stderr, code := tracekit(t, dir, "combine", "parts", "--second-pass", shares(filepath.Join(dir, "parts"), 2))
+	if code != 0 || shared != damaged {
+		t.Errorf("by others: exit code %d, %s\n%s", code, stderr, shared)
 	}
 }
 

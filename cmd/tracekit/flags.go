@@ -103,16 +103,16 @@ func changesOf(t *trace.Trace) []trace.Finding {
 	return slices.DeleteFunc(t.Source.Findings(), func(f trace.Finding) bool { return !isChange(f) })
 }
 
-// damageSince returns a finding if reading a trace again, which others have read before, has noticed
+// damageSince returns a finding if reading a trace again, which others have read before, has found
 // what they have not.
-func damageSince(t *trace.Trace) []trace.Finding {
+func damageSince(t *trace.Trace, found []trace.Finding) []trace.Finding {
 	before := make(map[trace.Code]uint64)
 	for _, f := range t.Findings {
 		before[f.Code] += f.Count
 	}
 	now := make(map[trace.Code]uint64)
 	var l trace.Ledger
-	for _, f := range t.Source.Findings() {
+	for _, f := range found {
 		if now[f.Code] += f.Count; !isChange(f) && now[f.Code] > before[f.Code] {
 			l.Add(trace.CodeChangedMeanwhile, f.First, string(f.Code)+" was not found when its shards were made")
 		}

@@ -4,7 +4,7 @@
 //
 //	task     a stream of package partial: the header of the shard, and what the pass has to know
 //	         beside the events (stats.Pass.Code)
-//	profile  a stream with the header and the sum of the task; one for each location, what the
+//	profile  a stream with the header and the sum of the task, and what was noticed in the trace; one for each location, what the
 //	         pass leaves (stats.Pass.CodeLeft); the index, one that says where these begin; and
 //	         where that begins, 8 bytes, little-endian
 //
@@ -25,6 +25,7 @@ import (
 	"strings"
 
 	"tracekit/partial"
+	"tracekit/partial/model"
 	"tracekit/shards"
 	"tracekit/spill"
 	"tracekit/stats"
@@ -36,7 +37,7 @@ import (
 // The lines with which streams begin. Their number is that of the version.
 const (
 	taskLine     = "tracekit task 1"
-	profileLine  = "tracekit profile 1"
+	profileLine  = "tracekit profile 2"
 	locationLine = "tracekit location 1"
 	indexLine    = "tracekit index 1"
 )
@@ -102,13 +103,15 @@ func (t *Task) Do(ctx context.Context, src trace.Source, store *spill.Store, opt
 	pass.Jobs, pass.Progress = opts.Jobs, opts.Progress
 	from, to := pass.Window()
 	pass.Beside = NewFinders(pass.Trace, pass.Options, from, to).Beside()
+	before := src.Findings()
 	if err := pass.Run(ctx, locations); err != nil {
 		return err
 	}
+	noticed := trace.Since(before, src.Findings())
 	if err := store.Err(); err != nil {
 		return err
 	}
-	return shards.WriteFile(ctx, profile, func(w io.Writer) error { return t.write(w, sum, pass, locations) })
+	return shards.WriteFile(ctx, profile, func(w io.Writer) error { return t.write(w, sum, noticed, pass, locations) })
 }
 
 // readTask reads a task of a trace and returns the sum of the file.
@@ -170,7 +173,7 @@ func codeIndex(c *partial.Coder, index *[]place) {
 }
 
 // write writes a profile.
-func (t *Task) write(to io.Writer, sum string, pass *stats.Pass, locations []trace.LocationID) error {
+func (t *Task) write(to io.Writer, sum string, noticed []trace.Finding, pass *stats.Pass, locations []trace.LocationID) error {
 	w := &counted{Writer: to}
 	stream := func(line string, code func(*partial.Coder)) error {
 		c := partial.NewWriter(w, line)
@@ -180,6 +183,7 @@ func (t *Task) write(to io.Writer, sum string, pass *stats.Pass, locations []tra
 	err := stream(profileLine, func(c *partial.Coder) {
 		t.Code(c)
 		partial.Text(c, &sum)
+		model.Findings(c, &noticed)
 	})
 	var index []place
 	for _, l := range locations {

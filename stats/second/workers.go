@@ -12,6 +12,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/partial"
+	"tracekit/partial/model"
 	"tracekit/shards"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -23,6 +24,7 @@ type Workers struct {
 	header shards.Header // of all shards
 	do     func(context.Context) error
 	left   map[trace.LocationID]stretch
+	ledger trace.Ledger
 }
 
 var _ stats.Workers = (*Workers)(nil)
@@ -87,6 +89,7 @@ func (w *Workers) find(pass *stats.Pass, number int, sum string) error {
 		if partial.Text(c, &of); of != sum {
 			c.Refuse("it is not of this analysis, or of another shard")
 		}
+		model.Ledger(c, &w.ledger)
 	})
 	if err != nil {
 		return err
@@ -134,6 +137,9 @@ func readIndex(f *os.File, path string) (index []place, at int64, err error) {
 	})
 	return index, at, err
 }
+
+// Findings returns what the workers have noticed in the trace while they read it.
+func (w *Workers) Findings() []trace.Finding { return w.ledger.Findings() }
 
 // Left implements stats.Workers.
 func (w *Workers) Left(l trace.LocationID, read func(*partial.Coder)) error {
