@@ -29,9 +29,10 @@ type explainOptions struct {
 const explainSchema = "tracekit.explain/1"
 
 type explainDocument struct {
-	Schema string          `json:"schema"`
-	Trace  stats.TraceInfo `json:"trace"`
-	Chain  []stats.Link    `json:"chain"` // the wait first, its origin last; empty: no call waits there
+	Schema   string          `json:"schema"`
+	Trace    stats.TraceInfo `json:"trace"`
+	Chain    []stats.Link    `json:"chain"` // the wait first, its origin last; empty: no call waits there
+	Findings []stats.Finding `json:"findings"`
 }
 
 func newExplain(io *streams, run func(context.Context, *streams, *explainOptions) error) *cobra.Command {
@@ -95,7 +96,7 @@ func runExplain(ctx context.Context, io *streams, opts *explainOptions) error {
 	if err != nil {
 		return err
 	}
-	doc := &explainDocument{Schema: explainSchema, Trace: a.Trace, Chain: []stats.Link{}}
+	doc := &explainDocument{Schema: explainSchema, Trace: a.Trace, Chain: []stats.Link{}, Findings: a.Findings}
 	l, call, ok, err := opts.choose(t, a)
 	if ok {
 		doc.Chain, err = stats.Explain(ctx, t, a, l, call, opts.jobs)
@@ -103,7 +104,10 @@ func runExplain(ctx context.Context, io *streams, opts *explainOptions) error {
 	if err != nil {
 		return err
 	}
-	return opts.finish(io, doc, func() { doc.print(io, opts.where()) }, a.Findings, opts.gate(doc))
+	return opts.finish(io, doc, func() {
+		doc.print(io, opts.where())
+		printFindings(io.Out, io.Width, "Findings", doc.Findings)
+	}, doc.Findings, opts.gate(doc))
 }
 
 // choose returns the call whose wait is to be explained; ok is false if none waits.

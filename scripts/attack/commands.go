@@ -52,6 +52,8 @@ var commands = []command{
 	{name: "spacetime svg", args: []string{"spacetime", "--messages", "all"}, out: []string{"-o", "out/x.svg"}, weight: 10},
 	{name: "headers", args: []string{"headers"}, weight: 6},
 	{name: "whatif --gains", args: []string{"whatif", "--gains", "--slack"}, weight: 6},
+	{name: "whatif -o", args: []string{"whatif", "--network", "ideal"}, out: []string{"-o", "out/x.json"}, weight: 6},
+	{name: "explain", args: []string{"explain"}, weight: 6},
 	{name: "sample", args: []string{"sample", "--config", "P-0.3-FREQ", "--config", "C-4-V2-STAT", "--analyses"}, weight: 6},
 	{name: "reduce", args: []string{"reduce", "--busy", "--keep", "rank < 2"}, out: []string{"-o", "out/x"}, weight: 6},
 	{name: "reduce --repeating", args: []string{"reduce", "--repeating"}, out: []string{"-o", "out/x.json"}, weight: 6},
@@ -67,7 +69,7 @@ var commands = []command{
 }
 
 // single are the commands that take one path for a trace.
-var single = []string{"formulae", "compare", "scaling", "spacetime", "reconstruct"}
+var single = []string{"explain", "formulae", "compare", "scaling", "spacetime", "reconstruct"}
 
 // takes reports whether the command can be called on a sample.
 func (c command) takes(s *sample) bool {

@@ -137,6 +137,9 @@ func (j *judgement) explain(ctx context.Context, m mutant) (outcome, string) {
 	if len(j.plan.sample.makers) > 0 && j.plan.file < j.plan.sample.made {
 		return bad, "changed answer, without a word about " + name
 	}
+	if isRepeated(name) {
+		return natural, "parts"
+	}
 	if j.plan.member == nil {
 		whole, err := j.census(ctx, sound)
 		if err != nil {

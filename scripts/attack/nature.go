@@ -33,6 +33,14 @@ func byNature(name string, data []byte, mended bool) string {
 	return ""
 }
 
+// repeated are the definitions of all parts of a trace but the first.
+var repeated = regexp.MustCompile(`/[0-9]{5}-of-[0-9]{5}/defs/`)
+
+// isRepeated reports whether a file holds what the first part of a trace holds as well, and is not read for that.
+func isRepeated(name string) bool {
+	return repeated.MatchString(name) && !strings.Contains(name, "/00001-of-")
+}
+
 // isJSON reports whether quotes and brackets of a file fit together: commas may be missing or
 // doubled, words may stand for values, and the bracket that ends an array of events may be
 // missing, as in what tools write.
