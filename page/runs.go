@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Several is a page of several runs, each with its document and timeline, on one axis of time.
@@ -33,15 +34,12 @@ func (s *Several) Encode(ctx context.Context) ([]byte, error) {
 
 // Content packs what the page holds. Runs have equal shares of it.
 func (s *Several) Content(ctx context.Context) (*Content, error) {
-	out, z := &Content{}, newPacker(ctx)
+	out, z := &Content{Title: s.title()}, newPacker(ctx)
 	for k, p := range s.Pages {
 		p.Size, p.Served = Share(s.Size, len(s.Pages)), s.Served
 		c, err := p.content(z)
 		if err != nil {
 			return nil, err
-		}
-		if k == 0 {
-			out.Title = c.Title
 		}
 		for _, part := range c.Parts {
 			out.Parts = append(out.Parts, Part{numbered(part.ID, k), part.Data})
@@ -64,6 +62,26 @@ func (s *Several) Content(ctx context.Context) (*Content, error) {
 		}
 	}
 	return out, nil
+}
+
+// title names all runs, or the first of many.
+func (s *Several) title() string {
+	var names []string
+	for _, p := range s.Pages {
+		if name := shorten(p.Title); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	switch n := len(s.Pages); {
+	case n == 1:
+		return names[0]
+	case len(names) == 1:
+		return fmt.Sprintf("%s, %d runs", names[0], n)
+	case n == 2:
+		return names[0] + " and " + names[1]
+	default:
+		return fmt.Sprintf("%s and %d more runs", names[0], n-1)
+	}
 }
 
 // numbered names a part of a run; the first one has the names that a page of one run has.

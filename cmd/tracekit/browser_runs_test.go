@@ -53,7 +53,8 @@ func TestTwoRunsInBrowser(t *testing.T) {
 
 	// The page is about the other run when that is chosen.
 	b.run(chromedp.Click("[role=radiogroup] label:nth-child(2) input"))
-	b.until(`document.querySelector("h1").innerText`, "b")
+	b.until(`document.querySelector("header .run").innerText.startsWith("B b,")`, "true")
+	b.until(`document.querySelector("h1").innerText + " = " + document.title`, "a, b = a and b")
 	b.until(`document.querySelector(".causes li").innerText.includes("interior")`, "true")
 	b.run(chromedp.Click("#tab-compare"))
 	b.until(`document.querySelector("#panel caption").innerText`, "Efficiencies")

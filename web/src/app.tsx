@@ -1,17 +1,19 @@
 import { h, render, Fragment } from 'preact'
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { load, type Document } from './data'
 import { Model, type ColorBy } from './model'
 import { fromHash, initial, toHash, type View } from './view'
 import { TimelineView } from './timelineview'
-import { CallTree, Findings, place, Profile, Waits, type SectionProps } from './sections'
+import { CallTree } from './calltree'
+import { Findings, place, Profile, Waits, type SectionProps } from './sections'
 import { Communication } from './communication'
 import { Counters, ShadeLegend, byRow, useShades } from './counterview'
 import { Lines } from './lines'
 import { more } from './more'
 import { phasesOf } from './phasemarks'
 import { Comparison, WhatChanged, comparisonOf } from './comparison'
-import { Companions, RunChoice, RunLabel, extent, useAlignment, type Run } from './runs'
+import { arranged, banded, kindsOf } from './rows'
+import { Companions, RunChoice, RunLabel, extent, runName, useAlignment, type Run } from './runs'
 import { Scaling } from './scaling'
 import { Source } from './source'
 import { setTerms, term, Terms } from './terms'
@@ -75,12 +77,14 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     return () => removeEventListener('hashchange', back)
   }, [])
 
-  const coloring = useMemo(() => model.coloring(view.color, dark), [model, view.color, dark])
   const shaded = useShades(model, view), phases = useMemo(() => phasesOf(doc), [doc])
+  const all = useMemo(() => arranged(model, view.sort, view.only, shaded !== null), [model, view.sort, view.only, shaded !== null])
+  const order = useMemo(() => banded(all, view.band), [all, view.band])
+  // Rows of one kind have the colours to themselves.
+  const coloring = useMemo(() => model.coloring(view.color, dark, [], view.only ? model.sums(0, model.head.length_ns, all) : undefined), [model, view.color, dark, view.only && all])
   const coarse = model.head.rows.some(r => r.step_ns > 1)
   const counters = useMemo(() => [...new Set([model, ...models].flatMap(m => m.head.counters.map(c => c.name)))], [model, models])
-  const called = useMemo(() => model.called(), [model])
-  const order = useMemo(() => ordered(model, view.sort).filter(r => shaded || called[r]), [model, view.sort, shaded !== null])
+  const ofKind = useMemo(() => kindsOf(model, arranged(model, 'rank', '', shaded !== null)), [model, shaded !== null])
   const cause = (doc.diagnosis ?? [])[view.place]
   const litIn = useCallback((model: Model, path: number) => {
     if (cause) { // and the waits, so that its victims stand out
@@ -92,12 +96,22 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     return q ? Uint8Array.from(model.head.activities, ([p]) => p >= 0 && model.names[p].toLowerCase().includes(q) ? 1 : 0) : null
   }, [cause, view.search])
   const lit = useMemo(() => litIn(model, view.path), [model, litIn, view.path])
-  const above = [model.timeline.messages.sent.length > 0 && 'messages sent', phases.length > 0 && 'phases'].filter(Boolean).join(', ')
+  // next moves to the visit of what is in colour that begins next, or before.
+  const found = useRef(-1)
+  const next = (way: 1 | -1) => {
+    const inView = view.from <= found.current && found.current <= view.to
+    const begin = lit && model.beginOf(lit, order, inView ? found.current : way > 0 ? view.from - 1 : view.to, way)
+    if (begin == null) return
+    const span = view.to - view.from, from = Math.min(Math.max(begin - span / 2, 0), Math.max(length - span, 0))
+    found.current = begin
+    change({ from, to: from + span })
+  }
+  const above = [model.timeline.messages.sent.length > 0 && 'messages sent', model.timeline.collectives.length > 0 && 'collectives', phases.length > 0 && 'phases'].filter(Boolean).join(', ')
   const tabs = useMemo(() => allTabs.filter(([, , , there]) => !there || there(doc)), [doc])
   const Part = (tabs.find(([id]) => id === view.tab) ?? tabs[0])[2]
   // Moving the timeline changes nothing else on the page.
   const still = useMemo(() => view, Object.entries(view).filter(([k]) => k !== 'from' && k !== 'to').map(([, v]) => v))
-  const header = useMemo(() => <Header doc={doc} length={model.head.length_ns} />, [doc, model])
+  const header = useMemo(() => <Header doc={doc} length={model.head.length_ns} runs={runs} run={run} />, [doc, model])
   // A cause of which nothing is in view is looked for in all of the run.
   const choose = useCallback((k: number) => setView(old => {
     const chosen = (doc.diagnosis ?? [])[k]
@@ -120,24 +134,31 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
           <option value="region">by region</option><option value="paradigm">by paradigm</option><option value="wait">by wait state</option>
           {model.head.counters.map((c, k) => byRow(model, k) && <option value={`counter:${c.name}`}>by {c.name}</option>)}</select></label>
         <label>Rows <select value={view.sort} onChange={e => change({ sort: e.currentTarget.value as View['sort'] })}>
-          <option value="rank">by rank</option><option value="name">by name</option><option value="wait">most waiting first</option><option value="busy">least waiting first</option></select></label>
+          <option value="rank">by rank</option><option value="name">by name</option><option value="wait">most waiting first</option><option value="busy">least waiting first</option></select>
+          {ofKind.length > 1 && <select aria-label="Kind of rows" value={view.only} onChange={e => change({ only: e.currentTarget.value as View['only'], band: null })}>
+            <option value="">all</option>{ofKind.map(k => <option value={k}>{k}</option>)}</select>}</label>
         {model.head.messages_of + model.head.collectives_of > 0 && <label><input type="checkbox" checked={view.messages} onChange={e => change({ messages: e.currentTarget.checked })} /> Messages</label>}
         {model.head.critical_of > 0 && <label><input type="checkbox" checked={view.critical} onChange={e => change({ critical: e.currentTarget.checked })} /> Critical path</label>}
         {counters.length > 0 && <label>Counters <select value="" onChange={e => { change({ counters: [...view.counters, { name: e.currentTarget.value, rows: false }] }); e.currentTarget.value = '' }}>
           <option value="">show …</option>{counters.filter(c => !view.counters.some(s => s.name === c)).map(c => <option value={c}>{c}</option>)}</select></label>}
-        <label>Find <input type="search" size={14} value={view.search} placeholder="region" onInput={e => change({ search: e.currentTarget.value, path: -1, place: -1 })} /></label>
+        <label>Find <input type="search" size={14} value={view.search} placeholder="region" title="Enter: the next visit" onInput={e => change({ search: e.currentTarget.value, path: -1, place: -1 })}
+          onKeyDown={e => { if (e.key === 'Enter') next(e.shiftKey ? -1 : 1) }} /></label>
+        {lit && <span class="keys"><button aria-label="Visit before" onClick={() => next(-1)}>◂</button><button aria-label="Next visit" onClick={() => next(1)}>▸</button></span>}
+        {view.search && lit && !lit.includes(1) && <span class="faint" role="status">no such region</span>}
         <span class="keys">{view.from > 0 || view.to < length ? <button onClick={() => change({ from: 0, to: length })}>Whole run</button> : null}
+          {order.length < all.length && <button onClick={() => change({ band: null })}>All {count(all.length)} rows</button>}
           {view.select && <Fragment><button onClick={() => change({ from: view.select![0], to: view.select![1] })}>Zoom to selection</button>
             <button onClick={() => change({ select: null })}>Clear selection of {time(view.select[1] - view.select[0])}</button></Fragment>}</span>
       </div>
       {runs.length > 1 && <RunLabel runs={runs} run={run} />}
-      {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} lit={lit} marked={cause?.ranks ?? none} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
-      {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <ul class="legend">{coloring.legend.slice(0, 16).map(l => <li title={l.name}><span class="swatch" style={{ background: l.color }} />{l.name}</li>)}
-        {order.length < model.head.rows.length && <li class="faint">{count(model.head.rows.length - order.length)} rows in which no region is entered are left out</li>}
+      {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} arranged={all.length} lit={lit} marked={cause?.ranks ?? none} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
+      {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <ul class="legend">{coloring.legend.slice(0, 16).map(l => <li title={l.name}>{legendName(view, l.name) ? <button class="plain" aria-pressed={view.search === legendName(view, l.name)} title={`Show ${l.name} alone`} onClick={() => change({ search: view.search === legendName(view, l.name) ? '' : legendName(view, l.name), path: -1, place: -1 })}>
+          <span class="swatch" style={{ background: l.color }} />{l.name}</button> : <Fragment><span class="swatch" style={{ background: l.color }} />{l.name}</Fragment>}</li>)}
+        {!view.only && all.length < model.head.rows.length && <li class="faint">{count(model.head.rows.length - all.length)} rows in which no region is entered are left out</li>}
         {coloring.legend.length > 16 && <li class="faint">and {coloring.legend.length - 16} more</li>}</ul>}
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
-      <p class="hint faint">Wheel or w, s: zoom · drag or a, d: move · drag on the ruler or with shift: select a time, to which the tables then apply · click: choose a call path {above && ` · above the rows: ${above}`}</p>
+      <p class="hint faint">Wheel or w, s: zoom · drag or a, d: move · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click: choose a call path {above && ` · above the rows: ${above}`}</p>
     </section>
     <section>
       <div role="tablist" class="tabs">{tabs.map(([id, name], k) =>
@@ -156,7 +177,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   </Fragment>
 }
 
-function Header({ doc, length }: { doc: Document; length: number }) {
+function Header({ doc, length, runs, run }: { doc: Document; length: number; runs: Run[]; run: number }) {
   const e = doc.efficiency, findings: any[] = doc.findings ?? [], lost = findings.filter(f => f.severity !== 'info')
   const tiles: [string, string, string?][] = [['run time', time(length), term('run time')], [doc.trace?.processes === 1 ? 'process' : 'processes', count(doc.trace?.processes)]]
   const devices: any[] = doc.devices ?? [], busy = (of: any[]) => share(length > 0 ? of.reduce((s, d) => s + d.busy_ns, 0) / of.length / length : null)
@@ -173,7 +194,8 @@ function Header({ doc, length }: { doc: Document; length: number }) {
      s + (w?.time_ns ?? 0), 0)
   if (e && doc.wait_states && length > 0) tiles.push(['in wait states', share(waits / (length * doc.trace.processes)), term('wait state')])
   return <header>
-    <h1>{title(doc)}</h1>
+    <h1>{runs.length > 1 ? runs.map((_, k) => runName(runs, k)).join(', ') : title(doc)}</h1>
+    {runs.length > 1 && <RunLabel runs={runs} run={run} />}
     {doc.trace?.rebuilt && <p class="warning">This trace was rebuilt from statistics{doc.trace.rebuilt.from && ` (${doc.trace.rebuilt.from})`}; single times are modelled, not recorded.</p>}
     {doc.selection && <p class="warning">The figures are of a part of the run, from {time(doc.selection.from_ns - doc.trace.start_ns)} to {time(doc.selection.to_ns - doc.trace.start_ns)}{doc.selection.ranks.length > 0 && `, of ${count(doc.selection.ranks.length)} ranks`}; timeline and call tree are of all of it.</p>}
     <p class={lost.length ? 'warning' : 'sound'}>{lost.length ? `The trace is not whole: ${lost.map(f => f.text).slice(0, 3).join('; ')}${lost.length > 3 ? ' …' : ''}` : 'The trace is sound.'}</p>
@@ -211,16 +233,9 @@ function Diagnosis({ doc, view, change, choose }: { doc: Document; view: View; c
   </section>
 }
 
-function ordered(model: Model, sort: View['sort']): number[] {
-  const { rows, activities } = model.head
-  const order = rows.map((_, r) => r)
-  const rank = (r: number) => rows[r].rank >= 0 ? rows[r].rank : 1e9
-  if (sort === 'name') return order.sort((a, b) => model.rowName(a).localeCompare(model.rowName(b), 'en', { numeric: true }) || a - b)
-  if (sort === 'wait' || sort === 'busy') {
-    const waits = model.byRow(0, model.head.length_ns, Uint8Array.from(activities, ([, w]) => w > 0 ? 1 : 0))
-    return order.sort((a, b) => (sort === 'wait' ? waits[b] - waits[a] : waits[a] - waits[b]) || a - b)
-  }
-  return order.sort((a, b) => rank(a) - rank(b) || Number(rows[b].master) - Number(rows[a].master) || a - b)
+// legendName returns what to find a colour's region by, '' if the colour is of something else.
+function legendName(view: View, name: string): string {
+  return view.color !== 'region' || name === 'waiting' || name === '' ? '' : name.replace(/#…$/, '#')
 }
 
 const root = document.getElementById('page')!

@@ -3,7 +3,7 @@
 
 import { indexAt, type Collective, type Detail, type Lane, type Timeline } from './data'
 import { drawPhases, type Phase } from './phasemarks'
-import { ticks, instant } from './units'
+import { ticks, instant, time } from './units'
 
 export interface Scene {
   timeline: Timeline
@@ -75,6 +75,7 @@ export class Canvas {
     if (s.critical) this.critical(c, s)
     if (s.select) this.selection(c, s)
     c.restore()
+    if (s.select) this.measure(c, s, ink)
     this.axis(c, s, ink, faint)
     drawPhases(c, s.phases, t => this.x(s, t), [this.left, this.left + this.plot], [ruler, this.height], s.dark)
     this.labels(c, s, ink)
@@ -173,6 +174,22 @@ export class Canvas {
     c.fillRect(b, ruler, this.width, this.height)
   }
 
+  // measure writes into the selected time how long it is.
+  private measure(c: CanvasRenderingContext2D, s: Scene, ink: string) {
+    const [a, b] = s.select!.map(t => Math.min(Math.max(this.x(s, t), this.left), this.left + this.plot))
+    if (b <= a) return
+    c.font = 'bold 12px system-ui, sans-serif'
+    c.textAlign = 'center'
+    c.textBaseline = 'middle'
+    const text = time(s.select![1] - s.select![0]), half = c.measureText(text).width / 2 + 5
+    const x = Math.min(Math.max((a + b) / 2, this.left + half), this.left + this.plot - half), y = ruler + 12
+    c.fillStyle = s.dark ? '#1c2229e0' : '#ffffffe0'
+    c.fillRect(x - half, y - 9, 2 * half, 18)
+    c.fillStyle = ink
+    c.fillText(text, x, y)
+    c.fillRect(a, y + 9, b - a, 1)
+  }
+
   private axis(c: CanvasRenderingContext2D, s: Scene, ink: string, faint: string) {
     c.font = '11px system-ui, sans-serif'
     c.fillStyle = ink
@@ -193,20 +210,25 @@ export class Canvas {
     this.density(c, s)
   }
 
-  // density draws, under the ruler's text, how many of the messages are sent when.
+  // density draws, under the ruler's text, how many of the messages are sent when, and hanging from
+  // above how many collectives begin.
   private density(c: CanvasRenderingContext2D, s: Scene) {
-    const m = s.timeline.messages, w = Math.round(this.plot)
-    if (!m.sent.length) return
-    const n = new Float64Array(w)
+    c.fillStyle = s.dark ? '#8ab4f8' : '#2f5fb3'
+    this.heap(c, s, s.timeline.messages.sent, share => [ruler - 3 - 7 * share, 7 * share])
+    c.fillStyle = s.dark ? '#ffcf5a' : '#8a4b00'
+    this.heap(c, s, s.timeline.collectives.map(k => k.latestBegin), share => [ruler - 13, 3 * share])
+  }
+
+  private heap(c: CanvasRenderingContext2D, s: Scene, times: ArrayLike<number>, place: (share: number) => [top: number, height: number]) {
+    const w = Math.round(this.plot), n = new Float64Array(w)
     let most = 0
-    for (let i = 0; i < m.sent.length; i++) {
-      const x = Math.floor((m.sent[i] - s.from) / (s.to - s.from) * w)
+    for (let i = 0; i < times.length; i++) {
+      const x = Math.floor((times[i] - s.from) / (s.to - s.from) * w)
       if (x >= 0 && x < w) most = Math.max(most, ++n[x])
     }
-    c.fillStyle = s.dark ? '#8ab4f8' : '#2f5fb3'
     c.beginPath()
     for (let x = 0; x < w; x++) {
-      if (n[x] > 0) { const h = 1 + 6 * Math.log1p(n[x]) / Math.log1p(most); c.rect(this.left + x, ruler - 3 - h, 1, h) }
+      if (n[x] > 0) { const [top, height] = place((1 + 6 * Math.log1p(n[x]) / Math.log1p(most)) / 7); c.rect(this.left + x, top, 1, height) }
     }
     c.fill()
   }

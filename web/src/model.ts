@@ -96,8 +96,9 @@ export class Model {
   }
 
   // coloring gives each activity a colour, 0xAABBGGRR, and says what the colours mean.
-  // Names that are known, of another run, keep their colours.
-  coloring(by: ColorBy, dark: boolean, known: Look[] = []): Coloring {
+  // Names that are known, of another run, keep their colours; what takes most of some times has
+  // those that are told apart best.
+  coloring(by: ColorBy, dark: boolean, known: Look[] = [], times = this.activityTime): Coloring {
     const { activities, paths, regions, waits } = this.head
     const keys = activities.map(([path, wait]) => {
       if (path < 0) return ''
@@ -110,7 +111,7 @@ export class Model {
       }
     })
     const time = new Map<string, number>()
-    keys.forEach((k, i) => time.set(k, (time.get(k) ?? 0) + this.activityTime[i]))
+    keys.forEach((k, i) => time.set(k, (time.get(k) ?? 0) + times[i]))
     const ranked = [...time].filter(([k]) => k !== '').sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
     const colors = new Map<string, string>([['', nothing]])
     for (const l of known) colors.set(l.name, l.color)
@@ -144,6 +145,20 @@ export class Model {
       for (let a = 0; a < wanted.length; a++) if (wanted[a]) sum += scratch[a]
       return sum
     })
+  }
+
+  // beginOf returns when the first visit of wanted activities begins after a time, or the last
+  // before it; null: there is none.
+  beginOf(wanted: Uint8Array, rows: number[], than: number, way: 1 | -1): number | null {
+    let best: number | null = null
+    for (const r of rows) {
+      const { start, kind } = this.timeline.lanes[r]
+      for (let i = 0; i < kind.length; i++) {
+        const d = (start[i] - than) * way
+        if (wanted[kind[i]] && !(i > 0 && wanted[kind[i - 1]]) && d > 0 && (best === null || d < (best - than) * way)) best = start[i]
+      }
+    }
+    return best
   }
 
   private addRow(r: number, from: number, to: number, out: Float64Array) {

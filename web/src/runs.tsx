@@ -7,6 +7,7 @@ import { Model } from './model'
 import { phasesOf } from './phasemarks'
 import type { View } from './view'
 import { Counters } from './counterview'
+import { arranged, banded } from './rows'
 import { TimelineView } from './timelineview'
 import { time } from './units'
 
@@ -93,11 +94,12 @@ export function Companions({ runs, run, models, alignment, view, change, dark, l
       if (v.path !== undefined) back.path = same(model, v.path, models[run])
       change(back)
     }
+    const all = arranged(model, view.sort, view.only, true), order = banded(all, view.band)
     return <div class="companion" key={k}>
       <RunLabel runs={runs} run={k} />
-      <TimelineView model={model} view={own} change={changed} coloring={model.coloring(view.color, dark, main.legend)} order={model.head.rows.map((_, i) => i)} lit={lit(model, own.path)} marked={[]}
+      <TimelineView model={model} view={own} change={changed} coloring={model.coloring(view.color, dark, main.legend)} order={order} arranged={all.length} lit={lit(model, own.path)} marked={[]}
         phases={phasesOf(r.doc)} shaded={null} dark={dark} bounds={[shift, extent(runs, alignment, run) + shift]} />
-      <Counters model={model} view={own} change={changed} order={model.head.rows.map((_, i) => i)} dark={dark} shown={view.counters} />
+      <Counters model={model} view={own} change={changed} order={order} dark={dark} shown={view.counters} />
     </div>
   })}</Fragment>
 }

@@ -6,7 +6,6 @@ import type { Document } from './data'
 import type { Model } from './model'
 import type { View } from './view'
 import { Table, type Column } from './table'
-import { Ranks } from './grids'
 import { term } from './terms'
 import { count, file, share, time } from './units'
 
@@ -30,56 +29,6 @@ export function place(r: { region?: string | null; file?: string | null; line?: 
 // money is a column of times.
 export const money = <R,>(name: string, title: string, value: (r: R) => number | null, bar = false): Column<R> =>
   ({ name, title, value, show: r => time(value(r)), bar })
-
-interface Node { path: number; depth: number; own: number; all: number; wait: number }
-
-// CallTree is call tree × metric × ranks, of the selected stretch of time.
-export function CallTree(p: SectionProps) {
-  const { model, view, change } = p
-  const [from, to] = span(p)
-  const rows = useMemo(() => model.timeline.lanes.map((_, i) => i), [model])
-  const nodes = useMemo(() => tree(model, model.sums(from, to, rows)), [model, from, to])
-  const total = nodes.reduce((s, n) => s + n.own, 0), waits = model.head.activities.some(([, w]) => w > 0)
-  const ranks = useMemo(() => view.path < 0 ? null : model.byRow(from, to, model.below(view.path)), [model, view.path, from, to])
-  const columns = useMemo((): Column<Node>[] => [
-    { name: 'Call path', value: n => model.names[n.path], show: n => <span class="node" style={{ paddingLeft: `${indent(n.depth)}px` }}>{model.names[n.path]} <span class="faint">{model.where(n.path)}</span></span> },
-    money('Time', term('inclusive, exclusive'), n => n.all, true),
-    { name: 'Share', value: n => n.all / total, show: n => share(total > 0 ? n.all / total : null), title: term('share of a path') },
-    money('Own', term('inclusive, exclusive'), n => n.own),
-    ...waits ? [money<Node>('Waiting', term('wait state'), n => n.wait, true)] : [],
-  ], [model, total, waits])
-  return <div class="pair">
-    <div>
-      <Table caption="Call tree, times summed over rows" columns={columns} rows={nodes} first={40}
-        chosen={n => n.path === view.path} choose={n => change({ path: n.path === view.path ? -1 : n.path, place: -1 })} />
-    </div>
-    <div>{ranks ? <Ranks {...p} times={ranks} title={`${model.names[view.path]} and below, by row`} /> :
-      <p class="faint">Choose a call path, here or in the timeline, and see its time on every rank.</p>}</div>
-  </div>
-}
-
-// indent is how far to the right a node of the call tree stands, px: deep ones hardly more than
-// those above, so that there is room for their names.
-function indent(depth: number): number { return Math.min(depth, 10) * 14 + Math.max(depth - 10, 0) * 3 }
-
-function tree(model: Model, sums: Float64Array): Node[] {
-  const { paths, activities } = model.head
-  const own = new Float64Array(paths.length), wait = new Float64Array(paths.length)
-  activities.forEach(([p, w], a) => { if (p >= 0) { own[p] += sums[a]; if (w > 0) wait[p] += sums[a] } })
-  const all = own.slice()
-  for (let p = paths.length - 1; p >= 0; p--) if (paths[p][0] >= 0) { all[paths[p][0]] += all[p]; wait[paths[p][0]] += wait[p] }
-  const children = new Map<number, number[]>()
-  paths.forEach(([parent], p) => { if (all[p] > 0) { const c = children.get(parent); if (c) c.push(p); else children.set(parent, [p]) } })
-  const out: Node[] = []
-  const visit = (parent: number, depth: number) => {
-    for (const p of (children.get(parent) ?? []).sort((a, b) => all[b] - all[a] || a - b)) {
-      out.push({ path: p, depth, own: own[p], all: all[p], wait: wait[p] })
-      if (depth < 200) visit(p, depth + 1)
-    }
-  }
-  visit(-1, 0)
-  return out
-}
 
 export function RankBars({ model, times, title }: { model: Model; times: Float64Array; title: string }) {
   const most = Math.max(...times, 1), used = Array.from(times, (t, r) => ({ t, r })).filter(x => x.t > 0)

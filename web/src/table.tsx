@@ -17,6 +17,7 @@ interface Props<R> {
   sort?: number                            // column that sorts at first, descending
   chosen?: (row: R) => boolean
   choose?: (row: R) => void
+  hidden?: (row: R) => boolean             // unless it is sought
   first?: number                           // rows that are shown at first
   detail?: (row: R) => ComponentChildren   // below the chosen row
   more?: ComponentChildren                 // below the table
@@ -28,20 +29,20 @@ const filtered = 5
 // unbroken is how many characters the texts of a column may have to stand in one line.
 const unbroken = 20
 
-export function Table<R>({ caption, columns, rows, sort = -1, chosen, choose, first = 25, detail, more }: Props<R>) {
+export function Table<R>({ caption, columns, rows, sort = -1, chosen, choose, hidden, first = 25, detail, more }: Props<R>) {
   const [by, setBy] = useState({ column: sort, up: false })
   const [all, setAll] = useState(false)
   const [find, setFind] = useState('')
   const wanted = find.toLowerCase()
   const sorted = useMemo(() => {
-    const c = columns[by.column], found = wanted ? rows.filter(r => columns.some(c => { const v = c.value(r); return typeof v === 'string' && v.toLowerCase().includes(wanted) })) : rows
+    const c = columns[by.column], found = wanted ? rows.filter(r => columns.some(c => { const v = c.value(r); return typeof v === 'string' && v.toLowerCase().includes(wanted) })) : hidden ? rows.filter(r => !hidden(r)) : rows
     if (!c) return found
     const order = by.up ? 1 : -1
     return found.map((r, i) => ({ r, i, v: c.value(r) })).sort((a, b) => {
       if (a.v == null || b.v == null) return a.v == null ? b.v == null ? a.i - b.i : 1 : -1
       return (a.v < b.v ? -order : a.v > b.v ? order : 0) || a.i - b.i
     }).map(x => x.r)
-  }, [rows, columns, by, wanted])
+  }, [rows, columns, by, wanted, hidden])
   const most = useMemo(() => columns.map(c => c.bar ? Math.max(...rows.slice(0, 5000).map(r => Number(c.value(r)) || 0), 0) : 0), [rows, columns])
   if (!rows.length) return <p class="faint">{caption}: none.</p>
   const numeric = columns.map(c => rows.some(r => typeof c.value(r) === 'number'))

@@ -3,6 +3,8 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { Canvas, ruler, type Hit, type Scene } from './canvas'
 import { detail, type Detail, type Lane } from './data'
 import { shades } from './curves'
+import { partners } from './partners'
+import { fitBand, type Band } from './rows'
 import type { Phase } from './phasemarks'
 import type { Coloring, Model } from './model'
 import type { View } from './view'
@@ -13,7 +15,8 @@ interface Props {
   view: View
   change: (v: Partial<View>) => void
   coloring: Coloring
-  order: number[]
+  order: number[]  // rows from top to bottom
+  arranged: number // of how many, of which view.band are these
   lit: Uint8Array | null
   marked: number[] // ranks
   phases: Phase[]
@@ -23,10 +26,11 @@ interface Props {
 }
 
 // TimelineView is the timeline with all that can be done to it by wheel, drag, keys and touch.
-export function TimelineView({ model, view, change, coloring, order, lit, marked, phases, shaded, dark, bounds }: Props) {
+export function TimelineView({ model, view, change, coloring, order, arranged, lit, marked, phases, shaded, dark, bounds }: Props) {
   const element = useRef<HTMLCanvasElement>(null)
   const canvas = useRef<Canvas | null>(null)
   const [hover, setHover] = useState<{ hit: Hit; x: number; y: number } | null>(null)
+  const [grip, setGrip] = useState<[number, number] | null>(null) // from where to where names are dragged over, px
   const [first, last] = bounds ?? [0, model.head.length_ns]
   const fine = useDetail(model, view)
   const scene: Scene = {
@@ -38,8 +42,8 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
   latest.current = scene
   const picture = useRef(painted)
   picture.current = painted
-  const state = useRef({ view, change, first, last })
-  state.current = { view, change, first, last }
+  const state = useRef({ view, change, first, last, order, arranged })
+  state.current = { view, change, first, last, order, arranged }
 
   const height = useMemo(() => ruler + Math.min(Math.max(order.length * 22, 120), 560), [order.length])
 
@@ -65,6 +69,13 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
     const v = state.current.view
     show(at - (at - v.from) * factor, at + (v.to - at) * factor)
   }
+  const bandNow = (): Band => { const { view, order, arranged } = state.current; return view.band && order.length < arranged ? view.band : [0, arranged] }
+  const showRows = (band: Band) => state.current.change({ band: fitBand(band, state.current.arranged) })
+  const zoomRows = (factor: number) => {
+    const [a, b] = bandNow(), n = b - a, half = Math.max(factor < 1 ? Math.floor(n * factor) : Math.ceil(n * factor), 1) / 2
+    showRows([(a + b) / 2 - half, (a + b) / 2 + half])
+  }
+  const moveRows = (by: number) => { const [a, b] = bandNow(); showRows([a + by, b + by]) }
 
   useEffect(() => {
     const e = element.current!
@@ -83,14 +94,14 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
     }
     // One pointer pans, or selects where it begins on the ruler or with shift; two zoom.
     const pointers = new Map<number, number>()
-    let drag: { x: number; from: number; to: number; select: boolean; moved: boolean } | null = null
+    let drag: { x: number; y: number; from: number; to: number; band: Band; does: 'move' | 'select' | 'rows'; moved: boolean } | null = null
     let pinch = 0
     const down = (p: PointerEvent) => {
       const [x, y] = where(p)
       e.setPointerCapture(p.pointerId)
       pointers.set(p.pointerId, x)
       const v = state.current.view
-      drag = { x, from: v.from, to: v.to, select: p.shiftKey || y < ruler, moved: false }
+      drag = { x, y, from: v.from, to: v.to, band: bandNow(), does: p.shiftKey || y < ruler ? 'select' : x < canvas.current!.left ? 'rows' : 'move', moved: false }
       pinch = pointers.size === 2 ? distance() : 0
     }
     const distance = () => { const [a, b] = [...pointers.values()]; return Math.max(Math.abs(a - b), 1) }
@@ -108,22 +119,33 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
         pinch = now
         return
       }
-      if (!drag || Math.abs(x - drag.x) < 3 && !drag.moved) return
+      if (!drag || Math.hypot(x - drag.x, y - drag.y) < 3 && !drag.moved) return
       drag.moved = true
       setHover(null)
       const span = drag.to - drag.from, plot = canvas.current!.plot
       const at = (px: number) => Math.min(Math.max(drag!.from + (px - canvas.current!.left) / plot * span, state.current.first), state.current.last)
-      if (drag.select) {
+      if (drag.does === 'rows') {
+        setGrip([Math.max(Math.min(drag.y, y), ruler), Math.max(drag.y, y)])
+      } else if (drag.does === 'select') {
         const [a, b] = [at(drag.x), at(x)].sort((p, q) => p - q)
         state.current.change({ select: b > a ? [a, b] : null })
-      } else show(drag.from - (x - drag.x) / plot * span, drag.to - (x - drag.x) / plot * span)
+      } else {
+        show(drag.from - (x - drag.x) / plot * span, drag.to - (x - drag.x) / plot * span)
+        const by = Math.round((drag.y - y) / canvas.current!.rowHeight(latest.current))
+        if (drag.band[1] - drag.band[0] < state.current.arranged) showRows([drag.band[0] + by, drag.band[1] + by])
+      }
     }
     const up = (p: PointerEvent) => {
       const [x, y] = where(p)
-      if (drag && !drag.moved && pointers.size === 1) {
+      if (drag?.does === 'rows') {
+        const at = (y: number) => drag!.band[0] + Math.min(Math.max((y - ruler) / canvas.current!.rowHeight(latest.current), 0), state.current.order.length)
+        const ends = [at(drag.y), at(y)].sort((a, b) => a - b)
+        if (drag.moved) showRows([Math.floor(ends[0]), Math.ceil(ends[1])])
+        setGrip(null)
+      } else if (drag && !drag.moved && pointers.size === 1) {
         const hit = canvas.current!.hit(latest.current, x, y)
         const path = hit ? model.head.activities[hit.lane.kind[hit.run]][0] : -1
-        state.current.change(drag.select ? { select: null } : { path, place: -1 })
+        state.current.change(drag.does === 'select' ? { select: null } : { path, place: -1 })
       }
       pointers.delete(p.pointerId)
       drag = null
@@ -150,6 +172,7 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
     const does: Record<string, () => void> = {
       w: () => zoom(0.7, middle), s: () => zoom(1 / 0.7, middle),
       a: () => show(view.from - span / 6, view.to - span / 6), d: () => show(view.from + span / 6, view.to + span / 6),
+      W: () => zoomRows(0.6), S: () => zoomRows(1 / 0.6), ...order.length < arranged ? { ArrowUp: () => moveRows(-Math.ceil(order.length / 6)), ArrowDown: () => moveRows(Math.ceil(order.length / 6)) } : {},
       Home: () => show(first, last), Escape: () => change({ select: null, path: -1, place: -1 }),
       Enter: () => change({ select: [view.from, view.to] }),
     }
@@ -159,8 +182,9 @@ export function TimelineView({ model, view, change, coloring, order, lit, marked
 
   return <div class="timeline">
     <canvas ref={element} tabIndex={0} role="img" style={{ height: `${height}px` }} onKeyDown={keys}
-      aria-label={`Timeline of ${order.length} rows from ${instant(view.from, (view.to - view.from) / 100)} to ${instant(view.to, (view.to - view.from) / 100)}. Keys: w and s zoom, a and d move, Home shows all, Enter selects what is shown, Escape clears.`} />
-    {hover && <Tooltip model={model} hit={hover.hit} phases={phases} x={hover.x} y={hover.y} width={element.current!.clientWidth} />}
+      aria-label={`Timeline of ${order.length} rows from ${instant(view.from, (view.to - view.from) / 100)} to ${instant(view.to, (view.to - view.from) / 100)}. Keys: w and s zoom, a and d move, W and S show fewer or more rows, up and down others, Home shows all of the time, Enter selects what is shown, Escape clears.`} />
+    {grip && <div class="grip" style={{ top: `${grip[0]}px`, height: `${grip[1] - grip[0]}px` }} />}
+    {hover && <Tooltip model={model} detail={fine} hit={hover.hit} phases={phases} x={hover.x} y={hover.y} width={element.current!.clientWidth} />}
   </div>
 }
 
@@ -185,15 +209,17 @@ function useDetail(model: Model, view: View): Detail | null {
   return fine
 }
 
-function Tooltip({ model, hit, phases, x, y, width }: { model: Model; hit: Hit; phases: Phase[]; x: number; y: number; width: number }) {
+function Tooltip({ model, detail, hit, phases, x, y, width }: { model: Model; detail: Detail | null; hit: Hit; phases: Phase[]; x: number; y: number; width: number }) {
   const head = model.head, lane = hit.lane
   const [path, wait] = head.activities[lane.kind[hit.run]]
   const from = lane.start[hit.run], to = lane.start[hit.run + 1]
+  const whom = useMemo(() => partners(model, detail, hit), [model, detail, hit.row, hit.lane, hit.run])
   const phase = phases.find(p => p.from <= hit.time && hit.time < p.to)
   return <div class="tooltip" style={{ left: `${Math.min(x + 14, Math.max(width - 340, 0))}px`, top: `${y + 16}px` }}>
     <b>{path < 0 ? 'nothing recorded' : model.names[path]}</b>{wait > 0 && <span class="wait"> {head.waits[wait]}</span>}
     <div>{model.rowName(hit.row)} · {time(to - from)}{lane.step > 1 && ` (shown in steps of ${time(lane.step)})`}</div>
     <div class="faint">from {instant(from, (to - from) / 10)} to {instant(to, (to - from) / 10)}{phase && `, in phase ${phase.number}`}</div>
+    {whom.map((text, k) => <div class={wait > 0 && k === 0 ? 'wait' : ''}>{text}</div>)}
     {path >= 0 && <div class="faint">{model.where(path)}</div>}
     {path >= 0 && <ol class="stack">{model.pathRegions(path).slice(-8).map(p => <li>{model.names[p]}</li>)}</ol>}
   </div>

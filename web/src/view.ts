@@ -2,15 +2,19 @@
 
 import type { Shown } from './counterview'
 import type { ColorBy } from './model'
+import { kinds, type Band, type Kind } from './rows'
 
 export interface View {
   from: number; to: number                 // of the timeline, ns
   select: [number, number] | null          // a stretch of time that restricts the tables
   color: ColorBy
   sort: 'rank' | 'name' | 'wait' | 'busy'
+  only: '' | Kind                          // rows of one kind
+  band: Band | null                        // some of the rows that are arranged
   tab: string
   place: number                            // index into the diagnosis that is shown, -1: none
   path: number                             // call path that is chosen, -1: none
+  metric: string                           // of the call tree: '' (time), 'waiting' or a wait state
   line: number                             // index into the source lines, -1: none
   file: string                             // that is shown, with the line after a colon
   matrix: Matrix                           // what the matrix of messages shows
@@ -29,7 +33,7 @@ export type Matrix = typeof matrices[number]
 
 // initial is the view of a page that is opened without further address: of a stretch of time.
 export function initial([from, to]: [number, number]): View {
-  return { from, to, select: null, color: 'region', sort: 'rank', tab: 'calls', place: -1, path: -1, line: -1, file: '', matrix: 'bytes', grid: -1, search: '', messages: true, critical: false, run: 0, align: '', counters: [] }
+  return { from, to, select: null, color: 'region', sort: 'rank', only: '', band: null, tab: 'calls', place: -1, path: -1, metric: '', line: -1, file: '', matrix: 'bytes', grid: -1, search: '', messages: true, critical: false, run: 0, align: '', counters: [] }
 }
 
 export function toHash(v: View, d: View): string {
@@ -52,17 +56,23 @@ export function fromHash(hash: string, begin: View, length: number): View {
   v.from = number('from', 0, length, begin.from)
   v.to = number('to', 0, length, begin.to)
   if (v.to <= v.from) { v.from = begin.from; v.to = begin.to }
-  try {
-    const s = JSON.parse(get.get('select') ?? 'null')
-    if (Array.isArray(s) && s.length === 2 && s[0] >= 0 && s[0] < s[1] && s[1] <= length) v.select = [s[0], s[1]]
-  } catch { /* an address that was typed */ }
+  const stretch = (k: string, most: number): [number, number] | null => {
+    try {
+      const s = JSON.parse(get.get(k) ?? 'null')
+      return Array.isArray(s) && s.length === 2 && s[0] >= 0 && s[0] < s[1] && s[1] <= most ? [s[0], s[1]] : null
+    } catch { return null } // an address that was typed
+  }
+  v.select = stretch('select', length)
   const choose = <T extends string>(k: string, of: readonly T[], otherwise: T): T => of.find(x => x === get.get(k)) ?? otherwise
   v.color = choose('color', ['region', 'paradigm', 'wait'] as const, v.color)
   if (get.get('color')?.startsWith('counter:')) v.color = get.get('color') as ColorBy
   v.sort = choose('sort', ['rank', 'name', 'wait', 'busy'] as const, v.sort)
+  v.only = choose('only', ['', ...kinds], '')
+  v.band = stretch('band', 1e9)
   v.tab = get.get('tab') ?? v.tab
   v.place = number('place', -1, 1e6, -1)
   v.path = number('path', -1, 1e9, -1)
+  v.metric = get.get('metric') ?? ''
   v.line = number('line', -1, 1e9, -1)
   v.file = get.get('file') ?? ''
   v.matrix = choose('matrix', matrices, v.matrix)

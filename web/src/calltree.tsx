@@ -1,0 +1,97 @@
+// Call tree × metric × ranks, of the selected stretch of time.
+
+import { h } from 'preact'
+import { useMemo, useState } from 'preact/hooks'
+import { Ranks } from './grids'
+import type { Model } from './model'
+import { money, span, type SectionProps } from './sections'
+import { Table, type Column } from './table'
+import { term } from './terms'
+import { share } from './units'
+
+interface Node { path: number; depth: number; own: number; all: number; metric: number; children: boolean }
+
+// closedBelow is the share of all time below which what is called by a path is hidden at first.
+const closedBelow = 0.01
+
+export function CallTree(p: SectionProps) {
+  const { model, view, change } = p
+  const [from, to] = span(p)
+  const rows = useMemo(() => model.timeline.lanes.map((_, i) => i), [model])
+  const present = useMemo(() => model.head.waits.filter((_, k) => k > 0 && model.head.activities.some(([, w]) => w === k)), [model])
+  const metric = view.metric === 'waiting' || present.includes(view.metric) ? view.metric : ''
+  const wanted = useMemo(() => counted(model, metric), [model, metric])
+  const nodes = useMemo(() => tree(model, model.sums(from, to, rows), metric ? wanted : counted(model, 'waiting')), [model, from, to, wanted])
+  const total = nodes.reduce((s, n) => s + n.own, 0)
+  // What was opened or closed by hand; else it is what takes little that is closed.
+  const [byHand, setByHand] = useState(new Map<number, boolean>())
+  const open = (n: Node) => byHand.get(n.path) ?? n.all >= closedBelow * total
+  const hidden = useMemo(() => {
+    const out = new Set<Node>()
+    let below = Infinity // depth of a node that is closed
+    for (const n of nodes) {
+      if (n.depth > below) out.add(n)
+      else below = n.children && !open(n) ? n.depth : Infinity
+    }
+    return (n: Node) => out.has(n)
+  }, [nodes, byHand, total])
+  const toggle = (n: Node) => setByHand(old => new Map(old).set(n.path, !open(n)))
+  const ranks = useMemo(() => {
+    const below = view.path < 0 ? null : model.below(view.path)
+    return below || metric ? model.byRow(from, to, wanted.map((w, a) => below && !below[a] ? 0 : w)) : null
+  }, [model, view.path, wanted, from, to])
+  const columns = useMemo((): Column<Node>[] => [
+    { name: 'Call path', value: n => model.names[n.path], show: n => <span class="node" style={{ paddingLeft: `${indent(n.depth)}px` }}>
+      {n.children ? <button class="plain fold" aria-expanded={open(n)} aria-label={`What ${model.names[n.path]} calls`} onClick={e => { e.stopPropagation(); toggle(n) }} onKeyDown={e => e.stopPropagation()}>{open(n) ? '▾' : '▸'}</button> : <span class="fold" />}
+      {model.names[n.path]} <span class="faint">{model.where(n.path)}</span></span> },
+    money('Time', term('inclusive, exclusive'), n => n.all, true),
+    { name: 'Share', value: n => n.all / total, show: n => share(total > 0 ? n.all / total : null), title: term('share of a path') },
+    money('Own', term('inclusive, exclusive'), n => n.own),
+    ...present.length ? [money<Node>(metric && metric !== 'waiting' ? metric : 'Waiting', term('wait state'), n => n.metric, true)] : [],
+  ], [model, total, present, metric, byHand])
+  return <div class="pair">
+    <div>
+      <div class="tools">
+        {present.length > 0 && <label>Metric <select value={metric} onChange={e => change({ metric: e.currentTarget.value })}>
+          <option value="">time</option><option value="waiting">all waiting</option>{present.map(w => <option value={w}>{w}</option>)}</select></label>}
+        {nodes.some(n => n.children) && <span class="keys"><button onClick={() => setByHand(new Map(nodes.map(n => [n.path, true])))}>Open all</button><button onClick={() => setByHand(new Map(nodes.map(n => [n.path, false])))}>Close all</button></span>}
+      </div>
+      <Table caption="Call tree, times summed over rows" columns={columns} rows={nodes} hidden={hidden} first={40}
+        chosen={n => n.path === view.path} choose={n => change({ path: n.path === view.path ? -1 : n.path, place: -1 })} />
+    </div>
+    <div>{ranks ? <Ranks {...p} times={ranks} title={[metric, view.path >= 0 && `${model.names[view.path]} and below`].filter(Boolean).join(' in ') + ', by row'} /> :
+      <p class="faint">Choose a call path, here or in the timeline, and see its time on every rank.</p>}</div>
+  </div>
+}
+
+// counted returns, by activity, whether its time is of a metric.
+function counted(model: Model, metric: string): Uint8Array {
+  const { activities, waits } = model.head
+  return Uint8Array.from(activities, ([, w]) => metric === '' || w > 0 && (metric === 'waiting' || waits[w] === metric) ? 1 : 0)
+}
+
+// indent is how far to the right a node of the call tree stands, px: deep ones hardly more than
+// those above, so that there is room for their names.
+function indent(depth: number): number { return Math.min(depth, 10) * 14 + Math.max(depth - 10, 0) * 3 }
+
+function tree(model: Model, sums: Float64Array, wanted: Uint8Array): Node[] {
+  const { paths, activities } = model.head
+  const own = new Float64Array(paths.length), metric = new Float64Array(paths.length)
+  activities.forEach(([p], a) => { if (p >= 0) { own[p] += sums[a]; if (wanted[a]) metric[p] += sums[a] } })
+  const all = own.slice()
+  for (let p = paths.length - 1; p >= 0; p--) if (paths[p][0] >= 0) { all[paths[p][0]] += all[p]; metric[paths[p][0]] += metric[p] }
+  const children = new Map<number, number[]>()
+  paths.forEach(([parent], p) => { if (all[p] > 0) { const c = children.get(parent); if (c) c.push(p); else children.set(parent, [p]) } })
+  const out: Node[] = []
+  const visit = (parent: number, depth: number) => {
+    for (const p of (children.get(parent) ?? []).sort((a, b) => all[b] - all[a] || a - b)) {
+      out.push({ path: p, depth, own: own[p], all: all[p], metric: metric[p], children: depth < deepest && children.has(p) })
+      if (depth < deepest) visit(p, depth + 1)
+    }
+  }
+  visit(-1, 0)
+  return out
+}
+
+// deepest bounds the recursion.
+const deepest = 200
