@@ -152,6 +152,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       </div>
       {runs.length > 1 && <RunLabel runs={runs} run={run} />}
       {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} arranged={all.length} lit={lit} marked={cause?.ranks ?? none} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
+      {length > 0 && !model.head.paths.length && <p class="faint">No region is entered in this trace: there is nothing to colour.</p>}
       {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <ul class="legend">{coloring.legend.slice(0, 16).map(l => <li title={l.name}>{legendName(view, l.name) ? <button class="plain" aria-pressed={view.search === legendName(view, l.name)} title={`Show ${l.name} alone`} onClick={() => change({ search: view.search === legendName(view, l.name) ? '' : legendName(view, l.name), path: -1, place: -1 })}>
           <span class="swatch" style={{ background: l.color }} />{l.name}</button> : <Fragment><span class="swatch" style={{ background: l.color }} />{l.name}</Fragment>}</li>)}
         {!view.only && all.length < model.head.rows.length && <li class="faint">{count(model.head.rows.length - all.length)} rows in which no region is entered are left out</li>}
