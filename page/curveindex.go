@@ -14,8 +14,9 @@ type indexCurve struct {
 }
 
 type curveLevel struct {
-	resolution[Piece]
-	mesh *meshed // that makes it; nil: it is exact
+	resolution
+	parts ordered[Piece]
+	mesh  *meshed // that makes it; nil: it is exact
 }
 
 // curveGrowth is how many times longer the cells of a level are than those of the one before:
@@ -24,7 +25,7 @@ const curveGrowth = 16
 
 func newIndexCurve(store *spill.Store, counter int, length int64, events uint64) *indexCurve {
 	at := func(step int64) *curveLevel {
-		return &curveLevel{resolution: resolution[Piece]{step: step, parts: newOrdered(store, (*Piece).begin)}}
+		return &curveLevel{resolution: resolution{step: step}, parts: newOrdered(store, (*Piece).begin)}
 	}
 	c := &indexCurve{counter: counter, levels: []*curveLevel{at(1)}}
 	for step := max(curveGrowth*length/int64(max(events, 1)), curveGrowth); step < length/coarsest; step *= curveGrowth {

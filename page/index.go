@@ -33,18 +33,11 @@ type indexRow struct {
 
 // A level holds the runs of one location in cells.
 type level struct {
-	resolution[span]
-	next *cells // of the next level, while they are made; nil: there is none
-	last uint32 // activity of the last span
+	resolution
+	spans spans
+	next  *cells // of the next level, while they are made; nil: there is none
+	last  uint32 // activity of the last span
 }
-
-// A span lasts until the next one begins, the last until the end of the run.
-type span struct {
-	start    int64 // ns
-	activity uint32
-}
-
-func (s *span) begin() *int64 { return &s.start }
 
 // growth is how many times longer the cells of a level are than those of the one before;
 // coarsest, how many of them the last level has at most.
@@ -55,7 +48,7 @@ const (
 
 func newLevels(store *spill.Store, length int64, events uint64) (levels []*level) {
 	at := func(step int64) *level {
-		return &level{resolution: resolution[span]{step: step, parts: newOrdered(store, (*span).begin)}}
+		return &level{resolution: resolution{step: step}, spans: newSpans(store)}
 	}
 	levels = append(levels, at(1))
 	for step := max(growth*length/int64(max(events, 1)), growth); step < length/coarsest; step *= growth {
@@ -68,7 +61,7 @@ func newLevels(store *spill.Store, length int64, events uint64) (levels []*level
 
 func (l *level) take(ns int64, activity uint32) {
 	if l.end == 0 || l.last != activity {
-		l.parts.add(span{l.end, activity})
+		l.spans.add(span{l.end, activity})
 		l.last = activity
 	}
 	if l.end += ns; l.next != nil {
@@ -116,7 +109,7 @@ func (x *indexed) close() {
 			level.next.close()
 			level.next = nil
 		}
-		level.parts.seal()
+		level.spans.seal()
 	}
 	for _, c := range x.curves {
 		c.finish()
@@ -189,7 +182,7 @@ func (x *Index) Move(to *spill.Store) error {
 		left = false
 		for _, r := range x.rows {
 			if n := len(r.levels); k <= n {
-				r.levels[n-k].parts.move(to)
+				r.levels[n-k].spans.move(to)
 				left = true
 			}
 		}
@@ -212,37 +205,30 @@ func (x *Index) Move(to *spill.Store) error {
 func (r *indexRow) fit(length int64, limit int) Row {
 	level := r.levels[0]
 	for _, l := range r.levels[1:] {
-		if level.parts.Len() <= limit {
+		if level.spans.n <= limit {
 			break
 		}
 		level = l
 	}
 	f := &fitting{length: length, limit: limit, runs: runs{step: level.step}}
-	level.each(0, level.parts.Len(), func(_, ns int64, activity uint32) { f.take(ns, r.numbers[activity]) })
+	level.each(0, level.spans.n, func(_, ns int64, activity uint32) { f.take(ns, r.numbers[activity]) })
 	f.close()
 	return Row{StepNs: f.runs.step, Runs: f.runs.runs}
 }
 
 // each yields some of the spans, whole.
 func (l *level) each(first, end int, yield func(start, ns int64, activity uint32)) {
-	var last span
-	for i := first; i < end; {
-		rows := l.parts.From(i)
-		rows = rows[:min(len(rows), end-i)]
-		for k := range rows {
-			if i+k > first {
-				yield(last.start, rows[k].start-last.start, last.activity)
-			}
-			last = rows[k]
-		}
-		i += len(rows)
+	if first >= end {
+		return
 	}
-	if first < end {
-		until := l.end
-		if end < l.parts.Len() {
-			until = l.parts.At(end).start
+	r := l.spans.from(first)
+	for i := first; i < end; i++ {
+		this, until := r.span, l.end
+		if i+1 < l.spans.n {
+			r.next()
+			until = r.span.start
 		}
-		yield(last.start, until-last.start, last.activity)
+		yield(this.start, until-this.start, this.activity)
 	}
 }
 
@@ -305,7 +291,7 @@ func (r *indexRow) appendTile(b []byte, from, to int64, limit int) []byte {
 	}
 	begin := from
 	if first < end {
-		begin = level.parts.At(first).start
+		begin = level.spans.from(first).span.start
 	}
 	b = binary.AppendUvarint(b, uint64(level.step))
 	b = binary.AppendVarint(b, from-begin)
@@ -321,13 +307,13 @@ func (r *indexRow) appendTile(b []byte, from, to int64, limit int) []byte {
 // time: there are few cells in it, or would be few spans if they were as long everywhere.
 func (l *level) mayFit(from, to int64, limit int) bool {
 	share := float64(to-from) / float64(max(l.end, 1))
-	return (to-from)/l.step < int64(limit) || share*float64(l.parts.Len()) < float64(2*limit)
+	return (to-from)/l.step < int64(limit) || share*float64(l.spans.n) < float64(2*limit)
 }
 
 // between returns which spans touch a stretch of time.
 func (l *level) between(from, to int64) (first, end int) {
-	end = l.parts.before(func(t int64) bool { return t >= to })
-	return max(min(l.parts.before(func(t int64) bool { return t > from })-1, end), 0), end
+	end = l.spans.before(func(t int64) bool { return t >= to })
+	return max(min(l.spans.before(func(t int64) bool { return t > from })-1, end), 0), end
 }
 
 // joined returns the messages that touch a stretch of time, none if they are too many, and

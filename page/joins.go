@@ -6,9 +6,6 @@ import (
 	"tracekit/trace"
 )
 
-// heeded is how many rows are looked at before the context is asked again.
-const heeded = 1 << 14
-
 // Joins are told of all that joins rows: of messages by their receiver, in order of their receive.
 type joins struct {
 	message    func(Message)
@@ -17,17 +14,13 @@ type joins struct {
 
 // join adds messages and collectives, every so manieth of them if there are too many.
 func (b *builder) join(ctx context.Context, tl *Timeline, limits Limits, more *joins) error {
+	receives := 0 // nearly all of them are of a message
 	for l, recvs := range b.t.Recvs {
-		if b.row[l] == trace.None {
-			continue
-		}
-		for i := range recvs.Len() {
-			if recvs.Ptr(i).State == trace.Matched {
-				tl.MessagesOf++
-			}
+		if b.row[l] != trace.None {
+			receives += recvs.Len()
 		}
 	}
-	every := pick{every: uint64(ceil(int64(tl.MessagesOf), int64(max(limits.Messages, 1))))}
+	every := pick{every: uint64(ceil(int64(receives), int64(max(limits.Messages, 1))))}
 	for l := range b.t.Recvs {
 		if err := b.messages(ctx, tl, trace.LocationID(l), &every, more); err != nil {
 			return err
@@ -70,40 +63,36 @@ func (b *builder) messages(ctx context.Context, tl *Timeline, l trace.LocationID
 	if b.row[l] == trace.None {
 		return nil
 	}
-	recvs := b.t.Recvs[l]
-	for i := range recvs.Len() {
-		if i%heeded == 0 && ctx.Err() != nil {
+	for _, recvs := range b.t.Recvs[l].Rows {
+		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if recvs.Ptr(i).State != trace.Matched {
-			continue
-		}
-		chosen := every.next()
-		if !chosen && more == nil {
-			continue
-		}
-		m, ok := b.message(l, i)
-		if ok && chosen {
-			tl.Messages = append(tl.Messages, m)
-		}
-		if ok && more != nil {
-			more.message(m)
+		for i := range recvs {
+			r := &recvs[i]
+			if r.State != trace.Matched {
+				continue
+			}
+			tl.MessagesOf++
+			chosen := every.next()
+			if !chosen && more == nil || b.row[r.SendLoc] == trace.None {
+				continue
+			}
+			m := b.message(l, r)
+			if chosen {
+				tl.Messages = append(tl.Messages, m)
+			}
+			if more != nil {
+				more.message(m)
+			}
 		}
 	}
 	return nil
 }
 
-// message returns the message of a receive; ok is false if none is drawn, and then only
-// ReceivedNs is set.
-func (b *builder) message(l trace.LocationID, recv int) (m Message, ok bool) {
-	r := b.t.Recvs[l].Ptr(recv)
-	m.ReceivedNs = b.ns(r.Time)
-	if r.State != trace.Matched || b.row[r.SendLoc] == trace.None {
-		return m, false
-	}
+// message returns the message of a matched receive of a location.
+func (b *builder) message(l trace.LocationID, r *trace.Recv) Message {
 	s := b.t.Sends[r.SendLoc].Ptr(int(r.Send))
-	m.From, m.To, m.SentNs, m.Bytes = b.row[r.SendLoc], b.row[l], b.ns(s.Time), r.Bytes
-	return m, true
+	return Message{From: b.row[r.SendLoc], To: b.row[l], SentNs: b.ns(s.Time), ReceivedNs: b.ns(r.Time), Bytes: r.Bytes}
 }
 
 // collective returns what is drawn of a collective; ok is false if fewer than two rows are.

@@ -130,12 +130,13 @@ func (r *indexRow) code(c *partial.Coder, store *spill.Store) {
 			*l = &level{}
 		}
 		next := int64(0) // the first span begins at 0, and each after the one before
-		(*l).code(c, store, (*span).begin, func(s *span) bool {
+		(*l).resolution.code(c)
+		(*l).spans.code(c, store, (*l).end, func(s *span) bool {
 			can := s.start >= next && (s.start == 0) == (next == 0) && int(s.activity) < len(r.numbers)
 			next = s.start + 1
 			return can
-		}, partial.Numbers(func(s *span) *uint32 { return &s.activity }))
-		if (*l).parts.Len() == 0 && (*l).end > 0 {
+		})
+		if (*l).spans.n == 0 && (*l).end > 0 {
 			c.Refuse("nothing until %d ns", (*l).end)
 		}
 	})
@@ -153,7 +154,8 @@ func (x *indexCurve) code(c *partial.Coder, store *spill.Store) {
 		if c.Reading() {
 			*l = &curveLevel{}
 		}
-		(*l).code(c, store, (*Piece).begin, func(*Piece) bool { return true },
+		(*l).resolution.code(c)
+		(*l).parts.code(c, store, (*Piece).begin, (*l).end, func(*Piece) bool { return true },
 			partial.Reals(func(p *Piece) *float64 { return &p.Mean }),
 			partial.Reals(func(p *Piece) *float64 { return &p.Min }),
 			partial.Reals(func(p *Piece) *float64 { return &p.Max }))

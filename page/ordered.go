@@ -80,23 +80,20 @@ func (o *ordered[T]) code(c *partial.Coder, store *spill.Store, time func(*T) *i
 	partial.Table(c, store, &o.Table, append(append([]partial.Column[T]{partial.Numbers(time)}, columns...), check)...)
 }
 
-// A resolution holds what a row of the timeline is at one resolution: parts in order of their
-// begin, each until the next one's, the last until the end.
-type resolution[T any] struct {
-	step  int64 // ns: length of the cells that the parts are made of; 1: they are exact
-	end   int64 // ns
-	parts ordered[T]
+// A resolution is how a row of the timeline is kept once: in parts in order of their begin, each until
+// the next one's, the last until the end.
+type resolution struct {
+	step int64 // ns: length of the cells that the parts are made of; 1: they are exact
+	end  int64 // ns
 }
 
 // mostNs bounds times that are read, so that their sums are numbers.
 const mostNs = 1 << 60
 
-// code codes it as ordered.code does.
-func (r *resolution[T]) code(c *partial.Coder, store *spill.Store, begin func(*T) *int64, can func(*T) bool, columns ...partial.Column[T]) {
+func (r *resolution) code(c *partial.Coder) {
 	partial.Number(c, &r.step)
 	partial.Number(c, &r.end)
 	if c.Reading() && c.Err() == nil && (r.step < 1 || r.step > mostNs || r.end < 0 || r.end > mostNs) {
 		c.Refuse("cells of %d ns until %d ns", r.step, r.end)
 	}
-	r.parts.code(c, store, begin, r.end, can, columns...)
 }

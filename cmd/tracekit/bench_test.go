@@ -2,9 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tracekit/engine"
+	"tracekit/merge"
+	"tracekit/page"
+	"tracekit/readers"
+	"tracekit/spill"
+	"tracekit/stats"
+	"tracekit/trace"
 )
 
 // BenchmarkCommands runs what users wait for on generated traces, on one core.
@@ -46,4 +55,56 @@ func BenchmarkCommands(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkIndex makes the index of a timeline, and moves it to where it is served from, on one core;
+// beside it stands what reading the trace alone takes.
+func BenchmarkIndex(b *testing.B) {
+	dir := b.TempDir()
+	var out, errs bytes.Buffer
+	if code := run(b.Context(), &streams{Out: &out, Err: &errs}, []string{"generate", "halo", "--ranks=64", "--iterations=2400", "-o", filepath.Join(dir, "halo")}); code != 0 {
+		b.Fatal(&errs)
+	}
+	store := spill.NewStore(192<<20, dir)
+	defer store.Close()
+	src, err := readers.Open(b.Context(), filepath.Join(dir, "halo"), readers.OpenOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer src.Close()
+	t, err := merge.Merge(b.Context(), src, merge.Options{Store: store})
+	if err != nil {
+		b.Fatal(err)
+	}
+	a, err := stats.Analyze(b.Context(), t, stats.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("read", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := engine.Each(b.Context(), src, engine.Options{Jobs: 1}, func(_ context.Context, _ trace.LocationID, batches engine.Batches) (none struct{}, err error) {
+				for _, err := range batches {
+					if err != nil {
+						return none, err
+					}
+				}
+				return none, nil
+			}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("index", func(b *testing.B) {
+		for b.Loop() {
+			x, _, err := page.NewIndex(b.Context(), t, a, page.Bounds(page.DefaultSize), 1, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			served := spill.NewStore(48<<20, dir)
+			if err := x.Move(served); err != nil {
+				b.Fatal(err)
+			}
+			served.Close()
+		}
+	})
 }
