@@ -181,6 +181,15 @@ func TestPageInBrowser(t *testing.T) {
 	b.until(`document.querySelector("tbody tr td:nth-child(2)").innerText`, "20.0 ms")
 	b.until(firstTexts, "beta,gamma")
 
+	// Keys alone: read call after call, row after row.
+	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent("l"))
+	b.until(`document.querySelector("[role=status] .tooltip b").innerText`, "alpha")
+	b.run(chromedp.KeyEvent("l"))
+	b.until(`document.querySelector("[role=status] .tooltip b").innerText`, "beta")
+	b.run(chromedp.KeyEvent("j "))
+	b.until(`document.querySelector("[role=status] .tooltip b").innerText`, "gamma")
+	b.until(`document.querySelector("tr.chosen td").innerText.trim()`, "gamma")
+
 	// Keys alone: clear, zoom in on the middle twice, choose the next tab.
 	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent(kb.Escape))
 	b.until(firstTexts, "gamma,alpha,beta")

@@ -27,7 +27,7 @@ export interface Hit { row: number; lane: Lane; run: number; time: number }
 // finer returns the detail if it holds all that is shown.
 function finer(s: Scene): Detail | null { return s.detail && s.detail.from <= Math.max(s.from, 0) && Math.min(s.to, s.timeline.head.length_ns) <= s.detail.to ? s.detail : null }
 
-function laneOf(s: Scene, row: number): Lane { return (finer(s) ?? s.timeline).lanes[row] }
+export function laneOf(s: Scene, row: number): Lane { return (finer(s) ?? s.timeline).lanes[row] }
 
 // gutter is the space left of the bars, for labels.
 export function gutter(width: number): number { return width < 600 ? 86 : 138 }

@@ -1,7 +1,7 @@
 import { h } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { Canvas, ruler, type Hit, type Scene } from './canvas'
-import { detail, type Detail, type Lane } from './data'
+import { Canvas, laneOf, ruler, type Hit, type Scene } from './canvas'
+import { detail, indexAt, type Detail, type Lane } from './data'
 import { shades } from './curves'
 import { partners } from './partners'
 import { fitBand, type Band } from './rows'
@@ -151,21 +151,41 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
       drag = null
     }
     const leave = () => setHover(null)
+    const cancel = (p: PointerEvent) => { // the browser has the gesture for itself
+      pointers.delete(p.pointerId)
+      drag = null
+      setGrip(null)
+    }
     e.addEventListener('wheel', wheel, { passive: false })
     e.addEventListener('pointerdown', down)
     e.addEventListener('pointermove', move)
     e.addEventListener('pointerup', up)
-    e.addEventListener('pointercancel', up)
+    e.addEventListener('pointercancel', cancel)
     e.addEventListener('pointerleave', leave)
     return () => {
       e.removeEventListener('wheel', wheel)
       e.removeEventListener('pointerdown', down)
       e.removeEventListener('pointermove', move)
       e.removeEventListener('pointerup', up)
-      e.removeEventListener('pointercancel', up)
+      e.removeEventListener('pointercancel', cancel)
       e.removeEventListener('pointerleave', leave)
     }
   }, [])
+
+  // read goes some rows down and some runs on, from the middle of the first row at first, and tells
+  // what is there.
+  const read = (down: number, on: number) => {
+    const cursor = hover?.hit, span = view.to - view.from
+    const k = cursor ? Math.min(Math.max(order.indexOf(cursor.row) + down, 0), order.length - 1) : 0
+    const lane = laneOf(scene, order[k]), now = cursor?.time ?? view.from + span / 2
+    if (!lane?.kind.length) return
+    const run = Math.min(Math.max(indexAt(lane, now) + (cursor ? on : 0), 0), lane.kind.length - 1)
+    const begin = lane.start[run], end = lane.start[run + 1], seen = begin < view.to && end > view.from
+    const from = seen ? view.from : Math.min(Math.max(begin - span / 2, first), last - span), to = from + span
+    if (!seen) show(from, to)
+    const time = cursor && !on ? now : (Math.max(begin, from) + Math.min(end, to)) / 2
+    setHover({ hit: { row: order[k], lane, run, time }, x: canvas.current!.x({ ...scene, from, to }, time), y: ruler + (k + 0.5) * canvas.current!.rowHeight(scene) })
+  }
 
   const keys = (k: KeyboardEvent) => {
     const span = view.to - view.from, middle = (view.from + view.to) / 2
@@ -173,7 +193,9 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
       w: () => zoom(0.7, middle), s: () => zoom(1 / 0.7, middle),
       a: () => show(view.from - span / 6, view.to - span / 6), d: () => show(view.from + span / 6, view.to + span / 6),
       W: () => zoomRows(0.6), S: () => zoomRows(1 / 0.6), ...order.length < arranged ? { ArrowUp: () => moveRows(-Math.ceil(order.length / 6)), ArrowDown: () => moveRows(Math.ceil(order.length / 6)) } : {},
-      Home: () => show(first, last), Escape: () => change({ select: null, path: -1, place: -1 }),
+      j: () => read(1, 0), k: () => read(-1, 0), h: () => read(0, -1), l: () => read(0, 1),
+      ...hover ? { ' ': () => change({ path: model.head.activities[hover.hit.lane.kind[hover.hit.run]][0], place: -1 }) } : {},
+      Home: () => show(first, last), Escape: () => { setHover(null); change({ select: null, path: -1, place: -1 }) },
       Enter: () => change({ select: [view.from, view.to] }),
     }
     Object.assign(does, { ArrowLeft: does.a, ArrowRight: does.d, '+': does.w, '-': does.s, '0': does.Home })
@@ -182,9 +204,9 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
 
   return <div class="timeline">
     <canvas ref={element} tabIndex={0} role="img" style={{ height: `${height}px` }} onKeyDown={keys}
-      aria-label={`Timeline of ${order.length} rows from ${instant(view.from, (view.to - view.from) / 100)} to ${instant(view.to, (view.to - view.from) / 100)}. Keys: w and s zoom, a and d move, W and S show fewer or more rows, up and down others, Home shows all of the time, Enter selects what is shown, Escape clears.`} />
+      aria-label={`Timeline of ${order.length} rows from ${instant(view.from, (view.to - view.from) / 100)} to ${instant(view.to, (view.to - view.from) / 100)}. Keys: w and s zoom, a and d move, W and S show fewer or more rows, up and down others, h and l read the call before and after, j and k that of the row below and above, space chooses its path, Home shows all of the time, Enter selects what is shown, Escape clears.`} />
     {grip && <div class="grip" style={{ top: `${grip[0]}px`, height: `${grip[1] - grip[0]}px` }} />}
-    {hover && <Tooltip model={model} detail={fine} hit={hover.hit} phases={phases} x={hover.x} y={hover.y} width={element.current!.clientWidth} />}
+    <div role="status">{hover && <Tooltip model={model} detail={fine} hit={hover.hit} phases={phases} x={hover.x} y={hover.y} width={element.current!.clientWidth} />}</div>
   </div>
 }
 
