@@ -235,6 +235,23 @@ func TestPageShowsTheCause(t *testing.T) {
 	}
 }
 
+// TestPrintIsLight: a page that is dark on the screen is printed dark on light, its timeline, too.
+func TestPrintIsLight(t *testing.T) {
+	dir := made(t, "generate halo --ranks 4 --iterations 3 -o halo", "report halo -o halo.html")
+	b := newBrowser(t)
+	b.run(chromedp.Navigate("file://"+filepath.Join(dir, "halo.html")), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
+	b.until(`document.querySelector("canvas") != null`, "true")
+	// The brightest of what is drawn where names stand, left of the bars.
+	const ink = `(c => Math.max(...c.getContext("2d").getImageData(0, 30, 130, 60).data.filter((v, i, all) => i % 4 == 0 && all[i + 3] == 255)))(document.querySelector("canvas"))`
+	b.until(ink+` > 180`, "true")
+	b.run(chromedp.Evaluate(`dispatchEvent(new Event("beforeprint"))`, nil))
+	b.until(ink+` < 100`, "true")
+	b.run(chromedp.Evaluate(`dispatchEvent(new Event("afterprint"))`, nil))
+	b.until(ink+` > 180`, "true")
+	b.run(emulation.SetEmulatedMedia().WithMedia("print"))
+	b.until(`getComputedStyle(document.querySelector("section")).backgroundColor`, "rgb(255, 255, 255)")
+}
+
 // TestViewInBrowser: of a run too long for the page, the viewer shows single calls.
 func TestViewInBrowser(t *testing.T) {
 	dir := t.TempDir()

@@ -10,6 +10,7 @@ import { Communication } from './communication'
 import { Counters, ShadeLegend, byRow, useShades } from './counterview'
 import { Lines } from './lines'
 import { more } from './more'
+import { useDark } from './dark'
 import { phasesOf } from './phasemarks'
 import { Comparison, WhatChanged, comparisonOf } from './comparison'
 import { arranged, banded, kindsOf } from './rows'
@@ -33,17 +34,6 @@ const allTabs: Tab[] = [
 const selective = ['calls', 'lines', 'source', 'waits', 'communication', 'devices', 'threads', 'phases', 'files', 'profile']
 
 const none: number[] = []
-
-function useDark(): boolean {
-  const query = useMemo(() => matchMedia('(prefers-color-scheme: dark)'), [])
-  const [dark, setDark] = useState(query.matches)
-  useEffect(() => {
-    const change = () => setDark(query.matches)
-    query.addEventListener('change', change)
-    return () => query.removeEventListener('change', change)
-  }, [])
-  return dark
-}
 
 // Page chooses one of several runs for the App.
 function Page({ runs, comparisons, scaling }: { runs: Run[]; comparisons: (Document | null)[]; scaling: Document | null }) {

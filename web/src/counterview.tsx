@@ -1,9 +1,10 @@
 // Counters as curves below the timeline, and as its colours.
 
 import { h } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { gutter } from './canvas'
 import { added, askCurves, columns, css, extent, piece, quantity, shaded, valueAt, type Columns, type Counter, type Curve, type Stretch } from './curves'
+import { printing } from './dark'
 import type { Lane } from './data'
 import type { Model } from './model'
 import type { View } from './view'
@@ -97,7 +98,8 @@ function CurvePanel({ model, view, order, dark, counter, rows }: Props & { count
     watch.observe(element.current!)
     return () => watch.disconnect()
   }, [])
-  useEffect(() => {
+  useLayoutEffect(() => {
+    if (printing) return latest.current()
     const id = requestAnimationFrame(() => latest.current())
     return () => cancelAnimationFrame(id)
   })

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { Canvas, laneOf, ruler, type Hit, type Scene } from './canvas'
 import { detail, indexAt, type Detail, type Lane } from './data'
 import { shades } from './curves'
+import { printing } from './dark'
 import { partners } from './partners'
 import { fitBand, type Band } from './rows'
 import type { Phase } from './phasemarks'
@@ -56,7 +57,8 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
   // Whatever changes before a frame is drawn with it, once.
   const frame = useRef(0)
   useLayoutEffect(() => {
-    frame.current ||= requestAnimationFrame(() => { frame.current = 0; canvas.current!.draw(picture.current) })
+    if (printing) canvas.current!.draw(picture.current)
+    else frame.current ||= requestAnimationFrame(() => { frame.current = 0; canvas.current!.draw(picture.current) })
   })
 
   const show = (from: number, to: number) => {
