@@ -199,7 +199,9 @@ func TestPageInBrowser(t *testing.T) {
 	b.until(`document.querySelector("[role=tab][aria-selected=true]").innerText`, "Profile")
 	b.until(`document.activeElement.innerText`, "Profile")
 
-	// The address keeps the state.
+	// The address keeps the state, and one that is typed holds even if the page writes its own at that moment.
+	b.run(chromedp.Evaluate(`location.hash = "tab=calls"; history.replaceState(null, "", "#tab=profile")`, nil))
+	b.until(`document.querySelector("[role=tab][aria-selected=true]").innerText`, "Call tree")
 	b.run(chromedp.Evaluate(`location.hash = "tab=terms&select=[0,1000]"`, nil))
 	b.until(`document.querySelector("[role=tab][aria-selected=true]").innerText`, "Terms")
 }

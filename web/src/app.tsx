@@ -38,10 +38,10 @@ const none: number[] = []
 // Page chooses one of several runs for the App.
 function Page({ runs, comparisons, scaling }: { runs: Run[]; comparisons: (Document | null)[]; scaling: Document | null }) {
   const models = useMemo(() => runs.map(r => new Model(r.timeline, r.address)), [runs])
-  const asked = () => Math.min(fromHash(location.hash, initial([0, 1]), 1).run, runs.length - 1)
-  const [run, setRun] = useState(asked)
+  const asked = (address: string) => Math.min(fromHash(new URL(address).hash, initial([0, 1]), 1).run, runs.length - 1)
+  const [run, setRun] = useState(() => asked(location.href))
   useEffect(() => {
-    const back = () => setRun(asked())
+    const back = (e: HashChangeEvent) => setRun(asked(e.newURL)) // the page may have written its own since
     addEventListener('hashchange', back)
     return () => removeEventListener('hashchange', back)
   }, [])
@@ -62,7 +62,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     return () => clearTimeout(id)
   }, [view])
   useEffect(() => {
-    const back = () => setView(fromHash(location.hash, begin, furthest))
+    const back = (e: HashChangeEvent) => setView(fromHash(new URL(e.newURL).hash, begin, furthest))
     addEventListener('hashchange', back)
     return () => removeEventListener('hashchange', back)
   }, [])
