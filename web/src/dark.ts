@@ -15,6 +15,7 @@ export function useDark(): boolean {
     wanted.addEventListener('change', set)
     addEventListener('beforeprint', before)
     addEventListener('afterprint', after)
+    set() // it may have changed since
     return () => {
       wanted.removeEventListener('change', set)
       removeEventListener('beforeprint', before)
