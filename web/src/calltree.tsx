@@ -23,6 +23,7 @@ export function CallTree(p: SectionProps) {
   const wanted = useMemo(() => counted(model, metric), [model, metric])
   const nodes = useMemo(() => tree(model, model.sums(from, to, rows), metric ? wanted : counted(model, 'waiting')), [model, from, to, wanted])
   const total = nodes.reduce((s, n) => s + n.own, 0)
+  const folds = nodes.some(n => n.children)
   // What was opened or closed by hand; else it is what takes little that is closed.
   const [byHand, setByHand] = useState(new Map<number, boolean>())
   const open = (n: Node) => byHand.get(n.path) ?? n.all >= closedBelow * total
@@ -42,19 +43,19 @@ export function CallTree(p: SectionProps) {
   }, [model, view.path, wanted, from, to])
   const columns = useMemo((): Column<Node>[] => [
     { name: 'Call path', value: n => model.names[n.path], show: n => <span class="node" style={{ paddingLeft: `${indent(n.depth)}px` }}>
-      {n.children ? <button class="plain fold" aria-expanded={open(n)} aria-label={`What ${model.names[n.path]} calls`} onClick={e => { e.stopPropagation(); toggle(n) }} onKeyDown={e => e.stopPropagation()}>{open(n) ? '▾' : '▸'}</button> : <span class="fold" />}
+      {n.children ? <button class="plain fold" aria-expanded={open(n)} aria-label={`What ${model.names[n.path]} calls`} onClick={e => { e.stopPropagation(); toggle(n) }} onKeyDown={e => e.stopPropagation()}>{open(n) ? '▾' : '▸'}</button> : folds && <span class="fold" />}
       {model.names[n.path]} <span class="faint">{model.where(n.path)}</span></span> },
     money('Time', term('inclusive, exclusive'), n => n.all, true),
     { name: 'Share', value: n => n.all / total, show: n => share(total > 0 ? n.all / total : null), title: term('share of a path') },
     money('Own', term('inclusive, exclusive'), n => n.own),
     ...present.length ? [money<Node>(metric && metric !== 'waiting' ? metric : 'Waiting', term('wait state'), n => n.metric, true)] : [],
-  ], [model, total, present, metric, byHand])
+  ], [model, total, present, metric, byHand, folds])
   return <div class="pair">
     <div>
       <div class="tools">
         {present.length > 0 && <label>Metric <select value={metric} onChange={e => change({ metric: e.currentTarget.value })}>
           <option value="">time</option><option value="waiting">all waiting</option>{present.map(w => <option value={w}>{w}</option>)}</select></label>}
-        {nodes.some(n => n.children) && <span class="keys"><button onClick={() => setByHand(new Map(nodes.map(n => [n.path, true])))}>Open all</button><button onClick={() => setByHand(new Map(nodes.map(n => [n.path, false])))}>Close all</button></span>}
+        {folds && <span class="keys"><button onClick={() => setByHand(new Map(nodes.map(n => [n.path, true])))}>Open all</button><button onClick={() => setByHand(new Map(nodes.map(n => [n.path, false])))}>Close all</button></span>}
       </div>
       <Table caption="Call tree, times summed over rows" columns={columns} rows={nodes} hidden={hidden} first={40}
         chosen={n => n.path === view.path} choose={n => change({ path: n.path === view.path ? -1 : n.path, place: -1 })} />
