@@ -12,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/readers"
 	"tracekit/shards"
+	"tracekit/trace"
 )
 
 // makeShards goes through a trace in n shards, which it leaves in a directory.
@@ -454,6 +456,54 @@ func TestDamagedSince(t *testing.T) {
 	shared, stderr, code := tracekit(t, dir, "combine", "parts", "--second-pass", shares(filepath.Join(dir, "parts"), 2))
 	if code != 0 || shared != damaged {
 		t.Errorf("by others: exit code %d, %s\n%s", code, stderr, shared)
+	}
+}
+
+// TestShardsNeedTheirOwnEvents: a shard is the same, byte for byte, if nothing but holes are where the event files of other
+// locations were: of those it takes the size alone, which tells one trace from another.
+func TestShardsNeedTheirOwnEvents(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "trace"), os.DirFS(sampleArchive(t, "halo2d-8"))); err != nil {
+		t.Fatal(err)
+	}
+	src, err := readers.Open(t.Context(), filepath.Join(dir, "trace"), readers.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := shards.Locations(src.Defs(), 1, 4)
+	if err := src.Close(); err != nil || len(own) != 2 {
+		t.Fatal(own, err)
+	}
+	left := func(parts string) (files []string) {
+		t.Helper()
+		for _, args := range [][]string{{"analyze", "-o", parts + "/analyze", "trace"}, {"convert", "trace", parts + "/convert"}} {
+			if _, stderr, code := tracekit(t, dir, append(args, "--shard", "1/4")...); code != exitDone {
+				t.Fatal(stderr)
+			}
+			data, err := os.ReadFile(filepath.Join(dir, parts, args[0], shards.Name(1, 4)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, string(data))
+		}
+		return files
+	}
+	whole := left("whole")
+	for l := range 8 {
+		if slices.Contains(own, trace.LocationID(l)) {
+			continue
+		}
+		path := filepath.Join(dir, "trace", "traces", fmt.Sprintf("%d.evt", l))
+		about, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.Truncate(path, 0), os.Truncate(path, about.Size())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(whole, left("holes")) {
+		t.Error("the shards differ")
 	}
 }
 
