@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"tracekit/spill"
@@ -108,6 +109,23 @@ func TestScale(t *testing.T) {
 			t.Errorf("%s: %d events of %d", c.name, got, n)
 		}
 		s.Close()
+	}
+}
+
+// TestCrowded: of more tracks than are told apart the last are left out, and it is said what helps.
+func TestCrowded(t *testing.T) {
+	s, err := readData(t, events(trackLimit+2, func(i int) string {
+		return fmt.Sprintf(`{"ph":"X","name":"a","pid":%d,"tid":1,"ts":1,"dur":1}`, i)
+	}), windowBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := len(s.Defs().Locations); got != trackLimit {
+		t.Errorf("%d locations, want %d", got, trackLimit)
+	}
+	if f := s.Findings(); len(f) != 1 || f[0].Code != trace.CodeLimitExceeded || f[0].Count != 2 || !strings.Contains(f[0].Text, "in several files each may have as many") {
+		t.Errorf("findings %v", f)
 	}
 }
 
