@@ -14,8 +14,8 @@ import (
 // Hard limits of a process, so that the machine survives it: they are far above what is
 // judged.
 const (
-	maxAddresses = 6 << 30 // bytes of address space
-	maxFile      = 1 << 30 // bytes of a file that it writes
+	maxAddresses = 10 << 30 // bytes of address space, of which the language of rules reserves 4 GiB
+	maxFile      = 1 << 30  // bytes of a file that it writes
 	maxOutput    = 64 << 20
 )
 
