@@ -19,6 +19,7 @@ type header struct {
 	Regions       []headName    `json:"regions"`
 	Paths         [][3]int      `json:"paths"`      // parent, region, index into Sites
 	Sites         []headSite    `json:"sites"`      // where paths were called
+	Costs         [][4]int64    `json:"costs"`      // path, waits that it causes, time on the critical path, overhead; of the whole run, ns
 	Activities    [][2]int      `json:"activities"` // path, wait
 	Waits         []string      `json:"waits"`      // titles; the first is none
 	MessagesOf    int           `json:"messages_of"`
@@ -117,6 +118,7 @@ func (p *Page) describe() *header {
 		}
 		h.Paths = append(h.Paths, [3]int{index(uint32(node.Parent)), index(uint32(node.Region)), site})
 	}
+	h.Costs = p.costs()
 	for _, a := range tl.Activities {
 		h.Activities = append(h.Activities, [2]int{index(uint32(a.Path)), int(a.Wait)})
 	}
@@ -241,4 +243,24 @@ func (tl *Timeline) appendCollectives(b []byte) []byte {
 		last = c.BeginNs
 	}
 	return b
+}
+
+// costs returns what the analysis says of call paths that the timeline has, in order.
+func (p *Page) costs() [][4]int64 {
+	out := [][4]int64{}
+	shown := make([]trace.PathID, len(p.Trace.Tree.Nodes)) // by path of the trace: that of the timeline; None: it has none
+	for i, node := range p.Trace.Tree.Nodes {
+		if shown[i] = trace.None; node.Parent != trace.None {
+			if node.Parent = shown[node.Parent]; node.Parent == trace.None {
+				continue
+			}
+		}
+		shown[i] = p.Timeline.Paths.Find(node)
+	}
+	for _, c := range p.Costs {
+		if int(c.Path) < len(shown) && shown[c.Path] != trace.None {
+			out = append(out, [4]int64{int64(shown[c.Path]), c.Delay.TotalNs, c.CriticalNs, c.OverheadNs})
+		}
+	}
+	return out
 }

@@ -110,7 +110,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	a.WaitStates = waitRows(w, d, times(s.to-s.from, s.ranks(t)), times(s.to-s.from, threadCount(processes)))
 	keys := d.keys()
 	a.Delays, a.DelayTotals = delayRows(d, p, keys)
-	a.PathCosts = pathCosts(d, p, keys, part)
+	a.PathCosts = pathCosts(d, p, keys, part, o)
 	d.release()
 	a.CriticalPath = criticalRows(path, p, part, w.byPath)
 	sums := lineSums(p, part, w, o)

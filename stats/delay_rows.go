@@ -150,19 +150,20 @@ func sumDelays[K comparable](d *delays, p *profiler, keys []costKey, by func(tra
 	return sums
 }
 
-// A PathCost is a call path outside MPI that makes others wait or lies on the critical path:
-// part of the rows that its place has in Delays and CriticalPath.
+// A PathCost is a call path that makes others wait, lies on the critical path or takes longer than it
+// needs: part of the rows that its place has in Delays, CriticalPath and Overhead.
 type PathCost struct {
 	Path       trace.PathID
 	Delay      DelayRow
 	CriticalNs int64 // time on the critical path
 	UnequalNs  int64 // above what as many visits take in the mean
+	OverheadNs int64 // of its calls; 0 without Overhead
 }
 
-func pathCosts(d *delays, p *profiler, keys []costKey, part *profilePart) []PathCost {
+func pathCosts(d *delays, p *profiler, keys []costKey, part *profilePart, o *overheads) []PathCost {
 	delays := make(map[trace.PathID]DelayRow)
 	for _, s := range sumDelays(d, p, keys, func(path trace.PathID) trace.PathID { return path }) {
-		if s.name == "" && s.at.operation == trace.None {
+		if s.name == "" {
 			delays[s.path] = s.row(p)
 		}
 	}
@@ -171,8 +172,12 @@ func pathCosts(d *delays, p *profiler, keys []costKey, part *profilePart) []Path
 	for i := range part.paths {
 		s := &part.paths[i]
 		delay, costs := delays[s.path]
-		if at := p.siteOfPath(s.path); at.operation == trace.None && (costs || s.critical > 0) {
-			out = append(out, PathCost{s.path, delay, r.ns(s.critical), r.ns(s.unequal())})
+		overhead := int64(0)
+		if o != nil && int(s.path) < len(o.paths) {
+			overhead = o.paths[s.path].overhead
+		}
+		if costs || s.critical > 0 || overhead > 0 {
+			out = append(out, PathCost{s.path, delay, r.ns(s.critical), r.ns(s.unequal()), overhead})
 		}
 	}
 	return out

@@ -56,7 +56,7 @@ func (f *pageFlags) more(t *trace.Trace, a *stats.Analysis, size int64) (*page.M
 // newPage makes a page of an analysis, but for its timeline.
 func newPage(opts *pageFlags, t *trace.Trace, a *stats.Analysis, size int64) (*page.Page, error) {
 	more, err := opts.more(t, a, size)
-	return &page.Page{Title: pictureTitle(t.Source.Info()), Trace: t, Document: a, More: more, Size: size}, err
+	return &page.Page{Title: pictureTitle(t.Source.Info()), Trace: t, Document: a, More: more, Costs: a.PathCosts, Size: size}, err
 }
 
 // drawBeside says what hears the events for a page of so many bytes, and where it is then found.

@@ -138,6 +138,9 @@ const someOf = 0.1
 func (m *Model) callers(a *stats.Analysis, n name) (out []string) {
 	type cost struct{ path, waits int64 }
 	all, by := cost{}, make(map[string]cost)
+	if n.operation != "" {
+		return nil
+	}
 	for _, c := range a.PathCosts {
 		slot := m.slot(c.Path)
 		if slot >= len(m.names) || m.names[slot] != n {
