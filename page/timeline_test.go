@@ -222,3 +222,40 @@ func TestSeveralAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestCostsAreTheAnalysis: what call paths cost on the page sums up to what the analysis says of all
+// places, critical path and overhead, but for what is in no path.
+func TestCostsAreTheAnalysis(t *testing.T) {
+	for _, p := range samples.Programs() {
+		tr, _ := analysed(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 40, Seed: 2, Plant: samples.Plant{LateSender: 30_000, Imbalance: 12_000}})
+		a, err := stats.Analyze(t.Context(), tr, stats.Options{Overhead: &stats.OverheadOptions{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := &Page{Trace: tr, Timeline: timeline(t, tr, a, 1<<20), Costs: a.PathCosts}
+		var got, want [3]int64
+		for _, c := range page.costs() {
+			for k := range got {
+				got[k] += c[k+1]
+			}
+		}
+		for _, r := range a.Delays {
+			if !strings.HasPrefix(string(r.Region), "(") {
+				want[0] += r.TotalNs
+			}
+		}
+		for _, r := range a.CriticalPath.Regions {
+			if !strings.HasPrefix(string(r.Region), "(") {
+				want[1] += r.TimeNs
+			}
+		}
+		for _, r := range a.Overhead.Lines {
+			want[2] += r.OverheadNs
+		}
+		for k, what := range []string{"waits caused", "critical path", "overhead"} {
+			if d := got[k] - want[k]; d < -100 || d > 100 || k < 2 && want[k] == 0 { // rounded for each place
+				t.Errorf("%s, %s: %d ns, the analysis has %d", p.Name, what, got[k], want[k])
+			}
+		}
+	}
+}
