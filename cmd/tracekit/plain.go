@@ -29,6 +29,12 @@ func escape(s, keep string) string {
 	}
 	var b *strings.Builder // nil: all so far is shown
 	for i, n := 0, 0; i < len(s); i += n {
+		if c := s[i]; c >= ' ' && c <= '~' { // nearly all
+			if n = 1; b != nil {
+				b.WriteByte(c)
+			}
+			continue
+		}
 		var r rune
 		r, n = utf8.DecodeRuneInString(s[i:])
 		ok := shown(r, n)

@@ -44,7 +44,9 @@ func Outliers(durations []int64) []bool {
 	}
 	low, high, found := 0, n-1, 0
 	var removed []int
-	for i := range max(1, n/mostShare) {
+	tests := max(1, n/mostShare)
+	least, most := critical(float64(n-tests+1)), critical(float64(n)) // it grows with the number of values
+	for i := range tests {
 		left := float64(n - i)
 		mean := sum / left
 		deviation := math.Sqrt(max(0, square-sum*mean) / (left - 1))
@@ -53,7 +55,7 @@ func Outliers(durations []int64) []bool {
 			far, k = mean-at(low), low
 		}
 		removed = append(removed, order[k])
-		if far > critical(left)*deviation {
+		if far > least*deviation && (far > most*deviation || far > critical(left)*deviation) {
 			found = i + 1
 		}
 		sum, square = sum-at(k), square-at(k)*at(k)
