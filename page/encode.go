@@ -3,6 +3,7 @@ package page
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -19,7 +20,7 @@ type header struct {
 	Regions       []headName    `json:"regions"`
 	Paths         [][3]int      `json:"paths"`      // parent, region, index into Sites
 	Sites         []headSite    `json:"sites"`      // where paths were called
-	Costs         [][4]int64    `json:"costs"`      // path, waits that it causes, time on the critical path, overhead; of the whole run, ns
+	Costs         costs         `json:"costs"`      // of paths
 	Activities    [][2]int      `json:"activities"` // path, wait
 	Waits         []string      `json:"waits"`      // titles; the first is none
 	MessagesOf    int           `json:"messages_of"`
@@ -118,7 +119,7 @@ func (p *Page) describe() *header {
 		}
 		h.Paths = append(h.Paths, [3]int{index(uint32(node.Parent)), index(uint32(node.Region)), site})
 	}
-	h.Costs = p.costs()
+	h.Costs = p.costsOfPaths()
 	for _, a := range tl.Activities {
 		h.Activities = append(h.Activities, [2]int{index(uint32(a.Path)), int(a.Wait)})
 	}
@@ -245,9 +246,24 @@ func (tl *Timeline) appendCollectives(b []byte) []byte {
 	return b
 }
 
-// costs returns what the analysis says of call paths that the timeline has, in order.
-func (p *Page) costs() [][4]int64 {
-	out := [][4]int64{}
+// costs are what the analysis knows by call path, of the whole run: what paths cost others and the run, in ns, and
+// what counters have counted in them.
+type costs struct {
+	Names []costName  `json:"names"`
+	Rows  [][]float64 `json:"rows"` // path, and what it has of each name
+}
+
+// mostCosts bounds them: the page is bounded, whatever the trace.
+const mostCosts = 12
+
+type costName struct {
+	Name string `json:"name"`
+	Unit string `json:"unit"`
+}
+
+// costsOfPaths returns what the analysis says of call paths that the timeline has, in order.
+func (p *Page) costsOfPaths() costs {
+	out := costs{Names: []costName{{"waits caused", "ns"}, {"critical path", "ns"}, {"overhead", "ns"}}, Rows: [][]float64{}}
 	shown := make([]trace.PathID, len(p.Trace.Tree.Nodes)) // by path of the trace: that of the timeline; None: it has none
 	for i, node := range p.Trace.Tree.Nodes {
 		if shown[i] = trace.None; node.Parent != trace.None {
@@ -258,9 +274,25 @@ func (p *Page) costs() [][4]int64 {
 		shown[i] = p.Timeline.Paths.Find(node)
 	}
 	for _, c := range p.Costs {
-		if int(c.Path) < len(shown) && shown[c.Path] != trace.None {
-			out = append(out, [4]int64{int64(shown[c.Path]), c.Delay.TotalNs, c.CriticalNs, c.OverheadNs})
+		if int(c.Path) >= len(shown) || shown[c.Path] == trace.None {
+			continue
 		}
+		row := []float64{float64(shown[c.Path]), float64(c.Delay.TotalNs), float64(c.CriticalNs), float64(c.OverheadNs)}
+		for _, k := range c.Counters {
+			name := costName{shorten(k.Name), shorten(k.Unit)}
+			at := slices.Index(out.Names, name)
+			if at < 0 && len(out.Names) == mostCosts {
+				continue // the profile has it by region
+			}
+			if at < 0 {
+				at, out.Names = len(out.Names), append(out.Names, name)
+			}
+			for len(row) <= at+1 {
+				row = append(row, 0)
+			}
+			row[at+1] += *k.Sum
+		}
+		out.Rows = append(out.Rows, row)
 	}
 	return out
 }

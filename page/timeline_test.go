@@ -234,9 +234,9 @@ func TestCostsAreTheAnalysis(t *testing.T) {
 		}
 		page := &Page{Trace: tr, Timeline: timeline(t, tr, a, 1<<20), Costs: a.PathCosts}
 		var got, want [3]int64
-		for _, c := range page.costs() {
+		for _, c := range page.costsOfPaths().Rows {
 			for k := range got {
-				got[k] += c[k+1]
+				got[k] += int64(c[k+1])
 			}
 		}
 		for _, r := range a.Delays {
@@ -257,5 +257,23 @@ func TestCostsAreTheAnalysis(t *testing.T) {
 				t.Errorf("%s, %s: %d ns, the analysis has %d", p.Name, what, got[k], want[k])
 			}
 		}
+	}
+}
+
+// TestCountersOfPaths: what a counter has counted in a call path stands beside its costs; what has no sum does not.
+func TestCountersOfPaths(t *testing.T) {
+	tr, a := analysedText(t, `
+member 0 cycles value=4 unit=events
+member 1 memory value=10 mode=17 base=1 exponent=3 unit=B
+metric 0 members=0
+metric 1 members=1
+location 0 rank0 rank=0
+  0 Metric 0 uint64:100 ; 0 Enter main ; 5 Metric 1 double:3
+  10 Metric 0 uint64:150 ; 10 Enter f ; 30 Metric 0 uint64:450 ; 30 Leave f
+  40 Metric 0 uint64:460 ; 40 Leave main
+`)
+	c := (&Page{Trace: tr, Timeline: timeline(t, tr, a, 1<<20), Costs: a.PathCosts}).costsOfPaths()
+	if got, want := fmt.Sprint(c.Names[3:], c.Rows), "[{cycles events}] [[0 0 20 0 60] [1 0 20 0 300]]"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

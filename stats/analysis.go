@@ -50,7 +50,7 @@ type Analysis struct {
 	// the trace's Store.
 	Waits CallWaits `json:"-"`
 
-	// PathCosts are Delays, CriticalPath and Overhead by call path.
+	// PathCosts are Delays, CriticalPath, Overhead and counters by call path.
 	PathCosts []PathCost `json:"-"`
 
 	// Segments says, by location, where its time goes between and in those calls. They lie in

@@ -150,14 +150,15 @@ func sumDelays[K comparable](d *delays, p *profiler, keys []costKey, by func(tra
 	return sums
 }
 
-// A PathCost is a call path that makes others wait, lies on the critical path or takes longer than it
-// needs: part of the rows that its place has in Delays, CriticalPath and Overhead.
+// A PathCost is a call path that makes others wait, lies on the critical path, takes longer than it needs or
+// in which counters count: part of the rows that its place has in Delays, CriticalPath, Overhead and Profile.
 type PathCost struct {
 	Path       trace.PathID
 	Delay      DelayRow
-	CriticalNs int64 // time on the critical path
-	UnequalNs  int64 // above what as many visits take in the mean
-	OverheadNs int64 // of its calls; 0 without Overhead
+	CriticalNs int64        // time on the critical path
+	UnequalNs  int64        // above what as many visits take in the mean
+	OverheadNs int64        // of its calls; 0 without Overhead
+	Counters   []CounterRow // that have a sum
 }
 
 func pathCosts(d *delays, p *profiler, keys []costKey, part *profilePart, o *overheads) []PathCost {
@@ -176,8 +177,10 @@ func pathCosts(d *delays, p *profiler, keys []costKey, part *profilePart, o *ove
 		if o != nil && int(s.path) < len(o.paths) {
 			overhead = o.paths[s.path].overhead
 		}
-		if costs || s.critical > 0 || overhead > 0 {
-			out = append(out, PathCost{s.path, delay, r.ns(s.critical), r.ns(s.unequal()), overhead})
+		var told trace.Ledger // the profile says what is wrong with counters
+		counters := slices.DeleteFunc(counterRows(p.t.Defs, "", s.counters, &told), func(c CounterRow) bool { return c.Sum == nil })
+		if costs || s.critical > 0 || overhead > 0 || len(counters) > 0 {
+			out = append(out, PathCost{s.path, delay, r.ns(s.critical), r.ns(s.unequal()), overhead, counters})
 		}
 	}
 	return out

@@ -7,7 +7,7 @@ import type { Model } from './model'
 import { money, span, type SectionProps } from './sections'
 import { Table, type Column } from './table'
 import { term } from './terms'
-import { share } from './units'
+import { count, share, time } from './units'
 
 interface Node { path: number; depth: number; own: number; all: number; metric: number; children: boolean }
 
@@ -19,11 +19,12 @@ export function CallTree(p: SectionProps) {
   const [from, to] = span(p)
   const rows = useMemo(() => model.timeline.lanes.map((_, i) => i), [model])
   const present = useMemo(() => model.head.waits.filter((_, k) => k > 0 && model.head.activities.some(([, w]) => w === k)), [model])
-  const costs = useMemo(() => costNames.filter((_, k) => model.head.costs.some(c => c[k + 1] > 0)), [model])
-  const cost = costs.includes(view.metric) ? view.metric : ''
+  const { names } = model.head.costs
+  const costs = useMemo(() => names.filter((_, k) => model.head.costs.rows.some(c => c[k + 1])), [model])
+  const cost = costs.find(c => c.name === view.metric)
   const metric = view.metric === 'waiting' || present.includes(view.metric) ? view.metric : ''
   const wanted = useMemo(() => counted(model, metric), [model, metric])
-  const nodes = useMemo(() => tree(model, model.sums(from, to, rows), metric ? wanted : counted(model, 'waiting'), costNames.indexOf(cost)), [model, from, to, wanted, cost])
+  const nodes = useMemo(() => tree(model, model.sums(from, to, rows), metric ? wanted : counted(model, 'waiting'), cost ? names.indexOf(cost) : -1), [model, from, to, wanted, cost])
   const total = nodes.reduce((s, n) => s + n.own, 0)
   const folds = nodes.some(n => n.children)
   // What was opened or closed by hand; else it is what takes little that is closed.
@@ -50,14 +51,15 @@ export function CallTree(p: SectionProps) {
     money('Time', term('inclusive, exclusive'), n => n.all, true),
     { name: 'Share', value: n => n.all / total, show: n => share(total > 0 ? n.all / total : null), title: term('share of a path') },
     money('Own', term('inclusive, exclusive'), n => n.own),
-    ...cost ? [money<Node>(`${cost}, whole run`, term(cost), n => n.metric, true)] :
+    ...cost ? [{ name: `${cost.name.replace(/ \[.*\]$/, '')}, whole run`, title: term(cost.name) || cost.name, value: (n: Node) => n.metric, bar: true,
+      show: (n: Node) => cost.unit === 'ns' ? time(n.metric) : `${amount(n.metric)} ${cost.unit === '#' ? '' : cost.unit}` }] :
       present.length ? [money<Node>(metric && metric !== 'waiting' ? metric : 'Waiting', term('wait state'), n => n.metric, true)] : [],
   ], [model, total, present, metric, cost, byHand, folds])
   return <div class="pair">
     <div>
       <div class="tools">
-        {present.length + costs.length > 0 && <label>Metric <select value={cost || metric} onChange={e => change({ metric: e.currentTarget.value })}>
-          <option value="">time</option>{present.length > 0 && <option value="waiting">all waiting</option>}{[...present, ...costs].map(w => <option value={w}>{w}</option>)}</select></label>}
+        {present.length + costs.length > 0 && <label>Metric <select value={cost ? cost.name : metric} onChange={e => change({ metric: e.currentTarget.value })}>
+          <option value="">time</option>{present.length > 0 && <option value="waiting">all waiting</option>}{[...present, ...costs.map(c => c.name)].map(w => <option value={w}>{w}</option>)}</select></label>}
         {folds && <span class="keys"><button onClick={() => setByHand(new Map(nodes.map(n => [n.path, true])))}>Open all</button><button onClick={() => setByHand(new Map(nodes.map(n => [n.path, false])))}>Close all</button></span>}
       </div>
       <Table caption="Call tree, times summed over rows" columns={columns} rows={nodes} hidden={hidden} first={40}
@@ -68,8 +70,13 @@ export function CallTree(p: SectionProps) {
   </div>
 }
 
-// costNames are the metrics that the analysis knows by call path, of the whole run, in the order of Header.costs.
-const costNames = ['waits caused', 'critical path', 'overhead']
+// amount writes what a counter has counted.
+function amount(n: number): string {
+  for (const [size, prefix] of [[1e12, 'T'], [1e9, 'G'], [1e6, 'M']] as [number, string][]) {
+    if (Math.abs(n) >= size) return `${(n / size).toPrecision(4)} ${prefix}`
+  }
+  return count(Math.round(n))
+}
 
 // counted returns, by activity, whether its time is of a metric.
 function counted(model: Model, metric: string): Uint8Array {
@@ -87,7 +94,7 @@ function tree(model: Model, sums: Float64Array, wanted: Uint8Array, cost: number
   const { paths, activities } = model.head
   const own = new Float64Array(paths.length), metric = new Float64Array(paths.length)
   activities.forEach(([p], a) => { if (p >= 0) { own[p] += sums[a]; if (wanted[a] && cost < 0) metric[p] += sums[a] } })
-  if (cost >= 0) for (const c of model.head.costs) metric[c[0]] += c[cost + 1]
+  if (cost >= 0) for (const c of model.head.costs.rows) metric[c[0]] += c[cost + 1] ?? 0
   const all = own.slice()
   for (let p = paths.length - 1; p >= 0; p--) if (paths[p][0] >= 0) { all[paths[p][0]] += all[p]; metric[paths[p][0]] += metric[p] }
   const children = new Map<number, number[]>()

@@ -13,7 +13,7 @@ export interface Header {
   regions: Region[]
   paths: [parent: number, region: number, site: number][]
   sites: { file: string; line: number }[]
-  costs: [path: number, caused: number, critical: number, overhead: number][] // of the whole run, ns
+  costs: { names: { name: string; unit: string }[]; rows: number[][] } // of the whole run: path, and what it has of each name
   activities: [path: number, wait: number][]
   waits: string[]
   counters: Counter[]
