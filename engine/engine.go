@@ -54,7 +54,7 @@ func Run[P any](ctx context.Context, src trace.Source, opts Options, stage Stage
 // additions decides about the last bit of a sum, too, both give the same one.
 func Sum[P any](ctx context.Context, jobs, n int, part func(ctx context.Context, item int) (P, error), combine func(a, b P) P) (P, error) {
 	sum := &sum[P]{n: n, combine: combine, waiting: make(map[node]P)}
-	err := parallel(ctx, workers(jobs, n), inShares(workers(jobs, n), n), func(ctx context.Context, _, i int) error {
+	err := shared(ctx, jobs, n, func(ctx context.Context, _, i int) error {
 		p, err := part(ctx, i)
 		if err == nil {
 			sum.add(i, p)

@@ -25,7 +25,7 @@ func Swap[R any](ctx context.Context, jobs int, x Exchange[R]) error {
 	}
 	first := func(emitter int) int { return x.Sources * emitter / len(sent) } // of its sources
 	for w := range x.Windows {
-		err := parallel(ctx, workers(jobs, len(sent)), inShares(workers(jobs, len(sent)), len(sent)), func(ctx context.Context, _, e int) error {
+		err := shared(ctx, jobs, len(sent), func(ctx context.Context, _, e int) error {
 			for s := first(e); s < first(e+1) && ctx.Err() == nil; s++ {
 				x.Emit(w, s, func(key int, row R) { sent[e][key] = append(sent[e][key], row) })
 			}
@@ -34,7 +34,7 @@ func Swap[R any](ctx context.Context, jobs int, x Exchange[R]) error {
 		if err != nil {
 			return err
 		}
-		err = parallel(ctx, workers(jobs, x.Keys), inShares(workers(jobs, x.Keys), x.Keys), func(_ context.Context, _, key int) error {
+		err = shared(ctx, jobs, x.Keys, func(_ context.Context, _, key int) error {
 			for s := range sent {
 				if rows := sent[s][key]; len(rows) > 0 {
 					x.Take(w, key, rows)

@@ -14,7 +14,7 @@ import (
 // item. The first error ends it.
 func Map[P any](ctx context.Context, jobs, n int, fn func(ctx context.Context, item int) (P, error)) ([]P, error) {
 	out := make([]P, n)
-	err := parallel(ctx, workers(jobs, n), inShares(workers(jobs, n), n), func(ctx context.Context, _, i int) (err error) {
+	err := shared(ctx, jobs, n, func(ctx context.Context, _, i int) (err error) {
 		out[i], err = fn(ctx, i)
 		return err
 	})
@@ -45,7 +45,7 @@ func Windows[P any](ctx context.Context, jobs int, s Windowed[P]) (P, error) {
 		return parts[worker]
 	}
 	for k := range max(1, s.Windows) {
-		err := parallel(ctx, len(parts), inShares(len(parts), s.Items), func(_ context.Context, worker, item int) error {
+		err := shared(ctx, len(parts), s.Items, func(_ context.Context, worker, item int) error {
 			return s.Visit(part(worker), k, item)
 		})
 		if err != nil {
@@ -133,6 +133,12 @@ func (d deal) take(worker int) (item int, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// shared calls fn for the items 0 … n-1, of which each worker has a share: see parallel.
+func shared(ctx context.Context, jobs, n int, fn func(ctx context.Context, worker, item int) error) error {
+	jobs = workers(jobs, n)
+	return parallel(ctx, jobs, inShares(jobs, n), fn)
 }
 
 // parallel calls fn for the items of a deal from the given number of goroutines, each of which

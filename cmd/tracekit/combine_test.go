@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -123,19 +122,15 @@ func TestWrittenInParts(t *testing.T) {
 					t.Fatal(stderr)
 				}
 				analysis, _, _ := tracekit(t, dir, "analyze", "--json", out)
-				if _, stderr, code := tracekit(t, dir, "convert", out, filepath.Dir(out)+"/again.otf2"); code != exitDone {
+				if _, stderr, code := tracekit(t, dir, "convert", out, filepath.Dir(out)+"/again"); code != exitDone {
 					t.Fatal(stderr)
 				}
 				said[n] = strings.ReplaceAll(document+analysis, out, "OUT")
 				if left, _ := filepath.Glob(filepath.Join(dir, out, "*.shard")); len(left) > 0 {
 					t.Errorf("%s: %v is left", out, left)
 				}
-				for _, name := range archiveFiles(t, filepath.Join(dir, filepath.Dir(in(0)))) {
-					want, err := os.ReadFile(filepath.Join(dir, filepath.Dir(in(0)), name))
-					got, err2 := os.ReadFile(filepath.Join(dir, filepath.Dir(out), name))
-					if err != nil || err2 != nil || !bytes.Equal(got, want) {
-						t.Errorf("%s, %s, %d parts: written again, %s differs; %v, %v", trace, format, n, name, err, err2)
-					}
+				if again := contentsOf(t, filepath.Join(dir, filepath.Dir(out), "again")); !maps.Equal(again, contentsOf(t, filepath.Join(dir, filepath.Dir(in(0)), "again"))) {
+					t.Errorf("%s, %s, %d parts: what is written of it as OTF2 differs", trace, format, n)
 				}
 				if said[n] != said[0] {
 					t.Errorf("%s, %s, %d parts: what is said differs", trace, format, n)
@@ -143,17 +138,6 @@ func TestWrittenInParts(t *testing.T) {
 			}
 		}
 	}
-}
-
-// archiveFiles returns the files of the archive again.otf2 in a directory.
-func archiveFiles(t *testing.T, dir string) []string {
-	t.Helper()
-	names, err := fs.Glob(os.DirFS(dir), "again*/*")
-	top, err2 := fs.Glob(os.DirFS(dir), "again.*")
-	if err != nil || err2 != nil || len(names) == 0 || len(top) != 2 {
-		t.Fatalf("%v, %v, %v, %v", names, top, err, err2)
-	}
-	return append(names, top...)
 }
 
 // TestUnfinishedParts: parts that are not a trace yet are not taken for one, and whoever would spoil
@@ -194,7 +178,7 @@ func TestArchivesInParts(t *testing.T) {
 	}
 	for k, trace := range append(shardedTraces(t, dir), instants) {
 		want, wantErr, wantCode := tracekit(t, dir, "convert", "--json", trace, "joined")
-		whole := filesBelow(t, filepath.Join(dir, "joined"))
+		whole := contentsOf(t, filepath.Join(dir, "joined"))
 		for _, n := range []int{1, 2, 7} {
 			parts := fmt.Sprintf("parts-%d-%d", k, n)
 			makeArchiveShards(t, dir, trace, parts, n)
@@ -202,7 +186,7 @@ func TestArchivesInParts(t *testing.T) {
 			if got != want || gotErr != wantErr || gotCode != wantCode || wantCode != exitDone {
 				t.Errorf("%s, %d shards: exit code %d, want %d; %s; documents equal: %t", trace, n, gotCode, wantCode, gotErr, got == want)
 			}
-			if joined := filesBelow(t, filepath.Join(dir, "joined")); !maps.Equal(joined, whole) || len(whole) < 3 {
+			if joined := contentsOf(t, filepath.Join(dir, "joined")); !maps.Equal(joined, whole) || len(whole) < 3 {
 				t.Errorf("%s, %d shards: the archives differ", trace, n)
 			}
 		}
@@ -227,24 +211,6 @@ func makeArchiveShards(t *testing.T, dir, trace, parts string, n int) {
 	}
 }
 
-// filesBelow returns the contents of the files in a directory.
-func filesBelow(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := make(map[string]string)
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		files[strings.TrimPrefix(path, dir)] = string(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
 // TestArchiveIsWholeOrNot: event files that are damaged, or asked for something else, make no archive, and
 // leave what stood in its place.
 func TestArchiveIsWholeOrNot(t *testing.T) {
@@ -253,7 +219,7 @@ func TestArchiveIsWholeOrNot(t *testing.T) {
 	if _, stderr, code := tracekit(t, dir, "convert", ring, "there"); code != exitDone {
 		t.Fatal(stderr)
 	}
-	before := filesBelow(t, filepath.Join(dir, "there"))
+	before := contentsOf(t, filepath.Join(dir, "there"))
 	for _, args := range [][]string{{"-o", "x.prv"}, {"-o", "x.arrow"}, {}, {"-o", "x", "--clock", "auto"}, {"-o", "there"}} {
 		if _, stderr, code := tracekit(t, dir, append([]string{"combine", "parts"}, args...)...); code != exitUsage {
 			t.Errorf("%v: exit code %d, %s", args, code, stderr)
@@ -269,7 +235,7 @@ func TestArchiveIsWholeOrNot(t *testing.T) {
 		}
 	}
 	left, err := os.ReadDir(dir)
-	if err != nil || len(left) != 2 || !maps.Equal(before, filesBelow(t, filepath.Join(dir, "there"))) {
+	if err != nil || len(left) != 2 || !maps.Equal(before, contentsOf(t, filepath.Join(dir, "there"))) {
 		t.Errorf("%v is left, %v", left, err)
 	}
 }

@@ -23,7 +23,7 @@ func TestSendrecvMayWait(t *testing.T) {
 		{"the receiver is there", "200 Enter MPI_Recv ;", 1000, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			src := tracetest.MustParse(t, strings.Replace(`
+			f := finderOf(t, strings.Replace(`
 location 0 rank=0
   0 Enter main ; 100 Enter MPI_Sendrecv ; 110 MpiSend to=1 bytes=8 ; 4050 MpiRecv from=2 bytes=8 ; 4050 Leave MPI_Sendrecv ; 5000 Leave main
 location 1 rank=1
@@ -31,16 +31,6 @@ location 1 rank=1
 location 2 rank=2
   0 Enter main ; 300 Enter MPI_Send ; 310 MpiSend to=0 bytes=8 ; 320 Leave MPI_Send ; 5000 Leave main
 `, "RANK1", c.rank1, 1))
-			tr, err := merge.Merge(t.Context(), src, merge.Options{Clock: merge.ClockNone})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { tr.Store.Close() })
-			a, err := stats.Analyze(t.Context(), tr, stats.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			f := newFinder(tr, a)
 			var row stats.DelayRow
 			for _, at := range f.places {
 				if at.Operation == "MPI_Sendrecv" {
@@ -58,4 +48,19 @@ location 2 rank=2
 			}
 		})
 	}
+}
+
+// finderOf returns the finder of a trace in text form.
+func finderOf(t *testing.T, text string) *finder {
+	t.Helper()
+	tr, err := merge.Merge(t.Context(), tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.Store.Close() })
+	a, err := stats.Analyze(t.Context(), tr, stats.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newFinder(tr, a)
 }
