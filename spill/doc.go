@@ -3,9 +3,8 @@
 // A Table is a growing sequence of rows of a fixed size without pointers. The tables of a
 // Store share its budget: the first pages lie in memory, those over the budget in a
 // temporary file that is mapped into memory, so that a row is reached in the same way
-// wherever it lies. Only so many pages of the file as the budget allows are resident; the
-// longest unused ones are given back to the system, which brings them in again when they
-// are touched.
+// wherever it lies. Only about so much of the file as the budget allows is resident: from time
+// to time all of it is given back to the system, which brings in again what is touched.
 //
 // # Contract
 //
@@ -14,7 +13,7 @@
 //   - Afterwards any number of goroutines may read, and write different rows of, any table.
 //     No row takes a lock or a system call; a page that comes into memory does.
 //   - A pointer to a row of a table that does not grow any more is valid until Release or
-//     Close.
+//     Close; of one that grows, until the next row is added.
 //   - The file has no name from the moment it is made and so vanishes however the program
 //     ends. Where the system cannot map files (Windows), everything stays in memory.
 package spill

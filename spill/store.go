@@ -21,7 +21,7 @@ func (f *frame) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(f)),
 // A page is a run of rows of a table. It is given to goroutines without a lock: rows is
 // atomic, all else belongs to the store's lock.
 //
-//	rows == nil: the page is not resident, or was never used and is all zeros
+//	rows == nil: the page is to be brought in, or was never used and is all zeros
 //	home == nil: its rows have no frame (yet), but memory of their own if there are few
 type page struct {
 	rows   unsafe.Pointer // to the first row
@@ -40,19 +40,24 @@ type Store struct {
 
 	mu       sync.Mutex
 	file     *os.File
-	mappings [][]byte // the file
-	end      int64    // of the file
-	made     int      // frames in memory so far
-	slab     []frame  // memory for the next ones
-	free     []*frame // frames in memory without a page
-	vacant   []*frame // frames in the file without a page
-	common   *page    // of rows of several tables, with room for more
-	used     int      // bytes of it
-	hot      queue    // pages of the file that are resident, the oldest first
-	cold     queue    // those that will be given back next unless they are used again
-	others   int64    // bytes of other files that are resident, about
-	admitted int      // pages since the system was asked what is resident
+	segments []segment // of the file
+	end      int64     // of the file
+	made     int       // frames in memory so far
+	slab     []frame   // memory for the next ones
+	free     []*frame  // frames in memory without a page
+	vacant   []*frame  // frames in the file without a page
+	common   *page     // of rows of several tables, with room for more
+	used     int       // bytes of it
+	inUse    queue     // pages of the file that were brought in last
+	brought  int       // how many were since the file's memory was last given back
+	others   int64     // bytes of other files that are resident, about
 	err      error
+}
+
+// A segment is a part of the file, and where that begins.
+type segment struct {
+	mapped []byte
+	at     int64
 }
 
 // NewStore returns a store that keeps about budget bytes of tables in memory and the rest in
@@ -85,10 +90,10 @@ func (s *Store) Spilled() int64 {
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, m := range s.mappings {
-		unmap(m)
+	for _, segment := range s.segments {
+		unmap(segment.mapped)
 	}
-	s.mappings, s.free, s.vacant, s.slab, s.common, s.hot, s.cold = nil, nil, nil, nil, nil, queue{}, queue{}
+	s.segments, s.free, s.vacant, s.slab, s.common, s.inUse = nil, nil, nil, nil, nil, queue{}
 	if s.file == nil {
 		return nil
 	}
@@ -97,12 +102,56 @@ func (s *Store) Close() error {
 	return err
 }
 
-// place gives a page a frame of zeros and makes it resident.
+// place gives a page that rows will be added to a frame of zeros and makes it resident.
 func (s *Store) place(p *page) {
-	f, mapped := s.zeros()
+	f, mapped := s.zeros(0)
 	s.mu.Lock()
 	s.settle(p, f, mapped)
+	full := s.full()
 	s.mu.Unlock()
+	if full {
+		s.sweep()
+	}
+}
+
+// retire is told that a page has all its rows. If hardly any frames of memory are left for those that
+// are still to grow, it is written to the file: which costs less than to have it grow there, where each of
+// the system's pages takes a fault.
+func (s *Store) retire(p *page) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.home == nil || p.mapped || s.spare() >= s.reserved() || !s.extend() {
+		return
+	}
+	file, f, old := s.file, pop(&s.vacant), p.home
+	at := s.offset(f)
+	s.mu.Unlock()
+	_, err := file.WriteAt(old.bytes(), at)
+	s.mu.Lock()
+	if err != nil {
+		s.vacant = append(s.vacant, f)
+		s.err = fmt.Errorf("writing temporary data: %w (see --memory, or set TMPDIR to another disk)", err)
+		return
+	}
+	atomic.StorePointer(&p.rows, nil)
+	p.home, p.mapped = f, true
+	s.free = append(s.free, old)
+}
+
+// spare returns how many frames in memory there may still be.
+func (s *Store) spare() int { return len(s.free) + s.inMemory - s.made }
+
+// reserved returns how many of them are for pages that grow.
+func (s *Store) reserved() int { return s.inMemory / 4 }
+
+// offset returns where a frame lies in the file.
+func (s *Store) offset(f *frame) int64 {
+	for _, segment := range s.segments {
+		if i := uintptr(unsafe.Pointer(f)) - uintptr(unsafe.Pointer(unsafe.SliceData(segment.mapped))); i < uintptr(len(segment.mapped)) {
+			return segment.at + int64(i)
+		}
+	}
+	panic("spill: a frame lies outside the file")
 }
 
 // lot returns room for n rows beside those of other tables: a page, and where they begin in it.
@@ -130,12 +179,12 @@ func (s *Store) lot(n, rowBytes int) (p *page, first int) {
 // load makes a page resident and returns its rows.
 func (s *Store) load(p *page) unsafe.Pointer {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	var home *frame // to be brought in
 	switch {
 	case p.resident(): // another goroutine was faster
 	case p.home == nil:
 		s.mu.Unlock()
-		f, mapped := s.zeros()
+		f, mapped := s.zeros(s.reserved())
 		touch(f)
 		s.mu.Lock()
 		if p.home == nil {
@@ -145,20 +194,30 @@ func (s *Store) load(p *page) unsafe.Pointer {
 		}
 	}
 	if !p.resident() {
+		home = p.home
 		s.admit(p)
-		fetch(p.home.bytes())
-		atomic.StorePointer(&p.rows, unsafe.Pointer(p.home))
+		atomic.StorePointer(&p.rows, unsafe.Pointer(home))
 	}
-	return atomic.LoadPointer(&p.rows)
+	rows, full := atomic.LoadPointer(&p.rows), s.full()
+	s.mu.Unlock()
+	if home != nil {
+		fetch(home.bytes())
+	}
+	if full {
+		s.sweep()
+	}
+	return rows
 }
 
-// zeros returns a frame of zeros in memory or, if there is no room, in the file.
-func (s *Store) zeros() (f *frame, mapped bool) {
+// zeros returns a frame of zeros in memory or, if hardly more than a number of them could still be
+// made there, in the file.
+func (s *Store) zeros(reserved int) (f *frame, mapped bool) {
 	s.mu.Lock()
+	room := s.spare() > reserved
 	switch {
-	case len(s.free) > 0:
+	case room && len(s.free) > 0:
 		f = pop(&s.free)
-	case s.made < s.inMemory || !s.extend():
+	case room || !s.extend():
 		f = s.fresh()
 		s.mu.Unlock()
 		return f, false
@@ -232,48 +291,46 @@ func (s *Store) giveBack(f *frame, mapped bool) {
 		s.free = append(s.free, f)
 		return
 	}
-	discard(f.bytes())
 	s.vacant = append(s.vacant, f)
 }
 
-// admit counts a page of the file among the resident ones. The oldest of them are put off,
-// and given back to the system if nobody wants them until as many others are put off: so
-// pages that are always in use stay, and no access needs to be noted. Who still holds a
-// pointer into such a page may use it: the system brings it in again.
+// admit counts a page of the file among those in use, of which the oldest one is not any more: who
+// wants that again brings it in again. So pages that are always in use stay, and no access needs to be noted.
 func (s *Store) admit(p *page) {
-	for s.hot.push(p); s.hot.len() > s.window; {
-		old := s.hot.pop()
-		if !old.mapped {
-			continue // released
+	s.brought++
+	for s.inUse.push(p); s.inUse.len() > s.window; {
+		if old := s.inUse.pop(); old.mapped {
+			atomic.StorePointer(&old.rows, nil)
 		}
-		atomic.StorePointer(&old.rows, nil)
-		s.cold.push(old)
-	}
-	for s.cold.len() > s.window/4 {
-		if old := s.cold.pop(); old.mapped && !old.resident() {
-			discard(old.home.bytes())
-		}
-	}
-	if s.admitted++; s.admitted >= max(s.window/4, leastAdmitted) {
-		s.admitted = 0
-		s.sweep()
 	}
 }
 
-// sweep gives all pages of the file back if more are resident than were admitted: a system
-// may bring in what lies around a page as well.
+// full reports whether the file's memory is to be given back: so many pages were brought in, or the
+// system has brought in so much of what lies around them, which it is asked now and then: to answer takes
+// it longer than to bring in a page.
+func (s *Store) full() bool {
+	if s.brought == 0 || s.brought%askedAfter != 0 ||
+		s.brought < s.window/2 && residentFiles() < int64(s.window+s.window/4)*pageBytes+s.others {
+		return false
+	}
+	s.brought = 0
+	return true
+}
+
+// askedAfter is how many pages are brought in before the system is asked.
+const askedAfter = 256
+
+// sweep gives the file's memory back to the system, all of it at once: each call has the system
+// interrupt all processors, which takes longer than to bring pages in again that are in use. Who holds a
+// pointer into one may use it.
 func (s *Store) sweep() {
-	if residentFiles() < int64(s.window+s.window/4)*pageBytes+s.others {
-		return
-	}
-	for _, m := range s.mappings {
-		discard(m)
+	s.mu.Lock()
+	segments := s.segments
+	s.mu.Unlock()
+	for _, segment := range segments {
+		discard(segment.mapped)
 	}
 }
-
-// leastAdmitted is how many pages are admitted at least before the system is asked again: it
-// takes longer to answer than to bring in a page.
-const leastAdmitted = 256
 
 // moreFiles is about what more of other files becomes resident once there is one of the store: of
 // the program, and of what is read.
@@ -307,7 +364,7 @@ func (s *Store) extend() bool {
 		s.err = fmt.Errorf("writing %d bytes of temporary data: %w (see --memory, or set TMPDIR to a larger disk)", size, err)
 		return false
 	}
-	s.mappings, s.end = append(s.mappings, m), s.end+size
+	s.segments, s.end = append(s.segments, segment{m, s.end}), s.end+size
 	for at := size - pageBytes; at >= 0; at -= pageBytes {
 		s.vacant = append(s.vacant, (*frame)(unsafe.Pointer(&m[at])))
 	}
@@ -317,7 +374,7 @@ func (s *Store) extend() bool {
 // The file grows by its own size, within these bounds.
 const (
 	leastSegment = 64 * pageBytes
-	mostSegment  = 4096 * pageBytes
+	mostSegment  = 16384 * pageBytes
 )
 
 func pop[T any](list *[]T) T {

@@ -68,6 +68,7 @@ func (t *Table[T]) Sealed() *Table[T] {
 		return nil
 	case len(t.pages) > 1 || t.pages[0].home != nil:
 		t.last = nil
+		t.store.retire(t.pages[len(t.pages)-1])
 		return t
 	}
 	sealed := newLot[T](t.store, t.n)
@@ -140,6 +141,9 @@ const firstRows = 4
 func (t *Table[T]) grow() {
 	n, perPage := len(t.last), perPage[T]()
 	if n == perPage || len(t.pages) == 0 {
+		if n > 0 {
+			t.store.retire(t.pages[len(t.pages)-1])
+		}
 		t.pages = append(t.pages, new(page))
 		n, t.last = 0, nil
 	}

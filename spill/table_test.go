@@ -21,7 +21,7 @@ func rowOf(i int) tableRow { return tableRow{uint64(i) * 7, uint32(i), uint8(i)}
 
 // TestTableLikeSlice: whatever the budget, tables that share a store hold what slices hold.
 func TestTableLikeSlice(t *testing.T) {
-	for _, budget := range []int64{0, 1, pageBytes, 3 * pageBytes, 1 << 30} {
+	for _, budget := range []int64{0, 1, pageBytes, 3 * pageBytes, 40 * pageBytes, 1 << 30} {
 		t.Run(fmt.Sprintf("budget=%d", budget), func(t *testing.T) {
 			store := NewStore(budget, t.TempDir())
 			defer store.Close()
@@ -166,6 +166,63 @@ func TestNoRoomForTemporaryFile(t *testing.T) {
 		}
 	}
 	if err := store.Err(); err == nil || !strings.Contains(err.Error(), "TMPDIR") { // what helps
+		t.Errorf("the failure is told as %v", err)
+	}
+}
+
+// TestRetired: a table grows in memory, however large it is, and lies in the file but for what fits.
+func TestRetired(t *testing.T) {
+	store := NewStore(40*pageBytes, t.TempDir())
+	defer store.Close()
+	table := NewTable[uint64](store)
+	var want []uint64
+	for i := range uint64(200_000) {
+		table.Append(i)
+		want = append(want, i)
+		if store.brought > 0 {
+			t.Fatalf("row %d is added to a page of the file", i)
+		}
+	}
+	table = table.Sealed()
+	inFile := 0
+	for _, p := range table.pages {
+		if p.mapped {
+			inFile++
+		}
+	}
+	kept := store.inMemory - store.reserved()
+	if len(table.pages)-inFile != kept {
+		t.Errorf("%d of %d pages lie in the file, all but %d should", inFile, len(table.pages), kept)
+	}
+	for i, x := range want {
+		if got := table.At(i); got != x {
+			t.Fatalf("row %d is %d", i, got)
+		}
+	}
+}
+
+// TestNotRetired: a page that cannot be written stays in memory, and the failure is told.
+func TestNotRetired(t *testing.T) {
+	store := NewStore(40*pageBytes, t.TempDir())
+	defer store.Close()
+	table := NewTable[uint64](store)
+	for i := range uint64(200_000) {
+		table.Append(i)
+		if i == 100_000 {
+			file, err := os.Open(os.DevNull)
+			if err != nil {
+				t.Fatal(err)
+			}
+			store.file.Close()
+			store.file = file
+		}
+	}
+	for i := range table.Len() {
+		if got := table.At(i); got != uint64(i) {
+			t.Fatalf("row %d is %d", i, got)
+		}
+	}
+	if err := store.Err(); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
 		t.Errorf("the failure is told as %v", err)
 	}
 }
