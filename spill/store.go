@@ -46,6 +46,7 @@ type Store struct {
 	slab     []frame   // memory for the next ones
 	free     []*frame  // frames in memory without a page
 	vacant   []*frame  // frames in the file without a page
+	extents  []*frame  // the first ones of extents of the file that were never used
 	common   *page     // of rows of several tables, with room for more
 	used     int       // bytes of it
 	inUse    queue     // pages of the file that were brought in last
@@ -53,6 +54,10 @@ type Store struct {
 	others   int64     // bytes of other files that are resident, about
 	err      error
 }
+
+// extentFrames is how many frames of the file make an extent, 64 kB: what Linux brings in at a time of what
+// lies around a row that is touched. Pages of a table that lie there are brought in together.
+const extentFrames = 4
 
 // A segment is a part of the file, and where that begins.
 type segment struct {
@@ -93,7 +98,7 @@ func (s *Store) Close() error {
 	for _, segment := range s.segments {
 		unmap(segment.mapped)
 	}
-	s.segments, s.free, s.vacant, s.slab, s.common, s.inUse = nil, nil, nil, nil, nil, queue{}
+	s.segments, s.free, s.vacant, s.extents, s.slab, s.common, s.inUse = nil, nil, nil, nil, nil, nil, queue{}
 	if s.file == nil {
 		return nil
 	}
@@ -114,17 +119,21 @@ func (s *Store) place(p *page) {
 	}
 }
 
-// retire is told that a page has all its rows. If hardly any frames of memory are left for those that
-// are still to grow, it is written to the file: which costs less than to have it grow there, where each of
-// the system's pages takes a fault.
-func (s *Store) retire(p *page) {
+// retire is told that a page of a table has all its rows. If hardly any frames of memory are left for
+// those that are still to grow, it is written to the file: which costs less than to have it grow there, where
+// each of the system's pages takes a fault. Beside are frames of the file in which the table's next pages
+// should lie; a large table has some.
+func (s *Store) retire(p *page, beside *[]*frame, large bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p.home == nil || p.mapped || s.spare() >= s.reserved() || !s.extend() {
 		return
 	}
-	file, f, old := s.file, pop(&s.vacant), p.home
-	at := s.offset(f)
+	if large && len(*beside) == 0 && len(s.vacant) < extentFrames && len(s.extents) > 0 {
+		*beside = framesOf(pop(&s.extents), *beside)
+	}
+	f := s.inFile(beside)
+	file, old, at := s.file, p.home, s.offset(f)
 	s.mu.Unlock()
 	_, err := file.WriteAt(old.bytes(), at)
 	s.mu.Lock()
@@ -136,6 +145,26 @@ func (s *Store) retire(p *page) {
 	atomic.StorePointer(&p.rows, nil)
 	p.home, p.mapped = f, true
 	s.free = append(s.free, old)
+}
+
+// inFile returns a frame of the file without a page: one of those beside, if there are any. There is one: see
+// extend.
+func (s *Store) inFile(beside *[]*frame) *frame {
+	if beside != nil && len(*beside) > 0 {
+		return pop(beside)
+	}
+	if len(s.vacant) == 0 {
+		s.vacant = framesOf(pop(&s.extents), s.vacant)
+	}
+	return pop(&s.vacant)
+}
+
+// framesOf adds the frames of an extent to a list, the first one last.
+func framesOf(extent *frame, list []*frame) []*frame {
+	for k := extentFrames - 1; k >= 0; k-- {
+		list = append(list, (*frame)(unsafe.Add(unsafe.Pointer(extent), k*pageBytes)))
+	}
+	return list
 }
 
 // spare returns how many frames in memory there may still be.
@@ -222,7 +251,7 @@ func (s *Store) zeros(reserved int) (f *frame, mapped bool) {
 		s.mu.Unlock()
 		return f, false
 	default:
-		f, mapped = pop(&s.vacant), true
+		f, mapped = s.inFile(nil), true
 	}
 	s.mu.Unlock()
 	if mapped {
@@ -271,6 +300,15 @@ func (s *Store) release(p *page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leave(p)
+}
+
+// refund takes frames of the file back that a table does not need.
+func (s *Store) refund(frames []*frame) {
+	if len(frames) > 0 {
+		s.mu.Lock()
+		s.vacant = append(s.vacant, frames...)
+		s.mu.Unlock()
+	}
 }
 
 // leave takes the frame of a page back when nobody uses it any more.
@@ -339,7 +377,7 @@ const moreFiles = 16 << 20
 // extend makes sure that there is a vacant frame in the file; it reports false if there can
 // be none.
 func (s *Store) extend() bool {
-	if len(s.vacant) > 0 {
+	if len(s.vacant)+len(s.extents) > 0 {
 		return true
 	}
 	if s.err != nil || !canMap {
@@ -365,8 +403,8 @@ func (s *Store) extend() bool {
 		return false
 	}
 	s.segments, s.end = append(s.segments, segment{m, s.end}), s.end+size
-	for at := size - pageBytes; at >= 0; at -= pageBytes {
-		s.vacant = append(s.vacant, (*frame)(unsafe.Pointer(&m[at])))
+	for at := size - extentFrames*pageBytes; at >= 0; at -= extentFrames * pageBytes {
+		s.extents = append(s.extents, (*frame)(unsafe.Pointer(&m[at])))
 	}
 	return true
 }
