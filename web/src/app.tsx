@@ -71,7 +71,8 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const all = useMemo(() => arranged(model, view.sort, view.only, shaded !== null), [model, view.sort, view.only, shaded !== null])
   const order = useMemo(() => banded(all, view.band), [all, view.band])
   // Rows of one kind have the colours to themselves.
-  const coloring = useMemo(() => model.coloring(view.color, dark, [], view.only ? model.sums(0, model.head.length_ns, all) : undefined), [model, view.color, dark, view.only && all])
+  const [hueFrom, hueTo] = view.hues ?? [0, model.head.length_ns]
+  const coloring = useMemo(() => model.coloring(view.color, dark, [], view.only || view.hues ? model.sums(hueFrom, hueTo, view.hues ? order : all) : undefined), [model, view.color, dark, hueFrom, hueTo, view.hues ? order : view.only && all])
   const coarse = model.head.rows.some(r => r.step_ns > 1)
   const counters = useMemo(() => [...new Set([model, ...models].flatMap(m => m.head.counters.map(c => c.name)))], [model, models])
   const ofKind = useMemo(() => kindsOf(model, arranged(model, 'rank', '', shaded !== null)), [model, shaded !== null])
@@ -146,10 +147,12 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <ul class="legend">{coloring.legend.slice(0, 16).map(l => <li title={l.name}>{legendName(view, l.name) ? <button class="plain" aria-pressed={view.search === legendName(view, l.name)} title={`Show ${l.name} alone`} onClick={() => change({ search: view.search === legendName(view, l.name) ? '' : legendName(view, l.name), path: -1, place: -1 })}>
           <span class="swatch" style={{ background: l.color }} />{l.name}</button> : <Fragment><span class="swatch" style={{ background: l.color }} />{l.name}</Fragment>}</li>)}
         {!view.only && all.length < model.head.rows.length && <li class="faint">{count(model.head.rows.length - all.length)} rows in which no region is entered are left out</li>}
-        {coloring.legend.length > 16 && <li class="faint">and {coloring.legend.length - 16} more</li>}</ul>}
+        {coloring.legend.length > 16 && <li class="faint">and {count(coloring.legend.length - 16)} more</li>}
+        {view.color === 'region' && (coloring.legend.length > 16 || view.hues) && <li><button class="plain" title="Regions with the most time there get the colours that are told apart best"
+          onClick={() => change({ hues: view.hues ? null : [view.from, view.to] })}>{view.hues ? 'Colours for the whole run' : 'Colours for what is in view'}</button></li>}</ul>}
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
-      <p class="hint faint">Wheel or w, s: zoom · drag or a, d: move · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click: choose a call path {above && ` · above the rows: ${above}`}</p>
+      <p class="hint faint">Wheel or w, s: zoom · drag or a, d: move · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · click: choose a call path {above && ` · above the rows: ${above}`}</p>
     </section>
     <section>
       <div role="tablist" class="tabs">{tabs.map(([id, name], k) =>

@@ -263,7 +263,7 @@ function shortened(text: string, width: number, c: CanvasRenderingContext2D): st
 }
 
 // Drawn says what bars show, and where.
-interface Drawn { lanes: Lane[]; order: number[]; inks: Inks; from: number; perPixel: number }
+export interface Drawn { lanes: Lane[]; order: number[]; inks: Inks; from: number; perPixel: number }
 
 // distance returns by how many pixels one is the other moved, null if it is not that alone.
 function distance(a: Drawn, b: Drawn): number | null {
@@ -273,7 +273,7 @@ function distance(a: Drawn, b: Drawn): number | null {
 }
 
 // columns draws some columns of all rows.
-function columns(out: Uint32Array, w: number, h: number, d: Drawn, x0: number, x1: number) {
+export function columns(out: Uint32Array, w: number, h: number, d: Drawn, x0: number, x1: number) {
   const { order } = d, perRow = h / order.length, gap = perRow >= 6 ? 1 : 0
   for (let k = 0; k < order.length;) {
     const y0 = Math.floor(k * perRow), line = out.subarray(y0 * w, (y0 + 1) * w)
@@ -294,9 +294,9 @@ function columns(out: Uint32Array, w: number, h: number, d: Drawn, x0: number, x
 const mostInLine = 4
 
 // Inks are colours by activity, each channel times the opacity.
-class Inks {
+export class Inks {
   private readonly byRows: Uint32Array[] = []
-  constructor(private readonly s: Scene) {}
+  constructor(private readonly s: Pick<Scene, 'colors' | 'lit'>) {}
 
   of(s: Scene) { return this.s.colors === s.colors && this.s.lit === s.lit }
 

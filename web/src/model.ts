@@ -8,12 +8,14 @@ export type ColorBy = 'region' | 'paradigm' | 'wait' | `counter:${string}`
 // Colours that people with any kind of colour vision tell apart (Okabe and Ito; Tol's light scheme).
 const strong = ['#0072B2', '#E69F00', '#009E73', '#CC79A7', '#56B4E9', '#D55E00', '#B8A800', '#77AADD', '#99DDFF', '#44BB99', '#BBCC33', '#AAAA00', '#EE8866', '#EEDD88', '#FFAABB']
 const rest = '#9aa0a6'
+// Regions beyond those have pale ones in turn, so that one ends where the next begins; which is which their names tell.
+const pale = { light: ['#a9bfe0', '#b5cc8e', '#e8abab', '#a8d5e5', '#d9d58b', '#c9b3d6'], dark: ['#3c5378', '#4e5f33', '#75474b', '#35616e', '#68632f', '#5c4a69'] }
 export const nothing = '#00000000'
 
 export interface Look { color: string; name: string; time: number }
 
-// A Coloring says how each activity is drawn.
-export interface Coloring { of: Uint32Array; legend: Look[] }
+// A Coloring says how each activity is drawn, each path where it is a level of a stack, and each wait state there.
+export interface Coloring { of: Uint32Array; paths: Uint32Array; waits: Uint32Array; legend: Look[] }
 
 export class Model {
   readonly head: Header
@@ -100,7 +102,7 @@ export class Model {
   // those that are told apart best.
   coloring(by: ColorBy, dark: boolean, known: Look[] = [], times = this.activityTime): Coloring {
     const { activities, paths, regions, waits } = this.head
-    const keys = activities.map(([path, wait]) => {
+    const key = (path: number, wait: number) => {
       if (path < 0) return ''
       if (wait > 0) return by === 'wait' ? waits[wait] : 'waiting'
       const region = regions[paths[path][1]]
@@ -109,21 +111,31 @@ export class Model {
         case 'paradigm': return region?.paradigm ?? 'unknown'
         default: return region?.paradigm === 'mpi' ? 'in MPI, not waiting' : 'outside MPI'
       }
-    })
+    }
+    const keys = activities.map(([path, wait]) => key(path, wait))
     const time = new Map<string, number>()
     keys.forEach((k, i) => time.set(k, (time.get(k) ?? 0) + times[i]))
     const ranked = [...time].filter(([k]) => k !== '').sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
     const colors = new Map<string, string>([['', nothing]])
     for (const l of known) colors.set(l.name, l.color)
     let next = known.length
-    for (const [k] of ranked) {
-      if (colors.has(k)) continue
+    const others = by === 'region' ? pale[dark ? 'dark' : 'light'] : [rest]
+    const give = (k: string) => {
+      if (colors.has(k)) return
       if (k === 'waiting') colors.set(k, dark ? '#0c0f14' : '#ffffff')
       else if (k === 'outside MPI') colors.set(k, dark ? '#4d5a66' : '#c3ccd4')
-      else colors.set(k, next < strong.length ? strong[next++] : rest)
+      else {
+        colors.set(k, next < strong.length ? strong[next] : others[(next - strong.length) % others.length])
+        next++
+      }
     }
+    for (const [k] of ranked) give(k)
+    next = Math.max(next, strong.length)
+    for (const p of paths.keys()) give(key(p, 0)) // in which nobody is without calling something
     return {
       of: Uint32Array.from(keys, k => packed(colors.get(k)!)),
+      paths: Uint32Array.from(paths, (_, p) => packed(colors.get(key(p, 0))!)),
+      waits: Uint32Array.from(waits, (name, w) => packed(w ? colors.get(by === 'wait' ? name : 'waiting') ?? rest : nothing)),
       legend: ranked.map(([name, t]) => ({ name, time: t, color: colors.get(name)! })),
     }
   }

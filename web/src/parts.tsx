@@ -1,7 +1,7 @@
 // What only some traces have: devices, threads, phases, files.
 
 import { h, Fragment } from 'preact'
-import { useMemo } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { span, type SectionProps } from './sections'
 import { SelectedDevices, SelectedFiles, SelectedThreads } from './selected'
 import { Table, type Column } from './table'
@@ -21,18 +21,47 @@ export function deviceName(d: any): string {
 
 export function Devices(p: SectionProps) { return p.view.select ? <SelectedDevices {...p} /> : <AllDevices {...p} /> }
 
+// A Kernel is what devices execute under one name, with what each of them does.
+interface Kernel { name: string; kind: string; count: number; time_ns: number; mean_ns: number; max_ns: number; from: string | null; devices: any[] }
+
+function kernelsOf(devices: any[]): Kernel[] {
+  const byName = new Map<string, Kernel>()
+  for (const d of devices) for (const k of d.kernels ?? []) {
+    const key = `${k.kind} ${k.name}`, from = k.launched_from?.[0]?.operator ?? k.launched_from?.[0]?.call ?? null
+    if (!byName.has(key)) byName.set(key, { name: k.name, kind: k.kind, count: 0, time_ns: 0, mean_ns: 0, max_ns: 0, from, devices: [] })
+    const sum = byName.get(key)!
+    sum.count += k.count
+    sum.time_ns += k.time_ns
+    sum.mean_ns = sum.time_ns / Math.max(sum.count, 1)
+    sum.max_ns = Math.max(sum.max_ns, k.max_ns)
+    sum.devices.push({ ...k, on: deviceName(d) })
+  }
+  return [...byName.values()]
+}
+
+// folded shows the beginning of a name, which may fill the page.
+const folded = (name: string) => <span class="folded" title={name}>{name}</span>
+
+function Kernels({ devices }: { devices: any[] }) {
+  const kernels = useMemo(() => kernelsOf(devices), [devices])
+  const [chosen, choose] = useState('')
+  const key = (k: Kernel) => `${k.kind} ${k.name}`
+  return <Table caption={`What they execute: sums of single executions${devices.length > 1 ? ' over all devices; choose one to see what each device does' : ''}`} sort={3} rows={kernels}
+    chosen={k => key(k) === chosen} choose={devices.length > 1 ? k => choose(key(k) === chosen ? '' : key(k)) : undefined}
+    detail={k => <Table caption={k.name} sort={2} rows={k.devices} columns={[text('Device', d => d.on), number('Number', 'count'), ns('Time', 'time_ns', '', true), ns('Mean', 'mean_ns'), ns('Most', 'max_ns')]} />}
+    columns={[{ name: 'Kernel', value: k => k.name, show: k => folded(k.name) }, text('Kind', k => k.kind), number('Number', 'count'), ns('Time', 'time_ns', '', true), ns('Mean', 'mean_ns'), ns('Most', 'max_ns'),
+      ...devices.length > 1 ? [{ name: 'Devices', value: (k: Kernel) => k.devices.length, show: (k: Kernel) => count(k.devices.length) }] : [], { name: 'Launched from', value: k => k.from, show: k => folded(k.from ?? '–') }]} />
+}
+
 function AllDevices({ doc }: SectionProps) {
   const devices: any[] = doc.devices ?? []
-  const kernels = devices.flatMap(d => (d.kernels ?? []).map((k: any) => ({ ...k, on: deviceName(d) })))
   return <Fragment>
     <Table caption="Devices: times of merged intervals of all streams" sort={1} rows={devices} columns={[
       text('Device', deviceName), ns('Span', 'span_ns', term('span of a device')), ns('Busy', 'busy_ns', term('device'), true), ns('Computing', 'compute_ns'),
       ns('Exposed communication', 'exposed_communication_ns', term('exposed')), ns('Exposed copies', 'exposed_memory_ns', term('exposed')), ns('Idle', 'idle_ns', '', true),
       { name: 'Host-bound', title: term('host-bound'), value: d => d.idle_causes?.host_bound_ns, show: d => time(d.idle_causes?.host_bound_ns) },
       { name: 'Gaps', title: term('queued'), value: d => d.idle_causes?.kernel_gaps_ns, show: d => time(d.idle_causes?.kernel_gaps_ns) }]} />
-    <Table caption="What they execute: sums of single executions" sort={4} rows={kernels} columns={[
-      text('Kernel', k => k.name), text('Device', k => k.on), text('Kind', k => k.kind), number('Number', 'count'), ns('Time', 'time_ns', '', true), ns('Mean', 'mean_ns'), ns('Most', 'max_ns'),
-      text('Launched from', k => k.launched_from?.[0]?.operator ?? k.launched_from?.[0]?.call ?? null)]} />
+    <Kernels devices={devices} />
     <Table caption="What devices idle before, by what launches it" sort={3} rows={devices.flatMap(d => (d.idle_before ?? []).map((x: any) => ({ ...x, on: deviceName(d) })))} columns={[
       text('Operator', x => x.operator ?? (x.call ? '' : '(launch not recorded)')), text('Call', x => x.call), text('Device', x => x.on), ns('Idle', 'time_ns', '', true), number('Times', 'count'),
       ns('Host-bound', 'host_bound_ns', term('host-bound')), ns('Gaps', 'kernel_gaps_ns', term('queued'))]} />

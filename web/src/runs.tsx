@@ -85,9 +85,10 @@ export function Companions({ runs, run, models, alignment, view, change, dark, l
     if (k === run) return null
     // In its own time, the run is looked at from view.from + shift.
     const model = models[k], shift = alignment.begins[k] - alignment.begins[run]
-    const own: View = { ...view, from: view.from + shift, to: view.to + shift, select: view.select && [view.select[0] + shift, view.select[1] + shift], path: same(models[run], view.path, model) }
+    const own: View = { ...view, from: view.from + shift, to: view.to + shift, select: view.select && [view.select[0] + shift, view.select[1] + shift], path: same(models[run], view.path, model), row: -1 }
     const changed = (v: Partial<View>) => {
       const back: Partial<View> = { ...v }
+      delete back.row // a row of the run that is looked at
       if (v.from !== undefined) back.from = v.from - shift
       if (v.to !== undefined) back.to = v.to - shift
       if (v.select) back.select = [v.select[0] - shift, v.select[1] - shift]

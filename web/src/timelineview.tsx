@@ -4,6 +4,7 @@ import { Canvas, laneOf, ruler, type Hit, type Scene } from './canvas'
 import { detail, indexAt, type Detail, type Lane } from './data'
 import { shades } from './curves'
 import { printing } from './dark'
+import { LevelsView } from './levelsview'
 import { partners } from './partners'
 import { fitBand, type Band } from './rows'
 import type { Phase } from './phasemarks'
@@ -29,6 +30,7 @@ interface Props {
 // TimelineView is the timeline with all that can be done to it by wheel, drag, keys and touch.
 export function TimelineView({ model, view, change, coloring, order, arranged, lit, marked, phases, shaded, dark, bounds }: Props) {
   const element = useRef<HTMLCanvasElement>(null)
+  const around = useRef<HTMLDivElement>(null)
   const canvas = useRef<Canvas | null>(null)
   const [hover, setHover] = useState<{ hit: Hit; x: number; y: number } | null>(null)
   const [grip, setGrip] = useState<[number, number] | null>(null) // from where to where names are dragged over, px
@@ -36,7 +38,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
   const fine = useDetail(model, view)
   const scene: Scene = {
     timeline: model.timeline, detail: fine, order, colors: coloring.of, lit, from: view.from, to: view.to, select: view.select,
-    messages: view.messages, critical: view.critical, labels: r => model.label(r), marked: r => marked.includes(model.head.rows[r].rank), phases, dark,
+    messages: view.messages, critical: view.critical, labels: r => model.label(r), marked: r => r === view.row || marked.includes(model.head.rows[r].rank), phases, dark,
   }
   const painted: Scene = shaded ? { ...scene, timeline: { ...scene.timeline, lanes: shaded }, detail: fine && { ...fine, lanes: shaded }, colors: shades, lit: null } : scene
   const latest = useRef(scene)
@@ -80,9 +82,9 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
   const moveRows = (by: number) => { const [a, b] = bandNow(); showRows([a + by, b + by]) }
 
   useEffect(() => {
-    const e = element.current!
+    const e = around.current!
     const where = (p: { clientX: number; clientY: number }) => {
-      const box = e.getBoundingClientRect()
+      const box = element.current!.getBoundingClientRect()
       return [p.clientX - box.left, p.clientY - box.top] as const
     }
     const wheel = (p: WheelEvent) => {
@@ -94,19 +96,24 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
         show(v.from + d, v.to + d)
       } else zoom(Math.exp(p.deltaY * 0.0015), canvas.current!.timeAt(latest.current, where(p)[0]))
     }
-    // One pointer pans, or selects where it begins on the ruler or with shift; two zoom.
-    const pointers = new Map<number, number>()
+    // One pointer pans, or selects where it begins on the ruler or with shift, or rows where it begins
+    // on their names; two zoom.
+    const pointers = new Map<number, readonly [x: number, y: number]>()
     let drag: { x: number; y: number; from: number; to: number; band: Band; does: 'move' | 'select' | 'rows'; moved: boolean } | null = null
     let pinch = 0
     const down = (p: PointerEvent) => {
       const [x, y] = where(p)
       e.setPointerCapture(p.pointerId)
-      pointers.set(p.pointerId, x)
+      pointers.set(p.pointerId, [x, y])
       const v = state.current.view
       drag = { x, y, from: v.from, to: v.to, band: bandNow(), does: p.shiftKey || y < ruler ? 'select' : x < canvas.current!.left ? 'rows' : 'move', moved: false }
       pinch = pointers.size === 2 ? distance() : 0
+      if (pinch) setGrip(null)
     }
-    const distance = () => { const [a, b] = [...pointers.values()]; return Math.max(Math.abs(a - b), 1) }
+    const distance = () => {
+      const [a, b] = [...pointers.values()], axis = drag?.does === 'rows' ? 1 : 0
+      return Math.max(Math.abs(a[axis] - b[axis]), 1)
+    }
     const move = (p: PointerEvent) => {
       const [x, y] = where(p)
       if (!pointers.has(p.pointerId)) {
@@ -114,10 +121,12 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
         setHover(hit && { hit, x, y })
         return
       }
-      pointers.set(p.pointerId, x)
+      pointers.set(p.pointerId, [x, y])
       if (pointers.size === 2) {
-        const now = distance(), xs = [...pointers.values()]
-        zoom(pinch / now, canvas.current!.timeAt(latest.current, (xs[0] + xs[1]) / 2))
+        const now = distance(), [a, b] = [...pointers.values()]
+        if (drag?.does !== 'rows') zoom(pinch / now, canvas.current!.timeAt(latest.current, (a[0] + b[0]) / 2))
+        else if (Math.abs(now - pinch) < 12) return // px, so that rows do not come and go with every tremble
+        else zoomRows(pinch / now)
         pinch = now
         return
       }
@@ -139,10 +148,12 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
     }
     const up = (p: PointerEvent) => {
       const [x, y] = where(p)
-      if (drag?.does === 'rows') {
+      if (drag?.does === 'rows' && pointers.size === 1) {
         const at = (y: number) => drag!.band[0] + Math.min(Math.max((y - ruler) / canvas.current!.rowHeight(latest.current), 0), state.current.order.length)
         const ends = [at(drag.y), at(y)].sort((a, b) => a - b)
+        const row = state.current.order[Math.floor(ends[0]) - bandNow()[0]]
         if (drag.moved) showRows([Math.floor(ends[0]), Math.ceil(ends[1])])
+        else if (row !== undefined) state.current.change({ row: state.current.view.row === row ? -1 : row })
         setGrip(null)
       } else if (drag && !drag.moved && pointers.size === 1) {
         const hit = canvas.current!.hit(latest.current, x, y)
@@ -196,6 +207,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
       a: () => show(view.from - span / 6, view.to - span / 6), d: () => show(view.from + span / 6, view.to + span / 6),
       W: () => zoomRows(0.6), S: () => zoomRows(1 / 0.6), ...order.length < arranged ? { ArrowUp: () => moveRows(-Math.ceil(order.length / 6)), ArrowDown: () => moveRows(Math.ceil(order.length / 6)) } : {},
       j: () => read(1, 0), k: () => read(-1, 0), h: () => read(0, -1), l: () => read(0, 1),
+      o: () => change({ row: view.row >= 0 ? -1 : hover?.hit.row ?? order[0] }),
       ...hover ? { ' ': () => change({ path: model.head.activities[hover.hit.lane.kind[hover.hit.run]][0], place: -1 }) } : {},
       Home: () => show(first, last), Escape: () => { setHover(null); change({ select: null, path: -1, place: -1 }) },
       Enter: () => change({ select: [view.from, view.to] }),
@@ -204,11 +216,15 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
     if (does[k.key] && !k.ctrlKey && !k.metaKey && !k.altKey) { k.preventDefault(); does[k.key]() }
   }
 
-  return <div class="timeline">
+  const opened = !shaded && model.head.rows[view.row] ? laneOf(scene, view.row) : null
+  return <div><div class="timeline" ref={around}>
     <canvas ref={element} tabIndex={0} role="img" style={{ height: `${height}px` }} onKeyDown={keys}
-      aria-label={`Timeline of ${order.length} rows from ${instant(view.from, (view.to - view.from) / 100)} to ${instant(view.to, (view.to - view.from) / 100)}. Keys: w and s zoom, a and d move, W and S show fewer or more rows, up and down others, h and l read the call before and after, j and k that of the row below and above, space chooses its path, Home shows all of the time, Enter selects what is shown, Escape clears.`} />
+      aria-label={`Timeline of ${order.length} rows from ${instant(view.from, (view.to - view.from) / 100)} to ${instant(view.to, (view.to - view.from) / 100)}. Keys: w and s zoom, a and d move, W and S show fewer or more rows, up and down others, h and l read the call before and after, j and k that of the row below and above, space chooses its path, o shows the row's levels of calls, Home shows all of the time, Enter selects what is shown, Escape clears.`} />
+    <div class="names" onPointerDown={() => element.current!.focus()} />
     {grip && <div class="grip" style={{ top: `${grip[0]}px`, height: `${grip[1] - grip[0]}px` }} />}
     <div role="status">{hover && <Tooltip model={model} detail={fine} hit={hover.hit} phases={phases} x={hover.x} y={hover.y} width={element.current!.clientWidth} />}</div>
+  </div>
+    {opened && <LevelsView {...{ model, view, change, coloring, dark }} row={view.row} lane={opened} />}
   </div>
 }
 

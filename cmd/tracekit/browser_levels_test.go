@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	pointer "github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+const levelsLabel = `(document.querySelector(".levels canvas")?.ariaLabel ?? "none")`
+
+// level returns what the page says of a place in the levels of a row, at a share of the time.
+func (b *browser) level(x float64, level int) string {
+	b.t.Helper()
+	var box struct{ X, Y, Width float64 }
+	b.run(chromedp.ScrollIntoView(".levels canvas"), chromedp.Evaluate(`document.querySelector(".levels canvas").getBoundingClientRect().toJSON()`, &box))
+	const gutter, height, margin = 138, 18, 8 // of web/src/canvas.ts and levelsview.tsx
+	px, py := box.X+gutter+x*(box.Width-gutter-margin), box.Y+(float64(level)+0.5)*height
+	b.run(b.mouse(pointer.MouseMoved, px+1, py), b.mouse(pointer.MouseMoved, px, py))
+	return b.eval(`document.querySelector(".levels .tooltip")?.innerText ?? ""`)
+}
+
+// TestLevels: a click on a row's name shows what it calls, each call below the one it is made in, and waits
+// below the call that waits; the address keeps which row it is.
+func TestLevels(t *testing.T) {
+	b := reported(t, "halo --ranks 4 --iterations 3 --imbalance 200000")
+	b.until(levelsLabel, "none")
+	b.drag(-0.05, 0.5/4, -0.05, 0.5/4) // without moving
+	b.until(`new URLSearchParams(location.hash.slice(1)).get("row")`, "0")
+	b.until(levelsLabel+`.startsWith("Levels of calls of rank 0, ")`, "true")
+	at := make(map[int]string) // what was seen at each level
+	for level := range 4 {
+		for k := range 40 {
+			at[level] += b.level((float64(k)+0.5)/40, level) + "\n"
+		}
+	}
+	for level, names := range [][]string{{"main"}, {"exchange", "norm"}, {"MPI_Allreduce"}, {"wait at N×N"}} {
+		for _, name := range names {
+			if !strings.Contains("\n"+at[level], "\n"+name+"\n") {
+				t.Errorf("nothing at level %d is called %s: %q", level, name, at[level])
+			}
+		}
+	}
+	b.level(0.5, 0)
+	b.run(chromedp.Focus(".levels canvas"), chromedp.KeyEvent(kb.ArrowDown))
+	b.until(`["exchange", "interior", "norm"].includes(document.querySelector(".levels .tooltip b")?.innerText)`, "true")
+	b.run(chromedp.KeyEvent(" "))
+	b.until(`new URLSearchParams(location.hash.slice(1)).get("path") > 0`, "true")
+	b.run(chromedp.KeyEvent(kb.Escape+kb.Escape))
+	b.until(levelsLabel, "none")
+	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent("o"))
+	b.until(levelsLabel+`.startsWith("Levels of calls of rank 0, ")`, "true")
+}
+
+// TestRowsByTouch: a finger that moves over the names chooses rows, two that come apart there show fewer.
+func TestRowsByTouch(t *testing.T) {
+	b := reported(t, "halo --ranks 64 --iterations 5")
+	b.until(rowsDrawn, "64")
+	touch := func(kind pointer.TouchType, rows ...float64) {
+		t.Helper()
+		points := []*pointer.TouchPoint{}
+		for id, row := range rows {
+			x, y := b.at(-0.05, row/64)
+			points = append(points, &pointer.TouchPoint{X: x, Y: y, ID: float64(id + 1)})
+		}
+		b.run(pointer.DispatchTouchEvent(kind, points))
+	}
+	touch(pointer.TouchStart, 16.5)
+	touch(pointer.TouchMove, 20.5)
+	touch(pointer.TouchMove, 31.5)
+	touch(pointer.TouchEnd)
+	b.until(rowsDrawn, "16")
+	touch(pointer.TouchStart, 24)
+	touch(pointer.TouchStart, 24, 40)
+	for k := range 4 {
+		touch(pointer.TouchMove, 24-3*float64(k), 40+3*float64(k))
+	}
+	touch(pointer.TouchEnd)
+	b.until(fmt.Sprintf("%s < 16", rowsDrawn), "true")
+}
