@@ -23,6 +23,7 @@ type header struct {
 	Costs         costs         `json:"costs"`      // of paths
 	Activities    [][2]int      `json:"activities"` // path, wait
 	Waits         []string      `json:"waits"`      // titles; the first is none
+	Comms         []string      `json:"comms"`      // names of the first communicators
 	MessagesOf    int           `json:"messages_of"`
 	CollectivesOf int           `json:"collectives_of"`
 	CriticalOf    int           `json:"critical_of"`
@@ -77,12 +78,18 @@ func shorten(s string) string {
 	return s
 }
 
+// mostComms is how many communicators are named: programs may make one after another.
+const mostComms = 256
+
 // describe makes the header.
 func (p *Page) describe() *header {
 	t, tl := p.Trace, p.Timeline
 	h := &header{Files: p.Files, Served: p.Served, LengthNs: tl.LengthNs, MessagesOf: tl.MessagesOf, CollectivesOf: tl.CollectivesOf, CriticalOf: tl.CriticalOf,
-		Rows: []headRow{}, Paths: [][3]int{}, Counters: []headCounter{}, Sites: []headSite{}, Waits: []string{""}}
+		Rows: []headRow{}, Paths: [][3]int{}, Counters: []headCounter{}, Sites: []headSite{}, Waits: []string{""}, Comms: []string{}}
 	d := t.Defs
+	for _, c := range d.Comms[:min(len(d.Comms), mostComms)] {
+		h.Comms = append(h.Comms, shorten(d.String(c.Name)))
+	}
 	for _, r := range tl.Rows {
 		l := d.Locations[r.Location]
 		name := d.String(l.Name)
@@ -205,7 +212,7 @@ func (tl *Timeline) numbers() []byte {
 
 // appendMessages encodes the messages: their number; of each the sender; of each the receiver; of
 // each when it is sent (signed difference to the one before); of each how long it takes (signed); of
-// each the bytes.
+// each the bytes; of each the communicator; of each the tag.
 func (tl *Timeline) appendMessages(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(tl.Messages)))
 	for i := range tl.Messages {
@@ -225,11 +232,18 @@ func (tl *Timeline) appendMessages(b []byte) []byte {
 	for i := range tl.Messages {
 		b = binary.AppendUvarint(b, tl.Messages[i].Bytes)
 	}
+	for i := range tl.Messages {
+		b = binary.AppendUvarint(b, uint64(tl.Messages[i].Comm))
+	}
+	for i := range tl.Messages {
+		b = binary.AppendUvarint(b, uint64(tl.Messages[i].Tag))
+	}
 	return b
 }
 
 // appendCollectives encodes the collectives: their number; of each operation, first, last - first,
-// latest, begin (signed difference to the one before), latest - begin, end - begin (signed).
+// latest, begin (signed difference to the one before), latest - begin, end - begin (signed), communicator,
+// members, the root's row + 1 (0: none), bytes sent, bytes received.
 func (tl *Timeline) appendCollectives(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(tl.Collectives)))
 	last := int64(0)
@@ -242,6 +256,11 @@ func (tl *Timeline) appendCollectives(b []byte) []byte {
 		b = binary.AppendUvarint(b, uint64(c.LatestNs-c.BeginNs))
 		b = binary.AppendVarint(b, c.EndNs-c.BeginNs)
 		last = c.BeginNs
+		b = binary.AppendUvarint(b, uint64(c.Comm))
+		b = binary.AppendUvarint(b, uint64(c.Members))
+		b = binary.AppendUvarint(b, uint64(c.Root+1)) // of None 0
+		b = binary.AppendUvarint(b, c.Sent)
+		b = binary.AppendUvarint(b, c.Received)
 	}
 	return b
 }

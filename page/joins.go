@@ -92,7 +92,7 @@ func (b *builder) messages(ctx context.Context, tl *Timeline, l trace.LocationID
 // message returns the message of a matched receive of a location.
 func (b *builder) message(l trace.LocationID, r *trace.Recv) Message {
 	s := b.t.Sends[r.SendLoc].Ptr(int(r.Send))
-	return Message{From: b.row[r.SendLoc], To: b.row[l], SentNs: b.ns(s.Time), ReceivedNs: b.ns(r.Time), Bytes: r.Bytes}
+	return Message{From: b.row[r.SendLoc], To: b.row[l], SentNs: b.ns(s.Time), ReceivedNs: b.ns(r.Time), Bytes: r.Bytes, Comm: r.Comm, Tag: r.Tag}
 }
 
 // collective returns what is drawn of a collective; ok is false if fewer than two rows are.
@@ -109,8 +109,11 @@ func (b *builder) collective(c trace.Collective) (out Collective, ok bool) {
 		begin, end := b.ns(call.Enter), b.ns(calls.Ptr(int(m.Done)).Leave)
 		if !found {
 			found = true
-			out = Collective{First: row, Last: row, Latest: row, BeginNs: begin, LatestNs: begin, EndNs: end, Operation: b.operation(call)}
-			continue
+			out = Collective{First: row, Last: row, Latest: row, BeginNs: begin, LatestNs: begin, EndNs: end, Operation: b.operation(call), Comm: c.Comm, Root: trace.None}
+		}
+		out.Members, out.Sent, out.Received = out.Members+1, addBytes(out.Sent, m.Sent), addBytes(out.Received, m.Received)
+		if m.Rank == c.Root {
+			out.Root = row
 		}
 		out.First, out.Last = min(out.First, row), max(out.Last, row)
 		out.BeginNs, out.EndNs = min(out.BeginNs, begin), max(out.EndNs, end)
@@ -120,6 +123,9 @@ func (b *builder) collective(c trace.Collective) (out Collective, ok bool) {
 	}
 	return out, found && out.First != out.Last
 }
+
+// addBytes adds what a trace claims.
+func addBytes(a, b uint64) uint64 { return min(a, 1<<62) + min(b, 1<<62) }
 
 func (b *builder) operation(c *trace.Call) trace.RegionID {
 	if int(c.Path) < len(b.t.Tree.Nodes) {

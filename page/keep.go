@@ -16,7 +16,7 @@ import (
 // An index that is kept is a stream of package partial: its line, with the version of what follows;
 // the key; the title, the parts of the page and what the caller says, as JSON; the index
 // (Index.code).
-const keptLine = "tracekit timeline 2"
+const keptLine = "tracekit timeline 3"
 
 // KeptSuffix is the end of names of index files.
 const KeptSuffix = ".tracekit-index"
@@ -95,7 +95,9 @@ func (x *Index) code(c *partial.Coder) {
 			partial.Numbers(func(m *Message) *int64 { return &m.SentNs }),
 			partial.Numbers(func(m *Message) *uint32 { return &m.From }),
 			partial.Numbers(func(m *Message) *uint32 { return &m.To }),
-			partial.Numbers(func(m *Message) *uint64 { return &m.Bytes }))
+			partial.Numbers(func(m *Message) *uint64 { return &m.Bytes }),
+			partial.Numbers(func(m *Message) *trace.CommID { return &m.Comm }),
+			partial.Numbers(func(m *Message) *uint32 { return &m.Tag }))
 	}
 	partial.Table(c, x.store, &x.collectives,
 		partial.Numbers(func(o *Collective) *trace.RegionID { return &o.Operation }),
@@ -105,6 +107,11 @@ func (x *Index) code(c *partial.Coder) {
 		partial.Numbers(func(o *Collective) *int64 { return &o.BeginNs }),
 		partial.Numbers(func(o *Collective) *int64 { return &o.LatestNs }),
 		partial.Numbers(func(o *Collective) *int64 { return &o.EndNs }),
+		partial.Numbers(func(o *Collective) *trace.CommID { return &o.Comm }),
+		partial.Numbers(func(o *Collective) *uint32 { return &o.Members }),
+		partial.Numbers(func(o *Collective) *uint32 { return &o.Root }),
+		partial.Numbers(func(o *Collective) *uint64 { return &o.Sent }),
+		partial.Numbers(func(o *Collective) *uint64 { return &o.Received }),
 		func(c *partial.Coder, rows []Collective) {
 			for _, o := range rows {
 				if c.Reading() && (o.First > o.Last || !exists(o.Last) || !exists(o.Latest) || o.LatestNs < o.BeginNs) {

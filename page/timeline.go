@@ -53,6 +53,8 @@ type Message struct {
 	SentNs     int64
 	ReceivedNs int64
 	Bytes      uint64
+	Comm       trace.CommID
+	Tag        uint32
 }
 
 func (m *Message) received() *int64 { return &m.ReceivedNs }
@@ -65,6 +67,11 @@ type Collective struct {
 	BeginNs     int64          // of the first member
 	LatestNs    int64          // begin of the last member
 	EndNs       int64          // of the last member to leave
+
+	Comm           trace.CommID
+	Members        uint32 // that are drawn
+	Root           uint32 // row; None: no root, or it is not drawn
+	Sent, Received uint64 // bytes of those members, at most 2^63
 }
 
 // A Stretch is a piece of the critical path.

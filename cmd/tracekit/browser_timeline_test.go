@@ -59,16 +59,22 @@ func TestRowsAreChosen(t *testing.T) {
 	b.until(rowsDrawn, "64")
 }
 
-// TestWaitTellsItsCause: who hovers over a wait reads for whom, and what that one does meanwhile.
+// TestWaitTellsItsCause: who hovers over a wait reads for whom, and what that one does meanwhile, and over a call its
+// arguments.
 func TestWaitTellsItsCause(t *testing.T) {
 	b := reported(t, "halo --ranks 8 --iterations 3 --imbalance 200000")
 	seen := map[string]string{}
-	for k := range 100 {
-		got := b.hover((float64(k)+0.5)/100, 0.5/8)
-		if _, name, ok := strings.Cut(got, "\n"); ok {
-			seen[strings.SplitN(got, "\n", 2)[0]] += name + "\n"
+	look := func() {
+		for k := range 100 {
+			if title, text, ok := strings.Cut(b.hover((float64(k)+0.5)/100, 0.5/8), "\n"); ok {
+				seen[title] += text + "\n"
+			}
 		}
 	}
+	look()
+	b.run(chromedp.Evaluate(`location.hash = "from=0&to=20000"`, nil))
+	b.until(`document.querySelector("canvas").ariaLabel.includes("from 0 ns to 20000 ns")`, "true")
+	look()
 	said := func(title, text string) {
 		t.Helper()
 		for name, all := range seen {
@@ -80,6 +86,8 @@ func TestWaitTellsItsCause(t *testing.T) {
 	}
 	said("MPI_Allreduce wait at N×N", "last to come: rank 7, at ")
 	said("MPI_Allreduce wait at N×N", "meanwhile in interior")
+	said("MPI_Allreduce", "MPI_COMM_WORLD, 8 rows, they send 64 B, receive 64 B")
+	said("MPI_Waitall", "from rank 1, tag ")
 }
 
 // TestFindGoesThere: what is sought is gone to, visit after visit.

@@ -16,6 +16,7 @@ export interface Header {
   costs: { names: { name: string; unit: string }[]; rows: number[][] } // of the whole run: path, and what it has of each name
   activities: [path: number, wait: number][]
   waits: string[]
+  comms: string[]        // names of the first communicators
   counters: Counter[]
   messages_of: number
   collectives_of: number
@@ -28,8 +29,11 @@ export interface Header {
 // step is what times are rounded to, 1 if they are exact.
 export interface Lane { start: Float64Array; kind: Uint32Array; step: number }
 
-export interface Messages { from: Uint32Array; to: Uint32Array; sent: Float64Array; done: Float64Array; bytes: Float64Array }
-export interface Collective { operation: number; first: number; last: number; latest: number; begin: number; latestBegin: number; end: number }
+export interface Messages { from: Uint32Array; to: Uint32Array; sent: Float64Array; done: Float64Array; bytes: Float64Array; comm: Uint32Array; tag: Uint32Array }
+export interface Collective {
+  operation: number; first: number; last: number; latest: number; begin: number; latestBegin: number; end: number
+  comm: number; members: number; root: number /* row, -1: none */; sent: number; received: number
+}
 export interface Stretch { row: number; from: number; to: number }
 
 export interface Timeline { head: Header; lanes: Lane[]; messages: Messages; collectives: Collective[]; critical: Stretch[]; curves: Curve[] }
@@ -90,13 +94,15 @@ export class Reader {
 
   messages(): Messages {
     const n = this.unsigned()
-    const m: Messages = { from: new Uint32Array(n), to: new Uint32Array(n), sent: new Float64Array(n), done: new Float64Array(n), bytes: new Float64Array(n) }
+    const m: Messages = { from: new Uint32Array(n), to: new Uint32Array(n), sent: new Float64Array(n), done: new Float64Array(n), bytes: new Float64Array(n), comm: new Uint32Array(n), tag: new Uint32Array(n) }
     let last = 0
     for (let i = 0; i < n; i++) m.from[i] = this.unsigned()
     for (let i = 0; i < n; i++) m.to[i] = this.unsigned()
     for (let i = 0; i < n; i++) last = m.sent[i] = last + this.signed()
     for (let i = 0; i < n; i++) m.done[i] = m.sent[i] + this.signed()
     for (let i = 0; i < n; i++) m.bytes[i] = this.unsigned()
+    for (let i = 0; i < n; i++) m.comm[i] = this.unsigned()
+    for (let i = 0; i < n; i++) m.tag[i] = this.unsigned()
     return m
   }
 
@@ -104,10 +110,15 @@ export class Reader {
     let last = 0
     return Array.from({ length: this.unsigned() }, () => {
       const operation = this.unsigned(), first = this.unsigned()
-      const c: Collective = { operation, first, last: first + this.unsigned(), latest: this.unsigned(), begin: last + this.signed(), latestBegin: 0, end: 0 }
+      const c: Collective = { operation, first, last: first + this.unsigned(), latest: this.unsigned(), begin: last + this.signed(), latestBegin: 0, end: 0, comm: 0, members: 0, root: -1, sent: 0, received: 0 }
       c.latestBegin = c.begin + this.unsigned()
       c.end = c.begin + this.signed()
       last = c.begin
+      c.comm = this.unsigned()
+      c.members = this.unsigned()
+      c.root = this.unsigned() - 1
+      c.sent = this.unsigned()
+      c.received = this.unsigned()
       return c
     })
   }

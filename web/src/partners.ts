@@ -3,7 +3,7 @@
 import { indexAt, type Detail, type Lane } from './data'
 import type { Hit } from './canvas'
 import type { Model } from './model'
-import { bytes, instant, time } from './units'
+import { bytes, count, instant, time } from './units'
 
 // most is how many messages of a visit are named.
 const most = 4
@@ -26,8 +26,10 @@ export function partners(model: Model, detail: Detail | null, { row, lane, run }
   // Which rows are members is not told: of communicators beside one another it may be either.
   const [together, other] = collectives.filter(c => c.operation === operation && c.first <= row && row <= c.last && c.begin <= from && from <= c.latestBegin && c.end >= to)
   if (together && !other) {
+    const { root, sent, received } = together
+    const what = [communicator(model, together.comm), `${count(together.members)} rows`, root >= 0 && `root ${name(root)}`, sent + received > 0 && `they send ${bytes(sent)}, receive ${bytes(received)}`]
     return [together.latest === row ? `the last to come, ${time(together.latestBegin - together.begin)} after the first` :
-      `last to come: ${name(together.latest)}, at ${instant(together.latestBegin, grain)}${doing(together.latest, together.latestBegin)}`]
+      `last to come: ${name(together.latest)}, at ${instant(together.latestBegin, grain)}${doing(together.latest, together.latestBegin)}`, what.filter(Boolean).join(', ')]
   }
   const lines: { at: number; text: string }[] = []
   let n = 0
@@ -35,13 +37,15 @@ export function partners(model: Model, detail: Detail | null, { row, lane, run }
     const sends = messages.from[i] === row && messages.sent[i] >= from && messages.sent[i] <= to
     if (!sends && !(messages.to[i] === row && messages.done[i] >= from && messages.done[i] <= to)) continue
     n++
-    const at = messages.sent[i]
-    lines.push(sends ? { at: messages.done[i], text: `${bytes(messages.bytes[i])} to ${name(messages.to[i])}, received at ${instant(messages.done[i], grain)}${doing(messages.to[i], messages.done[i])}` } :
-      { at, text: `${bytes(messages.bytes[i])} from ${name(messages.from[i])}, sent at ${instant(at, grain)}${doing(messages.from[i], at)}` })
+    const at = messages.sent[i], how = [`tag ${messages.tag[i]}`, model.head.comms.length > 1 && communicator(model, messages.comm[i])].filter(Boolean).join(', ')
+    lines.push(sends ? { at: messages.done[i], text: `${bytes(messages.bytes[i])} to ${name(messages.to[i])}, ${how}, received at ${instant(messages.done[i], grain)}${doing(messages.to[i], messages.done[i])}` } :
+      { at, text: `${bytes(messages.bytes[i])} from ${name(messages.from[i])}, ${how}, sent at ${instant(at, grain)}${doing(messages.from[i], at)}` })
   }
   lines.sort((a, b) => b.at - a.at)
   return lines.slice(0, most).map(l => l.text).concat(n > most ? [`and ${n - most} more messages`] : [])
 }
+
+function communicator(model: Model, comm: number): string { return model.head.comms[comm] || `communicator ${comm}` }
 
 // visit returns from when until when the call that a run is a part of lasts.
 function visit(model: Model, { start, kind }: Lane, run: number): [number, number] {
