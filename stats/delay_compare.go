@@ -27,26 +27,26 @@ type comparison struct {
 // compareBatch compares the waits of some rows, in chunks.
 func (d *delays) compareBatch(ctx context.Context, first, end int) ([]*comparisons, error) {
 	out := make([]*comparisons, (end-first+delayChunk-1)/delayChunk)
-	type maps struct{ cause, own *timeMap }
+	type intervals struct{ cause, own *interval }
 	paths := len(d.t.Tree.Nodes)
-	_, err := engine.Fold(ctx, d.jobs, len(out), func() maps { return maps{newTimeMap(paths), newTimeMap(paths)} }, func(m maps, k int) error {
-		out[k] = d.compare(first+k*delayChunk, min(end, first+(k+1)*delayChunk), m.cause, m.own)
+	_, err := engine.Fold(ctx, d.jobs, len(out), func() intervals { return intervals{newInterval(paths), newInterval(paths)} }, func(x intervals, k int) error {
+		out[k] = d.compare(first+k*delayChunk, min(end, first+(k+1)*delayChunk), x.cause, x.own)
 		return nil
-	}, func(a, _ maps) maps { return a })
+	}, func(a, _ intervals) intervals { return a })
 	return out, err
 }
 
-// compare compares the waits of some rows; the maps are scratch.
-func (d *delays) compare(first, end int, cause, own *timeMap) *comparisons {
+// compare compares the waits of some rows; the intervals are scratch.
+func (d *delays) compare(first, end int, cause, own *interval) *comparisons {
 	c := &comparisons{first: first, waits: make([]comparison, 0, end-first), excess: make([]Segment, 0, 4*(end-first))}
 	for i := first; i < end; i++ {
 		w := d.waits.Ptr(i)
 		k := comparison{first: int32(len(c.excess))}
 		if w.cause.call != trace.None {
 			k.opened = d.meetings.last(w)
-			d.fill(cause, w.cause, w.end, k.opened.cause, callKey{w.at.location, k.opened.at})
-			d.fill(own, w.at, w.from, k.opened.at, callKey{w.cause.location, k.opened.cause})
-			c.excess = cause.excess(own, c.excess)
+			d.fill(cause, span{w.cause, w.end, k.opened.cause}, callKey{w.at.location, k.opened.at})
+			d.fill(own, span{w.at, w.from, k.opened.at}, callKey{w.cause.location, k.opened.cause})
+			c.excess = cause.excess(&own.timeMap, c.excess)
 			for _, x := range c.excess[k.first:] {
 				k.delay += x.Time
 			}
@@ -58,31 +58,63 @@ func (d *delays) compare(first, end int, cause, own *timeMap) *comparisons {
 	return c
 }
 
-// fill finds how a location has spent the interval between an opening and an instant in a
-// call. Of the opening call itself only what lies behind the end of its partner's, other,
-// counts.
-func (d *delays) fill(m *timeMap, until callKey, end int64, opened uint32, other callKey) {
-	m.clear()
-	s, calls := d.segments[until.location], d.t.Calls[until.location]
-	if enter := calls.Ptr(int(until.call)).Enter; enter < end {
-		m.add(s.Own(until.call).Path, d.scope.clip(enter, end))
+// A span is the time of a location from the end of a call that opens a synchronisation interval, None:
+// the begin of the run, to an instant in a later call.
+type span struct {
+	until  callKey
+	end    int64
+	opened uint32
+}
+
+// An interval is how a location has spent a span. All that wait for one in a collective ask for the
+// same span, one after another: it is remembered.
+//
+//	behind is what of the opening call lies behind the end of the partner's, and has been added last
+type interval struct {
+	timeMap
+	span
+	known  bool
+	behind Segment
+}
+
+func newInterval(paths int) *interval { return &interval{timeMap: newTimeMap(paths)} }
+
+// fill finds how a location has spent a span. Of the opening call itself only what lies behind the end
+// of its partner's, other, counts.
+func (d *delays) fill(x *interval, s span, other callKey) {
+	if x.known && x.span == s {
+		x.undo(x.behind)
+	} else {
+		x.span, x.known = s, true
+		d.fillSpan(&x.timeMap, s)
 	}
-	first, behind := s.between(opened, until.call)
+	if x.behind = (Segment{}); s.opened == trace.None || other.call == trace.None {
+		return
+	}
+	calls := d.t.Calls[s.until.location]
+	leave := min(calls.Ptr(int(s.opened)).Leave, calls.Ptr(int(s.opened)+1).Enter)
+	own := d.segments[s.until.location].Own(s.opened)
+	together := d.t.Calls[other.location].Ptr(int(other.call)).Leave
+	x.behind = Segment{Path: own.Path, Time: min(own.Time, d.scope.clip(min(leave, together), leave))}
+	x.add(x.behind.Path, x.behind.Time)
+}
+
+// fillSpan sums what lies behind the opening call.
+func (d *delays) fillSpan(m *timeMap, x span) {
+	m.clear()
+	s, calls := d.segments[x.until.location], d.t.Calls[x.until.location]
+	if enter := calls.Ptr(int(x.until.call)).Enter; enter < x.end {
+		m.add(s.Own(x.until.call).Path, d.scope.clip(enter, x.end))
+	}
+	first, behind := s.between(x.opened, x.until.call)
 	block, last := (first+segmentBlock-1)/segmentBlock, behind/segmentBlock
 	if block >= last {
 		m.addRows(s.rows, first, behind)
-	} else {
-		m.addRows(s.rows, first, block*segmentBlock)
-		m.addRows(s.sums, int(s.blocks.At(block)), int(s.blocks.At(last)))
-		m.addRows(s.rows, last*segmentBlock, behind)
-	}
-	if opened == trace.None || other.call == trace.None {
 		return
 	}
-	leave := min(calls.Ptr(int(opened)).Leave, calls.Ptr(int(opened)+1).Enter)
-	own := s.Own(opened)
-	together := d.t.Calls[other.location].Ptr(int(other.call)).Leave
-	m.add(own.Path, min(own.Time, d.scope.clip(min(leave, together), leave)))
+	m.addRows(s.rows, first, block*segmentBlock)
+	m.addRows(s.sums, int(s.blocks.At(block)), int(s.blocks.At(last)))
+	m.addRows(s.rows, last*segmentBlock, behind)
 }
 
 // A timeMap sums time by call path, in ticks.
@@ -94,7 +126,7 @@ type timeMap struct {
 // slots is the number of paths that are none of the tree.
 const slots = 5
 
-func newTimeMap(paths int) *timeMap { return &timeMap{times: make([]int64, paths+slots)} }
+func newTimeMap(paths int) timeMap { return timeMap{times: make([]int64, paths+slots)} }
 
 // of returns the time in a path. Paths that are none of the tree, the last ones, come round to
 // the begin.
@@ -124,6 +156,14 @@ func (m *timeMap) add(p trace.PathID, time int64) {
 		m.met = append(m.met, p)
 	}
 	*t += time
+}
+
+// undo takes back what was added last.
+func (m *timeMap) undo(last Segment) {
+	t := m.of(last.Path)
+	if *t -= last.Time; *t == 0 && last.Time > 0 {
+		m.met = m.met[:len(m.met)-1]
+	}
 }
 
 // excess appends by how much each time but that in waits is larger than in another map.

@@ -66,7 +66,7 @@ func Explain(ctx context.Context, t *trace.Trace, a *Analysis, l trace.LocationI
 		if !ok {
 			break
 		}
-		c := d.compare(row, row+1, newTimeMap(paths), newTimeMap(paths))
+		c := d.compare(row, row+1, newInterval(paths), newInterval(paths))
 		k, wait := c.waits[0], d.waits.Ptr(row)
 		links = append(links, d.link(p, wait, &k, c.excess))
 		next, waits := d.longest(wait.cause, k.opened.cause)

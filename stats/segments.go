@@ -60,10 +60,10 @@ const segmentBlock = 128
 
 // sum sums the blocks, when all rows are there.
 func (s *Segments) sum(paths int) {
-	var m *timeMap
+	var m timeMap
 	var visits []uint32 // by path, of the tree
 	for first := 0; first+segmentBlock <= s.rows.Len(); first += segmentBlock {
-		if m == nil { // most locations are short
+		if m.times == nil { // most locations are short
 			m, visits = newTimeMap(paths), make([]uint32, paths)
 		}
 		spill.Ensure(s.store, &s.blocks).Append(uint32(s.sums.Len()))
@@ -82,7 +82,7 @@ func (s *Segments) sum(paths int) {
 		}
 		m.clear()
 	}
-	if m != nil {
+	if m.times != nil {
 		s.blocks.Append(uint32(s.sums.Len()))
 	}
 }
