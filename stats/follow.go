@@ -1,6 +1,8 @@
 package stats
 
 import (
+	"math"
+
 	"tracekit/engine"
 	"tracekit/trace"
 )
@@ -20,16 +22,17 @@ type Follower[V any] struct {
 	waits CallWaits
 	l     trace.LocationID
 	stack trace.CallStack[followed[V]]
-	below int   // regions entered below the deepest visit
-	call  int   // row of the location's calls that comes next
-	now   int64 // up to here Spend was told
-	last  int64 // time of the last event
+	below int    // regions entered below the deepest visit
+	call  int    // row of the location's calls that comes next
+	next  uint64 // its sequence number, once an event before it was met
+	now   int64  // up to here Spend was told
+	last  int64  // time of the last event
 	times []int64
 }
 
 type followed[V any] struct {
 	visit V
-	wait  CallWait
+	wait  *CallWait // nil: it does not wait
 }
 
 // deepest bounds the stack, so that endless recursion cannot fill memory: what is deeper counts
@@ -97,15 +100,19 @@ func (f *Follower[V]) enter(t int64, region trace.RegionID, site trace.SourceLoc
 
 // called returns the call that was entered by event seq, and how it waits. Sequence numbers
 // ascend from one use to the next.
-func (f *Follower[V]) called(seq uint64) (call *trace.Call, wait CallWait) {
+func (f *Follower[V]) called(seq uint64) (call *trace.Call, wait *CallWait) {
+	if seq < f.next {
+		return nil, nil
+	}
 	calls := f.t.Calls[f.l]
-	for ; f.call < calls.Len(); f.call++ {
+	for f.next = math.MaxUint64; f.call < calls.Len(); f.call++ {
 		c := calls.Ptr(f.call)
 		if c.Seq > seq {
+			f.next = c.Seq
 			break
 		}
 		if c.Seq == seq {
-			call, wait = c, f.waits[f.l].At(f.call)
+			call, wait = c, f.waits[f.l].Of(f.call)
 		}
 	}
 	return call, wait
@@ -134,7 +141,7 @@ func (f *Follower[V]) fill(t int64) {
 		return
 	}
 	region := f.stack.Region(f.stack.Len() - 1)
-	if w := &v.wait; w.Time > 0 {
+	if w := v.wait; w != nil {
 		f.until(min(t, w.From), region, &v.visit, NoWait)
 		f.until(min(t, w.From+w.SenderTime), region, &v.visit, LateSender)
 		f.until(min(t, w.From+w.Time), region, &v.visit, w.Kind)
