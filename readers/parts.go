@@ -51,7 +51,7 @@ func WritePart(ctx context.Context, src trace.Source, locations []trace.Location
 		if err != nil {
 			return err
 		}
-		if w.Of, err = CopyEvents(ctx, src, out, engine.Options{Jobs: o.Jobs, Progress: p, Only: locations}); err != nil {
+		if w.Of, err = engine.Copy(ctx, src, out, engine.Options{Jobs: o.Jobs, Progress: p, Only: locations}); err != nil {
 			return errors.Join(err, out.Discard())
 		}
 		return out.Close()
@@ -71,24 +71,3 @@ func JoinParts(dir string, of int) (format string, err error) {
 
 // IsJoined reports whether a directory is a whole trace, in parts or not.
 func IsJoined(dir string) bool { return arrowdir.IsDir(dir) }
-
-// CopyEvents gives the events of a source to a sink and returns their numbers by location: several
-// locations at a time where the sink can take that, else location by location.
-func CopyEvents(ctx context.Context, src trace.Source, w trace.Sink, o engine.Options) ([]*uint64, error) {
-	if c, ok := w.(trace.ConcurrentSink); !ok || !c.Concurrent() {
-		o.Jobs, o.InOrder = 1, true
-	}
-	return engine.Each(ctx, src, o, func(_ context.Context, _ trace.LocationID, batches engine.Batches) (*uint64, error) {
-		n := new(uint64)
-		for b, err := range batches {
-			if err != nil {
-				return n, err
-			}
-			if err := w.Write(b); err != nil {
-				return n, err
-			}
-			*n += uint64(b.Len())
-		}
-		return n, nil
-	})
-}

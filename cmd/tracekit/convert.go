@@ -232,7 +232,7 @@ func lostBy(w readers.Writer) map[string]uint64 {
 func (f *readFlags) copyEvents(ctx context.Context, io *streams, src trace.Source, w trace.Sink) (uint64, error) {
 	bar := startProgress(io, f.quiet, "converting")
 	defer bar.done()
-	events, err := readers.CopyEvents(ctx, src, w, engine.Options{Jobs: f.jobs, Progress: &bar.Progress})
+	events, err := engine.Copy(ctx, src, w, engine.Options{Jobs: f.jobs, Progress: &bar.Progress})
 	return sumOf(events), err
 }
 

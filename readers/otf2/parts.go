@@ -48,26 +48,19 @@ func Encode(ctx context.Context, src trace.Source, locations []trace.LocationID,
 	return p, nil
 }
 
-func (p *Parts) encode(ctx context.Context, src trace.Source, locations []trace.LocationID, o engine.Options) (err error) {
+func (p *Parts) encode(ctx context.Context, src trace.Source, locations []trace.LocationID, o engine.Options) error {
 	before := src.Findings()
 	o.Only = locations
-	p.Of, err = engine.Each(ctx, src, o, func(_ context.Context, _ trace.LocationID, batches engine.Batches) (*eventPart, error) {
-		x := new(eventPart)
-		for b, err := range batches {
-			if err == nil {
-				err = p.w.Write(b)
-			}
-			if err != nil {
-				return nil, err
-			}
-			x.read += uint64(b.Len())
+	read, err := engine.Copy(ctx, src, p.w, o)
+	p.Of = make([]*eventPart, len(read))
+	for l, n := range read {
+		if n == nil {
+			continue
 		}
-		return x, nil
-	})
-	for l, x := range p.Of {
-		if x != nil && err == nil {
+		p.Of[l] = &eventPart{read: *n}
+		if err == nil {
 			err = p.w.files[l].out.close()
-			x.written = p.w.files[l].out.events
+			p.Of[l].written = p.w.files[l].out.events
 		}
 	}
 	p.Findings = trace.Since(before, src.Findings())
