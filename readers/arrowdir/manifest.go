@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"tracekit/trace"
 )
@@ -145,6 +146,20 @@ func (l *layout) starts() ([]int, error) {
 func IsDir(path string) bool {
 	_, err := os.Lstat(filepath.Join(path, manifestName))
 	return err == nil
+}
+
+// FilesOf returns, of files that are there, those below a directory of this package; none if it is not
+// one. Paths are slash-separated.
+func FilesOf(dir string, there []string) (files []string) {
+	if !slices.Contains(there, dir+"/"+manifestName) {
+		return nil
+	}
+	for _, file := range there {
+		if strings.HasPrefix(file, dir+"/") {
+			files = append(files, file)
+		}
+	}
+	return files
 }
 
 func readManifest(dir string) (*manifest, error) {

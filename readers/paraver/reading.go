@@ -56,6 +56,16 @@ func stem(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".prv")
 }
 
+// FilesOf returns, of files that are there, those that Open reads of the trace of a .prv file.
+func FilesOf(path string, there []string) (files []string) {
+	for _, file := range there {
+		if file == path || file == stem(path)+".pcf" || file == stem(path)+".row" {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
 // companion reads a file beside the trace, or notes why that cannot be.
 func (r *reading) companion(suffix string, read func(name string, f io.Reader)) {
 	name := stem(r.path) + suffix
