@@ -11,7 +11,7 @@ import (
 
 // Files are the files of a trace, by what they are for who opens it. Paths are slash-separated.
 type Files struct {
-	Opened []string // are read when the trace is opened
+	Opened []string // are read when the trace is opened; without the last there is none
 	Events []string // have the events of one location each, see EventFile: opening takes their size alone
 }
 

@@ -26,13 +26,13 @@ func TestFilesOf(t *testing.T) {
 		"x.parquet/00001-of-00002/events/flow.parquet", "x.parquet/00001-of-00002/tracekit.json", "x.parquet/tracekit.json",
 		"half.parquet/00001-of-00002/tracekit.json", "run.tkf", "odd/name",
 	}
-	archive := Files{[]string{"run/traces.def", "run/traces.marker", "run/traces.otf2", "run/traces/0.def"},
+	archive := Files{[]string{"run/traces.def", "run/traces.marker", "run/traces/0.def", "run/traces.otf2"},
 		[]string{"run/traces/0.evt", "run/traces/18446744073709551615.evt"}}
 	for name, want := range map[string]Files{
 		"run/traces.otf2": archive, "run": archive, "run/": archive,
-		"one":             {Opened: []string{"one/a.otf2", "one/a.def"}},
-		"prv/run.prv":     {Opened: []string{"prv/run.pcf", "prv/run.prv", "prv/run.row"}},
-		"prv":             {Opened: []string{"prv/run.pcf", "prv/run.prv", "prv/run.row"}},
+		"one":             {Opened: []string{"one/a.def", "one/a.otf2"}},
+		"prv/run.prv":     {Opened: []string{"prv/run.pcf", "prv/run.row", "prv/run.prv"}},
+		"prv":             {Opened: []string{"prv/run.pcf", "prv/run.row", "prv/run.prv"}},
 		"gz/run.prv.gz":   {Opened: []string{"gz/run.pcf", "gz/run.prv.gz"}},
 		"json/rank1.json": {Opened: []string{"json/rank1.json"}},
 		"x.parquet":       {Opened: []string{"x.parquet/00001-of-00002/events/flow.parquet", "x.parquet/00001-of-00002/tracekit.json", "x.parquet/tracekit.json"}},

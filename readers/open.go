@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -50,6 +51,9 @@ func OpenAll(ctx context.Context, paths []string, o OpenOptions) (trace.Source, 
 		open = openMirrored
 	}
 	src, err := open(ctx, paths, o)
+	if errors.Is(err, fs.ErrNotExist) && o.Mirror == "" && slices.ContainsFunc(paths, IsAddress) {
+		err = fmt.Errorf("%w: this command reads files; tracekit-beam reads from object stores", err)
+	}
 	if errors.Is(err, wire.ErrNotRegular) && !errors.Is(err, trace.ErrNotATrace) {
 		err = fmt.Errorf("%w: %w", trace.ErrNotATrace, err)
 	}

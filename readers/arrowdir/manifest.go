@@ -148,18 +148,22 @@ func IsDir(path string) bool {
 	return err == nil
 }
 
-// FilesOf returns, of files that are there, those below a directory of this package; none if it is not
-// one. Paths are slash-separated.
+// ManifestOf returns the path of the manifest of a directory, without which that is none.
+func ManifestOf(dir string) string { return filepath.Join(dir, manifestName) }
+
+// FilesOf returns, of files that are there, those below a directory of this package, its manifest last;
+// none if it is not one. Paths are slash-separated.
 func FilesOf(dir string, there []string) (files []string) {
-	if !slices.Contains(there, dir+"/"+manifestName) {
+	manifest := dir + "/" + manifestName
+	if !slices.Contains(there, manifest) {
 		return nil
 	}
 	for _, file := range there {
-		if strings.HasPrefix(file, dir+"/") {
+		if strings.HasPrefix(file, dir+"/") && file != manifest {
 			files = append(files, file)
 		}
 	}
-	return files
+	return append(files, manifest)
 }
 
 func readManifest(dir string) (*manifest, error) {

@@ -165,8 +165,8 @@ func (s *Source) localPath(location trace.LocationID, suffix string) string {
 func (s *Source) EventFile(location trace.LocationID) string { return s.localPath(location, ".evt") }
 
 // FilesOf returns, of files that are there, those of the archive that is opened by the path of its anchor
-// file or of the directory that holds it: what Open reads, and the files of events, of which it takes the
-// size alone. Paths are slash-separated.
+// file or of the directory that holds it: what Open reads, the anchor file last, and the files of events, of
+// which it takes the size alone. Paths are slash-separated.
 func FilesOf(name string, there []string) (opened, events []string) {
 	if !slices.Contains(there, name) {
 		var names []string
@@ -181,18 +181,20 @@ func FilesOf(name string, there []string) (opened, events []string) {
 		}
 		name = path.Join(name, anchors[0])
 	}
-	stem := strings.TrimSuffix(name, ".otf2")
+	stem, anchor := strings.TrimSuffix(name, ".otf2"), []string(nil)
 	for _, file := range there {
 		extension := path.Ext(file)
 		_, err := strconv.ParseUint(strings.TrimSuffix(path.Base(file), extension), 10, 64)
 		switch local := err == nil && path.Dir(file) == stem; {
 		case local && extension == ".evt":
 			events = append(events, file)
-		case local && extension == ".def", file == name, file == stem+".def", file == stem+".marker":
+		case local && extension == ".def", file == stem+".def", file == stem+".marker":
 			opened = append(opened, file)
+		case file == name:
+			anchor = []string{file}
 		}
 	}
-	return opened, events
+	return append(opened, anchor...), events
 }
 
 // readLocals reads the clock offsets of all locations and looks for their files.

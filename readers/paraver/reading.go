@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 
 	"tracekit/readers/internal/spool"
@@ -56,10 +57,11 @@ func stem(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".prv")
 }
 
-// FilesOf returns, of files that are there, those that Open reads of the trace of a .prv file.
+// FilesOf returns, of files that are there, those that Open reads of the trace of a .prv file, which is
+// the last.
 func FilesOf(path string, there []string) (files []string) {
-	for _, file := range there {
-		if file == path || file == stem(path)+".pcf" || file == stem(path)+".row" {
+	for _, file := range []string{stem(path) + ".pcf", stem(path) + ".row", path} {
+		if slices.Contains(there, file) {
 			files = append(files, file)
 		}
 	}
