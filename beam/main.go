@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 )
@@ -60,13 +61,35 @@ func main() {
 	beam.Init() // a worker does not come back from here
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	o.self = append([]string{os.Args[0]}, os.Args[1:len(os.Args)-flag.NArg()]...)
-	code, err := o.run(ctx, flag.Args())
+	remove, err := ownTemp()
+	code := 0
+	if err == nil {
+		code, err = o.run(ctx, flag.Args())
+		remove()
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "tracekit-beam: %v\n", err)
 		code = max(code, 1)
 	}
 	os.Exit(code)
+}
+
+// ownTemp makes a directory for all temporary files of this process and of those that it starts, and says how it is
+// removed: Beam's own runner lets workers, which are in this process, stand as they are when it is interrupted.
+func ownTemp() (remove func(), err error) {
+	dir, err := os.MkdirTemp("", "tracekit-beam-*")
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		for range 100 {
+			if os.RemoveAll(dir) == nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond) // such a worker makes files meanwhile
+		}
+	}, os.Setenv("TMPDIR", dir)
 }
 
 // run runs a command line and returns the exit code of what it ended with.

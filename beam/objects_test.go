@@ -4,10 +4,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"gocloud.dev/blob/memblob"
 
@@ -312,5 +315,35 @@ func TestHostileKeys(t *testing.T) {
 	}
 	if got := x.given("s3://b/other"); got != "s3://b/other?region=x" {
 		t.Error(got)
+	}
+}
+
+// TestInterrupted: a command that is interrupted while it works on what it has fetched leaves nothing of that, nor in
+// the store.
+func TestInterrupted(t *testing.T) {
+	_, address, left := filled(t, "../samples/archives/ring-4")
+	dir := t.TempDir()
+	waits := filepath.Join(dir, "waits")
+	if err := os.WriteFile(waits, []byte("#!/bin/sh\n: >"+dir+"/waiting\nexec sleep 60\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(os.Args[0], "--shards=2", "--tracekit="+waits, "analyze", address+"/run")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 6000 {
+		if _, err := os.Stat(dir + "/waiting"); err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err == nil {
+		t.Error("it went on")
+	}
+	if left := left(); len(left) > 0 {
+		t.Error(left)
 	}
 }

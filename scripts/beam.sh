@@ -59,6 +59,7 @@ programs() {
 		#!/bin/sh
 		echo \$\$ >>"$work/workers"
 		cd "\$(mktemp -d "$work/tmp/worker-XXXXXX")"
+		export TMPDIR="\$PWD"
 		exec setsid "$keep/boot" "\$@" --semi_persist_dir="\$PWD" >>"$work/worker-\$\$.log" 2>&1
 	C
 	chmod +x "$work/worker.sh"

@@ -59,7 +59,7 @@ keys "" >"$work/before"
 # unchanged: nothing is left, in the store but what was asked for, nor here.
 unchanged() {
 	keys "" | { grep -v '^out/' || true; } | cmp - "$work/before"
-	! ls -d "$work"/tmp/tracekit-* 2>/dev/null
+	[ -z "$(ls "$work/tmp")" ]
 }
 echo "$(wc -l <"$work/before") objects, $(du -bsh "$trace" | cut -f1)B, at $address"
 
