@@ -73,7 +73,7 @@ func (x *objects) name(given string) (string, error) {
 	name = strings.TrimRight(name, "/")
 	root, key := split(name)
 	if !readers.IsAddress(name) || key == "" || strings.HasSuffix(root, ":///") && root != "file:///" || path.Clean("/"+key) != "/"+key {
-		return "", fmt.Errorf("%s: want scheme://bucket/key, of which no part is empty, . or ..", given)
+		return "", fmt.Errorf("%s: want scheme://bucket/key, and no part of the key empty or made of dots", given)
 	}
 	if some {
 		x.options[root] = options
