@@ -147,6 +147,7 @@ func (o *options) convert(ctx context.Context, paths, flags []string) (code int,
 	if err = o.make(ctx); err == nil {
 		code, err = o.combine(ctx, flags)
 	}
+	err = errors.Join(err, o.objects.removeLayout(ctx, o.parts))
 	if err == nil && readers.IsJoined(o.objects.local(o.parts)) {
 		err = o.joined(ctx)
 	}
@@ -208,7 +209,7 @@ func (o *options) combineTo(ctx context.Context, flags []string) (code int, err 
 
 // makeParts makes the directory for the shards, and says how it is removed.
 func (o *options) makeParts(ctx context.Context, trace string) (remove func() error, err error) {
-	stays := func() error { return nil }
+	stays := func() error { return o.objects.removeLayout(ctx, o.parts) }
 	switch {
 	case readers.IsAddress(o.parts):
 		return stays, o.makeDirectory(ctx)

@@ -169,9 +169,7 @@ func (x *objects) list(ctx context.Context, prefix string) (names []string, err 
 		}
 		if path.Clean("/"+o.Key) == "/"+o.Key && filepath.IsLocal(o.Key) {
 			names = append(names, root+o.Key)
-			x.mu.Lock()
-			x.sizes[root+o.Key] = o.Size
-			x.mu.Unlock()
+			x.note(root+o.Key, o.Size)
 		}
 	}
 }
@@ -216,6 +214,14 @@ func download(ctx context.Context, b *blob.Bucket, key string, w io.Writer) (int
 	return n, errors.Join(err, r.Close())
 }
 
+// note notes the size of an object.
+func (x *objects) note(name string, size int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.sizes[name] = size
+}
+
+// sizeOf returns the size that was noted.
 func (x *objects) sizeOf(name string) (size int64, listed bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

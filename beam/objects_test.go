@@ -216,11 +216,11 @@ func TestFetched(t *testing.T) {
 	const of = 4
 	for number := 1; number <= of; number++ {
 		dir, address, left := filled(t, "../samples/archives/halo2d-8")
-		x, err := newObjects("")
+		x, err := (place{Trace: []string{address + "/run/traces.otf2"}}).bench(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		src, store, err := x.open(t.Context(), []string{address + "/run/traces.otf2"}, false, 1<<20)
+		src, store, err := x.open(t.Context(), false, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,12 +265,12 @@ func TestFetched(t *testing.T) {
 func TestChangedObjects(t *testing.T) {
 	for _, change := range []func(file string) error{os.Remove, func(file string) error { return os.Truncate(file, 100) }} {
 		dir, address, _ := filled(t, "../samples/archives/ring-4")
-		x, err := newObjects("")
+		x, err := (place{Trace: []string{address + "/run"}}).bench(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer x.Close()
-		src, store, err := x.open(t.Context(), []string{address + "/run"}, false, 1<<20)
+		src, store, err := x.open(t.Context(), false, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,10 +85,17 @@ func (o *options) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.events, err = o.objects.lay(ctx, o.trace); err != nil {
-		return err // before a cluster has begun anything
+	files, err := o.objects.lay(ctx, o.trace) // what is wrong with it shows before a cluster has begun anything
+	if err != nil {
+		return err
 	}
-	err = o.pipeline(ctx, &shardFn{Compress: o.compress, Format: o.format, Place: place{o.givenTrace(), dir}, Parts: o.objects.given(o.parts), Of: o.shards, Memory: o.memory})
+	if o.events = files.Events; len(o.events) > 0 {
+		if err := o.objects.pack(ctx, o.parts, files); err != nil {
+			return err
+		}
+	}
+	at := place{o.givenTrace(), dir, o.objects.given(o.parts), len(o.events) > 0}
+	err = o.pipeline(ctx, &shardFn{Compress: o.compress, Format: o.format, Place: at, Of: o.shards, Memory: o.memory})
 	if err != nil {
 		return err
 	}
@@ -128,7 +135,9 @@ func (o *options) makeProfiles(ctx context.Context, dir, mirror, givenParts stri
 	if err := each(ctx, tasks, o.objects.put); err != nil {
 		return err
 	}
-	if err := o.pipeline(ctx, &profileFn{Place: place{given, dir}, Parts: givenParts, Of: o.shards, Memory: o.memory}); err != nil {
+	_, missing := os.Lstat(o.objects.local(parts + "/" + layoutName))
+	at := place{given, dir, givenParts, missing == nil}
+	if err := o.pipeline(ctx, &profileFn{Place: at, Of: o.shards, Memory: o.memory}); err != nil {
 		return err
 	}
 	return each(ctx, profiles, o.objects.get)

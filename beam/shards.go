@@ -43,7 +43,6 @@ type shardFn struct {
 	Compress *compression // nil: it does not compress
 	Format   string       // in which it writes parts; "": it writes none
 	Place    place
-	Parts    string // directory of the shards
 	Of       int
 	Memory   int64 // bytes of tables
 }
@@ -54,28 +53,24 @@ func (f *shardFn) Setup() error { return f.Place.enter() }
 // ProcessElement decodes, compresses or writes a shard. It opens the trace anew each time: what a source has noticed
 // before must not count again.
 func (f *shardFn) ProcessElement(ctx context.Context, number int) (err error) {
-	x, names, err := f.Place.objects()
+	b, err := f.Place.bench(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		fetchedBytes.Inc(ctx, x.fetched.Load())
-		err = errors.Join(err, x.Close())
+		fetchedBytes.Inc(ctx, b.fetched.Load())
+		err = errors.Join(err, b.Close())
 	}()
-	parts, err := x.name(f.Parts)
-	if err != nil {
-		return err
-	}
-	src, store, err := x.open(ctx, names, false, f.Memory)
+	src, store, err := b.open(ctx, false, f.Memory)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, src.Close(), store.Close()) }()
-	h := shards.Header{Stage: shards.Scanned, Paths: names, Number: number, Of: f.Of}
-	if err := f.make(ctx, src, store, x.local(parts), h); err != nil {
+	h := shards.Header{Stage: shards.Scanned, Paths: b.trace, Number: number, Of: f.Of}
+	if err := f.make(ctx, src, store, b.local(b.parts), h); err != nil {
 		return err
 	}
-	return x.putPart(ctx, parts, shards.Name(number, f.Of))
+	return b.putPart(ctx, b.parts, shards.Name(number, f.Of))
 }
 
 // make leaves a shard in a directory.
@@ -119,7 +114,6 @@ func (f *shardFn) make(ctx context.Context, src trace.Source, store *spill.Store
 // A profileFn makes the second pass over shards. To make it over one again makes the same file.
 type profileFn struct {
 	Place  place
-	Parts  string // directory of the tasks
 	Of     int
 	Memory int64 // bytes of tables
 }
@@ -129,27 +123,23 @@ func (f *profileFn) Setup() error { return f.Place.enter() }
 
 // ProcessElement does the task of a shard.
 func (f *profileFn) ProcessElement(ctx context.Context, number int) (err error) {
-	x, names, err := f.Place.objects()
+	b, err := f.Place.bench(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		fetchedBytes.Inc(ctx, x.fetched.Load())
-		err = errors.Join(err, x.Close())
+		fetchedBytes.Inc(ctx, b.fetched.Load())
+		err = errors.Join(err, b.Close())
 	}()
-	parts, err := x.name(f.Parts)
-	if err != nil {
-		return err
-	}
 	task, profile := second.Names(number, f.Of)
-	if err := x.get(ctx, parts+"/"+task); err != nil {
+	if err := b.get(ctx, b.parts+"/"+task); err != nil {
 		return err
 	}
-	todo, err := second.Open(x.local(parts), number, f.Of)
+	todo, err := second.Open(b.local(b.parts), number, f.Of)
 	if err != nil {
 		return err
 	}
-	src, store, err := x.open(ctx, names, todo.AlignStart, f.Memory)
+	src, store, err := b.open(ctx, todo.AlignStart, f.Memory)
 	if err != nil {
 		return err
 	}
@@ -157,5 +147,5 @@ func (f *profileFn) ProcessElement(ctx context.Context, number int) (err error) 
 	if err := todo.Do(ctx, src, store, stats.Options{Jobs: 1}); err != nil {
 		return err
 	}
-	return x.put(ctx, parts+"/"+profile)
+	return b.put(ctx, b.parts+"/"+profile)
 }

@@ -17,8 +17,10 @@ import (
 
 // A place says where a trace is.
 type place struct {
-	Trace []string // as it was named in Dir, or addresses with the options of their buckets
-	Dir   string   // "": there are addresses only
+	Trace  []string // as it was named in Dir, or addresses with the options of their buckets
+	Dir    string   // "": there are addresses only
+	Parts  string   // directory of the shards and tasks, named likewise
+	Layout bool     // lies there, too
 }
 
 // enter goes where the trace was named, for findings tell of files by these names.
@@ -29,30 +31,46 @@ func (p place) enter() error {
 	return os.Chdir(p.Dir)
 }
 
-// objects returns objects with a mirror of their own, and the names of the trace.
-func (p place) objects() (x *objects, names []string, err error) {
-	if x, err = newObjects(""); err != nil {
-		return nil, nil, err
-	}
-	if names, err = x.names(p.Trace); err != nil {
-		err = errors.Join(err, x.Close())
-	}
-	return x, names, err
+// A bench is where a worker works on a shard: a mirror of its own, in which the trace is laid out.
+type bench struct {
+	*objects
+	trace []string // its names
+	parts string   // the name of the directory of shards and tasks
 }
 
-// open opens the trace of these names, with a store for tables that keeps so many bytes in memory. Of what
-// has addresses it fetches what opening reads now, and events when they are read.
-func (x *objects) open(ctx context.Context, names []string, align bool, memory int64) (trace.Source, *spill.Store, error) {
-	if _, err := x.lay(ctx, names); err != nil {
-		return nil, nil, err
+// bench makes one. What lies there goes when it is closed.
+func (p place) bench(ctx context.Context) (b *bench, err error) {
+	b = &bench{}
+	if b.objects, err = newObjects(""); err != nil {
+		return nil, err
 	}
+	b.trace, err = b.names(p.Trace)
+	if err == nil {
+		b.parts, err = b.name(p.Parts)
+	}
+	switch {
+	case err != nil:
+	case p.Layout:
+		err = b.unpack(ctx, b.parts)
+	default:
+		_, err = b.lay(ctx, b.trace)
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// open opens the trace, with a store for tables that keeps so many bytes in memory. Events are fetched when they
+// are read.
+func (b *bench) open(ctx context.Context, align bool, memory int64) (trace.Source, *spill.Store, error) {
 	store := spill.NewStore(memory, "")
-	src, err := readers.OpenAll(ctx, names, readers.OpenOptions{Jobs: 1, Store: store, AlignStart: align, Mirror: x.dir})
+	src, err := readers.OpenAll(ctx, b.trace, readers.OpenOptions{Jobs: 1, Store: store, AlignStart: align, Mirror: b.dir})
 	if err != nil {
 		return nil, nil, errors.Join(err, store.Close())
 	}
 	src.Defs().ShortenNames()
-	return x.fetching(src), store, nil
+	return b.fetching(src), store, nil
 }
 
 // filesOf returns the files of the trace that has a name, among what find finds by a prefix.
@@ -78,7 +96,7 @@ func filesOf(name string, find func(prefix string) ([]string, error)) (readers.F
 
 // lay lays traces out in the mirror: what is read when they are opened, and holes of the right sizes in the
 // place of the events.
-func (x *objects) lay(ctx context.Context, names []string) (events []string, err error) {
+func (x *objects) lay(ctx context.Context, names []string) (all readers.Files, err error) {
 	for _, name := range names {
 		if !readers.IsAddress(name) {
 			continue
@@ -91,11 +109,11 @@ func (x *objects) lay(ctx context.Context, names []string) (events []string, err
 			err = each(ctx, files.Events, x.hole)
 		}
 		if err != nil {
-			return nil, err
+			return all, err
 		}
-		events = append(events, files.Events...)
+		all.Opened, all.Events = append(all.Opened, files.Opened...), append(all.Events, files.Events...)
 	}
-	return events, nil
+	return all, nil
 }
 
 // A fetching source is a trace that was laid out: it fetches the events of a location before they are
