@@ -4,6 +4,7 @@
 #   COMMAND=analyze, compress or convert (to Parquet, or as OUT=x.otf2 says)
 #   SHARDS=16      shards of the trace
 #   FROM=ADDRESS   where workers find the trace, in an object store; the argument is the same trace in files
+#   REQUESTS=FILE  in which that store notes requests
 #   PROGRAMS=DIR   keeps jars and programs there for the next time
 #
 # The exit code is 75 if jars or modules cannot be fetched, or an engine does not come up.

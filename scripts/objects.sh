@@ -6,7 +6,7 @@
 #
 #   scripts/objects.sh [TRACE]        (default: samples/archives/halo2d-8)
 #   SHARDS=4       shards of the trace
-#   FLINK=1        on Flink, too: see scripts/flink.sh
+#   FLINK=1        on Flink, too; with KILL=1 or 2 or cluster as in scripts/flink.sh
 #   PROGRAMS=DIR   keeps programs there for the next time
 #
 # The exit code is 75 if modules cannot be fetched, or the emulator does not come up.
@@ -40,7 +40,7 @@ if [ ! -x "$keep/moto/bin/moto_server" ]; then
 fi
 
 echo "== store"
-"$keep/moto/bin/moto_server" -H 127.0.0.1 -p $port >"$work/store.log" 2>&1 &
+"$keep/moto/bin/moto_server" -H 127.0.0.1 -p $port >>"$work/store.log" 2>&1 &
 emulator=$!
 for _ in $(seq 150); do
 	curl -fsS -o "$work/answer" "$store/moto-api/" 2>/dev/null && break
@@ -105,7 +105,7 @@ compare $(cd "$work/local" && find x x.otf2 x.def -type f)
 run convert "$address?$options" s3://bucket/out/x.parquet -- --json -q
 compare
 "$keep/tracekit" analyze --json -q "$work/local/x.parquet" | sed "s|$work/local/|s3://bucket/out/|g" >"$work/tables.json"
-run analyze "s3://bucket/out/x.parquet?$options" -- --json -q
+shards=1 run analyze "s3://bucket/out/x.parquet?$options" -- --json -q # for each shard fetches all tables
 cmp "$work/tables.json" "$work/beam.json"
 echo "the analysis of the tables there is equal, too"
 
@@ -126,8 +126,9 @@ refused "exists" convert "$address?$options" s3://bucket/out/x.otf2
 refused "endpoint" analyze "s3://elsewhere/run?region=us-east-1&endpoint=http://127.0.0.1:1&use_path_style=true&response_checksum_validation=when_required"
 
 if [ -n "${FLINK:-}" ]; then
-	seen=$(wc -l <"$work/store.log")
-	FROM="$address?$options" PROGRAMS="$keep" SHARDS="$shards" "$root/scripts/flink.sh" "$trace"
+	: >"$work/store.log"
+	seen=0
+	FROM="$address?$options" REQUESTS="$work/store.log" PROGRAMS="$keep" SHARDS="$shards" "$root/scripts/flink.sh" "$trace"
 	unchanged
 	echo "fetched: event files $(fetched .evt) times, local definitions $(fetched '[0-9].def') times"
 fi
