@@ -88,17 +88,27 @@ func TestDocuments(t *testing.T) {
 			t.Fatal("the damaged archive has no finding")
 		}
 		for _, n := range []int{1, 2, 4} {
-			o := options{shards: n, memory: 64 << 20, parts: filepath.Join(t.TempDir(), "it's parts"), tracekit: command}
-			o.self = []string{os.Args[0], fmt.Sprintf("--shards=%d", n)}
-			if err := o.make(t.Context(), []string{trace}); err != nil {
-				t.Fatalf("%s, %d shards: %v", trace, n, err)
-			}
-			var got bytes.Buffer
-			if code, err := o.combine(t.Context(), &got, []string{"--json", "-q"}); code != 0 || err != nil || got.String() != want {
-				t.Errorf("%s, %d shards: exit code %d, %v; documents equal: %t", trace, n, code, err, got.String() == want)
+			got, err := ran(t, options{shards: n, parts: filepath.Join(t.TempDir(), "it's parts"), tracekit: command}, "analyze", trace, "--", "--json", "-q")
+			if err != nil || got != want {
+				t.Errorf("%s, %d shards: %v; documents equal: %t", trace, n, err, got == want)
 			}
 		}
 	}
+}
+
+// ran runs a command line and returns what it prints; the error is also for an exit code.
+func ran(t *testing.T, o options, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	o.memory, o.stdout, o.self = 64<<20, &out, []string{os.Args[0], fmt.Sprintf("--shards=%d", o.shards)}
+	code, err := o.run(t.Context(), args)
+	if code != 0 && err == nil {
+		err = fmt.Errorf("exit code %d", code)
+	}
+	if code == 0 && err != nil {
+		t.Errorf("exit code 0 with %v", err)
+	}
+	return out.String(), err
 }
 
 // TestFiles: the file and the document that are made of what a pipeline has compressed are those of the
@@ -109,16 +119,9 @@ func TestFiles(t *testing.T) {
 		dir := t.TempDir()
 		whole, joined := filepath.Join(dir, "whole.tkf"), filepath.Join(dir, "joined.tkf")
 		want := printed(t, command, append([]string{"compress", "--json", "-q", "-o", whole, trace}, flags...)...)
-		x, others, err := parseCompression(append([]string{"--json", "-q", "-o", joined}, flags...))
-		if err != nil || len(others) != 4 {
-			t.Fatalf("%v, %v", others, err)
-		}
-		o := options{shards: 3, memory: 64 << 20, parts: filepath.Join(dir, "parts"), compress: x}
-		if err := o.make(t.Context(), []string{trace}); err != nil {
-			t.Fatal(err)
-		}
-		if got := printed(t, command, append([]string{"combine", o.parts}, others...)...); got != want {
-			t.Errorf("%v: the documents differ", flags)
+		args := append([]string{"compress", trace, "--", "--json", "-q", "-o", joined}, flags...)
+		if got, err := ran(t, options{shards: 3, tracekit: command}, args...); err != nil || got != want {
+			t.Errorf("%v: %v; documents equal: %t", flags, err, got == want)
 		}
 		a, err := os.ReadFile(whole)
 		b, err2 := os.ReadFile(joined)
@@ -141,18 +144,16 @@ func TestParts(t *testing.T) {
 		dir := t.TempDir()
 		whole, parts := filepath.Join(dir, "whole."+format), filepath.Join(dir, "parts."+format)
 		printed(t, command, "convert", "-q", trace, whole)
-		o := options{shards: 3, memory: 64 << 20, tracekit: command}
-		if code, err := o.convert(t.Context(), []string{trace, parts}, []string{"-q", "--json"}); code != 0 || err != nil {
-			t.Fatal(code, err)
+		if _, err := ran(t, options{shards: 3, tracekit: command}, "convert", trace, parts, "--", "-q", "--json"); err != nil {
+			t.Fatal(err)
 		}
 		if got := printed(t, command, "analyze", "-q", "--json", parts); strings.ReplaceAll(got, parts, whole) != printed(t, command, "analyze", "-q", "--json", whole) {
 			t.Errorf("%s: the analyses differ", format)
 		}
 	}
 	none := filepath.Join(t.TempDir(), "x.arrow")
-	o := options{shards: 2, tracekit: command}
-	if code, err := o.convert(t.Context(), []string{"beam_test.go", none}, nil); code == 0 || err == nil {
-		t.Errorf("not a trace: exit code %d, %v", code, err)
+	if _, err := ran(t, options{shards: 2, tracekit: command}, "convert", "beam_test.go", none); err == nil {
+		t.Error("not a trace: converted")
 	}
 	if _, err := os.Stat(none); err == nil {
 		t.Error("something is left of what was not written")
@@ -165,9 +166,8 @@ func TestArchives(t *testing.T) {
 	command, trace := plain(t), "../samples/archives/halo2d-8"
 	whole, joined := filepath.Join(t.TempDir(), "x.otf2"), filepath.Join(t.TempDir(), "x.otf2")
 	printed(t, command, "convert", "-q", trace, whole)
-	o := options{shards: 3, memory: 64 << 20, parts: filepath.Join(t.TempDir(), "parts"), tracekit: command}
-	if code, err := o.convert(t.Context(), []string{trace, joined}, []string{"-q"}); code != 0 || err != nil {
-		t.Fatal(code, err)
+	if _, err := ran(t, options{shards: 3, parts: filepath.Join(t.TempDir(), "parts"), tracekit: command}, "convert", trace, joined, "--", "-q"); err != nil {
+		t.Fatal(err)
 	}
 	files := 0
 	err := fs.WalkDir(os.DirFS(filepath.Dir(whole)), ".", func(name string, e fs.DirEntry, err error) error {
@@ -185,19 +185,17 @@ func TestArchives(t *testing.T) {
 	if err != nil || files != 18 {
 		t.Errorf("%d files, %v", files, err)
 	}
-	again := options{shards: 3, tracekit: command}
-	if code, err := again.convert(t.Context(), []string{trace, joined}, nil); code != 2 || err == nil {
-		t.Errorf("over an archive: exit code %d, %v", code, err)
-	}
-	if code, err := again.convert(t.Context(), []string{trace, "x.prv"}, nil); code != 2 || err == nil {
-		t.Errorf("to Paraver: exit code %d, %v", code, err)
+	for _, out := range []string{joined, "x.prv"} {
+		if _, err := ran(t, options{shards: 3, tracekit: command}, "convert", trace, out); err == nil {
+			t.Errorf("%s: written", out)
+		}
 	}
 }
 
 // TestFailure: what is no trace fails the pipeline with words that say so, and leaves no shard.
 func TestFailure(t *testing.T) {
-	o := options{shards: 2, parts: filepath.Join(t.TempDir(), "parts")}
-	err := o.make(t.Context(), []string{"beam_test.go"})
+	o := options{shards: 2, parts: filepath.Join(t.TempDir(), "parts"), tracekit: os.Args[0]}
+	_, err := ran(t, o, "analyze", "beam_test.go")
 	if err == nil || !strings.Contains(fmt.Sprint(err), "beam_test.go") {
 		t.Errorf("not a trace: %v", err)
 	}

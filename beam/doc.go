@@ -8,6 +8,9 @@
 // that all machines see; then 'tracekit combine' joins them where this command was started. For
 // the second pass that an analysis makes over the events it starts this command again, which makes it with a second pipeline
 // (package stats/second); then it ends the analysis.
+//
+// What has an address in an object store is fetched into mirrors, by each process what it needs, and put there
+// from them (objects.go). Nothing else knows of stores.
 // What is distributed, and what is not, stands in docs/CLUSTER.md.
 //
 // It is a module of its own, so that the plain command does not grow by what Beam needs.

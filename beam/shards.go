@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	beamregister "github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -19,6 +18,9 @@ import (
 	"tracekit/stats/second"
 	"tracekit/trace"
 )
+
+// fetchedBytes counts what workers fetch from object stores, for the runner to show.
+var fetchedBytes = beam.NewCounter("tracekit", "fetched bytes")
 
 // register makes known to Beam what runs in workers.
 func register() {
@@ -40,26 +42,40 @@ func forShards(s beam.Scope, fn any, of int) {
 type shardFn struct {
 	Compress *compression // nil: it does not compress
 	Format   string       // in which it writes parts; "": it writes none
-	Paths    []string     // of the trace, as they were named in Dir
-	Dir      string
-	Parts    string // directory of the shards
+	Place    place
 	Of       int
 	Memory   int64 // bytes of tables
 }
 
-// Setup goes where the paths were named, for findings tell of files by these names.
-func (f *shardFn) Setup() error { return os.Chdir(f.Dir) }
+// Setup prepares a worker.
+func (f *shardFn) Setup() error { return f.Place.enter() }
 
 // ProcessElement decodes, compresses or writes a shard. It opens the trace anew each time: what a source has noticed
 // before must not count again.
 func (f *shardFn) ProcessElement(ctx context.Context, number int) (err error) {
-	src, store, err := open(ctx, f.Paths, false, f.Memory)
+	b, err := f.Place.bench(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		fetchedBytes.Inc(ctx, b.fetched.Load())
+		err = errors.Join(err, b.Close())
+	}()
+	src, store, err := b.open(ctx, false, f.Memory)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, src.Close(), store.Close()) }()
-	h := shards.Header{Stage: shards.Scanned, Paths: f.Paths, Number: number, Of: f.Of}
-	locations := shards.Locations(src.Defs(), number, f.Of)
+	h := shards.Header{Stage: shards.Scanned, Paths: b.trace, Number: number, Of: f.Of}
+	if err := f.make(ctx, src, store, b.local(b.parts), h); err != nil {
+		return err
+	}
+	return b.putPart(ctx, b.parts, shards.Name(number, f.Of))
+}
+
+// make leaves a shard in a directory.
+func (f *shardFn) make(ctx context.Context, src trace.Source, store *spill.Store, parts string, h shards.Header) error {
+	locations := shards.Locations(src.Defs(), h.Number, h.Of)
 	switch {
 	case f.Format == otf2.Format:
 		h.Stage = shards.Archived
@@ -67,14 +83,14 @@ func (f *shardFn) ProcessElement(ctx context.Context, number int) (err error) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(shards.Write(ctx, f.Parts, h, src, files), files.Close())
+		return errors.Join(shards.Write(ctx, parts, h, src, files), files.Close())
 	case f.Format != "":
 		h.Stage = shards.Written
-		written, err := readers.WritePart(ctx, src, locations, f.Parts, number, f.Of, readers.CreateOptions{Format: f.Format, Jobs: 1, Store: store, Context: ctx}, nil)
+		written, err := readers.WritePart(ctx, src, locations, parts, h.Number, h.Of, readers.CreateOptions{Format: f.Format, Jobs: 1, Store: store, Context: ctx}, nil)
 		if err != nil {
 			return err
 		}
-		return shards.Write(ctx, f.Parts, h, src, written)
+		return shards.Write(ctx, parts, h, src, written)
 	case f.Compress != nil:
 		h.Stage = shards.Compressed
 		opts, err := f.Compress.options()
@@ -82,51 +98,54 @@ func (f *shardFn) ProcessElement(ctx context.Context, number int) (err error) {
 			return err
 		}
 		opts.Jobs, opts.Store = 1, store
-		parts, err := tkf.Encode(ctx, src, locations, opts)
+		coded, err := tkf.Encode(ctx, src, locations, opts)
 		if err != nil {
 			return err
 		}
-		return shards.Write(ctx, f.Parts, h, src, parts)
+		return shards.Write(ctx, parts, h, src, coded)
 	}
 	scans, err := merge.Scan(ctx, src, locations, store, merge.Options{Jobs: 1})
 	if err != nil {
 		return err
 	}
-	return shards.Write(ctx, f.Parts, h, src, scans)
-}
-
-// open opens a trace, with a store for tables that keeps so many bytes in memory.
-func open(ctx context.Context, paths []string, align bool, memory int64) (trace.Source, *spill.Store, error) {
-	store := spill.NewStore(memory, "")
-	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: 1, Store: store, AlignStart: align})
-	if err != nil {
-		return nil, nil, errors.Join(err, store.Close())
-	}
-	src.Defs().ShortenNames()
-	return src, store, nil
+	return shards.Write(ctx, parts, h, src, scans)
 }
 
 // A profileFn makes the second pass over shards. To make it over one again makes the same file.
 type profileFn struct {
-	Dir    string // in which the trace was named
-	Parts  string // directory of the tasks
+	Place  place
 	Of     int
 	Memory int64 // bytes of tables
 }
 
-// Setup goes where the paths were named.
-func (f *profileFn) Setup() error { return os.Chdir(f.Dir) }
+// Setup prepares a worker.
+func (f *profileFn) Setup() error { return f.Place.enter() }
 
 // ProcessElement does the task of a shard.
 func (f *profileFn) ProcessElement(ctx context.Context, number int) (err error) {
-	task, err := second.Open(f.Parts, number, f.Of)
+	b, err := f.Place.bench(ctx)
 	if err != nil {
 		return err
 	}
-	src, store, err := open(ctx, task.Paths, task.AlignStart, f.Memory)
+	defer func() {
+		fetchedBytes.Inc(ctx, b.fetched.Load())
+		err = errors.Join(err, b.Close())
+	}()
+	task, profile := second.Names(number, f.Of)
+	if err := b.get(ctx, b.parts+"/"+task); err != nil {
+		return err
+	}
+	todo, err := second.Open(b.local(b.parts), number, f.Of)
+	if err != nil {
+		return err
+	}
+	src, store, err := b.open(ctx, todo.AlignStart, f.Memory)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, src.Close(), store.Close()) }()
-	return task.Do(ctx, src, store, stats.Options{Jobs: 1})
+	if err := todo.Do(ctx, src, store, stats.Options{Jobs: 1}); err != nil {
+		return err
+	}
+	return b.put(ctx, b.parts+"/"+profile)
 }

@@ -31,6 +31,10 @@ type format struct {
 	open  func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error)
 	parts bool // a trace may lie in several files
 
+	// files returns, of files that are there, those of the trace that a path stands for, if it
+	// stands for one of this format. It is nil if what is opened is all that there is.
+	files func(path string, there []string) Files
+
 	// foreign tells a format in which other programs look for one time of each event and
 	// for event types that they know: it is plain or not, and measured clock offsets that
 	// lie beside the times are lost on them.
@@ -47,6 +51,10 @@ var formats = []format{
 		name: otf2.Format, extensions: []string{".otf2"}, companions: []string{".def", ".evt", ".snap", ".marker", ".thumb"},
 		phrase: "an OTF2 archive (its .otf2 file or its directory)",
 		sniff:  otf2.Sniff,
+		files: func(path string, there []string) (f Files) {
+			f.Opened, f.Events = otf2.FilesOf(path, there)
+			return f
+		},
 		open: func(ctx context.Context, paths []string, _ OpenOptions) (trace.Source, error) {
 			return watched(otf2.Open(ctx, paths[0]))
 		},
@@ -58,6 +66,7 @@ var formats = []format{
 		name: paraver.Format, extensions: []string{".prv"}, gzipped: true, companions: []string{".pcf", ".row"},
 		phrase: "a Paraver .prv file",
 		sniff:  func(_ string, head []byte) bool { return paraver.IsTrace(head) },
+		files:  func(path string, there []string) Files { return Files{Opened: paraver.FilesOf(path, there)} },
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
 			return source(paraver.Open(ctx, paths[0], paraver.Options{Jobs: o.Jobs, Store: o.Store}))
 		},
@@ -86,6 +95,7 @@ var formats = []format{
 		name: string(arrowdir.Arrow), extensions: []string{".arrow"},
 		phrase: "a directory of Arrow or Parquet tables that 'tracekit convert' wrote",
 		sniff:  func(path string, _ []byte) bool { return arrowdir.IsDir(path) },
+		files:  func(path string, there []string) Files { return Files{Opened: arrowdir.FilesOf(path, there)} },
 		open: func(ctx context.Context, paths []string, _ OpenOptions) (trace.Source, error) {
 			return watched(arrowdir.Open(ctx, paths[0]))
 		},

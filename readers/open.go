@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -28,6 +29,10 @@ type OpenOptions struct {
 	// when the trace is opened. It is to be closed after the trace; nil: the trace has one of
 	// its own.
 	Store *spill.Store
+
+	// Mirror is the directory in which the files of traces lie whose names are addresses, such as
+	// s3://bucket/run/traces.otf2; "": there is none.
+	Mirror string
 }
 
 // Open opens a trace. Its format is recognised by content, whatever the name. A file that
@@ -41,7 +46,14 @@ func Open(ctx context.Context, path string, o OpenOptions) (trace.Source, error)
 // write, one for each rank; with a single path it is Open. The error wraps
 // trace.ErrNotATrace if the files are not of a format that allows it.
 func OpenAll(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
-	src, err := openAll(ctx, paths, o)
+	open := openAll
+	if o.Mirror != "" && slices.ContainsFunc(paths, IsAddress) {
+		open = openMirrored
+	}
+	src, err := open(ctx, paths, o)
+	if errors.Is(err, fs.ErrNotExist) && o.Mirror == "" && slices.ContainsFunc(paths, IsAddress) {
+		err = fmt.Errorf("%w: this command reads files; tracekit-beam reads from object stores", err)
+	}
 	if errors.Is(err, wire.ErrNotRegular) && !errors.Is(err, trace.ErrNotATrace) {
 		err = fmt.Errorf("%w: %w", trace.ErrNotATrace, err)
 	}

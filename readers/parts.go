@@ -69,5 +69,8 @@ func JoinParts(dir string, of int) (format string, err error) {
 	return string(f), err
 }
 
+// JoinReads returns the path, below the directory, of all that JoinParts reads of a part.
+func JoinReads(number, of int) string { return arrowdir.ManifestOf(arrowdir.PartName(number, of)) }
+
 // IsJoined reports whether a directory is a whole trace, in parts or not.
 func IsJoined(dir string) bool { return arrowdir.IsDir(dir) }

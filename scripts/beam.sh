@@ -3,6 +3,8 @@
 #
 #   COMMAND=analyze, compress or convert (to Parquet, or as OUT=x.otf2 says)
 #   SHARDS=16      shards of the trace
+#   FROM=ADDRESS   where workers find the trace, in an object store; the argument is the same trace in files
+#   REQUESTS=FILE  in which that store notes requests
 #   PROGRAMS=DIR   keeps jars and programs there for the next time
 #
 # The exit code is 75 if jars or modules cannot be fetched, or an engine does not come up.
@@ -58,6 +60,7 @@ programs() {
 		#!/bin/sh
 		echo \$\$ >>"$work/workers"
 		cd "\$(mktemp -d "$work/tmp/worker-XXXXXX")"
+		export TMPDIR="\$PWD"
 		exec setsid "$keep/boot" "\$@" --semi_persist_dir="\$PWD" >>"$work/worker-\$\$.log" 2>&1
 	C
 	chmod +x "$work/worker.sh"
@@ -94,6 +97,7 @@ until_says() {
 submit() {
 	echo "== job"
 	files=() output=() parts=(--parts="$work/parts")
+	if [ -n "${FROM:-}" ]; then parts=(); fi
 	case $command in
 	compress) output=(-o x.tkf) ;;
 	convert)
@@ -107,7 +111,7 @@ submit() {
 	"$keep/tracekit-beam" --runner=universal --endpoint=127.0.0.1:$jobs --environment_type=PROCESS \
 		--environment_config="{\"command\":\"$work/worker.sh\"}" --worker_binary="$keep/tracekit-beam" --parallelism="$1" \
 		--shards="$shards" "${parts[@]}" --tracekit="$keep/tracekit" \
-		"$command" "$trace" "${files[@]}" -- --json -q "${output[@]}" >"$work/beam.json" 2>"$work/driver.log" &
+		"$command" "${FROM:-$trace}" "${files[@]}" -- --json -q "${output[@]}" >"$work/beam.json" 2>"$work/driver.log" &
 	job=$!
 	cd "$work/local"
 	pids+=("$job")
@@ -128,6 +132,7 @@ compare() {
 	began=$(date +%s.%N)
 	"$keep/tracekit" "$command" --json -q "$trace" "${files[@]}" "${output[@]}" >"$work/local.json"
 	echo "the plain command takes $(echo "$(date +%s.%N) - $began" | bc) s"
+	if [ -n "${FROM:-}" ]; then sed -i "s|${FROM%%\?*}|$trace|g" "$work/beam.json"; fi
 	cmp "$work/local.json" "$work/beam.json"
 	case $command:$out in
 	compress:*) cmp "$work/local/x.tkf" "$work/beam/x.tkf" ;;

@@ -65,13 +65,21 @@ until_says "the job server" listening
 overview && echo
 
 submit "$managers"
+# made counts the files of a pass that are there, or that were put into a store by what it notes of requests.
+made() {
+	if [ -n "${FROM:-}" ]; then
+		grep -cE "\"PUT [^ ]*\.$1[ ?]" "$REQUESTS" || true
+	else
+		find "$work/parts" -name "*.$1" 2>/dev/null | wc -l
+	fi
+}
 kill_after() { # PID EXTENSION WHAT: kills a process once a file of a pass is there
-	until ls "$work"/parts/*."$2" >/dev/null 2>&1; do
+	until [ "$(made "$2")" -gt 0 ]; do
 		kill -0 "$job"
 		sleep 0.2
 	done
 	kill -9 "$1"
-	echo "$3 $1 was killed after $(ls "$work"/parts/*."$2" | wc -l) of $shards files .$2"
+	echo "$3 $1 was killed after $(made "$2") of $shards files .$2"
 }
 case ${KILL:-0} in
 1 | 2)

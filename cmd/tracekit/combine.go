@@ -251,6 +251,7 @@ alone.`,
 	opts.addFlags(cmd.Flags())
 	cmd.Flags().StringVar(&opts.shard.text, "shard", "", "only make `share` i/n of the second pass, 1/n to n/n, for a combine that waits for it")
 	cmd.Flags().StringVar(&pass.command, "second-pass", "", "`command` for the shell that has every share of the second pass made; see --shard")
+	cmd.Flags().StringVar(&opts.mirror, "mirror", "", "`directory` with what was fetched of a trace in an object store: s3://bucket/key is s3:/bucket/key in it")
 	cmd.Flags().Lookup("align").Hidden = true // as the shards were read
 	return cmd
 }
@@ -258,7 +259,7 @@ alone.`,
 // join joins the shards of 'tracekit compress'.
 func (o *analyzeOptions) join(c *cobra.Command, io *streams) error {
 	const refusal = "--%s is not for shards of 'tracekit compress'"
-	if err := onlyFlags(c.Flags(), refusal, "output", "force", "jobs", "memory", "quiet", "json", "strict"); err != nil {
+	if err := onlyFlags(c.Flags(), refusal, "output", "force", "jobs", "memory", "quiet", "json", "strict", "mirror"); err != nil {
 		return err
 	}
 	opts := &compressOptions{readFlags: o.readFlags, paths: o.paths, output: o.outDir, force: o.force, mode: "lossless", shards: o.shards}
@@ -274,7 +275,7 @@ func (o *analyzeOptions) join(c *cobra.Command, io *streams) error {
 // joinParts makes a trace of the parts of 'tracekit convert'.
 func (o *analyzeOptions) joinParts(c *cobra.Command, io *streams, dir string) error {
 	const refusal = "--%s is not for parts of 'tracekit convert'"
-	if err := onlyFlags(c.Flags(), refusal, "jobs", "memory", "quiet", "json", "strict"); err != nil {
+	if err := onlyFlags(c.Flags(), refusal, "jobs", "memory", "quiet", "json", "strict", "mirror"); err != nil {
 		return err
 	}
 	if err := o.readFlags.validate(); err != nil {
@@ -308,7 +309,7 @@ func (o *analyzeOptions) joinParts(c *cobra.Command, io *streams, dir string) er
 // joinArchive makes an archive of the event files of 'tracekit convert'.
 func (o *analyzeOptions) joinArchive(c *cobra.Command, io *streams) error {
 	const refusal = "--%s is not for event files of 'tracekit convert'"
-	if err := onlyFlags(c.Flags(), refusal, "output", "force", "jobs", "memory", "quiet", "json", "strict"); err != nil {
+	if err := onlyFlags(c.Flags(), refusal, "output", "force", "jobs", "memory", "quiet", "json", "strict", "mirror"); err != nil {
 		return err
 	}
 	if o.outDir == "" {

@@ -32,6 +32,7 @@ type readFlags struct {
 	json   bool
 	strict bool
 	align  string
+	mirror string
 
 	memoryBytes int64
 	traces      int // that share the memory, if they are more than one
@@ -128,7 +129,7 @@ func (in *input) Close() error { return errors.Join(in.Source.Close(), in.store.
 // open opens a trace of any known format; several paths are the files of one trace.
 func (f *readFlags) open(ctx context.Context, paths ...string) (*input, error) {
 	store := spill.NewStore(f.memoryBytes/int64(max(1, f.traces)), "")
-	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.jobs, Store: store, AlignStart: f.align == "start"})
+	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.jobs, Store: store, AlignStart: f.align == "start", Mirror: f.mirror})
 	if err == nil {
 		return &input{src, store, src.Defs().ShortenNames()}, nil
 	}

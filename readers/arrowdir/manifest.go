@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"tracekit/trace"
 )
@@ -145,6 +146,24 @@ func (l *layout) starts() ([]int, error) {
 func IsDir(path string) bool {
 	_, err := os.Lstat(filepath.Join(path, manifestName))
 	return err == nil
+}
+
+// ManifestOf returns the path of the manifest of a directory, without which that is none.
+func ManifestOf(dir string) string { return filepath.Join(dir, manifestName) }
+
+// FilesOf returns, of files that are there, those below a directory of this package, its manifest last;
+// none if it is not one. Paths are slash-separated.
+func FilesOf(dir string, there []string) (files []string) {
+	manifest := dir + "/" + manifestName
+	if !slices.Contains(there, manifest) {
+		return nil
+	}
+	for _, file := range there {
+		if strings.HasPrefix(file, dir+"/") && file != manifest {
+			files = append(files, file)
+		}
+	}
+	return append(files, manifest)
 }
 
 func readManifest(dir string) (*manifest, error) {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"tracekit/readers/internal/wire"
@@ -66,22 +65,31 @@ func findAnchor(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var found []string
+	var names []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".otf2") && !e.IsDir() {
-			found = append(found, e.Name())
+		if !e.IsDir() {
+			names = append(names, e.Name())
 		}
 	}
-	sort.Strings(found)
-	switch i := sort.SearchStrings(found, "traces.otf2"); {
-	case len(found) == 0:
+	found := anchorsOf(names)
+	switch len(found) {
+	case 0:
 		return "", fmt.Errorf("no .otf2 file in %s: %w", dir, trace.ErrNotATrace)
-	case len(found) == 1:
+	case 1:
 		return filepath.Join(dir, found[0]), nil
-	case i < len(found) && found[i] == "traces.otf2":
-		return filepath.Join(dir, found[i]), nil
 	}
 	return "", fmt.Errorf("several archives in %s: name one of %s", dir, strings.Join(found, ", "))
+}
+
+// anchorsOf returns the names among those in a directory that an anchor file of the archive in it may
+// have: traces.otf2, else all that end in .otf2.
+func anchorsOf(names []string) []string {
+	if slices.Contains(names, "traces.otf2") {
+		return []string{"traces.otf2"}
+	}
+	found := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasSuffix(name, ".otf2") })
+	slices.Sort(found)
+	return found
 }
 
 // maxAnchor bounds the size of anchor files: texts and properties, a few hundred bytes.

@@ -21,7 +21,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -157,6 +159,42 @@ func (s *Source) checkCount(what string, announced, found uint64) {
 // localPath returns the path of a location's file. Its name is the identifier in the file.
 func (s *Source) localPath(location trace.LocationID, suffix string) string {
 	return filepath.Join(s.stem, strconv.FormatUint(s.defs.Locations[location].Ref, 10)+suffix)
+}
+
+// EventFile returns the path of the file that has a location's events.
+func (s *Source) EventFile(location trace.LocationID) string { return s.localPath(location, ".evt") }
+
+// FilesOf returns, of files that are there, those of the archive that is opened by the path of its anchor
+// file or of the directory that holds it: what Open reads, the anchor file last, and the files of events, of
+// which it takes the size alone. Paths are slash-separated.
+func FilesOf(name string, there []string) (opened, events []string) {
+	if !slices.Contains(there, name) {
+		var names []string
+		for _, file := range there {
+			if path.Dir(file) == name {
+				names = append(names, path.Base(file))
+			}
+		}
+		anchors := anchorsOf(names)
+		if len(anchors) != 1 {
+			return nil, nil
+		}
+		name = path.Join(name, anchors[0])
+	}
+	stem, anchor := strings.TrimSuffix(name, ".otf2"), []string(nil)
+	for _, file := range there {
+		extension := path.Ext(file)
+		_, err := strconv.ParseUint(strings.TrimSuffix(path.Base(file), extension), 10, 64)
+		switch local := err == nil && path.Dir(file) == stem; {
+		case local && extension == ".evt":
+			events = append(events, file)
+		case local && extension == ".def", file == stem+".def", file == stem+".marker":
+			opened = append(opened, file)
+		case file == name:
+			anchor = []string{file}
+		}
+	}
+	return append(opened, anchor...), events
 }
 
 // readLocals reads the clock offsets of all locations and looks for their files.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 
 	"tracekit/readers/internal/spool"
@@ -54,6 +55,17 @@ func newReading(path string, opts Options) *reading {
 // stem returns a path without .prv or .prv.gz.
 func stem(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".prv")
+}
+
+// FilesOf returns, of files that are there, those that Open reads of the trace of a .prv file, which is
+// the last.
+func FilesOf(path string, there []string) (files []string) {
+	for _, file := range []string{stem(path) + ".pcf", stem(path) + ".row", path} {
+		if slices.Contains(there, file) {
+			files = append(files, file)
+		}
+	}
+	return files
 }
 
 // companion reads a file beside the trace, or notes why that cannot be.

@@ -42,10 +42,16 @@ const (
 	indexLine    = "tracekit index 1"
 )
 
-// paths returns the files of a shard.
-func paths(dir string, number, of int) (task, profile string) {
-	name := filepath.Join(dir, strings.TrimSuffix(shards.Name(number, of), filepath.Ext(shards.Name(number, of))))
+// Names returns the names of the files of a shard.
+func Names(number, of int) (task, profile string) {
+	name := strings.TrimSuffix(shards.Name(number, of), filepath.Ext(shards.Name(number, of)))
 	return name + ".task", name + ".profile"
+}
+
+// paths returns the files of a shard in a directory.
+func paths(dir string, number, of int) (task, profile string) {
+	task, profile = Names(number, of)
+	return filepath.Join(dir, task), filepath.Join(dir, profile)
 }
 
 // Finders are the stages that hear what the pass decodes.
