@@ -415,13 +415,18 @@ func (doc *whatifDocument) print(io *streams, top int) {
 		}
 	}
 	if len(doc.Gains) > 0 {
+		shown := doc.Gains[:min(top, len(doc.Gains))]
 		g := &grid{heading: "Gains", titles: []string{"<place", "<change", "gain", "share"}}
-		g.note("Wall time by which the run would be shorter with each change alone. Balance: each rank gets the mean over ranks; scale: " +
-			"the time there is that many times as long. Gains do not add up; the row of several places is of all these changes together.")
+		note := "Wall time by which the run would be shorter with each change alone. Balance: each rank gets the mean over ranks; scale: " +
+			"the time there is that many times as long. Gains do not add up"
+		if slices.ContainsFunc(shown, whatif.Gain.Together) {
+			note += "; the row of several places is of all these changes together"
+		}
+		g.note(note + ".")
 		if n := alike(doc.Gains); n > 1 {
 			g.note(fmt.Sprintf("The first %d gain the same: then something else takes as long.", n))
 		}
-		for _, x := range doc.Gains[:min(top, len(doc.Gains))] {
+		for _, x := range shown {
 			g.add(x.Place, x.Change, signed(x.GainNs), orDash(x.Share))
 		}
 		g.print(w, io.Width)

@@ -22,6 +22,9 @@ type Gain struct {
 	changes []Change
 }
 
+// Together reports whether the gain is that of several changes made together.
+func (g Gain) Together() bool { return len(g.changes) > 1 }
+
 // tried is how many places are tried: that many of those that make others wait most, and as
 // many of those with most time on the critical path.
 const tried = 8
