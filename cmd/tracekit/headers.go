@@ -159,36 +159,40 @@ type viewGroup struct {
 	title   string
 	group   plots.Group
 	color   color.Color // nil: one of the group's
-	metrics []string    // nil: all that are in no other group
+	metrics []string    // names, or kinds of regions; nil: all that are in no other group
 }
 
-// viewGroups returns the groups, from the bottom of a bar to its top.
-func viewGroups() []viewGroup {
-	return []viewGroup{
+// viewGroups returns the groups, from the bottom of a bar to its top. Only a run that calls the
+// runtime of an accelerator has a group of such calls.
+func viewGroups(p *headers.Profile) []viewGroup {
+	groups := []viewGroup{
 		{"compute", plots.User, nil, nil},
+		{"accelerator", plots.GPU, nil, []string{headers.Accelerator}},
 		{"copy", plots.IO, nil, []string{"copy"}},
 		{"wire", plots.Threads, nil, []string{"wire"}},
 		{"overhead", plots.MPI, nil, []string{"send overhead", "receive overhead"}},
-		{"collective", plots.GPU, nil, []string{"collective"}},
+		{"collective", plots.MPI, nil, []string{"collective"}},
 		{"other MPI", plots.MPI, nil, []string{"startup", "other MPI"}},
 		{"unexplained", plots.System, nil, []string{"unexplained"}},
 		{"waiting", plots.System, color.White, []string{"wait"}}, // as in the space-time diagram
 	}
+	if !slices.ContainsFunc(slices.Concat(p.Host, p.Message), groups[1].holds) {
+		groups = slices.Delete(groups, 1, 2)
+	}
+	return groups
+}
+
+// holds reports whether a row is in a group that has names.
+func (g viewGroup) holds(row headers.MetricRow) bool {
+	kind, _, _ := headers.Region(row.Metric)
+	return slices.Contains(g.metrics, cmp.Or(kind, row.Metric))
 }
 
 // grouped adds up rows by group.
-func grouped(rows []headers.MetricRow) []float64 {
-	groups := viewGroups()
+func grouped(groups []viewGroup, rows []headers.MetricRow) []float64 {
 	out := make([]float64, len(groups))
 	for _, row := range rows {
-		at := 0
-		for i, g := range groups {
-			for _, m := range g.metrics {
-				if m == row.Metric {
-					at = i
-				}
-			}
-		}
+		at := max(0, slices.IndexFunc(groups, func(g viewGroup) bool { return g.holds(row) }))
 		if row.Share != nil {
 			out[at] += *row.Share
 		}
@@ -200,11 +204,12 @@ func grouped(rows []headers.MetricRow) []float64 {
 func viewsPlot(title string, p *headers.Profile) (*plots.Figure, error) {
 	d := plots.BarsData{Title: "What hosts do, and what messages wait for: " + title, XLabel: "bytes of a message", Y: plots.Axis{Label: "share of the time", Unit: plots.Share},
 		Note: "Left of each pair: the hosts; right: the path that led to the message (run: to its end). Wire and copying are derived."}
-	for _, g := range viewGroups() {
+	groups := viewGroups(p)
+	for _, g := range groups {
 		d.Categories = append(d.Categories, plots.Category{Name: g.title, Group: g.group, Color: g.color})
 	}
 	add := func(name string, host, message []headers.MetricRow) {
-		d.Groups = append(d.Groups, plots.BarGroup{Name: name, Bars: [][]float64{grouped(host), grouped(message)}})
+		d.Groups = append(d.Groups, plots.BarGroup{Name: name, Bars: [][]float64{grouped(groups, host), grouped(groups, message)}})
 	}
 	add("run", p.Host, p.Message)
 	for _, s := range p.Sizes {
@@ -344,8 +349,8 @@ func printViews(r *report, p *headers.Profile) {
 
 // printSizes prints both views by size of message.
 func printSizes(r *report, p *headers.Profile) {
-	titles := []string{"<bytes", "messages", "<view"}
-	for _, g := range viewGroups() {
+	titles, groups := []string{"<bytes", "messages", "<view"}, viewGroups(p)
+	for _, g := range groups {
 		title := g.title
 		if title == "copy" || title == "wire" || title == "unexplained" {
 			title += derivedMark
@@ -364,7 +369,7 @@ func printSizes(r *report, p *headers.Profile) {
 			for _, row := range rows {
 				sum += row.TimeNs
 			}
-			for _, x := range grouped(rows) {
+			for _, x := range grouped(groups, rows) {
 				cells = append(cells, formatShare(x))
 			}
 			g.add(append(cells, formatTime(sum))...)

@@ -27,16 +27,15 @@ const (
 // lastTag is that of the regions beyond those that have a tag of their own.
 const lastTag = 255
 
-// What is before the name of a region: the program's own, or a call of an accelerator's runtime, in
-// which the host often does nothing but wait for that.
+// The kinds of regions, which stand before their names in the names of metrics.
 const (
-	compute     = "compute: "
-	accelerator = "accelerator: "
+	Compute     = "compute: "
+	Accelerator = "accelerator: " // a call of its runtime, in which the host often only waits for it
 )
 
-// Region returns the region that a metric is of; ok is false if it is of none. Kind is what is before it.
+// Region returns the kind and the name of the region that a metric is of; ok is false if it is of none.
 func Region(metric string) (kind, region string, ok bool) {
-	for _, kind := range []string{compute, accelerator} {
+	for _, kind := range []string{Compute, Accelerator} {
 		if region, ok := strings.CutPrefix(metric, kind); ok {
 			return kind, region, true
 		}
@@ -74,7 +73,7 @@ func newMetrics(t *trace.Trace, a *stats.Analysis) *metrics {
 		case len(m.names) < lastTag:
 			m.names = append(m.names, m.ofRegion(row.Region))
 		case len(m.names) == lastTag:
-			m.names = append(m.names, compute+"other regions")
+			m.names = append(m.names, Compute+"other regions")
 		}
 	}
 	other := uint8(len(m.names) - 1) // of regions that have no time
@@ -94,9 +93,9 @@ func newMetrics(t *trace.Trace, a *stats.Analysis) *metrics {
 // ofRegion returns the metric of a region that is none of MPI.
 func (m *metrics) ofRegion(name string) string {
 	if m.devices[name] {
-		return accelerator + name
+		return Accelerator + name
 	}
-	return compute + name
+	return Compute + name
 }
 
 // of returns the tag of time in a call path between calls that wait.
