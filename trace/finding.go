@@ -26,6 +26,7 @@ const (
 	CodeTruncated           Code = "truncated"
 	CodeCorrupt             Code = "corrupt"
 	CodeMissingFile         Code = "missing_file"
+	CodeMissingNames        Code = "missing_names"
 	CodeEmptyLocation       Code = "empty_location"
 	CodeUnfinalised         Code = "unfinalised"
 	CodeTrailingData        Code = "trailing_data"
@@ -94,6 +95,7 @@ func Codes() []CodeInfo {
 		{CodeTruncated, SeverityLoss, "the file ends in the middle; what is before was read"},
 		{CodeCorrupt, SeverityError, "a record cannot be decoded; what is before in this location was read"},
 		{CodeMissingFile, SeverityLoss, "a file that belongs to the trace is missing, or cannot be opened"},
+		{CodeMissingNames, SeverityInfo, "the file with the names of processes and threads is missing, or cannot be opened; they have numbers instead"},
 		{CodeEmptyLocation, SeverityInfo, "a location has no events"},
 		{CodeUnfinalised, SeverityLoss, "the archive was not closed by its writer; the end of the run may be missing"},
 		{CodeTrailingData, SeverityInfo, "there are bytes after the end of a file; they were ignored"},

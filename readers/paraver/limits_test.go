@@ -83,7 +83,8 @@ func TestCompanions(t *testing.T) {
 		want           trace.Code
 	}{
 		{"sound", labels, names, ""},
-		{"no names", labels, "-", trace.CodeMissingFile},
+		{"no names", labels, "-", trace.CodeMissingNames},
+		{"names empty", labels, "", trace.CodeMissingNames},
 		{"no UTF-8", labels[:len(labels)-3] + "\xff\n", names, trace.CodeBadValue},
 		{"no UTF-8, as long as what stands for it", labels[:len(labels)-3] + "\xff\xfe\xfd\n", names, trace.CodeBadValue},
 		{"zeros", labels[:len(labels)-3] + "\x00\x00\n", names, trace.CodeBadValue},

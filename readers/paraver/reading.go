@@ -69,7 +69,7 @@ func FilesOf(path string, there []string) (files []string) {
 }
 
 // companion reads a file beside the trace, or notes why that cannot be.
-func (r *reading) companion(suffix string, read func(name string, f io.Reader)) {
+func (r *reading) companion(suffix string, missing trace.Code, read func(name string, f io.Reader)) {
 	name := stem(r.path) + suffix
 	f, size, err := wire.OpenRegular(name)
 	if err == nil {
@@ -80,9 +80,9 @@ func (r *reading) companion(suffix string, read func(name string, f io.Reader)) 
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		r.ledger.Add(trace.CodeMissingFile, nowhere(name), "there is no "+name)
+		r.ledger.Add(missing, nowhere(name), "there is no "+name)
 	case err != nil:
-		r.ledger.Add(trace.CodeMissingFile, nowhere(name), err.Error())
+		r.ledger.Add(missing, nowhere(name), err.Error())
 	default:
 		read(name, f)
 	}

@@ -56,8 +56,8 @@ var realTraces = []realTrace{
 	{path: "compss_cholesky/cholesky-autoparallel-1438872-16-2048.prv", matched: 136,
 		findings: "bad_value ×202 open_region ×50 unsorted ×15665 overlap ×1392 redundant_record ×260 event_outside_call ×136 buffer_flush ×51"},
 	{path: "profet_lulesh_4+4/lulesh_4+4_with_uncores_sockets1+2.chop_5it.omit_original.prv"},
-	{path: "qsort_beo3/qsort_beo3.prv", findings: "missing_file ×1 redundant_record ×292", matched: 33, collective: 15},
-	{path: "qsort_beo3/qsort_beo3.prv.gz", findings: "missing_file ×1 redundant_record ×292", matched: 33, collective: 15},
+	{path: "qsort_beo3/qsort_beo3.prv", findings: "missing_names ×1 redundant_record ×292", matched: 33, collective: 15},
+	{path: "qsort_beo3/qsort_beo3.prv.gz", findings: "missing_names ×1 redundant_record ×292", matched: 33, collective: 15},
 	{path: "malformed-communicators/bigdft.extrae.128.small.clustered.codeblocks.fused.prv", findings: "count_mismatch ×1"},
 }
 

@@ -45,10 +45,10 @@ type Source struct {
 	late map[trace.LocationID][]trace.Finding // of locations that were read
 }
 
-// Open opens a trace by the path of its .prv file, which may be compressed by gzip. The
-// labels and names are those of the files beside it that have .pcf and .row instead; that
-// they are missing is a finding. The file is read completely. The error wraps trace.ErrNotATrace if it is no Paraver trace, and
-// is a *trace.SyntaxError if the header cannot be used.
+// Open opens a trace by the path of its .prv file, which may be compressed by gzip. Labels are
+// read from the .pcf file beside it, names from the .row file; it is a finding if one of them is
+// missing. The file is read completely. The error wraps trace.ErrNotATrace if it is no Paraver
+// trace, and is a *trace.SyntaxError if the header cannot be used.
 func Open(ctx context.Context, path string, opts Options) (*Source, error) {
 	f, size, err := wire.OpenRegular(path)
 	if err != nil {
@@ -57,8 +57,8 @@ func Open(ctx context.Context, path string, opts Options) (*Source, error) {
 	defer f.Close()
 	changed := wire.Watch(f)
 	r := newReading(path, opts)
-	r.companion(".pcf", r.readLabels)
-	r.companion(".row", r.readNames)
+	r.companion(".pcf", trace.CodeMissingFile, r.readLabels)
+	r.companion(".row", trace.CodeMissingNames, r.readNames)
 	if err := r.read(ctx, f); err != nil {
 		return nil, errors.Join(err, r.spool.Close())
 	}
