@@ -176,9 +176,9 @@ func readManifest(dir string) (*manifest, error) {
 		return nil, err
 	}
 	defer f.Close()
-	m := &manifest{}
-	if err := json.NewDecoder(io.LimitReader(f, maxManifest)).Decode(m); err != nil {
-		return nil, &trace.SyntaxError{File: name, Offset: -1, Err: err}
+	m, in := &manifest{}, json.NewDecoder(io.LimitReader(f, maxManifest))
+	if err := in.Decode(m); err != nil {
+		return nil, damaged(name, in.InputOffset(), err)
 	}
 	if m.Schema == manifestParts && 1 <= m.Parts && m.Parts <= MaxParts {
 		return m, nil
@@ -187,6 +187,28 @@ func readManifest(dir string) (*manifest, error) {
 		return nil, fmt.Errorf("%s: %w: schema %q, format %q", name, trace.ErrNotATrace, m.Schema, m.Format)
 	}
 	return m, nil
+}
+
+// damaged says where and why a manifest cannot be decoded. Read is the number of bytes before what
+// could not be; of a value of the wrong type only its end is known.
+func damaged(name string, read int64, err error) error {
+	const remedy = "; write the tables again from the trace that they were made of"
+	at := &trace.SyntaxError{File: name, Offset: read}
+	var syntax *json.SyntaxError
+	var value *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		at.Offset, at.Err = syntax.Offset-1, errors.New("what stands here is not JSON"+remedy) // Offset counts the offending byte
+	case errors.As(err, &value):
+		at.Offset, at.Record, at.Err = value.Offset, value.Field, fmt.Errorf("a %s cannot stand here%s", value.Value, remedy)
+	case errors.Is(err, io.EOF):
+		at.Err = errors.New("the file is empty" + remedy)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		at.Offset, at.Err = sizeOf(name), errors.New("the file ends in the middle"+remedy)
+	default:
+		return fmt.Errorf("reading %s: %w", name, err)
+	}
+	return at
 }
 
 func (m *manifest) write(dir string) error {
