@@ -49,7 +49,7 @@ func TestLevels(t *testing.T) {
 	b.until(`["exchange", "interior", "norm"].includes(document.querySelector(".levels .tooltip b")?.innerText)`, "true")
 	b.run(chromedp.KeyEvent(" "))
 	b.until(`new URLSearchParams(location.hash.slice(1)).get("path") > 0`, "true")
-	b.run(chromedp.KeyEvent(kb.Escape+kb.Escape))
+	b.run(chromedp.KeyEvent(kb.Escape + kb.Escape))
 	b.until(levelsLabel, "none")
 	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent("o"))
 	b.until(levelsLabel+`.startsWith("Levels of calls of rank 0, ")`, "true")
