@@ -257,7 +257,7 @@ func (doc *convertDocument) print(io *streams) {
 		text += "; beside them the measured offsets of " + plural(doc.Measured, "location", "locations") +
 			", which other programs may not apply (--clock auto writes corrected times)"
 	}
-	fmt.Fprintf(io.Out, "Clock: %s\n", text)
+	fmt.Fprintln(io.Out, wrap("Clock: "+text, io.Width, 0))
 	if len(doc.Lost) == 0 {
 		fmt.Fprintln(io.Out, "Nothing was lost.")
 	} else {

@@ -431,7 +431,8 @@ func printSampling(r *report, p *headers.Profile) {
 		"<round", "readings", "other", "<newly masked", "<counter", "time")
 	g.note("Times are means of the readings, on the path between the two. What is masked is in other.")
 	if len(s.Rounds) == 0 {
-		r.line("\nSampling by rank %d and rank %d: no header has come through.", s.Ranks[0], s.Ranks[1])
+		fmt.Fprintln(r.w)
+		r.line("Sampling by rank %d and rank %d: no header has come through.", s.Ranks[0], s.Ranks[1])
 		return
 	}
 	var before []string

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"tracekit/stats/headers"
@@ -60,5 +61,14 @@ func TestCallsOfAcceleratorsAreAGroup(t *testing.T) {
 	p.Host = append(p.Host, row(headers.Accelerator+"hipMemset", 0.25))
 	if got := grouped(viewGroups(p), p.Host); !slices.Equal(got, []float64{0.5, 0.25, 0, 0, 0, 0, 0, 0, 0.25}) {
 		t.Errorf("with accelerator %v", got)
+	}
+}
+
+// TestSamplingOfNothing: a line says so, behind an empty one; the end of a line once came out as an escape.
+func TestSamplingOfNothing(t *testing.T) {
+	var out strings.Builder
+	printSampling(&report{w: &out, width: 120}, &headers.Profile{Sampling: &headers.Sampling{Ranks: [2]uint32{0, 7}}})
+	if want := "\nSampling by rank 0 and rank 7: no header has come through.\n"; out.String() != want {
+		t.Errorf("%q", out.String())
 	}
 }
