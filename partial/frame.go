@@ -9,8 +9,8 @@ import (
 	"io"
 )
 
-// MaxFrame is the largest number of bytes in the payload of a frame.
-const MaxFrame = 1 << 20
+// maxFrame is the largest number of bytes in the payload of a frame.
+const maxFrame = 1 << 20
 
 // frameBytes is about how long frames are.
 const frameBytes = 1 << 16
@@ -46,7 +46,7 @@ func (f frames) read(old []byte) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, cutOff(err)
-	case n > MaxFrame:
+	case n > maxFrame:
 		return nil, damaged("a frame of %d bytes", n)
 	}
 	if uint64(cap(old)) < n+4 {

@@ -139,8 +139,8 @@ func joined(spans *spill.Table[Span], emit func(Span)) {
 	}
 }
 
-// Union returns the settled cuts of all that any of several settled cuts cut.
-func Union(cuts ...*Cuts) *Cuts {
+// union returns the settled cuts of all that any of several settled cuts cut.
+func union(cuts ...*Cuts) *Cuts {
 	first := cuts[0]
 	out := NewCuts(first.store, len(first.spans))
 	for l := range out.spans {

@@ -30,8 +30,8 @@ func TestCuts(t *testing.T) {
 			c.Settle(0)
 			all = append(all, c)
 		}
-		union, last, n := Union(all...), int64(-1), uint64(0)
-		cut := union.cursor(0)
+		joined, last, n := union(all...), int64(-1), uint64(0)
+		cut := joined.cursor(0)
 		for i, w := range want {
 			if got := cut.cuts(uint64(i)); got != w {
 				t.Fatalf("seed %d: record %d cut: %t, want %t", seed, i, got, w)
@@ -40,12 +40,12 @@ func TestCuts(t *testing.T) {
 				n++
 			}
 		}
-		if got := union.Records(0, records); got != n {
+		if got := joined.Records(0, records); got != n {
 			t.Errorf("seed %d: %d records are cut, want %d", seed, got, n)
 		}
-		for s := range union.Spans(0) {
+		for s := range joined.Spans(0) {
 			if int64(s.From) <= last {
-				t.Errorf("seed %d: spans %v touch", seed, slices.Collect(union.Spans(0)))
+				t.Errorf("seed %d: spans %v touch", seed, slices.Collect(joined.Spans(0)))
 			}
 			last = int64(s.To)
 		}

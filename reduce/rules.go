@@ -140,7 +140,7 @@ func Apply(ctx context.Context, t *trace.Trace, rules []Rule, o Options) (*Reduc
 		r.Cuts = cuts[0]
 		return r, nil
 	}
-	all := Union(append(cuts, NewCuts(t.Store, n))...)
+	all := union(append(cuts, NewCuts(t.Store, n))...)
 	for _, c := range cuts {
 		c.Release()
 	}

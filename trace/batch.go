@@ -181,8 +181,8 @@ func (b *Batch) Reset(location LocationID, first uint64) {
 	a.Seq, a.Attribute, a.Type, a.Value = a.Seq[:0], a.Attribute[:0], a.Type[:0], a.Value[:0]
 }
 
-// CopyTable makes the location and a table those of another batch; the table keeps its memory.
-func (b *Batch) CopyTable(from *Batch, t TableID) {
+// copyTable makes the location and a table those of another batch; the table keeps its memory.
+func (b *Batch) copyTable(from *Batch, t TableID) {
 	b.Location = from.Location
 	switch t {
 	case TableFlow:
@@ -214,7 +214,7 @@ func (b *Batch) CopyTable(from *Batch, t TableID) {
 func (b *Batch) Copy(from *Batch) {
 	b.First, b.Order = from.First, again(b.Order, from.Order)
 	for t := range TableID(Tables) {
-		b.CopyTable(from, t)
+		b.copyTable(from, t)
 	}
 }
 

@@ -180,7 +180,7 @@ func readManifest(dir string) (*manifest, error) {
 	if err := in.Decode(m); err != nil {
 		return nil, damaged(name, in.InputOffset(), err)
 	}
-	if m.Schema == manifestParts && 1 <= m.Parts && m.Parts <= MaxParts {
+	if m.Schema == manifestParts && 1 <= m.Parts && m.Parts <= maxParts {
 		return m, nil
 	}
 	if m.Schema != manifestSchema && m.Schema != manifestBefore || m.Format != Arrow && m.Format != Parquet {

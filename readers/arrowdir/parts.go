@@ -26,8 +26,8 @@ import (
 // manifestParts is the schema of the manifest of a directory of parts.
 const manifestParts = "tracekit.tables.parts/1"
 
-// MaxParts is the largest number of parts of a trace.
-const MaxParts = 1 << 16
+// maxParts is the largest number of parts of a trace.
+const maxParts = 1 << 16
 
 // PartName returns the name of the directory of part number, from 1.
 func PartName(number, of int) string { return fmt.Sprintf("%05d-of-%05d", number, of) }

@@ -24,8 +24,8 @@ type Options struct {
 // measured (docs/DEFINITIONS.md 1.3).
 const DefaultKeep = 2
 
-// MaxIntervals is how many intervals a run is cut into at most; what comes behind them stays.
-const MaxIntervals = 1 << 22
+// maxIntervals is how many intervals a run is cut into at most; what comes behind them stays.
+const maxIntervals = 1 << 22
 
 // Alike says which intervals are instances of one pattern.
 type Alike uint8
@@ -99,7 +99,7 @@ func (o Options) withDefaults() Options {
 		o.Keep = DefaultKeep
 	}
 	if o.Intervals < 1 {
-		o.Intervals = MaxIntervals
+		o.Intervals = maxIntervals
 	}
 	return o
 }

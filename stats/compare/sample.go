@@ -112,8 +112,8 @@ func sitesOf(t *trace.Trace) (sites []stats.Site, number func(trace.PathID) int)
 	for path, s := range stats.Sites(t) {
 		byPath[path] = numberOf(s)
 	}
-	outside := numberOf(stats.Site{SourceLine: stats.SourceLine{Region: "(outside any region)"}})
-	unrecorded := numberOf(stats.Site{SourceLine: stats.SourceLine{Region: "(not recorded)"}})
+	outside := numberOf(stats.Site{SourceLine: stats.SourceLine{Region: stats.OutsideRegions}})
+	unrecorded := numberOf(stats.Site{SourceLine: stats.SourceLine{Region: stats.NotRecorded}})
 	return sites, func(p trace.PathID) int {
 		switch {
 		case int(p) < len(byPath):

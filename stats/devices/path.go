@@ -386,9 +386,9 @@ func (p *path) result() *stats.DevicePath {
 		case s.kind == onKernel:
 			row.Kind = workNames[c.works[s.region]]
 		case s.kind == onHost && s.region == trace.None:
-			row.Name = "(outside any region)"
+			row.Name = stats.OutsideRegions
 		case s.kind == unknown:
-			row.Name = "(not recorded)"
+			row.Name = stats.NotRecorded
 		}
 		if s.only > 0 {
 			s.ranks[p.hosts[0].rank] = s.only

@@ -368,7 +368,7 @@ func (m *metrics) ofPath(row stats.CriticalRow) string {
 		return anyMPI
 	case row.Region == stats.BufferFlush || row.Region == stats.RecordingOff:
 		return "outside any region"
-	case row.Region == "(not recorded)" || row.Region == "(outside any region)":
+	case row.Region == stats.NotRecorded || row.Region == stats.OutsideRegions:
 		return string(row.Region[1 : len(row.Region)-1])
 	}
 	return m.ofRegion(string(row.Region))

@@ -162,7 +162,7 @@ func (x *Result) Messages(yield func(l trace.LocationID, send int) bool) {
 	}
 }
 
-// Wrote reports whether the configuration with WRITE has sampled a message.
-func (x *Result) Wrote(l trace.LocationID, send int) bool {
+// wrote reports whether the configuration with WRITE has sampled a message.
+func (x *Result) wrote(l trace.LocationID, send int) bool {
 	return *x.run.written[l].Ptr(send)&x.run.bit[x.k] != 0
 }

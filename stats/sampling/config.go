@@ -189,10 +189,10 @@ func (c Config) String() string {
 	return strings.Join(append(words, c.Analysis.String()), "-")
 }
 
-// Share returns the probability with which a message is sampled in the long run: T, or one over
+// share returns the probability with which a message is sampled in the long run: T, or one over
 // the mean interval of a counter, which is one more than its mean target. ok is false for timers,
 // which have none.
-func (c *Config) Share() (share float64, ok bool) {
+func (c *Config) share() (share float64, ok bool) {
 	switch c.Strategy {
 	case Random:
 		return c.Threshold, true

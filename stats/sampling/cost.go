@@ -24,8 +24,8 @@ func DefaultCost() Cost {
 	return Cost{BaselineNs: 37_200, LayerNs: 3_000, SampleNs: 16_000, WriteNs: 22_000, LimitBytes: 20_000}
 }
 
-// Check refuses what costs cannot be.
-func (c *Cost) Check() error {
+// check refuses what costs cannot be.
+func (c *Cost) check() error {
 	for _, v := range []float64{c.BaselineNs, c.LayerNs, c.SampleNs, c.WriteNs} {
 		if !(v >= 0 && v <= 1e12) {
 			return fmt.Errorf("a cost is %g ns: it may be 0 to 1000 s", v)
@@ -57,7 +57,7 @@ func (c *Cost) paper() []PaperRow {
 	rows := measured()
 	for i := range rows {
 		config, _ := Parse(rows[i].Configuration, Defaults{Seed: DefaultSeed})
-		share, ok := config.Share()
+		share, ok := config.share()
 		if !ok && 2*c.BaselineNs > float64(config.Period) {
 			share = 1
 		}

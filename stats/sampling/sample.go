@@ -147,7 +147,7 @@ func (r *run) result(k int) *Result {
 
 func (c *Config) settings() Settings {
 	s := Settings{Seed: c.Seed, Analysis: c.Analysis.String()}
-	if share, ok := c.Share(); ok {
+	if share, ok := c.share(); ok {
 		s.Probability = &share
 	}
 	switch c.Strategy {

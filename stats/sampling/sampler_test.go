@@ -46,7 +46,7 @@ func TestRules(t *testing.T) {
 func TestInclusion(t *testing.T) {
 	const sends, streams = 40, 40_000
 	for _, c := range []Config{{Strategy: Random, Threshold: 0.1}, {Strategy: Counter, Period: 9, Variance: 4}, {Strategy: Counter, Period: 9, Variance: 9}} {
-		share, _ := c.Share()
+		share, _ := c.share()
 		var hits [sends]float64
 		for s := range uint64(streams) {
 			before := -1

@@ -88,8 +88,8 @@ type Model struct {
 	inverse   [most]vector // (XᵀX)⁻¹
 }
 
-// Confidence is the probability that an interval of a prediction is meant to have.
-const Confidence = 0.95
+// confidence is the probability that an interval of a prediction is meant to have.
+const confidence = 0.95
 
 // Least numbers of processes.
 const (
@@ -372,7 +372,7 @@ func (m *Model) Interval(p float64) (low, high float64, ok bool) {
 	for k := range x {
 		spread += x[k] * dot(m.inverse[k], x)
 	}
-	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(freedom)}.Quantile((1+Confidence)/2) * m.deviation * math.Sqrt(max(1, spread))
+	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(freedom)}.Quantile((1+confidence)/2) * m.deviation * math.Sqrt(max(1, spread))
 	return max(0, m.At(p)-half), m.At(p) + half, true
 }
 
@@ -391,8 +391,8 @@ func (m *Model) Formula(unit float64, name string) string {
 	return b.String()
 }
 
-// Growth writes how the model grows for many processes, in O notation.
-func (m *Model) Growth() string {
+// growth writes how the model grows for many processes, in O notation.
+func (m *Model) growth() string {
 	for _, t := range slices.Backward(m.Terms) {
 		if t.Num > 0 || t.Num == 0 && t.Log > 0 {
 			return t.String()

@@ -39,9 +39,6 @@ type PlaceModel struct {
 	Model *Model `json:"-"`
 }
 
-// OutsideRegions names time in which no region is entered.
-const OutsideRegions = "(outside any region)"
-
 // samePrograms judges by the regions that runs visit: a region counts by its time.
 func samePrograms(analyses []*stats.Analysis) Comparable {
 	c := Comparable{Alike: true, Reasons: []string{}}
@@ -133,7 +130,7 @@ func (p *places) add(a *stats.Analysis, size, runs int) {
 		rest -= float64(r.ExclusiveNs)
 	}
 	if rest > 0 {
-		p.rows[p.row(placeKey{-1, OutsideRegions, "", 0})].Values[size] += rest / processes
+		p.rows[p.row(placeKey{-1, stats.OutsideRegions, "", 0})].Values[size] += rest / processes
 	}
 }
 
@@ -204,7 +201,7 @@ func (s *Size) scaled(sizes []Size) float64 {
 }
 
 func placeModel(row PlaceRow, m *Model, at float64) PlaceModel {
-	out := PlaceModel{PlaceRow: row, Formula: m.Formula(1, ""), Growth: m.Growth(), Constant: m.Constant, Terms: slices.Clone(m.Terms),
+	out := PlaceModel{PlaceRow: row, Formula: m.Formula(1, ""), Growth: m.growth(), Constant: m.Constant, Terms: slices.Clone(m.Terms),
 		R2: m.R2, SMAPE: m.SMAPE, P: m.P, Predicted: math.Max(0, m.At(at)), Model: m}
 	if out.Terms == nil {
 		out.Terms = []Term{}
