@@ -115,12 +115,12 @@ func (f *filter) keep(b *trace.Batch, from, to uint64) {
 			kind, request = c.Kind[k], c.Request[k]
 			k++
 		}
-		if usesRequest(kind) && f.gone[request] {
+		if kind.UsesRequest() && f.gone[request] {
 			f.copy(b, from, seq)
 			f.skip(b, seq+1)
 			from = seq + 1
 			f.noteRequest(kind, request)
-		} else if startsRequest(kind) {
+		} else if kind.StartsRequest() {
 			delete(f.gone, request)
 		}
 	}
@@ -150,27 +150,14 @@ func (f *filter) drop(b *trace.Batch, from, to uint64) {
 // noteRequest notes what a record that is cut does to its request.
 func (f *filter) noteRequest(kind trace.Kind, request uint64) {
 	switch {
-	case startsRequest(kind):
+	case kind.StartsRequest():
 		if f.gone == nil {
 			f.gone = make(map[uint64]bool)
 		}
 		f.gone[request] = true
-	case usesRequest(kind) && kind != trace.KindMpiRequestTest:
+	case kind.UsesRequest() && kind != trace.KindMpiRequestTest:
 		delete(f.gone, request)
 	}
-}
-
-func startsRequest(k trace.Kind) bool {
-	return k == trace.KindMpiIsend || k == trace.KindMpiIrecvRequest || k == trace.KindNonBlockingCollectiveRequest
-}
-
-func usesRequest(k trace.Kind) bool {
-	switch k {
-	case trace.KindMpiIsendComplete, trace.KindMpiIrecv, trace.KindMpiRequestTest, trace.KindMpiRequestCancelled,
-		trace.KindNonBlockingCollectiveComplete:
-		return true
-	}
-	return false
 }
 
 func seqAt(seq []uint64, i int, end uint64) uint64 {

@@ -110,3 +110,17 @@ func (k Kind) Table() TableID {
 
 // Enters reports whether the kind opens a region.
 func (k Kind) Enters() bool { return k == KindEnter || k == KindCallingContextEnter }
+
+// StartsRequest reports whether events of the kind start a request.
+func (k Kind) StartsRequest() bool {
+	return k == KindMpiIsend || k == KindMpiIrecvRequest || k == KindNonBlockingCollectiveRequest
+}
+
+// UsesRequest reports whether events of the kind complete, cancel or test a request that was started before.
+func (k Kind) UsesRequest() bool {
+	switch k {
+	case KindMpiIsendComplete, KindMpiIrecv, KindMpiRequestTest, KindMpiRequestCancelled, KindNonBlockingCollectiveComplete:
+		return true
+	}
+	return false
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
 
@@ -385,7 +386,7 @@ func (c *container) cutOuter(at int64) bool {
 // finish says how the text ended.
 func (c *container) finish() error {
 	switch {
-	case c.in.err != nil && errors.Is(c.in.err, errDamaged):
+	case c.in.err != nil && errors.Is(c.in.err, wire.ErrDamaged):
 		c.h.find(trace.CodeTruncated, c.in.at(), c.in.err.Error())
 	case c.in.err != nil:
 		return c.in.err

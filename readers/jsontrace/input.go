@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/bzip2"
-	"errors"
 	"fmt"
 	"io"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
 
+	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
 
@@ -115,19 +115,5 @@ func uncompressed(r io.Reader) (io.Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", trace.ErrNotATrace, err)
 	}
-	return &damaged{out}, nil
-}
-
-// errDamaged is the end of a compressed text that cannot be decoded further.
-var errDamaged = errors.New("the compressed data are cut or damaged")
-
-// damaged gives the errors of a decompressor one name.
-type damaged struct{ r io.Reader }
-
-func (d *damaged) Read(p []byte) (int, error) {
-	n, err := d.r.Read(p)
-	if err != nil && err != io.EOF {
-		err = fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	return n, err
+	return wire.Decompressed(out), nil
 }

@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
 
+	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
 
@@ -17,9 +17,6 @@ const (
 	blockBytes = 256 << 10 // of text at a time, so that it stays in a processor's cache
 	maxLine    = 16 << 20  // a longer line is passed over
 )
-
-// errDamaged is the end of a compressed text that cannot be decoded further.
-var errDamaged = errors.New("the compressed data are cut or damaged")
 
 // uncompressed returns the text of a file that may be compressed, seen from its first
 // bytes.
@@ -32,18 +29,7 @@ func uncompressed(r io.Reader) (io.Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", trace.ErrNotATrace, err)
 	}
-	return &damaged{z}, nil
-}
-
-// damaged gives the errors of a decompressor one name.
-type damaged struct{ r io.Reader }
-
-func (d *damaged) Read(p []byte) (int, error) {
-	n, err := d.r.Read(p)
-	if err != nil && err != io.EOF {
-		err = fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	return n, err
+	return wire.Decompressed(z), nil
 }
 
 // A cutter cuts a text into blocks of whole lines. How large they are changes nothing in

@@ -271,7 +271,7 @@ func (w *rewriter) renumber(row trace.Row, age uint64) {
 		return
 	}
 	switch {
-	case starts(kind):
+	case kind.StartsRequest():
 		for w.fresh++; w.requests.open[w.fresh] != 0; w.fresh++ {
 		}
 		*number = w.fresh

@@ -14,14 +14,14 @@ type requests struct {
 // known when that was started, unless it starts one or is about none.
 func (r *requests) event(k trace.Kind, number uint64) (age uint64, used bool) {
 	switch {
-	case starts(k):
+	case k.StartsRequest():
 		if r.open == nil {
 			r.open = make(map[uint64]uint64)
 		}
 		r.started++
 		r.open[number] = r.started
 		return 0, false
-	case uses(k):
+	case k.UsesRequest():
 		at, known := r.open[number]
 		if !known {
 			return 0, true
@@ -32,19 +32,4 @@ func (r *requests) event(k trace.Kind, number uint64) (age uint64, used bool) {
 		return r.started - at + 1, true
 	}
 	return 0, false
-}
-
-// starts reports whether events of a kind start a request.
-func starts(k trace.Kind) bool {
-	return k == trace.KindMpiIsend || k == trace.KindMpiIrecvRequest || k == trace.KindNonBlockingCollectiveRequest
-}
-
-// uses reports whether events of a kind complete or test a request.
-func uses(k trace.Kind) bool {
-	switch k {
-	case trace.KindMpiIsendComplete, trace.KindMpiIrecv, trace.KindMpiRequestTest, trace.KindMpiRequestCancelled,
-		trace.KindNonBlockingCollectiveComplete:
-		return true
-	}
-	return false
 }

@@ -47,13 +47,13 @@ const (
 
 // requestRoleOf returns what events of a kind do to their requests.
 func requestRoleOf(k trace.Kind) requestRole {
-	switch k {
-	case trace.KindMpiIsend, trace.KindMpiIrecvRequest, trace.KindNonBlockingCollectiveRequest:
+	switch {
+	case k.StartsRequest():
 		return roleStarts
-	case trace.KindMpiIsendComplete, trace.KindMpiIrecv, trace.KindMpiRequestCancelled, trace.KindNonBlockingCollectiveComplete:
-		return roleCompletes
-	case trace.KindMpiRequestTest:
+	case k == trace.KindMpiRequestTest:
 		return roleNames
+	case k.UsesRequest():
+		return roleCompletes
 	}
 	return roleNone
 }
