@@ -62,12 +62,6 @@ func (c *Cuts) DropRanks(t *trace.Trace, drop func(rank uint32) bool) {
 	}
 }
 
-// Dropped reports whether all of a location is cut.
-func (c *Cuts) Dropped(l trace.LocationID) bool { return c.dropped[l] }
-
-// Empty reports whether nothing of a location is cut.
-func (c *Cuts) Empty(l trace.LocationID) bool { return !c.dropped[l] && c.spans[l] == nil }
-
 // Records returns how many records of a location that has n of them are cut. The cuts are
 // settled.
 func (c *Cuts) Records(l trace.LocationID, n uint64) (cut uint64) {

@@ -14,9 +14,6 @@ import (
 	"tracekit/trace"
 )
 
-// Name is the name of the format of a directory, whatever that of its tables.
-const Name = "tables"
-
 // Manifest file and schema of a directory.
 const (
 	manifestName   = "tracekit.json"

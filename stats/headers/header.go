@@ -83,14 +83,6 @@ func (h *Header) Total() uint64 {
 	return sum
 }
 
-// Time returns what a metric's own counter shows.
-func (h *Header) Time(tag uint8) uint64 {
-	if i := slices.Index(h.Tags[:], tag); i >= 0 && tag != 0 {
-		return h.Times[i]
-	}
-	return 0
-}
-
 // masked reports whether a metric is never shown. Metrics beyond the mask's bits always may.
 func (h *Header) masked(tag uint8) bool { return tag < 64 && h.Mask>>tag&1 != 0 }
 

@@ -24,16 +24,6 @@ func DefaultCost() Cost {
 	return Cost{BaselineNs: 37_200, LayerNs: 3_000, SampleNs: 16_000, WriteNs: 22_000, LimitBytes: 20_000}
 }
 
-// check refuses what costs cannot be.
-func (c *Cost) check() error {
-	for _, v := range []float64{c.BaselineNs, c.LayerNs, c.SampleNs, c.WriteNs} {
-		if !(v >= 0 && v <= 1e12) {
-			return fmt.Errorf("a cost is %g ns: it may be 0 to 1000 s", v)
-		}
-	}
-	return nil
-}
-
 // sampled returns what a sampled message costs beyond the layer.
 func (c *Cost) sampled(a Analysis) float64 {
 	if a == Write {

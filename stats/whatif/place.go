@@ -93,15 +93,6 @@ func (m *Model) NameOf(p trace.PathID) string {
 	return ""
 }
 
-// where returns the place of all call paths whose names are wanted.
-func (m *Model) where(wanted func(name) bool) Place {
-	slots := make([]bool, m.slots())
-	for i, n := range m.names {
-		slots[i] = wanted(n)
-	}
-	return m.ofSlots(slots)
-}
-
 // calledFrom returns the place of a name, where a region calls it ("": wherever).
 func (m *Model) calledFrom(n name, caller string) Place {
 	slots := make([]bool, m.slots())

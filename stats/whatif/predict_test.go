@@ -23,14 +23,11 @@ func run(t testing.TB, o samples.Options) *Model {
 // place returns the place of the names.
 func place(t testing.TB, m *Model, names ...string) Place {
 	t.Helper()
-	return m.where(func(n name) bool {
-		for _, x := range names {
-			if n.String() == x {
-				return true
-			}
-		}
-		return false
-	})
+	slots := make([]bool, m.slots())
+	for i, n := range m.names {
+		slots[i] = slices.Contains(names, n.String())
+	}
+	return m.ofSlots(slots)
 }
 
 func predicted(t testing.TB, m *Model, changes ...Change) int64 {
