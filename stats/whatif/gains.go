@@ -79,16 +79,25 @@ func (m *Model) Gains(ctx context.Context, a *stats.Analysis) ([]Gain, error) {
 // Alike reports whether a gain is hardly more than another one: by less than a hundredth.
 func Alike(gain, other int64) bool { return gain > 0 && gain-other < (other+99)/100 }
 
-// enough returns the rows without those that leave a place out although half of it gains as much.
+// enough returns the rows without those of which less gains as much: half of a place that is left
+// out, or what one of its callers has of it.
 func enough(rows []Gain) []Gain {
-	half := make(map[string]int64)
+	type part struct {
+		name
+		change string
+	}
+	half, called := make(map[string]int64), make(map[part]int64)
 	for _, g := range rows {
 		if g.Change == "scale 0.5" {
 			half[g.Place] = g.GainNs
 		}
+		if of := (part{g.name, g.Change}); g.Place != g.name.String() {
+			called[of] = max(called[of], g.GainNs)
+		}
 	}
 	return slices.DeleteFunc(rows, func(g Gain) bool {
-		return g.Change == "scale 0" && Alike(g.GainNs, half[g.Place])
+		return g.Change == "scale 0" && Alike(g.GainNs, half[g.Place]) ||
+			g.Place == g.name.String() && Alike(g.GainNs, called[part{g.name, g.Change}])
 	})
 }
 

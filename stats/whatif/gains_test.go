@@ -49,6 +49,20 @@ location 1 rank1 rank=1
 	}
 }
 
+// TestOneCallerIsEnough: nearly all of what two regions call is called by one of them, so that the
+// place as a whole is no row of its own.
+func TestOneCallerIsEnough(t *testing.T) {
+	_, rows := gainsOf(t, `
+location 0 rank0 rank=0
+  0 Enter main ; 10 Enter often ; 20 Enter work ; 1020 Leave work ; 1030 Leave often
+  1030 Enter once ; 1031 Enter work ; 1033 Leave work ; 1034 Leave once ; 1050 Leave main
+`)
+	has := func(place string) bool { return slices.ContainsFunc(rows, func(g Gain) bool { return g.Place == place && g.GainNs > 0 }) }
+	if has("work") || !has("work@often") || has("work@once") {
+		t.Errorf("%v", rows)
+	}
+}
+
 func gainsOf(t *testing.T, text string) (*Model, []Gain) {
 	tr, err := merge.Merge(t.Context(), tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone})
 	if err != nil {
