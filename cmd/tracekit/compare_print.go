@@ -53,12 +53,17 @@ func (doc *compareDocument) verdict() string {
 		text = fmt.Sprintf("A has no time at all, B has %s.", nanoseconds(r.B))
 	}
 	if r.Change != nil && r.B != r.A {
-		more := "more"
-		if r.B < r.A {
-			more = "less"
-		}
-		text = fmt.Sprintf("All ranks together take %s %s time in B, %s and %s", formatShare(math.Abs(*r.Change)), more, nanoseconds(r.A), nanoseconds(r.B))
+		more := formatShare(math.Abs(*r.Change)) + " more"
 		switch {
+		case r.B < r.A:
+			more = formatShare(math.Abs(*r.Change)) + " less"
+		case *r.Change >= manyTimes:
+			more = fmt.Sprintf("%.3g times as much", *r.Change+1)
+		}
+		text = fmt.Sprintf("All ranks together take %s time in B, %s and %s", more, nanoseconds(r.A), nanoseconds(r.B))
+		switch {
+		case !doc.Comparable.Alike:
+			text += "; as the runs differ in shape, this does not tell which is faster."
 		case r.Significant == nil:
 			text += "; whether that is noise, too few iterations tell."
 		case *r.Significant:
@@ -138,12 +143,15 @@ func (doc *compareDocument) printChanges(io *streams, top int) {
 	rest.print(io.Out, io.Width)
 }
 
+// manyTimes is the change from which on it is told as a factor, not in per cent.
+const manyTimes = 10
+
 // signedShare writes a share with its sign.
 func signedShare(x float64) string {
 	switch {
 	case math.Abs(x) < 0.0005:
 		return "0.0 %"
-	case x >= 10:
+	case x >= manyTimes:
 		return fmt.Sprintf("×%.3g", x+1)
 	}
 	return fmt.Sprintf("%+.1f %%", 100*x)
