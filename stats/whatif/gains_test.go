@@ -57,7 +57,9 @@ location 0 rank0 rank=0
   0 Enter main ; 10 Enter often ; 20 Enter work ; 1020 Leave work ; 1030 Leave often
   1030 Enter once ; 1031 Enter work ; 1033 Leave work ; 1034 Leave once ; 1050 Leave main
 `)
-	has := func(place string) bool { return slices.ContainsFunc(rows, func(g Gain) bool { return g.Place == place && g.GainNs > 0 }) }
+	has := func(place string) bool {
+		return slices.ContainsFunc(rows, func(g Gain) bool { return g.Place == place && g.GainNs > 0 })
+	}
 	if has("work") || !has("work@often") || has("work@once") {
 		t.Errorf("%v", rows)
 	}
