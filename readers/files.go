@@ -73,3 +73,12 @@ func EventFile(src trace.Source, l trace.LocationID) string {
 	}
 	return ""
 }
+
+// ExtraCounts returns how many records a trace has, by kind, besides definitions and events: snapshots,
+// markers and thumbnails, which nothing else looks at. It is nil if the source knows of none.
+func ExtraCounts(src trace.Source) map[string]uint64 {
+	if s, ok := src.(interface{ ExtraCounts() map[string]uint64 }); ok {
+		return s.ExtraCounts()
+	}
+	return nil
+}

@@ -175,3 +175,22 @@ func TestMirror(t *testing.T) {
 		}
 	}
 }
+
+// TestExtraCountsAreForwarded: what a format counts besides events is asked through what watches its passes.
+func TestExtraCountsAreForwarded(t *testing.T) {
+	src, err := Open(t.Context(), archive, OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	if counts := ExtraCounts(src); counts == nil || len(counts) > 0 {
+		t.Errorf("an archive without snapshots, markers and thumbnails has %v", counts)
+	}
+	if counts := ExtraCounts(watchPasses(counted{src})); counts["Marker.Marker"] != 2 {
+		t.Errorf("two markers are told as %v", counts)
+	}
+}
+
+type counted struct{ trace.Source }
+
+func (counted) ExtraCounts() map[string]uint64 { return map[string]uint64{"Marker.Marker": 2} }

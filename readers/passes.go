@@ -45,6 +45,9 @@ func (p *passes) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 // EventFile is that of the format; see there.
 func (p *passes) EventFile(l trace.LocationID) string { return EventFile(p.Source, l) }
 
+// ExtraCounts are those of the format; see there.
+func (p *passes) ExtraCounts() map[string]uint64 { return ExtraCounts(p.Source) }
+
 // Findings implements trace.Source.
 func (p *passes) Findings() []trace.Finding {
 	var ledger trace.Ledger

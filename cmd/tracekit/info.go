@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"tracekit/engine"
+	"tracekit/readers"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -53,7 +55,8 @@ func newInfo(io *streams, run func(context.Context, *streams, *infoOptions) erro
 		Short: "Say what is in a trace",
 		Long: `Info prints what is in a trace: format, writer, processes, threads, communicators,
 time span, clock, findings. It reads definitions alone; --counts reads all events and
-counts them by kind.
+counts them by kind, and the records of an OTF2 archive's snapshots, markers and
+thumbnails, which nothing else looks at.
 
 TRACE is an OTF2 anchor or directory, a Paraver or JSON trace (also compressed), or what
 "tracekit convert" writes; the format is recognised by content. A file that belongs to a
@@ -193,6 +196,7 @@ func countRecords(ctx context.Context, io *streams, opts *infoOptions, src trace
 		counts = new(kindCounts)
 	}
 	doc.Records = map[string]uint64{}
+	maps.Copy(doc.Records, readers.ExtraCounts(src))
 	doc.Trace.Events = 0
 	for k, n := range counts {
 		if n > 0 {

@@ -19,10 +19,9 @@ type extras struct {
 }
 
 // ExtraCounts reads over what an archive holds besides definitions and events, and
-// returns the number of records by kind: "Snapshot.MpiSend", "Marker.DefMarker",
-// "Thumbnail.Sample", and "Local.String" for definitions in a location's file (but
-// mapping tables and clock offsets). Records that are not known count as
-// "Marker.record 9". Damage is a finding from then on.
+// returns the number of records by kind: "Snapshot.MpiSend", "Marker.DefMarker" and
+// "Thumbnail.Sample". Records that are not known count as "Marker.record 9". Damage is a
+// finding from then on.
 func (s *Source) ExtraCounts() map[string]uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,10 +37,7 @@ func (s *Source) countExtras(x *extras) {
 	for i := range s.defs.Locations {
 		id := trace.LocationID(i)
 		s.countRecords(x, s.localPath(id, ".snap"), extraFile{"Snapshot", snapshotRecords(), a.eventChunk, true, id})
-		s.countRecords(x, s.localPath(id, ".def"), extraFile{"Local", localRecords(), a.defChunk, false, id})
 	}
-	delete(x.counts, "Local.MappingTable")
-	delete(x.counts, "Local.ClockOffset")
 	s.countRecords(x, s.stem+".marker", extraFile{"Marker", markerRecords(), a.defChunk, false, trace.None})
 	for n := range a.thumbnails {
 		path := fmt.Sprintf("%s.%d.thumb", s.stem, n)
@@ -84,7 +80,5 @@ func (x *extras) count(f *wire.File, kind extraFile) {
 	for rec, ok := fr.next(); ok; rec, ok = fr.next() {
 		x.counts[kind.prefix+"."+kind.records.recordName(rec.id)]++
 	}
-	if kind.records != localRecords() { // Open has noted these
-		noteEnd(&x.ledger, fr, kind.location, f.Name())
-	}
+	noteEnd(&x.ledger, fr, kind.location, f.Name())
 }
