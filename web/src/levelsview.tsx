@@ -137,7 +137,7 @@ function paint(e: HTMLCanvasElement, lanes: Lane[], inks: Inks, view: View, name
 
 // fitted cuts a name off where its run ends.
 function fitted(text: string, width: number, c: CanvasRenderingContext2D): string {
-  if (text.length * 4 > width && c.measureText(text).width > width) {
+  if (text.length * 12 > width && c.measureText(text).width > width) { // few letters are wider
     let n = Math.min(text.length, Math.floor(width / 3))
     while (n > 1 && c.measureText(text.slice(0, n) + '…').width > width) n--
     return n > 1 ? text.slice(0, n) + '…' : ''
