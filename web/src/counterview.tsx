@@ -1,11 +1,11 @@
 // Counters as curves below the timeline, and as its colours.
 
 import { h } from 'preact'
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { gutter } from './canvas'
 import { added, askCurves, columns, css, extent, piece, quantity, shaded, valueAt, type Columns, type Counter, type Curve, type Stretch } from './curves'
-import { printing } from './dark'
 import type { Lane } from './data'
+import { useDrawing } from './drawing'
 import type { Model } from './model'
 import type { View } from './view'
 import { instant, time } from './units'
@@ -85,24 +85,12 @@ function CurvePanel({ model, view, order, dark, counter, rows }: Props & { count
     order.filter(r => curves.some(c => c.row === r)).map(r => ({ name: model.rowName(r), curves: curves.filter(c => c.row === r) })) : [{ name: 'all rows', curves }], [model, curves, order, rows])
   const height = rows ? Math.min(Math.max(lanes.length * 34, 60), 560) : sumHeight
   const draw = () => {
-    const e = element.current
-    if (!e) return
+    const e = element.current!
     const w = Math.max(Math.round(e.clientWidth - gutter(e.clientWidth) - 8), 10)
     const parts = lanes.map(l => added(l.curves, view.from, view.to, w))
     paint(e, parts, lanes.map(l => rows ? l.name : ''), extent(parts, what.rate), what, dark, at && { x: (at.t - view.from) / (view.to - view.from) * w, lane: at.lane })
   }
-  const latest = useRef(draw)
-  latest.current = draw
-  useEffect(() => {
-    const watch = new ResizeObserver(() => latest.current())
-    watch.observe(element.current!)
-    return () => watch.disconnect()
-  }, [])
-  useLayoutEffect(() => {
-    if (printing) return latest.current()
-    const id = requestAnimationFrame(() => latest.current())
-    return () => cancelAnimationFrame(id)
-  })
+  useDrawing(element, draw)
   const move = (e: PointerEvent) => {
     const box = element.current!.getBoundingClientRect(), left = gutter(box.width), x = e.clientX - box.left
     const lane = Math.floor((e.clientY - box.top) / box.height * lanes.length)

@@ -1,8 +1,8 @@
 import { h } from 'preact'
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { columns, gutter, Inks } from './canvas'
 import { indexAt, type Lane } from './data'
-import { printing } from './dark'
+import { useDrawing } from './drawing'
 import { levelColors, levelsOf, mostLevels } from './levels'
 import type { Coloring, Model } from './model'
 import { instant, share, time } from './units'
@@ -24,19 +24,7 @@ export function LevelsView({ model, view, change, coloring, row, lane, dark }: P
   const inks = useMemo(() => new Inks({ colors: levelColors(coloring), lit: null }), [coloring])
   const paths = model.head.paths.length
   const name = (kind: number) => kind > paths ? model.head.waits[kind - paths] : model.names[kind - 1]
-  const draw = () => { if (element.current) paint(element.current, lanes, inks, view, name, dark) }
-  const latest = useRef(draw)
-  latest.current = draw
-  useEffect(() => {
-    const watch = new ResizeObserver(() => latest.current())
-    watch.observe(element.current!)
-    return () => watch.disconnect()
-  }, [])
-  useLayoutEffect(() => {
-    if (printing) return latest.current()
-    const id = requestAnimationFrame(() => latest.current())
-    return () => cancelAnimationFrame(id)
-  })
+  useDrawing(element, () => paint(element.current!, lanes, inks, view, name, dark))
 
   // found is the run that was pointed at, if there still is one.
   const found = at && lanes[at.level]?.kind[at.run] ? at : null
@@ -82,13 +70,14 @@ export function LevelsView({ model, view, change, coloring, row, lane, dark }: P
     <div class="tools"><b>{title}</b>
       {lane.step > 1 && <span class="faint">in steps of {time(lane.step)}</span>}
       {deeper && <span class="faint">those below level {mostLevels} are left out</span>}
+      {lanes.length === 0 && <span class="faint">no region is entered</span>}
       <button onClick={() => change({ row: -1 })}>Close</button></div>
-    {lanes.length === 0 ? <p class="faint">No region is entered here.</p> : <div class="timeline">
-      <canvas ref={element} tabIndex={0} role="img" style={{ height: `${lanes.length * levelHeight}px` }} onKeyDown={keys}
+    <div class="timeline">
+      <canvas ref={element} tabIndex={0} role="img" style={{ height: `${Math.max(lanes.length, 1) * levelHeight}px` }} onKeyDown={keys}
         onPointerMove={(e: PointerEvent) => setAt(point(e))} onPointerLeave={() => setAt(null)} onClick={(e: MouseEvent) => choose(point(e as PointerEvent))}
         aria-label={`${title}, ${lanes.length} of them. Keys: arrows read calls, space chooses the path, Escape ends.`} />
       <div role="status">{found && <Told {...{ model, view, name, row, width: element.current!.clientWidth }} lane={lanes[found.level]} place={found} />}</div>
-    </div>}
+    </div>
   </div>
 }
 
