@@ -43,7 +43,7 @@ type Store struct {
 	segments []segment // of the file
 	end      int64     // of the file
 	made     int       // frames in memory so far
-	slab     []frame   // memory for the next ones
+	unused   []*frame  // those of them that are zeros and never had a page
 	free     []*frame  // frames in memory without a page
 	vacant   []*frame  // frames in the file without a page
 	extents  []*frame  // the first ones of extents of the file that were never used
@@ -98,7 +98,7 @@ func (s *Store) Close() error {
 	for _, segment := range s.segments {
 		unmap(segment.mapped)
 	}
-	s.segments, s.free, s.vacant, s.extents, s.slab, s.common, s.inUse = nil, nil, nil, nil, nil, nil, queue{}
+	s.segments, s.free, s.vacant, s.extents, s.unused, s.common, s.inUse = nil, nil, nil, nil, nil, nil, queue{}
 	if s.file == nil {
 		return nil
 	}
@@ -168,7 +168,7 @@ func framesOf(extent *frame, list []*frame) []*frame {
 }
 
 // spare returns how many frames in memory there may still be.
-func (s *Store) spare() int { return len(s.free) + s.inMemory - s.made }
+func (s *Store) spare() int { return len(s.free) + len(s.unused) + s.inMemory - s.made }
 
 // reserved returns how many of them are for pages that grow.
 func (s *Store) reserved() int { return s.inMemory / 4 }
@@ -263,16 +263,21 @@ func (s *Store) zeros(reserved int) (f *frame, mapped bool) {
 
 // fresh returns a frame of memory that was never used. The more there is the more is made at a time,
 // and asked of the system at once: else each of its pages takes a fault, and those of several processors
-// hold each other up.
+// hold each other up. That takes a while, in which others have the store.
 func (s *Store) fresh() *frame {
-	if len(s.slab) == 0 {
-		s.slab = make([]frame, max(1, min(s.made/8, mostSlab, s.inMemory-s.made)))
-		populate(unsafe.Slice((*byte)(unsafe.Pointer(&s.slab[0])), len(s.slab)*pageBytes))
+	if len(s.unused) > 0 {
+		return pop(&s.unused)
 	}
-	f := &s.slab[0]
-	s.slab = s.slab[1:]
-	s.made++
-	return f
+	n := max(1, min(s.made/8, mostSlab, s.inMemory-s.made))
+	s.made += n
+	s.mu.Unlock()
+	slab := make([]frame, n)
+	populate(unsafe.Slice((*byte)(unsafe.Pointer(&slab[0])), n*pageBytes))
+	s.mu.Lock()
+	for i := n - 1; i > 0; i-- {
+		s.unused = append(s.unused, &slab[i])
+	}
+	return &slab[0]
 }
 
 // mostSlab is how many frames are made at a time at most.
