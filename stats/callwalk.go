@@ -46,8 +46,12 @@ func (w *callWalk) until(end int64, visit func(i int, c *trace.Call, last rowEnd
 	}
 }
 
-// windowCalls is about how many calls of a location lie in a window.
-const windowCalls = 2048
+// How many calls lie in a window, about: of all locations, and of each at least. In every window one
+// goroutine waits for the others; but what they look up should still be in the processor's cache.
+const (
+	windowCalls      = 1 << 16
+	leastWindowCalls = 2048 // of a location
+)
 
 // InWindows lets all locations advance to the end of one window of time after the other, in ticks,
 // so that they have the rows of their partners at hand, and combines what they add. At the end of the
@@ -59,7 +63,7 @@ func InWindows[P any](ctx context.Context, t *trace.Trace, jobs int, partial fun
 		total += calls.Len()
 	}
 	first, last := runOf(t)
-	windows := 1 + total/max(1, len(t.Calls)*windowCalls)
+	windows := 1 + total/max(windowCalls, len(t.Calls)*leastWindowCalls)
 	return engine.Windows(ctx, jobs, engine.Windowed[P]{Windows: windows, Items: len(t.Calls), Partial: partial, Combine: combine,
 		Visit: func(p P, window, l int) error {
 			end := first + (last-first)/int64(windows)*int64(window+1)

@@ -77,7 +77,6 @@ func newReplay(t *trace.Trace, s *scope, sync *syncTables) *replay {
 			r.move(trace.LocationID(l), 0)
 		}
 	}
-	r.expectCollectives()
 	return r
 }
 
@@ -159,6 +158,7 @@ func (r *replay) expectCompletion(row uint32, m *trace.Member) {
 
 // run replays everything.
 func (r *replay) run(ctx context.Context) error {
+	r.expectCollectives()
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
