@@ -10,12 +10,9 @@ import (
 // is no time outside MPI to be called useful: other libraries that pass messages run beside
 // the program, not in its place.
 func callsMPI(t *trace.Trace) bool {
-	for _, n := range t.Tree.Nodes {
-		if int(n.Region) >= len(t.Defs.Regions) {
-			continue
-		}
-		r := &t.Defs.Regions[n.Region]
-		if r.Role == trace.RoleKernel { // it runs on an accelerator
+	for region, visited := range t.Tree.Visited(len(t.Defs.Regions)) {
+		r := &t.Defs.Regions[region]
+		if !visited || r.Role == trace.RoleKernel { // which runs on an accelerator
 			continue
 		}
 		for _, name := range []trace.StringID{r.Name, r.Canonical} {

@@ -98,6 +98,17 @@ func (t *CallTree) Regions(p PathID) []RegionID {
 	return path
 }
 
+// Visited returns which of the trace's n regions lie on some path.
+func (t *CallTree) Visited(n int) []bool {
+	visited := make([]bool, n)
+	for i := range t.Nodes {
+		if r := t.Nodes[i].Region; int(r) < n {
+			visited[r] = true
+		}
+	}
+	return visited
+}
+
 // A SourceLine is the best source location that is known for a call: the call site if the
 // trace records it, else the enclosing region outside MPI with its file and first line.
 type SourceLine struct {

@@ -217,32 +217,32 @@ func (f *mergeFlags) validate() error {
 	return f.readFlags.validate()
 }
 
-// By how much the heap may grow between collections, in per cent. What lives of a large
-// trace is mostly tables, which need no scanning and make no garbage: collecting often is
-// cheap, and the process stays near the budget of its tables. A small trace is done before
-// its garbage matters. Very many locations make garbage however few their events are.
+// By how much the heap may grow between collections, in per cent: between most and least, the
+// less the larger the trace. What lives of a large one is mostly tables, which need no scanning
+// and make no garbage: collecting often is cheap, and the process stays near the budget of its
+// tables. A small trace is done before its garbage matters. Very many locations make garbage
+// however few their events are.
 const (
-	smallTrace     = 16 << 20 // bytes of its files, which may be packed
-	smallEvents    = 1 << 20
-	fewLocations   = 1 << 14
-	gcPercent      = 25
-	gcPercentSmall = 400
-	gcPercentMany  = 100
+	mostGarbage   = 400
+	manyGarbage   = 100
+	leastGarbage  = 25
+	smallEvents   = 1 << 20 // with more of them it becomes less
+	fewLocations  = 1 << 14
+	bytesPerEvent = 16 // of files, about, which may be packed
 )
 
 // garbageOf returns by how much the heap may grow between collections for a trace of so many bytes.
 func garbageOf(size int64, locations []trace.Location) int {
-	events := uint64(0)
+	events := uint64(max(size, 0)) / bytesPerEvent
+	announced := uint64(0)
 	for _, l := range locations {
-		events += min(l.Events, smallEvents)
+		announced += min(l.Events, math.MaxInt64/uint64(len(locations)))
 	}
-	switch {
-	case size >= smallTrace || events >= smallEvents:
-		return gcPercent
-	case len(locations) > fewLocations:
-		return gcPercentMany
+	most := mostGarbage
+	if len(locations) > fewLocations {
+		most = manyGarbage
 	}
-	return gcPercentSmall
+	return max(most*smallEvents/int(max(events, announced, smallEvents)), leastGarbage)
 }
 
 // open opens a trace and reconciles it. The caller closes its Source.

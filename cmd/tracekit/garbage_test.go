@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"testing"
 
 	"tracekit/trace"
@@ -14,11 +15,13 @@ func TestGarbageOf(t *testing.T) {
 		events uint64 // of each
 		want   int
 	}{
-		{1 << 20, 16, 1 << 10, gcPercentSmall},
-		{1 << 30, 16, 1 << 10, gcPercent},
-		{1 << 20, 16, 1 << 20, gcPercent}, // packed
-		{1 << 20, 1 << 18, 2, gcPercentMany},
-		{1 << 26, 1 << 18, 2, gcPercent},
+		{1 << 20, 16, 1 << 10, mostGarbage},
+		{1 << 30, 16, 1 << 10, leastGarbage},
+		{1 << 20, 16, 1 << 20, leastGarbage}, // packed
+		{1 << 20, 2, 1 << 20, mostGarbage / 2},
+		{1 << 20, 1 << 18, 2, manyGarbage},
+		{1 << 26, 1 << 18, 2, leastGarbage},
+		{math.MaxInt64, 3, math.MaxUint64, leastGarbage},
 	} {
 		locations := make([]trace.Location, c.many)
 		for l := range locations {

@@ -93,7 +93,7 @@ func (t *stream) decode(id uint8, offset int64, c *wire.Cursor) {
 		t.attributes(&inner, offset)
 	case layout.name == "":
 		t.note(trace.CodeUnknownRecord, offset, eventName(id))
-		t.batch.Order = t.order[:t.events]
+		t.batch.Order = t.batch.Order[:t.events]
 		t.batch.AddOther(t.time, trace.KindUnknown, uint64(id))
 		t.events++
 	default:
@@ -119,7 +119,7 @@ func (t *stream) ref(s space, local uint64, offset int64) uint32 {
 // attributes reads an attribute list (section 3.2 of the format), which belongs to the
 // event that follows.
 func (t *stream) attributes(c *wire.Cursor, offset int64) {
-	t.batch.Order = t.order[:t.events]
+	t.batch.Order = t.batch.Order[:t.events]
 	for range c.Count(compressed(c, 4), 2) {
 		attribute := compressed(c, 4)
 		typ := trace.ValueType(c.Uint8())
@@ -136,7 +136,7 @@ func (t *stream) attributes(c *wire.Cursor, offset int64) {
 
 // add appends the decoded record to the batch.
 func (t *stream) add(kind trace.Kind, offset int64) {
-	t.batch.Order = t.order[:t.events]
+	t.batch.Order = t.batch.Order[:t.events]
 	switch kind.Table() {
 	case trace.TableFlow:
 		t.publish()
@@ -219,27 +219,19 @@ func (t *stream) addMetric(offset int64) {
 
 // addOther appends an event whose arguments keep the file's identifiers, made global.
 func (t *stream) addOther(kind trace.Kind) {
-	values := t.record.values
-	for i, f := range eventRecords()[kind].fields {
-		switch {
-		case f.enc == encGroup:
-			for j := range t.record.list {
-				t.record.list[j] = t.global(f.group[0].space, t.record.list[j])
+	r := &t.record
+	for _, ref := range t.layouts[kind].refs {
+		global := t.local.maps[ref.space]
+		if ref.group {
+			for j := range r.list {
+				r.list[j] = global.get(r.list[j])
 			}
-			values = append(values, t.record.list...)
-		case f.space != noSpace:
-			values[i] = t.global(f.space, values[i])
+		} else {
+			r.values[ref.field] = global.get(r.values[ref.field])
 		}
 	}
-	if kind != trace.KindParameterString || !t.addInstant(values) {
-		t.batch.AddOther(t.time, kind, values...)
+	r.values = append(r.values, r.list...)
+	if kind != trace.KindParameterString || !t.addInstant(r.values) {
+		t.batch.AddOther(t.time, kind, r.values...)
 	}
-	t.record.values = values
-}
-
-func (t *stream) global(s space, local uint64) uint64 {
-	if s >= mappingTypes {
-		return local
-	}
-	return t.local.maps[s].get(local)
 }

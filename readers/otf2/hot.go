@@ -219,10 +219,11 @@ func (s *stream) simple(id uint8) bool {
 	}
 	w := s.data[s.pos : s.pos+window : s.pos+window]
 	pos, end := 2, 2+int(w[1])
-	values := s.record.values[:0]
+	r := &s.record
+	r.values, r.list = r.values[:0], r.list[:0]
 	for _, size := range layout.sizes {
 		if size == 1 {
-			values = append(values, uint64(w[pos]))
+			r.values = append(r.values, uint64(w[pos]))
 			pos++
 			continue
 		}
@@ -230,12 +231,11 @@ func (s *stream) simple(id uint8) bool {
 		if next == 0 {
 			return false
 		}
-		values, pos = append(values, v), next
+		r.values, pos = append(r.values, v), next
 	}
 	if pos > end || end > window {
 		return false
 	}
-	s.record.values, s.record.list = values, s.record.list[:0]
 	s.add(trace.Kind(id), s.base+int64(s.pos))
 	s.pos += end
 	return true
@@ -256,7 +256,8 @@ func (s *stream) metric() bool {
 	}
 	count := int(w[pos])
 	pos++
-	list := s.record.list[:0]
+	r := &s.record
+	r.values, r.list = append(r.values[:0], ref), r.list[:0]
 	for range count {
 		if pos >= end {
 			return false
@@ -265,13 +266,12 @@ func (s *stream) metric() bool {
 		if next == 0 {
 			return false
 		}
-		list = append(list, uint64(w[pos]), v)
+		r.list = append(r.list, uint64(w[pos]), v)
 		pos = next
 	}
 	if pos > end {
 		return false
 	}
-	s.record.values, s.record.list = append(s.record.values[:0], ref), list
 	s.add(trace.KindMetric, s.base+int64(s.pos))
 	s.pos += end
 	return true

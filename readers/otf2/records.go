@@ -199,6 +199,14 @@ type recordLayout struct {
 	fields   []field
 	noLength bool
 	sizes    []int // of the fields, if the record has only u8, c32 and c64 ones: 1, 4, 8
+	refs     []fieldRef
+}
+
+// A fieldRef is a field that refers to a definition of a space, or a group whose first member does.
+type fieldRef struct {
+	field int
+	space space
+	group bool
 }
 
 // A field is one field of a record. A repeated group is a field with enc == encGroup
@@ -267,9 +275,23 @@ func parseTable(text string) *recordTable {
 		}
 		name, noLength := strings.CutSuffix(words[1], "!")
 		fields, _ := parseFields(words[2:])
-		t[id] = recordLayout{name: name, noLength: noLength, fields: fields, sizes: fieldSizes(fields)}
+		t[id] = recordLayout{name: name, noLength: noLength, fields: fields, sizes: fieldSizes(fields), refs: fieldRefs(fields)}
 	}
 	return t
+}
+
+// fieldRefs returns the fields whose values a location's mapping tables may change.
+func fieldRefs(fields []field) (refs []fieldRef) {
+	for i, f := range fields {
+		group := f.enc == encGroup
+		if group {
+			f = f.group[0]
+		}
+		if f.space < mappingTypes {
+			refs = append(refs, fieldRef{i, f.space, group})
+		}
+	}
+	return refs
 }
 
 // fieldSizes returns the largest sizes of numbers, nil if there are fields of other kinds.

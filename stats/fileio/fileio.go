@@ -40,7 +40,11 @@ type Finder struct {
 func NewFinder(t *trace.Trace, opts Options) *Finder {
 	f := &Finder{t: t, opts: opts, calls: t.Defs.FileCalls(), aside: stats.Aside(t),
 		file: t.Defs.AttributeByName(trace.AttributeFile), bytes: t.Defs.AttributeByName(trace.AttributeBytes)}
-	if slices.ContainsFunc(f.calls, func(c trace.FileCall) bool { return c != trace.NoFileCall }) {
+	works := false
+	for region, visited := range t.Tree.Visited(len(f.calls)) {
+		works = works || visited && f.calls[region] != trace.NoFileCall
+	}
+	if works {
 		f.readings, f.parts = make([]*reading, len(t.Defs.Locations)), make([]*part, len(t.Defs.Locations))
 	}
 	return f

@@ -72,12 +72,7 @@ func meaningOf(d *trace.Defs, r *trace.Region) Meaning {
 // visits is a construct of such a model, or it tells when threads run. Traces of programs whose
 // threads serve events have threads as well, of which none is expected to work all the time.
 func Models(t *trace.Trace) bool {
-	visited := make([]bool, len(t.Defs.Regions))
-	for _, n := range t.Tree.Nodes {
-		if int(n.Region) < len(visited) {
-			visited[n.Region] = true
-		}
-	}
+	visited := t.Tree.Visited(len(t.Defs.Regions))
 	for i := range t.Defs.Regions {
 		if r := &t.Defs.Regions[i]; visited[i] && models(r) {
 			return true

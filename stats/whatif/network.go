@@ -222,12 +222,7 @@ func (n *network) settle() {
 // always says by region which sends wait for their receivers whatever the size; nil if none of
 // those called does.
 func (m *Model) always() (out []bool) {
-	called := make([]bool, len(m.t.Defs.Regions))
-	for _, n := range m.t.Tree.Nodes {
-		if int(n.Region) < len(called) {
-			called[n.Region] = true
-		}
-	}
+	called := m.t.Tree.Visited(len(m.t.Defs.Regions))
 	for i, r := range m.t.Defs.Regions {
 		name := strings.ToLower(m.t.Defs.String(r.Name))
 		if called[i] && (strings.Contains(name, "mpi_ssend") || strings.Contains(name, "mpi_issend")) {
