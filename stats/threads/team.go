@@ -37,23 +37,32 @@ type Wait struct {
 }
 
 // A reader goes over a timeline.
+//
+//	spans[0] is span first
 type reader struct {
 	Timeline
-	next int
+	spans []Span
+	first int
+	next  int // of those that were not taken yet
 }
 
 // span returns span i and where it ends; ok is false if there is none.
-func (t Timeline) span(i int) (s Span, end int64, ok bool) {
-	n := t.Spans.Len()
-	if i >= n {
-		return s, 0, false
+func (r *reader) span(i int) (s Span, end int64, ok bool) {
+	k := i - r.first
+	if k < 0 || k >= len(r.spans) {
+		if r.spans, r.first, k = r.Spans.From(i), i, 0; len(r.spans) == 0 {
+			return s, 0, false
+		}
 	}
-	s = t.Spans.At(i)
-	end = math.MaxInt64
-	if i+1 < n {
-		end = t.Spans.At(i + 1).From
+	switch {
+	case k+1 < len(r.spans):
+		end = r.spans[k+1].From
+	case i+1 < r.Spans.Len():
+		end = r.Spans.At(i + 1).From
+	default:
+		end = math.MaxInt64
 	}
-	return s, end, true
+	return r.spans[k], end, true
 }
 
 // Together puts the timelines of a process beside each other; the first one is the master's.
@@ -61,15 +70,13 @@ func (t Timeline) span(i int) (s Span, end int64, ok bool) {
 // order of the barriers.
 func Together(timelines []Timeline, from, to int64, wait func(Wait)) *Process {
 	p := &Process{wait: wait}
-	for _, t := range timelines {
-		p.Threads = append(p.Threads, t.times(from, to))
-	}
-	p.Outside = p.Threads[0].Times[Useful]
 	readers := make([]reader, len(timelines))
 	for i, t := range timelines {
-		readers[i] = reader{Timeline: t}
+		readers[i].Timeline = t
+		p.Threads = append(p.Threads, readers[i].times(from, to))
 	}
-	master := timelines[0]
+	p.Outside = p.Threads[0].Times[Useful]
+	master := reader{Timeline: timelines[0]}
 	for i := 0; ; {
 		first, end, next := master.parallel(i, to)
 		if next == i {
@@ -84,10 +91,10 @@ func Together(timelines []Timeline, from, to int64, wait func(Wait)) *Process {
 }
 
 // times sums a timeline.
-func (t Timeline) times(from, to int64) Thread {
-	out := Thread{Location: t.Location}
+func (r *reader) times(from, to int64) Thread {
+	out := Thread{Location: r.Location}
 	for i := 0; ; i++ {
-		s, end, ok := t.span(i)
+		s, end, ok := r.span(i)
 		if !ok {
 			break
 		}
@@ -103,16 +110,16 @@ func (t Timeline) times(from, to int64) Thread {
 
 // parallel returns the first span of the next time in parallel regions, from span i on, and when
 // that ends; next is i if there is none.
-func (t Timeline) parallel(i int, to int64) (first Span, end int64, next int) {
+func (r *reader) parallel(i int, to int64) (first Span, end int64, next int) {
 	k := i
-	s, e, ok := t.span(k)
-	for ; ok && !s.Parallel; s, e, ok = t.span(k) {
+	s, e, ok := r.span(k)
+	for ; ok && !s.Parallel; s, e, ok = r.span(k) {
 		k++
 	}
 	if !ok {
 		return s, 0, i
 	}
-	for first = s; ok && s.Parallel; s, e, ok = t.span(k) {
+	for first = s; ok && s.Parallel; s, e, ok = r.span(k) {
 		if s.Path != trace.None && first.Path == trace.None && s.Activity != Barrier {
 			first.Path = s.Path
 		}
