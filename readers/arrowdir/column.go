@@ -3,6 +3,7 @@ package arrowdir
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -35,8 +36,27 @@ func (c numbers[T]) len() int { return len(*c.slice) }
 
 func (c numbers[T]) add(from columnSlice, first, end int) {
 	if all := *from.(numbers[T]).slice; end <= len(all) {
-		*c.slice = append(*c.slice, all[first:end]...)
+		*c.slice = append(roomFor(*c.slice, end-first), all[first:end]...)
 	}
+}
+
+// roomFor returns a column of a group with room for n more rows: for all of a group once they are many,
+// for it is copied whenever it grows.
+func roomFor[T any](column []T, n int) []T {
+	if rows := len(column) + n; rows > cap(column) && rows > joinRows {
+		n = max(n, MaxGroupRows-len(column))
+	}
+	return slices.Grow(column, n)
+}
+
+// repeated appends a value n times to a column of a group.
+func repeated[T any](column []T, value T, n int) []T {
+	first := len(column)
+	column = roomFor(column, n)[:first+n]
+	for i := range column[first:] {
+		column[first+i] = value
+	}
+	return column
 }
 
 func (c numbers[T]) bytes() []byte {

@@ -103,15 +103,13 @@ func (w *eventTables) write(b *trace.Batch) error {
 
 // add appends rows of a batch, whose columns are given.
 func (g *group) add(b *trace.Batch, t trace.TableID, columns []column, from, to int) {
-	for range to - from {
-		g.location = append(g.location, b.Location)
-	}
+	g.location = repeated(g.location, b.Location, to-from)
 	f := &g.batch.Flow
 	for i, c := range batchColumns(&g.batch, t) {
 		c.slice.add(columns[i].slice, from, to)
 	}
-	for len(f.Context) < len(f.Seq) { // the batch has none
-		f.Context, f.Unwind = append(f.Context, trace.None), append(f.Unwind, 0)
+	if without := len(f.Seq) - len(f.Context); without > 0 { // the batch has none
+		f.Context, f.Unwind = repeated(f.Context, trace.None, without), repeated(f.Unwind, 0, without)
 	}
 	if o, args := &g.batch.Other, &b.Other; t == trace.TableOther {
 		if len(o.Offset) == 0 {
