@@ -37,8 +37,8 @@ type Overhead struct {
 }
 
 // OverheadTables holds the overhead of the calls of each location, by row of
-// trace.Trace.Calls.
-type OverheadTables []*spill.Table[int64] // in ns, plus 1; 0: the call has none to speak of
+// trace.Trace.Calls. It takes the place of their sizes, which are not needed any more.
+type OverheadTables []*spill.Table[callSize] // in ns, plus 1; 0: the call has none to speak of
 
 // At returns the overhead in ns of a call of a location; ok is false if it is not known,
 // because it was not asked for, the call is not selected or it is no communication event.
@@ -46,7 +46,7 @@ func (t OverheadTables) At(l trace.LocationID, call int) (ns int64, ok bool) {
 	if int(l) >= len(t) {
 		return 0, false
 	}
-	ns = t[l].At(call) - 1
+	ns = int64(t[l].At(call)) - 1
 	return ns, ns >= 0
 }
 

@@ -35,9 +35,7 @@ func (c *charges) combine(o *charges) {
 // charge charges the overhead of all calls.
 func (o *overheads) charge(ctx context.Context) error {
 	if o.opts.PerCall {
-		for _, calls := range o.t.Calls {
-			o.byCall = append(o.byCall, spill.NewZeros[int64](o.t.Store, calls.Len()))
-		}
+		o.byCall = o.sizes
 	}
 	byRank := make([][]pathOnRank, len(o.t.Calls))
 	w, err := engine.Fold(ctx, o.jobs, len(o.t.Calls), o.newCharger, func(w *charger, l int) error {
@@ -46,6 +44,9 @@ func (o *overheads) charge(ctx context.Context) error {
 	}, func(a, b *charger) *charger { a.charges.combine(&b.charges); return a })
 	if err != nil {
 		return err
+	}
+	if o.opts.PerCall {
+		o.sizes = nil // the analysis has them now
 	}
 	o.charges, o.byRank = w.charges, slices.Concat(byRank...)
 	for p := range o.charges.pairs {
@@ -81,8 +82,12 @@ func (w *charger) location(ctx context.Context, l trace.LocationID) (sums []path
 	w.l, w.sends, w.done, w.sums = l, w.t.Sends[l], newInFlight(), make(map[trace.PathID]int64)
 	w.commCalls(ctx, l, func(e *commCall) {
 		w.remember(e)
+		overhead := callSize(0)
 		if done := w.done.take(e.row); e.counts {
-			w.call(e, done)
+			overhead = callSize(w.call(e, done) + 1)
+		}
+		if w.byCall != nil {
+			w.byCall[l].Set(int(e.row), overhead)
 		}
 	})
 	for _, path := range slices.Sorted(maps.Keys(w.sums)) {
@@ -120,8 +125,8 @@ type messageEnd struct {
 }
 
 // call charges one call, which completes the given sends of others, to its path, its key
-// and the pairs of lines that it joins.
-func (w *charger) call(e *commCall, done []uint32) {
+// and the pairs of lines that it joins, and returns its overhead in ns.
+func (w *charger) call(e *commCall, done []uint32) int64 {
 	x := w.limitAt(e.Path, e.key)
 	part := split(e, x)
 	w.count(e, x.group)
@@ -132,9 +137,6 @@ func (w *charger) call(e *commCall, done []uint32) {
 	}
 	if x.foreign {
 		sum.foreign++
-	}
-	if w.byCall != nil {
-		w.byCall[w.l].Set(int(e.row), part.overhead+1)
 	}
 	if part.overhead > 0 {
 		w.sums[e.Path] = Plus(w.sums[e.Path], part.overhead)
@@ -148,6 +150,7 @@ func (w *charger) call(e *commCall, done []uint32) {
 	}
 	w.received(e)
 	w.chargePairs(&part, e, x.unreliable)
+	return part.overhead
 }
 
 // remember keeps the sends of a call that a later call completes until that is met.
