@@ -8,7 +8,7 @@ package phases
 
 import (
 	"context"
-	"slices"
+	"maps"
 
 	"tracekit/engine"
 	"tracekit/trace"
@@ -40,17 +40,11 @@ func Find(ctx context.Context, t *trace.Trace, jobs int) (*Phases, error) {
 	if len(masters) == 0 {
 		return nil, nil
 	}
-	counts, err := engine.Map(ctx, jobs, len(masters), func(_ context.Context, i int) (map[trace.PathID]int, error) {
+	common, err := engine.Sum(ctx, jobs, len(masters), func(_ context.Context, i int) (map[trace.PathID]int, error) {
 		return countsOf(t, masters[i]), nil
-	})
+	}, agreed)
 	if err != nil {
 		return nil, err
-	}
-	common := counts[0]
-	for path, n := range common {
-		if slices.ContainsFunc(counts[1:], func(other map[trace.PathID]int) bool { return other[path] != n }) {
-			delete(common, path)
-		}
 	}
 	m, err := search(ctx, t, masters[0], common, jobs)
 	if err != nil || m == nil {
@@ -73,14 +67,27 @@ func Find(ctx context.Context, t *trace.Trace, jobs int) (*Phases, error) {
 
 // countsOf returns how often a location visits each path.
 func countsOf(t *trace.Trace, l trace.LocationID) map[trace.PathID]int {
-	counts := make(map[trace.PathID]int)
+	byPath := make([]int, len(t.Tree.Nodes))
 	for _, rows := range t.Calls[l].Rows {
 		for i := range rows {
-			counts[rows[i].Path]++
+			if path := rows[i].Path; int(path) < len(byPath) {
+				byPath[path]++
+			}
 		}
 	}
-	delete(counts, trace.None)
+	counts := make(map[trace.PathID]int)
+	for path, n := range byPath {
+		if n > 0 {
+			counts[trace.PathID(path)] = n
+		}
+	}
 	return counts
+}
+
+// agreed leaves the paths that are visited equally often in both.
+func agreed(a, b map[trace.PathID]int) map[trace.PathID]int {
+	maps.DeleteFunc(a, func(path trace.PathID, n int) bool { return b[path] != n })
+	return a
 }
 
 // visitsOf returns the rows of some of the visits that a location pays a path, given by their
