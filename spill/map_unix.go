@@ -26,7 +26,7 @@ func mapMore(f *os.File, at, n int64) ([]byte, error) {
 	return m, nil
 }
 
-// fetch asks the system to read a page ahead of its use.
+// fetch asks the system to read a part of the file ahead of its use.
 func fetch(b []byte) { _ = unix.Madvise(b, unix.MADV_WILLNEED) }
 
 // fill writes zeros, where the system cannot reserve room.

@@ -55,9 +55,13 @@ type Store struct {
 	err      error
 }
 
-// extentFrames is how many frames of the file make an extent, 64 kB: what Linux brings in at a time of what
-// lies around a row that is touched. Pages of a table that lie there are brought in together.
-const extentFrames = 4
+// Frames of the file make an extent, 64 kB: what Linux brings in at a time of what lies around a row that is
+// touched, if it still has that in memory; else an extent is read at once. Pages of a table that lie there are
+// brought in together.
+const (
+	extentFrames = 4
+	extentBytes  = extentFrames * pageBytes
+)
 
 // A segment is a part of the file, and where that begins.
 type segment struct {
@@ -173,14 +177,26 @@ func (s *Store) spare() int { return len(s.free) + len(s.unused) + s.inMemory - 
 // reserved returns how many of them are for pages that grow.
 func (s *Store) reserved() int { return s.inMemory / 4 }
 
-// offset returns where a frame lies in the file.
-func (s *Store) offset(f *frame) int64 {
-	for _, segment := range s.segments {
-		if i := uintptr(unsafe.Pointer(f)) - uintptr(unsafe.Pointer(unsafe.SliceData(segment.mapped))); i < uintptr(len(segment.mapped)) {
-			return segment.at + int64(i)
+// find returns the segment in which a frame of the file lies, and where it begins there.
+func (s *Store) find(f *frame) (in segment, at int) {
+	for _, in := range s.segments {
+		if i := uintptr(unsafe.Pointer(f)) - uintptr(unsafe.Pointer(unsafe.SliceData(in.mapped))); i < uintptr(len(in.mapped)) {
+			return in, int(i)
 		}
 	}
 	panic("spill: a frame lies outside the file")
+}
+
+// offset returns where a frame lies in the file.
+func (s *Store) offset(f *frame) int64 {
+	in, at := s.find(f)
+	return in.at + int64(at)
+}
+
+// extent returns that in which a frame of the file lies.
+func (s *Store) extent(f *frame) []byte {
+	in, at := s.find(f)
+	return in.mapped[at-at%extentBytes:][:extentBytes]
 }
 
 // lot returns room for n rows beside those of other tables: a page, and where they begin in it.
@@ -208,7 +224,7 @@ func (s *Store) lot(n, rowBytes int) (p *page, first int) {
 // load makes a page resident and returns its rows.
 func (s *Store) load(p *page) unsafe.Pointer {
 	s.mu.Lock()
-	var home *frame // to be brought in
+	var extent []byte // to be brought in
 	switch {
 	case p.resident(): // another goroutine was faster
 	case p.home == nil:
@@ -223,14 +239,14 @@ func (s *Store) load(p *page) unsafe.Pointer {
 		}
 	}
 	if !p.resident() {
-		home = p.home
+		extent = s.extent(p.home)
 		s.admit(p)
-		atomic.StorePointer(&p.rows, unsafe.Pointer(home))
+		atomic.StorePointer(&p.rows, unsafe.Pointer(p.home))
 	}
 	rows, full := atomic.LoadPointer(&p.rows), s.full()
 	s.mu.Unlock()
-	if home != nil {
-		fetch(home.bytes())
+	if extent != nil {
+		fetch(extent)
 	}
 	if full {
 		s.sweep()
@@ -408,7 +424,7 @@ func (s *Store) extend() bool {
 		return false
 	}
 	s.segments, s.end = append(s.segments, segment{m, s.end}), s.end+size
-	for at := size - extentFrames*pageBytes; at >= 0; at -= extentFrames * pageBytes {
+	for at := size - extentBytes; at >= 0; at -= extentBytes {
 		s.extents = append(s.extents, (*frame)(unsafe.Pointer(&m[at])))
 	}
 	return true
