@@ -10,6 +10,7 @@ import (
 	"hash"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -19,6 +20,7 @@ import (
 type answer struct {
 	sum      [sha256.Size]byte // of document without findings, and of all files
 	findings map[string]uint64 // by code: how many
+	losses   map[string]string // by code: what is said of them, unless it is information
 }
 
 // A finding as documents have it.
@@ -26,15 +28,19 @@ type finding struct {
 	Code     string `json:"code"`
 	Severity string `json:"severity"`
 	Count    uint64 `json:"count"`
+	Text     string `json:"text"`
 }
 
 // others are the keys of documents that hold no result: how large files are, where a page is.
 var others = []string{"bytes", "sizes", "url"}
 
+// folders are those in which a command finds the sound trace and the mutants.
+var folders = regexp.MustCompile(`\b(` + sound + `|` + first + `|` + again + `)/`)
+
 // readAnswer takes a document and the files beside it apart. An error says which of them is
 // none of its format.
 func readAnswer(document []byte, files []file) (answer, error) {
-	a := answer{findings: make(map[string]uint64)}
+	a := answer{findings: make(map[string]uint64), losses: make(map[string]string)}
 	h := sha256.New()
 	if err := a.readDocument(h, document); err != nil {
 		return a, err
@@ -72,7 +78,11 @@ func (a *answer) readDocument(h hash.Hash, document []byte) error {
 			return fmt.Errorf("%s: %w", key, err)
 		}
 		for _, f := range list {
-			a.findings[key+" "+f.Severity+" "+f.Code] += f.Count
+			code := key + " " + f.Severity + " " + f.Code
+			a.findings[code] += f.Count
+			if f.Severity != "info" {
+				a.losses[code] = folders.ReplaceAllString(f.Text, "")
+			}
 		}
 	}
 	return nil
@@ -95,11 +105,11 @@ func wellFormed(f file) error {
 	return nil
 }
 
-// more returns the findings of a that b has not, or has fewer of: the weightiest severity and
-// the codes.
+// more returns the findings of a that b has not, has fewer of, or tells of another record: the
+// weightiest severity and the codes.
 func (a answer) more(b answer) (severity string, codes []string) {
 	for _, key := range slices.Sorted(maps.Keys(a.findings)) {
-		if a.findings[key] <= b.findings[key] {
+		if a.findings[key] <= b.findings[key] && a.losses[key] == b.losses[key] {
 			continue
 		}
 		part := strings.Fields(key)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -129,6 +130,32 @@ func TestMended(t *testing.T) {
 	files := []file{{"x/a.arrow", []byte("a")}, {"x/tracekit.json", []byte(`{"files":{"a.arrow":1},"schema":"s"}`)}}
 	if err := mendManifest(files); err != nil || string(files[1].data) != `{"files":{"a.arrow":3251651376},"schema":"s"}` {
 		t.Errorf("%s, %v", files[1].data, err)
+	}
+}
+
+// TestMore: a finding is new if the sound trace has not as many, or tells a loss elsewhere; that
+// the trace lies in another folder is nothing new.
+func TestMore(t *testing.T) {
+	read := func(severity, text string, count int) answer {
+		a, err := readAnswer(fmt.Appendf(nil, `{"findings":[{"code":"x","severity":%q,"count":%d,"text":%q}]}`, severity, count, text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	for name, c := range map[string]struct {
+		than, answer answer
+		want         bool
+	}{
+		"the same":      {read("loss", "sound/trace.prv: line 2", 1), read("loss", "t/trace.prv: line 2", 1), false},
+		"fewer":         {read("loss", "line 2", 2), read("loss", "line 2", 1), false},
+		"more":          {read("loss", "line 2", 1), read("loss", "line 2", 2), true},
+		"another place": {read("loss", "line 2", 1), read("loss", "line 3", 1), true},
+		"information":   {read("info", "line 2", 1), read("info", "line 3", 1), false},
+	} {
+		if _, codes := c.answer.more(c.than); (len(codes) > 0) != c.want {
+			t.Errorf("%s: %q", name, codes)
+		}
 	}
 }
 
