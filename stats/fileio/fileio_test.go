@@ -85,19 +85,24 @@ func number(x *float64) string {
 	return fmt.Sprintf("%.6g", *x)
 }
 
-// TestNothing: a trace in which no call works on files has no block, and none of its locations is heard.
+// TestNothing: a trace in which no call works on files has no block, and none of its locations is
+// heard; that such a call is defined does not make it one.
 func TestNothing(t *testing.T) {
-	src := tracetest.MustParse(t, "location 0 thread rank=0\n  0 Enter read ; 10 Leave read\n")
-	tr, err := merge.Merge(t.Context(), src, merge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.Store.Close()
-	f := fileio.NewFinder(tr, fileio.Options{To: 10})
-	if hear, _ := f.Listen(nil, 0); hear != nil {
-		t.Error("a location without calls on files is listened to")
-	}
-	if _, err := f.Finish(t.Context()); f.Result != nil || err != nil {
-		t.Errorf("got %+v, %v", f.Result, err)
+	for _, text := range []string{
+		"location 0 thread rank=0\n  0 Enter read ; 10 Leave read\n",
+		"region 0 work\nregion 1 write role=27\nlocation 0 thread rank=0\n  0 Enter work ; 10 Leave work\n",
+	} {
+		tr, err := merge.Merge(t.Context(), tracetest.MustParse(t, text), merge.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tr.Store.Close()
+		f := fileio.NewFinder(tr, fileio.Options{To: 10})
+		if hear, _ := f.Listen(nil, 0); hear != nil {
+			t.Errorf("a location without calls on files is listened to:\n%s", text)
+		}
+		if _, err := f.Finish(t.Context()); f.Result != nil || err != nil {
+			t.Errorf("got %+v, %v", f.Result, err)
+		}
 	}
 }
