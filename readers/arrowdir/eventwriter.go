@@ -22,8 +22,9 @@ const (
 	joinRows     = 1 << 13
 )
 
-// eventTables writes the tables of events: groups are encoded by several goroutines and put
-// down in the order in which they were filled. So what is written does not depend on those.
+// eventTables writes the tables of events: groups are encoded by several goroutines, and those of
+// a table put down in the order in which they were filled, each table by a goroutine of its own: most of
+// the time is the system's, to take the bytes of a file. So what is written does not depend on those.
 type eventTables struct {
 	tables [trace.Tables]eventTable
 	line   *output.Line[*pending]
@@ -66,7 +67,7 @@ func newEventTables(workers int, open func(trace.TableID, *arrow.Schema) (tableW
 		}
 		w.tables[t] = eventTable{id: id, out: out, schema: schema, layout: &m.Rows[t], rows: new(group)}
 	}
-	w.line = output.NewLine(workers, func() *pending { return &pending{rows: new(group)} }, (*pending).encode, (*pending).put)
+	w.line = output.NewLine(workers, len(w.tables), func() *pending { return &pending{rows: new(group)} }, (*pending).encode, (*pending).put)
 	return w, nil
 }
 
@@ -129,7 +130,7 @@ func (w *eventTables) end(t *eventTable) error {
 	p := w.line.Take()
 	p.table, p.rows, t.rows, t.shared = t, t.rows, p.rows, false
 	t.rows.clear()
-	return w.line.Put()
+	return w.line.Put(int(t.id))
 }
 
 func (g *group) clear() {

@@ -62,7 +62,7 @@ func Create(path string, info trace.Info, defs *trace.Defs, options WriteOptions
 	if err := w.head(info); err != nil {
 		return nil, errors.Join(err, f.Discard())
 	}
-	w.pieces = output.NewLine(workers, func() *piece { return &piece{w: w} }, (*piece).write,
+	w.pieces = output.NewLine(workers, 1, func() *piece { return &piece{w: w} }, (*piece).write,
 		func(p *piece) error { _, err := f.Write(p.lines); return err })
 	return w, nil
 }

@@ -42,7 +42,7 @@ func (w *Writer) Write(b *trace.Batch) error {
 	p := w.pieces.Take()
 	p.batch.Copy(b)
 	p.prepare(&w.tracks[b.Location])
-	w.err = w.pieces.Put()
+	w.err = w.pieces.Put(0)
 	return w.err
 }
 

@@ -75,7 +75,7 @@ func (w *Writer) print(out io.Writer, t *text) error {
 		spool.Part
 		text
 	}
-	line := output.NewLine(output.Workers(w.options.Jobs),
+	line := output.NewLine(output.Workers(w.options.Jobs), 1,
 		func() *piece { return &piece{text: text{clock: t.clock, start: t.start, place: t.place}} },
 		func(p *piece) {
 			p.lines = p.lines[:0]
@@ -93,7 +93,7 @@ func (w *Writer) print(out io.Writer, t *text) error {
 		})
 	for _, part := range spool.Parts(streams, max(partWords, 1024*len(streams))) {
 		line.Take().Part = part
-		if err := line.Put(); err != nil {
+		if err := line.Put(0); err != nil {
 			break // Close returns it
 		}
 	}

@@ -35,7 +35,7 @@ type gzipBlock struct {
 
 func newGzip(out io.Writer, workers int) (*gzipWriter, error) {
 	w := &gzipWriter{out: out}
-	w.line = NewLine(workers, func() *gzipBlock { return &gzipBlock{} }, (*gzipBlock).pack,
+	w.line = NewLine(workers, 1, func() *gzipBlock { return &gzipBlock{} }, (*gzipBlock).pack,
 		func(b *gzipBlock) error { _, err := out.Write(b.packed.Bytes()); return err })
 	_, err := out.Write([]byte{0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF}) // deflate, no name, no time, any system
 	return w, err
@@ -63,7 +63,7 @@ func (w *gzipWriter) Write(p []byte) (int, error) {
 func (w *gzipWriter) put() error {
 	w.dict = append(w.dict[:0], w.at.text[max(0, len(w.at.text)-dictBytes):]...)
 	w.at = nil
-	return w.line.Put()
+	return w.line.Put(0)
 }
 
 // pack compresses a block.

@@ -9,19 +9,18 @@ import (
 	"sync/atomic"
 )
 
-// A Line works on items with several goroutines and ends with them in the order in which they
-// were put in; so what is made does not depend on the number of workers. Its methods are for
-// one goroutine.
+// A Line works on items with several goroutines and ends with those of a lane in the order in
+// which they were put in; so what is made of each lane does not depend on the number of workers. Its
+// methods are for one goroutine.
 type Line[T any] struct {
 	work   func(T)       // on any goroutine
-	end    func(T) error // in order
+	end    func(T) error // in order; for items of different lanes at the same time
 	free   chan *place[T]
 	held   *place[T] // that was taken
 	todo   chan *place[T]
-	queue  chan *place[T] // in order
+	lanes  []chan *place[T] // in order
 	done   sync.WaitGroup
-	failed atomic.Bool
-	err    error // the first of end
+	failed atomic.Pointer[error] // the first of end
 }
 
 // A place holds an item of a line, which is used again and again.
@@ -32,14 +31,14 @@ type place[T any] struct {
 
 // NewLine starts the goroutines; a single worker is the caller itself. Items, of which there
 // are a few for each worker, are made once.
-func NewLine[T any](workers int, item func() T, work func(T), end func(T) error) *Line[T] {
+func NewLine[T any](workers, lanes int, item func() T, work func(T), end func(T) error) *Line[T] {
 	l := &Line[T]{work: work, end: end}
 	if workers == 1 {
 		l.held = &place[T]{item: item()}
 		return l
 	}
 	n := 2*workers + 2 // two for each worker, one being filled, one being ended
-	l.free, l.todo, l.queue = make(chan *place[T], n), make(chan *place[T], n), make(chan *place[T], n)
+	l.free, l.todo, l.lanes = make(chan *place[T], n), make(chan *place[T], n), make([]chan *place[T], lanes)
 	for range n {
 		l.free <- &place[T]{item(), make(chan struct{}, 1)}
 	}
@@ -51,21 +50,35 @@ func NewLine[T any](workers int, item func() T, work func(T), end func(T) error)
 			}
 		})
 	}
-	l.done.Go(func() {
-		for p := range l.queue {
-			<-p.ready
-			l.finish(p.item)
-			l.free <- p
-		}
-	})
+	for k := range l.lanes {
+		lane := make(chan *place[T], n)
+		l.lanes[k] = lane
+		l.done.Go(func() {
+			for p := range lane {
+				<-p.ready
+				l.finish(p.item)
+				l.free <- p
+			}
+		})
+	}
 	return l
 }
 
+// finish ends with an item, unless another one could not be.
 func (l *Line[T]) finish(item T) {
-	if l.err == nil {
-		l.err = l.end(item)
-		l.failed.Store(l.err != nil)
+	if l.err() != nil {
+		return
 	}
+	if err := l.end(item); err != nil {
+		l.failed.CompareAndSwap(nil, &err)
+	}
+}
+
+func (l *Line[T]) err() error {
+	if err := l.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // Take returns an item to be filled for the next Put.
@@ -76,29 +89,28 @@ func (l *Line[T]) Take() T {
 	return l.held.item
 }
 
-// Put puts the item that was taken in. It returns the error of an item before.
-func (l *Line[T]) Put() error {
+// Put puts the item that was taken into a lane. It returns the error of an item before.
+func (l *Line[T]) Put(lane int) error {
 	if l.free == nil {
 		l.work(l.held.item)
 		l.finish(l.held.item)
-		return l.err
+		return l.err()
 	}
-	l.queue <- l.held
+	l.lanes[lane] <- l.held
 	l.todo <- l.held
-	if l.failed.Load() {
-		return l.err
-	}
-	return nil
+	return l.err()
 }
 
 // Close waits until all items are ended. It returns their first error.
 func (l *Line[T]) Close() error {
 	if l.free != nil {
 		close(l.todo)
-		close(l.queue)
+		for _, lane := range l.lanes {
+			close(lane)
+		}
 		l.done.Wait()
 	}
-	return l.err
+	return l.err()
 }
 
 // maxWorkers bounds the workers of a line: one goroutine fills and one ends, for which more

@@ -12,27 +12,29 @@ import (
 	"testing"
 )
 
-// TestLineKeepsOrder: whoever is done first, items end in the order of Put.
+// TestLineKeepsOrder: whoever is done first, the items of a lane end in the order of Put.
 func TestLineKeepsOrder(t *testing.T) {
+	const lanes = 3
 	for _, workers := range []int{1, 2, 7} {
-		next := 0
-		l := NewLine(workers, func() *[2]int { return new([2]int) },
+		var next [lanes]int
+		l := NewLine(workers, lanes, func() *[2]int { return new([2]int) },
 			func(x *[2]int) { x[1] = x[0] * x[0] },
 			func(x *[2]int) error {
-				if x[0] != next || x[1] != next*next {
-					return fmt.Errorf("item %v at %d", *x, next)
+				lane := x[0] % lanes
+				if want := next[lane]*lanes + lane; x[0] != want || x[1] != want*want {
+					return fmt.Errorf("item %v where %d is next", *x, want)
 				}
-				next++
+				next[lane]++
 				return nil
 			})
 		for i := range 1000 {
 			l.Take()[0] = i
-			if err := l.Put(); err != nil {
+			if err := l.Put(i % lanes); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := l.Close(); err != nil || next != 1000 {
-			t.Errorf("%d workers: %d items, %v", workers, next, err)
+		if err := l.Close(); err != nil || next[0]+next[1]+next[2] != 1000 {
+			t.Errorf("%d workers: %v items, %v", workers, next, err)
 		}
 	}
 }
@@ -42,7 +44,7 @@ func TestLineFails(t *testing.T) {
 	broken := errors.New("broken")
 	for _, workers := range []int{1, 3} {
 		ended := 0
-		l := NewLine(workers, func() *int { return new(int) }, func(*int) {}, func(x *int) error {
+		l := NewLine(workers, 1, func() *int { return new(int) }, func(*int) {}, func(x *int) error {
 			if ended++; *x == 5 {
 				return broken
 			}
@@ -51,7 +53,7 @@ func TestLineFails(t *testing.T) {
 		var err error
 		for i := 0; i < 100 && err == nil; i++ {
 			*l.Take() = i
-			err = l.Put()
+			err = l.Put(0)
 		}
 		if cerr := l.Close(); cerr != broken || err != nil && err != broken || ended != 6 {
 			t.Errorf("%d workers: %v, %v, %d items ended", workers, err, cerr, ended)
