@@ -28,14 +28,15 @@ type marker struct {
 	distances   welford
 }
 
-// A view is how sequences are looked at: of how many calls, and whether only their paths or also
-// partners, tags and sizes of their messages tell them apart.
+// A view is how sequences are looked at: of how many calls, by the index in lengths, and whether only
+// their paths or also partners, tags and sizes of their messages tell them apart.
 type view struct {
 	length   int
 	contents bool
 }
 
-var views = [...]view{{1, false}, {2, false}, {4, false}, {8, false}, {1, true}, {2, true}, {4, true}, {8, true}}
+// lengths are those of sequences, each twice as long as the one before.
+var lengths = [...]int{1, 2, 4, 8}
 
 // What can be a marker: so many visits, over such a part of the time between the first rank's first
 // call and its last, that cut it into intervals whose durations and numbers of operations have such
@@ -64,8 +65,8 @@ func (m *marker) score() float64 { return m.durations.variation() * math.Sqrt(m.
 // search returns the marker that cuts the run of a location into the most equal intervals, among
 // paths that all ranks visit equally often; nil if there is none.
 func search(ctx context.Context, t *trace.Trace, l trace.LocationID, common map[trace.PathID]int, jobs int) (*marker, error) {
-	found, err := engine.Map(ctx, jobs, len(views), func(_ context.Context, i int) ([]*marker, error) {
-		return markersOf(t, l, views[i], common), nil
+	found, err := engine.Map(ctx, jobs, 2, func(_ context.Context, i int) ([]*marker, error) {
+		return markersOf(t, l, i == 1, common), nil
 	})
 	if err != nil {
 		return nil, err
@@ -86,17 +87,16 @@ func search(ctx context.Context, t *trace.Trace, l trace.LocationID, common map[
 	}), nil
 }
 
-// markersOf returns the markers in one view, in order of their first visits.
-func markersOf(t *trace.Trace, l trace.LocationID, v view, common map[trace.PathID]int) (out []*marker) {
-	type class struct {
-		path trace.PathID
-		hash uint64
+// markersOf returns the markers with or without contents, the shorter sequences first, each in order of
+// their first visits.
+func markersOf(t *trace.Trace, l trace.LocationID, contents bool, common map[trace.PathID]int) (out []*marker) {
+	var found [len(lengths)]collection
+	for k := range found {
+		found[k] = collection{view: view{k, contents}, common: common, index: make(map[class]*marker)}
 	}
-	index := make(map[class]*marker)
-	var all []*marker
 	begin, end := int64(math.MaxInt64), int64(math.MinInt64)
 	operations := 0
-	sequences(t, l, v, func(row int, c *trace.Call, moved int, hash uint64) {
+	sequences(t, l, contents, func(row int, c *trace.Call, moved int, hashes *hashes) {
 		if c.Class != trace.ClassInit && c.Class != trace.ClassFinalize {
 			begin, end = min(begin, c.Enter), max(end, c.Enter)
 		}
@@ -104,41 +104,64 @@ func markersOf(t *trace.Trace, l trace.LocationID, v view, common map[trace.Path
 			return
 		}
 		operations += moved
-		key := class{c.Path, hash}
-		m := index[key]
-		switch {
-		case m != nil:
-			m.durations.add(float64(c.Enter - m.last))
-			distance := operations - m.operations
-			if m.distances.add(float64(distance)); m.visits > 1 && distance != m.distance {
-				m.breaks++
-			}
-			m.distance = distance
-		case common[c.Path] < leastVisits || len(all) == mostMarkers:
-			return
-		default:
-			m = &marker{path: c.Path, view: v, hash: hash, first: c.Enter, row: row}
-			index[key], all = m, append(all, m)
+		for k, hash := range hashes {
+			found[k].visit(row, c, operations, hash)
 		}
-		m.visits, m.last, m.operations = m.visits+1, c.Enter, operations
 	})
-	for _, m := range all {
-		if m.visits >= leastVisits && m.visits <= mostVisits && float64(m.last-m.first) >= leastSpan*float64(end-begin) &&
-			m.durations.variation() <= mostSpread && m.distances.variation() <= mostSpread {
-			out = append(out, m)
+	for k := range found {
+		for _, m := range found[k].all {
+			if m.visits >= leastVisits && m.visits <= mostVisits && float64(m.last-m.first) >= leastSpan*float64(end-begin) &&
+				m.durations.variation() <= mostSpread && m.distances.variation() <= mostSpread {
+				out = append(out, m)
+			}
 		}
 	}
 	return out
 }
 
+// A collection holds what may be markers in one view.
+type collection struct {
+	view   view
+	common map[trace.PathID]int
+	index  map[class]*marker
+	all    []*marker // in order of their first visits
+}
+
+// A class is what the calls of a marker have in common.
+type class struct {
+	path trace.PathID
+	hash uint64
+}
+
+// visit notes a call that ends a sequence of that hash, with the operations so far.
+func (f *collection) visit(row int, c *trace.Call, operations int, hash uint64) {
+	key := class{c.Path, hash}
+	m := f.index[key]
+	switch {
+	case m != nil:
+		m.durations.add(float64(c.Enter - m.last))
+		distance := operations - m.operations
+		if m.distances.add(float64(distance)); m.visits > 1 && distance != m.distance {
+			m.breaks++
+		}
+		m.distance = distance
+	case f.common[c.Path] < leastVisits || len(f.all) == mostMarkers:
+		return
+	default:
+		m = &marker{path: c.Path, view: f.view, hash: hash, first: c.Enter, row: row}
+		f.index[key], f.all = m, append(f.all, m)
+	}
+	m.visits, m.last, m.operations = m.visits+1, c.Enter, operations
+}
+
 // ordinals returns which visits of its path are those of a marker.
 func (m *marker) ordinals(t *trace.Trace, l trace.LocationID) (out []int) {
 	n := 0
-	sequences(t, l, m.view, func(_ int, c *trace.Call, moved int, hash uint64) {
+	sequences(t, l, m.view.contents, func(_ int, c *trace.Call, moved int, hashes *hashes) {
 		if c.Path != m.path {
 			return
 		}
-		if moved > 0 && hash == m.hash {
+		if moved > 0 && hashes[m.view.length] == m.hash {
 			out = append(out, n)
 		}
 		n++
@@ -146,54 +169,78 @@ func (m *marker) ordinals(t *trace.Trace, l trace.LocationID) (out []int) {
 	return out
 }
 
+// hashes are those of the sequences of all lengths that one call ends.
+type hashes [len(lengths)]uint64
+
 // sequences gives away the calls of a location in order: how many messages and collectives they
-// begin or complete, and a hash of the last so many calls that do; of calls that do not, 0.
-func sequences(t *trace.Trace, l trace.LocationID, v view, each func(row int, c *trace.Call, moved int, hash uint64)) {
+// begin or complete, and hashes of the last so many calls that do; of calls that do not, none.
+func sequences(t *trace.Trace, l trace.LocationID, contents bool, each func(row int, c *trace.Call, moved int, hashes *hashes)) {
 	calls, sends, recvs := t.Calls[l], t.Sends[l], t.Recvs[l]
-	window := make([]uint64, 0, v.length)
-	send, recv := 0, 0
-	for row := range calls.Len() {
-		c := calls.Ptr(row)
-		lastSend, lastRecv := sends.Len(), recvs.Len()
-		if row+1 < calls.Len() {
-			next := calls.Ptr(row + 1)
-			lastSend, lastRecv = int(next.FirstSend), int(next.FirstRecv)
-		}
-		moved, messages := 0, uint64(0) // in any order
-		for send = int(c.FirstSend); send < lastSend; send++ {
-			s := sends.Ptr(send)
-			moved, messages = moved+1, messages+mix(1, uint64(s.To), uint64(s.Tag), s.Bytes)
-		}
-		for recv = int(c.FirstRecv); recv < lastRecv; recv++ {
-			r := recvs.Ptr(recv)
-			moved, messages = moved+1, messages+mix(2, uint64(r.From), uint64(r.Tag), r.Bytes)
-		}
-		if c.Coll != trace.None || c.Class == trace.ClassColl {
-			moved++
-		}
-		hash := uint64(0)
-		if moved > 0 {
-			if len(window) == v.length {
-				window = append(window[:0], window[1:]...)
+	var recent [2 * longest]uint64 // of the calls so far, the last one first from place at on, twice
+	var out hashes
+	at := 0
+	for first, rows := range calls.Rows {
+		for i := range rows {
+			c, lastSend, lastRecv := &rows[i], sends.Len(), recvs.Len()
+			if next := first + i + 1; i+1 < len(rows) {
+				lastSend, lastRecv = int(rows[i+1].FirstSend), int(rows[i+1].FirstRecv)
+			} else if next < calls.Len() {
+				lastSend, lastRecv = int(calls.Ptr(next).FirstSend), int(calls.Ptr(next).FirstRecv)
 			}
-			if !v.contents {
-				messages = 0
+			moved := lastSend - int(c.FirstSend) + lastRecv - int(c.FirstRecv)
+			if c.Coll != trace.None || c.Class == trace.ClassColl {
+				moved++
 			}
-			window = append(window, mix(uint64(c.Path), messages))
-			hash = mix(window...)
+			if moved == 0 {
+				each(first+i, c, 0, nil)
+				continue
+			}
+			messages := uint64(0) // in any order
+			for k := int(c.FirstSend); contents && k < lastSend; k++ {
+				s := sends.Ptr(k)
+				messages += mix(1, uint64(s.To), uint64(s.Tag), s.Bytes)
+			}
+			for k := int(c.FirstRecv); contents && k < lastRecv; k++ {
+				r := recvs.Ptr(k)
+				messages += mix(2, uint64(r.From), uint64(r.Tag), r.Bytes)
+			}
+			at = (at + longest - 1) % longest
+			recent[at] = mix(uint64(c.Path), messages)
+			recent[at+longest] = recent[at]
+			out.of(recent[at:])
+			each(first+i, c, moved, &out)
 		}
-		each(row, c, moved, hash)
+	}
+}
+
+// longest is the last of lengths.
+const longest = 8
+
+// of hashes the first words, so many as sequences of each length have.
+func (h *hashes) of(words []uint64) {
+	sum, n := uint64(basis), 0
+	for k, length := range lengths {
+		for ; n < length; n++ {
+			sum = step(sum, words[n])
+		}
+		h[k] = sum
 	}
 }
 
 // mix hashes some words (FNV-1a by words, spread by a multiplication).
 func mix(words ...uint64) uint64 {
-	h := uint64(14695981039346656037)
+	h := uint64(basis)
 	for _, w := range words {
-		h = (h ^ w) * 0x9e3779b97f4a7c15
-		h ^= h >> 32
+		h = step(h, w)
 	}
 	return h
+}
+
+const basis = 14695981039346656037
+
+func step(h, word uint64) uint64 {
+	h = (h ^ word) * 0x9e3779b97f4a7c15
+	return h ^ h>>32
 }
 
 // welford sums up values by his method.
