@@ -7,22 +7,27 @@ package engine
 type Turns struct {
 	sequences []sequence
 	ready     []int
-	groups    map[uint32][]int // who waits for a group
 }
 
 // A sequence is how far one is, and who waits for it.
 type sequence struct {
 	steps   int
 	waiting []waiter
-	wake    int // the smallest number of steps that one of them needs; 0: there is none
+	wake    int   // the smallest number of steps that one of them needs; 0: there is none
+	behind  int32 // in the group that it waits for: see Group
 }
+
+// A Group is who waits for it to be complete. The zero value is one for which nobody waits.
+//
+//	the numbers of the first and the last sequence, plus 1; 0: none
+type Group struct{ first, last int32 }
 
 // A waiter goes on when a sequence has come so many steps far.
 type waiter struct{ sequence, steps int }
 
 // NewTurns returns the turns of n sequences, none of which may run yet.
 func NewTurns(n int) *Turns {
-	return &Turns{sequences: make([]sequence, n), groups: make(map[uint32][]int)}
+	return &Turns{sequences: make([]sequence, n)}
 }
 
 // Start says that a sequence may run.
@@ -73,12 +78,22 @@ func (t *Turns) Await(i, other, steps int) {
 }
 
 // AwaitGroup makes a sequence wait until a group is complete.
-func (t *Turns) AwaitGroup(i int, group uint32) { t.groups[group] = append(t.groups[group], i) }
+func (t *Turns) AwaitGroup(i int, g *Group) {
+	number := int32(i + 1)
+	if t.sequences[i].behind = 0; g.last == 0 {
+		g.first = number
+	} else {
+		t.sequences[g.last-1].behind = number
+	}
+	g.last = number
+}
 
 // Complete lets those go on that wait for a group.
-func (t *Turns) Complete(group uint32) {
-	t.ready = append(t.ready, t.groups[group]...)
-	delete(t.groups, group)
+func (t *Turns) Complete(g *Group) {
+	for number := g.first; number != 0; number = t.sequences[number-1].behind {
+		t.ready = append(t.ready, int(number-1))
+	}
+	*g = Group{}
 }
 
 // Forget lets nobody wait for a sequence any more.

@@ -8,19 +8,20 @@ import (
 	"tracekit/engine"
 )
 
-// TestTurns: courses of three steps each. Step 1 of course 0 needs step 2 of course 1; step 0 of
-// course 1 needs that all have made their first step, and course 2 begins the group last.
+// TestTurns: sequences of three steps each. Step 1 of sequence 0 needs step 2 of sequence 1; step 0 of
+// sequence 1 needs that all have made their first step, and sequence 2 begins the group last.
 func TestTurns(t *testing.T) {
 	turns, at, begun, missing := engine.NewTurns(3), make([]int, 3), make([]bool, 3), 3
 	for i := range at {
 		turns.Start(i)
 	}
+	var all engine.Group
 	var got []string
 	step := func(i int) bool {
 		if !begun[i] {
 			begun[i] = true
 			if missing--; missing == 0 {
-				turns.Complete(7)
+				turns.Complete(&all)
 			}
 		}
 		switch {
@@ -28,7 +29,7 @@ func TestTurns(t *testing.T) {
 			turns.Await(0, 1, 3)
 			return false
 		case i == 1 && at[i] == 0 && missing > 0:
-			turns.AwaitGroup(1, 7)
+			turns.AwaitGroup(1, &all)
 			return false
 		}
 		got = append(got, fmt.Sprint(i, ".", at[i]))
@@ -47,6 +48,6 @@ func TestTurns(t *testing.T) {
 	turns.Forget(1)
 	turns.Reach(1, 9)
 	if _, ok := turns.Next(); ok {
-		t.Error("a course goes on that waits for nobody")
+		t.Error("a sequence goes on that waits for nobody")
 	}
 }

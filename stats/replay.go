@@ -30,6 +30,7 @@ type replay struct {
 	startup  [2]arrival           // at MPI_Init and MPI_Finalize
 	joins    map[callKey][]uint32 // non-blocking collectives that a call completes
 	turns    *engine.Turns        // of locations, by calls that they have entered; groups are collectives
+	whole    bool                 // all calls take part
 }
 
 // replayState is how far one location is.
@@ -38,6 +39,10 @@ type replayState struct {
 	row    syncRow // that row
 	after  syncRow // the one after it
 	needs  int     // where the needs of that begin
+	inside bool    // it has entered the call, at the ideal time at
+	at     int64   //
+	left   int64   // when it can leave the call for all needs before need
+	need   int     //
 	shift  int64   // what the ideal time is ahead of the useful time
 	start  int64   // ideal time of the begin: the first shift
 	init   int64   // ideal time when MPI_Init is left
@@ -48,6 +53,7 @@ type replayState struct {
 // An arrival says who has arrived at a collective.
 type arrival struct {
 	last    int64 // latest ideal time
+	waiting engine.Group
 	missing uint32
 	any     bool
 }
@@ -66,7 +72,7 @@ type callKey struct {
 
 func newReplay(t *trace.Trace, s *scope, sync *syncTables) *replay {
 	r := &replay{t: t, scope: s, sync: sync, state: make([]replayState, len(t.Calls)),
-		joins: make(map[callKey][]uint32), turns: engine.NewTurns(len(t.Calls)),
+		joins: make(map[callKey][]uint32), turns: engine.NewTurns(len(t.Calls)), whole: s.all(),
 		arrivals: spill.NewZeros[arrival](t.Store, t.Collectives.Len())}
 	for l := range t.Calls {
 		if t.Span[l].Events > 0 && s.has(trace.LocationID(l)) {
@@ -107,17 +113,20 @@ func (r *replay) expectStartup(l trace.LocationID) {
 	}
 }
 
-// startupOf returns the row that stands for MPI_Init or MPI_Finalize among those of
-// collectives, if a call is the location's; and which of them it is.
-func (r *replay) startupOf(l trace.LocationID, c *syncRow) (row uint32, k int, ok bool) {
+// startupOf returns who has arrived at MPI_Init or MPI_Finalize, if a call is the location's; else nil.
+func (r *replay) startupOf(l trace.LocationID, c *syncRow) *arrival {
+	k := 0
 	switch c.class {
 	case trace.ClassInit:
 	case trace.ClassFinalize:
 		k = 1
 	default:
-		return 0, 0, false
+		return nil
 	}
-	return trace.None - 1 - uint32(k), k, r.state[l].bounds[k] == int(c.call)
+	if r.state[l].bounds[k] != int(c.call) {
+		return nil
+	}
+	return &r.startup[k]
 }
 
 // expectCollectives counts who must arrive at each collective, and notes the calls that
@@ -217,39 +226,35 @@ func (r *replay) move(l trace.LocationID, i int) {
 
 // isActive reports whether a call takes part in the replay.
 func (r *replay) isActive(l trace.LocationID, call uint32) bool {
-	if r.scope.all() {
-		return true
-	}
-	c := r.t.Calls[l].At(int(call))
-	return r.active(l, &c)
+	return r.whole || r.active(l, r.t.Calls[l].Ptr(int(call)))
 }
 
 // call enters and, if all it waits for is there, leaves the call that a location is at; it
 // reports false if the location must wait.
 func (r *replay) call(l trace.LocationID) bool {
 	s := &r.state[l]
-	first := r.turns.Steps(int(l)) <= int(s.row.call)
-	r.enter(l, int(s.row.call)+1)
-	if !r.isActive(l, s.row.call) {
-		return true
+	if !s.inside {
+		r.enter(l, int(s.row.call)+1)
+		if !r.isActive(l, s.row.call) {
+			return true
+		}
+		s.inside, s.at, s.need = true, r.sync.clocks[l].At(int(s.row.call)), int(s.row.needs)
+		s.left = s.at
+		r.arrive(l, s.at)
 	}
-	at := r.sync.clocks[l].At(int(s.row.call))
-	if first {
-		r.arrive(l, at)
+	if !r.receives(l) {
+		return false
 	}
-	left, ok := r.receives(l, at)
+	left, ok := r.synchronise(l, s.left)
 	if !ok {
 		return false
 	}
-	if left, ok = r.synchronise(l, left); !ok {
-		return false
-	}
-	s.shift += left - at
+	s.inside, s.shift = false, s.shift+left-s.at
 	switch s.row.class {
 	case trace.ClassInit:
 		s.init = left
 	case trace.ClassFinalize:
-		s.fini = at
+		s.fini = s.at
 	}
 	return true
 }
@@ -257,10 +262,14 @@ func (r *replay) call(l trace.LocationID) bool {
 // enter fixes the ideal times of entering the calls before call end, and makes it known
 // that the location has entered them.
 func (r *replay) enter(l trace.LocationID, end int) {
-	s := &r.state[l]
-	if s.shift != 0 {
-		for i := r.turns.Steps(int(l)); i < end; i++ {
-			*r.sync.clocks[l].Ptr(i) += s.shift
+	if shift := r.state[l].shift; shift != 0 {
+		for i := r.turns.Steps(int(l)); i < end; {
+			clocks := r.sync.clocks[l].From(i)
+			clocks = clocks[:min(len(clocks), end-i)]
+			for k := range clocks {
+				clocks[k] += shift
+			}
+			i += len(clocks)
 		}
 	}
 	r.turns.Reach(int(l), end)
@@ -270,16 +279,17 @@ func (r *replay) enter(l trace.LocationID, end int) {
 // collective.
 func (r *replay) arrive(l trace.LocationID, at int64) {
 	c := &r.state[l].row
-	if row, k, ok := r.startupOf(l, c); ok {
-		if r.startup[k].arrive(at); r.startup[k].missing == 0 {
-			r.turns.Complete(row)
-		}
+	if a := r.startupOf(l, c); a != nil {
+		r.count(a, at)
 	}
 	if c.arrives() {
-		a := r.arrivals.Ptr(int(c.coll))
-		if a.arrive(at); a.missing == 0 {
-			r.turns.Complete(c.coll)
-		}
+		r.count(r.arrivals.Ptr(int(c.coll)), at)
+	}
+}
+
+func (r *replay) count(a *arrival, at int64) {
+	if a.arrive(at); a.missing == 0 {
+		r.turns.Complete(&a.waiting)
 	}
 }
 
@@ -296,21 +306,28 @@ func (r *replay) posted(l, other trace.LocationID, call uint32, at int64) (int64
 	return max(at, r.sync.clocks[other].At(int(call))), true
 }
 
-// receives waits for the sends of the messages that a call completes.
-func (r *replay) receives(l trace.LocationID, at int64) (int64, bool) {
-	s, ok := &r.state[l], true
-	for k := int(s.row.needs); k < s.needs && ok; k++ {
-		send := r.sync.needs[l].At(k)
-		at, ok = r.posted(l, send.location, send.call, at)
+// receives waits for the sends of the messages that the call completes which a location is at.
+func (r *replay) receives(l trace.LocationID) (ok bool) {
+	s := &r.state[l]
+	for s.need < s.needs {
+		for _, send := range r.sync.needs[l].From(s.need) {
+			if s.need == s.needs {
+				break
+			}
+			if s.left, ok = r.posted(l, send.location, send.call, s.left); !ok {
+				return false
+			}
+			s.need++
+		}
 	}
-	return at, ok
+	return true
 }
 
 // synchronise waits for the members of the collectives that a call completes.
 func (r *replay) synchronise(l trace.LocationID, at int64) (int64, bool) {
 	c := &r.state[l].row
-	if row, k, ok := r.startupOf(l, c); ok {
-		return r.all(l, row, r.startup[k], at)
+	if a := r.startupOf(l, c); a != nil {
+		return r.all(l, a, at)
 	}
 	ok := true
 	if c.coll != trace.None && c.class != trace.ClassIcoll && c.class != trace.ClassWait && c.class != trace.ClassTest {
@@ -327,9 +344,9 @@ func (r *replay) synchronise(l trace.LocationID, at int64) (int64, bool) {
 }
 
 // all waits until nobody is missing.
-func (r *replay) all(l trace.LocationID, row uint32, a arrival, at int64) (int64, bool) {
+func (r *replay) all(l trace.LocationID, a *arrival, at int64) (int64, bool) {
 	if a.missing > 0 {
-		r.turns.AwaitGroup(int(l), row)
+		r.turns.AwaitGroup(int(l), &a.waiting)
 		return at, false
 	}
 	if a.any {
@@ -340,17 +357,17 @@ func (r *replay) all(l trace.LocationID, row uint32, a arrival, at int64) (int64
 
 // collective waits for those whom the pattern of a collective names.
 func (r *replay) collective(l trace.LocationID, row uint32, at int64) (int64, bool) {
-	c := r.t.Collectives.At(int(row))
+	c := r.t.Collectives.Ptr(int(row))
 	switch c.Op.Pattern() {
 	default:
-		return r.all(l, row, r.arrivals.At(int(row)), at)
+		return r.all(l, r.arrivals.Ptr(int(row)), at)
 	case trace.PatternOneToAll:
-		if root, ok := r.root(&c); ok && root.Location != l {
+		if root, ok := r.root(c); ok && root.Location != l {
 			return r.posted(l, root.Location, root.Call, at)
 		}
 	case trace.PatternAllToOne:
-		if root, ok := r.root(&c); ok && root.Location == l {
-			return r.all(l, row, r.arrivals.At(int(row)), at)
+		if root, ok := r.root(c); ok && root.Location == l {
+			return r.all(l, r.arrivals.Ptr(int(row)), at)
 		}
 	case trace.PatternScan:
 		ok := true

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 
+	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -107,6 +108,7 @@ const (
 type instance struct {
 	last     int64
 	arriving uint32
+	waiting  engine.Group // in a replay
 }
 
 func (x *instance) arrive(at int64) {

@@ -264,7 +264,7 @@ func (r *replay) arrive(p *part, at int64) {
 	}
 	a := r.arrivals.Ptr(int(p.instance))
 	if a.arrive(at + p.head); a.arriving == r.instances.Ptr(int(p.instance)).arriving {
-		r.turns.Complete(p.instance)
+		r.turns.Complete(&a.waiting)
 	}
 }
 
@@ -287,7 +287,7 @@ func (r *replay) met(l trace.LocationID, n *need) (at int64, ok bool) {
 func (r *replay) all(l trace.LocationID, row uint32) (at int64, ok bool) {
 	a := r.arrivals.Ptr(int(row))
 	if a.arriving < r.instances.Ptr(int(row)).arriving {
-		r.turns.AwaitGroup(int(l), row)
+		r.turns.AwaitGroup(int(l), &a.waiting)
 		return 0, false
 	}
 	return a.last, true
