@@ -27,30 +27,40 @@ type comparison struct {
 // compareBatch compares the waits of some rows, in chunks.
 func (d *delays) compareBatch(ctx context.Context, first, end int) ([]*comparisons, error) {
 	out := make([]*comparisons, (end-first+delayChunk-1)/delayChunk)
-	type intervals struct{ cause, own *interval }
-	paths := len(d.t.Tree.Nodes)
-	_, err := engine.Fold(ctx, d.jobs, len(out), func() intervals { return intervals{newInterval(paths), newInterval(paths)} }, func(x intervals, k int) error {
-		out[k] = d.compare(first+k*delayChunk, min(end, first+(k+1)*delayChunk), x.cause, x.own)
+	_, err := engine.Fold(ctx, d.jobs, len(out), d.newComparing, func(x comparing, k int) error {
+		out[k] = d.compare(first+k*delayChunk, min(end, first+(k+1)*delayChunk), x)
 		return nil
-	}, func(a, _ intervals) intervals { return a })
+	}, func(a, _ comparing) comparing { return a })
 	return out, err
 }
 
-// compare compares the waits of some rows; the intervals are scratch.
-func (d *delays) compare(first, end int, cause, own *interval) *comparisons {
+// comparing is what a goroutine needs to compare waits: how the cause and the one that waits have spent
+// their intervals, and where collectives were looked for last.
+type comparing struct {
+	cause, own *interval
+	met        []int // by location
+}
+
+func (d *delays) newComparing() comparing {
+	paths := len(d.t.Tree.Nodes)
+	return comparing{newInterval(paths), newInterval(paths), make([]int, len(d.t.Calls))}
+}
+
+// compare compares the waits of some rows.
+func (d *delays) compare(first, end int, x comparing) *comparisons {
 	c := &comparisons{first: first, waits: make([]comparison, 0, end-first), excess: make([]Segment, 0, 4*(end-first))}
 	for i := first; i < end; i++ {
 		w := d.waits.Ptr(i)
 		k := comparison{first: int32(len(c.excess))}
 		if w.cause.call != trace.None {
-			k.opened = d.meetings.last(w)
-			d.fill(cause, span{w.cause, w.end, k.opened.cause}, callKey{w.at.location, k.opened.at})
-			d.fill(own, span{w.at, w.from, k.opened.at}, callKey{w.cause.location, k.opened.cause})
-			c.excess = cause.excess(&own.timeMap, c.excess)
-			for _, x := range c.excess[k.first:] {
-				k.delay += x.Time
+			k.opened = d.meetings.last(w, x.met)
+			d.fill(x.cause, span{w.cause, w.end, k.opened.cause}, callKey{w.at.location, k.opened.at})
+			d.fill(x.own, span{w.at, w.from, k.opened.at}, callKey{w.cause.location, k.opened.cause})
+			c.excess = x.cause.excess(&x.own.timeMap, c.excess)
+			for _, more := range c.excess[k.first:] {
+				k.delay += more.Time
 			}
-			k.wait = *cause.of(PathWait)
+			k.wait = *x.cause.of(PathWait)
 		}
 		k.end = int32(len(c.excess))
 		c.waits = append(c.waits, k)

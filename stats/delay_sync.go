@@ -92,21 +92,22 @@ func (m *meetings) member(c *trace.Collective, l trace.LocationID) (call uint32,
 }
 
 // last returns the later of a known opening of a wait and the last collective before it in
-// which both took part.
-func (m *meetings) last(w *delayedWait) opening {
+// which both took part. At is by location where it was looked for last: waits come in order of their
+// ends, those of a location mostly in order of its calls.
+func (m *meetings) last(w *delayedWait, at []int) opening {
 	found := w.opened
 	if a, b := m.init[w.at.location], m.init[w.cause.location]; a != trace.None && b != trace.None && a < w.at.call && b < w.cause.call {
 		found = found.later(opening{a, b})
 	}
-	parts := m.t.Parts[w.at.location]
-	k := sort.Search(parts.Len(), func(i int) bool { return m.t.Members.Ptr(int(parts.Ptr(i).Member)).Call >= w.at.call })
-	for k--; k >= 0; k-- {
+	parts, next := m.t.Parts[w.at.location], &at[w.at.location]
+	*next = m.before(parts, *next, w.at.call)
+	for k := *next - 1; k >= 0; k-- {
 		p := parts.Ptr(k)
 		call := m.t.Members.Ptr(int(p.Member)).Call
 		if found.at != trace.None && call <= found.at {
 			break
 		}
-		if call >= w.at.call || !m.binds.At(int(p.Collective)) {
+		if !m.binds.At(int(p.Collective)) {
 			continue
 		}
 		if other, ok := m.member(m.t.Collectives.Ptr(int(p.Collective)), w.cause.location); ok && other < w.cause.call {
@@ -114,4 +115,20 @@ func (m *meetings) last(w *delayedWait) opening {
 		}
 	}
 	return found
+}
+
+// near is how far parts are looked through one by one.
+const near = 4
+
+// before returns how many parts a location begins before a call; guess is about where they end.
+func (m *meetings) before(parts *spill.Table[trace.Part], guess int, call uint32) int {
+	begins := func(k int) bool { return m.t.Members.Ptr(int(parts.Ptr(k).Member)).Call < call }
+	if guess == 0 || begins(guess-1) {
+		for k := guess; k < guess+near; k++ {
+			if k == parts.Len() || !begins(k) {
+				return k
+			}
+		}
+	}
+	return sort.Search(parts.Len(), func(k int) bool { return !begins(k) })
 }

@@ -60,13 +60,13 @@ func Explain(ctx context.Context, t *trace.Trace, a *Analysis, l trace.LocationI
 		return nil, err
 	}
 	p := newProfiler(t, &s, nil, nil)
-	links, paths := []Link{}, len(t.Tree.Nodes)
+	links, scratch := []Link{}, d.newComparing()
 	for at := (callKey{l, call}); len(links) < chainLength && ctx.Err() == nil; {
 		row, ok := d.find(at)
 		if !ok {
 			break
 		}
-		c := d.compare(row, row+1, newInterval(paths), newInterval(paths))
+		c := d.compare(row, row+1, scratch)
 		k, wait := c.waits[0], d.waits.Ptr(row)
 		links = append(links, d.link(p, wait, &k, c.excess))
 		next, waits := d.longest(wait.cause, k.opened.cause)
