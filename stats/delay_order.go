@@ -147,19 +147,24 @@ func (m *merger) next(out *spill.Table[delayedWait]) bool {
 
 // sink restores the heap below its root.
 func (m *merger) sink() {
-	for i := 0; ; {
-		least := i
-		for k := 2*i + 1; k <= 2*i+2 && k < len(m.heap); k++ {
-			if m.compare(m.heap[k], m.heap[least]) < 0 {
-				least = k
-			}
-		}
-		if least == i {
-			return
-		}
-		m.heap[i], m.heap[least] = m.heap[least], m.heap[i]
-		i = least
+	if len(m.heap) == 0 {
+		return
 	}
+	i, moved := 0, m.heap[0]
+	for k := 1; k < len(m.heap); k = 2*i + 1 {
+		if k+1 < len(m.heap) && m.before(m.heap[k+1], m.heap[k]) {
+			k++
+		}
+		if !m.before(m.heap[k], moved) {
+			break
+		}
+		m.heap[i], i = m.heap[k], k
+	}
+	m.heap[i] = moved
+}
+
+func (m *merger) before(a, b nextWait) bool {
+	return a.end < b.end || a.end == b.end && m.compare(a, b) < 0
 }
 
 // openPairs finds for each wait where the two last synchronised by a wait of one for the
