@@ -9,16 +9,16 @@ import (
 	"sync/atomic"
 )
 
-// A Line works on items with several goroutines and ends with those of a lane in the order in
-// which they were put in; so what is made of each lane does not depend on the number of workers. Its
+// A Line works on items with several goroutines and ends with those of a queue in the order in
+// which they were put in; so what is made of each queue does not depend on the number of workers. Its
 // methods are for one goroutine.
 type Line[T any] struct {
 	work   func(T)       // on any goroutine
-	end    func(T) error // in order; for items of different lanes at the same time
+	end    func(T) error // in order; for items of different queues at the same time
 	free   chan *place[T]
 	held   *place[T] // that was taken
 	todo   chan *place[T]
-	lanes  []chan *place[T] // in order
+	queues []chan *place[T] // in order
 	done   sync.WaitGroup
 	failed atomic.Pointer[error] // the first of end
 }
@@ -31,14 +31,14 @@ type place[T any] struct {
 
 // NewLine starts the goroutines; a single worker is the caller itself. Items, of which there
 // are a few for each worker, are made once.
-func NewLine[T any](workers, lanes int, item func() T, work func(T), end func(T) error) *Line[T] {
+func NewLine[T any](workers, queues int, item func() T, work func(T), end func(T) error) *Line[T] {
 	l := &Line[T]{work: work, end: end}
 	if workers == 1 {
 		l.held = &place[T]{item: item()}
 		return l
 	}
 	n := 2*workers + 2 // two for each worker, one being filled, one being ended
-	l.free, l.todo, l.lanes = make(chan *place[T], n), make(chan *place[T], n), make([]chan *place[T], lanes)
+	l.free, l.todo, l.queues = make(chan *place[T], n), make(chan *place[T], n), make([]chan *place[T], queues)
 	for range n {
 		l.free <- &place[T]{item(), make(chan struct{}, 1)}
 	}
@@ -50,11 +50,11 @@ func NewLine[T any](workers, lanes int, item func() T, work func(T), end func(T)
 			}
 		})
 	}
-	for k := range l.lanes {
-		lane := make(chan *place[T], n)
-		l.lanes[k] = lane
+	for k := range l.queues {
+		queue := make(chan *place[T], n)
+		l.queues[k] = queue
 		l.done.Go(func() {
-			for p := range lane {
+			for p := range queue {
 				<-p.ready
 				l.finish(p.item)
 				l.free <- p
@@ -89,14 +89,14 @@ func (l *Line[T]) Take() T {
 	return l.held.item
 }
 
-// Put puts the item that was taken into a lane. It returns the error of an item before.
-func (l *Line[T]) Put(lane int) error {
+// Put puts the item that was taken into a queue. It returns the error of an item before.
+func (l *Line[T]) Put(queue int) error {
 	if l.free == nil {
 		l.work(l.held.item)
 		l.finish(l.held.item)
 		return l.err()
 	}
-	l.lanes[lane] <- l.held
+	l.queues[queue] <- l.held
 	l.todo <- l.held
 	return l.err()
 }
@@ -105,8 +105,8 @@ func (l *Line[T]) Put(lane int) error {
 func (l *Line[T]) Close() error {
 	if l.free != nil {
 		close(l.todo)
-		for _, lane := range l.lanes {
-			close(lane)
+		for _, queue := range l.queues {
+			close(queue)
 		}
 		l.done.Wait()
 	}

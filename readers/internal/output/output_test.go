@@ -12,24 +12,24 @@ import (
 	"testing"
 )
 
-// TestLineKeepsOrder: whoever is done first, the items of a lane end in the order of Put.
+// TestLineKeepsOrder: whoever is done first, the items of a queue end in the order of Put.
 func TestLineKeepsOrder(t *testing.T) {
-	const lanes = 3
+	const queues = 3
 	for _, workers := range []int{1, 2, 7} {
-		var next [lanes]int
-		l := NewLine(workers, lanes, func() *[2]int { return new([2]int) },
+		var next [queues]int
+		l := NewLine(workers, queues, func() *[2]int { return new([2]int) },
 			func(x *[2]int) { x[1] = x[0] * x[0] },
 			func(x *[2]int) error {
-				lane := x[0] % lanes
-				if want := next[lane]*lanes + lane; x[0] != want || x[1] != want*want {
+				queue := x[0] % queues
+				if want := next[queue]*queues + queue; x[0] != want || x[1] != want*want {
 					return fmt.Errorf("item %v where %d is next", *x, want)
 				}
-				next[lane]++
+				next[queue]++
 				return nil
 			})
 		for i := range 1000 {
 			l.Take()[0] = i
-			if err := l.Put(i % lanes); err != nil {
+			if err := l.Put(i % queues); err != nil {
 				t.Fatal(err)
 			}
 		}
