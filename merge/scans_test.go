@@ -181,7 +181,7 @@ func FuzzScans(f *testing.F) {
 		store := spill.NewStore(1<<20, "")
 		defer store.Close()
 		got := new(Scans)
-		c := partial.NewReader(bytes.NewReader(partialtest.Framed("scans", data)), "scans")
+		c := partial.NewReader(bytes.NewReader(partialtest.Packed("scans", data)), "scans")
 		got.Code(c, src.Defs(), store)
 		if err := c.Close(); err != nil {
 			if !errors.Is(err, partial.ErrDamaged) {

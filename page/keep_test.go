@@ -167,7 +167,7 @@ func FuzzReadIndex(f *testing.F) {
 	f.Add(append(payload([]byte(`{}`)), index...))
 	f.Add(append(payload([]byte(`{}`)), 2, 2, 0, 0, 0, 0))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		whole := partialtest.Framed(keptLine, append(slices.Clone(key), body...))
+		whole := partialtest.Packed(keptLine, append(slices.Clone(key), body...))
 		x, k, err := reread(t, whole, Key{})
 		if err != nil {
 			return

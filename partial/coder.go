@@ -13,31 +13,31 @@ import (
 // several Coders may write the same one at the same time. Its first error sticks: code everything,
 // then look at Err or Close. What is read after an error is zero.
 type Coder struct {
-	frames frames
-	data   []byte // writing: of the frame so far; reading: what is left of it
-	frame  []byte // reading: memory of the frame
-	err    error
+	packets packets
+	data    []byte // writing: of the packet so far; reading: what is left of it
+	packet  []byte // reading: memory of the packet
+	err     error
 }
 
 // NewWriter returns a Coder that writes. The line says what the stream is; it has no line break.
 func NewWriter(w io.Writer, line string) *Coder {
-	c := &Coder{frames: frames{w: bufio.NewWriterSize(w, frameBytes)}}
-	_, c.err = c.frames.w.WriteString(line + "\n")
+	c := &Coder{packets: packets{w: bufio.NewWriterSize(w, packetBytes)}}
+	_, c.err = c.packets.w.WriteString(line + "\n")
 	return c
 }
 
 // NewReader returns a Coder that reads a stream that begins with the line.
 func NewReader(r io.Reader, line string) *Coder {
-	c := &Coder{frames: frames{r: bufio.NewReaderSize(r, frameBytes)}}
+	c := &Coder{packets: packets{r: bufio.NewReaderSize(r, packetBytes)}}
 	head := make([]byte, len(line)+1)
-	if _, err := io.ReadFull(c.frames.r, head); err != nil || string(head) != line+"\n" {
+	if _, err := io.ReadFull(c.packets.r, head); err != nil || string(head) != line+"\n" {
 		c.err = damaged("it does not begin with %q", line)
 	}
 	return c
 }
 
 // Reading reports whether the Coder reads.
-func (c *Coder) Reading() bool { return c.frames.r != nil }
+func (c *Coder) Reading() bool { return c.packets.r != nil }
 
 // Err returns the first error. One that wraps ErrDamaged is about the data.
 func (c *Coder) Err() error { return c.err }
@@ -69,43 +69,43 @@ func (c *Coder) Close() error {
 		if c.next(); c.err == nil && len(c.data) > 0 {
 			c.Refuse("there is more than values")
 		}
-		if _, err := c.frames.r.ReadByte(); c.err == nil && err != io.EOF {
+		if _, err := c.packets.r.ReadByte(); c.err == nil && err != io.EOF {
 			c.Refuse("something follows its end")
 		}
 		return c.err
 	}
 	c.flush(1)
 	if c.err == nil {
-		if c.err = c.frames.write(nil); c.err == nil {
-			c.err = c.frames.w.Flush()
+		if c.err = c.packets.write(nil); c.err == nil {
+			c.err = c.packets.w.Flush()
 		}
 	}
 	return c.err
 }
 
-// flush writes a frame if there are so many bytes for one.
+// flush writes a packet if there are so many bytes for one.
 func (c *Coder) flush(atLeast int) {
 	if len(c.data) < atLeast || c.err != nil {
 		return
 	}
-	c.err = c.frames.write(c.data)
+	c.err = c.packets.write(c.data)
 	c.data = c.data[:0]
 }
 
-// next reads a frame.
+// next reads a packet.
 func (c *Coder) next() {
 	if c.err != nil {
 		return
 	}
-	if c.frame, c.err = c.frames.read(c.frame); c.err == nil {
-		c.data = c.frame
+	if c.packet, c.err = c.packets.read(c.packet); c.err == nil {
+		c.data = c.packet
 	}
 }
 
-// begin is called before values that lie in one frame: it makes room for them, or finds them.
+// begin is called before values that lie in one packet: it makes room for them, or finds them.
 func (c *Coder) begin() {
 	if !c.Reading() {
-		c.flush(frameBytes)
+		c.flush(packetBytes)
 		return
 	}
 	if len(c.data) > 0 || c.err != nil {
@@ -116,7 +116,7 @@ func (c *Coder) begin() {
 	}
 }
 
-// number codes a value within a frame.
+// number codes a value within a packet.
 func (c *Coder) number(v uint64) uint64 {
 	if !c.Reading() {
 		c.data = binary.AppendUvarint(c.data, v)
@@ -246,7 +246,7 @@ func List[T any](c *Coder, list *[]T, item func(*T)) {
 	}
 }
 
-// blockRows is the number of rows whose columns lie side by side in one frame.
+// blockRows is the number of rows whose columns lie side by side in one packet.
 const blockRows = 1 << 10
 
 // A Column codes one field of rows.
@@ -293,7 +293,7 @@ func writeNumbers[T any, N Integer](c *Coder, rows []T, field func(*T) *N) {
 	}
 }
 
-// readNumbers reads a column. What is left of the frame stays in variables meanwhile: most of the
+// readNumbers reads a column. What is left of the packet stays in variables meanwhile: most of the
 // time of reading is spent here.
 func readNumbers[T any, N Integer](c *Coder, rows []T, field func(*T) *N) {
 	kind := c.next64()

@@ -122,7 +122,7 @@ func decode(t *testing.T, data []byte) (*record, error) {
 	return r, c.Close()
 }
 
-// TestRoundTrip: what is read is what was written, of tables within a frame and over many.
+// TestRoundTrip: what is read is what was written, of tables within a packet and over many.
 func TestRoundTrip(t *testing.T) {
 	for _, rows := range []int{0, 1, 1024, 1025, 40_000} {
 		want := example(rows)

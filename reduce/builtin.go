@@ -138,8 +138,8 @@ func (f *functions) Cut(c *Call) (bool, error) {
 	cut, known := f.cut[c.Region]
 	if !known {
 		named := slices.Contains(f.rule.Names, f.defs.RegionName(c.Region))
-		frame := c.Class == trace.ClassInit || c.Class == trace.ClassFinalize
-		cut = named != f.rule.Only && (named || !frame)
+		bounds := c.Class == trace.ClassInit || c.Class == trace.ClassFinalize
+		cut = named != f.rule.Only && (named || !bounds)
 		f.cut[c.Region] = cut
 	}
 	return cut, nil

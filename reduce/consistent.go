@@ -349,14 +349,14 @@ type refiner struct {
 	loose    []uint64
 	wanted   uint64 // Enter of the next wanted call, or a loose record
 	isCall   bool
-	stack    trace.CallStack[frame]
+	stack    trace.CallStack[visit]
 	inside   int
 	from     uint64
 	kept     Kept
 }
 
-// A frame is a region that is entered: whether its Enter is cut.
-type frame struct {
+// A visit is a region that is entered: whether its Enter is cut.
+type visit struct {
 	enter uint64
 	cut   bool
 }
@@ -456,15 +456,15 @@ func (r *refiner) enter(seq uint64, region trace.RegionID) {
 			r.inside = r.stack.Len()
 		}
 		r.take()
-		r.stack.Enter(region, frame{enter: seq})
+		r.stack.Enter(region, visit{enter: seq})
 		return
 	}
-	r.stack.Enter(region, frame{enter: seq, cut: r.inside < 0 && seq >= r.cut.From})
+	r.stack.Enter(region, visit{enter: seq, cut: r.inside < 0 && seq >= r.cut.From})
 }
 
 func (r *refiner) leave(seq uint64, region trace.RegionID) {
 	n := r.stack.Leave(region)
-	var outer frame
+	var outer visit
 	for range n {
 		outer = r.stack.Pop()
 	}

@@ -37,7 +37,7 @@ func FuzzParts(f *testing.F) {
 		store := spill.NewStore(1<<20, "")
 		defer store.Close()
 		got := new(Parts)
-		c := partial.NewReader(bytes.NewReader(partialtest.Framed("parts", data)), "parts")
+		c := partial.NewReader(bytes.NewReader(partialtest.Packed("parts", data)), "parts")
 		got.Code(c, src.Defs(), store)
 		if err := c.Close(); err != nil {
 			if !errors.Is(err, partial.ErrDamaged) {

@@ -300,7 +300,7 @@ func (f *file) identName(what string, i ident) string {
 
 // track adds the locations of a track: one, and one more for each sub-track.
 func (a *assembler) track(ctx context.Context, f *file, l *track, group trace.LocationGroupID, ids *idMap) error {
-	n, lanes, err := f.survey(ctx, l)
+	n, layers, err := f.survey(ctx, l)
 	if err != nil {
 		return err
 	}
@@ -317,15 +317,15 @@ func (a *assembler) track(ctx context.Context, f *file, l *track, group trace.Lo
 		a.ledger.AddN(trace.CodeOverlap, count.overlaps, at, in+"; they have locations of their own")
 	}
 	a.ledger.AddN(trace.CodeUnmatchedLeave, count.unmatched, at, in+", by an E without B")
-	a.ledger.AddN(trace.CodeLimitExceeded, count.lost, at, in+", slices that overlap on too many lanes; they are left out")
+	a.ledger.AddN(trace.CodeLimitExceeded, count.lost, at, in+", slices that overlap on too many layers; they are left out")
 	a.ledger.AddN(trace.CodeLimitExceeded, count.broken, at, in+", slices that a B or an E cuts; they get another end")
 	a.ledger.AddN(trace.CodeUnsorted, l.stream.Late(), at, in)
 	name := f.trackName(l)
-	for sub := range len(lanes) + 1 {
+	for sub := range len(layers) + 1 {
 		events := n.events
 		if sub > 0 {
-			events = lanes[sub-1].events
-			count.open += lanes[sub-1].count.open
+			events = layers[sub-1].events
+			count.open += layers[sub-1].count.open
 			name = trace.OverlapName(f.trackName(l), sub)
 		}
 		a.defs.Locations = append(a.defs.Locations, trace.Location{Ref: uint64(len(a.places)),

@@ -28,7 +28,7 @@ type file struct {
 	meters   *meters
 	async    *async
 	overlaps *spool.Spool // slices that are not in the first sub-track of their track; nil: there are none
-	lanes    int          // sub-tracks behind the first ones
+	layers   int          // sub-tracks behind the first ones
 	flows    *flows
 	ledger   trace.Ledger
 	members  map[string]string // of the outer object, raw

@@ -214,9 +214,9 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// Slices on as many lanes as there are slices, and B and E of other names, come out whole:
-// each lane holds what nests in it.
-func TestManyLanes(t *testing.T) {
+// Slices on as many layers as there are slices, and B and E of other names, come out whole:
+// each layer holds what nests in it.
+func TestManyLayers(t *testing.T) {
 	const n = 3000
 	s, err := readData(t, events(n, func(i int) string {
 		return fmt.Sprintf(`{"ph":"X","pid":1,"tid":1,"ts":%d,"dur":%d,"name":"a","bind_id":%d,"flow_out":true}`, 10*i, 10*n+i, i)
@@ -225,8 +225,8 @@ func TestManyLanes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if lanes := len(s.Defs().Locations); lanes != n {
-		t.Errorf("%d lanes, want %d", lanes, n)
+	if layers := len(s.Defs().Locations); layers != n {
+		t.Errorf("%d layers, want %d", layers, n)
 	}
 	seen := make(map[int64]bool)
 	for l := range s.Defs().Locations {

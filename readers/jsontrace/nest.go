@@ -45,7 +45,7 @@ const brokenLimit = 1 << 16
 type nestCount struct {
 	overlaps, open, unmatched uint64
 	broken                    uint64 // slices beyond brokenLimit
-	lost                      uint64 // slices beyond laneLimit
+	lost                      uint64 // slices beyond layerLimit
 }
 
 // A visit is an open slice.

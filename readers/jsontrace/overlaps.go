@@ -8,16 +8,16 @@ import (
 	"tracekit/trace"
 )
 
-// laneLimit bounds the tracks and the further sub-tracks of a file. Slices that nest in none
+// layerLimit bounds the tracks and the further sub-tracks of a file. Slices that nest in none
 // of these are left out.
-const laneLimit = trackLimit
+const layerLimit = trackLimit
 
 // overlaps takes the slices of a track that overlap others without being nested, and gives
 // each to the first sub-track in which it is. What a sub-track gets waits in a spool in which
 // the number of the sub-track stands for the time, so that each is delivered without going
 // through the others.
 //
-//	lanes[k-1] is sub-track k
+//	layers[k-1] is sub-track k
 //	room finds the first sub-track whose innermost open slice ends late enough
 //	ends is a heap of the open slices of all sub-tracks: room changes when one ends
 //
@@ -26,30 +26,30 @@ type overlaps struct {
 	of     *track
 	track  *nester // sub-track 0
 	stream *spool.Stream
-	lanes  []*nester
+	layers []*nester
 	room   timeline
-	ends   laneEnds
+	ends   layerEnds
 	args   []uint64
-	free   int // lanes that there may be
+	free   int // layers that there may be
 }
 
-// A laneEnd is the end of an open slice of a sub-track.
-type laneEnd struct {
-	time int64
-	lane int
+// A layerEnd is the end of an open slice of a sub-track.
+type layerEnd struct {
+	time  int64
+	layer int
 }
 
-type laneEnds []laneEnd
+type layerEnds []layerEnd
 
-func (h laneEnds) Len() int           { return len(h) }
-func (h laneEnds) Less(i, j int) bool { return h[i].time < h[j].time }
-func (h laneEnds) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h layerEnds) Len() int           { return len(h) }
+func (h layerEnds) Less(i, j int) bool { return h[i].time < h[j].time }
+func (h layerEnds) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 
 // Push implements heap.Interface.
-func (h *laneEnds) Push(x any) { *h = append(*h, x.(laneEnd)) }
+func (h *layerEnds) Push(x any) { *h = append(*h, x.(layerEnd)) }
 
 // Pop implements heap.Interface.
-func (h *laneEnds) Pop() any {
+func (h *layerEnds) Pop() any {
 	n := len(*h) - 1
 	x := (*h)[n]
 	*h = (*h)[:n]
@@ -61,7 +61,7 @@ func newOverlaps(f *file, l *track, n *nester) *overlaps {
 	if f.overlaps == nil {
 		f.overlaps = spool.New(f.spool.Store())
 	}
-	o := &overlaps{of: l, track: n, stream: f.overlaps.Stream(l.number), free: laneLimit - len(f.tracks.list) - f.lanes}
+	o := &overlaps{of: l, track: n, stream: f.overlaps.Stream(l.number), free: layerLimit - len(f.tracks.list) - f.layers}
 	n.outside = o.slice
 	return o
 }
@@ -69,25 +69,25 @@ func newOverlaps(f *file, l *track, n *nester) *overlaps {
 // slice takes a slice; times do not decrease.
 func (o *overlaps) slice(time, dur int64, region trace.RegionID, c call) {
 	for len(o.ends) > 0 && o.ends[0].time <= time {
-		k := heap.Pop(&o.ends).(laneEnd).lane
-		o.lanes[k].pop(time)
-		o.room.set(k, o.lanes[k].limit())
+		k := heap.Pop(&o.ends).(layerEnd).layer
+		o.layers[k].pop(time)
+		o.room.set(k, o.layers[k].limit())
 	}
 	end := endOf(time, dur)
 	k := o.room.first(func(limits span) bool { return dur == openEnd || o.track.fits(end, limits.max) })
 	if k < 0 {
-		if k = len(o.lanes); k >= o.free {
+		if k = len(o.layers); k >= o.free {
 			o.track.count.lost++
 			return
 		}
-		o.lanes = append(o.lanes, newNester(o.track.f, o.of, nil))
+		o.layers = append(o.layers, newNester(o.track.f, o.of, nil))
 		o.room.add(unknownEnd)
 	}
-	n := o.lanes[k]
+	n := o.layers[k]
 	n.slice(time, dur, region, c)
 	o.room.set(k, n.limit())
 	if n.limit() != unknownEnd {
-		heap.Push(&o.ends, laneEnd{n.limit(), k})
+		heap.Push(&o.ends, layerEnd{n.limit(), k})
 	}
 	o.put(k+1, time, dur, region, c)
 }
@@ -106,12 +106,12 @@ func (o *overlaps) put(sub int, time, dur int64, region trace.RegionID, c call) 
 
 // close returns the sub-tracks behind the first.
 func (o *overlaps) close() []*nester {
-	for _, n := range o.lanes {
+	for _, n := range o.layers {
 		n.close()
 		n.stack = nil
 	}
-	o.track.f.lanes += len(o.lanes)
-	return o.lanes
+	o.track.f.layers += len(o.layers)
+	return o.layers
 }
 
 // walkOverlap passes the slices of a sub-track on to a nester, as walk does.

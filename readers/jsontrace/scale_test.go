@@ -31,10 +31,10 @@ var scales = []struct {
 	{"async-names", 2, func(n, i int) string {
 		return fmt.Sprintf(`{"ph":"%c","cat":"c","id":1,"name":"a%d","pid":1,"ts":%d}`, "be"[i/n], i%n, i)
 	}},
-	{"lanes", 1, func(n, i int) string { // one for each slice
+	{"layers", 1, func(n, i int) string { // one for each slice
 		return fmt.Sprintf(`{"ph":"X","name":"a","pid":1,"ts":%d,"dur":%d}`, 10*i, 10*n+i)
 	}},
-	{"lanes-100", 1, func(n, i int) string {
+	{"layers-100", 1, func(n, i int) string {
 		return fmt.Sprintf(`{"ph":"X","name":"a","pid":1,"ts":%d,"dur":1005}`, 10*i)
 	}},
 	{"nested", 1, func(n, i int) string {

@@ -40,7 +40,7 @@ func FuzzParts(f *testing.F) {
 			t.Fatal(err)
 		}
 		parts := w.Parts()
-		c := partial.NewReader(bytes.NewReader(partialtest.Framed("parts", data)), "parts")
+		c := partial.NewReader(bytes.NewReader(partialtest.Packed("parts", data)), "parts")
 		parts.Code(c, src.Defs(), nil)
 		if err := c.Close(); err != nil && !errors.Is(err, partial.ErrDamaged) {
 			t.Fatal(err)

@@ -26,7 +26,7 @@ const batchEvents = 4096
 type assembler struct {
 	source   *Source
 	location trace.LocationID
-	lane     // location is that thread's, or its lane of that number
+	layer    // location is that thread's, or its layer of that number
 	task     uint32
 	yield    func(*trace.Batch, error) bool
 	out      trace.Batch
@@ -57,11 +57,11 @@ type assembler struct {
 }
 
 func newAssembler(s *Source, l trace.LocationID, yield func(*trace.Batch, error) bool) *assembler {
-	at := lane{thread: l}
+	at := layer{thread: l}
 	if int(l) >= len(s.calls) {
-		at = s.lanes[int(l)-len(s.calls)]
+		at = s.layers[int(l)-len(s.calls)]
 	}
-	a := &assembler{source: s, location: l, lane: at, yield: yield, task: uint32(s.defs.Locations[l].Group),
+	a := &assembler{source: s, location: l, layer: at, yield: yield, task: uint32(s.defs.Locations[l].Group),
 		rooted: make(map[trace.CommID]uint32), open: make(map[uint32]int32), ranks: make(map[rankKey]uint32)}
 	a.out.Reset(l, 0)
 	return a
@@ -72,7 +72,7 @@ func newAssembler(s *Source, l trace.LocationID, yield func(*trace.Batch, error)
 func (a *assembler) run(ctx context.Context) {
 	defer func() { a.source.note(a.location, a.ledger.Findings()) }()
 	if a.number > 0 {
-		a.runLane(ctx)
+		a.runLayer(ctx)
 		return
 	}
 	messages := a.pull(ctx, messageStream)
@@ -102,10 +102,10 @@ func (a *assembler) run(ctx context.Context) {
 	}
 }
 
-// runLane delivers a lane of a thread, which holds regions of some types and nothing else.
-func (a *assembler) runLane(ctx context.Context) {
+// runLayer delivers a layer of a thread, which holds regions of some types and nothing else.
+func (a *assembler) runLayer(ctx context.Context) {
 	part := spool.Part{First: int64(a.number), Last: int64(a.number)}
-	records := spool.Merge([]*spool.Stream{a.source.inLanes.Stream(a.thread)}, part)
+	records := spool.Merge([]*spool.Stream{a.source.inLayers.Stream(a.thread)}, part)
 	row := trace.Flow{Time: make([]int64, 1), Kind: make([]trace.Kind, 1), Region: make([]trace.RegionID, 1)}
 	n := 0
 	for r := records.Next(); r != nil; r = records.Next() {
@@ -127,10 +127,10 @@ func (a *assembler) runLane(ctx context.Context) {
 	}
 }
 
-// elsewhere reports whether a record belongs to a lane of the thread.
+// elsewhere reports whether a record belongs to a layer of the thread.
 func (a *assembler) elsewhere(f *trace.Flow, i int) bool {
 	slot := a.source.slotOf(f, i)
-	return slot != trace.None && a.source.slots[slot].lane > 0
+	return slot != trace.None && a.source.slots[slot].layer > 0
 }
 
 // fail delivers an error, after which there is nothing.
@@ -194,7 +194,7 @@ func (a *assembler) events(b *trace.Batch, messages, states *records) {
 	for _, table := range b.Order {
 		switch table {
 		case trace.TableFlow:
-			if len(a.source.lanes) == 0 || !a.elsewhere(&b.Flow, flow) {
+			if len(a.source.layers) == 0 || !a.elsewhere(&b.Flow, flow) {
 				a.until(b.Flow.Time[flow], messages, states)
 				a.flow(&b.Flow, flow)
 			}

@@ -65,7 +65,7 @@
 //     MPI_Waitsome, MPI_Testall, MPI_Testsome and MPI_Finalize all of them.
 //   - Other types whose value 0 is named End or Outside… in the .pcf tell intervals of the user's
 //     (tasks, phases): Enter and Leave too. Types that cross others have locations of their
-//     own beside the threads; see lanes.go.
+//     own beside the threads; see layers.go.
 //   - 42…, 44… and 46000000 and up (hardware counters) are metrics, increments up to the
 //     event. Of other types, values with a label in the .pcf are instants, all others
 //     metrics that hold at their moment. Flushing (40000003) is BufferFlush, tracing

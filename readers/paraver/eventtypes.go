@@ -73,8 +73,8 @@ type typeInfo struct {
 type slot struct {
 	typ     uint32
 	replace bool           // another value ends the one before; else it is nested in it
-	user    bool           // a type of the user's: see lanes.go
-	lane    uint32         // in which lane of a thread its regions lie
+	user    bool           // a type of the user's: see layers.go
+	layer   uint32         // in which layer of a thread its regions lie
 	used    bool           // the type occurs
 	unknown trace.RegionID // the region of a leave that was not entered
 }

@@ -41,7 +41,7 @@ var scales = []struct {
 	}, labels: func(b *bytes.Buffer, n, i int) {
 		fmt.Fprintf(b, "EVENT_TYPE\n0 %d t\nVALUES\n0 End\n1 on\n", 1000+i)
 	}},
-	{name: "lanes", lines: func(b *bytes.Buffer, n, i int) { // each type crosses all others
+	{name: "layers", lines: func(b *bytes.Buffer, n, i int) { // each type crosses all others
 		k := int(math.Sqrt(float64(n)))
 		x, y := 1000+i/k, 1000+i%k
 		if x < y {

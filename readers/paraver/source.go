@@ -34,8 +34,8 @@ type Source struct {
 	slots    []slot
 	inSlot   []uint32     // by region
 	calls    []bool       // by thread: it has regions other than states
-	inLanes  *spool.Spool // what lies in lanes; nil: there are none
-	lanes    []lane       // the locations behind those of the threads
+	inLayers *spool.Spool // what lies in layers; nil: there are none
+	layers   []layer      // the locations behind those of the threads
 	end      int64
 	dialect  bool   // see own.go
 	spoken   []bool // by thread: some line speaks of it
@@ -101,7 +101,7 @@ func (r *reading) source(ctx context.Context) (*Source, error) {
 		s.info.Creator = "tracekit"
 	}
 	if err := r.arrange(ctx, s); err != nil {
-		s.closeLanes()
+		s.closeLayers()
 		return nil, fmt.Errorf("%s: %w", r.path, err)
 	}
 	s.findings = r.ledger.Findings()
@@ -163,4 +163,4 @@ func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq
 }
 
 // Close implements trace.Source.
-func (s *Source) Close() error { return errors.Join(s.closeLanes(), s.spool.Close()) }
+func (s *Source) Close() error { return errors.Join(s.closeLayers(), s.spool.Close()) }

@@ -138,7 +138,7 @@ func (a *assembler) leaveInner() {
 	}
 }
 
-// mayPart reports whether one of two slots may get another lane.
+// mayPart reports whether one of two slots may get another layer.
 func (a *assembler) mayPart(outer, inner uint32) bool {
 	return inner != trace.None && (a.source.slots[outer].user || a.source.slots[inner].user)
 }

@@ -91,7 +91,7 @@ type activity struct {
 	parts   [parts]sweep
 	counts  [parts]uint64
 	streams []*streamSweep
-	lanes   map[uint32]*streamSweep // by location
+	queues  map[uint32]*streamSweep // by location
 	gaps    *spill.Table[gap]
 	causes  idleCauses
 	longest []longGap // the longest first
@@ -139,7 +139,7 @@ type idleSum struct {
 }
 
 func newActivity(c *collector, h *host, d *device, last *arrivals, steps []step) *activity {
-	a := &activity{c: c, h: h, d: d, last: last, steps: steps, lanes: make(map[uint32]*streamSweep), before: make(map[launchSite]*idleSum),
+	a := &activity{c: c, h: h, d: d, last: last, steps: steps, queues: make(map[uint32]*streamSweep), before: make(map[launchSite]*idleSum),
 		gaps: spill.NewTable[gap](c.t.Store), kernels: make(map[kernelKey]*kernelSum), inSteps: make([]coverage, len(steps))}
 	a.whole.gap = func(from, to int64) { a.gaps.Append(gap{from, to}) }
 	byName := make(map[string]*streamSweep)
@@ -149,7 +149,7 @@ func newActivity(c *collector, h *host, d *device, last *arrivals, steps []step)
 			byName[name] = &streamSweep{name: name}
 			a.streams = append(a.streams, byName[name])
 		}
-		a.lanes[uint32(p.location)] = byName[name]
+		a.queues[uint32(p.location)] = byName[name]
 	}
 	for i, s := range steps {
 		a.marks = append(a.marks, mark{s.from, i, false}, mark{s.to, i, true})
@@ -209,7 +209,7 @@ func (a *activity) kernel(k *kernel, start, end int64) {
 	work := a.c.works[k.region]
 	a.whole.add(start, end, work)
 	a.count++
-	s := a.lanes[k.lane]
+	s := a.queues[k.queue]
 	s.add(start, end, work)
 	s.count++
 	l := a.h.launched(k)

@@ -38,7 +38,7 @@ func (p *part) code(c *partial.Coder, of *collector) {
 			partial.Numbers(func(k *kernel) *uint64 { return &k.id }),
 			partial.Numbers(func(k *kernel) *trace.RegionID { return &k.region }))
 		check(c, store, "kernel", &p.kernels, func(k, last *kernel) bool {
-			k.lane = uint32(p.location)
+			k.queue = uint32(p.location)
 			return k.start >= last.start && k.end >= k.start-1 && exists(k.region, false)
 		})
 	case thread:

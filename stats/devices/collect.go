@@ -13,7 +13,7 @@ type kernel struct {
 	start, end int64  // corrected; end < start: it never ended
 	id         uint64 // that its launch has too; 0: none
 	region     trace.RegionID
-	lane       uint32 // its location
+	queue      uint32 // its location
 	launch     row    // after linking
 }
 
@@ -289,7 +289,7 @@ func (r *reading) enter(region trace.RegionID, t int64, id uint64) {
 	switch {
 	case r.kind == stream:
 		if int(region) < len(r.c.works) && r.c.works[region] != trace.DeviceIdle {
-			r.p.kernels.Append(kernel{start: t, end: t - 1, id: id, region: region, lane: uint32(r.p.location)})
+			r.p.kernels.Append(kernel{start: t, end: t - 1, id: id, region: region, queue: uint32(r.p.location)})
 			top.row = r.p.kernels.Len()
 		}
 		return

@@ -91,7 +91,7 @@ type collectiveSums struct {
 		count, waits, last, notAll uint64
 		wait, caused, late         int64
 	}
-	lanes []*part // by stream: the times in which it waits for the last member, as kernels
+	queues []*part // by stream: the times in which it waits for the last member, as kernels
 }
 
 // sizeLimit bounds the keys of the collectives of a device; further ones count as of no size.
@@ -103,11 +103,11 @@ func newCollectiveSums(c *collector, d *device, last *arrivals) collectiveSums {
 		return s
 	}
 	for _, p := range d.streams {
-		lane := &part{location: p.location, kernels: spill.NewTable[kernel](c.t.Store)}
-		s.lanes = append(s.lanes, lane)
+		queue := &part{location: p.location, kernels: spill.NewTable[kernel](c.t.Store)}
+		s.queues = append(s.queues, queue)
 		for _, parts := range c.t.Parts[p.location].Rows {
 			for _, part := range parts {
-				s.add(part, last, lane)
+				s.add(part, last, queue)
 			}
 		}
 	}
@@ -115,12 +115,12 @@ func newCollectiveSums(c *collector, d *device, last *arrivals) collectiveSums {
 }
 
 func (s *collectiveSums) release() {
-	for _, l := range s.lanes {
+	for _, l := range s.queues {
 		l.release()
 	}
 }
 
-func (s *collectiveSums) add(part trace.Part, last *arrivals, lane *part) {
+func (s *collectiveSums) add(part trace.Part, last *arrivals, queue *part) {
 	t := s.c.t
 	row, m, x := t.Collectives.At(int(part.Collective)), t.Members.At(int(part.Member)), last.table.Ptr(int(part.Collective))
 	from, to := s.c.clip(m.Begin), s.c.clip(m.End)
@@ -159,13 +159,13 @@ func (s *collectiveSums) add(part trace.Part, last *arrivals, lane *part) {
 		g.waits++
 		g.wait += w
 		if a, b := s.c.clip(m.Begin), s.c.clip(m.Begin+w); b > a {
-			lane.kernels.Append(kernel{start: a, end: b, lane: uint32(lane.location)})
+			queue.kernels.Append(kernel{start: a, end: b, queue: uint32(queue.location)})
 		}
 	}
 }
 
 // waits goes over the times in which streams wait, in order.
-func (s *collectiveSums) waits() *merger { return merge(s.lanes, false) }
+func (s *collectiveSums) waits() *merger { return merge(s.queues, false) }
 
 // busFactor returns by what the bytes of a collective are multiplied for the bandwidth that its
 // links see, as NCCL's tests do.

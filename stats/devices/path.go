@@ -24,19 +24,19 @@ import (
 //
 // Times only decrease, and no kernel is visited twice, so that the walk ends.
 type path struct {
-	c     *collector
-	last  *arrivals
-	hosts []*pathHost
-	lanes map[trace.LocationID]*lane
-	sums  [unknown + 1][]*pathSum // by kind and region, the last for none
-	from  int64
+	c      *collector
+	last   *arrivals
+	hosts  []*pathHost
+	queues map[trace.LocationID]*queue
+	sums   [unknown + 1][]*pathSum // by kind and region, the last for none
+	from   int64
 }
 
 // A pathHost is a host with the places that the walk has come to.
 type pathHost struct {
 	*host
 	threads []*threadCursor
-	heaps   map[*device]*laneHeap
+	heaps   map[*device]*queueHeap
 }
 
 // A threadCursor is a thread of which all acts from next on are behind the walk.
@@ -45,8 +45,8 @@ type threadCursor struct {
 	next int
 }
 
-// A lane is a location of a stream of which the kernels from next on are behind the walk.
-type lane struct {
+// A queue is a location of a stream of which the kernels from next on are behind the walk.
+type queue struct {
 	host    *pathHost
 	device  *device
 	part    *part
@@ -83,21 +83,21 @@ type pathSum struct {
 
 // newPath returns the walk over hosts whose kernels are linked.
 func newPath(c *collector, hosts []*host, last *arrivals) *path {
-	p := &path{c: c, last: last, lanes: make(map[trace.LocationID]*lane), from: c.opts.From}
+	p := &path{c: c, last: last, queues: make(map[trace.LocationID]*queue), from: c.opts.From}
 	for k := range p.sums {
 		p.sums[k] = make([]*pathSum, len(c.works)+1)
 	}
 	for _, h := range hosts {
-		x := &pathHost{host: h, heaps: make(map[*device]*laneHeap)}
+		x := &pathHost{host: h, heaps: make(map[*device]*queueHeap)}
 		for _, t := range h.threads {
 			x.threads = append(x.threads, &threadCursor{t.acts, t.acts.Len()})
 		}
 		for _, d := range h.devices {
-			heap := &laneHeap{}
+			heap := &queueHeap{}
 			for _, s := range d.streams {
-				l := &lane{host: x, device: d, part: s, next: s.kernels.Len(), members: c.t.Parts[s.location].Len(), end: math.MaxInt64}
-				heap.lanes = append(heap.lanes, l)
-				p.lanes[s.location] = l
+				l := &queue{host: x, device: d, part: s, next: s.kernels.Len(), members: c.t.Parts[s.location].Len(), end: math.MaxInt64}
+				heap.queues = append(heap.queues, l)
+				p.queues[s.location] = l
 			}
 			x.heaps[d] = heap
 		}
@@ -106,12 +106,12 @@ func newPath(c *collector, hosts []*host, last *arrivals) *path {
 	return p
 }
 
-// A stand is where the walk is: on a thread, or on a kernel of a lane.
+// A stand is where the walk is: on a thread, or on a kernel of a queue.
 type stand struct {
 	host   *pathHost
 	thread int
-	lane   *lane // nil: on the thread
-	kernel int   // its row
+	queue  *queue // nil: on the thread
+	kernel int    // its row
 }
 
 // walk goes over the run and returns the path.
@@ -122,7 +122,7 @@ func (p *path) walk(ctx context.Context) *stats.DevicePath {
 		if n&0xFFFF == 0 && ctx.Err() != nil {
 			break
 		}
-		if at.lane != nil {
+		if at.queue != nil {
 			at, ok = p.onKernel(at, &t)
 		} else {
 			at, ok = p.onThread(at, &t)
@@ -146,7 +146,7 @@ func (p *path) end(t *int64) (best stand, ok bool) {
 	}
 	for _, h := range p.hosts {
 		if l, k := h.latest(*t, p.from); l != nil && l.part.kernels.Ptr(k).end > latest {
-			best, latest, ok = stand{host: h, lane: l, kernel: k}, l.part.kernels.Ptr(k).end, true
+			best, latest, ok = stand{host: h, queue: l, kernel: k}, l.part.kernels.Ptr(k).end, true
 		}
 	}
 	if ok && latest < *t {
@@ -187,7 +187,7 @@ func (p *path) onThread(at stand, t *int64) (stand, bool) {
 	case p.c.is(p.c.waits, a.region):
 		if l, k := at.host.latest(*t, a.at); l != nil {
 			p.charge(at.host, pathKey{onHost, a.region}, t, l.part.kernels.Ptr(k).end)
-			return stand{host: at.host, lane: l, kernel: k}, true
+			return stand{host: at.host, queue: l, kernel: k}, true
 		}
 	}
 	p.charge(at.host, pathKey{onHost, a.region}, t, a.at)
@@ -227,20 +227,20 @@ func (p *path) otherThread(at stand, t *int64) (stand, bool) {
 
 // onKernel goes back to the begin of a kernel, and to what it is there because of.
 func (p *path) onKernel(at stand, t *int64) (stand, bool) {
-	k := at.lane.part.kernels.At(at.kernel)
-	at.lane.next = at.kernel
+	k := at.queue.part.kernels.At(at.kernel)
+	at.queue.next = at.kernel
 	key := pathKey{onKernel, k.region}
-	if x, who := p.arrival(at.lane, &k); x != nil && x.last > k.start && x.last <= *t {
+	if x, who := p.arrival(at.queue, &k); x != nil && x.last > k.start && x.last <= *t {
 		p.charge(at.host, key, t, x.last)
-		if l := p.lanes[who.Location]; l != nil && l != at.lane {
+		if l := p.queues[who.Location]; l != nil && l != at.queue {
 			if i := l.holding(x.last); i >= 0 {
-				return stand{host: l.host, lane: l, kernel: i}, true
+				return stand{host: l.host, queue: l, kernel: i}, true
 			}
 		}
 	}
 	p.charge(at.host, key, t, k.start)
 	start := *t // which is no later
-	l, before := at.host.heaps[at.lane.device].latest(start, p.from)
+	l, before := at.host.heaps[at.queue.device].latest(start, p.from)
 	launch := at.host.launched(&k)
 	if launch != nil && launch.enter > start {
 		launch = nil // clocks disagree
@@ -248,7 +248,7 @@ func (p *path) onKernel(at stand, t *int64) (stand, bool) {
 	switch {
 	case l != nil && (launch == nil || l.part.kernels.Ptr(before).end >= launch.enter):
 		p.charge(at.host, pathKey{inGap, k.region}, t, l.part.kernels.Ptr(before).end)
-		return stand{host: at.host, lane: l, kernel: before}, true
+		return stand{host: at.host, queue: l, kernel: before}, true
 	case launch != nil:
 		p.charge(at.host, pathKey{inLaunch, k.region}, t, launch.enter)
 		return stand{host: at.host, thread: int(k.launch.thread - 1)}, true
@@ -258,7 +258,7 @@ func (p *path) onKernel(at stand, t *int64) (stand, bool) {
 
 // arrival returns when the members of the collective come that a kernel is, and the one that comes
 // last; nil if it is none, or not all are recorded.
-func (p *path) arrival(l *lane, k *kernel) (*arrival, *trace.Member) {
+func (p *path) arrival(l *queue, k *kernel) (*arrival, *trace.Member) {
 	if p.last.table == nil {
 		return nil, nil
 	}
@@ -279,20 +279,20 @@ func (p *path) arrival(l *lane, k *kernel) (*arrival, *trace.Member) {
 	return nil, nil
 }
 
-// overlapping is how many kernels of a lane are looked at for one that has ended: in a lane they
+// overlapping is how many kernels of a queue are looked at for one that has ended: in a queue they
 // follow each other, or one encloses few others.
 const overlapping = 8
 
-// A laneHeap finds the kernel of a device that ended last. Since the walk goes back in time, the
-// kernel of a lane is looked for again only once it is behind the walk.
+// A queueHeap finds the kernel of a device that ended last. Since the walk goes back in time, the
+// kernel of a queue is looked for again only once it is behind the walk.
 //
-//	lanes[0] has the latest end
-type laneHeap struct{ lanes []*lane }
+//	queues[0] has the latest end
+type queueHeap struct{ queues []*queue }
 
 // latest returns the kernel that ended last in (after, until], nil if there is none.
-func (h *laneHeap) latest(until, after int64) (*lane, int) {
-	for len(h.lanes) > 0 {
-		l := h.lanes[0]
+func (h *queueHeap) latest(until, after int64) (*queue, int) {
+	for len(h.queues) > 0 {
+		l := h.queues[0]
 		if l.row < l.next && l.end <= until {
 			if l.end <= after {
 				return nil, 0
@@ -300,37 +300,37 @@ func (h *laneHeap) latest(until, after int64) (*lane, int) {
 			return l, l.row
 		}
 		if !l.find(until) {
-			n := len(h.lanes) - 1
-			h.lanes[0] = h.lanes[n]
-			h.lanes = h.lanes[:n]
+			n := len(h.queues) - 1
+			h.queues[0] = h.queues[n]
+			h.queues = h.queues[:n]
 		}
 		h.down()
 	}
 	return nil, 0
 }
 
-// down puts the first lane in its place.
-func (h *laneHeap) down() {
+// down puts the first queue in its place.
+func (h *queueHeap) down() {
 	for i := 0; ; {
 		k := 2*i + 1
-		if k+1 < len(h.lanes) && h.lanes[k+1].before(h.lanes[k]) {
+		if k+1 < len(h.queues) && h.queues[k+1].before(h.queues[k]) {
 			k++
 		}
-		if k >= len(h.lanes) || !h.lanes[k].before(h.lanes[i]) {
+		if k >= len(h.queues) || !h.queues[k].before(h.queues[i]) {
 			return
 		}
-		h.lanes[i], h.lanes[k] = h.lanes[k], h.lanes[i]
+		h.queues[i], h.queues[k] = h.queues[k], h.queues[i]
 		i = k
 	}
 }
 
-// before orders lanes: the latest end first, then the first location.
-func (l *lane) before(o *lane) bool {
+// before orders queues: the latest end first, then the first location.
+func (l *queue) before(o *queue) bool {
 	return l.end > o.end || l.end == o.end && l.part.location < o.part.location
 }
 
-// find looks for the kernel of a lane that ended last until a time; it returns false if there is none.
-func (l *lane) find(until int64) bool {
+// find looks for the kernel of a queue that ended last until a time; it returns false if there is none.
+func (l *queue) find(until int64) bool {
 	for l.next > 0 {
 		found := false
 		for ; l.next > 0 && l.part.kernels.Ptr(l.next-1).start > until; l.next-- {
@@ -349,7 +349,7 @@ func (l *lane) find(until int64) bool {
 }
 
 // latest returns the kernel of a host that ended last in (after, until], nil if there is none.
-func (h *pathHost) latest(until, after int64) (best *lane, row int) {
+func (h *pathHost) latest(until, after int64) (best *queue, row int) {
 	for _, d := range h.devices {
 		if l, i := h.heaps[d].latest(until, after); l != nil && (best == nil || l.end > best.end) {
 			best, row = l, i
@@ -358,8 +358,8 @@ func (h *pathHost) latest(until, after int64) (best *lane, row int) {
 	return best, row
 }
 
-// holding returns the kernel of a lane in which a time lies, -1 if there is none.
-func (l *lane) holding(t int64) int {
+// holding returns the kernel of a queue in which a time lies, -1 if there is none.
+func (l *queue) holding(t int64) int {
 	for l.next > 0 && l.part.kernels.Ptr(l.next-1).start > t {
 		l.next--
 	}

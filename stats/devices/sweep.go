@@ -167,7 +167,7 @@ func merge(streams []*part, back bool) *merger {
 // less orders by begin; ties do not matter to what is measured, but to which kernel is said to end a gap.
 func (m *merger) less(i, j int) bool {
 	a, b := m.heap[i], m.heap[j]
-	return a.key < b.key || a.key == b.key && a.table.Ptr(a.at).lane < b.table.Ptr(b.at).lane
+	return a.key < b.key || a.key == b.key && a.table.Ptr(a.at).queue < b.table.Ptr(b.at).queue
 }
 
 func (m *merger) down(i int) {

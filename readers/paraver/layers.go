@@ -17,15 +17,15 @@ import (
 
 // The user's own types tell intervals that need not nest in each other, nor in calls: one type
 // may tell the task that runs, another the phase that begins meanwhile and outlasts it. The
-// regions of a location do nest. So a type that crosses others gets a lane: a location beside
-// that of each thread in which it occurs. Lane 0 is the thread itself, with all that is not a
-// region of the types in other lanes.
+// regions of a location do nest. So a type that crosses others gets a layer: a location beside
+// that of each thread in which it occurs. Layer 0 is the thread itself, with all that is not a
+// region of the types in other layers.
 //
 // Which types cross is found by assembling the threads before they are delivered; so it costs
 // nothing in traces without such types.
 
-// A lane is a location that is not a thread of the header.
-type lane struct {
+// A layer is a location that is not a thread of the header.
+type layer struct {
 	thread trace.LocationID
 	number uint32
 }
@@ -34,10 +34,10 @@ type lane struct {
 // both are slots.
 type crossing struct{ outer, inner uint32 }
 
-// maxArranging bounds how often threads are assembled to find lanes; what crosses still is cut.
+// maxArranging bounds how often threads are assembled to find layers; what crosses still is cut.
 const maxArranging = 16
 
-// arrange finds the lanes of the user's types and defines their locations.
+// arrange finds the layers of the user's types and defines their locations.
 func (r *reading) arrange(ctx context.Context, s *Source) error {
 	if !slices.ContainsFunc(s.slots, func(t slot) bool { return t.user }) {
 		return nil
@@ -48,7 +48,7 @@ func (r *reading) arrange(ctx context.Context, s *Source) error {
 	}
 	s.follow(visits)
 	s.leaveStates(visits)
-	r.addLanes(s, visits)
+	r.addLayers(s, visits)
 	if err := s.split(ctx, r.options.Jobs); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (r *reading) arrange(ctx context.Context, s *Source) error {
 		if !changed {
 			break
 		}
-		r.addLanes(s, visits)
+		r.addLayers(s, visits)
 		if err := s.split(ctx, r.options.Jobs); err != nil {
 			return err
 		}
@@ -142,19 +142,19 @@ func (s *Source) follow(visits []map[uint32]visitCount) {
 	}
 }
 
-// leaveStates moves the types that occur in threads without calls out of lane 0, which has the
+// leaveStates moves the types that occur in threads without calls out of layer 0, which has the
 // states there.
 func (s *Source) leaveStates(visits []map[uint32]visitCount) {
 	for l, slots := range visits {
 		for i := range slots {
 			if !s.calls[l] {
-				s.slots[i].lane = 1
+				s.slots[i].layer = 1
 			}
 		}
 	}
 }
 
-// crossings assembles all threads and lanes and returns how often types cross in one of them.
+// crossings assembles all threads and layers and returns how often types cross in one of them.
 func (s *Source) crossings(ctx context.Context, jobs int) (map[crossing]uint64, error) {
 	parts := make([]map[crossing]uint64, len(s.calls))
 	err := s.perThread(ctx, jobs, func(ctx context.Context, l trace.LocationID) error {
@@ -166,7 +166,7 @@ func (s *Source) crossings(ctx context.Context, jobs int) (map[crossing]uint64, 
 			a.run(ctx)
 		}
 		assemble(l)
-		for i, end := s.lanesOf(l); i < end; i++ {
+		for i, end := s.layersOf(l); i < end; i++ {
 			assemble(trace.LocationID(len(s.calls) + i))
 		}
 		return failed
@@ -180,51 +180,51 @@ func (s *Source) crossings(ctx context.Context, jobs int) (map[crossing]uint64, 
 	return sum, err
 }
 
-// lanesOf returns where the lanes of a thread begin and end.
-func (s *Source) lanesOf(l trace.LocationID) (begin, end int) {
-	begin, _ = slices.BinarySearchFunc(s.lanes, l, func(n lane, l trace.LocationID) int { return cmp.Compare(n.thread, l) })
-	for end = begin; end < len(s.lanes) && s.lanes[end].thread == l; end++ {
+// layersOf returns where the layers of a thread begin and end.
+func (s *Source) layersOf(l trace.LocationID) (begin, end int) {
+	begin, _ = slices.BinarySearchFunc(s.layers, l, func(n layer, l trace.LocationID) int { return cmp.Compare(n.thread, l) })
+	for end = begin; end < len(s.layers) && s.layers[end].thread == l; end++ {
 	}
 	return begin, end
 }
 
-// split copies what lies in lanes to a spool in which the number of the lane stands for the
+// split copies what lies in layers to a spool in which the number of the layer stands for the
 // time, so that each can be assembled without going through the others.
 func (s *Source) split(ctx context.Context, jobs int) error {
-	if err := s.closeLanes(); err != nil || len(s.lanes) == 0 {
+	if err := s.closeLayers(); err != nil || len(s.layers) == 0 {
 		return err
 	}
-	s.inLanes = spool.New(s.spool.Store())
+	s.inLayers = spool.New(s.spool.Store())
 	err := s.perThread(ctx, jobs, func(ctx context.Context, l trace.LocationID) error {
-		if begin, end := s.lanesOf(l); begin == end {
+		if begin, end := s.layersOf(l); begin == end {
 			return nil
 		}
-		out := s.inLanes.Stream(l)
+		out := s.inLayers.Stream(l)
 		for b, err := range s.spool.Events(ctx, l*threadStreams) {
 			if err != nil {
 				return err
 			}
 			for i, kind := range b.Flow.Kind {
-				if slot := s.slotOf(&b.Flow, i); slot != trace.None && s.slots[slot].lane > 0 {
-					out.AddOther(int64(s.slots[slot].lane), trace.KindInstant, uint64(b.Flow.Time[i]), uint64(kind), uint64(b.Flow.Region[i]))
+				if slot := s.slotOf(&b.Flow, i); slot != trace.None && s.slots[slot].layer > 0 {
+					out.AddOther(int64(s.slots[slot].layer), trace.KindInstant, uint64(b.Flow.Time[i]), uint64(kind), uint64(b.Flow.Region[i]))
 				}
 			}
 		}
 		return nil
 	})
-	return errors.Join(err, s.inLanes.Finish())
+	return errors.Join(err, s.inLayers.Finish())
 }
 
-// closeLanes lets go what split has copied.
-func (s *Source) closeLanes() error {
-	if s.inLanes == nil {
+// closeLayers lets go what split has copied.
+func (s *Source) closeLayers() error {
+	if s.inLayers == nil {
 		return nil
 	}
-	defer func() { s.inLanes = nil }()
-	return s.inLanes.Close()
+	defer func() { s.inLayers = nil }()
+	return s.inLayers.Close()
 }
 
-// part moves types that cross another one to other lanes; n is how many crossings that were
+// part moves types that cross another one to other layers; n is how many crossings that were
 // not known are found. A type of the user's gives way to one of Extrae's, else the later one.
 func (s *Source) part(found map[crossing]uint64, known map[crossing]bool) (n uint64, changed bool) {
 	var moving []uint32
@@ -245,26 +245,26 @@ func (s *Source) part(found map[crossing]uint64, known map[crossing]bool) (n uin
 	for _, moves := range slices.Compact(moving) {
 		taken := make(map[uint32]bool)
 		for _, other := range crossed[moves] {
-			taken[s.slots[other].lane] = true
+			taken[s.slots[other].layer] = true
 		}
 		to := uint32(1)
 		for taken[to] {
 			to++
 		}
-		s.slots[moves].lane, changed = to, true
+		s.slots[moves].layer, changed = to, true
 	}
 	return n, changed
 }
 
-// addLanes defines the locations of the lanes, by thread and number.
-func (r *reading) addLanes(s *Source, visits []map[uint32]visitCount) {
+// addLayers defines the locations of the layers, by thread and number.
+func (r *reading) addLayers(s *Source, visits []map[uint32]visitCount) {
 	d := s.defs
-	d.Locations, s.lanes = d.Locations[:len(s.calls)], nil
+	d.Locations, s.layers = d.Locations[:len(s.calls)], nil
 	for l := range s.calls {
 		types := make(map[uint32][]string)
 		events := make(map[uint32]uint64)
 		for _, i := range slices.Sorted(maps.Keys(visits[l])) {
-			if k := s.slots[i].lane; k > 0 {
+			if k := s.slots[i].layer; k > 0 {
 				types[k] = append(types[k], or(r.pcf.typeLabel(s.slots[i].typ), typeName(s.slots[i].typ)))
 				events[k] += visits[l][i].enters + visits[l][i].leaves
 			}
@@ -273,7 +273,7 @@ func (r *reading) addLanes(s *Source, visits []map[uint32]visitCount) {
 			name := fmt.Sprintf("%s (%s)", d.String(d.Locations[l].Name), strings.Join(types[k], ", "))
 			d.Locations = append(d.Locations, trace.Location{Ref: uint64(len(d.Locations)), Name: r.names.text(name),
 				Kind: trace.LocationUnknown, Events: events[k], Group: d.Locations[l].Group})
-			s.lanes = append(s.lanes, lane{trace.LocationID(l), k})
+			s.layers = append(s.layers, layer{trace.LocationID(l), k})
 		}
 	}
 }

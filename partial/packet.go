@@ -9,11 +9,11 @@ import (
 	"io"
 )
 
-// maxFrame is the largest number of bytes in the payload of a frame.
-const maxFrame = 1 << 20
+// maxPacket is the largest number of bytes in the payload of a packet.
+const maxPacket = 1 << 20
 
-// frameBytes is about how long frames are.
-const frameBytes = 1 << 16
+// packetBytes is about how long packets are.
+const packetBytes = 1 << 16
 
 // ErrDamaged is wrapped by the error of a stream that is not what was written.
 var ErrDamaged = errors.New("damaged")
@@ -26,13 +26,13 @@ func castagnoli(payload []byte) uint32 {
 	return crc32.Checksum(payload, crc32.MakeTable(crc32.Castagnoli))
 }
 
-// frames carries payloads over a stream: w writes, or r reads.
-type frames struct {
+// packets carries payloads over a stream: w writes, or r reads.
+type packets struct {
 	w *bufio.Writer
 	r *bufio.Reader
 }
 
-func (f frames) write(payload []byte) error {
+func (f packets) write(payload []byte) error {
 	head := binary.AppendUvarint(nil, uint64(len(payload)))
 	f.w.Write(head) // the error of a bufio.Writer sticks
 	f.w.Write(payload)
@@ -41,13 +41,13 @@ func (f frames) write(payload []byte) error {
 }
 
 // read returns the next payload, in the memory of old if it fits.
-func (f frames) read(old []byte) ([]byte, error) {
+func (f packets) read(old []byte) ([]byte, error) {
 	n, err := binary.ReadUvarint(f.r)
 	switch {
 	case err != nil:
 		return nil, cutOff(err)
-	case n > maxFrame:
-		return nil, damaged("a frame of %d bytes", n)
+	case n > maxPacket:
+		return nil, damaged("a packet of %d bytes", n)
 	}
 	if uint64(cap(old)) < n+4 {
 		old = make([]byte, n+4)
