@@ -8,6 +8,7 @@ import (
 	"tracekit/samples"
 	"tracekit/spill"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // replayHeld returns the bytes that a calibration's replay of so many ranks holds when it has ended, beside
@@ -20,7 +21,7 @@ func replayHeld(t *testing.T, ranks int) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := liveBytes()
+	before := tracetest.LiveBytes()
 	ranksOf, places := formulae.NewRankMap(src.Defs()), placesOf(p.Locations)
 	var tables []*spill.Table[step]
 	for l := range p.Locations {
@@ -30,18 +31,11 @@ func replayHeld(t *testing.T, ranks int) int64 {
 	if _, err := r.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	held := liveBytes() - before
+	held := tracetest.LiveBytes() - before
 	for _, alive := range []any{src, p, r} {
 		runtime.KeepAlive(alive)
 	}
 	return held
-}
-
-func liveBytes() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 // TestHeldOfReplay: a calibration holds little of a rank: its events lie in the store, and the rebuilder that

@@ -11,6 +11,7 @@ import (
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // threads is a trace of very many threads that enter and leave two regions each, which are made
@@ -59,9 +60,7 @@ func (t *threads) Events(_ context.Context, l trace.LocationID) iter.Seq2[*trace
 // analyse returns what is still held of the heap once a trace is analysed, in bytes, with the
 // analysis.
 func (t *threads) analyse(tb testing.TB) (held int64, a *stats.Analysis) {
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
+	before := tracetest.LiveBytes()
 	store := spill.NewStore(0, tb.TempDir())
 	defer store.Close()
 	tr, err := merge.Merge(tb.Context(), t, merge.Options{Store: store})
@@ -71,10 +70,9 @@ func (t *threads) analyse(tb testing.TB) (held int64, a *stats.Analysis) {
 	if a, err = stats.Analyze(tb.Context(), tr, stats.Options{}); err != nil {
 		tb.Fatal(err)
 	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
+	held = tracetest.LiveBytes() - before
 	runtime.KeepAlive(tr)
-	return int64(after.HeapAlloc) - int64(before.HeapAlloc), a
+	return held, a
 }
 
 // TestManyLocations: a location with a handful of events takes little memory beside what the

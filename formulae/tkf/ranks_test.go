@@ -2,13 +2,13 @@ package tkf_test
 
 import (
 	"fmt"
-	"runtime"
 	"testing"
 
 	"tracekit/formulae/tkf"
 	"tracekit/samples"
 	"tracekit/spill"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // heldWriter notes how much memory is held when the file is begun: then all locations are coded, and none
@@ -17,26 +17,16 @@ type heldWriter struct{ before, held int64 }
 
 func (w *heldWriter) Write(p []byte) (int, error) {
 	if w.held == 0 {
-		w.held = heap() - w.before
+		w.held = tracetest.LiveBytes() - w.before
 	}
 	return len(p), nil
-}
-
-// heap is what is alive. What is pooled outlives a collection, and what has a cleanup may need another.
-func heap() int64 {
-	var m runtime.MemStats
-	for range 3 {
-		runtime.GC()
-	}
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 // compressRanks compresses a trace with its tables in a file, and returns the bytes that are held beside.
 func compressRanks(tb testing.TB, src trace.Source, mode tkf.Mode) int64 {
 	store := spill.NewStore(0, tb.TempDir())
 	defer store.Close()
-	w := &heldWriter{before: heap()}
+	w := &heldWriter{before: tracetest.LiveBytes()}
 	if _, err := tkf.Compress(tb.Context(), src, w, tkf.Options{Mode: mode, Learn: true, Jobs: 1, Store: store}); err != nil {
 		tb.Fatal(err)
 	}

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"tracekit/spill"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // scales are traces of so many elements that wait for, enclose, overlap or are looked for among
@@ -141,7 +141,7 @@ func TestHeldOfTracks(t *testing.T) {
 		}), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		before := liveBytes()
+		before := tracetest.LiveBytes()
 		s, err := Open(t.Context(), []string{path}, Options{Store: store})
 		if err != nil {
 			t.Fatal(err)
@@ -150,18 +150,11 @@ func TestHeldOfTracks(t *testing.T) {
 		if got := len(s.Defs().Locations); got != n {
 			t.Fatalf("%d locations of %d", got, n)
 		}
-		return liveBytes() - before
+		return tracetest.LiveBytes() - before
 	}
 	got := (held(many) - held(few)) / (many - few)
 	t.Logf("%d bytes for each track", got)
 	if got > most {
 		t.Errorf("%d bytes are held for each track, want at most %d", got, most)
 	}
-}
-
-func liveBytes() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }

@@ -1,6 +1,7 @@
 package tracetest
 
 import (
+	"runtime"
 	"testing"
 
 	"tracekit/trace"
@@ -22,4 +23,15 @@ func Copy(t testing.TB, src trace.Source, w trace.Sink) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// LiveBytes returns the size of what is alive on the heap. What is pooled outlives one collection of
+// garbage, and what has a cleanup may need another.
+func LiveBytes() int64 {
+	for range 3 {
+		runtime.GC()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
