@@ -2,12 +2,10 @@ package merge
 
 // A request is a non-blocking operation that was started and has not been completed.
 type request struct {
-	id     uint64
-	seq    uint64 // of the record that started it
-	row    uint32 // of the Send or the part in a collective
-	call   uint32 // that started it
-	pauses uint32 // as in part
-	kind   requestKind
+	id   uint64
+	seq  uint64 // of the record that started it
+	row  uint32 // of the Send, of the part in a collective, or of the Call that posted a receive
+	kind requestKind
 }
 
 type requestKind uint8

@@ -99,6 +99,17 @@ func (c *comm) index() {
 	}
 }
 
+// member returns the world rank of a member of a communicator whose events name ranks of its
+// members, None if there is no such rank or the communicator is another.
+func (r *resolver) member(id trace.CommID, rank uint32) uint32 {
+	if int(id) < len(r.comms) {
+		if c := &r.comms[id]; c.kind == commGroup && int(rank) < len(c.members) {
+			return c.members[rank]
+		}
+	}
+	return trace.None
+}
+
 // peer returns the world rank of the process that a process of world rank me calls peer
 // on a communicator. code says what is wrong if it cannot be told.
 func (r *resolver) peer(id trace.CommID, me, peer uint32) (world uint32, code trace.Code) {

@@ -55,7 +55,8 @@ type visit struct {
 // A scanner follows one location's events.
 //
 //	stack.At(open) is the MPI call that is being recorded; open < 0: none
-//	len(begun) parts of collectives have begun in it and not ended
+//	call is its row, and the last one: no other call gets a row until it ends
+//	begun are the parts in collectives that have begun in it and not ended
 type scanner struct {
 	facts    *facts
 	location trace.LocationID
@@ -63,11 +64,12 @@ type scanner struct {
 	out      *located
 	stack    trace.CallStack[visit]
 	open     int
+	call     *trace.Call
 	lastRow  uint64 // sequence number of the Enter of the last call that got a row
 	last     int64  // time of the last event
 	lastPart int64  // when the last part in a collective begins
 	requests requestTable
-	begun    []request
+	begun    []uint32              // rows
 	firsts   map[trace.Code]uint64 // the first place of each finding so far
 	paths    trace.PathCache
 }
@@ -118,112 +120,156 @@ func newScanner(f *facts, l trace.LocationID, store *spill.Store) *scanner {
 	}}
 }
 
-// batch walks the events in recorded order. The tables that merging does not need are
-// passed over, but for their times.
+// batch walks the events in recorded order: enters and leaves, and between them the others.
 func (s *scanner) batch(b *trace.Batch) {
-	first := s.out.span.Events == 0
-	for seq, r := range b.Events {
-		t, ok := b.Time(r)
-		if !ok {
-			continue
-		}
-		t = s.clamp(seq, t, first)
-		switch r.Table {
-		case trace.TableFlow:
-			s.flow(&b.Flow, r.First, seq, t)
-		case trace.TableP2P:
-			s.p2p(&b.P2P, r.First, seq, t)
-		case trace.TableColl:
-			s.coll(&b.Coll, r.First, seq, t)
-		case trace.TableOther:
-			s.other(&b.Other, r.First, seq)
-		}
-		if first {
-			s.out.span.First, first = t, false
-		}
+	if s.out.span.Events == 0 {
+		s.last = firstTime(b)
+		s.out.span.First = s.last
 	}
 	s.out.span.Events += uint64(b.Len())
+	others, next := otherRows{Batch: b}, b.First
+	n := len(b.Flow.Seq)
+	times, kinds, regions := b.Flow.Time[:n], b.Flow.Kind[:n], b.Flow.Region[:n]
+	for i, seq := range b.Flow.Seq {
+		if seq != next {
+			s.between(&others, next, seq)
+		}
+		next = seq + 1
+		t := s.at(seq, times[i])
+		if kinds[i].Enters() {
+			s.enter(seq, t, regions[i], s.site(b.Flow.Context, i))
+		} else {
+			s.leave(seq, t, regions[i])
+		}
+	}
+	s.between(&others, next, b.First+uint64(b.Len()))
 }
 
-// clamp returns the time of an event, or that of the event before it if that is later.
-func (s *scanner) clamp(seq uint64, t int64, first bool) int64 {
-	if t < s.last && !first {
-		s.note(trace.CodeTimeDecreases, seq, "time %d after %d", t, s.last)
-		return s.last
+// otherRows are the next rows of the tables of a batch that hold neither enter nor leave.
+type otherRows struct {
+	*trace.Batch
+	p2p, coll, metric, other int
+}
+
+// between takes events that are neither enter nor leave, from one sequence number to before
+// another. The tables that merging does not need are passed over, but for their times.
+func (s *scanner) between(b *otherRows, seq, end uint64) {
+	for ; seq < end; seq++ {
+		switch b.Order[seq-b.First] {
+		case trace.TableP2P:
+			s.p2p(&b.P2P, b.p2p, seq, s.at(seq, b.P2P.Time[b.p2p]))
+			b.p2p++
+		case trace.TableColl:
+			s.coll(&b.Coll, b.coll, seq, s.at(seq, b.Coll.Time[b.coll]))
+			b.coll++
+		case trace.TableMetric:
+			if end := b.MetricEnd(b.metric, seq); b.metric < end {
+				s.at(seq, b.Metric.Time[b.metric])
+				b.metric = end
+			}
+		default:
+			s.at(seq, b.Other.Time[b.other])
+			s.other(&b.Other, b.other, seq)
+			b.other++
+		}
+	}
+}
+
+// firstTime returns the time of the first event that has one, 0 if there is none.
+func firstTime(b *trace.Batch) int64 {
+	for _, r := range b.Events {
+		if t, ok := b.Time(r); ok {
+			return t
+		}
+	}
+	return 0
+}
+
+// at returns the time of an event, or that of the event before it if that is later.
+func (s *scanner) at(seq uint64, t int64) int64 {
+	if t < s.last {
+		t = s.early(seq, t)
 	}
 	s.last = t
 	return t
 }
 
-func (s *scanner) flow(f *trace.Flow, i int, seq uint64, t int64) {
-	if !f.Kind[i].Enters() {
-		s.leave(seq, t, f.Region[i])
-		return
-	}
-	site := trace.SourceLocationID(trace.None)
-	if i < len(f.Context) {
-		if c := f.Context[i]; int(c) < len(s.facts.defs.CallingContexts) {
-			site = s.facts.defs.CallingContexts[c].Site
+// early tells that an event is before the one before it, and returns the time of that.
+//
+//go:noinline
+func (s *scanner) early(seq uint64, t int64) int64 {
+	s.note(trace.CodeTimeDecreases, seq, "time %d after %d", t, s.last)
+	return s.last
+}
+
+// site returns from where the region in row i of the batch is called.
+func (s *scanner) site(contexts []trace.CallingContextID, i int) trace.SourceLocationID {
+	if i < len(contexts) {
+		if c := contexts[i]; int(c) < len(s.facts.defs.CallingContexts) {
+			return s.facts.defs.CallingContexts[c].Site
 		}
 	}
-	s.enter(seq, t, f.Region[i], site)
+	return trace.None
 }
 
 func (s *scanner) enter(seq uint64, t int64, region trace.RegionID, site trace.SourceLocationID) {
-	path, depth := trace.PathID(trace.None), s.stack.Len()
+	n, depth := trace.PathNode{Parent: trace.None, Region: region, Site: site}, s.stack.Len()
 	if depth > 0 {
-		path = s.stack.Top().path
+		n.Parent = s.stack.At(depth - 1).path
 	}
-	if depth < MaxDepth {
-		path = s.step(trace.PathNode{Parent: path, Region: region, Site: site})
+	number, known := s.paths.Lookup(n)
+	if !known {
+		number = s.step(n, depth)
 	}
-	v := s.stack.Enter(region, visit{seq: seq, time: t, path: path, row: trace.None})
+	v := s.stack.Enter(region, visit{seq: seq, time: t, path: trace.PathID(number), row: trace.None})
 	if s.open < 0 && int(region) < len(s.facts.eager) && s.facts.eager[region] {
 		s.open = depth
 		s.addCall(v, region)
 	}
 }
 
-// step returns the node for n, mostly without asking the tree's map.
-func (s *scanner) step(n trace.PathNode) trace.PathID {
-	number, known := s.paths.Lookup(n)
-	if !known {
-		*number = uint32(s.out.tree.Add(n))
+// step returns the number of the path n, which is its parent's if that is as deep as paths are.
+func (s *scanner) step(n trace.PathNode, depth int) uint32 {
+	path := n.Parent
+	if depth < MaxDepth {
+		path = s.out.tree.Add(n)
 	}
-	return trace.PathID(*number)
+	s.paths.Remember(n, uint32(path))
+	return uint32(path)
 }
 
 // leave ends the region that is left, and those inside it that were never left.
 func (s *scanner) leave(seq uint64, t int64, region trace.RegionID) {
-	n := s.stack.Leave(region)
-	if n == 0 {
-		s.skip(trace.CodeUnmatchedLeave, seq, "%s is left and was not entered", s.facts.defs.RegionName(region))
-		return
+	if n := s.stack.Leave(region); n != 1 {
+		if n == 0 {
+			s.skip(trace.CodeUnmatchedLeave, seq, "%s is left and was not entered", s.facts.defs.RegionName(region))
+			return
+		}
+		s.unwind(n-1, t)
 	}
-	s.unwind(n-1, t)
-	s.close(t, false)
+	if row := s.stack.Pop().row; row != trace.None {
+		s.closeCall(row, t, false)
+	}
 }
 
 // unwind closes the n innermost regions although they were never left.
 func (s *scanner) unwind(n int, t int64) {
 	for range n {
 		s.note(trace.CodeOpenRegion, s.stack.Top().seq, "%s is not left", s.facts.defs.RegionName(s.stack.Region(s.stack.Len()-1)))
-		s.close(t, true)
-	}
-}
-
-// close removes the innermost region.
-func (s *scanner) close(t int64, open bool) {
-	if row := s.stack.Pop().row; row != trace.None {
-		s.closeCall(row, t, open)
-		if s.open == s.stack.Len() {
-			s.open, s.begun = -1, s.begun[:0]
+		if row := s.stack.Pop().row; row != trace.None {
+			s.closeCall(row, t, true)
 		}
 	}
 }
 
+// closeCall ends the call of the region that was removed last.
 func (s *scanner) closeCall(row uint32, t int64, open bool) {
-	c := s.out.calls.Ptr(int(row))
+	c := s.call
+	if s.open == s.stack.Len() {
+		s.open, s.begun = -1, s.begun[:0]
+	} else {
+		c = s.out.calls.Ptr(int(row))
+	}
 	c.Leave, c.Open = t, open
 }
 
@@ -238,16 +284,22 @@ func (s *scanner) addCall(v *visit, region trace.RegionID) {
 	c.Seq, c.Enter, c.Leave, c.Path, c.Region = v.seq, v.time, v.time, v.path, region
 	c.FirstSend, c.FirstRecv = uint32(s.out.sends.Len()), uint32(s.out.recvs.Len())
 	c.Coll, c.Class, c.Open = trace.None, class, true
+	s.call = c
 }
 
 // caller returns the row of the call that an event belongs to: that of the open MPI call
-// or else of the innermost region. A region gets its row with its first event; but if a
-// call inside it already has a later row, rows would no longer be in order of Enter, and
-// the event stays without a call.
+// or else of the innermost region.
 func (s *scanner) caller(seq uint64) uint32 {
 	if s.open >= 0 {
-		return s.stack.At(s.open).row
+		return uint32(s.out.calls.Len() - 1)
 	}
+	return s.region(seq)
+}
+
+// region returns the row of the call of the innermost region, which gets it with its first event;
+// but if a call inside it already has a later row, rows would no longer be in order of Enter, and
+// the event stays without a call.
+func (s *scanner) region(seq uint64) uint32 {
 	n := s.stack.Len()
 	if n == 0 {
 		s.note(trace.CodeEventOutsideCall, seq, "no region is entered")

@@ -5,36 +5,32 @@ import "tracekit/trace"
 // p2p handles the point-to-point event in row i of its table. What events mean and where
 // they stand in the calls is described with OTF2's event records.
 func (s *scanner) p2p(p *trace.P2P, i int, seq uint64, t int64) {
-	id := p.Request[i]
 	switch p.Kind[i] {
 	case trace.KindMpiSend:
 		s.send(p, i, seq, t)
 	case trace.KindMpiIsend:
 		s.send(p, i, seq, t).Done = trace.None
-		s.start(seq, id, sendRequest).row = uint32(s.out.sends.Len() - 1)
+		s.start(seq, p.Request[i], sendRequest).row = uint32(s.out.sends.Len() - 1)
 	case trace.KindMpiIsendComplete:
-		s.complete(seq, id)
+		s.complete(seq, p.Request[i])
 	case trace.KindMpiIrecvRequest:
-		s.start(seq, id, recvRequest).call = s.caller(seq)
+		s.start(seq, p.Request[i], recvRequest).row = s.caller(seq)
 	case trace.KindMpiRecv:
 		r := s.recv(p, i, seq, t)
-		r.PostSeq, r.Post = seq, r.Call
-		s.placed(seq)
+		s.posted(r, seq, r.Call)
 	case trace.KindMpiIrecv:
-		post, ok := s.requests.take(id, recvRequest)
+		post, ok := s.requests.take(p.Request[i], recvRequest)
 		if !ok {
-			s.note(trace.CodeUnknownRequest, seq, "MpiIrecv completes request %d", id)
-			post = request{seq: seq, call: trace.None}
+			s.note(trace.CodeUnknownRequest, seq, "MpiIrecv completes request %d", p.Request[i])
+			post = request{seq: seq, row: trace.None}
 		}
-		r := s.recv(p, i, seq, t)
-		r.PostSeq, r.Post = post.seq, post.call
-		s.placed(post.seq)
+		s.posted(s.recv(p, i, seq, t), post.seq, post.row)
 	case trace.KindMpiRequestTest:
-		if s.requests.kind(id) == noRequest {
-			s.skip(trace.CodeUnknownRequest, seq, "MpiRequestTest of request %d", id)
+		if s.requests.kind(p.Request[i]) == noRequest {
+			s.skip(trace.CodeUnknownRequest, seq, "MpiRequestTest of request %d", p.Request[i])
 		}
 	case trace.KindMpiRequestCancelled:
-		s.cancel(seq, t, id)
+		s.cancel(seq, t, p.Request[i])
 	}
 }
 
@@ -60,13 +56,18 @@ func (s *scanner) recv(p *trace.P2P, i int, seq uint64, t int64) *trace.Recv {
 	return r
 }
 
-// placed notes whether receives complete in the order in which they were posted.
-func (s *scanner) placed(post uint64) {
-	s.out.disorder = s.out.disorder || post < s.out.posted
-	s.out.posted = post
+// posted says which record and which call posted a receive, and notes whether receives complete
+// in the order in which they were posted.
+func (s *scanner) posted(r *trace.Recv, seq uint64, call uint32) {
+	r.PostSeq, r.Post = seq, call
+	s.out.disorder = s.out.disorder || seq < s.out.posted
+	s.out.posted = seq
 }
 
 func (s *scanner) peer(p *trace.P2P, i int, seq uint64) (uint32, trace.MessageState) {
+	if world := s.facts.resolver.member(p.Comm[i], p.Peer[i]); world != trace.None && s.rank != trace.None {
+		return world, trace.Unmatched
+	}
 	world, code := s.facts.resolver.peer(p.Comm[i], s.rank, p.Peer[i])
 	if code != "" {
 		s.skip(code, seq, "%s names rank %d of communicator %d", p.Kind[i], p.Peer[i], p.Comm[i])
@@ -110,6 +111,6 @@ func (s *scanner) cancel(seq uint64, t int64, id uint64) {
 	}
 	s.out.recvs.Append(trace.Recv{
 		Seq: seq, PostSeq: r.seq, Time: t, Comm: trace.None, From: trace.None,
-		Call: s.caller(seq), Post: r.call, SendLoc: trace.None, Send: trace.None, State: trace.Cancelled,
+		Call: s.caller(seq), Post: r.row, SendLoc: trace.None, Send: trace.None, State: trace.Cancelled,
 	})
 }
