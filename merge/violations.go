@@ -20,9 +20,12 @@ func (c *census) total() uint64 { return c.messages + c.collectives }
 // addMessage counts a message whose receive, at the given place, comes late ticks too early
 // after its send, if that is more than 0.
 func (c *census) addMessage(at trace.Place, late int64) {
-	if late <= 0 {
-		return
+	if late > 0 {
+		c.backwards(at, late)
 	}
+}
+
+func (c *census) backwards(at trace.Place, late int64) {
 	if c.messages == 0 || before(at, c.message) {
 		c.message = at
 	}
