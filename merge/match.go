@@ -31,7 +31,7 @@ type block struct {
 	*matcher
 	first, end int // ranks
 	channels   channelTable
-	sends      cursor[trace.Send]
+	sends      cursor[trace.Send] // of those that take their places
 	recvs      cursor[trace.Recv]
 	ledger     trace.Ledger
 	found      tally
@@ -146,7 +146,7 @@ func (b *block) send(s ref) {
 	switch c.waiting {
 	case recvsWait:
 		v := c.head
-		recv := b.recvs.at(v)
+		recv := b.trace.Recvs[v.loc].Ptr(int(v.row))
 		c.pop(ref{recv.SendLoc, recv.Send})
 		b.pair(s, v, send, recv)
 	case sendsWait:
@@ -168,7 +168,7 @@ func (b *block) recv(v ref) {
 	switch c.waiting {
 	case sendsWait:
 		s := c.head
-		send := b.sends.at(s)
+		send := b.trace.Sends[s.loc].Ptr(int(s.row))
 		c.pop(ref{send.RecvLoc, send.Recv})
 		b.pair(s, v, send, recv)
 	case recvsWait:

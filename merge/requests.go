@@ -54,16 +54,23 @@ func (t *requestTable) open(id uint64) *request {
 }
 
 // take removes the request of that identifier and kind and returns it; ok is false if
-// there is none.
+// there is none. Those behind it move up that would not be found any more.
 func (t *requestTable) take(id uint64, kind requestKind) (r request, ok bool) {
 	if t.n == 0 {
 		return r, false
 	}
-	i := t.find(id)
-	if r = t.slots[i]; r.kind != kind {
+	i, slots, mask := t.find(id), t.slots, len(t.slots)-1
+	if r = slots[i]; r.kind != kind {
 		return r, false
 	}
-	t.remove(i)
+	for j := (i + 1) & mask; slots[j].kind != noRequest; j = (j + 1) & mask {
+		if (j-t.home(slots[j].id))&mask >= (j-i)&mask {
+			slots[i] = slots[j]
+			i = j
+		}
+	}
+	slots[i] = request{}
+	t.n--
 	return r, true
 }
 
@@ -73,19 +80,6 @@ func (t *requestTable) kind(id uint64) requestKind {
 		return noRequest
 	}
 	return t.slots[t.find(id)].kind
-}
-
-// remove empties slot i and moves those behind it that would not be found any more.
-func (t *requestTable) remove(i int) {
-	mask := len(t.slots) - 1
-	for j := (i + 1) & mask; t.slots[j].kind != noRequest; j = (j + 1) & mask {
-		if (j-t.home(t.slots[j].id))&mask >= (j-i)&mask {
-			t.slots[i] = t.slots[j]
-			i = j
-		}
-	}
-	t.slots[i] = request{}
-	t.n--
 }
 
 func (t *requestTable) grow() {

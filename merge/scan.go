@@ -65,8 +65,10 @@ type scanner struct {
 	stack    trace.CallStack[visit]
 	open     int
 	call     *trace.Call
-	lastRow  uint64 // sequence number of the Enter of the last call that got a row
-	last     int64  // time of the last event
+	row      uint32 // of the last call
+	rowSeq   uint64 // sequence number of its Enter
+	seq      uint64 // of the event that is being scanned
+	now      int64  // its time, or that of the one before it if that is later
 	lastPart int64  // when the last part in a collective begins
 	requests requestTable
 	begun    []uint32              // rows
@@ -123,8 +125,8 @@ func newScanner(f *facts, l trace.LocationID, store *spill.Store) *scanner {
 // batch walks the events in recorded order: enters and leaves, and between them the others.
 func (s *scanner) batch(b *trace.Batch) {
 	if s.out.span.Events == 0 {
-		s.last = firstTime(b)
-		s.out.span.First = s.last
+		s.now = firstTime(b)
+		s.out.span.First = s.now
 	}
 	s.out.span.Events += uint64(b.Len())
 	others, next := otherRows{Batch: b}, b.First
@@ -135,11 +137,11 @@ func (s *scanner) batch(b *trace.Batch) {
 			s.between(&others, next, seq)
 		}
 		next = seq + 1
-		t := s.at(seq, times[i])
+		s.event(seq, times[i])
 		if kinds[i].Enters() {
-			s.enter(seq, t, regions[i], s.site(b.Flow.Context, i))
+			s.enter(regions[i], s.site(b.Flow.Context, i))
 		} else {
-			s.leave(seq, t, regions[i])
+			s.leave(regions[i])
 		}
 	}
 	s.between(&others, next, b.First+uint64(b.Len()))
@@ -157,19 +159,23 @@ func (s *scanner) between(b *otherRows, seq, end uint64) {
 	for ; seq < end; seq++ {
 		switch b.Order[seq-b.First] {
 		case trace.TableP2P:
-			s.p2p(&b.P2P, b.p2p, seq, s.at(seq, b.P2P.Time[b.p2p]))
+			s.event(seq, b.P2P.Time[b.p2p])
+			s.p2p(&b.P2P, b.p2p)
 			b.p2p++
 		case trace.TableColl:
-			s.coll(&b.Coll, b.coll, seq, s.at(seq, b.Coll.Time[b.coll]))
+			s.event(seq, b.Coll.Time[b.coll])
+			s.coll(&b.Coll, b.coll)
 			b.coll++
 		case trace.TableMetric:
 			if end := b.MetricEnd(b.metric, seq); b.metric < end {
-				s.at(seq, b.Metric.Time[b.metric])
+				s.event(seq, b.Metric.Time[b.metric])
 				b.metric = end
 			}
 		default:
-			s.at(seq, b.Other.Time[b.other])
-			s.other(&b.Other, b.other, seq)
+			s.event(seq, b.Other.Time[b.other])
+			if k := b.Other.Kind[b.other]; k == trace.KindBufferFlush || k == trace.KindMeasurementOnOff {
+				s.gap(&b.Other, b.other)
+			}
 			b.other++
 		}
 	}
@@ -185,21 +191,21 @@ func firstTime(b *trace.Batch) int64 {
 	return 0
 }
 
-// at returns the time of an event, or that of the event before it if that is later.
-func (s *scanner) at(seq uint64, t int64) int64 {
-	if t < s.last {
-		t = s.early(seq, t)
+// event turns to the event of a sequence number and a time.
+func (s *scanner) event(seq uint64, t int64) {
+	s.seq = seq
+	if t < s.now {
+		s.early(t)
+		return
 	}
-	s.last = t
-	return t
+	s.now = t
 }
 
-// early tells that an event is before the one before it, and returns the time of that.
+// early notes that the time of the event is before that of the one before it.
 //
 //go:noinline
-func (s *scanner) early(seq uint64, t int64) int64 {
-	s.note(trace.CodeTimeDecreases, seq, "time %d after %d", t, s.last)
-	return s.last
+func (s *scanner) early(t int64) {
+	s.note(trace.CodeTimeDecreases, s.seq, "time %d after %d", t, s.now)
 }
 
 // site returns from where the region in row i of the batch is called.
@@ -212,7 +218,7 @@ func (s *scanner) site(contexts []trace.CallingContextID, i int) trace.SourceLoc
 	return trace.None
 }
 
-func (s *scanner) enter(seq uint64, t int64, region trace.RegionID, site trace.SourceLocationID) {
+func (s *scanner) enter(region trace.RegionID, site trace.SourceLocationID) {
 	n, depth := trace.PathNode{Parent: trace.None, Region: region, Site: site}, s.stack.Len()
 	if depth > 0 {
 		n.Parent = s.stack.At(depth - 1).path
@@ -221,7 +227,7 @@ func (s *scanner) enter(seq uint64, t int64, region trace.RegionID, site trace.S
 	if !known {
 		number = s.step(n, depth)
 	}
-	v := s.stack.Enter(region, visit{seq: seq, time: t, path: trace.PathID(number), row: trace.None})
+	v := s.stack.Enter(region, visit{seq: s.seq, time: s.now, path: trace.PathID(number), row: trace.None})
 	if s.open < 0 && int(region) < len(s.facts.eager) && s.facts.eager[region] {
 		s.open = depth
 		s.addCall(v, region)
@@ -239,38 +245,38 @@ func (s *scanner) step(n trace.PathNode, depth int) uint32 {
 }
 
 // leave ends the region that is left, and those inside it that were never left.
-func (s *scanner) leave(seq uint64, t int64, region trace.RegionID) {
+func (s *scanner) leave(region trace.RegionID) {
 	if n := s.stack.Leave(region); n != 1 {
 		if n == 0 {
-			s.skip(trace.CodeUnmatchedLeave, seq, "%s is left and was not entered", s.facts.defs.RegionName(region))
+			s.skip(trace.CodeUnmatchedLeave, "%s is left and was not entered", s.facts.defs.RegionName(region))
 			return
 		}
-		s.unwind(n-1, t)
+		s.unwind(n - 1)
 	}
 	if row := s.stack.Pop().row; row != trace.None {
-		s.closeCall(row, t, false)
+		s.closeCall(row, false)
 	}
 }
 
 // unwind closes the n innermost regions although they were never left.
-func (s *scanner) unwind(n int, t int64) {
+func (s *scanner) unwind(n int) {
 	for range n {
 		s.note(trace.CodeOpenRegion, s.stack.Top().seq, "%s is not left", s.facts.defs.RegionName(s.stack.Region(s.stack.Len()-1)))
 		if row := s.stack.Pop().row; row != trace.None {
-			s.closeCall(row, t, true)
+			s.closeCall(row, true)
 		}
 	}
 }
 
 // closeCall ends the call of the region that was removed last.
-func (s *scanner) closeCall(row uint32, t int64, open bool) {
+func (s *scanner) closeCall(row uint32, open bool) {
 	c := s.call
 	if s.open == s.stack.Len() {
 		s.open, s.begun = -1, s.begun[:0]
 	} else {
 		c = s.out.calls.Ptr(int(row))
 	}
-	c.Leave, c.Open = t, open
+	c.Leave, c.Open = s.now, open
 }
 
 // addCall makes the row of the call of a region.
@@ -279,7 +285,8 @@ func (s *scanner) addCall(v *visit, region trace.RegionID) {
 	if int(region) < len(s.facts.functions) {
 		class = s.facts.functions[region].Class
 	}
-	v.row, s.lastRow = uint32(s.out.calls.Len()), v.seq
+	s.row, s.rowSeq = uint32(s.out.calls.Len()), v.seq
+	v.row = s.row
 	c := s.out.calls.Next()
 	c.Seq, c.Enter, c.Leave, c.Path, c.Region = v.seq, v.time, v.time, v.path, region
 	c.FirstSend, c.FirstRecv = uint32(s.out.sends.Len()), uint32(s.out.recvs.Len())
@@ -287,58 +294,55 @@ func (s *scanner) addCall(v *visit, region trace.RegionID) {
 	s.call = c
 }
 
-// caller returns the row of the call that an event belongs to: that of the open MPI call
+// caller returns the row of the call that the event belongs to: that of the open MPI call
 // or else of the innermost region.
-func (s *scanner) caller(seq uint64) uint32 {
+func (s *scanner) caller() uint32 {
 	if s.open >= 0 {
-		return uint32(s.out.calls.Len() - 1)
+		return s.row
 	}
-	return s.region(seq)
+	return s.region()
 }
 
 // region returns the row of the call of the innermost region, which gets it with its first event;
 // but if a call inside it already has a later row, rows would no longer be in order of Enter, and
 // the event stays without a call.
-func (s *scanner) region(seq uint64) uint32 {
+func (s *scanner) region() uint32 {
 	n := s.stack.Len()
 	if n == 0 {
-		s.note(trace.CodeEventOutsideCall, seq, "no region is entered")
+		s.note(trace.CodeEventOutsideCall, s.seq, "no region is entered")
 		return trace.None
 	}
 	v, region := s.stack.Top(), s.stack.Region(n-1)
-	if v.row == trace.None && (s.out.calls.Len() == 0 || s.lastRow < v.seq) {
+	if v.row == trace.None && (s.out.calls.Len() == 0 || s.rowSeq < v.seq) {
 		s.addCall(v, region)
 		if int(region) < len(s.facts.functions) && s.facts.functions[region].Class != trace.ClassNone {
 			s.open = n - 1
 		}
 	}
-	if v.row == trace.None || int(v.row) != s.out.calls.Len()-1 {
-		s.note(trace.CodeEventOutsideCall, seq, "%s has communicated in a call inside it before", s.facts.defs.RegionName(region))
+	if v.row == trace.None || v.row != s.row {
+		s.note(trace.CodeEventOutsideCall, s.seq, "%s has communicated in a call inside it before", s.facts.defs.RegionName(region))
 		return trace.None
 	}
 	return v.row
 }
 
-// other looks for the records that say that something is not in the trace.
-func (s *scanner) other(o *trace.Other, i int, seq uint64) {
-	switch o.Kind[i] {
-	case trace.KindBufferFlush:
-		s.note(trace.CodeBufferFlush, seq, "")
-	case trace.KindMeasurementOnOff:
-		if at := int(o.Offset[i]); at < len(o.Args) && o.Args[at] == trace.MeasurementOff {
-			s.out.pauses++
-			s.note(trace.CodeRecordingOff, seq, "")
-		}
+// gap notes what the record in row i says: that something is not in the trace.
+func (s *scanner) gap(o *trace.Other, i int) {
+	if o.Kind[i] == trace.KindBufferFlush {
+		s.note(trace.CodeBufferFlush, s.seq, "")
+	} else if at := int(o.Offset[i]); at < len(o.Args) && o.Args[at] == trace.MeasurementOff {
+		s.out.pauses++
+		s.note(trace.CodeRecordingOff, s.seq, "")
 	}
 }
 
 // finish closes what is open at the end of the location.
 func (s *scanner) finish() {
-	s.unwind(s.stack.Len(), s.last)
+	s.unwind(s.stack.Len())
 	s.requests.each(func(r request) {
 		s.note(trace.CodeOpenRequest, r.seq, "request %d", r.id)
 	})
-	s.out.span.Last = s.last
+	s.out.span.Last = s.now
 	out := s.out
 	out.calls, out.sends, out.recvs, out.parts = out.calls.Sealed(), out.sends.Sealed(), out.recvs.Sealed(), out.parts.Sealed()
 }
@@ -352,8 +356,8 @@ func (s *scanner) note(code trace.Code, seq uint64, format string, args ...any) 
 	s.out.ledger.Add(code, trace.Place{Location: s.location, Seq: seq, Offset: -1}, text)
 }
 
-// skip counts a finding at an event that cannot be used.
-func (s *scanner) skip(code trace.Code, seq uint64, format string, args ...any) {
+// skip counts a finding at the event, which cannot be used.
+func (s *scanner) skip(code trace.Code, format string, args ...any) {
 	s.out.skipped++
-	s.note(code, seq, format, args...)
+	s.note(code, s.seq, format, args...)
 }

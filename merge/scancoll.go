@@ -19,39 +19,39 @@ type part struct {
 }
 
 // coll handles the collective event in row i of its table.
-func (s *scanner) coll(c *trace.Coll, i int, seq uint64, t int64) {
+func (s *scanner) coll(c *trace.Coll, i int) {
 	switch c.Kind[i] {
 	case trace.KindCollectiveBegin:
-		s.begun = append(s.begun, s.begin(seq, t))
+		s.begun = append(s.begun, s.begin(s.now))
 	case trace.KindCollectiveEnd:
-		s.end(c, i, seq, t, s.innermost(seq, t))
+		s.end(c, i, s.innermost())
 	case trace.KindNonBlockingCollectiveRequest:
-		part := s.begin(seq, s.posting(t))
-		s.start(seq, c.Request[i], collRequest).row = part
+		part := s.begin(s.posting())
+		s.start(c.Request[i], collRequest).row = part
 	case trace.KindNonBlockingCollectiveComplete:
 		r, ok := s.requests.take(c.Request[i], collRequest)
 		if !ok {
-			s.note(trace.CodeUnknownRequest, seq, "NonBlockingCollectiveComplete of request %d", c.Request[i])
-			r.row = s.begin(seq, t)
+			s.note(trace.CodeUnknownRequest, s.seq, "NonBlockingCollectiveComplete of request %d", c.Request[i])
+			r.row = s.begin(s.now)
 		}
-		s.end(c, i, seq, t, r.row)
+		s.end(c, i, r.row)
 	}
 }
 
-// posting returns when the call that starts a non-blocking operation was entered, or t if
-// no call of MPI is open. Parts stay in order of time.
-func (s *scanner) posting(t int64) int64 {
+// posting returns when the call that starts a non-blocking operation was entered, or the time of
+// the event if no call of MPI is open. Parts stay in order of time.
+func (s *scanner) posting() int64 {
 	if s.open < 0 {
-		return t
+		return s.now
 	}
 	return max(s.stack.At(s.open).time, s.lastPart)
 }
 
-// begin adds a part of which only the beginning is known, and returns its row.
-func (s *scanner) begin(seq uint64, t int64) uint32 {
+// begin adds a part of which only the beginning, at time t, is known, and returns its row.
+func (s *scanner) begin(t int64) uint32 {
 	s.lastPart = t
 	p := s.out.parts.Next()
-	p.from, p.to, p.begin, p.comm, p.root, p.call = t, t, seq, trace.None, trace.None, s.caller(seq)
+	p.from, p.to, p.begin, p.comm, p.root, p.call = t, t, s.seq, trace.None, trace.None, s.caller()
 	p.done, p.pauses, p.collective = trace.None, s.out.pauses, trace.None
 	s.out.stray = s.out.stray || p.call == trace.None
 	return uint32(s.out.parts.Len() - 1)
@@ -59,10 +59,10 @@ func (s *scanner) begin(seq uint64, t int64) uint32 {
 
 // innermost returns the blocking collective that ends now; one whose begin was not
 // recorded begins where it ends.
-func (s *scanner) innermost(seq uint64, t int64) uint32 {
+func (s *scanner) innermost() uint32 {
 	n := len(s.begun) - 1
 	if n < 0 {
-		return s.begin(seq, t)
+		return s.begin(s.now)
 	}
 	row := s.begun[n]
 	s.begun = s.begun[:n]
@@ -70,14 +70,14 @@ func (s *scanner) innermost(seq uint64, t int64) uint32 {
 }
 
 // end completes the part in a row with what the record in row i of the batch says.
-func (s *scanner) end(c *trace.Coll, i int, seq uint64, t int64, row uint32) {
+func (s *scanner) end(c *trace.Coll, i int, row uint32) {
 	s.out.bytes.add(c.Sent[i])
 	s.out.bytes.add(c.Received[i])
 	p := s.out.parts.Ptr(int(row))
-	p.to, p.sent, p.received, p.root, p.op, p.done = t, c.Sent[i], c.Received[i], c.Root[i], c.Op[i], s.caller(seq)
+	p.to, p.sent, p.received, p.root, p.op, p.done = s.now, c.Sent[i], c.Received[i], c.Root[i], c.Op[i], s.caller()
 	if comm := c.Comm[i]; s.facts.resolver.usable(comm) && s.rank != trace.None {
 		p.comm = comm
 	} else {
-		s.skip(trace.CodeUnknownCommunicator, seq, "%s on communicator %d", p.op, comm)
+		s.skip(trace.CodeUnknownCommunicator, "%s on communicator %d", p.op, comm)
 	}
 }

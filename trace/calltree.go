@@ -56,7 +56,7 @@ func (t *CallTree) Merge(other *CallTree) []PathID {
 // where it has been before. It begins to remember when it has been told a few: of very many
 // locations most are short.
 type PathCache struct {
-	slots *[512]pathSlot
+	slots *[1024]pathSlot
 	told  int
 }
 
@@ -83,7 +83,7 @@ func (c *PathCache) Remember(n PathNode, number uint32) {
 		if c.told++; c.told <= unremembered {
 			return
 		}
-		c.slots = new([512]pathSlot)
+		c.slots = new([1024]pathSlot)
 		c.slots[PathNode{}.home()].node.Site = None // else that of zeros would be known
 	}
 	c.slots[n.home()] = pathSlot{n, number}
@@ -91,7 +91,7 @@ func (c *PathCache) Remember(n PathNode, number uint32) {
 
 // home returns the only slot in which a node may be.
 func (n PathNode) home() uint32 {
-	return (uint32(n.Parent)*0x9E3779B1 ^ uint32(n.Region)*0x85EBCA77 ^ uint32(n.Site)*0xC2B2AE3D) >> 23
+	return (uint32(n.Parent)*0x9E3779B1 ^ uint32(n.Region)*0x85EBCA77 ^ uint32(n.Site)*0xC2B2AE3D) >> 22
 }
 
 // Regions returns the regions of a path, outermost first.
