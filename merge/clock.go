@@ -35,7 +35,6 @@ type clockwork struct {
 // matched and collectives joined: then the rows are at hand.
 type tally struct {
 	raw, off census
-	members  []attendance // scratch
 }
 
 func (t *tally) merge(o *tally) {
@@ -59,12 +58,10 @@ func (c *clockwork) weigh(n *tally, from, to trace.LocationID, sent int64, r *tr
 }
 
 // weighTogether counts a collective, which lies in the given row, if it runs backwards.
-func (c *clockwork) weighTogether(n *tally, id uint32, row trace.Collective) {
-	n.members = attend(c.trace, row, asRecorded, n.members)
-	n.raw.addTogether(id, backwards(row, n.members, c.opts.MinLatency))
+func (c *clockwork) weighTogether(n *tally, id uint32, row *trace.Collective) {
+	n.raw.addTogether(id, backwards(c.trace, row, asRecorded, c.opts.MinLatency))
 	if c.changes {
-		n.members = attend(c.trace, row, c.offsets, n.members)
-		n.off.addTogether(id, backwards(row, n.members, c.opts.MinLatency))
+		n.off.addTogether(id, backwards(c.trace, row, c.offsets, c.opts.MinLatency))
 	}
 }
 
