@@ -50,8 +50,12 @@ func newClockwork(t *trace.Trace, ledger *trace.Ledger, opts Options) *clockwork
 
 // weigh counts a message if it runs backwards or takes less than the least latency.
 func (c *clockwork) weigh(n *tally, from, to trace.LocationID, sent int64, r *trace.Recv) {
+	late := sent + c.opts.MinLatency - r.Time
+	if late <= 0 && !c.changes {
+		return
+	}
 	place := trace.Place{Location: to, Seq: r.Seq, Offset: -1}
-	n.raw.addMessage(place, sent+c.opts.MinLatency-r.Time)
+	n.raw.addMessage(place, late)
 	if c.changes {
 		n.off.addMessage(place, c.measured[from].At(sent)+c.opts.MinLatency-c.measured[to].At(r.Time))
 	}

@@ -78,23 +78,29 @@ type scanner struct {
 
 // facts is what all scanners share and none changes.
 type facts struct {
-	defs      *trace.Defs
-	functions []trace.MPIFunction
-	eager     []bool // regions whose calls always get a row
-	resolver  *resolver
+	defs     *trace.Defs
+	classes  []trace.CallClass // by region
+	resolver *resolver
 }
 
 func newFacts(d *trace.Defs) *facts {
-	f := &facts{defs: d, functions: d.MPIFunctions(), resolver: newResolver(d)}
-	f.eager = make([]bool, len(f.functions))
-	for i, fn := range f.functions {
-		switch fn.Class {
-		case trace.ClassNone, trace.ClassOther, trace.ClassTest:
-		default:
-			f.eager[i] = true
-		}
+	f := &facts{defs: d, resolver: newResolver(d)}
+	for _, fn := range d.MPIFunctions() {
+		f.classes = append(f.classes, fn.Class)
 	}
 	return f
+}
+
+func (f *facts) class(region trace.RegionID) trace.CallClass {
+	if int(region) < len(f.classes) {
+		return f.classes[region]
+	}
+	return trace.ClassNone
+}
+
+// eager reports whether all calls of a class get a row, whatever happens in them.
+func eager(c trace.CallClass) bool {
+	return c != trace.ClassNone && c != trace.ClassOther && c != trace.ClassTest
 }
 
 // scan decodes all locations once.
@@ -227,10 +233,13 @@ func (s *scanner) enter(region trace.RegionID, site trace.SourceLocationID) {
 	if !known {
 		number = s.step(n, depth)
 	}
-	v := s.stack.Enter(region, visit{seq: s.seq, time: s.now, path: trace.PathID(number), row: trace.None})
-	if s.open < 0 && int(region) < len(s.facts.eager) && s.facts.eager[region] {
+	s.stack.Enter(region, visit{seq: s.seq, time: s.now, path: trace.PathID(number), row: trace.None})
+	if s.open >= 0 {
+		return
+	}
+	if class := s.facts.class(region); eager(class) {
 		s.open = depth
-		s.addCall(v, region)
+		s.addCall(s.stack.At(depth), region, class)
 	}
 }
 
@@ -280,11 +289,7 @@ func (s *scanner) closeCall(row uint32, open bool) {
 }
 
 // addCall makes the row of the call of a region.
-func (s *scanner) addCall(v *visit, region trace.RegionID) {
-	class := trace.ClassNone
-	if int(region) < len(s.facts.functions) {
-		class = s.facts.functions[region].Class
-	}
+func (s *scanner) addCall(v *visit, region trace.RegionID, class trace.CallClass) {
 	s.row, s.rowSeq = uint32(s.out.calls.Len()), v.seq
 	v.row = s.row
 	c := s.out.calls.Next()
@@ -314,8 +319,8 @@ func (s *scanner) region() uint32 {
 	}
 	v, region := s.stack.Top(), s.stack.Region(n-1)
 	if v.row == trace.None && (s.out.calls.Len() == 0 || s.rowSeq < v.seq) {
-		s.addCall(v, region)
-		if int(region) < len(s.facts.functions) && s.facts.functions[region].Class != trace.ClassNone {
+		class := s.facts.class(region)
+		if s.addCall(v, region, class); class != trace.ClassNone {
 			s.open = n - 1
 		}
 	}

@@ -18,11 +18,9 @@ type openRegion[V any] struct {
 // Len returns the depth.
 func (s *CallStack[V]) Len() int { return len(s.open) }
 
-// Enter adds a region and returns its value, to be filled in. The pointer is valid until
-// the next Enter.
-func (s *CallStack[V]) Enter(region RegionID, value V) *V {
+// Enter adds a region with its value.
+func (s *CallStack[V]) Enter(region RegionID, value V) {
 	s.open = append(s.open, openRegion[V]{value, region})
-	return &s.open[len(s.open)-1].value
 }
 
 // Region returns the region at a depth; 0 is the outermost.
@@ -31,7 +29,8 @@ func (s *CallStack[V]) Region(depth int) RegionID { return s.open[depth].region 
 // At returns the value of the region at a depth. The pointer is valid until the next Enter.
 func (s *CallStack[V]) At(depth int) *V { return &s.open[depth].value }
 
-// Top returns the value of the innermost region, nil if there is none.
+// Top returns the value of the innermost region, nil if there is none. The pointer is valid until
+// the next Enter.
 func (s *CallStack[V]) Top() *V {
 	if len(s.open) == 0 {
 		return nil
