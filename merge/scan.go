@@ -146,8 +146,10 @@ func (s *scanner) batch(b *trace.Batch) {
 		s.event(seq, times[i])
 		if kinds[i].Enters() {
 			s.enter(regions[i], s.site(b.Flow.Context, i))
-		} else {
+		} else if v, ok := s.stack.LeaveInnermost(regions[i]); !ok {
 			s.leave(regions[i])
+		} else if v.row != trace.None {
+			s.closeCall(v.row, false)
 		}
 	}
 	s.between(&others, next, b.First+uint64(b.Len()))
@@ -253,27 +255,30 @@ func (s *scanner) step(n trace.PathNode, depth int) uint32 {
 	return uint32(path)
 }
 
-// leave ends the region that is left, and those inside it that were never left.
+// leave ends the region that is left although it is not the innermost, and those inside it, which
+// were never left.
 func (s *scanner) leave(region trace.RegionID) {
-	if n := s.stack.Leave(region); n != 1 {
-		if n == 0 {
-			s.skip(trace.CodeUnmatchedLeave, "%s is left and was not entered", s.facts.defs.RegionName(region))
-			return
-		}
-		s.unwind(n - 1)
+	n := s.stack.Leave(region)
+	if n == 0 {
+		s.skip(trace.CodeUnmatchedLeave, "%s is left and was not entered", s.facts.defs.RegionName(region))
+		return
 	}
-	if row := s.stack.Pop().row; row != trace.None {
-		s.closeCall(row, false)
-	}
+	s.unwind(n - 1)
+	s.close(false)
 }
 
 // unwind closes the n innermost regions although they were never left.
 func (s *scanner) unwind(n int) {
 	for range n {
 		s.note(trace.CodeOpenRegion, s.stack.Top().seq, "%s is not left", s.facts.defs.RegionName(s.stack.Region(s.stack.Len()-1)))
-		if row := s.stack.Pop().row; row != trace.None {
-			s.closeCall(row, true)
-		}
+		s.close(true)
+	}
+}
+
+// close removes the innermost region.
+func (s *scanner) close(open bool) {
+	if row := s.stack.Pop().row; row != trace.None {
+		s.closeCall(row, open)
 	}
 }
 

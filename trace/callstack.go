@@ -38,20 +38,29 @@ func (s *CallStack[V]) Top() *V {
 	return &s.open[len(s.open)-1].value
 }
 
+// LeaveInnermost removes the innermost region and returns its value if it is the one that is left,
+// as in a sound trace; if ok is false, Leave tells what to do.
+func (s *CallStack[V]) LeaveInnermost(region RegionID) (v V, ok bool) {
+	top := len(s.open) - 1
+	if top < 0 || s.open[top].region != region {
+		return v, false
+	}
+	v = s.open[top].value
+	s.open = s.open[:top]
+	return v, true
+}
+
 // Leave returns how many of the innermost regions end when the given one is left: 1 in a
 // sound trace, 0 if the Leave is to be ignored. The caller removes them with Pop; all but
 // the last were never left.
 func (s *CallStack[V]) Leave(region RegionID) int {
-	if n := len(s.open); n > 0 && (s.open[n-1].region == region || region == None) {
+	n := len(s.open)
+	if n > 0 && region == None {
 		return 1
 	}
-	return s.leaveOuter(region)
-}
-
-func (s *CallStack[V]) leaveOuter(region RegionID) int {
-	for i := len(s.open) - 1; i >= 0; i-- {
+	for i := n - 1; i >= 0; i-- {
 		if s.open[i].region == region {
-			return len(s.open) - i
+			return n - i
 		}
 	}
 	return 0
