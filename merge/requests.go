@@ -33,17 +33,17 @@ func (t *requestTable) home(id uint64) int {
 
 // find returns the slot of id, or the empty slot where it belongs.
 func (t *requestTable) find(id uint64) int {
-	i := t.home(id)
-	for t.slots[i].kind != noRequest && t.slots[i].id != id {
-		i = (i + 1) & (len(t.slots) - 1)
+	for i := t.home(id); ; i = (i + 1) & (len(t.slots) - 1) {
+		if r := &t.slots[i]; r.kind == noRequest || r.id == id {
+			return i
+		}
 	}
-	return i
 }
 
 // open returns the slot of the request of that identifier, which is to be filled in; if
 // one is open already, that one, which is to be replaced.
 func (t *requestTable) open(id uint64) *request {
-	if 2*(t.n+1) > len(t.slots) {
+	if t.n >= len(t.slots)/2 {
 		t.grow()
 	}
 	r := &t.slots[t.find(id)]

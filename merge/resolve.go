@@ -99,12 +99,12 @@ func (c *comm) index() {
 	}
 }
 
-// member returns the world rank of a member of a communicator whose events name ranks of its
-// members, None if there is no such rank or the communicator is another.
-func (r *resolver) member(id trace.CommID, rank uint32) uint32 {
-	if int(id) < len(r.comms) {
-		if c := &r.comms[id]; c.kind == commGroup && int(rank) < len(c.members) {
-			return c.members[rank]
+// member returns what peer does on a communicator whose events name ranks of its members, and
+// None on others or if the peer cannot be told.
+func (r *resolver) member(id trace.CommID, me, peer uint32) uint32 {
+	if int(id) < len(r.comms) && me != trace.None {
+		if c := &r.comms[id]; c.kind == commGroup && int(peer) < len(c.members) {
+			return c.members[peer]
 		}
 	}
 	return trace.None

@@ -38,7 +38,10 @@ func (s *scanner) p2p(p *trace.P2P, i int) {
 func (s *scanner) send(p *trace.P2P, i int) *trace.Send {
 	s.out.bytes.add(p.Bytes[i])
 	call := s.caller()
-	to, state := s.peer(p, i)
+	to, state := s.facts.resolver.member(p.Comm[i], s.rank, p.Peer[i]), trace.Unmatched
+	if to == trace.None {
+		to, state = s.peer(p, i)
+	}
 	r := s.out.sends.Next()
 	r.Seq, r.Time, r.Bytes, r.Comm, r.Tag, r.To = s.seq, s.now, p.Bytes[i], p.Comm[i], p.Tag[i], to
 	r.Call, r.Done, r.RecvLoc, r.Recv, r.State = call, call, trace.None, trace.None, state
@@ -49,7 +52,10 @@ func (s *scanner) send(p *trace.P2P, i int) *trace.Send {
 func (s *scanner) recv(p *trace.P2P, i int) *trace.Recv {
 	s.out.bytes.add(p.Bytes[i])
 	call := s.caller()
-	from, state := s.peer(p, i)
+	from, state := s.facts.resolver.member(p.Comm[i], s.rank, p.Peer[i]), trace.Unmatched
+	if from == trace.None {
+		from, state = s.peer(p, i)
+	}
 	r := s.out.recvs.Next()
 	r.Seq, r.Time, r.Bytes, r.Comm, r.Tag, r.From = s.seq, s.now, p.Bytes[i], p.Comm[i], p.Tag[i], from
 	r.Call, r.SendLoc, r.Send, r.State = call, trace.None, trace.None, state
@@ -64,10 +70,9 @@ func (s *scanner) posted(r *trace.Recv, seq uint64, call uint32) {
 	s.out.posted = seq
 }
 
+// peer returns the world rank of the process that the record in row i names, and what that means
+// for its message.
 func (s *scanner) peer(p *trace.P2P, i int) (uint32, trace.MessageState) {
-	if world := s.facts.resolver.member(p.Comm[i], p.Peer[i]); world != trace.None && s.rank != trace.None {
-		return world, trace.Unmatched
-	}
 	world, code := s.facts.resolver.peer(p.Comm[i], s.rank, p.Peer[i])
 	if code != "" {
 		s.skip(code, "%s names rank %d of communicator %d", p.Kind[i], p.Peer[i], p.Comm[i])
