@@ -9,8 +9,8 @@ import "context"
 type Exchange[R any] struct {
 	Windows       int
 	Sources, Keys int
-	Emit          func(window, source int, emit func(key int, row R))
-	Take          func(window, key int, rows []R) // for some sources at a time as far as they have emitted any, in order, then once without rows
+	Emit          func(window, source int, rows [][]R) // appends what a source emits to the rows of each key
+	Take          func(window, key int, rows []R)      // for some sources at a time as far as they have emitted any, in order, then once without rows
 }
 
 // mostEmitters bounds the number of groups of sources that emit at the same time: what they
@@ -27,7 +27,7 @@ func Swap[R any](ctx context.Context, jobs int, x Exchange[R]) error {
 	for w := range x.Windows {
 		err := shared(ctx, jobs, len(sent), func(ctx context.Context, _, e int) error {
 			for s := first(e); s < first(e+1) && ctx.Err() == nil; s++ {
-				x.Emit(w, s, func(key int, row R) { sent[e][key] = append(sent[e][key], row) })
+				x.Emit(w, s, sent[e])
 			}
 			return nil
 		})

@@ -43,9 +43,10 @@ func TestSwapOfManySources(t *testing.T) {
 	var lock sync.Mutex
 	got := make(map[int][]int)
 	err := Swap(t.Context(), 2, Exchange[int]{Windows: 2, Sources: sources, Keys: keys,
-		Emit: func(window, source int, emit func(int, int)) {
+		Emit: func(window, source int, rows [][]int) {
 			if source%100 == 0 {
-				emit(source/100%keys, source+window)
+				key := source / 100 % keys
+				rows[key] = append(rows[key], source+window)
 			}
 		},
 		Take: func(window, key int, rows []int) {

@@ -18,8 +18,8 @@ func apply(ctx context.Context, t *trace.Trace, scanned []*located, jobs int) er
 		s, m := scanned[l], &t.Clock.Maps[l]
 		t.Parts[l] = claim(t, l, s.parts)
 		s.parts.Release()
-		if !m.Identity() || !identity(s.paths) {
-			applyCalls(t, l, m, s.paths)
+		if !identity(s.paths) {
+			applyPaths(t.Calls[l], s.paths)
 		}
 		if !m.Identity() {
 			applyClock(t, l, m)
@@ -77,12 +77,10 @@ func claim(t *trace.Trace, l int, parts *spill.Table[part]) *spill.Table[trace.P
 	return out.Sealed()
 }
 
-func applyCalls(t *trace.Trace, l int, m *trace.ClockMap, paths []trace.PathID) {
-	enter, leave := m.Cursor(), m.Cursor()
-	for _, rows := range t.Calls[l].Rows {
+func applyPaths(calls *spill.Table[trace.Call], paths []trace.PathID) {
+	for _, rows := range calls.Rows {
 		for i := range rows {
-			c := &rows[i]
-			c.Enter, c.Leave, c.Path = enter.At(c.Enter), leave.At(c.Leave), paths[c.Path]
+			rows[i].Path = paths[rows[i].Path]
 		}
 	}
 }
@@ -91,7 +89,12 @@ func applyClock(t *trace.Trace, l int, m *trace.ClockMap) {
 	if s := &t.Span[l]; s.Events > 0 {
 		s.First, s.Last = m.At(s.First), m.At(s.Last)
 	}
-	c := m.Cursor()
+	enter, leave, c := m.Cursor(), m.Cursor(), m.Cursor()
+	for _, rows := range t.Calls[l].Rows {
+		for i := range rows {
+			rows[i].Enter, rows[i].Leave = enter.At(rows[i].Enter), leave.At(rows[i].Leave)
+		}
+	}
 	for _, rows := range t.Sends[l].Rows {
 		for i := range rows {
 			rows[i].Time = c.At(rows[i].Time)

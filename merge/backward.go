@@ -116,7 +116,7 @@ func (c *logicalClock) meetMark(at point) (high int64) {
 	p := c.parts[at.loc].At(int(at.row))
 	leave := c.meets.At(int(p.collective)).leave
 	if at.kind != enterPoint || leave == math.MaxInt64 ||
-		!gives(c.trace.Collectives.At(int(p.collective)), c.trace.Members.At(int(p.member))) {
+		!gives(c.trace.Collectives.Ptr(int(p.collective)), c.trace.Members.Ptr(int(p.member))) {
 		return unbounded
 	}
 	return leave - c.latency - at.time

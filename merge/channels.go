@@ -47,7 +47,7 @@ type channelTable struct {
 // find returns the channel of a key, which it makes if need be. The pointer is valid
 // until the next call.
 func (t *channelTable) find(k channelKey) *channel {
-	if 2*(t.n+1) > len(t.slots) {
+	if t.n >= len(t.slots)/2 {
 		t.rebuild()
 	}
 	c := t.seek(k)

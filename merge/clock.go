@@ -35,7 +35,6 @@ type clockwork struct {
 // matched and collectives joined: then the rows are at hand.
 type tally struct {
 	raw, off census
-	members  []attendance // scratch
 }
 
 func (t *tally) merge(o *tally) {
@@ -51,20 +50,22 @@ func newClockwork(t *trace.Trace, ledger *trace.Ledger, opts Options) *clockwork
 
 // weigh counts a message if it runs backwards or takes less than the least latency.
 func (c *clockwork) weigh(n *tally, from, to trace.LocationID, sent int64, r *trace.Recv) {
+	late := sent + c.opts.MinLatency - r.Time
+	if late <= 0 && !c.changes {
+		return
+	}
 	place := trace.Place{Location: to, Seq: r.Seq, Offset: -1}
-	n.raw.addMessage(place, sent+c.opts.MinLatency-r.Time)
+	n.raw.addMessage(place, late)
 	if c.changes {
 		n.off.addMessage(place, c.measured[from].At(sent)+c.opts.MinLatency-c.measured[to].At(r.Time))
 	}
 }
 
 // weighTogether counts a collective, which lies in the given row, if it runs backwards.
-func (c *clockwork) weighTogether(n *tally, id uint32, row trace.Collective) {
-	n.members = attend(c.trace, row, asRecorded, n.members)
-	n.raw.addTogether(id, backwards(row, n.members, c.opts.MinLatency))
+func (c *clockwork) weighTogether(n *tally, id uint32, row *trace.Collective) {
+	n.raw.addTogether(id, backwards(c.trace, row, asRecorded, c.opts.MinLatency))
 	if c.changes {
-		n.members = attend(c.trace, row, c.offsets, n.members)
-		n.off.addTogether(id, backwards(row, n.members, c.opts.MinLatency))
+		n.off.addTogether(id, backwards(c.trace, row, c.offsets, c.opts.MinLatency))
 	}
 }
 

@@ -362,7 +362,7 @@ func (m *maker) finish(x *instance) {
 	row := &x.row
 	row.Size = m.resolver.commSize(row.Comm)
 	m.trace.Collectives.Set(int(x.id), *row)
-	m.clocks.weighTogether(&m.found, x.id, *row)
+	m.clocks.weighTogether(&m.found, x.id, row)
 	if row.Mismatch {
 		m.ledger.Add(trace.CodeCollectiveMismatch, x.place, describe(row))
 	}

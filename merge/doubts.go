@@ -38,20 +38,16 @@ func (d *doubts) collective(row uint32) bool { return d != nil && d.together[row
 // findTogether finds the collectives that run backwards although all members have one clock.
 func (d *doubts) findTogether() {
 	d.together = make(map[uint32]bool)
-	var members []attendance // scratch
 	for first, rows := range d.trace.Collectives.Rows {
-		for i, c := range rows {
-			if binding(c) && d.ofOneClock(c) {
-				members = attend(d.trace, c, d.at, members)
-				if backwards(c, members, d.latency) > 0 {
-					d.together[uint32(first+i)] = true
-				}
+		for i := range rows {
+			if c := &rows[i]; binding(c) && d.ofOneClock(c) && backwards(d.trace, c, d.at, d.latency) > 0 {
+				d.together[uint32(first+i)] = true
 			}
 		}
 	}
 }
 
-func (d *doubts) ofOneClock(c trace.Collective) bool {
+func (d *doubts) ofOneClock(c *trace.Collective) bool {
 	first := d.clock[d.trace.Members.Ptr(int(c.First)).Location]
 	for i := 1; i < int(c.Count); i++ {
 		if d.clock[d.trace.Members.Ptr(int(c.First)+i).Location] != first {

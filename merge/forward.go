@@ -100,15 +100,15 @@ func (c *logicalClock) reached(at point, process int, force bool) bool {
 
 // assembled reports whether all that a part's end must wait for have entered.
 func (c *logicalClock) assembled(p part) bool {
-	row := c.trace.Collectives.At(int(p.collective))
-	if !takes(row, c.trace.Members.At(int(p.member))) {
+	row := c.trace.Collectives.Ptr(int(p.collective))
+	if !takes(row, c.trace.Members.Ptr(int(p.member))) {
 		return true
 	}
 	if row.Op.Pattern() != trace.PatternScan {
 		return c.meets.At(int(p.collective)).missing == 0
 	}
 	for m := row.First; m < p.member; m++ {
-		if _, ok := c.entered[m]; !ok && gives(row, c.trace.Members.At(int(m))) {
+		if _, ok := c.entered[m]; !ok && gives(row, c.trace.Members.Ptr(int(m))) {
 			return false
 		}
 	}
@@ -148,8 +148,8 @@ func (c *logicalClock) earliest(at point) (t int64, ok bool) {
 
 // summoned returns the latest entry that the end of a part waits for.
 func (c *logicalClock) summoned(p part) (t int64, ok bool) {
-	row := c.trace.Collectives.At(int(p.collective))
-	if !takes(row, c.trace.Members.At(int(p.member))) {
+	row := c.trace.Collectives.Ptr(int(p.collective))
+	if !takes(row, c.trace.Members.Ptr(int(p.member))) {
 		return 0, false
 	}
 	t = math.MinInt64
@@ -179,7 +179,7 @@ func (c *logicalClock) happen(domain int, at point, t int64) {
 	}
 	spill.Ensure(c.trace.Store, &c.ends[domain]).Append(t)
 	p := c.parts[at.loc].At(int(at.row))
-	row, member := c.trace.Collectives.At(int(p.collective)), c.trace.Members.At(int(p.member))
+	row, member := c.trace.Collectives.Ptr(int(p.collective)), c.trace.Members.Ptr(int(p.member))
 	m := c.meets.Ptr(int(p.collective))
 	switch {
 	case at.kind == leavePoint && takes(row, member):

@@ -80,7 +80,7 @@ func (c *logicalClock) corrected(l trace.LocationID, t int64) int64 { return c.m
 
 // binds reports whether a part's collective says anything about the order of events.
 func (c *logicalClock) binds(p part) bool {
-	return binding(c.trace.Collectives.At(int(p.collective))) && !c.doubts.collective(p.collective)
+	return binding(c.trace.Collectives.Ptr(int(p.collective))) && !c.doubts.collective(p.collective)
 }
 
 // maxShift returns the largest shift in all knots.
@@ -118,10 +118,10 @@ func (c *logicalClock) begin() {
 	c.entered = make(map[uint32]int64)
 	c.meets = spill.NewTable[meeting](t.Store)
 	for i := range t.Collectives.Len() {
-		row := t.Collectives.At(i)
+		row := t.Collectives.Ptr(i)
 		m := meeting{enter: math.MinInt64, leave: math.MaxInt64}
 		for k := range int(row.Count) {
-			if binding(row) && gives(row, t.Members.At(int(row.First)+k)) {
+			if binding(row) && gives(row, t.Members.Ptr(int(row.First)+k)) {
 				m.missing++
 			}
 		}

@@ -31,6 +31,8 @@ type block struct {
 	*matcher
 	first, end int // ranks
 	channels   channelTable
+	sends      cursor[trace.Send] // of those that take their places
+	recvs      cursor[trace.Recv]
 	ledger     trace.Ledger
 	found      tally
 	doubtful   map[channelKey]bool
@@ -53,7 +55,8 @@ func match(ctx context.Context, t *trace.Trace, scanned []*located, clocks *cloc
 	ranks := len(m.sends)
 	for k := range min(ranks, mostBlocks) {
 		n := min(ranks, mostBlocks)
-		m.blocks = append(m.blocks, block{matcher: m, first: ranks * k / n, end: ranks * (k + 1) / n, doubtful: make(map[channelKey]bool)})
+		m.blocks = append(m.blocks, block{matcher: m, first: ranks * k / n, end: ranks * (k + 1) / n, doubtful: make(map[channelKey]bool),
+			sends: cursor[trace.Send]{tables: t.Sends}, recvs: cursor[trace.Recv]{tables: t.Recvs}})
 	}
 	err := engine.Swap(ctx, jobs, engine.Exchange[ref]{
 		Windows: m.windows, Sources: ranks, Keys: len(m.blocks), Emit: m.emit,
@@ -108,12 +111,14 @@ func (m *matcher) recvPlace(r ref) (int64, uint64) {
 func (m *matcher) common(l trace.LocationID, t int64) int64 { return m.clocks.offsets(l, t) }
 
 // emit hands the sends of a rank in a window over to the blocks of their receivers.
-func (m *matcher) emit(window, rank int, emit func(block int, s ref)) {
+func (m *matcher) emit(window, rank int, blocks [][]ref) {
+	rows := cursor[trace.Send]{tables: m.trace.Sends}
 	e, n, ranks := &m.sends[rank], len(m.blocks), len(m.sends)
-	for i := e.n * window / m.windows; i < e.n*(window+1)/m.windows; i++ {
+	for i, end := e.share(window, m.windows); i < end; i++ {
 		s := e.at(i)
-		if row := m.trace.Sends[s.loc].Ptr(int(s.row)); row.State == trace.Unmatched {
-			emit((n*(int(row.To)+1)-1)/ranks, s)
+		if row := rows.at(s); row.State == trace.Unmatched {
+			k := (n*(int(row.To)+1) - 1) / ranks
+			blocks[k] = append(blocks[k], s)
 		}
 	}
 }
@@ -128,23 +133,25 @@ func (b *block) take(window int, sends []ref) {
 		return
 	}
 	for r := b.first; r < b.end; r++ {
-		e := &b.recvs[r]
-		for i := e.n * window / b.windows; i < e.n*(window+1)/b.windows; i++ {
+		e := &b.matcher.recvs[r]
+		for i, end := e.share(window, b.windows); i < end; i++ {
 			b.recv(e.at(i))
 		}
 	}
 }
 
 func (b *block) send(s ref) {
-	row := b.trace.Sends[s.loc].Ptr(int(s.row))
-	c := b.channels.find(channelKey{row.Comm, b.trace.Rank[s.loc], row.To, row.Tag})
+	send := b.sends.at(s)
+	c := b.channels.find(channelKey{send.Comm, b.trace.Rank[s.loc], send.To, send.Tag})
 	switch c.waiting {
 	case recvsWait:
 		v := c.head
-		c.pop(b.recvNext(v))
-		b.pair(s, v)
+		recv := b.trace.Recvs[v.loc].Ptr(int(v.row))
+		c.pop(ref{recv.SendLoc, recv.Send})
+		b.pair(s, v, send, recv)
 	case sendsWait:
-		b.setSendNext(c.tail, s)
+		last := b.sends.at(c.tail)
+		last.RecvLoc, last.Recv = s.loc, s.row
 		c.tail = s
 	default:
 		*c = channel{key: c.key, waiting: sendsWait, head: s, tail: s}
@@ -153,47 +160,28 @@ func (b *block) send(s ref) {
 
 // recv lets a receive take its place in its channel.
 func (b *block) recv(v ref) {
-	row := b.trace.Recvs[v.loc].Ptr(int(v.row))
-	if row.State != trace.Unmatched {
+	recv := b.recvs.at(v)
+	if recv.State != trace.Unmatched {
 		return
 	}
-	c := b.channels.find(channelKey{row.Comm, row.From, b.trace.Rank[v.loc], row.Tag})
+	c := b.channels.find(channelKey{recv.Comm, recv.From, b.trace.Rank[v.loc], recv.Tag})
 	switch c.waiting {
 	case sendsWait:
 		s := c.head
-		c.pop(b.sendNext(s))
-		b.pair(s, v)
+		send := b.trace.Sends[s.loc].Ptr(int(s.row))
+		c.pop(ref{send.RecvLoc, send.Recv})
+		b.pair(s, v, send, recv)
 	case recvsWait:
-		b.setRecvNext(c.tail, v)
+		last := b.recvs.at(c.tail)
+		last.SendLoc, last.Send = v.loc, v.row
 		c.tail = v
 	default:
 		*c = channel{key: c.key, waiting: recvsWait, head: v, tail: v}
 	}
 }
 
-func (m *matcher) sendNext(s ref) ref {
-	row := m.trace.Sends[s.loc].Ptr(int(s.row))
-	return ref{row.RecvLoc, row.Recv}
-}
-
-func (m *matcher) setSendNext(s, next ref) {
-	row := m.trace.Sends[s.loc].Ptr(int(s.row))
-	row.RecvLoc, row.Recv = next.loc, next.row
-}
-
-func (m *matcher) recvNext(v ref) ref {
-	row := m.trace.Recvs[v.loc].Ptr(int(v.row))
-	return ref{row.SendLoc, row.Send}
-}
-
-func (m *matcher) setRecvNext(v, next ref) {
-	row := m.trace.Recvs[v.loc].Ptr(int(v.row))
-	row.SendLoc, row.Send = next.loc, next.row
-}
-
-func (b *block) pair(s, v ref) {
-	send := b.trace.Sends[s.loc].Ptr(int(s.row))
-	recv := b.trace.Recvs[v.loc].Ptr(int(v.row))
+// pair makes a send and a receive, which lie in rows s and v, a message.
+func (b *block) pair(s, v ref, send *trace.Send, recv *trace.Recv) {
 	send.RecvLoc, send.Recv, send.State = v.loc, v.row, trace.Matched
 	recv.SendLoc, recv.Send, recv.State = s.loc, s.row, trace.Matched
 	if recv.Bytes != send.Bytes {
@@ -210,19 +198,17 @@ func (b *block) leftover(c *channel) {
 		b.doubtful[c.key] = true
 	}
 	for at := c.head; at != noRef; {
-		var next ref
 		place := trace.Place{Location: at.loc, Offset: -1}
 		if c.waiting == sendsWait {
-			next = b.sendNext(at)
-			b.setSendNext(at, noRef)
-			place.Seq = b.trace.Sends[at.loc].Ptr(int(at.row)).Seq
+			row := b.sends.at(at)
+			place.Seq, at = row.Seq, ref{row.RecvLoc, row.Recv}
+			row.RecvLoc, row.Recv = noRef.loc, noRef.row
 			b.ledger.Add(trace.CodeUnmatchedSend, place, "")
 		} else {
-			next = b.recvNext(at)
-			b.setRecvNext(at, noRef)
-			place.Seq = b.trace.Recvs[at.loc].Ptr(int(at.row)).Seq
+			row := b.recvs.at(at)
+			place.Seq, at = row.Seq, ref{row.SendLoc, row.Send}
+			row.SendLoc, row.Send = noRef.loc, noRef.row
 			b.ledger.Add(trace.CodeUnmatchedReceive, place, "")
 		}
-		at = next
 	}
 }

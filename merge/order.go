@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -15,12 +16,35 @@ type ref struct {
 
 var noRef = ref{trace.None, trace.None}
 
+// A cursor finds rows of tables that exist once for each location; fast, if they mostly lie beside
+// the one before.
+type cursor[T any] struct {
+	tables []*spill.Table[T]
+	loc    trace.LocationID
+	first  int // of rows, which are location loc's
+	rows   []T
+}
+
+// at returns a row for reading and writing.
+func (c *cursor[T]) at(r ref) *T {
+	if i := int(r.row) - c.first; r.loc == c.loc && i >= 0 && i < len(c.rows) {
+		return &c.rows[i]
+	}
+	c.loc, c.first, c.rows = r.loc, int(r.row), c.tables[r.loc].From(int(r.row))
+	return &c.rows[0]
+}
+
 // An endpoints is the order in which a rank's sends or receives take their places in
 // their channels. Mostly that is the order of the rows of one location.
 type endpoints struct {
 	loc  trace.LocationID
 	n    int
 	refs []ref // nil: all rows of loc in order
+}
+
+// share returns where those of one window of several begin and end.
+func (e *endpoints) share(window, windows int) (from, to int) {
+	return e.n * window / windows, e.n * (window + 1) / windows
 }
 
 func (e *endpoints) at(i int) ref {

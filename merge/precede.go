@@ -7,44 +7,18 @@ import "tracekit/trace"
 // are waited for by nobody, and those without data to receive wait for nobody, but in a
 // barrier. Of operations in which not all pairs need to exchange data nothing is required.
 
-// An attendance is a member of a collective with corrected times.
-type attendance struct {
-	trace.Member
-	gives, takes bool // others may have to wait for it; it may have to wait
-}
-
 // A timing corrects the time of a location's row.
 type timing func(l trace.LocationID, t int64) int64
 
 func asRecorded(_ trace.LocationID, t int64) int64 { return t }
 
 // binding reports whether a collective says anything about the order of events.
-func binding(c trace.Collective) bool {
+func binding(c *trace.Collective) bool {
 	return (c.Op.Pattern() != trace.PatternNone && c.Op.Pattern() != trace.PatternSparse) && !c.Mismatch && c.Count > 1
 }
 
-// attend returns the members of a collective with their times, none if these say nothing
-// about the order of events. The memory of buf is used if it suffices.
-func attend(t *trace.Trace, c trace.Collective, at timing, buf []attendance) []attendance {
-	buf = buf[:0]
-	if !binding(c) {
-		return buf
-	}
-	for i := range int(c.Count) {
-		a := attendance{Member: t.Members.At(int(c.First) + i)}
-		if a.gives = gives(c, a.Member); a.gives {
-			a.Begin = at(a.Location, a.Begin)
-		}
-		if a.takes = takes(c, a.Member); a.takes {
-			a.End = at(a.Location, a.End)
-		}
-		buf = append(buf, a)
-	}
-	return buf
-}
-
 // gives reports whether other members may have to wait for the part of a member to begin.
-func gives(c trace.Collective, m trace.Member) bool {
+func gives(c *trace.Collective, m *trace.Member) bool {
 	if m.Call == trace.None || m.Sent == 0 && c.Op != trace.CollBarrier {
 		return false
 	}
@@ -58,7 +32,7 @@ func gives(c trace.Collective, m trace.Member) bool {
 }
 
 // takes reports whether a member may have to wait for others before its part ends.
-func takes(c trace.Collective, m trace.Member) bool {
+func takes(c *trace.Collective, m *trace.Member) bool {
 	if m.Done == trace.None || m.Received == 0 && c.Op != trace.CollBarrier {
 		return false
 	}
@@ -71,24 +45,39 @@ func takes(c trace.Collective, m trace.Member) bool {
 	return true
 }
 
-// backwards returns the largest time by which the part of a member ends too early: before
-// that of another has begun that must come first, or less than the least latency behind it.
-// It is 0 if none does.
-func backwards(c trace.Collective, members []attendance, latency int64) (worst int64) {
-	latest, any := int64(0), false
-	inOrder := c.Op.Pattern() == trace.PatternScan
-	for pass := range 2 {
-		for _, m := range members {
-			if m.takes && any && (inOrder || pass == 1) {
-				worst = max(worst, latest+latency-m.End)
+// backwards returns the largest time by which, with corrected times, the part of a member ends too
+// early: before that of another has begun that must come first, or less than the least latency
+// behind it. It is 0 if none does, or the collective says nothing about the order of events.
+func backwards(t *trace.Trace, c *trace.Collective, at timing, latency int64) (worst int64) {
+	if !binding(c) {
+		return 0
+	}
+	var latest, soonest int64 // begin and end so far
+	begun, ended, inOrder := false, false, c.Op.Pattern() == trace.PatternScan
+	for i, n := int(c.First), int(c.First)+int(c.Count); i < n; {
+		members := t.Members.From(i)
+		members = members[:min(len(members), n-i)]
+		for k := range members {
+			m := &members[k]
+			if takes(c, m) {
+				end := at(m.Location, m.End)
+				if inOrder && begun {
+					worst = max(worst, latest+latency-end)
+				}
+				if !ended || end < soonest {
+					soonest, ended = end, true
+				}
 			}
-			if m.gives && pass == 0 && (!any || m.Begin > latest) {
-				latest, any = m.Begin, true
+			if gives(c, m) {
+				if begin := at(m.Location, m.Begin); !begun || begin > latest {
+					latest, begun = begin, true
+				}
 			}
 		}
-		if inOrder {
-			break
-		}
+		i += len(members)
+	}
+	if !inOrder && begun && ended {
+		worst = max(0, latest+latency-soonest)
 	}
 	return worst
 }

@@ -2,12 +2,10 @@ package merge
 
 // A request is a non-blocking operation that was started and has not been completed.
 type request struct {
-	id     uint64
-	seq    uint64 // of the record that started it
-	row    uint32 // of the Send or the part in a collective
-	call   uint32 // that started it
-	pauses uint32 // as in part
-	kind   requestKind
+	id   uint64
+	seq  uint64 // of the record that started it
+	row  uint32 // of the Send, of the part in a collective, or of the Call that posted a receive
+	kind requestKind
 }
 
 type requestKind uint8
@@ -35,17 +33,17 @@ func (t *requestTable) home(id uint64) int {
 
 // find returns the slot of id, or the empty slot where it belongs.
 func (t *requestTable) find(id uint64) int {
-	i := t.home(id)
-	for t.slots[i].kind != noRequest && t.slots[i].id != id {
-		i = (i + 1) & (len(t.slots) - 1)
+	for i := t.home(id); ; i = (i + 1) & (len(t.slots) - 1) {
+		if r := &t.slots[i]; r.kind == noRequest || r.id == id {
+			return i
+		}
 	}
-	return i
 }
 
 // open returns the slot of the request of that identifier, which is to be filled in; if
 // one is open already, that one, which is to be replaced.
 func (t *requestTable) open(id uint64) *request {
-	if 2*(t.n+1) > len(t.slots) {
+	if t.n >= len(t.slots)/2 {
 		t.grow()
 	}
 	r := &t.slots[t.find(id)]
@@ -56,16 +54,23 @@ func (t *requestTable) open(id uint64) *request {
 }
 
 // take removes the request of that identifier and kind and returns it; ok is false if
-// there is none.
+// there is none. Those behind it move up that would not be found any more.
 func (t *requestTable) take(id uint64, kind requestKind) (r request, ok bool) {
 	if t.n == 0 {
 		return r, false
 	}
-	i := t.find(id)
-	if r = t.slots[i]; r.kind != kind {
+	i, slots, mask := t.find(id), t.slots, len(t.slots)-1
+	if r = slots[i]; r.kind != kind {
 		return r, false
 	}
-	t.remove(i)
+	for j := (i + 1) & mask; slots[j].kind != noRequest; j = (j + 1) & mask {
+		if (j-t.home(slots[j].id))&mask >= (j-i)&mask {
+			slots[i] = slots[j]
+			i = j
+		}
+	}
+	slots[i] = request{}
+	t.n--
 	return r, true
 }
 
@@ -75,19 +80,6 @@ func (t *requestTable) kind(id uint64) requestKind {
 		return noRequest
 	}
 	return t.slots[t.find(id)].kind
-}
-
-// remove empties slot i and moves those behind it that would not be found any more.
-func (t *requestTable) remove(i int) {
-	mask := len(t.slots) - 1
-	for j := (i + 1) & mask; t.slots[j].kind != noRequest; j = (j + 1) & mask {
-		if (j-t.home(t.slots[j].id))&mask >= (j-i)&mask {
-			t.slots[i] = t.slots[j]
-			i = j
-		}
-	}
-	t.slots[i] = request{}
-	t.n--
 }
 
 func (t *requestTable) grow() {

@@ -99,6 +99,17 @@ func (c *comm) index() {
 	}
 }
 
+// member returns what peer does on a communicator whose events name ranks of its members, and
+// None on others or if the peer cannot be told.
+func (r *resolver) member(id trace.CommID, me, peer uint32) uint32 {
+	if int(id) < len(r.comms) && me != trace.None {
+		if c := &r.comms[id]; c.kind == commGroup && int(peer) < len(c.members) {
+			return c.members[peer]
+		}
+	}
+	return trace.None
+}
+
 // peer returns the world rank of the process that a process of world rank me calls peer
 // on a communicator. code says what is wrong if it cannot be told.
 func (r *resolver) peer(id trace.CommID, me, peer uint32) (world uint32, code trace.Code) {

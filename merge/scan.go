@@ -55,7 +55,8 @@ type visit struct {
 // A scanner follows one location's events.
 //
 //	stack.At(open) is the MPI call that is being recorded; open < 0: none
-//	len(begun) parts of collectives have begun in it and not ended
+//	call is its row, and the last one: no other call gets a row until it ends
+//	begun are the parts in collectives that have begun in it and not ended
 type scanner struct {
 	facts    *facts
 	location trace.LocationID
@@ -63,34 +64,43 @@ type scanner struct {
 	out      *located
 	stack    trace.CallStack[visit]
 	open     int
-	lastRow  uint64 // sequence number of the Enter of the last call that got a row
-	last     int64  // time of the last event
+	call     *trace.Call
+	row      uint32 // of the last call
+	rowSeq   uint64 // sequence number of its Enter
+	seq      uint64 // of the event that is being scanned
+	now      int64  // its time, or that of the one before it if that is later
 	lastPart int64  // when the last part in a collective begins
 	requests requestTable
-	begun    []request
+	begun    []uint32              // rows
 	firsts   map[trace.Code]uint64 // the first place of each finding so far
 	paths    trace.PathCache
 }
 
 // facts is what all scanners share and none changes.
 type facts struct {
-	defs      *trace.Defs
-	functions []trace.MPIFunction
-	eager     []bool // regions whose calls always get a row
-	resolver  *resolver
+	defs     *trace.Defs
+	classes  []trace.CallClass // by region
+	resolver *resolver
 }
 
 func newFacts(d *trace.Defs) *facts {
-	f := &facts{defs: d, functions: d.MPIFunctions(), resolver: newResolver(d)}
-	f.eager = make([]bool, len(f.functions))
-	for i, fn := range f.functions {
-		switch fn.Class {
-		case trace.ClassNone, trace.ClassOther, trace.ClassTest:
-		default:
-			f.eager[i] = true
-		}
+	f := &facts{defs: d, resolver: newResolver(d)}
+	for _, fn := range d.MPIFunctions() {
+		f.classes = append(f.classes, fn.Class)
 	}
 	return f
+}
+
+func (f *facts) class(region trace.RegionID) trace.CallClass {
+	if int(region) < len(f.classes) {
+		return f.classes[region]
+	}
+	return trace.ClassNone
+}
+
+// eager reports whether all calls of a class get a row, whatever happens in them.
+func eager(c trace.CallClass) bool {
+	return c != trace.ClassNone && c != trace.ClassOther && c != trace.ClassTest
 }
 
 // scan decodes all locations once.
@@ -118,175 +128,231 @@ func newScanner(f *facts, l trace.LocationID, store *spill.Store) *scanner {
 	}}
 }
 
-// batch walks the events in recorded order. The tables that merging does not need are
-// passed over, but for their times.
+// batch walks the events in recorded order: enters and leaves, and between them the others.
 func (s *scanner) batch(b *trace.Batch) {
-	first := s.out.span.Events == 0
-	for seq, r := range b.Events {
-		t, ok := b.Time(r)
-		if !ok {
-			continue
-		}
-		t = s.clamp(seq, t, first)
-		switch r.Table {
-		case trace.TableFlow:
-			s.flow(&b.Flow, r.First, seq, t)
-		case trace.TableP2P:
-			s.p2p(&b.P2P, r.First, seq, t)
-		case trace.TableColl:
-			s.coll(&b.Coll, r.First, seq, t)
-		case trace.TableOther:
-			s.other(&b.Other, r.First, seq)
-		}
-		if first {
-			s.out.span.First, first = t, false
-		}
+	if s.out.span.Events == 0 {
+		s.now = firstTime(b)
+		s.out.span.First = s.now
 	}
 	s.out.span.Events += uint64(b.Len())
-}
-
-// clamp returns the time of an event, or that of the event before it if that is later.
-func (s *scanner) clamp(seq uint64, t int64, first bool) int64 {
-	if t < s.last && !first {
-		s.note(trace.CodeTimeDecreases, seq, "time %d after %d", t, s.last)
-		return s.last
-	}
-	s.last = t
-	return t
-}
-
-func (s *scanner) flow(f *trace.Flow, i int, seq uint64, t int64) {
-	if !f.Kind[i].Enters() {
-		s.leave(seq, t, f.Region[i])
-		return
-	}
-	site := trace.SourceLocationID(trace.None)
-	if i < len(f.Context) {
-		if c := f.Context[i]; int(c) < len(s.facts.defs.CallingContexts) {
-			site = s.facts.defs.CallingContexts[c].Site
+	others, next := otherRows{Batch: b}, b.First
+	n := len(b.Flow.Seq)
+	times, kinds, regions := b.Flow.Time[:n], b.Flow.Kind[:n], b.Flow.Region[:n]
+	for i, seq := range b.Flow.Seq {
+		if seq != next {
+			s.between(&others, next, seq)
+		}
+		next = seq + 1
+		s.event(seq, times[i])
+		if kinds[i].Enters() {
+			s.enter(regions[i], s.site(b.Flow.Context, i))
+		} else if v, ok := s.stack.LeaveInnermost(regions[i]); !ok {
+			s.leave(regions[i])
+		} else if v.row != trace.None {
+			s.closeCall(v.row, false)
 		}
 	}
-	s.enter(seq, t, f.Region[i], site)
+	s.between(&others, next, b.First+uint64(b.Len()))
 }
 
-func (s *scanner) enter(seq uint64, t int64, region trace.RegionID, site trace.SourceLocationID) {
-	path, depth := trace.PathID(trace.None), s.stack.Len()
-	if depth > 0 {
-		path = s.stack.Top().path
-	}
-	if depth < MaxDepth {
-		path = s.step(trace.PathNode{Parent: path, Region: region, Site: site})
-	}
-	v := s.stack.Enter(region, visit{seq: seq, time: t, path: path, row: trace.None})
-	if s.open < 0 && int(region) < len(s.facts.eager) && s.facts.eager[region] {
-		s.open = depth
-		s.addCall(v, region)
+// otherRows are the next rows of the tables of a batch that hold neither enter nor leave.
+type otherRows struct {
+	*trace.Batch
+	p2p, coll, metric, other int
+}
+
+// between takes events that are neither enter nor leave, from one sequence number to before
+// another. The tables that merging does not need are passed over, but for their times.
+func (s *scanner) between(b *otherRows, seq, end uint64) {
+	for ; seq < end; seq++ {
+		switch b.Order[seq-b.First] {
+		case trace.TableP2P:
+			s.event(seq, b.P2P.Time[b.p2p])
+			s.p2p(&b.P2P, b.p2p)
+			b.p2p++
+		case trace.TableColl:
+			s.event(seq, b.Coll.Time[b.coll])
+			s.coll(&b.Coll, b.coll)
+			b.coll++
+		case trace.TableMetric:
+			if end := b.MetricEnd(b.metric, seq); b.metric < end {
+				s.event(seq, b.Metric.Time[b.metric])
+				b.metric = end
+			}
+		default:
+			s.event(seq, b.Other.Time[b.other])
+			if k := b.Other.Kind[b.other]; k == trace.KindBufferFlush || k == trace.KindMeasurementOnOff {
+				s.gap(&b.Other, b.other)
+			}
+			b.other++
+		}
 	}
 }
 
-// step returns the node for n, mostly without asking the tree's map.
-func (s *scanner) step(n trace.PathNode) trace.PathID {
-	number, known := s.paths.Lookup(n)
-	if !known {
-		*number = uint32(s.out.tree.Add(n))
+// firstTime returns the time of the first event that has one, 0 if there is none.
+func firstTime(b *trace.Batch) int64 {
+	for _, r := range b.Events {
+		if t, ok := b.Time(r); ok {
+			return t
+		}
 	}
-	return trace.PathID(*number)
+	return 0
 }
 
-// leave ends the region that is left, and those inside it that were never left.
-func (s *scanner) leave(seq uint64, t int64, region trace.RegionID) {
-	n := s.stack.Leave(region)
-	if n == 0 {
-		s.skip(trace.CodeUnmatchedLeave, seq, "%s is left and was not entered", s.facts.defs.RegionName(region))
+// event turns to the event of a sequence number and a time.
+func (s *scanner) event(seq uint64, t int64) {
+	s.seq = seq
+	if t < s.now {
+		s.early(t)
 		return
 	}
-	s.unwind(n-1, t)
-	s.close(t, false)
+	s.now = t
+}
+
+// early notes that the time of the event is before that of the one before it.
+//
+//go:noinline
+func (s *scanner) early(t int64) {
+	s.note(trace.CodeTimeDecreases, s.seq, "time %d after %d", t, s.now)
+}
+
+// site returns from where the region in row i of the batch is called.
+func (s *scanner) site(contexts []trace.CallingContextID, i int) trace.SourceLocationID {
+	if i < len(contexts) {
+		if c := contexts[i]; int(c) < len(s.facts.defs.CallingContexts) {
+			return s.facts.defs.CallingContexts[c].Site
+		}
+	}
+	return trace.None
+}
+
+func (s *scanner) enter(region trace.RegionID, site trace.SourceLocationID) {
+	n, depth := trace.PathNode{Parent: trace.None, Region: region, Site: site}, s.stack.Len()
+	if depth > 0 {
+		n.Parent = s.stack.At(depth - 1).path
+	}
+	number, known := s.paths.Lookup(n)
+	if !known {
+		number = s.step(n, depth)
+	}
+	s.stack.Enter(region, visit{seq: s.seq, time: s.now, path: trace.PathID(number), row: trace.None})
+	if s.open >= 0 {
+		return
+	}
+	if class := s.facts.class(region); eager(class) {
+		s.open = depth
+		s.addCall(s.stack.At(depth), region, class)
+	}
+}
+
+// step returns the number of the path n, which is its parent's if that is as deep as paths are.
+func (s *scanner) step(n trace.PathNode, depth int) uint32 {
+	path := n.Parent
+	if depth < MaxDepth {
+		path = s.out.tree.Add(n)
+	}
+	s.paths.Remember(n, uint32(path))
+	return uint32(path)
+}
+
+// leave ends the region that is left although it is not the innermost, and those inside it, which
+// were never left.
+func (s *scanner) leave(region trace.RegionID) {
+	n := s.stack.Leave(region)
+	if n == 0 {
+		s.skip(trace.CodeUnmatchedLeave, "%s is left and was not entered", s.facts.defs.RegionName(region))
+		return
+	}
+	s.unwind(n - 1)
+	s.close(false)
 }
 
 // unwind closes the n innermost regions although they were never left.
-func (s *scanner) unwind(n int, t int64) {
+func (s *scanner) unwind(n int) {
 	for range n {
 		s.note(trace.CodeOpenRegion, s.stack.Top().seq, "%s is not left", s.facts.defs.RegionName(s.stack.Region(s.stack.Len()-1)))
-		s.close(t, true)
+		s.close(true)
 	}
 }
 
 // close removes the innermost region.
-func (s *scanner) close(t int64, open bool) {
+func (s *scanner) close(open bool) {
 	if row := s.stack.Pop().row; row != trace.None {
-		s.closeCall(row, t, open)
-		if s.open == s.stack.Len() {
-			s.open, s.begun = -1, s.begun[:0]
-		}
+		s.closeCall(row, open)
 	}
 }
 
-func (s *scanner) closeCall(row uint32, t int64, open bool) {
-	c := s.out.calls.Ptr(int(row))
-	c.Leave, c.Open = t, open
+// closeCall ends the call of the region that was removed last.
+func (s *scanner) closeCall(row uint32, open bool) {
+	c := s.call
+	if s.open == s.stack.Len() {
+		s.open, s.begun = -1, s.begun[:0]
+	} else {
+		c = s.out.calls.Ptr(int(row))
+	}
+	c.Leave, c.Open = s.now, open
 }
 
 // addCall makes the row of the call of a region.
-func (s *scanner) addCall(v *visit, region trace.RegionID) {
-	class := trace.ClassNone
-	if int(region) < len(s.facts.functions) {
-		class = s.facts.functions[region].Class
-	}
-	v.row, s.lastRow = uint32(s.out.calls.Len()), v.seq
+func (s *scanner) addCall(v *visit, region trace.RegionID, class trace.CallClass) {
+	s.row, s.rowSeq = uint32(s.out.calls.Len()), v.seq
+	v.row = s.row
 	c := s.out.calls.Next()
 	c.Seq, c.Enter, c.Leave, c.Path, c.Region = v.seq, v.time, v.time, v.path, region
 	c.FirstSend, c.FirstRecv = uint32(s.out.sends.Len()), uint32(s.out.recvs.Len())
 	c.Coll, c.Class, c.Open = trace.None, class, true
+	s.call = c
 }
 
-// caller returns the row of the call that an event belongs to: that of the open MPI call
-// or else of the innermost region. A region gets its row with its first event; but if a
-// call inside it already has a later row, rows would no longer be in order of Enter, and
-// the event stays without a call.
-func (s *scanner) caller(seq uint64) uint32 {
+// caller returns the row of the call that the event belongs to: that of the open MPI call
+// or else of the innermost region.
+func (s *scanner) caller() uint32 {
 	if s.open >= 0 {
-		return s.stack.At(s.open).row
+		return s.row
 	}
+	return s.region()
+}
+
+// region returns the row of the call of the innermost region, which gets it with its first event;
+// but if a call inside it already has a later row, rows would no longer be in order of Enter, and
+// the event stays without a call.
+func (s *scanner) region() uint32 {
 	n := s.stack.Len()
 	if n == 0 {
-		s.note(trace.CodeEventOutsideCall, seq, "no region is entered")
+		s.note(trace.CodeEventOutsideCall, s.seq, "no region is entered")
 		return trace.None
 	}
 	v, region := s.stack.Top(), s.stack.Region(n-1)
-	if v.row == trace.None && (s.out.calls.Len() == 0 || s.lastRow < v.seq) {
-		s.addCall(v, region)
-		if int(region) < len(s.facts.functions) && s.facts.functions[region].Class != trace.ClassNone {
+	if v.row == trace.None && (s.out.calls.Len() == 0 || s.rowSeq < v.seq) {
+		class := s.facts.class(region)
+		if s.addCall(v, region, class); class != trace.ClassNone {
 			s.open = n - 1
 		}
 	}
-	if v.row == trace.None || int(v.row) != s.out.calls.Len()-1 {
-		s.note(trace.CodeEventOutsideCall, seq, "%s has communicated in a call inside it before", s.facts.defs.RegionName(region))
+	if v.row == trace.None || v.row != s.row {
+		s.note(trace.CodeEventOutsideCall, s.seq, "%s has communicated in a call inside it before", s.facts.defs.RegionName(region))
 		return trace.None
 	}
 	return v.row
 }
 
-// other looks for the records that say that something is not in the trace.
-func (s *scanner) other(o *trace.Other, i int, seq uint64) {
-	switch o.Kind[i] {
-	case trace.KindBufferFlush:
-		s.note(trace.CodeBufferFlush, seq, "")
-	case trace.KindMeasurementOnOff:
-		if at := int(o.Offset[i]); at < len(o.Args) && o.Args[at] == trace.MeasurementOff {
-			s.out.pauses++
-			s.note(trace.CodeRecordingOff, seq, "")
-		}
+// gap notes what the record in row i says: that something is not in the trace.
+func (s *scanner) gap(o *trace.Other, i int) {
+	if o.Kind[i] == trace.KindBufferFlush {
+		s.note(trace.CodeBufferFlush, s.seq, "")
+	} else if at := int(o.Offset[i]); at < len(o.Args) && o.Args[at] == trace.MeasurementOff {
+		s.out.pauses++
+		s.note(trace.CodeRecordingOff, s.seq, "")
 	}
 }
 
 // finish closes what is open at the end of the location.
 func (s *scanner) finish() {
-	s.unwind(s.stack.Len(), s.last)
+	s.unwind(s.stack.Len())
 	s.requests.each(func(r request) {
 		s.note(trace.CodeOpenRequest, r.seq, "request %d", r.id)
 	})
-	s.out.span.Last = s.last
+	s.out.span.Last = s.now
 	out := s.out
 	out.calls, out.sends, out.recvs, out.parts = out.calls.Sealed(), out.sends.Sealed(), out.recvs.Sealed(), out.parts.Sealed()
 }
@@ -300,8 +366,8 @@ func (s *scanner) note(code trace.Code, seq uint64, format string, args ...any) 
 	s.out.ledger.Add(code, trace.Place{Location: s.location, Seq: seq, Offset: -1}, text)
 }
 
-// skip counts a finding at an event that cannot be used.
-func (s *scanner) skip(code trace.Code, seq uint64, format string, args ...any) {
+// skip counts a finding at the event, which cannot be used.
+func (s *scanner) skip(code trace.Code, format string, args ...any) {
 	s.out.skipped++
-	s.note(code, seq, format, args...)
+	s.note(code, s.seq, format, args...)
 }

@@ -19,71 +19,65 @@ type part struct {
 }
 
 // coll handles the collective event in row i of its table.
-func (s *scanner) coll(c *trace.Coll, i int, seq uint64, t int64) {
+func (s *scanner) coll(c *trace.Coll, i int) {
 	switch c.Kind[i] {
 	case trace.KindCollectiveBegin:
-		s.begun = append(s.begun, s.begin(seq, t))
+		s.begun = append(s.begun, s.begin(s.now))
 	case trace.KindCollectiveEnd:
-		s.end(c, i, seq, t, s.innermost(seq, t))
+		s.end(c, i, s.innermost())
 	case trace.KindNonBlockingCollectiveRequest:
-		r := s.begin(seq, s.posting(t))
-		r.id = c.Request[i]
-		*s.start(seq, r.id, collRequest) = r
+		part := s.begin(s.posting())
+		s.start(c.Request[i], collRequest).row = part
 	case trace.KindNonBlockingCollectiveComplete:
 		r, ok := s.requests.take(c.Request[i], collRequest)
 		if !ok {
-			s.note(trace.CodeUnknownRequest, seq, "NonBlockingCollectiveComplete of request %d", c.Request[i])
-			r = s.begin(seq, t)
+			s.note(trace.CodeUnknownRequest, s.seq, "NonBlockingCollectiveComplete of request %d", c.Request[i])
+			r.row = s.begin(s.now)
 		}
-		s.end(c, i, seq, t, r)
+		s.end(c, i, r.row)
 	}
 }
 
-// posting returns when the call that starts a non-blocking operation was entered, or t if
-// no call of MPI is open. Parts stay in order of time.
-func (s *scanner) posting(t int64) int64 {
+// posting returns when the call that starts a non-blocking operation was entered, or the time of
+// the event if no call of MPI is open. Parts stay in order of time.
+func (s *scanner) posting() int64 {
 	if s.open < 0 {
-		return t
+		return s.now
 	}
 	return max(s.stack.At(s.open).time, s.lastPart)
 }
 
-// begin adds a part of which only the beginning is known.
-func (s *scanner) begin(seq uint64, t int64) request {
+// begin adds a part of which only the beginning, at time t, is known, and returns its row.
+func (s *scanner) begin(t int64) uint32 {
 	s.lastPart = t
-	p := part{
-		from: t, to: t, begin: seq, comm: trace.None, root: trace.None, call: s.caller(seq),
-		done: trace.None, pauses: s.out.pauses, collective: trace.None,
-	}
+	p := s.out.parts.Next()
+	p.from, p.to, p.begin, p.comm, p.root, p.call = t, t, s.seq, trace.None, trace.None, s.caller()
+	p.done, p.pauses, p.collective = trace.None, s.out.pauses, trace.None
 	s.out.stray = s.out.stray || p.call == trace.None
-	row := uint32(s.out.parts.Append(p))
-	return request{seq: seq, row: row, call: p.call, pauses: s.out.pauses, kind: collRequest}
+	return uint32(s.out.parts.Len() - 1)
 }
 
 // innermost returns the blocking collective that ends now; one whose begin was not
 // recorded begins where it ends.
-func (s *scanner) innermost(seq uint64, t int64) request {
+func (s *scanner) innermost() uint32 {
 	n := len(s.begun) - 1
 	if n < 0 {
-		return s.begin(seq, t)
+		return s.begin(s.now)
 	}
-	r := s.begun[n]
+	row := s.begun[n]
 	s.begun = s.begun[:n]
-	return r
+	return row
 }
 
-// end completes a part with what the record in row i of the batch says.
-func (s *scanner) end(c *trace.Coll, i int, seq uint64, t int64, r request) {
+// end completes the part in a row with what the record in row i of the batch says.
+func (s *scanner) end(c *trace.Coll, i int, row uint32) {
 	s.out.bytes.add(c.Sent[i])
 	s.out.bytes.add(c.Received[i])
-	p := part{
-		from: s.out.parts.Ptr(int(r.row)).from, to: t, begin: r.seq, sent: c.Sent[i], received: c.Received[i], comm: c.Comm[i], root: c.Root[i],
-		call: r.call, done: s.caller(seq), pauses: r.pauses,
-		collective: trace.None, op: c.Op[i],
+	p := s.out.parts.Ptr(int(row))
+	p.to, p.sent, p.received, p.root, p.op, p.done = s.now, c.Sent[i], c.Received[i], c.Root[i], c.Op[i], s.caller()
+	if comm := c.Comm[i]; s.facts.resolver.usable(comm) && s.rank != trace.None {
+		p.comm = comm
+	} else {
+		s.skip(trace.CodeUnknownCommunicator, "%s on communicator %d", p.op, comm)
 	}
-	if !s.facts.resolver.usable(p.comm) || s.rank == trace.None {
-		s.skip(trace.CodeUnknownCommunicator, seq, "%s on communicator %d", p.op, p.comm)
-		p.comm = trace.None
-	}
-	s.out.parts.Set(int(r.row), p)
 }

@@ -4,72 +4,78 @@ import "tracekit/trace"
 
 // p2p handles the point-to-point event in row i of its table. What events mean and where
 // they stand in the calls is described with OTF2's event records.
-func (s *scanner) p2p(p *trace.P2P, i int, seq uint64, t int64) {
-	id := p.Request[i]
+func (s *scanner) p2p(p *trace.P2P, i int) {
 	switch p.Kind[i] {
 	case trace.KindMpiSend:
-		s.send(p, i, seq, t)
+		s.send(p, i)
 	case trace.KindMpiIsend:
-		s.send(p, i, seq, t).Done = trace.None
-		s.start(seq, id, sendRequest).row = uint32(s.out.sends.Len() - 1)
+		s.send(p, i).Done = trace.None
+		s.start(p.Request[i], sendRequest).row = uint32(s.out.sends.Len() - 1)
 	case trace.KindMpiIsendComplete:
-		s.complete(seq, id)
+		s.complete(p.Request[i])
 	case trace.KindMpiIrecvRequest:
-		s.start(seq, id, recvRequest).call = s.caller(seq)
+		s.start(p.Request[i], recvRequest).row = s.caller()
 	case trace.KindMpiRecv:
-		r := s.recv(p, i, seq, t)
-		r.PostSeq, r.Post = seq, r.Call
-		s.placed(seq)
+		r := s.recv(p, i)
+		s.posted(r, s.seq, r.Call)
 	case trace.KindMpiIrecv:
-		post, ok := s.requests.take(id, recvRequest)
+		post, ok := s.requests.take(p.Request[i], recvRequest)
 		if !ok {
-			s.note(trace.CodeUnknownRequest, seq, "MpiIrecv completes request %d", id)
-			post = request{seq: seq, call: trace.None}
+			s.note(trace.CodeUnknownRequest, s.seq, "MpiIrecv completes request %d", p.Request[i])
+			post = request{seq: s.seq, row: trace.None}
 		}
-		r := s.recv(p, i, seq, t)
-		r.PostSeq, r.Post = post.seq, post.call
-		s.placed(post.seq)
+		s.posted(s.recv(p, i), post.seq, post.row)
 	case trace.KindMpiRequestTest:
-		if s.requests.kind(id) == noRequest {
-			s.skip(trace.CodeUnknownRequest, seq, "MpiRequestTest of request %d", id)
+		if s.requests.kind(p.Request[i]) == noRequest {
+			s.skip(trace.CodeUnknownRequest, "MpiRequestTest of request %d", p.Request[i])
 		}
 	case trace.KindMpiRequestCancelled:
-		s.cancel(seq, t, id)
+		s.cancel(p.Request[i])
 	}
 }
 
 // send adds what the send record in row i says, as a send that its call completes.
-func (s *scanner) send(p *trace.P2P, i int, seq uint64, t int64) *trace.Send {
+func (s *scanner) send(p *trace.P2P, i int) *trace.Send {
 	s.out.bytes.add(p.Bytes[i])
-	call := s.caller(seq)
-	to, state := s.peer(p, i, seq)
+	call := s.caller()
+	to, state := s.facts.resolver.member(p.Comm[i], s.rank, p.Peer[i]), trace.Unmatched
+	if to == trace.None {
+		to, state = s.peer(p, i)
+	}
 	r := s.out.sends.Next()
-	r.Seq, r.Time, r.Bytes, r.Comm, r.Tag, r.To = seq, t, p.Bytes[i], p.Comm[i], p.Tag[i], to
+	r.Seq, r.Time, r.Bytes, r.Comm, r.Tag, r.To = s.seq, s.now, p.Bytes[i], p.Comm[i], p.Tag[i], to
 	r.Call, r.Done, r.RecvLoc, r.Recv, r.State = call, call, trace.None, trace.None, state
 	return r
 }
 
 // recv adds what the receive record in row i says; who posted it is left to fill in.
-func (s *scanner) recv(p *trace.P2P, i int, seq uint64, t int64) *trace.Recv {
+func (s *scanner) recv(p *trace.P2P, i int) *trace.Recv {
 	s.out.bytes.add(p.Bytes[i])
-	call := s.caller(seq)
-	from, state := s.peer(p, i, seq)
+	call := s.caller()
+	from, state := s.facts.resolver.member(p.Comm[i], s.rank, p.Peer[i]), trace.Unmatched
+	if from == trace.None {
+		from, state = s.peer(p, i)
+	}
 	r := s.out.recvs.Next()
-	r.Seq, r.Time, r.Bytes, r.Comm, r.Tag, r.From = seq, t, p.Bytes[i], p.Comm[i], p.Tag[i], from
+	r.Seq, r.Time, r.Bytes, r.Comm, r.Tag, r.From = s.seq, s.now, p.Bytes[i], p.Comm[i], p.Tag[i], from
 	r.Call, r.SendLoc, r.Send, r.State = call, trace.None, trace.None, state
 	return r
 }
 
-// placed notes whether receives complete in the order in which they were posted.
-func (s *scanner) placed(post uint64) {
-	s.out.disorder = s.out.disorder || post < s.out.posted
-	s.out.posted = post
+// posted says which record and which call posted a receive, and notes whether receives complete
+// in the order in which they were posted.
+func (s *scanner) posted(r *trace.Recv, seq uint64, call uint32) {
+	r.PostSeq, r.Post = seq, call
+	s.out.disorder = s.out.disorder || seq < s.out.posted
+	s.out.posted = seq
 }
 
-func (s *scanner) peer(p *trace.P2P, i int, seq uint64) (uint32, trace.MessageState) {
+// peer returns the world rank of the process that the record in row i names, and what that means
+// for its message.
+func (s *scanner) peer(p *trace.P2P, i int) (uint32, trace.MessageState) {
 	world, code := s.facts.resolver.peer(p.Comm[i], s.rank, p.Peer[i])
 	if code != "" {
-		s.skip(code, seq, "%s names rank %d of communicator %d", p.Kind[i], p.Peer[i], p.Comm[i])
+		s.skip(code, "%s names rank %d of communicator %d", p.Kind[i], p.Peer[i], p.Comm[i])
 		return trace.None, trace.Unusable
 	}
 	return world, trace.Unmatched
@@ -77,39 +83,39 @@ func (s *scanner) peer(p *trace.P2P, i int, seq uint64) (uint32, trace.MessageSt
 
 // start opens a request. One of the same identifier that is still open will never be
 // completed.
-func (s *scanner) start(seq, id uint64, kind requestKind) *request {
+func (s *scanner) start(id uint64, kind requestKind) *request {
 	r := s.requests.open(id)
 	if r.kind != noRequest {
 		s.note(trace.CodeOpenRequest, r.seq, "request %d is started again", id)
 	}
-	r.id, r.seq, r.kind = id, seq, kind
+	r.id, r.seq, r.kind = id, s.seq, kind
 	return r
 }
 
-func (s *scanner) complete(seq, id uint64) {
+func (s *scanner) complete(id uint64) {
 	r, ok := s.requests.take(id, sendRequest)
 	if !ok {
-		s.skip(trace.CodeUnknownRequest, seq, "MpiIsendComplete of request %d", id)
+		s.skip(trace.CodeUnknownRequest, "MpiIsendComplete of request %d", id)
 		return
 	}
-	call := s.caller(seq)
+	call := s.caller()
 	s.out.sends.Ptr(int(r.row)).Done = call
 }
 
 // cancel ends a request without a message. A cancelled receive gets a row without a
 // sender, so that it can be counted.
-func (s *scanner) cancel(seq uint64, t int64, id uint64) {
+func (s *scanner) cancel(id uint64) {
 	if r, ok := s.requests.take(id, sendRequest); ok {
 		s.out.sends.Ptr(int(r.row)).State = trace.Cancelled
 		return
 	}
 	r, ok := s.requests.take(id, recvRequest)
 	if !ok {
-		s.skip(trace.CodeUnknownRequest, seq, "MpiRequestCancelled of request %d", id)
+		s.skip(trace.CodeUnknownRequest, "MpiRequestCancelled of request %d", id)
 		return
 	}
 	s.out.recvs.Append(trace.Recv{
-		Seq: seq, PostSeq: r.seq, Time: t, Comm: trace.None, From: trace.None,
-		Call: s.caller(seq), Post: r.call, SendLoc: trace.None, Send: trace.None, State: trace.Cancelled,
+		Seq: s.seq, PostSeq: r.seq, Time: s.now, Comm: trace.None, From: trace.None,
+		Call: s.caller(), Post: r.row, SendLoc: trace.None, Send: trace.None, State: trace.Cancelled,
 	})
 }

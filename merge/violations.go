@@ -20,9 +20,12 @@ func (c *census) total() uint64 { return c.messages + c.collectives }
 // addMessage counts a message whose receive, at the given place, comes late ticks too early
 // after its send, if that is more than 0.
 func (c *census) addMessage(at trace.Place, late int64) {
-	if late <= 0 {
-		return
+	if late > 0 {
+		c.backwards(at, late)
 	}
+}
+
+func (c *census) backwards(at trace.Place, late int64) {
 	if c.messages == 0 || before(at, c.message) {
 		c.message = at
 	}
@@ -74,13 +77,9 @@ func (c *census) first(t *trace.Trace) trace.Place {
 // violations counts the messages and collectives of a trace that run backwards, or take
 // less than a least latency, in the given timing of its rows, but for those in doubt.
 func violations(ctx context.Context, t *trace.Trace, at timing, latency int64, jobs int, d *doubts) (census, error) {
-	type partial struct {
-		census
-		members []attendance // scratch
-	}
-	start := func() *partial { return new(partial) }
-	add := func(a, b *partial) *partial { a.merge(&b.census); return a }
-	sum, err := engine.Fold(ctx, jobs, len(t.Recvs), start, func(p *partial, l int) error {
+	start := func() *census { return new(census) }
+	add := func(a, b *census) *census { a.merge(b); return a }
+	sum, err := engine.Fold(ctx, jobs, len(t.Recvs), start, func(n *census, l int) error {
 		for _, rows := range t.Recvs[l].Rows {
 			for i := range rows {
 				if v := &rows[i]; v.State == trace.Matched {
@@ -89,28 +88,26 @@ func violations(ctx context.Context, t *trace.Trace, at timing, latency int64, j
 						continue
 					}
 					sent := at(v.SendLoc, s.Time)
-					p.addMessage(trace.Place{Location: trace.LocationID(l), Seq: v.Seq, Offset: -1}, sent+latency-at(trace.LocationID(l), v.Time))
+					n.addMessage(trace.Place{Location: trace.LocationID(l), Seq: v.Seq, Offset: -1}, sent+latency-at(trace.LocationID(l), v.Time))
 				}
 			}
 		}
 		return ctx.Err()
 	}, add)
 	if err != nil {
-		return sum.census, err
+		return *sum, err
 	}
-	together, err := engine.Fold(ctx, jobs, chunks(t.Collectives.Len()), start, func(p *partial, k int) error {
+	together, err := engine.Fold(ctx, jobs, chunks(t.Collectives.Len()), start, func(n *census, k int) error {
 		for i := k * chunk; i < min((k+1)*chunk, t.Collectives.Len()); i++ {
 			if d.collective(uint32(i)) {
 				continue
 			}
-			c := t.Collectives.At(i)
-			p.members = attend(t, c, at, p.members)
-			p.addTogether(uint32(i), backwards(c, p.members, latency))
+			n.addTogether(uint32(i), backwards(t, t.Collectives.Ptr(i), at, latency))
 		}
 		return nil
 	}, add)
-	sum.merge(&together.census)
-	return sum.census, err
+	sum.merge(together)
+	return *sum, err
 }
 
 // chunk is the number of collectives that are an item of a stage.

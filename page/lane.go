@@ -57,9 +57,10 @@ func (n *lane) enter(caller *uint32, region trace.RegionID, site trace.SourceLoc
 				path = n.tree.Add(node)
 			}
 		}
-		*number = n.number(Activity{Path: path})
+		number = n.number(Activity{Path: path})
+		n.recent.Remember(node, number)
 	}
-	return *number
+	return number
 }
 
 func (n *lane) spend(end int64, _ trace.RegionID, visit *uint32, wait stats.WaitKind) {

@@ -228,7 +228,7 @@ func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocatio
 func (w *walk) stepOf(n trace.PathNode) int32 {
 	number, known := w.recent.Lookup(n)
 	if known {
-		return int32(*number)
+		return int32(number)
 	}
 	path := w.profiler.t.Tree.Find(n)
 	k, met := w.numbers[path]
@@ -243,7 +243,7 @@ func (w *walk) stepOf(n trace.PathNode) int32 {
 			w.steps[k].hist = new(logHistogram)
 		}
 	}
-	*number = uint32(k)
+	w.recent.Remember(n, uint32(k))
 	return k
 }
 

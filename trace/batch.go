@@ -129,7 +129,7 @@ func (b *Batch) Events(yield func(seq uint64, r Row) bool) {
 	for i, table := range b.Order {
 		r := Row{Table: table, First: next[table]}
 		if r.End = r.First + 1; table == TableMetric {
-			r.End = b.metricEnd(r.First, b.First+uint64(i))
+			r.End = b.MetricEnd(r.First, b.First+uint64(i))
 		}
 		next[table] = r.End
 		if !yield(b.First+uint64(i), r) {
@@ -138,8 +138,8 @@ func (b *Batch) Events(yield func(seq uint64, r Row) bool) {
 	}
 }
 
-// metricEnd returns the end of the values of a metric event, which begin in row i.
-func (b *Batch) metricEnd(i int, seq uint64) int {
+// MetricEnd returns the end of the values of a metric event, which begin in row i.
+func (b *Batch) MetricEnd(i int, seq uint64) int {
 	for i < len(b.Metric.Seq) && b.Metric.Seq[i] == seq {
 		i++
 	}

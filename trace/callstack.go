@@ -8,46 +8,58 @@ package trace
 //   - a Leave that names no region (None) leaves the innermost one.
 //
 // The zero value is an empty stack.
-type CallStack[V any] struct {
-	regions []RegionID
-	values  []V
+type CallStack[V any] struct{ open []openRegion[V] }
+
+type openRegion[V any] struct {
+	value  V
+	region RegionID
 }
 
 // Len returns the depth.
-func (s *CallStack[V]) Len() int { return len(s.regions) }
+func (s *CallStack[V]) Len() int { return len(s.open) }
 
-// Enter adds a region and returns its value, to be filled in. The pointer is valid until
-// the next Enter.
-func (s *CallStack[V]) Enter(region RegionID, value V) *V {
-	s.regions = append(s.regions, region)
-	s.values = append(s.values, value)
-	return &s.values[len(s.values)-1]
+// Enter adds a region with its value.
+func (s *CallStack[V]) Enter(region RegionID, value V) {
+	s.open = append(s.open, openRegion[V]{value, region})
 }
 
 // Region returns the region at a depth; 0 is the outermost.
-func (s *CallStack[V]) Region(depth int) RegionID { return s.regions[depth] }
+func (s *CallStack[V]) Region(depth int) RegionID { return s.open[depth].region }
 
 // At returns the value of the region at a depth. The pointer is valid until the next Enter.
-func (s *CallStack[V]) At(depth int) *V { return &s.values[depth] }
+func (s *CallStack[V]) At(depth int) *V { return &s.open[depth].value }
 
-// Top returns the value of the innermost region, nil if there is none.
+// Top returns the value of the innermost region, nil if there is none. The pointer is valid until
+// the next Enter.
 func (s *CallStack[V]) Top() *V {
-	if len(s.values) == 0 {
+	if len(s.open) == 0 {
 		return nil
 	}
-	return &s.values[len(s.values)-1]
+	return &s.open[len(s.open)-1].value
+}
+
+// LeaveInnermost removes the innermost region and returns its value if it is the one that is left,
+// as in a sound trace; if ok is false, Leave tells what to do.
+func (s *CallStack[V]) LeaveInnermost(region RegionID) (v V, ok bool) {
+	top := len(s.open) - 1
+	if top < 0 || s.open[top].region != region {
+		return v, false
+	}
+	v = s.open[top].value
+	s.open = s.open[:top]
+	return v, true
 }
 
 // Leave returns how many of the innermost regions end when the given one is left: 1 in a
 // sound trace, 0 if the Leave is to be ignored. The caller removes them with Pop; all but
 // the last were never left.
 func (s *CallStack[V]) Leave(region RegionID) int {
-	n := len(s.regions)
+	n := len(s.open)
 	if n > 0 && region == None {
 		return 1
 	}
 	for i := n - 1; i >= 0; i-- {
-		if s.regions[i] == region {
+		if s.open[i].region == region {
 			return n - i
 		}
 	}
@@ -56,8 +68,8 @@ func (s *CallStack[V]) Leave(region RegionID) int {
 
 // Pop removes the innermost region and returns its value.
 func (s *CallStack[V]) Pop() V {
-	n := len(s.values) - 1
-	v := s.values[n]
-	s.regions, s.values = s.regions[:n], s.values[:n]
+	n := len(s.open) - 1
+	v := s.open[n].value
+	s.open = s.open[:n]
 	return v
 }

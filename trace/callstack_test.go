@@ -32,8 +32,12 @@ func TestCallStackRepairs(t *testing.T) {
 				region = None
 			}
 			var ended []byte
-			for range s.Leave(region) {
-				ended = append(ended, s.Pop())
+			if v, ok := s.LeaveInnermost(region); ok {
+				ended = append(ended, v)
+			} else {
+				for range s.Leave(region) {
+					ended = append(ended, s.Pop())
+				}
 			}
 			if ended != nil {
 				got = append(got, string(ended))

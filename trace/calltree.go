@@ -53,37 +53,45 @@ func (t *CallTree) Merge(other *CallTree) []PathID {
 }
 
 // A PathCache remembers numbers of nodes that were looked up lately: a program is mostly
-// where it has been before. It begins to remember when it has been asked a few times: of very
-// many locations most are short.
+// where it has been before. It begins to remember when it has been told a few: of very many
+// locations most are short.
 type PathCache struct {
-	slots *[512]pathSlot
-	asked int
-	other uint32 // the number that is filled in before there are slots
+	slots *[1024]pathSlot
+	told  int
 }
 
 type pathSlot struct {
 	node   PathNode
 	number uint32
-	used   bool
 }
 
-// unremembered is how often a PathCache is asked before it begins to remember.
+// unremembered is how many nodes a PathCache is asked before it begins to remember them.
 const unremembered = 64
 
-// Lookup returns the number of a node; if it is not known (any more), one that is to be
-// filled in. The pointer is valid until the next call.
-func (c *PathCache) Lookup(n PathNode) (number *uint32, known bool) {
+// Lookup returns the number of a node; known is false if it is not remembered (any more).
+func (c *PathCache) Lookup(n PathNode) (number uint32, known bool) {
 	if c.slots == nil {
-		if c.asked++; c.asked <= unremembered {
-			return &c.other, false
-		}
-		c.slots = new([512]pathSlot)
+		return 0, false
 	}
-	h := (uint32(n.Parent)*0x9E3779B1 ^ uint32(n.Region)*0x85EBCA77 ^ uint32(n.Site)*0xC2B2AE3D) >> 23
-	s := &c.slots[h]
-	known = s.used && s.node == n
-	s.node, s.used = n, true
-	return &s.number, known
+	s := &c.slots[n.home()]
+	return s.number, s.node == n
+}
+
+// Remember notes the number of a node.
+func (c *PathCache) Remember(n PathNode, number uint32) {
+	if c.slots == nil {
+		if c.told++; c.told <= unremembered {
+			return
+		}
+		c.slots = new([1024]pathSlot)
+		c.slots[PathNode{}.home()].node.Site = None // else that of zeros would be known
+	}
+	c.slots[n.home()] = pathSlot{n, number}
+}
+
+// home returns the only slot in which a node may be.
+func (n PathNode) home() uint32 {
+	return (uint32(n.Parent)*0x9E3779B1 ^ uint32(n.Region)*0x85EBCA77 ^ uint32(n.Site)*0xC2B2AE3D) >> 22
 }
 
 // Regions returns the regions of a path, outermost first.

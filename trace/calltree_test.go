@@ -1,6 +1,7 @@
 package trace_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -72,5 +73,30 @@ location 0
 		if got.Region != c.want.Region || got.Line != c.want.Line || d.String(got.File) != c.file {
 			t.Errorf("%s: %+v in %q", c.name, got, d.String(got.File))
 		}
+	}
+}
+
+// TestPathCache: whatever has been told is known until something else takes its place, nothing else
+// is, the node of zeros neither.
+func TestPathCache(t *testing.T) {
+	var c trace.PathCache
+	r := rand.New(rand.NewPCG(1, 2))
+	told := make(map[trace.PathNode]uint32)
+	known := 0
+	for i := range uint32(20_000) {
+		n := trace.PathNode{Parent: trace.PathID(r.IntN(30)), Region: trace.RegionID(r.IntN(3)), Site: trace.SourceLocationID(r.IntN(3))}
+		number, ok := c.Lookup(n)
+		if want, met := told[n]; ok && (!met || number != want) {
+			t.Fatalf("step %d: %v is %d, want %d, %t", i, n, number, want, met)
+		}
+		if ok {
+			known++
+			continue
+		}
+		c.Remember(n, i)
+		told[n] = i
+	}
+	if known < 10_000 {
+		t.Errorf("%d of 20000 were known", known)
 	}
 }

@@ -285,7 +285,8 @@ func (r *reading) enter(region trace.RegionID, t int64, id uint64) {
 	if up := r.stack.Top(); up != nil {
 		v.again = up.again
 	}
-	top := r.stack.Enter(region, v)
+	r.stack.Enter(region, v)
+	top := r.stack.Top()
 	switch {
 	case r.kind == stream:
 		if int(region) < len(r.c.works) && r.c.works[region] != trace.DeviceIdle {
