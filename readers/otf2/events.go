@@ -15,9 +15,6 @@ func (t *stream) careful() {
 		return
 	}
 	id, offset := t.data[t.pos], t.base+int64(t.pos)
-	if id >= firstEvent && (t.simple(id) || id == uint8(trace.KindMetric) && t.metric()) {
-		return
-	}
 	c := wire.Cursor{Data: t.data, Pos: t.pos + 1, BigEndian: t.bigEndian}
 	switch id {
 	case idEndOfChunk:
@@ -217,19 +214,26 @@ func (t *stream) addMetric(offset int64) {
 	}
 }
 
+// global makes the file's identifiers among the fields of a record, and the members of its group, global.
+func (t *stream) global(layout *recordLayout, values, list []uint64) {
+	for _, ref := range layout.refs {
+		m := t.local.maps[ref.space]
+		switch {
+		case m == nil:
+		case ref.group:
+			for j := range list {
+				list[j] = m.get(list[j])
+			}
+		default:
+			values[ref.field] = m.get(values[ref.field])
+		}
+	}
+}
+
 // addOther appends an event whose arguments keep the file's identifiers, made global.
 func (t *stream) addOther(kind trace.Kind) {
 	r := &t.record
-	for _, ref := range t.layouts[kind].refs {
-		global := t.local.maps[ref.space]
-		if ref.group {
-			for j := range r.list {
-				r.list[j] = global.get(r.list[j])
-			}
-		} else {
-			r.values[ref.field] = global.get(r.values[ref.field])
-		}
-	}
+	t.global(&t.layouts[kind], r.values, r.list)
 	r.values = append(r.values, r.list...)
 	if kind != trace.KindParameterString || !t.addInstant(r.values) {
 		t.batch.AddOther(t.time, kind, r.values...)
