@@ -113,7 +113,7 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 			w.counters.useful[member].merge(s)
 		}
 	}
-	step := &w.steps[w.top]
+	step := w.top
 	if step.counters == nil {
 		step.counters = make([]counterSum, len(d.MetricMembers))
 	}

@@ -30,7 +30,7 @@ type profiler struct {
 	threads  []*threads.Recorder // by location; nil: no thread, or threads are not told apart
 	meanings []threads.Meaning
 	running  trace.MetricMemberID // tells when threads run; None: there is none
-	segments []*Segments          // by location: where its time goes between calls; nil: not asked for
+	segments []*Segments          // by location: where its time goes between calls
 	ledger   trace.Ledger         // what the rows are to be told about
 }
 
@@ -147,10 +147,8 @@ func (p *profiler) newWalk(l trace.LocationID) *walk {
 	if int(l) < len(p.t.Clock.Maps) {
 		w.clock = &p.t.Clock.Maps[l]
 	}
-	w.pieces, w.ahead, w.clocks = p.path[l], p.path[l].Len(), p.clocks[l]
-	if p.segments != nil {
-		w.segments = p.segments[l]
-	}
+	w.pieces, w.ahead, w.clocks = p.path[l], p.path[l].Len(), rowsOf(p.clocks[l])
+	w.segments = p.segments[l].writer(p.clocks[l].Len(), len(p.t.Tree.Nodes))
 	w.begin(p.scope.clamp(p.t.Span[l].First))
 	if p.threads != nil {
 		w.thread = p.newThread(l)
@@ -198,8 +196,7 @@ func (w *walk) part() *profilePart {
 	first := w.profiler.scope.clamp(w.profiler.t.Span[w.location].First)
 	out := &profilePart{locations: []locationTime{{w.location, w.useful, w.waits.time, w.steps[0].exclusive, w.now - first, w.paused, w.counters.useful}}}
 	regions := make(map[trace.RegionID]int64)
-	for i := range w.steps[1:] {
-		s := &w.steps[i+1]
+	for _, s := range w.steps[1:] {
 		if s.hist != nil && s.hist.count > 0 {
 			s.calls = &callSum{s.hist.min, s.hist.max, rank, rank, s.hist.sparse()}
 		}

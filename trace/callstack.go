@@ -9,45 +9,48 @@ package trace
 //
 // The zero value is an empty stack.
 type CallStack[V any] struct {
-	regions []RegionID
-	values  []V
+	frames []frame[V]
+}
+
+type frame[V any] struct {
+	value  V
+	region RegionID
 }
 
 // Len returns the depth.
-func (s *CallStack[V]) Len() int { return len(s.regions) }
+func (s *CallStack[V]) Len() int { return len(s.frames) }
 
 // Enter adds a region and returns its value, to be filled in. The pointer is valid until
 // the next Enter.
 func (s *CallStack[V]) Enter(region RegionID, value V) *V {
-	s.regions = append(s.regions, region)
-	s.values = append(s.values, value)
-	return &s.values[len(s.values)-1]
+	s.frames = append(s.frames, frame[V]{value, region})
+	return &s.frames[len(s.frames)-1].value
 }
 
 // Region returns the region at a depth; 0 is the outermost.
-func (s *CallStack[V]) Region(depth int) RegionID { return s.regions[depth] }
+func (s *CallStack[V]) Region(depth int) RegionID { return s.frames[depth].region }
 
 // At returns the value of the region at a depth. The pointer is valid until the next Enter.
-func (s *CallStack[V]) At(depth int) *V { return &s.values[depth] }
+func (s *CallStack[V]) At(depth int) *V { return &s.frames[depth].value }
 
 // Top returns the value of the innermost region, nil if there is none.
 func (s *CallStack[V]) Top() *V {
-	if len(s.values) == 0 {
+	if len(s.frames) == 0 {
 		return nil
 	}
-	return &s.values[len(s.values)-1]
+	return &s.frames[len(s.frames)-1].value
 }
 
 // Leave returns how many of the innermost regions end when the given one is left: 1 in a
 // sound trace, 0 if the Leave is to be ignored. The caller removes them with Pop; all but
 // the last were never left.
 func (s *CallStack[V]) Leave(region RegionID) int {
-	n := len(s.regions)
+	n := len(s.frames)
 	if n > 0 && region == None {
 		return 1
 	}
 	for i := n - 1; i >= 0; i-- {
-		if s.regions[i] == region {
+		if s.frames[i].region == region {
 			return n - i
 		}
 	}
@@ -56,8 +59,8 @@ func (s *CallStack[V]) Leave(region RegionID) int {
 
 // Pop removes the innermost region and returns its value.
 func (s *CallStack[V]) Pop() V {
-	n := len(s.values) - 1
-	v := s.values[n]
-	s.regions, s.values = s.regions[:n], s.values[:n]
+	n := len(s.frames) - 1
+	v := s.frames[n].value
+	s.frames = s.frames[:n]
 	return v
 }

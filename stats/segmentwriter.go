@@ -1,0 +1,173 @@
+package stats
+
+import (
+	"math"
+
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// A segmentWriter writes the Segments of a location while a walk goes over it.
+//
+//	block are rows that are not in the table yet, fewer than make a block
+type segmentWriter struct {
+	*Segments
+	block []Segment
+	sums  segmentSums
+	waits rowRun[uint32] // of the calls whose own time is not written
+	own   rowRun[uint32] // of Segments.calls
+	open  bool           // the last call is not left yet, and no other one is entered
+	depth int            // of the stack in the last call
+	path  trace.PathID   // of the last call
+}
+
+// writer returns what writes the segments of a location with so many calls, in a tree of so many paths.
+func (s *Segments) writer(calls, paths int) segmentWriter {
+	s.calls = spill.NewZeros[uint32](s.store, calls)
+	return segmentWriter{Segments: s, sums: segmentSums{of: s, paths: paths}, waits: rowsOf(s.waits.index), own: rowsOf(s.calls)}
+}
+
+func (s *segmentWriter) append(r Segment) {
+	if s.block = append(s.block, r); len(s.block) == segmentBlock {
+		s.sums.add(s.block)
+		s.write()
+	}
+}
+
+// write puts the rows of the block into the table.
+func (s *segmentWriter) write() {
+	spill.Ensure(s.store, &s.rows).AppendRows(s.block)
+	s.block = s.block[:0]
+}
+
+func (s *segmentWriter) add(path trace.PathID, time int64) {
+	if time > 0 {
+		s.append(Segment{Path: path, Time: time})
+	}
+}
+
+// end ends the rows.
+func (s *segmentWriter) end() {
+	if len(s.block) > 0 {
+		s.write()
+	}
+	s.sums.end()
+	s.rows = s.rows.Sealed()
+}
+
+// segmentSums sums segments by blocks of rows.
+type segmentSums struct {
+	of     *Segments
+	paths  int
+	times  timeMap
+	visits []uint32 // by path, of the tree; nil: there was no block, as in most locations
+}
+
+// add sums the next block.
+func (s *segmentSums) add(block []Segment) {
+	if s.visits == nil {
+		s.times, s.visits = newTimeMap(s.paths), make([]uint32, s.paths)
+	}
+	of := s.of
+	spill.Ensure(of.store, &of.blocks).Append(uint32(of.sums.Len()))
+	for i := range block {
+		r := &block[i]
+		s.times.add(r.Path, r.Time)
+		if int(r.Path) < len(s.visits) {
+			s.visits[r.Path] += r.Visits
+		}
+	}
+	for _, p := range s.times.met {
+		sum := Segment{Path: p, Time: *s.times.of(p)}
+		if int(p) < len(s.visits) {
+			sum.Visits, s.visits[p] = s.visits[p], 0
+		}
+		spill.Ensure(of.store, &of.sums).Append(sum)
+	}
+	s.times.clear()
+}
+
+// end ends the sums.
+func (s *segmentSums) end() {
+	of := s.of
+	if s.visits != nil {
+		of.blocks.Append(uint32(of.sums.Len()))
+	}
+	of.sums, of.blocks = of.sums.Sealed(), of.blocks.Sealed()
+}
+
+// sum sums all rows by blocks.
+func (s *Segments) sum(paths int) {
+	sums := segmentSums{of: s, paths: paths}
+	var block [segmentBlock]Segment
+	for first := 0; first+segmentBlock <= s.rows.Len(); first += segmentBlock {
+		s.rows.Copy(block[:], first)
+		sums.add(block[:])
+	}
+	sums.end()
+}
+
+// enterRow notes the useful time at which the walk enters the next call, and ends what passed since
+// the last one.
+func (w *walk) enterRow(useful int64) {
+	*w.call = useful
+	w.nextRow()
+	s := &w.segments
+	if s.open {
+		w.endRow()
+	} else {
+		w.flush()
+	}
+	s.open, s.depth, s.path = true, w.stack.Len(), w.top.path
+	*s.own.next() = uint32(s.rows.Len() + len(s.block))
+}
+
+// endRow notes a call that is left, or that enters another one: all that passed in it is its own.
+func (w *walk) endRow() {
+	s := &w.segments
+	s.open = false
+	own, wait := int64(0), int64(0)
+	for _, step := range w.touched {
+		time, _ := step.note()
+		own += time
+	}
+	w.touched = w.touched[:0]
+	if k := *s.waits.next(); k > 0 {
+		cause := s.Segments.waits.rows.Ptr(int(k - 1))
+		wait = min(own, s.scope.clip(cause.From, cause.From+cause.Time))
+	}
+	s.append(Segment{Path: s.path, Visits: 1, Time: own - wait})
+	s.add(PathWait, wait)
+	w.notePaused()
+}
+
+// notePaused notes the time of the measurement that has passed since the last one.
+func (w *walk) notePaused() {
+	if w.paused[0].since|w.paused[1].since == 0 {
+		return
+	}
+	for k := range w.paused {
+		w.segments.add(pausedPath(k), w.paused[k].since)
+		w.paused[k].since = 0
+	}
+}
+
+// flush notes the time that has passed since the last one, by call path.
+func (w *walk) flush() {
+	for _, step := range w.touched {
+		if time, visits := step.note(); time > 0 {
+			w.segments.append(Segment{step.path, uint32(min(visits, math.MaxUint32)), time})
+		}
+	}
+	w.touched = w.touched[:0]
+	w.notePaused()
+}
+
+// lastRows ends what passed since the last call: the location is at its end.
+func (w *walk) lastRows() {
+	if w.segments.open {
+		w.endRow()
+	}
+	w.flush()
+	w.segments.end()
+}
