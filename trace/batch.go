@@ -327,16 +327,15 @@ func (b *Batch) AddMetric(time int64, metric MetricID, types []ValueType, values
 // AddOther appends an event of a kind without a table of its own.
 func (b *Batch) AddOther(time int64, kind Kind, args ...uint64) {
 	b.Other.Args = append(b.Other.Args, args...)
-	b.EndOther(time, kind)
+	b.Other.End(b.next(TableOther), time, kind)
 }
 
-// EndOther is AddOther of an event whose arguments were appended to Other.Args already.
-func (b *Batch) EndOther(time int64, kind Kind) {
-	o := &b.Other
+// End ends an event whose arguments were appended to Args.
+func (o *Other) End(seq uint64, time int64, kind Kind) {
 	if len(o.Offset) == 0 {
 		o.Offset = append(o.Offset, 0)
 	}
-	o.Seq = append(o.Seq, b.next(TableOther))
+	o.Seq = append(o.Seq, seq)
 	o.Time = append(o.Time, time)
 	o.Kind = append(o.Kind, kind)
 	o.Offset = append(o.Offset, int32(len(o.Args)))

@@ -125,8 +125,11 @@ func (s *stream) run() {
 			size = s.requestOnly(w, kind)
 		case trace.KindMetric:
 			size = s.metric(data[pos:])
-		default:
+		case trace.KindCollectiveBegin, trace.KindCollectiveEnd, trace.KindNonBlockingCollectiveRequest, trace.KindNonBlockingCollectiveComplete,
+			trace.KindCallingContextEnter, trace.KindCallingContextLeave, trace.KindEnter, trace.KindLeave, trace.KindParameterString:
 			size = s.byLayout(w, kind)
+		default:
+			size = s.other(w, kind)
 		}
 		if size == 0 {
 			return
@@ -215,49 +218,64 @@ func (s *stream) requestOnly(w *[window]byte, kind trace.Kind) int {
 	return end
 }
 
-// byLayout adds the event at pos of any other kind whose fields are numbers, and a short length
-// prefix if any, and returns its size; 0 if it needs more care. The table says what the numbers are.
+// byLayout adds the event at pos of a kind that consists of numbers, like message.
 func (s *stream) byLayout(w *[window]byte, kind trace.Kind) int {
-	layout, b := &s.layouts[kind], &s.batch
-	if layout.sizes == nil {
+	r := &s.record
+	values, size := s.numbers(w, &s.layouts[kind], r.values[:0])
+	if size == 0 {
 		return 0
 	}
-	pos := 2
-	if layout.noLength {
-		pos = 1
+	r.values, r.list = values, r.list[:0]
+	s.add(kind, s.base+int64(s.pos))
+	return size
+}
+
+// other is byLayout for kinds without a table of their own, and for what is no event.
+func (s *stream) other(w *[window]byte, kind trace.Kind) int {
+	layout, o := &s.layouts[kind], &s.batch.Other
+	args, size := s.numbers(w, layout, o.Args)
+	if size == 0 {
+		return 0
 	}
-	args := b.Other.Args
+	if len(layout.refs) > 0 {
+		s.global(layout, args[len(o.Args):], nil)
+	}
+	o.Args = args
+	o.End(s.batch.First+uint64(s.events), s.time, kind)
+	s.order[s.events] = trace.TableOther
+	s.events++
+	return size
+}
+
+// numbers appends the numbers of which a record consists that has a short length prefix if any, and
+// returns its size; 0 if it needs more care. The table says what the numbers are.
+func (s *stream) numbers(w *[window]byte, layout *recordLayout, to []uint64) ([]uint64, int) {
+	if layout.sizes == nil {
+		return to, 0
+	}
+	pos, end := 2, 2+int(w[1])
+	if layout.noLength {
+		pos, end = 1, window
+	}
 	for _, size := range layout.sizes {
 		v, next := uint64(w[pos&lastField]), pos+1
 		if size > 1 {
 			if v, next = s.number(w, pos, size); next == 0 {
-				return 0
+				return to, 0
 			}
 		}
-		args, pos = append(args, v), next
+		to, pos = append(to, v), next
 	}
-	end := 2 + int(w[1])
 	if layout.noLength {
 		end = pos
 	}
 	if pos > end || end > window {
-		return 0
+		return to, 0
 	}
-	values := args[len(b.Other.Args):]
-	b.Other.Args = args[:len(b.Other.Args)] // with the memory that was made
-	if kind.Table() != trace.TableOther || kind == trace.KindParameterString {
-		s.record.values, s.record.list = append(s.record.values[:0], values...), s.record.list[:0]
-		s.add(kind, s.base+int64(s.pos))
-		return end
-	}
-	s.global(layout, values, nil)
-	b.Order, b.Other.Args = s.order[:s.events], args
-	b.EndOther(s.time, kind)
-	s.events++
-	return end
+	return to, end
 }
 
-// metric adds a Metric event like byLayout. Its size depends on the number of its values.
+// metric adds a Metric event like message. Its size depends on the number of its values.
 func (s *stream) metric(data []byte) int {
 	if 2+int(data[1])+window > len(data) || data[1] == 0xFF {
 		return 0
