@@ -80,7 +80,7 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 	if w.counters.last == nil {
 		w.beginCounters()
 	}
-	if t := w.profiler.corrected(w.clock, m.Time[i]); t > w.now {
+	if t := w.corrected(m.Time[i]); t > w.now {
 		w.advance(t)
 	}
 	if m.Type[i].IsReal() && !finite(math.Float64frombits(m.Value[i])) {

@@ -149,6 +149,7 @@ func (p *profiler) newWalk(l trace.LocationID) *walk {
 	}
 	w.pieces, w.ahead, w.clocks = p.path[l], p.path[l].Len(), rowsOf(p.clocks[l])
 	w.segments = p.segments[l].writer(p.clocks[l].Len(), len(p.t.Tree.Nodes))
+	w.exact = !p.scope.timed && w.clock.Identity()
 	w.begin(p.scope.clamp(p.t.Span[l].First))
 	if p.threads != nil {
 		w.thread = p.newThread(l)
@@ -163,15 +164,6 @@ func (p *profiler) isMPI(r trace.RegionID) bool { return int(r) < len(p.mpi) && 
 // outside reports whether a visit between two clipped times was clipped away.
 func (p *profiler) outside(enter, leave int64) bool {
 	return p.scope.timed && enter == leave && (enter == p.scope.from || enter == p.scope.to)
-}
-
-// corrected returns the corrected and clipped time of a recorded time.
-func (p *profiler) corrected(m *trace.ClockMap, t int64) int64 {
-	t = m.At(t)
-	if p.scope.timed {
-		t = p.scope.clamp(t)
-	}
-	return t
 }
 
 // clipped reports whether a recorded time lies outside the selection.

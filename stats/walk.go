@@ -83,6 +83,7 @@ type walk struct {
 	profiler *profiler
 	location trace.LocationID
 	clock    *trace.ClockMap
+	exact    bool // recorded times are corrected and clipped ones
 	steps    []*step
 	numbers  map[trace.PathID]int // of steps
 	recent   trace.PathCache      // of numbers
@@ -413,7 +414,7 @@ func (w *walk) record(on bool) {
 // correct returns the corrected times of the flow events, clipped to the selection; some may be
 // earlier than others before. The batch stays as it is.
 func (w *walk) correct(b *trace.Batch) []int64 {
-	if !w.profiler.disorder && !w.profiler.scope.timed && w.clock.Identity() {
+	if w.exact && !w.profiler.disorder {
 		return b.Flow.Time
 	}
 	w.times = append(w.times[:0], b.Flow.Time...)
@@ -427,6 +428,18 @@ func (w *walk) correct(b *trace.Batch) []int64 {
 		}
 	}
 	return w.times
+}
+
+// corrected returns the corrected and clipped time of a recorded time.
+func (w *walk) corrected(t int64) int64 {
+	if w.exact {
+		return t
+	}
+	t = w.clock.At(t)
+	if s := w.profiler.scope; s.timed {
+		t = s.clamp(t)
+	}
+	return t
 }
 
 // straighten makes the recorded times of the flow events not decrease, as merging does:
