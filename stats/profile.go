@@ -147,8 +147,8 @@ func (p *profiler) newWalk(l trace.LocationID) *walk {
 	if int(l) < len(p.t.Clock.Maps) {
 		w.clock = &p.t.Clock.Maps[l]
 	}
-	w.pieces, w.ahead, w.clocks = p.path[l], p.path[l].Len(), rowsOf(p.clocks[l])
-	w.segments = p.segments[l].writer(p.clocks[l].Len(), len(p.t.Tree.Nodes))
+	w.pieces, w.ahead, w.clocks.table = p.path[l], p.path[l].Len(), p.clocks[l]
+	w.segments.begin(p.segments[l], p.clocks[l].Len(), len(p.t.Tree.Nodes))
 	w.exact = !p.scope.timed && w.clock.Identity()
 	w.begin(p.scope.clamp(p.t.Span[l].First))
 	if p.threads != nil {
@@ -189,8 +189,8 @@ func (w *walk) part() *profilePart {
 	out := &profilePart{locations: []locationTime{{w.location, w.useful, w.waits.time, w.steps[0].exclusive, w.now - first, w.paused, w.counters.useful}}}
 	regions := make(map[trace.RegionID]int64)
 	for _, s := range w.steps[1:] {
-		if s.hist != nil && s.hist.count > 0 {
-			s.calls = &callSum{s.hist.min, s.hist.max, rank, rank, s.hist.sparse()}
+		if s.hist != nil && s.count > 0 {
+			s.calls = &callSum{s.shortest, s.longest, rank, rank, s.hist.sparse()}
 		}
 		if s.count > 0 || s.exclusive > 0 {
 			regions[s.region] += s.exclusive

@@ -12,19 +12,19 @@ type rowRun[T any] struct {
 	at    int
 }
 
-func rowsOf[T any](t *spill.Table[T]) rowRun[T] { return rowRun[T]{table: t} }
-
-// next returns the next row for reading and writing, nil if there is none.
+// next returns the next row, of which there must be one, for reading and writing.
 func (r *rowRun[T]) next() *T {
-	if r.at >= len(r.rows) && !r.more() {
-		return nil
+	if r.at == len(r.rows) {
+		r.more()
 	}
 	r.at++
 	return &r.rows[r.at-1]
 }
 
-func (r *rowRun[T]) more() bool {
-	r.first, r.at = r.first+len(r.rows), 0
+func (r *rowRun[T]) more() {
+	r.first, r.at = r.first+r.at, 0
 	r.rows = r.table.From(r.first)
-	return len(r.rows) > 0
 }
+
+// end reports whether there are no more rows.
+func (r *rowRun[T]) end() bool { return r.first+r.at == r.table.Len() }

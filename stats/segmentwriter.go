@@ -9,10 +9,11 @@ import (
 
 // A segmentWriter writes the Segments of a location while a walk goes over it.
 //
-//	block are rows that are not in the table yet, fewer than make a block
+//	block[:n] are rows that are not in the table yet
 type segmentWriter struct {
 	*Segments
-	block []Segment
+	block [segmentBlock]Segment
+	n     int
 	sums  segmentSums
 	waits rowRun[uint32] // of the calls whose own time is not written
 	own   rowRun[uint32] // of Segments.calls
@@ -21,38 +22,43 @@ type segmentWriter struct {
 	path  trace.PathID   // of the last call
 }
 
-// writer returns what writes the segments of a location with so many calls, in a tree of so many paths.
-func (s *Segments) writer(calls, paths int) segmentWriter {
+// begin begins the segments of a location with so many calls, in a tree of so many paths.
+func (w *segmentWriter) begin(s *Segments, calls, paths int) {
 	s.calls = spill.NewZeros[uint32](s.store, calls)
-	return segmentWriter{Segments: s, sums: segmentSums{of: s, paths: paths}, waits: rowsOf(s.waits.index), own: rowsOf(s.calls)}
+	w.Segments, w.sums.of, w.sums.paths = s, s, paths
+	w.waits.table, w.own.table = s.waits.index, s.calls
 }
 
-func (s *segmentWriter) append(r Segment) {
-	if s.block = append(s.block, r); len(s.block) == segmentBlock {
-		s.sums.add(s.block)
-		s.write()
+func (w *segmentWriter) append(r Segment) {
+	w.block[w.n%segmentBlock] = r
+	if w.n++; w.n == segmentBlock {
+		w.write()
+	}
+}
+
+func (w *segmentWriter) add(path trace.PathID, time int64) {
+	if time > 0 {
+		w.append(Segment{Path: path, Time: time})
 	}
 }
 
 // write puts the rows of the block into the table.
-func (s *segmentWriter) write() {
-	spill.Ensure(s.store, &s.rows).AppendRows(s.block)
-	s.block = s.block[:0]
-}
-
-func (s *segmentWriter) add(path trace.PathID, time int64) {
-	if time > 0 {
-		s.append(Segment{Path: path, Time: time})
+func (w *segmentWriter) write() {
+	block := w.block[:w.n]
+	spill.Ensure(w.store, &w.rows).AppendRows(block)
+	if w.n == segmentBlock {
+		w.sums.add(block)
 	}
+	w.n = 0
 }
 
 // end ends the rows.
-func (s *segmentWriter) end() {
-	if len(s.block) > 0 {
-		s.write()
+func (w *segmentWriter) end() {
+	if w.n > 0 {
+		w.write()
 	}
-	s.sums.end()
-	s.rows = s.rows.Sealed()
+	w.sums.end()
+	w.rows = w.rows.Sealed()
 }
 
 // segmentSums sums segments by blocks of rows.
@@ -109,8 +115,8 @@ func (s *Segments) sum(paths int) {
 
 // enterRow notes the useful time at which the walk enters the next call, and ends what passed since
 // the last one.
-func (w *walk) enterRow(useful int64) {
-	*w.call = useful
+func (w *walk) enterRow(call *step) {
+	*w.call = w.usefulAt(w.now)
 	w.nextRow()
 	s := &w.segments
 	if s.open {
@@ -118,8 +124,8 @@ func (w *walk) enterRow(useful int64) {
 	} else {
 		w.flush()
 	}
-	s.open, s.depth, s.path = true, w.stack.Len(), w.top.path
-	*s.own.next() = uint32(s.rows.Len() + len(s.block))
+	s.open, s.depth, s.path = true, w.stack.Len(), call.path
+	*s.own.next() = uint32(s.rows.Len() + s.n)
 }
 
 // endRow notes a call that is left, or that enters another one: all that passed in it is its own.
@@ -141,11 +147,14 @@ func (w *walk) endRow() {
 	w.notePaused()
 }
 
-// notePaused notes the time of the measurement that has passed since the last one.
+// notePaused notes the time of the measurement that has passed since the last one, if there is some.
 func (w *walk) notePaused() {
-	if w.paused[0].since|w.paused[1].since == 0 {
-		return
+	if w.paused[0].since+w.paused[1].since > 0 {
+		w.writePaused()
 	}
+}
+
+func (w *walk) writePaused() {
 	for k := range w.paused {
 		w.segments.add(pausedPath(k), w.paused[k].since)
 		w.paused[k].since = 0

@@ -29,7 +29,8 @@ type step struct {
 	site    trace.SourceLocationID
 	kind    visitKind
 	after   *step         // what was entered last after this was entered or left: mostly it is again
-	hist    *logHistogram // of an MPI function; nil of others
+	longest int64         // visit; if count > 0
+	hist    *logHistogram // of an MPI function: how long visits are; nil of others
 	touched bool          // since the last segment ended
 	open    bool          // entered and not left
 	noted   notedVisits   // in the segments so far
@@ -136,17 +137,19 @@ func (w *walk) begin(at int64) {
 // batch takes the events of a batch in recorded order.
 func (w *walk) batch(b *trace.Batch) {
 	f, times := &b.Flow, w.correct(b)
-	seqs, regions := f.Seq[:len(times)], f.Region[:len(times)]
+	n := len(times)
+	seqs, kinds, regions := f.Seq[:n], f.Kind[:n], f.Region[:n]
 	rare := newRareEvents(b)
-	for i, kind := range f.Kind[:len(times)] {
+	for i := 0; i < n; i++ {
 		if seqs[i] > rare.seq {
 			rare.before(w, seqs[i])
 		}
 		if times[i] > w.now {
 			w.advance(times[i])
 		}
-		if !kind.Enters() {
-			for range w.stack.Leave(regions[i]) { // also of those inside that were never left
+		region := regions[i]
+		if !kinds[i].Enters() {
+			for range w.stack.Leave(region) { // also of those inside that were never left
 				w.close()
 			}
 			continue
@@ -155,7 +158,13 @@ func (w *walk) batch(b *trace.Batch) {
 		if len(f.Context) > 0 {
 			site = w.profiler.siteOf(f.Context[i])
 		}
-		w.enter(seqs[i], regions[i], site)
+		s := w.find(region, site)
+		if k := i + 1; k < n && regions[k] == region && !kinds[k].Enters() && rare.seq > seqs[k] && w.simple(s, region) {
+			w.visit(seqs[i], s, max(times[k], w.now))
+			i = k
+			continue
+		}
+		w.enter(seqs[i], region, s)
 	}
 	rare.before(w, math.MaxUint64)
 }
@@ -170,28 +179,45 @@ func pausedPath(k int) trace.PathID { return [2]trace.PathID{PathFlush, PathOff}
 
 // advance moves to a later time: what passes is exclusive time of the innermost step.
 func (w *walk) advance(t int64) {
-	if w.resume < t {
-		w.advance(w.resume)
-	}
-	s, time := w.top, t-w.now
-	s.exclusive += time
-	critical := &s.critical
 	switch {
+	case w.resume < t:
+		w.advance(w.resume)
+		w.advance(t)
 	case w.resume != never:
-		critical = w.pause(0, s, time)
+		w.pause(0, t)
+		if t == w.resume {
+			w.flushed()
+		}
 	case w.off:
-		critical = w.pause(1, s, time)
-	case !s.touched:
+		w.pause(1, t)
+	default:
+		w.spend(w.top, t)
+	}
+}
+
+// spend moves to a later time, until which a step runs.
+func (w *walk) spend(s *step, t int64) {
+	s.exclusive += t - w.now
+	if !s.touched {
 		s.touched = true
 		w.touched = append(w.touched, s)
 	}
 	if w.passed = t > w.piece.from; w.passed {
-		*critical += w.pass(t)
+		s.critical += w.pass(t)
 	}
 	w.now = t
-	if t >= w.resume {
-		w.flushed()
+}
+
+// pause moves to a later time, until which the measurement runs.
+func (w *walk) pause(k int, t int64) {
+	s, time := w.top, t-w.now
+	s.exclusive += time
+	s.noted.time += time
+	w.paused[k].since += time
+	if w.passed = t > w.piece.from; w.passed {
+		w.paused[k].critical += w.pass(t)
 	}
+	w.now = t
 }
 
 // pass returns how much of the time until t lies on the critical path.
@@ -206,14 +232,6 @@ func (w *walk) pass(t int64) (critical int64) {
 	return critical
 }
 
-// pause makes time of a step that of the measurement, and returns what counts how much of it lies
-// on the critical path.
-func (w *walk) pause(k int, s *step, time int64) *int64 {
-	s.noted.time += time
-	w.paused[k].since += time
-	return &w.paused[k].critical
-}
-
 func (w *walk) nextPiece() {
 	for w.piece = (pathPiece{never, never}); w.ahead > 0; {
 		w.ahead--
@@ -225,14 +243,16 @@ func (w *walk) nextPiece() {
 }
 
 func (w *walk) nextRow() {
-	w.row = math.MaxUint64
-	if w.call = w.clocks.next(); w.call != nil {
-		w.row = uint64(*w.call)
+	if w.clocks.end() {
+		w.call, w.row = nil, math.MaxUint64
+		return
 	}
+	w.call = w.clocks.next()
+	w.row = uint64(*w.call)
 }
 
-// enter opens a region at the time that was advanced to.
-func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocationID) {
+// find returns the step that entering a region leads to.
+func (w *walk) find(region trace.RegionID, site trace.SourceLocationID) *step {
 	s := w.before // it may have been left, and be entered again
 	if !s.is(w.top, region, site) {
 		if s = s.after; !s.is(w.top, region, site) {
@@ -240,6 +260,11 @@ func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocatio
 		}
 		w.before.after = s
 	}
+	return s
+}
+
+// enter opens a region at the time that was advanced to.
+func (w *walk) enter(seq uint64, region trace.RegionID, s *step) {
 	kind := s.kind
 	if s.region != region { // where the call tree was cut
 		kind = w.profiler.kindOf(region)
@@ -248,7 +273,7 @@ func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocatio
 	s.open = true
 	w.stack.Enter(region, visit{w.now, s, kind})
 	if seq == w.row {
-		w.enterRow(w.usefulAt(w.now))
+		w.enterRow(s)
 	}
 	if kind.mpi {
 		if w.mpi == 0 {
@@ -262,6 +287,41 @@ func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocatio
 	if w.thread != nil {
 		w.thread.Enter(w.now, region, s.path)
 	}
+}
+
+// simple reports whether visit may take a visit of a step in which nothing happens.
+func (w *walk) simple(s *step, region trace.RegionID) bool {
+	return s != w.top && s.region == region && !s.kind.waits && !w.off && w.resume == never
+}
+
+// visit is enter, advance to t, and close of a region in which nothing happens: most are of that kind.
+func (w *walk) visit(seq uint64, s *step, t int64) {
+	call, own := seq == w.row, s.kind.mpi && w.mpi == 0
+	w.before, s.open = s, true
+	if call {
+		w.enterRow(s)
+	}
+	if own {
+		w.stop(w.now)
+	}
+	if w.thread != nil {
+		w.thread.Enter(w.now, s.region, s.path)
+	}
+	enter := w.now
+	if t > w.now {
+		w.spend(s, t)
+	}
+	if call {
+		w.endRow()
+	}
+	if w.thread != nil {
+		w.thread.Leave(t)
+	}
+	if own {
+		w.start(t)
+	}
+	s.open = false
+	w.visited(s, enter)
 }
 
 // stepOf returns the step of a call path, and makes it if need be. Where the call tree was
@@ -313,21 +373,28 @@ func (w *walk) close() {
 	}
 	s := v.step
 	w.before = s
-	s.open = s == w.top
-	if s.open || w.profiler.outside(v.enter, w.now) {
-		return // too deep for the call tree, or clipped away
+	if s.open = s == w.top; !s.open { // else too deep for the call tree
+		w.visited(s, v.enter)
 	}
-	time := w.now - v.enter
+}
+
+// visited counts a visit of a step that ends, unless it is clipped away.
+func (w *walk) visited(s *step, enter int64) {
+	if w.profiler.outside(enter, w.now) {
+		return
+	}
+	time := w.now - enter
 	if s.count == 0 || time < s.shortest {
 		s.shortest = time
 	}
+	s.longest = max(s.longest, time)
 	s.count++
 	if w.passed {
 		s.met++
 	}
 	s.inclusive += time
 	if s.hist != nil {
-		s.hist.add(time)
+		s.hist.put(time)
 	}
 }
 
@@ -346,7 +413,7 @@ func (w *walk) end(at int64) {
 		w.close()
 	}
 	for w.call != nil { // rows without an Enter: none in a sound trace
-		w.enterRow(w.useful)
+		w.enterRow(w.top)
 	}
 	w.lastRows()
 }
