@@ -147,7 +147,12 @@ func (t *stream) add(kind trace.Kind, offset int64) {
 		t.addP2P(kind, offset)
 		t.p2pRows++
 	case trace.TableColl:
+		if t.coll == nil {
+			t.coll = new(collColumns)
+		}
+		t.publish()
 		t.addColl(kind, offset)
+		t.collRows++
 	case trace.TableMetric:
 		t.addMetric(offset)
 	default:

@@ -50,6 +50,19 @@ type p2pColumns struct {
 	kind    [maxBatch]trace.Kind
 }
 
+// collColumns is the memory of a batch's Coll table.
+type collColumns struct {
+	seq      [maxBatch]uint64
+	time     [maxBatch]int64
+	sent     [maxBatch]uint64
+	received [maxBatch]uint64
+	request  [maxBatch]uint64
+	comm     [maxBatch]trace.CommID
+	root     [maxBatch]uint32
+	kind     [maxBatch]trace.Kind
+	op       [maxBatch]trace.CollectiveOp
+}
+
 // masks[n] keeps the lowest n bytes of a word.
 var masks = [9]uint64{0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1, 1<<64 - 1}
 
@@ -125,8 +138,10 @@ func (s *stream) run() {
 			size = s.requestOnly(w, kind)
 		case trace.KindMetric:
 			size = s.metric(data[pos:])
-		case trace.KindCollectiveBegin, trace.KindCollectiveEnd, trace.KindNonBlockingCollectiveRequest, trace.KindNonBlockingCollectiveComplete,
-			trace.KindCallingContextEnter, trace.KindCallingContextLeave, trace.KindEnter, trace.KindLeave, trace.KindParameterString:
+		case trace.KindCollectiveBegin, trace.KindCollectiveEnd:
+			size = s.collective(w, kind)
+		case trace.KindNonBlockingCollectiveRequest, trace.KindNonBlockingCollectiveComplete, trace.KindCallingContextEnter,
+			trace.KindCallingContextLeave, trace.KindEnter, trace.KindLeave, trace.KindParameterString:
 			size = s.byLayout(w, kind)
 		default:
 			size = s.other(w, kind)
@@ -215,6 +230,42 @@ func (s *stream) requestOnly(w *[window]byte, kind trace.Kind) int {
 	s.order[s.events] = trace.TableP2P
 	s.events++
 	s.p2pRows = i + 1
+	return end
+}
+
+// collective adds an MpiCollectiveBegin or MpiCollectiveEnd, like message.
+func (s *stream) collective(w *[window]byte, kind trace.Kind) int {
+	pos, end := 2, 2+int(w[1])
+	comm, op := uint32(trace.None), uint8(0)
+	root, sent, received := uint64(trace.None), uint64(0), uint64(0)
+	if kind == trace.KindCollectiveEnd {
+		var ref uint64
+		op = w[2]
+		ref, pos = s.number(w, 3, 4)
+		root, pos = s.number(w, pos, 4)
+		sent, pos = s.number(w, pos, 8)
+		received, pos = s.number(w, pos, 8)
+		if ref >= uint64(len(s.comms)) || s.comms[ref] == trace.None {
+			return 0
+		}
+		comm = s.comms[ref]
+	}
+	i, c := s.collRows, s.coll
+	if pos == 0 || pos > end || end > window || c == nil || uint(i) >= maxBatch {
+		return 0
+	}
+	c.seq[i] = s.batch.First + uint64(s.events)
+	c.time[i] = s.time
+	c.kind[i] = kind
+	c.op[i] = trace.CollectiveOp(op)
+	c.comm[i] = trace.CommID(comm)
+	c.root[i] = uint32(root)
+	c.sent[i] = sent
+	c.received[i] = received
+	c.request[i] = 0
+	s.order[s.events] = trace.TableColl
+	s.events++
+	s.collRows = i + 1
 	return end
 }
 
