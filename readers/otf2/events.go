@@ -219,26 +219,19 @@ func (t *stream) addMetric(offset int64) {
 	}
 }
 
-// global makes the file's identifiers among the fields of a record, and the members of its group, global.
-func (t *stream) global(layout *recordLayout, values, list []uint64) {
-	for _, ref := range layout.refs {
-		m := t.local.maps[ref.space]
-		switch {
-		case m == nil:
-		case ref.group:
-			for j := range list {
-				list[j] = m.get(list[j])
-			}
-		default:
-			values[ref.field] = m.get(values[ref.field])
-		}
-	}
-}
-
 // addOther appends an event whose arguments keep the file's identifiers, made global.
 func (t *stream) addOther(kind trace.Kind) {
 	r := &t.record
-	t.global(&t.layouts[kind], r.values, r.list)
+	for _, ref := range t.layouts[kind].refs {
+		global := t.local.maps[ref.space]
+		if ref.group {
+			for j := range r.list {
+				r.list[j] = global.get(r.list[j])
+			}
+		} else {
+			r.values[ref.field] = global.get(r.values[ref.field])
+		}
+	}
 	r.values = append(r.values, r.list...)
 	if kind != trace.KindParameterString || !t.addInstant(r.values) {
 		t.batch.AddOther(t.time, kind, r.values...)

@@ -272,7 +272,7 @@ func (s *stream) collective(w *[window]byte, kind trace.Kind) int {
 // byLayout adds the event at pos of a kind that consists of numbers, like message.
 func (s *stream) byLayout(w *[window]byte, kind trace.Kind) int {
 	r := &s.record
-	values, size := s.numbers(w, &s.layouts[kind], r.values[:0])
+	values, size := s.numbers(w, kind, r.values[:0], nil)
 	if size == 0 {
 		return 0
 	}
@@ -283,13 +283,10 @@ func (s *stream) byLayout(w *[window]byte, kind trace.Kind) int {
 
 // other is byLayout for kinds without a table of their own, and for what is no event.
 func (s *stream) other(w *[window]byte, kind trace.Kind) int {
-	layout, o := &s.layouts[kind], &s.batch.Other
-	args, size := s.numbers(w, layout, o.Args)
+	o := &s.batch.Other
+	args, size := s.numbers(w, kind, o.Args, s.local)
 	if size == 0 {
 		return 0
-	}
-	if len(layout.refs) > 0 {
-		s.global(layout, args[len(o.Args):], nil)
 	}
 	o.Args = args
 	o.End(s.batch.First+uint64(s.events), s.time, kind)
@@ -298,22 +295,27 @@ func (s *stream) other(w *[window]byte, kind trace.Kind) int {
 	return size
 }
 
-// numbers appends the numbers of which a record consists that has a short length prefix if any, and
-// returns its size; 0 if it needs more care. The table says what the numbers are.
-func (s *stream) numbers(w *[window]byte, layout *recordLayout, to []uint64) ([]uint64, int) {
-	if layout.sizes == nil {
+// numbers appends the numbers of which a record consists that has a short length prefix if any, made
+// global if the location's definitions are given, and returns its size; 0 if it needs more care. The
+// table says what the numbers are.
+func (s *stream) numbers(w *[window]byte, kind trace.Kind, to []uint64, local *localDefs) ([]uint64, int) {
+	layout := &s.layouts[kind]
+	if layout.numbers == nil {
 		return to, 0
 	}
 	pos, end := 2, 2+int(w[1])
 	if layout.noLength {
 		pos, end = 1, window
 	}
-	for _, size := range layout.sizes {
+	for _, f := range layout.numbers {
 		v, next := uint64(w[pos&lastField]), pos+1
-		if size > 1 {
-			if v, next = s.number(w, pos, size); next == 0 {
+		if f.size > 1 {
+			if v, next = s.number(w, pos, int(f.size)); next == 0 {
 				return to, 0
 			}
+		}
+		if local != nil && f.space != noSpace {
+			v = local.maps[f.space].get(v)
 		}
 		to, pos = append(to, v), next
 	}
