@@ -122,7 +122,7 @@ func (w *walk) enterRow(call *step) {
 	if s.open {
 		w.endRow()
 	} else {
-		w.flush()
+		w.noteTimes()
 	}
 	s.open, s.depth, s.path = true, w.stack.Len(), call.path
 	*s.own.next() = uint32(s.rows.Len() + s.n)
@@ -143,7 +143,9 @@ func (w *walk) endRow() {
 		wait = min(own, s.scope.clip(cause.From, cause.From+cause.Time))
 	}
 	s.append(Segment{Path: s.path, Visits: 1, Time: own - wait})
-	s.add(PathWait, wait)
+	if wait > 0 {
+		s.append(Segment{Path: PathWait, Time: wait})
+	}
 	w.notePaused()
 }
 
@@ -161,15 +163,22 @@ func (w *walk) writePaused() {
 	}
 }
 
-// flush notes the time that has passed since the last one, by call path.
-func (w *walk) flush() {
+// noteTimes notes the time that has passed since the last segment ended.
+func (w *walk) noteTimes() {
+	if len(w.touched) > 0 {
+		w.noteSteps()
+	}
+	w.notePaused()
+}
+
+// noteSteps is noteTimes for that of steps.
+func (w *walk) noteSteps() {
 	for _, step := range w.touched {
 		if time, visits := step.note(); time > 0 {
 			w.segments.append(Segment{step.path, uint32(min(visits, math.MaxUint32)), time})
 		}
 	}
 	w.touched = w.touched[:0]
-	w.notePaused()
 }
 
 // lastRows ends what passed since the last call: the location is at its end.
@@ -177,6 +186,6 @@ func (w *walk) lastRows() {
 	if w.segments.open {
 		w.endRow()
 	}
-	w.flush()
+	w.noteTimes()
 	w.segments.end()
 }

@@ -38,43 +38,39 @@ type Wait struct {
 
 // A reader goes over a timeline.
 //
-//	spans are the next one and those that lie beside it; its first one is span first
+//	spans lie beside each other; the next one is spans[at], the first one span first
 type reader struct {
 	Timeline
 	spans []Span
 	first int
+	at    int
 }
 
 // span returns the next span and where it ends, nil if there is none.
 func (r *reader) span() (s *Span, end int64) {
-	if len(r.spans) > 1 {
-		return &r.spans[0], r.spans[1].From
+	if r.at+1 < len(r.spans) {
+		return &r.spans[r.at], r.spans[r.at+1].From
 	}
-	return r.beside()
+	return r.last()
 }
 
-// beside is span where the one behind it does not lie beside it.
-func (r *reader) beside() (s *Span, end int64) {
-	if len(r.spans) == 0 {
+// last is span for the last one of those that lie beside each other, and for the one behind it.
+func (r *reader) last() (s *Span, end int64) {
+	if r.at == len(r.spans) {
+		r.first, r.at = r.first+r.at, 0
 		if r.spans = r.Spans.From(r.first); len(r.spans) == 0 {
 			return nil, 0
 		}
 	}
 	end = math.MaxInt64
-	switch {
-	case len(r.spans) > 1:
-		end = r.spans[1].From
-	case r.first+1 < r.Spans.Len():
-		end = r.Spans.Ptr(r.first + 1).From
+	if next := r.first + r.at + 1; next < r.Spans.Len() {
+		end = r.Spans.Ptr(next).From
 	}
-	return &r.spans[0], end
+	return &r.spans[r.at], end
 }
 
 // skip goes on to the span behind the next one.
-func (r *reader) skip() {
-	r.spans = r.spans[1:]
-	r.first++
-}
+func (r *reader) skip() { r.at++ }
 
 // Together puts the timelines of a process beside each other; the first one is the master's.
 // From and to are the window, which timelines do not leave. Waits at barriers are given away in
@@ -172,7 +168,7 @@ func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) 
 				}
 			case s.Activity == Barrier && s.From >= begin:
 				if number == len(barriers) {
-					barriers = append(barriers, p.room(number))
+					barriers = more(barriers)
 				}
 				barriers[number] = append(barriers[number], visit{Wait{r.Location, s.Path, s.From, 0}, k, e})
 				number++
@@ -201,12 +197,15 @@ func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) 
 	}
 }
 
-// room returns memory for the visits of a barrier, that of the region before if there is some.
-func (p *Process) room(number int) []visit {
-	if number < len(p.barriers) {
-		return p.barriers[number][:0]
+// more adds a barrier without visits, with the memory of one of a region before if there was one.
+func more(barriers [][]visit) [][]visit {
+	n := len(barriers)
+	if n == cap(barriers) {
+		return append(barriers, nil)
 	}
-	return nil
+	barriers = barriers[:n+1]
+	barriers[n] = barriers[n][:0]
+	return barriers
 }
 
 // barrier finds the waits of one barrier.
