@@ -81,7 +81,7 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 		w.beginCounters()
 	}
 	if t := w.corrected(m.Time[i]); t > w.now {
-		w.advance(t)
+		w.advance(w.top, t)
 	}
 	if m.Type[i].IsReal() && !finite(math.Float64frombits(m.Value[i])) {
 		w.noteSample(&w.counters.bad, trace.CodeBadValue, m, i, "is", m.Value[i])

@@ -69,7 +69,7 @@ func (r *rareEvents) before(w *walk, end uint64) {
 func (r *rareEvents) happens(w *walk) {
 	o, i := &r.batch.Other, r.other
 	if t := w.corrected(o.Time[i]); t > w.now {
-		w.advance(t)
+		w.advance(w.top, t)
 	}
 	kind := o.Kind[i]
 	if w.thread != nil {

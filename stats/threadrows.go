@@ -77,7 +77,7 @@ func (p *profiler) watchThreads() {
 // threadRuns takes what the trace tells of when a thread runs.
 func (w *walk) threadRuns(m *trace.MetricValues, i int) {
 	if t := w.corrected(m.Time[i]); t > w.now {
-		w.advance(t)
+		w.advance(w.top, t)
 	}
 	if ticks := int64(m.Value[i]); w.thread != nil && ticks >= 0 && ticks <= never-max(m.Time[i], 0) {
 		w.thread.Runs(w.now, w.corrected(m.Time[i]+ticks))

@@ -145,7 +145,7 @@ func (w *walk) batch(b *trace.Batch) {
 			rare.before(w, seqs[i])
 		}
 		if times[i] > w.now {
-			w.advance(times[i])
+			w.advance(w.top, times[i])
 		}
 		region := regions[i]
 		if !kinds[i].Enters() {
@@ -178,25 +178,11 @@ type pausedTime struct {
 func pausedPath(k int) trace.PathID { return [2]trace.PathID{PathFlush, PathOff}[k] }
 
 // advance moves to a later time: what passes is exclusive time of the innermost step.
-func (w *walk) advance(t int64) {
-	switch {
-	case w.resume < t:
-		w.advance(w.resume)
-		w.advance(t)
-	case w.resume != never:
-		w.pause(0, t)
-		if t == w.resume {
-			w.flushed()
-		}
-	case w.off:
-		w.pause(1, t)
-	default:
-		w.spend(w.top, t)
+func (w *walk) advance(s *step, t int64) {
+	if w.off || w.resume != never {
+		w.pause(s, t)
+		return
 	}
-}
-
-// spend moves to a later time, until which a step runs.
-func (w *walk) spend(s *step, t int64) {
 	s.exclusive += t - w.now
 	if !s.touched {
 		s.touched = true
@@ -208,16 +194,27 @@ func (w *walk) spend(s *step, t int64) {
 	w.now = t
 }
 
-// pause moves to a later time, until which the measurement runs.
-func (w *walk) pause(k int, t int64) {
-	s, time := w.top, t-w.now
+// pause is advance while the buffer is flushed or recording is off.
+func (w *walk) pause(s *step, t int64) {
+	if w.resume < t {
+		w.pause(s, w.resume)
+		w.advance(s, t)
+		return
+	}
+	paused, time := &w.paused[1], t-w.now
+	if w.resume != never {
+		paused = &w.paused[0]
+	}
 	s.exclusive += time
 	s.noted.time += time
-	w.paused[k].since += time
+	paused.since += time
 	if w.passed = t > w.piece.from; w.passed {
-		w.paused[k].critical += w.pass(t)
+		paused.critical += w.pass(t)
 	}
 	w.now = t
+	if t == w.resume {
+		w.flushed()
+	}
 }
 
 // pass returns how much of the time until t lies on the critical path.
@@ -309,7 +306,7 @@ func (w *walk) visit(seq uint64, s *step, t int64) {
 	}
 	enter := w.now
 	if t > w.now {
-		w.spend(s, t)
+		w.advance(s, t)
 	}
 	if call {
 		w.endRow()
@@ -401,7 +398,7 @@ func (w *walk) visited(s *step, enter int64) {
 // end closes what is open at the end of the location.
 func (w *walk) end(at int64) {
 	if at > w.now {
-		w.advance(at)
+		w.advance(w.top, at)
 	}
 	w.stop(w.now)
 	w.off = true // nothing is useful any more
