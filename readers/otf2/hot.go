@@ -130,7 +130,7 @@ func (s *stream) run() {
 		if n >= len(order) || pos > safe {
 			return
 		}
-		w, size := (*[window]byte)(data[pos:]), 0
+		w, size := (*[window]byte)(data[pos:pos+window:pos+window]), 0
 		switch kind := trace.Kind(w[0]); kind {
 		case trace.KindMpiSend, trace.KindMpiIsend, trace.KindMpiRecv, trace.KindMpiIrecv:
 			size = s.message(w, kind)
@@ -138,10 +138,9 @@ func (s *stream) run() {
 			size = s.requestOnly(w, kind)
 		case trace.KindMetric:
 			size = s.metric(data[pos:])
-		case trace.KindCollectiveBegin, trace.KindCollectiveEnd:
+		case trace.KindCollectiveBegin, trace.KindCollectiveEnd, trace.KindNonBlockingCollectiveRequest, trace.KindNonBlockingCollectiveComplete:
 			size = s.collective(w, kind)
-		case trace.KindNonBlockingCollectiveRequest, trace.KindNonBlockingCollectiveComplete, trace.KindCallingContextEnter,
-			trace.KindCallingContextLeave, trace.KindEnter, trace.KindLeave, trace.KindParameterString:
+		case trace.KindEnter, trace.KindLeave, trace.KindCallingContextEnter, trace.KindCallingContextLeave, trace.KindParameterString:
 			size = s.byLayout(w, kind)
 		default:
 			size = s.other(w, kind)
@@ -191,18 +190,18 @@ func (s *stream) message(w *[window]byte, kind trace.Kind) int {
 	if kind == trace.KindMpiIsend || kind == trace.KindMpiIrecv {
 		request, pos = s.number(w, pos, 8)
 	}
-	if pos == 0 || pos > end || end > window || comm >= uint64(len(s.comms)) || s.comms[comm] == trace.None {
+	if pos == 0 || pos > end || end > window || comm >= uint64(len(s.comms)) {
 		return 0
 	}
-	i, p := s.p2pRows, s.p2p
-	if p == nil || uint(i) >= maxBatch {
+	i, p, id := s.p2pRows, s.p2p, s.comms[comm]
+	if id == trace.None || p == nil || uint(i) >= maxBatch {
 		return 0
 	}
 	p.seq[i] = s.batch.First + uint64(s.events)
 	p.time[i] = s.time
 	p.kind[i] = kind
 	p.peer[i] = uint32(peer)
-	p.comm[i] = trace.CommID(s.comms[comm])
+	p.comm[i] = trace.CommID(id)
 	p.tag[i] = uint32(tag)
 	p.bytes[i] = bytes
 	p.request[i] = request
@@ -233,12 +232,12 @@ func (s *stream) requestOnly(w *[window]byte, kind trace.Kind) int {
 	return end
 }
 
-// collective adds an MpiCollectiveBegin or MpiCollectiveEnd, like message.
+// collective adds an event of a collective, like message.
 func (s *stream) collective(w *[window]byte, kind trace.Kind) int {
 	pos, end := 2, 2+int(w[1])
 	comm, op := uint32(trace.None), uint8(0)
-	root, sent, received := uint64(trace.None), uint64(0), uint64(0)
-	if kind == trace.KindCollectiveEnd {
+	root, sent, received, request := uint64(trace.None), uint64(0), uint64(0), uint64(0)
+	if kind == trace.KindCollectiveEnd || kind == trace.KindNonBlockingCollectiveComplete {
 		var ref uint64
 		op = w[2]
 		ref, pos = s.number(w, 3, 4)
@@ -249,6 +248,9 @@ func (s *stream) collective(w *[window]byte, kind trace.Kind) int {
 			return 0
 		}
 		comm = s.comms[ref]
+	}
+	if kind == trace.KindNonBlockingCollectiveRequest || kind == trace.KindNonBlockingCollectiveComplete {
+		request, pos = s.number(w, pos, 8)
 	}
 	i, c := s.collRows, s.coll
 	if pos == 0 || pos > end || end > window || c == nil || uint(i) >= maxBatch {
@@ -262,7 +264,7 @@ func (s *stream) collective(w *[window]byte, kind trace.Kind) int {
 	c.root[i] = uint32(root)
 	c.sent[i] = sent
 	c.received[i] = received
-	c.request[i] = 0
+	c.request[i] = request
 	s.order[s.events] = trace.TableColl
 	s.events++
 	s.collRows = i + 1
