@@ -28,7 +28,8 @@ type step struct {
 	region  trace.RegionID
 	site    trace.SourceLocationID
 	kind    visitKind
-	after   *step         // what was entered last after this was entered or left: mostly it is again
+	inside  *step         // what was entered last after this was entered: mostly it is again
+	after   *step         // what was entered last after this was left
 	longest int64         // visit; if count > 0
 	hist    *logHistogram // of an MPI function: how long visits are; nil of others
 	touched bool          // since the last segment ended
@@ -250,14 +251,18 @@ func (w *walk) nextRow() {
 
 // find returns the step that entering a region leads to.
 func (w *walk) find(region trace.RegionID, site trace.SourceLocationID) *step {
-	s := w.before // it may have been left, and be entered again
-	if !s.is(w.top, region, site) {
-		if s = s.after; !s.is(w.top, region, site) {
-			s = w.stepOf(trace.PathNode{Parent: w.top.path, Region: region, Site: site})
-		}
-		w.before.after = s
+	before := w.before
+	if before.is(w.top, region, site) { // it was left, and is entered again
+		return before
 	}
-	return s
+	guess := &before.after
+	if before == w.top {
+		guess = &before.inside
+	}
+	if !(*guess).is(w.top, region, site) {
+		*guess = w.stepOf(trace.PathNode{Parent: w.top.path, Region: region, Site: site})
+	}
+	return *guess
 }
 
 // enter opens a region at the time that was advanced to.
