@@ -147,8 +147,10 @@ func (p *profiler) newWalk(l trace.LocationID) *walk {
 	if int(l) < len(p.t.Clock.Maps) {
 		w.clock = &p.t.Clock.Maps[l]
 	}
-	w.pieces, w.ahead, w.clocks.table = p.path[l], p.path[l].Len(), p.clocks[l]
-	w.segments.begin(p.segments[l], p.clocks[l].Len(), len(p.t.Tree.Nodes))
+	w.pieces, w.ahead = p.path[l], p.path[l].Len()
+	s := p.segments[l]
+	w.segments.begin(s, p.clocks[l].Len(), len(p.t.Tree.Nodes))
+	w.calls = callRows{clocks: p.clocks[l], waits: s.waits.index, segments: s.calls}
 	w.exact = !p.scope.timed && w.clock.Identity()
 	w.begin(p.scope.clamp(p.t.Span[l].First))
 	if p.threads != nil {

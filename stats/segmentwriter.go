@@ -15,18 +15,16 @@ type segmentWriter struct {
 	block [segmentBlock]Segment
 	n     int
 	sums  segmentSums
-	waits rowRun[uint32] // of the calls whose own time is not written
-	own   rowRun[uint32] // of Segments.calls
-	open  bool           // the last call is not left yet, and no other one is entered
-	depth int            // of the stack in the last call
-	path  trace.PathID   // of the last call
+	open  bool         // the last call is not left yet, and no other one is entered
+	depth int          // of the stack in the last call
+	path  trace.PathID // of the last call
+	wait  uint32       // of the last call, as WaitTable.index has it
 }
 
 // begin begins the segments of a location with so many calls, in a tree of so many paths.
 func (w *segmentWriter) begin(s *Segments, calls, paths int) {
 	s.calls = spill.NewZeros[uint32](s.store, calls)
-	w.Segments, w.sums.of, w.sums.paths = s, s, paths
-	w.waits.table, w.own.table = s.waits.index, s.calls
+	w.Segments, w.sums = s, segmentSums{of: s, paths: paths}
 }
 
 func (w *segmentWriter) append(r Segment) {
@@ -116,8 +114,6 @@ func (s *Segments) sum(paths int) {
 // enterRow notes the useful time at which the walk enters the next call, and ends what passed since
 // the last one.
 func (w *walk) enterRow(call *step) {
-	*w.call = w.usefulAt(w.now)
-	w.nextRow()
 	s := &w.segments
 	if s.open {
 		w.endRow()
@@ -125,7 +121,8 @@ func (w *walk) enterRow(call *step) {
 		w.noteTimes()
 	}
 	s.open, s.depth, s.path = true, w.stack.Len(), call.path
-	*s.own.next() = uint32(s.rows.Len() + s.n)
+	s.wait = w.calls.put(w.usefulAt(w.now), uint32(s.rows.Len()+s.n))
+	w.row = w.calls.row()
 }
 
 // endRow notes a call that is left, or that enters another one: all that passed in it is its own.
@@ -138,8 +135,8 @@ func (w *walk) endRow() {
 		own += time
 	}
 	w.touched = w.touched[:0]
-	if k := *s.waits.next(); k > 0 {
-		cause := s.Segments.waits.rows.Ptr(int(k - 1))
+	if s.wait > 0 {
+		cause := s.waits.rows.Ptr(int(s.wait - 1))
 		wait = min(own, s.scope.clip(cause.From, cause.From+cause.Time))
 	}
 	s.append(Segment{Path: s.path, Visits: 1, Time: own - wait})

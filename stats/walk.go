@@ -106,8 +106,7 @@ type walk struct {
 	passed   bool                    // the path has just passed here
 	paused   [2]pausedTime           // by buffer flushes and while recording is off
 	piece    pathPiece               // the next or current one
-	clocks   rowRun[int64]           // by call: the sequence number of its Enter becomes the useful time until then
-	call     *int64                  // the row of the next one
+	calls    callRows                // from the next one on
 	row      uint64                  // sequence number of its Enter; MaxUint64: there is none
 	segments segmentWriter           // of the time between and in calls
 	touched  []*step                 // those with time since the last segment ended
@@ -131,7 +130,7 @@ func (w *walk) begin(at int64) {
 	w.top, w.before = w.steps[0], w.steps[0]
 	w.now, w.since, w.runs, w.resume, w.last = at, at, true, never, math.MinInt64
 	w.nextPiece()
-	w.nextRow()
+	w.row = w.calls.row()
 	w.segments.add(PathNotRecorded, at-w.profiler.scope.from)
 }
 
@@ -238,15 +237,6 @@ func (w *walk) nextPiece() {
 			return
 		}
 	}
-}
-
-func (w *walk) nextRow() {
-	if w.clocks.end() {
-		w.call, w.row = nil, math.MaxUint64
-		return
-	}
-	w.call = w.clocks.next()
-	w.row = uint64(*w.call)
 }
 
 // find returns the step that entering a region leads to.
@@ -414,7 +404,7 @@ func (w *walk) end(at int64) {
 	for w.stack.Len() > 0 {
 		w.close()
 	}
-	for w.call != nil { // rows without an Enter: none in a sound trace
+	for w.row != math.MaxUint64 { // rows without an Enter: none in a sound trace
 		w.enterRow(w.top)
 	}
 	w.lastRows()
