@@ -80,8 +80,8 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 	if w.counters.last == nil {
 		w.beginCounters()
 	}
-	if t := w.profiler.corrected(w.clock, m.Time[i]); t > w.now {
-		w.advance(t)
+	if t := w.corrected(m.Time[i]); t > w.now {
+		w.advance(w.top, t)
 	}
 	if m.Type[i].IsReal() && !finite(math.Float64frombits(m.Value[i])) {
 		w.noteSample(&w.counters.bad, trace.CodeBadValue, m, i, "is", m.Value[i])
@@ -113,7 +113,7 @@ func (w *walk) counter(m *trace.MetricValues, i int) {
 			w.counters.useful[member].merge(s)
 		}
 	}
-	step := &w.steps[w.top]
+	step := w.top
 	if step.counters == nil {
 		step.counters = make([]counterSum, len(d.MetricMembers))
 	}

@@ -42,13 +42,18 @@ func bucketBounds(octave, bucket int) (from, to int64) {
 	return from, from + 1<<(octave-1)
 }
 
-// add counts a value.
-func (h *logHistogram) add(v int64) {
+// put puts a value into its bucket, and does no more.
+func (h *logHistogram) put(v int64) {
 	o, b := bucketOf(v)
 	if h.octaves[o] == nil {
 		h.octaves[o] = new([bucketsPerOctave]uint64)
 	}
 	h.octaves[o][b]++
+}
+
+// add counts a value.
+func (h *logHistogram) add(v int64) {
+	h.put(v)
 	if h.count == 0 || v < h.min {
 		h.min = v
 	}

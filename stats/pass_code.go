@@ -182,7 +182,6 @@ func (s *Segments) code(c *partial.Coder, paths, calls int) {
 		return
 	}
 	s.sum(paths)
-	s.sums, s.blocks = s.sums.Sealed(), s.blocks.Sealed()
 }
 
 // codeThread codes what the thread of a location does, if it is one.

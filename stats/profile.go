@@ -30,7 +30,7 @@ type profiler struct {
 	threads  []*threads.Recorder // by location; nil: no thread, or threads are not told apart
 	meanings []threads.Meaning
 	running  trace.MetricMemberID // tells when threads run; None: there is none
-	segments []*Segments          // by location: where its time goes between calls; nil: not asked for
+	segments []*Segments          // by location: where its time goes between calls
 	ledger   trace.Ledger         // what the rows are to be told about
 }
 
@@ -147,10 +147,11 @@ func (p *profiler) newWalk(l trace.LocationID) *walk {
 	if int(l) < len(p.t.Clock.Maps) {
 		w.clock = &p.t.Clock.Maps[l]
 	}
-	w.pieces, w.ahead, w.clocks = p.path[l], p.path[l].Len(), p.clocks[l]
-	if p.segments != nil {
-		w.segments = p.segments[l]
-	}
+	w.pieces, w.ahead = p.path[l], p.path[l].Len()
+	s := p.segments[l]
+	w.segments.begin(s, p.clocks[l].Len(), len(p.t.Tree.Nodes))
+	w.calls = callRows{clocks: p.clocks[l], waits: s.waits.index, segments: s.calls}
+	w.exact = !p.scope.timed && w.clock.Identity()
 	w.begin(p.scope.clamp(p.t.Span[l].First))
 	if p.threads != nil {
 		w.thread = p.newThread(l)
@@ -165,15 +166,6 @@ func (p *profiler) isMPI(r trace.RegionID) bool { return int(r) < len(p.mpi) && 
 // outside reports whether a visit between two clipped times was clipped away.
 func (p *profiler) outside(enter, leave int64) bool {
 	return p.scope.timed && enter == leave && (enter == p.scope.from || enter == p.scope.to)
-}
-
-// corrected returns the corrected and clipped time of a recorded time.
-func (p *profiler) corrected(m *trace.ClockMap, t int64) int64 {
-	t = m.At(t)
-	if p.scope.timed {
-		t = p.scope.clamp(t)
-	}
-	return t
 }
 
 // clipped reports whether a recorded time lies outside the selection.
@@ -198,10 +190,9 @@ func (w *walk) part() *profilePart {
 	first := w.profiler.scope.clamp(w.profiler.t.Span[w.location].First)
 	out := &profilePart{locations: []locationTime{{w.location, w.useful, w.waits.time, w.steps[0].exclusive, w.now - first, w.paused, w.counters.useful}}}
 	regions := make(map[trace.RegionID]int64)
-	for i := range w.steps[1:] {
-		s := &w.steps[i+1]
-		if s.hist != nil && s.hist.count > 0 {
-			s.calls = &callSum{s.hist.min, s.hist.max, rank, rank, s.hist.sparse()}
+	for _, s := range w.steps[1:] {
+		if s.hist != nil && s.count > 0 {
+			s.calls = &callSum{s.shortest, s.longest, rank, rank, s.hist.sparse()}
 		}
 		if s.count > 0 || s.exclusive > 0 {
 			regions[s.region] += s.exclusive

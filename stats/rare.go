@@ -68,8 +68,8 @@ func (r *rareEvents) before(w *walk, end uint64) {
 // of a flush is that of the event which found the buffer full, so the flush lasts beyond it.
 func (r *rareEvents) happens(w *walk) {
 	o, i := &r.batch.Other, r.other
-	if t := w.profiler.corrected(w.clock, o.Time[i]); t > w.now {
-		w.advance(t)
+	if t := w.corrected(o.Time[i]); t > w.now {
+		w.advance(w.top, t)
 	}
 	kind := o.Kind[i]
 	if w.thread != nil {
@@ -87,7 +87,7 @@ func (r *rareEvents) happens(w *walk) {
 	}
 	switch arg := o.Args[o.Offset[i]]; kind {
 	case trace.KindBufferFlush:
-		w.flushing(w.profiler.corrected(w.clock, int64(arg)))
+		w.flushing(w.corrected(int64(arg)))
 	case trace.KindMeasurementOnOff:
 		w.record(arg != trace.MeasurementOff)
 	}

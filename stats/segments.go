@@ -2,7 +2,6 @@ package stats
 
 import (
 	"iter"
-	"math"
 
 	"tracekit/spill"
 	"tracekit/trace"
@@ -24,9 +23,6 @@ type Segments struct {
 
 	waits *WaitTable
 	scope *scope
-	open  bool         // the last call is not left yet, and no other one is entered
-	depth int          // of the stack in the last call
-	path  trace.PathID // of the last call
 }
 
 // A Segment is time in one call path, in ticks. The path is that of the tree, or one of those
@@ -57,48 +53,6 @@ func newSegments(t *trace.Trace, s *scope, waits CallWaits) []*Segments {
 
 // segmentBlock is the number of rows in a block.
 const segmentBlock = 128
-
-// sum sums the blocks, when all rows are there.
-func (s *Segments) sum(paths int) {
-	var m timeMap
-	var visits []uint32 // by path, of the tree
-	for first := 0; first+segmentBlock <= s.rows.Len(); first += segmentBlock {
-		if m.times == nil { // most locations are short
-			m, visits = newTimeMap(paths), make([]uint32, paths)
-		}
-		spill.Ensure(s.store, &s.blocks).Append(uint32(s.sums.Len()))
-		m.addRows(s.rows, first, first+segmentBlock)
-		for i := first; i < first+segmentBlock; i++ {
-			if r := s.rows.Ptr(i); int(r.Path) < paths {
-				visits[r.Path] += r.Visits
-			}
-		}
-		for _, p := range m.met {
-			sum := Segment{Path: p, Time: *m.of(p)}
-			if int(p) < paths {
-				sum.Visits, visits[p] = visits[p], 0
-			}
-			spill.Ensure(s.store, &s.sums).Append(sum)
-		}
-		m.clear()
-	}
-	if m.times != nil {
-		s.blocks.Append(uint32(s.sums.Len()))
-	}
-}
-
-// seal ends the rows.
-func (s *Segments) seal() {
-	s.rows, s.calls, s.sums, s.blocks = s.rows.Sealed(), s.calls.Sealed(), s.sums.Sealed(), s.blocks.Sealed()
-}
-
-func (s *Segments) append(r Segment) { spill.Ensure(s.store, &s.rows).Append(r) }
-
-func (s *Segments) add(path trace.PathID, time int64) {
-	if time > 0 {
-		s.append(Segment{Path: path, Time: time})
-	}
-}
 
 // between returns the rows after a call (None: from the begin) until another one is entered
 // (None: to the end).
@@ -194,79 +148,4 @@ func (s *Segments) Wait(call uint32) int64 {
 		return s.rows.Ptr(row).Time
 	}
 	return 0
-}
-
-// enterRow ends what passed since the last call: the walk enters the next one.
-func (w *walk) enterRow() {
-	s := w.segments
-	if s == nil {
-		return
-	}
-	if s.open {
-		w.endRow()
-	} else {
-		w.flush(true)
-	}
-	s.open, s.depth = true, w.stack.Len()
-	spill.Ensure(s.store, &s.calls).Append(uint32(s.rows.Len()))
-	s.path = w.steps[w.top].path
-}
-
-// endRow notes a call that is left, or that enters another one: all that passed in it is its own.
-func (w *walk) endRow() {
-	s := w.segments
-	s.open = false
-	row := s.calls.Len() - 1
-	own := w.flush(false)
-	wait := int64(0)
-	if cause := s.waits.Of(row); cause != nil {
-		wait = min(own, s.scope.clip(cause.From, cause.From+cause.Time))
-	}
-	s.append(Segment{Path: s.path, Visits: 1, Time: own - wait})
-	s.add(PathWait, wait)
-	w.notePaused()
-}
-
-// notePaused notes the time of the measurement that has passed since the last one.
-func (w *walk) notePaused() {
-	for k := range w.paused {
-		w.segments.add(pausedPath(k), w.paused[k].since)
-		w.paused[k].since = 0
-	}
-}
-
-// flush returns the time that has passed since the last one and notes it by call path, if
-// asked.
-func (w *walk) flush(note bool) (sum int64) {
-	for _, k := range w.touched {
-		step := &w.steps[k]
-		time := step.exclusive - step.noted.time
-		visits := step.count - step.noted.visits
-		if step.open {
-			visits++
-		}
-		step.noted, step.touched = notedVisits{step.exclusive, step.count}, false
-		sum += time
-		if note && time > 0 {
-			w.segments.append(Segment{step.path, uint32(min(visits, math.MaxUint32)), time})
-		}
-	}
-	w.touched = w.touched[:0]
-	if note {
-		w.notePaused()
-	}
-	return sum
-}
-
-// lastRows ends what passed since the last call: the location is at its end.
-func (w *walk) lastRows() {
-	if w.segments == nil {
-		return
-	}
-	if w.segments.open {
-		w.endRow()
-	}
-	w.flush(true)
-	w.segments.sum(len(w.profiler.t.Tree.Nodes))
-	w.segments.seal()
 }

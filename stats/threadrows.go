@@ -76,11 +76,11 @@ func (p *profiler) watchThreads() {
 
 // threadRuns takes what the trace tells of when a thread runs.
 func (w *walk) threadRuns(m *trace.MetricValues, i int) {
-	if t := w.profiler.corrected(w.clock, m.Time[i]); t > w.now {
-		w.advance(t)
+	if t := w.corrected(m.Time[i]); t > w.now {
+		w.advance(w.top, t)
 	}
 	if ticks := int64(m.Value[i]); w.thread != nil && ticks >= 0 && ticks <= never-max(m.Time[i], 0) {
-		w.thread.Runs(w.now, w.profiler.corrected(w.clock, m.Time[i]+ticks))
+		w.thread.Runs(w.now, w.corrected(m.Time[i]+ticks))
 	}
 }
 

@@ -24,11 +24,32 @@ type pathSum struct {
 // A step is a call path as one location meets it. Steps are in order of the first visit.
 type step struct {
 	pathSum
+	parent  *step
 	region  trace.RegionID
-	hist    *logHistogram // of an MPI function; nil of others
+	site    trace.SourceLocationID
+	kind    visitKind
+	inside  *step         // what was entered last after this was entered: mostly it is again
+	after   *step         // what was entered last after this was left
+	longest int64         // visit; if count > 0
+	hist    *logHistogram // of an MPI function: how long visits are; nil of others
 	touched bool          // since the last segment ended
 	open    bool          // entered and not left
 	noted   notedVisits   // in the segments so far
+}
+
+// is reports whether the step is what entering a region in another one leads to.
+func (s *step) is(parent *step, region trace.RegionID, site trace.SourceLocationID) bool {
+	return s != nil && s.parent == parent && s.region == region && s.site == site
+}
+
+// note returns the time that passed since the last segment ended, and the visits.
+func (s *step) note() (time int64, visits uint64) {
+	time, visits = s.exclusive-s.noted.time, s.count-s.noted.visits
+	if s.open {
+		visits++
+	}
+	s.noted, s.touched = notedVisits{s.exclusive, s.count}, false
+	return time, visits
 }
 
 // notedVisits are visits that ended, and exclusive time, also of the one that goes on.
@@ -40,7 +61,18 @@ type notedVisits struct {
 // A visit is a region that is entered and not left.
 type visit struct {
 	enter int64
-	step  int32
+	step  *step
+	kind  visitKind
+}
+
+// A visitKind says what a region is beside a region.
+type visitKind struct {
+	mpi   bool // an MPI function
+	waits bool // a call that only waits for an accelerator
+}
+
+func (p *profiler) kindOf(region trace.RegionID) visitKind {
+	return visitKind{p.isMPI(region), p.waitsForDevice(region)}
 }
 
 // A walk follows the call stack of one location through its events. Step 0 stands for
@@ -53,11 +85,13 @@ type walk struct {
 	profiler *profiler
 	location trace.LocationID
 	clock    *trace.ClockMap
-	steps    []step
-	numbers  map[trace.PathID]int32 // of steps
-	recent   trace.PathCache        // of numbers
+	exact    bool // recorded times are corrected and clipped ones
+	steps    []*step
+	numbers  map[trace.PathID]int // of steps
+	recent   trace.PathCache      // of numbers
 	stack    trace.CallStack[visit]
-	top      int32
+	top      *step
+	before   *step // the last one that was entered or left
 	now      int64
 	mpi      int
 	waits    deviceWaits
@@ -72,11 +106,10 @@ type walk struct {
 	passed   bool                    // the path has just passed here
 	paused   [2]pausedTime           // by buffer flushes and while recording is off
 	piece    pathPiece               // the next or current one
-	clocks   *spill.Table[int64]     // by call: the sequence number of its Enter becomes the useful time until then
-	call     int                     // the next one
+	calls    callRows                // from the next one on
 	row      uint64                  // sequence number of its Enter; MaxUint64: there is none
-	segments *Segments               // nil: not asked for
-	touched  []int32                 // the steps with time since the last segment ended
+	segments segmentWriter           // of the time between and in calls
+	touched  []*step                 // those with time since the last segment ended
 	thread   *threads.Recorder       // nil: not asked for, or no thread
 	counters counterState
 	times    []int64 // scratch
@@ -93,38 +126,45 @@ type pathPiece struct{ from, to int64 }
 const never = math.MaxInt64
 
 func (w *walk) begin(at int64) {
-	w.steps, w.numbers = []step{{region: trace.None, pathSum: pathSum{path: trace.None}}}, make(map[trace.PathID]int32)
+	w.steps, w.numbers = []*step{{region: trace.None, pathSum: pathSum{path: trace.None}}}, map[trace.PathID]int{trace.None: 0}
+	w.top, w.before = w.steps[0], w.steps[0]
 	w.now, w.since, w.runs, w.resume, w.last = at, at, true, never, math.MinInt64
 	w.nextPiece()
-	w.nextRow()
-	if w.segments != nil {
-		w.segments.add(PathNotRecorded, at-w.profiler.scope.from)
-	}
+	w.row = w.calls.row()
+	w.segments.add(PathNotRecorded, at-w.profiler.scope.from)
 }
 
 // batch takes the events of a batch in recorded order.
 func (w *walk) batch(b *trace.Batch) {
-	f := &b.Flow
-	times := w.correct(b)
+	f, times := &b.Flow, w.correct(b)
+	n := len(times)
+	seqs, kinds, regions := f.Seq[:n], f.Kind[:n], f.Region[:n]
 	rare := newRareEvents(b)
-	hasContext := len(f.Context) > 0
-	for i, kind := range f.Kind {
-		if f.Seq[i] > rare.seq {
-			rare.before(w, f.Seq[i])
+	for i := 0; i < n; i++ {
+		if seqs[i] > rare.seq {
+			rare.before(w, seqs[i])
 		}
-		t := times[i]
-		if t > w.now {
-			w.advance(t)
+		if times[i] > w.now {
+			w.advance(w.top, times[i])
 		}
-		if !kind.Enters() {
-			w.leave(f.Region[i])
+		region := regions[i]
+		if !kinds[i].Enters() {
+			for range w.stack.Leave(region) { // also of those inside that were never left
+				w.close()
+			}
 			continue
 		}
 		site := trace.SourceLocationID(trace.None)
-		if hasContext {
+		if len(f.Context) > 0 {
 			site = w.profiler.siteOf(f.Context[i])
 		}
-		w.enter(f.Seq[i], f.Region[i], site)
+		s := w.find(region, site)
+		if k := i + 1; k < n && regions[k] == region && !kinds[k].Enters() && rare.seq > seqs[k] && w.simple(s, region) {
+			w.visit(seqs[i], s, max(times[k], w.now))
+			i = k
+			continue
+		}
+		w.enter(seqs[i], region, s)
 	}
 	rare.before(w, math.MaxUint64)
 }
@@ -138,42 +178,55 @@ type pausedTime struct {
 func pausedPath(k int) trace.PathID { return [2]trace.PathID{PathFlush, PathOff}[k] }
 
 // advance moves to a later time: what passes is exclusive time of the innermost step.
-func (w *walk) advance(t int64) {
-	if w.now < w.resume && w.resume < t {
-		w.advance(w.resume)
+func (w *walk) advance(s *step, t int64) {
+	if w.off || w.resume != never {
+		w.pause(s, t)
+		return
 	}
-	s := &w.steps[w.top]
 	s.exclusive += t - w.now
-	critical := &s.critical
-	switch {
-	case w.resume != never:
-		critical = w.pause(0, s, t-w.now)
-	case w.off:
-		critical = w.pause(1, s, t-w.now)
-	case !s.touched && w.segments != nil:
+	if !s.touched {
 		s.touched = true
-		w.touched = append(w.touched, w.top)
+		w.touched = append(w.touched, s)
 	}
-	w.passed = t > w.piece.from
+	if w.passed = t > w.piece.from; w.passed {
+		s.critical += w.pass(t)
+	}
+	w.now = t
+}
+
+// pause is advance while the buffer is flushed or recording is off.
+func (w *walk) pause(s *step, t int64) {
+	if w.resume < t {
+		w.pause(s, w.resume)
+		w.advance(s, t)
+		return
+	}
+	paused, time := &w.paused[1], t-w.now
+	if w.resume != never {
+		paused = &w.paused[0]
+	}
+	s.exclusive += time
+	s.noted.time += time
+	paused.since += time
+	if w.passed = t > w.piece.from; w.passed {
+		paused.critical += w.pass(t)
+	}
+	w.now = t
+	if t == w.resume {
+		w.flushed()
+	}
+}
+
+// pass returns how much of the time until t lies on the critical path.
+func (w *walk) pass(t int64) (critical int64) {
 	for t > w.piece.from {
-		*critical += min(t, w.piece.to) - max(w.now, w.piece.from)
+		critical += min(t, w.piece.to) - max(w.now, w.piece.from)
 		if t < w.piece.to {
 			break
 		}
 		w.nextPiece()
 	}
-	w.now = t
-	if t >= w.resume {
-		w.flushed()
-	}
-}
-
-// pause makes time of a step that of the measurement, and returns what counts how much of it lies
-// on the critical path.
-func (w *walk) pause(k int, s *step, time int64) *int64 {
-	s.noted.time += time
-	w.paused[k].since += time
-	return &w.paused[k].critical
+	return critical
 }
 
 func (w *walk) nextPiece() {
@@ -186,118 +239,161 @@ func (w *walk) nextPiece() {
 	}
 }
 
-func (w *walk) nextRow() {
-	w.row = math.MaxUint64
-	if w.call < w.clocks.Len() {
-		w.row = uint64(w.clocks.At(w.call))
+// find returns the step that entering a region leads to.
+func (w *walk) find(region trace.RegionID, site trace.SourceLocationID) *step {
+	before := w.before
+	if before.is(w.top, region, site) { // it was left, and is entered again
+		return before
 	}
-}
-
-// putClock notes the useful time at which the next call is entered.
-func (w *walk) putClock(useful int64) {
-	w.clocks.Set(w.call, useful)
-	w.call++
-	w.nextRow()
+	guess := &before.after
+	if before == w.top {
+		guess = &before.inside
+	}
+	if !(*guess).is(w.top, region, site) {
+		*guess = w.stepOf(trace.PathNode{Parent: w.top.path, Region: region, Site: site})
+	}
+	return *guess
 }
 
 // enter opens a region at the time that was advanced to.
-func (w *walk) enter(seq uint64, region trace.RegionID, site trace.SourceLocationID) {
-	w.top = w.stepOf(trace.PathNode{Parent: w.steps[w.top].path, Region: region, Site: site})
-	w.steps[w.top].open = true
-	w.stack.Enter(region, visit{enter: w.now, step: w.top})
-	if seq == w.row {
-		w.putClock(w.usefulAt(w.now))
-		w.enterRow()
+func (w *walk) enter(seq uint64, region trace.RegionID, s *step) {
+	kind := s.kind
+	if s.region != region { // where the call tree was cut
+		kind = w.profiler.kindOf(region)
 	}
-	if w.profiler.isMPI(region) {
+	w.top, w.before = s, s
+	s.open = true
+	w.stack.Enter(region, visit{w.now, s, kind})
+	if seq == w.row {
+		w.enterRow(s)
+	}
+	if kind.mpi {
 		if w.mpi == 0 {
 			w.stop(w.now)
 		}
 		w.mpi++
 	}
-	if w.profiler.waitsForDevice(region) {
+	if kind.waits {
 		w.waits.enter(w.usefulAt(w.now))
 	}
 	if w.thread != nil {
-		w.thread.Enter(w.now, region, w.steps[w.top].path)
+		w.thread.Enter(w.now, region, s.path)
 	}
+}
+
+// simple reports whether visit may take a visit of a step in which nothing happens.
+func (w *walk) simple(s *step, region trace.RegionID) bool {
+	return s != w.top && s.region == region && !s.kind.waits && !w.off && w.resume == never
+}
+
+// visit is enter, advance to t, and close of a region in which nothing happens: most are of that kind.
+func (w *walk) visit(seq uint64, s *step, t int64) {
+	call, own := seq == w.row, s.kind.mpi && w.mpi == 0
+	w.before, s.open = s, true
+	if call {
+		w.enterRow(s)
+	}
+	if own {
+		w.stop(w.now)
+	}
+	if w.thread != nil {
+		w.thread.Enter(w.now, s.region, s.path)
+	}
+	enter := w.now
+	if t > w.now {
+		w.advance(s, t)
+	}
+	if call {
+		w.endRow()
+	}
+	if w.thread != nil {
+		w.thread.Leave(t)
+	}
+	if own {
+		w.start(t)
+	}
+	s.open = false
+	w.visited(s, enter)
 }
 
 // stepOf returns the step of a call path, and makes it if need be. Where the call tree was
 // cut, deeper regions count as the path that it ends with.
-func (w *walk) stepOf(n trace.PathNode) int32 {
+func (w *walk) stepOf(n trace.PathNode) *step {
 	number, known := w.recent.Lookup(n)
 	if known {
-		return int32(number)
+		return w.steps[number]
 	}
 	path := w.profiler.t.Tree.Find(n)
+	if path == trace.None {
+		path = w.top.path
+	}
 	k, met := w.numbers[path]
-	switch {
-	case path == trace.None:
-		k = w.top
-	case !met:
-		k = int32(len(w.steps))
+	if !met {
+		k = len(w.steps)
 		w.numbers[path] = k
-		w.steps = append(w.steps, step{pathSum: pathSum{path: path}, region: n.Region})
-		if w.profiler.isMPI(n.Region) {
-			w.steps[k].hist = new(logHistogram)
+		s := &step{pathSum: pathSum{path: path}, parent: w.top, region: n.Region, site: n.Site, kind: w.profiler.kindOf(n.Region)}
+		if s.kind.mpi {
+			s.hist = new(logHistogram)
 		}
+		w.steps = append(w.steps, s)
 	}
 	w.recent.Remember(n, uint32(k))
-	return k
-}
-
-// leave ends the region that is left, and those inside it that were never left.
-func (w *walk) leave(region trace.RegionID) {
-	for range w.stack.Leave(region) {
-		w.close()
-	}
+	return w.steps[k]
 }
 
 // close leaves the innermost region.
 func (w *walk) close() {
-	region := w.stack.Region(w.stack.Len() - 1)
-	if w.segments != nil && w.segments.open && w.stack.Len() == w.segments.depth {
+	if w.segments.open && w.stack.Len() == w.segments.depth {
 		w.endRow()
 	}
 	v := w.stack.Pop()
 	if w.thread != nil {
 		w.thread.Leave(w.now)
 	}
-	w.top = 0
 	if below := w.stack.Top(); below != nil {
 		w.top = below.step
+	} else {
+		w.top = w.steps[0]
 	}
-	if w.profiler.isMPI(region) {
+	if v.kind.mpi {
 		if w.mpi--; w.mpi == 0 {
 			w.start(w.now)
 		}
 	}
-	if w.profiler.waitsForDevice(region) {
+	if v.kind.waits {
 		w.waits.leave(w.usefulAt(w.now))
 	}
-	s := &w.steps[v.step]
-	s.open = v.step == w.top
-	if v.step == w.top || w.profiler.outside(v.enter, w.now) {
-		return // too deep for the call tree, or clipped away
+	s := v.step
+	w.before = s
+	if s.open = s == w.top; !s.open { // else too deep for the call tree
+		w.visited(s, v.enter)
 	}
-	if s.shortest = min(s.shortest, w.now-v.enter); s.count == 0 {
-		s.shortest = w.now - v.enter
+}
+
+// visited counts a visit of a step that ends, unless it is clipped away.
+func (w *walk) visited(s *step, enter int64) {
+	if w.profiler.outside(enter, w.now) {
+		return
 	}
+	time := w.now - enter
+	if s.count == 0 || time < s.shortest {
+		s.shortest = time
+	}
+	s.longest = max(s.longest, time)
 	s.count++
 	if w.passed {
 		s.met++
 	}
-	s.inclusive += w.now - v.enter
+	s.inclusive += time
 	if s.hist != nil {
-		s.hist.add(w.now - v.enter)
+		s.hist.put(time)
 	}
 }
 
 // end closes what is open at the end of the location.
 func (w *walk) end(at int64) {
 	if at > w.now {
-		w.advance(at)
+		w.advance(w.top, at)
 	}
 	w.stop(w.now)
 	w.off = true // nothing is useful any more
@@ -309,8 +405,7 @@ func (w *walk) end(at int64) {
 		w.close()
 	}
 	for w.row != math.MaxUint64 { // rows without an Enter: none in a sound trace
-		w.putClock(w.useful)
-		w.enterRow()
+		w.enterRow(w.top)
 	}
 	w.lastRows()
 }
@@ -375,9 +470,12 @@ func (w *walk) record(on bool) {
 	w.tellPause()
 }
 
-// correct returns the corrected times of the flow events, clipped to the selection. The
-// batch stays as it is.
+// correct returns the corrected times of the flow events, clipped to the selection; some may be
+// earlier than others before. The batch stays as it is.
 func (w *walk) correct(b *trace.Batch) []int64 {
+	if w.exact && !w.profiler.disorder {
+		return b.Flow.Time
+	}
 	w.times = append(w.times[:0], b.Flow.Time...)
 	if w.profiler.disorder {
 		w.straighten(b)
@@ -389,6 +487,18 @@ func (w *walk) correct(b *trace.Batch) []int64 {
 		}
 	}
 	return w.times
+}
+
+// corrected returns the corrected and clipped time of a recorded time.
+func (w *walk) corrected(t int64) int64 {
+	if w.exact {
+		return t
+	}
+	t = w.clock.At(t)
+	if s := w.profiler.scope; s.timed {
+		t = s.clamp(t)
+	}
+	return t
 }
 
 // straighten makes the recorded times of the flow events not decrease, as merging does:

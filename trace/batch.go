@@ -326,14 +326,18 @@ func (b *Batch) AddMetric(time int64, metric MetricID, types []ValueType, values
 
 // AddOther appends an event of a kind without a table of its own.
 func (b *Batch) AddOther(time int64, kind Kind, args ...uint64) {
-	o := &b.Other
+	b.Other.Args = append(b.Other.Args, args...)
+	b.Other.End(b.next(TableOther), time, kind)
+}
+
+// End ends an event whose arguments were appended to Args.
+func (o *Other) End(seq uint64, time int64, kind Kind) {
 	if len(o.Offset) == 0 {
 		o.Offset = append(o.Offset, 0)
 	}
-	o.Seq = append(o.Seq, b.next(TableOther))
+	o.Seq = append(o.Seq, seq)
 	o.Time = append(o.Time, time)
 	o.Kind = append(o.Kind, kind)
-	o.Args = append(o.Args, args...)
 	o.Offset = append(o.Offset, int32(len(o.Args)))
 }
 

@@ -15,9 +15,6 @@ func (t *stream) careful() {
 		return
 	}
 	id, offset := t.data[t.pos], t.base+int64(t.pos)
-	if id >= firstEvent && (t.simple(id) || id == uint8(trace.KindMetric) && t.metric()) {
-		return
-	}
 	c := wire.Cursor{Data: t.data, Pos: t.pos + 1, BigEndian: t.bigEndian}
 	switch id {
 	case idEndOfChunk:
@@ -150,7 +147,12 @@ func (t *stream) add(kind trace.Kind, offset int64) {
 		t.addP2P(kind, offset)
 		t.p2pRows++
 	case trace.TableColl:
+		if t.coll == nil {
+			t.coll = new(collColumns)
+		}
+		t.publish()
 		t.addColl(kind, offset)
+		t.collRows++
 	case trace.TableMetric:
 		t.addMetric(offset)
 	default:

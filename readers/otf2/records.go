@@ -198,8 +198,14 @@ type recordLayout struct {
 	name     string
 	fields   []field
 	noLength bool
-	sizes    []int // of the fields, if the record has only u8, c32 and c64 ones: 1, 4, 8
+	numbers  []number // the fields, if the record has only u8, c32 and c64 ones
 	refs     []fieldRef
+}
+
+// A number is a field of at most size bytes: 1, 4 or 8.
+type number struct {
+	size  uint8
+	space space // of which a mapping table may change it; noSpace: of none
 }
 
 // A fieldRef is a field that refers to a definition of a space, or a group whose first member does.
@@ -275,7 +281,7 @@ func parseTable(text string) *recordTable {
 		}
 		name, noLength := strings.CutSuffix(words[1], "!")
 		fields, _ := parseFields(words[2:])
-		t[id] = recordLayout{name: name, noLength: noLength, fields: fields, sizes: fieldSizes(fields), refs: fieldRefs(fields)}
+		t[id] = recordLayout{name: name, noLength: noLength, fields: fields, numbers: numbersOf(fields), refs: fieldRefs(fields)}
 	}
 	return t
 }
@@ -294,24 +300,27 @@ func fieldRefs(fields []field) (refs []fieldRef) {
 	return refs
 }
 
-// fieldSizes returns the largest sizes of numbers, nil if there are fields of other kinds.
-func fieldSizes(fields []field) []int {
-	sizes := make([]int, len(fields))
+// numbersOf returns fields that are numbers, nil if there are fields of other kinds.
+func numbersOf(fields []field) []number {
+	numbers := make([]number, len(fields))
 	for i, f := range fields {
 		switch {
 		case f.optional:
 			return nil
 		case f.enc == encU8:
-			sizes[i] = 1
+			numbers[i].size = 1
 		case f.enc == encC32:
-			sizes[i] = 4
+			numbers[i].size = 4
 		case f.enc == encC64 || f.enc == encCI64:
-			sizes[i] = 8
+			numbers[i].size = 8
 		default:
 			return nil
 		}
+		if numbers[i].space = f.space; f.space >= mappingTypes {
+			numbers[i].space = noSpace
+		}
 	}
-	return sizes
+	return numbers
 }
 
 // parseFields reads fields up to the end of a group and returns the words after it.

@@ -44,10 +44,10 @@ func TestTables(t *testing.T) {
 				case encCString:
 					texts++
 				}
-				if sizes := layout.sizes; table == eventRecords() && sizes != nil && len(sizes) > 1 {
-					bytes := 10 + len(sizes)
-					for _, n := range sizes {
-						bytes += n
+				if numbers := layout.numbers; table == eventRecords() && len(numbers) > 1 {
+					bytes := 10 + len(numbers)
+					for _, n := range numbers {
+						bytes += int(n.size)
 					}
 					ok = ok && bytes+8 <= window
 				}

@@ -13,7 +13,7 @@ import (
 //
 //	0 <= pos <= len(data), data[0] lies at offset base of the file
 //	run (hot.go) may begin a record at pos <= safe
-//	the batch has events events so far; its Flow table flowRows, its P2P table p2pRows
+//	the batch has events events so far; flowRows, p2pRows, and collRows rows of its tables
 type stream struct {
 	source   *Source
 	location trace.LocationID
@@ -35,14 +35,17 @@ type stream struct {
 	// regions and comms give the dense identifier of a local one.
 	regions, comms []uint32
 
-	batch             trace.Batch
-	limit             int
-	events            int
-	flowRows, p2pRows int
-	order             *[maxBatch]trace.TableID
-	flow              *flowColumns
-	p2p               *p2pColumns // nil until the first point-to-point event
-	record            record
+	batch    trace.Batch
+	limit    int
+	events   int
+	flowRows int
+	p2pRows  int
+	collRows int
+	order    *[maxBatch]trace.TableID
+	flow     *flowColumns
+	p2p      *p2pColumns  // nil until the first point-to-point event
+	coll     *collColumns // nil until the first collective event
+	record   record
 }
 
 // Events implements trace.Source. It may be called concurrently for different locations.
@@ -109,7 +112,7 @@ func (s *Source) openStream(location trace.LocationID) (*stream, *wire.File, err
 	}
 	*t = stream{source: s, location: location, layouts: eventRecords(), local: local, limit: min(s.batch, maxBatch), safe: -1,
 		chunks: chunks{file: file, size: int64(s.anchor.eventChunk)},
-		batch:  t.batch, order: t.order, flow: t.flow, p2p: t.p2p, record: t.record}
+		batch:  t.batch, order: t.order, flow: t.flow, p2p: t.p2p, coll: t.coll, record: t.record}
 	t.regions, t.comms = t.denseTable(spaceRegion), t.denseTable(spaceComm)
 	t.batch.Reset(location, 0)
 	t.batch.Order = nil
@@ -155,7 +158,7 @@ func (t *stream) denseTable(s space) []uint32 {
 // fill decodes the next batch.
 func (t *stream) fill() {
 	t.batch.Reset(t.location, t.batch.First+uint64(t.batch.Len()))
-	t.events, t.flowRows, t.p2pRows = 0, 0, 0
+	t.events, t.flowRows, t.p2pRows, t.collRows = 0, 0, 0, 0
 	t.publish()
 	for t.events < t.limit && !t.done {
 		t.run()
@@ -178,12 +181,14 @@ func (t *stream) publish() {
 		b.Flow.Context = append(b.Flow.Context, trace.None)
 		b.Flow.Unwind = append(b.Flow.Unwind, 0)
 	}
-	if t.p2p == nil {
-		return
+	if n, c := t.p2pRows, t.p2p; c != nil {
+		b.P2P = trace.P2P{Seq: c.seq[:n], Time: c.time[:n], Kind: c.kind[:n], Peer: c.peer[:n],
+			Comm: c.comm[:n], Tag: c.tag[:n], Bytes: c.bytes[:n], Request: c.request[:n]}
 	}
-	m, p := t.p2pRows, t.p2p
-	b.P2P = trace.P2P{Seq: p.seq[:m], Time: p.time[:m], Kind: p.kind[:m], Peer: p.peer[:m],
-		Comm: p.comm[:m], Tag: p.tag[:m], Bytes: p.bytes[:m], Request: p.request[:m]}
+	if n, c := t.collRows, t.coll; c != nil {
+		b.Coll = trace.Coll{Seq: c.seq[:n], Time: c.time[:n], Kind: c.kind[:n], Op: c.op[:n], Comm: c.comm[:n],
+			Root: c.root[:n], Sent: c.sent[:n], Received: c.received[:n], Request: c.request[:n]}
+	}
 }
 
 // finish notes what is known once the location was read to its end.

@@ -42,7 +42,7 @@ type Recorder struct {
 	teams, open   int
 	off           bool
 
-	last   Span
+	last   Span  // is not in the table yet
 	useful int64 // until last.From
 }
 
@@ -56,7 +56,6 @@ type frame struct {
 func NewRecorder(store *spill.Store, l trace.LocationID, meanings []Meaning, worker, told bool, first int64) *Recorder {
 	r := &Recorder{Timeline: Timeline{l, spill.NewTable[Span](store)}, meanings: meanings, worker: worker, told: told, until: math.MinInt64}
 	r.last = Span{From: first, Path: trace.None, Activity: r.doing(first)}
-	r.Spans.Append(r.last)
 	return r
 }
 
@@ -67,10 +66,10 @@ func (r *Recorder) Enter(at int64, region trace.RegionID, path trace.PathID) {
 	if int(region) < len(r.meanings) {
 		m = r.meanings[region]
 	}
-	if !m.Parallel {
+	switch {
+	case !m.Parallel:
 		r.missed()
-	}
-	if m.Parallel && r.parallel == 0 {
+	case r.parallel == 0:
 		r.region = path
 	}
 	r.stack = append(r.stack, frame{m, path})
@@ -118,10 +117,16 @@ func (r *Recorder) Join(at int64) {
 // missed notes threads that were forked and not joined, before what is next: the region that
 // they worked on was left already.
 func (r *Recorder) missed() {
-	if n := len(r.forks); n > 0 && r.worked && r.forks[n-1] == len(r.stack) {
-		r.forks, r.worked = r.forks[:n-1], false
+	if r.worked && r.forkedHere() {
+		r.forks, r.worked = r.forks[:len(r.forks)-1], false
 		r.open++
 	}
+}
+
+// forkedHere reports whether threads were forked at this depth of the stack and are not joined.
+func (r *Recorder) forkedHere() bool {
+	n := len(r.forks)
+	return n > 0 && r.forks[n-1] == len(r.stack)
 }
 
 // Team notes that the thread begins or ends to work in a team.
@@ -154,6 +159,7 @@ func (r *Recorder) End(at int64) (open int) {
 	open = r.open + len(r.forks) + r.teams
 	r.forks = nil
 	r.mark(at, false)
+	r.Spans.Append(r.last)
 	return open
 }
 
@@ -169,10 +175,15 @@ func (r *Recorder) Useful(at int64) int64 {
 // to ends what is told to end before an instant.
 func (r *Recorder) to(at int64) {
 	if r.until != math.MinInt64 && r.until <= at {
-		until := max(r.until, r.last.From)
-		r.until = math.MinInt64
-		r.mark(until, false)
+		r.stops()
 	}
+}
+
+// stops notes that the thread does not run any more, as the trace told.
+func (r *Recorder) stops() {
+	until := max(r.until, r.last.From)
+	r.until = math.MinInt64
+	r.mark(until, false)
 }
 
 // mark notes what the thread does from an instant on, if it is something else than before.
@@ -190,10 +201,8 @@ func (r *Recorder) mark(at int64, again bool) {
 	if r.last.Activity == Useful {
 		r.useful += at - r.last.From
 	}
-	if n := r.Spans.Len(); at == r.last.From && (r.last.Activity != Barrier || n == 1) {
-		r.Spans.Set(n-1, s)
-	} else {
-		r.Spans.Append(s)
+	if at != r.last.From || r.last.Activity == Barrier && r.Spans.Len() > 0 {
+		r.Spans.Append(r.last)
 	}
 	r.last = s
 }
@@ -209,22 +218,21 @@ func (r *Recorder) doing(at int64) Activity {
 	case at < r.until:
 		return Useful
 	}
-	activity := Useful
-	n := len(r.stack)
-	switch {
-	case n > 0:
-		activity = r.stack[n-1].Activity
-	case r.worker:
-		activity = Idle
+	top := Meaning{Activity: Useful}
+	if n := len(r.stack); n > 0 {
+		top = r.stack[n-1].Meaning
+	} else if r.worker {
+		top.Activity = Idle
 	}
-	forked := len(r.forks) > 0 && r.forks[len(r.forks)-1] == n && (n == 0 || !r.stack[n-1].Parallel)
 	switch {
-	case forked && (activity == Useful || activity == Idle):
+	case top.Activity != Useful && top.Activity != Idle:
+		return top.Activity
+	case !top.Parallel && r.forkedHere():
 		return Scheduling
-	case r.told && activity == Useful && n > 0 && r.stack[n-1].Parallel:
+	case !r.told || top.Activity == Idle:
+		return top.Activity
+	case top.Parallel:
 		return Scheduling
-	case r.told && activity == Useful:
-		return Waiting
 	}
-	return activity
+	return Waiting
 }

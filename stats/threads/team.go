@@ -38,32 +38,39 @@ type Wait struct {
 
 // A reader goes over a timeline.
 //
-//	spans[0] is span first
+//	spans lie beside each other; the next one is spans[at], the first one span first
 type reader struct {
 	Timeline
 	spans []Span
 	first int
-	next  int // of those that were not taken yet
+	at    int
 }
 
-// span returns span i and where it ends; ok is false if there is none.
-func (r *reader) span(i int) (s Span, end int64, ok bool) {
-	k := i - r.first
-	if k < 0 || k >= len(r.spans) {
-		if r.spans, r.first, k = r.Spans.From(i), i, 0; len(r.spans) == 0 {
-			return s, 0, false
+// span returns the next span and where it ends, nil if there is none.
+func (r *reader) span() (s *Span, end int64) {
+	if r.at+1 < len(r.spans) {
+		return &r.spans[r.at], r.spans[r.at+1].From
+	}
+	return r.last()
+}
+
+// last is span for the last one of those that lie beside each other, and for the one behind it.
+func (r *reader) last() (s *Span, end int64) {
+	if r.at == len(r.spans) {
+		r.first, r.at = r.first+r.at, 0
+		if r.spans = r.Spans.From(r.first); len(r.spans) == 0 {
+			return nil, 0
 		}
 	}
-	switch {
-	case k+1 < len(r.spans):
-		end = r.spans[k+1].From
-	case i+1 < r.Spans.Len():
-		end = r.Spans.At(i + 1).From
-	default:
-		end = math.MaxInt64
+	end = math.MaxInt64
+	if next := r.first + r.at + 1; next < r.Spans.Len() {
+		end = r.Spans.Ptr(next).From
 	}
-	return r.spans[k], end, true
+	return &r.spans[r.at], end
 }
+
+// skip goes on to the span behind the next one.
+func (r *reader) skip() { r.at++ }
 
 // Together puts the timelines of a process beside each other; the first one is the master's.
 // From and to are the window, which timelines do not leave. Waits at barriers are given away in
@@ -73,16 +80,15 @@ func Together(timelines []Timeline, from, to int64, wait func(Wait)) *Process {
 	readers := make([]reader, len(timelines))
 	for i, t := range timelines {
 		readers[i].Timeline = t
-		p.Threads = append(p.Threads, readers[i].times(from, to))
+		p.Threads = append(p.Threads, t.times(from, to))
 	}
 	p.Outside = p.Threads[0].Times[Useful]
 	master := reader{Timeline: timelines[0]}
-	for i := 0; ; {
-		first, end, next := master.parallel(i, to)
-		if next == i {
+	for {
+		first, end, ok := master.parallel(to)
+		if !ok {
 			break
 		}
-		i = next
 		p.Regions++
 		p.Parallel += end - first.From
 		p.region(readers, first.Path, first.From, end)
@@ -91,42 +97,39 @@ func Together(timelines []Timeline, from, to int64, wait func(Wait)) *Process {
 }
 
 // times sums a timeline.
-func (r *reader) times(from, to int64) Thread {
-	out := Thread{Location: r.Location}
-	for i := 0; ; i++ {
-		s, end, ok := r.span(i)
-		if !ok {
-			break
+func (t *Timeline) times(from, to int64) Thread {
+	out := Thread{Location: t.Location}
+	begin, activity := from, Idle
+	for _, spans := range t.Spans.Rows {
+		for i := range spans {
+			at := min(max(spans[i].From, from), to)
+			out.Times[activity] += at - begin
+			begin, activity = at, spans[i].Activity
 		}
-		out.Times[s.Activity] += max(0, min(end, to)-max(s.From, from))
 	}
-	sum := int64(0)
-	for _, time := range out.Times {
-		sum += time
-	}
-	out.Times[Idle] += to - from - sum
+	out.Times[activity] += to - begin
 	return out
 }
 
-// parallel returns the first span of the next time in parallel regions, from span i on, and when
-// that ends; next is i if there is none.
-func (r *reader) parallel(i int, to int64) (first Span, end int64, next int) {
-	k := i
-	s, e, ok := r.span(k)
-	for ; ok && !s.Parallel; s, e, ok = r.span(k) {
-		k++
+// parallel returns the first span of the next time in parallel regions, and when that ends; ok is
+// false if there is none.
+func (r *reader) parallel(to int64) (first Span, end int64, ok bool) {
+	s, e := r.span()
+	for s != nil && !s.Parallel {
+		r.skip()
+		s, e = r.span()
 	}
-	if !ok {
-		return s, 0, i
+	if s == nil {
+		return first, 0, false
 	}
-	for first = s; ok && s.Parallel; s, e, ok = r.span(k) {
+	for first = *s; s != nil && s.Parallel; s, e = r.span() {
 		if s.Path != trace.None && first.Path == trace.None && s.Activity != Barrier {
 			first.Path = s.Path
 		}
 		end = min(e, to)
-		k++
+		r.skip()
 	}
-	return first, end, k
+	return first, end, true
 }
 
 // A visit is a thread's stay at a barrier.
@@ -147,9 +150,12 @@ func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) 
 		r := &readers[k]
 		number, done := 0, int64(math.MinInt64)
 		for {
-			s, e, ok := r.span(r.next)
-			last := s.From == end && e == end && s.Activity == Barrier // who arrives last may not stay
-			if !ok || s.From >= end && !last {
+			s, e := r.span()
+			if s == nil {
+				break
+			}
+			last := e == end && s.Activity == Barrier // who arrives last may not stay
+			if s.From >= end && !(last && s.From == end) {
 				break
 			}
 			switch {
@@ -162,7 +168,7 @@ func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) 
 				}
 			case s.Activity == Barrier && s.From >= begin:
 				if number == len(barriers) {
-					barriers = append(barriers, p.room(number))
+					barriers = more(barriers)
 				}
 				barriers[number] = append(barriers[number], visit{Wait{r.Location, s.Path, s.From, 0}, k, e})
 				number++
@@ -170,7 +176,7 @@ func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) 
 			if e > end {
 				break
 			}
-			r.next++
+			r.skip()
 		}
 		if done > math.MinInt64 {
 			ends = append(ends, visit{Wait{r.Location, path, done, 0}, k, end})
@@ -191,12 +197,15 @@ func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) 
 	}
 }
 
-// room returns memory for the visits of a barrier, that of the region before if there is some.
-func (p *Process) room(number int) []visit {
-	if number < len(p.barriers) {
-		return p.barriers[number][:0]
+// more adds a barrier without visits, with the memory of one of a region before if there was one.
+func more(barriers [][]visit) [][]visit {
+	n := len(barriers)
+	if n == cap(barriers) {
+		return append(barriers, nil)
 	}
-	return nil
+	barriers = barriers[:n+1]
+	barriers[n] = barriers[n][:0]
+	return barriers
 }
 
 // barrier finds the waits of one barrier.
