@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tracekit/engine"
+	"tracekit/spill"
 	"tracekit/stats/fit"
 	"tracekit/trace"
 )
@@ -29,74 +30,88 @@ const (
 // request, synchronises or probes, as far as it is selected.
 type commCall struct {
 	*trace.Call
-	row    uint32
-	last   rowEnd // of its sends and receives
-	counts bool   // it is selected and a communication event; else only the above is known
-	key    commKey
-	ticks  int64     // duration
-	time   int64     // duration in ns
-	wait   int64     // of which waiting, in ns
-	cause  *CallWait // the wait; nil: it does not wait
-	whole  bool      // neither clipped by the selection nor never left
+	row   uint32
+	last  rowEnd // of its sends and receives
+	key   commKey
+	ticks int64     // duration
+	time  int64     // duration in ns
+	wait  int64     // of which waiting, in ns
+	cause *CallWait // the wait; nil: it does not wait
+	whole bool      // neither clipped by the selection nor never left
 }
 
-// commCalls visits the calls of a location in order. What visit gets is valid until it
-// returns.
-func (o *overheads) commCalls(ctx context.Context, l trace.LocationID, visit func(*commCall)) {
-	calls, sizes, waits := newCallWalk(ctx, o.t, l), o.sizes[l], o.calls[l]
-	e := new(commCall)
-	calls.until(never, func(i int, c *trace.Call, last rowEnd) {
-		e.Call, e.row, e.last, e.cause = c, uint32(i), last, waits.Of(i)
-		o.describe(e, l, *sizes.Ptr(i))
-		visit(e)
-	})
-}
-
-// describe fills in what is known of a call of that size.
-func (o *overheads) describe(e *commCall, l trace.LocationID, size callSize) {
-	c := e.Call
-	e.wait, e.whole = 0, false
-	if e.counts = o.counts(c) && o.scope.overlaps(l, c.Enter, c.Leave); !e.counts {
-		return
-	}
-	x := &o.op[c.Region]
-	e.key = commKey{x.op<<roleBits | uint32(size.role()&x.roles), 2, size.bytes()}
-	if c.Coll != trace.None {
-		e.key.processes = o.t.Collectives.Ptr(int(c.Coll)).Size
-	}
-	e.ticks = o.scope.clip(c.Enter, c.Leave)
-	e.time = o.rate.ns(e.ticks)
-	if e.cause != nil {
-		e.wait = min(e.time, o.rate.ns(o.scope.clip(e.cause.From, e.cause.From+e.cause.Time)))
-	}
-	e.whole = !c.Open && e.ticks == c.Leave-c.Enter
-}
-
-// counts reports whether a call is a communication event. MPI_Init and MPI_Finalize run
-// once and have no law.
-func (o *overheads) counts(c *trace.Call) bool {
-	if int(c.Region) >= len(o.op) || int(c.Path) >= len(o.t.Tree.Nodes) || c.Class == trace.ClassInit || c.Class == trace.ClassFinalize {
+// communicates reports whether a call is a communication event of the selection. MPI_Init and
+// MPI_Finalize run once and have no law.
+func (w *waiting) communicates(l trace.LocationID, c *trace.Call) bool {
+	switch c.Class {
+	case trace.ClassNone, trace.ClassInit, trace.ClassFinalize:
 		return false
 	}
-	return o.op[c.Region].class != trace.ClassNone
+	return w.scope.overlaps(l, c.Enter, c.Leave) && int(c.Path) < len(w.t.Tree.Nodes)
+}
+
+// A commWalk goes over the calls of a location in order and says what is known of those that
+// communicate.
+type commWalk struct {
+	callWalk
+	*overheads
+	sizes  spill.Cursor[callSize]
+	waits  *WaitTable
+	waitOf spill.Cursor[uint32] // index of waits
+	colls  spill.Cursor[trace.Collective]
+}
+
+func (o *overheads) newCommWalk(ctx context.Context, l trace.LocationID) commWalk {
+	return commWalk{callWalk: newCallWalk(ctx, o.t, l), overheads: o, sizes: o.sizes[l].Cursor(),
+		waits: o.calls[l], waitOf: o.calls[l].index.Cursor(), colls: o.t.Collectives.Cursor()}
+}
+
+// describe fills in what is known of a call that communicates.
+func (w *commWalk) describe(e *commCall) {
+	c, x, size := e.Call, &w.op[e.Region], *w.sizes.Ptr(int(e.row))
+	e.key = commKey{x.op<<roleBits | uint32(size.role()&x.roles), 2, size.bytes()}
+	if c.Coll != trace.None {
+		e.key.processes = w.colls.Ptr(int(c.Coll)).Size
+	}
+	e.ticks = w.scope.clip(c.Enter, c.Leave)
+	e.time = w.rate.ns(e.ticks)
+	e.wait, e.cause = 0, nil
+	if k := *w.waitOf.Ptr(int(e.row)); k > 0 {
+		e.cause = &w.waits.rows.Ptr(int(k - 1)).CallWait
+		e.wait = min(e.time, w.rate.ns(w.scope.clip(e.cause.From, e.cause.From+e.cause.Time)))
+	}
+	e.whole = !c.Open && e.ticks == c.Leave-c.Enter
 }
 
 // sample collects the durations of all keys.
 func (o *overheads) sample(ctx context.Context) (*samples, error) {
 	return engine.Fold(ctx, o.jobs, len(o.t.Calls), o.newSamples, func(s *samples, l int) error {
-		o.commCalls(ctx, trace.LocationID(l), func(e *commCall) {
-			if !e.whole {
-				return
-			}
-			wait := e.wait
-			if o.withWaits {
-				wait = 0
-			}
-			s.cloud.add(e.key.op>>roleBits, e.Enter, e.time)
-			s.add(e.Path, e.key, timedCall{trace.LocationID(l), e.row, e.Enter, e.time - wait})
-		})
+		s.location(ctx, trace.LocationID(l))
 		return nil
 	}, (*samples).combine)
+}
+
+// location collects the durations of a location's calls.
+func (s *samples) location(ctx context.Context, l trace.LocationID) {
+	w, e := s.newCommWalk(ctx, l), new(commCall)
+	for w.advance(never) {
+		for k := range w.ahead {
+			if e.Call, e.row = &w.ahead[k], uint32(w.first+k); !w.communicates(l, e.Call) {
+				continue
+			}
+			if w.describe(e); !e.whole {
+				continue
+			}
+			wait := e.wait
+			if s.withWaits {
+				wait = 0
+			}
+			if s.cloud != nil {
+				s.cloud.add(e.key.op>>roleBits, e.Enter, e.time)
+			}
+			s.add(e.Path, e.key, timedCall{l, e.row, e.Enter, e.time - wait})
+		}
+	}
 }
 
 // samples holds the durations of some calls by key, and of each key the first ones in

@@ -125,6 +125,7 @@ func (s *waitSums) combine(o *waitSums) *waitSums {
 	}
 	s.colls.merge(o.colls)
 	s.msgs.merge(o.msgs)
+	s.met.merge(&o.met)
 	return s
 }
 

@@ -16,7 +16,7 @@ type lateInstance struct {
 // it is pushed out or when it is found to be in wrong order, so that it counts once.
 type orderWindow struct {
 	held   []lateInstance
-	newest int64 // the largest sent of held
+	newest int64 // the largest sent of held; 0 if there are none
 }
 
 // push remembers a late sender.
@@ -33,9 +33,6 @@ func (o *orderWindow) push(i lateInstance) {
 // arrive takes note of a message from rank source that was sent at sent: all held instances
 // whose message was sent later waited in the wrong order.
 func (o *orderWindow) arrive(p *p2pWalk, source uint32, sent int64) {
-	if len(o.held) == 0 || o.newest <= sent {
-		return
-	}
 	kept := o.held[:0]
 	for _, i := range o.held {
 		if i.sent <= sent {
