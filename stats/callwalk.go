@@ -39,19 +39,34 @@ type rowEnd struct{ send, recv int }
 func (w *callWalk) advance(end int64) bool {
 	w.first += len(w.ahead)
 	w.ahead = w.rows.From(w.first)
+	n := len(w.ahead)
 	if w.ctx.Err() != nil {
-		w.ahead = nil
+		n = 0
 	}
-	if n := len(w.ahead); n > 0 && w.ahead[n-1].Enter >= end {
+	if n > 0 && w.ahead[n-1].Enter >= end {
 		n = slices.IndexFunc(w.ahead, func(c trace.Call) bool { return c.Enter >= end })
-		w.ahead = w.ahead[:n]
 	}
-	w.end = w.all
-	if next := w.first + len(w.ahead); next < w.rows.Len() {
+	w.cut(n)
+	return n > 0
+}
+
+// cut leaves so many calls in the run.
+func (w *callWalk) cut(n int) {
+	w.ahead, w.end = w.ahead[:n], w.all
+	if next := w.first + n; next < w.rows.Len() {
 		c := w.rows.Ptr(next)
 		w.end = rowEnd{int(c.FirstSend), int(c.FirstRecv)}
 	}
-	return len(w.ahead) > 0
+}
+
+// beside returns the rows of the run's calls in another table by call, and cuts the run to those
+// that lie beside each other. Of a table that is not there it has none.
+func beside[T any](w *callWalk, table *spill.Table[T]) []T {
+	rows := table.From(w.first)
+	if table != nil && len(rows) < len(w.ahead) {
+		w.cut(len(rows))
+	}
+	return rows
 }
 
 // at returns a call of the run, and where its sends and receives end.

@@ -80,7 +80,7 @@ func (o *overheads) newCharger() *charger {
 func (w *charger) location(ctx context.Context, l trace.LocationID) (sums []pathOnRank) {
 	w.commWalk, w.done, w.sums = w.newCommWalk(ctx, l), inFlight{}, make(map[trace.PathID]int64)
 	e := new(commCall)
-	for w.advance(never) {
+	for w.advance() {
 		for k := range w.ahead {
 			e.Call, e.last = w.at(k)
 			e.row = uint32(w.first + k)
@@ -89,11 +89,11 @@ func (w *charger) location(ctx context.Context, l trace.LocationID) (sums []path
 			}
 			overhead := callSize(0)
 			if done := w.done.take(e.row); w.communicates(l, e.Call) {
-				w.describe(e)
+				w.describe(e, k)
 				overhead = callSize(w.call(e, done) + 1)
 			}
 			if w.byCall != nil {
-				*w.commWalk.sizes.Ptr(int(e.row)) = overhead
+				w.size[k] = overhead
 			}
 		}
 	}

@@ -55,29 +55,39 @@ func (w *waiting) communicates(l trace.LocationID, c *trace.Call) bool {
 type commWalk struct {
 	callWalk
 	*overheads
-	sizes  spill.Cursor[callSize]
-	waits  *WaitTable
-	waitOf spill.Cursor[uint32] // index of waits
-	colls  spill.Cursor[trace.Collective]
+	waits     *WaitTable
+	instances spill.Cursor[trace.Collective]
+
+	// Of the calls of the run:
+	size   []callSize
+	waitOf []uint32 // rows in waits, plus 1
 }
 
 func (o *overheads) newCommWalk(ctx context.Context, l trace.LocationID) commWalk {
-	return commWalk{callWalk: newCallWalk(ctx, o.t, l), overheads: o, sizes: o.sizes[l].Cursor(),
-		waits: o.calls[l], waitOf: o.calls[l].index.Cursor(), colls: o.t.Collectives.Cursor()}
+	return commWalk{callWalk: newCallWalk(ctx, o.t, l), overheads: o, waits: o.calls[l], instances: o.t.Collectives.Cursor()}
 }
 
-// describe fills in what is known of a call that communicates.
-func (w *commWalk) describe(e *commCall) {
-	c, x, size := e.Call, &w.op[e.Region], *w.sizes.Ptr(int(e.row))
+// advance goes to the next run of calls.
+func (w *commWalk) advance() bool {
+	if !w.callWalk.advance(never) {
+		return false
+	}
+	w.size, w.waitOf = beside(&w.callWalk, w.sizes[w.l]), beside(&w.callWalk, w.waits.index)
+	return true
+}
+
+// describe fills in what is known of a call of the run, which communicates.
+func (w *commWalk) describe(e *commCall, k int) {
+	c, x, size := e.Call, &w.op[e.Region], w.size[k]
 	e.key = commKey{x.op<<roleBits | uint32(size.role()&x.roles), 2, size.bytes()}
 	if c.Coll != trace.None {
-		e.key.processes = w.colls.Ptr(int(c.Coll)).Size
+		e.key.processes = w.instances.Ptr(int(c.Coll)).Size
 	}
 	e.ticks = w.scope.clip(c.Enter, c.Leave)
 	e.time = w.rate.ns(e.ticks)
 	e.wait, e.cause = 0, nil
-	if k := *w.waitOf.Ptr(int(e.row)); k > 0 {
-		e.cause = &w.waits.rows.Ptr(int(k - 1)).CallWait
+	if row := w.waitOf[k]; row > 0 {
+		e.cause = &w.waits.rows.Ptr(int(row - 1)).CallWait
 		e.wait = min(e.time, w.rate.ns(w.scope.clip(e.cause.From, e.cause.From+e.cause.Time)))
 	}
 	e.whole = !c.Open && e.ticks == c.Leave-c.Enter
@@ -94,12 +104,12 @@ func (o *overheads) sample(ctx context.Context) (*samples, error) {
 // location collects the durations of a location's calls.
 func (s *samples) location(ctx context.Context, l trace.LocationID) {
 	w, e := s.newCommWalk(ctx, l), new(commCall)
-	for w.advance(never) {
+	for w.advance() {
 		for k := range w.ahead {
 			if e.Call, e.row = &w.ahead[k], uint32(w.first+k); !w.communicates(l, e.Call) {
 				continue
 			}
-			if w.describe(e); !e.whole {
+			if w.describe(e, k); !e.whole {
 				continue
 			}
 			wait := e.wait

@@ -38,9 +38,9 @@ func newSyncTables(t *trace.Trace) *syncTables {
 }
 
 // begin returns where the sequence numbers of a location's calls are to be noted.
-func (s *syncTables) begin(l trace.LocationID, calls int) spill.Cursor[int64] {
+func (s *syncTables) begin(l trace.LocationID, calls int) *spill.Table[int64] {
 	s.clocks[l] = spill.NewZeros[int64](s.store, calls)
-	return s.clocks[l].Cursor()
+	return s.clocks[l]
 }
 
 // add adds a call that waits for anything: sends, or the members of a collective.

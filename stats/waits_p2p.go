@@ -22,9 +22,15 @@ func (w *waiting) pointToPoint(ctx context.Context) (*waitSums, error) {
 		p.sums = s
 		p.begin()
 		for p.advance(end) {
+			clocks, sizes := beside(&p.callWalk, p.clocks), beside(&p.callWalk, p.sizes)
 			for k := range p.ahead {
 				c, last := p.at(k)
-				p.call(p.first+k, c, last)
+				if p.call(uint32(p.first+k), c, last); clocks != nil {
+					clocks[k] = int64(c.Seq)
+				}
+				if sizes != nil && p.size != 0 {
+					sizes[k] = sizes[k].plus(p.size.bytes(), p.size.role())
+				}
 			}
 		}
 		s.msgs.endReceiver(p.l)
@@ -41,7 +47,7 @@ func (w *waiting) newWalk(ctx context.Context, l trace.LocationID) *p2pWalk {
 		p.clocks = w.sync.begin(l, p.rows.Len())
 	}
 	if w.sizes != nil {
-		p.sizes = w.sizes[l].Cursor()
+		p.sizes = w.sizes[l]
 	}
 	if w.messages != nil {
 		p.pairs = w.messages.recvs[l].Cursor()
@@ -86,8 +92,8 @@ type p2pWalk struct {
 	*waiting
 	callWalk
 	waits  *WaitTable
-	clocks spill.Cursor[int64]       // of sync
-	sizes  spill.Cursor[callSize]    // of waiting
+	clocks *spill.Table[int64]       // of sync
+	sizes  *spill.Table[callSize]    // of waiting
 	pairs  spill.Cursor[messagePair] // of messages
 	sums   *waitSums                 // of who visits the location now
 	begun  bool
@@ -103,8 +109,7 @@ type p2pWalk struct {
 // call notes the longest wait of one call: for the latest sender or receiver, unless it
 // is known to wait longer in a collective. A call that waits for a late sender is no late
 // receiver; what it waits longer for a receiver is a wait state of its own.
-func (p *p2pWalk) call(row int, c *trace.Call, end rowEnd) {
-	i := uint32(row)
+func (p *p2pWalk) call(i uint32, c *trace.Call, end rowEnd) {
 	p.needs, p.bytes, p.size = p.needs[:0], 0, 0
 	var receiver, sender partnerWait
 	var sent int64
@@ -119,13 +124,9 @@ func (p *p2pWalk) call(row int, c *trace.Call, end rowEnd) {
 	}
 	if p.size != 0 {
 		p.addBytes(p.sums, p.l, c, p.bytes)
-		p.addSize(i, p.size.bytes(), p.size.role())
 	}
-	if p.sync != nil {
-		*p.clocks.Ptr(row) = int64(c.Seq)
-		if len(p.needs) > 0 || c.Coll != trace.None || c.Class == trace.ClassInit || c.Class == trace.ClassFinalize {
-			p.sync.add(p.l, i, c, p.needs)
-		}
+	if p.sync != nil && (len(p.needs) > 0 || c.Coll != trace.None || c.Class == trace.ClassInit || c.Class == trace.ClassFinalize) {
+		p.sync.add(p.l, i, c, p.needs)
 	}
 	if receiver.time > 0 || sender.time > 0 {
 		p.note(i, c, receiver, sender, sent)
@@ -209,15 +210,7 @@ func (p *p2pWalk) received(i uint32, c *trace.Call, r *trace.Recv) {
 		p.size = p.size.plus(r.Bytes, roleReceives)
 	}
 	if r.Post != r.Call && r.Post != trace.None {
-		p.addSize(r.Post, r.Bytes, roleReceives)
-	}
-}
-
-// addSize notes that a call carries messages.
-func (p *p2pWalk) addSize(row uint32, bytes uint64, r role) {
-	if p.waiting.sizes != nil {
-		s := p.sizes.Ptr(int(row))
-		*s = s.plus(bytes, r)
+		p.addSize(p.l, r.Post, r.Bytes, roleReceives)
 	}
 }
 
