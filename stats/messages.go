@@ -95,7 +95,7 @@ func (m *messageSums) add(x *message) {
 	if cell.Count == 0 {
 		m.touched = append(m.touched, from)
 	}
-	cell.add(&MatrixCell{Count: 1, Bytes: x.bytes, TimeNs: latency})
+	cell.Count, cell.Bytes, cell.TimeNs = cell.Count+1, cell.Bytes+x.bytes, cell.TimeNs+latency
 }
 
 // add adds what is summed of a cell; its times are ticks.
