@@ -2,7 +2,6 @@ package stats
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"tracekit/engine"
@@ -67,18 +66,19 @@ type charger struct {
 	commWalk              // over the present location
 	done     inFlight     // the matched ones
 	found    []messageEnd // of the present call
-	sums     map[trace.PathID]int64
+	sums     []int64      // of the location by call path: overhead in ns
+	touched  []trace.PathID
 }
 
 func (o *overheads) newCharger() *charger {
 	n := len(o.t.Tree.Nodes)
-	return &charger{overheads: o, limits: make(map[commKey]limit), limited: make([]memo[limit], n), counted: make([]countedLine, n),
+	return &charger{overheads: o, limits: make(map[commKey]limit), limited: make([]memo[limit], n), counted: make([]countedLine, n), sums: make([]int64, n),
 		charges: charges{paths: make([]overheadSum, n), groups: make([]int64, len(o.groups)), pairs: make([]pairSum, len(o.messages.paths)), lines: make(lineBars)}}
 }
 
 // location charges the calls of a location and returns their overhead by call path.
 func (w *charger) location(ctx context.Context, l trace.LocationID) (sums []pathOnRank) {
-	w.commWalk, w.done, w.sums = w.newCommWalk(ctx, l), inFlight{}, make(map[trace.PathID]int64)
+	w.commWalk, w.done, w.touched = w.newCommWalk(ctx, l), inFlight{}, w.touched[:0]
 	e := new(commCall)
 	for w.advance() {
 		for k := range w.ahead {
@@ -97,17 +97,19 @@ func (w *charger) location(ctx context.Context, l trace.LocationID) (sums []path
 			}
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(w.sums)) {
+	slices.Sort(w.touched)
+	for _, path := range w.touched {
 		sums = append(sums, pathOnRank{path, w.t.Rank[l], w.sums[path]})
+		w.sums[path] = 0
 	}
 	return sums
 }
 
 // limitAt returns the limit for a call of a path; it is valid until the next call.
-func (w *charger) limitAt(path trace.PathID, k commKey) *limit {
+func (w *charger) limitAt(path trace.PathID, k callKind) *limit {
 	last := &w.limited[path]
-	if !last.known || last.key != k {
-		*last = memo[limit]{k, true, w.limit(k)}
+	if !last.known || last.kind != k {
+		*last = memo[limit]{k, true, w.limit(w.keyOf(k))}
 	}
 	return &last.value
 }
@@ -134,8 +136,10 @@ type messageEnd struct {
 // call charges one call, which completes the given sends of others, to its path, its key
 // and the pairs of lines that it joins, and returns its overhead in ns.
 func (w *charger) call(e *commCall, done []uint32) int64 {
-	x := w.limitAt(e.Path, e.key)
-	w.count(e, x.group)
+	x := w.limitAt(e.Path, e.kind)
+	if w.lineOf != nil {
+		w.count(e, x.group)
+	}
 	sum := &w.charges.paths[e.Path]
 	sum.calls++
 	sum.total = Plus(sum.total, e.ticks)
@@ -149,6 +153,9 @@ func (w *charger) call(e *commCall, done []uint32) int64 {
 	if overhead > 0 || e.wait > 0 {
 		part := split(e, overhead, x)
 		if sum.add(&part); overhead > 0 {
+			if w.sums[e.Path] == 0 {
+				w.touched = append(w.touched, e.Path)
+			}
 			w.sums[e.Path] = Plus(w.sums[e.Path], overhead)
 			w.charges.groups[x.group] = Plus(w.charges.groups[x.group], overhead)
 		}

@@ -18,6 +18,19 @@ type commKey struct {
 	bytes     uint64
 }
 
+// A callKind is what decides the key of a call.
+type callKind struct {
+	region    trace.RegionID
+	processes uint32
+	size      callSize
+}
+
+// keyOf returns the key of calls of a kind.
+func (o *overheads) keyOf(k callKind) commKey {
+	x := &o.op[k.region]
+	return commKey{x.op<<roleBits | uint32(k.size.role()&x.roles), k.processes, k.size.bytes()}
+}
+
 // Bounds of memory: samples of at most 2^14 distinct durations (16 bytes each) for a
 // thousand keys; if there are more, they are kept by size class, of which there are about
 // 60 for each operation, role and number of processes.
@@ -32,7 +45,7 @@ type commCall struct {
 	*trace.Call
 	row   uint32
 	last  rowEnd // of its sends and receives
-	key   commKey
+	kind  callKind
 	ticks int64     // duration
 	time  int64     // duration in ns
 	wait  int64     // of which waiting, in ns
@@ -78,10 +91,10 @@ func (w *commWalk) advance() bool {
 
 // describe fills in what is known of a call of the run, which communicates.
 func (w *commWalk) describe(e *commCall, k int) {
-	c, x, size := e.Call, &w.op[e.Region], w.size[k]
-	e.key = commKey{x.op<<roleBits | uint32(size.role()&x.roles), 2, size.bytes()}
+	c := e.Call
+	e.kind = callKind{c.Region, 2, w.size[k]}
 	if c.Coll != trace.None {
-		e.key.processes = w.instances.Ptr(int(c.Coll)).Size
+		e.kind.processes = w.instances.Ptr(int(c.Coll)).Size
 	}
 	e.ticks = w.scope.clip(c.Enter, c.Leave)
 	e.time = w.rate.ns(e.ticks)
@@ -117,9 +130,9 @@ func (s *samples) location(ctx context.Context, l trace.LocationID) {
 				wait = 0
 			}
 			if s.cloud != nil {
-				s.cloud.add(e.key.op>>roleBits, e.Enter, e.time)
+				s.cloud.add(s.op[e.Region].op, e.Enter, e.time)
 			}
-			s.add(e.Path, e.key, timedCall{l, e.row, e.Enter, e.time - wait})
+			s.add(e.Path, e.kind, timedCall{l, e.row, e.Enter, e.time - wait})
 		}
 	}
 }
@@ -143,9 +156,9 @@ type timedCall struct {
 	time     int64
 }
 
-// A memo is what was last looked up for a call path, whose calls mostly share a key.
+// A memo is what was last looked up for a call path, whose calls are mostly of one kind.
 type memo[T any] struct {
-	key   commKey
+	kind  callKind
 	known bool
 	value T
 }
@@ -160,19 +173,19 @@ func (o *overheads) newSamples() *samples {
 }
 
 // add counts a call in the sample of its key.
-func (s *samples) add(path trace.PathID, k commKey, c timedCall) {
+func (s *samples) add(path trace.PathID, k callKind, c timedCall) {
 	last := &s.sampled[path]
-	if !last.known || last.key != k {
-		*last = memo[*fit.Sample]{k, true, s.of(k)}
+	if !last.known || last.kind != k {
+		*last = memo[*fit.Sample]{k, true, s.of(s.keyOf(k))}
 	}
 	last.value.Add(c.time)
 	if s.keep > 0 {
-		s.keepFirst(s.keyOf(k), c)
+		s.keepFirst(s.classed(s.keyOf(k)), c)
 	}
 }
 
-// keyOf returns the key, or its size class if there are too many keys.
-func (s *samples) keyOf(k commKey) commKey {
+// classed returns the key, or its size class if there are too many keys.
+func (s *samples) classed(k commKey) commKey {
 	if s.classes {
 		k.bytes = uint64(fit.SizeClass(int64(k.bytes)))
 	}
@@ -188,7 +201,7 @@ func (s *samples) keepFirst(k commKey, c timedCall) {
 
 // of returns the sample of a key.
 func (s *samples) of(k commKey) *fit.Sample {
-	k = s.keyOf(k)
+	k = s.classed(k)
 	x := s.byKey[k]
 	if x == nil && len(s.byKey) == keyLimit && !s.classes {
 		s.coarsen()
@@ -216,7 +229,7 @@ func (s *samples) take(byKey map[commKey]*fit.Sample, order map[commKey][]timedC
 		s.of(k).Combine(x)
 	}
 	for k, calls := range order {
-		k = s.keyOf(k)
+		k = s.classed(k)
 		all := append(s.order[k], calls...)
 		slices.SortFunc(all, func(a, b timedCall) int {
 			return cmp.Or(cmp.Compare(a.location, b.location), cmp.Compare(a.row, b.row))
