@@ -105,12 +105,12 @@ func (x *instances) sizeParts(c *trace.Collective, in []member) {
 		return
 	}
 	k := sizing{op: c.Op, ranks: max(uint64(c.Size), 1), summed: x.summed}
-	for _, m := range in {
+	for i := range in {
 		switch c.Op {
 		case trace.CollBcast, trace.CollScatter:
-			k.each = max(k.each, m.recvd)
+			k.each = max(k.each, in[i].recvd)
 		case trace.CollGather, trace.CollReduce:
-			k.each = max(k.each, m.sent)
+			k.each = max(k.each, in[i].sent)
 		}
 	}
 	rooted := c.Op.Pattern() == trace.PatternOneToAll || c.Op.Pattern() == trace.PatternAllToOne
@@ -122,7 +122,7 @@ func (x *instances) sizeParts(c *trace.Collective, in []member) {
 				r = roleRoot
 			}
 		}
-		x.parts.Ptr(int(in[i].row)).size = callSize(0).plus(k.bytes(&in[i], r == roleRoot), r)
+		in[i].part.size = callSize(0).plus(k.bytes(&in[i], r == roleRoot), r)
 	}
 }
 

@@ -235,7 +235,7 @@ func (w *waiting) startup(class trace.CallClass) {
 		c := calls.At(i)
 		in = append(in, member{location: trace.LocationID(l), call: uint32(i), enter: c.Enter, leave: c.Leave})
 	}
-	last := latest(in, func(member) bool { return true })
+	last := latest(in, everyone)
 	for _, m := range in {
 		wait := min(in[last].enter, m.leave) - m.enter
 		if wait <= 0 {
