@@ -257,7 +257,7 @@ func (w *charger) blame(e *commCall) (messages [2]int, waits [2]int64) {
 	if e.wait == 0 {
 		return messages, waits
 	}
-	switch wait := e.cause; wait.Kind {
+	switch wait := w.waits.rows.Ptr(int(e.cause - 1)); wait.Kind {
 	case LateSender:
 		messages[0], waits[0] = w.find(true, wait.message), e.wait
 	case LateReceiver:

@@ -46,11 +46,11 @@ type commCall struct {
 	row   uint32
 	last  rowEnd // of its sends and receives
 	kind  callKind
-	ticks int64     // duration
-	time  int64     // duration in ns
-	wait  int64     // of which waiting, in ns
-	cause *CallWait // the wait; nil: it does not wait
-	whole bool      // neither clipped by the selection nor never left
+	ticks int64  // duration
+	time  int64  // duration in ns
+	wait  int64  // of which waiting, in ns
+	cause uint32 // row of the wait, plus 1; 0: it does not wait
+	whole bool   // neither clipped by the selection nor never left
 }
 
 // communicates reports whether a call is a communication event of the selection. MPI_Init and
@@ -98,10 +98,10 @@ func (w *commWalk) describe(e *commCall, k int) {
 	}
 	e.ticks = w.scope.clip(c.Enter, c.Leave)
 	e.time = w.rate.ns(e.ticks)
-	e.wait, e.cause = 0, nil
-	if row := w.waitOf[k]; row > 0 {
-		e.cause = &w.waits.rows.Ptr(int(row - 1)).CallWait
-		e.wait = min(e.time, w.rate.ns(w.scope.clip(e.cause.From, e.cause.From+e.cause.Time)))
+	e.wait, e.cause = 0, w.waitOf[k]
+	if e.cause > 0 {
+		x := w.waits.rows.Ptr(int(e.cause - 1))
+		e.wait = min(e.time, w.rate.ns(w.scope.clip(x.From, x.From+x.Time)))
 	}
 	e.whole = !c.Open && e.ticks == c.Leave-c.Enter
 }

@@ -37,18 +37,10 @@ func newSyncTables(t *trace.Trace) *syncTables {
 		clocks: make([]*spill.Table[int64], n)}
 }
 
-// begin returns where the sequence numbers of a location's calls are to be noted.
-func (s *syncTables) begin(l trace.LocationID, calls int) *spill.Table[int64] {
+// begin makes room for a location with so many calls.
+func (s *syncTables) begin(l trace.LocationID, calls int) {
+	s.rows[l], s.needs[l] = spill.NewTable[syncRow](s.store), spill.NewTable[callKey](s.store)
 	s.clocks[l] = spill.NewZeros[int64](s.store, calls)
-	return s.clocks[l]
-}
-
-// add adds a call that waits for anything: sends, or the members of a collective.
-func (s *syncTables) add(l trace.LocationID, i uint32, c *trace.Call, sends []callKey) {
-	spill.Ensure(s.store, &s.rows[l]).Append(syncRow{call: i, needs: uint32(s.needs[l].Len()), coll: c.Coll, class: c.Class})
-	if len(sends) > 0 {
-		spill.Ensure(s.store, &s.needs[l]).AppendRows(sends)
-	}
 }
 
 // seal ends the calls of a location.

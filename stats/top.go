@@ -47,7 +47,7 @@ func (l *longest) add(i instance) {
 	switch {
 	case len(l.kept) < l.size:
 		heap.Push(l, i)
-	case l.size > 0 && compareInstances(i, l.kept[0]) < 0:
+	case l.size > 0 && i.time >= l.kept[0].time && compareInstances(i, l.kept[0]) < 0:
 		l.kept[0] = i
 		heap.Fix(l, 0)
 	}

@@ -33,10 +33,18 @@ func (o *orderWindow) push(i lateInstance) {
 // arrive takes note of a message from rank source that was sent at sent: all held instances
 // whose message was sent later waited in the wrong order.
 func (o *orderWindow) arrive(p *p2pWalk, source uint32, sent int64) {
-	kept := o.held[:0]
-	for _, i := range o.held {
+	kept := 0
+	o.newest = 0
+	for k := range o.held {
+		i := &o.held[k]
 		if i.sent <= sent {
-			kept = append(kept, i)
+			if kept == 0 || i.sent > o.newest {
+				o.newest = i.sent
+			}
+			if kept < k {
+				o.held[kept] = *i
+			}
+			kept++
 			continue
 		}
 		call := p.rows.Ptr(int(i.call))
@@ -47,10 +55,5 @@ func (o *orderWindow) arrive(p *p2pWalk, source uint32, sent int64) {
 			p.sums.different = Plus(p.sums.different, charged)
 		}
 	}
-	o.held, o.newest = kept, 0
-	for k, i := range kept {
-		if k == 0 || i.sent > o.newest {
-			o.newest = i.sent
-		}
-	}
+	o.held = o.held[:kept]
 }

@@ -44,10 +44,12 @@ func (w *waiting) pointToPoint(ctx context.Context) (*waitSums, error) {
 func (w *waiting) newWalk(ctx context.Context, l trace.LocationID) *p2pWalk {
 	p := &p2pWalk{waiting: w, callWalk: newCallWalk(ctx, w.t, l), waits: w.calls[l]}
 	if w.sync != nil {
-		p.clocks = w.sync.begin(l, p.rows.Len())
+		w.sync.begin(l, p.rows.Len())
+		p.clocks, p.needs = w.sync.clocks[l], w.sync.needs[l]
 	}
 	if w.sizes != nil {
 		p.sizes = w.sizes[l]
+		p.posted = p.sizes.Cursor()
 	}
 	if w.messages != nil {
 		p.pairs = w.messages.recvs[l].Cursor()
@@ -93,24 +95,26 @@ type p2pWalk struct {
 	callWalk
 	waits  *WaitTable
 	clocks *spill.Table[int64]       // of sync
+	needs  *spill.Table[callKey]     // of sync
 	sizes  *spill.Table[callSize]    // of waiting
+	posted spill.Cursor[callSize]    // of sizes: of calls that have posted receives
 	pairs  spill.Cursor[messagePair] // of messages
 	sums   *waitSums                 // of who visits the location now
 	begun  bool
 	window orderWindow
 	sent   inFlight
 
-	// Of the present call:
-	needs []callKey // the sends that it waits for
-	bytes uint64    // of the messages that it posts or completes
-	size  callSize  // made of them
+	// Of the messages that the present call posts or completes:
+	bytes uint64
+	size  callSize
 }
 
 // call notes the longest wait of one call: for the latest sender or receiver, unless it
 // is known to wait longer in a collective. A call that waits for a late sender is no late
 // receiver; what it waits longer for a receiver is a wait state of its own.
 func (p *p2pWalk) call(i uint32, c *trace.Call, end rowEnd) {
-	p.needs, p.bytes, p.size = p.needs[:0], 0, 0
+	p.bytes, p.size = 0, 0
+	needs := p.needs.Len()
 	var receiver, sender partnerWait
 	var sent int64
 	if done := p.sent.take(i); len(done) > 0 || int(c.FirstSend) < end.send {
@@ -125,8 +129,8 @@ func (p *p2pWalk) call(i uint32, c *trace.Call, end rowEnd) {
 	if p.size != 0 {
 		p.addBytes(p.sums, p.l, c, p.bytes)
 	}
-	if p.sync != nil && (len(p.needs) > 0 || c.Coll != trace.None || c.Class == trace.ClassInit || c.Class == trace.ClassFinalize) {
-		p.sync.add(p.l, i, c, p.needs)
+	if p.sync != nil && (p.needs.Len() > needs || c.Coll != trace.None || c.Class == trace.ClassInit || c.Class == trace.ClassFinalize) {
+		p.sync.rows[p.l].Append(syncRow{call: i, needs: uint32(needs), coll: c.Coll, class: c.Class})
 	}
 	if receiver.time > 0 || sender.time > 0 {
 		p.note(i, c, receiver, sender, sent)
@@ -162,18 +166,17 @@ func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerW
 			continue
 		}
 		s := p.t.Sends[r.SendLoc].Ptr(int(r.Send))
-		m := message{from: r.SendLoc, to: p.l, bytes: s.Bytes, posted: [2]int64{s.Time, s.Time}, taken: [2]int64{r.Time, r.Time}}
-		paths := pathPair{trace.None, trace.None}
+		posted, taken, paths := callTime{s.Time, s.Time}, callTime{r.Time, r.Time}, pathPair{trace.None, trace.None}
 		if s.Call != trace.None { // else it is recorded outside any
 			post := p.t.Calls[r.SendLoc].Ptr(int(s.Call))
-			m.posted, paths.send = [2]int64{post.Enter, post.Leave}, post.Path
+			posted, paths.send = callTime{post.Enter, post.Leave}, post.Path
 		}
 		if r.Call == i {
-			m.taken = [2]int64{c.Enter, c.Leave}
-			if s.Call != trace.None {
-				p.needs = append(p.needs, callKey{r.SendLoc, s.Call})
+			taken = callTime{c.Enter, c.Leave}
+			if s.Call != trace.None && p.needs != nil {
+				p.needs.Append(callKey{r.SendLoc, s.Call})
 			}
-			if w := min(m.posted[0], c.Leave) - c.Enter; waits && w > longest.time {
+			if w := min(posted.enter, c.Leave) - c.Enter; waits && w > longest.time {
 				longest, sent = partnerWait{w, r.SendLoc, s.Call, uint32(k)}, s.Time
 			}
 		}
@@ -183,7 +186,7 @@ func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerW
 		if p.messages != nil {
 			*p.pairs.Ptr(k) = p.messages.join(&p.sums.met, paths, counts)
 		}
-		p.sums.msgs.add(&m)
+		p.sums.msgs.add(r.SendLoc, p.l, s.Bytes, posted, taken)
 		if p.window.newest > s.Time {
 			p.window.arrive(p, p.t.Rank[r.SendLoc], s.Time)
 		}
@@ -209,8 +212,9 @@ func (p *p2pWalk) received(i uint32, c *trace.Call, r *trace.Recv) {
 	default:
 		p.size = p.size.plus(r.Bytes, roleReceives)
 	}
-	if r.Post != r.Call && r.Post != trace.None {
-		p.addSize(p.l, r.Post, r.Bytes, roleReceives)
+	if r.Post != r.Call && r.Post != trace.None && p.sizes != nil {
+		size := p.posted.Ptr(int(r.Post))
+		*size = size.plus(r.Bytes, roleReceives)
 	}
 }
 
