@@ -76,27 +76,21 @@ func (s callSize) plus(bytes uint64, r role) callSize {
 	return callSize(min(s.bytes()+min(bytes, mostBytes), mostBytes)) | s&(roleMask<<roleShift) | callSize(r)<<roleShift
 }
 
-// addSize notes that a call carries a message or a part of a collective.
-func (w *waiting) addSize(l trace.LocationID, row uint32, bytes uint64, r role) {
-	if w.sizes != nil {
-		s := w.sizes[l].Ptr(int(row))
-		*s = s.plus(bytes, r)
-	}
-}
-
 // addPart notes the size of the call that begins a part of a collective, and of the call
 // that completes one which does not block.
-func (w *waiting) addPart(l trace.LocationID, begins *trace.Call, member uint32, p *memberPart) {
-	if w.sizes == nil {
-		return
-	}
-	w.addSize(l, p.begins, p.size.bytes(), p.size.role())
+func (t *taker) addPart(begins *trace.Call, member uint32, p *memberPart) {
+	t.addSize(p.begins, p.size)
 	if begins.Class != trace.ClassIcoll {
 		return
 	}
-	if done := w.t.Members.Ptr(int(member)).Done; done != trace.None && done != p.begins {
-		w.addSize(l, done, p.size.bytes(), p.size.role())
+	if done := t.t.Members.Ptr(int(member)).Done; done != trace.None && done != p.begins {
+		t.addSize(done, p.size)
 	}
+}
+
+func (t *taker) addSize(call uint32, more callSize) {
+	s := t.size.Ptr(int(call))
+	*s = s.plus(more.bytes(), more.role())
 }
 
 // sizeParts finds the sizes and roles of the members of an instance.

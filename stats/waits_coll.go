@@ -98,34 +98,56 @@ const instanceChunk = 512
 // takeParts lets each location note the waits and bytes of its calls in collectives. What the
 // instances say of their members lies together: all locations are there at the same time.
 func (w *waiting) takeParts(ctx context.Context) (*waitSums, error) {
-	taken := make([]int, len(w.t.Calls)) // parts of the locations
-	return InWindows(ctx, w.t, w.jobs, w.newSums, func(s *waitSums, l int, end int64) {
-		for parts := w.t.Parts[l]; taken[l] < parts.Len(); {
-			for _, part := range parts.From(taken[l]) {
-				if !w.takePart(s, trace.LocationID(l), part.Member, end) {
-					return
-				}
-				taken[l]++
-			}
+	takers := make([]taker, len(w.t.Calls))
+	for l := range takers {
+		takers[l] = taker{waiting: w, l: trace.LocationID(l), calls: w.t.Calls[l].Cursor()}
+		if w.sizes != nil {
+			takers[l].size = w.sizes[l].Cursor()
 		}
+	}
+	return InWindows(ctx, w.t, w.jobs, w.newSums, func(s *waitSums, l int, end int64) {
+		takers[l].until(s, end)
 	}, (*waitSums).combine)
 }
 
-// takePart notes a location's part of an instance if the call that begins it is entered before end.
-func (w *waiting) takePart(s *waitSums, l trace.LocationID, row uint32, end int64) (taken bool) {
-	p, calls := w.parts.Ptr(int(row)), w.t.Calls[l]
+// A taker takes the parts of a location, in order.
+type taker struct {
+	*waiting
+	l     trace.LocationID
+	taken int
+	calls spill.Cursor[trace.Call]
+	size  spill.Cursor[callSize] // if sizes are asked for
+}
+
+// until takes the parts that begin with calls which are entered before end.
+func (t *taker) until(s *waitSums, end int64) {
+	for parts := t.t.Parts[t.l]; t.taken < parts.Len(); {
+		for _, part := range parts.From(t.taken) {
+			if !t.take(s, part.Member, end) {
+				return
+			}
+			t.taken++
+		}
+	}
+}
+
+// take notes a part of an instance if the call that begins it is entered before end.
+func (t *taker) take(s *waitSums, row uint32, end int64) (taken bool) {
+	p := t.parts.Ptr(int(row))
 	if p.begins == trace.None {
 		return true
 	}
-	begins := calls.Ptr(int(p.begins))
+	begins := t.calls.Ptr(int(p.begins))
 	if begins.Enter >= end {
 		return false
 	}
-	w.addBytes(s, l, begins, p.bytes)
-	w.addPart(l, begins, row, p)
+	t.addBytes(s, t.l, begins, p.bytes)
+	if t.sizes != nil {
+		t.addPart(begins, row, p)
+	}
 	if p.wait > 0 {
-		call := calls.Ptr(int(p.call))
-		w.calls[l].note(p.call, call, p.callWait(w.t.Members.Ptr(int(row)), call))
+		call := t.calls.Ptr(int(p.call))
+		t.waiting.calls[t.l].note(p.call, call, p.callWait(t.t.Members.Ptr(int(row)), call))
 	}
 	return true
 }
