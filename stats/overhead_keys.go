@@ -53,14 +53,15 @@ type commCall struct {
 	whole bool   // neither clipped by the selection nor never left
 }
 
-// communicates reports whether a call is a communication event of the selection.
+// communicates reports whether a call is a communication event of the selection. MPI_Init and
+// MPI_Finalize run once and have no law.
 func (w *waiting) communicates(l trace.LocationID, c *trace.Call) bool {
-	return lawless>>c.Class&1 == 0 && w.scope.overlaps(l, c.Enter, c.Leave) && int(c.Path) < len(w.t.Tree.Nodes)
+	switch c.Class {
+	case trace.ClassNone, trace.ClassInit, trace.ClassFinalize:
+		return false
+	}
+	return w.scope.overlaps(l, c.Enter, c.Leave) && int(c.Path) < len(w.t.Tree.Nodes)
 }
-
-// lawless is the set of classes that are no communication events: MPI_Init and MPI_Finalize run
-// once and have no law.
-const lawless = 1<<trace.ClassNone | 1<<trace.ClassInit | 1<<trace.ClassFinalize
 
 // A commWalk goes over the calls of a location in order and says what is known of those that
 // communicate.

@@ -33,16 +33,15 @@ func (o *orderWindow) push(i lateInstance) {
 // arrive takes note of a message from rank source that was sent at sent: all held instances
 // whose message was sent later waited in the wrong order.
 func (o *orderWindow) arrive(p *p2pWalk, source uint32, sent int64) {
-	kept := 0
-	o.newest = 0
-	for k := range o.held {
-		i := &o.held[k]
+	held, kept, newest := o.held, 0, int64(0)
+	for k := range held {
+		i := &held[k]
 		if i.sent <= sent {
-			if kept == 0 || i.sent > o.newest {
-				o.newest = i.sent
+			if kept == 0 || i.sent > newest {
+				newest = i.sent
 			}
 			if kept < k {
-				o.held[kept] = *i
+				held[kept] = *i
 			}
 			kept++
 			continue
@@ -55,5 +54,5 @@ func (o *orderWindow) arrive(p *p2pWalk, source uint32, sent int64) {
 			p.sums.different = Plus(p.sums.different, charged)
 		}
 	}
-	o.held = o.held[:kept]
+	o.held, o.newest = held[:kept], newest
 }
