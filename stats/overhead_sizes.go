@@ -76,23 +76,6 @@ func (s callSize) plus(bytes uint64, r role) callSize {
 	return callSize(min(s.bytes()+min(bytes, mostBytes), mostBytes)) | s&(roleMask<<roleShift) | callSize(r)<<roleShift
 }
 
-// addPart notes the size of the call that begins a part of a collective, and of the call
-// that completes one which does not block.
-func (t *taker) addPart(begins *trace.Call, member uint32, p *memberPart) {
-	t.addSize(p.begins, p.size)
-	if begins.Class != trace.ClassIcoll {
-		return
-	}
-	if done := t.t.Members.Ptr(int(member)).Done; done != trace.None && done != p.begins {
-		t.addSize(done, p.size)
-	}
-}
-
-func (t *taker) addSize(call uint32, more callSize) {
-	s := t.size.Ptr(int(call))
-	*s = s.plus(more.bytes(), more.role())
-}
-
 // sizeParts finds the sizes and roles of the members of an instance.
 func (x *instances) sizeParts(c *trace.Collective, in []member) {
 	if x.sizes == nil {

@@ -148,6 +148,7 @@ func (w *waiting) run(ctx context.Context) error {
 		}
 		w.waitSums.combine(sums)
 	}
+	w.parts.Release()
 	for _, t := range w.calls {
 		t.rows = t.rows.Sealed()
 	}

@@ -69,12 +69,12 @@ func (p *memberPart) callWait(m *trace.Member, c *trace.Call) CallWait {
 	return CallWait{Time: p.wait, From: from, Location: p.cause.location, Call: p.cause.call, Kind: p.kind, message: trace.None}
 }
 
-// collectives finds the waits of all instances, and sums the instances by operation. Then
-// each location takes what they say about its own calls.
+// collectives finds the waits of all instances, and sums the instances by operation. What they
+// say about its own calls each location takes on its walk over them.
 func (w *waiting) collectives(ctx context.Context) (*waitSums, error) {
 	w.parts = spill.NewZeros[memberPart](w.t.Store, w.t.Members.Len())
 	n := w.t.Collectives.Len()
-	sums, err := engine.Fold(ctx, w.jobs, (n+instanceChunk-1)/instanceChunk, w.newInstances,
+	x, err := engine.Fold(ctx, w.jobs, (n+instanceChunk-1)/instanceChunk, w.newInstances,
 		func(x *instances, k int) error {
 			for i := k * instanceChunk; i < min((k+1)*instanceChunk, n); i++ {
 				x.instance(w.t.Collectives.At(i))
@@ -84,72 +84,42 @@ func (w *waiting) collectives(ctx context.Context) (*waitSums, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := w.takeParts(ctx)
-	if err != nil {
-		return nil, err
-	}
-	w.parts.Release()
-	return sums.sums.combine(own), nil
+	return x.sums, nil
 }
 
 // instanceChunk is the number of instances that are an item of work.
 const instanceChunk = 512
 
-// takeParts lets each location note the waits and bytes of its calls in collectives. What the
-// instances say of their members lies together: all locations are there at the same time.
-func (w *waiting) takeParts(ctx context.Context) (*waitSums, error) {
-	takers := make([]taker, len(w.t.Calls))
-	for l := range takers {
-		takers[l] = taker{waiting: w, l: trace.LocationID(l), calls: w.t.Calls[l].Cursor()}
-		if w.sizes != nil {
-			takers[l].size = w.sizes[l].Cursor()
-		}
+// nextPart finds the location's next part in a collective.
+func (p *p2pWalk) nextPart() {
+	p.begins = trace.None
+	for parts := p.t.Parts[p.l]; p.taken < parts.Len() && p.begins == trace.None; p.taken++ {
+		p.member = parts.Ptr(p.taken).Member
+		p.part = p.parts.Ptr(int(p.member))
+		p.begins = p.part.begins
 	}
-	return InWindows(ctx, w.t, w.jobs, w.newSums, func(s *waitSums, l int, end int64) {
-		takers[l].until(s, end)
-	}, (*waitSums).combine)
 }
 
-// A taker takes the parts of a location, in order.
-type taker struct {
-	*waiting
-	l     trace.LocationID
-	taken int
-	calls spill.Cursor[trace.Call]
-	size  spill.Cursor[callSize] // if sizes are asked for
-}
-
-// until takes the parts that begin with calls which are entered before end.
-func (t *taker) until(s *waitSums, end int64) {
-	for parts := t.t.Parts[t.l]; t.taken < parts.Len(); {
-		for _, part := range parts.From(t.taken) {
-			if !t.take(s, part.Member, end) {
-				return
+// takeParts notes the waits and bytes of the parts that begin with calls until call i, and the
+// sizes of those calls and of the ones that complete parts which do not block.
+func (p *p2pWalk) takeParts(i uint32, c *trace.Call) {
+	for ; p.begins <= i && p.begins != trace.None; p.nextPart() {
+		begins, part := c, p.part
+		if p.begins < i {
+			begins = p.rows.Ptr(int(p.begins))
+		}
+		p.addBytes(p.sums, p.l, begins, part.bytes)
+		p.addSize(p.begins, part.size.bytes(), part.size.role())
+		if begins.Class == trace.ClassIcoll {
+			if done := p.t.Members.Ptr(int(p.member)).Done; done != trace.None && done != p.begins {
+				p.addSize(done, part.size.bytes(), part.size.role())
 			}
-			t.taken++
+		}
+		if part.wait > 0 {
+			call := p.rows.Ptr(int(part.call))
+			p.waits.note(part.call, call, part.callWait(p.t.Members.Ptr(int(p.member)), call))
 		}
 	}
-}
-
-// take notes a part of an instance if the call that begins it is entered before end.
-func (t *taker) take(s *waitSums, row uint32, end int64) (taken bool) {
-	p := t.parts.Ptr(int(row))
-	if p.begins == trace.None {
-		return true
-	}
-	begins := t.calls.Ptr(int(p.begins))
-	if begins.Enter >= end {
-		return false
-	}
-	t.addBytes(s, t.l, begins, p.bytes)
-	if t.sizes != nil {
-		t.addPart(begins, row, p)
-	}
-	if p.wait > 0 {
-		call := t.calls.Ptr(int(p.call))
-		t.waiting.calls[t.l].note(p.call, call, p.callWait(t.t.Members.Ptr(int(row)), call))
-	}
-	return true
 }
 
 // instances finds the waits of instances one after the other.

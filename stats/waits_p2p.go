@@ -9,7 +9,7 @@ import (
 
 // pointToPoint walks over the calls of all locations with the messages that they post and
 // complete, and finds late senders, late receivers and messages in the wrong order. On its
-// way it sums the messages. All locations advance together through windows of time, so
+// way it sums the messages, and notes what collectives say of their members. All locations advance together through windows of time, so
 // that the rows of partners are still at hand.
 func (w *waiting) pointToPoint(ctx context.Context) (*waitSums, error) {
 	walks := make([]*p2pWalk, len(w.t.Calls)) // those under way
@@ -49,11 +49,12 @@ func (w *waiting) newWalk(ctx context.Context, l trace.LocationID) *p2pWalk {
 	}
 	if w.sizes != nil {
 		p.sizes = w.sizes[l]
-		p.posted = p.sizes.Cursor()
+		p.others = p.sizes.Cursor()
 	}
 	if w.messages != nil {
 		p.pairs = w.messages.recvs[l].Cursor()
 	}
+	p.nextPart()
 	return p
 }
 
@@ -97,12 +98,16 @@ type p2pWalk struct {
 	clocks *spill.Table[int64]       // of sync
 	needs  *spill.Table[callKey]     // of sync
 	sizes  *spill.Table[callSize]    // of waiting
-	posted spill.Cursor[callSize]    // of sizes: of calls that have posted receives
+	others spill.Cursor[callSize]    // of sizes: for other calls than the present one
 	pairs  spill.Cursor[messagePair] // of messages
 	sums   *waitSums                 // of who visits the location now
 	begun  bool
 	window orderWindow
 	sent   inFlight
+	taken  int         // parts in collectives, together with the next one
+	part   *memberPart // that
+	member uint32      // its row
+	begins uint32      // the call with which it begins; None: there is none
 
 	// Of the messages that the present call posts or completes:
 	bytes uint64
@@ -114,6 +119,9 @@ type p2pWalk struct {
 // receiver; what it waits longer for a receiver is a wait state of its own.
 func (p *p2pWalk) call(i uint32, c *trace.Call, end rowEnd) {
 	p.bytes, p.size = 0, 0
+	if i >= p.begins {
+		p.takeParts(i, c)
+	}
 	needs := p.needs.Len()
 	var receiver, sender partnerWait
 	var sent int64
@@ -212,9 +220,16 @@ func (p *p2pWalk) received(i uint32, c *trace.Call, r *trace.Recv) {
 	default:
 		p.size = p.size.plus(r.Bytes, roleReceives)
 	}
-	if r.Post != r.Call && r.Post != trace.None && p.sizes != nil {
-		size := p.posted.Ptr(int(r.Post))
-		*size = size.plus(r.Bytes, roleReceives)
+	if r.Post != r.Call && r.Post != trace.None {
+		p.addSize(r.Post, r.Bytes, roleReceives)
+	}
+}
+
+// addSize notes what a call does whose turn it is not, or that begins a part in a collective.
+func (p *p2pWalk) addSize(call uint32, bytes uint64, r role) {
+	if p.sizes != nil {
+		size := p.others.Ptr(int(call))
+		*size = size.plus(bytes, r)
 	}
 }
 
