@@ -42,12 +42,17 @@ func (l *longest) Pop() any {
 	return last
 }
 
+// takes reports whether an instance of that time may be among the longest.
+func (l *longest) takes(time int64) bool {
+	return len(l.kept) < l.size || l.size > 0 && time >= l.kept[0].time
+}
+
 // add keeps an instance if it is among the longest.
 func (l *longest) add(i instance) {
 	switch {
 	case len(l.kept) < l.size:
 		heap.Push(l, i)
-	case l.size > 0 && i.time >= l.kept[0].time && compareInstances(i, l.kept[0]) < 0:
+	case l.size > 0 && compareInstances(i, l.kept[0]) < 0:
 		l.kept[0] = i
 		heap.Fix(l, 0)
 	}

@@ -205,7 +205,9 @@ func (s *waitSums) charge(scope *scope, kind WaitKind, l trace.LocationID, call 
 	sum := &s.sums[kind]
 	sum.count++
 	sum.time = Plus(sum.time, clipped)
-	sum.top.add(instance{time: clipped, start: scope.clamp(from), location: l, seq: call.Seq, path: call.Path, region: call.Region})
+	if sum.top.takes(clipped) {
+		sum.top.add(instance{time: clipped, start: scope.clamp(from), location: l, seq: call.Seq, path: call.Path, region: call.Region})
+	}
 	return clipped
 }
 
