@@ -60,7 +60,7 @@ func (w *waiting) communicates(l trace.LocationID, c *trace.Call) bool {
 	case trace.ClassNone, trace.ClassInit, trace.ClassFinalize:
 		return false
 	}
-	return w.scope.overlaps(l, c.Enter, c.Leave) && int(c.Path) < len(w.t.Tree.Nodes)
+	return w.scope.overlaps(l, c.Enter, c.Leave) && int(c.Region) < len(w.t.Defs.Regions) && int(c.Path) < len(w.t.Tree.Nodes)
 }
 
 // A commWalk goes over the calls of a location in order and says what is known of those that

@@ -9,8 +9,8 @@ import (
 
 // pointToPoint walks over the calls of all locations with the messages that they post and
 // complete, and finds late senders, late receivers and messages in the wrong order. On its
-// way it sums the messages, and notes what collectives say of their members. All locations advance together through windows of time, so
-// that the rows of partners are still at hand.
+// way it sums the messages, and takes what collectives say of their members. All locations
+// advance together through windows of time, so that the rows of partners are still at hand.
 func (w *waiting) pointToPoint(ctx context.Context) (*waitSums, error) {
 	walks := make([]*p2pWalk, len(w.t.Calls)) // those under way
 	return InWindows(ctx, w.t, w.jobs, w.newSums, func(s *waitSums, l int, end int64) {
@@ -104,10 +104,10 @@ type p2pWalk struct {
 	begun  bool
 	window orderWindow
 	sent   inFlight
-	taken  int         // parts in collectives, together with the next one
-	part   *memberPart // that
+	part   *memberPart // the next one that is recorded
 	member uint32      // its row
 	begins uint32      // the call with which it begins; None: there is none
+	taken  int         // the location's parts until there
 
 	// Of the messages that the present call posts or completes:
 	bytes uint64
