@@ -89,6 +89,16 @@ func checkTable(t *testing.T, table *Table[tableRow], want []tableRow) {
 	if next != len(want) {
 		t.Fatalf("the runs end at %d of %d", next, len(want))
 	}
+	c := table.Cursor()
+	for k := range 2 * len(want) { // forwards and backwards in turn
+		i := k / 2
+		if k%2 > 0 {
+			i = len(want) - 1 - i
+		}
+		if got := *c.Ptr(i); got != want[i] {
+			t.Fatalf("the cursor finds %v in row %d, want %v", got, i, want[i])
+		}
+	}
 }
 
 // TestZeros: a table of zeros holds what a slice of them holds, whatever of it is changed.

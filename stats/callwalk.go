@@ -2,6 +2,7 @@ package stats
 
 import (
 	"context"
+	"slices"
 
 	"tracekit/engine"
 	"tracekit/spill"
@@ -9,41 +10,72 @@ import (
 )
 
 // A callWalk goes over the calls of one location in order, a window of time after the
-// other.
+// other, by runs of rows that lie beside each other.
 //
-//	ahead are the calls from row next on that lie beside each other
+//	ahead are the calls of the present run, first the row of the first of them
+//	end is where the sends and receives of the call after the run begin
 type callWalk struct {
 	ctx   context.Context
 	l     trace.LocationID
 	rows  *spill.Table[trace.Call]
-	sends *spill.Table[trace.Send]
-	recvs *spill.Table[trace.Recv]
-	next  int
+	sends spill.Cursor[trace.Send]
+	recvs spill.Cursor[trace.Recv]
 	ahead []trace.Call
+	first int
+	end   rowEnd
+	all   rowEnd // the number of sends and receives
 }
 
 func newCallWalk(ctx context.Context, t *trace.Trace, l trace.LocationID) callWalk {
-	return callWalk{ctx: ctx, l: l, rows: t.Calls[l], sends: t.Sends[l], recvs: t.Recvs[l], ahead: t.Calls[l].From(0)}
+	return callWalk{ctx: ctx, l: l, rows: t.Calls[l], sends: t.Sends[l].Cursor(), recvs: t.Recvs[l].Cursor(),
+		all: rowEnd{t.Sends[l].Len(), t.Recvs[l].Len()}}
 }
 
 // A rowEnd is where the sends and receives of the next call begin.
 type rowEnd struct{ send, recv int }
 
-// until visits the calls that are entered before end. Once the context has ended it visits
-// none: the engine, which has it too, makes that an error.
-func (w *callWalk) until(end int64, visit func(i int, c *trace.Call, last rowEnd)) {
-	for len(w.ahead) > 0 && w.ahead[0].Enter < end {
-		c := &w.ahead[0]
-		i, last := w.next, rowEnd{w.sends.Len(), w.recvs.Len()}
-		w.next++
-		if w.ahead = w.ahead[1:]; len(w.ahead) == 0 && w.ctx.Err() == nil {
-			w.ahead = w.rows.From(w.next)
-		}
-		if len(w.ahead) > 0 {
-			last = rowEnd{int(w.ahead[0].FirstSend), int(w.ahead[0].FirstRecv)}
-		}
-		visit(i, c, last)
+// advance goes to the next run of calls that are entered before end; it reports whether there is
+// one. Once the context has ended there is none: the engine, which has it too, makes that an error.
+func (w *callWalk) advance(end int64) bool {
+	w.first += len(w.ahead)
+	w.ahead = w.rows.From(w.first)
+	n := len(w.ahead)
+	if w.ctx.Err() != nil {
+		n = 0
 	}
+	if n > 0 && w.ahead[n-1].Enter >= end {
+		n = slices.IndexFunc(w.ahead, func(c trace.Call) bool { return c.Enter >= end })
+	}
+	w.cut(n)
+	return n > 0
+}
+
+// cut leaves so many calls in the run.
+func (w *callWalk) cut(n int) {
+	w.ahead, w.end = w.ahead[:n], w.all
+	if next := w.first + n; next < w.rows.Len() {
+		c := w.rows.Ptr(next)
+		w.end = rowEnd{int(c.FirstSend), int(c.FirstRecv)}
+	}
+}
+
+// beside returns the rows of the run's calls in another table by call, and cuts the run to those
+// that lie beside each other. Of a table that is not there it has none.
+func beside[T any](w *callWalk, table *spill.Table[T]) []T {
+	rows := table.From(w.first)
+	if table != nil && len(rows) < len(w.ahead) {
+		w.cut(len(rows))
+	}
+	return rows
+}
+
+// at returns a call of the run, and where its sends and receives end.
+func (w *callWalk) at(k int) (c *trace.Call, last rowEnd) {
+	c, last = &w.ahead[k], w.end
+	if k++; k < len(w.ahead) {
+		last = rowEnd{int(w.ahead[k].FirstSend), int(w.ahead[k].FirstRecv)}
+	}
+	return c, last
 }
 
 // How many calls lie in a window, about: of all locations, and of each at least. In every window one
@@ -76,40 +108,61 @@ func InWindows[P any](ctx context.Context, t *trace.Trace, jobs int, partial fun
 }
 
 // inFlight holds sends of one location from the call that posts them to the call that
-// completes them.
-//
-//	no call before next completes any
+// completes them, a later one.
 type inFlight struct {
-	rows  map[uint32][]uint32 // of the sends, in order, by the call that completes them
-	next  uint32
-	spare [][]uint32 // memory for more
+	sends []uint64 // a heap: the call that completes the send, and in the lower half its row
+	taken []uint32
 }
-
-func newInFlight() inFlight { return inFlight{rows: make(map[uint32][]uint32), next: trace.None} }
 
 // add keeps a send until the call that completes it.
 func (f *inFlight) add(call, send uint32) {
-	rows, ok := f.rows[call]
-	if n := len(f.spare); !ok && n > 0 {
-		rows, f.spare = f.spare[n-1], f.spare[:n-1]
+	x, i := uint64(call)<<32|uint64(send), len(f.sends)
+	f.sends = append(f.sends, x)
+	for i > 0 {
+		above := (i - 1) / 2
+		if f.sends[above] <= x {
+			break
+		}
+		f.sends[i] = f.sends[above]
+		i = above
 	}
-	f.rows[call] = append(rows, send)
-	f.next = min(f.next, call)
+	f.sends[i] = x
 }
 
-// take returns the sends that a call completes and forgets them; calls come in ascending
-// order. What it returns is valid until the next add.
+// take returns the sends that a call completes, in order, and forgets them; calls come in
+// ascending order. What it returns is valid until it is called again.
 func (f *inFlight) take(call uint32) []uint32 {
-	if call < f.next {
+	if len(f.sends) == 0 || uint32(f.sends[0]>>32) > call {
 		return nil
 	}
-	rows, ok := f.rows[call]
-	if ok {
-		delete(f.rows, call)
-		f.spare = append(f.spare, rows[:0])
+	return f.takeSome(call)
+}
+
+func (f *inFlight) takeSome(call uint32) []uint32 {
+	f.taken = f.taken[:0]
+	for len(f.sends) > 0 && uint32(f.sends[0]>>32) <= call {
+		f.taken = append(f.taken, uint32(f.sends[0]))
+		f.drop()
 	}
-	if f.next = call + 1; len(f.rows) == 0 {
-		f.next = trace.None
+	return f.taken
+}
+
+// drop removes the first of the heap.
+func (f *inFlight) drop() {
+	n := len(f.sends) - 1
+	x, i := f.sends[n], 0
+	for f.sends = f.sends[:n]; 2*i+1 < n; {
+		below := 2*i + 1
+		if below+1 < n && f.sends[below+1] < f.sends[below] {
+			below++
+		}
+		if x <= f.sends[below] {
+			break
+		}
+		f.sends[i] = f.sends[below]
+		i = below
 	}
-	return rows
+	if n > 0 {
+		f.sends[i] = x
+	}
 }

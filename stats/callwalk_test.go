@@ -6,7 +6,7 @@ import (
 )
 
 func TestInFlight(t *testing.T) {
-	f := newInFlight()
+	var f inFlight
 	for i := range uint32(100) {
 		f.add(i+3, 2*i)
 		f.add(i+2, 2*i+1)

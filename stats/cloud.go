@@ -36,11 +36,8 @@ func newCloud(begin, end int64) *cloud {
 	return &cloud{begin, max(end-begin, 1), make(map[cloudCell]struct{})}
 }
 
-// add puts in a call of a time in ns that begins at a tick. A nil cloud takes nothing.
+// add puts in a call of a time in ns that begins at a tick.
 func (c *cloud) add(op uint32, enter, time int64) {
-	if c == nil {
-		return
-	}
 	column := float64(enter-c.begin) / float64(c.length) * (cloudColumns - 1)
 	step := math.Log2(float64(max(time, 1))) * cloudSteps
 	c.seen[cloudCell{op, uint16(min(max(column, 0), cloudColumns-1)), int16(step)}] = struct{}{}

@@ -34,8 +34,8 @@ func (s collSums) add(w *waiting, c *trace.Collective, in []member) {
 		return
 	}
 	arrived, left := in[0].enter, in[0].leave
-	for _, m := range in {
-		arrived, left = max(arrived, m.enter), min(left, m.leave)
+	for i := range in {
+		arrived, left = max(arrived, in[i].enter), min(left, in[i].leave)
 	}
 	sum := s.of(w, c, &in[0])
 	counted := false

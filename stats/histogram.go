@@ -26,11 +26,11 @@ const (
 // bucketOf returns octave and bucket of a value; below 0 counts as 0.
 func bucketOf(v int64) (octave, bucket int) {
 	u := uint64(max(v, 0))
-	n := bits.Len64(u)
-	if n <= octaveBits {
+	if u < bucketsPerOctave {
 		return 0, int(u)
 	}
-	return n - octaveBits, int(u>>(n-octaveBits-1)) & (bucketsPerOctave - 1)
+	octave = bits.Len64(u) - octaveBits
+	return octave, int(u>>((octave-1)&63)) & (bucketsPerOctave - 1)
 }
 
 // bucketBounds returns the values [from, to) of a bucket.
@@ -45,10 +45,12 @@ func bucketBounds(octave, bucket int) (from, to int64) {
 // put puts a value into its bucket, and does no more.
 func (h *logHistogram) put(v int64) {
 	o, b := bucketOf(v)
-	if h.octaves[o] == nil {
-		h.octaves[o] = new([bucketsPerOctave]uint64)
+	octave := h.octaves[o]
+	if octave == nil {
+		octave = new([bucketsPerOctave]uint64)
+		h.octaves[o] = octave
 	}
-	h.octaves[o][b]++
+	octave[b]++
 }
 
 // add counts a value.

@@ -59,43 +59,41 @@ func (m *messageSums) merge(o *messageSums) {
 	}
 }
 
-// A message is what is counted of it; posted and taken are when the call that sends it and
-// the one that completes its receive are entered and left.
-type message struct {
-	from, to      trace.LocationID
-	bytes         uint64
-	posted, taken [2]int64
-}
+// A callTime is when a call is entered and left, or twice the time of what is recorded outside any.
+type callTime struct{ enter, leave int64 }
 
-// add counts a message.
-func (m *messageSums) add(x *message) {
-	in := m.scope.overlaps(x.from, x.posted[0], x.posted[1])
-	if in != m.scope.overlaps(x.to, x.taken[0], x.taken[1]) {
-		m.outside++
-		return
-	}
-	if !in {
-		return
+// add counts a message from one location to another: posted is the call that sends it, taken
+// the one that completes its receive.
+func (m *messageSums) add(from, to trace.LocationID, bytes uint64, posted, taken callTime) {
+	if !m.scope.whole {
+		in := m.scope.overlaps(from, posted.enter, posted.leave)
+		if in != m.scope.overlaps(to, taken.enter, taken.leave) {
+			m.outside++
+			return
+		}
+		if !in {
+			return
+		}
 	}
 	m.count++
-	m.bytes += x.bytes
-	latency := x.taken[1] - x.posted[0]
-	m.sizes[min(bits.Len64(x.bytes), 63)].add(x.bytes)
+	m.bytes += bytes
+	latency := taken.leave - posted.enter
+	m.sizes[min(bits.Len64(bytes), 63)].add(bytes)
 	if m.latency.Add(latency); latency >= 0 {
-		m.times[bits.Len64(uint64(latency))].add(x.bytes)
+		m.times[bits.Len64(uint64(latency))].add(bytes)
 	} else { // clocks disagree
-		m.earlyBytes += x.bytes
+		m.earlyBytes += bytes
 	}
 	// The matrix has ranks; a location without one counts in the totals alone.
-	from := m.t.Rank[x.from]
-	if int(from) >= len(m.row) {
+	rank := m.t.Rank[from]
+	if int(rank) >= len(m.row) {
 		return
 	}
-	cell := &m.row[from]
+	cell := &m.row[rank]
 	if cell.Count == 0 {
-		m.touched = append(m.touched, from)
+		m.touched = append(m.touched, rank)
 	}
-	cell.add(&MatrixCell{Count: 1, Bytes: x.bytes, TimeNs: latency})
+	cell.Count, cell.Bytes, cell.TimeNs = cell.Count+1, cell.Bytes+bytes, cell.TimeNs+latency
 }
 
 // add adds what is summed of a cell; its times are ticks.

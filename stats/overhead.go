@@ -65,7 +65,6 @@ type sizeGroup struct {
 type keyedOp struct {
 	op    uint32 // index into overheads.ops
 	roles role   // that its calls may differ in
-	class trace.CallClass
 }
 
 // An overheadSum adds up the calls of one call path.
@@ -112,7 +111,7 @@ func newOverheads(w *waiting, opts OverheadOptions) *overheads {
 			index[name] = uint32(len(o.ops))
 			o.ops = append(o.ops, name)
 		}
-		o.op = append(o.op, keyedOp{index[name], rolesOf(functions[id]), functions[id].Class})
+		o.op = append(o.op, keyedOp{index[name], rolesOf(functions[id])})
 	}
 	return o
 }

@@ -2,11 +2,9 @@ package stats
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"tracekit/engine"
-	"tracekit/spill"
 	"tracekit/stats/fit"
 	"tracekit/trace"
 )
@@ -51,6 +49,7 @@ func (o *overheads) charge(ctx context.Context) error {
 	o.charges, o.byRank = w.charges, slices.Concat(byRank...)
 	for p := range o.charges.pairs {
 		o.charges.pairs[p].paths = o.messages.paths[p]
+		o.charges.pairs[p].messages = o.met.received[p]
 	}
 	o.messages.release()
 	return nil
@@ -64,43 +63,53 @@ type charger struct {
 	limited []memo[limit] // by call path
 	counted []countedLine // by call path
 
-	l     trace.LocationID
-	sends *spill.Table[trace.Send]
-	done  inFlight     // the matched ones
-	found []messageEnd // of the present call
-	sums  map[trace.PathID]int64
+	commWalk              // over the present location
+	done     inFlight     // the matched ones
+	found    []messageEnd // of the present call
+	sums     []int64      // of the location by call path: overhead in ns
+	touched  []trace.PathID
 }
 
 func (o *overheads) newCharger() *charger {
 	n := len(o.t.Tree.Nodes)
-	return &charger{overheads: o, limits: make(map[commKey]limit), limited: make([]memo[limit], n), counted: make([]countedLine, n),
+	return &charger{overheads: o, limits: make(map[commKey]limit), limited: make([]memo[limit], n), counted: make([]countedLine, n), sums: make([]int64, n),
 		charges: charges{paths: make([]overheadSum, n), groups: make([]int64, len(o.groups)), pairs: make([]pairSum, len(o.messages.paths)), lines: make(lineBars)}}
 }
 
 // location charges the calls of a location and returns their overhead by call path.
 func (w *charger) location(ctx context.Context, l trace.LocationID) (sums []pathOnRank) {
-	w.l, w.sends, w.done, w.sums = l, w.t.Sends[l], newInFlight(), make(map[trace.PathID]int64)
-	w.commCalls(ctx, l, func(e *commCall) {
-		w.remember(e)
-		overhead := callSize(0)
-		if done := w.done.take(e.row); e.counts {
-			overhead = callSize(w.call(e, done) + 1)
+	w.commWalk, w.done, w.touched = w.newCommWalk(ctx, l), inFlight{}, w.touched[:0]
+	e := new(commCall)
+	for w.advance() {
+		for k := range w.ahead {
+			e.Call, e.last = w.at(k)
+			e.row = uint32(w.first + k)
+			if int(e.FirstSend) < e.last.send {
+				w.remember(e)
+			}
+			overhead := callSize(0)
+			if done := w.done.take(e.row); w.communicates(l, e.Call) {
+				w.describe(e, k)
+				overhead = callSize(w.call(e, done) + 1)
+			}
+			if w.byCall != nil {
+				w.size[k] = overhead
+			}
 		}
-		if w.byCall != nil {
-			w.byCall[l].Set(int(e.row), overhead)
-		}
-	})
-	for _, path := range slices.Sorted(maps.Keys(w.sums)) {
+	}
+	slices.Sort(w.touched)
+	for _, path := range w.touched {
 		sums = append(sums, pathOnRank{path, w.t.Rank[l], w.sums[path]})
+		w.sums[path] = 0
 	}
 	return sums
 }
 
 // limitAt returns the limit for a call of a path; it is valid until the next call.
-func (w *charger) limitAt(path trace.PathID, k commKey) *limit {
+func (w *charger) limitAt(path trace.PathID, k callKind) *limit {
 	last := &w.limited[path]
-	if !last.known || last.key != k {
-		*last = memo[limit]{k, true, w.limit(k)}
+	if !last.known || last.kind != k {
+		*last = memo[limit]{k, true, w.limit(w.keyOf(k))}
 	}
 	return &last.value
 }
@@ -127,30 +136,35 @@ type messageEnd struct {
 // call charges one call, which completes the given sends of others, to its path, its key
 // and the pairs of lines that it joins, and returns its overhead in ns.
 func (w *charger) call(e *commCall, done []uint32) int64 {
-	x := w.limitAt(e.Path, e.key)
-	part := split(e, x)
-	w.count(e, x.group)
+	x := w.limitAt(e.Path, e.kind)
+	if w.lineOf != nil {
+		w.count(e, x.group)
+	}
 	sum := &w.charges.paths[e.Path]
-	sum.add(&part)
+	sum.calls++
+	sum.total = Plus(sum.total, e.ticks)
 	if x.unreliable {
 		sum.unreliable++
 	}
 	if x.foreign {
 		sum.foreign++
 	}
-	if part.overhead > 0 {
-		w.sums[e.Path] = Plus(w.sums[e.Path], part.overhead)
-	}
-	if x.group >= 0 {
-		w.charges.groups[x.group] = Plus(w.charges.groups[x.group], part.overhead)
-	}
-	w.found = w.found[:0]
-	if part.overhead > 0 || e.wait > 0 {
+	overhead := fit.Overhead(e.time, x.tMax)
+	if overhead > 0 || e.wait > 0 {
+		part := split(e, overhead, x)
+		if sum.add(&part); overhead > 0 {
+			if w.sums[e.Path] == 0 {
+				w.touched = append(w.touched, e.Path)
+			}
+			w.sums[e.Path] = Plus(w.sums[e.Path], overhead)
+			w.charges.groups[x.group] = Plus(w.charges.groups[x.group], overhead)
+		}
+		w.found = w.found[:0]
 		w.sent(e, done)
+		w.received(e)
+		w.chargePairs(&part, e, x.unreliable)
 	}
-	w.received(e)
-	w.chargePairs(&part, e, x.unreliable)
-	return part.overhead
+	return overhead
 }
 
 // remember keeps the sends of a call that a later call completes until that is met.
@@ -181,8 +195,9 @@ func (w *charger) addSend(row uint32, s *trace.Send) {
 
 // received adds the ends of the messages whose receives a call completes.
 func (w *charger) received(e *commCall) {
+	pairs := w.messages.recvs[w.l]
 	for k := int(e.FirstRecv); k < e.last.recv; k++ {
-		if pair := w.messages.recvs[w.l].At(k); pair.inCall() {
+		if pair := pairs.At(k); pair.inCall() {
 			w.found = append(w.found, messageEnd{pair.number(), true, uint32(k)})
 		}
 	}
@@ -190,14 +205,14 @@ func (w *charger) received(e *commCall) {
 
 // split divides the overhead of one call: late partner is what it waits, transfer what
 // its own size needs beyond the smallest of its class, unexplained is the rest.
-func split(e *commCall, x *limit) overheadPart {
-	s := overheadPart{calls: 1, total: e.ticks, overhead: fit.Overhead(e.time, x.tMax)}
-	if s.overhead > 0 {
+func split(e *commCall, overhead int64, x *limit) overheadPart {
+	s := overheadPart{overhead: overhead}
+	if overhead > 0 {
 		s.slow = 1
 	}
-	s.late = min(s.overhead, e.wait)
-	s.transfer = min(s.overhead-s.late, x.transfer)
-	s.unexplained = s.overhead - s.late - s.transfer
+	s.late = min(overhead, e.wait)
+	s.transfer = min(overhead-s.late, x.transfer)
+	s.unexplained = overhead - s.late - s.transfer
 	return s
 }
 
@@ -226,7 +241,6 @@ func (w *charger) chargePairs(part *overheadPart, e *commCall, unreliable bool) 
 		}
 		side := &s.send
 		if m.receives {
-			s.messages++
 			side = &s.recv
 		}
 		side.overhead = Plus(side.overhead, overhead)
@@ -243,7 +257,7 @@ func (w *charger) blame(e *commCall) (messages [2]int, waits [2]int64) {
 	if e.wait == 0 {
 		return messages, waits
 	}
-	switch wait := e.cause; wait.Kind {
+	switch wait := w.waits.rows.Ptr(int(e.cause - 1)); wait.Kind {
 	case LateSender:
 		messages[0], waits[0] = w.find(true, wait.message), e.wait
 	case LateReceiver:

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tracekit/engine"
+	"tracekit/spill"
 	"tracekit/stats/fit"
 	"tracekit/trace"
 )
@@ -15,6 +16,19 @@ type commKey struct {
 	op        uint32 // index into overheads.ops, and below it the role
 	processes uint32
 	bytes     uint64
+}
+
+// A callKind is what decides the key of a call.
+type callKind struct {
+	region    trace.RegionID
+	processes uint32
+	size      callSize
+}
+
+// keyOf returns the key of calls of a kind.
+func (o *overheads) keyOf(k callKind) commKey {
+	x := &o.op[k.region]
+	return commKey{x.op<<roleBits | uint32(k.size.role()&x.roles), k.processes, k.size.bytes()}
 }
 
 // Bounds of memory: samples of at most 2^14 distinct durations (16 bytes each) for a
@@ -29,74 +43,98 @@ const (
 // request, synchronises or probes, as far as it is selected.
 type commCall struct {
 	*trace.Call
-	row    uint32
-	last   rowEnd // of its sends and receives
-	counts bool   // it is selected and a communication event; else only the above is known
-	key    commKey
-	ticks  int64     // duration
-	time   int64     // duration in ns
-	wait   int64     // of which waiting, in ns
-	cause  *CallWait // the wait; nil: it does not wait
-	whole  bool      // neither clipped by the selection nor never left
+	row   uint32
+	last  rowEnd // of its sends and receives
+	kind  callKind
+	ticks int64  // duration
+	time  int64  // duration in ns
+	wait  int64  // of which waiting, in ns
+	cause uint32 // row of the wait, plus 1; 0: it does not wait
+	whole bool   // neither clipped by the selection nor never left
 }
 
-// commCalls visits the calls of a location in order. What visit gets is valid until it
-// returns.
-func (o *overheads) commCalls(ctx context.Context, l trace.LocationID, visit func(*commCall)) {
-	calls, sizes, waits := newCallWalk(ctx, o.t, l), o.sizes[l], o.calls[l]
-	e := new(commCall)
-	calls.until(never, func(i int, c *trace.Call, last rowEnd) {
-		e.Call, e.row, e.last, e.cause = c, uint32(i), last, waits.Of(i)
-		o.describe(e, l, *sizes.Ptr(i))
-		visit(e)
-	})
-}
-
-// describe fills in what is known of a call of that size.
-func (o *overheads) describe(e *commCall, l trace.LocationID, size callSize) {
-	c := e.Call
-	e.wait, e.whole = 0, false
-	if e.counts = o.counts(c) && o.scope.overlaps(l, c.Enter, c.Leave); !e.counts {
-		return
-	}
-	x := &o.op[c.Region]
-	e.key = commKey{x.op<<roleBits | uint32(size.role()&x.roles), 2, size.bytes()}
-	if c.Coll != trace.None {
-		e.key.processes = o.t.Collectives.Ptr(int(c.Coll)).Size
-	}
-	e.ticks = o.scope.clip(c.Enter, c.Leave)
-	e.time = o.rate.ns(e.ticks)
-	if e.cause != nil {
-		e.wait = min(e.time, o.rate.ns(o.scope.clip(e.cause.From, e.cause.From+e.cause.Time)))
-	}
-	e.whole = !c.Open && e.ticks == c.Leave-c.Enter
-}
-
-// counts reports whether a call is a communication event. MPI_Init and MPI_Finalize run
-// once and have no law.
-func (o *overheads) counts(c *trace.Call) bool {
-	if int(c.Region) >= len(o.op) || int(c.Path) >= len(o.t.Tree.Nodes) || c.Class == trace.ClassInit || c.Class == trace.ClassFinalize {
+// communicates reports whether a call is a communication event of the selection. MPI_Init and
+// MPI_Finalize run once and have no law.
+func (w *waiting) communicates(l trace.LocationID, c *trace.Call) bool {
+	switch c.Class {
+	case trace.ClassNone, trace.ClassInit, trace.ClassFinalize:
 		return false
 	}
-	return o.op[c.Region].class != trace.ClassNone
+	return w.scope.overlaps(l, c.Enter, c.Leave) && int(c.Region) < len(w.t.Defs.Regions) && int(c.Path) < len(w.t.Tree.Nodes)
+}
+
+// A commWalk goes over the calls of a location in order and says what is known of those that
+// communicate.
+type commWalk struct {
+	callWalk
+	*overheads
+	waits     *WaitTable
+	instances spill.Cursor[trace.Collective]
+
+	// Of the calls of the run:
+	size   []callSize
+	waitOf []uint32 // rows in waits, plus 1
+}
+
+func (o *overheads) newCommWalk(ctx context.Context, l trace.LocationID) commWalk {
+	return commWalk{callWalk: newCallWalk(ctx, o.t, l), overheads: o, waits: o.calls[l], instances: o.t.Collectives.Cursor()}
+}
+
+// advance goes to the next run of calls.
+func (w *commWalk) advance() bool {
+	if !w.callWalk.advance(never) {
+		return false
+	}
+	w.size, w.waitOf = beside(&w.callWalk, w.sizes[w.l]), beside(&w.callWalk, w.waits.index)
+	return true
+}
+
+// describe fills in what is known of a call of the run, which communicates.
+func (w *commWalk) describe(e *commCall, k int) {
+	c := e.Call
+	e.kind = callKind{c.Region, 2, w.size[k]}
+	if c.Coll != trace.None {
+		e.kind.processes = w.instances.Ptr(int(c.Coll)).Size
+	}
+	e.ticks = w.scope.clip(c.Enter, c.Leave)
+	e.time = w.rate.ns(e.ticks)
+	e.wait, e.cause = 0, w.waitOf[k]
+	if e.cause > 0 {
+		x := w.waits.rows.Ptr(int(e.cause - 1))
+		e.wait = min(e.time, w.rate.ns(w.scope.clip(x.From, x.From+x.Time)))
+	}
+	e.whole = !c.Open && e.ticks == c.Leave-c.Enter
 }
 
 // sample collects the durations of all keys.
 func (o *overheads) sample(ctx context.Context) (*samples, error) {
 	return engine.Fold(ctx, o.jobs, len(o.t.Calls), o.newSamples, func(s *samples, l int) error {
-		o.commCalls(ctx, trace.LocationID(l), func(e *commCall) {
-			if !e.whole {
-				return
-			}
-			wait := e.wait
-			if o.withWaits {
-				wait = 0
-			}
-			s.cloud.add(e.key.op>>roleBits, e.Enter, e.time)
-			s.add(e.Path, e.key, timedCall{trace.LocationID(l), e.row, e.Enter, e.time - wait})
-		})
+		s.location(ctx, trace.LocationID(l))
 		return nil
 	}, (*samples).combine)
+}
+
+// location collects the durations of a location's calls.
+func (s *samples) location(ctx context.Context, l trace.LocationID) {
+	w, e := s.newCommWalk(ctx, l), new(commCall)
+	for w.advance() {
+		for k := range w.ahead {
+			if e.Call, e.row = &w.ahead[k], uint32(w.first+k); !w.communicates(l, e.Call) {
+				continue
+			}
+			if w.describe(e, k); !e.whole {
+				continue
+			}
+			wait := e.wait
+			if s.withWaits {
+				wait = 0
+			}
+			if s.cloud != nil {
+				s.cloud.add(s.op[e.Region].op, e.Enter, e.time)
+			}
+			s.add(e.Path, e.kind, timedCall{l, e.row, e.Enter, e.time - wait})
+		}
+	}
 }
 
 // samples holds the durations of some calls by key, and of each key the first ones in
@@ -118,9 +156,9 @@ type timedCall struct {
 	time     int64
 }
 
-// A memo is what was last looked up for a call path, whose calls mostly share a key.
+// A memo is what was last looked up for a call path, whose calls are mostly of one kind.
 type memo[T any] struct {
-	key   commKey
+	kind  callKind
 	known bool
 	value T
 }
@@ -135,19 +173,19 @@ func (o *overheads) newSamples() *samples {
 }
 
 // add counts a call in the sample of its key.
-func (s *samples) add(path trace.PathID, k commKey, c timedCall) {
+func (s *samples) add(path trace.PathID, k callKind, c timedCall) {
 	last := &s.sampled[path]
-	if !last.known || last.key != k {
-		*last = memo[*fit.Sample]{k, true, s.of(k)}
+	if !last.known || last.kind != k {
+		*last = memo[*fit.Sample]{k, true, s.of(s.keyOf(k))}
 	}
 	last.value.Add(c.time)
 	if s.keep > 0 {
-		s.keepFirst(s.keyOf(k), c)
+		s.keepFirst(s.classed(s.keyOf(k)), c)
 	}
 }
 
-// keyOf returns the key, or its size class if there are too many keys.
-func (s *samples) keyOf(k commKey) commKey {
+// classed returns the key, or its size class if there are too many keys.
+func (s *samples) classed(k commKey) commKey {
 	if s.classes {
 		k.bytes = uint64(fit.SizeClass(int64(k.bytes)))
 	}
@@ -163,7 +201,7 @@ func (s *samples) keepFirst(k commKey, c timedCall) {
 
 // of returns the sample of a key.
 func (s *samples) of(k commKey) *fit.Sample {
-	k = s.keyOf(k)
+	k = s.classed(k)
 	x := s.byKey[k]
 	if x == nil && len(s.byKey) == keyLimit && !s.classes {
 		s.coarsen()
@@ -191,7 +229,7 @@ func (s *samples) take(byKey map[commKey]*fit.Sample, order map[commKey][]timedC
 		s.of(k).Combine(x)
 	}
 	for k, calls := range order {
-		k = s.keyOf(k)
+		k = s.classed(k)
 		all := append(s.order[k], calls...)
 		slices.SortFunc(all, func(a, b timedCall) int {
 			return cmp.Or(cmp.Compare(a.location, b.location), cmp.Compare(a.row, b.row))

@@ -72,7 +72,7 @@ func (o *overheads) drawLines(p *profiler, part *profilePart) {
 
 // count counts a call, if it is of a line that is drawn.
 func (w *charger) count(e *commCall, group int) {
-	if w.lineOf == nil || group < 0 || !e.whole || w.lineOf[e.Path] < 0 {
+	if group < 0 || !e.whole || w.lineOf[e.Path] < 0 {
 		return
 	}
 	at := lineGroup{w.lineOf[e.Path], group}

@@ -11,8 +11,6 @@ import (
 // the walk over all calls, when both ends of a message are at hand, so that the overhead of
 // a call can be charged to its messages without looking at their other ends. Numbers of
 // pairs depend on who meets them first, and do not show.
-//
-// A nil pointer takes nothing.
 type messagePairs struct {
 	lock   sync.Mutex
 	paths  []pathPair // pair n is paths[n-1]
@@ -30,20 +28,38 @@ func newMessagePairs(t *trace.Trace) *messagePairs {
 
 // A pairCache remembers the pairs that one goroutine has met.
 type pairCache struct {
-	last   pathPair
-	number uint32 // of last; 0: none was met
-	known  map[pathPair]uint32
+	last     pathPair
+	number   uint32 // of last; 0: none was met
+	known    map[pathPair]uint32
+	received []uint64 // by number, less 1: messages whose receive a communication event of the selection completes
 }
 
-// join notes the pair of the message that is received in a row of location l.
-func (m *messagePairs) join(met *pairCache, l trace.LocationID, row uint32, p pathPair) {
-	if m == nil {
-		return
+// merge adds what another goroutine has counted.
+func (c *pairCache) merge(o *pairCache) {
+	c.reach(len(o.received))
+	for p, n := range o.received {
+		c.received[p] += n
 	}
+}
+
+// reach makes room for the counts of so many pairs.
+func (c *pairCache) reach(pairs int) {
+	if more := pairs - len(c.received); more > 0 {
+		c.received = append(c.received, make([]uint64, more)...)
+	}
+}
+
+// join returns the pair of a message, which counts if its receive is completed by a
+// communication event of the selection.
+func (m *messagePairs) join(met *pairCache, p pathPair, counts bool) messagePair {
 	if met.number == 0 || met.last != p {
 		met.last, met.number = p, m.pair(met, p)
 	}
-	*m.recvs[l].Ptr(int(row)) = messagePair(met.number)<<1 | messagePair(bit(p.recv != trace.None))
+	inCall := p.recv != trace.None
+	if inCall && counts {
+		met.received[met.number-1]++
+	}
+	return messagePair(met.number<<1 | bit(inCall))
 }
 
 // A messagePair is the number of the pair that a message joins, 0 if it is not matched, and
@@ -78,6 +94,7 @@ func (m *messagePairs) pair(met *pairCache, p pathPair) uint32 {
 		met.known = make(map[pathPair]uint32)
 	}
 	met.known[p] = n
+	met.reach(int(n))
 	return n
 }
 

@@ -17,7 +17,7 @@ type pairSum struct {
 	messages                 uint64
 	send, recv               sideSum
 	lateSender, lateReceiver int64 // ns of wait
-	charged                  bool  // some call of the selection has one of its ends
+	charged                  bool  // some call of the selection that takes longer than it must has one of its ends
 }
 
 func (s *pairSum) merge(o *pairSum) {
@@ -62,7 +62,7 @@ const dominance = 2
 // chargedPairs returns the sums of the pairs of which a call of the selection has an end, in
 // order of paths.
 func (o *overheads) chargedPairs() []pairSum {
-	out := slices.DeleteFunc(slices.Clone(o.pairs), func(s pairSum) bool { return !s.charged })
+	out := slices.DeleteFunc(slices.Clone(o.pairs), func(s pairSum) bool { return !s.charged && s.messages == 0 })
 	slices.SortFunc(out, func(a, b pairSum) int {
 		return cmp.Or(cmp.Compare(a.paths.send, b.paths.send), cmp.Compare(a.paths.recv, b.paths.recv))
 	})

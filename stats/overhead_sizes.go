@@ -76,41 +76,18 @@ func (s callSize) plus(bytes uint64, r role) callSize {
 	return callSize(min(s.bytes()+min(bytes, mostBytes), mostBytes)) | s&(roleMask<<roleShift) | callSize(r)<<roleShift
 }
 
-// addSize notes that a call carries a message or a part of a collective.
-func (w *waiting) addSize(l trace.LocationID, row uint32, bytes uint64, r role) {
-	if w.sizes != nil {
-		s := w.sizes[l].Ptr(int(row))
-		*s = s.plus(bytes, r)
-	}
-}
-
-// addPart notes the size of the call that begins a part of a collective, and of the call
-// that completes one which does not block.
-func (w *waiting) addPart(l trace.LocationID, begins *trace.Call, member uint32, p *memberPart) {
-	if w.sizes == nil {
-		return
-	}
-	w.addSize(l, p.begins, p.size.bytes(), p.size.role())
-	if begins.Class != trace.ClassIcoll {
-		return
-	}
-	if done := w.t.Members.Ptr(int(member)).Done; done != trace.None && done != p.begins {
-		w.addSize(l, done, p.size.bytes(), p.size.role())
-	}
-}
-
 // sizeParts finds the sizes and roles of the members of an instance.
 func (x *instances) sizeParts(c *trace.Collective, in []member) {
 	if x.sizes == nil {
 		return
 	}
 	k := sizing{op: c.Op, ranks: max(uint64(c.Size), 1), summed: x.summed}
-	for _, m := range in {
+	for i := range in {
 		switch c.Op {
 		case trace.CollBcast, trace.CollScatter:
-			k.each = max(k.each, m.recvd)
+			k.each = max(k.each, in[i].recvd)
 		case trace.CollGather, trace.CollReduce:
-			k.each = max(k.each, m.sent)
+			k.each = max(k.each, in[i].sent)
 		}
 	}
 	rooted := c.Op.Pattern() == trace.PatternOneToAll || c.Op.Pattern() == trace.PatternAllToOne
@@ -122,7 +99,7 @@ func (x *instances) sizeParts(c *trace.Collective, in []member) {
 				r = roleRoot
 			}
 		}
-		x.parts.Ptr(int(in[i].row)).size = callSize(0).plus(k.bytes(&in[i], r == roleRoot), r)
+		in[i].part.size = callSize(0).plus(k.bytes(&in[i], r == roleRoot), r)
 	}
 }
 

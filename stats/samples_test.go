@@ -14,7 +14,7 @@ import (
 // the combined samples and the first calls of each key are the same. Beyond the limit keys
 // have size classes, and say so.
 func TestSamplesDependOnCallsAlone(t *testing.T) {
-	o := &overheads{waiting: &waiting{t: &trace.Trace{Tree: trace.NewCallTree()}}, ops: []string{"MPI_Send"}, keep: 3}
+	o := &overheads{waiting: &waiting{t: &trace.Trace{Tree: trace.NewCallTree()}}, ops: []string{"MPI_Send"}, op: []keyedOp{{}}, keep: 3}
 	o.t.Tree.Add(trace.PathNode{Parent: trace.None})
 	describe := func(s *samples) string {
 		var lines []string
@@ -43,7 +43,7 @@ func TestSamplesDependOnCallsAlone(t *testing.T) {
 			}
 			for l := range size { // each worker meets locations in ascending order
 				for i, bytes := range size[l] {
-					parts[(l*l+l)/2%workers].add(0, commKey{bytes: bytes}, timedCall{trace.LocationID(l), uint32(i), int64(i), int64(i % 77)})
+					parts[(l*l+l)/2%workers].add(0, callKind{size: callSize(bytes)}, timedCall{trace.LocationID(l), uint32(i), int64(i), int64(i % 77)})
 				}
 			}
 			for _, p := range parts[1:] {

@@ -24,6 +24,7 @@ type scope struct {
 	missing  []bool // by world rank: it is not in the trace
 	aside    []bool // by location: see aside
 	rank     []uint32
+	whole    bool // nothing is left out and nothing is aside
 }
 
 func newScope(t *trace.Trace, opts Options) (scope, error) {
@@ -43,7 +44,9 @@ func newScope(t *trace.Trace, opts Options) (scope, error) {
 		return s, fmt.Errorf("selecting a part of the run: its end lies before its begin")
 	}
 	s.timed = s.from != first || s.to != last
-	return s, s.choose(opts.Ranks, len(t.World))
+	err := s.choose(opts.Ranks, len(t.World))
+	s.whole = s.all() && !slices.Contains(s.aside, true)
+	return s, err
 }
 
 func (s *scope) choose(ranks []uint32, world int) error {
@@ -119,7 +122,7 @@ func (s *scope) hasRank(r uint32) bool {
 // overlaps reports whether a call of a location counts: it is selected and neither ends
 // before the window nor begins after it.
 func (s *scope) overlaps(l trace.LocationID, enter, leave int64) bool {
-	return s.has(l) && (!s.timed || leave >= s.from && enter <= s.to)
+	return s.whole || s.has(l) && (!s.timed || leave >= s.from && enter <= s.to)
 }
 
 // clip returns the length of the part of [from, to] that is selected.

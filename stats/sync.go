@@ -8,8 +8,6 @@ import (
 // syncTables holds what the ideal replay needs of a trace: the calls that wait for others,
 // with what they wait for. They are made on the way of the walk over all calls, so that
 // the tables of calls and messages need not be read again.
-//
-// A nil pointer takes nothing.
 type syncTables struct {
 	store  *spill.Store
 	rows   []*spill.Table[syncRow] // by location, in order of calls
@@ -39,28 +37,16 @@ func newSyncTables(t *trace.Trace) *syncTables {
 		clocks: make([]*spill.Table[int64], n)}
 }
 
-// begin turns to the next call of a location.
-func (s *syncTables) begin(l trace.LocationID, c *trace.Call) {
-	if s != nil {
-		spill.Ensure(s.store, &s.clocks[l]).Append(int64(c.Seq))
-	}
-}
-
-// end adds the call if it waits for anything: sends, or the members of a collective.
-func (s *syncTables) end(l trace.LocationID, i uint32, c *trace.Call, sends []callKey) {
-	if s == nil || len(sends) == 0 && c.Coll == trace.None && c.Class != trace.ClassInit && c.Class != trace.ClassFinalize {
-		return
-	}
-	spill.Ensure(s.store, &s.rows[l]).Append(syncRow{call: i, needs: uint32(s.needs[l].Len()), coll: c.Coll, class: c.Class})
-	if len(sends) > 0 {
-		spill.Ensure(s.store, &s.needs[l]).AppendRows(sends)
-	}
+// begin makes room for a location with so many calls.
+func (s *syncTables) begin(l trace.LocationID, calls int) {
+	s.rows[l], s.needs[l] = spill.NewTable[syncRow](s.store), spill.NewTable[callKey](s.store)
+	s.clocks[l] = spill.NewZeros[int64](s.store, calls)
 }
 
 // seal ends the calls of a location.
 func (s *syncTables) seal(l trace.LocationID) {
 	if s != nil {
-		s.rows[l], s.needs[l], s.clocks[l] = s.rows[l].Sealed(), s.needs[l].Sealed(), s.clocks[l].Sealed()
+		s.rows[l], s.needs[l] = s.rows[l].Sealed(), s.needs[l].Sealed()
 	}
 }
 

@@ -42,6 +42,11 @@ func (l *longest) Pop() any {
 	return last
 }
 
+// takes reports whether an instance of that time may be among the longest.
+func (l *longest) takes(time int64) bool {
+	return len(l.kept) < l.size || l.size > 0 && time >= l.kept[0].time
+}
+
 // add keeps an instance if it is among the longest.
 func (l *longest) add(i instance) {
 	switch {

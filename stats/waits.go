@@ -125,6 +125,7 @@ func (s *waitSums) combine(o *waitSums) *waitSums {
 	}
 	s.colls.merge(o.colls)
 	s.msgs.merge(o.msgs)
+	s.met.merge(&o.met)
 	return s
 }
 
@@ -147,6 +148,7 @@ func (w *waiting) run(ctx context.Context) error {
 		}
 		w.waitSums.combine(sums)
 	}
+	w.parts.Release()
 	for _, t := range w.calls {
 		t.rows = t.rows.Sealed()
 	}
@@ -203,7 +205,9 @@ func (s *waitSums) charge(scope *scope, kind WaitKind, l trace.LocationID, call 
 	sum := &s.sums[kind]
 	sum.count++
 	sum.time = Plus(sum.time, clipped)
-	sum.top.add(instance{time: clipped, start: scope.clamp(from), location: l, seq: call.Seq, path: call.Path, region: call.Region})
+	if sum.top.takes(clipped) {
+		sum.top.add(instance{time: clipped, start: scope.clamp(from), location: l, seq: call.Seq, path: call.Path, region: call.Region})
+	}
 	return clipped
 }
 
@@ -234,7 +238,7 @@ func (w *waiting) startup(class trace.CallClass) {
 		c := calls.At(i)
 		in = append(in, member{location: trace.LocationID(l), call: uint32(i), enter: c.Enter, leave: c.Leave})
 	}
-	last := latest(in, func(member) bool { return true })
+	last := latest(in, everyone)
 	for _, m := range in {
 		wait := min(in[last].enter, m.leave) - m.enter
 		if wait <= 0 {

@@ -12,21 +12,22 @@ import (
 // A member is one rank's part in an instance of a collective.
 type member struct {
 	location     trace.LocationID
-	row          uint32 // in Members
 	call, done   uint32
 	rank         uint32 // in the communicator
 	enter, leave int64  // begin and end of the part; of a non-blocking operation, of the call that starts it
 	sent, recvd  uint64
-	second       bool // in the second group of an intercommunicator
+	second       bool        // in the second group of an intercommunicator
+	part         *memberPart // nil: of MPI_Init or MPI_Finalize
 }
 
 func (m *member) transfers() bool { return m.sent|m.recvd != 0 }
 
 // latest returns the index of the member that enters last among those that count, of
 // several that of the first location; -1 if none counts.
-func latest(in []member, counts func(member) bool) int {
+func latest(in []member, counts func(*member) bool) int {
 	last := -1
-	for i, m := range in {
+	for i := range in {
+		m := &in[i]
 		if !counts(m) {
 			continue
 		}
@@ -36,6 +37,8 @@ func latest(in []member, counts func(member) bool) int {
 	}
 	return last
 }
+
+func everyone(*member) bool { return true }
 
 // A collWait is what the wait rules of a collective say about one member.
 type collWait struct {
@@ -66,12 +69,12 @@ func (p *memberPart) callWait(m *trace.Member, c *trace.Call) CallWait {
 	return CallWait{Time: p.wait, From: from, Location: p.cause.location, Call: p.cause.call, Kind: p.kind, message: trace.None}
 }
 
-// collectives finds the waits of all instances, and sums the instances by operation. Then
-// each location takes what they say about its own calls.
+// collectives finds the waits of all instances, and sums the instances by operation. What they
+// say about its own calls each location takes on its walk over them.
 func (w *waiting) collectives(ctx context.Context) (*waitSums, error) {
 	w.parts = spill.NewZeros[memberPart](w.t.Store, w.t.Members.Len())
 	n := w.t.Collectives.Len()
-	sums, err := engine.Fold(ctx, w.jobs, (n+instanceChunk-1)/instanceChunk, func() *instances { return &instances{waiting: w, sums: w.newSums()} },
+	x, err := engine.Fold(ctx, w.jobs, (n+instanceChunk-1)/instanceChunk, w.newInstances,
 		func(x *instances, k int) error {
 			for i := k * instanceChunk; i < min((k+1)*instanceChunk, n); i++ {
 				x.instance(w.t.Collectives.At(i))
@@ -81,58 +84,56 @@ func (w *waiting) collectives(ctx context.Context) (*waitSums, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := w.takeParts(ctx)
-	if err != nil {
-		return nil, err
-	}
-	w.parts.Release()
-	return sums.sums.combine(own), nil
+	return x.sums, nil
 }
 
 // instanceChunk is the number of instances that are an item of work.
 const instanceChunk = 512
 
-// takeParts lets each location note the waits and bytes of its calls in collectives. What the
-// instances say of their members lies together: all locations are there at the same time.
-func (w *waiting) takeParts(ctx context.Context) (*waitSums, error) {
-	taken := make([]int, len(w.t.Calls)) // parts of the locations
-	return InWindows(ctx, w.t, w.jobs, w.newSums, func(s *waitSums, l int, end int64) {
-		for parts := w.t.Parts[l]; taken[l] < parts.Len(); {
-			for _, part := range parts.From(taken[l]) {
-				if !w.takePart(s, trace.LocationID(l), part.Member, end) {
-					return
-				}
-				taken[l]++
-			}
-		}
-	}, (*waitSums).combine)
+// nextPart finds the location's next part in a collective.
+func (p *p2pWalk) nextPart() {
+	p.begins = trace.None
+	for parts := p.t.Parts[p.l]; p.taken < parts.Len() && p.begins == trace.None; p.taken++ {
+		p.member = parts.Ptr(p.taken).Member
+		p.part = p.parts.Ptr(int(p.member))
+		p.begins = p.part.begins
+	}
 }
 
-// takePart notes a location's part of an instance if the call that begins it is entered before end.
-func (w *waiting) takePart(s *waitSums, l trace.LocationID, row uint32, end int64) (taken bool) {
-	p, calls := w.parts.Ptr(int(row)), w.t.Calls[l]
-	if p.begins == trace.None {
-		return true
+// takeParts notes the waits and bytes of the parts that begin with calls until call i, and the
+// sizes of those calls and of the ones that complete parts which do not block.
+func (p *p2pWalk) takeParts(i uint32, c *trace.Call) {
+	for ; p.begins <= i && p.begins != trace.None; p.nextPart() {
+		begins, part := c, p.part
+		if p.begins < i {
+			begins = p.rows.Ptr(int(p.begins))
+		}
+		p.addBytes(p.sums, p.l, begins, part.bytes)
+		p.addSize(p.begins, part.size.bytes(), part.size.role())
+		if begins.Class == trace.ClassIcoll {
+			if done := p.t.Members.Ptr(int(p.member)).Done; done != trace.None && done != p.begins {
+				p.addSize(done, part.size.bytes(), part.size.role())
+			}
+		}
+		if part.wait > 0 {
+			call := p.rows.Ptr(int(part.call))
+			p.waits.note(part.call, call, part.callWait(p.t.Members.Ptr(int(p.member)), call))
+		}
 	}
-	begins := calls.Ptr(int(p.begins))
-	if begins.Enter >= end {
-		return false
-	}
-	w.addBytes(s, l, begins, p.bytes)
-	w.addPart(l, begins, row, p)
-	if p.wait > 0 {
-		call := calls.Ptr(int(p.call))
-		w.calls[l].note(p.call, call, p.callWait(w.t.Members.Ptr(int(row)), call))
-	}
-	return true
 }
 
 // instances finds the waits of instances one after the other.
 type instances struct {
 	*waiting
-	sums *waitSums
-	in   []member   // of the instance
-	out  []collWait // what the rules say of them
+	sums    *waitSums
+	members spill.Cursor[trace.Member]
+	parts   spill.Cursor[memberPart]
+	in      []member   // of the instance
+	out     []collWait // what the rules say of them
+}
+
+func (w *waiting) newInstances() *instances {
+	return &instances{waiting: w, sums: w.newSums(), members: w.t.Members.Cursor(), parts: w.parts.Cursor()}
 }
 
 func (x *instances) instance(c trace.Collective) {
@@ -150,10 +151,9 @@ func (x *instances) instance(c trace.Collective) {
 
 // membersOf reads the members of an instance and notes their bytes.
 func (x *instances) membersOf(c *trace.Collective, in []member) []member {
-	first := x.firstGroup(c.Comm)
+	first, toOne := x.firstGroup(c.Comm), c.Op.Pattern() == trace.PatternAllToOne
 	for k := c.First; k < c.First+c.Count; k++ {
-		m := x.t.Members.Ptr(int(k))
-		part := x.parts.Ptr(int(k))
+		m, part := x.members.Ptr(int(k)), x.parts.Ptr(int(k))
 		if part.begins = m.Call; m.Call == trace.None {
 			continue
 		}
@@ -162,11 +162,11 @@ func (x *instances) membersOf(c *trace.Collective, in []member) []member {
 			leave = x.t.Calls[m.Location].Ptr(int(m.Call)).Leave
 		}
 		part.bytes = m.Sent
-		if c.Op.Pattern() == trace.PatternAllToOne && m.Rank == c.Root {
+		if toOne && m.Rank == c.Root {
 			part.bytes = m.Received
 		}
-		in = append(in, member{location: m.Location, row: k, call: m.Call, done: m.Done, rank: m.Rank,
-			enter: m.Begin, leave: leave, sent: m.Sent, recvd: m.Received, second: m.Rank >= first})
+		in = append(in, member{location: m.Location, call: m.Call, done: m.Done, rank: m.Rank,
+			enter: m.Begin, leave: leave, sent: m.Sent, recvd: m.Received, second: m.Rank >= first, part: part})
 	}
 	return in
 }
@@ -185,12 +185,15 @@ func (w *waiting) firstGroup(comm trace.CommID) uint32 {
 // them, and returns their number. Instances are nearly always all of one sort.
 func splitBlocking(in []member) int {
 	n := 0
-	for i, m := range in {
-		if m.done == m.call {
+	for i := range in {
+		if in[i].done != in[i].call {
+			continue
+		}
+		if m := in[i]; i > n {
 			copy(in[n+1:i+1], in[n:i])
 			in[n] = m
-			n++
 		}
+		n++
 	}
 	return n
 }
@@ -198,10 +201,9 @@ func splitBlocking(in []member) int {
 // waitRules applies the rules of 2.2 to the members of one blocking instance, which are in
 // order of rank.
 func (w *waiting) waitRules(c *trace.Collective, in []member, out []collWait) {
-	everyone := func(member) bool { return true }
-	apart := func(a, b member) bool { return a.second != b.second }
+	apart := func(a, b *member) bool { return a.second != b.second }
 	if w.firstGroup(c.Comm) == trace.None {
-		apart = func(a, b member) bool { return a.rank != b.rank }
+		apart = func(a, b *member) bool { return a.rank != b.rank }
 	}
 	switch p, root := c.Op.Pattern(), rootOf(c.Root, in); p {
 	case trace.PatternBarrier:
@@ -219,18 +221,19 @@ func (w *waiting) waitRules(c *trace.Collective, in []member, out []collWait) {
 
 // waitForLast makes the members that count wait for member last, and splits what follows:
 // completion begins when the first of them has left.
-func waitForLast(in []member, out []collWait, counts func(member) bool, last int) {
+func waitForLast(in []member, out []collWait, counts func(*member) bool, last int) {
 	if last < 0 {
 		return
 	}
 	left := false
 	var firstLeave int64
-	for _, m := range in {
-		if counts(m) && (!left || m.leave < firstLeave) {
+	for i := range in {
+		if m := &in[i]; counts(m) && (!left || m.leave < firstLeave) {
 			left, firstLeave = true, m.leave
 		}
 	}
-	for i, m := range in {
+	for i := range in {
+		m := &in[i]
 		if !counts(m) {
 			continue
 		}
@@ -244,18 +247,18 @@ func waitForLast(in []member, out []collWait, counts func(member) bool, last int
 // later than the last arrives, it did not wait for everyone (or clocks disagree), and only
 // the latest sender and the receivers that arrive before it take part, as in Scalasca.
 func exchangeRules(in []member, out []collWait) {
-	counts := func(m member) bool { return m.transfers() }
+	counts := (*member).transfers
 	last := latest(in, counts)
 	if last < 0 {
 		return
 	}
 	if slices.ContainsFunc(in, func(m member) bool { return m.transfers() && m.leave <= in[last].enter }) {
-		last = latest(in, func(m member) bool { return m.sent > 0 })
+		last = latest(in, func(m *member) bool { return m.sent > 0 })
 		if last < 0 {
 			return
 		}
-		sender := in[last]
-		counts = func(m member) bool {
+		sender := &in[last]
+		counts = func(m *member) bool {
 			return m.location == sender.location || m.recvd > 0 && m.enter < sender.enter
 		}
 	}
@@ -274,12 +277,12 @@ func rootOf(root uint32, in []member) int {
 
 // lateBroadcast makes the members apart from the root (on an intercommunicator, those of
 // the other group) wait for it.
-func lateBroadcast(r int, in []member, out []collWait, apart func(a, b member) bool) {
+func lateBroadcast(r int, in []member, out []collWait, apart func(a, b *member) bool) {
 	if r < 0 {
 		return
 	}
-	for i, m := range in {
-		if apart(in[r], m) && m.transfers() {
+	for i := range in {
+		if m := &in[i]; apart(&in[r], m) && m.transfers() {
 			out[i].wait, out[i].cause = max(0, min(in[r].enter, m.leave)-m.enter), r
 		}
 	}
@@ -287,11 +290,11 @@ func lateBroadcast(r int, in []member, out []collWait, apart func(a, b member) b
 
 // earlyReduce makes the root wait for the latest sender apart from it, as Scalasca 2.6
 // does; 1.x took the earliest.
-func earlyReduce(r int, in []member, out []collWait, apart func(a, b member) bool) {
+func earlyReduce(r int, in []member, out []collWait, apart func(a, b *member) bool) {
 	if r < 0 || !in[r].transfers() {
 		return
 	}
-	last := latest(in, func(m member) bool { return apart(in[r], m) && m.sent > 0 })
+	last := latest(in, func(m *member) bool { return apart(&in[r], m) && m.sent > 0 })
 	if last >= 0 {
 		out[r].wait, out[r].cause = max(0, min(in[last].enter, in[r].leave)-in[r].enter), last
 	}
@@ -299,7 +302,8 @@ func earlyReduce(r int, in []member, out []collWait, apart func(a, b member) boo
 
 func earlyScan(in []member, out []collWait) {
 	last := -1
-	for i, m := range in {
+	for i := range in {
+		m := &in[i]
 		if !m.transfers() {
 			continue
 		}
@@ -313,10 +317,10 @@ func earlyScan(in []member, out []collWait) {
 // chargeBlocking notes the waits of an instance and charges its completion.
 func (x *instances) chargeBlocking(c *trace.Collective, in []member, out []collWait) {
 	p := c.Op.Pattern()
-	for i, m := range in {
-		o := &out[i]
+	for i := range in {
+		m, o := &in[i], &out[i]
 		if o.wait > 0 {
-			x.wait(&m, m.call, waitAt(p), o.wait, &in[o.cause])
+			m.waits(m.call, waitAt(p), o.wait, &in[o.cause])
 		}
 		if o.completion <= 0 {
 			continue
@@ -331,10 +335,10 @@ func (x *instances) chargeBlocking(c *trace.Collective, in []member, out []collW
 	}
 }
 
-// wait says that a call of a member waits for another member.
-func (x *instances) wait(m *member, call uint32, kind WaitKind, time int64, cause *member) {
-	part := x.parts.Ptr(int(m.row))
-	part.call, part.kind, part.wait, part.cause = call, kind, time, callKey{cause.location, cause.call}
+// waits says that a call of a member waits for another member.
+func (m *member) waits(call uint32, kind WaitKind, time int64, cause *member) {
+	p := m.part
+	p.call, p.kind, p.wait, p.cause = call, kind, time, callKey{cause.location, cause.call}
 }
 
 // nonblocking notes the waits, in the calls that complete it, for the last rank to post a
@@ -348,8 +352,9 @@ func (x *instances) nonblocking(p trace.Pattern, in []member, blocking int) {
 	if p == trace.PatternBarrier || p == trace.PatternSparse {
 		kind = waitAt(p)
 	}
-	last := latest(in, func(member) bool { return true })
-	for _, m := range in[blocking:] {
+	last := latest(in, everyone)
+	for i := range in[blocking:] {
+		m := &in[blocking+i]
 		if m.done == trace.None {
 			continue
 		}
@@ -358,7 +363,7 @@ func (x *instances) nonblocking(p trace.Pattern, in []member, blocking int) {
 			continue
 		}
 		if wait := min(in[last].enter, done.Leave) - done.Enter; wait > 0 {
-			x.wait(&m, m.done, kind, wait, &in[last])
+			m.waits(m.done, kind, wait, &in[last])
 		}
 	}
 }

@@ -16,7 +16,7 @@ type lateInstance struct {
 // it is pushed out or when it is found to be in wrong order, so that it counts once.
 type orderWindow struct {
 	held   []lateInstance
-	newest int64 // the largest sent of held
+	newest int64 // the largest sent of held; 0 if there are none
 }
 
 // push remembers a late sender.
@@ -33,13 +33,17 @@ func (o *orderWindow) push(i lateInstance) {
 // arrive takes note of a message from rank source that was sent at sent: all held instances
 // whose message was sent later waited in the wrong order.
 func (o *orderWindow) arrive(p *p2pWalk, source uint32, sent int64) {
-	if len(o.held) == 0 || o.newest <= sent {
-		return
-	}
-	kept := o.held[:0]
-	for _, i := range o.held {
+	held, kept, newest := o.held, 0, int64(0)
+	for k := range held {
+		i := &held[k]
 		if i.sent <= sent {
-			kept = append(kept, i)
+			if kept == 0 || i.sent > newest {
+				newest = i.sent
+			}
+			if kept < k {
+				held[kept] = *i
+			}
+			kept++
 			continue
 		}
 		call := p.rows.Ptr(int(i.call))
@@ -50,10 +54,5 @@ func (o *orderWindow) arrive(p *p2pWalk, source uint32, sent int64) {
 			p.sums.different = Plus(p.sums.different, charged)
 		}
 	}
-	o.held, o.newest = kept, 0
-	for k, i := range kept {
-		if k == 0 || i.sent > o.newest {
-			o.newest = i.sent
-		}
-	}
+	o.held, o.newest = held[:kept], newest
 }

@@ -3,13 +3,14 @@ package stats
 import (
 	"context"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
 // pointToPoint walks over the calls of all locations with the messages that they post and
 // complete, and finds late senders, late receivers and messages in the wrong order. On its
-// way it sums the messages. All locations advance together through windows of time, so
-// that the rows of partners are still at hand.
+// way it sums the messages, and takes what collectives say of their members. All locations
+// advance together through windows of time, so that the rows of partners are still at hand.
 func (w *waiting) pointToPoint(ctx context.Context) (*waitSums, error) {
 	walks := make([]*p2pWalk, len(w.t.Calls)) // those under way
 	return InWindows(ctx, w.t, w.jobs, w.newSums, func(s *waitSums, l int, end int64) {
@@ -20,7 +21,18 @@ func (w *waiting) pointToPoint(ctx context.Context) (*waitSums, error) {
 		}
 		p.sums = s
 		p.begin()
-		p.until(end, p.call)
+		for p.advance(end) {
+			clocks, sizes := beside(&p.callWalk, p.clocks), beside(&p.callWalk, p.sizes)
+			for k := range p.ahead {
+				c, last := p.at(k)
+				if p.call(uint32(p.first+k), c, last); clocks != nil {
+					clocks[k] = int64(c.Seq)
+				}
+				if sizes != nil && p.size != 0 {
+					sizes[k] = sizes[k].plus(p.size.bytes(), p.size.role())
+				}
+			}
+		}
 		s.msgs.endReceiver(p.l)
 		if end == never {
 			walks[l] = nil
@@ -30,7 +42,20 @@ func (w *waiting) pointToPoint(ctx context.Context) (*waitSums, error) {
 }
 
 func (w *waiting) newWalk(ctx context.Context, l trace.LocationID) *p2pWalk {
-	return &p2pWalk{waiting: w, callWalk: newCallWalk(ctx, w.t, l), sent: newInFlight()}
+	p := &p2pWalk{waiting: w, callWalk: newCallWalk(ctx, w.t, l), waits: w.calls[l]}
+	if w.sync != nil {
+		w.sync.begin(l, p.rows.Len())
+		p.clocks, p.needs = w.sync.clocks[l], w.sync.needs[l]
+	}
+	if w.sizes != nil {
+		p.sizes = w.sizes[l]
+		p.others = p.sizes.Cursor()
+	}
+	if w.messages != nil {
+		p.pairs = w.messages.recvs[l].Cursor()
+	}
+	p.nextPart()
+	return p
 }
 
 // begin sums what is sent and received before the first call: it is recorded outside any,
@@ -40,16 +65,17 @@ func (p *p2pWalk) begin() {
 		return
 	}
 	p.begun = true
-	sent, before := p.sends.Len(), p.recvs.Len()
-	if len(p.ahead) > 0 {
-		sent, before = int(p.ahead[0].FirstSend), int(p.ahead[0].FirstRecv)
+	before := p.all
+	if p.rows.Len() > 0 {
+		c := p.rows.Ptr(0)
+		before = rowEnd{int(c.FirstSend), int(c.FirstRecv)}
 	}
-	for k := range sent {
+	for k := range before.send {
 		if s := p.sends.Ptr(k); s.State != trace.Matched {
 			p.sums.msgs.lostSend(p.l, s)
 		}
 	}
-	p.lateSender(trace.None-1, &trace.Call{Class: trace.ClassTest}, before)
+	p.lateSender(trace.None-1, new(trace.Call), before.recv)
 }
 
 // A partnerWait is a wait for another rank's call, because of a message.
@@ -64,39 +90,63 @@ func (w partnerWait) callWait(kind WaitKind, c *trace.Call) CallWait {
 	return CallWait{Time: w.time, From: c.Enter, Location: w.location, Call: w.call, Kind: kind, message: w.message}
 }
 
-func (p *p2pWalk) longer(a, b partnerWait) partnerWait {
-	if b.time > a.time {
-		return b
-	}
-	return a
-}
-
 // p2pWalk is the walk over one location's calls.
 type p2pWalk struct {
 	*waiting
 	callWalk
-	sums   *waitSums // of who visits the location now
+	waits  *WaitTable
+	clocks *spill.Table[int64]       // of sync
+	needs  *spill.Table[callKey]     // of sync
+	sizes  *spill.Table[callSize]    // of waiting
+	others spill.Cursor[callSize]    // of sizes: for other calls than the present one
+	pairs  spill.Cursor[messagePair] // of messages
+	sums   *waitSums                 // of who visits the location now
 	begun  bool
 	window orderWindow
-	needs  []callKey // the sends that the present call waits for
 	sent   inFlight
-	done   []uint32              // the sends that the present call completes
-	batch  [messageBatch]receipt // that is looked up now
+	part   *memberPart // the next one that is recorded
+	member uint32      // its row
+	begins uint32      // the call with which it begins; None: there is none
+	taken  int         // the location's parts until there
+
+	// Of the messages that the present call posts or completes:
+	bytes uint64
+	size  callSize
 }
 
 // call notes the longest wait of one call: for the latest sender or receiver, unless it
 // is known to wait longer in a collective. A call that waits for a late sender is no late
 // receiver; what it waits longer for a receiver is a wait state of its own.
-func (p *p2pWalk) call(row int, c *trace.Call, end rowEnd) {
-	i := uint32(row)
-	p.needs = p.needs[:0]
-	p.sync.begin(p.l, c)
-	receiver := p.lateReceiver(i, c, end.send)
-	sender, sent := p.lateSender(i, c, end.recv)
+func (p *p2pWalk) call(i uint32, c *trace.Call, end rowEnd) {
+	p.bytes, p.size = 0, 0
+	if i >= p.begins {
+		p.takeParts(i, c)
+	}
+	needs := p.needs.Len()
+	var receiver, sender partnerWait
+	var sent int64
+	if done := p.sent.take(i); len(done) > 0 || int(c.FirstSend) < end.send {
+		receiver = p.lateReceiver(i, c, done, end.send)
+	}
+	if int(c.FirstRecv) < end.recv {
+		sender, sent = p.lateSender(i, c, end.recv)
+	}
 	if c.Class == trace.ClassProbe {
 		sender, sent = p.probe(i, c)
 	}
-	p.sync.end(p.l, i, c, p.needs)
+	if p.size != 0 {
+		p.addBytes(p.sums, p.l, c, p.bytes)
+	}
+	if p.sync != nil && (p.needs.Len() > needs || c.Coll != trace.None || c.Class == trace.ClassInit || c.Class == trace.ClassFinalize) {
+		p.sync.rows[p.l].Append(syncRow{call: i, needs: uint32(needs), coll: c.Coll, class: c.Class})
+	}
+	if receiver.time > 0 || sender.time > 0 {
+		p.note(i, c, receiver, sender, sent)
+	}
+}
+
+// note notes the wait of a call for a receiver or a sender.
+func (p *p2pWalk) note(i uint32, c *trace.Call, receiver, sender partnerWait, sent int64) {
 	wait := sender.callWait(LateSender, c)
 	switch {
 	case receiver.time <= sender.time:
@@ -106,65 +156,56 @@ func (p *p2pWalk) call(row int, c *trace.Call, end rowEnd) {
 		wait = receiver.callWait(LateReceiverBehindLateSender, c)
 		wait.SenderTime, wait.senderMessage = sender.time, sender.message
 	}
-	if wait.Time > 0 && p.calls[p.l].note(i, c, wait) && sender.time > 0 {
+	if p.waits.note(i, c, wait) && sender.time > 0 {
 		p.window.push(lateInstance{wait: sender.time, sent: sent, source: p.t.Rank[sender.location], call: i})
 	}
-}
-
-// messageBatch is the number of messages whose other ends are looked up together: these lie
-// anywhere in memory, and looking up several at a time takes hardly longer than one.
-const messageBatch = 8
-
-// A receipt is a receive with what is known of its send.
-type receipt struct {
-	recv *trace.Recv
-	send *trace.Send // nil: not matched
-	post *trace.Call // that posts the send; nil: recorded outside any call
-	sent int64       // when that call is entered
 }
 
 // lateSender returns the longest wait of call i for the send of a message that it
 // completes, and when that message was sent.
 func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerWait, sent int64) {
 	waits := c.Class != trace.ClassTest && c.Class != trace.ClassNone
-	for first := int(c.FirstRecv); first < end; first += messageBatch {
-		batch := p.receipts(first, min(end, first+messageBatch))
-		for k := range batch {
-			x := &batch[k]
-			r, s := x.recv, x.send
-			p.received(i, c, r)
-			if s == nil {
-				p.sums.msgs.lost(p.l, r)
-				continue
+	counts := p.communicates(p.l, c)
+	for k := int(c.FirstRecv); k < end; k++ {
+		r := p.recvs.Ptr(k)
+		p.received(i, c, r)
+		if r.State != trace.Matched {
+			p.sums.msgs.lost(p.l, r)
+			continue
+		}
+		s := p.t.Sends[r.SendLoc].Ptr(int(r.Send))
+		posted, taken, paths := callTime{s.Time, s.Time}, callTime{r.Time, r.Time}, pathPair{trace.None, trace.None}
+		if s.Call != trace.None { // else it is recorded outside any
+			post := p.t.Calls[r.SendLoc].Ptr(int(s.Call))
+			posted, paths.send = callTime{post.Enter, post.Leave}, post.Path
+		}
+		if r.Call == i {
+			taken = callTime{c.Enter, c.Leave}
+			if s.Call != trace.None && p.needs != nil {
+				p.needs.Append(callKey{r.SendLoc, s.Call})
 			}
-			m := message{from: r.SendLoc, to: p.l, bytes: s.Bytes, posted: [2]int64{x.sent, x.sent}, taken: [2]int64{r.Time, r.Time}}
-			paths := pathPair{trace.None, trace.None}
-			if x.post != nil {
-				m.posted[1], paths.send = x.post.Leave, x.post.Path
+			if w := min(posted.enter, c.Leave) - c.Enter; waits && w > longest.time {
+				longest, sent = partnerWait{w, r.SendLoc, s.Call, uint32(k)}, s.Time
 			}
-			if r.Call == i {
-				m.taken = [2]int64{c.Enter, c.Leave}
-				p.need(r.SendLoc, s.Call)
-			}
-			if r.Call != trace.None {
-				paths.recv = c.Path
-			}
-			row := uint32(first + k)
-			p.messages.join(&p.sums.met, p.l, row, paths)
-			p.sums.msgs.add(&m)
+		}
+		if r.Call != trace.None {
+			paths.recv = c.Path
+		}
+		if p.messages != nil {
+			*p.pairs.Ptr(k) = p.messages.join(&p.sums.met, paths, counts)
+		}
+		p.sums.msgs.add(r.SendLoc, p.l, s.Bytes, posted, taken)
+		if p.window.newest > s.Time {
 			p.window.arrive(p, p.t.Rank[r.SendLoc], s.Time)
-			if w := min(x.sent, c.Leave) - c.Enter; waits && r.Call == i && w > longest.time {
-				longest, sent = partnerWait{w, r.SendLoc, s.Call, row}, s.Time
-			}
 		}
 	}
 	return longest, sent
 }
 
-// carries adds the bytes of a message to call i, which posts or completes it.
-func (p *p2pWalk) carries(i uint32, c *trace.Call, bytes uint64, r role) {
-	p.addBytes(p.sums, p.l, c, bytes)
-	p.addSize(p.l, i, bytes, r)
+// carries adds the bytes of a message to the present call, which posts or completes it.
+func (p *p2pWalk) carries(bytes uint64, r role) {
+	p.bytes += bytes
+	p.size = p.size.plus(bytes, r)
 }
 
 // received adds the bytes of a receive to call i, which completes it, and to the call that
@@ -173,43 +214,23 @@ func (p *p2pWalk) received(i uint32, c *trace.Call, r *trace.Recv) {
 	switch {
 	case r.Call != i:
 	case c.Class != trace.ClassSendrecv:
-		p.carries(i, c, r.Bytes, roleReceives)
-	case p.sizes != nil:
-		bytes := r.Bytes
-		if p.sizes[p.l].Ptr(int(i)).role()&roleSends != 0 {
-			bytes = 0
-		}
-		p.addSize(p.l, i, bytes, roleReceives)
+		p.carries(r.Bytes, roleReceives)
+	case p.size.role()&roleSends != 0:
+		p.size = p.size.plus(0, roleReceives)
+	default:
+		p.size = p.size.plus(r.Bytes, roleReceives)
 	}
 	if r.Post != r.Call && r.Post != trace.None {
-		p.addSize(p.l, r.Post, r.Bytes, roleReceives)
+		p.addSize(r.Post, r.Bytes, roleReceives)
 	}
 }
 
-// receipts looks up at most messageBatch receives, from row first to row end. They are
-// valid until the next call.
-func (p *p2pWalk) receipts(first, end int) []receipt {
-	out := p.batch[:end-first]
-	for k := range out {
-		x := &out[k]
-		x.recv, x.send, x.post = p.recvs.Ptr(first+k), nil, nil
-		if x.recv.State == trace.Matched {
-			x.send = p.t.Sends[x.recv.SendLoc].Ptr(int(x.recv.Send))
-		}
+// addSize notes what a call does whose turn it is not, or that begins a part in a collective.
+func (p *p2pWalk) addSize(call uint32, bytes uint64, r role) {
+	if p.sizes != nil {
+		size := p.others.Ptr(int(call))
+		*size = size.plus(bytes, r)
 	}
-	for k := range out {
-		if x := &out[k]; x.send != nil && x.send.Call != trace.None {
-			x.post = p.t.Calls[x.recv.SendLoc].Ptr(int(x.send.Call))
-		}
-	}
-	for k := range out {
-		if x := &out[k]; x.post != nil {
-			x.sent = x.post.Enter
-		} else if x.send != nil {
-			x.sent = x.send.Time
-		}
-	}
-	return out
 }
 
 // enterOf returns when a call is entered or, for what is recorded outside any call, the time
@@ -259,31 +280,17 @@ func (p *p2pWalk) probed(i uint32) (trace.Recv, bool) {
 	return trace.Recv{}, false
 }
 
-// need notes that the present call completes a message which another call sends.
-func (p *p2pWalk) need(l trace.LocationID, call uint32) {
-	if call != trace.None {
-		p.needs = append(p.needs, callKey{l, call})
-	}
-}
-
-// blockedSend returns how long blocking send k, which is call c, waits for the receive to be
-// posted.
-func (p *p2pWalk) blockedSend(k int, s *trace.Send, c *trace.Call) partnerWait {
-	r := p.t.Recvs[s.RecvLoc].Ptr(int(s.Recv))
-	posted := p.enterOf(s.RecvLoc, r.Post, r.Time)
-	if posted <= c.Enter || posted >= c.Leave {
-		return partnerWait{}
-	}
-	return partnerWait{posted - c.Enter, s.RecvLoc, r.Post, uint32(k)}
-}
-
-// lateReceiver returns the longest wait of call i, which completes sends, for the posting of
-// one of their receives. The sends of call i that a later call completes are kept until
-// that is met.
-func (p *p2pWalk) lateReceiver(i uint32, c *trace.Call, end int) (longest partnerWait) {
-	done := append(p.done[:0], p.sent.take(i)...)
+// lateReceiver returns the longest wait of call i, which completes the given sends of others, for
+// the posting of one of their receives. The sends of call i that a later call completes are
+// kept until that is met.
+func (p *p2pWalk) lateReceiver(i uint32, c *trace.Call, done []uint32, end int) (longest partnerWait) {
+	waits := c.Class == trace.ClassWait || c.Class == trace.ClassSend // of these, only MPI_Wait… and MPI_Send and MPI_Ssend
 	for _, k := range done {
-		p.carries(i, c, p.sends.Ptr(int(k)).Bytes, roleSends)
+		s := p.sends.Ptr(int(k))
+		p.carries(s.Bytes, roleSends)
+		if c.Class == trace.ClassWait {
+			longest = p.posting(longest, c, k, s)
+		}
 	}
 	for k := int(c.FirstSend); k < end; k++ {
 		s := p.sends.Ptr(k)
@@ -291,62 +298,31 @@ func (p *p2pWalk) lateReceiver(i uint32, c *trace.Call, end int) (longest partne
 			p.sums.msgs.lostSend(p.l, s)
 		}
 		if s.Call == i {
-			p.carries(i, c, s.Bytes, roleSends)
+			p.carries(s.Bytes, roleSends)
 		}
 		switch {
 		case s.Done == trace.None:
-		case s.Done == i && c.Class == trace.ClassSend:
-			if s.State == trace.Matched {
-				longest = p.longer(longest, p.blockedSend(k, s, c))
-			}
-		case s.Done == i:
-			done = append(done, uint32(k))
-		default:
+		case s.Done > i:
 			p.sent.add(s.Done, uint32(k))
+		case s.Done == i && waits:
+			longest = p.posting(longest, c, uint32(k), s)
 		}
-	}
-	p.done = done
-	if c.Class != trace.ClassWait { // only MPI_Wait… does (and MPI_Send and MPI_Ssend)
-		return longest
-	}
-	for ; len(done) > 0; done = done[min(len(done), messageBatch):] {
-		longest = p.longer(longest, p.posting(c, done[:min(len(done), messageBatch)]))
 	}
 	return longest
 }
 
-// A sending is a send with what is known of its receive.
-type sending struct {
-	row, recv uint32
-	location  trace.LocationID // of the receive
-	time      int64            // of its record
-	post      uint32           // the call that posts it
-}
-
-// posting returns the longest wait of call c for the posting of the receives of sends, at
-// most messageBatch, that it completes.
-func (p *p2pWalk) posting(c *trace.Call, sends []uint32) (longest partnerWait) {
-	var batch [messageBatch]sending
-	n := 0
-	for _, k := range sends {
-		if s := p.sends.Ptr(int(k)); s.State == trace.Matched {
-			batch[n] = sending{row: k, recv: s.Recv, location: s.RecvLoc}
-			n++
-		}
+// posting returns the wait of call c for the posting of the receive of send k, if it is longer
+// than that for another one.
+func (p *p2pWalk) posting(longest partnerWait, c *trace.Call, k uint32, s *trace.Send) partnerWait {
+	if s.State != trace.Matched {
+		return longest
 	}
-	for k := range batch[:n] {
-		x := &batch[k]
-		r := p.t.Recvs[x.location].Ptr(int(x.recv))
-		x.time, x.post = r.Time, r.Post
+	r := p.t.Recvs[s.RecvLoc].Ptr(int(s.Recv))
+	if r.Time <= c.Enter { // a receive is completed after it was posted
+		return longest
 	}
-	for _, x := range batch[:n] {
-		if x.time <= c.Enter { // a receive is completed after it was posted
-			continue
-		}
-		posted := p.enterOf(x.location, x.post, x.time)
-		if w := posted - c.Enter; posted < c.Leave && w > longest.time {
-			longest = partnerWait{w, x.location, x.post, x.row}
-		}
+	if posted := p.enterOf(s.RecvLoc, r.Post, r.Time); posted < c.Leave && posted-c.Enter > longest.time {
+		longest = partnerWait{posted - c.Enter, s.RecvLoc, r.Post, k}
 	}
 	return longest
 }

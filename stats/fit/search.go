@@ -135,11 +135,15 @@ func (c cells) system(d misfit, e *expectation) *system {
 	s := &system{coordinates: len(e.slopes)}
 	for k, expected := range e.calls {
 		by := d.slope(c.observed[k], expected)
+		var slopes vector
 		for j, row := range e.slopes {
+			slopes[j] = row[k]
 			s.gradient[j] += by * row[k]
-			if expected > tiny {
-				for i := range j + 1 {
-					s.information[j][i] += row[k] * e.slopes[i][k] / expected
+		}
+		if expected > tiny {
+			for j, slope := range slopes[:s.coordinates] {
+				for i, other := range slopes[:j+1] {
+					s.information[j][i] += slope * other / expected
 				}
 			}
 		}
