@@ -229,6 +229,29 @@ func (t *Table[T]) Rows(yield func(first int, rows []T) bool) {
 	}
 }
 
+// lineBytes is how much a processor reads from memory at a time, at least.
+const lineBytes = 64
+
+// ReadAhead reads rows from one to another, in order and as far as they are in memory, so that whoever
+// looks them up soon, in any order, finds them at hand: that takes a fraction of the time of looking for
+// each in memory. What it returns means nothing, and makes that it is not left out.
+//
+//go:noinline
+func (t *Table[T]) ReadAhead(from, to int) (sum byte) {
+	row := unsafe.Sizeof(*(*T)(nil))
+	for from < to {
+		k, at := t.place(from)
+		n := min(perPage[T]()-at, to-from)
+		if rows := atomic.LoadPointer(&t.pages[k].rows); rows != nil {
+			for at, end := uintptr(at)*row, uintptr(at+n)*row; at < end; at += lineBytes {
+				sum += *(*byte)(unsafe.Add(rows, at))
+			}
+		}
+		from += n
+	}
+	return sum
+}
+
 // Release lets all rows go. The table must not be used afterwards.
 func (t *Table[T]) Release() {
 	if t == nil {

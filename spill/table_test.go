@@ -89,6 +89,10 @@ func checkTable(t *testing.T, table *Table[tableRow], want []tableRow) {
 	if next != len(want) {
 		t.Fatalf("the runs end at %d of %d", next, len(want))
 	}
+	for from := 0; from <= len(want); from += 1 + len(want)/7 { // of rows wherever they lie
+		table.ReadAhead(from, from)
+		table.ReadAhead(from, len(want))
+	}
 	c := table.Cursor()
 	for k := range 2 * len(want) { // forwards and backwards in turn
 		i := k / 2

@@ -39,15 +39,20 @@ type rowEnd struct{ send, recv int }
 func (w *callWalk) advance(end int64) bool {
 	w.first += len(w.ahead)
 	w.ahead = w.rows.From(w.first)
-	n := len(w.ahead)
+	n := entered(w.ahead, end)
 	if w.ctx.Err() != nil {
 		n = 0
 	}
-	if n > 0 && w.ahead[n-1].Enter >= end {
-		n = slices.IndexFunc(w.ahead, func(c trace.Call) bool { return c.Enter >= end })
-	}
 	w.cut(n)
 	return n > 0
+}
+
+// entered returns how many of some calls are entered before end.
+func entered(calls []trace.Call, end int64) int {
+	if n := len(calls); n == 0 || calls[n-1].Enter < end {
+		return n
+	}
+	return slices.IndexFunc(calls, func(c trace.Call) bool { return c.Enter >= end })
 }
 
 // cut leaves so many calls in the run.
@@ -81,8 +86,8 @@ func (w *callWalk) at(k int) (c *trace.Call, last rowEnd) {
 // How many calls lie in a window, about: of all locations, and of each at least. In every window one
 // goroutine waits for the others; but what they look up should still be in the processor's cache.
 const (
-	windowCalls      = 1 << 16
-	leastWindowCalls = 2048 // of a location
+	windowCalls      = 1 << 14
+	leastWindowCalls = 256 // of a location
 )
 
 // InWindows lets all locations advance to the end of one window of time after the other, in ticks,
@@ -96,15 +101,45 @@ func InWindows[P any](ctx context.Context, t *trace.Trace, jobs int, partial fun
 	}
 	first, last := runOf(t)
 	windows := 1 + total/max(windowCalls, len(t.Calls)*leastWindowCalls)
+	endOf := func(window int) int64 {
+		if window >= windows-1 {
+			return never
+		}
+		return first + (last-first)/int64(windows)*int64(window+1)
+	}
+	next := make([]int, len(t.Calls)) // by location: the first call of the next window
 	return engine.Windows(ctx, jobs, engine.Windowed[P]{Windows: windows, Items: len(t.Calls), Partial: partial, Combine: combine,
 		Visit: func(p P, window, l int) error {
-			end := first + (last-first)/int64(windows)*int64(window+1)
-			if window == windows-1 {
-				end = never
-			}
-			advance(p, l, end)
+			advance(p, l, endOf(window))
+			next[l] = readAhead(t, l, next[l], endOf(window+1))
 			return nil
 		}})
+}
+
+// readAhead brings the calls of a location from one on that are entered before end, with their messages,
+// near to the processor: in the next window partners look them up before the location itself comes to them.
+// It returns the call behind them.
+func readAhead(t *trace.Trace, l, from int, end int64) (to int) {
+	calls := t.Calls[l]
+	for to = from; ; {
+		rows := calls.From(to)
+		n := entered(rows, end)
+		if to += n; n == 0 || n < len(rows) {
+			break
+		}
+	}
+	messages := func(call int) rowEnd {
+		if call < calls.Len() {
+			c := calls.Ptr(call)
+			return rowEnd{int(c.FirstSend), int(c.FirstRecv)}
+		}
+		return rowEnd{t.Sends[l].Len(), t.Recvs[l].Len()}
+	}
+	first, last := messages(from), messages(to)
+	calls.ReadAhead(from, to)
+	t.Sends[l].ReadAhead(first.send, last.send)
+	t.Recvs[l].ReadAhead(first.recv, last.recv)
+	return to
 }
 
 // inFlight holds sends of one location from the call that posts them to the call that
