@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Measures tracekit against a C program that only counts events through the reference
 # library (otf2count), and one core against two; prints the tables of the README.
 #
@@ -28,16 +28,18 @@ if [ $# -eq 0 ]; then
 	printf '%s\n' "$tmp/halo/traces.otf2" "$tmp/sweep/traces.otf2" >"$tmp/list"
 fi
 
-# run NAME CORES COMMAND...: processor seconds to NAME.cpu, elapsed ones to NAME.wall, the
-# peak in MiB to NAME.mib.
+# run NAME CORES COMMAND...: processor seconds to NAME.cpu, elapsed ones to NAME.wall.
+TIMEFORMAT='%3U %3S %3R'
 run() {
 	name=$1 cores=$2
 	shift 2
-	GOMAXPROCS=$cores /usr/bin/time -o "$tmp/time" -f '%U %S %e %M' "$@" >"$tmp/out"
+	{ time GOMAXPROCS=$cores "$@" >"$tmp/out"; } 2>"$tmp/time"
 	awk '{ print $1 + $2 }' "$tmp/time" >>"$tmp/$name.cpu"
 	awk '{ print $3 }' "$tmp/time" >>"$tmp/$name.wall"
-	awk '{ print $4 / 1024 }' "$tmp/time" >>"$tmp/$name.mib"
 }
+
+# peak COMMAND...: that of its memory, in MiB.
+peak() { GOMAXPROCS=1 /usr/bin/time -o "$tmp/time" -f '%M' "$@" >"$tmp/out" && awk '{ print $1 / 1024 }' "$tmp/time"; }
 
 # round ARCHIVE: each program once.
 round() {
@@ -61,7 +63,7 @@ row() { awk -v a="$1" -v b="$2" -v format="$3" 'BEGIN { printf format, a / b }';
 echo '| Archive | events | tables | analyze | peak of analyze | analyze, two cores | compress, two cores | convert, two cores |'
 echo '|---|---|---|---|---|---|---|---|'
 while read -r archive; do
-	rm -f "$tmp"/*.cpu "$tmp"/*.wall "$tmp"/*.mib
+	rm -f "$tmp"/*.cpu "$tmp"/*.wall
 	i=0
 	while [ "$i" -lt "$rounds" ]; do
 		round "$archive"
@@ -72,7 +74,7 @@ while read -r archive; do
 	printf '| %s | %s |' "$(basename "$(dirname "$archive")")" "$(row "$events" 1000000 '%.1f M')"
 	awk -v us="$(least "$tmp/tables.cpu")" -v n="$events" -v c="$counted" 'BEGIN { printf " %.2f |", us * n / 1e6 / c }'
 	row "$(least "$tmp/analyze1.cpu")" "$counted" ' %.1f |'
-	row "$(least "$tmp/analyze1.mib")" 1 ' %.0f MiB |'
+	row "$(peak "$tmp/tracekit" analyze --quiet --jobs 1 --json "$archive")" 1 ' %.0f MiB |'
 	for what in analyze compress convert; do
 		row "$(least "$tmp/${what}1.wall")" "$(least "$tmp/${what}2.wall")" ' %.2f |'
 	done

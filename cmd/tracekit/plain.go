@@ -17,27 +17,25 @@ import (
 
 // plain returns a text as one line of graphic characters: others as \u001b, the bytes that are
 // no UTF-8 as \xff.
-func plain(s string) string { return escape(s, "") }
+func plain(s string) string { return escape(s, false) }
 
-// escape escapes what is neither graphic nor one of those kept.
-func escape(s, keep string) string {
-	shown := func(r rune, n int) bool {
-		if r == utf8.RuneError && n == 1 {
-			return false
-		}
-		return unicode.IsGraphic(r) || strings.ContainsRune(keep, r)
-	}
+// escape escapes what is not graphic and, of a text of several lines, no end of one or tab.
+func escape(s string, lines bool) string {
 	var b *strings.Builder // nil: all so far is shown
-	for i, n := 0, 0; i < len(s); i += n {
-		if c := s[i]; c >= ' ' && c <= '~' { // nearly all
-			if n = 1; b != nil {
-				b.WriteByte(c)
-			}
-			continue
+	for i := 0; i < len(s); {
+		from := i
+		for i < len(s) && (s[i] >= ' ' && s[i] <= '~' || lines && (s[i] == '\n' || s[i] == '\t')) { // nearly all
+			i++
 		}
-		var r rune
-		r, n = utf8.DecodeRuneInString(s[i:])
-		ok := shown(r, n)
+		if b != nil {
+			b.WriteString(s[from:i])
+		}
+		if i == len(s) {
+			break
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		broken := r == utf8.RuneError && n == 1
+		ok := unicode.IsGraphic(r) && !broken
 		if b == nil && !ok {
 			b = new(strings.Builder)
 			b.WriteString(s[:i])
@@ -46,11 +44,12 @@ func escape(s, keep string) string {
 		case ok && b != nil:
 			b.WriteString(s[i : i+n])
 		case ok:
-		case r == utf8.RuneError && n == 1:
+		case broken:
 			fmt.Fprintf(b, `\x%02x`, s[i])
 		default:
 			writeEscaped(b, r)
 		}
+		i += n
 	}
 	if b == nil {
 		return s
@@ -84,7 +83,7 @@ func (p plainWriter) Write(text []byte) (written int, err error) {
 		for k := 1; k < utf8.UTFMax && end < len(text) && !utf8.RuneStart(text[end]); k++ {
 			end--
 		}
-		if _, err = io.WriteString(p.w, escape(string(text[written:end]), "\n\t")); err == nil {
+		if _, err = io.WriteString(p.w, escape(string(text[written:end]), true)); err == nil {
 			written = end
 		}
 	}

@@ -66,7 +66,7 @@ func TestPlainPieces(t *testing.T) {
 	for shift := range 4 {
 		b.Reset()
 		in := strings.Repeat("x", shift) + text
-		if n, err := (plainWriter{&b}).Write([]byte(in)); n != len(in) || err != nil || b.String() != escape(in, "\n\t") {
+		if n, err := (plainWriter{&b}).Write([]byte(in)); n != len(in) || err != nil || b.String() != escape(in, true) {
 			t.Errorf("%d bytes, %v", n, err)
 		}
 	}
