@@ -34,7 +34,7 @@ type Recorder struct {
 	told     bool  // the trace tells when the thread runs
 	until    int64 // the thread runs until then; MinInt64: it does not, or is not told to
 
-	stack         []frame
+	stack         []entered
 	mpi, parallel int
 	region        trace.PathID // the outermost parallel one
 	forks         []int
@@ -46,7 +46,7 @@ type Recorder struct {
 	useful int64 // until last.From
 }
 
-type frame struct {
+type entered struct {
 	Meaning
 	path trace.PathID
 }
@@ -72,7 +72,7 @@ func (r *Recorder) Enter(at int64, region trace.RegionID, path trace.PathID) {
 	case r.parallel == 0:
 		r.region = path
 	}
-	r.stack = append(r.stack, frame{m, path})
+	r.stack = append(r.stack, entered{m, path})
 	r.count(m, 1)
 	r.mark(at, m.Activity == Barrier)
 }
