@@ -86,11 +86,11 @@ func (c *criticalPath) ranked(l trace.LocationID) bool { return c.t.Rank[l] != t
 func (c *criticalPath) step() bool {
 	l := c.at
 	for i := c.bound[l] - 1; i >= 0; i-- {
-		wait, ok := c.waits[l].row(i)
-		if !ok || wait.From >= c.now {
+		wait := c.waits[l].row(i)
+		if wait == nil || wait.From >= c.now {
 			continue
 		}
-		c.overtake(i, &wait)
+		c.overtake(i, wait)
 		c.bound[l] = i
 		c.walkTo(min(wait.From+wait.Time, c.now))
 		c.jump(wait.Location, wait.Call)
@@ -113,16 +113,21 @@ func (c *criticalPath) overtake(i int, wait *waitingCall) {
 	}
 	calls, recvs := c.t.Calls[c.at], c.t.Recvs[c.at]
 	sent := func(r *trace.Recv) int64 { return c.t.Sends[r.SendLoc].Ptr(int(r.Send)).Time }
-	late := sent(recvs.Ptr(int(wait.message)))
+	late, known := int64(0), false
 	for k := i + 1; k < c.bound[c.at]; k++ {
 		next := calls.Ptr(k)
 		if next.Path != wait.path {
 			return
 		}
-		if n := int(next.FirstRecv); n < recvs.Len() {
-			if r := recvs.Ptr(n); int(r.Call) == k && r.State == trace.Matched {
-				c.overtaken += max(0, min(next.Leave-next.Enter, late-sent(r)))
+		n := int(next.FirstRecv)
+		if n >= recvs.Len() {
+			continue
+		}
+		if r := recvs.Ptr(n); int(r.Call) == k && r.State == trace.Matched {
+			if !known { // mostly no call is of the same path, and nothing need be looked up
+				late, known = sent(recvs.Ptr(int(wait.message))), true
 			}
+			c.overtaken += max(0, min(next.Leave-next.Enter, late-sent(r)))
 		}
 	}
 }

@@ -38,19 +38,18 @@ func (t *WaitTable) At(i int) CallWait {
 
 // Of returns the wait of call i, nil if it does not wait.
 func (t *WaitTable) Of(i int) *CallWait {
-	if row := *t.index.Ptr(i); row > 0 {
-		return &t.rows.Ptr(int(row - 1)).CallWait
+	if row := t.row(i); row != nil {
+		return &row.CallWait
 	}
 	return nil
 }
 
-// row returns the row of call i; ok is false if it does not wait.
-func (t *WaitTable) row(i int) (row waitingCall, ok bool) {
-	k := t.index.At(i)
-	if k == 0 {
-		return row, false
+// row returns the row of call i, nil if it does not wait.
+func (t *WaitTable) row(i int) *waitingCall {
+	if k := *t.index.Ptr(i); k > 0 {
+		return t.rows.Ptr(int(k - 1))
 	}
-	return t.rows.At(int(k - 1)), true
+	return nil
 }
 
 // note stores the wait of call i unless a longer one is known, or an equal one of a kind
