@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -96,31 +95,45 @@ type waitList struct {
 	ahead []delayedWait
 }
 
-// A nextWait is the first row that is left of a list.
+// A nextWait is the first row that is left of a list, as far as it decides about the order.
 type nextWait struct {
-	end  int64 // when it is over
-	list int
+	end   int64  // when it is over
+	cause uint64 // location and call
+	list  int
 }
 
+func (w *waitList) next(list int) nextWait {
+	first := &w.ahead[0]
+	return nextWait{first.end, uint64(first.cause.location)<<32 | uint64(first.cause.call), list}
+}
+
+func (a *nextWait) before(b *nextWait) bool {
+	switch {
+	case a.end != b.end:
+		return a.end < b.end
+	case a.cause != b.cause:
+		return a.cause < b.cause
+	}
+	return a.list < b.list
+}
+
+// newMerger returns the merger of the lists of some locations, in order.
 func newMerger(lists []*spill.Table[delayedWait]) *merger {
 	m := &merger{}
 	for _, rows := range lists {
 		if rows.Len() > 0 {
-			m.heap = append(m.heap, nextWait{rows.Ptr(0).end, len(m.lists)})
-			m.lists = append(m.lists, waitList{rows: rows, ahead: rows.From(0)})
+			list := waitList{rows: rows, ahead: rows.From(0)}
+			m.heap = append(m.heap, list.next(len(m.lists)))
+			m.lists = append(m.lists, list)
 		}
 	}
-	slices.SortFunc(m.heap, m.compare)
+	slices.SortFunc(m.heap, func(a, b nextWait) int {
+		if a.before(&b) {
+			return -1
+		}
+		return 1
+	})
 	return m
-}
-
-func (m *merger) compare(a, b nextWait) int {
-	if a.end != b.end {
-		return cmp.Compare(a.end, b.end)
-	}
-	x, y := &m.lists[a.list].ahead[0], &m.lists[b.list].ahead[0]
-	return cmp.Or(cmp.Compare(x.cause.location, y.cause.location),
-		cmp.Compare(x.cause.call, y.cause.call), cmp.Compare(x.at.location, y.at.location))
 }
 
 // next moves the first of all rows to out; it reports false if there is none.
@@ -135,7 +148,7 @@ func (m *merger) next(out *spill.Table[delayedWait]) bool {
 		first.ahead = first.rows.From(first.taken)
 	}
 	if len(first.ahead) > 0 {
-		m.heap[0].end = first.ahead[0].end
+		m.heap[0] = first.next(m.heap[0].list)
 	} else {
 		first.rows.Release()
 		n := len(m.heap) - 1
@@ -152,19 +165,15 @@ func (m *merger) sink() {
 	}
 	i, moved := 0, m.heap[0]
 	for k := 1; k < len(m.heap); k = 2*i + 1 {
-		if k+1 < len(m.heap) && m.before(m.heap[k+1], m.heap[k]) {
+		if k+1 < len(m.heap) && m.heap[k+1].before(&m.heap[k]) {
 			k++
 		}
-		if !m.before(m.heap[k], moved) {
+		if !m.heap[k].before(&moved) {
 			break
 		}
 		m.heap[i], i = m.heap[k], k
 	}
 	m.heap[i] = moved
-}
-
-func (m *merger) before(a, b nextWait) bool {
-	return a.end < b.end || a.end == b.end && m.compare(a, b) < 0
 }
 
 // openPairs finds for each wait where the two last synchronised by a wait of one for the
