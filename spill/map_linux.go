@@ -35,3 +35,12 @@ func residentFiles() int64 {
 func populate(b []byte) {
 	_, _, _ = unix.RawSyscall(unix.SYS_MADVISE, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MADV_POPULATE_WRITE)
 }
+
+// writeAt writes pieces behind each other, in one call if the system is able to.
+func writeAt(f *os.File, pieces [][]byte, at int64) error {
+	n, err := unix.Pwritev(int(f.Fd()), pieces, at)
+	if err == nil && n == len(pieces)*pageBytes {
+		return nil
+	}
+	return writeEach(f, pieces, at) // which takes what did not fit, or says why it does not
+}

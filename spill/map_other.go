@@ -12,6 +12,8 @@ const canMap = false
 
 func mapMore(*os.File, int64, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
 
+func writeAt(*os.File, [][]byte, int64) error { return errors.ErrUnsupported }
+
 func unmap([]byte) {}
 
 func fetch([]byte) {}

@@ -35,6 +35,16 @@ func fill(f *os.File, at, n int64) error {
 	return err
 }
 
+// writeEach writes pieces of a page each behind each other.
+func writeEach(f *os.File, pieces [][]byte, at int64) error {
+	for i, piece := range pieces {
+		if _, err := f.WriteAt(piece, at+int64(i)*pageBytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // addressSpace returns the limit of the process's address space.
 func addressSpace() int64 {
 	var l unix.Rlimit

@@ -40,18 +40,19 @@ type Store struct {
 
 	mu       sync.Mutex
 	file     *os.File
-	segments []segment // of the file
-	end      int64     // of the file
-	made     int       // frames in memory so far
-	unused   []*frame  // those of them that are zeros and never had a page
-	free     []*frame  // frames in memory without a page
-	vacant   []*frame  // frames in the file without a page
-	extents  []*frame  // the first ones of extents of the file that were never used
-	common   *page     // of rows of several tables, with room for more
-	used     int       // bytes of it
-	inUse    queue     // pages of the file that were brought in last
-	brought  int       // how many were since the file's memory was last given back
-	others   int64     // bytes of other files that are resident, about
+	segments []segment      // of the file
+	end      int64          // of the file
+	made     int            // frames in memory so far
+	unused   []*frame       // those of them that are zeros and never had a page
+	free     []*frame       // frames in memory without a page
+	vacant   []*frame       // frames in the file without a page
+	extents  []*frame       // the first ones of extents of the file that were never used
+	common   *page          // of rows of several tables, with room for more
+	used     int            // bytes of it
+	inUse    queue          // pages of the file that were brought in last
+	fetched  map[*byte]bool // extents that were asked for since the file's memory was last given back
+	brought  int            // how many were since the file's memory was last given back
+	others   int64          // bytes of other files that are resident, about
 	err      error
 }
 
@@ -74,7 +75,7 @@ type segment struct {
 func NewStore(budget int64, dir string) *Store {
 	pages := int(min(max(budget, 0)/pageBytes, 1<<40))
 	window := max(pages/2, leastWindow)
-	return &Store{dir: dir, inMemory: max(pages-window, 0), window: window}
+	return &Store{dir: dir, inMemory: max(pages-window, 0), window: window, fetched: make(map[*byte]bool)}
 }
 
 // leastWindow is how many pages of the file are resident whatever the budget.
@@ -123,40 +124,62 @@ func (s *Store) place(p *page) {
 	}
 }
 
+// A group is of one table, while that grows: frames of the file that lie beside each other and are kept for
+// its next pages, the first one last, and those of the pages that have all their rows and are to be written there.
+type group struct {
+	frames []*frame
+	pages  []*page
+}
+
 // retire is told that a page of a table has all its rows. If hardly any frames of memory are left for
 // those that are still to grow, it is written to the file: which costs less than to have it grow there, where
-// each of the system's pages takes a fault. Beside are frames of the file in which the table's next pages
-// should lie; a large table has some.
-func (s *Store) retire(p *page, beside *[]*frame, large bool) {
+// each of the system's pages takes a fault. Of a large table it waits, as long as there is room, for those that
+// will lie beside it, for one call of the system writes them all; the last one does not wait.
+func (s *Store) retire(p *page, g *group, large, last bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p.home == nil || p.mapped || s.spare() >= s.reserved() || !s.extend() {
+	if s.spare() >= s.reserved() {
+		g.pages = g.pages[:0] // they stay in memory
 		return
 	}
-	if large && len(*beside) == 0 && len(s.vacant) < extentFrames && len(s.extents) > 0 {
-		*beside = framesOf(pop(&s.extents), *beside)
+	if p.home == nil || p.mapped || !s.extend() {
+		return
 	}
-	f := s.inFile(beside)
-	file, old, at := s.file, p.home, s.offset(f)
+	if large && len(g.frames) == 0 && len(s.vacant) < extentFrames && len(s.extents) > 0 {
+		g.frames = framesOf(pop(&s.extents), g.frames)
+	}
+	if g.pages = append(g.pages, p); last || len(g.pages) >= len(g.frames) || s.spare() < s.reserved()/2 {
+		s.write(g)
+	}
+}
+
+// write writes the pages of a group to the file. Those that cannot be written stay in memory.
+func (s *Store) write(g *group) {
+	if len(g.frames) == 0 {
+		g.frames = append(g.frames, s.inFile())
+	}
+	pages, rows := g.pages, make([][]byte, len(g.pages))
+	for i, p := range pages {
+		rows[i] = p.home.bytes()
+	}
+	file, at := s.file, s.offset(g.frames[len(g.frames)-1])
+	g.pages = g.pages[:0]
 	s.mu.Unlock()
-	_, err := file.WriteAt(old.bytes(), at)
+	err := writeAt(file, rows, at)
 	s.mu.Lock()
 	if err != nil {
-		s.vacant = append(s.vacant, f)
 		s.err = fmt.Errorf("writing temporary data: %w (see --memory, or set TMPDIR to another disk)", err)
 		return
 	}
-	atomic.StorePointer(&p.rows, nil)
-	p.home, p.mapped = f, true
-	s.free = append(s.free, old)
+	for _, p := range pages {
+		atomic.StorePointer(&p.rows, nil)
+		s.free = append(s.free, p.home)
+		p.home, p.mapped = pop(&g.frames), true
+	}
 }
 
-// inFile returns a frame of the file without a page: one of those beside, if there are any. There is one: see
-// extend.
-func (s *Store) inFile(beside *[]*frame) *frame {
-	if beside != nil && len(*beside) > 0 {
-		return pop(beside)
-	}
+// inFile returns a frame of the file without a page. There is one: see extend.
+func (s *Store) inFile() *frame {
 	if len(s.vacant) == 0 {
 		s.vacant = framesOf(pop(&s.extents), s.vacant)
 	}
@@ -239,7 +262,10 @@ func (s *Store) load(p *page) unsafe.Pointer {
 		}
 	}
 	if !p.resident() {
-		extent = s.extent(p.home)
+		if around := s.extent(p.home); !s.fetched[&around[0]] {
+			s.fetched[&around[0]] = true
+			extent = around
+		}
 		s.admit(p)
 		atomic.StorePointer(&p.rows, unsafe.Pointer(p.home))
 	}
@@ -267,7 +293,7 @@ func (s *Store) zeros(reserved int) (f *frame, mapped bool) {
 		s.mu.Unlock()
 		return f, false
 	default:
-		f, mapped = s.inFile(nil), true
+		f, mapped = s.inFile(), true
 	}
 	s.mu.Unlock()
 	if mapped {
@@ -373,6 +399,7 @@ func (s *Store) full() bool {
 		return false
 	}
 	s.brought = 0
+	clear(s.fetched)
 	return true
 }
 

@@ -10,14 +10,14 @@ import (
 //
 //	row 0 is row first of pages[0]; but for the first and the last one, pages are full
 //	last are the rows of the last page, with room for more, while the table grows
-//	beside are frames of the file that are kept for its next pages
+//	next is where its next pages will lie in the file
 type Table[T any] struct {
-	store  *Store
-	pages  []*page
-	last   []T
-	beside []*frame
-	first  int
-	n      int
+	store *Store
+	pages []*page
+	last  []T
+	next  group
+	first int
+	n     int
 }
 
 // NewTable returns an empty table in the store.
@@ -70,9 +70,9 @@ func (t *Table[T]) Sealed() *Table[T] {
 		return nil
 	case len(t.pages) > 1 || t.pages[0].home != nil:
 		t.last = nil
-		t.retire()
-		t.store.refund(t.beside)
-		t.beside = nil
+		t.retire(true)
+		t.store.refund(t.next.frames)
+		t.next = group{}
 		return t
 	}
 	sealed := newLot[T](t.store, t.n)
@@ -146,7 +146,7 @@ func (t *Table[T]) grow() {
 	n, perPage := len(t.last), perPage[T]()
 	if n == perPage || len(t.pages) == 0 {
 		if n > 0 {
-			t.retire()
+			t.retire(false)
 		}
 		t.pages = append(t.pages, new(page))
 		n, t.last = 0, nil
@@ -164,8 +164,8 @@ func (t *Table[T]) grow() {
 }
 
 // retire tells the store that the last page does not grow any more.
-func (t *Table[T]) retire() {
-	t.store.retire(t.pages[len(t.pages)-1], &t.beside, len(t.pages) >= extentFrames)
+func (t *Table[T]) retire(last bool) {
+	t.store.retire(t.pages[len(t.pages)-1], &t.next, len(t.pages) >= extentFrames, last)
 }
 
 // place returns the page of row i and the row's index in it. The quotient is one of a
@@ -260,6 +260,6 @@ func (t *Table[T]) Release() {
 	for _, p := range t.pages {
 		t.store.release(p)
 	}
-	t.store.refund(t.beside)
-	t.pages, t.last, t.beside, t.n = nil, nil, nil, 0
+	t.store.refund(t.next.frames)
+	t.pages, t.last, t.next, t.n = nil, nil, group{}, 0
 }
