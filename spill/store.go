@@ -40,19 +40,19 @@ type Store struct {
 
 	mu       sync.Mutex
 	file     *os.File
-	segments []segment      // of the file
-	end      int64          // of the file
-	made     int            // frames in memory so far
-	unused   []*frame       // those of them that are zeros and never had a page
-	free     []*frame       // frames in memory without a page
-	vacant   []*frame       // frames in the file without a page
-	extents  []*frame       // the first ones of extents of the file that were never used
-	common   *page          // of rows of several tables, with room for more
-	used     int            // bytes of it
-	inUse    queue          // pages of the file that were brought in last
-	fetched  map[*byte]bool // extents that were asked for since the file's memory was last given back
-	brought  int            // how many were since the file's memory was last given back
-	others   int64          // bytes of other files that are resident, about
+	segments []segment         // of the file
+	end      int64             // of the file
+	made     int               // frames in memory so far
+	unused   []*frame          // those of them that are zeros and never had a page
+	free     []*frame          // frames in memory without a page
+	vacant   []*frame          // frames in the file without a page
+	extents  []*frame          // the first ones of extents of the file that were never used
+	common   *page             // of rows of several tables, with room for more
+	used     int               // bytes of it
+	inUse    queue             // pages of the file that were brought in last
+	fetched  map[*byte]request // extents that were asked for since the file's memory was last given back
+	brought  int               // how many were since the file's memory was last given back
+	others   int64             // bytes of other files that are resident, about
 	err      error
 }
 
@@ -62,6 +62,15 @@ type Store struct {
 const (
 	extentFrames = 4
 	extentBytes  = extentFrames * pageBytes
+)
+
+// A request says whether an extent was asked for, and those on both sides of it.
+type request uint8
+
+const (
+	notAsked request = iota
+	asked
+	askedAround
 )
 
 // A segment is a part of the file, and where that begins.
@@ -75,7 +84,7 @@ type segment struct {
 func NewStore(budget int64, dir string) *Store {
 	pages := int(min(max(budget, 0)/pageBytes, 1<<40))
 	window := max(pages/2, leastWindow)
-	return &Store{dir: dir, inMemory: max(pages-window, 0), window: window, fetched: make(map[*byte]bool)}
+	return &Store{dir: dir, inMemory: max(pages-window, 0), window: window, fetched: make(map[*byte]request)}
 }
 
 // leastWindow is how many pages of the file are resident whatever the budget.
@@ -244,10 +253,11 @@ func (s *Store) lot(n, rowBytes int) (p *page, first int) {
 	}
 }
 
-// load makes a page resident and returns its rows.
-func (s *Store) load(p *page) unsafe.Pointer {
+// load makes page k of a table resident and returns its rows.
+func (s *Store) load(pages []*page, k int) unsafe.Pointer {
 	s.mu.Lock()
-	var extent []byte // to be brought in
+	p := pages[k]
+	var wanted [][]byte // extents to be brought in
 	switch {
 	case p.resident(): // another goroutine was faster
 	case p.home == nil:
@@ -262,22 +272,40 @@ func (s *Store) load(p *page) unsafe.Pointer {
 		}
 	}
 	if !p.resident() {
-		if around := s.extent(p.home); !s.fetched[&around[0]] {
-			s.fetched[&around[0]] = true
-			extent = around
-		}
+		wanted = s.wanted(pages, k)
 		s.admit(p)
 		atomic.StorePointer(&p.rows, unsafe.Pointer(p.home))
 	}
 	rows, full := atomic.LoadPointer(&p.rows), s.full()
 	s.mu.Unlock()
-	if extent != nil {
+	for _, extent := range wanted {
 		fetch(extent)
 	}
 	if full {
 		s.sweep()
 	}
 	return rows
+}
+
+// wanted returns the extents that are to be read, and were not asked for yet, when page k of a table is wanted:
+// its own and those on both sides. Tables are gone through in one direction or the other, and what comes next is
+// read meanwhile.
+func (s *Store) wanted(pages []*page, k int) (extents [][]byte) {
+	own := &s.extent(pages[k].home)[0]
+	if s.fetched[own] == askedAround {
+		return nil
+	}
+	for _, at := range [...]int{k, k - extentFrames, k + extentFrames} {
+		if at < 0 || at >= len(pages) || !pages[at].mapped {
+			continue
+		}
+		if extent := s.extent(pages[at].home); s.fetched[&extent[0]] == notAsked {
+			s.fetched[&extent[0]] = asked
+			extents = append(extents, extent)
+		}
+	}
+	s.fetched[own] = askedAround
+	return extents
 }
 
 // zeros returns a frame of zeros in memory or, if hardly more than a number of them could still be

@@ -176,19 +176,19 @@ func (t *Table[T]) place(i int) (k, at int) {
 	return int(row / n), int(row % n)
 }
 
-// rowsOf returns the first row of a page.
-func (t *Table[T]) rowsOf(p *page) unsafe.Pointer {
-	if rows := atomic.LoadPointer(&p.rows); rows != nil {
+// rowsOf returns the first row of page k.
+func (t *Table[T]) rowsOf(k int) unsafe.Pointer {
+	if rows := atomic.LoadPointer(&t.pages[k].rows); rows != nil {
 		return rows
 	}
-	return t.store.load(p)
+	return t.store.load(t.pages, k)
 }
 
 // Ptr returns row i for reading and writing. The pointer is valid until Release, and while
 // the table grows until the next row is added.
 func (t *Table[T]) Ptr(i int) *T {
 	k, at := t.place(i)
-	return (*T)(unsafe.Add(t.rowsOf(t.pages[k]), uintptr(at)*unsafe.Sizeof(*(*T)(nil))))
+	return (*T)(unsafe.Add(t.rowsOf(k), uintptr(at)*unsafe.Sizeof(*(*T)(nil))))
 }
 
 // At returns row i.
@@ -205,7 +205,7 @@ func (t *Table[T]) From(i int) []T {
 	}
 	k, at := t.place(i)
 	n := perPage[T]()
-	return unsafe.Slice((*T)(t.rowsOf(t.pages[k])), min(n, t.first+t.n-k*n))[at:]
+	return unsafe.Slice((*T)(t.rowsOf(k)), min(n, t.first+t.n-k*n))[at:]
 }
 
 // Copy copies rows into dst, from row i on, and returns their number.

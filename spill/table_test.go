@@ -241,6 +241,27 @@ func TestNotRetired(t *testing.T) {
 	}
 }
 
+// TestWanted: with the extent of a page that is wanted those on both sides are asked for, each once.
+func TestWanted(t *testing.T) {
+	if !canMap {
+		t.Skip("everything stays in memory")
+	}
+	store := NewStore(4*leastWindow*pageBytes, t.TempDir())
+	defer store.Close()
+	table := NewTable[uint64](store)
+	for i := range uint64(40 * extentBytes / 8) {
+		table.Append(i)
+	}
+	table = table.Sealed()
+	clear(store.fetched)
+	const middle = 20 * extentFrames
+	for _, c := range []struct{ page, want int }{{middle, 3}, {middle, 0}, {middle + extentFrames, 1}, {middle - extentFrames, 1}, {middle - 3*extentFrames, 2}, {len(table.pages) - 1, 2}} {
+		if got := store.wanted(table.pages, c.page); len(got) != c.want {
+			t.Errorf("of page %d, %d extents are asked for, want %d", c.page, len(got), c.want)
+		}
+	}
+}
+
 func TestEmptyTable(t *testing.T) {
 	table := NewTable[tableRow](NewStore(0, t.TempDir()))
 	for range table.Rows {
