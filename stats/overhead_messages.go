@@ -16,10 +16,14 @@ type messagePairs struct {
 	paths  []pathPair // pair n is paths[n-1]
 	number map[pathPair]uint32
 	recvs  []*spill.Table[messagePair] // by location and receive
+
+	// ended are by location the matched sends that a later call completes than the one that posts
+	// them, in order of those calls.
+	ended []*spill.Table[sendInFlight]
 }
 
 func newMessagePairs(t *trace.Trace) *messagePairs {
-	m := &messagePairs{number: make(map[pathPair]uint32)}
+	m := &messagePairs{number: make(map[pathPair]uint32), ended: make([]*spill.Table[sendInFlight], len(t.Calls))}
 	for l := range t.Calls {
 		m.recvs = append(m.recvs, spill.NewZeros[messagePair](t.Store, t.Recvs[l].Len()))
 	}
@@ -98,9 +102,17 @@ func (m *messagePairs) pair(met *pairCache, p pathPair) uint32 {
 	return n
 }
 
+// seal ends the calls of a location.
+func (m *messagePairs) seal(l trace.LocationID) {
+	if m != nil {
+		m.ended[l] = m.ended[l].Sealed()
+	}
+}
+
 // release lets the tables go.
 func (m *messagePairs) release() {
 	for l := range m.recvs {
 		m.recvs[l].Release()
+		m.ended[l].Release()
 	}
 }

@@ -37,6 +37,7 @@ func (w *waiting) pointToPoint(ctx context.Context) (*waitSums, error) {
 		if end == never {
 			walks[l] = nil
 			w.sync.seal(p.l)
+			w.messages.seal(p.l)
 		}
 	}, (*waitSums).combine)
 }
@@ -125,8 +126,8 @@ func (p *p2pWalk) call(i uint32, c *trace.Call, end rowEnd) {
 	needs := p.needs.Len()
 	var receiver, sender partnerWait
 	var sent int64
-	if done := p.sent.take(i); len(done) > 0 || int(c.FirstSend) < end.send {
-		receiver = p.lateReceiver(i, c, done, end.send)
+	if p.sent.due(i) || int(c.FirstSend) < end.send {
+		receiver = p.lateReceiver(i, c, end.send)
 	}
 	if int(c.FirstRecv) < end.recv {
 		sender, sent = p.lateSender(i, c, end.recv)
@@ -165,7 +166,7 @@ func (p *p2pWalk) note(i uint32, c *trace.Call, receiver, sender partnerWait, se
 // completes, and when that message was sent.
 func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerWait, sent int64) {
 	waits := c.Class != trace.ClassTest && c.Class != trace.ClassNone
-	counts := p.communicates(p.l, c)
+	counts := p.communicates(c) && p.scope.overlaps(p.l, c.Enter, c.Leave)
 	for k := int(c.FirstRecv); k < end; k++ {
 		r := p.recvs.Ptr(k)
 		p.received(i, c, r)
@@ -280,13 +281,17 @@ func (p *p2pWalk) probed(i uint32) (trace.Recv, bool) {
 	return trace.Recv{}, false
 }
 
-// lateReceiver returns the longest wait of call i, which completes the given sends of others, for
-// the posting of one of their receives. The sends of call i that a later call completes are
-// kept until that is met.
-func (p *p2pWalk) lateReceiver(i uint32, c *trace.Call, done []uint32, end int) (longest partnerWait) {
+// lateReceiver returns the longest wait of call i for the posting of one of the receives of the
+// sends that it completes. The sends of call i that a later call completes are kept until that is met.
+func (p *p2pWalk) lateReceiver(i uint32, c *trace.Call, end int) (longest partnerWait) {
 	waits := c.Class == trace.ClassWait || c.Class == trace.ClassSend // of these, only MPI_Wait… and MPI_Send and MPI_Ssend
-	for _, k := range done {
+	for p.sent.due(i) {
+		ended := p.sent.take()
+		k := ended.row()
 		s := p.sends.Ptr(int(k))
+		if p.messages != nil && s.State == trace.Matched {
+			spill.Ensure(p.t.Store, &p.messages.ended[p.l]).Append(ended)
+		}
 		p.carries(s.Bytes, roleSends)
 		if c.Class == trace.ClassWait {
 			longest = p.posting(longest, c, k, s)
