@@ -152,44 +152,43 @@ func (s sendInFlight) row() uint32 { return uint32(s) }
 
 // inFlight holds sends of one location from the call that posts them to the one that completes
 // them: a heap.
-type inFlight []sendInFlight
+type inFlight struct{ sends []sendInFlight }
 
 // add keeps a send until the call that completes it.
 func (f *inFlight) add(call, send uint32) {
-	x, i := sendInFlight(call)<<32|sendInFlight(send), len(*f)
-	sends := append(*f, x)
+	x, i := sendInFlight(call)<<32|sendInFlight(send), len(f.sends)
+	f.sends = append(f.sends, x)
 	for i > 0 {
 		above := (i - 1) / 2
-		if sends[above] <= x {
+		if f.sends[above] <= x {
 			break
 		}
-		sends[i] = sends[above]
+		f.sends[i] = f.sends[above]
 		i = above
 	}
-	sends[i], *f = x, sends
+	f.sends[i] = x
 }
 
 // due reports whether a call completes a send that is kept; calls come in ascending order.
-func (f inFlight) due(call uint32) bool { return len(f) > 0 && f[0].call() <= call }
+func (f *inFlight) due(call uint32) bool { return len(f.sends) > 0 && f.sends[0].call() <= call }
 
 // take returns the send that is completed first, of those of one call the first one, and forgets it.
 func (f *inFlight) take() sendInFlight {
-	n := len(*f) - 1
-	first, x, sends, i := (*f)[0], (*f)[n], (*f)[:n], 0
-	for 2*i+1 < n {
-		below := 2*i + 1
-		if below+1 < n && sends[below+1] < sends[below] {
+	n := len(f.sends) - 1
+	first, x, i := f.sends[0], f.sends[n], 0
+	f.sends = f.sends[:n]
+	for below := 1; below < n; below = 2*i + 1 {
+		if below+1 < n && f.sends[below+1] < f.sends[below] {
 			below++
 		}
-		if x <= sends[below] {
+		if x <= f.sends[below] {
 			break
 		}
-		sends[i] = sends[below]
+		f.sends[i] = f.sends[below]
 		i = below
 	}
 	if n > 0 {
-		sends[i] = x
+		f.sends[i] = x
 	}
-	*f = sends
 	return first
 }
