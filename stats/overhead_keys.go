@@ -48,9 +48,12 @@ type commCall struct {
 	cause uint32 // row of the wait, plus 1; 0: it does not wait
 }
 
-// silent are the classes of calls that are no communication events. MPI_Init and MPI_Finalize
+// Sets of classes of calls: silent ones are no communication events. MPI_Init and MPI_Finalize
 // run once and have no law.
-const silent = 1<<trace.ClassNone | 1<<trace.ClassInit | 1<<trace.ClassFinalize
+const (
+	startups = 1<<trace.ClassInit | 1<<trace.ClassFinalize
+	silent   = 1<<trace.ClassNone | startups
+)
 
 // communicates reports whether a call is a communication event: it communicates, starts or completes a
 // request, synchronises or probes.

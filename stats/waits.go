@@ -245,7 +245,7 @@ func (w *waiting) startup(class trace.CallClass) {
 			continue
 		}
 		w.calls[m.location].note(m.call, w.t.Calls[m.location].Ptr(int(m.call)),
-			CallWait{Time: wait, From: m.enter, Location: in[last].location, Call: in[last].call, Kind: WaitAtStartup, message: trace.None})
+			&CallWait{Time: wait, From: m.enter, Location: in[last].location, Call: in[last].call, Kind: WaitAtStartup, message: trace.None})
 	}
 }
 

@@ -61,12 +61,12 @@ type memberPart struct {
 
 // callWait returns the wait of a part as that of call c. It begins with the part or, if the
 // call completes what another one has begun, with the call.
-func (p *memberPart) callWait(m *trace.Member, c *trace.Call) CallWait {
+func (p *memberPart) callWait(m *trace.Member, c *trace.Call) *CallWait {
 	from := m.Begin
 	if p.call != p.begins {
 		from = c.Enter
 	}
-	return CallWait{Time: p.wait, From: from, Location: p.cause.location, Call: p.cause.call, Kind: p.kind, message: trace.None}
+	return &CallWait{Time: p.wait, From: from, Location: p.cause.location, Call: p.cause.call, Kind: p.kind, message: trace.None}
 }
 
 // collectives finds the waits of all instances, and sums the instances by operation. What they
