@@ -204,7 +204,7 @@ func (p *p2pWalk) receives(i uint32, c *trace.Call, end int) {
 			*p.pairs.Ptr(k) = p.messages.join(&p.sums.met, paths, counts)
 		}
 		p.sums.msgs.add(r.SendLoc, p.l, s.Bytes, posted, taken)
-		if p.window.newest > s.Time {
+		if p.window.newest() > s.Time {
 			p.window.arrive(p, p.t.Rank[r.SendLoc], s.Time)
 		}
 	}
