@@ -246,10 +246,12 @@ func (h *handedOn) add(opened uint32, costs []float64, share float64) {
 	if i > 0 {
 		step.add(costs, h.costs[(i-1)*n:], h.steps[i-1].share)
 	}
-	if i == len(h.steps) {
-		h.steps, h.costs = append(h.steps, step), append(h.costs, costs...)
-	} else {
-		h.steps, h.costs = slices.Insert(h.steps, i, step), slices.Insert(h.costs, i*n, costs...)
+	h.steps, h.costs = append(h.steps, step), append(h.costs, costs...)
+	for k := len(h.steps) - 1; k > i; k-- { // mostly it is one of the last
+		h.steps[k], h.steps[k-1] = h.steps[k-1], step
+		for j, x := range costs {
+			h.costs[k*n+j], h.costs[(k-1)*n+j] = h.costs[(k-1)*n+j], x
+		}
 	}
 }
 
