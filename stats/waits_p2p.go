@@ -89,6 +89,7 @@ type p2pWalk struct {
 	waits  *WaitTable
 	clocks *spill.Table[int64]       // of sync
 	needs  *spill.Table[callKey]     // of sync
+	needed uint32                    // rows of needs
 	sizes  *spill.Table[callSize]    // of waiting
 	others spill.Cursor[callSize]    // of sizes: for other calls than the present one
 	pairs  spill.Cursor[messagePair] // of messages
@@ -135,7 +136,7 @@ func (p *p2pWalk) call(i uint32, c *trace.Call, end rowEnd) {
 	if i >= p.begins {
 		p.takeParts(i, c)
 	}
-	needs := p.needs.Len()
+	needs := p.needed
 	if p.flying.due(i) || int(c.FirstSend) < end.send {
 		p.sendsOf(i, c, end.send)
 	}
@@ -145,8 +146,8 @@ func (p *p2pWalk) call(i uint32, c *trace.Call, end rowEnd) {
 	if c.Class == trace.ClassProbe {
 		p.probe(i, c)
 	}
-	if p.sync != nil && (p.needs.Len() > needs || c.Coll != trace.None || startups>>c.Class&1 != 0) {
-		*p.sync.rows[p.l].Next() = syncRow{call: i, needs: uint32(needs), coll: c.Coll, class: c.Class}
+	if p.sync != nil && (p.needed > needs || c.Coll != trace.None || startups>>c.Class&1 != 0) {
+		*p.sync.rows[p.l].Next() = syncRow{call: i, needs: needs, coll: c.Coll, class: c.Class}
 	}
 	if p.receiver.time > 0 || p.sender.time > 0 {
 		p.note(i, c)
@@ -192,6 +193,7 @@ func (p *p2pWalk) receives(i uint32, c *trace.Call, end int) {
 			taken = callTime{c.Enter, c.Leave}
 			if s.Call != trace.None && p.needs != nil {
 				*p.needs.Next() = callKey{r.SendLoc, s.Call}
+				p.needed++
 			}
 			if w := min(posted.enter, c.Leave) - c.Enter; waits && w > p.sender.time {
 				p.sender, p.sent = partnerWait{w, r.SendLoc, s.Call, uint32(k)}, s.Time
