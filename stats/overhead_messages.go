@@ -56,14 +56,16 @@ func (c *pairCache) reach(pairs int) {
 // join returns the pair of a message, which counts if its receive is completed by a
 // communication event of the selection.
 func (m *messagePairs) join(met *pairCache, p pathPair, counts bool) messagePair {
-	if met.number == 0 || met.last != p {
+	if met.last != p || met.number == 0 {
 		met.last, met.number = p, m.pair(met, p)
 	}
-	inCall := p.recv != trace.None
-	if inCall && counts {
+	if p.recv == trace.None {
+		return messagePair(met.number << 1)
+	}
+	if counts {
 		met.received[met.number-1]++
 	}
-	return messagePair(met.number<<1 | bit(inCall))
+	return messagePair(met.number<<1 | 1)
 }
 
 // A messagePair is the number of the pair that a message joins, 0 if it is not matched, and
@@ -73,13 +75,6 @@ type messagePair uint32
 func (m messagePair) number() uint32 { return uint32(m >> 1) }
 
 func (m messagePair) inCall() bool { return m&1 != 0 }
-
-func bit(set bool) uint32 {
-	if set {
-		return 1
-	}
-	return 0
-}
 
 // pair returns the number of a pair.
 func (m *messagePairs) pair(met *pairCache, p pathPair) uint32 {

@@ -178,7 +178,16 @@ func (p *p2pWalk) receives(i uint32, c *trace.Call, end int) {
 	counts := p.communicates(c) && p.scope.overlaps(p.l, c.Enter, c.Leave)
 	for k := int(c.FirstRecv); k < end; k++ {
 		r := p.recvs.Ptr(k)
-		p.received(i, c, r)
+		switch {
+		case r.Call != i:
+		case c.Class == trace.ClassSendrecv:
+			p.exchanged(r.Bytes)
+		default:
+			p.carries(r.Bytes, roleReceives)
+		}
+		if r.Post != r.Call && r.Post != trace.None {
+			p.addSize(r.Post, r.Bytes, roleReceives)
+		}
 		if r.State != trace.Matched {
 			p.sums.msgs.lost(p.l, r)
 			continue
@@ -218,21 +227,13 @@ func (p *p2pWalk) carries(bytes uint64, r role) {
 	p.size = p.size.plus(bytes, r)
 }
 
-// received adds the bytes of a receive to call i, which completes it, and to the call that
-// posted it. MPI_Sendrecv has those that it sends, unless it only receives.
-func (p *p2pWalk) received(i uint32, c *trace.Call, r *trace.Recv) {
-	switch {
-	case r.Call != i:
-	case c.Class != trace.ClassSendrecv:
-		p.carries(r.Bytes, roleReceives)
-	case p.size.role()&roleSends != 0:
-		p.size = p.size.plus(0, roleReceives)
-	default:
-		p.size = p.size.plus(r.Bytes, roleReceives)
+// exchanged adds the bytes of a receive to an MPI_Sendrecv, which has those that it sends, unless it
+// only receives.
+func (p *p2pWalk) exchanged(bytes uint64) {
+	if p.size.role()&roleSends != 0 {
+		bytes = 0
 	}
-	if r.Post != r.Call && r.Post != trace.None {
-		p.addSize(r.Post, r.Bytes, roleReceives)
-	}
+	p.size = p.size.plus(bytes, roleReceives)
 }
 
 // addSize notes what a call does whose turn it is not, or that begins a part in a collective.
