@@ -110,47 +110,42 @@ type p2pWalk struct {
 	receiver partnerWait // the longest wait for the posting of the receive of one
 }
 
-// calls goes over the calls of the run.
+// calls goes over the calls of the run, and notes the longest wait of each: for the latest sender or
+// receiver, unless it is known to wait longer in a collective. A call that waits for a late sender is no
+// late receiver; what it waits longer for a receiver is a wait state of its own.
 func (p *p2pWalk) calls() {
 	clocks, sizes := beside(&p.callWalk, p.clocks), beside(&p.callWalk, p.sizes)
 	for k := range p.ahead {
-		c, last := p.at(k)
+		c, end := p.at(k)
+		i, needed := uint32(p.first+k), p.needed
 		if clocks != nil {
 			clocks[k] = int64(c.Seq)
 		}
 		p.bytes, p.size, p.sender.time, p.receiver.time = 0, 0, 0, 0
-		p.call(uint32(p.first+k), c, last)
+		if i >= p.begins {
+			p.takeParts(i, c)
+		}
+		if p.flying.due(i) || int(c.FirstSend) < end.send {
+			p.sendsOf(i, c, end.send)
+		}
+		if int(c.FirstRecv) < end.recv {
+			p.receives(i, c, end.recv)
+		}
+		if c.Class == trace.ClassProbe {
+			p.probe(i, c)
+		}
+		if p.receiver.time > 0 || p.sender.time > 0 {
+			p.note(i, c)
+		}
+		if p.sync != nil && (p.needed > needed || c.Coll != trace.None || startups>>c.Class&1 != 0) {
+			*p.sync.rows[p.l].Next() = syncRow{call: i, needs: needed, coll: c.Coll, class: c.Class}
+		}
 		if p.size == 0 {
 			continue
 		}
 		if p.addBytes(p.sums, p.l, c, p.bytes); sizes != nil {
 			sizes[k] = sizes[k].plus(p.size.bytes(), p.size.role())
 		}
-	}
-}
-
-// call notes the longest wait of one call: for the latest sender or receiver, unless it
-// is known to wait longer in a collective. A call that waits for a late sender is no late
-// receiver; what it waits longer for a receiver is a wait state of its own.
-func (p *p2pWalk) call(i uint32, c *trace.Call, end rowEnd) {
-	if i >= p.begins {
-		p.takeParts(i, c)
-	}
-	needs := p.needed
-	if p.flying.due(i) || int(c.FirstSend) < end.send {
-		p.sendsOf(i, c, end.send)
-	}
-	if int(c.FirstRecv) < end.recv {
-		p.receives(i, c, end.recv)
-	}
-	if c.Class == trace.ClassProbe {
-		p.probe(i, c)
-	}
-	if p.sync != nil && (p.needed > needs || c.Coll != trace.None || startups>>c.Class&1 != 0) {
-		*p.sync.rows[p.l].Next() = syncRow{call: i, needs: needs, coll: c.Coll, class: c.Class}
-	}
-	if p.receiver.time > 0 || p.sender.time > 0 {
-		p.note(i, c)
 	}
 }
 
