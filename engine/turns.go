@@ -4,9 +4,12 @@ package engine
 // another sequence has come so far, or that a group is complete: each sequence runs until it must
 // wait, and goes on when what it waits for is there. Sequences take turns in the order in which
 // they could go on. It runs on one goroutine.
+//
+//	ready[next:] can go on, in order
 type Turns struct {
 	sequences []sequence
 	ready     []int
+	next      int
 }
 
 // A sequence is how far one is, and who waits for it.
@@ -31,16 +34,20 @@ func NewTurns(n int) *Turns {
 }
 
 // Start says that a sequence may run.
-func (t *Turns) Start(i int) { t.ready = append(t.ready, i) }
+func (t *Turns) Start(i int) {
+	if n := len(t.ready); n == cap(t.ready) && t.next > n/2 {
+		t.ready, t.next = t.ready[:copy(t.ready, t.ready[t.next:])], 0
+	}
+	t.ready = append(t.ready, i)
+}
 
 // Next returns the sequence whose turn it is; ok is false if none can go on.
 func (t *Turns) Next() (i int, ok bool) {
-	if len(t.ready) == 0 {
+	if t.next == len(t.ready) {
 		return 0, false
 	}
-	i = t.ready[0]
-	t.ready = t.ready[1:]
-	return i, true
+	t.next++
+	return t.ready[t.next-1], true
 }
 
 // Steps returns how far a sequence is.
@@ -49,15 +56,18 @@ func (t *Turns) Steps(i int) int { return t.sequences[i].steps }
 // Reach says that a sequence is so many steps far, and lets those go on that wait for that.
 func (t *Turns) Reach(i, steps int) {
 	c := &t.sequences[i]
-	c.steps = max(c.steps, steps)
-	if c.wake == 0 || c.steps < c.wake {
-		return
+	if c.steps = max(c.steps, steps); c.wake > 0 && c.steps >= c.wake {
+		t.release(c)
 	}
+}
+
+// release lets those go on for whom a sequence is far enough.
+func (t *Turns) release(c *sequence) {
 	kept := c.waiting[:0]
 	c.wake = 0
 	for _, w := range c.waiting {
 		if w.steps <= c.steps {
-			t.ready = append(t.ready, w.sequence)
+			t.Start(w.sequence)
 			continue
 		}
 		kept = append(kept, w)
@@ -91,7 +101,7 @@ func (t *Turns) AwaitGroup(i int, g *Group) {
 // Complete lets those go on that wait for a group.
 func (t *Turns) Complete(g *Group) {
 	for number := g.first; number != 0; number = t.sequences[number-1].behind {
-		t.ready = append(t.ready, int(number-1))
+		t.Start(int(number - 1))
 	}
 	*g = Group{}
 }

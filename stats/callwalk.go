@@ -142,16 +142,21 @@ func readAhead(t *trace.Trace, l, from int, end int64) (to int) {
 	return to
 }
 
-// inFlight holds sends of one location from the call that posts them to the call that
-// completes them, a later one.
-type inFlight struct {
-	sends []uint64 // a heap: the call that completes the send, and in the lower half its row
-	taken []uint32
-}
+// A sendInFlight is a send that a later call completes than the one that posts it: that call,
+// and in the lower half the row of the send.
+type sendInFlight uint64
+
+func (s sendInFlight) call() uint32 { return uint32(s >> 32) }
+
+func (s sendInFlight) row() uint32 { return uint32(s) }
+
+// inFlight holds sends of one location from the call that posts them to the one that completes
+// them: a heap.
+type inFlight struct{ sends []sendInFlight }
 
 // add keeps a send until the call that completes it.
 func (f *inFlight) add(call, send uint32) {
-	x, i := uint64(call)<<32|uint64(send), len(f.sends)
+	x, i := sendInFlight(call)<<32|sendInFlight(send), len(f.sends)
 	f.sends = append(f.sends, x)
 	for i > 0 {
 		above := (i - 1) / 2
@@ -164,30 +169,15 @@ func (f *inFlight) add(call, send uint32) {
 	f.sends[i] = x
 }
 
-// take returns the sends that a call completes, in order, and forgets them; calls come in
-// ascending order. What it returns is valid until it is called again.
-func (f *inFlight) take(call uint32) []uint32 {
-	if len(f.sends) == 0 || uint32(f.sends[0]>>32) > call {
-		return nil
-	}
-	return f.takeSome(call)
-}
+// due reports whether a call completes a send that is kept; calls come in ascending order.
+func (f *inFlight) due(call uint32) bool { return len(f.sends) > 0 && f.sends[0].call() <= call }
 
-func (f *inFlight) takeSome(call uint32) []uint32 {
-	f.taken = f.taken[:0]
-	for len(f.sends) > 0 && uint32(f.sends[0]>>32) <= call {
-		f.taken = append(f.taken, uint32(f.sends[0]))
-		f.drop()
-	}
-	return f.taken
-}
-
-// drop removes the first of the heap.
-func (f *inFlight) drop() {
+// take returns the send that is completed first, of those of one call the first one, and forgets it.
+func (f *inFlight) take() sendInFlight {
 	n := len(f.sends) - 1
-	x, i := f.sends[n], 0
-	for f.sends = f.sends[:n]; 2*i+1 < n; {
-		below := 2*i + 1
+	first, x, i := f.sends[0], f.sends[n], 0
+	f.sends = f.sends[:n]
+	for below := 1; below < n; below = 2*i + 1 {
 		if below+1 < n && f.sends[below+1] < f.sends[below] {
 			below++
 		}
@@ -200,4 +190,5 @@ func (f *inFlight) drop() {
 	if n > 0 {
 		f.sends[i] = x
 	}
+	return first
 }

@@ -35,27 +35,42 @@ func (d *delays) compareBatch(ctx context.Context, first, end int) ([]*compariso
 }
 
 // comparing is what a goroutine needs to compare waits: how the cause and the one that waits have spent
-// their intervals, and where collectives were looked for last.
+// their intervals, and where things were looked for last.
 type comparing struct {
 	cause, own *interval
-	met        []int // by location
+	at         []lookedUp // by location
+}
+
+// lookedUp is where things of a location were looked for last.
+type lookedUp struct {
+	calls spill.Cursor[trace.Call]
+	rowOf spill.Cursor[uint32] // Segments.calls
+	rows  spill.Cursor[Segment]
+	parts int // that begin before the last wait
 }
 
 func (d *delays) newComparing() comparing {
 	paths := len(d.t.Tree.Nodes)
-	return comparing{newInterval(paths), newInterval(paths), make([]int, len(d.t.Calls))}
+	x := comparing{newInterval(paths), newInterval(paths), make([]lookedUp, len(d.t.Calls))}
+	for l, s := range d.segments {
+		x.at[l] = lookedUp{calls: d.t.Calls[l].Cursor(), rowOf: s.calls.Cursor(), rows: s.rows.Cursor()}
+	}
+	return x
 }
 
 // compare compares the waits of some rows.
 func (d *delays) compare(first, end int, x comparing) *comparisons {
-	c := &comparisons{first: first, waits: make([]comparison, 0, end-first), excess: make([]Segment, 0, 4*(end-first))}
-	for i := first; i < end; i++ {
-		w := d.waits.Ptr(i)
-		k := comparison{first: int32(len(c.excess))}
+	c := &comparisons{first: first, waits: make([]comparison, end-first), excess: make([]Segment, 0, 4*(end-first))}
+	waits := d.waits.Cursor()
+	for i := range c.waits {
+		w, k := waits.Ptr(first+i), &c.waits[i]
+		k.first = int32(len(c.excess))
 		if w.cause.call != trace.None {
-			k.opened = d.meetings.last(w, x.met)
-			d.fill(x.cause, span{w.cause, w.end, k.opened.cause}, callKey{w.at.location, k.opened.at})
-			d.fill(x.own, span{w.at, w.from, k.opened.at}, callKey{w.cause.location, k.opened.cause})
+			k.opened = d.meetings.last(w, &x.at[w.at.location].parts)
+			d.fill(x.cause, span{w.cause, w.end, k.opened.cause}, x.at)
+			d.fill(x.own, span{w.at, w.from, k.opened.at}, x.at)
+			d.fillBehind(x.cause, x.own)
+			d.fillBehind(x.own, x.cause)
 			c.excess = x.cause.excess(&x.own.timeMap, c.excess)
 			for _, more := range c.excess[k.first:] {
 				k.delay += more.Time
@@ -63,7 +78,6 @@ func (d *delays) compare(first, end int, x comparing) *comparisons {
 			k.wait = *x.cause.of(PathWait)
 		}
 		k.end = int32(len(c.excess))
-		c.waits = append(c.waits, k)
 	}
 	return c
 }
@@ -78,53 +92,65 @@ type span struct {
 
 // An interval is how a location has spent a span. All that wait for one in a collective ask for the
 // same span, one after another: it is remembered.
-//
-//	behind is what of the opening call lies behind the end of the partner's, and has been added last
 type interval struct {
 	timeMap
 	span
-	known  bool
-	behind Segment
+	known bool
+
+	// Of the opening call:
+	left   int64   // when it is left
+	ends   int64   // when it is left or the next call is entered
+	own    Segment // its own time
+	behind Segment // what of it lies behind the end of the partner's, and has been added last
 }
 
 func newInterval(paths int) *interval { return &interval{timeMap: newTimeMap(paths)} }
 
-// fill finds how a location has spent a span. Of the opening call itself only what lies behind the end
-// of its partner's, other, counts.
-func (d *delays) fill(x *interval, s span, other callKey) {
+// fill finds how a location has spent a span, without the opening call itself.
+func (d *delays) fill(x *interval, s span, at []lookedUp) {
 	if x.known && x.span == s {
 		x.undo(x.behind)
 	} else {
 		x.span, x.known = s, true
-		d.fillSpan(&x.timeMap, s)
+		d.fillSpan(x, &at[s.until.location])
 	}
-	if x.behind = (Segment{}); s.opened == trace.None || other.call == trace.None {
+	x.behind = Segment{}
+}
+
+// fillBehind adds what of the opening call lies behind the end of the partner's.
+func (d *delays) fillBehind(x, partner *interval) {
+	if x.opened == trace.None || partner.opened == trace.None || partner.left >= x.ends {
 		return
 	}
-	calls := d.t.Calls[s.until.location]
-	leave := min(calls.Ptr(int(s.opened)).Leave, calls.Ptr(int(s.opened)+1).Enter)
-	own := d.segments[s.until.location].Own(s.opened)
-	together := d.t.Calls[other.location].Ptr(int(other.call)).Leave
-	x.behind = Segment{Path: own.Path, Time: min(own.Time, d.scope.clip(min(leave, together), leave))}
+	x.behind = Segment{Path: x.own.Path, Time: min(x.own.Time, d.scope.clip(partner.left, x.ends))}
 	x.add(x.behind.Path, x.behind.Time)
 }
 
 // fillSpan sums what lies behind the opening call.
-func (d *delays) fillSpan(m *timeMap, x span) {
-	m.clear()
-	s, calls := d.segments[x.until.location], d.t.Calls[x.until.location]
-	if enter := calls.Ptr(int(x.until.call)).Enter; enter < x.end {
-		m.add(s.Own(x.until.call).Path, d.scope.clip(enter, x.end))
+func (d *delays) fillSpan(x *interval, at *lookedUp) {
+	x.clear()
+	first, behind := 0, int(*at.rowOf.Ptr(int(x.until.call)))
+	if enter := at.calls.Ptr(int(x.until.call)).Enter; enter < x.end {
+		x.add(at.rows.Ptr(behind).Path, d.scope.clip(enter, x.end))
 	}
-	first, behind := s.between(x.opened, x.until.call)
+	if x.opened != trace.None {
+		x.left = at.calls.Ptr(int(x.opened)).Leave
+		x.ends = min(x.left, at.calls.Ptr(int(x.opened)+1).Enter)
+		row := int(*at.rowOf.Ptr(int(x.opened)))
+		x.own = *at.rows.Ptr(row)
+		if first = row + 1; at.rows.Ptr(first).Path == PathWait {
+			first++
+		}
+	}
+	s := d.segments[x.until.location]
 	block, last := (first+segmentBlock-1)/segmentBlock, behind/segmentBlock
 	if block >= last {
-		m.addRows(s.rows, first, behind)
+		x.addRows(s.rows, first, behind)
 		return
 	}
-	m.addRows(s.rows, first, block*segmentBlock)
-	m.addRows(s.sums, int(s.blocks.At(block)), int(s.blocks.At(last)))
-	m.addRows(s.rows, last*segmentBlock, behind)
+	x.addRows(s.rows, first, block*segmentBlock)
+	x.addRows(s.sums, int(s.blocks.At(block)), int(s.blocks.At(last)))
+	x.addRows(s.rows, last*segmentBlock, behind)
 }
 
 // A timeMap sums time by call path, in ticks.

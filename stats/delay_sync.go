@@ -92,14 +92,14 @@ func (m *meetings) member(c *trace.Collective, l trace.LocationID) (call uint32,
 }
 
 // last returns the later of a known opening of a wait and the last collective before it in
-// which both took part. At is by location where it was looked for last: waits come in order of their
+// which both took part. Next is where it was looked for last for the location: waits come in order of their
 // ends, those of a location mostly in order of its calls.
-func (m *meetings) last(w *delayedWait, at []int) opening {
+func (m *meetings) last(w *delayedWait, next *int) opening {
 	found := w.opened
 	if a, b := m.init[w.at.location], m.init[w.cause.location]; a != trace.None && b != trace.None && a < w.at.call && b < w.cause.call {
 		found = found.later(opening{a, b})
 	}
-	parts, next := m.t.Parts[w.at.location], &at[w.at.location]
+	parts := m.t.Parts[w.at.location]
 	*next = m.before(parts, *next, w.at.call)
 	for k := *next - 1; k >= 0; k-- {
 		p := parts.Ptr(k)

@@ -25,6 +25,8 @@ type delays struct {
 	callWaits CallWaits
 
 	kinds  []WaitKind              // of the waits
+	place  [waitKinds]int          // in kinds
+	later  []float64               // by place: what the present wait costs in later ones
 	costs  *spill.Table[delayCost] // in order in which they were met
 	index  map[costKey]uint32      // rows of costs
 	recent [1024]recentCost        // of index, by a hash of their keys
@@ -85,9 +87,11 @@ func (d *delays) order(ctx context.Context, w *waiting) (err error) {
 	}
 	for k, ok := range met {
 		if ok {
+			d.place[k] = len(d.kinds)
 			d.kinds = append(d.kinds, WaitKind(k))
 		}
 	}
+	d.later = make([]float64, len(d.kinds))
 	return openPairs(ctx, d.waits)
 }
 
@@ -133,26 +137,28 @@ func (d *delays) run(ctx context.Context) (err error) {
 
 // charge hands the costs of a chunk's waits to who has caused them, the last wait first.
 func (d *delays) charge(c *comparisons) {
-	for i, k := range slices.Backward(c.waits) {
-		w := d.waits.Ptr(c.first + i)
-		d.chargeWait(w, &k, c.excess[k.first:k.end])
+	waits := d.waits.Cursor()
+	for i := len(c.waits) - 1; i >= 0; i-- {
+		k := &c.waits[i]
+		d.chargeWait(waits.Ptr(c.first+i), k, c.excess[k.first:k.end])
 	}
 }
 
 func (d *delays) chargeWait(w *delayedWait, k *comparison, excess []Segment) {
-	kind, time := w.kind, float64(w.time)
-	total := &d.total[kind]
-	later, share := d.handed[w.at.location].to(w.at.call)
+	kind, time, kinds, later := w.kind, float64(w.time), d.kinds, d.later
+	totals := &d.total
+	total := &totals[kind]
+	share := d.handed[w.at.location].to(w.at.call, later)
 	total.propagating += share * time
-	for _, i := range d.kinds {
-		later[i] *= time // what this wait costs in later ones
-		d.total[i].taken += later[i]
+	for j, i := range kinds {
+		later[j] *= time
+		totals[i].taken += later[j]
 	}
 	known := float64(k.delay + k.wait)
 	if known == 0 {
 		total.unexplained += time
-		for _, i := range d.kinds {
-			d.total[i].unexplained += later[i]
+		for j, i := range kinds {
+			totals[i].unexplained += later[j]
 		}
 		return
 	}
@@ -160,8 +166,10 @@ func (d *delays) chargeWait(w *delayedWait, k *comparison, excess []Segment) {
 	total.unexplained += time - sigma*known
 	total.indirect += sigma * float64(k.wait)
 	short, long := sigma, later // of each tick of delay or wait
-	for _, i := range d.kinds {
-		long[i] /= known
+	total.short += short * float64(k.delay)
+	for j, i := range kinds {
+		long[j] /= known
+		totals[i].long += long[j] * float64(k.delay)
 	}
 	for _, x := range excess {
 		c := d.cost(costKey{w.cause.location, x.Path})
@@ -170,20 +178,16 @@ func (d *delays) chargeWait(w *delayedWait, k *comparison, excess []Segment) {
 		if short*more > c.longest.time {
 			c.longest = delayedMost{d.segments[w.at.location].Own(w.at.call).Path, short * more}
 		}
-		for _, i := range d.kinds {
-			c.long[i] += long[i] * more
+		for j, i := range kinds {
+			c.long[i] += long[j] * more
 		}
-	}
-	total.short += short * float64(k.delay)
-	for _, i := range d.kinds {
-		d.total[i].long += long[i] * float64(k.delay)
 	}
 	if k.wait > 0 {
-		long[kind] += sigma
-		for _, i := range d.kinds {
-			d.total[i].handed += long[i] * float64(k.wait)
+		long[d.place[kind]] += sigma
+		for j, i := range kinds {
+			totals[i].handed += long[j] * float64(k.wait)
 		}
-		d.handed[w.cause.location].add(k.opened.cause, d.kinds, &long, sigma)
+		d.handed[w.cause.location].add(k.opened.cause, long, sigma)
 	}
 }
 
@@ -210,49 +214,66 @@ func (d *delays) cost(key costKey) *delayCost {
 // between the opening of a synchronisation interval and its end. It is asked for calls in
 // descending order, and knows only intervals that end after them.
 //
-//	steps ascend by opened; costs and share are of all steps up to there
-type handedOn struct{ steps []handedStep }
-
-type handedStep struct {
-	opened int64 // the call; -1: the begin of the run
-	costs  [waitKinds]float64
-	share  float64 // the largest of one wait
+//	costs are of all steps up to there, of each as many as there are kinds of wait
+type handedOn struct {
+	steps []handedStep // by opened, ascending
+	costs []float64
 }
 
-// add hands on costs to all waits after a call.
-func (h *handedOn) add(opened uint32, kinds []WaitKind, costs *[waitKinds]float64, share float64) {
+type handedStep struct {
+	opened int64   // the call; -1: the begin of the run
+	share  float64 // the largest of one wait, of all steps up to there
+}
+
+// add hands on costs to all waits after a call. It may change the list of costs.
+func (h *handedOn) add(opened uint32, costs []float64, share float64) {
 	at := int64(opened)
 	if opened == trace.None {
 		at = -1
 	}
-	i := len(h.steps)
+	i, n := len(h.steps), len(costs)
 	for i > 0 && h.steps[i-1].opened > at {
 		i--
 	}
-	if i == 0 || h.steps[i-1].opened < at {
-		step := handedStep{opened: at}
-		if i > 0 {
-			step.costs, step.share = h.steps[i-1].costs, h.steps[i-1].share
-		}
-		h.steps = slices.Insert(h.steps, i, step)
-		i++
+	for k := i; k < len(h.steps); k++ {
+		h.steps[k].add(h.costs[k*n:], costs, share)
 	}
-	for k := i - 1; k < len(h.steps); k++ {
-		s := &h.steps[k]
-		for _, x := range kinds {
-			s.costs[x] += costs[x]
+	if i > 0 && h.steps[i-1].opened == at {
+		h.steps[i-1].add(h.costs[(i-1)*n:], costs, share)
+		return
+	}
+	step := handedStep{at, share}
+	if i > 0 {
+		step.add(costs, h.costs[(i-1)*n:], h.steps[i-1].share)
+	}
+	h.steps, h.costs = append(h.steps, step), append(h.costs, costs...)
+	for k := len(h.steps) - 1; k > i; k-- { // mostly it is one of the last
+		h.steps[k], h.steps[k-1] = h.steps[k-1], step
+		for j, x := range costs {
+			h.costs[k*n+j], h.costs[(k-1)*n+j] = h.costs[(k-1)*n+j], x
 		}
-		s.share = max(s.share, share)
 	}
 }
 
-// to returns what is handed on to the waits of a call.
-func (h *handedOn) to(call uint32) (costs [waitKinds]float64, share float64) {
-	for len(h.steps) > 0 && h.steps[len(h.steps)-1].opened >= int64(call) {
-		h.steps = h.steps[:len(h.steps)-1]
+// add adds costs to the sums of a step.
+func (s *handedStep) add(sums, costs []float64, share float64) {
+	for j := range min(len(sums), len(costs)) {
+		sums[j] += costs[j]
 	}
-	if n := len(h.steps); n > 0 {
-		return h.steps[n-1].costs, h.steps[n-1].share
+	s.share = max(s.share, share)
+}
+
+// to finds what is handed on to the waits of a call.
+func (h *handedOn) to(call uint32, costs []float64) (share float64) {
+	n := len(h.steps)
+	for n > 0 && h.steps[n-1].opened >= int64(call) {
+		n--
 	}
-	return costs, 0
+	h.steps, h.costs = h.steps[:n], h.costs[:n*len(costs)]
+	if n == 0 {
+		clear(costs)
+		return 0
+	}
+	copy(costs, h.costs[(n-1)*len(costs):])
+	return h.steps[n-1].share
 }

@@ -9,11 +9,11 @@ type Distribution struct {
 
 // Add counts a duration.
 func (d *Distribution) Add(v int64) {
-	if v >= 0 {
-		d.above.add(v)
-	} else {
-		d.below.add(-v)
+	h := &d.above
+	if v < 0 {
+		h, v = &d.below, -v
 	}
+	h.add(v)
 }
 
 // Merge adds the durations of another distribution.

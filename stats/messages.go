@@ -25,6 +25,32 @@ type messageSums struct {
 	touched                                   []uint32
 	cells                                     map[[2]uint32]MatrixCell
 	waits                                     map[[2]uint32]int64 // ticks that calls wait for messages, by ranks of sender and receiver
+	senders, receivers                        rankTimes           // of the location at hand: for whom it waits
+}
+
+// rankTimes sums ticks by rank.
+type rankTimes struct {
+	ticks   []int64
+	touched []uint32
+}
+
+func (r *rankTimes) add(rank uint32, ticks int64) {
+	if ticks <= 0 || int(rank) >= len(r.ticks) {
+		return
+	}
+	if r.ticks[rank] == 0 {
+		r.touched = append(r.touched, rank)
+	}
+	r.ticks[rank] = Plus(r.ticks[rank], ticks)
+}
+
+// take iterates over the sums and forgets them.
+func (r *rankTimes) take(yield func(rank uint32, ticks int64) bool) {
+	for _, rank := range r.touched {
+		yield(rank, r.ticks[rank])
+		r.ticks[rank] = 0
+	}
+	r.touched = r.touched[:0]
 }
 
 type byteClass struct{ count, bytes uint64 }
@@ -37,7 +63,9 @@ func (c *byteClass) add(bytes uint64) {
 func (c *byteClass) merge(o byteClass) { c.count, c.bytes = c.count+o.count, c.bytes+o.bytes }
 
 func newMessageSums(t *trace.Trace, s *scope) *messageSums {
-	return &messageSums{t: t, scope: s, row: make([]MatrixCell, len(t.World)), cells: make(map[[2]uint32]MatrixCell), waits: make(map[[2]uint32]int64)}
+	n := len(t.World)
+	return &messageSums{t: t, scope: s, row: make([]MatrixCell, n), cells: make(map[[2]uint32]MatrixCell), waits: make(map[[2]uint32]int64),
+		senders: rankTimes{ticks: make([]int64, n)}, receivers: rankTimes{ticks: make([]int64, n)}}
 }
 
 func (m *messageSums) merge(o *messageSums) {
@@ -101,11 +129,17 @@ func (c *MatrixCell) add(o *MatrixCell) {
 	c.Count, c.Bytes, c.TimeNs = c.Count+o.Count, c.Bytes+o.Bytes, c.TimeNs+o.TimeNs
 }
 
-// waited adds to the wait for messages from one location to another.
-func (m *messageSums) waited(from, to trace.LocationID, ticks int64) {
-	if ticks > 0 {
-		key := [2]uint32{m.t.Rank[from], m.t.Rank[to]}
+// endWaits adds the waits of one location to those of all.
+func (m *messageSums) endWaits(l trace.LocationID) {
+	add := func(from, to uint32, ticks int64) {
+		key := [2]uint32{from, to}
 		m.waits[key] = Plus(m.waits[key], ticks)
+	}
+	for from, ticks := range m.senders.take {
+		add(from, m.t.Rank[l], ticks)
+	}
+	for to, ticks := range m.receivers.take {
+		add(m.t.Rank[l], to, ticks)
 	}
 }
 

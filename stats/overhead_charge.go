@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tracekit/engine"
+	"tracekit/spill"
 	"tracekit/stats/fit"
 	"tracekit/trace"
 )
@@ -59,38 +60,32 @@ func (o *overheads) charge(ctx context.Context) error {
 type charger struct {
 	*overheads
 	charges charges
-	limits  map[commKey]limit
+	limits  map[commKey]*limit
 	limited []memo[limit] // by call path
 	counted []countedLine // by call path
 
-	commWalk              // over the present location
-	done     inFlight     // the matched ones
-	found    []messageEnd // of the present call
-	sums     []int64      // of the location by call path: overhead in ns
+	commWalk                            // over the present location
+	ended    spill.Cursor[sendInFlight] // of messages
+	next     int                        // row of ended: that of the present call or of a later one
+	found    []messageEnd               // of the present call
+	sums     []int64                    // of the location by call path: overhead in ns
 	touched  []trace.PathID
 }
 
 func (o *overheads) newCharger() *charger {
 	n := len(o.t.Tree.Nodes)
-	return &charger{overheads: o, limits: make(map[commKey]limit), limited: make([]memo[limit], n), counted: make([]countedLine, n), sums: make([]int64, n),
+	return &charger{overheads: o, limits: make(map[commKey]*limit), limited: make([]memo[limit], n), counted: make([]countedLine, n), sums: make([]int64, n),
 		charges: charges{paths: make([]overheadSum, n), groups: make([]int64, len(o.groups)), pairs: make([]pairSum, len(o.messages.paths)), lines: make(lineBars)}}
 }
 
 // location charges the calls of a location and returns their overhead by call path.
 func (w *charger) location(ctx context.Context, l trace.LocationID) (sums []pathOnRank) {
-	w.commWalk, w.done, w.touched = w.newCommWalk(ctx, l), inFlight{}, w.touched[:0]
-	e := new(commCall)
+	w.commWalk, w.ended, w.next, w.touched = w.newCommWalk(ctx, l), w.messages.ended[l].Cursor(), 0, w.touched[:0]
 	for w.advance() {
 		for k := range w.ahead {
-			e.Call, e.last = w.at(k)
-			e.row = uint32(w.first + k)
-			if int(e.FirstSend) < e.last.send {
-				w.remember(e)
-			}
 			overhead := callSize(0)
-			if done := w.done.take(e.row); w.communicates(l, e.Call) {
-				w.describe(e, k)
-				overhead = callSize(w.call(e, done) + 1)
+			if c := &w.ahead[k]; w.communicates(c) && w.scope.overlaps(l, c.Enter, c.Leave) {
+				overhead = callSize(w.call(c, k) + 1)
 			}
 			if w.byCall != nil {
 				w.size[k] = overhead
@@ -105,24 +100,17 @@ func (w *charger) location(ctx context.Context, l trace.LocationID) (sums []path
 	return sums
 }
 
-// limitAt returns the limit for a call of a path; it is valid until the next call.
-func (w *charger) limitAt(path trace.PathID, k callKind) *limit {
-	last := &w.limited[path]
-	if !last.known || last.kind != k {
-		*last = memo[limit]{k, true, w.limit(w.keyOf(k))}
-	}
-	return &last.value
-}
-
-func (w *charger) limit(k commKey) limit {
-	x, ok := w.limits[k]
-	if !ok {
+// find looks up the limit for calls of a path.
+func (w *charger) find(path trace.PathID, kind callKind) *limit {
+	k := w.keyOf(kind)
+	x := w.limits[k]
+	if x == nil {
 		x = w.newLimit(w.fitKey(k))
 		if len(w.limits) < 64*keyLimit {
 			w.limits[k] = x
 		}
 	}
-	return x
+	return w.limited[path].keep(kind, x)
 }
 
 // A messageEnd is one end of a matched message in a call: that posts or completes its send,
@@ -133,59 +121,70 @@ type messageEnd struct {
 	row      uint32
 }
 
-// call charges one call, which completes the given sends of others, to its path, its key
-// and the pairs of lines that it joins, and returns its overhead in ns.
-func (w *charger) call(e *commCall, done []uint32) int64 {
-	x := w.limitAt(e.Path, e.kind)
-	if w.lineOf != nil {
-		w.count(e, x.group)
+// call charges a call of the run to its path, its key and the pairs of lines that it joins, and
+// returns its overhead in ns.
+func (w *charger) call(c *trace.Call, k int) int64 {
+	kind := callKind{c.Region, w.processes(c), w.size[k]}
+	x := w.limited[c.Path].of(kind)
+	if x == nil {
+		x = w.find(c.Path, kind)
 	}
-	sum := &w.charges.paths[e.Path]
+	ticks := w.scope.clip(c.Enter, c.Leave)
+	time := w.rate.ns(ticks)
+	if w.lineOf != nil && x.group >= 0 && w.whole(c) {
+		w.count(c.Path, x.group, time-w.waited(time, w.waitOf[k]))
+	}
+	sum := &w.charges.paths[c.Path]
 	sum.calls++
-	sum.total = Plus(sum.total, e.ticks)
+	sum.total = Plus(sum.total, ticks)
 	if x.unreliable {
 		sum.unreliable++
 	}
 	if x.foreign {
 		sum.foreign++
 	}
-	overhead := fit.Overhead(e.time, x.tMax)
-	if overhead > 0 || e.wait > 0 {
-		part := split(e, overhead, x)
-		if sum.add(&part); overhead > 0 {
-			if w.sums[e.Path] == 0 {
-				w.touched = append(w.touched, e.Path)
-			}
-			w.sums[e.Path] = Plus(w.sums[e.Path], overhead)
-			w.charges.groups[x.group] = Plus(w.charges.groups[x.group], overhead)
-		}
-		w.found = w.found[:0]
-		w.sent(e, done)
-		w.received(e)
-		w.chargePairs(&part, e, x.unreliable)
+	overhead := fit.Overhead(time, x.tMax)
+	if cause := w.waitOf[k]; overhead > 0 || cause > 0 {
+		_, last := w.at(k)
+		e := commCall{Call: c, row: uint32(w.first + k), last: last, wait: w.waited(time, cause), cause: cause}
+		w.slow(&e, overhead, x)
 	}
 	return overhead
 }
 
-// remember keeps the sends of a call that a later call completes until that is met.
-func (w *charger) remember(e *commCall) {
-	for k := int(e.FirstSend); k < e.last.send; k++ {
-		if s := w.sends.Ptr(k); s.State == trace.Matched && s.Done != trace.None && s.Done > e.row {
-			w.done.add(s.Done, uint32(k))
+// slow charges a call that takes longer than it must, or waits.
+func (w *charger) slow(e *commCall, overhead int64, x *limit) {
+	part := split(e, overhead, x)
+	w.charges.paths[e.Path].add(&part)
+	if overhead > 0 {
+		if w.sums[e.Path] == 0 {
+			w.touched = append(w.touched, e.Path)
 		}
+		w.sums[e.Path] = Plus(w.sums[e.Path], overhead)
+		w.charges.groups[x.group] = Plus(w.charges.groups[x.group], overhead)
 	}
+	w.found = w.found[:0]
+	w.sent(e)
+	w.received(e)
+	w.chargePairs(&part, e, x.unreliable)
 }
 
 // sent adds the ends of the messages whose sends a call posts, and of those that it
-// completes.
-func (w *charger) sent(e *commCall, done []uint32) {
+// completes for others.
+func (w *charger) sent(e *commCall) {
 	for k := int(e.FirstSend); k < e.last.send; k++ {
 		if s := w.sends.Ptr(k); s.State == trace.Matched && s.Call == e.row {
 			w.addSend(uint32(k), s)
 		}
 	}
-	for _, k := range done {
-		w.addSend(k, w.sends.Ptr(int(k)))
+	for ; w.next < w.messages.ended[w.l].Len(); w.next++ {
+		s := *w.ended.Ptr(w.next)
+		if s.call() > e.row {
+			break
+		}
+		if s.call() == e.row {
+			w.addSend(s.row(), w.sends.Ptr(int(s.row())))
+		}
 	}
 }
 
@@ -257,13 +256,13 @@ func (w *charger) blame(e *commCall) (messages [2]int, waits [2]int64) {
 	if e.wait == 0 {
 		return messages, waits
 	}
-	switch wait := w.waits.rows.Ptr(int(e.cause - 1)); wait.Kind {
+	switch wait := w.noted.Ptr(int(e.cause - 1)); wait.Kind {
 	case LateSender:
-		messages[0], waits[0] = w.find(true, wait.message), e.wait
+		messages[0], waits[0] = w.endOf(true, wait.message), e.wait
 	case LateReceiver:
-		messages[1], waits[1] = w.find(false, wait.message), e.wait
+		messages[1], waits[1] = w.endOf(false, wait.message), e.wait
 	case LateReceiverBehindLateSender:
-		messages = [2]int{w.find(true, wait.senderMessage), w.find(false, wait.message)}
+		messages = [2]int{w.endOf(true, wait.senderMessage), w.endOf(false, wait.message)}
 		waits[0] = min(e.wait, w.rate.ns(w.scope.clip(wait.From, wait.From+wait.SenderTime)))
 		waits[1] = e.wait - waits[0]
 	}
@@ -275,7 +274,7 @@ func (w *charger) blame(e *commCall) (messages [2]int, waits [2]int64) {
 	return messages, waits
 }
 
-// find returns the index of a message among the ends in the present call, -1 if it has none.
-func (w *charger) find(receives bool, row uint32) int {
+// endOf returns the index of a message among the ends in the present call, -1 if it has none.
+func (w *charger) endOf(receives bool, row uint32) int {
 	return slices.IndexFunc(w.found, func(m messageEnd) bool { return m.receives == receives && m.row == row })
 }

@@ -39,28 +39,26 @@ const (
 	keyLimit    = 1 << 10
 )
 
-// A commCall is a communication event: a call that communicates, starts or completes a
-// request, synchronises or probes, as far as it is selected.
+// A commCall is a communication event of the selection that takes longer than it must, or waits.
 type commCall struct {
 	*trace.Call
 	row   uint32
 	last  rowEnd // of its sends and receives
-	kind  callKind
-	ticks int64  // duration
-	time  int64  // duration in ns
-	wait  int64  // of which waiting, in ns
+	wait  int64  // of its duration, in ns
 	cause uint32 // row of the wait, plus 1; 0: it does not wait
-	whole bool   // neither clipped by the selection nor never left
 }
 
-// communicates reports whether a call is a communication event of the selection. MPI_Init and
-// MPI_Finalize run once and have no law.
-func (w *waiting) communicates(l trace.LocationID, c *trace.Call) bool {
-	switch c.Class {
-	case trace.ClassNone, trace.ClassInit, trace.ClassFinalize:
-		return false
-	}
-	return w.scope.overlaps(l, c.Enter, c.Leave) && int(c.Region) < len(w.t.Defs.Regions) && int(c.Path) < len(w.t.Tree.Nodes)
+// Sets of classes of calls: silent ones are no communication events. MPI_Init and MPI_Finalize
+// run once and have no law.
+const (
+	startups = 1<<trace.ClassInit | 1<<trace.ClassFinalize
+	silent   = 1<<trace.ClassNone | startups
+)
+
+// communicates reports whether a call is a communication event: it communicates, starts or completes a
+// request, synchronises or probes.
+func (w *waiting) communicates(c *trace.Call) bool {
+	return silent>>c.Class&1 == 0 && int(c.Region) < len(w.t.Defs.Regions) && int(c.Path) < len(w.t.Tree.Nodes)
 }
 
 // A commWalk goes over the calls of a location in order and says what is known of those that
@@ -68,16 +66,16 @@ func (w *waiting) communicates(l trace.LocationID, c *trace.Call) bool {
 type commWalk struct {
 	callWalk
 	*overheads
-	waits     *WaitTable
+	noted     spill.Cursor[waitingCall]
 	instances spill.Cursor[trace.Collective]
 
 	// Of the calls of the run:
 	size   []callSize
-	waitOf []uint32 // rows in waits, plus 1
+	waitOf []uint32 // rows of noted, plus 1
 }
 
 func (o *overheads) newCommWalk(ctx context.Context, l trace.LocationID) commWalk {
-	return commWalk{callWalk: newCallWalk(ctx, o.t, l), overheads: o, waits: o.calls[l], instances: o.t.Collectives.Cursor()}
+	return commWalk{callWalk: newCallWalk(ctx, o.t, l), overheads: o, noted: o.calls[l].rows.Cursor(), instances: o.t.Collectives.Cursor()}
 }
 
 // advance goes to the next run of calls.
@@ -85,25 +83,30 @@ func (w *commWalk) advance() bool {
 	if !w.callWalk.advance(never) {
 		return false
 	}
-	w.size, w.waitOf = beside(&w.callWalk, w.sizes[w.l]), beside(&w.callWalk, w.waits.index)
+	w.size, w.waitOf = beside(&w.callWalk, w.sizes[w.l]), beside(&w.callWalk, w.calls[w.l].index)
 	return true
 }
 
-// describe fills in what is known of a call of the run, which communicates.
-func (w *commWalk) describe(e *commCall, k int) {
-	c := e.Call
-	e.kind = callKind{c.Region, 2, w.size[k]}
-	if c.Coll != trace.None {
-		e.kind.processes = w.instances.Ptr(int(c.Coll)).Size
+// whole reports whether a call is neither clipped by the selection nor never left.
+func (w *commWalk) whole(c *trace.Call) bool {
+	return !c.Open && w.scope.clip(c.Enter, c.Leave) == c.Leave-c.Enter
+}
+
+// processes returns how many ranks take part in what a call does.
+func (w *commWalk) processes(c *trace.Call) uint32 {
+	if c.Coll == trace.None {
+		return 2
 	}
-	e.ticks = w.scope.clip(c.Enter, c.Leave)
-	e.time = w.rate.ns(e.ticks)
-	e.wait, e.cause = 0, w.waitOf[k]
-	if e.cause > 0 {
-		x := w.waits.rows.Ptr(int(e.cause - 1))
-		e.wait = min(e.time, w.rate.ns(w.scope.clip(x.From, x.From+x.Time)))
+	return w.instances.Ptr(int(c.Coll)).Size
+}
+
+// waited returns how much of the time of a call, in ns, it waits, as a row of its location's waits says.
+func (w *commWalk) waited(time int64, cause uint32) int64 {
+	if cause == 0 {
+		return 0
 	}
-	e.whole = !c.Open && e.ticks == c.Leave-c.Enter
+	x := w.noted.Ptr(int(cause - 1))
+	return min(time, w.rate.ns(w.scope.clip(x.From, x.From+x.Time)))
 }
 
 // sample collects the durations of all keys.
@@ -116,23 +119,29 @@ func (o *overheads) sample(ctx context.Context) (*samples, error) {
 
 // location collects the durations of a location's calls.
 func (s *samples) location(ctx context.Context, l trace.LocationID) {
-	w, e := s.newCommWalk(ctx, l), new(commCall)
+	w := s.newCommWalk(ctx, l)
 	for w.advance() {
 		for k := range w.ahead {
-			if e.Call, e.row = &w.ahead[k], uint32(w.first+k); !w.communicates(l, e.Call) {
+			c := &w.ahead[k]
+			if !w.communicates(c) || !w.scope.overlaps(l, c.Enter, c.Leave) || !w.whole(c) {
 				continue
 			}
-			if w.describe(e, k); !e.whole {
-				continue
-			}
-			wait := e.wait
-			if s.withWaits {
-				wait = 0
-			}
+			time := w.rate.ns(c.Leave - c.Enter)
 			if s.cloud != nil {
-				s.cloud.add(s.op[e.Region].op, e.Enter, e.time)
+				s.cloud.add(s.op[c.Region].op, c.Enter, time)
 			}
-			s.add(e.Path, e.kind, timedCall{l, e.row, e.Enter, e.time - wait})
+			if cause := w.waitOf[k]; cause > 0 && !s.withWaits {
+				time -= w.waited(time, cause)
+			}
+			kind := callKind{c.Region, w.processes(c), w.size[k]}
+			x := s.sampled[c.Path].of(kind)
+			if x == nil {
+				x = s.find(c.Path, kind)
+			}
+			x.Add(time)
+			if s.keep > 0 {
+				s.keepFirst(kind, timedCall{l, uint32(w.first + k), c.Enter, time})
+			}
 		}
 	}
 }
@@ -143,9 +152,9 @@ type samples struct {
 	*overheads
 	byKey   map[commKey]*fit.Sample
 	order   map[commKey][]timedCall
-	classes bool                // there are too many keys: sizes are size classes
-	sampled []memo[*fit.Sample] // by call path
-	cloud   *cloud              // nil: not asked for
+	classes bool               // there are too many keys: sizes are size classes
+	sampled []memo[fit.Sample] // by call path
+	cloud   *cloud             // nil: not asked for
 }
 
 // A timedCall is a duration in ns of a call that begins at a tick.
@@ -159,29 +168,36 @@ type timedCall struct {
 // A memo is what was last looked up for a call path, whose calls are mostly of one kind.
 type memo[T any] struct {
 	kind  callKind
-	known bool
-	value T
+	value *T // nil: nothing was
+}
+
+// of returns what was looked up last if it was for calls of a kind, else nil.
+func (m *memo[T]) of(k callKind) *T {
+	if m.kind == k {
+		return m.value
+	}
+	return nil
+}
+
+// keep keeps what was looked up for calls of a kind, and returns it.
+func (m *memo[T]) keep(k callKind, value *T) *T {
+	*m = memo[T]{k, value}
+	return value
 }
 
 func (o *overheads) newSamples() *samples {
 	s := &samples{overheads: o, byKey: make(map[commKey]*fit.Sample), order: make(map[commKey][]timedCall),
-		sampled: make([]memo[*fit.Sample], len(o.t.Tree.Nodes))}
+		sampled: make([]memo[fit.Sample], len(o.t.Tree.Nodes))}
 	if o.points {
 		s.cloud = newCloud(runOf(o.t))
 	}
 	return s
 }
 
-// add counts a call in the sample of its key.
-func (s *samples) add(path trace.PathID, k callKind, c timedCall) {
-	last := &s.sampled[path]
-	if !last.known || last.kind != k {
-		*last = memo[*fit.Sample]{k, true, s.of(s.keyOf(k))}
-	}
-	last.value.Add(c.time)
-	if s.keep > 0 {
-		s.keepFirst(s.classed(s.keyOf(k)), c)
-	}
+// find looks up the sample for calls of a path.
+func (s *samples) find(path trace.PathID, k callKind) *fit.Sample {
+	x := s.of(s.keyOf(k))
+	return s.sampled[path].keep(k, x)
 }
 
 // classed returns the key, or its size class if there are too many keys.
@@ -193,7 +209,8 @@ func (s *samples) classed(k commKey) commKey {
 }
 
 // keepFirst keeps the first calls of a key. A goroutine meets locations in ascending order.
-func (s *samples) keepFirst(k commKey, c timedCall) {
+func (s *samples) keepFirst(kind callKind, c timedCall) {
+	k := s.classed(s.keyOf(kind))
 	if list := s.order[k]; len(list) < s.keep {
 		s.order[k] = append(list, c)
 	}
@@ -271,17 +288,17 @@ type limit struct {
 
 // newLimit asks the profile that was given, or else the trace's own. A key of which the
 // trace has no whole call has no overhead that we could know of.
-func (o *overheads) newLimit(k fit.Key) limit {
+func (o *overheads) newLimit(k fit.Key) *limit {
 	group := o.groupOf(k)
 	if group < 0 {
-		return limit{tMax: never, group: -1}
+		return &limit{tMax: never, group: -1}
 	}
 	smallest := k
 	smallest.Bytes = fit.SizeClass(k.Bytes)
 	p := o.profileFor(k)
 	t, _ := p.Limit(k)
 	least, _ := p.Limit(smallest)
-	x := limit{tMax: t.TMax, transfer: max(0, t.TMax-least.TMax), group: group, unreliable: t.Unreliable, foreign: p != &o.own}
+	x := &limit{tMax: t.TMax, transfer: max(0, t.TMax-least.TMax), group: group, unreliable: t.Unreliable, foreign: p != &o.own}
 	if !x.foreign {
 		x.unreliable = o.groups[group].Unreliable
 	}

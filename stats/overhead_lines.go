@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tracekit/stats/fit"
+	"tracekit/trace"
 )
 
 // LineCalls are the durations, without wait states, of the calls of one operation from one source
@@ -70,13 +71,13 @@ func (o *overheads) drawLines(p *profiler, part *profilePart) {
 	}
 }
 
-// count counts a call, if it is of a line that is drawn.
-func (w *charger) count(e *commCall, group int) {
-	if group < 0 || !e.whole || w.lineOf[e.Path] < 0 {
+// count counts a call of a path that takes some ns without its wait, if it is of a line that is drawn.
+func (w *charger) count(path trace.PathID, group int, time int64) {
+	if w.lineOf[path] < 0 {
 		return
 	}
-	at := lineGroup{w.lineOf[e.Path], group}
-	last := &w.counted[e.Path]
+	at := lineGroup{w.lineOf[path], group}
+	last := &w.counted[path]
 	if last.counts == nil || last.at != at {
 		counts := w.charges.lines[at]
 		if counts == nil {
@@ -85,7 +86,7 @@ func (w *charger) count(e *commCall, group int) {
 		}
 		*last = countedLine{at, counts}
 	}
-	last.counts[w.bars[group].At(e.time-e.wait)]++
+	last.counts[w.bars[group].At(time)]++
 }
 
 // A countedLine is where calls of a path were last counted: mostly it is there again.

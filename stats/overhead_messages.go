@@ -16,10 +16,14 @@ type messagePairs struct {
 	paths  []pathPair // pair n is paths[n-1]
 	number map[pathPair]uint32
 	recvs  []*spill.Table[messagePair] // by location and receive
+
+	// ended are by location the matched sends that a later call completes than the one that posts
+	// them, in order of those calls.
+	ended []*spill.Table[sendInFlight]
 }
 
 func newMessagePairs(t *trace.Trace) *messagePairs {
-	m := &messagePairs{number: make(map[pathPair]uint32)}
+	m := &messagePairs{number: make(map[pathPair]uint32), ended: make([]*spill.Table[sendInFlight], len(t.Calls))}
 	for l := range t.Calls {
 		m.recvs = append(m.recvs, spill.NewZeros[messagePair](t.Store, t.Recvs[l].Len()))
 	}
@@ -52,14 +56,16 @@ func (c *pairCache) reach(pairs int) {
 // join returns the pair of a message, which counts if its receive is completed by a
 // communication event of the selection.
 func (m *messagePairs) join(met *pairCache, p pathPair, counts bool) messagePair {
-	if met.number == 0 || met.last != p {
+	if met.last != p || met.number == 0 {
 		met.last, met.number = p, m.pair(met, p)
 	}
-	inCall := p.recv != trace.None
-	if inCall && counts {
+	if p.recv == trace.None {
+		return messagePair(met.number << 1)
+	}
+	if counts {
 		met.received[met.number-1]++
 	}
-	return messagePair(met.number<<1 | bit(inCall))
+	return messagePair(met.number<<1 | 1)
 }
 
 // A messagePair is the number of the pair that a message joins, 0 if it is not matched, and
@@ -69,13 +75,6 @@ type messagePair uint32
 func (m messagePair) number() uint32 { return uint32(m >> 1) }
 
 func (m messagePair) inCall() bool { return m&1 != 0 }
-
-func bit(set bool) uint32 {
-	if set {
-		return 1
-	}
-	return 0
-}
 
 // pair returns the number of a pair.
 func (m *messagePairs) pair(met *pairCache, p pathPair) uint32 {
@@ -98,9 +97,17 @@ func (m *messagePairs) pair(met *pairCache, p pathPair) uint32 {
 	return n
 }
 
+// seal ends the calls of a location.
+func (m *messagePairs) seal(l trace.LocationID) {
+	if m != nil {
+		m.ended[l] = m.ended[l].Sealed()
+	}
+}
+
 // release lets the tables go.
 func (m *messagePairs) release() {
 	for l := range m.recvs {
 		m.recvs[l].Release()
+		m.ended[l].Release()
 	}
 }

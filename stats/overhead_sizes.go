@@ -99,7 +99,7 @@ func (x *instances) sizeParts(c *trace.Collective, in []member) {
 				r = roleRoot
 			}
 		}
-		in[i].part.size = callSize(0).plus(k.bytes(&in[i], r == roleRoot), r)
+		x.parts.Ptr(int(in[i].row)).size = callSize(0).plus(k.bytes(&in[i], r == roleRoot), r)
 	}
 }
 

@@ -100,7 +100,7 @@ func (x *Pass) codeKnown(c *partial.Coder, l trace.LocationID) {
 			c.Refuse("location %d: call %d waits and does not exist", l, w.call)
 			return
 		}
-		table.note(w.call, new(trace.Call), CallWait{From: w.from, Time: w.time})
+		table.note(w.call, new(trace.Call), &CallWait{From: w.from, Time: w.time})
 	}
 	waits.Release()
 	p.segments[l].waits = table

@@ -37,8 +37,7 @@ type replay struct {
 type replayState struct {
 	next   int     // row in sync.rows of the call that it is at
 	row    syncRow // that row
-	after  syncRow // the one after it
-	needs  int     // where the needs of that begin
+	after  syncRow // the one after it; of the last row, one of which the needs alone are known
 	inside bool    // it has entered the call, at the ideal time at
 	at     int64   //
 	left   int64   // when it can leave the call for all needs before need
@@ -48,6 +47,10 @@ type replayState struct {
 	init   int64   // ideal time when MPI_Init is left
 	fini   int64   // ideal time when MPI_Finalize is entered
 	bounds [2]int  // the calls of MPI_Init and MPI_Finalize; -1: there is none
+
+	rows   spill.Cursor[syncRow] // the tables of sync
+	needs  spill.Cursor[callKey]
+	clocks spill.Cursor[int64]
 }
 
 // An arrival says who has arrived at a collective.
@@ -80,7 +83,7 @@ func newReplay(t *trace.Trace, s *scope, sync *syncTables) *replay {
 			r.state[l].start = r.startOf(trace.LocationID(l))
 			r.state[l].shift = r.state[l].start
 			r.expectStartup(trace.LocationID(l))
-			r.move(trace.LocationID(l), 0)
+			r.begin(trace.LocationID(l))
 		}
 	}
 	return r
@@ -196,31 +199,37 @@ func (r *replay) stuck() []trace.Finding {
 
 // advance runs a location until it must wait or is at its end.
 func (r *replay) advance(ctx context.Context, l trace.LocationID) {
-	s, rows := &r.state[l], r.sync.rows[l]
-	for s.next < rows.Len() {
-		if !r.call(l) {
+	s, end := &r.state[l], r.sync.rows[l].Len()
+	for s.next < end {
+		if !r.call(l, s) {
 			return
 		}
-		if r.move(l, s.next+1); s.next%4096 == 0 && ctx.Err() != nil {
+		s.next++
+		s.row = s.after
+		s.peek(r.sync, l)
+		if s.next%4096 == 0 && ctx.Err() != nil {
 			return
 		}
 	}
-	r.enter(l, r.t.Calls[l].Len())
+	r.enter(l, s, r.t.Calls[l].Len())
 }
 
-// move makes row i of the calls that wait the one that a location is at.
-func (r *replay) move(l trace.LocationID, i int) {
-	s, rows := &r.state[l], r.sync.rows[l]
-	s.next, s.needs = i, r.sync.needs[l].Len()
-	if i >= rows.Len() {
-		return
+// begin puts a location at the first of its calls that wait.
+func (r *replay) begin(l trace.LocationID) {
+	s := &r.state[l]
+	s.rows, s.needs, s.clocks = r.sync.rows[l].Cursor(), r.sync.needs[l].Cursor(), r.sync.clocks[l].Cursor()
+	if r.sync.rows[l].Len() > 0 {
+		s.row = *s.rows.Ptr(0)
+		s.peek(r.sync, l)
 	}
-	if s.row = s.after; i == 0 {
-		s.row = rows.At(0)
-	}
-	if i+1 < rows.Len() {
-		s.after = rows.At(i + 1)
-		s.needs = int(s.after.needs)
+}
+
+// peek finds the row after the one that the location is at.
+func (s *replayState) peek(sync *syncTables, l trace.LocationID) {
+	if s.next+1 < sync.rows[l].Len() {
+		s.after = *s.rows.Ptr(s.next + 1)
+	} else {
+		s.after.needs = uint32(sync.needs[l].Len())
 	}
 }
 
@@ -231,23 +240,27 @@ func (r *replay) isActive(l trace.LocationID, call uint32) bool {
 
 // call enters and, if all it waits for is there, leaves the call that a location is at; it
 // reports false if the location must wait.
-func (r *replay) call(l trace.LocationID) bool {
-	s := &r.state[l]
+func (r *replay) call(l trace.LocationID, s *replayState) (ok bool) {
 	if !s.inside {
-		r.enter(l, int(s.row.call)+1)
-		if !r.isActive(l, s.row.call) {
+		r.enter(l, s, int(s.row.call)+1)
+		if !r.whole && !r.isActive(l, s.row.call) {
 			return true
 		}
-		s.inside, s.at, s.need = true, r.sync.clocks[l].At(int(s.row.call)), int(s.row.needs)
+		s.inside, s.at, s.need = true, *s.clocks.Ptr(int(s.row.call)), int(s.row.needs)
 		s.left = s.at
-		r.arrive(l, s.at)
+		r.arrive(l, s)
 	}
-	if !r.receives(l) {
-		return false
+	for end := int(s.after.needs); s.need < end; s.need++ {
+		send := s.needs.Ptr(s.need)
+		if s.left, ok = r.posted(l, send.location, send.call, s.left); !ok {
+			return false
+		}
 	}
-	left, ok := r.synchronise(l, s.left)
-	if !ok {
-		return false
+	left := s.left
+	if s.row.coll != trace.None || startups>>s.row.class&1 != 0 || len(r.joins) > 0 {
+		if left, ok = r.synchronise(l, s, left); !ok {
+			return false
+		}
 	}
 	s.inside, s.shift = false, s.shift+left-s.at
 	switch s.row.class {
@@ -261,29 +274,22 @@ func (r *replay) call(l trace.LocationID) bool {
 
 // enter fixes the ideal times of entering the calls before call end, and makes it known
 // that the location has entered them.
-func (r *replay) enter(l trace.LocationID, end int) {
-	if shift := r.state[l].shift; shift != 0 {
-		for i := r.turns.Steps(int(l)); i < end; {
-			clocks := r.sync.clocks[l].From(i)
-			clocks = clocks[:min(len(clocks), end-i)]
-			for k := range clocks {
-				clocks[k] += shift
-			}
-			i += len(clocks)
+func (r *replay) enter(l trace.LocationID, s *replayState, end int) {
+	if s.shift != 0 {
+		for i := r.turns.Steps(int(l)); i < end; i++ {
+			*s.clocks.Ptr(i) += s.shift
 		}
 	}
 	r.turns.Reach(int(l), end)
 }
 
-// arrive counts the call that a location is at, entered at the ideal time at, at its
-// collective.
-func (r *replay) arrive(l trace.LocationID, at int64) {
-	c := &r.state[l].row
-	if a := r.startupOf(l, c); a != nil {
-		r.count(a, at)
+// arrive counts the call that a location is at at its collective.
+func (r *replay) arrive(l trace.LocationID, s *replayState) {
+	if a := r.startupOf(l, &s.row); a != nil {
+		r.count(a, s.at)
 	}
-	if c.arrives() {
-		r.count(r.arrivals.Ptr(int(c.coll)), at)
+	if s.row.arrives() {
+		r.count(r.arrivals.Ptr(int(s.row.coll)), s.at)
 	}
 }
 
@@ -296,36 +302,19 @@ func (r *replay) count(a *arrival, at int64) {
 // posted returns max(at, ideal time of entering a call); ok is false, and l waits, if it
 // is not entered yet.
 func (r *replay) posted(l, other trace.LocationID, call uint32, at int64) (int64, bool) {
-	if call == trace.None || !r.isActive(other, call) {
+	if call == trace.None || !r.whole && !r.isActive(other, call) {
 		return at, true
 	}
 	if r.turns.Steps(int(other)) <= int(call) {
 		r.turns.Await(int(l), int(other), int(call)+1)
 		return at, false
 	}
-	return max(at, r.sync.clocks[other].At(int(call))), true
-}
-
-// receives waits for the sends of the messages that the call completes which a location is at.
-func (r *replay) receives(l trace.LocationID) (ok bool) {
-	s := &r.state[l]
-	for s.need < s.needs {
-		for _, send := range r.sync.needs[l].From(s.need) {
-			if s.need == s.needs {
-				break
-			}
-			if s.left, ok = r.posted(l, send.location, send.call, s.left); !ok {
-				return false
-			}
-			s.need++
-		}
-	}
-	return true
+	return max(at, *r.state[other].clocks.Ptr(int(call))), true
 }
 
 // synchronise waits for the members of the collectives that a call completes.
-func (r *replay) synchronise(l trace.LocationID, at int64) (int64, bool) {
-	c := &r.state[l].row
+func (r *replay) synchronise(l trace.LocationID, s *replayState, at int64) (int64, bool) {
+	c := &s.row
 	if a := r.startupOf(l, c); a != nil {
 		return r.all(l, a, at)
 	}

@@ -43,7 +43,13 @@ func TestSamplesDependOnCallsAlone(t *testing.T) {
 			}
 			for l := range size { // each worker meets locations in ascending order
 				for i, bytes := range size[l] {
-					parts[(l*l+l)/2%workers].add(0, callKind{size: callSize(bytes)}, timedCall{trace.LocationID(l), uint32(i), int64(i), int64(i % 77)})
+					p, kind := parts[(l*l+l)/2%workers], callKind{size: callSize(bytes)}
+					x := p.sampled[0].of(kind)
+					if x == nil {
+						x = p.find(0, kind)
+					}
+					x.Add(int64(i % 77))
+					p.keepFirst(kind, timedCall{trace.LocationID(l), uint32(i), int64(i), int64(i % 77)})
 				}
 			}
 			for _, p := range parts[1:] {

@@ -122,7 +122,12 @@ func (s *scope) hasRank(r uint32) bool {
 // overlaps reports whether a call of a location counts: it is selected and neither ends
 // before the window nor begins after it.
 func (s *scope) overlaps(l trace.LocationID, enter, leave int64) bool {
-	return s.whole || s.has(l) && (!s.timed || leave >= s.from && enter <= s.to)
+	return s.whole || s.overlapsPart(l, enter, leave)
+}
+
+// overlapsPart is overlaps for a scope that leaves something out.
+func (s *scope) overlapsPart(l trace.LocationID, enter, leave int64) bool {
+	return s.has(l) && (!s.timed || leave >= s.from && enter <= s.to)
 }
 
 // clip returns the length of the part of [from, to] that is selected.

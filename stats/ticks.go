@@ -19,6 +19,13 @@ func (r rate) ns(ticks int64) int64 {
 	if r.resolution == nsPerSecond {
 		return ticks
 	}
+	return r.scaled(ticks)
+}
+
+// scaled is ns for ticks that are no nanoseconds.
+//
+//go:noinline
+func (r rate) scaled(ticks int64) int64 {
 	return trace.ClockProperties{Resolution: r.resolution}.Nanoseconds(ticks)
 }
 

@@ -173,16 +173,16 @@ func (w *waiting) chargeCalls(ctx context.Context) (*waitSums, error) {
 			for i := range rows {
 				row := &rows[i]
 				call := &trace.Call{Seq: row.seq, Path: row.path, Region: row.region}
-				late := s.charge(w.scope, LateSender, l, call, row.From, row.SenderTime)
-				if late > 0 {
-					s.msgs.waited(w.t.Recvs[l].Ptr(int(row.senderMessage)).SendLoc, l, late)
+				if row.SenderTime > 0 {
+					late := s.charge(w.scope, LateSender, l, call, row.From, row.SenderTime)
+					s.msgs.senders.add(w.t.Rank[w.t.Recvs[l].Ptr(int(row.senderMessage)).SendLoc], late)
 				}
 				rest := s.charge(w.scope, row.Kind, l, call, row.From+row.SenderTime, row.Time-row.SenderTime)
 				switch row.Kind {
 				case LateSender:
-					s.msgs.waited(row.Location, l, rest)
+					s.msgs.senders.add(w.t.Rank[row.Location], rest)
 				case LateReceiver, LateReceiverBehindLateSender:
-					s.msgs.waited(l, row.Location, rest)
+					s.msgs.receivers.add(w.t.Rank[row.Location], rest)
 				}
 				if w.scope.has(l) && int(row.path) < len(s.byPath) {
 					clipped := w.scope.clip(row.From, row.From+row.Time)
@@ -193,6 +193,7 @@ func (w *waiting) chargeCalls(ctx context.Context) (*waitSums, error) {
 				}
 			}
 		}
+		s.msgs.endWaits(l)
 	})
 }
 
@@ -245,7 +246,7 @@ func (w *waiting) startup(class trace.CallClass) {
 			continue
 		}
 		w.calls[m.location].note(m.call, w.t.Calls[m.location].Ptr(int(m.call)),
-			CallWait{Time: wait, From: m.enter, Location: in[last].location, Call: in[last].call, Kind: WaitAtStartup, message: trace.None})
+			&CallWait{Time: wait, From: m.enter, Location: in[last].location, Call: in[last].call, Kind: WaitAtStartup, message: trace.None})
 	}
 }
 

@@ -16,8 +16,8 @@ type member struct {
 	rank         uint32 // in the communicator
 	enter, leave int64  // begin and end of the part; of a non-blocking operation, of the call that starts it
 	sent, recvd  uint64
-	second       bool        // in the second group of an intercommunicator
-	part         *memberPart // nil: of MPI_Init or MPI_Finalize
+	second       bool   // in the second group of an intercommunicator
+	row          uint32 // in trace.Trace.Members
 }
 
 func (m *member) transfers() bool { return m.sent|m.recvd != 0 }
@@ -61,12 +61,12 @@ type memberPart struct {
 
 // callWait returns the wait of a part as that of call c. It begins with the part or, if the
 // call completes what another one has begun, with the call.
-func (p *memberPart) callWait(m *trace.Member, c *trace.Call) CallWait {
+func (p *memberPart) callWait(m *trace.Member, c *trace.Call) *CallWait {
 	from := m.Begin
 	if p.call != p.begins {
 		from = c.Enter
 	}
-	return CallWait{Time: p.wait, From: from, Location: p.cause.location, Call: p.cause.call, Kind: p.kind, message: trace.None}
+	return &CallWait{Time: p.wait, From: from, Location: p.cause.location, Call: p.cause.call, Kind: p.kind, message: trace.None}
 }
 
 // collectives finds the waits of all instances, and sums the instances by operation. What they
@@ -166,7 +166,7 @@ func (x *instances) membersOf(c *trace.Collective, in []member) []member {
 			part.bytes = m.Received
 		}
 		in = append(in, member{location: m.Location, call: m.Call, done: m.Done, rank: m.Rank,
-			enter: m.Begin, leave: leave, sent: m.Sent, recvd: m.Received, second: m.Rank >= first, part: part})
+			enter: m.Begin, leave: leave, sent: m.Sent, recvd: m.Received, second: m.Rank >= first, row: k})
 	}
 	return in
 }
@@ -320,7 +320,7 @@ func (x *instances) chargeBlocking(c *trace.Collective, in []member, out []collW
 	for i := range in {
 		m, o := &in[i], &out[i]
 		if o.wait > 0 {
-			m.waits(m.call, waitAt(p), o.wait, &in[o.cause])
+			x.waits(m, m.call, waitAt(p), o.wait, &in[o.cause])
 		}
 		if o.completion <= 0 {
 			continue
@@ -336,8 +336,8 @@ func (x *instances) chargeBlocking(c *trace.Collective, in []member, out []collW
 }
 
 // waits says that a call of a member waits for another member.
-func (m *member) waits(call uint32, kind WaitKind, time int64, cause *member) {
-	p := m.part
+func (x *instances) waits(m *member, call uint32, kind WaitKind, time int64, cause *member) {
+	p := x.parts.Ptr(int(m.row))
 	p.call, p.kind, p.wait, p.cause = call, kind, time, callKey{cause.location, cause.call}
 }
 
@@ -363,7 +363,7 @@ func (x *instances) nonblocking(p trace.Pattern, in []member, blocking int) {
 			continue
 		}
 		if wait := min(in[last].enter, done.Leave) - done.Enter; wait > 0 {
-			m.waits(m.done, kind, wait, &in[last])
+			x.waits(m, m.done, kind, wait, &in[last])
 		}
 	}
 }

@@ -22,21 +22,13 @@ func (w *waiting) pointToPoint(ctx context.Context) (*waitSums, error) {
 		p.sums = s
 		p.begin()
 		for p.advance(end) {
-			clocks, sizes := beside(&p.callWalk, p.clocks), beside(&p.callWalk, p.sizes)
-			for k := range p.ahead {
-				c, last := p.at(k)
-				if p.call(uint32(p.first+k), c, last); clocks != nil {
-					clocks[k] = int64(c.Seq)
-				}
-				if sizes != nil && p.size != 0 {
-					sizes[k] = sizes[k].plus(p.size.bytes(), p.size.role())
-				}
-			}
+			p.calls()
 		}
 		s.msgs.endReceiver(p.l)
 		if end == never {
 			walks[l] = nil
 			w.sync.seal(p.l)
+			w.messages.seal(p.l)
 		}
 	}, (*waitSums).combine)
 }
@@ -75,7 +67,7 @@ func (p *p2pWalk) begin() {
 			p.sums.msgs.lostSend(p.l, s)
 		}
 	}
-	p.lateSender(trace.None-1, new(trace.Call), before.recv)
+	p.receives(trace.None-1, new(trace.Call), before.recv)
 }
 
 // A partnerWait is a wait for another rank's call, because of a message.
@@ -97,78 +89,100 @@ type p2pWalk struct {
 	waits  *WaitTable
 	clocks *spill.Table[int64]       // of sync
 	needs  *spill.Table[callKey]     // of sync
+	needed uint32                    // rows of needs
 	sizes  *spill.Table[callSize]    // of waiting
 	others spill.Cursor[callSize]    // of sizes: for other calls than the present one
 	pairs  spill.Cursor[messagePair] // of messages
 	sums   *waitSums                 // of who visits the location now
 	begun  bool
 	window orderWindow
-	sent   inFlight
+	flying inFlight
 	part   *memberPart // the next one that is recorded
 	member uint32      // its row
 	begins uint32      // the call with which it begins; None: there is none
 	taken  int         // the location's parts until there
 
 	// Of the messages that the present call posts or completes:
-	bytes uint64
-	size  callSize
+	bytes    uint64
+	size     callSize
+	sender   partnerWait // the longest wait for the send of one, which was sent at sent
+	sent     int64
+	receiver partnerWait // the longest wait for the posting of the receive of one
 }
 
-// call notes the longest wait of one call: for the latest sender or receiver, unless it
-// is known to wait longer in a collective. A call that waits for a late sender is no late
-// receiver; what it waits longer for a receiver is a wait state of its own.
-func (p *p2pWalk) call(i uint32, c *trace.Call, end rowEnd) {
-	p.bytes, p.size = 0, 0
-	if i >= p.begins {
-		p.takeParts(i, c)
-	}
-	needs := p.needs.Len()
-	var receiver, sender partnerWait
-	var sent int64
-	if done := p.sent.take(i); len(done) > 0 || int(c.FirstSend) < end.send {
-		receiver = p.lateReceiver(i, c, done, end.send)
-	}
-	if int(c.FirstRecv) < end.recv {
-		sender, sent = p.lateSender(i, c, end.recv)
-	}
-	if c.Class == trace.ClassProbe {
-		sender, sent = p.probe(i, c)
-	}
-	if p.size != 0 {
-		p.addBytes(p.sums, p.l, c, p.bytes)
-	}
-	if p.sync != nil && (p.needs.Len() > needs || c.Coll != trace.None || c.Class == trace.ClassInit || c.Class == trace.ClassFinalize) {
-		p.sync.rows[p.l].Append(syncRow{call: i, needs: uint32(needs), coll: c.Coll, class: c.Class})
-	}
-	if receiver.time > 0 || sender.time > 0 {
-		p.note(i, c, receiver, sender, sent)
+// calls goes over the calls of the run, and notes the longest wait of each: for the latest sender or
+// receiver, unless it is known to wait longer in a collective. A call that waits for a late sender is no
+// late receiver; what it waits longer for a receiver is a wait state of its own.
+func (p *p2pWalk) calls() {
+	clocks, sizes := beside(&p.callWalk, p.clocks), beside(&p.callWalk, p.sizes)
+	for k := range p.ahead {
+		c, end := p.at(k)
+		i, needed := uint32(p.first+k), p.needed
+		if clocks != nil {
+			clocks[k] = int64(c.Seq)
+		}
+		p.bytes, p.size, p.sender.time, p.receiver.time = 0, 0, 0, 0
+		if i >= p.begins {
+			p.takeParts(i, c)
+		}
+		if p.flying.due(i) || int(c.FirstSend) < end.send {
+			p.sendsOf(i, c, end.send)
+		}
+		if int(c.FirstRecv) < end.recv {
+			p.receives(i, c, end.recv)
+		}
+		if c.Class == trace.ClassProbe {
+			p.probe(i, c)
+		}
+		if p.receiver.time > 0 || p.sender.time > 0 {
+			p.note(i, c)
+		}
+		if p.sync != nil && (p.needed > needed || c.Coll != trace.None || startups>>c.Class&1 != 0) {
+			*p.sync.rows[p.l].Next() = syncRow{call: i, needs: needed, coll: c.Coll, class: c.Class}
+		}
+		if p.size == 0 {
+			continue
+		}
+		if p.addBytes(p.sums, p.l, c, p.bytes); sizes != nil {
+			sizes[k] = sizes[k].plus(p.size.bytes(), p.size.role())
+		}
 	}
 }
 
 // note notes the wait of a call for a receiver or a sender.
-func (p *p2pWalk) note(i uint32, c *trace.Call, receiver, sender partnerWait, sent int64) {
-	wait := sender.callWait(LateSender, c)
+func (p *p2pWalk) note(i uint32, c *trace.Call) {
+	var wait CallWait
 	switch {
-	case receiver.time <= sender.time:
-	case sender.time == 0:
-		wait = receiver.callWait(LateReceiver, c)
+	case p.receiver.time <= p.sender.time:
+		wait = p.sender.callWait(LateSender, c)
+	case p.sender.time == 0:
+		wait = p.receiver.callWait(LateReceiver, c)
 	default:
-		wait = receiver.callWait(LateReceiverBehindLateSender, c)
-		wait.SenderTime, wait.senderMessage = sender.time, sender.message
+		wait = p.receiver.callWait(LateReceiverBehindLateSender, c)
+		wait.SenderTime, wait.senderMessage = p.sender.time, p.sender.message
 	}
-	if p.waits.note(i, c, wait) && sender.time > 0 {
-		p.window.push(lateInstance{wait: sender.time, sent: sent, source: p.t.Rank[sender.location], call: i})
+	if p.waits.note(i, c, &wait) && p.sender.time > 0 {
+		p.window.push(lateInstance{wait: p.sender.time, sent: p.sent, source: p.t.Rank[p.sender.location], call: i})
 	}
 }
 
-// lateSender returns the longest wait of call i for the send of a message that it
-// completes, and when that message was sent.
-func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerWait, sent int64) {
+// receives finds the longest wait of call i for the send of a message that it completes, and counts
+// what it receives.
+func (p *p2pWalk) receives(i uint32, c *trace.Call, end int) {
 	waits := c.Class != trace.ClassTest && c.Class != trace.ClassNone
-	counts := p.communicates(p.l, c)
+	counts := p.communicates(c) && p.scope.overlaps(p.l, c.Enter, c.Leave)
 	for k := int(c.FirstRecv); k < end; k++ {
 		r := p.recvs.Ptr(k)
-		p.received(i, c, r)
+		switch {
+		case r.Call != i:
+		case c.Class == trace.ClassSendrecv:
+			p.exchanged(r.Bytes)
+		default:
+			p.carries(r.Bytes, roleReceives)
+		}
+		if r.Post != r.Call && r.Post != trace.None {
+			p.addSize(r.Post, r.Bytes, roleReceives)
+		}
 		if r.State != trace.Matched {
 			p.sums.msgs.lost(p.l, r)
 			continue
@@ -182,10 +196,11 @@ func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerW
 		if r.Call == i {
 			taken = callTime{c.Enter, c.Leave}
 			if s.Call != trace.None && p.needs != nil {
-				p.needs.Append(callKey{r.SendLoc, s.Call})
+				*p.needs.Next() = callKey{r.SendLoc, s.Call}
+				p.needed++
 			}
-			if w := min(posted.enter, c.Leave) - c.Enter; waits && w > longest.time {
-				longest, sent = partnerWait{w, r.SendLoc, s.Call, uint32(k)}, s.Time
+			if w := min(posted.enter, c.Leave) - c.Enter; waits && w > p.sender.time {
+				p.sender, p.sent = partnerWait{w, r.SendLoc, s.Call, uint32(k)}, s.Time
 			}
 		}
 		if r.Call != trace.None {
@@ -195,11 +210,10 @@ func (p *p2pWalk) lateSender(i uint32, c *trace.Call, end int) (longest partnerW
 			*p.pairs.Ptr(k) = p.messages.join(&p.sums.met, paths, counts)
 		}
 		p.sums.msgs.add(r.SendLoc, p.l, s.Bytes, posted, taken)
-		if p.window.newest > s.Time {
+		if p.window.newest() > s.Time {
 			p.window.arrive(p, p.t.Rank[r.SendLoc], s.Time)
 		}
 	}
-	return longest, sent
 }
 
 // carries adds the bytes of a message to the present call, which posts or completes it.
@@ -208,21 +222,13 @@ func (p *p2pWalk) carries(bytes uint64, r role) {
 	p.size = p.size.plus(bytes, r)
 }
 
-// received adds the bytes of a receive to call i, which completes it, and to the call that
-// posted it. MPI_Sendrecv has those that it sends, unless it only receives.
-func (p *p2pWalk) received(i uint32, c *trace.Call, r *trace.Recv) {
-	switch {
-	case r.Call != i:
-	case c.Class != trace.ClassSendrecv:
-		p.carries(r.Bytes, roleReceives)
-	case p.size.role()&roleSends != 0:
-		p.size = p.size.plus(0, roleReceives)
-	default:
-		p.size = p.size.plus(r.Bytes, roleReceives)
+// exchanged adds the bytes of a receive to an MPI_Sendrecv, which has those that it sends, unless it
+// only receives.
+func (p *p2pWalk) exchanged(bytes uint64) {
+	if p.size.role()&roleSends != 0 {
+		bytes = 0
 	}
-	if r.Post != r.Call && r.Post != trace.None {
-		p.addSize(r.Post, r.Bytes, roleReceives)
-	}
+	p.size = p.size.plus(bytes, roleReceives)
 }
 
 // addSize notes what a call does whose turn it is not, or that begins a part in a collective.
@@ -242,16 +248,17 @@ func (p *p2pWalk) enterOf(l trace.LocationID, call uint32, at int64) int64 {
 	return p.t.Calls[l].Ptr(int(call)).Enter
 }
 
-// probe returns how long a blocking probe waits for its message: that of the first
+// probe finds how long a blocking probe waits for its message: that of the first
 // receive that is posted after it, unless another probe comes before.
-func (p *p2pWalk) probe(i uint32, c *trace.Call) (wait partnerWait, sent int64) {
+func (p *p2pWalk) probe(i uint32, c *trace.Call) {
 	r, ok := p.probed(i)
 	if !ok || r.State != trace.Matched {
-		return partnerWait{}, 0
+		p.sender.time = 0
+		return
 	}
 	s := p.t.Sends[r.SendLoc].Ptr(int(r.Send))
 	posted := p.enterOf(r.SendLoc, s.Call, s.Time)
-	return partnerWait{max(0, min(posted, c.Leave)-c.Enter), r.SendLoc, s.Call, trace.None}, s.Time
+	p.sender, p.sent = partnerWait{max(0, min(posted, c.Leave)-c.Enter), r.SendLoc, s.Call, trace.None}, s.Time
 }
 
 // probeReach is how many receives may complete between a probe and the completion of a
@@ -280,49 +287,47 @@ func (p *p2pWalk) probed(i uint32) (trace.Recv, bool) {
 	return trace.Recv{}, false
 }
 
-// lateReceiver returns the longest wait of call i, which completes the given sends of others, for
-// the posting of one of their receives. The sends of call i that a later call completes are
-// kept until that is met.
-func (p *p2pWalk) lateReceiver(i uint32, c *trace.Call, done []uint32, end int) (longest partnerWait) {
-	waits := c.Class == trace.ClassWait || c.Class == trace.ClassSend // of these, only MPI_Wait… and MPI_Send and MPI_Ssend
-	for _, k := range done {
-		s := p.sends.Ptr(int(k))
+// sendsOf finds the longest wait of call i for the posting of the receive of a message whose send it completes, and
+// counts what it sends. Its sends that a later call completes are kept until that is met.
+func (p *p2pWalk) sendsOf(i uint32, c *trace.Call, end int) {
+	for p.flying.due(i) {
+		ended := p.flying.take()
+		s := p.sends.Ptr(int(ended.row()))
 		p.carries(s.Bytes, roleSends)
+		if s.State != trace.Matched {
+			continue
+		}
 		if c.Class == trace.ClassWait {
-			longest = p.posting(longest, c, k, s)
+			p.posting(c, ended.row(), s)
+		}
+		if p.messages != nil {
+			*spill.Ensure(p.t.Store, &p.messages.ended[p.l]).Next() = ended
 		}
 	}
 	for k := int(c.FirstSend); k < end; k++ {
 		s := p.sends.Ptr(k)
-		if s.State != trace.Matched {
-			p.sums.msgs.lostSend(p.l, s)
-		}
 		if s.Call == i {
 			p.carries(s.Bytes, roleSends)
 		}
-		switch {
-		case s.Done == trace.None:
-		case s.Done > i:
-			p.sent.add(s.Done, uint32(k))
-		case s.Done == i && waits:
-			longest = p.posting(longest, c, uint32(k), s)
+		if s.Done != trace.None && s.Done > i {
+			p.flying.add(s.Done, uint32(k))
+		}
+		if s.State != trace.Matched {
+			p.sums.msgs.lostSend(p.l, s)
+		} else if s.Done == i && (c.Class == trace.ClassSend || c.Class == trace.ClassWait) { // MPI_Send and MPI_Ssend
+			p.posting(c, uint32(k), s)
 		}
 	}
-	return longest
 }
 
-// posting returns the wait of call c for the posting of the receive of send k, if it is longer
+// posting finds the wait of call c for the posting of the receive of send k, if it is longer
 // than that for another one.
-func (p *p2pWalk) posting(longest partnerWait, c *trace.Call, k uint32, s *trace.Send) partnerWait {
-	if s.State != trace.Matched {
-		return longest
-	}
+func (p *p2pWalk) posting(c *trace.Call, k uint32, s *trace.Send) {
 	r := p.t.Recvs[s.RecvLoc].Ptr(int(s.Recv))
 	if r.Time <= c.Enter { // a receive is completed after it was posted
-		return longest
+		return
 	}
-	if posted := p.enterOf(s.RecvLoc, r.Post, r.Time); posted < c.Leave && posted-c.Enter > longest.time {
-		longest = partnerWait{posted - c.Enter, s.RecvLoc, r.Post, k}
+	if posted := p.enterOf(s.RecvLoc, r.Post, r.Time); posted < c.Leave && posted-c.Enter > p.receiver.time {
+		p.receiver = partnerWait{posted - c.Enter, s.RecvLoc, r.Post, k}
 	}
-	return longest
 }

@@ -54,18 +54,18 @@ func (t *WaitTable) row(i int) *waitingCall {
 
 // note stores the wait of call i unless a longer one is known, or an equal one of a kind
 // that comes first; it reports whether it did.
-func (t *WaitTable) note(i uint32, call *trace.Call, wait CallWait) bool {
+func (t *WaitTable) note(i uint32, call *trace.Call, wait *CallWait) bool {
 	k := t.index.Ptr(int(i))
 	if *k > 0 {
 		row := t.rows.Ptr(int(*k - 1))
 		if wait.Time < row.Time || wait.Time == row.Time && wait.Kind >= row.Kind {
 			return false
 		}
-		row.CallWait = wait
+		row.CallWait = *wait
 		return true
 	}
 	row := spill.Ensure(t.store, &t.rows).Next()
-	row.CallWait, row.seq, row.path, row.region = wait, call.Seq, call.Path, call.Region
+	row.CallWait, row.seq, row.path, row.region = *wait, call.Seq, call.Path, call.Region
 	*k = uint32(t.rows.Len())
 	return true
 }
