@@ -11,29 +11,15 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
-	"tracekit/spill"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
 
 // analysed returns a generated trace and its analysis.
 func analysed(t testing.TB, o samples.Options) (*trace.Trace, *stats.Analysis) {
 	t.Helper()
-	m, _, err := samples.InMemory(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := spill.NewStore(64<<20, t.TempDir())
-	t.Cleanup(func() { store.Close() })
-	tr, err := merge.Merge(context.Background(), m, merge.Options{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := stats.Analyze(context.Background(), tr, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr, a
+	return statstest.Analyzed(t, statstest.Generated(t, o), merge.Options{}, stats.Options{})
 }
 
 func timeline(t testing.TB, tr *trace.Trace, a *stats.Analysis, runs int) *Timeline {

@@ -8,6 +8,7 @@ import (
 
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
 
@@ -24,7 +25,7 @@ func cpu(b *testing.B) float64 {
 // BenchmarkRules measures events and MPI calls through rules, what must stay with them, and
 // the trace that they leave, per second of one core's work, however busy the machine is.
 func BenchmarkRules(b *testing.B) {
-	m := generated(b, samples.Options{Program: "halo", Ranks: 16, Iterations: 500})
+	m := statstest.Generated(b, samples.Options{Program: "halo", Ranks: 16, Iterations: 500})
 	tr := merged(b, m)
 	expression, err := NewExpression(`rank < 12 and mpi != "MPI_Iprobe"`, ScriptOptions{})
 	if err != nil {

@@ -7,16 +7,13 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
 
 func merged(t testing.TB, src trace.Source) *trace.Trace {
 	t.Helper()
-	tr, err := merge.Merge(t.Context(), src, merge.Options{Clock: merge.ClockNone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tr.Store.Close() })
+	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
 	if err := tr.Check(); err != nil {
 		t.Fatal(err)
 	}

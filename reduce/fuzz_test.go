@@ -10,6 +10,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -133,11 +134,7 @@ func checkReduced(t *testing.T, tr *trace.Trace, r *Reduction, m *trace.MemorySo
 			next += uint64(b.Len())
 		}
 	}
-	left, err := merge.Merge(t.Context(), src, merge.Options{Memory: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer left.Store.Close()
+	left := statstest.Merged(t, src, merge.Options{Memory: 1})
 	if err := left.Check(); err != nil {
 		t.Fatal(err)
 	}

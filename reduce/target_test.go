@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"tracekit/samples"
+	"tracekit/stats/statstest"
 )
 
 // TestSearch states that of each kind the mildest reduction is found that is small enough, and
 // of these the one with the smallest error; a kind that never is small enough has no error.
 func TestSearch(t *testing.T) {
-	tr := merged(t, generated(t, samples.Options{Program: "halo", Ranks: 6, Iterations: 10}))
+	tr := merged(t, statstest.Generated(t, samples.Options{Program: "halo", Ranks: 6, Iterations: 10}))
 	const most = 700
 	families := Families(tr)
 	judged := 0

@@ -14,20 +14,8 @@ import (
 	"tracekit/formulae/tkf"
 	"tracekit/readers"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
-
-// shared returns the folder of real traces, or skips the test.
-func shared(t testing.TB) string {
-	t.Helper()
-	dir := os.Getenv("TRACEKIT_SHARED")
-	if dir == "" {
-		dir = "../../../shared"
-	}
-	if _, err := os.Stat(filepath.Join(dir, "traces", "otf2")); err != nil {
-		t.Skip("no folder of real traces: set TRACEKIT_SHARED, or put it beside the repository as shared")
-	}
-	return filepath.Join(dir, "traces", "otf2")
-}
 
 // archives returns the OTF2 archives below a folder.
 func archives(t testing.TB, dir string) []string {
@@ -162,7 +150,7 @@ func TestRoundTripOfSamples(t *testing.T) {
 }
 
 func TestRoundTripOfRealTraces(t *testing.T) {
-	for _, path := range archives(t, shared(t)) {
+	for _, path := range archives(t, tracetest.Shared(t, "otf2")) {
 		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) { checkRoundTrip(t, path) })
 	}
 }

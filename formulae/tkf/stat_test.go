@@ -12,6 +12,7 @@ import (
 	"tracekit/formulae"
 	"tracekit/formulae/tkf"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // kinds counts the events of a trace by kind.
@@ -48,7 +49,7 @@ func TestStatisticsOfSamples(t *testing.T) {
 }
 
 func TestStatisticsOfRealTraces(t *testing.T) {
-	for _, path := range archives(t, shared(t)) {
+	for _, path := range archives(t, tracetest.Shared(t, "otf2")) {
 		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) { checkStatistics(t, path) })
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"tracekit/readers/jsontrace"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // expected are the findings that remain in the real traces, and why they are right.
@@ -59,7 +60,7 @@ var expected = map[string][]string{
 // Every real trace is read, with as many events of each phase as an independent count
 // finds, calls and counters as many as these make, and no finding but the expected ones.
 func TestRealTraces(t *testing.T) {
-	shared(t, "json")
+	tracetest.Shared(t, "json")
 	for _, path := range jsontrace.RealTraces() {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			s := open(t, path)
@@ -233,7 +234,7 @@ func summary(n map[byte]int) string {
 // The eight ranks of a training step: each kernel of NCCL is a collective of all ranks,
 // whose members end within microseconds of each other.
 func TestTrainingOfEightRanks(t *testing.T) {
-	paths, _ := filepath.Glob(filepath.Join(shared(t, "json"), "dlrm-8rank", "*.gz"))
+	paths, _ := filepath.Glob(filepath.Join(tracetest.Shared(t, "json"), "dlrm-8rank", "*.gz"))
 	s := open(t, paths...)
 	d := s.Defs()
 	if n := len(d.World()); n != 8 {
@@ -285,7 +286,7 @@ func TestTrainingOfEightRanks(t *testing.T) {
 
 // The files of a run under dftracer say which rank they are, and name files and host.
 func TestRanksOfDftracer(t *testing.T) {
-	paths, _ := filepath.Glob(filepath.Join(shared(t, "json"), "cm1-48rank-dftracer", "*.gz"))
+	paths, _ := filepath.Glob(filepath.Join(tracetest.Shared(t, "json"), "cm1-48rank-dftracer", "*.gz"))
 	s := open(t, paths...)
 	if n := len(s.Defs().World()); n != 8 {
 		t.Errorf("%d ranks, want 8", n)

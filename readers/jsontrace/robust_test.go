@@ -181,11 +181,7 @@ func samples(t *testing.T) map[string][]byte {
 // RealTraces returns the traces that real programs wrote, none if they are not here; the
 // directories among them hold published results.
 func RealTraces() []string {
-	root := os.Getenv("TRACEKIT_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	paths, _ := filepath.Glob(filepath.Join(root, "traces", "json", "*", "*"))
+	paths, _ := filepath.Glob(filepath.Join(tracetest.SharedFolder(), "json", "*", "*"))
 	return slices.DeleteFunc(paths, func(path string) bool {
 		info, err := os.Stat(path)
 		return err != nil || !info.Mode().IsRegular()
@@ -271,7 +267,7 @@ func TestCorruption(t *testing.T) {
 			continue
 		}
 		rnd := rand.New(rand.NewPCG(2, uint64(len(text))))
-		packed := zipped(text)
+		packed := tracetest.Gzip(text)
 		for range trials(name) {
 			for _, data := range [][]byte{text, packed} {
 				bad := slices.Clone(data)
@@ -280,15 +276,6 @@ func TestCorruption(t *testing.T) {
 			}
 		}
 	}
-}
-
-// zipped returns a text compressed.
-func zipped(text []byte) []byte {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	w.Write(text)
-	w.Close()
-	return b.Bytes()
 }
 
 // A compressed file that is cut gives the events before the cut; members that follow each

@@ -71,22 +71,8 @@ func TestRoundTripOfArchives(t *testing.T) {
 	}
 }
 
-// shared returns the folder of real traces, and skips the test if it is not there.
-func shared(t testing.TB, sub string) string {
-	t.Helper()
-	root := os.Getenv("TRACEKIT_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	dir := filepath.Join(root, "traces", sub)
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("the real traces are not there (set TRACEKIT_SHARED to their folder): %v", err)
-	}
-	return dir
-}
-
 func archives(t testing.TB) []string {
-	dirs, err := filepath.Glob(filepath.Join(shared(t, "otf2"), "*"))
+	dirs, err := filepath.Glob(filepath.Join(tracetest.Shared(t, "otf2"), "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +165,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 
 // Real JSON traces, written in tracekit's dialect, are read as they were.
 func TestRoundTripOfJSON(t *testing.T) {
-	shared(t, "json")
+	tracetest.Shared(t, "json")
 	for _, path := range jsontrace.RealTraces() {
 		in := open(t, path)
 		again := filepath.Join(t.TempDir(), "again.json")

@@ -18,6 +18,7 @@ import (
 	"tracekit/readers/jsontrace"
 	"tracekit/spill"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 func TestSniff(t *testing.T) {
@@ -95,7 +96,7 @@ func TestCompression(t *testing.T) {
 // The result does not depend on how much memory there is, nor on the order in which files
 // of ranks are named.
 func TestSameResult(t *testing.T) {
-	paths, _ := filepath.Glob(filepath.Join(shared(t, "json"), "dlrm-8rank", "*.gz"))
+	paths, _ := filepath.Glob(filepath.Join(tracetest.Shared(t, "json"), "dlrm-8rank", "*.gz"))
 	want := outcome(t, paths, jsontrace.Options{})
 	store := spill.NewStore(0, t.TempDir())
 	defer store.Close()

@@ -19,7 +19,9 @@ import (
 
 	"tracekit/merge"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // A realTrace is what is to be expected of a trace that a real program wrote.
@@ -62,13 +64,10 @@ var realTraces = []realTrace{
 }
 
 func TestRealTraces(t *testing.T) {
-	folder := sharedFolder()
-	if folder == "" {
-		t.Skip("the collection of real traces is not here; set TRACEKIT_SHARED to its folder")
-	}
+	folder := tracetest.Shared(t, "paraver")
 	for _, r := range realTraces {
 		t.Run(r.path, func(t *testing.T) {
-			s, err := Open(context.Background(), filepath.Join(folder, "traces", "paraver", r.path), Options{})
+			s, err := Open(context.Background(), filepath.Join(folder, r.path), Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -253,11 +252,7 @@ func plainText(t *testing.T, path string) io.Reader {
 // receive is posted is received when it is.
 func checkPairs(t *testing.T, s *Source) {
 	t.Helper()
-	m, err := merge.Merge(context.Background(), s, merge.Options{Clock: merge.ClockNone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Store.Close()
+	m := statstest.Merged(t, s, merge.Options{Clock: merge.ClockNone})
 	pairs := make(map[string]int)
 	for l, sends := range m.Sends {
 		for i := range sends.Len() {
@@ -304,11 +299,7 @@ func threadName(s *Source, l trace.LocationID) string {
 // checkMerged merges and analyses a trace.
 func checkMerged(t *testing.T, s *Source, r realTrace) {
 	t.Helper()
-	m, err := merge.Merge(context.Background(), s, merge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Store.Close()
+	m := statstest.Merged(t, s, merge.Options{})
 	if err := m.Check(); err != nil {
 		t.Error(err)
 	}
@@ -353,11 +344,7 @@ func near(t *testing.T, what string, got *float64, want float64) {
 // TestStatesAlone leaves out all events of a real trace: messages are matched all the same,
 // and the efficiencies are nearly those of the whole trace.
 func TestStatesAlone(t *testing.T) {
-	folder := sharedFolder()
-	if folder == "" {
-		t.Skip("the collection of real traces is not here; set TRACEKIT_SHARED to its folder")
-	}
-	path := filepath.Join(folder, "traces", "paraver", "lulesh_8", "lulesh_8")
+	path := filepath.Join(tracetest.Shared(t, "paraver", "lulesh_8"), "lulesh_8")
 	text, err := os.ReadFile(path + ".prv")
 	if err != nil {
 		t.Fatal(err)
@@ -377,11 +364,7 @@ func TestStatesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	m, err := merge.Merge(context.Background(), s, merge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Store.Close()
+	m := statstest.Merged(t, s, merge.Options{})
 	// The states from before threads begin are not used.
 	if len(m.Findings) != 1 || m.Findings[0].Code != trace.CodeRedundantRecord || m.Findings[0].Count != 7 {
 		t.Error("findings:", m.Findings)

@@ -12,12 +12,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/klauspost/compress/gzip"
 	"golang.org/x/tools/txtar"
 
 	"tracekit/merge"
 	"tracekit/spill"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // A sample is a trace with its labels.
@@ -339,19 +339,10 @@ func awkward() []byte {
 	return b.Bytes()
 }
 
-// zipped returns a text compressed.
-func zipped(text []byte) []byte {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	z.Write(text)
-	z.Close()
-	return b.Bytes()
-}
-
 // TestGzip: compressed traces are recognised by content; a cut one is read up to the cut.
 func TestGzip(t *testing.T) {
 	text := ring(300 << 10)
-	packed := bytes.NewBuffer(zipped(text))
+	packed := bytes.NewBuffer(tracetest.Gzip(text))
 	if !IsTrace(packed.Bytes()[:4096]) || !IsTrace(text[:100]) || IsTrace([]byte("#Para")) || IsTrace(nil) {
 		t.Error("recognition")
 	}

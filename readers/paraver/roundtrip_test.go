@@ -17,6 +17,7 @@ import (
 	"tracekit/merge"
 	"tracekit/readers/otf2"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -28,8 +29,8 @@ func archives(t *testing.T) []string {
 	if len(paths) == 0 {
 		t.Fatal("no samples")
 	}
-	if shared := sharedFolder(); shared != "" && !testing.Short() {
-		more, _ := filepath.Glob(filepath.Join(shared, "traces", "otf2", "*"))
+	if !testing.Short() {
+		more, _ := filepath.Glob(filepath.Join(tracetest.SharedFolder(), "otf2", "*"))
 		paths = append(paths, more...)
 	}
 	return paths
@@ -118,11 +119,10 @@ func TestRoundTripOfParaver(t *testing.T) {
 		}
 	}
 	for _, r := range realTraces {
-		folder := sharedFolder()
-		if folder == "" {
+		s, err := Open(context.Background(), filepath.Join(tracetest.SharedFolder(), "paraver", r.path), Options{})
+		if errors.Is(err, fs.ErrNotExist) {
 			break
 		}
-		s, err := Open(context.Background(), filepath.Join(folder, "traces", "paraver", r.path), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -330,16 +330,8 @@ func compareAnalyses(t *testing.T, src, back trace.Source) {
 
 func analysis(t *testing.T, src trace.Source) map[string]any {
 	t.Helper()
-	m, err := merge.Merge(context.Background(), src, merge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Store.Close()
+	m, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{})
 	if err := m.Check(); err != nil {
-		t.Fatal(err)
-	}
-	a, err := stats.Analyze(context.Background(), m, stats.Options{})
-	if err != nil {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(a)

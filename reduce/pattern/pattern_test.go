@@ -11,27 +11,19 @@ import (
 	"tracekit/reduce"
 	"tracekit/reduce/pattern"
 	"tracekit/samples"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
 
 // generate returns a generated trace, reconciled.
 func generate(t *testing.T, o samples.Options) *trace.Trace {
 	t.Helper()
-	m, _, err := samples.InMemory(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return merged(t, m)
+	return merged(t, statstest.Generated(t, o))
 }
 
 func merged(t *testing.T, src trace.Source) *trace.Trace {
 	t.Helper()
-	m, err := merge.Merge(t.Context(), src, merge.Options{Jobs: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { m.Store.Close() })
-	return m
+	return statstest.Merged(t, src, merge.Options{Jobs: 2})
 }
 
 // cut reduces a trace to what does not repeat.
@@ -329,10 +321,7 @@ func TestJobs(t *testing.T) {
 // begins, is cut and made again.
 func TestTimesThatDecrease(t *testing.T) {
 	for late := range 12 {
-		src, _, err := samples.InMemory(t.Context(), samples.Options{Program: "sweep", Ranks: 4, Iterations: 60, Seed: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := statstest.Generated(t, samples.Options{Program: "sweep", Ranks: 4, Iterations: 60, Seed: 3})
 		for _, b := range src.Batches[2] {
 			for i := late; i < len(b.Flow.Time); i += 12 * 7 {
 				b.Flow.Time[i] += 5000

@@ -11,13 +11,14 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
 )
 
 // run returns the model of a generated program.
 func run(t testing.TB, o samples.Options) *Model {
 	t.Helper()
-	return modelled(t, generated(t, o), merge.Options{Clock: merge.ClockNone})
+	return modelled(t, statstest.Generated(t, o), merge.Options{Clock: merge.ClockNone})
 }
 
 // place returns the place of the names.
@@ -223,7 +224,7 @@ func TestTimes(t *testing.T) {
 
 // TestSamePrediction checks that neither the number of jobs nor the memory for tables shows.
 func TestSamePrediction(t *testing.T) {
-	src := generated(t, samples.Options{Program: "multigrid", Ranks: 8, Threads: 2, Iterations: 60, Seed: 4, Bytes: 20_000,
+	src := statstest.Generated(t, samples.Options{Program: "multigrid", Ranks: 8, Threads: 2, Iterations: 60, Seed: 4, Bytes: 20_000,
 		Plant: samples.Plant{LateSender: 4000, LateReceiver: 3000, WrongOrder: 5000, Skew: 3000, Offsets: samples.OffsetsNone}})
 	results := func(o merge.Options) string {
 		m := modelled(t, src, o)
