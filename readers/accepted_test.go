@@ -69,9 +69,7 @@ func foreign(t *testing.T) (list []string) {
 			}
 			for _, f := range archive.Files {
 				path := filepath.Join(dir, f.Name)
-				if err := os.WriteFile(path, f.Data, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				tracetest.WriteFile(t, path, f.Data)
 				if ext := filepath.Ext(path); ext == ".prv" || ext == ".json" {
 					list = append(list, path)
 				}

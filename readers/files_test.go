@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // TestFilesOf states which files in a store belong to a trace, and that no more is listed than names
@@ -129,10 +130,7 @@ func TestFilesAreEnough(t *testing.T) {
 
 func eventsOf(t *testing.T, src trace.Source, l int) (n int) {
 	t.Helper()
-	for b, err := range src.Events(t.Context(), trace.LocationID(l)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for b := range tracetest.Batches(t, src, trace.LocationID(l)) {
 		n += b.Len()
 	}
 	return n

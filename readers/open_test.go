@@ -116,9 +116,7 @@ func TestOpenAll(t *testing.T) {
 	for rank := range 3 {
 		path := filepath.Join(dir, fmt.Sprintf("rank%d.json", rank))
 		event := fmt.Sprintf(`[{"ph":"X","name":"f","pid":%d,"tid":0,"ts":%d,"dur":2}]`, rank, 10*rank)
-		if err := os.WriteFile(path, []byte(event), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, path, event)
 		parts = append(parts, path)
 	}
 	describe := func(paths ...string) string {
@@ -152,9 +150,7 @@ func TestOpenOther(t *testing.T) {
 		"zeros": {strings.Repeat("\x00", 10_000), known()},
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(c.content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, path, c.content)
 		s, err := Open(t.Context(), path, OpenOptions{})
 		if s != nil || !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v", name, s, err)

@@ -10,6 +10,7 @@ import (
 	"tracekit/stats"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // cpu returns the seconds that the process has worked.
@@ -66,10 +67,7 @@ def trace_event(id):
 				}
 				src := r.Source(m)
 				for l := range src.Defs().Locations {
-					for _, err := range src.Events(b.Context(), trace.LocationID(l)) {
-						if err != nil {
-							b.Fatal(err)
-						}
+					for range tracetest.Batches(b, src, trace.LocationID(l)) {
 					}
 				}
 				r.Cuts.Release()

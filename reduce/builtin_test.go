@@ -71,10 +71,7 @@ func TestBuiltInRules(t *testing.T) {
 		var got []string
 		for l := range m.Defs().Locations {
 			var regions []string
-			for b, err := range src.Events(t.Context(), trace.LocationID(l)) {
-				if err != nil {
-					t.Fatal(err)
-				}
+			for b := range tracetest.Batches(t, src, trace.LocationID(l)) {
 				for i, k := range b.Flow.Kind {
 					if k.Enters() {
 						regions = append(regions, m.Defs().RegionName(b.Flow.Region[i]))

@@ -9,6 +9,7 @@ import (
 	"tracekit/samples"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 func merged(t testing.TB, src trace.Source) *trace.Trace {
@@ -26,10 +27,7 @@ func randomCuts(t testing.TB, tr *trace.Trace, rng *rand.Rand, one int) *Cuts {
 	cuts := NewCuts(tr.Store, len(tr.Defs.Locations))
 	for l := range tr.Defs.Locations {
 		var stack []uint64
-		for b, err := range tr.Source.Events(t.Context(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, tr.Source, trace.LocationID(l)) {
 			for i, seq := range b.Flow.Seq {
 				if b.Flow.Kind[i].Enters() {
 					stack = append(stack, seq)

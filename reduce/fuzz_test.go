@@ -2,7 +2,6 @@ package reduce
 
 import (
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -20,10 +19,7 @@ import (
 func FuzzRules(f *testing.F) {
 	files, _ := filepath.Glob("../samples/rules/*.star")
 	for _, file := range files {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		source := tracetest.ReadFile(f, file)
 		f.Add(string(source))
 	}
 	f.Add("d = {}\ndef trace_event(id):\n  d[id, 1] = d.get((id, 1), 0) + 1\n  return d[id, 1] % 3 == 1\n")
@@ -69,10 +65,7 @@ func FuzzExpressions(f *testing.F) {
 func FuzzReduced(f *testing.F) {
 	files, _ := filepath.Glob("../merge/testdata/*.txtar")
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := tracetest.ReadFile(f, file)
 		for _, part := range txtar.Parse(data).Files {
 			if part.Name == "trace" {
 				f.Add(string(part.Data), uint64(1))
@@ -121,10 +114,7 @@ func checkReduced(t *testing.T, tr *trace.Trace, r *Reduction, m *trace.MemorySo
 	src := r.Source(m)
 	for l := range m.Defs().Locations {
 		next := uint64(0)
-		for b, err := range src.Events(t.Context(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, src, trace.LocationID(l)) {
 			if b.First != next {
 				t.Fatalf("a batch begins with record %d, want %d", b.First, next)
 			}

@@ -1,13 +1,13 @@
 package reduce
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	"tracekit/samples"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // callsOf counts the outermost MPI calls of a trace by name.
@@ -15,10 +15,7 @@ func callsOf(t testing.TB, src trace.Source) map[string]int {
 	t.Helper()
 	out := make(map[string]int)
 	for l := range src.Defs().Locations {
-		for b, err := range src.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, src, trace.LocationID(l)) {
 			for i, k := range b.Flow.Kind {
 				if name := src.Defs().RegionName(b.Flow.Region[i]); k.Enters() && strings.HasPrefix(name, "MPI_") {
 					out[name]++

@@ -16,9 +16,7 @@ func made(t *testing.T, commands ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, c := range commands {
-		if _, errs, code := tracekit(t, dir, strings.Fields(c)...); code != 0 {
-			t.Fatal(c, errs)
-		}
+		succeed(t, dir, strings.Fields(c)...)
 	}
 	return dir
 }

@@ -38,10 +38,7 @@ func TestFitWritesAProfile(t *testing.T) {
 	if !strings.Contains(stdout, "t_max by number of calls: MPI_Send") {
 		t.Errorf("no study of stability in\n%s", stdout)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "site.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := tracetest.ReadFile(t, filepath.Join(dir, "site.json"))
 	p, err := fit.ReadProfile(bytes.NewReader(text))
 	if err != nil || p.Machine != "node0" || p.Library != "MPI 1" || p.Processes != 6 || len(p.Entries) == 0 {
 		t.Errorf("profile %+v: %v", p, err)
@@ -96,9 +93,7 @@ func TestFitDependsOnTracesAlone(t *testing.T) {
 // TestReportDrawsOverhead looks for the plots of overhead that analyze -o promises.
 func TestReportDrawsOverhead(t *testing.T) {
 	dir := t.TempDir()
-	if _, stderr, code := tracekit(t, dir, "analyze", "--quiet", "-o", "report", sampleArchive(t, "halo2d-8")); code != exitDone {
-		t.Fatalf("exit code %d: %s", code, stderr)
-	}
+	succeed(t, dir, "analyze", "--quiet", "-o", "report", sampleArchive(t, "halo2d-8"))
 	for _, name := range []string{"overhead_by_rank.png", "overhead_by_rank.svg", "overhead_2_MPI_Waitall-both-2-2048.png"} {
 		if s, err := os.Stat(filepath.Join(dir, "report", name)); err != nil || s.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
@@ -151,10 +146,7 @@ func TestPaperIsThePaper(t *testing.T) {
 			}
 		}
 	}
-	stdout, stderr, code := tracekit(t, dir, "fit", "--quiet", "--paper", "--json", path)
-	if code != exitDone {
-		t.Fatal(stderr)
-	}
+	stdout := succeed(t, dir, "fit", "--quiet", "--paper", "--json", path)
 	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
 		t.Fatal(err)
 	}

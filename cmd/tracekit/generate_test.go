@@ -16,15 +16,10 @@ func TestInfoOfGenerated(t *testing.T) {
 		if name == "skewed" {
 			args = append(args, "--skew", "1000", "--drift", "50")
 		}
-		if _, stderr, code := tracekit(t, dir, args...); code != exitDone {
-			t.Fatal(stderr)
-		}
+		succeed(t, dir, args...)
 		var traces [2]stats.TraceInfo
 		for i, command := range []string{"info", "analyze"} {
-			text, stderr, code := tracekit(t, dir, command, "--json", name)
-			if code != exitDone {
-				t.Fatal(stderr)
-			}
+			text := succeed(t, dir, command, "--json", name)
 			document := struct{ Trace *stats.TraceInfo }{&traces[i]}
 			if err := json.Unmarshal([]byte(text), &document); err != nil {
 				t.Fatal(err)

@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"tracekit/trace/tracetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the goldens in testdata")
@@ -25,6 +27,16 @@ func tracekit(t testing.TB, dir string, args ...string) (stdout, stderr string, 
 	var out, errs bytes.Buffer
 	code = run(context.Background(), &streams{Out: &out, Err: &errs, Width: 120}, args)
 	return out.String(), errs.String(), code
+}
+
+// succeed runs a command line that ends well, and returns what it printed.
+func succeed(t testing.TB, dir string, args ...string) (stdout string) {
+	t.Helper()
+	stdout, stderr, code := tracekit(t, dir, args...)
+	if code != exitDone {
+		t.Fatalf("%q: exit code %d: %s", args, code, stderr)
+	}
+	return stdout
 }
 
 // TestGoldens runs the command lines in each testdata/*.txtar, whose comment says why it is
@@ -65,9 +77,7 @@ func runGolden(t *testing.T, golden, samples string) {
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(path, f.Data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			tracetest.WriteFile(t, path, f.Data)
 		}
 	}
 	got := map[string]string{}
@@ -102,9 +112,7 @@ func rewrite(t *testing.T, golden string, archive *txtar.Archive, got map[string
 		}
 	}
 	archive.Files = kept
-	if err := os.WriteFile(golden, txtar.Format(archive), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, golden, txtar.Format(archive))
 }
 
 // TestJobsAndMemoryDoNotChangeTheAnswer states that output depends on the trace alone, also
@@ -117,9 +125,7 @@ func TestJobsAndMemoryDoNotChangeTheAnswer(t *testing.T) {
 		if name == "x.tkf" {
 			args = []string{"compress", traces[0], "-o", name}
 		}
-		if _, stderr, code := tracekit(t, dir, args...); code != exitDone {
-			t.Fatal(stderr)
-		}
+		succeed(t, dir, args...)
 		traces = append(traces, name)
 	}
 	for _, trace := range traces {
@@ -139,9 +145,8 @@ func TestJobsAndMemoryDoNotChangeTheAnswer(t *testing.T) {
 func TestJobsDoNotChangeWhatIsWritten(t *testing.T) {
 	dir, archive := t.TempDir(), sampleArchive(t, "zoo-4")
 	testJobsWrite(t, dir, archive)
-	if _, stderr, code := tracekit(t, dir, "generate", "sweep", "--ranks", "4", "--iterations", "1500", "-o", "many"); code != exitDone {
-		t.Fatal(stderr) // several batches of each location, more text than is compressed at a time
-	}
+	// Several batches of each location, more text than is compressed at a time.
+	succeed(t, dir, "generate", "sweep", "--ranks", "4", "--iterations", "1500", "-o", "many")
 	testJobsWrite(t, dir, filepath.Join(dir, "many"))
 }
 
@@ -153,9 +158,7 @@ func testJobsWrite(t *testing.T, dir, archive string) {
 			if err := os.Mkdir(out, 0o777); err != nil {
 				t.Fatal(err)
 			}
-			if _, stderr, code := tracekit(t, dir, append([]string{"convert", archive, filepath.Join(out, name)}, args...)...); code != exitDone {
-				t.Fatalf("%s %v: %s", name, args, stderr)
-			}
+			succeed(t, dir, append([]string{"convert", archive, filepath.Join(out, name)}, args...)...)
 			got := contentsOf(t, out)
 			if want == nil {
 				want = got
@@ -191,9 +194,7 @@ func TestReportDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if _, stderr, code := tracekit(t, dir, "analyze", "-o", "report", archive); code != exitDone {
-		t.Fatalf("exit code %d: %s", code, stderr)
-	}
+	succeed(t, dir, "analyze", "-o", "report", archive)
 	for _, name := range []string{"report.txt", "analysis.json", "spacetime.png", "spacetime.svg", "comm_matrix.png",
 		"overhead_by_rank.png", "tables/calls.parquet", "tables/messages.parquet"} {
 		if s, err := os.Stat(filepath.Join(dir, "report", name)); err != nil || s.Size() == 0 {
@@ -211,9 +212,7 @@ func TestReportDirectory(t *testing.T) {
 // TestMan states that there is a page for each command.
 func TestMan(t *testing.T) {
 	dir := t.TempDir()
-	if _, stderr, code := tracekit(t, dir, "man", "man1"); code != exitDone {
-		t.Fatal(stderr)
-	}
+	succeed(t, dir, "man", "man1")
 	for _, c := range commands(&streams{}) {
 		if !c.Runnable() { // a help topic
 			continue

@@ -76,10 +76,7 @@ func TestTablesStandAlone(t *testing.T) {
 	}
 	for sample, archive := range samples {
 		dir := t.TempDir()
-		text, stderr, code := tracekit(t, dir, "analyze", "--json", "-o", "report", archive)
-		if code != exitDone {
-			t.Fatal(stderr)
-		}
+		text := succeed(t, dir, "analyze", "--json", "-o", "report", archive)
 		var a struct {
 			CallSites   []stats.CallSiteRow `json:"call_sites"`
 			CallPaths   []stats.CallPathRow
@@ -164,13 +161,8 @@ func TestTablesStandAlone(t *testing.T) {
 // TestThreadTable finds the threads of the document in the table, each of whose times sum to the run.
 func TestThreadTable(t *testing.T) {
 	dir := t.TempDir()
-	if _, stderr, code := tracekit(t, dir, "generate", "halo", "--ranks", "4", "--threads", "3", "--iterations", "4", "-o", "run"); code != exitDone {
-		t.Fatal(stderr)
-	}
-	text, stderr, code := tracekit(t, dir, "analyze", "--json", "-o", "report", "run")
-	if code != exitDone {
-		t.Fatal(stderr)
-	}
+	succeed(t, dir, "generate", "halo", "--ranks", "4", "--threads", "3", "--iterations", "4", "-o", "run")
+	text := succeed(t, dir, "analyze", "--json", "-o", "report", "run")
 	var a struct {
 		Trace   stats.TraceInfo
 		Threads stats.Threads

@@ -83,10 +83,7 @@ func BenchmarkDecompress(b *testing.B) {
 				}
 				defer tkf.Close()
 				for l := range tkf.Defs().Locations {
-					for _, err := range tkf.Events(context.Background(), trace.LocationID(l)) {
-						if err != nil {
-							b.Fatal(err)
-						}
+					for range tracetest.Batches(b, tkf, trace.LocationID(l)) {
 					}
 				}
 			})

@@ -3,7 +3,6 @@ package tkf_test
 import (
 	"bytes"
 	"context"
-	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
@@ -49,9 +48,7 @@ func compress(t testing.TB, src trace.Source, opts tkf.Options) (string, *tkf.Re
 		t.Errorf("%d bytes reported, %d written", r.Sizes.File, out.Len())
 	}
 	name := filepath.Join(t.TempDir(), "x.tkf")
-	if err := os.WriteFile(name, out.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, name, out.Bytes())
 	return name, r
 }
 
@@ -70,10 +67,7 @@ func events(t testing.TB, src trace.Source, l trace.LocationID) *trace.Batch {
 	t.Helper()
 	all := &trace.Batch{}
 	all.Reset(l, 0)
-	for b, err := range src.Events(context.Background(), l) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for b := range tracetest.Batches(t, src, l) {
 		if err := b.Check(); err != nil {
 			t.Fatal(err)
 		}
@@ -166,9 +160,6 @@ func checkRoundTrip(t *testing.T, path string) {
 
 func readFile(t testing.TB, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := tracetest.ReadFile(t, name)
 	return b
 }

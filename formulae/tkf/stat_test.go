@@ -1,7 +1,6 @@
 package tkf_test
 
 import (
-	"context"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -20,10 +19,7 @@ func kinds(t testing.TB, src trace.Source) map[trace.Kind]int {
 	t.Helper()
 	n := make(map[trace.Kind]int)
 	for l := range src.Defs().Locations {
-		for b, err := range src.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, src, trace.LocationID(l)) {
 			if err := b.Check(); err != nil {
 				t.Fatal(err)
 			}

@@ -231,10 +231,7 @@ func TestManyLayers(t *testing.T) {
 	}
 	seen := make(map[int64]bool)
 	for l := range s.Defs().Locations {
-		for b, err := range s.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, s, trace.LocationID(l)) {
 			if b.Len() != 2 || len(b.Attrs.Value) != 1 || seen[b.Flow.Time[0]] || b.Flow.Time[1]-b.Flow.Time[0] != 10_000*n+b.Flow.Time[0]/10 {
 				t.Fatalf("location %d: %v", l, b.Flow)
 			}
@@ -303,9 +300,7 @@ func TestChangedMeanwhile(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, name)
 			for _, p := range []string{path, filepath.Join(dir, "b.json")} {
-				if err := os.WriteFile(p, data, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				tracetest.WriteFile(t, p, data)
 			}
 			s := newSource(Files(dir), Options{Jobs: 1})
 			if len(s.files) != 2 {

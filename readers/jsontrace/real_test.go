@@ -3,7 +3,6 @@ package jsontrace_test
 import (
 	"bufio"
 	"compress/gzip"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -87,10 +86,7 @@ func checkEvents(t *testing.T, s *jsontrace.Source, phases map[byte]int) {
 	for l, def := range s.Defs().Locations {
 		var events uint64
 		last := int64(-1 << 63)
-		for b, err := range s.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, s, trace.LocationID(l)) {
 			events += uint64(b.Len())
 			for _, k := range b.Flow.Kind {
 				n[k]++
@@ -244,10 +240,7 @@ func TestTrainingOfEightRanks(t *testing.T) {
 	var begins, ends [8][]int64
 	var ops [8][]trace.CollectiveOp
 	for l := range d.Locations {
-		for b, err := range s.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, s, trace.LocationID(l)) {
 			for i, k := range b.Coll.Kind {
 				r := ranks[l]
 				if k == trace.KindCollectiveBegin {
@@ -295,10 +288,7 @@ func TestRanksOfDftracer(t *testing.T) {
 		t.Errorf("machine %q", s.Info().Machine)
 	}
 	named := 0
-	for b, err := range s.Events(context.Background(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for b := range tracetest.Batches(t, s, 0) {
 		for i, id := range b.Attrs.Attribute {
 			if d := s.Defs(); d.String(d.Attributes[id].Name) == "file" && strings.Contains(d.String(trace.StringID(b.Attrs.Value[i])), "/") {
 				named++

@@ -75,10 +75,7 @@ func checkSource(t testing.TB, s *Source) {
 	for l := range s.Defs().Locations {
 		var events uint64
 		last := int64(-1 << 63)
-		for b, err := range s.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, s, trace.LocationID(l)) {
 			if b.First != events || b.Location != trace.LocationID(l) {
 				t.Fatalf("a batch of location %d begins with event %d, want %d of %d", b.Location, b.First, events, l)
 			}
@@ -155,10 +152,7 @@ func goldenInputs(t testing.TB) [][]byte {
 
 // ownText returns a small trace in tracekit's own dialect.
 func ownText(t testing.TB) []byte {
-	text, err := os.ReadFile("testdata/own.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := tracetest.ReadFile(t, "testdata/own.json")
 	return text
 }
 

@@ -82,10 +82,7 @@ func archives(t testing.TB) []string {
 // own is a trace with every kind of event, in text form; see testdata/own.txt.
 func own(t testing.TB) *trace.MemorySource {
 	t.Helper()
-	text, err := os.ReadFile("testdata/own.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := tracetest.ReadFile(t, "testdata/own.txt")
 	return tracetest.MustParse(t, string(text))
 }
 
@@ -118,14 +115,9 @@ func TestRoundTripOfEverything(t *testing.T) {
 
 func compareGolden(t *testing.T, path, golden string) {
 	t.Helper()
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := tracetest.ReadFile(t, path)
 	if *update {
-		if err := os.WriteFile(golden, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, golden, got)
 	}
 	want, _ := os.ReadFile(golden)
 	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); d != "" {

@@ -108,9 +108,7 @@ func TestCompanions(t *testing.T) {
 			if text == "-" {
 				continue
 			}
-			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			tracetest.WriteFile(t, name, text)
 		}
 		s, err := Open(context.Background(), path, Options{})
 		if err != nil {
@@ -134,9 +132,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	for name, data := range map[string][]byte{"a.prv": text, "a.prv.gz": tracetest.Gzip(text)} {
 		for what, size := range map[string]int64{"stays": 0, "shrinks": int64(len(data)) / 2, "grows": int64(len(data)) + 100} {
 			path := filepath.Join(t.TempDir(), name)
-			if err := os.WriteFile(path, data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			tracetest.WriteFile(t, path, data)
 			s, err := Open(&tracetest.Changing{Context: context.Background(), Change: func() {
 				if size > 0 {
 					if err := os.Truncate(path, size); err != nil {

@@ -160,10 +160,7 @@ func checkCounts(t *testing.T, s *Source) {
 	// What the types of COMPSs are called.
 	users := []string{"Task", "Runtime", "Task Transfers Request", "Storage API", "Events inside tasks", "Thread Identifier", "CPU affinity"}
 	for l := range s.Defs().Locations {
-		for b, err := range s.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, s, trace.LocationID(l)) {
 			for i, k := range b.Flow.Kind {
 				switch r := s.Defs().Regions[b.Flow.Region[i]]; {
 				case r.Paradigm == trace.ParadigmUser && slices.Contains(users, s.Defs().String(r.Description)):
@@ -233,10 +230,7 @@ func comments(c tally) (n int) {
 // plainText opens the text of a trace.
 func plainText(t *testing.T, path string) io.Reader {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := tracetest.ReadFile(t, path)
 	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		return bytes.NewReader(data)
 	}
@@ -345,14 +339,8 @@ func near(t *testing.T, what string, got *float64, want float64) {
 // and the efficiencies are nearly those of the whole trace.
 func TestStatesAlone(t *testing.T) {
 	path := filepath.Join(tracetest.Shared(t, "paraver", "lulesh_8"), "lulesh_8")
-	text, err := os.ReadFile(path + ".prv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	labels, err := os.ReadFile(path + ".pcf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := tracetest.ReadFile(t, path+".prv")
+	labels := tracetest.ReadFile(t, path+".pcf")
 	var states []byte
 	for line := range bytes.Lines(text) {
 		if !bytes.HasPrefix(line, []byte("2:")) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -404,9 +403,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Skip("reads 200 MB")
 	}
 	path := filepath.Join(t.TempDir(), "large.prv")
-	if err := os.WriteFile(path, ring(200<<20), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, path, ring(200<<20))
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

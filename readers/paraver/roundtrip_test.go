@@ -161,10 +161,7 @@ func TestEveryLineIsNamed(t *testing.T) {
 	d.LocationGroups[0].Name, d.Locations[1].Name = trace.None, trace.None
 	path := filepath.Join(t.TempDir(), "x.prv")
 	write(t, m, path, CreateOptions{})
-	got, err := os.ReadFile(strings.TrimSuffix(path, "prv") + "row")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := tracetest.ReadFile(t, strings.TrimSuffix(path, "prv")+"row")
 	const want = "LEVEL CPU SIZE 2\n1.node 1\n2.node 1\n\nLEVEL NODE SIZE 1\nnode 1\n\n" +
 		"LEVEL TASK SIZE 1\nTASK 1.1\n\nLEVEL THREAD SIZE 2\na\nTHREAD 1.1.2\n\n"
 	if diff := cmp.Diff(want, string(got)); diff != "" {
@@ -227,10 +224,7 @@ func order(d *trace.Defs) (out []trace.LocationID) {
 func startOf(t *testing.T, src trace.Source) int64 {
 	start := src.Defs().Clock.GlobalOffset
 	for l := range src.Defs().Locations {
-		for b, err := range src.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, src, trace.LocationID(l)) {
 			for _, times := range [][]int64{b.Flow.Time, b.P2P.Time, b.Coll.Time, b.Metric.Time, b.Other.Time} {
 				for _, v := range times {
 					start = min(start, v)
@@ -246,10 +240,7 @@ func eventList(t *testing.T, src trace.Source, l trace.LocationID, clock func(in
 	t.Helper()
 	d := src.Defs()
 	entered := 0
-	for b, err := range src.Events(context.Background(), l) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for b := range tracetest.Batches(t, src, l) {
 		var f, p, c, m, o int
 		for _, table := range b.Order {
 			switch table {

@@ -13,6 +13,7 @@ import (
 	"tracekit/samples"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // generate returns a generated trace, reconciled.
@@ -56,10 +57,7 @@ type record struct {
 func records(t *testing.T, src trace.Source, l trace.LocationID) (out []record) {
 	t.Helper()
 	started := map[uint64]uint64{}
-	for b, err := range src.Events(t.Context(), l) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for b := range tracetest.Batches(t, src, l) {
 		for seq, row := range b.Events {
 			if seq != uint64(len(out)) {
 				t.Fatalf("location %d: event %d after %d", l, seq, len(out))

@@ -230,9 +230,7 @@ func withoutUnlinkedMemsets(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "trace.json")
-	if err := os.WriteFile(out, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, out, text)
 	return out
 }
 

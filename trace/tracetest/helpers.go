@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,15 +18,27 @@ import (
 	"tracekit/trace"
 )
 
+// Batches iterates over the events of a location.
+func Batches(t testing.TB, src trace.Source, l trace.LocationID) iter.Seq[*trace.Batch] {
+	return func(yield func(*trace.Batch) bool) {
+		t.Helper()
+		for b, err := range src.Events(t.Context(), l) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(b) {
+				return
+			}
+		}
+	}
+}
+
 // Copy writes all events of a trace to a sink, location by location, and closes it.
 func Copy(t testing.TB, src trace.Source, w trace.Sink) {
 	t.Helper()
 	for l := range src.Defs().Locations {
-		for b, err := range src.Events(t.Context(), trace.LocationID(l)) {
-			if err == nil {
-				err = w.Write(b)
-			}
-			if err != nil {
+		for b := range Batches(t, src, trace.LocationID(l)) {
+			if err := w.Write(b); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -126,4 +139,22 @@ func (c *Changing) Err() error {
 		c.Change = nil
 	}
 	return nil
+}
+
+// WriteFile makes a file.
+func WriteFile[S string | []byte](t testing.TB, path string, data S) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ReadFile returns what is in a file.
+func ReadFile(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
