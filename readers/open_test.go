@@ -20,11 +20,7 @@ const archive = "../samples/archives/ring-4-plain"
 // TestFormats states of each format that can be written that it is the one that its
 // extension stands for, and that what is written is recognised under any name.
 func TestFormats(t *testing.T) {
-	ring, err := Open(t.Context(), archive, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ring.Close()
+	ring := openFor(t, archive, OpenOptions{})
 	for _, f := range formats {
 		for _, extension := range f.extensions {
 			names := []string{"x" + extension, "dir.prv/X" + strings.ToUpper(extension)}
@@ -92,11 +88,7 @@ func opened(t *testing.T, path, format string) {
 func TestOpenArchive(t *testing.T) {
 	opened(t, archive, "otf2")
 	opened(t, filepath.Join(archive, "traces.otf2"), "otf2")
-	s, err := Open(t.Context(), archive, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := openFor(t, archive, OpenOptions{})
 	f, err := os.Create(filepath.Join(t.TempDir(), "x"))
 	if err != nil {
 		t.Fatal(err)
@@ -165,4 +157,15 @@ func TestOpenOther(t *testing.T) {
 	if _, err := Open(t.Context(), filepath.Join(dir, "none"), OpenOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that does not exist: %v", err)
 	}
+}
+
+// openFor opens a trace until the test ends.
+func openFor(t testing.TB, path string, o OpenOptions) trace.Source {
+	t.Helper()
+	s, err := Open(t.Context(), path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
 }

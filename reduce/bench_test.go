@@ -61,10 +61,7 @@ def trace_event(id):
 			}
 			before := cpu(b)
 			for b.Loop() {
-				r, err := Apply(b.Context(), tr, rules, Options{Jobs: 1})
-				if err != nil {
-					b.Fatal(err)
-				}
+				r := applied(b, tr, rules, Options{Jobs: 1})
 				src := r.Source(m)
 				for l := range src.Defs().Locations {
 					for range tracetest.Batches(b, src, trace.LocationID(l)) {

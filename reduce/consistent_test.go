@@ -127,3 +127,13 @@ func TestNothingCut(t *testing.T) {
 		t.Errorf("%+v, want %+v", got.Coverage, full.Coverage)
 	}
 }
+
+// applied reduces a trace.
+func applied(t testing.TB, tr *trace.Trace, rules []Rule, o Options) *Reduction {
+	t.Helper()
+	r, err := Apply(t.Context(), tr, rules, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

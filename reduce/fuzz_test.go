@@ -87,10 +87,7 @@ func FuzzReduced(f *testing.F) {
 		rules := [][]Rule{{Shorter{Ns: int64(rng.IntN(100))}, Idle{}}, {Slowest{N: 1 + rng.IntN(3)}},
 			{Window{From: share(rng.Float64() / 2), To: share(0.5 + rng.Float64()/2)}}, {&anything{rng.Uint64()}}}
 		for _, some := range rules {
-			r, err := Apply(t.Context(), tr, some, Options{Jobs: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := applied(t, tr, some, Options{Jobs: 1})
 			checkReduced(t, tr, r, m)
 		}
 	})

@@ -165,10 +165,7 @@ def output_text():
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := Apply(t.Context(), tr, []Rule{s}, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := applied(t, tr, []Rule{s}, Options{})
 			c.check(t, callsOf(t, r.Source(m)), s.Texts())
 		})
 	}
@@ -191,10 +188,7 @@ func TestExpressions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Apply(t.Context(), tr, []Rule{s}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := applied(t, tr, []Rule{s}, Options{})
 		calls := callsOf(t, r.Source(m))
 		if got := [2]int{calls["MPI_Isend"], calls["MPI_Init"]}; got != want {
 			t.Errorf("%s keeps %v, want %v", text, got, want)

@@ -35,10 +35,7 @@ func TestSearch(t *testing.T) {
 		f := families[slices.IndexFunc(families, func(f Family) bool { return f.Name == x.Family })]
 		mildest := uint64(0)
 		for i := range f.Settings {
-			r, err := Apply(t.Context(), tr, f.Rules(i), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := applied(t, tr, f.Rules(i), Options{})
 			if n := r.After(tr); n <= most {
 				mildest = n
 				break

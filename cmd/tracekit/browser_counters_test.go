@@ -43,10 +43,7 @@ const reading = `document.querySelector("[role=status] .tooltip b")?.innerText`
 // TestCountersInBrowser: curves are chosen, and read with the mouse and by keys alone; the timeline
 // takes their colours.
 func TestCountersInBrowser(t *testing.T) {
-	golden, err := filepath.Abs(filepath.Join("testdata", "page-counters.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := absolute(t, "testdata/page-counters.png")
 	dir := t.TempDir()
 	tracetest.WriteFile(t, filepath.Join(dir, "load.json"), countedCalls)
 	succeed(t, dir, "report", "load.json", "-o", "load.html")

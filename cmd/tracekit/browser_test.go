@@ -211,10 +211,7 @@ func TestPageInBrowser(t *testing.T) {
 // TestPageShowsTheCause: of a program with a planted imbalance, the page begins with it, and
 // choosing it marks the rank. It fits into each window, and looks as it did.
 func TestPageShowsTheCause(t *testing.T) {
-	testdata, err := filepath.Abs("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testdata := absolute(t, "testdata")
 	dir := made(t, "generate halo --ranks 8 --iterations 20 --imbalance 20000 -o halo", "report halo -o halo.html")
 	b := browse(t, "file://"+filepath.Join(dir, "halo.html"))
 	if got := b.eval(`document.querySelector(".causes li").innerText`); !strings.Contains(got, "imbalance") || !strings.Contains(got, "interior") || !strings.Contains(got, "Rank 7") {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -27,9 +26,7 @@ func halo(t *testing.T, dir, seed string) string {
 func compared(t *testing.T, dir string, args ...string) (doc compareDocument) {
 	t.Helper()
 	stdout := succeed(t, dir, append([]string{"compare", "--json"}, args...)...)
-	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, stdout, &doc)
 	return doc
 }
 
@@ -76,9 +73,7 @@ func TestComparisonDirectory(t *testing.T) {
 	want := compared(t, dir, a, b, "--records", "-o", "out")
 	text := tracetest.ReadFile(t, filepath.Join(dir, "out", "compare.json"))
 	var got compareDocument
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, text, &got)
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(compareDocument{}, recordsBlock{}), cmpopts.IgnoreUnexported(compare.Change{})); diff != "" {
 		t.Errorf("compare.json (-printed +written):\n%s", diff)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,9 +17,7 @@ func TestByMemory(t *testing.T) {
 		Learned  map[string]any
 		ByMemory []map[string]any `json:"learned_by_memory"`
 	}
-	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, stdout, &doc)
 	var terms []int
 	before := map[string]float64{}
 	for _, row := range doc.ByMemory {

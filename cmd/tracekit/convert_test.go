@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,9 +28,7 @@ type timed struct {
 func command[T any](t *testing.T, dir string, args ...string) (doc T) {
 	t.Helper()
 	stdout := succeed(t, dir, append(args, "--json")...)
-	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, stdout, &doc)
 	return doc
 }
 

@@ -19,11 +19,7 @@ import (
 // sampleArchive returns the absolute path of a sample archive.
 func sampleArchive(t *testing.T, name string) string {
 	t.Helper()
-	path, err := filepath.Abs("../../samples/archives/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return absolute(t, "../../samples/archives/"+name)
 }
 
 // TestFitWritesAProfile states that the profile can be read back, says where it comes
@@ -75,9 +71,7 @@ func TestFitDependsOnTracesAlone(t *testing.T) {
 			TMaxNs    int64 `json:"t_max_ns"`
 		}
 	}
-	if err := json.Unmarshal([]byte(want), &doc); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, want, &doc)
 	seen := map[int]bool{}
 	for _, k := range doc.Keys {
 		seen[k.Processes] = true
@@ -147,9 +141,7 @@ func TestPaperIsThePaper(t *testing.T) {
 		}
 	}
 	stdout := succeed(t, dir, "fit", "--quiet", "--paper", "--json", path)
-	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, stdout, &doc)
 	if want := []string{"exponential", "poisson"}; !slices.Equal(doc.Families, want) {
 		t.Errorf("families %v", doc.Families)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"testing"
 
 	"tracekit/stats"
@@ -21,9 +20,7 @@ func TestInfoOfGenerated(t *testing.T) {
 		for i, command := range []string{"info", "analyze"} {
 			text := succeed(t, dir, command, "--json", name)
 			document := struct{ Trace *stats.TraceInfo }{&traces[i]}
-			if err := json.Unmarshal([]byte(text), &document); err != nil {
-				t.Fatal(err)
-			}
+			decode(t, text, &document)
 		}
 		if traces[0] != traces[1] || traces[0].DurationNs == 0 || traces[0].Events == 0 {
 			t.Errorf("%s: info says %+v, analyze %+v", name, traces[0], traces[1])

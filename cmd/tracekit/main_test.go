@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -39,24 +40,36 @@ func succeed(t testing.TB, dir string, args ...string) (stdout string) {
 	return stdout
 }
 
+// absolute returns a path of this folder for command lines that run in others.
+func absolute(t testing.TB, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// decode reads a document.
+func decode[S string | []byte](t testing.TB, text S, document any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), document); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestGoldens runs the command lines in each testdata/*.txtar, whose comment says why it is
 // there: an argument a line, a blank line between commands. "SAMPLES" stands for the folder
 // of sample archives, files of the archive are laid out in the working folder, and what the
 // commands print together must equal stdout and stderr; the last one's exit code counts.
 func TestGoldens(t *testing.T) {
-	samples, err := filepath.Abs("../../samples/archives")
-	if err != nil {
-		t.Fatal(err)
-	}
+	samples := absolute(t, "../../samples/archives")
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
 	for _, name := range files {
-		golden, err := filepath.Abs(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		golden := absolute(t, name)
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) { runGolden(t, golden, samples) })
 	}
 }
@@ -189,10 +202,7 @@ func contentsOf(t *testing.T, dir string) map[string]string {
 
 // TestReportDirectory looks for what -o promises, and that nothing is overwritten unasked.
 func TestReportDirectory(t *testing.T) {
-	archive, err := filepath.Abs("../../samples/archives/ring-4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	archive := sampleArchive(t, "ring-4")
 	dir := t.TempDir()
 	succeed(t, dir, "analyze", "-o", "report", archive)
 	for _, name := range []string{"report.txt", "analysis.json", "spacetime.png", "spacetime.svg", "comm_matrix.png",
@@ -225,10 +235,7 @@ func TestMan(t *testing.T) {
 
 // TestInterrupted states that a cancelled run fails and leaves nothing behind.
 func TestInterrupted(t *testing.T) {
-	archive, err := filepath.Abs("../../samples/archives/ring-4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	archive := sampleArchive(t, "ring-4")
 	dir := t.TempDir()
 	t.Chdir(dir)
 	ctx, cancel := context.WithCancel(context.Background())

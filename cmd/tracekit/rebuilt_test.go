@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -40,9 +39,7 @@ func TestRebuiltTracesSaySo(t *testing.T) {
 				t.Errorf("%v says first: %s", args, first)
 			}
 			var doc any
-			if err := json.Unmarshal([]byte(must(append([]string{args[0], "--json"}, args[1:]...)...)), &doc); err != nil {
-				t.Fatal(err)
-			}
+			decode(t, must(append([]string{args[0], "--json"}, args[1:]...)...), &doc)
 			if says := isRebuilt(doc); says != rebuilt {
 				t.Errorf("%v --json: rebuilt %v", args, says)
 			}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -16,9 +15,7 @@ func sampled(t *testing.T, dir string, args ...string) *sampling.Document {
 	t.Helper()
 	out := succeed(t, dir, append([]string{"sample", "--json"}, args...)...)
 	d := new(sampling.Document)
-	if err := json.Unmarshal([]byte(out), d); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, out, d)
 	return d
 }
 

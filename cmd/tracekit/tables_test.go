@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,9 +86,7 @@ func TestTablesStandAlone(t *testing.T) {
 			}
 			WaitStates map[string]stats.WaitState `json:"wait_states"`
 		}
-		if err := json.Unmarshal([]byte(text), &a); err != nil {
-			t.Fatal(err)
-		}
+		decode(t, text, &a)
 		read := func(name string) *parquetTable {
 			return readTable(t, filepath.Join(dir, "report", "tables", name+".parquet"))
 		}
@@ -167,9 +164,7 @@ func TestThreadTable(t *testing.T) {
 		Trace   stats.TraceInfo
 		Threads stats.Threads
 	}
-	if err := json.Unmarshal([]byte(text), &a); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, text, &a)
 	table := readTable(t, filepath.Join(dir, "report", "tables", "threads.parquet"))
 	if table.rows != 12 || len(a.Threads.Rows) != 12 {
 		t.Fatalf("%d rows, %d in the document, want 12", table.rows, len(a.Threads.Rows))

@@ -67,11 +67,7 @@ func TestRealTraces(t *testing.T) {
 	folder := tracetest.Shared(t, "paraver")
 	for _, r := range realTraces {
 		t.Run(r.path, func(t *testing.T) {
-			s, err := Open(context.Background(), filepath.Join(folder, r.path), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
+			s := openFor(t, filepath.Join(folder, r.path), Options{})
 			if err := checkSource(s); err != nil {
 				t.Error(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"testing"
 )
 
 // texts are the contents of the files of a trace. Labels and names may be nil.
@@ -30,4 +31,15 @@ func readTexts(ctx context.Context, name string, texts texts, opts Options) (*So
 		return nil, errors.Join(err, r.spool.Close())
 	}
 	return s, nil
+}
+
+// openFor opens a trace until the test ends.
+func openFor(t testing.TB, path string, o Options) *Source {
+	t.Helper()
+	s, err := Open(t.Context(), path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
 }

@@ -43,10 +43,7 @@ func bench(b *testing.B, regenerate bool) {
 					}
 					continue
 				}
-				again, err := pattern.Regenerate(reduced, r.Repeats)
-				if err != nil {
-					b.Fatal(err)
-				}
+				again := regenerated(b, reduced, r.Repeats)
 				for l := range m.Defs.Locations {
 					for range again.Events(b.Context(), trace.LocationID(l)) {
 					}

@@ -115,10 +115,7 @@ func checkRegenerated(t *testing.T, m *trace.Trace) {
 	if diff := cmp.Diff(r.Repeats, repeats); diff != "" {
 		t.Fatalf("the description changes when it is written: %s", diff)
 	}
-	again, err := pattern.Regenerate(reduced, repeats)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := regenerated(t, reduced, repeats)
 	gone := uint64(0)
 	for l := range m.Defs.Locations {
 		l := trace.LocationID(l)
@@ -183,10 +180,7 @@ func compare(t *testing.T, a, b *trace.Trace) {
 func TestTimes(t *testing.T) {
 	m := generate(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 200, Seed: 3})
 	r, reduced := cut(t, m, pattern.Options{})
-	again, err := pattern.Regenerate(reduced, r.Repeats)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := regenerated(t, reduced, r.Repeats)
 	for l := range m.Defs.Locations {
 		want, got := records(t, m.Source, trace.LocationID(l)), records(t, again, trace.LocationID(l))
 		begin, shortest, longest, off := int64(0), int64(math.MaxInt64), int64(0), int64(0)
@@ -283,10 +277,7 @@ func TestMarkers(t *testing.T) {
 		t.Errorf("a run of about 1.6 ms has %d intervals of 16 µs", r.Intervals)
 	}
 	near, reduced := cut(t, m, pattern.Options{Marker: pattern.Marker{Kind: pattern.OnCollective, Op: trace.CollAllreduce}, Alike: pattern.ByDistance, Distance: 1})
-	again, err := pattern.Regenerate(reduced, near.Repeats)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := regenerated(t, reduced, near.Repeats)
 	if a := again.Info().Approximations(); len(a) != 1 {
 		t.Errorf("that calls are those of others is not said: %q", a)
 	}
@@ -330,10 +321,7 @@ func TestTimesThatDecrease(t *testing.T) {
 		if r.Repeats == nil {
 			continue
 		}
-		again, err := pattern.Regenerate(reduced, r.Repeats)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := regenerated(t, reduced, r.Repeats)
 		if n := uint64(len(records(t, again, 2))); n < m.Span[2].Events {
 			t.Errorf("event %d late: %d of %d records come again", late, n, m.Span[2].Events)
 		}
@@ -363,10 +351,7 @@ func TestCounters(t *testing.T) {
 	if r.Repeats == nil {
 		t.Fatal("nothing repeats")
 	}
-	again, err := pattern.Regenerate(reduced, r.Repeats)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := regenerated(t, reduced, r.Repeats)
 	last := uint64(0)
 	for b := range again.Events(t.Context(), 0) {
 		for i, v := range b.Metric.Value {
@@ -380,4 +365,14 @@ func TestCounters(t *testing.T) {
 			}
 		}
 	}
+}
+
+// regenerated makes what was cut again.
+func regenerated(t testing.TB, reduced trace.Source, r *pattern.Repeats) trace.Source {
+	t.Helper()
+	again, err := pattern.Regenerate(reduced, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
 }
