@@ -67,7 +67,7 @@ func TestRealTraces(t *testing.T) {
 	folder := tracetest.Shared(t, "paraver")
 	for _, r := range realTraces {
 		t.Run(r.path, func(t *testing.T) {
-			s := openFor(t, filepath.Join(folder, r.path), Options{})
+			s := openFor(t, filepath.Join(folder, r.path))
 			if err := checkSource(s); err != nil {
 				t.Error(err)
 			}

@@ -49,7 +49,7 @@ func TestRoundTripOfArchives(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "trace.prv.gz")
 			lost := write(t, src, out, CreateOptions{})
 			t.Log("lost:", lost)
-			back := openFor(t, out, Options{})
+			back := openFor(t, out)
 			if err := checkSource(back); err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestReconstructedIsKept(t *testing.T) {
 		for _, plain := range []bool{false, true} {
 			out := filepath.Join(t.TempDir(), "trace.prv")
 			write(t, src, out, CreateOptions{Plain: plain})
-			back := openFor(t, out, Options{})
+			back := openFor(t, out)
 			for _, p := range trace.OriginProperties() {
 				if a, b := src.Info().Properties[p], back.Info().Properties[p]; a != b || want == (a == "") {
 					t.Errorf("plain %v: %s is %q, was %q", plain, p, b, a)
@@ -165,7 +165,7 @@ func TestEveryLineIsNamed(t *testing.T) {
 func TestNoProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.prv")
 	write(t, tracetest.MustParse(t, ""), path, CreateOptions{})
-	back := openFor(t, path, Options{})
+	back := openFor(t, path)
 	if n, f := len(back.Defs().Locations), back.Findings(); n > 0 || len(f) > 0 {
 		t.Errorf("%d locations, findings %v", n, f)
 	}

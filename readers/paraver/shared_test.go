@@ -34,9 +34,9 @@ func readTexts(ctx context.Context, name string, texts texts, opts Options) (*So
 }
 
 // openFor opens a trace until the test ends.
-func openFor(t testing.TB, path string, o Options) *Source {
+func openFor(t testing.TB, path string) *Source {
 	t.Helper()
-	s, err := Open(t.Context(), path, o)
+	s, err := Open(t.Context(), path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
