@@ -3,7 +3,6 @@ package paraver
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -311,10 +310,7 @@ func checkMerged(t *testing.T, s *Source, r realTrace) {
 	if matched != r.matched || m.Collectives.Len() != r.collective {
 		t.Errorf("%d messages and %d collectives; want %d and %d", matched, m.Collectives.Len(), r.matched, r.collective)
 	}
-	a, err := stats.Analyze(context.Background(), m, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := statstest.Analysis(t, m, stats.Options{})
 	e := a.Efficiency
 	if e == nil { // nobody calls MPI
 		e = new(stats.Efficiency)
@@ -353,10 +349,7 @@ func TestStatesAlone(t *testing.T) {
 	if len(m.Findings) != 1 || m.Findings[0].Code != trace.CodeRedundantRecord || m.Findings[0].Count != 7 {
 		t.Error("findings:", m.Findings)
 	}
-	a, err := stats.Analyze(context.Background(), m, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := statstest.Analysis(t, m, stats.Options{})
 	if e := a.Efficiency.ParallelEfficiency; a.Messages.Count != 5456 || e == nil || math.Abs(*e-0.3015) > 0.01 {
 		t.Errorf("%d messages, parallel efficiency %v", a.Messages.Count, *e)
 	}

@@ -120,10 +120,7 @@ func ofDevices(t *testing.T, text string) *stats.Analysis {
 		t.Fatal(err)
 	}
 	found := devices.NewFinder(tr, devices.Options{From: from, To: to})
-	a, err := stats.Analyze(t.Context(), tr, stats.Options{Beside: []stats.Beside{found}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := statstest.Analysis(t, tr, stats.Options{Beside: []stats.Beside{found}})
 	a.Devices, a.DevicePath = found.Devices, found.Path
 	return a
 }

@@ -38,10 +38,7 @@ location 1 thread rank=1
 	from, to, _ := stats.Window(tr, stats.Options{})
 	for _, jobs := range []int{1, 2} {
 		finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
-		a, err := stats.Analyze(t.Context(), tr, stats.Options{Jobs: jobs, Beside: []stats.Beside{finder}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := statstest.Analysis(t, tr, stats.Options{Jobs: jobs, Beside: []stats.Beside{finder}})
 		x := finder.Result
 		got := []string{fmt.Sprintf("calls %d time %d read %d written %d least %d (%d) most %d (%d)", x.Calls, x.TimeNs, x.ReadBytes, x.WriteBytes,
 			x.Min.TimeNs, x.Min.Rank, x.Max.TimeNs, x.Max.Rank)}

@@ -83,10 +83,7 @@ func TestAllSampledIsTheTruth(t *testing.T) {
 	}
 	for name, tr := range traces {
 		for _, o := range []stats.Options{{}, {Ranks: []uint32{0, 1, 2}, From: stats.Instant{Kind: stats.Fraction, Share: 0.2}, To: stats.Instant{Kind: stats.Fraction, Share: 0.7}}} {
-			a, err := stats.Analyze(context.Background(), tr, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := statstest.Analysis(t, tr, o)
 			d := made(t, tr, Options{Ranks: o.Ranks, From: o.From, To: o.To}, "P-1.0-FREQ", "C-0-STAT")
 			for _, x := range d.Results() {
 				if x.Sampled.Messages != a.Messages.Count || x.Sampled.Bytes != a.Messages.Bytes {

@@ -36,9 +36,15 @@ func Merged(t testing.TB, src trace.Source, o merge.Options) *trace.Trace {
 func Analyzed(t testing.TB, src trace.Source, m merge.Options, o stats.Options) (*trace.Trace, *stats.Analysis) {
 	t.Helper()
 	tr := Merged(t, src, m)
+	return tr, Analysis(t, tr, o)
+}
+
+// Analysis analyses a reconciled trace.
+func Analysis(t testing.TB, tr *trace.Trace, o stats.Options) *stats.Analysis {
+	t.Helper()
 	a, err := stats.Analyze(t.Context(), tr, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tr, a
+	return a
 }

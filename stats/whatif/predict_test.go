@@ -228,10 +228,7 @@ func TestSamePrediction(t *testing.T) {
 		Plant: samples.Plant{LateSender: 4000, LateReceiver: 3000, WrongOrder: 5000, Skew: 3000, Offsets: samples.OffsetsNone}})
 	results := func(o merge.Options) string {
 		m := modelled(t, src, o)
-		a, err := stats.Analyze(context.Background(), m.t, stats.Options{Jobs: o.Jobs})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := statstest.Analysis(t, m.t, stats.Options{Jobs: o.Jobs})
 		gains, err := m.Gains(context.Background(), a)
 		if err != nil {
 			t.Fatal(err)
@@ -261,10 +258,7 @@ func TestSamePrediction(t *testing.T) {
 // its name says.
 func TestGainsByCaller(t *testing.T) {
 	m := run(t, samples.Options{Program: "ring", Ranks: 8, Iterations: 32, Seed: 1, Plant: samples.Plant{LateSender: 20_000}})
-	a, err := stats.Analyze(context.Background(), m.t, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := statstest.Analysis(t, m.t, stats.Options{})
 	gains, err := m.Gains(context.Background(), a)
 	if err != nil {
 		t.Fatal(err)
