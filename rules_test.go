@@ -82,8 +82,8 @@ func TestImports(t *testing.T) {
 		for _, dep := range p.imports() {
 			bad := func(why string) { t.Errorf("%s imports %s: %s", p.dir, dep, why) }
 			switch from, to := top(p.dir), top(dep); {
-			case dep == "trace/tracetest" && p.dir != "samples/oracle":
-				bad("the text form is for tests")
+			case (dep == "trace/tracetest" || dep == "stats/statstest") && p.dir != "samples/oracle":
+				bad("what is for tests is used by tests alone")
 			case p.dir == "trace/tracetest" && dep == "trace":
 			case from == "spill" || (from == "trace" || p.dir == "partial") && to != "spill":
 				bad("spill imports nothing of ours, trace and partial itself only spill")

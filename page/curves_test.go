@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"tracekit/merge"
-	"tracekit/spill"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -55,17 +55,7 @@ func TestMeters(t *testing.T) {
 
 func analysedText(t *testing.T, text string) (*trace.Trace, *stats.Analysis) {
 	t.Helper()
-	store := spill.NewStore(64<<20, t.TempDir())
-	t.Cleanup(func() { store.Close() })
-	tr, err := merge.Merge(context.Background(), tracetest.MustParse(t, text), merge.Options{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := stats.Analyze(context.Background(), tr, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr, a
+	return statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{}, stats.Options{})
 }
 
 // counted makes a trace of rows that count at random moments, and tells how much each has counted.

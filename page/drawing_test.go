@@ -10,6 +10,7 @@ import (
 	"tracekit/samples"
 	"tracekit/spill"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 )
 
 // TestDrawingBesideAnalysis: a timeline that hears what an analysis decodes is that of a pass of its
@@ -24,10 +25,7 @@ func TestDrawingBesideAnalysis(t *testing.T) {
 		}
 		for _, jobs := range []int{1, 3} {
 			d := NewDrawing(tr, limits)
-			again, err := stats.Analyze(t.Context(), tr, stats.Options{Jobs: jobs, Beside: []stats.Beside{d}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := statstest.Analysis(t, tr, stats.Options{Jobs: jobs, Beside: []stats.Beside{d}})
 			beside, err := d.Timeline(t.Context(), again)
 			if err != nil || !bytes.Equal(beside.numbers(), own.numbers()) || !slices.Equal(beside.Activities, own.Activities) {
 				t.Errorf("%d runs, %d jobs: another timeline, %v", runs, jobs, err)

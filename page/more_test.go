@@ -8,7 +8,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/readers"
-	"tracekit/spill"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
 
@@ -41,13 +41,7 @@ func TestGridsOfATrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	store := spill.NewStore(64<<20, t.TempDir())
-	t.Cleanup(func() { store.Close() })
-	tr, err := merge.Merge(t.Context(), src, merge.Options{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := gridsOf(tr)
+	got := gridsOf(statstest.Merged(t, src, merge.Options{}))
 	want := [][]int{{0, 0, 0}, {1, 0, 1}, {2, 1, 0}, {3, 1, 1}, {4, 2, 0}, {5, 2, 1}}
 	if len(got) != 1 || !slices.Equal(got[0].Sizes, []int{3, 2}) || !slices.EqualFunc(got[0].At, want, slices.Equal[[]int]) {
 		t.Errorf("%+v", got)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tracekit/trace/tracetest"
 )
 
 // tree writes files, by their slash-separated names, and returns the folder.
@@ -17,9 +19,7 @@ func tree(t *testing.T, files map[string]string) string {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, file, text)
 	}
 	return dir
 }

@@ -11,29 +11,15 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
-	"tracekit/spill"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
 
 // analysed returns a generated trace and its analysis.
 func analysed(t testing.TB, o samples.Options) (*trace.Trace, *stats.Analysis) {
 	t.Helper()
-	m, _, err := samples.InMemory(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := spill.NewStore(64<<20, t.TempDir())
-	t.Cleanup(func() { store.Close() })
-	tr, err := merge.Merge(context.Background(), m, merge.Options{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := stats.Analyze(context.Background(), tr, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr, a
+	return statstest.Analyzed(t, statstest.Generated(t, o), merge.Options{}, stats.Options{})
 }
 
 func timeline(t testing.TB, tr *trace.Trace, a *stats.Analysis, runs int) *Timeline {
@@ -228,10 +214,7 @@ func TestSeveralAreBounded(t *testing.T) {
 func TestCostsAreTheAnalysis(t *testing.T) {
 	for _, p := range samples.Programs() {
 		tr, _ := analysed(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 40, Seed: 2, Plant: samples.Plant{LateSender: 30_000, Imbalance: 12_000}})
-		a, err := stats.Analyze(t.Context(), tr, stats.Options{Overhead: &stats.OverheadOptions{}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := statstest.Analysis(t, tr, stats.Options{Overhead: &stats.OverheadOptions{}})
 		page := &Page{Trace: tr, Timeline: timeline(t, tr, a, 1<<20), Costs: a.PathCosts}
 		var got, want [3]int64
 		for _, c := range page.costsOfPaths().Rows {

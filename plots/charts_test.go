@@ -57,10 +57,7 @@ func TestStackSharesColors(t *testing.T) {
 		for _, n := range names {
 			o.Categories = append(o.Categories, Category{Name: n})
 		}
-		tl, err := NewTimeline(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tl := newTimeline(t, o)
 		return tl
 	}
 	a, b := make("x", "y"), make("z", "y", "x")
@@ -87,10 +84,7 @@ func TestStackSharesColors(t *testing.T) {
 // one diagram needs them.
 func TestStackDrawsAlike(t *testing.T) {
 	make := func(messages, collectives int) *Timeline {
-		tl, err := NewTimeline(TimelineOptions{To: 1000, Ranks: []string{"0", "1"}, MessageLimit: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tl := newTimeline(t, TimelineOptions{To: 1000, Ranks: []string{"0", "1"}, MessageLimit: 10})
 		for range messages {
 			tl.Message(Message{From: 0, To: 1, Sent: 100, Done: 200, Bytes: 8})
 		}
@@ -137,10 +131,7 @@ func TestLegendOverflow(t *testing.T) {
 		for range 100 {
 			o.Categories = append(o.Categories, Category{Name: strings.Repeat("name ", 500)})
 		}
-		tl, err := NewTimeline(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tl := newTimeline(t, o)
 		l := tl.Lane(0)
 		for i := range 100 {
 			l.Segment(int64(i*10), int64(i*10+10), i, Code)

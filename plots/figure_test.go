@@ -297,10 +297,7 @@ func TestAnyName(t *testing.T) {
 			RowLabel: n, ColumnLabel: n, ScaleLabel: n, Width: 300, Height: 200})).Stamped(n))
 	}
 	n := strings.Join(names, "")
-	tl, err := NewTimeline(TimelineOptions{Title: n, To: 100, Ranks: []string{n}, RankAxis: n, Categories: []Category{{Name: n}}, Width: 400, Height: 200})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tl := newTimeline(t, TimelineOptions{Title: n, To: 100, Ranks: []string{n}, RankAxis: n, Categories: []Category{{Name: n}}, Width: 400, Height: 200})
 	draws(t, tl.Figure())
 	series := []Series{{Name: n, X: []float64{0, 1}, Y: []float64{0, 1}}}
 	draws(t, ok(Curves(CurvesData{Title: n, X: Axis{Label: n}, Y: Axis{Label: n}, Series: series, Levels: []Mark{{Name: n, Value: 1}}})))

@@ -91,10 +91,7 @@ func TestGalleryOddities(t *testing.T) {
 	for i := range 60 {
 		o.Categories = append(o.Categories, Category{Name: fmt.Sprintf("model::dynamics::solve_helmholtz_level_%d(field const&, double)", i), Group: Group(i % 6)})
 	}
-	tl, err := NewTimeline(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tl := newTimeline(t, o)
 	for r := range o.Ranks {
 		l := tl.Lane(r)
 		for at, i := o.From-500, r; at < o.To; i++ {

@@ -50,8 +50,8 @@ func Histogram(d HistogramData) (*Figure, error) {
 	}
 	join := 1 + 2*len(d.Counts)/c.plotWidth()
 	d = d.joined(join)
-	top := c.histogramAxes(d)
-	c.addBars(d, top)
+	c.histogramAxes(d)
+	c.addBars(d)
 	for i, m := range d.Models {
 		c.addModel(m, d, i)
 	}
@@ -129,9 +129,9 @@ func sum(v []float64) float64 {
 	return s
 }
 
-// histogramAxes sets the axes and returns the range of Y. A logarithmic one
-// begins below the smallest count, so that a single call shows as a bar.
-func (c *chart) histogramAxes(d HistogramData) span {
+// histogramAxes sets the axes. A logarithmic one of Y begins below the smallest
+// count, so that a single call shows as a bar.
+func (c *chart) histogramAxes(d HistogramData) {
 	y := span{0, 0}
 	low := 0.0
 	for i, n := range d.Counts {
@@ -152,12 +152,11 @@ func (c *chart) histogramAxes(d HistogramData) span {
 		x = x.with(m.Value)
 	}
 	c.axes(Axis{Label: d.XLabel, Unit: d.Unit}, Axis{Label: "count", Log: d.LogY}, x, y)
-	return y
 }
 
 // addBars draws the counts. Empty windows get no bar, since on a logarithmic
 // axis there is no place for a count of 0.
-func (c *chart) addBars(d HistogramData, y span) {
+func (c *chart) addBars(d HistogramData) {
 	h := &plotter.Histogram{FillColor: mix(white, series(5), 0.75), LogY: d.LogY}
 	if len(d.Counts) < c.plotWidth()/6 { // outlines need room
 		h.LineStyle = draw.LineStyle{Color: mix(series(0), white, 0.3), Width: px(0.6)}

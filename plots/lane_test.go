@@ -254,10 +254,7 @@ func TestRankAddedTwice(t *testing.T) {
 func TestLanesAtOnce(t *testing.T) {
 	s := sampleRun{ranks: 8, steps: 5}
 	at := s.small(t, 480, 240)
-	tl, err := NewTimeline(at.opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tl := newTimeline(t, at.opts)
 	lanes := make([]*Lane, s.ranks)
 	var all sync.WaitGroup
 	for r := range lanes {
@@ -322,4 +319,13 @@ func BenchmarkSegments(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/segment")
+}
+
+func newTimeline(t testing.TB, o TimelineOptions) *Timeline {
+	t.Helper()
+	tl, err := NewTimeline(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tl
 }

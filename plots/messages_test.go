@@ -32,10 +32,7 @@ func TestMessagesTurnDense(t *testing.T) {
 		{"not wanted", NoMessages, 20, false, 0},
 	} {
 		o := TimelineOptions{To: 1e6, Ranks: rankNames(4), Messages: c.mode, MessageLimit: 100, Width: 600, Height: 300}
-		tl, err := NewTimeline(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tl := newTimeline(t, o)
 		send(tl, c.n, 0, 3)
 		if tl.messages.dense() != c.dense || len(tl.messages.lines) != c.lines {
 			t.Errorf("%s: dense %t with %d lines", c.name, tl.messages.dense(), len(tl.messages.lines))
@@ -155,10 +152,7 @@ func BenchmarkAllMessages(b *testing.B) {
 		b.Run(fmt.Sprintf("messages=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				tl, err := NewTimeline(TimelineOptions{To: 1e6, Ranks: rankNames(16), Messages: AllMessages})
-				if err != nil {
-					b.Fatal(err)
-				}
+				tl := newTimeline(b, TimelineOptions{To: 1e6, Ranks: rankNames(16), Messages: AllMessages})
 				for i := range n {
 					at := int64(i) * 1e6 / int64(n)
 					tl.Message(Message{From: i % 16, To: (i + 1) % 16, Sent: at, Done: at + 1000})

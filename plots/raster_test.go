@@ -14,10 +14,7 @@ func strip(t *testing.T) (*Timeline, int64) {
 		Categories: []Category{{Name: "a"}, {Name: "b", Group: MPI}},
 	}
 	o.To = int64(newLayout(o).width) * 1000
-	tl, err := NewTimeline(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tl := newTimeline(t, o)
 	return tl, o.To
 }
 
@@ -94,10 +91,7 @@ func TestSharedRow(t *testing.T) {
 	o := TimelineOptions{Width: 400, Height: 200, Ranks: rankNames(1), To: 1, Categories: make([]Category, 3)}
 	o.Ranks = rankNames(4 * newLayout(o).height)
 	o.To = int64(newLayout(o).width) * 1000
-	tl, err := NewTimeline(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tl := newTimeline(t, o)
 	if tl.rowLanes(0) != 4 {
 		t.Fatalf("%d ranks in a row", tl.rowLanes(0))
 	}

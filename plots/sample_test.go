@@ -146,10 +146,7 @@ func (s sampleRun) communicate(tl *Timeline, step int) {
 // timeline makes and feeds a diagram.
 func (s sampleRun) timeline(t testing.TB, o TimelineOptions) *Timeline {
 	t.Helper()
-	tl, err := NewTimeline(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tl := newTimeline(t, o)
 	return s.feed(t, tl)
 }
 

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"tracekit/readers"
+	"tracekit/trace/tracetest"
 )
 
 // TestAccepted states that the reference library reads, without a complaint, what other
@@ -68,9 +69,7 @@ func foreign(t *testing.T) (list []string) {
 			}
 			for _, f := range archive.Files {
 				path := filepath.Join(dir, f.Name)
-				if err := os.WriteFile(path, f.Data, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				tracetest.WriteFile(t, path, f.Data)
 				if ext := filepath.Ext(path); ext == ".prv" || ext == ".json" {
 					list = append(list, path)
 				}
@@ -78,7 +77,7 @@ func foreign(t *testing.T) (list []string) {
 		}
 	}
 	for _, dir := range []string{"paraver", "json"} {
-		_ = filepath.WalkDir(filepath.Join(shared(), "traces", dir), func(path string, d fs.DirEntry, err error) error {
+		_ = filepath.WalkDir(filepath.Join(tracetest.SharedFolder(), dir), func(path string, d fs.DirEntry, err error) error {
 			name := strings.TrimSuffix(path, ".gz")
 			if ext := filepath.Ext(name); err == nil && (ext == ".prv" || ext == ".json") {
 				if info, err := d.Info(); err == nil && info.Size() < 1<<20 {

@@ -16,6 +16,7 @@ import (
 	"tracekit/readers"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -144,15 +145,7 @@ type view struct {
 func newView(t *testing.T, src trace.Source) view {
 	t.Helper()
 	_, tables, _ := strings.Cut(tracetest.MustFormat(t, src), "\n")
-	m, err := merge.Merge(t.Context(), src, merge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Store.Close()
-	a, err := stats.Analyze(t.Context(), m, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{})
 	v := view{tables: withoutHints(tables), answers: answers(a)}
 	a.Trace.Path, a.Trace.Format = "", ""
 	a.Findings = slices.DeleteFunc(a.Findings, func(f stats.Finding) bool { return f.First != nil && f.First.File != "" })
@@ -250,19 +243,11 @@ func traces(t *testing.T) []string {
 		}
 		list = append(list, path)
 	}
-	more, err := filepath.Glob(filepath.Join(shared(), "traces/otf2/*"))
+	more, err := filepath.Glob(filepath.Join(tracetest.SharedFolder(), "otf2/*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return append(list, slices.DeleteFunc(more, tooLarge(t))...)
-}
-
-// shared is the folder of further real traces.
-func shared() string {
-	if dir := os.Getenv("TRACEKIT_SHARED"); dir != "" {
-		return dir
-	}
-	return "../../shared"
 }
 
 // tooLarge keeps short runs short.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // TestFilesOf states which files in a store belong to a trace, and that no more is listed than names
@@ -97,16 +98,8 @@ func TestFilesAreEnough(t *testing.T) {
 	for _, name := range files.Events {
 		put(name, true)
 	}
-	src, err := Open(t.Context(), address, OpenOptions{Mirror: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	whole, err := Open(t.Context(), archive, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer whole.Close()
+	src := openFor(t, address, OpenOptions{Mirror: dir})
+	whole := openFor(t, archive, OpenOptions{})
 	about, original := src.Info(), whole.Info()
 	if about.Path != address || about.Bytes != original.Bytes || !reflect.DeepEqual(src.Defs(), whole.Defs()) {
 		t.Errorf("it is not the same trace: %v", about)
@@ -129,10 +122,7 @@ func TestFilesAreEnough(t *testing.T) {
 
 func eventsOf(t *testing.T, src trace.Source, l int) (n int) {
 	t.Helper()
-	for b, err := range src.Events(t.Context(), trace.LocationID(l)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for b := range tracetest.Batches(t, src, trace.LocationID(l)) {
 		n += b.Len()
 	}
 	return n
@@ -151,11 +141,7 @@ func TestMirror(t *testing.T) {
 	}
 	put("s3://bucket/run.prv", "#Paraver (01/02/2026 at 03:04):9_ns:0:1:1(1:0)\n")
 	put("file:///data/none.json", "no trace")
-	src, err := Open(t.Context(), "s3://bucket/run.prv", OpenOptions{Mirror: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
+	src := openFor(t, "s3://bucket/run.prv", OpenOptions{Mirror: dir})
 	found := src.Findings()
 	if len(found) == 0 || found[0].First.File != "s3://bucket/run.pcf" || found[0].Text != "there is no s3://bucket/run.pcf" {
 		t.Errorf("%v", found)
@@ -178,11 +164,7 @@ func TestMirror(t *testing.T) {
 
 // TestExtraCountsAreForwarded: what a format counts besides events is asked through what watches its passes.
 func TestExtraCountsAreForwarded(t *testing.T) {
-	src, err := Open(t.Context(), archive, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
+	src := openFor(t, archive, OpenOptions{})
 	if counts := ExtraCounts(src); counts == nil || len(counts) > 0 {
 		t.Errorf("an archive without snapshots, markers and thumbnails has %v", counts)
 	}

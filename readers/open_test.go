@@ -20,11 +20,7 @@ const archive = "../samples/archives/ring-4-plain"
 // TestFormats states of each format that can be written that it is the one that its
 // extension stands for, and that what is written is recognised under any name.
 func TestFormats(t *testing.T) {
-	ring, err := Open(t.Context(), archive, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ring.Close()
+	ring := openFor(t, archive, OpenOptions{})
 	for _, f := range formats {
 		for _, extension := range f.extensions {
 			names := []string{"x" + extension, "dir.prv/X" + strings.ToUpper(extension)}
@@ -92,11 +88,7 @@ func opened(t *testing.T, path, format string) {
 func TestOpenArchive(t *testing.T) {
 	opened(t, archive, "otf2")
 	opened(t, filepath.Join(archive, "traces.otf2"), "otf2")
-	s, err := Open(t.Context(), archive, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := openFor(t, archive, OpenOptions{})
 	f, err := os.Create(filepath.Join(t.TempDir(), "x"))
 	if err != nil {
 		t.Fatal(err)
@@ -116,9 +108,7 @@ func TestOpenAll(t *testing.T) {
 	for rank := range 3 {
 		path := filepath.Join(dir, fmt.Sprintf("rank%d.json", rank))
 		event := fmt.Sprintf(`[{"ph":"X","name":"f","pid":%d,"tid":0,"ts":%d,"dur":2}]`, rank, 10*rank)
-		if err := os.WriteFile(path, []byte(event), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, path, event)
 		parts = append(parts, path)
 	}
 	describe := func(paths ...string) string {
@@ -152,9 +142,7 @@ func TestOpenOther(t *testing.T) {
 		"zeros": {strings.Repeat("\x00", 10_000), known()},
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(c.content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, path, c.content)
 		s, err := Open(t.Context(), path, OpenOptions{})
 		if s != nil || !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v", name, s, err)
@@ -169,4 +157,15 @@ func TestOpenOther(t *testing.T) {
 	if _, err := Open(t.Context(), filepath.Join(dir, "none"), OpenOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that does not exist: %v", err)
 	}
+}
+
+// openFor opens a trace until the test ends.
+func openFor(t testing.TB, path string, o OpenOptions) trace.Source {
+	t.Helper()
+	s, err := Open(t.Context(), path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
 }

@@ -3,6 +3,7 @@ package readers
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -165,7 +166,7 @@ func hint(path string, info os.FileInfo, traces []string) string {
 	case otherTool(path, head) != "":
 		return otherTool(path, head)
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
-		return "it is a ZIP archive: unpack it, and open " + or(list(packed(path)), "the trace in it")
+		return "it is a ZIP archive: unpack it, and open " + cmp.Or(list(packed(path)), "the trace in it")
 	case isTar(head):
 		return "it is a tar archive: unpack it, and open the trace in it"
 	}
@@ -226,12 +227,4 @@ func list(names []string) string {
 		return strings.Join(names[:listed], ", ") + fmt.Sprintf(" and %d more", len(names)-listed)
 	}
 	return strings.Join(names, ", ")
-}
-
-// or returns b if a is empty.
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

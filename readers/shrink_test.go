@@ -13,6 +13,7 @@ import (
 	"tracekit/readers"
 	"tracekit/stats"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // TestFilesThatShrink: whatever file of a trace is cut, emptied or removed after the trace was
@@ -32,10 +33,7 @@ func TestFilesThatShrink(t *testing.T) {
 			}
 			sound := document(t, want)
 			for _, name := range filesOf(t, path) {
-				data, err := os.ReadFile(name)
-				if err != nil {
-					t.Fatal(err)
-				}
+				data := tracetest.ReadFile(t, name)
 				for what, shrink := range map[string]func() error{
 					"cut":     func() error { return os.Truncate(name, int64(len(data)/2)) },
 					"emptied": func() error { return os.Truncate(name, 0) },
@@ -48,9 +46,7 @@ func TestFilesThatShrink(t *testing.T) {
 					if !told && document(t, got) != sound {
 						t.Errorf("%s is %s: the analysis is another, and nothing says so", name, what)
 					}
-					if err := os.WriteFile(name, data, 0o666); err != nil {
-						t.Fatal(err)
-					}
+					tracetest.WriteFile(t, name, data)
 				}
 			}
 		})

@@ -6,12 +6,13 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
+	"tracekit/stats/statstest"
 )
 
 // BenchmarkCompare and BenchmarkDiagram take a trace that is held in memory, so that they
 // measure no decoding.
 func BenchmarkCompare(b *testing.B) {
-	tr := merged(b, generated(b, samples.Options{Program: "halo", Ranks: 16, Iterations: 1000}), merge.ClockNone)
+	tr := statstest.Merged(b, statstest.Generated(b, samples.Options{Program: "halo", Ranks: 16, Iterations: 1000}), merge.Options{Clock: merge.ClockNone})
 	var events uint64
 	for b.Loop() {
 		events = compared(b, tr, tr, 1).Paired
@@ -20,8 +21,8 @@ func BenchmarkCompare(b *testing.B) {
 }
 
 func BenchmarkDiagram(b *testing.B) {
-	m := generated(b, samples.Options{Program: "halo", Ranks: 16, Iterations: 1000})
-	tr := merged(b, m, merge.ClockNone)
+	m := statstest.Generated(b, samples.Options{Program: "halo", Ranks: 16, Iterations: 1000})
+	tr := statstest.Merged(b, m, merge.Options{Clock: merge.ClockNone})
 	waits := waitsOf(b, tr)
 	for b.Loop() {
 		if _, err := Diagram(context.Background(), tr, waits, DiagramOptions{Jobs: 1}); err != nil {

@@ -13,7 +13,9 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 func compared(t testing.TB, a, b *trace.Trace, jobs int) *Differences {
@@ -50,9 +52,9 @@ func inWords(d *Differences) []string {
 }
 
 func TestComparisonsByHand(t *testing.T) {
-	cases(t, "compare-*.txtar", func(t *testing.T, parts map[string]string) {
-		a := merged(t, parse(t, parts["a"]), merge.ClockNone)
-		b := merged(t, parse(t, parts["b"]), merge.ClockNone)
+	tracetest.Cases(t, "compare-*.txtar", func(t *testing.T, parts map[string]string) {
+		a := statstest.Merged(t, parse(t, parts["a"]), merge.Options{Clock: merge.ClockNone})
+		b := statstest.Merged(t, parse(t, parts["b"]), merge.Options{Clock: merge.ClockNone})
 		want := strings.Split(strings.TrimSpace(parts["want"]), "\n")
 		if diff := cmp.Diff(want, inWords(compared(t, a, b, 1))); diff != "" {
 			t.Errorf("- is wanted, + is found:\n%s", diff)
@@ -62,13 +64,13 @@ func TestComparisonsByHand(t *testing.T) {
 
 // A trace does not differ from itself, and the result does not depend on the jobs.
 func TestSameTrace(t *testing.T) {
-	m := generated(t, samples.Options{Program: "multigrid", Ranks: 8, Iterations: 40, Plant: samples.Plant{Skew: 1000}})
-	tr := merged(t, m, merge.ClockAuto)
+	m := statstest.Generated(t, samples.Options{Program: "multigrid", Ranks: 8, Iterations: 40, Plant: samples.Plant{Skew: 1000}})
+	tr := statstest.Merged(t, m, merge.Options{Clock: merge.ClockAuto})
 	d := compared(t, tr, tr, 3)
 	if d.OnlyA+d.OnlyB != 0 || d.Paired != eventsOf(m) || d.Position.Min != 0 || d.Position.Max != 0 || d.Block.Sigma() != 0 {
 		t.Errorf("got %v", inWords(d))
 	}
-	other := merged(t, generated(t, samples.Options{Program: "multigrid", Ranks: 8, Iterations: 41, Seed: 7}), merge.ClockAuto)
+	other := statstest.Merged(t, statstest.Generated(t, samples.Options{Program: "multigrid", Ranks: 8, Iterations: 41, Seed: 7}), merge.Options{Clock: merge.ClockAuto})
 	one, many := compared(t, tr, other, 1), compared(t, tr, other, 5)
 	if diff := cmp.Diff(one, many, cmp.AllowUnexported(Distribution{})); diff != "" {
 		t.Errorf("1 and 5 jobs: %s", diff)
@@ -106,7 +108,7 @@ func calls(t *testing.T, region string, n int64) *trace.Trace {
 		batches = append(batches, b)
 	}
 	src.Batches[0] = batches
-	return merged(t, src, merge.ClockNone)
+	return statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
 }
 
 // A partner is found again after as many missing records as the reach allows; after more
@@ -116,7 +118,7 @@ func TestReach(t *testing.T) {
 		section := strings.Repeat("  5 Enter x ; 5 Leave x\n", 500)
 		a := "location 0 a rank=0\n  1 Enter main\n" + section + "  9 Leave main\n"
 		b := "location 0 a rank=0\n  1 Enter main\n" + strings.Repeat("  2 Enter y\n", c.missing) + section + "  9 Leave main\n"
-		d := compared(t, merged(t, parse(t, a), merge.ClockNone), merged(t, parse(t, b), merge.ClockNone), 1)
+		d := compared(t, statstest.Merged(t, parse(t, a), merge.Options{Clock: merge.ClockNone}), statstest.Merged(t, parse(t, b), merge.Options{Clock: merge.ClockNone}), 1)
 		if d.Paired != uint64(c.paired) || d.Paired+d.OnlyA != 1002 || d.Paired+d.OnlyB != uint64(1002+c.missing) {
 			t.Errorf("%d missing: %v, want %d pairs", c.missing, inWords(d), c.paired)
 		}
@@ -140,9 +142,9 @@ func (f failing) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 }
 
 func TestUnreadableSides(t *testing.T) {
-	m := generated(t, samples.Options{Program: "ring", Ranks: 2, Iterations: 2})
-	more := generated(t, samples.Options{Program: "ring", Ranks: 3, Iterations: 2})
-	good, bad, wide := merged(t, m, merge.ClockNone), merged(t, m, merge.ClockNone), merged(t, more, merge.ClockNone)
+	m := statstest.Generated(t, samples.Options{Program: "ring", Ranks: 2, Iterations: 2})
+	more := statstest.Generated(t, samples.Options{Program: "ring", Ranks: 3, Iterations: 2})
+	good, bad, wide := statstest.Merged(t, m, merge.Options{Clock: merge.ClockNone}), statstest.Merged(t, m, merge.Options{Clock: merge.ClockNone}), statstest.Merged(t, more, merge.Options{Clock: merge.ClockNone})
 	bad.Source, wide.Source = failing{bad.Source}, failing{wide.Source}
 	for i, pair := range [][2]*trace.Trace{{good, bad}, {bad, good}, {good, wide}} {
 		if _, err := Compare(context.Background(), pair[0], pair[1], CompareOptions{}); !errors.Is(err, errTorn) {
@@ -190,7 +192,7 @@ func letters(t testing.TB, s string) *trace.Trace {
 		batches, first = append(batches, b), end
 	}
 	src.Batches[0] = batches
-	return merged(t, src, merge.ClockNone)
+	return statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
 }
 
 // commonLetters is the most pairs that there can be.

@@ -4,18 +4,17 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 
 	"tracekit/merge"
 	"tracekit/plots"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -41,16 +40,6 @@ func parse(t testing.TB, text string) trace.Source {
 	return src
 }
 
-func merged(t testing.TB, src trace.Source, clock merge.ClockMode) *trace.Trace {
-	t.Helper()
-	tr, err := merge.Merge(context.Background(), src, merge.Options{Clock: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tr.Store.Close() })
-	return tr
-}
-
 func waitsOf(t testing.TB, tr *trace.Trace) stats.CallWaits {
 	t.Helper()
 	w, err := stats.Waits(context.Background(), tr, 0)
@@ -58,36 +47,6 @@ func waitsOf(t testing.TB, tr *trace.Trace) stats.CallWaits {
 		t.Fatal(err)
 	}
 	return w
-}
-
-func generated(t testing.TB, o samples.Options) *samples.Memory {
-	t.Helper()
-	m, _, err := samples.InMemory(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// cases are the txtar files of testdata that match a pattern, with their parts by name.
-func cases(t *testing.T, pattern string, fn func(t *testing.T, parts map[string]string)) {
-	files, err := filepath.Glob(filepath.Join("testdata", pattern))
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases: ", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			parts := make(map[string]string)
-			for _, f := range a.Files {
-				parts[f.Name] = string(f.Data)
-			}
-			fn(t, parts)
-		})
-	}
 }
 
 // A script is a diagram in words.
@@ -159,7 +118,7 @@ func scriptOf(t *testing.T, tr *trace.Trace, o DiagramOptions) []string {
 }
 
 func TestDiagramsByHand(t *testing.T) {
-	cases(t, "diagram-*.txtar", func(t *testing.T, parts map[string]string) {
+	tracetest.Cases(t, "diagram-*.txtar", func(t *testing.T, parts map[string]string) {
 		o := DiagramOptions{ColorBy: ByRegion}
 		clock := merge.ClockNone
 		for _, word := range strings.Fields(parts["options"]) {
@@ -187,7 +146,7 @@ func TestDiagramsByHand(t *testing.T) {
 				t.Fatalf("unknown option %q", key)
 			}
 		}
-		tr := merged(t, parse(t, parts["trace"]), clock)
+		tr := statstest.Merged(t, parse(t, parts["trace"]), merge.Options{Clock: clock})
 		want := strings.Split(strings.TrimSpace(parts["want"]), "\n")
 		if diff := cmp.Diff(want, scriptOf(t, tr, o)); diff != "" {
 			t.Errorf("- is wanted, + is drawn:\n%s", diff)
@@ -211,7 +170,7 @@ func picture(t *testing.T, tr *trace.Trace, o DiagramOptions) string {
 
 func TestPictureDoesNotDependOnJobs(t *testing.T) {
 	for _, program := range []string{"halo", "masterworker", "collectives"} {
-		tr := merged(t, generated(t, samples.Options{Program: program, Ranks: 8, Iterations: 30, Threads: 2}), merge.ClockAuto)
+		tr := statstest.Merged(t, statstest.Generated(t, samples.Options{Program: program, Ranks: 8, Iterations: 30, Threads: 2}), merge.Options{Clock: merge.ClockAuto})
 		one := picture(t, tr, DiagramOptions{Jobs: 1})
 		if many := picture(t, tr, DiagramOptions{Jobs: 7}); one != many {
 			t.Errorf("%s: the pictures of 1 and 7 jobs differ", program)
@@ -224,7 +183,7 @@ func TestPictureDoesNotDependOnJobs(t *testing.T) {
 func TestBarsOfRandomPrograms(t *testing.T) {
 	for seed := range uint64(60) {
 		m, _ := samples.Random(seed)
-		tr := merged(t, m, merge.ClockNone)
+		tr := statstest.Merged(t, m, merge.Options{Clock: merge.ClockNone})
 		waits := waitsOf(t, tr)
 		d, err := newDiagram(tr, waits, DiagramOptions{ColorBy: ByRegion})
 		if err != nil {
@@ -264,11 +223,11 @@ func (s *sums) Segment(start, end int64, _ int, kind plots.Kind) {
 
 func TestReconstructedTimesStandOnGrey(t *testing.T) {
 	src := parse(t, "location 0 r rank=0\n  0 Enter main ; 10 Leave main\n").(*trace.MemorySource)
-	if s := picture(t, merged(t, src, merge.ClockNone), DiagramOptions{}); strings.Contains(s, "rebuilt") {
+	if s := picture(t, statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone}), DiagramOptions{}); strings.Contains(s, "rebuilt") {
 		t.Error("recorded times are called rebuilt")
 	}
 	src.About.Properties = map[string]string{trace.PropertyReconstructed: "true"}
-	if s := picture(t, merged(t, src, merge.ClockNone), DiagramOptions{}); !strings.Contains(s, "rebuilt") {
+	if s := picture(t, statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone}), DiagramOptions{}); !strings.Contains(s, "rebuilt") {
 		t.Error("the legend does not say that times are rebuilt")
 	}
 }
@@ -285,7 +244,7 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 		{"unknown rank", two, DiagramOptions{Ranks: []uint32{2}}, "no rank 2, the trace has 2"},
 		{"backwards", two, DiagramOptions{From: stats.Instant{Kind: stats.AfterNs, Ns: 7}, To: stats.Instant{Kind: stats.AfterNs, Ns: 7}}, "from 7ns to 7ns of a run of 10ns"},
 	} {
-		tr := merged(t, parse(t, c.text), merge.ClockNone)
+		tr := statstest.Merged(t, parse(t, c.text), merge.Options{Clock: merge.ClockNone})
 		_, err := Diagram(context.Background(), tr, waitsOf(t, tr), c.opts)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
@@ -295,7 +254,7 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 
 // A rank without events has a bar with nothing on it; a part of the run can be drawn.
 func TestPartOfARun(t *testing.T) {
-	tr := merged(t, parse(t, "location 0 a rank=0\n  0 Enter main ; 10 Leave main\nlocation 1 b rank=1\n"), merge.ClockNone)
+	tr := statstest.Merged(t, parse(t, "location 0 a rank=0\n  0 Enter main ; 10 Leave main\nlocation 1 b rank=1\n"), merge.Options{Clock: merge.ClockNone})
 	picture(t, tr, DiagramOptions{From: stats.Instant{Kind: stats.Fraction, Share: 0.5}})
 	if got := scriptOf(t, tr, DiagramOptions{}); !cmp.Equal(got, []string{"row 0: 0-10 main", "row 1: "}) {
 		t.Errorf("got %q", got)

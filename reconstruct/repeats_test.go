@@ -10,6 +10,7 @@ import (
 	"tracekit/reduce/pattern"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
 
@@ -17,11 +18,8 @@ import (
 // ground of what was cut, and that they are on the ground of what was rebuilt when they were
 // made again.
 func TestRepeatsOnGrey(t *testing.T) {
-	m, _, err := samples.InMemory(t.Context(), samples.Options{Program: "ring", Ranks: 2, Iterations: 20, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	full := merged(t, m, merge.ClockNone)
+	m := statstest.Generated(t, samples.Options{Program: "ring", Ranks: 2, Iterations: 20, Seed: 1})
+	full := statstest.Merged(t, m, merge.Options{Clock: merge.ClockNone})
 	rule := &pattern.Rule{}
 	r, err := reduce.Apply(t.Context(), full, []reduce.Rule{rule}, reduce.Options{})
 	if err != nil {
@@ -33,7 +31,7 @@ func TestRepeatsOnGrey(t *testing.T) {
 		t.Fatal(err)
 	}
 	for which, src := range map[string]trace.Source{"cut": reduced, "made again": again} {
-		tr := merged(t, src, merge.ClockNone)
+		tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
 		d, err := newDiagram(tr, waitsOf(t, tr), DiagramOptions{ColorBy: ByRegion})
 		if err != nil {
 			t.Fatal(err)

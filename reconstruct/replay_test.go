@@ -7,6 +7,7 @@ import (
 	"tracekit/formulae"
 	"tracekit/samples"
 	"tracekit/spill"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -14,7 +15,7 @@ import (
 // replayHeld returns the bytes that a calibration's replay of so many ranks holds when it has ended, beside
 // what the store keeps in a file.
 func replayHeld(t *testing.T, ranks int) int64 {
-	src := generated(t, samples.Options{Program: "halo", Ranks: ranks, Iterations: 16, Seed: 1})
+	src := statstest.Generated(t, samples.Options{Program: "halo", Ranks: ranks, Iterations: 16, Seed: 1})
 	store := spill.NewStore(0, t.TempDir())
 	defer store.Close()
 	p, err := formulae.Learn(t.Context(), src, formulae.Options{Jobs: 1, Store: store})

@@ -7,6 +7,7 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 )
 
 // TestCrop states that startup and end are left out unless they are small or asked for.
@@ -17,7 +18,7 @@ location 0 r0 rank=0
 location 1 r1 rank=1
   0 Enter MPI_Init ; 30 Leave MPI_Init ; 30 Enter f ; 80 Leave f ; 85 Enter MPI_Finalize ; 100 Leave MPI_Finalize
 `
-	tr := merged(t, parse(t, run), merge.ClockNone)
+	tr := statstest.Merged(t, parse(t, run), merge.Options{Clock: merge.ClockNone})
 	for _, c := range []struct {
 		options  DiagramOptions
 		from, to int64
@@ -45,7 +46,7 @@ location 1 r1 rank=1
 
 // TestFolded states that the locations of a process share one row where rows are crowded.
 func TestFolded(t *testing.T) {
-	tr := merged(t, generated(t, samples.Options{Program: "ring", Ranks: 8, Iterations: 3, Threads: 3}), merge.ClockAuto)
+	tr := statstest.Merged(t, statstest.Generated(t, samples.Options{Program: "ring", Ranks: 8, Iterations: 3, Threads: 3}), merge.Options{Clock: merge.ClockAuto})
 	for _, c := range []struct {
 		height, rows int
 		folded       bool

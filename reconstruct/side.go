@@ -50,12 +50,8 @@ func newSide(t *trace.Trace, names numbering) *side {
 
 // metricName returns the names of a metric's counters.
 func metricName(d *trace.Defs, id trace.MetricID) string {
-	m := d.Metrics[id]
-	if int(m.Class) < len(d.Metrics) {
-		m = d.Metrics[m.Class]
-	}
 	var names []string
-	for _, k := range m.Members {
+	for _, k := range d.CountersOf(id) {
 		if int(k) < len(d.MetricMembers) {
 			names = append(names, d.String(d.MetricMembers[k].Name))
 		}

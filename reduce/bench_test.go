@@ -8,7 +8,9 @@ import (
 
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // cpu returns the seconds that the process has worked.
@@ -24,7 +26,7 @@ func cpu(b *testing.B) float64 {
 // BenchmarkRules measures events and MPI calls through rules, what must stay with them, and
 // the trace that they leave, per second of one core's work, however busy the machine is.
 func BenchmarkRules(b *testing.B) {
-	m := generated(b, samples.Options{Program: "halo", Ranks: 16, Iterations: 500})
+	m := statstest.Generated(b, samples.Options{Program: "halo", Ranks: 16, Iterations: 500})
 	tr := merged(b, m)
 	expression, err := NewExpression(`rank < 12 and mpi != "MPI_Iprobe"`, ScriptOptions{})
 	if err != nil {
@@ -59,16 +61,10 @@ def trace_event(id):
 			}
 			before := cpu(b)
 			for b.Loop() {
-				r, err := Apply(b.Context(), tr, rules, Options{Jobs: 1})
-				if err != nil {
-					b.Fatal(err)
-				}
+				r := applied(b, tr, rules, Options{Jobs: 1})
 				src := r.Source(m)
 				for l := range src.Defs().Locations {
-					for _, err := range src.Events(b.Context(), trace.LocationID(l)) {
-						if err != nil {
-							b.Fatal(err)
-						}
+					for range tracetest.Batches(b, src, trace.LocationID(l)) {
 					}
 				}
 				r.Cuts.Release()

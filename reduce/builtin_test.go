@@ -63,18 +63,12 @@ func TestBuiltInRules(t *testing.T) {
 		{Slowest{N: 1}, "||main MPI_Init solve step step MPI_Barrier open launch"},
 		{Slowest{N: 2}, "|main MPI_Init MPI_Recv MPI_Barrier|main MPI_Init solve step step MPI_Barrier open launch"},
 	} {
-		r, err := Apply(t.Context(), tr, []Rule{c.rule}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := applied(t, tr, []Rule{c.rule}, Options{})
 		src := r.Source(m)
 		var got []string
 		for l := range m.Defs().Locations {
 			var regions []string
-			for b, err := range src.Events(t.Context(), trace.LocationID(l)) {
-				if err != nil {
-					t.Fatal(err)
-				}
+			for b := range tracetest.Batches(t, src, trace.LocationID(l)) {
 				for i, k := range b.Flow.Kind {
 					if k.Enters() {
 						regions = append(regions, m.Defs().RegionName(b.Flow.Region[i]))
@@ -100,10 +94,7 @@ func TestRulesTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr := merged(t, m)
-	r, err := Apply(t.Context(), tr, []Rule{Shorter{Ns: 3}, Ranks{What: "rank 2", Keep: []uint32{2}}, Idle{}}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := applied(t, tr, []Rule{Shorter{Ns: 3}, Ranks{What: "rank 2", Keep: []uint32{2}}, Idle{}}, Options{})
 	// Short: MPI_Init of all, MPI_Iprobe, both steps: 6 calls of 2 records. Idle: MPI_Iprobe.
 	want := []RuleCut{{"calls shorter than 3ns", 12}, {"rank 2", 15 + 11}, {"calls that communicate nothing", 2}}
 	for i, w := range want {

@@ -7,16 +7,14 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 func merged(t testing.TB, src trace.Source) *trace.Trace {
 	t.Helper()
-	tr, err := merge.Merge(t.Context(), src, merge.Options{Clock: merge.ClockNone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tr.Store.Close() })
+	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
 	if err := tr.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -29,10 +27,7 @@ func randomCuts(t testing.TB, tr *trace.Trace, rng *rand.Rand, one int) *Cuts {
 	cuts := NewCuts(tr.Store, len(tr.Defs.Locations))
 	for l := range tr.Defs.Locations {
 		var stack []uint64
-		for b, err := range tr.Source.Events(t.Context(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, tr.Source, trace.LocationID(l)) {
 			for i, seq := range b.Flow.Seq {
 				if b.Flow.Kind[i].Enters() {
 					stack = append(stack, seq)
@@ -131,4 +126,14 @@ func TestNothingCut(t *testing.T) {
 	if got := merged(t, out.Source(m, m.Info())); got.Coverage != full.Coverage {
 		t.Errorf("%+v, want %+v", got.Coverage, full.Coverage)
 	}
+}
+
+// applied reduces a trace.
+func applied(t testing.TB, tr *trace.Trace, rules []Rule, o Options) *Reduction {
+	t.Helper()
+	r, err := Apply(t.Context(), tr, rules, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

@@ -2,7 +2,6 @@ package reduce
 
 import (
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -19,10 +19,7 @@ import (
 func FuzzRules(f *testing.F) {
 	files, _ := filepath.Glob("../samples/rules/*.star")
 	for _, file := range files {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		source := tracetest.ReadFile(f, file)
 		f.Add(string(source))
 	}
 	f.Add("d = {}\ndef trace_event(id):\n  d[id, 1] = d.get((id, 1), 0) + 1\n  return d[id, 1] % 3 == 1\n")
@@ -68,10 +65,7 @@ func FuzzExpressions(f *testing.F) {
 func FuzzReduced(f *testing.F) {
 	files, _ := filepath.Glob("../merge/testdata/*.txtar")
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := tracetest.ReadFile(f, file)
 		for _, part := range txtar.Parse(data).Files {
 			if part.Name == "trace" {
 				f.Add(string(part.Data), uint64(1))
@@ -93,10 +87,7 @@ func FuzzReduced(f *testing.F) {
 		rules := [][]Rule{{Shorter{Ns: int64(rng.IntN(100))}, Idle{}}, {Slowest{N: 1 + rng.IntN(3)}},
 			{Window{From: share(rng.Float64() / 2), To: share(0.5 + rng.Float64()/2)}}, {&anything{rng.Uint64()}}}
 		for _, some := range rules {
-			r, err := Apply(t.Context(), tr, some, Options{Jobs: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := applied(t, tr, some, Options{Jobs: 1})
 			checkReduced(t, tr, r, m)
 		}
 	})
@@ -120,10 +111,7 @@ func checkReduced(t *testing.T, tr *trace.Trace, r *Reduction, m *trace.MemorySo
 	src := r.Source(m)
 	for l := range m.Defs().Locations {
 		next := uint64(0)
-		for b, err := range src.Events(t.Context(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, src, trace.LocationID(l)) {
 			if b.First != next {
 				t.Fatalf("a batch begins with record %d, want %d", b.First, next)
 			}
@@ -133,11 +121,7 @@ func checkReduced(t *testing.T, tr *trace.Trace, r *Reduction, m *trace.MemorySo
 			next += uint64(b.Len())
 		}
 	}
-	left, err := merge.Merge(t.Context(), src, merge.Options{Memory: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer left.Store.Close()
+	left := statstest.Merged(t, src, merge.Options{Memory: 1})
 	if err := left.Check(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,32 +1,21 @@
 package reduce
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	"tracekit/samples"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
-
-func generated(t testing.TB, o samples.Options) *samples.Memory {
-	t.Helper()
-	m, _, err := samples.InMemory(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
 
 // callsOf counts the outermost MPI calls of a trace by name.
 func callsOf(t testing.TB, src trace.Source) map[string]int {
 	t.Helper()
 	out := make(map[string]int)
 	for l := range src.Defs().Locations {
-		for b, err := range src.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, src, trace.LocationID(l)) {
 			for i, k := range b.Flow.Kind {
 				if name := src.Defs().RegionName(b.Flow.Region[i]); k.Enters() && strings.HasPrefix(name, "MPI_") {
 					out[name]++
@@ -40,7 +29,7 @@ func callsOf(t testing.TB, src trace.Source) map[string]int {
 // TestHostileRules states that rules which run for ever, or ask for more than there is, end
 // with an error that names the place, and so do those that are wrong.
 func TestHostileRules(t *testing.T) {
-	m := generated(t, samples.Options{Program: "ring", Ranks: 2, Iterations: 3})
+	m := statstest.Generated(t, samples.Options{Program: "ring", Ranks: 2, Iterations: 3})
 	tr := merged(t, m)
 	for name, c := range map[string]struct{ source, want string }{
 		"endless loop":      {"def trace_event(id):\n  while True:\n    x = len(id)\n", ": it takes too long"},
@@ -97,7 +86,7 @@ func TestHostileRules(t *testing.T) {
 
 // TestManyRules: what a rule may keep and say in each of many locations it may not in all of them.
 func TestManyRules(t *testing.T) {
-	tr := merged(t, generated(t, samples.Options{Program: "ring", Ranks: 100, Iterations: 3}))
+	tr := merged(t, statstest.Generated(t, samples.Options{Program: "ring", Ranks: 100, Iterations: 3}))
 	for source, want := range map[string]string{
 		"l = ['x' * 500000 + str(i) for i in range(10)]\ndef output_text():\n  return None\n":                                        "more than 256 MiB in all locations together",
 		"l = []\ndef trace_event(id):\n  l.append('x' * 300000 + str(len(l)))\n  return True\n":                                      "more than 256 MiB in all locations together",
@@ -118,7 +107,7 @@ func TestManyRules(t *testing.T) {
 // TestScript states what rules see, by rules that keep what they should on a ring whose calls
 // are known: each of 3 ranks has 5 iterations of Isend, Recv, Wait.
 func TestScript(t *testing.T) {
-	m := generated(t, samples.Options{Program: "ring", Ranks: 3, Iterations: 5, Bytes: 100, Steady: true})
+	m := statstest.Generated(t, samples.Options{Program: "ring", Ranks: 3, Iterations: 5, Bytes: 100, Steady: true})
 	tr := merged(t, m)
 	all := callsOf(t, m)
 	t.Log(all)
@@ -176,10 +165,7 @@ def output_text():
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := Apply(t.Context(), tr, []Rule{s}, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := applied(t, tr, []Rule{s}, Options{})
 			c.check(t, callsOf(t, r.Source(m)), s.Texts())
 		})
 	}
@@ -187,7 +173,7 @@ def output_text():
 
 // TestExpressions states what short expressions keep.
 func TestExpressions(t *testing.T) {
-	m := generated(t, samples.Options{Program: "ring", Ranks: 3, Iterations: 5, Bytes: 100})
+	m := statstest.Generated(t, samples.Options{Program: "ring", Ranks: 3, Iterations: 5, Bytes: 100})
 	tr := merged(t, m)
 	for text, want := range map[string][2]int{ // calls of MPI_Isend and of MPI_Init
 		`mpi != "MPI_Init"`:                                  {15, 0},
@@ -202,10 +188,7 @@ func TestExpressions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Apply(t.Context(), tr, []Rule{s}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := applied(t, tr, []Rule{s}, Options{})
 		calls := callsOf(t, r.Source(m))
 		if got := [2]int{calls["MPI_Isend"], calls["MPI_Init"]}; got != want {
 			t.Errorf("%s keeps %v, want %v", text, got, want)

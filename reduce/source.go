@@ -81,7 +81,7 @@ func (f *filter) batch(b *trace.Batch) {
 		cut, last := f.cut.cuts(seq), b.First+uint64(len(b.Order))
 		if cut {
 			last = min(last, f.cut.To)
-			f.drop(b, seq, last)
+			f.drop(b, last)
 		} else {
 			last = min(last, f.cut.From)
 			f.keep(b, seq, last)
@@ -127,8 +127,8 @@ func (f *filter) keep(b *trace.Batch, from, to uint64) {
 	f.copy(b, from, to)
 }
 
-// drop leaves the records from <= seq < to out and notes what becomes of requests.
-func (f *filter) drop(b *trace.Batch, from, to uint64) {
+// drop leaves the records before to out and notes what becomes of requests.
+func (f *filter) drop(b *trace.Batch, to uint64) {
 	p := &b.P2P
 	for i := f.next[trace.TableP2P]; i < len(p.Seq) && p.Seq[i] < to; i++ {
 		f.noteRequest(p.Kind[i], p.Request[i])

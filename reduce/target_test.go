@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"tracekit/samples"
+	"tracekit/stats/statstest"
 )
 
 // TestSearch states that of each kind the mildest reduction is found that is small enough, and
 // of these the one with the smallest error; a kind that never is small enough has no error.
 func TestSearch(t *testing.T) {
-	tr := merged(t, generated(t, samples.Options{Program: "halo", Ranks: 6, Iterations: 10}))
+	tr := merged(t, statstest.Generated(t, samples.Options{Program: "halo", Ranks: 6, Iterations: 10}))
 	const most = 700
 	families := Families(tr)
 	judged := 0
@@ -34,10 +35,7 @@ func TestSearch(t *testing.T) {
 		f := families[slices.IndexFunc(families, func(f Family) bool { return f.Name == x.Family })]
 		mildest := uint64(0)
 		for i := range f.Settings {
-			r, err := Apply(t.Context(), tr, f.Rules(i), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := applied(t, tr, f.Rules(i), Options{})
 			if n := r.After(tr); n <= most {
 				mildest = n
 				break

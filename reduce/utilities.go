@@ -323,11 +323,8 @@ func summary(values []float64) starlark.Value {
 // memoryCounters returns the counters of integers whose names speak of memory.
 func memoryCounters(d *trace.Defs) map[counterKey]string {
 	out := make(map[counterKey]string)
-	for id, m := range d.Metrics {
-		if int(m.Class) < len(d.Metrics) {
-			m.Members = d.Metrics[m.Class].Members
-		}
-		for i, member := range m.Members {
+	for id := range d.Metrics {
+		for i, member := range d.CountersOf(trace.MetricID(id)) {
 			if int(member) >= len(d.MetricMembers) || i > math.MaxUint8 {
 				continue
 			}

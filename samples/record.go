@@ -2,7 +2,6 @@ package samples
 
 import (
 	"context"
-	"slices"
 
 	"tracekit/trace"
 )
@@ -92,33 +91,11 @@ func InMemory(ctx context.Context, o Options) (m *Memory, truth *Truth, err erro
 
 // Write implements trace.Sink.
 func (m *Memory) Write(b *trace.Batch) error {
-	m.Batches[b.Location] = append(m.Batches[b.Location], cloneBatch(b))
+	var own trace.Batch // a batch's memory belongs to whoever delivers it
+	own.Copy(b)
+	m.Batches[b.Location] = append(m.Batches[b.Location], &own)
 	return nil
 }
 
 // Close implements trace.Sink and, with nothing to do, trace.Source.
 func (m *Memory) Close() error { return nil }
-
-// cloneBatch copies all columns: a batch's memory belongs to whoever delivers it.
-func cloneBatch(b *trace.Batch) *trace.Batch {
-	c := *b
-	c.Order = slices.Clone(b.Order)
-	c.Flow = trace.Flow{Seq: slices.Clone(b.Flow.Seq), Time: slices.Clone(b.Flow.Time), Kind: slices.Clone(b.Flow.Kind),
-		Region: slices.Clone(b.Flow.Region), Context: slices.Clone(b.Flow.Context), Unwind: slices.Clone(b.Flow.Unwind)}
-	p := &b.P2P
-	c.P2P = trace.P2P{Seq: slices.Clone(p.Seq), Time: slices.Clone(p.Time), Kind: slices.Clone(p.Kind), Peer: slices.Clone(p.Peer),
-		Comm: slices.Clone(p.Comm), Tag: slices.Clone(p.Tag), Bytes: slices.Clone(p.Bytes), Request: slices.Clone(p.Request)}
-	l := &b.Coll
-	c.Coll = trace.Coll{Seq: slices.Clone(l.Seq), Time: slices.Clone(l.Time), Kind: slices.Clone(l.Kind), Op: slices.Clone(l.Op),
-		Comm: slices.Clone(l.Comm), Root: slices.Clone(l.Root), Sent: slices.Clone(l.Sent), Received: slices.Clone(l.Received),
-		Request: slices.Clone(l.Request)}
-	m := &b.Metric
-	c.Metric = trace.MetricValues{Seq: slices.Clone(m.Seq), Time: slices.Clone(m.Time), Metric: slices.Clone(m.Metric),
-		Member: slices.Clone(m.Member), Type: slices.Clone(m.Type), Value: slices.Clone(m.Value)}
-	o := &b.Other
-	c.Other = trace.Other{Seq: slices.Clone(o.Seq), Time: slices.Clone(o.Time), Kind: slices.Clone(o.Kind),
-		Offset: slices.Clone(o.Offset), Args: slices.Clone(o.Args)}
-	a := &b.Attrs
-	c.Attrs = trace.Attrs{Seq: slices.Clone(a.Seq), Attribute: slices.Clone(a.Attribute), Type: slices.Clone(a.Type), Value: slices.Clone(a.Value)}
-	return &c
-}

@@ -2,17 +2,26 @@ package trace
 
 import "math"
 
-// CounterOf returns the counter that a value of a metric event is of: that at a position of the
-// metric or, of an instance, of its class. ok is false if nothing defines it.
-func (d *Defs) CounterOf(id MetricID, position uint8) (counter MetricMemberID, ok bool) {
+// CountersOf returns the counters of a metric or, of an instance, of its class; nil if nothing
+// defines it.
+func (d *Defs) CountersOf(id MetricID) []MetricMemberID {
 	if int(id) < len(d.Metrics) && d.Metrics[id].Class != None {
 		id = d.Metrics[id].Class
 	}
-	if int(id) >= len(d.Metrics) || int(position) >= len(d.Metrics[id].Members) {
+	if int(id) >= len(d.Metrics) {
+		return nil
+	}
+	return d.Metrics[id].Members
+}
+
+// CounterOf returns the counter that a value of a metric event is of, by its position among those of
+// the metric. ok is false if nothing defines it.
+func (d *Defs) CounterOf(id MetricID, position uint8) (counter MetricMemberID, ok bool) {
+	counters := d.CountersOf(id)
+	if int(position) >= len(counters) {
 		return 0, false
 	}
-	counter = d.Metrics[id].Members[position]
-	return counter, int(counter) < len(d.MetricMembers)
+	return counters[position], int(counters[position]) < len(d.MetricMembers)
 }
 
 // Scale returns by what a value is multiplied to be in the counter's unit.

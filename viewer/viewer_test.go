@@ -13,24 +13,14 @@ import (
 	"tracekit/page"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 )
 
 func server(t *testing.T) *Server {
 	t.Helper()
 	ctx := context.Background()
-	m, _, err := samples.InMemory(ctx, samples.Options{Program: "ring", Ranks: 3, Iterations: 5, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := merge.Merge(ctx, m, merge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tr.Store.Close() })
-	a, err := stats.Analyze(ctx, tr, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := statstest.Generated(t, samples.Options{Program: "ring", Ranks: 3, Iterations: 5, Seed: 1})
+	tr, a := statstest.Analyzed(t, m, merge.Options{}, stats.Options{})
 	index, _, err := page.NewIndex(ctx, tr, a, page.Bounds(page.DefaultSize), 1, nil)
 	if err != nil {
 		t.Fatal(err)

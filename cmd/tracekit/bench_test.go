@@ -13,6 +13,7 @@ import (
 	"tracekit/readers"
 	"tracekit/spill"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
 
@@ -76,10 +77,7 @@ func BenchmarkIndex(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	a, err := stats.Analyze(b.Context(), t, stats.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	a := statstest.Analysis(b, t, stats.Options{})
 	b.Run("read", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := engine.Each(b.Context(), src, engine.Options{Jobs: 1}, func(_ context.Context, _ trace.LocationID, batches engine.Batches) (none struct{}, err error) {

@@ -56,9 +56,7 @@ func BenchmarkPage(b *testing.B) {
 		{"generate", "halo", "--ranks", "1024", "--iterations", "320", "-o", "halo"},
 		{"report", "halo", "-o", "halo.html", "--size", "16MiB"}, // it is so regular that it packs into 4
 	} {
-		if _, errs, code := tracekit(b, dir, args...); code != 0 {
-			b.Fatal(errs)
-		}
+		succeed(b, dir, args...)
 	}
 	address := "file://" + filepath.Join(dir, "halo.html")
 	info, err := os.Stat(filepath.Join(dir, "halo.html"))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,6 +14,8 @@ import (
 	pointer "github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"tracekit/trace/tracetest"
 )
 
 // Two processes of 100 ms whose counters are known: load is 3 and then, from 50 ms on, 5 in one,
@@ -42,17 +43,10 @@ const reading = `document.querySelector("[role=status] .tooltip b")?.innerText`
 // TestCountersInBrowser: curves are chosen, and read with the mouse and by keys alone; the timeline
 // takes their colours.
 func TestCountersInBrowser(t *testing.T) {
-	golden, err := filepath.Abs(filepath.Join("testdata", "page-counters.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := absolute(t, "testdata/page-counters.png")
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "load.json"), []byte(countedCalls), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, errs, code := tracekit(t, dir, "report", "load.json", "-o", "load.html"); code != 0 {
-		t.Fatal(errs)
-	}
+	tracetest.WriteFile(t, filepath.Join(dir, "load.json"), countedCalls)
+	succeed(t, dir, "report", "load.json", "-o", "load.html")
 	b := browse(t, "file://"+filepath.Join(dir, "load.html"))
 	choose := func(control, value string) {
 		b.run(chromedp.Evaluate(`(s => { s.value = `+"`"+value+"`"+`; s.dispatchEvent(new Event("change", { bubbles: true })) })(`+control+`)`, nil))
@@ -97,16 +91,10 @@ func TestCountersInBrowser(t *testing.T) {
 func TestCountersOfSeveralRuns(t *testing.T) {
 	dir := t.TempDir()
 	for name, calls := range map[string]string{"a": countedCalls, "b": strings.ReplaceAll(countedCalls, `"value":5`, `"value":15`)} {
-		if err := os.WriteFile(filepath.Join(dir, name+".json"), []byte(calls), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, errs, code := tracekit(t, dir, "convert", name+".json", name); code != 0 {
-			t.Fatal(errs)
-		}
+		tracetest.WriteFile(t, filepath.Join(dir, name+".json"), calls)
+		succeed(t, dir, "convert", name+".json", name)
 	}
-	if _, errs, code := tracekit(t, dir, "report", "a", "b", "-o", "ab.html"); code != 0 {
-		t.Fatal(errs)
-	}
+	succeed(t, dir, "report", "a", "b", "-o", "ab.html")
 	b := browse(t, "file://"+filepath.Join(dir, "ab.html"))
 	b.run(chromedp.Evaluate(`(s => { s.value = s.options[1].value; s.dispatchEvent(new Event("change", { bubbles: true })) })(`+label("Counters")+`)`, nil))
 	b.until(`document.querySelectorAll("canvas.curves").length`, "2")
@@ -129,9 +117,7 @@ func TestServedCounters(t *testing.T) {
 		text.WriteString(`,{"ph":"C","pid":0,"tid":0,"ts":` + strconv.Itoa(10*k) + `,"name":"step","args":{"value":` + strconv.Itoa(k%10) + `}}`)
 	}
 	text.WriteString("]")
-	if err := os.WriteFile(filepath.Join(dir, "steps.json"), []byte(text.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, filepath.Join(dir, "steps.json"), text.String())
 	b := browse(t, serve(t, filepath.Join(dir, "steps.json")))
 	name := b.eval(label("Counters") + `.options[1].value`)
 	show := func(from, to string) {

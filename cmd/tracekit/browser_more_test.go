@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"tracekit/trace/tracetest"
 )
 
 // regexpFile finds the first file that a document names.
@@ -35,23 +37,14 @@ func TestPageShowsLinesAndSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	source := strings.Repeat("int x;\n", 199) + "</script><script>document.title = 'broken'</script>\n" + strings.Repeat("\tint y;\n", 200)
-	if _, errs, code := tracekit(t, dir, "generate", "halo", "--ranks", "8", "--iterations", "60", "--imbalance", "20000", "-o", "halo"); code != 0 {
-		t.Fatal(errs)
-	}
-	out, errs, code := tracekit(t, dir, "analyze", "--quiet", "--json", "halo")
-	if code != 0 {
-		t.Fatal(errs)
-	}
+	succeed(t, dir, "generate", "halo", "--ranks", "8", "--iterations", "60", "--imbalance", "20000", "-o", "halo")
+	out := succeed(t, dir, "analyze", "--quiet", "--json", "halo")
 	file := regexpFile.FindStringSubmatch(out)
 	if file == nil {
 		t.Fatal("the trace names no file")
 	}
-	if err := os.WriteFile(filepath.Join(dir, "src", filepath.Base(file[1])), []byte(source), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, errs, code := tracekit(t, dir, "report", "--source", "src", "halo", "-o", "halo.html"); code != 0 {
-		t.Fatal(errs)
-	}
+	tracetest.WriteFile(t, filepath.Join(dir, "src", filepath.Base(file[1])), source)
+	succeed(t, dir, "report", "--source", "src", "halo", "-o", "halo.html")
 	b := browse(t, "file://"+filepath.Join(dir, "halo.html"))
 
 	b.tab("tab=lines")

@@ -16,9 +16,7 @@ func made(t *testing.T, commands ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, c := range commands {
-		if _, errs, code := tracekit(t, dir, strings.Fields(c)...); code != 0 {
-			t.Fatal(c, errs)
-		}
+		succeed(t, dir, strings.Fields(c)...)
 	}
 	return dir
 }
@@ -26,10 +24,7 @@ func made(t *testing.T, commands ...string) string {
 // TestTwoRunsInBrowser: of a program and of the same with a planted imbalance, the page names what
 // changed, and shows both on one axis of time.
 func TestTwoRunsInBrowser(t *testing.T) {
-	golden, err := filepath.Abs(filepath.Join("testdata", "page-runs.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := absolute(t, "testdata/page-runs.png")
 	dir := made(t, "generate halo --ranks 8 --iterations 20 -o a", "generate halo --ranks 8 --iterations 20 --imbalance 20000 -o b",
 		"report a b -o ab.html")
 	b := browse(t, "file://"+filepath.Join(dir, "ab.html"))
@@ -78,10 +73,7 @@ func TestRebuiltInBrowser(t *testing.T) {
 
 // TestScalingInBrowser: of runs of three sizes, the page has what scaling says.
 func TestScalingInBrowser(t *testing.T) {
-	golden, err := filepath.Abs(filepath.Join("testdata", "page-scaling.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := absolute(t, "testdata/page-scaling.png")
 	var commands []string
 	for _, ranks := range []int{2, 4, 8} {
 		commands = append(commands, fmt.Sprintf("generate halo --ranks %d --iterations 20 -o r%d", ranks, ranks))

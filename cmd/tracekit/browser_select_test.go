@@ -1,12 +1,13 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"tracekit/trace/tracetest"
 )
 
 // A process of 100 ms with an accelerator of two streams: a kernel from 10 to 40 ms, a copy beside
@@ -29,12 +30,8 @@ const fileCalls = `{"id":1,"name":"FH","cat":"dftracer","pid":1,"tid":1,"ph":"M"
 func TestSelectionRestrictsParts(t *testing.T) {
 	dir := t.TempDir()
 	selected := func(tab, calls, end string) *browser { // from 25 ms on
-		if err := os.WriteFile(filepath.Join(dir, tab+".json"), []byte(calls), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, errs, code := tracekit(t, dir, "report", tab+".json", "-o", tab+".html"); code != 0 {
-			t.Fatal(errs)
-		}
+		tracetest.WriteFile(t, filepath.Join(dir, tab+".json"), calls)
+		succeed(t, dir, "report", tab+".json", "-o", tab+".html")
 		b := browse(t, "file://"+filepath.Join(dir, tab+".html"))
 		b.run(chromedp.Evaluate(`location.hash = "tab=`+tab+`&from=25000000&to=`+end+`"`, nil))
 		b.until(`document.querySelector("[role=tab][aria-selected=true]")?.id`, "tab-"+tab)
@@ -68,9 +65,7 @@ func TestSelectedThreads(t *testing.T) {
 // brings all of the run into view.
 func TestChosenCauseIsSeen(t *testing.T) {
 	dir := t.TempDir()
-	if _, errs, code := tracekit(t, dir, "report", sampleArchive(t, "torus-6"), "-o", "torus.html"); code != 0 {
-		t.Fatal(errs)
-	}
+	succeed(t, dir, "report", sampleArchive(t, "torus-6"), "-o", "torus.html")
 	b := browse(t, "file://"+filepath.Join(dir, "torus.html"))
 	const button = `[...document.querySelectorAll(".causes button")].find(b => b.innerText.includes("startup MPI_Init"))`
 	b.until(`[...document.querySelectorAll(".keys button")].some(b => b.innerText === "Whole run")`, "true")

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,6 +24,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"golang.org/x/image/draw"
+
+	"tracekit/trace/tracetest"
 )
 
 // A browser shows a page and notes what a page must not do.
@@ -153,12 +153,8 @@ func TestPageInBrowser(t *testing.T) {
 	calls := `[{"ph":"X","pid":0,"tid":0,"ts":0,"dur":60000,"name":"alpha"},{"ph":"X","pid":0,"tid":0,"ts":60000,"dur":40000,"name":"beta"},
 		{"ph":"X","pid":1,"tid":0,"ts":0,"dur":100000,"name":"gamma"},
 		{"ph":"i","pid":2,"tid":0,"ts":50000,"name":"mark"}]`
-	if err := os.WriteFile(filepath.Join(dir, "two.json"), []byte(calls), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, errs, code := tracekit(t, dir, "report", "two.json", "-o", "two.html"); code != 0 {
-		t.Fatal(errs)
-	}
+	tracetest.WriteFile(t, filepath.Join(dir, "two.json"), calls)
+	succeed(t, dir, "report", "two.json", "-o", "two.html")
 	b := browse(t, "file://"+filepath.Join(dir, "two.html"))
 
 	b.until(`document.querySelector("canvas").ariaLabel.startsWith("Timeline of 2 rows")`, "true")
@@ -215,17 +211,8 @@ func TestPageInBrowser(t *testing.T) {
 // TestPageShowsTheCause: of a program with a planted imbalance, the page begins with it, and
 // choosing it marks the rank. It fits into each window, and looks as it did.
 func TestPageShowsTheCause(t *testing.T) {
-	testdata, err := filepath.Abs("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if _, errs, code := tracekit(t, dir, "generate", "halo", "--ranks", "8", "--iterations", "20", "--imbalance", "20000", "-o", "halo"); code != 0 {
-		t.Fatal(errs)
-	}
-	if _, errs, code := tracekit(t, dir, "report", "halo", "-o", "halo.html"); code != 0 {
-		t.Fatal(errs)
-	}
+	testdata := absolute(t, "testdata")
+	dir := made(t, "generate halo --ranks 8 --iterations 20 --imbalance 20000 -o halo", "report halo -o halo.html")
 	b := browse(t, "file://"+filepath.Join(dir, "halo.html"))
 	if got := b.eval(`document.querySelector(".causes li").innerText`); !strings.Contains(got, "imbalance") || !strings.Contains(got, "interior") || !strings.Contains(got, "Rank 7") {
 		t.Errorf("the first cause is %q", got)
@@ -262,25 +249,8 @@ func TestPrintIsLight(t *testing.T) {
 
 // TestViewInBrowser: of a run too long for the page, the viewer shows single calls.
 func TestViewInBrowser(t *testing.T) {
-	dir := t.TempDir()
-	if _, errs, code := tracekit(t, dir, "generate", "halo", "--ranks", "64", "--iterations", "1200", "-o", "halo"); code != 0 {
-		t.Fatal(errs)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	out, in := io.Pipe()
-	ended := make(chan int)
-	go func() {
-		ended <- run(ctx, &streams{Out: in, Err: io.Discard, Width: 120}, []string{"view", "--quiet", "halo"})
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-	})
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := browse(t, strings.TrimSpace(address))
+	made(t, "generate halo --ranks 64 --iterations 1200 -o halo")
+	b := browse(t, serve(t, "halo"))
 	hover := func() string {
 		x, y := b.at(0.5, 0.002)
 		b.run(b.mouse(pointer.MouseMoved, x+1, y), b.mouse(pointer.MouseMoved, x, y))
@@ -307,12 +277,7 @@ func TestViewInBrowser(t *testing.T) {
 
 // TestMovedIsDrawn: a timeline that was moved shows what one shows that was opened there.
 func TestMovedIsDrawn(t *testing.T) {
-	dir := t.TempDir()
-	for _, args := range [][]string{{"generate", "halo", "--ranks", "700", "--iterations", "3", "-o", "halo"}, {"report", "halo", "-o", "halo.html"}} {
-		if _, errs, code := tracekit(t, dir, args...); code != 0 {
-			t.Fatal(errs)
-		}
-	}
+	dir := made(t, "generate halo --ranks 700 --iterations 3 -o halo", "report halo -o halo.html")
 	address := "file://" + filepath.Join(dir, "halo.html")
 	b := newBrowser(t)
 	b.run(chromedp.EmulateViewport(1280, 800), chromedp.Navigate(address+"#from=20000&to=40000"))
@@ -362,9 +327,7 @@ func looks(t *testing.T, golden string, shot []byte) {
 		if err := png.Encode(&b, small); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, golden, b.Bytes())
 		return
 	}
 	f, err := os.Open(golden)

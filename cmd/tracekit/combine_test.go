@@ -14,16 +14,14 @@ import (
 	"tracekit/readers"
 	"tracekit/shards"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // makeShards goes through a trace in n shards, which it leaves in a directory.
 func makeShards(t *testing.T, dir, command, trace, parts string, n int, flags ...string) {
 	t.Helper()
 	for i := range n {
-		_, stderr, code := tracekit(t, dir, append([]string{command, "--shard", fmt.Sprintf("%d/%d", i+1, n), "-o", parts, trace}, flags...)...)
-		if code != exitDone {
-			t.Fatal(stderr)
-		}
+		succeed(t, dir, append([]string{command, "--shard", fmt.Sprintf("%d/%d", i+1, n), "-o", parts, trace}, flags...)...)
 	}
 }
 
@@ -66,9 +64,7 @@ func shardedTraces(t *testing.T, dir string) []string {
 	}
 	traces := []string{"x.prv", "x.json", "x.parquet"}
 	for _, name := range traces {
-		if _, stderr, code := tracekit(t, dir, "convert", archives[0], name); code != exitDone {
-			t.Fatal(stderr)
-		}
+		succeed(t, dir, "convert", archives[0], name)
 	}
 	return append(append(traces, archives...), damaged)
 }
@@ -112,19 +108,12 @@ func TestWrittenInParts(t *testing.T) {
 				}
 				last := []string{"convert", trace, out, "--json"}
 				for i := range n {
-					if _, stderr, code := tracekit(t, dir, "convert", "--shard", fmt.Sprintf("%d/%d", i+1, n), trace, out); code != exitDone {
-						t.Fatal(stderr)
-					}
+					succeed(t, dir, "convert", "--shard", fmt.Sprintf("%d/%d", i+1, n), trace, out)
 					last = []string{"combine", out, "--json"}
 				}
-				document, stderr, code := tracekit(t, dir, last...)
-				if code != exitDone {
-					t.Fatal(stderr)
-				}
+				document := succeed(t, dir, last...)
 				analysis, _, _ := tracekit(t, dir, "analyze", "--json", out)
-				if _, stderr, code := tracekit(t, dir, "convert", out, filepath.Dir(out)+"/again"); code != exitDone {
-					t.Fatal(stderr)
-				}
+				succeed(t, dir, "convert", out, filepath.Dir(out)+"/again")
 				said[n] = strings.ReplaceAll(document+analysis, out, "OUT")
 				if left, _ := filepath.Glob(filepath.Join(dir, out, "*.shard")); len(left) > 0 {
 					t.Errorf("%s: %v is left", out, left)
@@ -205,9 +194,7 @@ func TestArchivesInParts(t *testing.T) {
 func makeArchiveShards(t *testing.T, dir, trace, parts string, n int) {
 	t.Helper()
 	for i := range n {
-		if _, stderr, code := tracekit(t, dir, "convert", "--shard", fmt.Sprintf("%d/%d", i+1, n), trace, parts); code != exitDone {
-			t.Fatal(stderr)
-		}
+		succeed(t, dir, "convert", "--shard", fmt.Sprintf("%d/%d", i+1, n), trace, parts)
 	}
 }
 
@@ -216,9 +203,7 @@ func makeArchiveShards(t *testing.T, dir, trace, parts string, n int) {
 func TestArchiveIsWholeOrNot(t *testing.T) {
 	dir, ring := t.TempDir(), sampleArchive(t, "ring-4")
 	makeArchiveShards(t, dir, ring, "parts", 2)
-	if _, stderr, code := tracekit(t, dir, "convert", ring, "there"); code != exitDone {
-		t.Fatal(stderr)
-	}
+	succeed(t, dir, "convert", ring, "there")
 	before := contentsOf(t, filepath.Join(dir, "there"))
 	for _, args := range [][]string{{"-o", "x.prv"}, {"-o", "x.arrow"}, {}, {"-o", "x", "--clock", "auto"}, {"-o", "there"}} {
 		if _, stderr, code := tracekit(t, dir, append([]string{"combine", "parts"}, args...)...); code != exitUsage {
@@ -407,14 +392,9 @@ func TestDamagedSince(t *testing.T) {
 	makeShards(t, dir, "analyze", path, "parts", 2)
 	sound, _, _ := tracekit(t, dir, "combine", "parts")
 	events := filepath.Join(path, "traces", "0.evt")
-	data, err := os.ReadFile(events)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := tracetest.ReadFile(t, events)
 	data[1126] = 0xC1 // of a time
-	if err := os.WriteFile(events, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, events, data)
 	damaged, stderr, code := tracekit(t, dir, "combine", "parts")
 	if code != 0 || strings.Contains(sound, "changed_meanwhile") || !strings.Contains(damaged, "changed_meanwhile") {
 		t.Errorf("exit code %d, %s\n%s", code, stderr, damaged)
@@ -443,13 +423,8 @@ func TestShardsNeedTheirOwnEvents(t *testing.T) {
 	left := func(parts string) (files []string) {
 		t.Helper()
 		for _, args := range [][]string{{"analyze", "-o", parts + "/analyze", "trace"}, {"convert", "trace", parts + "/convert"}} {
-			if _, stderr, code := tracekit(t, dir, append(args, "--shard", "1/4")...); code != exitDone {
-				t.Fatal(stderr)
-			}
-			data, err := os.ReadFile(filepath.Join(dir, parts, args[0], shards.Name(1, 4)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			succeed(t, dir, append(args, "--shard", "1/4")...)
+			data := tracetest.ReadFile(t, filepath.Join(dir, parts, args[0], shards.Name(1, 4)))
 			files = append(files, string(data))
 		}
 		return files

@@ -134,9 +134,7 @@ func openSide(ctx context.Context, io *streams, opts *compareOptions, path strin
 		return nil, err
 	}
 	s := &side{t: t}
-	bar := startProgress(io, opts.quiet, "analysing")
-	s.a, err = stats.Analyze(ctx, t, stats.Options{Jobs: opts.jobs, Top: 1, Progress: &bar.Progress})
-	if bar.done(); err != nil {
+	if s.a, err = opts.analyze(ctx, io, t, stats.Options{Top: 1}); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,28 +11,22 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tracekit/stats/compare"
+	"tracekit/trace/tracetest"
 )
 
 // halo writes a generated trace and returns its path; the seed varies the times alone.
 func halo(t *testing.T, dir, seed string) string {
 	t.Helper()
 	path := filepath.Join(dir, "seed"+seed)
-	if _, stderr, code := tracekit(t, dir, "generate", "halo", "--ranks", "4", "--iterations", "10", "--seed", seed, "-o", path); code != exitDone {
-		t.Fatal(stderr)
-	}
+	succeed(t, dir, "generate", "halo", "--ranks", "4", "--iterations", "10", "--seed", seed, "-o", path)
 	return path
 }
 
 // compared runs compare and returns its document.
 func compared(t *testing.T, dir string, args ...string) (doc compareDocument) {
 	t.Helper()
-	stdout, stderr, code := tracekit(t, dir, append([]string{"compare", "--json"}, args...)...)
-	if code != exitDone {
-		t.Fatalf("exit code %d: %s", code, stderr)
-	}
-	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
-		t.Fatal(err)
-	}
+	stdout := succeed(t, dir, append([]string{"compare", "--json"}, args...)...)
+	decode(t, stdout, &doc)
 	return doc
 }
 
@@ -78,14 +71,9 @@ func TestComparisonDirectory(t *testing.T) {
 	dir := t.TempDir()
 	a, b := halo(t, dir, "1"), halo(t, dir, "2")
 	want := compared(t, dir, a, b, "--records", "-o", "out")
-	text, err := os.ReadFile(filepath.Join(dir, "out", "compare.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := tracetest.ReadFile(t, filepath.Join(dir, "out", "compare.json"))
 	var got compareDocument
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, text, &got)
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(compareDocument{}, recordsBlock{}), cmpopts.IgnoreUnexported(compare.Change{})); diff != "" {
 		t.Errorf("compare.json (-printed +written):\n%s", diff)
 	}

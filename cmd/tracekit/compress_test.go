@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,17 +12,12 @@ import (
 // usual memory is what compressing with it reports.
 func TestByMemory(t *testing.T) {
 	dir := t.TempDir()
-	stdout, stderr, code := tracekit(t, dir, "compress", "--json", "--by-memory", "-o", "x.tkf", sampleArchive(t, "zoo-4"))
-	if code != exitDone {
-		t.Fatalf("exit code %d: %s", code, stderr)
-	}
+	stdout := succeed(t, dir, "compress", "--json", "--by-memory", "-o", "x.tkf", sampleArchive(t, "zoo-4"))
 	var doc struct {
 		Learned  map[string]any
 		ByMemory []map[string]any `json:"learned_by_memory"`
 	}
-	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, stdout, &doc)
 	var terms []int
 	before := map[string]float64{}
 	for _, row := range doc.ByMemory {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tracekit/stats"
+	"tracekit/trace/tracetest"
 )
 
 // A timed is what of an analysis depends on the clock and on no format.
@@ -27,13 +27,8 @@ type timed struct {
 // command runs a command line and decodes its document.
 func command[T any](t *testing.T, dir string, args ...string) (doc T) {
 	t.Helper()
-	stdout, stderr, code := tracekit(t, dir, append(args, "--json")...)
-	if code != exitDone {
-		t.Fatalf("%v: %s", args, stderr)
-	}
-	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
-		t.Fatal(err)
-	}
+	stdout := succeed(t, dir, append(args, "--json")...)
+	decode(t, stdout, &doc)
 	return doc
 }
 
@@ -93,9 +88,7 @@ func TestPlain(t *testing.T) {
 		if err := os.Mkdir(filepath.Dir(out), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if _, stderr, code := tracekit(t, dir, append([]string{"convert", archive, out}, args...)...); code != exitDone {
-			t.Fatal(stderr)
-		}
+		succeed(t, dir, append([]string{"convert", archive, out}, args...)...)
 		own := false
 		for _, text := range contentsOf(t, filepath.Dir(out)) {
 			own = own || strings.Contains(text, ":940000")
@@ -119,9 +112,7 @@ func TestAlign(t *testing.T) {
 		files = append(files, fmt.Sprintf("rank%d.json", rank))
 		text := fmt.Sprintf(`{"distributedInfo": {"rank": %d, "world_size": 2}, "traceEvents": [
 			{"ph": "X", "name": "work", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": %d, "dur": %d}]}`, rank, start, 20+rank)
-		if err := os.WriteFile(filepath.Join(dir, files[rank]), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, filepath.Join(dir, files[rank]), text)
 	}
 	for align, want := range map[string]int64{"recorded": 99_000_021_000, "start": 21_000} {
 		doc := command[struct {

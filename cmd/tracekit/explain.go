@@ -90,9 +90,7 @@ func runExplain(ctx context.Context, io *streams, opts *explainOptions) error {
 		return err
 	}
 	defer t.Source.Close()
-	bar := startProgress(io, opts.quiet, "analysing")
-	a, err := stats.Analyze(ctx, t, stats.Options{Jobs: opts.jobs, Progress: &bar.Progress})
-	bar.done()
+	a, err := opts.analyze(ctx, io, t, stats.Options{})
 	if err != nil {
 		return err
 	}

@@ -19,11 +19,7 @@ import (
 // sampleArchive returns the absolute path of a sample archive.
 func sampleArchive(t *testing.T, name string) string {
 	t.Helper()
-	path, err := filepath.Abs("../../samples/archives/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return absolute(t, "../../samples/archives/"+name)
 }
 
 // TestFitWritesAProfile states that the profile can be read back, says where it comes
@@ -38,10 +34,7 @@ func TestFitWritesAProfile(t *testing.T) {
 	if !strings.Contains(stdout, "t_max by number of calls: MPI_Send") {
 		t.Errorf("no study of stability in\n%s", stdout)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "site.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := tracetest.ReadFile(t, filepath.Join(dir, "site.json"))
 	p, err := fit.ReadProfile(bytes.NewReader(text))
 	if err != nil || p.Machine != "node0" || p.Library != "MPI 1" || p.Processes != 6 || len(p.Entries) == 0 {
 		t.Errorf("profile %+v: %v", p, err)
@@ -78,9 +71,7 @@ func TestFitDependsOnTracesAlone(t *testing.T) {
 			TMaxNs    int64 `json:"t_max_ns"`
 		}
 	}
-	if err := json.Unmarshal([]byte(want), &doc); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, want, &doc)
 	seen := map[int]bool{}
 	for _, k := range doc.Keys {
 		seen[k.Processes] = true
@@ -96,9 +87,7 @@ func TestFitDependsOnTracesAlone(t *testing.T) {
 // TestReportDrawsOverhead looks for the plots of overhead that analyze -o promises.
 func TestReportDrawsOverhead(t *testing.T) {
 	dir := t.TempDir()
-	if _, stderr, code := tracekit(t, dir, "analyze", "--quiet", "-o", "report", sampleArchive(t, "halo2d-8")); code != exitDone {
-		t.Fatalf("exit code %d: %s", code, stderr)
-	}
+	succeed(t, dir, "analyze", "--quiet", "-o", "report", sampleArchive(t, "halo2d-8"))
 	for _, name := range []string{"overhead_by_rank.png", "overhead_by_rank.svg", "overhead_2_MPI_Waitall-both-2-2048.png"} {
 		if s, err := os.Stat(filepath.Join(dir, "report", name)); err != nil || s.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
@@ -151,13 +140,8 @@ func TestPaperIsThePaper(t *testing.T) {
 			}
 		}
 	}
-	stdout, stderr, code := tracekit(t, dir, "fit", "--quiet", "--paper", "--json", path)
-	if code != exitDone {
-		t.Fatal(stderr)
-	}
-	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
-		t.Fatal(err)
-	}
+	stdout := succeed(t, dir, "fit", "--quiet", "--paper", "--json", path)
+	decode(t, stdout, &doc)
 	if want := []string{"exponential", "poisson"}; !slices.Equal(doc.Families, want) {
 		t.Errorf("families %v", doc.Families)
 	}

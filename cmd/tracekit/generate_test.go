@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"testing"
 
 	"tracekit/stats"
@@ -16,19 +15,12 @@ func TestInfoOfGenerated(t *testing.T) {
 		if name == "skewed" {
 			args = append(args, "--skew", "1000", "--drift", "50")
 		}
-		if _, stderr, code := tracekit(t, dir, args...); code != exitDone {
-			t.Fatal(stderr)
-		}
+		succeed(t, dir, args...)
 		var traces [2]stats.TraceInfo
 		for i, command := range []string{"info", "analyze"} {
-			text, stderr, code := tracekit(t, dir, command, "--json", name)
-			if code != exitDone {
-				t.Fatal(stderr)
-			}
+			text := succeed(t, dir, command, "--json", name)
 			document := struct{ Trace *stats.TraceInfo }{&traces[i]}
-			if err := json.Unmarshal([]byte(text), &document); err != nil {
-				t.Fatal(err)
-			}
+			decode(t, text, &document)
 		}
 		if traces[0] != traces[1] || traces[0].DurationNs == 0 || traces[0].Events == 0 {
 			t.Errorf("%s: info says %+v, analyze %+v", name, traces[0], traces[1])

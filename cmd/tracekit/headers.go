@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"image/color"
-	stdio "io"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,9 +130,7 @@ func runHeaders(ctx context.Context, io *streams, opts *headersOptions) error {
 		return err
 	}
 	defer t.Source.Close()
-	bar := startProgress(io, opts.quiet, "replaying")
-	a, err := stats.Analyze(ctx, t, stats.Options{Jobs: opts.jobs, From: opts.from, To: opts.to, Top: 1, Progress: &bar.Progress})
-	bar.done()
+	a, err := opts.analyze(ctx, io, t, stats.Options{From: opts.from, To: opts.to, Top: 1})
 	if err != nil {
 		return err
 	}
@@ -147,7 +144,7 @@ func runHeaders(ctx context.Context, io *streams, opts *headersOptions) error {
 		if err != nil {
 			return err
 		}
-		if err := writeAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) error { return figure.Encode(w, opts.format) }); err != nil {
+		if err := writeFigure(ctx, opts.output, opts.force, opts.format, figure); err != nil {
 			return err
 		}
 	}

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"tracekit/stats/headers"
+	"tracekit/trace/tracetest"
 )
 
 // TestHeadersDependOnTheTraceAlone: neither jobs nor memory change the document or the picture.
@@ -16,14 +16,8 @@ func TestHeadersDependOnTheTraceAlone(t *testing.T) {
 	var document, picture string
 	for i, args := range [][]string{{"--jobs", "1"}, {"--jobs", "4"}, {"--memory", "0"}} {
 		out := filepath.Join(dir, "views.svg")
-		got, stderr, code := tracekit(t, dir, append([]string{"headers", "--json", "--force", "-o", out, archive}, args...)...)
-		if code != exitDone {
-			t.Fatal(stderr)
-		}
-		drawn, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := succeed(t, dir, append([]string{"headers", "--json", "--force", "-o", out, archive}, args...)...)
+		drawn := tracetest.ReadFile(t, out)
 		if i == 0 {
 			document, picture = got, string(drawn)
 		}

@@ -114,12 +114,12 @@ func newInfoDocument(src trace.Source) *infoDocument {
 		}
 	}
 	doc.offsets = withOffsets(d)
-	doc.communicators = describeComms(d, len(world))
+	doc.communicators = describeComms(d)
 	return doc
 }
 
 // describeComms counts communicators by name and size.
-func describeComms(d *trace.Defs, world int) []communicator {
+func describeComms(d *trace.Defs) []communicator {
 	var out []communicator
 	index := make(map[communicator]int) // by name and members
 	for _, c := range d.Comms {

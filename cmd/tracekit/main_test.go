@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"tracekit/trace/tracetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the goldens in testdata")
@@ -27,24 +30,46 @@ func tracekit(t testing.TB, dir string, args ...string) (stdout, stderr string, 
 	return out.String(), errs.String(), code
 }
 
+// succeed runs a command line that ends well, and returns what it printed.
+func succeed(t testing.TB, dir string, args ...string) (stdout string) {
+	t.Helper()
+	stdout, stderr, code := tracekit(t, dir, args...)
+	if code != exitDone {
+		t.Fatalf("%q: exit code %d: %s", args, code, stderr)
+	}
+	return stdout
+}
+
+// absolute returns a path of this folder for command lines that run in others.
+func absolute(t testing.TB, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// decode reads a document.
+func decode[S string | []byte](t testing.TB, text S, document any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), document); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestGoldens runs the command lines in each testdata/*.txtar, whose comment says why it is
 // there: an argument a line, a blank line between commands. "SAMPLES" stands for the folder
 // of sample archives, files of the archive are laid out in the working folder, and what the
 // commands print together must equal stdout and stderr; the last one's exit code counts.
 func TestGoldens(t *testing.T) {
-	samples, err := filepath.Abs("../../samples/archives")
-	if err != nil {
-		t.Fatal(err)
-	}
+	samples := absolute(t, "../../samples/archives")
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
 	for _, name := range files {
-		golden, err := filepath.Abs(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		golden := absolute(t, name)
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) { runGolden(t, golden, samples) })
 	}
 }
@@ -65,9 +90,7 @@ func runGolden(t *testing.T, golden, samples string) {
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(path, f.Data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			tracetest.WriteFile(t, path, f.Data)
 		}
 	}
 	got := map[string]string{}
@@ -102,9 +125,7 @@ func rewrite(t *testing.T, golden string, archive *txtar.Archive, got map[string
 		}
 	}
 	archive.Files = kept
-	if err := os.WriteFile(golden, txtar.Format(archive), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, golden, txtar.Format(archive))
 }
 
 // TestJobsAndMemoryDoNotChangeTheAnswer states that output depends on the trace alone, also
@@ -117,9 +138,7 @@ func TestJobsAndMemoryDoNotChangeTheAnswer(t *testing.T) {
 		if name == "x.tkf" {
 			args = []string{"compress", traces[0], "-o", name}
 		}
-		if _, stderr, code := tracekit(t, dir, args...); code != exitDone {
-			t.Fatal(stderr)
-		}
+		succeed(t, dir, args...)
 		traces = append(traces, name)
 	}
 	for _, trace := range traces {
@@ -139,9 +158,8 @@ func TestJobsAndMemoryDoNotChangeTheAnswer(t *testing.T) {
 func TestJobsDoNotChangeWhatIsWritten(t *testing.T) {
 	dir, archive := t.TempDir(), sampleArchive(t, "zoo-4")
 	testJobsWrite(t, dir, archive)
-	if _, stderr, code := tracekit(t, dir, "generate", "sweep", "--ranks", "4", "--iterations", "1500", "-o", "many"); code != exitDone {
-		t.Fatal(stderr) // several batches of each location, more text than is compressed at a time
-	}
+	// Several batches of each location, more text than is compressed at a time.
+	succeed(t, dir, "generate", "sweep", "--ranks", "4", "--iterations", "1500", "-o", "many")
 	testJobsWrite(t, dir, filepath.Join(dir, "many"))
 }
 
@@ -153,9 +171,7 @@ func testJobsWrite(t *testing.T, dir, archive string) {
 			if err := os.Mkdir(out, 0o777); err != nil {
 				t.Fatal(err)
 			}
-			if _, stderr, code := tracekit(t, dir, append([]string{"convert", archive, filepath.Join(out, name)}, args...)...); code != exitDone {
-				t.Fatalf("%s %v: %s", name, args, stderr)
-			}
+			succeed(t, dir, append([]string{"convert", archive, filepath.Join(out, name)}, args...)...)
 			got := contentsOf(t, out)
 			if want == nil {
 				want = got
@@ -186,14 +202,9 @@ func contentsOf(t *testing.T, dir string) map[string]string {
 
 // TestReportDirectory looks for what -o promises, and that nothing is overwritten unasked.
 func TestReportDirectory(t *testing.T) {
-	archive, err := filepath.Abs("../../samples/archives/ring-4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	archive := sampleArchive(t, "ring-4")
 	dir := t.TempDir()
-	if _, stderr, code := tracekit(t, dir, "analyze", "-o", "report", archive); code != exitDone {
-		t.Fatalf("exit code %d: %s", code, stderr)
-	}
+	succeed(t, dir, "analyze", "-o", "report", archive)
 	for _, name := range []string{"report.txt", "analysis.json", "spacetime.png", "spacetime.svg", "comm_matrix.png",
 		"overhead_by_rank.png", "tables/calls.parquet", "tables/messages.parquet"} {
 		if s, err := os.Stat(filepath.Join(dir, "report", name)); err != nil || s.Size() == 0 {
@@ -211,9 +222,7 @@ func TestReportDirectory(t *testing.T) {
 // TestMan states that there is a page for each command.
 func TestMan(t *testing.T) {
 	dir := t.TempDir()
-	if _, stderr, code := tracekit(t, dir, "man", "man1"); code != exitDone {
-		t.Fatal(stderr)
-	}
+	succeed(t, dir, "man", "man1")
 	for _, c := range commands(&streams{}) {
 		if !c.Runnable() { // a help topic
 			continue
@@ -226,10 +235,7 @@ func TestMan(t *testing.T) {
 
 // TestInterrupted states that a cancelled run fails and leaves nothing behind.
 func TestInterrupted(t *testing.T) {
-	archive, err := filepath.Abs("../../samples/archives/ring-4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	archive := sampleArchive(t, "ring-4")
 	dir := t.TempDir()
 	t.Chdir(dir)
 	ctx, cancel := context.WithCancel(context.Background())

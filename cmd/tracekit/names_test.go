@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tracekit/trace/tracetest"
 )
 
 // TestLongNames: documents repeat names in every row, so a name of any length does not make
@@ -14,9 +15,7 @@ func TestLongNames(t *testing.T) {
 	dir := t.TempDir()
 	name := strings.Repeat("long", 1<<20)
 	text := fmt.Sprintf(`{"traceEvents":[{"name":%q,"ph":"X","ts":1,"dur":5,"pid":0,"tid":0},{"name":"b","ph":"X","ts":2,"dur":1,"pid":0,"tid":0}]}`, name)
-	if err := os.WriteFile(filepath.Join(dir, "x.json"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, filepath.Join(dir, "x.json"), text)
 	out, errs, code := tracekit(t, dir, "analyze", "--json", "x.json")
 	if code != exitDone || len(out) > 1<<20 || !strings.Contains(out, `"long_name"`) && !strings.Contains(out, `"limit_exceeded"`) {
 		t.Errorf("exit code %d, %d bytes, %s", code, len(out), errs)

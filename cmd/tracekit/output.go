@@ -13,7 +13,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
+	"tracekit/plots"
 	"tracekit/readers"
+	"tracekit/spill"
+	"tracekit/trace"
 )
 
 // writeAtomically makes a file complete or not at all: it is written under a temporary
@@ -80,6 +85,48 @@ func outputFormat(path, given string) (string, error) {
 		return "", usagef("%s: a %s file is written by 'tracekit compress'", path, formatName(of))
 	}
 	return "", usagef("%s: %s stands for no format; want a directory or a name that ends in %s", path, filepath.Ext(path), readers.Extensions())
+}
+
+// outFlags are the flags of a command that writes a trace, of whatever format, if out names it.
+type outFlags struct {
+	out, format string
+	force       bool
+}
+
+func (f *outFlags) add(set *pflag.FlagSet, usage string) {
+	set.StringVarP(&f.out, "output", "o", "", usage)
+	set.StringVar(&f.format, "format", "", "`format` to write: "+strings.Join(readers.Formats(), ", ")+" (default: as the name says)")
+	set.BoolVar(&f.force, "force", false, "overwrite what is there")
+}
+
+func (f *outFlags) validate() (err error) {
+	if f.out == "" {
+		return nil
+	}
+	if f.format, err = outputFormat(f.out, f.format); err != nil {
+		return err
+	}
+	return checkTrace(f.out, f.force)
+}
+
+// write writes a trace, and returns the number of its events and what the format has no place for.
+func (f *outFlags) write(ctx context.Context, io *streams, in *readFlags, src trace.Source, store *spill.Store) (events uint64, lost map[string]uint64, err error) {
+	w, err := readers.Create(f.out, src.Info(), src.Defs(), readers.CreateOptions{Format: f.format, Force: f.force, Jobs: in.jobs, Store: store, Context: ctx})
+	if errors.Is(err, fs.ErrExist) {
+		return 0, nil, usageError{err}
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	if events, err = in.copyEvents(ctx, io, src, w); err != nil {
+		return 0, nil, errors.Join(err, w.Discard())
+	}
+	return events, lostBy(w), w.Close()
+}
+
+// writeFigure writes a picture into a file.
+func writeFigure(ctx context.Context, path string, force bool, format plots.Format, f *plots.Figure) error {
+	return writeAtomically(ctx, path, force, func(w io.Writer) error { return f.Encode(w, format) })
 }
 
 // checkExtension refuses a file whose name says that something else is in it.

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 
 	"tracekit/engine"
+	"tracekit/stats"
+	"tracekit/trace"
 )
 
 // A progress draws a bar with rate and remaining time on standard error while a stage
@@ -34,6 +37,14 @@ func startProgress(io *streams, quiet bool, what string) *progress {
 	)
 	p.wait.Go(func() { p.draw(bar) })
 	return p
+}
+
+// analyze analyses a trace under a bar.
+func (f *readFlags) analyze(ctx context.Context, io *streams, t *trace.Trace, o stats.Options) (*stats.Analysis, error) {
+	bar := startProgress(io, f.quiet, "analysing")
+	defer bar.done()
+	o.Jobs, o.Progress = f.jobs, &bar.Progress
+	return stats.Analyze(ctx, t, o)
 }
 
 // draw shows the counters ten times a second. A bar that cannot be drawn is no reason to

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -12,10 +11,7 @@ func TestRebuiltTracesSaySo(t *testing.T) {
 	dir := t.TempDir()
 	must := func(args ...string) string {
 		t.Helper()
-		stdout, stderr, code := tracekit(t, dir, args...)
-		if code != exitDone {
-			t.Fatalf("%v: exit code %d: %s", args, code, stderr)
-		}
+		stdout := succeed(t, dir, args...)
 		return stdout
 	}
 	archive := sampleArchive(t, "masterworker-4")
@@ -43,9 +39,7 @@ func TestRebuiltTracesSaySo(t *testing.T) {
 				t.Errorf("%v says first: %s", args, first)
 			}
 			var doc any
-			if err := json.Unmarshal([]byte(must(append([]string{args[0], "--json"}, args[1:]...)...)), &doc); err != nil {
-				t.Fatal(err)
-			}
+			decode(t, must(append([]string{args[0], "--json"}, args[1:]...)...), &doc)
 			if says := isRebuilt(doc); says != rebuilt {
 				t.Errorf("%v --json: rebuilt %v", args, says)
 			}

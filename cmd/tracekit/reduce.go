@@ -33,6 +33,7 @@ type reduceOptions struct {
 	gateFlags
 	repeatFlags
 	gridFlags
+	outFlags
 	paths []string
 
 	files, keep        []string
@@ -46,8 +47,6 @@ type reduceOptions struct {
 	measurement          string
 	require              []string
 
-	out, format string
-	force       bool
 	certificate bool
 	overhead    bool
 	diagnose    bool
@@ -159,9 +158,7 @@ func (o *reduceOptions) addFlags(set *pflag.FlagSet) {
 	set.BoolVar(&o.overhead, "overhead", true, "with the overhead of MPI calls in the certificate")
 	set.BoolVar(&o.diagnose, "diagnosis", true, "with the diagnosis in the certificate")
 	set.IntVar(&o.top, "top", 10, "`rows` of each table")
-	set.StringVarP(&o.out, "output", "o", "", "`trace` to write")
-	set.StringVar(&o.format, "format", "", "`format` to write: "+strings.Join(readers.Formats(), ", ")+" (default: as the name says)")
-	set.BoolVar(&o.force, "force", false, "overwrite what is there")
+	o.outFlags.add(set, "`trace` to write")
 }
 
 // validate checks every flag before any file is opened.
@@ -222,13 +219,7 @@ func (o *reduceOptions) validate() (err error) {
 	if len(rules) > 0 && search {
 		return usagef("--target and --target-events choose the rules by themselves")
 	}
-	if o.out == "" {
-		return nil
-	}
-	if o.format, err = outputFormat(o.out, o.format); err != nil {
-		return err
-	}
-	return checkTrace(o.out, o.force)
+	return o.outFlags.validate()
 }
 
 // rules returns the rules that are asked for. Without a trace it checks what can be checked.
@@ -449,10 +440,15 @@ func (o *reduceOptions) write(ctx context.Context, io *streams, t *trace.Trace, 
 	if from != t.Source {
 		src = pattern.Moved(src, t)
 	}
-	records, lost, bytes, err := o.writeTrace(ctx, io, src, t)
-	if doc.Lost, doc.Bytes.After = lost, bytes; doc.Certificate == nil {
+	records, lost, err := o.outFlags.write(ctx, io, &o.readFlags, src, t.Store)
+	if err != nil {
+		return err
+	}
+	if doc.Lost = lost; doc.Certificate == nil {
 		doc.Records.After = records
 	}
+	bytes, err := sizeOf(ctx, o.out)
+	doc.Bytes.After = &bytes
 	return err
 }
 

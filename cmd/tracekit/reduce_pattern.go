@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -301,7 +299,7 @@ func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error 
 		clock := stats.ClockRow(t)
 		doc.Clock = &clock
 	}
-	if doc.Records.After, doc.Lost, _, err = opts.writeTrace(ctx, io, again, t); err != nil {
+	if doc.Records.After, doc.Lost, err = opts.outFlags.write(ctx, io, &opts.readFlags, again, t.Store); err != nil {
 		return err
 	}
 	doc.Records.Before = doc.Records.After - repeats.Events
@@ -323,25 +321,4 @@ func (doc *regenerateDocument) print(io *streams) {
 	if len(doc.Findings) > 0 {
 		printFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}
-}
-
-// writeTrace writes a source to the output.
-func (o *reduceOptions) writeTrace(ctx context.Context, io *streams, src trace.Source, t *trace.Trace) (events uint64, lost map[string]uint64, size *int64, err error) {
-	w, err := readers.Create(o.out, src.Info(), src.Defs(),
-		readers.CreateOptions{Format: o.format, Force: o.force, Jobs: o.jobs, Store: t.Store, Context: ctx})
-	if errors.Is(err, fs.ErrExist) {
-		return 0, nil, nil, usageError{err}
-	}
-	if err != nil {
-		return 0, nil, nil, err
-	}
-	events, err = o.copyEvents(ctx, io, src, w)
-	if err != nil {
-		return 0, nil, nil, errors.Join(err, w.Discard())
-	}
-	if err := w.Close(); err != nil {
-		return 0, nil, nil, err
-	}
-	bytes, err := sizeOf(ctx, o.out)
-	return events, lostBy(w), &bytes, err
 }

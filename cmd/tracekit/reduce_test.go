@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -36,9 +35,7 @@ func reduced(t *testing.T, path, as string, flags ...string) (*reduceDocument, s
 		t.Fatalf("%v: exit %d: %s", args, code, stderr)
 	}
 	doc := new(reduceDocument)
-	if err := json.Unmarshal([]byte(stdout), doc); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, stdout, doc)
 	return doc, filepath.Join(dir, as)
 }
 
@@ -52,17 +49,10 @@ type analysed struct {
 // analysisOf returns the document of analyze.
 func analysisOf(t *testing.T, path string) (*analysed, any) {
 	t.Helper()
-	stdout, stderr, code := tracekit(t, t.TempDir(), "analyze", "--json", "-q", "--top", "1", path)
-	if code != exitDone {
-		t.Fatalf("analyze %s: exit %d: %s", path, code, stderr)
-	}
+	stdout := succeed(t, t.TempDir(), "analyze", "--json", "-q", "--top", "1", path)
 	a, tree := new(analysed), any(nil)
-	if err := json.Unmarshal([]byte(stdout), a); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(stdout), &tree); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, stdout, a)
+	decode(t, stdout, &tree)
 	return a, tree
 }
 

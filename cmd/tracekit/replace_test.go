@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"tracekit/trace/tracetest"
 )
 
 // listing is a directory with all that is below, and what its files hold.
@@ -117,9 +119,7 @@ func TestForceKeepsWhatIsNotOurs(t *testing.T) {
 	t.Run("report, link of a folder", func(t *testing.T) {
 		dir := lay(t, "home/tables.parquet", "home/calls.parquet", "report/tables>../home")
 		list := contents + "\ntables/calls.parquet\n"
-		if err := os.WriteFile(filepath.Join(dir, "report", contentsFile), []byte(list), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, filepath.Join(dir, "report", contentsFile), list)
 		before := listing(t, dir)
 		if _, stderr, code := tracekit(t, dir, "analyze", trace, "-o", "report", "--force"); code != exitFailed {
 			t.Errorf("exit code %d, %s", code, stderr)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tracekit/trace/tracetest"
 )
 
 // TestReportDirectoryIsOfOneTrace: with --force nothing of the trace before is left, what
@@ -24,9 +26,7 @@ func TestReportDirectoryIsOfOneTrace(t *testing.T) {
 	report(exitDone, zoo, "-o", "report")
 	first := contentsOf(t, filepath.Join(dir, "report"))
 	note := filepath.Join(dir, "report", "tables", "note.txt")
-	if err := os.WriteFile(note, []byte("mine"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, note, "mine")
 	report(exitUsage, plain, "-o", "report")
 	report(exitDone, plain, "-o", "report", "--force")
 	report(exitDone, plain, "-o", "fresh")
@@ -68,14 +68,10 @@ func TestContentsAreNotBelieved(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, filepath.Join(dir, name), "")
 	}
 	list := contentsHead + "../victim\n" + filepath.Join(dir, "victim") + "\na\nmissing\n.\n"
-	if err := os.WriteFile(filepath.Join(dir, "report", contentsFile), []byte(list), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, filepath.Join(dir, "report", contentsFile), list)
 	names, err := readContents(filepath.Join(dir, "report"))
 	if want := []string{"a", contentsFile}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("%q, %v, want %q", names, err, want)
@@ -87,9 +83,7 @@ func TestContentsAreNotBelieved(t *testing.T) {
 func TestMessagesAreForPeople(t *testing.T) {
 	archive := sampleArchive(t, "ring-4-plain")
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "t.json")
-	if err := os.WriteFile(file, []byte("[]"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, file, "[]")
 	for _, c := range []struct {
 		args string
 		want string
@@ -135,9 +129,7 @@ func TestMessagesAreForPeople(t *testing.T) {
 func TestTraceWithoutMPI(t *testing.T) {
 	dir := t.TempDir()
 	text := `{"traceEvents":[{"ph":"X","name":"solve","pid":1,"tid":1,"ts":0,"dur":100},{"ph":"X","name":"solve","pid":2,"tid":1,"ts":0,"dur":60}]}`
-	if err := os.WriteFile(filepath.Join(dir, "x.json"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, filepath.Join(dir, "x.json"), text)
 	report, _, code := tracekit(t, dir, "analyze", "x.json")
 	if code != exitDone || !strings.Contains(report, "No parallel efficiency: nobody calls MPI.") {
 		t.Errorf("exit code %d:\n%s", code, report)

@@ -35,13 +35,12 @@ type sampleOptions struct {
 	analyses                   bool
 	costs                      costFlags
 	top                        int
-	output, traceOut           string
-	force                      bool
+	output                     string
+	written                    outFlags // --write-trace
 
 	configs            []sampling.Config
 	goal               *sampling.Goal
 	minBytes, maxBytes uint64
-	format             string // of traceOut
 }
 
 // costFlags are the cost model's.
@@ -97,8 +96,8 @@ func (o *sampleOptions) addFlags(set *pflag.FlagSet) {
 	set.BoolVar(&o.analyses, "analyses", false, "also what wait states and overhead would have been from the sample alone")
 	set.IntVar(&o.top, "top", 10, "`rows` of each table")
 	set.StringVarP(&o.output, "output", "o", "", "also write pictures, and the messages that WRITE has sampled as tables, into this `directory`")
-	set.StringVar(&o.traceOut, "write-trace", "", "`trace` to write with the messages that the first WRITE has sampled, and no others")
-	set.BoolVar(&o.force, "force", false, "overwrite what is there")
+	set.StringVar(&o.written.out, "write-trace", "", "`trace` to write with the messages that the first WRITE has sampled, and no others")
+	set.BoolVar(&o.written.force, "force", false, "overwrite what is there")
 	c, d := &o.costs, sampling.DefaultCost()
 	ns := func(v float64) time.Duration { return time.Duration(v) }
 	set.DurationVar(&c.baseline, "cost-baseline", ns(d.BaselineNs), "latency of a small message without sampling (the paper's, as those that follow)")
@@ -221,25 +220,25 @@ func (o *sampleOptions) validateSizes() error {
 
 func (o *sampleOptions) validateOutput() (err error) {
 	if o.output != "" {
-		if err := checkReportDir(o.output, o.force); err != nil {
+		if err := checkReportDir(o.output, o.written.force); err != nil {
 			return err
 		}
 	}
-	if o.traceOut == "" {
+	if o.written.out == "" {
 		return nil
 	}
 	if o.firstWrite() < 0 {
 		return usagef("--write-trace: no configuration ends in WRITE")
 	}
-	if o.format, err = outputFormat(o.traceOut, ""); err != nil {
+	if err := o.written.validate(); err != nil {
 		return err
 	}
-	for _, path := range []string{o.traceOut, strings.TrimSuffix(o.traceOut, filepath.Ext(o.traceOut))} { // an archive has files beside its anchor
+	for _, path := range []string{o.written.out, strings.TrimSuffix(o.written.out, filepath.Ext(o.written.out))} { // an archive has files beside its anchor
 		if o.output != "" && filepath.Clean(path) == filepath.Clean(o.output) {
-			return usagef("-o %s and --write-trace %s would lie in one directory: choose another name", o.output, o.traceOut)
+			return usagef("-o %s and --write-trace %s would lie in one directory: choose another name", o.output, o.written.out)
 		}
 	}
-	return checkTrace(o.traceOut, o.force)
+	return nil
 }
 
 // firstWrite returns the number of the first configuration with WRITE, -1 if there is none.
@@ -318,7 +317,8 @@ func runSample(ctx context.Context, io *streams, opts *sampleOptions) error {
 		}
 	}
 	if opts.analyses {
-		if o.Analysis, err = opts.analyse(ctx, io, t); err != nil {
+		o.Analysis, err = opts.analyze(ctx, io, t, stats.Options{Ranks: opts.ranks, From: opts.from, To: opts.to, Top: 1, Overhead: &stats.OverheadOptions{PerCall: true}})
+		if err != nil {
 			return err
 		}
 	}
@@ -337,18 +337,10 @@ func runSample(ctx context.Context, io *streams, opts *sampleOptions) error {
 		}
 	}
 	var written *writtenTrace
-	if opts.traceOut != "" {
+	if opts.written.out != "" {
 		if written, err = writeSampledTrace(ctx, io, opts, t, d.Results()[opts.firstWrite()]); err != nil {
 			return err
 		}
 	}
 	return opts.finish(io, d, func() { printSample(io, opts, d, t, written) }, d.Findings, opts.gate(d))
-}
-
-// analyse makes the analysis that the sampled ones are compared with.
-func (o *sampleOptions) analyse(ctx context.Context, io *streams, t *trace.Trace) (*stats.Analysis, error) {
-	bar := startProgress(io, o.quiet, "analysing")
-	defer bar.done()
-	return stats.Analyze(ctx, t, stats.Options{Jobs: o.jobs, Ranks: o.ranks, From: o.from, To: o.to, Top: 1, Progress: &bar.Progress,
-		Overhead: &stats.OverheadOptions{PerCall: true}})
 }

@@ -36,7 +36,7 @@ func printSample(io *streams, opts *sampleOptions, d *sampling.Document, t *trac
 	}
 	if written != nil {
 		fmt.Fprintln(io.Out)
-		printLine(io.Out, "Trace of the messages that %s has sampled: %s (%s), %s", written.configuration, opts.traceOut, opts.format, plural(int(written.events), "event", "events"))
+		printLine(io.Out, "Trace of the messages that %s has sampled: %s (%s), %s", written.configuration, opts.written.out, opts.written.format, plural(int(written.events), "event", "events"))
 		for _, what := range sortedKeys(written.lost) {
 			printLine(io.Out, "  %s %s: the format cannot express that", formatCount(written.lost[what]), what)
 		}

@@ -1,27 +1,21 @@
 package main
 
 import (
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"tracekit/stats"
 	"tracekit/stats/sampling"
+	"tracekit/trace/tracetest"
 )
 
 // sampled runs sample and returns its document.
 func sampled(t *testing.T, dir string, args ...string) *sampling.Document {
 	t.Helper()
-	out, stderr, code := tracekit(t, dir, append([]string{"sample", "--json"}, args...)...)
-	if code != exitDone {
-		t.Fatalf("%v: %s", args, stderr)
-	}
+	out := succeed(t, dir, append([]string{"sample", "--json"}, args...)...)
 	d := new(sampling.Document)
-	if err := json.Unmarshal([]byte(out), d); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, out, d)
 	return d
 }
 
@@ -44,10 +38,7 @@ func TestSampleDependsOnTheTraceAlone(t *testing.T) {
 			t.Errorf("%v changes the document", args)
 		}
 		for _, name := range []string{"trace.json", "out/sample.json", "out/ranks.svg", "out/categories.svg", "out/space.svg", "out/space-C-2-V1-FREQ.png", "out/tables/P-0.3-WRITE.parquet", "out/tables/T-0.0001-WRITE.parquet"} {
-			text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := tracetest.ReadFile(t, filepath.Join(dir, filepath.FromSlash(name)))
 			if i == 0 {
 				files[name] = string(text)
 			}

@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 
 	"tracekit/plots"
-	"tracekit/readers"
 	"tracekit/readers/arrowdir"
 	"tracekit/stats/sampling"
 	"tracekit/trace"
@@ -127,17 +124,6 @@ type writtenTrace struct {
 
 // writeSampledTrace writes the trace of the messages that a configuration has sampled.
 func writeSampledTrace(ctx context.Context, io *streams, opts *sampleOptions, t *trace.Trace, x *sampling.Result) (*writtenTrace, error) {
-	src := x.Source()
-	w, err := readers.Create(opts.traceOut, src.Info(), src.Defs(), readers.CreateOptions{Format: opts.format, Force: opts.force, Jobs: opts.jobs, Store: t.Store, Context: ctx})
-	if errors.Is(err, fs.ErrExist) {
-		return nil, usageError{err}
-	}
-	if err != nil {
-		return nil, err
-	}
-	events, err := opts.copyEvents(ctx, io, src, w)
-	if err != nil {
-		return nil, errors.Join(err, w.Discard())
-	}
-	return &writtenTrace{x.Configuration, events, lostBy(w)}, w.Close()
+	events, lost, err := opts.written.write(ctx, io, &opts.readFlags, x.Source(), t.Store)
+	return &writtenTrace{x.Configuration, events, lost}, err
 }

@@ -123,9 +123,7 @@ func analyzeRun(ctx context.Context, io *streams, flags *mergeFlags, path string
 	if err != nil {
 		return nil, err
 	}
-	bar := startProgress(io, flags.quiet, "analysing")
-	a, err := stats.Analyze(ctx, t, stats.Options{Jobs: flags.jobs, Top: 1, Progress: &bar.Progress})
-	bar.done()
+	a, err := flags.analyze(ctx, io, t, stats.Options{Top: 1})
 	if err = errors.Join(err, t.Source.Close()); err != nil {
 		return nil, err
 	}

@@ -51,9 +51,7 @@ func TestSignals(t *testing.T) {
 		t.Fatal(err)
 	}
 	input := t.TempDir() + "/in"
-	if _, stderr, code := tracekit(t, ".", "generate", "halo", "--iterations", "10000", "-o", input); code != exitDone {
-		t.Fatal(stderr)
-	}
+	succeed(t, ".", "generate", "halo", "--iterations", "10000", "-o", input)
 	convert := func(out string) []string { return []string{self, "convert", "-q", input, out} }
 	const hup, term = syscall.SIGHUP, syscall.SIGTERM
 	for _, c := range []struct {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	stdio "io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -142,8 +141,7 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 	if err != nil {
 		return err
 	}
-	err = writeAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) error { return figure.Encode(w, opts.format) })
-	if err != nil {
+	if err := writeFigure(ctx, opts.output, opts.force, opts.format, figure); err != nil {
 		return err
 	}
 	doc := &spacetimeDocument{Schema: spacetimeSchema, Out: opts.output, Findings: []stats.Finding{}}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,10 +75,7 @@ func TestTablesStandAlone(t *testing.T) {
 	}
 	for sample, archive := range samples {
 		dir := t.TempDir()
-		text, stderr, code := tracekit(t, dir, "analyze", "--json", "-o", "report", archive)
-		if code != exitDone {
-			t.Fatal(stderr)
-		}
+		text := succeed(t, dir, "analyze", "--json", "-o", "report", archive)
 		var a struct {
 			CallSites   []stats.CallSiteRow `json:"call_sites"`
 			CallPaths   []stats.CallPathRow
@@ -90,9 +86,7 @@ func TestTablesStandAlone(t *testing.T) {
 			}
 			WaitStates map[string]stats.WaitState `json:"wait_states"`
 		}
-		if err := json.Unmarshal([]byte(text), &a); err != nil {
-			t.Fatal(err)
-		}
+		decode(t, text, &a)
 		read := func(name string) *parquetTable {
 			return readTable(t, filepath.Join(dir, "report", "tables", name+".parquet"))
 		}
@@ -164,20 +158,13 @@ func TestTablesStandAlone(t *testing.T) {
 // TestThreadTable finds the threads of the document in the table, each of whose times sum to the run.
 func TestThreadTable(t *testing.T) {
 	dir := t.TempDir()
-	if _, stderr, code := tracekit(t, dir, "generate", "halo", "--ranks", "4", "--threads", "3", "--iterations", "4", "-o", "run"); code != exitDone {
-		t.Fatal(stderr)
-	}
-	text, stderr, code := tracekit(t, dir, "analyze", "--json", "-o", "report", "run")
-	if code != exitDone {
-		t.Fatal(stderr)
-	}
+	succeed(t, dir, "generate", "halo", "--ranks", "4", "--threads", "3", "--iterations", "4", "-o", "run")
+	text := succeed(t, dir, "analyze", "--json", "-o", "report", "run")
 	var a struct {
 		Trace   stats.TraceInfo
 		Threads stats.Threads
 	}
-	if err := json.Unmarshal([]byte(text), &a); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, text, &a)
 	table := readTable(t, filepath.Join(dir, "report", "tables", "threads.parquet"))
 	if table.rows != 12 || len(a.Threads.Rows) != 12 {
 		t.Fatalf("%d rows, %d in the document, want 12", table.rows, len(a.Threads.Rows))

@@ -1,25 +1,20 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"tracekit/trace/tracetest"
 )
 
 // TestTermsAreExplained states that the help explains the words of a report that are no
 // plain English, and that each table of times says whose they are.
 func TestTermsAreExplained(t *testing.T) {
 	dir, archive := t.TempDir(), sampleArchive(t, "zoo-4")
-	help, stderr, code := tracekit(t, dir, "help", "terms")
-	if code != exitDone {
-		t.Fatal(stderr)
-	}
-	report, stderr, code := tracekit(t, dir, "analyze", "--top", "1", archive)
-	if code != exitDone {
-		t.Fatal(stderr)
-	}
+	help := succeed(t, dir, "help", "terms")
+	report := succeed(t, dir, "analyze", "--top", "1", archive)
 	for _, word := range []string{"imbalance", "key", "N×N", "completion", "late sender", "wrong order", "t_max", "skew", "critical path", "serialization", "p99"} {
 		if !strings.Contains(report, word) {
 			t.Errorf("the report does not say %q: the test is out of date", word)
@@ -51,10 +46,7 @@ func TestPageTermsExist(t *testing.T) {
 		t.Fatal("no sources of the page: ", err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := tracetest.ReadFile(t, file)
 		for _, m := range regexp.MustCompile(`\bterm\('([^']*)'\)`).FindAllSubmatch(text, -1) {
 			if !known[string(m[1])] {
 				t.Errorf("%s: nothing explains %q", filepath.Base(file), m[1])

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tracekit/trace/tracetest"
 )
 
 // viewed runs view until its page was taken, and returns the page without what names the server,
@@ -53,9 +55,7 @@ func viewed(t *testing.T, args ...string) (body, said string) {
 // the trace has changed or the index cannot be read; a file that is none is left alone.
 func TestKeepIndex(t *testing.T) {
 	dir := t.TempDir()
-	if _, errs, code := tracekit(t, dir, "generate", "halo", "--iterations", "5", "-o", "halo"); code != 0 {
-		t.Fatal(errs)
-	}
+	succeed(t, dir, "generate", "halo", "--iterations", "5", "-o", "halo")
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	for _, c := range []struct{ name, flag, file string }{
 		{"cache", "--keep-index", ""},
@@ -94,14 +94,9 @@ func TestKeepIndex(t *testing.T) {
 			if again != first || !strings.Contains(said, "is not what the index was made of; a new one is made") || written().Equal(at) {
 				t.Errorf("the trace has changed: %q", said)
 			}
-			b, err := os.ReadFile(c.file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := tracetest.ReadFile(t, c.file)
 			b[len(b)/2] ^= 1
-			if err := os.WriteFile(c.file, b, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			tracetest.WriteFile(t, c.file, b)
 			again, said = viewed(t, c.flag, "halo")
 			if again != first || !strings.Contains(said, "damaged: ") || !strings.Contains(said, "; a new one is made") {
 				t.Errorf("the index is damaged: %q", said)
@@ -115,16 +110,12 @@ func TestKeepIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"int main", "int main()"} {
-		if err := os.WriteFile(filepath.Join("src", "halo.c"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, filepath.Join("src", "halo.c"), text)
 		if _, said := viewed(t, "--keep-index=mine", "--source=src", "halo"); !strings.Contains(said, "a new one is made") {
 			t.Errorf("with the source %q: %q", text, said)
 		}
 	}
-	if err := os.WriteFile("notes.txt", []byte("mine"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, "notes.txt", "mine")
 	_, errs, code := tracekit(t, dir, "view", "--keep-index=notes.txt", "halo")
 	if b, _ := os.ReadFile("notes.txt"); code != 2 || string(b) != "mine" || !strings.Contains(errs, "holds something else") {
 		t.Errorf("a file of another kind: exit code %d, %q, it holds %q", code, errs, b)
@@ -144,9 +135,7 @@ func TestCacheIsBounded(t *testing.T) {
 	now := time.Now()
 	for i, name := range []string{"new.tracekit-index", "recent.tracekit-index", "old.tracekit-index", "notes.txt"} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, make([]byte, 100), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, path, make([]byte, 100))
 		used := now.Add(-time.Duration(i) * 48 * time.Hour)
 		if err := os.Chtimes(path, used, used); err != nil {
 			t.Fatal(err)

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"tracekit/merge"
-	"tracekit/readers"
 	"tracekit/stats"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
@@ -25,13 +24,11 @@ const whatifSchema = "tracekit.whatif/1"
 type whatifOptions struct {
 	mergeFlags
 	gateFlags
+	outFlags
 	paths []string
 	gains bool
 	slack bool
 	top   int
-
-	out, format string
-	force       bool
 
 	scale, balance, limit, network, speed, overlap, order []string
 
@@ -125,9 +122,7 @@ of a region is its own, without what it calls, and waits are left out: they foll
 	set.BoolVar(&opts.gains, "gains", false, "try what promises most, and list it by gain")
 	set.BoolVar(&opts.slack, "slack", false, "say how much later ranks could be without a later end of the run, and which paths are nearly critical")
 	set.IntVar(&opts.top, "top", 10, "`rows` of each table")
-	set.StringVarP(&opts.out, "output", "o", "", "`trace` to write: the run with the changes")
-	set.StringVar(&opts.format, "format", "", "`format` to write: "+strings.Join(readers.Formats(), ", ")+" (default: as the name says)")
-	set.BoolVar(&opts.force, "force", false, "overwrite what is there")
+	opts.outFlags.add(set, "`trace` to write: the run with the changes")
 	return cmd
 }
 
@@ -166,14 +161,7 @@ func (o *whatifOptions) validate() error {
 	if len(o.changes) == 0 && !o.gains && !o.slack {
 		return usagef("name a change (--scale, --balance, --cap, --network, --rank-speed, --nonblocking, --order), or let --gains try some; or ask for --slack")
 	}
-	if o.out == "" {
-		return nil
-	}
-	var err error
-	if o.format, err = outputFormat(o.out, o.format); err != nil {
-		return err
-	}
-	return checkTrace(o.out, o.force)
+	return o.outFlags.validate()
 }
 
 // atPlace returns the parser of changes that are told by their place alone.
@@ -274,7 +262,11 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 		return err
 	}
 	defer t.Source.Close()
-	a, err := opts.analyze(ctx, io, t)
+	options := stats.Options{Top: 1}
+	if len(opts.limit) > 0 {
+		options.Overhead = &stats.OverheadOptions{PerCall: true}
+	}
+	a, err := opts.analyze(ctx, io, t, options)
 	if err != nil {
 		return err
 	}
@@ -353,25 +345,9 @@ func (o *whatifOptions) predict(ctx context.Context, io *streams, t *trace.Trace
 	moved.Source = merge.Corrected(t)
 	moved.Defs, moved.Clock.Maps, moved.Span = moved.Source.Defs(), maps, spans
 	src := merge.Corrected(&moved)
-	w, err := readers.Create(o.out, src.Info(), src.Defs(), readers.CreateOptions{Format: o.format, Force: o.force, Jobs: o.jobs, Store: t.Store})
-	if err != nil {
-		return p, err
-	}
-	if _, err := o.copyEvents(ctx, io, src, w); err != nil {
-		return p, errors.Join(err, w.Discard())
-	}
-	doc.Out, doc.Lost = o.out, w.Lost()
-	return p, w.Close()
-}
-
-func (o *whatifOptions) analyze(ctx context.Context, io *streams, t *trace.Trace) (*stats.Analysis, error) {
-	bar := startProgress(io, o.quiet, "analysing")
-	defer bar.done()
-	options := stats.Options{Jobs: o.jobs, Top: 1, Progress: &bar.Progress}
-	if len(o.limit) > 0 {
-		options.Overhead = &stats.OverheadOptions{PerCall: true}
-	}
-	return stats.Analyze(ctx, t, options)
+	doc.Out = o.out
+	_, doc.Lost, err = o.write(ctx, io, &o.readFlags, src, t.Store)
+	return p, err
 }
 
 func slackOf(ctx context.Context, t *trace.Trace, m *whatif.Model, top int) (*slackBlock, error) {

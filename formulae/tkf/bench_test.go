@@ -17,6 +17,7 @@ import (
 	"tracekit/readers"
 	"tracekit/samples"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // inMemory returns a real trace with its events in memory, and their number.
@@ -51,7 +52,7 @@ func perCore(b *testing.B, n int, f func()) {
 }
 
 func BenchmarkCompress(b *testing.B) {
-	for _, path := range archives(b, shared(b)) {
+	for _, path := range archives(b, tracetest.Shared(b, "otf2")) {
 		name := filepath.Base(filepath.Dir(path))
 		for mode, in := range []string{tkf.Lossless: "lossless", tkf.Statistics: "stat"} {
 			b.Run("trace="+name+"/mode="+in, func(b *testing.B) {
@@ -70,7 +71,7 @@ func BenchmarkCompress(b *testing.B) {
 }
 
 func BenchmarkDecompress(b *testing.B) {
-	for _, path := range archives(b, shared(b)) {
+	for _, path := range archives(b, tracetest.Shared(b, "otf2")) {
 		name := filepath.Base(filepath.Dir(path))
 		b.Run("trace="+name, func(b *testing.B) {
 			src, n := inMemory(b, path)
@@ -82,10 +83,7 @@ func BenchmarkDecompress(b *testing.B) {
 				}
 				defer tkf.Close()
 				for l := range tkf.Defs().Locations {
-					for _, err := range tkf.Events(context.Background(), trace.LocationID(l)) {
-						if err != nil {
-							b.Fatal(err)
-						}
+					for range tracetest.Batches(b, tkf, trace.LocationID(l)) {
 					}
 				}
 			})
@@ -100,7 +98,7 @@ func BenchmarkRecording(b *testing.B) {
 	for _, iterations := range []int{20, 200, 2000} {
 		traces[fmt.Sprintf("halo-16x%d", iterations)] = generate(b, samples.Options{Program: "halo", Ranks: 16, Iterations: iterations, Seed: 1}).(*trace.MemorySource)
 	}
-	for _, path := range archives(b, shared(b)) {
+	for _, path := range archives(b, tracetest.Shared(b, "otf2")) {
 		if src, n := inMemory(b, path); n > 40_000 { // of short runs the archive's files would be measured
 			traces[filepath.Base(filepath.Dir(path))] = src
 		}

@@ -11,6 +11,7 @@ import (
 	"tracekit/formulae/tkf"
 	"tracekit/merge"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -73,15 +74,7 @@ func iterations(t *testing.T, broken string) trace.Source {
 // visits returns how often each call path of a trace was gone through.
 func visits(t *testing.T, src trace.Source) map[string]uint64 {
 	t.Helper()
-	merged, err := merge.Merge(t.Context(), src, merge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer merged.Store.Close()
-	a, err := stats.Analyze(t.Context(), merged, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{})
 	n := make(map[string]uint64)
 	rows := make(map[stats.Path]stats.CallPathRow)
 	for _, p := range a.CallPaths {

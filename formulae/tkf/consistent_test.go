@@ -1,12 +1,12 @@
 package tkf_test
 
 import (
-	"context"
 	"testing"
 
 	"tracekit/formulae/tkf"
 	"tracekit/samples"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // In rebuilt traces no message arrives before it was sent, and no rank leaves a collective
@@ -65,10 +65,7 @@ func checkMessages(t *testing.T, src trace.Source) (messages, early int) {
 func checkCollectives(t *testing.T, src trace.Source) (early int) {
 	var begins, ends [][]int64 // by ordinal and rank
 	for l := range src.Defs().Locations {
-		for b, err := range src.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, src, trace.LocationID(l)) {
 			n, begun := 0, int64(0)
 			for i, k := range b.Coll.Kind {
 				if k == trace.KindCollectiveBegin {

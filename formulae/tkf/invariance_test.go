@@ -1,7 +1,6 @@
 package tkf_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -9,17 +8,14 @@ import (
 	"tracekit/formulae"
 	"tracekit/formulae/tkf"
 	"tracekit/samples"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
 
 // generate returns a generated trace in memory.
 func generate(t testing.TB, o samples.Options) trace.Source {
 	t.Helper()
-	m, _, err := samples.InMemory(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &m.MemorySource
+	return &statstest.Generated(t, o).MemorySource
 }
 
 // checkEqual checks that sizes are equal to within a share.

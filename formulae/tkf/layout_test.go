@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -77,9 +76,7 @@ func TestFilesOfThisVersion(t *testing.T) {
 	for mode, in := range []string{Lossless: "lossless", Statistics: "stat"} {
 		name := filepath.Join("testdata", in+".tkf")
 		if *update {
-			if err := os.WriteFile(name, compressed(t, Mode(mode)), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			tracetest.WriteFile(t, name, compressed(t, Mode(mode)))
 		}
 		file, err := Open(name, 0)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/formulae"
+	"tracekit/trace/tracetest"
 )
 
 // Most sequences of the paper's categories are learned in real traces: with the paper's
@@ -23,7 +24,7 @@ func TestLearnedShareOfRealTraces(t *testing.T) {
 		{formulae.Form{Terms: 64}, 0.999, 1},
 	} {
 		var learned, constructs, known uint64
-		all := append(archives(t, "../../samples/archives"), archives(t, shared(t))...)
+		all := append(archives(t, "../../samples/archives"), archives(t, tracetest.Shared(t, "otf2"))...)
 		for _, path := range all {
 			rows, err := formulae.LearnedByMemory(t.Context(), openTrace(t, path), []int{c.form.Terms}, c.form.Paper, engine.Options{})
 			if err != nil {

@@ -10,16 +10,14 @@ import (
 	"tracekit/partial/partialtest"
 	"tracekit/samples"
 	"tracekit/spill"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
 
 // FuzzParts: parts that somebody has made up, with right checksums, are refused, or make a file
 // that is read without panic and with bounded memory.
 func FuzzParts(f *testing.F) {
-	src, _, err := samples.InMemory(f.Context(), samples.Options{Program: "collectives", Ranks: 3, Iterations: 1, Seed: 1})
-	if err != nil {
-		f.Fatal(err)
-	}
+	src := statstest.Generated(f, samples.Options{Program: "collectives", Ranks: 3, Iterations: 1, Seed: 1})
 	store := spill.NewStore(1<<20, "")
 	defer store.Close()
 	for _, learn := range []bool{true, false} {

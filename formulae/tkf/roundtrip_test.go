@@ -3,7 +3,6 @@ package tkf_test
 import (
 	"bytes"
 	"context"
-	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
@@ -14,20 +13,8 @@ import (
 	"tracekit/formulae/tkf"
 	"tracekit/readers"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
-
-// shared returns the folder of real traces, or skips the test.
-func shared(t testing.TB) string {
-	t.Helper()
-	dir := os.Getenv("TRACEKIT_SHARED")
-	if dir == "" {
-		dir = "../../../shared"
-	}
-	if _, err := os.Stat(filepath.Join(dir, "traces", "otf2")); err != nil {
-		t.Skip("no folder of real traces: set TRACEKIT_SHARED, or put it beside the repository as shared")
-	}
-	return filepath.Join(dir, "traces", "otf2")
-}
 
 // archives returns the OTF2 archives below a folder.
 func archives(t testing.TB, dir string) []string {
@@ -61,9 +48,7 @@ func compress(t testing.TB, src trace.Source, opts tkf.Options) (string, *tkf.Re
 		t.Errorf("%d bytes reported, %d written", r.Sizes.File, out.Len())
 	}
 	name := filepath.Join(t.TempDir(), "x.tkf")
-	if err := os.WriteFile(name, out.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, name, out.Bytes())
 	return name, r
 }
 
@@ -82,10 +67,7 @@ func events(t testing.TB, src trace.Source, l trace.LocationID) *trace.Batch {
 	t.Helper()
 	all := &trace.Batch{}
 	all.Reset(l, 0)
-	for b, err := range src.Events(context.Background(), l) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for b := range tracetest.Batches(t, src, l) {
 		if err := b.Check(); err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +144,7 @@ func TestRoundTripOfSamples(t *testing.T) {
 }
 
 func TestRoundTripOfRealTraces(t *testing.T) {
-	for _, path := range archives(t, shared(t)) {
+	for _, path := range archives(t, tracetest.Shared(t, "otf2")) {
 		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) { checkRoundTrip(t, path) })
 	}
 }
@@ -178,9 +160,6 @@ func checkRoundTrip(t *testing.T, path string) {
 
 func readFile(t testing.TB, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := tracetest.ReadFile(t, name)
 	return b
 }

@@ -1,7 +1,6 @@
 package tkf_test
 
 import (
-	"context"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"tracekit/formulae"
 	"tracekit/formulae/tkf"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // kinds counts the events of a trace by kind.
@@ -19,10 +19,7 @@ func kinds(t testing.TB, src trace.Source) map[trace.Kind]int {
 	t.Helper()
 	n := make(map[trace.Kind]int)
 	for l := range src.Defs().Locations {
-		for b, err := range src.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, src, trace.LocationID(l)) {
 			if err := b.Check(); err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +45,7 @@ func TestStatisticsOfSamples(t *testing.T) {
 }
 
 func TestStatisticsOfRealTraces(t *testing.T) {
-	for _, path := range archives(t, shared(t)) {
+	for _, path := range archives(t, tracetest.Shared(t, "otf2")) {
 		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) { checkStatistics(t, path) })
 	}
 }

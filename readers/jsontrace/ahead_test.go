@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"tracekit/trace/tracetest"
 )
 
 // readAhead is readText with several goroutines and blocks of that size.
@@ -57,10 +58,7 @@ func TestAheadRealTraces(t *testing.T) {
 		t.Skip("the real traces are not there (set TRACEKIT_SHARED to their folder)")
 	}
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := tracetest.ReadFile(t, path)
 		if readAhead(t, data, 4<<10, 16<<10) != readText(t, data, windowBytes) {
 			t.Errorf("%s: another trace", path)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // BenchmarkRead compares reading into batches with counting lines and with walking over
@@ -67,10 +68,7 @@ func readAll(tb testing.TB, path string) int {
 	defer s.Close()
 	n := 0
 	for l := range s.Defs().Locations {
-		for batch, err := range s.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				tb.Fatal(err)
-			}
+		for batch := range tracetest.Batches(tb, s, trace.LocationID(l)) {
 			n += batch.Len()
 		}
 	}

@@ -56,7 +56,7 @@ func (c *comms) find(describe func() group, raw ...[]byte) uint32 {
 }
 
 // call reads what the arguments of a slice say about its communication.
-func (f *file) call(l *track, r *region, ev *event) call {
+func (f *file) call(r *region, ev *event) call {
 	if r.gpu {
 		return f.kernelCall(r, ev)
 	}

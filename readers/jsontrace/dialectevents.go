@@ -165,17 +165,14 @@ func (d *dialect) counter(l *track, ev *event, time int64) bool {
 	if !ok || id < 0 || id >= int64(len(d.Defs.Metrics)) {
 		return false
 	}
-	m := &d.Defs.Metrics[id]
-	if m.Class != trace.None && int(m.Class) < len(d.Defs.Metrics) {
-		m = &d.Defs.Metrics[m.Class]
-	}
+	counters := d.Defs.CountersOf(trace.MetricID(id))
 	d.types, d.values = d.types[:0], d.values[:0]
 	members(ev.args, func(key, value []byte) bool {
-		if value[0] == '[' || len(d.values) >= len(m.Members) || len(d.values) == seriesLimit {
+		if value[0] == '[' || len(d.values) >= len(counters) || len(d.values) == seriesLimit {
 			return true
 		}
 		typ := trace.TypeDouble
-		if i := m.Members[len(d.values)]; int(i) < len(d.Defs.MetricMembers) {
+		if i := counters[len(d.values)]; int(i) < len(d.Defs.MetricMembers) {
 			typ = d.Defs.MetricMembers[i].Value
 		}
 		d.types, d.values = append(d.types, typ), append(d.values, typedValue(typ, text(value)))

@@ -15,7 +15,6 @@ type event struct {
 	hasDur  bool
 	badTime bool // ts or dur is not a finite number or was clamped
 	empty   bool // {}
-	bind    bool // bp is "e"
 	flowIn  bool
 	flowOut bool
 	time    int64
@@ -83,7 +82,6 @@ const (
 	keyPh      = 'p' | 'h'<<8
 	keyTs      = 't' | 's'<<8
 	keyID      = 'i' | 'd'<<8
-	keyBp      = 'b' | 'p'<<8
 	keyDur     = 'd' | 'u'<<8 | 'r'<<16
 	keyCat     = 'c' | 'a'<<8 | 't'<<16
 	keyPid     = 'p' | 'i'<<8 | 'd'<<16
@@ -154,8 +152,6 @@ func (ev *event) set(key uint64, value []byte, digits int) {
 		ev.scope = text(value)
 	case keyBindID:
 		ev.bindID = value
-	case keyBp:
-		ev.bind = string(text(value)) == "e"
 	case keyFlowIn:
 		ev.flowIn = string(value) == "true"
 	case keyFlowOut:

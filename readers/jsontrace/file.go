@@ -258,7 +258,7 @@ func (f *file) slice(l *track, ev *event, at int64) {
 	l.trivial = l.trivial && r.trivial
 	var c call
 	if r.args {
-		c = f.call(l, r, ev)
+		c = f.call(r, ev)
 	}
 	switch {
 	case r.host:

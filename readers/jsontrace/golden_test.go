@@ -5,7 +5,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -53,9 +52,7 @@ func checkGolden(t *testing.T, path string) {
 		name := filepath.Join(dir, f.Name)
 		// A file that must not end in a line feed ends in one more with a backslash.
 		data := bytes.TrimSuffix(f.Data, []byte("\\\n"))
-		if err := os.WriteFile(name, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, name, data)
 		files = append(files, name)
 	}
 	var options jsontrace.Options
@@ -65,9 +62,7 @@ func checkGolden(t *testing.T, path string) {
 	got := strings.ReplaceAll(outcome(t, files, options), dir+"/", "")
 	if *update {
 		a.Files = append(keep, txtar.File{Name: "want", Data: []byte(got)})
-		if err := os.WriteFile(path, txtar.Format(a), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, path, txtar.Format(a))
 		return
 	}
 	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // events makes a file of so many events.
@@ -230,10 +231,7 @@ func TestManyLayers(t *testing.T) {
 	}
 	seen := make(map[int64]bool)
 	for l := range s.Defs().Locations {
-		for b, err := range s.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, s, trace.LocationID(l)) {
 			if b.Len() != 2 || len(b.Attrs.Value) != 1 || seen[b.Flow.Time[0]] || b.Flow.Time[1]-b.Flow.Time[0] != 10_000*n+b.Flow.Time[0]/10 {
 				t.Fatalf("location %d: %v", l, b.Flow)
 			}
@@ -293,38 +291,22 @@ func TestTauSenders(t *testing.T) {
 	}
 }
 
-// changing is a context of which the first question whether it has ended changes a file.
-type changing struct {
-	context.Context
-	change func()
-}
-
-func (c *changing) Err() error {
-	if c.change != nil {
-		c.change()
-		c.change = nil
-	}
-	return nil
-}
-
 // A file that another program writes while it is read is no sound trace: alone, compressed, or
 // one of several.
 func TestChangedMeanwhile(t *testing.T) {
 	text := events(1000, func(i int) string { return fmt.Sprintf(`{"ph":"i","pid":1,"ts":%d}`, i) })
-	for name, data := range map[string][]byte{"a.json": text, "a.json.gz": zipped(text)} {
+	for name, data := range map[string][]byte{"a.json": text, "a.json.gz": tracetest.Gzip(text)} {
 		for what, size := range map[string]int64{"stays": 0, "shrinks": int64(len(data)) / 2, "grows": int64(len(data)) + 100} {
 			dir := t.TempDir()
 			path := filepath.Join(dir, name)
 			for _, p := range []string{path, filepath.Join(dir, "b.json")} {
-				if err := os.WriteFile(p, data, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				tracetest.WriteFile(t, p, data)
 			}
 			s := newSource(Files(dir), Options{Jobs: 1})
 			if len(s.files) != 2 {
 				t.Fatalf("%d files", len(s.files))
 			}
-			change := &changing{context.Background(), func() {
+			change := &tracetest.Changing{Context: context.Background(), Change: func() {
 				if size > 0 {
 					if err := os.Truncate(path, size); err != nil {
 						t.Error(err)

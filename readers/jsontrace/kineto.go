@@ -185,35 +185,18 @@ func kernelOperation(name string) operation {
 	return opNone
 }
 
-// operationByName returns the operation that PyTorch, NCCL or HCCL call so.
+// operations are those of PyTorch, NCCL and HCCL by their names without ornaments.
+var operations = map[string]operation{
+	"allreduce": collective(trace.CollAllreduce), "broadcast": collective(trace.CollBcast), "reduce": collective(trace.CollReduce),
+	"allgather": collective(trace.CollAllgather), "gather": collective(trace.CollGather), "scatter": collective(trace.CollScatter),
+	"reducescatter": collective(trace.CollReduceScatterBlock), "alltoall": collective(trace.CollAlltoall),
+	"alltoallv": collective(trace.CollAlltoallv), "alltoallsingle": collective(trace.CollAlltoallv),
+	"barrier": collective(trace.CollBarrier), "send": opSend, "recv": opRecv,
+}
+
+// operationByName returns the operation that PyTorch, NCCL or HCCL call so, opNone if it is none.
 func operationByName(name string) operation {
 	s := strings.ToLower(strings.Trim(name, "_"))
 	s = strings.NewReplacer("_base", "", "_into_tensor", "", "_tensor", "", "_coalesced", "", "_", "").Replace(s)
-	switch s {
-	case "allreduce":
-		return collective(trace.CollAllreduce)
-	case "broadcast":
-		return collective(trace.CollBcast)
-	case "reduce":
-		return collective(trace.CollReduce)
-	case "allgather":
-		return collective(trace.CollAllgather)
-	case "gather":
-		return collective(trace.CollGather)
-	case "scatter":
-		return collective(trace.CollScatter)
-	case "reducescatter":
-		return collective(trace.CollReduceScatterBlock)
-	case "alltoall":
-		return collective(trace.CollAlltoall)
-	case "alltoallv", "alltoallsingle":
-		return collective(trace.CollAlltoallv)
-	case "barrier":
-		return collective(trace.CollBarrier)
-	case "send":
-		return opSend
-	case "recv":
-		return opRecv
-	}
-	return opNone
+	return operations[s]
 }

@@ -150,7 +150,7 @@ func (n *nester) pop(time int64) {
 func (n *nester) enter(time int64, fr visit) {
 	n.stack = append(n.stack, fr)
 	n.tally(fr, 1)
-	time = n.advance(time, 1)
+	time = n.advance(time)
 	if n.batch != nil {
 		n.putAttrs()
 		n.batch.AddFlow(time, trace.KindEnter, n.ids.region(fr.region))
@@ -189,15 +189,15 @@ func (n *nester) leave(time int64) {
 	if fr.call.operation != opNone {
 		n.endCall(time, &fr.call)
 	}
-	time = n.advance(time, 1)
+	time = n.advance(time)
 	if n.batch != nil {
 		n.batch.AddFlow(time, trace.KindLeave, n.ids.region(fr.region))
 	}
 }
 
-// advance counts events and returns their time, which does not decrease.
-func (n *nester) advance(time int64, events uint64) int64 {
-	n.events += events
+// advance counts an event and returns its time, which does not decrease.
+func (n *nester) advance(time int64) int64 {
+	n.events++
 	n.last = max(n.last, time)
 	return addTime(n.last, n.f.shift)
 }
@@ -234,7 +234,7 @@ func (n *nester) endCall(time int64, c *call) {
 	if c.operation == opSend {
 		return
 	}
-	time = n.advance(time, 1)
+	time = n.advance(time)
 	switch {
 	case n.batch == nil:
 	case c.operation == opRecv:
@@ -306,7 +306,7 @@ func (n *nester) isOpen(name uint32) bool {
 // moment makes way for an event that is no slice: slices that end before it are left.
 func (n *nester) moment(time int64) int64 {
 	n.pop(time - 1)
-	return n.advance(time, 1)
+	return n.advance(time)
 }
 
 // close leaves what is open at the end of the track. Slices without an end stay open,

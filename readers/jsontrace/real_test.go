@@ -3,7 +3,6 @@ package jsontrace_test
 import (
 	"bufio"
 	"compress/gzip"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 
 	"tracekit/readers/jsontrace"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // expected are the findings that remain in the real traces, and why they are right.
@@ -59,7 +59,7 @@ var expected = map[string][]string{
 // Every real trace is read, with as many events of each phase as an independent count
 // finds, calls and counters as many as these make, and no finding but the expected ones.
 func TestRealTraces(t *testing.T) {
-	shared(t, "json")
+	tracetest.Shared(t, "json")
 	for _, path := range jsontrace.RealTraces() {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			s := open(t, path)
@@ -86,10 +86,7 @@ func checkEvents(t *testing.T, s *jsontrace.Source, phases map[byte]int) {
 	for l, def := range s.Defs().Locations {
 		var events uint64
 		last := int64(-1 << 63)
-		for b, err := range s.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, s, trace.LocationID(l)) {
 			events += uint64(b.Len())
 			for _, k := range b.Flow.Kind {
 				n[k]++
@@ -233,7 +230,7 @@ func summary(n map[byte]int) string {
 // The eight ranks of a training step: each kernel of NCCL is a collective of all ranks,
 // whose members end within microseconds of each other.
 func TestTrainingOfEightRanks(t *testing.T) {
-	paths, _ := filepath.Glob(filepath.Join(shared(t, "json"), "dlrm-8rank", "*.gz"))
+	paths, _ := filepath.Glob(filepath.Join(tracetest.Shared(t, "json"), "dlrm-8rank", "*.gz"))
 	s := open(t, paths...)
 	d := s.Defs()
 	if n := len(d.World()); n != 8 {
@@ -243,10 +240,7 @@ func TestTrainingOfEightRanks(t *testing.T) {
 	var begins, ends [8][]int64
 	var ops [8][]trace.CollectiveOp
 	for l := range d.Locations {
-		for b, err := range s.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, s, trace.LocationID(l)) {
 			for i, k := range b.Coll.Kind {
 				r := ranks[l]
 				if k == trace.KindCollectiveBegin {
@@ -285,7 +279,7 @@ func TestTrainingOfEightRanks(t *testing.T) {
 
 // The files of a run under dftracer say which rank they are, and name files and host.
 func TestRanksOfDftracer(t *testing.T) {
-	paths, _ := filepath.Glob(filepath.Join(shared(t, "json"), "cm1-48rank-dftracer", "*.gz"))
+	paths, _ := filepath.Glob(filepath.Join(tracetest.Shared(t, "json"), "cm1-48rank-dftracer", "*.gz"))
 	s := open(t, paths...)
 	if n := len(s.Defs().World()); n != 8 {
 		t.Errorf("%d ranks, want 8", n)
@@ -294,10 +288,7 @@ func TestRanksOfDftracer(t *testing.T) {
 		t.Errorf("machine %q", s.Info().Machine)
 	}
 	named := 0
-	for b, err := range s.Events(context.Background(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for b := range tracetest.Batches(t, s, 0) {
 		for i, id := range b.Attrs.Attribute {
 			if d := s.Defs(); d.String(d.Attributes[id].Name) == "file" && strings.Contains(d.String(trace.StringID(b.Attrs.Value[i])), "/") {
 				named++

@@ -75,10 +75,7 @@ func checkSource(t testing.TB, s *Source) {
 	for l := range s.Defs().Locations {
 		var events uint64
 		last := int64(-1 << 63)
-		for b, err := range s.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, s, trace.LocationID(l)) {
 			if b.First != events || b.Location != trace.LocationID(l) {
 				t.Fatalf("a batch of location %d begins with event %d, want %d of %d", b.Location, b.First, events, l)
 			}
@@ -155,10 +152,7 @@ func goldenInputs(t testing.TB) [][]byte {
 
 // ownText returns a small trace in tracekit's own dialect.
 func ownText(t testing.TB) []byte {
-	text, err := os.ReadFile("testdata/own.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := tracetest.ReadFile(t, "testdata/own.json")
 	return text
 }
 
@@ -181,11 +175,7 @@ func samples(t *testing.T) map[string][]byte {
 // RealTraces returns the traces that real programs wrote, none if they are not here; the
 // directories among them hold published results.
 func RealTraces() []string {
-	root := os.Getenv("TRACEKIT_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	paths, _ := filepath.Glob(filepath.Join(root, "traces", "json", "*", "*"))
+	paths, _ := filepath.Glob(filepath.Join(tracetest.SharedFolder(), "json", "*", "*"))
 	return slices.DeleteFunc(paths, func(path string) bool {
 		info, err := os.Stat(path)
 		return err != nil || !info.Mode().IsRegular()
@@ -271,7 +261,7 @@ func TestCorruption(t *testing.T) {
 			continue
 		}
 		rnd := rand.New(rand.NewPCG(2, uint64(len(text))))
-		packed := zipped(text)
+		packed := tracetest.Gzip(text)
 		for range trials(name) {
 			for _, data := range [][]byte{text, packed} {
 				bad := slices.Clone(data)
@@ -280,15 +270,6 @@ func TestCorruption(t *testing.T) {
 			}
 		}
 	}
-}
-
-// zipped returns a text compressed.
-func zipped(text []byte) []byte {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	w.Write(text)
-	w.Close()
-	return b.Bytes()
 }
 
 // A compressed file that is cut gives the events before the cut; members that follow each

@@ -71,22 +71,8 @@ func TestRoundTripOfArchives(t *testing.T) {
 	}
 }
 
-// shared returns the folder of real traces, and skips the test if it is not there.
-func shared(t testing.TB, sub string) string {
-	t.Helper()
-	root := os.Getenv("TRACEKIT_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	dir := filepath.Join(root, "traces", sub)
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("the real traces are not there (set TRACEKIT_SHARED to their folder): %v", err)
-	}
-	return dir
-}
-
 func archives(t testing.TB) []string {
-	dirs, err := filepath.Glob(filepath.Join(shared(t, "otf2"), "*"))
+	dirs, err := filepath.Glob(filepath.Join(tracetest.Shared(t, "otf2"), "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,10 +82,7 @@ func archives(t testing.TB) []string {
 // own is a trace with every kind of event, in text form; see testdata/own.txt.
 func own(t testing.TB) *trace.MemorySource {
 	t.Helper()
-	text, err := os.ReadFile("testdata/own.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := tracetest.ReadFile(t, "testdata/own.txt")
 	return tracetest.MustParse(t, string(text))
 }
 
@@ -132,14 +115,9 @@ func TestRoundTripOfEverything(t *testing.T) {
 
 func compareGolden(t *testing.T, path, golden string) {
 	t.Helper()
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := tracetest.ReadFile(t, path)
 	if *update {
-		if err := os.WriteFile(golden, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, golden, got)
 	}
 	want, _ := os.ReadFile(golden)
 	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); d != "" {
@@ -179,7 +157,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 
 // Real JSON traces, written in tracekit's dialect, are read as they were.
 func TestRoundTripOfJSON(t *testing.T) {
-	shared(t, "json")
+	tracetest.Shared(t, "json")
 	for _, path := range jsontrace.RealTraces() {
 		in := open(t, path)
 		again := filepath.Join(t.TempDir(), "again.json")

@@ -78,9 +78,7 @@ func BenchmarkScale(b *testing.B) {
 		for _, n := range []int{10_000, 100_000, 1_000_000} {
 			b.Run(fmt.Sprintf("case=%s/n=%d", c.name, n), func(b *testing.B) {
 				path := filepath.Join(b.TempDir(), "a.json")
-				if err := os.WriteFile(path, events(c.lines*n, func(i int) string { return c.events(n, i) }), 0o600); err != nil {
-					b.Fatal(err)
-				}
+				tracetest.WriteFile(b, path, events(c.lines*n, func(i int) string { return c.events(n, i) }))
 				for b.Loop() {
 					readAll(b, path)
 				}

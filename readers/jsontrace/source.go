@@ -1,6 +1,7 @@
 package jsontrace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -192,17 +193,10 @@ func describeFiles(files []*file) trace.Info {
 	info.Properties["phases"] = strings.Join(phases, ", ")
 	for _, f := range files {
 		info.Bytes += f.size
-		info.Creator = firstOf(info.Creator, f.creator())
-		info.Machine = firstOf(info.Machine, f.dft.host)
+		info.Creator = cmp.Or(info.Creator, f.creator())
+		info.Machine = cmp.Or(info.Machine, f.dft.host)
 	}
 	return info
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // form names the dialect of a file.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"tracekit/readers/jsontrace"
 	"tracekit/spill"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 func TestSniff(t *testing.T) {
@@ -45,9 +45,7 @@ func TestSniffFar(t *testing.T) {
 		"other": {`{"metadata":{"notes":["` + strings.Repeat("x", 1<<20) + `"]},"nodes":[{"ph":"i"}]}`, false},
 	} {
 		path := filepath.Join(t.TempDir(), name+".json")
-		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, path, c.text)
 		if got := jsontrace.Sniff(path, []byte(c.text[:4096])); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
@@ -56,10 +54,7 @@ func TestSniffFar(t *testing.T) {
 
 // A trace is the same however it is compressed, and is recognised.
 func TestCompression(t *testing.T) {
-	plain, err := os.ReadFile("testdata/own.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := tracetest.ReadFile(t, "testdata/own.json")
 	want := textOf(t, open(t, "testdata/own.json"))
 	for name, wrap := range map[string]func(io.Writer) (io.WriteCloser, error){
 		"gzip": func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },
@@ -81,9 +76,7 @@ func TestCompression(t *testing.T) {
 			t.Errorf("%s: not recognised", name)
 		}
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, path, b.Bytes())
 		s := open(t, path)
 		if got := textOf(t, s); got != want {
 			t.Errorf("%s: another trace", name)
@@ -95,7 +88,7 @@ func TestCompression(t *testing.T) {
 // The result does not depend on how much memory there is, nor on the order in which files
 // of ranks are named.
 func TestSameResult(t *testing.T) {
-	paths, _ := filepath.Glob(filepath.Join(shared(t, "json"), "dlrm-8rank", "*.gz"))
+	paths, _ := filepath.Glob(filepath.Join(tracetest.Shared(t, "json"), "dlrm-8rank", "*.gz"))
 	want := outcome(t, paths, jsontrace.Options{})
 	store := spill.NewStore(0, t.TempDir())
 	defer store.Close()
@@ -117,9 +110,7 @@ func TestSameResult(t *testing.T) {
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"rank1.json": "[{}]", "rank0.pfw": "[\n{\"ph\":\"i\"}", "notes.json": `{"a":1}`, "other.txt": "[{}]"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, filepath.Join(dir, name), text)
 	}
 	got := jsontrace.Files(dir)
 	if len(got) != 2 || filepath.Base(got[0]) != "rank0.pfw" || filepath.Base(got[1]) != "rank1.json" {

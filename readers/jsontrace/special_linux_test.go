@@ -11,6 +11,7 @@ import (
 
 	"tracekit/readers/internal/wire"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // What is no regular file is not opened: in a directory it is a finding beside the others, alone
@@ -24,9 +25,7 @@ func TestSpecialFiles(t *testing.T) {
 	if Sniff(dir, nil) || Sniff(pipe, []byte("{")) {
 		t.Error("files that cannot be opened are taken for a trace")
 	}
-	if err := os.WriteFile(sound, []byte(`[{"ph":"i","ts":1}]`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, sound, `[{"ph":"i","ts":1}]`)
 	if !Sniff(dir, nil) {
 		t.Error("the trace is not recognised")
 	}

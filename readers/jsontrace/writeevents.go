@@ -351,7 +351,7 @@ func (w *lineWriter) metric(r trace.Row) {
 	w.line = append(w.line, quoted(w.metricName(id))...)
 	w.line = append(w.line, `,"id":`...)
 	w.line = strconv.AppendUint(w.line, uint64(id), 10)
-	members := w.membersOf(id)
+	members := w.defs.CountersOf(id)
 	for k := r.First; k < r.End; k++ {
 		name, typ := strconv.Quote(strconv.Itoa(int(m.Member[k])))+":", m.Type[k]
 		if n := int(m.Member[k]); n < len(members) && int(members[n]) < len(w.names.members) {
@@ -371,21 +371,9 @@ func (w *lineWriter) metric(r trace.Row) {
 	w.end()
 }
 
-// membersOf returns the members of a metric or of its class.
-func (w *Writer) membersOf(id trace.MetricID) []trace.MetricMemberID {
-	if int(id) >= len(w.defs.Metrics) {
-		return nil
-	}
-	m := &w.defs.Metrics[id]
-	if m.Class != trace.None && int(m.Class) < len(w.defs.Metrics) {
-		m = &w.defs.Metrics[m.Class]
-	}
-	return m.Members
-}
-
 // metricName returns the name of a metric's first member.
 func (w *Writer) metricName(id trace.MetricID) string {
-	if m := w.membersOf(id); len(m) > 0 && int(m[0]) < len(w.defs.MetricMembers) {
+	if m := w.defs.CountersOf(id); len(m) > 0 && int(m[0]) < len(w.defs.MetricMembers) {
 		return w.defs.String(w.defs.MetricMembers[m[0]].Name)
 	}
 	return "metric " + strconv.Itoa(int(id))

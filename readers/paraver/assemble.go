@@ -190,39 +190,30 @@ func (r *records) advance() {
 
 // events takes a batch of events, and what the other streams hold up to them.
 func (a *assembler) events(b *trace.Batch, messages, states *records) {
-	var flow, p2p, coll, metric, other int
-	for _, table := range b.Order {
-		switch table {
+	for _, r := range b.Events {
+		i := r.First
+		switch r.Table {
 		case trace.TableFlow:
-			if len(a.source.layers) == 0 || !a.elsewhere(&b.Flow, flow) {
-				a.until(b.Flow.Time[flow], messages, states)
-				a.flow(&b.Flow, flow)
+			if len(a.source.layers) == 0 || !a.elsewhere(&b.Flow, i) {
+				a.until(b.Flow.Time[i], messages, states)
+				a.flow(&b.Flow, i)
 			}
-			flow++
 		case trace.TableP2P:
-			a.until(b.P2P.Time[p2p], messages, states)
-			a.ownMessage(&b.P2P, p2p)
-			p2p++
+			a.until(b.P2P.Time[i], messages, states)
+			a.ownMessage(&b.P2P, i)
 		case trace.TableColl:
-			a.until(b.Coll.Time[coll], messages, states)
-			a.collective(&b.Coll, coll)
-			coll++
+			a.until(b.Coll.Time[i], messages, states)
+			a.collective(&b.Coll, i)
 		case trace.TableMetric:
-			end := metric + 1
-			for end < len(b.Metric.Seq) && b.Metric.Seq[end] == b.Metric.Seq[metric] {
-				end++
-			}
-			t := b.Metric.Time[metric]
+			t := b.Metric.Time[i]
 			a.until(t, messages, states)
 			a.last = t
-			a.out.AddMetric(t, b.Metric.Metric[metric], b.Metric.Type[metric:end], b.Metric.Value[metric:end])
-			metric = end
+			a.out.AddMetric(t, b.Metric.Metric[i], b.Metric.Type[i:r.End], b.Metric.Value[i:r.End])
 		default:
-			t := b.Other.Time[other]
+			t := b.Other.Time[i]
 			a.until(t, messages, states)
 			a.last = t
-			a.out.AddOther(t, b.Other.Kind[other], b.Other.Args[b.Other.Offset[other]:b.Other.Offset[other+1]]...)
-			other++
+			a.out.AddOther(t, b.Other.Kind[i], b.Other.Args[b.Other.Offset[i]:b.Other.Offset[i+1]]...)
 		}
 		a.full()
 		if a.stopped {

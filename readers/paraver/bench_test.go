@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // ringTasks is the number of tasks of a ring trace.
@@ -91,10 +92,7 @@ func open(t testing.TB, text []byte, labels string, opts Options) *Source {
 func deliver(t testing.TB, s *Source) (events int) {
 	t.Helper()
 	for l := range s.Defs().Locations {
-		for b, err := range s.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, s, trace.LocationID(l)) {
 			events += b.Len()
 		}
 	}

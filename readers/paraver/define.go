@@ -1,6 +1,7 @@
 package paraver
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 
@@ -12,11 +13,11 @@ import (
 // are on the machine. The names are those of the .row file, if it has them.
 func (r *reading) machine() {
 	d, n, h := r.defs, r.names, r.header
-	d.SystemTree = append(d.SystemTree, trace.SystemTreeNode{Name: n.text(or(r.row.name("SYSTEM", 0), "machine")),
+	d.SystemTree = append(d.SystemTree, trace.SystemTreeNode{Name: n.text(cmp.Or(r.row.name("SYSTEM", 0), "machine")),
 		Class: n.text("machine"), Parent: trace.None})
 	for i := range h.cpus {
 		d.SystemTree = append(d.SystemTree, trace.SystemTreeNode{Ref: uint64(i + 1), Parent: 0,
-			Name: n.text(or(r.row.name("NODE", i), fmt.Sprintf("node %d", i+1))), Class: n.text("node")})
+			Name: n.text(cmp.Or(r.row.name("NODE", i), fmt.Sprintf("node %d", i+1))), Class: n.text("node")})
 	}
 	for a, tasks := range h.appls {
 		var places appl
@@ -48,11 +49,11 @@ func (r *reading) task(a, t int, task task) taskPlace {
 		node = trace.SystemTreeNodeID(task.node)
 	}
 	d.LocationGroups = append(d.LocationGroups, trace.LocationGroup{Ref: uint64(rank), Kind: 1, Node: node, Creator: trace.None,
-		Name: n.text(or(r.row.name("TASK", rank), fmt.Sprintf("TASK %d.%d", a+1, t+1)))})
+		Name: n.text(cmp.Or(r.row.name("TASK", rank), fmt.Sprintf("TASK %d.%d", a+1, t+1)))})
 	r.beside = r.beside || task.threads > 1
 	for i := range task.threads {
 		id := len(d.Locations)
-		name := or(r.row.name("THREAD", id), fmt.Sprintf("THREAD %d.%d.%d", a+1, t+1, i+1))
+		name := cmp.Or(r.row.name("THREAD", id), fmt.Sprintf("THREAD %d.%d.%d", a+1, t+1, i+1))
 		d.Locations = append(d.Locations, trace.Location{Ref: uint64(id), Name: n.text(name),
 			Kind: trace.LocationCPUThread, Group: trace.LocationGroupID(rank)})
 	}
@@ -81,14 +82,6 @@ func (r *reading) openThread(l *thread) {
 	l.events = r.spool.Stream(l.location * threadStreams)
 	l.messages = r.spool.Stream(l.location*threadStreams + messageStream)
 	l.states = r.spool.Stream(l.location*threadStreams + stateStream)
-}
-
-// or returns b if a is empty.
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // tables is what the lines of a trace have in common: the definitions, as far as lines have

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -146,10 +145,7 @@ func written(t *testing.T, source []byte, plain bool) map[string][]byte {
 		files["lost"] = fmt.Appendf(files["lost"], "%d %s\n", lost[k], k)
 	}
 	for _, name := range []string{"trace.prv", "trace.pcf", "trace.row"} {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := tracetest.ReadFile(t, filepath.Join(dir, name))
 		files[name] = data
 	}
 	files["trace.pcf"] = files["trace.pcf"][bytes.Index(files["trace.pcf"], []byte("EVENT_TYPE")):]
@@ -164,10 +160,7 @@ func write(t testing.TB, src trace.Source, path string, options CreateOptions) m
 		t.Fatal(err)
 	}
 	for l := range src.Defs().Locations {
-		for b, err := range src.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, src, trace.LocationID(l)) {
 			if err := w.Write(b); err != nil {
 				t.Fatal(err)
 			}
@@ -198,9 +191,7 @@ func compareGolden(t *testing.T, path string, a *txtar.Archive, got map[string][
 			}
 			a.Files[i].Data = got[name]
 		}
-		if err := os.WriteFile(path, txtar.Format(a), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		tracetest.WriteFile(t, path, txtar.Format(a))
 		return
 	}
 	for name, data := range got {

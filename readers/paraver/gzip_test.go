@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // TestGzipMembers: members that follow each other are one text; what is no member, and one
@@ -13,7 +14,7 @@ import (
 func TestGzipMembers(t *testing.T) {
 	text := ring(20 << 10)
 	half := bytes.IndexByte(text[len(text)/2:], '\n') + len(text)/2 + 1
-	many := slices.Concat(zipped(text[:half]), bytes.Repeat(zipped(nil), 1000), zipped(text[half:]))
+	many := slices.Concat(tracetest.Gzip(text[:half]), bytes.Repeat(tracetest.Gzip(nil), 1000), tracetest.Gzip(text[half:]))
 	for name, c := range map[string]struct {
 		data  []byte
 		sound bool
@@ -21,7 +22,7 @@ func TestGzipMembers(t *testing.T) {
 		"many":      {many, true},
 		"garbage":   {append(bytes.Clone(many), "garbage"...), false},
 		"cut":       {many[:len(many)-9], false},
-		"long line": {zipped(append(bytes.Clone(text), make([]byte, 40<<20)...)), false},
+		"long line": {tracetest.Gzip(append(bytes.Clone(text), make([]byte, 40<<20)...)), false},
 	} {
 		s, err := sample{prv: c.data}.read(0)
 		if err != nil {

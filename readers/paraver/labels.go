@@ -210,10 +210,10 @@ func (w *Writer) writeRow(f io.Writer) error {
 		if int(t.group) < len(d.LocationGroups) {
 			name = oneLine(d.String(d.LocationGroups[t.group].Name))
 		}
-		tasks = append(tasks, or(name, fmt.Sprintf("TASK 1.%d", i+1)))
+		tasks = append(tasks, cmp.Or(name, fmt.Sprintf("TASK 1.%d", i+1)))
 		for j, l := range t.threads {
 			name := oneLine(d.String(d.Locations[l].Name))
-			threads = append(threads, or(name, fmt.Sprintf("THREAD 1.%d.%d", i+1, j+1)))
+			threads = append(threads, cmp.Or(name, fmt.Sprintf("THREAD 1.%d.%d", i+1, j+1)))
 		}
 	}
 	level(b, "NODE", nodes)
@@ -228,7 +228,7 @@ func (w *Writer) nodeName(n int) string {
 	if id := w.objects.nodes[n]; int(id) < len(w.defs.SystemTree) {
 		name = oneLine(w.defs.String(w.defs.SystemTree[id].Name))
 	}
-	return or(name, fmt.Sprintf("node %d", n+1))
+	return cmp.Or(name, fmt.Sprintf("node %d", n+1))
 }
 
 // level writes the names of one level.

@@ -265,7 +265,7 @@ func (r *reading) addLayers(s *Source, visits []map[uint32]visitCount) {
 		events := make(map[uint32]uint64)
 		for _, i := range slices.Sorted(maps.Keys(visits[l])) {
 			if k := s.slots[i].layer; k > 0 {
-				types[k] = append(types[k], or(r.pcf.typeLabel(s.slots[i].typ), typeName(s.slots[i].typ)))
+				types[k] = append(types[k], cmp.Or(r.pcf.typeLabel(s.slots[i].typ), typeName(s.slots[i].typ)))
 				events[k] += visits[l][i].enters + visits[l][i].leaves
 			}
 		}

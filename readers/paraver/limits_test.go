@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // prv makes a trace of one thread: lines formats what is said, n times, of a number from 0.
@@ -107,9 +108,7 @@ func TestCompanions(t *testing.T) {
 			if text == "-" {
 				continue
 			}
-			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			tracetest.WriteFile(t, name, text)
 		}
 		s, err := Open(context.Background(), path, Options{})
 		if err != nil {
@@ -126,31 +125,15 @@ func TestCompanions(t *testing.T) {
 	}
 }
 
-// changing is a context of which the first question whether it has ended changes a file.
-type changing struct {
-	context.Context
-	change func()
-}
-
-func (c *changing) Err() error {
-	if c.change != nil {
-		c.change()
-		c.change = nil
-	}
-	return nil
-}
-
 // TestChangedMeanwhile: a file that another program writes while it is read is no sound trace,
 // plain or compressed.
 func TestChangedMeanwhile(t *testing.T) {
 	text := ring(100 << 10)
-	for name, data := range map[string][]byte{"a.prv": text, "a.prv.gz": zipped(text)} {
+	for name, data := range map[string][]byte{"a.prv": text, "a.prv.gz": tracetest.Gzip(text)} {
 		for what, size := range map[string]int64{"stays": 0, "shrinks": int64(len(data)) / 2, "grows": int64(len(data)) + 100} {
 			path := filepath.Join(t.TempDir(), name)
-			if err := os.WriteFile(path, data, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			s, err := Open(&changing{context.Background(), func() {
+			tracetest.WriteFile(t, path, data)
+			s, err := Open(&tracetest.Changing{Context: context.Background(), Change: func() {
 				if size > 0 {
 					if err := os.Truncate(path, size); err != nil {
 						t.Error(err)

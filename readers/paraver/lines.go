@@ -204,10 +204,10 @@ func (d *decoder) global(s *scanner) error {
 	}
 	d.block.counts.Globals++
 	h.coll, h.comm, h.sent, h.received = true, d.comms.find(f[5]), uint64(f[6]), uint64(f[7])
-	switch op := d.names.classes[h.region].Op; op {
-	case trace.CollBcast, trace.CollScatter, trace.CollScatterv: // the root sends
+	switch d.names.classes[h.region].Op.Pattern() {
+	case trace.PatternOneToAll: // the root sends
 		h.root = f[6] > 0 && f[7] == 0
-	case trace.CollReduce, trace.CollGather, trace.CollGatherv:
+	case trace.PatternAllToOne:
 		h.root = f[7] > 0 && f[6] == 0
 	}
 	return nil

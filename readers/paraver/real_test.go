@@ -3,7 +3,6 @@ package paraver
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -19,7 +18,9 @@ import (
 
 	"tracekit/merge"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // A realTrace is what is to be expected of a trace that a real program wrote.
@@ -62,17 +63,10 @@ var realTraces = []realTrace{
 }
 
 func TestRealTraces(t *testing.T) {
-	folder := sharedFolder()
-	if folder == "" {
-		t.Skip("the collection of real traces is not here; set TRACEKIT_SHARED to its folder")
-	}
+	folder := tracetest.Shared(t, "paraver")
 	for _, r := range realTraces {
 		t.Run(r.path, func(t *testing.T) {
-			s, err := Open(context.Background(), filepath.Join(folder, "traces", "paraver", r.path), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
+			s := openFor(t, filepath.Join(folder, r.path))
 			if err := checkSource(s); err != nil {
 				t.Error(err)
 			}
@@ -161,10 +155,7 @@ func checkCounts(t *testing.T, s *Source) {
 	// What the types of COMPSs are called.
 	users := []string{"Task", "Runtime", "Task Transfers Request", "Storage API", "Events inside tasks", "Thread Identifier", "CPU affinity"}
 	for l := range s.Defs().Locations {
-		for b, err := range s.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, s, trace.LocationID(l)) {
 			for i, k := range b.Flow.Kind {
 				switch r := s.Defs().Regions[b.Flow.Region[i]]; {
 				case r.Paradigm == trace.ParadigmUser && slices.Contains(users, s.Defs().String(r.Description)):
@@ -234,10 +225,7 @@ func comments(c tally) (n int) {
 // plainText opens the text of a trace.
 func plainText(t *testing.T, path string) io.Reader {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := tracetest.ReadFile(t, path)
 	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		return bytes.NewReader(data)
 	}
@@ -253,11 +241,7 @@ func plainText(t *testing.T, path string) io.Reader {
 // receive is posted is received when it is.
 func checkPairs(t *testing.T, s *Source) {
 	t.Helper()
-	m, err := merge.Merge(context.Background(), s, merge.Options{Clock: merge.ClockNone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Store.Close()
+	m := statstest.Merged(t, s, merge.Options{Clock: merge.ClockNone})
 	pairs := make(map[string]int)
 	for l, sends := range m.Sends {
 		for i := range sends.Len() {
@@ -304,11 +288,7 @@ func threadName(s *Source, l trace.LocationID) string {
 // checkMerged merges and analyses a trace.
 func checkMerged(t *testing.T, s *Source, r realTrace) {
 	t.Helper()
-	m, err := merge.Merge(context.Background(), s, merge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Store.Close()
+	m := statstest.Merged(t, s, merge.Options{})
 	if err := m.Check(); err != nil {
 		t.Error(err)
 	}
@@ -330,10 +310,7 @@ func checkMerged(t *testing.T, s *Source, r realTrace) {
 	if matched != r.matched || m.Collectives.Len() != r.collective {
 		t.Errorf("%d messages and %d collectives; want %d and %d", matched, m.Collectives.Len(), r.matched, r.collective)
 	}
-	a, err := stats.Analyze(context.Background(), m, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := statstest.Analysis(t, m, stats.Options{})
 	e := a.Efficiency
 	if e == nil { // nobody calls MPI
 		e = new(stats.Efficiency)
@@ -353,19 +330,9 @@ func near(t *testing.T, what string, got *float64, want float64) {
 // TestStatesAlone leaves out all events of a real trace: messages are matched all the same,
 // and the efficiencies are nearly those of the whole trace.
 func TestStatesAlone(t *testing.T) {
-	folder := sharedFolder()
-	if folder == "" {
-		t.Skip("the collection of real traces is not here; set TRACEKIT_SHARED to its folder")
-	}
-	path := filepath.Join(folder, "traces", "paraver", "lulesh_8", "lulesh_8")
-	text, err := os.ReadFile(path + ".prv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	labels, err := os.ReadFile(path + ".pcf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := filepath.Join(tracetest.Shared(t, "paraver", "lulesh_8"), "lulesh_8")
+	text := tracetest.ReadFile(t, path+".prv")
+	labels := tracetest.ReadFile(t, path+".pcf")
 	var states []byte
 	for line := range bytes.Lines(text) {
 		if !bytes.HasPrefix(line, []byte("2:")) {
@@ -377,19 +344,12 @@ func TestStatesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	m, err := merge.Merge(context.Background(), s, merge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Store.Close()
+	m := statstest.Merged(t, s, merge.Options{})
 	// The states from before threads begin are not used.
 	if len(m.Findings) != 1 || m.Findings[0].Code != trace.CodeRedundantRecord || m.Findings[0].Count != 7 {
 		t.Error("findings:", m.Findings)
 	}
-	a, err := stats.Analyze(context.Background(), m, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := statstest.Analysis(t, m, stats.Options{})
 	if e := a.Efficiency.ParallelEfficiency; a.Messages.Count != 5456 || e == nil || math.Abs(*e-0.3015) > 0.01 {
 		t.Errorf("%d messages, parallel efficiency %v", a.Messages.Count, *e)
 	}

@@ -5,19 +5,18 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/klauspost/compress/gzip"
 	"golang.org/x/tools/txtar"
 
 	"tracekit/merge"
 	"tracekit/spill"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // A sample is a trace with its labels.
@@ -339,19 +338,10 @@ func awkward() []byte {
 	return b.Bytes()
 }
 
-// zipped returns a text compressed.
-func zipped(text []byte) []byte {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	z.Write(text)
-	z.Close()
-	return b.Bytes()
-}
-
 // TestGzip: compressed traces are recognised by content; a cut one is read up to the cut.
 func TestGzip(t *testing.T) {
 	text := ring(300 << 10)
-	packed := bytes.NewBuffer(zipped(text))
+	packed := bytes.NewBuffer(tracetest.Gzip(text))
 	if !IsTrace(packed.Bytes()[:4096]) || !IsTrace(text[:100]) || IsTrace([]byte("#Para")) || IsTrace(nil) {
 		t.Error("recognition")
 	}
@@ -413,9 +403,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Skip("reads 200 MB")
 	}
 	path := filepath.Join(t.TempDir(), "large.prv")
-	if err := os.WriteFile(path, ring(200<<20), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, path, ring(200<<20))
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -118,9 +118,6 @@ func (r *roots) find(c trace.CommID, ordinal uint32) uint32 {
 
 // rooted reports whether an operation has a root.
 func rooted(op trace.CollectiveOp) bool {
-	switch op {
-	case trace.CollBcast, trace.CollGather, trace.CollGatherv, trace.CollScatter, trace.CollScatterv, trace.CollReduce:
-		return true
-	}
-	return false
+	p := op.Pattern()
+	return p == trace.PatternOneToAll || p == trace.PatternAllToOne
 }

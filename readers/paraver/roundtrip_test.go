@@ -17,6 +17,7 @@ import (
 	"tracekit/merge"
 	"tracekit/readers/otf2"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -28,8 +29,8 @@ func archives(t *testing.T) []string {
 	if len(paths) == 0 {
 		t.Fatal("no samples")
 	}
-	if shared := sharedFolder(); shared != "" && !testing.Short() {
-		more, _ := filepath.Glob(filepath.Join(shared, "traces", "otf2", "*"))
+	if !testing.Short() {
+		more, _ := filepath.Glob(filepath.Join(tracetest.SharedFolder(), "otf2", "*"))
 		paths = append(paths, more...)
 	}
 	return paths
@@ -48,11 +49,7 @@ func TestRoundTripOfArchives(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "trace.prv.gz")
 			lost := write(t, src, out, CreateOptions{})
 			t.Log("lost:", lost)
-			back, err := Open(context.Background(), out, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer back.Close()
+			back := openFor(t, out)
 			if err := checkSource(back); err != nil {
 				t.Fatal(err)
 			}
@@ -87,11 +84,7 @@ func TestReconstructedIsKept(t *testing.T) {
 		for _, plain := range []bool{false, true} {
 			out := filepath.Join(t.TempDir(), "trace.prv")
 			write(t, src, out, CreateOptions{Plain: plain})
-			back, err := Open(context.Background(), out, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer back.Close()
+			back := openFor(t, out)
 			for _, p := range trace.OriginProperties() {
 				if a, b := src.Info().Properties[p], back.Info().Properties[p]; a != b || want == (a == "") {
 					t.Errorf("plain %v: %s is %q, was %q", plain, p, b, a)
@@ -118,11 +111,10 @@ func TestRoundTripOfParaver(t *testing.T) {
 		}
 	}
 	for _, r := range realTraces {
-		folder := sharedFolder()
-		if folder == "" {
+		s, err := Open(context.Background(), filepath.Join(tracetest.SharedFolder(), "paraver", r.path), Options{})
+		if errors.Is(err, fs.ErrNotExist) {
 			break
 		}
-		s, err := Open(context.Background(), filepath.Join(folder, "traces", "paraver", r.path), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,10 +153,7 @@ func TestEveryLineIsNamed(t *testing.T) {
 	d.LocationGroups[0].Name, d.Locations[1].Name = trace.None, trace.None
 	path := filepath.Join(t.TempDir(), "x.prv")
 	write(t, m, path, CreateOptions{})
-	got, err := os.ReadFile(strings.TrimSuffix(path, "prv") + "row")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := tracetest.ReadFile(t, strings.TrimSuffix(path, "prv")+"row")
 	const want = "LEVEL CPU SIZE 2\n1.node 1\n2.node 1\n\nLEVEL NODE SIZE 1\nnode 1\n\n" +
 		"LEVEL TASK SIZE 1\nTASK 1.1\n\nLEVEL THREAD SIZE 2\na\nTHREAD 1.1.2\n\n"
 	if diff := cmp.Diff(want, string(got)); diff != "" {
@@ -176,11 +165,7 @@ func TestEveryLineIsNamed(t *testing.T) {
 func TestNoProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.prv")
 	write(t, tracetest.MustParse(t, ""), path, CreateOptions{})
-	back, err := Open(context.Background(), path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer back.Close()
+	back := openFor(t, path)
 	if n, f := len(back.Defs().Locations), back.Findings(); n > 0 || len(f) > 0 {
 		t.Errorf("%d locations, findings %v", n, f)
 	}
@@ -196,7 +181,7 @@ func compareEvents(t *testing.T, src, back trace.Source) {
 		want := eventList(t, src, l, func(ticks int64) int64 { return d.Clock.Nanoseconds(ticks - start) })
 		got := eventList(t, back, trace.LocationID(n), func(ns int64) int64 { return ns })
 		usual := fmt.Sprintf("THREAD 1.%d.%d", place[l].task, place[l].thread)
-		if a, b := d.String(d.Locations[l].Name), back.Defs().String(back.Defs().Locations[n].Name); or(strings.TrimSpace(a), usual) != b {
+		if a, b := strings.TrimSpace(d.String(d.Locations[l].Name)), back.Defs().String(back.Defs().Locations[n].Name); a != b && (a != "" || b != usual) {
 			t.Errorf("location %d is called %q, not %q", l, b, a)
 		}
 		for i := range max(len(want), len(got)) {
@@ -227,10 +212,7 @@ func order(d *trace.Defs) (out []trace.LocationID) {
 func startOf(t *testing.T, src trace.Source) int64 {
 	start := src.Defs().Clock.GlobalOffset
 	for l := range src.Defs().Locations {
-		for b, err := range src.Events(context.Background(), trace.LocationID(l)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for b := range tracetest.Batches(t, src, trace.LocationID(l)) {
 			for _, times := range [][]int64{b.Flow.Time, b.P2P.Time, b.Coll.Time, b.Metric.Time, b.Other.Time} {
 				for _, v := range times {
 					start = min(start, v)
@@ -246,10 +228,7 @@ func eventList(t *testing.T, src trace.Source, l trace.LocationID, clock func(in
 	t.Helper()
 	d := src.Defs()
 	entered := 0
-	for b, err := range src.Events(context.Background(), l) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for b := range tracetest.Batches(t, src, l) {
 		var f, p, c, m, o int
 		for _, table := range b.Order {
 			switch table {
@@ -330,16 +309,8 @@ func compareAnalyses(t *testing.T, src, back trace.Source) {
 
 func analysis(t *testing.T, src trace.Source) map[string]any {
 	t.Helper()
-	m, err := merge.Merge(context.Background(), src, merge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Store.Close()
+	m, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{})
 	if err := m.Check(); err != nil {
-		t.Fatal(err)
-	}
-	a, err := stats.Analyze(context.Background(), m, stats.Options{})
-	if err != nil {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(a)

@@ -5,9 +5,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"testing"
+
+	"tracekit/trace/tracetest"
 )
 
 // scales are traces of so many elements that wait for, enclose, cross or are looked for among
@@ -81,9 +82,7 @@ func BenchmarkScale(b *testing.B) {
 					}
 				}
 				for name, data := range map[string][]byte{path: text.Bytes(), stem(path) + ".pcf": labels.Bytes()} {
-					if err := os.WriteFile(name, data, 0o600); err != nil {
-						b.Fatal(err)
-					}
+					tracetest.WriteFile(b, name, data)
 				}
 				for b.Loop() {
 					s, err := Open(context.Background(), path, Options{})

@@ -4,23 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
+	"testing"
 )
-
-// sharedFolder returns the collection of real traces, which is not part of the
-// repository: TRACEKIT_SHARED names it, by default the folder "shared" beside the
-// repository. It is "" if there is none.
-func sharedFolder() string {
-	shared := os.Getenv("TRACEKIT_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
-	}
-	if _, err := os.Stat(filepath.Join(shared, "traces")); err != nil {
-		return ""
-	}
-	return shared
-}
 
 // texts are the contents of the files of a trace. Labels and names may be nil.
 type texts struct {
@@ -46,4 +31,15 @@ func readTexts(ctx context.Context, name string, texts texts, opts Options) (*So
 		return nil, errors.Join(err, r.spool.Close())
 	}
 	return s, nil
+}
+
+// openFor opens a trace until the test ends.
+func openFor(t testing.TB, path string) *Source {
+	t.Helper()
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
 }

@@ -149,7 +149,7 @@ func (t *threadWriter) describe(o *call, c *trace.Coll, i int, comm int64) {
 // .pcf file scales all values of a type alike, and how many digits those that are still to come
 // need is not known when the first is written.)
 func (t *threadWriter) metric(m *trace.MetricValues, r trace.Row) {
-	members := t.w.membersOf(m.Metric[r.First])
+	members := t.w.defs.CountersOf(m.Metric[r.First])
 	var pairs []uint64
 	for i := r.First; i < r.End; i++ {
 		at := int(m.Member[i])
@@ -174,18 +174,6 @@ func (t *threadWriter) metric(m *trace.MetricValues, r trace.Row) {
 	if len(pairs) > 0 {
 		t.event(pairs...)
 	}
-}
-
-// membersOf returns the members of a metric, or of the class that it is an instance of.
-func (w *Writer) membersOf(id trace.MetricID) []trace.MetricMemberID {
-	if int(id) >= len(w.defs.Metrics) {
-		return nil
-	}
-	m := w.defs.Metrics[id]
-	if m.Class != trace.None && int(m.Class) < len(w.defs.Metrics) {
-		m = w.defs.Metrics[m.Class]
-	}
-	return m.Members
 }
 
 // other writes the events that Extrae has types for as these, and the rest as our own.

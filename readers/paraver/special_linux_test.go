@@ -18,11 +18,7 @@ func TestSpecialFiles(t *testing.T) {
 	if err := errors.Join(os.WriteFile(path, ring(1000), 0o600), syscall.Mkfifo(stem(path)+".pcf", 0o600), os.Symlink("/dev/zero", stem(path)+".row")); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(context.Background(), path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := openFor(t, path)
 	if found(s, trace.CodeMissingFile) != 1 || found(s, trace.CodeMissingNames) != 1 {
 		t.Errorf("findings %v", s.Findings())
 	}

@@ -82,15 +82,6 @@ func plus(t trace.ValueType, a, b uint64, sign int64) uint64 {
 
 // addsUp reports whether a counter counts from the start of the measurement.
 func (c *counters) addsUp(m trace.MetricID, member uint8) bool {
-	if int(m) >= len(c.defs.Metrics) {
-		return false
-	}
-	x := &c.defs.Metrics[m]
-	if x.Class != trace.None && int(x.Class) < len(c.defs.Metrics) {
-		x = &c.defs.Metrics[x.Class]
-	}
-	if int(member) >= len(x.Members) || int(x.Members[member]) >= len(c.defs.MetricMembers) {
-		return false
-	}
-	return c.defs.MetricMembers[x.Members[member]].Mode&trace.MetricProperty == trace.MetricAccumulated
+	counter, ok := c.defs.CounterOf(m, member)
+	return ok && c.defs.MetricMembers[counter].Mode&trace.MetricProperty == trace.MetricAccumulated
 }

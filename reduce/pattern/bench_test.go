@@ -10,6 +10,7 @@ import (
 	"tracekit/merge"
 	"tracekit/reduce/pattern"
 	"tracekit/samples"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
 
@@ -31,15 +32,8 @@ func cpu(b *testing.B) float64 {
 func bench(b *testing.B, regenerate bool) {
 	for _, iterations := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprintf("iterations=%d", iterations), func(b *testing.B) {
-			src, _, err := samples.InMemory(b.Context(), samples.Options{Program: "halo", Ranks: 8, Iterations: iterations, Seed: 3})
-			if err != nil {
-				b.Fatal(err)
-			}
-			m, err := merge.Merge(b.Context(), src, merge.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer m.Store.Close()
+			src := statstest.Generated(b, samples.Options{Program: "halo", Ranks: 8, Iterations: iterations, Seed: 3})
+			m := statstest.Merged(b, src, merge.Options{})
 			r, reduced := cut(b, m, pattern.Options{})
 			before := cpu(b)
 			for b.Loop() {
@@ -49,10 +43,7 @@ func bench(b *testing.B, regenerate bool) {
 					}
 					continue
 				}
-				again, err := pattern.Regenerate(reduced, r.Repeats)
-				if err != nil {
-					b.Fatal(err)
-				}
+				again := regenerated(b, reduced, r.Repeats)
 				for l := range m.Defs.Locations {
 					for range again.Events(b.Context(), trace.LocationID(l)) {
 					}

@@ -6,21 +6,15 @@ import (
 	"tracekit/merge"
 	"tracekit/reduce/pattern"
 	"tracekit/samples"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
 
 // FuzzDecode states that a description that is read can be written, and that whatever it
 // says of a trace, its events can be made again one after another.
 func FuzzDecode(f *testing.F) {
-	m, _, err := samples.InMemory(f.Context(), samples.Options{Program: "halo", Ranks: 2, Iterations: 12, Seed: 1, Threads: 2, Plant: samples.Plant{Odd: 6}})
-	if err != nil {
-		f.Fatal(err)
-	}
-	t, err := merge.Merge(f.Context(), m, merge.Options{})
-	if err != nil {
-		f.Fatal(err)
-	}
-	defer t.Store.Close()
+	m := statstest.Generated(f, samples.Options{Program: "halo", Ranks: 2, Iterations: 12, Seed: 1, Threads: 2, Plant: samples.Plant{Odd: 6}})
+	t := statstest.Merged(f, m, merge.Options{})
 	found, reduced := cut(f, t, pattern.Options{})
 	packed, err := pattern.Unpack(found.Repeats.Encode())
 	if err != nil {

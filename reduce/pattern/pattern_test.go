@@ -11,27 +11,20 @@ import (
 	"tracekit/reduce"
 	"tracekit/reduce/pattern"
 	"tracekit/samples"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // generate returns a generated trace, reconciled.
 func generate(t *testing.T, o samples.Options) *trace.Trace {
 	t.Helper()
-	m, _, err := samples.InMemory(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return merged(t, m)
+	return merged(t, statstest.Generated(t, o))
 }
 
 func merged(t *testing.T, src trace.Source) *trace.Trace {
 	t.Helper()
-	m, err := merge.Merge(t.Context(), src, merge.Options{Jobs: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { m.Store.Close() })
-	return m
+	return statstest.Merged(t, src, merge.Options{Jobs: 2})
 }
 
 // cut reduces a trace to what does not repeat.
@@ -64,10 +57,7 @@ type record struct {
 func records(t *testing.T, src trace.Source, l trace.LocationID) (out []record) {
 	t.Helper()
 	started := map[uint64]uint64{}
-	for b, err := range src.Events(t.Context(), l) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for b := range tracetest.Batches(t, src, l) {
 		for seq, row := range b.Events {
 			if seq != uint64(len(out)) {
 				t.Fatalf("location %d: event %d after %d", l, seq, len(out))
@@ -125,10 +115,7 @@ func checkRegenerated(t *testing.T, m *trace.Trace) {
 	if diff := cmp.Diff(r.Repeats, repeats); diff != "" {
 		t.Fatalf("the description changes when it is written: %s", diff)
 	}
-	again, err := pattern.Regenerate(reduced, repeats)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := regenerated(t, reduced, repeats)
 	gone := uint64(0)
 	for l := range m.Defs.Locations {
 		l := trace.LocationID(l)
@@ -193,10 +180,7 @@ func compare(t *testing.T, a, b *trace.Trace) {
 func TestTimes(t *testing.T) {
 	m := generate(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 200, Seed: 3})
 	r, reduced := cut(t, m, pattern.Options{})
-	again, err := pattern.Regenerate(reduced, r.Repeats)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := regenerated(t, reduced, r.Repeats)
 	for l := range m.Defs.Locations {
 		want, got := records(t, m.Source, trace.LocationID(l)), records(t, again, trace.LocationID(l))
 		begin, shortest, longest, off := int64(0), int64(math.MaxInt64), int64(0), int64(0)
@@ -293,10 +277,7 @@ func TestMarkers(t *testing.T) {
 		t.Errorf("a run of about 1.6 ms has %d intervals of 16 µs", r.Intervals)
 	}
 	near, reduced := cut(t, m, pattern.Options{Marker: pattern.Marker{Kind: pattern.OnCollective, Op: trace.CollAllreduce}, Alike: pattern.ByDistance, Distance: 1})
-	again, err := pattern.Regenerate(reduced, near.Repeats)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := regenerated(t, reduced, near.Repeats)
 	if a := again.Info().Approximations(); len(a) != 1 {
 		t.Errorf("that calls are those of others is not said: %q", a)
 	}
@@ -329,10 +310,7 @@ func TestJobs(t *testing.T) {
 // begins, is cut and made again.
 func TestTimesThatDecrease(t *testing.T) {
 	for late := range 12 {
-		src, _, err := samples.InMemory(t.Context(), samples.Options{Program: "sweep", Ranks: 4, Iterations: 60, Seed: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := statstest.Generated(t, samples.Options{Program: "sweep", Ranks: 4, Iterations: 60, Seed: 3})
 		for _, b := range src.Batches[2] {
 			for i := late; i < len(b.Flow.Time); i += 12 * 7 {
 				b.Flow.Time[i] += 5000
@@ -343,10 +321,7 @@ func TestTimesThatDecrease(t *testing.T) {
 		if r.Repeats == nil {
 			continue
 		}
-		again, err := pattern.Regenerate(reduced, r.Repeats)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := regenerated(t, reduced, r.Repeats)
 		if n := uint64(len(records(t, again, 2))); n < m.Span[2].Events {
 			t.Errorf("event %d late: %d of %d records come again", late, n, m.Span[2].Events)
 		}
@@ -376,10 +351,7 @@ func TestCounters(t *testing.T) {
 	if r.Repeats == nil {
 		t.Fatal("nothing repeats")
 	}
-	again, err := pattern.Regenerate(reduced, r.Repeats)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := regenerated(t, reduced, r.Repeats)
 	last := uint64(0)
 	for b := range again.Events(t.Context(), 0) {
 		for i, v := range b.Metric.Value {
@@ -393,4 +365,14 @@ func TestCounters(t *testing.T) {
 			}
 		}
 	}
+}
+
+// regenerated makes what was cut again.
+func regenerated(t testing.TB, reduced trace.Source, r *pattern.Repeats) trace.Source {
+	t.Helper()
+	again, err := pattern.Regenerate(reduced, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
 }

@@ -1,38 +1,26 @@
 package pattern_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/reduce/pattern"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // real returns a real trace, reconciled, and skips the test where it is not.
 func real(t testing.TB, name string) *trace.Trace {
 	t.Helper()
-	root := os.Getenv("TRACEKIT_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	path := filepath.Join(root, "traces", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the real trace %s is not there (set TRACEKIT_SHARED to the folder that has traces/)", name)
-	}
-	src, err := readers.Open(t.Context(), path, readers.OpenOptions{})
+	src, err := readers.Open(t.Context(), tracetest.Shared(t, name), readers.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { src.Close() })
-	m, err := merge.Merge(t.Context(), src, merge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { m.Store.Close() })
-	return m
+	return statstest.Merged(t, src, merge.Options{})
 }
 
 // TestReal states that what is cut of real traces comes again, and that the rule finds what

@@ -2,8 +2,6 @@ package topology_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,7 +9,9 @@ import (
 	"tracekit/readers"
 	"tracekit/reduce/topology"
 	"tracekit/samples"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 func TestGrid(t *testing.T) {
@@ -110,15 +110,8 @@ func TestBlock(t *testing.T) {
 
 // TestAverages states the averages of a ring, whose messages all go to the next rank.
 func TestAverages(t *testing.T) {
-	m, _, err := samples.InMemory(t.Context(), samples.Options{Program: "ring", Ranks: 6, Iterations: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	reconciled, err := merge.Merge(t.Context(), m, merge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reconciled.Store.Close()
+	m := statstest.Generated(t, samples.Options{Program: "ring", Ranks: 6, Iterations: 5})
+	reconciled := statstest.Merged(t, m, merge.Options{})
 	for _, c := range []struct {
 		top         *topology.Topology
 		mesh, torus []float64
@@ -147,15 +140,7 @@ func must(t *topology.Topology, err error) *topology.Topology {
 
 // TestOfTrace reads the topology that Score-P has written of two processes.
 func TestOfTrace(t *testing.T) {
-	root := os.Getenv("TRACEKIT_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	path := filepath.Join(root, "traces", "otf2", "pipit-pingpong")
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("the real trace is not there (set TRACEKIT_SHARED to the folder that has traces/)")
-	}
-	src, err := readers.Open(t.Context(), path, readers.OpenOptions{})
+	src, err := readers.Open(t.Context(), tracetest.Shared(t, "otf2", "pipit-pingpong"), readers.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"tracekit/trace/tracetest"
 )
 
 // TestByNature states what a format cannot know of its file.
@@ -60,10 +62,7 @@ func sampleOf(t *testing.T) []*sample {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tkf, err := os.ReadFile(filepath.Join("..", "..", "formulae", "tkf", "testdata", "lossless.tkf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tkf := tracetest.ReadFile(t, filepath.Join("..", "..", "formulae", "tkf", "testdata", "lossless.tkf"))
 	return []*sample{
 		{name: "ring", format: "otf2", files: files, open: []string{"."}, weight: 1},
 		{name: "ring", format: "tkf lossless", files: []file{{"x.tkf", tkf}}, open: []string{"x.tkf"}, weight: 1},

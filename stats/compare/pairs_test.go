@@ -1,7 +1,6 @@
 package compare_test
 
 import (
-	"context"
 	"math"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/stats/compare"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
 
@@ -23,20 +23,8 @@ func sampled(t testing.TB, o samples.Options) *compare.Sample {
 // taken generates a run in memory and takes its sample.
 func taken(t testing.TB, o samples.Options) (*trace.Trace, *compare.Sample) {
 	t.Helper()
-	ctx := context.Background()
-	m, _, err := samples.InMemory(ctx, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := merge.Merge(ctx, m, merge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := stats.Analyze(ctx, tr, stats.Options{Top: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := compare.Take(ctx, tr, a, 0)
+	tr, a := statstest.Analyzed(t, statstest.Generated(t, o), merge.Options{}, stats.Options{Top: 1})
+	s, err := compare.Take(t.Context(), tr, a, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -213,7 +213,7 @@ func (a *activity) kernel(k *kernel, start, end int64) {
 	s.add(start, end, work)
 	s.count++
 	l := a.h.launched(k)
-	a.charge(k, l, end-start, work)
+	a.charge(k, l, end-start)
 	if l == nil {
 		a.delays.without++
 		return

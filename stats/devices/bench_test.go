@@ -7,6 +7,7 @@ import (
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/devices"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
 
@@ -60,11 +61,7 @@ func BenchmarkFinder(b *testing.B) {
 		for _, streams := range []int{1, 16} {
 			b.Run(fmt.Sprintf("kernels=%d/streams=%d", n, streams), func(b *testing.B) {
 				src := planted(n, streams)
-				t, err := merge.Merge(b.Context(), src, merge.Options{Clock: merge.ClockNone})
-				if err != nil {
-					b.Fatal(err)
-				}
-				defer t.Store.Close()
+				t := statstest.Merged(b, src, merge.Options{Clock: merge.ClockNone})
 				from, to, _ := stats.Window(t, stats.Options{})
 				for b.Loop() {
 					f := devices.NewFinder(t, devices.Options{Jobs: 1, From: from, To: to})

@@ -2,12 +2,8 @@ package devices_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 
 	"tracekit/stats"
 	"tracekit/stats/devices"
@@ -17,36 +13,9 @@ import (
 // TestPlanted runs the hand-worked cases of testdata. The arithmetic stands in each file. A case
 // wants some kinds of lines; of these kinds it wants all.
 func TestPlanted(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases: ", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			parts := make(map[string]string)
-			for _, f := range a.Files {
-				parts[f.Name] = strings.TrimSpace(string(f.Data))
-			}
-			r := found(t, tracetest.MustParse(t, parts["trace"]))
-			wanted := make(map[string]bool)
-			for line := range strings.Lines(parts["want"]) {
-				wanted[strings.Fields(line)[0]] = true
-			}
-			var got []string
-			for _, line := range brief(r) {
-				if wanted[strings.Fields(line)[0]] {
-					got = append(got, line)
-				}
-			}
-			if diff := cmp.Diff(strings.Split(parts["want"], "\n"), got); diff != "" {
-				t.Errorf("- is wanted, + is found:\n%s", diff)
-			}
-		})
-	}
+	tracetest.Cases(t, "*.txtar", func(t *testing.T, parts map[string]string) {
+		tracetest.CheckLines(t, parts["want"], brief(found(t, tracetest.MustParse(t, parts["trace"]))))
+	})
 }
 
 // brief writes what is found in lines, a word for the kind of line first.

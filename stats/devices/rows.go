@@ -23,7 +23,7 @@ type kernelSum struct {
 const keyLimit = 1 << 20
 
 // charge adds a kernel to those of its name and launch.
-func (a *activity) charge(k *kernel, l *launch, time int64, work trace.DeviceWork) {
+func (a *activity) charge(k *kernel, l *launch, time int64) {
 	key := kernelKey{k.region, trace.None, trace.None}
 	if l != nil {
 		key.call, key.operator = l.call, l.operator

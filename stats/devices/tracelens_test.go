@@ -20,22 +20,10 @@ import (
 	"tracekit/readers"
 	"tracekit/stats"
 	"tracekit/stats/devices"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
-
-// shared returns a file of the folder of further real traces, and skips the test where it is not.
-func shared(t *testing.T, path ...string) string {
-	t.Helper()
-	dir := os.Getenv("TRACEKIT_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	full := filepath.Join(append([]string{dir, "traces"}, path...)...)
-	if _, err := os.Stat(full); err != nil {
-		t.Skipf("no real traces: %v; TRACEKIT_SHARED names their folder", err)
-	}
-	return full
-}
 
 // analysed returns what is found about a trace.
 func analysed(t testing.TB, paths ...string) *devices.Result {
@@ -51,11 +39,7 @@ func analysed(t testing.TB, paths ...string) *devices.Result {
 // found merges a source and finds what its devices do, in the whole run.
 func found(t testing.TB, src trace.Source) *devices.Result {
 	t.Helper()
-	tr, err := merge.Merge(t.Context(), src, merge.Options{Clock: merge.ClockNone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.Store.Close()
+	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
 	from, to, err := stats.Window(tr, stats.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +106,7 @@ func checkSums(t testing.TB, d *stats.Device) {
 // same traces. Of a trace with activation checkpointing it has two rows each, and counts only what
 // is linked to its launch by a flow.
 func TestTraceLens(t *testing.T) {
-	gpu := shared(t, "json", "gpu")
+	gpu := tracetest.Shared(t, "json", "gpu")
 	tables, err := filepath.Glob(filepath.Join(gpu, "*.csv", "gpu_timeline.csv"))
 	if err != nil || len(tables) == 0 {
 		t.Skip("no published tables in ", gpu)
@@ -246,17 +230,15 @@ func withoutUnlinkedMemsets(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "trace.json")
-	if err := os.WriteFile(out, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	tracetest.WriteFile(t, out, text)
 	return out
 }
 
 // TestTraceLensKernels holds the sums of kernels by name and operator against TraceLens' table.
 func TestTraceLensKernels(t *testing.T) {
 	const name = "h100_gaunernst_bert-small-uncased__1016001"
-	rows := readTable(t, shared(t, "json", "gpu", name+".csv", "kernel_summary.csv"))
-	r := analysed(t, shared(t, "json", "gpu", name+".json.gz"))
+	rows := readTable(t, tracetest.Shared(t, "json", "gpu", name+".csv", "kernel_summary.csv"))
+	r := analysed(t, tracetest.Shared(t, "json", "gpu", name+".json.gz"))
 	column := func(title string) int { return slices.Index(rows[0], title) }
 	type key struct{ operator, kernel string }
 	got := make(map[key]stats.LaunchSite)
@@ -284,7 +266,7 @@ func TestTraceLensKernels(t *testing.T) {
 
 // TestDLRM states the waits in the collectives of eight ranks, which end together.
 func TestDLRM(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(shared(t, "json", "dlrm-8rank"), "*.json.gz"))
+	files, err := filepath.Glob(filepath.Join(tracetest.Shared(t, "json", "dlrm-8rank"), "*.json.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +285,7 @@ func TestDLRM(t *testing.T) {
 // TestPowerOfMI300 states that no sample of the counters beside the program is lost, and that powers
 // are no sums although their definitions say so.
 func TestPowerOfMI300(t *testing.T) {
-	r := analysed(t, shared(t, "otf2", "mi300-hip"))
+	r := analysed(t, tracetest.Shared(t, "otf2", "mi300-hip"))
 	var samples uint64
 	for _, c := range r.Counters {
 		samples += c.Samples

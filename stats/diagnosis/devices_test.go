@@ -11,6 +11,7 @@ import (
 	"tracekit/stats"
 	"tracekit/stats/devices"
 	"tracekit/stats/diagnosis"
+	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
 )
 
@@ -113,20 +114,13 @@ transfer  nccl_allreduce gains 10 exposed_ns 20`,
 
 // ofDevices analyses what devices do.
 func ofDevices(t *testing.T, text string) *stats.Analysis {
-	tr, err := merge.Merge(t.Context(), tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tr.Store.Close() })
+	tr := statstest.Merged(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone})
 	from, to, err := stats.Window(tr, stats.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := devices.NewFinder(tr, devices.Options{From: from, To: to})
-	a, err := stats.Analyze(t.Context(), tr, stats.Options{Beside: []stats.Beside{found}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := statstest.Analysis(t, tr, stats.Options{Beside: []stats.Beside{found}})
 	a.Devices, a.DevicePath = found.Devices, found.Path
 	return a
 }

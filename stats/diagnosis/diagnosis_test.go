@@ -10,24 +10,14 @@ import (
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/stats/diagnosis"
+	"tracekit/stats/statstest"
 )
 
 // diagnosed generates a program and finds its causes.
 func diagnosed(t *testing.T, o samples.Options) ([]stats.Cause, *stats.Analysis) {
 	t.Helper()
-	src, _, err := samples.InMemory(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := merge.Merge(t.Context(), src, merge.Options{Clock: merge.ClockNone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tr.Store.Close() })
-	a, err := stats.Analyze(t.Context(), tr, stats.Options{Overhead: &stats.OverheadOptions{PerCall: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := statstest.Generated(t, o)
+	tr, a := statstest.Analyzed(t, src, merge.Options{Clock: merge.ClockNone}, stats.Options{Overhead: &stats.OverheadOptions{PerCall: true}})
 	causes, err := diagnosis.Find(t.Context(), tr, a, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/diagnosis"
+	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
 )
 
@@ -46,15 +47,7 @@ location 1 rank=1
   0 Enter main ; 0 Enter MPI_Init ; 100 Leave MPI_Init ; 100 Enter work ; 10100 Leave work
   10100 Enter MPI_Barrier ; 10100 MpiCollectiveBegin ; 20200 MpiCollectiveEnd Barrier root=none ; 20200 Leave MPI_Barrier ; 20200 Leave main
 `, c.work))
-			tr, err := merge.Merge(t.Context(), src, merge.Options{Clock: merge.ClockNone})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { tr.Store.Close() })
-			a, err := stats.Analyze(t.Context(), tr, stats.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			tr, a := statstest.Analyzed(t, src, merge.Options{Clock: merge.ClockNone}, stats.Options{})
 			causes, err := diagnosis.Find(t.Context(), tr, a, 0)
 			if err != nil {
 				t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
 )
 
@@ -53,14 +54,6 @@ location 2 rank=2
 // finderOf returns the finder of a trace in text form.
 func finderOf(t *testing.T, text string) *finder {
 	t.Helper()
-	tr, err := merge.Merge(t.Context(), tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tr.Store.Close() })
-	a, err := stats.Analyze(t.Context(), tr, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, stats.Options{})
 	return newFinder(tr, a)
 }

@@ -9,6 +9,7 @@ import (
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/diagnosis"
+	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
 )
 
@@ -99,15 +100,7 @@ func TestTeams(t *testing.T) {
 // hybridCauses returns the causes and the run time of a trace.
 func hybridCauses(t *testing.T, text string) ([]stats.Cause, int64) {
 	t.Helper()
-	tr, err := merge.Merge(t.Context(), tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tr.Store.Close() })
-	a, err := stats.Analyze(t.Context(), tr, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, stats.Options{})
 	causes, err := diagnosis.Find(t.Context(), tr, a, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -1,13 +1,13 @@
 package diagnosis_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/diagnosis"
+	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
 )
 
@@ -23,15 +23,7 @@ location 1 worker process=0 kind=1
 region 0 "!$omp parallel" role=5 paradigm=3
 region 1 "!$omp barrier" role=15 paradigm=3
 `)
-	tr, err := merge.Merge(context.Background(), src, merge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.Store.Close()
-	a, err := stats.Analyze(context.Background(), tr, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{})
 	type cause struct {
 		kind  stats.CauseKind
 		gain  int64

@@ -10,6 +10,7 @@ import (
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/fileio"
+	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
 )
 
@@ -33,18 +34,11 @@ location 0 thread rank=0
 location 1 thread rank=1
   0 Enter MPI_File_write ; 5 Enter write ; 5 IoOperationBegin 3 1 0 4096 7 ; 29 IoOperationComplete 3 4096 7 ; 30 Leave write ; 30 Leave MPI_File_write
 `)
-	tr, err := merge.Merge(t.Context(), src, merge.Options{Clock: merge.ClockNone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.Store.Close()
+	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
 	from, to, _ := stats.Window(tr, stats.Options{})
 	for _, jobs := range []int{1, 2} {
 		finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
-		a, err := stats.Analyze(t.Context(), tr, stats.Options{Jobs: jobs, Beside: []stats.Beside{finder}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := statstest.Analysis(t, tr, stats.Options{Jobs: jobs, Beside: []stats.Beside{finder}})
 		x := finder.Result
 		got := []string{fmt.Sprintf("calls %d time %d read %d written %d least %d (%d) most %d (%d)", x.Calls, x.TimeNs, x.ReadBytes, x.WriteBytes,
 			x.Min.TimeNs, x.Min.Rank, x.Max.TimeNs, x.Max.Rank)}
@@ -92,11 +86,7 @@ func TestNothing(t *testing.T) {
 		"location 0 thread rank=0\n  0 Enter read ; 10 Leave read\n",
 		"region 0 work\nregion 1 write role=27\nlocation 0 thread rank=0\n  0 Enter work ; 10 Leave work\n",
 	} {
-		tr, err := merge.Merge(t.Context(), tracetest.MustParse(t, text), merge.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer tr.Store.Close()
+		tr := statstest.Merged(t, tracetest.MustParse(t, text), merge.Options{})
 		f := fileio.NewFinder(tr, fileio.Options{To: 10})
 		if hear, _ := f.Listen(nil, 0); hear != nil {
 			t.Errorf("a location without calls on files is listened to:\n%s", text)

@@ -9,6 +9,7 @@ import (
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/stats/headers"
+	"tracekit/stats/statstest"
 )
 
 // BenchmarkMake measures the cost of a profile per message: it grows neither with the run nor
@@ -16,7 +17,7 @@ import (
 func BenchmarkMake(b *testing.B) {
 	for _, x := range []struct{ ranks, iterations int }{{16, 100}, {16, 1600}, {256, 100}, {1024, 100}} {
 		b.Run(fmt.Sprintf("ranks=%d/iterations=%d", x.ranks, x.iterations), func(b *testing.B) {
-			src := generated(b, samples.Options{Program: "halo", Ranks: x.ranks, Iterations: x.iterations, Seed: 1})
+			src := statstest.Generated(b, samples.Options{Program: "halo", Ranks: x.ranks, Iterations: x.iterations, Seed: 1})
 			tr, a, p := made(b, src, merge.Options{Jobs: 1}, stats.Options{Jobs: 1}, headers.Options{Jobs: 1})
 			messages := uint64(0)
 			for _, s := range p.Sizes {

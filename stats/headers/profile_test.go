@@ -12,6 +12,7 @@ import (
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/stats/headers"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -19,15 +20,7 @@ import (
 // made analyses a trace and makes its profile.
 func made(t testing.TB, src trace.Source, m merge.Options, o stats.Options, h headers.Options) (*trace.Trace, *stats.Analysis, *headers.Profile) {
 	t.Helper()
-	tr, err := merge.Merge(context.Background(), src, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tr.Store.Close() })
-	a, err := stats.Analyze(context.Background(), tr, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr, a := statstest.Analyzed(t, src, m, o)
 	if h.Layout == 0 {
 		h.Layout = headers.Layout92
 	}
@@ -36,15 +29,6 @@ func made(t testing.TB, src trace.Source, m merge.Options, o stats.Options, h he
 		t.Fatal(err)
 	}
 	return tr, a, p
-}
-
-func generated(t testing.TB, o samples.Options) trace.Source {
-	t.Helper()
-	m, _, err := samples.InMemory(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
 }
 
 func total(rows []headers.MetricRow) (sum int64) {
@@ -135,7 +119,7 @@ func TestRandomPrograms(t *testing.T) {
 // neither jobs nor memory nor a second run show in the document.
 func TestPrograms(t *testing.T) {
 	for _, program := range samples.Programs() {
-		src := generated(t, samples.Options{Program: program.Name, Ranks: 6, Iterations: 30, Bytes: 9000, Seed: 5,
+		src := statstest.Generated(t, samples.Options{Program: program.Name, Ranks: 6, Iterations: 30, Bytes: 9000, Seed: 5,
 			Plant: samples.Plant{LateSender: 5000, LateReceiver: 3000, EarlyReduce: 700, LateBroadcast: 300, Imbalance: 2000, CriticalPath: 900}})
 		var want []byte
 		for i, m := range []merge.Options{{Jobs: 1}, {Jobs: 4}, {Jobs: 2, Memory: 1 << 20, TempDir: t.TempDir()}} {
@@ -157,7 +141,7 @@ func TestPrograms(t *testing.T) {
 
 // TestCancelled: a cancelled profile is an error.
 func TestCancelled(t *testing.T) {
-	tr, a, _ := made(t, generated(t, samples.Options{Program: "ring", Ranks: 4, Iterations: 10}), merge.Options{}, stats.Options{}, headers.Options{})
+	tr, a, _ := made(t, statstest.Generated(t, samples.Options{Program: "ring", Ranks: 4, Iterations: 10}), merge.Options{}, stats.Options{}, headers.Options{})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := headers.Make(ctx, tr, a, headers.Options{Layout: headers.Layout92}); err == nil {

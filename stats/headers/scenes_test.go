@@ -3,12 +3,8 @@ package headers_test
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 
 	"tracekit/merge"
 	"tracekit/stats"
@@ -19,28 +15,11 @@ import (
 // TestScenes runs the hand-worked cases of testdata. The arithmetic stands in each file. A case
 // wants some kinds of lines; of these kinds it wants all.
 func TestScenes(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases: ", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			parts := make(map[string]string)
-			for _, f := range archive.Files {
-				parts[f.Name] = string(f.Data)
-			}
-			s, h := options(t, parts["options"])
-			_, _, p := made(t, tracetest.MustParse(t, parts["trace"]), merge.Options{Clock: merge.ClockNone}, s, h)
-			want := strings.TrimSpace(parts["want"])
-			if diff := cmp.Diff(strings.Split(want, "\n"), linesLike(want, brief(p))); diff != "" {
-				t.Errorf("- is wanted, + is found:\n%s", diff)
-			}
-		})
-	}
+	tracetest.Cases(t, "*.txtar", func(t *testing.T, parts map[string]string) {
+		s, h := options(t, parts["options"])
+		_, _, p := made(t, tracetest.MustParse(t, parts["trace"]), merge.Options{Clock: merge.ClockNone}, s, h)
+		tracetest.CheckLines(t, parts["want"], strings.Split(strings.TrimSpace(brief(p)), "\n"))
+	})
 }
 
 // options reads "ranks=1 from=20 to=60 exact=1 layout=96 monitoring=100 mask=compute:_main".
@@ -73,20 +52,6 @@ func options(t *testing.T, text string) (s stats.Options, h headers.Options) {
 		}
 	}
 	return s, h
-}
-
-// linesLike returns the lines that begin with a word with which some wanted line begins.
-func linesLike(want, found string) (out []string) {
-	wanted := make(map[string]bool)
-	for line := range strings.Lines(want) {
-		wanted[strings.Fields(line)[0]] = true
-	}
-	for line := range strings.Lines(found) {
-		if wanted[strings.Fields(line)[0]] {
-			out = append(out, strings.TrimSpace(line))
-		}
-	}
-	return out
 }
 
 // brief writes a profile in lines, a word for the kind of line first.

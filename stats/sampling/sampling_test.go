@@ -3,7 +3,6 @@ package sampling
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -11,28 +10,20 @@ import (
 	"tracekit/readers"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
 
 // merged reconciles a trace.
 func merged(t testing.TB, src trace.Source) *trace.Trace {
 	t.Helper()
-	tr, err := merge.Merge(context.Background(), src, merge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tr.Store.Close() })
-	return tr
+	return statstest.Merged(t, src, merge.Options{})
 }
 
 // generated returns the trace of a program, reconciled.
 func generated(t testing.TB, o samples.Options) *trace.Trace {
 	t.Helper()
-	m, _, err := samples.InMemory(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return merged(t, m)
+	return merged(t, statstest.Generated(t, o))
 }
 
 // opened returns a trace of a file, reconciled.
@@ -44,20 +35,6 @@ func opened(t testing.TB, path string) *trace.Trace {
 	}
 	t.Cleanup(func() { src.Close() })
 	return merged(t, src)
-}
-
-// shared returns the path of a further real trace, and skips the test where it is not.
-func shared(t testing.TB, name string) string {
-	t.Helper()
-	root := os.Getenv("TRACEKIT_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	path := filepath.Join(root, "traces", filepath.FromSlash(name))
-	if _, err := os.Stat(path); err != nil {
-		t.Skip(err)
-	}
-	return path
 }
 
 // configs parses names.
@@ -106,10 +83,7 @@ func TestAllSampledIsTheTruth(t *testing.T) {
 	}
 	for name, tr := range traces {
 		for _, o := range []stats.Options{{}, {Ranks: []uint32{0, 1, 2}, From: stats.Instant{Kind: stats.Fraction, Share: 0.2}, To: stats.Instant{Kind: stats.Fraction, Share: 0.7}}} {
-			a, err := stats.Analyze(context.Background(), tr, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := statstest.Analysis(t, tr, o)
 			d := made(t, tr, Options{Ranks: o.Ranks, From: o.From, To: o.To}, "P-1.0-FREQ", "C-0-STAT")
 			for _, x := range d.Results() {
 				if x.Sampled.Messages != a.Messages.Count || x.Sampled.Bytes != a.Messages.Bytes {

@@ -8,6 +8,7 @@ import (
 
 	"tracekit/samples"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // TestCoverageStudy counts how often the 95 % intervals hold the truth over 1,000 seeds. It is the
@@ -27,9 +28,9 @@ func TestCoverageStudy(t *testing.T) {
 		{"sweep, 16 ranks", func() *trace.Trace {
 			return generated(t, samples.Options{Program: "sweep", Ranks: 16, Iterations: 500, Seed: 1})
 		}},
-		{"npb-cg-W-8", func() *trace.Trace { return opened(t, shared(t, "otf2/npb-cg-W-8-run1")) }},
-		{"npb-mg-W-8", func() *trace.Trace { return opened(t, shared(t, "otf2/npb-mg-W-8")) }},
-		{"sweep3d_6", func() *trace.Trace { return opened(t, shared(t, "paraver/sweep3d_6")) }},
+		{"npb-cg-W-8", func() *trace.Trace { return opened(t, tracetest.Shared(t, "otf2/npb-cg-W-8-run1")) }},
+		{"npb-mg-W-8", func() *trace.Trace { return opened(t, tracetest.Shared(t, "otf2/npb-mg-W-8")) }},
+		{"sweep3d_6", func() *trace.Trace { return opened(t, tracetest.Shared(t, "paraver/sweep3d_6")) }},
 	} {
 		tr := x.open()
 		for _, name := range names {

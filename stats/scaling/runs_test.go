@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,19 +12,14 @@ import (
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/stats/scaling"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 func analyzed(t testing.TB, src trace.Source) *stats.Analysis {
 	t.Helper()
-	tr, err := merge.Merge(context.Background(), src, merge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := stats.Analyze(context.Background(), tr, stats.Options{Top: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{Top: 1})
 	return a
 }
 
@@ -42,26 +35,15 @@ func compared(t testing.TB, runs []*stats.Analysis, opts scaling.Options) *scali
 // generated analyses a generated run.
 func generated(t testing.TB, o samples.Options) *stats.Analysis {
 	t.Helper()
-	m, _, err := samples.InMemory(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return analyzed(t, m)
+	return analyzed(t, statstest.Generated(t, o))
 }
 
 // TestModelfactors compares with the table that BSC's modelfactors prints of EPOCH on 1, 2 and 4
 // processes, in per cent (IPC and GHz as they are).
 func TestModelfactors(t *testing.T) {
-	root := os.Getenv("TRACEKIT_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
 	var runs []*stats.Analysis
 	for _, n := range []int{4, 1, 2} { // in any order
-		path := filepath.Join(root, "traces", "paraver", "epoch_1-2-4", fmt.Sprintf("epoch_%dproc.prv.gz", n))
-		if _, err := os.Stat(path); err != nil {
-			t.Skipf("the real trace %s is not there (set TRACEKIT_SHARED to the folder that has traces/)", path)
-		}
+		path := tracetest.Shared(t, "paraver", "epoch_1-2-4", fmt.Sprintf("epoch_%dproc.prv.gz", n))
 		src, err := readers.Open(context.Background(), path, readers.OpenOptions{})
 		if err != nil {
 			t.Fatal(err)

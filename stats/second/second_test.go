@@ -23,6 +23,7 @@ import (
 	"tracekit/stats"
 	"tracekit/stats/devices"
 	"tracekit/stats/second"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -60,12 +61,8 @@ location 0 thread rank=0
 location 1 thread rank=1
   0 Enter MPI_File_write ; 5 Enter write ; 5 IoOperationBegin 3 1 0 4096 7 ; 29 IoOperationComplete 3 4096 7 ; 30 Leave write ; 30 Leave MPI_File_write
 `)
-	halo, _, err := samples.InMemory(t.Context(), samples.Options{Program: "halo", Ranks: 9, Iterations: 20, Threads: 2,
+	out["halo"] = statstest.Generated(t, samples.Options{Program: "halo", Ranks: 9, Iterations: 20, Threads: 2,
 		Plant: samples.Plant{Drift: 50, Skew: 100_000, Offsets: "wrong", LateSender: 3000}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	out["halo"] = halo
 	return out
 }
 
@@ -80,11 +77,7 @@ type result struct {
 // analysed returns the document of a source, with the second pass made by workers if there are some.
 func analysed(t *testing.T, src trace.Source, o stats.Options, workers stats.Workers) (string, error) {
 	t.Helper()
-	tr, err := merge.Merge(t.Context(), src, merge.Options{Clock: merge.ClockAuto})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.Store.Close()
+	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockAuto})
 	from, to, err := stats.Window(tr, o)
 	if err != nil {
 		t.Fatal(err)

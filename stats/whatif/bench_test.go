@@ -8,6 +8,7 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 )
 
 // BenchmarkPredict measures making the model and replaying with a change, on one core, per call
@@ -15,11 +16,7 @@ import (
 func BenchmarkPredict(b *testing.B) {
 	for _, program := range []string{"halo", "sweep", "collectives"} {
 		for _, iterations := range []int{200, 2000} {
-			tr, err := merge.Merge(b.Context(), generated(b, samples.Options{Program: program, Ranks: 16, Iterations: iterations, Seed: 1}), merge.Options{Jobs: 1})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer tr.Store.Close()
+			tr := statstest.Merged(b, statstest.Generated(b, samples.Options{Program: program, Ranks: 16, Iterations: iterations, Seed: 1}), merge.Options{Jobs: 1})
 			calls := 0
 			for _, c := range tr.Calls {
 				calls += c.Len()

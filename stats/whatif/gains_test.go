@@ -7,6 +7,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
 )
 
@@ -66,15 +67,7 @@ location 0 rank0 rank=0
 }
 
 func gainsOf(t *testing.T, text string) (*Model, []Gain) {
-	tr, err := merge.Merge(t.Context(), tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tr.Store.Close() })
-	a, err := stats.Analyze(t.Context(), tr, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, stats.Options{})
 	m, err := New(t.Context(), tr, a, 1)
 	if err != nil {
 		t.Fatal(err)

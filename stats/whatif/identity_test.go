@@ -13,31 +13,15 @@ import (
 	"tracekit/readers"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
-
-// generated returns a generated trace in memory.
-func generated(t testing.TB, o samples.Options) trace.Source {
-	t.Helper()
-	m, _, err := samples.InMemory(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
 
 // modelled merges and analyses a trace and makes its model.
 func modelled(t testing.TB, src trace.Source, o merge.Options) *Model {
 	t.Helper()
-	tr, err := merge.Merge(context.Background(), src, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tr.Store.Close() })
-	a, err := stats.Analyze(context.Background(), tr, stats.Options{Jobs: o.Jobs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr, a := statstest.Analyzed(t, src, o, stats.Options{Jobs: o.Jobs})
 	m, err := New(context.Background(), tr, a, o.Jobs)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +74,7 @@ func TestIdentityOfSamples(t *testing.T) {
 		} {
 			for _, clock := range []merge.ClockMode{merge.ClockNone, merge.ClockAuto} {
 				t.Run(fmt.Sprintf("%s/plant=%d/clock=%s", p.Name, i, clock), func(t *testing.T) {
-					src := generated(t, samples.Options{Program: p.Name, Ranks: 7, Iterations: 6, Seed: 3, Threads: 1 + i%2, Bytes: int64(1+i%3) * 5000, Plant: plant})
+					src := statstest.Generated(t, samples.Options{Program: p.Name, Ranks: 7, Iterations: 6, Seed: 3, Threads: 1 + i%2, Bytes: int64(1+i%3) * 5000, Plant: plant})
 					identical(t, modelled(t, src, merge.Options{Clock: clock}))
 				})
 			}
@@ -112,13 +96,7 @@ func TestIdentityOfRandomPrograms(t *testing.T) {
 
 // TestIdentityOfArchives: all archives of the repository, and all real traces.
 func TestIdentityOfArchives(t *testing.T) {
-	roots := []string{filepath.Join("..", "..", "samples", "archives")}
-	shared := os.Getenv("TRACEKIT_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
-	}
-	roots = append(roots, filepath.Join(shared, "traces"))
-	for _, root := range roots {
+	for _, root := range []string{filepath.Join("..", "..", "samples", "archives"), tracetest.SharedFolder()} {
 		if _, err := os.Stat(root); err != nil {
 			t.Logf("no traces in %s", root)
 			continue

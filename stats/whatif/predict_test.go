@@ -11,13 +11,14 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
 )
 
 // run returns the model of a generated program.
 func run(t testing.TB, o samples.Options) *Model {
 	t.Helper()
-	return modelled(t, generated(t, o), merge.Options{Clock: merge.ClockNone})
+	return modelled(t, statstest.Generated(t, o), merge.Options{Clock: merge.ClockNone})
 }
 
 // place returns the place of the names.
@@ -223,14 +224,11 @@ func TestTimes(t *testing.T) {
 
 // TestSamePrediction checks that neither the number of jobs nor the memory for tables shows.
 func TestSamePrediction(t *testing.T) {
-	src := generated(t, samples.Options{Program: "multigrid", Ranks: 8, Threads: 2, Iterations: 60, Seed: 4, Bytes: 20_000,
+	src := statstest.Generated(t, samples.Options{Program: "multigrid", Ranks: 8, Threads: 2, Iterations: 60, Seed: 4, Bytes: 20_000,
 		Plant: samples.Plant{LateSender: 4000, LateReceiver: 3000, WrongOrder: 5000, Skew: 3000, Offsets: samples.OffsetsNone}})
 	results := func(o merge.Options) string {
 		m := modelled(t, src, o)
-		a, err := stats.Analyze(context.Background(), m.t, stats.Options{Jobs: o.Jobs})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := statstest.Analysis(t, m.t, stats.Options{Jobs: o.Jobs})
 		gains, err := m.Gains(context.Background(), a)
 		if err != nil {
 			t.Fatal(err)
@@ -260,10 +258,7 @@ func TestSamePrediction(t *testing.T) {
 // its name says.
 func TestGainsByCaller(t *testing.T) {
 	m := run(t, samples.Options{Program: "ring", Ranks: 8, Iterations: 32, Seed: 1, Plant: samples.Plant{LateSender: 20_000}})
-	a, err := stats.Analyze(context.Background(), m.t, stats.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := statstest.Analysis(t, m.t, stats.Options{})
 	gains, err := m.Gains(context.Background(), a)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 // Package tracetest is the text form of traces: for tests and golden files, and for people
 // who look at them. It holds all of Info, of the definitions and of the events, but neither
-// the findings nor the cut of the events into batches.
+// the findings nor the cut of the events into batches. Beside it stands what tests of several
+// packages begin with: cases of testdata, further real traces, measuring what is alive.
 //
 // # Grammar
 //

@@ -101,7 +101,7 @@ func formatDefs(info trace.Info, d *trace.Defs, form defsForm) (head string, loc
 	for i := range d.Locations {
 		f := location.Fields(d, i)
 		if form == defsShort {
-			f = shortLocation(&d.Locations[i], f, ranks[i])
+			f = shortLocation(f, ranks[i])
 		}
 		w.definition("location", i, f)
 		locations = append(locations, w.take())
@@ -115,7 +115,7 @@ func impliedByRanks(kind string) bool {
 }
 
 // shortLocation replaces the process of a location by its rank.
-func shortLocation(l *trace.Location, fields []trace.Field, rank uint32) []trace.Field {
+func shortLocation(fields []trace.Field, rank uint32) []trace.Field {
 	if rank == trace.None {
 		return fields
 	}

@@ -1,21 +1,44 @@
 package tracetest
 
 import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"iter"
+	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
 
 	"tracekit/trace"
 )
+
+// Batches iterates over the events of a location.
+func Batches(t testing.TB, src trace.Source, l trace.LocationID) iter.Seq[*trace.Batch] {
+	return func(yield func(*trace.Batch) bool) {
+		t.Helper()
+		for b, err := range src.Events(t.Context(), l) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(b) {
+				return
+			}
+		}
+	}
+}
 
 // Copy writes all events of a trace to a sink, location by location, and closes it.
 func Copy(t testing.TB, src trace.Source, w trace.Sink) {
 	t.Helper()
 	for l := range src.Defs().Locations {
-		for b, err := range src.Events(t.Context(), trace.LocationID(l)) {
-			if err == nil {
-				err = w.Write(b)
-			}
-			if err != nil {
+		for b := range Batches(t, src, trace.LocationID(l)) {
+			if err := w.Write(b); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -34,4 +57,104 @@ func LiveBytes() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
+}
+
+// SharedFolder is the folder of further real traces, which need not be there: that which the variable
+// TRACEKIT_SHARED names, or traces in the folder shared beside the repository.
+func SharedFolder() string {
+	root := os.Getenv("TRACEKIT_SHARED")
+	if root == "" {
+		_, file, _, _ := runtime.Caller(0)
+		root = filepath.Join(filepath.Dir(file), "..", "..", "..", "shared")
+	}
+	return filepath.Join(root, "traces")
+}
+
+// Shared returns a path below the folder of further real traces, and skips the test if it is not there.
+func Shared(t testing.TB, path ...string) string {
+	t.Helper()
+	full := filepath.Join(append([]string{SharedFolder()}, path...)...)
+	if _, err := os.Stat(full); err != nil {
+		t.Skipf("a real trace is not there (set TRACEKIT_SHARED to the folder that has traces/): %v", err)
+	}
+	return full
+}
+
+// Cases runs a test with the parts of each txtar file of testdata that matches a pattern, by name.
+func Cases(t *testing.T, pattern string, test func(t *testing.T, parts map[string]string)) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", pattern))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases: ", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts := make(map[string]string)
+			for _, f := range archive.Files {
+				parts[f.Name] = string(f.Data)
+			}
+			test(t, parts)
+		})
+	}
+}
+
+// CheckLines compares lines that are wanted with those that are found. Each says by its first word of
+// what kind it is: of the kinds of which some are wanted, all are.
+func CheckLines(t testing.TB, want string, found []string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(want), "\n")
+	kinds := make(map[string]bool)
+	for _, line := range lines {
+		kinds[strings.Fields(line)[0]] = true
+	}
+	found = slices.DeleteFunc(found, func(line string) bool { return !kinds[strings.Fields(line)[0]] })
+	if diff := cmp.Diff(lines, found); diff != "" {
+		t.Errorf("- is wanted, + is found:\n%s", diff)
+	}
+}
+
+// Gzip returns data compressed.
+func Gzip(data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write(data)
+	w.Close()
+	return b.Bytes()
+}
+
+// A Changing is a context that calls a function when it is first asked whether it has ended.
+type Changing struct {
+	context.Context
+	Change func()
+}
+
+// Err calls the function, once.
+func (c *Changing) Err() error {
+	if c.Change != nil {
+		c.Change()
+		c.Change = nil
+	}
+	return nil
+}
+
+// WriteFile makes a file.
+func WriteFile[S string | []byte](t testing.TB, path string, data S) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ReadFile returns what is in a file.
+func ReadFile(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
