@@ -3,6 +3,7 @@ package stats
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 
 	"tracekit/trace"
 )
@@ -26,7 +27,7 @@ func (l Line) MarshalJSON() ([]byte, error) {
 	if l == 0 {
 		return []byte("null"), nil
 	}
-	return json.Marshal(uint32(l))
+	return strconv.AppendUint(nil, uint64(l), 10), nil
 }
 
 // A Path is a call path: the id of its row in callpaths. trace.None, no path, is null in
@@ -47,7 +48,7 @@ func (r Rank) MarshalJSON() ([]byte, error) {
 	if r == trace.None {
 		return []byte("null"), nil
 	}
-	return json.Marshal(uint32(r))
+	return strconv.AppendUint(nil, uint64(r), 10), nil
 }
 
 // UnmarshalJSON implements json.Unmarshaler.

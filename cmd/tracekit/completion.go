@@ -39,9 +39,8 @@ func flagValues() map[string][]string {
 // addCompletion makes a command complete the values of its flags: those of a few, names of
 // directories, and nothing where a number is wanted.
 func addCompletion(c *cobra.Command) {
-	values := flagValues()
-	for _, name := range sortedKeys(values) {
-		complete(c, name, cobra.FixedCompletions(values[name], cobra.ShellCompDirectiveNoFileComp))
+	for name, values := range flagValues() {
+		complete(c, name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 	for _, name := range []string{"jobs", "memory", "ranks", "from", "to", "phase", "top", "quantile", "alpha", "window", "terms", "time-error", "min-latency", "width", "height", "seed", "size",
 		"scale", "balance", "cap", "rank-speed", "nonblocking", "order", "mask", "monitoring", "sample",

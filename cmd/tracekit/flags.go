@@ -131,6 +131,7 @@ func (f *readFlags) open(ctx context.Context, paths ...string) (*input, error) {
 	store := spill.NewStore(f.memoryBytes/int64(max(1, f.traces)), "")
 	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.jobs, Store: store, AlignStart: f.align == "start", Mirror: f.mirror})
 	if err == nil {
+		debug.SetGCPercent(garbageOf(src.Info().Bytes, src.Defs().Locations))
 		return &input{src, store, src.Defs().ShortenNames()}, nil
 	}
 	store.Close()
@@ -260,7 +261,6 @@ func (f *mergeFlags) open(ctx context.Context, io *streams, paths ...string) (*t
 
 // reconcile reconciles an open trace, whose store takes the tables.
 func (f *mergeFlags) reconcile(ctx context.Context, io *streams, in *input) (*trace.Trace, error) {
-	debug.SetGCPercent(garbageOf(in.Info().Bytes, in.Defs().Locations))
 	bar := startProgress(io, f.quiet, "reading")
 	defer bar.done()
 	o := merge.Options{

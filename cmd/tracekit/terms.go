@@ -101,12 +101,18 @@ func terms() []term {
 	}
 }
 
-// newTerms makes the help topic that explains the words of the reports.
+// newTerms makes the help topic that explains the words of the reports. Its text is made when it is
+// asked for: breaking its lines would be a fifth of every command's start.
 func newTerms() *cobra.Command {
-	var b strings.Builder
-	b.WriteString("The words of the reports. docs/DEFINITIONS.md has the exact definitions.\n")
-	for _, t := range terms() {
-		fmt.Fprintf(&b, "\n%s\n    %s\n", t.word, wrap("    "+t.meaning, 80, 4)[4:])
-	}
-	return &cobra.Command{Use: "terms", Short: "What the words of the reports mean", Long: strings.TrimSpace(b.String())}
+	c := &cobra.Command{Use: "terms", Short: "What the words of the reports mean"}
+	c.SetHelpFunc(func(c *cobra.Command, args []string) {
+		var b strings.Builder
+		b.WriteString("The words of the reports. docs/DEFINITIONS.md has the exact definitions.\n")
+		for _, t := range terms() {
+			fmt.Fprintf(&b, "\n%s\n    %s\n", t.word, wrap("    "+t.meaning, 80, 4)[4:])
+		}
+		c.Long = b.String()
+		c.Root().HelpFunc()(c, args)
+	})
+	return c
 }

@@ -36,6 +36,7 @@ type eventTable struct {
 	out    tableWriter
 	schema *arrow.Schema // with the column location
 	layout *layout       // what was written
+	spare  chan *group   // groups that were put down, whose memory is that of the table's columns
 	rows   *group        // of the group that is being filled
 	shared bool          // the group is
 	last   trace.LocationID
@@ -65,9 +66,9 @@ func newEventTables(workers int, open func(trace.TableID, *arrow.Schema) (tableW
 		if err != nil {
 			return w, err
 		}
-		w.tables[t] = eventTable{id: id, out: out, schema: schema, layout: &m.Rows[t], rows: new(group)}
+		w.tables[t] = eventTable{id: id, out: out, schema: schema, layout: &m.Rows[t], spare: make(chan *group, output.Places(workers)), rows: new(group)}
 	}
-	w.line = output.NewLine(workers, len(w.tables), func() *pending { return &pending{rows: new(group)} }, (*pending).encode, (*pending).put)
+	w.line = output.NewLine(workers, len(w.tables), func() *pending { return new(pending) }, (*pending).encode, (*pending).put)
 	return w, nil
 }
 
@@ -116,6 +117,7 @@ func (g *group) add(b *trace.Batch, t trace.TableID, columns []column, from, to 
 		if len(o.Offset) == 0 {
 			o.Offset = append(o.Offset, 0)
 		}
+		o.Offset = roomFor(o.Offset, to-from)
 		by := o.Offset[len(o.Offset)-1] - args.Offset[from]
 		for _, at := range args.Offset[from+1 : to+1] {
 			o.Offset = append(o.Offset, at+by)
@@ -128,9 +130,14 @@ func (g *group) add(b *trace.Batch, t trace.TableID, columns []column, from, to 
 func (w *eventTables) end(t *eventTable) error {
 	t.layout.Groups = append(t.layout.Groups, len(t.rows.location))
 	p := w.line.Take()
-	p.table, p.rows, t.rows, t.shared = t, t.rows, p.rows, false
-	t.rows.clear()
-	return w.line.Put(int(t.id))
+	p.table, p.rows, t.shared = t, t.rows, false
+	err := w.line.Put(int(t.id))
+	select {
+	case t.rows = <-t.spare:
+	default:
+		t.rows = new(group)
+	}
+	return err
 }
 
 func (g *group) clear() {
@@ -146,7 +153,12 @@ func (p *pending) encode() {
 	p.err = p.table.out.encode(p.record, &p.encoded)
 }
 
-func (p *pending) put() error { return errors.Join(p.err, p.table.out.put(p.record, &p.encoded)) }
+func (p *pending) put() error {
+	err := errors.Join(p.err, p.table.out.put(p.record, &p.encoded))
+	p.rows.clear()
+	p.table.spare <- p.rows
+	return err
+}
 
 // finish writes what is left and ends the goroutines. Nothing is written any more.
 func (w *eventTables) finish() (err error) {

@@ -28,6 +28,7 @@ type Writer struct {
 	force      bool
 	manifest   manifest
 	tables     *eventTables
+	defs       chan error // of the tables of definitions, which are written beside the events
 	closed     bool
 }
 
@@ -113,10 +114,12 @@ func (w *Writer) begin(defs *trace.Defs, workers int) (err error) {
 	if err := os.Chmod(w.temp, 0o755); err != nil {
 		return err
 	}
-	for _, r := range defRecords(defs, memory.NewGoAllocator()) {
-		if err := w.definitions(r); err != nil {
-			return err
-		}
+	records := defRecords(defs, memory.NewGoAllocator())
+	w.defs = make(chan error, 1)
+	if write := func() { w.defs <- w.definitions(records) }; workers > 1 {
+		go write()
+	} else {
+		write()
 	}
 	w.tables, err = newEventTables(workers, func(t trace.TableID, schema *arrow.Schema) (tableWriter, error) {
 		return newTableWriter(fileOf(w.temp, "events", t.String(), w.manifest.Format), schema, w.manifest.Format)
@@ -124,7 +127,14 @@ func (w *Writer) begin(defs *trace.Defs, workers int) (err error) {
 	return err
 }
 
-func (w *Writer) definitions(r namedRecord) error {
+func (w *Writer) definitions(records []namedRecord) (err error) {
+	for _, r := range records {
+		err = errors.Join(err, w.definition(r))
+	}
+	return err
+}
+
+func (w *Writer) definition(r namedRecord) error {
 	defer r.Record.Release()
 	t, err := newTableWriter(fileOf(w.temp, "defs", r.Name, w.manifest.Format), r.Record.Schema(), w.manifest.Format)
 	if err != nil {
@@ -199,7 +209,7 @@ func (w *Writer) closeTables() error {
 	if w.tables == nil {
 		return nil
 	}
-	err := w.tables.finish()
+	err := errors.Join(w.tables.finish(), <-w.defs)
 	for i := range w.tables.tables {
 		if t := &w.tables.tables[i]; t.out != nil {
 			err = errors.Join(err, w.close(t.out, "events", t.id.String()))

@@ -29,15 +29,18 @@ type place[T any] struct {
 	ready chan struct{}
 }
 
-// NewLine starts the goroutines; a single worker is the caller itself. Items, of which there
-// are a few for each worker, are made once.
+// Places returns how many items a line of so many workers has at most: one for each, one being
+// filled, one being ended. More of them would only take memory that the processor does not have at hand.
+func Places(workers int) int { return workers + 2 }
+
+// NewLine starts the goroutines; a single worker is the caller itself. Items are made once.
 func NewLine[T any](workers, queues int, item func() T, work func(T), end func(T) error) *Line[T] {
 	l := &Line[T]{work: work, end: end}
 	if workers == 1 {
 		l.held = &place[T]{item: item()}
 		return l
 	}
-	n := 2*workers + 2 // two for each worker, one being filled, one being ended
+	n := Places(workers)
 	l.free, l.todo, l.queues = make(chan *place[T], n), make(chan *place[T], n), make([]chan *place[T], queues)
 	for range n {
 		l.free <- &place[T]{item(), make(chan struct{}, 1)}
