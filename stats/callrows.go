@@ -20,17 +20,18 @@ type callRows struct {
 	segment []uint32
 	first   int
 	at      int
+	seq     uint64 // of the next call's Enter; MaxUint64: there is none
 }
 
-// row returns the sequence number of the next call's Enter, MaxUint64 if there is none.
-func (c *callRows) row() uint64 {
+// seek finds the next call.
+func (c *callRows) seek() {
 	if c.at == len(c.clock) {
 		c.more()
 	}
+	c.seq = math.MaxUint64
 	if c.at < len(c.clock) {
-		return uint64(c.clock[c.at])
+		c.seq = uint64(c.clock[c.at])
 	}
-	return math.MaxUint64
 }
 
 func (c *callRows) more() {
@@ -40,10 +41,12 @@ func (c *callRows) more() {
 	c.clock, c.wait, c.segment = clock[:n], wait[:n], segment[:n]
 }
 
-// put notes the useful time until the next call, which row has found, and its segment, and returns its wait.
+// put notes the useful time until the next call, of which there must be one, and its segment, returns its
+// wait, and goes on to the one behind it.
 func (c *callRows) put(useful int64, segment uint32) (wait uint32) {
 	i := c.at
-	c.clock[i], c.segment[i] = useful, segment
+	c.clock[i], c.segment[i], wait = useful, segment, c.wait[i]
 	c.at++
-	return c.wait[i]
+	c.seek()
+	return wait
 }
