@@ -129,7 +129,7 @@ func (w *walk) begin(at int64) {
 	w.top, w.before = w.steps[0], w.steps[0]
 	w.now, w.since, w.runs, w.resume, w.last = at, at, true, never, math.MinInt64
 	w.nextPiece()
-	w.calls.seek()
+	w.calls.more()
 	w.segments.add(PathNotRecorded, at-w.profiler.scope.from)
 }
 
