@@ -157,7 +157,10 @@ func (w *walk) batch(b *trace.Batch) {
 		if len(f.Context) > 0 {
 			site = w.profiler.siteOf(f.Context[i])
 		}
-		s := w.find(region, site)
+		s := w.before
+		if !s.is(w.top, region, site) { // else it was left, and is entered again
+			s = w.find(region, site)
+		}
 		if k := i + 1; k < n && regions[k] == region && !kinds[k].Enters() && rare.seq > seqs[k] && w.simple(s, region) {
 			w.visit(seqs[i], s, max(times[k], w.now))
 			i = k
@@ -238,12 +241,9 @@ func (w *walk) nextPiece() {
 	}
 }
 
-// find returns the step that entering a region leads to.
+// find returns the step that entering a region leads to, which is not the one before.
 func (w *walk) find(region trace.RegionID, site trace.SourceLocationID) *step {
 	before := w.before
-	if before.is(w.top, region, site) { // it was left, and is entered again
-		return before
-	}
 	guess := &before.after
 	if before == w.top {
 		guess = &before.inside
