@@ -63,7 +63,6 @@ type scanner struct {
 	rank     uint32
 	out      *located
 	stack    trace.CallStack[visit]
-	top      trace.PathID // of the innermost region; None: there is none
 	open     int
 	call     *trace.Call
 	row      uint32 // of the last call
@@ -119,7 +118,7 @@ func scan(ctx context.Context, src trace.Source, f *facts, store *spill.Store, o
 }
 
 func newScanner(f *facts, l trace.LocationID, store *spill.Store) *scanner {
-	return &scanner{facts: f, location: l, rank: f.resolver.ranks[l], top: trace.None, open: -1, firsts: make(map[trace.Code]uint64), out: &located{
+	return &scanner{facts: f, location: l, rank: f.resolver.ranks[l], open: -1, firsts: make(map[trace.Code]uint64), out: &located{
 		tree:  trace.NewCallTree(),
 		calls: spill.NewTable[trace.Call](store),
 		sends: spill.NewTable[trace.Send](store),
@@ -148,10 +147,17 @@ func (s *scanner) batch(b *trace.Batch) {
 		next = seq + 1
 		s.event(seq, times[i])
 		if !kinds[i].Enters() {
-			s.leave(region)
+			if v, ok := s.stack.LeaveInnermost(region); !ok {
+				s.leave(region)
+			} else if v.row != trace.None {
+				s.close(v.row, false)
+			}
 			continue
 		}
-		node := trace.PathNode{Parent: s.top, Region: region, Site: s.site(b.Flow.Context, i)}
+		node := trace.PathNode{Parent: trace.None, Region: region, Site: s.site(b.Flow.Context, i)}
+		if v := s.stack.Top(); v != nil {
+			node.Parent = v.path
+		}
 		path, known := s.paths.Lookup(node)
 		if !known {
 			path = s.step(node)
@@ -254,7 +260,6 @@ func (s *scanner) enter(region trace.RegionID, path trace.PathID, call bool) {
 	if call {
 		v.row = s.openCall(path, region)
 	}
-	s.top = path
 	s.stack.Enter(region, v)
 }
 
@@ -274,41 +279,34 @@ func (s *scanner) step(n trace.PathNode) uint32 {
 	return uint32(path)
 }
 
-// leave ends a region; if it is not the innermost, also those inside it, which were never left.
+// leave ends the region that is left although it is not the innermost, and those inside it, which
+// were never left.
 func (s *scanner) leave(region trace.RegionID) {
-	if v, ok := s.stack.LeaveInnermost(region); ok {
-		s.close(v, false)
-		return
-	}
 	n := s.stack.Leave(region)
 	if n == 0 {
 		s.skip(trace.CodeUnmatchedLeave, "%s is left and was not entered", s.facts.defs.RegionName(region))
 		return
 	}
 	s.unwind(n - 1)
-	s.close(s.stack.Pop(), false)
+	s.close(s.stack.Pop().row, false)
 }
 
 // unwind closes the n innermost regions although they were never left.
 func (s *scanner) unwind(n int) {
 	for range n {
 		s.note(trace.CodeOpenRegion, s.stack.Top().seq, "%s is not left", s.facts.defs.RegionName(s.stack.Region(s.stack.Len()-1)))
-		s.close(s.stack.Pop(), true)
+		s.close(s.stack.Pop().row, true)
 	}
 }
 
-// close ends the visit of the region that was removed last.
-func (s *scanner) close(v visit, open bool) {
-	s.top = trace.None
-	if v := s.stack.Top(); v != nil {
-		s.top = v.path
-	}
+// close ends the call in a row, if it is one, of the region that was removed last.
+func (s *scanner) close(row uint32, open bool) {
 	switch {
-	case v.row == trace.None:
+	case row == trace.None:
 	case s.open == s.stack.Len():
 		s.closeCall(open)
 	default:
-		c := s.out.calls.Ptr(int(v.row))
+		c := s.out.calls.Ptr(int(row))
 		c.Leave, c.Open = s.now, open
 	}
 }
