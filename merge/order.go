@@ -20,17 +20,20 @@ var noRef = ref{trace.None, trace.None}
 // the one before.
 type cursor[T any] struct {
 	tables []*spill.Table[T]
-	loc    trace.LocationID
-	first  int // of rows, which are location loc's
+	first  ref // of rows
 	rows   []T
 }
 
 // at returns a row for reading and writing.
 func (c *cursor[T]) at(r ref) *T {
-	if i := int(r.row) - c.first; r.loc == c.loc && i >= 0 && i < len(c.rows) {
+	if i := uint(r.row - c.first.row); r.loc == c.first.loc && i < uint(len(c.rows)) {
 		return &c.rows[i]
 	}
-	c.loc, c.first, c.rows = r.loc, int(r.row), c.tables[r.loc].From(int(r.row))
+	return c.move(r)
+}
+
+func (c *cursor[T]) move(r ref) *T {
+	c.first, c.rows = r, c.tables[r.loc].From(int(r.row))
 	return &c.rows[0]
 }
 

@@ -54,7 +54,7 @@ type visit struct {
 
 // A scanner follows one location's events.
 //
-//	stack.At(open) is the MPI call that is being recorded; open < 0: none
+//	open is the depth of the MPI call that is being recorded; open < 0: none
 //	call is its row, and the last one: no other call gets a row until it ends
 //	begun are the parts in collectives that have begun in it and not ended
 type scanner struct {
@@ -66,7 +66,6 @@ type scanner struct {
 	open     int
 	call     *trace.Call
 	row      uint32 // of the last call
-	rowSeq   uint64 // sequence number of its Enter
 	seq      uint64 // of the event that is being scanned
 	now      int64  // its time, or that of the one before it if that is later
 	lastPart int64  // when the last part in a collective begins
@@ -128,7 +127,9 @@ func newScanner(f *facts, l trace.LocationID, store *spill.Store) *scanner {
 	}}
 }
 
-// batch walks the events in recorded order: enters and leaves, and between them the others.
+// batch walks the events in recorded order: enters and leaves, and between them the others. A region
+// that is left before another one is entered needs no place on the stack unless it may get its row by
+// what happens in it.
 func (s *scanner) batch(b *trace.Batch) {
 	if s.out.span.Events == 0 {
 		s.now = firstTime(b)
@@ -137,20 +138,47 @@ func (s *scanner) batch(b *trace.Batch) {
 	s.out.span.Events += uint64(b.Len())
 	others, next := otherRows{Batch: b}, b.First
 	n := len(b.Flow.Seq)
-	times, kinds, regions := b.Flow.Time[:n], b.Flow.Kind[:n], b.Flow.Region[:n]
-	for i, seq := range b.Flow.Seq {
+	seqs, times, kinds, regions := b.Flow.Seq, b.Flow.Time[:n], b.Flow.Kind[:n], b.Flow.Region[:n]
+	for i := 0; i < n; i++ {
+		seq, region := seqs[i], regions[i]
 		if seq != next {
 			s.between(&others, next, seq)
 		}
 		next = seq + 1
 		s.event(seq, times[i])
-		if kinds[i].Enters() {
-			s.enter(regions[i], s.site(b.Flow.Context, i))
-		} else if v, ok := s.stack.LeaveInnermost(regions[i]); !ok {
-			s.leave(regions[i])
-		} else if v.row != trace.None {
-			s.closeCall(v.row, false)
+		if !kinds[i].Enters() {
+			if v, ok := s.stack.LeaveInnermost(region); !ok {
+				s.leave(region)
+			} else if v.row != trace.None {
+				s.close(v.row, false)
+			}
+			continue
 		}
+		node := trace.PathNode{Parent: trace.None, Region: region, Site: s.site(b.Flow.Context, i)}
+		if v := s.stack.Top(); v != nil {
+			node.Parent = v.path
+		}
+		path, known := s.paths.Lookup(node)
+		if !known {
+			path = s.step(node)
+		}
+		k, call := i+1, s.open < 0 && eager(s.facts.class(region))
+		if k == n || regions[k] != region || kinds[k].Enters() || seqs[k] != next && s.open < 0 && !call {
+			s.enter(region, trace.PathID(path), call)
+			continue
+		}
+		if call {
+			s.openCall(trace.PathID(path), region)
+		}
+		if seqs[k] != next {
+			s.between(&others, next, seqs[k])
+		}
+		next = seqs[k] + 1
+		s.event(seqs[k], times[k])
+		if call {
+			s.closeCall(false)
+		}
+		i = k
 	}
 	s.between(&others, next, b.First+uint64(b.Len()))
 }
@@ -226,29 +254,25 @@ func (s *scanner) site(contexts []trace.CallingContextID, i int) trace.SourceLoc
 	return trace.None
 }
 
-func (s *scanner) enter(region trace.RegionID, site trace.SourceLocationID) {
-	n, depth := trace.PathNode{Parent: trace.None, Region: region, Site: site}, s.stack.Len()
-	if depth > 0 {
-		n.Parent = s.stack.At(depth - 1).path
+// enter opens a region, which may be a call that gets its row at once.
+func (s *scanner) enter(region trace.RegionID, path trace.PathID, call bool) {
+	v := visit{seq: s.seq, time: s.now, path: path, row: trace.None}
+	if call {
+		v.row = s.openCall(path, region)
 	}
-	number, known := s.paths.Lookup(n)
-	if !known {
-		number = s.step(n, depth)
-	}
-	s.stack.Enter(region, visit{seq: s.seq, time: s.now, path: trace.PathID(number), row: trace.None})
-	if s.open >= 0 {
-		return
-	}
-	if class := s.facts.class(region); eager(class) {
-		s.open = depth
-		s.addCall(s.stack.At(depth), region, class)
-	}
+	s.stack.Enter(region, v)
+}
+
+// openCall begins to record the call of the region that is entered, and returns its row.
+func (s *scanner) openCall(path trace.PathID, region trace.RegionID) uint32 {
+	s.open = s.stack.Len()
+	return s.addCall(s.seq, s.now, path, region)
 }
 
 // step returns the number of the path n, which is its parent's if that is as deep as paths are.
-func (s *scanner) step(n trace.PathNode, depth int) uint32 {
+func (s *scanner) step(n trace.PathNode) uint32 {
 	path := n.Parent
-	if depth < MaxDepth {
+	if s.stack.Len() < MaxDepth {
 		path = s.out.tree.Add(n)
 	}
 	s.paths.Remember(n, uint32(path))
@@ -264,44 +288,44 @@ func (s *scanner) leave(region trace.RegionID) {
 		return
 	}
 	s.unwind(n - 1)
-	s.close(false)
+	s.close(s.stack.Pop().row, false)
 }
 
 // unwind closes the n innermost regions although they were never left.
 func (s *scanner) unwind(n int) {
 	for range n {
 		s.note(trace.CodeOpenRegion, s.stack.Top().seq, "%s is not left", s.facts.defs.RegionName(s.stack.Region(s.stack.Len()-1)))
-		s.close(true)
+		s.close(s.stack.Pop().row, true)
 	}
 }
 
-// close removes the innermost region.
-func (s *scanner) close(open bool) {
-	if row := s.stack.Pop().row; row != trace.None {
-		s.closeCall(row, open)
+// close ends the call in a row, if it is one, of the region that was removed last.
+func (s *scanner) close(row uint32, open bool) {
+	switch {
+	case row == trace.None:
+	case s.open == s.stack.Len():
+		s.closeCall(open)
+	default:
+		c := s.out.calls.Ptr(int(row))
+		c.Leave, c.Open = s.now, open
 	}
 }
 
-// closeCall ends the call of the region that was removed last.
-func (s *scanner) closeCall(row uint32, open bool) {
-	c := s.call
-	if s.open == s.stack.Len() {
-		s.open, s.begun = -1, s.begun[:0]
-	} else {
-		c = s.out.calls.Ptr(int(row))
-	}
-	c.Leave, c.Open = s.now, open
+// closeCall ends the call that is being recorded.
+func (s *scanner) closeCall(open bool) {
+	s.open, s.begun = -1, s.begun[:0]
+	s.call.Leave, s.call.Open = s.now, open
 }
 
-// addCall makes the row of the call of a region.
-func (s *scanner) addCall(v *visit, region trace.RegionID, class trace.CallClass) {
-	s.row, s.rowSeq = uint32(s.out.calls.Len()), v.seq
-	v.row = s.row
+// addCall makes the row of a call and returns its number.
+func (s *scanner) addCall(seq uint64, enter int64, path trace.PathID, region trace.RegionID) uint32 {
+	s.row = uint32(s.out.calls.Len())
 	c := s.out.calls.Next()
-	c.Seq, c.Enter, c.Leave, c.Path, c.Region = v.seq, v.time, v.time, v.path, region
+	c.Seq, c.Enter, c.Leave, c.Path, c.Region = seq, enter, enter, path, region
 	c.FirstSend, c.FirstRecv = uint32(s.out.sends.Len()), uint32(s.out.recvs.Len())
-	c.Coll, c.Class, c.Open = trace.None, class, true
+	c.Coll, c.Class, c.Open = trace.None, s.facts.class(region), true
 	s.call = c
+	return s.row
 }
 
 // caller returns the row of the call that the event belongs to: that of the open MPI call
@@ -323,9 +347,8 @@ func (s *scanner) region() uint32 {
 		return trace.None
 	}
 	v, region := s.stack.Top(), s.stack.Region(n-1)
-	if v.row == trace.None && (s.out.calls.Len() == 0 || s.rowSeq < v.seq) {
-		class := s.facts.class(region)
-		if s.addCall(v, region, class); class != trace.ClassNone {
+	if v.row == trace.None && (s.call == nil || s.call.Seq < v.seq) {
+		if v.row = s.addCall(v.seq, v.time, v.path, region); s.call.Class != trace.ClassNone {
 			s.open = n - 1
 		}
 	}

@@ -44,7 +44,7 @@ func (s *scanner) posting() int64 {
 	if s.open < 0 {
 		return s.now
 	}
-	return max(s.stack.At(s.open).time, s.lastPart)
+	return max(s.call.Enter, s.lastPart)
 }
 
 // begin adds a part of which only the beginning, at time t, is known, and returns its row.

@@ -36,28 +36,30 @@ func (s *scanner) p2p(p *trace.P2P, i int) {
 
 // send adds what the send record in row i says, as a send that its call completes.
 func (s *scanner) send(p *trace.P2P, i int) *trace.Send {
-	s.out.bytes.add(p.Bytes[i])
+	bytes, comm, tag := p.Bytes[i], p.Comm[i], p.Tag[i]
 	call := s.caller()
-	to, state := s.facts.resolver.member(p.Comm[i], s.rank, p.Peer[i]), trace.Unmatched
+	to, state := s.facts.resolver.member(comm, s.rank, p.Peer[i]), trace.Unmatched
 	if to == trace.None {
 		to, state = s.peer(p, i)
 	}
+	s.out.bytes.add(bytes)
 	r := s.out.sends.Next()
-	r.Seq, r.Time, r.Bytes, r.Comm, r.Tag, r.To = s.seq, s.now, p.Bytes[i], p.Comm[i], p.Tag[i], to
+	r.Seq, r.Time, r.Bytes, r.Comm, r.Tag, r.To = s.seq, s.now, bytes, comm, tag, to
 	r.Call, r.Done, r.RecvLoc, r.Recv, r.State = call, call, trace.None, trace.None, state
 	return r
 }
 
 // recv adds what the receive record in row i says; who posted it is left to fill in.
 func (s *scanner) recv(p *trace.P2P, i int) *trace.Recv {
-	s.out.bytes.add(p.Bytes[i])
+	bytes, comm, tag := p.Bytes[i], p.Comm[i], p.Tag[i]
 	call := s.caller()
-	from, state := s.facts.resolver.member(p.Comm[i], s.rank, p.Peer[i]), trace.Unmatched
+	from, state := s.facts.resolver.member(comm, s.rank, p.Peer[i]), trace.Unmatched
 	if from == trace.None {
 		from, state = s.peer(p, i)
 	}
+	s.out.bytes.add(bytes)
 	r := s.out.recvs.Next()
-	r.Seq, r.Time, r.Bytes, r.Comm, r.Tag, r.From = s.seq, s.now, p.Bytes[i], p.Comm[i], p.Tag[i], from
+	r.Seq, r.Time, r.Bytes, r.Comm, r.Tag, r.From = s.seq, s.now, bytes, comm, tag, from
 	r.Call, r.SendLoc, r.Send, r.State = call, trace.None, trace.None, state
 	return r
 }

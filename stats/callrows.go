@@ -20,30 +20,28 @@ type callRows struct {
 	segment []uint32
 	first   int
 	at      int
+	seq     uint64 // of the next call's Enter; MaxUint64: there is none
 }
 
-// row returns the sequence number of the next call's Enter, MaxUint64 if there is none.
-func (c *callRows) row() uint64 {
-	if c.at == len(c.clock) {
-		c.more()
-	}
-	if c.at < len(c.clock) {
-		return uint64(c.clock[c.at])
-	}
-	return math.MaxUint64
-}
-
+// more finds the next call where the slices end.
 func (c *callRows) more() {
-	c.first, c.at = c.first+c.at, 0
+	c.first, c.at, c.seq = c.first+c.at, 0, math.MaxUint64
 	clock, wait, segment := c.clocks.From(c.first), c.waits.From(c.first), c.segments.From(c.first)
 	n := min(len(clock), len(wait), len(segment))
-	c.clock, c.wait, c.segment = clock[:n], wait[:n], segment[:n]
+	if c.clock, c.wait, c.segment = clock[:n], wait[:n], segment[:n]; n > 0 {
+		c.seq = uint64(clock[0])
+	}
 }
 
-// put notes the useful time until the next call, which row has found, and its segment, and returns its wait.
+// put notes the useful time until the next call, of which there must be one, and its segment, returns its
+// wait, and goes on to the one behind it.
 func (c *callRows) put(useful int64, segment uint32) (wait uint32) {
 	i := c.at
-	c.clock[i], c.segment[i] = useful, segment
-	c.at++
-	return c.wait[i]
+	c.clock[i], c.segment[i], wait = useful, segment, c.wait[i]
+	if c.at++; c.at < len(c.clock) {
+		c.seq = uint64(c.clock[c.at])
+	} else {
+		c.more()
+	}
+	return wait
 }

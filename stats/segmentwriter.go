@@ -9,11 +9,11 @@ import (
 
 // A segmentWriter writes the Segments of a location while a walk goes over it.
 //
-//	block[:n] are rows that are not in the table yet
+//	n is the number of rows; block holds those that do not fill a block of the table yet
 type segmentWriter struct {
 	*Segments
 	block [segmentBlock]Segment
-	n     int
+	n     uint32
 	sums  segmentSums
 	open  bool         // the last call is not left yet, and no other one is entered
 	depth int          // of the stack in the last call
@@ -29,8 +29,9 @@ func (w *segmentWriter) begin(s *Segments, calls, paths int) {
 
 func (w *segmentWriter) append(r Segment) {
 	w.block[w.n%segmentBlock] = r
-	if w.n++; w.n == segmentBlock {
-		w.write()
+	if w.n++; w.n%segmentBlock == 0 {
+		w.write(w.block[:])
+		w.sums.add(&w.block)
 	}
 }
 
@@ -40,20 +41,12 @@ func (w *segmentWriter) add(path trace.PathID, time int64) {
 	}
 }
 
-// write puts the rows of the block into the table.
-func (w *segmentWriter) write() {
-	block := w.block[:w.n]
-	spill.Ensure(w.store, &w.rows).AppendRows(block)
-	if w.n == segmentBlock {
-		w.sums.add(block)
-	}
-	w.n = 0
-}
+func (w *segmentWriter) write(rows []Segment) { spill.Ensure(w.store, &w.rows).AppendRows(rows) }
 
 // end ends the rows.
 func (w *segmentWriter) end() {
-	if w.n > 0 {
-		w.write()
+	if rest := w.n % segmentBlock; rest > 0 {
+		w.write(w.block[:rest])
 	}
 	w.sums.end()
 	w.rows = w.rows.Sealed()
@@ -68,7 +61,7 @@ type segmentSums struct {
 }
 
 // add sums the next block.
-func (s *segmentSums) add(block []Segment) {
+func (s *segmentSums) add(block *[segmentBlock]Segment) {
 	if s.visits == nil {
 		s.times, s.visits = newTimeMap(s.paths), make([]uint32, s.paths)
 	}
@@ -106,44 +99,64 @@ func (s *Segments) sum(paths int) {
 	var block [segmentBlock]Segment
 	for first := 0; first+segmentBlock <= s.rows.Len(); first += segmentBlock {
 		s.rows.Copy(block[:], first)
-		sums.add(block[:])
+		sums.add(&block)
 	}
 	sums.end()
 }
 
-// enterRow notes the useful time at which the walk enters the next call, and ends what passed since
-// the last one.
-func (w *walk) enterRow(call *step) {
-	s := &w.segments
-	if s.open {
+// nextRow ends what passed since the last call, notes the useful time at which the walk enters the next
+// one, and returns its wait, as WaitTable.index has it.
+func (w *walk) nextRow() (wait uint32) {
+	if w.segments.open {
 		w.endRow()
 	} else {
 		w.noteTimes()
 	}
-	s.open, s.depth, s.path = true, w.stack.Len(), call.path
-	s.wait = w.calls.put(w.usefulAt(w.now), uint32(s.rows.Len()+s.n))
-	w.row = w.calls.row()
+	return w.calls.put(w.usefulAt(w.now), w.segments.n)
+}
+
+// enterRow notes that the next call is entered.
+func (w *walk) enterRow(call *step) {
+	wait, s := w.nextRow(), &w.segments
+	s.open, s.depth, s.path, s.wait = true, w.stack.Len(), call.path, wait
 }
 
 // endRow notes a call that is left, or that enters another one: all that passed in it is its own.
 func (w *walk) endRow() {
 	s := &w.segments
 	s.open = false
-	own, wait := int64(0), int64(0)
+	own := int64(0)
 	for _, step := range w.touched {
 		time, _ := step.note()
 		own += time
 	}
 	w.touched = w.touched[:0]
-	if s.wait > 0 {
-		cause := s.waits.rows.Ptr(int(s.wait - 1))
-		wait = min(own, s.scope.clip(cause.From, cause.From+cause.Time))
-	}
-	s.append(Segment{Path: s.path, Visits: 1, Time: own - wait})
-	if wait > 0 {
-		s.append(Segment{Path: PathWait, Time: wait})
-	}
+	s.call(s.path, own, s.wait)
 	w.notePaused()
+}
+
+// visitCall is nextRow, advance to t, and endRow of a call in which nothing happens.
+func (w *walk) visitCall(call *step, t int64) {
+	wait, own := w.nextRow(), t-w.now
+	if own > 0 {
+		call.touched = true // and noted at once
+		w.advance(call, t)
+		call.note()
+	}
+	w.segments.call(call.path, own, wait)
+}
+
+// call appends the own time of a call, and its wait if it has one.
+func (w *segmentWriter) call(path trace.PathID, own int64, wait uint32) {
+	waited := int64(0)
+	if wait > 0 {
+		cause := w.waits.rows.Ptr(int(wait - 1))
+		waited = min(own, w.scope.clip(cause.From, cause.From+cause.Time))
+	}
+	w.append(Segment{Path: path, Visits: 1, Time: own - waited})
+	if waited > 0 {
+		w.append(Segment{Path: PathWait, Time: waited})
+	}
 }
 
 // notePaused notes the time of the measurement that has passed since the last one, if there is some.

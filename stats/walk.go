@@ -107,7 +107,6 @@ type walk struct {
 	paused   [2]pausedTime           // by buffer flushes and while recording is off
 	piece    pathPiece               // the next or current one
 	calls    callRows                // from the next one on
-	row      uint64                  // sequence number of its Enter; MaxUint64: there is none
 	segments segmentWriter           // of the time between and in calls
 	touched  []*step                 // those with time since the last segment ended
 	thread   *threads.Recorder       // nil: not asked for, or no thread
@@ -130,7 +129,7 @@ func (w *walk) begin(at int64) {
 	w.top, w.before = w.steps[0], w.steps[0]
 	w.now, w.since, w.runs, w.resume, w.last = at, at, true, never, math.MinInt64
 	w.nextPiece()
-	w.row = w.calls.row()
+	w.calls.more()
 	w.segments.add(PathNotRecorded, at-w.profiler.scope.from)
 }
 
@@ -158,7 +157,10 @@ func (w *walk) batch(b *trace.Batch) {
 		if len(f.Context) > 0 {
 			site = w.profiler.siteOf(f.Context[i])
 		}
-		s := w.find(region, site)
+		s := w.before
+		if !s.is(w.top, region, site) { // else it was left, and is entered again
+			s = w.find(region, site)
+		}
 		if k := i + 1; k < n && regions[k] == region && !kinds[k].Enters() && rare.seq > seqs[k] && w.simple(s, region) {
 			w.visit(seqs[i], s, max(times[k], w.now))
 			i = k
@@ -239,12 +241,9 @@ func (w *walk) nextPiece() {
 	}
 }
 
-// find returns the step that entering a region leads to.
+// find returns the step that entering a region leads to, which is not the one before.
 func (w *walk) find(region trace.RegionID, site trace.SourceLocationID) *step {
 	before := w.before
-	if before.is(w.top, region, site) { // it was left, and is entered again
-		return before
-	}
 	guess := &before.after
 	if before == w.top {
 		guess = &before.inside
@@ -264,7 +263,7 @@ func (w *walk) enter(seq uint64, region trace.RegionID, s *step) {
 	w.top, w.before = s, s
 	s.open = true
 	w.stack.Enter(region, visit{w.now, s, kind})
-	if seq == w.row {
+	if seq == w.calls.seq {
 		w.enterRow(s)
 	}
 	if kind.mpi {
@@ -288,29 +287,22 @@ func (w *walk) simple(s *step, region trace.RegionID) bool {
 
 // visit is enter, advance to t, and close of a region in which nothing happens: most are of that kind.
 func (w *walk) visit(seq uint64, s *step, t int64) {
-	call, own := seq == w.row, s.kind.mpi && w.mpi == 0
-	w.before, s.open = s, true
-	if call {
-		w.enterRow(s)
-	}
-	if own {
-		w.stop(w.now)
-	}
-	if w.thread != nil {
-		w.thread.Enter(w.now, s.region, s.path)
-	}
 	enter := w.now
-	if t > w.now {
-		w.advance(s, t)
+	w.before, s.open = s, true
+	if w.thread != nil {
+		w.thread.Enter(enter, s.region, s.path)
 	}
-	if call {
-		w.endRow()
+	switch {
+	case seq == w.calls.seq:
+		w.visitCall(s, t)
+	case t > enter:
+		w.advance(s, t)
 	}
 	if w.thread != nil {
 		w.thread.Leave(t)
 	}
-	if own {
-		w.start(t)
+	if s.kind.mpi && w.mpi == 0 { // useful time runs and leaves this out
+		w.since += t - enter
 	}
 	s.open = false
 	w.visited(s, enter)
@@ -404,7 +396,7 @@ func (w *walk) end(at int64) {
 	for w.stack.Len() > 0 {
 		w.close()
 	}
-	for w.row != math.MaxUint64 { // rows without an Enter: none in a sound trace
+	for w.calls.seq != math.MaxUint64 { // rows without an Enter: none in a sound trace
 		w.enterRow(w.top)
 	}
 	w.lastRows()

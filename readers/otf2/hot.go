@@ -2,7 +2,6 @@ package otf2
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"tracekit/trace"
 )
@@ -14,7 +13,7 @@ import (
 //
 //   - every record that run begins has window bytes in reach, so that fields are read
 //     without asking for the chunk's end; the last few records of a chunk are left to
-//     the table-driven decoder;
+//     the table-driven decoder, and so are big-endian chunks altogether;
 //   - a compressed integer is one load of 8 bytes and a mask;
 //   - the columns have one constant size, so that one comparison per row covers them all.
 
@@ -70,74 +69,60 @@ var masks = [9]uint64{0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1
 // left, or a record needs more care: one that is not an event, is damaged, or is not
 // frequent. That record is not consumed; the caller looks at it.
 //
-// The inner loop takes timestamps, Enter and Leave. It calls nothing, so that all that it needs
-// stays in registers.
+// The inner loop takes timestamps, Enter and Leave. It calls nothing, so that nearly all that it
+// needs stays in registers. Its events belong in Flow, the table of number 0: Order, which is
+// all zeros at first, says so already.
 func (s *stream) run() {
 	var (
-		data   = s.data
-		pos    = s.pos
-		safe   = s.safe
+		data   = s.data[s.pos:len(s.data):len(s.data)]
 		now    = s.time
-		n      = s.events
-		rows   = s.flowRows
-		first  = s.batch.First
 		flow   = s.flow
-		order  = s.order[:s.limit]
 		region = s.regions
-		big    = s.bigEndian
 	)
 	for {
-		for n < len(order) && pos <= safe {
-			w := (*[window]byte)(data[pos : pos+window : pos+window])
-			x := binary.LittleEndian.Uint64(w[:]) // number and size, and at least 4 bytes of an identifier
+		others := s.events - s.flowRows
+		first, rows, end := s.batch.First+uint64(others), uint(s.flowRows), min(uint(s.limit-others), maxBatch)
+		for rows < end && len(data) >= window {
+			x := binary.LittleEndian.Uint64(data) // number and size, and at least 4 bytes of an identifier
 			if uint8(x) == idTimestamp {
-				t := binary.LittleEndian.Uint64(w[1:])
-				if big {
-					t = bits.ReverseBytes64(t)
-				}
+				t := binary.LittleEndian.Uint64(data[1:])
 				if int64(t) < now {
 					break
 				}
-				now = int64(t)
-				pos += 9
-				x = binary.LittleEndian.Uint64(w[9:])
+				now, data = int64(t), data[9:]
+				continue
 			}
 			id, size := uint8(x), int(uint8(x>>8))
 			if id-uint8(trace.KindEnter) > 1 || size > 4 {
 				break
 			}
 			v := uint32(x>>16) & uint32(masks[size])
-			if big {
-				v = bits.ReverseBytes32(v) >> (32 - 8*size)
-			}
 			if uint(v) >= uint(len(region)) {
 				break
 			}
 			r := region[v]
-			if r == trace.None || uint(rows) >= maxBatch {
+			if r == trace.None {
 				break
 			}
-			flow.seq[rows] = first + uint64(n)
+			flow.seq[rows] = first + uint64(rows)
 			flow.time[rows] = now
 			flow.region[rows] = trace.RegionID(r)
 			flow.kind[rows] = trace.Kind(id)
-			order[n] = trace.TableFlow
 			rows++
-			n++
-			pos += 2 + size
+			data = data[2+size:]
 		}
-		s.pos, s.time, s.events, s.flowRows = pos, now, n, rows
-		if n >= len(order) || pos > safe {
+		s.pos, s.time, s.events, s.flowRows = len(s.data)-len(data), now, others+int(rows), int(rows)
+		if rows >= end || len(data) < window {
 			return
 		}
-		w, size := (*[window]byte)(data[pos:pos+window:pos+window]), 0
+		w, size := (*[window]byte)(data), 0
 		switch kind := trace.Kind(w[0]); kind {
 		case trace.KindMpiSend, trace.KindMpiIsend, trace.KindMpiRecv, trace.KindMpiIrecv:
 			size = s.message(w, kind)
 		case trace.KindMpiIsendComplete, trace.KindMpiIrecvRequest, trace.KindMpiRequestTest, trace.KindMpiRequestCancelled:
 			size = s.requestOnly(w, kind)
 		case trace.KindMetric:
-			size = s.metric(data[pos:])
+			size = s.metric(data)
 		case trace.KindCollectiveBegin, trace.KindCollectiveEnd, trace.KindNonBlockingCollectiveRequest, trace.KindNonBlockingCollectiveComplete:
 			size = s.collective(w, kind)
 		case trace.KindEnter, trace.KindLeave, trace.KindCallingContextEnter, trace.KindCallingContextLeave, trace.KindParameterString:
@@ -148,14 +133,14 @@ func (s *stream) run() {
 		if size == 0 {
 			return
 		}
-		pos, n, rows = pos+size, s.events, s.flowRows
+		data = data[size:]
 	}
 }
 
-// number reads a compressed integer of at most size bytes at w[pos], where pos is at most
+// compressedAt reads a compressed integer of at most size bytes at w[pos], where pos is at most
 // lastField; next is 0 if it has an impossible size. So has one that is looked for at w[0],
 // where the number of the record is: a failure needs to be looked for but once.
-func (s *stream) number(w *[window]byte, pos, size int) (v uint64, next int) {
+func compressedAt(w *[window]byte, pos, size int) (v uint64, next int) {
 	pos &= lastField
 	n := int(w[pos])
 	if n > size {
@@ -165,9 +150,6 @@ func (s *stream) number(w *[window]byte, pos, size int) (v uint64, next int) {
 		return 0, 0
 	}
 	v = binary.LittleEndian.Uint64(w[pos+1:pos+9]) & masks[n]
-	if s.bigEndian {
-		v = bits.ReverseBytes64(v) >> (64 - 8*n)
-	}
 	return v, pos + 1 + n
 }
 
@@ -176,19 +158,15 @@ func (s *stream) number(w *[window]byte, pos, size int) (v uint64, next int) {
 func (s *stream) message(w *[window]byte, kind trace.Kind) int {
 	pos, end := 2, 2+int(w[1])
 	if w[1] == 0xFF {
-		size := binary.LittleEndian.Uint64(w[2:])
-		if s.bigEndian {
-			size = bits.ReverseBytes64(size)
-		}
-		pos, end = 10, 10+int(min(size, window))
+		pos, end = 10, 10+int(min(binary.LittleEndian.Uint64(w[2:]), window))
 	}
-	peer, pos := s.number(w, pos, 4)
-	comm, pos := s.number(w, pos, 4)
-	tag, pos := s.number(w, pos, 4)
-	bytes, pos := s.number(w, pos, 8)
+	peer, pos := compressedAt(w, pos, 4)
+	comm, pos := compressedAt(w, pos, 4)
+	tag, pos := compressedAt(w, pos, 4)
+	bytes, pos := compressedAt(w, pos, 8)
 	request := uint64(0)
 	if kind == trace.KindMpiIsend || kind == trace.KindMpiIrecv {
-		request, pos = s.number(w, pos, 8)
+		request, pos = compressedAt(w, pos, 8)
 	}
 	if pos == 0 || pos > end || end > window || comm >= uint64(len(s.comms)) {
 		return 0
@@ -213,7 +191,7 @@ func (s *stream) message(w *[window]byte, kind trace.Kind) int {
 
 // requestOnly adds an event that names a request, like message.
 func (s *stream) requestOnly(w *[window]byte, kind trace.Kind) int {
-	request, end := s.number(w, 1, 8)
+	request, end := compressedAt(w, 1, 8)
 	i, p := s.p2pRows, s.p2p
 	if end == 0 || p == nil || uint(i) >= maxBatch {
 		return 0
@@ -240,17 +218,17 @@ func (s *stream) collective(w *[window]byte, kind trace.Kind) int {
 	if kind == trace.KindCollectiveEnd || kind == trace.KindNonBlockingCollectiveComplete {
 		var ref uint64
 		op = w[2]
-		ref, pos = s.number(w, 3, 4)
-		root, pos = s.number(w, pos, 4)
-		sent, pos = s.number(w, pos, 8)
-		received, pos = s.number(w, pos, 8)
+		ref, pos = compressedAt(w, 3, 4)
+		root, pos = compressedAt(w, pos, 4)
+		sent, pos = compressedAt(w, pos, 8)
+		received, pos = compressedAt(w, pos, 8)
 		if ref >= uint64(len(s.comms)) || s.comms[ref] == trace.None {
 			return 0
 		}
 		comm = s.comms[ref]
 	}
 	if kind == trace.KindNonBlockingCollectiveRequest || kind == trace.KindNonBlockingCollectiveComplete {
-		request, pos = s.number(w, pos, 8)
+		request, pos = compressedAt(w, pos, 8)
 	}
 	i, c := s.collRows, s.coll
 	if pos == 0 || pos > end || end > window || c == nil || uint(i) >= maxBatch {
@@ -312,7 +290,7 @@ func (s *stream) numbers(w *[window]byte, kind trace.Kind, to []uint64, local *l
 	for _, f := range layout.numbers {
 		v, next := uint64(w[pos&lastField]), pos+1
 		if f.size > 1 {
-			if v, next = s.number(w, pos, int(f.size)); next == 0 {
+			if v, next = compressedAt(w, pos, int(f.size)); next == 0 {
 				return to, 0
 			}
 		}
@@ -336,7 +314,7 @@ func (s *stream) metric(data []byte) int {
 		return 0
 	}
 	end := 2 + int(data[1])
-	ref, pos := s.number((*[window]byte)(data), 2, 4)
+	ref, pos := compressedAt((*[window]byte)(data), 2, 4)
 	if pos == 0 || pos >= end {
 		return 0
 	}
@@ -348,7 +326,7 @@ func (s *stream) metric(data []byte) int {
 		if pos >= end {
 			return 0
 		}
-		v, size := s.number((*[window]byte)(data[pos:]), 1, 8)
+		v, size := compressedAt((*[window]byte)(data[pos:]), 1, 8)
 		if size == 0 {
 			return 0
 		}

@@ -12,7 +12,6 @@ import (
 // A stream decodes one location's event file into batches.
 //
 //	0 <= pos <= len(data), data[0] lies at offset base of the file
-//	run (hot.go) may begin a record at pos <= safe
 //	the batch has events events so far; flowRows, p2pRows, and collRows rows of its tables
 type stream struct {
 	source   *Source
@@ -23,7 +22,7 @@ type stream struct {
 
 	data      []byte
 	base      int64
-	pos, safe int
+	pos       int
 	bigEndian bool
 	full      bool // the chunk is whole
 	done      bool // nothing follows, for whatever reason
@@ -110,7 +109,7 @@ func (s *Source) openStream(location trace.LocationID) (*stream, *wire.File, err
 	if t == nil {
 		t = &stream{flow: new(flowColumns), order: new([maxBatch]trace.TableID)}
 	}
-	*t = stream{source: s, location: location, layouts: eventRecords(), local: local, limit: min(s.batch, maxBatch), safe: -1,
+	*t = stream{source: s, location: location, layouts: eventRecords(), local: local, limit: min(s.batch, maxBatch),
 		chunks: chunks{file: file, size: int64(s.anchor.eventChunk)},
 		batch:  t.batch, order: t.order, flow: t.flow, p2p: t.p2p, coll: t.coll, record: t.record}
 	t.regions, t.comms = t.denseTable(spaceRegion), t.denseTable(spaceComm)
@@ -159,9 +158,12 @@ func (t *stream) denseTable(s space) []uint32 {
 func (t *stream) fill() {
 	t.batch.Reset(t.location, t.batch.First+uint64(t.batch.Len()))
 	t.events, t.flowRows, t.p2pRows, t.collRows = 0, 0, 0, 0
+	clear(t.order[:])
 	t.publish()
 	for t.events < t.limit && !t.done {
-		t.run()
+		if !t.bigEndian && !t.source.slow {
+			t.run()
+		}
 		if t.events < t.limit {
 			t.careful()
 		}
@@ -241,8 +243,5 @@ func (t *stream) nextChunk() {
 		return
 	}
 	t.data, t.base, t.full, t.bigEndian = c.data, c.base, c.full, c.bigEndian
-	t.pos, t.safe = headerSize, len(c.data)-window
-	if t.source.slow {
-		t.safe = -1
-	}
+	t.pos = headerSize
 }

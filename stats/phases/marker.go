@@ -92,19 +92,23 @@ func search(ctx context.Context, t *trace.Trace, l trace.LocationID, common map[
 func markersOf(t *trace.Trace, l trace.LocationID, contents bool, common map[trace.PathID]int) (out []*marker) {
 	var found [len(lengths)]collection
 	for k := range found {
-		found[k] = collection{view: view{k, contents}, common: common, index: make(map[class]*marker)}
+		found[k] = collection{view: view{k, contents}, index: make(map[uint64]*marker)}
+	}
+	known := make([]bool, len(t.Tree.Nodes)) // by path
+	for p := range common {
+		known[p] = true
 	}
 	begin, end := int64(math.MaxInt64), int64(math.MinInt64)
 	operations := 0
-	sequences(t, l, contents, func(row int, c *trace.Call, moved int, hashes *hashes) {
+	sequences(t, l, contents, func(row int, c *trace.Call, moved int, recent *window) {
 		if c.Class != trace.ClassInit && c.Class != trace.ClassFinalize {
 			begin, end = min(begin, c.Enter), max(end, c.Enter)
 		}
-		if moved == 0 {
+		operations += moved
+		if moved == 0 || int(c.Path) >= len(known) || !known[c.Path] {
 			return
 		}
-		operations += moved
-		for k, hash := range hashes {
+		for k, hash := range recent.hashes() {
 			found[k].visit(row, c, operations, hash)
 		}
 	})
@@ -121,22 +125,14 @@ func markersOf(t *trace.Trace, l trace.LocationID, contents bool, common map[tra
 
 // A collection holds what may be markers in one view.
 type collection struct {
-	view   view
-	common map[trace.PathID]int
-	index  map[class]*marker
-	all    []*marker // in order of their first visits
-}
-
-// A class is what the calls of a marker have in common.
-type class struct {
-	path trace.PathID
-	hash uint64
+	view  view
+	index map[uint64]*marker // by hash, in which the path is, too
+	all   []*marker          // in order of their first visits
 }
 
 // visit notes a call that ends a sequence of that hash, with the operations so far.
 func (f *collection) visit(row int, c *trace.Call, operations int, hash uint64) {
-	key := class{c.Path, hash}
-	m := f.index[key]
+	m := f.index[hash]
 	switch {
 	case m != nil:
 		m.durations.add(float64(c.Enter - m.last))
@@ -145,11 +141,11 @@ func (f *collection) visit(row int, c *trace.Call, operations int, hash uint64) 
 			m.breaks++
 		}
 		m.distance = distance
-	case f.common[c.Path] < leastVisits || len(f.all) == mostMarkers:
+	case len(f.all) == mostMarkers:
 		return
 	default:
 		m = &marker{path: c.Path, view: f.view, hash: hash, first: c.Enter, row: row}
-		f.index[key], f.all = m, append(f.all, m)
+		f.index[hash], f.all = m, append(f.all, m)
 	}
 	m.visits, m.last, m.operations = m.visits+1, c.Enter, operations
 }
@@ -157,11 +153,11 @@ func (f *collection) visit(row int, c *trace.Call, operations int, hash uint64) 
 // ordinals returns which visits of its path are those of a marker.
 func (m *marker) ordinals(t *trace.Trace, l trace.LocationID) (out []int) {
 	n := 0
-	sequences(t, l, m.view.contents, func(_ int, c *trace.Call, moved int, hashes *hashes) {
+	sequences(t, l, m.view.contents, func(_ int, c *trace.Call, moved int, recent *window) {
 		if c.Path != m.path {
 			return
 		}
-		if moved > 0 && hashes[m.view.length] == m.hash {
+		if moved > 0 && recent.hashes()[m.view.length] == m.hash {
 			out = append(out, n)
 		}
 		n++
@@ -169,16 +165,11 @@ func (m *marker) ordinals(t *trace.Trace, l trace.LocationID) (out []int) {
 	return out
 }
 
-// hashes are those of the sequences of all lengths that one call ends.
-type hashes [len(lengths)]uint64
-
-// sequences gives away the calls of a location in order: how many messages and collectives they
-// begin or complete, and hashes of the last so many calls that do; of calls that do not, none.
-func sequences(t *trace.Trace, l trace.LocationID, contents bool, each func(row int, c *trace.Call, moved int, hashes *hashes)) {
+// sequences gives away the calls of a location in order, each with the number of messages and
+// collectives that it begins or completes, and with the last calls that do.
+func sequences(t *trace.Trace, l trace.LocationID, contents bool, each func(row int, c *trace.Call, moved int, recent *window)) {
 	calls, sends, recvs := t.Calls[l], t.Sends[l], t.Recvs[l]
-	var recent [2 * longest]uint64 // of the calls so far, the last one first from place at on, twice
-	var out hashes
-	at := 0
+	var recent window
 	for first, rows := range calls.Rows {
 		for i := range rows {
 			c, lastSend, lastRecv := &rows[i], sends.Len(), recvs.Len()
@@ -191,24 +182,19 @@ func sequences(t *trace.Trace, l trace.LocationID, contents bool, each func(row 
 			if c.Coll != trace.None || c.Class == trace.ClassColl {
 				moved++
 			}
-			if moved == 0 {
-				each(first+i, c, 0, nil)
-				continue
+			if moved > 0 {
+				messages := uint64(0) // in any order
+				for k := int(c.FirstSend); contents && k < lastSend; k++ {
+					s := sends.Ptr(k)
+					messages += message(1, s.To, s.Tag, s.Bytes)
+				}
+				for k := int(c.FirstRecv); contents && k < lastRecv; k++ {
+					r := recvs.Ptr(k)
+					messages += message(2, r.From, r.Tag, r.Bytes)
+				}
+				recent.add(step(step(basis, uint64(c.Path)), messages))
 			}
-			messages := uint64(0) // in any order
-			for k := int(c.FirstSend); contents && k < lastSend; k++ {
-				s := sends.Ptr(k)
-				messages += mix(1, uint64(s.To), uint64(s.Tag), s.Bytes)
-			}
-			for k := int(c.FirstRecv); contents && k < lastRecv; k++ {
-				r := recvs.Ptr(k)
-				messages += mix(2, uint64(r.From), uint64(r.Tag), r.Bytes)
-			}
-			at = (at + longest - 1) % longest
-			recent[at] = mix(uint64(c.Path), messages)
-			recent[at+longest] = recent[at]
-			out.of(recent[at:])
-			each(first+i, c, moved, &out)
+			each(first+i, c, moved, &recent)
 		}
 	}
 }
@@ -216,28 +202,37 @@ func sequences(t *trace.Trace, l trace.LocationID, contents bool, each func(row 
 // longest is the last of lengths.
 const longest = 8
 
-// of hashes the first words, so many as sequences of each length have.
-func (h *hashes) of(words []uint64) {
+// A window holds the last calls so far, each as a word; the last one is at place at.
+type window struct {
+	words [longest]uint64
+	at    uint
+}
+
+func (w *window) add(word uint64) {
+	w.at--
+	w.words[w.at%longest] = word
+}
+
+// hashes returns those of the sequences of all lengths that the last call ends.
+func (w *window) hashes() (out [len(lengths)]uint64) {
 	sum, n := uint64(basis), 0
 	for k, length := range lengths {
 		for ; n < length; n++ {
-			sum = step(sum, words[n])
+			sum = step(sum, w.words[(w.at+uint(n))%longest])
 		}
-		h[k] = sum
+		out[k] = sum
 	}
+	return out
 }
 
-// mix hashes some words (FNV-1a by words, spread by a multiplication).
-func mix(words ...uint64) uint64 {
-	h := uint64(basis)
-	for _, w := range words {
-		h = step(h, w)
-	}
-	return h
+// message hashes a message: which way it goes, with whom, and what.
+func message(way uint64, peer, tag uint32, bytes uint64) uint64 {
+	return step(step(step(step(basis, way), uint64(peer)), uint64(tag)), bytes)
 }
 
 const basis = 14695981039346656037
 
+// step adds a word to a hash (FNV-1a by words, spread by a multiplication).
 func step(h, word uint64) uint64 {
 	h = (h ^ word) * 0x9e3779b97f4a7c15
 	return h ^ h>>32

@@ -46,6 +46,10 @@ func Find(ctx context.Context, t *trace.Trace, jobs int) (*Phases, error) {
 	if err != nil {
 		return nil, err
 	}
+	maps.DeleteFunc(common, func(_ trace.PathID, n int) bool { return n < leastVisits })
+	if len(common) == 0 {
+		return nil, nil
+	}
 	m, err := search(ctx, t, masters[0], common, jobs)
 	if err != nil || m == nil {
 		return nil, err
