@@ -191,47 +191,8 @@ func refuseExisting(path string, force bool) error {
 // printJSON writes a document as one indented JSON value, whose strings have escapes for all
 // that a plainWriter holds back.
 func printJSON(w io.Writer, document any) error {
-	var compact strings.Builder
-	e := json.NewEncoder(&compact)
+	e := json.NewEncoder(plainWriter{w})
 	e.SetEscapeHTML(false)
-	if err := e.Encode(document); err != nil {
-		return err
-	}
-	_, err := w.Write(indentJSON(compact.String()))
-	return err
-}
-
-// indentJSON lays compact JSON out as json.Indent does, which has to look whether it is JSON.
-func indentJSON(compact string) []byte {
-	out, line := make([]byte, 0, 2*len(compact)), []byte{'\n'}
-	for i := 0; i < len(compact); i++ {
-		switch c := compact[i]; c {
-		case '"':
-			from := i
-			for i++; compact[i] != '"'; i++ {
-				if compact[i] == '\\' {
-					i++
-				}
-			}
-			out = append(out, plain(compact[from:i+1])...)
-		case '{', '[':
-			out, line = append(out, c), append(line, "  "...)
-			if compact[i+1] != c+2 { // the bracket that closes it
-				out = append(out, line...)
-			}
-		case '}', ']':
-			line = line[:len(line)-2]
-			if compact[i-1] != c-2 {
-				out = append(out, line...)
-			}
-			out = append(out, c)
-		case ',':
-			out = append(append(out, c), line...)
-		case ':':
-			out = append(out, ": "...)
-		default:
-			out = append(out, c)
-		}
-	}
-	return out
+	e.SetIndent("", "  ")
+	return e.Encode(document)
 }

@@ -59,22 +59,6 @@ func TestJSONKeepsNames(t *testing.T) {
 	}
 }
 
-// TestJSONIsIndented: a document is laid out as the library does, whatever stands in its strings.
-func TestJSONIsIndented(t *testing.T) {
-	for _, document := range []any{
-		nil, 7, "", `"`, `\`, `{"a":[1,2]}`, "<größer & 大>", []int{}, map[string]int{}, []any{[]any{}, map[string]any{}, []any{[]int{-1}}},
-		map[string]any{`a\"`: []any{nil, true, 1.5e-9, `]\\"`}, "b": map[string]any{"": "{[:,"}, ":,": []string{"", `\"`}},
-	} {
-		var text, want strings.Builder
-		library := json.NewEncoder(&want)
-		library.SetEscapeHTML(false)
-		library.SetIndent("", "  ")
-		if err := errors.Join(printJSON(&text, document), library.Encode(document)); err != nil || text.String() != want.String() {
-			t.Errorf("%v\ngot  %s\nwant %s", err, &text, &want)
-		}
-	}
-}
-
 // TestPlainPieces: a document is escaped piece by piece, and no character falls between two.
 func TestPlainPieces(t *testing.T) {
 	text := strings.Repeat("größer 大 \u202e\x9b\n", 30_000)
