@@ -2,6 +2,7 @@ package otf2
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"tracekit/trace"
 )
@@ -13,7 +14,7 @@ import (
 //
 //   - every record that run begins has window bytes in reach, so that fields are read
 //     without asking for the chunk's end; the last few records of a chunk are left to
-//     the table-driven decoder, and so are big-endian chunks altogether;
+//     the table-driven decoder;
 //   - a compressed integer is one load of 8 bytes and a mask;
 //   - the columns have one constant size, so that one comparison per row covers them all.
 
@@ -78,6 +79,7 @@ func (s *stream) run() {
 		now    = s.time
 		flow   = s.flow
 		region = s.regions
+		big    = s.bigEndian
 	)
 	for {
 		others := s.events - s.flowRows
@@ -86,6 +88,9 @@ func (s *stream) run() {
 			x := binary.LittleEndian.Uint64(data) // number and size, and at least 4 bytes of an identifier
 			if uint8(x) == idTimestamp {
 				t := binary.LittleEndian.Uint64(data[1:])
+				if big {
+					t = bits.ReverseBytes64(t)
+				}
 				if int64(t) < now {
 					break
 				}
@@ -97,6 +102,9 @@ func (s *stream) run() {
 				break
 			}
 			v := uint32(x>>16) & uint32(masks[size])
+			if big {
+				v = bits.ReverseBytes32(v) >> (32 - 8*size)
+			}
 			if uint(v) >= uint(len(region)) {
 				break
 			}
@@ -137,10 +145,10 @@ func (s *stream) run() {
 	}
 }
 
-// compressedAt reads a compressed integer of at most size bytes at w[pos], where pos is at most
+// number reads a compressed integer of at most size bytes at w[pos], where pos is at most
 // lastField; next is 0 if it has an impossible size. So has one that is looked for at w[0],
 // where the number of the record is: a failure needs to be looked for but once.
-func compressedAt(w *[window]byte, pos, size int) (v uint64, next int) {
+func (s *stream) number(w *[window]byte, pos, size int) (v uint64, next int) {
 	pos &= lastField
 	n := int(w[pos])
 	if n > size {
@@ -150,6 +158,9 @@ func compressedAt(w *[window]byte, pos, size int) (v uint64, next int) {
 		return 0, 0
 	}
 	v = binary.LittleEndian.Uint64(w[pos+1:pos+9]) & masks[n]
+	if s.bigEndian {
+		v = bits.ReverseBytes64(v) >> (64 - 8*n)
+	}
 	return v, pos + 1 + n
 }
 
@@ -158,15 +169,19 @@ func compressedAt(w *[window]byte, pos, size int) (v uint64, next int) {
 func (s *stream) message(w *[window]byte, kind trace.Kind) int {
 	pos, end := 2, 2+int(w[1])
 	if w[1] == 0xFF {
-		pos, end = 10, 10+int(min(binary.LittleEndian.Uint64(w[2:]), window))
+		size := binary.LittleEndian.Uint64(w[2:])
+		if s.bigEndian {
+			size = bits.ReverseBytes64(size)
+		}
+		pos, end = 10, 10+int(min(size, window))
 	}
-	peer, pos := compressedAt(w, pos, 4)
-	comm, pos := compressedAt(w, pos, 4)
-	tag, pos := compressedAt(w, pos, 4)
-	bytes, pos := compressedAt(w, pos, 8)
+	peer, pos := s.number(w, pos, 4)
+	comm, pos := s.number(w, pos, 4)
+	tag, pos := s.number(w, pos, 4)
+	bytes, pos := s.number(w, pos, 8)
 	request := uint64(0)
 	if kind == trace.KindMpiIsend || kind == trace.KindMpiIrecv {
-		request, pos = compressedAt(w, pos, 8)
+		request, pos = s.number(w, pos, 8)
 	}
 	if pos == 0 || pos > end || end > window || comm >= uint64(len(s.comms)) {
 		return 0
@@ -191,7 +206,7 @@ func (s *stream) message(w *[window]byte, kind trace.Kind) int {
 
 // requestOnly adds an event that names a request, like message.
 func (s *stream) requestOnly(w *[window]byte, kind trace.Kind) int {
-	request, end := compressedAt(w, 1, 8)
+	request, end := s.number(w, 1, 8)
 	i, p := s.p2pRows, s.p2p
 	if end == 0 || p == nil || uint(i) >= maxBatch {
 		return 0
@@ -218,17 +233,17 @@ func (s *stream) collective(w *[window]byte, kind trace.Kind) int {
 	if kind == trace.KindCollectiveEnd || kind == trace.KindNonBlockingCollectiveComplete {
 		var ref uint64
 		op = w[2]
-		ref, pos = compressedAt(w, 3, 4)
-		root, pos = compressedAt(w, pos, 4)
-		sent, pos = compressedAt(w, pos, 8)
-		received, pos = compressedAt(w, pos, 8)
+		ref, pos = s.number(w, 3, 4)
+		root, pos = s.number(w, pos, 4)
+		sent, pos = s.number(w, pos, 8)
+		received, pos = s.number(w, pos, 8)
 		if ref >= uint64(len(s.comms)) || s.comms[ref] == trace.None {
 			return 0
 		}
 		comm = s.comms[ref]
 	}
 	if kind == trace.KindNonBlockingCollectiveRequest || kind == trace.KindNonBlockingCollectiveComplete {
-		request, pos = compressedAt(w, pos, 8)
+		request, pos = s.number(w, pos, 8)
 	}
 	i, c := s.collRows, s.coll
 	if pos == 0 || pos > end || end > window || c == nil || uint(i) >= maxBatch {
@@ -290,7 +305,7 @@ func (s *stream) numbers(w *[window]byte, kind trace.Kind, to []uint64, local *l
 	for _, f := range layout.numbers {
 		v, next := uint64(w[pos&lastField]), pos+1
 		if f.size > 1 {
-			if v, next = compressedAt(w, pos, int(f.size)); next == 0 {
+			if v, next = s.number(w, pos, int(f.size)); next == 0 {
 				return to, 0
 			}
 		}
@@ -314,7 +329,7 @@ func (s *stream) metric(data []byte) int {
 		return 0
 	}
 	end := 2 + int(data[1])
-	ref, pos := compressedAt((*[window]byte)(data), 2, 4)
+	ref, pos := s.number((*[window]byte)(data), 2, 4)
 	if pos == 0 || pos >= end {
 		return 0
 	}
@@ -326,7 +341,7 @@ func (s *stream) metric(data []byte) int {
 		if pos >= end {
 			return 0
 		}
-		v, size := compressedAt((*[window]byte)(data[pos:]), 1, 8)
+		v, size := s.number((*[window]byte)(data[pos:]), 1, 8)
 		if size == 0 {
 			return 0
 		}

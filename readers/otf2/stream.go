@@ -161,7 +161,7 @@ func (t *stream) fill() {
 	clear(t.order[:])
 	t.publish()
 	for t.events < t.limit && !t.done {
-		if !t.bigEndian && !t.source.slow {
+		if !t.source.slow {
 			t.run()
 		}
 		if t.events < t.limit {
