@@ -15,12 +15,11 @@ import (
 // be read again or that ctx was cancelled.
 //
 //  1. waits: forward over collectives, then over calls with their messages
-//  2. the critical path: backward over the calls that wait; beside it the durations of
-//     calls are sampled and their laws fitted, if the overhead is asked for
+//  2. the critical path: backward over the calls that wait; beside it the overhead of calls, if
+//     that is asked for: their durations are sampled, laws fitted, and the calls held to them
 //  3. the profile: a decoding pass over all events, which attributes corrected times and
 //     the pieces of the path to call paths, and finds the useful time before each call
-//  4. the ideal replay: forward over the calls that wait, with useful times; beside it the
-//     overhead of calls
+//  4. the ideal replay: forward over the calls that wait, with useful times
 //  5. the delays: backward over all waits, with what each location did between its calls, which
 //     the profile has noted
 func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, error) {
@@ -41,14 +40,14 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 		return nil, fmt.Errorf("finding wait states: %w", err)
 	}
 	var o *overheads
-	calibrate, charge := nothing, nothing
+	overhead := nothing
 	if opts.Overhead != nil {
 		o = newOverheads(w, *opts.Overhead)
-		calibrate, charge = o.calibrate, o.charge
+		overhead = o.find
 	}
 	path := newCriticalPath(t, &s, w.calls)
-	if err := engine.Beside(ctx, opts.Jobs, path.run, calibrate); err != nil {
-		return nil, fmt.Errorf("finding the critical path and the laws of calls: %w", err)
+	if err := engine.Beside(ctx, opts.Jobs, path.run, overhead); err != nil {
+		return nil, fmt.Errorf("finding the critical path and the overhead of calls: %w", err)
 	}
 	p := newProfiler(t, &s, path.pieces, w.sync.clocks)
 	p.segments, p.callWaits = newSegments(t, &s, w.calls), w.calls
@@ -89,18 +88,17 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	}
 	if o != nil && opts.Overhead.PerLine {
 		o.drawLines(p, part)
+		if err := o.charge(ctx); err != nil {
+			return nil, fmt.Errorf("finding the overhead of lines: %w", err)
+		}
 	}
 	started, r := p.startups(), newReplay(t, &s, w.sync)
-	if err := engine.Beside(ctx, opts.Jobs, r.run, charge); err != nil {
-		return nil, fmt.Errorf("replaying on an ideal network and finding overhead: %w", err)
-	}
-	if err := d.run(ctx); err != nil {
-		return nil, fmt.Errorf("finding delays: %w", err)
+	if err := engine.Beside(ctx, opts.Jobs, r.run, d.run); err != nil {
+		return nil, fmt.Errorf("replaying on an ideal network and finding delays: %w", err)
 	}
 	stuck := r.stuck()
 	r.arrivals.Release()
 	w.sync.release()
-	w.releaseSizes()
 
 	a := &Analysis{Schema: Schema, Trace: traceInfo(t), Selection: s.selection(t), Coverage: coverage(t), Clock: ClockRow(t)}
 	a.Profile, a.CallPaths = profileRows(p, part), callPathRows(p, part)

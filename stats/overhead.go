@@ -116,6 +116,15 @@ func newOverheads(w *waiting, opts OverheadOptions) *overheads {
 	return o
 }
 
+// find calibrates, and charges the calls, but for calls of lines: which of those are counted the
+// profile tells.
+func (o *overheads) find(ctx context.Context) error {
+	if err := o.calibrate(ctx); err != nil || o.opts.PerLine {
+		return err
+	}
+	return o.charge(ctx)
+}
+
 // calibrate samples the durations and fits their laws.
 func (o *overheads) calibrate(ctx context.Context) error {
 	samples, err := o.sample(ctx)

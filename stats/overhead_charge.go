@@ -31,7 +31,8 @@ func (c *charges) combine(o *charges) {
 	}
 }
 
-// charge charges the overhead of all calls.
+// charge charges the overhead of all calls, and lets what only that needs go: before the
+// profile, which makes the largest tables.
 func (o *overheads) charge(ctx context.Context) error {
 	if o.opts.PerCall {
 		o.byCall = o.sizes
@@ -47,6 +48,7 @@ func (o *overheads) charge(ctx context.Context) error {
 	if o.opts.PerCall {
 		o.sizes = nil // the analysis has them now
 	}
+	o.releaseSizes()
 	o.charges, o.byRank = w.charges, slices.Concat(byRank...)
 	for p := range o.charges.pairs {
 		o.charges.pairs[p].paths = o.messages.paths[p]
