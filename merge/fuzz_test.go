@@ -38,7 +38,7 @@ func FuzzMerge(f *testing.F) {
 				t.Fatal(err)
 			}
 			defer tr.Store.Close()
-			if err := tr.Check(); err != nil {
+			if err := tracetest.CheckTrace(tr); err != nil {
 				t.Fatal(err)
 			}
 			lists = append(lists, list(tr))

@@ -12,6 +12,7 @@ import (
 	"tracekit/samples"
 	"tracekit/samples/oracle"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 func generate(t testing.TB, o samples.Options) (*samples.Memory, *samples.Truth) {
@@ -31,7 +32,7 @@ func merged(t testing.TB, src trace.Source, o merge.Options) *trace.Trace {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tr.Store.Close() })
-	if err := tr.Check(); err != nil {
+	if err := tracetest.CheckTrace(tr); err != nil {
 		t.Fatal(err)
 	}
 	return tr

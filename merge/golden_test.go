@@ -47,7 +47,7 @@ func golden(t *testing.T, file string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := merged.Check(); err != nil {
+		if err := tracetest.CheckTrace(merged); err != nil {
 			t.Errorf("the merged trace is not sound: %v", err)
 		}
 		listed := list(merged)

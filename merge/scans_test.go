@@ -12,6 +12,7 @@ import (
 	"tracekit/samples"
 	"tracekit/spill"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // through returns scans of a trace that were written by n processes and read by another.
@@ -78,7 +79,7 @@ func text(t *testing.T, src trace.Source, scans *Scans) string {
 		t.Fatal(err)
 	}
 	defer tr.Store.Close()
-	if err := tr.Check(); err != nil {
+	if err := tracetest.CheckTrace(tr); err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
@@ -198,7 +199,7 @@ func FuzzScans(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tr.Check(); err != nil {
+		if err := tracetest.CheckTrace(tr); err != nil {
 			t.Fatal(err)
 		}
 	})

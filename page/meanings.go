@@ -1,6 +1,7 @@
 package page
 
 import (
+	"tracekit/stats/fileio"
 	"tracekit/stats/threads"
 	"tracekit/trace"
 )
@@ -28,8 +29,8 @@ func meaningsOf(t *trace.Trace) meanings {
 			}
 		}
 	}
-	for i, c := range t.Defs.FileCalls() {
-		if c != trace.NoFileCall {
+	for i, c := range fileio.Calls(t.Defs) {
+		if c != fileio.NoCall {
 			m.file[i] = c.String()
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func merged(t testing.TB, src trace.Source) *trace.Trace {
 	t.Helper()
 	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
-	if err := tr.Check(); err != nil {
+	if err := tracetest.CheckTrace(tr); err != nil {
 		t.Fatal(err)
 	}
 	return tr

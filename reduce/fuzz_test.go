@@ -122,7 +122,7 @@ func checkReduced(t *testing.T, tr *trace.Trace, r *Reduction, m *trace.MemorySo
 		}
 	}
 	left := statstest.Merged(t, src, merge.Options{Memory: 1})
-	if err := left.Check(); err != nil {
+	if err := tracetest.CheckTrace(left); err != nil {
 		t.Fatal(err)
 	}
 	for l := range tr.Sends {

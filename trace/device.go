@@ -6,28 +6,6 @@ import (
 	"strings"
 )
 
-// AttributeCorrelation is the name of the attribute by which a call on the host and what it
-// starts on an accelerator are told to belong together: both are entered with the same value,
-// which no other call of the process has.
-const AttributeCorrelation = "correlation"
-
-// The names of the attributes of an instant, or an Enter, in which a flow starts, goes on or ends.
-const (
-	AttributeFlowOut  = "flow_out"
-	AttributeFlowStep = "flow_step"
-	AttributeFlowIn   = "flow_in"
-)
-
-// AttributeByName returns the attribute of a name, None if there is none.
-func (d *Defs) AttributeByName(name string) AttributeID {
-	for i, a := range d.Attributes {
-		if d.String(a.Name) == name {
-			return AttributeID(i)
-		}
-	}
-	return None
-}
-
 // OverlapName returns the name of the location of a stream that takes what overlaps the rest of
 // it without being nested; there may be several, which have numbers from 1.
 func OverlapName(stream string, number int) string {

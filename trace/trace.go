@@ -85,6 +85,16 @@ type Call struct {
 	Open         bool // never left; Leave is the location's last event
 }
 
+// Holds reports whether a row of sends or receives, of which there are rows, lies among those of
+// a call: they begin with first(call) and end before first(call+1).
+func Holds(calls *spill.Table[Call], call uint32, row, rows int, first func(Call) uint32) bool {
+	end := rows
+	if int(call)+1 < calls.Len() {
+		end = int(first(calls.At(int(call) + 1)))
+	}
+	return int(first(calls.At(int(call)))) <= row && row < end
+}
+
 // A Send is a message as its sender knows it. Sends of a location are in order of their
 // send record, which is the order of posting.
 type Send struct {

@@ -289,7 +289,7 @@ func threadName(s *Source, l trace.LocationID) string {
 func checkMerged(t *testing.T, s *Source, r realTrace) {
 	t.Helper()
 	m := statstest.Merged(t, s, merge.Options{})
-	if err := m.Check(); err != nil {
+	if err := tracetest.CheckTrace(m); err != nil {
 		t.Error(err)
 	}
 	var findings []string

@@ -72,7 +72,7 @@ func (s sample) check(t testing.TB, block int) string {
 		t.Fatal(err)
 	}
 	defer m.Store.Close()
-	if err := m.Check(); err != nil {
+	if err := tracetest.CheckTrace(m); err != nil {
 		t.Error(err)
 	}
 	return describe(src)

@@ -310,7 +310,7 @@ func compareAnalyses(t *testing.T, src, back trace.Source) {
 func analysis(t *testing.T, src trace.Source) map[string]any {
 	t.Helper()
 	m, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{})
-	if err := m.Check(); err != nil {
+	if err := tracetest.CheckTrace(m); err != nil {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(a)

@@ -23,11 +23,11 @@ func (f *Finder) Code(c *partial.Coder, l trace.LocationID) {
 }
 
 // code codes what one location with so many events yields, of a trace whose regions make such calls.
-func (p *part) code(c *partial.Coder, calls []trace.FileCall, rank uint32, events uint64) {
+func (p *part) code(c *partial.Coder, calls []Call, rank uint32, events uint64) {
 	model.Map(c, &p.operations, cmp.Compare, func(r *trace.RegionID, s **sum) {
 		partial.Number(c, r)
 		codeSum(c, s, events)
-		if int(*r) >= len(calls) || calls[*r] == trace.NoFileCall {
+		if int(*r) >= len(calls) || calls[*r] == NoCall {
 			c.Refuse("region %d works on no files", *r)
 		}
 	})
@@ -46,7 +46,7 @@ func (p *part) code(c *partial.Coder, calls []trace.FileCall, rank uint32, event
 		partial.Number(c, &k.call)
 		partial.Number(c, &k.class)
 		codeSum(c, s, events)
-		if k.call > trace.FileOther || k.class < 0 || k.class > maxClass {
+		if k.call > Other || k.class < 0 || k.class > maxClass {
 			c.Refuse("accesses of kind %d and size %d", k.call, k.class)
 		}
 	})

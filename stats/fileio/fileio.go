@@ -1,7 +1,7 @@
 // Package fileio says what a program does to files: bytes, time and bandwidth by operation and by
 // file, and how large accesses are.
 //
-// Calls are told by the roles of their regions (trace.Defs.FileCalls), bytes and files by the
+// Calls are told by the roles of their regions (see Calls), bytes and files by the
 // attributes of their Enter or, as OTF2 has it, by the records of operations within them.
 package fileio
 
@@ -28,7 +28,7 @@ type Finder struct {
 	Result      *stats.FileIO // nil: no call works on files
 	t           *trace.Trace
 	opts        Options
-	calls       []trace.FileCall // by region
+	calls       []Call // by region
 	aside       []bool
 	file, bytes trace.AttributeID
 	readings    []*reading // by location; nil: not heard of
@@ -38,11 +38,11 @@ type Finder struct {
 // NewFinder returns a finder of what is done to files in a trace. It hears nothing of one in which
 // no call works on files.
 func NewFinder(t *trace.Trace, opts Options) *Finder {
-	f := &Finder{t: t, opts: opts, calls: t.Defs.FileCalls(), aside: stats.Aside(t),
+	f := &Finder{t: t, opts: opts, calls: Calls(t.Defs), aside: stats.Aside(t),
 		file: t.Defs.AttributeByName(trace.AttributeFile), bytes: t.Defs.AttributeByName(trace.AttributeBytes)}
 	works := false
 	for region, visited := range t.Tree.Visited(len(f.calls)) {
-		works = works || visited && f.calls[region] != trace.NoFileCall
+		works = works || visited && f.calls[region] != NoCall
 	}
 	if works {
 		f.readings, f.parts = make([]*reading, len(t.Defs.Locations)), make([]*part, len(t.Defs.Locations))
@@ -120,7 +120,7 @@ type fileSum struct {
 
 // A sizeKey names a class of accesses: 0 bytes, or bits.Len of the bytes.
 type sizeKey struct {
-	call  trace.FileCall
+	call  Call
 	class int
 }
 
@@ -200,7 +200,7 @@ func (f *fileSum) visit(rank uint32) {
 // A visit is a region that is entered and not left.
 type visit struct {
 	enter  int64
-	call   trace.FileCall
+	call   Call
 	inside bool // a call on files encloses it
 	named  bool
 	sized  bool
@@ -246,7 +246,7 @@ func (r *reading) batch(b *trace.Batch) {
 			v.call = r.s.calls[f.Region[i]]
 		}
 		if up := r.stack.Top(); up != nil {
-			v.inside = up.inside || up.call != trace.NoFileCall
+			v.inside = up.inside || up.call != NoCall
 		}
 		for attrs < len(b.Attrs.Seq) && b.Attrs.Seq[attrs] < f.Seq[i] {
 			attrs++
@@ -270,7 +270,7 @@ func (r *reading) batch(b *trace.Batch) {
 // record takes a record of an operation: its handle, and when it is complete its bytes.
 func (r *reading) record(b *trace.Batch, i int) {
 	kind, v := b.Other.Kind[i], r.stack.Top()
-	if v == nil || v.call == trace.NoFileCall || kind != trace.KindIoOperationBegin && kind != trace.KindIoOperationComplete {
+	if v == nil || v.call == NoCall || kind != trace.KindIoOperationBegin && kind != trace.KindIoOperationComplete {
 		return
 	}
 	args := b.Other.Args[b.Other.Offset[i]:b.Other.Offset[i+1]]
@@ -298,7 +298,7 @@ func (r *reading) measure(v *visit, bytes uint64) {
 
 // close adds a call.
 func (r *reading) close(region trace.RegionID, v visit, t int64) {
-	if v.call == trace.NoFileCall {
+	if v.call == NoCall {
 		return
 	}
 	o := &r.s.opts
@@ -307,7 +307,7 @@ func (r *reading) close(region trace.RegionID, v visit, t int64) {
 	}
 	time := max(0, min(t, o.To)-max(v.enter, o.From))
 	x := sum{calls: 1, time: time, min: time, max: time}
-	if v.sized && v.call != trace.FileOther {
+	if v.sized && v.call != Other {
 		x.sized, x.bytes, x.sizedTime = 1, v.bytes, time
 		join(r.p.sizes, sizeKey{v.call, bits.Len64(v.bytes)}, x)
 	}
@@ -335,9 +335,9 @@ func (p *part) rows(s *Finder) *stats.FileIO {
 		out.Operations = append(out.Operations, stats.IOOperation{Operation: d.RegionLabel(region), Kind: kind.String(), Calls: x.calls, TimeNs: ns(x.time),
 			MinNs: ns(x.min), MeanNs: ns(x.time / int64(x.calls)), MaxNs: ns(x.max), Sized: x.sized, Bytes: x.bytes, Bandwidth: bandwidth(x.bytes, x.sized, ns(x.sizedTime))})
 		switch kind {
-		case trace.FileRead:
+		case Read:
 			out.ReadBytes += x.bytes
-		case trace.FileWrite:
+		case Write:
 			out.WriteBytes += x.bytes
 		}
 	}
@@ -345,8 +345,8 @@ func (p *part) rows(s *Finder) *stats.FileIO {
 		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Operation, b.Operation), cmp.Compare(b.Calls, a.Calls))
 	})
 	for k, f := range p.files {
-		row := stats.IOFile{File: s.nameOf(k), Ranks: len(f.ranks), Reads: f.kinds[trace.FileRead].calls, Writes: f.kinds[trace.FileWrite].calls,
-			ReadBytes: f.kinds[trace.FileRead].bytes, WriteBytes: f.kinds[trace.FileWrite].bytes}
+		row := stats.IOFile{File: s.nameOf(k), Ranks: len(f.ranks), Reads: f.kinds[Read].calls, Writes: f.kinds[Write].calls,
+			ReadBytes: f.kinds[Read].bytes, WriteBytes: f.kinds[Write].bytes}
 		var all sum
 		for _, x := range f.kinds {
 			all.calls, all.time, all.sized, all.bytes, all.sizedTime = all.calls+x.calls, all.time+x.time, all.sized+x.sized, all.bytes+x.bytes, all.sizedTime+x.sizedTime

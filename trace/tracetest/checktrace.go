@@ -1,15 +1,19 @@
-package trace
+package tracetest
 
 import (
 	"fmt"
 
-	"tracekit/spill"
+	"tracekit/trace"
 )
 
-// Check reports the first breach of what a reconciled trace promises: rows refer to rows
+// A checked trace is one whose promises are looked at.
+type checked struct{ *trace.Trace }
+
+// CheckTrace reports the first breach of what a reconciled trace promises: rows refer to rows
 // that exist, calls and messages are in order, matched messages name each other, members
 // of collectives are in order of rank. It reads all tables and writes none.
-func (t *Trace) Check() error {
+func CheckTrace(of *trace.Trace) error {
+	t := checked{of}
 	if err := t.Defs.Check(); err != nil {
 		return err
 	}
@@ -24,8 +28,8 @@ func (t *Trace) Check() error {
 		return err
 	}
 	for l := range n {
-		for _, check := range []func(LocationID) error{t.checkCalls, t.checkSends, t.checkRecvs} {
-			if err := check(LocationID(l)); err != nil {
+		for _, check := range []func(trace.LocationID) error{t.checkCalls, t.checkSends, t.checkRecvs} {
+			if err := check(trace.LocationID(l)); err != nil {
 				return fmt.Errorf("location %d: %w", l, err)
 			}
 		}
@@ -33,19 +37,19 @@ func (t *Trace) Check() error {
 	return t.checkCollectives()
 }
 
-func (t *Trace) checkWorld() error {
+func (t checked) checkWorld() error {
 	for r, l := range t.World {
-		if l != None && int(l) >= len(t.Defs.Locations) {
+		if l != trace.None && int(l) >= len(t.Defs.Locations) {
 			return fmt.Errorf("rank %d: location %d does not exist", r, l)
 		}
 	}
 	for l, r := range t.Rank {
-		if r != None && int(r) >= len(t.World) {
+		if r != trace.None && int(r) >= len(t.World) {
 			return fmt.Errorf("location %d: rank %d does not exist", l, r)
 		}
 	}
 	for p, n := range t.Tree.Nodes {
-		if n.Parent != None && int(n.Parent) >= p {
+		if n.Parent != trace.None && int(n.Parent) >= p {
 			return fmt.Errorf("call path %d comes before its parent %d", p, n.Parent)
 		}
 	}
@@ -53,9 +57,9 @@ func (t *Trace) checkWorld() error {
 }
 
 // checkCalls: FirstSend and FirstRecv may be the number of rows, when no later call has any.
-func (t *Trace) checkCalls(l LocationID) error {
+func (t checked) checkCalls(l trace.LocationID) error {
 	calls, sends, recvs := t.Calls[l], t.Sends[l], t.Recvs[l]
-	var last Call
+	var last trace.Call
 	for i := range calls.Len() {
 		c := calls.At(i)
 		switch {
@@ -69,7 +73,7 @@ func (t *Trace) checkCalls(l LocationID) error {
 			return fmt.Errorf("call %d: first send %d of %d is out of order or of range", i, c.FirstSend, sends.Len())
 		case c.FirstRecv < last.FirstRecv || int(c.FirstRecv) > recvs.Len():
 			return fmt.Errorf("call %d: first receive %d of %d is out of order or of range", i, c.FirstRecv, recvs.Len())
-		case c.Coll != None && int(c.Coll) >= t.Collectives.Len():
+		case c.Coll != trace.None && int(c.Coll) >= t.Collectives.Len():
 			return fmt.Errorf("call %d: collective %d does not exist", i, c.Coll)
 		}
 		last = c
@@ -78,21 +82,11 @@ func (t *Trace) checkCalls(l LocationID) error {
 }
 
 // noCall reports whether a call is named that does not exist.
-func (t *Trace) noCall(l LocationID, call uint32) bool {
-	return call != None && int(call) >= t.Calls[l].Len()
+func (t checked) noCall(l trace.LocationID, call uint32) bool {
+	return call != trace.None && int(call) >= t.Calls[l].Len()
 }
 
-// Holds reports whether a row of sends or receives, of which there are rows, lies among those of
-// a call: they begin with first(call) and end before first(call+1).
-func Holds(calls *spill.Table[Call], call uint32, row, rows int, first func(Call) uint32) bool {
-	end := rows
-	if int(call)+1 < calls.Len() {
-		end = int(first(calls.At(int(call) + 1)))
-	}
-	return int(first(calls.At(int(call)))) <= row && row < end
-}
-
-func (t *Trace) checkSends(l LocationID) error {
+func (t checked) checkSends(l trace.LocationID) error {
 	sends := t.Sends[l]
 	var seq uint64
 	for i := range sends.Len() {
@@ -100,11 +94,11 @@ func (t *Trace) checkSends(l LocationID) error {
 		switch {
 		case i > 0 && s.Seq <= seq:
 			return fmt.Errorf("send %d is not after the one before", i)
-		case s.To != None && int(s.To) >= len(t.World):
+		case s.To != trace.None && int(s.To) >= len(t.World):
 			return fmt.Errorf("send %d: rank %d does not exist", i, s.To)
 		case t.noCall(l, s.Call) || t.noCall(l, s.Done):
 			return fmt.Errorf("send %d: call %d or %d does not exist", i, s.Call, s.Done)
-		case s.Call != None && !Holds(t.Calls[l], s.Call, i, sends.Len(), func(c Call) uint32 { return c.FirstSend }):
+		case s.Call != trace.None && !trace.Holds(t.Calls[l], s.Call, i, sends.Len(), func(c trace.Call) uint32 { return c.FirstSend }):
 			return fmt.Errorf("send %d is not among those of its call %d", i, s.Call)
 		}
 		seq = s.Seq
@@ -117,9 +111,9 @@ func (t *Trace) checkSends(l LocationID) error {
 
 // checkSendPartner: partners must name each other, and agree on communicator and tag. They
 // may disagree on the number of bytes, which is a finding.
-func (t *Trace) checkSendPartner(l LocationID, i uint32, s Send) error {
-	if s.State != Matched {
-		if s.RecvLoc != None {
+func (t checked) checkSendPartner(l trace.LocationID, i uint32, s trace.Send) error {
+	if s.State != trace.Matched {
+		if s.RecvLoc != trace.None {
 			return fmt.Errorf("send %d has a partner and is not matched", i)
 		}
 		return nil
@@ -128,7 +122,7 @@ func (t *Trace) checkSendPartner(l LocationID, i uint32, s Send) error {
 		return fmt.Errorf("send %d: receive %d of location %d does not exist", i, s.Recv, s.RecvLoc)
 	}
 	r := t.Recvs[s.RecvLoc].At(int(s.Recv))
-	if r.State != Matched || r.SendLoc != l || r.Send != i {
+	if r.State != trace.Matched || r.SendLoc != l || r.Send != i {
 		return fmt.Errorf("send %d: its receive %d of location %d has another partner", i, s.Recv, s.RecvLoc)
 	}
 	if r.Comm != s.Comm || r.Tag != s.Tag {
@@ -137,7 +131,7 @@ func (t *Trace) checkSendPartner(l LocationID, i uint32, s Send) error {
 	return nil
 }
 
-func (t *Trace) checkRecvs(l LocationID) error {
+func (t checked) checkRecvs(l trace.LocationID) error {
 	recvs := t.Recvs[l]
 	var seq uint64
 	for i := range recvs.Len() {
@@ -147,23 +141,23 @@ func (t *Trace) checkRecvs(l LocationID) error {
 			return fmt.Errorf("receive %d is not after the one before", i)
 		case r.PostSeq > r.Seq:
 			return fmt.Errorf("receive %d is posted after it is completed", i)
-		case r.From != None && int(r.From) >= len(t.World):
+		case r.From != trace.None && int(r.From) >= len(t.World):
 			return fmt.Errorf("receive %d: rank %d does not exist", i, r.From)
 		case t.noCall(l, r.Call) || t.noCall(l, r.Post):
 			return fmt.Errorf("receive %d: call %d or %d does not exist", i, r.Call, r.Post)
-		case r.Call != None && !Holds(t.Calls[l], r.Call, i, recvs.Len(), func(c Call) uint32 { return c.FirstRecv }):
+		case r.Call != trace.None && !trace.Holds(t.Calls[l], r.Call, i, recvs.Len(), func(c trace.Call) uint32 { return c.FirstRecv }):
 			return fmt.Errorf("receive %d is not among those of its call %d", i, r.Call)
-		case r.State != Matched && r.SendLoc != None:
+		case r.State != trace.Matched && r.SendLoc != trace.None:
 			return fmt.Errorf("receive %d has a partner and is not matched", i)
 		}
 		seq = r.Seq
-		if r.State != Matched {
+		if r.State != trace.Matched {
 			continue
 		}
 		if int(r.SendLoc) >= len(t.Sends) || int(r.Send) >= t.Sends[r.SendLoc].Len() {
 			return fmt.Errorf("receive %d: send %d of location %d does not exist", i, r.Send, r.SendLoc)
 		}
-		if s := t.Sends[r.SendLoc].At(int(r.Send)); s.State != Matched || s.RecvLoc != l || s.Recv != uint32(i) {
+		if s := t.Sends[r.SendLoc].At(int(r.Send)); s.State != trace.Matched || s.RecvLoc != l || s.Recv != uint32(i) {
 			return fmt.Errorf("receive %d: its send %d of location %d has another partner", i, r.Send, r.SendLoc)
 		}
 	}
@@ -171,7 +165,7 @@ func (t *Trace) checkRecvs(l LocationID) error {
 }
 
 // checkCollectives: the members of all instances follow each other without gaps.
-func (t *Trace) checkCollectives() error {
+func (t checked) checkCollectives() error {
 	next := 0
 	for i := range t.Collectives.Len() {
 		c := t.Collectives.At(i)
@@ -196,7 +190,7 @@ func (t *Trace) checkCollectives() error {
 
 // checkMembers: on an intercommunicator, ranks of the two groups have the same numbers, so
 // their order says nothing.
-func (t *Trace) checkMembers(i int, c Collective) error {
+func (t checked) checkMembers(i int, c trace.Collective) error {
 	for j := range int(c.Count) {
 		m := t.Members.At(int(c.First) + j)
 		switch {
@@ -204,7 +198,7 @@ func (t *Trace) checkMembers(i int, c Collective) error {
 			return fmt.Errorf("collective %d, member %d: call %d or %d of location %d does not exist", i, j, m.Call, m.Done, m.Location)
 		case m.Begin > m.End:
 			return fmt.Errorf("collective %d, member %d ends at %d and begins at %d", i, j, m.End, m.Begin)
-		case m.Call == None:
+		case m.Call == trace.None:
 			return fmt.Errorf("collective %d, member %d has no call", i, j)
 		case m.Rank >= c.Size && !t.Defs.Comms[c.Comm].Inter:
 			return fmt.Errorf("collective %d, member %d: rank %d of %d", i, j, m.Rank, c.Size)

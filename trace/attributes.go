@@ -1,0 +1,30 @@
+package trace
+
+// AttributeCorrelation is the name of the attribute by which a call on the host and what it
+// starts on an accelerator are told to belong together: both are entered with the same value,
+// which no other call of the process has.
+const AttributeCorrelation = "correlation"
+
+// The names of the attributes of an instant, or an Enter, in which a flow starts, goes on or ends.
+const (
+	AttributeFlowOut  = "flow_out"
+	AttributeFlowStep = "flow_step"
+	AttributeFlowIn   = "flow_in"
+)
+
+// AttributeFile and AttributeBytes are the names of the attributes of the Enter of a call that
+// works on a file: the file, a string, and how many bytes were read or written.
+const (
+	AttributeFile  = "file"
+	AttributeBytes = "bytes"
+)
+
+// AttributeByName returns the attribute of a name, None if there is none.
+func (d *Defs) AttributeByName(name string) AttributeID {
+	for i, a := range d.Attributes {
+		if d.String(a.Name) == name {
+			return AttributeID(i)
+		}
+	}
+	return None
+}
