@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"hash/fnv"
+	"unicode/utf8"
 )
 
 // ErrShort says that a record ends before the fields that it must have.
@@ -114,4 +117,23 @@ func (c *Cursor) Count(n uint64, size int) int {
 		return 0
 	}
 	return int(n)
+}
+
+// NameLimit is how many bytes of a name are kept: tables, pictures and documents repeat names.
+// The longest that compilers make have a few thousand.
+const NameLimit = 16 << 10
+
+// CutName returns a name of at most NameLimit bytes and a few more: the begin of a longer one,
+// with its length and a hash, so that different names stay different.
+func CutName(name string) string {
+	if len(name) <= NameLimit {
+		return name
+	}
+	end := NameLimit
+	for end > NameLimit-utf8.UTFMax && !utf8.RuneStart(name[end]) {
+		end--
+	}
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return fmt.Sprintf("%s… (%d bytes, %016x)", name[:end], len(name), h.Sum64())
 }
