@@ -227,6 +227,3 @@ func (p *Part) Overlaps(l trace.LocationID, enter, leave int64) bool {
 
 // Selection returns the block that says what is selected, nil for the whole trace.
 func (p *Part) Selection() *Selection { return p.scope.selection(p.t) }
-
-// InfoOf says what is analysed.
-func InfoOf(t *trace.Trace) TraceInfo { return traceInfo(t) }
