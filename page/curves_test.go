@@ -111,7 +111,7 @@ func TestCurvesConserve(t *testing.T) {
 		all += n
 	}
 	for _, limit := range []int{1 << 20, 3000, 600} {
-		tl, err := NewTimeline(context.Background(), tr, a, Limits{Runs: 1000, Pieces: limit}, 2, nil)
+		tl, err := NewTimeline(context.Background(), tr, a, Limits{Runs: 1000, Pieces: limit}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestCurvesConserve(t *testing.T) {
 func TestCurvesOfIndex(t *testing.T) {
 	tr, a, _ := counted(t, 2, 2, 5000)
 	exact := timeline(t, tr, a, 1<<20)
-	x, _, err := NewIndex(context.Background(), tr, a, Limits{Runs: 1000, Pieces: 1000}, 2, nil)
+	x, _, err := NewIndex(context.Background(), tr, a, Limits{Runs: 1000, Pieces: 1000}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

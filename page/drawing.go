@@ -54,9 +54,9 @@ func (d *drawing[K]) Listen(waits stats.CallWaits, l trace.LocationID) (hear fun
 func (d *drawing[K]) Finish(context.Context) ([]trace.Finding, error) { return nil, nil }
 
 // decode hears the events of all locations where no analysis decodes them.
-func (d *drawing[K]) decode(ctx context.Context, waits stats.CallWaits, jobs int, progress *engine.Progress) error {
+func (d *drawing[K]) decode(ctx context.Context, waits stats.CallWaits, jobs int) error {
 	listen := stats.Hearing(d, waits)
-	_, err := engine.Each(ctx, d.b.t.Source, engine.Options{Jobs: jobs, Progress: progress, Listeners: []engine.Listener{listen}},
+	_, err := engine.Each(ctx, d.b.t.Source, engine.Options{Jobs: jobs, Listeners: []engine.Listener{listen}},
 		func(_ context.Context, _ trace.LocationID, batches engine.Batches) (none struct{}, err error) {
 			for _, err := range batches {
 				if err != nil {

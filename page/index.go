@@ -118,9 +118,9 @@ func (x *indexed) close() {
 
 // NewIndex makes the index of a trace that was analysed without an Indexing beside it, which decodes
 // the trace once more.
-func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Limits, jobs int, progress *engine.Progress) (*Index, *Timeline, error) {
+func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Limits, jobs int) (*Index, *Timeline, error) {
 	d := NewIndexing(t, limits)
-	if err := d.decode(ctx, a.Waits, jobs, progress); err != nil {
+	if err := d.decode(ctx, a.Waits, jobs); err != nil {
 		return nil, nil, err
 	}
 	return d.Index(ctx, a, jobs)

@@ -41,7 +41,7 @@ func TestTiles(t *testing.T) {
 	for _, p := range samples.Programs() {
 		tr, a := analysed(t, samples.Options{Program: p.Name, Ranks: 5, Iterations: 300, Seed: 4, Plant: samples.Plant{LateSender: 9_000}})
 		exact := timeline(t, tr, a, 1<<22)
-		x, begin, err := NewIndex(context.Background(), tr, a, Limits{Runs: 1 << 22}, 2, nil)
+		x, begin, err := NewIndex(context.Background(), tr, a, Limits{Runs: 1 << 22}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestTiles(t *testing.T) {
 				t.Errorf("%s: the index begins with %d runs in a row, the timeline has %d", p.Name, len(r.Runs), len(exact.Rows[k].Runs))
 			}
 		}
-		if _, coarse, err := NewIndex(context.Background(), tr, a, Limits{Runs: 2000}, 1, nil); err != nil {
+		if _, coarse, err := NewIndex(context.Background(), tr, a, Limits{Runs: 2000}, 1); err != nil {
 			t.Fatal(err)
 		} else if n := len(coarse.Rows[0].Runs); n > 800 || coarse.Rows[0].StepNs == 1 {
 			t.Errorf("%s: a page of 2,000 runs begins with %d runs of %d ns in a row", p.Name, n, coarse.Rows[0].StepNs)
@@ -102,7 +102,7 @@ func TestTiles(t *testing.T) {
 func BenchmarkTile(b *testing.B) {
 	for _, iterations := range []int{100, 1000, 10_000} {
 		tr, a := analysed(b, samples.Options{Program: "halo", Ranks: 16, Iterations: iterations, Seed: 4})
-		x, _, err := NewIndex(context.Background(), tr, a, Bounds(DefaultSize), 1, nil)
+		x, _, err := NewIndex(context.Background(), tr, a, Bounds(DefaultSize), 1)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func kept(t testing.TB) (*Index, []byte) {
 // keep makes the index of a trace and its file.
 func keep(t testing.TB, tr *trace.Trace, a *stats.Analysis) (*Index, []byte) {
 	t.Helper()
-	x, tl, err := NewIndex(context.Background(), tr, a, Bounds(LeastSize), 2, nil)
+	x, tl, err := NewIndex(context.Background(), tr, a, Bounds(LeastSize), 2)
 	if err != nil {
 		t.Fatal(err)
 	}

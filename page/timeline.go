@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 
-	"tracekit/engine"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -107,9 +106,9 @@ func (d *Drawing) Timeline(ctx context.Context, a *stats.Analysis) (*Timeline, e
 
 // NewTimeline makes the timeline of a trace that was analysed without a Drawing beside it, which
 // decodes the trace once more.
-func NewTimeline(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Limits, jobs int, progress *engine.Progress) (*Timeline, error) {
+func NewTimeline(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Limits, jobs int) (*Timeline, error) {
 	d := NewDrawing(t, limits)
-	if err := d.decode(ctx, a.Waits, jobs, progress); err != nil {
+	if err := d.decode(ctx, a.Waits, jobs); err != nil {
 		return nil, err
 	}
 	return d.Timeline(ctx, a)

@@ -24,7 +24,7 @@ func analysed(t testing.TB, o samples.Options) (*trace.Trace, *stats.Analysis) {
 
 func timeline(t testing.TB, tr *trace.Trace, a *stats.Analysis, runs int) *Timeline {
 	t.Helper()
-	tl, err := NewTimeline(context.Background(), tr, a, Limits{Runs: runs, Messages: 100, Collectives: 10, Stretches: 10, Pieces: runs}, 2, nil)
+	tl, err := NewTimeline(context.Background(), tr, a, Limits{Runs: runs, Messages: 100, Collectives: 10, Stretches: 10, Pieces: runs}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestPageIsBounded(t *testing.T) {
 	for _, size := range []int64{LeastSize, 1 << 20, DefaultSize} {
 		var pages [2][]byte
 		for k := range pages {
-			tl, err := NewTimeline(context.Background(), tr, a, Bounds(size), 1+3*k, nil)
+			tl, err := NewTimeline(context.Background(), tr, a, Bounds(size), 1+3*k)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ func TestSeveralAreBounded(t *testing.T) {
 		s := Several{Size: size, Scaling: map[string]any{"models": make([]string, 1000)}}
 		for seed := range uint64(3) {
 			tr, a := analysed(t, samples.Options{Program: "halo", Ranks: 32, Iterations: 60, Seed: seed})
-			tl, err := NewTimeline(context.Background(), tr, a, Bounds(Share(size, 3)), 2, nil)
+			tl, err := NewTimeline(context.Background(), tr, a, Bounds(Share(size, 3)), 2)
 			if err != nil {
 				t.Fatal(err)
 			}

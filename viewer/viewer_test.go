@@ -21,7 +21,7 @@ func server(t *testing.T) *Server {
 	ctx := context.Background()
 	m := statstest.Generated(t, samples.Options{Program: "ring", Ranks: 3, Iterations: 5, Seed: 1})
 	tr, a := statstest.Analyzed(t, m, merge.Options{}, stats.Options{})
-	index, _, err := page.NewIndex(ctx, tr, a, page.Bounds(page.DefaultSize), 1, nil)
+	index, _, err := page.NewIndex(ctx, tr, a, page.Bounds(page.DefaultSize), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

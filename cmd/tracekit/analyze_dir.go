@@ -34,7 +34,7 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 	if a.Selection == nil {
 		index.Timeline, err = drawing.Timeline(ctx, a)
 	} else { // the analysis has not decoded all
-		index.Timeline, err = page.NewTimeline(ctx, t, a, page.Bounds(page.DefaultSize), opts.jobs, nil)
+		index.Timeline, err = page.NewTimeline(ctx, t, a, page.Bounds(page.DefaultSize), opts.jobs)
 	}
 	if err != nil {
 		return err

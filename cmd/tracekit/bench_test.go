@@ -94,7 +94,7 @@ func BenchmarkIndex(b *testing.B) {
 	})
 	b.Run("index", func(b *testing.B) {
 		for b.Loop() {
-			x, _, err := page.NewIndex(b.Context(), t, a, page.Bounds(page.DefaultSize), 1, nil)
+			x, _, err := page.NewIndex(b.Context(), t, a, page.Bounds(page.DefaultSize), 1)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -164,14 +164,14 @@ func commands(io *streams) []*cobra.Command {
 		newReconstruct(io, runConvert),
 		newConvert(io, runConvert),
 		newGenerate(io, runGenerate),
-		newMan(io),
+		newMan(),
 		newTerms(),
 	}
 }
 
 // newMan makes the command that writes the manual pages of all commands. Their date is
 // left out, so that the same program writes the same pages.
-func newMan(io *streams) *cobra.Command {
+func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write manual pages",
