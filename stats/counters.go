@@ -198,19 +198,11 @@ func counterRows(d *trace.Defs, region string, sums []counterSum, ledger *trace.
 			ledger.Add(trace.CodeCounterOverflow, trace.Nowhere(), fmt.Sprintf("%s in %s sums up to %.4g", row.Name, region, sum))
 		}
 		if absolute {
-			row.Mean, row.Min, row.Max = known(sum/float64(c.samples)), known(c.min*unit), known(c.max*unit)
+			row.Mean, row.Min, row.Max = Known(sum/float64(c.samples)), Known(c.min*unit), Known(c.max*unit)
 		} else {
-			row.Sum = known(sum)
+			row.Sum = Known(sum)
 		}
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// known returns a number, nil for one that is too large for any.
-func known(f float64) *float64 {
-	if !finite(f) {
-		return nil
-	}
-	return &f
 }

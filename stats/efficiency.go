@@ -98,7 +98,7 @@ func (t *runTimes) ratios(r rate) Ratios {
 			mean += float64(u) / float64(ranks)
 		}
 		out.UsefulMeanNs = r.ns(int64(mean))
-		out.ParallelEfficiency, out.LoadBalance = quotient(mean, t.runtime), quotient(mean, longest)
+		out.ParallelEfficiency, out.LoadBalance = Known(mean/float64(t.runtime)), Known(mean/float64(longest))
 	}
 	out.CommunicationEfficiency = ratio(longest, t.runtime)
 	if t.ideal >= 0 {

@@ -181,7 +181,7 @@ func threadRows(p *profiler, processes []*threads.Process, e *Efficiency) *Threa
 		f.Process = e.ParallelEfficiency
 	}
 	if f.Parallel != nil && f.Process != nil && *f.Process > 0 {
-		f.Thread = known(*f.Parallel / *f.Process)
+		f.Thread = Known(*f.Parallel / *f.Process)
 	}
 	return out
 }
@@ -207,13 +207,7 @@ func (m *mean) add(ratio *float64) {
 	}
 }
 
-func (m *mean) value() *float64 {
-	if m.n == 0 {
-		return nil
-	}
-	value := m.sum / float64(m.n)
-	return &value
-}
+func (m *mean) value() *float64 { return Known(m.sum / float64(m.n)) }
 
 // less returns 1 - x.
 func less(x *float64) *float64 {

@@ -86,17 +86,14 @@ func times(t int64, n int) int64 {
 }
 
 // ratio returns a/b, nil if b is 0.
-func ratio(a, b int64) *float64 {
-	return quotient(float64(a), b)
-}
+func ratio(a, b int64) *float64 { return Known(float64(a) / float64(b)) }
 
-// quotient returns a/b, nil if b is 0.
-func quotient(a float64, b int64) *float64 {
-	if b == 0 {
+// Known returns a number, nil for what is none or too large for any.
+func Known(f float64) *float64 {
+	if !finite(f) {
 		return nil
 	}
-	q := a / float64(b)
-	return &q
+	return &f
 }
 
 // A splitter converts parts of a whole so that the converted parts sum to the converted

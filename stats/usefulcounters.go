@@ -119,10 +119,10 @@ func ratesOf(rows []CounterRow) Rates {
 		return r
 	}
 	if instructions != nil && *cycles.Sum > 0 {
-		r.IPC = known(*instructions.Sum / *cycles.Sum)
+		r.IPC = Known(*instructions.Sum / *cycles.Sum)
 	}
 	if cycles.TimeNs > 0 {
-		r.FrequencyGHz = known(*cycles.Sum / float64(cycles.TimeNs))
+		r.FrequencyGHz = Known(*cycles.Sum / float64(cycles.TimeNs))
 	}
 	return r
 }

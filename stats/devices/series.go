@@ -132,12 +132,7 @@ func (s *series) rows(c *collector) []stats.CounterSeries {
 		row := stats.CounterSeries{Name: d.String(def.Name), Unit: d.String(def.Unit), Rank: stats.Rank(c.t.Rank[s.location]),
 			Place: c.place(s.location), Samples: x.samples, FromNs: c.ns(x.from - d.Clock.GlobalOffset), ToNs: c.ns(x.to - d.Clock.GlobalOffset),
 			Accumulates: def.Mode&trace.MetricProperty == trace.MetricAccumulated && x.accumulates(), Falls: x.wraps + x.resets}
-		number := func(v float64) *float64 {
-			if v *= scale; math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil
-			}
-			return &v
-		}
+		number := func(v float64) *float64 { return stats.Known(v * scale) }
 		span := float64(x.to - x.from)
 		if row.Accumulates {
 			row.Growth = number(x.growth)

@@ -295,13 +295,7 @@ func (p *profiled) rows(times []int64) []MetricRow {
 	return rows
 }
 
-func share(part, whole int64) *float64 {
-	if whole == 0 {
-		return nil
-	}
-	q := float64(part) / float64(whole)
-	return &q
-}
+func share(part, whole int64) *float64 { return stats.Known(float64(part) / float64(whole)) }
 
 // counters lists the explicit counters of a header, the largest first.
 func (p *profiled) counters(h *Header) []CounterRow {

@@ -11,7 +11,7 @@ import (
 func (r *run) analyses(w *weighing, k int) *Analyses {
 	row := func(kind stats.WaitKind, of func(*Sums) moments) AnalysisRow {
 		e, all := w.total(of), r.sumsOf(len(r.configs))
-		x := AnalysisRow{Messages: r.ns(of(&all).sum), Estimate: known(r.nsOf(e.value)), Low: known(r.nsOf(e.low)), High: known(r.nsOf(e.high))}
+		x := AnalysisRow{Messages: r.ns(of(&all).sum), Estimate: stats.Known(r.nsOf(e.value)), Low: stats.Known(r.nsOf(e.low)), High: stats.Known(r.nsOf(e.high))}
 		if a := r.opts.Analysis; a.WaitStates != nil {
 			x.True = a.WaitStates[kind].TimeNs
 		}

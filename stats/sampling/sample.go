@@ -132,7 +132,7 @@ func (r *run) result(k int) *Result {
 	}
 	w := weigh(r, k)
 	in := func(true int64, e estimate, unit func(float64) float64) Estimate {
-		return Estimate{true, known(unit(e.value)), known(unit(e.low)), known(unit(e.high)), known(relative(unit(e.value), float64(true)))}
+		return Estimate{true, stats.Known(unit(e.value)), stats.Known(unit(e.low)), stats.Known(unit(e.high)), stats.Known(relative(unit(e.value), float64(true)))}
 	}
 	one := func(v float64) float64 { return v }
 	x.Estimates = Estimates{c.method(), in(int64(population.Messages), w.messages(), one), in(population.Bytes.sum, w.bytes(), one),
@@ -197,13 +197,5 @@ func (c *Cost) row() CostRow {
 	return CostRow{c.BaselineNs / 1000, c.LayerNs / 1000, c.SampleNs / 1000, c.WriteNs / 1000, c.LimitBytes}
 }
 
-// known returns a number, nil if it is none.
-func known(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
-}
-
 // ratio returns a/b, nil if b is 0.
-func ratio(a, b float64) *float64 { return known(a / b) }
+func ratio(a, b float64) *float64 { return stats.Known(a / b) }

@@ -177,7 +177,7 @@ func (s *Scaling) model(ctx context.Context, bySize [][]*stats.Analysis, opts Op
 		}
 	}
 	for i := range s.Models {
-		s.Models[i].Share = known(s.Models[i].Predicted / sum)
+		s.Models[i].Share = stats.Known(s.Models[i].Predicted / sum)
 	}
 	last := len(x) - 1
 	slices.SortStableFunc(s.Models, func(a, b PlaceModel) int { return cmp.Compare(b.Predicted, a.Predicted) })
@@ -207,7 +207,7 @@ func placeModel(row PlaceRow, m *Model, at float64) PlaceModel {
 		out.Terms = []Term{}
 	}
 	if low, high, ok := m.Interval(at); ok {
-		out.Low, out.High = known(low), known(high)
+		out.Low, out.High = stats.Known(low), stats.Known(high)
 	}
 	return out
 }

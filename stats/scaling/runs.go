@@ -179,7 +179,7 @@ func sizeOf(runs []Run) Size {
 	}
 	mean, deviation := meanOf(times)
 	if s.RuntimeNs = int64(math.Round(mean)); len(runs) > 1 && mean > 0 {
-		s.RuntimeSpread = known(deviation / mean)
+		s.RuntimeSpread = stats.Known(deviation / mean)
 	}
 	for _, at := range []func(*Factors) **float64{
 		func(f *Factors) **float64 { return &f.ParallelEfficiency }, func(f *Factors) **float64 { return &f.LoadBalance },
@@ -194,7 +194,7 @@ func sizeOf(runs []Run) Size {
 		if r.UsefulNs == nil {
 			return nil
 		}
-		return known(float64(*r.UsefulNs))
+		return stats.Known(float64(*r.UsefulNs))
 	})
 	if s.UsefulNs = nil; useful != nil {
 		ns := int64(math.Round(*useful))
@@ -214,7 +214,7 @@ func meanOver(runs []Run, of func(*Run) *float64) *float64 {
 		values = append(values, *v)
 	}
 	mean, _ := meanOf(values)
-	return known(mean)
+	return stats.Known(mean)
 }
 
 // meanOf returns the mean of at least one value, and their standard deviation.
@@ -228,20 +228,12 @@ func meanOf(values []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation / float64(max(1, len(values)-1)))
 }
 
-// known returns a number, nil for what is none.
-func known(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
-}
-
 // quotient returns a/b, nil if one is not known or b is 0.
 func quotient(a, b *float64) *float64 {
 	if a == nil || b == nil || *b == 0 {
 		return nil
 	}
-	return known(*a / *b)
+	return stats.Known(*a / *b)
 }
 
 // work is how much there is to do: instructions if all sizes count them, else useful time, else
@@ -255,9 +247,9 @@ func (s *Scaling) work(size int) *float64 {
 	case counted:
 		return f.Instructions
 	case useful:
-		return known(float64(*f.UsefulNs))
+		return stats.Known(float64(*f.UsefulNs))
 	}
-	return known(float64(s.Sizes[size].RuntimeNs) * s.Sizes[size].processors())
+	return stats.Known(float64(s.Sizes[size].RuntimeNs) * s.Sizes[size].processors())
 }
 
 // processors is the number of threads, or of processes if these have one each.
@@ -297,19 +289,19 @@ func (f *Factors) refer(reference *Size, mode Mode, processors, runtime float64)
 		if x == nil {
 			return nil
 		}
-		return known(*x * more)
+		return stats.Known(*x * more)
 	}
 	if runtime > 0 {
-		f.Speedup = known(float64(reference.RuntimeNs) / runtime * more)
+		f.Speedup = stats.Known(float64(reference.RuntimeNs) / runtime * more)
 	}
 	if reference.UsefulNs != nil && f.UsefulNs != nil && *f.UsefulNs > 0 {
-		f.ComputationScalability = known(float64(*reference.UsefulNs) / float64(*f.UsefulNs) * more)
+		f.ComputationScalability = stats.Known(float64(*reference.UsefulNs) / float64(*f.UsefulNs) * more)
 	}
 	f.InstructionScalability = times(quotient(reference.Instructions, f.Instructions))
 	f.IPCScalability = quotient(f.IPC, reference.IPC)
 	f.FrequencyScalability = quotient(f.FrequencyGHz, reference.FrequencyGHz)
 	if f.ParallelEfficiency != nil && f.ComputationScalability != nil {
-		f.GlobalEfficiency = known(*f.ParallelEfficiency * *f.ComputationScalability)
+		f.GlobalEfficiency = stats.Known(*f.ParallelEfficiency * *f.ComputationScalability)
 	}
 }
 
