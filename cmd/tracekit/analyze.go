@@ -62,16 +62,7 @@ With --shard it only decodes a share of the trace, for 'tracekit combine' to ana
   tracekit analyze --json --fail-if 'efficiency.parallel_efficiency<0.8' traces.otf2
   tracekit analyze -o report/ traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.paths = args
-			if opts.shard.text != "" {
-				return opts.shardOf(c, io)
-			}
-			if err := opts.validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
+		RunE: sharded(io, opts, &opts.shard, func(args []string) { opts.paths = args }, run),
 	}
 	opts.addFlags(cmd.Flags())
 	opts.shard.add(cmd.Flags(), "decode")

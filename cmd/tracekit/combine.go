@@ -33,6 +33,23 @@ func (f *shardFlag) add(set *pflag.FlagSet, does string) {
 	set.StringVar(&f.text, "shard", "", "only "+does+" `share` i/n of the trace, 1/n to n/n, and leave it in the directory -o for 'tracekit combine'")
 }
 
+// sharded makes the RunE of a command that keeps its arguments and then goes through the share of a
+// trace that the flag says, or checks its options and runs.
+func sharded[O interface {
+	validate() error
+	shardOf(*cobra.Command, *streams) error
+}](io *streams, opts O, flag *shardFlag, keep func(args []string), run func(context.Context, *streams, O) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		if keep(args); flag.text != "" {
+			return opts.shardOf(c, io)
+		}
+		if err := opts.validate(); err != nil {
+			return err
+		}
+		return run(c.Context(), io, opts)
+	}
+}
+
 // alsoForShards are the flags of all commands that say how the trace is read and where the shard
 // is left.
 var alsoForShards = []string{"shard", "output", "force", "jobs", "memory", "quiet", "align"}

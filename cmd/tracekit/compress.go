@@ -87,16 +87,7 @@ With --shard it only compresses a share of the locations, for 'tracekit combine'
   tracekit compress --time-error 1us traces.otf2 -o run.tkf
   tracekit compress --mode stat --terms 18 traces.otf2 -o run.tkf`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.paths = args
-			if opts.shard.text != "" {
-				return opts.shardOf(c, io)
-			}
-			if err := opts.validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
+		RunE: sharded(io, opts, &opts.shard, func(args []string) { opts.paths = args }, run),
 	}
 	set := cmd.Flags()
 	opts.readFlags.add(set)

@@ -71,16 +71,7 @@ With --shard it only writes a share of the locations: of Arrow or Parquet as a p
   duckdb -c "select k.name, count(*) from 'run.parquet/events/flow.parquet' e
              join 'run.parquet/defs/kind.parquet' k on e.kind = k.id group by k.name"`,
 		Args: cobra.MinimumNArgs(2),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.in, opts.out = args[:len(args)-1], args[len(args)-1]
-			if opts.shard.text != "" {
-				return opts.shardOf(c, io)
-			}
-			if err := opts.validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
+		RunE: sharded(io, opts, &opts.shard, func(args []string) { opts.in, opts.out = args[:len(args)-1], args[len(args)-1] }, run),
 	}
 	opts.addFlags(cmd.Flags())
 	cmd.Flags().StringVar(&opts.shard.text, "shard", "", "only write `share` i/n of the trace, 1/n to n/n, into the directory OUT for 'tracekit combine'")
