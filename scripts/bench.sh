@@ -20,7 +20,7 @@ for archive in "$@"; do
 done
 cd "$(dirname "$0")/.."
 gcc -O2 -o "$tmp/count" scripts/otf2count/otf2count.c -lopen-trace-format2
-go build -o "$tmp/tracekit" ./cmd/tracekit
+CGO_ENABLED=0 go build -o "$tmp/tracekit" ./cmd/tracekit
 go test -c -o "$tmp/otf2.test" ./readers/otf2
 if [ $# -eq 0 ]; then
 	"$tmp/tracekit" generate halo --ranks 64 --iterations 7300 -q -o "$tmp/halo" >/dev/null
