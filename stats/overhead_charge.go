@@ -31,8 +31,8 @@ func (c *charges) combine(o *charges) {
 	}
 }
 
-// charge charges the overhead of all calls, and lets what only that needs go: before the
-// profile, which makes the largest tables.
+// charge charges the overhead of all calls, and lets what only that needs go: if it can be, before
+// the profile, which makes the largest tables.
 func (o *overheads) charge(ctx context.Context) error {
 	if o.opts.PerCall {
 		o.byCall = o.sizes
