@@ -126,6 +126,7 @@ type candidate struct {
 type finder struct {
 	t        *trace.Trace
 	a        *stats.Analysis
+	ranks    []uint32     // of the world that are in the trace, ascending: of the others nothing is known
 	places   []stats.Site // by call path
 	critical map[stats.Site]int64
 	unequal  map[stats.Site]int64    // what of that is more than as many mean visits take
@@ -136,6 +137,11 @@ type finder struct {
 
 func newFinder(t *trace.Trace, a *stats.Analysis) *finder {
 	f := &finder{t: t, a: a, places: stats.Sites(t), critical: make(map[stats.Site]int64), unequal: make(map[stats.Site]int64), slow: make(map[stats.Site]int64), parts: make(map[stats.Site][]*place), meets: make(map[string]bool)}
+	for r, missing := range t.Missing() {
+		if !missing {
+			f.ranks = append(f.ranks, uint32(r))
+		}
+	}
 	for id, m := range threads.Meanings(t.Defs) {
 		if m.Activity == threads.Barrier || m.Activity == threads.Waiting {
 			f.meets[t.Defs.RegionLabel(trace.RegionID(id))] = true
@@ -156,7 +162,7 @@ func newFinder(t *trace.Trace, a *stats.Analysis) *finder {
 
 // candidates returns what may gain enough, what may gain most first.
 func (f *finder) candidates() []candidate {
-	if len(f.t.World) == 0 {
+	if len(f.ranks) == 0 {
 		return nil
 	}
 	var out []candidate

@@ -31,33 +31,35 @@ const (
 // at judges a place outside MPI that makes others wait.
 func (f *finder) at(p *place) candidate {
 	row, times := p.row, p.times
-	ranks := longer(times, culprits(row))
+	ranks := f.longer(times, culprits(row))
 	c := f.candidate(row, ranks, int64(p.path))
-	rest := others(times, ranks)
+	rest, all := f.others(ranks), len(f.ranks)
 	peers := p.peers(ranks, rest)
 	here, there := mean(times, ranks), mean(times, peers)
 	for _, caller := range p.callers {
 		c.cause.Callers = append(c.cause.Callers, caller.Region)
 	}
-	where, in := placeText(row.SourceLine)+calledFrom(p.callers), visitors(times)
+	where, in := placeText(row.SourceLine)+calledFrom(p.callers), f.visitors(times)
 	if f.meets[string(row.Region)] {
 		where += ", where threads wait for each other,"
 	}
 	busy := sum(times) / max(1, p.path)
 	c.cause.Evidence = map[string]float64{"mean_ns": here, "mean_of_others_ns": there, "critical_path_ns": p.path, "ranks_at_a_time": busy}
 	low, high := extremes(times, in)
-	absent := p.path - sum(times)/float64(len(times)) // of the path, if all ranks were there each time
+	absent := p.path - sum(times)/float64(all) // of the path, if all ranks were there each time
 	switch {
-	case len(in) <= max(1, len(times)/8) && len(times) > 1:
+	case len(in) <= max(1, all/8) && all > 1:
 		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, noTime
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
 		c.text = fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, stats.FormatTime(int64(mean(times, in))), f.waits(row))
-	case len(ranks) > 0 && len(ranks) <= max(1, len(times)/4) && here > unlike*there && there > 0:
+	case len(ranks) > 0 && len(ranks) <= max(1, all/4) && here > unlike*there && there > 0:
 		c.cause.Kind, c.mended = stats.CauseImbalance, likeOthers
 		c.most(p.path * (1 - there/here))
 		c.slow = []slowness{{where, here, there, len(peers) < len(rest)}}
 		c.changes = []whatif.Change{whatif.Scale(p.at(), there/here, ranks...)}
-		c.text = f.waits(row)
+		if c.text = f.waits(row); len(ranks) < len(culprits(row)) { // others make wait for it as well
+			c.text = f.waitsFor(row, "what is done there")
+		}
 	case f.inTurn(p, busy):
 		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, noTime
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
@@ -66,7 +68,7 @@ func (f *finder) at(p *place) candidate {
 		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseImbalance, in, sharedByAll
 		c.most(absent)
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 1-absent/p.path)}
-		c.text = fmt.Sprintf("Not all ranks are in %s at a time, %.3g of %d in the mean: %s.", where, busy, len(times), f.waits(row))
+		c.text = fmt.Sprintf("Not all ranks are in %s at a time, %.3g of %d in the mean: %s.", where, busy, all, f.waits(row))
 	case float64(times[high]) > unlike*mean(times, in):
 		c.cause.Kind, c.mended = stats.CauseImbalance, equalVisits
 		c.most(float64(p.unequal))
@@ -105,7 +107,7 @@ func (c *candidate) ofCulprits() string {
 // them are, and hardly more than one rank takes part in each of the visits to what calls it, so
 // that the others are ahead or behind.
 func (f *finder) inTurn(p *place, busy float64) bool {
-	n := float64(len(f.t.World))
+	n := float64(len(f.ranks))
 	few := max(1.2, n/8)
 	return n > 1 && (busy <= few || busy <= n/2 && f.taking(p)*n <= few)
 }
@@ -321,7 +323,7 @@ func (f *finder) candidate(row stats.DelayRow, ranks []uint32, path int64) candi
 		ranks = []uint32{}
 	}
 	c := candidate{cause: stats.Cause{SourceLine: row.SourceLine, Operation: row.Operation, Ranks: ranks, WaitsCausedNs: row.TotalNs}, bound: path}
-	if others := int64(len(f.t.World) - 1); row.TotalNs > 0 && others > 0 {
+	if others := int64(len(f.ranks) - 1); row.TotalNs > 0 && others > 0 {
 		c.bound = min(c.bound, 2*row.TotalNs/others)
 	}
 	return c
@@ -349,40 +351,36 @@ func culprits(row stats.DelayRow) []uint32 {
 
 // longer returns those of some ranks that take longer than the median rank, if no other rank takes
 // as long; else all: who waits for a rank that takes long may make others wait as much as that.
-func longer(times []int64, ranks []uint32) []uint32 {
-	sorted := slices.Sorted(slices.Values(times))
+func (f *finder) longer(times []int64, ranks []uint32) []uint32 {
+	sorted := make([]int64, 0, len(f.ranks))
+	for _, r := range f.ranks {
+		sorted = append(sorted, times[r])
+	}
+	slices.Sort(sorted)
 	median := float64(sorted[len(sorted)/2])
 	out := slices.DeleteFunc(slices.Clone(ranks), func(r uint32) bool { return int(r) >= len(times) || float64(times[r]) <= unlike*median })
 	if len(out) == 0 || len(out) == len(ranks) {
 		return ranks
 	}
 	least := times[slices.MinFunc(out, func(a, b uint32) int { return cmp.Compare(times[a], times[b]) })]
-	if rest := others(times, out); slices.ContainsFunc(rest, func(r uint32) bool { return times[r] >= least }) {
+	if rest := f.others(out); slices.ContainsFunc(rest, func(r uint32) bool { return times[r] >= least }) {
 		return ranks
 	}
 	return out
 }
 
 // others returns the ranks that are not among some.
-func others(times []int64, ranks []uint32) []uint32 {
-	out := []uint32{}
-	for r := range times {
-		if _, among := slices.BinarySearch(ranks, uint32(r)); !among {
-			out = append(out, uint32(r))
-		}
-	}
-	return out
+func (f *finder) others(ranks []uint32) []uint32 {
+	return slices.DeleteFunc(slices.Clone(f.ranks), func(r uint32) bool {
+		_, among := slices.BinarySearch(ranks, r)
+		return among
+	})
 }
 
 // visitors returns the ranks that are at a place to speak of.
-func visitors(times []int64) []uint32 {
-	out, most := []uint32{}, slices.Max(times)
-	for r, t := range times {
-		if t >= most/20 {
-			out = append(out, uint32(r))
-		}
-	}
-	return out
+func (f *finder) visitors(times []int64) []uint32 {
+	most := slices.Max(times)
+	return slices.DeleteFunc(slices.Clone(f.ranks), func(r uint32) bool { return times[r] < most/20 })
 }
 
 func sum(times []int64) (sum float64) {

@@ -32,7 +32,7 @@ func (f *finder) teams() (out []candidate) {
 	for _, t := range teams {
 		alone, forking, most = alone+t.serial, forking+t.forking, max(most, t.threads)
 	}
-	ranks := int64(max(1, len(teams)))
+	ranks := int64(max(1, len(f.ranks)))
 	c := candidate{cause: stats.Cause{Kind: stats.CauseThreadIdle, Ranks: []uint32{}}, mended: "If all threads shared that work"}
 	c.cause.Evidence = map[string]float64{"serial_ns": float64(alone / ranks), "threads": float64(most), "idle_threads_ns": float64(f.a.Threads.IdleNs)}
 	c.text = fmt.Sprintf("Outside parallel regions and MPI one of up to %d threads of a process works, for %s in the mean.", most, stats.FormatTime(alone/ranks))
