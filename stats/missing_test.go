@@ -47,3 +47,20 @@ location 2 "PyTorch Profiler" process=2 kind=0
 		t.Errorf("findings are %+v", a.Findings)
 	}
 }
+
+// TestWorkerBeforeMaster: a thread whose records begin before those of its master begins the ideal run when it
+// did the recorded one, at 0, and sends at 205 what the other rank waits for from 200 on.
+func TestWorkerBeforeMaster(t *testing.T) {
+	src := tracetest.MustParse(t, `
+location 0 rank=0
+  100 Enter main ; 200 Enter MPI_Recv ; 210 MpiRecv from=1 bytes=8 ; 211 Leave MPI_Recv ; 300 Leave main
+location 1 rank=1
+  90 Enter main ; 310 Leave main
+location 2 rank=1
+  0 Enter work ; 205 Enter MPI_Send ; 206 MpiSend to=0 bytes=8 ; 207 Leave MPI_Send ; 300 Leave work
+`)
+	_, a := analyzed(t, src, merge.ClockNone, stats.Options{})
+	if ideal := a.Efficiency.IdealRuntimeNs; ideal == nil || *ideal != 310 {
+		t.Errorf("the ideal run takes %v, want 310", ideal)
+	}
+}

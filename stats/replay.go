@@ -89,13 +89,17 @@ func newReplay(t *trace.Trace, s *scope, sync *syncTables) *replay {
 	return r
 }
 
-// startOf returns when the process of a location begins, from the begin of the selection on. A
-// thread that begins later does so when its process is so far, which is not known here.
+// startOf returns when the process of a location begins, from the begin of the selection on, or the
+// location itself, if it begins before its master. A thread that begins later does so when its
+// process is so far, which is not known here.
 func (r *replay) startOf(l trace.LocationID) int64 {
-	if rank := r.t.Rank[l]; int(rank) < len(r.t.World) && r.t.Span[r.t.World[rank]].Events > 0 {
-		l = r.t.World[rank]
+	first := r.t.Span[l].First
+	if rank := r.t.Rank[l]; int(rank) < len(r.t.World) {
+		if master := &r.t.Span[r.t.World[rank]]; master.Events > 0 {
+			first = min(first, master.First)
+		}
 	}
-	return r.scope.clamp(r.t.Span[l].First) - r.scope.from
+	return r.scope.clamp(first) - r.scope.from
 }
 
 // active reports whether a call takes part in the replay.
