@@ -453,6 +453,9 @@ func differences(a, b *Sample) (reasons []string) {
 	} else if x.Locations != y.Locations {
 		note("threads and other locations: %d and %d", x.Locations, y.Locations)
 	}
+	if x.ProcessesMissing != y.ProcessesMissing {
+		note("ranks that the trace has nothing of: %d and %d", x.ProcessesMissing, y.ProcessesMissing)
+	}
 	if only := onlyIn(a, b); only != "" {
 		note("program: only the first has %s", only)
 	}

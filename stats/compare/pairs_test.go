@@ -12,6 +12,7 @@ import (
 	"tracekit/stats/compare"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 func sampled(t testing.TB, o samples.Options) *compare.Sample {
@@ -23,7 +24,12 @@ func sampled(t testing.TB, o samples.Options) *compare.Sample {
 // taken generates a run in memory and takes its sample.
 func taken(t testing.TB, o samples.Options) (*trace.Trace, *compare.Sample) {
 	t.Helper()
-	tr, a := statstest.Analyzed(t, statstest.Generated(t, o), merge.Options{}, stats.Options{Top: 1})
+	return takenOf(t, statstest.Generated(t, o))
+}
+
+func takenOf(t testing.TB, src trace.Source) (*trace.Trace, *compare.Sample) {
+	t.Helper()
+	tr, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{Top: 1})
 	s, err := compare.Take(t.Context(), tr, a, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -72,6 +78,10 @@ func TestShape(t *testing.T) {
 		_, s := taken(t, samples.Options{Program: program, Ranks: ranks, Iterations: 2, Threads: threads})
 		return []*compare.Sample{s}
 	}
+	with := func(rank1 string) []*compare.Sample {
+		_, s := takenOf(t, tracetest.MustParse(t, "location 0 rank=0\n  0 Enter main ; 9 Leave main\nlocation 1 rank=1\n  "+rank1))
+		return []*compare.Sample{s}
+	}
 	for _, c := range []struct {
 		a, b []*compare.Sample
 		want []string
@@ -80,6 +90,7 @@ func TestShape(t *testing.T) {
 		{sample("ring", 3, 1), sample("ring", 3, 2), []string{"threads", "program"}},
 		{sample("ring", 3, 1), sample("sweep", 3, 1), []string{"program", "program"}},
 		{sample("ring", 3, 1), sample("ring", 3, 1), nil},
+		{with("0 Enter main ; 9 Leave main"), with(""), []string{"ranks that the trace has nothing of: 0 and 1"}},
 	} {
 		got := compare.Of(c.a, c.b).Comparable
 		if got.Alike != (c.want == nil) || len(got.Reasons) != len(c.want) {
