@@ -162,8 +162,10 @@ func formatClock(c *stats.Clock) string {
 			fmt.Fprintf(&b, " (%s as recorded)", backwards(c.ViolationsRaw))
 		}
 	case "clc":
-		fmt.Fprintf(&b, "repaired by the logical clock; as recorded %s by up to %s, with the measured offsets %s",
-			backwards(c.ViolationsRaw), formatTime(c.MaxViolationNs), formatCount(c.ViolationsOffsets))
+		fmt.Fprintf(&b, "repaired by the logical clock; as recorded %s by up to %s", backwards(c.ViolationsRaw), formatTime(c.MaxViolationNs))
+		if c.ViolationsOffsets != c.ViolationsRaw {
+			fmt.Fprintf(&b, ", with the measured offsets %s", formatCount(c.ViolationsOffsets))
+		}
 	case "offsets+clc":
 		fmt.Fprintf(&b, "measured offsets applied, then repaired by the logical clock; as recorded %s, with the offsets %s by up to %s",
 			backwards(c.ViolationsRaw), formatCount(c.ViolationsOffsets), formatTime(c.MaxViolationNs))
@@ -338,7 +340,7 @@ func (r *report) diagnosis() {
 		return
 	}
 	if len(causes) == 0 {
-		r.line("Nothing is worth fixing: no single change that the replay of the run can judge would gain 1 %% of it.")
+		r.line("Nothing is worth fixing: by the replay of the run, mending none of the causes that are looked for would gain 1 %% of it.")
 		return
 	}
 	for i, c := range causes[:min(r.top, len(causes))] {

@@ -15,16 +15,20 @@ import (
 )
 
 // phaseFlags select a phase of the run in place of a stretch of time.
-type phaseFlags struct{ phase int }
+type phaseFlags struct {
+	phase int // 0: none
+	given func() bool
+}
 
 func (f *phaseFlags) add(set *pflag.FlagSet) {
 	set.IntVar(&f.phase, "phase", 0, "select the `number`th phase, from 1, instead of --from and --to")
+	f.given = func() bool { return set.Changed("phase") }
 }
 
 // check refuses what contradicts the other flags of a selection.
 func (f *phaseFlags) check(s *selectFlags) error {
 	switch {
-	case f.phase < 0:
+	case f.phase < 1 && f.given():
 		return usagef("--phase %d: phases count from 1", f.phase)
 	case f.phase > 0 && (s.from.Kind != stats.Unset || s.to.Kind != stats.Unset):
 		return usagef("--phase selects a stretch of time, as --from and --to do")
