@@ -9,6 +9,7 @@ import (
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // analyzed merges a source and analyses it.
@@ -49,6 +50,9 @@ func conserved(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
 	var critical int64
 	for _, r := range a.CriticalPath.Regions {
 		critical += r.TimeNs
+		if r.ImbalanceNs < 0 || r.ImbalanceNs > r.TimeNs {
+			t.Errorf("the imbalance of %s%s is %d of %d on the path", r.Region, r.Operation, r.ImbalanceNs, r.TimeNs)
+		}
 	}
 	if critical != a.CriticalPath.LengthNs || critical != a.Trace.DurationNs {
 		t.Errorf("the critical path sums to %d, its length is %d, the run takes %d", critical, a.CriticalPath.LengthNs, a.Trace.DurationNs)
@@ -304,4 +308,18 @@ func TestRealArchivesAreConserved(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestCallsInCalls: a collective that is made of others, which are recorded within it, waits at most as long as
+// it takes with them, and its imbalance is at most what it has of the critical path.
+func TestCallsInCalls(t *testing.T) {
+	tr, a := analyzed(t, tracetest.MustParse(t, `
+location 0 rank=0
+  0 Enter main ; 40 Enter MPI_Allreduce ; 40 MpiCollectiveBegin ; 41 Enter MPI_Reduce ; 41 MpiCollectiveBegin ; 42 MpiCollectiveEnd Reduce root=0 received=8 ; 43 Leave MPI_Reduce ; 50 Enter MPI_Bcast ; 50 MpiCollectiveBegin ; 51 MpiCollectiveEnd Bcast root=0 sent=8 ; 51 Leave MPI_Bcast ; 52 MpiCollectiveEnd Allreduce root=none sent=8 received=8 ; 52 Leave MPI_Allreduce
+  70 Enter MPI_Recv ; 102 MpiRecv from=1 tag=1 bytes=8 ; 103 Leave MPI_Recv ; 120 Leave main
+location 1 rank=1
+  0 Enter main ; 10 Enter MPI_Allreduce ; 10 MpiCollectiveBegin ; 11 Enter MPI_Reduce ; 11 MpiCollectiveBegin ; 12 MpiCollectiveEnd Reduce root=0 sent=8 ; 12 Leave MPI_Reduce ; 13 Enter MPI_Bcast ; 13 MpiCollectiveBegin ; 60 MpiCollectiveEnd Bcast root=0 received=8 ; 60 Leave MPI_Bcast ; 61 MpiCollectiveEnd Allreduce root=none sent=8 received=8 ; 62 Leave MPI_Allreduce
+  100 Enter MPI_Send ; 101 MpiSend to=0 tag=1 bytes=8 ; 105 Leave MPI_Send ; 120 Leave main
+`), merge.ClockNone, stats.Options{})
+	conserved(t, tr, a)
 }

@@ -49,7 +49,7 @@ func criticalRows(c *criticalPath, p *profiler, part *profilePart, waits []int64
 			sums = append(sums, criticalSum{row: CriticalRow{SourceLine: spell(p.t.Defs, at.line), Operation: Name(p.t.Defs.RegionLabel(at.operation))}})
 		}
 		sums[k].time += s.critical
-		sums[k].imbalance += max(0, s.critical-(s.exclusive-waits[s.path])/ranks)
+		sums[k].imbalance += max(0, s.critical-max(0, s.exclusive-waits[s.path])/ranks)
 		sums[k].visits += s.count
 		sums[k].exclusive += s.exclusive
 		sums[k].unequal += s.unequal()

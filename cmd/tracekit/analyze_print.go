@@ -363,10 +363,10 @@ func (r *report) delays() {
 	}
 	g := r.grid("What makes others wait"+r.of(len(d), "places"), "<operation", "<source line", "waits caused", "at once", "later", "share", "most on", "there")
 	g.note("Sums over ranks: the waiting that a place causes by taking longer on one rank than on those that wait for it, since they " +
-		"last met; at once, when they meet next; later, when those that have waited make others wait. Share is of all waits.")
+		"last met; at once, when they meet next; later, when those that have waited make others wait. " + r.allWaits())
 	total, unexplained := int64(0), int64(0)
 	for _, t := range r.a.DelayTotals {
-		total += t.ShortNs + t.LongNs + t.UnexplainedNs
+		total += waitsOf(t)
 		unexplained += t.UnexplainedNs
 	}
 	for _, p := range d[:min(r.top, len(d))] {
@@ -378,6 +378,16 @@ func (r *report) delays() {
 	}
 	r.show(g)
 }
+
+// allWaits says of which waits places have shares: of more than there are wait states, if ranks wait at startup.
+func (r *report) allWaits() string {
+	if startup := waitsOf(r.a.DelayTotals[stats.WaitAtStartup]); startup > 0 {
+		return "Share is of all waits, " + formatTime(startup) + " in MPI_Init and MPI_Finalize among them."
+	}
+	return "Share is of all waits."
+}
+
+func waitsOf(t stats.DelayTotal) int64 { return t.ShortNs + t.LongNs + t.UnexplainedNs }
 
 // operation returns the operation of a row, or that it is none.
 func (r *report) operation(operation stats.Name, line stats.SourceLine) string {
