@@ -15,22 +15,31 @@ import (
 )
 
 // phaseFlags select a phase of the run in place of a stretch of time.
-type phaseFlags struct {
-	phase int // 0: none
-	given func() bool
+type phaseFlags struct{ phase phaseNumber }
+
+// A phaseNumber is the number of a phase, from 1; 0: none is asked for.
+type phaseNumber int
+
+func (n *phaseNumber) String() string { return strconv.Itoa(int(*n)) }
+
+func (n *phaseNumber) Type() string { return "whole number, from 1" }
+
+func (n *phaseNumber) Set(text string) error {
+	x, err := strconv.Atoi(text)
+	if x < 1 {
+		err = strconv.ErrRange
+	}
+	*n = phaseNumber(x)
+	return err
 }
 
 func (f *phaseFlags) add(set *pflag.FlagSet) {
-	set.IntVar(&f.phase, "phase", 0, "select the `number`th phase, from 1, instead of --from and --to")
-	f.given = func() bool { return set.Changed("phase") }
+	set.Var(&f.phase, "phase", "select the `number`th phase, from 1, instead of --from and --to")
 }
 
 // check refuses what contradicts the other flags of a selection.
 func (f *phaseFlags) check(s *selectFlags) error {
-	switch {
-	case f.phase < 1 && f.given():
-		return usagef("--phase %d: phases count from 1", f.phase)
-	case f.phase > 0 && (s.from.Kind != stats.Unset || s.to.Kind != stats.Unset):
+	if f.phase > 0 && (s.from.Kind != stats.Unset || s.to.Kind != stats.Unset) {
 		return usagef("--phase selects a stretch of time, as --from and --to do")
 	}
 	return nil
@@ -39,7 +48,7 @@ func (f *phaseFlags) check(s *selectFlags) error {
 // choose makes the phase, if one is asked for, the selection.
 func (f *phaseFlags) choose(ctx context.Context, t *trace.Trace, jobs int, s *selectFlags) (err error) {
 	if f.phase > 0 {
-		s.from, s.to, err = stats.PhaseWindow(ctx, t, f.phase, jobs)
+		s.from, s.to, err = stats.PhaseWindow(ctx, t, int(f.phase), jobs)
 	}
 	return err
 }

@@ -11,9 +11,9 @@ import (
 func TestPhasesCountFromOne(t *testing.T) {
 	archive := sampleArchive(t, "ring-4-plain")
 	for _, args := range [][]string{{"analyze", archive}, {"spacetime", archive, "-o", "x.svg"}} {
-		for _, phase := range []string{"0", "-1"} {
+		for _, phase := range []string{"0", "-1", "x"} {
 			_, stderr, code := tracekit(t, t.TempDir(), append(args, "--phase", phase)...)
-			if code != exitUsage || !strings.Contains(stderr, "phases count from 1") {
+			if code != exitUsage || !strings.Contains(stderr, "want a whole number, from 1") {
 				t.Errorf("%v --phase %s: exit code %d, %s", args, phase, code, stderr)
 			}
 		}
