@@ -23,6 +23,7 @@ type header struct {
 	Costs         costs         `json:"costs"`      // of paths
 	Activities    [][2]int      `json:"activities"` // path, wait
 	Waits         []string      `json:"waits"`      // titles; the first is none
+	Partners      []bool        `json:"partners"`   // by wait: it is for the partner of a message
 	Comms         []string      `json:"comms"`      // names of the first communicators
 	MessagesOf    int           `json:"messages_of"`
 	CollectivesOf int           `json:"collectives_of"`
@@ -85,7 +86,7 @@ const mostComms = 256
 func (p *Page) describe() *header {
 	t, tl := p.Trace, p.Timeline
 	h := &header{Files: p.Files, Served: p.Served, LengthNs: tl.LengthNs, MessagesOf: tl.MessagesOf, CollectivesOf: tl.CollectivesOf, CriticalOf: tl.CriticalOf,
-		Rows: []headRow{}, Paths: [][3]int{}, Counters: []headCounter{}, Sites: []headSite{}, Waits: []string{""}, Comms: []string{}}
+		Rows: []headRow{}, Paths: [][3]int{}, Counters: []headCounter{}, Sites: []headSite{}, Waits: []string{""}, Partners: []bool{false}, Comms: []string{}}
 	d := t.Defs
 	for _, c := range d.Comms[:min(len(d.Comms), mostComms)] {
 		h.Comms = append(h.Comms, shorten(d.String(c.Name)))
@@ -135,7 +136,7 @@ func (p *Page) describe() *header {
 		h.Counters = append(h.Counters, headCounter{names[i], shorten(c.Unit), c.Rate})
 	}
 	for k := stats.NoWait + 1; k < stats.WaitKinds(); k++ {
-		h.Waits = append(h.Waits, k.Info().Title)
+		h.Waits, h.Partners = append(h.Waits, k.Info().Title), append(h.Partners, k.Info().Partner)
 	}
 	return h
 }

@@ -283,10 +283,11 @@ func waitsFit(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
 			}
 		}
 	}
-	s := a.WaitStates
 	var states int64
-	for _, w := range []stats.WaitState{s[stats.LateSender], s[stats.LateReceiver], s[stats.LateReceiverBehindLateSender], s[stats.WaitAtNxN], s[stats.WaitAtBarrier], s[stats.LateBroadcast], s[stats.EarlyReduce], s[stats.EarlyScan], s[stats.WaitAtNxNUnclassified]} {
-		states += w.TimeNs
+	for k, w := range a.WaitStates.All {
+		if k.Info().Caused {
+			states += w.TimeNs
+		}
 	}
 	if sum = inNs(tr, sum); abs(states-sum) > slack(tr, 9) {
 		t.Errorf("wait states sum to %d, the waits of calls to %d", states, sum)

@@ -90,7 +90,7 @@ func marshalDelayed(value func(WaitKind) any) ([]byte, error) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(fmt.Appendf(out, "%q:", cmp.Or(k.Info().Key, "wait_at_startup")), bytes.TrimSpace(text)...)
+		out = append(fmt.Appendf(out, "%q:", k.Info().Key), bytes.TrimSpace(text)...)
 	}
 	return append(out, '}'), nil
 }

@@ -112,7 +112,7 @@ func (d *delays) link(p *profiler, w *delayedWait, k *comparison, excess []Segme
 	x := newAxis(d.t)
 	call := d.t.Calls[w.at.location].At(int(w.at.call))
 	at := p.siteOfPath(call.Path)
-	out := Link{Kind: cmp.Or(w.kind.Info().Key, "wait_at_startup"), Rank: Rank(d.t.Rank[w.at.location]), Operation: Name(d.t.Defs.RegionLabel(at.operation)),
+	out := Link{Kind: w.kind.Info().Key, Rank: Rank(d.t.Rank[w.at.location]), Operation: Name(d.t.Defs.RegionLabel(at.operation)),
 		SourceLine: spell(d.t.Defs, at.line), StartNs: x.instant(w.end - w.time), TimeNs: x.ns(w.time), WaitedNs: x.ns(k.wait),
 		Cause: LinkCause{Rank: Rank(d.t.Rank[w.cause.location]), EnterNs: x.instant(w.end)}, OpenedNs: x.instant(d.scope.from), Longer: []LinkTime{}}
 	if w.cause.call != trace.None {

@@ -180,9 +180,10 @@ func linesAddUp(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
 			overhead += *l.OverheadNs
 		}
 	}
-	s := a.WaitStates
-	for _, w := range []stats.WaitState{s[stats.LateSender], s[stats.LateReceiver], s[stats.LateReceiverBehindLateSender], s[stats.WaitAtNxN], s[stats.WaitAtBarrier], s[stats.LateBroadcast], s[stats.EarlyReduce], s[stats.EarlyScan], s[stats.WaitAtNxNUnclassified]} {
-		states += w.TimeNs
+	for k, w := range a.WaitStates.All {
+		if k.Info().Caused {
+			states += w.TimeNs
+		}
 	}
 	if time != sites || overhead != a.Overhead.OverheadNs || abs(wait-states) > slack(tr, len(a.Lines)+8) {
 		t.Errorf("lines have %d ns, call sites %d; overhead %d, %d; wait %d, wait states %d", time, sites, overhead, a.Overhead.OverheadNs, wait, states)

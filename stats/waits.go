@@ -187,7 +187,7 @@ func (w *waiting) chargeCalls(ctx context.Context) (*waitSums, error) {
 				if w.scope.has(l) && int(row.path) < len(s.byPath) {
 					clipped := w.scope.clip(row.From, row.From+row.Time)
 					s.byPath[row.path] = Plus(s.byPath[row.path], clipped)
-					if row.Kind > LateReceiverBehindLateSender {
+					if !row.Kind.Info().Partner {
 						s.together[row.path] = Plus(s.together[row.path], clipped)
 					}
 				}

@@ -18,7 +18,7 @@ type WaitKind uint8
 // receiver.
 // WaitAtTeamBarrier is that of the threads of a team, whose share is of the run time of all
 // threads. WaitAtStartup is the wait in MPI_Init or MPI_Finalize for the last rank to enter it: it
-// counts for the critical path and is not in the document.
+// counts for the critical path and has delay costs, and is none of WaitStates.
 const (
 	NoWait WaitKind = iota
 	LateSender
@@ -40,29 +40,31 @@ const (
 
 // A WaitInfo describes a wait state.
 type WaitInfo struct {
-	Key        string // in the document; "": it is not there
+	Key        string // in the document; "": it is no wait
 	Title      string // for people
 	Definition string // the section of docs/DEFINITIONS.md
 	Part       bool   // of the wait state before it
 	Caused     bool   // calls are charged with it, each for the sake of another call
+	Partner    bool   // it is for the partner of a message, not for who takes part in a collective
+	Startup    bool   // in MPI_Init or MPI_Finalize: none of WaitStates
 }
 
 var waitInfos = [waitKinds]WaitInfo{
-	NoWait:                       {"", "no wait", "", false, false},
-	LateSender:                   {"late_sender", "late sender", "2.1", false, true},
-	LateSenderWrongOrder:         {"late_sender_wrong_order", "in wrong order", "2.1", true, false},
-	LateReceiver:                 {"late_receiver", "late receiver", "2.1", false, true},
-	LateReceiverBehindLateSender: {"late_receiver_behind_late_sender", "late receiver behind a late sender", "2.1", false, true},
-	WaitAtNxN:                    {"wait_at_nxn", "wait at N×N", "2.2", false, true},
-	NxNCompletion:                {"nxn_completion", "N×N completion", "2.2", false, false},
-	WaitAtBarrier:                {"wait_at_barrier", "wait at barrier", "2.2", false, true},
-	BarrierCompletion:            {"barrier_completion", "barrier completion", "2.2", false, false},
-	LateBroadcast:                {"late_broadcast", "late broadcast", "2.2", false, true},
-	EarlyReduce:                  {"early_reduce", "early reduce", "2.2", false, true},
-	EarlyScan:                    {"early_scan", "early scan", "2.2", false, true},
-	WaitAtNxNUnclassified:        {"wait_at_nxn_unclassified", "wait at N×N, unclassified", "2.2", false, true},
-	WaitAtTeamBarrier:            {"wait_at_team_barrier", "wait at barrier of threads", "2.10", false, false},
-	WaitAtStartup:                {"", "wait in MPI_Init or MPI_Finalize", "2.4", false, true},
+	NoWait:                       {Title: "no wait"},
+	LateSender:                   {Key: "late_sender", Title: "late sender", Definition: "2.1", Caused: true, Partner: true},
+	LateSenderWrongOrder:         {Key: "late_sender_wrong_order", Title: "in wrong order", Definition: "2.1", Part: true, Partner: true},
+	LateReceiver:                 {Key: "late_receiver", Title: "late receiver", Definition: "2.1", Caused: true, Partner: true},
+	LateReceiverBehindLateSender: {Key: "late_receiver_behind_late_sender", Title: "late receiver behind a late sender", Definition: "2.1", Caused: true, Partner: true},
+	WaitAtNxN:                    {Key: "wait_at_nxn", Title: "wait at N×N", Definition: "2.2", Caused: true},
+	NxNCompletion:                {Key: "nxn_completion", Title: "N×N completion", Definition: "2.2"},
+	WaitAtBarrier:                {Key: "wait_at_barrier", Title: "wait at barrier", Definition: "2.2", Caused: true},
+	BarrierCompletion:            {Key: "barrier_completion", Title: "barrier completion", Definition: "2.2"},
+	LateBroadcast:                {Key: "late_broadcast", Title: "late broadcast", Definition: "2.2", Caused: true},
+	EarlyReduce:                  {Key: "early_reduce", Title: "early reduce", Definition: "2.2", Caused: true},
+	EarlyScan:                    {Key: "early_scan", Title: "early scan", Definition: "2.2", Caused: true},
+	WaitAtNxNUnclassified:        {Key: "wait_at_nxn_unclassified", Title: "wait at N×N, unclassified", Definition: "2.2", Caused: true},
+	WaitAtTeamBarrier:            {Key: "wait_at_team_barrier", Title: "wait at barrier of threads", Definition: "2.10"},
+	WaitAtStartup:                {Key: "wait_at_startup", Title: "wait in MPI_Init or MPI_Finalize", Definition: "2.4", Caused: true, Startup: true},
 }
 
 // WaitKinds returns the number of kinds of wait; they count from NoWait.
@@ -85,7 +87,7 @@ func waitAt(p trace.Pattern) WaitKind {
 		trace.PatternOneToAll: LateBroadcast, trace.PatternAllToOne: EarlyReduce, trace.PatternScan: EarlyScan}[p]
 }
 
-// WaitStates holds the wait states of DEFINITIONS 2.1 and 2.2 by kind; in JSON it is an object
+// WaitStates holds the wait states of DEFINITIONS 2.1, 2.2 and 2.10 by kind; in JSON it is an object
 // with their keys. Waits at N×N and at barriers contain our extension (2.2 item 6): the wait,
 // in the call that completes a non-blocking collective, for the last rank to post it.
 type WaitStates [waitKinds]WaitState
@@ -93,7 +95,7 @@ type WaitStates [waitKinds]WaitState
 // All iterates over the wait states of the document, in its order.
 func (w *WaitStates) All(yield func(WaitKind, *WaitState) bool) {
 	for k := range w {
-		if waitInfos[k].Key != "" && !yield(WaitKind(k), &w[k]) {
+		if info := &waitInfos[k]; info.Key != "" && !info.Startup && !yield(WaitKind(k), &w[k]) {
 			return
 		}
 	}

@@ -156,7 +156,7 @@ func (d *explainDocument) print(io *streams, where string) {
 		line(0, "No call waits %s.", where)
 	}
 	for i, w := range d.Chain {
-		title := "wait in MPI_Init or MPI_Finalize"
+		title := ""
 		for k := range stats.WaitKinds() {
 			if k.Info().Key == w.Kind {
 				title = k.String()

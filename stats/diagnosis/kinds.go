@@ -132,8 +132,10 @@ func (f *finder) taking(p *place) float64 {
 // all ranks meet: those who wait there could have worked.
 func together(row stats.DelayRow) bool {
 	sum := int64(0)
-	for _, k := range []stats.WaitKind{stats.WaitAtNxN, stats.WaitAtBarrier, stats.LateBroadcast, stats.EarlyReduce, stats.EarlyScan} {
-		sum += row.AtOnce[k]
+	for k, ns := range row.AtOnce {
+		if info := stats.WaitKind(k).Info(); !info.Partner && !info.Startup {
+			sum += ns
+		}
 	}
 	return sum > row.ShortNs/2
 }

@@ -16,6 +16,7 @@ export interface Header {
   costs: { names: { name: string; unit: string }[]; rows: number[][] } // of the whole run: path, and what it has of each name
   activities: [path: number, wait: number][]
   waits: string[]
+  partners: boolean[]    // by wait: it is for the partner of a message
   comms: string[]        // names of the first communicators
   counters: Counter[]
   messages_of: number

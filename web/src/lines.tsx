@@ -48,7 +48,7 @@ function within(model: Model, lines: any[], from: number, to: number): any[] {
     model.head.activities.forEach(([, wait], a) => {
       if (!at[a]) return
       row.time_ns += sums[a]
-      if (wait > 0) row[/^late (sender|receiver)/.test(model.head.waits[wait]) ? 'late_partner_ns' : 'imbalance_ns'] += sums[a]
+      if (wait > 0) row[model.head.partners[wait] ? 'late_partner_ns' : 'imbalance_ns'] += sums[a]
     })
     return row
   }).filter(r => r.time_ns > 0)
