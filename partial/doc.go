@@ -3,7 +3,7 @@
 //
 // A stream begins with a line that says what it is and in which version, and goes on in packets:
 //
-//	length   uvarint, at most MaxFrame
+//	length   uvarint, at most maxPacket
 //	payload  length bytes
 //	sum      4 bytes, CRC-32C of the payload, little-endian
 //

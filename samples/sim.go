@@ -214,7 +214,6 @@ func (s *simulation) finish() error {
 		}
 		s.settle(r, true)
 		t.Last = max(t.Last, r.clock)
-		t.MPI = append(t.MPI, r.mpi)
 		t.Useful = append(t.Useful, r.clock-startTime-r.mpi)
 		for _, m := range r.waiting {
 			if !m.hidden {

@@ -15,7 +15,6 @@ type Truth struct {
 	Collectives        uint64 // instances
 	CollectiveMembers  uint64
 	First, Last        int64   // first and last event of the trace
-	MPI                []int64 // time in MPI calls, by rank
 	Useful             []int64 // time outside MPI of the master thread, by rank
 	CriticalPathLength int64   // Last - First
 

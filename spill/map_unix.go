@@ -56,5 +56,5 @@ func addressSpace() int64 {
 
 func unmap(m []byte) { _ = unix.Munmap(m) }
 
-// discard gives the memory of a page back; what was written there stays in the file.
+// discard gives the memory of a part of the file back; what was written there stays in the file.
 func discard(b []byte) { _ = unix.Madvise(b, unix.MADV_DONTNEED) }

@@ -20,7 +20,7 @@ import (
 //     (after the profile if calls of lines are counted: it tells which those are)
 //  3. the profile: a decoding pass over all events, which attributes corrected times and
 //     the pieces of the path to call paths, and finds the useful time before each call; beside
-//     it waits are brought into the order of their causes
+//     it waits are brought into the order of their ends
 //  4. the ideal replay: forward over the calls that wait, with useful times; beside it the
 //     delays: backward over all waits, with what each location did between its calls, which the
 //     profile has noted

@@ -157,7 +157,7 @@ func namedWaits(w *stats.WaitStates) (list []namedWait) {
 	return list
 }
 
-// briefRatios writes run times and the fractions that the ratios must be equal to.
+// briefDelays writes what the waits of each state are caused by, and what they cause.
 func briefDelays(b *bytes.Buffer, a *stats.Analysis) {
 	for k, w := range a.WaitStates.All {
 		if t := a.DelayTotals[k]; t != (stats.DelayTotal{}) {

@@ -71,7 +71,7 @@ func (s callSize) bytes() uint64 { return uint64(s) &^ (roleMask << roleShift) }
 
 func (s callSize) role() role { return role(s >> roleShift) }
 
-// Plus returns the size of a call that does this as well.
+// plus returns the size of a call that does this as well.
 func (s callSize) plus(bytes uint64, r role) callSize {
 	return callSize(min(s.bytes()+min(bytes, mostBytes), mostBytes)) | s&(roleMask<<roleShift) | callSize(r)<<roleShift
 }

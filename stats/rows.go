@@ -142,7 +142,7 @@ type site struct {
 	line      trace.SourceLine
 }
 
-// siteOf returns the site that a call path belongs to.
+// siteOfPath returns the site that a call path belongs to.
 func (p *profiler) siteOfPath(path trace.PathID) site {
 	region := p.t.Tree.Nodes[path].Region
 	if p.isMPI(region) {

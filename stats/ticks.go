@@ -51,20 +51,15 @@ func (r rate) mean(sum int64, n uint64) int64 {
 	return sign * int64(min(q, math.MaxInt64))
 }
 
-// ticks returns the ticks of a time in nanoseconds, which is not negative.
+// ticks returns the ticks of a time in nanoseconds, which is not negative, or the largest int64 if they are too many
+// for one.
 func (r rate) ticks(ns int64) int64 {
-	return int64(r.scale(uint64(max(ns, 0)), r.resolution, nsPerSecond))
-}
-
-// scale returns v·num/den, or the largest int64 if that is too large for one.
-func (r rate) scale(v, num, den uint64) uint64 {
-	const largest = 1<<63 - 1
-	hi, lo := bits.Mul64(v, num)
-	if hi >= den {
-		return largest
+	hi, lo := bits.Mul64(uint64(max(ns, 0)), r.resolution)
+	if hi >= nsPerSecond {
+		return math.MaxInt64
 	}
-	q, _ := bits.Div64(hi, lo, den)
-	return min(q, largest)
+	q, _ := bits.Div64(hi, lo, nsPerSecond)
+	return int64(min(q, math.MaxInt64))
 }
 
 // Plus returns the sum of two times that are not negative, or the largest int64 if that is too

@@ -156,8 +156,7 @@ func (r *report) devicePath() {
 // A kernelRow is a kernel of all devices together.
 type kernelRow struct {
 	stats.DeviceKernel
-	devices int
-	from    map[string]int64
+	from map[string]int64
 }
 
 func (r *report) deviceKernels() {
@@ -173,7 +172,6 @@ func (r *report) deviceKernels() {
 				byName[k.Kind+" "+k.Name] = x
 				rows = append(rows, x)
 			}
-			x.devices++
 			x.Count, x.TimeNs, total = x.Count+k.Count, stats.Plus(x.TimeNs, k.TimeNs), stats.Plus(total, k.TimeNs)
 			x.MinNs, x.MaxNs = min(x.MinNs, k.MinNs), max(x.MaxNs, k.MaxNs)
 			for _, s := range k.LaunchedFrom {

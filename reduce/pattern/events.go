@@ -23,7 +23,6 @@ type event struct {
 // A walker goes through the events of a location.
 type walker struct {
 	shared   *shared
-	location trace.LocationID
 	stack    trace.CallStack[uint64]
 	requests requests
 	calls    bool     // alone are asked for, not the order
@@ -50,7 +49,7 @@ func (s *shared) site(c trace.CallingContextID) trace.SourceLocationID {
 }
 
 func (s *shared) walker(l trace.LocationID) *walker {
-	w := &walker{shared: s, location: l, self: make([]uint32, len(s.defs.Comms))}
+	w := &walker{shared: s, self: make([]uint32, len(s.defs.Comms))}
 	for c := range w.self {
 		w.self[c] = trace.None
 		if rank, _, ok := s.ranks.Rank(l, uint32(c)); ok {

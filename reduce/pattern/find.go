@@ -51,7 +51,7 @@ type finder struct {
 }
 
 func (f *finder) run() engine.Options {
-	return engine.Options{Jobs: f.opts.Jobs, Progress: f.opts.Progress}
+	return engine.Options{Jobs: f.opts.Jobs}
 }
 
 // How many call sites are tried at most, and the share of what a site promises that makes

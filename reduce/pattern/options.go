@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"tracekit/engine"
 	"tracekit/trace"
 )
 
@@ -16,8 +15,7 @@ type Options struct {
 	Alike     Alike            // which intervals are instances of one pattern
 	Distance  uint64           // with ByDistance: how far two instances may be apart
 	Jobs      int              // locations read at the same time; below 1: one per processor
-	Progress  *engine.Progress // counts events; may be nil
-	Intervals int              // most that a run is cut into; 0: MaxIntervals
+	Intervals int              // most that a run is cut into; 0: maxIntervals
 }
 
 // DefaultKeep is the number of instances of a pattern that stay: two, so that a period can be

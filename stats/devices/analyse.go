@@ -83,7 +83,6 @@ type activity struct {
 	c     *collector
 	h     *host
 	d     *device
-	last  *arrivals
 	steps []step
 
 	whole   sweep
@@ -106,7 +105,7 @@ type activity struct {
 // A gap is a time within the span in which nothing is done.
 type gap struct{ from, to int64 }
 
-type idleCauses struct{ host, gaps, unknown int64 }
+type idleCauses struct{ gaps, unknown int64 }
 
 // A streamSweep measures one stream.
 type streamSweep struct {
@@ -139,7 +138,7 @@ type idleSum struct {
 }
 
 func newActivity(c *collector, h *host, d *device, last *arrivals, steps []step) *activity {
-	a := &activity{c: c, h: h, d: d, last: last, steps: steps, queues: make(map[uint32]*streamSweep), before: make(map[launchSite]*idleSum),
+	a := &activity{c: c, h: h, d: d, steps: steps, queues: make(map[uint32]*streamSweep), before: make(map[launchSite]*idleSum),
 		gaps: spill.NewTable[gap](c.t.Store), kernels: make(map[kernelKey]*kernelSum), inSteps: make([]coverage, len(steps))}
 	a.whole.gap = func(from, to int64) { a.gaps.Append(gap{from, to}) }
 	byName := make(map[string]*streamSweep)
@@ -285,9 +284,7 @@ func (a *activity) backward() {
 		queued := min(max(earliest, g.from), g.to)
 		host := queued - g.from
 		a.causes.gaps += g.to - queued
-		if known {
-			a.causes.host += host
-		} else {
+		if !known {
 			a.causes.unknown += host
 			host = 0
 		}

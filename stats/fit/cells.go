@@ -131,8 +131,3 @@ func (c cells) total(d misfit, expected []float64) float64 {
 	}
 	return sum
 }
-
-// logLikelihood returns Σ B_k ln P(class k | X < cut).
-func (c cells) logLikelihood(l law) float64 {
-	return -c.misfit(unlikelihood, l) - c.n*math.Log(c.n)
-}

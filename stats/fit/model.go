@@ -4,10 +4,9 @@ import "math"
 
 // A Model is one family fitted by maximum likelihood.
 type Model struct {
-	Family        Family
-	Params        []Param    // by maximum likelihood
-	LogLikelihood float64    // of the classes, truncated at the cut in the body way
-	Estimates     []Estimate // the first is by likelihood, the last, but for a Brief fit, by least χ²
+	Family    Family
+	Params    []Param    // by maximum likelihood
+	Estimates []Estimate // the first is by likelihood, the last, but for a Brief fit, by least χ²
 
 	// Test decides whether the family is accepted: the test at the least χ²,
 	// tightened by the one at the maximum of the likelihood. See decide.
@@ -114,7 +113,7 @@ func asked(f Family, families []Family) bool {
 func newModel(f Family, e estimate, b binned, o Options) Model {
 	l := e.law
 	m := Model{
-		Family: f, Params: l.params(b.h.axis()), LogLikelihood: b.cells().logLikelihood(l),
+		Family: f, Params: l.params(b.h.axis()),
 		Estimates: b.estimates(e, o),
 		fit:       l, axis: b.h.axis(),
 	}

@@ -30,11 +30,10 @@ type visitor interface {
 // order brings the calls of locations into a causal order: each location runs until a call of
 // it needs another one that was not entered yet.
 type order struct {
-	r      *run
-	v      visitor
-	next   []int         // by location: the call that it is at
-	turns  *engine.Turns // of locations, by calls that they have entered
-	forced int           // calls that ended without all that they need
+	r     *run
+	v     visitor
+	next  []int         // by location: the call that it is at
+	turns *engine.Turns // of locations, by calls that they have entered
 }
 
 func newOrder(r *run, v visitor) *order {
@@ -62,7 +61,6 @@ func (o *order) run(ctx context.Context) error {
 			return nil
 		}
 		for _, l := range left {
-			o.forced++
 			o.v.complete(l, o.next[l])
 			o.next[l]++
 		}
