@@ -10,12 +10,12 @@ import (
 
 // Options says what repeats, and what is kept of it. The zero value is the default.
 type Options struct {
-	Marker    Marker           // where intervals begin
-	Keep      int              // first instances of each pattern that stay; 0: DefaultKeep
-	Alike     Alike            // which intervals are instances of one pattern
-	Distance  uint64           // with ByDistance: how far two instances may be apart
-	Jobs      int              // locations read at the same time; below 1: one per processor
-	Intervals int              // most that a run is cut into; 0: maxIntervals
+	Marker    Marker // where intervals begin
+	Keep      int    // first instances of each pattern that stay; 0: DefaultKeep
+	Alike     Alike  // which intervals are instances of one pattern
+	Distance  uint64 // with ByDistance: how far two instances may be apart
+	Jobs      int    // locations read at the same time; below 1: one per processor
+	Intervals int    // most that a run is cut into; 0: maxIntervals
 }
 
 // DefaultKeep is the number of instances of a pattern that stay: two, so that a period can be
