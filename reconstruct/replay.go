@@ -50,9 +50,9 @@ type replay struct {
 	waiting   waitHeap // all that wait, and some that have gone on; nil until somebody gives up
 }
 
-// Bounds of memory: messages that are on their way, fixes (of these, beside what the store keeps
-// in a file), events that complete something in one call. What is beyond is not waited for; a trace that comes near has some 10^8
-// events.
+// Bounds of memory, and for fixes of the store: messages that are on their way, fixes, events
+// that complete something in one call. What is beyond is not waited for; a trace that comes
+// near has some 10^8 events.
 const (
 	maxInFlight  = 1 << 21
 	maxFixes     = 1 << 26

@@ -52,9 +52,10 @@ const batchEvents = 4096
 
 // NewSource returns the trace that a model describes. So many locations as there are jobs,
 // below 1 one per processor, are rebuilt at the same time before the first event is
-// delivered; when which events happened that waited lies in the store then, to be closed after
-// the Source; nil: it has one of its own. The times of rebuilt events are corrected already. The properties say that the
-// trace was rebuilt, from what, and what was not learned.
+// delivered. When the events that waited happened is then kept in the store, which is to be
+// closed after the Source; nil: it has one of its own. The times of rebuilt events are
+// corrected already. The properties say that the trace was rebuilt, from what, and what was
+// not learned.
 func NewSource(m Model, jobs int, store *spill.Store) *Source {
 	rebuilt := *m.Defs
 	rebuilt.Locations = slices.Clone(m.Defs.Locations)

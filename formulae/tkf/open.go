@@ -56,9 +56,10 @@ type source struct {
 
 // Open opens a compressed trace. Of one that was compressed without loss the events are
 // those of the trace; of one in stat mode they are rebuilt from the formulae, so many
-// locations at the same time as there are jobs (below 1: one per processor), with the store of
-// reconstruct.NewSource. The error wraps trace.ErrNotATrace if it is no compressed trace, and is a *trace.SyntaxError if it
-// is damaged; so are errors of reading events, for every block has a checksum.
+// locations at the same time as there are jobs (below 1: one per processor), with a store as
+// reconstruct.NewSource takes it. The error wraps trace.ErrNotATrace if it is no compressed
+// trace, and is a *trace.SyntaxError if it is damaged; so are errors of reading events, for
+// every block has a checksum.
 func Open(path string, jobs int, store *spill.Store) (trace.Source, error) {
 	f, err := os.Open(path)
 	if err != nil {
