@@ -55,10 +55,6 @@ func (t *CallTree) flow(f *trace.Flow, row int, seq uint64, attrs attrRows) {
 
 // metric adds a metric event.
 func (t *CallTree) metric(m *trace.MetricValues, r trace.Row, attrs attrRows) {
-	if r.First == r.End {
-		t.dropped++ // an event without values has no time
-		return
-	}
 	shape := t.shapes.id(t.shapes.members(m.Type[r.First:r.End]), attrs)
 	i := t.item(itemKey{kind: trace.KindMetric, ref: uint32(m.Metric[r.First]), shape: shape}, m.Time[r.First])
 	if i == nil {

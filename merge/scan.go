@@ -203,10 +203,8 @@ func (s *scanner) between(b *otherRows, seq, end uint64) {
 			s.coll(&b.Coll, b.coll)
 			b.coll++
 		case trace.TableMetric:
-			if end := b.MetricEnd(b.metric, seq); b.metric < end {
-				s.event(seq, b.Metric.Time[b.metric])
-				b.metric = end
-			}
+			s.event(seq, b.Metric.Time[b.metric])
+			b.metric = b.MetricEnd(b.metric, seq)
 		default:
 			s.event(seq, b.Other.Time[b.other])
 			if k := b.Other.Kind[b.other]; k == trace.KindBufferFlush || k == trace.KindMeasurementOnOff {
@@ -217,14 +215,12 @@ func (s *scanner) between(b *otherRows, seq, end uint64) {
 	}
 }
 
-// firstTime returns the time of the first event that has one, 0 if there is none.
+// firstTime returns the time of the first event, 0 if there is none.
 func firstTime(b *trace.Batch) int64 {
-	for _, r := range b.Events {
-		if t, ok := b.Time(r); ok {
-			return t
-		}
+	if b.Len() == 0 {
+		return 0
 	}
-	return 0
+	return b.Time(trace.Row{Table: b.Order[0], End: 1})
 }
 
 // event turns to the event of a sequence number and a time.

@@ -114,7 +114,7 @@ var formats = []format{
 		phrase: "a .tkf file of 'tracekit compress'",
 		sniff:  func(_ string, head []byte) bool { return tkf.Is(head) },
 		open: func(_ context.Context, paths []string, o OpenOptions) (trace.Source, error) {
-			return tkf.Open(paths[0], o.Jobs)
+			return tkf.Open(paths[0], o.Jobs, o.Store)
 		},
 	},
 }

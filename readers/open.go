@@ -26,7 +26,7 @@ type OpenOptions struct {
 	AlignStart bool
 
 	// Store takes the events of formats whose locations are interleaved, which are sorted
-	// when the trace is opened. It is to be closed after the trace; nil: the trace has one of
+	// when the trace is opened, and what formats that rebuild events note for it. It is to be closed after the trace; nil: the trace has one of
 	// its own.
 	Store *spill.Store
 

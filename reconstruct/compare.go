@@ -35,18 +35,23 @@ type Differences struct {
 func Compare(ctx context.Context, a, b *trace.Trace, o CompareOptions) (*Differences, error) {
 	c := newComparison(a, b)
 	opts := engine.Options{Jobs: o.Jobs, Progress: o.Progress}
-	sum := newDifferences()
-	parts, err := engine.Each(ctx, a.Source, opts,
-		func(ctx context.Context, l trace.LocationID, batches engine.Batches) (*Differences, error) {
-			return c.location(ctx, l, batches)
-		})
+	parts, err := engine.Each(ctx, a.Source, opts, c.location)
 	if err != nil {
 		return nil, err
 	}
+	opts.Only = c.onlyB
+	rest, err := engine.Each(ctx, b.Source, opts, c.alone)
+	if err != nil {
+		return nil, err
+	}
+	sum := newDifferences()
 	for _, p := range parts {
 		sum.combine(p)
 	}
-	return sum, c.rest(ctx, sum)
+	for _, l := range c.onlyB {
+		sum.combine(rest[l])
+	}
+	return sum, nil
 }
 
 // A comparison holds the two sides and, for each location of A, that of B (or None), and
@@ -59,7 +64,7 @@ type comparison struct {
 
 func newComparison(a, b *trace.Trace) *comparison {
 	names := make(numbering)
-	c := &comparison{a: newSide(a, names), b: newSide(b, names)}
+	c := &comparison{a: newSide(a, names), b: newSide(b, names), onlyB: []trace.LocationID{}} // engine.Options.Only: none, not all
 	index := make(map[role]int)
 	for l, r := range c.a.roles() {
 		c.partner = append(c.partner, trace.None)
@@ -95,30 +100,26 @@ func (d *Differences) combine(o *Differences) {
 
 // location compares location l of A with its partner, or with nothing.
 func (c *comparison) location(ctx context.Context, l trace.LocationID, batches engine.Batches) (*Differences, error) {
-	other := engine.Batches(func(func(*trace.Batch, error) bool) {})
-	if c.partner[l] != trace.None {
-		other = c.b.t.Source.Events(ctx, c.partner[l])
+	if c.partner[l] == trace.None {
+		return c.pair(l, batches, trace.None, nothing)
 	}
-	a, stopA := newRecords(c.a, l, batches)
+	return c.pair(l, batches, c.partner[l], c.b.t.Source.Events(ctx, c.partner[l]))
+}
+
+// alone compares location l of B, which A does not have, with nothing.
+func (c *comparison) alone(_ context.Context, l trace.LocationID, batches engine.Batches) (*Differences, error) {
+	return c.pair(trace.None, nothing, l, batches)
+}
+
+// nothing are the events of the location that a trace does not have.
+func nothing(func(*trace.Batch, error) bool) {}
+
+// pair compares location l of A with location m of B.
+func (c *comparison) pair(l trace.LocationID, inA engine.Batches, m trace.LocationID, inB engine.Batches) (*Differences, error) {
+	a, stopA := newRecords(c.a, l, inA)
 	defer stopA()
-	b, stopB := newRecords(c.b, c.partner[l], other)
+	b, stopB := newRecords(c.b, m, inB)
 	defer stopB()
 	p := pairing{Differences: newDifferences(), a: a, b: b}
 	return p.Differences, p.run()
-}
-
-// rest counts the records of the locations that A does not have.
-func (c *comparison) rest(ctx context.Context, d *Differences) error {
-	for _, l := range c.onlyB {
-		for batch, err := range c.b.t.Source.Events(ctx, l) {
-			if err != nil {
-				return err
-			}
-			if d.FirstB == nil && batch.Len() > 0 {
-				d.FirstB = &trace.Place{Location: l, Seq: batch.First, Offset: -1}
-			}
-			d.OnlyB += uint64(batch.Len())
-		}
-	}
-	return nil
 }

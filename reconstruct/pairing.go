@@ -55,6 +55,9 @@ func (p *pairing) skip() {
 // fewest of both together. If there is no pair within reach, half the reach of either side
 // goes, so that a record costs bounded time however little the traces have in common.
 func (p *pairing) nearest() (na, nb int) {
+	if p.a.peek(0) == nil || p.b.peek(0) == nil {
+		return reach, reach // of the side that has not ended
+	}
 	for total := 1; total <= reach; total++ {
 		for i := range total + 1 {
 			x := p.a.peek(i)

@@ -60,7 +60,7 @@ func (r *records) drop(n int) int {
 	return n
 }
 
-// fill appends the records of a batch. An event without a time has that of the one before.
+// fill appends the records of a batch.
 func (r *records) fill() {
 	b, err, ok := r.next()
 	if !ok || err != nil {
@@ -69,18 +69,12 @@ func (r *records) fill() {
 	}
 	r.times = r.times[:0]
 	for _, row := range b.Events {
-		if t, ok := b.Time(row); ok {
-			r.times = append(r.times, t)
-		}
+		r.times = append(r.times, b.Time(row))
 	}
-	now, times := r.last, r.times
-	r.last = r.s.t.Clock.Maps[r.l].Correct(times, r.last)
+	r.last = r.s.t.Clock.Maps[r.l].Correct(r.times, r.last)
 	r.buffer, r.head = append(r.buffer[:0], r.buffer[r.head:]...), 0
 	for seq, row := range b.Events {
-		if row.First < row.End {
-			now, times = times[0], times[1:]
-		}
-		r.buffer = append(r.buffer, record{content: r.s.content(b, row), seq: seq, time: r.s.ns(now)})
+		r.buffer = append(r.buffer, record{content: r.s.content(b, row), seq: seq, time: r.s.ns(r.times[seq-b.First])})
 	}
 }
 
@@ -100,11 +94,7 @@ func (s *side) content(b *trace.Batch, row trace.Row) content {
 		return content{p.Kind[k], numberOf(s.comms, p.Comm[k]),
 			[4]uint64{uint64(p.Op[k]), uint64(p.Root[k]), p.Sent[k], p.Received[k]}}
 	case trace.TableMetric:
-		c := content{kind: trace.KindMetric, what: trace.None}
-		if row.First < row.End {
-			c.what = numberOf(s.metrics, b.Metric.Metric[k])
-		}
-		return c
+		return content{kind: trace.KindMetric, what: numberOf(s.metrics, b.Metric.Metric[k])}
 	}
 	return content{kind: b.Other.Kind[k]}
 }

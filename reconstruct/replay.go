@@ -9,6 +9,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/formulae"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -40,7 +41,7 @@ type replay struct {
 	ranks     *formulae.RankMap
 	guessed   map[uint32]bool // communicators of whose messages not all partners were learned
 	inFlight  int             // messages in sent
-	keep      bool            // fixes
+	store     *spill.Store    // of fixes; nil: they are not kept
 	fixed     int             // fixes of all locations, whether they are kept or not
 	jobs      int
 	lookahead int      // events of a location that are made before they happen
@@ -49,9 +50,9 @@ type replay struct {
 	waiting   waitHeap // all that wait, and some that have gone on; nil until somebody gives up
 }
 
-// Bounds of memory: messages that are on their way, fixes, events that complete something
-// in one call. What is beyond is not waited for; a trace that comes near has some 10^8
-// events.
+// Bounds of memory, and for fixes of the store: messages that are on their way, fixes, events
+// that complete something in one call. What is beyond is not waited for; a trace that comes
+// near has some 10^8 events.
 const (
 	maxInFlight  = 1 << 21
 	maxFixes     = 1 << 26
@@ -76,7 +77,7 @@ type replayed struct {
 	seq      uint64
 	entered  int64                   // time of the last enter
 	ordinals map[trace.CommID]uint64 // nil: it has met nobody yet
-	fixes    []fix
+	fixes    *spill.Table[fix]
 	heads    []tally // of the items that complete something
 
 	completed []step // in the current call, one after the other
@@ -241,8 +242,8 @@ func (r *replay) settle(i int) bool {
 			r.fixed++
 			l.regime(at.kind)
 			l.now = l.release + max(l.timing.next(at.interval+uint32(formulae.Blocked)), 1)
-			if r.keep {
-				l.fixes = append(l.fixes, fix{l.seq, l.now})
+			if r.store != nil {
+				spill.Ensure(r.store, &l.fixes).Append(fix{l.seq, l.now})
 			}
 		} else {
 			l.tick(at.kind, at.interval)

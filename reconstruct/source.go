@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"tracekit/formulae"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -33,13 +34,15 @@ type Source struct {
 	defs  *trace.Defs
 	ranks *formulae.RankMap
 	jobs  int
+	store *spill.Store // of fixes
+	own   bool         // Close closes it
 
 	mu    sync.Mutex
 	short map[trace.LocationID]uint64 // events that are missing, of locations that were read
 
 	once   sync.Once
 	places [][]place
-	fixes  [][]fix
+	fixes  []*spill.Table[fix]
 	stuck  uint64
 	err    error
 }
@@ -49,9 +52,11 @@ const batchEvents = 4096
 
 // NewSource returns the trace that a model describes. So many locations as there are jobs,
 // below 1 one per processor, are rebuilt at the same time before the first event is
-// delivered. The times of rebuilt events are corrected already. The properties say that the
-// trace was rebuilt, from what, and what was not learned.
-func NewSource(m Model, jobs int) *Source {
+// delivered. When the events that waited happened is then kept in the store, which is to be
+// closed after the Source; nil: it has one of its own. The times of rebuilt events are
+// corrected already. The properties say that the trace was rebuilt, from what, and what was
+// not learned.
+func NewSource(m Model, jobs int, store *spill.Store) *Source {
 	rebuilt := *m.Defs
 	rebuilt.Locations = slices.Clone(m.Defs.Locations)
 	for l := range rebuilt.Locations {
@@ -67,7 +72,11 @@ func NewSource(m Model, jobs int) *Source {
 	if a := formulae.Approximations(formulae.UnlearnedOf(m.Defs, m.Locations)); len(a) > 0 {
 		info.Properties[trace.PropertyApproximate] = strings.Join(a, "; ")
 	}
-	return &Source{model: m, info: info, defs: &rebuilt, ranks: formulae.NewRankMap(m.Defs), jobs: jobs,
+	own := store == nil
+	if own {
+		store = spill.NewStore(spill.DefaultBudget(), "")
+	}
+	return &Source{model: m, info: info, defs: &rebuilt, ranks: formulae.NewRankMap(m.Defs), jobs: jobs, store: store, own: own,
 		short: make(map[trace.LocationID]uint64)}
 }
 
@@ -90,10 +99,12 @@ func (s *Source) align(ctx context.Context) error {
 		r := newReplay(s.ranks, s.model.Locations, s.places, func(l int) stepper {
 			return newRebuilt(s.ranks, trace.LocationID(l), &s.model.Locations[l])
 		}, s.model.Seed, math.MaxUint64, s.jobs)
-		r.keep = true
-		s.stuck, s.err = r.run(ctx)
+		r.store = s.store
+		if s.stuck, s.err = r.run(ctx); s.err == nil {
+			s.err = s.store.Err()
+		}
 		for l := range r.locations {
-			s.fixes = append(s.fixes, r.locations[l].fixes)
+			s.fixes = append(s.fixes, r.locations[l].fixes.Sealed())
 		}
 	})
 	return s.err
@@ -109,7 +120,8 @@ func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 			yield(nil, err)
 			return
 		}
-		location, places, fixes := &s.model.Locations[l], s.places[l], s.fixes[l]
+		location, places := &s.model.Locations[l], s.places[l]
+		fixes, fixed := s.fixes[l].Cursor(), 0
 		r, times := newRebuilder(s.ranks, l, location), newTiming(l, location, places, s.model.Seed)
 		var b trace.Batch
 		var seq uint64
@@ -124,10 +136,11 @@ func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 				if e, more = r.next(); !more {
 					break
 				}
-				if len(fixes) > 0 && fixes[0].seq == seq {
+				if fixed < s.fixes[l].Len() && fixes.Ptr(fixed).seq == seq {
 					times.regime(e.kind)
-					times.now, fixes = fixes[0].at, fixes[1:]
+					times.now = fixes.Ptr(fixed).at
 					e.time = times.now
+					fixed++
 				} else {
 					e.time = times.tick(e.kind, places[e.item.index].interval)
 				}
@@ -173,7 +186,12 @@ func (s *Source) Findings() []trace.Finding {
 }
 
 // Close implements trace.Source.
-func (s *Source) Close() error { return nil }
+func (s *Source) Close() error {
+	if s.own {
+		return s.store.Close()
+	}
+	return nil
+}
 
 // An event is a rebuilt event: a row of one of the tables.
 type event struct {

@@ -221,9 +221,6 @@ func (w *walker) pop(p place) {
 }
 
 func (w *walker) counters(m *trace.MetricValues, r trace.Row, seq uint64) {
-	if r.First == r.End {
-		return
-	}
 	t := w.time(m.Time[r.First])
 	for i, j := range w.judges {
 		if j, ok := j.(counterReader); ok {

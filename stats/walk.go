@@ -497,11 +497,7 @@ func (w *walk) corrected(t int64) int64 {
 // the time of an event is at least that of every event before it, of whatever table.
 func (w *walk) straighten(b *trace.Batch) {
 	for _, r := range b.Events {
-		t, ok := b.Time(r)
-		if !ok {
-			continue
-		}
-		if t > w.raw || !w.seen {
+		if t := b.Time(r); t > w.raw || !w.seen {
 			w.raw, w.seen = t, true
 		}
 		if r.Table == trace.TableFlow {

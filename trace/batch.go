@@ -83,7 +83,7 @@ type Coll struct {
 
 // MetricValues holds one row per counter value; the rows of one event share Seq. Member is
 // the value's position in the metric. Value holds the bits of a uint64, int64 or float64
-// according to Type.
+// according to Type. An event without values has one row, of TypeNone with the value 0.
 type MetricValues struct {
 	Seq    []uint64
 	Time   []int64
@@ -117,7 +117,7 @@ type Attrs struct {
 func (b *Batch) Len() int { return len(b.Order) }
 
 // A Row says where an event stands: in rows First to End-1 of a table, which are several
-// for a metric event of several values only, and none for one without values.
+// for a metric event of several values only.
 type Row struct {
 	Table      TableID
 	First, End int
@@ -146,23 +146,19 @@ func (b *Batch) MetricEnd(i int, seq uint64) int {
 	return i
 }
 
-// Time returns the recorded time of the event in a row; ok is false for a metric event
-// without values, which has none.
-func (b *Batch) Time(r Row) (t int64, ok bool) {
-	if r.First == r.End {
-		return 0, false
-	}
+// Time returns the recorded time of the event in a row.
+func (b *Batch) Time(r Row) int64 {
 	switch r.Table {
 	case TableFlow:
-		return b.Flow.Time[r.First], true
+		return b.Flow.Time[r.First]
 	case TableP2P:
-		return b.P2P.Time[r.First], true
+		return b.P2P.Time[r.First]
 	case TableColl:
-		return b.Coll.Time[r.First], true
+		return b.Coll.Time[r.First]
 	case TableMetric:
-		return b.Metric.Time[r.First], true
+		return b.Metric.Time[r.First]
 	}
-	return b.Other.Time[r.First], true
+	return b.Other.Time[r.First]
 }
 
 // Reset empties the batch for the events of location from first on and keeps its memory.
@@ -314,6 +310,9 @@ func (b *Batch) AddColl(r CollRow) {
 // AddMetric appends a metric event with its values (at most 255) of the given types.
 func (b *Batch) AddMetric(time int64, metric MetricID, types []ValueType, values []uint64) {
 	seq, m := b.next(TableMetric), &b.Metric
+	if len(values) == 0 {
+		types, values = []ValueType{TypeNone}, []uint64{0}
+	}
 	for i, v := range values {
 		m.Seq = append(m.Seq, seq)
 		m.Time = append(m.Time, time)

@@ -68,15 +68,15 @@ func TestEvents(t *testing.T) {
 	b.AddMetric(4, 0, nil, nil)
 	b.AddFlow(5, KindLeave, 0)
 	b.AddMetric(6, 0, []ValueType{TypeUint64}, []uint64{7})
-	want := []Row{{TableFlow, 0, 1}, {TableMetric, 0, 2}, {TableOther, 0, 1}, {TableMetric, 2, 2}, {TableFlow, 1, 2}, {TableMetric, 2, 3}}
+	want := []Row{{TableFlow, 0, 1}, {TableMetric, 0, 2}, {TableOther, 0, 1}, {TableMetric, 2, 3}, {TableFlow, 1, 2}, {TableMetric, 3, 4}}
 	var i int
 	for seq, r := range b.Events {
-		if at, ok := b.Time(r); seq != uint64(7+i) || r != want[i] || ok != (i != 3) || ok && at != int64(i+1) {
+		if at := b.Time(r); seq != uint64(7+i) || r != want[i] || at != int64(i+1) {
 			t.Errorf("event %d is %v at %d, want %v", seq, r, at, want[i])
 		}
 		i++
 	}
-	if i != b.Len() {
-		t.Errorf("%d events of %d", i, b.Len())
+	if err := b.Check(); err != nil || i != b.Len() {
+		t.Errorf("%d events of %d: %v", i, b.Len(), err)
 	}
 }

@@ -77,7 +77,7 @@ func BenchmarkDecompress(b *testing.B) {
 			src, n := inMemory(b, path)
 			file, _ := compress(b, src, tkf.Options{})
 			perCore(b, n, func() {
-				tkf, err := tkf.Open(file, 0)
+				tkf, err := tkf.Open(file, 0, nil)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -48,7 +48,7 @@ func readAll(t testing.TB, file []byte, limit int) (events int, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
-	src, err := open(bytes.NewReader(file), int64(len(file)), "file", 1, func() error { return nil })
+	src, err := open(bytes.NewReader(file), int64(len(file)), "file", 1, nil, func() error { return nil })
 	if err != nil {
 		return 0, err
 	}

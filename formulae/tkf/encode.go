@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash"
 	"iter"
+	"math"
 
 	"tracekit/engine"
 	"tracekit/formulae"
@@ -98,15 +99,11 @@ func (s *lossless) code(l trace.LocationID, batches engine.Batches) (*coded, err
 	if s.forest != nil {
 		tree = formulae.NewCallTree(s.form)
 	}
-	done := int(e.out.count)
 	for b, err := range batches {
 		if err != nil {
 			return nil, err
 		}
-		if done < len(b.Order) {
-			e.batch(b, done, len(b.Order))
-		}
-		done = max(done-len(b.Order), 0)
+		e.batch(b, math.MaxUint64)
 		if tree != nil {
 			tree.Add(b)
 		}
@@ -140,26 +137,29 @@ func (s *lossless) prepare(events func() iter.Seq2[*trace.Batch, error]) error {
 }
 
 // first codes the first n events of a location.
-func (e *locationEncoder) first(batches iter.Seq2[*trace.Batch, error], n int) error {
+func (e *locationEncoder) first(batches iter.Seq2[*trace.Batch, error], n uint64) error {
 	for b, err := range batches {
 		if err != nil {
 			return err
 		}
-		to := min(len(b.Order), n)
-		e.batch(b, 0, to)
-		if n -= to; n == 0 {
+		if e.batch(b, n); e.out.count == n {
 			break
 		}
 	}
 	return nil
 }
 
-// batch codes the events of a batch from one place to another.
-func (e *locationEncoder) batch(b *trace.Batch, from, to int) {
-	e.rows.Begin(b, from)
-	for i := from; i < to; i++ {
-		guess, guessed := e.structure.predictor.predicted()
-		e.event(e.rows.Read(b, i, guess, guessed))
+// batch codes the events of a batch that are not coded yet, up to a sequence number.
+func (e *locationEncoder) batch(b *trace.Batch, end uint64) {
+	e.rows.Begin(b, e.out.count)
+	for seq, at := range b.Events {
+		if seq == end {
+			break
+		}
+		if seq >= e.out.count {
+			guess, guessed := e.structure.predictor.predicted()
+			e.event(e.rows.Read(b, seq, at, guess, guessed))
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func ExampleOpen() {
 	defer os.RemoveAll(dir)
 	name := filepath.Join(dir, "ring.tkf")
 	os.WriteFile(name, file.Bytes(), 0o666)
-	rebuilt, err := tkf.Open(name, 0)
+	rebuilt, err := tkf.Open(name, 0, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -142,7 +142,7 @@ func TestForgedCounts(t *testing.T) {
 		{"without an event", func(x *forgery) { x.announce(); x.endless() }, false, false},
 	} {
 		file := forge(t, c.alter)
-		src, err := open(bytes.NewReader(file), int64(len(file)), "file", 1, func() error { return nil })
+		src, err := open(bytes.NewReader(file), int64(len(file)), "file", 1, nil, func() error { return nil })
 		if c.refused {
 			if !isSyntaxError(err) {
 				t.Errorf("%s: %v, want a syntax error", c.name, err)

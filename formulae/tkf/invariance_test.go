@@ -196,7 +196,7 @@ func TestSameBytesForAnyJobs(t *testing.T) {
 		var back [2]trace.Source
 		for i, jobs := range []int{1, 8} {
 			var err error
-			if back[i], err = tkf.Open(one, jobs); err != nil {
+			if back[i], err = tkf.Open(one, jobs, nil); err != nil {
 				t.Fatal(err)
 			}
 			defer back[i].Close()

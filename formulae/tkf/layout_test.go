@@ -78,7 +78,7 @@ func TestFilesOfThisVersion(t *testing.T) {
 		if *update {
 			tracetest.WriteFile(t, name, compressed(t, Mode(mode)))
 		}
-		file, err := Open(name, 0)
+		file, err := Open(name, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"tracekit/formulae/internal/pack"
 	"tracekit/formulae/internal/symbols"
 	"tracekit/reconstruct"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -55,10 +56,11 @@ type source struct {
 
 // Open opens a compressed trace. Of one that was compressed without loss the events are
 // those of the trace; of one in stat mode they are rebuilt from the formulae, so many
-// locations at the same time as there are jobs (below 1: one per processor). The error
-// wraps trace.ErrNotATrace if it is no compressed trace, and is a *trace.SyntaxError if it
-// is damaged; so are errors of reading events, for every block has a checksum.
-func Open(path string, jobs int) (trace.Source, error) {
+// locations at the same time as there are jobs (below 1: one per processor), with a store as
+// reconstruct.NewSource takes it. The error wraps trace.ErrNotATrace if it is no compressed
+// trace, and is a *trace.SyntaxError if it is damaged; so are errors of reading events, for
+// every block has a checksum.
+func Open(path string, jobs int, store *spill.Store) (trace.Source, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -66,7 +68,7 @@ func Open(path string, jobs int) (trace.Source, error) {
 	info, err := f.Stat()
 	if err == nil {
 		var s trace.Source
-		if s, err = open(f, info.Size(), path, jobs, f.Close); err == nil {
+		if s, err = open(f, info.Size(), path, jobs, store, f.Close); err == nil {
 			return s, nil
 		}
 	}
@@ -75,7 +77,7 @@ func Open(path string, jobs int) (trace.Source, error) {
 }
 
 // open reads all but the events: sections are scanned, those before the events decoded.
-func open(r io.ReaderAt, size int64, name string, jobs int, close func() error) (trace.Source, error) {
+func open(r io.ReaderAt, size int64, name string, jobs int, store *spill.Store, close func() error) (trace.Source, error) {
 	sections, err := scanSections(r, size, name)
 	if err != nil {
 		if errors.Is(err, errNotTKF) {
@@ -94,7 +96,7 @@ func open(r io.ReaderAt, size int64, name string, jobs int, close func() error) 
 		return nil, err
 	}
 	if f.head.Mode == uint64(Statistics) {
-		return f.rebuilt(sections[2:], jobs, close)
+		return f.rebuilt(sections[2:], jobs, store, close)
 	}
 	s := &source{file: f, close: close, ranks: formulae.NewRankMap(&f.about.Defs)}
 	if err := s.readClasses(sections[2:]); err != nil {
@@ -104,7 +106,7 @@ func open(r io.ReaderAt, size int64, name string, jobs int, close func() error) 
 }
 
 // rebuilt returns the trace that a file in stat mode describes, of which all is read.
-func (f *file) rebuilt(rest []section, jobs int, close func() error) (trace.Source, error) {
+func (f *file) rebuilt(rest []section, jobs int, store *spill.Store, close func() error) (trace.Source, error) {
 	locations, err := f.readStatistics(rest)
 	if err != nil {
 		return nil, err
@@ -115,7 +117,7 @@ func (f *file) rebuilt(rest []section, jobs int, close func() error) (trace.Sour
 	if h.Laws {
 		m.Durations = formulae.Laws
 	}
-	return reconstruct.NewSource(m, jobs), close()
+	return reconstruct.NewSource(m, jobs, store), close()
 }
 
 // load reads the payload of a section.

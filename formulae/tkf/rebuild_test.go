@@ -11,6 +11,7 @@ import (
 	"tracekit/formulae"
 	"tracekit/formulae/tkf"
 	"tracekit/samples"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -43,6 +44,23 @@ func TestRebuiltLength(t *testing.T) {
 				t.Errorf("%s: %d bytes, bound %d", program, r.Sizes.File, *r.Sizes.Bound)
 			}
 		}
+	}
+}
+
+// What a replay notes for those who read lies in the store, whatever that keeps in memory.
+func TestReplayInStore(t *testing.T) {
+	src := generate(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 2000, Seed: 3})
+	name, _ := compress(t, src, tkf.Options{Mode: tkf.Statistics})
+	store := spill.NewStore(0, t.TempDir())
+	defer store.Close()
+	spilled, err := tkf.Open(name, 0, store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer spilled.Close()
+	checkSame(t, openTKF(t, name), spilled)
+	if store.Spilled() == 0 {
+		t.Error("nothing was spilled")
 	}
 }
 

@@ -54,7 +54,7 @@ func compress(t testing.TB, src trace.Source, opts tkf.Options) (string, *tkf.Re
 
 func openTKF(t testing.TB, name string) trace.Source {
 	t.Helper()
-	src, err := tkf.Open(name, 0)
+	src, err := tkf.Open(name, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

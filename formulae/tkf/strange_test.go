@@ -37,7 +37,8 @@ func strange(seed uint64, n int) *trace.MemorySource {
 			case 3:
 				b.AddColl(trace.CollRow{Time: time, Kind: trace.KindCollectiveEnd, Op: trace.CollectiveOp(r.IntN(256)), Comm: 0, Root: small(), Sent: extreme(), Received: extreme()})
 			case 4:
-				b.AddMetric(time, trace.MetricID(small()), []trace.ValueType{1, trace.ValueType(r.IntN(256))}, []uint64{extreme(), extreme()})
+				types, values, n := []trace.ValueType{1, trace.ValueType(r.IntN(256))}, []uint64{extreme(), extreme()}, r.IntN(3)
+				b.AddMetric(time, trace.MetricID(small()), types[:n], values[:n])
 			case 5:
 				args := make([]uint64, r.IntN(5))
 				for i := range args {

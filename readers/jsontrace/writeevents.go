@@ -83,9 +83,7 @@ func (p *piece) prepare(track *trackPrefix) {
 		p.ends = append(p.ends, e)
 	}
 	for _, r := range b.Events {
-		if time, ok := b.Time(r); ok {
-			track.last = time
-		}
+		track.last = b.Time(r)
 	}
 }
 
@@ -340,11 +338,6 @@ func (w *lineWriter) coll(i int) {
 
 func (w *lineWriter) metric(r trace.Row) {
 	m := &w.b.Metric
-	if r.First == r.End {
-		w.drop("counters without values")
-		w.skipAttrs()
-		return
-	}
 	w.start('C', m.Time[r.First])
 	id := m.Metric[r.First]
 	w.line = append(w.line, `,"name":`...)

@@ -72,7 +72,7 @@ func (p *printer) lines(b *trace.Batch) []string {
 }
 
 func (p *printer) event(b *trace.Batch, r trace.Row) (trace.Kind, int64, string) {
-	time, _ := b.Time(r)
+	time := b.Time(r)
 	switch i := r.First; r.Table {
 	case trace.TableFlow:
 		return b.Flow.Kind[i], time, "Region: " + p.named(b.Flow.Region[i])

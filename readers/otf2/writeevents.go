@@ -102,11 +102,7 @@ func (w *Writer) flushAll() error {
 // attr is the next, which all lie in one chunk.
 func (f *eventFile) writeEvent(b *trace.Batch, seq uint64, r trace.Row, attr *int) error {
 	body := f.appendAttributes(f.scratch[:0], b, seq, attr)
-	time, ok := b.Time(r)
-	if !ok {
-		f.w.drop(trace.KindMetric) // of which counter nobody knows
-		return nil
-	}
+	time := b.Time(r)
 	event, ok := f.appendEvent(body, b, r)
 	f.scratch = event
 	if !ok {

@@ -94,12 +94,7 @@ func (w *Writer) Concurrent() bool { return true }
 func (w *Writer) Write(b *trace.Batch) error {
 	t := &w.threads[b.Location]
 	for _, r := range b.Events {
-		time, ok := b.Time(r)
-		if !ok {
-			w.lose("counters without values", 1)
-			continue
-		}
-		t.step(time)
+		t.step(b.Time(r))
 		switch r.Table {
 		case trace.TableFlow:
 			t.flow(&b.Flow, r.First)

@@ -27,11 +27,8 @@ func appendEvent(out, b *trace.Batch, row trace.Row, time int64, attrs, attrsEnd
 		c := &b.Coll
 		out.AddColl(trace.CollRow{Time: time, Kind: c.Kind[k], Op: c.Op[k], Comm: c.Comm[k], Root: c.Root[k], Sent: c.Sent[k], Received: c.Received[k], Request: c.Request[k]})
 	case trace.TableMetric:
-		m, id := &b.Metric, trace.MetricID(0)
-		if row.First < row.End {
-			id = m.Metric[k]
-		}
-		out.AddMetric(time, id, m.Type[row.First:row.End], m.Value[row.First:row.End])
+		m := &b.Metric
+		out.AddMetric(time, m.Metric[k], m.Type[row.First:row.End], m.Value[row.First:row.End])
 	case trace.TableOther:
 		o := &b.Other
 		out.AddOther(time, o.Kind[k], o.Args[o.Offset[k]:o.Offset[k+1]]...)

@@ -140,14 +140,14 @@ func (s *scan) run(batches engine.Batches) error {
 		}
 		for seq, row := range b.Events {
 			events = seq + 1
-			time, timed := b.Time(row)
+			time := b.Time(row)
 			before := s.w.path()
 			if s.follows != nil {
-				for timed && s.starts.Len() < s.follows.Len() && time >= s.follows.Ptr(s.starts.Len()).time {
+				for s.starts.Len() < s.follows.Len() && time >= s.follows.Ptr(s.starts.Len()).time {
 					s.begin(seq, s.follows.Ptr(s.starts.Len()).time, before)
 				}
 			} else if every > 0 {
-				for ; timed && time >= next && s.room(); next += every {
+				for ; time >= next && s.room(); next += every {
 					s.begin(seq, next, before)
 				}
 			}

@@ -63,7 +63,7 @@ func records(t *testing.T, src trace.Source, l trace.LocationID) (out []record) 
 				t.Fatalf("location %d: event %d after %d", l, seq, len(out))
 			}
 			r := record{table: row.Table}
-			r.time, _ = b.Time(row)
+			r.time = b.Time(row)
 			k, request := row.First, uint64(0)
 			switch row.Table {
 			case trace.TableFlow:

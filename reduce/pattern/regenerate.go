@@ -152,7 +152,7 @@ type variant struct {
 // is false if the trace is not the one that was reduced: then a kept interval is not when it
 // was.
 func (w *rewriter) keep(b *trace.Batch, seq uint64, row trace.Row) bool {
-	time, timed := b.Time(row)
+	time := b.Time(row)
 	attrs := w.attrs
 	for w.attrs < len(b.Attrs.Seq) && b.Attrs.Seq[w.attrs] <= seq {
 		w.attrs++
@@ -166,9 +166,9 @@ func (w *rewriter) keep(b *trace.Batch, seq uint64, row trace.Row) bool {
 	if w.kept < len(w.models) && seq >= w.location.Kept[w.kept].First {
 		m, k := &w.models[w.kept], w.location.Kept[w.kept]
 		within := min(max(time, k.Begin), k.End) // some times of a trace may run backwards
-		if timed && within == time {
+		if within == time {
 			w.inside = true
-		} else if timed {
+		} else {
 			w.outside = true
 		}
 		appendEvent(&m.events, b, row, within, attrs, w.attrs)

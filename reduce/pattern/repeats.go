@@ -175,11 +175,7 @@ func (m *measure) run(batches engine.Batches) error {
 		for seq, row := range b.Events {
 			m.pass(seq)
 			if m.sum != nil {
-				t, timed := b.Time(row)
-				if !timed {
-					t = m.last
-				}
-				m.add(t)
+				m.add(b.Time(row))
 			}
 		}
 	}

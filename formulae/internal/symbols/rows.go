@@ -7,7 +7,7 @@ import (
 	"tracekit/trace"
 )
 
-// Rows walk through the events of a batch and makes symbols of them (docs/TKF.md, Symbols),
+// Rows make symbols of the events of a batch (docs/TKF.md, Symbols),
 // or the other way round: both directions side by side, table by table.
 //
 //	event = symbol + time + values
@@ -17,24 +17,20 @@ type Rows struct {
 	requests requests
 	Values   []uint64 // of the current event, in the order of the stream
 
-	next    [5]int // next row of each table of the batch
-	attr    int    // next row of the attributes
+	attr    int // next row of the attributes
 	scratch []byte
 }
 
-// Begin starts with event i of a batch.
-func (r *Rows) Begin(b *trace.Batch, i int) {
-	for t, seqs := range [...][]uint64{b.Flow.Seq, b.P2P.Seq, b.Coll.Seq, b.Metric.Seq, b.Other.Seq} {
-		r.next[t], _ = slices.BinarySearch(seqs, b.First+uint64(i))
-	}
-	r.attr, _ = slices.BinarySearch(b.Attrs.Seq, b.First+uint64(i))
+// Begin starts with an event of a batch.
+func (r *Rows) Begin(b *trace.Batch, seq uint64) {
+	r.attr, _ = slices.BinarySearch(b.Attrs.Seq, seq)
 }
 
-// Read returns the number of the symbol and the time of event i of the batch, and leaves the
+// Read returns the number of the symbol and the time of an event of the batch, and leaves the
 // values that follow in r.Values. A guess of the number is tried first: comparing is cheaper
 // than looking up.
-func (r *Rows) Read(b *trace.Batch, i int, guess uint32, guessed bool) (id uint32, time int64) {
-	s, time := r.read(b, i)
+func (r *Rows) Read(b *trace.Batch, seq uint64, at trace.Row, guess uint32, guessed bool) (id uint32, time int64) {
+	s, time := r.read(b, seq, at)
 	if guessed && r.Table.symbols[guess] == s {
 		return guess, time
 	}
@@ -56,14 +52,12 @@ func (r *Rows) number(s symbol) uint32 {
 	return t.add(s)
 }
 
-// read returns the symbol and the time of event i of the batch. The symbol is closed unless
+// read returns the symbol and the time of an event of the batch. The symbol is closed unless
 // its list would be one too many.
-func (r *Rows) read(b *trace.Batch, i int) (s symbol, time int64) {
-	t := b.Order[i]
-	row := r.next[t]
-	r.next[t]++
+func (r *Rows) read(b *trace.Batch, seq uint64, at trace.Row) (s symbol, time int64) {
+	row := at.First
 	r.Values = r.Values[:0]
-	switch t {
+	switch at.Table {
 	case trace.TableFlow:
 		s, time = readFlow(&b.Flow, row), b.Flow.Time[row]
 	case trace.TableP2P:
@@ -77,11 +71,11 @@ func (r *Rows) read(b *trace.Batch, i int) (s symbol, time int64) {
 		s = symbol{kind: c.Kind[row], op: c.Op[row], ref: uint32(c.Comm[row]), peer: c.Root[row], size: c.Sent[row], received: c.Received[row]}
 		r.request(&s, c.Request[row])
 	case trace.TableMetric:
-		s, time = r.metric(&b.Metric, row), b.Metric.Time[row]
+		s, time = r.metric(&b.Metric, at), b.Metric.Time[row]
 	default:
 		s, time = r.other(&b.Other, row), b.Other.Time[row]
 	}
-	if r.attr < len(b.Attrs.Seq) && b.Attrs.Seq[r.attr] == b.First+uint64(i) {
+	if r.attr < len(b.Attrs.Seq) && b.Attrs.Seq[r.attr] == seq {
 		r.attributes(&b.Attrs, &s)
 	}
 	return s, time
@@ -108,16 +102,13 @@ func (r *Rows) request(s *symbol, id uint64) {
 }
 
 // metric reads the rows of a metric event.
-func (r *Rows) metric(m *trace.MetricValues, row int) symbol {
+func (r *Rows) metric(m *trace.MetricValues, at trace.Row) symbol {
 	r.scratch = r.scratch[:0]
-	end := row
-	for end < len(m.Seq) && m.Seq[end] == m.Seq[row] {
-		r.scratch = append(r.scratch, byte(m.Type[end]))
-		r.Values = append(r.Values, m.Value[end])
-		end++
+	for _, t := range m.Type[at.First:at.End] {
+		r.scratch = append(r.scratch, byte(t))
 	}
-	r.next[trace.TableMetric] = end
-	return symbol{kind: trace.KindMetric, ref: uint32(m.Metric[row]), list: r.Table.list(r.scratch)}
+	r.Values = append(r.Values, m.Value[at.First:at.End]...)
+	return symbol{kind: trace.KindMetric, ref: uint32(m.Metric[at.First]), list: r.Table.list(r.scratch)}
 }
 
 func (r *Rows) other(o *trace.Other, row int) symbol {
