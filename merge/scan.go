@@ -190,7 +190,8 @@ type otherRows struct {
 }
 
 // between takes events that are neither enter nor leave, from one sequence number to before
-// another. The tables that merging does not need are passed over, but for their times.
+// another. The tables that merging does not need are passed over, but for their times. It is
+// trace.Batch.Events written out, for this is the hottest of all loops over events.
 func (s *scanner) between(b *otherRows, seq, end uint64) {
 	for ; seq < end; seq++ {
 		switch b.Order[seq-b.First] {
