@@ -292,10 +292,13 @@ func (s *scanner) leave(region trace.RegionID) {
 	s.close(s.stack.Pop().row, false)
 }
 
-// unwind closes the n innermost regions although they were never left.
+// unwind closes the n innermost regions although they were never left. They are noted from the
+// outermost on, so that the first alone needs a text.
 func (s *scanner) unwind(n int) {
+	for i := s.stack.Len() - n; i < s.stack.Len(); i++ {
+		s.note(trace.CodeOpenRegion, s.stack.At(i).seq, "%s is not left", s.facts.defs.RegionName(s.stack.Region(i)))
+	}
 	for range n {
-		s.note(trace.CodeOpenRegion, s.stack.Top().seq, "%s is not left", s.facts.defs.RegionName(s.stack.Region(s.stack.Len()-1)))
 		s.close(s.stack.Pop().row, true)
 	}
 }
