@@ -10,9 +10,9 @@ import (
 	"tracekit/trace"
 )
 
-// MaxDepth is the call depth beyond which call paths do not grow: deeper regions count
+// deepestPath is the call depth beyond which call paths do not grow: deeper regions count
 // as belonging to the path at that depth, so that endless recursion cannot fill memory.
-const MaxDepth = 1 << 14
+const deepestPath = 1 << 14
 
 // A located is what the scan of one location yields. Times are raw ticks, but never
 // decrease; call paths are those of the location's own tree.
@@ -154,6 +154,9 @@ func (s *scanner) batch(b *trace.Batch) {
 			}
 			continue
 		}
+		if s.stack.Full() {
+			s.unwind(1)
+		}
 		node := trace.PathNode{Parent: trace.None, Region: region, Site: s.site(b.Flow.Context, i)}
 		if v := s.stack.Top(); v != nil {
 			node.Parent = v.path
@@ -273,7 +276,7 @@ func (s *scanner) openCall(path trace.PathID, region trace.RegionID) uint32 {
 // step returns the number of the path n, which is its parent's if that is as deep as paths are.
 func (s *scanner) step(n trace.PathNode) uint32 {
 	path := n.Parent
-	if s.stack.Len() < MaxDepth {
+	if s.stack.Len() < deepestPath {
 		path = s.out.tree.Add(n)
 	}
 	s.paths.Remember(n, uint32(path))
