@@ -3,6 +3,7 @@ package merge
 import (
 	"math"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -17,36 +18,39 @@ const horizon = 1024
 // shift jumps, a ramp that rises one tick in slope leads up to it. Where the ramp would
 // move a send behind its receive, it goes straight to the send that makes it steepest and
 // begins anew there.
-func amortise(marks []mark) {
-	i := len(marks) - 1
-	marks[i].shift = marks[i].forward
+func amortise(marks *spill.Table[mark]) {
+	rows, i := marks.Cursor(), marks.Len()-1
+	rows.Ptr(i).shift = rows.Ptr(i).forward
 	for i > 0 {
-		if steep, rise := steepest(marks, i); steep < i {
-			i = follow(marks, i, steep, func(t int64) int64 {
-				return marks[i].shift - int64(math.Ceil(rise*float64(marks[i].time-t)))
+		m := *rows.Ptr(i)
+		if steep, rise := steepest(&rows, i); steep < i {
+			i = follow(&rows, i, steep, func(t int64) int64 {
+				return m.shift - int64(math.Ceil(rise*float64(m.time-t)))
 			})
 			continue
 		}
-		i = follow(marks, i, max(0, i-horizon), func(t int64) int64 { return ramp(marks[i], t) })
+		i = follow(&rows, i, max(0, i-horizon), func(t int64) int64 { return ramp(&m, t) })
 	}
 }
 
 // ramp returns the shift at time t of the ramp that ends at m.
-func ramp(m mark, t int64) int64 { return m.shift - (m.time-t)/slope }
+func ramp(m *mark, t int64) int64 { return m.shift - (m.time-t)/slope }
 
 // steepest returns the mark before i that the ramp to i must not exceed and that makes it
 // steepest, with that rise in ticks per tick; i if there is none.
-func steepest(marks []mark, i int) (at int, rise float64) {
+func steepest(marks *spill.Cursor[mark], i int) (at int, rise float64) {
+	top := *marks.Ptr(i)
 	at = i
 	for k := i - 1; k >= max(0, i-horizon); k-- {
-		v := ramp(marks[i], marks[k].time)
-		if v <= marks[k].forward {
+		m := marks.Ptr(k)
+		v := ramp(&top, m.time)
+		if v <= m.forward {
 			break
 		}
-		if marks[k].high >= v {
+		if m.high >= v {
 			continue
 		}
-		if r := float64(marks[i].shift-marks[k].high) / float64(marks[i].time-marks[k].time); r > rise {
+		if r := float64(top.shift-m.high) / float64(top.time-m.time); r > rise {
 			at, rise = k, r
 		}
 	}
@@ -55,10 +59,10 @@ func steepest(marks []mark, i int) (at int, rise float64) {
 
 // follow gives the marks from i down to the given one the shift of a line, or the forward
 // shift at the first that has more of it. It returns the last mark that it has given one.
-func follow(marks []mark, i, to int, line func(int64) int64) int {
+func follow(marks *spill.Cursor[mark], i, to int, line func(int64) int64) int {
 	k := i - 1
 	for ; ; k-- {
-		m := &marks[k]
+		m := marks.Ptr(k)
 		m.shift = min(m.high, line(m.time))
 		if m.shift <= m.forward {
 			m.shift = m.forward
@@ -70,19 +74,22 @@ func follow(marks []mark, i, to int, line func(int64) int64) int {
 	}
 }
 
-// bend adds marks where a shift has faded away and where a ramp begins between two marks.
-func bend(marks []mark, fade int64, base func(int64) int64) []mark {
-	out := make([]mark, 0, len(marks)+len(marks)/8)
-	for i, b := range marks {
-		if i > 0 {
-			out = bendBetween(out, marks[i-1], b, fade, base)
-		}
-		out = append(out, b)
+// bend returns the marks with those added where a shift has faded away and where a ramp begins
+// between two marks.
+func bend(store *spill.Store, marks *spill.Table[mark], fade int64, base func(int64) int64) *spill.Table[mark] {
+	out, last := spill.NewTable[mark](store), marks.At(0)
+	out.Append(last)
+	rows := marks.Cursor()
+	for i := 1; i < marks.Len(); i++ {
+		m := *rows.Ptr(i)
+		bendBetween(out, last, m, fade, base)
+		out.Append(m)
+		last = m
 	}
 	return out
 }
 
-func bendBetween(out []mark, a, b mark, fade int64, base func(int64) int64) []mark {
+func bendBetween(out *spill.Table[mark], a, b mark, fade int64, base func(int64) int64) {
 	span, start := b.time-a.time, b.time
 	rise := b.shift - a.shift
 	if rise > 0 && rise < span/slope {
@@ -90,12 +97,11 @@ func bendBetween(out []mark, a, b mark, fade int64, base func(int64) int64) []ma
 	}
 	if excess := a.shift - base(a.time); excess > 0 && excess < (start-a.time)/fade {
 		gone := a.time + excess*fade
-		out = append(out, free(gone, base(gone)))
+		out.Append(free(gone, base(gone)))
 	}
 	if start < b.time && start > a.time {
-		out = append(out, free(start, max(base(start), a.shift-(start-a.time)/fade)))
+		out.Append(free(start, max(base(start), a.shift-(start-a.time)/fade)))
 	}
-	return out
 }
 
 // free returns a mark at a time at which nothing happens that others depend on.
@@ -110,29 +116,32 @@ const lookahead = 64
 // makeKnots returns knots whose interpolation gives every mark its shift, to a tick and
 // within its bounds, or exactly: as few as one pass finds. There are none if all shifts
 // are 0.
-func makeKnots(marks []mark, exact bool) []trace.Knot {
-	knots := []trace.Knot{{Time: marks[0].time, Shift: marks[0].shift}}
-	moved := marks[0].shift != 0
-	for at := 0; at < len(marks)-1; {
-		at = segment(marks, at, exact)
-		moved = moved || marks[at].shift != 0
-		knots = append(knots, trace.Knot{Time: marks[at].time, Shift: marks[at].shift})
+func makeKnots(store *spill.Store, marks *spill.Table[mark], exact bool) *spill.Table[trace.Knot] {
+	knots, rows, moved := spill.NewTable[trace.Knot](store), marks.Cursor(), false
+	for at, last := 0, marks.Len()-1; ; at = segment(&rows, last, at, exact) {
+		m := rows.Ptr(at)
+		moved = moved || m.shift != 0
+		knots.Append(trace.Knot{Time: m.time, Shift: m.shift})
+		if at == last {
+			break
+		}
 	}
 	if !moved {
+		knots.Release()
 		return nil
 	}
-	return knots
+	return knots.Sealed()
 }
 
-// segment returns the mark at which a segment that begins at the given one ends. The
-// slopes with which the segment passes all marks in between within their bounds form an
+// segment returns the mark, up to the last one, at which a segment that begins at the given one
+// ends. The slopes with which the segment passes all marks in between within their bounds form an
 // interval, which gets smaller with every mark.
-func segment(marks []mark, from int, exact bool) (end int) {
-	a := marks[from]
+func segment(marks *spill.Cursor[mark], last, from int, exact bool) (end int) {
+	a := *marks.Ptr(from)
 	end = from + 1
 	low, high := math.Inf(-1), math.Inf(1)
-	for k := from + 1; k < len(marks) && k-end <= lookahead && low <= high; k++ {
-		m := marks[k]
+	for k := from + 1; k <= last && k-end <= lookahead && low <= high; k++ {
+		m := marks.Ptr(k)
 		span := float64(m.time - a.time)
 		if s := float64(m.shift-a.shift) / span; low <= s && s <= high {
 			end = k
@@ -146,7 +155,7 @@ func segment(marks []mark, from int, exact bool) (end int) {
 
 // play returns how far below and above a mark's shift a line may pass, so that it is
 // within the mark's bounds after rounding.
-func play(m mark, exact bool) (below, above float64) {
+func play(m *mark, exact bool) (below, above float64) {
 	const half = 0.49 // leaves room for floating-point errors
 	below, above = half, half
 	if !exact && m.shift-1 >= m.low {

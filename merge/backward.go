@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -24,27 +25,28 @@ const unbounded = math.MaxInt64
 // backward spreads the jumps of the forward pass over what happened before them and makes
 // the knots of each process. Exact makes as many knots as there are marks.
 func (c *logicalClock) backward(ctx context.Context, exact bool) error {
-	for d, locs := range c.domains {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	_, err := engine.Map(ctx, c.jobs, len(c.domains), func(_ context.Context, d int) (struct{}, error) {
 		marks := c.marks(d)
 		amortise(marks)
-		knots := spill.NewTable[trace.Knot](c.trace.Store)
-		knots.AppendRows(makeKnots(bend(marks, c.fade, c.base(d)), exact))
-		knots = knots.Sealed()
-		for _, l := range locs {
+		bent := bend(c.trace.Store, marks, c.fade, c.base(d))
+		marks.Release()
+		knots := makeKnots(c.trace.Store, bent, exact)
+		bent.Release()
+		c.maps[c.domains[d][0]].Knots.Release() // those of the pass before
+		for _, l := range c.domains[d] {
 			c.maps[l].Knots = knots
 		}
-	}
-	return nil
+		return struct{}{}, nil
+	})
+	return err
 }
 
 // marks returns the points of a domain, those of one tick as one mark, and at least a mark
 // for the first event.
-func (c *logicalClock) marks(d int) []mark {
+func (c *logicalClock) marks(d int) *spill.Table[mark] {
 	w, ends := c.walk(c.domains[d]), 0
-	marks := c.first(d)
+	marks := spill.NewTable[mark](c.trace.Store)
+	marks.Append(c.first(d))
 	for at := w.peek(); at.kind != noPoint; at = w.peek() {
 		m := mark{time: at.time, low: math.MinInt64, high: unbounded}
 		switch at.kind {
@@ -62,14 +64,14 @@ func (c *logicalClock) marks(d int) []mark {
 				m.low = m.forward
 			}
 		}
-		marks = addMark(marks, m)
+		addMark(marks, m)
 		w.pass(at)
 	}
 	return marks
 }
 
 // first returns a mark for the first event of a domain.
-func (c *logicalClock) first(d int) []mark {
+func (c *logicalClock) first(d int) mark {
 	start := int64(math.MaxInt64)
 	for _, l := range c.domains[d] {
 		if s := c.trace.Span[l]; s.Events > 0 {
@@ -77,17 +79,17 @@ func (c *logicalClock) first(d int) []mark {
 		}
 	}
 	base := c.base(d)(start)
-	return []mark{{time: start, forward: base, shift: base, low: math.MinInt64, high: unbounded}}
+	return free(start, base)
 }
 
-func addMark(marks []mark, m mark) []mark {
-	if last := &marks[len(marks)-1]; last.time == m.time {
+func addMark(marks *spill.Table[mark], m mark) {
+	if last := marks.Ptr(marks.Len() - 1); last.time == m.time {
 		last.forward = max(last.forward, m.forward)
 		last.low = max(last.low, m.low)
 		last.high = max(last.forward, min(last.high, m.high))
-		return marks
+		return
 	}
-	return append(marks, m)
+	marks.Append(m)
 }
 
 // promise is how much earlier than in the forward pass a receive may come in the end, if

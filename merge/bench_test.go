@@ -9,6 +9,7 @@ import (
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/samples"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -29,16 +30,16 @@ func BenchmarkMerge(b *testing.B) {
 	for _, memory := range []int64{192, 4096} {
 		for _, jobs := range []int{1, 2} {
 			b.Run(fmt.Sprintf("memory=%d/jobs=%d", memory, jobs), func(b *testing.B) {
-				benchmarkMerge(b, src, merge.Options{Jobs: jobs, Memory: memory << 20})
+				benchmarkMerge(b, src, memory<<20, jobs)
 			})
 		}
 	}
 }
 
-func benchmarkMerge(b *testing.B, src trace.Source, opts merge.Options) {
+func benchmarkMerge(b *testing.B, src trace.Source, memory int64, jobs int) {
 	var events uint64
 	for b.Loop() {
-		t, err := merge.Merge(b.Context(), src, opts)
+		t, err := merge.Merge(b.Context(), src, merge.Options{Jobs: jobs, Store: spill.NewStore(memory, "")})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -122,7 +122,9 @@ func (c *clockwork) repair(ctx context.Context, base census) (left census, doubt
 	}
 	clock := &logicalClock{trace: t, parts: c.parts, maps: t.Clock.Maps, latency: c.opts.MinLatency, jobs: c.opts.Jobs}
 	if c.opts.Clock.auto() {
-		clock.doubts = c.doubts()
+		if clock.doubts, err = c.doubts(ctx); err != nil {
+			return base, 0, err
+		}
 		sure, err := violations(ctx, t, clock.doubts.at, c.opts.MinLatency, c.opts.Jobs, clock.doubts)
 		doubtful = base.total() - sure.total()
 		if err != nil || sure.total() == 0 {
@@ -149,16 +151,16 @@ func (c *clockwork) repair(ctx context.Context, base census) (left census, doubt
 
 // doubts returns what is in doubt about the clocks that were chosen. Clocks with measured offsets
 // are as many as there are offsets.
-func (c *clockwork) doubts() *doubts {
+func (c *clockwork) doubts(ctx context.Context) (*doubts, error) {
 	t := c.trace
 	maps := t.Clock.Maps
 	d := &doubts{trace: t, latency: c.opts.MinLatency, channels: c.doubtful,
 		at: func(l trace.LocationID, at int64) int64 { return trace.CorrectOffset(maps[l].Offsets, at) }}
 	if t.Clock.Method == trace.ClockNone {
 		d.clock = hostClocks(t.Defs)
-		d.findTogether()
+		return d, d.findTogether(ctx, c.opts.Jobs)
 	}
-	return d
+	return d, nil
 }
 
 func (m ClockMode) auto() bool { return m == ClockAuto || m == "" }

@@ -49,7 +49,7 @@ type queue struct {
 	rank  uint32 // in the communicator
 	world uint32
 	chain
-	refs   []ref
+	refs   *spill.Table[ref]
 	next   int    // the head: the next part to be joined
 	pauses uint32 // of the part before
 }
@@ -57,7 +57,7 @@ type queue struct {
 // ref returns the i-th part.
 func (q *queue) ref(i int) ref {
 	if q.refs != nil {
-		return q.refs[i]
+		return q.refs.At(i)
 	}
 	return ref{q.loc, q.row(i)}
 }
@@ -174,7 +174,7 @@ func (c *collector) queues(chains []chain) []queue {
 		q := queue{rank: rank, world: world, chain: own[0]}
 		if len(own) > 1 {
 			q.refs = c.interleave(own)
-			q.n = len(q.refs)
+			q.n = q.refs.Len()
 		}
 		queues = append(queues, q)
 	}
@@ -185,22 +185,17 @@ func (c *collector) queues(chains []chain) []queue {
 func (c *collector) part(r ref) *part { return c.scanned[r.loc].parts.Ptr(int(r.row)) }
 
 // interleave orders the parts of several threads of a rank by time.
-func (c *collector) interleave(chains []chain) []ref {
-	var rows []placed
+func (c *collector) interleave(chains []chain) *spill.Table[ref] {
+	rows := spill.NewTable[placed](c.trace.Store)
 	for _, x := range chains {
 		for i := range x.n {
 			r := ref{x.loc, x.row(i)}
 			p := c.part(r)
 			begin, _ := c.times(x.loc, p)
-			rows = append(rows, placed{time: begin, seq: p.begin, ref: r})
+			rows.Append(placed{time: begin, seq: p.begin, ref: r})
 		}
 	}
-	slices.SortFunc(rows, comparePlaced)
-	out := make([]ref, len(rows))
-	for i, p := range rows {
-		out[i] = p.ref
-	}
-	return out
+	return inPlace(c.trace.Store, rows)
 }
 
 // times returns when a part begins and ends, with measured offsets.
@@ -304,6 +299,9 @@ func (c *collector) oneByOne(ctx context.Context, j *join) error {
 			q.next++
 		}
 		live = slices.DeleteFunc(live, func(q *queue) bool { return q.next == q.n })
+	}
+	for i := range j.queues {
+		j.queues[i].refs.Release()
 	}
 	c.conclude(m)
 	return nil

@@ -1,8 +1,11 @@
 package merge
 
 import (
+	"context"
+	"maps"
 	"strings"
 
+	"tracekit/engine"
 	"tracekit/trace"
 )
 
@@ -36,15 +39,18 @@ func (d *doubts) message(from, to trace.LocationID, s *trace.Send, r *trace.Recv
 func (d *doubts) collective(row uint32) bool { return d != nil && d.together[row] }
 
 // findTogether finds the collectives that run backwards although all members have one clock.
-func (d *doubts) findTogether() {
-	d.together = make(map[uint32]bool)
-	for first, rows := range d.trace.Collectives.Rows {
-		for i := range rows {
-			if c := &rows[i]; binding(c) && d.ofOneClock(c) && backwards(d.trace, c, d.at, d.latency) > 0 {
-				d.together[uint32(first+i)] = true
+func (d *doubts) findTogether(ctx context.Context, jobs int) (err error) {
+	t := d.trace
+	start := func() map[uint32]bool { return make(map[uint32]bool) }
+	d.together, err = engine.Fold(ctx, jobs, chunks(t.Collectives.Len()), start, func(found map[uint32]bool, k int) error {
+		for i := k * chunk; i < min((k+1)*chunk, t.Collectives.Len()); i++ {
+			if c := t.Collectives.Ptr(i); binding(c) && d.ofOneClock(c) && backwards(t, c, d.at, d.latency) > 0 {
+				found[uint32(i)] = true
 			}
 		}
-	}
+		return nil
+	}, func(a, b map[uint32]bool) map[uint32]bool { maps.Copy(a, b); return a })
+	return err
 }
 
 func (d *doubts) ofOneClock(c *trace.Collective) bool {

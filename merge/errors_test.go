@@ -10,6 +10,7 @@ import (
 	"tracekit/engine"
 	"tracekit/merge"
 	"tracekit/samples"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -46,7 +47,7 @@ func TestErrors(t *testing.T) {
 		t.Error("no error for an unknown clock mode")
 	}
 	nowhere := filepath.Join(t.TempDir(), "missing")
-	if _, err := merge.Merge(t.Context(), m, merge.Options{Memory: 1, TempDir: nowhere}); err == nil {
+	if _, err := merge.Merge(t.Context(), m, merge.Options{Store: spill.NewStore(1, nowhere)}); err == nil {
 		t.Error("no error without a place for temporary files")
 	}
 }

@@ -31,7 +31,9 @@ const absurd = 1 << 60
 // receive whose send, or an end of a collective whose entries, have not been visited. If
 // that is so for all, the trace contradicts itself, and one goes on without waiting.
 func (c *logicalClock) forward(ctx context.Context) error {
-	c.begin()
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
 	processes := make([]*process, len(c.domains))
 	for i, locs := range c.domains {
 		processes[i] = &process{id: i, walk: c.walk(locs), base: c.base(i), fading: fading{amount: -absurd}}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"tracekit/merge"
+	"tracekit/spill"
 	"tracekit/trace/tracetest"
 )
 
@@ -33,7 +34,7 @@ func FuzzMerge(f *testing.F) {
 		}
 		var lists []string
 		for _, memory := range []int64{1, 1 << 30} {
-			tr, err := merge.Merge(t.Context(), src, merge.Options{Memory: memory, MinLatency: max(0, latency)})
+			tr, err := merge.Merge(t.Context(), src, merge.Options{Store: spill.NewStore(memory, ""), MinLatency: max(0, latency)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/samples/oracle"
+	"tracekit/spill"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -206,10 +207,10 @@ func TestSameResultForAnyJobsAndMemory(t *testing.T) {
 		o := samples.Options{Program: p.Name, Ranks: 4, Iterations: 150, Threads: 2, Seed: 5}
 		o.Plant = samples.Plant{Lost: 3, Skew: 50_000, Drift: 100, Offsets: samples.OffsetsWrong}
 		m, _ := generate(t, o)
-		want := list(merged(t, m, merge.Options{Jobs: 1, Memory: 1 << 40}))
-		for _, opts := range []merge.Options{{Jobs: 4, Memory: 1 << 40}, {Jobs: 3, Memory: 1 << 20, TempDir: t.TempDir()}} {
+		want := list(merged(t, m, merge.Options{Jobs: 1}))
+		for _, opts := range []merge.Options{{Jobs: 4}, {Jobs: 3, Store: spill.NewStore(1<<20, t.TempDir())}} {
 			if got := list(merged(t, m, opts)); got != want {
-				t.Errorf("%s: result with %+v differs", p.Name, opts)
+				t.Errorf("%s: result with %d jobs differs", p.Name, opts.Jobs)
 			}
 		}
 	}
@@ -218,7 +219,7 @@ func TestSameResultForAnyJobsAndMemory(t *testing.T) {
 // TestOnePageOfMemory: tables work, slowly, if all but one page must be on disk.
 func TestOnePageOfMemory(t *testing.T) {
 	m, _ := generate(t, samples.Options{Program: "halo", Ranks: 2, Iterations: 600, Seed: 5})
-	tr := merged(t, m, merge.Options{Memory: 1})
+	tr := merged(t, m, merge.Options{Store: spill.NewStore(1, "")})
 	if tr.Store.Spilled() == 0 {
 		t.Error("nothing was spilled")
 	}

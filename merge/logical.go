@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -103,28 +104,36 @@ func (c *logicalClock) release() {
 		}
 	}
 	c.sent, c.recvd, c.ends = nil, nil, nil
-	if c.meets != nil {
-		c.meets.Release()
-	}
+	c.meets.Release()
 }
 
 // begin prepares the tables of a pass.
-func (c *logicalClock) begin() {
+func (c *logicalClock) begin(ctx context.Context) error {
 	t := c.trace
 	c.release()
 	c.sent, c.recvd = make([]*spill.Table[int64], len(t.Calls)), make([]*spill.Table[int64], len(t.Calls))
 	c.ends = make([]*spill.Table[int64], len(c.domains))
 	c.queues, c.heirs = make(map[uint32][]int), make([][]int, len(t.Calls))
 	c.entered = make(map[uint32]int64)
-	c.meets = spill.NewTable[meeting](t.Store)
-	for i := range t.Collectives.Len() {
-		row := t.Collectives.Ptr(i)
-		m := meeting{enter: math.MinInt64, leave: math.MaxInt64}
-		for k := range int(row.Count) {
-			if binding(row) && gives(row, t.Members.Ptr(int(row.First)+k)) {
-				m.missing++
-			}
+	c.meets = spill.NewZeros[meeting](t.Store, t.Collectives.Len())
+	_, err := engine.Map(ctx, c.jobs, chunks(t.Collectives.Len()), func(_ context.Context, k int) (struct{}, error) {
+		for i := k * chunk; i < min((k+1)*chunk, t.Collectives.Len()); i++ {
+			c.meets.Set(i, meeting{missing: c.givers(t.Collectives.Ptr(i)), enter: math.MinInt64, leave: math.MaxInt64})
 		}
-		c.meets.Append(m)
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// givers counts the members of a collective that others wait for.
+func (c *logicalClock) givers(row *trace.Collective) (n uint32) {
+	if !binding(row) {
+		return 0
 	}
+	for k := range int(row.Count) {
+		if gives(row, c.trace.Members.Ptr(int(row.First)+k)) {
+			n++
+		}
+	}
+	return n
 }

@@ -69,6 +69,10 @@ func match(ctx context.Context, t *trace.Trace, scanned []*located, clocks *cloc
 		clocks.found.merge(&b.found)
 		maps.Copy(clocks.doubtful, b.doubtful)
 	}
+	for r := range ranks {
+		m.sends[r].refs.Release()
+		m.recvs[r].refs.Release()
+	}
 	return err
 }
 
@@ -78,9 +82,9 @@ func (m *matcher) arrange(ctx context.Context, jobs int) (err error) {
 	ranks := byRank(t.Rank, len(t.World))
 	m.sends, m.recvs = make([]endpoints, len(ranks)), make([]endpoints, len(ranks))
 	sizes, err := engine.Map(ctx, jobs, len(ranks), func(_ context.Context, r int) (int, error) {
-		m.sends[r] = arrange(ranks[r], func(l trace.LocationID) int { return t.Sends[l].Len() },
+		m.sends[r] = arrange(t.Store, ranks[r], func(l trace.LocationID) int { return t.Sends[l].Len() },
 			func(trace.LocationID) bool { return true }, m.sendPlace)
-		m.recvs[r] = arrange(ranks[r], func(l trace.LocationID) int { return t.Recvs[l].Len() },
+		m.recvs[r] = arrange(t.Store, ranks[r], func(l trace.LocationID) int { return t.Recvs[l].Len() },
 			func(l trace.LocationID) bool { return !m.scanned[l].disorder }, m.recvPlace)
 		return m.sends[r].n + m.recvs[r].n, nil
 	})

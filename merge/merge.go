@@ -13,20 +13,15 @@ import (
 )
 
 // Options says how a trace is merged. The zero value corrects clocks as ClockAuto does,
-// uses all processors and keeps DefaultMemory bytes of tables in memory.
+// uses all processors.
 type Options struct {
 	Jobs       int              // locations decoded at the same time; below 1: one per processor
-	Store      *spill.Store     // of the tables; nil: one of Memory bytes
-	Memory     int64            // bytes of tables kept in memory; below 1: DefaultMemory
-	TempDir    string           // of the file for the rest; "": the system's
+	Store      *spill.Store     // of the tables; nil: one of spill.DefaultBudget
 	Clock      ClockMode        // "": ClockAuto
 	MinLatency int64            // ticks that a message takes at least; below that it is a violation
 	Progress   *engine.Progress // counts decoded events; may be nil
 	Scans      *Scans           // of all locations, which then are not decoded; nil: there are none
 }
-
-// DefaultMemory is the budget of the tables if Options names none.
-const DefaultMemory = 128 << 20
 
 // Merge decodes a source once, unless its scans are given, and reconciles its locations. The trace holds tables that
 // lie in its Store, which the caller closes, whoever made it. An error means that the source could not be
@@ -39,12 +34,9 @@ func Merge(ctx context.Context, src trace.Source, opts Options) (*trace.Trace, e
 	default:
 		return nil, fmt.Errorf("unknown clock mode %q", opts.Clock)
 	}
-	if opts.Memory < 1 {
-		opts.Memory = DefaultMemory
-	}
 	store := opts.Store
 	if store == nil {
-		store = spill.NewStore(opts.Memory, opts.TempDir)
+		store = spill.NewStore(spill.DefaultBudget(), "")
 	}
 	t, err := merge(ctx, src, store, opts)
 	if err == nil {

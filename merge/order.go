@@ -3,6 +3,7 @@ package merge
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"tracekit/spill"
 	"tracekit/trace"
@@ -42,7 +43,7 @@ func (c *cursor[T]) move(r ref) *T {
 type endpoints struct {
 	loc  trace.LocationID
 	n    int
-	refs []ref // nil: all rows of loc in order
+	refs *spill.Table[ref] // nil: all rows of loc in order
 }
 
 // share returns where those of one window of several begin and end.
@@ -52,7 +53,7 @@ func (e *endpoints) share(window, windows int) (from, to int) {
 
 func (e *endpoints) at(i int) ref {
 	if e.refs != nil {
-		return e.refs[i]
+		return e.refs.At(i)
 	}
 	return ref{e.loc, uint32(i)}
 }
@@ -64,15 +65,37 @@ type placed struct {
 	ref
 }
 
-func comparePlaced(a, b placed) int {
-	return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.loc, b.loc), cmp.Compare(a.seq, b.seq))
+// byPlace orders rows, which may lie in a file, as sort.Sort asks for.
+type byPlace struct{ *spill.Table[placed] }
+
+func (rows byPlace) Less(i, j int) bool {
+	a, b := rows.Ptr(i), rows.Ptr(j)
+	return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.loc, b.loc), cmp.Compare(a.seq, b.seq)) < 0
+}
+
+func (rows byPlace) Swap(i, j int) {
+	a, b := rows.Ptr(i), rows.Ptr(j)
+	*a, *b = *b, *a
+}
+
+// inPlace sorts rows and returns them without what their places depend on.
+func inPlace(store *spill.Store, rows *spill.Table[placed]) *spill.Table[ref] {
+	sort.Sort(byPlace{rows})
+	refs := spill.NewTable[ref](store)
+	for _, some := range rows.Rows {
+		for i := range some {
+			refs.Append(some[i].ref)
+		}
+	}
+	rows.Release()
+	return refs.Sealed()
 }
 
 // arrange orders the rows of a rank's locations. length gives the number of rows of a
 // location, ordered says whether they lie in their order, place gives the time (common to
 // the locations) and the sequence number by which a row is placed. Within one location
 // only the sequence number counts.
-func arrange(locs []trace.LocationID, length func(trace.LocationID) int, ordered func(trace.LocationID) bool,
+func arrange(store *spill.Store, locs []trace.LocationID, length func(trace.LocationID) int, ordered func(trace.LocationID) bool,
 	place func(ref) (int64, uint64)) endpoints {
 	used := slices.DeleteFunc(slices.Clone(locs), func(l trace.LocationID) bool { return length(l) == 0 })
 	if len(used) == 0 {
@@ -81,7 +104,7 @@ func arrange(locs []trace.LocationID, length func(trace.LocationID) int, ordered
 	if len(used) == 1 && ordered(used[0]) {
 		return endpoints{loc: used[0], n: length(used[0])}
 	}
-	var rows []placed
+	rows := spill.NewTable[placed](store)
 	for _, l := range used {
 		for i := range length(l) {
 			p := placed{ref: ref{l, uint32(i)}}
@@ -89,15 +112,10 @@ func arrange(locs []trace.LocationID, length func(trace.LocationID) int, ordered
 			if len(used) == 1 {
 				p.time = 0
 			}
-			rows = append(rows, p)
+			rows.Append(p)
 		}
 	}
-	slices.SortFunc(rows, comparePlaced)
-	e := endpoints{n: len(rows), refs: make([]ref, len(rows))}
-	for i, p := range rows {
-		e.refs[i] = p.ref
-	}
-	return e
+	return endpoints{n: rows.Len(), refs: inPlace(store, rows)}
 }
 
 // byRank returns the locations of each world rank.

@@ -10,9 +10,9 @@ import (
 	"tracekit/trace"
 )
 
-// MaxDepth is the call depth beyond which call paths do not grow: deeper regions count
+// deepestPath is the call depth beyond which call paths do not grow: deeper regions count
 // as belonging to the path at that depth, so that endless recursion cannot fill memory.
-const MaxDepth = 1 << 14
+const deepestPath = 1 << 14
 
 // A located is what the scan of one location yields. Times are raw ticks, but never
 // decrease; call paths are those of the location's own tree.
@@ -154,6 +154,9 @@ func (s *scanner) batch(b *trace.Batch) {
 			}
 			continue
 		}
+		if s.stack.Full() {
+			s.unwind(1)
+		}
 		node := trace.PathNode{Parent: trace.None, Region: region, Site: s.site(b.Flow.Context, i)}
 		if v := s.stack.Top(); v != nil {
 			node.Parent = v.path
@@ -190,7 +193,8 @@ type otherRows struct {
 }
 
 // between takes events that are neither enter nor leave, from one sequence number to before
-// another. The tables that merging does not need are passed over, but for their times.
+// another. The tables that merging does not need are passed over, but for their times. It is
+// trace.Batch.Events written out, for this is the hottest of all loops over events.
 func (s *scanner) between(b *otherRows, seq, end uint64) {
 	for ; seq < end; seq++ {
 		switch b.Order[seq-b.First] {
@@ -268,7 +272,7 @@ func (s *scanner) openCall(path trace.PathID, region trace.RegionID) uint32 {
 // step returns the number of the path n, which is its parent's if that is as deep as paths are.
 func (s *scanner) step(n trace.PathNode) uint32 {
 	path := n.Parent
-	if s.stack.Len() < MaxDepth {
+	if s.stack.Len() < deepestPath {
 		path = s.out.tree.Add(n)
 	}
 	s.paths.Remember(n, uint32(path))
@@ -287,10 +291,13 @@ func (s *scanner) leave(region trace.RegionID) {
 	s.close(s.stack.Pop().row, false)
 }
 
-// unwind closes the n innermost regions although they were never left.
+// unwind closes the n innermost regions although they were never left. They are noted from the
+// outermost on, so that the first alone needs a text.
 func (s *scanner) unwind(n int) {
+	for i := s.stack.Len() - n; i < s.stack.Len(); i++ {
+		s.note(trace.CodeOpenRegion, s.stack.At(i).seq, "%s is not left", s.facts.defs.RegionName(s.stack.Region(i)))
+	}
 	for range n {
-		s.note(trace.CodeOpenRegion, s.stack.Top().seq, "%s is not left", s.facts.defs.RegionName(s.stack.Region(s.stack.Len()-1)))
 		s.close(s.stack.Pop().row, true)
 	}
 }

@@ -3,7 +3,6 @@ package merge
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"tracekit/spill"
@@ -86,10 +85,10 @@ func TestChannelTable(t *testing.T) {
 }
 
 // randomMarks returns marks with jumps, fading shifts, and sends that bound them.
-func randomMarks(r *rand.Rand, n int) []mark {
-	marks := []mark{{low: math.MinInt64, high: unbounded}}
-	for len(marks) < n {
-		last := marks[len(marks)-1]
+func randomMarks(store *spill.Store, r *rand.Rand, n int) *spill.Table[mark] {
+	marks := tableOf(store, free(0, 0))
+	for marks.Len() < n {
+		last := marks.At(marks.Len() - 1)
 		dt := 1 + r.Int64N(1<<(1+r.IntN(16)))
 		m := mark{time: last.time + dt, forward: max(0, last.forward-dt/fades[0]), low: math.MinInt64, high: unbounded}
 		if r.IntN(10) == 0 {
@@ -99,37 +98,46 @@ func randomMarks(r *rand.Rand, n int) []mark {
 		if r.IntN(3) == 0 {
 			m.high = m.forward + r.Int64N(100)
 		}
-		marks = append(marks, m)
+		marks.Append(m)
 	}
 	return marks
+}
+
+func tableOf[T any](store *spill.Store, rows ...T) *spill.Table[T] {
+	t := spill.NewTable[T](store)
+	t.AppendRows(rows)
+	return t
 }
 
 // TestAmortise: shifts stay within their bounds, and rise no steeper than the ramp unless a
 // send forces them to.
 func TestAmortise(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for range 200 {
-		marks := randomMarks(r, 300)
+	store := spill.NewStore(0, t.TempDir())
+	defer store.Close()
+	for range 20 {
+		marks, free := randomMarks(store, r, 5000), spill.NewTable[mark](store)
 		amortise(marks)
-		for i, m := range marks {
+		for i := range marks.Len() {
+			m := marks.At(i)
 			if m.shift < m.forward || m.shift > m.high {
 				t.Fatalf("mark %d: %+v", i, m)
 			}
-		}
-		free := slices.Clone(marks)
-		for i := range free {
-			free[i].high = unbounded
+			m.high = unbounded
+			free.Append(m)
 		}
 		amortise(free)
-		for i := 1; i < len(free); i++ {
-			a, b := free[i-1], free[i]
+		for i := 1; i < free.Len(); i++ {
+			a, b := free.At(i-1), free.At(i)
 			if rise := b.shift - a.shift; rise > 1+(b.time-a.time)/slope {
 				t.Fatalf("marks %d: the shift rises by %d from %+v to %+v", i, rise, a, b)
 			}
-			if a.shift < marks[i-1].shift {
-				t.Fatalf("mark %d: %d without bounds, %d with", i-1, a.shift, marks[i-1].shift)
+			if a.shift < marks.At(i-1).shift {
+				t.Fatalf("mark %d: %d without bounds, %d with", i-1, a.shift, marks.At(i-1).shift)
 			}
 		}
+		marks.Release()
+		free.Release()
 	}
 }
 
@@ -141,17 +149,17 @@ func TestKnots(t *testing.T) {
 	store := spill.NewStore(0, t.TempDir())
 	defer store.Close()
 	for range 200 {
-		marks := randomMarks(r, 300)
+		marks := randomMarks(store, r, 300)
 		amortise(marks)
 		base := func(int64) int64 { return 0 }
 		for _, exact := range []bool{false, true} {
-			all := bend(marks, fades[0], base)
-			m := trace.ClockMap{Knots: spill.NewTable[trace.Knot](store)}
-			m.Knots.AppendRows(makeKnots(all, exact))
+			all := bend(store, marks, fades[0], base)
+			m := trace.ClockMap{Knots: makeKnots(store, all, exact)}
 			if !exact {
-				marked, kept = marked+len(all), kept+m.Knots.Len()
+				marked, kept = marked+all.Len(), kept+m.Knots.Len()
 			}
-			for i, k := range all {
+			for i := range all.Len() {
+				k := all.At(i)
 				got := m.At(k.time) - k.time
 				if exact && got != k.shift || got < k.low || got > k.high || max(got-k.shift, k.shift-got) > 1 {
 					t.Fatalf("exact %t, mark %d: %d for %+v", exact, i, got, k)
@@ -162,7 +170,7 @@ func TestKnots(t *testing.T) {
 	if kept > marked*3/4 {
 		t.Errorf("%d knots for %d marks", kept, marked)
 	}
-	if k := makeKnots([]mark{{time: 1}, {time: 2}, {time: 5}}, false); k != nil {
-		t.Errorf("knots %v without any shift", k)
+	if k := makeKnots(store, tableOf(store, mark{time: 1}, mark{time: 2}, mark{time: 5}), false); k != nil {
+		t.Errorf("%d knots without any shift", k.Len())
 	}
 }

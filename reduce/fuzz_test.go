@@ -9,6 +9,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
+	"tracekit/spill"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -78,7 +79,7 @@ func FuzzReduced(f *testing.F) {
 		if err != nil || m.Definitions.Check() != nil {
 			t.Skip("not a trace")
 		}
-		tr, err := merge.Merge(t.Context(), m, merge.Options{Memory: 1})
+		tr, err := merge.Merge(t.Context(), m, merge.Options{Store: spill.NewStore(1, "")})
 		if err != nil {
 			t.Skip("not merged: ", err)
 		}
@@ -121,7 +122,7 @@ func checkReduced(t *testing.T, tr *trace.Trace, r *Reduction, m *trace.MemorySo
 			next += uint64(b.Len())
 		}
 	}
-	left := statstest.Merged(t, src, merge.Options{Memory: 1})
+	left := statstest.Merged(t, src, merge.Options{Store: spill.NewStore(1, "")})
 	if err := tracetest.CheckTrace(left); err != nil {
 		t.Fatal(err)
 	}

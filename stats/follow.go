@@ -18,25 +18,26 @@ type Follower[V any] struct {
 	// region; end ascends. NoWait: it does not wait.
 	Spend func(end int64, region trace.RegionID, visit *V, wait WaitKind)
 
-	t     *trace.Trace
-	waits CallWaits
-	l     trace.LocationID
-	stack trace.CallStack[followed[V]]
-	below int    // regions entered below the deepest visit
-	call  int    // row of the location's calls that comes next
-	next  uint64 // its sequence number, once an event before it was met
-	now   int64  // up to here Spend was told
-	last  int64  // time of the last event
-	times []int64
+	t      *trace.Trace
+	waits  CallWaits
+	l      trace.LocationID
+	stack  trace.CallStack[struct{}]
+	visits []followed[V] // of the outermost regions on the stack, the first deepest ones
+	call   int           // row of the location's calls that comes next
+	next   uint64        // its sequence number, once an event before it was met
+	now    int64         // up to here Spend was told
+	last   int64         // time of the last event
+	times  []int64
 }
 
 type followed[V any] struct {
-	visit V
-	wait  *CallWait // nil: it does not wait
+	visit  V
+	wait   *CallWait // nil: it does not wait
+	region trace.RegionID
 }
 
-// deepest bounds the stack, so that endless recursion cannot fill memory: what is deeper counts
-// as the region at that depth.
+// deepest bounds the visits that are kept, so that endless recursion takes little memory: what is
+// deeper counts as the region at that depth.
 const deepest = 1 << 14
 
 // Follow follows a location through its events: it is Begin, Batch for each of the batches, and End.
@@ -85,17 +86,19 @@ func (f *Follower[V]) Batch(batch *trace.Batch) {
 }
 
 func (f *Follower[V]) enter(t int64, region trace.RegionID, site trace.SourceLocationID, seq uint64) {
-	if f.stack.Len() == deepest {
-		f.below++
-		return
+	if len(f.visits) < deepest {
+		f.fill(t)
+		var caller *V
+		if n := len(f.visits); n > 0 {
+			caller = &f.visits[n-1].visit
+		}
+		call, wait := f.called(seq)
+		f.visits = append(f.visits, followed[V]{f.Enter(caller, region, site, call), wait, region})
 	}
-	f.fill(t)
-	var caller *V
-	if top := f.stack.Top(); top != nil {
-		caller = &top.visit
+	if f.stack.Full() {
+		f.stack.Pop()
 	}
-	call, wait := f.called(seq)
-	f.stack.Enter(region, followed[V]{f.Enter(caller, region, site, call), wait})
+	f.stack.Enter(region, struct{}{})
 }
 
 // called returns the call that was entered by event seq, and how it waits. Sequence numbers
@@ -119,34 +122,29 @@ func (f *Follower[V]) called(seq uint64) (call *trace.Call, wait *CallWait) {
 }
 
 func (f *Follower[V]) leave(t int64, region trace.RegionID) {
-	if f.below > 0 {
-		f.below--
-		return
-	}
-	n := f.stack.Leave(region)
-	if n == 0 {
-		return
-	}
-	f.fill(t)
-	for range n {
+	for range f.stack.Leave(region) {
 		f.stack.Pop()
+	}
+	if n := f.stack.Len(); n < len(f.visits) {
+		f.fill(t)
+		f.visits = f.visits[:n]
 	}
 }
 
 // fill tells what the location does from now to t.
 func (f *Follower[V]) fill(t int64) {
-	v := f.stack.Top()
-	if v == nil {
+	n := len(f.visits)
+	if n == 0 {
 		f.until(t, trace.None, nil, NoWait)
 		return
 	}
-	region := f.stack.Region(f.stack.Len() - 1)
+	v := &f.visits[n-1]
 	if w := v.wait; w != nil {
-		f.until(min(t, w.From), region, &v.visit, NoWait)
-		f.until(min(t, w.From+w.SenderTime), region, &v.visit, LateSender)
-		f.until(min(t, w.From+w.Time), region, &v.visit, w.Kind)
+		f.until(min(t, w.From), v.region, &v.visit, NoWait)
+		f.until(min(t, w.From+w.SenderTime), v.region, &v.visit, LateSender)
+		f.until(min(t, w.From+w.Time), v.region, &v.visit, w.Kind)
 	}
-	f.until(t, region, &v.visit, NoWait)
+	f.until(t, v.region, &v.visit, NoWait)
 }
 
 func (f *Follower[V]) until(t int64, region trace.RegionID, v *V, wait WaitKind) {

@@ -15,6 +15,7 @@ import (
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/samples"
+	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/stats/fit"
 	"tracekit/trace"
@@ -238,7 +239,7 @@ func TestOverheadOfPrograms(t *testing.T) {
 		o := stats.Options{Jobs: 1, Overhead: &stats.OverheadOptions{}}
 		want := document(t, src, merge.Options{Jobs: 1}, o)
 		o.Jobs = 3
-		if got := document(t, src, merge.Options{Jobs: 4, Memory: 1 << 20, TempDir: t.TempDir()}, o); !bytes.Equal(want, got) {
+		if got := document(t, src, merge.Options{Jobs: 4, Store: spill.NewStore(1<<20, t.TempDir())}, o); !bytes.Equal(want, got) {
 			t.Errorf("%s: jobs and memory show: %s", p.Name, firstDifference(want, got))
 		}
 	}

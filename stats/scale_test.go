@@ -88,6 +88,60 @@ func TestManyLocations(t *testing.T) {
 	}
 }
 
+// recursion is a trace in which main calls work, which calls itself so many times, and once more after all
+// were left.
+type recursion struct {
+	threads
+	calls int
+}
+
+func (t *recursion) Events(_ context.Context, l trace.LocationID) iter.Seq2[*trace.Batch, error] {
+	return func(yield func(*trace.Batch, error) bool) {
+		b := new(trace.Batch)
+		b.Reset(l, 0)
+		add := func(kind trace.Kind, region trace.RegionID) { b.AddFlow(int64(b.Len()), kind, region) }
+		add(trace.KindEnter, 0)
+		for range t.calls {
+			add(trace.KindEnter, 1)
+		}
+		for range t.calls {
+			add(trace.KindLeave, 1)
+		}
+		add(trace.KindEnter, 1)
+		add(trace.KindLeave, 1)
+		add(trace.KindLeave, 0)
+		yield(b, nil)
+	}
+}
+
+// TestEndlessRecursion: calls that are too deep for the stack end others, which then were not left, so
+// that as many leaves find nothing; whoever has called all that is left at the right time.
+func TestEndlessRecursion(t *testing.T) {
+	const more = 1000 // than there is room for
+	src := &recursion{*newThreads(1, false), trace.MaxDepth - 1 + more}
+	tr, err := merge.Merge(t.Context(), src, merge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Store.Close()
+	for _, f := range tr.Findings {
+		if f.Count != more || f.Code != trace.CodeOpenRegion && f.Code != trace.CodeUnmatchedLeave {
+			t.Errorf("%d of %s", f.Count, f.Code)
+		}
+	}
+	a, err := stats.Analyze(t.Context(), tr, stats.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, main := int64(2*src.calls+3), a.Profile[0]
+	if main.Region != "main" {
+		main = a.Profile[1]
+	}
+	if len(tr.Findings) != 2 || main.Count != 1 || main.InclusiveNs != run || a.Profile[0].ExclusiveNs+a.Profile[1].ExclusiveNs != run {
+		t.Errorf("of %d ns, the profile is %+v", run, a.Profile)
+	}
+}
+
 // BenchmarkLocations measures the analysis of very many locations, which have regions in common
 // or of their own: the cost of a location must not grow with their number.
 func BenchmarkLocations(b *testing.B) {

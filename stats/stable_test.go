@@ -8,6 +8,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
+	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -42,7 +43,7 @@ func TestSameBytes(t *testing.T) {
 		for name, got := range map[string][]byte{
 			"again":        document(t, src, merge.Options{Jobs: 1}, stats.Options{Jobs: 1}),
 			"four jobs":    document(t, src, merge.Options{Jobs: 4}, stats.Options{Jobs: 4}),
-			"little space": document(t, src, merge.Options{Jobs: 2, Memory: 2 << 20, TempDir: t.TempDir()}, stats.Options{Jobs: 2}),
+			"little space": document(t, src, merge.Options{Jobs: 2, Store: spill.NewStore(2<<20, t.TempDir())}, stats.Options{Jobs: 2}),
 		} {
 			if !bytes.Equal(want, got) {
 				t.Errorf("%s, %s: the document differs:\n%s", program, name, firstDifference(want, got))

@@ -153,6 +153,9 @@ func (w *walk) batch(b *trace.Batch) {
 			}
 			continue
 		}
+		if w.stack.Full() {
+			w.close()
+		}
 		site := trace.SourceLocationID(trace.None)
 		if len(f.Context) > 0 {
 			site = w.profiler.siteOf(f.Context[i])

@@ -5,10 +5,15 @@ package trace
 //
 //   - if an outer region is left, the regions inside it end there too, never left;
 //   - if the region is not on the stack, the Leave is ignored;
-//   - a Leave that names no region (None) leaves the innermost one.
+//   - a Leave that names no region (None) leaves the innermost one;
+//   - if a region is entered inside MaxDepth others, the innermost of these ends before, never left.
 //
 // The zero value is an empty stack.
 type CallStack[V any] struct{ open []openRegion[V] }
+
+// MaxDepth bounds a call stack, so that regions that are never left cannot fill memory. A thread with
+// 8 MiB for its stack has no room for so many calls.
+const MaxDepth = 1 << 20
 
 type openRegion[V any] struct {
 	value  V
@@ -17,6 +22,10 @@ type openRegion[V any] struct {
 
 // Len returns the depth.
 func (s *CallStack[V]) Len() int { return len(s.open) }
+
+// Full reports whether the innermost region, which was never left, ends before another is entered: the
+// caller removes it with Pop.
+func (s *CallStack[V]) Full() bool { return len(s.open) >= MaxDepth }
 
 // Enter adds a region with its value.
 func (s *CallStack[V]) Enter(region RegionID, value V) {

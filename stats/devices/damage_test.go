@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tracekit/merge"
+	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/stats/devices"
 	"tracekit/trace"
@@ -22,8 +23,8 @@ func TestDamaged(t *testing.T) {
 		for _, o := range []struct {
 			jobs   int
 			memory int64
-		}{{1, 0}, {4, 1}} {
-			tr, err := merge.Merge(t.Context(), src, merge.Options{Clock: merge.ClockNone, Memory: o.memory})
+		}{{1, spill.LeastBudget}, {4, 1}} {
+			tr, err := merge.Merge(t.Context(), src, merge.Options{Clock: merge.ClockNone, Store: spill.NewStore(o.memory, "")})
 			if err != nil {
 				t.Fatal(err)
 			}

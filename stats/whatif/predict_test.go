@@ -10,6 +10,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
+	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
@@ -247,7 +248,7 @@ func TestSamePrediction(t *testing.T) {
 		return fmt.Sprint(gains, p)
 	}
 	want := results(merge.Options{Jobs: 1})
-	for _, o := range []merge.Options{{Jobs: 4}, {Jobs: 2, Memory: 2 << 20, TempDir: t.TempDir()}} {
+	for _, o := range []merge.Options{{Jobs: 4}, {Jobs: 2, Store: spill.NewStore(2<<20, t.TempDir())}} {
 		if got := results(o); got != want {
 			t.Errorf("%d jobs: %s, with one %s", o.Jobs, got, want)
 		}
