@@ -19,7 +19,7 @@ import (
 // readAhead is readText with several goroutines and blocks of that size.
 func readAhead(t testing.TB, data []byte, window, block int) string {
 	t.Helper()
-	s, err := readFile(t, data, func(f *file) { f.window, f.block, f.workers = window, block, 3 })
+	s, err := readFile(t, data, 3, func(f *file) { f.window, f.block = window, block })
 	if err != nil {
 		return err.Error()
 	}

@@ -28,29 +28,6 @@ func (m *idMap) attribute(a attr) (trace.AttributeID, trace.ValueType, uint64) {
 	return a.id, a.typ, a.value
 }
 
-// survey runs over a track and returns what nests in it and what does not. Slices that a B
-// or an E breaks, or that give way to longer ones, are found first and then given to the other
-// sub-tracks.
-func (f *file) survey(ctx context.Context, l *track) (*nester, []*nester, error) {
-	n := newNester(f, l, nil)
-	n.prefer = !l.gpu && !l.async
-	if err := f.walk(ctx, l, n, func() bool { return true }); err != nil || len(n.broken) == 0 && n.count.overlaps == 0 {
-		return n, nil, err
-	}
-	if len(n.broken) > 0 {
-		l.exile = make(map[uint64]bool)
-		for _, number := range n.broken {
-			l.exile[number] = true
-		}
-	}
-	broken := n.count.broken
-	n = newNester(f, l, nil)
-	n.exile, n.count.broken = l.exile, broken
-	o := newOverlaps(f, l, n)
-	err := f.walk(ctx, l, n, func() bool { return true })
-	return n, o.close(), err
-}
-
 // walk passes the records of a track on to a nester, and calls full after each; that it
 // returns false ends the walk.
 func (f *file) walk(ctx context.Context, l *track, n *nester, full func() bool) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"tracekit/readers/internal/spool"
 	"tracekit/readers/internal/wire"
@@ -27,8 +28,8 @@ type file struct {
 	comms    *comms
 	meters   *meters
 	async    *async
-	overlaps *spool.Spool // slices that are not in the first sub-track of their track; nil: there are none
-	layers   int          // sub-tracks behind the first ones
+	overlaps *spool.Spool // slices that are not in the first sub-track of their track
+	layers   atomic.Int64 // sub-tracks behind the first ones, with those that are one too many
 	flows    *flows
 	ledger   trace.Ledger
 	members  map[string]string // of the outer object, raw
@@ -64,8 +65,8 @@ type file struct {
 func newFile(path string, store *spill.Store) *file {
 	n := newNames()
 	s := spool.New(store)
-	f := &file{path: path, window: windowBytes, block: blockBytes, spool: s, names: n, regions: newRegions(n), tracks: newTracks(s, n),
-		comms: newComms(), meters: newMeters(n), members: make(map[string]string)}
+	f := &file{path: path, window: windowBytes, block: blockBytes, spool: s, overlaps: spool.New(s.Store()), names: n,
+		regions: newRegions(n), tracks: newTracks(s, n), comms: newComms(), meters: newMeters(n), members: make(map[string]string)}
 	f.async, f.flows = newAsync(f), newFlows(f)
 	f.meta, f.dft, f.tau, f.launches = newMetadata(), newDftracer(), newTau(), newLaunches()
 	f.names.text("") // so that a missing name is number 0
