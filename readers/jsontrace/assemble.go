@@ -152,7 +152,7 @@ func (a *assembler) file(ctx context.Context, number int, f *file) error {
 		a.track(f, l, group, ids)
 	}
 	f.idmap, f.locations = ids, len(a.places)-int(f.first)
-	return f.overlaps.Finish()
+	return f.overlaps.Finish(ctx, a.jobs)
 }
 
 func boolInt(b bool) int {

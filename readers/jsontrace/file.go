@@ -20,7 +20,7 @@ type file struct {
 	path     string
 	window   int // bytes that are read at once
 	block    int // bytes that are parsed at once by one of
-	workers  int // goroutines, if they are more than one
+	jobs     int // goroutines that read it
 	spool    *spool.Spool
 	names    *names
 	regions  *regions
@@ -80,7 +80,7 @@ func (f *file) read(ctx context.Context, r io.Reader) error {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
 	in := newInput(plain, f.window)
-	c := &container{in: in, h: f, workers: f.workers, block: f.block}
+	c := &container{in: in, h: f, workers: min(f.jobs, maxWorkers), block: f.block}
 	if err := c.run(ctx); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
@@ -92,7 +92,7 @@ func (f *file) read(ctx context.Context, r io.Reader) error {
 	f.tracks.found()
 	f.limits()
 	f.ledger.AddN(trace.CodeArgumentsLeftOut, f.leftOut.events, f.place(f.leftOut.first), f.leftOut.name)
-	if err := f.spool.Finish(); err != nil {
+	if err := f.spool.Finish(ctx, f.jobs); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
 	return f.flows.count(ctx)

@@ -41,7 +41,7 @@ func newSource(paths []string, opts Options) *Source {
 	}
 	for _, path := range paths {
 		f := newFile(path, s.options.Store)
-		f.workers = min(opts.Jobs/min(len(paths), maxFiles), maxWorkers)
+		f.jobs = max(1, opts.Jobs/min(len(paths), maxFiles))
 		s.files = append(s.files, f)
 	}
 	return s
