@@ -35,9 +35,10 @@ func (f *file) walk(ctx context.Context, l *track, n *nester, full func() bool) 
 		if err != nil {
 			return err
 		}
-		r := reader{batch: b}
-		for r.next() {
-			n.take(&r)
+		attrs := 0
+		for seq, row := range b.Events {
+			attrs = n.takeAttrs(&b.Attrs, attrs, seq)
+			n.take(b, row)
 			if !full() {
 				return nil
 			}
@@ -80,39 +81,27 @@ func (f *file) deliver(ctx context.Context, l *track, sub int, ids *idMap, locat
 	}
 }
 
-// A reader walks over the events of a batch; flow, p2p, … are the indexes of the next row
-// of each table.
-type reader struct {
-	batch                           *trace.Batch
-	event                           int
-	flow, p2p, metric, other, attrs int
+// takeAttrs takes the attributes of a record, from row i on, and returns the row behind them.
+func (n *nester) takeAttrs(a *trace.Attrs, i int, seq uint64) int {
+	n.attrs = n.attrs[:0]
+	for ; i < len(a.Seq) && a.Seq[i] == seq; i++ {
+		n.attrs = append(n.attrs, attr{a.Attribute[i], a.Type[i], a.Value[i]})
+	}
+	return i
 }
 
-func (r *reader) next() bool { return r.event < len(r.batch.Order) }
-
-// take passes the next record of a track on.
-func (n *nester) take(r *reader) {
-	b := r.batch
-	seq := b.First + uint64(r.event)
-	n.attrs = n.attrs[:0]
-	for ; r.attrs < len(b.Attrs.Seq) && b.Attrs.Seq[r.attrs] == seq; r.attrs++ {
-		a := &b.Attrs
-		n.attrs = append(n.attrs, attr{a.Attribute[r.attrs], a.Type[r.attrs], a.Value[r.attrs]})
-	}
-	switch b.Order[r.event] {
+// take passes a record of a track on.
+func (n *nester) take(b *trace.Batch, r trace.Row) {
+	switch r.Table {
 	case trace.TableFlow:
-		n.takeFlow(&b.Flow, r.flow)
-		r.flow++
+		n.takeFlow(&b.Flow, r.First)
 	case trace.TableP2P:
-		n.takeP2P(&b.P2P, r.p2p)
-		r.p2p++
+		n.takeP2P(&b.P2P, r.First)
 	case trace.TableMetric:
-		r.metric = n.takeMetric(&b.Metric, r.metric)
+		n.takeMetric(&b.Metric, r.First, r.End)
 	case trace.TableOther:
-		n.takeOther(&b.Other, r.other)
-		r.other++
+		n.takeOther(&b.Other, r.First)
 	}
-	r.event++
 }
 
 func (n *nester) takeFlow(f *trace.Flow, i int) {
@@ -137,12 +126,7 @@ func (n *nester) takeP2P(p *trace.P2P, i int) {
 		Tag: p.Tag[i], Bytes: p.Bytes[i], Request: p.Request[i]})
 }
 
-// takeMetric passes a counter on and returns the index of the next one.
-func (n *nester) takeMetric(m *trace.MetricValues, i int) int {
-	end := i + 1
-	for end < len(m.Seq) && m.Seq[end] == m.Seq[i] {
-		end++
-	}
+func (n *nester) takeMetric(m *trace.MetricValues, i, end int) {
 	time := n.moment(m.Time[i])
 	if n.batch != nil {
 		id := m.Metric[i]
@@ -153,7 +137,6 @@ func (n *nester) takeMetric(m *trace.MetricValues, i int) int {
 		}
 		n.batch.AddMetric(time, n.ids.metrics[id], m.Type[i:end], m.Value[i:end])
 	}
-	return end
 }
 
 func (n *nester) takeOther(o *trace.Other, i int) {
