@@ -68,7 +68,7 @@ func FuzzParts(f *testing.F) {
 // readThrough reads all events of an archive.
 func readThrough(t *testing.T, path string) {
 	t.Helper()
-	src, err := Open(t.Context(), path)
+	src, err := Open(t.Context(), path, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
