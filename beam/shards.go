@@ -83,11 +83,11 @@ func (f *shardFn) make(ctx context.Context, src trace.Source, store *spill.Store
 	switch {
 	case f.Format == otf2.Format:
 		h.Stage = shards.Archived
-		files, err := otf2.Encode(ctx, src, locations, engine.Options{Jobs: 1})
+		files, err := otf2.Encode(ctx, src, locations, store, engine.Options{Jobs: 1})
 		if err != nil {
 			return err
 		}
-		return errors.Join(shards.Write(ctx, parts, h, src, files), files.Close())
+		return shards.Write(ctx, parts, h, src, files)
 	case f.Format != "":
 		h.Stage = shards.Written
 		written, err := readers.WritePart(ctx, src, locations, parts, h.Number, h.Of, readers.CreateOptions{Format: f.Format, Jobs: 1, Store: store, Context: ctx}, nil)

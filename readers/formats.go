@@ -55,8 +55,8 @@ var formats = []format{
 			f.Opened, f.Events = otf2.FilesOf(path, there)
 			return f
 		},
-		open: func(ctx context.Context, paths []string, _ OpenOptions) (trace.Source, error) {
-			return watched(otf2.Open(ctx, paths[0]))
+		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+			return watched(otf2.Open(ctx, paths[0], o.Jobs))
 		},
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
 			return writer(otf2.Create(path, info, defs, otf2.Options{Force: o.Force}))

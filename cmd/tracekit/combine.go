@@ -195,15 +195,9 @@ func (o *convertOptions) archiveShard(ctx context.Context, s *streams) error {
 	if filepath.Ext(o.out) == ".otf2" {
 		return usagef("--shard leaves event files in a directory: name one instead of %s, which 'tracekit combine DIRECTORY -o %s' then writes", o.out, o.out)
 	}
-	files := new(otf2.Parts)
-	defer func() { files.Close() }()
 	task := shardTask{shardFlag: &o.shard, readFlags: &o.readFlags, dir: o.out, force: o.force, paths: o.in, stage: shards.Archived, title: "converting"}
 	return runShard(ctx, s, task, func(src *input, locations []trace.LocationID, p *engine.Progress) (*otf2.Parts, error) {
-		parts, err := otf2.Encode(ctx, src, locations, engine.Options{Jobs: o.jobs, Progress: p})
-		if err == nil {
-			files = parts
-		}
-		return parts, err
+		return otf2.Encode(ctx, src, locations, src.store, engine.Options{Jobs: o.jobs, Progress: p})
 	})
 }
 

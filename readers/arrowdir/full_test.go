@@ -31,7 +31,7 @@ func TestDiskFull(t *testing.T) {
 
 // TestForceKeepsOtherFiles: --force is for traces, not for a directory that holds anything else.
 func TestForceKeepsOtherFiles(t *testing.T) {
-	src, err := otf2.Open(t.Context(), "../../samples/archives/ring-4-plain")
+	src, err := otf2.Open(t.Context(), "../../samples/archives/ring-4-plain", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ type forger struct {
 }
 
 func newForger(t testing.TB, f Format) *forger {
-	src, err := otf2.Open(t.Context(), "../../samples/archives/ring-4-plain")
+	src, err := otf2.Open(t.Context(), "../../samples/archives/ring-4-plain", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

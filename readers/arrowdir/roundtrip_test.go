@@ -137,7 +137,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func roundTrip(t *testing.T, name string, f Format) {
-	src, err := otf2.Open(t.Context(), name)
+	src, err := otf2.Open(t.Context(), name, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func roundTrip(t *testing.T, name string, f Format) {
 // TestInterleaved states that locations may be written in turns.
 func TestInterleaved(t *testing.T) {
 	formats(t, func(t *testing.T, f Format) {
-		src, err := otf2.Open(t.Context(), "../../samples/archives/ring-4")
+		src, err := otf2.Open(t.Context(), "../../samples/archives/ring-4", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestInterleaved(t *testing.T) {
 // unasked.
 func TestAtomic(t *testing.T) {
 	formats(t, func(t *testing.T, f Format) {
-		src, err := otf2.Open(t.Context(), "../../samples/archives/ring-4-plain")
+		src, err := otf2.Open(t.Context(), "../../samples/archives/ring-4-plain", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +227,7 @@ func TestAtomic(t *testing.T) {
 // TestDamage cuts and changes files: what comes out is an error, a finding, or the trace.
 func TestDamage(t *testing.T) {
 	formats(t, func(t *testing.T, f Format) {
-		src, err := otf2.Open(t.Context(), "../../samples/archives/ring-4-plain")
+		src, err := otf2.Open(t.Context(), "../../samples/archives/ring-4-plain", 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ import (
 // readAhead is readText with several goroutines and blocks of that size.
 func readAhead(t testing.TB, data []byte, window, block int) string {
 	t.Helper()
-	s, err := readFile(t, data, func(f *file) { f.window, f.block, f.workers = window, block, 3 })
+	s, err := readFile(t, data, 3, func(f *file) { f.window, f.block = window, block })
 	if err != nil {
 		return err.Error()
 	}
@@ -121,7 +121,7 @@ func TestAheadEnds(t *testing.T) {
 	broken := errors.New("broken")
 	for _, reads := range []int{1, 2, 5, 50} {
 		f := newFile("x", nil)
-		f.workers = 3
+		f.jobs = 3
 		err := f.read(context.Background(), &endless{reads, broken})
 		if !errors.Is(err, broken) {
 			t.Errorf("after %d reads: %v", reads, err)
@@ -130,7 +130,7 @@ func TestAheadEnds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	f := newFile("x", nil)
-	f.workers = 3
+	f.jobs = 3
 	r := io.MultiReader(&endless{40, io.EOF}, readerFunc(func() { cancel() }), &endless{1 << 30, io.EOF})
 	if err := f.read(ctx, r); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)

@@ -21,6 +21,7 @@ type place struct {
 
 // An assembler makes one trace of files. See the package's documentation for the rules.
 type assembler struct {
+	jobs    int
 	files   []*file
 	defs    *trace.Defs
 	strings map[string]trace.StringID
@@ -36,13 +37,16 @@ type assembler struct {
 
 // assemble makes the definitions of a trace of files, which may be several only if none
 // is in tracekit's own dialect.
-func assemble(ctx context.Context, files []*file) (*assembler, error) {
-	a := &assembler{files: files, defs: &trace.Defs{}, strings: make(map[string]trace.StringID),
+func assemble(ctx context.Context, jobs int, files []*file) (*assembler, error) {
+	a := &assembler{jobs: jobs, files: files, defs: &trace.Defs{}, strings: make(map[string]trace.StringID),
 		regions: make(map[trace.Region]trace.RegionID), comms: make(map[string]trace.CommID),
 		nodes: make(map[string]trace.SystemTreeNodeID), worldOf: make(map[uint32]trace.LocationID)}
 	a.string("")
 	a.attributes()
 	orderFiles(files)
+	if err := surveyAll(ctx, jobs, files); err != nil {
+		return nil, err
+	}
 	for i, f := range files {
 		if err := a.file(ctx, i, f); err != nil {
 			return nil, err
@@ -128,6 +132,11 @@ func (a *assembler) file(ctx context.Context, number int, f *file) error {
 		return cmp.Or(cmp.Compare(order(kinds[x.pid]), order(kinds[y.pid])), f.compare(x.pid, y.pid),
 			cmp.Compare(boolInt(x.async), boolInt(y.async)), f.compare(x.tid, y.tid))
 	})
+	if f.crowded() {
+		if err := f.surveyAgain(ctx, tracks); err != nil {
+			return err
+		}
+	}
 	f.first = trace.LocationID(len(a.places))
 	a.places, a.defs.Locations = slices.Grow(a.places, len(tracks)), slices.Grow(a.defs.Locations, len(tracks))
 	var group trace.LocationGroupID = trace.None
@@ -140,15 +149,10 @@ func (a *assembler) file(ctx context.Context, number int, f *file) error {
 				creator = group // accelerators come after processes
 			}
 		}
-		if err := a.track(ctx, f, l, group, ids); err != nil {
-			return err
-		}
+		a.track(f, l, group, ids)
 	}
 	f.idmap, f.locations = ids, len(a.places)-int(f.first)
-	if f.overlaps != nil {
-		return f.overlaps.Finish()
-	}
-	return nil
+	return f.overlaps.Finish(ctx, a.jobs)
 }
 
 func boolInt(b bool) int {
@@ -299,12 +303,8 @@ func (f *file) identName(what string, i ident) string {
 }
 
 // track adds the locations of a track: one, and one more for each sub-track.
-func (a *assembler) track(ctx context.Context, f *file, l *track, group trace.LocationGroupID, ids *idMap) error {
-	n, layers, err := f.survey(ctx, l)
-	if err != nil {
-		return err
-	}
-	count := n.count
+func (a *assembler) track(f *file, l *track, group trace.LocationGroupID, ids *idMap) {
+	count := l.survey.count
 	kind := trace.LocationCPUThread
 	if l.gpu || f.rocprof && a.defs.LocationGroups[group].Kind == 2 { // PyTorch has threads beside the streams
 		kind = trace.LocationGPU
@@ -321,11 +321,8 @@ func (a *assembler) track(ctx context.Context, f *file, l *track, group trace.Lo
 	a.ledger.AddN(trace.CodeLimitExceeded, count.broken, at, in+", slices that a B or an E cuts; they get another end")
 	a.ledger.AddN(trace.CodeUnsorted, l.stream.Late(), at, in)
 	name := f.trackName(l)
-	for sub := range len(layers) + 1 {
-		events := n.events
+	for sub, events := range l.survey.events {
 		if sub > 0 {
-			events = layers[sub-1].events
-			count.open += layers[sub-1].count.open
 			name = trace.OverlapName(f.trackName(l), sub)
 		}
 		a.defs.Locations = append(a.defs.Locations, trace.Location{Ref: uint64(len(a.places)),
@@ -333,7 +330,7 @@ func (a *assembler) track(ctx context.Context, f *file, l *track, group trace.Lo
 		a.places = append(a.places, place{f, l, sub, ids})
 	}
 	a.ledger.AddN(trace.CodeOpenRegion, count.open, at, in+", by a B without E; closed with what encloses it")
-	return nil
+	l.survey = nil
 }
 
 func (f *file) trackName(l *track) string {

@@ -28,29 +28,6 @@ func (m *idMap) attribute(a attr) (trace.AttributeID, trace.ValueType, uint64) {
 	return a.id, a.typ, a.value
 }
 
-// survey runs over a track and returns what nests in it and what does not. Slices that a B
-// or an E breaks, or that give way to longer ones, are found first and then given to the other
-// sub-tracks.
-func (f *file) survey(ctx context.Context, l *track) (*nester, []*nester, error) {
-	n := newNester(f, l, nil)
-	n.prefer = !l.gpu && !l.async
-	if err := f.walk(ctx, l, n, func() bool { return true }); err != nil || len(n.broken) == 0 && n.count.overlaps == 0 {
-		return n, nil, err
-	}
-	if len(n.broken) > 0 {
-		l.exile = make(map[uint64]bool)
-		for _, number := range n.broken {
-			l.exile[number] = true
-		}
-	}
-	broken := n.count.broken
-	n = newNester(f, l, nil)
-	n.exile, n.count.broken = l.exile, broken
-	o := newOverlaps(f, l, n)
-	err := f.walk(ctx, l, n, func() bool { return true })
-	return n, o.close(), err
-}
-
 // walk passes the records of a track on to a nester, and calls full after each; that it
 // returns false ends the walk.
 func (f *file) walk(ctx context.Context, l *track, n *nester, full func() bool) error {
@@ -58,9 +35,10 @@ func (f *file) walk(ctx context.Context, l *track, n *nester, full func() bool) 
 		if err != nil {
 			return err
 		}
-		r := reader{batch: b}
-		for r.next() {
-			n.take(&r)
+		attrs := 0
+		for seq, row := range b.Events {
+			attrs = n.takeAttrs(&b.Attrs, attrs, seq)
+			n.take(b, row)
 			if !full() {
 				return nil
 			}
@@ -103,39 +81,27 @@ func (f *file) deliver(ctx context.Context, l *track, sub int, ids *idMap, locat
 	}
 }
 
-// A reader walks over the events of a batch; flow, p2p, … are the indexes of the next row
-// of each table.
-type reader struct {
-	batch                           *trace.Batch
-	event                           int
-	flow, p2p, metric, other, attrs int
+// takeAttrs takes the attributes of a record, from row i on, and returns the row behind them.
+func (n *nester) takeAttrs(a *trace.Attrs, i int, seq uint64) int {
+	n.attrs = n.attrs[:0]
+	for ; i < len(a.Seq) && a.Seq[i] == seq; i++ {
+		n.attrs = append(n.attrs, attr{a.Attribute[i], a.Type[i], a.Value[i]})
+	}
+	return i
 }
 
-func (r *reader) next() bool { return r.event < len(r.batch.Order) }
-
-// take passes the next record of a track on.
-func (n *nester) take(r *reader) {
-	b := r.batch
-	seq := b.First + uint64(r.event)
-	n.attrs = n.attrs[:0]
-	for ; r.attrs < len(b.Attrs.Seq) && b.Attrs.Seq[r.attrs] == seq; r.attrs++ {
-		a := &b.Attrs
-		n.attrs = append(n.attrs, attr{a.Attribute[r.attrs], a.Type[r.attrs], a.Value[r.attrs]})
-	}
-	switch b.Order[r.event] {
+// take passes a record of a track on.
+func (n *nester) take(b *trace.Batch, r trace.Row) {
+	switch r.Table {
 	case trace.TableFlow:
-		n.takeFlow(&b.Flow, r.flow)
-		r.flow++
+		n.takeFlow(&b.Flow, r.First)
 	case trace.TableP2P:
-		n.takeP2P(&b.P2P, r.p2p)
-		r.p2p++
+		n.takeP2P(&b.P2P, r.First)
 	case trace.TableMetric:
-		r.metric = n.takeMetric(&b.Metric, r.metric)
+		n.takeMetric(&b.Metric, r.First, r.End)
 	case trace.TableOther:
-		n.takeOther(&b.Other, r.other)
-		r.other++
+		n.takeOther(&b.Other, r.First)
 	}
-	r.event++
 }
 
 func (n *nester) takeFlow(f *trace.Flow, i int) {
@@ -160,12 +126,7 @@ func (n *nester) takeP2P(p *trace.P2P, i int) {
 		Tag: p.Tag[i], Bytes: p.Bytes[i], Request: p.Request[i]})
 }
 
-// takeMetric passes a counter on and returns the index of the next one.
-func (n *nester) takeMetric(m *trace.MetricValues, i int) int {
-	end := i + 1
-	for end < len(m.Seq) && m.Seq[end] == m.Seq[i] {
-		end++
-	}
+func (n *nester) takeMetric(m *trace.MetricValues, i, end int) {
 	time := n.moment(m.Time[i])
 	if n.batch != nil {
 		id := m.Metric[i]
@@ -176,7 +137,6 @@ func (n *nester) takeMetric(m *trace.MetricValues, i int) int {
 		}
 		n.batch.AddMetric(time, n.ids.metrics[id], m.Type[i:end], m.Value[i:end])
 	}
-	return end
 }
 
 func (n *nester) takeOther(o *trace.Other, i int) {

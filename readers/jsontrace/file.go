@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"tracekit/readers/internal/spool"
 	"tracekit/readers/internal/wire"
@@ -19,7 +20,7 @@ type file struct {
 	path     string
 	window   int // bytes that are read at once
 	block    int // bytes that are parsed at once by one of
-	workers  int // goroutines, if they are more than one
+	jobs     int // goroutines that read it
 	spool    *spool.Spool
 	names    *names
 	regions  *regions
@@ -27,8 +28,8 @@ type file struct {
 	comms    *comms
 	meters   *meters
 	async    *async
-	overlaps *spool.Spool // slices that are not in the first sub-track of their track; nil: there are none
-	layers   int          // sub-tracks behind the first ones
+	overlaps *spool.Spool // slices that are not in the first sub-track of their track
+	layers   atomic.Int64 // sub-tracks behind the first ones, with those that are one too many
 	flows    *flows
 	ledger   trace.Ledger
 	members  map[string]string // of the outer object, raw
@@ -64,8 +65,8 @@ type file struct {
 func newFile(path string, store *spill.Store) *file {
 	n := newNames()
 	s := spool.New(store)
-	f := &file{path: path, window: windowBytes, block: blockBytes, spool: s, names: n, regions: newRegions(n), tracks: newTracks(s, n),
-		comms: newComms(), meters: newMeters(n), members: make(map[string]string)}
+	f := &file{path: path, window: windowBytes, block: blockBytes, spool: s, overlaps: spool.New(s.Store()), names: n,
+		regions: newRegions(n), tracks: newTracks(s, n), comms: newComms(), meters: newMeters(n), members: make(map[string]string)}
 	f.async, f.flows = newAsync(f), newFlows(f)
 	f.meta, f.dft, f.tau, f.launches = newMetadata(), newDftracer(), newTau(), newLaunches()
 	f.names.text("") // so that a missing name is number 0
@@ -79,7 +80,7 @@ func (f *file) read(ctx context.Context, r io.Reader) error {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
 	in := newInput(plain, f.window)
-	c := &container{in: in, h: f, workers: f.workers, block: f.block}
+	c := &container{in: in, h: f, workers: min(f.jobs, maxWorkers), block: f.block}
 	if err := c.run(ctx); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
@@ -91,7 +92,7 @@ func (f *file) read(ctx context.Context, r io.Reader) error {
 	f.tracks.found()
 	f.limits()
 	f.ledger.AddN(trace.CodeArgumentsLeftOut, f.leftOut.events, f.place(f.leftOut.first), f.leftOut.name)
-	if err := f.spool.Finish(); err != nil {
+	if err := f.spool.Finish(ctx, f.jobs); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
 	return f.flows.count(ctx)

@@ -82,7 +82,7 @@ func (w *flows) count(ctx context.Context) error {
 		return nil
 	}
 	defer w.spool.Close()
-	if err := w.spool.Finish(); err != nil {
+	if err := w.spool.Finish(ctx, 1); err != nil {
 		return err
 	}
 	var id, time int64

@@ -12,6 +12,9 @@ import (
 // of these are left out.
 const layerLimit = trackLimit
 
+// crowded reports whether there are more.
+func (f *file) crowded() bool { return len(f.tracks.list)+int(f.layers.Load()) > layerLimit }
+
 // overlaps takes the slices of a track that overlap others without being nested, and gives
 // each to the first sub-track in which it is. What a sub-track gets waits in a spool in which
 // the number of the sub-track stands for the time, so that each is delivered without going
@@ -30,7 +33,6 @@ type overlaps struct {
 	room   timeline
 	ends   layerEnds
 	args   []uint64
-	free   int // layers that there may be
 }
 
 // A layerEnd is the end of an open slice of a sub-track.
@@ -58,10 +60,7 @@ func (h *layerEnds) Pop() any {
 
 // newOverlaps returns what takes the slices that a nester of sub-track 0 does not.
 func newOverlaps(f *file, l *track, n *nester) *overlaps {
-	if f.overlaps == nil {
-		f.overlaps = spool.New(f.spool.Store())
-	}
-	o := &overlaps{of: l, track: n, stream: f.overlaps.Stream(l.number), free: layerLimit - len(f.tracks.list) - f.layers}
+	o := &overlaps{of: l, track: n, stream: f.overlaps.Stream(l.number)}
 	n.outside = o.slice
 	return o
 }
@@ -76,11 +75,13 @@ func (o *overlaps) slice(time, dur int64, region trace.RegionID, c call) {
 	end := endOf(time, dur)
 	k := o.room.first(func(limits span) bool { return dur == openEnd || o.track.fits(end, limits.max) })
 	if k < 0 {
-		if k = len(o.layers); k >= o.free {
+		f := o.track.f
+		if f.layers.Add(1); f.crowded() {
 			o.track.count.lost++
 			return
 		}
-		o.layers = append(o.layers, newNester(o.track.f, o.of, nil))
+		k = len(o.layers)
+		o.layers = append(o.layers, newNester(f, o.of, nil))
 		o.room.add(unknownEnd)
 	}
 	n := o.layers[k]
@@ -104,14 +105,15 @@ func (o *overlaps) put(sub int, time, dur int64, region trace.RegionID, c call) 
 	o.stream.AddOther(int64(sub), recordSlice, o.args...)
 }
 
-// close returns the sub-tracks behind the first.
-func (o *overlaps) close() []*nester {
+// close returns what was found in all sub-tracks.
+func (o *overlaps) close() *survey {
+	s := &survey{o.track.count, []uint64{o.track.events}}
 	for _, n := range o.layers {
 		n.close()
-		n.stack = nil
+		s.count.open += n.count.open
+		s.events = append(s.events, n.events)
 	}
-	o.track.f.layers += len(o.layers)
-	return o.layers
+	return s
 }
 
 // walkOverlap passes the slices of a sub-track on to a nester, as walk does.

@@ -36,13 +36,13 @@ func readText(t testing.TB, data []byte, window int) string {
 // source promises; the error is that the text is no trace.
 func readData(t testing.TB, data []byte, window int) (*Source, error) {
 	t.Helper()
-	return readFile(t, data, func(f *file) { f.window = window })
+	return readFile(t, data, 1, func(f *file) { f.window = window })
 }
 
-// readFile is readData with what set changes.
-func readFile(t testing.TB, data []byte, set func(*file)) (*Source, error) {
+// readFile is readData with several goroutines and what set changes.
+func readFile(t testing.TB, data []byte, jobs int, set func(*file)) (*Source, error) {
 	t.Helper()
-	s := newSource([]string{"x"}, Options{Jobs: 1})
+	s := newSource([]string{"x"}, Options{Jobs: jobs})
 	set(s.files[0])
 	s, err := s.complete(context.Background(), s.files[0].read(context.Background(), bytes.NewReader(data)))
 	if err != nil {

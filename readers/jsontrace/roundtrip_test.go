@@ -51,7 +51,7 @@ func open(t testing.TB, paths ...string) *jsontrace.Source {
 func TestRoundTripOfArchives(t *testing.T) {
 	for _, dir := range archives(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
-			in, err := otf2.Open(context.Background(), dir)
+			in, err := otf2.Open(context.Background(), dir, 0)
 			if err != nil {
 				t.Skip(err)
 			}

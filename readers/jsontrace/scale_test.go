@@ -127,6 +127,33 @@ func TestCrowded(t *testing.T) {
 	}
 }
 
+// TestTooManyLayers: of more sub-tracks than there may be those of the last tracks are left out,
+// whatever the order in which tracks are surveyed.
+func TestTooManyLayers(t *testing.T) {
+	const n, tracks, more = 90_000, 3, 3*(90_000-1) + 3 - layerLimit
+	data := events(tracks*n, func(i int) string {
+		return fmt.Sprintf(`{"ph":"X","name":"a","pid":%d,"ts":%d,"dur":%d}`, tracks-i%tracks, 10*i, 20*tracks*n+10*i)
+	})
+	for _, jobs := range []int{1, 3} {
+		s, err := readFile(t, data, jobs, func(*file) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defs := s.Defs()
+		if got := len(defs.Locations); got != layerLimit {
+			t.Errorf("%d jobs: %d locations, want %d", jobs, got, layerLimit)
+		}
+		last := defs.Locations[layerLimit-1]
+		if got, want := defs.String(last.Name), trace.OverlapName("thread 3", n-1-more); got != want || last.Group != 2 {
+			t.Errorf("%d jobs: the last location is %s of group %d, want %s", jobs, got, last.Group, want)
+		}
+		if f := s.Findings()[0]; f.Code != trace.CodeLimitExceeded || f.Count != more || f.First.Location != 2*n {
+			t.Errorf("%d jobs: %v, want %d left out", jobs, f, more)
+		}
+		s.Close()
+	}
+}
+
 // TestHeldOfTracks: of a track little is held once the file has been read, beside what the store keeps.
 func TestHeldOfTracks(t *testing.T) {
 	const few, many, most = 100, 5100, 640

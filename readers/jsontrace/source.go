@@ -41,7 +41,7 @@ func newSource(paths []string, opts Options) *Source {
 	}
 	for _, path := range paths {
 		f := newFile(path, s.options.Store)
-		f.workers = min(opts.Jobs/min(len(paths), maxFiles), maxWorkers)
+		f.jobs = max(1, opts.Jobs/min(len(paths), maxFiles))
 		s.files = append(s.files, f)
 	}
 	return s
@@ -149,7 +149,7 @@ func (s *Source) join(ctx context.Context) error {
 	if own := s.files[0].own; own != nil {
 		s.defs, s.places = own.assemble(s.files[0])
 	} else {
-		a, err := assemble(ctx, s.files)
+		a, err := assemble(ctx, s.options.Jobs, s.files)
 		if err != nil {
 			return err
 		}
@@ -255,10 +255,7 @@ func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq
 func (s *Source) Close() error {
 	var errs []error
 	for _, f := range s.files {
-		errs = append(errs, f.spool.Close())
-		if f.overlaps != nil {
-			errs = append(errs, f.overlaps.Close())
-		}
+		errs = append(errs, f.spool.Close(), f.overlaps.Close())
 	}
 	if s.own != nil {
 		errs = append(errs, s.own.Close())

@@ -50,6 +50,7 @@ type track struct {
 	hasRank bool
 	comm    bool            // holds collectives or messages
 	latest  int64           // the latest end of a slice, if it has slices
+	survey  *survey         // until the trace is assembled
 	exile   map[uint64]bool // slices that nest in none of the first sub-track: see nester
 	open    []openCall      // in tracekit's own dialect: what is entered and not left
 }

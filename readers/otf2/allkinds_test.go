@@ -99,7 +99,7 @@ func TestEveryKind(t *testing.T) {
 	m := everyEvent()
 	dir := filepath.Join(t.TempDir(), "all")
 	copyArchive(t, m, dir, Options{}, false)
-	s, err := Open(context.Background(), dir)
+	s, err := Open(context.Background(), dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func BenchmarkRead(b *testing.B) {
 	for _, path := range paths {
 		for _, jobs := range []int{1, 2} {
 			b.Run(fmt.Sprintf("archive=%s/jobs=%d", filepath.Base(path), jobs), func(b *testing.B) {
-				s, err := Open(context.Background(), path)
+				s, err := Open(context.Background(), path, 0)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -87,7 +87,7 @@ func cpuTime() time.Duration {
 // BenchmarkWrite reads and writes a real archive.
 func BenchmarkWrite(b *testing.B) {
 	paths := realArchives(b)
-	s, err := Open(context.Background(), paths[0])
+	s, err := Open(context.Background(), paths[0], 0)
 	if err != nil {
 		b.Fatal(err)
 	}

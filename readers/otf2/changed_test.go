@@ -20,7 +20,7 @@ func TestMembersThatShrink(t *testing.T) {
 			"removed": os.Remove,
 		} {
 			anchor := goldenArchive(t, "mapping", false)
-			s, err := Open(context.Background(), anchor)
+			s, err := Open(context.Background(), anchor, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,16 +7,19 @@ import (
 	"os"
 
 	"tracekit/readers/internal/output"
+	"tracekit/spill"
 )
 
 // A chunkWriter writes one chunked file. It keeps at most a piece of the current chunk in
 // memory and opens the file only while it flushes, so that any number of files can be
 // written at a time.
 //
+//	held takes the file, unless it is nil
 //	buf holds the bytes of the file from offset off on
 //	base is the offset of the current chunk's header
 type chunkWriter struct {
 	path    string
+	held    *heldFile
 	size    int64
 	counted bool // chunk headers number the events
 	buf     []byte
@@ -100,11 +103,7 @@ func (w *chunkWriter) close() error {
 
 // flush writes what is in memory and gives the memory back.
 func (w *chunkWriter) flush() error {
-	mode := os.O_WRONLY
-	if !w.created {
-		mode |= os.O_CREATE | os.O_EXCL
-	}
-	f, err := os.OpenFile(w.path, mode, 0o666)
+	f, err := w.open()
 	if err != nil {
 		return err
 	}
@@ -118,3 +117,45 @@ func (w *chunkWriter) flush() error {
 	w.buf, w.patches = nil, nil
 	return errors.Join(err, f.Close())
 }
+
+// open opens the file for writing, which is made at first.
+func (w *chunkWriter) open() (interface {
+	io.WriterAt
+	io.Closer
+}, error) {
+	if w.held != nil {
+		return w.held, nil
+	}
+	mode := os.O_WRONLY
+	if !w.created {
+		mode |= os.O_CREATE | os.O_EXCL
+	}
+	return os.OpenFile(w.path, mode, 0o666)
+}
+
+// A heldFile is a file in a table of a store.
+type heldFile struct{ bytes *spill.Table[byte] }
+
+// WriteAt implements io.WriterAt; nothing is left out before what is written.
+func (f *heldFile) WriteAt(b []byte, at int64) (int, error) {
+	old := min(len(b), f.bytes.Len()-int(at))
+	for i, x := range b[:old] {
+		f.bytes.Set(int(at)+i, x)
+	}
+	f.bytes.AppendRows(b[old:])
+	return len(b), nil
+}
+
+// reader reads the file from its begin.
+func (f *heldFile) reader() io.Reader { return io.NewSectionReader(f, 0, int64(f.bytes.Len())) }
+
+// ReadAt implements io.ReaderAt.
+func (f *heldFile) ReadAt(b []byte, at int64) (int, error) {
+	n := f.bytes.Copy(b, int(at))
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (f *heldFile) Close() error { return nil }

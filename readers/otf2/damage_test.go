@@ -121,7 +121,7 @@ type damageCase struct {
 func newDamageCase(t *testing.T, archive string) *damageCase {
 	c := &damageCase{seed: maphash.MakeSeed(), refs: map[string]trace.LocationID{}}
 	c.dir, c.files = linkTree(t, archive)
-	s, err := Open(context.Background(), c.dir)
+	s, err := Open(context.Background(), c.dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func newDamageCase(t *testing.T, archive string) *damageCase {
 // sound: a clean error, or sound batches. It returns the digests of one location's
 // events and the findings.
 func (c *damageCase) read(t *testing.T, l trace.LocationID) ([]uint64, []trace.Finding, error) {
-	s, err := Open(context.Background(), c.dir)
+	s, err := Open(context.Background(), c.dir, 0)
 	if err != nil {
 		var syntax *trace.SyntaxError
 		if !errors.As(err, &syntax) && !errors.Is(err, trace.ErrNotATrace) {

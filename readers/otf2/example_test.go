@@ -40,7 +40,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	s, err := otf2.Open(context.Background(), archive)
+	s, err := otf2.Open(context.Background(), archive, 0)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func sameHoweverRead(t *testing.T, anchor string, size int) {
 			t.Errorf("in batches of %d:\n%s\nin large ones:\n%s", batch, got, want)
 		}
 	}
-	s, err := Open(context.Background(), anchor)
+	s, err := Open(context.Background(), anchor, 0)
 	if err != nil {
 		if syntax := new(trace.SyntaxError); !errors.As(err, &syntax) && !errors.Is(err, trace.ErrNotATrace) {
 			t.Errorf("error of another kind: %v", err)
@@ -129,11 +129,11 @@ func TestFast(t *testing.T) {
 		if testing.Short() && filepath.Base(path) == "lulesh-8x2" {
 			continue
 		}
-		fast, err := Open(context.Background(), path)
+		fast, err := Open(context.Background(), path, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		slow, err := Open(context.Background(), path)
+		slow, err := Open(context.Background(), path, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

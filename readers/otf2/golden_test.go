@@ -80,7 +80,7 @@ func checkSource(s *Source) error {
 // describePath opens an archive and describes it, or the error. The directory's name is
 // left out.
 func describePath(path string, batch int) string {
-	s, err := Open(context.Background(), path)
+	s, err := Open(context.Background(), path, 0)
 	if err != nil {
 		return "error: " + strings.ReplaceAll(err.Error(), filepath.Dir(path)+"/", "") + "\n"
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestMembersThatAreNoFiles(t *testing.T) {
 			if err := errors.Join(os.Remove(path), make(path)); err != nil {
 				t.Fatal(err)
 			}
-			s, err := Open(context.Background(), dir)
+			s, err := Open(context.Background(), dir, 0)
 			if (err != nil) != refused {
 				t.Errorf("%s as %s: %v", kind, member, err)
 			}
@@ -63,6 +64,20 @@ func TestMembersThatAreNoFiles(t *testing.T) {
 			if !slices.Equal(events, whole) || !found {
 				t.Errorf("%s as %s: events %v, findings %v", kind, member, events, s.Findings())
 			}
+		}
+	}
+}
+
+// TestErrorIsOfTheFirstLocation: which location's files are opened first does not matter.
+func TestErrorIsOfTheFirstLocation(t *testing.T) {
+	dir, _ := linkTree(t, "../../samples/archives/ring-4-plain")
+	events := filepath.Join(dir, "traces")
+	if err := errors.Join(os.RemoveAll(events), os.WriteFile(events, nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if _, err := Open(t.Context(), dir, 4); !errors.Is(err, syscall.ENOTDIR) || !strings.Contains(err.Error(), "0.def") {
+			t.Fatalf("%v, want that 0.def cannot be opened", err)
 		}
 	}
 }

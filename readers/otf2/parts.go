@@ -16,11 +16,11 @@ import (
 )
 
 // Parts are the event files of some or all locations of an archive: what several processes write, and
-// one completes. They depend on the trace alone. The files lie in the hidden directory of a Writer.
+// one completes. They depend on the trace alone. The files are those of a Writer: of Encode's they lie in
+// tables of a store, of another one in its hidden directory.
 type Parts struct {
 	model.Results[eventPart]
 	w        *Writer
-	temp     string // in which the writer works; "": it is that of the archive
 	lost     map[string]uint64
 	instants bool
 }
@@ -32,44 +32,36 @@ type eventPart struct {
 }
 
 // Encode writes the event files of some locations of a source, ascending; nil: all. They lie in the
-// system's directory for temporary files until Close. Of the options Jobs and Progress count.
-func Encode(ctx context.Context, src trace.Source, locations []trace.LocationID, o engine.Options) (*Parts, error) {
-	temp, err := os.MkdirTemp("", "tracekit-*")
+// store. Of the options Jobs and Progress count.
+func Encode(ctx context.Context, src trace.Source, locations []trace.LocationID, store *spill.Store, o engine.Options) (*Parts, error) {
+	w, err := newWriter(src.Info(), src.Defs(), Options{})
 	if err != nil {
 		return nil, err
 	}
-	p := &Parts{temp: temp}
-	if p.w, err = Create(filepath.Join(temp, "parts"), src.Info(), src.Defs(), Options{}); err == nil {
-		err = p.encode(ctx, src, locations, o)
+	for l := range w.files {
+		w.files[l].out.held = &heldFile{bytes: spill.NewTable[byte](store)}
 	}
-	if err != nil {
-		return nil, errors.Join(err, p.Close())
-	}
-	return p, nil
-}
-
-func (p *Parts) encode(ctx context.Context, src trace.Source, locations []trace.LocationID, o engine.Options) error {
 	before := src.Findings()
 	o.Only = locations
-	read, err := engine.Copy(ctx, src, p.w, o)
-	p.Of = make([]*eventPart, len(read))
+	read, err := engine.Copy(ctx, src, w, o)
+	if err != nil {
+		return nil, err
+	}
+	p := &Parts{w: w, lost: w.lost, instants: w.instants.Load()}
+	p.Of, p.Findings = make([]*eventPart, len(read)), trace.Since(before, src.Findings())
 	for l, n := range read {
 		if n == nil {
 			continue
 		}
-		p.Of[l] = &eventPart{read: *n}
-		if err == nil {
-			err = p.w.files[l].out.close()
-			p.Of[l].written = p.w.files[l].out.events
+		out := &w.files[l].out
+		if err := out.close(); err != nil {
+			return nil, err
 		}
+		out.held.bytes = out.held.bytes.Sealed()
+		p.Of[l] = &eventPart{read: *n, written: out.events}
 	}
-	p.Findings = trace.Since(before, src.Findings())
-	p.lost, p.instants = p.w.lost, p.w.instants.Load()
-	return err
+	return p, store.Err()
 }
-
-// Close removes the files of Encode.
-func (p *Parts) Close() error { return os.RemoveAll(p.temp) }
 
 // Parts returns no parts of the archive, to which those that were coded are added. What is read
 // becomes the archive's.
@@ -123,25 +115,25 @@ func (p *Parts) Code(c *partial.Coder, d *trace.Defs, _ *spill.Store) {
 			c.Refuse("%d events of %d", x.written, x.read)
 		}
 		if c.Err() == nil {
-			codeFile(c, p.w.files[l].out.path)
+			codeFile(c, &p.w.files[l].out)
 		}
 	})
 }
 
 // codeFile codes the bytes of an event file.
-func codeFile(c *partial.Coder, path string) {
-	mode := os.O_RDONLY
-	if c.Reading() {
-		mode = os.O_WRONLY | os.O_CREATE | os.O_EXCL
+func codeFile(c *partial.Coder, w *chunkWriter) {
+	if !c.Reading() {
+		partial.Stream(c, w.held.reader(), nil)
+		return
 	}
-	f, err := os.OpenFile(path, mode, 0o666)
+	f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
-		c.Refuse("another one holds %s, too", filepath.Base(path))
+		c.Refuse("another one holds %s, too", filepath.Base(w.path))
 	}
 	if err != nil {
 		c.Fail(err)
 		return
 	}
-	partial.Stream(c, f, f)
+	partial.Stream(c, nil, f)
 	c.Fail(f.Close())
 }

@@ -11,7 +11,9 @@ import (
 	"tracekit/partial"
 	"tracekit/partial/partialtest"
 	"tracekit/samples"
+	"tracekit/spill"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // FuzzParts: parts that somebody has made up, with right checksums, are refused, or make an archive
@@ -22,12 +24,12 @@ func FuzzParts(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, locations := range [][]trace.LocationID{nil, {1}} {
-		parts, err := Encode(f.Context(), src, locations, engine.Options{})
+		parts, err := Encode(f.Context(), src, locations, storeOf(f), engine.Options{})
 		if err != nil {
 			f.Fatal(err)
 		}
 		payload, err := partialtest.Payload(func(c *partial.Coder) { parts.Code(c, src.Defs(), nil) })
-		if err = errors.Join(err, parts.Close()); err != nil {
+		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(payload)
@@ -68,7 +70,7 @@ func FuzzParts(f *testing.F) {
 // readThrough reads all events of an archive.
 func readThrough(t *testing.T, path string) {
 	t.Helper()
-	src, err := Open(t.Context(), path)
+	src, err := Open(t.Context(), path, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,14 +90,14 @@ func TestPartsOfOneLocation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, err := Encode(t.Context(), src, []trace.LocationID{1}, engine.Options{})
+	parts, err := Encode(t.Context(), src, []trace.LocationID{1}, storeOf(t), engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var stream bytes.Buffer
 	out := partial.NewWriter(&stream, "parts")
 	parts.Code(out, src.Defs(), nil)
-	if err := errors.Join(out.Close(), parts.Close()); err != nil {
+	if err := out.Close(); err != nil {
 		t.Fatal(err)
 	}
 	w, err := Create(filepath.Join(t.TempDir(), "archive"), src.Info(), src.Defs(), Options{})
@@ -118,5 +120,55 @@ func TestPartsOfOneLocation(t *testing.T) {
 	}
 	if err := read(); !errors.Is(err, os.ErrNotExist) || errors.Is(err, partial.ErrDamaged) {
 		t.Errorf("without a directory: %v", err)
+	}
+}
+
+// storeOf returns a store that keeps next to nothing in memory.
+func storeOf(tb testing.TB) *spill.Store {
+	store := spill.NewStore(0, tb.TempDir())
+	tb.Cleanup(func() { store.Close() })
+	return store
+}
+
+// TestLargeParts: files of many chunks, whose headers are completed behind their events, are those of an
+// archive that is written at once; and none of them lies in the system's directory for temporary files.
+func TestLargeParts(t *testing.T) {
+	src, _, err := samples.InMemory(t.Context(), samples.Options{Program: "ring", Ranks: 2, Iterations: 30_000, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, parts, dir := filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "parts"), t.TempDir()
+	t.Setenv("TMPDIR", filepath.Join(dir, "none"))
+	w, err := Create(one, src.Info(), src.Defs(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engine.Copy(t.Context(), src, w, engine.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	store := spill.NewStore(0, dir)
+	defer store.Close()
+	var stream bytes.Buffer
+	encoded, err := Encode(t.Context(), src, nil, store, engine.Options{Jobs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := partial.NewWriter(&stream, "parts")
+	encoded.Code(out, src.Defs(), nil)
+	joined, err := Create(parts, src.Info(), src.Defs(), Options{})
+	if err = errors.Join(err, out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	read, in := joined.Parts(), partial.NewReader(&stream, "parts")
+	read.Code(in, src.Defs(), nil)
+	_, _, err = read.Join(src)
+	if err = errors.Join(in.Close(), err, w.Close(), joined.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"0.evt", "1.evt"} {
+		want := tracetest.ReadFile(t, filepath.Join(one, "traces", name))
+		if got := tracetest.ReadFile(t, filepath.Join(parts, "traces", name)); len(want) < 2<<20 || !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes that are not the %d of the archive", name, len(got), len(want))
+		}
 	}
 }

@@ -243,7 +243,7 @@ func newPrinter(t *testing.T, anchor string, defs *trace.Defs) *printer {
 // comparePrinted compares every event of an archive, with corrected times and all fields,
 // and the numbers of definitions with what otf2-print prints.
 func comparePrinted(t *testing.T, anchor string) {
-	s, err := Open(context.Background(), anchor)
+	s, err := Open(context.Background(), anchor, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestAnyReferences(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(seed), 0))
 		files := []txtar.File{{Name: "def", Data: []byte(randomDefinitions(r))}, {Name: "0.evt", Data: []byte("chunk end")},
 			{Name: "0.def", Data: []byte(randomOffsets(r))}}
-		s, err := Open(t.Context(), writeArchive(t, filepath.Join(dir, fmt.Sprint(seed%8)), files, seed%2 == 0, 4096))
+		s, err := Open(t.Context(), writeArchive(t, filepath.Join(dir, fmt.Sprint(seed%8)), files, seed%2 == 0, 4096), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

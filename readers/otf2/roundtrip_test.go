@@ -83,13 +83,13 @@ func TestRoundTripReal(t *testing.T) {
 			if testing.Short() && filepath.Base(path) == "lulesh-8x2" {
 				t.Skip("a million lines are not for -short")
 			}
-			s, err := Open(context.Background(), path)
+			s, err := Open(context.Background(), path, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			dir := filepath.Join(t.TempDir(), "copy")
 			copyArchive(t, s, dir, Options{EventChunk: minChunk, DefChunk: minChunk}, false)
-			copied, err := Open(context.Background(), dir)
+			copied, err := Open(context.Background(), dir, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,14 +124,14 @@ func samePrint(t *testing.T, a, b string) {
 func TestRoundTripGoldens(t *testing.T) {
 	for _, name := range goldenNames(t) {
 		for _, big := range []bool{false, true} {
-			s, err := Open(context.Background(), goldenArchive(t, name, big))
+			s, err := Open(context.Background(), goldenArchive(t, name, big), 0)
 			if err != nil {
 				continue // goldens about archives that cannot be read
 			}
 			t.Run(name, func(t *testing.T) {
 				dirs := []string{filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "two")}
 				copyArchive(t, s, dirs[0], Options{}, false)
-				one, err := Open(context.Background(), dirs[0])
+				one, err := Open(context.Background(), dirs[0], 0)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -29,6 +29,7 @@ import (
 	"sync"
 	"syscall"
 
+	"tracekit/engine"
 	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
@@ -73,10 +74,10 @@ type progress struct {
 }
 
 // Open opens an archive by the path of its anchor file or of the directory that holds
-// it, and reads all definitions. The error wraps trace.ErrNotATrace if there is no OTF2
+// it, and reads all definitions with that many goroutines, below 1: one per processor. The error wraps trace.ErrNotATrace if there is no OTF2
 // archive, and is a *trace.SyntaxError if the anchor file or the global definitions
 // cannot be used at all.
-func Open(ctx context.Context, path string) (*Source, error) {
+func Open(ctx context.Context, path string, jobs int) (*Source, error) {
 	anchorPath := path
 	if info, err := os.Stat(path); err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func Open(ctx context.Context, path string) (*Source, error) {
 	if err := s.readGlobal(); err != nil {
 		return nil, err
 	}
-	if err := s.readLocals(ctx); err != nil {
+	if err := s.readLocals(ctx, jobs); err != nil {
 		return nil, err
 	}
 	s.reading = make([]progress, len(s.defs.Locations))
@@ -197,40 +198,60 @@ func FilesOf(name string, there []string) (opened, events []string) {
 	return append(opened, anchor...), events
 }
 
-// readLocals reads the clock offsets of all locations and looks for their files.
-func (s *Source) readLocals(ctx context.Context) error {
-	var missing []trace.LocationID
-	found := false
-	s.members = make([]members, len(s.defs.Locations))
-	for i := range s.defs.Locations {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		id, loc := trace.LocationID(i), &s.defs.Locations[i]
-		local, err := s.readLocal(id, &s.opening)
-		switch path := s.localPath(id, ".def"); {
-		case err != nil:
-			return err
-		case local != nil:
-			found = true
-			loc.ClockOffsets = local.offsets
-		case isThere(path):
-			s.opening.Add(trace.CodeMissingFile, trace.Place{Location: id, File: path, Offset: -1}, "what has its name is no file")
-		case loc.Events > 0:
-			missing = append(missing, id)
-		}
-		m := members{fileSize(s.localPath(id, ".def")), fileSize(s.localPath(id, ".evt")), local != nil && local.maps != [mappingTypes]*idMap{}}
-		s.members[i] = m
-		s.info.Bytes += m.def + m.evt
-		s.checkEvents(id)
+// A found is what Open finds of a location.
+type found struct {
+	members
+	defined bool // it has definitions
+	lacking bool // it has none, but events
+	offsets []trace.ClockOffset
+	noted   trace.Ledger
+	err     error
+}
+
+// readLocals reads the clock offsets of all locations and looks for their files, those of several
+// locations at a time: where they lie far away, that is the time to open an archive.
+func (s *Source) readLocals(ctx context.Context, jobs int) error {
+	all, err := engine.Map(ctx, jobs, len(s.defs.Locations), func(_ context.Context, i int) (found, error) {
+		return s.find(trace.LocationID(i)), nil
+	})
+	if err != nil {
+		return err
 	}
-	if !found {
-		return nil // archives without local definitions are usual
-	}
-	for _, id := range missing {
-		s.opening.Add(trace.CodeMissingFile, trace.Place{Location: id, File: s.localPath(id, ".def"), Offset: -1}, "other locations have local definitions")
+	local := slices.ContainsFunc(all, func(f found) bool { return f.defined }) // archives without local definitions are usual
+	s.members = make([]members, len(all))
+	for i := range all {
+		id, f := trace.LocationID(i), &all[i]
+		if f.err != nil {
+			return f.err
+		}
+		s.opening.Merge(f.noted.Findings())
+		if local && f.lacking {
+			s.opening.Add(trace.CodeMissingFile, trace.Place{Location: id, File: s.localPath(id, ".def"), Offset: -1}, "other locations have local definitions")
+		}
+		if f.defined {
+			s.defs.Locations[id].ClockOffsets = f.offsets
+		}
+		s.members[id] = f.members
+		s.info.Bytes += f.def + f.evt
 	}
 	return nil
+}
+
+// find reads a location's definitions and looks for its files.
+func (s *Source) find(id trace.LocationID) (f found) {
+	local, err := s.readLocal(id, &f.noted)
+	switch path := s.localPath(id, ".def"); {
+	case err != nil:
+		return found{err: err}
+	case local != nil:
+		f.defined, f.offsets, f.maps = true, local.offsets, local.maps != [mappingTypes]*idMap{}
+	case isThere(path):
+		f.noted.Add(trace.CodeMissingFile, trace.Place{Location: id, File: path, Offset: -1}, "what has its name is no file")
+	default:
+		f.lacking = s.defs.Locations[id].Events > 0
+	}
+	f.def, f.evt = fileSize(s.localPath(id, ".def")), s.eventSize(id, &f.noted)
+	return f
 }
 
 // isMissing reports whether opening a file failed since there is none: nothing of its name, or
@@ -269,15 +290,17 @@ func (s *Source) readLocal(id trace.LocationID, l *trace.Ledger) (*localDefs, er
 	return local, err
 }
 
-// checkEvents notes whether the location has events.
-func (s *Source) checkEvents(id trace.LocationID) {
-	path, announced := s.localPath(id, ".evt"), s.defs.Locations[id].Events
-	at := trace.Place{Location: id, File: path, Offset: -1}
+// eventSize returns the size of the file that has a location's events, and notes if there is none and
+// there should be.
+func (s *Source) eventSize(id trace.LocationID, l *trace.Ledger) int64 {
+	path, announced := s.EventFile(id), s.defs.Locations[id].Events
 	switch info, err := os.Stat(path); {
 	case err == nil && info.Mode().IsRegular():
+		return info.Size()
 	case announced > 0 || isThere(path):
-		s.opening.Add(trace.CodeMissingFile, at, fmt.Sprintf("%d events are announced", announced))
+		l.Add(trace.CodeMissingFile, trace.Place{Location: id, File: path, Offset: -1}, fmt.Sprintf("%d events are announced", announced))
 	}
+	return 0
 }
 
 // Info implements trace.Source.

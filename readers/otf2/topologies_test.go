@@ -35,7 +35,7 @@ func TestTopologies(t *testing.T) {
 	for range 2 { // written, and written again
 		dir := filepath.Join(t.TempDir(), "a")
 		copyArchive(t, &trace.MemorySource{Definitions: d}, dir, Options{}, false)
-		s, err := Open(t.Context(), dir)
+		s, err := Open(t.Context(), dir, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -68,6 +68,25 @@ type target struct {
 //
 // If the archive is not to be completed, call Discard.
 func Create(path string, info trace.Info, defs *trace.Defs, options Options) (*Writer, error) {
+	w, err := newWriter(info, defs, options)
+	if err != nil {
+		return nil, err
+	}
+	w.target = targetOf(path)
+	if err := errors.Join(w.checkDir(), w.checkTarget()); err != nil {
+		return nil, err
+	}
+	if err := w.makeTemp(); err != nil {
+		return nil, err
+	}
+	for i := range w.files {
+		w.files[i].out.path = w.localPath(trace.LocationID(i), ".evt")
+	}
+	return w, nil
+}
+
+// newWriter returns a Writer whose files have no place yet.
+func newWriter(info trace.Info, defs *trace.Defs, options Options) (*Writer, error) {
 	if options.EventChunk == 0 {
 		options.EventChunk = 1 << 20
 	}
@@ -79,18 +98,11 @@ func Create(path string, info trace.Info, defs *trace.Defs, options Options) (*W
 			return nil, fmt.Errorf("chunk size %d is not between %d and %d", size, minChunk, maxChunk)
 		}
 	}
-	w := &Writer{info: info, defs: defs, options: options, target: targetOf(path)}
+	w := &Writer{info: info, defs: defs, options: options, files: make([]eventFile, len(defs.Locations))}
 	w.makeRefs()
 	w.numberInstants()
-	if err := errors.Join(w.checkDir(), w.checkTarget()); err != nil {
-		return nil, err
-	}
-	if err := w.makeTemp(); err != nil {
-		return nil, err
-	}
-	w.files = make([]eventFile, len(defs.Locations))
 	for i := range w.files {
-		w.files[i].w, w.files[i].out = w, chunkWriter{path: w.localPath(trace.LocationID(i), ".evt"), size: int64(options.EventChunk), counted: true}
+		w.files[i].w, w.files[i].out = w, chunkWriter{size: int64(options.EventChunk), counted: true}
 	}
 	return w, nil
 }

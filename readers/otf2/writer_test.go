@@ -81,7 +81,7 @@ func TestCreatePlaces(t *testing.T) {
 				if got := names(t, dir); got != test.want {
 					t.Errorf("the directory has %s, want %s", got, test.want)
 				}
-				s, err := Open(context.Background(), path)
+				s, err := Open(context.Background(), path, 0)
 				if err != nil || s.Info().Creator != fmt.Sprint(force) || s.Defs().Locations[0].Events != 2 {
 					t.Errorf("reading it again: %v %v", s, err)
 				}
@@ -179,7 +179,7 @@ func TestManyLocations(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(context.Background(), dir)
+	s, err := Open(context.Background(), dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestLargeRecords(t *testing.T) {
 	m := &trace.MemorySource{Definitions: smallTrace(1), Batches: [][]*trace.Batch{{b}}}
 	dir := filepath.Join(t.TempDir(), "a")
 	copyArchive(t, m, dir, Options{EventChunk: minChunk}, false)
-	s, err := Open(context.Background(), dir)
+	s, err := Open(context.Background(), dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestInstants(t *testing.T) {
 	m := &trace.MemorySource{Definitions: d, Batches: [][]*trace.Batch{nil, {b}}}
 	dir := filepath.Join(t.TempDir(), "a")
 	copyArchive(t, m, dir, Options{}, false)
-	s, err := Open(t.Context(), dir)
+	s, err := Open(t.Context(), dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,7 +392,7 @@ func TestReferences(t *testing.T) {
 	m := &trace.MemorySource{Definitions: d, Batches: [][]*trace.Batch{nil, {b}}}
 	dir := filepath.Join(t.TempDir(), "a")
 	copyArchive(t, m, dir, Options{}, false)
-	s, err := Open(context.Background(), dir)
+	s, err := Open(context.Background(), dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +407,7 @@ func TestReferences(t *testing.T) {
 // once and do not depend on the order.
 func TestConcurrent(t *testing.T) {
 	anchor := goldenArchive(t, "damaged", false)
-	s, err := Open(context.Background(), anchor)
+	s, err := Open(context.Background(), anchor, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -426,7 +426,7 @@ func TestConcurrent(t *testing.T) {
 
 // TestCancel ends an iteration with the context's error.
 func TestCancel(t *testing.T) {
-	s, err := Open(context.Background(), goldenArchive(t, "usual", false))
+	s, err := Open(context.Background(), goldenArchive(t, "usual", false), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -437,7 +437,7 @@ func TestCancel(t *testing.T) {
 			t.Errorf("got %v %v", b, err)
 		}
 	}
-	if _, err := Open(ctx, s.path); !errors.Is(err, context.Canceled) {
+	if _, err := Open(ctx, s.path, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("opening: %v", err)
 	}
 }
@@ -449,7 +449,7 @@ func TestProperties(t *testing.T) {
 	m := &trace.MemorySource{About: trace.Info{Properties: want}, Definitions: smallTrace(1), Batches: make([][]*trace.Batch, 1)}
 	dir := filepath.Join(t.TempDir(), "a")
 	copyArchive(t, m, dir, Options{}, false)
-	s, err := Open(t.Context(), dir)
+	s, err := Open(t.Context(), dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

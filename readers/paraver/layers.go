@@ -212,7 +212,7 @@ func (s *Source) split(ctx context.Context, jobs int) error {
 		}
 		return nil
 	})
-	return errors.Join(err, s.inLayers.Finish())
+	return errors.Join(err, s.inLayers.Finish(ctx, jobs))
 }
 
 // closeLayers lets go what split has copied.

@@ -78,7 +78,7 @@ const shares = 64
 // pair writes the communication lines: those of each share of the channels to a stream of
 // their own.
 func (w *Writer) pair() error {
-	if err := w.messages.FinishBy(w.options.Jobs); err != nil {
+	if err := w.messages.Finish(w.options.Context, w.options.Jobs); err != nil {
 		return err
 	}
 	var sides [2][]*spool.Stream
@@ -95,7 +95,7 @@ func (w *Writer) pair() error {
 	for i := range parts {
 		w.lines.Stream(w.share(i))
 	}
-	_, err := engine.Map(context.Background(), w.options.Jobs, len(parts), func(_ context.Context, i int) (struct{}, error) {
+	_, err := engine.Map(w.options.Context, w.options.Jobs, len(parts), func(_ context.Context, i int) (struct{}, error) {
 		s, r := &ordered{records: spool.Merge(sides[0], parts[i])}, &ordered{records: spool.Merge(sides[1], parts[i])}
 		w.pairShare(s, r, w.lines.Stream(w.share(i)))
 		return struct{}{}, nil

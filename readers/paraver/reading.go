@@ -151,7 +151,7 @@ func (r *reading) read(ctx context.Context, in io.Reader) error {
 		return err
 	}
 	r.end(c)
-	return r.finish()
+	return r.finish(ctx)
 }
 
 // takeAhead takes the blocks of a text that workers decode.
@@ -319,7 +319,7 @@ func (r *reading) applications() {
 }
 
 // finish completes streams and definitions.
-func (r *reading) finish() error {
+func (r *reading) finish(ctx context.Context) error {
 	states := uint64(0)
 	for i := range r.threads {
 		l := &r.threads[i]
@@ -349,7 +349,7 @@ func (r *reading) finish() error {
 	})
 	r.applications()
 	r.limits()
-	if err := r.spool.Finish(); err != nil {
+	if err := r.spool.Finish(ctx, r.options.Jobs); err != nil {
 		return fmt.Errorf("%s: %w", r.path, err)
 	}
 	return nil

@@ -41,7 +41,7 @@ func archives(t *testing.T) []string {
 func TestRoundTripOfArchives(t *testing.T) {
 	for _, path := range archives(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			src, err := otf2.Open(context.Background(), path)
+			src, err := otf2.Open(context.Background(), path, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

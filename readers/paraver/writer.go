@@ -153,7 +153,7 @@ func (w *Writer) complete() error {
 	if err := w.pair(); err != nil {
 		return err
 	}
-	if err := w.lines.FinishBy(w.options.Jobs); err != nil {
+	if err := w.lines.Finish(w.options.Context, w.options.Jobs); err != nil {
 		return err
 	}
 	return w.publish()

@@ -80,12 +80,10 @@ func (s *Spool) Streams() (all []*Stream) {
 	return all
 }
 
-// Finish ends the adding of events. Its error is that of the store.
-func (s *Spool) Finish() error { return s.FinishBy(1) }
-
-// FinishBy is Finish with so many goroutines, which sort.
-func (s *Spool) FinishBy(jobs int) error {
-	_, err := engine.Map(context.Background(), jobs, len(s.streams), func(_ context.Context, i int) (struct{}, error) {
+// Finish ends the adding of events: that many goroutines sort what is not sorted yet. Its error is
+// that of the store or the context.
+func (s *Spool) Finish(ctx context.Context, jobs int) error {
+	_, err := engine.Map(ctx, jobs, len(s.streams), func(_ context.Context, i int) (struct{}, error) {
 		if st := s.streams[i]; st != nil {
 			st.flush()
 			st.settle()

@@ -2,6 +2,7 @@ package spool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -150,7 +151,7 @@ func check(t *testing.T, events int, spread int64, sheets bool) {
 		}
 	}
 	bringIn(s)
-	if err := s.Finish(); err != nil {
+	if err := s.Finish(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	var wait sync.WaitGroup
@@ -258,11 +259,23 @@ func TestNoPlaceForTheFile(t *testing.T) {
 	for i := range 1_000_000 {
 		s.Stream(0).AddFlow(int64(i), trace.KindEnter, 0)
 	}
-	if s.Finish() == nil {
+	if s.Finish(t.Context(), 1) == nil {
 		t.Error("no error although the temporary file cannot be made")
 	}
 	if n := s.Stream(0).words.Len(); n > 2*portionWords {
 		t.Errorf("%d words are kept although there is no place for them", n)
+	}
+}
+
+// Cancelling ends the sorting.
+func TestFinishIsCancelled(t *testing.T) {
+	s := New(storeOf(t, 1<<20))
+	defer s.Close()
+	s.Stream(0).AddFlow(1, trace.KindEnter, 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Finish(ctx, 2); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that it was cancelled", err)
 	}
 }
 
@@ -288,7 +301,7 @@ func spoolMillion(b *testing.B, sorted bool) {
 		}
 		s.Stream(trace.LocationID(i%8)).AddFlow(time, trace.KindEnter, 1)
 	}
-	if err := s.Finish(); err != nil {
+	if err := s.Finish(b.Context(), 1); err != nil {
 		b.Fatal(err)
 	}
 	n := 0
@@ -332,7 +345,7 @@ func TestMergeParts(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if err := s.FinishBy(3); err != nil {
+	if err := s.Finish(t.Context(), 3); err != nil {
 		t.Fatal(err)
 	}
 	want := slices.Concat(all[:]...)
