@@ -23,7 +23,7 @@ type mark struct {
 const unbounded = math.MaxInt64
 
 // backward spreads the jumps of the forward pass over what happened before them and makes
-// the knots of each process. Exact makes as many knots as there are marks.
+// the knots of each process; exact ones give every mark its very shift.
 func (c *logicalClock) backward(ctx context.Context, exact bool) error {
 	_, err := engine.Map(ctx, c.jobs, len(c.domains), func(_ context.Context, d int) (struct{}, error) {
 		marks := c.marks(d)

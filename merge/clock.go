@@ -72,8 +72,7 @@ func (c *clockwork) weighTogether(n *tally, id uint32, row *trace.Collective) {
 // offsets is the timing with the measured offsets.
 func (c *clockwork) offsets(l trace.LocationID, t int64) int64 { return c.measured[l].At(t) }
 
-// correct decides what is done about the clocks, does it to all rows of the trace, and
-// reports it.
+// correct decides what is done about the clocks, makes the maps that do it, and reports it.
 func (c *clockwork) correct(ctx context.Context) error {
 	t := c.trace
 	if !c.changes {

@@ -9,14 +9,14 @@ import (
 	"tracekit/trace"
 )
 
-// Doubts tells what runs backwards in time although that is hardly the fault of a clock, so that
+// doubts tells what runs backwards in time although that is hardly the fault of a clock, so that
 // no clock should be moved for it:
 //
 //   - messages and collectives of processes that read the same clock, that of their host;
 //   - messages of channels in which something does not fit: ends that nothing matches, or that
 //     disagree about the size. Matches are made by counting, so there any one may be wrong.
 //
-// The nil Doubts has none.
+// The nil doubts has none.
 type doubts struct {
 	trace    *trace.Trace
 	at       timing // of the clocks that would be moved

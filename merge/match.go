@@ -12,7 +12,8 @@ import (
 // A matcher pairs sends and receives. All endpoints of a channel take their places in
 // order; whichever side is ahead waits in the channel. The rows themselves form the
 // queues: until a row is matched, its fields for the partner name the next one in line.
-// So memory beside the rows depends on the number of channels in use alone.
+// So memory beside the rows depends on the number of channels in use alone; what has to be sorted first
+// (see arrange) lies in the store.
 //
 // A channel is matched by the block of ranks that its receiver belongs to; senders hand
 // their sends over to the blocks.

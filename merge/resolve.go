@@ -41,12 +41,12 @@ func (r *resolver) comm(d *trace.Defs, c trace.Comm) comm {
 	if int(c.Group) >= len(d.Groups) {
 		return comm{}
 	}
-	g := d.Groups[c.Group]
+	g := &d.Groups[c.Group]
 	if c.Inter {
 		if int(c.Remote) >= len(d.Groups) {
 			return comm{}
 		}
-		inter := comm{kind: commInter, members: r.worldRanks(g), remote: r.worldRanks(d.Groups[c.Remote])}
+		inter := comm{kind: commInter, members: g.WorldRanks(r.ranks, r.size), remote: d.Groups[c.Remote].WorldRanks(r.ranks, r.size)}
 		inter.index()
 		return inter
 	}
@@ -54,35 +54,13 @@ func (r *resolver) comm(d *trace.Defs, c trace.Comm) comm {
 	case g.Kind == trace.GroupCommSelf:
 		return comm{kind: commSelf}
 	case g.Kind == trace.GroupComm && g.Flags&trace.GroupGlobalMembers != 0:
-		return comm{kind: commGlobal, members: r.worldRanks(g)}
+		return comm{kind: commGlobal, members: g.WorldRanks(r.ranks, r.size)}
 	}
-	members := r.worldRanks(g)
+	members := g.WorldRanks(r.ranks, r.size)
 	if members == nil {
 		return comm{}
 	}
 	return comm{kind: commGroup, members: members}
-}
-
-// worldRanks returns the members of a group as world ranks. A group of communicator
-// members names them directly; groups of locations are accepted for their processes.
-func (r *resolver) worldRanks(g trace.Group) []uint32 {
-	out := make([]uint32, len(g.Members))
-	for i, m := range g.Members {
-		out[i] = trace.None
-		switch g.Kind {
-		case trace.GroupComm:
-			if m < r.size {
-				out[i] = m
-			}
-		case trace.GroupCommLocations, trace.GroupLocations:
-			if int(m) < len(r.ranks) {
-				out[i] = r.ranks[m]
-			}
-		default:
-			return nil
-		}
-	}
-	return out
 }
 
 // index makes the inverse of the members.

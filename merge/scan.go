@@ -247,9 +247,7 @@ func (s *scanner) early(t int64) {
 // site returns from where the region in row i of the batch is called.
 func (s *scanner) site(contexts []trace.CallingContextID, i int) trace.SourceLocationID {
 	if i < len(contexts) {
-		if c := contexts[i]; int(c) < len(s.facts.defs.CallingContexts) {
-			return s.facts.defs.CallingContexts[c].Site
-		}
+		return s.facts.defs.SiteOf(contexts[i])
 	}
 	return trace.None
 }

@@ -8,7 +8,7 @@ type part struct {
 	from, to       int64  // as Begin and End of trace.Member
 	begin          uint64 // sequence number of the record that began it
 	sent, received uint64
-	comm           trace.CommID // None: never ended
+	comm           trace.CommID // None: never ended, or not usable
 	root           uint32
 	call           uint32 // that began it
 	done           uint32 // that ended it

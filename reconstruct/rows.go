@@ -311,7 +311,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// duration writes a time with three digits and its unit.
+// duration writes a time with four digits at most and its unit.
 func duration(ns int64) string {
 	x, unit := float64(ns), "ns"
 	for _, larger := range []string{"µs", "ms", "s"} {

@@ -77,9 +77,7 @@ func (f *Follower[V]) Batch(batch *trace.Batch) {
 		}
 		site := trace.SourceLocationID(trace.None)
 		if len(flow.Context) > 0 {
-			if c := flow.Context[i]; int(c) < len(f.t.Defs.CallingContexts) {
-				site = f.t.Defs.CallingContexts[c].Site
-			}
+			site = f.t.Defs.SiteOf(flow.Context[i])
 		}
 		f.enter(t, flow.Region[i], site, flow.Seq[i])
 	}

@@ -33,7 +33,7 @@ func (o *overheads) keyOf(k callKind) commKey {
 
 // Bounds of memory: samples of at most 2^14 distinct durations (16 bytes each) for a
 // thousand keys; if there are more, they are kept by size class, of which there are about
-// 60 for each operation, role and number of processes.
+// 50 for each operation, role and number of processes.
 const (
 	sampleLimit = 1 << 14
 	keyLimit    = 1 << 10

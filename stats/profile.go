@@ -177,13 +177,6 @@ func (p *profiler) clipped(m *trace.ClockMap, t int64) bool {
 	return t < p.scope.from || t > p.scope.to
 }
 
-func (p *profiler) siteOf(c trace.CallingContextID) trace.SourceLocationID {
-	if int(c) < len(p.t.Defs.CallingContexts) {
-		return p.t.Defs.CallingContexts[c].Site
-	}
-	return trace.None
-}
-
 // part returns what the walk found, in the form in which parts are combined.
 func (w *walk) part() *profilePart {
 	rank := w.profiler.t.Rank[w.location]

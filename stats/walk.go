@@ -158,7 +158,7 @@ func (w *walk) batch(b *trace.Batch) {
 		}
 		site := trace.SourceLocationID(trace.None)
 		if len(f.Context) > 0 {
-			site = w.profiler.siteOf(f.Context[i])
+			site = w.profiler.t.Defs.SiteOf(f.Context[i])
 		}
 		s := w.before
 		if !s.is(w.top, region, site) { // else it was left, and is entered again

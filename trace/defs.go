@@ -232,6 +232,14 @@ func (d *Defs) RegionName(id RegionID) string {
 // of C++ and Rust are made readable.
 func (d *Defs) RegionLabel(id RegionID) string { return demangle.Filter(d.RegionName(id)) }
 
+// SiteOf returns from where a calling context was called, None if that is not known.
+func (d *Defs) SiteOf(c CallingContextID) SourceLocationID {
+	if int(c) < len(d.CallingContexts) {
+		return d.CallingContexts[c].Site
+	}
+	return None
+}
+
 // RunningCounter returns the counter that tells when threads compute, None if there is none.
 func (d *Defs) RunningCounter() MetricMemberID {
 	for i, m := range d.MetricMembers {
@@ -311,6 +319,29 @@ func (d *Defs) Ranks() []uint32 {
 		}
 	}
 	return ranks
+}
+
+// WorldRanks returns the members of a group as world ranks, of which there are size, given those of
+// locations (Ranks). A group of communicator members names them directly; groups of locations
+// are accepted for their processes; of groups of other kinds it returns nil. None for what is no rank.
+func (g *Group) WorldRanks(ranks []uint32, size uint32) []uint32 {
+	out := make([]uint32, len(g.Members))
+	for i, m := range g.Members {
+		out[i] = None
+		switch g.Kind {
+		case GroupComm:
+			if m < size {
+				out[i] = m
+			}
+		case GroupCommLocations, GroupLocations:
+			if int(m) < len(ranks) {
+				out[i] = ranks[m]
+			}
+		default:
+			return nil
+		}
+	}
+	return out
 }
 
 // Process returns the location group of the process that a location belongs to: for an

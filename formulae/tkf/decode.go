@@ -121,12 +121,12 @@ func (s *source) decoder(l trace.LocationID, times *timeModel) (*locationDecoder
 		blocks: s.events[l], sequence: s.structure[s.class[l]], location: l}
 	d.clock.quantiser = quantiser{unit: s.head.Unit, keep: uint(s.head.Keep)}
 	d.rows.Table = table
-	d.structure = newStructureDecoder(s.tables, d.nextCourse)
+	d.structure = newStructureDecoder(s.tables, d.nextStructure)
 	return d, nil
 }
 
-// nextCourse loads the next block of structure.
-func (d *locationDecoder) nextCourse() (tokens uint64, block []byte, err error) {
+// nextStructure loads the next block of structure.
+func (d *locationDecoder) nextStructure() (tokens uint64, block []byte, err error) {
 	if len(d.sequence) == 0 {
 		return 0, nil, syntaxError(d.src.name, d.current.offset, sectionStructure.String(), errTruncated)
 	}

@@ -57,7 +57,7 @@ type eventSizes struct{ times, values int64 }
 
 // A locationEncoder codes the events of one location in one pass:
 //
-//	row ─ rows ─> symbol ─ symbolTable ─> number ─ structureEncoder ─> structure blocks
+//	row ─ rows ─> symbol ─ symbols.Table ─> number ─ structureEncoder ─> structure blocks
 //	          ├─> time ─ roundedClock ─> step ─ timeModel ──────────┐
 //	          └─> values ─ valueModel ──────────────────────────────┴─> event blocks
 //

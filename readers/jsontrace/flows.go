@@ -14,7 +14,6 @@ type flows struct {
 	f      *file
 	spool  *spool.Spool
 	stream *spool.Stream
-	all    uint64
 }
 
 func newFlows(f *file) *flows { return &flows{f: f} }
@@ -70,7 +69,6 @@ func (w *flows) add(id uint64, time int64, phase byte) {
 		w.spool = spool.New(w.f.spool.Store())
 		w.stream = w.spool.Stream(0)
 	}
-	w.all++
 	w.stream.Tie = time
 	w.stream.AddOther(int64(id), trace.Kind(phase), uint64(time))
 }

@@ -17,7 +17,6 @@ const (
 	idHeader      = 0x03 // at the start of a chunk only
 	idTimestamp   = 0x05 // in files with times
 	idAttributes  = 0x06 // in event files
-	firstEvent    = 10   // events have this id or a higher one
 )
 
 const (

@@ -26,7 +26,6 @@ type stream struct {
 	bigEndian bool
 	full      bool // the chunk is whole
 	done      bool // nothing follows, for whatever reason
-	damaged   bool
 	ended     bool // the end-of-file mark was read
 
 	time  int64
@@ -223,7 +222,7 @@ func (t *stream) decreases(pos int) {
 
 // stop ends the location at damage.
 func (t *stream) stop(d *damage) {
-	t.done, t.damaged = true, true
+	t.done = true
 	t.note(d.code, d.offset, d.text())
 }
 

@@ -129,12 +129,12 @@ func newPeers(d *trace.Defs, o *objects) *peers {
 	for _, c := range d.Comms {
 		n := peerComm{inter: c.Inter}
 		if int(c.Group) < len(d.Groups) {
-			g := d.Groups[c.Group]
+			g := &d.Groups[c.Group]
 			n.self, n.global = g.Kind == trace.GroupCommSelf, g.Flags&trace.GroupGlobalMembers != 0
-			n.members, n.usable = worldRanks(g, ranks, o.ranks), true
+			n.members, n.usable = g.WorldRanks(ranks, uint32(o.ranks)), true
 		}
 		if c.Inter && int(c.Remote) < len(d.Groups) {
-			n.remote = worldRanks(d.Groups[c.Remote], ranks, o.ranks)
+			n.remote = d.Groups[c.Remote].WorldRanks(ranks, uint32(o.ranks))
 		}
 		p.comms = append(p.comms, n)
 		if n.self {
@@ -148,24 +148,6 @@ func newPeers(d *trace.Defs, o *objects) *peers {
 		p.self = 3*len(p.comms) + 1
 	}
 	return p
-}
-
-func worldRanks(g trace.Group, ranks []uint32, world int) []uint32 {
-	out := make([]uint32, len(g.Members))
-	for i, m := range g.Members {
-		out[i] = trace.None
-		switch g.Kind {
-		case trace.GroupComm:
-			if int(m) < world {
-				out[i] = m
-			}
-		case trace.GroupCommLocations, trace.GroupLocations:
-			if int(m) < len(ranks) {
-				out[i] = ranks[m]
-			}
-		}
-	}
-	return out
 }
 
 // group returns the number of the communicator that is one of an intercommunicator's groups.

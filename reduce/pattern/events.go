@@ -42,10 +42,7 @@ func newShared(d *trace.Defs) *shared {
 
 // site returns where a context was called. Ranks may have contexts of their own.
 func (s *shared) site(c trace.CallingContextID) trace.SourceLocationID {
-	if int(c) < len(s.defs.CallingContexts) {
-		return s.defs.CallingContexts[c].Site
-	}
-	return trace.None
+	return s.defs.SiteOf(c)
 }
 
 func (s *shared) walker(l trace.LocationID) *walker {
