@@ -18,6 +18,7 @@ import (
 // asked by any number of goroutines.
 type Index struct {
 	store  *spill.Store
+	jobs   int        // of an answer; below 1: one per processor
 	length int64      // ns
 	rows   []indexRow // as those of the Timeline
 
@@ -130,7 +131,7 @@ func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Lim
 // begins with.
 func (d *Indexing) Index(ctx context.Context, a *stats.Analysis, jobs int) (*Index, *Timeline, error) {
 	b, t, limits, chosen := d.b, d.b.t, d.limits, d.b.chosen(a)
-	x, tl, common := &Index{store: t.Store, length: b.length}, &Timeline{LengthNs: b.length}, newCommon()
+	x, tl, common := &Index{store: t.Store, jobs: jobs, length: b.length}, &Timeline{LengthNs: b.length}, newCommon()
 	var begin []Curve
 	for l, lane := range d.lanes {
 		if lane == nil {
@@ -251,7 +252,7 @@ const (
 func (x *Index) Tile(ctx context.Context, from, to int64, steps int) ([]byte, error) {
 	from, to = max(from, 0), min(to, x.length)
 	limit := min(2*steps, mostRuns/max(len(x.rows), 1))
-	parts, err := engine.Map(ctx, 0, int(ceil(int64(len(x.rows)), rowsTogether)), func(_ context.Context, k int) (part []byte, _ error) {
+	parts, err := engine.Map(ctx, x.jobs, int(ceil(int64(len(x.rows)), rowsTogether)), func(_ context.Context, k int) (part []byte, _ error) {
 		for _, r := range x.rows[k*rowsTogether : min((k+1)*rowsTogether, len(x.rows))] {
 			part = r.appendTile(part, from, to, limit)
 		}

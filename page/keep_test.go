@@ -46,7 +46,7 @@ func keep(t testing.TB, tr *trace.Trace, a *stats.Analysis) (*Index, []byte) {
 func reread(t testing.TB, file []byte, key Key) (*Index, *Kept, error) {
 	store := spill.NewStore(16<<20, t.TempDir())
 	t.Cleanup(func() { store.Close() })
-	return ReadIndex(bytes.NewReader(file), key, store)
+	return ReadIndex(bytes.NewReader(file), key, store, 2)
 }
 
 // TestKept: an index that was kept gives the tiles that it gave.
