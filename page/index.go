@@ -147,11 +147,15 @@ func (d *Indexing) Index(ctx context.Context, a *stats.Analysis, jobs int) (*Ind
 			s := c.sketch(0, b.length, b.pieces)
 			begin = append(begin, Curve{Counter: c.counter, Row: c.row, StepNs: s.step(), Pieces: s.kept.rows})
 		}
-		row := indexRow{numbers: common.add(lane), levels: d.kept[l].levels}
-		x.rows = append(x.rows, row)
-		drawn := row.fit(b.length, b.limit)
-		drawn.Location = lane.location
-		tl.Rows = append(tl.Rows, drawn)
+		x.rows = append(x.rows, indexRow{numbers: common.add(lane), levels: d.kept[l].levels})
+		tl.Rows = append(tl.Rows, Row{Location: lane.location})
+	}
+	_, err := engine.Map(ctx, jobs, len(x.rows), func(_ context.Context, k int) (none struct{}, _ error) {
+		x.rows[k].fit(&tl.Rows[k], b.length, b.limit)
+		return none, nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	tl.Paths, tl.Activities = common.paths, common.activities
 	numbers := tl.addCurves(begin, b.counters, limits)
@@ -162,7 +166,7 @@ func (d *Indexing) Index(ctx context.Context, a *stats.Analysis, jobs int) (*Ind
 		x.rows[k].messages = newOrdered(t.Store, (*Message).received)
 	}
 	x.collectives = spill.NewTable[Collective](t.Store)
-	err := b.finish(ctx, tl, a, limits, &joins{
+	err = b.finish(ctx, jobs, tl, a, limits, &joins{
 		message:    func(m Message) { x.rows[m.To].messages.add(m) },
 		collective: func(c Collective) { x.collectives.Append(c) },
 	})
@@ -202,8 +206,8 @@ func (x *Index) Move(to *spill.Store) error {
 	return cmp.Or(from.Err(), to.Err())
 }
 
-// fit returns the row in about as many runs as may be.
-func (r *indexRow) fit(length int64, limit int) Row {
+// fit draws the row in about as many runs as may be.
+func (r *indexRow) fit(out *Row, length int64, limit int) {
 	level := r.levels[0]
 	for _, l := range r.levels[1:] {
 		if level.spans.n <= limit {
@@ -214,7 +218,7 @@ func (r *indexRow) fit(length int64, limit int) Row {
 	f := &fitting{length: length, limit: limit, runs: runs{step: level.step}}
 	level.each(0, level.spans.n, func(_, ns int64, activity uint32) { f.take(ns, r.numbers[activity]) })
 	f.close()
-	return Row{StepNs: f.runs.step, Runs: f.runs.runs}
+	out.StepNs, out.Runs = f.runs.step, f.runs.runs
 }
 
 // each yields some of the spans, whole.
