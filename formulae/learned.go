@@ -85,7 +85,7 @@ func (i *Item) sequences() iter.Seq[sequence] {
 		add(RecvTags, &i.Tag)
 		add(Sizes, &i.Size)
 	case collective:
-		if p := i.Op.Pattern(); p == trace.PatternOneToAll || p == trace.PatternAllToOne {
+		if i.Op.Pattern().Rooted() {
 			add(Roots, &i.Peer)
 		}
 		add(Sizes, &i.Size)

@@ -18,6 +18,7 @@ import (
 // asked by any number of goroutines.
 type Index struct {
 	store  *spill.Store
+	jobs   int        // of an answer; below 1: one per processor
 	length int64      // ns
 	rows   []indexRow // as those of the Timeline
 
@@ -130,7 +131,7 @@ func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Lim
 // begins with.
 func (d *Indexing) Index(ctx context.Context, a *stats.Analysis, jobs int) (*Index, *Timeline, error) {
 	b, t, limits, chosen := d.b, d.b.t, d.limits, d.b.chosen(a)
-	x, tl, common := &Index{store: t.Store, length: b.length}, &Timeline{LengthNs: b.length}, newCommon()
+	x, tl, common := &Index{store: t.Store, jobs: jobs, length: b.length}, &Timeline{LengthNs: b.length}, newCommon()
 	var begin []Curve
 	for l, lane := range d.lanes {
 		if lane == nil {
@@ -146,11 +147,15 @@ func (d *Indexing) Index(ctx context.Context, a *stats.Analysis, jobs int) (*Ind
 			s := c.sketch(0, b.length, b.pieces)
 			begin = append(begin, Curve{Counter: c.counter, Row: c.row, StepNs: s.step(), Pieces: s.kept.rows})
 		}
-		row := indexRow{numbers: common.add(lane), levels: d.kept[l].levels}
-		x.rows = append(x.rows, row)
-		drawn := row.fit(b.length, b.limit)
-		drawn.Location = lane.location
-		tl.Rows = append(tl.Rows, drawn)
+		x.rows = append(x.rows, indexRow{numbers: common.add(lane), levels: d.kept[l].levels})
+		tl.Rows = append(tl.Rows, Row{Location: lane.location})
+	}
+	_, err := engine.Map(ctx, jobs, len(x.rows), func(_ context.Context, k int) (none struct{}, _ error) {
+		x.rows[k].fit(&tl.Rows[k], b.length, b.limit)
+		return none, nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	tl.Paths, tl.Activities = common.paths, common.activities
 	numbers := tl.addCurves(begin, b.counters, limits)
@@ -161,7 +166,7 @@ func (d *Indexing) Index(ctx context.Context, a *stats.Analysis, jobs int) (*Ind
 		x.rows[k].messages = newOrdered(t.Store, (*Message).received)
 	}
 	x.collectives = spill.NewTable[Collective](t.Store)
-	err := b.finish(ctx, tl, a, limits, &joins{
+	err = b.finish(ctx, jobs, tl, a, limits, &joins{
 		message:    func(m Message) { x.rows[m.To].messages.add(m) },
 		collective: func(c Collective) { x.collectives.Append(c) },
 	})
@@ -201,8 +206,8 @@ func (x *Index) Move(to *spill.Store) error {
 	return cmp.Or(from.Err(), to.Err())
 }
 
-// fit returns the row in about as many runs as may be.
-func (r *indexRow) fit(length int64, limit int) Row {
+// fit draws the row in about as many runs as may be.
+func (r *indexRow) fit(out *Row, length int64, limit int) {
 	level := r.levels[0]
 	for _, l := range r.levels[1:] {
 		if level.spans.n <= limit {
@@ -213,7 +218,7 @@ func (r *indexRow) fit(length int64, limit int) Row {
 	f := &fitting{length: length, limit: limit, runs: runs{step: level.step}}
 	level.each(0, level.spans.n, func(_, ns int64, activity uint32) { f.take(ns, r.numbers[activity]) })
 	f.close()
-	return Row{StepNs: f.runs.step, Runs: f.runs.runs}
+	out.StepNs, out.Runs = f.runs.step, f.runs.runs
 }
 
 // each yields some of the spans, whole.
@@ -251,7 +256,7 @@ const (
 func (x *Index) Tile(ctx context.Context, from, to int64, steps int) ([]byte, error) {
 	from, to = max(from, 0), min(to, x.length)
 	limit := min(2*steps, mostRuns/max(len(x.rows), 1))
-	parts, err := engine.Map(ctx, 0, int(ceil(int64(len(x.rows)), rowsTogether)), func(_ context.Context, k int) (part []byte, _ error) {
+	parts, err := engine.Map(ctx, x.jobs, int(ceil(int64(len(x.rows)), rowsTogether)), func(_ context.Context, k int) (part []byte, _ error) {
 		for _, r := range x.rows[k*rowsTogether : min((k+1)*rowsTogether, len(x.rows))] {
 			part = r.appendTile(part, from, to, limit)
 		}

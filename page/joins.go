@@ -2,18 +2,22 @@ package page
 
 import (
 	"context"
+	"iter"
+	"slices"
 
+	"tracekit/engine"
 	"tracekit/trace"
 )
 
-// Joins are told of all that joins rows: of messages by their receiver, in order of their receive.
+// Joins are told of all that joins rows: of messages in order of their receive, those of several
+// receivers at the same time.
 type joins struct {
 	message    func(Message)
 	collective func(Collective)
 }
 
 // join adds messages and collectives, every so manieth of them if there are too many.
-func (b *builder) join(ctx context.Context, tl *Timeline, limits Limits, more *joins) error {
+func (b *builder) join(ctx context.Context, jobs int, tl *Timeline, limits Limits, more *joins) error {
 	receives := 0 // nearly all of them are of a message
 	for l, recvs := range b.t.Recvs {
 		if b.row[l] != trace.None {
@@ -21,11 +25,28 @@ func (b *builder) join(ctx context.Context, tl *Timeline, limits Limits, more *j
 		}
 	}
 	every := pick{every: uint64(ceil(int64(receives), int64(max(limits.Messages, 1))))}
-	for l := range b.t.Recvs {
-		if err := b.messages(ctx, tl, trace.LocationID(l), &every, more); err != nil {
-			return err
+	matched, err := engine.Map(ctx, jobs, len(b.t.Recvs), func(ctx context.Context, l int) (n uint64, _ error) {
+		for range b.received(ctx, trace.LocationID(l)) {
+			n++
 		}
+		return n, nil
+	})
+	if err != nil {
+		return err
 	}
+	picks := make([]pick, len(matched)) // that of each location goes on where the one before ends
+	for l, n := range matched {
+		picks[l] = every
+		every.n += n
+	}
+	tl.MessagesOf = int(every.n)
+	chosen, err := engine.Map(ctx, jobs, len(picks), func(ctx context.Context, l int) ([]Message, error) {
+		return b.messages(ctx, trace.LocationID(l), picks[l], more), nil
+	})
+	if err != nil {
+		return err
+	}
+	tl.Messages = slices.Concat(chosen...)
 	tl.CollectivesOf = b.t.Collectives.Len()
 	every = pick{every: uint64(ceil(int64(tl.CollectivesOf), int64(max(limits.Collectives, 1))))}
 	for i := range tl.CollectivesOf {
@@ -59,34 +80,41 @@ func (p *pick) next() bool {
 	return p.every <= 1 || x%p.every == 0
 }
 
-func (b *builder) messages(ctx context.Context, tl *Timeline, l trace.LocationID, every *pick, more *joins) error {
-	if b.row[l] == trace.None {
-		return nil
-	}
-	for _, recvs := range b.t.Recvs[l].Rows {
-		if ctx.Err() != nil {
-			return ctx.Err()
+// received yields the receives of a row's messages, until the context ends.
+func (b *builder) received(ctx context.Context, l trace.LocationID) iter.Seq[*trace.Recv] {
+	return func(yield func(*trace.Recv) bool) {
+		if b.row[l] == trace.None {
+			return
 		}
-		for i := range recvs {
-			r := &recvs[i]
-			if r.State != trace.Matched {
-				continue
+		for _, recvs := range b.t.Recvs[l].Rows {
+			if ctx.Err() != nil {
+				return
 			}
-			tl.MessagesOf++
-			chosen := every.next()
-			if !chosen && more == nil || b.row[r.SendLoc] == trace.None {
-				continue
-			}
-			m := b.message(l, r)
-			if chosen {
-				tl.Messages = append(tl.Messages, m)
-			}
-			if more != nil {
-				more.message(m)
+			for i := range recvs {
+				if r := &recvs[i]; r.State == trace.Matched && !yield(r) {
+					return
+				}
 			}
 		}
 	}
-	return nil
+}
+
+// messages returns those that are chosen of the messages that a location receives.
+func (b *builder) messages(ctx context.Context, l trace.LocationID, every pick, more *joins) (out []Message) {
+	for r := range b.received(ctx, l) {
+		chosen := every.next()
+		if !chosen && more == nil || b.row[r.SendLoc] == trace.None {
+			continue
+		}
+		m := b.message(l, r)
+		if chosen {
+			out = append(out, m)
+		}
+		if more != nil {
+			more.message(m)
+		}
+	}
+	return out
 }
 
 // message returns the message of a matched receive of a location.

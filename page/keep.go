@@ -59,9 +59,9 @@ func (x *Index) Keep(to io.Writer, key Key, content *Content, about any) error {
 	return x.store.Err()
 }
 
-// ReadIndex reads what Keep wrote into a store. It believes nothing: what it returns without an
+// ReadIndex reads what Keep wrote into a store, for answers made by so many jobs. It believes nothing: what it returns without an
 // error may be asked for tiles. An index that is not as it was written is a partial.ErrDamaged.
-func ReadIndex(from io.Reader, key Key, store *spill.Store) (*Index, *Kept, error) {
+func ReadIndex(from io.Reader, key Key, store *spill.Store, jobs int) (*Index, *Kept, error) {
 	c := partial.NewReader(from, keptLine)
 	if c.Err() != nil {
 		return nil, nil, ErrNoIndex
@@ -71,7 +71,7 @@ func ReadIndex(from io.Reader, key Key, store *spill.Store) (*Index, *Kept, erro
 		return nil, nil, ErrOtherKey
 	}
 	partial.Block(c, &description)
-	k, x := &Kept{}, &Index{store: store}
+	k, x := &Kept{}, &Index{store: store, jobs: jobs}
 	if c.Err() == nil && (json.Unmarshal(description, k) != nil || !k.Content.harmless()) {
 		c.Refuse("its page is none")
 	}

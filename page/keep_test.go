@@ -20,13 +20,13 @@ import (
 func kept(t testing.TB) (*Index, []byte) {
 	t.Helper()
 	tr, a := analysed(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 6, Seed: 3, Plant: samples.Plant{LateSender: 9_000}})
-	return keep(t, tr, a)
+	return keep(t, tr, a, 2)
 }
 
 // keep makes the index of a trace and its file.
-func keep(t testing.TB, tr *trace.Trace, a *stats.Analysis) (*Index, []byte) {
+func keep(t testing.TB, tr *trace.Trace, a *stats.Analysis, jobs int) (*Index, []byte) {
 	t.Helper()
-	x, tl, err := NewIndex(context.Background(), tr, a, Bounds(LeastSize), 2)
+	x, tl, err := NewIndex(context.Background(), tr, a, Bounds(LeastSize), jobs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,18 @@ func keep(t testing.TB, tr *trace.Trace, a *stats.Analysis) (*Index, []byte) {
 func reread(t testing.TB, file []byte, key Key) (*Index, *Kept, error) {
 	store := spill.NewStore(16<<20, t.TempDir())
 	t.Cleanup(func() { store.Close() })
-	return ReadIndex(bytes.NewReader(file), key, store)
+	return ReadIndex(bytes.NewReader(file), key, store, 2)
+}
+
+// TestIndexDoesNotDependOnJobs: nor does the timeline that a page begins with, which has some of the messages.
+func TestIndexDoesNotDependOnJobs(t *testing.T) {
+	tr, a := analysed(t, samples.Options{Program: "halo", Ranks: 12, Iterations: 300, Seed: 3})
+	_, want := keep(t, tr, a, 1)
+	for _, jobs := range []int{2, 7} {
+		if _, got := keep(t, tr, a, jobs); !bytes.Equal(got, want) {
+			t.Errorf("%d jobs make another index", jobs)
+		}
+	}
 }
 
 // TestKept: an index that was kept gives the tiles that it gave.
@@ -75,7 +86,7 @@ func TestKept(t *testing.T) {
 // TestKeptCurves: an index that was kept gives the curves that it gave.
 func TestKeptCurves(t *testing.T) {
 	tr, a, _ := counted(t, 5, 3, 4000)
-	x, file := keep(t, tr, a)
+	x, file := keep(t, tr, a, 2)
 	again, _, err := reread(t, file, Key{7})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +107,7 @@ func TestKeptCurves(t *testing.T) {
 // trace's store no more.
 func TestMovedIndex(t *testing.T) {
 	tr, a, _ := counted(t, 5, 3, 4000)
-	x, _ := keep(t, tr, a)
+	x, _ := keep(t, tr, a, 2)
 	answers := func() (out []byte) {
 		for _, steps := range []int{1, 100, 1 << 14} {
 			tile, err := x.Tile(t.Context(), x.length/5, x.length, steps)

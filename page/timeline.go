@@ -98,10 +98,10 @@ func NewDrawing(t *trace.Trace, limits Limits) *Drawing {
 }
 
 // Timeline returns the timeline, once the trace is analysed.
-func (d *Drawing) Timeline(ctx context.Context, a *stats.Analysis) (*Timeline, error) {
+func (d *Drawing) Timeline(ctx context.Context, a *stats.Analysis, jobs int) (*Timeline, error) {
 	tl := &Timeline{LengthNs: d.b.length}
 	tl.addCurves(d.gather(tl, d.b.chosen(a)), d.b.counters, d.limits)
-	return tl, d.b.finish(ctx, tl, a, d.limits, nil)
+	return tl, d.b.finish(ctx, jobs, tl, a, d.limits, nil)
 }
 
 // NewTimeline makes the timeline of a trace that was analysed without a Drawing beside it, which
@@ -111,7 +111,7 @@ func NewTimeline(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits 
 	if err := d.decode(ctx, a.Waits, jobs); err != nil {
 		return nil, err
 	}
-	return d.Timeline(ctx, a)
+	return d.Timeline(ctx, a, jobs)
 }
 
 func newBuilder(t *trace.Trace, limits Limits) *builder {
@@ -130,7 +130,7 @@ func newBuilder(t *trace.Trace, limits Limits) *builder {
 }
 
 // finish adds what joins the rows of a timeline; all of it is told to whoever wants more.
-func (b *builder) finish(ctx context.Context, tl *Timeline, a *stats.Analysis, limits Limits, more *joins) error {
+func (b *builder) finish(ctx context.Context, jobs int, tl *Timeline, a *stats.Analysis, limits Limits, more *joins) error {
 	b.row = make([]uint32, len(b.t.Span))
 	for l := range b.row {
 		b.row[l] = trace.None
@@ -138,7 +138,7 @@ func (b *builder) finish(ctx context.Context, tl *Timeline, a *stats.Analysis, l
 	for i, r := range tl.Rows {
 		b.row[r.Location] = uint32(i)
 	}
-	if err := b.join(ctx, tl, limits, more); err != nil {
+	if err := b.join(ctx, jobs, tl, limits, more); err != nil {
 		return err
 	}
 	b.critical(tl, a.CriticalPath, limits.Stretches)

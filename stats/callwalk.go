@@ -142,53 +142,52 @@ func readAhead(t *trace.Trace, l, from int, end int64) (to int) {
 	return to
 }
 
-// A sendInFlight is a send that a later call completes than the one that posts it: that call,
-// and in the lower half the row of the send.
-type sendInFlight uint64
+// A rowInFlight is a send, or a part in a collective, that a later call completes than the one that begins it: that
+// call, and in the lower half the row of the send or the collective.
+type rowInFlight uint64
 
-func (s sendInFlight) call() uint32 { return uint32(s >> 32) }
+func (x rowInFlight) call() uint32 { return uint32(x >> 32) }
 
-func (s sendInFlight) row() uint32 { return uint32(s) }
+func (x rowInFlight) row() uint32 { return uint32(x) }
 
-// inFlight holds sends of one location from the call that posts them to the one that completes
-// them: a heap.
-type inFlight struct{ sends []sendInFlight }
+// inFlight holds what calls of one location begin until the calls that complete it: a heap.
+type inFlight struct{ rows []rowInFlight }
 
-// add keeps a send until the call that completes it.
-func (f *inFlight) add(call, send uint32) {
-	x, i := sendInFlight(call)<<32|sendInFlight(send), len(f.sends)
-	f.sends = append(f.sends, x)
+// add keeps a row until the call that completes it.
+func (f *inFlight) add(call, row uint32) {
+	x, i := rowInFlight(call)<<32|rowInFlight(row), len(f.rows)
+	f.rows = append(f.rows, x)
 	for i > 0 {
 		above := (i - 1) / 2
-		if f.sends[above] <= x {
+		if f.rows[above] <= x {
 			break
 		}
-		f.sends[i] = f.sends[above]
+		f.rows[i] = f.rows[above]
 		i = above
 	}
-	f.sends[i] = x
+	f.rows[i] = x
 }
 
-// due reports whether a call completes a send that is kept; calls come in ascending order.
-func (f *inFlight) due(call uint32) bool { return len(f.sends) > 0 && f.sends[0].call() <= call }
+// due reports whether a call completes a row that is kept; calls come in ascending order.
+func (f *inFlight) due(call uint32) bool { return len(f.rows) > 0 && f.rows[0].call() <= call }
 
-// take returns the send that is completed first, of those of one call the first one, and forgets it.
-func (f *inFlight) take() sendInFlight {
-	n := len(f.sends) - 1
-	first, x, i := f.sends[0], f.sends[n], 0
-	f.sends = f.sends[:n]
+// take returns the row that is completed first, of those of one call the first one, and forgets it.
+func (f *inFlight) take() rowInFlight {
+	n := len(f.rows) - 1
+	first, x, i := f.rows[0], f.rows[n], 0
+	f.rows = f.rows[:n]
 	for below := 1; below < n; below = 2*i + 1 {
-		if below+1 < n && f.sends[below+1] < f.sends[below] {
+		if below+1 < n && f.rows[below+1] < f.rows[below] {
 			below++
 		}
-		if x <= f.sends[below] {
+		if x <= f.rows[below] {
 			break
 		}
-		f.sends[i] = f.sends[below]
+		f.rows[i] = f.rows[below]
 		i = below
 	}
 	if n > 0 {
-		f.sends[i] = x
+		f.rows[i] = x
 	}
 	return first
 }

@@ -66,11 +66,11 @@ type charger struct {
 	limited []memo[limit] // by call path
 	counted []countedLine // by call path
 
-	commWalk                            // over the present location
-	ended    spill.Cursor[sendInFlight] // of messages
-	next     int                        // row of ended: that of the present call or of a later one
-	found    []messageEnd               // of the present call
-	sums     []int64                    // of the location by call path: overhead in ns
+	commWalk                           // over the present location
+	ended    spill.Cursor[rowInFlight] // of messages
+	next     int                       // row of ended: that of the present call or of a later one
+	found    []messageEnd              // of the present call
+	sums     []int64                   // of the location by call path: overhead in ns
 	touched  []trace.PathID
 }
 

@@ -165,6 +165,10 @@ type timedCall struct {
 	time     int64
 }
 
+func compareCalls(a, b timedCall) int {
+	return cmp.Or(cmp.Compare(a.location, b.location), cmp.Compare(a.row, b.row))
+}
+
 // A memo is what was last looked up for a call path, whose calls are mostly of one kind.
 type memo[T any] struct {
 	kind  callKind
@@ -208,11 +212,13 @@ func (s *samples) classed(k commKey) commKey {
 	return k
 }
 
-// keepFirst keeps the first calls of a key. A goroutine meets locations in ascending order.
+// keepFirst keeps the first calls of a key. A goroutine meets locations in any order.
 func (s *samples) keepFirst(kind callKind, c timedCall) {
 	k := s.classed(s.keyOf(kind))
-	if list := s.order[k]; len(list) < s.keep {
-		s.order[k] = append(list, c)
+	list := s.order[k]
+	if at, _ := slices.BinarySearchFunc(list, c, compareCalls); at < s.keep {
+		list = slices.Insert(list, at, c)
+		s.order[k] = list[:min(len(list), s.keep)]
 	}
 }
 
@@ -248,9 +254,7 @@ func (s *samples) take(byKey map[commKey]*fit.Sample, order map[commKey][]timedC
 	for k, calls := range order {
 		k = s.classed(k)
 		all := append(s.order[k], calls...)
-		slices.SortFunc(all, func(a, b timedCall) int {
-			return cmp.Or(cmp.Compare(a.location, b.location), cmp.Compare(a.row, b.row))
-		})
+		slices.SortFunc(all, compareCalls)
 		s.order[k] = all[:min(len(all), s.keep)]
 	}
 }

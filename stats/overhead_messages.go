@@ -19,11 +19,11 @@ type messagePairs struct {
 
 	// ended are by location the matched sends that a later call completes than the one that posts
 	// them, in order of those calls.
-	ended []*spill.Table[sendInFlight]
+	ended []*spill.Table[rowInFlight]
 }
 
 func newMessagePairs(t *trace.Trace) *messagePairs {
-	m := &messagePairs{number: make(map[pathPair]uint32), ended: make([]*spill.Table[sendInFlight], len(t.Calls))}
+	m := &messagePairs{number: make(map[pathPair]uint32), ended: make([]*spill.Table[rowInFlight], len(t.Calls))}
 	for l := range t.Calls {
 		m.recvs = append(m.recvs, spill.NewZeros[messagePair](t.Store, t.Recvs[l].Len()))
 	}

@@ -90,7 +90,7 @@ func (x *instances) sizeParts(c *trace.Collective, in []member) {
 			k.each = max(k.each, in[i].sent)
 		}
 	}
-	rooted := c.Op.Pattern() == trace.PatternOneToAll || c.Op.Pattern() == trace.PatternAllToOne
+	rooted := c.Op.Pattern().Rooted()
 	for i := range in {
 		r := roleMember
 		if rooted {

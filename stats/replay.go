@@ -27,10 +27,9 @@ type replay struct {
 	sync     *syncTables
 	state    []replayState // by location
 	arrivals *spill.Table[arrival]
-	startup  [2]arrival           // at MPI_Init and MPI_Finalize
-	joins    map[callKey][]uint32 // non-blocking collectives that a call completes
-	turns    *engine.Turns        // of locations, by calls that they have entered; groups are collectives
-	whole    bool                 // all calls take part
+	startup  [2]arrival    // at MPI_Init and MPI_Finalize
+	turns    *engine.Turns // of locations, by calls that they have entered; groups are collectives
+	whole    bool          // all calls take part
 }
 
 // replayState is how far one location is.
@@ -75,7 +74,7 @@ type callKey struct {
 
 func newReplay(t *trace.Trace, s *scope, sync *syncTables) *replay {
 	r := &replay{t: t, scope: s, sync: sync, state: make([]replayState, len(t.Calls)),
-		joins: make(map[callKey][]uint32), turns: engine.NewTurns(len(t.Calls)), whole: s.all(),
+		turns: engine.NewTurns(len(t.Calls)), whole: s.all(),
 		arrivals: spill.NewZeros[arrival](t.Store, t.Collectives.Len())}
 	for l := range t.Calls {
 		if t.Span[l].Events > 0 && s.has(trace.LocationID(l)) {
@@ -136,8 +135,7 @@ func (r *replay) startupOf(l trace.LocationID, c *syncRow) *arrival {
 	return &r.startup[k]
 }
 
-// expectCollectives counts who must arrive at each collective, and notes the calls that
-// complete non-blocking ones.
+// expectCollectives counts who must arrive at each collective.
 func (r *replay) expectCollectives() {
 	for l, table := range r.sync.rows {
 		if !r.scope.has(trace.LocationID(l)) {
@@ -150,25 +148,6 @@ func (r *replay) expectCollectives() {
 				}
 			}
 		}
-	}
-	for first, rows := range r.t.Collectives.Rows {
-		for i := range rows {
-			for k := rows[i].First; k < rows[i].First+rows[i].Count; k++ {
-				r.expectCompletion(uint32(first+i), r.t.Members.Ptr(int(k)))
-			}
-		}
-	}
-}
-
-// expectCompletion notes the call that completes the part of a member in a collective if it
-// is another one than the call that begins it.
-func (r *replay) expectCompletion(row uint32, m *trace.Member) {
-	if m.Call == trace.None || m.Done == trace.None || m.Done == m.Call {
-		return
-	}
-	if call := r.t.Calls[m.Location].Ptr(int(m.Call)); r.active(m.Location, call) && call.Coll == row {
-		done := callKey{m.Location, m.Done}
-		r.joins[done] = append(r.joins[done], row)
 	}
 }
 
@@ -255,13 +234,17 @@ func (r *replay) call(l trace.LocationID, s *replayState) (ok bool) {
 		r.arrive(l, s)
 	}
 	for end := int(s.after.needs); s.need < end; s.need++ {
-		send := s.needs.Ptr(s.need)
-		if s.left, ok = r.posted(l, send.location, send.call, s.left); !ok {
+		if need := s.needs.Ptr(s.need); need.location == trace.None {
+			s.left, ok = r.collective(l, need.call, s.left)
+		} else {
+			s.left, ok = r.posted(l, need.location, need.call, s.left)
+		}
+		if !ok {
 			return false
 		}
 	}
 	left := s.left
-	if s.row.coll != trace.None || startups>>s.row.class&1 != 0 || len(r.joins) > 0 {
+	if s.row.coll != trace.None || startups>>s.row.class&1 != 0 {
 		if left, ok = r.synchronise(l, s, left); !ok {
 			return false
 		}
@@ -316,24 +299,16 @@ func (r *replay) posted(l, other trace.LocationID, call uint32, at int64) (int64
 	return max(at, *r.state[other].clocks.Ptr(int(call))), true
 }
 
-// synchronise waits for the members of the collectives that a call completes.
+// synchronise waits for the members of the collective that a call takes part in, if it blocks.
 func (r *replay) synchronise(l trace.LocationID, s *replayState, at int64) (int64, bool) {
 	c := &s.row
 	if a := r.startupOf(l, c); a != nil {
 		return r.all(l, a, at)
 	}
-	ok := true
 	if c.coll != trace.None && c.class != trace.ClassIcoll && c.class != trace.ClassWait && c.class != trace.ClassTest {
-		at, ok = r.collective(l, c.coll, at)
+		return r.collective(l, c.coll, at)
 	}
-	if len(r.joins) > 0 {
-		for _, row := range r.joins[callKey{l, c.call}] {
-			if ok {
-				at, ok = r.collective(l, row, at)
-			}
-		}
-	}
-	return at, ok
+	return at, true
 }
 
 // all waits until nobody is missing.

@@ -41,7 +41,8 @@ func TestSamplesDependOnCallsAlone(t *testing.T) {
 			for w := range parts {
 				parts[w] = o.newSamples()
 			}
-			for l := range size { // each worker meets locations in ascending order
+			for k := range size {
+				l := (k + 3*(workers-1)) % len(size) // each worker meets locations in any order
 				for i, bytes := range size[l] {
 					p, kind := parts[(l*l+l)/2%workers], callKind{size: callSize(bytes)}
 					x := p.sampled[0].of(kind)

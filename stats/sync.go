@@ -11,7 +11,7 @@ import (
 type syncTables struct {
 	store  *spill.Store
 	rows   []*spill.Table[syncRow] // by location, in order of calls
-	needs  []*spill.Table[callKey] // by location: the sends whose messages the calls complete
+	needs  []*spill.Table[callKey] // by location: the sends whose messages the calls complete, and the collectives without blocking (no location)
 	clocks []*spill.Table[int64]   // by location and call: first the sequence number of its Enter
 }
 

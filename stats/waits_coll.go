@@ -94,14 +94,16 @@ const instanceChunk = 512
 func (p *p2pWalk) nextPart() {
 	p.begins = trace.None
 	for parts := p.t.Parts[p.l]; p.taken < parts.Len() && p.begins == trace.None; p.taken++ {
-		p.member = parts.Ptr(p.taken).Member
+		part := parts.Ptr(p.taken)
+		p.member, p.joined = part.Member, part.Collective
 		p.part = p.parts.Ptr(int(p.member))
 		p.begins = p.part.begins
 	}
 }
 
 // takeParts notes the waits and bytes of the parts that begin with calls until call i, and the
-// sizes of those calls and of the ones that complete parts which do not block.
+// sizes of those calls and of the ones that complete parts which do not block; and for the ideal replay
+// which those are.
 func (p *p2pWalk) takeParts(i uint32, c *trace.Call) {
 	for ; p.begins <= i && p.begins != trace.None; p.nextPart() {
 		begins, part := c, p.part
@@ -110,9 +112,12 @@ func (p *p2pWalk) takeParts(i uint32, c *trace.Call) {
 		}
 		p.addBytes(p.sums, p.l, begins, part.bytes)
 		p.addSize(p.begins, part.size.bytes(), part.size.role())
-		if begins.Class == trace.ClassIcoll {
-			if done := p.t.Members.Ptr(int(p.member)).Done; done != trace.None && done != p.begins {
+		if done := p.t.Members.Ptr(int(p.member)).Done; done != trace.None && done != p.begins {
+			if begins.Class == trace.ClassIcoll {
 				p.addSize(done, part.size.bytes(), part.size.role())
+			}
+			if p.sync != nil && begins.Coll == p.joined && p.scope.overlaps(p.l, begins.Enter, begins.Enter) {
+				p.joins.add(done, p.joined)
 			}
 		}
 		if part.wait > 0 {

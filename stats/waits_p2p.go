@@ -96,9 +96,11 @@ type p2pWalk struct {
 	sums   *waitSums                 // of who visits the location now
 	begun  bool
 	window orderWindow
-	flying inFlight
+	flying inFlight    // sends
+	joins  inFlight    // collectives that do not block, if there is a sync
 	part   *memberPart // the next one that is recorded
 	member uint32      // its row
+	joined uint32      // the row of its collective
 	begins uint32      // the call with which it begins; None: there is none
 	taken  int         // the location's parts until there
 
@@ -136,6 +138,9 @@ func (p *p2pWalk) calls() {
 		}
 		if p.receiver.time > 0 || p.sender.time > 0 {
 			p.note(i, c)
+		}
+		for p.joins.due(i) {
+			p.need(callKey{trace.None, p.joins.take().row()})
 		}
 		if p.sync != nil && (p.needed > needed || c.Coll != trace.None || startups>>c.Class&1 != 0) {
 			*p.sync.rows[p.l].Next() = syncRow{call: i, needs: needed, coll: c.Coll, class: c.Class}
@@ -196,8 +201,7 @@ func (p *p2pWalk) receives(i uint32, c *trace.Call, end int) {
 		if r.Call == i {
 			taken = callTime{c.Enter, c.Leave}
 			if s.Call != trace.None && p.needs != nil {
-				*p.needs.Next() = callKey{r.SendLoc, s.Call}
-				p.needed++
+				p.need(callKey{r.SendLoc, s.Call})
 			}
 			if w := min(posted.enter, c.Leave) - c.Enter; waits && w > p.sender.time {
 				p.sender, p.sent = partnerWait{w, r.SendLoc, s.Call, uint32(k)}, s.Time
@@ -214,6 +218,12 @@ func (p *p2pWalk) receives(i uint32, c *trace.Call, end int) {
 			p.window.arrive(p, p.t.Rank[r.SendLoc], s.Time)
 		}
 	}
+}
+
+// need notes what the present call waits for in the ideal replay.
+func (p *p2pWalk) need(x callKey) {
+	*p.needs.Next() = x
+	p.needed++
 }
 
 // carries adds the bytes of a message to the present call, which posts or completes it.

@@ -75,6 +75,9 @@ func (op CollectiveOp) Pattern() Pattern {
 	return PatternNone
 }
 
+// Rooted reports whether operations of the pattern have a root.
+func (p Pattern) Rooted() bool { return p == PatternOneToAll || p == PatternAllToOne }
+
 // Special values of a collective's root, beside ranks.
 const (
 	RootNone      uint32 = 0xFFFFFFFF // the operation has no root

@@ -32,7 +32,7 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 		return err
 	}
 	if a.Selection == nil {
-		index.Timeline, err = drawing.Timeline(ctx, a)
+		index.Timeline, err = drawing.Timeline(ctx, a, opts.jobs)
 	} else { // the analysis has not decoded all
 		index.Timeline, err = page.NewTimeline(ctx, t, a, page.Bounds(page.DefaultSize), opts.jobs)
 	}

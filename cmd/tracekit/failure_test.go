@@ -101,7 +101,7 @@ func TestWritingHeeds(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	err = arrowdir.WriteParquet(ctx, filepath.Join(dir, "x.parquet"), arrowdir.Table{Name: "x", Columns: []arrowdir.TableColumn{{Name: "n"}},
+	err = arrowdir.WriteParquet(ctx, dir, 1, arrowdir.Table{Name: "x", Columns: []arrowdir.TableColumn{{Name: "n"}},
 		Fill: func(r *arrowdir.Rows) {
 			for written = 0; written < 1<<20; written++ {
 				if !r.Int(1).End() {

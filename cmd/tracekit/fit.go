@@ -112,7 +112,7 @@ func runFit(ctx context.Context, io *streams, opts *fitOptions) error {
 	profile.Machine, profile.Library, profile.Creator, profile.Processes = m.machine, opts.library, m.creator, m.processes
 	doc := newFitDocument(opts, m, groups, &profile)
 	if opts.stability {
-		if doc.Stability, err = stableKeys(ctx, m.Order, model); err != nil {
+		if doc.Stability, err = stableKeys(ctx, opts.jobs, m.Order, model); err != nil {
 			return err
 		}
 	}
@@ -153,7 +153,7 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 	if opts.stability {
 		keep = stableCalls
 	}
-	one, err := stats.Measure(ctx, t, stats.Options{Ranks: opts.ranks, From: opts.from, To: opts.to},
+	one, err := stats.Measure(ctx, t, stats.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to},
 		stats.MeasureOptions{WithWaits: opts.paper, Keep: keep, Points: opts.plots != ""})
 	if err != nil {
 		return err

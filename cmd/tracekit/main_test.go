@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -154,31 +153,51 @@ func TestJobsAndMemoryDoNotChangeTheAnswer(t *testing.T) {
 	}
 }
 
-// TestJobsDoNotChangeWhatIsWritten converts to every format with one and with many goroutines.
+// TestJobsDoNotChangeWhatIsWritten converts to every format, and makes every kind of report, with one and with many
+// goroutines.
 func TestJobsDoNotChangeWhatIsWritten(t *testing.T) {
-	dir, archive := t.TempDir(), sampleArchive(t, "zoo-4")
-	testJobsWrite(t, dir, archive)
+	dir, zoo := t.TempDir(), sampleArchive(t, "zoo-4")
 	// Several batches of each location, more text than is compressed at a time.
 	succeed(t, dir, "generate", "sweep", "--ranks", "4", "--iterations", "1500", "-o", "many")
-	testJobsWrite(t, dir, filepath.Join(dir, "many"))
+	for _, archive := range []string{zoo, "many"} {
+		for _, name := range []string{"x.otf2", "x.prv", "x.prv.gz", "x.json", "x.json.gz", "x.arrow", "x.parquet"} {
+			testJobs(t, dir, "convert "+archive+" OUT/"+name)
+		}
+	}
+	for _, ranks := range []string{"2", "4", "8"} {
+		succeed(t, dir, "generate", "halo", "--ranks", ranks, "--iterations", "40", "--late-sender", "5000", "-o", "halo-"+ranks)
+	}
+	for _, line := range []string{
+		"analyze many -o OUT/report", "analyze --json halo-8 -o OUT/report --phase 3", "analyze " + zoo + " -o OUT/report --ranks 1-3",
+		"report halo-8 -o OUT/run.html", "report halo-2 halo-4 halo-8 -o OUT/runs.html",
+		"compare --json halo-4 halo-8 --records --repeat halo-4 -o OUT/changes", "scaling --json halo-2 halo-4 halo-8 -o OUT/scaling",
+		"whatif --json --gains --slack --balance MPI_Recv --network latency=1us many -o OUT/x.otf2",
+		"spacetime halo-8 --side-by-side halo-4 -o OUT/both.png", "fit --json --stability --plots OUT/plots halo-8 many",
+	} {
+		testJobs(t, dir, line)
+	}
 }
 
-func testJobsWrite(t *testing.T, dir, archive string) {
-	for _, name := range []string{"x.otf2", "x.prv", "x.prv.gz", "x.json", "x.json.gz", "x.arrow", "x.parquet"} {
-		var want map[string]string
-		for _, args := range [][]string{{"--jobs", "1"}, {"--jobs", "8"}, {"--jobs", "3", "--memory", "0"}} {
-			out := filepath.Join(dir, filepath.Base(archive)+name+strings.Join(args, ""))
-			if err := os.Mkdir(out, 0o777); err != nil {
-				t.Fatal(err)
+// testJobs runs a command line with one goroutine, with many and with little memory: neither what it prints nor what it
+// writes into OUT may change.
+func testJobs(t *testing.T, dir, line string) {
+	t.Helper()
+	var want map[string]string
+	for _, args := range [][]string{{"--jobs", "1"}, {"--jobs", "8"}, {"--jobs", "3", "--memory", "0"}} {
+		out := t.TempDir()
+		stdout := succeed(t, dir, append(strings.Fields(strings.ReplaceAll(line, "OUT", out)), args...)...)
+		got := contentsOf(t, out)
+		got["stdout"] = strings.ReplaceAll(stdout, out, "OUT")
+		if want == nil {
+			want = got
+		}
+		for name := range got {
+			if got[name] != want[name] {
+				t.Errorf("%s: %v changes %s", line, args, name)
 			}
-			succeed(t, dir, append([]string{"convert", archive, filepath.Join(out, name)}, args...)...)
-			got := contentsOf(t, out)
-			if want == nil {
-				want = got
-			}
-			if !maps.Equal(got, want) {
-				t.Errorf("%s: %v changes what is written", name, args)
-			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%s: %v writes %d files, want %d", line, args, len(got), len(want))
 		}
 	}
 }

@@ -67,12 +67,12 @@ func drawBeside(drawing **page.Drawing, size int64) func(*trace.Trace) stats.Bes
 	}
 }
 
-// newReportPage makes a page of an analysis that needs no server. The drawing was made beside it.
-func newReportPage(ctx context.Context, flags *pageFlags, drawing *page.Drawing, t *trace.Trace, a *stats.Analysis, size int64) (*page.Page, error) {
-	p, err := newPage(flags, t, a, size)
+// newReportPage makes a page of a run that needs no server.
+func newReportPage(ctx context.Context, opts *reportOptions, r *shownRun, size int64) (*page.Page, error) {
+	p, err := newPage(&opts.pageFlags, r.t, r.a, size)
 	if err != nil {
 		return nil, err
 	}
-	p.Timeline, err = drawing.Timeline(ctx, a)
+	p.Timeline, err = r.drawing.Timeline(ctx, r.a, opts.jobs)
 	return p, err
 }

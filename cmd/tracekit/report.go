@@ -106,7 +106,7 @@ func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
 	defer closeRuns(runs)
 	all := &page.Several{Size: opts.bytes}
 	for _, r := range runs {
-		p, err := newReportPage(ctx, &opts.pageFlags, r.drawing, r.t, r.a, share)
+		p, err := newReportPage(ctx, opts, r, share)
 		if err != nil {
 			return err
 		}

@@ -27,11 +27,12 @@ const contentsHead = "# Written by tracekit. --force replaces the files below, a
 // not at all. With --force they take the place of those that tracekit wrote into a
 // directory before: none of these is left, and nothing else is touched.
 type reportDir struct {
-	path  string
-	temp  string // where files are written
-	err   error
-	names []string // of the files
-	files []func(context.Context) error
+	path   string
+	temp   string // where files are written
+	err    error
+	names  []string // of the files
+	files  []func(context.Context) error
+	tables []arrowdir.Table // the other files
 
 	rebuilt bool // pictures say that their trace was rebuilt
 }
@@ -89,6 +90,9 @@ func (d *reportDir) close(ctx context.Context, jobs int, err error) error {
 			_, err := io.WriteString(w, contentsHead+strings.Join(d.names[:len(d.names)-1], "\n")+"\n")
 			return err
 		})
+		if len(d.tables) > 0 { // first, as they take the longest
+			d.files = slices.Insert(d.files, 0, func(ctx context.Context) error { return d.writeTables(ctx, jobs) })
+		}
 		_, err = engine.Map(ctx, jobs, len(d.files), func(ctx context.Context, i int) (struct{}, error) {
 			return struct{}{}, d.files[i](ctx)
 		})
@@ -205,7 +209,14 @@ func (d *reportDir) figure(name string, f *plots.Figure) {
 
 // table adds a table as a Parquet file below tables.
 func (d *reportDir) table(t arrowdir.Table) {
-	d.add(filepath.Join("tables", t.Name+".parquet"), func(ctx context.Context, path string) error {
-		return arrowdir.WriteParquet(ctx, path, t)
-	})
+	d.names = append(d.names, filepath.Join("tables", t.Name+".parquet"))
+	d.tables = append(d.tables, t)
+}
+
+func (d *reportDir) writeTables(ctx context.Context, jobs int) error {
+	dir := filepath.Join(d.temp, "tables")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return arrowdir.WriteParquet(ctx, dir, jobs, d.tables...)
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"tracekit/engine"
 	"tracekit/stats"
 	"tracekit/stats/fit"
 )
@@ -50,27 +51,24 @@ func (k *stableKey) name() string { return keyName(k.Operation, k.Role, k.Proces
 
 // stableKeys studies one key of each operation and role: that with the most calls, of equals the one
 // in the middle of their order.
-func stableKeys(ctx context.Context, order map[fit.Key][]int64, o fit.Options) ([]stableKey, error) {
+func stableKeys(ctx context.Context, jobs int, order map[fit.Key][]int64, o fit.Options) ([]stableKey, error) {
 	keys := slices.SortedFunc(maps.Keys(order), fit.CompareKeys)
-	var out []stableKey
+	var chosen []fit.Key
 	for len(keys) > 0 {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		n := 1
 		for n < len(keys) && keys[n].Operation == keys[0].Operation && keys[n].Role == keys[0].Role {
 			n++
 		}
-		key := typical(keys[:n], order)
-		k := stableKey{Operation: key.Operation, Role: key.Role, Processes: uint32(key.Processes), Bytes: uint64(key.Bytes)}
-		rows := fit.Stability(order[key], nil, o)
-		for i := range rows {
-			k.Rows = append(k.Rows, newStableRow(&rows[i]))
-		}
-		out = append(out, k)
-		keys = keys[n:]
+		chosen, keys = append(chosen, typical(keys[:n], order)), keys[n:]
 	}
-	return out, nil
+	return engine.Map(ctx, jobs, len(chosen), func(_ context.Context, i int) (stableKey, error) {
+		key := chosen[i]
+		k := stableKey{Operation: key.Operation, Role: key.Role, Processes: uint32(key.Processes), Bytes: uint64(key.Bytes)}
+		for _, r := range fit.Stability(order[key], nil, o) {
+			k.Rows = append(k.Rows, newStableRow(&r))
+		}
+		return k, nil
+	})
 }
 
 func typical(keys []fit.Key, order map[fit.Key][]int64) fit.Key {

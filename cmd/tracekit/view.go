@@ -100,7 +100,7 @@ func runView(ctx context.Context, io *streams, opts *viewOptions) error {
 	}
 	store := spill.NewStore(opts.memoryBytes, "")
 	defer store.Close()
-	index, kept, doc, err := opts.load(io, store)
+	index, kept, doc, err := opts.load(io, store, opts.jobs)
 	if err != nil {
 		return err
 	}

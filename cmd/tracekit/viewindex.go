@@ -138,7 +138,7 @@ func filesOfTrace(path string, note func(name string, info fs.FileInfo)) error {
 }
 
 // load returns the index that was kept; nil if there is none of this trace as it is.
-func (f *indexFlags) load(io *streams, store *spill.Store) (*page.Index, *page.Kept, *viewDocument, error) {
+func (f *indexFlags) load(io *streams, store *spill.Store, jobs int) (*page.Index, *page.Kept, *viewDocument, error) {
 	if f.path == "" {
 		return nil, nil, nil, nil
 	}
@@ -155,7 +155,7 @@ func (f *indexFlags) load(io *streams, store *spill.Store) (*page.Index, *page.K
 		return nil, nil, nil, err
 	}
 	doc := &viewDocument{}
-	x, kept, err := page.ReadIndex(file, f.key, store)
+	x, kept, err := page.ReadIndex(file, f.key, store, jobs)
 	if err == nil {
 		err = json.Unmarshal(kept.About, doc)
 	}

@@ -3,7 +3,6 @@ package arrowdir
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"testing"
 )
 
@@ -25,7 +24,7 @@ func (c *lateContext) Err() error {
 func TestTableEndsWithContext(t *testing.T) {
 	for asked, want := range map[int]error{1: context.Canceled, 1000: nil} {
 		ctx := &lateContext{t.Context(), asked}
-		err := WriteParquet(ctx, filepath.Join(t.TempDir(), "x.parquet"), Table{Name: "x",
+		err := WriteParquet(ctx, t.TempDir(), 1, Table{Name: "x",
 			Columns: []TableColumn{{Name: "a"}, {Name: "b"}, {Name: "c"}},
 			Fill:    func(r *Rows) { r.Int(1).Int(2).Int(3).End() }})
 		if !errors.Is(err, want) {

@@ -1,13 +1,17 @@
 package arrowdir
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"path/filepath"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"tracekit/readers/internal/output"
 	"tracekit/trace"
 )
 
@@ -28,13 +32,29 @@ type TableColumn struct {
 	Names []string
 }
 
+// A resultTable is a table that is written.
+type resultTable struct {
+	queue   int // of the line
+	out     *parquetWriter
+	schema  *arrow.Schema
+	columns []resultColumn // without rows
+}
+
+// A resultGroup is rows of a table on their way to its file.
+type resultGroup struct {
+	table   *resultTable
+	columns []resultColumn
+	record  arrow.Record
+	encoded encoded
+	err     error
+}
+
 // Rows takes the rows of a table, value by value in the order of the columns.
 type Rows struct {
-	columns []resultColumn
-	next    int // column of the next value
-	schema  *arrow.Schema
-	write   func(arrow.Record) error
-	err     error
+	line  *output.Line[*resultGroup]
+	group *resultGroup // that is being filled
+	next  int          // column of the next value
+	err   error
 }
 
 // Int appends an integer.
@@ -71,7 +91,7 @@ func (r *Rows) Missing() *Rows {
 
 // column returns the column of the next value, and notes whether there is one.
 func (r *Rows) column(there bool) *resultColumn {
-	c := &r.columns[r.next]
+	c := &r.group.columns[r.next]
 	r.next++
 	if c.rows%8 == 0 {
 		c.valid = append(c.valid, 0)
@@ -87,32 +107,46 @@ func (r *Rows) column(there bool) *resultColumn {
 
 // End ends a row of which all columns have a value. It reports whether more are wanted.
 func (r *Rows) End() bool {
-	if r.next != len(r.columns) {
+	if r.next != len(r.group.columns) {
 		panic("arrowdir: a row does not have a value in each column")
 	}
 	r.next = 0
-	if r.columns[0].rows == MaxGroupRows {
-		r.flush()
+	if r.group.columns[0].rows == MaxGroupRows {
+		t := r.group.table
+		r.end()
+		r.begin(t)
 	}
 	return r.err == nil
 }
 
-// flush writes the rows and forgets them.
-func (r *Rows) flush() {
-	if r.err != nil || len(r.columns) == 0 {
-		return
+// begin takes a group for rows of a table.
+func (r *Rows) begin(t *resultTable) {
+	r.group = r.line.Take()
+	if r.group.table != t {
+		r.group.table, r.group.columns = t, slices.Clone(t.columns)
 	}
-	arrays := make([]arrow.Array, len(r.columns))
-	for i := range r.columns {
-		arrays[i] = r.columns[i].array()
+	for i := range r.group.columns {
+		r.group.columns[i].empty()
 	}
-	record := array.NewRecord(r.schema, arrays, int64(r.columns[0].rows))
-	r.err = r.write(record)
-	record.Release()
-	for i, a := range arrays {
-		a.Release()
-		r.columns[i].empty()
+}
+
+// end hands the group that is being filled on.
+func (r *Rows) end() { r.err = r.line.Put(r.group.table.queue) }
+
+func (g *resultGroup) encode() {
+	arrays := make([]arrow.Array, len(g.columns))
+	for i := range g.columns {
+		arrays[i] = g.columns[i].array()
 	}
+	g.record = array.NewRecord(g.table.schema, arrays, int64(g.columns[0].rows))
+	g.err = g.table.out.encode(g.record, &g.encoded)
+}
+
+func (g *resultGroup) put() error {
+	if g.err != nil {
+		return g.err
+	}
+	return g.table.out.put(g.record, &g.encoded)
 }
 
 // A resultColumn collects the values of a column; values is in use for integers, index for
@@ -159,30 +193,43 @@ func (c *resultColumn) empty() {
 	c.values, c.index, c.valid, c.rows, c.missing = c.values[:0], c.index[:0], c.valid[:0], 0, 0
 }
 
-// WriteParquet writes a table as one Parquet file. It fails once the context has ended.
-func WriteParquet(ctx context.Context, name string, t Table) error {
-	rows := &Rows{}
+// WriteParquet writes tables as Parquet files below a directory, which are named after them. One goroutine
+// fills the tables, one after the other; groups of rows are encoded by so many jobs, and put down in order: what is
+// written does not depend on those. It fails once the context has ended.
+func WriteParquet(ctx context.Context, dir string, jobs int, tables ...Table) error {
+	rows := &Rows{line: output.NewLine(output.Workers(jobs), len(tables), func() *resultGroup { return new(resultGroup) },
+		(*resultGroup).encode, (*resultGroup).put)}
+	var files []*parquetWriter
+	for i, t := range tables {
+		table, err := newResultTable(ctx, filepath.Join(dir, t.Name+".parquet"), t.Columns)
+		if rows.err = errors.Join(rows.err, err); rows.err != nil {
+			break
+		}
+		table.queue, files = i, append(files, table.out)
+		rows.begin(table)
+		t.Fill(rows)
+		rows.end() // also of a table without rows, so that it has columns
+	}
+	err := cmp.Or(rows.line.Close(), rows.err)
+	for _, f := range files {
+		_, cerr := f.close()
+		err = errors.Join(err, cerr)
+	}
+	return err
+}
+
+func newResultTable(ctx context.Context, name string, columns []TableColumn) (*resultTable, error) {
+	t := &resultTable{}
 	var fields []arrow.Field
-	for _, c := range t.Columns {
+	for _, c := range columns {
 		column := newResultColumn(c)
-		rows.columns = append(rows.columns, column)
+		t.columns = append(t.columns, column)
 		fields = append(fields, arrow.Field{Name: c.Name, Type: column.dtype, Nullable: true})
 	}
-	rows.schema = arrow.NewSchema(fields, nil)
-	w, err := newParquetWriter(name, rows.schema)
-	if err != nil {
-		return err
+	t.schema = arrow.NewSchema(fields, nil)
+	var err error
+	if t.out, err = newParquetWriter(name, t.schema); err == nil {
+		t.out.ended = ctx.Err
 	}
-	w.ended = ctx.Err
-	var e encoded
-	rows.write = func(r arrow.Record) error {
-		if err := w.encode(r, &e); err != nil {
-			return err
-		}
-		return w.put(r, &e)
-	}
-	t.Fill(rows)
-	rows.flush() // also of a table without rows, so that it has columns
-	_, err = w.close()
-	return errors.Join(rows.err, err)
+	return t, err
 }

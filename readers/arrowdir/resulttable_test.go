@@ -1,7 +1,6 @@
 package arrowdir
 
 import (
-	"path/filepath"
 	"testing"
 
 	"tracekit/trace"
@@ -10,7 +9,7 @@ import (
 // TestResultsMissing: a column in which every value is missing is written, whatever its type.
 func TestResultsMissing(t *testing.T) {
 	for _, rows := range []int{0, 1, 3} {
-		err := WriteParquet(t.Context(), filepath.Join(t.TempDir(), "x.parquet"), Table{Name: "x",
+		err := WriteParquet(t.Context(), t.TempDir(), 1, Table{Name: "x",
 			Columns: []TableColumn{{Name: "none", Names: []string{}}, {Name: "name", Names: []string{"a"}}, {Name: "empty", Names: []string{""}}, {Name: "send_ns"}},
 			Fill: func(r *Rows) {
 				for range rows {

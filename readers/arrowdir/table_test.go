@@ -2,6 +2,7 @@ package arrowdir
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -201,12 +202,11 @@ func TestDefsOfRefuses(t *testing.T) {
 	}
 }
 
-// TestResultTable writes a table of more rows than are encoded at a time and reads it with
-// the library: integers and names, and which are missing.
+// TestResultTable writes a table of more rows than are encoded at a time, beside others, with one goroutine and
+// several, and reads it with the library: integers and names, and which are missing.
 func TestResultTable(t *testing.T) {
-	const rows = MaxGroupRows + 3
-	path := filepath.Join(t.TempDir(), "x.parquet")
-	err := WriteParquet(t.Context(), path, Table{Name: "x", Columns: []TableColumn{{Name: "id"}, {Name: "kind", Names: []string{"even", "odd"}}, {Name: "none", Names: []string{}}},
+	const rows = 3*MaxGroupRows + 3
+	x := Table{Name: "x", Columns: []TableColumn{{Name: "id"}, {Name: "kind", Names: []string{"even", "odd"}}, {Name: "none", Names: []string{}}},
 		Fill: func(r *Rows) {
 			for i := range uint32(rows) {
 				kind := i % 2
@@ -222,10 +222,19 @@ func TestResultTable(t *testing.T) {
 					return
 				}
 			}
-		}})
-	if err != nil {
+		}}
+	few := Table{Name: "few", Columns: []TableColumn{{Name: "id"}}, Fill: func(r *Rows) { r.Int(1).End() }}
+	none := Table{Name: "none", Columns: few.Columns, Fill: func(*Rows) {}}
+	one, several := t.TempDir(), t.TempDir()
+	if err := errors.Join(WriteParquet(t.Context(), one, 1, few, x, none), WriteParquet(t.Context(), several, 4, few, x, none)); err != nil {
 		t.Fatal(err)
 	}
+	for _, name := range []string{"few.parquet", "x.parquet", "none.parquet"} {
+		if !bytes.Equal(tracetest.ReadFile(t, filepath.Join(one, name)), tracetest.ReadFile(t, filepath.Join(several, name))) {
+			t.Errorf("%s depends on the number of jobs", name)
+		}
+	}
+	path := filepath.Join(several, "x.parquet")
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)

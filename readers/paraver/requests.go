@@ -100,7 +100,7 @@ func (a *assembler) collective(c *trace.Coll, i int) {
 	f := &a.visits[len(a.visits)-1]
 	row := trace.CollRow{Time: c.Time[i], Op: c.Op[i], Comm: c.Comm[i], Root: trace.RootNone,
 		Sent: c.Sent[i], Received: c.Received[i]}
-	if rooted(row.Op) && row.Comm != trace.None {
+	if row.Op.Pattern().Rooted() && row.Comm != trace.None {
 		row.Root = a.root(row.Comm, c.Root[i] == 1)
 	}
 	begin := trace.CollRow{Time: row.Time, Kind: trace.KindCollectiveBegin, Comm: trace.None, Root: trace.None}

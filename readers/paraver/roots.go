@@ -115,9 +115,3 @@ func (r *roots) find(c trace.CommID, ordinal uint32) uint32 {
 	}
 	return trace.None
 }
-
-// rooted reports whether an operation has a root.
-func rooted(op trace.CollectiveOp) bool {
-	p := op.Pattern()
-	return p == trace.PatternOneToAll || p == trace.PatternAllToOne
-}

@@ -93,7 +93,7 @@ func (t *tables) release(l *thread) {
 	}
 	row := trace.CollRow{Time: h.time, Kind: trace.KindCollectiveBegin, Op: f.Op, Comm: h.comm,
 		Sent: h.sent, Received: h.received}
-	if rooted(f.Op) && h.comm != trace.None {
+	if f.Op.Pattern().Rooted() && h.comm != trace.None {
 		if h.root {
 			row.Root = 1
 		}
