@@ -247,7 +247,7 @@ func (r *randomProgram) collective() {
 		if op == trace.CollBarrier || i == mute && i != root {
 			c.sent, c.received = 0, 0
 		}
-		if inter && i < len(r.comms[comm].world) && rooted(op) {
+		if inter && i < len(r.comms[comm].world) && patternOf(op).Rooted() {
 			if c.rootAs = trace.RootThisGroup; i == root {
 				c.rootAs = trace.RootSelf
 			}

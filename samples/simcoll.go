@@ -36,12 +36,6 @@ func patternOf(op trace.CollectiveOp) trace.Pattern {
 	return op.Pattern()
 }
 
-// rooted reports whether an operation has a root.
-func rooted(op trace.CollectiveOp) bool {
-	p := patternOf(op)
-	return p == trace.PatternOneToAll || p == trace.PatternAllToOne
-}
-
 // member returns the number of a rank in an instance on a communicator.
 func (s *simulation) member(r *rank, comm trace.CommID) int {
 	c := &s.comms[comm]
@@ -90,7 +84,7 @@ func (s *simulation) arrive(r *rank, o *op, blocking bool) part {
 
 // rootGroup returns the size of the root's group, which is the first one.
 func rootGroup(c *commMembers, op trace.CollectiveOp) int {
-	if c.other == nil || !rooted(op) {
+	if c.other == nil || !patternOf(op).Rooted() {
 		return 0
 	}
 	return len(c.world)
@@ -213,7 +207,7 @@ func (in *instance) latestOf(of func(member int) bool) int64 {
 func collRow(at int64, kind trace.Kind, c collective, id uint64) trace.CollRow {
 	row := trace.CollRow{Time: at, Kind: kind, Op: c.op, Comm: c.comm, Root: trace.RootNone,
 		Sent: uint64(c.sent), Received: uint64(c.received), Request: id}
-	if rooted(c.op) {
+	if patternOf(c.op).Rooted() {
 		row.Root = uint32(c.root)
 	}
 	if c.rootAs != 0 {
