@@ -59,6 +59,8 @@ type whatifDocument struct {
 	Model     whatifModel        `json:"model"`
 	Undecided *undecidedSends    `json:"undecided,omitempty"` // not there: the run shows of all sends whether they wait
 	Findings  []stats.Finding    `json:"findings"`
+
+	missing []bool // by rank: nothing is recorded of it, and the text leaves it out
 }
 
 // A slackBlock says how much later the run as it is could have been without a later end: each
@@ -278,7 +280,7 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 	if err != nil {
 		return err
 	}
-	doc := &whatifDocument{Schema: whatifSchema, Trace: a.Trace, Changes: []string{}, Findings: a.Findings,
+	doc := &whatifDocument{Schema: whatifSchema, missing: t.Missing(), Trace: a.Trace, Changes: []string{}, Findings: a.Findings,
 		Model: whatifModel{Synchronous: m.Synchronous(), Negative: m.Negative, LeftOut: m.LeftOut, Devices: m.WaitsForDevices()}}
 	var changes []whatif.Change
 	for _, c := range opts.changes {
@@ -408,7 +410,7 @@ func (doc *whatifDocument) print(io *streams, top int) {
 		g.print(w, io.Width)
 	}
 	if doc.Slack != nil {
-		doc.Slack.print(io, top)
+		doc.Slack.print(io, top, doc.missing)
 	}
 	if len(doc.Findings) > 0 {
 		printFindings(w, io.Width, "Findings", doc.Findings)
@@ -481,7 +483,9 @@ func (doc *whatifDocument) printRanks(io *streams, top int) {
 	}
 	var rows []row
 	for r, t := range doc.Ranks {
-		rows = append(rows, row{r, t})
+		if !doc.missing[r] {
+			rows = append(rows, row{r, t})
+		}
 	}
 	moved := func(r row) int64 { return max(r.Predicted-r.Baseline, r.Baseline-r.Predicted) }
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(moved(b), moved(a)) })
@@ -493,13 +497,15 @@ func (doc *whatifDocument) printRanks(io *streams, top int) {
 	g.print(io.Out, io.Width)
 }
 
-func (s *slackBlock) print(io *streams, top int) {
+func (s *slackBlock) print(io *streams, top int, missing []bool) {
 	g := &grid{heading: "Slack of ranks", titles: []string{"rank", "slack"}}
 	g.note("How much later a rank could be, at its most critical call, without a later end of the run; the least first. Ranks without slack " +
 		"lie on the critical path.")
-	ranks := make([]int, len(s.Ranks))
-	for r := range ranks {
-		ranks[r] = r
+	var ranks []int
+	for r := range s.Ranks {
+		if !missing[r] {
+			ranks = append(ranks, r)
+		}
 	}
 	slices.SortStableFunc(ranks, func(a, b int) int { return cmp.Compare(s.Ranks[a], s.Ranks[b]) })
 	for _, r := range ranks[:min(top, len(ranks))] {

@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"tracekit/samples"
@@ -23,5 +26,21 @@ func TestUndecidedSends(t *testing.T) {
 	}
 	if off := float64(u.Predicted-took[15_000]) / float64(took[15_000]); doc.Baseline != took[1500] || off < -0.02 || off > 0.02 {
 		t.Errorf("%d is predicted of %d, from a run of %d", u.Predicted, took[15_000], doc.Baseline)
+	}
+}
+
+// TestMissingRanksHaveNoEnd: of a rank whose events are not there, the text tells no end and no slack.
+func TestMissingRanksHaveNoEnd(t *testing.T) {
+	dir := t.TempDir()
+	tracekit(t, dir, "generate", "ring", "--ranks", "4", "--iterations", "5", "-o", "ring")
+	if err := os.Remove(filepath.Join(dir, "ring", "traces", "3.evt")); err != nil {
+		t.Fatal(err)
+	}
+	out, stderr, code := tracekit(t, dir, "whatif", "--slack", "--balance", "compute", "ring")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if ranks := strings.Count(out, "\n   2  "); ranks != 2 || strings.Contains(out, "\n   3  ") {
+		t.Errorf("rank 2 is told %d times in\n%s", ranks, out)
 	}
 }
