@@ -18,10 +18,13 @@ import (
 // row in formats.
 type format struct {
 	name       string   // in trace.Info, and of what Create writes
+	label      string   // the name as people write it
 	extensions []string // of the names that stand for it
 	gzipped    bool     // also with .gz behind them
 	companions []string // of further files of a trace, which are not what is opened
+	anchored   bool     // a name with an extension is that of a file, which is made with the directory around it
 	phrase     string   // what a message calls such a trace
+	recorded   string   // what the help calls those of other programs; "" if none writes them
 
 	// sniff reports whether a path is such a trace, sound or not; head is how its file
 	// begins, nil for a directory. It is nil where another row opens this format too.
@@ -40,6 +43,10 @@ type format struct {
 	// lie beside the times are lost on them.
 	foreign bool
 
+	// unjoined reports whether parts of such a trace lie in a directory, to be joined or not. It
+	// is nil if the format is not written in parts.
+	unjoined func(dir string) bool
+
 	// create begins a trace; nil if the format is not written event by event.
 	create func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error)
 }
@@ -48,9 +55,10 @@ type format struct {
 // stands for the first one.
 var formats = []format{
 	{
-		name: otf2.Format, extensions: []string{".otf2"}, companions: []string{".def", ".evt", ".snap", ".marker", ".thumb"},
-		phrase: "an OTF2 archive (its .otf2 file or its directory)",
-		sniff:  otf2.Sniff,
+		name: otf2.Format, label: "OTF2", extensions: []string{".otf2"}, companions: []string{".def", ".evt", ".snap", ".marker", ".thumb"},
+		anchored: true,
+		phrase:   "an OTF2 archive (its .otf2 file or its directory)", recorded: "an OTF2 archive of Score-P",
+		sniff: otf2.Sniff,
 		files: func(path string, there []string) (f Files) {
 			f.Opened, f.Events = otf2.FilesOf(path, there)
 			return f
@@ -63,10 +71,10 @@ var formats = []format{
 		},
 	},
 	{
-		name: paraver.Format, extensions: []string{".prv"}, gzipped: true, companions: []string{".pcf", ".row"},
-		phrase: "a Paraver .prv file",
-		sniff:  func(_ string, head []byte) bool { return paraver.IsTrace(head) },
-		files:  func(path string, there []string) Files { return Files{Opened: paraver.FilesOf(path, there)} },
+		name: paraver.Format, label: "Paraver", extensions: []string{".prv"}, gzipped: true, companions: []string{".pcf", ".row"},
+		phrase: "a Paraver .prv file", recorded: "a Paraver trace of Extrae",
+		sniff: func(_ string, head []byte) bool { return paraver.IsTrace(head) },
+		files: func(path string, there []string) Files { return Files{Opened: paraver.FilesOf(path, there)} },
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
 			return source(paraver.Open(ctx, paths[0], paraver.Options{Jobs: o.Jobs, Store: o.Store}))
 		},
@@ -76,9 +84,9 @@ var formats = []format{
 		},
 	},
 	{
-		name: jsontrace.Format, extensions: []string{".json"}, gzipped: true,
-		phrase: "a JSON file of Chrome trace events",
-		sniff:  jsontrace.Sniff,
+		name: jsontrace.Format, label: "JSON", extensions: []string{".json"}, gzipped: true,
+		phrase: "a JSON file of Chrome trace events", recorded: "a JSON trace of Chrome's format, PyTorch or dftracer",
+		sniff: jsontrace.Sniff,
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
 			opts := jsontrace.Options{Jobs: o.Jobs, Store: o.Store}
 			if o.AlignStart {
@@ -92,25 +100,26 @@ var formats = []format{
 		},
 	},
 	{
-		name: string(arrowdir.Arrow), extensions: []string{".arrow"},
+		name: string(arrowdir.Arrow), label: "Arrow", extensions: []string{".arrow"},
 		phrase: "a directory of Arrow or Parquet tables that 'tracekit convert' wrote",
 		sniff:  func(path string, _ []byte) bool { return arrowdir.IsDir(path) },
 		files:  func(path string, there []string) Files { return Files{Opened: arrowdir.FilesOf(path, there)} },
 		open: func(ctx context.Context, paths []string, _ OpenOptions) (trace.Source, error) {
 			return watched(arrowdir.Open(ctx, paths[0]))
 		},
+		unjoined: arrowdir.HasParts,
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
 			return writer(arrowdir.Create(path, info, defs, arrowdir.Options{Format: arrowdir.Arrow, Force: o.Force, Jobs: o.Jobs}))
 		},
 	},
 	{
-		name: string(arrowdir.Parquet), extensions: []string{".parquet"},
+		name: string(arrowdir.Parquet), label: "Parquet", extensions: []string{".parquet"}, unjoined: arrowdir.HasParts,
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
 			return writer(arrowdir.Create(path, info, defs, arrowdir.Options{Format: arrowdir.Parquet, Force: o.Force, Jobs: o.Jobs}))
 		},
 	},
 	{
-		name: tkf.Format, extensions: []string{".tkf"},
+		name: tkf.Format, label: ".tkf", extensions: []string{".tkf"},
 		phrase: "a .tkf file of 'tracekit compress'",
 		sniff:  func(_ string, head []byte) bool { return tkf.Is(head) },
 		open: func(_ context.Context, paths []string, o OpenOptions) (trace.Source, error) {
@@ -144,21 +153,36 @@ func writer[W Writer](w W, err error) (Writer, error) {
 }
 
 // Formats returns the names of the formats that Create writes.
-func Formats() (names []string) {
+func Formats() []string { return names(func(f format) bool { return f.create != nil }) }
+
+// PartFormats returns the names of the formats of which a trace may be written in parts.
+func PartFormats() []string { return names(func(f format) bool { return f.unjoined != nil }) }
+
+// names returns the names of some formats.
+func names(which func(format) bool) (names []string) {
 	for _, f := range formats {
-		if f.create != nil {
+		if which(f) {
 			names = append(names, f.name)
 		}
 	}
 	return names
 }
 
+// rowOf returns the row of a format, one that can do nothing if there is none of the name.
+func rowOf(name string) format {
+	if i := slices.IndexFunc(formats, func(f format) bool { return f.name == name }); i >= 0 {
+		return formats[i]
+	}
+	return format{label: name}
+}
+
+// Label returns how people write the name of a format.
+func Label(name string) string { return rowOf(name).label }
+
 // Foreign reports whether a format is written for other programs in the first place, which
 // look for one time of each event: measured clock offsets beside it are lost on them.
 // CreateOptions.Plain is for such formats.
-func Foreign(name string) bool {
-	return slices.ContainsFunc(formats, func(f format) bool { return f.name == name && f.foreign })
-}
+func Foreign(name string) bool { return rowOf(name).foreign }
 
 // FormatOf returns the name of the format that the name of a file or directory stands for,
 // by its extension, behind which .gz may stand for some. Without an extension a name is that
@@ -192,6 +216,15 @@ func Extensions() string {
 	return strings.Join(out, ", ")
 }
 
+// IsTraceName reports whether the extension of a name stands for a format, compressed or not.
+func IsTraceName(path string) bool { return formatNamed(path) != nil }
+
+// IsAnchor reports whether a name is that of a file which is made with the directory around it, and
+// stands for what is in there.
+func IsAnchor(path string) bool {
+	return slices.ContainsFunc(formats, func(f format) bool { return f.anchored && slices.Contains(f.extensions, filepath.Ext(path)) })
+}
+
 // formatNamed returns the format that the extension of a name stands for, compressed or not,
 // nil if it is none.
 func formatNamed(path string) *format {
@@ -203,14 +236,22 @@ func formatNamed(path string) *format {
 	return &formats[i]
 }
 
-// known lists for a message what can be opened.
-func known() string {
-	var phrases []string
-	for _, f := range formats {
-		if f.phrase != "" {
-			phrases = append(phrases, f.phrase)
-		}
-	}
+// Known lists for people what can be opened.
+func Known() string {
+	phrases := texts(func(f format) string { return f.phrase })
 	last := len(phrases) - 1
 	return strings.Join(phrases[:last], ", ") + ", or " + phrases[last]
+}
+
+// Recorded lists for people what other programs record that can be opened.
+func Recorded() string { return strings.Join(texts(func(f format) string { return f.recorded }), ", ") }
+
+// texts returns a text of those formats that have one.
+func texts(of func(format) string) (texts []string) {
+	for _, f := range formats {
+		if text := of(f); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }

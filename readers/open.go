@@ -112,14 +112,7 @@ func OpenRegular(name string) (*os.File, error) {
 }
 
 // partFormats names the formats whose traces may lie in several files.
-func partFormats() (names []string) {
-	for _, f := range formats {
-		if f.parts {
-			names = append(names, f.name)
-		}
-	}
-	return names
-}
+func partFormats() []string { return names(func(f format) bool { return f.parts }) }
 
 // A Writer writes a trace in some format. What the format cannot express is left out and
 // counted.
@@ -151,10 +144,8 @@ func Create(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Wr
 	if o.Format == "" {
 		o.Format = FormatOf(path)
 	}
-	for _, f := range formats {
-		if f.name == o.Format && f.create != nil {
-			return f.create(path, info, defs, o)
-		}
+	if f := rowOf(o.Format); f.create != nil {
+		return f.create(path, info, defs, o)
 	}
 	if o.Format == "" {
 		return nil, fmt.Errorf("%s: the name says no format: want a directory or a name that ends in %s", path, Extensions())

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"tracekit/engine"
 	"tracekit/partial"
@@ -29,13 +28,10 @@ func (w *Written) Code(c *partial.Coder, d *trace.Defs, _ *spill.Store) {
 	w.Results.Code(c, d, func(_ trace.LocationID, n *uint64) { partial.Number(c, n) })
 }
 
-// PartFormats returns the names of the formats of which a trace may be written in parts.
-func PartFormats() []string { return []string{string(arrowdir.Arrow), string(arrowdir.Parquet)} }
-
 // WritePart writes some locations of a source, ascending, as part number of a trace in a directory,
 // complete or not at all; one of the same number is replaced. JoinParts makes a trace of all parts.
 func WritePart(ctx context.Context, src trace.Source, locations []trace.LocationID, dir string, number, of int, o CreateOptions, p *engine.Progress) (*Written, error) {
-	if !slices.Contains(PartFormats(), o.Format) {
+	if rowOf(o.Format).unjoined == nil {
 		return nil, fmt.Errorf("a trace of format %s is not written in parts", o.Format)
 	}
 	before := src.Findings()

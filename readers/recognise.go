@@ -13,7 +13,6 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"tracekit/readers/arrowdir"
 	"tracekit/trace"
 )
 
@@ -31,7 +30,7 @@ func recognise(path string) (f *format, open string, err error) {
 	switch {
 	case err != nil:
 		return nil, "", err
-	case info.IsDir() && arrowdir.HasParts(path):
+	case info.IsDir() && slices.ContainsFunc(formats, func(f format) bool { return f.unjoined != nil && f.unjoined(path) }):
 		return nil, "", fmt.Errorf("%s: %w: it holds parts of a trace; 'tracekit combine' makes a trace of them once all are there", path, trace.ErrNotATrace)
 	case info.IsDir():
 		traces = append(companionOf(path, []string{filepath.Clean(path)}), tracesIn(path)...)
@@ -155,7 +154,7 @@ func hint(path string, info os.FileInfo, traces []string) string {
 		return "it is a part of a trace whose other files are missing: open " + f.phrase
 	}
 	if info.IsDir() {
-		return "there is no trace in it, neither " + known()
+		return "there is no trace in it, neither " + Known()
 	}
 	head, err := readHead(path, info)
 	switch {
@@ -170,7 +169,7 @@ func hint(path string, info os.FileInfo, traces []string) string {
 	case isTar(head):
 		return "it is a tar archive: unpack it, and open the trace in it"
 	}
-	return "it is not " + known()
+	return "it is not " + Known()
 }
 
 // otherTool says what a file of another tool is that people take for a trace, and what to open in

@@ -178,7 +178,7 @@ func (o *convertOptions) shardOf(c *cobra.Command, s *streams) (err error) {
 	}
 	if !slices.Contains(readers.PartFormats(), o.format) {
 		return usagef("--shard is for traces as %s or otf2: one as %s is a single file, in which locations are mixed; 'tracekit convert' writes it, of the trace or of what was joined",
-			strings.Join(readers.PartFormats(), ", "), formatName(o.format))
+			strings.Join(readers.PartFormats(), ", "), readers.Label(o.format))
 	}
 	if readers.IsJoined(o.out) {
 		return usagef("%s is a whole trace: name another directory, or remove it first", o.out)
@@ -192,7 +192,7 @@ func (o *convertOptions) shardOf(c *cobra.Command, s *streams) (err error) {
 
 // archiveShard writes the event files of a share of the locations.
 func (o *convertOptions) archiveShard(ctx context.Context, s *streams) error {
-	if filepath.Ext(o.out) == ".otf2" {
+	if readers.IsAnchor(o.out) {
 		return usagef("--shard leaves event files in a directory: name one instead of %s, which 'tracekit combine DIRECTORY -o %s' then writes", o.out, o.out)
 	}
 	task := shardTask{shardFlag: &o.shard, readFlags: &o.readFlags, dir: o.out, force: o.force, paths: o.in, stage: shards.Archived, title: "converting"}

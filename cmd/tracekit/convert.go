@@ -51,18 +51,16 @@ func newConvert(io *streams, run func(context.Context, *streams, *convertOptions
 	cmd := &cobra.Command{
 		Use:   "convert IN... OUT",
 		Short: "Write a trace in another format",
-		Long: `Convert writes a trace as OTF2, Paraver, JSON (Chrome trace events), Arrow IPC or Parquet.
-The name says which: X.otf2 or a directory X, X.prv, X.prv.gz, X.json, X.json.gz, and the
-directories X.arrow and X.parquet; --format says it where the name does not. What the
-target format cannot express is counted and printed. The output appears complete or not at
-all.
+		Long: wrap("Convert writes a trace in one of the formats "+strings.Join(readers.Formats(), ", ")+". The name says which: it ends in "+
+			readers.Extensions()+"; without an extension it is that of a directory for "+readers.FormatOf("X")+". --format says it where the name does not. "+
+			"What the target format cannot express is counted and printed. The output appears complete or not at all.", helpWidth, 0) + `
 
 A copy keeps the times as recorded, with the measured clock offsets beside them. Paraver's
 programs know one time only, so a Paraver trace gets times that are corrected as those of an
 analysis are. --clock writes corrected times into any format; it says what was done, and how
 many messages run backwards as recorded and then.
 
-With --shard it only writes a share of the locations: of Arrow or Parquet as a part of OUT, which
+With --shard it only writes a share of the locations: of ` + strings.Join(readers.PartFormats(), " or ") + ` as a part of OUT, which
 'tracekit combine OUT' makes a trace; of an OTF2 archive as a file in the directory OUT, of which
 'tracekit combine OUT -o ARCHIVE' makes the archive.`,
 		Example: `  tracekit convert traces.otf2 run.prv
@@ -123,7 +121,7 @@ func (o *convertOptions) validate() error {
 		return err
 	}
 	if o.plain && !readers.Foreign(o.format) {
-		return usagef("--plain: %s has no event types of our own", formatName(o.format))
+		return usagef("--plain: %s has no event types of our own", readers.Label(o.format))
 	}
 	if o.clock == copyClock && readers.Foreign(o.format) {
 		o.clock = "auto"

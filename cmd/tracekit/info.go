@@ -58,9 +58,8 @@ time span, clock, findings. It reads definitions alone; --counts reads all event
 counts them by kind, and the records of an OTF2 archive's snapshots, markers and
 thumbnails, which nothing else looks at.
 
-TRACE is an OTF2 anchor or directory, a Paraver or JSON trace (also compressed), or what
-"tracekit convert" writes; the format is recognised by content. A file that belongs to a
-trace (.def, .evt, .pcf, .row) and a directory with a single trace stand for it.`,
+` + wrap("TRACE is "+readers.Known()+"; the format is recognised by content, also that of a gzip file. "+
+			"Any other file of a trace, and a directory with a single one, stand for it.", helpWidth, 0),
 		Example: `  tracekit info scorep-20261121/traces.otf2
   tracekit info --counts --json scorep-20261121`,
 		Args: cobra.MinimumNArgs(1),
@@ -225,7 +224,7 @@ func (doc *infoDocument) print(io *streams) {
 			fmt.Fprintln(w, wrap(fmt.Sprintf("  %-15s %s", what, value), io.Width, 18))
 		}
 	}
-	line("format", strings.TrimSpace(formatName(t.Format)+" "+doc.Version))
+	line("format", strings.TrimSpace(readers.Label(t.Format)+" "+doc.Version))
 	line("written by", t.Creator)
 	line("machine", doc.Machine)
 	line("description", doc.Description)

@@ -17,6 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"tracekit/readers"
 )
 
 func main() { os.Exit(untilSignal(osStreams(), os.Args[1:])) }
@@ -71,14 +73,15 @@ func run(ctx context.Context, io *streams, args []string) int {
 	return exitUsage
 }
 
+// helpWidth is the width of help texts, in columns.
+const helpWidth = 90
+
 func newRoot(io *streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tracekit",
 		Short: "Analyse traces of MPI and multi-GPU programs",
-		Long: `tracekit reads what your site's tools recorded (an OTF2 archive of Score-P, a Paraver
-trace of Extrae, a JSON trace of Chrome's format, PyTorch or dftracer) and answers: is the
-trace sound, where does the time go, which source line wastes it, why, and what would
-fixing it gain. Start with
+		Long: wrap("tracekit reads what your site's tools recorded ("+readers.Recorded()+") and answers: is the trace sound, "+
+			"where does the time go, which source line wastes it, why, and what would fixing it gain. Start with", helpWidth, 0) + `
 
     tracekit analyze traces.otf2
 

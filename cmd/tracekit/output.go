@@ -82,7 +82,7 @@ func outputFormat(path, given string) (string, error) {
 	case slices.Contains(formats, of):
 		return of, nil
 	case of != "":
-		return "", usagef("%s: a %s file is written by 'tracekit compress'", path, formatName(of))
+		return "", usagef("%s: a %s file is written by 'tracekit compress'", path, readers.Label(of))
 	}
 	return "", usagef("%s: %s stands for no format; want a directory or a name that ends in %s", path, filepath.Ext(path), readers.Extensions())
 }
@@ -152,9 +152,9 @@ func refuseInput(path string, traces []string) error {
 }
 
 // checkTrace refuses, before any work is done, a trace that cannot be made. The directory
-// of an OTF2 anchor is part of the archive and made with it.
+// of an anchor is part of the trace and made with it.
 func checkTrace(path string, force bool) error {
-	if err := refuseExisting(path, force); err != nil || filepath.Ext(path) == ".otf2" {
+	if err := refuseExisting(path, force); err != nil || readers.IsAnchor(path) {
 		return err
 	}
 	return checkParent(path)

@@ -459,7 +459,7 @@ func sizeOf(ctx context.Context, path string) (size int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if filepath.Ext(path) == ".otf2" && !info.IsDir() {
+	if readers.IsAnchor(path) && !info.IsDir() {
 		src, err := readers.Open(ctx, path, readers.OpenOptions{})
 		if err != nil {
 			return 0, err

@@ -13,6 +13,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/plots"
+	"tracekit/readers"
 	"tracekit/readers/arrowdir"
 )
 
@@ -66,7 +67,7 @@ func checkReportDir(path string, force bool) error {
 
 // isFileExtension reports whether a name with the extension is meant for a file.
 func isFileExtension(ext string) bool {
-	return slices.Contains([]string{".json", ".txt", ".html", ".htm", ".md", ".csv", ".png", ".svg", ".pdf", ".gz", ".prv", ".otf2", ".tkf", ".parquet", ".arrow"}, strings.ToLower(ext))
+	return readers.IsTraceName(ext) || slices.Contains([]string{".txt", ".html", ".htm", ".md", ".csv", ".png", ".svg", ".pdf", ".gz"}, strings.ToLower(ext))
 }
 
 func newReportDir(path string) *reportDir {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/readers"
 	"tracekit/trace/tracetest"
 )
 
@@ -57,6 +58,18 @@ func TestReportDirectoryIsOfOneTrace(t *testing.T) {
 	}
 	if after := contentsOf(t, filepath.Join(dir, "mine")); len(after) != len(before) {
 		t.Errorf("%d files, were %d", len(after), len(before))
+	}
+}
+
+// TestReportDirectoryIsNoTrace: a name that stands for a trace is not made a directory of reports.
+func TestReportDirectoryIsNoTrace(t *testing.T) {
+	for _, extension := range append(strings.Split(readers.Extensions(), ", "), ".tkf", ".PRV", ".html") {
+		if err := checkReportDir(filepath.Join(t.TempDir(), "x"+extension), false); err == nil || !strings.Contains(err.Error(), "does not look like") {
+			t.Errorf("%s: %v", extension, err)
+		}
+	}
+	if err := checkReportDir(filepath.Join(t.TempDir(), "run-1.5"), false); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tracekit/readers"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -56,20 +57,9 @@ func number(x *float64) string {
 // writtenBy names a format and the program that wrote the trace, if that is known.
 func writtenBy(format, creator string) string {
 	if creator == "" {
-		return formatName(format)
+		return readers.Label(format)
 	}
-	return formatName(format) + " by " + creator
-}
-
-// formatName returns how people write the name of a format.
-func formatName(format string) string {
-	switch format {
-	case "otf2", "json":
-		return strings.ToUpper(format)
-	case "tkf":
-		return ".tkf"
-	}
-	return strings.ToUpper(format[:1]) + format[1:] // Paraver, Arrow, Parquet
+	return readers.Label(format) + " by " + creator
 }
 
 // plural returns a count with the word that goes with it.
