@@ -282,6 +282,9 @@ func (r *reading) enter(region trace.RegionID, t int64, id uint64) {
 		id = r.pending
 	}
 	r.pending = 0
+	if r.stack.Full() {
+		r.close(t, true)
+	}
 	if up := r.stack.Top(); up != nil {
 		v.again = up.again
 	}
@@ -318,8 +321,7 @@ func (p *part) space() bool {
 
 func (r *reading) leave(region trace.RegionID, t int64) {
 	for n := r.stack.Leave(region); n > 0; n-- {
-		of := r.stack.Region(r.stack.Len() - 1)
-		r.close(of, r.stack.Pop(), t, n > 1)
+		r.close(t, n > 1)
 	}
 	if r.kind == thread {
 		r.act(t)
@@ -339,8 +341,10 @@ func (r *reading) act(t int64) {
 	r.p.acts.Append(x)
 }
 
-// close ends a visit; open says that it was never left.
-func (r *reading) close(region trace.RegionID, v visit, t int64, open bool) {
+// close ends the innermost visit; open says that it was never left.
+func (r *reading) close(t int64, open bool) {
+	region := r.stack.Region(r.stack.Len() - 1)
+	v := r.stack.Pop()
 	switch {
 	case r.kind == stream && v.row > 0 && open:
 		r.p.ledger.Add(trace.CodeHalfKernel, trace.Place{Location: r.p.location, Offset: -1},
@@ -374,8 +378,7 @@ func (r *reading) end(l trace.LocationID) *part {
 		return &part{location: l}
 	}
 	for r.stack.Len() > 0 {
-		region := r.stack.Region(r.stack.Len() - 1)
-		r.close(region, r.stack.Pop(), r.last, true)
+		r.close(r.last, true)
 	}
 	r.p.counters = r.series.rows(r.c)
 	r.series.note(&r.p.ledger)
