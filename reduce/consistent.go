@@ -450,6 +450,11 @@ func (r *refiner) keep(seq uint64) {
 }
 
 func (r *refiner) enter(seq uint64, region trace.RegionID) {
+	if r.stack.Full() {
+		if r.stack.Pop(); r.inside == r.stack.Len() {
+			r.end(seq)
+		}
+	}
 	if r.wanted == seq {
 		r.record(seq)
 		if r.inside < 0 && seq >= r.cut.From {
@@ -471,12 +476,17 @@ func (r *refiner) leave(seq uint64, region trace.RegionID) {
 	switch {
 	case n == 0:
 	case r.inside >= r.stack.Len():
-		r.inside = -1
-		if r.from <= seq { // else a call that is left where nothing is cut
-			r.kept.Records += seq - r.from + 1
-			r.from = seq + 1
-		}
+		r.end(seq + 1)
 	case r.inside < 0 && !outer.cut && seq >= r.cut.From:
 		r.keep(seq)
+	}
+}
+
+// end ends the wanted call that is open before a record, and keeps what comes before that.
+func (r *refiner) end(seq uint64) {
+	r.inside = -1
+	if r.from < seq { // else it ends where nothing is cut
+		r.kept.Records += seq - r.from
+		r.from = seq
 	}
 }

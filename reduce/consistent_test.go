@@ -137,3 +137,45 @@ func applied(t testing.TB, tr *trace.Trace, rules []Rule, o Options) *Reduction 
 	}
 	return r
 }
+
+// A bytesJudge tells of each call what it sends.
+type bytesJudge map[uint64]uint64
+
+func (j bytesJudge) Cut(c *Call) (bool, error) {
+	j[c.First] = c.Bytes
+	return false, nil
+}
+
+// TestTooDeep: inside as many regions as there may be, a call ends where the next one begins: what it sent
+// is then its caller's, and if it is kept, the next one need not be.
+func TestTooDeep(t *testing.T) {
+	const outer = trace.MaxDepth - 1
+	src := tracetest.Inside(tracetest.MustParse(t, `
+region 0 main
+location 0 rank=0
+  10 Enter MPI_Send ; 20 MpiSend to=1 bytes=5 ; 30 Enter work ; 40 Leave work ; 50 Enter work ; 60 Leave work ; 70 Leave main
+location 1 rank=1
+  10 Enter MPI_Recv ; 40 MpiRecv from=0 bytes=5 ; 50 Leave MPI_Recv
+`), outer)
+	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
+	sent := make(bytesJudge)
+	if err := walk(newFacts(tr), 0, src.Events(t.Context(), 0), []Judge{sent}, []*Cuts{nil}); err != nil {
+		t.Fatal(err)
+	}
+	if len(sent) != 3 || sent[outer+2] != 0 || sent[outer+4] != 0 || sent[outer-1] != 5 {
+		t.Errorf("sent in calls: %v", sent)
+	}
+	cuts := NewCuts(tr.Store, 2)
+	cuts.Add(0, outer, outer+6)
+	out, kept, err := cuts.Consistent(t.Context(), tr, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spans []Span
+	for s := range out.Spans(0) {
+		spans = append(spans, s)
+	}
+	if want := []Span{{outer + 2, outer + 6}}; !slices.Equal(spans, want) || kept.Calls != 1 || kept.Records != 2 {
+		t.Errorf("%v are cut, want %v; %+v are kept", spans, want, kept)
+	}
+}

@@ -168,6 +168,9 @@ func (w *walker) class(region trace.RegionID) trace.CallClass {
 
 func (w *walker) enter(b *trace.Batch, i int, seq uint64, t int64) {
 	region := b.Flow.Region[i]
+	if w.stack.Full() {
+		w.pop(w.stack.Pop())
+	}
 	if w.mpi < 0 && w.class(region) != trace.ClassNone {
 		w.mpi = w.stack.Len()
 	}

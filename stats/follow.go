@@ -93,9 +93,6 @@ func (f *Follower[V]) enter(t int64, region trace.RegionID, site trace.SourceLoc
 		call, wait := f.called(seq)
 		f.visits = append(f.visits, followed[V]{f.Enter(caller, region, site, call), wait, region})
 	}
-	if f.stack.Full() {
-		f.stack.Pop()
-	}
 	f.stack.Enter(region, struct{}{})
 }
 

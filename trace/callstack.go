@@ -9,11 +9,19 @@ package trace
 //   - if a region is entered inside MaxDepth others, the innermost of these ends before, never left.
 //
 // The zero value is an empty stack.
-type CallStack[V any] struct{ open []openRegion[V] }
+type CallStack[V any] struct {
+	open    []openRegion[V]
+	counted int              // depth down to which regions are counted; 0: none are
+	deep    map[RegionID]int // how often each region is in open[searched:counted]
+}
 
 // MaxDepth bounds a call stack, so that regions that are never left cannot fill memory. A thread with
 // 8 MiB for its stack has no room for so many calls.
 const MaxDepth = 1 << 20
+
+// searched is the depth up to which a region that is not the innermost is looked for one by one. Where a
+// stack is deeper, its regions are counted then, so that it takes no longer if the region is none of them.
+const searched = 1 << 10
 
 type openRegion[V any] struct {
 	value  V
@@ -23,13 +31,13 @@ type openRegion[V any] struct {
 // Len returns the depth.
 func (s *CallStack[V]) Len() int { return len(s.open) }
 
-// Full reports whether the innermost region, which was never left, ends before another is entered: the
-// caller removes it with Pop.
+// Full reports whether the innermost region, which was never left, ends before another is entered. Enter
+// removes it; a caller to whom that matters removes it before, with Pop.
 func (s *CallStack[V]) Full() bool { return len(s.open) >= MaxDepth }
 
 // Enter adds a region with its value.
 func (s *CallStack[V]) Enter(region RegionID, value V) {
-	s.open = append(s.open, openRegion[V]{value, region})
+	s.open = append(s.open[:min(len(s.open), MaxDepth-1)], openRegion[V]{value, region})
 }
 
 // Region returns the region at a depth; 0 is the outermost.
@@ -47,11 +55,11 @@ func (s *CallStack[V]) Top() *V {
 	return &s.open[len(s.open)-1].value
 }
 
-// LeaveInnermost removes the innermost region and returns its value if it is the one that is left,
-// as in a sound trace; if ok is false, Leave tells what to do.
+// LeaveInnermost removes the innermost region and returns its value if it is the one that is left and not
+// deep in, as in nearly all traces; if ok is false, Leave tells what to do.
 func (s *CallStack[V]) LeaveInnermost(region RegionID) (v V, ok bool) {
 	top := len(s.open) - 1
-	if top < 0 || s.open[top].region != region {
+	if uint(top) >= searched || s.open[top].region != region {
 		return v, false
 	}
 	v = s.open[top].value
@@ -63,11 +71,28 @@ func (s *CallStack[V]) LeaveInnermost(region RegionID) (v V, ok bool) {
 // sound trace, 0 if the Leave is to be ignored. The caller removes them with Pop; all but
 // the last were never left.
 func (s *CallStack[V]) Leave(region RegionID) int {
-	n := len(s.open)
-	if n > 0 && region == None {
+	if n := len(s.open); n > 0 && (region == None || s.open[n-1].region == region) {
 		return 1
 	}
-	for i := n - 1; i >= 0; i-- {
+	return s.search(region)
+}
+
+// search is Leave of a region that is not the innermost. That is not counted: Enter may replace it.
+func (s *CallStack[V]) search(region RegionID) int {
+	n := len(s.open)
+	i := n - 2
+	if i > searched {
+		if s.counted == 0 {
+			s.counted, s.deep = searched, make(map[RegionID]int)
+		}
+		for ; s.counted <= i; s.counted++ {
+			s.deep[s.open[s.counted].region]++
+		}
+		if s.deep[region] == 0 {
+			i = searched - 1
+		}
+	}
+	for ; i >= 0; i-- {
 		if s.open[i].region == region {
 			return n - i
 		}
@@ -78,7 +103,20 @@ func (s *CallStack[V]) Leave(region RegionID) int {
 // Pop removes the innermost region and returns its value.
 func (s *CallStack[V]) Pop() V {
 	n := len(s.open) - 1
-	v := s.open[n].value
+	r := s.open[n]
 	s.open = s.open[:n]
-	return v
+	if n < s.counted {
+		s.discount(r.region)
+	}
+	return r.value
+}
+
+// discount takes a region that is removed, the innermost of those that are counted, out of the count.
+func (s *CallStack[V]) discount(region RegionID) {
+	if s.deep[region]--; s.deep[region] == 0 {
+		delete(s.deep, region)
+	}
+	if s.counted--; s.counted == searched {
+		s.counted = 0
+	}
 }

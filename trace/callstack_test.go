@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -47,6 +48,66 @@ func TestCallStackRepairs(t *testing.T) {
 			t.Errorf("%s ends %v, want %s", events, got, want)
 		}
 	}
+}
+
+// TestDeepCallStack: a stack of any depth is the one that a list makes of the same rule, and is bounded.
+func TestDeepCallStack(t *testing.T) {
+	for _, depth := range []int{searched, MaxDepth} {
+		rng := rand.New(rand.NewPCG(1, uint64(depth)))
+		var s CallStack[RegionID]
+		var list []RegionID
+		enter := func(region RegionID) {
+			s.Enter(region, region)
+			list = append(list[:min(len(list), MaxDepth-1)], region)
+		}
+		for range depth - 5 {
+			enter(0)
+		}
+		deeper := 0
+		for i := range 20000 {
+			if region := RegionID(rng.IntN(30)); rng.IntN(8) < 6 {
+				enter(region)
+			} else if v, ok := s.LeaveInnermost(region); ok {
+				if v != region {
+					t.Fatalf("step %d: %d is the value of %d", i, v, region)
+				}
+				list = list[:len(list)-1]
+			} else if region > 0 { // which all else is inside of
+				n := s.Leave(region)
+				if at := lastIndex(list, region); at < 0 && n != 0 || at >= 0 && n != len(list)-at {
+					t.Fatalf("step %d: leaving %d ends %d regions; it is at %d of %d", i, region, n, at, len(list))
+				}
+				for range n {
+					s.Pop()
+				}
+				list = list[:len(list)-n]
+			}
+			if len(list) >= depth {
+				deeper++
+			}
+			if n := len(list); s.Len() != n || s.Region(n-1) != list[n-1] || *s.Top() != list[n-1] {
+				t.Fatalf("step %d: %d is the innermost of %d, want %d of %d", i, *s.Top(), s.Len(), list[n-1], n)
+			}
+		}
+		if deeper < 1000 {
+			t.Errorf("the stack was %d times deeper than %d", deeper, depth)
+		}
+		for range s.Len() {
+			s.Pop()
+		}
+		if len(s.deep) > 0 || s.counted > 0 {
+			t.Errorf("of no region, %v are counted down to %d", s.deep, s.counted)
+		}
+	}
+}
+
+func lastIndex(list []RegionID, region RegionID) int {
+	for i := len(list) - 1; i >= max(0, len(list)-20000); i-- {
+		if list[i] == region {
+			return i
+		}
+	}
+	return -1
 }
 
 // TestPatterns: every operation of MPI has a pattern, the management of communicators none.

@@ -89,3 +89,24 @@ func visits(t *testing.T, src trace.Source) map[string]uint64 {
 	}
 	return n
 }
+
+// TestEndlessRecursion: a lossless file keeps regions that are too deep for a call stack as they are, so that
+// it has the profile of the trace.
+func TestEndlessRecursion(t *testing.T) {
+	const more = 1000 // than there is room for
+	src := tracetest.MustParse(t, `
+region 0 f
+location 0 rank=0
+  10 Enter g ; 20 Leave g ; 30 Leave f ; 40 Enter f
+`)
+	tracetest.Inside(src, trace.MaxDepth+more)
+	name, report := compress(t, src, tkf.Options{})
+	if checkSame(t, src, openTKF(t, name)); report.Sizes.File > 1<<16 {
+		t.Errorf("%d bytes", report.Sizes.File)
+	}
+	_, want := statstest.Analyzed(t, src, merge.Options{}, stats.Options{})
+	_, got := statstest.Analyzed(t, openTKF(t, name), merge.Options{}, stats.Options{})
+	if d := cmp.Diff(want.Profile, got.Profile); d != "" || len(want.Profile) == 0 {
+		t.Errorf("of %d regions:\n%s", len(want.Profile), d)
+	}
+}

@@ -97,6 +97,9 @@ func (w *walker) flow(f *trace.Flow, k int) event {
 		}
 		return e
 	}
+	if w.stack.Full() {
+		w.stack.Pop()
+	}
 	e.path, e.region = mix(mix(w.path(), uint64(region)), site), region
 	w.stack.Enter(region, e.path)
 	if int(region) < len(w.shared.mpi) && w.shared.mpi[region].Class != trace.ClassNone {

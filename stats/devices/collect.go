@@ -122,10 +122,11 @@ func (c *collector) wants(l trace.LocationID) bool {
 
 // A visit is a region that is entered and not left.
 type visit struct {
-	enter int64
-	row   int  // of its kernel or launch, from 1; 0: it is none
-	step  int  // number of its step, from 1
-	again bool // recomputation encloses it
+	enter    int64
+	row      int            // of its kernel or launch, from 1; 0: it is none
+	step     int            // number of its step, from 1
+	operator trace.RegionID // the innermost region around it that is no call of an accelerator's runtime
+	again    bool           // recomputation encloses it
 }
 
 // A reading follows the call stack of one location.
@@ -262,13 +263,7 @@ func (r *reading) bind(v *visit, region trace.RegionID, id uint64) bool {
 // so that a row may be older than the one before it.
 func (r *reading) launch(v *visit, region trace.RegionID, id uint64) {
 	x := r.p.launches.Next()
-	*x = launch{id: id, enter: v.enter, leave: v.enter, call: region, operator: trace.None, recompute: v.again}
-	for i := r.stack.Len() - 2; i >= 0; i-- {
-		if up := r.stack.Region(i); !r.c.is(r.c.runtime, up) {
-			x.operator = up
-			break
-		}
-	}
+	*x = launch{id: id, enter: v.enter, leave: v.enter, call: region, operator: v.operator, recompute: v.again}
 	v.row = r.p.launches.Len()
 }
 
@@ -277,13 +272,19 @@ func (c *collector) is(list []bool, region trace.RegionID) bool {
 }
 
 func (r *reading) enter(region trace.RegionID, t int64, id uint64) {
-	v := visit{enter: t}
+	v := visit{enter: t, operator: trace.None}
 	if r.pending != 0 && id == 0 && t-r.since <= r.c.slack {
 		id = r.pending
 	}
 	r.pending = 0
+	if r.stack.Full() {
+		r.close(t, true)
+	}
 	if up := r.stack.Top(); up != nil {
-		v.again = up.again
+		v.again, v.operator = up.again, up.operator
+		if region := r.stack.Region(r.stack.Len() - 1); !r.c.is(r.c.runtime, region) {
+			v.operator = region
+		}
 	}
 	r.stack.Enter(region, v)
 	top := r.stack.Top()
@@ -318,8 +319,7 @@ func (p *part) space() bool {
 
 func (r *reading) leave(region trace.RegionID, t int64) {
 	for n := r.stack.Leave(region); n > 0; n-- {
-		of := r.stack.Region(r.stack.Len() - 1)
-		r.close(of, r.stack.Pop(), t, n > 1)
+		r.close(t, n > 1)
 	}
 	if r.kind == thread {
 		r.act(t)
@@ -339,8 +339,10 @@ func (r *reading) act(t int64) {
 	r.p.acts.Append(x)
 }
 
-// close ends a visit; open says that it was never left.
-func (r *reading) close(region trace.RegionID, v visit, t int64, open bool) {
+// close ends the innermost visit; open says that it was never left.
+func (r *reading) close(t int64, open bool) {
+	region := r.stack.Region(r.stack.Len() - 1)
+	v := r.stack.Pop()
 	switch {
 	case r.kind == stream && v.row > 0 && open:
 		r.p.ledger.Add(trace.CodeHalfKernel, trace.Place{Location: r.p.location, Offset: -1},
@@ -374,8 +376,7 @@ func (r *reading) end(l trace.LocationID) *part {
 		return &part{location: l}
 	}
 	for r.stack.Len() > 0 {
-		region := r.stack.Region(r.stack.Len() - 1)
-		r.close(region, r.stack.Pop(), r.last, true)
+		r.close(r.last, true)
 	}
 	r.p.counters = r.series.rows(r.c)
 	r.series.note(&r.p.ledger)

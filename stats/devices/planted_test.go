@@ -2,11 +2,13 @@ package devices_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"tracekit/stats"
 	"tracekit/stats/devices"
+	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
 
@@ -100,4 +102,23 @@ func number(x *float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.6g", *x)
+}
+
+// TestTooDeep: inside as many regions as there may be, a wait ends where another one begins.
+func TestTooDeep(t *testing.T) {
+	src := tracetest.Inside(tracetest.MustParse(t, `
+process 0 host
+process 1 gpu kind=2 creator=0
+region 0 main
+region 1 cudaDeviceSynchronize
+region 2 k paradigm=5
+location 0 thread process=0 kind=1
+  10 Enter cudaDeviceSynchronize ; 30 Enter cudaDeviceSynchronize ; 70 Leave cudaDeviceSynchronize
+location 1 stream process=1 kind=2
+  20 Enter k ; 60 Leave k
+`), trace.MaxDepth-1)
+	lines := slices.DeleteFunc(brief(found(t, src)), func(line string) bool { return !strings.HasPrefix(line, "wait ") })
+	if want := []string{"wait cudaDeviceSynchronize 2 in 60"}; !slices.Equal(lines, want) {
+		t.Errorf("found %q, want %q", lines, want)
+	}
 }

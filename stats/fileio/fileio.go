@@ -223,7 +223,7 @@ type reading struct {
 // end closes what was never left.
 func (r *reading) end() {
 	for r.stack.Len() > 0 {
-		r.close(r.stack.Region(r.stack.Len()-1), r.stack.Pop(), r.last)
+		r.close(r.last)
 	}
 }
 
@@ -236,10 +236,13 @@ func (r *reading) batch(b *trace.Batch) {
 			r.record(b, other)
 		}
 		if !kind.Enters() {
-			for n := r.stack.Leave(f.Region[i]); n > 0; n-- {
-				r.close(r.stack.Region(r.stack.Len()-1), r.stack.Pop(), r.times[i])
+			for range r.stack.Leave(f.Region[i]) {
+				r.close(r.times[i])
 			}
 			continue
+		}
+		if r.stack.Full() {
+			r.close(r.times[i])
 		}
 		v := visit{enter: r.times[i]}
 		if int(f.Region[i]) < len(r.s.calls) {
@@ -296,8 +299,10 @@ func (r *reading) measure(v *visit, bytes uint64) {
 	v.bytes += bytes
 }
 
-// close adds a call.
-func (r *reading) close(region trace.RegionID, v visit, t int64) {
+// close ends the innermost visit and adds it if it is a call on files.
+func (r *reading) close(t int64) {
+	region := r.stack.Region(r.stack.Len() - 1)
+	v := r.stack.Pop()
 	if v.call == NoCall {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"tracekit/stats"
 	"tracekit/stats/fileio"
 	"tracekit/stats/statstest"
+	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
 
@@ -94,5 +95,25 @@ func TestNothing(t *testing.T) {
 		if _, err := f.Finish(t.Context()); f.Result != nil || err != nil {
 			t.Errorf("got %+v, %v", f.Result, err)
 		}
+	}
+}
+
+// TestTooDeep: of calls inside as many regions as there may be, each ends where the next one begins. Call
+// paths do not go so deep, so that another thread must tell that there are such calls.
+func TestTooDeep(t *testing.T) {
+	src := tracetest.Inside(tracetest.MustParse(t, `
+region 0 work
+region 1 read role=27
+location 0 thread rank=0
+  10 Enter read ; 20 Enter read ; 50 Leave read ; 60 Enter read ; 70 Enter work ; 80 Leave work
+location 1 thread rank=1
+  10 Enter read ; 11 Leave read
+`), trace.MaxDepth-1)
+	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
+	from, to, _ := stats.Window(tr, stats.Options{})
+	finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
+	statstest.Analysis(t, tr, stats.Options{Beside: []stats.Beside{finder}})
+	if x := finder.Result; x.Calls != 4 || x.TimeNs != 51 || len(x.Operations) != 1 || x.Operations[0].MaxNs != 30 {
+		t.Errorf("%d calls in %d: %+v", x.Calls, x.TimeNs, x.Operations)
 	}
 }

@@ -233,3 +233,25 @@ func BenchmarkMake(b *testing.B) {
 		})
 	}
 }
+
+// TestTooDeep: inside as many regions as there may be, a sampled call is left where the next one is entered.
+func TestTooDeep(t *testing.T) {
+	src := tracetest.Inside(tracetest.MustParse(t, `
+region 0 main
+location 0 rank=0
+  10 Enter MPI_Send ; 20 MpiSend to=1 ; 30 Enter MPI_Send ; 40 MpiSend to=1 ; 50 Leave MPI_Send
+location 1 rank=1
+  10 Enter MPI_Recv ; 60 MpiRecv from=0 ; 70 MpiRecv from=0 ; 80 Leave MPI_Recv
+`), trace.MaxDepth-1)
+	var last string
+	for b := range tracetest.Batches(t, made(t, merged(t, src), Options{}, "P-1-WRITE").Source(), 0) {
+		for seq, r := range b.Events {
+			if seq >= trace.MaxDepth-1 && r.Table == trace.TableFlow {
+				last += fmt.Sprintf("%d %v ; ", b.Time(r), b.Flow.Kind[r.First])
+			}
+		}
+	}
+	if want := "10 Enter ; 30 Leave ; 30 Enter ; 50 Leave ; "; last != want {
+		t.Errorf("the trace ends with %s, want %s", last, want)
+	}
+}

@@ -135,6 +135,9 @@ func (f *filter) flow(flow *trace.Flow, i int, seq uint64) {
 	if x.kind.Enters() {
 		kept := f.keeps(seq)
 		x.dropped = !kept && int(x.region) < len(f.mpi) && f.mpi[x.region].Class != trace.ClassNone
+		if f.stack.Full() {
+			f.end(entered{time: x.time, kind: trace.KindLeave, context: trace.None})
+		}
 		f.stack.Enter(x.region, x)
 		if kept {
 			f.passOn()
@@ -142,12 +145,17 @@ func (f *filter) flow(flow *trace.Flow, i int, seq uint64) {
 		return
 	}
 	for range f.stack.Leave(x.region) {
-		if inner := f.stack.Pop(); inner.passedOn {
-			x.region = inner.region
-			f.add(&x)
-		}
-		f.written = min(f.written, f.stack.Len())
+		f.end(x)
 	}
+}
+
+// end takes the innermost region off the stack. If its Enter was passed on, so is a Leave like x.
+func (f *filter) end(x entered) {
+	if inner := f.stack.Pop(); inner.passedOn {
+		x.region = inner.region
+		f.add(&x)
+	}
+	f.written = min(f.written, f.stack.Len())
 }
 
 // passOn writes the Enters of the regions on the stack that were not yet.

@@ -48,6 +48,26 @@ func Copy(t testing.TB, src trace.Source, w trace.Sink) {
 	}
 }
 
+// Inside makes location 0 of a trace enter region 0 so many times before all that it does otherwise.
+func Inside(src *trace.MemorySource, times int) *trace.MemorySource {
+	outer := new(trace.Batch)
+	outer.Reset(0, 0)
+	for range times {
+		outer.AddFlow(0, trace.KindEnter, 0)
+	}
+	for _, b := range src.Batches[0] {
+		b.First += uint64(times)
+		for _, seqs := range [][]uint64{b.Flow.Seq, b.P2P.Seq, b.Coll.Seq, b.Metric.Seq, b.Other.Seq, b.Attrs.Seq} {
+			for i := range seqs {
+				seqs[i] += uint64(times)
+			}
+		}
+	}
+	src.Batches[0] = slices.Insert(src.Batches[0], 0, outer)
+	src.Definitions.Locations[0].Events += uint64(times)
+	return src
+}
+
 // LiveBytes returns the size of what is alive on the heap. What is pooled outlives one collection of
 // garbage, and what has a cleanup may need another.
 func LiveBytes() int64 {
