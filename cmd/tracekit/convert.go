@@ -53,6 +53,7 @@ func newConvert(io *streams, run func(context.Context, *streams, *convertOptions
 		Short: "Write a trace in another format",
 		Long: wrap("Convert writes a trace in one of the formats "+strings.Join(readers.Formats(), ", ")+". The name says which: it ends in "+
 			readers.Extensions()+"; without an extension it is that of a directory for "+readers.FormatOf("X")+". --format says it where the name does not. "+
+			"JSON is that of Chrome's trace events; Arrow and Parquet are directories of tables. "+
 			"What the target format cannot express is counted and printed. The output appears complete or not at all.", helpWidth, 0) + `
 
 A copy keeps the times as recorded, with the measured clock offsets beside them. Paraver's

@@ -31,7 +31,8 @@ const (
 // at judges a place outside MPI that makes others wait.
 func (f *finder) at(p *place) candidate {
 	row, times := p.row, p.times
-	ranks := f.longer(times, culprits(row))
+	cause := culprits(row)
+	ranks := f.longer(times, cause)
 	c := f.candidate(row, ranks, int64(p.path))
 	rest, all := f.others(ranks), len(f.ranks)
 	peers := p.peers(ranks, rest)
@@ -57,7 +58,7 @@ func (f *finder) at(p *place) candidate {
 		c.most(p.path * (1 - there/here))
 		c.slow = []slowness{{where, here, there, len(peers) < len(rest)}}
 		c.changes = []whatif.Change{whatif.Scale(p.at(), there/here, ranks...)}
-		if c.text = f.waits(row); len(ranks) < len(culprits(row)) { // others make wait for it as well
+		if c.text = f.waits(row); len(ranks) < len(cause) { // others make wait for it as well
 			c.text = f.waitsFor(row, "what is done there")
 		}
 	case f.inTurn(p, busy):
