@@ -74,27 +74,64 @@ func (p pkg) imports() []string {
 	return out
 }
 
-// TestImports states the import rules: data flow one way, and no stage knows a format.
-func TestImports(t *testing.T) {
-	top := func(dir string) string { first, _, _ := strings.Cut(dir, "/"); return first }
-	stages := []string{"merge", "stats", "formulae", "reconstruct", "reduce"}
+// layers are the packages from the ground up: each imports packages of lower layers only, never one of its own layer.
+var layers = [][]string{
+	{"spill", "plots", "formulae/internal/coder", "readers/internal/wire", "readers/internal/output", "stats/fit"},
+	{"trace", "partial"},
+	{"engine", "partial/model", "partial/partialtest", "samples", "trace/tracetest", "readers/arrowdir", "formulae/internal/pack", "stats/threads"},
+	{"merge", "shards", "readers/internal/spool", "stats/phases", "topology", "samples/oracle", "readers/otf2"},
+	{"stats", "readers/jsontrace", "readers/paraver", "formulae"},
+	{"stats/devices", "stats/fileio", "stats/whatif", "stats/headers", "stats/sampling", "stats/scaling", "stats/compare", "stats/statstest",
+		"reduce", "reconstruct", "reconstruct/difference", "formulae/internal/symbols"},
+	{"stats/diagnosis", "stats/second", "reduce/pattern", "formulae/tkf", "page"},
+	{"reconstruct/diagram", "readers", "viewer"},
+	{"scripts/attack", "cmd/tracekit", "beam", "web"},
+}
+
+// layerOf returns the number of a package's layer, -1 if it has none.
+func layerOf(dir string) int {
+	return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, dir) })
+}
+
+// TestLayers states that imports lead down.
+func TestLayers(t *testing.T) {
+	for _, p := range packages(t) {
+		at := layerOf(p.dir)
+		if at < 0 {
+			t.Errorf("%s has no layer: add it to the list above", p.dir)
+		}
+		for _, dep := range p.imports() {
+			if to := layerOf(dep); to >= at {
+				t.Errorf("%s imports %s, which is not below it (layers %d and %d)", p.dir, dep, at, to)
+			}
+		}
+	}
+}
+
+// TestFormats states that no stage knows a format, so that no product file imports both a format and an analysis.
+func TestFormats(t *testing.T) {
+	stages := regexp.MustCompile("^(merge|stats|formulae|reconstruct|reduce)(/|$)")
+	formats := regexp.MustCompile("^readers(/|$)")
 	for _, p := range packages(t) {
 		for _, dep := range p.imports() {
-			bad := func(why string) { t.Errorf("%s imports %s: %s", p.dir, dep, why) }
-			switch from, to := top(p.dir), top(dep); {
-			case (dep == "trace/tracetest" || dep == "stats/statstest") && p.dir != "samples/oracle":
-				bad("what is for tests is used by tests alone")
-			case p.dir == "trace/tracetest" && dep == "trace":
-			case from == "spill" || (from == "trace" || p.dir == "partial") && to != "spill":
-				bad("spill imports nothing of ours, trace and partial itself only spill")
-			case from == "plots" && to != "plots":
-				bad("plots imports none of our packages")
-			case to == "cmd" && from != "cmd":
-				bad("nothing imports the command")
-			case slices.Contains(stages, from) && to == "readers":
-				bad("no stage knows a format")
-			case p.dir == "stats/fit":
-				bad("stats/fit sees numbers only")
+			if stages.MatchString(p.dir) && formats.MatchString(dep) || formats.MatchString(p.dir) && strings.HasPrefix(dep, "stats") {
+				t.Errorf("%s imports %s: no stage knows a format, no format an analysis", p.dir, dep)
+			}
+		}
+	}
+}
+
+// TestLeaves states which packages know none of ours but those named, and which are for tests alone.
+func TestLeaves(t *testing.T) {
+	only := map[string][]string{"plots": nil, "spill": nil, "stats/fit": nil, "trace": {"spill"}, "partial": {"spill"}}
+	for _, p := range packages(t) {
+		allowed, leaf := only[p.dir]
+		for _, dep := range p.imports() {
+			if leaf && !slices.Contains(allowed, dep) {
+				t.Errorf("%s imports %s: of ours it knows only %q", p.dir, dep, allowed)
+			}
+			if (dep == "trace/tracetest" || dep == "stats/statstest") && p.dir != "samples/oracle" {
+				t.Errorf("%s imports %s, which is for tests", p.dir, dep)
 			}
 		}
 	}

@@ -1,8 +1,8 @@
 package page
 
 import (
-	"tracekit/reduce/topology"
 	"tracekit/stats"
+	"tracekit/topology"
 	"tracekit/trace"
 )
 

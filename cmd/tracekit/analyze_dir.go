@@ -7,7 +7,7 @@ import (
 
 	"tracekit/page"
 	"tracekit/plots"
-	"tracekit/reconstruct"
+	"tracekit/reconstruct/diagram"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -104,9 +104,9 @@ func drawOverhead(out *reportDir, a *stats.Analysis, top int) error {
 func drawReport(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, waits stats.CallWaits) (*plots.Timeline, error) {
 	bar := startProgress(io, opts.quiet, "drawing")
 	defer bar.done()
-	return reconstruct.Diagram(ctx, t, waits, reconstruct.DiagramOptions{
+	return diagram.Draw(ctx, t, waits, diagram.Options{
 		Title: pictureTitle(t.Source.Info()), Ranks: opts.ranks, From: opts.from, To: opts.to,
-		ColorBy: reconstruct.ByRegion, Jobs: opts.jobs, Progress: &bar.Progress,
+		ColorBy: diagram.ByRegion, Jobs: opts.jobs, Progress: &bar.Progress,
 	})
 }
 

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"tracekit/plots"
-	"tracekit/reconstruct"
+	"tracekit/reconstruct/difference"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -19,7 +19,7 @@ type recordsBlock struct {
 	Block    *spread        `json:"block,omitempty"`
 	Quality  *quality       `json:"quality,omitempty"`
 
-	differences *reconstruct.Differences
+	differences *difference.Differences
 }
 
 // pairedRecords counts the records; First are places of the first ones without a partner.
@@ -68,13 +68,13 @@ func recordsOf(ctx context.Context, io *streams, opts *compareOptions, a, b *sid
 	return r, err
 }
 
-func compareSides(ctx context.Context, io *streams, opts *compareOptions, a, b *side) (*reconstruct.Differences, error) {
+func compareSides(ctx context.Context, io *streams, opts *compareOptions, a, b *side) (*difference.Differences, error) {
 	bar := startProgress(io, opts.quiet, "comparing")
 	defer bar.done()
-	return reconstruct.Compare(ctx, a.t, b.t, reconstruct.CompareOptions{Jobs: opts.jobs, Progress: &bar.Progress})
+	return difference.Find(ctx, a.t, b.t, difference.Options{Jobs: opts.jobs, Progress: &bar.Progress})
 }
 
-func qualityOf(ctx context.Context, io *streams, opts *compareOptions, a *side, d *reconstruct.Differences) (*quality, error) {
+func qualityOf(ctx context.Context, io *streams, opts *compareOptions, a *side, d *difference.Differences) (*quality, error) {
 	c, err := openSide(ctx, io, opts, opts.repeat)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func placeOf(p *trace.Place) *stats.Place {
 	return &stats.Place{Location: &l, Seq: p.Seq}
 }
 
-func spreadOf(d *reconstruct.Distribution) *spread {
+func spreadOf(d *difference.Distribution) *spread {
 	if d.N == 0 {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (r *recordsBlock) histograms(title string) (*plots.Figure, error) {
 }
 
 // differencesPlot shows what lies within two spreads of the mean.
-func differencesPlot(d *reconstruct.Distribution) plots.Differences {
+func differencesPlot(d *difference.Distribution) plots.Differences {
 	const windows = 200
 	half := math.Max(2*d.Spread(), 1)
 	edges, counts, beyond := d.Histogram(d.Mean()-half, d.Mean()+half, windows)

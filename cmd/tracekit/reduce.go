@@ -19,8 +19,8 @@ import (
 	"tracekit/readers"
 	"tracekit/reduce"
 	"tracekit/reduce/pattern"
-	"tracekit/reduce/topology"
 	"tracekit/stats"
+	"tracekit/topology"
 	"tracekit/trace"
 )
 

@@ -13,8 +13,8 @@ import (
 	"tracekit/readers"
 	"tracekit/reduce"
 	"tracekit/reduce/pattern"
-	"tracekit/reduce/topology"
 	"tracekit/stats"
+	"tracekit/topology"
 	"tracekit/trace"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tracekit/plots"
-	"tracekit/reconstruct"
+	"tracekit/reconstruct/diagram"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -77,8 +77,8 @@ func (o *spacetimeOptions) validate() (err error) {
 	if o.format, err = plots.FormatOf(o.output); err != nil {
 		return usageError{err}
 	}
-	switch reconstruct.ColorBy(o.colorBy) {
-	case reconstruct.ByRegion, reconstruct.ByParadigm, reconstruct.ByWait:
+	switch diagram.ColorBy(o.colorBy) {
+	case diagram.ByRegion, diagram.ByParadigm, diagram.ByWait:
 	default:
 		return usagef("--color-by %q: want region, paradigm or wait", o.colorBy)
 	}
@@ -182,9 +182,9 @@ func drawTrace(ctx context.Context, io *streams, opts *spacetimeOptions, t *trac
 	}
 	bar := startProgress(io, opts.quiet, "drawing")
 	defer bar.done()
-	return reconstruct.Diagram(ctx, t, waits, reconstruct.DiagramOptions{
+	return diagram.Draw(ctx, t, waits, diagram.Options{
 		Title: pictureTitle(t.Source.Info()), Ranks: opts.ranks,
-		From: opts.from, To: opts.to, Whole: opts.whole, Rows: reconstruct.Rows(opts.rows), Sort: reconstruct.Sort(opts.sort), ColorBy: reconstruct.ColorBy(opts.colorBy),
+		From: opts.from, To: opts.to, Whole: opts.whole, Rows: diagram.Rows(opts.rows), Sort: diagram.Sort(opts.sort), ColorBy: diagram.ColorBy(opts.colorBy),
 		Messages: opts.mode, Width: opts.width, Height: opts.height, Jobs: opts.jobs, Progress: &bar.Progress,
 	})
 }

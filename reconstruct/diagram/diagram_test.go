@@ -1,4 +1,4 @@
-package reconstruct
+package diagram
 
 import (
 	"bytes"
@@ -18,27 +18,6 @@ import (
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
-
-// parse reads a hand-made trace, in which the events of a location may also stand apart
-// from its definition, below a line "events N".
-func parse(t testing.TB, text string) trace.Source {
-	t.Helper()
-	head, events, _ := strings.Cut(text, "\nevents ")
-	for i, list := range strings.Split(events, "\nevents ") {
-		if events == "" {
-			break
-		}
-		number, list, _ := strings.Cut(list, "\n")
-		if number != strconv.Itoa(i) {
-			t.Fatalf("events %s: want those of location %d", number, i)
-		}
-		at := strings.Index(head, fmt.Sprintf("location %d ", i))
-		at += strings.Index(head[at:]+"\n", "\n")
-		head = head[:at] + "\n" + strings.TrimRight(list, "\n") + head[at:]
-	}
-	src := tracetest.MustParse(t, head+"\n")
-	return src
-}
 
 func waitsOf(t testing.TB, tr *trace.Trace) stats.CallWaits {
 	t.Helper()
@@ -87,7 +66,7 @@ func (l *scriptLane) Segment(start, end int64, category int, kind plots.Kind) {
 }
 
 // scriptOf returns what is drawn of a trace, line by line.
-func scriptOf(t *testing.T, tr *trace.Trace, o DiagramOptions) []string {
+func scriptOf(t *testing.T, tr *trace.Trace, o Options) []string {
 	t.Helper()
 	d, err := newDiagram(tr, waitsOf(t, tr), o)
 	if err != nil {
@@ -119,7 +98,7 @@ func scriptOf(t *testing.T, tr *trace.Trace, o DiagramOptions) []string {
 
 func TestDiagramsByHand(t *testing.T) {
 	tracetest.Cases(t, "diagram-*.txtar", func(t *testing.T, parts map[string]string) {
-		o := DiagramOptions{ColorBy: ByRegion}
+		o := Options{ColorBy: ByRegion}
 		clock := merge.ClockNone
 		for _, word := range strings.Fields(parts["options"]) {
 			key, value, _ := strings.Cut(word, "=")
@@ -146,7 +125,7 @@ func TestDiagramsByHand(t *testing.T) {
 				t.Fatalf("unknown option %q", key)
 			}
 		}
-		tr := statstest.Merged(t, parse(t, parts["trace"]), merge.Options{Clock: clock})
+		tr := statstest.Merged(t, tracetest.MustParseSplit(t, parts["trace"]), merge.Options{Clock: clock})
 		want := strings.Split(strings.TrimSpace(parts["want"]), "\n")
 		if diff := cmp.Diff(want, scriptOf(t, tr, o)); diff != "" {
 			t.Errorf("- is wanted, + is drawn:\n%s", diff)
@@ -155,9 +134,9 @@ func TestDiagramsByHand(t *testing.T) {
 }
 
 // picture draws a trace as an SVG.
-func picture(t *testing.T, tr *trace.Trace, o DiagramOptions) string {
+func picture(t *testing.T, tr *trace.Trace, o Options) string {
 	t.Helper()
-	timeline, err := Diagram(context.Background(), tr, waitsOf(t, tr), o)
+	timeline, err := Draw(context.Background(), tr, waitsOf(t, tr), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,8 +150,8 @@ func picture(t *testing.T, tr *trace.Trace, o DiagramOptions) string {
 func TestPictureDoesNotDependOnJobs(t *testing.T) {
 	for _, program := range []string{"halo", "masterworker", "collectives"} {
 		tr := statstest.Merged(t, statstest.Generated(t, samples.Options{Program: program, Ranks: 8, Iterations: 30, Threads: 2}), merge.Options{Clock: merge.ClockAuto})
-		one := picture(t, tr, DiagramOptions{Jobs: 1})
-		if many := picture(t, tr, DiagramOptions{Jobs: 7}); one != many {
+		one := picture(t, tr, Options{Jobs: 1})
+		if many := picture(t, tr, Options{Jobs: 7}); one != many {
 			t.Errorf("%s: the pictures of 1 and 7 jobs differ", program)
 		}
 	}
@@ -185,7 +164,7 @@ func TestBarsOfRandomPrograms(t *testing.T) {
 		m, _ := samples.Random(seed)
 		tr := statstest.Merged(t, m, merge.Options{Clock: merge.ClockNone})
 		waits := waitsOf(t, tr)
-		d, err := newDiagram(tr, waits, DiagramOptions{ColorBy: ByRegion})
+		d, err := newDiagram(tr, waits, Options{ColorBy: ByRegion})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,12 +201,12 @@ func (s *sums) Segment(start, end int64, _ int, kind plots.Kind) {
 }
 
 func TestReconstructedTimesStandOnGrey(t *testing.T) {
-	src := parse(t, "location 0 r rank=0\n  0 Enter main ; 10 Leave main\n").(*trace.MemorySource)
-	if s := picture(t, statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone}), DiagramOptions{}); strings.Contains(s, "rebuilt") {
+	src := tracetest.MustParseSplit(t, "location 0 r rank=0\n  0 Enter main ; 10 Leave main\n").(*trace.MemorySource)
+	if s := picture(t, statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone}), Options{}); strings.Contains(s, "rebuilt") {
 		t.Error("recorded times are called rebuilt")
 	}
 	src.About.Properties = map[string]string{trace.PropertyReconstructed: "true"}
-	if s := picture(t, statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone}), DiagramOptions{}); !strings.Contains(s, "rebuilt") {
+	if s := picture(t, statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone}), Options{}); !strings.Contains(s, "rebuilt") {
 		t.Error("the legend does not say that times are rebuilt")
 	}
 }
@@ -236,16 +215,16 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 	const two = "location 0 a rank=0\n  0 Enter main ; 10 Leave main\nlocation 1 b rank=1\n"
 	for _, c := range []struct {
 		name, text string
-		opts       DiagramOptions
+		opts       Options
 		want       string
 	}{
-		{"no ranks", "", DiagramOptions{}, "no processes"},
-		{"no events", "location 0 a rank=0\n", DiagramOptions{}, "no two events"},
-		{"unknown rank", two, DiagramOptions{Ranks: []uint32{2}}, "no rank 2, the trace has 2"},
-		{"backwards", two, DiagramOptions{From: stats.Instant{Kind: stats.AfterNs, Ns: 7}, To: stats.Instant{Kind: stats.AfterNs, Ns: 7}}, "from 7ns to 7ns of a run of 10ns"},
+		{"no ranks", "", Options{}, "no processes"},
+		{"no events", "location 0 a rank=0\n", Options{}, "no two events"},
+		{"unknown rank", two, Options{Ranks: []uint32{2}}, "no rank 2, the trace has 2"},
+		{"backwards", two, Options{From: stats.Instant{Kind: stats.AfterNs, Ns: 7}, To: stats.Instant{Kind: stats.AfterNs, Ns: 7}}, "from 7ns to 7ns of a run of 10ns"},
 	} {
-		tr := statstest.Merged(t, parse(t, c.text), merge.Options{Clock: merge.ClockNone})
-		_, err := Diagram(context.Background(), tr, waitsOf(t, tr), c.opts)
+		tr := statstest.Merged(t, tracetest.MustParseSplit(t, c.text), merge.Options{Clock: merge.ClockNone})
+		_, err := Draw(context.Background(), tr, waitsOf(t, tr), c.opts)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
@@ -254,9 +233,9 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 
 // A rank without events has a bar with nothing on it; a part of the run can be drawn.
 func TestPartOfARun(t *testing.T) {
-	tr := statstest.Merged(t, parse(t, "location 0 a rank=0\n  0 Enter main ; 10 Leave main\nlocation 1 b rank=1\n"), merge.Options{Clock: merge.ClockNone})
-	picture(t, tr, DiagramOptions{From: stats.Instant{Kind: stats.Fraction, Share: 0.5}})
-	if got := scriptOf(t, tr, DiagramOptions{}); !cmp.Equal(got, []string{"row 0: 0-10 main", "row 1: "}) {
+	tr := statstest.Merged(t, tracetest.MustParseSplit(t, "location 0 a rank=0\n  0 Enter main ; 10 Leave main\nlocation 1 b rank=1\n"), merge.Options{Clock: merge.ClockNone})
+	picture(t, tr, Options{From: stats.Instant{Kind: stats.Fraction, Share: 0.5}})
+	if got := scriptOf(t, tr, Options{}); !cmp.Equal(got, []string{"row 0: 0-10 main", "row 1: "}) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -1,4 +1,4 @@
-package reconstruct
+package difference
 
 import (
 	"iter"

@@ -1,4 +1,4 @@
-package reconstruct
+package diagram
 
 import (
 	"strings"
@@ -8,6 +8,7 @@ import (
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/stats/statstest"
+	"tracekit/trace/tracetest"
 )
 
 // TestCrop states that startup and end are left out unless they are small or asked for.
@@ -18,16 +19,16 @@ location 0 r0 rank=0
 location 1 r1 rank=1
   0 Enter MPI_Init ; 30 Leave MPI_Init ; 30 Enter f ; 80 Leave f ; 85 Enter MPI_Finalize ; 100 Leave MPI_Finalize
 `
-	tr := statstest.Merged(t, parse(t, run), merge.Options{Clock: merge.ClockNone})
+	tr := statstest.Merged(t, tracetest.MustParseSplit(t, run), merge.Options{Clock: merge.ClockNone})
 	for _, c := range []struct {
-		options  DiagramOptions
+		options  Options
 		from, to int64
 		note     string
 	}{
-		{DiagramOptions{}, 30, 90, "30 ns to 90 ns of 100 ns, without 40 ns of startup and end; 2 ranks; clock as recorded"},
-		{DiagramOptions{Whole: true}, 0, 100, "0 to 100 ns of 100 ns; 2 ranks"},
-		{DiagramOptions{From: stats.Instant{Kind: stats.AfterNs, Ns: 10}}, 10, 90, "without 10 ns"},
-		{DiagramOptions{Ranks: []uint32{0}}, 40, 90, "1 of 2 ranks"},
+		{Options{}, 30, 90, "30 ns to 90 ns of 100 ns, without 40 ns of startup and end; 2 ranks; clock as recorded"},
+		{Options{Whole: true}, 0, 100, "0 to 100 ns of 100 ns; 2 ranks"},
+		{Options{From: stats.Instant{Kind: stats.AfterNs, Ns: 10}}, 10, 90, "without 10 ns"},
+		{Options{Ranks: []uint32{0}}, 40, 90, "1 of 2 ranks"},
 	} {
 		d, err := newDiagram(tr, waitsOf(t, tr), c.options)
 		if err != nil {
@@ -51,7 +52,7 @@ func TestFolded(t *testing.T) {
 		height, rows int
 		folded       bool
 	}{{0, 24, false}, {170, 8, true}} {
-		d, err := newDiagram(tr, waitsOf(t, tr), DiagramOptions{Rows: Threads, Height: c.height, ColorBy: ByRegion})
+		d, err := newDiagram(tr, waitsOf(t, tr), Options{Rows: Threads, Height: c.height, ColorBy: ByRegion})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,6 +63,6 @@ func TestFolded(t *testing.T) {
 		if last+1 != c.rows || d.folded != c.folded {
 			t.Errorf("%d pixels: %d rows, folded %v; want %d, %v", c.height, last+1, d.folded, c.rows, c.folded)
 		}
-		picture(t, tr, DiagramOptions{Rows: Threads, Height: c.height, ColorBy: ByRegion})
+		picture(t, tr, Options{Rows: Threads, Height: c.height, ColorBy: ByRegion})
 	}
 }

@@ -1,4 +1,4 @@
-package reconstruct
+package diagram
 
 import (
 	"strings"
@@ -32,7 +32,7 @@ func TestRepeatsOnGrey(t *testing.T) {
 	}
 	for which, src := range map[string]trace.Source{"cut": reduced, "made again": again} {
 		tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
-		d, err := newDiagram(tr, waitsOf(t, tr), DiagramOptions{ColorBy: ByRegion})
+		d, err := newDiagram(tr, waitsOf(t, tr), Options{ColorBy: ByRegion})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestRepeatsOnGrey(t *testing.T) {
 		if want := map[string]int64{"cut": 0, "made again": to - from}[which]; inside.time != want || to-from < 1000 {
 			t.Errorf("%s: %d ns are drawn from %d to %d, want %d", which, inside.time, from, to, want)
 		}
-		timeline, err := Diagram(t.Context(), tr, waitsOf(t, tr), DiagramOptions{ColorBy: ByRegion, From: stats.Instant{}, Messages: plots.NoMessages})
+		timeline, err := Draw(t.Context(), tr, waitsOf(t, tr), Options{ColorBy: ByRegion, From: stats.Instant{}, Messages: plots.NoMessages})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package reconstruct
+package difference
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 
 func compared(t testing.TB, a, b *trace.Trace, jobs int) *Differences {
 	t.Helper()
-	d, err := Compare(context.Background(), a, b, CompareOptions{Jobs: jobs})
+	d, err := Find(context.Background(), a, b, Options{Jobs: jobs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +53,8 @@ func inWords(d *Differences) []string {
 
 func TestComparisonsByHand(t *testing.T) {
 	tracetest.Cases(t, "compare-*.txtar", func(t *testing.T, parts map[string]string) {
-		a := statstest.Merged(t, parse(t, parts["a"]), merge.Options{Clock: merge.ClockNone})
-		b := statstest.Merged(t, parse(t, parts["b"]), merge.Options{Clock: merge.ClockNone})
+		a := statstest.Merged(t, tracetest.MustParseSplit(t, parts["a"]), merge.Options{Clock: merge.ClockNone})
+		b := statstest.Merged(t, tracetest.MustParseSplit(t, parts["b"]), merge.Options{Clock: merge.ClockNone})
 		want := strings.Split(strings.TrimSpace(parts["want"]), "\n")
 		if diff := cmp.Diff(want, inWords(compared(t, a, b, 1))); diff != "" {
 			t.Errorf("- is wanted, + is found:\n%s", diff)
@@ -97,7 +97,7 @@ func TestNothingInCommon(t *testing.T) {
 
 // calls is a location that n times enters a region.
 func calls(t *testing.T, region string, n int64) *trace.Trace {
-	src := parse(t, "region 0 "+region+"\nlocation 0 a rank=0\n").(*trace.MemorySource)
+	src := tracetest.MustParseSplit(t, "region 0 "+region+"\nlocation 0 a rank=0\n").(*trace.MemorySource)
 	var batches []*trace.Batch
 	for first := int64(0); first < n; first += 1000 {
 		b := &trace.Batch{}
@@ -118,7 +118,7 @@ func TestReach(t *testing.T) {
 		section := strings.Repeat("  5 Enter x ; 5 Leave x\n", 500)
 		a := "location 0 a rank=0\n  1 Enter main\n" + section + "  9 Leave main\n"
 		b := "location 0 a rank=0\n  1 Enter main\n" + strings.Repeat("  2 Enter y\n", c.missing) + section + "  9 Leave main\n"
-		d := compared(t, statstest.Merged(t, parse(t, a), merge.Options{Clock: merge.ClockNone}), statstest.Merged(t, parse(t, b), merge.Options{Clock: merge.ClockNone}), 1)
+		d := compared(t, statstest.Merged(t, tracetest.MustParseSplit(t, a), merge.Options{Clock: merge.ClockNone}), statstest.Merged(t, tracetest.MustParseSplit(t, b), merge.Options{Clock: merge.ClockNone}), 1)
 		if d.Paired != uint64(c.paired) || d.Paired+d.OnlyA != 1002 || d.Paired+d.OnlyB != uint64(1002+c.missing) {
 			t.Errorf("%d missing: %v, want %d pairs", c.missing, inWords(d), c.paired)
 		}
@@ -147,7 +147,7 @@ func TestUnreadableSides(t *testing.T) {
 	good, bad, wide := statstest.Merged(t, m, merge.Options{Clock: merge.ClockNone}), statstest.Merged(t, m, merge.Options{Clock: merge.ClockNone}), statstest.Merged(t, more, merge.Options{Clock: merge.ClockNone})
 	bad.Source, wide.Source = failing{bad.Source}, failing{wide.Source}
 	for i, pair := range [][2]*trace.Trace{{good, bad}, {bad, good}, {good, wide}} {
-		if _, err := Compare(context.Background(), pair[0], pair[1], CompareOptions{}); !errors.Is(err, errTorn) {
+		if _, err := Find(context.Background(), pair[0], pair[1], Options{}); !errors.Is(err, errTorn) {
 			t.Errorf("pair %d: got %v", i, err)
 		}
 	}
@@ -180,7 +180,7 @@ func FuzzPairing(f *testing.F) {
 
 // letters is a location that enters a region for each byte, in batches of different size.
 func letters(t testing.TB, s string) *trace.Trace {
-	src := parse(t, "region 0 a\nlocation 0 a rank=0\n").(*trace.MemorySource)
+	src := tracetest.MustParseSplit(t, "region 0 a\nlocation 0 a rank=0\n").(*trace.MemorySource)
 	var batches []*trace.Batch
 	for first := 0; first < len(s); {
 		b := &trace.Batch{}

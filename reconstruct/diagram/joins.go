@@ -1,4 +1,4 @@
-package reconstruct
+package diagram
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package reconstruct
+package difference
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"tracekit/trace"
 )
 
-// CompareOptions say how two traces are compared.
-type CompareOptions struct {
+// Options say how two traces are compared.
+type Options struct {
 	Jobs     int
 	Progress *engine.Progress
 }
@@ -29,10 +29,10 @@ type Differences struct {
 	Block    *Distribution // (t'_i+1 - t'_i) - (t_i+1 - t_i), between neighbouring pairs
 }
 
-// Compare pairs the records of two reconciled traces: those of the n-th location of a
+// Find pairs the records of two reconciled traces: those of the n-th location of a
 // rank in A with those of the n-th location of that rank in B. It decodes each trace
 // once; the result does not depend on the number of jobs.
-func Compare(ctx context.Context, a, b *trace.Trace, o CompareOptions) (*Differences, error) {
+func Find(ctx context.Context, a, b *trace.Trace, o Options) (*Differences, error) {
 	c := newComparison(a, b)
 	opts := engine.Options{Jobs: o.Jobs, Progress: o.Progress}
 	parts, err := engine.Each(ctx, a.Source, opts, c.location)

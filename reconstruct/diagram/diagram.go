@@ -1,4 +1,4 @@
-package reconstruct
+package diagram
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"tracekit/trace"
 )
 
-// DiagramOptions say what part of a trace a space-time diagram shows and how.
-type DiagramOptions struct {
+// Options say what part of a trace a space-time diagram shows and how.
+type Options struct {
 	Title         string
 	Ranks         []uint32      // world ranks from top to bottom; none: all
 	From, To      stats.Instant // unset: from the first event to the last, without startup and end
@@ -37,13 +37,13 @@ const (
 	ByWait     ColorBy = "wait"     // computation, MPI, and each kind of wait state
 )
 
-// Diagram draws the space-time diagram of a trace (DEFINITIONS 1.4): a bar for each rank's
+// Draw draws the space-time diagram of a trace (DEFINITIONS 1.4): a bar for each rank's
 // master thread, or for more locations, coloured by what it runs, white where it waits (in DEFINITIONS part 3's
 // sense: wait states), hatched where a call that can block takes time that no wait state
 // explains; messages and collectives join the bars. Times that were rebuilt from
 // statistics stand on grey ground, and so does what was cut since it repeats what was kept. It decodes the trace once; memory does not depend on the
 // number of events, and the picture not on the number of jobs.
-func Diagram(ctx context.Context, t *trace.Trace, waits stats.CallWaits, o DiagramOptions) (*plots.Timeline, error) {
+func Draw(ctx context.Context, t *trace.Trace, waits stats.CallWaits, o Options) (*plots.Timeline, error) {
 	d, err := newDiagram(t, waits, o)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func Diagram(ctx context.Context, t *trace.Trace, waits stats.CallWaits, o Diagr
 type diagram struct {
 	t        *trace.Trace
 	waits    stats.CallWaits
-	opts     DiagramOptions
+	opts     Options
 	timeline *plots.Timeline
 	joins    joins // the same
 	row      []int // of each world rank; -1: not drawn
@@ -83,7 +83,7 @@ type diagram struct {
 	rebuilt, cut [][]pattern.Stretch // by location
 }
 
-func newDiagram(t *trace.Trace, waits stats.CallWaits, o DiagramOptions) (*diagram, error) {
+func newDiagram(t *trace.Trace, waits stats.CallWaits, o Options) (*diagram, error) {
 	first, last := stats.Run(t)
 	d := &diagram{t: t, waits: waits, opts: o, start: first}
 	ranks, err := d.choose()

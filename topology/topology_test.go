@@ -7,9 +7,9 @@ import (
 
 	"tracekit/merge"
 	"tracekit/readers"
-	"tracekit/reduce/topology"
 	"tracekit/samples"
 	"tracekit/stats/statstest"
+	"tracekit/topology"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
