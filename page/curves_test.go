@@ -53,13 +53,13 @@ func TestMeters(t *testing.T) {
 	}
 }
 
-func analysedText(t *testing.T, text string) (*trace.Trace, *stats.Analysis) {
+func analysedText(t *testing.T, text string) (*trace.Trace, *stats.Result) {
 	t.Helper()
 	return statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{}, stats.Options{})
 }
 
 // counted makes a trace of rows that count at random moments, and tells how much each has counted.
-func counted(t *testing.T, seed uint64, rows, samples int) (*trace.Trace, *stats.Analysis, []float64) {
+func counted(t *testing.T, seed uint64, rows, samples int) (*trace.Trace, *stats.Result, []float64) {
 	r := rand.New(rand.NewPCG(seed, 3))
 	var text strings.Builder
 	text.WriteString("member 0 work mode=0\nmetric 0 members=0\n")

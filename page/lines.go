@@ -42,12 +42,12 @@ type keyBars struct {
 const keysDrawn = 6
 
 // histograms makes what is drawn of lines.
-func histograms(a *stats.Analysis) []lineCalls {
+func histograms(a *stats.Result) []lineCalls {
 	out := []lineCalls{}
 	if a == nil || a.Overhead == nil {
 		return out
 	}
-	for _, l := range a.Overhead.ByLine {
+	for _, l := range a.LineCalls {
 		x := lineCalls{place: placeOf(l.SourceLine), Operation: l.Operation, KeysOf: len(l.Keys)}
 		for _, k := range l.Keys[:min(len(l.Keys), keysDrawn)] {
 			x.Keys = append(x.Keys, barsOf(&a.Overhead.Keys[k.Key], &k))

@@ -185,7 +185,7 @@ func (b *builder) findCounters() {
 
 // chosen returns which of the counters are drawn. Those that are said to accumulate and fall again
 // and again stand for themselves.
-func (b *builder) chosen(a *stats.Analysis) []bool {
+func (b *builder) chosen(a *stats.Result) []bool {
 	chosen := make([]bool, len(b.counters))
 	for _, as := range b.drawnAs {
 		for _, counter := range as {

@@ -124,7 +124,7 @@ type namedFile struct {
 }
 
 // namedLines lists the files of an analysis, that with the most time in calls of MPI first.
-func namedLines(d *trace.Defs, a *stats.Analysis) (out []namedFile) {
+func namedLines(d *trace.Defs, a *stats.Result) (out []namedFile) {
 	if a == nil {
 		return nil
 	}

@@ -98,7 +98,7 @@ func NewDrawing(t *trace.Trace, limits Limits) *Drawing {
 }
 
 // Timeline returns the timeline, once the trace is analysed.
-func (d *Drawing) Timeline(ctx context.Context, a *stats.Analysis, jobs int) (*Timeline, error) {
+func (d *Drawing) Timeline(ctx context.Context, a *stats.Result, jobs int) (*Timeline, error) {
 	tl := &Timeline{LengthNs: d.b.length}
 	tl.addCurves(d.gather(tl, d.b.chosen(a)), d.b.counters, d.limits)
 	return tl, d.b.finish(ctx, jobs, tl, a, d.limits, nil)
@@ -106,7 +106,7 @@ func (d *Drawing) Timeline(ctx context.Context, a *stats.Analysis, jobs int) (*T
 
 // NewTimeline makes the timeline of a trace that was analysed without a Drawing beside it, which
 // decodes the trace once more.
-func NewTimeline(ctx context.Context, t *trace.Trace, a *stats.Analysis, limits Limits, jobs int) (*Timeline, error) {
+func NewTimeline(ctx context.Context, t *trace.Trace, a *stats.Result, limits Limits, jobs int) (*Timeline, error) {
 	d := NewDrawing(t, limits)
 	if err := d.decode(ctx, a.Waits, jobs); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func newBuilder(t *trace.Trace, limits Limits) *builder {
 }
 
 // finish adds what joins the rows of a timeline; all of it is told to whoever wants more.
-func (b *builder) finish(ctx context.Context, jobs int, tl *Timeline, a *stats.Analysis, limits Limits, more *joins) error {
+func (b *builder) finish(ctx context.Context, jobs int, tl *Timeline, a *stats.Result, limits Limits, more *joins) error {
 	b.row = make([]uint32, len(b.t.Span))
 	for l := range b.row {
 		b.row[l] = trace.None
@@ -141,7 +141,7 @@ func (b *builder) finish(ctx context.Context, jobs int, tl *Timeline, a *stats.A
 	if err := b.join(ctx, jobs, tl, limits, more); err != nil {
 		return err
 	}
-	b.critical(tl, a.CriticalPath, limits.Stretches)
+	b.critical(tl, a, limits.Stretches)
 	return b.t.Store.Err()
 }
 
@@ -274,19 +274,19 @@ func (d *drawn) close() {
 }
 
 // critical keeps the longest stretches of the critical path where there are too many.
-func (b *builder) critical(tl *Timeline, path *stats.CriticalPath, limit int) {
-	if path == nil || path.Segments == nil {
+func (b *builder) critical(tl *Timeline, a *stats.Result, limit int) {
+	if a.CriticalPath == nil || a.Path == nil {
 		return
 	}
-	n := path.Segments.Len()
+	n := a.Path.Len()
 	tl.CriticalOf = n
 	least := int64(0)
 	if n > limit {
 		// Stretches shorter than the mean of the limit cover little.
-		least = path.LengthNs / int64(max(limit, 1))
+		least = a.CriticalPath.LengthNs / int64(max(limit, 1))
 	}
 	for i := n - 1; i >= 0; i-- {
-		s := path.Segments.At(i)
+		s := a.Path.At(i)
 		if row := b.row[s.Location]; row != trace.None && s.ToNs-s.FromNs >= least {
 			tl.Critical = append(tl.Critical, Stretch{Row: row, FromNs: s.FromNs, ToNs: s.ToNs})
 		}

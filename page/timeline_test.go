@@ -17,12 +17,12 @@ import (
 )
 
 // analysed returns a generated trace and its analysis.
-func analysed(t testing.TB, o samples.Options) (*trace.Trace, *stats.Analysis) {
+func analysed(t testing.TB, o samples.Options) (*trace.Trace, *stats.Result) {
 	t.Helper()
 	return statstest.Analyzed(t, statstest.Generated(t, o), merge.Options{}, stats.Options{})
 }
 
-func timeline(t testing.TB, tr *trace.Trace, a *stats.Analysis, runs int) *Timeline {
+func timeline(t testing.TB, tr *trace.Trace, a *stats.Result, runs int) *Timeline {
 	t.Helper()
 	tl, err := NewTimeline(context.Background(), tr, a, Limits{Runs: runs, Messages: 100, Collectives: 10, Stretches: 10, Pieces: runs}, 2)
 	if err != nil {

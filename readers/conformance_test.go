@@ -181,7 +181,7 @@ func withoutHints(text string) string {
 
 // answers are the numbers that do not depend on what Paraver leaves out (such as the
 // begin and the end of programs).
-func answers(a *stats.Analysis) map[string]int {
+func answers(a *stats.Result) map[string]int {
 	out := map[string]int{
 		"messages": int(a.Messages.Count), "bytes": int(a.Messages.Bytes),
 		"late sender": int(a.WaitStates[stats.LateSender].TimeNs), "late receiver": int(a.WaitStates[stats.LateReceiver].TimeNs),

@@ -54,7 +54,7 @@ func TestFilesThatShrink(t *testing.T) {
 }
 
 // analyzedAfter merges a trace, calls shrink, and analyses it.
-func analyzedAfter(t *testing.T, path string, shrink func() error) (*stats.Analysis, error) {
+func analyzedAfter(t *testing.T, path string, shrink func() error) (*stats.Result, error) {
 	src, err := readers.Open(t.Context(), path, readers.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func analyzedAfter(t *testing.T, path string, shrink func() error) (*stats.Analy
 }
 
 // document returns an analysis as JSON.
-func document(t *testing.T, a *stats.Analysis) string {
+func document(t *testing.T, a *stats.Result) string {
 	text, err := json.Marshal(a)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -44,18 +43,6 @@ type Analysis struct {
 	CriticalPath *CriticalPath   `json:"critical_path,omitempty"`
 	Overhead     *Overhead       `json:"overhead,omitempty"` // Options.Overhead asks for it
 	Lines        []LineRow       `json:"lines,omitempty"`    // the sum of everything per source line
-
-	// Waits says, by location and call, how long the call waits and for whom: the rows of
-	// Waits[l] are those of Trace.Calls[l], of the whole run, times in ticks. They lie in
-	// the trace's Store.
-	Waits CallWaits `json:"-"`
-
-	// PathCosts are Delays, CriticalPath, Overhead and counters by call path.
-	PathCosts []PathCost `json:"-"`
-
-	// Segments says, by location, where its time goes between and in those calls. They lie in
-	// the trace's Store.
-	Segments []*Segments `json:"-"`
 }
 
 // A Cause is why the run is not shorter, and what mending it would gain: the causes with the
@@ -404,10 +391,6 @@ type WorkerThreads struct {
 type CriticalPath struct {
 	LengthNs int64         `json:"length_ns"`
 	Regions  []CriticalRow `json:"regions"`
-
-	// Segments is the path of the whole run itself, from its end to its begin. It lies in
-	// the trace's Store.
-	Segments *spill.Table[CriticalSegment] `json:"-"`
 
 	// OvertakenNs is the path's time in receives directly behind one from the same call path
 	// that waits for a message sent later: all that taking messages as they come there can save.

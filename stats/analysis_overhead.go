@@ -22,18 +22,6 @@ type Overhead struct {
 	Pairs      []OverheadPair `json:"pairs"`
 	TotalNs    int64          `json:"total_ns"`
 	OverheadNs int64          `json:"overhead_ns"`
-
-	// ByRank holds the overhead of each line on each location that has some, in order of
-	// locations; rows of one line and rank are to be added. It lies in the trace's Store.
-	ByRank *spill.Table[RankOverhead] `json:"-"`
-
-	// ByCall holds the overhead of each call, if OverheadOptions asks for it. It lies in the
-	// trace's Store.
-	ByCall OverheadTables `json:"-"`
-
-	// ByLine holds the durations of the calls of the lines with the most time, if
-	// OverheadOptions asks for them.
-	ByLine []LineCalls `json:"-"`
 }
 
 // OverheadTables holds the overhead of the calls of each location, by row of

@@ -24,7 +24,7 @@ import (
 //  4. the ideal replay: forward over the calls that wait, with useful times; beside it the
 //     delays: backward over all waits, with what each location did between its calls, which the
 //     profile has noted
-func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, error) {
+func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error) {
 	if opts.Top == 0 {
 		opts.Top = DefaultTop
 	}
@@ -102,7 +102,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	r.arrivals.Release()
 	w.sync.release()
 
-	a := &Analysis{Schema: Schema, Trace: traceInfo(t), Selection: s.selection(t), Coverage: coverage(t), Clock: ClockRow(t)}
+	a := &Result{Analysis: Analysis{Schema: Schema, Trace: traceInfo(t), Selection: s.selection(t), Coverage: coverage(t), Clock: ClockRow(t)}}
 	a.Profile, a.CallPaths = profileRows(p, part), callPathRows(p, part)
 	a.CallSites = callSiteRows(p, part, w.bytes)
 	a.Messages, a.CommMatrix = w.msgs.result(rate{t.Defs.Clock.Resolution}), w.msgs.matrix(rate{t.Defs.Clock.Resolution})
@@ -115,10 +115,10 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Analysis, erro
 	a.CriticalPath = criticalRows(path, p, part, w.byPath)
 	sums := lineSums(p, part, w, o)
 	if o != nil {
-		a.Overhead = o.result(p, sums, s.to-s.from)
+		o.result(a, p, sums, s.to-s.from)
 	}
 	a.Lines = lineRows(p, sums, o, a.Delays)
-	a.Waits, a.Segments = w.calls, p.segments
+	a.Waits, a.Segments, a.Path = w.calls, p.segments, path.segments
 	if part.changed || stuck != nil {
 		r = nil // what it says is not so
 	}

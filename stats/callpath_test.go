@@ -36,7 +36,7 @@ func TestDeepCallPaths(t *testing.T) {
 }
 
 // treed checks that call paths are a tree and that other rows refer to it.
-func treed(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
+func treed(t *testing.T, tr *trace.Trace, a *stats.Result) {
 	t.Helper()
 	rows := make(map[stats.Path]stats.CallPathRow)
 	within := make(map[stats.Path]int64) // inclusive times of what a path calls

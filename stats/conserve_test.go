@@ -13,7 +13,7 @@ import (
 )
 
 // analyzed merges a source and analyses it.
-func analyzed(t testing.TB, src trace.Source, clock merge.ClockMode, opts stats.Options) (*trace.Trace, *stats.Analysis) {
+func analyzed(t testing.TB, src trace.Source, clock merge.ClockMode, opts stats.Options) (*trace.Trace, *stats.Result) {
 	t.Helper()
 	tr, err := merge.Merge(context.Background(), src, merge.Options{Clock: clock})
 	if err != nil {
@@ -28,7 +28,7 @@ func analyzed(t testing.TB, src trace.Source, clock merge.ClockMode, opts stats.
 }
 
 // conserved checks what must hold of every analysis of a whole trace: parts sum to wholes.
-func conserved(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
+func conserved(t *testing.T, tr *trace.Trace, a *stats.Result) {
 	t.Helper()
 	var exclusive, paths, spans int64
 	for _, r := range a.Profile {
@@ -77,7 +77,7 @@ func conserved(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
 
 // segmentsCover checks that the segments of a location are all its time, from the begin of the run
 // to its last event, and its waits those of its calls.
-func segmentsCover(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
+func segmentsCover(t *testing.T, tr *trace.Trace, a *stats.Result) {
 	t.Helper()
 	first, _ := stats.Run(tr)
 	for l, s := range a.Segments {
@@ -101,7 +101,7 @@ func segmentsCover(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
 
 // delaysSum checks that every wait has a cause or is unexplained (DEFINITIONS 2.3), and that
 // rows sum to totals. Costs are fractions of ticks, so that each may be 1 ns off.
-func delaysSum(t *testing.T, a *stats.Analysis) {
+func delaysSum(t *testing.T, a *stats.Result) {
 	t.Helper()
 	var explained, rows int64
 	for k, w := range a.WaitStates.All {
@@ -135,7 +135,7 @@ func delaysSum(t *testing.T, a *stats.Analysis) {
 }
 
 // explained checks that every wait of a sound trace has a cause.
-func explained(t *testing.T, a *stats.Analysis) {
+func explained(t *testing.T, a *stats.Result) {
 	t.Helper()
 	for k, x := range a.DelayTotals {
 		if behind := a.WaitStates[stats.LateReceiverBehindLateSender].Count; x.UnexplainedNs > 0 && behind == 0 {
@@ -195,11 +195,11 @@ func gapsOf(t *testing.T, tr *trace.Trace) int64 {
 }
 
 // segmentsJoin checks that the critical path has no gaps and never runs backwards.
-func segmentsJoin(t *testing.T, a *stats.Analysis) {
+func segmentsJoin(t *testing.T, a *stats.Result) {
 	t.Helper()
 	end := a.Trace.EndNs
-	for i := range a.CriticalPath.Segments.Len() {
-		s := a.CriticalPath.Segments.At(i)
+	for i := range a.Path.Len() {
+		s := a.Path.At(i)
 		if s.ToNs != end || s.FromNs >= s.ToNs {
 			t.Fatalf("segment %d of the critical path is %+v, the one after it begins at %d", i, s, end)
 		}
@@ -208,7 +208,7 @@ func segmentsJoin(t *testing.T, a *stats.Analysis) {
 }
 
 // matrixSums checks the communication matrix and the histograms against the totals.
-func matrixSums(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
+func matrixSums(t *testing.T, tr *trace.Trace, a *stats.Result) {
 	t.Helper()
 	m := a.Messages
 	var cells, sizes, latencies [2]uint64
@@ -255,7 +255,7 @@ func partsOf(tr *trace.Trace) map[callKey][][2]int64 {
 // waitsFit checks that no call waits longer than it lasts, that waits end when their cause
 // begins (or with the call, if clocks disagree), and that they sum to the wait states. What
 // begins and ends is a call or its part in a collective.
-func waitsFit(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
+func waitsFit(t *testing.T, tr *trace.Trace, a *stats.Result) {
 	t.Helper()
 	var sum int64
 	parts := partsOf(tr)

@@ -92,7 +92,7 @@ func (c *criticalPath) result(sums []criticalSum, length int64, r rate) *Critica
 		return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.row.Region, b.row.Region),
 			cmp.Compare(a.row.Operation, b.row.Operation), cmp.Compare(a.row.Line, b.row.Line))
 	})
-	out := &CriticalPath{LengthNs: r.ns(length), Regions: []CriticalRow{}, Segments: c.segments, OvertakenNs: r.ns(c.overtaken)}
+	out := &CriticalPath{LengthNs: r.ns(length), Regions: []CriticalRow{}, OvertakenNs: r.ns(c.overtaken)}
 	split := splitter{rate: r}
 	for _, s := range sums {
 		if s.time == 0 {

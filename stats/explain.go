@@ -46,7 +46,7 @@ const chainLength = 1000
 // Explain follows a wait back to its origin: from each wait to the longest one that its cause
 // had since the two last met, as long as the cause's own waits explain more of it than what
 // the cause did. The call must wait, and the analysis be of the whole run.
-func Explain(ctx context.Context, t *trace.Trace, a *Analysis, l trace.LocationID, call uint32, jobs int) ([]Link, error) {
+func Explain(ctx context.Context, t *trace.Trace, a *Result, l trace.LocationID, call uint32, jobs int) ([]Link, error) {
 	s, err := newScope(t, Options{})
 	if err != nil {
 		return nil, err

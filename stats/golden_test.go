@@ -88,7 +88,7 @@ func linesLike(want, found string) []string {
 
 // brief writes an analysis in lines, a word for the kind of line first. Ratios of integers
 // are written as such, to be compared without rounding.
-func brief(a *stats.Analysis) string {
+func brief(a *stats.Result) string {
 	var b bytes.Buffer
 	for _, w := range namedWaits(a.WaitStates) {
 		if w.state.Count > 0 {
@@ -97,8 +97,8 @@ func brief(a *stats.Analysis) string {
 		}
 	}
 	briefDelays(&b, a)
-	for i := range a.CriticalPath.Segments.Len() {
-		s := a.CriticalPath.Segments.At(i)
+	for i := range a.Path.Len() {
+		s := a.Path.At(i)
 		fmt.Fprintf(&b, "path %d..%d location %d\n", s.FromNs, s.ToNs, s.Location)
 	}
 	for _, r := range a.CriticalPath.Regions {
@@ -158,7 +158,7 @@ func namedWaits(w *stats.WaitStates) (list []namedWait) {
 }
 
 // briefDelays writes what the waits of each state are caused by, and what they cause.
-func briefDelays(b *bytes.Buffer, a *stats.Analysis) {
+func briefDelays(b *bytes.Buffer, a *stats.Result) {
 	for k, w := range a.WaitStates.All {
 		if t := a.DelayTotals[k]; t != (stats.DelayTotal{}) {
 			fmt.Fprintf(b, "caused %s direct %d indirect %d propagating %d terminal %d short %d long %d unexplained %d\n", k.Info().Key,
@@ -209,7 +209,7 @@ func fraction(b *bytes.Buffer, name string, ratio *float64, above, below int64) 
 	}
 }
 
-func briefProfile(b *bytes.Buffer, a *stats.Analysis) {
+func briefProfile(b *bytes.Buffer, a *stats.Result) {
 	for _, r := range a.Profile {
 		fmt.Fprintf(b, "profile %s %d inclusive %d exclusive %d min %d (%d) max %d (%d) mean %d\n", r.Region, r.Count, r.InclusiveNs, r.ExclusiveNs, r.MinNs, int32(r.MinRank), r.MaxNs, int32(r.MaxRank), r.MeanNs)
 		for _, c := range r.Counters {

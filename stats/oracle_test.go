@@ -95,7 +95,7 @@ func rounded(ratios ...float64) (out [5]float64) {
 	return out
 }
 
-func analysisFacts(tr *trace.Trace, a *stats.Analysis) oracled {
+func analysisFacts(tr *trace.Trace, a *stats.Result) oracled {
 	o := oracled{Waits: make(map[string]oracle.Sum), Profile: make(map[string]oracle.Row), Path: make(map[string]int64)}
 	for _, w := range namedWaits(a.WaitStates) {
 		if w.state.Count > 0 {
@@ -112,8 +112,8 @@ func analysisFacts(tr *trace.Trace, a *stats.Analysis) oracled {
 		}
 		o.Path[name] += r.TimeNs
 	}
-	for i := range a.CriticalPath.Segments.Len() {
-		s := a.CriticalPath.Segments.At(i)
+	for i := range a.Path.Len() {
+		s := a.Path.At(i)
 		o.Segments = append(o.Segments, fmt.Sprint(s.Rank, s.FromNs, s.ToNs))
 	}
 	e := a.Efficiency

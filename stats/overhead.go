@@ -15,10 +15,10 @@ type OverheadOptions struct {
 	// never finer than the trace's clock.
 	Fit fit.Options
 
-	// PerCall keeps the overhead of each call: see Overhead.ByCall.
+	// PerCall keeps the overhead of each call: see Result.CallOverhead.
 	PerCall bool
 
-	// PerLine counts the calls of the lines with the most time: see Overhead.ByLine.
+	// PerLine counts the calls of the lines with the most time: see Result.LineCalls.
 	PerLine bool
 
 	// Profile gives t_max; nil: the analysed trace itself does. Operations that it does not

@@ -8,8 +8,8 @@ import (
 	"tracekit/stats/fit"
 )
 
-// result makes the block of the document from the lines of lineSums.
-func (o *overheads) result(p *profiler, sums []lineSum, length int64) *Overhead {
+// result makes the block of the document from the lines of lineSums, and the tables behind it.
+func (o *overheads) result(r *Result, p *profiler, sums []lineSum, length int64) {
 	out := &Overhead{Source: o.source(), Quantile: o.own.Quantile, Alpha: cmp.Or(o.opts.Fit.Alpha, fit.DefaultAlpha),
 		Lines: []OverheadLine{}, Pairs: o.pairRows(p)}
 	var rows []int
@@ -28,11 +28,10 @@ func (o *overheads) result(p *profiler, sums []lineSum, length int64) *Overhead 
 		out.Lines = append(out.Lines, row)
 		line[sums[i].site] = k
 	}
-	out.ByRank, out.ByCall = o.rankRows(p, line), o.byCall
+	r.Overhead, r.RankOverhead, r.CallOverhead = out, o.rankRows(p, line), o.byCall
 	if o.lineOf != nil {
-		out.ByLine = o.lineCalls(p, rows)
+		r.LineCalls = o.lineCalls(p, rows)
 	}
-	return out
 }
 
 // source says which model is in use.

@@ -15,7 +15,7 @@ import (
 )
 
 // keysOf returns the keys of a trace as "operation role processes bytes × calls", in order.
-func keysOf(t *testing.T, a *stats.Analysis) []string {
+func keysOf(t *testing.T, a *stats.Result) []string {
 	t.Helper()
 	keys := slices.Clone(a.Overhead.Keys)
 	slices.SortFunc(keys, func(a, b stats.OverheadKey) int {
@@ -157,7 +157,7 @@ func TestKeysOfRequests(t *testing.T) {
 
 // keysAreSound states that no key of a collective with a root mixes roles, and that calls that post
 // receives have the bytes of the messages that they get.
-func keysAreSound(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
+func keysAreSound(t *testing.T, tr *trace.Trace, a *stats.Result) {
 	t.Helper()
 	var empty uint64
 	for _, k := range a.Overhead.Keys {

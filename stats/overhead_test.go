@@ -23,7 +23,7 @@ import (
 )
 
 // overheadOf analyses a trace in text form.
-func overheadOf(t *testing.T, text string, o stats.OverheadOptions) (*trace.Trace, *stats.Analysis) {
+func overheadOf(t *testing.T, text string, o stats.OverheadOptions) (*trace.Trace, *stats.Result) {
 	t.Helper()
 	src := tracetest.MustParse(t, text)
 	return analyzed(t, src, merge.ClockNone, stats.Options{Overhead: &o})
@@ -120,7 +120,7 @@ func sendsText(lines map[string][]int64, order []string) string {
 }
 
 // addsUp checks what must hold of the overhead block and of the lines of any trace.
-func addsUp(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
+func addsUp(t *testing.T, tr *trace.Trace, a *stats.Result) {
 	t.Helper()
 	if _, err := json.Marshal(a); err != nil { // NaN and infinity are errors
 		t.Error(err)
@@ -140,8 +140,8 @@ func addsUp(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
 			t.Errorf("t_max lies below t_min: %+v", k)
 		}
 	}
-	for i := range o.ByRank.Len() {
-		byRank += o.ByRank.At(i).OverheadNs
+	for i := range a.RankOverhead.Len() {
+		byRank += a.RankOverhead.At(i).OverheadNs
 	}
 	if total != o.TotalNs || overhead != o.OverheadNs || byKey != overhead || byRank != overhead {
 		t.Errorf("%d of %d; by key %d, by rank %d; the block says %d of %d", overhead, total, byKey, byRank, o.OverheadNs, o.TotalNs)
@@ -168,7 +168,7 @@ func communication(tr *trace.Trace) int64 {
 }
 
 // linesAddUp checks the lines against the blocks that they add up.
-func linesAddUp(t *testing.T, tr *trace.Trace, a *stats.Analysis) {
+func linesAddUp(t *testing.T, tr *trace.Trace, a *stats.Result) {
 	t.Helper()
 	var time, sites, wait, states, overhead int64
 	for _, c := range a.CallSites {

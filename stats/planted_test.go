@@ -94,7 +94,7 @@ func truthOf(t *samples.Truth) facts {
 		}, w.WrongOrderSame.Time, w.WrongOrderDifferent.Time}
 }
 
-func found(a *stats.Analysis) facts {
+func found(a *stats.Result) facts {
 	m, w := a.Messages, a.WaitStates
 	f := facts{Messages: m.Count, Bytes: m.Bytes, UnmatchedSends: m.UnmatchedSends, UnmatchedReceives: m.UnmatchedReceives,
 		Cancelled: m.Cancelled, Useful: a.Efficiency.UsefulNs, CriticalPath: a.CriticalPath.LengthNs,

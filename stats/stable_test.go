@@ -124,7 +124,7 @@ func TestSelectionsAddUp(t *testing.T) {
 }
 
 // addTimes adds the times of an analysis by name.
-func addTimes(sum map[string]int64, a *stats.Analysis) {
+func addTimes(sum map[string]int64, a *stats.Result) {
 	for _, r := range a.Profile {
 		sum["profile "+r.Region] += r.ExclusiveNs
 	}

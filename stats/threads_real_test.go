@@ -56,7 +56,7 @@ func TestThreadTimes(t *testing.T) {
 	}
 }
 
-func analyzedShared(t *testing.T, name string) *stats.Analysis {
+func analyzedShared(t *testing.T, name string) *stats.Result {
 	t.Helper()
 	a, err := stats.Analyze(context.Background(), merged(t, sharedTrace(t, name), merge.ClockAuto), stats.Options{})
 	if err != nil {

@@ -127,7 +127,7 @@ func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
 }
 
 // analyze opens the trace and analyses it as the flags say. The caller closes its source.
-func (o *analyzeOptions) analyze(ctx context.Context, io *streams) (t *trace.Trace, a *stats.Analysis, err error) {
+func (o *analyzeOptions) analyze(ctx context.Context, io *streams) (t *trace.Trace, a *stats.Result, err error) {
 	profile, err := readProfile(o.profile)
 	if err != nil {
 		return nil, nil, err
@@ -153,7 +153,7 @@ func (o *analyzeOptions) analyze(ctx context.Context, io *streams) (t *trace.Tra
 	return t, a, nil
 }
 
-func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*stats.Analysis, error) {
+func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*stats.Result, error) {
 	bar := startProgress(io, opts.quiet, "analysing")
 	defer bar.done()
 	o := stats.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
@@ -186,7 +186,7 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	return a, err
 }
 
-func printAnalysis(io *streams, opts *analyzeOptions, a *stats.Analysis) {
+func printAnalysis(io *streams, opts *analyzeOptions, a *stats.Result) {
 	r := &report{w: io.Out, width: io.Width, top: opts.top, a: a}
 	r.print()
 	if opts.outDir != "" {

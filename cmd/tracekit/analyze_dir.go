@@ -15,13 +15,13 @@ import (
 // writeReport writes everything about an analysis into a directory: the report as text,
 // the document as JSON, calls, messages and collectives as Parquet, the space-time diagram, the
 // communication matrix and the overhead of MPI calls as pictures.
-func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis, drawing *page.Drawing) error {
+func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Result, drawing *page.Drawing) error {
 	out := newReportDir(opts.outDir)
 	out.rebuilt = a.Trace.Rebuilt != nil
 	return out.close(ctx, opts.jobs, fillReport(ctx, s, opts, t, a, drawing, out))
 }
 
-func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Analysis, drawing *page.Drawing, out *reportDir) error {
+func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Result, drawing *page.Drawing, out *reportDir) error {
 	out.file("report.txt", func(w io.Writer) error {
 		(&report{w: plainWriter{w}, width: 160, top: opts.top, a: a}).print()
 		return nil
@@ -81,7 +81,7 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 const keysDrawn = 6
 
 // drawOverhead draws the overhead of the top lines by rank, and the laws behind it.
-func drawOverhead(out *reportDir, a *stats.Analysis, top int) error {
+func drawOverhead(out *reportDir, a *stats.Result, top int) error {
 	figure, err := overheadByRank(a, top)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func drawReport(ctx context.Context, io *streams, opts *analyzeOptions, t *trace
 	})
 }
 
-func matrixPlot(a *stats.Analysis, ranks int) plots.MatrixData {
+func matrixPlot(a *stats.Result, ranks int) plots.MatrixData {
 	d := plots.MatrixData{Title: "Bytes sent, " + traceName(a.Trace.Path), Ranks: ranks, ScaleLabel: "bytes sent", Unit: plots.Bytes}
 	for _, c := range a.CommMatrix {
 		d.Entries = append(d.Entries, plots.MatrixEntry{From: int(c.From), To: int(c.To), Value: float64(c.Bytes)})

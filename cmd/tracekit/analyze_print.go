@@ -17,7 +17,7 @@ type report struct {
 	w     io.Writer
 	width int
 	top   int
-	a     *stats.Analysis
+	a     *stats.Result
 	sites bool // it is known of some call where it is made
 }
 

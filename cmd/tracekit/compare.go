@@ -123,7 +123,7 @@ type resultChange struct {
 // side is one of the traces, opened, reconciled and analysed.
 type side struct {
 	t *trace.Trace
-	a *stats.Analysis
+	a *stats.Result
 }
 
 func (s *side) close() error { return s.t.Source.Close() }
@@ -152,7 +152,7 @@ func (s *side) findings() []stats.Finding {
 // A sampled side holds the samples of its runs, the first one open if its records are wanted.
 type sampledSide struct {
 	samples  []*compare.Sample
-	first    *stats.Analysis
+	first    *stats.Result
 	open     *side // nil: closed
 	findings []stats.Finding
 }
@@ -214,7 +214,7 @@ func runCompare(ctx context.Context, io *streams, opts *compareOptions) error {
 }
 
 // addResults lists the headline numbers of both analyses.
-func (doc *compareDocument) addResults(a, b *stats.Analysis) {
+func (doc *compareDocument) addResults(a, b *stats.Result) {
 	add := func(name string, x, y float64) {
 		c := resultChange{Name: name, A: x, B: y}
 		if x != 0 {

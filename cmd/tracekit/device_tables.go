@@ -9,7 +9,7 @@ import (
 )
 
 // deviceTables returns the tables of what accelerators do; none where there are no accelerators.
-func deviceTables(a *stats.Analysis) []arrowdir.Table {
+func deviceTables(a *stats.Result) []arrowdir.Table {
 	if len(a.Devices) == 0 {
 		return nil
 	}

@@ -225,7 +225,7 @@ func sizeName(from, to uint64) string {
 	return "≥ " + number + " " + unit
 }
 
-func printHeaders(io *streams, opts *headersOptions, p *headers.Profile, a *stats.Analysis) {
+func printHeaders(io *streams, opts *headersOptions, p *headers.Profile, a *stats.Result) {
 	selected := *a
 	selected.Selection = p.Selection
 	r := &report{w: io.Out, width: io.Width, top: opts.top, a: &selected}

@@ -139,15 +139,15 @@ func (g *rankGrid) Dims() (rows, columns int) { return g.rows, g.columns }
 func (g *rankGrid) Value(row, column int) float64 { return g.values[row*g.columns+column] }
 
 // overheadByRank draws the overhead of the first lines, those that have some, on each rank.
-func overheadByRank(a *stats.Analysis, most int) (*plots.Figure, error) {
+func overheadByRank(a *stats.Result, most int) (*plots.Figure, error) {
 	o := a.Overhead
 	lines := 0
 	for lines < min(most, len(o.Lines)) && o.Lines[lines].OverheadNs > 0 {
 		lines++
 	}
 	g := &rankGrid{rows: lines, columns: a.Trace.Processes, values: make([]float64, lines*a.Trace.Processes)}
-	for i := range o.ByRank.Len() {
-		if r := o.ByRank.At(i); r.Line < lines && int(r.Rank) < g.columns {
+	for i := range a.RankOverhead.Len() {
+		if r := a.RankOverhead.At(i); r.Line < lines && int(r.Rank) < g.columns {
 			g.values[r.Line*g.columns+int(r.Rank)] += float64(r.OverheadNs)
 		}
 	}

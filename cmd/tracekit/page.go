@@ -37,7 +37,7 @@ func (f *pageFlags) validate() error {
 const sourceShare = 2
 
 // more gathers what a page of so many bytes shows besides.
-func (f *pageFlags) more(t *trace.Trace, a *stats.Analysis, size int64) (*page.More, error) {
+func (f *pageFlags) more(t *trace.Trace, a *stats.Result, size int64) (*page.More, error) {
 	var words []page.Term
 	for _, t := range terms() {
 		words = append(words, page.Term{Word: t.word, Meaning: t.meaning, Section: t.section})
@@ -54,7 +54,7 @@ func (f *pageFlags) more(t *trace.Trace, a *stats.Analysis, size int64) (*page.M
 }
 
 // newPage makes a page of an analysis, but for its timeline.
-func newPage(opts *pageFlags, t *trace.Trace, a *stats.Analysis, size int64) (*page.Page, error) {
+func newPage(opts *pageFlags, t *trace.Trace, a *stats.Result, size int64) (*page.Page, error) {
 	more, err := opts.more(t, a, size)
 	return &page.Page{Title: pictureTitle(t.Source.Info()), Trace: t, Document: a, More: more, Costs: a.PathCosts, Size: size}, err
 }

@@ -101,7 +101,7 @@ func (r *report) phases() {
 }
 
 // phasesPlot draws the efficiencies of phases against the time at which they begin.
-func phasesPlot(title string, a *stats.Analysis) (*plots.Figure, error) {
+func phasesPlot(title string, a *stats.Result) (*plots.Figure, error) {
 	d := plots.CurvesData{Title: "Efficiency of phases, " + title, X: plots.Axis{Label: "time", Unit: plots.Nanoseconds}, Y: plots.Axis{Label: "efficiency"}}
 	for _, of := range []struct {
 		name string

@@ -40,7 +40,7 @@ func startProgress(io *streams, quiet bool, what string) *progress {
 }
 
 // analyze analyses a trace under a bar.
-func (f *readFlags) analyze(ctx context.Context, io *streams, t *trace.Trace, o stats.Options) (*stats.Analysis, error) {
+func (f *readFlags) analyze(ctx context.Context, io *streams, t *trace.Trace, o stats.Options) (*stats.Result, error) {
 	bar := startProgress(io, f.quiet, "analysing")
 	defer bar.done()
 	o.Jobs, o.Progress = f.jobs, &bar.Progress

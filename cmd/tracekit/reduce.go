@@ -358,7 +358,7 @@ func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
 	about := t.Source.Info()
 	doc := &reduceDocument{Schema: reduceSchema, Out: opts.out, Format: opts.format, Rules: []string{},
 		Bytes: change[*int64]{Before: &about.Bytes}, Findings: stats.FindingRows(t.Findings)}
-	var full *stats.Analysis
+	var full *stats.Result
 	if opts.certificate || len(rules) == 0 {
 		if full, err = opts.analyze(ctx, io, t); err != nil {
 			return err
@@ -481,16 +481,16 @@ func sizeOf(ctx context.Context, path string) (size int64, err error) {
 }
 
 // analyze makes the analysis whose figures are certified: that of analyze.
-func (o *reduceOptions) analyze(ctx context.Context, io *streams, t *trace.Trace) (*stats.Analysis, error) {
+func (o *reduceOptions) analyze(ctx context.Context, io *streams, t *trace.Trace) (*stats.Result, error) {
 	return analyzeTrace(ctx, io, &analyzeOptions{mergeFlags: o.mergeFlags, overhead: o.overhead, diagnose: o.diagnose, top: 1}, t, nil)
 }
 
 // reanalyze analyses what a reduction leaves. The tables that it needs are given back.
-func (o *reduceOptions) reanalyze(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction) (*stats.Analysis, error) {
+func (o *reduceOptions) reanalyze(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction) (*stats.Result, error) {
 	return o.analyzeSource(ctx, io, t, r.Source(t.Source))
 }
 
-func (o *reduceOptions) analyzeSource(ctx context.Context, io *streams, t *trace.Trace, src trace.Source) (*stats.Analysis, error) {
+func (o *reduceOptions) analyzeSource(ctx context.Context, io *streams, t *trace.Trace, src trace.Source) (*stats.Result, error) {
 	left, err := o.reconcile(ctx, io, &input{Source: src, store: t.Store})
 	if err != nil {
 		return nil, err
@@ -500,7 +500,7 @@ func (o *reduceOptions) analyzeSource(ctx context.Context, io *streams, t *trace
 }
 
 // certify compares the analysis of the full trace with that of what is left.
-func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *stats.Analysis, doc *reduceDocument) error {
+func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *stats.Result, doc *reduceDocument) error {
 	left, err := o.reanalyze(ctx, io, t, r)
 	if err != nil {
 		return err
@@ -525,7 +525,7 @@ func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace
 const patternsTried = 8
 
 // search chooses rules that reach a size.
-func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace, full *stats.Analysis) ([]reduce.Rule, *targetBlock, error) {
+func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace, full *stats.Result) ([]reduce.Rule, *targetBlock, error) {
 	most := o.mostRecords
 	if o.targetBytes > 0 {
 		bytes := float64(t.Source.Info().Bytes)

@@ -237,7 +237,7 @@ type againBlock struct {
 
 // certifyAgain compares the analysis of the full trace with that of one in which what was cut
 // is made again.
-func (o *reduceOptions) certifyAgain(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *stats.Analysis) (*againBlock, error) {
+func (o *reduceOptions) certifyAgain(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *stats.Result) (*againBlock, error) {
 	again, err := pattern.Regenerate(r.Source(t.Source), o.rule.Found.Repeats)
 	if err != nil {
 		return nil, err

@@ -92,7 +92,7 @@ type runFinding struct {
 
 func runScaling(ctx context.Context, io *streams, opts *scalingOptions) error {
 	doc := &scalingDocument{Findings: []runFinding{}}
-	var analyses []*stats.Analysis
+	var analyses []*stats.Result
 	var findings []stats.Finding
 	for _, path := range opts.runs {
 		a, err := analyzeRun(ctx, io, &opts.mergeFlags, path)
@@ -118,7 +118,7 @@ func runScaling(ctx context.Context, io *streams, opts *scalingOptions) error {
 }
 
 // analyzeRun analyses one of several traces, whose tables are given back.
-func analyzeRun(ctx context.Context, io *streams, flags *mergeFlags, path string) (*stats.Analysis, error) {
+func analyzeRun(ctx context.Context, io *streams, flags *mergeFlags, path string) (*stats.Result, error) {
 	t, err := flags.open(ctx, io, path)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,8 @@ func analyzeRun(ctx context.Context, io *streams, flags *mergeFlags, path string
 	if err = errors.Join(err, t.Source.Close()); err != nil {
 		return nil, err
 	}
-	a.Waits, a.Segments, a.CriticalPath = nil, nil, nil // they lie in the store
+	*a = stats.Result{Analysis: a.Analysis} // the tables lie in the store
+	a.CriticalPath = nil
 	return a, nil
 }
 

@@ -15,7 +15,7 @@ import (
 // tableMaker makes the tables of a trace and its analysis.
 type tableMaker struct {
 	t     *trace.Trace
-	a     *stats.Analysis
+	a     *stats.Result
 	lines []lineNames // by call path
 	text  map[string]*nameList
 }
@@ -51,13 +51,13 @@ type lineNames struct {
 var noLine = lineNames{trace.None, trace.None, trace.None, trace.None, trace.None}
 
 // newTables returns the tables of a report.
-func newTables(t *trace.Trace, a *stats.Analysis) []arrowdir.Table {
+func newTables(t *trace.Trace, a *stats.Result) []arrowdir.Table {
 	m := newTableMaker(t, a)
 	tables := []arrowdir.Table{m.calls(), m.messages(), m.collectives(), m.members(), m.callPaths()}
 	return slices.Concat(tables, threadTables(a), deviceTables(a))
 }
 
-func newTableMaker(t *trace.Trace, a *stats.Analysis) *tableMaker {
+func newTableMaker(t *trace.Trace, a *stats.Result) *tableMaker {
 	m := &tableMaker{t: t, a: a, text: make(map[string]*nameList)}
 	for _, column := range []string{"operation", "region", "file", "line_of", "location", "communicator"} {
 		m.text[column] = newNameList()
@@ -154,10 +154,6 @@ func waitNames() []string {
 // callsOf writes the calls of one location, with the bytes that they send and receive.
 func (m *tableMaker) callsOf(r *arrowdir.Rows, l trace.LocationID) bool {
 	calls, sends, recvs, parts := m.t.Calls[l], m.t.Sends[l], m.t.Recvs[l], m.t.Parts[l]
-	var overhead stats.OverheadTables
-	if m.a.Overhead != nil {
-		overhead = m.a.Overhead.ByCall
-	}
 	thread := m.text["location"].of(m.t.Defs.String(m.t.Defs.Locations[l].Name))
 	send, recv, part := 0, 0, 0
 	for i := range calls.Len() {
@@ -189,7 +185,7 @@ func (m *tableMaker) callsOf(r *arrowdir.Rows, l trace.LocationID) bool {
 		r.Int(int64(l)).Int(int64(i)).ID(m.t.Rank[l]).Name(thread).Name(x.operation).Name(x.region).Name(x.file)
 		r.ID(x.line).Name(x.of).ID(uint32(c.Path)).Int(m.instant(c.Enter)).Int(m.ns(c.Leave - c.Enter)).Int(m.ns(wait.Time))
 		r.Name(uint32(wait.Kind))
-		if ns, ok := overhead.At(l, i); ok {
+		if ns, ok := m.a.CallOverhead.At(l, i); ok {
 			r.Int(ns)
 		} else {
 			r.Missing()

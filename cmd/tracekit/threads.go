@@ -58,7 +58,7 @@ func (r *report) threadRows(t *stats.Threads) {
 }
 
 // threadTables returns the table of what each thread does; none where threads are not told apart.
-func threadTables(a *stats.Analysis) []arrowdir.Table {
+func threadTables(a *stats.Result) []arrowdir.Table {
 	if a.Threads == nil {
 		return nil
 	}

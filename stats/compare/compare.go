@@ -370,8 +370,8 @@ func (p *place) ranks(kind Kind, change float64) (out []uint32, straggles bool) 
 // efficiencies lists how the ratios moved.
 func efficiencies(a, b []*Sample) []Efficiency {
 	out := []Efficiency{}
-	ratio := func(of func(*stats.Ratios) *float64) func(*stats.Analysis) *float64 {
-		return func(a *stats.Analysis) *float64 {
+	ratio := func(of func(*stats.Ratios) *float64) func(*stats.Result) *float64 {
+		return func(a *stats.Result) *float64 {
 			if a.Efficiency == nil {
 				return nil
 			}
@@ -380,14 +380,14 @@ func efficiencies(a, b []*Sample) []Efficiency {
 	}
 	for _, e := range []struct {
 		name string
-		of   func(*stats.Analysis) *float64
+		of   func(*stats.Result) *float64
 	}{
 		{"parallel_efficiency", ratio(func(r *stats.Ratios) *float64 { return r.ParallelEfficiency })},
 		{"load_balance", ratio(func(r *stats.Ratios) *float64 { return r.LoadBalance })},
 		{"communication_efficiency", ratio(func(r *stats.Ratios) *float64 { return r.CommunicationEfficiency })},
 		{"serialization_efficiency", ratio(func(r *stats.Ratios) *float64 { return r.SerializationEfficiency })},
 		{"transfer_efficiency", ratio(func(r *stats.Ratios) *float64 { return r.TransferEfficiency })},
-		{"thread_efficiency", func(a *stats.Analysis) *float64 {
+		{"thread_efficiency", func(a *stats.Result) *float64 {
 			if a.Threads == nil {
 				return nil
 			}
@@ -421,7 +421,7 @@ func efficiencies(a, b []*Sample) []Efficiency {
 }
 
 // ratiosOf returns a ratio of the runs that have it.
-func ratiosOf(side []*Sample, of func(*stats.Analysis) *float64) (out []float64) {
+func ratiosOf(side []*Sample, of func(*stats.Result) *float64) (out []float64) {
 	for _, s := range side {
 		if v := of(s.analysis); v != nil {
 			out = append(out, *v)

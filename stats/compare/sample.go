@@ -16,7 +16,7 @@ const blocks = 32
 
 // A Sample is what a comparison needs of one run. It holds none of the trace's tables.
 type Sample struct {
-	analysis *stats.Analysis
+	analysis *stats.Result
 	comms    []commShape
 	places   map[stats.Site]*series
 }
@@ -61,7 +61,7 @@ type rankTime struct {
 }
 
 // Take reduces an analysed trace to a sample, on several goroutines.
-func Take(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) (*Sample, error) {
+func Take(ctx context.Context, t *trace.Trace, a *stats.Result, jobs int) (*Sample, error) {
 	sites, number := sitesOf(t)
 	type part struct {
 		places []*series // by number

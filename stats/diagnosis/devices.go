@@ -12,7 +12,7 @@ import (
 // OfDevices returns why a run on accelerators is not shorter, the cause with the most gain first;
 // none if nothing is worth fixing. Gains are bounds: mending a cause cannot save more than it has
 // of the critical path through hosts and devices (DEFINITIONS 2.12).
-func OfDevices(a *stats.Analysis) []stats.Cause {
+func OfDevices(a *stats.Result) []stats.Cause {
 	f := newDeviceFinder(a)
 	return Join(slices.Concat(f.late(), f.before(), f.hosts(), f.gaps(), f.lateRanks(),
 		f.exposed("communication", "communicate", "communicates", f.communication-f.causes.CollectiveWaitNs),
@@ -21,7 +21,7 @@ func OfDevices(a *stats.Analysis) []stats.Cause {
 
 // A deviceFinder has what all devices do, in ns.
 type deviceFinder struct {
-	a       *stats.Analysis
+	a       *stats.Result
 	run     int64
 	whole   int64 // run time of all devices
 	outside int64 // of it, before the first and after the last work
@@ -35,7 +35,7 @@ type deviceFinder struct {
 	path  map[string]int64 // critical path by kind
 }
 
-func newDeviceFinder(a *stats.Analysis) *deviceFinder {
+func newDeviceFinder(a *stats.Result) *deviceFinder {
 	f := &deviceFinder{a: a, run: a.Trace.DurationNs, path: make(map[string]int64)}
 	f.whole, f.spare = f.run*int64(len(a.Devices)), f.run
 	for i := range a.Devices {

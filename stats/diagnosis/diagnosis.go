@@ -25,7 +25,7 @@ const (
 
 // Find returns the causes, the one with the most gain first; none if nothing is worth fixing.
 // The analysis must be of the whole run.
-func Find(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) ([]stats.Cause, error) {
+func Find(ctx context.Context, t *trace.Trace, a *stats.Result, jobs int) ([]stats.Cause, error) {
 	f := newFinder(t, a)
 	candidates := f.candidates()
 	causes := []stats.Cause{}
@@ -125,7 +125,7 @@ type candidate struct {
 // A finder finds candidates.
 type finder struct {
 	t        *trace.Trace
-	a        *stats.Analysis
+	a        *stats.Result
 	ranks    []uint32     // of the world that are in the trace, ascending: of the others nothing is known
 	places   []stats.Site // by call path
 	critical map[stats.Site]int64
@@ -135,7 +135,7 @@ type finder struct {
 	meets    map[string]bool         // regions in which a thread does nothing but wait for others
 }
 
-func newFinder(t *trace.Trace, a *stats.Analysis) *finder {
+func newFinder(t *trace.Trace, a *stats.Result) *finder {
 	f := &finder{t: t, a: a, places: stats.Sites(t), critical: make(map[stats.Site]int64), unequal: make(map[stats.Site]int64), slow: make(map[stats.Site]int64), parts: make(map[stats.Site][]*place), meets: make(map[string]bool)}
 	for r, missing := range t.Missing() {
 		if !missing {
@@ -152,7 +152,7 @@ func newFinder(t *trace.Trace, a *stats.Analysis) *finder {
 		f.critical[place] += r.TimeNs
 		f.unequal[place] += r.UnequalNs
 	}
-	if a.Overhead != nil && a.Overhead.ByCall != nil {
+	if a.CallOverhead != nil {
 		for _, r := range a.Lines {
 			f.slow[stats.Site{SourceLine: r.SourceLine, Operation: r.Operation}] = r.TransferNs + r.UnexplainedNs
 		}

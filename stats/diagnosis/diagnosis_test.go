@@ -14,7 +14,7 @@ import (
 )
 
 // diagnosed generates a program and finds its causes.
-func diagnosed(t *testing.T, o samples.Options) ([]stats.Cause, *stats.Analysis) {
+func diagnosed(t *testing.T, o samples.Options) ([]stats.Cause, *stats.Result) {
 	t.Helper()
 	src := statstest.Generated(t, o)
 	tr, a := statstest.Analyzed(t, src, merge.Options{Clock: merge.ClockNone}, stats.Options{Overhead: &stats.OverheadOptions{PerCall: true}})

@@ -14,7 +14,7 @@ func TestSlowCallsAreOneCause(t *testing.T) {
 	site := func(line stats.Line) stats.Site {
 		return stats.Site{SourceLine: stats.SourceLine{File: "f.c", Line: line}, Operation: "MPI_Send"}
 	}
-	f := &finder{t: &trace.Trace{World: make([]trace.LocationID, 3)}, a: &stats.Analysis{WaitStates: new(stats.WaitStates)},
+	f := &finder{t: &trace.Trace{World: make([]trace.LocationID, 3)}, a: &stats.Result{Analysis: stats.Analysis{WaitStates: new(stats.WaitStates)}},
 		critical: make(map[stats.Site]int64), slow: make(map[stats.Site]int64)}
 	f.a.Trace.DurationNs = 1000
 	var rows []stats.DelayRow

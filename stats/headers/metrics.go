@@ -53,7 +53,7 @@ type metrics struct {
 
 // newMetrics gives tags to regions, the one with the most time first, so that the largest can
 // be masked.
-func newMetrics(t *trace.Trace, a *stats.Analysis) *metrics {
+func newMetrics(t *trace.Trace, a *stats.Result) *metrics {
 	m := &metrics{paths: t.Tree.Nodes, devices: make(map[string]bool), names: []string{
 		tagNone: "", tagWait: "wait", tagWire: "wire", tagCopy: "copy", tagUnexplained: "unexplained", tagSend: "send overhead", tagReceive: "receive overhead",
 		tagCollective: "collective", tagStartup: "startup", tagMPI: "other MPI", tagOutside: "outside any region", tagNotRecorded: "not recorded"}}

@@ -19,7 +19,7 @@ import (
 )
 
 // made analyses a trace and makes its profile.
-func made(t testing.TB, src trace.Source, m merge.Options, o stats.Options, h headers.Options) (*trace.Trace, *stats.Analysis, *headers.Profile) {
+func made(t testing.TB, src trace.Source, m merge.Options, o stats.Options, h headers.Options) (*trace.Trace, *stats.Result, *headers.Profile) {
 	t.Helper()
 	tr, a := statstest.Analyzed(t, src, m, o)
 	if h.Layout == 0 {
@@ -42,7 +42,7 @@ func total(rows []headers.MetricRow) (sum int64) {
 // balanced checks what must hold of a profile of a whole run: the host's view is the time of
 // the ranks, the path is as long as the critical path, and a header that knows the time of
 // transfers has the time of its rank.
-func balanced(t *testing.T, name string, tr *trace.Trace, a *stats.Analysis, p *headers.Profile, exact bool) {
+func balanced(t *testing.T, name string, tr *trace.Trace, a *stats.Result, p *headers.Profile, exact bool) {
 	t.Helper()
 	first, last := stats.Run(tr)
 	var ranks int64
@@ -78,7 +78,7 @@ func balanced(t *testing.T, name string, tr *trace.Trace, a *stats.Analysis, p *
 
 // computesWhere checks that the path computes where the critical path does, if no wait is left
 // on it.
-func computesWhere(t *testing.T, name string, a *stats.Analysis, p *headers.Profile) {
+func computesWhere(t *testing.T, name string, a *stats.Result, p *headers.Profile) {
 	t.Helper()
 	onPath := make(map[string]int64)
 	for _, r := range a.CriticalPath.Regions {

@@ -30,13 +30,13 @@ func (r *run) amounts(x *sending) (a amounts) {
 			a.lateReceiver = posted - done.Enter
 		}
 	}
-	if o := r.opts.Analysis.Overhead; o != nil {
+	if o := r.opts.Analysis; o.Overhead != nil {
 		if row.Call != trace.None {
-			ns, _ := o.ByCall.At(l, int(row.Call))
+			ns, _ := o.CallOverhead.At(l, int(row.Call))
 			a.sendOverhead = max(ns, 0) / r.messagesOf(l, int(row.Call))
 		}
 		if recv.Call != trace.None {
-			ns, _ := o.ByCall.At(to, int(recv.Call))
+			ns, _ := o.CallOverhead.At(to, int(recv.Call))
 			a.receiveOverhead = max(ns, 0) / r.messagesOf(to, int(recv.Call))
 		}
 	}

@@ -21,7 +21,7 @@ type Options struct {
 	SiteText           string                  // what Site stands for, for the document
 
 	Cost     Cost
-	Analysis *stats.Analysis // of the whole trace with its overhead by call; nil: no sampled analyses
+	Analysis *stats.Result // of the whole trace with its overhead by call; nil: no sampled analyses
 
 	totals bool // totals alone are asked for, not categories
 }

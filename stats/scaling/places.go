@@ -40,7 +40,7 @@ type PlaceModel struct {
 }
 
 // samePrograms judges by the regions that runs visit: a region counts by its time.
-func samePrograms(analyses []*stats.Analysis) Comparable {
+func samePrograms(analyses []*stats.Result) Comparable {
 	c := Comparable{Alike: true, Reasons: []string{}}
 	for _, a := range analyses[1:] {
 		if s := inCommon(analyses[0], a); s < 0.5 {
@@ -54,13 +54,13 @@ func samePrograms(analyses []*stats.Analysis) Comparable {
 // inCommon returns the share of time that two runs spend in regions which both visit: that of the
 // run which has less. Functions of MPI, which all programs call, count only where a run has no other
 // regions. Without any regions there is nothing that could differ.
-func inCommon(a, b *stats.Analysis) float64 {
+func inCommon(a, b *stats.Result) float64 {
 	counts := func(r *stats.ProfileRow) bool { return r.Paradigm != "mpi" }
 	if !slices.ContainsFunc(a.Profile, func(r stats.ProfileRow) bool { return counts(&r) }) || !slices.ContainsFunc(b.Profile, func(r stats.ProfileRow) bool { return counts(&r) }) {
 		counts = func(*stats.ProfileRow) bool { return true }
 	}
 	least := 1.0
-	for _, pair := range [][2]*stats.Analysis{{a, b}, {b, a}} {
+	for _, pair := range [][2]*stats.Result{{a, b}, {b, a}} {
 		known := make(map[string]bool)
 		for i := range pair[1].Profile {
 			known[pair[1].Profile[i].Region] = true
@@ -112,7 +112,7 @@ func (p *places) row(k placeKey) int {
 }
 
 // add adds one of so many runs of a size.
-func (p *places) add(a *stats.Analysis, size, runs int) {
+func (p *places) add(a *stats.Result, size, runs int) {
 	paths := slices.Clone(a.CallPaths)
 	slices.SortFunc(paths, func(x, y stats.CallPathRow) int { return cmp.Compare(x.ID, y.ID) }) // callers first
 	at := make(map[stats.Path]int, len(paths))
@@ -135,7 +135,7 @@ func (p *places) add(a *stats.Analysis, size, runs int) {
 }
 
 // model makes the models of all places and of the run.
-func (s *Scaling) model(ctx context.Context, bySize [][]*stats.Analysis, opts Options) error {
+func (s *Scaling) model(ctx context.Context, bySize [][]*stats.Result, opts Options) error {
 	p := &places{index: make(map[placeKey]int), sizes: len(bySize)}
 	x := make([]float64, len(bySize))
 	run := PlaceRow{Path: []string{}, Metric: "runtime_ns"}

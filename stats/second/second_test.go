@@ -68,7 +68,7 @@ location 1 thread rank=1
 
 // A result is an analysis with what the stages beside it find.
 type result struct {
-	*stats.Analysis
+	*stats.Result
 	Devices devices.Result
 	Files   *stats.FileIO
 	Useful  []string // segments

@@ -21,7 +21,7 @@ func BenchmarkPredict(b *testing.B) {
 			for _, c := range tr.Calls {
 				calls += c.Len()
 			}
-			var a *stats.Analysis
+			var a *stats.Result
 			var m *Model
 			measure := func(what string, once func() error) {
 				b.Run(fmt.Sprintf("%s/program=%s/iterations=%d", what, program, iterations), func(b *testing.B) {

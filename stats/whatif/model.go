@@ -119,20 +119,17 @@ func (x *instance) arrive(at int64) {
 
 // New makes the model of a trace out of its analysis, which must be of the whole run, with so
 // many goroutines (below 1: one per processor).
-func New(ctx context.Context, t *trace.Trace, a *stats.Analysis, jobs int) (*Model, error) {
+func New(ctx context.Context, t *trace.Trace, a *stats.Result, jobs int) (*Model, error) {
 	if a.Selection != nil {
 		return nil, errors.New("a part of the run cannot be replayed, only all of it")
 	}
 	if len(a.Segments) != len(t.Calls) || len(a.Waits) != len(t.Calls) {
 		return nil, errors.New("the analysis is none of this trace")
 	}
-	m := &Model{t: t, segments: a.Segments, jobs: jobs, waits: a.Waits, locations: make([]location, len(t.Calls))}
+	m := &Model{t: t, segments: a.Segments, jobs: jobs, waits: a.Waits, overhead: a.CallOverhead, locations: make([]location, len(t.Calls))}
 	m.first, m.last = stats.Run(t)
 	m.aside, m.names, m.mpi = stats.Aside(t), namesOf(t), t.Defs.MPIFunctions()
 	m.deviceWaits = deviceWaits(t, m.names)
-	if a.Overhead != nil {
-		m.overhead = a.Overhead.ByCall
-	}
 	collectives, err := m.findRoles(ctx)
 	if err == nil {
 		m.network, err = m.calibrate(ctx, a, collectives)

@@ -184,7 +184,7 @@ func (o *observations) flight(key flightKey) *flight {
 }
 
 // calibrate finds how long messages are on their way, and which sends wait for receivers.
-func (m *Model) calibrate(ctx context.Context, a *stats.Analysis, collectives *observations) (*network, error) {
+func (m *Model) calibrate(ctx context.Context, a *stats.Result, collectives *observations) (*network, error) {
 	n := &network{always: m.always()}
 	if w := a.WaitStates; w != nil {
 		n.lateReceivers = w[stats.LateReceiver].Count+w[stats.LateReceiverBehindLateSender].Count > 0
