@@ -78,7 +78,9 @@ func (p pkg) imports() []string {
 var layers = [][]string{
 	{"spill", "plots", "formulae/internal/coder", "readers/internal/wire", "readers/internal/output", "stats/fit"},
 	{"trace", "partial"},
-	{"engine", "partial/model", "partial/partialtest", "samples", "trace/tracetest", "readers/arrowdir", "formulae/internal/pack", "stats/threads"},
+	{"document/field", "engine", "partial/model", "partial/partialtest", "samples", "trace/tracetest", "readers/arrowdir", "formulae/internal/pack", "stats/threads"},
+	{"document/cause", "document/waitstate", "document/accelerator"},
+	{"document", "document/words"},
 	{"merge", "shards", "readers/internal/spool", "stats/phases", "topology", "samples/oracle", "readers/otf2"},
 	{"stats", "readers/jsontrace", "readers/paraver", "formulae"},
 	{"stats/devices", "stats/fileio", "stats/whatif", "stats/headers", "stats/sampling", "stats/scaling", "stats/compare", "stats/statstest",

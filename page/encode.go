@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"tracekit/stats"
+	"tracekit/document/waitstate"
 	"tracekit/trace"
 )
 
@@ -135,7 +135,7 @@ func (p *Page) describe() *header {
 	for i, c := range tl.Counters {
 		h.Counters = append(h.Counters, headCounter{names[i], shorten(c.Unit), c.Rate})
 	}
-	for k := stats.NoWait + 1; k < stats.WaitKinds(); k++ {
+	for k := waitstate.None + 1; k < waitstate.Kinds; k++ {
 		h.Waits, h.Partners = append(h.Waits, k.Info().Title), append(h.Partners, k.Info().Partner)
 	}
 	return h

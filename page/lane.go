@@ -1,6 +1,7 @@
 package page
 
 import (
+	"tracekit/document/waitstate"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -63,12 +64,12 @@ func (n *lane) enter(caller *uint32, region trace.RegionID, site trace.SourceLoc
 	return number
 }
 
-func (n *lane) spend(end int64, _ trace.RegionID, visit *uint32, wait stats.WaitKind) {
+func (n *lane) spend(end int64, _ trace.RegionID, visit *uint32, wait waitstate.Kind) {
 	number := uint32(0)
 	if visit != nil {
 		number = *visit
 	}
-	if wait != stats.NoWait {
+	if wait != waitstate.None {
 		number = n.number(Activity{Path: n.activities[number].Path, Wait: wait})
 	}
 	n.until(end, number)

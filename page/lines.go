@@ -3,6 +3,8 @@ package page
 import (
 	"fmt"
 
+	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/stats"
 )
 
@@ -59,7 +61,7 @@ func histograms(a *stats.Result) []lineCalls {
 	return out
 }
 
-func barsOf(k *stats.OverheadKey, l *stats.LineKey) keyBars {
+func barsOf(k *document.OverheadKey, l *stats.LineKey) keyBars {
 	out := keyBars{Role: k.Role, Processes: k.Processes, Bytes: k.Bytes, Calls: l.Calls, Origin: l.Bars.Origin, Width: l.Bars.Width, Counts: l.Counts,
 		Law: string(k.Model), PValue: k.PValue, TMaxNs: k.TMaxNs, From: k.From, Unreliable: k.Unreliable}
 	if r := &k.Fit; k.Model != "" && r.Chosen >= 0 && k.Calls > 0 {
@@ -77,6 +79,6 @@ func rounded(x float64) (out float64) {
 	return out
 }
 
-func placeOf(l stats.SourceLine) place {
+func placeOf(l field.SourceLine) place {
 	return place{Region: string(l.Region), File: string(l.File), Line: uint32(l.Line)}
 }

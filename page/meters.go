@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"tracekit/document"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -190,7 +191,7 @@ func (b *builder) chosen(a *stats.Result) []bool {
 	for _, as := range b.drawnAs {
 		for _, counter := range as {
 			c := &b.counters[counter]
-			falls := slices.ContainsFunc(a.Sampled, func(s stats.CounterSeries) bool { return s.Name == c.Name && !s.Accumulates })
+			falls := slices.ContainsFunc(a.Sampled, func(s document.CounterSeries) bool { return s.Name == c.Name && !s.Accumulates })
 			chosen[counter] = len(as) == 1 || c.Rate != falls
 		}
 	}

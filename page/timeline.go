@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 
+	"tracekit/document/waitstate"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -43,7 +44,7 @@ type Run struct {
 // An Activity is being in a call path, and there in a wait state or not.
 type Activity struct {
 	Path trace.PathID
-	Wait stats.WaitKind // NoWait: it runs
+	Wait waitstate.Kind // None: it runs
 }
 
 // A Message is drawn from its send record to its receive record.

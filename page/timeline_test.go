@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats"
@@ -47,7 +49,7 @@ func TestTimelineIsTheProfile(t *testing.T) {
 	for _, p := range samples.Programs() {
 		tr, a := analysed(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 40, Seed: 2, Threads: 2, Plant: samples.Plant{LateSender: 30_000, LateReceiver: 20_000, Imbalance: 12_000}})
 		own := map[string]int64{}
-		names := map[stats.Path]string{}
+		names := map[field.Path]string{}
 		for _, c := range a.CallPaths {
 			if name, ok := names[c.Parent]; ok {
 				names[c.ID] = name + "/" + c.Region
@@ -59,7 +61,7 @@ func TestTimelineIsTheProfile(t *testing.T) {
 		for _, runs := range []int{1 << 20, 12_000, 500, 1} {
 			t.Run(fmt.Sprint(p.Name, "/", runs), func(t *testing.T) {
 				tl := timeline(t, tr, a, runs)
-				got, waits, slack := map[string]int64{}, map[stats.WaitKind]int64{}, int64(0)
+				got, waits, slack := map[string]int64{}, map[waitstate.Kind]int64{}, int64(0)
 				for _, r := range tl.Rows {
 					at := int64(0)
 					if len(r.Runs) > max(2*runs/len(tl.Rows), 64) {
@@ -86,8 +88,8 @@ func TestTimelineIsTheProfile(t *testing.T) {
 						t.Errorf("%s: %d ns, the profile has %d (±%d)", path, got[path], want, slack*8)
 					}
 				}
-				if w := a.WaitStates[stats.LateSender].TimeNs; slack == 0 && waits[stats.LateSender] != w {
-					t.Errorf("late senders: %d ns, the analysis has %d", waits[stats.LateSender], w)
+				if w := a.WaitStates[waitstate.LateSender].TimeNs; slack == 0 && waits[waitstate.LateSender] != w {
+					t.Errorf("late senders: %d ns, the analysis has %d", waits[waitstate.LateSender], w)
 				}
 			})
 		}

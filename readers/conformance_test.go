@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tracekit/document"
+	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/samples"
@@ -148,7 +150,7 @@ func newView(t *testing.T, src trace.Source) view {
 	_, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{})
 	v := view{tables: withoutHints(tables), answers: answers(a)}
 	a.Trace.Path, a.Trace.Format = "", ""
-	a.Findings = slices.DeleteFunc(a.Findings, func(f stats.Finding) bool { return f.First != nil && f.First.File != "" })
+	a.Findings = slices.DeleteFunc(a.Findings, func(f document.Finding) bool { return f.First != nil && f.First.File != "" })
 	document, err := json.MarshalIndent(a, "", " ")
 	if err != nil {
 		t.Fatal(err)
@@ -184,8 +186,8 @@ func withoutHints(text string) string {
 func answers(a *stats.Result) map[string]int {
 	out := map[string]int{
 		"messages": int(a.Messages.Count), "bytes": int(a.Messages.Bytes),
-		"late sender": int(a.WaitStates[stats.LateSender].TimeNs), "late receiver": int(a.WaitStates[stats.LateReceiver].TimeNs),
-		"wait at N×N": int(a.WaitStates[stats.WaitAtNxN].TimeNs), "wait at barrier": int(a.WaitStates[stats.WaitAtBarrier].TimeNs),
+		"late sender": int(a.WaitStates[waitstate.LateSender].TimeNs), "late receiver": int(a.WaitStates[waitstate.LateReceiver].TimeNs),
+		"wait at N×N": int(a.WaitStates[waitstate.AtNxN].TimeNs), "wait at barrier": int(a.WaitStates[waitstate.AtBarrier].TimeNs),
 	}
 	for _, c := range a.Collectives {
 		out[c.Operation] = int(c.Count)

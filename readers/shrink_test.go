@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"tracekit/document"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/stats"
@@ -31,7 +32,7 @@ func TestFilesThatShrink(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sound := document(t, want)
+			sound := documentOf(t, want)
 			for _, name := range filesOf(t, path) {
 				data := tracetest.ReadFile(t, name)
 				for what, shrink := range map[string]func() error{
@@ -40,10 +41,10 @@ func TestFilesThatShrink(t *testing.T) {
 					"removed": func() error { return os.Remove(name) },
 				} {
 					got, err := analyzedAfter(t, path, shrink)
-					told := err != nil || slices.ContainsFunc(got.Findings, func(f stats.Finding) bool {
+					told := err != nil || slices.ContainsFunc(got.Findings, func(f document.Finding) bool {
 						return f.Code == string(trace.CodeChangedMeanwhile)
 					})
-					if !told && document(t, got) != sound {
+					if !told && documentOf(t, got) != sound {
 						t.Errorf("%s is %s: the analysis is another, and nothing says so", name, what)
 					}
 					tracetest.WriteFile(t, name, data)
@@ -70,8 +71,8 @@ func analyzedAfter(t *testing.T, path string, shrink func() error) (*stats.Resul
 	return a, errors.Join(err, tr.Store.Close(), src.Close())
 }
 
-// document returns an analysis as JSON.
-func document(t *testing.T, a *stats.Result) string {
+// documentOf returns an analysis as JSON.
+func documentOf(t *testing.T, a *stats.Result) string {
 	text, err := json.Marshal(a)
 	if err != nil {
 		t.Fatal(err)

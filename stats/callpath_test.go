@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -38,8 +40,8 @@ func TestDeepCallPaths(t *testing.T) {
 // treed checks that call paths are a tree and that other rows refer to it.
 func treed(t *testing.T, tr *trace.Trace, a *stats.Result) {
 	t.Helper()
-	rows := make(map[stats.Path]stats.CallPathRow)
-	within := make(map[stats.Path]int64) // inclusive times of what a path calls
+	rows := make(map[field.Path]document.CallPathRow)
+	within := make(map[field.Path]int64) // inclusive times of what a path calls
 	for _, p := range a.CallPaths {
 		rows[p.ID] = p
 		if p.Parent != trace.None {

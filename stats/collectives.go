@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/document"
 	"tracekit/trace"
 )
 
@@ -95,18 +96,18 @@ func (s collSums) named(name string) *collSum {
 }
 
 // rows returns the block of the document, the operation that takes the most time first.
-func (s collSums) rows(r rate) []CollectiveRow {
-	rows := []CollectiveRow{}
+func (s collSums) rows(r rate) []document.CollectiveRow {
+	rows := []document.CollectiveRow{}
 	for name, c := range s {
 		if c.count == 0 {
 			continue
 		}
-		row := CollectiveRow{Operation: name, Count: c.count, Members: c.members, BytesSent: c.sent, BytesReceived: c.received, TimeNs: r.ns(c.time)}
+		row := document.CollectiveRow{Operation: name, Count: c.count, Members: c.members, BytesSent: c.sent, BytesReceived: c.received, TimeNs: r.ns(c.time)}
 		split := splitter{rate: r}
 		row.SkewNs, row.TransferNs, row.CompletionNs = split.ns(c.skew), split.ns(c.transfer), split.ns(c.completion)
 		rows = append(rows, row)
 	}
-	slices.SortFunc(rows, func(a, b CollectiveRow) int {
+	slices.SortFunc(rows, func(a, b document.CollectiveRow) int {
 		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Operation, b.Operation))
 	})
 	return rows

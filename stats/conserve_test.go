@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -110,7 +111,7 @@ func delaysSum(t *testing.T, a *stats.Result) {
 			t.Errorf("%s: the causes %+v do not sum to %d", k, x, w.TimeNs)
 		}
 		if k.Info().Caused && (w.DirectNs < 0 || w.IndirectNs < 0 || w.PropagatingNs < 0 || w.TerminalNs < 0) {
-			t.Errorf("%s: %+v", k, *w.WaitCauses)
+			t.Errorf("%s: %+v", k, *w.Causes)
 		}
 	}
 	for _, x := range a.DelayTotals {
@@ -138,8 +139,8 @@ func delaysSum(t *testing.T, a *stats.Result) {
 func explained(t *testing.T, a *stats.Result) {
 	t.Helper()
 	for k, x := range a.DelayTotals {
-		if behind := a.WaitStates[stats.LateReceiverBehindLateSender].Count; x.UnexplainedNs > 0 && behind == 0 {
-			t.Errorf("%s: %d ns have no cause", stats.WaitKind(k), x.UnexplainedNs)
+		if behind := a.WaitStates[waitstate.LateReceiverBehindLateSender].Count; x.UnexplainedNs > 0 && behind == 0 {
+			t.Errorf("%s: %d ns have no cause", waitstate.Kind(k), x.UnexplainedNs)
 		}
 	}
 }
@@ -230,7 +231,7 @@ func matrixSums(t *testing.T, tr *trace.Trace, a *stats.Result) {
 		t.Errorf("latencies in the matrix have the mean %d, all messages %d", latency/int64(m.Count), m.Latency.Mean)
 	}
 	w := a.WaitStates
-	if all := w[stats.LateSender].TimeNs + w[stats.LateReceiver].TimeNs + w[stats.LateReceiverBehindLateSender].TimeNs; abs(all-wait) > 2+slack(tr, len(a.CommMatrix)) {
+	if all := w[waitstate.LateSender].TimeNs + w[waitstate.LateReceiver].TimeNs + w[waitstate.LateReceiverBehindLateSender].TimeNs; abs(all-wait) > 2+slack(tr, len(a.CommMatrix)) {
 		t.Errorf("waits in the matrix are %d, late senders and receivers %d", wait, all)
 	}
 }
@@ -262,13 +263,13 @@ func waitsFit(t *testing.T, tr *trace.Trace, a *stats.Result) {
 	for l, waits := range a.Waits {
 		for i := range waits.Len() {
 			w, c := waits.At(i), tr.Calls[l].At(i)
-			if w.Time < 0 || w.From < c.Enter && w.Time > 0 || w.Time > c.Leave-w.From && w.Time > 0 || (w.Time > 0) != (w.Kind != stats.NoWait) {
+			if w.Time < 0 || w.From < c.Enter && w.Time > 0 || w.Time > c.Leave-w.From && w.Time > 0 || (w.Time > 0) != (w.Kind != waitstate.None) {
 				t.Fatalf("call %d of location %d lasts %d and waits %+v", i, l, c.Leave-c.Enter, w)
 			}
 			if w.Time == 0 {
 				continue
 			}
-			if w.Kind != stats.WaitAtStartup {
+			if w.Kind != waitstate.AtStartup {
 				sum += w.Time
 			}
 			if w.Call != trace.None {

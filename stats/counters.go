@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"strconv"
 
+	"tracekit/document"
 	"tracekit/trace"
 )
 
@@ -178,8 +179,8 @@ func sampleOf(t trace.ValueType, v uint64) counterSum {
 
 // counterRows returns the counters of one region, in order of their definition, and notes those
 // that have counted more than fits into 64 bits.
-func counterRows(d *trace.Defs, region string, sums []counterSum, ledger *trace.Ledger) []CounterRow {
-	var rows []CounterRow
+func counterRows(d *trace.Defs, region string, sums []counterSum, ledger *trace.Ledger) []document.CounterRow {
+	var rows []document.CounterRow
 	r := rate{d.Clock.Resolution}
 	for i, c := range sums {
 		if c.samples == 0 {
@@ -189,7 +190,7 @@ func counterRows(d *trace.Defs, region string, sums []counterSum, ledger *trace.
 		unit := m.Scale()
 		whole, fits := c.whole()
 		sum := (whole + c.real) * unit
-		row := CounterRow{Name: d.String(m.Name), Unit: d.String(m.Unit), Samples: c.samples, TimeNs: r.ns(c.time)}
+		row := document.CounterRow{Name: d.String(m.Name), Unit: d.String(m.Unit), Samples: c.samples, TimeNs: r.ns(c.time)}
 		absolute := m.Mode&trace.MetricProperty == trace.MetricAbsolute
 		switch {
 		case !finite(sum):

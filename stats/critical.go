@@ -4,6 +4,9 @@ import (
 	"context"
 	"sort"
 
+	"tracekit/document"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -25,18 +28,18 @@ type criticalPath struct {
 	at    trace.LocationID
 	now   int64
 
-	pieces    []*spill.Table[pathPiece]     // by location, the last first
-	segments  *spill.Table[CriticalSegment] // all, the last first
-	open      CriticalSegment               // in ticks: not yet in segments
-	missing   int64                         // ticks before the first event of the path
-	outside   int64                         // ticks on locations that are not selected
-	overtaken int64                         // ticks in receives directly behind one that waits for a message sent later
+	pieces    []*spill.Table[pathPiece]              // by location, the last first
+	segments  *spill.Table[document.CriticalSegment] // all, the last first
+	open      document.CriticalSegment               // in ticks: not yet in segments
+	missing   int64                                  // ticks before the first event of the path
+	outside   int64                                  // ticks on locations that are not selected
+	overtaken int64                                  // ticks in receives directly behind one that waits for a message sent later
 }
 
 func newCriticalPath(t *trace.Trace, s *scope, waits CallWaits) *criticalPath {
 	c := &criticalPath{t: t, waits: waits, scope: s, begun: make([]bool, len(t.Calls)),
 		pieces:   make([]*spill.Table[pathPiece], len(t.Calls)),
-		segments: spill.NewTable[CriticalSegment](t.Store)}
+		segments: spill.NewTable[document.CriticalSegment](t.Store)}
 	for _, calls := range t.Calls {
 		c.bound = append(c.bound, calls.Len())
 	}
@@ -108,7 +111,7 @@ func (c *criticalPath) step() bool {
 // overtake adds what the path passes of receives from the same call path as call i, which waits
 // for a message, directly behind it, as far as theirs was sent before that one.
 func (c *criticalPath) overtake(i int, wait *waitingCall) {
-	if wait.Kind != LateSender || wait.message == trace.None {
+	if wait.Kind != waitstate.LateSender || wait.message == trace.None {
 		return
 	}
 	calls, recvs := c.t.Calls[c.at], c.t.Recvs[c.at]
@@ -163,7 +166,7 @@ func (c *criticalPath) walkTo(t int64) {
 	}
 	if c.open.ToNs == c.open.FromNs || c.open.Location != uint32(c.at) {
 		c.flush()
-		c.open = CriticalSegment{Location: uint32(c.at), Rank: Rank(c.t.Rank[c.at]), ToNs: c.now}
+		c.open = document.CriticalSegment{Location: uint32(c.at), Rank: field.Rank(c.t.Rank[c.at]), ToNs: c.now}
 	}
 	c.open.FromNs, c.now = t, t
 }

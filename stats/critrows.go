@@ -3,6 +3,9 @@ package stats
 import (
 	"cmp"
 	"slices"
+
+	"tracekit/document"
+	"tracekit/document/field"
 )
 
 // Names of what lies on the critical path and in no region.
@@ -16,7 +19,7 @@ const (
 
 // A criticalSum adds up the critical path in one site, in ticks.
 type criticalSum struct {
-	row       CriticalRow
+	row       document.CriticalRow
 	time      int64
 	imbalance int64
 	unequal   int64
@@ -26,7 +29,7 @@ type criticalSum struct {
 
 // criticalRows makes the block of the document: the path's time by site, the site with the
 // most time first. The imbalance of a site is the sum of that of its call paths.
-func criticalRows(c *criticalPath, p *profiler, part *profilePart, waits []int64) *CriticalPath {
+func criticalRows(c *criticalPath, p *profiler, part *profilePart, waits []int64) *document.CriticalPath {
 	ranks := int64(max(1, p.scope.ranks(p.t)))
 	index := make(map[site]int)
 	var sums []criticalSum
@@ -46,7 +49,7 @@ func criticalRows(c *criticalPath, p *profiler, part *profilePart, waits []int64
 		if !ok {
 			k = len(sums)
 			index[at] = k
-			sums = append(sums, criticalSum{row: CriticalRow{SourceLine: spell(p.t.Defs, at.line), Operation: Name(p.t.Defs.RegionLabel(at.operation))}})
+			sums = append(sums, criticalSum{row: document.CriticalRow{SourceLine: spell(p.t.Defs, at.line), Operation: field.Name(p.t.Defs.RegionLabel(at.operation))}})
 		}
 		sums[k].time += s.critical
 		sums[k].imbalance += max(0, s.critical-max(0, s.exclusive-waits[s.path])/ranks)
@@ -64,12 +67,12 @@ func criticalRows(c *criticalPath, p *profiler, part *profilePart, waits []int64
 	}
 	bare := length - inside - c.missing - c.outside - paused[0] - paused[1]
 	for k, time := range paused {
-		sums = append(sums, criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: Name([2]string{BufferFlush, RecordingOff}[k])}}, time: time, unequal: time})
+		sums = append(sums, criticalSum{row: document.CriticalRow{SourceLine: field.SourceLine{Region: field.Name([2]string{BufferFlush, RecordingOff}[k])}}, time: time, unequal: time})
 	}
 	sums = append(sums,
-		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: NotRecorded}}, time: c.missing},
-		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: outsideSelection}}, time: c.outside},
-		criticalSum{row: CriticalRow{SourceLine: SourceLine{Region: OutsideRegions}}, time: bare, imbalance: max(0, bare-gap/ranks), unequal: bare})
+		criticalSum{row: document.CriticalRow{SourceLine: field.SourceLine{Region: NotRecorded}}, time: c.missing},
+		criticalSum{row: document.CriticalRow{SourceLine: field.SourceLine{Region: outsideSelection}}, time: c.outside},
+		criticalSum{row: document.CriticalRow{SourceLine: field.SourceLine{Region: OutsideRegions}}, time: bare, imbalance: max(0, bare-gap/ranks), unequal: bare})
 	out := c.result(sums, length, rate{p.t.Defs.Clock.Resolution})
 	if shortest < never {
 		out.ShortestNs = rate{p.t.Defs.Clock.Resolution}.ns(shortest)
@@ -87,12 +90,12 @@ func (s *pathSum) unequal() int64 {
 }
 
 // result sorts and converts the sums so that they still add up to the length.
-func (c *criticalPath) result(sums []criticalSum, length int64, r rate) *CriticalPath {
+func (c *criticalPath) result(sums []criticalSum, length int64, r rate) *document.CriticalPath {
 	slices.SortStableFunc(sums, func(a, b criticalSum) int {
 		return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.row.Region, b.row.Region),
 			cmp.Compare(a.row.Operation, b.row.Operation), cmp.Compare(a.row.Line, b.row.Line))
 	})
-	out := &CriticalPath{LengthNs: r.ns(length), Regions: []CriticalRow{}, OvertakenNs: r.ns(c.overtaken)}
+	out := &document.CriticalPath{LengthNs: r.ns(length), Regions: []document.CriticalRow{}, OvertakenNs: r.ns(c.overtaken)}
 	split := splitter{rate: r}
 	for _, s := range sums {
 		if s.time == 0 {

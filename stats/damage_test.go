@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/document"
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats"
@@ -198,7 +199,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := slices.ContainsFunc(a.Findings, func(f stats.Finding) bool { return f.Code == string(trace.CodeChangedMeanwhile) })
+	told := slices.ContainsFunc(a.Findings, func(f document.Finding) bool { return f.Code == string(trace.CodeChangedMeanwhile) })
 	if !told || a.Efficiency.SerializationEfficiency != nil {
 		t.Errorf("told %t; serialization efficiency %v", told, a.Efficiency.SerializationEfficiency)
 	}

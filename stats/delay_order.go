@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"tracekit/document/waitstate"
 	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -17,7 +18,7 @@ type delayedWait struct {
 	at     callKey
 	cause  callKey // Call None: recorded outside any call
 	opened opening
-	kind   WaitKind
+	kind   waitstate.Kind
 }
 
 // An opening is where the synchronisation interval of a wait begins: the calls of the one
@@ -58,7 +59,7 @@ func (w *waiting) ofLocation(l trace.LocationID) *spill.Table[delayedWait] {
 		return nil
 	}
 	out := spill.NewTable[delayedWait](w.t.Store)
-	add := func(kind WaitKind, call int, c *CallWait, from, time int64, cause callKey) {
+	add := func(kind waitstate.Kind, call int, c *CallWait, from, time int64, cause callKey) {
 		if clipped := w.scope.clip(from, from+time); clipped > 0 {
 			if !w.scope.has(cause.location) {
 				cause.call = trace.None
@@ -74,7 +75,7 @@ func (w *waiting) ofLocation(l trace.LocationID) *spill.Table[delayedWait] {
 			c := &w.calls[l].rows.Ptr(int(row - 1)).CallWait
 			if c.SenderTime > 0 {
 				r := w.t.Recvs[l].Ptr(int(c.senderMessage))
-				add(LateSender, first+i, c, c.From, c.SenderTime, callKey{r.SendLoc, w.t.Sends[r.SendLoc].Ptr(int(r.Send)).Call})
+				add(waitstate.LateSender, first+i, c, c.From, c.SenderTime, callKey{r.SendLoc, w.t.Sends[r.SendLoc].Ptr(int(r.Send)).Call})
 			}
 			add(c.Kind, first+i, c, c.From+c.SenderTime, c.Time-c.SenderTime, callKey{c.Location, c.Call})
 		}

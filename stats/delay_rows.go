@@ -1,99 +1,16 @@
 package stats
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
 
+	"tracekit/document"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
 	"tracekit/trace"
 )
-
-// A DelayRow is a place that makes others wait, with what it costs them: the sum over ranks of
-// waiting time that it causes. ShortNs is the wait at the end of the synchronisation interval
-// in which the place took longer on one rank than on the one that waits; LongNs are later waits
-// that go on from there. TotalNs is their sum, that of By and that of Ranks, which says on which
-// rank the place took longer.
-//
-// Region is "(outside any region)", "(not recorded)", before the first event of a rank,
-// "(writing the trace)" or "(recording off)" where the place is none of the call tree.
-type DelayRow struct {
-	SourceLine
-	Operation  Name       `json:"operation"` // null: outside MPI
-	ShortNs    int64      `json:"short_ns"`
-	LongNs     int64      `json:"long_ns"`
-	TotalNs    int64      `json:"total_ns"`
-	By         DelayKinds `json:"by"` // by the wait state that it ends in
-	MostRank   Rank       `json:"most_rank"`
-	MostRankNs int64      `json:"most_rank_ns"`
-	Ranks      []RankTime `json:"ranks"` // the one with the most first
-	AtOnce     DelayKinds `json:"-"`     // ShortNs by wait state
-	Longest    Delayed    `json:"-"`     // of single waits that it causes at once
-}
-
-// A Delayed is where a call waits for a place, and how long. Operation "": none does at once.
-type Delayed struct {
-	SourceLine
-	Operation Name
-	TimeNs    int64
-}
-
-// A RankTime is a time of one rank.
-type RankTime struct {
-	Rank   Rank  `json:"rank"`
-	TimeNs int64 `json:"ns"`
-}
-
-// DelayKinds holds times by wait state. In JSON it is an object with their keys and
-// wait_at_startup, for waits in MPI_Init and MPI_Finalize.
-type DelayKinds [waitKinds]int64
-
-// MarshalJSON implements json.Marshaler.
-func (d DelayKinds) MarshalJSON() ([]byte, error) {
-	return marshalDelayed(func(k WaitKind) any { return d[k] })
-}
-
-// DelayTotals says what becomes of all waits, by wait state; in JSON the keys are those of
-// DelayKinds.
-type DelayTotals [waitKinds]DelayTotal
-
-// A DelayTotal says what causes the waits of one kind: ShortNs + LongNs + UnexplainedNs is
-// their time. What no delay explains: waits for what is recorded outside any call; what of a
-// wait is longer than all that its cause has done longer, where clocks disagree; and what
-// follows from the second wait of a call that waits for two partners (late receiver behind a
-// late sender), in an interval that begins with the first.
-type DelayTotal struct {
-	ShortNs       int64 `json:"short_ns"`
-	LongNs        int64 `json:"long_ns"`
-	UnexplainedNs int64 `json:"unexplained_ns"`
-}
-
-// MarshalJSON implements json.Marshaler.
-func (d *DelayTotals) MarshalJSON() ([]byte, error) {
-	return marshalDelayed(func(k WaitKind) any { return d[k] })
-}
-
-// marshalDelayed makes an object of the wait states that have a cause.
-func marshalDelayed(value func(WaitKind) any) ([]byte, error) {
-	out := []byte{'{'}
-	for k := range waitKinds {
-		if !k.Info().Caused {
-			continue
-		}
-		text, err := json.Marshal(value(k))
-		if err != nil {
-			return nil, err
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(fmt.Appendf(out, "%q:", k.Info().Key), bytes.TrimSpace(text)...)
-	}
-	return append(out, '}'), nil
-}
 
 // A delaySum adds up the costs of a place.
 type delaySum struct {
@@ -101,28 +18,28 @@ type delaySum struct {
 	at          site
 	name        string // of a place that is none of the call tree
 	short, long float64
-	by, atOnce  [waitKinds]float64
+	by, atOnce  [waitstate.Kinds]float64
 	ranks       map[uint32]float64
 	longest     delayedMost
 }
 
 // delayRows makes the blocks of the document, the place that costs most first.
-func delayRows(d *delays, p *profiler, keys []costKey) ([]DelayRow, *DelayTotals) {
-	rows := []DelayRow{}
+func delayRows(d *delays, p *profiler, keys []costKey) ([]waitstate.Delay, *waitstate.DelayTotals) {
+	rows := []waitstate.Delay{}
 	for _, s := range sumDelays(d, p, keys, func(path trace.PathID) site { at, _ := p.placeOf(path); return at }) {
 		if row := s.row(p); row.TotalNs > 0 {
 			rows = append(rows, row)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b DelayRow) int {
+	slices.SortStableFunc(rows, func(a, b waitstate.Delay) int {
 		return cmp.Or(cmp.Compare(b.TotalNs, a.TotalNs), cmp.Compare(a.Region, b.Region), cmp.Compare(a.Operation, b.Operation),
 			cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
-	totals, r := new(DelayTotals), rate{p.t.Defs.Clock.Resolution}
+	totals, r := new(waitstate.DelayTotals), rate{p.t.Defs.Clock.Resolution}
 	for k := range totals {
 		x := &d.total[k]
 		s := floatSplitter{rate: r}
-		totals[k] = DelayTotal{s.ns(x.short), s.ns(x.long), s.ns(x.unexplained)}
+		totals[k] = waitstate.DelayTotal{ShortNs: s.ns(x.short), LongNs: s.ns(x.long), UnexplainedNs: s.ns(x.unexplained)}
 	}
 	return rows, totals
 }
@@ -154,15 +71,15 @@ func sumDelays[K comparable](d *delays, p *profiler, keys []costKey, by func(tra
 // in which counters count: part of the rows that its place has in Delays, CriticalPath, Overhead and Profile.
 type PathCost struct {
 	Path       trace.PathID
-	Delay      DelayRow
-	CriticalNs int64        // time on the critical path
-	UnequalNs  int64        // above what as many visits take in the mean
-	OverheadNs int64        // of its calls; 0 without Overhead
-	Counters   []CounterRow // that have a sum
+	Delay      waitstate.Delay
+	CriticalNs int64                 // time on the critical path
+	UnequalNs  int64                 // above what as many visits take in the mean
+	OverheadNs int64                 // of its calls; 0 without Overhead
+	Counters   []document.CounterRow // that have a sum
 }
 
 func pathCosts(d *delays, p *profiler, keys []costKey, part *profilePart, o *overheads) []PathCost {
-	delays := make(map[trace.PathID]DelayRow)
+	delays := make(map[trace.PathID]waitstate.Delay)
 	for _, s := range sumDelays(d, p, keys, func(path trace.PathID) trace.PathID { return path }) {
 		if s.name == "" {
 			delays[s.path] = s.row(p)
@@ -178,7 +95,7 @@ func pathCosts(d *delays, p *profiler, keys []costKey, part *profilePart, o *ove
 			overhead = o.paths[s.path].overhead
 		}
 		var told trace.Ledger // the profile says what is wrong with counters
-		counters := slices.DeleteFunc(counterRows(p.t.Defs, "", s.counters, &told), func(c CounterRow) bool { return c.Sum == nil })
+		counters := slices.DeleteFunc(counterRows(p.t.Defs, "", s.counters, &told), func(c document.CounterRow) bool { return c.Sum == nil })
 		if costs || s.critical > 0 || overhead > 0 || len(counters) > 0 {
 			out = append(out, PathCost{s.path, delay, r.ns(s.critical), r.ns(s.unequal()), overhead, counters})
 		}
@@ -214,11 +131,11 @@ func (s *delaySum) add(c *delayCost, rank uint32) {
 	}
 }
 
-func (s *delaySum) row(p *profiler) DelayRow {
+func (s *delaySum) row(p *profiler) waitstate.Delay {
 	r := rate{p.t.Defs.Clock.Resolution}
-	row := DelayRow{SourceLine: SourceLine{Region: Name(s.name)}, MostRank: trace.None, Ranks: []RankTime{}}
+	row := waitstate.Delay{SourceLine: field.SourceLine{Region: field.Name(s.name)}, MostRank: trace.None, Ranks: []field.RankTime{}}
 	if s.name == "" {
-		row.SourceLine, row.Operation = spell(p.t.Defs, s.at.line), Name(p.t.Defs.RegionLabel(s.at.operation))
+		row.SourceLine, row.Operation = spell(p.t.Defs, s.at.line), field.Name(p.t.Defs.RegionLabel(s.at.operation))
 	}
 	parts := floatSplitter{rate: r}
 	row.ShortNs, row.LongNs = parts.ns(s.short), parts.ns(s.long)
@@ -234,13 +151,13 @@ func (s *delaySum) row(p *profiler) DelayRow {
 	parts = floatSplitter{rate: r}
 	for _, rank := range slices.Sorted(maps.Keys(s.ranks)) {
 		if ns := parts.ns(s.ranks[rank]); ns > 0 {
-			row.Ranks = append(row.Ranks, RankTime{Rank(rank), ns})
+			row.Ranks = append(row.Ranks, field.RankTime{Rank: field.Rank(rank), TimeNs: ns})
 		}
 	}
-	slices.SortStableFunc(row.Ranks, func(a, b RankTime) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
+	slices.SortStableFunc(row.Ranks, func(a, b field.RankTime) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
 	if s.longest.time > 0 {
 		at, _ := p.placeOf(s.longest.path)
-		row.Longest = Delayed{spell(p.t.Defs, at.line), Name(p.t.Defs.RegionLabel(at.operation)), r.ns(whole(s.longest.time))}
+		row.Longest = waitstate.Delayed{SourceLine: spell(p.t.Defs, at.line), Operation: field.Name(p.t.Defs.RegionLabel(at.operation)), TimeNs: r.ns(whole(s.longest.time))}
 	}
 	if len(row.Ranks) > 0 {
 		row.MostRank, row.MostRankNs = row.Ranks[0].Rank, row.Ranks[0].TimeNs
@@ -270,8 +187,8 @@ func whole(ticks float64) int64 {
 }
 
 // causes divides the time of the waits.
-func (x *delayTotal) causes(r rate, time int64) *WaitCauses {
+func (x *delayTotal) causes(r rate, time int64) *waitstate.Causes {
 	indirect := min(time, r.ns(whole(x.indirect)))
 	propagating := min(time, r.ns(whole(x.propagating)))
-	return &WaitCauses{time - indirect, indirect, propagating, time - propagating}
+	return &waitstate.Causes{DirectNs: time - indirect, IndirectNs: indirect, PropagatingNs: propagating, TerminalNs: time - propagating}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"tracekit/document/waitstate"
 	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -24,13 +25,13 @@ type delays struct {
 	meetings  *meetings
 	callWaits CallWaits
 
-	kinds  []WaitKind              // of the waits
-	place  [waitKinds]int          // in kinds
+	kinds  []waitstate.Kind        // of the waits
+	place  [waitstate.Kinds]int    // in kinds
 	later  []float64               // by place: what the present wait costs in later ones
 	costs  *spill.Table[delayCost] // in order in which they were met
 	index  map[costKey]uint32      // rows of costs
 	recent [1024]recentCost        // of index, by a hash of their keys
-	total  [waitKinds]delayTotal
+	total  [waitstate.Kinds]delayTotal
 	handed []handedOn // by location: to the waits that are still to come
 }
 
@@ -50,7 +51,7 @@ type recentCost struct {
 // ended at the end of the interval with the delay, and later ones through the waits between.
 type delayCost struct {
 	costKey
-	short, long [waitKinds]float64
+	short, long [waitstate.Kinds]float64
 	longest     delayedMost
 }
 
@@ -79,7 +80,7 @@ func (d *delays) order(ctx context.Context, w *waiting) (err error) {
 	if d.waits, err = delayedWaits(ctx, w); err != nil {
 		return err
 	}
-	var met [waitKinds]bool
+	var met [waitstate.Kinds]bool
 	for _, rows := range d.waits.Rows {
 		for i := range rows {
 			met[rows[i].kind] = true
@@ -88,7 +89,7 @@ func (d *delays) order(ctx context.Context, w *waiting) (err error) {
 	for k, ok := range met {
 		if ok {
 			d.place[k] = len(d.kinds)
-			d.kinds = append(d.kinds, WaitKind(k))
+			d.kinds = append(d.kinds, waitstate.Kind(k))
 		}
 	}
 	d.later = make([]float64, len(d.kinds))

@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 
+	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/trace"
 )
 
@@ -26,7 +28,7 @@ func callsMPI(t *trace.Trace) bool {
 
 // efficiency makes the block of the document of the useful times and the replay, which is
 // nil if it was stuck.
-func efficiency(p *profiler, part *profilePart, started []startup, replayed *replay) *Efficiency {
+func efficiency(p *profiler, part *profilePart, started []startup, replayed *replay) *document.Efficiency {
 	run := runTimes{useful: make([]int64, 0, len(p.t.World)), runtime: p.scope.to - p.scope.from, ideal: -1}
 	for r, l := range p.t.World {
 		if p.scope.hasRank(uint32(r)) {
@@ -38,7 +40,7 @@ func efficiency(p *profiler, part *profilePart, started []startup, replayed *rep
 		run.ideal = replayed.length(p.useful)
 	}
 	r := rate{p.t.Defs.Clock.Resolution}
-	return &Efficiency{
+	return &document.Efficiency{
 		Ratios:              run.ratios(r),
 		WithoutInitFinalize: withoutStartup(p, started, replayed),
 		Offload:             run.offload(p),
@@ -63,9 +65,9 @@ type runTimes struct {
 }
 
 // ratios computes the tree of DEFINITIONS 2.6.
-func (t *runTimes) ratios(r rate) Ratios {
-	out := Ratios{RuntimeNs: r.ns(t.runtime), UsefulNs: make([]int64, len(t.useful)),
-		UsefulMin: Extreme{Rank: trace.None}, UsefulMax: Extreme{Rank: trace.None}}
+func (t *runTimes) ratios(r rate) document.Ratios {
+	out := document.Ratios{RuntimeNs: r.ns(t.runtime), UsefulNs: make([]int64, len(t.useful)),
+		UsefulMin: field.Extreme{Rank: trace.None}, UsefulMax: field.Extreme{Rank: trace.None}}
 	if t.ideal >= 0 {
 		ideal := r.ns(t.ideal)
 		out.IdealRuntimeNs = &ideal
@@ -87,8 +89,8 @@ func (t *runTimes) ratios(r rate) Ratios {
 	}
 	// Sums of ranks are divided as such, so that ratios are those of exact integers.
 	ranks, longest := int64(len(t.useful)), t.useful[high]
-	out.UsefulMin = Extreme{Rank(t.ranks[low]), out.UsefulNs[low]}
-	out.UsefulMax = Extreme{Rank(t.ranks[high]), out.UsefulNs[high]}
+	out.UsefulMin = field.Extreme{Rank: field.Rank(t.ranks[low]), TimeNs: out.UsefulNs[low]}
+	out.UsefulMax = field.Extreme{Rank: field.Rank(t.ranks[high]), TimeNs: out.UsefulNs[high]}
 	out.UsefulMeanNs = r.mean(sum, uint64(ranks))
 	out.ParallelEfficiency = ratio(sum, ranks*t.runtime)
 	out.LoadBalance = ratio(sum, ranks*longest)
@@ -126,8 +128,8 @@ func (r *replay) length(useful []int64) int64 {
 }
 
 // workers sums the threads that are not the master of a rank; nil if there are none.
-func workers(p *profiler, part *profilePart) *WorkerThreads {
-	w := &WorkerThreads{}
+func workers(p *profiler, part *profilePart) *document.WorkerThreads {
+	w := &document.WorkerThreads{}
 	r := rate{p.t.Defs.Clock.Resolution}
 	byRank := make(map[uint32]int64)
 	for _, l := range part.locations {
@@ -151,7 +153,7 @@ func workers(p *profiler, part *profilePart) *WorkerThreads {
 		if !ok {
 			continue
 		}
-		e := Extreme{Rank(rank), r.ns(u)}
+		e := field.Extreme{Rank: field.Rank(rank), TimeNs: r.ns(u)}
 		if first || e.TimeNs < w.Min.TimeNs {
 			w.Min = e
 		}
@@ -163,18 +165,9 @@ func workers(p *profiler, part *profilePart) *WorkerThreads {
 	return w
 }
 
-// Offload says how much of the time outside MPI master threads only wait for accelerators
-// (DEFINITIONS 2.6): Efficiency is the share of that time in which they do not, and
-// ParallelEfficiency that of the processes with it, Σ (useful − waiting) / (ranks · run time).
-type Offload struct {
-	Efficiency         *float64 `json:"efficiency"`
-	ParallelEfficiency *float64 `json:"parallel_efficiency"`
-	WaitNs             []int64  `json:"wait_ns"` // per rank
-}
-
 // offload makes the block of the whole run; nil if nobody waits for accelerators.
-func (t *runTimes) offload(p *profiler) *Offload {
-	r, out := rate{p.t.Defs.Clock.Resolution}, &Offload{}
+func (t *runTimes) offload(p *profiler) *document.Offload {
+	r, out := rate{p.t.Defs.Clock.Resolution}, &document.Offload{}
 	var useful, waited int64
 	for i, rank := range t.ranks {
 		w := at(p.waited, p.t.World[rank])

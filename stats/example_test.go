@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/trace/tracetest"
@@ -33,7 +34,7 @@ location 1 rank1 rank=1
 		fmt.Println(err)
 		return
 	}
-	wait := a.WaitStates[stats.LateSender].Top[0]
+	wait := a.WaitStates[waitstate.LateSender].Top[0]
 	fmt.Printf("rank %d waits %d ns in %s, called from %s\n", wait.Rank, wait.TimeNs, wait.Operation, wait.Region)
 	fmt.Printf("parallel efficiency %.2f\n", *a.Efficiency.ParallelEfficiency)
 	for _, r := range a.CriticalPath.Regions {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
 	"tracekit/trace"
 )
 
@@ -13,10 +15,10 @@ import (
 // for one of Cause, because since OpenedNs, when the two last met, the cause has spent more time
 // in the places of Longer, and has waited itself for WaitedNs.
 type Link struct {
-	Kind      string `json:"kind"` // key of the wait state, or wait_at_startup
-	Rank      Rank   `json:"rank"`
-	Operation Name   `json:"operation"`
-	SourceLine
+	Kind      string     `json:"kind"` // key of the wait state, or wait_at_startup
+	Rank      field.Rank `json:"rank"`
+	Operation field.Name `json:"operation"`
+	field.SourceLine
 	StartNs  int64      `json:"start_ns"`
 	TimeNs   int64      `json:"time_ns"`
 	Cause    LinkCause  `json:"cause"`
@@ -27,17 +29,17 @@ type Link struct {
 
 // A LinkCause is the call that is waited for.
 type LinkCause struct {
-	Rank      Rank `json:"rank"`
-	Operation Name `json:"operation"` // null: recorded outside any call
-	SourceLine
+	Rank      field.Rank `json:"rank"`
+	Operation field.Name `json:"operation"` // null: recorded outside any call
+	field.SourceLine
 	EnterNs int64 `json:"enter_ns"`
 }
 
 // A LinkTime is by how much longer the cause was at a place than the one that waits.
 type LinkTime struct {
-	SourceLine
-	Operation Name  `json:"operation"`
-	TimeNs    int64 `json:"time_ns"`
+	field.SourceLine
+	Operation field.Name `json:"operation"`
+	TimeNs    int64      `json:"time_ns"`
 }
 
 // chainLength bounds the links of a chain.
@@ -112,22 +114,22 @@ func (d *delays) link(p *profiler, w *delayedWait, k *comparison, excess []Segme
 	x := newAxis(d.t)
 	call := d.t.Calls[w.at.location].At(int(w.at.call))
 	at := p.siteOfPath(call.Path)
-	out := Link{Kind: w.kind.Info().Key, Rank: Rank(d.t.Rank[w.at.location]), Operation: Name(d.t.Defs.RegionLabel(at.operation)),
+	out := Link{Kind: w.kind.Info().Key, Rank: field.Rank(d.t.Rank[w.at.location]), Operation: field.Name(d.t.Defs.RegionLabel(at.operation)),
 		SourceLine: spell(d.t.Defs, at.line), StartNs: x.instant(w.end - w.time), TimeNs: x.ns(w.time), WaitedNs: x.ns(k.wait),
-		Cause: LinkCause{Rank: Rank(d.t.Rank[w.cause.location]), EnterNs: x.instant(w.end)}, OpenedNs: x.instant(d.scope.from), Longer: []LinkTime{}}
+		Cause: LinkCause{Rank: field.Rank(d.t.Rank[w.cause.location]), EnterNs: x.instant(w.end)}, OpenedNs: x.instant(d.scope.from), Longer: []LinkTime{}}
 	if w.cause.call != trace.None {
 		cause := d.t.Calls[w.cause.location].At(int(w.cause.call))
 		from := p.siteOfPath(cause.Path)
-		out.Cause.Operation, out.Cause.SourceLine, out.Cause.EnterNs = Name(d.t.Defs.RegionLabel(from.operation)), spell(d.t.Defs, from.line), x.instant(cause.Enter)
+		out.Cause.Operation, out.Cause.SourceLine, out.Cause.EnterNs = field.Name(d.t.Defs.RegionLabel(from.operation)), spell(d.t.Defs, from.line), x.instant(cause.Enter)
 		if k.opened.at != trace.None {
 			out.OpenedNs = x.instant(min(d.t.Calls[w.at.location].At(int(k.opened.at)).Leave, d.t.Calls[w.cause.location].At(int(k.opened.cause)).Leave))
 		}
 	}
 	for _, e := range excess {
 		place, name := p.placeOf(e.Path)
-		t := LinkTime{SourceLine: SourceLine{Region: Name(name)}, TimeNs: x.ns(e.Time)}
+		t := LinkTime{SourceLine: field.SourceLine{Region: field.Name(name)}, TimeNs: x.ns(e.Time)}
 		if name == "" {
-			t.SourceLine, t.Operation = spell(d.t.Defs, place.line), Name(d.t.Defs.RegionLabel(place.operation))
+			t.SourceLine, t.Operation = spell(d.t.Defs, place.line), field.Name(d.t.Defs.RegionLabel(place.operation))
 		}
 		out.Longer = append(out.Longer, t)
 	}
@@ -137,7 +139,7 @@ func (d *delays) link(p *profiler, w *delayedWait, k *comparison, excess []Segme
 
 // LongestWait returns the call that waits longest among those that are wanted; ok is false if none
 // waits.
-func LongestWait(waits CallWaits, wanted func(trace.PathID, WaitKind) bool) (l trace.LocationID, call uint32, ok bool) {
+func LongestWait(waits CallWaits, wanted func(trace.PathID, waitstate.Kind) bool) (l trace.LocationID, call uint32, ok bool) {
 	longest := int64(0)
 	for at, w := range waits {
 		for first, index := range w.index.Rows {

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 
+	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/trace"
 )
 
 // traceInfo makes the block that says what was analysed.
-func traceInfo(t *trace.Trace) TraceInfo {
+func traceInfo(t *trace.Trace) document.TraceInfo {
 	about, x := t.Source.Info(), newAxis(t)
 	first, last := runOf(t)
 	missing := 0
@@ -17,37 +19,37 @@ func traceInfo(t *trace.Trace) TraceInfo {
 			missing++
 		}
 	}
-	return TraceInfo{
+	return document.TraceInfo{
 		Path: about.Path, Format: about.Format, Creator: about.Creator,
 		Processes: len(t.World), ProcessesMissing: missing, Locations: len(t.Defs.Locations), Events: t.Coverage.EventsRead,
 		StartNs: x.instant(first), EndNs: x.instant(last), DurationNs: x.ns(last - first),
-		ClockResolutionHz: t.Defs.Clock.Resolution, Rebuilt: RebuiltOf(about),
+		ClockResolutionHz: t.Defs.Clock.Resolution, Rebuilt: document.RebuiltOf(about),
 	}
 }
 
 // TraceOf makes the block that says which trace it is.
-func TraceOf(t *trace.Trace) TraceInfo { return traceInfo(t) }
+func TraceOf(t *trace.Trace) document.TraceInfo { return traceInfo(t) }
 
 // coverage makes the block that says how much of the trace was used. What is skipped was
 // read before.
-func coverage(t *trace.Trace) Coverage {
+func coverage(t *trace.Trace) document.Coverage {
 	c := t.Coverage
-	return Coverage{EventsRead: c.EventsRead, EventsSkipped: c.EventsSkipped, LocationsTruncated: c.LocationsTruncated,
+	return document.Coverage{EventsRead: c.EventsRead, EventsSkipped: c.EventsSkipped, LocationsTruncated: c.LocationsTruncated,
 		Share: ratio(int64(c.EventsRead-min(c.EventsSkipped, c.EventsRead)), int64(c.EventsRead))}
 }
 
 // ClockRow makes the block that says what was done about the clocks.
-func ClockRow(t *trace.Trace) Clock {
+func ClockRow(t *trace.Trace) document.Clock {
 	c, r := t.Clock, rate{t.Defs.Clock.Resolution}
-	return Clock{
+	return document.Clock{
 		Method: string(c.Method), ViolationsRaw: c.Messages.Raw, ViolationsOffsets: c.Messages.Offsets, ViolationsAfter: c.Messages.After,
 		MaxViolationNs: r.ns(max(c.Messages.Max, c.Collectives.Max)), MaxShiftNs: r.ns(c.MaxShift), MinLatencyNs: r.ns(c.MinLatency),
-		Collectives: ClockViolations{c.Collectives.Raw, c.Collectives.Offsets, c.Collectives.After},
+		Collectives: document.ClockViolations{ViolationsRaw: c.Collectives.Raw, ViolationsOffsets: c.Collectives.Offsets, ViolationsAfter: c.Collectives.After},
 	}
 }
 
 // findings lists those of the trace and of its analysis.
-func findings(t *trace.Trace, e *Efficiency, found []trace.Finding) []Finding {
+func findings(t *trace.Trace, e *document.Efficiency, found []trace.Finding) []document.Finding {
 	var ledger trace.Ledger
 	ledger.Merge(t.Findings)
 	ledger.Merge(found)
@@ -57,7 +59,7 @@ func findings(t *trace.Trace, e *Efficiency, found []trace.Finding) []Finding {
 	if e != nil && e.WithoutInitFinalize != nil {
 		aboveOne(&ledger, e.WithoutInitFinalize, " without MPI_Init and MPI_Finalize")
 	}
-	out := []Finding{}
+	out := []document.Finding{}
 	for _, f := range ledger.Findings() {
 		out = append(out, finding(f))
 	}
@@ -66,7 +68,7 @@ func findings(t *trace.Trace, e *Efficiency, found []trace.Finding) []Finding {
 
 // aboveOne notes ratios that should not be above 1 and are: the ideal replay takes longer
 // than the run, because messages run backwards in time.
-func aboveOne(ledger *trace.Ledger, r *Ratios, of string) {
+func aboveOne(ledger *trace.Ledger, r *document.Ratios, of string) {
 	for _, ratio := range []struct {
 		name  string
 		value *float64
@@ -78,15 +80,15 @@ func aboveOne(ledger *trace.Ledger, r *Ratios, of string) {
 }
 
 // finding spells a finding out. One without a location and a file is about the trace.
-func finding(f trace.Finding) Finding {
-	out := Finding{Code: string(f.Code), Severity: f.Code.Severity().String(), Count: f.Count, Text: textOf(f.Code)}
+func finding(f trace.Finding) document.Finding {
+	out := document.Finding{Code: string(f.Code), Severity: f.Code.Severity().String(), Count: f.Count, Text: textOf(f.Code)}
 	if f.Text != "" {
 		out.Text += ": " + f.Text
 	}
 	if f.First.Location == trace.None && f.First.File == "" {
 		return out
 	}
-	out.First = &Place{Seq: f.First.Seq, File: Name(f.First.File)}
+	out.First = &field.Place{Seq: f.First.Seq, File: field.Name(f.First.File)}
 	if l := uint32(f.First.Location); l != math.MaxUint32 {
 		out.First.Location = &l
 	}
@@ -107,8 +109,8 @@ func textOf(c trace.Code) string {
 }
 
 // FindingRows returns findings as documents show them.
-func FindingRows(findings []trace.Finding) []Finding {
-	out := []Finding{}
+func FindingRows(findings []trace.Finding) []document.Finding {
+	out := []document.Finding{}
 	for _, f := range findings {
 		out = append(out, finding(f))
 	}

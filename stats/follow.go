@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 
+	"tracekit/document/waitstate"
 	"tracekit/engine"
 	"tracekit/trace"
 )
@@ -15,8 +16,8 @@ type Follower[V any] struct {
 	// around it, nil for the outermost; call is nil where the region is no call of the trace's Calls.
 	Enter func(caller *V, region trace.RegionID, site trace.SourceLocationID, call *trace.Call) V
 	// Spend is told that the location goes on until end in the innermost visit, nil outside any
-	// region; end ascends. NoWait: it does not wait.
-	Spend func(end int64, region trace.RegionID, visit *V, wait WaitKind)
+	// region; end ascends. None: it does not wait.
+	Spend func(end int64, region trace.RegionID, visit *V, wait waitstate.Kind)
 
 	t      *trace.Trace
 	waits  CallWaits
@@ -130,19 +131,19 @@ func (f *Follower[V]) leave(t int64, region trace.RegionID) {
 func (f *Follower[V]) fill(t int64) {
 	n := len(f.visits)
 	if n == 0 {
-		f.until(t, trace.None, nil, NoWait)
+		f.until(t, trace.None, nil, waitstate.None)
 		return
 	}
 	v := &f.visits[n-1]
 	if w := v.wait; w != nil {
-		f.until(min(t, w.From), v.region, &v.visit, NoWait)
-		f.until(min(t, w.From+w.SenderTime), v.region, &v.visit, LateSender)
+		f.until(min(t, w.From), v.region, &v.visit, waitstate.None)
+		f.until(min(t, w.From+w.SenderTime), v.region, &v.visit, waitstate.LateSender)
 		f.until(min(t, w.From+w.Time), v.region, &v.visit, w.Kind)
 	}
-	f.until(t, v.region, &v.visit, NoWait)
+	f.until(t, v.region, &v.visit, waitstate.None)
 }
 
-func (f *Follower[V]) until(t int64, region trace.RegionID, v *V, wait WaitKind) {
+func (f *Follower[V]) until(t int64, region trace.RegionID, v *V, wait waitstate.Kind) {
 	if t > f.now {
 		f.now = t
 		f.Spend(t, region, v, wait)

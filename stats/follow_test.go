@@ -3,6 +3,7 @@ package stats
 import (
 	"testing"
 
+	"tracekit/document/waitstate"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -37,7 +38,7 @@ func TestFollowerIsBounded(t *testing.T) {
 				entered++
 				return entered
 			},
-			Spend: func(at int64, _ trace.RegionID, visit *int, _ WaitKind) {
+			Spend: func(at int64, _ trace.RegionID, visit *int, _ waitstate.Kind) {
 				if visit == nil {
 					outside = at
 				}

@@ -10,6 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"tracekit/document"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/trace/tracetest"
@@ -110,7 +113,7 @@ func brief(a *stats.Result) string {
 	}
 	e := a.Efficiency
 	if e == nil {
-		e = new(stats.Efficiency)
+		e = new(document.Efficiency)
 		fmt.Fprintln(&b, "no MPI")
 	} else {
 		briefRatios(&b, "", &e.Ratios)
@@ -147,10 +150,10 @@ func brief(a *stats.Result) string {
 
 type namedWait struct {
 	name  string
-	state stats.WaitState
+	state waitstate.State
 }
 
-func namedWaits(w *stats.WaitStates) (list []namedWait) {
+func namedWaits(w *waitstate.States) (list []namedWait) {
 	for k, state := range w.All {
 		list = append(list, namedWait{k.Info().Key, *state})
 	}
@@ -160,7 +163,7 @@ func namedWaits(w *stats.WaitStates) (list []namedWait) {
 // briefDelays writes what the waits of each state are caused by, and what they cause.
 func briefDelays(b *bytes.Buffer, a *stats.Result) {
 	for k, w := range a.WaitStates.All {
-		if t := a.DelayTotals[k]; t != (stats.DelayTotal{}) {
+		if t := a.DelayTotals[k]; t != (waitstate.DelayTotal{}) {
 			fmt.Fprintf(b, "caused %s direct %d indirect %d propagating %d terminal %d short %d long %d unexplained %d\n", k.Info().Key,
 				w.DirectNs, w.IndirectNs, w.PropagatingNs, w.TerminalNs, t.ShortNs, t.LongNs, t.UnexplainedNs)
 		}
@@ -175,7 +178,7 @@ func briefDelays(b *bytes.Buffer, a *stats.Result) {
 	}
 }
 
-func briefRatios(b *bytes.Buffer, prefix string, r *stats.Ratios) {
+func briefRatios(b *bytes.Buffer, prefix string, r *document.Ratios) {
 	fmt.Fprintf(b, "%srun %d", prefix, r.RuntimeNs)
 	if r.IdealRuntimeNs != nil {
 		fmt.Fprintf(b, " ideal %d", *r.IdealRuntimeNs)
@@ -230,7 +233,7 @@ func briefProfile(b *bytes.Buffer, a *stats.Result) {
 			briefCounters(b, fmt.Sprint(r.Rank), r.CounterTotals)
 		}
 	}
-	parent := make(map[stats.Path]stats.CallPathRow)
+	parent := make(map[field.Path]document.CallPathRow)
 	for _, r := range a.CallPaths {
 		parent[r.ID] = r
 	}
@@ -247,7 +250,7 @@ func briefProfile(b *bytes.Buffer, a *stats.Result) {
 	}
 }
 
-func briefCounters(b *bytes.Buffer, of string, c stats.CounterTotals) {
+func briefCounters(b *bytes.Buffer, of string, c document.CounterTotals) {
 	fmt.Fprintf(b, "useful-counters %s time %d", of, c.UsefulNs)
 	for _, v := range []struct {
 		name  string
@@ -260,7 +263,7 @@ func briefCounters(b *bytes.Buffer, of string, c stats.CounterTotals) {
 	fmt.Fprintln(b)
 }
 
-func briefThreads(b *bytes.Buffer, t *stats.Threads) {
+func briefThreads(b *bytes.Buffer, t *document.Threads) {
 	if t == nil {
 		return
 	}

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"tracekit/document"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
 	"tracekit/trace"
 )
 
@@ -46,22 +49,22 @@ func lineSums(p *profiler, part *profilePart, w *waiting, o *overheads) []lineSu
 }
 
 // lineRows makes the block of the document, the line with the most time first.
-func lineRows(p *profiler, sums []lineSum, o *overheads, delays []DelayRow) []LineRow {
+func lineRows(p *profiler, sums []lineSum, o *overheads, delays []waitstate.Delay) []document.LineRow {
 	sums = slices.Clone(sums)
 	slices.SortStableFunc(sums, func(a, b lineSum) int {
 		return cmp.Or(cmp.Compare(b.time, a.time), p.compareSites(a.site, b.site))
 	})
-	causes := make(map[Site]int64)
+	causes := make(map[field.Site]int64)
 	for i := range delays {
-		causes[Site{delays[i].SourceLine, delays[i].Operation}] = delays[i].TotalNs
+		causes[field.Site{SourceLine: delays[i].SourceLine, Operation: delays[i].Operation}] = delays[i].TotalNs
 	}
 	r := rate{p.t.Defs.Clock.Resolution}
-	rows := []LineRow{}
+	rows := []document.LineRow{}
 	for i := range sums {
 		s := &sums[i]
-		row := LineRow{SourceLine: spell(p.t.Defs, s.site.line), Operation: Name(p.t.Defs.RegionLabel(s.site.operation)), Calls: s.calls,
+		row := document.LineRow{SourceLine: spell(p.t.Defs, s.site.line), Operation: field.Name(p.t.Defs.RegionLabel(s.site.operation)), Calls: s.calls,
 			TimeNs: r.ns(s.time), LatePartnerNs: r.ns(s.wait - s.together), ImbalanceNs: r.ns(s.together), CriticalPathNs: r.ns(s.critical), Bytes: s.bytes}
-		row.CausesNs = causes[Site{row.SourceLine, row.Operation}]
+		row.CausesNs = causes[field.Site{SourceLine: row.SourceLine, Operation: row.Operation}]
 		if !s.startup {
 			row.WaitNs = row.LatePartnerNs + row.ImbalanceNs
 		}

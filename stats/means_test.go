@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tracekit/document"
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/trace/tracetest"
@@ -25,11 +26,11 @@ location 1 rank=1
 `)
 	tr, a := analyzed(t, src, merge.ClockNone, stats.Options{})
 	conserved(t, tr, a)
-	want := &stats.Latency{BelowZero: 1, Min: -80, Mean: -3, P50: 20, P99: 51, Max: 51}
+	want := &document.Latency{BelowZero: 1, Min: -80, Mean: -3, P50: 20, P99: 51, Max: 51}
 	if diff := cmp.Diff(want, a.Messages.Latency); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	classes := []stats.BytesClass{{From: -80, To: 0, Count: 1, Bytes: 8}, {From: 16, To: 32, Count: 1, Bytes: 16}, {From: 32, To: 64, Count: 1, Bytes: 16}}
+	classes := []document.BytesClass{{From: -80, To: 0, Count: 1, Bytes: 8}, {From: 16, To: 32, Count: 1, Bytes: 16}, {From: 32, To: 64, Count: 1, Bytes: 16}}
 	if diff := cmp.Diff(classes, a.Messages.Latencies); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

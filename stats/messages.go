@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"tracekit/document"
 	"tracekit/trace"
 )
 
@@ -17,13 +18,13 @@ type messageSums struct {
 	bytes                                     uint64
 	outside                                   uint64
 	unmatchedSends, unmatchedRecvs, cancelled uint64
-	latency                                   Distribution  // ticks
-	earlyBytes                                uint64        // of those below 0
-	sizes                                     [64]byteClass // class k: sizes of k bits
-	times                                     [64]byteClass // class k: latencies of k bits, in ticks
-	row                                       []MatrixCell  // by sender, of the receiver that is being walked over
+	latency                                   Distribution          // ticks
+	earlyBytes                                uint64                // of those below 0
+	sizes                                     [64]byteClass         // class k: sizes of k bits
+	times                                     [64]byteClass         // class k: latencies of k bits, in ticks
+	row                                       []document.MatrixCell // by sender, of the receiver that is being walked over
 	touched                                   []uint32
-	cells                                     map[[2]uint32]MatrixCell
+	cells                                     map[[2]uint32]document.MatrixCell
 	waits                                     map[[2]uint32]int64 // ticks that calls wait for messages, by ranks of sender and receiver
 	senders, receivers                        rankTimes           // of the location at hand: for whom it waits
 }
@@ -64,7 +65,7 @@ func (c *byteClass) merge(o byteClass) { c.count, c.bytes = c.count+o.count, c.b
 
 func newMessageSums(t *trace.Trace, s *scope) *messageSums {
 	n := len(t.World)
-	return &messageSums{t: t, scope: s, row: make([]MatrixCell, n), cells: make(map[[2]uint32]MatrixCell), waits: make(map[[2]uint32]int64),
+	return &messageSums{t: t, scope: s, row: make([]document.MatrixCell, n), cells: make(map[[2]uint32]document.MatrixCell), waits: make(map[[2]uint32]int64),
 		senders: rankTimes{ticks: make([]int64, n)}, receivers: rankTimes{ticks: make([]int64, n)}}
 }
 
@@ -79,7 +80,7 @@ func (m *messageSums) merge(o *messageSums) {
 	}
 	for key, c := range o.cells {
 		sum := m.cells[key]
-		sum.add(&c)
+		addCell(&sum, &c)
 		m.cells[key] = sum
 	}
 	for key, wait := range o.waits {
@@ -124,8 +125,8 @@ func (m *messageSums) add(from, to trace.LocationID, bytes uint64, posted, taken
 	cell.Count, cell.Bytes, cell.TimeNs = cell.Count+1, cell.Bytes+bytes, cell.TimeNs+latency
 }
 
-// add adds what is summed of a cell; its times are ticks.
-func (c *MatrixCell) add(o *MatrixCell) {
+// addCell adds what is summed of a cell; its times are ticks.
+func addCell(c, o *document.MatrixCell) {
 	c.Count, c.Bytes, c.TimeNs = c.Count+o.Count, c.Bytes+o.Bytes, c.TimeNs+o.TimeNs
 }
 
@@ -161,8 +162,8 @@ func (m *messageSums) endReceiver(l trace.LocationID) {
 	for _, from := range m.touched {
 		key := [2]uint32{from, m.t.Rank[l]}
 		sum := m.cells[key]
-		sum.add(&m.row[from])
-		m.cells[key], m.row[from] = sum, MatrixCell{}
+		addCell(&sum, &m.row[from])
+		m.cells[key], m.row[from] = sum, document.MatrixCell{}
 	}
 	m.touched = m.touched[:0]
 }
@@ -181,21 +182,21 @@ func (m *messageSums) lostSend(l trace.LocationID, s *trace.Send) {
 }
 
 // matrix returns the communication matrix, the cells with the most bytes first.
-func (m *messageSums) matrix(r rate) []MatrixCell {
-	cells := []MatrixCell{}
+func (m *messageSums) matrix(r rate) []document.MatrixCell {
+	cells := []document.MatrixCell{}
 	for key, c := range m.cells {
 		c.From, c.To, c.TimeNs, c.WaitNs = key[0], key[1], r.ns(c.TimeNs), r.ns(m.waits[key])
 		cells = append(cells, c)
 	}
-	slices.SortFunc(cells, func(a, b MatrixCell) int {
+	slices.SortFunc(cells, func(a, b document.MatrixCell) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Count, a.Count), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 	})
 	return cells
 }
 
 // result returns the block of the document.
-func (m *messageSums) result(r rate) *Messages {
-	out := &Messages{Count: m.count, Bytes: m.bytes, UnmatchedSends: m.unmatchedSends,
+func (m *messageSums) result(r rate) *document.Messages {
+	out := &document.Messages{Count: m.count, Bytes: m.bytes, UnmatchedSends: m.unmatchedSends,
 		UnmatchedReceives: m.unmatchedRecvs, OutsideSelection: m.outside, Cancelled: m.cancelled,
 		Sizes: bytesClasses(&m.sizes, rate{nsPerSecond}), Latencies: bytesClasses(&m.times, r)}
 	if m.count == 0 {
@@ -203,23 +204,23 @@ func (m *messageSums) result(r rate) *Messages {
 	}
 	d := &m.latency
 	sum, _ := d.Sum()
-	out.Latency = &Latency{BelowZero: d.BelowZero(), Min: r.ns(d.Min()), Mean: r.mean(sum, m.count),
+	out.Latency = &document.Latency{BelowZero: d.BelowZero(), Min: r.ns(d.Min()), Mean: r.mean(sum, m.count),
 		P50: r.ns(d.Quantile(0.5)), P99: r.ns(d.Quantile(0.99)), Max: r.ns(d.Max())}
 	if n := d.BelowZero(); n > 0 {
-		below := BytesClass{From: r.ns(d.Min()), Count: n, Bytes: m.earlyBytes}
-		out.Latencies = append([]BytesClass{below}, out.Latencies...)
+		below := document.BytesClass{From: r.ns(d.Min()), Count: n, Bytes: m.earlyBytes}
+		out.Latencies = append([]document.BytesClass{below}, out.Latencies...)
 	}
 	return out
 }
 
 // bytesClasses returns the classes that are not empty, ascending, with converted bounds.
-func bytesClasses(classes *[64]byteClass, r rate) []BytesClass {
-	out := []BytesClass{}
+func bytesClasses(classes *[64]byteClass, r rate) []document.BytesClass {
+	out := []document.BytesClass{}
 	for k, c := range classes {
 		if c.count == 0 {
 			continue
 		}
-		row := BytesClass{Count: c.count, Bytes: c.bytes, To: 1}
+		row := document.BytesClass{Count: c.count, Bytes: c.bytes, To: 1}
 		if k > 0 {
 			row.From, row.To = r.ns(1<<(k-1)), r.ns(1<<min(k, 62))
 		}

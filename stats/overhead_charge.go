@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"tracekit/document/waitstate"
 	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/stats/fit"
@@ -259,11 +260,11 @@ func (w *charger) blame(e *commCall) (messages [2]int, waits [2]int64) {
 		return messages, waits
 	}
 	switch wait := w.noted.Ptr(int(e.cause - 1)); wait.Kind {
-	case LateSender:
+	case waitstate.LateSender:
 		messages[0], waits[0] = w.endOf(true, wait.message), e.wait
-	case LateReceiver:
+	case waitstate.LateReceiver:
 		messages[1], waits[1] = w.endOf(false, wait.message), e.wait
-	case LateReceiverBehindLateSender:
+	case waitstate.LateReceiverBehindLateSender:
 		messages = [2]int{w.endOf(true, wait.senderMessage), w.endOf(false, wait.message)}
 		waits[0] = min(e.wait, w.rate.ns(w.scope.clip(wait.From, wait.From+wait.SenderTime)))
 		waits[1] = e.wait - waits[0]

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"tracekit/document/field"
 	"tracekit/stats/fit"
 	"tracekit/trace"
 )
@@ -11,7 +12,7 @@ import (
 // LineCalls are the durations, without wait states, of the calls of one operation from one source
 // line, key by key.
 type LineCalls struct {
-	SourceLine
+	field.SourceLine
 	Operation string
 	Keys      []LineKey // that with the most calls first
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/trace"
 )
 
@@ -70,7 +72,7 @@ func (o *overheads) chargedPairs() []pairSum {
 }
 
 // pairRows joins the pairs of paths by source line, the pair with the most overhead first.
-func (o *overheads) pairRows(p *profiler) []OverheadPair {
+func (o *overheads) pairRows(p *profiler) []document.OverheadPair {
 	type lines struct{ send, recv site }
 	sums := make(map[lines]*pairSum)
 	var order []lines
@@ -88,7 +90,7 @@ func (o *overheads) pairRows(p *profiler) []OverheadPair {
 		x, y := sums[a], sums[b]
 		return cmp.Or(cmp.Compare(y.send.overhead+y.recv.overhead, x.send.overhead+x.recv.overhead), cmp.Compare(y.messages, x.messages))
 	})
-	rows := []OverheadPair{}
+	rows := []document.OverheadPair{}
 	for _, at := range order {
 		rows = append(rows, sums[at].row(p.pairEnd(at.send), p.pairEnd(at.recv)))
 	}
@@ -117,12 +119,12 @@ func (p *profiler) endOf(path trace.PathID) site {
 	return p.siteOfPath(path)
 }
 
-func (p *profiler) pairEnd(s site) PairEnd {
-	return PairEnd{SourceLine: spell(p.t.Defs, s.line), Operation: Name(p.t.Defs.RegionLabel(s.operation))}
+func (p *profiler) pairEnd(s site) document.PairEnd {
+	return document.PairEnd{SourceLine: spell(p.t.Defs, s.line), Operation: field.Name(p.t.Defs.RegionLabel(s.operation))}
 }
 
-func (s *pairSum) row(send, recv PairEnd) OverheadPair {
-	out := OverheadPair{Send: send, Receive: recv, Messages: s.messages, SendOverheadNs: s.send.overhead, ReceiveOverheadNs: s.recv.overhead,
+func (s *pairSum) row(send, recv document.PairEnd) document.OverheadPair {
+	out := document.OverheadPair{Send: send, Receive: recv, Messages: s.messages, SendOverheadNs: s.send.overhead, ReceiveOverheadNs: s.recv.overhead,
 		LateSenderNs: s.lateSender, LateReceiverNs: s.lateReceiver, Mixed: (2*s.send.foreign > s.messages) != (2*s.recv.foreign > s.messages)}
 	switch out.Verdict, out.Reason = s.verdict(); out.Verdict {
 	case verdictLateSender:

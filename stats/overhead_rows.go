@@ -4,18 +4,20 @@ import (
 	"cmp"
 	"slices"
 
+	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/spill"
 	"tracekit/stats/fit"
 )
 
 // result makes the block of the document from the lines of lineSums, and the tables behind it.
 func (o *overheads) result(r *Result, p *profiler, sums []lineSum, length int64) {
-	out := &Overhead{Source: o.source(), Quantile: o.own.Quantile, Alpha: cmp.Or(o.opts.Fit.Alpha, fit.DefaultAlpha),
-		Lines: []OverheadLine{}, Pairs: o.pairRows(p)}
+	out := &document.Overhead{Source: o.source(), Quantile: o.own.Quantile, Alpha: cmp.Or(o.opts.Fit.Alpha, fit.DefaultAlpha),
+		Lines: []document.OverheadLine{}, Pairs: o.pairRows(p)}
 	var rows []int
 	out.Keys, rows = o.keyRows()
 	if p := o.opts.Profile; p != nil {
-		out.Profile = &ProfileInfo{p.Machine, p.Library, p.Creator, p.Processes}
+		out.Profile = &document.ProfileInfo{Machine: p.Machine, Library: p.Library, Creator: p.Creator, Processes: p.Processes}
 		out.Quantile = p.Quantile
 	}
 	order := o.lineOrder(p, sums)
@@ -50,7 +52,7 @@ const (
 )
 
 // source says what calls are held to.
-func (s *overheadSum) source() Name {
+func (s *overheadSum) source() field.Name {
 	switch s.foreign {
 	case 0:
 		return fromTrace
@@ -75,9 +77,9 @@ func (o *overheads) lineOrder(p *profiler, sums []lineSum) []int {
 	return order
 }
 
-func (o *overheads) lineRow(p *profiler, s *lineSum, split *splitter, length int64) OverheadLine {
+func (o *overheads) lineRow(p *profiler, s *lineSum, split *splitter, length int64) document.OverheadLine {
 	x := &s.overhead
-	row := OverheadLine{SourceLine: spell(p.t.Defs, s.site.line), Operation: p.t.Defs.RegionLabel(s.site.operation), Calls: x.calls, Slow: x.slow,
+	row := document.OverheadLine{SourceLine: spell(p.t.Defs, s.site.line), Operation: p.t.Defs.RegionLabel(s.site.operation), Calls: x.calls, Slow: x.slow,
 		UnreliableCalls: x.unreliable, ProfileCalls: x.foreign,
 		TotalNs: split.ns(x.total), OverheadNs: x.overhead, LatePartnerNs: x.late, TransferNs: x.transfer, UnexplainedNs: x.unexplained,
 		CriticalPathNs: o.rate.ns(s.critical), CriticalPathShare: ratio(s.critical, length)}
@@ -90,15 +92,15 @@ func (o *overheads) rankRows(p *profiler, line map[site]int) *spill.Table[RankOv
 	out := spill.NewTable[RankOverhead](o.t.Store)
 	for _, r := range o.byRank {
 		if k, ok := line[p.siteOfPath(r.path)]; ok {
-			out.Append(RankOverhead{Line: k, Rank: Rank(r.rank), OverheadNs: r.overhead})
+			out.Append(RankOverhead{Line: k, Rank: field.Rank(r.rank), OverheadNs: r.overhead})
 		}
 	}
 	return out
 }
 
 // keyRows lists the keys, the one with the most overhead first, and says where each group is in them.
-func (o *overheads) keyRows() (sorted []OverheadKey, at []int) {
-	rows := []OverheadKey{}
+func (o *overheads) keyRows() (sorted []document.OverheadKey, at []int) {
+	rows := []document.OverheadKey{}
 	for i := range o.groups {
 		rows = append(rows, o.keyRow(&o.groups[i], o.charges.groups[i]))
 	}
@@ -108,32 +110,32 @@ func (o *overheads) keyRows() (sorted []OverheadKey, at []int) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rows[b].OverheadNs, rows[a].OverheadNs) })
-	sorted, at = make([]OverheadKey, len(rows)), make([]int, len(rows))
+	sorted, at = make([]document.OverheadKey, len(rows)), make([]int, len(rows))
 	for k, i := range order {
 		sorted[k], at[i] = rows[i], k
 	}
 	return sorted, at
 }
 
-func (o *overheads) keyRow(g *fit.Group, charged int64) OverheadKey {
+func (o *overheads) keyRow(g *fit.Group, charged int64) document.OverheadKey {
 	k := DescribeKey(g)
 	k.OverheadNs = charged
 	if p := o.profileFor(g.Key); p != &o.own {
-		k.holdTo(p, g)
+		holdTo(&k, p, g)
 	}
 	return k
 }
 
 // holdTo replaces what was learned from the key's own sample by what a profile says: a row
 // has one source.
-func (k *OverheadKey) holdTo(p *fit.Profile, g *fit.Group) {
+func holdTo(k *document.OverheadKey, p *fit.Profile, g *fit.Group) {
 	x, _ := p.Limit(g.Key)
 	k.Source, k.From, k.TMinNs, k.TMaxNs, k.Unreliable = fromProfile, "interpolated", x.TMin, x.TMax, x.Unreliable
 	if x.Extrapolated {
 		k.From = "extrapolated"
 	}
 	k.Model, k.Lambda, k.WindowNs, k.Chi2, k.Dof, k.PValue, k.Accepted, k.ThresholdNs = "", nil, nil, nil, nil, nil, false, nil
-	k.Parameters = []Param{}
+	k.Parameters = []document.Param{}
 	over, _ := g.Sample.Above(x.TMax)
 	k.Over, k.OverPValue = uint64(over), nil
 	if p.Quantile < 1 && !k.Unreliable {
@@ -144,33 +146,33 @@ func (k *OverheadKey) holdTo(p *fit.Profile, g *fit.Group) {
 
 // DescribeKey returns what is known of a key from its own sample. Anomalous and OverheadNs
 // are left alone: they need all keys, and all calls.
-func DescribeKey(g *fit.Group) OverheadKey {
+func DescribeKey(g *fit.Group) document.OverheadKey {
 	r := &g.Result
-	k := OverheadKey{Operation: g.Operation, Role: g.Role, Processes: uint32(g.Processes), Bytes: uint64(g.Bytes), Calls: uint64(g.Calls),
+	k := document.OverheadKey{Operation: g.Operation, Role: g.Role, Processes: uint32(g.Processes), Bytes: uint64(g.Bytes), Calls: uint64(g.Calls),
 		TMinNs: g.TMin, TMaxNs: g.TMax, LeastNs: g.TMin, Source: fromTrace, From: g.From, Pooled: g.Pooled, Few: g.Few, Unreliable: g.Unreliable,
-		Parameters: []Param{}, Over: uint64(r.Over), Fit: *r}
+		Parameters: []document.Param{}, Over: uint64(r.Over), Fit: *r}
 	if r.Chosen >= 0 && r.Quantile < 1 && !k.Unreliable {
 		tail := r.PValue(g.Sample)
 		k.OverPValue = &tail
 	}
-	k.describe(r)
+	describe(&k, r)
 	return k
 }
 
 // describe fills in the law that was chosen.
-func (k *OverheadKey) describe(r *fit.Result) {
+func describe(k *document.OverheadKey, r *fit.Result) {
 	if r.Chosen < 0 {
 		return
 	}
 	m := &r.Models[r.Chosen]
 	e := &m.Estimates[r.Estimate]
 	test, window := m.TestOf(r.Estimate), r.Histogram.Window
-	k.Model, k.WindowNs, k.Chi2, k.Dof, k.PValue, k.Accepted = Name(m.Family), &window, &test.Chi2, &test.DOF, &test.P, true
+	k.Model, k.WindowNs, k.Chi2, k.Dof, k.PValue, k.Accepted = field.Name(m.Family), &window, &test.Chi2, &test.DOF, &test.P, true
 	if t := r.Threshold(r.Calls); t < never/4 {
 		k.ThresholdNs = &t
 	}
 	for _, x := range e.Params {
-		k.Parameters = append(k.Parameters, Param{x.Name, x.Value})
+		k.Parameters = append(k.Parameters, document.Param{Name: x.Name, Value: x.Value})
 	}
 	if m.Family == fit.Poisson || m.Family == fit.Exponential {
 		k.Lambda = &k.Parameters[0].Value
@@ -178,7 +180,7 @@ func (k *OverheadKey) describe(r *fit.Result) {
 }
 
 // markAnomalous decides among the keys that were tested which have too many slow calls.
-func markAnomalous(rows []OverheadKey) {
+func markAnomalous(rows []document.OverheadKey) {
 	var tested []int
 	var p []float64
 	for i := range rows {

@@ -9,6 +9,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/stats"
 	"tracekit/stats/fit"
 	"tracekit/trace"
@@ -18,7 +20,7 @@ import (
 func keysOf(t *testing.T, a *stats.Result) []string {
 	t.Helper()
 	keys := slices.Clone(a.Overhead.Keys)
-	slices.SortFunc(keys, func(a, b stats.OverheadKey) int {
+	slices.SortFunc(keys, func(a, b document.OverheadKey) int {
 		return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Bytes, b.Bytes))
 	})
 	var out []string
@@ -232,7 +234,7 @@ func TestProfileIsNotMixed(t *testing.T) {
 		t.Errorf("a pair with sends held to the profile and receives to the trace: %+v", p)
 	}
 	for _, l := range a.Lines {
-		if want := map[stats.Name]stats.Name{"MPI_Send": "profile", "MPI_Recv": "trace"}[l.Operation]; l.OverheadSource != want {
+		if want := map[field.Name]field.Name{"MPI_Send": "profile", "MPI_Recv": "trace"}[l.Operation]; l.OverheadSource != want {
 			t.Errorf("%s: overhead by the %q, want %q", l.Operation, l.OverheadSource, want)
 		}
 	}

@@ -237,9 +237,9 @@ func TestOverheadOfPrograms(t *testing.T) {
 		tr, a := analyzed(t, src, merge.ClockNone, stats.Options{Overhead: &stats.OverheadOptions{}})
 		addsUp(t, tr, a)
 		o := stats.Options{Jobs: 1, Overhead: &stats.OverheadOptions{}}
-		want := document(t, src, merge.Options{Jobs: 1}, o)
+		want := documentOf(t, src, merge.Options{Jobs: 1}, o)
 		o.Jobs = 3
-		if got := document(t, src, merge.Options{Jobs: 4, Store: spill.NewStore(1<<20, t.TempDir())}, o); !bytes.Equal(want, got) {
+		if got := documentOf(t, src, merge.Options{Jobs: 4, Store: spill.NewStore(1<<20, t.TempDir())}, o); !bytes.Equal(want, got) {
 			t.Errorf("%s: jobs and memory show: %s", p.Name, firstDifference(want, got))
 		}
 	}

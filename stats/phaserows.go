@@ -5,47 +5,15 @@ import (
 	"fmt"
 	"slices"
 
+	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/engine"
 	"tracekit/stats/phases"
 	"tracekit/trace"
 )
 
-// Phases are the iterations of the program (DEFINITIONS 2.15): from one visit of a call site to the
-// next, on each rank.
-type Phases struct {
-	Operation string `json:"operation"` // the call that begins a phase
-	SourceLine
-	CallPath Path       `json:"callpath"`
-	Every    int        `json:"every"` // visits of the call in a phase
-	Count    int        `json:"count"`
-	Period   Period     `json:"period_ns"`
-	Outliers int        `json:"outliers"` // phases whose duration is far from the others'
-	Rows     []PhaseRow `json:"rows"`     // in order of time
-}
-
-// A Period describes the durations of phases.
-type Period struct {
-	Min int64 `json:"min"`
-	P50 int64 `json:"p50"`
-	Max int64 `json:"max"`
-}
-
-// A PhaseRow is one phase. It lasts from the first rank that begins it until the first one that
-// begins the next; DurationNs is the mean over ranks of their own times from one to the other, on
-// which the efficiencies rest: parallel = Σ useful / Σ own, load balance = mean / most useful time.
-type PhaseRow struct {
-	Phase                   int      `json:"phase"` // from 1
-	FromNs                  int64    `json:"from_ns"`
-	ToNs                    int64    `json:"to_ns"`
-	DurationNs              int64    `json:"duration_ns"`
-	ParallelEfficiency      *float64 `json:"parallel_efficiency"`
-	LoadBalance             *float64 `json:"load_balance"`
-	CommunicationEfficiency *float64 `json:"communication_efficiency"`
-	Outlier                 bool     `json:"outlier"`
-}
-
 // phases finds the phases of the whole run; nil if there are none.
-func (p *profiler) phases(ctx context.Context, jobs int) (*Phases, error) {
+func (p *profiler) phases(ctx context.Context, jobs int) (*document.Phases, error) {
 	for r, missing := range p.scope.missing {
 		if p.scope.timed || !missing && !p.scope.hasRank(uint32(r)) {
 			return nil, nil
@@ -101,15 +69,15 @@ func (t *phaseTime) add(begin, end, useful int64) {
 }
 
 // phaseRows makes the block of the phases.
-func phaseRows(p *profiler, found *phases.Phases, times []phaseTime) *Phases {
+func phaseRows(p *profiler, found *phases.Phases, times []phaseTime) *document.Phases {
 	x := newAxis(p.t)
 	n, ranks := found.Count(), int64(len(found.Visits))
-	out := &Phases{Operation: p.t.Defs.RegionLabel(p.t.Tree.Nodes[found.Path].Region), SourceLine: spell(p.t.Defs, p.t.Tree.SourceLine(p.t.Defs, found.Path)),
-		CallPath: Path(found.Path), Every: found.Stride, Count: n}
+	out := &document.Phases{Operation: p.t.Defs.RegionLabel(p.t.Tree.Nodes[found.Path].Region), SourceLine: spell(p.t.Defs, p.t.Tree.SourceLine(p.t.Defs, found.Path)),
+		CallPath: field.Path(found.Path), Every: found.Stride, Count: n}
 	durations := make([]int64, n)
 	for k, t := range times {
 		durations[k] = x.mean(t.own, uint64(ranks))
-		out.Rows = append(out.Rows, PhaseRow{Phase: k + 1, FromNs: x.instant(t.from), ToNs: x.instant(t.to), DurationNs: durations[k],
+		out.Rows = append(out.Rows, document.PhaseRow{Phase: k + 1, FromNs: x.instant(t.from), ToNs: x.instant(t.to), DurationNs: durations[k],
 			ParallelEfficiency: ratio(t.useful, t.own), LoadBalance: ratio(t.useful, ranks*t.mostUseful), CommunicationEfficiency: ratio(ranks*t.mostUseful, t.own)})
 	}
 	for k, far := range phases.Outliers(durations) {
@@ -117,7 +85,7 @@ func phaseRows(p *profiler, found *phases.Phases, times []phaseTime) *Phases {
 			out.Outliers++
 		}
 	}
-	out.Period = Period{Min: durations[0], P50: phases.Median(durations), Max: durations[0]}
+	out.Period = document.Period{Min: durations[0], P50: phases.Median(durations), Max: durations[0]}
 	for _, d := range durations {
 		out.Period.Min, out.Period.Max = min(out.Period.Min, d), max(out.Period.Max, d)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats"
@@ -98,17 +99,17 @@ func found(a *stats.Result) facts {
 	m, w := a.Messages, a.WaitStates
 	f := facts{Messages: m.Count, Bytes: m.Bytes, UnmatchedSends: m.UnmatchedSends, UnmatchedReceives: m.UnmatchedReceives,
 		Cancelled: m.Cancelled, Useful: a.Efficiency.UsefulNs, CriticalPath: a.CriticalPath.LengthNs,
-		Same: *w[stats.LateSenderWrongOrder].SameSourceNs, Different: *w[stats.LateSenderWrongOrder].DifferentSourceNs}
+		Same: *w[waitstate.LateSenderWrongOrder].SameSourceNs, Different: *w[waitstate.LateSenderWrongOrder].DifferentSourceNs}
 	for _, c := range a.Collectives {
 		f.Collectives += c.Count
 		f.Members += c.Members
 	}
-	wait := func(s stats.WaitState) samples.Wait { return samples.Wait{Count: s.Count, Time: s.TimeNs} }
+	wait := func(s waitstate.State) samples.Wait { return samples.Wait{Count: s.Count, Time: s.TimeNs} }
 	f.Waits = map[string]samples.Wait{
-		"late sender": wait(w[stats.LateSender]), "late receiver": wait(w[stats.LateReceiver]), "behind": wait(w[stats.LateReceiverBehindLateSender]), "N×N": wait(w[stats.WaitAtNxN]), "N×N completion": wait(w[stats.NxNCompletion]),
-		"barrier": wait(w[stats.WaitAtBarrier]), "barrier completion": wait(w[stats.BarrierCompletion]), "broadcast": wait(w[stats.LateBroadcast]),
-		"reduce": wait(w[stats.EarlyReduce]), "scan": wait(w[stats.EarlyScan]), "unclassified": wait(w[stats.WaitAtNxNUnclassified]),
-		"wrong order": wait(w[stats.LateSenderWrongOrder]),
+		"late sender": wait(w[waitstate.LateSender]), "late receiver": wait(w[waitstate.LateReceiver]), "behind": wait(w[waitstate.LateReceiverBehindLateSender]), "N×N": wait(w[waitstate.AtNxN]), "N×N completion": wait(w[waitstate.NxNCompletion]),
+		"barrier": wait(w[waitstate.AtBarrier]), "barrier completion": wait(w[waitstate.BarrierCompletion]), "broadcast": wait(w[waitstate.LateBroadcast]),
+		"reduce": wait(w[waitstate.EarlyReduce]), "scan": wait(w[waitstate.EarlyScan]), "unclassified": wait(w[waitstate.AtNxNUnclassified]),
+		"wrong order": wait(w[waitstate.LateSenderWrongOrder]),
 	}
 	return f
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/stats"
@@ -55,8 +56,8 @@ type total struct {
 }
 
 // scalascaKinds are the wait states that Scalasca knows, in the order of the table below.
-var scalascaKinds = [...]stats.WaitKind{stats.LateSender, stats.LateSenderWrongOrder, stats.LateReceiver, stats.WaitAtNxN, stats.NxNCompletion,
-	stats.WaitAtBarrier, stats.BarrierCompletion, stats.EarlyReduce, stats.LateBroadcast}
+var scalascaKinds = [...]waitstate.Kind{waitstate.LateSender, waitstate.LateSenderWrongOrder, waitstate.LateReceiver, waitstate.AtNxN, waitstate.NxNCompletion,
+	waitstate.AtBarrier, waitstate.BarrierCompletion, waitstate.EarlyReduce, waitstate.LateBroadcast}
 
 // TestScalasca compares with the answers of Scalasca 2.6's trace analyser, with clock
 // offsets applied and no logical clock, ns summed over ranks and call instances: all of them
@@ -79,7 +80,7 @@ func TestScalasca(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := make(map[stats.WaitKind]total)
+			want := make(map[waitstate.Kind]total)
 			for i, kind := range scalascaKinds {
 				want[kind] = c.want[i]
 			}
@@ -109,7 +110,7 @@ func TestScalascaDelays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := a.DelayTotals[stats.LateSender]
+			got := a.DelayTotals[waitstate.LateSender]
 			for name, x := range map[string][2]int64{"short": {got.ShortNs, c.short}, "long": {got.LongNs, c.long}} {
 				t.Logf("%s-term costs: %d, Scalasca has %d (%+.2f %%)", name, x[0], x[1], 100*(float64(x[0])/float64(x[1])-1))
 				if abs(x[0]-x[1]) > x[1]/100 {

@@ -5,12 +5,14 @@ import (
 	"iter"
 	"slices"
 
+	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/trace"
 )
 
 // profileRows makes the flat profile of the sums of call paths, the region with the most
 // exclusive time first.
-func profileRows(p *profiler, part *profilePart) []ProfileRow {
+func profileRows(p *profiler, part *profilePart) []document.ProfileRow {
 	d, r := p.t.Defs, rate{p.t.Defs.Clock.Resolution}
 	sums := make([]regionSum, len(d.Regions)+1) // the last: regions that are not defined
 	for i := range part.paths {
@@ -25,7 +27,7 @@ func profileRows(p *profiler, part *profilePart) []ProfileRow {
 	}
 	spreadOverRanks(part.regions, sums)
 	// Regions that are defined and never visited have no row.
-	rows := []ProfileRow{}
+	rows := []document.ProfileRow{}
 	for id, s := range sums {
 		if s.count == 0 && s.exclusive == 0 {
 			continue
@@ -36,15 +38,15 @@ func profileRows(p *profiler, part *profilePart) []ProfileRow {
 			name = d.RegionLabel(trace.RegionID(id))
 		}
 		counters := counterRows(d, name, s.counters, &p.ledger)
-		rows = append(rows, ProfileRow{
-			Region: name, File: Name(d.String(def.File)), Line: Line(def.BeginLine), Paradigm: def.Paradigm.String(),
+		rows = append(rows, document.ProfileRow{
+			Region: name, File: field.Name(d.String(def.File)), Line: field.Line(def.BeginLine), Paradigm: def.Paradigm.String(),
 			Count: s.count, InclusiveNs: r.ns(s.inclusive), ExclusiveNs: r.ns(s.exclusive),
 			MinNs: r.ns(s.low.TimeNs), MaxNs: r.ns(s.high.TimeNs), MeanNs: r.mean(s.byRank, uint64(max(1, s.ranks))),
 			MinRank: s.low.Rank, MaxRank: s.high.Rank, Ranks: s.ranks,
 			Rates: ratesOf(counters), Counters: counters,
 		})
 	}
-	slices.SortStableFunc(rows, func(a, b ProfileRow) int {
+	slices.SortStableFunc(rows, func(a, b document.ProfileRow) int {
 		return cmp.Or(cmp.Compare(b.ExclusiveNs, a.ExclusiveNs), cmp.Compare(a.Region, b.Region), cmp.Compare(a.Line, b.Line))
 	})
 	return rows
@@ -57,9 +59,9 @@ const unknownRegion = "(unknown)"
 type regionSum struct {
 	count                uint64
 	inclusive, exclusive int64
-	ranks                int     // that visit it
-	byRank               int64   // exclusive on those, together
-	low, high            Extreme // exclusive on one of those
+	ranks                int           // that visit it
+	byRank               int64         // exclusive on those, together
+	low, high            field.Extreme // exclusive on one of those
 	counters             []counterSum
 }
 
@@ -97,7 +99,7 @@ func spreadOverRanks(times []regionTime, sums []regionSum) {
 // which have none, are the last.
 func (s *regionSum) spread(times []regionTime) {
 	for len(times) > 0 && times[0].rank != trace.None {
-		t := Extreme{Rank: Rank(times[0].rank)}
+		t := field.Extreme{Rank: field.Rank(times[0].rank)}
 		for len(times) > 0 && times[0].rank == uint32(t.Rank) {
 			t.TimeNs = Plus(t.TimeNs, times[0].time)
 			times = times[1:]
@@ -114,7 +116,7 @@ func (s *regionSum) spread(times []regionTime) {
 }
 
 // callPathRows lists the call paths, the one with the most inclusive time first.
-func callPathRows(p *profiler, part *profilePart) []CallPathRow {
+func callPathRows(p *profiler, part *profilePart) []document.CallPathRow {
 	d, r := p.t.Defs, rate{p.t.Defs.Clock.Resolution}
 	paths := slices.Clone(part.paths)
 	slices.SortFunc(paths, func(a, b pathSum) int {
@@ -124,13 +126,13 @@ func callPathRows(p *profiler, part *profilePart) []CallPathRow {
 	for id := range d.Regions {
 		labels[id] = d.RegionLabel(trace.RegionID(id))
 	}
-	rows := make([]CallPathRow, len(paths))
+	rows := make([]document.CallPathRow, len(paths))
 	for i, s := range paths {
 		n := p.t.Tree.Nodes[s.path]
-		rows[i] = CallPathRow{ID: Path(s.path), Parent: Path(n.Parent), Region: labels[min(int(n.Region), len(d.Regions))], Count: s.count,
+		rows[i] = document.CallPathRow{ID: field.Path(s.path), Parent: field.Path(n.Parent), Region: labels[min(int(n.Region), len(d.Regions))], Count: s.count,
 			InclusiveNs: r.ns(s.inclusive), ExclusiveNs: r.ns(s.exclusive)}
 		if int(n.Site) < len(d.SourceLocations) {
-			rows[i].File, rows[i].Line = Name(d.String(d.SourceLocations[n.Site].File)), Line(d.SourceLocations[n.Site].Line)
+			rows[i].File, rows[i].Line = field.Name(d.String(d.SourceLocations[n.Site].File)), field.Line(d.SourceLocations[n.Site].Line)
 		}
 	}
 	return rows
@@ -155,20 +157,13 @@ func (p *profiler) siteOfPath(path trace.PathID) site {
 	return s
 }
 
-// A Site is where time goes: an operation called from a source line, or a region outside MPI,
-// as rows of the document name them.
-type Site struct {
-	SourceLine
-	Operation Name
-}
-
 // Sites returns the sites of all call paths of a trace.
-func Sites(t *trace.Trace) []Site {
+func Sites(t *trace.Trace) []field.Site {
 	p := newProfiler(t, nil, nil, nil)
-	out := make([]Site, len(t.Tree.Nodes))
+	out := make([]field.Site, len(t.Tree.Nodes))
 	for path := range out {
 		s := p.siteOfPath(trace.PathID(path))
-		out[path] = Site{spell(t.Defs, s.line), Name(t.Defs.RegionLabel(s.operation))}
+		out[path] = field.Site{SourceLine: spell(t.Defs, s.line), Operation: field.Name(t.Defs.RegionLabel(s.operation))}
 	}
 	return out
 }
@@ -204,14 +199,14 @@ func (p *profiler) mpiPaths(part *profilePart) iter.Seq2[*pathSum, siteIndex] {
 
 // callSiteRows sums the calls of MPI functions by source line, the row with the most time
 // first. Sites are taken in order of call paths, so that equal rows keep one order.
-func callSiteRows(p *profiler, part *profilePart, bytes []uint64) []CallSiteRow {
+func callSiteRows(p *profiler, part *profilePart, bytes []uint64) []document.CallSiteRow {
 	type sum struct {
 		site  site
 		calls uint64
 		time  int64
 		bytes uint64
 		law   *callSum
-		paths []Path
+		paths []field.Path
 	}
 	var sums []sum
 	for s, at := range p.mpiPaths(part) {
@@ -222,34 +217,34 @@ func callSiteRows(p *profiler, part *profilePart, bytes []uint64) []CallSiteRow 
 		sums[k].calls += s.count
 		sums[k].time = Plus(sums[k].time, s.inclusive)
 		sums[k].bytes += bytes[s.path]
-		sums[k].paths = append(sums[k].paths, Path(s.path))
+		sums[k].paths = append(sums[k].paths, field.Path(s.path))
 		sums[k].law.merge(s.calls)
 	}
 	d, r := p.t.Defs, rate{p.t.Defs.Clock.Resolution}
-	rows := []CallSiteRow{}
+	rows := []document.CallSiteRow{}
 	for _, s := range sums {
 		quantile := func(q float64) int64 { return r.ns(quantileOf(s.law.buckets, s.calls, q, s.law.min, s.law.max)) }
-		rows = append(rows, CallSiteRow{
+		rows = append(rows, document.CallSiteRow{
 			Operation: d.RegionLabel(s.site.operation), SourceLine: spell(d, s.site.line), CallPaths: s.paths,
 			Calls: s.calls, TimeNs: r.ns(s.time), MinNs: r.ns(s.law.min), MeanNs: r.mean(s.time, s.calls), MaxNs: r.ns(s.law.max),
-			P50Ns: quantile(0.5), P99Ns: quantile(0.99), Bytes: s.bytes, MinRank: Rank(s.law.minRank), MaxRank: Rank(s.law.maxRank),
+			P50Ns: quantile(0.5), P99Ns: quantile(0.99), Bytes: s.bytes, MinRank: field.Rank(s.law.minRank), MaxRank: field.Rank(s.law.maxRank),
 		})
 	}
-	slices.SortStableFunc(rows, func(a, b CallSiteRow) int {
+	slices.SortStableFunc(rows, func(a, b document.CallSiteRow) int {
 		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return rows
 }
 
 // spell spells a source line out.
-func spell(d *trace.Defs, s trace.SourceLine) SourceLine {
-	out := SourceLine{Region: Name(d.RegionLabel(s.Region)), File: Name(d.String(s.File)), Line: Line(s.Line)}
+func spell(d *trace.Defs, s trace.SourceLine) field.SourceLine {
+	out := field.SourceLine{Region: field.Name(d.RegionLabel(s.Region)), File: field.Name(d.String(s.File)), Line: field.Line(s.Line)}
 	switch {
 	case out.Line == 0:
 	case s.Exact:
-		out.LineOf = LineOfCall
+		out.LineOf = field.LineOfCall
 	default:
-		out.LineOf = LineOfRegion
+		out.LineOf = field.LineOfRegion
 	}
 	return out
 }

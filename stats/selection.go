@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"tracekit/document"
 	"tracekit/trace"
 )
 
@@ -152,12 +153,12 @@ func (s *scope) ranks(t *trace.Trace) (n int) {
 }
 
 // selection returns the block that says what was selected, nil for the whole trace.
-func (s *scope) selection(t *trace.Trace) *Selection {
+func (s *scope) selection(t *trace.Trace) *document.Selection {
 	if s.all() {
 		return nil
 	}
 	x := newAxis(t)
-	sel := &Selection{Ranks: []uint32{}, FromNs: x.instant(s.from), ToNs: x.instant(s.to)}
+	sel := &document.Selection{Ranks: []uint32{}, FromNs: x.instant(s.from), ToNs: x.instant(s.to)}
 	for r, c := range s.chosen {
 		if c {
 			sel.Ranks = append(sel.Ranks, uint32(r))
@@ -226,4 +227,4 @@ func (p *Part) Overlaps(l trace.LocationID, enter, leave int64) bool {
 }
 
 // Selection returns the block that says what is selected, nil for the whole trace.
-func (p *Part) Selection() *Selection { return p.scope.selection(p.t) }
+func (p *Part) Selection() *document.Selection { return p.scope.selection(p.t) }

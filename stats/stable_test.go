@@ -14,8 +14,8 @@ import (
 	"tracekit/trace/tracetest"
 )
 
-// document analyses a trace and returns the JSON document.
-func document(t *testing.T, src trace.Source, m merge.Options, o stats.Options) []byte {
+// documentOf analyses a trace and returns the JSON document.
+func documentOf(t *testing.T, src trace.Source, m merge.Options, o stats.Options) []byte {
 	t.Helper()
 	tr, err := merge.Merge(context.Background(), src, m)
 	if err != nil {
@@ -39,11 +39,11 @@ func TestSameBytes(t *testing.T) {
 	for _, program := range []string{"halo", "masterworker", "collectives"} {
 		src, _ := generated(t, samples.Options{Program: program, Ranks: 6, Threads: 2, Iterations: 30, Seed: 9,
 			Plant: samples.Plant{LateSender: 5000, WrongOrder: 7000, Lost: 3, Skew: 3000, Drift: 20, Offsets: samples.OffsetsWrong}})
-		want := document(t, src, merge.Options{Jobs: 1}, stats.Options{Jobs: 1})
+		want := documentOf(t, src, merge.Options{Jobs: 1}, stats.Options{Jobs: 1})
 		for name, got := range map[string][]byte{
-			"again":        document(t, src, merge.Options{Jobs: 1}, stats.Options{Jobs: 1}),
-			"four jobs":    document(t, src, merge.Options{Jobs: 4}, stats.Options{Jobs: 4}),
-			"little space": document(t, src, merge.Options{Jobs: 2, Store: spill.NewStore(2<<20, t.TempDir())}, stats.Options{Jobs: 2}),
+			"again":        documentOf(t, src, merge.Options{Jobs: 1}, stats.Options{Jobs: 1}),
+			"four jobs":    documentOf(t, src, merge.Options{Jobs: 4}, stats.Options{Jobs: 4}),
+			"little space": documentOf(t, src, merge.Options{Jobs: 2, Store: spill.NewStore(2<<20, t.TempDir())}, stats.Options{Jobs: 2}),
 		} {
 			if !bytes.Equal(want, got) {
 				t.Errorf("%s, %s: the document differs:\n%s", program, name, firstDifference(want, got))

@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 
+	"tracekit/document"
 	"tracekit/trace"
 )
 
@@ -50,7 +51,7 @@ func (p *profiler) startupOf(rank uint32, l trace.LocationID, useful int64) star
 // withoutStartup computes the ratios of the run without MPI_Init and MPI_Finalize: its
 // time is that from the first rank's begin of that part to the last rank's end. It is nil
 // if no rank calls either.
-func withoutStartup(p *profiler, parts []startup, replayed *replay) *Ratios {
+func withoutStartup(p *profiler, parts []startup, replayed *replay) *document.Ratios {
 	t := runTimes{ideal: -1}
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	idealFirst, idealLast := first, last

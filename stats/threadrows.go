@@ -5,57 +5,13 @@ import (
 	"fmt"
 	"slices"
 
+	"tracekit/document"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
 	"tracekit/engine"
 	"tracekit/stats/threads"
 	"tracekit/trace"
 )
-
-// Threads says what the threads of processes do (DEFINITIONS 2.10). Times are sums; those
-// of Rows are of one thread each and sum to the run time.
-type Threads struct {
-	Threads    int              `json:"threads"`
-	Processes  int              `json:"processes"`
-	UsefulNs   int64            `json:"useful_ns"` // sum over threads
-	IdleNs     int64            `json:"idle_ns"`   // idle threads: time of masters outside parallel regions × (threads − 1)
-	Efficiency ThreadEfficiency `json:"efficiency"`
-
-	ParallelRegions  uint64 `json:"parallel_regions"`  // times that one is entered
-	ParallelNs       int64  `json:"parallel_ns"`       // time of masters in them
-	UnpairedBarriers uint64 `json:"unpaired_barriers"` // that not all threads of a team pass
-
-	Rows []ThreadRow `json:"rows"` // by rank, the master first
-}
-
-// ThreadEfficiency holds the efficiencies of threads, fractions of one. Parallel is the mean over
-// all threads of useful time / run time, and the product of Process, which is
-// efficiency.parallel_efficiency (1 where nobody calls MPI), and Thread. LoadBalance is the mean
-// over processes of the mean / the most useful time of a thread. Region and Serial are means over
-// processes too; null: no process has a parallel region.
-type ThreadEfficiency struct {
-	Parallel    *float64 `json:"parallel"`
-	Process     *float64 `json:"process"`
-	Thread      *float64 `json:"thread"`
-	LoadBalance *float64 `json:"load_balance"`
-	Region      *float64 `json:"region"`
-	Serial      *float64 `json:"serial"`
-}
-
-// A ThreadRow is the time of one thread by what it does; the last two are parts of others.
-type ThreadRow struct {
-	Rank            uint32 `json:"rank"`
-	Thread          int    `json:"thread"` // of its process; 0: the master
-	Location        uint32 `json:"location"`
-	Name            Name   `json:"name"`
-	UsefulNs        int64  `json:"useful_ns"`
-	CommunicationNs int64  `json:"communication_ns"` // in MPI
-	BarrierNs       int64  `json:"barrier_ns"`       // in barriers of its team
-	WaitingNs       int64  `json:"waiting_ns"`       // for locks, tasks and other threads
-	SchedulingNs    int64  `json:"scheduling_ns"`    // fork and join, creating threads and tasks
-	MeasurementNs   int64  `json:"measurement_ns"`   // buffer flushes, and recording off
-	IdleNs          int64  `json:"idle_ns"`          // no work, not yet or no longer there
-	SerialNs        int64  `json:"serial_ns"`        // of what is useful: outside parallel regions; of a master, else 0
-	TeamWaitNs      int64  `json:"team_wait_ns"`     // at barriers, for the last one of its team
-}
 
 // newThread returns the recorder of a location, nil if it is no thread of a rank.
 func (p *profiler) newThread(l trace.LocationID) *threads.Recorder {
@@ -114,7 +70,7 @@ func (p *profiler) teams(ctx context.Context, w *waiting) ([]*threads.Process, e
 			if int(wait.Path) < len(p.t.Tree.Nodes) {
 				call.Region = p.t.Tree.Nodes[wait.Path].Region
 			}
-			s.charge(p.scope, WaitAtTeamBarrier, wait.Location, call, wait.From, wait.Time)
+			s.charge(p.scope, waitstate.AtTeamBarrier, wait.Location, call, wait.From, wait.Time)
 		})
 		return nil
 	}, (*waitSums).combine)
@@ -139,12 +95,12 @@ func threadCount(processes []*threads.Process) (n int) {
 }
 
 // threadRows makes the block of the threads, nil if there is none.
-func threadRows(p *profiler, processes []*threads.Process, e *Efficiency) *Threads {
+func threadRows(p *profiler, processes []*threads.Process, e *document.Efficiency) *document.Threads {
 	if len(processes) == 0 {
 		return nil
 	}
 	r, runtime := rate{p.t.Defs.Clock.Resolution}, p.scope.to-p.scope.from
-	out := &Threads{Threads: threadCount(processes), Processes: len(processes)}
+	out := &document.Threads{Threads: threadCount(processes), Processes: len(processes)}
 	var useful, idle, parallel int64
 	var region, serial, balance mean
 	for _, process := range processes {
@@ -186,10 +142,10 @@ func threadRows(p *profiler, processes []*threads.Process, e *Efficiency) *Threa
 	return out
 }
 
-func threadRow(p *profiler, number int, t *threads.Thread) ThreadRow {
+func threadRow(p *profiler, number int, t *threads.Thread) document.ThreadRow {
 	r, times := rate{p.t.Defs.Clock.Resolution}, &t.Times
-	return ThreadRow{Rank: p.t.Rank[t.Location], Thread: number, Location: uint32(t.Location),
-		Name:     Name(p.t.Defs.String(p.t.Defs.Locations[t.Location].Name)),
+	return document.ThreadRow{Rank: p.t.Rank[t.Location], Thread: number, Location: uint32(t.Location),
+		Name:     field.Name(p.t.Defs.String(p.t.Defs.Locations[t.Location].Name)),
 		UsefulNs: r.ns(times[threads.Useful]), CommunicationNs: r.ns(times[threads.Communication]), BarrierNs: r.ns(times[threads.Barrier]),
 		WaitingNs: r.ns(times[threads.Waiting]), SchedulingNs: r.ns(times[threads.Scheduling]),
 		MeasurementNs: r.ns(times[threads.Measurement]), IdleNs: r.ns(times[threads.Idle]), TeamWaitNs: r.ns(t.Waits)}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/stats"
 )
@@ -44,7 +45,7 @@ func TestThreadTimes(t *testing.T) {
 			}
 			useful, waits = useful+r.UsefulNs, waits+r.TeamWaitNs
 		}
-		if all := a.WaitStates[stats.WaitAtTeamBarrier].TimeNs; max(all-waits, waits-all) > int64(len(a.Threads.Rows)) {
+		if all := a.WaitStates[waitstate.AtTeamBarrier].TimeNs; max(all-waits, waits-all) > int64(len(a.Threads.Rows)) {
 			t.Errorf("%s: threads wait %d ns for their teams, the wait state is %d", name, waits, all)
 		}
 		e := a.Threads.Efficiency

@@ -4,51 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/document"
 	"tracekit/trace"
 )
 
-// Counters says what the hardware counters counted in useful time: the increments between two
-// samples of a thread with nothing but useful time between them. Its totals are those of all
-// ranks, their threads together.
-type Counters struct {
-	CounterTotals
-	Ranks []RankCounters `json:"ranks"` // ascending; those whose threads have such samples
-}
-
-// RankCounters are the counters of one rank, its threads together.
-type RankCounters struct {
-	Rank uint32 `json:"rank"`
-	CounterTotals
-}
-
-// CounterTotals sums counters in useful time. UsefulNs is the part of the useful time in which
-// cycles were counted (instructions, if nothing counts cycles), Σ over threads.
-type CounterTotals struct {
-	UsefulNs     int64    `json:"useful_ns"`
-	Instructions *float64 `json:"instructions"` // null: nothing counts them
-	Cycles       *float64 `json:"cycles"`
-	Rates
-	Counters []UsefulCounter `json:"counters"` // in order of their definition
-}
-
-// Rates are the quotients of counters by which programs are compared (DEFINITIONS 2.6): nil
-// where nothing counts the one or the other.
-type Rates struct {
-	IPC          *float64 `json:"ipc,omitempty"`           // instructions per cycle
-	FrequencyGHz *float64 `json:"frequency_ghz,omitempty"` // cycles per ns in which they were counted
-}
-
-// A UsefulCounter is the sum of one counter in useful time, in units of Unit.
-type UsefulCounter struct {
-	Name   string   `json:"name"`
-	Unit   string   `json:"unit"`
-	Sum    *float64 `json:"sum"` // null: larger than any number
-	TimeNs int64    `json:"time_ns"`
-}
-
 // usefulCounters sums the counters of the selected processor threads by rank; nil if none
 // counts up in useful time.
-func usefulCounters(p *profiler, part *profilePart) *Counters {
+func usefulCounters(p *profiler, part *profilePart) *document.Counters {
 	byRank := make([][]counterSum, len(p.t.World))
 	var all []counterSum
 	for _, l := range part.locations {
@@ -62,10 +24,10 @@ func usefulCounters(p *profiler, part *profilePart) *Counters {
 	if all == nil {
 		return nil
 	}
-	c := &Counters{CounterTotals: counterTotals(p, all)}
+	c := &document.Counters{CounterTotals: counterTotals(p, all)}
 	for rank, sums := range byRank {
 		if sums != nil {
-			c.Ranks = append(c.Ranks, RankCounters{uint32(rank), counterTotals(p, sums)})
+			c.Ranks = append(c.Ranks, document.RankCounters{Rank: uint32(rank), CounterTotals: counterTotals(p, sums)})
 		}
 	}
 	return c
@@ -75,11 +37,11 @@ func counted(sums []counterSum) bool {
 	return slices.ContainsFunc(sums, func(c counterSum) bool { return c.samples > 0 })
 }
 
-func counterTotals(p *profiler, sums []counterSum) CounterTotals {
+func counterTotals(p *profiler, sums []counterSum) document.CounterTotals {
 	rows := counterRows(p.t.Defs, "useful time", sums, new(trace.Ledger)) // the regions tell what does not fit
-	out := CounterTotals{Rates: ratesOf(rows), Counters: make([]UsefulCounter, len(rows))}
+	out := document.CounterTotals{Rates: ratesOf(rows), Counters: make([]document.UsefulCounter, len(rows))}
 	for i, r := range rows {
-		out.Counters[i] = UsefulCounter{r.Name, r.Unit, r.Sum, r.TimeNs}
+		out.Counters[i] = document.UsefulCounter{Name: r.Name, Unit: r.Unit, Sum: r.Sum, TimeNs: r.TimeNs}
 	}
 	if instructions := findCounter(rows, instructionCounters); instructions != nil {
 		out.Instructions, out.UsefulNs = instructions.Sum, instructions.TimeNs
@@ -99,7 +61,7 @@ var (
 
 // findCounter returns the first counter that has one of the names, nil if none has. Modifiers
 // and descriptions may follow a name; reference cycles are not those of the core.
-func findCounter(rows []CounterRow, names []string) *CounterRow {
+func findCounter(rows []document.CounterRow, names []string) *document.CounterRow {
 	for i := range rows {
 		name := strings.ToUpper(strings.TrimPrefix(rows[i].Name, "perf::"))
 		name, _, _ = strings.Cut(name, " ")
@@ -112,8 +74,8 @@ func findCounter(rows []CounterRow, names []string) *CounterRow {
 }
 
 // ratesOf makes the quotients of the counters of a row.
-func ratesOf(rows []CounterRow) Rates {
-	var r Rates
+func ratesOf(rows []document.CounterRow) document.Rates {
+	var r document.Rates
 	instructions, cycles := findCounter(rows, instructionCounters), findCounter(rows, cycleCounters)
 	if cycles == nil {
 		return r

@@ -3,6 +3,7 @@ package stats
 import (
 	"context"
 
+	"tracekit/document/waitstate"
 	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -16,7 +17,7 @@ type CallWait struct {
 	From     int64            // when it begins to wait: its Enter, or when its part in a collective begins
 	Location trace.LocationID // of the call that causes the wait
 	Call     uint32           // its row; None: the cause is recorded outside any call
-	Kind     WaitKind
+	Kind     waitstate.Kind
 
 	// message is the row of the message that is waited for, in Recvs for a late sender and
 	// in Sends for a late receiver, both of the waiting location; None: no single one.
@@ -74,7 +75,7 @@ type waiting struct {
 
 // waitSums adds up the waits, messages and collectives of some calls of the selection.
 type waitSums struct {
-	sums            [waitKinds]waitSum
+	sums            [waitstate.Kinds]waitSum
 	same, different int64    // ticks of wrong order, by whether both messages come from one location
 	byPath          []int64  // ticks of wait by call path, startup included
 	together        []int64  // those of them in collectives
@@ -174,14 +175,14 @@ func (w *waiting) chargeCalls(ctx context.Context) (*waitSums, error) {
 				row := &rows[i]
 				call := &trace.Call{Seq: row.seq, Path: row.path, Region: row.region}
 				if row.SenderTime > 0 {
-					late := s.charge(w.scope, LateSender, l, call, row.From, row.SenderTime)
+					late := s.charge(w.scope, waitstate.LateSender, l, call, row.From, row.SenderTime)
 					s.msgs.senders.add(w.t.Rank[w.t.Recvs[l].Ptr(int(row.senderMessage)).SendLoc], late)
 				}
 				rest := s.charge(w.scope, row.Kind, l, call, row.From+row.SenderTime, row.Time-row.SenderTime)
 				switch row.Kind {
-				case LateSender:
+				case waitstate.LateSender:
 					s.msgs.senders.add(w.t.Rank[row.Location], rest)
-				case LateReceiver, LateReceiverBehindLateSender:
+				case waitstate.LateReceiver, waitstate.LateReceiverBehindLateSender:
 					s.msgs.receivers.add(w.t.Rank[row.Location], rest)
 				}
 				if w.scope.has(l) && int(row.path) < len(s.byPath) {
@@ -198,7 +199,7 @@ func (w *waiting) chargeCalls(ctx context.Context) (*waitSums, error) {
 }
 
 // charge adds what is selected of the wait of a call, and returns it.
-func (s *waitSums) charge(scope *scope, kind WaitKind, l trace.LocationID, call *trace.Call, from, time int64) int64 {
+func (s *waitSums) charge(scope *scope, kind waitstate.Kind, l trace.LocationID, call *trace.Call, from, time int64) int64 {
 	clipped := scope.clip(from, from+time)
 	if clipped <= 0 || !scope.has(l) {
 		return 0
@@ -246,7 +247,7 @@ func (w *waiting) startup(class trace.CallClass) {
 			continue
 		}
 		w.calls[m.location].note(m.call, w.t.Calls[m.location].Ptr(int(m.call)),
-			&CallWait{Time: wait, From: m.enter, Location: in[last].location, Call: in[last].call, Kind: WaitAtStartup, message: trace.None})
+			&CallWait{Time: wait, From: m.enter, Location: in[last].location, Call: in[last].call, Kind: waitstate.AtStartup, message: trace.None})
 	}
 }
 

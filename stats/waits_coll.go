@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"tracekit/document/waitstate"
 	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -56,7 +57,7 @@ type memberPart struct {
 	call   uint32 // that waits: the one that begins the part or that completes it
 	begins uint32 // the call that begins it; None: not recorded
 	cause  callKey
-	kind   WaitKind
+	kind   waitstate.Kind
 }
 
 // callWait returns the wait of a part as that of call c. It begins with the part or, if the
@@ -333,15 +334,15 @@ func (x *instances) chargeBlocking(c *trace.Collective, in []member, out []collW
 		call := x.t.Calls[m.location].Ptr(int(m.call))
 		switch p {
 		case trace.PatternAllToAll:
-			x.sums.charge(x.scope, NxNCompletion, m.location, call, m.leave-o.completion, o.completion)
+			x.sums.charge(x.scope, waitstate.NxNCompletion, m.location, call, m.leave-o.completion, o.completion)
 		case trace.PatternBarrier:
-			x.sums.charge(x.scope, BarrierCompletion, m.location, call, m.leave-o.completion, o.completion)
+			x.sums.charge(x.scope, waitstate.BarrierCompletion, m.location, call, m.leave-o.completion, o.completion)
 		}
 	}
 }
 
 // waits says that a call of a member waits for another member.
-func (x *instances) waits(m *member, call uint32, kind WaitKind, time int64, cause *member) {
+func (x *instances) waits(m *member, call uint32, kind waitstate.Kind, time int64, cause *member) {
 	p := x.parts.Ptr(int(m.row))
 	p.call, p.kind, p.wait, p.cause = call, kind, time, callKey{cause.location, cause.call}
 }
@@ -353,7 +354,7 @@ func (x *instances) nonblocking(p trace.Pattern, in []member, blocking int) {
 	if blocking == len(in) || len(in) == 1 {
 		return
 	}
-	kind := WaitAtNxN
+	kind := waitstate.AtNxN
 	if p == trace.PatternBarrier || p == trace.PatternSparse {
 		kind = waitAt(p)
 	}
@@ -371,4 +372,10 @@ func (x *instances) nonblocking(p trace.Pattern, in []member, blocking int) {
 			x.waits(m, m.done, kind, wait, &in[last])
 		}
 	}
+}
+
+// waitAt returns the wait state of a pattern of collectives.
+func waitAt(p trace.Pattern) waitstate.Kind {
+	return [...]waitstate.Kind{trace.PatternBarrier: waitstate.AtBarrier, trace.PatternAllToAll: waitstate.AtNxN, trace.PatternSparse: waitstate.AtNxNUnclassified,
+		trace.PatternOneToAll: waitstate.LateBroadcast, trace.PatternAllToOne: waitstate.EarlyReduce, trace.PatternScan: waitstate.EarlyScan}[p]
 }

@@ -3,6 +3,7 @@ package stats
 import (
 	"context"
 
+	"tracekit/document/waitstate"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -78,7 +79,7 @@ type partnerWait struct {
 	message  uint32 // as in CallWait
 }
 
-func (w partnerWait) callWait(kind WaitKind, c *trace.Call) CallWait {
+func (w partnerWait) callWait(kind waitstate.Kind, c *trace.Call) CallWait {
 	return CallWait{Time: w.time, From: c.Enter, Location: w.location, Call: w.call, Kind: kind, message: w.message}
 }
 
@@ -159,11 +160,11 @@ func (p *p2pWalk) note(i uint32, c *trace.Call) {
 	var wait CallWait
 	switch {
 	case p.receiver.time <= p.sender.time:
-		wait = p.sender.callWait(LateSender, c)
+		wait = p.sender.callWait(waitstate.LateSender, c)
 	case p.sender.time == 0:
-		wait = p.receiver.callWait(LateReceiver, c)
+		wait = p.receiver.callWait(waitstate.LateReceiver, c)
 	default:
-		wait = p.receiver.callWait(LateReceiverBehindLateSender, c)
+		wait = p.receiver.callWait(waitstate.LateReceiverBehindLateSender, c)
 		wait.SenderTime, wait.senderMessage = p.sender.time, p.sender.message
 	}
 	if p.waits.note(i, c, &wait) && p.sender.time > 0 {
@@ -392,7 +393,7 @@ func (o *orderWindow) arrive(p *p2pWalk, source uint32, sent int64) {
 			continue
 		}
 		call := p.rows.Ptr(int(i.call))
-		charged := p.sums.charge(p.scope, LateSenderWrongOrder, p.l, call, call.Enter, i.wait)
+		charged := p.sums.charge(p.scope, waitstate.LateSenderWrongOrder, p.l, call, call.Enter, i.wait)
 		if source == i.source {
 			p.sums.same = Plus(p.sums.same, charged)
 		} else {

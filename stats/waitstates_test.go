@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"tracekit/document/waitstate"
 )
 
 // TestWaitStatesAreDefined holds the table of wait states against the headings of the definitions. Keys and
@@ -14,7 +16,7 @@ func TestWaitStatesAreDefined(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := make(map[string]bool)
-	for k := NoWait + 1; k < waitKinds; k++ {
+	for k := waitstate.None + 1; k < waitstate.Kinds; k++ {
 		info := k.Info()
 		if !strings.Contains(string(text), "\n## "+info.Definition+" ") {
 			t.Errorf("%s: there is no section %q", info.Key, info.Definition)

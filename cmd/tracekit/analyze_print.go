@@ -7,6 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"tracekit/document"
+	"tracekit/document/cause"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -89,7 +93,7 @@ func (r *report) of(total int, what string) string {
 
 // located reports whether it is known of any call where it is made.
 func (r *report) located() bool {
-	return slices.ContainsFunc(r.a.CallSites, func(c stats.CallSiteRow) bool { return c.Region != "" || c.File != "" })
+	return slices.ContainsFunc(r.a.CallSites, func(c document.CallSiteRow) bool { return c.Region != "" || c.File != "" })
 }
 
 // where names what the rows of tables of calls are.
@@ -101,7 +105,7 @@ func (r *report) where() string {
 }
 
 // place names a source line; nothing where no call has one, so that the column goes.
-func (r *report) place(s stats.SourceLine) string {
+func (r *report) place(s field.SourceLine) string {
 	if s.Region == "" && s.File == "" && !r.sites {
 		return ""
 	}
@@ -132,7 +136,7 @@ func (r *report) header() {
 }
 
 // processes tells how many ranks there are, and of how many.
-func processes(t stats.TraceInfo) string {
+func processes(t document.TraceInfo) string {
 	if t.ProcessesMissing > 0 {
 		return fmt.Sprintf("%d of %s", t.Processes-t.ProcessesMissing, plural(t.Processes, "process", "processes"))
 	}
@@ -145,7 +149,7 @@ func (r *report) clock() {
 
 // formatClock says what was done about the clocks, and how many messages run backwards as
 // recorded, with the measured offsets and in the end.
-func formatClock(c *stats.Clock) string {
+func formatClock(c *document.Clock) string {
 	backwards := func(n uint64) string {
 		text := plural(int(n), "message runs", "messages run") + " backwards"
 		if c.MinLatencyNs > 0 {
@@ -200,7 +204,7 @@ func (r *report) findings() {
 }
 
 // printFindings writes a line for each finding, which is never shortened.
-func printFindings(w io.Writer, width int, heading string, findings []stats.Finding) {
+func printFindings(w io.Writer, width int, heading string, findings []document.Finding) {
 	if len(findings) == 0 {
 		return
 	}
@@ -212,7 +216,7 @@ func printFindings(w io.Writer, width int, heading string, findings []stats.Find
 }
 
 // formatPlace names where a finding was first met, with the words that introduce it.
-func formatPlace(p *stats.Place) string {
+func formatPlace(p *field.Place) string {
 	if p == nil {
 		return ""
 	}
@@ -256,30 +260,30 @@ func (r *report) efficiency() {
 		g.titles = g.titles[:2]
 		g.note("Times are wall time.")
 	}
-	row := func(name string, get func(*stats.Ratios) string) {
+	row := func(name string, get func(*document.Ratios) string) {
 		cells := []string{name, get(&e.Ratios)}
 		if without != nil {
 			cells = append(cells, get(without))
 		}
 		g.add(cells...)
 	}
-	ratio := func(get func(*stats.Ratios) *float64) func(*stats.Ratios) string {
-		return func(x *stats.Ratios) string { return orDash(get(x)) }
+	ratio := func(get func(*document.Ratios) *float64) func(*document.Ratios) string {
+		return func(x *document.Ratios) string { return orDash(get(x)) }
 	}
-	row("parallel efficiency", ratio(func(x *stats.Ratios) *float64 { return x.ParallelEfficiency }))
-	row("  load balance", ratio(func(x *stats.Ratios) *float64 { return x.LoadBalance }))
-	row("  communication", ratio(func(x *stats.Ratios) *float64 { return x.CommunicationEfficiency }))
-	row("    serialization", ratio(func(x *stats.Ratios) *float64 { return x.SerializationEfficiency }))
-	row("    transfer", ratio(func(x *stats.Ratios) *float64 { return x.TransferEfficiency }))
+	row("parallel efficiency", ratio(func(x *document.Ratios) *float64 { return x.ParallelEfficiency }))
+	row("  load balance", ratio(func(x *document.Ratios) *float64 { return x.LoadBalance }))
+	row("  communication", ratio(func(x *document.Ratios) *float64 { return x.CommunicationEfficiency }))
+	row("    serialization", ratio(func(x *document.Ratios) *float64 { return x.SerializationEfficiency }))
+	row("    transfer", ratio(func(x *document.Ratios) *float64 { return x.TransferEfficiency }))
 	if o := e.Offload; o != nil {
 		g.note("Hosts: of the time outside MPI, what master threads do not only wait for devices.")
 		g.add("hosts, waits for devices left out", orDash(o.ParallelEfficiency))
 		g.add("  offload", orDash(o.Efficiency))
 	}
-	row("run time", func(x *stats.Ratios) string { return formatTime(x.RuntimeNs) })
-	row("useful time, mean", func(x *stats.Ratios) string { return formatTime(x.UsefulMeanNs) })
-	row("  least", func(x *stats.Ratios) string { return formatExtreme(x.UsefulMin) })
-	row("  most", func(x *stats.Ratios) string { return formatExtreme(x.UsefulMax) })
+	row("run time", func(x *document.Ratios) string { return formatTime(x.RuntimeNs) })
+	row("useful time, mean", func(x *document.Ratios) string { return formatTime(x.UsefulMeanNs) })
+	row("  least", func(x *document.Ratios) string { return formatExtreme(x.UsefulMin) })
+	row("  most", func(x *document.Ratios) string { return formatExtreme(x.UsefulMax) })
 	r.show(g)
 	if t := e.WorkerThreads; t != nil && r.a.Threads == nil {
 		fmt.Fprintf(r.w, "%s: useful for %s of %s\n", plural(t.Threads, "worker thread", "worker threads"),
@@ -315,10 +319,10 @@ func (r *report) waitStates() {
 		return
 	}
 	g.note("Times are sums over ranks, share is of all ranks' run time; the last four columns are about the longest single wait.")
-	if s[stats.WaitAtTeamBarrier].Count > 0 {
+	if s[waitstate.AtTeamBarrier].Count > 0 {
 		g.note("At barriers of threads they are sums over threads, and the share is of all threads' run time.")
 	}
-	if s[stats.NxNCompletion].Count > 0 || s[stats.BarrierCompletion].Count > 0 {
+	if s[waitstate.NxNCompletion].Count > 0 || s[waitstate.BarrierCompletion].Count > 0 {
 		g.note("Completion: how long ranks stay in a collective after the first rank has left it.")
 	}
 	r.show(g)
@@ -346,8 +350,8 @@ func (r *report) diagnosis() {
 	for i, c := range causes[:min(r.top, len(causes))] {
 		fmt.Fprintln(r.w, wrap(fmt.Sprintf("%2d. %s", i+1, c.Text), r.width, 4))
 	}
-	slow := slices.ContainsFunc(causes, func(c stats.Cause) bool { return c.Kind == stats.CauseSlowCalls || c.Kind == stats.CauseTransfer })
-	if slow && r.a.Efficiency != nil && slices.ContainsFunc(r.a.Findings, func(f stats.Finding) bool { return f.Severity != "info" }) {
+	slow := slices.ContainsFunc(causes, func(c cause.Cause) bool { return c.Kind == cause.SlowCalls || c.Kind == cause.Transfer })
+	if slow && r.a.Efficiency != nil && slices.ContainsFunc(r.a.Findings, func(f document.Finding) bool { return f.Severity != "info" }) {
 		r.line("Records are lost (see the findings): what a call has waited for may be among them, and the call looks slow then.")
 	}
 	if len(causes) > 1 {
@@ -381,16 +385,16 @@ func (r *report) delays() {
 
 // allWaits says of which waits places have shares: of more than there are wait states, if ranks wait at startup.
 func (r *report) allWaits() string {
-	if startup := waitsOf(r.a.DelayTotals[stats.WaitAtStartup]); startup > 0 {
+	if startup := waitsOf(r.a.DelayTotals[waitstate.AtStartup]); startup > 0 {
 		return "Share is of all waits, " + formatTime(startup) + " in MPI_Init and MPI_Finalize among them."
 	}
 	return "Share is of all waits."
 }
 
-func waitsOf(t stats.DelayTotal) int64 { return t.ShortNs + t.LongNs + t.UnexplainedNs }
+func waitsOf(t waitstate.DelayTotal) int64 { return t.ShortNs + t.LongNs + t.UnexplainedNs }
 
 // operation returns the operation of a row, or that it is none.
-func (r *report) operation(operation stats.Name, line stats.SourceLine) string {
+func (r *report) operation(operation field.Name, line field.SourceLine) string {
 	if operation == "" && r.a.Efficiency != nil && !strings.HasPrefix(string(line.Region), "(") {
 		return "(outside MPI)"
 	}
@@ -417,7 +421,7 @@ func (r *report) criticalPath() {
 }
 
 // alone prints the path of a run in which nobody waits for another: that of one location.
-func (r *report) alone(c *stats.CriticalPath) {
+func (r *report) alone(c *document.CriticalPath) {
 	g := r.grid(fmt.Sprintf("The location that ends last, %s%s", formatTime(c.LengthNs), r.of(len(c.Regions), "places")), "<source line", "time", "share")
 	why := "No communication is recorded"
 	if m := r.a.Messages; m != nil && m.Count > 0 {
@@ -434,7 +438,7 @@ func (r *report) profile() {
 	g := r.grid("Time by region"+r.of(len(r.a.Profile), "regions"), "<region", "<paradigm", "visits", "inclusive", "exclusive", "share",
 		"ranks", "least", "on", "mean per rank", "most", "on")
 	g.note("Inclusive, exclusive and share are sums over all locations; least, mean and most are the exclusive time of a rank that visits the region, all its threads together.")
-	of := func(ns int64, rank stats.Rank) string { // "-": no rank visits the region
+	of := func(ns int64, rank field.Rank) string { // "-": no rank visits the region
 		if rank == trace.None {
 			return "-"
 		}
@@ -449,7 +453,7 @@ func (r *report) profile() {
 	for _, p := range r.a.Profile[:min(r.top, len(r.a.Profile))] {
 		name := p.Region
 		if names[name] > 1 { // of several regions
-			name = place(stats.SourceLine{Region: stats.Name(name), File: p.File, Line: p.Line})
+			name = place(field.SourceLine{Region: field.Name(name), File: p.File, Line: p.Line})
 		}
 		g.add(name, p.Paradigm, formatCount(p.Count), formatTime(p.InclusiveNs), formatTime(p.ExclusiveNs),
 			shareOf(float64(p.ExclusiveNs), total), formatCount(p.Ranks), of(p.MinNs, p.MinRank), formatRank(p.MinRank),
@@ -468,7 +472,7 @@ func (r *report) counters() {
 			if rows++; rows > r.top {
 				continue
 			}
-			rates := stats.Rates{}
+			rates := document.Rates{}
 			if i == 0 {
 				rates = p.Rates
 			}
@@ -488,12 +492,12 @@ func (r *report) usefulCounters() {
 	}
 	g := r.grid("Counters in useful time"+r.of(len(c.Ranks), "ranks"), "<", "useful time", "instructions", "cycles", "IPC", "GHz")
 	g.note("Sums over the threads of a rank, of useful time that is covered by samples.")
-	row := func(name string, t *stats.CounterTotals) {
+	row := func(name string, t *document.CounterTotals) {
 		g.add(name, formatTime(t.UsefulNs), number(t.Instructions), number(t.Cycles), thousandths(t.IPC), thousandths(t.FrequencyGHz))
 	}
 	row("all ranks", &c.CounterTotals)
 	for i := range c.Ranks[:min(r.top, len(c.Ranks))] {
-		row("rank "+formatRank(stats.Rank(c.Ranks[i].Rank)), &c.Ranks[i].CounterTotals)
+		row("rank "+formatRank(field.Rank(c.Ranks[i].Rank)), &c.Ranks[i].CounterTotals)
 	}
 	r.show(g)
 }
@@ -555,7 +559,7 @@ func (r *report) messages() {
 	r.show(pairs)
 }
 
-func belowZero(l *stats.Latency) uint64 {
+func belowZero(l *document.Latency) uint64 {
 	if l == nil {
 		return 0
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/document"
 	"tracekit/plots"
 	"tracekit/stats"
 	"tracekit/stats/compare"
@@ -97,15 +98,15 @@ func (o *compareOptions) validate() error {
 
 // A compareDocument says how two sides differ. Times are in ns; A and B are the first runs.
 type compareDocument struct {
-	Schema string          `json:"schema"`
-	A      stats.TraceInfo `json:"a"`
-	B      stats.TraceInfo `json:"b"`
+	Schema string             `json:"schema"`
+	A      document.TraceInfo `json:"a"`
+	B      document.TraceInfo `json:"b"`
 	*compare.Comparison
 	recordsBlock
 	Results []resultChange `json:"results"`
 
-	FindingsA []stats.Finding `json:"findings_a"` // of all runs of A
-	FindingsB []stats.Finding `json:"findings_b"`
+	FindingsA []document.Finding `json:"findings_a"` // of all runs of A
+	FindingsB []document.Finding `json:"findings_b"`
 }
 
 // A resultChange is one number of both analyses, named by its path in their documents.
@@ -141,8 +142,8 @@ func openSide(ctx context.Context, io *streams, opts *compareOptions, path strin
 }
 
 // findings are those of the analysis, and what was noticed of a trace that was read again.
-func (s *side) findings() []stats.Finding {
-	changed := func(f stats.Finding) bool { return f.Code == string(trace.CodeChangedMeanwhile) }
+func (s *side) findings() []document.Finding {
+	changed := func(f document.Finding) bool { return f.Code == string(trace.CodeChangedMeanwhile) }
 	if slices.ContainsFunc(s.a.Findings, changed) {
 		return s.a.Findings
 	}
@@ -154,7 +155,7 @@ type sampledSide struct {
 	samples  []*compare.Sample
 	first    *stats.Result
 	open     *side // nil: closed
-	findings []stats.Finding
+	findings []document.Finding
 }
 
 func (s *sampledSide) close() {
@@ -198,7 +199,7 @@ func runCompare(ctx context.Context, io *streams, opts *compareOptions) error {
 	}
 	defer b.close()
 	doc := newComparison(a.first, b.first, compare.Of(a.samples, b.samples))
-	doc.FindingsA, doc.FindingsB = slices.Concat([]stats.Finding{}, a.findings), slices.Concat([]stats.Finding{}, b.findings)
+	doc.FindingsA, doc.FindingsB = slices.Concat([]document.Finding{}, a.findings), slices.Concat([]document.Finding{}, b.findings)
 	if opts.records {
 		if doc.recordsBlock, err = recordsOf(ctx, io, opts, a.open, b.open); err != nil {
 			return err

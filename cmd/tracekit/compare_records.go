@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"tracekit/document/field"
 	"tracekit/plots"
 	"tracekit/reconstruct/difference"
-	"tracekit/stats"
 	"tracekit/trace"
 )
 
@@ -27,8 +27,8 @@ type pairedRecords struct {
 	Paired uint64       `json:"paired"`
 	OnlyA  uint64       `json:"only_a"`
 	OnlyB  uint64       `json:"only_b"`
-	FirstA *stats.Place `json:"first_a"`
-	FirstB *stats.Place `json:"first_b"`
+	FirstA *field.Place `json:"first_a"`
+	FirstB *field.Place `json:"first_b"`
 }
 
 // A spread describes a distribution of differences.
@@ -100,12 +100,12 @@ func factor(reference, spread float64) *float64 {
 	return &f
 }
 
-func placeOf(p *trace.Place) *stats.Place {
+func placeOf(p *trace.Place) *field.Place {
 	if p == nil {
 		return nil
 	}
 	l := uint32(p.Location)
-	return &stats.Place{Location: &l, Seq: p.Seq}
+	return &field.Place{Location: &l, Seq: p.Seq}
 }
 
 func spreadOf(d *difference.Distribution) *spread {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/document"
 	"tracekit/engine"
 	"tracekit/formulae"
 	"tracekit/formulae/tkf"
@@ -40,9 +41,9 @@ type compressOptions struct {
 // memory allowed if it was asked for, and what is wrong with the trace.
 type compressDocument struct {
 	*tkf.Report
-	Rebuilt  *stats.Rebuilt       `json:"rebuilt"` // null: what was compressed was recorded
+	Rebuilt  *document.Rebuilt    `json:"rebuilt"` // null: what was compressed was recorded
 	ByMemory []formulae.MemoryRow `json:"learned_by_memory,omitempty"`
-	Findings []stats.Finding      `json:"findings"` // of reading
+	Findings []document.Finding   `json:"findings"` // of reading
 }
 
 // formFlags say what formulae may be.
@@ -157,7 +158,7 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 		return err
 	}
 	defer src.Close()
-	doc, findings := &compressDocument{Rebuilt: stats.RebuiltOf(src.Info())}, []trace.Finding(nil)
+	doc, findings := &compressDocument{Rebuilt: document.RebuiltOf(src.Info())}, []trace.Finding(nil)
 	err = writeAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) (err error) {
 		bar := startProgress(io, opts.quiet, "compressing")
 		defer bar.done()

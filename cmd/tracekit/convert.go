@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/document"
 	"tracekit/engine"
 	"tracekit/merge"
 	"tracekit/readers"
@@ -33,17 +34,17 @@ type convertOptions struct {
 
 // A convertDocument says what was written and what the target format cannot express.
 type convertDocument struct {
-	Schema    string            `json:"schema"`
-	In        string            `json:"in"`
-	InFormat  string            `json:"in_format"`
-	Out       string            `json:"out"`
-	OutFormat string            `json:"out_format"`
-	Events    uint64            `json:"events"`
-	Rebuilt   *stats.Rebuilt    `json:"rebuilt"`  // null: the trace was recorded; what is written says so too
-	Clock     *stats.Clock      `json:"clock"`    // null: times and measured offsets were copied, without looking at them
-	Measured  int               `json:"measured"` // locations with measured clock offsets beside the times
-	Lost      map[string]uint64 `json:"lost"`     // not representable in the target format, by what it is
-	Findings  []stats.Finding   `json:"findings"` // of reading
+	Schema    string             `json:"schema"`
+	In        string             `json:"in"`
+	InFormat  string             `json:"in_format"`
+	Out       string             `json:"out"`
+	OutFormat string             `json:"out_format"`
+	Events    uint64             `json:"events"`
+	Rebuilt   *document.Rebuilt  `json:"rebuilt"`  // null: the trace was recorded; what is written says so too
+	Clock     *document.Clock    `json:"clock"`    // null: times and measured offsets were copied, without looking at them
+	Measured  int                `json:"measured"` // locations with measured clock offsets beside the times
+	Lost      map[string]uint64  `json:"lost"`     // not representable in the target format, by what it is
+	Findings  []document.Finding `json:"findings"` // of reading
 }
 
 func newConvert(io *streams, run func(context.Context, *streams, *convertOptions) error) *cobra.Command {
@@ -168,10 +169,10 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 }
 
 // report says what was written, with these definitions.
-func (opts *convertOptions) report(io *streams, in *input, defs *trace.Defs, events uint64, clock *stats.Clock, lost map[string]uint64, findings []trace.Finding) error {
+func (opts *convertOptions) report(io *streams, in *input, defs *trace.Defs, events uint64, clock *document.Clock, lost map[string]uint64, findings []trace.Finding) error {
 	doc := &convertDocument{
 		Schema: convertSchema, In: in.Info().Path, InFormat: in.Info().Format, Out: opts.out, OutFormat: opts.format,
-		Events: events, Rebuilt: stats.RebuiltOf(in.Info()), Clock: clock, Measured: withOffsets(defs), Lost: lost, Findings: stats.FindingRows(findings),
+		Events: events, Rebuilt: document.RebuiltOf(in.Info()), Clock: clock, Measured: withOffsets(defs), Lost: lost, Findings: stats.FindingRows(findings),
 	}
 	return opts.finish(io, doc, func() { doc.print(io) }, doc.Findings, func() ([]string, error) {
 		if !opts.strict || len(doc.Lost) == 0 {
@@ -183,7 +184,7 @@ func (opts *convertOptions) report(io *streams, in *input, defs *trace.Defs, eve
 
 // timed returns the trace with the times that are to be written and, unless they are copied,
 // what was done about them.
-func (o *convertOptions) timed(ctx context.Context, io *streams, in *input) (trace.Source, *stats.Clock, error) {
+func (o *convertOptions) timed(ctx context.Context, io *streams, in *input) (trace.Source, *document.Clock, error) {
 	if o.clock == copyClock {
 		return in, nil, nil
 	}

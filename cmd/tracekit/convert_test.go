@@ -10,18 +10,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tracekit/stats"
+	"tracekit/document"
 	"tracekit/trace/tracetest"
 )
 
 // A timed is what of an analysis depends on the clock and on no format.
 type timed struct {
-	Clock      stats.Clock `json:"clock"`
+	Clock      document.Clock `json:"clock"`
 	WaitStates map[string]struct {
 		Count  uint64 `json:"count"`
 		TimeNs int64  `json:"time_ns"`
 	} `json:"wait_states"`
-	Messages stats.Messages `json:"messages"`
+	Messages document.Messages `json:"messages"`
 }
 
 // command runs a command line and decodes its document.
@@ -70,7 +70,7 @@ func TestConvertedClocks(t *testing.T) {
 				if kept := clock == "none"; kept != (done.Measured > 0) {
 					t.Errorf("%s: measured offsets of %d locations", name, done.Measured)
 				}
-				got.Clock, want.Clock = stats.Clock{}, stats.Clock{}
+				got.Clock, want.Clock = document.Clock{}, document.Clock{}
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s: original is -, copy is +:\n%s", name, diff)
 				}
@@ -116,10 +116,10 @@ func TestAlign(t *testing.T) {
 	}
 	for align, want := range map[string]int64{"recorded": 99_000_021_000, "start": 21_000} {
 		doc := command[struct {
-			Trace    stats.TraceInfo `json:"trace"`
-			Findings []stats.Finding `json:"findings"`
+			Trace    document.TraceInfo `json:"trace"`
+			Findings []document.Finding `json:"findings"`
 		}](t, dir, append([]string{"analyze", "--align", align}, files...)...)
-		unaligned := slices.ContainsFunc(doc.Findings, func(f stats.Finding) bool {
+		unaligned := slices.ContainsFunc(doc.Findings, func(f document.Finding) bool {
 			return f.Code == "unaligned_clocks" && strings.Contains(f.Text, "--align start")
 		})
 		if doc.Trace.DurationNs != want || unaligned != (align == "recorded") {

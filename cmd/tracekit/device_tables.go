@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"tracekit/document/accelerator"
 	"tracekit/readers/arrowdir"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -32,7 +33,7 @@ func deviceTables(a *stats.Result) []arrowdir.Table {
 		return arrowdir.TableColumn{Name: column, Names: l.names}
 	}
 	times := integers("span_ns", "busy_ns", "compute_ns", "communication_ns", "exposed_communication_ns", "memory_ns", "exposed_memory_ns", "idle_ns")
-	fill := func(r *arrowdir.Rows, d *stats.DeviceTimes) {
+	fill := func(r *arrowdir.Rows, d *accelerator.Times) {
 		for _, ns := range []int64{d.SpanNs, d.BusyNs, d.ComputeNs, d.CommunicationNs, d.ExposedCommunicationNs, d.MemoryNs, d.ExposedMemoryNs, d.IdleNs} {
 			r.Int(ns)
 		}
@@ -43,7 +44,7 @@ func deviceTables(a *stats.Result) []arrowdir.Table {
 		Fill: func(r *arrowdir.Rows) {
 			for i := range a.Devices {
 				d := &a.Devices[i]
-				fill(r.ID(uint32(d.Rank)).Name(devices.of(d.Device)), &d.DeviceTimes)
+				fill(r.ID(uint32(d.Rank)).Name(devices.of(d.Device)), &d.Times)
 				c := d.IdleCauses
 				r.Int(c.HostBoundNs).Int(c.KernelGapsNs).Int(c.UnknownNs).Int(c.CollectiveWaitNs).Int(d.StartNs)
 				if l := d.Launches; l != nil && l.Delay != nil {
@@ -65,7 +66,7 @@ func deviceTables(a *stats.Result) []arrowdir.Table {
 				d := &a.Devices[i]
 				for j := range d.Streams {
 					s := &d.Streams[j]
-					fill(r.ID(uint32(d.Rank)).Name(devices.of(d.Device)).Name(streams.of(s.Stream)).Int(int64(s.Count)), &s.DeviceTimes)
+					fill(r.ID(uint32(d.Rank)).Name(devices.of(d.Device)).Name(streams.of(s.Stream)).Int(int64(s.Count)), &s.Times)
 					if !r.End() {
 						return
 					}
@@ -75,7 +76,7 @@ func deviceTables(a *stats.Result) []arrowdir.Table {
 	single := arrowdir.Table{Name: "kernels", Columns: append([]arrowdir.TableColumn{{Name: "rank"}, named("device", devices), named("kernel", kernels),
 		named("kind", kinds), named("operator", calls), named("call", calls)}, integers("count", "time_ns")...),
 		Fill: func(r *arrowdir.Rows) {
-			row := func(d *stats.Device, k *stats.DeviceKernel, operator, call uint32, count uint64, ns int64) bool {
+			row := func(d *accelerator.Device, k *accelerator.Kernel, operator, call uint32, count uint64, ns int64) bool {
 				r.ID(uint32(d.Rank)).Name(devices.of(d.Device)).Name(kernels.of(k.Name)).Name(kinds.of(k.Kind)).Name(operator).Name(call)
 				return r.Int(int64(count)).Int(ns).End()
 			}

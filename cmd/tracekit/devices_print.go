@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/document"
+	"tracekit/document/accelerator"
+	"tracekit/document/field"
 	"tracekit/stats"
 )
 
@@ -33,7 +36,7 @@ func (r *report) devices() {
 
 // deviceVerdict says in a sentence or two what the devices do with their time, and what there is most
 // to gain from.
-func deviceVerdict(d []stats.Device, run int64) string {
+func deviceVerdict(d []accelerator.Device, run int64) string {
 	var span, compute, communication, memory, idle, host, gaps, waiting int64
 	for _, x := range d {
 		for _, s := range []struct {
@@ -94,7 +97,7 @@ func deviceVerdict(d []stats.Device, run int64) string {
 }
 
 // mostComputed returns the kernel that computes for the longest time on all devices together.
-func mostComputed(d []stats.Device) (most string, ns int64) {
+func mostComputed(d []accelerator.Device) (most string, ns int64) {
 	sums := make(map[string]int64)
 	for _, x := range d {
 		for _, k := range x.Kernels {
@@ -112,7 +115,7 @@ func mostComputed(d []stats.Device) (most string, ns int64) {
 }
 
 // executed returns the sum of all single executions.
-func executed(d []stats.Device) (ns int64) {
+func executed(d []accelerator.Device) (ns int64) {
 	for _, x := range d {
 		for _, k := range x.Kernels {
 			ns = stats.Plus(ns, k.TimeNs)
@@ -155,7 +158,7 @@ func (r *report) devicePath() {
 
 // A kernelRow is a kernel of all devices together.
 type kernelRow struct {
-	stats.DeviceKernel
+	accelerator.Kernel
 	from map[string]int64
 }
 
@@ -167,7 +170,7 @@ func (r *report) deviceKernels() {
 		for _, k := range d.Kernels {
 			x := byName[k.Kind+" "+k.Name]
 			if x == nil {
-				x = &kernelRow{DeviceKernel: k, from: make(map[string]int64)}
+				x = &kernelRow{Kernel: k, from: make(map[string]int64)}
 				x.Count, x.TimeNs = 0, 0
 				byName[k.Kind+" "+k.Name] = x
 				rows = append(rows, x)
@@ -205,7 +208,7 @@ type onDevice[T any] struct {
 }
 
 // onDevices joins the rows of all devices, those with the most time first.
-func onDevices[T any](devices []stats.Device, of func(*stats.Device) []T, ns func(*T) int64) (out []onDevice[T]) {
+func onDevices[T any](devices []accelerator.Device, of func(*accelerator.Device) []T, ns func(*T) int64) (out []onDevice[T]) {
 	for i := range devices {
 		for _, row := range of(&devices[i]) {
 			out = append(out, onDevice[T]{row, devices[i].Device})
@@ -216,7 +219,7 @@ func onDevices[T any](devices []stats.Device, of func(*stats.Device) []T, ns fun
 }
 
 func (r *report) deviceGaps() {
-	rows := onDevices(r.a.Devices, func(d *stats.Device) []stats.DeviceGap { return d.Gaps }, func(g *stats.DeviceGap) int64 { return g.TimeNs })
+	rows := onDevices(r.a.Devices, func(d *accelerator.Device) []accelerator.Gap { return d.Gaps }, func(g *accelerator.Gap) int64 { return g.TimeNs })
 	g := r.grid("The longest times in which a device idles", "<device", "begins after", "lasts", "host-bound", "<then begins", "<launched from")
 	for _, x := range rows[:min(r.top, len(rows))] {
 		g.add(x.device, formatTime(x.row.StartNs-r.a.Trace.StartNs), formatTime(x.row.TimeNs), share(x.row.HostBoundNs, x.row.TimeNs), x.row.Before, string(x.row.LaunchedFrom))
@@ -225,7 +228,7 @@ func (r *report) deviceGaps() {
 }
 
 func (r *report) idleBefore() {
-	rows := onDevices(r.a.Devices, func(d *stats.Device) []stats.IdleBefore { return d.IdleBefore }, func(x *stats.IdleBefore) int64 { return x.TimeNs })
+	rows := onDevices(r.a.Devices, func(d *accelerator.Device) []accelerator.IdleBefore { return d.IdleBefore }, func(x *accelerator.IdleBefore) int64 { return x.TimeNs })
 	g := r.grid("What devices idle before, by what launches it", "<device", "<operator", "<call", "times", "idle", "host-bound", "queued")
 	g.note("Host-bound: nothing was launched that had not begun; queued: something was, and did not begin; what is neither is of unknown cause.")
 	for _, x := range rows[:min(r.top, len(rows))] {
@@ -276,7 +279,7 @@ func (r *report) deviceSteps() {
 }
 
 func (r *report) deviceCollectives() {
-	rows := onDevices(r.a.Devices, func(d *stats.Device) []stats.DeviceCollective { return d.Collectives }, func(c *stats.DeviceCollective) int64 { return c.TimeNs })
+	rows := onDevices(r.a.Devices, func(d *accelerator.Device) []accelerator.Collective { return d.Collectives }, func(c *accelerator.Collective) int64 { return c.TimeNs })
 	g := r.grid("Bandwidth of collectives"+r.of(len(rows), "rows"), "<device", "<operation", "members", "size", "count", "time", "bus bandwidth", "<")
 	g.note("Time is a sum, from when the last rank has come or, where not all ranks are recorded, of the whole kernels. The bus bandwidth is that of NCCL's tests, to be held against the links'.")
 	for _, x := range rows[:min(r.top, len(rows))] {
@@ -290,13 +293,13 @@ func (r *report) deviceCollectives() {
 }
 
 func (r *report) stragglers() {
-	var rows []stats.Device
+	var rows []accelerator.Device
 	for _, d := range r.a.Devices {
 		if d.Straggler != nil {
 			rows = append(rows, d)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b stats.Device) int { return cmp.Compare(b.Straggler.CausedNs, a.Straggler.CausedNs) })
+	slices.SortStableFunc(rows, func(a, b accelerator.Device) int { return cmp.Compare(b.Straggler.CausedNs, a.Straggler.CausedNs) })
 	g := r.grid("Who comes late to collectives"+r.of(len(rows), "devices"), "<device", "collectives", "comes last", "waits caused", "waits itself", "after the first, mean", "computing")
 	g.note("Sums over collectives; waits caused are those of all others for the one that comes last.")
 	for _, d := range rows[:min(r.top, len(rows))] {
@@ -311,7 +314,7 @@ func (r *report) hostWaits() {
 		count uint64
 		ns    int64
 	}
-	sums, seen := make(map[string]sum), make(map[stats.Rank]bool)
+	sums, seen := make(map[string]sum), make(map[field.Rank]bool)
 	for _, d := range r.a.Devices {
 		if seen[d.Rank] { // the devices of a process have the same
 			continue
@@ -359,11 +362,11 @@ func (r *report) deviceParts() {
 
 // counterSeries prints the counters that are sampled beside the program.
 func (r *report) counterSeries() {
-	c := slices.DeleteFunc(slices.Clone(r.a.Sampled), func(c stats.CounterSeries) bool { // that never move say nothing
+	c := slices.DeleteFunc(slices.Clone(r.a.Sampled), func(c document.CounterSeries) bool { // that never move say nothing
 		return c.Min != nil && c.Max != nil && *c.Min == *c.Max && *c.Max == 0
 	})
 	never := len(r.a.Sampled) - len(c)
-	slices.SortStableFunc(c, func(a, b stats.CounterSeries) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(c, func(a, b document.CounterSeries) int { return strings.Compare(a.Name, b.Name) })
 	g := r.grid("Counters over time", "<counter", "<unit", "places", "samples", "least", "mean", "most", "growth")
 	g.note("Means are weighted by time. Of counters that accumulate, least, mean and most are of growth per second. Of several places that record a counter: the mean of their means, and the sum of their growth.")
 	for len(c) > 0 {
@@ -382,7 +385,7 @@ func (r *report) counterSeries() {
 }
 
 // together makes one row of those of a counter at several places.
-func together(rows []stats.CounterSeries) stats.CounterSeries {
+func together(rows []document.CounterSeries) document.CounterSeries {
 	join := func(a, b *float64, f func(a, b float64) float64) *float64 {
 		if a == nil || b == nil {
 			return nil

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"tracekit/stats"
+	"tracekit/document/accelerator"
 )
 
 // TestDeviceVerdictLosses states which losses the first sentences name: of the largest three those of 5 % of
@@ -21,9 +21,9 @@ func TestDeviceVerdictLosses(t *testing.T) {
 		{"one", 100, 60, 4, "to hosts", "has not begun (60.0 %).", 1},
 		{"none", 100, 4, 4, "", "of the time.", 0},
 	} {
-		d := stats.Device{Device: "GPU 0", DeviceTimes: stats.DeviceTimes{SpanNs: c.span, ExposedCommunicationNs: c.waits},
-			IdleCauses: stats.IdleCauses{HostBoundNs: c.host, CollectiveWaitNs: c.waits}}
-		text := deviceVerdict([]stats.Device{d}, 100)
+		d := accelerator.Device{Device: "GPU 0", Times: accelerator.Times{SpanNs: c.span, ExposedCommunicationNs: c.waits},
+			IdleCauses: accelerator.IdleCauses{HostBoundNs: c.host, CollectiveWaitNs: c.waits}}
+		text := deviceVerdict([]accelerator.Device{d}, 100)
 		_, lost, _ := strings.Cut(text, "Most of the run is lost ")
 		n := 0
 		if lost != "" {

@@ -9,6 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/document"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
 	"tracekit/stats"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
@@ -29,10 +32,10 @@ type explainOptions struct {
 const explainSchema = "tracekit.explain/1"
 
 type explainDocument struct {
-	Schema   string          `json:"schema"`
-	Trace    stats.TraceInfo `json:"trace"`
-	Chain    []stats.Link    `json:"chain"` // the wait first, its origin last; empty: no call waits there
-	Findings []stats.Finding `json:"findings"`
+	Schema   string             `json:"schema"`
+	Trace    document.TraceInfo `json:"trace"`
+	Chain    []stats.Link       `json:"chain"` // the wait first, its origin last; empty: no call waits there
+	Findings []document.Finding `json:"findings"`
 }
 
 func newExplain(io *streams, run func(context.Context, *streams, *explainOptions) error) *cobra.Command {
@@ -121,9 +124,9 @@ func (o *explainOptions) choose(t *trace.Trace, a *stats.Result) (l trace.Locati
 		if err != nil {
 			return 0, 0, false, err
 		}
-		l, call, ok = stats.LongestWait(a.Waits, func(p trace.PathID, _ stats.WaitKind) bool { return place(p) })
+		l, call, ok = stats.LongestWait(a.Waits, func(p trace.PathID, _ waitstate.Kind) bool { return place(p) })
 	default:
-		l, call, ok = stats.LongestWait(a.Waits, func(_ trace.PathID, k stats.WaitKind) bool { return k != stats.WaitAtStartup })
+		l, call, ok = stats.LongestWait(a.Waits, func(_ trace.PathID, k waitstate.Kind) bool { return k != waitstate.AtStartup })
 	}
 	return l, call, ok, nil
 }
@@ -157,7 +160,7 @@ func (d *explainDocument) print(io *streams, where string) {
 	}
 	for i, w := range d.Chain {
 		title := ""
-		for k := range stats.WaitKinds() {
+		for k := range waitstate.Kinds {
 			if k.Info().Key == w.Kind {
 				title = k.String()
 			}
@@ -186,7 +189,7 @@ func (d *explainDocument) print(io *streams, where string) {
 }
 
 // called names an operation with the place that calls it, or a place outside MPI.
-func called(operation stats.Name, s stats.SourceLine) string {
+func called(operation field.Name, s field.SourceLine) string {
 	if operation == "" {
 		return place(s)
 	}

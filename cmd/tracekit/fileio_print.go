@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"tracekit/stats"
+	"tracekit/document"
 )
 
 // smallAccess is the size below which an access costs more for itself than for its bytes.
@@ -24,7 +24,7 @@ func (r *report) filesFirst() {
 	r.line("%s", fileVerdict(io, r.a.Trace))
 }
 
-func fileVerdict(io *stats.FileIO, t stats.TraceInfo) string {
+func fileVerdict(io *document.FileIO, t document.TraceInfo) string {
 	text := fmt.Sprintf("Files: %s take %s", plural(int(io.Calls), "call", "calls"), formatTime(io.TimeNs))
 	if ranks := t.Processes - t.ProcessesMissing; ranks > 0 && t.DurationNs > 0 {
 		text += fmt.Sprintf(", %s of the time of all ranks", share(io.TimeNs, t.DurationNs*int64(ranks)))

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/document"
 	"tracekit/engine"
 	"tracekit/stats"
 	"tracekit/stats/fit"
@@ -135,8 +136,8 @@ type measured struct {
 	machine, creator string
 	processes        int
 	tick             int64 // ns, of the coarsest clock
-	findings         []stats.Finding
-	rebuilt          *stats.Rebuilt // of the first trace that was rebuilt
+	findings         []document.Finding
+	rebuilt          *document.Rebuilt // of the first trace that was rebuilt
 }
 
 // stableCalls is how many durations of each key are kept for the study of stability.
@@ -160,7 +161,7 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 	}
 	m.describe(io, t, path)
 	if m.rebuilt == nil {
-		m.rebuilt = stats.RebuiltOf(t.Source.Info())
+		m.rebuilt = document.RebuiltOf(t.Source.Info())
 	}
 	for k, s := range one.Samples {
 		if m.Samples[k] == nil {

@@ -7,76 +7,78 @@ import (
 	"io"
 	"slices"
 
+	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/stats"
 	"tracekit/stats/fit"
 )
 
 // A fitDocument is what `fit --json` prints.
 type fitDocument struct {
-	Schema    string              `json:"schema"` // tracekit.fit/1
-	Traces    []string            `json:"traces"`
-	Rebuilt   *stats.Rebuilt      `json:"rebuilt"` // of the first trace whose durations are a model's; null: all were recorded
-	Machine   string              `json:"machine"`
-	Library   string              `json:"library"`
-	Creator   string              `json:"creator"`
-	Processes int                 `json:"processes"`
-	Quantile  float64             `json:"quantile"`
-	Alpha     float64             `json:"alpha"`
-	Paper     bool                `json:"paper"`
-	Families  []fit.Family        `json:"families"` // that were tried
-	Keys      []fitKey            `json:"keys"`     // by operation, role, processes, bytes
-	Stability []stableKey         `json:"stability,omitempty"`
-	Findings  []stats.Finding     `json:"findings"`
-	models    []stats.OverheadKey // of Keys
+	Schema    string                 `json:"schema"` // tracekit.fit/1
+	Traces    []string               `json:"traces"`
+	Rebuilt   *document.Rebuilt      `json:"rebuilt"` // of the first trace whose durations are a model's; null: all were recorded
+	Machine   string                 `json:"machine"`
+	Library   string                 `json:"library"`
+	Creator   string                 `json:"creator"`
+	Processes int                    `json:"processes"`
+	Quantile  float64                `json:"quantile"`
+	Alpha     float64                `json:"alpha"`
+	Paper     bool                   `json:"paper"`
+	Families  []fit.Family           `json:"families"` // that were tried
+	Keys      []fitKey               `json:"keys"`     // by operation, role, processes, bytes
+	Stability []stableKey            `json:"stability,omitempty"`
+	Findings  []document.Finding     `json:"findings"`
+	models    []document.OverheadKey // of Keys
 }
 
 // A fitKey is one key of the document.
 type fitKey struct {
-	Operation  string        `json:"operation"`
-	Role       string        `json:"role"` // see stats.OverheadKey
-	Processes  uint32        `json:"processes"`
-	Bytes      uint64        `json:"bytes"`
-	Calls      uint64        `json:"calls"`
-	TMinNs     int64         `json:"t_min_ns"`
-	TMaxNs     int64         `json:"t_max_ns"`
-	From       string        `json:"from"`
-	Model      stats.Name    `json:"model"` // null: none accepted
-	By         stats.Name    `json:"by"`    // the estimate of the model that t_max is from: "likelihood", "absolute" or "chi-square"
-	Parameters []stats.Param `json:"parameters"`
-	WindowNs   *int64        `json:"window_ns"`
-	Chi2       *float64      `json:"chi2"`
-	Dof        *int          `json:"dof"`
-	PValue     *float64      `json:"p_value"`
-	Accepted   bool          `json:"accepted"`
-	Pooled     []int64       `json:"pooled,omitempty"`
-	Few        bool          `json:"few"`
-	Unreliable bool          `json:"unreliable"`   // see stats.OverheadKey
-	Threshold  *int64        `json:"threshold_ns"` // see stats.OverheadKey
-	Over       uint64        `json:"over"`         // calls above t_max
-	Tried      []triedModel  `json:"tried"`
+	Operation  string           `json:"operation"`
+	Role       string           `json:"role"` // see stats.OverheadKey
+	Processes  uint32           `json:"processes"`
+	Bytes      uint64           `json:"bytes"`
+	Calls      uint64           `json:"calls"`
+	TMinNs     int64            `json:"t_min_ns"`
+	TMaxNs     int64            `json:"t_max_ns"`
+	From       string           `json:"from"`
+	Model      field.Name       `json:"model"` // null: none accepted
+	By         field.Name       `json:"by"`    // the estimate of the model that t_max is from: "likelihood", "absolute" or "chi-square"
+	Parameters []document.Param `json:"parameters"`
+	WindowNs   *int64           `json:"window_ns"`
+	Chi2       *float64         `json:"chi2"`
+	Dof        *int             `json:"dof"`
+	PValue     *float64         `json:"p_value"`
+	Accepted   bool             `json:"accepted"`
+	Pooled     []int64          `json:"pooled,omitempty"`
+	Few        bool             `json:"few"`
+	Unreliable bool             `json:"unreliable"`   // see stats.OverheadKey
+	Threshold  *int64           `json:"threshold_ns"` // see stats.OverheadKey
+	Over       uint64           `json:"over"`         // calls above t_max
+	Tried      []triedModel     `json:"tried"`
 }
 
 // A triedModel is one family in the contest, by the test that decides about it.
 type triedModel struct {
-	Family     string          `json:"family"`
-	Parameters []stats.Param   `json:"parameters"` // by maximum likelihood
-	Chi2       float64         `json:"chi2"`
-	Dof        int             `json:"dof"`
-	PValue     float64         `json:"p_value"`
-	Accepted   bool            `json:"accepted"`
-	TMaxNs     int64           `json:"t_max_ns"` // by maximum likelihood
-	Estimates  []triedEstimate `json:"estimates"`
+	Family     string           `json:"family"`
+	Parameters []document.Param `json:"parameters"` // by maximum likelihood
+	Chi2       float64          `json:"chi2"`
+	Dof        int              `json:"dof"`
+	PValue     float64          `json:"p_value"`
+	Accepted   bool             `json:"accepted"`
+	TMaxNs     int64            `json:"t_max_ns"` // by maximum likelihood
+	Estimates  []triedEstimate  `json:"estimates"`
 }
 
 // A triedEstimate is one way to choose the parameters: "likelihood" is the maximum of it,
 // "absolute" the least Σ|f_k - p_k| (of exponential and Poisson laws, with --paper), "chi-square" the least χ².
 type triedEstimate struct {
-	By         string        `json:"by"`
-	Parameters []stats.Param `json:"parameters"`
-	Chi2       float64       `json:"chi2"`
-	Dof        int           `json:"dof"`
-	PValue     float64       `json:"p_value"`
-	Accepted   bool          `json:"accepted"` // χ² alone; the family's verdict needs both ends
+	By         string           `json:"by"`
+	Parameters []document.Param `json:"parameters"`
+	Chi2       float64          `json:"chi2"`
+	Dof        int              `json:"dof"`
+	PValue     float64          `json:"p_value"`
+	Accepted   bool             `json:"accepted"` // χ² alone; the family's verdict needs both ends
 }
 
 func newTriedModel(m *fit.Model) triedModel {
@@ -87,10 +89,10 @@ func newTriedModel(m *fit.Model) triedModel {
 	return t
 }
 
-func params(in []fit.Param) []stats.Param {
-	out := []stats.Param{}
+func params(in []fit.Param) []document.Param {
+	out := []document.Param{}
 	for _, p := range in {
-		out = append(out, stats.Param{Name: p.Name, Value: p.Value})
+		out = append(out, document.Param{Name: p.Name, Value: p.Value})
 	}
 	return out
 }
@@ -103,7 +105,7 @@ func newFitDocument(opts *fitOptions, m *measured, groups []fit.Group, p *fit.Pr
 	d := &fitDocument{Schema: "tracekit.fit/1", Traces: opts.paths, Rebuilt: m.rebuilt, Machine: p.Machine, Library: p.Library, Creator: p.Creator, Processes: p.Processes,
 		Quantile: p.Quantile, Alpha: opts.alpha, Paper: opts.paper, Families: families, Keys: []fitKey{}, Findings: m.findings}
 	if d.Findings == nil {
-		d.Findings = []stats.Finding{}
+		d.Findings = []document.Finding{}
 	}
 	for i := range groups {
 		k := stats.DescribeKey(&groups[i])
@@ -112,7 +114,7 @@ func newFitDocument(opts *fitOptions, m *measured, groups []fit.Group, p *fit.Pr
 			From: k.From, Model: k.Model, Parameters: k.Parameters, WindowNs: k.WindowNs, Chi2: k.Chi2, Dof: k.Dof, PValue: k.PValue,
 			Accepted: k.Accepted, Pooled: k.Pooled, Few: k.Few, Threshold: k.ThresholdNs, Over: k.Over, Tried: []triedModel{}}
 		if k.Accepted {
-			row.By = stats.Name(k.Fit.Models[k.Fit.Chosen].Estimates[k.Fit.Estimate].By)
+			row.By = field.Name(k.Fit.Models[k.Fit.Chosen].Estimates[k.Fit.Estimate].By)
 		}
 		for j := range k.Fit.Models {
 			row.Tried = append(row.Tried, newTriedModel(&k.Fit.Models[j]))
@@ -123,12 +125,12 @@ func newFitDocument(opts *fitOptions, m *measured, groups []fit.Group, p *fit.Pr
 }
 
 // shown returns the keys of the table: those with the most calls if not all are wanted.
-func (d *fitDocument) shown(top int) []stats.OverheadKey {
+func (d *fitDocument) shown(top int) []document.OverheadKey {
 	if top == 0 || top >= len(d.models) {
 		return d.models
 	}
 	keys := slices.Clone(d.models)
-	slices.SortStableFunc(keys, func(a, b stats.OverheadKey) int { return cmp.Compare(b.Calls, a.Calls) })
+	slices.SortStableFunc(keys, func(a, b document.OverheadKey) int { return cmp.Compare(b.Calls, a.Calls) })
 	return keys[:top]
 }
 
@@ -175,7 +177,7 @@ func (d *fitDocument) way() string {
 }
 
 // printEstimates prints, as the paper does, every law in each of the three ways to find its λ.
-func printEstimates(io *streams, keys []stats.OverheadKey) {
+func printEstimates(io *streams, keys []document.OverheadKey) {
 	g := &grid{heading: "Laws by maximum likelihood, by least Σ|f-p| (equation 10 of the paper) and by least χ²; λ of an exponential law is per µs, of a Poisson law in windows",
 		titles: []string{"<operation", "<role", "processes", "bytes", "window", "<law", "<by", "λ", "offset", "χ²", "ν", "p", "<accepted"}}
 	for i := range keys {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/document"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/shards"
@@ -150,7 +151,7 @@ func unreadable(err error) error {
 
 // finish prints what a command has found, and then fails if --strict refuses the findings
 // or a gate has reasons to.
-func (f *readFlags) finish(io *streams, document any, print func(), findings []stats.Finding, gates ...func() ([]string, error)) error {
+func (f *readFlags) finish(io *streams, document any, print func(), findings []document.Finding, gates ...func() ([]string, error)) error {
 	if f.json {
 		if err := printJSON(io.Out, document); err != nil {
 			return err

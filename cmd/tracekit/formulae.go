@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/document"
 	"tracekit/formulae"
 	"tracekit/reconstruct"
 	"tracekit/stats"
@@ -41,9 +42,9 @@ type callTreeDocument struct {
 	Learned   *formulae.Learned        `json:"learned"`
 	Unlearned []formulae.Unlearned     `json:"unlearned"`
 	Trees     []formulae.AnnotatedTree `json:"trees"` // of the selected ranks, each once
-	Findings  []stats.Finding          `json:"findings"`
+	Findings  []document.Finding       `json:"findings"`
 	lost      bool                     // what was not learned is not in the file
-	Rebuilt   *stats.Rebuilt           `json:"rebuilt"` // the formulae were learned from a trace that was rebuilt
+	Rebuilt   *document.Rebuilt        `json:"rebuilt"` // the formulae were learned from a trace that was rebuilt
 }
 
 func newFormulae(io *streams, run func(context.Context, *streams, *formulaeOptions) error) *cobra.Command {
@@ -111,7 +112,7 @@ func runFormulae(ctx context.Context, io *streams, opts *formulaeOptions) error 
 		Terms: form.Memory(), Paper: form.Paper, Learned: formulae.LearnedOf(locations), Unlearned: formulae.UnlearnedOf(defs, locations),
 		Trees: formulae.Annotate(defs, locations), Findings: stats.FindingRows(in.Findings()), lost: rebuilt}
 	if !rebuilt {
-		doc.Rebuilt = stats.RebuiltOf(about)
+		doc.Rebuilt = document.RebuiltOf(about)
 	}
 	others := 0
 	if len(opts.ranks) > 0 || !opts.json {

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"tracekit/stats"
+	"tracekit/document"
 )
 
 // TestInfoOfGenerated states that the definitions of a generated trace say how long it is
@@ -16,10 +16,10 @@ func TestInfoOfGenerated(t *testing.T) {
 			args = append(args, "--skew", "1000", "--drift", "50")
 		}
 		succeed(t, dir, args...)
-		var traces [2]stats.TraceInfo
+		var traces [2]document.TraceInfo
 		for i, command := range []string{"info", "analyze"} {
 			text := succeed(t, dir, command, "--json", name)
-			document := struct{ Trace *stats.TraceInfo }{&traces[i]}
+			document := struct{ Trace *document.TraceInfo }{&traces[i]}
 			decode(t, text, &document)
 		}
 		if traces[0] != traces[1] || traces[0].DurationNs == 0 || traces[0].Events == 0 {

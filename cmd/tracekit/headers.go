@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/document/field"
 	"tracekit/plots"
 	"tracekit/stats"
 	"tracekit/stats/headers"
@@ -394,7 +395,7 @@ func printRanks(r *report, p *headers.Profile) {
 		slices.Concat([]string{"rank", "total", third}, titles, []string{"other"})...)
 	g.note("Wall time, on the path that led to the rank's last event. Hops: messages and acknowledgements that were waited for and, beyond the paper, collectives. -: no counter of its own.")
 	for _, row := range shown {
-		cells := []string{formatRank(stats.Rank(row.Rank)), formatTime(row.TotalNs), "-"}
+		cells := []string{formatRank(field.Rank(row.Rank)), formatTime(row.TotalNs), "-"}
 		if row.Hops != nil {
 			cells[2] = formatCount(*row.Hops)
 		} else if row.MonitoringNs != nil {
@@ -414,7 +415,7 @@ func printRanks(r *report, p *headers.Profile) {
 	r.show(g)
 	if x := p.Path; x != nil {
 		r.line("Against the critical path: it is %s long; the header of rank %s, which ends last, has %s: %s off. %s of the path it does not name (%s of its own time is in OTHER).",
-			formatTime(x.LengthNs), formatRank(stats.Rank(x.Rank)), formatTime(x.HeaderNs), orDash(x.ErrorShare), orDash(x.CompositionErrorShare), orDash(x.OtherShare))
+			formatTime(x.LengthNs), formatRank(field.Rank(x.Rank)), formatTime(x.HeaderNs), orDash(x.ErrorShare), orDash(x.CompositionErrorShare), orDash(x.OtherShare))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/document"
 	"tracekit/engine"
 	"tracekit/readers"
 	"tracekit/stats"
@@ -26,16 +27,16 @@ type infoOptions struct {
 
 // An infoDocument says what is in a trace. Records is absent unless they were counted.
 type infoDocument struct {
-	Schema      string            `json:"schema"`
-	Trace       stats.TraceInfo   `json:"trace"`
-	Version     string            `json:"version"`
-	Machine     string            `json:"machine"`
-	Description string            `json:"description"`
-	Properties  map[string]string `json:"properties"`
-	Bytes       int64             `json:"bytes"`
-	Definitions map[string]int    `json:"definitions"`
-	Records     map[string]uint64 `json:"records,omitempty"`
-	Findings    []stats.Finding   `json:"findings"`
+	Schema      string             `json:"schema"`
+	Trace       document.TraceInfo `json:"trace"`
+	Version     string             `json:"version"`
+	Machine     string             `json:"machine"`
+	Description string             `json:"description"`
+	Properties  map[string]string  `json:"properties"`
+	Bytes       int64              `json:"bytes"`
+	Definitions map[string]int     `json:"definitions"`
+	Records     map[string]uint64  `json:"records,omitempty"`
+	Findings    []document.Finding `json:"findings"`
 
 	communicators []communicator
 	threads       int
@@ -100,11 +101,11 @@ func newInfoDocument(src trace.Source) *infoDocument {
 		},
 	}
 	world := d.World()
-	doc.Trace = stats.TraceInfo{
+	doc.Trace = document.TraceInfo{
 		Path: about.Path, Format: about.Format, Creator: about.Creator,
 		Processes: len(world), Locations: len(d.Locations), Events: announcedEvents(d),
 		EndNs: d.Clock.Nanoseconds(int64(d.Clock.Length)), ClockResolutionHz: d.Clock.Resolution,
-		Rebuilt: stats.RebuiltOf(about),
+		Rebuilt: document.RebuiltOf(about),
 	}
 	doc.Trace.DurationNs = doc.Trace.EndNs
 	for _, l := range d.Locations {

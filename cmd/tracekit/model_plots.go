@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"strings"
 
+	"tracekit/document"
 	"tracekit/plots"
 	"tracekit/stats"
 	"tracekit/stats/fit"
@@ -23,7 +24,7 @@ func roleName(operation, role string) string {
 }
 
 // keyFile names a key in a file name.
-func keyFile(k *stats.OverheadKey) string {
+func keyFile(k *document.OverheadKey) string {
 	return fmt.Sprintf("%s-%d-%d", fileName(k.Operation, k.Role), k.Processes, k.Bytes)
 }
 
@@ -53,7 +54,7 @@ const mostBars = 2000
 
 // histogramPlot draws the durations of a key with all laws that were fitted to them, the
 // cut above which they are not modelled, and t_max. In the paper's way wait states are in.
-func histogramPlot(k *stats.OverheadKey, paper bool) (*plots.Figure, error) {
+func histogramPlot(k *document.OverheadKey, paper bool) (*plots.Figure, error) {
 	r := &k.Fit
 	b := r.Bars(k.TMaxNs, mostBars)
 	counts, beyond := r.Counts(b)
@@ -86,7 +87,7 @@ func histogramPlot(k *stats.OverheadKey, paper bool) (*plots.Figure, error) {
 }
 
 // markOf names t_max by where it comes from.
-func markOf(k *stats.OverheadKey) string {
+func markOf(k *document.OverheadKey) string {
 	name := "t_max (" + k.From + ")"
 	if k.From == fit.FromLaw {
 		name = "t_max"

@@ -5,20 +5,20 @@ import (
 	"io"
 	"testing"
 
+	"tracekit/document"
 	"tracekit/plots"
-	"tracekit/stats"
 	"tracekit/stats/fit"
 )
 
 // wideKey is a key whose calls, all but equal ones among them, spread over so many ns above
 // the first, in windows of 1 ns.
-func wideKey(first, spread int64) *stats.OverheadKey {
+func wideKey(first, spread int64) *document.OverheadKey {
 	s := &fit.Sample{}
 	for i := range int64(100) {
 		s.Add(first + i%7 + i*i/100*(spread/100))
 	}
 	r := fit.Fit(s, fit.Options{Window: 1})
-	return &stats.OverheadKey{Operation: "MPI_Send", Processes: 2, Calls: uint64(r.Calls), TMinNs: r.TMin, TMaxNs: r.TMax, From: r.From, Fit: r}
+	return &document.OverheadKey{Operation: "MPI_Send", Processes: 2, Calls: uint64(r.Calls), TMinNs: r.TMin, TMaxNs: r.TMax, From: r.From, Fit: r}
 }
 
 // TestHistogramOfAnyRange: one wrong bit in a time makes a call of years. What is drawn then,

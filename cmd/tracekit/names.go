@@ -7,7 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tracekit/stats"
+	"tracekit/document/field"
+	"tracekit/document/words"
 )
 
 // Names of regions and source lines are often longer than a column of a table. What tells
@@ -17,7 +18,7 @@ import (
 
 // place names a source line: file:line, with the region it lies in. A plus behind the
 // region says that the line is only where the region begins.
-func place(s stats.SourceLine) string { return stats.FormatPlace(s) }
+func place(s field.SourceLine) string { return words.Place(s) }
 
 // placeForm is what place returns: the name of a region, and file:line in parentheses.
 var placeForm = regexp.MustCompile(`^(.*\S) \(((?:[^()]*[/\\])?)([^()/\\]+(?::[0-9]+)?)\)$`)
@@ -51,7 +52,7 @@ func shorten(name string, width int) string {
 // shortenRegion leaves out, until the name fits: what stands in brackets, the brackets,
 // its begin.
 func shortenRegion(name string, width int) string {
-	for _, attempt := range []string{name, stats.WithoutBrackets(name, "…"), stats.WithoutBrackets(name, "")} {
+	for _, attempt := range []string{name, words.WithoutBrackets(name, "…"), words.WithoutBrackets(name, "")} {
 		if utf8.RuneCountInString(attempt) <= width {
 			return attempt
 		}

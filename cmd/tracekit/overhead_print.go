@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"tracekit/stats"
+	"tracekit/document"
 )
 
 // overhead prints the overhead of MPI calls by line, the pairs of lines that wait for each
@@ -29,7 +29,7 @@ func (r *report) overhead() {
 }
 
 // pairs prints the pairs of lines with overhead.
-func (r *report) pairs(o *stats.Overhead) {
+func (r *report) pairs(o *document.Overhead) {
 	n := 0
 	for n < len(o.Pairs) && o.Pairs[n].Verdict != "none" {
 		n++
@@ -58,7 +58,7 @@ func (r *report) pairs(o *stats.Overhead) {
 }
 
 // keys prints what calls need.
-func (r *report) keys(o *stats.Overhead) {
+func (r *report) keys(o *document.Overhead) {
 	anomalous := 0
 	for _, k := range o.Keys {
 		if k.Anomalous {
@@ -81,7 +81,7 @@ func (r *report) keys(o *stats.Overhead) {
 }
 
 // costRemarks says what is to be known of the overhead of a source line.
-func costRemarks(o *stats.Overhead, l *stats.LineRow) string {
+func costRemarks(o *document.Overhead, l *document.LineRow) string {
 	s := ""
 	if l.Unreliable {
 		s = "overhead unreliable"
@@ -104,7 +104,7 @@ func keyTitles() []string {
 
 // keyCells describes a key. The remarks say what stands in for a law that was not
 // accepted (see stats.OverheadKey.From), and which keys have too many slow calls.
-func keyCells(k *stats.OverheadKey) []string {
+func keyCells(k *document.OverheadKey) []string {
 	model, chi2, dof, p := "none", "-", "-", "-"
 	if k.Source == "profile" {
 		model = "profile"
@@ -116,7 +116,7 @@ func keyCells(k *stats.OverheadKey) []string {
 		formatTime(k.TMaxNs), formatCount(k.Over), model, chi2, dof, p, keyRemarks(k)}
 }
 
-func keyRemarks(k *stats.OverheadKey) string {
+func keyRemarks(k *document.OverheadKey) string {
 	s := ""
 	add := func(text string) {
 		if s != "" {

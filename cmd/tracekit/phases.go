@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tracekit/document"
 	"tracekit/plots"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -76,12 +77,14 @@ func (r *report) phases() {
 	}
 	note := fmt.Sprintf("%s last %s in the median, %s to %s; %s. Wall time, a mean over ranks. --phase selects one.",
 		plural(p.Count, "phase", "phases"), formatTime(p.Period.P50), formatTime(p.Period.Min), formatTime(p.Period.Max), far)
-	if slices.ContainsFunc(p.Rows, func(x stats.PhaseRow) bool { return x.CommunicationEfficiency != nil && *x.CommunicationEfficiency > 1 }) {
+	if slices.ContainsFunc(p.Rows, func(x document.PhaseRow) bool {
+		return x.CommunicationEfficiency != nil && *x.CommunicationEfficiency > 1
+	}) {
 		note += " Communication is above 100 % where ranks are in a phase at different times, some longer than the mean."
 	}
 	g.note(note)
 	rows := slices.Clone(p.Rows)
-	slices.SortStableFunc(rows, func(a, b stats.PhaseRow) int {
+	slices.SortStableFunc(rows, func(a, b document.PhaseRow) int {
 		if a.Outlier != b.Outlier {
 			if a.Outlier {
 				return -1
@@ -105,11 +108,11 @@ func phasesPlot(title string, a *stats.Result) (*plots.Figure, error) {
 	d := plots.CurvesData{Title: "Efficiency of phases, " + title, X: plots.Axis{Label: "time", Unit: plots.Nanoseconds}, Y: plots.Axis{Label: "efficiency"}}
 	for _, of := range []struct {
 		name string
-		get  func(stats.PhaseRow) *float64
+		get  func(document.PhaseRow) *float64
 	}{
-		{"parallel efficiency", func(x stats.PhaseRow) *float64 { return x.ParallelEfficiency }},
-		{"load balance", func(x stats.PhaseRow) *float64 { return x.LoadBalance }},
-		{"communication", func(x stats.PhaseRow) *float64 { return x.CommunicationEfficiency }},
+		{"parallel efficiency", func(x document.PhaseRow) *float64 { return x.ParallelEfficiency }},
+		{"load balance", func(x document.PhaseRow) *float64 { return x.LoadBalance }},
+		{"communication", func(x document.PhaseRow) *float64 { return x.CommunicationEfficiency }},
 	} {
 		s := plots.Series{Name: of.name}
 		for _, row := range a.Phases.Rows {

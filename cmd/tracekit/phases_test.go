@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"tracekit/stats"
+	"tracekit/document"
 )
 
 // TestPhasesCountFromOne: none is no phase to ask for, and not the whole run.
@@ -27,7 +27,7 @@ func TestOffsetsAreToldIfTheyMatter(t *testing.T) {
 		1: "repaired by the logical clock; as recorded 1 message runs backwards by up to 791 ns",
 		3: "repaired by the logical clock; as recorded 1 message runs backwards by up to 791 ns, with the measured offsets 3",
 	} {
-		if got := formatClock(&stats.Clock{Method: "clc", ViolationsRaw: 1, ViolationsOffsets: offsets, MaxViolationNs: 791}); got != want {
+		if got := formatClock(&document.Clock{Method: "clc", ViolationsRaw: 1, ViolationsOffsets: offsets, MaxViolationNs: 791}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

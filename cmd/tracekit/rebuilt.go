@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"tracekit/stats"
+	"tracekit/document"
 	"tracekit/trace"
 )
 
@@ -13,7 +13,7 @@ const modelledMark = "≈ "
 
 // rebuiltLine says that a trace was rebuilt, and from what; "" of one that was recorded. It is
 // the first line of what is printed of it.
-func rebuiltLine(which string, r *stats.Rebuilt) string {
+func rebuiltLine(which string, r *document.Rebuilt) string {
 	if r == nil {
 		return ""
 	}
@@ -28,14 +28,14 @@ func rebuiltLine(which string, r *stats.Rebuilt) string {
 }
 
 // printRebuilt prints the first line about a rebuilt trace.
-func printRebuilt(io *streams, which string, r *stats.Rebuilt) {
+func printRebuilt(io *streams, which string, r *document.Rebuilt) {
 	if line := rebuiltLine(which, r); line != "" {
 		printLine(io.Out, "%s", line)
 	}
 }
 
 // modelled returns the mark if a trace was rebuilt.
-func modelled(r *stats.Rebuilt) string {
+func modelled(r *document.Rebuilt) string {
 	if r == nil {
 		return ""
 	}
@@ -71,7 +71,7 @@ func (g *grid) markModelled() {
 }
 
 // rebuiltTitle is what a title has behind the name of a rebuilt trace.
-func rebuiltTitle(t stats.TraceInfo) string {
+func rebuiltTitle(t document.TraceInfo) string {
 	if t.Rebuilt == nil {
 		return ""
 	}

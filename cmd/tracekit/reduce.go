@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/document"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/reduce"
@@ -60,32 +61,32 @@ type reduceOptions struct {
 
 // A reduceDocument says what was cut from a trace, and what that changes.
 type reduceDocument struct {
-	Schema  string           `json:"schema"`
-	Trace   stats.TraceInfo  `json:"trace"`
-	Out     string           `json:"out,omitempty"`
-	Format  string           `json:"out_format,omitempty"`
-	Rules   []string         `json:"rules"`
-	Records change[uint64]   `json:"records"`
-	Bytes   change[*int64]   `json:"bytes"` // after: null if nothing was written
-	Ranks   change[int]      `json:"ranks"`
-	ByRule  []reduce.RuleCut `json:"by_rule"`
-	Kept    reduce.Kept      `json:"kept"`
+	Schema  string             `json:"schema"`
+	Trace   document.TraceInfo `json:"trace"`
+	Out     string             `json:"out,omitempty"`
+	Format  string             `json:"out_format,omitempty"`
+	Rules   []string           `json:"rules"`
+	Records change[uint64]     `json:"records"`
+	Bytes   change[*int64]     `json:"bytes"` // after: null if nothing was written
+	Ranks   change[int]        `json:"ranks"`
+	ByRule  []reduce.RuleCut   `json:"by_rule"`
+	Kept    reduce.Kept        `json:"kept"`
 
 	Patterns []patternRow       `json:"patterns,omitempty"` // absent without --repeating
 	Topology string             `json:"topology"`           // that hops are of
 	Hops     []topology.Average `json:"hops"`
 
-	Text     string          `json:"text"`
-	Model    bufferModel     `json:"model"`
-	Target   *targetBlock    `json:"target,omitempty"`
-	Findings []stats.Finding `json:"findings"`
+	Text     string             `json:"text"`
+	Model    bufferModel        `json:"model"`
+	Target   *targetBlock       `json:"target,omitempty"`
+	Findings []document.Finding `json:"findings"`
 
 	// Absent without a certificate.
-	Certificate []reduce.Figure   `json:"certificate,omitempty"`
-	Error       *float64          `json:"certificate_error,omitempty"`
-	NewFindings []stats.Finding   `json:"new_findings,omitempty"` // of the reduced trace
-	Again       *againBlock       `json:"regenerated,omitempty"`  // absent without --repeating
-	Lost        map[string]uint64 `json:"lost,omitempty"`         // not representable in the format
+	Certificate []reduce.Figure    `json:"certificate,omitempty"`
+	Error       *float64           `json:"certificate_error,omitempty"`
+	NewFindings []document.Finding `json:"new_findings,omitempty"` // of the reduced trace
+	Again       *againBlock        `json:"regenerated,omitempty"`  // absent without --repeating
+	Lost        map[string]uint64  `json:"lost,omitempty"`         // not representable in the format
 }
 
 // A change is a value of the full and of the reduced trace.
@@ -511,8 +512,8 @@ func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace
 	}
 	e := reduce.Error(doc.Certificate)
 	doc.Error = &e
-	doc.NewFindings = slices.DeleteFunc(slices.Clone(left.Findings), func(f stats.Finding) bool {
-		return slices.ContainsFunc(full.Findings, func(g stats.Finding) bool { return g.Code == f.Code && g.Count >= f.Count })
+	doc.NewFindings = slices.DeleteFunc(slices.Clone(left.Findings), func(f document.Finding) bool {
+		return slices.ContainsFunc(full.Findings, func(g document.Finding) bool { return g.Code == f.Code && g.Count >= f.Count })
 	})
 	if o.rule == nil || o.rule.Found.Repeats == nil {
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tracekit/document"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/reduce"
@@ -255,17 +256,17 @@ const regenerateSchema = "tracekit.regenerate/1"
 
 // A regenerateDocument says what was made again.
 type regenerateDocument struct {
-	Schema    string            `json:"schema"`
-	In        string            `json:"in"`
-	Out       string            `json:"out"`
-	Format    string            `json:"out_format"`
-	Records   change[uint64]    `json:"records"`
-	Intervals int               `json:"intervals"` // of each rank
-	Again     int               `json:"regenerated"`
-	Clock     *stats.Clock      `json:"clock"` // null: times of what was kept are as recorded
-	Rebuilt   *stats.Rebuilt    `json:"rebuilt"`
-	Lost      map[string]uint64 `json:"lost"`
-	Findings  []stats.Finding   `json:"findings"`
+	Schema    string             `json:"schema"`
+	In        string             `json:"in"`
+	Out       string             `json:"out"`
+	Format    string             `json:"out_format"`
+	Records   change[uint64]     `json:"records"`
+	Intervals int                `json:"intervals"` // of each rank
+	Again     int                `json:"regenerated"`
+	Clock     *document.Clock    `json:"clock"` // null: times of what was kept are as recorded
+	Rebuilt   *document.Rebuilt  `json:"rebuilt"`
+	Lost      map[string]uint64  `json:"lost"`
+	Findings  []document.Finding `json:"findings"`
 }
 
 // runRegenerate makes what was cut again.
@@ -292,7 +293,7 @@ func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error 
 		return err
 	}
 	doc := &regenerateDocument{Schema: regenerateSchema, In: in.Info().Path, Out: opts.out, Format: opts.format,
-		Intervals: repeats.Intervals, Again: len(repeats.Which), Rebuilt: stats.RebuiltOf(again.Info()), Findings: stats.FindingRows(t.Findings)}
+		Intervals: repeats.Intervals, Again: len(repeats.Which), Rebuilt: document.RebuiltOf(again.Info()), Findings: stats.FindingRows(t.Findings)}
 	t.Release()
 	if t.Clock.MaxShift > 0 || readers.Foreign(opts.format) {
 		again = pattern.Moved(merge.Corrected(t), t)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tracekit/document"
 	"tracekit/reduce"
-	"tracekit/stats"
 )
 
 // reductions are rules of each kind.
@@ -41,9 +41,9 @@ func reduced(t *testing.T, path, as string, flags ...string) (*reduceDocument, s
 
 // An analysed is what tests need of the document of analyze.
 type analysed struct {
-	Trace    stats.TraceInfo `json:"trace"`
-	Findings []stats.Finding `json:"findings"`
-	Messages stats.Messages  `json:"messages"`
+	Trace    document.TraceInfo `json:"trace"`
+	Findings []document.Finding `json:"findings"`
+	Messages document.Messages  `json:"messages"`
 }
 
 // analysisOf returns the document of analyze.
@@ -155,7 +155,7 @@ func TestReduceIsStable(t *testing.T) {
 		if a.Trace.Events != b.Trace.Events && as != "small.prv" || a.Messages.Count != b.Messages.Count || a.Messages.Bytes != b.Messages.Bytes {
 			t.Errorf("%s: %d events and %d messages, want %d and %d", as, b.Trace.Events, b.Messages.Count, a.Trace.Events, a.Messages.Count)
 		}
-		if !slices.ContainsFunc(b.Findings, func(f stats.Finding) bool { return f.Code == "reduced" }) {
+		if !slices.ContainsFunc(b.Findings, func(f document.Finding) bool { return f.Code == "reduced" }) {
 			t.Errorf("%s does not say that it was reduced: %+v", as, b.Findings)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/document"
 	"tracekit/page"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -26,11 +27,11 @@ type reportOptions struct {
 
 // A reportDocument says what was written.
 type reportDocument struct {
-	Schema   string          `json:"schema"`
-	Out      string          `json:"out"`
-	Bytes    int64           `json:"bytes"`
-	Rebuilt  *stats.Rebuilt  `json:"rebuilt"` // null: the trace was recorded
-	Findings []stats.Finding `json:"findings"`
+	Schema   string             `json:"schema"`
+	Out      string             `json:"out"`
+	Bytes    int64              `json:"bytes"`
+	Rebuilt  *document.Rebuilt  `json:"rebuilt"` // null: the trace was recorded
+	Findings []document.Finding `json:"findings"`
 }
 
 func newReport(io *streams, run func(context.Context, *streams, *reportOptions) error) *cobra.Command {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tracekit/document"
 	"tracekit/page"
 	"tracekit/readers"
 	"tracekit/stats"
@@ -110,14 +111,14 @@ func relate(ctx context.Context, s *page.Several, runs []*shownRun, jobs int) er
 // newComparison makes the document of a comparison without records.
 func newComparison(a, b *stats.Result, c *compare.Comparison) *compareDocument {
 	doc := &compareDocument{Schema: compareSchema, A: a.Trace, B: b.Trace, Comparison: c, Results: []resultChange{},
-		FindingsA: slices.Concat([]stats.Finding{}, a.Findings), FindingsB: slices.Concat([]stats.Finding{}, b.Findings)}
+		FindingsA: slices.Concat([]document.Finding{}, a.Findings), FindingsB: slices.Concat([]document.Finding{}, b.Findings)}
 	doc.addResults(a, b)
 	return doc
 }
 
 // foundIn returns the findings of all runs, and what the first one of them that was rebuilt is of.
-func foundIn(runs []*shownRun) (findings []stats.Finding, rebuilt *stats.Rebuilt) {
-	findings = []stats.Finding{}
+func foundIn(runs []*shownRun) (findings []document.Finding, rebuilt *document.Rebuilt) {
+	findings = []document.Finding{}
 	for _, r := range runs {
 		for _, f := range r.a.Findings {
 			if len(runs) > 1 {

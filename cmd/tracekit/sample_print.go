@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"slices"
 
+	"tracekit/document"
 	"tracekit/stats"
 	"tracekit/stats/sampling"
 	"tracekit/trace"
 )
 
 func printSample(io *streams, opts *sampleOptions, d *sampling.Document, t *trace.Trace, written *writtenTrace) {
-	r := &report{w: io.Out, width: io.Width, top: opts.top, a: &stats.Result{Analysis: stats.Analysis{Trace: d.Trace, Selection: d.Selection, Clock: stats.ClockRow(t), Findings: d.Findings}}}
+	r := &report{w: io.Out, width: io.Width, top: opts.top, a: &stats.Result{Analysis: document.Analysis{Trace: d.Trace, Selection: d.Selection, Clock: stats.ClockRow(t), Findings: d.Findings}}}
 	results := d.Results()
 	r.sites = slices.ContainsFunc(d.Categories, func(c sampling.CategoryRow) bool {
 		return c.Send != nil && (c.Send.Region != "" || c.Send.File != "")

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"tracekit/stats"
+	"tracekit/document"
 	"tracekit/stats/sampling"
 	"tracekit/trace/tracetest"
 )
@@ -64,7 +64,7 @@ func TestSampledTraceIsRead(t *testing.T) {
 			t.Errorf("%s: %d messages with %d bytes, %d unmatched; sampled were %d with %d", name, again.Population.Messages, again.Population.Bytes,
 				again.Population.Unmatched, d.Sampled.Messages, d.Sampled.Bytes)
 		}
-		if !slices.ContainsFunc(again.Findings, func(f stats.Finding) bool { return f.Code == "reduced" }) {
+		if !slices.ContainsFunc(again.Findings, func(f document.Finding) bool { return f.Code == "reduced" }) {
 			t.Errorf("%s does not say that messages were left out: %v", name, again.Findings)
 		}
 	}

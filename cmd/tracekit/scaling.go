@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/document"
 	"tracekit/stats"
 	"tracekit/stats/scaling"
 )
@@ -87,13 +88,13 @@ type scalingDocument struct {
 // A runFinding is a finding in one of several traces.
 type runFinding struct {
 	Path string `json:"path"`
-	stats.Finding
+	document.Finding
 }
 
 func runScaling(ctx context.Context, io *streams, opts *scalingOptions) error {
 	doc := &scalingDocument{Findings: []runFinding{}}
 	var analyses []*stats.Result
-	var findings []stats.Finding
+	var findings []document.Finding
 	for _, path := range opts.runs {
 		a, err := analyzeRun(ctx, io, &opts.mergeFlags, path)
 		if err != nil {
@@ -165,7 +166,7 @@ func (doc *scalingDocument) print(io *streams, top int) {
 	}
 	doc.printFactors(io)
 	doc.printModels(io, top)
-	var findings []stats.Finding
+	var findings []document.Finding
 	for _, f := range doc.Findings {
 		if f.Severity != "info" {
 			f.Text = traceName(f.Path) + ": " + f.Text

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/document"
 	"tracekit/plots"
 	"tracekit/reconstruct/diagram"
 	"tracekit/stats"
@@ -116,8 +117,8 @@ type spacetimeDocument struct {
 	Width  int    `json:"width"`
 	Height int    `json:"height"`
 
-	Rebuilt  []*stats.Rebuilt `json:"rebuilt"`  // of each trace drawn; null: it was recorded
-	Findings []stats.Finding  `json:"findings"` // of all traces drawn
+	Rebuilt  []*document.Rebuilt `json:"rebuilt"`  // of each trace drawn; null: it was recorded
+	Findings []document.Finding  `json:"findings"` // of all traces drawn
 }
 
 func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) error {
@@ -144,11 +145,11 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 	if err := writeFigure(ctx, opts.output, opts.force, opts.format, figure); err != nil {
 		return err
 	}
-	doc := &spacetimeDocument{Schema: spacetimeSchema, Out: opts.output, Findings: []stats.Finding{}}
+	doc := &spacetimeDocument{Schema: spacetimeSchema, Out: opts.output, Findings: []document.Finding{}}
 	doc.Width, doc.Height = figure.Size()
 	for _, t := range sides {
 		doc.Findings = append(doc.Findings, stats.FindingRows(findingsOf(t))...)
-		doc.Rebuilt = append(doc.Rebuilt, stats.RebuiltOf(t.Source.Info()))
+		doc.Rebuilt = append(doc.Rebuilt, document.RebuiltOf(t.Source.Info()))
 	}
 	return opts.finish(io, doc, func() {
 		for i, r := range doc.Rebuilt {

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"tracekit/document/field"
 	"tracekit/engine"
-	"tracekit/stats"
 	"tracekit/stats/fit"
 )
 
@@ -26,8 +26,8 @@ type stableRow struct {
 	TMinNs   int64      `json:"t_min_ns"`
 	TMaxNs   int64      `json:"t_max_ns"`
 	From     string     `json:"from"`
-	Model    stats.Name `json:"model"` // null: none accepted
-	Law      stats.Name `json:"law"`   // that was tested; null: there is none
+	Model    field.Name `json:"model"` // null: none accepted
+	Law      field.Name `json:"law"`   // that was tested; null: there is none
 	Chi2     *float64   `json:"chi2"`
 	Critical *float64   `json:"critical"` // the largest χ² that is accepted
 	Dof      *int       `json:"dof"`
@@ -39,7 +39,7 @@ type stableRow struct {
 func newStableRow(r *fit.StabilityRow) stableRow {
 	out := stableRow{Calls: r.N, TMinNs: r.TMin, TMaxNs: r.TMax, From: r.From, Within: r.Within}
 	if t := &r.Test; r.Law != "" {
-		out.Law, out.Chi2, out.Critical, out.Dof, out.PValue, out.Accepted = stats.Name(r.Law), &t.Chi2, &t.Critical, &t.DOF, &t.P, t.Accepted
+		out.Law, out.Chi2, out.Critical, out.Dof, out.PValue, out.Accepted = field.Name(r.Law), &t.Chi2, &t.Critical, &t.DOF, &t.P, t.Accepted
 	}
 	if out.Accepted {
 		out.Model = out.Law

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"tracekit/stats"
+	"tracekit/document/field"
 )
 
 // TestShorten states that a name keeps its telling end.
@@ -45,11 +45,11 @@ func TestShorten(t *testing.T) {
 func TestNamesThatLookAlike(t *testing.T) {
 	g := &grid{heading: "Table", titles: []string{"<name", "<at", "time"}}
 	at := func(file, of string) string {
-		return place(stats.SourceLine{Region: "step", File: stats.Name(file), Line: 7, LineOf: stats.Name(of)})
+		return place(field.SourceLine{Region: "step", File: field.Name(file), Line: 7, LineOf: field.Name(of)})
 	}
-	g.add("first_library_of_long_name::initialise", at("a/util.c", stats.LineOfCall), "1 ns")
-	g.add("second_library_of_long_name::initialise", at("b/util.c", stats.LineOfCall), "2 ns")
-	g.add("other", at("c/main.c", stats.LineOfRegion), "3 ns")
+	g.add("first_library_of_long_name::initialise", at("a/util.c", field.LineOfCall), "1 ns")
+	g.add("second_library_of_long_name::initialise", at("b/util.c", field.LineOfCall), "2 ns")
+	g.add("other", at("c/main.c", field.LineOfRegion), "3 ns")
 	var out bytes.Buffer
 	g.print(&out, 50)
 	for _, want := range []string{

@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
 	"tracekit/readers/arrowdir"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -81,9 +83,9 @@ func (m *tableMaker) spellPaths() {
 		x.file, x.line, x.of = m.text["file"].of(d.String(s.File)), trace.None, trace.None
 		if s.Line > 0 {
 			x.line = s.Line
-			of := stats.LineOfRegion
+			of := field.LineOfRegion
 			if s.Exact {
-				of = stats.LineOfCall
+				of = field.LineOfCall
 			}
 			x.of = m.text["line_of"].of(of)
 		}
@@ -138,12 +140,12 @@ func (m *tableMaker) calls() arrowdir.Table {
 // waitNames are the names of wait states by kind.
 func waitNames() []string {
 	var names []string
-	for k := range stats.WaitKinds() {
+	for k := range waitstate.Kinds {
 		key := k.Info().Key
 		switch k {
-		case stats.NoWait: // not NULL: that is slow to write where it comes and goes
+		case waitstate.None: // not NULL: that is slow to write where it comes and goes
 			key = "none"
-		case stats.WaitAtStartup:
+		case waitstate.AtStartup:
 			key = "startup"
 		}
 		names = append(names, key)

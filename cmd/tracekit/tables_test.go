@@ -10,7 +10,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 
-	"tracekit/stats"
+	"tracekit/document"
+	"tracekit/document/waitstate"
 )
 
 // A parquetTable is a table of a report, read with the library.
@@ -77,14 +78,14 @@ func TestTablesStandAlone(t *testing.T) {
 		dir := t.TempDir()
 		text := succeed(t, dir, "analyze", "--json", "-o", "report", archive)
 		var a struct {
-			CallSites   []stats.CallSiteRow `json:"call_sites"`
-			CallPaths   []stats.CallPathRow
-			Messages    stats.Messages
-			Collectives []stats.CollectiveRow
+			CallSites   []document.CallSiteRow `json:"call_sites"`
+			CallPaths   []document.CallPathRow
+			Messages    document.Messages
+			Collectives []document.CollectiveRow
 			Overhead    struct {
 				OverheadNs int64 `json:"overhead_ns"`
 			}
-			WaitStates map[string]stats.WaitState `json:"wait_states"`
+			WaitStates map[string]waitstate.State `json:"wait_states"`
 		}
 		decode(t, text, &a)
 		read := func(name string) *parquetTable {
@@ -161,8 +162,8 @@ func TestThreadTable(t *testing.T) {
 	succeed(t, dir, "generate", "halo", "--ranks", "4", "--threads", "3", "--iterations", "4", "-o", "run")
 	text := succeed(t, dir, "analyze", "--json", "-o", "report", "run")
 	var a struct {
-		Trace   stats.TraceInfo
-		Threads stats.Threads
+		Trace   document.TraceInfo
+		Threads document.Threads
 	}
 	decode(t, text, &a)
 	table := readTable(t, filepath.Join(dir, "report", "tables", "threads.parquet"))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"tracekit/document"
 	"tracekit/readers/arrowdir"
 	"tracekit/stats"
 )
@@ -47,7 +48,7 @@ func (r *report) runtime() int64 {
 }
 
 // threadRows prints the time of each thread by what it does.
-func (r *report) threadRows(t *stats.Threads) {
+func (r *report) threadRows(t *document.Threads) {
 	g := r.grid("Threads"+r.of(len(t.Rows), "threads"), "rank", "thread", "<name", "useful", "share", "MPI", "barriers", "waiting", "fork, join", "no work", "measurement")
 	g.note("Wall time; a row sums to the run time. Thread 0 speaks for its rank. No work: before a thread begins, after it ends, and outside its work.")
 	for _, row := range t.Rows[:min(r.top, len(t.Rows))] {

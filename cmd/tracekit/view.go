@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/document"
 	"tracekit/page"
 	"tracekit/spill"
 	"tracekit/stats"
@@ -23,10 +24,10 @@ const viewSchema = "tracekit.view/1"
 
 // A viewDocument says where the page is served.
 type viewDocument struct {
-	Schema   string          `json:"schema"`
-	URL      string          `json:"url"`
-	Rebuilt  *stats.Rebuilt  `json:"rebuilt"` // null: the trace was recorded
-	Findings []stats.Finding `json:"findings"`
+	Schema   string             `json:"schema"`
+	URL      string             `json:"url"`
+	Rebuilt  *document.Rebuilt  `json:"rebuilt"` // null: the trace was recorded
+	Findings []document.Finding `json:"findings"`
 }
 
 type viewOptions struct {

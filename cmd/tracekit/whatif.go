@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/whatif"
@@ -45,7 +47,7 @@ type changeFlag struct {
 // the run.
 type whatifDocument struct {
 	Schema    string             `json:"schema"`
-	Trace     stats.TraceInfo    `json:"trace"`
+	Trace     document.TraceInfo `json:"trace"`
 	Changes   []string           `json:"changes"`
 	Baseline  int64              `json:"baseline_ns"`
 	Predicted int64              `json:"predicted_ns"`
@@ -58,7 +60,7 @@ type whatifDocument struct {
 	Lost      map[string]uint64  `json:"lost,omitempty"` // that its format cannot express, by what it is
 	Model     whatifModel        `json:"model"`
 	Undecided *undecidedSends    `json:"undecided,omitempty"` // not there: the run shows of all sends whether they wait
-	Findings  []stats.Finding    `json:"findings"`
+	Findings  []document.Finding `json:"findings"`
 
 	missing []bool // by rank: nothing is recorded of it, and the text leaves it out
 }
@@ -73,7 +75,7 @@ type slackBlock struct {
 // A nextPath leads through a call, and is so much shorter than the critical path.
 type nextPath struct {
 	Shorter int64      `json:"shorter_ns"`
-	Rank    stats.Rank `json:"rank"`
+	Rank    field.Rank `json:"rank"`
 	Place   string     `json:"place"`
 	Start   int64      `json:"start_ns"` // of the call, after the begin of the run
 }
@@ -367,7 +369,7 @@ func slackOf(ctx context.Context, t *trace.Trace, m *whatif.Model, top int) (*sl
 	}
 	for _, n := range s.Next {
 		c := t.Calls[n.Location].At(int(n.Call))
-		out.Next = append(out.Next, nextPath{ns(n.Slack), stats.Rank(t.Rank[n.Location]), m.NameOf(c.Path), ns(c.Enter - first)})
+		out.Next = append(out.Next, nextPath{ns(n.Slack), field.Rank(t.Rank[n.Location]), m.NameOf(c.Path), ns(c.Enter - first)})
 	}
 	return out, nil
 }

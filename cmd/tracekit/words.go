@@ -8,19 +8,20 @@ import (
 	"strconv"
 	"strings"
 
+	"tracekit/document/field"
+	"tracekit/document/words"
 	"tracekit/readers"
-	"tracekit/stats"
 	"tracekit/trace"
 )
 
-func formatRank(r stats.Rank) string {
+func formatRank(r field.Rank) string {
 	if r == trace.None {
 		return "-"
 	}
 	return strconv.Itoa(int(r))
 }
 
-func formatExtreme(e stats.Extreme) string {
+func formatExtreme(e field.Extreme) string {
 	if e.Rank == trace.None {
 		return "-"
 	}
@@ -111,11 +112,11 @@ func resultText(name string, v float64) string {
 	return formatCount(int64(v))
 }
 
-func traceName(p string) string { return stats.TraceName(p) }
+func traceName(p string) string { return words.TraceName(p) }
 
-func formatTime(ns int64) string { return stats.FormatTime(ns) }
+func formatTime(ns int64) string { return words.Time(ns) }
 
-func formatBytes(n uint64) string { return stats.FormatBytes(n) }
+func formatBytes(n uint64) string { return words.Bytes(n) }
 
 // formatCount returns an integer with thousands separated.
 func formatCount[T ~int | ~int64 | ~uint64 | ~uint32](n T) string {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/formulae"
 	"tracekit/formulae/tkf"
 	"tracekit/merge"
@@ -76,7 +78,7 @@ func visits(t *testing.T, src trace.Source) map[string]uint64 {
 	t.Helper()
 	_, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{})
 	n := make(map[string]uint64)
-	rows := make(map[stats.Path]stats.CallPathRow)
+	rows := make(map[field.Path]document.CallPathRow)
 	for _, p := range a.CallPaths {
 		rows[p.ID] = p
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"tracekit/document"
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/statstest"
@@ -313,7 +314,7 @@ func checkMerged(t *testing.T, s *Source, r realTrace) {
 	a := statstest.Analysis(t, m, stats.Options{})
 	e := a.Efficiency
 	if e == nil { // nobody calls MPI
-		e = new(stats.Efficiency)
+		e = new(document.Efficiency)
 	}
 	near(t, "parallel efficiency", e.ParallelEfficiency, r.parallel)
 	near(t, "load balance", e.LoadBalance, r.balance)

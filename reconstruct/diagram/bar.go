@@ -1,6 +1,7 @@
 package diagram
 
 import (
+	"tracekit/document/waitstate"
 	"tracekit/engine"
 	"tracekit/plots"
 	"tracekit/reduce/pattern"
@@ -42,11 +43,11 @@ func (b *bar) run(batches engine.Batches) error {
 }
 
 // spend draws up to end what the location does.
-func (b *bar) spend(end int64, region trace.RegionID, canBlock *bool, wait stats.WaitKind) {
+func (b *bar) spend(end int64, region trace.RegionID, canBlock *bool, wait waitstate.Kind) {
 	switch {
 	case canBlock == nil:
 		b.now = max(b.now, end)
-	case wait != stats.NoWait:
+	case wait != waitstate.None:
 		b.segment(end, b.d.colors.wait(wait), plots.Wait)
 	case *canBlock:
 		b.segment(end, b.d.colors.of(region), plots.Blocked)

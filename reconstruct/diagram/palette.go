@@ -1,8 +1,8 @@
 package diagram
 
 import (
+	"tracekit/document/waitstate"
 	"tracekit/plots"
-	"tracekit/stats"
 	"tracekit/trace"
 )
 
@@ -22,7 +22,7 @@ func (p *palette) of(r trace.RegionID) int {
 }
 
 // wait returns the category of a kind of wait.
-func (p *palette) wait(k stats.WaitKind) int {
+func (p *palette) wait(k waitstate.Kind) int {
 	if int(k) < len(p.byWait) {
 		return p.byWait[k]
 	}
@@ -48,8 +48,8 @@ func newPalette(d *trace.Defs, by ColorBy) palette {
 		category(plots.Category{Name: "unknown", Group: plots.System})
 	}
 	if by == ByWait {
-		for k := range stats.WaitKinds() {
-			p.byWait = append(p.byWait, category(plots.Category{Name: stats.WaitKind(k).String(), Group: plots.MPI}))
+		for k := range waitstate.Kinds {
+			p.byWait = append(p.byWait, category(plots.Category{Name: waitstate.Kind(k).String(), Group: plots.MPI}))
 		}
 	}
 	return p

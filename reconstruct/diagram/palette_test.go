@@ -3,8 +3,8 @@ package diagram
 import (
 	"testing"
 
+	"tracekit/document/waitstate"
 	"tracekit/plots"
-	"tracekit/stats"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -44,12 +44,12 @@ func TestPalettes(t *testing.T) {
 // What a damaged trace names without defining it has a colour, too.
 func TestPaletteOfNothing(t *testing.T) {
 	p := newPalette(&trace.Defs{}, ByWait)
-	for _, i := range []int{p.of(0), p.of(trace.None), p.wait(stats.WaitKinds() + 1)} {
+	for _, i := range []int{p.of(0), p.of(trace.None), p.wait(waitstate.Kinds + 1)} {
 		if i < 0 || i >= len(p.categories) {
 			t.Errorf("category %d of %d", i, len(p.categories))
 		}
 	}
-	for k := range stats.WaitKinds() {
+	for k := range waitstate.Kinds {
 		if got := p.categories[p.wait(k)].Name; got != k.String() {
 			t.Errorf("%v is drawn as %s", k, got)
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -56,9 +58,9 @@ const (
 // waited before; the two sizes are added, not netted.
 type Change struct {
 	Kind Kind `json:"kind"`
-	stats.SourceLine
-	LineA       stats.Line `json:"line_a,omitempty"` // the line in A, if it is another one; Line is that in B
-	Operation   stats.Name `json:"operation"`        // null: outside MPI
+	field.SourceLine
+	LineA       field.Line `json:"line_a,omitempty"` // the line in A, if it is another one; Line is that in B
+	Operation   field.Name `json:"operation"`        // null: outside MPI
 	Metric      string     `json:"metric"`
 	A           float64    `json:"a"`
 	B           float64    `json:"b"`
@@ -77,10 +79,10 @@ type Change struct {
 
 // place joins what the runs of both sides say of one place.
 type place struct {
-	site     stats.Site
+	site     field.Site
 	sides    [2][]*series // by run; nil where it does not occur
 	causesNs [2]float64   // mean over the runs
-	lineA    stats.Line   // where it is in A, if its line has moved
+	lineA    field.Line   // where it is in A, if its line has moved
 }
 
 // Of compares two sides of at least one run each.
@@ -121,9 +123,9 @@ func compareNames(x, y *Change) int {
 
 // join finds the places of all runs, in order of their names.
 func join(a, b []*Sample) []*place {
-	index := make(map[stats.Site]*place)
+	index := make(map[field.Site]*place)
 	var out []*place
-	of := func(s stats.Site) *place {
+	of := func(s field.Site) *place {
 		p, ok := index[s]
 		if !ok {
 			p = &place{site: s, sides: [2][]*series{make([]*series, len(a)), make([]*series, len(b))}}
@@ -139,7 +141,7 @@ func join(a, b []*Sample) []*place {
 			}
 			for i := range s.analysis.Delays {
 				d := &s.analysis.Delays[i]
-				of(stats.Site{SourceLine: d.SourceLine, Operation: d.Operation}).causesNs[side] += float64(d.TotalNs) / float64(len(samples))
+				of(field.Site{SourceLine: d.SourceLine, Operation: d.Operation}).causesNs[side] += float64(d.TotalNs) / float64(len(samples))
 			}
 		}
 	}
@@ -160,7 +162,7 @@ func (p *place) occurs(side int) bool {
 // are returned, in order of names; a joined one has the line of B.
 func joinMoved(places []*place) []*place {
 	type key struct {
-		operation, region, file, of stats.Name
+		operation, region, file, of field.Name
 	}
 	only := make(map[key]*[2][]*place)
 	for _, p := range places {
@@ -370,7 +372,7 @@ func (p *place) ranks(kind Kind, change float64) (out []uint32, straggles bool) 
 // efficiencies lists how the ratios moved.
 func efficiencies(a, b []*Sample) []Efficiency {
 	out := []Efficiency{}
-	ratio := func(of func(*stats.Ratios) *float64) func(*stats.Result) *float64 {
+	ratio := func(of func(*document.Ratios) *float64) func(*stats.Result) *float64 {
 		return func(a *stats.Result) *float64 {
 			if a.Efficiency == nil {
 				return nil
@@ -382,11 +384,11 @@ func efficiencies(a, b []*Sample) []Efficiency {
 		name string
 		of   func(*stats.Result) *float64
 	}{
-		{"parallel_efficiency", ratio(func(r *stats.Ratios) *float64 { return r.ParallelEfficiency })},
-		{"load_balance", ratio(func(r *stats.Ratios) *float64 { return r.LoadBalance })},
-		{"communication_efficiency", ratio(func(r *stats.Ratios) *float64 { return r.CommunicationEfficiency })},
-		{"serialization_efficiency", ratio(func(r *stats.Ratios) *float64 { return r.SerializationEfficiency })},
-		{"transfer_efficiency", ratio(func(r *stats.Ratios) *float64 { return r.TransferEfficiency })},
+		{"parallel_efficiency", ratio(func(r *document.Ratios) *float64 { return r.ParallelEfficiency })},
+		{"load_balance", ratio(func(r *document.Ratios) *float64 { return r.LoadBalance })},
+		{"communication_efficiency", ratio(func(r *document.Ratios) *float64 { return r.CommunicationEfficiency })},
+		{"serialization_efficiency", ratio(func(r *document.Ratios) *float64 { return r.SerializationEfficiency })},
+		{"transfer_efficiency", ratio(func(r *document.Ratios) *float64 { return r.TransferEfficiency })},
 		{"thread_efficiency", func(a *stats.Result) *float64 {
 			if a.Threads == nil {
 				return nil

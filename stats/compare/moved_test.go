@@ -3,14 +3,14 @@ package compare
 import (
 	"testing"
 
-	"tracekit/stats"
+	"tracekit/document/field"
 )
 
 // TestMovedLines states which places are one though their lines differ: as many in A alone as in B
 // alone, of one region, operation and file, in order of lines.
 func TestMovedLines(t *testing.T) {
 	at := func(file string, line, a, b int) *place {
-		p := &place{site: stats.Site{SourceLine: stats.SourceLine{Region: "solve", File: stats.Name(file), Line: stats.Line(line), LineOf: stats.LineOfCall}, Operation: "MPI_Send"},
+		p := &place{site: field.Site{SourceLine: field.SourceLine{Region: "solve", File: field.Name(file), Line: field.Line(line), LineOf: field.LineOfCall}, Operation: "MPI_Send"},
 			sides: [2][]*series{make([]*series, 1), make([]*series, 1)}}
 		for side, own := range []int{a, b} {
 			if own > 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tracekit/document/field"
 	"tracekit/engine"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -18,7 +19,7 @@ const blocks = 32
 type Sample struct {
 	analysis *stats.Result
 	comms    []commShape
-	places   map[stats.Site]*series
+	places   map[field.Site]*series
 }
 
 // A commShape is how many communicators of a size there are.
@@ -83,7 +84,7 @@ func Take(ctx context.Context, t *trace.Trace, a *stats.Result, jobs int) (*Samp
 	if err != nil {
 		return nil, fmt.Errorf("sampling places: %w", err)
 	}
-	s := &Sample{analysis: a, comms: commsOf(t), places: make(map[stats.Site]*series)}
+	s := &Sample{analysis: a, comms: commsOf(t), places: make(map[field.Site]*series)}
 	for k, one := range p.places {
 		if one == nil {
 			continue
@@ -97,9 +98,9 @@ func Take(ctx context.Context, t *trace.Trace, a *stats.Result, jobs int) (*Samp
 
 // sitesOf returns the sites of a trace, and by call path the number of its site. The last two
 // are those of time in no call path.
-func sitesOf(t *trace.Trace) (sites []stats.Site, number func(trace.PathID) int) {
-	index := make(map[stats.Site]int)
-	numberOf := func(s stats.Site) int {
+func sitesOf(t *trace.Trace) (sites []field.Site, number func(trace.PathID) int) {
+	index := make(map[field.Site]int)
+	numberOf := func(s field.Site) int {
 		k, ok := index[s]
 		if !ok {
 			k = len(sites)
@@ -112,8 +113,8 @@ func sitesOf(t *trace.Trace) (sites []stats.Site, number func(trace.PathID) int)
 	for path, s := range stats.Sites(t) {
 		byPath[path] = numberOf(s)
 	}
-	outside := numberOf(stats.Site{SourceLine: stats.SourceLine{Region: stats.OutsideRegions}})
-	unrecorded := numberOf(stats.Site{SourceLine: stats.SourceLine{Region: stats.NotRecorded}})
+	outside := numberOf(field.Site{SourceLine: field.SourceLine{Region: stats.OutsideRegions}})
+	unrecorded := numberOf(field.Site{SourceLine: field.SourceLine{Region: stats.NotRecorded}})
 	return sites, func(p trace.PathID) int {
 		switch {
 		case int(p) < len(byPath):

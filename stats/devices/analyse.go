@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"tracekit/document/accelerator"
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -12,7 +13,7 @@ import (
 
 // A hostResult is what is found about one host.
 type hostResult struct {
-	devices  []stats.Device
+	devices  []accelerator.Device
 	findings []trace.Finding
 }
 
@@ -45,7 +46,7 @@ func (h *host) analyse(c *collector, last *arrivals) hostResult {
 }
 
 // waits sums the calls of all threads that only wait for a device.
-func (h *host) waits(c *collector) []stats.HostWait {
+func (h *host) waits(c *collector) []accelerator.HostWait {
 	sums := make(map[trace.RegionID]*hostWait)
 	for _, p := range h.threads {
 		for region, w := range p.waits {
@@ -56,11 +57,11 @@ func (h *host) waits(c *collector) []stats.HostWait {
 			sums[region].time = stats.Plus(sums[region].time, w.time)
 		}
 	}
-	var out []stats.HostWait
+	var out []accelerator.HostWait
 	for region, w := range sums {
-		out = append(out, stats.HostWait{Call: c.t.Defs.RegionLabel(region), Count: w.count, TimeNs: c.ns(w.time)})
+		out = append(out, accelerator.HostWait{Call: c.t.Defs.RegionLabel(region), Count: w.count, TimeNs: c.ns(w.time)})
 	}
-	slices.SortFunc(out, func(a, b stats.HostWait) int {
+	slices.SortFunc(out, func(a, b accelerator.HostWait) int {
 		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Call, b.Call))
 	})
 	return out

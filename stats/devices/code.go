@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"math"
 
+	"tracekit/document"
 	"tracekit/partial"
 	"tracekit/partial/model"
 	"tracekit/spill"
-	"tracekit/stats"
 	"tracekit/trace"
 )
 
@@ -75,7 +75,7 @@ func (p *part) code(c *partial.Coder, of *collector) {
 			c.Refuse("region %d waits never, or more often than there are events", *r)
 		}
 	})
-	partial.List(c, &p.counters, func(s *stats.CounterSeries) { codeSeries(c, s) })
+	partial.List(c, &p.counters, func(s *document.CounterSeries) { codeSeries(c, s) })
 	model.Ledger(c, &p.ledger)
 }
 
@@ -101,7 +101,7 @@ func check[T any](c *partial.Coder, store *spill.Store, what string, table **spi
 	}
 }
 
-func codeSeries(c *partial.Coder, s *stats.CounterSeries) {
+func codeSeries(c *partial.Coder, s *document.CounterSeries) {
 	partial.Text(c, &s.Name)
 	partial.Text(c, &s.Unit)
 	partial.Number(c, &s.Rank)

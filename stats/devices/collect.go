@@ -3,8 +3,8 @@ package devices
 import (
 	"strings"
 
+	"tracekit/document"
 	"tracekit/spill"
-	"tracekit/stats"
 	"tracekit/trace"
 )
 
@@ -53,7 +53,7 @@ type part struct {
 	launches *spill.Table[launch] // ascending in enter
 	steps    []step
 	waits    map[trace.RegionID]*hostWait
-	counters []stats.CounterSeries
+	counters []document.CounterSeries
 	ledger   trace.Ledger
 }
 

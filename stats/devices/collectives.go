@@ -5,9 +5,9 @@ import (
 	"context"
 	"slices"
 
+	"tracekit/document/accelerator"
 	"tracekit/engine"
 	"tracekit/spill"
-	"tracekit/stats"
 	"tracekit/trace"
 )
 
@@ -181,17 +181,17 @@ func busFactor(op trace.CollectiveOp, members uint32) float64 {
 }
 
 // rows returns the rows of the document, the most time first.
-func (s *collectiveSums) rows() ([]stats.DeviceCollective, *stats.Straggler) {
-	var out []stats.DeviceCollective
+func (s *collectiveSums) rows() ([]accelerator.Collective, *accelerator.Straggler) {
+	var out []accelerator.Collective
 	for key, sum := range s.sums {
-		row := stats.DeviceCollective{Operation: key.op.String(), Members: key.size, Bytes: key.bytes, Count: sum.count, TimeNs: s.c.ns(sum.time), WithWaiting: key.waiting}
+		row := accelerator.Collective{Operation: key.op.String(), Members: key.size, Bytes: key.bytes, Count: sum.count, TimeNs: s.c.ns(sum.time), WithWaiting: key.waiting}
 		if key.bytes > 0 && row.TimeNs > 0 && key.size > 1 {
 			b := busFactor(key.op, key.size) * float64(key.bytes) * float64(sum.count) / (float64(row.TimeNs) / 1e9)
 			row.BusBandwidth = &b
 		}
 		out = append(out, row)
 	}
-	slices.SortFunc(out, func(a, b stats.DeviceCollective) int {
+	slices.SortFunc(out, func(a, b accelerator.Collective) int {
 		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Operation, b.Operation), cmp.Compare(b.Bytes, a.Bytes),
 			cmp.Compare(a.Members, b.Members), cmp.Compare(a.Count, b.Count))
 	})
@@ -199,6 +199,6 @@ func (s *collectiveSums) rows() ([]stats.DeviceCollective, *stats.Straggler) {
 	if g.count == 0 {
 		return out, nil
 	}
-	return out, &stats.Straggler{Count: g.count, WaitNs: s.c.ns(g.wait), WaitCount: g.waits, ComesLast: g.last,
+	return out, &accelerator.Straggler{Count: g.count, WaitNs: s.c.ns(g.wait), WaitCount: g.waits, ComesLast: g.last,
 		CausedNs: s.c.ns(g.caused), NotAll: g.notAll, LateMeanNs: s.c.ns(g.late / int64(g.count))}
 }

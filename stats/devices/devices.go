@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"tracekit/document"
+	"tracekit/document/accelerator"
 	"tracekit/engine"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -19,9 +21,9 @@ type Options struct {
 
 // A Result is what a Finder finds.
 type Result struct {
-	Devices  []stats.Device        // by rank, then in order of their location groups
-	Path     *stats.DevicePath     // nil: there are no devices
-	Counters []stats.CounterSeries // by location, then in order of their definitions
+	Devices  []accelerator.Device     // by rank, then in order of their location groups
+	Path     *accelerator.Path        // nil: there are no devices
+	Counters []document.CounterSeries // by location, then in order of their definitions
 	Findings []trace.Finding
 }
 

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"tracekit/document/accelerator"
+	"tracekit/document/field"
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -115,7 +117,7 @@ type stand struct {
 }
 
 // walk goes over the run and returns the path.
-func (p *path) walk(ctx context.Context) *stats.DevicePath {
+func (p *path) walk(ctx context.Context) *accelerator.Path {
 	t := p.c.opts.To
 	at, ok := p.end(&t)
 	for n := 0; ok && t > p.from; n++ {
@@ -374,14 +376,14 @@ func (l *queue) holding(t int64) int {
 var pathNames = [...]string{onHost: "host", inLaunch: "launch", inGap: "gap", unknown: "unknown"}
 
 // result makes the block of the document.
-func (p *path) result() *stats.DevicePath {
+func (p *path) result() *accelerator.Path {
 	c := p.c
-	out := &stats.DevicePath{Rows: []stats.DevicePathRow{}}
+	out := &accelerator.Path{Rows: []accelerator.PathRow{}}
 	for _, s := range slices.Concat(p.sums[:]...) {
 		if s == nil {
 			continue
 		}
-		row := stats.DevicePathRow{Kind: pathNames[s.kind], Name: c.t.Defs.RegionLabel(s.region), Count: s.count, TimeNs: c.ns(s.time), MaxRank: trace.None}
+		row := accelerator.PathRow{Kind: pathNames[s.kind], Name: c.t.Defs.RegionLabel(s.region), Count: s.count, TimeNs: c.ns(s.time), MaxRank: trace.None}
 		switch {
 		case s.kind == onKernel:
 			row.Kind = workNames[c.works[s.region]]
@@ -395,7 +397,7 @@ func (p *path) result() *stats.DevicePath {
 		}
 		for r, ns := range s.ranks {
 			if ns > row.MaxNs || ns == row.MaxNs && r < uint32(row.MaxRank) {
-				row.MaxNs, row.MaxRank = ns, stats.Rank(r)
+				row.MaxNs, row.MaxRank = ns, field.Rank(r)
 			}
 		}
 		row.MaxNs = c.ns(row.MaxNs)
@@ -408,7 +410,7 @@ func (p *path) result() *stats.DevicePath {
 			out.Rows[i].Share = &share
 		}
 	}
-	slices.SortFunc(out.Rows, func(a, b stats.DevicePathRow) int {
+	slices.SortFunc(out.Rows, func(a, b accelerator.PathRow) int {
 		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(b.Count, a.Count))
 	})
 	return out

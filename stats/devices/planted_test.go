@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tracekit/stats"
+	"tracekit/document/accelerator"
 	"tracekit/stats/devices"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -23,12 +23,12 @@ func TestPlanted(t *testing.T) {
 // brief writes what is found in lines, a word for the kind of line first.
 func brief(r *devices.Result) (out []string) {
 	add := func(format string, args ...any) { out = append(out, strings.TrimSpace(fmt.Sprintf(format, args...))) }
-	times := func(x stats.DeviceTimes) string {
+	times := func(x accelerator.Times) string {
 		return fmt.Sprintf("span %d busy %d compute %d communication %d exposed %d memory %d exposed %d idle %d", x.SpanNs, x.BusyNs,
 			x.ComputeNs, x.CommunicationNs, x.ExposedCommunicationNs, x.MemoryNs, x.ExposedMemoryNs, x.IdleNs)
 	}
 	for _, d := range r.Devices {
-		add("device %d %s : %s", d.Rank, d.Device, times(d.DeviceTimes))
+		add("device %d %s : %s", d.Rank, d.Device, times(d.Times))
 		c := d.IdleCauses
 		add("idle host %d gaps %d unknown %d collective %d", c.HostBoundNs, c.KernelGapsNs, c.UnknownNs, c.CollectiveWaitNs)
 		for _, g := range d.Gaps {
@@ -44,14 +44,14 @@ func brief(r *devices.Result) (out []string) {
 				if x.Cut {
 					cut = " cut"
 				}
-				add("step %s at %d%s : %s", x.Step, x.StartNs, cut, times(x.DeviceTimes))
+				add("step %s at %d%s : %s", x.Step, x.StartNs, cut, times(x.Times))
 			}
 		}
 		for _, p := range d.Parts {
-			add("part %s %d : %s", p.Part, p.Count, times(p.DeviceTimes))
+			add("part %s %d : %s", p.Part, p.Count, times(p.Times))
 		}
 		for _, s := range d.Streams {
-			add("stream %s %d : %s", s.Stream, s.Count, times(s.DeviceTimes))
+			add("stream %s %d : %s", s.Stream, s.Count, times(s.Times))
 		}
 		for _, k := range d.Kernels {
 			from := ""

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"tracekit/document/accelerator"
+	"tracekit/document/field"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -45,7 +47,7 @@ func (a *activity) charge(k *kernel, l *launch, time int64) {
 var workNames = [...]string{"idle", "compute", "communication", "memory"}
 
 // kernelRows returns the kernels by name and kind, those with the most time first.
-func (a *activity) kernelRows() []stats.DeviceKernel {
+func (a *activity) kernelRows() []accelerator.Kernel {
 	type nameKey struct{ name, kind string }
 	type site struct {
 		nameKey
@@ -67,21 +69,21 @@ func (a *activity) kernelRows() []stats.DeviceKernel {
 			join(bySite, site{n, label(key.operator), label(key.call)}, s)
 		}
 	}
-	sites := make(map[nameKey][]stats.LaunchSite)
+	sites := make(map[nameKey][]accelerator.LaunchSite)
 	for k, s := range bySite {
-		sites[k.nameKey] = append(sites[k.nameKey], stats.LaunchSite{Operator: stats.Name(k.operator), Call: stats.Name(k.call),
+		sites[k.nameKey] = append(sites[k.nameKey], accelerator.LaunchSite{Operator: field.Name(k.operator), Call: field.Name(k.call),
 			Count: s.count, TimeNs: a.c.ns(s.time)})
 	}
-	var out []stats.DeviceKernel
+	var out []accelerator.Kernel
 	for n, s := range byName {
 		from := sites[n]
-		slices.SortFunc(from, func(x, y stats.LaunchSite) int {
+		slices.SortFunc(from, func(x, y accelerator.LaunchSite) int {
 			return cmp.Or(cmp.Compare(y.TimeNs, x.TimeNs), cmp.Compare(x.Operator, y.Operator), cmp.Compare(x.Call, y.Call))
 		})
-		out = append(out, stats.DeviceKernel{Name: n.name, Kind: n.kind, Count: s.count, TimeNs: a.c.ns(s.time),
+		out = append(out, accelerator.Kernel{Name: n.name, Kind: n.kind, Count: s.count, TimeNs: a.c.ns(s.time),
 			MinNs: a.c.ns(s.min), MeanNs: a.c.ns(s.time / int64(s.count)), MaxNs: a.c.ns(s.max), LaunchedFrom: from})
 	}
-	slices.SortFunc(out, func(x, y stats.DeviceKernel) int {
+	slices.SortFunc(out, func(x, y accelerator.Kernel) int {
 		return cmp.Or(cmp.Compare(y.TimeNs, x.TimeNs), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Kind, y.Kind))
 	})
 	return out
@@ -109,41 +111,41 @@ func (c *collector) device(g trace.LocationGroupID) string {
 }
 
 // row makes the row of the document.
-func (a *activity) row(ledger *trace.Ledger) stats.Device {
+func (a *activity) row(ledger *trace.Ledger) accelerator.Device {
 	t := a.c.t
 	span := a.whole.last - a.whole.first
-	out := stats.Device{Rank: stats.Rank(a.h.rank), Device: a.c.device(a.d.group), StartNs: a.c.ns(a.whole.first - t.Defs.Clock.GlobalOffset),
-		DeviceTimes: a.whole.finish(t), Kernels: a.kernelRows()}
+	out := accelerator.Device{Rank: field.Rank(a.h.rank), Device: a.c.device(a.d.group), StartNs: a.c.ns(a.whole.first - t.Defs.Clock.GlobalOffset),
+		Times: a.whole.finish(t), Kernels: a.kernelRows()}
 	if a.delays.Count() == 0 {
 		a.causes = idleCauses{unknown: span - a.whole.sums.busy()}
 	}
-	out.IdleCauses = stats.IdleCauses{KernelGapsNs: a.c.ns(a.causes.gaps), UnknownNs: a.c.ns(a.causes.unknown), CollectiveWaitNs: a.c.ns(a.whole.sums.exposedWait)}
+	out.IdleCauses = accelerator.IdleCauses{KernelGapsNs: a.c.ns(a.causes.gaps), UnknownNs: a.c.ns(a.causes.unknown), CollectiveWaitNs: a.c.ns(a.whole.sums.exposedWait)}
 	out.IdleCauses.HostBoundNs = out.IdleNs - out.IdleCauses.KernelGapsNs - out.IdleCauses.UnknownNs
 	out.Gaps, out.IdleBefore = a.gapRows(), a.idleRows()
 	for i := range a.parts {
 		if n := a.counts[i]; n > 0 && n < a.count && (i == launchedPart || n < a.counts[launchedPart]) {
-			out.Parts = append(out.Parts, stats.DevicePart{Part: partNames[i], Count: n, DeviceTimes: a.parts[i].finish(t)})
+			out.Parts = append(out.Parts, accelerator.Part{Part: partNames[i], Count: n, Times: a.parts[i].finish(t)})
 		}
 	}
 	for _, s := range a.streams {
 		if s.count > 0 {
-			out.Streams = append(out.Streams, stats.DeviceStream{Stream: s.name, Count: s.count, DeviceTimes: s.finish(t)})
+			out.Streams = append(out.Streams, accelerator.Stream{Stream: s.name, Count: s.count, Times: s.finish(t)})
 		}
 	}
-	slices.SortStableFunc(out.Streams, func(x, y stats.DeviceStream) int { return cmp.Compare(y.BusyNs, x.BusyNs) })
+	slices.SortStableFunc(out.Streams, func(x, y accelerator.Stream) int { return cmp.Compare(y.BusyNs, x.BusyNs) })
 	out.Launches = a.launches(span, out.Device, ledger)
 	out.Steps = a.stepRows()
 	out.Collectives, out.Straggler = a.colls.rows()
 	return out
 }
 
-func (a *activity) gapRows() []stats.DeviceGap {
-	out, d := []stats.DeviceGap{}, a.c.t.Defs
+func (a *activity) gapRows() []accelerator.Gap {
+	out, d := []accelerator.Gap{}, a.c.t.Defs
 	for _, g := range a.longest {
-		row := stats.DeviceGap{StartNs: a.c.ns(g.from - d.Clock.GlobalOffset), TimeNs: a.c.ns(g.to - g.from),
+		row := accelerator.Gap{StartNs: a.c.ns(g.from - d.Clock.GlobalOffset), TimeNs: a.c.ns(g.to - g.from),
 			HostBoundNs: a.c.ns(g.host), KernelGapsNs: a.c.ns(g.wait), Before: d.RegionLabel(g.next.region)}
 		if l := a.h.launched(&g.next); l != nil {
-			row.LaunchedFrom = stats.Name(cmp.Or(d.RegionLabel(l.operator), d.RegionLabel(l.call)))
+			row.LaunchedFrom = field.Name(cmp.Or(d.RegionLabel(l.operator), d.RegionLabel(l.call)))
 		}
 		out = append(out, row)
 	}
@@ -151,19 +153,19 @@ func (a *activity) gapRows() []stats.DeviceGap {
 }
 
 // idleRows returns before what the device idles most, at most so many as gaps are listed.
-func (a *activity) idleRows() []stats.IdleBefore {
-	out, d := []stats.IdleBefore{}, a.c.t.Defs
+func (a *activity) idleRows() []accelerator.IdleBefore {
+	out, d := []accelerator.IdleBefore{}, a.c.t.Defs
 	for site, s := range a.before {
-		out = append(out, stats.IdleBefore{Operator: stats.Name(d.RegionLabel(site.operator)), Call: stats.Name(d.RegionLabel(site.call)),
+		out = append(out, accelerator.IdleBefore{Operator: field.Name(d.RegionLabel(site.operator)), Call: field.Name(d.RegionLabel(site.call)),
 			Count: s.count, TimeNs: a.c.ns(s.time), HostBoundNs: a.c.ns(s.host), KernelGapsNs: a.c.ns(s.gaps)})
 	}
-	slices.SortFunc(out, func(x, y stats.IdleBefore) int {
+	slices.SortFunc(out, func(x, y accelerator.IdleBefore) int {
 		return cmp.Or(cmp.Compare(y.TimeNs, x.TimeNs), cmp.Compare(x.Operator, y.Operator), cmp.Compare(x.Call, y.Call), cmp.Compare(y.HostBoundNs, x.HostBoundNs), cmp.Compare(y.Count, x.Count))
 	})
 	return out[:min(listed, len(out))]
 }
 
-func (a *activity) launches(span int64, name string, ledger *trace.Ledger) *stats.DeviceLaunches {
+func (a *activity) launches(span int64, name string, ledger *trace.Ledger) *accelerator.Launches {
 	d := &a.delays
 	count, early := d.Count(), d.BelowZero()
 	if count+d.unsure == 0 {
@@ -174,12 +176,12 @@ func (a *activity) launches(span int64, name string, ledger *trace.Ledger) *stat
 	if early > 0 {
 		ledger.AddN(trace.CodeClockViolation, early, place, fmt.Sprintf("kernels on %s begin before they are launched", name))
 	}
-	out := &stats.DeviceLaunches{Count: count, Without: d.without, Unsure: d.unsure, BelowZero: early}
+	out := &accelerator.Launches{Count: count, Without: d.without, Unsure: d.unsure, BelowZero: early}
 	if count == 0 {
 		return out
 	}
 	sum, queued := d.Sum()
-	out.Delay = &stats.LaunchDelay{MinNs: a.c.ns(d.Min()), MeanNs: a.c.ns(sum / int64(count)), MaxNs: a.c.ns(d.Max()),
+	out.Delay = &accelerator.LaunchDelay{MinNs: a.c.ns(d.Min()), MeanNs: a.c.ns(sum / int64(count)), MaxNs: a.c.ns(d.Max()),
 		P50Ns: a.c.ns(d.Quantile(0.5)), P90Ns: a.c.ns(d.Quantile(0.9)), P99Ns: a.c.ns(d.Quantile(0.99))}
 	if span > 0 {
 		queue := float64(queued) / float64(span)
@@ -189,16 +191,16 @@ func (a *activity) launches(span int64, name string, ledger *trace.Ledger) *stat
 }
 
 // stepRows returns the steps, nil if there are none.
-func (a *activity) stepRows() *stats.DeviceSteps {
+func (a *activity) stepRows() *accelerator.Steps {
 	if len(a.steps) == 0 {
 		return nil
 	}
 	t := a.c.t
-	out := &stats.DeviceSteps{}
+	out := &accelerator.Steps{}
 	var sum int64
 	for i, s := range a.steps {
-		row := stats.DeviceStep{Step: t.Defs.RegionLabel(s.region), Cut: s.cut,
-			StartNs: a.c.ns(s.from - t.Defs.Clock.GlobalOffset), DeviceTimes: deviceTimes(t, s.to-s.from, a.inSteps[i])}
+		row := accelerator.Step{Step: t.Defs.RegionLabel(s.region), Cut: s.cut,
+			StartNs: a.c.ns(s.from - t.Defs.Clock.GlobalOffset), Times: deviceTimes(t, s.to-s.from, a.inSteps[i])}
 		out.Rows = append(out.Rows, row)
 		if s.cut {
 			out.Cut++

@@ -1,8 +1,8 @@
 package devices
 
 import (
+	"tracekit/document/accelerator"
 	"tracekit/spill"
-	"tracekit/stats"
 	"tracekit/trace"
 )
 
@@ -95,15 +95,15 @@ func (s *sweep) advance(to int64) {
 }
 
 // finish measures to the end of the last interval and returns the times.
-func (s *sweep) finish(t *trace.Trace) stats.DeviceTimes {
+func (s *sweep) finish(t *trace.Trace) accelerator.Times {
 	s.advance(s.last)
 	return deviceTimes(t, s.last-s.first, s.sums)
 }
 
 // deviceTimes converts what a sweep measured. Parts are rounded together, so that they add up.
-func deviceTimes(t *trace.Trace, span int64, c coverage) stats.DeviceTimes {
+func deviceTimes(t *trace.Trace, span int64, c coverage) accelerator.Times {
 	ns := t.Defs.Clock.Nanoseconds
-	out := stats.DeviceTimes{SpanNs: ns(span), BusyNs: ns(c.busy()), ComputeNs: ns(c.compute), CommunicationNs: ns(c.communication), MemoryNs: ns(c.memory)}
+	out := accelerator.Times{SpanNs: ns(span), BusyNs: ns(c.busy()), ComputeNs: ns(c.compute), CommunicationNs: ns(c.communication), MemoryNs: ns(c.memory)}
 	out.ExposedCommunicationNs = ns(c.compute+c.exposedCommunication) - out.ComputeNs
 	out.ExposedMemoryNs = out.BusyNs - out.ComputeNs - out.ExposedCommunicationNs
 	out.IdleNs = out.SpanNs - out.BusyNs

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/document/accelerator"
 	"tracekit/engine"
 	"tracekit/merge"
 	"tracekit/readers"
@@ -82,20 +83,20 @@ func find(t testing.TB, tr *trace.Trace, opts devices.Options) *devices.Result {
 }
 
 // checkSums states what must add up.
-func checkSums(t testing.TB, d *stats.Device) {
+func checkSums(t testing.TB, d *accelerator.Device) {
 	t.Helper()
-	check := func(what string, x stats.DeviceTimes) {
+	check := func(what string, x accelerator.Times) {
 		if x.SpanNs != x.BusyNs+x.IdleNs || x.BusyNs != x.ComputeNs+x.ExposedCommunicationNs+x.ExposedMemoryNs ||
 			x.ExposedCommunicationNs > x.CommunicationNs || x.ExposedMemoryNs > x.MemoryNs {
 			t.Errorf("%s, %s: times do not add up: %+v", d.Device, what, x)
 		}
 	}
-	check("all", d.DeviceTimes)
+	check("all", d.Times)
 	for _, s := range d.Streams {
-		check(s.Stream, s.DeviceTimes)
+		check(s.Stream, s.Times)
 	}
 	for _, p := range d.Parts {
-		check(p.Part, p.DeviceTimes)
+		check(p.Part, p.Times)
 	}
 	if c := d.IdleCauses; c.HostBoundNs+c.KernelGapsNs+c.UnknownNs != d.IdleNs || c.CollectiveWaitNs > d.ExposedCommunicationNs || c.HostBoundNs < 0 {
 		t.Errorf("%s: causes of idleness are not the idle time: %+v of %d", d.Device, c, d.IdleNs)
@@ -131,7 +132,7 @@ func TestTraceLens(t *testing.T) {
 				t.Fatalf("%d devices, want 1", len(r.Devices))
 			}
 			for _, row := range rows[1:] {
-				times := r.Devices[0].DeviceTimes
+				times := r.Devices[0].Times
 				if len(row) > 3 {
 					times = partOf(t, r.Devices[0], map[string]string{"False": "first_pass", "True": "recompute"}[row[3]])
 				}
@@ -164,15 +165,15 @@ func readTable(t *testing.T, path string) [][]string {
 	return rows
 }
 
-func partOf(t *testing.T, d stats.Device, name string) stats.DeviceTimes {
+func partOf(t *testing.T, d accelerator.Device, name string) accelerator.Times {
 	t.Helper()
 	for _, p := range d.Parts {
 		if p.Part == name {
-			return p.DeviceTimes
+			return p.Times
 		}
 	}
 	t.Fatalf("no part %q", name)
-	return stats.DeviceTimes{}
+	return accelerator.Times{}
 }
 
 // withoutUnlinkedMemsets copies a trace without the setting of memory whose call has no start of a
@@ -241,7 +242,7 @@ func TestTraceLensKernels(t *testing.T) {
 	r := analysed(t, tracetest.Shared(t, "json", "gpu", name+".json.gz"))
 	column := func(title string) int { return slices.Index(rows[0], title) }
 	type key struct{ operator, kernel string }
-	got := make(map[key]stats.LaunchSite)
+	got := make(map[key]accelerator.LaunchSite)
 	for _, k := range r.Devices[0].Kernels {
 		for _, s := range k.LaunchedFrom {
 			x := key{string(s.Operator), k.Name}

@@ -6,13 +6,17 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/document/accelerator"
+	"tracekit/document/cause"
+	"tracekit/document/field"
+	"tracekit/document/words"
 	"tracekit/stats"
 )
 
 // OfDevices returns why a run on accelerators is not shorter, the cause with the most gain first;
 // none if nothing is worth fixing. Gains are bounds: mending a cause cannot save more than it has
 // of the critical path through hosts and devices (DEFINITIONS 2.12).
-func OfDevices(a *stats.Result) []stats.Cause {
+func OfDevices(a *stats.Result) []cause.Cause {
 	f := newDeviceFinder(a)
 	return Join(slices.Concat(f.late(), f.before(), f.hosts(), f.gaps(), f.lateRanks(),
 		f.exposed("communication", "communicate", "communicates", f.communication-f.causes.CollectiveWaitNs),
@@ -25,7 +29,7 @@ type deviceFinder struct {
 	run     int64
 	whole   int64 // run time of all devices
 	outside int64 // of it, before the first and after the last work
-	causes  stats.IdleCauses
+	causes  accelerator.IdleCauses
 	kernels uint64
 	work    int64 // of single kernels
 
@@ -68,13 +72,13 @@ func (f *deviceFinder) who(plural, singular string) string {
 // of puts a time into relation to that of all devices.
 func (f *deviceFinder) of(ns int64) string {
 	if len(f.a.Devices) > 1 {
-		return fmt.Sprintf("%s in the sum, %.1f %% of their time", stats.FormatTime(ns), 100*float64(ns)/float64(f.whole))
+		return fmt.Sprintf("%s in the sum, %.1f %% of their time", words.Time(ns), 100*float64(ns)/float64(f.whole))
 	}
-	return fmt.Sprintf("%s of the run's %s", stats.FormatTime(ns), stats.FormatTime(f.run))
+	return fmt.Sprintf("%s of the run's %s", words.Time(ns), words.Time(f.run))
 }
 
 // cause completes a cause by what mending it gains at most; none if that is too little.
-func (f *deviceFinder) cause(c stats.Cause, gain int64, mended string) []stats.Cause {
+func (f *deviceFinder) cause(c cause.Cause, gain int64, mended string) []cause.Cause {
 	if gain <= 0 || float64(gain) < leastGain*float64(f.run) {
 		return nil
 	}
@@ -83,90 +87,90 @@ func (f *deviceFinder) cause(c stats.Cause, gain int64, mended string) []stats.C
 		c.Ranks = []uint32{}
 	}
 	c.GainNs, c.GainShare = &gain, &share
-	c.Text += fmt.Sprintf(" %s, the run would take at most %s (%.1f %%) less.", mended, stats.FormatTime(gain), 100*share)
-	return []stats.Cause{c}
+	c.Text += fmt.Sprintf(" %s, the run would take at most %s (%.1f %%) less.", mended, words.Time(gain), 100*share)
+	return []cause.Cause{c}
 }
 
 // late judges that the path begins with the first record of a host, later than the first of all.
-func (f *deviceFinder) late() []stats.Cause {
+func (f *deviceFinder) late() []cause.Cause {
 	row := f.onPath("unknown")
 	if row == nil || f.a.Trace.Processes < 2 {
 		return nil
 	}
 	ranks := []uint32{uint32(row.MaxRank)}
-	return f.cause(stats.Cause{Kind: stats.CauseStartup, SourceLine: stats.SourceLine{Region: stats.NotRecorded}, Ranks: ranks,
+	return f.cause(cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: stats.NotRecorded}, Ranks: ranks,
 		Evidence: map[string]float64{"critical_path_ns": float64(row.TimeNs)},
 		Text: fmt.Sprintf("The records of %s begin %s after the first of all, and others wait for it: what it does until then is not known, perhaps only that its recording begins late.",
-			ranksText(ranks), stats.FormatTime(row.TimeNs))}, row.TimeNs, "If it had come with the others")
+			ranksText(ranks), words.Time(row.TimeNs))}, row.TimeNs, "If it had come with the others")
 }
 
 // before judges that the first work of a device does not begin when it is launched: what it does
 // until then is not recorded.
-func (f *deviceFinder) before() []stats.Cause {
+func (f *deviceFinder) before() []cause.Cause {
 	first := min(f.path["launch"]+f.path["gap"]-f.causes.KernelGapsNs, f.a.Devices[0].StartNs-f.a.Trace.StartNs)
 	if len(f.a.Devices) > 1 || float64(first) < leastGain*float64(f.run) {
 		return nil
 	}
-	return []stats.Cause{{Kind: stats.CauseMeasurement, Ranks: []uint32{}, Evidence: map[string]float64{"critical_path_ns": float64(first)},
-		Text: fmt.Sprintf("The first work of %s begins %s after its launch: perhaps it does until then what was launched before the recording, which is not known.", f.a.Devices[0].Device, stats.FormatTime(first))}}
+	return []cause.Cause{{Kind: cause.Measurement, Ranks: []uint32{}, Evidence: map[string]float64{"critical_path_ns": float64(first)},
+		Text: fmt.Sprintf("The first work of %s begins %s after its launch: perhaps it does until then what was launched before the recording, which is not known.", f.a.Devices[0].Device, words.Time(first))}}
 }
 
 // hosts judges that devices have nothing to do since hosts launch late.
-func (f *deviceFinder) hosts() []stats.Cause {
+func (f *deviceFinder) hosts() []cause.Cause {
 	path, nothing := f.path["host"], f.outside+f.causes.HostBoundNs
-	c := stats.Cause{Kind: stats.CauseDeviceIdle, Evidence: map[string]float64{"host_bound_ns": float64(f.causes.HostBoundNs), "outside_ns": float64(f.outside),
+	c := cause.Cause{Kind: cause.DeviceIdle, Evidence: map[string]float64{"host_bound_ns": float64(f.causes.HostBoundNs), "outside_ns": float64(f.outside),
 		"critical_path_ns": float64(path), "kernels": float64(f.kernels), "mean_kernel_ns": float64(f.work) / float64(max(1, f.kernels))}}
 	c.Text = fmt.Sprintf("%s: %s nothing to do, since nothing is launched, for %s", f.verb("Hosts do not keep up", "The host does not keep up"), f.who("have", "has"), f.of(nothing))
 	if 20*f.outside >= nothing {
-		c.Text += fmt.Sprintf(" (before the first and after the last work %s)", stats.FormatTime(f.outside))
+		c.Text += fmt.Sprintf(" (before the first and after the last work %s)", words.Time(f.outside))
 	}
-	c.Text += fmt.Sprintf("; what is executed lasts %s in the mean.", stats.FormatTime(f.work/int64(max(1, f.kernels))))
+	c.Text += fmt.Sprintf("; what is executed lasts %s in the mean.", words.Time(f.work/int64(max(1, f.kernels))))
 	if 20*f.causes.HostBoundNs >= nothing {
-		site, n := f.idleBefore(func(x *stats.IdleBefore) int64 { return x.HostBoundNs })
+		site, n := f.idleBefore(func(x *accelerator.IdleBefore) int64 { return x.HostBoundNs })
 		c.Region, c.Operation = site.Operator, site.Call
-		c.Text += fmt.Sprintf(" In between most passes before what %s launches, %s (%s each).", launcher(site), stats.FormatTime(site.HostBoundNs), stats.FormatTime(site.HostBoundNs/n))
+		c.Text += fmt.Sprintf(" In between most passes before what %s launches, %s (%s each).", launcher(site), words.Time(site.HostBoundNs), words.Time(site.HostBoundNs/n))
 	}
 	if row := f.onPath("host"); row != nil {
-		c.Text += fmt.Sprintf(" %s, %s of the critical path.", f.verb("What hosts do meanwhile is", "What it does meanwhile is")+" most in "+shortName(row.Name), stats.FormatTime(row.TimeNs))
+		c.Text += fmt.Sprintf(" %s, %s of the critical path.", f.verb("What hosts do meanwhile is", "What it does meanwhile is")+" most in "+shortName(row.Name), words.Time(row.TimeNs))
 	}
 	return f.cause(c, min(path, f.spare), "If hosts took no time")
 }
 
 // gaps judges that what is launched does not begin though the device does nothing.
-func (f *deviceFinder) gaps() []stats.Cause {
+func (f *deviceFinder) gaps() []cause.Cause {
 	path, queued := f.path["launch"]+f.path["gap"], f.causes.KernelGapsNs
 	if queued == 0 {
 		return nil
 	}
-	site, n := f.idleBefore(func(x *stats.IdleBefore) int64 { return x.KernelGapsNs })
-	c := stats.Cause{Kind: stats.CauseDeviceIdle, SourceLine: stats.SourceLine{Region: site.Operator}, Operation: site.Call,
+	site, n := f.idleBefore(func(x *accelerator.IdleBefore) int64 { return x.KernelGapsNs })
+	c := cause.Cause{Kind: cause.DeviceIdle, SourceLine: field.SourceLine{Region: site.Operator}, Operation: site.Call,
 		Evidence: map[string]float64{"kernel_gaps_ns": float64(queued), "critical_path_ns": float64(path)}}
 	c.Text = fmt.Sprintf("What is launched does not begin: %s nothing meanwhile for %s.", f.who("do", "does"), f.of(queued))
 	longest, on := f.longestGap()
 	if t := longest.KernelGapsNs; 2*t >= queued {
-		c.Text += fmt.Sprintf(" %s of it is one gap on %s, before %s", stats.FormatTime(t), on, shortName(longest.Before))
+		c.Text += fmt.Sprintf(" %s of it is one gap on %s, before %s", words.Time(t), on, shortName(longest.Before))
 		if longest.LaunchedFrom != "" {
 			c.Text += ", which " + shortName(string(longest.LaunchedFrom)) + " launches"
 		}
 		c.Text += ": it waits for an event, a copy or another stream, or for the device to be ready."
 	} else {
 		c.Text += fmt.Sprintf(" Most passes before what %s launches, %s (%s each): it takes that long from launch to begin, or waits for another stream or device.",
-			launcher(site), stats.FormatTime(site.KernelGapsNs), stats.FormatTime(site.KernelGapsNs/n))
+			launcher(site), words.Time(site.KernelGapsNs), words.Time(site.KernelGapsNs/n))
 	}
 	return f.cause(c, min(path, f.spare, queued), "If each began at once")
 }
 
 // lateRanks judges that devices wait in collectives for those that come last.
-func (f *deviceFinder) lateRanks() []stats.Cause {
-	var late []*stats.Device
+func (f *deviceFinder) lateRanks() []cause.Cause {
+	var late []*accelerator.Device
 	caused := int64(0)
 	for i := range f.a.Devices {
 		if d := &f.a.Devices[i]; d.Straggler != nil && d.Straggler.CausedNs > 0 {
 			late, caused = append(late, d), caused+d.Straggler.CausedNs
 		}
 	}
-	slices.SortStableFunc(late, func(a, b *stats.Device) int { return cmp.Compare(b.Straggler.CausedNs, a.Straggler.CausedNs) })
-	c := stats.Cause{Kind: stats.CauseImbalance}
+	slices.SortStableFunc(late, func(a, b *accelerator.Device) int { return cmp.Compare(b.Straggler.CausedNs, a.Straggler.CausedNs) })
+	c := cause.Cause{Kind: cause.Imbalance}
 	last := uint64(0)
 	for _, d := range late {
 		if float64(c.WaitsCausedNs) >= culprit*float64(caused) {
@@ -199,7 +203,7 @@ func (f *deviceFinder) computing(ranks []uint32) string {
 		times[of] = append(times[of], d.ComputeNs)
 	}
 	others, theirs := sum(times[0])/float64(max(1, len(times[0]))), sum(times[1])/float64(max(1, len(times[1])))
-	against := fmt.Sprintf("%s against %s", stats.FormatTime(int64(theirs)), stats.FormatTime(int64(others)))
+	against := fmt.Sprintf("%s against %s", words.Time(int64(theirs)), words.Time(int64(others)))
 	if theirs > unlike*others {
 		return fmt.Sprintf("%s longer than the others (%s)", one(ranks, "it computes", "they compute"), against)
 	}
@@ -207,14 +211,14 @@ func (f *deviceFinder) computing(ranks []uint32) string {
 }
 
 // exposed judges what devices do beside computing while they compute nothing.
-func (f *deviceFinder) exposed(kind, plural, singular string, ns int64) []stats.Cause {
+func (f *deviceFinder) exposed(kind, plural, singular string, ns int64) []cause.Cause {
 	row := f.onPath(kind)
 	if row == nil {
 		return nil
 	}
-	c := stats.Cause{Kind: stats.CauseTransfer, Operation: stats.Name(row.Name), Evidence: map[string]float64{"exposed_ns": float64(ns), "critical_path_ns": float64(f.path[kind])}}
+	c := cause.Cause{Kind: cause.Transfer, Operation: field.Name(row.Name), Evidence: map[string]float64{"exposed_ns": float64(ns), "critical_path_ns": float64(f.path[kind])}}
 	c.Text = fmt.Sprintf("%s and %s nothing for %s; the critical path has most in %s, %d times, %s.", f.who(plural, singular), f.verb("compute", "computes"), f.of(ns),
-		shortName(row.Name), row.Count, stats.FormatTime(row.TimeNs))
+		shortName(row.Name), row.Count, words.Time(row.TimeNs))
 	return f.cause(c, min(f.path[kind], ns), "If computing hid all of it")
 }
 
@@ -227,15 +231,15 @@ func (f *deviceFinder) verb(plural, singular string) string {
 
 // idleBefore returns, joined over devices, the site before whose kernels devices idle longest by
 // some measure, and in how many gaps, at least one.
-func (f *deviceFinder) idleBefore(measure func(*stats.IdleBefore) int64) (longest stats.IdleBefore, gaps int64) {
-	sums := make(map[[2]stats.Name]*stats.IdleBefore)
-	var order []*stats.IdleBefore
+func (f *deviceFinder) idleBefore(measure func(*accelerator.IdleBefore) int64) (longest accelerator.IdleBefore, gaps int64) {
+	sums := make(map[[2]field.Name]*accelerator.IdleBefore)
+	var order []*accelerator.IdleBefore
 	for _, d := range f.a.Devices {
 		for _, x := range d.IdleBefore {
-			key := [2]stats.Name{x.Operator, x.Call}
+			key := [2]field.Name{x.Operator, x.Call}
 			s := sums[key]
 			if s == nil {
-				s = &stats.IdleBefore{Operator: x.Operator, Call: x.Call}
+				s = &accelerator.IdleBefore{Operator: x.Operator, Call: x.Call}
 				sums[key], order = s, append(order, s)
 			}
 			s.Count, s.HostBoundNs, s.KernelGapsNs = s.Count+x.Count, s.HostBoundNs+x.HostBoundNs, s.KernelGapsNs+x.KernelGapsNs
@@ -250,7 +254,7 @@ func (f *deviceFinder) idleBefore(measure func(*stats.IdleBefore) int64) (longes
 }
 
 // longestGap returns the gap in which a device has something launched for the longest time.
-func (f *deviceFinder) longestGap() (longest stats.DeviceGap, device string) {
+func (f *deviceFinder) longestGap() (longest accelerator.Gap, device string) {
 	for _, d := range f.a.Devices {
 		for _, g := range d.Gaps {
 			if g.KernelGapsNs > longest.KernelGapsNs {
@@ -262,8 +266,8 @@ func (f *deviceFinder) longestGap() (longest stats.DeviceGap, device string) {
 }
 
 // onPath returns the row of a kind that has most of the critical path, nil if there is none.
-func (f *deviceFinder) onPath(kind string) *stats.DevicePathRow {
-	i := slices.IndexFunc(f.a.DevicePath.Rows, func(r stats.DevicePathRow) bool { return r.Kind == kind })
+func (f *deviceFinder) onPath(kind string) *accelerator.PathRow {
+	i := slices.IndexFunc(f.a.DevicePath.Rows, func(r accelerator.PathRow) bool { return r.Kind == kind })
 	if i < 0 {
 		return nil
 	}
@@ -271,7 +275,7 @@ func (f *deviceFinder) onPath(kind string) *stats.DevicePathRow {
 }
 
 // launcher names what launches: the operator or else the call.
-func launcher(x stats.IdleBefore) string {
+func launcher(x accelerator.IdleBefore) string {
 	switch {
 	case x.Operator != "":
 		return shortName(string(x.Operator))
@@ -290,7 +294,7 @@ func shortName(name string) string {
 	if len(name) <= readable {
 		return name
 	}
-	name = stats.WithoutBrackets(strings.TrimPrefix(name, "void "), "…")
+	name = words.WithoutBrackets(strings.TrimPrefix(name, "void "), "…")
 	if r := []rune(name); len(r) > readable {
 		name = "…" + string(r[len(r)-readable:])
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tracekit/document/cause"
+	"tracekit/document/field"
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/devices"
@@ -127,17 +129,17 @@ func ofDevices(t *testing.T, text string) *stats.Result {
 
 // TestJoinDoubt states that records which begin late come first only where they are much of the run.
 func TestJoinDoubt(t *testing.T) {
-	cause := func(kind stats.CauseKind, region stats.Name, gain int64) stats.Cause {
+	gaining := func(kind cause.Kind, region field.Name, gain int64) cause.Cause {
 		share := float64(gain) / 100
-		return stats.Cause{Kind: kind, SourceLine: stats.SourceLine{Region: region}, GainNs: &gain, GainShare: &share}
+		return cause.Cause{Kind: kind, SourceLine: field.SourceLine{Region: region}, GainNs: &gain, GainShare: &share}
 	}
 	for _, c := range []struct {
 		late int64
 		want string
 	}{{10, "startup device_idle imbalance"}, {9, "device_idle imbalance startup"}} {
 		var got []string
-		for _, x := range diagnosis.Join([]stats.Cause{cause(stats.CauseImbalance, "f", 20)},
-			[]stats.Cause{cause(stats.CauseDeviceIdle, "g", 50), cause(stats.CauseStartup, stats.NotRecorded, c.late)}) {
+		for _, x := range diagnosis.Join([]cause.Cause{gaining(cause.Imbalance, "f", 20)},
+			[]cause.Cause{gaining(cause.DeviceIdle, "g", 50), gaining(cause.Startup, stats.NotRecorded, c.late)}) {
 			got = append(got, string(x.Kind))
 		}
 		if diff := cmp.Diff(strings.Fields(c.want), got); diff != "" {

@@ -8,6 +8,9 @@ import (
 	"errors"
 	"slices"
 
+	"tracekit/document/cause"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
 	"tracekit/engine"
 	"tracekit/stats"
 	"tracekit/stats/threads"
@@ -25,10 +28,10 @@ const (
 
 // Find returns the causes, the one with the most gain first; none if nothing is worth fixing.
 // The analysis must be of the whole run.
-func Find(ctx context.Context, t *trace.Trace, a *stats.Result, jobs int) ([]stats.Cause, error) {
+func Find(ctx context.Context, t *trace.Trace, a *stats.Result, jobs int) ([]cause.Cause, error) {
 	f := newFinder(t, a)
 	candidates := f.candidates()
-	causes := []stats.Cause{}
+	causes := []cause.Cause{}
 	var m *whatif.Model
 	if slices.ContainsFunc(candidates, func(c candidate) bool { return len(c.changes) > 0 }) {
 		var err error
@@ -37,7 +40,7 @@ func Find(ctx context.Context, t *trace.Trace, a *stats.Result, jobs int) ([]sta
 		}
 		defer m.Release()
 	}
-	judged, err := engine.Map(ctx, jobs, len(candidates), func(ctx context.Context, i int) (*stats.Cause, error) {
+	judged, err := engine.Map(ctx, jobs, len(candidates), func(ctx context.Context, i int) (*cause.Cause, error) {
 		return f.judge(ctx, m, candidates[i])
 	})
 	if err != nil {
@@ -53,9 +56,9 @@ func Find(ctx context.Context, t *trace.Trace, a *stats.Result, jobs int) ([]sta
 
 // Join returns the causes of both lists that are listed, not nil if there are none: records that begin so late that the
 // others are doubtful, then the one with the most gain first.
-func Join(a, b []stats.Cause) []stats.Cause {
-	causes := append(append(make([]stats.Cause, 0, len(a)+len(b)), a...), b...)
-	slices.SortStableFunc(causes, func(a, b stats.Cause) int {
+func Join(a, b []cause.Cause) []cause.Cause {
+	causes := append(append(make([]cause.Cause, 0, len(a)+len(b)), a...), b...)
+	slices.SortStableFunc(causes, func(a, b cause.Cause) int {
 		return cmp.Or(cmp.Compare(late(b), late(a)), cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs))
 	})
 	return causes[:min(most, len(causes))]
@@ -63,7 +66,7 @@ func Join(a, b []stats.Cause) []stats.Cause {
 
 // judge predicts what mending a candidate would gain; it returns nil if that is not worth it, or
 // if the model cannot judge it.
-func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*stats.Cause, error) {
+func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*cause.Cause, error) {
 	cause, gain, run := c.cause, c.gain, f.a.Trace.DurationNs
 	if cause.Text = c.text; c.slow != nil {
 		cause.Text = c.ofCulprits()
@@ -94,7 +97,7 @@ func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*stat
 	return &cause, nil
 }
 
-func gainOf(c stats.Cause) int64 {
+func gainOf(c cause.Cause) int64 {
 	if c.GainNs == nil {
 		return 0
 	}
@@ -103,8 +106,8 @@ func gainOf(c stats.Cause) int64 {
 
 // late returns what the run would be shorter if the records of a rank did not begin so late that
 // nothing else is certain; 0 for other causes.
-func late(c stats.Cause) int64 {
-	if c.Kind != stats.CauseStartup || c.Region != stats.NotRecorded || c.GainShare == nil || *c.GainShare < doubtful {
+func late(c cause.Cause) int64 {
+	if c.Kind != cause.Startup || c.Region != stats.NotRecorded || c.GainShare == nil || *c.GainShare < doubtful {
 		return 0
 	}
 	return *c.GainNs
@@ -112,7 +115,7 @@ func late(c stats.Cause) int64 {
 
 // A candidate is a cause whose gain is not known yet.
 type candidate struct {
-	cause   stats.Cause
+	cause   cause.Cause
 	bound   int64           // what it gains at most, ns: see candidate
 	least   int64           // what it must gain, ns
 	gain    int64           // if it is known without changes
@@ -127,16 +130,16 @@ type finder struct {
 	t        *trace.Trace
 	a        *stats.Result
 	ranks    []uint32     // of the world that are in the trace, ascending: of the others nothing is known
-	places   []stats.Site // by call path
-	critical map[stats.Site]int64
-	unequal  map[stats.Site]int64    // what of that is more than as many mean visits take
-	slow     map[stats.Site]int64    // what calls take beyond what they need and wait, summed over ranks
-	parts    map[stats.Site][]*place // outside MPI, by caller
+	places   []field.Site // by call path
+	critical map[field.Site]int64
+	unequal  map[field.Site]int64    // what of that is more than as many mean visits take
+	slow     map[field.Site]int64    // what calls take beyond what they need and wait, summed over ranks
+	parts    map[field.Site][]*place // outside MPI, by caller
 	meets    map[string]bool         // regions in which a thread does nothing but wait for others
 }
 
 func newFinder(t *trace.Trace, a *stats.Result) *finder {
-	f := &finder{t: t, a: a, places: stats.Sites(t), critical: make(map[stats.Site]int64), unequal: make(map[stats.Site]int64), slow: make(map[stats.Site]int64), parts: make(map[stats.Site][]*place), meets: make(map[string]bool)}
+	f := &finder{t: t, a: a, places: stats.Sites(t), critical: make(map[field.Site]int64), unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64), parts: make(map[field.Site][]*place), meets: make(map[string]bool)}
 	for r, missing := range t.Missing() {
 		if !missing {
 			f.ranks = append(f.ranks, uint32(r))
@@ -148,13 +151,13 @@ func newFinder(t *trace.Trace, a *stats.Result) *finder {
 		}
 	}
 	for _, r := range a.CriticalPath.Regions {
-		place := stats.Site{SourceLine: r.SourceLine, Operation: r.Operation}
+		place := field.Site{SourceLine: r.SourceLine, Operation: r.Operation}
 		f.critical[place] += r.TimeNs
 		f.unequal[place] += r.UnequalNs
 	}
 	if a.CallOverhead != nil {
 		for _, r := range a.Lines {
-			f.slow[stats.Site{SourceLine: r.SourceLine, Operation: r.Operation}] = r.TransferNs + r.UnexplainedNs
+			f.slow[field.Site{SourceLine: r.SourceLine, Operation: r.Operation}] = r.TransferNs + r.UnexplainedNs
 		}
 	}
 	return f
@@ -166,7 +169,7 @@ func (f *finder) candidates() []candidate {
 		return nil
 	}
 	var out []candidate
-	var calls []stats.DelayRow
+	var calls []waitstate.Delay
 	rows := f.worth()
 	f.split(rows)
 	for _, row := range rows {
@@ -195,7 +198,7 @@ func (f *finder) least() int64 { return int64(leastGain * float64(f.a.Trace.Dura
 
 // worth returns the places that make others wait and have so much of the critical path that
 // they can gain something.
-func (f *finder) worth() (out []stats.DelayRow) {
+func (f *finder) worth() (out []waitstate.Delay) {
 	for _, row := range f.a.Delays {
 		if float64(f.critical[placeOf(row)]) >= leastGain*float64(f.a.Trace.DurationNs) {
 			out = append(out, row)
@@ -204,19 +207,19 @@ func (f *finder) worth() (out []stats.DelayRow) {
 	return out
 }
 
-func placeOf(row stats.DelayRow) stats.Site {
-	return stats.Site{SourceLine: row.SourceLine, Operation: row.Operation}
+func placeOf(row waitstate.Delay) field.Site {
+	return field.Site{SourceLine: row.SourceLine, Operation: row.Operation}
 }
 
 // beside are the places that are none of the call tree.
 var beside = map[trace.PathID]string{stats.PathOutside: stats.OutsideRegions, stats.PathFlush: stats.BufferFlush, stats.PathOff: stats.RecordingOff}
 
 // site returns the call paths of a place.
-func (f *finder) site(place stats.Site) whatif.Place {
+func (f *finder) site(place field.Site) whatif.Place {
 	return func(p trace.PathID) bool {
 		if int(p) >= len(f.places) {
 			name, known := beside[p]
-			return known && place.Region == stats.Name(name)
+			return known && place.Region == field.Name(name)
 		}
 		return f.places[p] == place
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"tracekit/document/cause"
+	"tracekit/document/field"
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats"
@@ -14,7 +16,7 @@ import (
 )
 
 // diagnosed generates a program and finds its causes.
-func diagnosed(t *testing.T, o samples.Options) ([]stats.Cause, *stats.Result) {
+func diagnosed(t *testing.T, o samples.Options) ([]cause.Cause, *stats.Result) {
 	t.Helper()
 	src := statstest.Generated(t, o)
 	tr, a := statstest.Analyzed(t, src, merge.Options{Clock: merge.ClockNone}, stats.Options{Overhead: &stats.OverheadOptions{PerCall: true}})
@@ -42,17 +44,17 @@ func TestPlanted(t *testing.T) {
 		for _, c := range []struct {
 			name           string
 			plant, without samples.Plant
-			kind           stats.CauseKind
+			kind           cause.Kind
 			region         string
 			ranks          []uint32
 		}{
-			{"imbalance", samples.Plant{Imbalance: ticks}, samples.Plant{}, stats.CauseImbalance, cmp.Or(work[p.Name], "compute"), []uint32{7}},
-			{"late sender", samples.Plant{LateSender: ticks}, samples.Plant{LateSender: 1}, stats.CauseSerialization, "compute", everyone},
-			{"late receiver", samples.Plant{LateReceiver: ticks}, samples.Plant{LateReceiver: 1}, stats.CauseSerialization, "compute", everyone},
-			{"wrong order", samples.Plant{WrongOrder: ticks}, samples.Plant{WrongOrder: 1}, stats.CauseSerialization, "compute", everyone},
-			{"early reduce", samples.Plant{EarlyReduce: ticks}, samples.Plant{EarlyReduce: ticks * 7 / 8}, stats.CauseImbalance, "compute", everyone},
-			{"late broadcast", samples.Plant{LateBroadcast: ticks}, samples.Plant{LateBroadcast: 1}, stats.CauseSerialization, "compute", everyone},
-			{"critical path", samples.Plant{CriticalPath: ticks}, samples.Plant{CriticalPath: 1}, stats.CauseSerialization, "compute", everyone},
+			{"imbalance", samples.Plant{Imbalance: ticks}, samples.Plant{}, cause.Imbalance, cmp.Or(work[p.Name], "compute"), []uint32{7}},
+			{"late sender", samples.Plant{LateSender: ticks}, samples.Plant{LateSender: 1}, cause.Serialization, "compute", everyone},
+			{"late receiver", samples.Plant{LateReceiver: ticks}, samples.Plant{LateReceiver: 1}, cause.Serialization, "compute", everyone},
+			{"wrong order", samples.Plant{WrongOrder: ticks}, samples.Plant{WrongOrder: 1}, cause.Serialization, "compute", everyone},
+			{"early reduce", samples.Plant{EarlyReduce: ticks}, samples.Plant{EarlyReduce: ticks * 7 / 8}, cause.Imbalance, "compute", everyone},
+			{"late broadcast", samples.Plant{LateBroadcast: ticks}, samples.Plant{LateBroadcast: 1}, cause.Serialization, "compute", everyone},
+			{"critical path", samples.Plant{CriticalPath: ticks}, samples.Plant{CriticalPath: 1}, cause.Serialization, "compute", everyone},
 		} {
 			t.Run(p.Name+"/"+c.name, func(t *testing.T) {
 				if c.name == "early reduce" && (p.Name == "collectives" || p.Name == "masterworker") {
@@ -71,7 +73,7 @@ func TestPlanted(t *testing.T) {
 				if string(first.Region) != c.region || first.Kind != c.kind || !slices.Equal(first.Ranks, c.ranks) {
 					t.Errorf("first is %s in %s on ranks %d", first.Kind, first.Region, first.Ranks)
 				}
-				if split := c.name != "imbalance" && slices.Contains(shared, p.Name); split != slices.Equal(first.Callers, []stats.Name{"episode"}) {
+				if split := c.name != "imbalance" && slices.Contains(shared, p.Name); split != slices.Equal(first.Callers, []field.Name{"episode"}) {
 					t.Errorf("called from %q", first.Callers)
 				}
 				o.Plant = c.without

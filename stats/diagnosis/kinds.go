@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/document/cause"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
+	"tracekit/document/words"
 	"tracekit/stats"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
@@ -31,8 +35,8 @@ const (
 // at judges a place outside MPI that makes others wait.
 func (f *finder) at(p *place) candidate {
 	row, times := p.row, p.times
-	cause := culprits(row)
-	ranks := f.longer(times, cause)
+	guilty := culprits(row)
+	ranks := f.longer(times, guilty)
 	c := f.candidate(row, ranks, int64(p.path))
 	rest, all := f.others(ranks), len(f.ranks)
 	peers := p.peers(ranks, rest)
@@ -50,31 +54,31 @@ func (f *finder) at(p *place) candidate {
 	absent := p.path - sum(times)/float64(all) // of the path, if all ranks were there each time
 	switch {
 	case len(in) <= max(1, all/8) && all > 1:
-		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, noTime
+		c.cause.Kind, c.cause.Ranks, c.mended = cause.Serialization, in, noTime
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
-		c.text = fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, stats.FormatTime(int64(mean(times, in))), f.waits(row))
+		c.text = fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, words.Time(int64(mean(times, in))), f.waits(row))
 	case len(ranks) > 0 && len(ranks) <= max(1, all/4) && here > unlike*there && there > 0:
-		c.cause.Kind, c.mended = stats.CauseImbalance, likeOthers
+		c.cause.Kind, c.mended = cause.Imbalance, likeOthers
 		c.most(p.path * (1 - there/here))
 		c.slow = []slowness{{where, here, there, len(peers) < len(rest)}}
 		c.changes = []whatif.Change{whatif.Scale(p.at(), there/here, ranks...)}
-		if c.text = f.waits(row); len(ranks) < len(cause) { // others make wait for it as well
+		if c.text = f.waits(row); len(ranks) < len(guilty) { // others make wait for it as well
 			c.text = f.waitsFor(row, "what is done there")
 		}
 	case f.inTurn(p, busy):
-		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseSerialization, in, noTime
+		c.cause.Kind, c.cause.Ranks, c.mended = cause.Serialization, in, noTime
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
-		c.text = fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, stats.FormatTime(int64(sum(times))), f.waits(row))
+		c.text = fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, words.Time(int64(sum(times))), f.waits(row))
 	case absent > float64(2*p.unequal) && absent > (1-1/unlike)*p.path && together(row):
-		c.cause.Kind, c.cause.Ranks, c.mended = stats.CauseImbalance, in, sharedByAll
+		c.cause.Kind, c.cause.Ranks, c.mended = cause.Imbalance, in, sharedByAll
 		c.most(absent)
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 1-absent/p.path)}
 		c.text = fmt.Sprintf("Not all ranks are in %s at a time, %.3g of %d in the mean: %s.", where, busy, all, f.waits(row))
 	case float64(times[high]) > unlike*mean(times, in):
-		c.cause.Kind, c.mended = stats.CauseImbalance, equalVisits
+		c.cause.Kind, c.mended = cause.Imbalance, equalVisits
 		c.most(float64(p.unequal))
 		c.changes = []whatif.Change{whatif.Balance(p.at())}
-		c.text = fmt.Sprintf("The ranks take unequally long in %s, from %s on rank %d to %s on rank %d: %s.", where, stats.FormatTime(times[low]), low, stats.FormatTime(times[high]), high, f.waits(row))
+		c.text = fmt.Sprintf("The ranks take unequally long in %s, from %s on rank %d to %s on rank %d: %s.", where, words.Time(times[low]), low, words.Time(times[high]), high, f.waits(row))
 	default:
 		c.cause.Kind, c.cause.Ranks, c.mended = shifting(row), []uint32{}, equalVisits
 		c.least = int64(varies * p.path)
@@ -93,7 +97,7 @@ func (c *candidate) ofCulprits() string {
 		as = "others that are there as often"
 	}
 	text := fmt.Sprintf("%s %s %s as long in %s as %s, %s against %s", capital(ranksText(c.cause.Ranks)), one(c.cause.Ranks, "takes", "take"), factor(first.factor()),
-		first.where, as, stats.FormatTime(int64(first.here)), stats.FormatTime(int64(first.there)))
+		first.where, as, words.Time(int64(first.here)), words.Time(int64(first.there)))
 	for i, s := range c.slow[1:] {
 		if i == 2 {
 			text += fmt.Sprintf(", and so in %d more places", len(c.slow)-1-i)
@@ -115,7 +119,7 @@ func (f *finder) inTurn(p *place, busy float64) bool {
 
 // taking returns how many of the visits to the regions that call a place visit that too.
 func (f *finder) taking(p *place) float64 {
-	counts := make(map[stats.Path]uint64)
+	counts := make(map[field.Path]uint64)
 	here, calling := uint64(0), uint64(0)
 	for _, row := range f.a.CallPaths {
 		counts[row.ID] = row.Count
@@ -131,10 +135,10 @@ func (f *finder) taking(p *place) float64 {
 
 // together reports whether most of the waits that a place causes at once end in collectives, where
 // all ranks meet: those who wait there could have worked.
-func together(row stats.DelayRow) bool {
+func together(row waitstate.Delay) bool {
 	sum := int64(0)
 	for k, ns := range row.AtOnce {
-		if info := stats.WaitKind(k).Info(); !info.Partner && !info.Startup {
+		if info := waitstate.Kind(k).Info(); !info.Partner && !info.Startup {
 			sum += ns
 		}
 	}
@@ -142,22 +146,22 @@ func together(row stats.DelayRow) bool {
 }
 
 // shifting is the kind of a place that is late now here, now there.
-func shifting(row stats.DelayRow) stats.CauseKind {
+func shifting(row waitstate.Delay) cause.Kind {
 	switch {
-	case row.By[stats.LateSender] > row.TotalNs/2:
-		return stats.CauseLateSender
-	case row.By[stats.LateReceiver] > row.TotalNs/2:
-		return stats.CauseLateReceiver
+	case row.By[waitstate.LateSender] > row.TotalNs/2:
+		return cause.LateSender
+	case row.By[waitstate.LateReceiver] > row.TotalNs/2:
+		return cause.LateReceiver
 	}
-	return stats.CauseImbalance
+	return cause.Imbalance
 }
 
 // slowCalls judges calls that make others wait by what they take themselves. Places whose calls
 // make others wait in the same state are one candidate, the place that causes most is named first.
-func (f *finder) slowCalls(rows []stats.DelayRow) (out []candidate) {
-	groups := make([][]stats.DelayRow, stats.WaitKinds())
+func (f *finder) slowCalls(rows []waitstate.Delay) (out []candidate) {
+	groups := make([][]waitstate.Delay, waitstate.Kinds)
 	for _, row := range rows {
-		if f.slowCall([]stats.DelayRow{row}).bound >= f.least() {
+		if f.slowCall([]waitstate.Delay{row}).bound >= f.least() {
 			kind := mostWaits(row)
 			groups[kind] = append(groups[kind], row)
 		}
@@ -173,8 +177,8 @@ func (f *finder) slowCalls(rows []stats.DelayRow) (out []candidate) {
 }
 
 // slowCall judges calls at some places as one.
-func (f *finder) slowCall(rows []stats.DelayRow) candidate {
-	all := place{row: stats.DelayRow{SourceLine: rows[0].SourceLine, Operation: rows[0].Operation}}
+func (f *finder) slowCall(rows []waitstate.Delay) candidate {
+	all := place{row: waitstate.Delay{SourceLine: rows[0].SourceLine, Operation: rows[0].Operation}}
 	path, slow := int64(0), int64(0)
 	var changes []whatif.Change
 	var names []string
@@ -188,7 +192,7 @@ func (f *finder) slowCall(rows []stats.DelayRow) candidate {
 		}
 	}
 	c := f.candidate(all.row, culprits(all.row), path)
-	c.cause.Kind = stats.CauseSlowCalls
+	c.cause.Kind = cause.SlowCalls
 	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(path)}
 	c.bound = min(c.bound, slow)
 	c.changes = changes
@@ -221,12 +225,12 @@ func (f *finder) startup() (out []candidate) {
 		if !startsUp(row.Operation) || row.Operation == "MPI_Finalize" {
 			continue
 		}
-		place, time := stats.Site{SourceLine: row.SourceLine, Operation: row.Operation}, row.TimeNs
-		c := f.candidate(stats.DelayRow{SourceLine: place.SourceLine, Operation: place.Operation}, nil, time)
-		c.cause.Kind = stats.CauseStartup
+		place, time := field.Site{SourceLine: row.SourceLine, Operation: row.Operation}, row.TimeNs
+		c := f.candidate(waitstate.Delay{SourceLine: place.SourceLine, Operation: place.Operation}, nil, time)
+		c.cause.Kind = cause.Startup
 		c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
 		c.changes = []whatif.Change{whatif.Scale(f.site(place), 0)}
-		c.text = fmt.Sprintf("%s takes %s of the run's %s: a longer run, or the part behind it (--from), says more of the program.", place.Operation, stats.FormatTime(time), stats.FormatTime(f.a.Trace.DurationNs))
+		c.text = fmt.Sprintf("%s takes %s of the run's %s: a longer run, or the part behind it (--from), says more of the program.", place.Operation, words.Time(time), words.Time(f.a.Trace.DurationNs))
 		c.mended = "Without it"
 		out = append(out, c)
 	}
@@ -234,19 +238,19 @@ func (f *finder) startup() (out []candidate) {
 }
 
 // startsUp reports whether an operation begins or ends MPI.
-func startsUp(operation stats.Name) bool {
+func startsUp(operation field.Name) bool {
 	return strings.HasPrefix(string(operation), "MPI_Init") || operation == "MPI_Finalize"
 }
 
 // late judges that ranks begin at different times: what passes before the first event of a rank
 // cannot be replayed.
 func (f *finder) late() []candidate {
-	time := f.critical[stats.Site{SourceLine: stats.SourceLine{Region: stats.NotRecorded}}]
-	c := candidate{cause: stats.Cause{Kind: stats.CauseStartup, SourceLine: stats.SourceLine{Region: stats.NotRecorded}, Ranks: []uint32{}}, bound: time}
+	time := f.critical[field.Site{SourceLine: field.SourceLine{Region: stats.NotRecorded}}]
+	c := candidate{cause: cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: stats.NotRecorded}, Ranks: []uint32{}}, bound: time}
 	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
-	c.text = fmt.Sprintf("The ranks do not begin together: %s of the critical path passes before the first event of the rank that it begins on.", stats.FormatTime(time))
+	c.text = fmt.Sprintf("The ranks do not begin together: %s of the critical path passes before the first event of the rank that it begins on.", words.Time(time))
 	if first, last, apart := f.begins(); apart > 0 {
-		c.text += fmt.Sprintf(" The records of rank %d begin last, %s after those of rank %d.", last, stats.FormatTime(apart), first)
+		c.text += fmt.Sprintf(" The records of rank %d begin last, %s after those of rank %d.", last, words.Time(apart), first)
 	}
 	return []candidate{c}
 }
@@ -287,12 +291,12 @@ func (f *finder) transfer() []candidate {
 		return nil
 	}
 	gain := r.RuntimeNs - *r.IdealRuntimeNs
-	c := candidate{cause: stats.Cause{Kind: stats.CauseTransfer, Ranks: []uint32{}}, bound: gain, gain: gain, mended: "If they cost nothing but waiting"}
+	c := candidate{cause: cause.Cause{Kind: cause.Transfer, Ranks: []uint32{}}, bound: gain, gain: gain, mended: "If they cost nothing but waiting"}
 	c.cause.Evidence = map[string]float64{"transfer_efficiency": *r.TransferEfficiency}
 	c.text = "More time passes in MPI calls themselves, transferring or on a busy machine, than in the program"
 	for _, row := range f.a.CriticalPath.Regions {
 		if row.Operation != "" && !startsUp(row.Operation) {
-			c.text += fmt.Sprintf(": most in %s, %s of the critical path", calledAt(string(row.Operation), row.SourceLine), stats.FormatTime(row.TimeNs))
+			c.text += fmt.Sprintf(": most in %s, %s of the critical path", calledAt(string(row.Operation), row.SourceLine), words.Time(row.TimeNs))
 			break
 		}
 	}
@@ -303,14 +307,14 @@ func (f *finder) transfer() []candidate {
 // wrongOrder judges the place with the longest wait for a message that was sent later than
 // another one that was there.
 func (f *finder) wrongOrder() []candidate {
-	s := &f.a.WaitStates[stats.LateSenderWrongOrder]
+	s := &f.a.WaitStates[waitstate.LateSenderWrongOrder]
 	if len(s.Top) == 0 {
 		return nil
 	}
 	top := s.Top[0]
-	place := stats.Site{SourceLine: top.SourceLine, Operation: stats.Name(top.Operation)}
-	c := f.candidate(stats.DelayRow{SourceLine: place.SourceLine, Operation: place.Operation}, nil, 0)
-	c.cause.Kind, c.bound = stats.CauseWrongOrder, min(s.TimeNs, f.a.CriticalPath.OvertakenNs)
+	place := field.Site{SourceLine: top.SourceLine, Operation: field.Name(top.Operation)}
+	c := f.candidate(waitstate.Delay{SourceLine: place.SourceLine, Operation: place.Operation}, nil, 0)
+	c.cause.Kind, c.bound = cause.WrongOrder, min(s.TimeNs, f.a.CriticalPath.OvertakenNs)
 	c.cause.Evidence = map[string]float64{"wrong_order_ns": float64(s.TimeNs)}
 	c.changes = []whatif.Change{whatif.Order(f.site(place))}
 	c.text = fmt.Sprintf("Messages are received in another order than they are sent, most of all in %s.", calledAt(top.Operation, top.SourceLine))
@@ -321,11 +325,11 @@ func (f *finder) wrongOrder() []candidate {
 // candidate makes one of a place. It gains at most the time of the critical path there, and
 // hardly more than what each other rank waits for it in the mean, since what the run gets shorter
 // all others must have waited for; twice that is allowed for.
-func (f *finder) candidate(row stats.DelayRow, ranks []uint32, path int64) candidate {
+func (f *finder) candidate(row waitstate.Delay, ranks []uint32, path int64) candidate {
 	if ranks == nil {
 		ranks = []uint32{}
 	}
-	c := candidate{cause: stats.Cause{SourceLine: row.SourceLine, Operation: row.Operation, Ranks: ranks, WaitsCausedNs: row.TotalNs}, bound: path}
+	c := candidate{cause: cause.Cause{SourceLine: row.SourceLine, Operation: row.Operation, Ranks: ranks, WaitsCausedNs: row.TotalNs}, bound: path}
 	if others := int64(len(f.ranks) - 1); row.TotalNs > 0 && others > 0 {
 		c.bound = min(c.bound, 2*row.TotalNs/others)
 	}
@@ -337,7 +341,7 @@ func (c *candidate) most(ns float64) { c.bound = min(c.bound, int64(ns)) }
 
 // culprits returns the fewest ranks that cause most of a place's waits. What no rank causes, but
 // a location outside MPI, counts and has none.
-func culprits(row stats.DelayRow) []uint32 {
+func culprits(row waitstate.Delay) []uint32 {
 	ranks, sum := []uint32{}, int64(0)
 	for _, r := range row.Ranks {
 		if float64(sum) >= culprit*float64(row.TotalNs) {
@@ -418,13 +422,13 @@ func extremes(times []int64, ranks []uint32) (low, high uint32) {
 }
 
 // waits says what waits a place causes, and where the longest of them is that it causes at once.
-func (f *finder) waits(row stats.DelayRow) string { return f.waitsFor(row, "it") }
+func (f *finder) waits(row waitstate.Delay) string { return f.waitsFor(row, "it") }
 
 // waitsFor is waits for what a word names.
-func (f *finder) waitsFor(row stats.DelayRow, what string) string {
+func (f *finder) waitsFor(row waitstate.Delay, what string) string {
 	kind := mostWaits(row)
-	text := fmt.Sprintf("others wait %s for %s", stats.FormatTime(row.TotalNs), what)
-	if kind != stats.NoWait {
+	text := fmt.Sprintf("others wait %s for %s", words.Time(row.TotalNs), what)
+	if kind != waitstate.None {
 		text += fmt.Sprintf(", most in %s", kind)
 		if at := row.Longest; at.Operation != "" {
 			text += fmt.Sprintf(", longest in %s", calledAt(string(at.Operation), at.SourceLine))
@@ -434,11 +438,11 @@ func (f *finder) waitsFor(row stats.DelayRow, what string) string {
 }
 
 // mostWaits returns the state in which most of the waiting is that a place causes.
-func mostWaits(row stats.DelayRow) stats.WaitKind {
-	kind := stats.NoWait
+func mostWaits(row waitstate.Delay) waitstate.Kind {
+	kind := waitstate.None
 	for k, ns := range row.By {
 		if ns > row.By[kind] {
-			kind = stats.WaitKind(k)
+			kind = waitstate.Kind(k)
 		}
 	}
 	return kind
@@ -456,31 +460,31 @@ const (
 // short that hardly more is in them. Of these the shortest visit to any region is taken for what
 // recording one takes.
 func (f *finder) measurement() (out []candidate) {
-	waits := make(map[stats.Site]stats.DelayRow)
+	waits := make(map[field.Site]waitstate.Delay)
 	for _, row := range f.a.Delays {
 		waits[placeOf(row)] = row
 	}
 	path := f.a.CriticalPath
 	for _, row := range path.Regions {
-		place := stats.Site{SourceLine: row.SourceLine, Operation: row.Operation}
+		place := field.Site{SourceLine: row.SourceLine, Operation: row.Operation}
 		delay := waits[place]
 		delay.SourceLine, delay.Operation = place.SourceLine, place.Operation
 		c := f.candidate(delay, nil, row.TimeNs)
-		c.cause.Kind, c.bound = stats.CauseMeasurement, row.TimeNs
+		c.cause.Kind, c.bound = cause.Measurement, row.TimeNs
 		c.cause.Evidence = map[string]float64{"critical_path_ns": float64(row.TimeNs)}
 		switch shortest := float64(path.ShortestNs); {
 		case row.Region == stats.BufferFlush:
 			c.changes, c.mended = []whatif.Change{whatif.Scale(f.site(place), 0)}, "With a buffer that is large enough"
-			c.text = fmt.Sprintf("The measurement writes its buffer during the run, for %s of the critical path.", stats.FormatTime(row.TimeNs))
+			c.text = fmt.Sprintf("The measurement writes its buffer during the run, for %s of the critical path.", words.Time(row.TimeNs))
 		case row.Region == stats.RecordingOff:
-			c.text = fmt.Sprintf("Recording is switched off for %s of the critical path: what passes there, and who waits for it, is not known.", stats.FormatTime(row.TimeNs))
+			c.text = fmt.Sprintf("Recording is switched off for %s of the critical path: what passes there, and who waits for it, is not known.", words.Time(row.TimeNs))
 		case row.Operation == "" && row.Visits >= leastVisits && shortest > 0 && shortest <= mostForOne && row.VisitNs <= tiny*shortest:
 			part := min(1, shortest/row.VisitNs)
 			c.most(part * float64(row.TimeNs))
 			c.cause.Evidence["visits"], c.cause.Evidence["mean_ns"], c.cause.Evidence["shortest_visit_ns"] = float64(row.Visits), row.VisitNs, shortest
 			c.changes, c.mended = []whatif.Change{whatif.Scale(f.site(place), 1-part)}, "If it were left out of the measurement, and recording a visit takes that long"
 			c.text = fmt.Sprintf("Visits to %s, %d of %s each, are hardly longer than the shortest to any region (%s): much of that is the measurement's own time.",
-				placeText(row.SourceLine), row.Visits, stats.FormatTime(int64(row.VisitNs)), stats.FormatTime(path.ShortestNs))
+				placeText(row.SourceLine), row.Visits, words.Time(int64(row.VisitNs)), words.Time(path.ShortestNs))
 		default:
 			continue
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/document/cause"
+	"tracekit/document/field"
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/diagnosis"
@@ -31,7 +33,7 @@ func TestMeasurement(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, work string
-		place      stats.Name
+		place      field.Name
 		gain       int64 // -1: none
 	}{
 		{"buffer flush", "100 Enter work ; 4100 BufferFlush 9100 ; 20100 Leave work ;", stats.BufferFlush, 5000},
@@ -53,7 +55,7 @@ location 1 rank=1
 				t.Fatal(err)
 			}
 			for _, x := range causes {
-				if x.Kind != stats.CauseMeasurement || x.Region != c.place {
+				if x.Kind != cause.Measurement || x.Region != c.place {
 					continue
 				}
 				gain := int64(-1)

@@ -5,15 +5,16 @@ import (
 	"math"
 	"slices"
 
-	"tracekit/stats"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
 )
 
 // A place is a region outside MPI as some callers call it.
 type place struct {
-	row     stats.DelayRow // what it makes others wait
-	callers []stats.Site   // none: all that there are
+	row     waitstate.Delay // what it makes others wait
+	callers []field.Site    // none: all that there are
 	paths   map[trace.PathID]bool
 	path    float64  // time on the critical path, ns
 	unequal int64    // of that more than as many mean visits take, ns
@@ -25,20 +26,20 @@ type place struct {
 func (p *place) at() whatif.Place { return func(path trace.PathID) bool { return p.paths[path] } }
 
 // split divides the places of rows by their callers.
-func (f *finder) split(rows []stats.DelayRow) {
-	type part struct{ at, caller stats.Site }
+func (f *finder) split(rows []waitstate.Delay) {
+	type part struct{ at, caller field.Site }
 	parts, of := make(map[part]*place), make(map[trace.PathID]*place)
-	add := func(path trace.PathID, row stats.DelayRow, caller stats.Site) {
+	add := func(path trace.PathID, row waitstate.Delay, caller field.Site) {
 		k := part{placeOf(row), caller}
 		p := parts[k]
 		if p == nil {
 			p = &place{paths: make(map[trace.PathID]bool), times: make([]int64, len(f.t.World)), visits: make([]uint64, len(f.t.World))}
-			p.row.SourceLine, p.callers = row.SourceLine, []stats.Site{caller}
+			p.row.SourceLine, p.callers = row.SourceLine, []field.Site{caller}
 			parts[k], f.parts[k.at] = p, append(f.parts[k.at], p)
 		}
 		p.paths[path], of[path] = true, p
 	}
-	wanted := make(map[stats.Site]stats.DelayRow)
+	wanted := make(map[field.Site]waitstate.Delay)
 	for _, row := range rows {
 		wanted[placeOf(row)] = row
 	}
@@ -48,8 +49,8 @@ func (f *finder) split(rows []stats.DelayRow) {
 		}
 	}
 	for path, name := range beside {
-		if row, ok := wanted[stats.Site{SourceLine: stats.SourceLine{Region: stats.Name(name)}}]; ok {
-			add(path, row, stats.Site{})
+		if row, ok := wanted[field.Site{SourceLine: field.SourceLine{Region: field.Name(name)}}]; ok {
+			add(path, row, field.Site{})
 			p := of[path]
 			p.row, p.path, p.unequal = row, float64(f.critical[placeOf(row)]), f.unequal[placeOf(row)]
 		}
@@ -65,7 +66,7 @@ func (f *finder) split(rows []stats.DelayRow) {
 }
 
 // caller returns the place that a call path is called from; none: that of nothing.
-func (f *finder) caller(path trace.PathID) (at stats.Site) {
+func (f *finder) caller(path trace.PathID) (at field.Site) {
 	if parent := f.t.Tree.Nodes[path].Parent; int(parent) < len(f.places) {
 		at = f.places[parent]
 	}
@@ -112,7 +113,7 @@ func (f *finder) sum(of map[trace.PathID]*place) {
 }
 
 // addCost adds what other call paths make others wait.
-func (p *place) addCost(d stats.DelayRow) {
+func (p *place) addCost(d waitstate.Delay) {
 	p.row.TotalNs += d.TotalNs
 	for k, ns := range d.By {
 		p.row.By[k] += ns
@@ -123,13 +124,13 @@ func (p *place) addCost(d stats.DelayRow) {
 		p.row.Longest = d.Longest
 	}
 	for _, r := range d.Ranks {
-		i := slices.IndexFunc(p.row.Ranks, func(x stats.RankTime) bool { return x.Rank == r.Rank })
+		i := slices.IndexFunc(p.row.Ranks, func(x field.RankTime) bool { return x.Rank == r.Rank })
 		if i < 0 {
-			i, p.row.Ranks = len(p.row.Ranks), append(slices.Clip(p.row.Ranks), stats.RankTime{Rank: r.Rank})
+			i, p.row.Ranks = len(p.row.Ranks), append(slices.Clip(p.row.Ranks), field.RankTime{Rank: r.Rank})
 		}
 		p.row.Ranks[i].TimeNs += r.TimeNs
 	}
-	slices.SortStableFunc(p.row.Ranks, func(a, b stats.RankTime) int {
+	slices.SortStableFunc(p.row.Ranks, func(a, b field.RankTime) int {
 		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Rank, b.Rank))
 	})
 }
@@ -165,7 +166,7 @@ type alike struct {
 
 // computing judges a place outside MPI that makes others wait, by its callers: those at which the
 // same is wrong are one candidate.
-func (f *finder) computing(row stats.DelayRow) (out []candidate) {
+func (f *finder) computing(row waitstate.Delay) (out []candidate) {
 	all := f.parts[placeOf(row)]
 	var groups []*alike
 	for _, p := range all {

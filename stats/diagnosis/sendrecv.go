@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"tracekit/stats"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
+	"tracekit/document/words"
 	"tracekit/trace"
 )
 
@@ -18,12 +20,12 @@ const unasked = 0.5
 // call that for which it is longest counts.
 type postponed struct {
 	sum int64
-	by  []stats.RankTime
+	by  []field.RankTime
 }
 
 // receiversLate finds how long calls at some places that send and receive are in their call, and do
 // not wait for what they receive, before their receivers post.
-func (f *finder) receiversLate(at map[stats.Site]bool) postponed {
+func (f *finder) receiversLate(at map[field.Site]bool) postponed {
 	ranks := make(map[trace.LocationID]int, len(f.t.World))
 	for r, l := range f.t.World {
 		ranks[l] = r
@@ -55,16 +57,16 @@ func (f *finder) receiversLate(at map[stats.Site]bool) postponed {
 	p := postponed{}
 	for r, time := range times {
 		if time > 0 {
-			p.sum, p.by = p.sum+time, append(p.by, stats.RankTime{Rank: stats.Rank(r), TimeNs: time})
+			p.sum, p.by = p.sum+time, append(p.by, field.RankTime{Rank: field.Rank(r), TimeNs: time})
 		}
 	}
-	slices.SortStableFunc(p.by, func(a, b stats.RankTime) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
+	slices.SortStableFunc(p.by, func(a, b field.RankTime) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
 	return p
 }
 
 // beforePost returns for how long a send's call goes on, without waiting for what it receives,
 // until the send's receive is posted; 0 for calls at other places.
-func (f *finder) beforePost(at map[stats.Site]bool, l trace.LocationID, s *trace.Send) int64 {
+func (f *finder) beforePost(at map[field.Site]bool, l trace.LocationID, s *trace.Send) int64 {
 	c := f.t.Calls[l].Ptr(int(s.Call))
 	if c.Class != trace.ClassSendrecv || int(c.Path) >= len(f.places) || !at[f.places[c.Path]] {
 		return 0
@@ -83,8 +85,8 @@ func (f *finder) beforePost(at map[stats.Site]bool, l trace.LocationID, s *trace
 // mayWait says of slow calls that send and receive for whom they may have waited, if most of what
 // they take too long passes before the receiver has asked: whether such a call waits for its
 // receiver depends on the MPI library, and its record does not tell.
-func (f *finder) mayWait(c *candidate, rows []stats.DelayRow) {
-	slow, at := int64(0), make(map[stats.Site]bool)
+func (f *finder) mayWait(c *candidate, rows []waitstate.Delay) {
+	slow, at := int64(0), make(map[field.Site]bool)
 	for _, row := range rows {
 		slow += f.slow[placeOf(row)]
 		if trace.MPIFunctionOf(string(row.Operation)).Class == trace.ClassSendrecv {
@@ -100,7 +102,7 @@ func (f *finder) mayWait(c *candidate, rows []stats.DelayRow) {
 		return
 	}
 	c.cause.Evidence["before_receivers_post_ns"] = float64(sum)
-	who := culprits(stats.DelayRow{Ranks: late.by, TotalNs: late.sum})
+	who := culprits(waitstate.Delay{Ranks: late.by, TotalNs: late.sum})
 	c.text += fmt.Sprintf(" %s of the time in them pass before the receivers have asked for what is sent to them, most for %s: if these calls wait for their receivers, which their records do not tell, look for what keeps %s.",
-		stats.FormatTime(sum), ranksText(who), one(who, "that rank", "those ranks"))
+		words.Time(sum), ranksText(who), one(who, "that rank", "those ranks"))
 }

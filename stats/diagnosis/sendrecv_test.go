@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/document/cause"
+	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/statstest"
@@ -32,15 +34,15 @@ location 1 rank=1
 location 2 rank=2
   0 Enter main ; 300 Enter MPI_Send ; 310 MpiSend to=0 bytes=8 ; 320 Leave MPI_Send ; 5000 Leave main
 `, "RANK1", c.rank1, 1))
-			var row stats.DelayRow
+			var row waitstate.Delay
 			for _, at := range f.places {
 				if at.Operation == "MPI_Sendrecv" {
-					row = stats.DelayRow{SourceLine: at.SourceLine, Operation: at.Operation}
+					row = waitstate.Delay{SourceLine: at.SourceLine, Operation: at.Operation}
 				}
 			}
 			f.slow[placeOf(row)] = c.slow
-			got := candidate{cause: stats.Cause{Evidence: map[string]float64{}}}
-			f.mayWait(&got, []stats.DelayRow{row})
+			got := candidate{cause: cause.Cause{Evidence: map[string]float64{}}}
+			f.mayWait(&got, []waitstate.Delay{row})
 			if text := strings.TrimSpace(got.text); !strings.HasPrefix(text, c.want) || c.want == "" && text != "" {
 				t.Errorf("got %q, want %q", text, c.want)
 			}

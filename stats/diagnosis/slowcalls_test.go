@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/document"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -11,24 +14,24 @@ import (
 // TestSlowCallsAreOneCause states that slow calls are one candidate by the state that others wait in for
 // them, which gains at most what its places do together; a place that could not gain enough alone is left out.
 func TestSlowCallsAreOneCause(t *testing.T) {
-	site := func(line stats.Line) stats.Site {
-		return stats.Site{SourceLine: stats.SourceLine{File: "f.c", Line: line}, Operation: "MPI_Send"}
+	site := func(line field.Line) field.Site {
+		return field.Site{SourceLine: field.SourceLine{File: "f.c", Line: line}, Operation: "MPI_Send"}
 	}
-	f := &finder{t: &trace.Trace{World: make([]trace.LocationID, 3)}, a: &stats.Result{Analysis: stats.Analysis{WaitStates: new(stats.WaitStates)}},
-		critical: make(map[stats.Site]int64), slow: make(map[stats.Site]int64)}
+	f := &finder{t: &trace.Trace{World: make([]trace.LocationID, 3)}, a: &stats.Result{Analysis: document.Analysis{WaitStates: new(waitstate.States)}},
+		critical: make(map[field.Site]int64), slow: make(map[field.Site]int64)}
 	f.a.Trace.DurationNs = 1000
-	var rows []stats.DelayRow
+	var rows []waitstate.Delay
 	for i, x := range []struct {
-		kind              stats.WaitKind
+		kind              waitstate.Kind
 		waits, path, slow int64
 	}{
-		{stats.LateSender, 500, 300, 200},
-		{stats.LateReceiver, 400, 300, 90},
-		{stats.LateSender, 300, 100, 80},
-		{stats.LateSender, 200, 100, 9}, // less than 1 % of the run
+		{waitstate.LateSender, 500, 300, 200},
+		{waitstate.LateReceiver, 400, 300, 90},
+		{waitstate.LateSender, 300, 100, 80},
+		{waitstate.LateSender, 200, 100, 9}, // less than 1 % of the run
 	} {
-		at := site(stats.Line(i + 1))
-		row := stats.DelayRow{SourceLine: at.SourceLine, Operation: at.Operation, TotalNs: x.waits, Ranks: []stats.RankTime{{Rank: stats.Rank(i % 3), TimeNs: x.waits}}}
+		at := site(field.Line(i + 1))
+		row := waitstate.Delay{SourceLine: at.SourceLine, Operation: at.Operation, TotalNs: x.waits, Ranks: []field.RankTime{{Rank: field.Rank(i % 3), TimeNs: x.waits}}}
 		row.By[x.kind] = x.waits
 		f.critical[at], f.slow[at] = x.path, x.slow
 		rows = append(rows, row)

@@ -3,6 +3,11 @@ package diagnosis
 import (
 	"fmt"
 
+	"tracekit/document"
+	"tracekit/document/cause"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
+	"tracekit/document/words"
 	"tracekit/stats"
 	"tracekit/stats/threads"
 	"tracekit/stats/whatif"
@@ -33,12 +38,12 @@ func (f *finder) teams() (out []candidate) {
 		alone, forking, most = alone+t.serial, forking+t.forking, max(most, t.threads)
 	}
 	ranks := int64(max(1, len(f.ranks)))
-	c := candidate{cause: stats.Cause{Kind: stats.CauseThreadIdle, Ranks: []uint32{}}, mended: "If all threads shared that work"}
+	c := candidate{cause: cause.Cause{Kind: cause.ThreadIdle, Ranks: []uint32{}}, mended: "If all threads shared that work"}
 	c.cause.Evidence = map[string]float64{"serial_ns": float64(alone / ranks), "threads": float64(most), "idle_threads_ns": float64(f.a.Threads.IdleNs)}
-	c.text = fmt.Sprintf("Outside parallel regions and MPI one of up to %d threads of a process works, for %s in the mean.", most, stats.FormatTime(alone/ranks))
+	c.text = fmt.Sprintf("Outside parallel regions and MPI one of up to %d threads of a process works, for %s in the mean.", most, words.Time(alone/ranks))
 	out = append(out, f.lessOfMasters(c, serial, teams, func(t team) int64 { return t.serial - t.serial/int64(t.threads) }))
 
-	c = candidate{cause: stats.Cause{Kind: stats.CauseThreadIdle, Ranks: []uint32{}}, mended: "If that took no time"}
+	c = candidate{cause: cause.Cause{Kind: cause.ThreadIdle, Ranks: []uint32{}}, mended: "If that took no time"}
 	c.cause.Evidence, c.text = forkingEvidence(forking/ranks, f.a.Threads), forkingText(forking/ranks, f.a.Threads)
 	place := serial
 	if f.t.Defs.RunningCounter() != trace.None { // what of a region is none of its work is known
@@ -46,19 +51,19 @@ func (f *finder) teams() (out []candidate) {
 	}
 	out = append(out, f.lessOfMasters(c, place, teams, func(t team) int64 { return t.forking }))
 
-	if w := &f.a.WaitStates[stats.WaitAtTeamBarrier]; w.Count > 0 && len(w.Top) > 0 {
+	if w := &f.a.WaitStates[waitstate.AtTeamBarrier]; w.Count > 0 && len(w.Top) > 0 {
 		longest := w.Top[0]
-		c := candidate{cause: stats.Cause{Kind: stats.CauseImbalance, SourceLine: longest.SourceLine, Operation: stats.Name(longest.Operation), Ranks: []uint32{}, WaitsCausedNs: w.TimeNs},
+		c := candidate{cause: cause.Cause{Kind: cause.Imbalance, SourceLine: longest.SourceLine, Operation: field.Name(longest.Operation), Ranks: []uint32{}, WaitsCausedNs: w.TimeNs},
 			mended: "If all threads of a team took the same time"}
 		c.cause.Evidence = map[string]float64{"waits": float64(w.Count)}
-		c.text = fmt.Sprintf("Threads of a team wait %s for each other at barriers, the longest time in %s.", stats.FormatTime(w.TimeNs), calledAt(longest.Operation, longest.SourceLine))
+		c.text = fmt.Sprintf("Threads of a team wait %s for each other at barriers, the longest time in %s.", words.Time(w.TimeNs), calledAt(longest.Operation, longest.SourceLine))
 		out = append(out, f.lessOfMasters(c, parallel, teams, func(t team) int64 { return t.waits }))
 	}
 	return out
 }
 
 // teamsOf returns the teams by rank.
-func (f *finder) teamsOf(rows []stats.ThreadRow) []team {
+func (f *finder) teamsOf(rows []document.ThreadRow) []team {
 	out := make([]team, len(f.t.World))
 	for i := range rows {
 		if r := &rows[i]; int(r.Rank) < len(out) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/document/cause"
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/diagnosis"
@@ -61,22 +62,22 @@ func TestTeams(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		now, then []hybrid
-		kind      stats.CauseKind
+		kind      cause.Kind
 		region    string
 		says      string
 	}{
-		{"serial parts", []hybrid{{200, 0, 300, 300}, {200, 0, 300, 300}}, []hybrid{{100, 0, 300, 300}, {100, 0, 300, 300}}, stats.CauseThreadIdle, "", "one of up to 2 threads"},
-		{"serial part of one rank", []hybrid{{400, 0, 100, 100}, {0, 0, 360, 360}}, []hybrid{{200, 0, 100, 100}, {0, 0, 360, 360}}, stats.CauseThreadIdle, "", "one of up to 2 threads"},
-		{"forking", []hybrid{{0, 100, 300, 300}, {0, 100, 300, 300}}, []hybrid{{0, 0, 300, 300}, {0, 0, 300, 300}}, stats.CauseThreadIdle, "", "Forking and joining"},
-		{"unequal threads", []hybrid{{0, 0, 200, 300}, {0, 0, 300, 200}}, []hybrid{{0, 0, 250, 250}, {0, 0, 250, 250}}, stats.CauseImbalance, "!$omp implicit barrier", "Threads of a team"},
-		{"unequal threads of one rank", []hybrid{{0, 0, 200, 400}, {0, 0, 380, 380}}, []hybrid{{0, 0, 300, 300}, {0, 0, 380, 380}}, stats.CauseImbalance, "!$omp implicit barrier", "Threads of a team"},
+		{"serial parts", []hybrid{{200, 0, 300, 300}, {200, 0, 300, 300}}, []hybrid{{100, 0, 300, 300}, {100, 0, 300, 300}}, cause.ThreadIdle, "", "one of up to 2 threads"},
+		{"serial part of one rank", []hybrid{{400, 0, 100, 100}, {0, 0, 360, 360}}, []hybrid{{200, 0, 100, 100}, {0, 0, 360, 360}}, cause.ThreadIdle, "", "one of up to 2 threads"},
+		{"forking", []hybrid{{0, 100, 300, 300}, {0, 100, 300, 300}}, []hybrid{{0, 0, 300, 300}, {0, 0, 300, 300}}, cause.ThreadIdle, "", "Forking and joining"},
+		{"unequal threads", []hybrid{{0, 0, 200, 300}, {0, 0, 300, 200}}, []hybrid{{0, 0, 250, 250}, {0, 0, 250, 250}}, cause.Imbalance, "!$omp implicit barrier", "Threads of a team"},
+		{"unequal threads of one rank", []hybrid{{0, 0, 200, 400}, {0, 0, 380, 380}}, []hybrid{{0, 0, 300, 300}, {0, 0, 380, 380}}, cause.Imbalance, "!$omp implicit barrier", "Threads of a team"},
 		{"equal threads that never work alone", []hybrid{{0, 0, 300, 300}, {0, 0, 300, 300}}, nil, "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			causes, now := hybridCauses(t, run(c.now...))
 			if c.then == nil {
 				for _, x := range causes {
-					if x.Kind != stats.CauseStartup {
+					if x.Kind != cause.Startup {
 						t.Errorf("nothing is wrong but startup: %s", x.Text)
 					}
 				}
@@ -98,7 +99,7 @@ func TestTeams(t *testing.T) {
 }
 
 // hybridCauses returns the causes and the run time of a trace.
-func hybridCauses(t *testing.T, text string) ([]stats.Cause, int64) {
+func hybridCauses(t *testing.T, text string) ([]cause.Cause, int64) {
 	t.Helper()
 	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, stats.Options{})
 	causes, err := diagnosis.Find(t.Context(), tr, a, 0)

@@ -5,16 +5,21 @@ import (
 	"fmt"
 	"slices"
 
+	"tracekit/document"
+	"tracekit/document/cause"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
+	"tracekit/document/words"
 	"tracekit/stats"
 )
 
 // OfThreads returns why a run of threads in which nobody calls MPI is not shorter, the cause
 // with the most gain first; none if nothing is worth fixing. The gain of a single process is
 // what its efficiencies lack (DEFINITIONS 2.10); of several nothing is known of who waits for whom.
-func OfThreads(a *stats.Result) []stats.Cause {
+func OfThreads(a *stats.Result) []cause.Cause {
 	t, run := a.Threads, float64(a.Trace.DurationNs)
-	causes := []stats.Cause{}
-	add := func(lost float64, text, mended string, cause stats.Cause) {
+	causes := []cause.Cause{}
+	add := func(lost float64, text, mended string, cause cause.Cause) {
 		if lost < leastGain {
 			return
 		}
@@ -22,7 +27,7 @@ func OfThreads(a *stats.Result) []stats.Cause {
 		if t.Processes == 1 && mended != "" {
 			gain := int64(lost * run)
 			cause.GainNs, cause.GainShare = &gain, &lost
-			cause.Text += fmt.Sprintf(" %s, the run would take %s (%.1f %%) less.", mended, stats.FormatTime(gain), 100*lost)
+			cause.Text += fmt.Sprintf(" %s, the run would take %s (%.1f %%) less.", mended, words.Time(gain), 100*lost)
 		}
 		causes = append(causes, cause)
 	}
@@ -30,16 +35,16 @@ func OfThreads(a *stats.Result) []stats.Cause {
 	switch {
 	case f.Serial != nil:
 		add(1-*f.Serial, fmt.Sprintf("Outside parallel regions one thread of a process works at a time, for %s of the run's %s.",
-			stats.FormatTime(a.Trace.DurationNs-t.ParallelNs/int64(t.Processes)), stats.FormatTime(a.Trace.DurationNs)), "If all threads shared that work",
-			stats.Cause{Kind: stats.CauseThreadIdle, Evidence: map[string]float64{"serial_efficiency": *f.Serial, "idle_threads_ns": float64(t.IdleNs)}})
+			words.Time(a.Trace.DurationNs-t.ParallelNs/int64(t.Processes)), words.Time(a.Trace.DurationNs)), "If all threads shared that work",
+			cause.Cause{Kind: cause.ThreadIdle, Evidence: map[string]float64{"serial_efficiency": *f.Serial, "idle_threads_ns": float64(t.IdleNs)}})
 	case f.Parallel != nil:
 		add(1-*f.Parallel, fmt.Sprintf("%d threads work for %.1f %% of their time; most of the rest %s.", t.Threads, 100**f.Parallel, mostOfRest(t, run)), "",
-			stats.Cause{Kind: stats.CauseThreadIdle, Evidence: map[string]float64{"parallel_efficiency": *f.Parallel}})
+			cause.Cause{Kind: cause.ThreadIdle, Evidence: map[string]float64{"parallel_efficiency": *f.Parallel}})
 	}
-	if w := &a.WaitStates[stats.WaitAtTeamBarrier]; w.Count > 0 && len(w.Top) > 0 && w.Share != nil {
+	if w := &a.WaitStates[waitstate.AtTeamBarrier]; w.Count > 0 && len(w.Top) > 0 && w.Share != nil {
 		longest := w.Top[0]
-		add(*w.Share, fmt.Sprintf("Threads of a team wait %s for each other at barriers, the longest time in %s.", stats.FormatTime(w.TimeNs), calledAt(longest.Operation, longest.SourceLine)),
-			"If all took the same time", stats.Cause{Kind: stats.CauseImbalance, SourceLine: longest.SourceLine, Operation: stats.Name(longest.Operation),
+		add(*w.Share, fmt.Sprintf("Threads of a team wait %s for each other at barriers, the longest time in %s.", words.Time(w.TimeNs), calledAt(longest.Operation, longest.SourceLine)),
+			"If all took the same time", cause.Cause{Kind: cause.Imbalance, SourceLine: longest.SourceLine, Operation: field.Name(longest.Operation),
 				WaitsCausedNs: w.TimeNs, Evidence: map[string]float64{"waits": float64(w.Count)}})
 	}
 	forking := int64(0)
@@ -50,23 +55,23 @@ func OfThreads(a *stats.Result) []stats.Cause {
 	}
 	if t.ParallelRegions > 0 {
 		add(float64(forking)/float64(t.Processes)/run, forkingText(forking/int64(t.Processes), t), "If that took no time",
-			stats.Cause{Kind: stats.CauseThreadIdle, Evidence: forkingEvidence(forking/int64(t.Processes), t)})
+			cause.Cause{Kind: cause.ThreadIdle, Evidence: forkingEvidence(forking/int64(t.Processes), t)})
 	}
-	slices.SortStableFunc(causes, func(a, b stats.Cause) int { return cmp.Compare(gainOf(b), gainOf(a)) })
+	slices.SortStableFunc(causes, func(a, b cause.Cause) int { return cmp.Compare(gainOf(b), gainOf(a)) })
 	return causes
 }
 
 // forkingText says what forking and joining threads takes masters in the mean, ns.
-func forkingText(mean int64, t *stats.Threads) string {
-	return fmt.Sprintf("Forking and joining threads takes the master of a process %s in the mean, for %d parallel regions of all processes.", stats.FormatTime(mean), t.ParallelRegions)
+func forkingText(mean int64, t *document.Threads) string {
+	return fmt.Sprintf("Forking and joining threads takes the master of a process %s in the mean, for %d parallel regions of all processes.", words.Time(mean), t.ParallelRegions)
 }
 
-func forkingEvidence(mean int64, t *stats.Threads) map[string]float64 {
+func forkingEvidence(mean int64, t *document.Threads) map[string]float64 {
 	return map[string]float64{"fork_join_ns": float64(mean), "parallel_regions": float64(t.ParallelRegions)}
 }
 
 // mostOfRest says what threads do most of the time in which they do not work.
-func mostOfRest(t *stats.Threads, run float64) string {
+func mostOfRest(t *document.Threads, run float64) string {
 	texts := [...]string{"they wait at barriers", "they wait for locks, tasks and each other", "threads and tasks are created and joined", "they have no work", "the measurement takes"}
 	var times [len(texts)]int64
 	for i := range t.Rows {

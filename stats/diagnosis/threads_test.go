@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"tracekit/document/cause"
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/diagnosis"
@@ -24,16 +25,16 @@ region 0 "!$omp parallel" role=5 paradigm=3
 region 1 "!$omp barrier" role=15 paradigm=3
 `)
 	_, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{})
-	type cause struct {
-		kind  stats.CauseKind
+	type gain struct {
+		kind  cause.Kind
 		gain  int64
 		waits int64
 	}
-	var got []cause
+	var got []gain
 	for _, c := range diagnosis.OfThreads(a) {
-		got = append(got, cause{c.Kind, *c.GainNs, c.WaitsCausedNs})
+		got = append(got, gain{c.Kind, *c.GainNs, c.WaitsCausedNs})
 	}
-	if want := []cause{{stats.CauseThreadIdle, 50, 0}, {stats.CauseImbalance, 20, 40}}; !slices.Equal(got, want) {
+	if want := []gain{{cause.ThreadIdle, 50, 0}, {cause.Imbalance, 20, 40}}; !slices.Equal(got, want) {
 		t.Errorf("causes are %v, want %v", got, want)
 	}
 }

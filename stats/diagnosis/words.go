@@ -5,22 +5,24 @@ import (
 	"fmt"
 	"strings"
 
+	"tracekit/document/field"
+	"tracekit/document/words"
 	"tracekit/stats"
 )
 
 // gains says what mending a cause would gain, and what is to be said of it.
 func (f *finder) gains(c candidate, gain int64, share float64) string {
-	text := fmt.Sprintf(" %s, the run would take %s (%.1f %%) less.", c.mended, stats.FormatTime(gain), 100*share)
+	text := fmt.Sprintf(" %s, the run would take %s (%.1f %%) less.", c.mended, words.Time(gain), 100*share)
 	if clock := f.a.Clock; clock.Method != "none" && c.cause.WaitsCausedNs > 0 && c.cause.WaitsCausedNs < clock.MaxViolationNs {
-		text += fmt.Sprintf(" The clocks leave open more than these waits: they disagreed by up to %s.", stats.FormatTime(clock.MaxViolationNs))
+		text += fmt.Sprintf(" The clocks leave open more than these waits: they disagreed by up to %s.", words.Time(clock.MaxViolationNs))
 	}
 	return text
 }
 
 // placeText names a place outside MPI.
-func placeText(s stats.SourceLine) string {
+func placeText(s field.SourceLine) string {
 	s.LineOf = "" // sentences say "in" of what a table marks
-	return stats.FormatPlace(s)
+	return words.Place(s)
 }
 
 // mostCallers is how many callers a sentence names.
@@ -30,7 +32,7 @@ const mostCallers = 3
 const mostPlaces = 3
 
 // calledFrom says which callers a place has, if those are not all.
-func calledFrom(callers []stats.Site) string {
+func calledFrom(callers []field.Site) string {
 	var names []string
 	for _, c := range callers {
 		if len(names) == mostCallers {
@@ -55,7 +57,7 @@ func listed(words []string) string {
 }
 
 // calledAt names an operation and, if that is known, from where it is called.
-func calledAt(operation string, s stats.SourceLine) string {
+func calledAt(operation string, s field.SourceLine) string {
 	switch {
 	case s.Region == "" && s.File == "":
 		return operation

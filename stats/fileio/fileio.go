@@ -13,6 +13,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -25,7 +27,7 @@ type Options struct {
 
 // A Finder finds what is done to files from the events that others decode. It is a stats.Shared.
 type Finder struct {
-	Result      *stats.FileIO // nil: no call works on files
+	Result      *document.FileIO // nil: no call works on files
 	t           *trace.Trace
 	opts        Options
 	calls       []Call // by region
@@ -330,14 +332,14 @@ func (r *reading) close(t int64) {
 }
 
 // rows makes the block of the document.
-func (p *part) rows(s *Finder) *stats.FileIO {
+func (p *part) rows(s *Finder) *document.FileIO {
 	d, ns := s.t.Defs, s.t.Defs.Clock.Nanoseconds
-	out := &stats.FileIO{TimeNs: ns(p.time), Operations: []stats.IOOperation{}, Files: []stats.IOFile{}, Sizes: []stats.IOSizes{},
-		Min: stats.Extreme{Rank: trace.None}, Max: stats.Extreme{Rank: trace.None}}
+	out := &document.FileIO{TimeNs: ns(p.time), Operations: []document.IOOperation{}, Files: []document.IOFile{}, Sizes: []document.IOSizes{},
+		Min: field.Extreme{Rank: trace.None}, Max: field.Extreme{Rank: trace.None}}
 	for region, x := range p.operations {
 		kind := s.calls[region]
 		out.Calls += x.calls
-		out.Operations = append(out.Operations, stats.IOOperation{Operation: d.RegionLabel(region), Kind: kind.String(), Calls: x.calls, TimeNs: ns(x.time),
+		out.Operations = append(out.Operations, document.IOOperation{Operation: d.RegionLabel(region), Kind: kind.String(), Calls: x.calls, TimeNs: ns(x.time),
 			MinNs: ns(x.min), MeanNs: ns(x.time / int64(x.calls)), MaxNs: ns(x.max), Sized: x.sized, Bytes: x.bytes, Bandwidth: bandwidth(x.bytes, x.sized, ns(x.sizedTime))})
 		switch kind {
 		case Read:
@@ -346,11 +348,11 @@ func (p *part) rows(s *Finder) *stats.FileIO {
 			out.WriteBytes += x.bytes
 		}
 	}
-	slices.SortFunc(out.Operations, func(a, b stats.IOOperation) int {
+	slices.SortFunc(out.Operations, func(a, b document.IOOperation) int {
 		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Operation, b.Operation), cmp.Compare(b.Calls, a.Calls))
 	})
 	for k, f := range p.files {
-		row := stats.IOFile{File: s.nameOf(k), Ranks: len(f.ranks), Reads: f.kinds[Read].calls, Writes: f.kinds[Write].calls,
+		row := document.IOFile{File: s.nameOf(k), Ranks: len(f.ranks), Reads: f.kinds[Read].calls, Writes: f.kinds[Write].calls,
 			ReadBytes: f.kinds[Read].bytes, WriteBytes: f.kinds[Write].bytes}
 		var all sum
 		for _, x := range f.kinds {
@@ -359,19 +361,21 @@ func (p *part) rows(s *Finder) *stats.FileIO {
 		row.Calls, row.TimeNs, row.Bandwidth = all.calls, ns(all.time), bandwidth(all.bytes, all.sized, ns(all.sizedTime))
 		out.Files = append(out.Files, row)
 	}
-	slices.SortFunc(out.Files, func(a, b stats.IOFile) int {
+	slices.SortFunc(out.Files, func(a, b document.IOFile) int {
 		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.File, b.File), cmp.Compare(b.Calls, a.Calls))
 	})
 	for k, x := range p.sizes {
-		row := stats.IOSizes{Kind: k.call.String(), To: 1, Calls: x.calls, Bytes: x.bytes, TimeNs: ns(x.time)}
+		row := document.IOSizes{Kind: k.call.String(), To: 1, Calls: x.calls, Bytes: x.bytes, TimeNs: ns(x.time)}
 		if k.class > 0 {
 			row.From, row.To = 1<<(k.class-1), 1<<k.class
 		}
 		out.Sizes = append(out.Sizes, row)
 	}
-	slices.SortFunc(out.Sizes, func(a, b stats.IOSizes) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.From, b.From)) })
+	slices.SortFunc(out.Sizes, func(a, b document.IOSizes) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.From, b.From))
+	})
 	for _, r := range slices.Sorted(maps.Keys(p.ranks)) {
-		e := stats.Extreme{Rank: stats.Rank(r), TimeNs: ns(p.ranks[r])}
+		e := field.Extreme{Rank: field.Rank(r), TimeNs: ns(p.ranks[r])}
 		if r == trace.None {
 			continue
 		}

@@ -1,6 +1,7 @@
 package headers
 
 import (
+	"tracekit/document/waitstate"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -121,7 +122,7 @@ func (r *run) message(l trace.LocationID, w stats.CallWait) (bytes uint64, ok bo
 	switch {
 	case k == trace.None:
 		return 0, false
-	case w.Kind == stats.LateSender:
+	case w.Kind == waitstate.LateSender:
 		return r.t.Recvs[l].Ptr(int(k)).Bytes, true
 	}
 	return r.t.Sends[l].Ptr(int(k)).Bytes, true

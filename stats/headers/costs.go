@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/document/waitstate"
 	"tracekit/engine"
 	"tracekit/stats"
 	"tracekit/stats/fit"
@@ -182,7 +183,7 @@ func (r *run) observe(ctx context.Context, o *observed, l trace.LocationID, node
 			o.own[key].add(c.bytes(tag), c.Leave-c.Enter)
 		}
 		w := r.waits[l].At(i)
-		if waits == 0 || w.Kind != stats.LateSender || w.Call == trace.None {
+		if waits == 0 || w.Kind != waitstate.LateSender || w.Call == trace.None {
 			continue
 		}
 		bytes, ok := r.message(l, w)

@@ -3,7 +3,7 @@ package headers
 import (
 	"testing"
 
-	"tracekit/stats"
+	"tracekit/document"
 )
 
 // TestLayouts: headers have the bytes that their names say, and come back from them, but for
@@ -104,9 +104,9 @@ func TestOpposite(t *testing.T) {
 		"two apart":    {[][2]uint32{{0, 1}, {1, 0}, {2, 3}, {3, 2}}, 4, 0, 1, 1, 1, true},
 		"out of range": {[][2]uint32{{0, 9}, {9, 0}, {0, 1}}, 2, 0, 1, 1, 0, true},
 	} {
-		var cells []stats.MatrixCell
+		var cells []document.MatrixCell
 		for _, e := range x.edges {
-			cells = append(cells, stats.MatrixCell{From: e[0], To: e[1], Count: 1})
+			cells = append(cells, document.MatrixCell{From: e[0], To: e[1], Count: 1})
 		}
 		g := newGraph(cells, x.ranks)
 		a, b, ok := g.opposite()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/document"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -36,18 +37,18 @@ type Options struct {
 // A Profile is the message-centric profile of a run beside the host-centric one, and the
 // document that `tracekit headers --json` prints.
 type Profile struct {
-	Schema    string           `json:"schema"` // always Schema
-	Trace     stats.TraceInfo  `json:"trace"`
-	Selection *stats.Selection `json:"selection,omitempty"` // nil: the whole trace
-	Layout    LayoutRow        `json:"layout"`
-	Host      []MetricRow      `json:"host"`    // what the selected ranks did, summed over them
-	Message   []MetricRow      `json:"message"` // what the path that led to the end of the run is made of, without the limit of the counters
-	Sizes     []SizeRow        `json:"sizes"`   // ascending
-	Ranks     []RankRow        `json:"ranks"`   // at the end of the run, ascending
-	Path      *Path            `json:"path"`    // null: no rank has events
-	Sampling  *Sampling        `json:"sampling"`
-	Model     Model            `json:"model"`
-	Findings  []stats.Finding  `json:"findings"`
+	Schema    string              `json:"schema"` // always Schema
+	Trace     document.TraceInfo  `json:"trace"`
+	Selection *document.Selection `json:"selection,omitempty"` // nil: the whole trace
+	Layout    LayoutRow           `json:"layout"`
+	Host      []MetricRow         `json:"host"`    // what the selected ranks did, summed over them
+	Message   []MetricRow         `json:"message"` // what the path that led to the end of the run is made of, without the limit of the counters
+	Sizes     []SizeRow           `json:"sizes"`   // ascending
+	Ranks     []RankRow           `json:"ranks"`   // at the end of the run, ascending
+	Path      *Path               `json:"path"`    // null: no rank has events
+	Sampling  *Sampling           `json:"sampling"`
+	Model     Model               `json:"model"`
+	Findings  []document.Finding  `json:"findings"`
 }
 
 // A LayoutRow says what a header is in a message.
@@ -219,7 +220,7 @@ func (p *profiled) document(ctx context.Context) (*Profile, error) {
 	doc := &Profile{Schema: Schema, Trace: p.a.Trace, Selection: p.selection(), Findings: p.a.Findings,
 		Layout: LayoutRow{int(p.opts.Layout), p.opts.Layout.Counters()}, Host: p.rows(p.host), Message: []MetricRow{}, Sizes: []SizeRow{}, Ranks: []RankRow{}}
 	if r := doc.Trace.Rebuilt; r != nil {
-		doc.Trace.Rebuilt = &stats.Rebuilt{From: r.From, Approximate: r.Approximate, Modelled: []string{"host", "message", "model", "path", "ranks", "sampling", "sizes"}}
+		doc.Trace.Rebuilt = &document.Rebuilt{From: r.From, Approximate: r.Approximate, Modelled: []string{"host", "message", "model", "path", "ranks", "sampling", "sizes"}}
 	}
 	for k := range p.sizes {
 		if s := &p.sizes[k]; s.messages > 0 || len(p.rows(s.host)) > 0 {
@@ -252,11 +253,11 @@ func (p *profiled) document(ctx context.Context) (*Profile, error) {
 }
 
 // selection returns the block that says what was selected.
-func (p *profiled) selection() *stats.Selection {
+func (p *profiled) selection() *document.Selection {
 	if len(p.opts.Ranks) == 0 {
 		return p.a.Selection
 	}
-	s := stats.Selection{FromNs: p.a.Trace.StartNs, ToNs: p.a.Trace.EndNs}
+	s := document.Selection{FromNs: p.a.Trace.StartNs, ToNs: p.a.Trace.EndNs}
 	if p.a.Selection != nil {
 		s = *p.a.Selection
 	}
@@ -356,7 +357,7 @@ func (p *profiled) path(last trace.LocationID) *Path {
 const anyMPI = "MPI"
 
 // ofPath returns the metric of a row of the critical path.
-func (m *metrics) ofPath(row stats.CriticalRow) string {
+func (m *metrics) ofPath(row document.CriticalRow) string {
 	switch {
 	case row.Operation != "":
 		return anyMPI

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/bits"
 
+	"tracekit/document/waitstate"
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -261,7 +262,7 @@ func (p *replay) model(l trace.LocationID, c *call, w stats.CallWait, took int64
 		return x
 	}
 	partner := p.t.Calls[w.Location].Ptr(int(w.Call)).Class
-	if w.Kind == stats.LateSender {
+	if w.Kind == waitstate.LateSender {
 		x[tagWire], x[tagCopy] = p.costs.transfer(l, c.Class, w.Location, partner, bytes)
 	} else {
 		x[tagWire], x[tagCopy] = p.costs.transfer(w.Location, partner, l, c.Class, bytes)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"tracekit/document"
+	"tracekit/document/waitstate"
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -212,7 +214,7 @@ func (s *sampling) complete(l trace.LocationID, row int) {
 		if d := s.designated(l); d != nil && d.owns(header) {
 			return true // its own, come back
 		}
-		decides := known && w.Kind == stats.LateSender && w.Location == from.location && w.Call == from.call
+		decides := known && w.Kind == waitstate.LateSender && w.Location == from.location && w.Call == from.call
 		s.travel(l, &c, &header, m, from)
 		switch header.Hops--; {
 		case header.Hops == 0 && (arrived == nil || decides):
@@ -372,7 +374,7 @@ func (s *sampling) release() {
 // A graph says which ranks send to which.
 type graph struct{ out [][]uint32 }
 
-func newGraph(cells []stats.MatrixCell, ranks int) *graph {
+func newGraph(cells []document.MatrixCell, ranks int) *graph {
 	g := &graph{out: make([][]uint32, ranks)}
 	for _, c := range cells {
 		if c.From != c.To && c.Count > 0 && int(c.From) < ranks && int(c.To) < ranks {

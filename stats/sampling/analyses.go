@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"slices"
 
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
 	"tracekit/stats"
 )
 
 // analyses makes what the sample says of wait states and overhead, beside the truth.
 func (r *run) analyses(w *weighing, k int) *Analyses {
-	row := func(kind stats.WaitKind, of func(*Sums) moments) AnalysisRow {
+	row := func(kind waitstate.Kind, of func(*Sums) moments) AnalysisRow {
 		e, all := w.total(of), r.sumsOf(len(r.configs))
 		x := AnalysisRow{Messages: r.ns(of(&all).sum), Estimate: stats.Known(r.nsOf(e.value)), Low: stats.Known(r.nsOf(e.low)), High: stats.Known(r.nsOf(e.high))}
 		if a := r.opts.Analysis; a.WaitStates != nil {
@@ -18,8 +20,8 @@ func (r *run) analyses(w *weighing, k int) *Analyses {
 		return x
 	}
 	return &Analyses{
-		LateSender:   row(stats.LateSender, func(s *Sums) moments { return s.LateSender }),
-		LateReceiver: row(stats.LateReceiver, func(s *Sums) moments { return s.LateReceiver }),
+		LateSender:   row(waitstate.LateSender, func(s *Sums) moments { return s.LateSender }),
+		LateReceiver: row(waitstate.LateReceiver, func(s *Sums) moments { return s.LateReceiver }),
 		Overhead:     r.overheadLines(w, k),
 	}
 }
@@ -50,7 +52,7 @@ func (r *run) overheadLines(w *weighing, k int) []OverheadLineRow {
 	truth := make(map[SiteRow]int64)
 	for i := range o.Lines {
 		l := &o.Lines[i]
-		truth[SiteRow{stats.Name(l.Operation), l.SourceLine}] += l.OverheadNs
+		truth[SiteRow{field.Name(l.Operation), l.SourceLine}] += l.OverheadNs
 	}
 	rows := []OverheadLineRow{}
 	for site, s := range sums {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"tracekit/document/field"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -83,7 +84,7 @@ func compareCategories(a, b CategoryRow) int {
 
 // categoryRow makes the row of a category without its shares.
 func (r *run) categoryRow(s *stream, k key, truth, hit *cell) CategoryRow {
-	row := CategoryRow{From: stats.Rank(s.rank), To: stats.Rank(k.to), Bytes: k.bytes, Population: truth.count, Sampled: hit.count,
+	row := CategoryRow{From: field.Rank(s.rank), To: field.Rank(k.to), Bytes: k.bytes, Population: truth.count, Sampled: hit.count,
 		MeanNs: r.ns(truth.total / int64(truth.count))}
 	if k.send != pooled {
 		row.Send, row.Receive = r.siteRow(k.send), r.siteRow(k.receive)

@@ -1,7 +1,8 @@
 package sampling
 
 import (
-	"tracekit/stats"
+	"tracekit/document"
+	"tracekit/document/field"
 )
 
 // Schema names the JSON document that a Document is.
@@ -10,23 +11,23 @@ const Schema = "tracekit.sample/1"
 // A Document says what one or several configurations would have seen of a run, and is what
 // `tracekit sample --json` prints. The first configuration stands at the top level.
 type Document struct {
-	Schema      string           `json:"schema"` // always Schema
-	Trace       stats.TraceInfo  `json:"trace"`
-	Selection   *stats.Selection `json:"selection,omitempty"` // nil: all ranks, the whole run
-	Restriction *Restriction     `json:"restriction,omitempty"`
+	Schema      string              `json:"schema"` // always Schema
+	Trace       document.TraceInfo  `json:"trace"`
+	Selection   *document.Selection `json:"selection,omitempty"` // nil: all ranks, the whole run
+	Restriction *Restriction        `json:"restriction,omitempty"`
 	*Result
-	More     []*Result       `json:"more,omitempty"` // of the other configurations, in their order
-	Costs    CostRow         `json:"costs"`
-	Paper    []PaperRow      `json:"paper"`
-	Plan     *Plan           `json:"plan,omitempty"`
-	Findings []stats.Finding `json:"findings"`
+	More     []*Result          `json:"more,omitempty"` // of the other configurations, in their order
+	Costs    CostRow            `json:"costs"`
+	Paper    []PaperRow         `json:"paper"`
+	Plan     *Plan              `json:"plan,omitempty"`
+	Findings []document.Finding `json:"findings"`
 }
 
 // A Restriction says which messages take part beyond the selection.
 type Restriction struct {
 	MinBytes uint64     `json:"min_bytes"`
 	MaxBytes *uint64    `json:"max_bytes"` // null: any
-	Site     stats.Name `json:"site"`      // null: any
+	Site     field.Name `json:"site"`      // null: any
 	Skipped  uint64     `json:"skipped"`   // sends that take no part
 }
 
@@ -80,23 +81,23 @@ type Sampled struct {
 
 // A RankRow is what one rank sends and has sampled.
 type RankRow struct {
-	Rank       stats.Rank `json:"rank"`
+	Rank       field.Rank `json:"rank"`
 	Population uint64     `json:"population"`
 	Sampled    uint64     `json:"sampled"`
 }
 
 // A SiteRow is an operation at a source line.
 type SiteRow struct {
-	Operation stats.Name `json:"operation"`
-	stats.SourceLine
+	Operation field.Name `json:"operation"`
+	field.SourceLine
 }
 
 // A CategoryRow is one category. Its id is a hash of the tuple, the same in every run. Shares are
 // of all messages; means and errors are of latencies.
 type CategoryRow struct {
 	ID           string      `json:"id"`
-	From         stats.Rank  `json:"from"`
-	To           stats.Rank  `json:"to"`
+	From         field.Rank  `json:"from"`
+	To           field.Rank  `json:"to"`
 	Send         *SiteRow    `json:"send"` // null: a category of pooled messages
 	Receive      *SiteRow    `json:"receive"`
 	Bytes        uint64      `json:"bytes"` // of pooled messages the least

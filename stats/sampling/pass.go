@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"tracekit/document/field"
 	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/stats"
@@ -19,7 +20,7 @@ type run struct {
 	opts    Options
 	configs []Config
 	site    []uint32 // by call path; the last: outside any call
-	sites   []stats.Site
+	sites   []field.Site
 	decades [decades - 1]int64
 	freq    []bool                // by configuration; the last: the population
 	written []*spill.Table[uint8] // by location and send: which of the configurations that write have sampled it
@@ -66,7 +67,7 @@ func newRun(t *trace.Trace, configs []Config, opts Options) (*run, error) {
 
 // numberSites gives the sites of call paths numbers, in order of the first path.
 func (r *run) numberSites() {
-	index := make(map[stats.Site]uint32)
+	index := make(map[field.Site]uint32)
 	for _, s := range stats.Sites(r.t) {
 		n, ok := index[s]
 		if !ok {
@@ -77,7 +78,7 @@ func (r *run) numberSites() {
 		r.site = append(r.site, n)
 	}
 	r.site = append(r.site, uint32(len(r.sites)))
-	r.sites = append(r.sites, stats.Site{SourceLine: stats.SourceLine{Region: "(outside any call)"}})
+	r.sites = append(r.sites, field.Site{SourceLine: field.SourceLine{Region: "(outside any call)"}})
 }
 
 func (r *run) siteOf(path trace.PathID) uint32 { return r.site[min(int(path), len(r.site)-1)] }

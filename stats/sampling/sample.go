@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -37,7 +39,7 @@ func Make(ctx context.Context, t *trace.Trace, configs []Config, opts Options) (
 	d := &Document{Schema: Schema, Trace: stats.TraceOf(t), Selection: r.part.Selection(), Restriction: r.restriction(),
 		Costs: opts.Cost.row(), Paper: opts.Cost.paper(), Findings: stats.FindingRows(t.Findings)}
 	if rebuilt := d.Trace.Rebuilt; rebuilt != nil { // latencies are a model's, and what timers do
-		d.Trace.Rebuilt = &stats.Rebuilt{From: rebuilt.From, Approximate: rebuilt.Approximate, Modelled: []string{
+		d.Trace.Rebuilt = &document.Rebuilt{From: rebuilt.From, Approximate: rebuilt.Approximate, Modelled: []string{
 			"analyses", "bias.after_pause", "bias.mean_error", "categories[].freq", "categories[].mean_error", "categories[].mean_ns", "categories[].stat",
 			"estimates.latency_total_ns", "plan"}}
 		if slices.ContainsFunc(configs, func(c Config) bool { return c.Strategy == Timer }) {
@@ -88,7 +90,7 @@ func (r *run) restriction() *Restriction {
 	if r.opts.MinBytes == 0 && r.opts.MaxBytes == math.MaxUint64 && r.opts.Site == nil {
 		return nil
 	}
-	x := &Restriction{MinBytes: r.opts.MinBytes, Site: stats.Name(r.opts.SiteText)}
+	x := &Restriction{MinBytes: r.opts.MinBytes, Site: field.Name(r.opts.SiteText)}
 	if r.opts.MaxBytes != math.MaxUint64 {
 		x.MaxBytes = &r.opts.MaxBytes
 	}
@@ -127,7 +129,7 @@ func (r *run) result(k int) *Result {
 		Share: ratio(float64(sampled.Messages), float64(population.Messages)), Ranks: []RankRow{}}
 	for _, s := range r.streams {
 		if n := s.sums[all].Messages; n > 0 {
-			x.Sampled.Ranks = append(x.Sampled.Ranks, RankRow{stats.Rank(s.rank), n, s.sums[k].Messages})
+			x.Sampled.Ranks = append(x.Sampled.Ranks, RankRow{field.Rank(s.rank), n, s.sums[k].Messages})
 		}
 	}
 	w := weigh(r, k)

@@ -7,6 +7,9 @@ import (
 	"math"
 	"slices"
 
+	"tracekit/document"
+	"tracekit/document/field"
+	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/stats"
 )
@@ -15,8 +18,8 @@ import (
 // without what it calls, in each size (0 where it is not visited).
 type PlaceRow struct {
 	Path   []string   `json:"path"` // regions, the innermost last; empty: the run
-	File   stats.Name `json:"file"` // with Line, where the innermost is called, if traces record that
-	Line   stats.Line `json:"line"`
+	File   field.Name `json:"file"` // with Line, where the innermost is called, if traces record that
+	Line   field.Line `json:"line"`
 	Metric string     `json:"metric"` // time_ns; of the run runtime_ns
 	Values []float64  `json:"values"` // by size
 }
@@ -45,7 +48,7 @@ func samePrograms(analyses []*stats.Result) Comparable {
 	for _, a := range analyses[1:] {
 		if s := inCommon(analyses[0], a); s < 0.5 {
 			c.Alike = false
-			c.Reasons = append(c.Reasons, fmt.Sprintf("%s and %s look like different programs: only %.0f %% of their time in regions is in regions that both have", stats.TraceName(analyses[0].Trace.Path), stats.TraceName(a.Trace.Path), 100*s))
+			c.Reasons = append(c.Reasons, fmt.Sprintf("%s and %s look like different programs: only %.0f %% of their time in regions is in regions that both have", words.TraceName(analyses[0].Trace.Path), words.TraceName(a.Trace.Path), 100*s))
 		}
 	}
 	return c
@@ -55,9 +58,9 @@ func samePrograms(analyses []*stats.Result) Comparable {
 // run which has less. Functions of MPI, which all programs call, count only where a run has no other
 // regions. Without any regions there is nothing that could differ.
 func inCommon(a, b *stats.Result) float64 {
-	counts := func(r *stats.ProfileRow) bool { return r.Paradigm != "mpi" }
-	if !slices.ContainsFunc(a.Profile, func(r stats.ProfileRow) bool { return counts(&r) }) || !slices.ContainsFunc(b.Profile, func(r stats.ProfileRow) bool { return counts(&r) }) {
-		counts = func(*stats.ProfileRow) bool { return true }
+	counts := func(r *document.ProfileRow) bool { return r.Paradigm != "mpi" }
+	if !slices.ContainsFunc(a.Profile, func(r document.ProfileRow) bool { return counts(&r) }) || !slices.ContainsFunc(b.Profile, func(r document.ProfileRow) bool { return counts(&r) }) {
+		counts = func(*document.ProfileRow) bool { return true }
 	}
 	least := 1.0
 	for _, pair := range [][2]*stats.Result{{a, b}, {b, a}} {
@@ -84,8 +87,8 @@ func inCommon(a, b *stats.Result) float64 {
 type placeKey struct {
 	parent int
 	region string
-	file   stats.Name
-	line   stats.Line
+	file   field.Name
+	line   field.Line
 }
 
 // places collects the call paths of all sizes, with their values, in order of the first run that
@@ -114,8 +117,8 @@ func (p *places) row(k placeKey) int {
 // add adds one of so many runs of a size.
 func (p *places) add(a *stats.Result, size, runs int) {
 	paths := slices.Clone(a.CallPaths)
-	slices.SortFunc(paths, func(x, y stats.CallPathRow) int { return cmp.Compare(x.ID, y.ID) }) // callers first
-	at := make(map[stats.Path]int, len(paths))
+	slices.SortFunc(paths, func(x, y document.CallPathRow) int { return cmp.Compare(x.ID, y.ID) }) // callers first
+	at := make(map[field.Path]int, len(paths))
 	processes := float64(max(1, a.Trace.Processes) * runs)
 	rest := float64(threads(a)) * float64(runOf(a).RuntimeNs)
 	for i := range paths {

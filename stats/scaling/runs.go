@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"tracekit/document/words"
 	"tracekit/stats"
 )
 
@@ -321,10 +322,10 @@ func (s *Scaling) explain() {
 	var uncounted, without []string
 	for i := range s.Runs {
 		if s.Runs[i].Instructions == nil || s.Runs[i].IPC == nil {
-			uncounted = append(uncounted, stats.TraceName(s.Runs[i].Path))
+			uncounted = append(uncounted, words.TraceName(s.Runs[i].Path))
 		}
 		if s.Runs[i].UsefulNs == nil {
-			without = append(without, stats.TraceName(s.Runs[i].Path))
+			without = append(without, words.TraceName(s.Runs[i].Path))
 		}
 	}
 	if len(uncounted) > 0 {

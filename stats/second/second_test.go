@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"tracekit/document"
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/shards"
@@ -70,7 +71,7 @@ location 1 thread rank=1
 type result struct {
 	*stats.Result
 	Devices devices.Result
-	Files   *stats.FileIO
+	Files   *document.FileIO
 	Useful  []string // segments
 }
 

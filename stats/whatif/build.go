@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"tracekit/document/waitstate"
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -105,7 +106,7 @@ func (b *builder) lateSender(r *trace.Recv, k int) (call uint32, enter int64) {
 // tells reports whether the wait of a call ends when the message of its location's receive k is
 // sent, and not only because the call is left.
 func tells(w *stats.CallWait, k int, c *trace.Call) bool {
-	return w.Kind == stats.LateSender && w.Message() == uint32(k) && w.Call != trace.None && w.From+w.Time < c.Leave
+	return w.Kind == waitstate.LateSender && w.Message() == uint32(k) && w.Call != trace.None && w.From+w.Time < c.Leave
 }
 
 // flight returns the row of the flights of messages of a size, 0 if nothing is known of them.

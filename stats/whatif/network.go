@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/document/waitstate"
 	"tracekit/engine"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -187,7 +188,7 @@ func (o *observations) flight(key flightKey) *flight {
 func (m *Model) calibrate(ctx context.Context, a *stats.Result, collectives *observations) (*network, error) {
 	n := &network{always: m.always()}
 	if w := a.WaitStates; w != nil {
-		n.lateReceivers = w[stats.LateReceiver].Count+w[stats.LateReceiverBehindLateSender].Count > 0
+		n.lateReceivers = w[waitstate.LateReceiver].Count+w[waitstate.LateReceiverBehindLateSender].Count > 0
 	}
 	seen, err := m.observeAll(ctx, n, a.Waits, math.MaxInt64)
 	if err != nil {
@@ -340,7 +341,7 @@ func (m *Model) observeSend(o *observations, n *network, l trace.LocationID, s *
 	case post.Enter+n.wire(s.Bytes) >= done.Leave || c.Enter+n.wire(s.Bytes) > done.Leave:
 		f.passed++
 	case post.Enter <= done.Enter && (short || kind == postToSend || !sendsOnly(calls, int(s.Done))):
-	case post.Enter <= done.Enter || wait != nil && (wait.Kind == stats.LateReceiver || wait.Kind == stats.LateReceiverBehindLateSender):
+	case post.Enter <= done.Enter || wait != nil && (wait.Kind == waitstate.LateReceiver || wait.Kind == waitstate.LateReceiverBehindLateSender):
 		f.blocked++
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/document/field"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -114,7 +115,7 @@ func (m *Model) caller(slot int) string {
 	return ""
 }
 
-func nameOfRow(operation stats.Name, line stats.SourceLine) name {
+func nameOfRow(operation field.Name, line field.SourceLine) name {
 	return name{string(operation), string(line.Region), string(line.File), uint32(line.Line)}
 }
 

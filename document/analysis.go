@@ -1,6 +1,10 @@
-package stats
+package document
 
 import (
+	"tracekit/document/accelerator"
+	"tracekit/document/cause"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
 	"tracekit/trace"
 )
 
@@ -16,69 +20,34 @@ const Schema = "tracekit.analysis/1"
 //   - Lists are sorted by weight, the heaviest row first; equal weights by name, line, rank.
 //   - min_rank is the rank of min_ns, max_rank that of max_ns (of several the lowest).
 type Analysis struct {
-	Schema       string          `json:"schema"` // always Schema
-	Trace        TraceInfo       `json:"trace"`
-	Selection    *Selection      `json:"selection,omitempty"` // nil: the whole trace
-	Coverage     Coverage        `json:"coverage"`
-	Findings     []Finding       `json:"findings"`
-	Devices      []Device        `json:"devices,omitempty"` // accelerators
-	DevicePath   *DevicePath     `json:"device_path,omitempty"`
-	FileIO       *FileIO         `json:"file_io,omitempty"`          // nil: no call works on files
-	Sampled      []CounterSeries `json:"sampled_counters,omitempty"` // that are sampled beside the program
-	Diagnosis    []Cause         `json:"diagnosis,omitzero"`         // nil: not asked for, or of a part of the run
-	Clock        Clock           `json:"clock"`
-	Profile      []ProfileRow    `json:"profile"`
-	CallSites    []CallSiteRow   `json:"call_sites"`
-	CallPaths    []CallPathRow   `json:"callpaths"`
-	Messages     *Messages       `json:"messages,omitempty"`
-	CommMatrix   []MatrixCell    `json:"comm_matrix"`
-	Collectives  []CollectiveRow `json:"collectives"`
-	WaitStates   *WaitStates     `json:"wait_states,omitempty"`
-	Delays       []DelayRow      `json:"delays"`               // what makes others wait
-	DelayTotals  *DelayTotals    `json:"delay_totals"`         //
-	Efficiency   *Efficiency     `json:"efficiency,omitempty"` // nil: nobody calls MPI
-	Threads      *Threads        `json:"threads,omitempty"`    // nil: the trace tells nothing of threads that work together
-	Phases       *Phases         `json:"phases,omitempty"`     // nil: none are found, or of a part of the run
-	Counters     *Counters       `json:"counters,omitempty"`   // nil: none counts up in useful time
-	CriticalPath *CriticalPath   `json:"critical_path,omitempty"`
-	Overhead     *Overhead       `json:"overhead,omitempty"` // Options.Overhead asks for it
-	Lines        []LineRow       `json:"lines,omitempty"`    // the sum of everything per source line
+	Schema       string                 `json:"schema"` // always Schema
+	Trace        TraceInfo              `json:"trace"`
+	Selection    *Selection             `json:"selection,omitempty"` // nil: the whole trace
+	Coverage     Coverage               `json:"coverage"`
+	Findings     []Finding              `json:"findings"`
+	Devices      []accelerator.Device   `json:"devices,omitempty"` // accelerators
+	DevicePath   *accelerator.Path      `json:"device_path,omitempty"`
+	FileIO       *FileIO                `json:"file_io,omitempty"`          // nil: no call works on files
+	Sampled      []CounterSeries        `json:"sampled_counters,omitempty"` // that are sampled beside the program
+	Diagnosis    []cause.Cause          `json:"diagnosis,omitzero"`         // nil: not asked for, or of a part of the run
+	Clock        Clock                  `json:"clock"`
+	Profile      []ProfileRow           `json:"profile"`
+	CallSites    []CallSiteRow          `json:"call_sites"`
+	CallPaths    []CallPathRow          `json:"callpaths"`
+	Messages     *Messages              `json:"messages,omitempty"`
+	CommMatrix   []MatrixCell           `json:"comm_matrix"`
+	Collectives  []CollectiveRow        `json:"collectives"`
+	WaitStates   *waitstate.States      `json:"wait_states,omitempty"`
+	Delays       []waitstate.Delay      `json:"delays"`               // what makes others wait
+	DelayTotals  *waitstate.DelayTotals `json:"delay_totals"`         //
+	Efficiency   *Efficiency            `json:"efficiency,omitempty"` // nil: nobody calls MPI
+	Threads      *Threads               `json:"threads,omitempty"`    // nil: the trace tells nothing of threads that work together
+	Phases       *Phases                `json:"phases,omitempty"`     // nil: none are found, or of a part of the run
+	Counters     *Counters              `json:"counters,omitempty"`   // nil: none counts up in useful time
+	CriticalPath *CriticalPath          `json:"critical_path,omitempty"`
+	Overhead     *Overhead              `json:"overhead,omitempty"` // Options.Overhead asks for it
+	Lines        []LineRow              `json:"lines,omitempty"`    // the sum of everything per source line
 }
-
-// A Cause is why the run is not shorter, and what mending it would gain: the causes with the
-// most gain first. GainNs is by how much the calibrated replay of the run (DEFINITIONS 2.11)
-// is shorter with the change that Evidence and Text tell; null if the run cannot be replayed. Gains
-// do not add up.
-type Cause struct {
-	Kind CauseKind `json:"kind"`
-	SourceLine
-	Operation     Name               `json:"operation"`         // null: outside MPI
-	Callers       []Name             `json:"callers,omitempty"` // regions that call it there, null: none does; absent: all that call it
-	Ranks         []uint32           `json:"ranks"`             // that it is about, ascending; empty: all
-	WaitsCausedNs int64              `json:"waits_caused_ns"`   // sum over ranks
-	GainNs        *int64             `json:"gain_ns"`
-	GainShare     *float64           `json:"gain_share"` // of the run time
-	Text          string             `json:"text"`       // one sentence or two
-	Evidence      map[string]float64 `json:"evidence"`
-}
-
-// A CauseKind says what is wrong.
-type CauseKind string
-
-// The kinds of cause.
-const (
-	CauseImbalance     CauseKind = "imbalance"     // some ranks take longer than others at a place
-	CauseLateSender    CauseKind = "late_sender"   // a place takes longer now here, now there: messages are sent late
-	CauseLateReceiver  CauseKind = "late_receiver" // the same: receives are posted late
-	CauseSerialization CauseKind = "serialization" // few ranks work while the others wait
-	CauseSlowCalls     CauseKind = "slow_calls"    // calls take longer than like ones
-	CauseTransfer      CauseKind = "transfer"      // the network
-	CauseWrongOrder    CauseKind = "wrong_order"   // messages are received in another order than they are sent
-	CauseStartup       CauseKind = "startup"       // MPI_Init and what passes before
-	CauseMeasurement   CauseKind = "measurement"   // the measurement itself
-	CauseThreadIdle    CauseKind = "thread_idle"   // threads have no work
-	CauseDeviceIdle    CauseKind = "device_idle"   // accelerators have no work, or do not begin it
-)
 
 // TraceInfo says what was analysed. Start and end are the first and the last event of any
 // location, with corrected times.
@@ -153,19 +122,11 @@ type Coverage struct {
 // A Finding is a trace.Finding with its severity and text spelled out. Text is the code's
 // text, followed by the details of the first occurrence if there are any.
 type Finding struct {
-	Code     string `json:"code"`
-	Severity string `json:"severity"` // info, loss or error
-	Count    uint64 `json:"count"`
-	First    *Place `json:"first"` // null: about the trace as a whole
-	Text     string `json:"text"`
-}
-
-// A Place is where a finding was first met. Location is the index of the location.
-type Place struct {
-	Location *uint32 `json:"location"` // null: not about one location
-	Seq      uint64  `json:"seq"`
-	File     Name    `json:"file"`
-	Offset   *int64  `json:"offset"` // in bytes; null: not known
+	Code     string       `json:"code"`
+	Severity string       `json:"severity"` // info, loss or error
+	Count    uint64       `json:"count"`
+	First    *field.Place `json:"first"` // null: about the trace as a whole
+	Text     string       `json:"text"`
 }
 
 // Clock says what was done about the clocks and what it did. A violation is a message
@@ -195,19 +156,19 @@ type ClockViolations struct {
 // the rank together, over the selected ranks that visit the region, of which there are Ranks;
 // if only locations outside MPI visit it, the times are 0 and the ranks of min and max null.
 type ProfileRow struct {
-	Region      string `json:"region"`
-	File        Name   `json:"file"` // of its definition
-	Line        Line   `json:"line"`
-	Paradigm    string `json:"paradigm"`
-	Count       uint64 `json:"count"`
-	InclusiveNs int64  `json:"inclusive_ns"`
-	ExclusiveNs int64  `json:"exclusive_ns"`
-	MinNs       int64  `json:"min_ns"`
-	MaxNs       int64  `json:"max_ns"`
-	MeanNs      int64  `json:"mean_ns"`
-	MinRank     Rank   `json:"min_rank"`
-	MaxRank     Rank   `json:"max_rank"`
-	Ranks       int    `json:"ranks"`
+	Region      string     `json:"region"`
+	File        field.Name `json:"file"` // of its definition
+	Line        field.Line `json:"line"`
+	Paradigm    string     `json:"paradigm"`
+	Count       uint64     `json:"count"`
+	InclusiveNs int64      `json:"inclusive_ns"`
+	ExclusiveNs int64      `json:"exclusive_ns"`
+	MinNs       int64      `json:"min_ns"`
+	MaxNs       int64      `json:"max_ns"`
+	MeanNs      int64      `json:"mean_ns"`
+	MinRank     field.Rank `json:"min_rank"`
+	MaxRank     field.Rank `json:"max_rank"`
+	Ranks       int        `json:"ranks"`
 	Rates
 	Counters []CounterRow `json:"counters,omitempty"`
 }
@@ -231,51 +192,33 @@ type CounterRow struct {
 // and the quantiles are of single calls; the quantiles lie within 1 per cent.
 type CallSiteRow struct {
 	Operation string `json:"operation"`
-	SourceLine
-	Calls     uint64 `json:"calls"`
-	TimeNs    int64  `json:"time_ns"`
-	MinNs     int64  `json:"min_ns"`
-	MeanNs    int64  `json:"mean_ns"`
-	MaxNs     int64  `json:"max_ns"`
-	P50Ns     int64  `json:"p50_ns"`
-	P99Ns     int64  `json:"p99_ns"`
-	Bytes     uint64 `json:"bytes"` // sent; received for roots of N×1; both for Waitall …
-	MinRank   Rank   `json:"min_rank"`
-	MaxRank   Rank   `json:"max_rank"`
-	CallPaths []Path `json:"callpaths"` // ascending
+	field.SourceLine
+	Calls     uint64       `json:"calls"`
+	TimeNs    int64        `json:"time_ns"`
+	MinNs     int64        `json:"min_ns"`
+	MeanNs    int64        `json:"mean_ns"`
+	MaxNs     int64        `json:"max_ns"`
+	P50Ns     int64        `json:"p50_ns"`
+	P99Ns     int64        `json:"p99_ns"`
+	Bytes     uint64       `json:"bytes"` // sent; received for roots of N×1; both for Waitall …
+	MinRank   field.Rank   `json:"min_rank"`
+	MaxRank   field.Rank   `json:"max_rank"`
+	CallPaths []field.Path `json:"callpaths"` // ascending
 }
-
-// A SourceLine is the best source location that is known for a call: its own line where
-// the trace records the lines of calls, else the first line of the region that encloses
-// it. LineOf says which: "call", or "region", when the call lies somewhere in the region;
-// null where no line is known. What is not a call, time in a region outside MPI, has the
-// line of its region.
-type SourceLine struct {
-	Region Name `json:"region"` // the user's region
-	File   Name `json:"file"`
-	Line   Line `json:"line"`
-	LineOf Name `json:"line_of"`
-}
-
-// The values of SourceLine.LineOf.
-const (
-	LineOfCall   = "call"
-	LineOfRegion = "region"
-)
 
 // A CallPathRow sums the visits of one call path over all locations. Rows form a tree: the
 // path is that of Parent with one more region. A caller has a smaller ID than what it
 // calls, and its row is in the list. The rows with the most inclusive time come first, so
 // that a caller comes before what it calls wherever times do not run backwards.
 type CallPathRow struct {
-	ID          Path   `json:"id"`     // what other rows refer to
-	Parent      Path   `json:"parent"` // null: called by none
-	Region      string `json:"region"` // the innermost
-	File        Name   `json:"file"`   // with Line, where it is called, if the trace records that
-	Line        Line   `json:"line"`
-	Count       uint64 `json:"count"`
-	InclusiveNs int64  `json:"inclusive_ns"`
-	ExclusiveNs int64  `json:"exclusive_ns"`
+	ID          field.Path `json:"id"`     // what other rows refer to
+	Parent      field.Path `json:"parent"` // null: called by none
+	Region      string     `json:"region"` // the innermost
+	File        field.Name `json:"file"`   // with Line, where it is called, if the trace records that
+	Line        field.Line `json:"line"`
+	Count       uint64     `json:"count"`
+	InclusiveNs int64      `json:"inclusive_ns"`
+	ExclusiveNs int64      `json:"exclusive_ns"`
 }
 
 // Messages sums the point-to-point messages. Count and Bytes are of the matched messages
@@ -357,33 +300,27 @@ type Efficiency struct {
 //
 //	parallel = load balance · communication; communication = serialization · transfer
 type Ratios struct {
-	ParallelEfficiency      *float64 `json:"parallel_efficiency"`
-	LoadBalance             *float64 `json:"load_balance"`
-	CommunicationEfficiency *float64 `json:"communication_efficiency"`
-	SerializationEfficiency *float64 `json:"serialization_efficiency"`
-	TransferEfficiency      *float64 `json:"transfer_efficiency"`
-	UsefulNs                []int64  `json:"useful_ns"` // per rank: time of the master thread outside MPI, buffer flushes and recording off
-	RuntimeNs               int64    `json:"runtime_ns"`
-	IdealRuntimeNs          *int64   `json:"ideal_runtime_ns"` // on a network that costs nothing
-	UsefulMin               Extreme  `json:"useful_min"`
-	UsefulMax               Extreme  `json:"useful_max"`
-	UsefulMeanNs            int64    `json:"useful_mean_ns"`
-}
-
-// An Extreme is a minimum or maximum over ranks and the rank that has it.
-type Extreme struct {
-	Rank   Rank  `json:"rank"`
-	TimeNs int64 `json:"time_ns"`
+	ParallelEfficiency      *float64      `json:"parallel_efficiency"`
+	LoadBalance             *float64      `json:"load_balance"`
+	CommunicationEfficiency *float64      `json:"communication_efficiency"`
+	SerializationEfficiency *float64      `json:"serialization_efficiency"`
+	TransferEfficiency      *float64      `json:"transfer_efficiency"`
+	UsefulNs                []int64       `json:"useful_ns"` // per rank: time of the master thread outside MPI, buffer flushes and recording off
+	RuntimeNs               int64         `json:"runtime_ns"`
+	IdealRuntimeNs          *int64        `json:"ideal_runtime_ns"` // on a network that costs nothing
+	UsefulMin               field.Extreme `json:"useful_min"`
+	UsefulMax               field.Extreme `json:"useful_max"`
+	UsefulMeanNs            int64         `json:"useful_mean_ns"`
 }
 
 // WorkerThreads sums what the threads that are not a rank's master do: their useful time
 // and the time between their first and last events.
 type WorkerThreads struct {
-	Threads  int     `json:"threads"`
-	UsefulNs int64   `json:"useful_ns"`
-	SpanNs   int64   `json:"span_ns"`
-	Min      Extreme `json:"useful_min"` // over ranks: the rank's workers together
-	Max      Extreme `json:"useful_max"`
+	Threads  int           `json:"threads"`
+	UsefulNs int64         `json:"useful_ns"`
+	SpanNs   int64         `json:"span_ns"`
+	Min      field.Extreme `json:"useful_min"` // over ranks: the rank's workers together
+	Max      field.Extreme `json:"useful_max"`
 }
 
 // A CriticalPath is the chain of activities that determines the length of the run.
@@ -405,11 +342,11 @@ type CriticalPath struct {
 // ImbalanceNs is the path's time above the mean over ranks of the time, without waits,
 // spent there.
 type CriticalRow struct {
-	SourceLine
-	Operation   Name     `json:"operation"` // null: outside MPI
-	TimeNs      int64    `json:"time_ns"`
-	Share       *float64 `json:"share"`
-	ImbalanceNs int64    `json:"imbalance_ns"`
+	field.SourceLine
+	Operation   field.Name `json:"operation"` // null: outside MPI
+	TimeNs      int64      `json:"time_ns"`
+	Share       *float64   `json:"share"`
+	ImbalanceNs int64      `json:"imbalance_ns"`
 
 	// UnequalNs is the path's time above what as many visits take in the mean. Visits are those
 	// to its call paths on all ranks, VisitNs what one of them takes itself in the mean.
@@ -422,7 +359,16 @@ type CriticalRow struct {
 // ToNs. Segments join each other without gaps.
 type CriticalSegment struct {
 	Location uint32
-	Rank     Rank
+	Rank     field.Rank
 	FromNs   int64
 	ToNs     int64
+}
+
+// Offload says how much of the time outside MPI master threads only wait for accelerators
+// (DEFINITIONS 2.6): Efficiency is the share of that time in which they do not, and
+// ParallelEfficiency that of the processes with it, Σ (useful − waiting) / (ranks · run time).
+type Offload struct {
+	Efficiency         *float64 `json:"efficiency"`
+	ParallelEfficiency *float64 `json:"parallel_efficiency"`
+	WaitNs             []int64  `json:"wait_ns"` // per rank
 }

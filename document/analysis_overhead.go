@@ -1,9 +1,8 @@
-package stats
+package document
 
 import (
-	"tracekit/spill"
+	"tracekit/document/field"
 	"tracekit/stats/fit"
-	"tracekit/trace"
 )
 
 // Overhead holds the necessary time and the overhead of MPI calls of DEFINITIONS 1.1.
@@ -22,20 +21,6 @@ type Overhead struct {
 	Pairs      []OverheadPair `json:"pairs"`
 	TotalNs    int64          `json:"total_ns"`
 	OverheadNs int64          `json:"overhead_ns"`
-}
-
-// OverheadTables holds the overhead of the calls of each location, by row of
-// trace.Trace.Calls. It takes the place of their sizes, which are not needed any more.
-type OverheadTables []*spill.Table[callSize] // in ns, plus 1; 0: the call has none to speak of
-
-// At returns the overhead in ns of a call of a location; ok is false if it is not known,
-// because it was not asked for, the call is not selected or it is no communication event.
-func (t OverheadTables) At(l trace.LocationID, call int) (ns int64, ok bool) {
-	if int(l) >= len(t) {
-		return 0, false
-	}
-	ns = int64(t[l].At(call)) - 1
-	return ns, ns >= 0
 }
 
 // ProfileInfo says where a profile was learned.
@@ -60,21 +45,21 @@ type ProfileInfo struct {
 // Model is null if no model is accepted, or if t_max is that of a profile; the numbers
 // that a model does not have are null.
 type OverheadKey struct {
-	Operation string   `json:"operation"`
-	Role      string   `json:"role"`
-	Processes uint32   `json:"processes"`
-	Bytes     uint64   `json:"bytes"`
-	Calls     uint64   `json:"calls"`    // in the sample: whole calls of the selection
-	TMinNs    int64    `json:"t_min_ns"` // of the source of t_max
-	TMaxNs    int64    `json:"t_max_ns"`
-	LeastNs   int64    `json:"least_ns"` // the shortest call of this trace
-	Model     Name     `json:"model"`
-	Lambda    *float64 `json:"lambda"` // Poisson: in windows; exponential: per ns
-	WindowNs  *int64   `json:"window_ns"`
-	Chi2      *float64 `json:"chi2"`
-	Dof       *int     `json:"dof"`
-	PValue    *float64 `json:"p_value"`
-	Accepted  bool     `json:"accepted"`
+	Operation string     `json:"operation"`
+	Role      string     `json:"role"`
+	Processes uint32     `json:"processes"`
+	Bytes     uint64     `json:"bytes"`
+	Calls     uint64     `json:"calls"`    // in the sample: whole calls of the selection
+	TMinNs    int64      `json:"t_min_ns"` // of the source of t_max
+	TMaxNs    int64      `json:"t_max_ns"`
+	LeastNs   int64      `json:"least_ns"` // the shortest call of this trace
+	Model     field.Name `json:"model"`
+	Lambda    *float64   `json:"lambda"` // Poisson: in windows; exponential: per ns
+	WindowNs  *int64     `json:"window_ns"`
+	Chi2      *float64   `json:"chi2"`
+	Dof       *int       `json:"dof"`
+	PValue    *float64   `json:"p_value"`
+	Accepted  bool       `json:"accepted"`
 
 	// Source is where t_min and t_max come from: "trace" or "profile". From says how: "law",
 	// "empirical" (no model accepted), "equal" (one class) or, with a profile,
@@ -111,7 +96,7 @@ type Param struct {
 // An OverheadLine is the overhead of one operation called from one source line. Overhead
 // is late partner + transfer + unexplained, exactly.
 type OverheadLine struct {
-	SourceLine
+	field.SourceLine
 	Operation     string   `json:"operation"`
 	Calls         uint64   `json:"calls"`
 	Slow          uint64   `json:"slow"` // calls with overhead
@@ -153,15 +138,8 @@ type OverheadPair struct {
 
 // A PairEnd is the line that posts a send, or the line that completes a receive.
 type PairEnd struct {
-	SourceLine
-	Operation Name `json:"operation"` // null: outside any call
-}
-
-// A RankOverhead is the overhead of a line on one rank.
-type RankOverhead struct {
-	Line       int // index into Overhead.Lines
-	Rank       Rank
-	OverheadNs int64
+	field.SourceLine
+	Operation field.Name `json:"operation"` // null: outside any call
 }
 
 // A LineRow adds up what the other blocks say of one operation called from one source
@@ -173,22 +151,22 @@ type RankOverhead struct {
 // are what the calls need, the waits for the partner of a message, those for the others of a
 // collective (in MPI_Init and MPI_Finalize as well), and what they take beyond what they
 // need and wait: for a large message, and for no reason that is known. Both are 0 if
-// the overhead was not computed. CausesNs is what the place costs others (see DelayRow).
+// the overhead was not computed. CausesNs is what the place costs others (see waitstate.Delay).
 type LineRow struct {
-	SourceLine
-	Operation      Name   `json:"operation"`
-	Calls          uint64 `json:"calls"`
-	TimeNs         int64  `json:"time_ns"`
-	WaitNs         int64  `json:"wait_ns"` // in wait states
-	OwnNs          int64  `json:"own_ns"`
-	LatePartnerNs  int64  `json:"late_partner_ns"`
-	ImbalanceNs    int64  `json:"imbalance_ns"`
-	TransferNs     int64  `json:"transfer_ns"`
-	UnexplainedNs  int64  `json:"unexplained_ns"`
-	CausesNs       int64  `json:"causes_ns"`
-	OverheadNs     *int64 `json:"overhead_ns"`         // null: not computed, or the calls do not communicate
-	OverheadSource Name   `json:"overhead_source"`     // of t_max: "trace", "profile" or "both"; null as overhead_ns
-	Unreliable     bool   `json:"overhead_unreliable"` // most calls are held to a t_max that is unreliable (see OverheadKey)
-	CriticalPathNs int64  `json:"critical_path_ns"`
-	Bytes          uint64 `json:"bytes"`
+	field.SourceLine
+	Operation      field.Name `json:"operation"`
+	Calls          uint64     `json:"calls"`
+	TimeNs         int64      `json:"time_ns"`
+	WaitNs         int64      `json:"wait_ns"` // in wait states
+	OwnNs          int64      `json:"own_ns"`
+	LatePartnerNs  int64      `json:"late_partner_ns"`
+	ImbalanceNs    int64      `json:"imbalance_ns"`
+	TransferNs     int64      `json:"transfer_ns"`
+	UnexplainedNs  int64      `json:"unexplained_ns"`
+	CausesNs       int64      `json:"causes_ns"`
+	OverheadNs     *int64     `json:"overhead_ns"`         // null: not computed, or the calls do not communicate
+	OverheadSource field.Name `json:"overhead_source"`     // of t_max: "trace", "profile" or "both"; null as overhead_ns
+	Unreliable     bool       `json:"overhead_unreliable"` // most calls are held to a t_max that is unreliable (see OverheadKey)
+	CriticalPathNs int64      `json:"critical_path_ns"`
+	Bytes          uint64     `json:"bytes"`
 }

@@ -1,4 +1,4 @@
-package stats
+package words
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"tracekit/document/field"
 )
 
 // TraceName is a short name for a trace: the last part of its path that says something.
@@ -17,13 +19,13 @@ func TraceName(p string) string {
 	return name
 }
 
-// FormatTime returns a time in ns with the unit that people read, three digits.
-func FormatTime(ns int64) string {
+// Time returns a time in ns with the unit that people read, three digits.
+func Time(ns int64) string {
 	return formatScaled(float64(ns), []scale{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}, {3600e9, "h"}})
 }
 
-// FormatBytes returns a number of bytes with a binary unit.
-func FormatBytes(n uint64) string {
+// Bytes returns a number of bytes with a binary unit.
+func Bytes(n uint64) string {
 	return formatScaled(float64(n), []scale{{1, "B"}, {1 << 10, "KiB"}, {1 << 20, "MiB"}, {1 << 30, "GiB"}, {1 << 40, "TiB"}})
 }
 
@@ -52,14 +54,14 @@ func formatScaled(v float64, scales []scale) string {
 	return fmt.Sprintf("%.2f %s", x, s.unit)
 }
 
-// FormatPlace names a source line: region (file:line), as far as that is known. A plus behind the
+// Place names a source line: region (file:line), as far as that is known. A plus behind the
 // region says that the line is the one where that begins.
-func FormatPlace(s SourceLine) string {
+func Place(s field.SourceLine) string {
 	region, at := string(s.Region), string(s.File)
 	if at != "" && s.Line != 0 {
 		at = fmt.Sprintf("%s:%d", at, s.Line)
 	}
-	if s.LineOf == LineOfRegion {
+	if s.LineOf == field.LineOfRegion {
 		region += "+"
 	}
 	switch {

@@ -1,0 +1,38 @@
+package cause
+
+import "tracekit/document/field"
+
+// A Cause is why the run is not shorter, and what mending it would gain: the causes with the
+// most gain first. GainNs is by how much the calibrated replay of the run (DEFINITIONS 2.11)
+// is shorter with the change that Evidence and Text tell; null if the run cannot be replayed. Gains
+// do not add up.
+type Cause struct {
+	Kind Kind `json:"kind"`
+	field.SourceLine
+	Operation     field.Name         `json:"operation"`         // null: outside MPI
+	Callers       []field.Name       `json:"callers,omitempty"` // regions that call it there, null: none does; absent: all that call it
+	Ranks         []uint32           `json:"ranks"`             // that it is about, ascending; empty: all
+	WaitsCausedNs int64              `json:"waits_caused_ns"`   // sum over ranks
+	GainNs        *int64             `json:"gain_ns"`
+	GainShare     *float64           `json:"gain_share"` // of the run time
+	Text          string             `json:"text"`       // one sentence or two
+	Evidence      map[string]float64 `json:"evidence"`
+}
+
+// A Kind says what is wrong.
+type Kind string
+
+// The kinds of cause.
+const (
+	Imbalance     Kind = "imbalance"     // some ranks take longer than others at a place
+	LateSender    Kind = "late_sender"   // a place takes longer now here, now there: messages are sent late
+	LateReceiver  Kind = "late_receiver" // the same: receives are posted late
+	Serialization Kind = "serialization" // few ranks work while the others wait
+	SlowCalls     Kind = "slow_calls"    // calls take longer than like ones
+	Transfer      Kind = "transfer"      // the network
+	WrongOrder    Kind = "wrong_order"   // messages are received in another order than they are sent
+	Startup       Kind = "startup"       // MPI_Init and what passes before
+	Measurement   Kind = "measurement"   // the measurement itself
+	ThreadIdle    Kind = "thread_idle"   // threads have no work
+	DeviceIdle    Kind = "device_idle"   // accelerators have no work, or do not begin it
+)

@@ -1,0 +1,86 @@
+package waitstate
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"tracekit/document/field"
+)
+
+// A Delay is a place that makes others wait, with what it costs them: the sum over ranks of
+// waiting time that it causes. ShortNs is the wait at the end of the synchronisation interval
+// in which the place took longer on one rank than on the one that waits; LongNs are later waits
+// that go on from there. TotalNs is their sum, that of By and that of Ranks, which says on which
+// rank the place took longer.
+//
+// Region is "(outside any region)", "(not recorded)", before the first event of a rank,
+// "(writing the trace)" or "(recording off)" where the place is none of the call tree.
+type Delay struct {
+	field.SourceLine
+	Operation  field.Name       `json:"operation"` // null: outside MPI
+	ShortNs    int64            `json:"short_ns"`
+	LongNs     int64            `json:"long_ns"`
+	TotalNs    int64            `json:"total_ns"`
+	By         DelayKinds       `json:"by"` // by the wait state that it ends in
+	MostRank   field.Rank       `json:"most_rank"`
+	MostRankNs int64            `json:"most_rank_ns"`
+	Ranks      []field.RankTime `json:"ranks"` // the one with the most first
+	AtOnce     DelayKinds       `json:"-"`     // ShortNs by wait state
+	Longest    Delayed          `json:"-"`     // of single waits that it causes at once
+}
+
+// A Delayed is where a call waits for a place, and how long. Operation "": none does at once.
+type Delayed struct {
+	field.SourceLine
+	Operation field.Name
+	TimeNs    int64
+}
+
+// DelayKinds holds times by wait state. In JSON it is an object with their keys and
+// wait_at_startup, for waits in MPI_Init and MPI_Finalize.
+type DelayKinds [Kinds]int64
+
+// MarshalJSON implements json.Marshaler.
+func (d DelayKinds) MarshalJSON() ([]byte, error) {
+	return marshalDelayed(func(k Kind) any { return d[k] })
+}
+
+// DelayTotals says what becomes of all waits, by wait state; in JSON the keys are those of
+// DelayKinds.
+type DelayTotals [Kinds]DelayTotal
+
+// A DelayTotal says what causes the waits of one kind: ShortNs + LongNs + UnexplainedNs is
+// their time. What no delay explains: waits for what is recorded outside any call; what of a
+// wait is longer than all that its cause has done longer, where clocks disagree; and what
+// follows from the second wait of a call that waits for two partners (late receiver behind a
+// late sender), in an interval that begins with the first.
+type DelayTotal struct {
+	ShortNs       int64 `json:"short_ns"`
+	LongNs        int64 `json:"long_ns"`
+	UnexplainedNs int64 `json:"unexplained_ns"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (d *DelayTotals) MarshalJSON() ([]byte, error) {
+	return marshalDelayed(func(k Kind) any { return d[k] })
+}
+
+// marshalDelayed makes an object of the wait states that have a cause.
+func marshalDelayed(value func(Kind) any) ([]byte, error) {
+	out := []byte{'{'}
+	for k := range Kinds {
+		if !k.Info().Caused {
+			continue
+		}
+		text, err := json.Marshal(value(k))
+		if err != nil {
+			return nil, err
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(fmt.Appendf(out, "%q:", k.Info().Key), bytes.TrimSpace(text)...)
+	}
+	return append(out, '}'), nil
+}

@@ -1,0 +1,2 @@
+// Package words writes times, sizes and places the way that people read them.
+package words
