@@ -81,6 +81,7 @@ var layers = [][]string{
 	{"document/field", "engine", "partial/model", "partial/partialtest", "samples", "trace/tracetest", "readers/arrowdir", "formulae/internal/pack", "stats/threads"},
 	{"document/cause", "document/waitstate", "document/accelerator"},
 	{"document", "document/words"},
+	{"report/text"},
 	{"merge", "shards", "readers/internal/spool", "stats/phases", "topology", "samples/oracle", "readers/otf2"},
 	{"stats", "readers/jsontrace", "readers/paraver", "formulae"},
 	{"stats/devices", "stats/fileio", "stats/whatif", "stats/headers", "stats/sampling", "stats/scaling", "stats/compare", "stats/statstest",

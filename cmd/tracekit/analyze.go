@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/page"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/fit"
@@ -191,6 +192,6 @@ func printAnalysis(io *streams, opts *analyzeOptions, a *stats.Result) {
 	r.print()
 	if opts.outDir != "" {
 		fmt.Fprintln(io.Out)
-		printLine(io.Out, "Report, plots and tables: %s", opts.outDir)
+		text.Line(io.Out, "Report, plots and tables: %s", opts.outDir)
 	}
 }

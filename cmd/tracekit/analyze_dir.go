@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 
+	"tracekit/document/words"
 	"tracekit/page"
 	"tracekit/plots"
 	"tracekit/reconstruct/diagram"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -23,7 +25,7 @@ func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace
 
 func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Result, drawing *page.Drawing, out *reportDir) error {
 	out.file("report.txt", func(w io.Writer) error {
-		(&report{w: plainWriter{w}, width: 160, top: opts.top, a: a}).print()
+		(&report{w: text.Writer{W: w}, width: 160, top: opts.top, a: a}).print()
 		return nil
 	})
 	out.json("analysis.json", a)
@@ -58,7 +60,7 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 		out.figure("spacetime", timeline.Figure())
 	}
 	if a.Phases != nil {
-		figure, err := phasesPlot(traceName(a.Trace.Path), a)
+		figure, err := phasesPlot(words.TraceName(a.Trace.Path), a)
 		if err != nil {
 			return err
 		}
@@ -111,7 +113,7 @@ func drawReport(ctx context.Context, io *streams, opts *analyzeOptions, t *trace
 }
 
 func matrixPlot(a *stats.Result, ranks int) plots.MatrixData {
-	d := plots.MatrixData{Title: "Bytes sent, " + traceName(a.Trace.Path), Ranks: ranks, ScaleLabel: "bytes sent", Unit: plots.Bytes}
+	d := plots.MatrixData{Title: "Bytes sent, " + words.TraceName(a.Trace.Path), Ranks: ranks, ScaleLabel: "bytes sent", Unit: plots.Bytes}
 	for _, c := range a.CommMatrix {
 		d.Entries = append(d.Entries, plots.MatrixEntry{From: int(c.From), To: int(c.To), Value: float64(c.Bytes)})
 	}

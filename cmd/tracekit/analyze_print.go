@@ -11,6 +11,8 @@ import (
 	"tracekit/document/cause"
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
+	"tracekit/document/words"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -49,21 +51,21 @@ func (r *report) print() {
 	fmt.Fprintln(r.w, "\n'tracekit help terms' explains the words of this report.")
 }
 
-func (r *report) grid(heading string, titles ...string) *grid {
-	return &grid{heading: heading, titles: titles}
+func (r *report) grid(heading string, titles ...string) *text.Grid {
+	return &text.Grid{Heading: heading, Titles: titles}
 }
 
 // show prints a table.
-func (r *report) show(g *grid) {
+func (r *report) show(g *text.Grid) {
 	if r.a.Trace.Rebuilt != nil {
-		g.markModelled()
+		markModelled(g)
 	}
-	g.print(r.w, r.width)
+	g.Print(r.w, r.width)
 }
 
 // line prints a sentence.
 func (r *report) line(format string, args ...any) {
-	fmt.Fprintln(r.w, wrap(fmt.Sprintf(format, args...), r.width, 2))
+	fmt.Fprintln(r.w, text.Wrap(fmt.Sprintf(format, args...), r.width, 2))
 }
 
 // calls names what the tables of calls hold: where nobody calls MPI, those of other
@@ -88,7 +90,7 @@ func (r *report) of(total int, what string) string {
 	if total <= r.top {
 		return ""
 	}
-	return fmt.Sprintf(" (top %d of %s %s)", r.top, formatCount(total), what)
+	return fmt.Sprintf(" (top %d of %s %s)", r.top, words.Count(total), what)
 }
 
 // located reports whether it is known of any call where it is made.
@@ -109,25 +111,25 @@ func (r *report) place(s field.SourceLine) string {
 	if s.Region == "" && s.File == "" && !r.sites {
 		return ""
 	}
-	return place(s)
+	return words.Place(s)
 }
 
 func (r *report) header() {
 	t := r.a.Trace
 	if line := rebuiltLine("", t.Rebuilt); line != "" {
-		printLine(r.w, "%s", line)
+		text.Line(r.w, "%s", line)
 	}
-	printLine(r.w, "%s", t.Path)
+	text.Line(r.w, "%s", t.Path)
 	r.line("%s; %s, %s, %s; run time %s", writtenBy(t.Format, t.Creator),
-		processes(t), plural(t.Locations, "location", "locations"),
-		plural(int(t.Events), "event", "events"), formatTime(t.DurationNs))
+		processes(t), words.Plural(t.Locations, "location", "locations"),
+		words.Plural(int(t.Events), "event", "events"), words.Time(t.DurationNs))
 	if s := r.a.Selection; s != nil {
 		ranks := "all ranks"
 		if len(s.Ranks) > 0 {
-			ranks = plural(len(s.Ranks), "rank", "ranks")
+			ranks = words.Plural(len(s.Ranks), "rank", "ranks")
 		}
 		r.line("Selection: %s, from %s to %s after the start; all that follows is of this part", ranks,
-			formatTime(s.FromNs-t.StartNs), formatTime(s.ToNs-t.StartNs))
+			words.Time(s.FromNs-t.StartNs), words.Time(s.ToNs-t.StartNs))
 	}
 	r.clock()
 	if len(r.a.CallSites) > 0 && !r.sites {
@@ -138,9 +140,9 @@ func (r *report) header() {
 // processes tells how many ranks there are, and of how many.
 func processes(t document.TraceInfo) string {
 	if t.ProcessesMissing > 0 {
-		return fmt.Sprintf("%d of %s", t.Processes-t.ProcessesMissing, plural(t.Processes, "process", "processes"))
+		return fmt.Sprintf("%d of %s", t.Processes-t.ProcessesMissing, words.Plural(t.Processes, "process", "processes"))
 	}
-	return plural(t.Processes, "process", "processes")
+	return words.Plural(t.Processes, "process", "processes")
 }
 
 func (r *report) clock() {
@@ -151,9 +153,9 @@ func (r *report) clock() {
 // recorded, with the measured offsets and in the end.
 func formatClock(c *document.Clock) string {
 	backwards := func(n uint64) string {
-		text := plural(int(n), "message runs", "messages run") + " backwards"
+		text := words.Plural(int(n), "message runs", "messages run") + " backwards"
 		if c.MinLatencyNs > 0 {
-			text += " or faster than " + formatTime(c.MinLatencyNs)
+			text += " or faster than " + words.Time(c.MinLatencyNs)
 		}
 		return text
 	}
@@ -166,17 +168,17 @@ func formatClock(c *document.Clock) string {
 			fmt.Fprintf(&b, " (%s as recorded)", backwards(c.ViolationsRaw))
 		}
 	case "clc":
-		fmt.Fprintf(&b, "repaired by the logical clock; as recorded %s by up to %s", backwards(c.ViolationsRaw), formatTime(c.MaxViolationNs))
+		fmt.Fprintf(&b, "repaired by the logical clock; as recorded %s by up to %s", backwards(c.ViolationsRaw), words.Time(c.MaxViolationNs))
 		if c.ViolationsOffsets != c.ViolationsRaw {
-			fmt.Fprintf(&b, ", with the measured offsets %s", formatCount(c.ViolationsOffsets))
+			fmt.Fprintf(&b, ", with the measured offsets %s", words.Count(c.ViolationsOffsets))
 		}
 	case "offsets+clc":
 		fmt.Fprintf(&b, "measured offsets applied, then repaired by the logical clock; as recorded %s, with the offsets %s by up to %s",
-			backwards(c.ViolationsRaw), formatCount(c.ViolationsOffsets), formatTime(c.MaxViolationNs))
+			backwards(c.ViolationsRaw), words.Count(c.ViolationsOffsets), words.Time(c.MaxViolationNs))
 	default:
 		b.WriteString("as recorded")
 		if left > 0 {
-			fmt.Fprintf(&b, "; %s by up to %s", backwards(left), formatTime(c.MaxViolationNs))
+			fmt.Fprintf(&b, "; %s by up to %s", backwards(left), words.Time(c.MaxViolationNs))
 			left = 0
 		}
 		if c.ViolationsOffsets != c.ViolationsRaw {
@@ -187,7 +189,7 @@ func formatClock(c *document.Clock) string {
 		fmt.Fprintf(&b, "; %s still", backwards(left))
 	}
 	if c.MaxShiftNs > 0 {
-		fmt.Fprintf(&b, "; largest shift %s", formatTime(c.MaxShiftNs))
+		fmt.Fprintf(&b, "; largest shift %s", words.Time(c.MaxShiftNs))
 	}
 	return b.String()
 }
@@ -199,7 +201,7 @@ func (r *report) findings() {
 	}
 	printFindings(r.w, r.width, "Findings", r.a.Findings)
 	if c := r.a.Coverage; c.EventsSkipped > 0 {
-		fmt.Fprintf(r.w, "%s of %s could not be used.\n", formatCount(c.EventsSkipped), plural(int(c.EventsRead), "event", "events"))
+		fmt.Fprintf(r.w, "%s of %s could not be used.\n", words.Count(c.EventsSkipped), words.Plural(int(c.EventsRead), "event", "events"))
 	}
 }
 
@@ -210,8 +212,8 @@ func printFindings(w io.Writer, width int, heading string, findings []document.F
 	}
 	fmt.Fprintf(w, "\n%s\n", heading)
 	for _, f := range findings {
-		text := fmt.Sprintf("  %-5s %s: %s (%s%s)", f.Severity, f.Code, f.Text, plural(int(f.Count), "time", "times"), formatPlace(f.First))
-		fmt.Fprintln(w, wrap(text, width, 8))
+		said := fmt.Sprintf("  %-5s %s: %s (%s%s)", f.Severity, f.Code, f.Text, words.Plural(int(f.Count), "time", "times"), formatPlace(f.First))
+		fmt.Fprintln(w, text.Wrap(said, width, 8))
 	}
 }
 
@@ -255,20 +257,20 @@ func (r *report) efficiency() {
 	}
 	g := r.grid(heading, "<", r.whole(), "without startup")
 	if without != nil {
-		g.note("Times are wall time. Without startup: from the end of MPI_Init to the begin of MPI_Finalize.")
+		g.Note("Times are wall time. Without startup: from the end of MPI_Init to the begin of MPI_Finalize.")
 	} else {
-		g.titles = g.titles[:2]
-		g.note("Times are wall time.")
+		g.Titles = g.Titles[:2]
+		g.Note("Times are wall time.")
 	}
 	row := func(name string, get func(*document.Ratios) string) {
 		cells := []string{name, get(&e.Ratios)}
 		if without != nil {
 			cells = append(cells, get(without))
 		}
-		g.add(cells...)
+		g.Add(cells...)
 	}
 	ratio := func(get func(*document.Ratios) *float64) func(*document.Ratios) string {
-		return func(x *document.Ratios) string { return orDash(get(x)) }
+		return func(x *document.Ratios) string { return words.ShareOrDash(get(x)) }
 	}
 	row("parallel efficiency", ratio(func(x *document.Ratios) *float64 { return x.ParallelEfficiency }))
 	row("  load balance", ratio(func(x *document.Ratios) *float64 { return x.LoadBalance }))
@@ -276,18 +278,18 @@ func (r *report) efficiency() {
 	row("    serialization", ratio(func(x *document.Ratios) *float64 { return x.SerializationEfficiency }))
 	row("    transfer", ratio(func(x *document.Ratios) *float64 { return x.TransferEfficiency }))
 	if o := e.Offload; o != nil {
-		g.note("Hosts: of the time outside MPI, what master threads do not only wait for devices.")
-		g.add("hosts, waits for devices left out", orDash(o.ParallelEfficiency))
-		g.add("  offload", orDash(o.Efficiency))
+		g.Note("Hosts: of the time outside MPI, what master threads do not only wait for devices.")
+		g.Add("hosts, waits for devices left out", words.ShareOrDash(o.ParallelEfficiency))
+		g.Add("  offload", words.ShareOrDash(o.Efficiency))
 	}
-	row("run time", func(x *document.Ratios) string { return formatTime(x.RuntimeNs) })
-	row("useful time, mean", func(x *document.Ratios) string { return formatTime(x.UsefulMeanNs) })
-	row("  least", func(x *document.Ratios) string { return formatExtreme(x.UsefulMin) })
-	row("  most", func(x *document.Ratios) string { return formatExtreme(x.UsefulMax) })
+	row("run time", func(x *document.Ratios) string { return words.Time(x.RuntimeNs) })
+	row("useful time, mean", func(x *document.Ratios) string { return words.Time(x.UsefulMeanNs) })
+	row("  least", func(x *document.Ratios) string { return words.Extreme(x.UsefulMin) })
+	row("  most", func(x *document.Ratios) string { return words.Extreme(x.UsefulMax) })
 	r.show(g)
 	if t := e.WorkerThreads; t != nil && r.a.Threads == nil {
-		fmt.Fprintf(r.w, "%s: useful for %s of %s\n", plural(t.Threads, "worker thread", "worker threads"),
-			formatTime(t.UsefulNs), formatTime(t.SpanNs))
+		fmt.Fprintf(r.w, "%s: useful for %s of %s\n", words.Plural(t.Threads, "worker thread", "worker threads"),
+			words.Time(t.UsefulNs), words.Time(t.SpanNs))
 	}
 }
 
@@ -305,25 +307,25 @@ func (r *report) waitStates() {
 		if k.Info().Part {
 			title = "  " + title
 		}
-		row := []string{title, formatCount(state.Count), formatTime(state.TimeNs), orDash(state.Share), "", "", "", ""}
+		row := []string{title, words.Count(state.Count), words.Time(state.TimeNs), words.ShareOrDash(state.Share), "", "", "", ""}
 		if len(state.Top) > 0 {
 			t := state.Top[0]
-			row[4], row[5], row[6], row[7] = t.Operation, r.place(t.SourceLine), formatRank(t.Rank), formatTime(t.TimeNs)
+			row[4], row[5], row[6], row[7] = t.Operation, r.place(t.SourceLine), words.Rank(t.Rank), words.Time(t.TimeNs)
 		}
-		g.add(row...)
+		g.Add(row...)
 	}
-	if len(g.rows) == 0 {
+	if len(g.Rows) == 0 {
 		if len(r.a.CallSites) > 0 {
 			fmt.Fprintln(r.w, "\nWait states: none")
 		}
 		return
 	}
-	g.note("Times are sums over ranks, share is of all ranks' run time; the last four columns are about the longest single wait.")
+	g.Note("Times are sums over ranks, share is of all ranks' run time; the last four columns are about the longest single wait.")
 	if s[waitstate.AtTeamBarrier].Count > 0 {
-		g.note("At barriers of threads they are sums over threads, and the share is of all threads' run time.")
+		g.Note("At barriers of threads they are sums over threads, and the share is of all threads' run time.")
 	}
 	if s[waitstate.NxNCompletion].Count > 0 || s[waitstate.BarrierCompletion].Count > 0 {
-		g.note("Completion: how long ranks stay in a collective after the first rank has left it.")
+		g.Note("Completion: how long ranks stay in a collective after the first rank has left it.")
 	}
 	r.show(g)
 }
@@ -348,7 +350,7 @@ func (r *report) diagnosis() {
 		return
 	}
 	for i, c := range causes[:min(r.top, len(causes))] {
-		fmt.Fprintln(r.w, wrap(fmt.Sprintf("%2d. %s", i+1, c.Text), r.width, 4))
+		fmt.Fprintln(r.w, text.Wrap(fmt.Sprintf("%2d. %s", i+1, c.Text), r.width, 4))
 	}
 	slow := slices.ContainsFunc(causes, func(c cause.Cause) bool { return c.Kind == cause.SlowCalls || c.Kind == cause.Transfer })
 	if slow && r.a.Efficiency != nil && slices.ContainsFunc(r.a.Findings, func(f document.Finding) bool { return f.Severity != "info" }) {
@@ -366,7 +368,7 @@ func (r *report) delays() {
 		return
 	}
 	g := r.grid("What makes others wait"+r.of(len(d), "places"), "<operation", "<source line", "waits caused", "at once", "later", "share", "most on", "there")
-	g.note("Sums over ranks: the waiting that a place causes by taking longer on one rank than on those that wait for it, since they " +
+	g.Note("Sums over ranks: the waiting that a place causes by taking longer on one rank than on those that wait for it, since they " +
 		"last met; at once, when they meet next; later, when those that have waited make others wait. " + r.allWaits())
 	total, unexplained := int64(0), int64(0)
 	for _, t := range r.a.DelayTotals {
@@ -374,11 +376,11 @@ func (r *report) delays() {
 		unexplained += t.UnexplainedNs
 	}
 	for _, p := range d[:min(r.top, len(d))] {
-		g.add(r.operation(p.Operation, p.SourceLine), r.place(p.SourceLine), formatTime(p.TotalNs), formatTime(p.ShortNs), formatTime(p.LongNs), share(p.TotalNs, total),
-			formatRank(p.MostRank), formatTime(p.MostRankNs))
+		g.Add(r.operation(p.Operation, p.SourceLine), r.place(p.SourceLine), words.Time(p.TotalNs), words.Time(p.ShortNs), words.Time(p.LongNs), words.PartOf(p.TotalNs, total),
+			words.Rank(p.MostRank), words.Time(p.MostRankNs))
 	}
 	if unexplained > 0 {
-		g.add("(unexplained)", "", formatTime(unexplained), "", "", share(unexplained, total), "", "")
+		g.Add("(unexplained)", "", words.Time(unexplained), "", "", words.PartOf(unexplained, total), "", "")
 	}
 	r.show(g)
 }
@@ -386,7 +388,7 @@ func (r *report) delays() {
 // allWaits says of which waits places have shares: of more than there are wait states, if ranks wait at startup.
 func (r *report) allWaits() string {
 	if startup := waitsOf(r.a.DelayTotals[waitstate.AtStartup]); startup > 0 {
-		return "Share is of all waits, " + formatTime(startup) + " in MPI_Init and MPI_Finalize among them."
+		return "Share is of all waits, " + words.Time(startup) + " in MPI_Init and MPI_Finalize among them."
 	}
 	return "Share is of all waits."
 }
@@ -410,26 +412,26 @@ func (r *report) criticalPath() {
 		r.alone(c)
 		return
 	}
-	g := r.grid(fmt.Sprintf("Critical path, %s%s", formatTime(c.LengthNs), r.of(len(c.Regions), "places")),
+	g := r.grid(fmt.Sprintf("Critical path, %s%s", words.Time(c.LengthNs), r.of(len(c.Regions), "places")),
 		"<operation", "<source line", "time", "share", "imbalance")
-	g.note("Wall time: the chain of activities, over all ranks, that determines how long the " + r.whole() + " takes. " +
+	g.Note("Wall time: the chain of activities, over all ranks, that determines how long the " + r.whole() + " takes. " +
 		"Imbalance: how much longer the path is there than a rank in the mean, waits left out.")
 	for _, p := range c.Regions[:min(r.top, len(c.Regions))] {
-		g.add(r.operation(p.Operation, p.SourceLine), r.place(p.SourceLine), formatTime(p.TimeNs), orDash(p.Share), formatTime(p.ImbalanceNs))
+		g.Add(r.operation(p.Operation, p.SourceLine), r.place(p.SourceLine), words.Time(p.TimeNs), words.ShareOrDash(p.Share), words.Time(p.ImbalanceNs))
 	}
 	r.show(g)
 }
 
 // alone prints the path of a run in which nobody waits for another: that of one location.
 func (r *report) alone(c *document.CriticalPath) {
-	g := r.grid(fmt.Sprintf("The location that ends last, %s%s", formatTime(c.LengthNs), r.of(len(c.Regions), "places")), "<source line", "time", "share")
+	g := r.grid(fmt.Sprintf("The location that ends last, %s%s", words.Time(c.LengthNs), r.of(len(c.Regions), "places")), "<source line", "time", "share")
 	why := "No communication is recorded"
 	if m := r.a.Messages; m != nil && m.Count > 0 {
 		why = "No calls that communicate are recorded, only the messages"
 	}
-	g.note("Wall time. " + why + ", so that nothing is known of who waits for whom.")
+	g.Note("Wall time. " + why + ", so that nothing is known of who waits for whom.")
 	for _, p := range c.Regions[:min(r.top, len(c.Regions))] {
-		g.add(r.place(p.SourceLine), formatTime(p.TimeNs), orDash(p.Share))
+		g.Add(r.place(p.SourceLine), words.Time(p.TimeNs), words.ShareOrDash(p.Share))
 	}
 	r.show(g)
 }
@@ -437,12 +439,12 @@ func (r *report) alone(c *document.CriticalPath) {
 func (r *report) profile() {
 	g := r.grid("Time by region"+r.of(len(r.a.Profile), "regions"), "<region", "<paradigm", "visits", "inclusive", "exclusive", "share",
 		"ranks", "least", "on", "mean per rank", "most", "on")
-	g.note("Inclusive, exclusive and share are sums over all locations; least, mean and most are the exclusive time of a rank that visits the region, all its threads together.")
+	g.Note("Inclusive, exclusive and share are sums over all locations; least, mean and most are the exclusive time of a rank that visits the region, all its threads together.")
 	of := func(ns int64, rank field.Rank) string { // "-": no rank visits the region
 		if rank == trace.None {
 			return "-"
 		}
-		return formatTime(ns)
+		return words.Time(ns)
 	}
 	var total float64
 	names := make(map[string]int)
@@ -453,11 +455,11 @@ func (r *report) profile() {
 	for _, p := range r.a.Profile[:min(r.top, len(r.a.Profile))] {
 		name := p.Region
 		if names[name] > 1 { // of several regions
-			name = place(field.SourceLine{Region: field.Name(name), File: p.File, Line: p.Line})
+			name = words.Place(field.SourceLine{Region: field.Name(name), File: p.File, Line: p.Line})
 		}
-		g.add(name, p.Paradigm, formatCount(p.Count), formatTime(p.InclusiveNs), formatTime(p.ExclusiveNs),
-			shareOf(float64(p.ExclusiveNs), total), formatCount(p.Ranks), of(p.MinNs, p.MinRank), formatRank(p.MinRank),
-			of(p.MeanNs, p.MinRank), of(p.MaxNs, p.MaxRank), formatRank(p.MaxRank))
+		g.Add(name, p.Paradigm, words.Count(p.Count), words.Time(p.InclusiveNs), words.Time(p.ExclusiveNs),
+			words.PartOfFloat(float64(p.ExclusiveNs), total), words.Count(p.Ranks), of(p.MinNs, p.MinRank), words.Rank(p.MinRank),
+			of(p.MeanNs, p.MinRank), of(p.MaxNs, p.MaxRank), words.Rank(p.MaxRank))
 	}
 	r.show(g)
 	r.counters()
@@ -476,11 +478,11 @@ func (r *report) counters() {
 			if i == 0 {
 				rates = p.Rates
 			}
-			g.add(p.Region, c.Name, formatCount(c.Samples), number(c.Sum), thousandths(rates.IPC), thousandths(rates.FrequencyGHz), number(c.Mean), number(c.Min), number(c.Max), c.Unit)
+			g.Add(p.Region, c.Name, words.Count(c.Samples), words.Number(c.Sum), words.Thousandths(rates.IPC), words.Thousandths(rates.FrequencyGHz), words.Number(c.Mean), words.Number(c.Min), words.Number(c.Max), c.Unit)
 		}
 	}
-	g.heading += r.of(rows, "rows")
-	g.note("Sums are over all locations: of what a counter grew in the exclusive time of the region. IPC (instructions per cycle) and GHz (cycles per ns) stand in its first row.")
+	g.Heading += r.of(rows, "rows")
+	g.Note("Sums are over all locations: of what a counter grew in the exclusive time of the region. IPC (instructions per cycle) and GHz (cycles per ns) stand in its first row.")
 	r.show(g)
 }
 
@@ -491,33 +493,33 @@ func (r *report) usefulCounters() {
 		return
 	}
 	g := r.grid("Counters in useful time"+r.of(len(c.Ranks), "ranks"), "<", "useful time", "instructions", "cycles", "IPC", "GHz")
-	g.note("Sums over the threads of a rank, of useful time that is covered by samples.")
+	g.Note("Sums over the threads of a rank, of useful time that is covered by samples.")
 	row := func(name string, t *document.CounterTotals) {
-		g.add(name, formatTime(t.UsefulNs), number(t.Instructions), number(t.Cycles), thousandths(t.IPC), thousandths(t.FrequencyGHz))
+		g.Add(name, words.Time(t.UsefulNs), words.Number(t.Instructions), words.Number(t.Cycles), words.Thousandths(t.IPC), words.Thousandths(t.FrequencyGHz))
 	}
 	row("all ranks", &c.CounterTotals)
 	for i := range c.Ranks[:min(r.top, len(c.Ranks))] {
-		row("rank "+formatRank(field.Rank(c.Ranks[i].Rank)), &c.Ranks[i].CounterTotals)
+		row("rank "+words.Rank(field.Rank(c.Ranks[i].Rank)), &c.Ranks[i].CounterTotals)
 	}
 	r.show(g)
 }
 
 func (r *report) callSites() {
 	g := r.grid(r.calls()+" by "+r.where()+r.of(len(r.a.CallSites), "sites"), "<operation", "<source line", "calls", "time", "min", "p50", "mean", "p99", "max", "on", "bytes")
-	g.note("Time is a sum over ranks; min to max are of single calls, max on that rank.")
+	g.Note("Time is a sum over ranks; min to max are of single calls, max on that rank.")
 	for _, c := range r.a.CallSites[:min(r.top, len(r.a.CallSites))] {
-		g.add(c.Operation, r.place(c.SourceLine), formatCount(c.Calls), formatTime(c.TimeNs), formatTime(c.MinNs),
-			formatTime(c.P50Ns), formatTime(c.MeanNs), formatTime(c.P99Ns), formatTime(c.MaxNs), formatRank(c.MaxRank), formatBytes(c.Bytes))
+		g.Add(c.Operation, r.place(c.SourceLine), words.Count(c.Calls), words.Time(c.TimeNs), words.Time(c.MinNs),
+			words.Time(c.P50Ns), words.Time(c.MeanNs), words.Time(c.P99Ns), words.Time(c.MaxNs), words.Rank(c.MaxRank), words.Bytes(c.Bytes))
 	}
 	r.show(g)
 }
 
 func (r *report) collectives() {
 	g := r.grid("Collectives", "<operation", "instances", "sent", "received", "time", "skew", "transfer", "completion")
-	g.note("Times are sums over ranks: skew until the last rank arrives, transfer until the first one leaves, completion until the rank itself leaves.")
+	g.Note("Times are sums over ranks: skew until the last rank arrives, transfer until the first one leaves, completion until the rank itself leaves.")
 	for _, c := range r.a.Collectives[:min(r.top, len(r.a.Collectives))] {
-		g.add(c.Operation, formatCount(c.Count), formatBytes(c.BytesSent), formatBytes(c.BytesReceived),
-			formatTime(c.TimeNs), formatTime(c.SkewNs), formatTime(c.TransferNs), formatTime(c.CompletionNs))
+		g.Add(c.Operation, words.Count(c.Count), words.Bytes(c.BytesSent), words.Bytes(c.BytesReceived),
+			words.Time(c.TimeNs), words.Time(c.SkewNs), words.Time(c.TransferNs), words.Time(c.CompletionNs))
 	}
 	r.show(g)
 }
@@ -527,11 +529,11 @@ func (r *report) messages() {
 	if m == nil || m.Count+m.UnmatchedSends+m.UnmatchedReceives+m.OutsideSelection+m.Cancelled == 0 {
 		return
 	}
-	text := fmt.Sprintf("Messages: %s, %s between %s", formatCount(m.Count), formatBytes(m.Bytes),
-		plural(len(r.a.CommMatrix), "pair of ranks", "pairs of ranks"))
+	text := fmt.Sprintf("Messages: %s, %s between %s", words.Count(m.Count), words.Bytes(m.Bytes),
+		words.Plural(len(r.a.CommMatrix), "pair of ranks", "pairs of ranks"))
 	if l := m.Latency; l != nil {
-		text += fmt.Sprintf("; "+modelled(r.a.Trace.Rebuilt)+"latency, from the start of the send to the end of the receive, min %s, median %s, mean %s, p99 %s, max %s", formatTime(l.Min),
-			formatTime(l.P50), formatTime(l.Mean), formatTime(l.P99), formatTime(l.Max))
+		text += fmt.Sprintf("; "+modelled(r.a.Trace.Rebuilt)+"latency, from the start of the send to the end of the receive, min %s, median %s, mean %s, p99 %s, max %s", words.Time(l.Min),
+			words.Time(l.P50), words.Time(l.Mean), words.Time(l.P99), words.Time(l.Max))
 	}
 	fmt.Fprintln(r.w)
 	r.line("%s", text)
@@ -544,17 +546,17 @@ func (r *report) messages() {
 		{m.Cancelled, "cancelled"}, {m.OutsideSelection, "with a partner outside the selection"},
 	} {
 		if c.n > 0 {
-			fmt.Fprintf(r.w, "  %s %s\n", formatCount(c.n), c.what)
+			fmt.Fprintf(r.w, "  %s %s\n", words.Count(c.n), c.what)
 		}
 	}
 	g := r.grid("Message sizes", "from", "to", "messages", "bytes")
 	for _, s := range m.Sizes {
-		g.add(formatBytes(uint64(s.From)), formatBytes(uint64(s.To)), formatCount(s.Count), formatBytes(s.Bytes))
+		g.Add(words.Bytes(uint64(s.From)), words.Bytes(uint64(s.To)), words.Count(s.Count), words.Bytes(s.Bytes))
 	}
 	r.show(g)
 	pairs := r.grid("Heaviest pairs"+r.of(len(r.a.CommMatrix), "pairs"), "from rank", "to rank", "messages", "bytes")
 	for _, c := range r.a.CommMatrix[:min(r.top, len(r.a.CommMatrix))] {
-		pairs.add(strconv.Itoa(int(c.From)), strconv.Itoa(int(c.To)), formatCount(c.Count), formatBytes(c.Bytes))
+		pairs.Add(strconv.Itoa(int(c.From)), strconv.Itoa(int(c.To)), words.Count(c.Count), words.Bytes(c.Bytes))
 	}
 	r.show(pairs)
 }
@@ -569,17 +571,17 @@ func belowZero(l *document.Latency) uint64 {
 func (r *report) lines() {
 	g := r.grid("What each "+r.where()+" costs"+r.of(len(r.a.Lines), "lines"), "<operation", "<source line", "time",
 		"own", "late partner", "imbalance", "transfer", "unexplained", "causes", "of path")
-	g.note("Sums over ranks. Time is own + waiting for a late partner + waiting in collectives (imbalance) + transfer + unexplained; the last two are what calls " +
+	g.Note("Sums over ranks. Time is own + waiting for a late partner + waiting in collectives (imbalance) + transfer + unexplained; the last two are what calls " +
 		"take longer than like ones. Causes is the waiting that the line brings to others; of path is the share of the critical path.")
 	for _, l := range r.a.Lines[:min(r.top, len(r.a.Lines))] {
 		transfer, unexplained := "-", "-"
 		if l.OverheadNs != nil {
-			transfer, unexplained = formatTime(l.TransferNs), formatTime(l.UnexplainedNs)
+			transfer, unexplained = words.Time(l.TransferNs), words.Time(l.UnexplainedNs)
 		}
-		g.add(string(l.Operation), r.place(l.SourceLine), formatTime(l.TimeNs), formatTime(l.OwnNs), formatTime(l.LatePartnerNs),
-			formatTime(l.ImbalanceNs), transfer, unexplained, formatTime(l.CausesNs), share(l.CriticalPathNs, r.a.Trace.DurationNs))
+		g.Add(string(l.Operation), r.place(l.SourceLine), words.Time(l.TimeNs), words.Time(l.OwnNs), words.Time(l.LatePartnerNs),
+			words.Time(l.ImbalanceNs), transfer, unexplained, words.Time(l.CausesNs), words.PartOf(l.CriticalPathNs, r.a.Trace.DurationNs))
 	}
-	g.remark(len(g.rows), func(i int) string {
+	g.Remark(len(g.Rows), func(i int) string {
 		return costRemarks(r.a.Overhead, &r.a.Lines[i])
 	})
 	r.show(g)

@@ -13,11 +13,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/formulae/tkf"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/readers/otf2"
+	"tracekit/report/text"
 	"tracekit/shards"
 	"tracekit/trace"
 )
@@ -124,7 +126,7 @@ func runShard[P shards.Part[P]](ctx context.Context, s *streams, t shardTask, of
 		err = src.store.Err()
 	}
 	if err == nil && !t.quiet {
-		printLine(s.Out, "%s: %s of %s", path, formatCount(len(locations)), plural(len(src.Defs().Locations), "location", "locations"))
+		text.Line(s.Out, "%s: %s of %s", path, words.Count(len(locations)), words.Plural(len(src.Defs().Locations), "location", "locations"))
 	}
 	return err
 }

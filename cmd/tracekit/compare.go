@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tracekit/document"
+	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/stats"
 	"tracekit/stats/compare"
@@ -263,7 +264,7 @@ func writeComparison(ctx context.Context, opts *compareOptions, doc *compareDocu
 	out := newReportDir(opts.outDir)
 	out.rebuilt = doc.A.Rebuilt != nil || doc.B.Rebuilt != nil
 	out.json("compare.json", doc)
-	title := traceName(doc.B.Path) + rebuiltTitle(doc.B) + " against " + traceName(doc.A.Path) + rebuiltTitle(doc.A)
+	title := words.TraceName(doc.B.Path) + rebuiltTitle(doc.B) + " against " + words.TraceName(doc.A.Path) + rebuiltTitle(doc.A)
 	figure, err := plots.Bars(changeBars(title, doc.Changes))
 	if err == nil {
 		out.figure("changes", figure)

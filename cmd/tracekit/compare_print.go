@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"tracekit/document/words"
 	"tracekit/plots"
+	"tracekit/report/text"
 	"tracekit/stats/compare"
 )
 
@@ -24,12 +26,12 @@ func (doc *compareDocument) print(io *streams, top int) {
 		if s.runs > 1 {
 			more = fmt.Sprintf(", first of %d runs", s.runs)
 		}
-		printLine(w, "%s  %s%s: %s events, %s", s.name, s.path, more, formatCount(s.events), formatTime(s.duration))
+		text.Line(w, "%s  %s%s: %s events, %s", s.name, s.path, more, words.Count(s.events), words.Time(s.duration))
 	}
 	for _, reason := range doc.Comparable.Reasons {
-		fmt.Fprintln(w, wrap("! The runs differ in shape: "+reason, io.Width, 2))
+		fmt.Fprintln(w, text.Wrap("! The runs differ in shape: "+reason, io.Width, 2))
 	}
-	fmt.Fprintln(w, wrap(doc.verdict(), io.Width, 0))
+	fmt.Fprintln(w, text.Wrap(doc.verdict(), io.Width, 0))
 	doc.printEfficiencies(io)
 	doc.printChanges(io, top)
 	doc.printResults(io)
@@ -50,17 +52,17 @@ func (doc *compareDocument) verdict() string {
 	}
 	text := "All ranks together take as long in both."
 	if r.Change == nil && r.B != r.A {
-		text = fmt.Sprintf("A has no time at all, B has %s.", nanoseconds(r.B))
+		text = fmt.Sprintf("A has no time at all, B has %s.", words.Nanoseconds(r.B))
 	}
 	if r.Change != nil && r.B != r.A {
-		more := formatShare(math.Abs(*r.Change)) + " more"
+		more := words.Share(math.Abs(*r.Change)) + " more"
 		switch {
 		case r.B < r.A:
-			more = formatShare(math.Abs(*r.Change)) + " less"
+			more = words.Share(math.Abs(*r.Change)) + " less"
 		case *r.Change >= manyTimes:
 			more = fmt.Sprintf("%.3g times as much", *r.Change+1)
 		}
-		text = fmt.Sprintf("All ranks together take %s time in B, %s and %s", more, nanoseconds(r.A), nanoseconds(r.B))
+		text = fmt.Sprintf("All ranks together take %s time in B, %s and %s", more, words.Nanoseconds(r.A), words.Nanoseconds(r.B))
 		switch {
 		case !doc.Comparable.Alike:
 			text += "; as the runs differ in shape, this does not tell which is faster."
@@ -76,30 +78,30 @@ func (doc *compareDocument) verdict() string {
 	case judged == 0:
 		return text + " No place has iterations enough to judge by."
 	case doc.Significant == 0 && r.Significant != nil && *r.Significant:
-		return text + fmt.Sprintf(" It is spread out: none of %s changed by more than noise alone.", plural(judged, "time of places", "times of places"))
+		return text + fmt.Sprintf(" It is spread out: none of %s changed by more than noise alone.", words.Plural(judged, "time of places", "times of places"))
 	case doc.Significant == 0:
-		return text + fmt.Sprintf(" None of %s changed by more than noise.", plural(judged, "time of places", "times of places"))
+		return text + fmt.Sprintf(" None of %s changed by more than noise.", words.Plural(judged, "time of places", "times of places"))
 	}
-	return text + fmt.Sprintf(" %d of %s changed by more than noise.", doc.Significant, plural(judged, "time of places", "times of places"))
+	return text + fmt.Sprintf(" %d of %s changed by more than noise.", doc.Significant, words.Plural(judged, "time of places", "times of places"))
 }
 
 func (doc *compareDocument) printEfficiencies(io *streams) {
-	g := &grid{heading: "Efficiencies", titles: []string{"<", "A", "B", "points"}}
+	g := &text.Grid{Heading: "Efficiencies", Titles: []string{"<", "A", "B", "points"}}
 	noise := false
 	for _, e := range doc.Efficiencies {
 		noise = noise || e.Noise != nil
 	}
 	if noise {
-		g.titles = append(g.titles, "± noise")
+		g.Titles = append(g.Titles, "± noise")
 	}
 	for _, e := range doc.Efficiencies {
 		cells := []string{strings.ReplaceAll(e.Name, "_", " "), fixed(e.A, 100, 2), fixed(e.B, 100, 2), withSign(e.Change, 100)}
 		if noise {
 			cells = append(cells, fixed(e.Noise, 100, 2))
 		}
-		g.add(cells...)
+		g.Add(cells...)
 	}
-	g.print(io.Out, io.Width)
+	g.Print(io.Out, io.Width)
 }
 
 // withSign writes a number with its sign and two decimals, "-" if it is not known.
@@ -113,16 +115,16 @@ func withSign(x *float64, factor float64) string {
 // printChanges prints the changes that count and, below them, the largest of the others.
 func (doc *compareDocument) printChanges(io *streams, top int) {
 	titles := []string{"<place", "<operation", "<what", "A", "B", "change", "± noise", "weight", "<ranks"}
-	count := &grid{heading: "What changed, more than noise: sums over ranks, the heaviest first", titles: titles}
-	count.note("Weight: the size of the change, outside MPI with that of the waits that the place causes. Waits, which follow from others, come last.")
-	rest := &grid{heading: "No more than noise, or too small to matter, or too rare to judge, the largest first", titles: titles}
+	count := &text.Grid{Heading: "What changed, more than noise: sums over ranks, the heaviest first", Titles: titles}
+	count.Note("Weight: the size of the change, outside MPI with that of the waits that the place causes. Waits, which follow from others, come last.")
+	rest := &text.Grid{Heading: "No more than noise, or too small to matter, or too rare to judge, the largest first", Titles: titles}
 	for i := range doc.Changes {
 		c := &doc.Changes[i]
 		g := rest
 		if c.Significant != nil && *c.Significant {
 			g = count
 		}
-		if len(g.rows) == top || g == rest && c.A == c.B {
+		if len(g.Rows) == top || g == rest && c.A == c.B {
 			continue
 		}
 		operation := string(c.Operation)
@@ -137,10 +139,10 @@ func (doc *compareDocument) printChanges(io *streams, top int) {
 		if c.Change != nil {
 			change = signedShare(*c.Change)
 		}
-		g.add(place(c.SourceLine), operation, what, modelled(doc.A.Rebuilt)+nanoseconds(c.A), modelled(doc.B.Rebuilt)+nanoseconds(c.B), change, orDash(c.Noise), nanoseconds(c.WeightNs), rankList(c.Ranks))
+		g.Add(words.Place(c.SourceLine), operation, what, modelled(doc.A.Rebuilt)+words.Nanoseconds(c.A), modelled(doc.B.Rebuilt)+words.Nanoseconds(c.B), change, words.ShareOrDash(c.Noise), words.Nanoseconds(c.WeightNs), rankList(c.Ranks))
 	}
-	count.print(io.Out, io.Width)
-	rest.print(io.Out, io.Width)
+	count.Print(io.Out, io.Width)
+	rest.Print(io.Out, io.Width)
 }
 
 // manyTimes is the change from which on it is told as a factor, not in per cent.
@@ -184,18 +186,18 @@ func rankList(ranks []uint32) string {
 }
 
 func (doc *compareDocument) printResults(io *streams) {
-	g := &grid{heading: "Results", titles: []string{"<", "A", "B", "change"}}
+	g := &text.Grid{Heading: "Results", Titles: []string{"<", "A", "B", "change"}}
 	for _, r := range doc.Results {
-		x, y := resultText(r.Name, r.A), resultText(r.Name, r.B)
+		x, y := words.OfResult(r.Name, r.A), words.OfResult(r.Name, r.B)
 		if r.ModelledA {
-			x = modelledMark + x
+			x = text.Modelled + x
 		}
 		if r.ModelledB {
-			y = modelledMark + y
+			y = text.Modelled + y
 		}
-		g.add(r.Name, x, y, orDash(r.Change))
+		g.Add(r.Name, x, y, words.ShareOrDash(r.Change))
 	}
-	g.print(io.Out, io.Width)
+	g.Print(io.Out, io.Width)
 }
 
 // changesDrawn is how many changes have bars.
@@ -223,7 +225,7 @@ func changeBars(title string, changes []compare.Change) plots.BarsData {
 		if c.Line != 0 {
 			name += ":" + strconv.Itoa(int(c.Line))
 		}
-		name = shorten(name, 18)
+		name = text.Shorten(name, 18)
 		if c.Significant != nil && *c.Significant {
 			name += " *"
 		}

@@ -6,8 +6,10 @@ import (
 	"math"
 
 	"tracekit/document/field"
+	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/reconstruct/difference"
+	"tracekit/report/text"
 	"tracekit/trace"
 )
 
@@ -119,20 +121,20 @@ func spreadOf(d *difference.Distribution) *spread {
 func (r *recordsBlock) print(io *streams) {
 	w := io.Out
 	fmt.Fprintf(w, "\nRecords: %s in both, %s only in A, %s only in B\n",
-		formatCount(r.Paired.Paired), formatCount(r.Paired.OnlyA), formatCount(r.Paired.OnlyB))
-	g := &grid{heading: "Differences, B - A", titles: []string{"<", "records", "least", "mean", "most", "σ", "spread", "full width at half maximum"}}
+		words.Count(r.Paired.Paired), words.Count(r.Paired.OnlyA), words.Count(r.Paired.OnlyB))
+	g := &text.Grid{Heading: "Differences, B - A", Titles: []string{"<", "records", "least", "mean", "most", "σ", "spread", "full width at half maximum"}}
 	for _, s := range []struct {
 		name string
 		s    *spread
 	}{{"position", r.Position}, {"block", r.Block}} {
 		if s.s != nil {
-			g.add(s.name, formatCount(s.s.Count), formatTime(s.s.Min), nanoseconds(s.s.Mean), formatTime(s.s.Max),
-				nanoseconds(s.s.Sigma), nanoseconds(s.s.Spread), nanoseconds(s.s.FWHM))
+			g.Add(s.name, words.Count(s.s.Count), words.Time(s.s.Min), words.Nanoseconds(s.s.Mean), words.Time(s.s.Max),
+				words.Nanoseconds(s.s.Sigma), words.Nanoseconds(s.s.Spread), words.Nanoseconds(s.s.FWHM))
 		}
 	}
-	g.print(w, io.Width)
+	g.Print(w, io.Width)
 	if q := r.Quality; q != nil {
-		printLine(w, "Quality factors against %s: position %s, block %s", q.Repeat, decimal(q.PositionFactor), decimal(q.BlockFactor))
+		text.Line(w, "Quality factors against %s: position %s, block %s", q.Repeat, words.Decimal(q.PositionFactor), words.Decimal(q.BlockFactor))
 	}
 }
 

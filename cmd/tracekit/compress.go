@@ -13,9 +13,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/document"
+	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/formulae"
 	"tracekit/formulae/tkf"
+	"tracekit/report/text"
 	"tracekit/shards"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -200,35 +202,35 @@ func learnedByMemory(ctx context.Context, io *streams, opts *compressOptions, sr
 func (doc *compressDocument) print(io *streams, output string) {
 	s, w := doc.Sizes, io.Out
 	printRebuilt(io, "Compressed was a trace that was ", doc.Rebuilt)
-	fmt.Fprintf(w, "%s: %s of %s", plain(output), formatBytes(uint64(s.File)), formatBytes(uint64(s.Trace)))
+	fmt.Fprintf(w, "%s: %s of %s", text.Plain(output), words.Bytes(uint64(s.File)), words.Bytes(uint64(s.Trace)))
 	if s.File > 0 {
 		fmt.Fprintf(w, ", %.1f to 1", float64(s.Trace)/float64(s.File))
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintf(w, "  structure %s, times %s, definitions %s", formatBytes(uint64(s.Structure)),
-		formatBytes(uint64(s.Times)), formatBytes(uint64(s.Definitions)))
+	fmt.Fprintf(w, "  structure %s, times %s, definitions %s", words.Bytes(uint64(s.Structure)),
+		words.Bytes(uint64(s.Times)), words.Bytes(uint64(s.Definitions)))
 	if s.Bound != nil {
-		fmt.Fprintf(w, "; bound for any length of a run with these formulae %s", formatBytes(uint64(*s.Bound)))
+		fmt.Fprintf(w, "; bound for any length of a run with these formulae %s", words.Bytes(uint64(*s.Bound)))
 	}
-	fmt.Fprintf(w, "\n  %s with %s\n", plural(doc.Ranks.Ranks, "location", "locations"),
-		plural(doc.Ranks.RankClasses, "different sequence of events", "different sequences of events"))
+	fmt.Fprintf(w, "\n  %s with %s\n", words.Plural(doc.Ranks.Ranks, "location", "locations"),
+		words.Plural(doc.Ranks.RankClasses, "different sequence of events", "different sequences of events"))
 	if doc.Error.Time.Max > 0 {
-		fmt.Fprintf(w, "  times are off by at most %s, %s in the mean\n", formatTime(doc.Error.Time.Max), nanoseconds(doc.Error.Time.Mean))
+		fmt.Fprintf(w, "  times are off by at most %s, %s in the mean\n", words.Time(doc.Error.Time.Max), words.Nanoseconds(doc.Error.Time.Mean))
 	}
 	doc.printStatistics(w)
 	if l := doc.Learned; l != nil {
-		learnedGrid(l).print(w, io.Width)
+		learnedGrid(l).Print(w, io.Width)
 		heading := "Not learned; the file keeps it as it is"
 		if doc.Statistics != nil {
 			heading = lostHeading
 		}
-		unlearnedGrid(heading, doc.Unlearned).print(w, io.Width)
+		unlearnedGrid(heading, doc.Unlearned).Print(w, io.Width)
 		if doc.Unseen > 0 {
-			fmt.Fprintf(w, "\nNot looked at for formulae: %s (leaves without an enter, or beyond what is kept of a location's call tree)\n", plural(int(doc.Unseen), "event", "events"))
+			fmt.Fprintf(w, "\nNot looked at for formulae: %s (leaves without an enter, or beyond what is kept of a location's call tree)\n", words.Plural(int(doc.Unseen), "event", "events"))
 		}
 	}
-	byMemoryGrid(doc.ByMemory, "static", func(s formulae.NamedShare) float64 { return s.Static }).print(w, io.Width)
-	byMemoryGrid(doc.ByMemory, "dynamic", func(s formulae.NamedShare) float64 { return s.Dynamic }).print(w, io.Width)
+	byMemoryGrid(doc.ByMemory, "static", func(s formulae.NamedShare) float64 { return s.Static }).Print(w, io.Width)
+	byMemoryGrid(doc.ByMemory, "dynamic", func(s formulae.NamedShare) float64 { return s.Dynamic }).Print(w, io.Width)
 	printFindings(w, io.Width, "Findings", doc.Findings)
 }
 
@@ -239,7 +241,7 @@ func (doc *compressDocument) lost() (reasons []string) {
 	}
 	if s := doc.Statistics; s.DroppedEvents+s.DroppedAttributes > 0 {
 		reasons = append(reasons, fmt.Sprintf("--strict: not kept: %s, %s",
-			plural(int(s.DroppedEvents), "event", "events"), plural(int(s.DroppedAttributes), "attribute", "attributes")))
+			words.Plural(int(s.DroppedEvents), "event", "events"), words.Plural(int(s.DroppedAttributes), "attribute", "attributes")))
 	}
 	return reasons
 }
@@ -251,35 +253,35 @@ func (doc *compressDocument) printStatistics(w stdio.Writer) {
 		return
 	}
 	d := s.Durations
-	fmt.Fprintf(w, "  %s of waiting for partners left out, to be made again\n", formatTime(s.WaitedNs))
+	fmt.Fprintf(w, "  %s of waiting for partners left out, to be made again\n", words.Time(s.WaitedNs))
 	if s.Guessed > 0 {
-		fmt.Fprintf(w, "  %s whose partners or tags were not learned: they will be guessed\n", plural(int(s.Guessed), "message", "messages"))
+		fmt.Fprintf(w, "  %s whose partners or tags were not learned: they will be guessed\n", words.Plural(int(s.Guessed), "message", "messages"))
 	}
 	if d.Kept == formulae.Laws.String() {
 		fmt.Fprintf(w, "  durations: fitted laws for %s of the calls and %s of the time, quantiles of samples for %s and %s, means for the rest\n",
-			formatShare(d.Fitted.Calls), formatShare(d.Fitted.Time), formatShare(d.Sampled.Calls), formatShare(d.Sampled.Time))
+			words.Share(d.Fitted.Calls), words.Share(d.Fitted.Time), words.Share(d.Sampled.Calls), words.Share(d.Sampled.Time))
 	}
 	if f := s.Fields; f.Constructs > 0 {
-		fmt.Fprintf(w, "  %s of arguments and attributes, %s learned\n", plural(int(f.Constructs), "sequence", "sequences"), formatShare(f.Static))
+		fmt.Fprintf(w, "  %s of arguments and attributes, %s learned\n", words.Plural(int(f.Constructs), "sequence", "sequences"), words.Share(f.Static))
 	}
 	if s.Disordered > 0 {
-		fmt.Fprintf(w, "  %s whose order was not learned: it will be made up\n", plural(int(s.Disordered), "event", "events"))
+		fmt.Fprintf(w, "  %s whose order was not learned: it will be made up\n", words.Plural(int(s.Disordered), "event", "events"))
 	}
 	if s.DroppedEvents+s.DroppedAttributes > 0 {
-		fmt.Fprintf(w, "  not kept: %s, %s\n", plural(int(s.DroppedEvents), "event", "events"), plural(int(s.DroppedAttributes), "attribute", "attributes"))
+		fmt.Fprintf(w, "  not kept: %s, %s\n", words.Plural(int(s.DroppedEvents), "event", "events"), words.Plural(int(s.DroppedAttributes), "attribute", "attributes"))
 	}
 }
 
-func learnedGrid(l *formulae.Learned) *grid {
-	g := &grid{heading: "Learned: static is the share of constructs, dynamic weighs them by how often they took place",
-		titles: []string{"<sequences", "constructs", "static", "dynamic", "identity", "general", "iteration", "cycle", "not learned"}}
+func learnedGrid(l *formulae.Learned) *text.Grid {
+	g := &text.Grid{Heading: "Learned: static is the share of constructs, dynamic weighs them by how often they took place",
+		Titles: []string{"<sequences", "constructs", "static", "dynamic", "identity", "general", "iteration", "cycle", "not learned"}}
 	for _, s := range withPaper(l) {
 		if s.Constructs == 0 {
 			continue
 		}
 		k := s.ByKind
-		g.add(s.Name, formatCount(s.Constructs), formatShare(s.Static), formatShare(s.Dynamic), formatCount(k.Identity),
-			formatCount(k.General), formatCount(k.Iteration), formatCount(k.Cycle), formatCount(k.Failed))
+		g.Add(s.Name, words.Count(s.Constructs), words.Share(s.Static), words.Share(s.Dynamic), words.Count(k.Identity),
+			words.Count(k.General), words.Count(k.Iteration), words.Count(k.Cycle), words.Count(k.Failed))
 	}
 	return g
 }
@@ -294,23 +296,23 @@ func withPaper(l *formulae.Learned) []formulae.NamedShare {
 const lostHeading = "Not learned: what is rebuilt there is not what was recorded"
 
 // unlearnedGrid lists what was not learned.
-func unlearnedGrid(heading string, list []formulae.Unlearned) *grid {
-	g := &grid{heading: heading,
-		titles: []string{"<sequences", "<call path", "locations", "values", "learned before", "of messages", "of bytes"}}
+func unlearnedGrid(heading string, list []formulae.Unlearned) *text.Grid {
+	g := &text.Grid{Heading: heading,
+		Titles: []string{"<sequences", "<call path", "locations", "values", "learned before", "of messages", "of bytes"}}
 	for _, u := range list {
-		g.add(u.Category, atSite(cmp.Or(strings.Join(u.CallPath, "/"), "(location)"), u.Site), formatCount(len(u.Locations)), formatCount(u.Values),
-			formatShare(float64(u.Described)/float64(max(u.Values, 1))), formatShare(u.Messages), formatShare(u.Bytes))
+		g.Add(u.Category, atSite(cmp.Or(strings.Join(u.CallPath, "/"), "(location)"), u.Site), words.Count(len(u.Locations)), words.Count(u.Values),
+			words.Share(float64(u.Described)/float64(max(u.Values, 1))), words.Share(u.Messages), words.Share(u.Bytes))
 	}
 	return g
 }
 
 // byMemoryGrid has a row for each category and a column for each memory allowed.
-func byMemoryGrid(rows []formulae.MemoryRow, what string, share func(formulae.NamedShare) float64) *grid {
-	g := &grid{heading: "Learned share (" + what + ") against the memory allowed, in terms", titles: []string{"<sequences"}}
+func byMemoryGrid(rows []formulae.MemoryRow, what string, share func(formulae.NamedShare) float64) *text.Grid {
+	g := &text.Grid{Heading: "Learned share (" + what + ") against the memory allowed, in terms", Titles: []string{"<sequences"}}
 	lines := map[string][]string{}
 	var names []string
 	for i := range rows {
-		g.titles = append(g.titles, strconv.Itoa(rows[i].Terms))
+		g.Titles = append(g.Titles, strconv.Itoa(rows[i].Terms))
 		for _, s := range withPaper(&rows[i].Learned) {
 			if s.Constructs == 0 {
 				continue
@@ -319,11 +321,11 @@ func byMemoryGrid(rows []formulae.MemoryRow, what string, share func(formulae.Na
 				names = append(names, s.Name)
 				lines[s.Name] = []string{s.Name}
 			}
-			lines[s.Name] = append(lines[s.Name], formatShare(share(s)))
+			lines[s.Name] = append(lines[s.Name], words.Share(share(s)))
 		}
 	}
 	for _, name := range names {
-		g.add(lines[name]...)
+		g.Add(lines[name]...)
 	}
 	return g
 }

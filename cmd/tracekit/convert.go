@@ -11,10 +11,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/document"
+	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/reduce/pattern"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -52,7 +54,7 @@ func newConvert(io *streams, run func(context.Context, *streams, *convertOptions
 	cmd := &cobra.Command{
 		Use:   "convert IN... OUT",
 		Short: "Write a trace in another format",
-		Long: wrap("Convert writes a trace in one of the formats "+strings.Join(readers.Formats(), ", ")+". The name says which: it ends in "+
+		Long: text.Wrap("Convert writes a trace in one of the formats "+strings.Join(readers.Formats(), ", ")+". The name says which: it ends in "+
 			readers.Extensions()+"; without an extension it is that of a directory for "+readers.FormatOf("X")+". --format says it where the name does not. "+
 			"JSON is that of Chrome's trace events; Arrow and Parquet are directories of tables. "+
 			"What the target format cannot express is counted and printed. The output appears complete or not at all.", helpWidth, 0) + `
@@ -239,22 +241,22 @@ func sumOf(numbers []*uint64) (sum uint64) {
 
 func (doc *convertDocument) print(io *streams) {
 	printRebuilt(io, "", doc.Rebuilt)
-	printLine(io.Out, "%s (%s) → %s (%s): %s", doc.In, doc.InFormat, doc.Out, doc.OutFormat, plural(int(doc.Events), "event", "events"))
-	text := "times are copied as they are"
+	text.Line(io.Out, "%s (%s) → %s (%s): %s", doc.In, doc.InFormat, doc.Out, doc.OutFormat, words.Plural(int(doc.Events), "event", "events"))
+	said := "times are copied as they are"
 	if doc.Clock != nil {
-		text = formatClock(doc.Clock)
+		said = formatClock(doc.Clock)
 	}
 	if doc.Measured > 0 {
-		text += "; beside them the measured offsets of " + plural(doc.Measured, "location", "locations") +
+		said += "; beside them the measured offsets of " + words.Plural(doc.Measured, "location", "locations") +
 			", which other programs may not apply (--clock auto writes corrected times)"
 	}
-	fmt.Fprintln(io.Out, wrap("Clock: "+text, io.Width, 0))
+	fmt.Fprintln(io.Out, text.Wrap("Clock: "+said, io.Width, 0))
 	if len(doc.Lost) == 0 {
 		fmt.Fprintln(io.Out, "Nothing was lost.")
 	} else {
 		fmt.Fprintln(io.Out, "\nLost, because the format cannot express it")
 		for _, what := range sortedKeys(doc.Lost) {
-			printLine(io.Out, "  %12s  %s", formatCount(doc.Lost[what]), what)
+			text.Line(io.Out, "  %12s  %s", words.Count(doc.Lost[what]), what)
 		}
 	}
 	if len(doc.Findings) > 0 {

@@ -9,6 +9,8 @@ import (
 	"tracekit/document"
 	"tracekit/document/accelerator"
 	"tracekit/document/field"
+	"tracekit/document/words"
+	"tracekit/report/text"
 	"tracekit/stats"
 )
 
@@ -22,13 +24,13 @@ func (r *report) devices() {
 	fmt.Fprintln(r.w)
 	r.line("%s", deviceVerdict(d, r.a.Trace.DurationNs))
 	g := r.grid("Devices"+r.of(len(d), "devices"), "<device", "span", "busy", "compute", "comm", "copy", "idle", "host-bound", "queued", "unknown", "late ranks")
-	g.note("Shares of the span, from the first to the last thing that a device does. Busy is compute + comm, communication while nothing is computed, + copy, copying while neither is done. " +
+	g.Note("Shares of the span, from the first to the last thing that a device does. Busy is compute + comm, communication while nothing is computed, + copy, copying while neither is done. " +
 		"Idle is host-bound, with nothing launched that has not begun, + queued, with something launched that does not begin, + unknown, where launches are not recorded. " +
 		"Late ranks is the part of comm in which ranks wait for the last to come.")
 	for _, x := range d[:min(r.top, len(d))] {
-		of := func(ns int64) string { return share(ns, x.SpanNs) }
+		of := func(ns int64) string { return words.PartOf(ns, x.SpanNs) }
 		c := x.IdleCauses
-		g.add(x.Device, formatTime(x.SpanNs), of(x.BusyNs), of(x.ComputeNs), of(x.ExposedCommunicationNs), of(x.ExposedMemoryNs), of(x.IdleNs),
+		g.Add(x.Device, words.Time(x.SpanNs), of(x.BusyNs), of(x.ComputeNs), of(x.ExposedCommunicationNs), of(x.ExposedMemoryNs), of(x.IdleNs),
 			of(c.HostBoundNs), of(c.KernelGapsNs), of(c.UnknownNs), of(c.CollectiveWaitNs))
 	}
 	r.show(g)
@@ -48,25 +50,25 @@ func deviceVerdict(d []accelerator.Device, run int64) string {
 		}
 	}
 	if span == 0 {
-		return fmt.Sprintf("%s: nothing that takes time is recorded of what they do.", plural(len(d), "device", "devices"))
+		return fmt.Sprintf("%s: nothing that takes time is recorded of what they do.", words.Plural(len(d), "device", "devices"))
 	}
 	who, mean, its := d[0].Device, "", "its"
 	if len(d) > 1 {
-		who, mean, its = plural(len(d), "device", "devices"), "in the mean ", "their"
+		who, mean, its = words.Plural(len(d), "device", "devices"), "in the mean ", "their"
 	}
-	text := fmt.Sprintf("%s: %scomputing %s, idle %s", who, mean, share(compute, span), share(idle, span))
+	said := fmt.Sprintf("%s: %scomputing %s, idle %s", who, mean, words.PartOf(compute, span), words.PartOf(idle, span))
 	if communication > 0 {
-		text += fmt.Sprintf(", communicating and nothing else %s", share(communication, span))
+		said += fmt.Sprintf(", communicating and nothing else %s", words.PartOf(communication, span))
 	}
 	if memory > 0 {
-		text += fmt.Sprintf(", copying and nothing else %s", share(memory, span))
+		said += fmt.Sprintf(", copying and nothing else %s", words.PartOf(memory, span))
 	}
-	text += " of the time"
+	said += " of the time"
 	whole := run * int64(len(d))
 	if span < whole/10*9 {
-		text += fmt.Sprintf(" between the first and the last of %s work, which is %s of the run", its, share(span, whole))
+		said += fmt.Sprintf(" between the first and the last of %s work, which is %s of the run", its, words.PartOf(span, whole))
 	}
-	text += "."
+	said += "."
 	type loss struct {
 		ns   int64
 		text string
@@ -85,15 +87,15 @@ func deviceVerdict(d []accelerator.Device, run int64) string {
 		if l.ns*20 < whole || l.ns*2 < losses[0].ns {
 			break
 		}
-		worst = append(worst, fmt.Sprintf("%s (%s)", l.text, share(l.ns, whole)))
+		worst = append(worst, fmt.Sprintf("%s (%s)", l.text, words.PartOf(l.ns, whole)))
 	}
 	if len(worst) > 0 {
-		text += " Most of the run is lost " + strings.Join(worst, ", then ") + "."
+		said += " Most of the run is lost " + strings.Join(worst, ", then ") + "."
 	}
 	if name, ns := mostComputed(d); 2*compute >= span && ns > 0 {
-		text += fmt.Sprintf(" Computing takes longest in %s (%s of what is executed).", shortenRegion(name, 60), share(ns, executed(d)))
+		said += fmt.Sprintf(" Computing takes longest in %s (%s of what is executed).", text.ShortenRegion(name, 60), words.PartOf(ns, executed(d)))
 	}
-	return text
+	return said
 }
 
 // mostComputed returns the kernel that computes for the longest time on all devices together.
@@ -147,11 +149,11 @@ func (r *report) devicePath() {
 	if p == nil {
 		return
 	}
-	g := r.grid(fmt.Sprintf("Critical path through hosts and devices, %s%s", formatTime(p.LengthNs), r.of(len(p.Rows), "rows")), "<kind", "<kernel or function", "count", "time", "share", "most on")
-	g.note("Wall time: the chain of kernels, launches and functions of hosts that determines how long the " + r.whole() + " takes; hosts that wait for a device are not on it, and in collectives it is with who comes last. " +
+	g := r.grid(fmt.Sprintf("Critical path through hosts and devices, %s%s", words.Time(p.LengthNs), r.of(len(p.Rows), "rows")), "<kind", "<kernel or function", "count", "time", "share", "most on")
+	g.Note("Wall time: the chain of kernels, launches and functions of hosts that determines how long the " + r.whole() + " takes; hosts that wait for a device are not on it, and in collectives it is with who comes last. " +
 		"Launch: from the call that launches a kernel to the kernel's begin, with nothing before it on the device; gap: from the end of one kernel to the begin of the next.")
 	for _, x := range p.Rows[:min(r.top, len(p.Rows))] {
-		g.add(x.Kind, x.Name, formatCount(x.Count), formatTime(x.TimeNs), orDash(x.Share), formatRank(x.MaxRank))
+		g.Add(x.Kind, x.Name, words.Count(x.Count), words.Time(x.TimeNs), words.ShareOrDash(x.Share), words.Rank(x.MaxRank))
 	}
 	r.show(g)
 }
@@ -187,7 +189,7 @@ func (r *report) deviceKernels() {
 		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), strings.Compare(a.Name, b.Name))
 	})
 	g := r.grid("What devices execute"+r.of(len(rows), "kernels"), "<kernel", "<kind", "<launched most from", "count", "time", "share", "min", "mean", "max")
-	g.note("Sums over all devices and streams of single executions, also of those at the same time.")
+	g.Note("Sums over all devices and streams of single executions, also of those at the same time.")
 	for _, x := range rows[:min(r.top, len(rows))] {
 		from, most := "", int64(-1)
 		for _, name := range sortedKeys(x.from) {
@@ -195,8 +197,8 @@ func (r *report) deviceKernels() {
 				from, most = name, x.from[name]
 			}
 		}
-		g.add(x.Name, x.Kind, from, formatCount(x.Count), formatTime(x.TimeNs), share(x.TimeNs, total),
-			formatTime(x.MinNs), formatTime(x.TimeNs/int64(x.Count)), formatTime(x.MaxNs))
+		g.Add(x.Name, x.Kind, from, words.Count(x.Count), words.Time(x.TimeNs), words.PartOf(x.TimeNs, total),
+			words.Time(x.MinNs), words.Time(x.TimeNs/int64(x.Count)), words.Time(x.MaxNs))
 	}
 	r.show(g)
 }
@@ -222,7 +224,7 @@ func (r *report) deviceGaps() {
 	rows := onDevices(r.a.Devices, func(d *accelerator.Device) []accelerator.Gap { return d.Gaps }, func(g *accelerator.Gap) int64 { return g.TimeNs })
 	g := r.grid("The longest times in which a device idles", "<device", "begins after", "lasts", "host-bound", "<then begins", "<launched from")
 	for _, x := range rows[:min(r.top, len(rows))] {
-		g.add(x.device, formatTime(x.row.StartNs-r.a.Trace.StartNs), formatTime(x.row.TimeNs), share(x.row.HostBoundNs, x.row.TimeNs), x.row.Before, string(x.row.LaunchedFrom))
+		g.Add(x.device, words.Time(x.row.StartNs-r.a.Trace.StartNs), words.Time(x.row.TimeNs), words.PartOf(x.row.HostBoundNs, x.row.TimeNs), x.row.Before, string(x.row.LaunchedFrom))
 	}
 	r.show(g)
 }
@@ -230,25 +232,25 @@ func (r *report) deviceGaps() {
 func (r *report) idleBefore() {
 	rows := onDevices(r.a.Devices, func(d *accelerator.Device) []accelerator.IdleBefore { return d.IdleBefore }, func(x *accelerator.IdleBefore) int64 { return x.TimeNs })
 	g := r.grid("What devices idle before, by what launches it", "<device", "<operator", "<call", "times", "idle", "host-bound", "queued")
-	g.note("Host-bound: nothing was launched that had not begun; queued: something was, and did not begin; what is neither is of unknown cause.")
+	g.Note("Host-bound: nothing was launched that had not begun; queued: something was, and did not begin; what is neither is of unknown cause.")
 	for _, x := range rows[:min(r.top, len(rows))] {
 		operator := string(x.row.Operator)
 		if x.row.Call == "" {
 			operator = "(launch not recorded)"
 		}
-		g.add(x.device, operator, string(x.row.Call), formatCount(x.row.Count), formatTime(x.row.TimeNs), share(x.row.HostBoundNs, x.row.TimeNs), share(x.row.KernelGapsNs, x.row.TimeNs))
+		g.Add(x.device, operator, string(x.row.Call), words.Count(x.row.Count), words.Time(x.row.TimeNs), words.PartOf(x.row.HostBoundNs, x.row.TimeNs), words.PartOf(x.row.KernelGapsNs, x.row.TimeNs))
 	}
 	r.show(g)
 }
 
 func (r *report) deviceLaunches() {
 	g := r.grid("From launch to begin"+r.of(len(r.a.Devices), "devices"), "<device", "kernels", "without launch", "least", "median", "mean", "90 %", "99 %", "most", "queue, mean")
-	g.note("The delay is from the enter of the call that launches a kernel to the kernel's begin, which 90 and 99 % of the kernels do not exceed; the queue is of kernels that are launched and have not begun.")
+	g.Note("The delay is from the enter of the call that launches a kernel to the kernel's begin, which 90 and 99 % of the kernels do not exceed; the queue is of kernels that are launched and have not begun.")
 	for _, d := range r.a.Devices[:min(r.top, len(r.a.Devices))] {
 		if l := d.Launches; l != nil && l.Delay != nil {
 			t := l.Delay
-			g.add(d.Device, formatCount(l.Count), formatCount(l.Without+l.Unsure), formatTime(t.MinNs), formatTime(t.P50Ns), formatTime(t.MeanNs),
-				formatTime(t.P90Ns), formatTime(t.P99Ns), formatTime(t.MaxNs), decimal(l.Queue))
+			g.Add(d.Device, words.Count(l.Count), words.Count(l.Without+l.Unsure), words.Time(t.MinNs), words.Time(t.P50Ns), words.Time(t.MeanNs),
+				words.Time(t.P90Ns), words.Time(t.P99Ns), words.Time(t.MaxNs), words.Decimal(l.Queue))
 		}
 	}
 	r.show(g)
@@ -265,29 +267,29 @@ func (r *report) deviceSteps() {
 			if rows++; rows > r.top {
 				continue
 			}
-			of := func(ns int64) string { return share(ns, s.SpanNs) }
+			of := func(ns int64) string { return words.PartOf(ns, s.SpanNs) }
 			cut := ""
 			if s.Cut {
 				cut = "cut off"
 			}
-			g.add(d.Device, s.Step, formatTime(s.SpanNs), of(s.ComputeNs), of(s.ExposedCommunicationNs), of(s.ExposedMemoryNs), of(s.IdleNs), cut)
+			g.Add(d.Device, s.Step, words.Time(s.SpanNs), of(s.ComputeNs), of(s.ExposedCommunicationNs), of(s.ExposedMemoryNs), of(s.IdleNs), cut)
 		}
 	}
-	g.heading = "Training steps" + r.of(rows, "rows")
-	g.note("Time is that of the step on the host; shares of what the device does meanwhile, of it.")
+	g.Heading = "Training steps" + r.of(rows, "rows")
+	g.Note("Time is that of the step on the host; shares of what the device does meanwhile, of it.")
 	r.show(g)
 }
 
 func (r *report) deviceCollectives() {
 	rows := onDevices(r.a.Devices, func(d *accelerator.Device) []accelerator.Collective { return d.Collectives }, func(c *accelerator.Collective) int64 { return c.TimeNs })
 	g := r.grid("Bandwidth of collectives"+r.of(len(rows), "rows"), "<device", "<operation", "members", "size", "count", "time", "bus bandwidth", "<")
-	g.note("Time is a sum, from when the last rank has come or, where not all ranks are recorded, of the whole kernels. The bus bandwidth is that of NCCL's tests, to be held against the links'.")
+	g.Note("Time is a sum, from when the last rank has come or, where not all ranks are recorded, of the whole kernels. The bus bandwidth is that of NCCL's tests, to be held against the links'.")
 	for _, x := range rows[:min(r.top, len(rows))] {
 		c, waiting := x.row, ""
 		if c.WithWaiting {
 			waiting = "waiting included"
 		}
-		g.add(x.device, c.Operation, formatCount(int(c.Members)), formatBytes(c.Bytes), formatCount(c.Count), formatTime(c.TimeNs), perSecond(c.BusBandwidth), waiting)
+		g.Add(x.device, c.Operation, words.Count(int(c.Members)), words.Bytes(c.Bytes), words.Count(c.Count), words.Time(c.TimeNs), perSecond(c.BusBandwidth), waiting)
 	}
 	r.show(g)
 }
@@ -301,10 +303,10 @@ func (r *report) stragglers() {
 	}
 	slices.SortStableFunc(rows, func(a, b accelerator.Device) int { return cmp.Compare(b.Straggler.CausedNs, a.Straggler.CausedNs) })
 	g := r.grid("Who comes late to collectives"+r.of(len(rows), "devices"), "<device", "collectives", "comes last", "waits caused", "waits itself", "after the first, mean", "computing")
-	g.note("Sums over collectives; waits caused are those of all others for the one that comes last.")
+	g.Note("Sums over collectives; waits caused are those of all others for the one that comes last.")
 	for _, d := range rows[:min(r.top, len(rows))] {
 		s := d.Straggler
-		g.add(d.Device, formatCount(s.Count), formatCount(s.ComesLast), formatTime(s.CausedNs), formatTime(s.WaitNs), formatTime(s.LateMeanNs), formatTime(d.ComputeNs))
+		g.Add(d.Device, words.Count(s.Count), words.Count(s.ComesLast), words.Time(s.CausedNs), words.Time(s.WaitNs), words.Time(s.LateMeanNs), words.Time(d.ComputeNs))
 	}
 	r.show(g)
 }
@@ -328,9 +330,9 @@ func (r *report) hostWaits() {
 	names := sortedKeys(sums)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(sums[b].ns, sums[a].ns) })
 	g := r.grid("Where hosts only wait for devices"+r.of(len(names), "calls"), "<call", "count", "time")
-	g.note("Sums over all threads.")
+	g.Note("Sums over all threads.")
 	for _, n := range names[:min(r.top, len(names))] {
-		g.add(n, formatCount(sums[n].count), formatTime(sums[n].ns))
+		g.Add(n, words.Count(sums[n].count), words.Time(sums[n].ns))
 	}
 	r.show(g)
 }
@@ -341,20 +343,20 @@ func (r *report) deviceStreams() {
 	for _, d := range r.a.Devices {
 		for _, s := range d.Streams {
 			if rows++; rows <= r.top && len(d.Streams) > 1 {
-				g.add(d.Device, s.Stream, formatCount(s.Count), formatTime(s.BusyNs), share(s.BusyNs, d.SpanNs), formatTime(s.ComputeNs), formatTime(s.CommunicationNs), formatTime(s.MemoryNs))
+				g.Add(d.Device, s.Stream, words.Count(s.Count), words.Time(s.BusyNs), words.PartOf(s.BusyNs, d.SpanNs), words.Time(s.ComputeNs), words.Time(s.CommunicationNs), words.Time(s.MemoryNs))
 			}
 		}
 	}
-	g.heading = "Streams" + r.of(rows, "streams")
+	g.Heading = "Streams" + r.of(rows, "streams")
 	r.show(g)
 }
 
 func (r *report) deviceParts() {
 	g := r.grid("Parts of what devices execute", "<device", "<part", "executes", "span", "computing", "communicating", "copying", "idle")
-	g.note("Launched is what has its launch in the trace; recompute, of that, what is launched to compute activations again, first_pass the rest. The times of each part are as if there were no other.")
+	g.Note("Launched is what has its launch in the trace; recompute, of that, what is launched to compute activations again, first_pass the rest. The times of each part are as if there were no other.")
 	for _, d := range r.a.Devices[:min(r.top, len(r.a.Devices))] {
 		for _, p := range d.Parts {
-			g.add(d.Device, p.Part, formatCount(p.Count), formatTime(p.SpanNs), formatTime(p.ComputeNs), formatTime(p.ExposedCommunicationNs), formatTime(p.ExposedMemoryNs), formatTime(p.IdleNs))
+			g.Add(d.Device, p.Part, words.Count(p.Count), words.Time(p.SpanNs), words.Time(p.ComputeNs), words.Time(p.ExposedCommunicationNs), words.Time(p.ExposedMemoryNs), words.Time(p.IdleNs))
 		}
 	}
 	r.show(g)
@@ -368,7 +370,7 @@ func (r *report) counterSeries() {
 	never := len(r.a.Sampled) - len(c)
 	slices.SortStableFunc(c, func(a, b document.CounterSeries) int { return strings.Compare(a.Name, b.Name) })
 	g := r.grid("Counters over time", "<counter", "<unit", "places", "samples", "least", "mean", "most", "growth")
-	g.note("Means are weighted by time. Of counters that accumulate, least, mean and most are of growth per second. Of several places that record a counter: the mean of their means, and the sum of their growth.")
+	g.Note("Means are weighted by time. Of counters that accumulate, least, mean and most are of growth per second. Of several places that record a counter: the mean of their means, and the sum of their growth.")
 	for len(c) > 0 {
 		n := 1
 		for n < len(c) && c[n].Name == c[0].Name && c[n].Unit == c[0].Unit {
@@ -376,11 +378,11 @@ func (r *report) counterSeries() {
 		}
 		x := together(c[:n])
 		c = c[n:]
-		g.add(x.Name, x.Unit, formatCount(uint64(n)), formatCount(x.Samples), number(x.Min), number(x.Mean), number(x.Max), number(x.Growth))
+		g.Add(x.Name, x.Unit, words.Count(uint64(n)), words.Count(x.Samples), words.Number(x.Min), words.Number(x.Mean), words.Number(x.Max), words.Number(x.Growth))
 	}
 	r.show(g)
 	if never > 0 {
-		r.line("%s always 0.", plural(never, "further counter is", "further counters are"))
+		r.line("%s always 0.", words.Plural(never, "further counter is", "further counters are"))
 	}
 }
 

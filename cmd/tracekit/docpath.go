@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tracekit/document/words"
 	"tracekit/trace"
 )
 
@@ -146,7 +147,7 @@ func choose(node any, at, choice string) (any, error) {
 	}
 	if i, err := strconv.Atoi(choice); err == nil {
 		if i < 0 || i >= len(list) {
-			return nil, fmt.Errorf("%s has no element [%d]; it has %s, from [0] on", at, i, plural(len(list), "element", "elements"))
+			return nil, fmt.Errorf("%s has no element [%d]; it has %s, from [0] on", at, i, words.Plural(len(list), "element", "elements"))
 		}
 		return list[i], nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tracekit/report/text"
 	"tracekit/trace"
 )
 
@@ -39,7 +40,7 @@ type gateError struct{ reasons []string }
 func (e gateError) Error() string {
 	lines := make([]string, len(e.reasons))
 	for i, r := range e.reasons {
-		lines[i] = plain(r)
+		lines[i] = text.Plain(r)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -74,14 +75,14 @@ func (e unreadableError) Unwrap() error { return e.err }
 // inWords returns the text of an error for people: without the names of system calls and of
 // Go's functions that its parts bring along, in one line, but of a gate one for each reason.
 func inWords(err error) string {
-	text := err.Error()
+	said := err.Error()
 	var rewrite func(error)
-	replace := func(part error, words string) { text = strings.ReplaceAll(text, part.Error(), words) }
+	replace := func(part error, words string) { said = strings.ReplaceAll(said, part.Error(), words) }
 	rewrite = func(err error) {
 		switch e := err.(type) {
 		case *fs.PathError:
 			replace(e, e.Path+": "+e.Err.Error())
-			text = strings.ReplaceAll(text, e.Path+": "+e.Path+": ", e.Path+": ")
+			said = strings.ReplaceAll(said, e.Path+": "+e.Path+": ", e.Path+": ")
 		case *os.LinkError:
 			replace(e, e.New+": "+e.Err.Error())
 		case *os.SyscallError:
@@ -107,9 +108,9 @@ func inWords(err error) string {
 	}
 	rewrite(err)
 	if gate := (gateError{}); errors.As(err, &gate) {
-		return text
+		return said
 	}
-	return plain(text)
+	return text.Plain(said)
 }
 
 // wanted says what a flag takes.

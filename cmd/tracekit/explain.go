@@ -12,6 +12,8 @@ import (
 	"tracekit/document"
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
+	"tracekit/document/words"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
@@ -147,10 +149,10 @@ const told = 3
 
 // print prints the chain, or that no call waits there.
 func (d *explainDocument) print(io *streams, where string) {
-	at := func(ns int64) string { return formatTime(ns - d.Trace.StartNs) }
+	at := func(ns int64) string { return words.Time(ns - d.Trace.StartNs) }
 	line := func(indent int, format string, args ...any) {
 		pad := strings.Repeat(" ", indent)
-		fmt.Fprintln(io.Out, pad+wrap(fmt.Sprintf(format, args...), io.Width-indent, indent))
+		fmt.Fprintln(io.Out, pad+text.Wrap(fmt.Sprintf(format, args...), io.Width-indent, indent))
 	}
 	if r := rebuiltLine("", d.Trace.Rebuilt); r != "" {
 		line(0, "%s", r)
@@ -165,36 +167,36 @@ func (d *explainDocument) print(io *streams, where string) {
 				title = k.String()
 			}
 		}
-		line(0, "%d. Rank %s waits %s in %s, from %s on: %s.", i+1, formatRank(w.Rank), formatTime(w.TimeNs), called(w.Operation, w.SourceLine), at(w.StartNs), title)
+		line(0, "%d. Rank %s waits %s in %s, from %s on: %s.", i+1, words.Rank(w.Rank), words.Time(w.TimeNs), called(w.Operation, w.SourceLine), at(w.StartNs), title)
 		if w.Cause.Operation == "" {
-			line(3, "What it waits for is recorded outside any call of rank %s.", formatRank(w.Cause.Rank))
+			line(3, "What it waits for is recorded outside any call of rank %s.", words.Rank(w.Cause.Rank))
 			return
 		}
-		line(3, "It waits for rank %s, which is in %s at %s. Since the two last met, at %s, that rank took longer:", formatRank(w.Cause.Rank), called(w.Cause.Operation, w.Cause.SourceLine),
+		line(3, "It waits for rank %s, which is in %s at %s. Since the two last met, at %s, that rank took longer:", words.Rank(w.Cause.Rank), called(w.Cause.Operation, w.Cause.SourceLine),
 			at(w.Cause.EnterNs), at(w.OpenedNs))
 		for _, x := range w.Longer[:min(told, len(w.Longer))] {
-			line(6, "%s in %s", formatTime(x.TimeNs), called(x.Operation, x.SourceLine))
+			line(6, "%s in %s", words.Time(x.TimeNs), called(x.Operation, x.SourceLine))
 		}
 		if more := len(w.Longer) - told; more > 0 {
-			line(6, "and in %s", plural(more, "other place", "other places"))
+			line(6, "and in %s", words.Plural(more, "other place", "other places"))
 		}
 		if w.WaitedNs > 0 {
-			line(6, "%s waiting itself", formatTime(w.WaitedNs))
+			line(6, "%s waiting itself", words.Time(w.WaitedNs))
 		}
 	}
 	if n := len(d.Chain); n > 0 && len(d.Chain[n-1].Longer) > 0 {
 		w := d.Chain[n-1]
-		line(0, "Origin: rank %s in %s.", formatRank(w.Cause.Rank), called(w.Longer[0].Operation, w.Longer[0].SourceLine))
+		line(0, "Origin: rank %s in %s.", words.Rank(w.Cause.Rank), called(w.Longer[0].Operation, w.Longer[0].SourceLine))
 	}
 }
 
 // called names an operation with the place that calls it, or a place outside MPI.
 func called(operation field.Name, s field.SourceLine) string {
 	if operation == "" {
-		return place(s)
+		return words.Place(s)
 	}
 	if s.Region == "" && s.File == "" {
 		return string(operation)
 	}
-	return string(operation) + ", " + place(s)
+	return string(operation) + ", " + words.Place(s)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"tracekit/document"
+	"tracekit/document/words"
 )
 
 // smallAccess is the size below which an access costs more for itself than for its bytes.
@@ -25,12 +26,12 @@ func (r *report) filesFirst() {
 }
 
 func fileVerdict(io *document.FileIO, t document.TraceInfo) string {
-	text := fmt.Sprintf("Files: %s take %s", plural(int(io.Calls), "call", "calls"), formatTime(io.TimeNs))
+	text := fmt.Sprintf("Files: %s take %s", words.Plural(int(io.Calls), "call", "calls"), words.Time(io.TimeNs))
 	if ranks := t.Processes - t.ProcessesMissing; ranks > 0 && t.DurationNs > 0 {
-		text += fmt.Sprintf(", %s of the time of all ranks", share(io.TimeNs, t.DurationNs*int64(ranks)))
+		text += fmt.Sprintf(", %s of the time of all ranks", words.PartOf(io.TimeNs, t.DurationNs*int64(ranks)))
 	}
 	if len(io.Sizes) > 0 {
-		text += fmt.Sprintf("; %s read, %s written.", formatBytes(io.ReadBytes), formatBytes(io.WriteBytes))
+		text += fmt.Sprintf("; %s read, %s written.", words.Bytes(io.ReadBytes), words.Bytes(io.WriteBytes))
 	} else {
 		text += "; how many bytes they move is not recorded."
 	}
@@ -44,11 +45,11 @@ func fileVerdict(io *document.FileIO, t document.TraceInfo) string {
 	}
 	if small*2 > all && smallNs*smallShare >= allNs {
 		text += fmt.Sprintf(" %s of %s accesses move less than %s and take %s of their time: fewer, larger ones would gain most of it.",
-			formatCount(small), formatCount(all), formatBytes(smallAccess), share(smallNs, allNs))
+			words.Count(small), words.Count(all), words.Bytes(smallAccess), words.PartOf(smallNs, allNs))
 	}
 	if len(io.Operations) > 0 {
 		if o := io.Operations[0]; o.Kind == "other" {
-			text += fmt.Sprintf(" The most time goes not to data but to %s (%s).", o.Operation, share(o.TimeNs, io.TimeNs))
+			text += fmt.Sprintf(" The most time goes not to data but to %s (%s).", o.Operation, words.PartOf(o.TimeNs, io.TimeNs))
 		}
 	}
 	return text
@@ -61,28 +62,28 @@ func (r *report) fileIO() {
 		return
 	}
 	g := r.grid("What is done to files"+r.of(len(io.Operations), "operations"), "<operation", "<kind", "calls", "time", "min", "mean", "max", "bytes", "bandwidth")
-	g.note("Time is a sum over all locations, of calls within others too; bandwidth is of the calls of which the bytes are recorded.")
+	g.Note("Time is a sum over all locations, of calls within others too; bandwidth is of the calls of which the bytes are recorded.")
 	for _, o := range io.Operations[:min(r.top, len(io.Operations))] {
 		bytes := "-"
 		if o.Sized > 0 {
-			bytes = formatBytes(o.Bytes)
+			bytes = words.Bytes(o.Bytes)
 		}
-		g.add(o.Operation, o.Kind, formatCount(o.Calls), formatTime(o.TimeNs), formatTime(o.MinNs), formatTime(o.MeanNs), formatTime(o.MaxNs), bytes, perSecond(o.Bandwidth))
+		g.Add(o.Operation, o.Kind, words.Count(o.Calls), words.Time(o.TimeNs), words.Time(o.MinNs), words.Time(o.MeanNs), words.Time(o.MaxNs), bytes, perSecond(o.Bandwidth))
 	}
 	r.show(g)
 	f := r.grid("Files"+r.of(len(io.Files), "files"), "<file", "ranks", "calls", "time", "reads", "read", "writes", "written", "bandwidth")
 	for _, x := range io.Files[:min(r.top, len(io.Files))] {
-		f.add(x.File, formatCount(x.Ranks), formatCount(x.Calls), formatTime(x.TimeNs), formatCount(x.Reads), formatBytes(x.ReadBytes), formatCount(x.Writes), formatBytes(x.WriteBytes), perSecond(x.Bandwidth))
+		f.Add(x.File, words.Count(x.Ranks), words.Count(x.Calls), words.Time(x.TimeNs), words.Count(x.Reads), words.Bytes(x.ReadBytes), words.Count(x.Writes), words.Bytes(x.WriteBytes), perSecond(x.Bandwidth))
 	}
 	r.show(f)
 	s := r.grid("Sizes of accesses", "<kind", "from", "to", "calls", "bytes", "time", "mean")
 	for _, x := range io.Sizes {
-		s.add(x.Kind, formatBytes(x.From), formatBytes(x.To), formatCount(x.Calls), formatBytes(x.Bytes), formatTime(x.TimeNs), formatTime(x.TimeNs/int64(x.Calls)))
+		s.Add(x.Kind, words.Bytes(x.From), words.Bytes(x.To), words.Count(x.Calls), words.Bytes(x.Bytes), words.Time(x.TimeNs), words.Time(x.TimeNs/int64(x.Calls)))
 	}
 	r.show(s)
 	if io.Max.Rank != io.Min.Rank {
 		fmt.Fprintln(r.w)
-		r.line("Time in calls on files by rank: least %s, most %s.", formatExtreme(io.Min), formatExtreme(io.Max))
+		r.line("Time in calls on files by rank: least %s, most %s.", words.Extreme(io.Min), words.Extreme(io.Max))
 	}
 }
 
@@ -91,5 +92,5 @@ func perSecond(b *float64) string {
 	if b == nil {
 		return "-"
 	}
-	return formatBytes(uint64(*b)) + "/s"
+	return words.Bytes(uint64(*b)) + "/s"
 }

@@ -10,6 +10,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/engine"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/stats/fit"
 	"tracekit/trace"
@@ -184,7 +185,7 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 func (m *measured) describe(io *streams, t *trace.Trace, path string) {
 	machine, creator := machineOf(t.Source), t.Source.Info().Creator
 	if m.processes > 0 && (machine != m.machine || creator != m.creator) {
-		printLine(io.Err, "tracekit: warning: %s was made on %q with %q, the traces before on %q with %q", path, machine, creator, m.machine, m.creator)
+		text.Line(io.Err, "tracekit: warning: %s was made on %q with %q, the traces before on %q with %q", path, machine, creator, m.machine, m.creator)
 	} else {
 		m.machine, m.creator = machine, creator
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/stats"
 	"tracekit/stats/fit"
@@ -29,7 +30,7 @@ func fillPlots(ctx context.Context, opts *fitOptions, m *measured, d *fitDocumen
 		}
 		return err
 	}
-	f, err := costPlot(fmt.Sprintf("t_max of calls on %s, %s quantile; %s", orNotRecorded(p.Machine), formatShare(p.Quantile), d.way()), p)
+	f, err := costPlot(fmt.Sprintf("t_max of calls on %s, %s quantile; %s", orNotRecorded(p.Machine), words.Share(p.Quantile), d.way()), p)
 	if err := draw("costs", f, err); err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func fillPlots(ctx context.Context, opts *fitOptions, m *measured, d *fitDocumen
 func traceNames(paths []string) string {
 	var names []string
 	for _, p := range paths {
-		names = append(names, traceName(p))
+		names = append(names, words.TraceName(p))
 	}
 	return strings.Join(names, ", ")
 }
@@ -138,10 +139,10 @@ func surfaces(p *fit.Profile) (out []surface) {
 // surfacePlot draws T(p, b) in colours; what lies outside of what was measured stays white.
 func surfacePlot(p *fit.Profile, s surface) (*plots.Figure, error) {
 	g := &rankGrid{rows: len(s.processes), columns: len(s.bytes)}
-	d := plots.HeatMapData{Title: fmt.Sprintf("T(p, b) of %s, %s quantile; white: not measured", roleName(s.operation, s.role), formatShare(p.Quantile)),
+	d := plots.HeatMapData{Title: fmt.Sprintf("T(p, b) of %s, %s quantile; white: not measured", roleName(s.operation, s.role), words.Share(p.Quantile)),
 		Grid: g, RowLabel: "processes p", ColumnLabel: "bytes b", ScaleLabel: "t_max", Unit: plots.Nanoseconds, Log: true}
 	for _, processes := range s.processes {
-		d.Rows = append(d.Rows, formatCount(processes))
+		d.Rows = append(d.Rows, words.Count(processes))
 		for _, bytes := range s.bytes {
 			at, _ := p.Limit(fit.Key{Operation: s.operation, Role: s.role, Processes: processes, Bytes: bytes})
 			if at.Extrapolated {
@@ -151,7 +152,7 @@ func surfacePlot(p *fit.Profile, s surface) (*plots.Figure, error) {
 		}
 	}
 	for _, bytes := range s.bytes {
-		d.Columns = append(d.Columns, formatBytes(uint64(bytes)))
+		d.Columns = append(d.Columns, words.Bytes(uint64(bytes)))
 	}
 	return plots.HeatMap(d)
 }

@@ -9,6 +9,8 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/field"
+	"tracekit/document/words"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/stats/fit"
 )
@@ -136,8 +138,8 @@ func (d *fitDocument) shown(top int) []document.OverheadKey {
 
 func (d *fitDocument) print(io *streams, opts *fitOptions) {
 	printRebuilt(io, "Durations are a model's: a trace was ", d.Rebuilt)
-	fmt.Fprintln(io.Out, wrap(fmt.Sprintf("%s made on %s by %s; %s; MPI: %s", plural(len(opts.paths), "trace", "traces"), orNotRecorded(d.Machine),
-		orNotRecorded(d.Creator), plural(d.Processes, "process", "processes"), orNotRecorded(d.Library)), io.Width, 2))
+	fmt.Fprintln(io.Out, text.Wrap(fmt.Sprintf("%s made on %s by %s; %s; MPI: %s", words.Plural(len(opts.paths), "trace", "traces"), orNotRecorded(d.Machine),
+		orNotRecorded(d.Creator), words.Plural(d.Processes, "process", "processes"), orNotRecorded(d.Library)), io.Width, 2))
 	if len(d.Findings) > 0 {
 		printFindings(io.Out, io.Width, "Findings", d.Findings)
 	}
@@ -148,23 +150,23 @@ func (d *fitDocument) print(io *streams, opts *fitOptions) {
 		}
 	}
 	keys := d.shown(opts.top)
-	g := &grid{heading: fmt.Sprintf("What calls need at the %s quantile (%s): %s, for %s a law is accepted", formatShare(d.Quantile), d.way(),
-		plural(len(d.models), "key", "keys"), formatCount(accepted)), titles: keyTitles()}
+	g := &text.Grid{Heading: fmt.Sprintf("What calls need at the %s quantile (%s): %s, for %s a law is accepted", words.Share(d.Quantile), d.way(),
+		words.Plural(len(d.models), "key", "keys"), words.Count(accepted)), Titles: keyTitles()}
 	for i := range keys {
-		g.add(keyCells(&keys[i])...)
+		g.Add(keyCells(&keys[i])...)
 	}
-	g.print(io.Out, io.Width)
+	g.Print(io.Out, io.Width)
 	if d.Paper {
 		printEstimates(io, keys)
 	}
 	d.printStability(io)
 	if opts.output != "" {
 		fmt.Fprintln(io.Out)
-		printLine(io.Out, "Profile: %s", opts.output)
+		text.Line(io.Out, "Profile: %s", opts.output)
 	}
 	if opts.plots != "" {
 		fmt.Fprintln(io.Out)
-		printLine(io.Out, "Plots: %s", opts.plots)
+		text.Line(io.Out, "Plots: %s", opts.plots)
 	}
 }
 
@@ -178,8 +180,8 @@ func (d *fitDocument) way() string {
 
 // printEstimates prints, as the paper does, every law in each of the three ways to find its λ.
 func printEstimates(io *streams, keys []document.OverheadKey) {
-	g := &grid{heading: "Laws by maximum likelihood, by least Σ|f-p| (equation 10 of the paper) and by least χ²; λ of an exponential law is per µs, of a Poisson law in windows",
-		titles: []string{"<operation", "<role", "processes", "bytes", "window", "<law", "<by", "λ", "offset", "χ²", "ν", "p", "<accepted"}}
+	g := &text.Grid{Heading: "Laws by maximum likelihood, by least Σ|f-p| (equation 10 of the paper) and by least χ²; λ of an exponential law is per µs, of a Poisson law in windows",
+		Titles: []string{"<operation", "<role", "processes", "bytes", "window", "<law", "<by", "λ", "offset", "χ²", "ν", "p", "<accepted"}}
 	for i := range keys {
 		k := &keys[i]
 		for m := range k.Fit.Models {
@@ -190,12 +192,12 @@ func printEstimates(io *streams, keys []document.OverheadKey) {
 					verdict += ", chosen"
 				}
 				lambda, offset := lambdaOf(law.Family, e.Params)
-				g.add(k.Operation, k.Role, formatCount(k.Processes), formatBytes(k.Bytes), formatTime(k.Fit.Histogram.Window), string(law.Family),
-					e.By, lambda, offset, decimal(&e.Test.Chi2), fmt.Sprint(e.Test.DOF), decimal(&e.Test.P), verdict)
+				g.Add(k.Operation, k.Role, words.Count(k.Processes), words.Bytes(k.Bytes), words.Time(k.Fit.Histogram.Window), string(law.Family),
+					e.By, lambda, offset, words.Decimal(&e.Test.Chi2), fmt.Sprint(e.Test.DOF), words.Decimal(&e.Test.P), verdict)
 			}
 		}
 	}
-	g.print(io.Out, io.Width)
+	g.Print(io.Out, io.Width)
 }
 
 // lambdaOf returns the λ of a law that has one, per µs or in windows, and its offset.
@@ -206,9 +208,9 @@ func lambdaOf(f fit.Family, params []fit.Param) (lambda, offset string) {
 	x := params[0].Value
 	if f == fit.Exponential {
 		x *= 1000
-		return decimal(&x), "-"
+		return words.Decimal(&x), "-"
 	}
-	return decimal(&x), decimal(&params[1].Value)
+	return words.Decimal(&x), words.Decimal(&params[1].Value)
 }
 
 func yesNo(b bool) string {
@@ -220,16 +222,16 @@ func yesNo(b bool) string {
 
 func (d *fitDocument) printStability(io *streams) {
 	for _, k := range d.Stability {
-		g := &grid{heading: fmt.Sprintf("t_max by number of calls: %s (%s)", k.name(), d.way()),
-			titles: []string{"calls", "t_min", "t_max", "<law", "χ²", "ν", "p", "<accepted", "<t_max within 5 % of all"}}
+		g := &text.Grid{Heading: fmt.Sprintf("t_max by number of calls: %s (%s)", k.name(), d.way()),
+			Titles: []string{"calls", "t_min", "t_max", "<law", "χ²", "ν", "p", "<accepted", "<t_max within 5 % of all"}}
 		for _, r := range k.Rows {
 			law, chi2, dof, p := "-", "-", "-", "-"
 			if r.Law != "" {
-				law, chi2, dof, p = string(r.Law), decimal(r.Chi2), fmt.Sprint(*r.Dof), decimal(r.PValue)
+				law, chi2, dof, p = string(r.Law), words.Decimal(r.Chi2), fmt.Sprint(*r.Dof), words.Decimal(r.PValue)
 			}
-			g.add(formatCount(r.Calls), formatTime(r.TMinNs), formatTime(r.TMaxNs), law, chi2, dof, p, yesNo(r.Accepted), yesNo(r.Within))
+			g.Add(words.Count(r.Calls), words.Time(r.TMinNs), words.Time(r.TMaxNs), law, chi2, dof, p, yesNo(r.Accepted), yesNo(r.Within))
 		}
-		g.print(io.Out, io.Width)
+		g.Print(io.Out, io.Width)
 	}
 }
 

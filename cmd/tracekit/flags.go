@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/document"
+	"tracekit/document/words"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/shards"
@@ -162,7 +163,7 @@ func (f *readFlags) finish(io *streams, document any, print func(), findings []d
 	var reasons []string
 	for _, x := range findings {
 		if f.strict && x.Severity != trace.SeverityInfo.String() {
-			reasons = append(reasons, "--strict: "+x.Code+" ("+formatCount(x.Count)+"): "+x.Text)
+			reasons = append(reasons, "--strict: "+x.Code+" ("+words.Count(x.Count)+"): "+x.Text)
 		}
 	}
 	for _, gate := range gates {

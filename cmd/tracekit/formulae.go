@@ -11,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"tracekit/document"
+	"tracekit/document/words"
 	"tracekit/formulae"
 	"tracekit/reconstruct"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -149,7 +151,7 @@ func (doc *callTreeDocument) choose(defs *trace.Defs, ranks []uint32) (others in
 		wanted = wanted[:0]
 		for _, r := range ranks {
 			if int(r) >= len(world) {
-				return 0, usagef("--ranks %d: the trace has %s", r, plural(len(world), "rank", "ranks"))
+				return 0, usagef("--ranks %d: the trace has %s", r, words.Plural(len(world), "rank", "ranks"))
 			}
 			wanted = append(wanted, uint32(world[r]))
 		}
@@ -168,22 +170,22 @@ func (doc *callTreeDocument) print(io *streams, defs *trace.Defs, others, top in
 	if doc.Paper {
 		kinds = "the paper's kinds of "
 	}
-	printLine(w, "%s: %sformulae of at most %s; %s", doc.Path, kinds, plural(doc.Terms, "term", "terms"), writtenBy(doc.Format, doc.Creator))
-	learnedGrid(doc.Learned).print(w, io.Width)
+	text.Line(w, "%s: %sformulae of at most %s; %s", doc.Path, kinds, words.Plural(doc.Terms, "term", "terms"), writtenBy(doc.Format, doc.Creator))
+	learnedGrid(doc.Learned).Print(w, io.Width)
 	heading := "Not learned"
 	if doc.lost {
 		heading = lostHeading
 	}
-	unlearnedGrid(heading, doc.Unlearned).print(w, io.Width)
+	unlearnedGrid(heading, doc.Unlearned).Print(w, io.Width)
 	for i := range doc.Trees {
 		t := &doc.Trees[i]
 		fmt.Fprintln(w)
-		printLine(w, "%s", treeHeading(defs, t))
-		formulaeGrid(t, top).print(w, io.Width)
+		text.Line(w, "%s", treeHeading(defs, t))
+		formulaeGrid(t, top).Print(w, io.Width)
 		printTree(w, t, io.Width)
 	}
 	if others > 0 {
-		fmt.Fprintf(w, "\n%s not shown: --ranks selects, --json has all\n", plural(others, "different call tree is", "different call trees are"))
+		fmt.Fprintf(w, "\n%s not shown: --ranks selects, --json has all\n", words.Plural(others, "different call tree is", "different call trees are"))
 	}
 	printFindings(w, io.Width, "Findings", doc.Findings)
 }
@@ -205,12 +207,12 @@ func treeHeading(defs *trace.Defs, t *formulae.AnnotatedTree) string {
 	if len(t.Locations) > len(names) {
 		names = append(names, "…")
 	}
-	return plural(len(t.Locations), "location", "locations") + " with this call tree: " + strings.Join(names, ", ")
+	return words.Plural(len(t.Locations), "location", "locations") + " with this call tree: " + strings.Join(names, ", ")
 }
 
 // formulaeGrid has a row for each sequence that is about communication (the paper's table 4).
-func formulaeGrid(t *formulae.AnnotatedTree, top int) *grid {
-	g := &grid{heading: "Formulae of communication", titles: []string{"<call path", "<sequence", "<kind", "values", "terms", "<formula"}}
+func formulaeGrid(t *formulae.AnnotatedTree, top int) *text.Grid {
+	g := &text.Grid{Heading: "Formulae of communication", Titles: []string{"<call path", "<sequence", "<kind", "values", "terms", "<formula"}}
 	rows := 0
 	for n := range t.Nodes {
 		for _, s := range t.Nodes[n].Sequences {
@@ -218,12 +220,12 @@ func formulaeGrid(t *formulae.AnnotatedTree, top int) *grid {
 				continue
 			}
 			if rows++; rows <= top {
-				g.add(callPath(t, n), s.What, kindText(&s), formatCount(s.Values), formatCount(s.Terms), s.Formula)
+				g.Add(callPath(t, n), s.What, kindText(&s), words.Count(s.Values), words.Count(s.Terms), s.Formula)
 			}
 		}
 	}
 	if rows > top {
-		g.heading += fmt.Sprintf(" (first %d of %s)", top, formatCount(rows))
+		g.Heading += fmt.Sprintf(" (first %d of %s)", top, words.Count(rows))
 	}
 	return g
 }
@@ -233,7 +235,7 @@ func kindText(s *formulae.AnnotatedSequence) string {
 	if s.Kind != formulae.Failed.String() {
 		return strings.ToUpper(s.Kind)
 	}
-	return fmt.Sprintf("not learned behind %s", formatCount(s.Learned))
+	return fmt.Sprintf("not learned behind %s", words.Count(s.Learned))
 }
 
 // callPath returns the names on the way to a node, at most mostIndent of them.
@@ -266,13 +268,13 @@ func printTree(w stdio.Writer, t *formulae.AnnotatedTree, width int) {
 	}
 	times := "time, waiting included; arguments and attributes that are always the same are left out"
 	if len(t.Locations) > 1 {
-		times += ": mean of " + plural(len(t.Locations), "location", "locations")
+		times += ": mean of " + words.Plural(len(t.Locations), "location", "locations")
 	}
 	fmt.Fprintf(w, "\nAnnotated call tree (%s)\n%-*s %9s %10s %10s\n%s\n", times, names, "call path", "visits", "total", "own",
 		strings.Repeat("-", names+32))
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		fmt.Fprintf(w, "%-*s %9s %10s %10s\n", names, indented(n), formatCount(n.Visits), formatTime(meanOf(n.InclusiveNs)), formatTime(meanOf(n.ExclusiveNs)))
+		fmt.Fprintf(w, "%-*s %9s %10s %10s\n", names, indented(n), words.Count(n.Visits), words.Time(meanOf(n.InclusiveNs)), words.Time(meanOf(n.ExclusiveNs)))
 		for k := range n.Sequences {
 			s := &n.Sequences[k]
 			if s.Category == formulae.Fields.String() && s.Kind == formulae.Identity.String() {
@@ -283,7 +285,7 @@ func printTree(w stdio.Writer, t *formulae.AnnotatedTree, width int) {
 	}
 }
 
-func nodeName(n *formulae.AnnotatedNode) string { return plain(atSite(n.Name, n.Site)) }
+func nodeName(n *formulae.AnnotatedNode) string { return text.Plain(atSite(n.Name, n.Site)) }
 
 // atSite returns a name with where it is called, if that is known.
 func atSite(name, site string) string {
@@ -305,9 +307,9 @@ func sequenceText(s *formulae.AnnotatedSequence) string {
 }
 
 // printFolded prints text between words, lines after the first further to the right.
-func printFolded(w stdio.Writer, indent, text string, width int) {
+func printFolded(w stdio.Writer, indent, said string, width int) {
 	line := indent
-	for i, word := range strings.Split(plain(text), " ") {
+	for i, word := range strings.Split(text.Plain(said), " ") {
 		if i > 0 && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
 			fmt.Fprintln(w, strings.TrimRight(line, " "))
 			line = indent + "    " + word

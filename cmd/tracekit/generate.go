@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/document/words"
 	"tracekit/readers"
+	"tracekit/report/text"
 	"tracekit/samples"
 	"tracekit/trace"
 )
@@ -127,10 +129,10 @@ func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error 
 	if opts.json {
 		return printJSON(io.Out, truth)
 	}
-	printLine(io.Out, "%s: %s at %s, %s (%s), run time %s", opts.output, plural(int(truth.Events), "event", "events"),
-		plural(truth.Locations, "location", "locations"), plural(int(truth.Messages), "message", "messages"),
-		formatBytes(truth.Bytes), formatTime(truth.Last-truth.First))
-	g := &grid{heading: "What an analysis must find", titles: []string{"<wait state", "calls", "time"}}
+	text.Line(io.Out, "%s: %s at %s, %s (%s), run time %s", opts.output, words.Plural(int(truth.Events), "event", "events"),
+		words.Plural(truth.Locations, "location", "locations"), words.Plural(int(truth.Messages), "message", "messages"),
+		words.Bytes(truth.Bytes), words.Time(truth.Last-truth.First))
+	g := &text.Grid{Heading: "What an analysis must find", Titles: []string{"<wait state", "calls", "time"}}
 	w := truth.Waits
 	for _, row := range []struct {
 		name string
@@ -144,9 +146,9 @@ func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error 
 		{"early reduce", w.EarlyReduce}, {"early scan", w.EarlyScan}, {"wait at N×N, unclassified", w.WaitAtNxNUnclassified},
 	} {
 		if row.w.Count > 0 {
-			g.add(row.name, formatCount(row.w.Count), formatTime(row.w.Time))
+			g.Add(row.name, words.Count(row.w.Count), words.Time(row.w.Time))
 		}
 	}
-	g.print(io.Out, io.Width)
+	g.Print(io.Out, io.Width)
 	return nil
 }

@@ -14,7 +14,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/document/field"
+	"tracekit/document/words"
 	"tracekit/plots"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/stats/headers"
 )
@@ -219,9 +221,9 @@ func viewsPlot(title string, p *headers.Profile) (*plots.Figure, error) {
 // sizeName names a class of sizes by its least size.
 func sizeName(from, to uint64) string {
 	if to <= from+1 {
-		return formatBytes(from)
+		return words.Bytes(from)
 	}
-	number, unit, _ := strings.Cut(formatBytes(from), " ")
+	number, unit, _ := strings.Cut(words.Bytes(from), " ")
 	number, _, _ = strings.Cut(number, ".") // a power of two
 	return "≥ " + number + " " + unit
 }
@@ -299,7 +301,7 @@ func viewRows(p *headers.Profile, top int) (rows []viewRow) {
 		return true
 	})
 	if regions > top {
-		others.host.Metric = plural(regions-top, "region", "regions") + " more"
+		others.host.Metric = words.Plural(regions-top, "region", "regions") + " more"
 		rows = append(rows, others)
 	}
 	return rows
@@ -322,7 +324,7 @@ func addMetric(a, b headers.MetricRow) headers.MetricRow {
 func metricTitle(name string, derived bool) string {
 	const room = 18
 	if kind, region, ok := headers.Region(name); ok {
-		name = kind + shortenRegion(region, room)
+		name = kind + text.ShortenRegion(region, room)
 	}
 	return metricName(name, derived)
 }
@@ -330,17 +332,17 @@ func metricTitle(name string, derived bool) string {
 // printViews prints the two views of the run side by side.
 func printViews(r *report, p *headers.Profile) {
 	g := r.grid("Two views of the run", "<metric", "hosts", "share", "path to the end", "share")
-	g.note("Hosts: sums over ranks. Path: wall time, over the messages that were waited for, to the end of the rank that ends last.")
-	g.note("* derived: the trace does not tell it. Unexplained: what transfers take longer than the fastest like them.")
+	g.Note("Hosts: sums over ranks. Path: wall time, over the messages that were waited for, to the end of the rank that ends last.")
+	g.Note("* derived: the trace does not tell it. Unexplained: what transfers take longer than the fastest like them.")
 	cells := func(m headers.MetricRow) []string {
 		if m.TimeNs == 0 {
 			return []string{"-", "-"}
 		}
-		return []string{formatTime(m.TimeNs), orDash(m.Share)}
+		return []string{words.Time(m.TimeNs), words.ShareOrDash(m.Share)}
 	}
 	for _, v := range viewRows(p, r.top) {
 		name := metricName(cmp.Or(v.host.Metric, v.path.Metric), v.host.Derived || v.path.Derived)
-		g.add(slices.Concat([]string{name}, cells(v.host), cells(v.path))...)
+		g.Add(slices.Concat([]string{name}, cells(v.host), cells(v.path))...)
 	}
 	r.show(g)
 }
@@ -356,10 +358,10 @@ func printSizes(r *report, p *headers.Profile) {
 		titles = append(titles, title)
 	}
 	g := r.grid("Two views by size of message", append(titles, "time")...)
-	g.note("Time since the last merge that ends with such a message: of the host that receives it, and of the path that led to it. What ends in a collective is not here.")
+	g.Note("Time since the last merge that ends with such a message: of the host that receives it, and of the path that led to it. What ends in a collective is not here.")
 	for _, s := range p.Sizes {
 		for i, rows := range [][]headers.MetricRow{s.Host, s.Message} {
-			cells := []string{sizeName(s.From, s.To), formatCount(s.Messages), "host"}
+			cells := []string{sizeName(s.From, s.To), words.Count(s.Messages), "host"}
 			if i == 1 {
 				cells = []string{"", "", "message"}
 			}
@@ -368,9 +370,9 @@ func printSizes(r *report, p *headers.Profile) {
 				sum += row.TimeNs
 			}
 			for _, x := range grouped(groups, rows) {
-				cells = append(cells, formatShare(x))
+				cells = append(cells, words.Share(x))
 			}
-			g.add(append(cells, formatTime(sum))...)
+			g.Add(append(cells, words.Time(sum))...)
 		}
 	}
 	r.show(g)
@@ -393,29 +395,29 @@ func printRanks(r *report, p *headers.Profile) {
 	}
 	g := r.grid(fmt.Sprintf("Headers at the end of the run, %d bytes with %d counters%s", p.Layout.Bytes, p.Layout.Counters, r.of(len(p.Ranks), "ranks")),
 		slices.Concat([]string{"rank", "total", third}, titles, []string{"other"})...)
-	g.note("Wall time, on the path that led to the rank's last event. Hops: messages and acknowledgements that were waited for and, beyond the paper, collectives. -: no counter of its own.")
+	g.Note("Wall time, on the path that led to the rank's last event. Hops: messages and acknowledgements that were waited for and, beyond the paper, collectives. -: no counter of its own.")
 	for _, row := range shown {
-		cells := []string{formatRank(field.Rank(row.Rank)), formatTime(row.TotalNs), "-"}
+		cells := []string{words.Rank(field.Rank(row.Rank)), words.Time(row.TotalNs), "-"}
 		if row.Hops != nil {
-			cells[2] = formatCount(*row.Hops)
+			cells[2] = words.Count(*row.Hops)
 		} else if row.MonitoringNs != nil {
-			cells[2] = formatTime(*row.MonitoringNs)
+			cells[2] = words.Time(*row.MonitoringNs)
 		}
 		for _, name := range metrics {
 			cell := "-"
 			for _, c := range row.Counters {
 				if c.Metric == name {
-					cell = formatTime(c.TimeNs)
+					cell = words.Time(c.TimeNs)
 				}
 			}
 			cells = append(cells, cell)
 		}
-		g.add(append(cells, formatTime(row.OtherNs))...)
+		g.Add(append(cells, words.Time(row.OtherNs))...)
 	}
 	r.show(g)
 	if x := p.Path; x != nil {
 		r.line("Against the critical path: it is %s long; the header of rank %s, which ends last, has %s: %s off. %s of the path it does not name (%s of its own time is in OTHER).",
-			formatTime(x.LengthNs), formatRank(field.Rank(x.Rank)), formatTime(x.HeaderNs), orDash(x.ErrorShare), orDash(x.CompositionErrorShare), orDash(x.OtherShare))
+			words.Time(x.LengthNs), words.Rank(field.Rank(x.Rank)), words.Time(x.HeaderNs), words.ShareOrDash(x.ErrorShare), words.ShareOrDash(x.CompositionErrorShare), words.ShareOrDash(x.OtherShare))
 	}
 }
 
@@ -427,7 +429,7 @@ func printSampling(r *report, p *headers.Profile) {
 	}
 	g := r.grid(fmt.Sprintf("Sampling by rank %d and rank %d, %d and %d hops apart", s.Ranks[0], s.Ranks[1], s.HopLimits[0], s.HopLimits[1]),
 		"<round", "readings", "other", "<newly masked", "<counter", "time")
-	g.note("Times are means of the readings, on the path between the two. What is masked is in other.")
+	g.Note("Times are means of the readings, on the path between the two. What is masked is in other.")
 	if len(s.Rounds) == 0 {
 		fmt.Fprintln(r.w)
 		r.line("Sampling by rank %d and rank %d: no header has come through.", s.Ranks[0], s.Ranks[1])
@@ -440,16 +442,16 @@ func printSampling(r *report, p *headers.Profile) {
 		for k := range max(1, min(len(round.Counters), r.top), len(masked)) {
 			cells := []string{"", "", "", "", "", ""}
 			if k == 0 {
-				cells = []string{strconv.Itoa(i + 1), formatCount(round.Readings), formatTime(round.OtherNs), "", "", ""}
+				cells = []string{strconv.Itoa(i + 1), words.Count(round.Readings), words.Time(round.OtherNs), "", "", ""}
 			}
 			if k < len(masked) {
 				cells[3] = masked[k]
 			}
 			if k < min(len(round.Counters), r.top) {
 				c := round.Counters[k]
-				cells[4], cells[5] = metricName(c.Metric, c.Derived), formatTime(c.TimeNs)
+				cells[4], cells[5] = metricName(c.Metric, c.Derived), words.Time(c.TimeNs)
 			}
-			g.add(cells...)
+			g.Add(cells...)
 		}
 	}
 	r.show(g)
@@ -459,11 +461,11 @@ func printSampling(r *report, p *headers.Profile) {
 func printModel(r *report, p *headers.Profile) {
 	g := r.grid("Derived: what messages cost at least", "<calls", "<side", "floor", "per KiB", "p", "<copying is seen")
 	if w := p.Model.Wire; w != nil {
-		g.add("(whole transfer)", "", nanoseconds(w.FloorNs), nanoseconds(1024*w.PerByteNs), "-", "")
+		g.Add("(whole transfer)", "", words.Nanoseconds(w.FloorNs), words.Nanoseconds(1024*w.PerByteNs), "-", "")
 	}
 	for _, c := range p.Model.Calls {
 		p := c.PValue
-		g.add(c.Calls, c.Side, nanoseconds(c.FloorNs), nanoseconds(1024*c.PerByteNs), decimal(&p), yesNo(c.Accepted))
+		g.Add(c.Calls, c.Side, words.Nanoseconds(c.FloorNs), words.Nanoseconds(1024*c.PerByteNs), words.Decimal(&p), yesNo(c.Accepted))
 	}
 	r.show(g)
 }

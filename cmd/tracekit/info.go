@@ -10,8 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"tracekit/document"
+	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/readers"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -59,7 +61,7 @@ time span, clock, findings. It reads definitions alone; --counts reads all event
 counts them by kind, and the records of an OTF2 archive's snapshots, markers and
 thumbnails, which nothing else looks at.
 
-` + wrap("TRACE is "+readers.Known()+"; the format is recognised by content, also that of a gzip file. "+
+` + text.Wrap("TRACE is "+readers.Known()+"; the format is recognised by content, also that of a gzip file. "+
 			"Any other file of a trace, and a directory with a single one, stand for it.", helpWidth, 0),
 		Example: `  tracekit info scorep-20261121/traces.otf2
   tracekit info --counts --json scorep-20261121`,
@@ -219,42 +221,42 @@ func announced(n uint64, text string) string {
 func (doc *infoDocument) print(io *streams) {
 	t, w := doc.Trace, io.Out
 	printRebuilt(io, "", t.Rebuilt)
-	printLine(w, "%s", t.Path)
+	text.Line(w, "%s", t.Path)
 	line := func(what, value string) {
 		if value != "" {
-			fmt.Fprintln(w, wrap(fmt.Sprintf("  %-15s %s", what, value), io.Width, 18))
+			fmt.Fprintln(w, text.Wrap(fmt.Sprintf("  %-15s %s", what, value), io.Width, 18))
 		}
 	}
 	line("format", strings.TrimSpace(readers.Label(t.Format)+" "+doc.Version))
 	line("written by", t.Creator)
 	line("machine", doc.Machine)
 	line("description", doc.Description)
-	line("size", formatBytes(uint64(doc.Bytes)))
-	line("processes", formatCount(t.Processes))
-	line("locations", fmt.Sprintf("%s (%s)", formatCount(t.Locations), plural(doc.threads, "CPU thread", "CPU threads")))
-	line("events", announced(t.Events, formatCount(t.Events)))
-	line("time span", announced(uint64(t.DurationNs), formatTime(t.DurationNs)))
-	line("clock", fmt.Sprintf("%s ticks per second; offsets measured for %s", formatCount(t.ClockResolutionHz), plural(doc.offsets, "location", "locations")))
+	line("size", words.Bytes(uint64(doc.Bytes)))
+	line("processes", words.Count(t.Processes))
+	line("locations", fmt.Sprintf("%s (%s)", words.Count(t.Locations), words.Plural(doc.threads, "CPU thread", "CPU threads")))
+	line("events", announced(t.Events, words.Count(t.Events)))
+	line("time span", announced(uint64(t.DurationNs), words.Time(t.DurationNs)))
+	line("clock", fmt.Sprintf("%s ticks per second; offsets measured for %s", words.Count(t.ClockResolutionHz), words.Plural(doc.offsets, "location", "locations")))
 	for _, k := range sortedKeys(doc.Properties) {
 		line("property", k+" = "+doc.Properties[k])
 	}
-	comms := &grid{heading: "Communicators", titles: []string{"<name", "members", "number"}}
+	comms := &text.Grid{Heading: "Communicators", Titles: []string{"<name", "members", "number"}}
 	for _, c := range doc.communicators {
-		comms.add(c.name, formatCount(c.members), formatCount(c.count))
+		comms.Add(c.name, words.Count(c.members), words.Count(c.count))
 	}
-	comms.print(w, io.Width)
-	defs := &grid{heading: "Definitions", titles: []string{"<kind", "number"}}
+	comms.Print(w, io.Width)
+	defs := &text.Grid{Heading: "Definitions", Titles: []string{"<kind", "number"}}
 	for _, k := range sortedKeys(doc.Definitions) {
 		if doc.Definitions[k] > 0 {
-			defs.add(strings.ReplaceAll(k, "_", " "), formatCount(doc.Definitions[k]))
+			defs.Add(strings.ReplaceAll(k, "_", " "), words.Count(doc.Definitions[k]))
 		}
 	}
-	defs.print(w, io.Width)
-	records := &grid{heading: "Records", titles: []string{"<kind", "number"}}
+	defs.Print(w, io.Width)
+	records := &text.Grid{Heading: "Records", Titles: []string{"<kind", "number"}}
 	for _, k := range sortedKeys(doc.Records) {
-		records.add(k, formatCount(doc.Records[k]))
+		records.Add(k, words.Count(doc.Records[k]))
 	}
-	records.print(w, io.Width)
+	records.Print(w, io.Width)
 	if len(doc.Findings) > 0 {
 		printFindings(w, io.Width, "Findings", doc.Findings)
 	}

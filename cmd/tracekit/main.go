@@ -18,7 +18,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"tracekit/document/words"
 	"tracekit/readers"
+	"tracekit/report/text"
 )
 
 func main() { os.Exit(untilSignal(osStreams(), os.Args[1:])) }
@@ -45,7 +47,7 @@ func untilSignal(io *streams, args []string) int {
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, io *streams, args []string) int {
 	own, out := *io, &sticky{w: io.Out}
-	own.Out, own.Err, own.Bar = plainWriter{out}, plainWriter{io.Err}, io.Err
+	own.Out, own.Err, own.Bar = text.Writer{W: out}, text.Writer{W: io.Err}, io.Err
 	root := newRoot(&own)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -80,7 +82,7 @@ func newRoot(io *streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tracekit",
 		Short: "Analyse traces of MPI and multi-GPU programs",
-		Long: wrap("tracekit reads what your site's tools recorded ("+readers.Recorded()+") and answers: is the trace sound, "+
+		Long: text.Wrap("tracekit reads what your site's tools recorded ("+readers.Recorded()+") and answers: is the trace sound, "+
 			"where does the time go, which source line wastes it, why, and what would fixing it gain. Start with", helpWidth, 0) + `
 
     tracekit analyze traces.otf2
@@ -126,7 +128,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 			return nil
 		}
 		if err := check(c, args); err != nil {
-			return usagef("%s: %s given: want 'tracekit %s'", c.Name(), plural(len(args), "argument", "arguments"), c.Use)
+			return usagef("%s: %s given: want 'tracekit %s'", c.Name(), words.Plural(len(args), "argument", "arguments"), c.Use)
 		}
 		return nil
 	}

@@ -6,14 +6,16 @@ import (
 	"strings"
 
 	"tracekit/document"
+	"tracekit/document/words"
 	"tracekit/plots"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/stats/fit"
 )
 
 // keyName names a key for people.
 func keyName(operation, role string, processes uint32, bytes uint64) string {
-	return fmt.Sprintf("%s, %s, %s", roleName(operation, role), plural(int(processes), "process", "processes"), formatBytes(bytes))
+	return fmt.Sprintf("%s, %s, %s", roleName(operation, role), words.Plural(int(processes), "process", "processes"), words.Bytes(bytes))
 }
 
 func roleName(operation, role string) string {
@@ -66,7 +68,7 @@ func histogramPlot(k *document.OverheadKey, paper bool) (*plots.Figure, error) {
 		fitted = "all calls"
 	}
 	d := plots.HistogramData{
-		Title:  fmt.Sprintf("%s: %s, laws fitted to %s", keyName(k.Operation, k.Role, k.Processes, k.Bytes), plural(int(k.Calls), "call", "calls"), fitted),
+		Title:  fmt.Sprintf("%s: %s, laws fitted to %s", keyName(k.Operation, k.Role, k.Processes, k.Bytes), words.Plural(int(k.Calls), "call", "calls"), fitted),
 		XLabel: "duration of a call " + waits, Unit: plots.Nanoseconds,
 		Edges: make([]float64, b.N+1), Beyond: float64(beyond),
 		Marks: []plots.Mark{{Name: markOf(k), Value: float64(k.TMaxNs)}},
@@ -152,10 +154,10 @@ func overheadByRank(a *stats.Result, most int) (*plots.Figure, error) {
 			g.values[r.Line*g.columns+int(r.Rank)] += float64(r.OverheadNs)
 		}
 	}
-	d := plots.HeatMapData{Title: "Overhead by source line and rank, " + traceName(a.Trace.Path), Grid: g,
+	d := plots.HeatMapData{Title: "Overhead by source line and rank, " + words.TraceName(a.Trace.Path), Grid: g,
 		RowLabel: "source line", ColumnLabel: "rank", ScaleLabel: "overhead", Unit: plots.Nanoseconds}
 	for _, l := range o.Lines[:lines] {
-		name := l.Operation + " in " + withoutFolders(place(l.SourceLine))
+		name := l.Operation + " in " + text.WithoutFolders(words.Place(l.SourceLine))
 		if 2*l.UnreliableCalls > l.Calls {
 			name = "unreliable: " + name
 		}

@@ -17,6 +17,7 @@ import (
 
 	"tracekit/plots"
 	"tracekit/readers"
+	"tracekit/report/text"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -191,7 +192,7 @@ func refuseExisting(path string, force bool) error {
 // printJSON writes a document as one indented JSON value, whose strings have escapes for all
 // that a plainWriter holds back.
 func printJSON(w io.Writer, document any) error {
-	e := json.NewEncoder(plainWriter{w})
+	e := json.NewEncoder(text.Writer{W: w})
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(document)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tracekit/document"
+	"tracekit/document/words"
 )
 
 // overhead prints the overhead of MPI calls by line, the pairs of lines that wait for each
@@ -23,7 +24,7 @@ func (r *report) overhead() {
 	}
 	fmt.Fprintln(r.w)
 	r.line("%sOverhead of %s: %s of %s, beyond what %s of like calls need, %s.", modelled(r.a.Trace.Rebuilt), strings.Replace(r.calls(), "Comm", "comm", 1),
-		formatTime(o.OverheadNs), formatTime(o.TotalNs), formatShare(o.Quantile), learned)
+		words.Time(o.OverheadNs), words.Time(o.TotalNs), words.Share(o.Quantile), learned)
 	r.pairs(o)
 	r.keys(o)
 }
@@ -35,7 +36,7 @@ func (r *report) pairs(o *document.Overhead) {
 		n++
 	}
 	g := r.grid("Senders and receivers"+r.of(n, "pairs"), "<sent by", "<at", "<received by", "<at", "messages", "overhead of sends", "of receives", "<verdict", "<by wait states")
-	g.note("Times are sums over ranks.")
+	g.Note("Times are sums over ranks.")
 	for _, p := range o.Pairs[:min(r.top, n)] {
 		confirmed := "not confirmed"
 		switch {
@@ -44,11 +45,11 @@ func (r *report) pairs(o *document.Overhead) {
 		case p.Confirmed:
 			confirmed = "confirmed"
 		}
-		g.add(string(p.Send.Operation), r.place(p.Send.SourceLine), string(p.Receive.Operation),
-			r.place(p.Receive.SourceLine), formatCount(p.Messages), formatTime(p.SendOverheadNs),
-			formatTime(p.ReceiveOverheadNs), p.Verdict, confirmed)
+		g.Add(string(p.Send.Operation), r.place(p.Send.SourceLine), string(p.Receive.Operation),
+			r.place(p.Receive.SourceLine), words.Count(p.Messages), words.Time(p.SendOverheadNs),
+			words.Time(p.ReceiveOverheadNs), p.Verdict, confirmed)
 	}
-	g.remark(len(g.rows), func(i int) string {
+	g.Remark(len(g.Rows), func(i int) string {
 		if o.Pairs[i].Mixed {
 			return "t_max of profile and trace"
 		}
@@ -66,16 +67,16 @@ func (r *report) keys(o *document.Overhead) {
 		}
 	}
 	heading := fmt.Sprintf("What calls need, waits taken off: %s of operation, role, processes and bytes, %s%s",
-		plural(len(o.Keys), "key", "keys"), plural(anomalous, "has too many slow calls", "have too many slow calls"), r.of(len(o.Keys), "keys"))
+		words.Plural(len(o.Keys), "key", "keys"), words.Plural(anomalous, "has too many slow calls", "have too many slow calls"), r.of(len(o.Keys), "keys"))
 	g := r.grid(heading, keyTitles()...)
-	g.note("Times are of single calls. A key is what calls must share to be alike: operation, role, processes, bytes; t_max is what a call that nothing disturbs exceeds seldom.")
+	g.Note("Times are of single calls. A key is what calls must share to be alike: operation, role, processes, bytes; t_max is what a call that nothing disturbs exceeds seldom.")
 	for i := range o.Keys[:min(r.top, len(o.Keys))] {
 		k := &o.Keys[i]
 		cells := keyCells(k)
 		if o.Profile != nil && k.Source == "trace" {
 			cells[len(cells)-1] = strings.TrimSuffix("by this trace; "+cells[len(cells)-1], "; ")
 		}
-		g.add(cells...)
+		g.Add(cells...)
 	}
 	r.show(g)
 }
@@ -110,10 +111,10 @@ func keyCells(k *document.OverheadKey) []string {
 		model = "profile"
 	}
 	if k.Accepted {
-		model, chi2, dof, p = string(k.Model), decimal(k.Chi2), fmt.Sprint(*k.Dof), decimal(k.PValue)
+		model, chi2, dof, p = string(k.Model), words.Decimal(k.Chi2), fmt.Sprint(*k.Dof), words.Decimal(k.PValue)
 	}
-	return []string{k.Operation, k.Role, formatCount(k.Processes), formatBytes(k.Bytes), formatCount(k.Calls), formatTime(k.TMinNs),
-		formatTime(k.TMaxNs), formatCount(k.Over), model, chi2, dof, p, keyRemarks(k)}
+	return []string{k.Operation, k.Role, words.Count(k.Processes), words.Bytes(k.Bytes), words.Count(k.Calls), words.Time(k.TMinNs),
+		words.Time(k.TMaxNs), words.Count(k.Over), model, chi2, dof, p, keyRemarks(k)}
 }
 
 func keyRemarks(k *document.OverheadKey) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/document"
+	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -73,16 +74,16 @@ func (r *report) phases() {
 		"phase", "begins after", "lasts", "parallel efficiency", "load balance", "communication", "<remarks")
 	far := "no outliers"
 	if p.Outliers > 0 {
-		far = plural(p.Outliers, "outlier stands", "outliers stand") + " first"
+		far = words.Plural(p.Outliers, "outlier stands", "outliers stand") + " first"
 	}
 	note := fmt.Sprintf("%s last %s in the median, %s to %s; %s. Wall time, a mean over ranks. --phase selects one.",
-		plural(p.Count, "phase", "phases"), formatTime(p.Period.P50), formatTime(p.Period.Min), formatTime(p.Period.Max), far)
+		words.Plural(p.Count, "phase", "phases"), words.Time(p.Period.P50), words.Time(p.Period.Min), words.Time(p.Period.Max), far)
 	if slices.ContainsFunc(p.Rows, func(x document.PhaseRow) bool {
 		return x.CommunicationEfficiency != nil && *x.CommunicationEfficiency > 1
 	}) {
 		note += " Communication is above 100 % where ranks are in a phase at different times, some longer than the mean."
 	}
-	g.note(note)
+	g.Note(note)
 	rows := slices.Clone(p.Rows)
 	slices.SortStableFunc(rows, func(a, b document.PhaseRow) int {
 		if a.Outlier != b.Outlier {
@@ -98,7 +99,7 @@ func (r *report) phases() {
 		if x.Outlier {
 			remark = "outlier"
 		}
-		g.add(strconv.Itoa(x.Phase), formatTime(x.FromNs-r.a.Trace.StartNs), formatTime(x.DurationNs), orDash(x.ParallelEfficiency), orDash(x.LoadBalance), orDash(x.CommunicationEfficiency), remark)
+		g.Add(strconv.Itoa(x.Phase), words.Time(x.FromNs-r.a.Trace.StartNs), words.Time(x.DurationNs), words.ShareOrDash(x.ParallelEfficiency), words.ShareOrDash(x.LoadBalance), words.ShareOrDash(x.CommunicationEfficiency), remark)
 	}
 	r.show(g)
 }

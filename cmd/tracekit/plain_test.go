@@ -23,28 +23,6 @@ import (
 // one character, turns the direction, is nothing in XML, ends a string, and makes another line.
 const steering = "\x1b[2J\r\x9b\u009b\u202e\ufffe\x00\u2028\U000e0001\nFORGED "
 
-func TestPlainText(t *testing.T) {
-	for in, want := range map[string]string{
-		"":                    "",
-		"MPI_Send":            "MPI_Send",
-		"größer … 大 ≈\u00a0é": "größer … 大 ≈\u00a0é",
-		"a\x1b[2Jb":           `a\u001b[2Jb`,
-		"a\tb\nc\rd":          `a\u0009b\u000ac\u000dd`,
-		"\u009b\u202e":        `\u009b\u202e`,
-		"\x9b":                `\x9b`,
-		"\ufffd\ufffe":        "\ufffd" + `\ufffe`,
-		"\U000e0001":          `\udb40\udc01`,
-		`\u001b`:              `\u001b`,
-	} {
-		if got := plain(in); got != want {
-			t.Errorf("%q: got %s, want %s", in, got, want)
-		}
-		if again := plain(plain(in)); again != want {
-			t.Errorf("%q: made plain twice it is %s", in, again)
-		}
-	}
-}
-
 // TestJSONKeepsNames: what a document escapes for terminals is the same string to a program.
 func TestJSONKeepsNames(t *testing.T) {
 	const name = "\x1b\u007f\u009b\u202e\ufffe\U000e0001\u2028\n\x00é"
@@ -56,19 +34,6 @@ func TestJSONKeepsNames(t *testing.T) {
 	var back string
 	if err := json.Unmarshal([]byte(text.String()), &back); err != nil || back != name {
 		t.Errorf("%q, %v", back, err)
-	}
-}
-
-// TestPlainPieces: a document is escaped piece by piece, and no character falls between two.
-func TestPlainPieces(t *testing.T) {
-	text := strings.Repeat("größer 大 \u202e\x9b\n", 30_000)
-	var b strings.Builder
-	for shift := range 4 {
-		b.Reset()
-		in := strings.Repeat("x", shift) + text
-		if n, err := (plainWriter{&b}).Write([]byte(in)); n != len(in) || err != nil || b.String() != escape(in, true) {
-			t.Errorf("%d bytes, %v", n, err)
-		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tracekit/document/words"
 	"tracekit/readers"
 	"tracekit/stats"
 	"tracekit/stats/fit"
@@ -122,7 +123,7 @@ func warnOfProfile(io *streams, p *fit.Profile, src trace.Source, quantile float
 		}
 	}
 	if quantile != p.Quantile && quantile != defaultQuantile {
-		fmt.Fprintf(io.Err, "tracekit: warning: the profile holds the %s quantile; --quantile is for operations that it does not know\n", formatShare(p.Quantile))
+		fmt.Fprintf(io.Err, "tracekit: warning: the profile holds the %s quantile; --quantile is for operations that it does not know\n", words.Share(p.Quantile))
 	}
 	if n := len(d.World()); n > p.Processes {
 		fmt.Fprintf(io.Err, "tracekit: warning: the profile was learned with %d processes, the trace has %d: collectives of more processes are extrapolated\n", p.Processes, n)

@@ -5,11 +5,10 @@ import (
 	"strings"
 
 	"tracekit/document"
+	"tracekit/document/words"
+	"tracekit/report/text"
 	"tracekit/trace"
 )
-
-// What a rebuilt trace cannot give back stands behind this mark wherever it is printed.
-const modelledMark = "≈ "
 
 // rebuiltLine says that a trace was rebuilt, and from what; "" of one that was recorded. It is
 // the first line of what is printed of it.
@@ -24,13 +23,13 @@ func rebuiltLine(which string, r *document.Rebuilt) string {
 	if which == "" {
 		line = "R" + line[1:]
 	}
-	return line + ". " + modelledMark + "marks what a model made: times of single events, and so waits and latencies."
+	return line + ". " + text.Modelled + "marks what a model made: times of single events, and so waits and latencies."
 }
 
 // printRebuilt prints the first line about a rebuilt trace.
 func printRebuilt(io *streams, which string, r *document.Rebuilt) {
 	if line := rebuiltLine(which, r); line != "" {
-		printLine(io.Out, "%s", line)
+		text.Line(io.Out, "%s", line)
 	}
 }
 
@@ -39,7 +38,7 @@ func modelled(r *document.Rebuilt) string {
 	if r == nil {
 		return ""
 	}
-	return modelledMark
+	return text.Modelled
 }
 
 // Which tables, columns and rows of a report are a model's if the trace was rebuilt: see
@@ -51,21 +50,21 @@ var (
 )
 
 // markModelled marks what a model made in a table about a rebuilt trace.
-func (g *grid) markModelled() {
+func markModelled(g *text.Grid) {
 	for _, heading := range modelledTables {
-		if strings.HasPrefix(g.heading, heading) {
-			g.heading = modelledMark + g.heading
+		if strings.HasPrefix(g.Heading, heading) {
+			g.Heading = text.Modelled + g.Heading
 			return
 		}
 	}
-	for i, title := range g.titles {
+	for i, title := range g.Titles {
 		if slices.Contains(modelledTitles, title) {
-			g.titles[i] = modelledMark + title
+			g.Titles[i] = text.Modelled + title
 		}
 	}
-	for _, row := range g.rows {
+	for _, row := range g.Rows {
 		if name := strings.TrimLeft(row[0], " "); slices.Contains(modelledRows, name) {
-			row[0] = row[0][:len(row[0])-len(name)] + modelledMark + name
+			row[0] = row[0][:len(row[0])-len(name)] + text.Modelled + name
 		}
 	}
 }
@@ -82,11 +81,11 @@ func rebuiltTitle(t document.TraceInfo) string {
 func pictureTitle(about trace.Info) string {
 	switch {
 	case about.Properties[trace.PropertyRegenerated] != "":
-		return traceName(about.Path) + ", with what repeats made again"
+		return words.TraceName(about.Path) + ", with what repeats made again"
 	case about.Properties[trace.PropertyCut] != "":
-		return traceName(about.Path) + ", without what repeats"
+		return words.TraceName(about.Path) + ", without what repeats"
 	case about.Reconstructed():
-		return traceName(about.Path) + ", rebuilt from statistics, not recorded"
+		return words.TraceName(about.Path) + ", rebuilt from statistics, not recorded"
 	}
-	return traceName(about.Path)
+	return words.TraceName(about.Path)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/document"
+	"tracekit/document/words"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/reduce"
@@ -534,7 +535,7 @@ func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace,
 	}
 	block := &targetBlock{Records: most, Bytes: o.targetBytes}
 	if t.Coverage.EventsRead <= most {
-		return nil, block, fmt.Errorf("the trace is that small already: it has %s", plural(int(t.Coverage.EventsRead), "record", "records"))
+		return nil, block, fmt.Errorf("the trace is that small already: it has %s", words.Plural(int(t.Coverage.EventsRead), "record", "records"))
 	}
 	quick := *o
 	quick.overhead, quick.diagnose = false, false
@@ -559,7 +560,7 @@ func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace,
 			least = min(least, x.Records)
 		}
 		return nil, block, fmt.Errorf("no reduction that was tried is that small: the smallest has %s of the %s that are wanted",
-			plural(int(least), "record", "records"), formatCount(most))
+			words.Plural(int(least), "record", "records"), words.Count(most))
 	}
 	return rules, block, err
 }

@@ -10,10 +10,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/document"
+	"tracekit/document/words"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/reduce"
 	"tracekit/reduce/pattern"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/topology"
 	"tracekit/trace"
@@ -182,16 +184,16 @@ func (f *repeatFlags) printPatterns(io *streams, rows []patternRow, top int) {
 	}
 	found := f.rule.Found
 	if len(rows) == 0 {
-		fmt.Fprintln(io.Out, "\n"+wrap("Nothing repeats: there is no call site that all ranks arrive at in turn with the same calls between. Try --repeating-marker.", io.Width, 0))
+		fmt.Fprintln(io.Out, "\n"+text.Wrap("Nothing repeats: there is no call site that all ranks arrive at in turn with the same calls between. Try --repeating-marker.", io.Width, 0))
 		return
 	}
-	g := &grid{heading: "What repeats", titles: []string{"first", "at", "period", "instances", "kept", "cut"}}
-	g.note(fmt.Sprintf("%s of each rank, from one %s to the next; a pattern is of all ranks together. First: the number of its first interval, from 0. Period: the mean length, over ranks.",
-		plural(found.Intervals, "interval", "intervals"), f.site()))
+	g := &text.Grid{Heading: "What repeats", Titles: []string{"first", "at", "period", "instances", "kept", "cut"}}
+	g.Note(fmt.Sprintf("%s of each rank, from one %s to the next; a pattern is of all ranks together. First: the number of its first interval, from 0. Period: the mean length, over ranks.",
+		words.Plural(found.Intervals, "interval", "intervals"), f.site()))
 	for _, p := range rows[:min(top, len(rows))] {
-		g.add(formatCount(p.First), formatTime(p.FirstNs), formatTime(p.PeriodNs), formatCount(p.Instances), formatCount(p.Kept), formatCount(p.Regenerated))
+		g.Add(words.Count(p.First), words.Time(p.FirstNs), words.Time(p.PeriodNs), words.Count(p.Instances), words.Count(p.Kept), words.Count(p.Regenerated))
 	}
-	g.print(io.Out, io.Width)
+	g.Print(io.Out, io.Width)
 	var notes []string
 	odd := 0
 	for _, p := range rows {
@@ -200,16 +202,16 @@ func (f *repeatFlags) printPatterns(io *streams, rows []patternRow, top int) {
 		}
 	}
 	if len(rows) > top {
-		notes = append(notes, plural(len(rows)-top, "more pattern", "more patterns"))
+		notes = append(notes, words.Plural(len(rows)-top, "more pattern", "more patterns"))
 	}
 	if odd > 0 {
-		notes = append(notes, plural(odd, "interval is", "intervals are")+" like no other")
+		notes = append(notes, words.Plural(odd, "interval is", "intervals are")+" like no other")
 	}
 	if found.Refused > 0 {
-		notes = append(notes, plural(found.Refused, "interval repeats", "intervals repeat")+" others but must stay, since messages, requests or collectives reach across")
+		notes = append(notes, words.Plural(found.Refused, "interval repeats", "intervals repeat")+" others but must stay, since messages, requests or collectives reach across")
 	}
 	if len(notes) > 0 {
-		fmt.Fprintln(io.Out, wrap(strings.Join(notes, "; ")+".", io.Width, 0))
+		fmt.Fprintln(io.Out, text.Wrap(strings.Join(notes, "; ")+".", io.Width, 0))
 	}
 }
 
@@ -218,14 +220,14 @@ func (f *gridFlags) printHops(io *streams, rows []topology.Average, top int) {
 	if !f.asked || len(rows) == 0 {
 		return
 	}
-	g := &grid{heading: "How far messages go", titles: []string{"rank", "hops", "with wrap-around", "sent"}}
-	g.note(fmt.Sprintf("By %s: Σ hops·bytes / Σ bytes of what a rank sends.", f.topology))
+	g := &text.Grid{Heading: "How far messages go", Titles: []string{"rank", "hops", "with wrap-around", "sent"}}
+	g.Note(fmt.Sprintf("By %s: Σ hops·bytes / Σ bytes of what a rank sends.", f.topology))
 	for _, r := range rows[:min(top, len(rows))] {
-		g.add(formatCount(r.Rank), number(r.Average), number(r.Torus), formatBytes(r.Bytes))
+		g.Add(words.Count(r.Rank), words.Number(r.Average), words.Number(r.Torus), words.Bytes(r.Bytes))
 	}
-	g.print(io.Out, io.Width)
+	g.Print(io.Out, io.Width)
 	if len(rows) > top {
-		fmt.Fprintln(io.Out, plural(len(rows)-top, "more rank", "more ranks")+" (--top).")
+		fmt.Fprintln(io.Out, words.Plural(len(rows)-top, "more rank", "more ranks")+" (--top).")
 	}
 }
 
@@ -308,16 +310,16 @@ func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error 
 }
 
 func (doc *regenerateDocument) print(io *streams) {
-	printLine(io.Out, "%s: %s became %s: %s of %s of each rank were made again", doc.Out, plural(int(doc.Records.Before), "record", "records"),
-		formatCount(doc.Records.After), formatCount(doc.Again), plural(doc.Intervals, "interval", "intervals"))
-	text := "each interval begins when it did; times of what was kept are as recorded"
+	text.Line(io.Out, "%s: %s became %s: %s of %s of each rank were made again", doc.Out, words.Plural(int(doc.Records.Before), "record", "records"),
+		words.Count(doc.Records.After), words.Count(doc.Again), words.Plural(doc.Intervals, "interval", "intervals"))
+	said := "each interval begins when it did; times of what was kept are as recorded"
 	if doc.Clock != nil {
-		text = formatClock(doc.Clock)
+		said = formatClock(doc.Clock)
 	}
-	printLine(io.Out, "Clock: %s", text)
-	printLine(io.Out, "%s", "Calls, partners, sizes and their order are those of the recorded run; times between the beginnings of intervals are means of those that were kept.")
+	text.Line(io.Out, "Clock: %s", said)
+	text.Line(io.Out, "%s", "Calls, partners, sizes and their order are those of the recorded run; times between the beginnings of intervals are means of those that were kept.")
 	for _, what := range sortedKeys(doc.Lost) {
-		printLine(io.Out, "  not in it: %s %s", formatCount(doc.Lost[what]), what)
+		text.Line(io.Out, "  not in it: %s %s", words.Count(doc.Lost[what]), what)
 	}
 	if len(doc.Findings) > 0 {
 		printFindings(io.Out, io.Width, "Findings", doc.Findings)

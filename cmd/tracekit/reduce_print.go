@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"tracekit/document/words"
 	"tracekit/reduce"
+	"tracekit/report/text"
 )
 
 // A requirement is a bound for the differences of the figures of a certificate.
@@ -74,7 +76,7 @@ func (doc *reduceDocument) failing(requirements []requirement) (reasons []string
 		}
 		if worse > 0 {
 			reasons = append(reasons, fmt.Sprintf("--require %s: %s of %s differ by more; the worst is %s",
-				r.text, formatCount(worse), plural(covered, "figure", "figures"), worst))
+				r.text, words.Count(worse), words.Plural(covered, "figure", "figures"), worst))
 		}
 	}
 	return reasons, nil
@@ -89,9 +91,9 @@ func differenceText(f reduce.Figure) string {
 	case f.Reduced == nil && f.Full != nil:
 		return "gone"
 	case *f.Difference > 0:
-		return "+" + formatShare(*f.Difference)
+		return "+" + words.Share(*f.Difference)
 	}
-	return formatShare(*f.Difference)
+	return words.Share(*f.Difference)
 }
 
 // figureText formats a figure by the name of its key.
@@ -100,13 +102,13 @@ func figureText(metric string, v *float64) string {
 	case v == nil:
 		return "–"
 	case strings.HasSuffix(metric, "_ns") || strings.HasSuffix(metric, "bytes") && *v >= 0:
-		return resultText(metric, *v)
+		return words.OfResult(metric, *v)
 	case strings.HasSuffix(metric, "share") || strings.HasSuffix(metric, "efficiency") || strings.HasSuffix(metric, "load_balance"):
-		return formatShare(*v)
+		return words.Share(*v)
 	case *v == math.Trunc(*v) && math.Abs(*v) < 1<<53:
-		return formatCount(int64(*v))
+		return words.Count(int64(*v))
 	}
-	return number(v)
+	return words.Number(v)
 }
 
 func (doc *reduceDocument) print(io *streams, opts *reduceOptions) {
@@ -116,40 +118,40 @@ func (doc *reduceDocument) print(io *streams, opts *reduceOptions) {
 	if doc.Out != "" {
 		verb = "are left"
 	}
-	printLine(w, "%s: %s of %s records %s (%s)", doc.Trace.Path, formatCount(doc.Records.After), formatCount(doc.Records.Before), verb,
-		share(int64(doc.Records.After), int64(doc.Records.Before)))
-	printLine(w, "Rules: %s", strings.Join(doc.Rules, "; "))
-	fmt.Fprintf(w, "Ranks: %s of %s\n", formatCount(doc.Ranks.After), formatCount(doc.Ranks.Before))
+	text.Line(w, "%s: %s of %s records %s (%s)", doc.Trace.Path, words.Count(doc.Records.After), words.Count(doc.Records.Before), verb,
+		words.PartOf(int64(doc.Records.After), int64(doc.Records.Before)))
+	text.Line(w, "Rules: %s", strings.Join(doc.Rules, "; "))
+	fmt.Fprintf(w, "Ranks: %s of %s\n", words.Count(doc.Ranks.After), words.Count(doc.Ranks.Before))
 	if doc.Out != "" {
-		printLine(w, "Written: %s (%s), %s of %s", doc.Out, doc.Format, formatBytes(uint64(*doc.Bytes.After)), formatBytes(uint64(*doc.Bytes.Before)))
+		text.Line(w, "Written: %s (%s), %s of %s", doc.Out, doc.Format, words.Bytes(uint64(*doc.Bytes.After)), words.Bytes(uint64(*doc.Bytes.Before)))
 		for _, what := range sortedKeys(doc.Lost) {
-			printLine(w, "  not in it: %s %s", formatCount(doc.Lost[what]), what)
+			text.Line(w, "  not in it: %s %s", words.Count(doc.Lost[what]), what)
 		}
 	}
 	if doc.Target != nil {
 		doc.Target.print(io)
 	}
-	g := &grid{heading: "What the rules cut", titles: []string{"<rule", "records", "share"}}
-	g.note("Each rule for itself; a record may be cut by several.")
+	g := &text.Grid{Heading: "What the rules cut", Titles: []string{"<rule", "records", "share"}}
+	g.Note("Each rule for itself; a record may be cut by several.")
 	for _, r := range doc.ByRule {
-		g.add(r.Rule, formatCount(r.Records), share(int64(r.Records), int64(doc.Records.Before)))
+		g.Add(r.Rule, words.Count(r.Records), words.PartOf(int64(r.Records), int64(doc.Records.Before)))
 	}
-	g.print(w, io.Width)
+	g.Print(w, io.Width)
 	if k := doc.Kept; k != (reduce.Kept{}) {
 		fmt.Fprintln(w)
 		if k.Calls > 0 {
-			fmt.Fprintln(w, wrap(fmt.Sprintf("Kept all the same: %s with %s, so that no message loses one end and no collective some of its members.",
-				plural(int(k.Calls), "call", "calls"), plural(int(k.Records), "record", "records")), io.Width, 0))
+			fmt.Fprintln(w, text.Wrap(fmt.Sprintf("Kept all the same: %s with %s, so that no message loses one end and no collective some of its members.",
+				words.Plural(int(k.Calls), "call", "calls"), words.Plural(int(k.Records), "record", "records")), io.Width, 0))
 		}
 		if k.Messages+k.Partial > 0 {
-			fmt.Fprintln(w, wrap(fmt.Sprintf("Gone with the ranks: both ends of %s with ranks that stay; their members of %s.",
-				plural(int(k.Messages), "message", "messages"), plural(int(k.Partial), "collective", "collectives")), io.Width, 0))
+			fmt.Fprintln(w, text.Wrap(fmt.Sprintf("Gone with the ranks: both ends of %s with ranks that stay; their members of %s.",
+				words.Plural(int(k.Messages), "message", "messages"), words.Plural(int(k.Partial), "collective", "collectives")), io.Width, 0))
 		}
 	}
 	if doc.Text != "" {
 		fmt.Fprintf(w, "\nWhat the rules say\n")
 		for _, line := range strings.Split(strings.TrimRight(doc.Text, "\n"), "\n") {
-			printLine(w, "  %s", line)
+			text.Line(w, "  %s", line)
 		}
 	}
 	opts.printPatterns(io, doc.Patterns, top)
@@ -166,28 +168,28 @@ func (doc *reduceDocument) print(io *streams, opts *reduceOptions) {
 
 // print shows what measuring would have cost, beside what the paper has measured.
 func (m *bufferModel) print(io *streams) {
-	g := &grid{heading: "What the measurement would have cost", titles: []string{"<", "records", "data", "flushes", "run time"}}
-	g.note(fmt.Sprintf("A model: records of %s in buffers of %s, %s for each flush of a full one, %s for each record; the disk takes %s a second from all. "+
+	g := &text.Grid{Heading: "What the measurement would have cost", Titles: []string{"<", "records", "data", "flushes", "run time"}}
+	g.Note(fmt.Sprintf("A model: records of %s in buffers of %s, %s for each flush of a full one, %s for each record; the disk takes %s a second from all. "+
 		"Flushes are those of the rank with the most, run time is by how much the run is longer at least.",
-		formatBytes(uint64(m.Record)), formatBytes(uint64(m.Bytes)), nanoseconds(m.Flush*1e9), nanoseconds(m.Event*1e9), formatBytes(uint64(m.Disk))))
+		words.Bytes(uint64(m.Record)), words.Bytes(uint64(m.Bytes)), words.Nanoseconds(m.Flush*1e9), words.Nanoseconds(m.Event*1e9), words.Bytes(uint64(m.Disk))))
 	for _, e := range []struct {
 		name string
 		reduce.Effect
 	}{{"full", m.Before}, {"reduced", m.After}} {
-		g.add(e.name, formatCount(e.Records), formatBytes(e.Bytes), formatCount(e.Flushes), "+"+orDash(e.Share))
+		g.Add(e.name, words.Count(e.Records), words.Bytes(e.Bytes), words.Count(e.Flushes), "+"+words.ShareOrDash(e.Share))
 	}
-	g.note("Measured on Blue Gene/L (Chung et al., 2006): +100 % at 1,024 processes with everything traced; +10 % at any number with the rule of " +
+	g.Note("Measured on Blue Gene/L (Chung et al., 2006): +100 % at 1,024 processes with everything traced; +10 % at any number with the rule of " +
 		"repeating patterns on SOR, 40 times fewer data on SAGE; 1,000 times fewer data with about 100 ranks kept.")
-	g.print(io.Out, io.Width)
+	g.Print(io.Out, io.Width)
 }
 
 func (b *targetBlock) print(io *streams) {
-	g := &grid{heading: fmt.Sprintf("Tried for at most %s", plural(int(b.Records), "record", "records")), titles: []string{"<kind", "<mildest that fits", "records", "error"}}
-	g.note("The error is that of the certificate. Kinds that are never that small have none.")
+	g := &text.Grid{Heading: fmt.Sprintf("Tried for at most %s", words.Plural(int(b.Records), "record", "records")), Titles: []string{"<kind", "<mildest that fits", "records", "error"}}
+	g.Note("The error is that of the certificate. Kinds that are never that small have none.")
 	for _, x := range b.Tries {
-		g.add(x.Family, strings.Join(x.Rules, "; "), formatCount(x.Records), orDash(x.Error))
+		g.Add(x.Family, strings.Join(x.Rules, "; "), words.Count(x.Records), words.ShareOrDash(x.Error))
 	}
-	g.print(io.Out, io.Width)
+	g.Print(io.Out, io.Width)
 }
 
 func (doc *reduceDocument) printCertificate(io *streams, top int) {
@@ -211,10 +213,10 @@ func printCertificate(io *streams, heading, which string, figures []reduce.Figur
 			within++
 		}
 	}
-	g := &grid{heading: heading, titles: []string{"<figure", "full", which, "difference"}}
-	g.note(fmt.Sprintf("Of %s %s the same and %s within 1 %%. Error: %s, the mean of the differences, each at most 100 %%, "+
+	g := &text.Grid{Heading: heading, Titles: []string{"<figure", "full", which, "difference"}}
+	g.Note(fmt.Sprintf("Of %s %s the same and %s within 1 %%. Error: %s, the mean of the differences, each at most 100 %%, "+
 		"without figures that are 0 in both.",
-		plural(len(figures), "figure", "figures"), are(same), are(within), orDash(mean)))
+		words.Plural(len(figures), "figure", "figures"), are(same), are(within), words.ShareOrDash(mean)))
 	var shown []reduce.Figure
 	for _, f := range figures {
 		if f.Weight() > 0 && len(shown) < top {
@@ -225,18 +227,18 @@ func printCertificate(io *streams, heading, which string, figures []reduce.Figur
 		shown = figures[:min(1, len(figures))]
 	}
 	for _, f := range shown {
-		g.add(f.Metric, figureText(f.Metric, f.Full), figureText(f.Metric, f.Reduced), differenceText(f))
+		g.Add(f.Metric, figureText(f.Metric, f.Full), figureText(f.Metric, f.Reduced), differenceText(f))
 	}
-	g.print(io.Out, io.Width)
-	g = &grid{heading: "Headlines", titles: []string{"<figure", "full", which, "difference"}}
+	g.Print(io.Out, io.Width)
+	g = &text.Grid{Heading: "Headlines", Titles: []string{"<figure", "full", which, "difference"}}
 	for _, name := range headlines {
 		for _, f := range figures {
 			if f.Metric == name {
-				g.add(f.Metric, figureText(f.Metric, f.Full), figureText(f.Metric, f.Reduced), differenceText(f))
+				g.Add(f.Metric, figureText(f.Metric, f.Full), figureText(f.Metric, f.Reduced), differenceText(f))
 			}
 		}
 	}
-	g.print(io.Out, io.Width)
+	g.Print(io.Out, io.Width)
 }
 
 // headlines are the figures that are shown however good they are.
@@ -250,5 +252,5 @@ func are(n int) string {
 	if n == 1 {
 		return "1 is"
 	}
-	return formatCount(n) + " are"
+	return words.Count(n) + " are"
 }

@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"tracekit/document"
+	"tracekit/document/words"
 	"tracekit/page"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -83,7 +85,7 @@ func (o *reportOptions) validate() error {
 		return err
 	}
 	if o.bytes < page.LeastSize {
-		return usagef("--size %s: a page takes at least %s", o.size, formatBytes(page.LeastSize))
+		return usagef("--size %s: a page takes at least %s", o.size, words.Bytes(page.LeastSize))
 	}
 	o.top, o.perLine = pageRows, true
 	if err := cmp.Or(o.analyzeOptions.validate(), o.pageFlags.validate()); err != nil {
@@ -130,7 +132,7 @@ func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
 	doc := &reportDocument{Schema: reportSchema, Out: opts.output, Bytes: int64(len(html))}
 	doc.Findings, doc.Rebuilt = foundIn(runs)
 	return opts.finish(io, doc, func() {
-		printLine(io.Out, "%s: %s", doc.Out, formatBytes(uint64(doc.Bytes)))
+		text.Line(io.Out, "%s: %s", doc.Out, words.Bytes(uint64(doc.Bytes)))
 		printFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}, doc.Findings)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/document"
+	"tracekit/document/words"
 	"tracekit/page"
 	"tracekit/readers"
 	"tracekit/stats"
@@ -122,7 +123,7 @@ func foundIn(runs []*shownRun) (findings []document.Finding, rebuilt *document.R
 	for _, r := range runs {
 		for _, f := range r.a.Findings {
 			if len(runs) > 1 {
-				f.Text = traceName(r.a.Trace.Path) + ": " + f.Text
+				f.Text = words.TraceName(r.a.Trace.Path) + ": " + f.Text
 			}
 			findings = append(findings, f)
 		}

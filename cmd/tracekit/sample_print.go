@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"tracekit/document"
+	"tracekit/document/words"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/stats/sampling"
 	"tracekit/trace"
@@ -33,13 +35,13 @@ func printSample(io *streams, opts *sampleOptions, d *sampling.Document, t *trac
 	}
 	if opts.output != "" {
 		fmt.Fprintln(io.Out)
-		printLine(io.Out, "Pictures and tables: %s", opts.output)
+		text.Line(io.Out, "Pictures and tables: %s", opts.output)
 	}
 	if written != nil {
 		fmt.Fprintln(io.Out)
-		printLine(io.Out, "Trace of the messages that %s has sampled: %s (%s), %s", written.configuration, opts.written.out, opts.written.format, plural(int(written.events), "event", "events"))
+		text.Line(io.Out, "Trace of the messages that %s has sampled: %s (%s), %s", written.configuration, opts.written.out, opts.written.format, words.Plural(int(written.events), "event", "events"))
 		for _, what := range sortedKeys(written.lost) {
-			printLine(io.Out, "  %s %s: the format cannot express that", formatCount(written.lost[what]), what)
+			text.Line(io.Out, "  %s %s: the format cannot express that", words.Count(written.lost[what]), what)
 		}
 	}
 	fmt.Fprintln(io.Out, "\n'tracekit help terms' explains the words of this report.")
@@ -51,22 +53,22 @@ func printPopulation(r *report, d *sampling.Document) {
 		r.line("There is nothing to sample: no point-to-point message takes part.")
 		return
 	}
-	r.line("Population: %s with %s, in %s, sent by %s", plural(int(p.Messages), "message", "messages"), formatBytes(p.Bytes),
-		plural(p.Categories, "category", "categories"), plural(len(d.Sampled.Ranks), "rank", "ranks"))
+	r.line("Population: %s with %s, in %s, sent by %s", words.Plural(int(p.Messages), "message", "messages"), words.Bytes(p.Bytes),
+		words.Plural(p.Categories, "category", "categories"), words.Plural(len(d.Sampled.Ranks), "rank", "ranks"))
 	if x := d.Restriction; x != nil {
-		r.line("Restricted: %s take no part", plural(int(x.Skipped), "send", "sends"))
+		r.line("Restricted: %s take no part", words.Plural(int(x.Skipped), "send", "sends"))
 	}
 	if p.Unmatched > 0 {
-		r.line("%s: nothing can be learned of them, sampled or not", plural(int(p.Unmatched), "send that nobody receives", "sends that nobody receives"))
+		r.line("%s: nothing can be learned of them, sampled or not", words.Plural(int(p.Unmatched), "send that nobody receives", "sends that nobody receives"))
 	}
 	if p.Pooled > 0 {
-		r.line("%s in pooled categories: a rank has too many to tell all apart", plural(int(p.Pooled), "message", "messages"))
+		r.line("%s in pooled categories: a rank has too many to tell all apart", words.Plural(int(p.Pooled), "message", "messages"))
 	}
 }
 
 func printConfigurations(r *report, results []*sampling.Result) {
 	g := r.grid("Configurations", "<configuration", "sampled", "share", "categories", "messages", "after pause", "of all", "latency", "bytes", "p", "<like random")
-	g.note("Categories: the share that was seen; messages: those of seen categories. After a pause: share of the sampled messages, and of all. Latency, bytes: how far the sampled means are off. p: of the χ² test whether the sample could be a random one.")
+	g.Note("Categories: the share that was seen; messages: those of seen categories. After a pause: share of the sampled messages, and of all. Latency, bytes: how far the sampled means are off. p: of the χ² test whether the sample could be a random one.")
 	for _, x := range results {
 		b := &x.Bias
 		verdict := "too few to tell"
@@ -80,8 +82,8 @@ func printConfigurations(r *report, results []*sampling.Result) {
 		case x.Sampled.Messages == 0:
 			verdict = "none sampled"
 		}
-		g.add(x.Configuration, formatCount(x.Sampled.Messages), orDash(x.Sampled.Share), orDash(x.Coverage.Categories), orDash(x.Coverage.Messages),
-			orDash(b.AfterPause.Sampled), orDash(b.AfterPause.Population), off(b.MeanError), off(b.MeanBytesError), probability(b.PValue), verdict)
+		g.Add(x.Configuration, words.Count(x.Sampled.Messages), words.ShareOrDash(x.Sampled.Share), words.ShareOrDash(x.Coverage.Categories), words.ShareOrDash(x.Coverage.Messages),
+			words.ShareOrDash(b.AfterPause.Sampled), words.ShareOrDash(b.AfterPause.Population), off(b.MeanError), off(b.MeanBytesError), probability(b.PValue), verdict)
 	}
 	r.show(g)
 }
@@ -91,7 +93,7 @@ func probability(p *float64) string {
 	if p != nil && *p < 1e-6 {
 		return "<1e-6"
 	}
-	return decimal(p)
+	return words.Decimal(p)
 }
 
 // off returns a relative error in per cent, with its sign.
@@ -104,15 +106,15 @@ func off(x *float64) string {
 
 func printSampleEstimates(r *report, results []*sampling.Result) {
 	g := r.grid("What the sample says of all messages", "<configuration", "<of", "estimate", "95 % from", "to", "truth", "error", "<how")
-	g.note("No interval: none is known to hold. Counted: a counter knows how many messages were sent; naive: taken the same way, without a reason.")
+	g.Note("No interval: none is known to hold. Counted: a counter knows how many messages were sent; naive: taken the same way, without a reason.")
 	for _, x := range results {
 		e := &x.Estimates
-		number := func(v float64) string { return formatCount(int64(v + 0.5)) }
+		number := func(v float64) string { return words.Count(int64(v + 0.5)) }
 		for i, row := range []struct {
 			of     string
 			e      *sampling.Estimate
 			format func(float64) string
-		}{{"messages", &e.Messages, number}, {"bytes", &e.Bytes, func(v float64) string { return formatBytes(uint64(max(v, 0))) }}, {"latency", &e.Latency, nanoseconds}} {
+		}{{"messages", &e.Messages, number}, {"bytes", &e.Bytes, func(v float64) string { return words.Bytes(uint64(max(v, 0))) }}, {"latency", &e.Latency, words.Nanoseconds}} {
 			cells := []string{"", row.of}
 			if i == 0 {
 				cells[0] = x.Configuration
@@ -128,7 +130,7 @@ func printSampleEstimates(r *report, results []*sampling.Result) {
 			if i == 0 {
 				how = map[sampling.Method]string{sampling.HorvitzThompson: "Horvitz–Thompson", sampling.Counted: "counted", sampling.Naive: "naive"}[e.Method]
 			}
-			g.add(append(cells, row.format(float64(row.e.True)), off(row.e.Error), how)...)
+			g.Add(append(cells, row.format(float64(row.e.True)), off(row.e.Error), how)...)
 		}
 	}
 	r.show(g)
@@ -143,11 +145,11 @@ func printSampledRanks(r *report, results []*sampling.Result) {
 	ranks := results[0].Sampled.Ranks
 	g := r.grid("Messages sampled by sender"+r.of(len(ranks), "ranks"), titles...)
 	for i := range ranks[:min(len(ranks), r.top)] {
-		cells := []string{formatRank(ranks[i].Rank), formatCount(ranks[i].Population)}
+		cells := []string{words.Rank(ranks[i].Rank), words.Count(ranks[i].Population)}
 		for _, x := range results {
-			cells = append(cells, formatCount(x.Sampled.Ranks[i].Sampled))
+			cells = append(cells, words.Count(x.Sampled.Ranks[i].Sampled))
 		}
-		g.add(cells...)
+		g.Add(cells...)
 	}
 	r.show(g)
 }
@@ -178,10 +180,10 @@ func printCategories(r *report, x *sampling.Result) {
 	if x.Settings.Analysis == sampling.Freq.String() {
 		latencies = "how many have a latency in the decade that begins where the column says"
 	}
-	g.note("Identifiers: their first 8 digits. Share of all messages and of the sample; of the sampled ones how far their mean latency is off, and " + latencies +
-		". Never seen: " + plural(len(x.Bias.NeverSeen), "category", "categories") + ".")
+	g.Note("Identifiers: their first 8 digits. Share of all messages and of the sample; of the sampled ones how far their mean latency is off, and " + latencies +
+		". Never seen: " + words.Plural(len(x.Bias.NeverSeen), "category", "categories") + ".")
 	for _, c := range shown {
-		cells := []string{c.ID[:8], formatRank(c.From) + "→" + formatRank(c.To), formatBytes(c.Bytes), siteName(c.Send), receiveName(&c), formatShare(c.Share), orDash(c.SampledShare), off(c.MeanError)}
+		cells := []string{c.ID[:8], words.Rank(c.From) + "→" + words.Rank(c.To), words.Bytes(c.Bytes), siteName(c.Send), receiveName(&c), words.Share(c.Share), words.ShareOrDash(c.SampledShare), off(c.MeanError)}
 		if x.Settings.Analysis == sampling.Freq.String() {
 			for _, class := range classes {
 				n := uint64(0)
@@ -190,14 +192,14 @@ func printCategories(r *report, x *sampling.Result) {
 						n = f.Count
 					}
 				}
-				cells = append(cells, formatCount(n))
+				cells = append(cells, words.Count(n))
 			}
 		} else if s := c.Stat; s != nil {
-			cells = append(cells, formatTime(s.TotalNs/int64(s.Count)), formatTime(s.MinNs), formatTime(s.MaxNs))
+			cells = append(cells, words.Time(s.TotalNs/int64(s.Count)), words.Time(s.MinNs), words.Time(s.MaxNs))
 		} else {
 			cells = append(cells, "-", "-", "-")
 		}
-		g.add(cells...)
+		g.Add(cells...)
 	}
 	r.show(g)
 }
@@ -239,7 +241,7 @@ func siteName(s *sampling.SiteRow) string {
 		return "(pooled)"
 	}
 	name := string(s.Operation)
-	if at := place(s.SourceLine); s.Region != "" || s.File != "" {
+	if at := words.Place(s.SourceLine); s.Region != "" || s.File != "" {
 		name += " in " + at
 	}
 	return name
@@ -247,12 +249,12 @@ func siteName(s *sampling.SiteRow) string {
 
 func printAnalyses(r *report, results []*sampling.Result) {
 	g := r.grid("What the sample alone says of wait states and overhead", "<configuration", "<of", "<where", "estimate", "95 % from", "to", "all messages", "in truth")
-	g.note("Sums over ranks. All messages: each by itself, while in truth a call waits for the longest of its waits only. Overhead: of calls that send or complete a receive, held to the thresholds of the whole trace.")
+	g.Note("Sums over ranks. All messages: each by itself, while in truth a call waits for the longest of its waits only. Overhead: of calls that send or complete a receive, held to the thresholds of the whole trace.")
 	orNone := func(v *float64) string {
 		if v == nil {
 			return "-"
 		}
-		return nanoseconds(*v)
+		return words.Nanoseconds(*v)
 	}
 	for _, x := range results {
 		a := x.Analyses
@@ -261,11 +263,11 @@ func printAnalyses(r *report, results []*sampling.Result) {
 		}
 		name := x.Configuration
 		for i, row := range []sampling.AnalysisRow{a.LateSender, a.LateReceiver} {
-			g.add(name, []string{"late sender", "late receiver"}[i], "", orNone(row.Estimate), orNone(row.Low), orNone(row.High), formatTime(row.Messages), formatTime(row.True))
+			g.Add(name, []string{"late sender", "late receiver"}[i], "", orNone(row.Estimate), orNone(row.Low), orNone(row.High), words.Time(row.Messages), words.Time(row.True))
 			name = ""
 		}
 		for _, row := range a.Overhead[:min(len(a.Overhead), r.top)] {
-			g.add("", "overhead", siteName(&row.SiteRow), orNone(row.Estimate), "-", "-", formatTime(row.Messages), formatTime(row.True))
+			g.Add("", "overhead", siteName(&row.SiteRow), orNone(row.Estimate), "-", "-", words.Time(row.Messages), words.Time(row.True))
 		}
 	}
 	r.show(g)
@@ -275,23 +277,23 @@ func printAnalyses(r *report, results []*sampling.Result) {
 func printCosts(r *report, d *sampling.Document) {
 	us := func(v float64) string { return fmt.Sprintf("%.1f µs", v) }
 	g := r.grid("What sampling would have cost", "<configuration", "small message", "with sampling", "run time", "in the paper")
-	g.note(fmt.Sprintf("Model: %s for each message up to %s, %s more if it is sampled, %s with WRITE. Run time: with what the rank that pays the most pays.",
-		us(d.Costs.LayerUs), formatBytes(d.Costs.LimitBytes), us(d.Costs.SampleUs), us(d.Costs.WriteUs)))
+	g.Note(fmt.Sprintf("Model: %s for each message up to %s, %s more if it is sampled, %s with WRITE. Run time: with what the rank that pays the most pays.",
+		us(d.Costs.LayerUs), words.Bytes(d.Costs.LimitBytes), us(d.Costs.SampleUs), us(d.Costs.WriteUs)))
 	for _, x := range d.Results() {
 		m := &x.Model
 		slow, paper := "-", "-"
 		if m.Slowdown != nil {
-			slow = fmt.Sprintf("+%s", formatShare(*m.Slowdown-1))
+			slow = fmt.Sprintf("+%s", words.Share(*m.Slowdown-1))
 		}
 		if m.PaperUs != nil {
 			paper = us(*m.PaperUs)
 		}
-		g.add(x.Configuration, us(m.BaselineUs), us(m.WithSamplingUs), slow, paper)
+		g.Add(x.Configuration, us(m.BaselineUs), us(m.WithSamplingUs), slow, paper)
 	}
 	r.show(g)
 	g = r.grid("The paper's ping-pong of 4 bytes, and this model of it", "<configuration", "measured", "model")
 	for _, row := range d.Paper {
-		g.add(row.Configuration, us(row.MeasuredUs), us(row.ModelUs))
+		g.Add(row.Configuration, us(row.MeasuredUs), us(row.ModelUs))
 	}
 	r.show(g)
 }
@@ -301,7 +303,7 @@ func printPlan(r *report, p *sampling.Plan) {
 		return
 	}
 	g := r.grid("Plan: "+p.Goal, "<configuration", "cost", "share", "messages", "bytes", "latency", "<")
-	g.note(fmt.Sprintf("The cheapest first. Cost: of a small message in the mean. Errors that 19 of %d seeds stay within; -: some seeds sample nothing.", p.Seeds))
+	g.Note(fmt.Sprintf("The cheapest first. Cost: of a small message in the mean. Errors that 19 of %d seeds stay within; -: some seeds sample nothing.", p.Seeds))
 	rows := p.Rows
 	if at := slices.IndexFunc(rows, func(x sampling.PlanRow) bool { return x.Reaches }); at >= 0 {
 		rows = rows[max(0, at-r.top/2):] // around the chosen one
@@ -314,7 +316,7 @@ func printPlan(r *report, p *sampling.Plan) {
 		case row.Reaches:
 			mark = "reaches it"
 		}
-		g.add(row.Configuration, fmt.Sprintf("%.2f µs", row.CostUs), orDash(&row.Share), orDash(row.Messages), orDash(row.Bytes), orDash(row.Latency), mark)
+		g.Add(row.Configuration, fmt.Sprintf("%.2f µs", row.CostUs), words.ShareOrDash(&row.Share), words.ShareOrDash(row.Messages), words.ShareOrDash(row.Bytes), words.ShareOrDash(row.Latency), mark)
 	}
 	r.show(g)
 	if p.Chosen == "" {

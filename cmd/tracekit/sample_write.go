@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/readers/arrowdir"
 	"tracekit/stats/sampling"
@@ -15,7 +16,7 @@ func writeSampleDir(ctx context.Context, opts *sampleOptions, t *trace.Trace, d 
 	defer func() { err = dir.close(ctx, opts.jobs, err) }()
 	dir.rebuilt = d.Trace.Rebuilt != nil
 	dir.json("sample.json", d)
-	title := traceName(d.Trace.Path)
+	title := words.TraceName(d.Trace.Path)
 	results := d.Results()
 	type drawing struct {
 		name string

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tracekit/document"
+	"tracekit/document/words"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/stats/scaling"
 )
@@ -136,14 +138,16 @@ func analyzeRun(ctx context.Context, io *streams, flags *mergeFlags, path string
 // runSizeName names a size in the head of a column.
 func runSizeName(s *scaling.Size) string {
 	if s.Threads > s.Processes {
-		return fmt.Sprintf("%s (%s threads)", formatCount(s.Processes), formatCount(s.Threads))
+		return fmt.Sprintf("%s (%s threads)", words.Count(s.Processes), words.Count(s.Threads))
 	}
-	return formatCount(s.Processes)
+	return words.Count(s.Processes)
 }
 
 func (doc *scalingDocument) print(io *streams, top int) {
 	w := io.Out
-	line := func(format string, args ...any) { fmt.Fprintln(w, wrap(fmt.Sprintf(format, args...), io.Width, 2)) }
+	line := func(format string, args ...any) {
+		fmt.Fprintln(w, text.Wrap(fmt.Sprintf(format, args...), io.Width, 2))
+	}
 	switch {
 	case len(doc.Sizes) > 1 && doc.Comparable.Alike:
 		found := ""
@@ -154,9 +158,9 @@ func (doc *scalingDocument) print(io *streams, top int) {
 		if doc.Mode == scaling.Weak {
 			same = "the same work for each process"
 		}
-		line("%s of %s: %s scaling, %s%s", plural(len(doc.Runs), "run", "runs"), plural(len(doc.Sizes), "size", "sizes"), doc.Mode, same, found)
+		line("%s of %s: %s scaling, %s%s", words.Plural(len(doc.Runs), "run", "runs"), words.Plural(len(doc.Sizes), "size", "sizes"), doc.Mode, same, found)
 	default:
-		line("%s", plural(len(doc.Runs), "run", "runs"))
+		line("%s", words.Plural(len(doc.Runs), "run", "runs"))
 	}
 	for _, reason := range doc.Comparable.Reasons {
 		line("! %s; nothing is said about how they scale", reason)
@@ -169,7 +173,7 @@ func (doc *scalingDocument) print(io *streams, top int) {
 	var findings []document.Finding
 	for _, f := range doc.Findings {
 		if f.Severity != "info" {
-			f.Text = traceName(f.Path) + ": " + f.Text
+			f.Text = words.TraceName(f.Path) + ": " + f.Text
 			findings = append(findings, f.Finding)
 		}
 	}
@@ -178,12 +182,12 @@ func (doc *scalingDocument) print(io *streams, top int) {
 
 // printFactors prints the table of modelfactors.
 func (doc *scalingDocument) printFactors(io *streams) {
-	g := &grid{heading: "Efficiencies and scalabilities by processes", titles: []string{"<"}}
+	g := &text.Grid{Heading: "Efficiencies and scalabilities by processes", Titles: []string{"<"}}
 	if len(doc.Sizes) > 1 && doc.Comparable.Alike {
-		g.note("Scalabilities and speedup refer to the smallest size. In per cent.")
+		g.Note("Scalabilities and speedup refer to the smallest size. In per cent.")
 	}
 	for i := range doc.Sizes {
-		g.titles = append(g.titles, runSizeName(&doc.Sizes[i]))
+		g.Titles = append(g.Titles, runSizeName(&doc.Sizes[i]))
 	}
 	row := func(name string, text func(*scaling.Size) string) {
 		cells, some := []string{name}, false
@@ -193,7 +197,7 @@ func (doc *scalingDocument) printFactors(io *streams) {
 			cells = append(cells, cell)
 		}
 		if some {
-			g.add(cells...)
+			g.Add(cells...)
 		}
 	}
 	share := func(name string, of func(*scaling.Factors) *float64) {
@@ -214,15 +218,15 @@ func (doc *scalingDocument) printFactors(io *streams) {
 	row("speedup", func(s *scaling.Size) string { return fixed(s.Speedup, 1, 3) })
 	row("average IPC", func(s *scaling.Size) string { return fixed(s.IPC, 1, 3) })
 	row("average frequency, GHz", func(s *scaling.Size) string { return fixed(s.FrequencyGHz, 1, 3) })
-	row("run time", func(s *scaling.Size) string { return formatTime(s.RuntimeNs) })
+	row("run time", func(s *scaling.Size) string { return words.Time(s.RuntimeNs) })
 	row("  runs", func(s *scaling.Size) string {
 		if len(doc.Runs) == len(doc.Sizes) {
 			return "-"
 		}
-		return formatCount(s.Runs)
+		return words.Count(s.Runs)
 	})
 	row("  standard deviation", func(s *scaling.Size) string { return fixed(s.RuntimeSpread, 100, 2) })
-	g.print(io.Out, io.Width)
+	g.Print(io.Out, io.Width)
 }
 
 // fixed writes a number with a factor and so many decimals, "-" if it is not known.
@@ -239,41 +243,41 @@ func (doc *scalingDocument) printModels(io *streams, top int) {
 		return
 	}
 	if m := doc.Runtime; m != nil {
-		text := fmt.Sprintf("Run time: %s; with %s processes %s", modelFormula(m), formatCount(doc.At), nanoseconds(m.Predicted))
+		said := fmt.Sprintf("Run time: %s; with %s processes %s", modelFormula(m), words.Count(doc.At), words.Nanoseconds(m.Predicted))
 		if m.Low != nil {
-			text += fmt.Sprintf(", 95 of 100 times within %s to %s", nanoseconds(*m.Low), nanoseconds(*m.High))
+			said += fmt.Sprintf(", 95 of 100 times within %s to %s", words.Nanoseconds(*m.Low), words.Nanoseconds(*m.High))
 		}
 		fmt.Fprintln(io.Out)
-		fmt.Fprintln(io.Out, wrap(text+".", io.Width, 2))
+		fmt.Fprintln(io.Out, text.Wrap(said+".", io.Width, 2))
 	}
 	last := len(doc.Sizes) - 1
-	g := &grid{heading: fmt.Sprintf("Where the time goes with %s processes: time of a process in the mean, without what is called", formatCount(doc.At)),
-		titles: []string{"<place", "with " + runSizeName(&doc.Sizes[last]), "with " + formatCount(doc.At), "share", "at least", "at most", "error", "model"}}
-	g.note("Error: of leave-one-out cross-validation, 0 to 200 %. At least, at most: in 95 of 100 measurements, if the form is right.")
+	g := &text.Grid{Heading: fmt.Sprintf("Where the time goes with %s processes: time of a process in the mean, without what is called", words.Count(doc.At)),
+		Titles: []string{"<place", "with " + runSizeName(&doc.Sizes[last]), "with " + words.Count(doc.At), "share", "at least", "at most", "error", "model"}}
+	g.Note("Error: of leave-one-out cross-validation, 0 to 200 %. At least, at most: in 95 of 100 measurements, if the form is right.")
 	for i := range doc.Models[:min(top, len(doc.Models))] {
 		m := &doc.Models[i]
 		low, high := "-", "-"
 		if m.Low != nil {
-			low, high = nanoseconds(*m.Low), nanoseconds(*m.High)
+			low, high = words.Nanoseconds(*m.Low), words.Nanoseconds(*m.High)
 		}
-		g.add(pathName(&m.PlaceRow), nanoseconds(m.Values[last]), nanoseconds(m.Predicted), orDash(m.Share), low, high, formatShare(m.SMAPE), modelFormula(m))
+		g.Add(pathName(&m.PlaceRow), words.Nanoseconds(m.Values[last]), words.Nanoseconds(m.Predicted), words.ShareOrDash(m.Share), low, high, words.Share(m.SMAPE), modelFormula(m))
 	}
-	g.print(io.Out, io.Width)
+	g.Print(io.Out, io.Width)
 	if len(doc.Unmodelled) == 0 {
 		return
 	}
-	g = &grid{heading: "Places without a model: they have time in fewer than three sizes", titles: []string{"<place"}}
+	g = &text.Grid{Heading: "Places without a model: they have time in fewer than three sizes", Titles: []string{"<place"}}
 	for i := range doc.Sizes {
-		g.titles = append(g.titles, "with "+runSizeName(&doc.Sizes[i]))
+		g.Titles = append(g.Titles, "with "+runSizeName(&doc.Sizes[i]))
 	}
 	for i := range doc.Unmodelled[:min(top, len(doc.Unmodelled))] {
 		cells := []string{pathName(&doc.Unmodelled[i])}
 		for _, v := range doc.Unmodelled[i].Values {
-			cells = append(cells, nanoseconds(v))
+			cells = append(cells, words.Nanoseconds(v))
 		}
-		g.add(cells...)
+		g.Add(cells...)
 	}
-	g.print(io.Out, io.Width)
+	g.Print(io.Out, io.Width)
 }
 
 // modelFormula writes a model with the unit that fits its largest part.

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"tracekit/document/words"
 	"tracekit/plots"
+	"tracekit/report/text"
 	"tracekit/stats/scaling"
 )
 
@@ -95,7 +97,7 @@ const placesDrawn = 8
 // modelCurves draws the models of the places that take most at the wanted size, each with what
 // was measured and the interval of predictions.
 func modelCurves(doc *scalingDocument) plots.CurvesData {
-	d := plots.CurvesData{Title: fmt.Sprintf("Time of a process in the mean by place, up to %s processes", formatCount(doc.At)),
+	d := plots.CurvesData{Title: fmt.Sprintf("Time of a process in the mean by place, up to %s processes", words.Count(doc.At)),
 		X: processesAxis(), Y: plots.Axis{Label: "time of a process", Unit: plots.Nanoseconds, Log: true}, Height: 640}
 	for i := range doc.Models[:min(placesDrawn, len(doc.Models))] {
 		d.Series = append(d.Series, modelCurve(doc, &doc.Models[i]))
@@ -107,7 +109,7 @@ func modelCurves(doc *scalingDocument) plots.CurvesData {
 const curvePoints = 100
 
 func modelCurve(doc *scalingDocument, m *scaling.PlaceModel) plots.Series {
-	s := plots.Series{Name: shorten(pathName(&m.PlaceRow), 40)}
+	s := plots.Series{Name: text.Shorten(pathName(&m.PlaceRow), 40)}
 	for i := range doc.Sizes {
 		s.DotX, s.DotY = append(s.DotX, processesOf(&doc.Sizes[i])), append(s.DotY, m.Values[i])
 	}

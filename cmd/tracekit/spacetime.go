@@ -7,8 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"tracekit/document"
+	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/reconstruct/diagram"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/trace"
 )
@@ -153,9 +155,9 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 	}
 	return opts.finish(io, doc, func() {
 		for i, r := range doc.Rebuilt {
-			printRebuilt(io, traceName(sides[i].Source.Info().Path)+" was ", r)
+			printRebuilt(io, words.TraceName(sides[i].Source.Info().Path)+" was ", r)
 		}
-		printLine(io.Out, "%s: %d × %d pixels", doc.Out, doc.Width, doc.Height)
+		text.Line(io.Out, "%s: %d × %d pixels", doc.Out, doc.Width, doc.Height)
 		printFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}, doc.Findings)
 }

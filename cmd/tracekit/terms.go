@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/report/text"
 	"tracekit/stats"
 )
 
@@ -109,7 +110,7 @@ func newTerms() *cobra.Command {
 		var b strings.Builder
 		b.WriteString("The words of the reports. docs/DEFINITIONS.md has the exact definitions.\n")
 		for _, t := range terms() {
-			fmt.Fprintf(&b, "\n%s\n    %s\n", t.word, wrap("    "+t.meaning, 80, 4)[4:])
+			fmt.Fprintf(&b, "\n%s\n    %s\n", t.word, text.Wrap("    "+t.meaning, 80, 4)[4:])
 		}
 		c.Long = b.String()
 		c.Root().HelpFunc()(c, args)

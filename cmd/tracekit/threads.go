@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"tracekit/document"
+	"tracekit/document/words"
 	"tracekit/readers/arrowdir"
 	"tracekit/stats"
 )
@@ -16,24 +17,24 @@ func (r *report) threads() {
 		return
 	}
 	e := t.Efficiency
-	g := r.grid(fmt.Sprintf("Efficiency of %s in %s", plural(t.Threads, "thread", "threads"), plural(t.Processes, "process", "processes")), "<", r.whole())
-	g.note("Wall time, but where sums are named. Useful is time in the program: not in MPI, not waiting at barriers, for locks and tasks, not forking and joining, not without work. " +
+	g := r.grid(fmt.Sprintf("Efficiency of %s in %s", words.Plural(t.Threads, "thread", "threads"), words.Plural(t.Processes, "process", "processes")), "<", r.whole())
+	g.Note("Wall time, but where sums are named. Useful is time in the program: not in MPI, not waiting at barriers, for locks and tasks, not forking and joining, not without work. " +
 		"Regions and serial parts: 100 % less what is lost there.")
-	g.add("parallel efficiency, all threads", orDash(e.Parallel))
+	g.Add("parallel efficiency, all threads", words.ShareOrDash(e.Parallel))
 	if r.a.Efficiency != nil {
-		g.add("  processes", orDash(e.Process))
-		g.add("  threads", orDash(e.Thread))
+		g.Add("  processes", words.ShareOrDash(e.Process))
+		g.Add("  threads", words.ShareOrDash(e.Thread))
 	}
 	if t.ParallelRegions > 0 {
-		g.add("    parallel regions", orDash(e.Region))
-		g.add("    serial parts", orDash(e.Serial))
+		g.Add("    parallel regions", words.ShareOrDash(e.Region))
+		g.Add("    serial parts", words.ShareOrDash(e.Serial))
 	}
-	g.add("balance of the threads of a process", orDash(e.LoadBalance))
-	g.add("run time", formatTime(r.runtime()))
-	g.add("useful time, sum of threads", formatTime(t.UsefulNs))
+	g.Add("balance of the threads of a process", words.ShareOrDash(e.LoadBalance))
+	g.Add("run time", words.Time(r.runtime()))
+	g.Add("useful time, sum of threads", words.Time(t.UsefulNs))
 	if t.ParallelRegions > 0 {
-		g.add("in parallel regions, sum of processes", formatTime(t.ParallelNs))
-		g.add("idle threads outside them, sum", formatTime(t.IdleNs))
+		g.Add("in parallel regions, sum of processes", words.Time(t.ParallelNs))
+		g.Add("idle threads outside them, sum", words.Time(t.IdleNs))
 	}
 	r.show(g)
 	r.threadRows(t)
@@ -50,10 +51,10 @@ func (r *report) runtime() int64 {
 // threadRows prints the time of each thread by what it does.
 func (r *report) threadRows(t *document.Threads) {
 	g := r.grid("Threads"+r.of(len(t.Rows), "threads"), "rank", "thread", "<name", "useful", "share", "MPI", "barriers", "waiting", "fork, join", "no work", "measurement")
-	g.note("Wall time; a row sums to the run time. Thread 0 speaks for its rank. No work: before a thread begins, after it ends, and outside its work.")
+	g.Note("Wall time; a row sums to the run time. Thread 0 speaks for its rank. No work: before a thread begins, after it ends, and outside its work.")
 	for _, row := range t.Rows[:min(r.top, len(t.Rows))] {
-		g.add(strconv.Itoa(int(row.Rank)), strconv.Itoa(row.Thread), string(row.Name), formatTime(row.UsefulNs), share(row.UsefulNs, r.runtime()), formatTime(row.CommunicationNs),
-			formatTime(row.BarrierNs), formatTime(row.WaitingNs), formatTime(row.SchedulingNs), formatTime(row.IdleNs), formatTime(row.MeasurementNs))
+		g.Add(strconv.Itoa(int(row.Rank)), strconv.Itoa(row.Thread), string(row.Name), words.Time(row.UsefulNs), words.PartOf(row.UsefulNs, r.runtime()), words.Time(row.CommunicationNs),
+			words.Time(row.BarrierNs), words.Time(row.WaitingNs), words.Time(row.SchedulingNs), words.Time(row.IdleNs), words.Time(row.MeasurementNs))
 	}
 	r.show(g)
 }

@@ -13,6 +13,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/page"
+	"tracekit/report/text"
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/trace"
@@ -164,7 +165,7 @@ func serveIndexes(ctx context.Context, io *streams, opts *viewOptions, indexes [
 		return errors.Join(err, server.Close())
 	}
 	if !opts.json {
-		printLine(io.Out, "%s", doc.URL)
+		text.Line(io.Out, "%s", doc.URL)
 	}
 	if os.Getenv("SSH_CONNECTION") != "" {
 		host, _ := os.Hostname()

@@ -14,7 +14,9 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/field"
+	"tracekit/document/words"
 	"tracekit/merge"
+	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
@@ -377,39 +379,39 @@ func slackOf(ctx context.Context, t *trace.Trace, m *whatif.Model, top int) (*sl
 func (doc *whatifDocument) print(io *streams, top int) {
 	w := io.Out
 	printRebuilt(io, "", doc.Trace.Rebuilt)
-	fmt.Fprintf(w, "%s: run time %s\n", doc.Trace.Path, formatTime(doc.Baseline))
-	for _, text := range doc.modelNotes() {
-		fmt.Fprintln(w, wrap(text, io.Width, 0))
+	fmt.Fprintf(w, "%s: run time %s\n", doc.Trace.Path, words.Time(doc.Baseline))
+	for _, said := range doc.modelNotes() {
+		fmt.Fprintln(w, text.Wrap(said, io.Width, 0))
 	}
 	if len(doc.Changes) > 0 {
-		fmt.Fprintf(w, "With %s: %s, %s\n", strings.Join(doc.Changes, ", "), formatTime(doc.Predicted), gained(doc.Gain, doc.Share))
+		fmt.Fprintf(w, "With %s: %s, %s\n", strings.Join(doc.Changes, ", "), words.Time(doc.Predicted), gained(doc.Gain, doc.Share))
 		if note := doc.undecidedNote(); note != "" {
-			fmt.Fprintln(w, wrap(note, io.Width, 0))
+			fmt.Fprintln(w, text.Wrap(note, io.Width, 0))
 		}
 		doc.printRanks(io, top)
 	}
 	if doc.Out != "" {
 		fmt.Fprintf(w, "\nThe run with these changes: %s\n", doc.Out)
 		for _, what := range sortedKeys(doc.Lost) {
-			fmt.Fprintf(w, "  not in it: %s %s\n", formatCount(doc.Lost[what]), what)
+			fmt.Fprintf(w, "  not in it: %s %s\n", words.Count(doc.Lost[what]), what)
 		}
 	}
 	if len(doc.Gains) > 0 {
 		shown := doc.Gains[:min(top, len(doc.Gains))]
-		g := &grid{heading: "Gains", titles: []string{"<place", "<change", "gain", "share"}}
+		g := &text.Grid{Heading: "Gains", Titles: []string{"<place", "<change", "gain", "share"}}
 		note := "Wall time by which the run would be shorter with each change alone. Balance: each rank gets the mean over ranks; scale: " +
 			"the time there is that many times as long. Gains do not add up"
 		if slices.ContainsFunc(shown, whatif.Gain.Together) {
 			note += "; the row of several places is of all these changes together"
 		}
-		g.note(note + ".")
+		g.Note(note + ".")
 		if n := alike(doc.Gains); n > 1 {
-			g.note(fmt.Sprintf("The first %d gain the same: then something else takes as long.", n))
+			g.Note(fmt.Sprintf("The first %d gain the same: then something else takes as long.", n))
 		}
 		for _, x := range shown {
-			g.add(x.Place, x.Change, signed(x.GainNs), orDash(x.Share))
+			g.Add(x.Place, x.Change, signed(x.GainNs), words.ShareOrDash(x.Share))
 		}
-		g.print(w, io.Width)
+		g.Print(w, io.Width)
 	}
 	if doc.Slack != nil {
 		doc.Slack.print(io, top, doc.missing)
@@ -432,11 +434,11 @@ func alike(gains []whatif.Gain) int {
 func (doc *whatifDocument) modelNotes() (notes []string) {
 	if n := doc.Model.Negative; n > 0 {
 		notes = append(notes, fmt.Sprintf("Model: %s before what they waited for, as clocks disagree: that stays as it is.",
-			plural(int(n), "call ends", "calls end")))
+			words.Plural(int(n), "call ends", "calls end")))
 	}
 	if n := doc.Model.LeftOut; n > 0 {
 		notes = append(notes, fmt.Sprintf("Model: %s left out, which come after the calls that receive them have ended.",
-			plural(int(n), "message is", "messages are")))
+			words.Plural(int(n), "message is", "messages are")))
 	}
 	if doc.Model.Devices {
 		notes = append(notes, "Model: accelerators are not replayed: calls that wait for them keep their time, and other changes may gain less.")
@@ -453,10 +455,10 @@ func (doc *whatifDocument) undecidedNote() string {
 	}
 	if u.Wait {
 		return fmt.Sprintf("Sends of %s and more are taken to wait for their receivers, as nothing else explains how long the calls take that complete them. If they do not: %s.",
-			formatBytes(u.Bytes), formatTime(u.Predicted))
+			words.Bytes(u.Bytes), words.Time(u.Predicted))
 	}
 	return fmt.Sprintf("The run does not show whether sends of %s and more wait for their receivers: none is completed so early or so late that it tells. If they do: %s.",
-		formatBytes(u.Bytes), formatTime(u.Predicted))
+		words.Bytes(u.Bytes), words.Time(u.Predicted))
 }
 
 func gained(gain int64, share *float64) string {
@@ -465,16 +467,16 @@ func gained(gain int64, share *float64) string {
 		return "as long as before"
 	case gain < 0:
 		loss := -*share
-		return fmt.Sprintf("%s (%s) longer", formatTime(-gain), orDash(&loss))
+		return fmt.Sprintf("%s (%s) longer", words.Time(-gain), words.ShareOrDash(&loss))
 	}
-	return fmt.Sprintf("%s (%s) shorter", formatTime(gain), orDash(share))
+	return fmt.Sprintf("%s (%s) shorter", words.Time(gain), words.ShareOrDash(share))
 }
 
 func signed(ns int64) string {
 	if ns < 0 {
-		return "-" + formatTime(-ns)
+		return "-" + words.Time(-ns)
 	}
-	return formatTime(ns)
+	return words.Time(ns)
 }
 
 // printRanks prints when the ranks end whose end moves most.
@@ -491,17 +493,17 @@ func (doc *whatifDocument) printRanks(io *streams, top int) {
 	}
 	moved := func(r row) int64 { return max(r.Predicted-r.Baseline, r.Baseline-r.Predicted) }
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(moved(b), moved(a)) })
-	g := &grid{heading: "Ends of ranks", titles: []string{"rank", "recorded", "predicted", "earlier"}}
-	g.note("After the begin of the run; those that move most first.")
+	g := &text.Grid{Heading: "Ends of ranks", Titles: []string{"rank", "recorded", "predicted", "earlier"}}
+	g.Note("After the begin of the run; those that move most first.")
 	for _, r := range rows[:min(top, len(rows))] {
-		g.add(strconv.Itoa(r.rank), formatTime(r.Baseline), formatTime(r.Predicted), signed(r.Baseline-r.Predicted))
+		g.Add(strconv.Itoa(r.rank), words.Time(r.Baseline), words.Time(r.Predicted), signed(r.Baseline-r.Predicted))
 	}
-	g.print(io.Out, io.Width)
+	g.Print(io.Out, io.Width)
 }
 
 func (s *slackBlock) print(io *streams, top int, missing []bool) {
-	g := &grid{heading: "Slack of ranks", titles: []string{"rank", "slack"}}
-	g.note("How much later a rank could be, at its most critical call, without a later end of the run; the least first. Ranks without slack " +
+	g := &text.Grid{Heading: "Slack of ranks", Titles: []string{"rank", "slack"}}
+	g.Note("How much later a rank could be, at its most critical call, without a later end of the run; the least first. Ranks without slack " +
 		"lie on the critical path.")
 	var ranks []int
 	for r := range s.Ranks {
@@ -511,14 +513,14 @@ func (s *slackBlock) print(io *streams, top int, missing []bool) {
 	}
 	slices.SortStableFunc(ranks, func(a, b int) int { return cmp.Compare(s.Ranks[a], s.Ranks[b]) })
 	for _, r := range ranks[:min(top, len(ranks))] {
-		g.add(strconv.Itoa(r), formatTime(s.Ranks[r]))
+		g.Add(strconv.Itoa(r), words.Time(s.Ranks[r]))
 	}
-	g.print(io.Out, io.Width)
-	g = &grid{heading: "Next paths", titles: []string{"shorter by", "rank", "<through", "at"}}
-	g.note("The longest paths that are not critical, each by a call that it leads through: no gain at one place makes the run shorter by " +
+	g.Print(io.Out, io.Width)
+	g = &text.Grid{Heading: "Next paths", Titles: []string{"shorter by", "rank", "<through", "at"}}
+	g.Note("The longest paths that are not critical, each by a call that it leads through: no gain at one place makes the run shorter by " +
 		"more than the first of them lacks, unless the place is on that path too.")
 	for _, p := range s.Next {
-		g.add(formatTime(p.Shorter), formatRank(p.Rank), p.Place, formatTime(p.Start))
+		g.Add(words.Time(p.Shorter), words.Rank(p.Rank), p.Place, words.Time(p.Start))
 	}
-	g.print(io.Out, io.Width)
+	g.Print(io.Out, io.Width)
 }

@@ -7,29 +7,6 @@ import (
 	"tracekit/stats"
 )
 
-func TestFormatTime(t *testing.T) {
-	for ns, want := range map[int64]string{
-		0: "0 ns", 999: "999 ns", 1000: "1.00 µs", 12345: "12.3 µs", 999_600: "1.00 ms",
-		-2_500_000: "-2.50 ms", 61e9: "61.0 s", 999_950_000: "1.00 s", 7200e9: "2.00 h",
-	} {
-		if got := formatTime(ns); got != want {
-			t.Errorf("formatTime(%d) = %q, want %q", ns, got, want)
-		}
-	}
-}
-
-func TestFormatBytesAndCounts(t *testing.T) {
-	if got := formatBytes(1536); got != "1.50 KiB" {
-		t.Errorf("formatBytes(1536) = %q", got)
-	}
-	if got := formatCount(-1234567); got != "-1,234,567" {
-		t.Errorf("formatCount(-1234567) = %q", got)
-	}
-	if got := formatShare(0.0001); got != "<0.1 %" {
-		t.Errorf("formatShare(0.0001) = %q", got)
-	}
-}
-
 func TestParseSelection(t *testing.T) {
 	ranks, err := parseRanks("0-2, 8")
 	if err != nil || !slices.Equal(ranks, []uint32{0, 1, 2, 8}) {

@@ -1,4 +1,4 @@
-package main
+package text
 
 import (
 	"fmt"
@@ -8,23 +8,24 @@ import (
 	"unicode/utf8"
 )
 
-// A grid is a table for people: a heading, notes on what stands in it, columns, rows of
+// A Grid is a table for people: a heading, notes on what stands in it, columns, rows of
 // text. Columns whose title starts with "<" are names: aligned left, and shortened where
 // the table is wider than the terminal; "<" alone is for labels, which are never cut. The
 // others are figures, aligned right and never cut either. What does not fit even so is
 // folded: a row continues, indented, on the next line. Columns of names that are all empty
 // are left out.
-type grid struct {
-	heading string
+type Grid struct {
+	Heading string
 	notes   []string
-	titles  []string
-	rows    [][]string
+	Titles  []string
+	Rows    [][]string
 }
 
-func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
+// Add adds a row.
+func (g *Grid) Add(cells ...string) { g.Rows = append(g.Rows, cells) }
 
-// note adds a sentence that is printed below the heading.
-func (g *grid) note(text string) { g.notes = append(g.notes, text) }
+// Note adds a sentence that is printed below the heading.
+func (g *Grid) Note(text string) { g.notes = append(g.notes, text) }
 
 // The layout of tables.
 const (
@@ -33,8 +34,8 @@ const (
 	leastName  = 18 // columns of a name before a table is folded
 )
 
-// remark adds a column of remarks to the first n rows, if there is anything to remark.
-func (g *grid) remark(n int, of func(row int) string) {
+// Remark adds a column of remarks to the first n rows, if there is anything to remark.
+func (g *Grid) Remark(n int, of func(row int) string) {
 	some := false
 	for i := range n {
 		some = some || of(i) != ""
@@ -42,40 +43,40 @@ func (g *grid) remark(n int, of func(row int) string) {
 	if !some {
 		return
 	}
-	g.titles = append(g.titles, "<remarks")
-	for i := range g.rows {
+	g.Titles = append(g.Titles, "<remarks")
+	for i := range g.Rows {
 		text := ""
 		if i < n {
 			text = of(i)
 		}
-		g.rows[i] = append(g.rows[i], text)
+		g.Rows[i] = append(g.Rows[i], text)
 	}
 }
 
-// print writes the table, or nothing if it has no rows.
-func (g *grid) print(w io.Writer, width int) {
-	if len(g.rows) == 0 {
+// Print writes the table, or nothing if it has no rows.
+func (g *Grid) Print(w io.Writer, width int) {
+	if len(g.Rows) == 0 {
 		return
 	}
-	for _, row := range g.rows {
+	for _, row := range g.Rows {
 		for i := range row {
-			row[i] = plain(row[i])
+			row[i] = Plain(row[i])
 		}
 	}
-	fmt.Fprintf(w, "\n%s\n", wrap(g.heading, width, 0))
+	fmt.Fprintf(w, "\n%s\n", Wrap(g.Heading, width, 0))
 	for _, note := range g.notes {
-		fmt.Fprintln(w, wrap(note, width, 0))
+		fmt.Fprintln(w, Wrap(note, width, 0))
 	}
 	g.dropEmpty()
 	widths := g.fit(width)
 	names := g.names(widths)
 	g.makeRoom(widths, len(names.full), width)
-	rows := make([][]string, 0, len(g.rows)+1)
-	rows = append(rows, make([]string, len(g.titles)))
-	for i, title := range g.titles {
+	rows := make([][]string, 0, len(g.Rows)+1)
+	rows = append(rows, make([]string, len(g.Titles)))
+	for i, title := range g.Titles {
 		rows[0][i] = strings.TrimPrefix(title, "<")
 	}
-	for _, r := range g.rows {
+	for _, r := range g.Rows {
 		row := slices.Clone(r)
 		for i := range row {
 			if g.isName(i) {
@@ -84,7 +85,7 @@ func (g *grid) print(w io.Writer, width int) {
 		}
 		rows = append(rows, row)
 	}
-	widths = widest(rows, len(g.titles))
+	widths = widest(rows, len(g.Titles))
 	lines := fold(widths, width)
 	for i, row := range rows {
 		g.printRow(w, row, widths, lines)
@@ -95,26 +96,26 @@ func (g *grid) print(w io.Writer, width int) {
 	names.footnotes(w, rows, width)
 }
 
-func (g *grid) isName(column int) bool { return strings.HasPrefix(g.titles[column], "<") }
+func (g *Grid) isName(column int) bool { return strings.HasPrefix(g.Titles[column], "<") }
 
 // narrows reports whether the cells of a column may be shortened.
-func (g *grid) narrows(column int) bool { return len(g.titles[column]) > 1 && g.isName(column) }
+func (g *Grid) narrows(column int) bool { return len(g.Titles[column]) > 1 && g.isName(column) }
 
 // dropEmpty takes columns of names away in which nothing stands.
-func (g *grid) dropEmpty() {
-	for i := len(g.titles) - 1; i >= 0; i-- {
-		if !g.narrows(i) || slices.ContainsFunc(g.rows, func(row []string) bool { return row[i] != "" }) {
+func (g *Grid) dropEmpty() {
+	for i := len(g.Titles) - 1; i >= 0; i-- {
+		if !g.narrows(i) || slices.ContainsFunc(g.Rows, func(row []string) bool { return row[i] != "" }) {
 			continue
 		}
-		g.titles = slices.Delete(g.titles, i, i+1)
-		for k := range g.rows {
-			g.rows[k] = slices.Delete(g.rows[k], i, i+1)
+		g.Titles = slices.Delete(g.Titles, i, i+1)
+		for k := range g.Rows {
+			g.Rows[k] = slices.Delete(g.Rows[k], i, i+1)
 		}
 	}
 }
 
 // printRow writes one row in as many lines as the columns are folded into.
-func (g *grid) printRow(w io.Writer, row []string, widths []int, lines [][]int) {
+func (g *Grid) printRow(w io.Writer, row []string, widths []int, lines [][]int) {
 	for k, columns := range lines {
 		var b strings.Builder
 		if k > 0 {
@@ -140,7 +141,7 @@ func (g *grid) printRow(w io.Writer, row []string, widths []int, lines [][]int) 
 // fit returns how wide each column may be: as wide as its cells, but names, the widest
 // first, are narrowed until a row fits a line. If that would leave a name less than
 // leastName, rows are folded, and names keep what they may without a further line.
-func (g *grid) fit(width int) []int {
+func (g *Grid) fit(width int) []int {
 	natural := g.natural()
 	narrowed := func(most int) []int {
 		widths := slices.Clone(natural)
@@ -160,7 +161,7 @@ func (g *grid) fit(width int) []int {
 }
 
 // makeRoom widens the columns of names for the numbers of so many, if there is room.
-func (g *grid) makeRoom(widths []int, numbers, width int) {
+func (g *Grid) makeRoom(widths []int, numbers, width int) {
 	need := len(fmt.Sprintf(" #%d", numbers))
 	wider := slices.Clone(widths)
 	for i := range wider {
@@ -174,22 +175,22 @@ func (g *grid) makeRoom(widths []int, numbers, width int) {
 }
 
 // natural returns how wide columns are if nothing is shortened but the folders of files.
-func (g *grid) natural() []int {
-	titles := make([]string, len(g.titles))
-	for i, title := range g.titles {
+func (g *Grid) natural() []int {
+	titles := make([]string, len(g.Titles))
+	for i, title := range g.Titles {
 		titles[i] = strings.TrimPrefix(title, "<")
 	}
 	cells := [][]string{titles}
-	for _, r := range g.rows {
+	for _, r := range g.Rows {
 		row := slices.Clone(r)
 		for i := range row {
 			if g.isName(i) {
-				row[i] = withoutFolders(row[i])
+				row[i] = WithoutFolders(row[i])
 			}
 		}
 		cells = append(cells, row)
 	}
-	return widest(cells, len(g.titles))
+	return widest(cells, len(g.Titles))
 }
 
 // widest returns the width of each column.
@@ -237,12 +238,12 @@ func ruleWidth(widths []int, lines [][]int) int {
 	return most
 }
 
-// wrap breaks a text, made plain, into lines at its spaces, but not before a unit; all lines
+// Wrap breaks a text, made plain, into lines at its spaces, but not before a unit; all lines
 // but the first are indented. A word that is wider than a line stays whole.
-func wrap(text string, width, indent int) string {
+func Wrap(text string, width, indent int) string {
 	var b strings.Builder
 	column := 0
-	for i, word := range glueUnits(strings.Split(plain(text), " ")) {
+	for i, word := range glueUnits(strings.Split(Plain(text), " ")) {
 		n := utf8.RuneCountInString(word)
 		switch {
 		case i == 0:
@@ -263,7 +264,7 @@ func wrap(text string, width, indent int) string {
 func glueUnits(words []string) []string {
 	var out []string
 	for i, word := range words {
-		if i > 0 && (isUnit(strings.TrimRight(word, ",;:.)")) || words[i-1] == strings.TrimSpace(modelledMark)) {
+		if i > 0 && (isUnit(strings.TrimRight(word, ",;:.)")) || words[i-1] == strings.TrimSpace(Modelled)) {
 			out[len(out)-1] += " " + word
 			continue
 		}
@@ -279,3 +280,6 @@ func isUnit(word string) bool {
 	}
 	return false
 }
+
+// What a rebuilt trace cannot give back stands behind this mark wherever it is printed.
+const Modelled = "≈ "

@@ -1,4 +1,4 @@
-package main
+package text
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tracekit/document/field"
 	"tracekit/document/words"
 )
 
@@ -16,24 +15,20 @@ import (
 // folders, the line behind the file. So names are shortened from the front, after what
 // stands in brackets; and where two names of a table look the same then, they are numbered.
 
-// place names a source line: file:line, with the region it lies in. A plus behind the
-// region says that the line is only where the region begins.
-func place(s field.SourceLine) string { return words.Place(s) }
-
 // placeForm is what place returns: the name of a region, and file:line in parentheses.
 var placeForm = regexp.MustCompile(`^(.*\S) \(((?:[^()]*[/\\])?)([^()/\\]+(?::[0-9]+)?)\)$`)
 
-// withoutFolders leaves the folders of a source file out.
-func withoutFolders(name string) string {
+// WithoutFolders leaves the folders of a source file out.
+func WithoutFolders(name string) string {
 	if m := placeForm.FindStringSubmatch(name); m != nil && strings.Contains(m[3], ".") {
 		return m[1] + " (" + m[3] + ")"
 	}
 	return name
 }
 
-// shorten makes a name at most so wide and keeps its end.
-func shorten(name string, width int) string {
-	name = withoutFolders(name)
+// Shorten makes a name at most so wide and keeps its end.
+func Shorten(name string, width int) string {
+	name = WithoutFolders(name)
 	n := utf8.RuneCountInString(name)
 	if n <= width || width < 2 {
 		return name
@@ -42,16 +37,16 @@ func shorten(name string, width int) string {
 		const leastRegion = 4
 		at := " (" + m[3] + ")"
 		if room := width - utf8.RuneCountInString(at); room >= leastRegion {
-			return shortenRegion(m[1], room) + at
+			return ShortenRegion(m[1], room) + at
 		}
 		name = m[3]
 	}
-	return shortenRegion(name, width)
+	return ShortenRegion(name, width)
 }
 
-// shortenRegion leaves out, until the name fits: what stands in brackets, the brackets,
+// ShortenRegion leaves out, until the name fits: what stands in brackets, the brackets,
 // its begin.
-func shortenRegion(name string, width int) string {
+func ShortenRegion(name string, width int) string {
 	for _, attempt := range []string{name, words.WithoutBrackets(name, "…"), words.WithoutBrackets(name, "")} {
 		if utf8.RuneCountInString(attempt) <= width {
 			return attempt
@@ -72,15 +67,15 @@ type shownNames struct {
 }
 
 // names finds the names of a table that look the same at the given widths.
-func (g *grid) names(widths []int) *shownNames {
+func (g *Grid) names(widths []int) *shownNames {
 	n := &shownNames{number: make(map[string]int)}
 	looks := make(map[string]string) // what is shown, and the name that it stands for
 	clash := make(map[string]bool)
 	each := func(visit func(name, shown string)) {
-		for _, row := range g.rows {
+		for _, row := range g.Rows {
 			for i, cell := range row {
 				if g.isName(i) {
-					visit(cell, shorten(cell, widths[i]))
+					visit(cell, Shorten(cell, widths[i]))
 				}
 			}
 		}
@@ -104,10 +99,10 @@ func (g *grid) names(widths []int) *shownNames {
 func (n *shownNames) display(name string, width int) string {
 	k := n.number[name]
 	if k == 0 {
-		return shorten(name, width)
+		return Shorten(name, width)
 	}
 	mark := fmt.Sprintf(" #%d", k)
-	return shorten(name, width-len(mark)) + mark
+	return Shorten(name, width-len(mark)) + mark
 }
 
 // somewhere is a source line that is only where its region begins.
@@ -116,12 +111,12 @@ var somewhere = regexp.MustCompile(`\+ \([^()]+\)( #[0-9]+)?$`)
 // footnotes lists the numbered names, and explains the plus behind a region.
 func (n *shownNames) footnotes(w io.Writer, rows [][]string, width int) {
 	for k, name := range n.full {
-		fmt.Fprintf(w, "#%d %s\n", k+1, wrap(name, width-3, 3))
+		fmt.Fprintf(w, "#%d %s\n", k+1, Wrap(name, width-3, 3))
 	}
 	for _, row := range rows {
 		for _, cell := range row {
 			if somewhere.MatchString(cell) {
-				fmt.Fprintln(w, wrap("+ somewhere in the region that begins at this line; the line itself is not recorded", width, 2))
+				fmt.Fprintln(w, Wrap("+ somewhere in the region that begins at this line; the line itself is not recorded", width, 2))
 				return
 			}
 		}

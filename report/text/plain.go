@@ -1,4 +1,4 @@
-package main
+package text
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ import (
 // stands: tables and lines show it as an escape, before they are laid out, and a plainWriter in
 // front of both streams keeps back whatever came another way.
 
-// plain returns a text as one line of graphic characters: others as \u001b, the bytes that are
+// Plain returns a text as one line of graphic characters: others as \u001b, the bytes that are
 // no UTF-8 as \xff.
-func plain(s string) string { return escape(s, false) }
+func Plain(s string) string { return escape(s, false) }
 
 // escape escapes what is not graphic and, of a text of several lines, no end of one or tab.
 func escape(s string, lines bool) string {
@@ -67,23 +67,23 @@ func writeEscaped(b *strings.Builder, r rune) {
 	fmt.Fprintf(b, `\u%04x`, r)
 }
 
-// printLine prints one line, whatever its parts hold.
-func printLine(w io.Writer, format string, args ...any) {
-	fmt.Fprintln(w, plain(fmt.Sprintf(format, args...)))
+// Line prints one line, whatever its parts hold.
+func Line(w io.Writer, format string, args ...any) {
+	fmt.Fprintln(w, Plain(fmt.Sprintf(format, args...)))
 }
 
-// A plainWriter escapes, of text or of JSON, all that is not graphic but ends of lines and tabs.
+// A Writer escapes, of text or of JSON, all that is not graphic but ends of lines and tabs.
 // A character must not be cut between two writes.
-type plainWriter struct{ w io.Writer }
+type Writer struct{ W io.Writer }
 
-func (p plainWriter) Write(text []byte) (written int, err error) {
+func (p Writer) Write(text []byte) (written int, err error) {
 	const piece = 64 << 10 // of a document of any size
 	for written < len(text) && err == nil {
 		end := min(written+piece, len(text))
 		for k := 1; k < utf8.UTFMax && end < len(text) && !utf8.RuneStart(text[end]); k++ {
 			end--
 		}
-		if _, err = io.WriteString(p.w, escape(string(text[written:end]), true)); err == nil {
+		if _, err = io.WriteString(p.W, escape(string(text[written:end]), true)); err == nil {
 			written = end
 		}
 	}
