@@ -29,11 +29,11 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 	if opts.Top == 0 {
 		opts.Top = DefaultTop
 	}
-	s, err := newScope(t, opts)
+	s, err := NewScope(t, opts.selection())
 	if err != nil {
 		return nil, err
 	}
-	w := newWaiting(t, &s, opts)
+	w := newWaiting(t, &s, opts.Jobs, opts.Top)
 	w.sync = newSyncTables(t)
 	if opts.Overhead != nil {
 		w.keepSizes()
@@ -64,7 +64,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 		return nil
 	}
 	err = engine.Beside(ctx, opts.Jobs, order, func(ctx context.Context) (err error) {
-		part, err = p.run(ctx, opts)
+		part, err = p.run(ctx, PassOptions{Selection: opts.selection(), Jobs: opts.Jobs, Beside: opts.Beside, Workers: opts.Workers, Progress: opts.Progress})
 		return err
 	})
 	if err != nil {
@@ -103,7 +103,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 	r.arrivals.Release()
 	w.sync.release()
 
-	a := &Result{Analysis: document.Analysis{Schema: document.Schema, Trace: traceInfo(t), Selection: s.selection(t), Coverage: coverage(t), Clock: ClockRow(t)}}
+	a := &Result{Analysis: document.Analysis{Schema: document.Schema, Trace: traceInfo(t), Selection: s.Block(t), Coverage: coverage(t), Clock: ClockRow(t)}}
 	a.Profile, a.CallPaths = profileRows(p, part), callPathRows(p, part)
 	a.CallSites = callSiteRows(p, part, w.bytes)
 	a.Messages, a.CommMatrix = w.msgs.result(rate{t.Defs.Clock.Resolution}), w.msgs.matrix(rate{t.Defs.Clock.Resolution})
@@ -116,7 +116,8 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 	a.CriticalPath = criticalRows(path, p, part, w.byPath)
 	sums := lineSums(p, part, w, o)
 	if o != nil {
-		o.result(a, p, sums, s.to-s.from)
+		a.Overhead, a.RankOverhead, a.LineCalls = o.result(p, sums, s.to-s.from)
+		a.CallOverhead = o.byCall
 	}
 	a.Lines = lineRows(p, sums, o, a.Delays)
 	a.Waits, a.Segments, a.Path = w.calls, p.segments, path.segments

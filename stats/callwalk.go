@@ -99,7 +99,7 @@ func InWindows[P any](ctx context.Context, t *trace.Trace, jobs int, partial fun
 	for _, calls := range t.Calls {
 		total += calls.Len()
 	}
-	first, last := runOf(t)
+	first, last := Run(t)
 	windows := 1 + total/max(windowCalls, len(t.Calls)*leastWindowCalls)
 	endOf := func(window int) int64 {
 		if window >= windows-1 {

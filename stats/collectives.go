@@ -42,7 +42,7 @@ func (s collSums) add(w *waiting, c *trace.Collective, in []member) {
 	counted := false
 	for i := range in {
 		m := &in[i]
-		if !w.scope.overlaps(m.location, m.enter, m.leave) {
+		if !w.scope.Overlaps(m.location, m.enter, m.leave) {
 			continue
 		}
 		counted = true
@@ -57,7 +57,7 @@ func (s collSums) add(w *waiting, c *trace.Collective, in []member) {
 }
 
 // split adds the time of one member.
-func (s *collSum) split(scope *scope, m *member, arrived, left int64) {
+func (s *collSum) split(scope *Scope, m *member, arrived, left int64) {
 	time := scope.clip(m.enter, m.leave)
 	s.time = Plus(s.time, time)
 	if m.done != m.call {

@@ -22,7 +22,7 @@ import (
 type criticalPath struct {
 	t     *trace.Trace
 	waits CallWaits
-	scope *scope
+	scope *Scope
 	bound []int
 	begun []bool // locations whose first event was passed
 	at    trace.LocationID
@@ -36,7 +36,7 @@ type criticalPath struct {
 	overtaken int64                                  // ticks in receives directly behind one that waits for a message sent later
 }
 
-func newCriticalPath(t *trace.Trace, s *scope, waits CallWaits) *criticalPath {
+func newCriticalPath(t *trace.Trace, s *Scope, waits CallWaits) *criticalPath {
 	c := &criticalPath{t: t, waits: waits, scope: s, begun: make([]bool, len(t.Calls)),
 		pieces:   make([]*spill.Table[pathPiece], len(t.Calls)),
 		segments: spill.NewTable[document.CriticalSegment](t.Store)}
@@ -48,7 +48,7 @@ func newCriticalPath(t *trace.Trace, s *scope, waits CallWaits) *criticalPath {
 
 // run walks the path of the whole run.
 func (c *criticalPath) run(ctx context.Context) error {
-	first, last := runOf(c.t)
+	first, last := Run(c.t)
 	c.at, c.now = c.end(), last
 	if c.at == trace.None {
 		return nil

@@ -19,7 +19,7 @@ import (
 type delays struct {
 	t         *trace.Trace
 	jobs      int
-	scope     *scope
+	scope     *Scope
 	waits     *spill.Table[delayedWait]
 	segments  []*Segments
 	meetings  *meetings

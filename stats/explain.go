@@ -48,13 +48,13 @@ const chainLength = 1000
 // Explain follows a wait back to its origin: from each wait to the longest one that its cause
 // had since the two last met, as long as the cause's own waits explain more of it than what
 // the cause did. The call must wait, and the analysis be of the whole run.
-func Explain(ctx context.Context, t *trace.Trace, a *Result, l trace.LocationID, call uint32, jobs int) ([]Link, error) {
-	s, err := newScope(t, Options{})
+func Explain(ctx context.Context, t *trace.Trace, waits CallWaits, segments []*Segments, l trace.LocationID, call uint32, jobs int) ([]Link, error) {
+	s, err := NewScope(t, Selection{})
 	if err != nil {
 		return nil, err
 	}
-	w := &waiting{t: t, scope: &s, jobs: jobs, calls: a.Waits}
-	d := newDelays(w, a.Segments)
+	w := &waiting{t: t, scope: &s, jobs: jobs, calls: waits}
+	d := newDelays(w, segments)
 	if err := d.order(ctx, w); err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func LongestWait(waits CallWaits, wanted func(trace.PathID, waitstate.Kind) bool
 // WaitAt returns the call that waits on a rank at an instant, or else the first that waits after it; ok
 // is false if there is none.
 func WaitAt(t *trace.Trace, waits CallWaits, rank uint32, at Instant) (l trace.LocationID, call uint32, ok bool) {
-	first, last := runOf(t)
+	first, last := Run(t)
 	tick := at.resolve(rate{t.Defs.Clock.Resolution}, first, last)
 	if int(rank) >= len(t.World) {
 		return 0, 0, false

@@ -12,7 +12,7 @@ import (
 // traceInfo makes the block that says what was analysed.
 func traceInfo(t *trace.Trace) document.TraceInfo {
 	about, x := t.Source.Info(), newAxis(t)
-	first, last := runOf(t)
+	first, last := Run(t)
 	missing := 0
 	for _, m := range t.Missing() {
 		if m {

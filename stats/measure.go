@@ -40,13 +40,13 @@ type Measurement struct {
 
 // Measure collects the durations of the communication calls of a trace. The calls are
 // those of the overhead block: not MPI_Init and MPI_Finalize, nor calls that never end or
-// are cut by the selection.
-func Measure(ctx context.Context, t *trace.Trace, opts Options, m MeasureOptions) (*Measurement, error) {
-	s, err := newScope(t, opts)
+// are cut by the selection. Jobs is the number of locations that are gone through at a time.
+func Measure(ctx context.Context, t *trace.Trace, part Selection, jobs int, m MeasureOptions) (*Measurement, error) {
+	s, err := NewScope(t, part)
 	if err != nil {
 		return nil, err
 	}
-	w := newWaiting(t, &s, Options{Jobs: opts.Jobs})
+	w := newWaiting(t, &s, jobs, 0)
 	w.keepSizes()
 	if err := w.run(ctx); err != nil {
 		return nil, fmt.Errorf("finding wait states: %w", err)

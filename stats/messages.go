@@ -13,7 +13,7 @@ import (
 // at their receivers.
 type messageSums struct {
 	t                                         *trace.Trace
-	scope                                     *scope
+	scope                                     *Scope
 	count                                     uint64
 	bytes                                     uint64
 	outside                                   uint64
@@ -63,7 +63,7 @@ func (c *byteClass) add(bytes uint64) {
 
 func (c *byteClass) merge(o byteClass) { c.count, c.bytes = c.count+o.count, c.bytes+o.bytes }
 
-func newMessageSums(t *trace.Trace, s *scope) *messageSums {
+func newMessageSums(t *trace.Trace, s *Scope) *messageSums {
 	n := len(t.World)
 	return &messageSums{t: t, scope: s, row: make([]document.MatrixCell, n), cells: make(map[[2]uint32]document.MatrixCell), waits: make(map[[2]uint32]int64),
 		senders: rankTimes{ticks: make([]int64, n)}, receivers: rankTimes{ticks: make([]int64, n)}}
@@ -95,8 +95,8 @@ type callTime struct{ enter, leave int64 }
 // the one that completes its receive.
 func (m *messageSums) add(from, to trace.LocationID, bytes uint64, posted, taken callTime) {
 	if !m.scope.whole {
-		in := m.scope.overlaps(from, posted.enter, posted.leave)
-		if in != m.scope.overlaps(to, taken.enter, taken.leave) {
+		in := m.scope.Overlaps(from, posted.enter, posted.leave)
+		if in != m.scope.Overlaps(to, taken.enter, taken.leave) {
 			m.outside++
 			return
 		}
@@ -146,7 +146,7 @@ func (m *messageSums) endWaits(l trace.LocationID) {
 
 // lost counts a receive without a partner.
 func (m *messageSums) lost(l trace.LocationID, r *trace.Recv) {
-	if !m.scope.overlaps(l, r.Time, r.Time) {
+	if !m.scope.Overlaps(l, r.Time, r.Time) {
 		return
 	}
 	switch r.State {
@@ -170,7 +170,7 @@ func (m *messageSums) endReceiver(l trace.LocationID) {
 
 // lostSend counts a send without a partner.
 func (m *messageSums) lostSend(l trace.LocationID, s *trace.Send) {
-	if !m.scope.overlaps(l, s.Time, s.Time) {
+	if !m.scope.Overlaps(l, s.Time, s.Time) {
 		return
 	}
 	switch s.State {

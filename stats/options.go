@@ -40,6 +40,8 @@ type Options struct {
 	Progress *engine.Progress
 }
 
+func (o Options) selection() Selection { return Selection{Ranks: o.Ranks, From: o.From, To: o.To} }
+
 // Beside is a stage that hears what an analysis decodes.
 type Beside interface {
 	// Listen is an engine.Listener of an analysis that has found where calls wait.

@@ -87,7 +87,7 @@ func (w *charger) location(ctx context.Context, l trace.LocationID) (sums []path
 	for w.advance() {
 		for k := range w.ahead {
 			overhead := callSize(0)
-			if c := &w.ahead[k]; w.communicates(c) && w.scope.overlaps(l, c.Enter, c.Leave) {
+			if c := &w.ahead[k]; w.communicates(c) && w.scope.Overlaps(l, c.Enter, c.Leave) {
 				overhead = callSize(w.call(c, k) + 1)
 			}
 			if w.byCall != nil {

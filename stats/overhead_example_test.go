@@ -31,7 +31,7 @@ location 1 rank1 rank=1
   20 Enter MPI_Recv ; 21 MpiRecv from=0 bytes=8 ; 25 Leave MPI_Recv
 `)
 	defer benchmark.Store.Close()
-	measured, err := stats.Measure(context.Background(), benchmark, stats.Options{}, stats.MeasureOptions{})
+	measured, err := stats.Measure(context.Background(), benchmark, stats.Selection{}, 0, stats.MeasureOptions{})
 	if err != nil {
 		panic(err)
 	}

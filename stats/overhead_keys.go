@@ -123,7 +123,7 @@ func (s *samples) location(ctx context.Context, l trace.LocationID) {
 	for w.advance() {
 		for k := range w.ahead {
 			c := &w.ahead[k]
-			if !w.communicates(c) || !w.scope.overlaps(l, c.Enter, c.Leave) || !w.whole(c) {
+			if !w.communicates(c) || !w.scope.Overlaps(l, c.Enter, c.Leave) || !w.whole(c) {
 				continue
 			}
 			time := w.rate.ns(c.Leave - c.Enter)
@@ -193,7 +193,7 @@ func (o *overheads) newSamples() *samples {
 	s := &samples{overheads: o, byKey: make(map[commKey]*fit.Sample), order: make(map[commKey][]timedCall),
 		sampled: make([]memo[fit.Sample], len(o.t.Tree.Nodes))}
 	if o.points {
-		s.cloud = newCloud(runOf(o.t))
+		s.cloud = newCloud(Run(o.t))
 	}
 	return s
 }

@@ -10,9 +10,10 @@ import (
 	"tracekit/stats/fit"
 )
 
-// result makes the block of the document from the lines of lineSums, and the tables behind it.
-func (o *overheads) result(r *Result, p *profiler, sums []lineSum, length int64) {
-	out := &document.Overhead{Source: o.source(), Quantile: o.own.Quantile, Alpha: cmp.Or(o.opts.Fit.Alpha, fit.DefaultAlpha),
+// result makes the block of the document from the lines of lineSums, with the overhead of each line by rank and the
+// durations of the calls of the lines with the most time.
+func (o *overheads) result(p *profiler, sums []lineSum, length int64) (out *document.Overhead, byRank *spill.Table[RankOverhead], byLine []LineCalls) {
+	out = &document.Overhead{Source: o.source(), Quantile: o.own.Quantile, Alpha: cmp.Or(o.opts.Fit.Alpha, fit.DefaultAlpha),
 		Lines: []document.OverheadLine{}, Pairs: o.pairRows(p)}
 	var rows []int
 	out.Keys, rows = o.keyRows()
@@ -30,10 +31,10 @@ func (o *overheads) result(r *Result, p *profiler, sums []lineSum, length int64)
 		out.Lines = append(out.Lines, row)
 		line[sums[i].site] = k
 	}
-	r.Overhead, r.RankOverhead, r.CallOverhead = out, o.rankRows(p, line), o.byCall
 	if o.lineOf != nil {
-		r.LineCalls = o.lineCalls(p, rows)
+		byLine = o.lineCalls(p, rows)
 	}
+	return out, o.rankRows(p, line), byLine
 }
 
 // source says which model is in use.

@@ -31,9 +31,18 @@ type Workers interface {
 //	         segments; what the thread does; what stages beside have heard
 type Pass struct {
 	Trace *trace.Trace // in another process no more of it than the pass needs
-	Options
+	PassOptions
 	p     *profiler
 	parts []*profilePart // by location, after Run
+}
+
+// PassOptions say which part of the run a pass goes over, and who goes with it.
+type PassOptions struct {
+	Selection
+	Jobs     int      // locations that are decoded at a time; below 1: one per processor
+	Beside   []Beside // hear what the pass decodes
+	Workers  Workers  // make the profile; nil: this process does
+	Progress *engine.Progress
 }
 
 // NewPass returns the pass over the events of a source of which Code is to read all else. Tables

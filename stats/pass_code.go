@@ -51,7 +51,7 @@ func (x *Pass) begin(c *partial.Coder) {
 	if c.Err() != nil {
 		return
 	}
-	s, err := newScope(t, x.Options)
+	s, err := NewScope(t, x.Selection)
 	if err != nil {
 		c.Refuse("%v", err)
 		return

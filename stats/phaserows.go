@@ -103,7 +103,7 @@ func PhaseWindow(ctx context.Context, t *trace.Trace, phase, jobs int) (from, to
 	case phase < 1 || phase > found.Count():
 		return from, to, fmt.Errorf("selecting phase %d: there are phases 1 to %d", phase, found.Count())
 	}
-	first, _ := runOf(t)
+	first, _ := Run(t)
 	at := func(k int) Instant {
 		tick := int64(never)
 		for l, visits := range found.Visits {

@@ -15,7 +15,7 @@ import (
 // and counters to call paths. It is an engine.Stage.
 type profiler struct {
 	t        *trace.Trace
-	scope    *scope
+	scope    *Scope
 	mpi      []bool // by region
 	waits    []bool // by region: a call that only waits for an accelerator; nil: there are no accelerators
 	disorder bool   // some location's recorded times run backwards
@@ -78,7 +78,7 @@ func (c *callSum) merge(o *callSum) {
 	c.buckets = addBuckets(c.buckets, o.buckets)
 }
 
-func newProfiler(t *trace.Trace, s *scope, path []*spill.Table[pathPiece], clocks []*spill.Table[int64]) *profiler {
+func newProfiler(t *trace.Trace, s *Scope, path []*spill.Table[pathPiece], clocks []*spill.Table[int64]) *profiler {
 	p := &profiler{t: t, scope: s, path: path, clocks: clocks, running: t.Defs.RunningCounter()}
 	for _, f := range t.Defs.MPIFunctions() {
 		p.mpi = append(p.mpi, f.Class != trace.ClassNone)
@@ -93,7 +93,7 @@ func newProfiler(t *trace.Trace, s *scope, path []*spill.Table[pathPiece], clock
 }
 
 // run decodes the selected locations.
-func (p *profiler) run(ctx context.Context, opts Options) (*profilePart, error) {
+func (p *profiler) run(ctx context.Context, opts PassOptions) (*profilePart, error) {
 	part, err := p.all(ctx, opts)
 	if err != nil {
 		return nil, fmt.Errorf("profiling: %w", err)
@@ -109,9 +109,9 @@ func (p *profiler) run(ctx context.Context, opts Options) (*profilePart, error) 
 }
 
 // all makes the pass here or has it made by the Workers.
-func (p *profiler) all(ctx context.Context, opts Options) (*profilePart, error) {
+func (p *profiler) all(ctx context.Context, opts PassOptions) (*profilePart, error) {
 	if opts.Workers != nil {
-		return (&Pass{Trace: p.t, Options: opts, p: p}).gather(ctx)
+		return (&Pass{Trace: p.t, PassOptions: opts, p: p}).gather(ctx)
 	}
 	o := engine.Options{Jobs: opts.Jobs, Progress: opts.Progress, Listeners: p.listeners(opts.Beside)}
 	return engine.Run(ctx, p.t.Source, o, p)

@@ -23,7 +23,7 @@ import (
 //	the useful time until then
 type replay struct {
 	t        *trace.Trace
-	scope    *scope
+	scope    *Scope
 	sync     *syncTables
 	state    []replayState // by location
 	arrivals *spill.Table[arrival]
@@ -72,7 +72,7 @@ type callKey struct {
 	call     uint32
 }
 
-func newReplay(t *trace.Trace, s *scope, sync *syncTables) *replay {
+func newReplay(t *trace.Trace, s *Scope, sync *syncTables) *replay {
 	r := &replay{t: t, scope: s, sync: sync, state: make([]replayState, len(t.Calls)),
 		turns: engine.NewTurns(len(t.Calls)), whole: s.all(),
 		arrivals: spill.NewZeros[arrival](t.Store, t.Collectives.Len())}

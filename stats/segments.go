@@ -22,7 +22,7 @@ type Segments struct {
 	blocks *spill.Table[uint32]  // by block: its first row in sums; one more for the end
 
 	waits *WaitTable
-	scope *scope
+	scope *Scope
 }
 
 // A Segment is time in one call path, in ticks. The path is that of the tree, or one of those
@@ -42,7 +42,7 @@ const (
 	PathOff         = trace.PathID(trace.None - 4) // recording is switched off
 )
 
-func newSegments(t *trace.Trace, s *scope, waits CallWaits) []*Segments {
+func newSegments(t *trace.Trace, s *Scope, waits CallWaits) []*Segments {
 	out, all := make([]*Segments, len(waits)), make([]Segments, len(waits))
 	for l := range out {
 		all[l] = Segments{store: t.Store, waits: waits[l], scope: s}

@@ -10,7 +10,7 @@ import (
 	"tracekit/trace"
 )
 
-// A scope is the part of the trace that is analysed.
+// A Scope is the part of the trace that is analysed.
 //
 // Wait states, the critical path and the matching are those of the whole run, so that a
 // partner outside the selection still explains a wait inside it. What is summed is clipped:
@@ -18,39 +18,46 @@ import (
 // overlap the selection. The critical path is the run's, cut to [from, to]; what it does
 // on other ranks is charged to "(outside the selection)". The ideal-network replay knows
 // only calls that begin inside; what comes from outside costs nothing.
-type scope struct {
+type Scope struct {
 	from, to int64  // corrected ticks
 	timed    bool   // [from, to] is less than the run
 	chosen   []bool // by world rank; nil: all ranks and all locations outside MPI
 	missing  []bool // by world rank: it is not in the trace
-	aside    []bool // by location: see aside
+	aside    []bool // by location: see Aside
 	rank     []uint32
 	whole    bool // nothing is left out and nothing is aside
 }
 
-func newScope(t *trace.Trace, opts Options) (scope, error) {
-	first, last := runOf(t)
-	s := scope{from: first, to: last, rank: t.Rank, missing: t.Missing(), aside: aside(t)}
+// A Selection is a part of a run: some ranks, from one instant to another. The zero value is the whole run.
+type Selection struct {
+	Ranks    []uint32 // world ranks, in any order; empty: all, and the locations outside MPI
+	From, To Instant
+}
+
+// NewScope returns the part of a trace that is selected, or an error if the selection makes no sense.
+func NewScope(t *trace.Trace, part Selection) (Scope, error) {
+	first, last := Run(t)
+	s := Scope{from: first, to: last, rank: t.Rank, missing: t.Missing(), aside: Aside(t)}
 	r := rate{t.Defs.Clock.Resolution}
-	if opts.From.Kind != Unset {
-		s.from = opts.From.resolve(r, first, last)
+	if part.From.Kind != Unset {
+		s.from = part.From.resolve(r, first, last)
 	}
-	if opts.To.Kind != Unset {
-		s.to = opts.To.resolve(r, first, last)
+	if part.To.Kind != Unset {
+		s.to = part.To.resolve(r, first, last)
 	}
-	if length := r.ns(last - first); opts.From.Kind == AfterNs && opts.From.Ns > length {
-		return s, fmt.Errorf("selecting a part of the run: it begins after %v, the run ends after %v", time.Duration(opts.From.Ns), time.Duration(length))
+	if length := r.ns(last - first); part.From.Kind == AfterNs && part.From.Ns > length {
+		return s, fmt.Errorf("selecting a part of the run: it begins after %v, the run ends after %v", time.Duration(part.From.Ns), time.Duration(length))
 	}
 	if s.to < s.from {
 		return s, fmt.Errorf("selecting a part of the run: its end lies before its begin")
 	}
 	s.timed = s.from != first || s.to != last
-	err := s.choose(opts.Ranks, len(t.World))
+	err := s.choose(part.Ranks, len(t.World))
 	s.whole = s.all() && !slices.Contains(s.aside, true)
 	return s, err
 }
 
-func (s *scope) choose(ranks []uint32, world int) error {
+func (s *Scope) choose(ranks []uint32, world int) error {
 	if len(ranks) == 0 {
 		return nil
 	}
@@ -76,10 +83,10 @@ func (i Instant) resolve(r rate, first, last int64) int64 {
 	return min(at, last)
 }
 
-// aside tells the locations that are no part of the run: neither they nor their groups are of
+// Aside tells the locations that are no part of the run: neither they nor their groups are of
 // a known kind. There, profilers note what they do themselves, before, around and after the
 // program. If no others have events, there are none.
-func aside(t *trace.Trace) []bool {
+func Aside(t *trace.Trace) []bool {
 	d, out, known := t.Defs, make([]bool, len(t.Span)), false
 	for l, loc := range d.Locations {
 		out[l] = loc.Kind == trace.LocationUnknown && int(loc.Group) < len(d.LocationGroups) && d.LocationGroups[loc.Group].Kind == 0
@@ -91,11 +98,11 @@ func aside(t *trace.Trace) []bool {
 	return out
 }
 
-// runOf returns the first and the last event of any location that is not aside, 0 and 0 if
-// there are none.
-func runOf(t *trace.Trace) (first, last int64) {
+// Run returns the corrected times of the first and the last event of any location that is not
+// aside, 0 and 0 if there are none.
+func Run(t *trace.Trace) (first, last int64) {
 	first, last = math.MaxInt64, math.MinInt64
-	aside := aside(t)
+	aside := Aside(t)
 	for l, s := range t.Span {
 		if s.Events > 0 && !aside[l] {
 			first, last = min(first, s.First), max(last, s.Last)
@@ -108,31 +115,31 @@ func runOf(t *trace.Trace) (first, last int64) {
 }
 
 // all reports whether nothing is left out.
-func (s *scope) all() bool { return !s.timed && s.chosen == nil }
+func (s *Scope) all() bool { return !s.timed && s.chosen == nil }
 
 // has reports whether a location is selected.
-func (s *scope) has(l trace.LocationID) bool {
+func (s *Scope) has(l trace.LocationID) bool {
 	return !s.aside[l] && (s.chosen == nil || s.hasRank(s.rank[l]))
 }
 
 // hasRank reports whether a rank is selected and in the trace.
-func (s *scope) hasRank(r uint32) bool {
+func (s *Scope) hasRank(r uint32) bool {
 	return int(r) < len(s.missing) && !s.missing[r] && (s.chosen == nil || s.chosen[r])
 }
 
-// overlaps reports whether a call of a location counts: it is selected and neither ends
+// Overlaps reports whether a call of a location counts: it is selected and neither ends
 // before the window nor begins after it.
-func (s *scope) overlaps(l trace.LocationID, enter, leave int64) bool {
+func (s *Scope) Overlaps(l trace.LocationID, enter, leave int64) bool {
 	return s.whole || s.overlapsPart(l, enter, leave)
 }
 
 // overlapsPart is overlaps for a scope that leaves something out.
-func (s *scope) overlapsPart(l trace.LocationID, enter, leave int64) bool {
+func (s *Scope) overlapsPart(l trace.LocationID, enter, leave int64) bool {
 	return s.has(l) && (!s.timed || leave >= s.from && enter <= s.to)
 }
 
 // clip returns the length of the part of [from, to] that is selected.
-func (s *scope) clip(from, to int64) int64 {
+func (s *Scope) clip(from, to int64) int64 {
 	if !s.timed {
 		return to - from
 	}
@@ -140,10 +147,10 @@ func (s *scope) clip(from, to int64) int64 {
 }
 
 // clamp returns the instant of the window that is nearest to t.
-func (s *scope) clamp(t int64) int64 { return min(max(t, s.from), s.to) }
+func (s *Scope) clamp(t int64) int64 { return min(max(t, s.from), s.to) }
 
 // ranks returns the number of ranks that are selected and in the trace.
-func (s *scope) ranks(t *trace.Trace) (n int) {
+func (s *Scope) ranks(t *trace.Trace) (n int) {
 	for r := range t.World {
 		if s.hasRank(uint32(r)) {
 			n++
@@ -152,8 +159,8 @@ func (s *scope) ranks(t *trace.Trace) (n int) {
 	return n
 }
 
-// selection returns the block that says what was selected, nil for the whole trace.
-func (s *scope) selection(t *trace.Trace) *document.Selection {
+// Block returns the block that says what was selected, nil for the whole trace.
+func (s *Scope) Block(t *trace.Trace) *document.Selection {
 	if s.all() {
 		return nil
 	}
@@ -181,20 +188,11 @@ func newAxis(t *trace.Trace) axis {
 
 func (a axis) instant(t int64) int64 { return a.ns(t - a.zero) }
 
-// Run returns the corrected times of the first and the last event of any location, 0 and
-// 0 if there are none.
-func Run(t *trace.Trace) (first, last int64) { return runOf(t) }
-
-// Window returns the corrected ticks of the part of the run that options select, or an error if
-// they make no sense.
-func Window(t *trace.Trace, opts Options) (from, to int64, err error) {
-	s, err := newScope(t, opts)
+// Window returns the corrected ticks of a part of a run, or an error if the selection makes no sense.
+func Window(t *trace.Trace, part Selection) (from, to int64, err error) {
+	s, err := NewScope(t, part)
 	return s.from, s.to, err
 }
-
-// Aside tells by location which are no part of the run: those where profilers note what they
-// do themselves.
-func Aside(t *trace.Trace) []bool { return aside(t) }
 
 // At returns the instant in ns after the first event of a run of the given length, or
 // unset if the instant is.
@@ -207,24 +205,3 @@ func (i Instant) At(length, unset int64) int64 {
 	}
 	return unset
 }
-
-// A Part is the part of a trace that is selected, for stages of other packages: see Selection.
-type Part struct {
-	t     *trace.Trace
-	scope scope
-}
-
-// NewPart returns the part that options select.
-func NewPart(t *trace.Trace, opts Options) (*Part, error) {
-	s, err := newScope(t, opts)
-	return &Part{t, s}, err
-}
-
-// Overlaps reports whether a call of a location counts: it is selected and neither ends before
-// the window nor begins after it.
-func (p *Part) Overlaps(l trace.LocationID, enter, leave int64) bool {
-	return p.scope.overlaps(l, enter, leave)
-}
-
-// Selection returns the block that says what is selected, nil for the whole trace.
-func (p *Part) Selection() *document.Selection { return p.scope.selection(p.t) }

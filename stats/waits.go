@@ -45,11 +45,11 @@ type CallWaits []*WaitTable
 // Waits finds how long each call waits and for whom, with so many goroutines (below 1: one
 // per processor). The tables lie in the trace's store.
 func Waits(ctx context.Context, t *trace.Trace, jobs int) (CallWaits, error) {
-	s, err := newScope(t, Options{})
+	s, err := NewScope(t, Selection{})
 	if err != nil {
 		return nil, err
 	}
-	w := newWaiting(t, &s, Options{Jobs: jobs})
+	w := newWaiting(t, &s, jobs, 0)
 	if err := w.run(ctx); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func Waits(ctx context.Context, t *trace.Trace, jobs int) (CallWaits, error) {
 // what it needs of others stands in tables that nobody changes any more.
 type waiting struct {
 	t        *trace.Trace
-	scope    *scope
+	scope    *Scope
 	jobs     int
 	top      int
 	calls    CallWaits
@@ -92,8 +92,8 @@ type waitSum struct {
 	top   longest
 }
 
-func newWaiting(t *trace.Trace, s *scope, opts Options) *waiting {
-	w := &waiting{t: t, scope: s, jobs: opts.Jobs, top: opts.Top}
+func newWaiting(t *trace.Trace, s *Scope, jobs, top int) *waiting {
+	w := &waiting{t: t, scope: s, jobs: jobs, top: top}
 	w.waitSums = *w.newSums()
 	for _, calls := range t.Calls {
 		w.calls = append(w.calls, newWaitTable(t.Store, calls.Len()))
@@ -199,7 +199,7 @@ func (w *waiting) chargeCalls(ctx context.Context) (*waitSums, error) {
 }
 
 // charge adds what is selected of the wait of a call, and returns it.
-func (s *waitSums) charge(scope *scope, kind waitstate.Kind, l trace.LocationID, call *trace.Call, from, time int64) int64 {
+func (s *waitSums) charge(scope *Scope, kind waitstate.Kind, l trace.LocationID, call *trace.Call, from, time int64) int64 {
 	clipped := scope.clip(from, from+time)
 	if clipped <= 0 || !scope.has(l) {
 		return 0
@@ -216,7 +216,7 @@ func (s *waitSums) charge(scope *scope, kind waitstate.Kind, l trace.LocationID,
 // addBytes adds the bytes of a call to its call path: what it sends; of receives, and of
 // the root of N×1, what it receives; of MPI_Wait… what it completes, in both directions.
 func (w *waiting) addBytes(s *waitSums, l trace.LocationID, call *trace.Call, bytes uint64) {
-	if w.scope.overlaps(l, call.Enter, call.Leave) && int(call.Path) < len(s.bytes) {
+	if w.scope.Overlaps(l, call.Enter, call.Leave) && int(call.Path) < len(s.bytes) {
 		s.bytes[call.Path] += bytes
 	}
 }

@@ -117,7 +117,7 @@ func (p *p2pWalk) takeParts(i uint32, c *trace.Call) {
 			if begins.Class == trace.ClassIcoll {
 				p.addSize(done, part.size.bytes(), part.size.role())
 			}
-			if p.sync != nil && begins.Coll == p.joined && p.scope.overlaps(p.l, begins.Enter, begins.Enter) {
+			if p.sync != nil && begins.Coll == p.joined && p.scope.Overlaps(p.l, begins.Enter, begins.Enter) {
 				p.joins.add(done, p.joined)
 			}
 		}

@@ -176,7 +176,7 @@ func (p *p2pWalk) note(i uint32, c *trace.Call) {
 // what it receives.
 func (p *p2pWalk) receives(i uint32, c *trace.Call, end int) {
 	waits := c.Class != trace.ClassTest && c.Class != trace.ClassNone
-	counts := p.communicates(c) && p.scope.overlaps(p.l, c.Enter, c.Leave)
+	counts := p.communicates(c) && p.scope.Overlaps(p.l, c.Enter, c.Leave)
 	for k := int(c.FirstRecv); k < end; k++ {
 		r := p.recvs.Ptr(k)
 		switch {

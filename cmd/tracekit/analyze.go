@@ -159,11 +159,11 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	defer bar.done()
 	o := stats.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
 		Top: opts.top, Progress: &bar.Progress, Overhead: opts.overheadOptions(profile)}
-	from, to, err := stats.Window(t, o)
+	from, to, err := stats.Window(t, stats.Selection{Ranks: o.Ranks, From: o.From, To: o.To})
 	if err != nil {
 		return nil, err
 	}
-	found := second.NewFinders(t, o, from, to)
+	found := second.NewFinders(t, o.Ranks, from, to, o.Jobs)
 	o.Beside = found.Beside()
 	if opts.workers != nil {
 		o.Workers = opts.workers

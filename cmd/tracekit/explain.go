@@ -102,7 +102,7 @@ func runExplain(ctx context.Context, io *streams, opts *explainOptions) error {
 	doc := &explainDocument{Schema: explainSchema, Trace: a.Trace, Chain: []stats.Link{}, Findings: a.Findings}
 	l, call, ok, err := opts.choose(t, a)
 	if ok {
-		doc.Chain, err = stats.Explain(ctx, t, a, l, call, opts.jobs)
+		doc.Chain, err = stats.Explain(ctx, t, a.Waits, a.Segments, l, call, opts.jobs)
 	}
 	if err != nil {
 		return err

@@ -155,7 +155,7 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 	if opts.stability {
 		keep = stableCalls
 	}
-	one, err := stats.Measure(ctx, t, stats.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to},
+	one, err := stats.Measure(ctx, t, stats.Selection{Ranks: opts.ranks, From: opts.from, To: opts.to}, opts.jobs,
 		stats.MeasureOptions{WithWaits: opts.paper, Keep: keep, Points: opts.plots != ""})
 	if err != nil {
 		return err

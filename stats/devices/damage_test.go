@@ -28,7 +28,7 @@ func TestDamaged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			from, to, err := stats.Window(tr, stats.Options{})
+			from, to, err := stats.Window(tr, stats.Selection{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -41,7 +41,7 @@ func analysed(t testing.TB, paths ...string) *devices.Result {
 func found(t testing.TB, src trace.Source) *devices.Result {
 	t.Helper()
 	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
-	from, to, err := stats.Window(tr, stats.Options{})
+	from, to, err := stats.Window(tr, stats.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}

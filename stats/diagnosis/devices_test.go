@@ -117,7 +117,7 @@ transfer  nccl_allreduce gains 10 exposed_ns 20`,
 // ofDevices analyses what devices do.
 func ofDevices(t *testing.T, text string) *stats.Result {
 	tr := statstest.Merged(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone})
-	from, to, err := stats.Window(tr, stats.Options{})
+	from, to, err := stats.Window(tr, stats.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ location 1 thread rank=1
   0 Enter MPI_File_write ; 5 Enter write ; 5 IoOperationBegin 3 1 0 4096 7 ; 29 IoOperationComplete 3 4096 7 ; 30 Leave write ; 30 Leave MPI_File_write
 `)
 	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
-	from, to, _ := stats.Window(tr, stats.Options{})
+	from, to, _ := stats.Window(tr, stats.Selection{})
 	for _, jobs := range []int{1, 2} {
 		finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
 		a := statstest.Analysis(t, tr, stats.Options{Jobs: jobs, Beside: []stats.Beside{finder}})
@@ -110,7 +110,7 @@ location 1 thread rank=1
   10 Enter read ; 11 Leave read
 `), trace.MaxDepth-1)
 	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
-	from, to, _ := stats.Window(tr, stats.Options{})
+	from, to, _ := stats.Window(tr, stats.Selection{})
 	finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
 	statstest.Analysis(t, tr, stats.Options{Beside: []stats.Beside{finder}})
 	if x := finder.Result; x.Calls != 4 || x.TimeNs != 51 || len(x.Operations) != 1 || x.Operations[0].MaxNs != 30 {

@@ -16,7 +16,7 @@ import (
 // run is what the pass over all messages reads, and its streams.
 type run struct {
 	t       *trace.Trace
-	part    *stats.Part
+	part    stats.Scope
 	opts    Options
 	configs []Config
 	site    []uint32 // by call path; the last: outside any call
@@ -39,7 +39,7 @@ const (
 const maxWriting = 8
 
 func newRun(t *trace.Trace, configs []Config, opts Options) (*run, error) {
-	part, err := stats.NewPart(t, stats.Options{Ranks: opts.Ranks, From: opts.From, To: opts.To})
+	part, err := stats.NewScope(t, stats.Selection{Ranks: opts.Ranks, From: opts.From, To: opts.To})
 	if err != nil {
 		return nil, err
 	}

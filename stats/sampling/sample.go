@@ -36,7 +36,7 @@ func Make(ctx context.Context, t *trace.Trace, configs []Config, opts Options) (
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{Schema: Schema, Trace: stats.TraceOf(t), Selection: r.part.Selection(), Restriction: r.restriction(),
+	d := &Document{Schema: Schema, Trace: stats.TraceOf(t), Selection: r.part.Block(t), Restriction: r.restriction(),
 		Costs: opts.Cost.row(), Paper: opts.Cost.paper(), Findings: stats.FindingRows(t.Findings)}
 	if rebuilt := d.Trace.Rebuilt; rebuilt != nil { // latencies are a model's, and what timers do
 		d.Trace.Rebuilt = &document.Rebuilt{From: rebuilt.From, Approximate: rebuilt.Approximate, Modelled: []string{

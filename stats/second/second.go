@@ -62,10 +62,10 @@ type Finders struct {
 
 // NewFinders returns the stages of an analysis of the part of a trace that options select, which lies
 // between two instants.
-func NewFinders(t *trace.Trace, o stats.Options, from, to int64) Finders {
+func NewFinders(t *trace.Trace, ranks []uint32, from, to int64, jobs int) Finders {
 	return Finders{
-		devices.NewFinder(t, devices.Options{Jobs: o.Jobs, Ranks: o.Ranks, From: from, To: to}),
-		fileio.NewFinder(t, fileio.Options{Ranks: o.Ranks, From: from, To: to}),
+		devices.NewFinder(t, devices.Options{Jobs: jobs, Ranks: ranks, From: from, To: to}),
+		fileio.NewFinder(t, fileio.Options{Ranks: ranks, From: from, To: to}),
 	}
 }
 
@@ -108,7 +108,7 @@ func (t *Task) Do(ctx context.Context, src trace.Source, store *spill.Store, opt
 	locations = wanted(pass, locations)
 	pass.Jobs, pass.Progress = opts.Jobs, opts.Progress
 	from, to := pass.Window()
-	pass.Beside = NewFinders(pass.Trace, pass.Options, from, to).Beside()
+	pass.Beside = NewFinders(pass.Trace, pass.Ranks, from, to, pass.Jobs).Beside()
 	before := src.Findings()
 	if err := pass.Run(ctx, locations); err != nil {
 		return err

@@ -79,11 +79,11 @@ type result struct {
 func analysed(t *testing.T, src trace.Source, o stats.Options, workers stats.Workers) (string, error) {
 	t.Helper()
 	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockAuto})
-	from, to, err := stats.Window(tr, o)
+	from, to, err := stats.Window(tr, stats.Selection{Ranks: o.Ranks, From: o.From, To: o.To})
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := second.NewFinders(tr, o, from, to)
+	found := second.NewFinders(tr, o.Ranks, from, to, o.Jobs)
 	o.Beside, o.Workers = found.Beside(), workers
 	o.Overhead = &stats.OverheadOptions{PerLine: true}
 	a, err := stats.Analyze(t.Context(), tr, o)
