@@ -103,7 +103,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 	r.arrivals.Release()
 	w.sync.release()
 
-	a := &Result{Analysis: document.Analysis{Schema: document.Schema, Trace: traceInfo(t), Selection: s.Block(t), Coverage: coverage(t), Clock: ClockRow(t)}}
+	a := &Result{Analysis: document.Analysis{Schema: document.Schema, Trace: TraceOf(t), Selection: s.Block(t), Coverage: coverage(t), Clock: ClockRow(t)}}
 	a.Profile, a.CallPaths = profileRows(p, part), callPathRows(p, part)
 	a.CallSites = callSiteRows(p, part, w.bytes)
 	a.Messages, a.CommMatrix = w.msgs.result(rate{t.Defs.Clock.Resolution}), w.msgs.matrix(rate{t.Defs.Clock.Resolution})

@@ -38,7 +38,7 @@ func (o opening) later(p opening) opening {
 // with one cause lie beside each other.
 func delayedWaits(ctx context.Context, w *waiting) (*spill.Table[delayedWait], error) {
 	lists, err := engine.Map(ctx, w.jobs, len(w.calls), func(_ context.Context, l int) (*spill.Table[delayedWait], error) {
-		return w.ofLocation(trace.LocationID(l)), nil
+		return waitsOf(w, trace.LocationID(l)), nil
 	})
 	if err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ func delayedWaits(ctx context.Context, w *waiting) (*spill.Table[delayedWait], e
 	return out, nil
 }
 
-// ofLocation lists the waits of a location, in order of calls.
-func (w *waiting) ofLocation(l trace.LocationID) *spill.Table[delayedWait] {
+// waitsOf lists the waits of a location, in order of calls.
+func waitsOf(w *waiting, l trace.LocationID) *spill.Table[delayedWait] {
 	if !w.scope.has(l) || w.calls[l].rows.Len() == 0 {
 		return nil
 	}

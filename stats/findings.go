@@ -9,8 +9,8 @@ import (
 	"tracekit/trace"
 )
 
-// traceInfo makes the block that says what was analysed.
-func traceInfo(t *trace.Trace) document.TraceInfo {
+// TraceOf makes the block that says which trace it is.
+func TraceOf(t *trace.Trace) document.TraceInfo {
 	about, x := t.Source.Info(), newAxis(t)
 	first, last := Run(t)
 	missing := 0
@@ -26,9 +26,6 @@ func traceInfo(t *trace.Trace) document.TraceInfo {
 		ClockResolutionHz: t.Defs.Clock.Resolution, Rebuilt: document.RebuiltOf(about),
 	}
 }
-
-// TraceOf makes the block that says which trace it is.
-func TraceOf(t *trace.Trace) document.TraceInfo { return traceInfo(t) }
 
 // coverage makes the block that says how much of the trace was used. What is skipped was
 // read before.
