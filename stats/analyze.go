@@ -43,13 +43,13 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 		return nil, fmt.Errorf("finding wait states: %w", err)
 	}
 	var o *overheads
-	overhead := nothing
+	findOverhead := nothing
 	if opts.Overhead != nil {
 		o = newOverheads(w, *opts.Overhead)
-		overhead = o.find
+		findOverhead = o.find
 	}
 	path := newCriticalPath(t, &s, w.calls)
-	if err := engine.Beside(ctx, opts.Jobs, path.run, overhead); err != nil {
+	if err := engine.Beside(ctx, opts.Jobs, path.run, findOverhead); err != nil {
 		return nil, fmt.Errorf("finding the critical path and the overhead of calls: %w", err)
 	}
 	p := newProfiler(t, &s, path.pieces, w.sync.clocks)

@@ -48,12 +48,12 @@ const chainLength = 1000
 // Explain follows a wait back to its origin: from each wait to the longest one that its cause
 // had since the two last met, as long as the cause's own waits explain more of it than what
 // the cause did. The call must wait, and the analysis be of the whole run.
-func Explain(ctx context.Context, t *trace.Trace, waits CallWaits, segments []*Segments, l trace.LocationID, call uint32, jobs int) ([]Link, error) {
+func Explain(ctx context.Context, t *trace.Trace, found CallWaits, segments []*Segments, l trace.LocationID, call uint32, jobs int) ([]Link, error) {
 	s, err := NewScope(t, Selection{})
 	if err != nil {
 		return nil, err
 	}
-	w := &waiting{t: t, scope: &s, jobs: jobs, calls: waits}
+	w := &waiting{t: t, scope: &s, jobs: jobs, calls: found}
 	d := newDelays(w, segments)
 	if err := d.order(ctx, w); err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func Explain(ctx context.Context, t *trace.Trace, waits CallWaits, segments []*S
 		c := d.compare(row, row+1, scratch)
 		k, wait := c.waits[0], d.waits.Ptr(row)
 		links = append(links, d.link(p, wait, &k, c.excess))
-		next, waits := d.longest(wait.cause, k.opened.cause)
-		if !waits || k.wait <= k.delay {
+		next, found := d.longest(wait.cause, k.opened.cause)
+		if !found || k.wait <= k.delay {
 			break
 		}
 		at = next
@@ -101,9 +101,9 @@ func (d *delays) longest(until callKey, opened uint32) (at callKey, ok bool) {
 	if until.call == trace.None {
 		return at, false
 	}
-	best, waits := int64(0), d.callWaits[until.location]
+	best, table := int64(0), d.callWaits[until.location]
 	for i := int(until.call) - 1; i >= 0 && (opened == trace.None || i > int(opened)); i-- {
-		if c := waits.Of(i); c != nil && c.Time > best {
+		if c := table.Of(i); c != nil && c.Time > best {
 			best, at = c.Time, callKey{until.location, uint32(i)}
 		}
 	}

@@ -80,12 +80,12 @@ func (x *Pass) codeKnown(c *partial.Coder, l trace.LocationID) {
 	partial.Table(c, store, &p.path[l],
 		partial.Numbers(func(r *pathPiece) *int64 { return &r.from }),
 		partial.Numbers(func(r *pathPiece) *int64 { return &r.to }))
-	var waits *spill.Table[knownWait]
+	var known *spill.Table[knownWait]
 	if !c.Reading() {
-		waits = p.segments[l].waits.known()
-		defer waits.Release()
+		known = p.segments[l].waits.known()
+		defer known.Release()
 	}
-	partial.Table(c, store, &waits,
+	partial.Table(c, store, &known,
 		partial.Numbers(func(r *knownWait) *uint32 { return &r.call }),
 		partial.Numbers(func(r *knownWait) *int64 { return &r.from }),
 		partial.Numbers(func(r *knownWait) *int64 { return &r.time }))
@@ -94,15 +94,15 @@ func (x *Pass) codeKnown(c *partial.Coder, l trace.LocationID) {
 	}
 	x.Trace.Clock.Maps[l] = clock
 	table := newWaitTable(store, p.clocks[l].Len())
-	for i := range waits.Len() {
-		w := waits.At(i)
+	for i := range known.Len() {
+		w := known.At(i)
 		if int(w.call) >= table.Len() || w.time < 0 {
-			c.Refuse("location %d: call %d waits and does not exist", l, w.call)
+			c.Refuse("location %d: call %d known and does not exist", l, w.call)
 			return
 		}
 		table.note(w.call, new(trace.Call), &CallWait{From: w.from, Time: w.time})
 	}
-	waits.Release()
+	known.Release()
 	p.segments[l].waits = table
 }
 

@@ -98,7 +98,7 @@ func Open(dir string, number, of int) (*Task, error) {
 // Do makes the pass, of a source that was opened as the header says, and leaves the profile:
 // complete or not at all. Tables lie in the store. Of the options Jobs and Progress count.
 func (t *Task) Do(ctx context.Context, src trace.Source, store *spill.Store, opts stats.Options) error {
-	path, profile := paths(t.dir, t.Number, t.Of)
+	path, out := paths(t.dir, t.Number, t.Of)
 	pass := stats.NewPass(src, store)
 	locations := shards.Locations(src.Defs(), t.Number, t.Of)
 	sum, err := readTask(path, src, func(c *partial.Coder) { pass.Code(c, locations) })
@@ -117,7 +117,7 @@ func (t *Task) Do(ctx context.Context, src trace.Source, store *spill.Store, opt
 	if err := store.Err(); err != nil {
 		return err
 	}
-	return shards.WriteFile(ctx, profile, func(w io.Writer) error { return t.write(w, sum, noticed, pass, locations) })
+	return shards.WriteFile(ctx, out, func(w io.Writer) error { return t.write(w, sum, noticed, pass, locations) })
 }
 
 // readTask reads a task of a trace and returns the sum of the file.

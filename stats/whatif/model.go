@@ -175,10 +175,10 @@ func (m *Model) buildAll(ctx context.Context, waits stats.CallWaits) error {
 
 // build makes the rows of all locations, which advance together: what they need of each other, and of
 // collectives, lies near in time.
-func (m *Model) build(ctx context.Context, waits stats.CallWaits, keep bool) (sum doubts, err error) {
+func (m *Model) build(ctx context.Context, found stats.CallWaits, keep bool) (sum doubts, err error) {
 	builders := make([]*builder, len(m.t.Calls))
 	for l := range builders {
-		builders[l] = m.newBuilder(trace.LocationID(l), waits[l], keep)
+		builders[l] = m.newBuilder(trace.LocationID(l), found[l], keep)
 	}
 	_, err = stats.InWindows(ctx, m.t, m.jobs, func() *lookups { return new(lookups) }, func(k *lookups, l int, end int64) {
 		k.list = k.list[:0] // of another location
