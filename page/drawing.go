@@ -4,7 +4,8 @@ import (
 	"context"
 
 	"tracekit/engine"
-	"tracekit/stats"
+	"tracekit/stats/profile"
+	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -29,7 +30,7 @@ func newDrawing[K keeping](b *builder, begin func(trace.LocationID) K) drawing[K
 }
 
 // Listen implements stats.Beside.
-func (d *drawing[K]) Listen(waits stats.CallWaits, l trace.LocationID) (hear func(*trace.Batch), end func()) {
+func (d *drawing[K]) Listen(waits waits.ByCall, l trace.LocationID) (hear func(*trace.Batch), end func()) {
 	if int(l) >= len(d.lanes) || d.b.t.Span[l].Events == 0 {
 		return nil, nil
 	}
@@ -54,8 +55,8 @@ func (d *drawing[K]) Listen(waits stats.CallWaits, l trace.LocationID) (hear fun
 func (d *drawing[K]) Finish(context.Context) ([]trace.Finding, error) { return nil, nil }
 
 // decode hears the events of all locations where no analysis decodes them.
-func (d *drawing[K]) decode(ctx context.Context, waits stats.CallWaits, jobs int) error {
-	listen := stats.Hearing(d, waits)
+func (d *drawing[K]) decode(ctx context.Context, waits waits.ByCall, jobs int) error {
+	listen := profile.Hearing(d, waits)
 	_, err := engine.Each(ctx, d.b.t.Source, engine.Options{Jobs: jobs, Listeners: []engine.Listener{listen}},
 		func(_ context.Context, _ trace.LocationID, batches engine.Batches) (none struct{}, err error) {
 			for _, err := range batches {

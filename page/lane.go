@@ -2,7 +2,8 @@ package page
 
 import (
 	"tracekit/document/waitstate"
-	"tracekit/stats"
+	"tracekit/stats/profile"
+	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -19,8 +20,8 @@ type lane struct {
 	tree       *trace.CallTree
 	activities []Activity
 	numbers    map[Activity]uint32
-	recent     *trace.PathCache        // of the numbers of running in call paths
-	follower   *stats.Follower[uint32] // what is kept of a visit is the number of running in it
+	recent     *trace.PathCache          // of the numbers of running in call paths
+	follower   *profile.Follower[uint32] // what is kept of a visit is the number of running in it
 }
 
 // A taker is told what a location does, one after another from the first event of the trace.
@@ -28,11 +29,11 @@ type taker interface {
 	take(ns int64, activity uint32)
 }
 
-func newLane(b *builder, waits stats.CallWaits, l trace.LocationID, into taker) *lane {
+func newLane(b *builder, waits waits.ByCall, l trace.LocationID, into taker) *lane {
 	nothing := Activity{Path: trace.None}
 	n := &lane{b: b, location: l, into: into, tree: trace.NewCallTree(), recent: new(trace.PathCache),
 		activities: []Activity{nothing}, numbers: map[Activity]uint32{nothing: 0}}
-	n.follower = &stats.Follower[uint32]{Enter: n.enter, Spend: n.spend}
+	n.follower = &profile.Follower[uint32]{Enter: n.enter, Spend: n.spend}
 	n.follower.Begin(b.t, waits, l)
 	n.until(b.t.Span[l].First, 0)
 	return n

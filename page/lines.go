@@ -6,6 +6,7 @@ import (
 	"tracekit/document"
 	"tracekit/document/field"
 	"tracekit/stats"
+	"tracekit/stats/overhead"
 )
 
 // lineCalls are the calls of one line as they are drawn: a histogram for each of the keys that
@@ -61,7 +62,7 @@ func histograms(a *stats.Result) []lineCalls {
 	return out
 }
 
-func barsOf(k *document.OverheadKey, l *stats.LineKey) keyBars {
+func barsOf(k *document.OverheadKey, l *overhead.LineKey) keyBars {
 	out := keyBars{Role: k.Role, Processes: k.Processes, Bytes: k.Bytes, Calls: l.Calls, Origin: l.Bars.Origin, Width: l.Bars.Width, Counts: l.Counts,
 		Law: string(k.Model), PValue: k.PValue, TMaxNs: k.TMaxNs, From: k.From, Unreliable: k.Unreliable}
 	if r := &k.Fit; k.Model != "" && r.Chosen >= 0 && k.Calls > 0 {

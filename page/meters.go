@@ -6,6 +6,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/stats"
+	"tracekit/stats/profile"
 	"tracekit/trace"
 )
 
@@ -67,7 +68,7 @@ func (m *meters) start(id trace.MetricMemberID, counter int) *meter {
 	if x.counts == trace.MetricAbsolute {
 		x.next = def.Mode>>4 != trace.MetricRelativeLast>>4 // a point is taken to hold
 	} else if def.Type == trace.MetricPAPI {
-		x.most = func(ns int64) float64 { return stats.MostCounted(float64(ns) / 1e9) }
+		x.most = func(ns int64) float64 { return profile.MostCounted(float64(ns) / 1e9) }
 	}
 	x.to(m.b.ns(m.b.t.Span[m.location].First), math.NaN())
 	return x

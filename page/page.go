@@ -14,7 +14,7 @@ import (
 
 	"github.com/klauspost/compress/flate"
 
-	"tracekit/stats"
+	"tracekit/stats/delays"
 	"tracekit/trace"
 )
 
@@ -44,13 +44,13 @@ func Bounds(size int64) Limits {
 type Page struct {
 	Title    string
 	Trace    *trace.Trace
-	Timeline *Timeline        // Encode makes it coarser where it does not fit
-	Document any              // of the analysis, as `tracekit analyze --json` prints it
-	More     *More            // nil: nothing
-	Costs    []stats.PathCost // of the whole run
-	Files    []string         // further files beside the page, by their names relative to it
-	Size     int64            // bytes at most
-	Served   bool             // by a server that has tiles of the timeline (Index)
+	Timeline *Timeline         // Encode makes it coarser where it does not fit
+	Document any               // of the analysis, as `tracekit analyze --json` prints it
+	More     *More             // nil: nothing
+	Costs    []delays.PathCost // of the whole run
+	Files    []string          // further files beside the page, by their names relative to it
+	Size     int64             // bytes at most
+	Served   bool              // by a server that has tiles of the timeline (Index)
 }
 
 // Encode returns the page as HTML: the timeline is drawn as coarse, and of the document's lists

@@ -5,6 +5,7 @@ import (
 
 	"tracekit/document/waitstate"
 	"tracekit/stats"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 )
 
@@ -116,7 +117,7 @@ func NewTimeline(ctx context.Context, t *trace.Trace, a *stats.Result, limits Li
 }
 
 func newBuilder(t *trace.Trace, limits Limits) *builder {
-	first, last := stats.Run(t)
+	first, last := scope.Run(t)
 	b := &builder{t: t, first: first, last: last, length: t.Defs.Clock.Nanoseconds(last - first)}
 	used := 0
 	for _, s := range t.Span {

@@ -14,6 +14,7 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/overhead"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
@@ -216,7 +217,7 @@ func TestSeveralAreBounded(t *testing.T) {
 func TestCostsAreTheAnalysis(t *testing.T) {
 	for _, p := range samples.Programs() {
 		tr, _ := analysed(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 40, Seed: 2, Plant: samples.Plant{LateSender: 30_000, Imbalance: 12_000}})
-		a := statstest.Analysis(t, tr, stats.Options{Overhead: &stats.OverheadOptions{}})
+		a := statstest.Analysis(t, tr, stats.Options{Overhead: &overhead.Options{}})
 		page := &Page{Trace: tr, Timeline: timeline(t, tr, a, 1<<20), Costs: a.PathCosts}
 		var got, want [3]int64
 		for _, c := range page.costsOfPaths().Rows {

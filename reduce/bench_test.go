@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tracekit/samples"
-	"tracekit/stats"
+	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -47,7 +47,7 @@ def trace_event(id):
 		b.Fatal(err)
 	}
 	for name, rules := range map[string][]Rule{
-		"window":     {Window{From: stats.Instant{Kind: stats.Fraction, Share: 0.3}, To: stats.Instant{Kind: stats.Fraction, Share: 0.5}}},
+		"window":     {Window{From: scope.Instant{Kind: scope.Fraction, Share: 0.3}, To: scope.Instant{Kind: scope.Fraction, Share: 0.5}}},
 		"shorter":    {Shorter{Ns: 1000}},
 		"three":      {Shorter{Ns: 1000}, Functions{Names: []string{"MPI_Iprobe"}}, Ranks{What: "ranks 0-3", Keep: []uint32{0, 1, 2, 3}}},
 		"expression": {expression},

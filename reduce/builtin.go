@@ -11,24 +11,24 @@ import (
 	"time"
 
 	"tracekit/engine"
-	"tracekit/stats"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 )
 
 // Window keeps what overlaps a part of the run: calls that end before it or begin after it
 // are cut, and values of counters outside of it. What encloses it keeps its times.
-type Window struct{ From, To stats.Instant }
+type Window struct{ From, To scope.Instant }
 
 // Name implements Rule.
 func (r Window) Name() string {
 	return "time window " + instant(r.From, "begin") + " to " + instant(r.To, "end")
 }
 
-func instant(i stats.Instant, unset string) string {
+func instant(i scope.Instant, unset string) string {
 	switch i.Kind {
-	case stats.AfterNs:
+	case scope.AfterNs:
 		return time.Duration(i.Ns).String()
-	case stats.Fraction:
+	case scope.Fraction:
 		return strconv.FormatFloat(100*i.Share, 'g', 4, 64) + "%"
 	}
 	return unset
@@ -36,7 +36,7 @@ func instant(i stats.Instant, unset string) string {
 
 // Judge implements CallRule.
 func (r Window) Judge(t *trace.Trace, _ trace.LocationID) (Judge, error) {
-	first, last := stats.Run(t)
+	first, last := scope.Run(t)
 	ns := t.Defs.Clock.Nanoseconds
 	w := window{first: first, clock: t.Defs.Clock, to: ns(last - first)}
 	w.from, w.to = r.From.At(w.to, 0), r.To.At(w.to, w.to)

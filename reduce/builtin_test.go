@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tracekit/stats"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -43,7 +43,7 @@ func TestBuiltInRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr := merged(t, m)
-	after := func(ns int64) stats.Instant { return stats.Instant{Kind: stats.AfterNs, Ns: ns} }
+	after := func(ns int64) scope.Instant { return scope.Instant{Kind: scope.AfterNs, Ns: ns} }
 	for _, c := range []struct {
 		rule Rule
 		want string // by location

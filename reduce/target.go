@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"tracekit/stats"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 )
 
@@ -21,7 +21,7 @@ type Family struct {
 
 // Families returns the kinds of reduction that are tried to reach a size.
 func Families(t *trace.Trace) []Family {
-	first, last := stats.Run(t)
+	first, last := scope.Run(t)
 	length := t.Defs.Clock.Nanoseconds(last - first)
 	steps := 1 // of short times, each twice as long as the one before
 	for ns := int64(shortest); ns < length && steps < 40; ns *= 2 {
@@ -54,7 +54,7 @@ const (
 	windows  = 99                      // lengths of windows that are tried
 )
 
-func share(s float64) stats.Instant { return stats.Instant{Kind: stats.Fraction, Share: s} }
+func share(s float64) scope.Instant { return scope.Instant{Kind: scope.Fraction, Share: s} }
 
 // A Try is a reduction that was tried.
 type Try struct {

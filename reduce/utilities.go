@@ -9,7 +9,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarkstruct"
 
-	"tracekit/stats"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 )
 
@@ -54,7 +54,7 @@ type counterKey struct {
 }
 
 func (x *located) observe() {
-	x.first, _ = stats.Run(x.t)
+	x.first, _ = scope.Run(x.t)
 	x.byRegion, x.byName = make(map[trace.RegionID]*operation), make(map[string]*operation)
 	if x.grid = x.topology; x.grid == nil {
 		x.grid = row{len(x.t.World)}

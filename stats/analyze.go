@@ -7,6 +7,15 @@ import (
 
 	"tracekit/document"
 	"tracekit/engine"
+	"tracekit/stats/critical"
+	"tracekit/stats/delays"
+	"tracekit/stats/facts"
+	"tracekit/stats/numbers"
+	"tracekit/stats/overhead"
+	"tracekit/stats/profile"
+	"tracekit/stats/replay"
+	"tracekit/stats/scope"
+	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -29,42 +38,42 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 	if opts.Top == 0 {
 		opts.Top = DefaultTop
 	}
-	s, err := NewScope(t, opts.selection())
+	s, err := scope.New(t, opts.selection())
 	if err != nil {
 		return nil, err
 	}
-	w := newWaiting(t, &s, opts.Jobs, opts.Top)
-	w.sync = newSyncTables(t)
+	w := waits.NewFinder(t, &s, opts.Jobs, opts.Top)
+	w.Sync = waits.NewSyncTables(t)
 	if opts.Overhead != nil {
-		w.keepSizes()
-		w.messages = newMessagePairs(t)
+		w.KeepSizes()
+		w.Messages = waits.NewMessagePairs(t)
 	}
-	if err := w.run(ctx); err != nil {
+	if err := w.Run(ctx); err != nil {
 		return nil, fmt.Errorf("finding wait states: %w", err)
 	}
-	var o *overheads
+	var o *overhead.Finder
 	findOverhead := nothing
 	if opts.Overhead != nil {
-		o = newOverheads(w, *opts.Overhead)
-		findOverhead = o.find
+		o = overhead.NewFinder(w, *opts.Overhead)
+		findOverhead = o.Find
 	}
-	path := newCriticalPath(t, &s, w.calls)
-	if err := engine.Beside(ctx, opts.Jobs, path.run, findOverhead); err != nil {
+	path := critical.NewFinder(t, &s, w.Calls)
+	if err := engine.Beside(ctx, opts.Jobs, path.Run, findOverhead); err != nil {
 		return nil, fmt.Errorf("finding the critical path and the overhead of calls: %w", err)
 	}
-	p := newProfiler(t, &s, path.pieces, w.sync.clocks)
-	p.segments, p.callWaits = newSegments(t, &s, w.calls), w.calls
-	p.watchThreads()
-	d := newDelays(w, p.segments)
-	var part *profilePart
+	p := profile.New(t, &s, path.Pieces, w.Sync.Clocks)
+	p.Segments, p.CallWaits = profile.NewSegments(t, &s, w.Calls), w.Calls
+	p.WatchThreads()
+	d := delays.NewFinder(w, p.Segments)
+	var part *profile.Part
 	order := func(ctx context.Context) error {
-		if err := d.order(ctx, w); err != nil {
+		if err := d.Order(ctx, w); err != nil {
 			return fmt.Errorf("ordering waits: %w", err)
 		}
 		return nil
 	}
 	err = engine.Beside(ctx, opts.Jobs, order, func(ctx context.Context) (err error) {
-		part, err = p.run(ctx, PassOptions{Selection: opts.selection(), Jobs: opts.Jobs, Beside: opts.Beside, Workers: opts.Workers, Progress: opts.Progress})
+		part, err = p.Run(ctx, profile.Options{Selection: opts.selection(), Jobs: opts.Jobs, Beside: opts.Beside, Workers: opts.Workers, Progress: opts.Progress})
 		return err
 	})
 	if err != nil {
@@ -78,61 +87,61 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 		}
 		noticed = append(noticed, findings...)
 	}
-	processes, err := p.teams(ctx, w)
+	processes, err := p.Teams(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	for _, pieces := range path.pieces {
+	for _, pieces := range path.Pieces {
 		pieces.Release()
 	}
-	found, err := p.phases(ctx, opts.Jobs)
+	found, err := p.Phases(ctx, opts.Jobs)
 	if err != nil {
 		return nil, fmt.Errorf("finding phases: %w", err)
 	}
 	if o != nil && opts.Overhead.PerLine {
-		o.drawLines(p, part)
-		if err := o.charge(ctx); err != nil {
+		o.DrawLines(p, part)
+		if err := o.Charge(ctx); err != nil {
 			return nil, fmt.Errorf("finding the overhead of lines: %w", err)
 		}
 	}
-	started, r := p.startups(), newReplay(t, &s, w.sync)
-	if err := engine.Beside(ctx, opts.Jobs, r.run, d.run); err != nil {
+	started, r := p.Startups(), replay.New(t, &s, w.Sync)
+	if err := engine.Beside(ctx, opts.Jobs, r.Run, d.Run); err != nil {
 		return nil, fmt.Errorf("replaying on an ideal network and finding delays: %w", err)
 	}
-	stuck := r.stuck()
-	r.arrivals.Release()
-	w.sync.release()
+	stuck := r.Stuck()
+	r.Arrivals.Release()
+	w.Sync.Release()
 
-	a := &Result{Analysis: document.Analysis{Schema: document.Schema, Trace: TraceOf(t), Selection: s.Block(t), Coverage: coverage(t), Clock: ClockRow(t)}}
-	a.Profile, a.CallPaths = profileRows(p, part), callPathRows(p, part)
-	a.CallSites = callSiteRows(p, part, w.bytes)
-	a.Messages, a.CommMatrix = w.msgs.result(rate{t.Defs.Clock.Resolution}), w.msgs.matrix(rate{t.Defs.Clock.Resolution})
-	a.Collectives = w.colls.rows(rate{t.Defs.Clock.Resolution})
-	a.WaitStates = waitRows(w, d, times(s.to-s.from, s.ranks(t)), times(s.to-s.from, threadCount(processes)))
-	keys := d.keys()
-	a.Delays, a.DelayTotals = delayRows(d, p, keys)
-	a.PathCosts = pathCosts(d, p, keys, part, o)
-	d.release()
-	a.CriticalPath = criticalRows(path, p, part, w.byPath)
-	sums := lineSums(p, part, w, o)
+	a := &Result{Analysis: document.Analysis{Schema: document.Schema, Trace: facts.Trace(t), Selection: s.Block(t), Coverage: facts.Coverage(t), Clock: facts.Clock(t)}}
+	a.Profile, a.CallPaths = profile.ProfileRows(p, part), profile.CallPathRows(p, part)
+	a.CallSites = profile.CallSiteRows(p, part, w.Bytes)
+	a.Messages, a.CommMatrix = w.Msgs.Result(numbers.Rate{Resolution: t.Defs.Clock.Resolution}), w.Msgs.Matrix(numbers.Rate{Resolution: t.Defs.Clock.Resolution})
+	a.Collectives = w.Colls.Rows(numbers.Rate{Resolution: t.Defs.Clock.Resolution})
+	a.WaitStates = delays.WaitRows(w, d, numbers.Times(s.To-s.From, s.Ranks(t)), numbers.Times(s.To-s.From, profile.ThreadCount(processes)))
+	keys := d.Keys()
+	a.Delays, a.DelayTotals = delays.Rows(d, p, keys)
+	a.PathCosts = delays.PathCosts(d, p, keys, part, o)
+	d.Release()
+	a.CriticalPath = critical.Rows(path, p, part, w.ByPath)
+	sums := overhead.LineSums(p, part, w, o)
 	if o != nil {
-		a.Overhead, a.RankOverhead, a.LineCalls = o.result(p, sums, s.to-s.from)
-		a.CallOverhead = o.byCall
+		a.Overhead, a.RankOverhead, a.LineCalls = o.Result(p, sums, s.To-s.From)
+		a.CallOverhead = o.ByCall
 	}
-	a.Lines = lineRows(p, sums, o, a.Delays)
-	a.Waits, a.Segments, a.Path = w.calls, p.segments, path.segments
-	if part.changed || stuck != nil {
+	a.Lines = overhead.LineRows(p, sums, o, a.Delays)
+	a.Waits, a.Segments, a.Path = w.Calls, p.Segments, path.Segments
+	if part.Changed || stuck != nil {
 		r = nil // what it says is not so
 	}
-	if callsMPI(t) {
-		a.Efficiency = efficiency(p, part, started, r)
+	if replay.CallsMPI(t) {
+		a.Efficiency = replay.Efficiency(p, part, started, r)
 	} else {
 		stuck = nil
 	}
 	a.Phases = found
-	a.Threads = threadRows(p, processes, a.Efficiency)
-	a.Counters = usefulCounters(p, part)
-	a.Findings = findings(t, a.Efficiency, slices.Concat(part.findings, stuck, p.ledger.Findings(), noticed))
+	a.Threads = profile.ThreadRows(p, processes, a.Efficiency)
+	a.Counters = profile.UsefulCounters(p, part)
+	a.Findings = facts.Findings(t, a.Efficiency, slices.Concat(part.Findings, stuck, p.Ledger.Findings(), noticed))
 	return a, t.Store.Err()
 }
 

@@ -9,6 +9,8 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/stats"
+	"tracekit/stats/profile"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -80,14 +82,14 @@ func conserved(t *testing.T, tr *trace.Trace, a *stats.Result) {
 // to its last event, and its waits those of its calls.
 func segmentsCover(t *testing.T, tr *trace.Trace, a *stats.Result) {
 	t.Helper()
-	first, _ := stats.Run(tr)
+	first, _ := scope.Run(tr)
 	for l, s := range a.Segments {
 		if s.Len() == 0 {
 			continue // it is not analysed, or has no calls
 		}
 		var all, waits, ofCalls int64
 		for x := range s.Between(trace.None, trace.None) {
-			if all += x.Time; x.Path == stats.PathWait {
+			if all += x.Time; x.Path == profile.PathWait {
 				waits += x.Time
 			}
 		}

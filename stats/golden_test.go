@@ -15,6 +15,7 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/stats"
+	"tracekit/stats/scope"
 	"tracekit/trace/tracetest"
 )
 
@@ -66,9 +67,9 @@ func goldenOptions(t *testing.T, text string) stats.Options {
 		case "ranks":
 			o.Ranks = append(o.Ranks, uint32(n))
 		case "from":
-			o.From = stats.Instant{Kind: stats.AfterNs, Ns: n}
+			o.From = scope.Instant{Kind: scope.AfterNs, Ns: n}
 		case "to":
-			o.To = stats.Instant{Kind: stats.AfterNs, Ns: n}
+			o.To = scope.Instant{Kind: scope.AfterNs, Ns: n}
 		}
 	}
 	return o

@@ -7,6 +7,8 @@ import (
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/fit"
+	"tracekit/stats/overhead"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -31,7 +33,7 @@ location 1 rank1 rank=1
   20 Enter MPI_Recv ; 21 MpiRecv from=0 bytes=8 ; 25 Leave MPI_Recv
 `)
 	defer benchmark.Store.Close()
-	measured, err := stats.Measure(context.Background(), benchmark, stats.Selection{}, 0, stats.MeasureOptions{})
+	measured, err := overhead.Measure(context.Background(), benchmark, scope.Selection{}, 0, overhead.MeasureOptions{})
 	if err != nil {
 		panic(err)
 	}
@@ -44,7 +46,7 @@ location 1 rank1 rank=1
   200 Enter MPI_Recv @solver.c:20 ; 201 MpiRecv from=0 bytes=8 ; 205 Leave MPI_Recv
 `)
 	defer run.Store.Close()
-	a, err := stats.Analyze(context.Background(), run, stats.Options{Overhead: &stats.OverheadOptions{Profile: &profile}})
+	a, err := stats.Analyze(context.Background(), run, stats.Options{Overhead: &overhead.Options{Profile: &profile}})
 	if err != nil {
 		panic(err)
 	}

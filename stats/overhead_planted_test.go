@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tracekit/stats"
+	"tracekit/stats/overhead"
 )
 
 // A planting is a law of durations in ns and its 99 % quantile.
@@ -49,7 +50,7 @@ func TestPlantedOverhead(t *testing.T) {
 					slowed[i] += 30_000 + r.Int64N(20_000)
 					planted += math.Max(0, float64(slowed[i])-law.tMax)
 				}
-				_, a := overheadOf(t, sendsText(lines, []string{"a.c:10", "b.c:20", "c.c:30"}), stats.OverheadOptions{PerLine: true})
+				_, a := overheadOf(t, sendsText(lines, []string{"a.c:10", "b.c:20", "c.c:30"}), overhead.Options{PerLine: true})
 				counted(t, a, lines)
 				l := a.Overhead.Lines[0]
 				if l.Operation != "MPI_Send" || l.File != "b.c" || l.Line != 20 {
@@ -97,7 +98,7 @@ func TestNothingPlanted(t *testing.T) {
 	for _, law := range plantings() {
 		for k := range uint64(repetitions) {
 			r := rand.New(rand.NewPCG(5, k))
-			_, a := overheadOf(t, sendsText(map[string][]int64{"a.c:1": law.draws(r, 400)}, []string{"a.c:1"}), stats.OverheadOptions{})
+			_, a := overheadOf(t, sendsText(map[string][]int64{"a.c:1": law.draws(r, 400)}, []string{"a.c:1"}), overhead.Options{})
 			for _, key := range a.Overhead.Keys {
 				if key.Anomalous {
 					wrong++

@@ -13,6 +13,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/stats"
 	"tracekit/stats/fit"
+	"tracekit/stats/overhead"
 	"tracekit/trace"
 )
 
@@ -87,7 +88,7 @@ func TestKeysOfCollectives(t *testing.T) {
 		"MPI_Scatterv leaf 4 8 × 3", "MPI_Scatterv root 4 8 × 1",
 	}
 	for _, summed := range []bool{true, false} {
-		_, a := overheadOf(t, collectivesText(summed), stats.OverheadOptions{})
+		_, a := overheadOf(t, collectivesText(summed), overhead.Options{})
 		if diff := gocmp.Diff(want, keysOf(t, a)); diff != "" {
 			t.Errorf("sums over ranks %v: - is wanted, + is found:\n%s", summed, diff)
 		}
@@ -104,7 +105,7 @@ func TestKeysOfScans(t *testing.T) {
 		fmt.Fprintf(&s, "  10 Enter MPI_Scan ; 11 MpiCollectiveBegin ; 12 MpiCollectiveEnd Scan root=none sent=%d received=%d ; 13 Leave MPI_Scan\n", 8*(4-rank), 8*(rank+1))
 		fmt.Fprintf(&s, "  20 Enter MPI_Exscan ; 21 MpiCollectiveBegin ; 22 MpiCollectiveEnd Exscan root=none sent=%d received=%d ; 23 Leave MPI_Exscan\n", 8*(3-rank), 8*rank)
 	}
-	_, a := overheadOf(t, s.String(), stats.OverheadOptions{})
+	_, a := overheadOf(t, s.String(), overhead.Options{})
 	want := []string{"MPI_Bcast leaf 4 8 × 3", "MPI_Bcast root 4 8 × 1", "MPI_Exscan 4 8 × 4", "MPI_Scan 4 8 × 4"}
 	if diff := gocmp.Diff(want, keysOf(t, a)); diff != "" {
 		t.Errorf("- is wanted, + is found:\n%s", diff)
@@ -151,7 +152,7 @@ func TestKeysOfRequests(t *testing.T) {
 		"MPI_Wait leaf 2 64 × 1", "MPI_Wait receives 2 100 × 60", "MPI_Wait root 2 64 × 1", "MPI_Wait sends 2 100 × 60",
 		"MPI_Waitall both 2 6500 × 64 pooled [6000 14000]",
 	}
-	_, found := overheadOf(t, "location 0 rank0 rank=0\n"+a.String()+"location 1 rank1 rank=1\n"+b.String(), stats.OverheadOptions{})
+	_, found := overheadOf(t, "location 0 rank0 rank=0\n"+a.String()+"location 1 rank1 rank=1\n"+b.String(), overhead.Options{})
 	if diff := gocmp.Diff(want, keysOf(t, found)); diff != "" {
 		t.Errorf("- is wanted, + is found:\n%s", diff)
 	}
@@ -217,7 +218,7 @@ func TestProfileIsNotMixed(t *testing.T) {
 	for range 60 {
 		slow = append(slow, 16_000_000)
 	}
-	_, a := overheadOf(t, sendsText(map[string][]int64{"a.c:5": slow}, []string{"a.c:5"}), stats.OverheadOptions{Profile: profile})
+	_, a := overheadOf(t, sendsText(map[string][]int64{"a.c:5": slow}, []string{"a.c:5"}), overhead.Options{Profile: profile})
 	for _, k := range a.Overhead.Keys {
 		switch k.Operation {
 		case "MPI_Send":
@@ -281,7 +282,7 @@ func TestVerdictNeedsDominance(t *testing.T) {
 		{9000, 0, "MPI_Recv", "undecided", "unreliable"},
 		{1000, 9000, "MPI_Send", "undecided", "unreliable"},
 	} {
-		_, a := overheadOf(t, text(tt.send, tt.recv), stats.OverheadOptions{Profile: profile(tt.unreliable)})
+		_, a := overheadOf(t, text(tt.send, tt.recv), overhead.Options{Profile: profile(tt.unreliable)})
 		p := a.Overhead.Pairs[0]
 		if p.SendOverheadNs != int64(10*tt.send) || p.ReceiveOverheadNs != int64(10*tt.recv) || p.Verdict != tt.verdict || p.Reason != tt.reason {
 			t.Errorf("%d and %d, %s unreliable: %+v", tt.send, tt.recv, tt.unreliable, p)
@@ -299,7 +300,7 @@ func TestUnreliableKeysSaySo(t *testing.T) {
 		lines["a.c:5"] = append(lines["a.c:5"], d)
 		lines["b.c:7"] = append(lines["b.c:7"], d+int64(i))
 	}
-	_, a := overheadOf(t, sendsText(lines, []string{"a.c:5", "b.c:7"}), stats.OverheadOptions{})
+	_, a := overheadOf(t, sendsText(lines, []string{"a.c:5", "b.c:7"}), overhead.Options{})
 	said := 0
 	for _, k := range a.Overhead.Keys {
 		if k.Operation == "MPI_Send" {

@@ -18,12 +18,14 @@ import (
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/stats/fit"
+	"tracekit/stats/overhead"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
 
 // overheadOf analyses a trace in text form.
-func overheadOf(t *testing.T, text string, o stats.OverheadOptions) (*trace.Trace, *stats.Result) {
+func overheadOf(t *testing.T, text string, o overhead.Options) (*trace.Trace, *stats.Result) {
 	t.Helper()
 	src := tracetest.MustParse(t, text)
 	return analyzed(t, src, merge.ClockNone, stats.Options{Overhead: &o})
@@ -50,7 +52,7 @@ location 0 rank0 rank=0
   0 Enter main ; 40 Enter MPI_Send @a.c:5 ; 41 MpiSend to=1 bytes=8 ; 100 Leave MPI_Send ; 120 Leave main
 location 1 rank1 rank=1
   0 Enter main ; 10 Enter MPI_Recv @a.c:9 ; 105 MpiRecv from=0 bytes=8 ; 110 Leave MPI_Recv ; 130 Leave main
-`, stats.OverheadOptions{Profile: &profile})
+`, overhead.Options{Profile: &profile})
 	o := a.Overhead
 	var got []string
 	for _, l := range o.Lines {
@@ -88,7 +90,7 @@ func TestCalibratedByHand(t *testing.T) {
 	for range 20 {
 		sends = append(sends, 3)
 	}
-	_, a := overheadOf(t, sendsText(map[string][]int64{"a.c:5": append(sends, 4, 300)}, []string{"a.c:5"}), stats.OverheadOptions{})
+	_, a := overheadOf(t, sendsText(map[string][]int64{"a.c:5": append(sends, 4, 300)}, []string{"a.c:5"}), overhead.Options{})
 	for _, k := range a.Overhead.Keys {
 		if k.Operation != "MPI_Send" {
 			continue
@@ -221,7 +223,7 @@ func TestOverheadAddsUp(t *testing.T) {
 				t.Skip("not a trace that can be read: ", err)
 			}
 			defer src.Close()
-			tr, a := analyzed(t, src, merge.ClockAuto, stats.Options{Overhead: &stats.OverheadOptions{}})
+			tr, a := analyzed(t, src, merge.ClockAuto, stats.Options{Overhead: &overhead.Options{}})
 			addsUp(t, tr, a)
 			keysAreSound(t, tr, a)
 		})
@@ -234,9 +236,9 @@ func TestOverheadOfPrograms(t *testing.T) {
 	for _, p := range samples.Programs() {
 		src, _ := generated(t, samples.Options{Program: p.Name, Ranks: 5, Threads: 2, Iterations: 20, Seed: 4,
 			Plant: samples.Plant{LateSender: 5000, LateReceiver: 700, WrongOrder: 900, Lost: 2}})
-		tr, a := analyzed(t, src, merge.ClockNone, stats.Options{Overhead: &stats.OverheadOptions{}})
+		tr, a := analyzed(t, src, merge.ClockNone, stats.Options{Overhead: &overhead.Options{}})
 		addsUp(t, tr, a)
-		o := stats.Options{Jobs: 1, Overhead: &stats.OverheadOptions{}}
+		o := stats.Options{Jobs: 1, Overhead: &overhead.Options{}}
 		want := documentOf(t, src, merge.Options{Jobs: 1}, o)
 		o.Jobs = 3
 		if got := documentOf(t, src, merge.Options{Jobs: 4, Store: spill.NewStore(1<<20, t.TempDir())}, o); !bytes.Equal(want, got) {
@@ -249,11 +251,11 @@ func TestOverheadOfPrograms(t *testing.T) {
 // that parts have the whole's communication time.
 func TestOverheadOfSelections(t *testing.T) {
 	src, _ := generated(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 30, Seed: 7, Plant: samples.Plant{LateSender: 4000}})
-	tr, whole := analyzed(t, src, merge.ClockNone, stats.Options{Overhead: &stats.OverheadOptions{}})
+	tr, whole := analyzed(t, src, merge.ClockNone, stats.Options{Overhead: &overhead.Options{}})
 	var total int64
 	for i := range 4 {
-		a, err := stats.Analyze(context.Background(), tr, stats.Options{Overhead: &stats.OverheadOptions{},
-			From: stats.Instant{Kind: stats.Fraction, Share: float64(i) / 4}, To: stats.Instant{Kind: stats.Fraction, Share: float64(i+1) / 4}})
+		a, err := stats.Analyze(context.Background(), tr, stats.Options{Overhead: &overhead.Options{},
+			From: scope.Instant{Kind: scope.Fraction, Share: float64(i) / 4}, To: scope.Instant{Kind: scope.Fraction, Share: float64(i+1) / 4}})
 		if err != nil {
 			t.Fatal(err)
 		}

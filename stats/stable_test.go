@@ -10,6 +10,7 @@ import (
 	"tracekit/samples"
 	"tracekit/spill"
 	"tracekit/stats"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -66,7 +67,7 @@ func firstDifference(a, b []byte) []byte {
 func TestWholeSelection(t *testing.T) {
 	src, _ := generated(t, samples.Options{Program: "multigrid", Ranks: 4, Iterations: 5, Seed: 2, Plant: samples.Plant{LateSender: 400}})
 	tr, whole := analyzed(t, src, merge.ClockNone, stats.Options{})
-	all, err := stats.Analyze(context.Background(), tr, stats.Options{Ranks: []uint32{3, 1, 0, 2}, To: stats.Instant{Kind: stats.Fraction, Share: 1}})
+	all, err := stats.Analyze(context.Background(), tr, stats.Options{Ranks: []uint32{3, 1, 0, 2}, To: scope.Instant{Kind: scope.Fraction, Share: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestSelectionsAddUp(t *testing.T) {
 	sum := make(map[string]int64)
 	for i := range len(bounds) - 1 {
 		part, err := stats.Analyze(context.Background(), tr, stats.Options{
-			From: stats.Instant{Kind: stats.Fraction, Share: bounds[i]}, To: stats.Instant{Kind: stats.Fraction, Share: bounds[i+1]}})
+			From: scope.Instant{Kind: scope.Fraction, Share: bounds[i]}, To: scope.Instant{Kind: scope.Fraction, Share: bounds[i+1]}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,9 +154,9 @@ func TestRefusesNonsense(t *testing.T) {
 		want    string
 	}{
 		{stats.Options{Ranks: []uint32{0, 2}}, "selecting ranks: there is no rank 2, the trace has 2"},
-		{stats.Options{From: stats.Instant{Kind: stats.AfterNs, Ns: 2000}, To: stats.Instant{Kind: stats.AfterNs, Ns: 1000}},
+		{stats.Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 2000}, To: scope.Instant{Kind: scope.AfterNs, Ns: 1000}},
 			"selecting a part of the run: its end lies before its begin"},
-		{stats.Options{From: stats.Instant{Kind: stats.AfterNs, Ns: 3_000_000_000}},
+		{stats.Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 3_000_000_000}},
 			"selecting a part of the run: it begins after 3s, the run ends after 17.479µs"},
 	} {
 		if _, err := stats.Analyze(context.Background(), tr, c.options); err == nil || err.Error() != c.want {

@@ -11,7 +11,10 @@ import (
 	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/stats/diagnosis"
+	"tracekit/stats/facts"
 	"tracekit/stats/fit"
+	"tracekit/stats/profile"
+	"tracekit/stats/scope"
 	"tracekit/stats/second"
 	"tracekit/trace"
 )
@@ -34,7 +37,7 @@ type analyzeOptions struct {
 	shard    shardFlag
 	workers  *second.Workers // of the second pass; nil: this process
 
-	beside func(*trace.Trace) stats.Beside // makes what else hears the events of the trace; nil: nothing
+	beside func(*trace.Trace) profile.Beside // makes what else hears the events of the trace; nil: nothing
 }
 
 func newAnalyze(io *streams, run func(context.Context, *streams, *analyzeOptions) error) *cobra.Command {
@@ -149,7 +152,7 @@ func (o *analyzeOptions) analyze(ctx context.Context, io *streams) (t *trace.Tra
 		if o.workers != nil && len(damage) == 0 {
 			damage = damageSince(t, o.workers.Findings())
 		}
-		a.Findings = append(stats.FindingRows(damage), a.Findings...)
+		a.Findings = append(facts.FindingRows(damage), a.Findings...)
 	}
 	return t, a, nil
 }
@@ -159,7 +162,7 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	defer bar.done()
 	o := stats.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
 		Top: opts.top, Progress: &bar.Progress, Overhead: opts.overheadOptions(profile)}
-	from, to, err := stats.Window(t, stats.Selection{Ranks: o.Ranks, From: o.From, To: o.To})
+	from, to, err := scope.Window(t, scope.Selection{Ranks: o.Ranks, From: o.From, To: o.To})
 	if err != nil {
 		return nil, err
 	}

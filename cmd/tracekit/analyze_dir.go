@@ -11,6 +11,7 @@ import (
 	"tracekit/reconstruct/diagram"
 	"tracekit/report/text"
 	"tracekit/stats"
+	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -103,7 +104,7 @@ func drawOverhead(out *reportDir, a *stats.Result, top int) error {
 	return nil
 }
 
-func drawReport(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, waits stats.CallWaits) (*plots.Timeline, error) {
+func drawReport(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, waits waits.ByCall) (*plots.Timeline, error) {
 	bar := startProgress(io, opts.quiet, "drawing")
 	defer bar.done()
 	return diagram.Draw(ctx, t, waits, diagram.Options{

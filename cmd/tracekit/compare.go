@@ -12,6 +12,7 @@ import (
 	"tracekit/plots"
 	"tracekit/stats"
 	"tracekit/stats/compare"
+	"tracekit/stats/facts"
 	"tracekit/trace"
 )
 
@@ -148,7 +149,7 @@ func (s *side) findings() []document.Finding {
 	if slices.ContainsFunc(s.a.Findings, changed) {
 		return s.a.Findings
 	}
-	return append(slices.Clip(s.a.Findings), stats.FindingRows(changesOf(s.t))...)
+	return append(slices.Clip(s.a.Findings), facts.FindingRows(changesOf(s.t))...)
 }
 
 // A sampled side holds the samples of its runs, the first one open if its records are wanted.

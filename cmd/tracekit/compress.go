@@ -19,7 +19,7 @@ import (
 	"tracekit/formulae/tkf"
 	"tracekit/report/text"
 	"tracekit/shards"
-	"tracekit/stats"
+	"tracekit/stats/facts"
 	"tracekit/trace"
 )
 
@@ -184,7 +184,7 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 			return err
 		}
 	}
-	doc.Findings = stats.FindingRows(findings)
+	doc.Findings = facts.FindingRows(findings)
 	return opts.finish(io, doc, func() { doc.print(io, opts.output) }, doc.Findings, func() ([]string, error) {
 		if !opts.strict || doc.Statistics == nil {
 			return nil, nil

@@ -11,7 +11,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/words"
 	"tracekit/report/text"
-	"tracekit/stats"
+	"tracekit/stats/numbers"
 )
 
 // devices prints first what the owner of accelerators must know: how much of their time they
@@ -46,7 +46,7 @@ func deviceVerdict(d []accelerator.Device, run int64) string {
 			ns  int64
 		}{{&span, x.SpanNs}, {&compute, x.ComputeNs}, {&communication, x.ExposedCommunicationNs}, {&memory, x.ExposedMemoryNs}, {&idle, x.IdleNs},
 			{&host, x.IdleCauses.HostBoundNs}, {&gaps, x.IdleCauses.KernelGapsNs}, {&waiting, x.IdleCauses.CollectiveWaitNs}} {
-			*s.sum = stats.Plus(*s.sum, s.ns)
+			*s.sum = numbers.Plus(*s.sum, s.ns)
 		}
 	}
 	if span == 0 {
@@ -104,7 +104,7 @@ func mostComputed(d []accelerator.Device) (most string, ns int64) {
 	for _, x := range d {
 		for _, k := range x.Kernels {
 			if k.Kind == "compute" {
-				sums[k.Name] = stats.Plus(sums[k.Name], k.TimeNs)
+				sums[k.Name] = numbers.Plus(sums[k.Name], k.TimeNs)
 			}
 		}
 	}
@@ -120,7 +120,7 @@ func mostComputed(d []accelerator.Device) (most string, ns int64) {
 func executed(d []accelerator.Device) (ns int64) {
 	for _, x := range d {
 		for _, k := range x.Kernels {
-			ns = stats.Plus(ns, k.TimeNs)
+			ns = numbers.Plus(ns, k.TimeNs)
 		}
 	}
 	return ns
@@ -177,11 +177,11 @@ func (r *report) deviceKernels() {
 				byName[k.Kind+" "+k.Name] = x
 				rows = append(rows, x)
 			}
-			x.Count, x.TimeNs, total = x.Count+k.Count, stats.Plus(x.TimeNs, k.TimeNs), stats.Plus(total, k.TimeNs)
+			x.Count, x.TimeNs, total = x.Count+k.Count, numbers.Plus(x.TimeNs, k.TimeNs), numbers.Plus(total, k.TimeNs)
 			x.MinNs, x.MaxNs = min(x.MinNs, k.MinNs), max(x.MaxNs, k.MaxNs)
 			for _, s := range k.LaunchedFrom {
 				from := cmp.Or(string(s.Operator), string(s.Call))
-				x.from[from] = stats.Plus(x.from[from], s.TimeNs)
+				x.from[from] = numbers.Plus(x.from[from], s.TimeNs)
 			}
 		}
 	}
@@ -324,7 +324,7 @@ func (r *report) hostWaits() {
 		seen[d.Rank] = true
 		for _, w := range d.HostWaits {
 			s := sums[w.Call]
-			sums[w.Call] = sum{s.count + w.Count, stats.Plus(s.ns, w.TimeNs)}
+			sums[w.Call] = sum{s.count + w.Count, numbers.Plus(s.ns, w.TimeNs)}
 		}
 	}
 	names := sortedKeys(sums)

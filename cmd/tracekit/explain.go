@@ -15,6 +15,8 @@ import (
 	"tracekit/document/words"
 	"tracekit/report/text"
 	"tracekit/stats"
+	"tracekit/stats/delays"
+	"tracekit/stats/scope"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
 )
@@ -26,7 +28,7 @@ type explainOptions struct {
 	path  string
 	which string // RANK@TIME or PLACE; "": the longest wait
 	rank  uint32
-	at    stats.Instant
+	at    scope.Instant
 	timed bool // which is RANK@TIME
 }
 
@@ -36,7 +38,7 @@ const explainSchema = "tracekit.explain/1"
 type explainDocument struct {
 	Schema   string             `json:"schema"`
 	Trace    document.TraceInfo `json:"trace"`
-	Chain    []stats.Link       `json:"chain"` // the wait first, its origin last; empty: no call waits there
+	Chain    []delays.Link      `json:"chain"` // the wait first, its origin last; empty: no call waits there
 	Findings []document.Finding `json:"findings"`
 }
 
@@ -99,10 +101,10 @@ func runExplain(ctx context.Context, io *streams, opts *explainOptions) error {
 	if err != nil {
 		return err
 	}
-	doc := &explainDocument{Schema: explainSchema, Trace: a.Trace, Chain: []stats.Link{}, Findings: a.Findings}
+	doc := &explainDocument{Schema: explainSchema, Trace: a.Trace, Chain: []delays.Link{}, Findings: a.Findings}
 	l, call, ok, err := opts.choose(t, a)
 	if ok {
-		doc.Chain, err = stats.Explain(ctx, t, a.Waits, a.Segments, l, call, opts.jobs)
+		doc.Chain, err = delays.Explain(ctx, t, a.Waits, a.Segments, l, call, opts.jobs)
 	}
 	if err != nil {
 		return err
@@ -120,15 +122,15 @@ func (o *explainOptions) choose(t *trace.Trace, a *stats.Result) (l trace.Locati
 		if n := len(t.World); int(o.rank) >= n {
 			return 0, 0, false, fmt.Errorf("there is no rank %d, the trace has %d", o.rank, n)
 		}
-		l, call, ok = stats.WaitAt(t, a.Waits, o.rank, o.at)
+		l, call, ok = delays.WaitAt(t, a.Waits, o.rank, o.at)
 	case o.which != "":
 		place, err := whatif.FindPlace(t, o.which)
 		if err != nil {
 			return 0, 0, false, err
 		}
-		l, call, ok = stats.LongestWait(a.Waits, func(p trace.PathID, _ waitstate.Kind) bool { return place(p) })
+		l, call, ok = delays.LongestWait(a.Waits, func(p trace.PathID, _ waitstate.Kind) bool { return place(p) })
 	default:
-		l, call, ok = stats.LongestWait(a.Waits, func(_ trace.PathID, k waitstate.Kind) bool { return k != waitstate.AtStartup })
+		l, call, ok = delays.LongestWait(a.Waits, func(_ trace.PathID, k waitstate.Kind) bool { return k != waitstate.AtStartup })
 	}
 	return l, call, ok, nil
 }

@@ -11,8 +11,10 @@ import (
 	"tracekit/document"
 	"tracekit/engine"
 	"tracekit/report/text"
-	"tracekit/stats"
+	"tracekit/stats/facts"
 	"tracekit/stats/fit"
+	"tracekit/stats/overhead"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 )
 
@@ -98,7 +100,7 @@ func (o *fitOptions) fitOptions(resolution int64) fit.Options {
 }
 
 func runFit(ctx context.Context, io *streams, opts *fitOptions) error {
-	m := &measured{Measurement: stats.Measurement{Samples: make(map[fit.Key]*fit.Sample), Order: make(map[fit.Key][]int64), Points: make(map[string][]stats.CallPoint)}}
+	m := &measured{Measurement: overhead.Measurement{Samples: make(map[fit.Key]*fit.Sample), Order: make(map[fit.Key][]int64), Points: make(map[string][]overhead.CallPoint)}}
 	for _, path := range opts.paths {
 		if err := m.add(ctx, io, opts, path); err != nil {
 			return err
@@ -133,7 +135,7 @@ func runFit(ctx context.Context, io *streams, opts *fitOptions) error {
 
 // measured is what the traces hold together.
 type measured struct {
-	stats.Measurement
+	overhead.Measurement
 	machine, creator string
 	processes        int
 	tick             int64 // ns, of the coarsest clock
@@ -155,8 +157,8 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 	if opts.stability {
 		keep = stableCalls
 	}
-	one, err := stats.Measure(ctx, t, stats.Selection{Ranks: opts.ranks, From: opts.from, To: opts.to}, opts.jobs,
-		stats.MeasureOptions{WithWaits: opts.paper, Keep: keep, Points: opts.plots != ""})
+	one, err := overhead.Measure(ctx, t, scope.Selection{Ranks: opts.ranks, From: opts.from, To: opts.to}, opts.jobs,
+		overhead.MeasureOptions{WithWaits: opts.paper, Keep: keep, Points: opts.plots != ""})
 	if err != nil {
 		return err
 	}
@@ -177,7 +179,7 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 	for operation, points := range one.Points {
 		m.Points[operation] = append(m.Points[operation], points...)
 	}
-	m.findings = append(m.findings, stats.FindingRows(findingsOf(t))...)
+	m.findings = append(m.findings, facts.FindingRows(findingsOf(t))...)
 	return nil
 }
 

@@ -11,8 +11,8 @@ import (
 
 	"tracekit/document/words"
 	"tracekit/plots"
-	"tracekit/stats"
 	"tracekit/stats/fit"
+	"tracekit/stats/overhead"
 )
 
 // drawFit draws everything about a fit.
@@ -77,7 +77,7 @@ func traceNames(paths []string) string {
 const mostClouds = 9
 
 // callsPlot is the paper's second figure: the duration of every call over the run.
-func callsPlot(traces string, points map[string][]stats.CallPoint) (*plots.Figure, error) {
+func callsPlot(traces string, points map[string][]overhead.CallPoint) (*plots.Figure, error) {
 	operations := slices.Sorted(maps.Keys(points))
 	slices.SortStableFunc(operations, func(a, b string) int { return cmp.Compare(len(points[a]), len(points[b])) })
 	others := plots.Series{}

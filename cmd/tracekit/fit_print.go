@@ -11,8 +11,8 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/words"
 	"tracekit/report/text"
-	"tracekit/stats"
 	"tracekit/stats/fit"
+	"tracekit/stats/overhead"
 )
 
 // A fitDocument is what `fit --json` prints.
@@ -110,7 +110,7 @@ func newFitDocument(opts *fitOptions, m *measured, groups []fit.Group, p *fit.Pr
 		d.Findings = []document.Finding{}
 	}
 	for i := range groups {
-		k := stats.DescribeKey(&groups[i])
+		k := overhead.DescribeKey(&groups[i])
 		d.models = append(d.models, k)
 		row := fitKey{Operation: k.Operation, Role: k.Role, Unreliable: k.Unreliable, Processes: k.Processes, Bytes: k.Bytes, Calls: k.Calls, TMinNs: k.TMinNs, TMaxNs: k.TMaxNs,
 			From: k.From, Model: k.Model, Parameters: k.Parameters, WindowNs: k.WindowNs, Chi2: k.Chi2, Dof: k.Dof, PValue: k.PValue,

@@ -22,7 +22,7 @@ import (
 	"tracekit/readers"
 	"tracekit/shards"
 	"tracekit/spill"
-	"tracekit/stats"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 )
 
@@ -294,7 +294,7 @@ type selectFlags struct {
 	rankList, begin, end string
 
 	ranks    []uint32
-	from, to stats.Instant
+	from, to scope.Instant
 }
 
 func (f *selectFlags) add(set *pflag.FlagSet) {

@@ -8,6 +8,7 @@ import (
 
 	"tracekit/page"
 	"tracekit/stats"
+	"tracekit/stats/profile"
 	"tracekit/trace"
 )
 
@@ -60,8 +61,8 @@ func newPage(opts *pageFlags, t *trace.Trace, a *stats.Result, size int64) (*pag
 }
 
 // drawBeside says what hears the events for a page of so many bytes, and where it is then found.
-func drawBeside(drawing **page.Drawing, size int64) func(*trace.Trace) stats.Beside {
-	return func(t *trace.Trace) stats.Beside {
+func drawBeside(drawing **page.Drawing, size int64) func(*trace.Trace) profile.Beside {
+	return func(t *trace.Trace) profile.Beside {
 		*drawing = page.NewDrawing(t, page.Bounds(size))
 		return *drawing
 	}

@@ -13,6 +13,8 @@ import (
 	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/stats"
+	"tracekit/stats/profile"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 )
 
@@ -41,7 +43,7 @@ func (f *phaseFlags) add(set *pflag.FlagSet) {
 
 // check refuses what contradicts the other flags of a selection.
 func (f *phaseFlags) check(s *selectFlags) error {
-	if f.phase > 0 && (s.from.Kind != stats.Unset || s.to.Kind != stats.Unset) {
+	if f.phase > 0 && (s.from.Kind != scope.Unset || s.to.Kind != scope.Unset) {
 		return usagef("--phase selects a stretch of time, as --from and --to do")
 	}
 	return nil
@@ -50,7 +52,7 @@ func (f *phaseFlags) check(s *selectFlags) error {
 // choose makes the phase, if one is asked for, the selection.
 func (f *phaseFlags) choose(ctx context.Context, t *trace.Trace, jobs int, s *selectFlags) (err error) {
 	if f.phase > 0 {
-		s.from, s.to, err = stats.PhaseWindow(ctx, t, int(f.phase), jobs)
+		s.from, s.to, err = profile.PhaseWindow(ctx, t, int(f.phase), jobs)
 	}
 	return err
 }

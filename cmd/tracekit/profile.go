@@ -10,8 +10,8 @@ import (
 
 	"tracekit/document/words"
 	"tracekit/readers"
-	"tracekit/stats"
 	"tracekit/stats/fit"
+	"tracekit/stats/overhead"
 	"tracekit/trace"
 )
 
@@ -83,13 +83,13 @@ func readProfile(name string) (*fit.Profile, error) {
 }
 
 // overheadOptions returns what analyze is told about overhead.
-func (o *analyzeOptions) overheadOptions(p *fit.Profile) *stats.OverheadOptions {
+func (o *analyzeOptions) overheadOptions(p *fit.Profile) *overhead.Options {
 	if !o.overhead {
 		return nil
 	}
 	model := o.modelFlags.options()
 	model.Brief = true
-	return &stats.OverheadOptions{Fit: model, Profile: p, PerCall: o.outDir != "" || o.diagnose, PerLine: o.outDir != "" || o.perLine}
+	return &overhead.Options{Fit: model, Profile: p, PerCall: o.outDir != "" || o.diagnose, PerLine: o.outDir != "" || o.perLine}
 }
 
 // machineOf names the machine that a trace was made on: what its writer says, or else the

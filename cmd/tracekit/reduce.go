@@ -22,6 +22,8 @@ import (
 	"tracekit/reduce"
 	"tracekit/reduce/pattern"
 	"tracekit/stats"
+	"tracekit/stats/facts"
+	"tracekit/stats/scope"
 	"tracekit/topology"
 	"tracekit/trace"
 )
@@ -227,7 +229,7 @@ func (o *reduceOptions) validate() (err error) {
 // rules returns the rules that are asked for. Without a trace it checks what can be checked.
 func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
 	script := reduce.ScriptOptions{Buffer: o.buffer, Topology: o.hops()}
-	if o.from.Kind != stats.Unset || o.to.Kind != stats.Unset {
+	if o.from.Kind != scope.Unset || o.to.Kind != scope.Unset {
 		rules = append(rules, reduce.Window{From: o.from, To: o.to})
 	}
 	if len(o.ranks) > 0 {
@@ -359,7 +361,7 @@ func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
 	}
 	about := t.Source.Info()
 	doc := &reduceDocument{Schema: reduceSchema, Out: opts.out, Format: opts.format, Rules: []string{},
-		Bytes: change[*int64]{Before: &about.Bytes}, Findings: stats.FindingRows(t.Findings)}
+		Bytes: change[*int64]{Before: &about.Bytes}, Findings: facts.FindingRows(t.Findings)}
 	var full *stats.Result
 	if opts.certificate || len(rules) == 0 {
 		if full, err = opts.analyze(ctx, io, t); err != nil {
@@ -406,7 +408,7 @@ func (o *reduceOptions) apply(ctx context.Context, io *streams, t *trace.Trace, 
 
 // describe says what was cut.
 func (doc *reduceDocument) describe(t *trace.Trace, rules []reduce.Rule, r *reduce.Reduction, b reduce.Buffer) {
-	doc.Trace = stats.TraceOf(t)
+	doc.Trace = facts.Trace(t)
 	doc.Records = change[uint64]{r.Before, r.After(t)}
 	doc.ByRule, doc.Kept = r.ByRule, r.Kept
 	for rank, missing := range t.Missing() {

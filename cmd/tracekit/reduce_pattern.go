@@ -17,6 +17,7 @@ import (
 	"tracekit/reduce/pattern"
 	"tracekit/report/text"
 	"tracekit/stats"
+	"tracekit/stats/facts"
 	"tracekit/topology"
 	"tracekit/trace"
 )
@@ -295,11 +296,11 @@ func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error 
 		return err
 	}
 	doc := &regenerateDocument{Schema: regenerateSchema, In: in.Info().Path, Out: opts.out, Format: opts.format,
-		Intervals: repeats.Intervals, Again: len(repeats.Which), Rebuilt: document.RebuiltOf(again.Info()), Findings: stats.FindingRows(t.Findings)}
+		Intervals: repeats.Intervals, Again: len(repeats.Which), Rebuilt: document.RebuiltOf(again.Info()), Findings: facts.FindingRows(t.Findings)}
 	t.Release()
 	if t.Clock.MaxShift > 0 || readers.Foreign(opts.format) {
 		again = pattern.Moved(merge.Corrected(t), t)
-		clock := stats.ClockRow(t)
+		clock := facts.Clock(t)
 		doc.Clock = &clock
 	}
 	if doc.Records.After, doc.Lost, err = opts.outFlags.write(ctx, io, &opts.readFlags, again, t.Store); err != nil {

@@ -11,7 +11,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/page"
 	"tracekit/report/text"
-	"tracekit/stats"
+	"tracekit/stats/profile"
 	"tracekit/trace"
 )
 
@@ -100,7 +100,7 @@ func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
 		return err
 	}
 	share := page.Share(opts.bytes, len(paths))
-	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths, func(r *shownRun) func(*trace.Trace) stats.Beside {
+	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths, func(r *shownRun) func(*trace.Trace) profile.Beside {
 		return drawBeside(&r.drawing, share)
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"tracekit/readers"
 	"tracekit/stats"
 	"tracekit/stats/compare"
+	"tracekit/stats/profile"
 	"tracekit/stats/scaling"
 	"tracekit/trace"
 )
@@ -53,7 +54,7 @@ type shownRun struct {
 }
 
 // analyzeRuns opens and analyses each run, with what it says of each beside; the caller closes them.
-func analyzeRuns(ctx context.Context, io *streams, opts analyzeOptions, runs [][]string, beside func(*shownRun) func(*trace.Trace) stats.Beside) (out []*shownRun, err error) {
+func analyzeRuns(ctx context.Context, io *streams, opts analyzeOptions, runs [][]string, beside func(*shownRun) func(*trace.Trace) profile.Beside) (out []*shownRun, err error) {
 	opts.mergeFlags.traces = len(runs)
 	defer func() {
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"tracekit/stats"
+	"tracekit/stats/scope"
 )
 
 // parseRanks reads a list such as "0-3,8"; nil means all ranks.
@@ -36,22 +36,22 @@ func parseRanks(s string) ([]uint32, error) {
 }
 
 // parseInstant reads "1.5s", "200ms" or "10%"; an empty text is the unset instant.
-func parseInstant(flag, s string) (stats.Instant, error) {
+func parseInstant(flag, s string) (scope.Instant, error) {
 	if s == "" {
-		return stats.Instant{}, nil
+		return scope.Instant{}, nil
 	}
 	if p, ok := strings.CutSuffix(s, "%"); ok {
 		v, err := strconv.ParseFloat(strings.TrimSpace(p), 64)
 		if err != nil || math.IsNaN(v) || v < 0 || v > 100 {
-			return stats.Instant{}, usagef("--%s %q: want 0%% to 100%%", flag, s)
+			return scope.Instant{}, usagef("--%s %q: want 0%% to 100%%", flag, s)
 		}
-		return stats.Instant{Kind: stats.Fraction, Share: v / 100}, nil
+		return scope.Instant{Kind: scope.Fraction, Share: v / 100}, nil
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {
-		return stats.Instant{}, usagef("--%s %q: want a time from the start such as 1.5s or 200ms, or a share of the run such as 10%%", flag, s)
+		return scope.Instant{}, usagef("--%s %q: want a time from the start such as 1.5s or 200ms, or a share of the run such as 10%%", flag, s)
 	}
-	return stats.Instant{Kind: stats.AfterNs, Ns: d.Nanoseconds()}, nil
+	return scope.Instant{Kind: scope.AfterNs, Ns: d.Nanoseconds()}, nil
 }
 
 // parseWindow reads a duration above zero in whole ns; an empty text is 0.

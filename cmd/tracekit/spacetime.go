@@ -11,7 +11,9 @@ import (
 	"tracekit/plots"
 	"tracekit/reconstruct/diagram"
 	"tracekit/report/text"
-	"tracekit/stats"
+	"tracekit/stats/facts"
+	"tracekit/stats/scope"
+	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -150,7 +152,7 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 	doc := &spacetimeDocument{Schema: spacetimeSchema, Out: opts.output, Findings: []document.Finding{}}
 	doc.Width, doc.Height = figure.Size()
 	for _, t := range sides {
-		doc.Findings = append(doc.Findings, stats.FindingRows(findingsOf(t))...)
+		doc.Findings = append(doc.Findings, facts.FindingRows(findingsOf(t))...)
 		doc.Rebuilt = append(doc.Rebuilt, document.RebuiltOf(t.Source.Info()))
 	}
 	return opts.finish(io, doc, func() {
@@ -179,7 +181,7 @@ func drawSides(ctx context.Context, io *streams, opts *spacetimeOptions, sides [
 }
 
 func drawTrace(ctx context.Context, io *streams, opts *spacetimeOptions, t *trace.Trace) (*plots.Timeline, error) {
-	waits, err := stats.Waits(ctx, t, opts.jobs)
+	waits, err := waits.Find(ctx, t, opts.jobs)
 	if err != nil {
 		return nil, err
 	}
@@ -199,14 +201,14 @@ func (o *spacetimeOptions) fix(sides []*trace.Trace) {
 	for _, t := range sides {
 		longest = max(longest, runLength(t))
 	}
-	at := func(i stats.Instant, unset int64) stats.Instant {
-		return stats.Instant{Kind: stats.AfterNs, Ns: i.At(runLength(sides[0]), unset)}
+	at := func(i scope.Instant, unset int64) scope.Instant {
+		return scope.Instant{Kind: scope.AfterNs, Ns: i.At(runLength(sides[0]), unset)}
 	}
 	o.from, o.to = at(o.from, 0), at(o.to, longest)
 }
 
 // runLength returns the time from the first event to the last in ns.
 func runLength(t *trace.Trace) int64 {
-	first, last := stats.Run(t)
+	first, last := scope.Run(t)
 	return t.Defs.Clock.Nanoseconds(last - first)
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/document/field"
 	"tracekit/report/text"
-	"tracekit/stats"
 )
 
 // A term is a word of the reports with what it means.
@@ -61,8 +61,8 @@ func terms() []term {
 		{"imbalance", "On the critical path: how much longer the path stays at a place than a rank does there in the mean, waits left out. It is what perfect balance at this place would gain at most.", "2.4"},
 		{"source line", "Where a call is made. Where the trace does not record lines of calls, a plus (main+) marks the region that encloses the call and the line where it begins.", ""},
 		{"(outside MPI)", "Time in a region that is no MPI function.", ""},
-		{stats.OutsideRegions, "Time in which no region is entered: the program runs, but nobody knows what.", ""},
-		{stats.NotRecorded, "Time of the run before the first event of the rank that the critical path begins on.", ""},
+		{field.OutsideRegions, "Time in which no region is entered: the program runs, but nobody knows what.", ""},
+		{field.NotRecorded, "Time of the run before the first event of the rank that the critical path begins on.", ""},
 		{"(writing the trace), (recording off)", "Time in which the measurement writes its buffer or is switched off, in whatever region that happens.", ""},
 		{"key", "What MPI calls must have in common to be compared: the function, their role (root or leaf, sending or receiving), the number of processes, the number of bytes.", "1.1"},
 		{"t_min, t_max", "The shortest call of a key, and the time that a call which nothing disturbs exceeds seldom: by default in one of a hundred cases.", "1.1"},

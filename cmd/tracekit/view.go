@@ -15,7 +15,7 @@ import (
 	"tracekit/page"
 	"tracekit/report/text"
 	"tracekit/spill"
-	"tracekit/stats"
+	"tracekit/stats/profile"
 	"tracekit/trace"
 	"tracekit/viewer"
 )
@@ -125,8 +125,8 @@ const servedShare = 4
 // analyzeForView makes the indexes of runs, in a store, and the page that they are behind. Nothing else
 // of the runs is kept.
 func analyzeForView(ctx context.Context, io *streams, opts *viewOptions, paths [][]string, served *spill.Store) ([]*page.Index, *page.Content, *viewDocument, error) {
-	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths, func(r *shownRun) func(*trace.Trace) stats.Beside {
-		return func(t *trace.Trace) stats.Beside {
+	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths, func(r *shownRun) func(*trace.Trace) profile.Beside {
+		return func(t *trace.Trace) profile.Beside {
 			r.indexing = page.NewIndexing(t, page.Bounds(page.DefaultSize))
 			return r.indexing
 		}

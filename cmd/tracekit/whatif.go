@@ -18,6 +18,8 @@ import (
 	"tracekit/merge"
 	"tracekit/report/text"
 	"tracekit/stats"
+	"tracekit/stats/overhead"
+	"tracekit/stats/scope"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
 )
@@ -270,7 +272,7 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 	defer t.Source.Close()
 	options := stats.Options{Top: 1}
 	if len(opts.limit) > 0 {
-		options.Overhead = &stats.OverheadOptions{PerCall: true}
+		options.Overhead = &overhead.Options{PerCall: true}
 	}
 	a, err := opts.analyze(ctx, io, t, options)
 	if err != nil {
@@ -361,7 +363,7 @@ func slackOf(ctx context.Context, t *trace.Trace, m *whatif.Model, top int) (*sl
 	if err != nil {
 		return nil, err
 	}
-	first, _ := stats.Run(t)
+	first, _ := scope.Run(t)
 	ns := t.Defs.Clock.Nanoseconds
 	out := &slackBlock{Ranks: make([]int64, len(t.World)), Next: []nextPath{}}
 	for r, l := range t.World {

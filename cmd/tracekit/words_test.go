@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"tracekit/stats"
+	"tracekit/stats/scope"
 )
 
 func TestParseSelection(t *testing.T) {
@@ -17,11 +17,11 @@ func TestParseSelection(t *testing.T) {
 			t.Errorf("parseRanks(%q) accepted", bad)
 		}
 	}
-	for text, want := range map[string]stats.Instant{
+	for text, want := range map[string]scope.Instant{
 		"":      {},
-		"1.5s":  {Kind: stats.AfterNs, Ns: 1500e6},
-		"200ms": {Kind: stats.AfterNs, Ns: 200e6},
-		"25%":   {Kind: stats.Fraction, Share: 0.25},
+		"1.5s":  {Kind: scope.AfterNs, Ns: 1500e6},
+		"200ms": {Kind: scope.AfterNs, Ns: 200e6},
+		"25%":   {Kind: scope.Fraction, Share: 0.25},
 	} {
 		if got, err := parseInstant("from", text); err != nil || got != want {
 			t.Errorf("parseInstant(%q) = %v, %v, want %v", text, got, err, want)

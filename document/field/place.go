@@ -44,3 +44,11 @@ type Site struct {
 	SourceLine
 	Operation Name
 }
+
+const NotRecorded = "(not recorded)" // before the first event of the path
+
+const OutsideRegions = "(outside any region)" // where nothing is entered
+
+const BufferFlush = "(writing the trace)" // the measurement writes its buffer, wherever
+
+const RecordingOff = "(recording off)" // it is switched off, wherever

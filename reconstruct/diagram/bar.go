@@ -5,7 +5,7 @@ import (
 	"tracekit/engine"
 	"tracekit/plots"
 	"tracekit/reduce/pattern"
-	"tracekit/stats"
+	"tracekit/stats/profile"
 	"tracekit/trace"
 )
 
@@ -33,7 +33,7 @@ func newBar(d *diagram, l trace.LocationID, lane lane) *bar {
 
 // run draws all events. What is kept of a visit is whether its call can block.
 func (b *bar) run(batches engine.Batches) error {
-	f := stats.Follower[bool]{
+	f := profile.Follower[bool]{
 		Enter: func(_ *bool, _ trace.RegionID, _ trace.SourceLocationID, call *trace.Call) bool {
 			return call != nil && blocks(call.Class)
 		},

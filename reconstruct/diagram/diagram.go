@@ -8,7 +8,8 @@ import (
 	"tracekit/engine"
 	"tracekit/plots"
 	"tracekit/reduce/pattern"
-	"tracekit/stats"
+	"tracekit/stats/scope"
+	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -16,7 +17,7 @@ import (
 type Options struct {
 	Title         string
 	Ranks         []uint32      // world ranks from top to bottom; none: all
-	From, To      stats.Instant // unset: from the first event to the last, without startup and end
+	From, To      scope.Instant // unset: from the first event to the last, without startup and end
 	Whole         bool          // with startup and end, too
 	Rows          Rows          // "": processes
 	Sort          Sort          // "": none
@@ -43,7 +44,7 @@ const (
 // explains; messages and collectives join the bars. Times that were rebuilt from
 // statistics stand on grey ground, and so does what was cut since it repeats what was kept. It decodes the trace once; memory does not depend on the
 // number of events, and the picture not on the number of jobs.
-func Draw(ctx context.Context, t *trace.Trace, waits stats.CallWaits, o Options) (*plots.Timeline, error) {
+func Draw(ctx context.Context, t *trace.Trace, waits waits.ByCall, o Options) (*plots.Timeline, error) {
 	d, err := newDiagram(t, waits, o)
 	if err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func Draw(ctx context.Context, t *trace.Trace, waits stats.CallWaits, o Options)
 // A diagram is being made. Times in it are ns after the first event of the trace.
 type diagram struct {
 	t        *trace.Trace
-	waits    stats.CallWaits
+	waits    waits.ByCall
 	opts     Options
 	timeline *plots.Timeline
 	joins    joins // the same
@@ -83,8 +84,8 @@ type diagram struct {
 	rebuilt, cut [][]pattern.Stretch // by location
 }
 
-func newDiagram(t *trace.Trace, waits stats.CallWaits, o Options) (*diagram, error) {
-	first, last := stats.Run(t)
+func newDiagram(t *trace.Trace, waits waits.ByCall, o Options) (*diagram, error) {
+	first, last := scope.Run(t)
 	d := &diagram{t: t, waits: waits, opts: o, start: first}
 	ranks, err := d.choose()
 	if err != nil {

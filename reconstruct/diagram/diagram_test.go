@@ -13,15 +13,16 @@ import (
 	"tracekit/merge"
 	"tracekit/plots"
 	"tracekit/samples"
-	"tracekit/stats"
+	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
+	"tracekit/stats/waits"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
 
-func waitsOf(t testing.TB, tr *trace.Trace) stats.CallWaits {
+func waitsOf(t testing.TB, tr *trace.Trace) waits.ByCall {
 	t.Helper()
-	w, err := stats.Waits(context.Background(), tr, 0)
+	w, err := waits.Find(context.Background(), tr, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +222,7 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 		{"no ranks", "", Options{}, "no processes"},
 		{"no events", "location 0 a rank=0\n", Options{}, "no two events"},
 		{"unknown rank", two, Options{Ranks: []uint32{2}}, "no rank 2, the trace has 2"},
-		{"backwards", two, Options{From: stats.Instant{Kind: stats.AfterNs, Ns: 7}, To: stats.Instant{Kind: stats.AfterNs, Ns: 7}}, "from 7ns to 7ns of a run of 10ns"},
+		{"backwards", two, Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 7}, To: scope.Instant{Kind: scope.AfterNs, Ns: 7}}, "from 7ns to 7ns of a run of 10ns"},
 	} {
 		tr := statstest.Merged(t, tracetest.MustParseSplit(t, c.text), merge.Options{Clock: merge.ClockNone})
 		_, err := Draw(context.Background(), tr, waitsOf(t, tr), c.opts)
@@ -234,7 +235,7 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 // A rank without events has a bar with nothing on it; a part of the run can be drawn.
 func TestPartOfARun(t *testing.T) {
 	tr := statstest.Merged(t, tracetest.MustParseSplit(t, "location 0 a rank=0\n  0 Enter main ; 10 Leave main\nlocation 1 b rank=1\n"), merge.Options{Clock: merge.ClockNone})
-	picture(t, tr, Options{From: stats.Instant{Kind: stats.Fraction, Share: 0.5}})
+	picture(t, tr, Options{From: scope.Instant{Kind: scope.Fraction, Share: 0.5}})
 	if got := scriptOf(t, tr, Options{}); !cmp.Equal(got, []string{"row 0: 0-10 main", "row 1: "}) {
 		t.Errorf("got %q", got)
 	}

@@ -9,7 +9,7 @@ import (
 	"tracekit/reduce"
 	"tracekit/reduce/pattern"
 	"tracekit/samples"
-	"tracekit/stats"
+	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
@@ -51,7 +51,7 @@ func TestRepeatsOnGrey(t *testing.T) {
 		if want := map[string]int64{"cut": 0, "made again": to - from}[which]; inside.time != want || to-from < 1000 {
 			t.Errorf("%s: %d ns are drawn from %d to %d, want %d", which, inside.time, from, to, want)
 		}
-		timeline, err := Draw(t.Context(), tr, waitsOf(t, tr), Options{ColorBy: ByRegion, From: stats.Instant{}, Messages: plots.NoMessages})
+		timeline, err := Draw(t.Context(), tr, waitsOf(t, tr), Options{ColorBy: ByRegion, From: scope.Instant{}, Messages: plots.NoMessages})
 		if err != nil {
 			t.Fatal(err)
 		}

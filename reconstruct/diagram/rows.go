@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"tracekit/stats"
+	"tracekit/stats/scope"
+	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -188,7 +189,7 @@ func (d *diagram) locations(ranks []uint32) [][]trace.LocationID {
 	if d.rows() == Processes {
 		return out[:len(ranks)]
 	}
-	aside := stats.Aside(d.t)
+	aside := scope.Aside(d.t)
 	for l, def := range d.t.Defs.Locations {
 		r := d.t.Rank[l]
 		if d.t.Span[l].Events == 0 || aside[l] || !d.draws(def.Kind) || r == trace.None && len(d.opts.Ranks) > 0 {
@@ -247,20 +248,20 @@ func (d *diagram) crop(ranks []uint32, length int64) (from, to, cut int64) {
 			continue
 		}
 		calls := d.t.Calls[l]
-		if i := stats.FindStartup(calls, trace.ClassInit); i >= 0 {
+		if i := waits.FindStartup(calls, trace.ClassInit); i >= 0 {
 			if at := d.ns(calls.At(i).Leave); begin < 0 || at < begin {
 				begin = at
 			}
 		}
-		if i := stats.FindStartup(calls, trace.ClassFinalize); i >= 0 {
+		if i := waits.FindStartup(calls, trace.ClassFinalize); i >= 0 {
 			end = max(end, d.ns(calls.At(i).Enter))
 		}
 	}
 	f, t := from, to
-	if d.opts.From.Kind == stats.Unset && begin >= 0 {
+	if d.opts.From.Kind == scope.Unset && begin >= 0 {
 		f = begin
 	}
-	if d.opts.To.Kind == stats.Unset && end >= 0 {
+	if d.opts.To.Kind == scope.Unset && end >= 0 {
 		t = min(t, end)
 	}
 	if cut = f - from + to - t; f >= t || float64(cut) < leastCrop*float64(length) {

@@ -6,7 +6,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
-	"tracekit/stats"
+	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
 )
@@ -27,7 +27,7 @@ location 1 r1 rank=1
 	}{
 		{Options{}, 30, 90, "30 ns to 90 ns of 100 ns, without 40 ns of startup and end; 2 ranks; clock as recorded"},
 		{Options{Whole: true}, 0, 100, "0 to 100 ns of 100 ns; 2 ranks"},
-		{Options{From: stats.Instant{Kind: stats.AfterNs, Ns: 10}}, 10, 90, "without 10 ns"},
+		{Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 10}}, 10, 90, "without 10 ns"},
 		{Options{Ranks: []uint32{0}}, 40, 90, "1 of 2 ranks"},
 	} {
 		d, err := newDiagram(tr, waitsOf(t, tr), c.options)

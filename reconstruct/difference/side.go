@@ -3,7 +3,7 @@ package difference
 import (
 	"fmt"
 
-	"tracekit/stats"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 )
 
@@ -31,7 +31,7 @@ func (n numbering) of(name string) uint32 {
 
 func newSide(t *trace.Trace, names numbering) *side {
 	s := &side{t: t}
-	s.start, _ = stats.Run(t)
+	s.start, _ = scope.Run(t)
 	for i := range t.Defs.Regions {
 		s.regions = append(s.regions, names.of(t.Defs.RegionName(trace.RegionID(i))))
 	}

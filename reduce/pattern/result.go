@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"tracekit/reduce"
-	"tracekit/stats"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 )
 
@@ -114,7 +114,7 @@ func (p *plan) patterns(t *trace.Trace) []Pattern {
 // beginning returns when interval k begins on the first rank that does, in ns after the
 // start of the run.
 func beginning(t *trace.Trace, d *division, masters []trace.LocationID, k int) int64 {
-	run, _ := stats.Run(t)
+	run, _ := scope.Run(t)
 	first := int64(math.MaxInt64)
 	for _, l := range masters {
 		first = min(first, t.Clock.Maps[l].At(d.starts[l].Ptr(k).time))

@@ -8,6 +8,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/engine"
 	"tracekit/stats"
+	"tracekit/stats/profile"
 	"tracekit/trace"
 )
 
@@ -110,16 +111,16 @@ func sitesOf(t *trace.Trace) (sites []field.Site, number func(trace.PathID) int)
 		return k
 	}
 	byPath := make([]int, len(t.Tree.Nodes))
-	for path, s := range stats.Sites(t) {
+	for path, s := range profile.Sites(t) {
 		byPath[path] = numberOf(s)
 	}
-	outside := numberOf(field.Site{SourceLine: field.SourceLine{Region: stats.OutsideRegions}})
-	unrecorded := numberOf(field.Site{SourceLine: field.SourceLine{Region: stats.NotRecorded}})
+	outside := numberOf(field.Site{SourceLine: field.SourceLine{Region: field.OutsideRegions}})
+	unrecorded := numberOf(field.Site{SourceLine: field.SourceLine{Region: field.NotRecorded}})
 	return sites, func(p trace.PathID) int {
 		switch {
 		case int(p) < len(byPath):
 			return byPath[p]
-		case p == stats.PathNotRecorded:
+		case p == profile.PathNotRecorded:
 			return unrecorded
 		}
 		return outside
@@ -127,7 +128,7 @@ func sitesOf(t *trace.Trace) (sites []field.Site, number func(trace.PathID) int)
 }
 
 // empty reports whether a location was not analysed: it is no part of the run.
-func empty(s *stats.Segments) bool {
+func empty(s *profile.Segments) bool {
 	for range s.All() {
 		return false
 	}
@@ -136,13 +137,13 @@ func empty(s *stats.Segments) bool {
 
 // takeLocation adds what one location does. Its segments are read twice: how many there are of a
 // place says which of them make a block.
-func takeLocation(ctx context.Context, t *trace.Trace, segments *stats.Segments, l int, number func(trace.PathID) int, places []*series) error {
+func takeLocation(ctx context.Context, t *trace.Trace, segments *profile.Segments, l int, number func(trace.PathID) int, places []*series) error {
 	if segments == nil {
 		return nil
 	}
 	count, met := make(map[int]int64), make(map[int]int64)
 	for _, s := range segments.All() {
-		if s.Path != stats.PathWait {
+		if s.Path != profile.PathWait {
 			count[number(s.Path)]++
 		}
 	}
@@ -152,7 +153,7 @@ func takeLocation(ctx context.Context, t *trace.Trace, segments *stats.Segments,
 		if n++; n%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if s.Path == stats.PathWait { // of the call before it
+		if s.Path == profile.PathWait { // of the call before it
 			places[k].wait[block] += s.Time
 			places[k].rank(rank).wait += s.Time
 			continue

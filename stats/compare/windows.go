@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"tracekit/stats"
+	"tracekit/stats/profile"
 	"tracekit/trace"
 )
 
 // takeWindows adds what a location does that makes no calls which could part its time: streams of
 // devices, threads that never call MPI. Its blocks are windows of the time from its first event
 // to its last, all of one length; an instance is a visit.
-func takeWindows(ctx context.Context, t *trace.Trace, l trace.LocationID, segments *stats.Segments,
+func takeWindows(ctx context.Context, t *trace.Trace, l trace.LocationID, segments *profile.Segments,
 	number func(trace.PathID) int, places []*series) error {
 	w := &windows{places: places, site: make(map[trace.RegionID]int), rank: t.Rank[l], outside: number(trace.None)}
 	for path := range t.Tree.Nodes {
@@ -20,7 +20,7 @@ func takeWindows(ctx context.Context, t *trace.Trace, l trace.LocationID, segmen
 		}
 	}
 	for _, s := range segments.All() {
-		if s.Path == stats.PathNotRecorded {
+		if s.Path == profile.PathNotRecorded {
 			before := w.series(number(s.Path))
 			before.own[0], before.instances[0] = before.own[0]+s.Time, before.instances[0]+1
 			before.rank(w.rank).own += s.Time

@@ -7,7 +7,7 @@ import (
 
 	"tracekit/document/accelerator"
 	"tracekit/spill"
-	"tracekit/stats"
+	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
 
@@ -54,7 +54,7 @@ func (h *host) waits(c *collector) []accelerator.HostWait {
 				sums[region] = new(hostWait)
 			}
 			sums[region].count += w.count
-			sums[region].time = stats.Plus(sums[region].time, w.time)
+			sums[region].time = numbers.Plus(sums[region].time, w.time)
 		}
 	}
 	var out []accelerator.HostWait
@@ -124,7 +124,7 @@ type mark struct {
 
 // delays are the times from launch to begin.
 type delays struct {
-	stats.Distribution
+	numbers.Distribution
 	without uint64
 	unsure  uint64 // of several launches with one identifier
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"tracekit/merge"
-	"tracekit/stats"
 	"tracekit/stats/devices"
+	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
@@ -62,7 +62,7 @@ func BenchmarkFinder(b *testing.B) {
 			b.Run(fmt.Sprintf("kernels=%d/streams=%d", n, streams), func(b *testing.B) {
 				src := planted(n, streams)
 				t := statstest.Merged(b, src, merge.Options{Clock: merge.ClockNone})
-				from, to, _ := stats.Window(t, stats.Selection{})
+				from, to, _ := scope.Window(t, scope.Selection{})
 				for b.Loop() {
 					f := devices.NewFinder(t, devices.Options{Jobs: 1, From: from, To: to})
 					for l, batches := range src.Batches {

@@ -7,8 +7,8 @@ import (
 
 	"tracekit/merge"
 	"tracekit/spill"
-	"tracekit/stats"
 	"tracekit/stats/devices"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 )
 
@@ -28,7 +28,7 @@ func TestDamaged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			from, to, err := stats.Window(tr, stats.Selection{})
+			from, to, err := scope.Window(tr, scope.Selection{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,8 @@ import (
 	"tracekit/document"
 	"tracekit/document/accelerator"
 	"tracekit/engine"
-	"tracekit/stats"
+	"tracekit/stats/scope"
+	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -47,7 +48,7 @@ func NewFinder(t *trace.Trace, opts Options) *Finder {
 }
 
 // Listen implements stats.Beside.
-func (f *Finder) Listen(_ stats.CallWaits, l trace.LocationID) (hear func(*trace.Batch), end func()) {
+func (f *Finder) Listen(_ waits.ByCall, l trace.LocationID) (hear func(*trace.Batch), end func()) {
 	if f.c == nil || !f.c.wants(l) {
 		return nil, nil
 	}
@@ -116,7 +117,7 @@ const (
 // kindsOf returns the kinds of all locations. Where nothing is ever entered, all there may be is
 // counters.
 func kindsOf(t *trace.Trace) []kind {
-	out, aside := make([]kind, len(t.Defs.Locations)), stats.Aside(t)
+	out, aside := make([]kind, len(t.Defs.Locations)), scope.Aside(t)
 	for l, loc := range t.Defs.Locations {
 		switch {
 		case l >= len(t.Span) || t.Span[l].Events == 0 || aside[l]:

@@ -9,7 +9,6 @@ import (
 	"tracekit/document/accelerator"
 	"tracekit/document/field"
 	"tracekit/spill"
-	"tracekit/stats"
 	"tracekit/trace"
 )
 
@@ -388,9 +387,9 @@ func (p *path) result() *accelerator.Path {
 		case s.kind == onKernel:
 			row.Kind = workNames[c.works[s.region]]
 		case s.kind == onHost && s.region == trace.None:
-			row.Name = stats.OutsideRegions
+			row.Name = field.OutsideRegions
 		case s.kind == unknown:
-			row.Name = stats.NotRecorded
+			row.Name = field.NotRecorded
 		}
 		if s.only > 0 {
 			s.ranks[p.hosts[0].rank] = s.only

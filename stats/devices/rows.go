@@ -7,7 +7,7 @@ import (
 
 	"tracekit/document/accelerator"
 	"tracekit/document/field"
-	"tracekit/stats"
+	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
 
@@ -40,7 +40,7 @@ func (a *activity) charge(k *kernel, l *launch, time int64) {
 		a.kernels[key] = s
 	}
 	s.count++
-	s.time = stats.Plus(s.time, time)
+	s.time = numbers.Plus(s.time, time)
 	s.min, s.max = min(s.min, time), max(s.max, time)
 }
 
@@ -98,7 +98,7 @@ func join[K comparable](sums map[K]*kernelSum, key K, s *kernelSum) {
 		return
 	}
 	to.count += s.count
-	to.time = stats.Plus(to.time, s.time)
+	to.time = numbers.Plus(to.time, s.time)
 	to.min, to.max = min(to.min, s.min), max(to.max, s.max)
 }
 

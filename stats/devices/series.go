@@ -6,7 +6,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/field"
-	"tracekit/stats"
+	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
 
@@ -134,7 +134,7 @@ func (s *series) rows(c *collector) []document.CounterSeries {
 		row := document.CounterSeries{Name: d.String(def.Name), Unit: d.String(def.Unit), Rank: field.Rank(c.t.Rank[s.location]),
 			Place: c.place(s.location), Samples: x.samples, FromNs: c.ns(x.from - d.Clock.GlobalOffset), ToNs: c.ns(x.to - d.Clock.GlobalOffset),
 			Accumulates: def.Mode&trace.MetricProperty == trace.MetricAccumulated && x.accumulates(), Falls: x.wraps + x.resets}
-		number := func(v float64) *float64 { return stats.Known(v * scale) }
+		number := func(v float64) *float64 { return numbers.Known(v * scale) }
 		span := float64(x.to - x.from)
 		if row.Accumulates {
 			row.Growth = number(x.growth)

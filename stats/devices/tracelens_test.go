@@ -19,8 +19,9 @@ import (
 	"tracekit/engine"
 	"tracekit/merge"
 	"tracekit/readers"
-	"tracekit/stats"
 	"tracekit/stats/devices"
+	"tracekit/stats/profile"
+	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -41,7 +42,7 @@ func analysed(t testing.TB, paths ...string) *devices.Result {
 func found(t testing.TB, src trace.Source) *devices.Result {
 	t.Helper()
 	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
-	from, to, err := stats.Window(tr, stats.Selection{})
+	from, to, err := scope.Window(tr, scope.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func found(t testing.TB, src trace.Source) *devices.Result {
 // find decodes a trace and finds what its devices do.
 func find(t testing.TB, tr *trace.Trace, opts devices.Options) *devices.Result {
 	f := devices.NewFinder(tr, opts)
-	_, err := engine.Each(t.Context(), tr.Source, engine.Options{Jobs: opts.Jobs, Listeners: []engine.Listener{stats.Hearing(f, nil)}},
+	_, err := engine.Each(t.Context(), tr.Source, engine.Options{Jobs: opts.Jobs, Listeners: []engine.Listener{profile.Hearing(f, nil)}},
 		func(_ context.Context, _ trace.LocationID, batches engine.Batches) (struct{}, error) {
 			for _, err := range batches {
 				if err != nil {

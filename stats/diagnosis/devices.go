@@ -98,7 +98,7 @@ func (f *deviceFinder) late() []cause.Cause {
 		return nil
 	}
 	ranks := []uint32{uint32(row.MaxRank)}
-	return f.cause(cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: stats.NotRecorded}, Ranks: ranks,
+	return f.cause(cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.NotRecorded}, Ranks: ranks,
 		Evidence: map[string]float64{"critical_path_ns": float64(row.TimeNs)},
 		Text: fmt.Sprintf("The records of %s begin %s after the first of all, and others wait for it: what it does until then is not known, perhaps only that its recording begins late.",
 			ranksText(ranks), words.Time(row.TimeNs))}, row.TimeNs, "If it had come with the others")

@@ -13,6 +13,8 @@ import (
 	"tracekit/stats"
 	"tracekit/stats/devices"
 	"tracekit/stats/diagnosis"
+	"tracekit/stats/profile"
+	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
 )
@@ -117,12 +119,12 @@ transfer  nccl_allreduce gains 10 exposed_ns 20`,
 // ofDevices analyses what devices do.
 func ofDevices(t *testing.T, text string) *stats.Result {
 	tr := statstest.Merged(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone})
-	from, to, err := stats.Window(tr, stats.Selection{})
+	from, to, err := scope.Window(tr, scope.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := devices.NewFinder(tr, devices.Options{From: from, To: to})
-	a := statstest.Analysis(t, tr, stats.Options{Beside: []stats.Beside{found}})
+	a := statstest.Analysis(t, tr, stats.Options{Beside: []profile.Beside{found}})
 	a.Devices, a.DevicePath = found.Devices, found.Path
 	return a
 }
@@ -139,7 +141,7 @@ func TestJoinDoubt(t *testing.T) {
 	}{{10, "startup device_idle imbalance"}, {9, "device_idle imbalance startup"}} {
 		var got []string
 		for _, x := range diagnosis.Join([]cause.Cause{gaining(cause.Imbalance, "f", 20)},
-			[]cause.Cause{gaining(cause.DeviceIdle, "g", 50), gaining(cause.Startup, stats.NotRecorded, c.late)}) {
+			[]cause.Cause{gaining(cause.DeviceIdle, "g", 50), gaining(cause.Startup, field.NotRecorded, c.late)}) {
 			got = append(got, string(x.Kind))
 		}
 		if diff := cmp.Diff(strings.Fields(c.want), got); diff != "" {

@@ -13,6 +13,7 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/engine"
 	"tracekit/stats"
+	"tracekit/stats/profile"
 	"tracekit/stats/threads"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
@@ -107,7 +108,7 @@ func gainOf(c cause.Cause) int64 {
 // late returns what the run would be shorter if the records of a rank did not begin so late that
 // nothing else is certain; 0 for other causes.
 func late(c cause.Cause) int64 {
-	if c.Kind != cause.Startup || c.Region != stats.NotRecorded || c.GainShare == nil || *c.GainShare < doubtful {
+	if c.Kind != cause.Startup || c.Region != field.NotRecorded || c.GainShare == nil || *c.GainShare < doubtful {
 		return 0
 	}
 	return *c.GainNs
@@ -139,7 +140,7 @@ type finder struct {
 }
 
 func newFinder(t *trace.Trace, a *stats.Result) *finder {
-	f := &finder{t: t, a: a, places: stats.Sites(t), critical: make(map[field.Site]int64), unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64), parts: make(map[field.Site][]*place), meets: make(map[string]bool)}
+	f := &finder{t: t, a: a, places: profile.Sites(t), critical: make(map[field.Site]int64), unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64), parts: make(map[field.Site][]*place), meets: make(map[string]bool)}
 	for r, missing := range t.Missing() {
 		if !missing {
 			f.ranks = append(f.ranks, uint32(r))
@@ -174,7 +175,7 @@ func (f *finder) candidates() []candidate {
 	f.split(rows)
 	for _, row := range rows {
 		switch {
-		case startsUp(row.Operation) || row.Region == stats.BufferFlush || row.Region == stats.RecordingOff:
+		case startsUp(row.Operation) || row.Region == field.BufferFlush || row.Region == field.RecordingOff:
 		case row.Operation != "":
 			calls = append(calls, row)
 		default:
@@ -212,7 +213,7 @@ func placeOf(row waitstate.Delay) field.Site {
 }
 
 // beside are the places that are none of the call tree.
-var beside = map[trace.PathID]string{stats.PathOutside: stats.OutsideRegions, stats.PathFlush: stats.BufferFlush, stats.PathOff: stats.RecordingOff}
+var beside = map[trace.PathID]string{profile.PathOutside: field.OutsideRegions, profile.PathFlush: field.BufferFlush, profile.PathOff: field.RecordingOff}
 
 // site returns the call paths of a place.
 func (f *finder) site(place field.Site) whatif.Place {

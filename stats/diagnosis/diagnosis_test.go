@@ -12,6 +12,7 @@ import (
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/stats/diagnosis"
+	"tracekit/stats/overhead"
 	"tracekit/stats/statstest"
 )
 
@@ -19,7 +20,7 @@ import (
 func diagnosed(t *testing.T, o samples.Options) ([]cause.Cause, *stats.Result) {
 	t.Helper()
 	src := statstest.Generated(t, o)
-	tr, a := statstest.Analyzed(t, src, merge.Options{Clock: merge.ClockNone}, stats.Options{Overhead: &stats.OverheadOptions{PerCall: true}})
+	tr, a := statstest.Analyzed(t, src, merge.Options{Clock: merge.ClockNone}, stats.Options{Overhead: &overhead.Options{PerCall: true}})
 	causes, err := diagnosis.Find(t.Context(), tr, a, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
-	"tracekit/stats"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
 )
@@ -245,8 +244,8 @@ func startsUp(operation field.Name) bool {
 // late judges that ranks begin at different times: what passes before the first event of a rank
 // cannot be replayed.
 func (f *finder) late() []candidate {
-	time := f.critical[field.Site{SourceLine: field.SourceLine{Region: stats.NotRecorded}}]
-	c := candidate{cause: cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: stats.NotRecorded}, Ranks: []uint32{}}, bound: time}
+	time := f.critical[field.Site{SourceLine: field.SourceLine{Region: field.NotRecorded}}]
+	c := candidate{cause: cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.NotRecorded}, Ranks: []uint32{}}, bound: time}
 	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
 	c.text = fmt.Sprintf("The ranks do not begin together: %s of the critical path passes before the first event of the rank that it begins on.", words.Time(time))
 	if first, last, apart := f.begins(); apart > 0 {
@@ -473,10 +472,10 @@ func (f *finder) measurement() (out []candidate) {
 		c.cause.Kind, c.bound = cause.Measurement, row.TimeNs
 		c.cause.Evidence = map[string]float64{"critical_path_ns": float64(row.TimeNs)}
 		switch shortest := float64(path.ShortestNs); {
-		case row.Region == stats.BufferFlush:
+		case row.Region == field.BufferFlush:
 			c.changes, c.mended = []whatif.Change{whatif.Scale(f.site(place), 0)}, "With a buffer that is large enough"
 			c.text = fmt.Sprintf("The measurement writes its buffer during the run, for %s of the critical path.", words.Time(row.TimeNs))
-		case row.Region == stats.RecordingOff:
+		case row.Region == field.RecordingOff:
 			c.text = fmt.Sprintf("Recording is switched off for %s of the critical path: what passes there, and who waits for it, is not known.", words.Time(row.TimeNs))
 		case row.Operation == "" && row.Visits >= leastVisits && shortest > 0 && shortest <= mostForOne && row.VisitNs <= tiny*shortest:
 			part := min(1, shortest/row.VisitNs)

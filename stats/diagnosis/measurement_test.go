@@ -36,8 +36,8 @@ func TestMeasurement(t *testing.T) {
 		place      field.Name
 		gain       int64 // -1: none
 	}{
-		{"buffer flush", "100 Enter work ; 4100 BufferFlush 9100 ; 20100 Leave work ;", stats.BufferFlush, 5000},
-		{"recording off", "100 Enter work ; 4100 MeasurementOnOff 2 ; 9100 MeasurementOnOff 1 ; 20100 Leave work ;", stats.RecordingOff, -1},
+		{"buffer flush", "100 Enter work ; 4100 BufferFlush 9100 ; 20100 Leave work ;", field.BufferFlush, 5000},
+		{"recording off", "100 Enter work ; 4100 MeasurementOnOff 2 ; 9100 MeasurementOnOff 1 ; 20100 Leave work ;", field.RecordingOff, -1},
 		{"short visits", visits.String(), "f", 5005},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
-	"tracekit/stats"
+	"tracekit/stats/profile"
 	"tracekit/stats/threads"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
@@ -102,7 +102,7 @@ func (f *finder) inTeams() (serial, parallel whatif.Place) {
 	inTree := func(path trace.PathID) bool { return int(path) < len(f.t.Tree.Nodes) }
 	serial = func(path trace.PathID) bool {
 		own, inParallel := of(path)
-		return (inTree(path) || path == stats.PathOutside) && own == threads.Useful && !inParallel
+		return (inTree(path) || path == profile.PathOutside) && own == threads.Useful && !inParallel
 	}
 	parallel = func(path trace.PathID) bool {
 		own, inParallel := of(path)

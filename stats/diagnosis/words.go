@@ -7,7 +7,6 @@ import (
 
 	"tracekit/document/field"
 	"tracekit/document/words"
-	"tracekit/stats"
 )
 
 // gains says what mending a cause would gain, and what is to be said of it.
@@ -39,7 +38,7 @@ func calledFrom(callers []field.Site) string {
 			names = append(names, fmt.Sprintf("%d more", len(callers)-mostCallers))
 			break
 		}
-		names = append(names, cmp.Or(placeText(c.SourceLine), stats.OutsideRegions))
+		names = append(names, cmp.Or(placeText(c.SourceLine), field.OutsideRegions))
 	}
 	if names == nil {
 		return ""

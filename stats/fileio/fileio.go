@@ -15,7 +15,8 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/field"
-	"tracekit/stats"
+	"tracekit/stats/scope"
+	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -40,7 +41,7 @@ type Finder struct {
 // NewFinder returns a finder of what is done to files in a trace. It hears nothing of one in which
 // no call works on files.
 func NewFinder(t *trace.Trace, opts Options) *Finder {
-	f := &Finder{t: t, opts: opts, calls: Calls(t.Defs), aside: stats.Aside(t),
+	f := &Finder{t: t, opts: opts, calls: Calls(t.Defs), aside: scope.Aside(t),
 		file: t.Defs.AttributeByName(trace.AttributeFile), bytes: t.Defs.AttributeByName(trace.AttributeBytes)}
 	works := false
 	for region, visited := range t.Tree.Visited(len(f.calls)) {
@@ -53,7 +54,7 @@ func NewFinder(t *trace.Trace, opts Options) *Finder {
 }
 
 // Listen implements stats.Beside.
-func (f *Finder) Listen(_ stats.CallWaits, l trace.LocationID) (hear func(*trace.Batch), end func()) {
+func (f *Finder) Listen(_ waits.ByCall, l trace.LocationID) (hear func(*trace.Batch), end func()) {
 	if !f.wants(l) {
 		return nil, nil
 	}

@@ -10,6 +10,8 @@ import (
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/fileio"
+	"tracekit/stats/profile"
+	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -36,10 +38,10 @@ location 1 thread rank=1
   0 Enter MPI_File_write ; 5 Enter write ; 5 IoOperationBegin 3 1 0 4096 7 ; 29 IoOperationComplete 3 4096 7 ; 30 Leave write ; 30 Leave MPI_File_write
 `)
 	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
-	from, to, _ := stats.Window(tr, stats.Selection{})
+	from, to, _ := scope.Window(tr, scope.Selection{})
 	for _, jobs := range []int{1, 2} {
 		finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
-		a := statstest.Analysis(t, tr, stats.Options{Jobs: jobs, Beside: []stats.Beside{finder}})
+		a := statstest.Analysis(t, tr, stats.Options{Jobs: jobs, Beside: []profile.Beside{finder}})
 		x := finder.Result
 		got := []string{fmt.Sprintf("calls %d time %d read %d written %d least %d (%d) most %d (%d)", x.Calls, x.TimeNs, x.ReadBytes, x.WriteBytes,
 			x.Min.TimeNs, x.Min.Rank, x.Max.TimeNs, x.Max.Rank)}
@@ -110,9 +112,9 @@ location 1 thread rank=1
   10 Enter read ; 11 Leave read
 `), trace.MaxDepth-1)
 	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
-	from, to, _ := stats.Window(tr, stats.Selection{})
+	from, to, _ := scope.Window(tr, scope.Selection{})
 	finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
-	statstest.Analysis(t, tr, stats.Options{Beside: []stats.Beside{finder}})
+	statstest.Analysis(t, tr, stats.Options{Beside: []profile.Beside{finder}})
 	if x := finder.Result; x.Calls != 4 || x.TimeNs != 51 || len(x.Operations) != 1 || x.Operations[0].MaxNs != 30 {
 		t.Errorf("%d calls in %d: %+v", x.Calls, x.TimeNs, x.Operations)
 	}

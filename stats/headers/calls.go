@@ -2,7 +2,8 @@ package headers
 
 import (
 	"tracekit/document/waitstate"
-	"tracekit/stats"
+	"tracekit/stats/profile"
+	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -20,8 +21,8 @@ type call struct {
 // run is what all stages read.
 type run struct {
 	t        *trace.Trace
-	waits    stats.CallWaits
-	segments []*stats.Segments
+	waits    waits.ByCall
+	segments []*profile.Segments
 	metrics  *metrics
 	costs    *costs
 	windowed bool // a part of the run is selected
@@ -107,9 +108,9 @@ func (c *call) bytes(tag uint8) uint64 {
 }
 
 // cause returns the wait of a call if it is known who causes it.
-func (r *run) cause(l trace.LocationID, c *call) (stats.CallWait, bool) {
+func (r *run) cause(l trace.LocationID, c *call) (waits.Wait, bool) {
 	if c.waitingTime == 0 {
-		return stats.CallWait{}, false
+		return waits.Wait{}, false
 	}
 	w := r.waits[l].At(int(c.row))
 	return w, w.Call != trace.None && int(w.Call) < r.calls(w.Location)
@@ -117,7 +118,7 @@ func (r *run) cause(l trace.LocationID, c *call) (stats.CallWait, bool) {
 
 // message returns the bytes of the message that a wait is for; ok is false if it is not one
 // message.
-func (r *run) message(l trace.LocationID, w stats.CallWait) (bytes uint64, ok bool) {
+func (r *run) message(l trace.LocationID, w waits.Wait) (bytes uint64, ok bool) {
 	k := w.Message()
 	switch {
 	case k == trace.None:

@@ -10,8 +10,8 @@ import (
 
 	"tracekit/document/waitstate"
 	"tracekit/engine"
-	"tracekit/stats"
 	"tracekit/stats/fit"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 )
 
@@ -149,7 +149,7 @@ func newCosts(ctx context.Context, r *run, jobs int) (*costs, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, last := stats.Run(r.t)
+	first, last := scope.Run(r.t)
 	c := &costs{own: make(map[ownKey]ownCost), pairs: make(map[nodePair]fit.Line), nodes: nodes, most: float64(last - first)}
 	for key, s := range all.own {
 		cost := ownCost{floor: float64(s.least())}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"tracekit/stats"
+	"tracekit/stats/profile"
 	"tracekit/trace"
 )
 
@@ -101,11 +102,11 @@ func (m *metrics) ofRegion(name string) string {
 // of returns the tag of time in a call path between calls that wait.
 func (m *metrics) of(path trace.PathID) uint8 {
 	switch path {
-	case stats.PathWait:
+	case profile.PathWait:
 		return tagWait
-	case stats.PathNotRecorded:
+	case profile.PathNotRecorded:
 		return tagNotRecorded
-	case stats.PathOutside:
+	case profile.PathOutside:
 		return tagOutside
 	}
 	if int(path) < len(m.paths) && int(m.paths[path].Region) < len(m.byRegion) {

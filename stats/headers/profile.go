@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/stats"
+	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
 
@@ -296,7 +298,7 @@ func (p *profiled) rows(times []int64) []MetricRow {
 	return rows
 }
 
-func share(part, whole int64) *float64 { return stats.Known(float64(part) / float64(whole)) }
+func share(part, whole int64) *float64 { return numbers.Known(float64(part) / float64(whole)) }
 
 // counters lists the explicit counters of a header, the largest first.
 func (p *profiled) counters(h *Header) []CounterRow {
@@ -361,9 +363,9 @@ func (m *metrics) ofPath(row document.CriticalRow) string {
 	switch {
 	case row.Operation != "":
 		return anyMPI
-	case row.Region == stats.BufferFlush || row.Region == stats.RecordingOff:
+	case row.Region == field.BufferFlush || row.Region == field.RecordingOff:
 		return "outside any region"
-	case row.Region == stats.NotRecorded || row.Region == stats.OutsideRegions:
+	case row.Region == field.NotRecorded || row.Region == field.OutsideRegions:
 		return string(row.Region[1 : len(row.Region)-1])
 	}
 	return m.ofRegion(string(row.Region))

@@ -13,6 +13,7 @@ import (
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/stats/headers"
+	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -44,7 +45,7 @@ func total(rows []headers.MetricRow) (sum int64) {
 // transfers has the time of its rank.
 func balanced(t *testing.T, name string, tr *trace.Trace, a *stats.Result, p *headers.Profile, exact bool) {
 	t.Helper()
-	first, last := stats.Run(tr)
+	first, last := scope.Run(tr)
 	var ranks int64
 	for _, l := range tr.World {
 		ranks += tr.Span[l].Last - first

@@ -6,7 +6,7 @@ import (
 
 	"tracekit/document/waitstate"
 	"tracekit/spill"
-	"tracekit/stats"
+	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -220,7 +220,7 @@ func (s *rankState) begin() {
 }
 
 // dominate merges: what is received replaces the local summary.
-func (p *replay) dominate(l trace.LocationID, c *call, w stats.CallWait, from *snapshot, class int) {
+func (p *replay) dominate(l trace.LocationID, c *call, w waits.Wait, from *snapshot, class int) {
 	s := &p.ranks[l]
 	took := s.elapsed - from.elapsed
 	p.taken[l].Set(int(c.row), 1+took)
@@ -252,7 +252,7 @@ type legTimes [firstRegion]int64
 
 // model returns what the headers have of a transfer: of messages, what the model says; of what
 // it says nothing about, all that it took.
-func (p *replay) model(l trace.LocationID, c *call, w stats.CallWait, took int64) (x legTimes) {
+func (p *replay) model(l trace.LocationID, c *call, w waits.Wait, took int64) (x legTimes) {
 	if took == 0 {
 		return x
 	}
@@ -272,7 +272,7 @@ func (p *replay) model(l trace.LocationID, c *call, w stats.CallWait, took int64
 
 // path returns what a transfer was on the path, in as many ticks as it took: what it took
 // longer than the model says is unexplained.
-func (p *replay) path(l trace.LocationID, c *call, w stats.CallWait, took int64) legTimes {
+func (p *replay) path(l trace.LocationID, c *call, w waits.Wait, took int64) legTimes {
 	x := p.model(l, c, w, took)
 	for tag := range x {
 		x[tag] = min(x[tag], took)

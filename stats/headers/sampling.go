@@ -8,7 +8,7 @@ import (
 	"tracekit/document"
 	"tracekit/document/waitstate"
 	"tracekit/spill"
-	"tracekit/stats"
+	"tracekit/stats/profile"
 	"tracekit/trace"
 )
 
@@ -269,7 +269,7 @@ func (s *sampling) gap(l trace.LocationID, k int, since int64) {
 		part = float64(end-since) / float64(end-begin)
 	}
 	for x := range s.segments[l].Between(before(k), uint32(k)) {
-		if x.Path != stats.PathNotRecorded {
+		if x.Path != profile.PathNotRecorded {
 			s.since[s.metrics.of(x.Path)] += int64(part * float64(x.Time))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/headers"
+	"tracekit/stats/scope"
 	"tracekit/trace/tracetest"
 )
 
@@ -38,9 +39,9 @@ func options(t *testing.T, text string) (s stats.Options, h headers.Options) {
 		case "ranks":
 			h.Ranks = append(h.Ranks, uint32(n))
 		case "from":
-			s.From = stats.Instant{Kind: stats.AfterNs, Ns: n}
+			s.From = scope.Instant{Kind: scope.AfterNs, Ns: n}
 		case "to":
-			s.To = stats.Instant{Kind: stats.AfterNs, Ns: n}
+			s.To = scope.Instant{Kind: scope.AfterNs, Ns: n}
 		case "exact":
 			h.Exact = n == 1
 		case "layout":

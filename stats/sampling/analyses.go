@@ -6,14 +6,14 @@ import (
 
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
-	"tracekit/stats"
+	"tracekit/stats/numbers"
 )
 
 // analyses makes what the sample says of wait states and overhead, beside the truth.
 func (r *run) analyses(w *weighing, k int) *Analyses {
 	row := func(kind waitstate.Kind, of func(*Sums) moments) AnalysisRow {
 		e, all := w.total(of), r.sumsOf(len(r.configs))
-		x := AnalysisRow{Messages: r.ns(of(&all).sum), Estimate: stats.Known(r.nsOf(e.value)), Low: stats.Known(r.nsOf(e.low)), High: stats.Known(r.nsOf(e.high))}
+		x := AnalysisRow{Messages: r.ns(of(&all).sum), Estimate: numbers.Known(r.nsOf(e.value)), Low: numbers.Known(r.nsOf(e.low)), High: numbers.Known(r.nsOf(e.high))}
 		if a := r.opts.Analysis; a.WaitStates != nil {
 			x.True = a.WaitStates[kind].TimeNs
 		}

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"tracekit/document/field"
-	"tracekit/stats"
+	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
 
@@ -48,8 +48,8 @@ func (x *Result) categories(population, sampled *Sums) {
 	x.Coverage = Coverage{ratio(seen.categories, float64(total)), ratio(seen.messages, float64(population.Messages)), ratio(seen.bytes, bytesIn(x.Categories))}
 	b := &x.Bias
 	b.AfterPause = PauseShare{ratio(float64(population.AfterPause), float64(population.Messages)), ratio(float64(sampled.AfterPause), float64(sampled.Messages))}
-	b.MeanError = stats.Known(relative(float64(sampled.Latency.sum)/float64(sampled.Messages), float64(population.Latency.sum)/float64(population.Messages)))
-	b.MeanBytesError = stats.Known(relative(float64(sampled.Bytes.sum)/float64(sampled.Messages), float64(population.Bytes.sum)/float64(population.Messages)))
+	b.MeanError = numbers.Known(relative(float64(sampled.Latency.sum)/float64(sampled.Messages), float64(population.Latency.sum)/float64(population.Messages)))
+	b.MeanBytesError = numbers.Known(relative(float64(sampled.Bytes.sum)/float64(sampled.Messages), float64(population.Bytes.sum)/float64(population.Messages)))
 	if sampled.Messages > 0 {
 		b.MaxShareError = &maxError
 	}
@@ -94,7 +94,7 @@ func (r *run) categoryRow(s *stream, k key, truth, hit *cell) CategoryRow {
 		return row
 	}
 	row.Stat = &StatRow{hit.count, r.ns(hit.total), r.ns(hit.min), r.ns(hit.max)}
-	row.MeanError = stats.Known(relative(float64(hit.total)/float64(hit.count), float64(truth.total)/float64(truth.count)))
+	row.MeanError = numbers.Known(relative(float64(hit.total)/float64(hit.count), float64(truth.total)/float64(truth.count)))
 	if hit.decades != nil {
 		row.Freq = freqRows(truth.decades, hit.decades)
 	}

@@ -9,14 +9,15 @@ import (
 	"tracekit/document/field"
 	"tracekit/engine"
 	"tracekit/spill"
-	"tracekit/stats"
+	"tracekit/stats/profile"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 )
 
 // run is what the pass over all messages reads, and its streams.
 type run struct {
 	t       *trace.Trace
-	part    stats.Scope
+	part    scope.Scope
 	opts    Options
 	configs []Config
 	site    []uint32 // by call path; the last: outside any call
@@ -39,7 +40,7 @@ const (
 const maxWriting = 8
 
 func newRun(t *trace.Trace, configs []Config, opts Options) (*run, error) {
-	part, err := stats.NewScope(t, stats.Selection{Ranks: opts.Ranks, From: opts.From, To: opts.To})
+	part, err := scope.New(t, scope.Selection{Ranks: opts.Ranks, From: opts.From, To: opts.To})
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func newRun(t *trace.Trace, configs []Config, opts Options) (*run, error) {
 // numberSites gives the sites of call paths numbers, in order of the first path.
 func (r *run) numberSites() {
 	index := make(map[field.Site]uint32)
-	for _, s := range stats.Sites(r.t) {
+	for _, s := range profile.Sites(r.t) {
 		n, ok := index[s]
 		if !ok {
 			n = uint32(len(r.sites))
@@ -140,7 +141,7 @@ func (r *run) visitAll(ctx context.Context) error {
 	for _, s := range r.streams {
 		sends += s.sends
 	}
-	first, last := stats.Run(r.t)
+	first, last := scope.Run(r.t)
 	windows := 1 + sends/max(1, len(r.streams)*windowSends)
 	_, err := engine.Windows(ctx, r.opts.Jobs, engine.Windowed[struct{}]{Windows: windows, Items: len(r.streams),
 		Partial: func() struct{} { return struct{}{} }, Combine: func(a, _ struct{}) struct{} { return a },

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"tracekit/stats"
+	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
 
@@ -164,7 +164,7 @@ func planRow(goal Goal, c *Config, trials []trial, cost *Cost) PlanRow {
 		slices.Sort(errors)
 		return errors[len(errors)*19/20-1]
 	}
-	row.Messages, row.Bytes, row.Latency = stats.Known(within(1)), stats.Known(within(2)), stats.Known(within(3))
+	row.Messages, row.Bytes, row.Latency = numbers.Known(within(1)), numbers.Known(within(2)), numbers.Known(within(3))
 	row.Reaches = within(slices.Index(goals(), goal.Of)) < goal.Limit
 	return row
 }

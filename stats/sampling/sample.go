@@ -9,6 +9,9 @@ import (
 	"tracekit/document"
 	"tracekit/document/field"
 	"tracekit/stats"
+	"tracekit/stats/facts"
+	"tracekit/stats/numbers"
+	"tracekit/stats/scope"
 	"tracekit/trace"
 )
 
@@ -16,7 +19,7 @@ import (
 type Options struct {
 	Jobs     int
 	Ranks    []uint32      // both ends of a message; empty: all
-	From, To stats.Instant // both calls overlap
+	From, To scope.Instant // both calls overlap
 
 	MinBytes, MaxBytes uint64                  // MaxBytes 0: any
 	Site               func(trace.PathID) bool // of the send; nil: any
@@ -36,8 +39,8 @@ func Make(ctx context.Context, t *trace.Trace, configs []Config, opts Options) (
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{Schema: Schema, Trace: stats.TraceOf(t), Selection: r.part.Block(t), Restriction: r.restriction(),
-		Costs: opts.Cost.row(), Paper: opts.Cost.paper(), Findings: stats.FindingRows(t.Findings)}
+	d := &Document{Schema: Schema, Trace: facts.Trace(t), Selection: r.part.Block(t), Restriction: r.restriction(),
+		Costs: opts.Cost.row(), Paper: opts.Cost.paper(), Findings: facts.FindingRows(t.Findings)}
 	if rebuilt := d.Trace.Rebuilt; rebuilt != nil { // latencies are a model's, and what timers do
 		d.Trace.Rebuilt = &document.Rebuilt{From: rebuilt.From, Approximate: rebuilt.Approximate, Modelled: []string{
 			"analyses", "bias.after_pause", "bias.mean_error", "categories[].freq", "categories[].mean_error", "categories[].mean_ns", "categories[].stat",
@@ -134,7 +137,7 @@ func (r *run) result(k int) *Result {
 	}
 	w := weigh(r, k)
 	in := func(true int64, e estimate, unit func(float64) float64) Estimate {
-		return Estimate{true, stats.Known(unit(e.value)), stats.Known(unit(e.low)), stats.Known(unit(e.high)), stats.Known(relative(unit(e.value), float64(true)))}
+		return Estimate{true, numbers.Known(unit(e.value)), numbers.Known(unit(e.low)), numbers.Known(unit(e.high)), numbers.Known(relative(unit(e.value), float64(true)))}
 	}
 	one := func(v float64) float64 { return v }
 	x.Estimates = Estimates{c.method(), in(int64(population.Messages), w.messages(), one), in(population.Bytes.sum, w.bytes(), one),
@@ -183,7 +186,7 @@ func (r *run) model(c *Config, population, sampled *Sums, k int) Model {
 		of := &s.sums[k]
 		most = max(most, float64(all.Messages-all.Large)*cost.LayerNs+float64(of.Messages-of.Large)*cost.sampled(c.Analysis))
 	}
-	first, last := stats.Run(r.t)
+	first, last := scope.Run(r.t)
 	length := float64(r.ns(last - first))
 	m.Slowdown = ratio(length+most, length)
 	for _, row := range measured() {
@@ -200,4 +203,4 @@ func (c *Cost) row() CostRow {
 }
 
 // ratio returns a/b, nil if b is 0.
-func ratio(a, b float64) *float64 { return stats.Known(a / b) }
+func ratio(a, b float64) *float64 { return numbers.Known(a / b) }

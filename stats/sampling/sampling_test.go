@@ -10,6 +10,7 @@ import (
 	"tracekit/readers"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
@@ -82,7 +83,7 @@ func TestAllSampledIsTheTruth(t *testing.T) {
 		traces[name] = opened(t, filepath.Join("..", "..", "samples", "archives", name))
 	}
 	for name, tr := range traces {
-		for _, o := range []stats.Options{{}, {Ranks: []uint32{0, 1, 2}, From: stats.Instant{Kind: stats.Fraction, Share: 0.2}, To: stats.Instant{Kind: stats.Fraction, Share: 0.7}}} {
+		for _, o := range []stats.Options{{}, {Ranks: []uint32{0, 1, 2}, From: scope.Instant{Kind: scope.Fraction, Share: 0.2}, To: scope.Instant{Kind: scope.Fraction, Share: 0.7}}} {
 			a := statstest.Analysis(t, tr, o)
 			d := made(t, tr, Options{Ranks: o.Ranks, From: o.From, To: o.To}, "P-1.0-FREQ", "C-0-STAT")
 			for _, x := range d.Results() {

@@ -12,6 +12,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/stats"
+	"tracekit/stats/numbers"
 )
 
 // A PlaceRow is a place of the program, a call path: what it takes of a process in the mean,
@@ -133,7 +134,7 @@ func (p *places) add(a *stats.Result, size, runs int) {
 		rest -= float64(r.ExclusiveNs)
 	}
 	if rest > 0 {
-		p.rows[p.row(placeKey{-1, stats.OutsideRegions, "", 0})].Values[size] += rest / processes
+		p.rows[p.row(placeKey{-1, field.OutsideRegions, "", 0})].Values[size] += rest / processes
 	}
 }
 
@@ -180,7 +181,7 @@ func (s *Scaling) model(ctx context.Context, bySize [][]*stats.Result, opts Opti
 		}
 	}
 	for i := range s.Models {
-		s.Models[i].Share = stats.Known(s.Models[i].Predicted / sum)
+		s.Models[i].Share = numbers.Known(s.Models[i].Predicted / sum)
 	}
 	last := len(x) - 1
 	slices.SortStableFunc(s.Models, func(a, b PlaceModel) int { return cmp.Compare(b.Predicted, a.Predicted) })
@@ -210,7 +211,7 @@ func placeModel(row PlaceRow, m *Model, at float64) PlaceModel {
 		out.Terms = []Term{}
 	}
 	if low, high, ok := m.Interval(at); ok {
-		out.Low, out.High = stats.Known(low), stats.Known(high)
+		out.Low, out.High = numbers.Known(low), numbers.Known(high)
 	}
 	return out
 }

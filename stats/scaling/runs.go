@@ -9,6 +9,7 @@ import (
 
 	"tracekit/document/words"
 	"tracekit/stats"
+	"tracekit/stats/numbers"
 )
 
 // Schema names the JSON document that a Scaling is.
@@ -180,7 +181,7 @@ func sizeOf(runs []Run) Size {
 	}
 	mean, deviation := meanOf(times)
 	if s.RuntimeNs = int64(math.Round(mean)); len(runs) > 1 && mean > 0 {
-		s.RuntimeSpread = stats.Known(deviation / mean)
+		s.RuntimeSpread = numbers.Known(deviation / mean)
 	}
 	for _, at := range []func(*Factors) **float64{
 		func(f *Factors) **float64 { return &f.ParallelEfficiency }, func(f *Factors) **float64 { return &f.LoadBalance },
@@ -195,7 +196,7 @@ func sizeOf(runs []Run) Size {
 		if r.UsefulNs == nil {
 			return nil
 		}
-		return stats.Known(float64(*r.UsefulNs))
+		return numbers.Known(float64(*r.UsefulNs))
 	})
 	if s.UsefulNs = nil; useful != nil {
 		ns := int64(math.Round(*useful))
@@ -215,7 +216,7 @@ func meanOver(runs []Run, of func(*Run) *float64) *float64 {
 		values = append(values, *v)
 	}
 	mean, _ := meanOf(values)
-	return stats.Known(mean)
+	return numbers.Known(mean)
 }
 
 // meanOf returns the mean of at least one value, and their standard deviation.
@@ -234,7 +235,7 @@ func quotient(a, b *float64) *float64 {
 	if a == nil || b == nil || *b == 0 {
 		return nil
 	}
-	return stats.Known(*a / *b)
+	return numbers.Known(*a / *b)
 }
 
 // work is how much there is to do: instructions if all sizes count them, else useful time, else
@@ -248,9 +249,9 @@ func (s *Scaling) work(size int) *float64 {
 	case counted:
 		return f.Instructions
 	case useful:
-		return stats.Known(float64(*f.UsefulNs))
+		return numbers.Known(float64(*f.UsefulNs))
 	}
-	return stats.Known(float64(s.Sizes[size].RuntimeNs) * s.Sizes[size].processors())
+	return numbers.Known(float64(s.Sizes[size].RuntimeNs) * s.Sizes[size].processors())
 }
 
 // processors is the number of threads, or of processes if these have one each.
@@ -290,19 +291,19 @@ func (f *Factors) refer(reference *Size, mode Mode, processors, runtime float64)
 		if x == nil {
 			return nil
 		}
-		return stats.Known(*x * more)
+		return numbers.Known(*x * more)
 	}
 	if runtime > 0 {
-		f.Speedup = stats.Known(float64(reference.RuntimeNs) / runtime * more)
+		f.Speedup = numbers.Known(float64(reference.RuntimeNs) / runtime * more)
 	}
 	if reference.UsefulNs != nil && f.UsefulNs != nil && *f.UsefulNs > 0 {
-		f.ComputationScalability = stats.Known(float64(*reference.UsefulNs) / float64(*f.UsefulNs) * more)
+		f.ComputationScalability = numbers.Known(float64(*reference.UsefulNs) / float64(*f.UsefulNs) * more)
 	}
 	f.InstructionScalability = times(quotient(reference.Instructions, f.Instructions))
 	f.IPCScalability = quotient(f.IPC, reference.IPC)
 	f.FrequencyScalability = quotient(f.FrequencyGHz, reference.FrequencyGHz)
 	if f.ParallelEfficiency != nil && f.ComputationScalability != nil {
-		f.GlobalEfficiency = stats.Known(*f.ParallelEfficiency * *f.ComputationScalability)
+		f.GlobalEfficiency = numbers.Known(*f.ParallelEfficiency * *f.ComputationScalability)
 	}
 }
 

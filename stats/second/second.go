@@ -31,6 +31,7 @@ import (
 	"tracekit/stats"
 	"tracekit/stats/devices"
 	"tracekit/stats/fileio"
+	"tracekit/stats/profile"
 	"tracekit/trace"
 )
 
@@ -70,7 +71,7 @@ func NewFinders(t *trace.Trace, ranks []uint32, from, to int64, jobs int) Finder
 }
 
 // Beside returns the stages in the order in which all processes must have them.
-func (f Finders) Beside() []stats.Beside { return []stats.Beside{f.Devices, f.Files} }
+func (f Finders) Beside() []profile.Beside { return []profile.Beside{f.Devices, f.Files} }
 
 // A Task is the second pass over the locations of a shard.
 type Task struct {
@@ -99,7 +100,7 @@ func Open(dir string, number, of int) (*Task, error) {
 // complete or not at all. Tables lie in the store. Of the options Jobs and Progress count.
 func (t *Task) Do(ctx context.Context, src trace.Source, store *spill.Store, opts stats.Options) error {
 	path, out := paths(t.dir, t.Number, t.Of)
-	pass := stats.NewPass(src, store)
+	pass := profile.NewPass(src, store)
 	locations := shards.Locations(src.Defs(), t.Number, t.Of)
 	sum, err := readTask(path, src, func(c *partial.Coder) { pass.Code(c, locations) })
 	if err != nil {
@@ -143,7 +144,7 @@ func readTask(path string, src trace.Source, read func(*partial.Coder)) (sum str
 }
 
 // wanted returns the locations that a pass goes over.
-func wanted(pass *stats.Pass, locations []trace.LocationID) []trace.LocationID {
+func wanted(pass *profile.Pass, locations []trace.LocationID) []trace.LocationID {
 	out := []trace.LocationID{} // engine.Options.Only: none, not all
 	for _, l := range locations {
 		if pass.Wants(l) {
@@ -179,7 +180,7 @@ func codeIndex(c *partial.Coder, index *[]place) {
 }
 
 // write writes a profile.
-func (t *Task) write(to io.Writer, sum string, noticed []trace.Finding, pass *stats.Pass, locations []trace.LocationID) error {
+func (t *Task) write(to io.Writer, sum string, noticed []trace.Finding, pass *profile.Pass, locations []trace.LocationID) error {
 	w := &counted{Writer: to}
 	stream := func(line string, code func(*partial.Coder)) error {
 		c := partial.NewWriter(w, line)

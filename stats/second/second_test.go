@@ -23,6 +23,9 @@ import (
 	"tracekit/spill"
 	"tracekit/stats"
 	"tracekit/stats/devices"
+	"tracekit/stats/overhead"
+	"tracekit/stats/profile"
+	"tracekit/stats/scope"
 	"tracekit/stats/second"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
@@ -76,16 +79,16 @@ type result struct {
 }
 
 // analysed returns the document of a source, with the second pass made by workers if there are some.
-func analysed(t *testing.T, src trace.Source, o stats.Options, workers stats.Workers) (string, error) {
+func analysed(t *testing.T, src trace.Source, o stats.Options, workers profile.Workers) (string, error) {
 	t.Helper()
 	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockAuto})
-	from, to, err := stats.Window(tr, stats.Selection{Ranks: o.Ranks, From: o.From, To: o.To})
+	from, to, err := scope.Window(tr, scope.Selection{Ranks: o.Ranks, From: o.From, To: o.To})
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := second.NewFinders(tr, o.Ranks, from, to, o.Jobs)
 	o.Beside, o.Workers = found.Beside(), workers
-	o.Overhead = &stats.OverheadOptions{PerLine: true}
+	o.Overhead = &overhead.Options{PerLine: true}
 	a, err := stats.Analyze(t.Context(), tr, o)
 	if err != nil {
 		return "", err
@@ -144,7 +147,7 @@ func TestSame(t *testing.T) {
 	for name, src := range sources(t) {
 		t.Run(name, func(t *testing.T) {
 			for _, o := range []stats.Options{{}, {Ranks: []uint32{0}},
-				{From: stats.Instant{Kind: stats.Fraction, Share: 0.2}, To: stats.Instant{Kind: stats.Fraction, Share: 0.7}}} {
+				{From: scope.Instant{Kind: scope.Fraction, Share: 0.2}, To: scope.Instant{Kind: scope.Fraction, Share: 0.7}}} {
 				want, err := analysed(t, src, o, nil)
 				if err != nil {
 					t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"tracekit/partial"
 	"tracekit/partial/model"
 	"tracekit/shards"
-	"tracekit/stats"
+	"tracekit/stats/profile"
 	"tracekit/trace"
 )
 
@@ -27,7 +27,7 @@ type Workers struct {
 	ledger trace.Ledger
 }
 
-var _ stats.Workers = (*Workers)(nil)
+var _ profile.Workers = (*Workers)(nil)
 
 // A stretch is where a stream lies.
 type stretch struct {
@@ -42,7 +42,7 @@ func NewWorkers(dir string, h shards.Header, do func(context.Context) error) *Wo
 }
 
 // Work implements stats.Workers.
-func (w *Workers) Work(ctx context.Context, pass *stats.Pass) error {
+func (w *Workers) Work(ctx context.Context, pass *profile.Pass) error {
 	sums, err := engine.Map(ctx, pass.Jobs, w.header.Of, func(ctx context.Context, i int) (string, error) {
 		return w.leave(ctx, pass, i+1)
 	})
@@ -61,7 +61,7 @@ func (w *Workers) Work(ctx context.Context, pass *stats.Pass) error {
 }
 
 // leave writes the task of a shard and returns its sum.
-func (w *Workers) leave(ctx context.Context, pass *stats.Pass, number int) (sum string, err error) {
+func (w *Workers) leave(ctx context.Context, pass *profile.Pass, number int) (sum string, err error) {
 	path, _ := paths(w.dir, number, w.header.Of)
 	h, hash := w.header, sha256.New()
 	h.Number = number
@@ -75,7 +75,7 @@ func (w *Workers) leave(ctx context.Context, pass *stats.Pass, number int) (sum 
 }
 
 // find notes where in the profile of a shard each location lies.
-func (w *Workers) find(pass *stats.Pass, number int, sum string) error {
+func (w *Workers) find(pass *profile.Pass, number int, sum string) error {
 	_, path := paths(w.dir, number, w.header.Of)
 	f, err := shards.OpenFile(path)
 	if err != nil {

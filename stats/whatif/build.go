@@ -3,7 +3,7 @@ package whatif
 import (
 	"tracekit/document/waitstate"
 	"tracekit/spill"
-	"tracekit/stats"
+	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -14,13 +14,13 @@ type (
 
 // startup returns the row of the location's first call of MPI_Init, or last of MPI_Finalize,
 // -1 if there is none.
-func startup(calls callTable, class trace.CallClass) int { return stats.FindStartup(calls, class) }
+func startup(calls callTable, class trace.CallClass) int { return waits.FindStartup(calls, class) }
 
 // A builder makes the rows of one location.
 type builder struct {
 	*Model
 	l      trace.LocationID
-	waits  *stats.WaitTable
+	waits  *waits.Table
 	out    location
 	begins [2]int // the calls of startups
 	next   int    // call
@@ -105,7 +105,7 @@ func (b *builder) lateSender(r *trace.Recv, k int) (call uint32, enter int64) {
 
 // tells reports whether the wait of a call ends when the message of its location's receive k is
 // sent, and not only because the call is left.
-func tells(w *stats.CallWait, k int, c *trace.Call) bool {
+func tells(w *waits.Wait, k int, c *trace.Call) bool {
 	return w.Kind == waitstate.LateSender && w.Message() == uint32(k) && w.Call != trace.None && w.From+w.Time < c.Leave
 }
 
@@ -127,7 +127,7 @@ func (b *builder) ofColl(kind flightKind, op trace.CollectiveOp, m *trace.Member
 // only after the end of the call.
 type doubts struct{ negative, late uint64 }
 
-func (m *Model) newBuilder(l trace.LocationID, waits *stats.WaitTable, keep bool) *builder {
+func (m *Model) newBuilder(l trace.LocationID, waits *waits.Table, keep bool) *builder {
 	b := &builder{Model: m, l: l, waits: waits, keep: keep, parts: m.t.Parts[l], later: newPending[need](), joins: newPending[part]()}
 	store := m.t.Store
 	b.out = location{rows: spill.NewTable[row](store), needs: spill.NewTable[need](store), parts: spill.NewTable[part](store),

@@ -6,7 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"tracekit/stats"
+	"tracekit/document/field"
+	"tracekit/stats/profile"
 	"tracekit/trace"
 )
 
@@ -113,7 +114,7 @@ type planned struct {
 var beside = [...]struct {
 	path trace.PathID
 	name string
-}{{stats.PathOutside, stats.OutsideRegions}, {stats.PathFlush, stats.BufferFlush}}
+}{{profile.PathOutside, field.OutsideRegions}, {profile.PathFlush, field.BufferFlush}}
 
 // slot returns the index of a call path in tables; paths that no change can concern have the
 // last, slots-1.
@@ -199,7 +200,7 @@ func (x *planned) choose(m *Model) error {
 		if s >= n {
 			path = beside[s-n].path
 		}
-		x.slots[s] = x.kind == speed && path != stats.PathFlush && !m.inMPI(path) || x.place != nil && x.place(path)
+		x.slots[s] = x.kind == speed && path != profile.PathFlush && !m.inMPI(path) || x.place != nil && x.place(path)
 	}
 	if len(x.ranks) > 0 {
 		x.on = make([]bool, len(m.t.World))

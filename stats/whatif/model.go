@@ -15,6 +15,10 @@ import (
 	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/stats"
+	"tracekit/stats/overhead"
+	"tracekit/stats/profile"
+	"tracekit/stats/scope"
+	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -22,11 +26,11 @@ import (
 // goroutines at a time. Its tables lie in the trace's Store.
 type Model struct {
 	t        *trace.Trace
-	segments []*stats.Segments
+	segments []*profile.Segments
 	jobs     int
 	network  *network
-	waits    stats.CallWaits
-	overhead stats.OverheadTables // nil: not known
+	waits    waits.ByCall
+	overhead overhead.ByCall // nil: not known
 
 	locations []location
 	instances *spill.Table[instance] // of collectives; the last two are MPI_Init and MPI_Finalize
@@ -127,8 +131,8 @@ func New(ctx context.Context, t *trace.Trace, a *stats.Result, jobs int) (*Model
 		return nil, errors.New("the analysis is none of this trace")
 	}
 	m := &Model{t: t, segments: a.Segments, jobs: jobs, waits: a.Waits, overhead: a.CallOverhead, locations: make([]location, len(t.Calls))}
-	m.first, m.last = stats.Run(t)
-	m.aside, m.names, m.mpi = stats.Aside(t), namesOf(t), t.Defs.MPIFunctions()
+	m.first, m.last = scope.Run(t)
+	m.aside, m.names, m.mpi = scope.Aside(t), namesOf(t), t.Defs.MPIFunctions()
 	m.deviceWaits = deviceWaits(t, m.names)
 	collectives, err := m.findRoles(ctx)
 	if err == nil {
@@ -146,7 +150,7 @@ func New(ctx context.Context, t *trace.Trace, a *stats.Result, jobs int) (*Model
 
 // buildAll builds all locations: if need be, a second time without what calls seem to need
 // after their ends.
-func (m *Model) buildAll(ctx context.Context, waits stats.CallWaits) error {
+func (m *Model) buildAll(ctx context.Context, waits waits.ByCall) error {
 	for _, keep := range []bool{true, false} {
 		sum, err := m.build(ctx, waits, keep)
 		if err != nil {
@@ -175,12 +179,12 @@ func (m *Model) buildAll(ctx context.Context, waits stats.CallWaits) error {
 
 // build makes the rows of all locations, which advance together: what they need of each other, and of
 // collectives, lies near in time.
-func (m *Model) build(ctx context.Context, found stats.CallWaits, keep bool) (sum doubts, err error) {
+func (m *Model) build(ctx context.Context, found waits.ByCall, keep bool) (sum doubts, err error) {
 	builders := make([]*builder, len(m.t.Calls))
 	for l := range builders {
 		builders[l] = m.newBuilder(trace.LocationID(l), found[l], keep)
 	}
-	_, err = stats.InWindows(ctx, m.t, m.jobs, func() *lookups { return new(lookups) }, func(k *lookups, l int, end int64) {
+	_, err = waits.InWindows(ctx, m.t, m.jobs, func() *lookups { return new(lookups) }, func(k *lookups, l int, end int64) {
 		k.list = k.list[:0] // of another location
 		builders[l].lookups = k
 		builders[l].until(end)

@@ -11,6 +11,7 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/engine"
 	"tracekit/stats"
+	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -236,7 +237,7 @@ func (m *Model) always() (out []bool) {
 	return out
 }
 
-func (m *Model) observeAll(ctx context.Context, n *network, waits stats.CallWaits, long int64) (*observations, error) {
+func (m *Model) observeAll(ctx context.Context, n *network, waits waits.ByCall, long int64) (*observations, error) {
 	residual := long < math.MaxInt64 && n.hull == nil
 	return engine.Fold(ctx, m.jobs, len(m.t.Calls), func() *observations { return newObservations(long, residual) }, func(o *observations, l int) error {
 		m.observe(o, n, trace.LocationID(l), waits[l])
@@ -266,7 +267,7 @@ func (n *network) learn(o *observations) {
 
 // observe takes note of the messages of a location. The other side is looked up only where it
 // can tell something: for calls that wait.
-func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *stats.WaitTable) {
+func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *waits.Table) {
 	calls := m.t.Calls[l]
 	for first, rows := range m.t.Recvs[l].Rows {
 		for i := range rows {
@@ -304,7 +305,7 @@ func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *
 	}
 }
 
-func (m *Model) observeSend(o *observations, n *network, l trace.LocationID, s *trace.Send, waits *stats.WaitTable) {
+func (m *Model) observeSend(o *observations, n *network, l trace.LocationID, s *trace.Send, waits *waits.Table) {
 	calls := m.t.Calls[l]
 	c := calls.Ptr(int(s.Call))
 	if c.Class == trace.ClassIsend || c.Class == trace.ClassBsend {

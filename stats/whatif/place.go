@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tracekit/document/field"
-	"tracekit/stats"
+	"tracekit/stats/profile"
 	"tracekit/trace"
 )
 
@@ -21,7 +21,7 @@ type name struct {
 
 // namesOf returns the names of the call paths in a trace's tree, and of those beside it.
 func namesOf(t *trace.Trace) (out []name) {
-	for _, s := range stats.Sites(t) {
+	for _, s := range profile.Sites(t) {
 		out = append(out, nameOfRow(s.Operation, s.SourceLine))
 	}
 	for _, b := range beside {

@@ -1,0 +1,156 @@
+package delays
+
+import (
+	"context"
+
+	"tracekit/engine"
+	"tracekit/spill"
+	"tracekit/stats/profile"
+	"tracekit/stats/waits"
+	"tracekit/trace"
+)
+
+// comparisons are the synchronisation intervals of consecutive waits: who has spent how much
+// more time where.
+type comparisons struct {
+	first  int // row of the first wait
+	waits  []comparison
+	excess []profile.Segment
+}
+
+// A comparison is that of one wait. All times are 0 if nothing is known of its cause.
+type comparison struct {
+	opened     opening
+	delay      int64 // what the cause has spent more than the one that waits, summed over places
+	wait       int64 // its own waits in the interval
+	first, end int32 // rows of excess: the places
+}
+
+// compareBatch compares the waits of some rows, in chunks.
+func (d *Finder) compareBatch(ctx context.Context, first, end int) ([]*comparisons, error) {
+	out := make([]*comparisons, (end-first+delayChunk-1)/delayChunk)
+	_, err := engine.Fold(ctx, d.jobs, len(out), d.newComparing, func(x comparing, k int) error {
+		out[k] = d.compare(first+k*delayChunk, min(end, first+(k+1)*delayChunk), x)
+		return nil
+	}, func(a, _ comparing) comparing { return a })
+	return out, err
+}
+
+// comparing is what a goroutine needs to compare waits: how the cause and the one that waits have spent
+// their intervals, and where things were looked for last.
+type comparing struct {
+	cause, own *interval
+	at         []lookedUp // by location
+}
+
+// lookedUp is where things of a location were looked for last.
+type lookedUp struct {
+	calls spill.Cursor[trace.Call]
+	rowOf spill.Cursor[uint32] // Segments.calls
+	rows  spill.Cursor[profile.Segment]
+	parts int // that begin before the last wait
+}
+
+func (d *Finder) newComparing() comparing {
+	paths := len(d.t.Tree.Nodes)
+	x := comparing{newInterval(paths), newInterval(paths), make([]lookedUp, len(d.t.Calls))}
+	for l, s := range d.segments {
+		x.at[l] = lookedUp{calls: d.t.Calls[l].Cursor(), rowOf: s.Calls.Cursor(), rows: s.Rows.Cursor()}
+	}
+	return x
+}
+
+// compare compares the waits of some rows.
+func (d *Finder) compare(first, end int, x comparing) *comparisons {
+	c := &comparisons{first: first, waits: make([]comparison, end-first), excess: make([]profile.Segment, 0, 4*(end-first))}
+	waits := d.waits.Cursor()
+	for i := range c.waits {
+		w, k := waits.Ptr(first+i), &c.waits[i]
+		k.first = int32(len(c.excess))
+		if w.cause.Call != trace.None {
+			k.opened = d.meetings.last(w, &x.at[w.at.Location].parts)
+			d.fill(x.cause, span{w.cause, w.end, k.opened.cause}, x.at)
+			d.fill(x.own, span{w.at, w.from, k.opened.at}, x.at)
+			d.fillBehind(x.cause, x.own)
+			d.fillBehind(x.own, x.cause)
+			c.excess = x.cause.Excess(&x.own.TimeMap, c.excess)
+			for _, more := range c.excess[k.first:] {
+				k.delay += more.Time
+			}
+			k.wait = *x.cause.Of(profile.PathWait)
+		}
+		k.end = int32(len(c.excess))
+	}
+	return c
+}
+
+// A span is the time of a location from the end of a call that opens a synchronisation interval, None:
+// the begin of the run, to an instant in a later call.
+type span struct {
+	until  waits.CallKey
+	end    int64
+	opened uint32
+}
+
+// An interval is how a location has spent a span. All that wait for one in a collective ask for the
+// same span, one after another: it is remembered.
+type interval struct {
+	profile.TimeMap
+	span
+	known bool
+
+	// Of the opening call:
+	left   int64           // when it is left
+	ends   int64           // when it is left or the next call is entered
+	own    profile.Segment // its own time
+	behind profile.Segment // what of it lies behind the end of the partner's, and has been added last
+}
+
+func newInterval(paths int) *interval { return &interval{TimeMap: profile.NewTimeMap(paths)} }
+
+// fill finds how a location has spent a span, without the opening call itself.
+func (d *Finder) fill(x *interval, s span, at []lookedUp) {
+	if x.known && x.span == s {
+		x.Undo(x.behind)
+	} else {
+		x.span, x.known = s, true
+		d.fillSpan(x, &at[s.until.Location])
+	}
+	x.behind = profile.Segment{}
+}
+
+// fillBehind adds what of the opening call lies behind the end of the partner's.
+func (d *Finder) fillBehind(x, partner *interval) {
+	if x.opened == trace.None || partner.opened == trace.None || partner.left >= x.ends {
+		return
+	}
+	x.behind = profile.Segment{Path: x.own.Path, Time: min(x.own.Time, d.scope.Clip(partner.left, x.ends))}
+	x.Add(x.behind.Path, x.behind.Time)
+}
+
+// fillSpan sums what lies behind the opening call.
+func (d *Finder) fillSpan(x *interval, at *lookedUp) {
+	x.Clear()
+	first, behind := 0, int(*at.rowOf.Ptr(int(x.until.Call)))
+	if enter := at.calls.Ptr(int(x.until.Call)).Enter; enter < x.end {
+		x.Add(at.rows.Ptr(behind).Path, d.scope.Clip(enter, x.end))
+	}
+	if x.opened != trace.None {
+		x.left = at.calls.Ptr(int(x.opened)).Leave
+		x.ends = min(x.left, at.calls.Ptr(int(x.opened)+1).Enter)
+		row := int(*at.rowOf.Ptr(int(x.opened)))
+		x.own = *at.rows.Ptr(row)
+		if first = row + 1; at.rows.Ptr(first).Path == profile.PathWait {
+			first++
+		}
+	}
+	s := d.segments[x.until.Location]
+	block, last := (first+profile.SegmentBlock-1)/profile.SegmentBlock, behind/profile.SegmentBlock
+	if block >= last {
+		x.AddRows(s.Rows, first, behind)
+		return
+	}
+	x.AddRows(s.Rows, first, block*profile.SegmentBlock)
+	x.AddRows(s.BlockSums, int(s.Blocks.At(block)), int(s.Blocks.At(last)))
+	x.AddRows(s.Rows, last*profile.SegmentBlock, behind)
+}

@@ -1,0 +1,285 @@
+package profile
+
+import (
+	"cmp"
+
+	"tracekit/partial"
+	"tracekit/partial/model"
+	"tracekit/spill"
+	"tracekit/stats/numbers"
+	"tracekit/stats/scope"
+	"tracekit/stats/threads"
+	"tracekit/stats/waits"
+	"tracekit/trace"
+)
+
+// Code codes what the pass over some locations, ascending, has to know beside their events: it
+// writes that, or reads it into a NewPass. Locations that are not wanted are left out.
+func (x *Pass) Code(c *partial.Coder, locations []trace.LocationID) {
+	t := x.Trace
+	partial.List(c, &x.Ranks, func(r *uint32) { partial.Number(c, r) })
+	for _, at := range []*scope.Instant{&x.From, &x.To} {
+		partial.Number(c, &at.Kind)
+		partial.Number(c, &at.Ns)
+		partial.Real(c, &at.Share)
+	}
+	model.Tree(c, t.Defs, &t.Tree)
+	partial.List(c, &t.Span, func(s *trace.Span) {
+		partial.Number(c, &s.First)
+		partial.Number(c, &s.Last)
+		partial.Number(c, &s.Events)
+	})
+	partial.List(c, &t.Rank, func(r *uint32) { partial.Number(c, r) })
+	disorder := x.p != nil && x.p.disorder
+	partial.Flag(c, &disorder)
+	if c.Reading() {
+		if x.begin(c); c.Err() != nil {
+			return
+		}
+		x.p.disorder = disorder
+	}
+	for _, l := range locations {
+		if x.Wants(l) && c.Err() == nil {
+			x.codeKnown(c, l)
+		}
+	}
+}
+
+// begin makes the profiler of a pass whose common part was read.
+func (x *Pass) begin(c *partial.Coder) {
+	t, n := x.Trace, len(x.Trace.Defs.Locations)
+	if len(t.Span) != n || len(t.Rank) != n {
+		c.Refuse("it tells of %d and %d of %d locations", len(t.Span), len(t.Rank), n)
+	}
+	if c.Err() != nil {
+		return
+	}
+	s, err := scope.New(t, x.Selection)
+	if err != nil {
+		c.Refuse("%v", err)
+		return
+	}
+	t.Clock.Maps = make([]trace.ClockMap, n)
+	x.p = New(t, &s, make([]*spill.Table[PathPiece], n), make([]*spill.Table[int64], n))
+	x.p.Segments = NewSegments(t, &s, make(waits.ByCall, n))
+	x.p.WatchThreads()
+}
+
+// codeKnown codes what is to be known of one location.
+func (x *Pass) codeKnown(c *partial.Coder, l trace.LocationID) {
+	p, store := x.p, x.Trace.Store
+	var clock trace.ClockMap
+	if int(l) < len(x.Trace.Clock.Maps) {
+		clock = x.Trace.Clock.Maps[l]
+	}
+	model.Clock(c, store, &clock)
+	codeTimes(c, store, &p.clocks[l])
+	partial.Table(c, store, &p.path[l],
+		partial.Numbers(func(r *PathPiece) *int64 { return &r.From }),
+		partial.Numbers(func(r *PathPiece) *int64 { return &r.To }))
+	var known *spill.Table[waits.KnownWait]
+	if !c.Reading() {
+		known = p.Segments[l].waits.Known()
+		defer known.Release()
+	}
+	partial.Table(c, store, &known,
+		partial.Numbers(func(r *waits.KnownWait) *uint32 { return &r.Call }),
+		partial.Numbers(func(r *waits.KnownWait) *int64 { return &r.From }),
+		partial.Numbers(func(r *waits.KnownWait) *int64 { return &r.Time }))
+	if !c.Reading() {
+		return
+	}
+	x.Trace.Clock.Maps[l] = clock
+	table := waits.NewTable(store, p.clocks[l].Len())
+	for i := range known.Len() {
+		w := known.At(i)
+		if int(w.Call) >= table.Len() || w.Time < 0 {
+			c.Refuse("location %d: call %d known and does not exist", l, w.Call)
+			return
+		}
+		table.Note(w.Call, new(trace.Call), &waits.Wait{From: w.From, Time: w.Time})
+	}
+	known.Release()
+	p.Segments[l].waits = table
+}
+
+func codeTimes(c *partial.Coder, store *spill.Store, times **spill.Table[int64]) {
+	partial.Table(c, store, times, partial.Numbers(func(t *int64) *int64 { return t }))
+}
+
+// codeLeft codes what the pass leaves for a location.
+func (x *Pass) codeLeft(c *partial.Coder, l trace.LocationID, part *Part) {
+	p, store := x.p, x.Trace.Store
+	x.codePart(c, l, part)
+	before := p.clocks[l]
+	if c.Reading() {
+		p.clocks[l] = nil
+	}
+	if codeTimes(c, store, &p.clocks[l]); c.Reading() {
+		if p.clocks[l].Len() != before.Len() {
+			c.Refuse("location %d: it tells of %d of %d calls", l, p.clocks[l].Len(), before.Len())
+			p.clocks[l] = before
+			return
+		}
+		before.Release()
+	}
+	p.Segments[l].code(c, len(x.Trace.Tree.Nodes), p.clocks[l].Len())
+	x.codeThread(c, l)
+	for _, b := range x.shared() {
+		if c.Err() == nil {
+			b.Code(c, l)
+		}
+	}
+}
+
+// code codes the segments of a location that has so many calls.
+func (s *Segments) code(c *partial.Coder, paths, calls int) {
+	partial.Table(c, s.store, &s.Rows,
+		partial.Numbers(func(r *Segment) *trace.PathID { return &r.Path }),
+		partial.Numbers(func(r *Segment) *uint32 { return &r.Visits }),
+		partial.Numbers(func(r *Segment) *int64 { return &r.Time }))
+	partial.Table(c, s.store, &s.Calls, partial.Numbers(func(r *uint32) *uint32 { return r }))
+	if !c.Reading() || c.Err() != nil {
+		return
+	}
+	for _, rows := range s.Rows.Rows {
+		for i := range rows {
+			if r := &rows[i]; int(r.Path) >= paths && r.Path < PathOff || r.Time < 0 {
+				c.Refuse("a segment lasts %d ticks, or its call path %d does not exist", r.Time, r.Path)
+				return
+			}
+		}
+	}
+	next := uint32(0)
+	for _, rows := range s.Calls.Rows {
+		for _, row := range rows {
+			if row < next || int(row) >= s.Rows.Len() {
+				c.Refuse("a call has row %d of %d segments", row, s.Rows.Len())
+				return
+			}
+			next = row + 1
+		}
+	}
+	if s.Calls.Len() != calls {
+		c.Refuse("%d of %d calls have a segment", s.Calls.Len(), calls)
+		return
+	}
+	s.sum(paths)
+}
+
+// codeThread codes what the thread of a location does, if it is one.
+func (x *Pass) codeThread(c *partial.Coder, l trace.LocationID) {
+	p := x.p
+	if p.threads == nil || c.Reading() && p.newThread(l) == nil || !c.Reading() && p.threads[l] == nil {
+		return
+	}
+	if c.Reading() {
+		p.threads[l] = &threads.Recorder{Timeline: threads.Timeline{Location: l}}
+	}
+	type row = threads.Span
+	partial.Table(c, x.Trace.Store, &p.threads[l].Spans,
+		partial.Numbers(func(r *row) *int64 { return &r.From }),
+		partial.Numbers(func(r *row) *trace.PathID { return &r.Path }),
+		partial.Numbers(func(r *row) *threads.Activity { return &r.Activity }),
+		partial.Flags(func(r *row) *bool { return &r.Parallel }))
+	if !c.Reading() {
+		return
+	}
+	from := x.p.Scope.From
+	for _, rows := range p.threads[l].Spans.Rows {
+		for _, r := range rows {
+			if r.From < from || r.Activity >= threads.Activities {
+				c.Refuse("location %d: a thread does %d from %d on", l, r.Activity, r.From)
+				return
+			}
+			from = r.From
+		}
+	}
+}
+
+// codePart codes the sums of one location.
+func (x *Pass) codePart(c *partial.Coder, l trace.LocationID, part *Part) {
+	d, rank := x.Trace.Defs, x.Trace.Rank[l]
+	next := trace.PathID(0)
+	partial.List(c, &part.Paths, func(s *pathSum) {
+		partial.Number(c, &s.Path)
+		partial.Number(c, &s.Count)
+		for _, time := range []*int64{&s.Inclusive, &s.Exclusive, &s.Critical, &s.met, &s.Shortest} {
+			partial.Number(c, time)
+		}
+		partial.Optional(c, &s.calls, func(s *callSum) { s.code(c, rank) })
+		codeCounters(c, d, &s.Counters)
+		if c.Reading() && (s.Path < next || int(s.Path) >= len(x.Trace.Tree.Nodes) || s.Count > x.Trace.Span[l].Events) {
+			c.Refuse("call path %d does not exist, is out of order, or is visited more often than there are events", s.Path)
+		}
+		next = s.Path + 1
+	})
+	partial.List(c, &part.regions, func(r *regionTime) {
+		partial.Number(c, &r.region)
+		partial.Number(c, &r.time)
+		if r.rank = rank; int(r.region) >= len(d.Regions) {
+			c.Refuse("region %d does not exist", r.region)
+		}
+	})
+	if c.Reading() {
+		part.Locations = []locationTime{{Location: l}}
+	}
+	of := &part.Locations[0]
+	for _, time := range []*int64{&of.Useful, &of.waited, &of.Gap, &of.Span,
+		&of.Paused[0].since, &of.Paused[0].Critical, &of.Paused[1].since, &of.Paused[1].Critical} {
+		partial.Number(c, time)
+	}
+	codeCounters(c, d, &of.counters)
+	partial.Flag(c, &part.Changed)
+	model.Findings(c, &part.Findings)
+}
+
+// code codes the durations of calls, all of which are of one rank.
+func (s *callSum) code(c *partial.Coder, rank uint32) {
+	partial.Number(c, &s.min)
+	partial.Number(c, &s.max)
+	s.minRank, s.maxRank = rank, rank
+	next := uint16(0)
+	partial.List(c, &s.buckets, func(b *numbers.BucketCount) {
+		partial.Number(c, &b.Bucket)
+		partial.Number(c, &b.Count)
+		if b.Bucket < next || b.Bucket >= numbers.AllBuckets {
+			c.Refuse("bucket %d of durations does not exist, or is out of order", b.Bucket)
+		}
+		next = b.Bucket + 1
+	})
+}
+
+// codeCounters codes the sums of all counters, nil if nothing was sampled: those of which something
+// was.
+func codeCounters(c *partial.Coder, d *trace.Defs, sums *[]counterSum) {
+	there := *sums != nil
+	if partial.Flag(c, &there); !there || c.Err() != nil {
+		return
+	}
+	sampled := make(map[trace.MetricMemberID]counterSum)
+	for i, s := range *sums {
+		if s.samples > 0 {
+			sampled[trace.MetricMemberID(i)] = s
+		}
+	}
+	model.Map(c, &sampled, cmp.Compare, func(member *trace.MetricMemberID, s *counterSum) {
+		partial.Number(c, member)
+		partial.Number(c, &s.samples)
+		partial.Number(c, &s.high)
+		partial.Number(c, &s.low)
+		partial.Real(c, &s.real)
+		partial.Real(c, &s.min)
+		partial.Real(c, &s.max)
+		partial.Number(c, &s.time)
+		if int(*member) >= len(d.MetricMembers) {
+			c.Refuse("counter %d does not exist", *member)
+		}
+	})
+	if c.Reading() && c.Err() == nil {
+		*sums = make([]counterSum, len(d.MetricMembers))
+		for member, s := range sampled {
+			(*sums)[member] = s
+		}
+	}
+}

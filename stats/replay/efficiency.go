@@ -1,0 +1,185 @@
+package replay
+
+import (
+	"math"
+
+	"tracekit/document"
+	"tracekit/document/field"
+	"tracekit/stats/numbers"
+	"tracekit/stats/profile"
+	"tracekit/trace"
+)
+
+// CallsMPI reports whether some location of a trace calls an MPI function. Without any there
+// is no time outside MPI to be called useful: other libraries that pass messages run beside
+// the program, not in its place.
+func CallsMPI(t *trace.Trace) bool {
+	for region, visited := range t.Tree.Visited(len(t.Defs.Regions)) {
+		r := &t.Defs.Regions[region]
+		if !visited || r.Role == trace.RoleKernel { // which runs on an accelerator
+			continue
+		}
+		for _, name := range []trace.StringID{r.Name, r.Canonical} {
+			if trace.MPIFunctionOf(t.Defs.String(name)).Class != trace.ClassNone {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Efficiency makes the block of the document of the useful times and the replay, which is
+// nil if it was stuck.
+func Efficiency(p *profile.Profiler, part *profile.Part, started []profile.Startup, replayed *Replay) *document.Efficiency {
+	run := runTimes{useful: make([]int64, 0, len(p.T.World)), runtime: p.Scope.To - p.Scope.From, ideal: -1}
+	for r, l := range p.T.World {
+		if p.Scope.HasRank(uint32(r)) {
+			run.ranks = append(run.ranks, uint32(r))
+			run.useful = append(run.useful, at(p.Useful, l))
+		}
+	}
+	if replayed != nil {
+		run.ideal = replayed.length(p.Useful)
+	}
+	r := numbers.Rate{Resolution: p.T.Defs.Clock.Resolution}
+	return &document.Efficiency{
+		Ratios:              run.ratios(r),
+		WithoutInitFinalize: withoutStartup(p, started, replayed),
+		Offload:             run.offload(p),
+		WorkerThreads:       workers(p, part),
+	}
+}
+
+// at returns the time of a location, 0 for a rank whose location is not known.
+func at(times []int64, l trace.LocationID) int64 {
+	if int(l) < len(times) {
+		return times[l]
+	}
+	return 0
+}
+
+// runTimes is what the ratios are made of, in ticks.
+type runTimes struct {
+	ranks   []uint32
+	useful  []int64 // of ranks
+	runtime int64
+	ideal   int64 // run time on the ideal network; -1: not known
+}
+
+// ratios computes the tree of DEFINITIONS 2.6.
+func (t *runTimes) ratios(r numbers.Rate) document.Ratios {
+	out := document.Ratios{RuntimeNs: r.Ns(t.runtime), UsefulNs: make([]int64, len(t.useful)),
+		UsefulMin: field.Extreme{Rank: trace.None}, UsefulMax: field.Extreme{Rank: trace.None}}
+	if t.ideal >= 0 {
+		ideal := r.Ns(t.ideal)
+		out.IdealRuntimeNs = &ideal
+	}
+	if len(t.useful) == 0 {
+		return out
+	}
+	var sum int64
+	low, high := 0, 0
+	for i, u := range t.useful {
+		sum = numbers.Plus(sum, u)
+		out.UsefulNs[i] = r.Ns(u)
+		if u < t.useful[low] {
+			low = i
+		}
+		if u > t.useful[high] {
+			high = i
+		}
+	}
+	// Sums of ranks are divided as such, so that ratios are those of exact integers.
+	ranks, longest := int64(len(t.useful)), t.useful[high]
+	out.UsefulMin = field.Extreme{Rank: field.Rank(t.ranks[low]), TimeNs: out.UsefulNs[low]}
+	out.UsefulMax = field.Extreme{Rank: field.Rank(t.ranks[high]), TimeNs: out.UsefulNs[high]}
+	out.UsefulMeanNs = r.Mean(sum, uint64(ranks))
+	out.ParallelEfficiency = numbers.Ratio(sum, ranks*t.runtime)
+	out.LoadBalance = numbers.Ratio(sum, ranks*longest)
+	if longest > math.MaxInt64/ranks || t.runtime > math.MaxInt64/ranks { // but not of those that are none
+		mean := 0.0
+		for _, u := range t.useful {
+			mean += float64(u) / float64(ranks)
+		}
+		out.UsefulMeanNs = r.Ns(int64(mean))
+		out.ParallelEfficiency, out.LoadBalance = numbers.Known(mean/float64(t.runtime)), numbers.Known(mean/float64(longest))
+	}
+	out.CommunicationEfficiency = numbers.Ratio(longest, t.runtime)
+	if t.ideal >= 0 {
+		out.SerializationEfficiency = numbers.Ratio(longest, t.ideal)
+		out.TransferEfficiency = numbers.Ratio(t.ideal, t.runtime)
+	}
+	return out
+}
+
+// length returns the ideal run time: until the last rank, or other location that
+// communicates, ends.
+func (r *Replay) length(useful []int64) int64 {
+	var longest int64
+	masters := make(map[trace.LocationID]bool)
+	for _, l := range r.t.World {
+		masters[l] = true
+	}
+	for l := range r.state {
+		id := trace.LocationID(l)
+		if r.scope.Has(id) && (masters[id] || r.t.Calls[l].Len() > 0) {
+			longest = max(longest, useful[l]+r.state[l].shift)
+		}
+	}
+	return longest
+}
+
+// workers sums the threads that are not the master of a rank; nil if there are none.
+func workers(p *profile.Profiler, part *profile.Part) *document.WorkerThreads {
+	w := &document.WorkerThreads{}
+	r := numbers.Rate{Resolution: p.T.Defs.Clock.Resolution}
+	byRank := make(map[uint32]int64)
+	for _, l := range part.Locations {
+		rank := p.T.Rank[l.Location]
+		kind := p.T.Defs.Locations[l.Location].Kind
+		if kind == trace.LocationMetric || kind == trace.LocationUnknown || int(rank) >= len(p.T.World) || p.T.World[rank] == l.Location {
+			continue
+		}
+		w.Threads++
+		w.UsefulNs = numbers.Plus(w.UsefulNs, l.Useful)
+		w.SpanNs = numbers.Plus(w.SpanNs, l.Span)
+		byRank[rank] = numbers.Plus(byRank[rank], l.Useful)
+	}
+	if w.Threads == 0 {
+		return nil
+	}
+	w.UsefulNs, w.SpanNs = r.Ns(w.UsefulNs), r.Ns(w.SpanNs)
+	first := true
+	for rank := range uint32(len(p.T.World)) {
+		u, ok := byRank[rank]
+		if !ok {
+			continue
+		}
+		e := field.Extreme{Rank: field.Rank(rank), TimeNs: r.Ns(u)}
+		if first || e.TimeNs < w.Min.TimeNs {
+			w.Min = e
+		}
+		if first || e.TimeNs > w.Max.TimeNs {
+			w.Max = e
+		}
+		first = false
+	}
+	return w
+}
+
+// offload makes the block of the whole run; nil if nobody waits for accelerators.
+func (t *runTimes) offload(p *profile.Profiler) *document.Offload {
+	r, out := numbers.Rate{Resolution: p.T.Defs.Clock.Resolution}, &document.Offload{}
+	var useful, waited int64
+	for i, rank := range t.ranks {
+		w := at(p.Waited, p.T.World[rank])
+		out.WaitNs = append(out.WaitNs, r.Ns(w))
+		useful, waited = numbers.Plus(useful, t.useful[i]), numbers.Plus(waited, w)
+	}
+	if waited == 0 {
+		return nil
+	}
+	out.Efficiency = numbers.Ratio(useful-waited, useful)
+	out.ParallelEfficiency = numbers.Ratio(useful-waited, int64(len(t.ranks))*t.runtime)
+	return out
+}

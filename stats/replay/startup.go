@@ -1,0 +1,52 @@
+package replay
+
+import (
+	"math"
+
+	"tracekit/document"
+	"tracekit/stats/numbers"
+	"tracekit/stats/profile"
+)
+
+// withoutStartup computes the ratios of the run without MPI_Init and MPI_Finalize: its
+// time is that from the first rank's begin of that part to the last rank's end. It is nil
+// if no rank calls either.
+func withoutStartup(p *profile.Profiler, parts []profile.Startup, replayed *Replay) *document.Ratios {
+	t := runTimes{ideal: -1}
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	idealFirst, idealLast := first, last
+	found := false
+	for _, s := range parts {
+		found = found || s.Init || s.Finalize
+		t.ranks = append(t.ranks, s.Rank)
+		t.useful = append(t.useful, s.Useful)
+		first, last = min(first, s.From), max(last, s.To)
+		if replayed != nil {
+			from, to := replayed.bounds(s, p.Useful)
+			idealFirst, idealLast = min(idealFirst, from), max(idealLast, to)
+		}
+	}
+	if !found || last <= first {
+		return nil
+	}
+	t.runtime = last - first
+	if replayed != nil {
+		t.ideal = max(0, idealLast-idealFirst)
+	}
+	out := t.ratios(numbers.Rate{Resolution: p.T.Defs.Clock.Resolution})
+	return &out
+}
+
+// bounds returns the ideal times at which a part of a rank begins and ends.
+func (r *Replay) bounds(s profile.Startup, useful []int64) (from, to int64) {
+	state := &r.state[s.Location]
+	from = state.start
+	if s.Init {
+		from = state.init
+	}
+	to = useful[s.Location] + state.shift
+	if s.Finalize {
+		to = state.fini
+	}
+	return from, to
+}
