@@ -11,6 +11,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -53,13 +54,13 @@ func TestMeters(t *testing.T) {
 	}
 }
 
-func analysedText(t *testing.T, text string) (*trace.Trace, *stats.Result) {
+func analysedText(t *testing.T, text string) (*trace.Trace, *analysis.Result) {
 	t.Helper()
 	return statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{}, stats.Options{})
 }
 
 // counted makes a trace of rows that count at random moments, and tells how much each has counted.
-func counted(t *testing.T, seed uint64, rows, samples int) (*trace.Trace, *stats.Result, []float64) {
+func counted(t *testing.T, seed uint64, rows, samples int) (*trace.Trace, *analysis.Result, []float64) {
 	r := rand.New(rand.NewPCG(seed, 3))
 	var text strings.Builder
 	text.WriteString("member 0 work mode=0\nmetric 0 members=0\n")

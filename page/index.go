@@ -8,7 +8,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/spill"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -119,7 +119,7 @@ func (x *indexed) close() {
 
 // NewIndex makes the index of a trace that was analysed without an Indexing beside it, which decodes
 // the trace once more.
-func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Result, limits Limits, jobs int) (*Index, *Timeline, error) {
+func NewIndex(ctx context.Context, t *trace.Trace, a *analysis.Result, limits Limits, jobs int) (*Index, *Timeline, error) {
 	d := NewIndexing(t, limits)
 	if err := d.decode(ctx, a.Waits, jobs); err != nil {
 		return nil, nil, err
@@ -129,7 +129,7 @@ func NewIndex(ctx context.Context, t *trace.Trace, a *stats.Result, limits Limit
 
 // Index returns the index, once the trace is analysed, and the timeline of all of it that a page
 // begins with.
-func (d *Indexing) Index(ctx context.Context, a *stats.Result, jobs int) (*Index, *Timeline, error) {
+func (d *Indexing) Index(ctx context.Context, a *analysis.Result, jobs int) (*Index, *Timeline, error) {
 	b, t, limits, chosen := d.b, d.b.t, d.limits, d.b.chosen(a)
 	x, tl, common := &Index{store: t.Store, jobs: jobs, length: b.length}, &Timeline{LengthNs: b.length}, newCommon()
 	var begin []Curve

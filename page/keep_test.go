@@ -12,7 +12,7 @@ import (
 	"tracekit/partial/partialtest"
 	"tracekit/samples"
 	"tracekit/spill"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -24,7 +24,7 @@ func kept(t testing.TB) (*Index, []byte) {
 }
 
 // keep makes the index of a trace and its file.
-func keep(t testing.TB, tr *trace.Trace, a *stats.Result, jobs int) (*Index, []byte) {
+func keep(t testing.TB, tr *trace.Trace, a *analysis.Result, jobs int) (*Index, []byte) {
 	t.Helper()
 	x, tl, err := NewIndex(context.Background(), tr, a, Bounds(LeastSize), jobs)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/field"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
 )
 
@@ -45,7 +45,7 @@ type keyBars struct {
 const keysDrawn = 6
 
 // histograms makes what is drawn of lines.
-func histograms(a *stats.Result) []lineCalls {
+func histograms(a *analysis.Result) []lineCalls {
 	out := []lineCalls{}
 	if a == nil || a.Overhead == nil {
 		return out

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tracekit/document"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/profile"
 	"tracekit/trace"
 )
@@ -187,7 +187,7 @@ func (b *builder) findCounters() {
 
 // chosen returns which of the counters are drawn. Those that are said to accumulate and fall again
 // and again stand for themselves.
-func (b *builder) chosen(a *stats.Result) []bool {
+func (b *builder) chosen(a *analysis.Result) []bool {
 	chosen := make([]bool, len(b.counters))
 	for _, as := range b.drawnAs {
 		for _, counter := range as {

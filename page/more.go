@@ -1,7 +1,7 @@
 package page
 
 import (
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/topology"
 	"tracekit/trace"
 )
@@ -24,7 +24,7 @@ type Term struct {
 
 // NewMore gathers what a page shows of an analysis besides. Sources may be nil: the files that the
 // trace names are not at hand. Of their text it takes so many bytes at most.
-func NewMore(t *trace.Trace, a *stats.Result, s *Sources, terms []Term, bytes int) *More {
+func NewMore(t *trace.Trace, a *analysis.Result, s *Sources, terms []Term, bytes int) *More {
 	m := &More{lines: histograms(a), grids: gridsOf(t), terms: terms}
 	if s != nil {
 		m.files, m.lost = s.take(namedLines(t.Defs, a), bytes)

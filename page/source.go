@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -124,7 +124,7 @@ type namedFile struct {
 }
 
 // namedLines lists the files of an analysis, that with the most time in calls of MPI first.
-func namedLines(d *trace.Defs, a *stats.Result) (out []namedFile) {
+func namedLines(d *trace.Defs, a *analysis.Result) (out []namedFile) {
 	if a == nil {
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"tracekit/document/waitstate"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/scope"
 	"tracekit/trace"
 )
@@ -100,7 +100,7 @@ func NewDrawing(t *trace.Trace, limits Limits) *Drawing {
 }
 
 // Timeline returns the timeline, once the trace is analysed.
-func (d *Drawing) Timeline(ctx context.Context, a *stats.Result, jobs int) (*Timeline, error) {
+func (d *Drawing) Timeline(ctx context.Context, a *analysis.Result, jobs int) (*Timeline, error) {
 	tl := &Timeline{LengthNs: d.b.length}
 	tl.addCurves(d.gather(tl, d.b.chosen(a)), d.b.counters, d.limits)
 	return tl, d.b.finish(ctx, jobs, tl, a, d.limits, nil)
@@ -108,7 +108,7 @@ func (d *Drawing) Timeline(ctx context.Context, a *stats.Result, jobs int) (*Tim
 
 // NewTimeline makes the timeline of a trace that was analysed without a Drawing beside it, which
 // decodes the trace once more.
-func NewTimeline(ctx context.Context, t *trace.Trace, a *stats.Result, limits Limits, jobs int) (*Timeline, error) {
+func NewTimeline(ctx context.Context, t *trace.Trace, a *analysis.Result, limits Limits, jobs int) (*Timeline, error) {
 	d := NewDrawing(t, limits)
 	if err := d.decode(ctx, a.Waits, jobs); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func newBuilder(t *trace.Trace, limits Limits) *builder {
 }
 
 // finish adds what joins the rows of a timeline; all of it is told to whoever wants more.
-func (b *builder) finish(ctx context.Context, jobs int, tl *Timeline, a *stats.Result, limits Limits, more *joins) error {
+func (b *builder) finish(ctx context.Context, jobs int, tl *Timeline, a *analysis.Result, limits Limits, more *joins) error {
 	b.row = make([]uint32, len(b.t.Span))
 	for l := range b.row {
 		b.row[l] = trace.None
@@ -276,7 +276,7 @@ func (d *drawn) close() {
 }
 
 // critical keeps the longest stretches of the critical path where there are too many.
-func (b *builder) critical(tl *Timeline, a *stats.Result, limit int) {
+func (b *builder) critical(tl *Timeline, a *analysis.Result, limit int) {
 	if a.CriticalPath == nil || a.Path == nil {
 		return
 	}

@@ -14,18 +14,19 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
 
 // analysed returns a generated trace and its analysis.
-func analysed(t testing.TB, o samples.Options) (*trace.Trace, *stats.Result) {
+func analysed(t testing.TB, o samples.Options) (*trace.Trace, *analysis.Result) {
 	t.Helper()
 	return statstest.Analyzed(t, statstest.Generated(t, o), merge.Options{}, stats.Options{})
 }
 
-func timeline(t testing.TB, tr *trace.Trace, a *stats.Result, runs int) *Timeline {
+func timeline(t testing.TB, tr *trace.Trace, a *analysis.Result, runs int) *Timeline {
 	t.Helper()
 	tl, err := NewTimeline(context.Background(), tr, a, Limits{Runs: runs, Messages: 100, Collectives: 10, Stretches: 10, Pieces: runs}, 2)
 	if err != nil {

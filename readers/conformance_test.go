@@ -18,6 +18,7 @@ import (
 	"tracekit/readers"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -183,7 +184,7 @@ func withoutHints(text string) string {
 
 // answers are the numbers that do not depend on what Paraver leaves out (such as the
 // begin and the end of programs).
-func answers(a *stats.Result) map[string]int {
+func answers(a *analysis.Result) map[string]int {
 	out := map[string]int{
 		"messages": int(a.Messages.Count), "bytes": int(a.Messages.Bytes),
 		"late sender": int(a.WaitStates[waitstate.LateSender].TimeNs), "late receiver": int(a.WaitStates[waitstate.LateReceiver].TimeNs),

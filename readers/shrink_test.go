@@ -13,6 +13,7 @@ import (
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -55,7 +56,7 @@ func TestFilesThatShrink(t *testing.T) {
 }
 
 // analyzedAfter merges a trace, calls shrink, and analyses it.
-func analyzedAfter(t *testing.T, path string, shrink func() error) (*stats.Result, error) {
+func analyzedAfter(t *testing.T, path string, shrink func() error) (*analysis.Result, error) {
 	src, err := readers.Open(t.Context(), path, readers.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +73,7 @@ func analyzedAfter(t *testing.T, path string, shrink func() error) (*stats.Resul
 }
 
 // documentOf returns an analysis as JSON.
-func documentOf(t *testing.T, a *stats.Result) string {
+func documentOf(t *testing.T, a *analysis.Result) string {
 	text, err := json.Marshal(a)
 	if err != nil {
 		t.Fatal(err)

@@ -7,9 +7,9 @@ import (
 
 	"tracekit/document"
 	"tracekit/engine"
+	"tracekit/stats/analysis"
 	"tracekit/stats/critical"
 	"tracekit/stats/delays"
-	"tracekit/stats/facts"
 	"tracekit/stats/numbers"
 	"tracekit/stats/overhead"
 	"tracekit/stats/profile"
@@ -34,7 +34,7 @@ import (
 //  4. the ideal replay: forward over the calls that wait, with useful times; beside it the
 //     delays: backward over all waits, with what each location did between its calls, which the
 //     profile has noted
-func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error) {
+func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*analysis.Result, error) {
 	if opts.Top == 0 {
 		opts.Top = DefaultTop
 	}
@@ -112,7 +112,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 	r.Arrivals.Release()
 	w.Sync.Release()
 
-	a := &Result{Analysis: document.Analysis{Schema: document.Schema, Trace: facts.Trace(t), Selection: s.Block(t), Coverage: facts.Coverage(t), Clock: facts.Clock(t)}}
+	a := &analysis.Result{Analysis: document.Analysis{Schema: document.Schema, Trace: analysis.Trace(t), Selection: s.Block(t), Coverage: analysis.Coverage(t), Clock: analysis.Clock(t)}}
 	a.Profile, a.CallPaths = profile.ProfileRows(p, part), profile.CallPathRows(p, part)
 	a.CallSites = profile.CallSiteRows(p, part, w.Bytes)
 	a.Messages, a.CommMatrix = w.Msgs.Result(numbers.Rate{Resolution: t.Defs.Clock.Resolution}), w.Msgs.Matrix(numbers.Rate{Resolution: t.Defs.Clock.Resolution})
@@ -141,7 +141,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 	a.Phases = found
 	a.Threads = profile.ThreadRows(p, processes, a.Efficiency)
 	a.Counters = profile.UsefulCounters(p, part)
-	a.Findings = facts.Findings(t, a.Efficiency, slices.Concat(part.Findings, stuck, p.Ledger.Findings(), noticed))
+	a.Findings = analysis.Findings(t, a.Efficiency, slices.Concat(part.Findings, stuck, p.Ledger.Findings(), noticed))
 	return a, t.Store.Err()
 }
 

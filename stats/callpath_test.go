@@ -10,6 +10,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/merge"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -38,7 +39,7 @@ func TestDeepCallPaths(t *testing.T) {
 }
 
 // treed checks that call paths are a tree and that other rows refer to it.
-func treed(t *testing.T, tr *trace.Trace, a *stats.Result) {
+func treed(t *testing.T, tr *trace.Trace, a *analysis.Result) {
 	t.Helper()
 	rows := make(map[field.Path]document.CallPathRow)
 	within := make(map[field.Path]int64) // inclusive times of what a path calls

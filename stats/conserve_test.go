@@ -9,6 +9,7 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/profile"
 	"tracekit/stats/scope"
 	"tracekit/trace"
@@ -16,7 +17,7 @@ import (
 )
 
 // analyzed merges a source and analyses it.
-func analyzed(t testing.TB, src trace.Source, clock merge.ClockMode, opts stats.Options) (*trace.Trace, *stats.Result) {
+func analyzed(t testing.TB, src trace.Source, clock merge.ClockMode, opts stats.Options) (*trace.Trace, *analysis.Result) {
 	t.Helper()
 	tr, err := merge.Merge(context.Background(), src, merge.Options{Clock: clock})
 	if err != nil {
@@ -31,7 +32,7 @@ func analyzed(t testing.TB, src trace.Source, clock merge.ClockMode, opts stats.
 }
 
 // conserved checks what must hold of every analysis of a whole trace: parts sum to wholes.
-func conserved(t *testing.T, tr *trace.Trace, a *stats.Result) {
+func conserved(t *testing.T, tr *trace.Trace, a *analysis.Result) {
 	t.Helper()
 	var exclusive, paths, spans int64
 	for _, r := range a.Profile {
@@ -80,7 +81,7 @@ func conserved(t *testing.T, tr *trace.Trace, a *stats.Result) {
 
 // segmentsCover checks that the segments of a location are all its time, from the begin of the run
 // to its last event, and its waits those of its calls.
-func segmentsCover(t *testing.T, tr *trace.Trace, a *stats.Result) {
+func segmentsCover(t *testing.T, tr *trace.Trace, a *analysis.Result) {
 	t.Helper()
 	first, _ := scope.Run(tr)
 	for l, s := range a.Segments {
@@ -104,7 +105,7 @@ func segmentsCover(t *testing.T, tr *trace.Trace, a *stats.Result) {
 
 // delaysSum checks that every wait has a cause or is unexplained (DEFINITIONS 2.3), and that
 // rows sum to totals. Costs are fractions of ticks, so that each may be 1 ns off.
-func delaysSum(t *testing.T, a *stats.Result) {
+func delaysSum(t *testing.T, a *analysis.Result) {
 	t.Helper()
 	var explained, rows int64
 	for k, w := range a.WaitStates.All {
@@ -138,7 +139,7 @@ func delaysSum(t *testing.T, a *stats.Result) {
 }
 
 // explained checks that every wait of a sound trace has a cause.
-func explained(t *testing.T, a *stats.Result) {
+func explained(t *testing.T, a *analysis.Result) {
 	t.Helper()
 	for k, x := range a.DelayTotals {
 		if behind := a.WaitStates[waitstate.LateReceiverBehindLateSender].Count; x.UnexplainedNs > 0 && behind == 0 {
@@ -198,7 +199,7 @@ func gapsOf(t *testing.T, tr *trace.Trace) int64 {
 }
 
 // segmentsJoin checks that the critical path has no gaps and never runs backwards.
-func segmentsJoin(t *testing.T, a *stats.Result) {
+func segmentsJoin(t *testing.T, a *analysis.Result) {
 	t.Helper()
 	end := a.Trace.EndNs
 	for i := range a.Path.Len() {
@@ -211,7 +212,7 @@ func segmentsJoin(t *testing.T, a *stats.Result) {
 }
 
 // matrixSums checks the communication matrix and the histograms against the totals.
-func matrixSums(t *testing.T, tr *trace.Trace, a *stats.Result) {
+func matrixSums(t *testing.T, tr *trace.Trace, a *analysis.Result) {
 	t.Helper()
 	m := a.Messages
 	var cells, sizes, latencies [2]uint64
@@ -258,7 +259,7 @@ func partsOf(tr *trace.Trace) map[callKey][][2]int64 {
 // waitsFit checks that no call waits longer than it lasts, that waits end when their cause
 // begins (or with the call, if clocks disagree), and that they sum to the wait states. What
 // begins and ends is a call or its part in a collective.
-func waitsFit(t *testing.T, tr *trace.Trace, a *stats.Result) {
+func waitsFit(t *testing.T, tr *trace.Trace, a *analysis.Result) {
 	t.Helper()
 	var sum int64
 	parts := partsOf(tr)

@@ -15,6 +15,7 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/scope"
 	"tracekit/trace/tracetest"
 )
@@ -92,7 +93,7 @@ func linesLike(want, found string) []string {
 
 // brief writes an analysis in lines, a word for the kind of line first. Ratios of integers
 // are written as such, to be compared without rounding.
-func brief(a *stats.Result) string {
+func brief(a *analysis.Result) string {
 	var b bytes.Buffer
 	for _, w := range namedWaits(a.WaitStates) {
 		if w.state.Count > 0 {
@@ -162,7 +163,7 @@ func namedWaits(w *waitstate.States) (list []namedWait) {
 }
 
 // briefDelays writes what the waits of each state are caused by, and what they cause.
-func briefDelays(b *bytes.Buffer, a *stats.Result) {
+func briefDelays(b *bytes.Buffer, a *analysis.Result) {
 	for k, w := range a.WaitStates.All {
 		if t := a.DelayTotals[k]; t != (waitstate.DelayTotal{}) {
 			fmt.Fprintf(b, "caused %s direct %d indirect %d propagating %d terminal %d short %d long %d unexplained %d\n", k.Info().Key,
@@ -213,7 +214,7 @@ func fraction(b *bytes.Buffer, name string, ratio *float64, above, below int64) 
 	}
 }
 
-func briefProfile(b *bytes.Buffer, a *stats.Result) {
+func briefProfile(b *bytes.Buffer, a *analysis.Result) {
 	for _, r := range a.Profile {
 		fmt.Fprintf(b, "profile %s %d inclusive %d exclusive %d min %d (%d) max %d (%d) mean %d\n", r.Region, r.Count, r.InclusiveNs, r.ExclusiveNs, r.MinNs, int32(r.MinRank), r.MaxNs, int32(r.MaxRank), r.MeanNs)
 		for _, c := range r.Counters {

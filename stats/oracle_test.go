@@ -11,6 +11,7 @@ import (
 	"tracekit/samples"
 	"tracekit/samples/oracle"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -95,7 +96,7 @@ func rounded(ratios ...float64) (out [5]float64) {
 	return out
 }
 
-func analysisFacts(tr *trace.Trace, a *stats.Result) oracled {
+func analysisFacts(tr *trace.Trace, a *analysis.Result) oracled {
 	o := oracled{Waits: make(map[string]oracle.Sum), Profile: make(map[string]oracle.Row), Path: make(map[string]int64)}
 	for _, w := range namedWaits(a.WaitStates) {
 		if w.state.Count > 0 {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
 )
 
@@ -70,7 +70,7 @@ func TestPlantedOverhead(t *testing.T) {
 }
 
 // counted checks that the durations of each line of sends are in the bars in which they lie.
-func counted(t *testing.T, a *stats.Result, lines map[string][]int64) {
+func counted(t *testing.T, a *analysis.Result, lines map[string][]int64) {
 	t.Helper()
 	for _, l := range a.LineCalls {
 		durations := lines[fmt.Sprintf("%s:%d", l.File, l.Line)]

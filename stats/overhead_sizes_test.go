@@ -11,14 +11,14 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/field"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/fit"
 	"tracekit/stats/overhead"
 	"tracekit/trace"
 )
 
 // keysOf returns the keys of a trace as "operation role processes bytes × calls", in order.
-func keysOf(t *testing.T, a *stats.Result) []string {
+func keysOf(t *testing.T, a *analysis.Result) []string {
 	t.Helper()
 	keys := slices.Clone(a.Overhead.Keys)
 	slices.SortFunc(keys, func(a, b document.OverheadKey) int {
@@ -160,7 +160,7 @@ func TestKeysOfRequests(t *testing.T) {
 
 // keysAreSound states that no key of a collective with a root mixes roles, and that calls that post
 // receives have the bytes of the messages that they get.
-func keysAreSound(t *testing.T, tr *trace.Trace, a *stats.Result) {
+func keysAreSound(t *testing.T, tr *trace.Trace, a *analysis.Result) {
 	t.Helper()
 	var empty uint64
 	for _, k := range a.Overhead.Keys {

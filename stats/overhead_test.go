@@ -17,6 +17,7 @@ import (
 	"tracekit/samples"
 	"tracekit/spill"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/fit"
 	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
@@ -25,7 +26,7 @@ import (
 )
 
 // overheadOf analyses a trace in text form.
-func overheadOf(t *testing.T, text string, o overhead.Options) (*trace.Trace, *stats.Result) {
+func overheadOf(t *testing.T, text string, o overhead.Options) (*trace.Trace, *analysis.Result) {
 	t.Helper()
 	src := tracetest.MustParse(t, text)
 	return analyzed(t, src, merge.ClockNone, stats.Options{Overhead: &o})
@@ -122,7 +123,7 @@ func sendsText(lines map[string][]int64, order []string) string {
 }
 
 // addsUp checks what must hold of the overhead block and of the lines of any trace.
-func addsUp(t *testing.T, tr *trace.Trace, a *stats.Result) {
+func addsUp(t *testing.T, tr *trace.Trace, a *analysis.Result) {
 	t.Helper()
 	if _, err := json.Marshal(a); err != nil { // NaN and infinity are errors
 		t.Error(err)
@@ -170,7 +171,7 @@ func communication(tr *trace.Trace) int64 {
 }
 
 // linesAddUp checks the lines against the blocks that they add up.
-func linesAddUp(t *testing.T, tr *trace.Trace, a *stats.Result) {
+func linesAddUp(t *testing.T, tr *trace.Trace, a *analysis.Result) {
 	t.Helper()
 	var time, sites, wait, states, overhead int64
 	for _, c := range a.CallSites {

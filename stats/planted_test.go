@@ -11,6 +11,7 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -95,7 +96,7 @@ func truthOf(t *samples.Truth) facts {
 		}, w.WrongOrderSame.Time, w.WrongOrderDifferent.Time}
 }
 
-func found(a *stats.Result) facts {
+func found(a *analysis.Result) facts {
 	m, w := a.Messages, a.WaitStates
 	f := facts{Messages: m.Count, Bytes: m.Bytes, UnmatchedSends: m.UnmatchedSends, UnmatchedReceives: m.UnmatchedReceives,
 		Cancelled: m.Cancelled, Useful: a.Efficiency.UsefulNs, CriticalPath: a.CriticalPath.LengthNs,

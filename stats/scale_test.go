@@ -10,6 +10,7 @@ import (
 	"tracekit/merge"
 	"tracekit/spill"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -59,7 +60,7 @@ func (t *threads) Events(_ context.Context, l trace.LocationID) iter.Seq2[*trace
 
 // analyse returns what is still held of the heap once a trace is analysed, in bytes, with the
 // analysis.
-func (t *threads) analyse(tb testing.TB) (held int64, a *stats.Result) {
+func (t *threads) analyse(tb testing.TB) (held int64, a *analysis.Result) {
 	before := tracetest.LiveBytes()
 	store := spill.NewStore(0, tb.TempDir())
 	defer store.Close()

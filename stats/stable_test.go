@@ -10,6 +10,7 @@ import (
 	"tracekit/samples"
 	"tracekit/spill"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/scope"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -125,7 +126,7 @@ func TestSelectionsAddUp(t *testing.T) {
 }
 
 // addTimes adds the times of an analysis by name.
-func addTimes(sum map[string]int64, a *stats.Result) {
+func addTimes(sum map[string]int64, a *analysis.Result) {
 	for _, r := range a.Profile {
 		sum["profile "+r.Region] += r.ExclusiveNs
 	}

@@ -9,6 +9,7 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 )
 
 // TestPypop compares with the efficiencies of OpenMP that pypop publishes of a trace of four
@@ -57,7 +58,7 @@ func TestThreadTimes(t *testing.T) {
 	}
 }
 
-func analyzedShared(t *testing.T, name string) *stats.Result {
+func analyzedShared(t *testing.T, name string) *analysis.Result {
 	t.Helper()
 	a, err := stats.Analyze(context.Background(), merged(t, sharedTrace(t, name), merge.ClockAuto), stats.Options{})
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"tracekit/page"
 	"tracekit/report/text"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/diagnosis"
-	"tracekit/stats/facts"
+	"tracekit/stats/distributed"
 	"tracekit/stats/fit"
 	"tracekit/stats/profile"
 	"tracekit/stats/scope"
-	"tracekit/stats/second"
 	"tracekit/trace"
 )
 
@@ -35,7 +35,7 @@ type analyzeOptions struct {
 	outDir   string
 	force    bool
 	shard    shardFlag
-	workers  *second.Workers // of the second pass; nil: this process
+	workers  *distributed.Workers // of the second pass; nil: this process
 
 	beside func(*trace.Trace) profile.Beside // makes what else hears the events of the trace; nil: nothing
 }
@@ -131,7 +131,7 @@ func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
 }
 
 // analyze opens the trace and analyses it as the flags say. The caller closes its source.
-func (o *analyzeOptions) analyze(ctx context.Context, io *streams) (t *trace.Trace, a *stats.Result, err error) {
+func (o *analyzeOptions) analyze(ctx context.Context, io *streams) (t *trace.Trace, a *analysis.Result, err error) {
 	profile, err := readProfile(o.profile)
 	if err != nil {
 		return nil, nil, err
@@ -152,12 +152,12 @@ func (o *analyzeOptions) analyze(ctx context.Context, io *streams) (t *trace.Tra
 		if o.workers != nil && len(damage) == 0 {
 			damage = damageSince(t, o.workers.Findings())
 		}
-		a.Findings = append(facts.FindingRows(damage), a.Findings...)
+		a.Findings = append(analysis.FindingRows(damage), a.Findings...)
 	}
 	return t, a, nil
 }
 
-func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*stats.Result, error) {
+func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*analysis.Result, error) {
 	bar := startProgress(io, opts.quiet, "analysing")
 	defer bar.done()
 	o := stats.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
@@ -166,7 +166,7 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	if err != nil {
 		return nil, err
 	}
-	found := second.NewFinders(t, o.Ranks, from, to, o.Jobs)
+	found := distributed.NewFinders(t, o.Ranks, from, to, o.Jobs)
 	o.Beside = found.Beside()
 	if opts.workers != nil {
 		o.Workers = opts.workers
@@ -190,7 +190,7 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	return a, err
 }
 
-func printAnalysis(io *streams, opts *analyzeOptions, a *stats.Result) {
+func printAnalysis(io *streams, opts *analyzeOptions, a *analysis.Result) {
 	r := &report{w: io.Out, width: io.Width, top: opts.top, a: a}
 	r.print()
 	if opts.outDir != "" {

@@ -10,7 +10,7 @@ import (
 	"tracekit/plots"
 	"tracekit/reconstruct/diagram"
 	"tracekit/report/text"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/waits"
 	"tracekit/trace"
 )
@@ -18,13 +18,13 @@ import (
 // writeReport writes everything about an analysis into a directory: the report as text,
 // the document as JSON, calls, messages and collectives as Parquet, the space-time diagram, the
 // communication matrix and the overhead of MPI calls as pictures.
-func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Result, drawing *page.Drawing) error {
+func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *analysis.Result, drawing *page.Drawing) error {
 	out := newReportDir(opts.outDir)
 	out.rebuilt = a.Trace.Rebuilt != nil
 	return out.close(ctx, opts.jobs, fillReport(ctx, s, opts, t, a, drawing, out))
 }
 
-func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Result, drawing *page.Drawing, out *reportDir) error {
+func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *analysis.Result, drawing *page.Drawing, out *reportDir) error {
 	out.file("report.txt", func(w io.Writer) error {
 		(&report{w: text.Writer{W: w}, width: 160, top: opts.top, a: a}).print()
 		return nil
@@ -84,7 +84,7 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 const keysDrawn = 6
 
 // drawOverhead draws the overhead of the top lines by rank, and the laws behind it.
-func drawOverhead(out *reportDir, a *stats.Result, top int) error {
+func drawOverhead(out *reportDir, a *analysis.Result, top int) error {
 	figure, err := overheadByRank(a, top)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func drawReport(ctx context.Context, io *streams, opts *analyzeOptions, t *trace
 	})
 }
 
-func matrixPlot(a *stats.Result, ranks int) plots.MatrixData {
+func matrixPlot(a *analysis.Result, ranks int) plots.MatrixData {
 	d := plots.MatrixData{Title: "Bytes sent, " + words.TraceName(a.Trace.Path), Ranks: ranks, ScaleLabel: "bytes sent", Unit: plots.Bytes}
 	for _, c := range a.CommMatrix {
 		d.Entries = append(d.Entries, plots.MatrixEntry{From: int(c.From), To: int(c.To), Value: float64(c.Bytes)})

@@ -13,7 +13,7 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
 	"tracekit/report/text"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -23,7 +23,7 @@ type report struct {
 	w     io.Writer
 	width int
 	top   int
-	a     *stats.Result
+	a     *analysis.Result
 	sites bool // it is known of some call where it is made
 }
 

@@ -11,8 +11,8 @@ import (
 	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/compare"
-	"tracekit/stats/facts"
 	"tracekit/trace"
 )
 
@@ -126,7 +126,7 @@ type resultChange struct {
 // side is one of the traces, opened, reconciled and analysed.
 type side struct {
 	t *trace.Trace
-	a *stats.Result
+	a *analysis.Result
 }
 
 func (s *side) close() error { return s.t.Source.Close() }
@@ -149,13 +149,13 @@ func (s *side) findings() []document.Finding {
 	if slices.ContainsFunc(s.a.Findings, changed) {
 		return s.a.Findings
 	}
-	return append(slices.Clip(s.a.Findings), facts.FindingRows(changesOf(s.t))...)
+	return append(slices.Clip(s.a.Findings), analysis.FindingRows(changesOf(s.t))...)
 }
 
 // A sampled side holds the samples of its runs, the first one open if its records are wanted.
 type sampledSide struct {
 	samples  []*compare.Sample
-	first    *stats.Result
+	first    *analysis.Result
 	open     *side // nil: closed
 	findings []document.Finding
 }
@@ -217,7 +217,7 @@ func runCompare(ctx context.Context, io *streams, opts *compareOptions) error {
 }
 
 // addResults lists the headline numbers of both analyses.
-func (doc *compareDocument) addResults(a, b *stats.Result) {
+func (doc *compareDocument) addResults(a, b *analysis.Result) {
 	add := func(name string, x, y float64) {
 		c := resultChange{Name: name, A: x, B: y}
 		if x != 0 {

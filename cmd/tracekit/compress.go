@@ -19,7 +19,7 @@ import (
 	"tracekit/formulae/tkf"
 	"tracekit/report/text"
 	"tracekit/shards"
-	"tracekit/stats/facts"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -184,7 +184,7 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 			return err
 		}
 	}
-	doc.Findings = facts.FindingRows(findings)
+	doc.Findings = analysis.FindingRows(findings)
 	return opts.finish(io, doc, func() { doc.print(io, opts.output) }, doc.Findings, func() ([]string, error) {
 		if !opts.strict || doc.Statistics == nil {
 			return nil, nil

@@ -17,7 +17,7 @@ import (
 	"tracekit/readers"
 	"tracekit/reduce/pattern"
 	"tracekit/report/text"
-	"tracekit/stats/facts"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -174,7 +174,7 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 func (opts *convertOptions) report(io *streams, in *input, defs *trace.Defs, events uint64, clock *document.Clock, lost map[string]uint64, findings []trace.Finding) error {
 	doc := &convertDocument{
 		Schema: convertSchema, In: in.Info().Path, InFormat: in.Info().Format, Out: opts.out, OutFormat: opts.format,
-		Events: events, Rebuilt: document.RebuiltOf(in.Info()), Clock: clock, Measured: withOffsets(defs), Lost: lost, Findings: facts.FindingRows(findings),
+		Events: events, Rebuilt: document.RebuiltOf(in.Info()), Clock: clock, Measured: withOffsets(defs), Lost: lost, Findings: analysis.FindingRows(findings),
 	}
 	return opts.finish(io, doc, func() { doc.print(io) }, doc.Findings, func() ([]string, error) {
 		if !opts.strict || len(doc.Lost) == 0 {
@@ -195,7 +195,7 @@ func (o *convertOptions) timed(ctx context.Context, io *streams, in *input) (tra
 		return nil, nil, err
 	}
 	t.Release() // the clock is all that is needed of it
-	clock := facts.Clock(t)
+	clock := analysis.Clock(t)
 	if o.clock == string(merge.ClockNone) {
 		return in, &clock, nil
 	}

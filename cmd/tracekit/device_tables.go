@@ -5,12 +5,12 @@ import (
 
 	"tracekit/document/accelerator"
 	"tracekit/readers/arrowdir"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
 // deviceTables returns the tables of what accelerators do; none where there are no accelerators.
-func deviceTables(a *stats.Result) []arrowdir.Table {
+func deviceTables(a *analysis.Result) []arrowdir.Table {
 	if len(a.Devices) == 0 {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/report/text"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/delays"
 	"tracekit/stats/scope"
 	"tracekit/stats/whatif"
@@ -116,7 +117,7 @@ func runExplain(ctx context.Context, io *streams, opts *explainOptions) error {
 }
 
 // choose returns the call whose wait is to be explained; ok is false if none waits.
-func (o *explainOptions) choose(t *trace.Trace, a *stats.Result) (l trace.LocationID, call uint32, ok bool, err error) {
+func (o *explainOptions) choose(t *trace.Trace, a *analysis.Result) (l trace.LocationID, call uint32, ok bool, err error) {
 	switch {
 	case o.timed:
 		if n := len(t.World); int(o.rank) >= n {

@@ -11,7 +11,7 @@ import (
 	"tracekit/document"
 	"tracekit/engine"
 	"tracekit/report/text"
-	"tracekit/stats/facts"
+	"tracekit/stats/analysis"
 	"tracekit/stats/fit"
 	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
@@ -179,7 +179,7 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 	for operation, points := range one.Points {
 		m.Points[operation] = append(m.Points[operation], points...)
 	}
-	m.findings = append(m.findings, facts.FindingRows(findingsOf(t))...)
+	m.findings = append(m.findings, analysis.FindingRows(findingsOf(t))...)
 	return nil
 }
 

@@ -15,7 +15,7 @@ import (
 	"tracekit/formulae"
 	"tracekit/reconstruct"
 	"tracekit/report/text"
-	"tracekit/stats/facts"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -112,7 +112,7 @@ func runFormulae(ctx context.Context, io *streams, opts *formulaeOptions) error 
 	_, rebuilt := in.Source.(*reconstruct.Source)
 	doc := &callTreeDocument{Schema: callTreeSchema, Path: about.Path, Format: about.Format, Creator: about.Creator,
 		Terms: form.Memory(), Paper: form.Paper, Learned: formulae.LearnedOf(locations), Unlearned: formulae.UnlearnedOf(defs, locations),
-		Trees: formulae.Annotate(defs, locations), Findings: facts.FindingRows(in.Findings()), lost: rebuilt}
+		Trees: formulae.Annotate(defs, locations), Findings: analysis.FindingRows(in.Findings()), lost: rebuilt}
 	if !rebuilt {
 		doc.Rebuilt = document.RebuiltOf(about)
 	}

@@ -18,6 +18,7 @@ import (
 	"tracekit/plots"
 	"tracekit/report/text"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/headers"
 )
 
@@ -228,7 +229,7 @@ func sizeName(from, to uint64) string {
 	return "≥ " + number + " " + unit
 }
 
-func printHeaders(io *streams, opts *headersOptions, p *headers.Profile, a *stats.Result) {
+func printHeaders(io *streams, opts *headersOptions, p *headers.Profile, a *analysis.Result) {
 	selected := *a
 	selected.Selection = p.Selection
 	r := &report{w: io.Out, width: io.Width, top: opts.top, a: &selected}

@@ -14,7 +14,7 @@ import (
 	"tracekit/engine"
 	"tracekit/readers"
 	"tracekit/report/text"
-	"tracekit/stats/facts"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -85,7 +85,7 @@ func runInfo(ctx context.Context, io *streams, opts *infoOptions) error {
 			return err
 		}
 	}
-	doc.Findings = facts.FindingRows(src.Findings())
+	doc.Findings = analysis.FindingRows(src.Findings())
 	return opts.finish(io, doc, func() { doc.print(io) }, doc.Findings)
 }
 

@@ -9,7 +9,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/report/text"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/fit"
 )
 
@@ -142,7 +142,7 @@ func (g *rankGrid) Dims() (rows, columns int) { return g.rows, g.columns }
 func (g *rankGrid) Value(row, column int) float64 { return g.values[row*g.columns+column] }
 
 // overheadByRank draws the overhead of the first lines, those that have some, on each rank.
-func overheadByRank(a *stats.Result, most int) (*plots.Figure, error) {
+func overheadByRank(a *analysis.Result, most int) (*plots.Figure, error) {
 	o := a.Overhead
 	lines := 0
 	for lines < min(most, len(o.Lines)) && o.Lines[lines].OverheadNs > 0 {

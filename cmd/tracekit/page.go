@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/page"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/profile"
 	"tracekit/trace"
 )
@@ -38,7 +38,7 @@ func (f *pageFlags) validate() error {
 const sourceShare = 2
 
 // more gathers what a page of so many bytes shows besides.
-func (f *pageFlags) more(t *trace.Trace, a *stats.Result, size int64) (*page.More, error) {
+func (f *pageFlags) more(t *trace.Trace, a *analysis.Result, size int64) (*page.More, error) {
 	var words []page.Term
 	for _, t := range terms() {
 		words = append(words, page.Term{Word: t.word, Meaning: t.meaning, Section: t.section})
@@ -55,7 +55,7 @@ func (f *pageFlags) more(t *trace.Trace, a *stats.Result, size int64) (*page.Mor
 }
 
 // newPage makes a page of an analysis, but for its timeline.
-func newPage(opts *pageFlags, t *trace.Trace, a *stats.Result, size int64) (*page.Page, error) {
+func newPage(opts *pageFlags, t *trace.Trace, a *analysis.Result, size int64) (*page.Page, error) {
 	more, err := opts.more(t, a, size)
 	return &page.Page{Title: pictureTitle(t.Source.Info()), Trace: t, Document: a, More: more, Costs: a.PathCosts, Size: size}, err
 }

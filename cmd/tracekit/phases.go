@@ -12,7 +12,7 @@ import (
 	"tracekit/document"
 	"tracekit/document/words"
 	"tracekit/plots"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/profile"
 	"tracekit/stats/scope"
 	"tracekit/trace"
@@ -107,7 +107,7 @@ func (r *report) phases() {
 }
 
 // phasesPlot draws the efficiencies of phases against the time at which they begin.
-func phasesPlot(title string, a *stats.Result) (*plots.Figure, error) {
+func phasesPlot(title string, a *analysis.Result) (*plots.Figure, error) {
 	d := plots.CurvesData{Title: "Efficiency of phases, " + title, X: plots.Axis{Label: "time", Unit: plots.Nanoseconds}, Y: plots.Axis{Label: "efficiency"}}
 	for _, of := range []struct {
 		name string

@@ -9,6 +9,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -40,7 +41,7 @@ func startProgress(io *streams, quiet bool, what string) *progress {
 }
 
 // analyze analyses a trace under a bar.
-func (f *readFlags) analyze(ctx context.Context, io *streams, t *trace.Trace, o stats.Options) (*stats.Result, error) {
+func (f *readFlags) analyze(ctx context.Context, io *streams, t *trace.Trace, o stats.Options) (*analysis.Result, error) {
 	bar := startProgress(io, f.quiet, "analysing")
 	defer bar.done()
 	o.Jobs, o.Progress = f.jobs, &bar.Progress

@@ -21,8 +21,7 @@ import (
 	"tracekit/readers"
 	"tracekit/reduce"
 	"tracekit/reduce/pattern"
-	"tracekit/stats"
-	"tracekit/stats/facts"
+	"tracekit/stats/analysis"
 	"tracekit/stats/scope"
 	"tracekit/topology"
 	"tracekit/trace"
@@ -361,8 +360,8 @@ func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
 	}
 	about := t.Source.Info()
 	doc := &reduceDocument{Schema: reduceSchema, Out: opts.out, Format: opts.format, Rules: []string{},
-		Bytes: change[*int64]{Before: &about.Bytes}, Findings: facts.FindingRows(t.Findings)}
-	var full *stats.Result
+		Bytes: change[*int64]{Before: &about.Bytes}, Findings: analysis.FindingRows(t.Findings)}
+	var full *analysis.Result
 	if opts.certificate || len(rules) == 0 {
 		if full, err = opts.analyze(ctx, io, t); err != nil {
 			return err
@@ -408,7 +407,7 @@ func (o *reduceOptions) apply(ctx context.Context, io *streams, t *trace.Trace, 
 
 // describe says what was cut.
 func (doc *reduceDocument) describe(t *trace.Trace, rules []reduce.Rule, r *reduce.Reduction, b reduce.Buffer) {
-	doc.Trace = facts.Trace(t)
+	doc.Trace = analysis.Trace(t)
 	doc.Records = change[uint64]{r.Before, r.After(t)}
 	doc.ByRule, doc.Kept = r.ByRule, r.Kept
 	for rank, missing := range t.Missing() {
@@ -485,16 +484,16 @@ func sizeOf(ctx context.Context, path string) (size int64, err error) {
 }
 
 // analyze makes the analysis whose figures are certified: that of analyze.
-func (o *reduceOptions) analyze(ctx context.Context, io *streams, t *trace.Trace) (*stats.Result, error) {
+func (o *reduceOptions) analyze(ctx context.Context, io *streams, t *trace.Trace) (*analysis.Result, error) {
 	return analyzeTrace(ctx, io, &analyzeOptions{mergeFlags: o.mergeFlags, overhead: o.overhead, diagnose: o.diagnose, top: 1}, t, nil)
 }
 
 // reanalyze analyses what a reduction leaves. The tables that it needs are given back.
-func (o *reduceOptions) reanalyze(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction) (*stats.Result, error) {
+func (o *reduceOptions) reanalyze(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction) (*analysis.Result, error) {
 	return o.analyzeSource(ctx, io, t, r.Source(t.Source))
 }
 
-func (o *reduceOptions) analyzeSource(ctx context.Context, io *streams, t *trace.Trace, src trace.Source) (*stats.Result, error) {
+func (o *reduceOptions) analyzeSource(ctx context.Context, io *streams, t *trace.Trace, src trace.Source) (*analysis.Result, error) {
 	left, err := o.reconcile(ctx, io, &input{Source: src, store: t.Store})
 	if err != nil {
 		return nil, err
@@ -504,7 +503,7 @@ func (o *reduceOptions) analyzeSource(ctx context.Context, io *streams, t *trace
 }
 
 // certify compares the analysis of the full trace with that of what is left.
-func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *stats.Result, doc *reduceDocument) error {
+func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *analysis.Result, doc *reduceDocument) error {
 	left, err := o.reanalyze(ctx, io, t, r)
 	if err != nil {
 		return err
@@ -529,7 +528,7 @@ func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace
 const patternsTried = 8
 
 // search chooses rules that reach a size.
-func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace, full *stats.Result) ([]reduce.Rule, *targetBlock, error) {
+func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace, full *analysis.Result) ([]reduce.Rule, *targetBlock, error) {
 	most := o.mostRecords
 	if o.targetBytes > 0 {
 		bytes := float64(t.Source.Info().Bytes)

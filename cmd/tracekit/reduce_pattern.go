@@ -16,8 +16,7 @@ import (
 	"tracekit/reduce"
 	"tracekit/reduce/pattern"
 	"tracekit/report/text"
-	"tracekit/stats"
-	"tracekit/stats/facts"
+	"tracekit/stats/analysis"
 	"tracekit/topology"
 	"tracekit/trace"
 )
@@ -241,7 +240,7 @@ type againBlock struct {
 
 // certifyAgain compares the analysis of the full trace with that of one in which what was cut
 // is made again.
-func (o *reduceOptions) certifyAgain(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *stats.Result) (*againBlock, error) {
+func (o *reduceOptions) certifyAgain(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *analysis.Result) (*againBlock, error) {
 	again, err := pattern.Regenerate(r.Source(t.Source), o.rule.Found.Repeats)
 	if err != nil {
 		return nil, err
@@ -296,11 +295,11 @@ func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error 
 		return err
 	}
 	doc := &regenerateDocument{Schema: regenerateSchema, In: in.Info().Path, Out: opts.out, Format: opts.format,
-		Intervals: repeats.Intervals, Again: len(repeats.Which), Rebuilt: document.RebuiltOf(again.Info()), Findings: facts.FindingRows(t.Findings)}
+		Intervals: repeats.Intervals, Again: len(repeats.Which), Rebuilt: document.RebuiltOf(again.Info()), Findings: analysis.FindingRows(t.Findings)}
 	t.Release()
 	if t.Clock.MaxShift > 0 || readers.Foreign(opts.format) {
 		again = pattern.Moved(merge.Corrected(t), t)
-		clock := facts.Clock(t)
+		clock := analysis.Clock(t)
 		doc.Clock = &clock
 	}
 	if doc.Records.After, doc.Lost, err = opts.outFlags.write(ctx, io, &opts.readFlags, again, t.Store); err != nil {

@@ -11,7 +11,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/page"
 	"tracekit/readers"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/compare"
 	"tracekit/stats/profile"
 	"tracekit/stats/scaling"
@@ -46,7 +46,7 @@ func (f *runFlags) runs(paths []string) ([][]string, error) {
 // A shownRun is one run of a page.
 type shownRun struct {
 	t      *trace.Trace
-	a      *stats.Result
+	a      *analysis.Result
 	sample *compare.Sample // nil: it is the only one
 
 	drawing  *page.Drawing  // for a page in one file
@@ -87,7 +87,7 @@ func closeRuns(runs []*shownRun) {
 // relate adds to a page what runs say beside one another: how each differs from the first, and
 // how those of different sizes scale.
 func relate(ctx context.Context, s *page.Several, runs []*shownRun, jobs int) error {
-	first, sizes, analyses := runs[0], map[string]bool{}, []*stats.Result{}
+	first, sizes, analyses := runs[0], map[string]bool{}, []*analysis.Result{}
 	for _, r := range runs {
 		sizes[fmt.Sprint(r.a.Trace.Processes, r.a.Trace.Locations)] = true
 		analyses = append(analyses, r.a)
@@ -111,7 +111,7 @@ func relate(ctx context.Context, s *page.Several, runs []*shownRun, jobs int) er
 }
 
 // newComparison makes the document of a comparison without records.
-func newComparison(a, b *stats.Result, c *compare.Comparison) *compareDocument {
+func newComparison(a, b *analysis.Result, c *compare.Comparison) *compareDocument {
 	doc := &compareDocument{Schema: compareSchema, A: a.Trace, B: b.Trace, Comparison: c, Results: []resultChange{},
 		FindingsA: slices.Concat([]document.Finding{}, a.Findings), FindingsB: slices.Concat([]document.Finding{}, b.Findings)}
 	doc.addResults(a, b)

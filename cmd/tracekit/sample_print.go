@@ -8,14 +8,13 @@ import (
 	"tracekit/document"
 	"tracekit/document/words"
 	"tracekit/report/text"
-	"tracekit/stats"
-	"tracekit/stats/facts"
+	"tracekit/stats/analysis"
 	"tracekit/stats/sampling"
 	"tracekit/trace"
 )
 
 func printSample(io *streams, opts *sampleOptions, d *sampling.Document, t *trace.Trace, written *writtenTrace) {
-	r := &report{w: io.Out, width: io.Width, top: opts.top, a: &stats.Result{Analysis: document.Analysis{Trace: d.Trace, Selection: d.Selection, Clock: facts.Clock(t), Findings: d.Findings}}}
+	r := &report{w: io.Out, width: io.Width, top: opts.top, a: &analysis.Result{Analysis: document.Analysis{Trace: d.Trace, Selection: d.Selection, Clock: analysis.Clock(t), Findings: d.Findings}}}
 	results := d.Results()
 	r.sites = slices.ContainsFunc(d.Categories, func(c sampling.CategoryRow) bool {
 		return c.Send != nil && (c.Send.Region != "" || c.Send.File != "")

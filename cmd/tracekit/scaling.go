@@ -15,6 +15,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/report/text"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/scaling"
 )
 
@@ -95,7 +96,7 @@ type runFinding struct {
 
 func runScaling(ctx context.Context, io *streams, opts *scalingOptions) error {
 	doc := &scalingDocument{Findings: []runFinding{}}
-	var analyses []*stats.Result
+	var analyses []*analysis.Result
 	var findings []document.Finding
 	for _, path := range opts.runs {
 		a, err := analyzeRun(ctx, io, &opts.mergeFlags, path)
@@ -121,7 +122,7 @@ func runScaling(ctx context.Context, io *streams, opts *scalingOptions) error {
 }
 
 // analyzeRun analyses one of several traces, whose tables are given back.
-func analyzeRun(ctx context.Context, io *streams, flags *mergeFlags, path string) (*stats.Result, error) {
+func analyzeRun(ctx context.Context, io *streams, flags *mergeFlags, path string) (*analysis.Result, error) {
 	t, err := flags.open(ctx, io, path)
 	if err != nil {
 		return nil, err
@@ -130,7 +131,7 @@ func analyzeRun(ctx context.Context, io *streams, flags *mergeFlags, path string
 	if err = errors.Join(err, t.Source.Close()); err != nil {
 		return nil, err
 	}
-	*a = stats.Result{Analysis: a.Analysis} // the tables lie in the store
+	*a = analysis.Result{Analysis: a.Analysis} // the tables lie in the store
 	a.CriticalPath = nil
 	return a, nil
 }

@@ -11,15 +11,15 @@ import (
 
 	"tracekit/shards"
 	"tracekit/stats"
-	"tracekit/stats/second"
+	"tracekit/stats/distributed"
 )
 
 // A secondPass is made by other processes.
 type secondPass struct{ command string }
 
 // workers returns who makes the second pass: the processes that the command starts.
-func (p *secondPass) workers(s *streams, dir string, h shards.Header) *second.Workers {
-	return second.NewWorkers(dir, h, func(ctx context.Context) error {
+func (p *secondPass) workers(s *streams, dir string, h shards.Header) *distributed.Workers {
+	return distributed.NewWorkers(dir, h, func(ctx context.Context) error {
 		command := exec.CommandContext(ctx, "sh", "-c", p.command)
 		command.Stdout, command.Stderr = s.Err, s.Err
 		command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
@@ -42,7 +42,7 @@ func (p *secondPass) share(c *cobra.Command, s *streams, o *analyzeOptions, dir 
 	if err := o.readFlags.validate(); err != nil {
 		return err
 	}
-	task, err := second.Open(dir, o.shard.number, o.shard.of)
+	task, err := distributed.Open(dir, o.shard.number, o.shard.of)
 	if err != nil {
 		return unreadable(fmt.Errorf("making a share of the second pass: %w", err))
 	}

@@ -11,7 +11,7 @@ import (
 	"tracekit/plots"
 	"tracekit/reconstruct/diagram"
 	"tracekit/report/text"
-	"tracekit/stats/facts"
+	"tracekit/stats/analysis"
 	"tracekit/stats/scope"
 	"tracekit/stats/waits"
 	"tracekit/trace"
@@ -152,7 +152,7 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 	doc := &spacetimeDocument{Schema: spacetimeSchema, Out: opts.output, Findings: []document.Finding{}}
 	doc.Width, doc.Height = figure.Size()
 	for _, t := range sides {
-		doc.Findings = append(doc.Findings, facts.FindingRows(findingsOf(t))...)
+		doc.Findings = append(doc.Findings, analysis.FindingRows(findingsOf(t))...)
 		doc.Rebuilt = append(doc.Rebuilt, document.RebuiltOf(t.Source.Info()))
 	}
 	return opts.finish(io, doc, func() {

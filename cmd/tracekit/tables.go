@@ -6,7 +6,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/readers/arrowdir"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -17,7 +17,7 @@ import (
 // tableMaker makes the tables of a trace and its analysis.
 type tableMaker struct {
 	t     *trace.Trace
-	a     *stats.Result
+	a     *analysis.Result
 	lines []lineNames // by call path
 	text  map[string]*nameList
 }
@@ -53,13 +53,13 @@ type lineNames struct {
 var noLine = lineNames{trace.None, trace.None, trace.None, trace.None, trace.None}
 
 // newTables returns the tables of a report.
-func newTables(t *trace.Trace, a *stats.Result) []arrowdir.Table {
+func newTables(t *trace.Trace, a *analysis.Result) []arrowdir.Table {
 	m := newTableMaker(t, a)
 	tables := []arrowdir.Table{m.calls(), m.messages(), m.collectives(), m.members(), m.callPaths()}
 	return slices.Concat(tables, threadTables(a), deviceTables(a))
 }
 
-func newTableMaker(t *trace.Trace, a *stats.Result) *tableMaker {
+func newTableMaker(t *trace.Trace, a *analysis.Result) *tableMaker {
 	m := &tableMaker{t: t, a: a, text: make(map[string]*nameList)}
 	for _, column := range []string{"operation", "region", "file", "line_of", "location", "communicator"} {
 		m.text[column] = newNameList()

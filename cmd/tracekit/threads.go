@@ -7,7 +7,7 @@ import (
 	"tracekit/document"
 	"tracekit/document/words"
 	"tracekit/readers/arrowdir"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 )
 
 // threads prints what the threads of processes do, and how much of their time is useful.
@@ -60,7 +60,7 @@ func (r *report) threadRows(t *document.Threads) {
 }
 
 // threadTables returns the table of what each thread does; none where threads are not told apart.
-func threadTables(a *stats.Result) []arrowdir.Table {
+func threadTables(a *analysis.Result) []arrowdir.Table {
 	if a.Threads == nil {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/field"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -372,8 +372,8 @@ func (p *place) ranks(kind Kind, change float64) (out []uint32, straggles bool) 
 // efficiencies lists how the ratios moved.
 func efficiencies(a, b []*Sample) []Efficiency {
 	out := []Efficiency{}
-	ratio := func(of func(*document.Ratios) *float64) func(*stats.Result) *float64 {
-		return func(a *stats.Result) *float64 {
+	ratio := func(of func(*document.Ratios) *float64) func(*analysis.Result) *float64 {
+		return func(a *analysis.Result) *float64 {
 			if a.Efficiency == nil {
 				return nil
 			}
@@ -382,14 +382,14 @@ func efficiencies(a, b []*Sample) []Efficiency {
 	}
 	for _, e := range []struct {
 		name string
-		of   func(*stats.Result) *float64
+		of   func(*analysis.Result) *float64
 	}{
 		{"parallel_efficiency", ratio(func(r *document.Ratios) *float64 { return r.ParallelEfficiency })},
 		{"load_balance", ratio(func(r *document.Ratios) *float64 { return r.LoadBalance })},
 		{"communication_efficiency", ratio(func(r *document.Ratios) *float64 { return r.CommunicationEfficiency })},
 		{"serialization_efficiency", ratio(func(r *document.Ratios) *float64 { return r.SerializationEfficiency })},
 		{"transfer_efficiency", ratio(func(r *document.Ratios) *float64 { return r.TransferEfficiency })},
-		{"thread_efficiency", func(a *stats.Result) *float64 {
+		{"thread_efficiency", func(a *analysis.Result) *float64 {
 			if a.Threads == nil {
 				return nil
 			}
@@ -423,7 +423,7 @@ func efficiencies(a, b []*Sample) []Efficiency {
 }
 
 // ratiosOf returns a ratio of the runs that have it.
-func ratiosOf(side []*Sample, of func(*stats.Result) *float64) (out []float64) {
+func ratiosOf(side []*Sample, of func(*analysis.Result) *float64) (out []float64) {
 	for _, s := range side {
 		if v := of(s.analysis); v != nil {
 			out = append(out, *v)

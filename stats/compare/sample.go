@@ -7,7 +7,7 @@ import (
 
 	"tracekit/document/field"
 	"tracekit/engine"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/profile"
 	"tracekit/trace"
 )
@@ -18,7 +18,7 @@ const blocks = 32
 
 // A Sample is what a comparison needs of one run. It holds none of the trace's tables.
 type Sample struct {
-	analysis *stats.Result
+	analysis *analysis.Result
 	comms    []commShape
 	places   map[field.Site]*series
 }
@@ -63,7 +63,7 @@ type rankTime struct {
 }
 
 // Take reduces an analysed trace to a sample, on several goroutines.
-func Take(ctx context.Context, t *trace.Trace, a *stats.Result, jobs int) (*Sample, error) {
+func Take(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) (*Sample, error) {
 	sites, number := sitesOf(t)
 	type part struct {
 		places []*series // by number

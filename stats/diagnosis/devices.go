@@ -10,13 +10,13 @@ import (
 	"tracekit/document/cause"
 	"tracekit/document/field"
 	"tracekit/document/words"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 )
 
 // OfDevices returns why a run on accelerators is not shorter, the cause with the most gain first;
 // none if nothing is worth fixing. Gains are bounds: mending a cause cannot save more than it has
 // of the critical path through hosts and devices (DEFINITIONS 2.12).
-func OfDevices(a *stats.Result) []cause.Cause {
+func OfDevices(a *analysis.Result) []cause.Cause {
 	f := newDeviceFinder(a)
 	return Join(slices.Concat(f.late(), f.before(), f.hosts(), f.gaps(), f.lateRanks(),
 		f.exposed("communication", "communicate", "communicates", f.communication-f.causes.CollectiveWaitNs),
@@ -25,7 +25,7 @@ func OfDevices(a *stats.Result) []cause.Cause {
 
 // A deviceFinder has what all devices do, in ns.
 type deviceFinder struct {
-	a       *stats.Result
+	a       *analysis.Result
 	run     int64
 	whole   int64 // run time of all devices
 	outside int64 // of it, before the first and after the last work
@@ -39,7 +39,7 @@ type deviceFinder struct {
 	path  map[string]int64 // critical path by kind
 }
 
-func newDeviceFinder(a *stats.Result) *deviceFinder {
+func newDeviceFinder(a *analysis.Result) *deviceFinder {
 	f := &deviceFinder{a: a, run: a.Trace.DurationNs, path: make(map[string]int64)}
 	f.whole, f.spare = f.run*int64(len(a.Devices)), f.run
 	for i := range a.Devices {

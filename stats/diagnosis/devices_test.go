@@ -11,6 +11,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/merge"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/devices"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/profile"
@@ -117,7 +118,7 @@ transfer  nccl_allreduce gains 10 exposed_ns 20`,
 }
 
 // ofDevices analyses what devices do.
-func ofDevices(t *testing.T, text string) *stats.Result {
+func ofDevices(t *testing.T, text string) *analysis.Result {
 	tr := statstest.Merged(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone})
 	from, to, err := scope.Window(tr, scope.Selection{})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/engine"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/profile"
 	"tracekit/stats/threads"
 	"tracekit/stats/whatif"
@@ -29,7 +29,7 @@ const (
 
 // Find returns the causes, the one with the most gain first; none if nothing is worth fixing.
 // The analysis must be of the whole run.
-func Find(ctx context.Context, t *trace.Trace, a *stats.Result, jobs int) ([]cause.Cause, error) {
+func Find(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) ([]cause.Cause, error) {
 	f := newFinder(t, a)
 	candidates := f.candidates()
 	causes := []cause.Cause{}
@@ -129,7 +129,7 @@ type candidate struct {
 // A finder finds candidates.
 type finder struct {
 	t        *trace.Trace
-	a        *stats.Result
+	a        *analysis.Result
 	ranks    []uint32     // of the world that are in the trace, ascending: of the others nothing is known
 	places   []field.Site // by call path
 	critical map[field.Site]int64
@@ -139,7 +139,7 @@ type finder struct {
 	meets    map[string]bool         // regions in which a thread does nothing but wait for others
 }
 
-func newFinder(t *trace.Trace, a *stats.Result) *finder {
+func newFinder(t *trace.Trace, a *analysis.Result) *finder {
 	f := &finder{t: t, a: a, places: profile.Sites(t), critical: make(map[field.Site]int64), unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64), parts: make(map[field.Site][]*place), meets: make(map[string]bool)}
 	for r, missing := range t.Missing() {
 		if !missing {

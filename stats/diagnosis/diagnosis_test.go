@@ -11,13 +11,14 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/overhead"
 	"tracekit/stats/statstest"
 )
 
 // diagnosed generates a program and finds its causes.
-func diagnosed(t *testing.T, o samples.Options) ([]cause.Cause, *stats.Result) {
+func diagnosed(t *testing.T, o samples.Options) ([]cause.Cause, *analysis.Result) {
 	t.Helper()
 	src := statstest.Generated(t, o)
 	tr, a := statstest.Analyzed(t, src, merge.Options{Clock: merge.ClockNone}, stats.Options{Overhead: &overhead.Options{PerCall: true}})

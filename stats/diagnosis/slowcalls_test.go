@@ -7,7 +7,7 @@ import (
 	"tracekit/document"
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -17,7 +17,7 @@ func TestSlowCallsAreOneCause(t *testing.T) {
 	site := func(line field.Line) field.Site {
 		return field.Site{SourceLine: field.SourceLine{File: "f.c", Line: line}, Operation: "MPI_Send"}
 	}
-	f := &finder{t: &trace.Trace{World: make([]trace.LocationID, 3)}, a: &stats.Result{Analysis: document.Analysis{WaitStates: new(waitstate.States)}},
+	f := &finder{t: &trace.Trace{World: make([]trace.LocationID, 3)}, a: &analysis.Result{Analysis: document.Analysis{WaitStates: new(waitstate.States)}},
 		critical: make(map[field.Site]int64), slow: make(map[field.Site]int64)}
 	f.a.Trace.DurationNs = 1000
 	var rows []waitstate.Delay

@@ -10,13 +10,13 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 )
 
 // OfThreads returns why a run of threads in which nobody calls MPI is not shorter, the cause
 // with the most gain first; none if nothing is worth fixing. The gain of a single process is
 // what its efficiencies lack (DEFINITIONS 2.10); of several nothing is known of who waits for whom.
-func OfThreads(a *stats.Result) []cause.Cause {
+func OfThreads(a *analysis.Result) []cause.Cause {
 	t, run := a.Threads, float64(a.Trace.DurationNs)
 	causes := []cause.Cause{}
 	add := func(lost float64, text, mended string, cause cause.Cause) {

@@ -3,7 +3,7 @@ package headers
 import (
 	"strings"
 
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/profile"
 	"tracekit/trace"
 )
@@ -54,7 +54,7 @@ type metrics struct {
 
 // newMetrics gives tags to regions, the one with the most time first, so that the largest can
 // be masked.
-func newMetrics(t *trace.Trace, a *stats.Result) *metrics {
+func newMetrics(t *trace.Trace, a *analysis.Result) *metrics {
 	m := &metrics{paths: t.Tree.Nodes, devices: make(map[string]bool), names: []string{
 		tagNone: "", tagWait: "wait", tagWire: "wire", tagCopy: "copy", tagUnexplained: "unexplained", tagSend: "send overhead", tagReceive: "receive overhead",
 		tagCollective: "collective", tagStartup: "startup", tagMPI: "other MPI", tagOutside: "outside any region", tagNotRecorded: "not recorded"}}

@@ -10,7 +10,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/field"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
@@ -155,7 +155,7 @@ type CallRow struct {
 
 // Make makes the profile of a trace from its analysis, which may select a part of the run but
 // no ranks. Its tables lie in the trace's Store.
-func Make(ctx context.Context, t *trace.Trace, a *stats.Result, opts Options) (*Profile, error) {
+func Make(ctx context.Context, t *trace.Trace, a *analysis.Result, opts Options) (*Profile, error) {
 	r := &run{t: t, waits: a.Waits, segments: a.Segments, metrics: newMetrics(t, a), windowed: a.Selection != nil}
 	selected, err := selectRanks(t, opts.Ranks)
 	if err != nil {
@@ -214,7 +214,7 @@ func (m *metrics) mask(names []string) (mask uint64, err error) {
 // profiled makes the document of a replay that was played.
 type profiled struct {
 	*replay
-	a    *stats.Result
+	a    *analysis.Result
 	opts Options
 }
 

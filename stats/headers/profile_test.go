@@ -12,6 +12,7 @@ import (
 	"tracekit/samples"
 	"tracekit/spill"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/headers"
 	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
@@ -20,7 +21,7 @@ import (
 )
 
 // made analyses a trace and makes its profile.
-func made(t testing.TB, src trace.Source, m merge.Options, o stats.Options, h headers.Options) (*trace.Trace, *stats.Result, *headers.Profile) {
+func made(t testing.TB, src trace.Source, m merge.Options, o stats.Options, h headers.Options) (*trace.Trace, *analysis.Result, *headers.Profile) {
 	t.Helper()
 	tr, a := statstest.Analyzed(t, src, m, o)
 	if h.Layout == 0 {
@@ -43,7 +44,7 @@ func total(rows []headers.MetricRow) (sum int64) {
 // balanced checks what must hold of a profile of a whole run: the host's view is the time of
 // the ranks, the path is as long as the critical path, and a header that knows the time of
 // transfers has the time of its rank.
-func balanced(t *testing.T, name string, tr *trace.Trace, a *stats.Result, p *headers.Profile, exact bool) {
+func balanced(t *testing.T, name string, tr *trace.Trace, a *analysis.Result, p *headers.Profile, exact bool) {
 	t.Helper()
 	first, last := scope.Run(tr)
 	var ranks int64
@@ -79,7 +80,7 @@ func balanced(t *testing.T, name string, tr *trace.Trace, a *stats.Result, p *he
 
 // computesWhere checks that the path computes where the critical path does, if no wait is left
 // on it.
-func computesWhere(t *testing.T, name string, a *stats.Result, p *headers.Profile) {
+func computesWhere(t *testing.T, name string, a *analysis.Result, p *headers.Profile) {
 	t.Helper()
 	onPath := make(map[string]int64)
 	for _, r := range a.CriticalPath.Regions {

@@ -13,7 +13,7 @@ func (d *Distribution) Add(v int64) {
 	if v < 0 {
 		h, v = &d.below, -v
 	}
-	h.Add(v)
+	h.add(v)
 }
 
 // Merge adds the durations of another distribution.
@@ -23,17 +23,17 @@ func (d *Distribution) Merge(o *Distribution) {
 }
 
 // Count returns how many durations there are.
-func (d *Distribution) Count() uint64 { return d.above.Count + d.below.Count }
+func (d *Distribution) Count() uint64 { return d.above.count + d.below.count }
 
 // BelowZero returns how many durations are below 0.
-func (d *Distribution) BelowZero() uint64 { return d.below.Count }
+func (d *Distribution) BelowZero() uint64 { return d.below.count }
 
 // Sum returns the sum of all durations, and that of those above 0.
 func (d *Distribution) Sum() (all, above int64) { return d.above.sum - d.below.sum, d.above.sum }
 
 // Min returns the shortest duration, 0 if there is none.
 func (d *Distribution) Min() int64 {
-	if d.below.Count > 0 {
+	if d.below.count > 0 {
 		return -d.below.max
 	}
 	return d.above.min
@@ -41,7 +41,7 @@ func (d *Distribution) Min() int64 {
 
 // Max returns the longest duration, 0 if there is none.
 func (d *Distribution) Max() int64 {
-	if d.above.Count == 0 {
+	if d.above.count == 0 {
 		return -d.below.min
 	}
 	return d.above.max
@@ -52,9 +52,9 @@ func (d *Distribution) Quantile(q float64) int64 {
 	if d.Count() == 0 {
 		return 0
 	}
-	rank := RankOf(q, d.Count())
-	if rank <= d.below.Count { // the shortest are those most below 0
-		return -d.below.At(d.below.Count + 1 - rank)
+	rank := rankOf(q, d.Count())
+	if rank <= d.below.count { // the shortest are those most below 0
+		return -d.below.at(d.below.count + 1 - rank)
 	}
-	return d.above.At(rank - d.below.Count)
+	return d.above.at(rank - d.below.count)
 }

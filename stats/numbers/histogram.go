@@ -10,63 +10,63 @@ import (
 // cut into bucketsPerOctave equal buckets, so that the middle of a bucket is within 1/128
 // of every value in it. Values below bucketsPerOctave have a bucket each.
 type LogHistogram struct {
-	octaves [64 - OctaveBits + 1]*[BucketsPerOctave]uint64 // nil: nothing counted
-	Count   uint64
+	octaves [64 - octaveBits + 1]*[bucketsPerOctave]uint64 // nil: nothing counted
+	count   uint64
 	sum     int64
 	min     int64
 	max     int64
 }
 
 const (
-	OctaveBits       = 6
-	BucketsPerOctave = 1 << OctaveBits
-	AllBuckets       = (64 - OctaveBits + 1) * BucketsPerOctave
+	octaveBits       = 6
+	bucketsPerOctave = 1 << octaveBits
+	AllBuckets       = (64 - octaveBits + 1) * bucketsPerOctave
 )
 
-// BucketOf returns octave and bucket of a value; below 0 counts as 0.
-func BucketOf(v int64) (octave, bucket int) {
+// bucketOf returns octave and bucket of a value; below 0 counts as 0.
+func bucketOf(v int64) (octave, bucket int) {
 	u := uint64(max(v, 0))
-	if u < BucketsPerOctave {
+	if u < bucketsPerOctave {
 		return 0, int(u)
 	}
-	octave = bits.Len64(u) - OctaveBits
-	return octave, int(u>>((octave-1)&63)) & (BucketsPerOctave - 1)
+	octave = bits.Len64(u) - octaveBits
+	return octave, int(u>>((octave-1)&63)) & (bucketsPerOctave - 1)
 }
 
-// BucketBounds returns the values [from, to) of a bucket.
-func BucketBounds(octave, bucket int) (from, to int64) {
+// bucketBounds returns the values [from, to) of a bucket.
+func bucketBounds(octave, bucket int) (from, to int64) {
 	if octave == 0 {
 		return int64(bucket), int64(bucket) + 1
 	}
-	from = int64(BucketsPerOctave+bucket) << (octave - 1)
+	from = int64(bucketsPerOctave+bucket) << (octave - 1)
 	return from, from + 1<<(octave-1)
 }
 
 // Put puts a value into its bucket, and does no more.
 func (h *LogHistogram) Put(v int64) {
-	o, b := BucketOf(v)
+	o, b := bucketOf(v)
 	octave := h.octaves[o]
 	if octave == nil {
-		octave = new([BucketsPerOctave]uint64)
+		octave = new([bucketsPerOctave]uint64)
 		h.octaves[o] = octave
 	}
 	octave[b]++
 }
 
-// Add counts a value.
-func (h *LogHistogram) Add(v int64) {
+// add counts a value.
+func (h *LogHistogram) add(v int64) {
 	h.Put(v)
-	if h.Count == 0 || v < h.min {
+	if h.count == 0 || v < h.min {
 		h.min = v
 	}
 	h.max = max(h.max, v)
-	h.Count++
+	h.count++
 	h.sum += v
 }
 
 // merge adds the values of another histogram.
 func (h *LogHistogram) merge(o *LogHistogram) {
-	if o.Count == 0 {
+	if o.count == 0 {
 		return
 	}
 	for k, octave := range o.octaves {
@@ -74,22 +74,22 @@ func (h *LogHistogram) merge(o *LogHistogram) {
 			continue
 		}
 		if h.octaves[k] == nil {
-			h.octaves[k] = new([BucketsPerOctave]uint64)
+			h.octaves[k] = new([bucketsPerOctave]uint64)
 		}
 		for b, n := range octave {
 			h.octaves[k][b] += n
 		}
 	}
-	if h.Count == 0 || o.min < h.min {
+	if h.count == 0 || o.min < h.min {
 		h.min = o.min
 	}
 	h.max = max(h.max, o.max)
-	h.Count, h.sum = h.Count+o.Count, h.sum+o.sum
+	h.count, h.sum = h.count+o.count, h.sum+o.sum
 }
 
-// At returns the middle of the bucket that holds the value of a rank, from 1, within the
+// at returns the middle of the bucket that holds the value of a rank, from 1, within the
 // smallest and the largest value.
-func (h *LogHistogram) At(rank uint64) int64 { return valueAt(h.Sparse(), rank, h.min, h.max) }
+func (h *LogHistogram) at(rank uint64) int64 { return valueAt(h.Sparse(), rank, h.min, h.max) }
 
 // Sparse returns the buckets that are not empty, ascending.
 func (h *LogHistogram) Sparse() []BucketCount {
@@ -100,7 +100,7 @@ func (h *LogHistogram) Sparse() []BucketCount {
 		}
 		for b, n := range octave {
 			if n > 0 {
-				out = append(out, BucketCount{uint16(o<<OctaveBits | b), n})
+				out = append(out, BucketCount{uint16(o<<octaveBits | b), n})
 			}
 		}
 	}
@@ -114,7 +114,7 @@ type BucketCount struct {
 }
 
 func (b BucketCount) bounds() (from, to int64) {
-	return BucketBounds(int(b.Bucket>>OctaveBits), int(b.Bucket&(BucketsPerOctave-1)))
+	return bucketBounds(int(b.Bucket>>octaveBits), int(b.Bucket&(bucketsPerOctave-1)))
 }
 
 // AddBuckets returns the sum of two ascending lists of buckets.
@@ -137,8 +137,8 @@ func AddBuckets(a, b []BucketCount) []BucketCount {
 	return append(append(out, a...), b...)
 }
 
-// RankOf returns ⌈q·count⌉, the rank of a quantile of so many values, at least 1.
-func RankOf(q float64, count uint64) uint64 {
+// rankOf returns ⌈q·count⌉, the rank of a quantile of so many values, at least 1.
+func rankOf(q float64, count uint64) uint64 {
 	return min(max(uint64(math.Ceil(q*float64(count))), 1), count)
 }
 
@@ -148,7 +148,7 @@ func QuantileOf(buckets []BucketCount, count uint64, q float64, lo, hi int64) in
 	if count == 0 {
 		return 0
 	}
-	return valueAt(buckets, RankOf(q, count), lo, hi)
+	return valueAt(buckets, rankOf(q, count), lo, hi)
 }
 
 // valueAt is at for a list of buckets with values between lo and hi.

@@ -45,14 +45,14 @@ func TestSplitterKeepsTheSum(t *testing.T) {
 
 func TestBucketsJoin(t *testing.T) {
 	end := int64(0)
-	for o := range 64 - OctaveBits {
-		for b := range BucketsPerOctave {
-			from, to := BucketBounds(o, b)
+	for o := range 64 - octaveBits {
+		for b := range bucketsPerOctave {
+			from, to := bucketBounds(o, b)
 			if from != end {
 				t.Fatalf("bucket %d of octave %d begins at %d, the one before ends at %d", b, o, from, end)
 			}
 			for _, v := range []int64{from, to - 1} {
-				if gotO, gotB := BucketOf(v); gotO != o || gotB != b {
+				if gotO, gotB := bucketOf(v); gotO != o || gotB != b {
 					t.Fatalf("%d is in bucket %d of octave %d, not %d of %d", v, gotB, gotO, b, o)
 				}
 			}
@@ -73,8 +73,8 @@ func TestQuantiles(t *testing.T) {
 		for i := range n {
 			v := int64(math.Exp(r.NormFloat64()*3 + 9))
 			values = append(values, v)
-			whole.Add(v)
-			halves[i%2].Add(v)
+			whole.add(v)
+			halves[i%2].add(v)
 		}
 		slices.Sort(values)
 		sum := AddBuckets(halves[0].Sparse(), halves[1].Sparse())
@@ -83,7 +83,7 @@ func TestQuantiles(t *testing.T) {
 		}
 		for _, q := range []float64{0, 0.01, 0.5, 0.9, 0.99, 1} {
 			exact := values[max(1, int(math.Ceil(q*float64(n))))-1]
-			if got := whole.At(RankOf(q, whole.Count)); math.Abs(float64(got-exact)) > 0.01*float64(exact) {
+			if got := whole.at(rankOf(q, whole.count)); math.Abs(float64(got-exact)) > 0.01*float64(exact) {
 				t.Errorf("%d values: quantile %v is %d, want %d", n, q, got, exact)
 			}
 		}

@@ -54,22 +54,22 @@ func Measure(ctx context.Context, t *trace.Trace, part scope.Selection, jobs int
 		return nil, fmt.Errorf("finding wait states: %w", err)
 	}
 	o := NewFinder(w, Options{})
-	o.withWaits, o.Keep, o.points = m.WithWaits, m.Keep, m.Points
+	o.withWaits, o.keep, o.points = m.WithWaits, m.Keep, m.Points
 	found, err := o.sample(ctx)
 	if err != nil {
 		return nil, err
 	}
 	w.ReleaseSizes()
-	return &Measurement{Samples: found.named(), Order: found.inOrder(), Points: found.cloud.points(o.Ops, o.rate)}, t.Store.Err()
+	return &Measurement{Samples: found.named(), Order: found.inOrder(), Points: found.cloud.points(o.ops, o.rate)}, t.Store.Err()
 }
 
 // inOrder returns the first durations of each key, sorted by the calls' begin; those that tie
 // by location.
-func (s *Samples) inOrder() map[fit.Key][]int64 {
-	out := make(map[fit.Key][]int64, len(s.Order))
-	for k, list := range s.Order {
+func (s *samples) inOrder() map[fit.Key][]int64 {
+	out := make(map[fit.Key][]int64, len(s.order))
+	for k, list := range s.order {
 		name := s.fitKey(k)
-		slices.SortStableFunc(list, func(a, b TimedCall) int { return cmp.Compare(a.enter, b.enter) })
+		slices.SortStableFunc(list, func(a, b timedCall) int { return cmp.Compare(a.enter, b.enter) })
 		for _, c := range list {
 			out[name] = append(out[name], c.time)
 		}

@@ -41,11 +41,11 @@ type Finder struct {
 	*waits.Finder
 	opts      Options
 	withWaits bool // sample durations with their wait states
-	Keep      int  // durations of each key kept in order
+	keep      int  // durations of each key kept in order
 	points    bool // a picture of all calls is wanted
 	rate      numbers.Rate
-	Ops       []string  // names of operations
-	Op        []KeyedOp // by region
+	ops       []string  // names of operations
+	op        []keyedOp // by region
 
 	groups []fit.Group
 	own    fit.Profile             // of groups
@@ -66,8 +66,8 @@ type sizeGroup struct {
 	group int // index into overheads.groups
 }
 
-// A KeyedOp is what the keys of a region's calls have of it.
-type KeyedOp struct {
+// A keyedOp is what the keys of a region's calls have of it.
+type keyedOp struct {
 	op    uint32     // index into overheads.ops
 	roles waits.Role // that its calls may differ in
 }
@@ -113,10 +113,10 @@ func NewFinder(w *waits.Finder, opts Options) *Finder {
 	for id := range w.T.Defs.Regions {
 		name := w.T.Defs.RegionLabel(trace.RegionID(id))
 		if _, ok := index[name]; !ok {
-			index[name] = uint32(len(o.Ops))
-			o.Ops = append(o.Ops, name)
+			index[name] = uint32(len(o.ops))
+			o.ops = append(o.ops, name)
 		}
-		o.Op = append(o.Op, KeyedOp{index[name], waits.RolesOf(functions[id])})
+		o.op = append(o.op, keyedOp{index[name], waits.RolesOf(functions[id])})
 	}
 	return o
 }

@@ -106,12 +106,12 @@ func (w *charger) location(ctx context.Context, l trace.LocationID) (sums []path
 }
 
 // find looks up the limit for calls of a path.
-func (w *charger) find(path trace.PathID, kind CallKind) *limit {
+func (w *charger) find(path trace.PathID, kind callKind) *limit {
 	k := w.keyOf(kind)
 	x := w.limits[k]
 	if x == nil {
 		x = w.newLimit(w.fitKey(k))
-		if len(w.limits) < 64*KeyLimit {
+		if len(w.limits) < 64*keyLimit {
 			w.limits[k] = x
 		}
 	}
@@ -129,7 +129,7 @@ type messageEnd struct {
 // call charges a call of the run to its path, its key and the pairs of lines that it joins, and
 // returns its overhead in ns.
 func (w *charger) call(c *trace.Call, k int) int64 {
-	kind := CallKind{c.Region, w.processes(c), w.size[k]}
+	kind := callKind{c.Region, w.processes(c), w.size[k]}
 	x := w.limited[c.Path].Of(kind)
 	if x == nil {
 		x = w.find(c.Path, kind)

@@ -18,20 +18,20 @@ import (
 type commKey struct {
 	op        uint32 // index into overheads.ops, and below it the role
 	processes uint32
-	Bytes     uint64
+	bytes     uint64
 }
 
-// A CallKind is what decides the key of a call.
-type CallKind struct {
+// A callKind is what decides the key of a call.
+type callKind struct {
 	region    trace.RegionID
 	processes uint32
-	Size      waits.CallSize
+	size      waits.CallSize
 }
 
 // keyOf returns the key of calls of a kind.
-func (o *Finder) keyOf(k CallKind) commKey {
-	x := &o.Op[k.region]
-	return commKey{x.op<<waits.RoleBits | uint32(k.Size.Role()&x.roles), k.processes, k.Size.Bytes()}
+func (o *Finder) keyOf(k callKind) commKey {
+	x := &o.op[k.region]
+	return commKey{x.op<<waits.RoleBits | uint32(k.size.Role()&x.roles), k.processes, k.size.Bytes()}
 }
 
 // Bounds of memory: samples of at most 2^14 distinct durations (16 bytes each) for a
@@ -39,7 +39,7 @@ func (o *Finder) keyOf(k CallKind) commKey {
 // 50 for each operation, role and number of processes.
 const (
 	sampleLimit = 1 << 14
-	KeyLimit    = 1 << 10
+	keyLimit    = 1 << 10
 )
 
 // A commCall is a communication event of the selection that takes longer than it must, or waits.
@@ -100,15 +100,15 @@ func (w *commWalk) waited(time int64, cause uint32) int64 {
 }
 
 // sample collects the durations of all keys.
-func (o *Finder) sample(ctx context.Context) (*Samples, error) {
-	return engine.Fold(ctx, o.Jobs, len(o.T.Calls), o.NewSamples, func(s *Samples, l int) error {
+func (o *Finder) sample(ctx context.Context) (*samples, error) {
+	return engine.Fold(ctx, o.Jobs, len(o.T.Calls), o.newSamples, func(s *samples, l int) error {
 		s.location(ctx, trace.LocationID(l))
 		return nil
-	}, (*Samples).Combine)
+	}, (*samples).combine)
 }
 
 // location collects the durations of a location's calls.
-func (s *Samples) location(ctx context.Context, l trace.LocationID) {
+func (s *samples) location(ctx context.Context, l trace.LocationID) {
 	w := s.newCommWalk(ctx, l)
 	for w.advance() {
 		for k := range w.Ahead {
@@ -118,55 +118,55 @@ func (s *Samples) location(ctx context.Context, l trace.LocationID) {
 			}
 			time := w.rate.Ns(c.Leave - c.Enter)
 			if s.cloud != nil {
-				s.cloud.add(s.Op[c.Region].op, c.Enter, time)
+				s.cloud.add(s.op[c.Region].op, c.Enter, time)
 			}
 			if cause := w.waitOf[k]; cause > 0 && !s.withWaits {
 				time -= w.waited(time, cause)
 			}
-			kind := CallKind{c.Region, w.processes(c), w.size[k]}
-			x := s.Sampled[c.Path].Of(kind)
+			kind := callKind{c.Region, w.processes(c), w.size[k]}
+			x := s.sampled[c.Path].Of(kind)
 			if x == nil {
-				x = s.Find(c.Path, kind)
+				x = s.find(c.Path, kind)
 			}
 			x.Add(time)
-			if s.Keep > 0 {
-				s.KeepFirst(kind, TimedCall{l, uint32(w.First + k), c.Enter, time})
+			if s.keep > 0 {
+				s.keepFirst(kind, timedCall{l, uint32(w.First + k), c.Enter, time})
 			}
 		}
 	}
 }
 
-// Samples holds the durations of some calls by key, and of each key the first ones in
+// samples holds the durations of some calls by key, and of each key the first ones in
 // order of locations and rows.
-type Samples struct {
+type samples struct {
 	*Finder
-	ByKey   map[commKey]*fit.Sample
-	Order   map[commKey][]TimedCall
+	byKey   map[commKey]*fit.Sample
+	order   map[commKey][]timedCall
 	classes bool               // there are too many keys: sizes are size classes
-	Sampled []memo[fit.Sample] // by call path
+	sampled []memo[fit.Sample] // by call path
 	cloud   *cloud             // nil: not asked for
 }
 
-// A TimedCall is a duration in ns of a call that begins at a tick.
-type TimedCall struct {
+// A timedCall is a duration in ns of a call that begins at a tick.
+type timedCall struct {
 	location trace.LocationID
 	row      uint32
 	enter    int64
 	time     int64
 }
 
-func compareCalls(a, b TimedCall) int {
+func compareCalls(a, b timedCall) int {
 	return cmp.Or(cmp.Compare(a.location, b.location), cmp.Compare(a.row, b.row))
 }
 
 // A memo is what was last looked up for a call path, whose calls are mostly of one kind.
 type memo[T any] struct {
-	kind  CallKind
+	kind  callKind
 	value *T // nil: nothing was
 }
 
 // Of returns what was looked up last if it was for calls of a kind, else nil.
-func (m *memo[T]) Of(k CallKind) *T {
+func (m *memo[T]) Of(k callKind) *T {
 	if m.kind == k {
 		return m.value
 	}
@@ -174,101 +174,101 @@ func (m *memo[T]) Of(k CallKind) *T {
 }
 
 // keep keeps what was looked up for calls of a kind, and returns it.
-func (m *memo[T]) keep(k CallKind, value *T) *T {
+func (m *memo[T]) keep(k callKind, value *T) *T {
 	*m = memo[T]{k, value}
 	return value
 }
 
-func (o *Finder) NewSamples() *Samples {
-	s := &Samples{Finder: o, ByKey: make(map[commKey]*fit.Sample), Order: make(map[commKey][]TimedCall),
-		Sampled: make([]memo[fit.Sample], len(o.T.Tree.Nodes))}
+func (o *Finder) newSamples() *samples {
+	s := &samples{Finder: o, byKey: make(map[commKey]*fit.Sample), order: make(map[commKey][]timedCall),
+		sampled: make([]memo[fit.Sample], len(o.T.Tree.Nodes))}
 	if o.points {
 		s.cloud = newCloud(scope.Run(o.T))
 	}
 	return s
 }
 
-// Find looks up the sample for calls of a path.
-func (s *Samples) Find(path trace.PathID, k CallKind) *fit.Sample {
+// find looks up the sample for calls of a path.
+func (s *samples) find(path trace.PathID, k callKind) *fit.Sample {
 	x := s.of(s.keyOf(k))
-	return s.Sampled[path].keep(k, x)
+	return s.sampled[path].keep(k, x)
 }
 
 // classed returns the key, or its size class if there are too many keys.
-func (s *Samples) classed(k commKey) commKey {
+func (s *samples) classed(k commKey) commKey {
 	if s.classes {
-		k.Bytes = uint64(fit.SizeClass(int64(k.Bytes)))
+		k.bytes = uint64(fit.SizeClass(int64(k.bytes)))
 	}
 	return k
 }
 
-// KeepFirst keeps the first calls of a key. A goroutine meets locations in any order.
-func (s *Samples) KeepFirst(kind CallKind, c TimedCall) {
+// keepFirst keeps the first calls of a key. A goroutine meets locations in any order.
+func (s *samples) keepFirst(kind callKind, c timedCall) {
 	k := s.classed(s.keyOf(kind))
-	list := s.Order[k]
-	if at, _ := slices.BinarySearchFunc(list, c, compareCalls); at < s.Keep {
+	list := s.order[k]
+	if at, _ := slices.BinarySearchFunc(list, c, compareCalls); at < s.keep {
 		list = slices.Insert(list, at, c)
-		s.Order[k] = list[:min(len(list), s.Keep)]
+		s.order[k] = list[:min(len(list), s.keep)]
 	}
 }
 
 // of returns the sample of a key.
-func (s *Samples) of(k commKey) *fit.Sample {
+func (s *samples) of(k commKey) *fit.Sample {
 	k = s.classed(k)
-	x := s.ByKey[k]
-	if x == nil && len(s.ByKey) == KeyLimit && !s.classes {
+	x := s.byKey[k]
+	if x == nil && len(s.byKey) == keyLimit && !s.classes {
 		s.coarsen()
 		return s.of(k)
 	}
 	if x == nil {
 		x = &fit.Sample{Limit: sampleLimit, Class: s.classes}
-		s.ByKey[k] = x
+		s.byKey[k] = x
 	}
 	return x
 }
 
 // coarsen joins the keys of a size class. That all of them are joined makes the result
 // depend on the calls alone, not on who has met them in which order.
-func (s *Samples) coarsen() {
-	fine, order := s.ByKey, s.Order
-	s.ByKey, s.Order, s.classes = make(map[commKey]*fit.Sample), make(map[commKey][]TimedCall), true
-	clear(s.Sampled)
+func (s *samples) coarsen() {
+	fine, order := s.byKey, s.order
+	s.byKey, s.order, s.classes = make(map[commKey]*fit.Sample), make(map[commKey][]timedCall), true
+	clear(s.sampled)
 	s.take(fine, order)
 }
 
 // take adds samples.
-func (s *Samples) take(byKey map[commKey]*fit.Sample, order map[commKey][]TimedCall) {
+func (s *samples) take(byKey map[commKey]*fit.Sample, order map[commKey][]timedCall) {
 	for k, x := range byKey {
 		s.of(k).Combine(x)
 	}
 	for k, calls := range order {
 		k = s.classed(k)
-		all := append(s.Order[k], calls...)
+		all := append(s.order[k], calls...)
 		slices.SortFunc(all, compareCalls)
-		s.Order[k] = all[:min(len(all), s.Keep)]
+		s.order[k] = all[:min(len(all), s.keep)]
 	}
 }
 
-func (s *Samples) Combine(o *Samples) *Samples {
+func (s *samples) combine(o *samples) *samples {
 	if o.classes && !s.classes {
 		s.coarsen()
 	}
-	s.take(o.ByKey, o.Order)
+	s.take(o.byKey, o.order)
 	s.cloud.combine(o.cloud)
 	return s
 }
 
 // named returns the samples under the names of their operations.
-func (s *Samples) named() map[fit.Key]*fit.Sample {
-	out := make(map[fit.Key]*fit.Sample, len(s.ByKey))
-	for k, x := range s.ByKey {
+func (s *samples) named() map[fit.Key]*fit.Sample {
+	out := make(map[fit.Key]*fit.Sample, len(s.byKey))
+	for k, x := range s.byKey {
 		out[s.fitKey(k)] = x
 	}
 	return out
 }
 
 func (o *Finder) fitKey(k commKey) fit.Key {
-	return fit.Key{Operation: o.Ops[k.op>>waits.RoleBits], Role: waits.Role(k.op & waits.RoleMask).String(), Processes: int(k.processes), Bytes: int64(k.Bytes)}
+	return fit.Key{Operation: o.ops[k.op>>waits.RoleBits], Role: waits.Role(k.op & waits.RoleMask).String(), Processes: int(k.processes), Bytes: int64(k.bytes)}
 }
 
 // A limit is where necessary time ends for calls of one key.

@@ -15,17 +15,17 @@ import (
 // the combined samples and the first calls of each key are the same. Beyond the limit keys
 // have size classes, and say so.
 func TestSamplesDependOnCallsAlone(t *testing.T) {
-	o := &Finder{Finder: &waits.Finder{T: &trace.Trace{Tree: trace.NewCallTree()}}, Ops: []string{"MPI_Send"}, Op: []KeyedOp{{}}, Keep: 3}
+	o := &Finder{Finder: &waits.Finder{T: &trace.Trace{Tree: trace.NewCallTree()}}, ops: []string{"MPI_Send"}, op: []keyedOp{{}}, keep: 3}
 	o.T.Tree.Add(trace.PathNode{Parent: trace.None})
-	describe := func(s *Samples) string {
+	describe := func(s *samples) string {
 		var lines []string
-		for k, x := range s.ByKey {
-			lines = append(lines, fmt.Sprint(k, x.Len(), x.Sum(), x.Min(), x.Max(), s.Order[k], "\n"))
+		for k, x := range s.byKey {
+			lines = append(lines, fmt.Sprint(k, x.Len(), x.Sum(), x.Min(), x.Max(), s.order[k], "\n"))
 		}
 		slices.Sort(lines)
 		return fmt.Sprint(lines)
 	}
-	for _, keys := range []int{5, KeyLimit, KeyLimit + 1, 3 * KeyLimit} {
+	for _, keys := range []int{5, keyLimit, keyLimit + 1, 3 * keyLimit} {
 		const locations, calls = 8, 2000
 		r := rand.New(rand.NewPCG(1, uint64(keys)))
 		size := make([][calls]uint64, locations)
@@ -38,31 +38,31 @@ func TestSamplesDependOnCallsAlone(t *testing.T) {
 			}
 		}
 		sampled := func(workers int) string {
-			parts := make([]*Samples, workers)
+			parts := make([]*samples, workers)
 			for w := range parts {
-				parts[w] = o.NewSamples()
+				parts[w] = o.newSamples()
 			}
 			for k := range size {
 				l := (k + 3*(workers-1)) % len(size) // each worker meets locations in any order
 				for i, bytes := range size[l] {
-					p, kind := parts[(l*l+l)/2%workers], CallKind{Size: waits.CallSize(bytes)}
-					x := p.Sampled[0].Of(kind)
+					p, kind := parts[(l*l+l)/2%workers], callKind{size: waits.CallSize(bytes)}
+					x := p.sampled[0].Of(kind)
 					if x == nil {
-						x = p.Find(0, kind)
+						x = p.find(0, kind)
 					}
 					x.Add(int64(i % 77))
-					p.KeepFirst(kind, TimedCall{location: trace.LocationID(l), row: uint32(i), enter: int64(i), time: int64(i % 77)})
+					p.keepFirst(kind, timedCall{location: trace.LocationID(l), row: uint32(i), enter: int64(i), time: int64(i % 77)})
 				}
 			}
 			for _, p := range parts[1:] {
-				parts[0].Combine(p)
+				parts[0].combine(p)
 			}
-			for k, x := range parts[0].ByKey {
-				if x.Class != (keys > KeyLimit) {
+			for k, x := range parts[0].byKey {
+				if x.Class != (keys > keyLimit) {
 					t.Fatalf("%d keys: a sample says that its size is a class: %v", keys, x.Class)
 				}
-				if keys > KeyLimit && uint64(fit.SizeClass(int64(k.Bytes))) != k.Bytes {
-					t.Fatalf("%d keys: %d bytes are no size class", keys, k.Bytes)
+				if keys > keyLimit && uint64(fit.SizeClass(int64(k.bytes))) != k.bytes {
+					t.Fatalf("%d keys: %d bytes are no size class", keys, k.bytes)
 				}
 			}
 			return describe(parts[0])

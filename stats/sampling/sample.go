@@ -8,8 +8,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/field"
-	"tracekit/stats"
-	"tracekit/stats/facts"
+	"tracekit/stats/analysis"
 	"tracekit/stats/numbers"
 	"tracekit/stats/scope"
 	"tracekit/trace"
@@ -26,7 +25,7 @@ type Options struct {
 	SiteText           string                  // what Site stands for, for the document
 
 	Cost     Cost
-	Analysis *stats.Result // of the whole trace with its overhead by call; nil: no sampled analyses
+	Analysis *analysis.Result // of the whole trace with its overhead by call; nil: no sampled analyses
 
 	totals bool // totals alone are asked for, not categories
 }
@@ -39,8 +38,8 @@ func Make(ctx context.Context, t *trace.Trace, configs []Config, opts Options) (
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{Schema: Schema, Trace: facts.Trace(t), Selection: r.part.Block(t), Restriction: r.restriction(),
-		Costs: opts.Cost.row(), Paper: opts.Cost.paper(), Findings: facts.FindingRows(t.Findings)}
+	d := &Document{Schema: Schema, Trace: analysis.Trace(t), Selection: r.part.Block(t), Restriction: r.restriction(),
+		Costs: opts.Cost.row(), Paper: opts.Cost.paper(), Findings: analysis.FindingRows(t.Findings)}
 	if rebuilt := d.Trace.Rebuilt; rebuilt != nil { // latencies are a model's, and what timers do
 		d.Trace.Rebuilt = &document.Rebuilt{From: rebuilt.From, Approximate: rebuilt.Approximate, Modelled: []string{
 			"analyses", "bias.after_pause", "bias.mean_error", "categories[].freq", "categories[].mean_error", "categories[].mean_ns", "categories[].stat",

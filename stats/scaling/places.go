@@ -11,7 +11,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/words"
 	"tracekit/engine"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/numbers"
 )
 
@@ -44,7 +44,7 @@ type PlaceModel struct {
 }
 
 // samePrograms judges by the regions that runs visit: a region counts by its time.
-func samePrograms(analyses []*stats.Result) Comparable {
+func samePrograms(analyses []*analysis.Result) Comparable {
 	c := Comparable{Alike: true, Reasons: []string{}}
 	for _, a := range analyses[1:] {
 		if s := inCommon(analyses[0], a); s < 0.5 {
@@ -58,13 +58,13 @@ func samePrograms(analyses []*stats.Result) Comparable {
 // inCommon returns the share of time that two runs spend in regions which both visit: that of the
 // run which has less. Functions of MPI, which all programs call, count only where a run has no other
 // regions. Without any regions there is nothing that could differ.
-func inCommon(a, b *stats.Result) float64 {
+func inCommon(a, b *analysis.Result) float64 {
 	counts := func(r *document.ProfileRow) bool { return r.Paradigm != "mpi" }
 	if !slices.ContainsFunc(a.Profile, func(r document.ProfileRow) bool { return counts(&r) }) || !slices.ContainsFunc(b.Profile, func(r document.ProfileRow) bool { return counts(&r) }) {
 		counts = func(*document.ProfileRow) bool { return true }
 	}
 	least := 1.0
-	for _, pair := range [][2]*stats.Result{{a, b}, {b, a}} {
+	for _, pair := range [][2]*analysis.Result{{a, b}, {b, a}} {
 		known := make(map[string]bool)
 		for i := range pair[1].Profile {
 			known[pair[1].Profile[i].Region] = true
@@ -116,7 +116,7 @@ func (p *places) row(k placeKey) int {
 }
 
 // add adds one of so many runs of a size.
-func (p *places) add(a *stats.Result, size, runs int) {
+func (p *places) add(a *analysis.Result, size, runs int) {
 	paths := slices.Clone(a.CallPaths)
 	slices.SortFunc(paths, func(x, y document.CallPathRow) int { return cmp.Compare(x.ID, y.ID) }) // callers first
 	at := make(map[field.Path]int, len(paths))
@@ -139,7 +139,7 @@ func (p *places) add(a *stats.Result, size, runs int) {
 }
 
 // model makes the models of all places and of the run.
-func (s *Scaling) model(ctx context.Context, bySize [][]*stats.Result, opts Options) error {
+func (s *Scaling) model(ctx context.Context, bySize [][]*analysis.Result, opts Options) error {
 	p := &places{index: make(map[placeKey]int), sizes: len(bySize)}
 	x := make([]float64, len(bySize))
 	run := PlaceRow{Path: []string{}, Metric: "runtime_ns"}

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"tracekit/document/words"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/numbers"
 )
 
@@ -104,13 +104,13 @@ type Factors struct {
 }
 
 // New compares runs, at least one, in any order. The error is that of ctx.
-func New(ctx context.Context, analyses []*stats.Result, opts Options) (*Scaling, error) {
+func New(ctx context.Context, analyses []*analysis.Result, opts Options) (*Scaling, error) {
 	analyses = slices.Clone(analyses)
-	slices.SortStableFunc(analyses, func(a, b *stats.Result) int {
+	slices.SortStableFunc(analyses, func(a, b *analysis.Result) int {
 		return cmp.Or(cmp.Compare(a.Trace.Processes, b.Trace.Processes), cmp.Compare(threads(a), threads(b)))
 	})
 	s := &Scaling{Schema: Schema, Comparable: samePrograms(analyses), Models: []PlaceModel{}, Unmodelled: []PlaceRow{}}
-	var bySize [][]*stats.Result
+	var bySize [][]*analysis.Result
 	for i, a := range analyses {
 		s.Runs = append(s.Runs, runOf(a))
 		if i == 0 || !sameSize(analyses[i-1], a) {
@@ -134,12 +134,12 @@ func New(ctx context.Context, analyses []*stats.Result, opts Options) (*Scaling,
 	return s, s.model(ctx, bySize, opts)
 }
 
-func sameSize(a, b *stats.Result) bool {
+func sameSize(a, b *analysis.Result) bool {
 	return a.Trace.Processes == b.Trace.Processes && threads(a) == threads(b)
 }
 
 // threads returns the number of threads of all processes.
-func threads(a *stats.Result) int {
+func threads(a *analysis.Result) int {
 	if a.Threads != nil {
 		return a.Threads.Threads
 	}
@@ -150,7 +150,7 @@ func threads(a *stats.Result) int {
 	return n
 }
 
-func runOf(a *stats.Result) Run {
+func runOf(a *analysis.Result) Run {
 	r := Run{Path: a.Trace.Path, Processes: a.Trace.Processes, Threads: threads(a), RuntimeNs: a.Trace.DurationNs}
 	if e := a.Efficiency; e != nil {
 		r.RuntimeNs = e.RuntimeNs

@@ -11,19 +11,20 @@ import (
 	"tracekit/readers"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/scaling"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
 
-func analyzed(t testing.TB, src trace.Source) *stats.Result {
+func analyzed(t testing.TB, src trace.Source) *analysis.Result {
 	t.Helper()
 	_, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{Top: 1})
 	return a
 }
 
-func compared(t testing.TB, runs []*stats.Result, opts scaling.Options) *scaling.Scaling {
+func compared(t testing.TB, runs []*analysis.Result, opts scaling.Options) *scaling.Scaling {
 	t.Helper()
 	s, err := scaling.New(context.Background(), runs, opts)
 	if err != nil {
@@ -33,7 +34,7 @@ func compared(t testing.TB, runs []*stats.Result, opts scaling.Options) *scaling
 }
 
 // generated analyses a generated run.
-func generated(t testing.TB, o samples.Options) *stats.Result {
+func generated(t testing.TB, o samples.Options) *analysis.Result {
 	t.Helper()
 	return analyzed(t, statstest.Generated(t, o))
 }
@@ -41,7 +42,7 @@ func generated(t testing.TB, o samples.Options) *stats.Result {
 // TestModelfactors compares with the table that BSC's modelfactors prints of EPOCH on 1, 2 and 4
 // processes, in per cent (IPC and GHz as they are).
 func TestModelfactors(t *testing.T) {
-	var runs []*stats.Result
+	var runs []*analysis.Result
 	for _, n := range []int{4, 1, 2} { // in any order
 		path := tracetest.Shared(t, "paraver", "epoch_1-2-4", fmt.Sprintf("epoch_%dproc.prv.gz", n))
 		src, err := readers.Open(context.Background(), path, readers.OpenOptions{})
@@ -97,7 +98,7 @@ func TestGrowthOfRuns(t *testing.T) {
 		options := func(ranks int) samples.Options {
 			return samples.Options{Program: "halo", Ranks: ranks, Iterations: 10, Seed: uint64(ranks), Growth: law.growth}
 		}
-		var runs []*stats.Result
+		var runs []*analysis.Result
 		for ranks := 2; ranks <= 32; ranks *= 2 {
 			runs = append(runs, generated(t, options(ranks)))
 		}
@@ -134,7 +135,7 @@ func TestGrowthOfRuns(t *testing.T) {
 // TestMode states which runs scale weakly and which strongly, that one asked for is taken, and that
 // ideal weak scaling has a computation scalability of 1.
 func TestMode(t *testing.T) {
-	var weak, strong []*stats.Result
+	var weak, strong []*analysis.Result
 	for _, ranks := range []int{2, 4, 8} {
 		weak = append(weak, generated(t, samples.Options{Program: "halo", Ranks: ranks, Iterations: 4, Steady: true}))
 		strong = append(strong, generated(t, samples.Options{Program: "halo", Ranks: ranks, Iterations: 4, Steady: true, Compute: int64(80_000 / ranks)}))
@@ -156,21 +157,21 @@ func TestMode(t *testing.T) {
 
 // TestWhatIsMissing states that what cannot be said of runs is absent and said in words.
 func TestWhatIsMissing(t *testing.T) {
-	halo := func(ranks int, seed uint64) *stats.Result {
+	halo := func(ranks int, seed uint64) *analysis.Result {
 		return generated(t, samples.Options{Program: "halo", Ranks: ranks, Iterations: 4, Seed: seed})
 	}
 	sweep := generated(t, samples.Options{Program: "sweep", Ranks: 8, Iterations: 4})
 	for _, c := range []struct {
 		name         string
-		runs         []*stats.Result
+		runs         []*analysis.Result
 		alike        bool
 		sizes, runsN int
 		note         string
 	}{
-		{"one run", []*stats.Result{halo(2, 1)}, true, 1, 1, "one run only"},
-		{"repetitions", []*stats.Result{halo(4, 1), halo(4, 2)}, true, 1, 2, "repetitions"},
-		{"two sizes", []*stats.Result{halo(4, 1), halo(2, 2)}, true, 2, 2, "needs 3"},
-		{"different programs", []*stats.Result{halo(4, 1), sweep}, false, 2, 2, "hardware counters"},
+		{"one run", []*analysis.Result{halo(2, 1)}, true, 1, 1, "one run only"},
+		{"repetitions", []*analysis.Result{halo(4, 1), halo(4, 2)}, true, 1, 2, "repetitions"},
+		{"two sizes", []*analysis.Result{halo(4, 1), halo(2, 2)}, true, 2, 2, "needs 3"},
+		{"different programs", []*analysis.Result{halo(4, 1), sweep}, false, 2, 2, "hardware counters"},
 	} {
 		s := compared(t, c.runs, scaling.Options{})
 		if s.Comparable.Alike != c.alike || len(s.Sizes) != c.sizes || len(s.Runs) != c.runsN || !strings.Contains(strings.Join(s.Notes, "; "), c.note) {
@@ -185,7 +186,7 @@ func TestWhatIsMissing(t *testing.T) {
 			t.Errorf("%s: there are models", c.name)
 		}
 	}
-	repeated := compared(t, []*stats.Result{halo(4, 1), halo(2, 1), halo(4, 2)}, scaling.Options{})
+	repeated := compared(t, []*analysis.Result{halo(4, 1), halo(2, 1), halo(4, 2)}, scaling.Options{})
 	size := repeated.Sizes[1]
 	if mean := (repeated.Runs[1].RuntimeNs + repeated.Runs[2].RuntimeNs) / 2; size.Runs != 2 || size.RuntimeSpread == nil || size.RuntimeNs/2 != mean/2 {
 		t.Errorf("two runs of one size: %+v, mean run time %d", size, mean)

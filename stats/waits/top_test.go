@@ -11,14 +11,14 @@ import (
 func TestLongest(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for size := range 12 {
-		top := Longest{Size: size}
+		top := Longest{size: size}
 		var all []Instance
 		for i := range 200 {
-			in := Instance{Time: r.Int64N(20), Location: trace.LocationID(r.IntN(3)), Seq: uint64(i)}
+			in := Instance{Time: r.Int64N(20), Location: trace.LocationID(r.IntN(3)), seq: uint64(i)}
 			all = append(all, in)
-			top.Add(in)
+			top.add(in)
 		}
-		slices.SortFunc(all, CompareInstances)
+		slices.SortFunc(all, compareInstances)
 		if got := top.Sorted(); !slices.Equal(got, all[:size]) {
 			t.Errorf("longest %d are %v, want %v", size, got, all[:size])
 		}

@@ -107,7 +107,7 @@ func (w *Finder) NewSums() *WaitSums {
 	s := &WaitSums{ByPath: make([]int64, len(w.T.Tree.Nodes)), Together: make([]int64, len(w.T.Tree.Nodes)), Bytes: make([]uint64, len(w.T.Tree.Nodes)),
 		Colls: make(collSums), Msgs: newMessageSums(w.T, w.Scope)}
 	for k := range s.Sums {
-		s.Sums[k].Top.Size = w.top
+		s.Sums[k].Top.size = w.top
 	}
 	return s
 }
@@ -117,7 +117,7 @@ func (s *WaitSums) Combine(o *WaitSums) *WaitSums {
 		s.Sums[k].Count += o.Sums[k].Count
 		s.Sums[k].Time = numbers.Plus(s.Sums[k].Time, o.Sums[k].Time)
 		for _, i := range o.Sums[k].Top.kept {
-			s.Sums[k].Top.Add(i)
+			s.Sums[k].Top.add(i)
 		}
 	}
 	s.Same, s.Different = numbers.Plus(s.Same, o.Same), numbers.Plus(s.Different, o.Different)
@@ -210,7 +210,7 @@ func (s *WaitSums) Charge(scope *scope.Scope, kind waitstate.Kind, l trace.Locat
 	sum.Count++
 	sum.Time = numbers.Plus(sum.Time, clipped)
 	if sum.Top.takes(clipped) {
-		sum.Top.Add(Instance{Time: clipped, Start: scope.Clamp(from), Location: l, Seq: call.Seq, Path: call.Path, Region: call.Region})
+		sum.Top.add(Instance{Time: clipped, Start: scope.Clamp(from), Location: l, seq: call.Seq, Path: call.Path, Region: call.Region})
 	}
 	return clipped
 }

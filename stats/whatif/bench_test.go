@@ -8,6 +8,7 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 )
 
@@ -21,7 +22,7 @@ func BenchmarkPredict(b *testing.B) {
 			for _, c := range tr.Calls {
 				calls += c.Len()
 			}
-			var a *stats.Result
+			var a *analysis.Result
 			var m *Model
 			measure := func(what string, once func() error) {
 				b.Run(fmt.Sprintf("%s/program=%s/iterations=%d", what, program, iterations), func(b *testing.B) {

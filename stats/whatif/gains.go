@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -37,7 +37,7 @@ const combined = 3
 // calls them; the network is made ideal; and the best changes
 // of the first few places are made together. What gains hardly more than less of it is left out. Rows are
 // sorted by gain.
-func (m *Model) Gains(ctx context.Context, a *stats.Result) ([]Gain, error) {
+func (m *Model) Gains(ctx context.Context, a *analysis.Result) ([]Gain, error) {
 	var rows []Gain
 	for _, n := range slices.DeleteFunc(candidates(a), m.waitsForDevice) {
 		for _, caller := range append([]string{""}, m.callers(a, n)...) {
@@ -147,7 +147,7 @@ const someOf = 0.1
 
 // callers returns the regions that call a place outside MPI, if there are several: those with so
 // much of its time on the critical path, or of the waits that it causes, that of most first.
-func (m *Model) callers(a *stats.Result, n name) (out []string) {
+func (m *Model) callers(a *analysis.Result, n name) (out []string) {
 	type cost struct{ path, waits int64 }
 	all, by := cost{}, make(map[string]cost)
 	if n.operation != "" {
@@ -196,7 +196,7 @@ func deviceWaits(t *trace.Trace, names []name) map[name]bool {
 }
 
 // candidates returns the places that make others wait, and those on the critical path.
-func candidates(a *stats.Result) (out []name) {
+func candidates(a *analysis.Result) (out []name) {
 	add := func(n name) {
 		if !slices.Contains(out, n) && (n.operation != "" || !strings.HasPrefix(n.region, "(")) {
 			out = append(out, n)

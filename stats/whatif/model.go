@@ -14,7 +14,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/spill"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
 	"tracekit/stats/profile"
 	"tracekit/stats/scope"
@@ -123,7 +123,7 @@ func (x *instance) arrive(at int64) {
 
 // New makes the model of a trace out of its analysis, which must be of the whole run, with so
 // many goroutines (below 1: one per processor).
-func New(ctx context.Context, t *trace.Trace, a *stats.Result, jobs int) (*Model, error) {
+func New(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) (*Model, error) {
 	if a.Selection != nil {
 		return nil, errors.New("a part of the run cannot be replayed, only all of it")
 	}

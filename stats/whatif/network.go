@@ -10,7 +10,7 @@ import (
 
 	"tracekit/document/waitstate"
 	"tracekit/engine"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/waits"
 	"tracekit/trace"
 )
@@ -186,7 +186,7 @@ func (o *observations) flight(key flightKey) *flight {
 }
 
 // calibrate finds how long messages are on their way, and which sends wait for receivers.
-func (m *Model) calibrate(ctx context.Context, a *stats.Result, collectives *observations) (*network, error) {
+func (m *Model) calibrate(ctx context.Context, a *analysis.Result, collectives *observations) (*network, error) {
 	n := &network{always: m.always()}
 	if w := a.WaitStates; w != nil {
 		n.lateReceivers = w[waitstate.LateReceiver].Count+w[waitstate.LateReceiverBehindLateSender].Count > 0

@@ -1,4 +1,4 @@
-package second
+package distributed
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package second_test
+package distributed_test
 
 import (
 	"bytes"
@@ -22,11 +22,12 @@ import (
 	"tracekit/shards"
 	"tracekit/spill"
 	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/devices"
+	"tracekit/stats/distributed"
 	"tracekit/stats/overhead"
 	"tracekit/stats/profile"
 	"tracekit/stats/scope"
-	"tracekit/stats/second"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -72,7 +73,7 @@ location 1 thread rank=1
 
 // A result is an analysis with what the stages beside it find.
 type result struct {
-	*stats.Result
+	*analysis.Result
 	Devices devices.Result
 	Files   *document.FileIO
 	Useful  []string // segments
@@ -86,7 +87,7 @@ func analysed(t *testing.T, src trace.Source, o stats.Options, workers profile.W
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := second.NewFinders(tr, o.Ranks, from, to, o.Jobs)
+	found := distributed.NewFinders(tr, o.Ranks, from, to, o.Jobs)
 	o.Beside, o.Workers = found.Beside(), workers
 	o.Overhead = &overhead.Options{PerLine: true}
 	a, err := stats.Analyze(t.Context(), tr, o)
@@ -123,7 +124,7 @@ func header(t *testing.T, src trace.Source, n int) shards.Header {
 func share(ctx context.Context, dir string, src trace.Source, number, of int) error {
 	store := spill.NewStore(1<<24, "")
 	defer store.Close()
-	task, err := second.Open(dir, number, of)
+	task, err := distributed.Open(dir, number, of)
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func TestSame(t *testing.T) {
 				}
 				for _, n := range []int{1, 2, 20} {
 					dir := t.TempDir()
-					w := second.NewWorkers(dir, header(t, src, n), allShares(dir, src, n))
+					w := distributed.NewWorkers(dir, header(t, src, n), allShares(dir, src, n))
 					if got, err := analysed(t, src, o, w); err != nil || got != want {
 						t.Fatalf("%d shards, %+v: %v\n%s\nis not\n%s", n, o, err, got, want)
 					}
@@ -190,14 +191,14 @@ func TestRefused(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		all := allShares(dir, src, 2)
-		w := second.NewWorkers(dir, header(t, src, 2), func(ctx context.Context) error { return errors.Join(all(ctx), test.spoil(dir)) })
+		w := distributed.NewWorkers(dir, header(t, src, 2), func(ctx context.Context) error { return errors.Join(all(ctx), test.spoil(dir)) })
 		if _, err := analysed(t, src, stats.Options{}, w); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}
 	dir := t.TempDir()
 	other := header(t, sources(t)["halo"], 2)
-	w := second.NewWorkers(dir, other, allShares(dir, src, 2))
+	w := distributed.NewWorkers(dir, other, allShares(dir, src, 2))
 	if _, err := analysed(t, src, stats.Options{}, w); err == nil || !strings.Contains(err.Error(), "any more, the trace") {
 		t.Errorf("another trace: %v", err)
 	}
@@ -213,7 +214,7 @@ func TestHostile(t *testing.T) {
 		for i := range 100 {
 			dir, extension := t.TempDir(), []string{".task", ".profile"}[i%2]
 			path := filepath.Join(dir, "00001-of-00001"+extension)
-			w := second.NewWorkers(dir, header(t, src, 1), func(ctx context.Context) error {
+			w := distributed.NewWorkers(dir, header(t, src, 1), func(ctx context.Context) error {
 				if extension == ".profile" {
 					if err := share(ctx, dir, src, 1, 1); err != nil {
 						return err

@@ -10,7 +10,7 @@
 //
 // A profile is of one task, whose sum it repeats: one of another selection, or another clock
 // correction, is refused. Files are trusted no more than traces are.
-package second
+package distributed
 
 import (
 	"context"
