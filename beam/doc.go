@@ -7,7 +7,7 @@
 // worker goes through its shard and leaves the partial results (package shards) in a directory
 // that all machines see; then 'tracekit combine' joins them where this command was started. For
 // the second pass that an analysis makes over the events it starts this command again, which makes it with a second pipeline
-// (package stats/second); then it ends the analysis.
+// (package stats/distributed); then it ends the analysis.
 //
 // What has an address in an object store is fetched into mirrors, by each process what it needs, and put there
 // from them (objects.go). Nothing else knows of stores.

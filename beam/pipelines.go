@@ -18,7 +18,7 @@ import (
 	"tracekit/readers"
 	"tracekit/readers/otf2"
 	"tracekit/shards"
-	"tracekit/stats/second"
+	"tracekit/stats/distributed"
 )
 
 // combine runs 'tracekit combine', for which a pipeline of its own makes the second pass, and
@@ -122,7 +122,7 @@ func (o *options) makeProfiles(ctx context.Context, dir, mirror, givenParts stri
 	}
 	var tasks, profiles []string
 	for i := range o.shards {
-		task, profile := second.Names(i+1, o.shards)
+		task, profile := distributed.Names(i+1, o.shards)
 		tasks, profiles = append(tasks, parts+"/"+task), append(profiles, parts+"/"+profile)
 	}
 	if readers.IsAddress(parts) {

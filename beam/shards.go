@@ -18,8 +18,7 @@ import (
 	"tracekit/readers/otf2"
 	"tracekit/shards"
 	"tracekit/spill"
-	"tracekit/stats"
-	"tracekit/stats/second"
+	"tracekit/stats/distributed"
 	"tracekit/trace"
 )
 
@@ -135,11 +134,11 @@ func (f *profileFn) ProcessElement(ctx context.Context, number int) (err error) 
 		fetchedBytes.Inc(ctx, b.fetched.Load())
 		err = errors.Join(err, b.Close())
 	}()
-	task, profile := second.Names(number, f.Of)
+	task, profile := distributed.Names(number, f.Of)
 	if err := b.get(ctx, b.parts+"/"+task); err != nil {
 		return err
 	}
-	todo, err := second.Open(b.local(b.parts), number, f.Of)
+	todo, err := distributed.Open(b.local(b.parts), number, f.Of)
 	if err != nil {
 		return err
 	}
@@ -148,7 +147,7 @@ func (f *profileFn) ProcessElement(ctx context.Context, number int) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, src.Close(), store.Close()) }()
-	if err := todo.Do(ctx, src, store, stats.Options{Jobs: 1}); err != nil {
+	if err := todo.Do(ctx, src, store, 1, nil); err != nil {
 		return err
 	}
 	return b.put(ctx, b.parts+"/"+profile)

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"tracekit/merge"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
@@ -56,7 +55,7 @@ func TestMeters(t *testing.T) {
 
 func analysedText(t *testing.T, text string) (*trace.Trace, *analysis.Result) {
 	t.Helper()
-	return statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{}, stats.Options{})
+	return statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{}, analysis.Options{})
 }
 
 // counted makes a trace of rows that count at random moments, and tells how much each has counted.

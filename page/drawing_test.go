@@ -9,7 +9,7 @@ import (
 
 	"tracekit/samples"
 	"tracekit/spill"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/profile"
 	"tracekit/stats/statstest"
 )
@@ -26,7 +26,7 @@ func TestDrawingBesideAnalysis(t *testing.T) {
 		}
 		for _, jobs := range []int{1, 3} {
 			d := NewDrawing(tr, limits)
-			again := statstest.Analysis(t, tr, stats.Options{Jobs: jobs, Beside: []profile.Beside{d}})
+			again := statstest.Analysis(t, tr, analysis.Options{Jobs: jobs, Beside: []profile.Beside{d}})
 			beside, err := d.Timeline(t.Context(), again, jobs)
 			if err != nil || !bytes.Equal(beside.numbers(), own.numbers()) || !slices.Equal(beside.Activities, own.Activities) {
 				t.Errorf("%d runs, %d jobs: another timeline, %v", runs, jobs, err)

@@ -13,7 +13,6 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/samples"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
 	"tracekit/stats/statstest"
@@ -23,7 +22,7 @@ import (
 // analysed returns a generated trace and its analysis.
 func analysed(t testing.TB, o samples.Options) (*trace.Trace, *analysis.Result) {
 	t.Helper()
-	return statstest.Analyzed(t, statstest.Generated(t, o), merge.Options{}, stats.Options{})
+	return statstest.Analyzed(t, statstest.Generated(t, o), merge.Options{}, analysis.Options{})
 }
 
 func timeline(t testing.TB, tr *trace.Trace, a *analysis.Result, runs int) *Timeline {
@@ -218,7 +217,7 @@ func TestSeveralAreBounded(t *testing.T) {
 func TestCostsAreTheAnalysis(t *testing.T) {
 	for _, p := range samples.Programs() {
 		tr, _ := analysed(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 40, Seed: 2, Plant: samples.Plant{LateSender: 30_000, Imbalance: 12_000}})
-		a := statstest.Analysis(t, tr, stats.Options{Overhead: &overhead.Options{}})
+		a := statstest.Analysis(t, tr, analysis.Options{Overhead: &overhead.Options{}})
 		page := &Page{Trace: tr, Timeline: timeline(t, tr, a, 1<<20), Costs: a.PathCosts}
 		var got, want [3]int64
 		for _, c := range page.costsOfPaths().Rows {

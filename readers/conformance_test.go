@@ -17,7 +17,6 @@ import (
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/samples"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
@@ -148,7 +147,7 @@ type view struct {
 func newView(t *testing.T, src trace.Source) view {
 	t.Helper()
 	_, tables, _ := strings.Cut(tracetest.MustFormat(t, src), "\n")
-	_, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{})
+	_, a := statstest.Analyzed(t, src, merge.Options{}, analysis.Options{})
 	v := view{tables: withoutHints(tables), answers: answers(a)}
 	a.Trace.Path, a.Trace.Format = "", ""
 	a.Findings = slices.DeleteFunc(a.Findings, func(f document.Finding) bool { return f.First != nil && f.First.File != "" })

@@ -12,7 +12,6 @@ import (
 	"tracekit/document"
 	"tracekit/merge"
 	"tracekit/readers"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -68,7 +67,7 @@ func analyzedAfter(t *testing.T, path string, shrink func() error) (*analysis.Re
 	if err := shrink(); err != nil {
 		t.Fatal(err)
 	}
-	a, err := stats.Analyze(t.Context(), tr, stats.Options{})
+	a, err := analysis.Analyze(t.Context(), tr, analysis.Options{})
 	return a, errors.Join(err, tr.Store.Close(), src.Close())
 }
 

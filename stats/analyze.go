@@ -2,148 +2,45 @@ package stats
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
-	"tracekit/document"
-	"tracekit/engine"
 	"tracekit/stats/analysis"
-	"tracekit/stats/critical"
-	"tracekit/stats/delays"
-	"tracekit/stats/numbers"
-	"tracekit/stats/overhead"
-	"tracekit/stats/profile"
-	"tracekit/stats/replay"
+	"tracekit/stats/diagnosis"
+	"tracekit/stats/distributed"
 	"tracekit/stats/scope"
-	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
-// Analyze computes the whole analysis of a trace. It decodes the trace once more; apart
-// from that its time grows with the number of calls and messages. Its tables lie in the
-// trace's Store. An error means that the options make no sense, that the trace could not
-// be read again or that ctx was cancelled.
-//
-//  1. waits: forward over collectives, then over calls with their messages
-//  2. the critical path: backward over the calls that wait; beside it the overhead of calls, if
-//     that is asked for: their durations are sampled, laws fitted, and the calls held to them
-//     (after the profile if calls of lines are counted: it tells which those are)
-//  3. the profile: a decoding pass over all events, which attributes corrected times and
-//     the pieces of the path to call paths, and finds the useful time before each call; beside
-//     it waits are brought into the order of their ends
-//  4. the ideal replay: forward over the calls that wait, with useful times; beside it the
-//     delays: backward over all waits, with what each location did between its calls, which the
-//     profile has noted
-func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*analysis.Result, error) {
-	if opts.Top == 0 {
-		opts.Top = DefaultTop
-	}
-	s, err := scope.New(t, opts.selection())
+// Analyze makes the whole document of a trace, and the tables behind it: what analysis.Analyze finds, what accelerators
+// do, what is done to files and, of a whole run, the causes if they are asked for. Errors are those of analysis.Analyze.
+func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes bool) (*analysis.Result, error) {
+	from, to, err := scope.Window(t, scope.Selection{Ranks: opts.Ranks, From: opts.From, To: opts.To})
 	if err != nil {
 		return nil, err
 	}
-	w := waits.NewFinder(t, &s, opts.Jobs, opts.Top)
-	w.Sync = waits.NewSyncTables(t)
-	if opts.Overhead != nil {
-		w.KeepSizes()
-		w.Messages = waits.NewMessagePairs(t)
-	}
-	if err := w.Run(ctx); err != nil {
-		return nil, fmt.Errorf("finding wait states: %w", err)
-	}
-	var o *overhead.Finder
-	findOverhead := nothing
-	if opts.Overhead != nil {
-		o = overhead.NewFinder(w, *opts.Overhead)
-		findOverhead = o.Find
-	}
-	path := critical.NewFinder(t, &s, w.Calls)
-	if err := engine.Beside(ctx, opts.Jobs, path.Run, findOverhead); err != nil {
-		return nil, fmt.Errorf("finding the critical path and the overhead of calls: %w", err)
-	}
-	p := profile.New(t, &s, path.Pieces, w.Sync.Clocks)
-	p.Segments, p.CallWaits = profile.NewSegments(t, &s, w.Calls), w.Calls
-	p.WatchThreads()
-	d := delays.NewFinder(w, p.Segments)
-	var part *profile.Part
-	order := func(ctx context.Context) error {
-		if err := d.Order(ctx, w); err != nil {
-			return fmt.Errorf("ordering waits: %w", err)
-		}
-		return nil
-	}
-	err = engine.Beside(ctx, opts.Jobs, order, func(ctx context.Context) (err error) {
-		part, err = p.Run(ctx, profile.Options{Selection: opts.selection(), Jobs: opts.Jobs, Beside: opts.Beside, Workers: opts.Workers, Progress: opts.Progress})
-		return err
-	})
+	found := distributed.NewFinders(t, opts.Ranks, from, to, opts.Jobs)
+	opts.Beside = slices.Concat(found.Beside(), opts.Beside)
+	a, err := analysis.Analyze(ctx, t, opts)
 	if err != nil {
 		return nil, err
 	}
-	var noticed []trace.Finding
-	for _, b := range opts.Beside {
-		findings, err := b.Finish(ctx)
-		if err != nil {
-			return nil, err
-		}
-		noticed = append(noticed, findings...)
+	a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices.Devices, found.Devices.Path, found.Devices.Counters, found.Files.Result
+	if causes && a.Selection == nil {
+		err = diagnose(ctx, t, a, opts.Jobs)
 	}
-	processes, err := p.Teams(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	for _, pieces := range path.Pieces {
-		pieces.Release()
-	}
-	found, err := p.Phases(ctx, opts.Jobs)
-	if err != nil {
-		return nil, fmt.Errorf("finding phases: %w", err)
-	}
-	if o != nil && opts.Overhead.PerLine {
-		o.DrawLines(p, part)
-		if err := o.Charge(ctx); err != nil {
-			return nil, fmt.Errorf("finding the overhead of lines: %w", err)
-		}
-	}
-	started, r := p.Startups(), replay.New(t, &s, w.Sync)
-	if err := engine.Beside(ctx, opts.Jobs, r.Run, d.Run); err != nil {
-		return nil, fmt.Errorf("replaying on an ideal network and finding delays: %w", err)
-	}
-	stuck := r.Stuck()
-	r.Arrivals.Release()
-	w.Sync.Release()
-
-	a := &analysis.Result{Analysis: document.Analysis{Schema: document.Schema, Trace: analysis.Trace(t), Selection: s.Block(t), Coverage: analysis.Coverage(t), Clock: analysis.Clock(t)}}
-	a.Profile, a.CallPaths = profile.ProfileRows(p, part), profile.CallPathRows(p, part)
-	a.CallSites = profile.CallSiteRows(p, part, w.Bytes)
-	a.Messages, a.CommMatrix = w.Msgs.Result(numbers.Rate{Resolution: t.Defs.Clock.Resolution}), w.Msgs.Matrix(numbers.Rate{Resolution: t.Defs.Clock.Resolution})
-	a.Collectives = w.Colls.Rows(numbers.Rate{Resolution: t.Defs.Clock.Resolution})
-	a.WaitStates = delays.WaitRows(w, d, numbers.Times(s.To-s.From, s.Ranks(t)), numbers.Times(s.To-s.From, profile.ThreadCount(processes)))
-	keys := d.Keys()
-	a.Delays, a.DelayTotals = delays.Rows(d, p, keys)
-	a.PathCosts = delays.PathCosts(d, p, keys, part, o)
-	d.Release()
-	a.CriticalPath = critical.Rows(path, p, part, w.ByPath)
-	sums := overhead.LineSums(p, part, w, o)
-	if o != nil {
-		a.Overhead, a.RankOverhead, a.LineCalls = o.Result(p, sums, s.To-s.From)
-		a.CallOverhead = o.ByCall
-	}
-	a.Lines = overhead.LineRows(p, sums, o, a.Delays)
-	a.Waits, a.Segments, a.Path = w.Calls, p.Segments, path.Segments
-	if part.Changed || stuck != nil {
-		r = nil // what it says is not so
-	}
-	if replay.CallsMPI(t) {
-		a.Efficiency = replay.Efficiency(p, part, started, r)
-	} else {
-		stuck = nil
-	}
-	a.Phases = found
-	a.Threads = profile.ThreadRows(p, processes, a.Efficiency)
-	a.Counters = profile.UsefulCounters(p, part)
-	a.Findings = analysis.Findings(t, a.Efficiency, slices.Concat(part.Findings, stuck, p.Ledger.Findings(), noticed))
-	return a, t.Store.Err()
+	return a, err
 }
 
-// nothing is what is done for an analysis that is not asked for.
-func nothing(context.Context) error { return nil }
+// diagnose finds the causes of processes, of threads where nobody calls MPI, and of accelerators.
+func diagnose(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) (err error) {
+	switch {
+	case a.Efficiency != nil:
+		a.Diagnosis, err = diagnosis.Find(ctx, t, a, jobs)
+	case a.Threads != nil:
+		a.Diagnosis = diagnosis.OfThreads(a)
+	}
+	if err == nil && len(a.Devices) > 0 {
+		a.Diagnosis = diagnosis.Join(a.Diagnosis, diagnosis.OfDevices(a))
+	}
+	return err
+}

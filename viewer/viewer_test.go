@@ -12,7 +12,7 @@ import (
 	"tracekit/merge"
 	"tracekit/page"
 	"tracekit/samples"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 )
 
@@ -20,7 +20,7 @@ func server(t *testing.T) *Server {
 	t.Helper()
 	ctx := context.Background()
 	m := statstest.Generated(t, samples.Options{Program: "ring", Ranks: 3, Iterations: 5, Seed: 1})
-	tr, a := statstest.Analyzed(t, m, merge.Options{}, stats.Options{})
+	tr, a := statstest.Analyzed(t, m, merge.Options{}, analysis.Options{})
 	index, _, err := page.NewIndex(ctx, tr, a, page.Bounds(page.DefaultSize), 1)
 	if err != nil {
 		t.Fatal(err)

@@ -11,11 +11,9 @@ import (
 	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/stats/analysis"
-	"tracekit/stats/diagnosis"
 	"tracekit/stats/distributed"
 	"tracekit/stats/fit"
 	"tracekit/stats/profile"
-	"tracekit/stats/scope"
 	"tracekit/trace"
 )
 
@@ -160,34 +158,15 @@ func (o *analyzeOptions) analyze(ctx context.Context, io *streams) (t *trace.Tra
 func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*analysis.Result, error) {
 	bar := startProgress(io, opts.quiet, "analysing")
 	defer bar.done()
-	o := stats.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
+	o := analysis.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
 		Top: opts.top, Progress: &bar.Progress, Overhead: opts.overheadOptions(profile)}
-	from, to, err := scope.Window(t, scope.Selection{Ranks: o.Ranks, From: o.From, To: o.To})
-	if err != nil {
-		return nil, err
-	}
-	found := distributed.NewFinders(t, o.Ranks, from, to, o.Jobs)
-	o.Beside = found.Beside()
 	if opts.workers != nil {
 		o.Workers = opts.workers
 	}
 	if opts.beside != nil {
 		o.Beside = append(o.Beside, opts.beside(t))
 	}
-	a, err := stats.Analyze(ctx, t, o)
-	if err == nil {
-		a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices.Devices, found.Devices.Path, found.Devices.Counters, found.Files.Result
-	}
-	if err == nil && opts.diagnose && a.Selection == nil && a.Efficiency != nil {
-		a.Diagnosis, err = diagnosis.Find(ctx, t, a, opts.jobs)
-	}
-	if err == nil && opts.diagnose && a.Selection == nil && a.Efficiency == nil && a.Threads != nil {
-		a.Diagnosis = diagnosis.OfThreads(a)
-	}
-	if err == nil && opts.diagnose && a.Selection == nil && len(a.Devices) > 0 {
-		a.Diagnosis = diagnosis.Join(a.Diagnosis, diagnosis.OfDevices(a))
-	}
-	return a, err
+	return stats.Analyze(ctx, t, o, opts.diagnose)
 }
 
 func printAnalysis(io *streams, opts *analyzeOptions, a *analysis.Result) {

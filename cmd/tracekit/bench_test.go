@@ -12,7 +12,7 @@ import (
 	"tracekit/page"
 	"tracekit/readers"
 	"tracekit/spill"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
@@ -77,7 +77,7 @@ func BenchmarkIndex(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	a := statstest.Analysis(b, t, stats.Options{})
+	a := statstest.Analysis(b, t, analysis.Options{})
 	b.Run("read", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := engine.Each(b.Context(), src, engine.Options{Jobs: 1}, func(_ context.Context, _ trace.LocationID, batches engine.Batches) (none struct{}, err error) {

@@ -10,7 +10,6 @@ import (
 	"tracekit/document"
 	"tracekit/document/words"
 	"tracekit/plots"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/compare"
 	"tracekit/trace"
@@ -137,7 +136,7 @@ func openSide(ctx context.Context, io *streams, opts *compareOptions, path strin
 		return nil, err
 	}
 	s := &side{t: t}
-	if s.a, err = opts.analyze(ctx, io, t, stats.Options{Top: 1}); err != nil {
+	if s.a, err = opts.analyze(ctx, io, t, analysis.Options{Top: 1}); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil

@@ -14,7 +14,6 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
 	"tracekit/report/text"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/delays"
 	"tracekit/stats/scope"
@@ -98,7 +97,7 @@ func runExplain(ctx context.Context, io *streams, opts *explainOptions) error {
 		return err
 	}
 	defer t.Source.Close()
-	a, err := opts.analyze(ctx, io, t, stats.Options{})
+	a, err := opts.analyze(ctx, io, t, analysis.Options{})
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/report/text"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/headers"
 )
@@ -134,7 +133,7 @@ func runHeaders(ctx context.Context, io *streams, opts *headersOptions) error {
 		return err
 	}
 	defer t.Source.Close()
-	a, err := opts.analyze(ctx, io, t, stats.Options{From: opts.from, To: opts.to, Top: 1})
+	a, err := opts.analyze(ctx, io, t, analysis.Options{From: opts.from, To: opts.to, Top: 1})
 	if err != nil {
 		return err
 	}

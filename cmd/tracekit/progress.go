@@ -8,7 +8,6 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"tracekit/engine"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
@@ -41,11 +40,11 @@ func startProgress(io *streams, quiet bool, what string) *progress {
 }
 
 // analyze analyses a trace under a bar.
-func (f *readFlags) analyze(ctx context.Context, io *streams, t *trace.Trace, o stats.Options) (*analysis.Result, error) {
+func (f *readFlags) analyze(ctx context.Context, io *streams, t *trace.Trace, o analysis.Options) (*analysis.Result, error) {
 	bar := startProgress(io, f.quiet, "analysing")
 	defer bar.done()
 	o.Jobs, o.Progress = f.jobs, &bar.Progress
-	return stats.Analyze(ctx, t, o)
+	return analysis.Analyze(ctx, t, o)
 }
 
 // draw shows the counters ten times a second. A bar that cannot be drawn is no reason to

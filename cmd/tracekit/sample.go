@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
 	"tracekit/stats/sampling"
 	"tracekit/stats/whatif"
@@ -318,7 +318,7 @@ func runSample(ctx context.Context, io *streams, opts *sampleOptions) error {
 		}
 	}
 	if opts.analyses {
-		o.Analysis, err = opts.analyze(ctx, io, t, stats.Options{Ranks: opts.ranks, From: opts.from, To: opts.to, Top: 1, Overhead: &overhead.Options{PerCall: true}})
+		o.Analysis, err = opts.analyze(ctx, io, t, analysis.Options{Ranks: opts.ranks, From: opts.from, To: opts.to, Top: 1, Overhead: &overhead.Options{PerCall: true}})
 		if err != nil {
 			return err
 		}

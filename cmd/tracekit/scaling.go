@@ -14,7 +14,6 @@ import (
 	"tracekit/document"
 	"tracekit/document/words"
 	"tracekit/report/text"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/scaling"
 )
@@ -127,7 +126,7 @@ func analyzeRun(ctx context.Context, io *streams, flags *mergeFlags, path string
 	if err != nil {
 		return nil, err
 	}
-	a, err := flags.analyze(ctx, io, t, stats.Options{Top: 1})
+	a, err := flags.analyze(ctx, io, t, analysis.Options{Top: 1})
 	if err = errors.Join(err, t.Source.Close()); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"tracekit/shards"
-	"tracekit/stats"
 	"tracekit/stats/distributed"
 )
 
@@ -56,5 +55,5 @@ func (p *secondPass) share(c *cobra.Command, s *streams, o *analyzeOptions, dir 
 	defer src.Close()
 	bar := startProgress(s, o.quiet, "analysing")
 	defer bar.done()
-	return task.Do(c.Context(), src, src.store, stats.Options{Jobs: o.jobs, Progress: &bar.Progress})
+	return task.Do(c.Context(), src, src.store, o.jobs, &bar.Progress)
 }

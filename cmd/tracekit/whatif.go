@@ -17,7 +17,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/merge"
 	"tracekit/report/text"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
 	"tracekit/stats/whatif"
@@ -270,7 +270,7 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 		return err
 	}
 	defer t.Source.Close()
-	options := stats.Options{Top: 1}
+	options := analysis.Options{Top: 1}
 	if len(opts.limit) > 0 {
 		options.Overhead = &overhead.Options{PerCall: true}
 	}

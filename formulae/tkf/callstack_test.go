@@ -12,7 +12,7 @@ import (
 	"tracekit/formulae"
 	"tracekit/formulae/tkf"
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -76,7 +76,7 @@ func iterations(t *testing.T, broken string) trace.Source {
 // visits returns how often each call path of a trace was gone through.
 func visits(t *testing.T, src trace.Source) map[string]uint64 {
 	t.Helper()
-	_, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{})
+	_, a := statstest.Analyzed(t, src, merge.Options{}, analysis.Options{})
 	n := make(map[string]uint64)
 	rows := make(map[field.Path]document.CallPathRow)
 	for _, p := range a.CallPaths {
@@ -106,8 +106,8 @@ location 0 rank=0
 	if checkSame(t, src, openTKF(t, name)); report.Sizes.File > 1<<16 {
 		t.Errorf("%d bytes", report.Sizes.File)
 	}
-	_, want := statstest.Analyzed(t, src, merge.Options{}, stats.Options{})
-	_, got := statstest.Analyzed(t, openTKF(t, name), merge.Options{}, stats.Options{})
+	_, want := statstest.Analyzed(t, src, merge.Options{}, analysis.Options{})
+	_, got := statstest.Analyzed(t, openTKF(t, name), merge.Options{}, analysis.Options{})
 	if d := cmp.Diff(want.Profile, got.Profile); d != "" || len(want.Profile) == 0 {
 		t.Errorf("of %d regions:\n%s", len(want.Profile), d)
 	}

@@ -18,7 +18,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -311,7 +311,7 @@ func checkMerged(t *testing.T, s *Source, r realTrace) {
 	if matched != r.matched || m.Collectives.Len() != r.collective {
 		t.Errorf("%d messages and %d collectives; want %d and %d", matched, m.Collectives.Len(), r.matched, r.collective)
 	}
-	a := statstest.Analysis(t, m, stats.Options{})
+	a := statstest.Analysis(t, m, analysis.Options{})
 	e := a.Efficiency
 	if e == nil { // nobody calls MPI
 		e = new(document.Efficiency)
@@ -350,7 +350,7 @@ func TestStatesAlone(t *testing.T) {
 	if len(m.Findings) != 1 || m.Findings[0].Code != trace.CodeRedundantRecord || m.Findings[0].Count != 7 {
 		t.Error("findings:", m.Findings)
 	}
-	a := statstest.Analysis(t, m, stats.Options{})
+	a := statstest.Analysis(t, m, analysis.Options{})
 	if e := a.Efficiency.ParallelEfficiency; a.Messages.Count != 5456 || e == nil || math.Abs(*e-0.3015) > 0.01 {
 		t.Errorf("%d messages, parallel efficiency %v", a.Messages.Count, *e)
 	}

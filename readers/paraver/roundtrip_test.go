@@ -16,7 +16,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/readers/otf2"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -301,15 +301,15 @@ func members(d *trace.Defs, c trace.CommID) string {
 // description of the file are not part of it.
 func compareAnalyses(t *testing.T, src, back trace.Source) {
 	t.Helper()
-	want, got := analysis(t, src), analysis(t, back)
+	want, got := analysisOf(t, src), analysisOf(t, back)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the analysis differs:\n%.4000s", diff)
 	}
 }
 
-func analysis(t *testing.T, src trace.Source) map[string]any {
+func analysisOf(t *testing.T, src trace.Source) map[string]any {
 	t.Helper()
-	m, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{})
+	m, a := statstest.Analyzed(t, src, merge.Options{}, analysis.Options{})
 	if err := tracetest.CheckTrace(m); err != nil {
 		t.Fatal(err)
 	}

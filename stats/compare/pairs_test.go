@@ -8,7 +8,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/compare"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
@@ -29,7 +29,7 @@ func taken(t testing.TB, o samples.Options) (*trace.Trace, *compare.Sample) {
 
 func takenOf(t testing.TB, src trace.Source) (*trace.Trace, *compare.Sample) {
 	t.Helper()
-	tr, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{Top: 1})
+	tr, a := statstest.Analyzed(t, src, merge.Options{}, analysis.Options{Top: 1})
 	s, err := compare.Take(t.Context(), tr, a, 0)
 	if err != nil {
 		t.Fatal(err)

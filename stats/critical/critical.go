@@ -40,6 +40,7 @@ type Finder struct {
 	overtaken int64                                  // ticks in receives directly behind one that waits for a message sent later
 }
 
+// NewFinder returns what finds the path of a trace, of whose calls it is known how long they wait.
 func NewFinder(t *trace.Trace, s *scope.Scope, waits waits.ByCall) *Finder {
 	c := &Finder{t: t, waits: waits, scope: s, begun: make([]bool, len(t.Calls)),
 		Pieces:   make([]*spill.Table[profile.PathPiece], len(t.Calls)),

@@ -81,6 +81,7 @@ type PathCost struct {
 	Counters   []document.CounterRow // that have a sum
 }
 
+// PathCosts returns the costs of each call path that has some, in order of paths. o may be nil.
 func PathCosts(d *Finder, p *profile.Profiler, keys []costKey, part *profile.Part, o *overhead.Finder) []PathCost {
 	delays := make(map[trace.PathID]waitstate.Delay)
 	for _, s := range sumDelays(d, p, keys, func(path trace.PathID) trace.PathID { return path }) {

@@ -73,6 +73,7 @@ type delayTotal struct {
 	indirect, propagating    float64
 }
 
+// NewFinder returns what finds the delays behind the waits that w has found.
 func NewFinder(w *waits.Finder, segments []*profile.Segments) *Finder {
 	return &Finder{t: w.T, jobs: w.Jobs, scope: w.Scope, callWaits: w.Calls, segments: segments,
 		costs: spill.NewTable[delayCost](w.T.Store), index: make(map[costKey]uint32), handed: make([]handedOn, len(w.T.Calls))}

@@ -10,7 +10,6 @@ import (
 	"tracekit/document/cause"
 	"tracekit/document/field"
 	"tracekit/merge"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/devices"
 	"tracekit/stats/diagnosis"
@@ -125,7 +124,7 @@ func ofDevices(t *testing.T, text string) *analysis.Result {
 		t.Fatal(err)
 	}
 	found := devices.NewFinder(tr, devices.Options{From: from, To: to})
-	a := statstest.Analysis(t, tr, stats.Options{Beside: []profile.Beside{found}})
+	a := statstest.Analysis(t, tr, analysis.Options{Beside: []profile.Beside{found}})
 	a.Devices, a.DevicePath = found.Devices, found.Path
 	return a
 }

@@ -10,7 +10,6 @@ import (
 	"tracekit/document/field"
 	"tracekit/merge"
 	"tracekit/samples"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/overhead"
@@ -21,7 +20,7 @@ import (
 func diagnosed(t *testing.T, o samples.Options) ([]cause.Cause, *analysis.Result) {
 	t.Helper()
 	src := statstest.Generated(t, o)
-	tr, a := statstest.Analyzed(t, src, merge.Options{Clock: merge.ClockNone}, stats.Options{Overhead: &overhead.Options{PerCall: true}})
+	tr, a := statstest.Analyzed(t, src, merge.Options{Clock: merge.ClockNone}, analysis.Options{Overhead: &overhead.Options{PerCall: true}})
 	causes, err := diagnosis.Find(t.Context(), tr, a, 0)
 	if err != nil {
 		t.Fatal(err)

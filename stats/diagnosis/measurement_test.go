@@ -8,7 +8,7 @@ import (
 	"tracekit/document/cause"
 	"tracekit/document/field"
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
@@ -49,7 +49,7 @@ location 1 rank=1
   0 Enter main ; 0 Enter MPI_Init ; 100 Leave MPI_Init ; 100 Enter work ; 10100 Leave work
   10100 Enter MPI_Barrier ; 10100 MpiCollectiveBegin ; 20200 MpiCollectiveEnd Barrier root=none ; 20200 Leave MPI_Barrier ; 20200 Leave main
 `, c.work))
-			tr, a := statstest.Analyzed(t, src, merge.Options{Clock: merge.ClockNone}, stats.Options{})
+			tr, a := statstest.Analyzed(t, src, merge.Options{Clock: merge.ClockNone}, analysis.Options{})
 			causes, err := diagnosis.Find(t.Context(), tr, a, 0)
 			if err != nil {
 				t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
@@ -52,7 +52,7 @@ location %d rank=%d
 // causesOf returns the texts of the causes that are found in a trace in text form.
 func causesOf(t *testing.T, text string) (out []string) {
 	t.Helper()
-	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, stats.Options{})
+	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, analysis.Options{})
 	causes, err := diagnosis.Find(t.Context(), tr, a, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"tracekit/document/cause"
 	"tracekit/document/waitstate"
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
 )
@@ -56,6 +56,6 @@ location 2 rank=2
 // finderOf returns the finder of a trace in text form.
 func finderOf(t *testing.T, text string) *finder {
 	t.Helper()
-	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, stats.Options{})
+	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, analysis.Options{})
 	return newFinder(tr, a)
 }

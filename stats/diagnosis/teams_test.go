@@ -8,7 +8,7 @@ import (
 
 	"tracekit/document/cause"
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
@@ -101,7 +101,7 @@ func TestTeams(t *testing.T) {
 // hybridCauses returns the causes and the run time of a trace.
 func hybridCauses(t *testing.T, text string) ([]cause.Cause, int64) {
 	t.Helper()
-	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, stats.Options{})
+	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, analysis.Options{})
 	causes, err := diagnosis.Find(t.Context(), tr, a, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 
 	"tracekit/document/cause"
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
@@ -24,7 +24,7 @@ location 1 worker process=0 kind=1
 region 0 "!$omp parallel" role=5 paradigm=3
 region 1 "!$omp barrier" role=15 paradigm=3
 `)
-	_, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{})
+	_, a := statstest.Analyzed(t, src, merge.Options{}, analysis.Options{})
 	type gain struct {
 		kind  cause.Kind
 		gain  int64

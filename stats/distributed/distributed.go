@@ -1,11 +1,11 @@
-// Package second lets several processes make the second pass over the events of a trace, from which
+// Package distributed lets several processes make the second pass over the events of a trace, from which
 // an analysis makes the profile: who analyses leaves a task for each shard in a directory, a process
 // on whatever machine does it and leaves a profile there, and the analysis goes on with these.
 //
 //	task     a stream of package partial: the header of the shard, and what the pass has to know
-//	         beside the events (stats.Pass.Code)
+//	         beside the events (profile.Pass.Code)
 //	profile  a stream with the header and the sum of the task, and what was noticed in the trace; one for each location, what the
-//	         pass leaves (stats.Pass.CodeLeft); the index, one that says where these begin; and
+//	         pass leaves (profile.Pass.CodeLeft); the index, one that says where these begin; and
 //	         where that begins, 8 bytes, little-endian
 //
 // A profile is of one task, whose sum it repeats: one of another selection, or another clock
@@ -24,11 +24,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tracekit/engine"
 	"tracekit/partial"
 	"tracekit/partial/model"
 	"tracekit/shards"
 	"tracekit/spill"
-	"tracekit/stats"
 	"tracekit/stats/devices"
 	"tracekit/stats/fileio"
 	"tracekit/stats/profile"
@@ -97,8 +97,8 @@ func Open(dir string, number, of int) (*Task, error) {
 }
 
 // Do makes the pass, of a source that was opened as the header says, and leaves the profile:
-// complete or not at all. Tables lie in the store. Of the options Jobs and Progress count.
-func (t *Task) Do(ctx context.Context, src trace.Source, store *spill.Store, opts stats.Options) error {
+// complete or not at all. Tables lie in the store.
+func (t *Task) Do(ctx context.Context, src trace.Source, store *spill.Store, jobs int, progress *engine.Progress) error {
 	path, out := paths(t.dir, t.Number, t.Of)
 	pass := profile.NewPass(src, store)
 	locations := shards.Locations(src.Defs(), t.Number, t.Of)
@@ -107,7 +107,7 @@ func (t *Task) Do(ctx context.Context, src trace.Source, store *spill.Store, opt
 		return err
 	}
 	locations = wanted(pass, locations)
-	pass.Jobs, pass.Progress = opts.Jobs, opts.Progress
+	pass.Jobs, pass.Progress = jobs, progress
 	from, to := pass.Window()
 	pass.Beside = NewFinders(pass.Trace, pass.Ranks, from, to, pass.Jobs).Beside()
 	before := src.Findings()

@@ -21,7 +21,6 @@ import (
 	"tracekit/samples"
 	"tracekit/shards"
 	"tracekit/spill"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/devices"
 	"tracekit/stats/distributed"
@@ -80,7 +79,7 @@ type result struct {
 }
 
 // analysed returns the document of a source, with the second pass made by workers if there are some.
-func analysed(t *testing.T, src trace.Source, o stats.Options, workers profile.Workers) (string, error) {
+func analysed(t *testing.T, src trace.Source, o analysis.Options, workers profile.Workers) (string, error) {
 	t.Helper()
 	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockAuto})
 	from, to, err := scope.Window(tr, scope.Selection{Ranks: o.Ranks, From: o.From, To: o.To})
@@ -90,7 +89,7 @@ func analysed(t *testing.T, src trace.Source, o stats.Options, workers profile.W
 	found := distributed.NewFinders(tr, o.Ranks, from, to, o.Jobs)
 	o.Beside, o.Workers = found.Beside(), workers
 	o.Overhead = &overhead.Options{PerLine: true}
-	a, err := stats.Analyze(t.Context(), tr, o)
+	a, err := analysis.Analyze(t.Context(), tr, o)
 	if err != nil {
 		return "", err
 	}
@@ -128,7 +127,7 @@ func share(ctx context.Context, dir string, src trace.Source, number, of int) er
 	if err != nil {
 		return err
 	}
-	return task.Do(ctx, src, store, stats.Options{Jobs: 2})
+	return task.Do(ctx, src, store, 2, nil)
 }
 
 func allShares(dir string, src trace.Source, n int) func(context.Context) error {
@@ -147,7 +146,7 @@ func allShares(dir string, src trace.Source, n int) func(context.Context) error 
 func TestSame(t *testing.T) {
 	for name, src := range sources(t) {
 		t.Run(name, func(t *testing.T) {
-			for _, o := range []stats.Options{{}, {Ranks: []uint32{0}},
+			for _, o := range []analysis.Options{{}, {Ranks: []uint32{0}},
 				{From: scope.Instant{Kind: scope.Fraction, Share: 0.2}, To: scope.Instant{Kind: scope.Fraction, Share: 0.7}}} {
 				want, err := analysed(t, src, o, nil)
 				if err != nil {
@@ -192,14 +191,14 @@ func TestRefused(t *testing.T) {
 		dir := t.TempDir()
 		all := allShares(dir, src, 2)
 		w := distributed.NewWorkers(dir, header(t, src, 2), func(ctx context.Context) error { return errors.Join(all(ctx), test.spoil(dir)) })
-		if _, err := analysed(t, src, stats.Options{}, w); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := analysed(t, src, analysis.Options{}, w); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}
 	dir := t.TempDir()
 	other := header(t, sources(t)["halo"], 2)
 	w := distributed.NewWorkers(dir, other, allShares(dir, src, 2))
-	if _, err := analysed(t, src, stats.Options{}, w); err == nil || !strings.Contains(err.Error(), "any more, the trace") {
+	if _, err := analysed(t, src, analysis.Options{}, w); err == nil || !strings.Contains(err.Error(), "any more, the trace") {
 		t.Errorf("another trace: %v", err)
 	}
 }
@@ -228,7 +227,7 @@ func TestHostile(t *testing.T) {
 				}
 				return nil
 			})
-			if _, err := analysed(t, src, stats.Options{}, w); err != nil && strings.Contains(err.Error(), "panic") {
+			if _, err := analysed(t, src, analysis.Options{}, w); err != nil && strings.Contains(err.Error(), "panic") {
 				t.Fatalf("%s, %d: %v", name, i, err)
 			}
 		}

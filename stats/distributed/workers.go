@@ -41,7 +41,7 @@ func NewWorkers(dir string, h shards.Header, do func(context.Context) error) *Wo
 	return &Workers{dir: dir, header: h, do: do, left: make(map[trace.LocationID]stretch)}
 }
 
-// Work implements stats.Workers.
+// Work implements profile.Workers.
 func (w *Workers) Work(ctx context.Context, pass *profile.Pass) error {
 	sums, err := engine.Map(ctx, pass.Jobs, w.header.Of, func(ctx context.Context, i int) (string, error) {
 		return w.leave(ctx, pass, i+1)
@@ -141,7 +141,7 @@ func readIndex(f *os.File, path string) (index []place, at int64, err error) {
 // Findings returns what the workers have noticed in the trace while they read it.
 func (w *Workers) Findings() []trace.Finding { return w.ledger.Findings() }
 
-// Left implements stats.Workers.
+// Left implements profile.Workers.
 func (w *Workers) Left(l trace.LocationID, read func(*partial.Coder)) error {
 	at, ok := w.left[l]
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/fileio"
 	"tracekit/stats/profile"
 	"tracekit/stats/scope"
@@ -41,7 +41,7 @@ location 1 thread rank=1
 	from, to, _ := scope.Window(tr, scope.Selection{})
 	for _, jobs := range []int{1, 2} {
 		finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
-		a := statstest.Analysis(t, tr, stats.Options{Jobs: jobs, Beside: []profile.Beside{finder}})
+		a := statstest.Analysis(t, tr, analysis.Options{Jobs: jobs, Beside: []profile.Beside{finder}})
 		x := finder.Result
 		got := []string{fmt.Sprintf("calls %d time %d read %d written %d least %d (%d) most %d (%d)", x.Calls, x.TimeNs, x.ReadBytes, x.WriteBytes,
 			x.Min.TimeNs, x.Min.Rank, x.Max.TimeNs, x.Max.Rank)}
@@ -114,7 +114,7 @@ location 1 thread rank=1
 	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
 	from, to, _ := scope.Window(tr, scope.Selection{})
 	finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
-	statstest.Analysis(t, tr, stats.Options{Beside: []profile.Beside{finder}})
+	statstest.Analysis(t, tr, analysis.Options{Beside: []profile.Beside{finder}})
 	if x := finder.Result; x.Calls != 4 || x.TimeNs != 51 || len(x.Operations) != 1 || x.Operations[0].MaxNs != 30 {
 		t.Errorf("%d calls in %d: %+v", x.Calls, x.TimeNs, x.Operations)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/headers"
 	"tracekit/stats/statstest"
 )
@@ -18,7 +18,7 @@ func BenchmarkMake(b *testing.B) {
 	for _, x := range []struct{ ranks, iterations int }{{16, 100}, {16, 1600}, {256, 100}, {1024, 100}} {
 		b.Run(fmt.Sprintf("ranks=%d/iterations=%d", x.ranks, x.iterations), func(b *testing.B) {
 			src := statstest.Generated(b, samples.Options{Program: "halo", Ranks: x.ranks, Iterations: x.iterations, Seed: 1})
-			tr, a, p := made(b, src, merge.Options{Jobs: 1}, stats.Options{Jobs: 1}, headers.Options{Jobs: 1})
+			tr, a, p := made(b, src, merge.Options{Jobs: 1}, analysis.Options{Jobs: 1}, headers.Options{Jobs: 1})
 			messages := uint64(0)
 			for _, s := range p.Sizes {
 				messages += s.Messages

@@ -7,7 +7,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/headers"
 	"tracekit/trace"
 )
@@ -19,7 +19,7 @@ func TestDamagedTraces(t *testing.T) {
 		m, _ := samples.Random(seed)
 		src := damaged(m, r)
 		for _, clock := range []merge.ClockMode{merge.ClockNone, merge.ClockCLC} {
-			tr, a, p := made(t, src, merge.Options{Clock: clock}, stats.Options{}, headers.Options{Exact: true})
+			tr, a, p := made(t, src, merge.Options{Clock: clock}, analysis.Options{}, headers.Options{Exact: true})
 			if balanced(t, fmt.Sprint("seed ", seed, " clock ", clock), tr, a, p, true); t.Failed() {
 				return
 			}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/headers"
 	"tracekit/trace/tracetest"
 )
@@ -29,7 +29,7 @@ location 1 rank=1
 		return
 	}
 	defer t.Store.Close()
-	a, err := stats.Analyze(ctx, t, stats.Options{})
+	a, err := analysis.Analyze(ctx, t, analysis.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/headers"
 	"tracekit/trace/tracetest"
 )
@@ -36,7 +36,7 @@ func pingPong(sizes []int, rounds int) string {
 // says that it is on the wire or, if it is large, that it is being copied.
 func TestPingPong(t *testing.T) {
 	src := tracetest.MustParse(t, pingPong([]int{8, 64, 512, 4096, 32768, 262144, 2097152}, 10))
-	_, _, p := made(t, src, merge.Options{Clock: merge.ClockNone}, stats.Options{}, headers.Options{})
+	_, _, p := made(t, src, merge.Options{Clock: merge.ClockNone}, analysis.Options{}, headers.Options{})
 	of := func(rows []headers.MetricRow, metric string) float64 {
 		for _, r := range rows {
 			if r.Metric == metric {
@@ -98,7 +98,7 @@ func TestRounds(t *testing.T) {
 		fmt.Fprintf(&c, "  %d Enter MPI_Send ; %d MpiSend to=1 bytes=8 ; %d Leave MPI_Send\n", at+3, at+3, at+3)
 	}
 	src := tracetest.MustParse(t, "location 0 rank=0\n"+a.String()+"location 1 rank=1\n"+b.String()+"location 2 rank=2\n"+c.String())
-	_, _, p := made(t, src, merge.Options{Clock: merge.ClockNone}, stats.Options{}, headers.Options{})
+	_, _, p := made(t, src, merge.Options{Clock: merge.ClockNone}, analysis.Options{}, headers.Options{})
 	if p.Sampling == nil || len(p.Sampling.Rounds) < 2 {
 		t.Fatalf("sampling is %+v", p.Sampling)
 	}
@@ -140,7 +140,7 @@ func TestNodes(t *testing.T) {
 		for r := range ranks {
 			text += fmt.Sprintf("location %d process=%d rank=%d\n%s", r, r, r, ranks[r].String())
 		}
-		_, _, p := made(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, stats.Options{}, headers.Options{})
+		_, _, p := made(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, analysis.Options{}, headers.Options{})
 		if p.Model.Pairs != pairs {
 			t.Errorf("%d pairs of nodes have a line of their own, want %d", p.Model.Pairs, pairs)
 		}

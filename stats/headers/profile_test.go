@@ -11,7 +11,6 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/spill"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/headers"
 	"tracekit/stats/scope"
@@ -21,7 +20,7 @@ import (
 )
 
 // made analyses a trace and makes its profile.
-func made(t testing.TB, src trace.Source, m merge.Options, o stats.Options, h headers.Options) (*trace.Trace, *analysis.Result, *headers.Profile) {
+func made(t testing.TB, src trace.Source, m merge.Options, o analysis.Options, h headers.Options) (*trace.Trace, *analysis.Result, *headers.Profile) {
 	t.Helper()
 	tr, a := statstest.Analyzed(t, src, m, o)
 	if h.Layout == 0 {
@@ -105,7 +104,7 @@ func TestRandomPrograms(t *testing.T) {
 	for seed := range uint64(300) {
 		m, _ := samples.Random(seed)
 		for _, exact := range []bool{false, true} {
-			tr, a, p := made(t, &m.MemorySource, merge.Options{Clock: merge.ClockNone}, stats.Options{}, headers.Options{Exact: exact})
+			tr, a, p := made(t, &m.MemorySource, merge.Options{Clock: merge.ClockNone}, analysis.Options{}, headers.Options{Exact: exact})
 			balanced(t, fmt.Sprint("seed ", seed, " exact ", exact), tr, a, p, exact)
 			computesWhere(t, fmt.Sprint("seed ", seed), a, p)
 			if p.Path.Unmerged > 0 {
@@ -126,7 +125,7 @@ func TestPrograms(t *testing.T) {
 			Plant: samples.Plant{LateSender: 5000, LateReceiver: 3000, EarlyReduce: 700, LateBroadcast: 300, Imbalance: 2000, CriticalPath: 900}})
 		var want []byte
 		for i, m := range []merge.Options{{Jobs: 1}, {Jobs: 4}, {Jobs: 2, Store: spill.NewStore(1<<20, t.TempDir())}} {
-			tr, a, p := made(t, src, m, stats.Options{Jobs: m.Jobs}, headers.Options{Jobs: m.Jobs, Exact: true})
+			tr, a, p := made(t, src, m, analysis.Options{Jobs: m.Jobs}, headers.Options{Jobs: m.Jobs, Exact: true})
 			balanced(t, program.Name, tr, a, p, true)
 			computesWhere(t, program.Name, a, p)
 			got, err := json.MarshalIndent(p, "", " ")
@@ -144,7 +143,7 @@ func TestPrograms(t *testing.T) {
 
 // TestCancelled: a cancelled profile is an error.
 func TestCancelled(t *testing.T) {
-	tr, a, _ := made(t, statstest.Generated(t, samples.Options{Program: "ring", Ranks: 4, Iterations: 10}), merge.Options{}, stats.Options{}, headers.Options{})
+	tr, a, _ := made(t, statstest.Generated(t, samples.Options{Program: "ring", Ranks: 4, Iterations: 10}), merge.Options{}, analysis.Options{}, headers.Options{})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := headers.Make(ctx, tr, a, headers.Options{Layout: headers.Layout92}); err == nil {

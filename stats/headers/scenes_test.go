@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/headers"
 	"tracekit/stats/scope"
 	"tracekit/trace/tracetest"
@@ -24,7 +24,7 @@ func TestScenes(t *testing.T) {
 }
 
 // options reads "ranks=1 from=20 to=60 exact=1 layout=96 monitoring=100 mask=compute:_main".
-func options(t *testing.T, text string) (s stats.Options, h headers.Options) {
+func options(t *testing.T, text string) (s analysis.Options, h headers.Options) {
 	for _, word := range strings.Fields(text) {
 		key, value, _ := strings.Cut(word, "=")
 		if key == "mask" {

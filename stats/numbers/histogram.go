@@ -20,7 +20,8 @@ type LogHistogram struct {
 const (
 	octaveBits       = 6
 	bucketsPerOctave = 1 << octaveBits
-	AllBuckets       = (64 - octaveBits + 1) * bucketsPerOctave
+	// AllBuckets is the number of buckets of a histogram.
+	AllBuckets = (64 - octaveBits + 1) * bucketsPerOctave
 )
 
 // bucketOf returns octave and bucket of a value; below 0 counts as 0.

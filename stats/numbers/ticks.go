@@ -12,6 +12,7 @@ type Rate struct {
 	Resolution uint64 // ticks per second
 }
 
+// NsPerSecond is the number of nanoseconds in a second.
 const NsPerSecond = 1_000_000_000
 
 // Ns returns the nanoseconds of a time or an instant in ticks.
@@ -98,12 +99,14 @@ type Splitter struct {
 	sum int64 // of the parts so far, in ticks
 }
 
+// Ns returns the nanoseconds of the next part.
 func (s *Splitter) Ns(part int64) int64 {
 	before := s.Rate.Ns(s.sum)
 	s.sum = Plus(s.sum, part)
 	return s.Rate.Ns(s.sum) - before
 }
 
+// Finite reports whether f is a number, and not infinite.
 func Finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
 // Never is later than every event.

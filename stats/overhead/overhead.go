@@ -104,6 +104,7 @@ type pathOnRank struct {
 	overhead int64
 }
 
+// NewFinder returns what finds the overhead of the calls that w has gone over, with their sizes kept.
 func NewFinder(w *waits.Finder, opts Options) *Finder {
 	o := &Finder{Finder: w, opts: opts, rate: numbers.Rate{Resolution: w.T.Defs.Clock.Resolution}, index: make(map[fit.Key][]sizeGroup)}
 	tick := int64((numbers.NsPerSecond-1)/o.rate.Resolution) + 1

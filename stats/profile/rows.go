@@ -282,6 +282,7 @@ func (p *Profiler) EndOf(path trace.PathID) Site {
 	return p.SiteOfPath(path)
 }
 
+// PairEnd names one end of the messages between two sites.
 func (p *Profiler) PairEnd(s Site) document.PairEnd {
 	return document.PairEnd{SourceLine: Spell(p.T.Defs, s.Line), Operation: field.Name(p.T.Defs.RegionLabel(s.Operation))}
 }

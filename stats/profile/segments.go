@@ -44,6 +44,7 @@ const (
 	PathOff         = trace.PathID(trace.None - 4) // recording is switched off
 )
 
+// NewSegments returns empty segments for each location.
 func NewSegments(t *trace.Trace, s *scope.Scope, waits waits.ByCall) []*Segments {
 	out, all := make([]*Segments, len(waits)), make([]Segments, len(waits))
 	for l := range out {

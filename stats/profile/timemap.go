@@ -14,12 +14,14 @@ type TimeMap struct {
 // slots is the number of paths that are none of the tree.
 const slots = 5
 
+// NewTimeMap returns a map for so many call paths.
 func NewTimeMap(paths int) TimeMap { return TimeMap{times: make([]int64, paths+slots)} }
 
 // Of returns the time in a path. Paths that are none of the tree, the last ones, come round to
 // the begin.
 func (m *TimeMap) Of(p trace.PathID) *int64 { return &m.times[uint32(p)+slots] }
 
+// Clear sets all times to 0.
 func (m *TimeMap) Clear() {
 	for _, p := range m.met {
 		*m.Of(p) = 0
@@ -27,6 +29,7 @@ func (m *TimeMap) Clear() {
 	m.met = m.met[:0]
 }
 
+// AddRows adds the times of some rows of segments.
 func (m *TimeMap) AddRows(rows *spill.Table[Segment], first, end int) {
 	for first < end {
 		beside := rows.From(first)
@@ -38,6 +41,7 @@ func (m *TimeMap) AddRows(rows *spill.Table[Segment], first, end int) {
 	}
 }
 
+// Add adds a time to that of a path.
 func (m *TimeMap) Add(p trace.PathID, time int64) {
 	t := m.Of(p)
 	if *t == 0 && time > 0 {

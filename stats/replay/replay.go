@@ -69,6 +69,7 @@ func (a *arrival) arrive(at int64) {
 	a.missing--
 }
 
+// New returns the replay of a trace on an ideal network.
 func New(t *trace.Trace, s *scope.Scope, sync *waits.SyncTables) *Replay {
 	r := &Replay{t: t, scope: s, sync: sync, state: make([]replayState, len(t.Calls)),
 		turns: engine.NewTurns(len(t.Calls)), whole: s.All(),

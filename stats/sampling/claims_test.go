@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tracekit/samples"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
@@ -104,7 +104,7 @@ func TestSampledAnalyses(t *testing.T) {
 		"sweep":      generated(t, samples.Options{Program: "sweep", Ranks: 12, Iterations: 300, Seed: 1}),
 		"large ring": generated(t, samples.Options{Program: "ring", Ranks: 12, Iterations: 300, Bytes: 100_000, Seed: 1}), // sends wait for receivers
 	} {
-		a := statstest.Analysis(t, tr, stats.Options{Overhead: &overhead.Options{PerCall: true}})
+		a := statstest.Analysis(t, tr, analysis.Options{Overhead: &overhead.Options{PerCall: true}})
 		d := made(t, tr, Options{Analysis: a}, "P-1-STAT", "P-0.3-STAT")
 		for i, x := range d.Results() {
 			for what, row := range map[string]AnalysisRow{"late sender": x.Analyses.LateSender, "late receiver": x.Analyses.LateReceiver} {

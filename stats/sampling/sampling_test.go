@@ -9,7 +9,7 @@ import (
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/samples"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
@@ -83,7 +83,7 @@ func TestAllSampledIsTheTruth(t *testing.T) {
 		traces[name] = opened(t, filepath.Join("..", "..", "samples", "archives", name))
 	}
 	for name, tr := range traces {
-		for _, o := range []stats.Options{{}, {Ranks: []uint32{0, 1, 2}, From: scope.Instant{Kind: scope.Fraction, Share: 0.2}, To: scope.Instant{Kind: scope.Fraction, Share: 0.7}}} {
+		for _, o := range []analysis.Options{{}, {Ranks: []uint32{0, 1, 2}, From: scope.Instant{Kind: scope.Fraction, Share: 0.2}, To: scope.Instant{Kind: scope.Fraction, Share: 0.7}}} {
 			a := statstest.Analysis(t, tr, o)
 			d := made(t, tr, Options{Ranks: o.Ranks, From: o.From, To: o.To}, "P-1.0-FREQ", "C-0-STAT")
 			for _, x := range d.Results() {

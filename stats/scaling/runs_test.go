@@ -10,7 +10,6 @@ import (
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/samples"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/scaling"
 	"tracekit/stats/statstest"
@@ -20,7 +19,7 @@ import (
 
 func analyzed(t testing.TB, src trace.Source) *analysis.Result {
 	t.Helper()
-	_, a := statstest.Analyzed(t, src, merge.Options{}, stats.Options{Top: 1})
+	_, a := statstest.Analyzed(t, src, merge.Options{}, analysis.Options{Top: 1})
 	return a
 }
 

@@ -171,6 +171,7 @@ type axis struct {
 	zero int64
 }
 
+// NewAxis returns the axis of a trace.
 func NewAxis(t *trace.Trace) axis {
 	return axis{numbers.Rate{Resolution: t.Defs.Clock.Resolution}, t.Defs.Clock.GlobalOffset}
 }

@@ -7,7 +7,6 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
@@ -34,16 +33,16 @@ func Merged(t testing.TB, src trace.Source, o merge.Options) *trace.Trace {
 }
 
 // Analyzed reconciles a trace and analyses it.
-func Analyzed(t testing.TB, src trace.Source, m merge.Options, o stats.Options) (*trace.Trace, *analysis.Result) {
+func Analyzed(t testing.TB, src trace.Source, m merge.Options, o analysis.Options) (*trace.Trace, *analysis.Result) {
 	t.Helper()
 	tr := Merged(t, src, m)
 	return tr, Analysis(t, tr, o)
 }
 
 // Analysis analyses a reconciled trace.
-func Analysis(t testing.TB, tr *trace.Trace, o stats.Options) *analysis.Result {
+func Analysis(t testing.TB, tr *trace.Trace, o analysis.Options) *analysis.Result {
 	t.Helper()
-	a, err := stats.Analyze(t.Context(), tr, o)
+	a, err := analysis.Analyze(t.Context(), tr, o)
 	if err != nil {
 		t.Fatal(err)
 	}

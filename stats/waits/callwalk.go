@@ -28,6 +28,7 @@ type CallWalk struct {
 	all   RowEnd // the number of sends and receives
 }
 
+// NewCallWalk begins before the first call of a location.
 func NewCallWalk(ctx context.Context, t *trace.Trace, l trace.LocationID) CallWalk {
 	return CallWalk{ctx: ctx, L: l, rows: t.Calls[l], Sends: t.Sends[l].Cursor(), recvs: t.Recvs[l].Cursor(),
 		all: RowEnd{t.Sends[l].Len(), t.Recvs[l].Len()}}
@@ -148,8 +149,10 @@ func readAhead(t *trace.Trace, l, from int, end int64) (to int) {
 // call, and in the lower half the row of the send or the collective.
 type RowInFlight uint64
 
+// Call returns the row of the call that completes it.
 func (x RowInFlight) Call() uint32 { return uint32(x >> 32) }
 
+// Row returns the row of what is completed.
 func (x RowInFlight) Row() uint32 { return uint32(x) }
 
 // inFlight holds what calls of one location begin until the calls that complete it: a heap.

@@ -22,6 +22,7 @@ type messagePairs struct {
 	Ended []*spill.Table[RowInFlight]
 }
 
+// NewMessagePairs returns what no message was put into.
 func NewMessagePairs(t *trace.Trace) *messagePairs {
 	m := &messagePairs{number: make(map[PathPair]uint32), Ended: make([]*spill.Table[RowInFlight], len(t.Calls))}
 	for l := range t.Calls {

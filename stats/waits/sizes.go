@@ -17,8 +17,9 @@ const (
 	roleLeaf                      // of a collective that has a root, another rank than that
 	roleMember                    // completes a collective without a root
 
+	// RoleBits is the number of bits of a role, RoleMask has them set.
 	RoleBits          = iota
-	RoleMask          = 1<<RoleBits - 1
+	RoleMask          = 1<<RoleBits - 1 // a role
 	roleMessages      = roleSends | roleReceives
 	roleAtRoot        = roleRoot | roleLeaf
 	roleAny      Role = RoleMask
@@ -67,8 +68,10 @@ type CallSize uint64
 
 const roleShift = 64 - RoleBits
 
+// Bytes returns the bytes that the caller passed.
 func (s CallSize) Bytes() uint64 { return uint64(s) &^ (RoleMask << roleShift) }
 
+// Role returns what the call does.
 func (s CallSize) Role() Role { return Role(s >> roleShift) }
 
 // plus returns the size of a call that does this as well.

@@ -31,6 +31,7 @@ func (c *SyncRow) Arrives() bool {
 	return c.Coll != trace.None && c.Class != trace.ClassWait && c.Class != trace.ClassTest
 }
 
+// NewSyncTables returns empty tables for each location.
 func NewSyncTables(t *trace.Trace) *SyncTables {
 	n := len(t.Calls)
 	return &SyncTables{store: t.Store, Rows: make([]*spill.Table[SyncRow], n), Needs: make([]*spill.Table[CallKey], n),
@@ -59,6 +60,7 @@ func (s *SyncTables) Release() {
 	}
 }
 
+// A CallKey names a call: its location, and its row there.
 type CallKey struct {
 	Location trace.LocationID
 	Call     uint32

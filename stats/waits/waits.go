@@ -94,6 +94,8 @@ type waitSum struct {
 	Top   Longest
 }
 
+// NewFinder returns what finds the waits of a trace and sums up those of the scope, with so many goroutines (below 1: one
+// per processor). It keeps the longest ones, top of each kind.
 func NewFinder(t *trace.Trace, s *scope.Scope, jobs, top int) *Finder {
 	w := &Finder{T: t, Scope: s, Jobs: jobs, top: top}
 	w.WaitSums = *w.NewSums()
@@ -103,6 +105,7 @@ func NewFinder(t *trace.Trace, s *scope.Scope, jobs, top int) *Finder {
 	return w
 }
 
+// NewSums returns empty sums.
 func (w *Finder) NewSums() *WaitSums {
 	s := &WaitSums{ByPath: make([]int64, len(w.T.Tree.Nodes)), Together: make([]int64, len(w.T.Tree.Nodes)), Bytes: make([]uint64, len(w.T.Tree.Nodes)),
 		Colls: make(collSums), Msgs: newMessageSums(w.T, w.Scope)}
@@ -112,6 +115,7 @@ func (w *Finder) NewSums() *WaitSums {
 	return s
 }
 
+// Combine adds the sums of o, and returns s.
 func (s *WaitSums) Combine(o *WaitSums) *WaitSums {
 	for k := range s.Sums {
 		s.Sums[k].Count += o.Sums[k].Count

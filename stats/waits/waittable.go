@@ -21,6 +21,7 @@ type WaitingCall struct {
 	region trace.RegionID
 }
 
+// NewTable returns the waits of so many calls, none of which waits.
 func NewTable(store *spill.Store, calls int) *Table {
 	return &Table{store: store, Index: spill.NewZeros[uint32](store, calls)}
 }

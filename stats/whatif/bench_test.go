@@ -7,7 +7,6 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 )
@@ -35,7 +34,7 @@ func BenchmarkPredict(b *testing.B) {
 				})
 			}
 			measure("analyze", func() (err error) {
-				a, err = stats.Analyze(context.Background(), tr, stats.Options{Jobs: 1})
+				a, err = analysis.Analyze(context.Background(), tr, analysis.Options{Jobs: 1})
 				return err
 			})
 			measure("model", func() (err error) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
 )
@@ -67,7 +67,7 @@ location 0 rank0 rank=0
 }
 
 func gainsOf(t *testing.T, text string) (*Model, []Gain) {
-	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, stats.Options{})
+	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, analysis.Options{})
 	m, err := New(t.Context(), tr, a, 1)
 	if err != nil {
 		t.Fatal(err)

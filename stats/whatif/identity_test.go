@@ -12,7 +12,7 @@ import (
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/samples"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -21,7 +21,7 @@ import (
 // modelled merges and analyses a trace and makes its model.
 func modelled(t testing.TB, src trace.Source, o merge.Options) *Model {
 	t.Helper()
-	tr, a := statstest.Analyzed(t, src, o, stats.Options{Jobs: o.Jobs})
+	tr, a := statstest.Analyzed(t, src, o, analysis.Options{Jobs: o.Jobs})
 	m, err := New(context.Background(), tr, a, o.Jobs)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/spill"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
 )
@@ -229,7 +229,7 @@ func TestSamePrediction(t *testing.T) {
 		Plant: samples.Plant{LateSender: 4000, LateReceiver: 3000, WrongOrder: 5000, Skew: 3000, Offsets: samples.OffsetsNone}})
 	results := func(o merge.Options) string {
 		m := modelled(t, src, o)
-		a := statstest.Analysis(t, m.t, stats.Options{Jobs: o.Jobs})
+		a := statstest.Analysis(t, m.t, analysis.Options{Jobs: o.Jobs})
 		gains, err := m.Gains(context.Background(), a)
 		if err != nil {
 			t.Fatal(err)
@@ -259,7 +259,7 @@ func TestSamePrediction(t *testing.T) {
 // its name says.
 func TestGainsByCaller(t *testing.T) {
 	m := run(t, samples.Options{Program: "ring", Ranks: 8, Iterations: 32, Seed: 1, Plant: samples.Plant{LateSender: 20_000}})
-	a := statstest.Analysis(t, m.t, stats.Options{})
+	a := statstest.Analysis(t, m.t, analysis.Options{})
 	gains, err := m.Gains(context.Background(), a)
 	if err != nil {
 		t.Fatal(err)

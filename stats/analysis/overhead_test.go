@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"bytes"
@@ -16,7 +16,6 @@ import (
 	"tracekit/readers"
 	"tracekit/samples"
 	"tracekit/spill"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/fit"
 	"tracekit/stats/overhead"
@@ -29,7 +28,7 @@ import (
 func overheadOf(t *testing.T, text string, o overhead.Options) (*trace.Trace, *analysis.Result) {
 	t.Helper()
 	src := tracetest.MustParse(t, text)
-	return analyzed(t, src, merge.ClockNone, stats.Options{Overhead: &o})
+	return analyzed(t, src, merge.ClockNone, analysis.Options{Overhead: &o})
 }
 
 // TestOverheadByHand works one message out by hand. The profile allows
@@ -224,7 +223,7 @@ func TestOverheadAddsUp(t *testing.T) {
 				t.Skip("not a trace that can be read: ", err)
 			}
 			defer src.Close()
-			tr, a := analyzed(t, src, merge.ClockAuto, stats.Options{Overhead: &overhead.Options{}})
+			tr, a := analyzed(t, src, merge.ClockAuto, analysis.Options{Overhead: &overhead.Options{}})
 			addsUp(t, tr, a)
 			keysAreSound(t, tr, a)
 		})
@@ -237,9 +236,9 @@ func TestOverheadOfPrograms(t *testing.T) {
 	for _, p := range samples.Programs() {
 		src, _ := generated(t, samples.Options{Program: p.Name, Ranks: 5, Threads: 2, Iterations: 20, Seed: 4,
 			Plant: samples.Plant{LateSender: 5000, LateReceiver: 700, WrongOrder: 900, Lost: 2}})
-		tr, a := analyzed(t, src, merge.ClockNone, stats.Options{Overhead: &overhead.Options{}})
+		tr, a := analyzed(t, src, merge.ClockNone, analysis.Options{Overhead: &overhead.Options{}})
 		addsUp(t, tr, a)
-		o := stats.Options{Jobs: 1, Overhead: &overhead.Options{}}
+		o := analysis.Options{Jobs: 1, Overhead: &overhead.Options{}}
 		want := documentOf(t, src, merge.Options{Jobs: 1}, o)
 		o.Jobs = 3
 		if got := documentOf(t, src, merge.Options{Jobs: 4, Store: spill.NewStore(1<<20, t.TempDir())}, o); !bytes.Equal(want, got) {
@@ -252,10 +251,10 @@ func TestOverheadOfPrograms(t *testing.T) {
 // that parts have the whole's communication time.
 func TestOverheadOfSelections(t *testing.T) {
 	src, _ := generated(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 30, Seed: 7, Plant: samples.Plant{LateSender: 4000}})
-	tr, whole := analyzed(t, src, merge.ClockNone, stats.Options{Overhead: &overhead.Options{}})
+	tr, whole := analyzed(t, src, merge.ClockNone, analysis.Options{Overhead: &overhead.Options{}})
 	var total int64
 	for i := range 4 {
-		a, err := stats.Analyze(context.Background(), tr, stats.Options{Overhead: &overhead.Options{},
+		a, err := analysis.Analyze(context.Background(), tr, analysis.Options{Overhead: &overhead.Options{},
 			From: scope.Instant{Kind: scope.Fraction, Share: float64(i) / 4}, To: scope.Instant{Kind: scope.Fraction, Share: float64(i+1) / 4}})
 		if err != nil {
 			t.Fatal(err)

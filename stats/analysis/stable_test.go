@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/spill"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/scope"
 	"tracekit/trace"
@@ -17,14 +16,14 @@ import (
 )
 
 // documentOf analyses a trace and returns the JSON document.
-func documentOf(t *testing.T, src trace.Source, m merge.Options, o stats.Options) []byte {
+func documentOf(t *testing.T, src trace.Source, m merge.Options, o analysis.Options) []byte {
 	t.Helper()
 	tr, err := merge.Merge(context.Background(), src, m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tr.Store.Close()
-	a, err := stats.Analyze(context.Background(), tr, o)
+	a, err := analysis.Analyze(context.Background(), tr, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,11 +40,11 @@ func TestSameBytes(t *testing.T) {
 	for _, program := range []string{"halo", "masterworker", "collectives"} {
 		src, _ := generated(t, samples.Options{Program: program, Ranks: 6, Threads: 2, Iterations: 30, Seed: 9,
 			Plant: samples.Plant{LateSender: 5000, WrongOrder: 7000, Lost: 3, Skew: 3000, Drift: 20, Offsets: samples.OffsetsWrong}})
-		want := documentOf(t, src, merge.Options{Jobs: 1}, stats.Options{Jobs: 1})
+		want := documentOf(t, src, merge.Options{Jobs: 1}, analysis.Options{Jobs: 1})
 		for name, got := range map[string][]byte{
-			"again":        documentOf(t, src, merge.Options{Jobs: 1}, stats.Options{Jobs: 1}),
-			"four jobs":    documentOf(t, src, merge.Options{Jobs: 4}, stats.Options{Jobs: 4}),
-			"little space": documentOf(t, src, merge.Options{Jobs: 2, Store: spill.NewStore(2<<20, t.TempDir())}, stats.Options{Jobs: 2}),
+			"again":        documentOf(t, src, merge.Options{Jobs: 1}, analysis.Options{Jobs: 1}),
+			"four jobs":    documentOf(t, src, merge.Options{Jobs: 4}, analysis.Options{Jobs: 4}),
+			"little space": documentOf(t, src, merge.Options{Jobs: 2, Store: spill.NewStore(2<<20, t.TempDir())}, analysis.Options{Jobs: 2}),
 		} {
 			if !bytes.Equal(want, got) {
 				t.Errorf("%s, %s: the document differs:\n%s", program, name, firstDifference(want, got))
@@ -67,8 +66,8 @@ func firstDifference(a, b []byte) []byte {
 // TestWholeSelection checks that selecting everything gives what selecting nothing gives.
 func TestWholeSelection(t *testing.T) {
 	src, _ := generated(t, samples.Options{Program: "multigrid", Ranks: 4, Iterations: 5, Seed: 2, Plant: samples.Plant{LateSender: 400}})
-	tr, whole := analyzed(t, src, merge.ClockNone, stats.Options{})
-	all, err := stats.Analyze(context.Background(), tr, stats.Options{Ranks: []uint32{3, 1, 0, 2}, To: scope.Instant{Kind: scope.Fraction, Share: 1}})
+	tr, whole := analyzed(t, src, merge.ClockNone, analysis.Options{})
+	all, err := analysis.Analyze(context.Background(), tr, analysis.Options{Ranks: []uint32{3, 1, 0, 2}, To: scope.Instant{Kind: scope.Fraction, Share: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,11 +84,11 @@ func TestWholeSelection(t *testing.T) {
 // TestSelectionsAddUp checks that the parts of a run sum to the run.
 func TestSelectionsAddUp(t *testing.T) {
 	src, truth := generated(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 9, Seed: 2, Plant: samples.Plant{LateSender: 4000, LateReceiver: 300}})
-	tr, whole := analyzed(t, src, merge.ClockNone, stats.Options{})
+	tr, whole := analyzed(t, src, merge.ClockNone, analysis.Options{})
 	bounds := []float64{0, 0.1, 0.35, 0.5, 0.9, 1}
 	sum := make(map[string]int64)
 	for i := range len(bounds) - 1 {
-		part, err := stats.Analyze(context.Background(), tr, stats.Options{
+		part, err := analysis.Analyze(context.Background(), tr, analysis.Options{
 			From: scope.Instant{Kind: scope.Fraction, Share: bounds[i]}, To: scope.Instant{Kind: scope.Fraction, Share: bounds[i+1]}})
 		if err != nil {
 			t.Fatal(err)
@@ -105,7 +104,7 @@ func TestSelectionsAddUp(t *testing.T) {
 	}
 	ranks := make(map[string]int64)
 	for r := range uint32(4) {
-		part, err := stats.Analyze(context.Background(), tr, stats.Options{Ranks: []uint32{r}})
+		part, err := analysis.Analyze(context.Background(), tr, analysis.Options{Ranks: []uint32{r}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,24 +148,24 @@ func addTimes(sum map[string]int64, a *analysis.Result) {
 // TestRefusesNonsense checks the options that make no sense.
 func TestRefusesNonsense(t *testing.T) {
 	src, _ := generated(t, samples.Options{Program: "ring", Ranks: 2, Iterations: 1})
-	tr, _ := analyzed(t, src, merge.ClockNone, stats.Options{})
+	tr, _ := analyzed(t, src, merge.ClockNone, analysis.Options{})
 	for _, c := range []struct {
-		options stats.Options
+		options analysis.Options
 		want    string
 	}{
-		{stats.Options{Ranks: []uint32{0, 2}}, "selecting ranks: there is no rank 2, the trace has 2"},
-		{stats.Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 2000}, To: scope.Instant{Kind: scope.AfterNs, Ns: 1000}},
+		{analysis.Options{Ranks: []uint32{0, 2}}, "selecting ranks: there is no rank 2, the trace has 2"},
+		{analysis.Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 2000}, To: scope.Instant{Kind: scope.AfterNs, Ns: 1000}},
 			"selecting a part of the run: its end lies before its begin"},
-		{stats.Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 3_000_000_000}},
+		{analysis.Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 3_000_000_000}},
 			"selecting a part of the run: it begins after 3s, the run ends after 17.479µs"},
 	} {
-		if _, err := stats.Analyze(context.Background(), tr, c.options); err == nil || err.Error() != c.want {
+		if _, err := analysis.Analyze(context.Background(), tr, c.options); err == nil || err.Error() != c.want {
 			t.Errorf("%+v: error %v, want %q", c.options, err, c.want)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := stats.Analyze(ctx, tr, stats.Options{}); err == nil {
+	if _, err := analysis.Analyze(ctx, tr, analysis.Options{}); err == nil {
 		t.Error("a cancelled analysis has a result")
 	}
 }
@@ -176,7 +175,7 @@ func TestNothing(t *testing.T) {
 	for _, text := range []string{"", "location 0 lonely kind=2\n", "location 0 rank0 rank=0\nlocation 1 rank1 rank=1\n",
 		"location 0 metrics kind=3\n 5 Enter x ; 9 Leave x\n"} {
 		src := tracetest.MustParse(t, text)
-		tr, a := analyzed(t, src, merge.ClockAuto, stats.Options{})
+		tr, a := analyzed(t, src, merge.ClockAuto, analysis.Options{})
 		conserved(t, tr, a)
 		if doc, err := json.Marshal(a); err != nil {
 			t.Errorf("%q: %v\n%s", text, err, doc)

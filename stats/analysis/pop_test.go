@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 )
 
 // TestPOP compares with the efficiencies of BSC's own scripts, in per cent, on the whole
@@ -26,7 +26,7 @@ func TestPOP(t *testing.T) {
 	} {
 		t.Run(filepath.Base(c.trace), func(t *testing.T) {
 			tr := merged(t, sharedTrace(t, filepath.Join("paraver", c.trace)), merge.ClockAuto)
-			a, err := stats.Analyze(context.Background(), tr, stats.Options{})
+			a, err := analysis.Analyze(context.Background(), tr, analysis.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,11 +1,11 @@
-package stats_test
+package analysis_test
 
 import (
 	"context"
 	"fmt"
 
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/fit"
 	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
@@ -46,7 +46,7 @@ location 1 rank1 rank=1
   200 Enter MPI_Recv @solver.c:20 ; 201 MpiRecv from=0 bytes=8 ; 205 Leave MPI_Recv
 `)
 	defer run.Store.Close()
-	a, err := stats.Analyze(context.Background(), run, stats.Options{Overhead: &overhead.Options{Profile: &profile}})
+	a, err := analysis.Analyze(context.Background(), run, analysis.Options{Overhead: &overhead.Options{Profile: &profile}})
 	if err != nil {
 		panic(err)
 	}

@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace/tracetest"
 )
 
@@ -24,7 +24,7 @@ location 1 rank=1
   210 Enter MPI_Recv ; 220 MpiRecv from=0 tag=2 bytes=16 ; 220 Leave MPI_Recv
   310 Enter MPI_Recv ; 351 MpiRecv from=0 tag=3 bytes=16 ; 351 Leave MPI_Recv
 `)
-	tr, a := analyzed(t, src, merge.ClockNone, stats.Options{})
+	tr, a := analyzed(t, src, merge.ClockNone, analysis.Options{})
 	conserved(t, tr, a)
 	want := &document.Latency{BelowZero: 1, Min: -80, Mean: -3, P50: 20, P99: 51, Max: 51}
 	if diff := cmp.Diff(want, a.Messages.Latency); diff != "" {
@@ -50,7 +50,7 @@ location 2 rank=2
 location 3 rank=3
   0 Enter main ; 100 Leave main
 `)
-	_, a := analyzed(t, src, merge.ClockNone, stats.Options{})
+	_, a := analyzed(t, src, merge.ClockNone, analysis.Options{})
 	for _, r := range a.Profile {
 		if r.Region != "io" {
 			continue

@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"tracekit/document"
 	"tracekit/merge"
 	"tracekit/samples"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -25,7 +25,7 @@ func TestDamagedTraces(t *testing.T) {
 		disorder := seed%3 == 0
 		src := damaged(m, r, disorder)
 		for _, clock := range []merge.ClockMode{merge.ClockNone, merge.ClockCLC} {
-			tr, a := analyzed(t, src, clock, stats.Options{Jobs: 2})
+			tr, a := analyzed(t, src, clock, analysis.Options{Jobs: 2})
 			if !disorder {
 				conserved(t, tr, a)
 			}
@@ -104,7 +104,7 @@ location 1 rank1 rank=1
   0 Enter MPI_Recv ; 5 MpiRecv from=0 bytes=8 ; 6 Leave MPI_Recv ; 7 Enter MPI_Send ; 8 MpiSend to=0 bytes=8 ; 9 Leave MPI_Send
 `
 	src := tracetest.MustParse(t, text)
-	tr, a := analyzed(t, src, merge.ClockNone, stats.Options{})
+	tr, a := analyzed(t, src, merge.ClockNone, analysis.Options{})
 	conserved(t, tr, a)
 	e := a.Efficiency
 	if e.TransferEfficiency != nil || e.SerializationEfficiency != nil || e.IdealRuntimeNs != nil || e.ParallelEfficiency == nil {
@@ -129,7 +129,7 @@ location 1 rank1 rank=1
   0 Enter main ; 10 Enter MPI_Recv ; 20 MpiRecv from=0 bytes=8 ; 20 Leave MPI_Recv ; 100 Leave main
 `
 	src := tracetest.MustParse(t, text)
-	tr, a := analyzed(t, src, merge.ClockNone, stats.Options{})
+	tr, a := analyzed(t, src, merge.ClockNone, analysis.Options{})
 	conserved(t, tr, a)
 	if e := a.Efficiency; *e.IdealRuntimeNs != 180 || *e.TransferEfficiency != 180.0/101 {
 		t.Errorf("efficiencies are %+v", e.Ratios)
@@ -154,7 +154,7 @@ location 2 rank2 rank=2
   5 MpiRecv from=0 bytes=8 ; 70 MpiRecv from=0 bytes=8
 `
 	src := tracetest.MustParse(t, text)
-	tr, a := analyzed(t, src, merge.ClockNone, stats.Options{})
+	tr, a := analyzed(t, src, merge.ClockNone, analysis.Options{})
 	conserved(t, tr, a)
 	if m := a.Messages; m.Count != 3 || m.UnmatchedReceives != 1 || m.Latency.Min != -15 || m.Latency.BelowZero != 1 || m.Latency.Max != 50 || len(a.CommMatrix) != 2 {
 		t.Errorf("messages are %+v, the matrix is %+v", *m, a.CommMatrix)
@@ -172,7 +172,7 @@ func FuzzAnalyze(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer tr.Store.Close()
-		a, err := stats.Analyze(context.Background(), tr, stats.Options{})
+		a, err := analysis.Analyze(context.Background(), tr, analysis.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +195,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	shorter.Batches = slices.Clone(m.Batches)
 	shorter.Batches[0] = shorter.Batches[0][:len(shorter.Batches[0])-1]
 	tr.Source = &shorter
-	a, err := stats.Analyze(t.Context(), tr, stats.Options{})
+	a, err := analysis.Analyze(t.Context(), tr, analysis.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

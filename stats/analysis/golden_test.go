@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/merge"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/scope"
 	"tracekit/trace/tracetest"
@@ -56,8 +55,8 @@ func parts(t *testing.T, file string) map[string]string {
 }
 
 // goldenOptions reads "ranks=1 from=20 to=60".
-func goldenOptions(t *testing.T, text string) stats.Options {
-	var o stats.Options
+func goldenOptions(t *testing.T, text string) analysis.Options {
+	var o analysis.Options
 	for _, word := range strings.Fields(text) {
 		var n int64
 		key, value, _ := strings.Cut(word, "=")

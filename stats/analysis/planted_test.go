@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/samples"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
@@ -40,7 +39,7 @@ func TestTruth(t *testing.T) {
 				}
 				t.Run(fmt.Sprintf("%s/plant=%d/ranks=%d", p.Name, i, ranks), func(t *testing.T) {
 					src, truth := generated(t, samples.Options{Program: p.Name, Ranks: ranks, Iterations: 5, Seed: 3, Threads: 1 + i, Plant: plant})
-					tr, a := analyzed(t, src, merge.ClockNone, stats.Options{})
+					tr, a := analyzed(t, src, merge.ClockNone, analysis.Options{})
 					conserved(t, tr, a)
 					explained(t, a)
 					if diff := cmp.Diff(truthOf(truth), found(a)); diff != "" {
@@ -59,7 +58,7 @@ func TestCulprit(t *testing.T) {
 	for _, p := range samples.Programs() {
 		t.Run(p.Name, func(t *testing.T) {
 			src, _ := generated(t, samples.Options{Program: p.Name, Ranks: 8, Iterations: 50, Seed: 3, Plant: samples.Plant{Imbalance: 200_000}})
-			_, a := analyzed(t, src, merge.ClockNone, stats.Options{})
+			_, a := analyzed(t, src, merge.ClockNone, analysis.Options{})
 			var all, last int64
 			for _, d := range a.Delays {
 				for _, r := range d.Ranks {

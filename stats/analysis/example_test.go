@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 
 	"tracekit/document/waitstate"
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace/tracetest"
 )
 
@@ -29,7 +29,7 @@ location 1 rank1 rank=1
 		return
 	}
 	defer t.Store.Close()
-	a, err := stats.Analyze(context.Background(), t, stats.Options{})
+	a, err := analysis.Analyze(context.Background(), t, analysis.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples/oracle"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -24,7 +24,7 @@ func TestPatterns(t *testing.T) {
 	}
 	for _, p := range patterns {
 		t.Run(p.Name, func(t *testing.T) {
-			tr, a := analyzed(t, p.Trace, merge.ClockNone, stats.Options{Top: 100})
+			tr, a := analyzed(t, p.Trace, merge.ClockNone, analysis.Options{Top: 100})
 			conserved(t, tr, a)
 			var found []string
 			for _, w := range namedWaits(a.WaitStates) {

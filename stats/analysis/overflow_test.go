@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -29,7 +29,7 @@ location 0 l rank=0
     5 Metric 2 int64:9000000000000000000 ; 6 Metric 2 int64:9000000000000000002
   9 Leave main
 `
-	_, a := analyzed(t, tracetest.MustParse(t, text), merge.ClockNone, stats.Options{})
+	_, a := analyzed(t, tracetest.MustParse(t, text), merge.ClockNone, analysis.Options{})
 	for i, want := range []float64{27e18, 18446744073709551611, 9000000000000000001} {
 		c := a.Profile[0].Counters[i]
 		got := c.Sum

@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"tracekit/document/waitstate"
 	"tracekit/merge"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 )
 
@@ -60,7 +59,7 @@ func TestThreadTimes(t *testing.T) {
 
 func analyzedShared(t *testing.T, name string) *analysis.Result {
 	t.Helper()
-	a, err := stats.Analyze(context.Background(), merged(t, sharedTrace(t, name), merge.ClockAuto), stats.Options{})
+	a, err := analysis.Analyze(context.Background(), merged(t, sharedTrace(t, name), merge.ClockAuto), analysis.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

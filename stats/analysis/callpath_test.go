@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,6 @@ import (
 	"tracekit/document"
 	"tracekit/document/field"
 	"tracekit/merge"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -25,7 +24,7 @@ func TestDeepCallPaths(t *testing.T) {
 	for i := range depth {
 		fmt.Fprintf(&text, "  %d Enter step%d\n", i, i%7)
 	}
-	_, a := analyzed(t, tracetest.MustParse(t, text.String()), merge.ClockNone, stats.Options{})
+	_, a := analyzed(t, tracetest.MustParse(t, text.String()), merge.ClockNone, analysis.Options{})
 	if len(a.CallPaths) != depth {
 		t.Fatalf("%d call paths, want %d", len(a.CallPaths), depth)
 	}

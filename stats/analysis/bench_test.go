@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -24,7 +24,7 @@ func BenchmarkAnalyze(b *testing.B) {
 			}
 			defer tr.Store.Close()
 			for b.Loop() {
-				if _, err := stats.Analyze(context.Background(), tr, stats.Options{Jobs: 1}); err != nil {
+				if _, err := analysis.Analyze(context.Background(), tr, analysis.Options{Jobs: 1}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -57,7 +57,7 @@ func BenchmarkNames(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := stats.Analyze(b.Context(), tr, stats.Options{Jobs: 1}); err != nil {
+				if _, err := analysis.Analyze(b.Context(), tr, analysis.Options{Jobs: 1}); err != nil {
 					b.Fatal(err)
 				}
 				tr.Store.Close()

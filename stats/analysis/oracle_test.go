@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/samples/oracle"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
@@ -21,7 +20,7 @@ func TestOracle(t *testing.T) {
 	for seed := range uint64(400) {
 		m, truth := samples.Random(seed)
 		compareWithOracle(t, fmt.Sprint("seed ", seed), m)
-		if _, a := analyzed(t, m, merge.ClockNone, stats.Options{}); truth != nil {
+		if _, a := analyzed(t, m, merge.ClockNone, analysis.Options{}); truth != nil {
 			if diff := cmp.Diff(truthOf(truth), found(a)); diff != "" {
 				t.Errorf("seed %d: truth is -, analysis is +:\n%s", seed, diff)
 			}
@@ -34,7 +33,7 @@ func TestOracle(t *testing.T) {
 
 func compareWithOracle(t *testing.T, name string, m *samples.Memory) {
 	t.Helper()
-	tr, a := analyzed(t, m, merge.ClockNone, stats.Options{})
+	tr, a := analyzed(t, m, merge.ClockNone, analysis.Options{})
 	conserved(t, tr, a)
 	want := oracleFacts(m, oracle.Analyze(&m.MemorySource, oracle.Options{}))
 	if diff := cmp.Diff(want, analysisFacts(tr, a)); diff != "" {

@@ -1,11 +1,11 @@
-package stats_test
+package analysis_test
 
 import (
 	"strings"
 	"testing"
 
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -26,7 +26,7 @@ location 2 "PyTorch Profiler" process=2 kind=0
   0 Enter "PyTorch Profiler (0)" ; 90 Leave "PyTorch Profiler (0)"
 `
 	src := tracetest.MustParse(t, text)
-	_, a := analyzed(t, src, merge.ClockAuto, stats.Options{})
+	_, a := analyzed(t, src, merge.ClockAuto, analysis.Options{})
 	if a.Trace.Processes != 4 || a.Trace.ProcessesMissing != 2 || a.Trace.DurationNs != 40 {
 		t.Errorf("the trace is %+v", a.Trace)
 	}
@@ -59,7 +59,7 @@ location 1 rank=1
 location 2 rank=1
   0 Enter work ; 205 Enter MPI_Send ; 206 MpiSend to=0 bytes=8 ; 207 Leave MPI_Send ; 300 Leave work
 `)
-	_, a := analyzed(t, src, merge.ClockNone, stats.Options{})
+	_, a := analyzed(t, src, merge.ClockNone, analysis.Options{})
 	if ideal := a.Efficiency.IdealRuntimeNs; ideal == nil || *ideal != 310 {
 		t.Errorf("the ideal run takes %v, want 310", ideal)
 	}

@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"tracekit/document/waitstate"
 	"tracekit/merge"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/profile"
 	"tracekit/stats/scope"
@@ -17,14 +16,14 @@ import (
 )
 
 // analyzed merges a source and analyses it.
-func analyzed(t testing.TB, src trace.Source, clock merge.ClockMode, opts stats.Options) (*trace.Trace, *analysis.Result) {
+func analyzed(t testing.TB, src trace.Source, clock merge.ClockMode, opts analysis.Options) (*trace.Trace, *analysis.Result) {
 	t.Helper()
 	tr, err := merge.Merge(context.Background(), src, merge.Options{Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tr.Store.Close() })
-	a, err := stats.Analyze(context.Background(), tr, opts)
+	a, err := analysis.Analyze(context.Background(), tr, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +304,7 @@ func TestRealArchivesAreConserved(t *testing.T) {
 		for _, clock := range []merge.ClockMode{merge.ClockAuto, merge.ClockOffsets, merge.ClockNone} {
 			t.Run(name, func(t *testing.T) {
 				tr := merged(t, sharedArchive(t, name), clock)
-				a, err := stats.Analyze(context.Background(), tr, stats.Options{})
+				a, err := analysis.Analyze(context.Background(), tr, analysis.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -325,6 +324,6 @@ location 0 rank=0
 location 1 rank=1
   0 Enter main ; 10 Enter MPI_Allreduce ; 10 MpiCollectiveBegin ; 11 Enter MPI_Reduce ; 11 MpiCollectiveBegin ; 12 MpiCollectiveEnd Reduce root=0 sent=8 ; 12 Leave MPI_Reduce ; 13 Enter MPI_Bcast ; 13 MpiCollectiveBegin ; 60 MpiCollectiveEnd Bcast root=0 received=8 ; 60 Leave MPI_Bcast ; 61 MpiCollectiveEnd Allreduce root=none sent=8 received=8 ; 62 Leave MPI_Allreduce
   100 Enter MPI_Send ; 101 MpiSend to=0 tag=1 bytes=8 ; 105 Leave MPI_Send ; 120 Leave main
-`), merge.ClockNone, stats.Options{})
+`), merge.ClockNone, analysis.Options{})
 	conserved(t, tr, a)
 }

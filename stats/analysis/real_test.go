@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/readers"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -76,7 +76,7 @@ func TestScalasca(t *testing.T) {
 	} {
 		t.Run(c.archive, func(t *testing.T) {
 			tr := merged(t, sharedArchive(t, c.archive), merge.ClockOffsets)
-			a, err := stats.Analyze(context.Background(), tr, stats.Options{})
+			a, err := analysis.Analyze(context.Background(), tr, analysis.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +106,7 @@ func TestScalascaDelays(t *testing.T) {
 		{"npb-bt-S-16", 92312021624, 140683323362},
 	} {
 		t.Run(c.archive, func(t *testing.T) {
-			a, err := stats.Analyze(context.Background(), merged(t, sharedArchive(t, c.archive), merge.ClockOffsets), stats.Options{})
+			a, err := analysis.Analyze(context.Background(), merged(t, sharedArchive(t, c.archive), merge.ClockOffsets), analysis.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

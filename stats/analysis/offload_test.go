@@ -1,11 +1,11 @@
-package stats_test
+package analysis_test
 
 import (
 	"slices"
 	"testing"
 
 	"tracekit/merge"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/trace/tracetest"
 )
 
@@ -38,7 +38,7 @@ location 1 thread process=2 kind=1 rank=1
 				t.Fatal(err)
 			}
 			defer tr.Store.Close()
-			a, err := stats.Analyze(t.Context(), tr, stats.Options{})
+			a, err := analysis.Analyze(t.Context(), tr, analysis.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

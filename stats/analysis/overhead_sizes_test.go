@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package stats_test
+package analysis_test
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"tracekit/merge"
 	"tracekit/spill"
-	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -68,7 +67,7 @@ func (t *threads) analyse(tb testing.TB) (held int64, a *analysis.Result) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if a, err = stats.Analyze(tb.Context(), tr, stats.Options{}); err != nil {
+	if a, err = analysis.Analyze(tb.Context(), tr, analysis.Options{}); err != nil {
 		tb.Fatal(err)
 	}
 	held = tracetest.LiveBytes() - before
@@ -130,7 +129,7 @@ func TestEndlessRecursion(t *testing.T) {
 			t.Errorf("%d of %s", f.Count, f.Code)
 		}
 	}
-	a, err := stats.Analyze(t.Context(), tr, stats.Options{})
+	a, err := analysis.Analyze(t.Context(), tr, analysis.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

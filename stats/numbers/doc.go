@@ -1,0 +1,3 @@
+// Package numbers has the exact arithmetic of the analyses: ticks to nanoseconds, sums that do not overflow, ratios that may
+// not be defined, and histograms whose quantiles lie within 1 per cent.
+package numbers

@@ -1,0 +1,2 @@
+// Package scope is the part of a run that is analysed: some ranks, from one instant to another.
+package scope
