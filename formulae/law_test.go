@@ -1,6 +1,7 @@
 package formulae
 
 import (
+	"math"
 	"slices"
 	"testing"
 )
@@ -14,5 +15,29 @@ func TestLawOf(t *testing.T) {
 	l, ok := lawOf(append(slices.Repeat([]int64{10}, 60), slices.Repeat([]int64{1000}, 60)...))
 	if !ok || l.quantiles[0] != 10 || l.quantiles[len(l.quantiles)-1] != 1000 || !slices.IsSorted(l.quantiles) {
 		t.Errorf("two values: %v", l)
+	}
+}
+
+// A sample of what comes one by one is one of the whole: its mean is that of all within six
+// standard errors.
+func TestReservoir(t *testing.T) {
+	t.Parallel()
+	const n = 100 * sampleSize
+	s := &intervals{}
+	for d := range uint64(n) {
+		s.count++
+		s.keep(d)
+	}
+	values := s.sample.values
+	slices.Sort(values)
+	sum := int64(0)
+	for i, v := range values {
+		if sum += v; v < 0 || v >= n || i > 0 && v == values[i-1] {
+			t.Fatalf("the sample %v is none of different values below %d", values, n)
+		}
+	}
+	mean := float64(sum) / sampleSize
+	if deviation := n / math.Sqrt(12*sampleSize); len(values) != sampleSize || math.Abs(mean-n/2) > 6*deviation {
+		t.Errorf("the mean of %d values is %v, want %v ± %v", len(values), mean, n/2, deviation)
 	}
 }

@@ -46,7 +46,7 @@
 // Slices of a track are sorted by time, the longest first, then by order in the file; B and
 // E come before X at equal times and keep their order. A slice that outlasts the one around
 // it by at most 1 µs ends with it. Of two that overlap by more the later goes to a location
-// of its own, "… (overlap 1)", or the earlier if the later is more than twice as long, as an
+// of its own, "… (overlap 1)", or the earlier if the later is at least twice as long, as an
 // annotation is that begins within the call that opens it. An E with a name leaves what was
 // begun since; one that fits nothing is dropped. A slice without an end stays open; merging
 // closes it at the end of its location. All this is counted.
