@@ -6,21 +6,21 @@ package page
 // over many cells are right to one cell per activity. (In pictures this is error diffusion.)
 type cells struct {
 	step int64
-	left int64           // until the cell is full
-	owed []int64         // by activity
-	live []uint32        // activities that are owed something, in order of their first time
-	in   map[uint32]bool // is live
-	into taker           // of the cells, in ns
+	left int64    // until the cell is full
+	owed []int64  // by activity
+	in   []bool   // by activity: it is live
+	live []uint32 // activities that are owed something, in order of their first time
+	into taker    // of the cells, in ns
 }
 
 func newCells(step int64, into taker) *cells {
-	return &cells{step: step, left: step, in: map[uint32]bool{}, into: into}
+	return &cells{step: step, left: step, into: into}
 }
 
 // take spends time on an activity.
 func (c *cells) take(ns int64, activity uint32) {
 	for int(activity) >= len(c.owed) {
-		c.owed = append(c.owed, 0)
+		c.owed, c.in = append(c.owed, 0), append(c.in, false)
 	}
 	if ns > 0 && !c.in[activity] {
 		c.in[activity] = true
@@ -60,10 +60,8 @@ func (c *cells) give(activity uint32, n int64) {
 	if len(c.live) > 64 {
 		kept := c.live[:0]
 		for _, a := range c.live {
-			if c.owed[a] > 0 {
+			if c.in[a] = c.owed[a] > 0; c.in[a] {
 				kept = append(kept, a)
-			} else {
-				delete(c.in, a)
 			}
 		}
 		if c.live = kept; len(kept) == 0 {
@@ -103,14 +101,18 @@ func (f *fitting) take(ns int64, activity uint32) {
 		f.cells.take(ns, activity)
 		return
 	}
-	f.runs.take(ns, activity)
-	if exact := f.runs.runs; len(exact) > f.limit {
-		step := f.runs.step
-		f.runs = runs{step: max(ceil(f.length, int64(f.limit)), 2*step)}
-		f.cells = newCells(f.runs.step, &f.runs)
-		for _, r := range exact {
-			f.cells.take(r.Steps*step, r.Activity)
-		}
+	if f.runs.take(ns, activity); len(f.runs.runs) > f.limit {
+		f.coarsen()
+	}
+}
+
+// coarsen puts what is kept into cells.
+func (f *fitting) coarsen() {
+	exact := f.runs
+	f.runs = runs{step: coarser(exact.step, f.length, f.limit)}
+	f.cells = newCells(f.runs.step, &f.runs)
+	for _, r := range exact.runs {
+		f.cells.take(r.Steps*exact.step, r.Activity)
 	}
 }
 
@@ -127,6 +129,28 @@ func appendRun(runs []Run, steps int64, activity uint32) []Run {
 		return runs
 	}
 	return append(runs, Run{Steps: steps, Activity: activity})
+}
+
+// coarser returns the length of cells of which so many at most make up the run, and that are at least
+// twice as long as those before.
+func coarser(step, length int64, limit int) int64 { return max(ceil(length, int64(limit)), 2*step) }
+
+// halve makes those rows coarser that have more than half as many parts as the one with the most, and
+// reports whether it could.
+func halve[R any](rows []R, parts func(*R) int, coarsen func(r *R, limit int)) bool {
+	most := 0
+	for i := range rows {
+		most = max(most, parts(&rows[i]))
+	}
+	if most <= 16 {
+		return false
+	}
+	for i := range rows {
+		if parts(&rows[i]) > most/2 {
+			coarsen(&rows[i], most/2)
+		}
+	}
+	return true
 }
 
 func ceil(a, b int64) int64 { return (a + b - 1) / b }

@@ -73,7 +73,7 @@ func (c *indexCurve) sketch(from, to int64, limit int) *sketch {
 		}
 		level = l
 	}
-	s := &sketch{length: to - from, limit: limit, unit: level.step, kept: pieces{end: from}}
+	s := &sketch{length: to - from, limit: limit, step: level.step, kept: pieces{end: from}}
 	n := level.parts.Len()
 	before := level.parts.before(func(t int64) bool { return t > from })
 	for i := max(before-1, 0); i < n; i++ {
@@ -110,7 +110,7 @@ func (x *Index) Curves(ctx context.Context, counter int, from, to int64, steps i
 			return nil, ctx.Err()
 		}
 		s := c.sketch(from, to, max(min(steps, mostPieces/len(chosen)), 16))
-		out = append(out, Curve{Counter: counter, Row: c.row, StepNs: s.step(), Pieces: s.kept.rows})
+		out = append(out, Curve{Counter: counter, Row: c.row, StepNs: s.step, Pieces: s.kept.rows})
 	}
 	return appendCurves(nil, out, from), x.store.Err()
 }

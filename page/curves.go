@@ -109,13 +109,8 @@ func sumOf(curves []Curve, length, step int64) []Piece {
 				sums[k] += x.Mean
 			}
 		})
-		for i, x := range c.Pieces {
-			until := length
-			if i+1 < len(c.Pieces) {
-				until = c.Pieces[i+1].StartNs
-			}
-			m.mix(until, x)
-		}
+		curve := pieces{length, c.Pieces}
+		curve.each(m.mix)
 		m.finish()
 	}
 	var out pieces
@@ -127,24 +122,12 @@ func sumOf(curves []Curve, length, step int64) []Piece {
 
 // thinCurves halves the pieces of the curves that have the most, and reports whether it could.
 func (tl *Timeline) thinCurves() bool {
-	most := 0
-	for i := range tl.Curves {
-		most = max(most, len(tl.Curves[i].Pieces))
-	}
-	if most <= 16 {
-		return false
-	}
-	for i := range tl.Curves {
-		c := &tl.Curves[i]
-		if len(c.Pieces) <= most/2 {
-			continue
-		}
-		s := sketch{length: tl.LengthNs, limit: most / 2, unit: c.StepNs, kept: pieces{end: tl.LengthNs, rows: c.Pieces}}
-		s.coarsen(max(ceil(tl.LengthNs, int64(most/2)), 2*c.StepNs))
+	return halve(tl.Curves, func(c *Curve) int { return len(c.Pieces) }, func(c *Curve, limit int) {
+		s := sketch{length: tl.LengthNs, limit: limit, step: c.StepNs, kept: pieces{tl.LengthNs, c.Pieces}}
+		s.coarsen()
 		s.finish()
-		c.StepNs, c.Pieces = s.step(), s.kept.rows
-	}
-	return true
+		c.StepNs, c.Pieces = s.step, s.kept.rows
+	})
 }
 
 // appendCurves encodes curves: their number; for each the counter, the row (0: the sum, else one

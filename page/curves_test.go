@@ -178,11 +178,11 @@ func TestCurvesOfIndex(t *testing.T) {
 					}
 				}
 				slack := 1e-6*want + 1
-				if s.step() > 1 { // cells that are cut at both ends, and at the end of the row
-					slack += 3 * most * float64(s.step())
+				if s.step > 1 { // cells that are cut at both ends, and at the end of the row
+					slack += 3 * most * float64(s.step)
 				}
 				if len(s.kept.rows) > 2*limit+2 || math.Abs(got-want) > slack {
-					t.Fatalf("from %d to %d in %d pieces of %d ns: %g, want %g", from, to, len(s.kept.rows), s.step(), got, want)
+					t.Fatalf("from %d to %d in %d pieces of %d ns: %g, want %g", from, to, len(s.kept.rows), s.step, got, want)
 				}
 			}
 		}

@@ -145,7 +145,7 @@ func (d *Indexing) Index(ctx context.Context, a *analysis.Result, jobs int) (*In
 			c.row = uint32(len(tl.Rows))
 			x.curves = append(x.curves, c)
 			s := c.sketch(0, b.length, b.pieces)
-			begin = append(begin, Curve{Counter: c.counter, Row: c.row, StepNs: s.step(), Pieces: s.kept.rows})
+			begin = append(begin, Curve{Counter: c.counter, Row: c.row, StepNs: s.step, Pieces: s.kept.rows})
 		}
 		x.rows = append(x.rows, indexRow{numbers: common.add(lane), levels: d.kept[l].levels})
 		tl.Rows = append(tl.Rows, Row{Location: lane.location})

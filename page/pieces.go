@@ -29,6 +29,17 @@ func (p *pieces) add(until int64, x Piece) {
 	p.end = until
 }
 
+// each yields the pieces.
+func (p *pieces) each(yield func(until int64, x Piece)) {
+	for i, x := range p.rows {
+		until := p.end
+		if i+1 < len(p.rows) {
+			until = p.rows[i+1].StartNs
+		}
+		yield(until, x)
+	}
+}
+
 // A meshed curve is told pieces and hands on cells of equal length.
 type meshed struct {
 	step, end int64
@@ -99,7 +110,7 @@ func (m *meshed) finish() {
 type sketch struct {
 	length int64 // of the run, ns
 	limit  int   // of pieces
-	unit   int64 // StepNs of what comes
+	step   int64 // StepNs of what is kept
 	kept   pieces
 	mesh   *meshed // nil while they are as they come
 }
@@ -114,29 +125,16 @@ func (s *sketch) mix(until int64, x Piece) {
 		return
 	}
 	if s.kept.add(until, x); len(s.kept.rows) > s.limit {
-		s.coarsen(max(ceil(s.length, int64(s.limit)), 2*s.unit))
+		s.coarsen()
 	}
 }
 
 // coarsen puts what is kept into cells.
-func (s *sketch) coarsen(step int64) {
+func (s *sketch) coarsen() {
 	exact := s.kept
-	s.kept = pieces{}
-	s.mesh = newMeshed(exact.rows[0].StartNs, step, s.kept.add)
-	for i, x := range exact.rows {
-		until := exact.end
-		if i+1 < len(exact.rows) {
-			until = exact.rows[i+1].StartNs
-		}
-		s.mesh.mix(until, x)
-	}
-}
-
-func (s *sketch) step() int64 {
-	if s.mesh == nil {
-		return s.unit
-	}
-	return s.mesh.step
+	s.kept, s.step = pieces{}, coarser(s.step, s.length, s.limit)
+	s.mesh = newMeshed(exact.rows[0].StartNs, s.step, s.kept.add)
+	exact.each(s.mesh.mix)
 }
 
 func (s *sketch) finish() {

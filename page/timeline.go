@@ -162,7 +162,7 @@ func (d *Drawing) gather(tl *Timeline, chosen []bool) (curves []Curve) {
 		}
 		for _, c := range kept.curves {
 			if chosen[c.counter] {
-				curves = append(curves, Curve{Counter: c.counter, Row: uint32(len(tl.Rows)), StepNs: c.step(), Pieces: c.kept.rows})
+				curves = append(curves, Curve{Counter: c.counter, Row: uint32(len(tl.Rows)), StepNs: c.step, Pieces: c.kept.rows})
 			}
 		}
 		tl.Rows = append(tl.Rows, Row{Location: lane.location, StepNs: kept.runs.step, Runs: kept.runs.runs})
@@ -205,27 +205,12 @@ func (c *common) add(l *lane) []uint32 {
 // coarsen halves the number of runs of the rows that have the most, and reports whether it
 // could.
 func (tl *Timeline) coarsen() bool {
-	most := 0
-	for _, r := range tl.Rows {
-		most = max(most, len(r.Runs))
-	}
-	if most <= 16 {
-		return false
-	}
-	for i := range tl.Rows {
-		r := &tl.Rows[i]
-		if len(r.Runs) <= most/2 {
-			continue
-		}
-		kept := runs{step: max(ceil(tl.LengthNs, int64(most/2)), 2*r.StepNs)}
-		c := newCells(kept.step, &kept)
-		for _, run := range r.Runs {
-			c.take(run.Steps*r.StepNs, run.Activity)
-		}
-		c.close()
-		r.StepNs, r.Runs = kept.step, kept.runs
-	}
-	return true
+	return halve(tl.Rows, func(r *Row) int { return len(r.Runs) }, func(r *Row, limit int) {
+		f := fitting{length: tl.LengthNs, limit: limit, runs: runs{r.StepNs, r.Runs}}
+		f.coarsen()
+		f.close()
+		r.StepNs, r.Runs = f.runs.step, f.runs.runs
+	})
 }
 
 // A builder holds what making a timeline needs.
@@ -263,7 +248,7 @@ func (b *builder) newDrawn(l trace.LocationID) *drawn {
 }
 
 func (d *drawn) curve(counter int) plotter {
-	s := &sketched{sketch{length: d.b.length, limit: d.b.pieces, unit: 1}, counter}
+	s := &sketched{sketch{length: d.b.length, limit: d.b.pieces, step: 1}, counter}
 	d.curves = append(d.curves, s)
 	return s
 }

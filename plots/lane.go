@@ -56,7 +56,7 @@ func (t *Timeline) Lane(rank int) *Lane {
 func (l *Lane) Segment(start, end int64, category int, kind Kind) {
 	slot := category
 	if kind != Code {
-		slot = len(l.weight) - int(kinds) + int(kind)
+		slot = len(l.t.opts.Categories) + int(kind-Wait)
 	}
 	if end <= l.t.opts.From || start >= l.t.opts.To {
 		return
@@ -83,7 +83,7 @@ func (l *Lane) Segment(start, end int64, category int, kind Kind) {
 // known tells whether a slot is one that this kind may use.
 func (l *Lane) known(slot int, kind Kind) bool {
 	if kind == Code {
-		return uint(slot) < uint(len(l.weight)-int(kinds)+1)
+		return uint(slot) < uint(len(l.t.opts.Categories))
 	}
 	return kind < kinds
 }
@@ -121,18 +121,12 @@ func (l *Lane) spread(slot int, start, end int64) {
 // flush moves the sums of the current column into its cell.
 func (l *Lane) flush() {
 	c := &l.cells[l.col]
-	codes := len(l.weight) - int(kinds) + 1
+	categories := len(l.t.opts.Categories)
 	for _, slot := range l.touched {
 		ns := l.sums[slot]
 		l.sums[slot] = 0
 		l.weight[slot] += ns
-		switch slot - codes + int(Wait) {
-		case int(Wait):
-			c.wait += ns
-		case int(Blocked):
-			c.blocked += ns
-		default:
-			c.code += ns
+		if c.add(slot, categories, ns); slot < categories {
 			c.vote(int32(slot), ns)
 		}
 	}
@@ -150,9 +144,9 @@ func (t *Timeline) Add(l *Lane) error {
 	}
 	t.drawn[l.rank]++
 	l.flush()
-	t.shares[l.rank].add(l.weight)
-	for i, ns := range l.weight {
-		t.weight[i] += ns
+	for slot, ns := range l.weight {
+		t.weight[slot] += ns
+		t.shares[l.rank].add(slot, len(t.opts.Categories), ns)
 	}
 	t.keep(l)
 	t.join(t.rowOf(l.rank), l.cells)
@@ -160,21 +154,18 @@ func (t *Timeline) Add(l *Lane) error {
 	return nil
 }
 
-// A share is what the lanes of a rank did in the whole diagram, in ns.
+// A share is the time of each kind, in ns.
 type share struct{ code, wait, blocked int64 }
 
-// add adds the weights of a lane.
-func (s *share) add(weight []int64) {
-	codes := len(weight) - int(kinds) + 1
-	for slot, ns := range weight {
-		switch slot - codes + int(Wait) {
-		case int(Wait):
-			s.wait += ns
-		case int(Blocked):
-			s.blocked += ns
-		default:
-			s.code += ns
-		}
+// add adds time of a slot, the number of categories known.
+func (s *share) add(slot, categories int, ns int64) {
+	switch slot - categories {
+	case 0:
+		s.wait += ns
+	case int(Blocked - Wait):
+		s.blocked += ns
+	default:
+		s.code += ns
 	}
 }
 
@@ -209,9 +200,9 @@ func (t *Timeline) keep(l *Lane) {
 // rank (every category of a column competes); where ranks share a row it is
 // the heaviest of those that were among some rank's heaviest three.
 type cell struct {
-	code, wait, blocked int64
-	ns                  [heaviest]int64
-	slot                [heaviest]int32
+	share
+	ns   [heaviest]int64
+	slot [heaviest]int32
 }
 
 // heaviest is the number of categories that compete when rows are merged.

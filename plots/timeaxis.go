@@ -20,7 +20,7 @@ type timeAxis struct {
 func newTimeAxis(from, to int64, count int) timeAxis {
 	span := uint64(to) - uint64(from)
 	a := timeAxis{step: integerStep(span, count)}
-	first := from - mod64(from, a.step)
+	first := from - mod(from, a.step)
 	for t := first; t <= to && len(a.ticks) < 1000; t += a.step {
 		if t >= from {
 			a.ticks = append(a.ticks, t)
@@ -82,6 +82,3 @@ func integerStep(span uint64, n int) int64 {
 		step *= 10
 	}
 }
-
-// mod64 is the remainder that is never negative.
-func mod64(a, n int64) int64 { return ((a % n) + n) % n }

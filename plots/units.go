@@ -202,4 +202,4 @@ func inside(ticks []plot.Tick, lo, hi float64) []plot.Tick {
 func logOf(v, base float64) float64 { return math.Log(v) / math.Log(base) }
 
 // mod is the remainder that is never negative.
-func mod(a, n int) int { return ((a % n) + n) % n }
+func mod[N int | int64](a, n N) N { return ((a % n) + n) % n }
