@@ -88,7 +88,7 @@ var layers = [][]string{
 		"reduce", "reconstruct", "reconstruct/difference", "formulae/internal/symbols"},
 	{"stats/diagnosis", "stats/second", "reduce/pattern", "formulae/tkf", "page"},
 	{"reconstruct/diagram", "readers", "viewer"},
-	{"scripts/attack", "cmd/tracekit", "beam", "web"},
+	{"scripts/attack", "scripts/test", "cmd/tracekit", "beam"},
 }
 
 // layerOf returns the number of a package's layer, -1 if it has none.

@@ -246,11 +246,7 @@ func traces(t *testing.T) []string {
 		}
 		list = append(list, path)
 	}
-	more, err := filepath.Glob(filepath.Join(tracetest.SharedFolder(), "otf2/*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(list, slices.DeleteFunc(more, tooLarge(t))...)
+	return append(list, slices.DeleteFunc(tracetest.MoreTraces(t, "otf2/*"), tooLarge(t))...)
 }
 
 // tooLarge keeps short runs short.

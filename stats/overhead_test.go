@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -201,18 +200,7 @@ func archives(t *testing.T) []string {
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no sample archives: ", err)
 	}
-	root := os.Getenv("TRACEKIT_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared")
-	}
-	for _, pattern := range []string{"otf2/*", "paraver/*/*.prv", "json/*/*.json"} {
-		more, err := filepath.Glob(filepath.Join(root, "traces", filepath.FromSlash(pattern)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		paths = append(paths, more...)
-	}
-	return paths
+	return append(paths, tracetest.MoreTraces(t, "otf2/*", "paraver/*/*.prv", "json/*/*.json")...)
 }
 
 // TestOverheadAddsUp checks all sample archives and shared traces that can be read.

@@ -10,6 +10,7 @@ import (
 	"tracekit/merge"
 	"tracekit/stats"
 	"tracekit/stats/analysis"
+	"tracekit/trace/tracetest"
 )
 
 // TestPypop compares with the efficiencies of OpenMP that pypop publishes of a trace of four
@@ -60,7 +61,7 @@ func TestThreadTimes(t *testing.T) {
 
 func analyzedShared(t *testing.T, name string) *analysis.Result {
 	t.Helper()
-	a, err := stats.Analyze(context.Background(), merged(t, sharedTrace(t, name), merge.ClockAuto), stats.Options{})
+	a, err := stats.Analyze(context.Background(), merged(t, tracetest.Shared(t, name), merge.ClockAuto), stats.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
