@@ -92,7 +92,7 @@ var layers = [][]string{
 	{"stats/whatif", "stats/headers", "stats/sampling", "stats/scaling", "stats/compare", "stats/statstest", "reduce", "reconstruct/difference"},
 	{"stats/diagnosis", "reduce/pattern", "page"},
 	{"stats", "reconstruct/diagram", "viewer"},
-	{"scripts/attack", "cmd/tracekit", "beam", "web"},
+	{"scripts/attack", "scripts/test", "cmd/tracekit", "beam"},
 }
 
 // layerOf returns the number of a package's layer, -1 if it has none.

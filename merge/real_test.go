@@ -2,8 +2,6 @@ package merge_test
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,20 +9,13 @@ import (
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // realTrace opens an archive of the folder of real traces.
 func realTrace(t testing.TB, name string) trace.Source {
 	t.Helper()
-	dir := os.Getenv("TRACEKIT_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared")
-	}
-	path := filepath.Join(dir, "traces", "otf2", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the real traces are not here, set TRACEKIT_SHARED to their folder: %v", err)
-	}
-	src, err := readers.Open(t.Context(), path, readers.OpenOptions{})
+	src, err := readers.Open(t.Context(), tracetest.Shared(t, "otf2", name), readers.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

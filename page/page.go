@@ -20,7 +20,7 @@ import (
 
 // The program of the page, which is written in web/src.
 //
-//go:generate go test ../web -count=1 -run TestBundleIsFresh -update
+//go:generate go test -C ../web/test -count=1 -run TestBundleIsFresh -update
 var (
 	//go:embed page.js
 	script []byte

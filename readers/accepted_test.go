@@ -19,14 +19,12 @@ import (
 // TestAccepted states that the reference library reads, without a complaint, what other
 // formats become in OTF2.
 func TestAccepted(t *testing.T) {
-	if _, err := exec.LookPath("otf2-print"); err != nil {
-		t.Skip("otf2-print is not installed (Debian: otf2-tools)")
-	}
+	program := tracetest.Program(t, "otf2-print", "otf2-tools")
 	for _, name := range foreign(t) {
 		t.Run(filepath.Base(filepath.Dir(name))+"/"+filepath.Base(name), func(t *testing.T) {
 			src, err := readers.Open(t.Context(), name, readers.OpenOptions{})
 			if err != nil {
-				t.Skip("not a trace that can be read: ", err)
+				t.Skip("not a trace that can be read")
 			}
 			defer src.Close()
 			if len(src.Defs().Locations) == 0 {
@@ -35,7 +33,7 @@ func TestAccepted(t *testing.T) {
 			archive := filepath.Join(t.TempDir(), "archive")
 			writeCopy(t, src, archive)
 			for _, what := range []string{"-A", "-G", "-I"} {
-				cmd := exec.Command("otf2-print", what, filepath.Join(archive, "traces.otf2"))
+				cmd := exec.Command(program, what, filepath.Join(archive, "traces.otf2"))
 				var complaints bytes.Buffer
 				cmd.Stderr = &complaints
 				err := cmd.Run()
@@ -76,8 +74,8 @@ func foreign(t *testing.T) (list []string) {
 			}
 		}
 	}
-	for _, dir := range []string{"paraver", "json"} {
-		_ = filepath.WalkDir(filepath.Join(tracetest.SharedFolder(), dir), func(path string, d fs.DirEntry, err error) error {
+	for _, dir := range tracetest.MoreTraces(t, "paraver", "json") {
+		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			name := strings.TrimSuffix(path, ".gz")
 			if ext := filepath.Ext(name); err == nil && (ext == ".prv" || ext == ".json") {
 				if info, err := d.Info(); err == nil && info.Size() < 1<<20 {

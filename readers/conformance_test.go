@@ -70,7 +70,7 @@ func TestNothingLost(t *testing.T) {
 		t.Run(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), func(t *testing.T) {
 			src, err := readers.Open(t.Context(), path, readers.OpenOptions{})
 			if err != nil {
-				t.Skip("not a trace that can be read: ", err)
+				t.Skip("not a trace that can be read")
 			}
 			defer src.Close()
 			_, want, _ := strings.Cut(tracetest.MustFormat(t, src), "\n")
@@ -245,11 +245,7 @@ func traces(t *testing.T) []string {
 		}
 		list = append(list, path)
 	}
-	more, err := filepath.Glob(filepath.Join(tracetest.SharedFolder(), "otf2/*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(list, slices.DeleteFunc(more, tooLarge(t))...)
+	return append(list, slices.DeleteFunc(tracetest.MoreTraces(t, "otf2/*"), tooLarge(t))...)
 }
 
 // tooLarge keeps short runs short.

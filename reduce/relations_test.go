@@ -9,7 +9,7 @@ import (
 	"tracekit/merge"
 	"tracekit/reduce"
 	"tracekit/samples"
-	"tracekit/stats"
+	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -41,7 +41,7 @@ func events(t *testing.T, src trace.Source) string {
 // cuts no more than once.
 func TestRulesAreASet(t *testing.T) {
 	t.Parallel()
-	window := reduce.Window{From: stats.Instant{Kind: stats.Fraction, Share: 0.2}, To: stats.Instant{Kind: stats.Fraction, Share: 0.7}}
+	window := reduce.Window{From: scope.Instant{Kind: scope.Fraction, Share: 0.2}, To: scope.Instant{Kind: scope.Fraction, Share: 0.7}}
 	rules := []reduce.Rule{window, reduce.Shorter{Ns: 40}, reduce.Functions{Names: []string{"MPI_Send", "MPI_Bcast"}}, reduce.Idle{},
 		reduce.Slowest{N: 3}, reduce.Ranks{What: "first two", Keep: []uint32{0, 1}}}
 	for seed := range uint64(9) {
@@ -122,7 +122,7 @@ location 0 rank=0
   10 Metric 0 uint64:3 ; 15 Metric 0 uint64:4 ; 20 Metric 0 uint64:5 ; 21 Metric 0 uint64:6
   40 Leave main
 `))
-	after := func(ns int64) stats.Instant { return stats.Instant{Kind: stats.AfterNs, Ns: ns} }
+	after := func(ns int64) scope.Instant { return scope.Instant{Kind: scope.AfterNs, Ns: ns} }
 	for _, c := range []struct {
 		from, to int64
 		want     []uint64

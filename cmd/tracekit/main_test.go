@@ -60,7 +60,8 @@ func decode[S string | []byte](t testing.TB, text S, document any) {
 // TestGoldens runs the command lines in each testdata/*.txtar, whose comment says why it is
 // there: an argument a line, a blank line between commands. "SAMPLES" stands for the folder
 // of sample archives, files of the archive are laid out in the working folder, and what the
-// commands print together must equal stdout and stderr; the last one's exit code counts.
+// commands print together must equal stdout and stderr; the last one's exit code counts. Of what
+// is printed as JSON, document has the values at some paths, and keys the kind of each value.
 func TestGoldens(t *testing.T) {
 	samples := absolute(t, "../../samples/archives")
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -82,7 +83,7 @@ func runGolden(t *testing.T, golden, samples string) {
 	parts := map[string]string{}
 	for _, f := range archive.Files {
 		switch f.Name {
-		case "args", "stdout", "stderr", "exit":
+		case "args", "stdout", "stderr", "exit", "document", "keys":
 			parts[f.Name] = string(f.Data)
 		default:
 			path := filepath.Join(dir, f.Name)
@@ -96,7 +97,12 @@ func runGolden(t *testing.T, golden, samples string) {
 	for command := range strings.SplitSeq(parts["args"], "\n\n") {
 		args := strings.Split(strings.TrimSpace(strings.ReplaceAll(command, "SAMPLES", samples)), "\n")
 		stdout, stderr, code := tracekit(t, dir, args...)
-		got["stdout"] += strings.ReplaceAll(stdout, samples, "SAMPLES")
+		stdout = strings.ReplaceAll(stdout, samples, "SAMPLES")
+		if strings.HasPrefix(stdout, "{\n") {
+			got["document"], got["keys"] = documentParts(t, stdout, parts["document"])
+			stdout = ""
+		}
+		got["stdout"] += stdout
 		got["stderr"] += strings.ReplaceAll(stderr, samples, "SAMPLES")
 		got["exit"] = fmt.Sprintf("%d\n", code)
 	}
@@ -104,7 +110,7 @@ func runGolden(t *testing.T, golden, samples string) {
 		rewrite(t, golden, archive, got)
 		return
 	}
-	for _, part := range []string{"exit", "stderr", "stdout"} {
+	for _, part := range []string{"exit", "stderr", "stdout", "document", "keys"} {
 		if diff := cmp.Diff(parts[part], got[part]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", part, diff)
 		}
@@ -114,11 +120,11 @@ func runGolden(t *testing.T, golden, samples string) {
 func rewrite(t *testing.T, golden string, archive *txtar.Archive, got map[string]string) {
 	var kept []txtar.File
 	for _, f := range archive.Files {
-		if _, output := got[f.Name]; !output {
+		if _, output := got[f.Name]; !output && f.Name != "document" && f.Name != "keys" {
 			kept = append(kept, f)
 		}
 	}
-	for _, part := range []string{"exit", "stdout", "stderr"} {
+	for _, part := range []string{"exit", "stdout", "stderr", "document", "keys"} {
 		if got[part] != "" {
 			kept = append(kept, txtar.File{Name: part, Data: []byte(got[part])})
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,7 +45,7 @@ func signalled(t *testing.T, command []string, signals ...syscall.Signal) (code 
 	return c.ProcessState.ExitCode(), text.String(), left
 }
 
-// TestSignals: a signal ends a process with its number and leaves nothing behind.
+// TestSignals: a signal ends a process with its number and leaves nothing behind; one that is ignored stays ignored.
 func TestSignals(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -54,6 +55,15 @@ func TestSignals(t *testing.T) {
 	succeed(t, ".", "generate", "halo", "--iterations", "10000", "-o", input)
 	convert := func(out string) []string { return []string{self, "convert", "-q", input, out} }
 	const hup, term = syscall.SIGHUP, syscall.SIGTERM
+	// A child inherits what is ignored, as SIGHUP is under nohup and SIGINT in a script's background;
+	// what its parent handles is at its default there.
+	for _, s := range []os.Signal{hup, syscall.SIGINT} {
+		if signal.Ignored(s) {
+			caught := make(chan os.Signal, 1)
+			signal.Notify(caught, s)
+			defer signal.Stop(caught)
+		}
+	}
 	for _, c := range []struct {
 		command []string
 		signals []syscall.Signal

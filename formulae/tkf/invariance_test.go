@@ -36,7 +36,7 @@ func TestStructureIndependentOfIterations(t *testing.T) {
 	for _, program := range []string{"halo", "ring", "sweep", "multigrid", "collectives"} {
 		var structure, statistics, bounds []int64
 		for _, n := range []int{20, 200, 2000} {
-			src := generate(t, samples.Options{Program: program, Ranks: 16, Iterations: n, Seed: 1})
+			src := generate(t, samples.Options{Program: program, Ranks: 8, Iterations: n, Seed: 1})
 			_, r := compress(t, src, tkf.Options{})
 			structure = append(structure, r.Sizes.Structure)
 			_, r = compress(t, src, tkf.Options{Mode: tkf.Statistics})

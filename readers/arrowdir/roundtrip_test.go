@@ -111,15 +111,7 @@ func archives(t *testing.T) []string {
 	if err != nil || len(list) == 0 {
 		t.Fatal(list, err)
 	}
-	shared := os.Getenv("TRACEKIT_SHARED")
-	if shared == "" {
-		shared = "../../../shared"
-	}
-	more, err := filepath.Glob(filepath.Join(shared, "traces/otf2/*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(list, more...)
+	return append(list, tracetest.MoreTraces(t, "otf2/*")...)
 }
 
 // TestRoundTrip states that nothing of a trace is lost.

@@ -53,11 +53,7 @@ func TestAheadChangesNothing(t *testing.T) {
 
 // The same with real files as a whole.
 func TestAheadRealTraces(t *testing.T) {
-	paths := RealTraces()
-	if len(paths) == 0 {
-		t.Skip("the real traces are not there (set TRACEKIT_SHARED to their folder)")
-	}
-	for _, path := range paths {
+	for _, path := range RealTraces(t) {
 		data := tracetest.ReadFile(t, path)
 		if readAhead(t, data, 4<<10, 16<<10) != readText(t, data, windowBytes) {
 			t.Errorf("%s: another trace", path)

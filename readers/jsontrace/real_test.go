@@ -59,8 +59,7 @@ var expected = map[string][]string{
 // Every real trace is read, with as many events of each phase as an independent count
 // finds, calls and counters as many as these make, and no finding but the expected ones.
 func TestRealTraces(t *testing.T) {
-	tracetest.Shared(t, "json")
-	for _, path := range jsontrace.RealTraces() {
+	for _, path := range jsontrace.RealTraces(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			s := open(t, path)
 			if err := s.Defs().Check(); err != nil {

@@ -163,7 +163,7 @@ func samples(t *testing.T) map[string][]byte {
 	for i, text := range goldenInputs(t) {
 		out[fmt.Sprint("golden ", i)] = text
 	}
-	for _, p := range RealTraces() {
+	for _, p := range RealTraces(t) {
 		if again := regexp.MustCompile(`worker[1-7]|353778[1-7]`); again.MatchString(p) {
 			continue
 		}
@@ -174,9 +174,8 @@ func samples(t *testing.T) map[string][]byte {
 
 // RealTraces returns the traces that real programs wrote, none if they are not here; the
 // directories among them hold published results.
-func RealTraces() []string {
-	paths, _ := filepath.Glob(filepath.Join(tracetest.SharedFolder(), "json", "*", "*"))
-	return slices.DeleteFunc(paths, func(path string) bool {
+func RealTraces(t *testing.T) []string {
+	return slices.DeleteFunc(tracetest.MoreTraces(t, "json/*/*"), func(path string) bool {
 		info, err := os.Stat(path)
 		return err != nil || !info.Mode().IsRegular()
 	})

@@ -17,15 +17,13 @@ import (
 	"unicode"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // otf2Print runs the reference library's tool and returns the lines of its table. What
 // the tool complains about fails the test.
 func otf2Print(t *testing.T, args ...string) []string {
-	if _, err := exec.LookPath("otf2-print"); err != nil {
-		t.Skip("otf2-print is not installed (Debian: otf2-tools)")
-	}
-	cmd := exec.Command("otf2-print", args...)
+	cmd := exec.Command(tracetest.Program(t, "otf2-print", "otf2-tools"), args...)
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints
 	out, err := cmd.Output()

@@ -1,22 +1,18 @@
 package otf2
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
+
+	"tracekit/trace/tracetest"
 )
 
-// realArchives returns the directories of the archives that real programs wrote. They are
-// not part of the repository: TRACEKIT_SHARED names their folder, by default the folder
-// "shared" beside the repository.
+// realArchives returns the directories of further archives that real programs wrote, and skips the
+// test where they are not.
 func realArchives(t testing.TB) []string {
-	shared := os.Getenv("TRACEKIT_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
-	}
-	paths, _ := filepath.Glob(filepath.Join(shared, "traces", "otf2", "*"))
-	if len(paths) == 0 {
-		t.Skip("the collection of real traces is not here; set TRACEKIT_SHARED to its folder")
+	paths, err := filepath.Glob(tracetest.Shared(t, "otf2") + "/*")
+	if err != nil {
+		t.Fatal(err)
 	}
 	return paths
 }

@@ -30,8 +30,7 @@ func archives(t *testing.T) []string {
 		t.Fatal("no samples")
 	}
 	if !testing.Short() {
-		more, _ := filepath.Glob(filepath.Join(tracetest.SharedFolder(), "otf2", "*"))
-		paths = append(paths, more...)
+		paths = append(paths, tracetest.MoreTraces(t, "otf2/*")...)
 	}
 	return paths
 }
@@ -110,16 +109,15 @@ func TestRoundTripOfParaver(t *testing.T) {
 			sources = append(sources, s)
 		}
 	}
-	for _, r := range realTraces {
-		s, err := Open(context.Background(), filepath.Join(tracetest.SharedFolder(), "paraver", r.path), Options{})
-		if errors.Is(err, fs.ErrNotExist) {
-			break
+	for _, folder := range tracetest.MoreTraces(t, "paraver") {
+		for _, r := range realTraces {
+			s, err := Open(context.Background(), filepath.Join(folder, r.path), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			sources = append(sources, s)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		sources = append(sources, s)
 	}
 	for i, s := range sources {
 		t.Run(fmt.Sprintf("%d %s", i, filepath.Base(s.Info().Path)), func(t *testing.T) {

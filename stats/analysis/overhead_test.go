@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -196,22 +195,11 @@ func linesAddUp(t *testing.T, tr *trace.Trace, a *analysis.Result) {
 // archives returns the sample archives and, if they are there, the shared traces.
 func archives(t *testing.T) []string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join("..", "samples", "archives", "*"))
+	paths, err := filepath.Glob(filepath.Join("..", "..", "samples", "archives", "*"))
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no sample archives: ", err)
 	}
-	root := os.Getenv("TRACEKIT_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared")
-	}
-	for _, pattern := range []string{"otf2/*", "paraver/*/*.prv", "json/*/*.json"} {
-		more, err := filepath.Glob(filepath.Join(root, "traces", filepath.FromSlash(pattern)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		paths = append(paths, more...)
-	}
-	return paths
+	return append(paths, tracetest.MoreTraces(t, "otf2/*", "paraver/*/*.prv", "json/*/*.json")...)
 }
 
 // TestOverheadAddsUp checks all sample archives and shared traces that can be read.
@@ -220,7 +208,7 @@ func TestOverheadAddsUp(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			src, err := readers.Open(context.Background(), path, readers.OpenOptions{})
 			if err != nil {
-				t.Skip("not a trace that can be read: ", err)
+				t.Skip("not a trace that can be read")
 			}
 			defer src.Close()
 			tr, a := analyzed(t, src, merge.ClockAuto, analysis.Options{Overhead: &overhead.Options{}})

@@ -18,7 +18,7 @@ import (
 // TestPatterns runs the hand-worked cases that samples has for each wait state. They name
 // calls by location and event; the document has ranks.
 func TestPatterns(t *testing.T) {
-	patterns, err := oracle.ReadPatterns(filepath.Join("..", "samples", "testdata", "patterns"))
+	patterns, err := oracle.ReadPatterns(filepath.Join("..", "..", "samples", "testdata", "patterns"))
 	if err != nil {
 		t.Fatal(err)
 	}

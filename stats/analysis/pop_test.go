@@ -8,6 +8,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/stats/analysis"
+	"tracekit/trace/tracetest"
 )
 
 // TestPOP compares with the efficiencies of BSC's own scripts, in per cent, on the whole
@@ -25,7 +26,7 @@ func TestPOP(t *testing.T) {
 		{"sweep3d_6/sweep3d_6.prv", 13.70, 80.02, 17.12, 95.23, 17.98, 0.01},
 	} {
 		t.Run(filepath.Base(c.trace), func(t *testing.T) {
-			tr := merged(t, sharedTrace(t, filepath.Join("paraver", c.trace)), merge.ClockAuto)
+			tr := merged(t, tracetest.Shared(t, "paraver", c.trace), merge.ClockAuto)
 			a, err := analysis.Analyze(context.Background(), tr, analysis.Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -2,8 +2,6 @@ package analysis_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"tracekit/document/waitstate"
@@ -11,26 +9,13 @@ import (
 	"tracekit/readers"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // sharedArchive returns the path of a real OTF2 archive, and skips the test where it is not.
 func sharedArchive(t testing.TB, name string) string {
 	t.Helper()
-	return sharedTrace(t, filepath.Join("otf2", name))
-}
-
-// sharedTrace returns the path of a real trace, and skips the test where it is not.
-func sharedTrace(t testing.TB, name string) string {
-	t.Helper()
-	root := os.Getenv("TRACEKIT_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared")
-	}
-	path := filepath.Join(root, "traces", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the real trace %s is not there (set TRACEKIT_SHARED to the folder that has traces/)", name)
-	}
-	return path
+	return tracetest.Shared(t, "otf2", name)
 }
 
 // merged opens and merges an archive.

@@ -9,6 +9,7 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/stats/analysis"
+	"tracekit/trace/tracetest"
 )
 
 // TestPypop compares with the efficiencies of OpenMP that pypop publishes of a trace of four
@@ -59,7 +60,7 @@ func TestThreadTimes(t *testing.T) {
 
 func analyzedShared(t *testing.T, name string) *analysis.Result {
 	t.Helper()
-	a, err := analysis.Analyze(context.Background(), merged(t, sharedTrace(t, name), merge.ClockAuto), analysis.Options{})
+	a, err := analysis.Analyze(context.Background(), merged(t, tracetest.Shared(t, name), merge.ClockAuto), analysis.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

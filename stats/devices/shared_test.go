@@ -9,8 +9,8 @@ import (
 	"tracekit/merge"
 	"tracekit/partial"
 	"tracekit/partial/partialtest"
-	"tracekit/stats"
 	"tracekit/stats/devices"
+	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -36,7 +36,7 @@ func heard(t *testing.T, tr *trace.Trace) *devices.Finder {
 
 func finder(t *testing.T, tr *trace.Trace) *devices.Finder {
 	t.Helper()
-	from, to, err := stats.Window(tr, stats.Selection{})
+	from, to, err := scope.Window(tr, scope.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ import (
 func sources(t *testing.T) map[string]trace.Source {
 	t.Helper()
 	out := make(map[string]trace.Source)
-	for _, pattern := range []string{"../testdata/*.txtar", "../devices/testdata/*.txtar"} {
+	for _, pattern := range []string{"../analysis/testdata/*.txtar", "../devices/testdata/*.txtar"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v", pattern, err)

@@ -9,8 +9,8 @@ import (
 	"tracekit/merge"
 	"tracekit/partial"
 	"tracekit/partial/partialtest"
-	"tracekit/stats"
 	"tracekit/stats/fileio"
+	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -36,7 +36,7 @@ location 1 thread rank=1
 location 2 thread rank=2
   5 Enter main ; 50 Leave main
 `), merge.Options{Clock: merge.ClockNone})
-	from, to, err := stats.Window(tr, stats.Selection{})
+	from, to, err := scope.Window(tr, scope.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/samples"
-	"tracekit/stats"
+	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
@@ -17,7 +17,7 @@ import (
 // model returns the model of a trace.
 func model(t *testing.T, src trace.Source) (*trace.Trace, *whatif.Model) {
 	t.Helper()
-	tr, a := statstest.Analyzed(t, src, merge.Options{Clock: merge.ClockNone}, stats.Options{})
+	tr, a := statstest.Analyzed(t, src, merge.Options{Clock: merge.ClockNone}, analysis.Options{})
 	m, err := whatif.New(t.Context(), tr, a, 1)
 	if err != nil {
 		t.Fatal(err)

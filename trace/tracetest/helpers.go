@@ -6,6 +6,7 @@ import (
 	"context"
 	"iter"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -79,6 +80,25 @@ func LiveBytes() int64 {
 	return int64(m.HeapAlloc)
 }
 
+// Need skips a test that needs what is not there; what says where to get it, too. What is needed beyond Go
+// and the repository goes through here: scripts/test lists tests that are skipped by these words.
+func Need(t testing.TB, what string) {
+	t.Helper()
+	t.Skip("needs " + what)
+}
+
+// Program returns the path of a program that a package of Debian has, and skips the test if it is not there.
+func Program(t testing.TB, name, debian string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		Need(t, name+" (Debian: "+debian+")")
+	}
+	return path
+}
+
+const moreTraces = "more real traces (TRACEKIT_SHARED: the folder that has traces/)"
+
 // SharedFolder is the folder of further real traces, which need not be there: that which the variable
 // TRACEKIT_SHARED names, or traces in the folder shared beside the repository.
 func SharedFolder() string {
@@ -95,9 +115,26 @@ func Shared(t testing.TB, path ...string) string {
 	t.Helper()
 	full := filepath.Join(append([]string{SharedFolder()}, path...)...)
 	if _, err := os.Stat(full); err != nil {
-		t.Skipf("a real trace is not there (set TRACEKIT_SHARED to the folder that has traces/): %v", err)
+		Need(t, moreTraces)
 	}
 	return full
+}
+
+// MoreTraces returns what matches patterns below the folder of further real traces. If nothing does, a
+// test of that name inside t is skipped and t goes on.
+func MoreTraces(t *testing.T, patterns ...string) (paths []string) {
+	t.Helper()
+	for _, pattern := range patterns {
+		some, err := filepath.Glob(filepath.Join(SharedFolder(), filepath.FromSlash(pattern)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, some...)
+	}
+	if len(paths) == 0 {
+		t.Run("more traces", func(t *testing.T) { Need(t, moreTraces) })
+	}
+	return paths
 }
 
 // Cases runs a test with the parts of each txtar file of testdata that matches a pattern, by name.

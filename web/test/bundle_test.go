@@ -1,6 +1,7 @@
-// Package web makes the program of the page out of TypeScript, with esbuild and no other
-// tool. The result is part of package page, so that building tracekit needs none of this.
-package web
+// Package test makes the program of the page out of TypeScript, with esbuild and no other tool,
+// and tries pages in a browser. It is a module of its own: the program is part of package page,
+// so that building and testing tracekit need none of this.
+package test
 
 import (
 	"bytes"
@@ -63,16 +64,16 @@ func bundle(dir string) (map[string][]byte, error) {
 	return files, nil
 }
 
-var update = flag.Bool("update", false, "write the program into package page")
+var update = flag.Bool("update", false, "write the program into package page, and how pages look into testdata")
 
 // TestBundleIsFresh: the program in package page is what the sources here make.
 func TestBundleIsFresh(t *testing.T) {
-	files, err := bundle(".")
+	files, err := bundle("..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"page.js", "page.css"} {
-		path := filepath.Join("..", "page", name)
+		path := filepath.Join("..", "..", "page", name)
 		if *update {
 			if err := os.WriteFile(path, files[name], 0o644); err != nil {
 				t.Fatal(err)

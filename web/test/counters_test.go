@@ -1,10 +1,6 @@
-package main
+package test
 
 import (
-	"bufio"
-	"context"
-	"io"
-	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,8 +10,6 @@ import (
 	pointer "github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"tracekit/trace/tracetest"
 )
 
 // Two processes of 100 ms whose counters are known: load is 3 and then, from 50 ms on, 5 in one,
@@ -43,9 +37,8 @@ const reading = `document.querySelector("[role=status] .tooltip b")?.innerText`
 // TestCountersInBrowser: curves are chosen, and read with the mouse and by keys alone; the timeline
 // takes their colours.
 func TestCountersInBrowser(t *testing.T) {
-	golden := absolute(t, "testdata/page-counters.png")
 	dir := t.TempDir()
-	tracetest.WriteFile(t, filepath.Join(dir, "load.json"), countedCalls)
+	writeFile(t, filepath.Join(dir, "load.json"), countedCalls)
 	succeed(t, dir, "report", "load.json", "-o", "load.html")
 	b := browse(t, "file://"+filepath.Join(dir, "load.html"))
 	choose := func(control, value string) {
@@ -84,14 +77,14 @@ func TestCountersInBrowser(t *testing.T) {
 	var shot []byte
 	time.Sleep(100 * time.Millisecond) // the next frame is drawn
 	b.run(chromedp.ScrollIntoView(".tools"), chromedp.CaptureScreenshot(&shot))
-	looks(t, golden, shot)
+	looks(t, "testdata/page-counters.png", shot)
 }
 
 // TestCountersOfSeveralRuns: the curves of a counter are drawn for each run, one below the other.
 func TestCountersOfSeveralRuns(t *testing.T) {
 	dir := t.TempDir()
 	for name, calls := range map[string]string{"a": countedCalls, "b": strings.ReplaceAll(countedCalls, `"value":5`, `"value":15`)} {
-		tracetest.WriteFile(t, filepath.Join(dir, name+".json"), calls)
+		writeFile(t, filepath.Join(dir, name+".json"), calls)
 		succeed(t, dir, "convert", name+".json", name)
 	}
 	succeed(t, dir, "report", "a", "b", "-o", "ab.html")
@@ -117,7 +110,7 @@ func TestServedCounters(t *testing.T) {
 		text.WriteString(`,{"ph":"C","pid":0,"tid":0,"ts":` + strconv.Itoa(10*k) + `,"name":"step","args":{"value":` + strconv.Itoa(k%10) + `}}`)
 	}
 	text.WriteString("]")
-	tracetest.WriteFile(t, filepath.Join(dir, "steps.json"), text.String())
+	writeFile(t, filepath.Join(dir, "steps.json"), text.String())
 	b := browse(t, serve(t, filepath.Join(dir, "steps.json")))
 	name := b.eval(label("Counters") + `.options[1].value`)
 	show := func(from, to string) {
@@ -132,24 +125,4 @@ func TestServedCounters(t *testing.T) {
 	x, y = b.curve(0.75, 0.5)
 	b.run(b.mouse(pointer.MouseMoved, x+1, y), b.mouse(pointer.MouseMoved, x, y))
 	b.until(reading, "7")
-}
-
-// serve serves a page of traces until the test ends, and returns its address.
-func serve(t *testing.T, args ...string) string {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	out, in := io.Pipe()
-	ended := make(chan int)
-	go func() {
-		ended <- run(ctx, &streams{Out: in, Err: io.Discard, Width: 120}, append([]string{"view", "--quiet"}, args...))
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-	})
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if _, bad := url.Parse(strings.TrimSpace(address)); err != nil || bad != nil {
-		t.Fatal(err, bad)
-	}
-	return strings.TrimSpace(address)
 }

@@ -1,4 +1,4 @@
-package main
+package test
 
 import (
 	"os"
@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-
-	"tracekit/trace/tracetest"
 )
 
 // regexpFile finds the first file that a document names.
@@ -43,7 +41,7 @@ func TestPageShowsLinesAndSource(t *testing.T) {
 	if file == nil {
 		t.Fatal("the trace names no file")
 	}
-	tracetest.WriteFile(t, filepath.Join(dir, "src", filepath.Base(file[1])), source)
+	writeFile(t, filepath.Join(dir, "src", filepath.Base(file[1])), source)
 	succeed(t, dir, "report", "--source", "src", "halo", "-o", "halo.html")
 	b := browse(t, "file://"+filepath.Join(dir, "halo.html"))
 

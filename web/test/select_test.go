@@ -1,4 +1,4 @@
-package main
+package test
 
 import (
 	"path/filepath"
@@ -6,8 +6,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"tracekit/trace/tracetest"
 )
 
 // A process of 100 ms with an accelerator of two streams: a kernel from 10 to 40 ms, a copy beside
@@ -30,7 +28,7 @@ const fileCalls = `{"id":1,"name":"FH","cat":"dftracer","pid":1,"tid":1,"ph":"M"
 func TestSelectionRestrictsParts(t *testing.T) {
 	dir := t.TempDir()
 	selected := func(tab, calls, end string) *browser { // from 25 ms on
-		tracetest.WriteFile(t, filepath.Join(dir, tab+".json"), calls)
+		writeFile(t, filepath.Join(dir, tab+".json"), calls)
 		succeed(t, dir, "report", tab+".json", "-o", tab+".html")
 		b := browse(t, "file://"+filepath.Join(dir, tab+".html"))
 		b.run(chromedp.Evaluate(`location.hash = "tab=`+tab+`&from=25000000&to=`+end+`"`, nil))
@@ -65,7 +63,11 @@ func TestSelectedThreads(t *testing.T) {
 // brings all of the run into view.
 func TestChosenCauseIsSeen(t *testing.T) {
 	dir := t.TempDir()
-	succeed(t, dir, "report", sampleArchive(t, "torus-6"), "-o", "torus.html")
+	sample, err := filepath.Abs("../../samples/archives/torus-6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, dir, "report", sample, "-o", "torus.html")
 	b := browse(t, "file://"+filepath.Join(dir, "torus.html"))
 	const button = `[...document.querySelectorAll(".causes button")].find(b => b.innerText.includes("startup MPI_Init"))`
 	b.until(`[...document.querySelectorAll(".keys button")].some(b => b.innerText === "Whole run")`, "true")

@@ -1,4 +1,4 @@
-package main
+package test
 
 import (
 	"bytes"
@@ -24,8 +24,6 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"golang.org/x/image/draw"
-
-	"tracekit/trace/tracetest"
 )
 
 // A browser shows a page and notes what a page must not do.
@@ -59,23 +57,25 @@ func browse(t testing.TB, address string) *browser {
 	return b
 }
 
-// newBrowser starts a real browser. It skips the test where there is none.
-func newBrowser(t testing.TB) *browser {
+// chromium returns the path of a browser, and skips the test if there is none.
+func chromium(t testing.TB) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
 	}
-	var program string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if p, err := exec.LookPath(name); err == nil {
-			program = p
-			break
+		if path, err := exec.LookPath(name); err == nil {
+			return path
 		}
 	}
-	if program == "" {
-		t.Skip("chromium is not installed: pages are not tried in a browser")
-	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true))
+	t.Skip("needs chromium, to try pages in")
+	return ""
+}
+
+// newBrowser starts a real browser.
+func newBrowser(t testing.TB) *browser {
+	t.Helper()
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true))
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, opts...)
@@ -153,7 +153,7 @@ func TestPageInBrowser(t *testing.T) {
 	calls := `[{"ph":"X","pid":0,"tid":0,"ts":0,"dur":60000,"name":"alpha"},{"ph":"X","pid":0,"tid":0,"ts":60000,"dur":40000,"name":"beta"},
 		{"ph":"X","pid":1,"tid":0,"ts":0,"dur":100000,"name":"gamma"},
 		{"ph":"i","pid":2,"tid":0,"ts":50000,"name":"mark"}]`
-	tracetest.WriteFile(t, filepath.Join(dir, "two.json"), calls)
+	writeFile(t, filepath.Join(dir, "two.json"), calls)
 	succeed(t, dir, "report", "two.json", "-o", "two.html")
 	b := browse(t, "file://"+filepath.Join(dir, "two.html"))
 
@@ -211,7 +211,6 @@ func TestPageInBrowser(t *testing.T) {
 // TestPageShowsTheCause: of a program with a planted imbalance, the page begins with it, and
 // choosing it marks the rank. It fits into each window, and looks as it did.
 func TestPageShowsTheCause(t *testing.T) {
-	testdata := absolute(t, "testdata")
 	dir := made(t, "generate halo --ranks 8 --iterations 20 --imbalance 20000 -o halo", "report halo -o halo.html")
 	b := browse(t, "file://"+filepath.Join(dir, "halo.html"))
 	if got := b.eval(`document.querySelector(".causes li").innerText`); !strings.Contains(got, "imbalance") || !strings.Contains(got, "interior") || !strings.Contains(got, "Rank 7") {
@@ -226,7 +225,7 @@ func TestPageShowsTheCause(t *testing.T) {
 		time.Sleep(100 * time.Millisecond) // the next frame is drawn
 		var shot []byte
 		b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}), chromedp.CaptureScreenshot(&shot))
-		looks(t, filepath.Join(testdata, fmt.Sprintf("page-%d.png", size[0])), shot)
+		looks(t, fmt.Sprintf("testdata/page-%d.png", size[0]), shot)
 	}
 }
 
@@ -249,8 +248,8 @@ func TestPrintIsLight(t *testing.T) {
 
 // TestViewInBrowser: of a run too long for the page, the viewer shows single calls.
 func TestViewInBrowser(t *testing.T) {
-	made(t, "generate halo --ranks 64 --iterations 1200 -o halo")
-	b := browse(t, serve(t, "halo"))
+	dir := made(t, "generate halo --ranks 64 --iterations 1200 -o halo")
+	b := browse(t, serve(t, filepath.Join(dir, "halo")))
 	hover := func() string {
 		x, y := b.at(0.5, 0.002)
 		b.run(b.mouse(pointer.MouseMoved, x+1, y), b.mouse(pointer.MouseMoved, x, y))
@@ -327,7 +326,7 @@ func looks(t *testing.T, golden string, shot []byte) {
 		if err := png.Encode(&b, small); err != nil {
 			t.Fatal(err)
 		}
-		tracetest.WriteFile(t, golden, b.Bytes())
+		writeFile(t, golden, b.String())
 		return
 	}
 	f, err := os.Open(golden)

@@ -1,4 +1,4 @@
-package main
+package test
 
 import (
 	"fmt"
@@ -11,20 +11,9 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// made runs commands in a folder of their own, and returns its path.
-func made(t *testing.T, commands ...string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for _, c := range commands {
-		succeed(t, dir, strings.Fields(c)...)
-	}
-	return dir
-}
-
 // TestTwoRunsInBrowser: of a program and of the same with a planted imbalance, the page names what
 // changed, and shows both on one axis of time.
 func TestTwoRunsInBrowser(t *testing.T) {
-	golden := absolute(t, "testdata/page-runs.png")
 	dir := made(t, "generate halo --ranks 8 --iterations 20 -o a", "generate halo --ranks 8 --iterations 20 --imbalance 20000 -o b",
 		"report a b -o ab.html")
 	b := browse(t, "file://"+filepath.Join(dir, "ab.html"))
@@ -57,7 +46,7 @@ func TestTwoRunsInBrowser(t *testing.T) {
 	time.Sleep(100 * time.Millisecond) // the next frame is drawn
 	var shot []byte
 	b.run(chromedp.CaptureScreenshot(&shot))
-	looks(t, golden, shot)
+	looks(t, "testdata/page-runs.png", shot)
 }
 
 // TestRebuiltInBrowser: a trace that was rebuilt from formulae stands beside the one they were
@@ -73,7 +62,6 @@ func TestRebuiltInBrowser(t *testing.T) {
 
 // TestScalingInBrowser: of runs of three sizes, the page has what scaling says.
 func TestScalingInBrowser(t *testing.T) {
-	golden := absolute(t, "testdata/page-scaling.png")
 	var commands []string
 	for _, ranks := range []int{2, 4, 8} {
 		commands = append(commands, fmt.Sprintf("generate halo --ranks %d --iterations 20 -o r%d", ranks, ranks))
@@ -86,7 +74,7 @@ func TestScalingInBrowser(t *testing.T) {
 	b.until(`[...document.querySelectorAll("#panel th")].slice(1, 4).map(e => e.innerText.trim()).join()`, "2,4,8")
 	var shot []byte
 	b.run(chromedp.ScrollIntoView("#panel"), chromedp.CaptureScreenshot(&shot))
-	looks(t, golden, shot)
+	looks(t, "testdata/page-scaling.png", shot)
 }
 
 // TestViewOfTwoRuns: the viewer serves both timelines, and each finer where it is asked to.
