@@ -228,6 +228,8 @@ func (x *Pass) codePart(c *partial.Coder, l trace.LocationID, part *profilePart)
 		codeCounters(c, d, &s.counters)
 		if c.Reading() && (s.path < next || int(s.path) >= len(x.Trace.Tree.Nodes) || s.count > x.Trace.Span[l].Events) {
 			c.Refuse("call path %d does not exist, is out of order, or is visited more often than there are events", s.path)
+		} else if c.Reading() && s.calls != nil && !x.p.isMPI(x.Trace.Tree.Nodes[s.path].Region) {
+			c.Refuse("call path %d has durations of calls and is of no MPI function", s.path)
 		}
 		next = s.path + 1
 	})
