@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/trace/tracetest/mutate"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 )
 
@@ -71,12 +73,7 @@ func TestDocuments(t *testing.T) {
 	if err != nil || len(events) == 0 {
 		t.Fatalf("no events: %v", err)
 	}
-	data, err := os.ReadFile(events[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	copy(data[len(data)/2:], bytes.Repeat([]byte{0xFF}, 40))
-	if err := os.WriteFile(events[0], data, 0o644); err != nil {
+	if err := mutate.File(events[0], func(b []byte) []byte { copy(b[len(b)/2:], bytes.Repeat([]byte{0xFF}, 40)); return b }); err != nil {
 		t.Fatal(err)
 	}
 	if testing.Short() {

@@ -18,6 +18,7 @@ import (
 	"tracekit/readers"
 	"tracekit/shards"
 	"tracekit/trace"
+	"tracekit/trace/tracetest/mutate"
 )
 
 // filled returns a directory that is a store, with a sample below run/, and its address. Whatever is put there and
@@ -110,11 +111,8 @@ func TestObjects(t *testing.T) {
 		printed(t, command, "compress", "-q", filepath.Join(dir, "run"), "-o", filepath.Join(dir, "run", "x.tkf"))
 		check(dir, address, "x.tkf", 2)
 		events := filepath.Join(dir, "run", "traces")
-		data, err := os.ReadFile(filepath.Join(events, "0.evt"))
-		if err == nil {
-			err = errors.Join(os.WriteFile(filepath.Join(events, "0.evt"), data[:len(data)*2/3], 0o644), os.Remove(filepath.Join(events, "1.evt")))
-		}
-		if err != nil {
+		cut := func(b []byte) []byte { return b[:len(b)*2/3] }
+		if err := errors.Join(mutate.File(filepath.Join(events, "0.evt"), cut), os.Remove(filepath.Join(events, "1.evt"))); err != nil {
 			t.Fatal(err)
 		}
 		check(dir, address, "traces.otf2", 2)

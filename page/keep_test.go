@@ -14,6 +14,7 @@ import (
 	"tracekit/spill"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
+	"tracekit/trace/tracetest/mutate"
 )
 
 // kept returns an index of a small trace and its file.
@@ -143,14 +144,14 @@ func TestKeptIsChecked(t *testing.T) {
 	if _, _, err := reread(t, []byte("#!/bin/sh\n"), Key{7}); !errors.Is(err, ErrNoIndex) {
 		t.Errorf("another file: %v", err)
 	}
-	for at := 0; at < len(file); at += 1 + len(file)/200 {
-		damaged := slices.Clone(file)
-		damaged[at] ^= 4
+	for what, damaged := range mutate.Flips(file, 200, 4) {
 		if _, _, err := reread(t, damaged, Key{7}); err == nil {
-			t.Errorf("byte %d is not checked", at)
+			t.Errorf("%s: it is not checked", what)
 		}
-		if _, _, err := reread(t, file[:at], Key{7}); !errors.Is(err, partial.ErrDamaged) && !errors.Is(err, ErrNoIndex) {
-			t.Errorf("%d of %d bytes are taken for all", at, len(file))
+	}
+	for what, damaged := range mutate.Cuts(file, 200) {
+		if _, _, err := reread(t, damaged, Key{7}); !errors.Is(err, partial.ErrDamaged) && !errors.Is(err, ErrNoIndex) {
+			t.Errorf("%s: it is taken for all: %v", what, err)
 		}
 	}
 }

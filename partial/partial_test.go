@@ -11,6 +11,7 @@ import (
 
 	"tracekit/partial"
 	"tracekit/spill"
+	"tracekit/trace/tracetest/mutate"
 )
 
 type row struct {
@@ -142,14 +143,9 @@ func TestDamaged(t *testing.T) {
 	r := example(9)
 	r.Names = nil
 	whole := encode(t, r)
-	for n := range whole {
-		if _, err := decode(t, whole[:n]); !errors.Is(err, partial.ErrDamaged) {
-			t.Fatalf("cut to %d of %d bytes: %v", n, len(whole), err)
-		}
-		changed := bytes.Clone(whole)
-		changed[n] ^= 0x41
-		if _, err := decode(t, changed); !errors.Is(err, partial.ErrDamaged) {
-			t.Fatalf("byte %d of %d changed: %v", n, len(whole), err)
+	for what, damaged := range mutate.CutsAndFlips(whole, mutate.Everywhere, 0x41) {
+		if _, err := decode(t, damaged); !errors.Is(err, partial.ErrDamaged) {
+			t.Fatalf("%s: %v", what, err)
 		}
 	}
 	if _, err := decode(t, append(whole, 0)); !errors.Is(err, partial.ErrDamaged) {

@@ -15,6 +15,7 @@ import (
 	"tracekit/shards"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
+	"tracekit/trace/tracetest/mutate"
 )
 
 // makeShards goes through a trace in n shards, which it leaves in a directory.
@@ -267,15 +268,11 @@ func damagedArchive(t *testing.T, dir, archive string) string {
 	if err != nil || len(files) < 2 {
 		t.Fatalf("%v, %v", files, err)
 	}
-	for i, damage := range []func([]byte) []byte{
+	for i, change := range []func([]byte) []byte{
 		func(b []byte) []byte { return b[:len(b)*2/3] },
 		func(b []byte) []byte { copy(b[len(b)/2:], bytes.Repeat([]byte{0xFF}, 40)); return b },
 	} {
-		data, err := os.ReadFile(files[i])
-		if err == nil {
-			err = os.WriteFile(files[i], damage(data), 0o644)
-		}
-		if err != nil {
+		if err := mutate.File(files[i], change); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -352,12 +349,7 @@ func TestCombineRefuses(t *testing.T) {
 }
 
 func garble(path string) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	data[len(data)/2] ^= 1
-	return os.WriteFile(path, data, 0o644)
+	return mutate.File(path, func(b []byte) []byte { return mutate.Flip(b, len(b)/2, 1) })
 }
 
 // TestCombineChanged: shards of a trace that was written again since are refused.

@@ -12,6 +12,7 @@ import (
 	"tracekit/formulae"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
+	"tracekit/trace/tracetest/mutate"
 )
 
 // small is a trace with something of every table.
@@ -104,24 +105,12 @@ func isSyntaxError(err error) bool {
 	return errors.As(err, &s)
 }
 
-func TestTruncated(t *testing.T) {
-	for i, file := range [][]byte{compressed(t, Lossless), compressed(t, Statistics), withLaws(t)} {
-		for n := range file {
-			if _, err := readAll(t, file[:n], 1000); !isSyntaxError(err) {
-				t.Fatalf("file %d: %d of %d bytes: %v, want a syntax error", i, n, len(file), err)
-			}
-		}
-	}
-}
-
 // Every byte is covered by a checksum or by the structure of the file.
-func TestCorrupted(t *testing.T) {
-	for k, file := range [][]byte{compressed(t, Lossless), compressed(t, Statistics), withLaws(t)} {
-		for i := range file {
-			bad := bytes.Clone(file)
-			bad[i] ^= 0x55
-			if _, err := readAll(t, bad, 1000); !isSyntaxError(err) {
-				t.Fatalf("file %d: byte %d of %d changed: %v, want a syntax error", k, i, len(file), err)
+func TestDamaged(t *testing.T) {
+	for i, file := range [][]byte{compressed(t, Lossless), compressed(t, Statistics), withLaws(t)} {
+		for what, damaged := range mutate.CutsAndFlips(file, mutate.Everywhere, 0x55) {
+			if _, err := readAll(t, damaged, 1000); !isSyntaxError(err) {
+				t.Fatalf("file %d: %s: %v, want a syntax error", i, what, err)
 			}
 		}
 	}
@@ -145,11 +134,9 @@ func reseal(file []byte) []byte {
 // Damage that has the right checksums is an error or gives events, never a panic.
 func TestDamagedWithin(t *testing.T) {
 	for _, file := range [][]byte{compressed(t, Statistics), withLaws(t)} {
-		for i := range file {
-			bad := bytes.Clone(file)
-			bad[i] ^= 0x55
-			if _, err := readAll(t, reseal(bad), 1000); err != nil && !isSyntaxError(err) && !errors.Is(err, trace.ErrNotATrace) && !errors.Is(err, context.DeadlineExceeded) {
-				t.Fatalf("byte %d of %d changed: %v", i, len(file), err)
+		for what, damaged := range mutate.Flips(file, mutate.Everywhere, 0x55) {
+			if _, err := readAll(t, reseal(damaged), 1000); err != nil && !isSyntaxError(err) && !errors.Is(err, trace.ErrNotATrace) && !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatalf("%s: %v", what, err)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"tracekit/readers/otf2"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
+	"tracekit/trace/tracetest/mutate"
 )
 
 // text returns the text form of a trace, in which two traces are equal if their tables are.
@@ -227,28 +228,12 @@ func TestDamage(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "x")
 		write(t, src, dir, Options{Format: f}, false)
 		for _, name := range []string{manifestName, "defs/region." + string(f), "events/flow." + string(f), "events/p2p." + string(f)} {
-			whole, err := os.ReadFile(filepath.Join(dir, name))
-			if err != nil {
-				t.Fatal(err)
+			whole := tracetest.ReadFile(t, filepath.Join(dir, name))
+			for _, damaged := range mutate.CutsAndFlips(whole, 20, 0x55) {
+				tracetest.WriteFile(t, filepath.Join(dir, name), damaged)
+				readAll(t, dir)
 			}
-			for i := range 20 {
-				at := len(whole) * i / 20
-				damage(t, dir, name, whole[:at])
-				changed := append([]byte(nil), whole...)
-				changed[at] ^= 0x55
-				damage(t, dir, name, changed)
-			}
-			if err := os.WriteFile(filepath.Join(dir, name), whole, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			tracetest.WriteFile(t, filepath.Join(dir, name), whole)
 		}
 	})
-}
-
-func damage(t *testing.T, dir, name string, data []byte) {
-	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	readAll(t, dir)
 }

@@ -1,28 +1,24 @@
 package arrowdir
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
+
+	"tracekit/trace/tracetest/mutate"
 )
 
 // TestNotRegular: what may never end, or never begin, is not opened.
 func TestNotRegular(t *testing.T) {
 	formats(t, func(t *testing.T, f Format) {
-		for what, put := range map[string]func(name string) error{
-			"FIFO":      func(name string) error { return syscall.Mkfifo(name, 0o644) },
-			"device":    func(name string) error { return os.Symlink("/dev/zero", name) },
-			"directory": func(name string) error { return os.Mkdir(name, 0o755) },
-		} {
+		for _, kind := range mutate.Special {
+			if kind.Name == "symlink loop" {
+				continue // an error of the system's
+			}
 			for _, file := range []string{manifestName, "defs/region." + string(f), "events/flow." + string(f)} {
 				g := newForger(t, f)
 				name := filepath.Join(g.dir, file)
-				if err := os.Remove(name); err != nil {
-					t.Fatal(err)
-				}
-				if err := put(name); err != nil {
+				if err := kind.Replace(name); err != nil {
 					t.Skip(err)
 				}
 				src, err := Open(t.Context(), g.dir)
@@ -31,12 +27,12 @@ func TestNotRegular(t *testing.T) {
 					text = err.Error()
 				} else {
 					for range src.Events(t.Context(), 0) {
-						t.Errorf("%s as %s: there are events", what, file)
+						t.Errorf("%s as %s: there are events", kind.Name, file)
 					}
 					text = src.Findings()[0].Text
 				}
 				if !strings.Contains(text, "it is not a regular file") {
-					t.Errorf("%s as %s: %s", what, file, text)
+					t.Errorf("%s as %s: %s", kind.Name, file, text)
 				}
 			}
 		}

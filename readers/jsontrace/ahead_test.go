@@ -8,12 +8,12 @@ import (
 	"io"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"tracekit/trace/tracetest"
+	"tracekit/trace/tracetest/mutate"
 )
 
 // readAhead is readText with several goroutines and blocks of that size.
@@ -34,11 +34,7 @@ func TestAheadChangesNothing(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(5, uint64(len(text))))
 		variants := [][]byte{text}
 		for range 3 {
-			bad := slices.Clone(text)
-			if len(bad) > 0 {
-				bad[rnd.IntN(len(bad))] = `"{}[]\,`[rnd.IntN(7)]
-			}
-			variants = append(variants, bad, text[:rnd.IntN(len(text)+1)])
+			variants = append(variants, mutate.Bytes(1, `"{}[]\,`).Apply(rnd, text), mutate.Truncation.Apply(rnd, text))
 		}
 		for i, v := range variants {
 			want := readText(t, v, windowBytes)

@@ -19,6 +19,7 @@ import (
 
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
+	"tracekit/trace/tracetest/mutate"
 )
 
 // readText reads a text through a window of that size and renders what comes out.
@@ -214,9 +215,9 @@ func beginning(t *testing.T, path string, limit int64) []byte {
 func TestTruncation(t *testing.T) {
 	for name, text := range samples(t) {
 		rnd := rand.New(rand.NewPCG(1, uint64(len(text))))
+		tryRead(t, text)
 		for range trials(name) {
-			cut := rnd.IntN(len(text) + 1)
-			tryRead(t, text[:cut])
+			tryRead(t, mutate.Truncation.Apply(rnd, text))
 		}
 		t.Logf("%s: %d bytes", name, len(text))
 	}
@@ -256,16 +257,11 @@ func TestTruncationKeepsEvents(t *testing.T) {
 // Whatever byte is changed, nothing breaks, in the text or in its compressed form.
 func TestCorruption(t *testing.T) {
 	for name, text := range samples(t) {
-		if len(text) == 0 {
-			continue
-		}
 		rnd := rand.New(rand.NewPCG(2, uint64(len(text))))
 		packed := tracetest.Gzip(text)
 		for range trials(name) {
 			for _, data := range [][]byte{text, packed} {
-				bad := slices.Clone(data)
-				bad[rnd.IntN(len(bad))] = byte(rnd.IntN(256))
-				tryRead(t, bad)
+				tryRead(t, mutate.Bytes(1, "").Apply(rnd, data))
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package otf2
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest/mutate"
 )
 
 // linkTree makes a directory with links to all files of an archive, so that single files
@@ -184,9 +184,7 @@ func TestCorrupted(t *testing.T) {
 		if filepath.Ext(name) == ".evt" {
 			replace(t, path, data[:at], func() { before, _, _ = c.read(t, l) })
 		}
-		changed := bytes.Clone(data)
-		changed[at] ^= byte(1 + at%255)
-		replace(t, path, changed, func() {
+		replace(t, path, mutate.Flip(data, at, byte(1+at%255)), func() {
 			got, _, err := c.read(t, l)
 			if err == nil && !isPrefix(before, got) {
 				t.Errorf("%s changed at %d: events before it changed", name, at)

@@ -13,23 +13,19 @@ import (
 	"testing"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest/mutate"
 )
 
 // TestMembersThatAreNoFiles: what has the name of a location's file and is none, a pipe or a
 // device from which nothing ever comes, is not opened; it is a finding, and the rest of the
 // archive is read. An anchor file or global definitions of that kind are an error.
 func TestMembersThatAreNoFiles(t *testing.T) {
-	kinds := map[string]func(path string) error{
-		"pipe":      func(path string) error { return syscall.Mkfifo(path, 0o666) },
-		"directory": func(path string) error { return os.Mkdir(path, 0o777) },
-		"loop":      func(path string) error { return os.Symlink(filepath.Base(path), path) },
-		"device":    func(path string) error { return os.Symlink("/dev/zero", path) },
-	}
-	for kind, make := range kinds {
+	for _, special := range mutate.Special {
+		kind := special.Name
 		for member, refused := range map[string]bool{"traces/1.def": false, "traces/1.evt": false, "traces.def": true, "traces.otf2": true} {
 			dir, _ := linkTree(t, "../../samples/archives/ring-4-plain")
 			path := filepath.Join(dir, member)
-			if err := errors.Join(os.Remove(path), make(path)); err != nil {
+			if err := special.Replace(path); err != nil {
 				t.Fatal(err)
 			}
 			s, err := Open(context.Background(), dir, 0)
@@ -38,7 +34,7 @@ func TestMembersThatAreNoFiles(t *testing.T) {
 			}
 			var syntax *trace.SyntaxError
 			if err != nil {
-				if kind != "loop" && !(kind == "directory" && member == "traces.otf2") && !errors.As(err, &syntax) {
+				if kind != "symlink loop" && !(kind == "directory" && member == "traces.otf2") && !errors.As(err, &syntax) {
 					t.Errorf("%s as %s: error of another kind: %v", kind, member, err)
 				}
 				continue

@@ -17,6 +17,7 @@ import (
 	"tracekit/spill"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
+	"tracekit/trace/tracetest/mutate"
 )
 
 // A sample is a trace with its labels.
@@ -204,9 +205,9 @@ func TestLabels(t *testing.T) {
 // within a line is noticed.
 func TestTruncation(t *testing.T) {
 	text := ring(60 << 10)
-	for i := range 200 {
-		n := len(text) * (i + 1) / 201
-		s, err := sample{prv: text[:n], pcf: []byte(ringLabels)}.read(blockBytes)
+	for _, part := range mutate.Cuts(text, 201) {
+		n := len(part)
+		s, err := sample{prv: part, pcf: []byte(ringLabels)}.read(blockBytes)
 		if err != nil {
 			if n > bytes.IndexByte(text, '\n') {
 				t.Fatal(n, err)
@@ -216,11 +217,11 @@ func TestTruncation(t *testing.T) {
 		if err := checkSource(s); err != nil {
 			t.Fatal(n, err)
 		}
-		cut := text[n-1] != '\n'
+		cut := part[n-1] != '\n'
 		if got := hasCode(s, trace.CodeTruncated); got != cut {
 			t.Errorf("cut at %d of %d: truncation noticed: %v", n, len(text), got)
 		}
-		end := bytes.LastIndexByte(text[:n], '\n') + 1
+		end := bytes.LastIndexByte(part, '\n') + 1
 		want := fmt.Sprintf("event %d,", bytes.Count(text[:end], []byte("\n2:")))
 		if got := s.Info().Properties["lines"]; end > 1000 && !strings.Contains(got, want) {
 			t.Errorf("before the cut at %d: %s, want %s", n, got, want)
@@ -244,10 +245,7 @@ func TestCorruption(t *testing.T) {
 	samples := goldens(t)
 	for i := range 200 {
 		s := samples[i%len(samples)]
-		s.prv = bytes.Clone(s.prv)
-		for range 1 + rng.IntN(5) {
-			s.prv[rng.IntN(len(s.prv))] = "0123456789:-\n#x"[rng.IntN(15)]
-		}
+		s.prv = mutate.Bytes(5, "0123456789:-\n#x").Apply(rng, s.prv)
 		if h, err := parseHeader(string(bytes.SplitN(s.prv, []byte{'\n'}, 2)[0])); err == nil && h.threads() > 1000 {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"tracekit/samples"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest/mutate"
 )
 
 // FuzzDecode states that a description that is read can be written, and that whatever it
@@ -22,9 +23,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(packed)
 	for i := 1; i < len(packed); i += 5 {
-		damaged := append([]byte(nil), packed...)
-		damaged[i] ^= 1 << (i % 8)
-		f.Add(damaged)
+		f.Add(mutate.Flip(packed, i, 1<<(i%8)))
 	}
 	f.Fuzz(func(t *testing.T, packed []byte) {
 		r, err := pattern.Decode(pattern.Pack(packed), len(m.Definitions.Locations))

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"tracekit/trace/tracetest/mutate"
 )
 
 // A campaign damages samples and judges what commands say about them.
@@ -33,15 +35,18 @@ type campaign struct {
 type plan struct {
 	sample   *sample
 	command  command
-	document bool   // --json
-	jobs     string // of the process
-	member   *memberMutation
-	file     int // of the sample: which is mutated
-	other    int // another one, or the same if there is no other: what a file is replaced by
-	content  []mutation
+	document bool             // --json
+	jobs     string           // of the process
+	member   *mutate.FileKind // replaced: another file of the trace
+	file     int              // of the sample: which is mutated
+	other    int              // another one, or the same if there is no other: what a file is replaced by
+	content  []mutate.Kind
 	mend     bool // checksums are made right again
 	rand     *rand.Rand
 }
+
+// replaced is the damage that puts another file of the trace into a file's place.
+var replaced = &mutate.FileKind{Name: "file replaced"}
 
 // shares says how often samples of a format are taken, relative to others.
 var shares = []struct {
@@ -92,10 +97,10 @@ func (c *campaign) plan(k int) plan {
 	files := p.sample.files
 	p.file = p.sample.damaged(r)
 	if members := 10; len(files) > 1 && r.IntN(members) == 0 || r.IntN(4*members) == 0 {
-		p.member = &memberMutations[r.IntN(len(memberMutations))]
 		p.other = (p.file + 1 + r.IntN(max(1, len(files)-1))) % len(files)
-		if len(files) == 1 {
-			p.member = &memberMutations[r.IntN(len(memberMutations)-1)]
+		p.member = replaced
+		if i := r.IntN(len(mutate.Files) + min(1, len(files)-1)); i < len(mutate.Files) {
+			p.member = &mutate.Files[i]
 		}
 		return p
 	}
@@ -105,7 +110,7 @@ func (c *campaign) plan(k int) plan {
 	if p.mend {
 		name = strings.TrimSuffix(name, ".gz")
 	}
-	list := mutations(name)
+	list := mutate.KindsOf(name)
 	for range 1 + max(0, r.IntN(6)-3) {
 		p.content = append(p.content, list[r.IntN(len(list))])
 	}
@@ -116,10 +121,10 @@ func (c *campaign) plan(k int) plan {
 func (p plan) String() string {
 	var names []string
 	if p.member != nil {
-		names = []string{p.member.name}
+		names = []string{p.member.Name}
 	}
 	for _, m := range p.content {
-		names = append(names, m.name)
+		names = append(names, m.Name)
 	}
 	if p.mend {
 		names = append(names, "mended")
@@ -138,22 +143,23 @@ type mutant struct {
 func (p plan) mutate(dir string) ([]byte, error) {
 	files := slices.Clone(p.sample.files)
 	f := &files[p.file]
-	if p.member != nil {
-		return nil, p.member.replace(dir, f.name, files[p.other].name)
+	path := filepath.Join(dir, filepath.FromSlash(f.name))
+	if p.member == replaced {
+		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(files[p.other].name)))
+		return nil, errors.Join(err, os.Remove(path), os.WriteFile(path, data, 0o666))
+	} else if p.member != nil {
+		return nil, p.member.Replace(path)
 	}
 	var err error
-	if f.data, err = os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.name))); err != nil {
+	if f.data, err = os.ReadFile(path); err != nil {
 		return nil, err
 	}
-	for _, m := range p.content {
-		if len(f.data) == 0 {
-			break
-		}
-		data := slices.Clone(f.data)
+	for _, k := range p.content {
+		var data []byte
 		if p.mend {
-			data = beneath(p.rand, f.name, data, m)
+			data = beneath(p.rand, f.name, f.data, k)
 		} else {
-			data = m.apply(p.rand, data)
+			data = k.Apply(p.rand, f.data)
 		}
 		if data != nil {
 			f.data = data

@@ -155,7 +155,7 @@ func (j *judgement) explain(ctx context.Context, m mutant) (outcome, string) {
 		if why := byNature(name, m.data, j.plan.mend); why != "" {
 			return natural, why
 		}
-	} else if j.plan.member.name == replaced {
+	} else if j.plan.member == replaced {
 		if why := byNatureOf(name, j.plan.sample.files[j.plan.other].name); why != "" {
 			return natural, why
 		}

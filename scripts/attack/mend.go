@@ -11,28 +11,30 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"tracekit/trace/tracetest/mutate"
 )
 
 // Formats with checksums refuse nearly every mutant at once. What lies behind the checksums is
 // reached by mutants whose checksums are right.
 
-// beneath applies a mutation beneath a file's checksums and returns the file with right ones;
-// nil if it cannot be applied. Tables keep theirs in another file: see mendManifest.
-func beneath(r *rand.Rand, name string, data []byte, m mutation) []byte {
+// beneath damages a file beneath its checksums and returns it with right ones;
+// nil if there is nothing to damage. Tables keep theirs in another file: see mendManifest.
+func beneath(r *rand.Rand, name string, data []byte, k mutate.Kind) []byte {
 	switch {
 	case strings.HasSuffix(name, ".gz"):
 		plain, err := unzip(data)
-		if err != nil || len(plain) == 0 {
-			return nil
+		if err == nil {
+			plain = k.Apply(r, plain)
 		}
-		if plain = m.apply(r, plain); plain == nil {
+		if err != nil || plain == nil {
 			return nil
 		}
 		return zipped(plain)
 	case strings.HasSuffix(name, ".tkf"):
-		return inSection(r, data, m)
+		return inSection(r, data, k)
 	}
-	return m.apply(r, data)
+	return k.Apply(r, data)
 }
 
 func unzip(data []byte) ([]byte, error) {
@@ -53,8 +55,8 @@ func zipped(plain []byte) []byte {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// inSection mutates the payload of one section of a .tkf (docs/TKF.md).
-func inSection(r *rand.Rand, data []byte, m mutation) []byte {
+// inSection damages the payload of one section of a .tkf (docs/TKF.md).
+func inSection(r *rand.Rand, data []byte, k mutate.Kind) []byte {
 	type section struct{ begin, body, end int }
 	var all []section
 	for at := 4; at < len(data); {
@@ -73,7 +75,7 @@ func inSection(r *rand.Rand, data []byte, m mutation) []byte {
 		return nil
 	}
 	s := all[r.IntN(len(all))]
-	payload := m.apply(r, bytes.Clone(data[s.body:s.end]))
+	payload := k.Apply(r, data[s.body:s.end])
 	if payload == nil {
 		return nil
 	}

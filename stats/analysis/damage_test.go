@@ -23,7 +23,7 @@ func TestDamagedTraces(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		m, _ := samples.Random(seed)
 		disorder := seed%3 == 0
-		src := damaged(m, r, disorder)
+		src := tracetest.Damaged(&m.MemorySource, r, disorder)
 		for _, clock := range []merge.ClockMode{merge.ClockNone, merge.ClockCLC} {
 			tr, a := analyzed(t, src, clock, analysis.Options{Jobs: 2})
 			if !disorder {
@@ -43,54 +43,6 @@ func TestDamagedTraces(t *testing.T) {
 				t.Fatalf("seed %d, clock %v", seed, clock)
 			}
 		}
-	}
-}
-
-// damaged returns a trace with faults.
-func damaged(m *samples.Memory, r *rand.Rand, disorder bool) *trace.MemorySource {
-	out := &trace.MemorySource{About: m.About, Definitions: m.Definitions}
-	skew := int64(0)
-	for l, batches := range m.Batches {
-		var b trace.Batch
-		b.Reset(trace.LocationID(l), 0)
-		for _, old := range batches {
-			var at [5]int
-			for _, table := range old.Order {
-				i := at[table]
-				at[table]++
-				if r.IntN(20) > 0 {
-					copyEvent(&b, old, table, i, func(t int64) int64 {
-						if disorder && r.IntN(10) == 0 {
-							t -= r.Int64N(5000)
-						}
-						return t + skew
-					}, r)
-				}
-			}
-		}
-		out.Batches = append(out.Batches, []*trace.Batch{&b})
-		skew += r.Int64N(4000) - 2000
-	}
-	return out
-}
-
-func copyEvent(b, old *trace.Batch, table trace.TableID, i int, at func(int64) int64, r *rand.Rand) {
-	switch table {
-	case trace.TableFlow:
-		b.AddFlow(at(old.Flow.Time[i]), old.Flow.Kind[i], old.Flow.Region[i])
-	case trace.TableP2P:
-		p := &old.P2P
-		peer := p.Peer[i]
-		if r.IntN(30) == 0 {
-			peer = r.Uint32N(6)
-		}
-		b.AddP2P(trace.P2PRow{Time: at(p.Time[i]), Kind: p.Kind[i], Peer: peer, Comm: p.Comm[i], Tag: p.Tag[i], Bytes: p.Bytes[i], Request: p.Request[i]})
-	case trace.TableColl:
-		c := &old.Coll
-		b.AddColl(trace.CollRow{Time: at(c.Time[i]), Kind: c.Kind[i], Op: c.Op[i], Comm: c.Comm[i], Root: c.Root[i], Sent: c.Sent[i], Received: c.Received[i], Request: c.Request[i]})
-	case trace.TableOther:
-		o := &old.Other
-		b.AddOther(at(o.Time[i]), o.Kind[i], o.Args[o.Offset[i]:o.Offset[i+1]]...)
 	}
 }
 
@@ -166,7 +118,7 @@ func FuzzAnalyze(f *testing.F) {
 	f.Add(uint64(1), uint64(2), false)
 	f.Fuzz(func(t *testing.T, program, faults uint64, disorder bool) {
 		m, _ := samples.Random(program)
-		src := damaged(m, rand.New(rand.NewPCG(faults, 1)), disorder)
+		src := tracetest.Damaged(&m.MemorySource, rand.New(rand.NewPCG(faults, 1)), disorder)
 		tr, err := merge.Merge(context.Background(), src, merge.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -1,13 +1,10 @@
 package distributed_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,6 +15,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/merge"
+	"tracekit/partial/partialtest"
 	"tracekit/samples"
 	"tracekit/shards"
 	"tracekit/spill"
@@ -30,6 +28,7 @@ import (
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
+	"tracekit/trace/tracetest/mutate"
 )
 
 // sources are the hand-worked cases of the profile and of devices, calls on files, and a program
@@ -219,7 +218,7 @@ func TestHostile(t *testing.T) {
 						return err
 					}
 				}
-				if err := alter(path, r); err != nil {
+				if err := mutate.File(path, func(b []byte) []byte { return partialtest.Flip(b, r) }); err != nil {
 					t.Fatal(err)
 				}
 				if extension == ".task" {
@@ -232,33 +231,4 @@ func TestHostile(t *testing.T) {
 			}
 		}
 	}
-}
-
-// alter changes some bytes of payloads and mends the checksums.
-func alter(path string, r *rand.Rand) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	var payloads [][2]int
-	for at := 0; at+8 < len(data); {
-		at += bytes.IndexByte(data[at:], '\n') + 1
-		for {
-			n, k := binary.Uvarint(data[at:])
-			at += k
-			if n > 0 {
-				payloads = append(payloads, [2]int{at, at + int(n)})
-			}
-			if at += int(n) + 4; n == 0 {
-				break
-			}
-		}
-	}
-	for range 1 + r.IntN(3) {
-		p := payloads[r.IntN(len(payloads))]
-		data[p[0]+r.IntN(p[1]-p[0])] ^= 1 << r.IntN(8)
-		sum := crc32.Checksum(data[p[0]:p[1]], crc32.MakeTable(crc32.Castagnoli))
-		binary.LittleEndian.PutUint32(data[p[1]:], sum)
-	}
-	return os.WriteFile(path, data, 0o644)
 }

@@ -211,6 +211,8 @@ func (x *Pass) codePart(c *partial.Coder, l trace.LocationID, part *Part) {
 		codeCounters(c, d, &s.Counters)
 		if c.Reading() && (s.Path < next || int(s.Path) >= len(x.Trace.Tree.Nodes) || s.Count > x.Trace.Span[l].Events) {
 			c.Refuse("call path %d does not exist, is out of order, or is visited more often than there are events", s.Path)
+		} else if c.Reading() && s.calls != nil && !x.p.isMPI(x.Trace.Tree.Nodes[s.Path].Region) {
+			c.Refuse("call path %d has durations of calls and is of no MPI function", s.Path)
 		}
 		next = s.Path + 1
 	})

@@ -1,36 +1,60 @@
-package main
+package mutate
 
 import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 )
 
-// A mutation changes the content of a file. It returns nil if it cannot be applied.
-type mutation struct {
-	name  string
-	apply func(r *rand.Rand, data []byte) []byte
+// A Kind is a kind of damage to bytes.
+type Kind struct {
+	Name string
+	// Change returns damaged data, or nil where it finds nothing to damage. It may overwrite data, which is not empty.
+	Change func(r *rand.Rand, data []byte) []byte
 }
 
-// binaryMutations are those of any file.
-var binaryMutations = []mutation{
-	{"bit flip", func(r *rand.Rand, data []byte) []byte {
-		for range 1 + r.IntN(3) {
+// Apply returns a damaged copy of data; nil if there is nothing to damage.
+func (k Kind) Apply(r *rand.Rand, data []byte) []byte {
+	if len(data) == 0 {
+		return nil
+	}
+	return k.Change(r, slices.Clone(data))
+}
+
+// Bits flips up to so many single bits.
+func Bits(most int) Kind {
+	return Kind{"bit flip", func(r *rand.Rand, data []byte) []byte {
+		for range 1 + r.IntN(most) {
 			data[r.IntN(len(data))] ^= 1 << r.IntN(8)
 		}
 		return data
-	}},
-	{"byte", func(r *rand.Rand, data []byte) []byte {
-		for range 1 + r.IntN(3) {
-			data[r.IntN(len(data))] = byte(r.Uint32())
+	}}
+}
+
+// Bytes replaces up to so many single bytes by bytes of an alphabet, by any if it is empty.
+func Bytes(most int, alphabet string) Kind {
+	return Kind{"byte", func(r *rand.Rand, data []byte) []byte {
+		for range 1 + r.IntN(most) {
+			at, b := r.IntN(len(data)), byte(r.Uint32())
+			if n := len(alphabet); n > 0 {
+				b = alphabet[int(b)%n]
+			}
+			data[at] = b
 		}
 		return data
-	}},
+	}}
+}
+
+// Truncation cuts data off anywhere.
+var Truncation = Kind{"truncation", func(r *rand.Rand, data []byte) []byte { return data[:r.IntN(len(data))] }}
+
+// binaryKinds are those of any file.
+var binaryKinds = []Kind{
+	Bits(3),
+	Bytes(3, ""),
 	{"integer", func(r *rand.Rand, data []byte) []byte {
 		var b [8]byte
 		binary.LittleEndian.PutUint64(b[:], extremes[r.IntN(len(extremes))])
@@ -50,7 +74,7 @@ var binaryMutations = []mutation{
 	}},
 	{"zeroed range", func(r *rand.Rand, data []byte) []byte { return filled(r, data, 0) }},
 	{"0xFF range", func(r *rand.Rand, data []byte) []byte { return filled(r, data, 0xFF) }},
-	{"truncation", func(r *rand.Rand, data []byte) []byte { return data[:r.IntN(len(data))] }},
+	Truncation,
 	{"insertion", func(r *rand.Rand, data []byte) []byte {
 		more := make([]byte, 1+r.IntN(16))
 		for i := range more {
@@ -76,8 +100,8 @@ var binaryMutations = []mutation{
 	}},
 }
 
-// textMutations are those of files of text.
-var textMutations = []mutation{
+// textKinds are those of files of text.
+var textKinds = []Kind{
 	{"number", func(r *rand.Rand, data []byte) []byte {
 		from, to := numberAt(data, r.IntN(len(data)))
 		return splice(data, from, to, numbers[r.IntN(len(numbers))])
@@ -111,23 +135,21 @@ var textMutations = []mutation{
 	}},
 }
 
-// mutations returns those of a file of that name.
-func mutations(name string) []mutation {
-	if isText(name) {
-		return append(slices.Clone(textMutations), binaryMutations...)
+// KindsOf returns the kinds of damage to a file of that name.
+func KindsOf(name string) []Kind {
+	if slices.Contains([]string{".json", ".prv", ".pcf", ".row"}, filepath.Ext(name)) {
+		return append(slices.Clone(textKinds), binaryKinds...)
 	}
-	return binaryMutations
-}
-
-// isText reports whether a file of that name consists of text.
-func isText(name string) bool {
-	return slices.ContainsFunc([]string{".json", ".prv", ".pcf", ".row"}, func(s string) bool { return strings.HasSuffix(name, s) })
+	return binaryKinds
 }
 
 var (
-	extremes = []uint64{0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32, 1 << 40, 1 << 62, 1<<63 - 1, 1 << 63, 1<<64 - 1}
-	numbers  = []string{"-1", "0", "1", "2147483648", "4294967295", "9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616", "1e308", "-1e308", "NaN", "0.5", ""}
-	names    = []string{"", "x", "\x1b[2J\x07\x00\x7f", `\u001b[31m\u0000`, "\xff\xfe\xc3", "\uFFFE\u202E\u0085", `"`, `\`, "MPI_Barrier", "<&>", "\r\n"}
+	extremes = []uint64{0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32, 1 << 40,
+		1 << 62, 1<<63 - 1, 1 << 63, 1<<64 - 1}
+	numbers = []string{"-1", "0", "1", "2147483648", "4294967295", "9223372036854775807", "9223372036854775808",
+		"18446744073709551615", "18446744073709551616", "1e308", "-1e308", "NaN", "0.5", ""}
+	names = []string{"", "x", "\x1b[2J\x07\x00\x7f", `\u001b[31m\u0000`, "\xff\xfe\xc3", "\uFFFE\u202E\u0085", `"`, `\`,
+		"MPI_Barrier", "<&>", "\r\n"}
 )
 
 // block returns a range of 0 to n, short more often than long.
@@ -193,39 +215,4 @@ func lines(r *rand.Rand, data []byte) (from, to int) {
 		}
 	}
 	return from, to
-}
-
-// A memberMutation changes what a file is, not what it contains.
-type memberMutation struct {
-	name  string
-	apply func(path, other string) error // the file is removed before
-}
-
-// replaced is the name of the mutation that puts another file of the trace into a file's place.
-const replaced = "file replaced"
-
-// memberMutations has last the one that needs another file of the trace.
-var memberMutations = []memberMutation{
-	{"file removed", func(string, string) error { return nil }},
-	{"file emptied", func(path, _ string) error { return os.WriteFile(path, nil, 0o666) }},
-	{"directory", func(path, _ string) error { return os.Mkdir(path, 0o777) }},
-	{"FIFO", func(path, _ string) error { return syscall.Mkfifo(path, 0o666) }},
-	{"symlink loop", func(path, _ string) error { return os.Symlink(filepath.Base(path), path) }},
-	{"device", func(path, _ string) error { return os.Symlink("/dev/zero", path) }},
-	{replaced, func(path, other string) error {
-		data, err := os.ReadFile(other)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(path, data, 0o666)
-	}},
-}
-
-// replace applies a mutation to one file of a trace that lies below dir.
-func (m memberMutation) replace(dir, name, other string) error {
-	path := filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.Remove(path); err != nil {
-		return err
-	}
-	return m.apply(path, filepath.Join(dir, filepath.FromSlash(other)))
 }
