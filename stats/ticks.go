@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"tracekit/document/field"
 	"tracekit/trace"
 )
 
@@ -62,15 +63,8 @@ func (r rate) ticks(ns int64) int64 {
 	return int64(min(q, math.MaxInt64))
 }
 
-// Plus returns the sum of two times that are not negative, or the largest int64 if that is too
-// large for one: what is added up over very long locations is told as too much to be told, and
-// not as less than nothing.
-func Plus(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
-}
+// Plus is field.Plus.
+func Plus(a, b int64) int64 { return field.Plus(a, b) }
 
 // times returns a time that is not negative n times, or the largest int64.
 func times(t int64, n int) int64 {

@@ -188,7 +188,7 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 }
 
 func printAnalysis(io *streams, opts *analyzeOptions, a *stats.Result) {
-	r := &report{w: io.Out, width: io.Width, top: opts.top, a: a}
+	r := &report{w: io.Out, width: io.Width, top: opts.top, a: &a.Analysis, by: writtenBy(a.Trace.Format, a.Trace.Creator)}
 	r.print()
 	if opts.outDir != "" {
 		fmt.Fprintln(io.Out)

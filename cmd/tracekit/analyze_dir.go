@@ -25,7 +25,7 @@ func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace
 
 func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *stats.Result, drawing *page.Drawing, out *reportDir) error {
 	out.file("report.txt", func(w io.Writer) error {
-		(&report{w: text.Writer{W: w}, width: 160, top: opts.top, a: a}).print()
+		(&report{w: text.Writer{W: w}, width: 160, top: opts.top, a: &a.Analysis, by: writtenBy(a.Trace.Format, a.Trace.Creator)}).print()
 		return nil
 	})
 	out.json("analysis.json", a)

@@ -13,7 +13,6 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
 	"tracekit/report/text"
-	"tracekit/stats"
 	"tracekit/trace"
 )
 
@@ -23,8 +22,9 @@ type report struct {
 	w     io.Writer
 	width int
 	top   int
-	a     *stats.Result
-	sites bool // it is known of some call where it is made
+	a     *document.Analysis
+	by    string // the format of the trace, and what wrote it
+	sites bool   // it is known of some call where it is made
 }
 
 func (r *report) print() {
@@ -120,7 +120,7 @@ func (r *report) header() {
 		text.Line(r.w, "%s", line)
 	}
 	text.Line(r.w, "%s", t.Path)
-	r.line("%s; %s, %s, %s; run time %s", writtenBy(t.Format, t.Creator),
+	r.line("%s; %s, %s, %s; run time %s", r.by,
 		processes(t), words.Plural(t.Locations, "location", "locations"),
 		words.Plural(int(t.Events), "event", "events"), words.Time(t.DurationNs))
 	if s := r.a.Selection; s != nil {

@@ -14,8 +14,8 @@ import (
 
 func (doc *compareDocument) print(io *streams, top int) {
 	w := io.Out
-	printRebuilt(io, "A is ", doc.A.Rebuilt)
-	printRebuilt(io, "B is ", doc.B.Rebuilt)
+	printRebuilt(io.Out, "A is ", doc.A.Rebuilt)
+	printRebuilt(io.Out, "B is ", doc.B.Rebuilt)
 	for _, s := range []struct {
 		name, path string
 		runs       int

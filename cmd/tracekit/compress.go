@@ -201,7 +201,7 @@ func learnedByMemory(ctx context.Context, io *streams, opts *compressOptions, sr
 
 func (doc *compressDocument) print(io *streams, output string) {
 	s, w := doc.Sizes, io.Out
-	printRebuilt(io, "Compressed was a trace that was ", doc.Rebuilt)
+	printRebuilt(io.Out, "Compressed was a trace that was ", doc.Rebuilt)
 	fmt.Fprintf(w, "%s: %s of %s", text.Plain(output), words.Bytes(uint64(s.File)), words.Bytes(uint64(s.Trace)))
 	if s.File > 0 {
 		fmt.Fprintf(w, ", %.1f to 1", float64(s.Trace)/float64(s.File))

@@ -240,7 +240,7 @@ func sumOf(numbers []*uint64) (sum uint64) {
 }
 
 func (doc *convertDocument) print(io *streams) {
-	printRebuilt(io, "", doc.Rebuilt)
+	printRebuilt(io.Out, "", doc.Rebuilt)
 	text.Line(io.Out, "%s (%s) → %s (%s): %s", doc.In, doc.InFormat, doc.Out, doc.OutFormat, words.Plural(int(doc.Events), "event", "events"))
 	said := "times are copied as they are"
 	if doc.Clock != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,7 +12,6 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/words"
 	"tracekit/report/text"
-	"tracekit/stats"
 )
 
 // devices prints first what the owner of accelerators must know: how much of their time they
@@ -46,7 +46,7 @@ func deviceVerdict(d []accelerator.Device, run int64) string {
 			ns  int64
 		}{{&span, x.SpanNs}, {&compute, x.ComputeNs}, {&communication, x.ExposedCommunicationNs}, {&memory, x.ExposedMemoryNs}, {&idle, x.IdleNs},
 			{&host, x.IdleCauses.HostBoundNs}, {&gaps, x.IdleCauses.KernelGapsNs}, {&waiting, x.IdleCauses.CollectiveWaitNs}} {
-			*s.sum = stats.Plus(*s.sum, s.ns)
+			*s.sum = field.Plus(*s.sum, s.ns)
 		}
 	}
 	if span == 0 {
@@ -104,11 +104,11 @@ func mostComputed(d []accelerator.Device) (most string, ns int64) {
 	for _, x := range d {
 		for _, k := range x.Kernels {
 			if k.Kind == "compute" {
-				sums[k.Name] = stats.Plus(sums[k.Name], k.TimeNs)
+				sums[k.Name] = field.Plus(sums[k.Name], k.TimeNs)
 			}
 		}
 	}
-	for _, name := range sortedKeys(sums) {
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		if sums[name] > ns {
 			most, ns = name, sums[name]
 		}
@@ -120,7 +120,7 @@ func mostComputed(d []accelerator.Device) (most string, ns int64) {
 func executed(d []accelerator.Device) (ns int64) {
 	for _, x := range d {
 		for _, k := range x.Kernels {
-			ns = stats.Plus(ns, k.TimeNs)
+			ns = field.Plus(ns, k.TimeNs)
 		}
 	}
 	return ns
@@ -177,11 +177,11 @@ func (r *report) deviceKernels() {
 				byName[k.Kind+" "+k.Name] = x
 				rows = append(rows, x)
 			}
-			x.Count, x.TimeNs, total = x.Count+k.Count, stats.Plus(x.TimeNs, k.TimeNs), stats.Plus(total, k.TimeNs)
+			x.Count, x.TimeNs, total = x.Count+k.Count, field.Plus(x.TimeNs, k.TimeNs), field.Plus(total, k.TimeNs)
 			x.MinNs, x.MaxNs = min(x.MinNs, k.MinNs), max(x.MaxNs, k.MaxNs)
 			for _, s := range k.LaunchedFrom {
 				from := cmp.Or(string(s.Operator), string(s.Call))
-				x.from[from] = stats.Plus(x.from[from], s.TimeNs)
+				x.from[from] = field.Plus(x.from[from], s.TimeNs)
 			}
 		}
 	}
@@ -192,7 +192,7 @@ func (r *report) deviceKernels() {
 	g.Note("Sums over all devices and streams of single executions, also of those at the same time.")
 	for _, x := range rows[:min(r.top, len(rows))] {
 		from, most := "", int64(-1)
-		for _, name := range sortedKeys(x.from) {
+		for _, name := range slices.Sorted(maps.Keys(x.from)) {
 			if x.from[name] > most {
 				from, most = name, x.from[name]
 			}
@@ -324,10 +324,10 @@ func (r *report) hostWaits() {
 		seen[d.Rank] = true
 		for _, w := range d.HostWaits {
 			s := sums[w.Call]
-			sums[w.Call] = sum{s.count + w.Count, stats.Plus(s.ns, w.TimeNs)}
+			sums[w.Call] = sum{s.count + w.Count, field.Plus(s.ns, w.TimeNs)}
 		}
 	}
-	names := sortedKeys(sums)
+	names := slices.Sorted(maps.Keys(sums))
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(sums[b].ns, sums[a].ns) })
 	g := r.grid("Where hosts only wait for devices"+r.of(len(names), "calls"), "<call", "count", "time")
 	g.Note("Sums over all threads.")

@@ -137,7 +137,7 @@ func (d *fitDocument) shown(top int) []document.OverheadKey {
 }
 
 func (d *fitDocument) print(io *streams, opts *fitOptions) {
-	printRebuilt(io, "Durations are a model's: a trace was ", d.Rebuilt)
+	printRebuilt(io.Out, "Durations are a model's: a trace was ", d.Rebuilt)
 	fmt.Fprintln(io.Out, text.Wrap(fmt.Sprintf("%s made on %s by %s; %s; MPI: %s", words.Plural(len(opts.paths), "trace", "traces"), orNotRecorded(d.Machine),
 		orNotRecorded(d.Creator), words.Plural(d.Processes, "process", "processes"), orNotRecorded(d.Library)), io.Width, 2))
 	if len(d.Findings) > 0 {

@@ -165,7 +165,7 @@ func (doc *callTreeDocument) choose(defs *trace.Defs, ranks []uint32) (others in
 
 func (doc *callTreeDocument) print(io *streams, defs *trace.Defs, others, top int) {
 	w := io.Out
-	printRebuilt(io, "Formulae of a trace that was ", doc.Rebuilt)
+	printRebuilt(io.Out, "Formulae of a trace that was ", doc.Rebuilt)
 	kinds := ""
 	if doc.Paper {
 		kinds = "the paper's kinds of "

@@ -229,9 +229,9 @@ func sizeName(from, to uint64) string {
 }
 
 func printHeaders(io *streams, opts *headersOptions, p *headers.Profile, a *stats.Result) {
-	selected := *a
+	selected := a.Analysis
 	selected.Selection = p.Selection
-	r := &report{w: io.Out, width: io.Width, top: opts.top, a: &selected}
+	r := &report{w: io.Out, width: io.Width, top: opts.top, a: &selected, by: writtenBy(a.Trace.Format, a.Trace.Creator)}
 	r.sites = r.located()
 	r.header()
 	r.findings()

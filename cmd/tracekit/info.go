@@ -220,7 +220,7 @@ func announced(n uint64, text string) string {
 
 func (doc *infoDocument) print(io *streams) {
 	t, w := doc.Trace, io.Out
-	printRebuilt(io, "", t.Rebuilt)
+	printRebuilt(io.Out, "", t.Rebuilt)
 	text.Line(w, "%s", t.Path)
 	line := func(what, value string) {
 		if value != "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"slices"
 	"strings"
 
@@ -27,9 +28,9 @@ func rebuiltLine(which string, r *document.Rebuilt) string {
 }
 
 // printRebuilt prints the first line about a rebuilt trace.
-func printRebuilt(io *streams, which string, r *document.Rebuilt) {
+func printRebuilt(w io.Writer, which string, r *document.Rebuilt) {
 	if line := rebuiltLine(which, r); line != "" {
-		text.Line(io.Out, "%s", line)
+		text.Line(w, "%s", line)
 	}
 }
 

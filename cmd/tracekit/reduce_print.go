@@ -113,7 +113,7 @@ func figureText(metric string, v *float64) string {
 
 func (doc *reduceDocument) print(io *streams, opts *reduceOptions) {
 	w, top := io.Out, opts.top
-	printRebuilt(io, "", doc.Trace.Rebuilt)
+	printRebuilt(io.Out, "", doc.Trace.Rebuilt)
 	verb := "would be left"
 	if doc.Out != "" {
 		verb = "are left"

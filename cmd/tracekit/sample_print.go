@@ -14,7 +14,8 @@ import (
 )
 
 func printSample(io *streams, opts *sampleOptions, d *sampling.Document, t *trace.Trace, written *writtenTrace) {
-	r := &report{w: io.Out, width: io.Width, top: opts.top, a: &stats.Result{Analysis: document.Analysis{Trace: d.Trace, Selection: d.Selection, Clock: stats.ClockRow(t), Findings: d.Findings}}}
+	r := &report{w: io.Out, width: io.Width, top: opts.top, by: writtenBy(d.Trace.Format, d.Trace.Creator),
+		a: &document.Analysis{Trace: d.Trace, Selection: d.Selection, Clock: stats.ClockRow(t), Findings: d.Findings}}
 	results := d.Results()
 	r.sites = slices.ContainsFunc(d.Categories, func(c sampling.CategoryRow) bool {
 		return c.Send != nil && (c.Send.Region != "" || c.Send.File != "")

@@ -155,7 +155,7 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 	}
 	return opts.finish(io, doc, func() {
 		for i, r := range doc.Rebuilt {
-			printRebuilt(io, words.TraceName(sides[i].Source.Info().Path)+" was ", r)
+			printRebuilt(io.Out, words.TraceName(sides[i].Source.Info().Path)+" was ", r)
 		}
 		text.Line(io.Out, "%s: %d × %d pixels", doc.Out, doc.Width, doc.Height)
 		printFindings(io.Out, io.Width, "Findings", doc.Findings)

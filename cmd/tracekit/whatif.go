@@ -378,7 +378,7 @@ func slackOf(ctx context.Context, t *trace.Trace, m *whatif.Model, top int) (*sl
 
 func (doc *whatifDocument) print(io *streams, top int) {
 	w := io.Out
-	printRebuilt(io, "", doc.Trace.Rebuilt)
+	printRebuilt(io.Out, "", doc.Trace.Rebuilt)
 	fmt.Fprintf(w, "%s: run time %s\n", doc.Trace.Path, words.Time(doc.Baseline))
 	for _, said := range doc.modelNotes() {
 		fmt.Fprintln(w, text.Wrap(said, io.Width, 0))

@@ -3,6 +3,7 @@ package field
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strconv"
 
 	"tracekit/trace"
@@ -58,4 +59,14 @@ func (r *Rank) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	return json.Unmarshal(data, (*uint32)(r))
+}
+
+// Plus returns the sum of two times that are not negative, or the largest int64 if that is too
+// large for one: what is added up over very long locations is told as too much to be told, and
+// not as less than nothing.
+func Plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
