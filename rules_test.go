@@ -82,11 +82,11 @@ var layers = [][]string{
 	{"document/cause", "document/waitstate", "document/accelerator"},
 	{"document", "document/words"},
 	{"report/text"},
-	{"merge", "shards", "readers/internal/spool", "stats/phases", "topology", "samples/oracle", "readers/otf2"},
+	{"report", "merge", "shards", "readers/internal/spool", "stats/phases", "topology", "samples/oracle", "readers/otf2"},
 	{"stats", "readers/jsontrace", "readers/paraver", "formulae"},
 	{"stats/devices", "stats/fileio", "stats/whatif", "stats/headers", "stats/sampling", "stats/scaling", "stats/compare", "stats/statstest",
 		"reduce", "reconstruct", "reconstruct/difference", "formulae/internal/symbols"},
-	{"stats/diagnosis", "stats/second", "reduce/pattern", "formulae/tkf", "page"},
+	{"report/parquet", "stats/diagnosis", "stats/second", "reduce/pattern", "formulae/tkf", "page"},
 	{"reconstruct/diagram", "readers", "viewer"},
 	{"scripts/attack", "cmd/tracekit", "beam", "web"},
 }

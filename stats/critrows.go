@@ -10,9 +10,9 @@ import (
 
 // Names of what lies on the critical path and in no region.
 const (
-	NotRecorded      = "(not recorded)"          // before the first event of the path
+	NotRecorded      = field.NotRecorded         // before the first event of the path
 	outsideSelection = "(outside the selection)" // on ranks that are not selected
-	OutsideRegions   = "(outside any region)"    // where nothing is entered
+	OutsideRegions   = field.OutsideRegions      // where nothing is entered
 	BufferFlush      = "(writing the trace)"     // the measurement writes its buffer, wherever
 	RecordingOff     = "(recording off)"         // it is switched off, wherever
 )

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/page"
+	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/stats/diagnosis"
@@ -188,8 +189,8 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 }
 
 func printAnalysis(io *streams, opts *analyzeOptions, a *stats.Result) {
-	r := &report{w: io.Out, width: io.Width, top: opts.top, a: &a.Analysis, by: writtenBy(a.Trace.Format, a.Trace.Creator)}
-	r.print()
+	r := &report.Sections{W: io.Out, Width: io.Width, Top: opts.top, Analysis: &a.Analysis, Writer: writtenBy(a.Trace.Format, a.Trace.Creator)}
+	r.Print()
 	if opts.outDir != "" {
 		fmt.Fprintln(io.Out)
 		text.Line(io.Out, "Report, plots and tables: %s", opts.outDir)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/report"
 	"tracekit/report/text"
 )
 
@@ -16,8 +17,8 @@ func newTerms() *cobra.Command {
 	c.SetHelpFunc(func(c *cobra.Command, args []string) {
 		var b strings.Builder
 		b.WriteString("The words of the reports. docs/DEFINITIONS.md has the exact definitions.\n")
-		for _, t := range terms() {
-			fmt.Fprintf(&b, "\n%s\n    %s\n", t.word, text.Wrap("    "+t.meaning, 80, 4)[4:])
+		for _, t := range report.Terms() {
+			fmt.Fprintf(&b, "\n%s\n    %s\n", t.Word, text.Wrap("    "+t.Meaning, 80, 4)[4:])
 		}
 		c.Long = b.String()
 		c.Root().HelpFunc()(c, args)

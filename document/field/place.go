@@ -26,6 +26,12 @@ const (
 	LineOfRegion = "region"
 )
 
+// Regions of rows for time that is in none.
+const (
+	NotRecorded    = "(not recorded)"       // before the first event
+	OutsideRegions = "(outside any region)" // where nothing is entered
+)
+
 // An Extreme is a minimum or maximum over ranks and the rank that has it.
 type Extreme struct {
 	Rank   Rank  `json:"rank"`

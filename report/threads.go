@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"fmt"
@@ -9,17 +9,17 @@ import (
 )
 
 // threads prints what the threads of processes do, and how much of their time is useful.
-func (r *report) threads() {
-	t := r.a.Threads
+func (r *Sections) threads() {
+	t := r.Analysis.Threads
 	if t == nil {
 		return
 	}
 	e := t.Efficiency
-	g := r.grid(fmt.Sprintf("Efficiency of %s in %s", words.Plural(t.Threads, "thread", "threads"), words.Plural(t.Processes, "process", "processes")), "<", r.whole())
+	g := r.Grid(fmt.Sprintf("Efficiency of %s in %s", words.Plural(t.Threads, "thread", "threads"), words.Plural(t.Processes, "process", "processes")), "<", r.whole())
 	g.Note("Wall time, but where sums are named. Useful is time in the program: not in MPI, not waiting at barriers, for locks and tasks, not forking and joining, not without work. " +
 		"Regions and serial parts: 100 % less what is lost there.")
 	g.Add("parallel efficiency, all threads", words.ShareOrDash(e.Parallel))
-	if r.a.Efficiency != nil {
+	if r.Analysis.Efficiency != nil {
 		g.Add("  processes", words.ShareOrDash(e.Process))
 		g.Add("  threads", words.ShareOrDash(e.Thread))
 	}
@@ -34,25 +34,25 @@ func (r *report) threads() {
 		g.Add("in parallel regions, sum of processes", words.Time(t.ParallelNs))
 		g.Add("idle threads outside them, sum", words.Time(t.IdleNs))
 	}
-	r.show(g)
+	r.Show(g)
 	r.threadRows(t)
 }
 
 // runtime returns the length of what was analysed.
-func (r *report) runtime() int64 {
-	if s := r.a.Selection; s != nil {
+func (r *Sections) runtime() int64 {
+	if s := r.Analysis.Selection; s != nil {
 		return s.ToNs - s.FromNs
 	}
-	return r.a.Trace.DurationNs
+	return r.Analysis.Trace.DurationNs
 }
 
 // threadRows prints the time of each thread by what it does.
-func (r *report) threadRows(t *document.Threads) {
-	g := r.grid("Threads"+r.of(len(t.Rows), "threads"), "rank", "thread", "<name", "useful", "share", "MPI", "barriers", "waiting", "fork, join", "no work", "measurement")
+func (r *Sections) threadRows(t *document.Threads) {
+	g := r.Grid("Threads"+r.Of(len(t.Rows), "threads"), "rank", "thread", "<name", "useful", "share", "MPI", "barriers", "waiting", "fork, join", "no work", "measurement")
 	g.Note("Wall time; a row sums to the run time. Thread 0 speaks for its rank. No work: before a thread begins, after it ends, and outside its work.")
-	for _, row := range t.Rows[:min(r.top, len(t.Rows))] {
+	for _, row := range t.Rows[:min(r.Top, len(t.Rows))] {
 		g.Add(strconv.Itoa(int(row.Rank)), strconv.Itoa(row.Thread), string(row.Name), words.Time(row.UsefulNs), words.PartOf(row.UsefulNs, r.runtime()), words.Time(row.CommunicationNs),
 			words.Time(row.BarrierNs), words.Time(row.WaitingNs), words.Time(row.SchedulingNs), words.Time(row.IdleNs), words.Time(row.MeasurementNs))
 	}
-	r.show(g)
+	r.Show(g)
 }

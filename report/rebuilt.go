@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"io"
@@ -11,9 +11,9 @@ import (
 	"tracekit/trace"
 )
 
-// rebuiltLine says that a trace was rebuilt, and from what; "" of one that was recorded. It is
+// RebuiltLine says that a trace was rebuilt, and from what; "" of one that was recorded. It is
 // the first line of what is printed of it.
-func rebuiltLine(which string, r *document.Rebuilt) string {
+func RebuiltLine(which string, r *document.Rebuilt) string {
 	if r == nil {
 		return ""
 	}
@@ -27,15 +27,15 @@ func rebuiltLine(which string, r *document.Rebuilt) string {
 	return line + ". " + text.Modelled + "marks what a model made: times of single events, and so waits and latencies."
 }
 
-// printRebuilt prints the first line about a rebuilt trace.
-func printRebuilt(w io.Writer, which string, r *document.Rebuilt) {
-	if line := rebuiltLine(which, r); line != "" {
+// PrintRebuilt prints the first line about a rebuilt trace.
+func PrintRebuilt(w io.Writer, which string, r *document.Rebuilt) {
+	if line := RebuiltLine(which, r); line != "" {
 		text.Line(w, "%s", line)
 	}
 }
 
-// modelled returns the mark if a trace was rebuilt.
-func modelled(r *document.Rebuilt) string {
+// Mark returns the mark if a trace was rebuilt.
+func Mark(r *document.Rebuilt) string {
 	if r == nil {
 		return ""
 	}
@@ -43,7 +43,7 @@ func modelled(r *document.Rebuilt) string {
 }
 
 // Which tables, columns and rows of a report are a model's if the trace was rebuilt: see
-// stats.Rebuilt. Tables are told by how their headings begin.
+// document.Rebuilt. Tables are told by how their headings begin.
 var (
 	modelledTables = []string{"Wait states", "What makes others wait", "Critical path", "The location that ends last", "Senders and receivers", "What calls need", "Two views", "Headers at", "Sampling by", "Derived", "What the sample"}
 	modelledTitles = []string{"own", "late partner", "imbalance", "unexplained", "causes", "of path", "min", "p50", "p99", "max", "skew", "transfer", "completion", "latency", "mean off", "after pause"}
@@ -70,16 +70,16 @@ func markModelled(g *text.Grid) {
 	}
 }
 
-// rebuiltTitle is what a title has behind the name of a rebuilt trace.
-func rebuiltTitle(t document.TraceInfo) string {
+// RebuiltSuffix is what a title has behind the name of a rebuilt trace.
+func RebuiltSuffix(t document.TraceInfo) string {
 	if t.Rebuilt == nil {
 		return ""
 	}
 	return " (rebuilt)"
 }
 
-// pictureTitle is the title of a picture of a trace.
-func pictureTitle(about trace.Info) string {
+// PictureTitle is the title of a picture of a trace.
+func PictureTitle(about trace.Info) string {
 	switch {
 	case about.Properties[trace.PropertyRegenerated] != "":
 		return words.TraceName(about.Path) + ", with what repeats made again"

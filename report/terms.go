@@ -1,17 +1,17 @@
-package main
+package report
 
-import "tracekit/stats"
+import "tracekit/document/field"
 
-// A term is a word of the reports with what it means.
-type term struct {
-	word, meaning string
-	section       string // of DEFINITIONS; "": none
+// A Term is a word of the reports with what it means.
+type Term struct {
+	Word, Meaning string
+	Section       string // of DEFINITIONS; "": none
 }
 
-// terms are the words of the reports, in the order in which a reader meets them. The exact
+// Terms are the words of the reports, in the order in which a reader meets them. The exact
 // definitions are in docs/DEFINITIONS.md.
-func terms() []term {
-	return []term{
+func Terms() []Term {
+	return []Term{
 		{"run time", "From the first event of any location to the last: wall time.", ""},
 		{"sum over ranks", "Time that all ranks spend together: with 8 ranks, 8 s in each second. Tables say which of their columns are such sums and which are wall time.", ""},
 		{"selection", "The part of the run that --ranks, --from and --to choose. Waits are found in the whole run, so that a partner outside still explains a wait inside; what is summed is cut to the selection.", ""},
@@ -53,8 +53,8 @@ func terms() []term {
 		{"imbalance", "On the critical path: how much longer the path stays at a place than a rank does there in the mean, waits left out. It is what perfect balance at this place would gain at most.", "2.4"},
 		{"source line", "Where a call is made. Where the trace does not record lines of calls, a plus (main+) marks the region that encloses the call and the line where it begins.", ""},
 		{"(outside MPI)", "Time in a region that is no MPI function.", ""},
-		{stats.OutsideRegions, "Time in which no region is entered: the program runs, but nobody knows what.", ""},
-		{stats.NotRecorded, "Time of the run before the first event of the rank that the critical path begins on.", ""},
+		{field.OutsideRegions, "Time in which no region is entered: the program runs, but nobody knows what.", ""},
+		{field.NotRecorded, "Time of the run before the first event of the rank that the critical path begins on.", ""},
 		{"(writing the trace), (recording off)", "Time in which the measurement writes its buffer or is switched off, in whatever region that happens.", ""},
 		{"key", "What MPI calls must have in common to be compared: the function, their role (root or leaf, sending or receiving), the number of processes, the number of bytes.", "1.1"},
 		{"t_min, t_max", "The shortest call of a key, and the time that a call which nothing disturbs exceeds seldom: by default in one of a hundred cases.", "1.1"},

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"fmt"
@@ -16,23 +16,24 @@ import (
 	"tracekit/trace"
 )
 
-// A report prints an analysis for people: the most important first, the top rows of each
+// Sections prints an analysis for people: the most important first, the top rows of each
 // table, units scaled.
-type report struct {
-	w     io.Writer
-	width int
-	top   int
-	a     *document.Analysis
-	by    string // the format of the trace, and what wrote it
-	sites bool   // it is known of some call where it is made
+type Sections struct {
+	W        io.Writer
+	Width    int
+	Top      int
+	Analysis *document.Analysis
+	Writer   string // the format of the trace, and what wrote it
+	Sites    bool   // it is known of some call where it is made
 }
 
-func (r *report) print() {
-	r.sites = r.located()
-	r.header()
+// Print prints all sections of an analysis.
+func (r *Sections) Print() {
+	r.Sites = r.Located()
+	r.Header()
 	r.devices()
 	r.filesFirst()
-	r.findings()
+	r.Findings()
 	r.diagnosis()
 	r.deviceDetails()
 	r.fileIO()
@@ -48,92 +49,94 @@ func (r *report) print() {
 	r.counterSeries()
 	r.collectives()
 	r.messages()
-	fmt.Fprintln(r.w, "\n'tracekit help terms' explains the words of this report.")
+	fmt.Fprintln(r.W, "\n'tracekit help terms' explains the words of this report.")
 }
 
-func (r *report) grid(heading string, titles ...string) *text.Grid {
+// Grid begins a table.
+func (r *Sections) Grid(heading string, titles ...string) *text.Grid {
 	return &text.Grid{Heading: heading, Titles: titles}
 }
 
-// show prints a table.
-func (r *report) show(g *text.Grid) {
-	if r.a.Trace.Rebuilt != nil {
+// Show prints a table.
+func (r *Sections) Show(g *text.Grid) {
+	if r.Analysis.Trace.Rebuilt != nil {
 		markModelled(g)
 	}
-	g.Print(r.w, r.width)
+	g.Print(r.W, r.Width)
 }
 
-// line prints a sentence.
-func (r *report) line(format string, args ...any) {
-	fmt.Fprintln(r.w, text.Wrap(fmt.Sprintf(format, args...), r.width, 2))
+// Line prints a sentence.
+func (r *Sections) Line(format string, args ...any) {
+	fmt.Fprintln(r.W, text.Wrap(fmt.Sprintf(format, args...), r.Width, 2))
 }
 
 // calls names what the tables of calls hold: where nobody calls MPI, those of other
 // libraries that pass messages.
-func (r *report) calls() string {
-	if r.a.Efficiency == nil {
+func (r *Sections) calls() string {
+	if r.Analysis.Efficiency == nil {
 		return "Communication calls"
 	}
 	return "MPI calls"
 }
 
 // whole returns what the figures are of: the whole run, or a part of it.
-func (r *report) whole() string {
-	if r.a.Selection != nil {
+func (r *Sections) whole() string {
+	if r.Analysis.Selection != nil {
 		return "selection"
 	}
 	return "whole run"
 }
 
-// of tells how many rows a table shows when it does not show all.
-func (r *report) of(total int, what string) string {
-	if total <= r.top {
+// Of tells how many rows a table shows when it does not show all.
+func (r *Sections) Of(total int, what string) string {
+	if total <= r.Top {
 		return ""
 	}
-	return fmt.Sprintf(" (top %d of %s %s)", r.top, words.Count(total), what)
+	return fmt.Sprintf(" (top %d of %s %s)", r.Top, words.Count(total), what)
 }
 
-// located reports whether it is known of any call where it is made.
-func (r *report) located() bool {
-	return slices.ContainsFunc(r.a.CallSites, func(c document.CallSiteRow) bool { return c.Region != "" || c.File != "" })
+// Located reports whether it is known of any call where it is made.
+func (r *Sections) Located() bool {
+	return slices.ContainsFunc(r.Analysis.CallSites, func(c document.CallSiteRow) bool { return c.Region != "" || c.File != "" })
 }
 
 // where names what the rows of tables of calls are.
-func (r *report) where() string {
-	if !r.sites {
+func (r *Sections) where() string {
+	if !r.Sites {
 		return "function"
 	}
 	return "source line"
 }
 
 // place names a source line; nothing where no call has one, so that the column goes.
-func (r *report) place(s field.SourceLine) string {
-	if s.Region == "" && s.File == "" && !r.sites {
+func (r *Sections) place(s field.SourceLine) string {
+	if s.Region == "" && s.File == "" && !r.Sites {
 		return ""
 	}
 	return words.Place(s)
 }
 
-func (r *report) header() {
-	t := r.a.Trace
-	if line := rebuiltLine("", t.Rebuilt); line != "" {
-		text.Line(r.w, "%s", line)
+// Header says which trace it is, of which part of it the figures are, and what was done about clocks.
+func (r *Sections) Header() {
+	t := r.Analysis.Trace
+	if line := RebuiltLine("", t.Rebuilt); line != "" {
+		text.Line(r.W, "%s", line)
 	}
-	text.Line(r.w, "%s", t.Path)
-	r.line("%s; %s, %s, %s; run time %s", r.by,
+	text.Line(r.W, "%s", t.Path)
+	r.Line("%s; %s, %s, %s; run time %s", r.Writer,
 		processes(t), words.Plural(t.Locations, "location", "locations"),
 		words.Plural(int(t.Events), "event", "events"), words.Time(t.DurationNs))
-	if s := r.a.Selection; s != nil {
+	if s := r.Analysis.Selection; s != nil {
 		ranks := "all ranks"
 		if len(s.Ranks) > 0 {
 			ranks = words.Plural(len(s.Ranks), "rank", "ranks")
 		}
-		r.line("Selection: %s, from %s to %s after the start; all that follows is of this part", ranks,
+		r.Line("Selection: %s, from %s to %s after the start; all that follows is of this part", ranks,
 			words.Time(s.FromNs-t.StartNs), words.Time(s.ToNs-t.StartNs))
 	}
 	r.clock()
-	if len(r.a.CallSites) > 0 && !r.sites {
-		r.line("Source lines: the trace records neither the lines of calls nor the regions that make them.")
+	if len(r.Analysis.CallSites) > 0 && !r.Sites {
+		r.Line("Source lines: the trace records neither the lines of calls nor the regions that make them.")
 	}
 }
 
@@ -145,13 +148,13 @@ func processes(t document.TraceInfo) string {
 	return words.Plural(t.Processes, "process", "processes")
 }
 
-func (r *report) clock() {
-	r.line("Clock: %s", formatClock(&r.a.Clock))
+func (r *Sections) clock() {
+	r.Line("Clock: %s", ClockLine(&r.Analysis.Clock))
 }
 
-// formatClock says what was done about the clocks, and how many messages run backwards as
+// ClockLine says what was done about the clocks, and how many messages run backwards as
 // recorded, with the measured offsets and in the end.
-func formatClock(c *document.Clock) string {
+func ClockLine(c *document.Clock) string {
 	backwards := func(n uint64) string {
 		text := words.Plural(int(n), "message runs", "messages run") + " backwards"
 		if c.MinLatencyNs > 0 {
@@ -194,19 +197,20 @@ func formatClock(c *document.Clock) string {
 	return b.String()
 }
 
-func (r *report) findings() {
-	if len(r.a.Findings) == 0 {
-		fmt.Fprintln(r.w, "Sound: nothing to report.")
+// Findings lists what is wrong with the trace.
+func (r *Sections) Findings() {
+	if len(r.Analysis.Findings) == 0 {
+		fmt.Fprintln(r.W, "Sound: nothing to report.")
 		return
 	}
-	printFindings(r.w, r.width, "Findings", r.a.Findings)
-	if c := r.a.Coverage; c.EventsSkipped > 0 {
-		fmt.Fprintf(r.w, "%s of %s could not be used.\n", words.Count(c.EventsSkipped), words.Plural(int(c.EventsRead), "event", "events"))
+	PrintFindings(r.W, r.Width, "Findings", r.Analysis.Findings)
+	if c := r.Analysis.Coverage; c.EventsSkipped > 0 {
+		fmt.Fprintf(r.W, "%s of %s could not be used.\n", words.Count(c.EventsSkipped), words.Plural(int(c.EventsRead), "event", "events"))
 	}
 }
 
-// printFindings writes a line for each finding, which is never shortened.
-func printFindings(w io.Writer, width int, heading string, findings []document.Finding) {
+// PrintFindings writes a line for each finding, which is never shortened.
+func PrintFindings(w io.Writer, width int, heading string, findings []document.Finding) {
 	if len(findings) == 0 {
 		return
 	}
@@ -239,23 +243,23 @@ func formatPlace(p *field.Place) string {
 	return ", first in " + strings.Join(parts, ", ")
 }
 
-func (r *report) efficiency() {
-	e := r.a.Efficiency
+func (r *Sections) efficiency() {
+	e := r.Analysis.Efficiency
 	r.threads()
-	if e == nil && r.a.Threads != nil {
+	if e == nil && r.Analysis.Threads != nil {
 		return
 	}
 	if e == nil {
-		fmt.Fprintln(r.w)
-		r.line("No parallel efficiency: nobody calls MPI.")
+		fmt.Fprintln(r.W)
+		r.Line("No parallel efficiency: nobody calls MPI.")
 		return
 	}
 	without := e.WithoutInitFinalize
 	heading := "Efficiency"
-	if r.a.Threads != nil {
+	if r.Analysis.Threads != nil {
 		heading = "Efficiency of the processes, whose master threads are useful outside MPI"
 	}
-	g := r.grid(heading, "<", r.whole(), "without startup")
+	g := r.Grid(heading, "<", r.whole(), "without startup")
 	if without != nil {
 		g.Note("Times are wall time. Without startup: from the end of MPI_Init to the begin of MPI_Finalize.")
 	} else {
@@ -286,19 +290,19 @@ func (r *report) efficiency() {
 	row("useful time, mean", func(x *document.Ratios) string { return words.Time(x.UsefulMeanNs) })
 	row("  least", func(x *document.Ratios) string { return words.Extreme(x.UsefulMin) })
 	row("  most", func(x *document.Ratios) string { return words.Extreme(x.UsefulMax) })
-	r.show(g)
-	if t := e.WorkerThreads; t != nil && r.a.Threads == nil {
-		fmt.Fprintf(r.w, "%s: useful for %s of %s\n", words.Plural(t.Threads, "worker thread", "worker threads"),
+	r.Show(g)
+	if t := e.WorkerThreads; t != nil && r.Analysis.Threads == nil {
+		fmt.Fprintf(r.W, "%s: useful for %s of %s\n", words.Plural(t.Threads, "worker thread", "worker threads"),
 			words.Time(t.UsefulNs), words.Time(t.SpanNs))
 	}
 }
 
-func (r *report) waitStates() {
-	s := r.a.WaitStates
+func (r *Sections) waitStates() {
+	s := r.Analysis.WaitStates
 	if s == nil {
 		return
 	}
-	g := r.grid("Wait states", "<", "calls", "time", "share", "<longest in", "<called from", "rank", "lasting")
+	g := r.Grid("Wait states", "<", "calls", "time", "share", "<longest in", "<called from", "rank", "lasting")
 	for k, state := range s.All {
 		if state.Count == 0 {
 			continue
@@ -315,8 +319,8 @@ func (r *report) waitStates() {
 		g.Add(row...)
 	}
 	if len(g.Rows) == 0 {
-		if len(r.a.CallSites) > 0 {
-			fmt.Fprintln(r.w, "\nWait states: none")
+		if len(r.Analysis.CallSites) > 0 {
+			fmt.Fprintln(r.W, "\nWait states: none")
 		}
 		return
 	}
@@ -327,67 +331,67 @@ func (r *report) waitStates() {
 	if s[waitstate.NxNCompletion].Count > 0 || s[waitstate.BarrierCompletion].Count > 0 {
 		g.Note("Completion: how long ranks stay in a collective after the first rank has left it.")
 	}
-	r.show(g)
+	r.Show(g)
 }
 
 // diagnosis prints the causes, what is wrong and what mending it would gain.
-func (r *report) diagnosis() {
-	causes := r.a.Diagnosis
+func (r *Sections) diagnosis() {
+	causes := r.Analysis.Diagnosis
 	if causes == nil {
 		return
 	}
-	fmt.Fprintf(r.w, "\n%sWhy the run is not shorter\n", modelled(r.a.Trace.Rebuilt))
-	if len(causes) == 0 && len(r.a.Devices) > 0 {
-		r.line("Nothing is worth fixing but what devices compute: what hosts, gaps, communication and copies have of the critical path is below 1 %% of it.")
+	fmt.Fprintf(r.W, "\n%sWhy the run is not shorter\n", Mark(r.Analysis.Trace.Rebuilt))
+	if len(causes) == 0 && len(r.Analysis.Devices) > 0 {
+		r.Line("Nothing is worth fixing but what devices compute: what hosts, gaps, communication and copies have of the critical path is below 1 %% of it.")
 		return
 	}
-	if len(causes) == 0 && r.a.Efficiency == nil {
-		r.line("Nothing is worth fixing: neither serial parts nor waits at barriers of threads take 1 %% of it.")
+	if len(causes) == 0 && r.Analysis.Efficiency == nil {
+		r.Line("Nothing is worth fixing: neither serial parts nor waits at barriers of threads take 1 %% of it.")
 		return
 	}
 	if len(causes) == 0 {
-		r.line("Nothing is worth fixing: by the replay of the run, mending none of the causes that are looked for would gain 1 %% of it.")
+		r.Line("Nothing is worth fixing: by the replay of the run, mending none of the causes that are looked for would gain 1 %% of it.")
 		return
 	}
-	for i, c := range causes[:min(r.top, len(causes))] {
-		fmt.Fprintln(r.w, text.Wrap(fmt.Sprintf("%2d. %s", i+1, c.Text), r.width, 4))
+	for i, c := range causes[:min(r.Top, len(causes))] {
+		fmt.Fprintln(r.W, text.Wrap(fmt.Sprintf("%2d. %s", i+1, c.Text), r.Width, 4))
 	}
 	slow := slices.ContainsFunc(causes, func(c cause.Cause) bool { return c.Kind == cause.SlowCalls || c.Kind == cause.Transfer })
-	if slow && r.a.Efficiency != nil && slices.ContainsFunc(r.a.Findings, func(f document.Finding) bool { return f.Severity != "info" }) {
-		r.line("Records are lost (see the findings): what a call has waited for may be among them, and the call looks slow then.")
+	if slow && r.Analysis.Efficiency != nil && slices.ContainsFunc(r.Analysis.Findings, func(f document.Finding) bool { return f.Severity != "info" }) {
+		r.Line("Records are lost (see the findings): what a call has waited for may be among them, and the call looks slow then.")
 	}
 	if len(causes) > 1 {
-		r.line("Each gain stands alone; they do not add up.")
+		r.Line("Each gain stands alone; they do not add up.")
 	}
 }
 
 // delays prints the places that make others wait.
-func (r *report) delays() {
-	d := r.a.Delays
+func (r *Sections) delays() {
+	d := r.Analysis.Delays
 	if len(d) == 0 {
 		return
 	}
-	g := r.grid("What makes others wait"+r.of(len(d), "places"), "<operation", "<source line", "waits caused", "at once", "later", "share", "most on", "there")
+	g := r.Grid("What makes others wait"+r.Of(len(d), "places"), "<operation", "<source line", "waits caused", "at once", "later", "share", "most on", "there")
 	g.Note("Sums over ranks: the waiting that a place causes by taking longer on one rank than on those that wait for it, since they " +
 		"last met; at once, when they meet next; later, when those that have waited make others wait. " + r.allWaits())
 	total, unexplained := int64(0), int64(0)
-	for _, t := range r.a.DelayTotals {
+	for _, t := range r.Analysis.DelayTotals {
 		total += waitsOf(t)
 		unexplained += t.UnexplainedNs
 	}
-	for _, p := range d[:min(r.top, len(d))] {
+	for _, p := range d[:min(r.Top, len(d))] {
 		g.Add(r.operation(p.Operation, p.SourceLine), r.place(p.SourceLine), words.Time(p.TotalNs), words.Time(p.ShortNs), words.Time(p.LongNs), words.PartOf(p.TotalNs, total),
 			words.Rank(p.MostRank), words.Time(p.MostRankNs))
 	}
 	if unexplained > 0 {
 		g.Add("(unexplained)", "", words.Time(unexplained), "", "", words.PartOf(unexplained, total), "", "")
 	}
-	r.show(g)
+	r.Show(g)
 }
 
 // allWaits says of which waits places have shares: of more than there are wait states, if ranks wait at startup.
-func (r *report) allWaits() string {
-	if startup := waitsOf(r.a.DelayTotals[waitstate.AtStartup]); startup > 0 {
+func (r *Sections) allWaits() string {
+	if startup := waitsOf(r.Analysis.DelayTotals[waitstate.AtStartup]); startup > 0 {
 		return "Share is of all waits, " + words.Time(startup) + " in MPI_Init and MPI_Finalize among them."
 	}
 	return "Share is of all waits."
@@ -396,48 +400,48 @@ func (r *report) allWaits() string {
 func waitsOf(t waitstate.DelayTotal) int64 { return t.ShortNs + t.LongNs + t.UnexplainedNs }
 
 // operation returns the operation of a row, or that it is none.
-func (r *report) operation(operation field.Name, line field.SourceLine) string {
-	if operation == "" && r.a.Efficiency != nil && !strings.HasPrefix(string(line.Region), "(") {
+func (r *Sections) operation(operation field.Name, line field.SourceLine) string {
+	if operation == "" && r.Analysis.Efficiency != nil && !strings.HasPrefix(string(line.Region), "(") {
 		return "(outside MPI)"
 	}
 	return string(operation)
 }
 
-func (r *report) criticalPath() {
-	c := r.a.CriticalPath
-	if c == nil || r.a.DevicePath != nil && r.a.Efficiency == nil { // that of devices says more
+func (r *Sections) criticalPath() {
+	c := r.Analysis.CriticalPath
+	if c == nil || r.Analysis.DevicePath != nil && r.Analysis.Efficiency == nil { // that of devices says more
 		return
 	}
-	if len(r.a.CallSites) == 0 {
+	if len(r.Analysis.CallSites) == 0 {
 		r.alone(c)
 		return
 	}
-	g := r.grid(fmt.Sprintf("Critical path, %s%s", words.Time(c.LengthNs), r.of(len(c.Regions), "places")),
+	g := r.Grid(fmt.Sprintf("Critical path, %s%s", words.Time(c.LengthNs), r.Of(len(c.Regions), "places")),
 		"<operation", "<source line", "time", "share", "imbalance")
 	g.Note("Wall time: the chain of activities, over all ranks, that determines how long the " + r.whole() + " takes. " +
 		"Imbalance: how much longer the path is there than a rank in the mean, waits left out.")
-	for _, p := range c.Regions[:min(r.top, len(c.Regions))] {
+	for _, p := range c.Regions[:min(r.Top, len(c.Regions))] {
 		g.Add(r.operation(p.Operation, p.SourceLine), r.place(p.SourceLine), words.Time(p.TimeNs), words.ShareOrDash(p.Share), words.Time(p.ImbalanceNs))
 	}
-	r.show(g)
+	r.Show(g)
 }
 
 // alone prints the path of a run in which nobody waits for another: that of one location.
-func (r *report) alone(c *document.CriticalPath) {
-	g := r.grid(fmt.Sprintf("The location that ends last, %s%s", words.Time(c.LengthNs), r.of(len(c.Regions), "places")), "<source line", "time", "share")
+func (r *Sections) alone(c *document.CriticalPath) {
+	g := r.Grid(fmt.Sprintf("The location that ends last, %s%s", words.Time(c.LengthNs), r.Of(len(c.Regions), "places")), "<source line", "time", "share")
 	why := "No communication is recorded"
-	if m := r.a.Messages; m != nil && m.Count > 0 {
+	if m := r.Analysis.Messages; m != nil && m.Count > 0 {
 		why = "No calls that communicate are recorded, only the messages"
 	}
 	g.Note("Wall time. " + why + ", so that nothing is known of who waits for whom.")
-	for _, p := range c.Regions[:min(r.top, len(c.Regions))] {
+	for _, p := range c.Regions[:min(r.Top, len(c.Regions))] {
 		g.Add(r.place(p.SourceLine), words.Time(p.TimeNs), words.ShareOrDash(p.Share))
 	}
-	r.show(g)
+	r.Show(g)
 }
 
-func (r *report) profile() {
-	g := r.grid("Time by region"+r.of(len(r.a.Profile), "regions"), "<region", "<paradigm", "visits", "inclusive", "exclusive", "share",
+func (r *Sections) profile() {
+	g := r.Grid("Time by region"+r.Of(len(r.Analysis.Profile), "regions"), "<region", "<paradigm", "visits", "inclusive", "exclusive", "share",
 		"ranks", "least", "on", "mean per rank", "most", "on")
 	g.Note("Inclusive, exclusive and share are sums over all locations; least, mean and most are the exclusive time of a rank that visits the region, all its threads together.")
 	of := func(ns int64, rank field.Rank) string { // "-": no rank visits the region
@@ -448,11 +452,11 @@ func (r *report) profile() {
 	}
 	var total float64
 	names := make(map[string]int)
-	for _, p := range r.a.Profile {
+	for _, p := range r.Analysis.Profile {
 		total += float64(p.ExclusiveNs)
 		names[p.Region]++
 	}
-	for _, p := range r.a.Profile[:min(r.top, len(r.a.Profile))] {
+	for _, p := range r.Analysis.Profile[:min(r.Top, len(r.Analysis.Profile))] {
 		name := p.Region
 		if names[name] > 1 { // of several regions
 			name = words.Place(field.SourceLine{Region: field.Name(name), File: p.File, Line: p.Line})
@@ -461,17 +465,17 @@ func (r *report) profile() {
 			words.PartOfFloat(float64(p.ExclusiveNs), total), words.Count(p.Ranks), of(p.MinNs, p.MinRank), words.Rank(p.MinRank),
 			of(p.MeanNs, p.MinRank), of(p.MaxNs, p.MaxRank), words.Rank(p.MaxRank))
 	}
-	r.show(g)
+	r.Show(g)
 	r.counters()
 }
 
-func (r *report) counters() {
+func (r *Sections) counters() {
 	r.usefulCounters()
-	g := r.grid("Counters by region", "<region", "<counter", "samples", "sum", "IPC", "GHz", "mean", "minimum", "maximum", "<unit")
+	g := r.Grid("Counters by region", "<region", "<counter", "samples", "sum", "IPC", "GHz", "mean", "minimum", "maximum", "<unit")
 	rows := 0
-	for _, p := range r.a.Profile[:min(r.top, len(r.a.Profile))] {
+	for _, p := range r.Analysis.Profile[:min(r.Top, len(r.Analysis.Profile))] {
 		for i, c := range p.Counters {
-			if rows++; rows > r.top {
+			if rows++; rows > r.Top {
 				continue
 			}
 			rates := document.Rates{}
@@ -481,62 +485,62 @@ func (r *report) counters() {
 			g.Add(p.Region, c.Name, words.Count(c.Samples), words.Number(c.Sum), words.Thousandths(rates.IPC), words.Thousandths(rates.FrequencyGHz), words.Number(c.Mean), words.Number(c.Min), words.Number(c.Max), c.Unit)
 		}
 	}
-	g.Heading += r.of(rows, "rows")
+	g.Heading += r.Of(rows, "rows")
 	g.Note("Sums are over all locations: of what a counter grew in the exclusive time of the region. IPC (instructions per cycle) and GHz (cycles per ns) stand in its first row.")
-	r.show(g)
+	r.Show(g)
 }
 
 // usefulCounters prints instructions and cycles of useful time by rank.
-func (r *report) usefulCounters() {
-	c := r.a.Counters
+func (r *Sections) usefulCounters() {
+	c := r.Analysis.Counters
 	if c == nil || c.Instructions == nil && c.Cycles == nil {
 		return
 	}
-	g := r.grid("Counters in useful time"+r.of(len(c.Ranks), "ranks"), "<", "useful time", "instructions", "cycles", "IPC", "GHz")
+	g := r.Grid("Counters in useful time"+r.Of(len(c.Ranks), "ranks"), "<", "useful time", "instructions", "cycles", "IPC", "GHz")
 	g.Note("Sums over the threads of a rank, of useful time that is covered by samples.")
 	row := func(name string, t *document.CounterTotals) {
 		g.Add(name, words.Time(t.UsefulNs), words.Number(t.Instructions), words.Number(t.Cycles), words.Thousandths(t.IPC), words.Thousandths(t.FrequencyGHz))
 	}
 	row("all ranks", &c.CounterTotals)
-	for i := range c.Ranks[:min(r.top, len(c.Ranks))] {
+	for i := range c.Ranks[:min(r.Top, len(c.Ranks))] {
 		row("rank "+words.Rank(field.Rank(c.Ranks[i].Rank)), &c.Ranks[i].CounterTotals)
 	}
-	r.show(g)
+	r.Show(g)
 }
 
-func (r *report) callSites() {
-	g := r.grid(r.calls()+" by "+r.where()+r.of(len(r.a.CallSites), "sites"), "<operation", "<source line", "calls", "time", "min", "p50", "mean", "p99", "max", "on", "bytes")
+func (r *Sections) callSites() {
+	g := r.Grid(r.calls()+" by "+r.where()+r.Of(len(r.Analysis.CallSites), "sites"), "<operation", "<source line", "calls", "time", "min", "p50", "mean", "p99", "max", "on", "bytes")
 	g.Note("Time is a sum over ranks; min to max are of single calls, max on that rank.")
-	for _, c := range r.a.CallSites[:min(r.top, len(r.a.CallSites))] {
+	for _, c := range r.Analysis.CallSites[:min(r.Top, len(r.Analysis.CallSites))] {
 		g.Add(c.Operation, r.place(c.SourceLine), words.Count(c.Calls), words.Time(c.TimeNs), words.Time(c.MinNs),
 			words.Time(c.P50Ns), words.Time(c.MeanNs), words.Time(c.P99Ns), words.Time(c.MaxNs), words.Rank(c.MaxRank), words.Bytes(c.Bytes))
 	}
-	r.show(g)
+	r.Show(g)
 }
 
-func (r *report) collectives() {
-	g := r.grid("Collectives", "<operation", "instances", "sent", "received", "time", "skew", "transfer", "completion")
+func (r *Sections) collectives() {
+	g := r.Grid("Collectives", "<operation", "instances", "sent", "received", "time", "skew", "transfer", "completion")
 	g.Note("Times are sums over ranks: skew until the last rank arrives, transfer until the first one leaves, completion until the rank itself leaves.")
-	for _, c := range r.a.Collectives[:min(r.top, len(r.a.Collectives))] {
+	for _, c := range r.Analysis.Collectives[:min(r.Top, len(r.Analysis.Collectives))] {
 		g.Add(c.Operation, words.Count(c.Count), words.Bytes(c.BytesSent), words.Bytes(c.BytesReceived),
 			words.Time(c.TimeNs), words.Time(c.SkewNs), words.Time(c.TransferNs), words.Time(c.CompletionNs))
 	}
-	r.show(g)
+	r.Show(g)
 }
 
-func (r *report) messages() {
-	m := r.a.Messages
+func (r *Sections) messages() {
+	m := r.Analysis.Messages
 	if m == nil || m.Count+m.UnmatchedSends+m.UnmatchedReceives+m.OutsideSelection+m.Cancelled == 0 {
 		return
 	}
 	text := fmt.Sprintf("Messages: %s, %s between %s", words.Count(m.Count), words.Bytes(m.Bytes),
-		words.Plural(len(r.a.CommMatrix), "pair of ranks", "pairs of ranks"))
+		words.Plural(len(r.Analysis.CommMatrix), "pair of ranks", "pairs of ranks"))
 	if l := m.Latency; l != nil {
-		text += fmt.Sprintf("; "+modelled(r.a.Trace.Rebuilt)+"latency, from the start of the send to the end of the receive, min %s, median %s, mean %s, p99 %s, max %s", words.Time(l.Min),
+		text += fmt.Sprintf("; "+Mark(r.Analysis.Trace.Rebuilt)+"latency, from the start of the send to the end of the receive, min %s, median %s, mean %s, p99 %s, max %s", words.Time(l.Min),
 			words.Time(l.P50), words.Time(l.Mean), words.Time(l.P99), words.Time(l.Max))
 	}
-	fmt.Fprintln(r.w)
-	r.line("%s", text)
+	fmt.Fprintln(r.W)
+	r.Line("%s", text)
 	for _, c := range []struct {
 		n    uint64
 		what string
@@ -546,19 +550,19 @@ func (r *report) messages() {
 		{m.Cancelled, "cancelled"}, {m.OutsideSelection, "with a partner outside the selection"},
 	} {
 		if c.n > 0 {
-			fmt.Fprintf(r.w, "  %s %s\n", words.Count(c.n), c.what)
+			fmt.Fprintf(r.W, "  %s %s\n", words.Count(c.n), c.what)
 		}
 	}
-	g := r.grid("Message sizes", "from", "to", "messages", "bytes")
+	g := r.Grid("Message sizes", "from", "to", "messages", "bytes")
 	for _, s := range m.Sizes {
 		g.Add(words.Bytes(uint64(s.From)), words.Bytes(uint64(s.To)), words.Count(s.Count), words.Bytes(s.Bytes))
 	}
-	r.show(g)
-	pairs := r.grid("Heaviest pairs"+r.of(len(r.a.CommMatrix), "pairs"), "from rank", "to rank", "messages", "bytes")
-	for _, c := range r.a.CommMatrix[:min(r.top, len(r.a.CommMatrix))] {
+	r.Show(g)
+	pairs := r.Grid("Heaviest pairs"+r.Of(len(r.Analysis.CommMatrix), "pairs"), "from rank", "to rank", "messages", "bytes")
+	for _, c := range r.Analysis.CommMatrix[:min(r.Top, len(r.Analysis.CommMatrix))] {
 		pairs.Add(strconv.Itoa(int(c.From)), strconv.Itoa(int(c.To)), words.Count(c.Count), words.Bytes(c.Bytes))
 	}
-	r.show(pairs)
+	r.Show(pairs)
 }
 
 func belowZero(l *document.Latency) uint64 {
@@ -568,21 +572,21 @@ func belowZero(l *document.Latency) uint64 {
 	return l.BelowZero
 }
 
-func (r *report) lines() {
-	g := r.grid("What each "+r.where()+" costs"+r.of(len(r.a.Lines), "lines"), "<operation", "<source line", "time",
+func (r *Sections) lines() {
+	g := r.Grid("What each "+r.where()+" costs"+r.Of(len(r.Analysis.Lines), "lines"), "<operation", "<source line", "time",
 		"own", "late partner", "imbalance", "transfer", "unexplained", "causes", "of path")
 	g.Note("Sums over ranks. Time is own + waiting for a late partner + waiting in collectives (imbalance) + transfer + unexplained; the last two are what calls " +
 		"take longer than like ones. Causes is the waiting that the line brings to others; of path is the share of the critical path.")
-	for _, l := range r.a.Lines[:min(r.top, len(r.a.Lines))] {
+	for _, l := range r.Analysis.Lines[:min(r.Top, len(r.Analysis.Lines))] {
 		transfer, unexplained := "-", "-"
 		if l.OverheadNs != nil {
 			transfer, unexplained = words.Time(l.TransferNs), words.Time(l.UnexplainedNs)
 		}
 		g.Add(string(l.Operation), r.place(l.SourceLine), words.Time(l.TimeNs), words.Time(l.OwnNs), words.Time(l.LatePartnerNs),
-			words.Time(l.ImbalanceNs), transfer, unexplained, words.Time(l.CausesNs), words.PartOf(l.CriticalPathNs, r.a.Trace.DurationNs))
+			words.Time(l.ImbalanceNs), transfer, unexplained, words.Time(l.CausesNs), words.PartOf(l.CriticalPathNs, r.Analysis.Trace.DurationNs))
 	}
 	g.Remark(len(g.Rows), func(i int) string {
-		return costRemarks(r.a.Overhead, &r.a.Lines[i])
+		return costRemarks(r.Analysis.Overhead, &r.Analysis.Lines[i])
 	})
-	r.show(g)
+	r.Show(g)
 }

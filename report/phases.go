@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 
 // phases prints the iterations of the program: those that are far from the others first, then
 // the longest.
-func (r *report) phases() {
-	p := r.a.Phases
+func (r *Sections) phases() {
+	p := r.Analysis.Phases
 	if p == nil {
 		return
 	}
@@ -25,7 +25,7 @@ func (r *report) phases() {
 	if p.Every > 1 {
 		next = fmt.Sprintf("the one %d such calls later", p.Every)
 	}
-	g := r.grid(fmt.Sprintf("Phases, from one %s to %s%s", site, next, r.of(p.Count, "phases")),
+	g := r.Grid(fmt.Sprintf("Phases, from one %s to %s%s", site, next, r.Of(p.Count, "phases")),
 		"phase", "begins after", "lasts", "parallel efficiency", "load balance", "communication", "<remarks")
 	far := "no outliers"
 	if p.Outliers > 0 {
@@ -49,12 +49,12 @@ func (r *report) phases() {
 		}
 		return cmp.Compare(b.DurationNs, a.DurationNs)
 	})
-	for _, x := range rows[:min(r.top, len(rows))] {
+	for _, x := range rows[:min(r.Top, len(rows))] {
 		remark := ""
 		if x.Outlier {
 			remark = "outlier"
 		}
-		g.Add(strconv.Itoa(x.Phase), words.Time(x.FromNs-r.a.Trace.StartNs), words.Time(x.DurationNs), words.ShareOrDash(x.ParallelEfficiency), words.ShareOrDash(x.LoadBalance), words.ShareOrDash(x.CommunicationEfficiency), remark)
+		g.Add(strconv.Itoa(x.Phase), words.Time(x.FromNs-r.Analysis.Trace.StartNs), words.Time(x.DurationNs), words.ShareOrDash(x.ParallelEfficiency), words.ShareOrDash(x.LoadBalance), words.ShareOrDash(x.CommunicationEfficiency), remark)
 	}
-	r.show(g)
+	r.Show(g)
 }
