@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tracekit/document"
@@ -13,7 +12,6 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
 	"tracekit/report/text"
-	"tracekit/trace"
 )
 
 // Sections prints an analysis for people: the most important first, the top rows of each
@@ -57,10 +55,10 @@ func (r *Sections) Grid(heading string, titles ...string) *text.Grid {
 	return &text.Grid{Heading: heading, Titles: titles}
 }
 
-// Show prints a table.
+// Show prints a table. What in its heading, titles and rows has the mark of a model is marked if the trace was rebuilt.
 func (r *Sections) Show(g *text.Grid) {
-	if r.Analysis.Trace.Rebuilt != nil {
-		markModelled(g)
+	if r.Analysis.Trace.Rebuilt == nil {
+		unmark(g)
 	}
 	g.Print(r.W, r.Width)
 }
@@ -279,8 +277,8 @@ func (r *Sections) efficiency() {
 	row("parallel efficiency", ratio(func(x *document.Ratios) *float64 { return x.ParallelEfficiency }))
 	row("  load balance", ratio(func(x *document.Ratios) *float64 { return x.LoadBalance }))
 	row("  communication", ratio(func(x *document.Ratios) *float64 { return x.CommunicationEfficiency }))
-	row("    serialization", ratio(func(x *document.Ratios) *float64 { return x.SerializationEfficiency }))
-	row("    transfer", ratio(func(x *document.Ratios) *float64 { return x.TransferEfficiency }))
+	row("    "+text.Modelled+"serialization", ratio(func(x *document.Ratios) *float64 { return x.SerializationEfficiency }))
+	row("    "+text.Modelled+"transfer", ratio(func(x *document.Ratios) *float64 { return x.TransferEfficiency }))
 	if o := e.Offload; o != nil {
 		g.Note("Hosts: of the time outside MPI, what master threads do not only wait for devices.")
 		g.Add("hosts, waits for devices left out", words.ShareOrDash(o.ParallelEfficiency))
@@ -297,34 +295,29 @@ func (r *Sections) efficiency() {
 	}
 }
 
+// A keyed row is one of an object: it is named by its key.
+type keyed struct {
+	Key string `json:"key"`
+}
+
 func (r *Sections) waitStates() {
 	s := r.Analysis.WaitStates
 	if s == nil {
 		return
 	}
-	g := r.Grid("Wait states", "<", "calls", "time", "share", "<longest in", "<called from", "rank", "lasting")
+	var rows []row
 	for k, state := range s.All {
-		if state.Count == 0 {
-			continue
+		if state.Count > 0 {
+			rows = append(rows, row{state, keyed{k.ShownTitle()}})
 		}
-		title := k.String()
-		if k.Info().Part {
-			title = "  " + title
-		}
-		row := []string{title, words.Count(state.Count), words.Time(state.TimeNs), words.ShareOrDash(state.Share), "", "", "", ""}
-		if len(state.Top) > 0 {
-			t := state.Top[0]
-			row[4], row[5], row[6], row[7] = t.Operation, r.place(t.SourceLine), words.Rank(t.Rank), words.Time(t.TimeNs)
-		}
-		g.Add(row...)
 	}
-	if len(g.Rows) == 0 {
+	if len(rows) == 0 {
 		if len(r.Analysis.CallSites) > 0 {
 			fmt.Fprintln(r.W, "\nWait states: none")
 		}
 		return
 	}
-	g.Note("Times are sums over ranks, share is of all ranks' run time; the last four columns are about the longest single wait.")
+	g := r.begin(waitStates, "", rows, "Times are sums over ranks, share is of all ranks' run time; the last four columns are about the longest single wait.")
 	if s[waitstate.AtTeamBarrier].Count > 0 {
 		g.Note("At barriers of threads they are sums over threads, and the share is of all threads' run time.")
 	}
@@ -371,18 +364,17 @@ func (r *Sections) delays() {
 	if len(d) == 0 {
 		return
 	}
-	g := r.Grid("What makes others wait"+r.Of(len(d), "places"), "<operation", "<source line", "waits caused", "at once", "later", "share", "most on", "there")
-	g.Note("Sums over ranks: the waiting that a place causes by taking longer on one rank than on those that wait for it, since they " +
-		"last met; at once, when they meet next; later, when those that have waited make others wait. " + r.allWaits())
 	total, unexplained := int64(0), int64(0)
 	for _, t := range r.Analysis.DelayTotals {
 		total += waitsOf(t)
 		unexplained += t.UnexplainedNs
 	}
-	for _, p := range d[:min(r.Top, len(d))] {
-		g.Add(r.operation(p.Operation, p.SourceLine), r.place(p.SourceLine), words.Time(p.TotalNs), words.Time(p.ShortNs), words.Time(p.LongNs), words.PartOf(p.TotalNs, total),
-			words.Rank(p.MostRank), words.Time(p.MostRankNs))
+	rows := rowsOf(d)
+	for i := range rows {
+		rows[i] = append(rows[i], partOf(d[i].TotalNs, float64(total)))
 	}
+	g := r.begin(delays, "", rows, "Sums over ranks: the waiting that a place causes by taking longer on one rank than on those that wait for it, since they "+
+		"last met; at once, when they meet next; later, when those that have waited make others wait. "+r.allWaits())
 	if unexplained > 0 {
 		g.Add("(unexplained)", "", words.Time(unexplained), "", "", words.PartOf(unexplained, total), "", "")
 	}
@@ -416,7 +408,7 @@ func (r *Sections) criticalPath() {
 		r.alone(c)
 		return
 	}
-	g := r.Grid(fmt.Sprintf("Critical path, %s%s", words.Time(c.LengthNs), r.Of(len(c.Regions), "places")),
+	g := r.Grid(fmt.Sprintf(text.Modelled+"Critical path, %s%s", words.Time(c.LengthNs), r.Of(len(c.Regions), "places")),
 		"<operation", "<source line", "time", "share", "imbalance")
 	g.Note("Wall time: the chain of activities, over all ranks, that determines how long the " + r.whole() + " takes. " +
 		"Imbalance: how much longer the path is there than a rank in the mean, waits left out.")
@@ -428,7 +420,7 @@ func (r *Sections) criticalPath() {
 
 // alone prints the path of a run in which nobody waits for another: that of one location.
 func (r *Sections) alone(c *document.CriticalPath) {
-	g := r.Grid(fmt.Sprintf("The location that ends last, %s%s", words.Time(c.LengthNs), r.Of(len(c.Regions), "places")), "<source line", "time", "share")
+	g := r.Grid(fmt.Sprintf(text.Modelled+"The location that ends last, %s%s", words.Time(c.LengthNs), r.Of(len(c.Regions), "places")), "<source line", "time", "share")
 	why := "No communication is recorded"
 	if m := r.Analysis.Messages; m != nil && m.Count > 0 {
 		why = "No calls that communicate are recorded, only the messages"
@@ -440,32 +432,28 @@ func (r *Sections) alone(c *document.CriticalPath) {
 	r.Show(g)
 }
 
+// A shownRegion is the name of a region as text shows it: where several have one name, with their places.
+type shownRegion struct {
+	Region string `json:"region"`
+}
+
 func (r *Sections) profile() {
-	g := r.Grid("Time by region"+r.Of(len(r.Analysis.Profile), "regions"), "<region", "<paradigm", "visits", "inclusive", "exclusive", "share",
-		"ranks", "least", "on", "mean per rank", "most", "on")
-	g.Note("Inclusive, exclusive and share are sums over all locations; least, mean and most are the exclusive time of a rank that visits the region, all its threads together.")
-	of := func(ns int64, rank field.Rank) string { // "-": no rank visits the region
-		if rank == trace.None {
-			return "-"
-		}
-		return words.Time(ns)
-	}
 	var total float64
 	names := make(map[string]int)
 	for _, p := range r.Analysis.Profile {
 		total += float64(p.ExclusiveNs)
 		names[p.Region]++
 	}
-	for _, p := range r.Analysis.Profile[:min(r.Top, len(r.Analysis.Profile))] {
+	rows := rowsOf(r.Analysis.Profile)
+	for i := range rows {
+		p := &r.Analysis.Profile[i]
 		name := p.Region
 		if names[name] > 1 { // of several regions
 			name = words.Place(field.SourceLine{Region: field.Name(name), File: p.File, Line: p.Line})
 		}
-		g.Add(name, p.Paradigm, words.Count(p.Count), words.Time(p.InclusiveNs), words.Time(p.ExclusiveNs),
-			words.PartOfFloat(float64(p.ExclusiveNs), total), words.Count(p.Ranks), of(p.MinNs, p.MinRank), words.Rank(p.MinRank),
-			of(p.MeanNs, p.MinRank), of(p.MaxNs, p.MaxRank), words.Rank(p.MaxRank))
+		rows[i] = row{shownRegion{name}, p, partOf(p.ExclusiveNs, total)}
 	}
-	r.Show(g)
+	r.table(profile, rows)
 	r.counters()
 }
 
@@ -509,7 +497,7 @@ func (r *Sections) usefulCounters() {
 }
 
 func (r *Sections) callSites() {
-	g := r.Grid(r.calls()+" by "+r.where()+r.Of(len(r.Analysis.CallSites), "sites"), "<operation", "<source line", "calls", "time", "min", "p50", "mean", "p99", "max", "on", "bytes")
+	g := r.Grid(r.calls()+" by "+r.where()+r.Of(len(r.Analysis.CallSites), "sites"), "<operation", "<source line", "calls", "time", text.Modelled+"min", text.Modelled+"p50", "mean", text.Modelled+"p99", text.Modelled+"max", "on", "bytes")
 	g.Note("Time is a sum over ranks; min to max are of single calls, max on that rank.")
 	for _, c := range r.Analysis.CallSites[:min(r.Top, len(r.Analysis.CallSites))] {
 		g.Add(c.Operation, r.place(c.SourceLine), words.Count(c.Calls), words.Time(c.TimeNs), words.Time(c.MinNs),
@@ -519,13 +507,7 @@ func (r *Sections) callSites() {
 }
 
 func (r *Sections) collectives() {
-	g := r.Grid("Collectives", "<operation", "instances", "sent", "received", "time", "skew", "transfer", "completion")
-	g.Note("Times are sums over ranks: skew until the last rank arrives, transfer until the first one leaves, completion until the rank itself leaves.")
-	for _, c := range r.Analysis.Collectives[:min(r.Top, len(r.Analysis.Collectives))] {
-		g.Add(c.Operation, words.Count(c.Count), words.Bytes(c.BytesSent), words.Bytes(c.BytesReceived),
-			words.Time(c.TimeNs), words.Time(c.SkewNs), words.Time(c.TransferNs), words.Time(c.CompletionNs))
-	}
-	r.Show(g)
+	r.table(collectives, rowsOf(r.Analysis.Collectives[:min(r.Top, len(r.Analysis.Collectives))]))
 }
 
 func (r *Sections) messages() {
@@ -558,11 +540,7 @@ func (r *Sections) messages() {
 		g.Add(words.Bytes(uint64(s.From)), words.Bytes(uint64(s.To)), words.Count(s.Count), words.Bytes(s.Bytes))
 	}
 	r.Show(g)
-	pairs := r.Grid("Heaviest pairs"+r.Of(len(r.Analysis.CommMatrix), "pairs"), "from rank", "to rank", "messages", "bytes")
-	for _, c := range r.Analysis.CommMatrix[:min(r.Top, len(r.Analysis.CommMatrix))] {
-		pairs.Add(strconv.Itoa(int(c.From)), strconv.Itoa(int(c.To)), words.Count(c.Count), words.Bytes(c.Bytes))
-	}
-	r.Show(pairs)
+	r.table(pairs, rowsOf(r.Analysis.CommMatrix))
 }
 
 func belowZero(l *document.Latency) uint64 {
@@ -573,18 +551,11 @@ func belowZero(l *document.Latency) uint64 {
 }
 
 func (r *Sections) lines() {
-	g := r.Grid("What each "+r.where()+" costs"+r.Of(len(r.Analysis.Lines), "lines"), "<operation", "<source line", "time",
-		"own", "late partner", "imbalance", "transfer", "unexplained", "causes", "of path")
-	g.Note("Sums over ranks. Time is own + waiting for a late partner + waiting in collectives (imbalance) + transfer + unexplained; the last two are what calls " +
-		"take longer than like ones. Causes is the waiting that the line brings to others; of path is the share of the critical path.")
-	for _, l := range r.Analysis.Lines[:min(r.Top, len(r.Analysis.Lines))] {
-		transfer, unexplained := "-", "-"
-		if l.OverheadNs != nil {
-			transfer, unexplained = words.Time(l.TransferNs), words.Time(l.UnexplainedNs)
-		}
-		g.Add(string(l.Operation), r.place(l.SourceLine), words.Time(l.TimeNs), words.Time(l.OwnNs), words.Time(l.LatePartnerNs),
-			words.Time(l.ImbalanceNs), transfer, unexplained, words.Time(l.CausesNs), words.PartOf(l.CriticalPathNs, r.Analysis.Trace.DurationNs))
+	rows := rowsOf(r.Analysis.Lines)
+	for i := range rows {
+		rows[i] = append(rows[i], &r.Analysis.Trace)
 	}
+	g := r.begin(lines, "What each "+r.where()+" costs", rows)
 	g.Remark(len(g.Rows), func(i int) string {
 		return costRemarks(r.Analysis.Overhead, &r.Analysis.Lines[i])
 	})

@@ -23,17 +23,7 @@ func (r *Sections) devices() {
 	}
 	fmt.Fprintln(r.W)
 	r.Line("%s", deviceVerdict(d, r.Analysis.Trace.DurationNs))
-	g := r.Grid("Devices"+r.Of(len(d), "devices"), "<device", "span", "busy", "compute", "comm", "copy", "idle", "host-bound", "queued", "unknown", "late ranks")
-	g.Note("Shares of the span, from the first to the last thing that a device does. Busy is compute + comm, communication while nothing is computed, + copy, copying while neither is done. " +
-		"Idle is host-bound, with nothing launched that has not begun, + queued, with something launched that does not begin, + unknown, where launches are not recorded. " +
-		"Late ranks is the part of comm in which ranks wait for the last to come.")
-	for _, x := range d[:min(r.Top, len(d))] {
-		of := func(ns int64) string { return words.PartOf(ns, x.SpanNs) }
-		c := x.IdleCauses
-		g.Add(x.Device, words.Time(x.SpanNs), of(x.BusyNs), of(x.ComputeNs), of(x.ExposedCommunicationNs), of(x.ExposedMemoryNs), of(x.IdleNs),
-			of(c.HostBoundNs), of(c.KernelGapsNs), of(c.UnknownNs), of(c.CollectiveWaitNs))
-	}
-	r.Show(g)
+	r.table(devices, rowsOf(d))
 }
 
 // deviceVerdict says in a sentence or two what the devices do with their time, and what there is most
@@ -149,64 +139,69 @@ func (r *Sections) devicePath() {
 	if p == nil {
 		return
 	}
-	g := r.Grid(fmt.Sprintf("Critical path through hosts and devices, %s%s", words.Time(p.LengthNs), r.Of(len(p.Rows), "rows")), "<kind", "<kernel or function", "count", "time", "share", "most on")
-	g.Note("Wall time: the chain of kernels, launches and functions of hosts that determines how long the " + r.whole() + " takes; hosts that wait for a device are not on it, and in collectives it is with who comes last. " +
-		"Launch: from the call that launches a kernel to the kernel's begin, with nothing before it on the device; gap: from the end of one kernel to the begin of the next.")
-	for _, x := range p.Rows[:min(r.Top, len(p.Rows))] {
-		g.Add(x.Kind, x.Name, words.Count(x.Count), words.Time(x.TimeNs), words.ShareOrDash(x.Share), words.Rank(x.MaxRank))
-	}
-	r.Show(g)
+	r.Show(r.begin(devicePath, ", "+words.Time(p.LengthNs), rowsOf(p.Rows), "Wall time: the chain of kernels, launches and functions of hosts that determines how long the "+r.whole()+" takes; hosts that wait for a device are not on it, and in collectives it is with who comes last. "+
+		"Launch: from the call that launches a kernel to the kernel's begin, with nothing before it on the device; gap: from the end of one kernel to the begin of the next."))
 }
 
-// A kernelRow is a kernel of all devices together.
-type kernelRow struct {
+// A Kernel is what all devices together execute under one name.
+type Kernel struct {
 	accelerator.Kernel
-	from map[string]int64
+	From    string   `json:"from"` // what launches it for the longest time
+	Share   *float64 `json:"share"`
+	Devices int      `json:"devices"` // that execute it
+	from    map[string]int64
 }
 
-func (r *Sections) deviceKernels() {
-	byName := make(map[string]*kernelRow)
-	var rows []*kernelRow
+// Kernels sums what devices execute by name, that with the most time first.
+func Kernels(devices []accelerator.Device) []Kernel {
+	byName := make(map[string]*Kernel)
+	var all []*Kernel
 	var total int64
-	for _, d := range r.Analysis.Devices {
+	for _, d := range devices {
 		for _, k := range d.Kernels {
 			x := byName[k.Kind+" "+k.Name]
 			if x == nil {
-				x = &kernelRow{Kernel: k, from: make(map[string]int64)}
-				x.Count, x.TimeNs = 0, 0
+				x = &Kernel{Kernel: k, from: make(map[string]int64)}
+				x.Count, x.TimeNs, x.LaunchedFrom = 0, 0, nil
 				byName[k.Kind+" "+k.Name] = x
-				rows = append(rows, x)
+				all = append(all, x)
 			}
 			x.Count, x.TimeNs, total = x.Count+k.Count, field.Plus(x.TimeNs, k.TimeNs), field.Plus(total, k.TimeNs)
-			x.MinNs, x.MaxNs = min(x.MinNs, k.MinNs), max(x.MaxNs, k.MaxNs)
+			x.MinNs, x.MaxNs, x.Devices = min(x.MinNs, k.MinNs), max(x.MaxNs, k.MaxNs), x.Devices+1
 			for _, s := range k.LaunchedFrom {
 				from := cmp.Or(string(s.Operator), string(s.Call))
 				x.from[from] = field.Plus(x.from[from], s.TimeNs)
 			}
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b *kernelRow) int {
+	slices.SortStableFunc(all, func(a, b *Kernel) int {
 		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), strings.Compare(a.Name, b.Name))
 	})
-	g := r.Grid("What devices execute"+r.Of(len(rows), "kernels"), "<kernel", "<kind", "<launched most from", "count", "time", "share", "min", "mean", "max")
-	g.Note("Sums over all devices and streams of single executions, also of those at the same time.")
-	for _, x := range rows[:min(r.Top, len(rows))] {
-		from, most := "", int64(-1)
+	var out []Kernel
+	for _, x := range all {
+		most := int64(-1)
 		for _, name := range slices.Sorted(maps.Keys(x.from)) {
 			if x.from[name] > most {
-				from, most = name, x.from[name]
+				x.From, most = name, x.from[name]
 			}
 		}
-		g.Add(x.Name, x.Kind, from, words.Count(x.Count), words.Time(x.TimeNs), words.PartOf(x.TimeNs, total),
-			words.Time(x.MinNs), words.Time(x.TimeNs/int64(x.Count)), words.Time(x.MaxNs))
+		x.MeanNs, x.Share = x.TimeNs/int64(max(x.Count, 1)), partOf(x.TimeNs, float64(total)).Share
+		out = append(out, *x)
 	}
-	r.Show(g)
+	return out
 }
+
+func (r *Sections) deviceKernels() { r.table(kernels, rowsOf(Kernels(r.Analysis.Devices))) }
 
 // An onDevice is a row of a device.
 type onDevice[T any] struct {
 	row    T
 	device string
+}
+
+// An onIt names the device that a row lies in.
+type onIt struct {
+	Device string `json:"device"`
 }
 
 // onDevices joins the rows of all devices, those with the most time first.
@@ -231,29 +226,27 @@ func (r *Sections) deviceGaps() {
 
 func (r *Sections) idleBefore() {
 	rows := onDevices(r.Analysis.Devices, func(d *accelerator.Device) []accelerator.IdleBefore { return d.IdleBefore }, func(x *accelerator.IdleBefore) int64 { return x.TimeNs })
-	g := r.Grid("What devices idle before, by what launches it", "<device", "<operator", "<call", "times", "idle", "host-bound", "queued")
-	g.Note("Host-bound: nothing was launched that had not begun; queued: something was, and did not begin; what is neither is of unknown cause.")
-	for _, x := range rows[:min(r.Top, len(rows))] {
-		operator := string(x.row.Operator)
-		if x.row.Call == "" {
-			operator = "(launch not recorded)"
-		}
-		g.Add(x.device, operator, string(x.row.Call), words.Count(x.row.Count), words.Time(x.row.TimeNs), words.PartOf(x.row.HostBoundNs, x.row.TimeNs), words.PartOf(x.row.KernelGapsNs, x.row.TimeNs))
+	var shown []row
+	for i := range rows[:min(r.Top, len(rows))] {
+		shown = append(shown, row{&rows[i].row, onIt{rows[i].device}})
 	}
-	r.Show(g)
+	r.table(idleBefore, shown)
+}
+
+// A withoutLaunch counts kernels of which it is not known what launched them.
+type withoutLaunch struct {
+	Count uint64 `json:"no_launch"`
 }
 
 func (r *Sections) deviceLaunches() {
-	g := r.Grid("From launch to begin"+r.Of(len(r.Analysis.Devices), "devices"), "<device", "kernels", "without launch", "least", "median", "mean", "90 %", "99 %", "most", "queue, mean")
-	g.Note("The delay is from the enter of the call that launches a kernel to the kernel's begin, which 90 and 99 % of the kernels do not exceed; the queue is of kernels that are launched and have not begun.")
-	for _, d := range r.Analysis.Devices[:min(r.Top, len(r.Analysis.Devices))] {
+	var rows []row
+	for i := range r.Analysis.Devices[:min(r.Top, len(r.Analysis.Devices))] {
+		d := &r.Analysis.Devices[i]
 		if l := d.Launches; l != nil && l.Delay != nil {
-			t := l.Delay
-			g.Add(d.Device, words.Count(l.Count), words.Count(l.Without+l.Unsure), words.Time(t.MinNs), words.Time(t.P50Ns), words.Time(t.MeanNs),
-				words.Time(t.P90Ns), words.Time(t.P99Ns), words.Time(t.MaxNs), words.Decimal(l.Queue))
+			rows = append(rows, row{l, withoutLaunch{l.Without + l.Unsure}, onIt{d.Device}})
 		}
 	}
-	r.Show(g)
+	r.Show(r.begin(launches, r.Of(len(r.Analysis.Devices), "devices"), rows))
 }
 
 func (r *Sections) deviceSteps() {
@@ -337,18 +330,23 @@ func (r *Sections) hostWaits() {
 	r.Show(g)
 }
 
+// A deviceSpan is the span of the device that a stream is of.
+type deviceSpan struct {
+	SpanNs int64 `json:"device_ns"`
+}
+
 func (r *Sections) deviceStreams() {
-	g := r.Grid("", "<device", "<stream", "executes", "busy", "of the device's span", "computing", "communicating", "copying")
-	rows := 0
-	for _, d := range r.Analysis.Devices {
-		for _, s := range d.Streams {
-			if rows++; rows <= r.Top && len(d.Streams) > 1 {
-				g.Add(d.Device, s.Stream, words.Count(s.Count), words.Time(s.BusyNs), words.PartOf(s.BusyNs, d.SpanNs), words.Time(s.ComputeNs), words.Time(s.CommunicationNs), words.Time(s.MemoryNs))
+	var rows []row
+	all := 0
+	for i := range r.Analysis.Devices {
+		d := &r.Analysis.Devices[i]
+		for k := range d.Streams {
+			if all++; all <= r.Top && len(d.Streams) > 1 {
+				rows = append(rows, row{&d.Streams[k], onIt{d.Device}, deviceSpan{d.SpanNs}})
 			}
 		}
 	}
-	g.Heading = "Streams" + r.Of(rows, "streams")
-	r.Show(g)
+	r.Show(r.begin(streams, r.Of(all, "streams"), rows))
 }
 
 func (r *Sections) deviceParts() {

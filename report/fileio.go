@@ -55,32 +55,35 @@ func fileVerdict(io *document.FileIO, t document.TraceInfo) string {
 	return text
 }
 
+// What text says of files besides: that bytes are not known, and what an access takes in the mean.
+type (
+	unknownBytes struct {
+		Bytes *uint64 `json:"bytes"`
+	}
+	meanTime struct {
+		MeanNs int64 `json:"mean_ns"`
+	}
+)
+
 // fileIO prints what is done to files by operation, by file and by size of access.
 func (r *Sections) fileIO() {
 	io := r.Analysis.FileIO
 	if io == nil {
 		return
 	}
-	g := r.Grid("What is done to files"+r.Of(len(io.Operations), "operations"), "<operation", "<kind", "calls", "time", "min", "mean", "max", "bytes", "bandwidth")
-	g.Note("Time is a sum over all locations, of calls within others too; bandwidth is of the calls of which the bytes are recorded.")
-	for _, o := range io.Operations[:min(r.Top, len(io.Operations))] {
-		bytes := "-"
-		if o.Sized > 0 {
-			bytes = words.Bytes(o.Bytes)
+	done := rowsOf(io.Operations)
+	for i := range done {
+		if io.Operations[i].Sized == 0 {
+			done[i] = row{unknownBytes{}, &io.Operations[i]}
 		}
-		g.Add(o.Operation, o.Kind, words.Count(o.Calls), words.Time(o.TimeNs), words.Time(o.MinNs), words.Time(o.MeanNs), words.Time(o.MaxNs), bytes, perSecond(o.Bandwidth))
 	}
-	r.Show(g)
-	f := r.Grid("Files"+r.Of(len(io.Files), "files"), "<file", "ranks", "calls", "time", "reads", "read", "writes", "written", "bandwidth")
-	for _, x := range io.Files[:min(r.Top, len(io.Files))] {
-		f.Add(x.File, words.Count(x.Ranks), words.Count(x.Calls), words.Time(x.TimeNs), words.Count(x.Reads), words.Bytes(x.ReadBytes), words.Count(x.Writes), words.Bytes(x.WriteBytes), perSecond(x.Bandwidth))
+	r.table(operations, done)
+	r.table(files, rowsOf(io.Files))
+	of := rowsOf(io.Sizes)
+	for i, x := range io.Sizes {
+		of[i] = append(of[i], meanTime{x.TimeNs / int64(x.Calls)})
 	}
-	r.Show(f)
-	s := r.Grid("Sizes of accesses", "<kind", "from", "to", "calls", "bytes", "time", "mean")
-	for _, x := range io.Sizes {
-		s.Add(x.Kind, words.Bytes(x.From), words.Bytes(x.To), words.Count(x.Calls), words.Bytes(x.Bytes), words.Time(x.TimeNs), words.Time(x.TimeNs/int64(x.Calls)))
-	}
-	r.Show(s)
+	r.table(sizes, of)
 	if io.Max.Rank != io.Min.Rank {
 		fmt.Fprintln(r.W)
 		r.Line("Time in calls on files by rank: least %s, most %s.", words.Extreme(io.Min), words.Extreme(io.Max))

@@ -6,6 +6,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/words"
+	"tracekit/report/text"
 )
 
 // overhead prints the overhead of MPI calls by line, the pairs of lines that wait for each
@@ -35,7 +36,7 @@ func (r *Sections) pairs(o *document.Overhead) {
 	for n < len(o.Pairs) && o.Pairs[n].Verdict != "none" {
 		n++
 	}
-	g := r.Grid("Senders and receivers"+r.Of(n, "pairs"), "<sent by", "<at", "<received by", "<at", "messages", "overhead of sends", "of receives", "<verdict", "<by wait states")
+	g := r.Grid(text.Modelled+"Senders and receivers"+r.Of(n, "pairs"), "<sent by", "<at", "<received by", "<at", "messages", "overhead of sends", "of receives", "<verdict", "<by wait states")
 	g.Note("Times are sums over ranks.")
 	for _, p := range o.Pairs[:min(r.Top, n)] {
 		confirmed := "not confirmed"
@@ -66,7 +67,7 @@ func (r *Sections) keys(o *document.Overhead) {
 			anomalous++
 		}
 	}
-	heading := fmt.Sprintf("What calls need, waits taken off: %s of operation, role, processes and bytes, %s%s",
+	heading := fmt.Sprintf(text.Modelled+"What calls need, waits taken off: %s of operation, role, processes and bytes, %s%s",
 		words.Plural(len(o.Keys), "key", "keys"), words.Plural(anomalous, "has too many slow calls", "have too many slow calls"), r.Of(len(o.Keys), "keys"))
 	g := r.Grid(heading, KeyTitles()...)
 	g.Note("Times are of single calls. A key is what calls must share to be alike: operation, role, processes, bytes; t_max is what a call that nothing disturbs exceeds seldom.")

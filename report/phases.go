@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"tracekit/document"
 	"tracekit/document/words"
@@ -25,8 +24,6 @@ func (r *Sections) phases() {
 	if p.Every > 1 {
 		next = fmt.Sprintf("the one %d such calls later", p.Every)
 	}
-	g := r.Grid(fmt.Sprintf("Phases, from one %s to %s%s", site, next, r.Of(p.Count, "phases")),
-		"phase", "begins after", "lasts", "parallel efficiency", "load balance", "communication", "<remarks")
 	far := "no outliers"
 	if p.Outliers > 0 {
 		far = words.Plural(p.Outliers, "outlier stands", "outliers stand") + " first"
@@ -38,7 +35,6 @@ func (r *Sections) phases() {
 	}) {
 		note += " Communication is above 100 % where ranks are in a phase at different times, some longer than the mean."
 	}
-	g.Note(note)
 	rows := slices.Clone(p.Rows)
 	slices.SortStableFunc(rows, func(a, b document.PhaseRow) int {
 		if a.Outlier != b.Outlier {
@@ -49,12 +45,5 @@ func (r *Sections) phases() {
 		}
 		return cmp.Compare(b.DurationNs, a.DurationNs)
 	})
-	for _, x := range rows[:min(r.Top, len(rows))] {
-		remark := ""
-		if x.Outlier {
-			remark = "outlier"
-		}
-		g.Add(strconv.Itoa(x.Phase), words.Time(x.FromNs-r.Analysis.Trace.StartNs), words.Time(x.DurationNs), words.ShareOrDash(x.ParallelEfficiency), words.ShareOrDash(x.LoadBalance), words.ShareOrDash(x.CommunicationEfficiency), remark)
-	}
-	r.Show(g)
+	r.Show(r.begin(phases, fmt.Sprintf(", from one %s to %s", site, next), rowsOf(rows), note))
 }

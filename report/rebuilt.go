@@ -2,7 +2,6 @@ package report
 
 import (
 	"io"
-	"slices"
 	"strings"
 
 	"tracekit/document"
@@ -42,31 +41,14 @@ func Mark(r *document.Rebuilt) string {
 	return text.Modelled
 }
 
-// Which tables, columns and rows of a report are a model's if the trace was rebuilt: see
-// document.Rebuilt. Tables are told by how their headings begin.
-var (
-	modelledTables = []string{"Wait states", "What makes others wait", "Critical path", "The location that ends last", "Senders and receivers", "What calls need", "Two views", "Headers at", "Sampling by", "Derived", "What the sample"}
-	modelledTitles = []string{"own", "late partner", "imbalance", "unexplained", "causes", "of path", "min", "p50", "p99", "max", "skew", "transfer", "completion", "latency", "mean off", "after pause"}
-	modelledRows   = []string{"serialization", "transfer"}
-)
-
-// markModelled marks what a model made in a table about a rebuilt trace.
-func markModelled(g *text.Grid) {
-	for _, heading := range modelledTables {
-		if strings.HasPrefix(g.Heading, heading) {
-			g.Heading = text.Modelled + g.Heading
-			return
-		}
-	}
+// unmark takes the mark of a model from a table of a trace that was recorded.
+func unmark(g *text.Grid) {
+	g.Heading = strings.TrimPrefix(g.Heading, text.Modelled)
 	for i, title := range g.Titles {
-		if slices.Contains(modelledTitles, title) {
-			g.Titles[i] = text.Modelled + title
-		}
+		g.Titles[i] = strings.TrimPrefix(title, text.Modelled)
 	}
 	for _, row := range g.Rows {
-		if name := strings.TrimLeft(row[0], " "); slices.Contains(modelledRows, name) {
-			row[0] = row[0][:len(row[0])-len(name)] + text.Modelled + name
-		}
+		row[0] = strings.Replace(row[0], text.Modelled, "", 1)
 	}
 }
 

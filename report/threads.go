@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strconv"
 
 	"tracekit/document"
 	"tracekit/document/words"
@@ -46,13 +45,16 @@ func (r *Sections) runtime() int64 {
 	return r.Analysis.Trace.DurationNs
 }
 
+// A runTime is that of what was analyzed.
+type runTime struct {
+	Ns int64 `json:"run_ns"`
+}
+
 // threadRows prints the time of each thread by what it does.
 func (r *Sections) threadRows(t *document.Threads) {
-	g := r.Grid("Threads"+r.Of(len(t.Rows), "threads"), "rank", "thread", "<name", "useful", "share", "MPI", "barriers", "waiting", "fork, join", "no work", "measurement")
-	g.Note("Wall time; a row sums to the run time. Thread 0 speaks for its rank. No work: before a thread begins, after it ends, and outside its work.")
-	for _, row := range t.Rows[:min(r.Top, len(t.Rows))] {
-		g.Add(strconv.Itoa(int(row.Rank)), strconv.Itoa(row.Thread), string(row.Name), words.Time(row.UsefulNs), words.PartOf(row.UsefulNs, r.runtime()), words.Time(row.CommunicationNs),
-			words.Time(row.BarrierNs), words.Time(row.WaitingNs), words.Time(row.SchedulingNs), words.Time(row.IdleNs), words.Time(row.MeasurementNs))
+	rows := rowsOf(t.Rows)
+	for i := range rows {
+		rows[i] = append(rows[i], runTime{r.runtime()})
 	}
-	r.Show(g)
+	r.table(threadRows, rows)
 }

@@ -332,7 +332,7 @@ func metricTitle(name string, derived bool) string {
 
 // printViews prints the two views of the run side by side.
 func printViews(r *report.Sections, p *headers.Profile) {
-	g := r.Grid("Two views of the run", "<metric", "hosts", "share", "path to the end", "share")
+	g := r.Grid(text.Modelled+"Two views of the run", "<metric", "hosts", "share", "path to the end", "share")
 	g.Note("Hosts: sums over ranks. Path: wall time, over the messages that were waited for, to the end of the rank that ends last.")
 	g.Note("* derived: the trace does not tell it. Unexplained: what transfers take longer than the fastest like them.")
 	cells := func(m headers.MetricRow) []string {
@@ -358,7 +358,7 @@ func printSizes(r *report.Sections, p *headers.Profile) {
 		}
 		titles = append(titles, title)
 	}
-	g := r.Grid("Two views by size of message", append(titles, "time")...)
+	g := r.Grid(text.Modelled+"Two views by size of message", append(titles, "time")...)
 	g.Note("Time since the last merge that ends with such a message: of the host that receives it, and of the path that led to it. What ends in a collective is not here.")
 	for _, s := range p.Sizes {
 		for i, rows := range [][]headers.MetricRow{s.Host, s.Message} {
@@ -394,7 +394,7 @@ func printRanks(r *report.Sections, p *headers.Profile) {
 	if p.Layout.Bytes == int(headers.Layout96) {
 		third = "monitoring"
 	}
-	g := r.Grid(fmt.Sprintf("Headers at the end of the run, %d bytes with %d counters%s", p.Layout.Bytes, p.Layout.Counters, r.Of(len(p.Ranks), "ranks")),
+	g := r.Grid(fmt.Sprintf(text.Modelled+"Headers at the end of the run, %d bytes with %d counters%s", p.Layout.Bytes, p.Layout.Counters, r.Of(len(p.Ranks), "ranks")),
 		slices.Concat([]string{"rank", "total", third}, titles, []string{"other"})...)
 	g.Note("Wall time, on the path that led to the rank's last event. Hops: messages and acknowledgements that were waited for and, beyond the paper, collectives. -: no counter of its own.")
 	for _, row := range shown {
@@ -428,12 +428,12 @@ func printSampling(r *report.Sections, p *headers.Profile) {
 	if s == nil {
 		return
 	}
-	g := r.Grid(fmt.Sprintf("Sampling by rank %d and rank %d, %d and %d hops apart", s.Ranks[0], s.Ranks[1], s.HopLimits[0], s.HopLimits[1]),
+	g := r.Grid(fmt.Sprintf(text.Modelled+"Sampling by rank %d and rank %d, %d and %d hops apart", s.Ranks[0], s.Ranks[1], s.HopLimits[0], s.HopLimits[1]),
 		"<round", "readings", "other", "<newly masked", "<counter", "time")
 	g.Note("Times are means of the readings, on the path between the two. What is masked is in other.")
 	if len(s.Rounds) == 0 {
 		fmt.Fprintln(r.W)
-		r.Line("Sampling by rank %d and rank %d: no header has come through.", s.Ranks[0], s.Ranks[1])
+		r.Line(text.Modelled+"Sampling by rank %d and rank %d: no header has come through.", s.Ranks[0], s.Ranks[1])
 		return
 	}
 	var before []string
@@ -460,7 +460,7 @@ func printSampling(r *report.Sections, p *headers.Profile) {
 
 // printModel prints what wire and copying were derived from.
 func printModel(r *report.Sections, p *headers.Profile) {
-	g := r.Grid("Derived: what messages cost at least", "<calls", "<side", "floor", "per KiB", "p", "<copying is seen")
+	g := r.Grid(text.Modelled+"Derived: what messages cost at least", "<calls", "<side", "floor", "per KiB", "p", "<copying is seen")
 	if w := p.Model.Wire; w != nil {
 		g.Add("(whole transfer)", "", words.Nanoseconds(w.FloorNs), words.Nanoseconds(1024*w.PerByteNs), "-", "")
 	}

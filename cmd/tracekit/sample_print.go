@@ -69,7 +69,7 @@ func printPopulation(r *report.Sections, d *sampling.Document) {
 }
 
 func printConfigurations(r *report.Sections, results []*sampling.Result) {
-	g := r.Grid("Configurations", "<configuration", "sampled", "share", "categories", "messages", "after pause", "of all", "latency", "bytes", "p", "<like random")
+	g := r.Grid("Configurations", "<configuration", "sampled", "share", "categories", "messages", text.Modelled+"after pause", "of all", text.Modelled+"latency", "bytes", "p", "<like random")
 	g.Note("Categories: the share that was seen; messages: those of seen categories. After a pause: share of the sampled messages, and of all. Latency, bytes: how far the sampled means are off. p: of the χ² test whether the sample could be a random one.")
 	for _, x := range results {
 		b := &x.Bias
@@ -107,7 +107,7 @@ func off(x *float64) string {
 }
 
 func printSampleEstimates(r *report.Sections, results []*sampling.Result) {
-	g := r.Grid("What the sample says of all messages", "<configuration", "<of", "estimate", "95 % from", "to", "truth", "error", "<how")
+	g := r.Grid(text.Modelled+"What the sample says of all messages", "<configuration", "<of", "estimate", "95 % from", "to", "truth", "error", "<how")
 	g.Note("No interval: none is known to hold. Counted: a counter knows how many messages were sent; naive: taken the same way, without a reason.")
 	for _, x := range results {
 		e := &x.Estimates
@@ -160,7 +160,7 @@ func printSampledRanks(r *report.Sections, results []*sampling.Result) {
 // latencies in decades, or what STAT knows of them.
 func printCategories(r *report.Sections, x *sampling.Result) {
 	shown := x.Categories[:min(len(x.Categories), r.Top)]
-	titles := []string{"<identifier", "from→to", "bytes", "<sent by", "<received by", "of all", "sampled", "mean off"}
+	titles := []string{"<identifier", "from→to", "bytes", "<sent by", "<received by", "of all", "sampled", text.Modelled + "mean off"}
 	var classes []sampling.DecadeRow
 	for _, c := range shown {
 		for _, f := range c.Freq {
@@ -175,7 +175,7 @@ func printCategories(r *report.Sections, x *sampling.Result) {
 			titles = append(titles, decadeName(f))
 		}
 	} else {
-		titles = append(titles, "mean", "min", "max")
+		titles = append(titles, "mean", text.Modelled+"min", text.Modelled+"max")
 	}
 	g := r.Grid(fmt.Sprintf("%s%s: categories with the most messages%s", report.Mark(r.Analysis.Trace.Rebuilt), x.Configuration, r.Of(len(x.Categories), "categories")), titles...)
 	latencies := "of latencies the mean, minimum and maximum"
@@ -250,7 +250,7 @@ func siteName(s *sampling.SiteRow) string {
 }
 
 func printAnalyses(r *report.Sections, results []*sampling.Result) {
-	g := r.Grid("What the sample alone says of wait states and overhead", "<configuration", "<of", "<where", "estimate", "95 % from", "to", "all messages", "in truth")
+	g := r.Grid(text.Modelled+"What the sample alone says of wait states and overhead", "<configuration", "<of", "<where", "estimate", "95 % from", "to", "all messages", "in truth")
 	g.Note("Sums over ranks. All messages: each by itself, while in truth a call waits for the longest of its waits only. Overhead: of calls that send or complete a receive, held to the thresholds of the whole trace.")
 	orNone := func(v *float64) string {
 		if v == nil {
