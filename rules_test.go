@@ -83,7 +83,7 @@ var layers = [][]string{
 	{"document/words", "document/cause", "document/waitstate", "document/accelerator", "merge", "shards", "readers/internal/spool", "stats/phases", "topology",
 		"samples/oracle", "readers/otf2"},
 	{"document", "report/text", "readers/jsontrace", "readers/paraver", "stats/numbers", "formulae"},
-	{"stats/scope", "reconstruct", "formulae/internal/symbols"},
+	{"stats/scope", "report", "reconstruct", "formulae/internal/symbols"},
 	{"stats/waits", "formulae/tkf"},
 	{"stats/profile", "readers"},
 	{"stats/critical", "stats/overhead", "stats/replay", "stats/devices", "stats/fileio"},
@@ -91,7 +91,7 @@ var layers = [][]string{
 	{"stats/analysis"},
 	{"stats/whatif", "stats/headers", "stats/sampling", "stats/scaling", "stats/compare", "stats/statstest", "reduce", "reconstruct/difference"},
 	{"stats/diagnosis", "reduce/pattern", "page"},
-	{"stats", "reconstruct/diagram", "viewer"},
+	{"stats", "report/parquet", "reconstruct/diagram", "viewer"},
 	{"scripts/attack", "scripts/test", "cmd/tracekit", "beam"},
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/page"
+	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats"
 	"tracekit/stats/analysis"
@@ -170,8 +171,8 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 }
 
 func printAnalysis(io *streams, opts *analyzeOptions, a *analysis.Result) {
-	r := &report{w: io.Out, width: io.Width, top: opts.top, a: a}
-	r.print()
+	r := &report.Sections{W: io.Out, Width: io.Width, Top: opts.top, Analysis: &a.Analysis, Writer: writtenBy(a.Trace.Format, a.Trace.Creator)}
+	r.Print()
 	if opts.outDir != "" {
 		fmt.Fprintln(io.Out)
 		text.Line(io.Out, "Report, plots and tables: %s", opts.outDir)

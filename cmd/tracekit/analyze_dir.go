@@ -9,6 +9,8 @@ import (
 	"tracekit/page"
 	"tracekit/plots"
 	"tracekit/reconstruct/diagram"
+	"tracekit/report"
+	"tracekit/report/parquet"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/stats/waits"
@@ -26,7 +28,7 @@ func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace
 
 func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *analysis.Result, drawing *page.Drawing, out *reportDir) error {
 	out.file("report.txt", func(w io.Writer) error {
-		(&report{w: text.Writer{W: w}, width: 160, top: opts.top, a: a}).print()
+		(&report.Sections{W: text.Writer{W: w}, Width: 160, Top: opts.top, Analysis: &a.Analysis, Writer: writtenBy(a.Trace.Format, a.Trace.Creator)}).Print()
 		return nil
 	})
 	out.json("analysis.json", a)
@@ -50,7 +52,7 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 		}
 		return err
 	})
-	for _, table := range newTables(t, a) {
+	for _, table := range parquet.Tables(t, a) {
 		out.table(table)
 	}
 	if len(t.World) > 0 && a.Trace.DurationNs > 0 {
@@ -108,7 +110,7 @@ func drawReport(ctx context.Context, io *streams, opts *analyzeOptions, t *trace
 	bar := startProgress(io, opts.quiet, "drawing")
 	defer bar.done()
 	return diagram.Draw(ctx, t, waits, diagram.Options{
-		Title: pictureTitle(t.Source.Info()), Ranks: opts.ranks, From: opts.from, To: opts.to,
+		Title: report.PictureTitle(t.Source.Info()), Ranks: opts.ranks, From: opts.from, To: opts.to,
 		ColorBy: diagram.ByRegion, Jobs: opts.jobs, Progress: &bar.Progress,
 	})
 }

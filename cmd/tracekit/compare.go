@@ -10,6 +10,7 @@ import (
 	"tracekit/document"
 	"tracekit/document/words"
 	"tracekit/plots"
+	"tracekit/report"
 	"tracekit/stats/analysis"
 	"tracekit/stats/compare"
 	"tracekit/trace"
@@ -264,7 +265,7 @@ func writeComparison(ctx context.Context, opts *compareOptions, doc *compareDocu
 	out := newReportDir(opts.outDir)
 	out.rebuilt = doc.A.Rebuilt != nil || doc.B.Rebuilt != nil
 	out.json("compare.json", doc)
-	title := words.TraceName(doc.B.Path) + rebuiltTitle(doc.B) + " against " + words.TraceName(doc.A.Path) + rebuiltTitle(doc.A)
+	title := words.TraceName(doc.B.Path) + report.RebuiltSuffix(doc.B) + " against " + words.TraceName(doc.A.Path) + report.RebuiltSuffix(doc.A)
 	figure, err := plots.Bars(changeBars(title, doc.Changes))
 	if err == nil {
 		out.figure("changes", figure)

@@ -8,14 +8,15 @@ import (
 
 	"tracekit/document/words"
 	"tracekit/plots"
+	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats/compare"
 )
 
 func (doc *compareDocument) print(io *streams, top int) {
 	w := io.Out
-	printRebuilt(io, "A is ", doc.A.Rebuilt)
-	printRebuilt(io, "B is ", doc.B.Rebuilt)
+	report.PrintRebuilt(io.Out, "A is ", doc.A.Rebuilt)
+	report.PrintRebuilt(io.Out, "B is ", doc.B.Rebuilt)
 	for _, s := range []struct {
 		name, path string
 		runs       int
@@ -38,8 +39,8 @@ func (doc *compareDocument) print(io *streams, top int) {
 	if doc.Paired != nil {
 		doc.recordsBlock.print(io)
 	}
-	printFindings(w, io.Width, "Findings in A", doc.FindingsA)
-	printFindings(w, io.Width, "Findings in B", doc.FindingsB)
+	report.PrintFindings(w, io.Width, "Findings in A", doc.FindingsA)
+	report.PrintFindings(w, io.Width, "Findings in B", doc.FindingsB)
 }
 
 // verdict says in a sentence or two whether the runs differ.
@@ -139,7 +140,7 @@ func (doc *compareDocument) printChanges(io *streams, top int) {
 		if c.Change != nil {
 			change = signedShare(*c.Change)
 		}
-		g.Add(words.Place(c.SourceLine), operation, what, modelled(doc.A.Rebuilt)+words.Nanoseconds(c.A), modelled(doc.B.Rebuilt)+words.Nanoseconds(c.B), change, words.ShareOrDash(c.Noise), words.Nanoseconds(c.WeightNs), rankList(c.Ranks))
+		g.Add(words.Place(c.SourceLine), operation, what, report.Mark(doc.A.Rebuilt)+words.Nanoseconds(c.A), report.Mark(doc.B.Rebuilt)+words.Nanoseconds(c.B), change, words.ShareOrDash(c.Noise), words.Nanoseconds(c.WeightNs), rankList(c.Ranks))
 	}
 	count.Print(io.Out, io.Width)
 	rest.Print(io.Out, io.Width)

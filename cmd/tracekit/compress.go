@@ -17,6 +17,7 @@ import (
 	"tracekit/engine"
 	"tracekit/formulae"
 	"tracekit/formulae/tkf"
+	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/shards"
 	"tracekit/stats/analysis"
@@ -201,7 +202,7 @@ func learnedByMemory(ctx context.Context, io *streams, opts *compressOptions, sr
 
 func (doc *compressDocument) print(io *streams, output string) {
 	s, w := doc.Sizes, io.Out
-	printRebuilt(io, "Compressed was a trace that was ", doc.Rebuilt)
+	report.PrintRebuilt(io.Out, "Compressed was a trace that was ", doc.Rebuilt)
 	fmt.Fprintf(w, "%s: %s of %s", text.Plain(output), words.Bytes(uint64(s.File)), words.Bytes(uint64(s.Trace)))
 	if s.File > 0 {
 		fmt.Fprintf(w, ", %.1f to 1", float64(s.Trace)/float64(s.File))
@@ -231,7 +232,7 @@ func (doc *compressDocument) print(io *streams, output string) {
 	}
 	byMemoryGrid(doc.ByMemory, "static", func(s formulae.NamedShare) float64 { return s.Static }).Print(w, io.Width)
 	byMemoryGrid(doc.ByMemory, "dynamic", func(s formulae.NamedShare) float64 { return s.Dynamic }).Print(w, io.Width)
-	printFindings(w, io.Width, "Findings", doc.Findings)
+	report.PrintFindings(w, io.Width, "Findings", doc.Findings)
 }
 
 // lost says why a file in stat mode is not the trace: what was not learned, what was left out.

@@ -16,6 +16,7 @@ import (
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/reduce/pattern"
+	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
@@ -240,11 +241,11 @@ func sumOf(numbers []*uint64) (sum uint64) {
 }
 
 func (doc *convertDocument) print(io *streams) {
-	printRebuilt(io, "", doc.Rebuilt)
+	report.PrintRebuilt(io.Out, "", doc.Rebuilt)
 	text.Line(io.Out, "%s (%s) → %s (%s): %s", doc.In, doc.InFormat, doc.Out, doc.OutFormat, words.Plural(int(doc.Events), "event", "events"))
 	said := "times are copied as they are"
 	if doc.Clock != nil {
-		said = formatClock(doc.Clock)
+		said = report.ClockLine(doc.Clock)
 	}
 	if doc.Measured > 0 {
 		said += "; beside them the measured offsets of " + words.Plural(doc.Measured, "location", "locations") +
@@ -260,6 +261,6 @@ func (doc *convertDocument) print(io *streams) {
 		}
 	}
 	if len(doc.Findings) > 0 {
-		printFindings(io.Out, io.Width, "Findings", doc.Findings)
+		report.PrintFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}
 }

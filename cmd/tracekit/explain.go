@@ -13,6 +13,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
+	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/stats/delays"
@@ -111,7 +112,7 @@ func runExplain(ctx context.Context, io *streams, opts *explainOptions) error {
 	}
 	return opts.finish(io, doc, func() {
 		doc.print(io, opts.where())
-		printFindings(io.Out, io.Width, "Findings", doc.Findings)
+		report.PrintFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}, doc.Findings, opts.gate(doc))
 }
 
@@ -156,7 +157,7 @@ func (d *explainDocument) print(io *streams, where string) {
 		pad := strings.Repeat(" ", indent)
 		fmt.Fprintln(io.Out, pad+text.Wrap(fmt.Sprintf(format, args...), io.Width-indent, indent))
 	}
-	if r := rebuiltLine("", d.Trace.Rebuilt); r != "" {
+	if r := report.RebuiltLine("", d.Trace.Rebuilt); r != "" {
 		line(0, "%s", r)
 	}
 	if len(d.Chain) == 0 {

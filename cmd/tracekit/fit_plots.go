@@ -30,7 +30,7 @@ func fillPlots(ctx context.Context, opts *fitOptions, m *measured, d *fitDocumen
 		}
 		return err
 	}
-	f, err := costPlot(fmt.Sprintf("t_max of calls on %s, %s quantile; %s", orNotRecorded(p.Machine), words.Share(p.Quantile), d.way()), p)
+	f, err := costPlot(fmt.Sprintf("t_max of calls on %s, %s quantile; %s", words.OrNotRecorded(p.Machine), words.Share(p.Quantile), d.way()), p)
 	if err := draw("costs", f, err); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"tracekit/document"
 	"tracekit/document/field"
 	"tracekit/document/words"
+	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats/fit"
 	"tracekit/stats/overhead"
@@ -137,11 +138,11 @@ func (d *fitDocument) shown(top int) []document.OverheadKey {
 }
 
 func (d *fitDocument) print(io *streams, opts *fitOptions) {
-	printRebuilt(io, "Durations are a model's: a trace was ", d.Rebuilt)
-	fmt.Fprintln(io.Out, text.Wrap(fmt.Sprintf("%s made on %s by %s; %s; MPI: %s", words.Plural(len(opts.paths), "trace", "traces"), orNotRecorded(d.Machine),
-		orNotRecorded(d.Creator), words.Plural(d.Processes, "process", "processes"), orNotRecorded(d.Library)), io.Width, 2))
+	report.PrintRebuilt(io.Out, "Durations are a model's: a trace was ", d.Rebuilt)
+	fmt.Fprintln(io.Out, text.Wrap(fmt.Sprintf("%s made on %s by %s; %s; MPI: %s", words.Plural(len(opts.paths), "trace", "traces"), words.OrNotRecorded(d.Machine),
+		words.OrNotRecorded(d.Creator), words.Plural(d.Processes, "process", "processes"), words.OrNotRecorded(d.Library)), io.Width, 2))
 	if len(d.Findings) > 0 {
-		printFindings(io.Out, io.Width, "Findings", d.Findings)
+		report.PrintFindings(io.Out, io.Width, "Findings", d.Findings)
 	}
 	accepted := 0
 	for _, k := range d.models {
@@ -151,9 +152,9 @@ func (d *fitDocument) print(io *streams, opts *fitOptions) {
 	}
 	keys := d.shown(opts.top)
 	g := &text.Grid{Heading: fmt.Sprintf("What calls need at the %s quantile (%s): %s, for %s a law is accepted", words.Share(d.Quantile), d.way(),
-		words.Plural(len(d.models), "key", "keys"), words.Count(accepted)), Titles: keyTitles()}
+		words.Plural(len(d.models), "key", "keys"), words.Count(accepted)), Titles: report.KeyTitles()}
 	for i := range keys {
-		g.Add(keyCells(&keys[i])...)
+		g.Add(report.KeyCells(&keys[i])...)
 	}
 	g.Print(io.Out, io.Width)
 	if d.Paper {
@@ -234,8 +235,6 @@ func (d *fitDocument) printStability(io *streams) {
 		g.Print(io.Out, io.Width)
 	}
 }
-
-func orNotRecorded(s string) string { return cmp.Or(s, "(not recorded)") }
 
 // writeProfile writes a profile as JSON, one entry in a line.
 func writeProfile(w io.Writer, p *fit.Profile) error {

@@ -14,6 +14,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/formulae"
 	"tracekit/reconstruct"
+	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
@@ -165,7 +166,7 @@ func (doc *callTreeDocument) choose(defs *trace.Defs, ranks []uint32) (others in
 
 func (doc *callTreeDocument) print(io *streams, defs *trace.Defs, others, top int) {
 	w := io.Out
-	printRebuilt(io, "Formulae of a trace that was ", doc.Rebuilt)
+	report.PrintRebuilt(io.Out, "Formulae of a trace that was ", doc.Rebuilt)
 	kinds := ""
 	if doc.Paper {
 		kinds = "the paper's kinds of "
@@ -187,7 +188,7 @@ func (doc *callTreeDocument) print(io *streams, defs *trace.Defs, others, top in
 	if others > 0 {
 		fmt.Fprintf(w, "\n%s not shown: --ranks selects, --json has all\n", words.Plural(others, "different call tree is", "different call trees are"))
 	}
-	printFindings(w, io.Width, "Findings", doc.Findings)
+	report.PrintFindings(w, io.Width, "Findings", doc.Findings)
 }
 
 // treeHeading says whose tree it is.

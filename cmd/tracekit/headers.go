@@ -16,6 +16,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/words"
 	"tracekit/plots"
+	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/stats/headers"
@@ -143,7 +144,7 @@ func runHeaders(ctx context.Context, io *streams, opts *headersOptions) error {
 		return err
 	}
 	if opts.output != "" {
-		figure, err := viewsPlot(pictureTitle(t.Source.Info()), p)
+		figure, err := viewsPlot(report.PictureTitle(t.Source.Info()), p)
 		if err != nil {
 			return err
 		}
@@ -229,12 +230,12 @@ func sizeName(from, to uint64) string {
 }
 
 func printHeaders(io *streams, opts *headersOptions, p *headers.Profile, a *analysis.Result) {
-	selected := *a
+	selected := a.Analysis
 	selected.Selection = p.Selection
-	r := &report{w: io.Out, width: io.Width, top: opts.top, a: &selected}
-	r.sites = r.located()
-	r.header()
-	r.findings()
+	r := &report.Sections{W: io.Out, Width: io.Width, Top: opts.top, Analysis: &selected, Writer: writtenBy(a.Trace.Format, a.Trace.Creator)}
+	r.Sites = r.Located()
+	r.Header()
+	r.Findings()
 	printViews(r, p)
 	printSizes(r, p)
 	printRanks(r, p)
@@ -330,8 +331,8 @@ func metricTitle(name string, derived bool) string {
 }
 
 // printViews prints the two views of the run side by side.
-func printViews(r *report, p *headers.Profile) {
-	g := r.grid("Two views of the run", "<metric", "hosts", "share", "path to the end", "share")
+func printViews(r *report.Sections, p *headers.Profile) {
+	g := r.Grid(text.Modelled+"Two views of the run", "<metric", "hosts", "share", "path to the end", "share")
 	g.Note("Hosts: sums over ranks. Path: wall time, over the messages that were waited for, to the end of the rank that ends last.")
 	g.Note("* derived: the trace does not tell it. Unexplained: what transfers take longer than the fastest like them.")
 	cells := func(m headers.MetricRow) []string {
@@ -340,15 +341,15 @@ func printViews(r *report, p *headers.Profile) {
 		}
 		return []string{words.Time(m.TimeNs), words.ShareOrDash(m.Share)}
 	}
-	for _, v := range viewRows(p, r.top) {
+	for _, v := range viewRows(p, r.Top) {
 		name := metricName(cmp.Or(v.host.Metric, v.path.Metric), v.host.Derived || v.path.Derived)
 		g.Add(slices.Concat([]string{name}, cells(v.host), cells(v.path))...)
 	}
-	r.show(g)
+	r.Show(g)
 }
 
 // printSizes prints both views by size of message.
-func printSizes(r *report, p *headers.Profile) {
+func printSizes(r *report.Sections, p *headers.Profile) {
 	titles, groups := []string{"<bytes", "messages", "<view"}, viewGroups(p)
 	for _, g := range groups {
 		title := g.title
@@ -357,7 +358,7 @@ func printSizes(r *report, p *headers.Profile) {
 		}
 		titles = append(titles, title)
 	}
-	g := r.grid("Two views by size of message", append(titles, "time")...)
+	g := r.Grid(text.Modelled+"Two views by size of message", append(titles, "time")...)
 	g.Note("Time since the last merge that ends with such a message: of the host that receives it, and of the path that led to it. What ends in a collective is not here.")
 	for _, s := range p.Sizes {
 		for i, rows := range [][]headers.MetricRow{s.Host, s.Message} {
@@ -375,12 +376,12 @@ func printSizes(r *report, p *headers.Profile) {
 			g.Add(append(cells, words.Time(sum))...)
 		}
 	}
-	r.show(g)
+	r.Show(g)
 }
 
 // printRanks prints the headers at the end of the run.
-func printRanks(r *report, p *headers.Profile) {
-	shown := p.Ranks[:min(len(p.Ranks), r.top)]
+func printRanks(r *report.Sections, p *headers.Profile) {
+	shown := p.Ranks[:min(len(p.Ranks), r.Top)]
 	var metrics, titles []string
 	for _, row := range shown {
 		for _, c := range row.Counters {
@@ -393,7 +394,7 @@ func printRanks(r *report, p *headers.Profile) {
 	if p.Layout.Bytes == int(headers.Layout96) {
 		third = "monitoring"
 	}
-	g := r.grid(fmt.Sprintf("Headers at the end of the run, %d bytes with %d counters%s", p.Layout.Bytes, p.Layout.Counters, r.of(len(p.Ranks), "ranks")),
+	g := r.Grid(fmt.Sprintf(text.Modelled+"Headers at the end of the run, %d bytes with %d counters%s", p.Layout.Bytes, p.Layout.Counters, r.Of(len(p.Ranks), "ranks")),
 		slices.Concat([]string{"rank", "total", third}, titles, []string{"other"})...)
 	g.Note("Wall time, on the path that led to the rank's last event. Hops: messages and acknowledgements that were waited for and, beyond the paper, collectives. -: no counter of its own.")
 	for _, row := range shown {
@@ -414,32 +415,32 @@ func printRanks(r *report, p *headers.Profile) {
 		}
 		g.Add(append(cells, words.Time(row.OtherNs))...)
 	}
-	r.show(g)
+	r.Show(g)
 	if x := p.Path; x != nil {
-		r.line("Against the critical path: it is %s long; the header of rank %s, which ends last, has %s: %s off. %s of the path it does not name (%s of its own time is in OTHER).",
+		r.Line("Against the critical path: it is %s long; the header of rank %s, which ends last, has %s: %s off. %s of the path it does not name (%s of its own time is in OTHER).",
 			words.Time(x.LengthNs), words.Rank(field.Rank(x.Rank)), words.Time(x.HeaderNs), words.ShareOrDash(x.ErrorShare), words.ShareOrDash(x.CompositionErrorShare), words.ShareOrDash(x.OtherShare))
 	}
 }
 
 // printSampling prints what the two designated ranks read.
-func printSampling(r *report, p *headers.Profile) {
+func printSampling(r *report.Sections, p *headers.Profile) {
 	s := p.Sampling
 	if s == nil {
 		return
 	}
-	g := r.grid(fmt.Sprintf("Sampling by rank %d and rank %d, %d and %d hops apart", s.Ranks[0], s.Ranks[1], s.HopLimits[0], s.HopLimits[1]),
+	g := r.Grid(fmt.Sprintf(text.Modelled+"Sampling by rank %d and rank %d, %d and %d hops apart", s.Ranks[0], s.Ranks[1], s.HopLimits[0], s.HopLimits[1]),
 		"<round", "readings", "other", "<newly masked", "<counter", "time")
 	g.Note("Times are means of the readings, on the path between the two. What is masked is in other.")
 	if len(s.Rounds) == 0 {
-		fmt.Fprintln(r.w)
-		r.line("Sampling by rank %d and rank %d: no header has come through.", s.Ranks[0], s.Ranks[1])
+		fmt.Fprintln(r.W)
+		r.Line(text.Modelled+"Sampling by rank %d and rank %d: no header has come through.", s.Ranks[0], s.Ranks[1])
 		return
 	}
 	var before []string
 	for i, round := range s.Rounds {
 		masked := slices.DeleteFunc(slices.Clone(round.Masked), func(name string) bool { return slices.Contains(before, name) })
 		before = round.Masked
-		for k := range max(1, min(len(round.Counters), r.top), len(masked)) {
+		for k := range max(1, min(len(round.Counters), r.Top), len(masked)) {
 			cells := []string{"", "", "", "", "", ""}
 			if k == 0 {
 				cells = []string{strconv.Itoa(i + 1), words.Count(round.Readings), words.Time(round.OtherNs), "", "", ""}
@@ -447,19 +448,19 @@ func printSampling(r *report, p *headers.Profile) {
 			if k < len(masked) {
 				cells[3] = masked[k]
 			}
-			if k < min(len(round.Counters), r.top) {
+			if k < min(len(round.Counters), r.Top) {
 				c := round.Counters[k]
 				cells[4], cells[5] = metricName(c.Metric, c.Derived), words.Time(c.TimeNs)
 			}
 			g.Add(cells...)
 		}
 	}
-	r.show(g)
+	r.Show(g)
 }
 
 // printModel prints what wire and copying were derived from.
-func printModel(r *report, p *headers.Profile) {
-	g := r.grid("Derived: what messages cost at least", "<calls", "<side", "floor", "per KiB", "p", "<copying is seen")
+func printModel(r *report.Sections, p *headers.Profile) {
+	g := r.Grid(text.Modelled+"Derived: what messages cost at least", "<calls", "<side", "floor", "per KiB", "p", "<copying is seen")
 	if w := p.Model.Wire; w != nil {
 		g.Add("(whole transfer)", "", words.Nanoseconds(w.FloorNs), words.Nanoseconds(1024*w.PerByteNs), "-", "")
 	}
@@ -467,5 +468,5 @@ func printModel(r *report, p *headers.Profile) {
 		p := c.PValue
 		g.Add(c.Calls, c.Side, words.Nanoseconds(c.FloorNs), words.Nanoseconds(1024*c.PerByteNs), words.Decimal(&p), yesNo(c.Accepted))
 	}
-	r.show(g)
+	r.Show(g)
 }

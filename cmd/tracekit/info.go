@@ -13,6 +13,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/readers"
+	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
@@ -220,7 +221,7 @@ func announced(n uint64, text string) string {
 
 func (doc *infoDocument) print(io *streams) {
 	t, w := doc.Trace, io.Out
-	printRebuilt(io, "", t.Rebuilt)
+	report.PrintRebuilt(io.Out, "", t.Rebuilt)
 	text.Line(w, "%s", t.Path)
 	line := func(what, value string) {
 		if value != "" {
@@ -258,6 +259,6 @@ func (doc *infoDocument) print(io *streams) {
 	}
 	records.Print(w, io.Width)
 	if len(doc.Findings) > 0 {
-		printFindings(w, io.Width, "Findings", doc.Findings)
+		report.PrintFindings(w, io.Width, "Findings", doc.Findings)
 	}
 }

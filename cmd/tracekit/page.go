@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/page"
+	"tracekit/report"
 	"tracekit/stats/analysis"
 	"tracekit/stats/profile"
 	"tracekit/trace"
@@ -40,8 +41,8 @@ const sourceShare = 2
 // more gathers what a page of so many bytes shows besides.
 func (f *pageFlags) more(t *trace.Trace, a *analysis.Result, size int64) (*page.More, error) {
 	var words []page.Term
-	for _, t := range terms() {
-		words = append(words, page.Term{Word: t.word, Meaning: t.meaning, Section: t.section})
+	for _, t := range report.Terms() {
+		words = append(words, page.Term{Word: t.Word, Meaning: t.Meaning, Section: t.Section})
 	}
 	if f.source == "" {
 		return page.NewMore(t, a, nil, words, 0), nil
@@ -57,7 +58,7 @@ func (f *pageFlags) more(t *trace.Trace, a *analysis.Result, size int64) (*page.
 // newPage makes a page of an analysis, but for its timeline.
 func newPage(opts *pageFlags, t *trace.Trace, a *analysis.Result, size int64) (*page.Page, error) {
 	more, err := opts.more(t, a, size)
-	return &page.Page{Title: pictureTitle(t.Source.Info()), Trace: t, Document: a, More: more, Costs: a.PathCosts, Size: size}, err
+	return &page.Page{Title: report.PictureTitle(t.Source.Info()), Trace: t, Document: a, More: more, Costs: a.PathCosts, Size: size}, err
 }
 
 // drawBeside says what hears the events for a page of so many bytes, and where it is then found.

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/pflag"
 
 	"tracekit/document"
-	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/stats/analysis"
 	"tracekit/stats/profile"
@@ -55,55 +51,6 @@ func (f *phaseFlags) choose(ctx context.Context, t *trace.Trace, jobs int, s *se
 		s.from, s.to, err = profile.PhaseWindow(ctx, t, int(f.phase), jobs)
 	}
 	return err
-}
-
-// phases prints the iterations of the program: those that are far from the others first, then
-// the longest.
-func (r *report) phases() {
-	p := r.a.Phases
-	if p == nil {
-		return
-	}
-	site := p.Operation
-	if place := r.place(p.SourceLine); place != "" {
-		site += ", " + place
-	}
-	next := "the next"
-	if p.Every > 1 {
-		next = fmt.Sprintf("the one %d such calls later", p.Every)
-	}
-	g := r.grid(fmt.Sprintf("Phases, from one %s to %s%s", site, next, r.of(p.Count, "phases")),
-		"phase", "begins after", "lasts", "parallel efficiency", "load balance", "communication", "<remarks")
-	far := "no outliers"
-	if p.Outliers > 0 {
-		far = words.Plural(p.Outliers, "outlier stands", "outliers stand") + " first"
-	}
-	note := fmt.Sprintf("%s last %s in the median, %s to %s; %s. Wall time, a mean over ranks. --phase selects one.",
-		words.Plural(p.Count, "phase", "phases"), words.Time(p.Period.P50), words.Time(p.Period.Min), words.Time(p.Period.Max), far)
-	if slices.ContainsFunc(p.Rows, func(x document.PhaseRow) bool {
-		return x.CommunicationEfficiency != nil && *x.CommunicationEfficiency > 1
-	}) {
-		note += " Communication is above 100 % where ranks are in a phase at different times, some longer than the mean."
-	}
-	g.Note(note)
-	rows := slices.Clone(p.Rows)
-	slices.SortStableFunc(rows, func(a, b document.PhaseRow) int {
-		if a.Outlier != b.Outlier {
-			if a.Outlier {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(b.DurationNs, a.DurationNs)
-	})
-	for _, x := range rows[:min(r.top, len(rows))] {
-		remark := ""
-		if x.Outlier {
-			remark = "outlier"
-		}
-		g.Add(strconv.Itoa(x.Phase), words.Time(x.FromNs-r.a.Trace.StartNs), words.Time(x.DurationNs), words.ShareOrDash(x.ParallelEfficiency), words.ShareOrDash(x.LoadBalance), words.ShareOrDash(x.CommunicationEfficiency), remark)
-	}
-	r.show(g)
 }
 
 // phasesPlot draws the efficiencies of phases against the time at which they begin.

@@ -15,6 +15,7 @@ import (
 	"tracekit/readers"
 	"tracekit/reduce"
 	"tracekit/reduce/pattern"
+	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/topology"
@@ -314,7 +315,7 @@ func (doc *regenerateDocument) print(io *streams) {
 		words.Count(doc.Records.After), words.Count(doc.Again), words.Plural(doc.Intervals, "interval", "intervals"))
 	said := "each interval begins when it did; times of what was kept are as recorded"
 	if doc.Clock != nil {
-		said = formatClock(doc.Clock)
+		said = report.ClockLine(doc.Clock)
 	}
 	text.Line(io.Out, "Clock: %s", said)
 	text.Line(io.Out, "%s", "Calls, partners, sizes and their order are those of the recorded run; times between the beginnings of intervals are means of those that were kept.")
@@ -322,6 +323,6 @@ func (doc *regenerateDocument) print(io *streams) {
 		text.Line(io.Out, "  not in it: %s %s", words.Count(doc.Lost[what]), what)
 	}
 	if len(doc.Findings) > 0 {
-		printFindings(io.Out, io.Width, "Findings", doc.Findings)
+		report.PrintFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"tracekit/document/words"
 	"tracekit/reduce"
+	"tracekit/report"
 	"tracekit/report/text"
 )
 
@@ -113,7 +114,7 @@ func figureText(metric string, v *float64) string {
 
 func (doc *reduceDocument) print(io *streams, opts *reduceOptions) {
 	w, top := io.Out, opts.top
-	printRebuilt(io, "", doc.Trace.Rebuilt)
+	report.PrintRebuilt(io.Out, "", doc.Trace.Rebuilt)
 	verb := "would be left"
 	if doc.Out != "" {
 		verb = "are left"
@@ -159,10 +160,10 @@ func (doc *reduceDocument) print(io *streams, opts *reduceOptions) {
 	doc.Model.print(io)
 	doc.printCertificate(io, top)
 	if len(doc.NewFindings) > 0 {
-		printFindings(w, io.Width, "Findings in the reduced trace that are not in the full one", doc.NewFindings)
+		report.PrintFindings(w, io.Width, "Findings in the reduced trace that are not in the full one", doc.NewFindings)
 	}
 	if len(doc.Findings) > 0 {
-		printFindings(w, io.Width, "Findings", doc.Findings)
+		report.PrintFindings(w, io.Width, "Findings", doc.Findings)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"tracekit/document"
 	"tracekit/document/words"
 	"tracekit/page"
+	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats/profile"
 	"tracekit/trace"
@@ -133,6 +134,6 @@ func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
 	doc.Findings, doc.Rebuilt = foundIn(runs)
 	return opts.finish(io, doc, func() {
 		text.Line(io.Out, "%s: %s", doc.Out, words.Bytes(uint64(doc.Bytes)))
-		printFindings(io.Out, io.Width, "Findings", doc.Findings)
+		report.PrintFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}, doc.Findings)
 }

@@ -7,6 +7,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/words"
+	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/stats/sampling"
@@ -14,13 +15,14 @@ import (
 )
 
 func printSample(io *streams, opts *sampleOptions, d *sampling.Document, t *trace.Trace, written *writtenTrace) {
-	r := &report{w: io.Out, width: io.Width, top: opts.top, a: &analysis.Result{Analysis: document.Analysis{Trace: d.Trace, Selection: d.Selection, Clock: analysis.Clock(t), Findings: d.Findings}}}
+	r := &report.Sections{W: io.Out, Width: io.Width, Top: opts.top, Writer: writtenBy(d.Trace.Format, d.Trace.Creator),
+		Analysis: &document.Analysis{Trace: d.Trace, Selection: d.Selection, Clock: analysis.Clock(t), Findings: d.Findings}}
 	results := d.Results()
-	r.sites = slices.ContainsFunc(d.Categories, func(c sampling.CategoryRow) bool {
+	r.Sites = slices.ContainsFunc(d.Categories, func(c sampling.CategoryRow) bool {
 		return c.Send != nil && (c.Send.Region != "" || c.Send.File != "")
 	})
-	r.header()
-	r.findings()
+	r.Header()
+	r.Findings()
 	printPopulation(r, d)
 	if d.Population.Messages > 0 {
 		printConfigurations(r, results)
@@ -47,27 +49,27 @@ func printSample(io *streams, opts *sampleOptions, d *sampling.Document, t *trac
 	fmt.Fprintln(io.Out, "\n'tracekit help terms' explains the words of this report.")
 }
 
-func printPopulation(r *report, d *sampling.Document) {
+func printPopulation(r *report.Sections, d *sampling.Document) {
 	p := d.Population
 	if p.Messages == 0 {
-		r.line("There is nothing to sample: no point-to-point message takes part.")
+		r.Line("There is nothing to sample: no point-to-point message takes part.")
 		return
 	}
-	r.line("Population: %s with %s, in %s, sent by %s", words.Plural(int(p.Messages), "message", "messages"), words.Bytes(p.Bytes),
+	r.Line("Population: %s with %s, in %s, sent by %s", words.Plural(int(p.Messages), "message", "messages"), words.Bytes(p.Bytes),
 		words.Plural(p.Categories, "category", "categories"), words.Plural(len(d.Sampled.Ranks), "rank", "ranks"))
 	if x := d.Restriction; x != nil {
-		r.line("Restricted: %s take no part", words.Plural(int(x.Skipped), "send", "sends"))
+		r.Line("Restricted: %s take no part", words.Plural(int(x.Skipped), "send", "sends"))
 	}
 	if p.Unmatched > 0 {
-		r.line("%s: nothing can be learned of them, sampled or not", words.Plural(int(p.Unmatched), "send that nobody receives", "sends that nobody receives"))
+		r.Line("%s: nothing can be learned of them, sampled or not", words.Plural(int(p.Unmatched), "send that nobody receives", "sends that nobody receives"))
 	}
 	if p.Pooled > 0 {
-		r.line("%s in pooled categories: a rank has too many to tell all apart", words.Plural(int(p.Pooled), "message", "messages"))
+		r.Line("%s in pooled categories: a rank has too many to tell all apart", words.Plural(int(p.Pooled), "message", "messages"))
 	}
 }
 
-func printConfigurations(r *report, results []*sampling.Result) {
-	g := r.grid("Configurations", "<configuration", "sampled", "share", "categories", "messages", "after pause", "of all", "latency", "bytes", "p", "<like random")
+func printConfigurations(r *report.Sections, results []*sampling.Result) {
+	g := r.Grid("Configurations", "<configuration", "sampled", "share", "categories", "messages", text.Modelled+"after pause", "of all", text.Modelled+"latency", "bytes", "p", "<like random")
 	g.Note("Categories: the share that was seen; messages: those of seen categories. After a pause: share of the sampled messages, and of all. Latency, bytes: how far the sampled means are off. p: of the χ² test whether the sample could be a random one.")
 	for _, x := range results {
 		b := &x.Bias
@@ -85,7 +87,7 @@ func printConfigurations(r *report, results []*sampling.Result) {
 		g.Add(x.Configuration, words.Count(x.Sampled.Messages), words.ShareOrDash(x.Sampled.Share), words.ShareOrDash(x.Coverage.Categories), words.ShareOrDash(x.Coverage.Messages),
 			words.ShareOrDash(b.AfterPause.Sampled), words.ShareOrDash(b.AfterPause.Population), off(b.MeanError), off(b.MeanBytesError), probability(b.PValue), verdict)
 	}
-	r.show(g)
+	r.Show(g)
 }
 
 // probability returns a p-value, "-" if there is none.
@@ -104,8 +106,8 @@ func off(x *float64) string {
 	return fmt.Sprintf("%+.1f %%", 100**x)
 }
 
-func printSampleEstimates(r *report, results []*sampling.Result) {
-	g := r.grid("What the sample says of all messages", "<configuration", "<of", "estimate", "95 % from", "to", "truth", "error", "<how")
+func printSampleEstimates(r *report.Sections, results []*sampling.Result) {
+	g := r.Grid(text.Modelled+"What the sample says of all messages", "<configuration", "<of", "estimate", "95 % from", "to", "truth", "error", "<how")
 	g.Note("No interval: none is known to hold. Counted: a counter knows how many messages were sent; naive: taken the same way, without a reason.")
 	for _, x := range results {
 		e := &x.Estimates
@@ -133,32 +135,32 @@ func printSampleEstimates(r *report, results []*sampling.Result) {
 			g.Add(append(cells, row.format(float64(row.e.True)), off(row.e.Error), how)...)
 		}
 	}
-	r.show(g)
+	r.Show(g)
 }
 
 // printSampledRanks prints the paper's figure 9: messages sampled per rank.
-func printSampledRanks(r *report, results []*sampling.Result) {
+func printSampledRanks(r *report.Sections, results []*sampling.Result) {
 	titles := []string{"rank", "sent"}
 	for _, x := range results {
 		titles = append(titles, x.Configuration)
 	}
 	ranks := results[0].Sampled.Ranks
-	g := r.grid("Messages sampled by sender"+r.of(len(ranks), "ranks"), titles...)
-	for i := range ranks[:min(len(ranks), r.top)] {
+	g := r.Grid("Messages sampled by sender"+r.Of(len(ranks), "ranks"), titles...)
+	for i := range ranks[:min(len(ranks), r.Top)] {
 		cells := []string{words.Rank(ranks[i].Rank), words.Count(ranks[i].Population)}
 		for _, x := range results {
 			cells = append(cells, words.Count(x.Sampled.Ranks[i].Sampled))
 		}
 		g.Add(cells...)
 	}
-	r.show(g)
+	r.Show(g)
 }
 
 // printCategories prints the paper's figure 12: categories with the distribution of their
 // latencies in decades, or what STAT knows of them.
-func printCategories(r *report, x *sampling.Result) {
-	shown := x.Categories[:min(len(x.Categories), r.top)]
-	titles := []string{"<identifier", "from→to", "bytes", "<sent by", "<received by", "of all", "sampled", "mean off"}
+func printCategories(r *report.Sections, x *sampling.Result) {
+	shown := x.Categories[:min(len(x.Categories), r.Top)]
+	titles := []string{"<identifier", "from→to", "bytes", "<sent by", "<received by", "of all", "sampled", text.Modelled + "mean off"}
 	var classes []sampling.DecadeRow
 	for _, c := range shown {
 		for _, f := range c.Freq {
@@ -173,9 +175,9 @@ func printCategories(r *report, x *sampling.Result) {
 			titles = append(titles, decadeName(f))
 		}
 	} else {
-		titles = append(titles, "mean", "min", "max")
+		titles = append(titles, "mean", text.Modelled+"min", text.Modelled+"max")
 	}
-	g := r.grid(fmt.Sprintf("%s%s: categories with the most messages%s", modelled(r.a.Trace.Rebuilt), x.Configuration, r.of(len(x.Categories), "categories")), titles...)
+	g := r.Grid(fmt.Sprintf("%s%s: categories with the most messages%s", report.Mark(r.Analysis.Trace.Rebuilt), x.Configuration, r.Of(len(x.Categories), "categories")), titles...)
 	latencies := "of latencies the mean, minimum and maximum"
 	if x.Settings.Analysis == sampling.Freq.String() {
 		latencies = "how many have a latency in the decade that begins where the column says"
@@ -201,7 +203,7 @@ func printCategories(r *report, x *sampling.Result) {
 		}
 		g.Add(cells...)
 	}
-	r.show(g)
+	r.Show(g)
 }
 
 // start returns where a decade begins, -1 for times below 0.
@@ -247,8 +249,8 @@ func siteName(s *sampling.SiteRow) string {
 	return name
 }
 
-func printAnalyses(r *report, results []*sampling.Result) {
-	g := r.grid("What the sample alone says of wait states and overhead", "<configuration", "<of", "<where", "estimate", "95 % from", "to", "all messages", "in truth")
+func printAnalyses(r *report.Sections, results []*sampling.Result) {
+	g := r.Grid(text.Modelled+"What the sample alone says of wait states and overhead", "<configuration", "<of", "<where", "estimate", "95 % from", "to", "all messages", "in truth")
 	g.Note("Sums over ranks. All messages: each by itself, while in truth a call waits for the longest of its waits only. Overhead: of calls that send or complete a receive, held to the thresholds of the whole trace.")
 	orNone := func(v *float64) string {
 		if v == nil {
@@ -266,17 +268,17 @@ func printAnalyses(r *report, results []*sampling.Result) {
 			g.Add(name, []string{"late sender", "late receiver"}[i], "", orNone(row.Estimate), orNone(row.Low), orNone(row.High), words.Time(row.Messages), words.Time(row.True))
 			name = ""
 		}
-		for _, row := range a.Overhead[:min(len(a.Overhead), r.top)] {
+		for _, row := range a.Overhead[:min(len(a.Overhead), r.Top)] {
 			g.Add("", "overhead", siteName(&row.SiteRow), orNone(row.Estimate), "-", "-", words.Time(row.Messages), words.Time(row.True))
 		}
 	}
-	r.show(g)
+	r.Show(g)
 }
 
 // printCosts prints what sampling would have cost, and what the paper measured.
-func printCosts(r *report, d *sampling.Document) {
+func printCosts(r *report.Sections, d *sampling.Document) {
 	us := func(v float64) string { return fmt.Sprintf("%.1f µs", v) }
-	g := r.grid("What sampling would have cost", "<configuration", "small message", "with sampling", "run time", "in the paper")
+	g := r.Grid("What sampling would have cost", "<configuration", "small message", "with sampling", "run time", "in the paper")
 	g.Note(fmt.Sprintf("Model: %s for each message up to %s, %s more if it is sampled, %s with WRITE. Run time: with what the rank that pays the most pays.",
 		us(d.Costs.LayerUs), words.Bytes(d.Costs.LimitBytes), us(d.Costs.SampleUs), us(d.Costs.WriteUs)))
 	for _, x := range d.Results() {
@@ -290,25 +292,25 @@ func printCosts(r *report, d *sampling.Document) {
 		}
 		g.Add(x.Configuration, us(m.BaselineUs), us(m.WithSamplingUs), slow, paper)
 	}
-	r.show(g)
-	g = r.grid("The paper's ping-pong of 4 bytes, and this model of it", "<configuration", "measured", "model")
+	r.Show(g)
+	g = r.Grid("The paper's ping-pong of 4 bytes, and this model of it", "<configuration", "measured", "model")
 	for _, row := range d.Paper {
 		g.Add(row.Configuration, us(row.MeasuredUs), us(row.ModelUs))
 	}
-	r.show(g)
+	r.Show(g)
 }
 
-func printPlan(r *report, p *sampling.Plan) {
+func printPlan(r *report.Sections, p *sampling.Plan) {
 	if p == nil {
 		return
 	}
-	g := r.grid("Plan: "+p.Goal, "<configuration", "cost", "share", "messages", "bytes", "latency", "<")
+	g := r.Grid("Plan: "+p.Goal, "<configuration", "cost", "share", "messages", "bytes", "latency", "<")
 	g.Note(fmt.Sprintf("The cheapest first. Cost: of a small message in the mean. Errors that 19 of %d seeds stay within; -: some seeds sample nothing.", p.Seeds))
 	rows := p.Rows
 	if at := slices.IndexFunc(rows, func(x sampling.PlanRow) bool { return x.Reaches }); at >= 0 {
-		rows = rows[max(0, at-r.top/2):] // around the chosen one
+		rows = rows[max(0, at-r.Top/2):] // around the chosen one
 	}
-	for _, row := range rows[:min(len(rows), r.top)] {
+	for _, row := range rows[:min(len(rows), r.Top)] {
 		mark := ""
 		switch {
 		case row.Configuration == p.Chosen:
@@ -318,8 +320,8 @@ func printPlan(r *report, p *sampling.Plan) {
 		}
 		g.Add(row.Configuration, fmt.Sprintf("%.2f µs", row.CostUs), words.ShareOrDash(&row.Share), words.ShareOrDash(row.Messages), words.ShareOrDash(row.Bytes), words.ShareOrDash(row.Latency), mark)
 	}
-	r.show(g)
+	r.Show(g)
 	if p.Chosen == "" {
-		r.line("No configuration of the grid reaches the goal on this trace.")
+		r.Line("No configuration of the grid reaches the goal on this trace.")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/readers/arrowdir"
+	"tracekit/report/parquet"
 	"tracekit/stats/sampling"
 	"tracekit/trace"
 )
@@ -103,12 +104,12 @@ func categoriesPlot(title string, results []*sampling.Result) (*plots.Figure, er
 // newMessageTable returns the table of the messages that a configuration has sampled: as
 // the table of all messages of a report, with what is known of both ends.
 func newMessageTable(t *trace.Trace, x *sampling.Result) arrowdir.Table {
-	m := newTableMaker(t, nil)
-	table := m.messages()
+	m := parquet.NewMaker(t, nil)
+	table := m.Messages()
 	table.Name = x.Configuration
 	table.Fill = func(r *arrowdir.Rows) {
 		for l, i := range x.Messages {
-			if !m.message(r, l, i).End() {
+			if !m.Message(r, l, i).End() {
 				return
 			}
 		}

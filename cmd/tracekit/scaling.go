@@ -13,6 +13,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/words"
+	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/stats/scaling"
@@ -177,7 +178,7 @@ func (doc *scalingDocument) print(io *streams, top int) {
 			findings = append(findings, f.Finding)
 		}
 	}
-	printFindings(w, io.Width, "Findings", findings)
+	report.PrintFindings(w, io.Width, "Findings", findings)
 }
 
 // printFactors prints the table of modelfactors.

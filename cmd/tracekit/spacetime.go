@@ -10,6 +10,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/reconstruct/diagram"
+	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/stats/scope"
@@ -157,10 +158,10 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 	}
 	return opts.finish(io, doc, func() {
 		for i, r := range doc.Rebuilt {
-			printRebuilt(io, words.TraceName(sides[i].Source.Info().Path)+" was ", r)
+			report.PrintRebuilt(io.Out, words.TraceName(sides[i].Source.Info().Path)+" was ", r)
 		}
 		text.Line(io.Out, "%s: %d × %d pixels", doc.Out, doc.Width, doc.Height)
-		printFindings(io.Out, io.Width, "Findings", doc.Findings)
+		report.PrintFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}, doc.Findings)
 }
 
@@ -188,7 +189,7 @@ func drawTrace(ctx context.Context, io *streams, opts *spacetimeOptions, t *trac
 	bar := startProgress(io, opts.quiet, "drawing")
 	defer bar.done()
 	return diagram.Draw(ctx, t, waits, diagram.Options{
-		Title: pictureTitle(t.Source.Info()), Ranks: opts.ranks,
+		Title: report.PictureTitle(t.Source.Info()), Ranks: opts.ranks,
 		From: opts.from, To: opts.to, Whole: opts.whole, Rows: diagram.Rows(opts.rows), Sort: diagram.Sort(opts.sort), ColorBy: diagram.ColorBy(opts.colorBy),
 		Messages: opts.mode, Width: opts.width, Height: opts.height, Jobs: opts.jobs, Progress: &bar.Progress,
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/report"
 	"tracekit/trace/tracetest"
 )
 
@@ -38,8 +39,8 @@ func TestTermsAreExplained(t *testing.T) {
 // TestPageTermsExist: every word that the page asks the meaning of is explained.
 func TestPageTermsExist(t *testing.T) {
 	known := map[string]bool{}
-	for _, x := range terms() {
-		known[x.word] = true
+	for _, x := range report.Terms() {
+		known[x.Word] = true
 	}
 	files, err := filepath.Glob(filepath.Join("..", "..", "web", "src", "*.tsx"))
 	if err != nil || len(files) == 0 {

@@ -16,6 +16,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/words"
 	"tracekit/merge"
+	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
@@ -380,7 +381,7 @@ func slackOf(ctx context.Context, t *trace.Trace, m *whatif.Model, top int) (*sl
 
 func (doc *whatifDocument) print(io *streams, top int) {
 	w := io.Out
-	printRebuilt(io, "", doc.Trace.Rebuilt)
+	report.PrintRebuilt(io.Out, "", doc.Trace.Rebuilt)
 	fmt.Fprintf(w, "%s: run time %s\n", doc.Trace.Path, words.Time(doc.Baseline))
 	for _, said := range doc.modelNotes() {
 		fmt.Fprintln(w, text.Wrap(said, io.Width, 0))
@@ -419,7 +420,7 @@ func (doc *whatifDocument) print(io *streams, top int) {
 		doc.Slack.print(io, top, doc.missing)
 	}
 	if len(doc.Findings) > 0 {
-		printFindings(w, io.Width, "Findings", doc.Findings)
+		report.PrintFindings(w, io.Width, "Findings", doc.Findings)
 	}
 }
 

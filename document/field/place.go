@@ -45,10 +45,10 @@ type Site struct {
 	Operation Name
 }
 
-const NotRecorded = "(not recorded)" // before the first event of the path
-
-const OutsideRegions = "(outside any region)" // where nothing is entered
-
-const BufferFlush = "(writing the trace)" // the measurement writes its buffer, wherever
-
-const RecordingOff = "(recording off)" // it is switched off, wherever
+// Names of places that are no region.
+const (
+	NotRecorded    = "(not recorded)"       // before the first event
+	OutsideRegions = "(outside any region)" // where nothing is entered
+	BufferFlush    = "(writing the trace)"  // the measurement writes its buffer, wherever
+	RecordingOff   = "(recording off)"      // it is switched off, wherever
+)

@@ -78,6 +78,14 @@ func (k Kind) Info() Info {
 // String returns the kind's name for people.
 func (k Kind) String() string { return k.Info().Title }
 
+// ShownTitle returns the kind's name in a list: that of a part is indented.
+func (k Kind) ShownTitle() string {
+	if k.Info().Part {
+		return "  " + k.String()
+	}
+	return k.String()
+}
+
 // States holds the wait states of DEFINITIONS 2.1, 2.2 and 2.10 by kind; in JSON it is an object
 // with their keys. Waits at N×N and at barriers contain our extension (2.2 item 6): the wait,
 // in the call that completes a non-blocking collective, for the last rank to post it.

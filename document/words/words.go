@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path"
@@ -115,3 +116,6 @@ func closingBracket(name string, i int) int {
 	}
 	return -1
 }
+
+// OrNotRecorded returns a text, or that there is none.
+func OrNotRecorded(s string) string { return cmp.Or(s, "(not recorded)") }

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"fmt"
@@ -6,38 +6,39 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/words"
+	"tracekit/report/text"
 )
 
 // overhead prints the overhead of MPI calls by line, the pairs of lines that wait for each
 // other, and the laws behind it.
-func (r *report) overhead() {
-	o := r.a.Overhead
+func (r *Sections) overhead() {
+	o := r.Analysis.Overhead
 	if o == nil || len(o.Lines) == 0 {
 		return
 	}
 	learned := "learned from this trace"
 	if p := o.Profile; p != nil {
-		learned = "learned on " + orNotRecorded(p.Machine)
+		learned = "learned on " + words.OrNotRecorded(p.Machine)
 		if p.Library != "" {
 			learned += " with " + p.Library
 		}
 	}
-	fmt.Fprintln(r.w)
-	r.line("%sOverhead of %s: %s of %s, beyond what %s of like calls need, %s.", modelled(r.a.Trace.Rebuilt), strings.Replace(r.calls(), "Comm", "comm", 1),
+	fmt.Fprintln(r.W)
+	r.Line("%sOverhead of %s: %s of %s, beyond what %s of like calls need, %s.", Mark(r.Analysis.Trace.Rebuilt), strings.Replace(r.calls(), "Comm", "comm", 1),
 		words.Time(o.OverheadNs), words.Time(o.TotalNs), words.Share(o.Quantile), learned)
 	r.pairs(o)
 	r.keys(o)
 }
 
 // pairs prints the pairs of lines with overhead.
-func (r *report) pairs(o *document.Overhead) {
+func (r *Sections) pairs(o *document.Overhead) {
 	n := 0
 	for n < len(o.Pairs) && o.Pairs[n].Verdict != "none" {
 		n++
 	}
-	g := r.grid("Senders and receivers"+r.of(n, "pairs"), "<sent by", "<at", "<received by", "<at", "messages", "overhead of sends", "of receives", "<verdict", "<by wait states")
+	g := r.Grid(text.Modelled+"Senders and receivers"+r.Of(n, "pairs"), "<sent by", "<at", "<received by", "<at", "messages", "overhead of sends", "of receives", "<verdict", "<by wait states")
 	g.Note("Times are sums over ranks.")
-	for _, p := range o.Pairs[:min(r.top, n)] {
+	for _, p := range o.Pairs[:min(r.Top, n)] {
 		confirmed := "not confirmed"
 		switch {
 		case p.Reason != "":
@@ -55,30 +56,30 @@ func (r *report) pairs(o *document.Overhead) {
 		}
 		return ""
 	})
-	r.show(g)
+	r.Show(g)
 }
 
 // keys prints what calls need.
-func (r *report) keys(o *document.Overhead) {
+func (r *Sections) keys(o *document.Overhead) {
 	anomalous := 0
 	for _, k := range o.Keys {
 		if k.Anomalous {
 			anomalous++
 		}
 	}
-	heading := fmt.Sprintf("What calls need, waits taken off: %s of operation, role, processes and bytes, %s%s",
-		words.Plural(len(o.Keys), "key", "keys"), words.Plural(anomalous, "has too many slow calls", "have too many slow calls"), r.of(len(o.Keys), "keys"))
-	g := r.grid(heading, keyTitles()...)
+	heading := fmt.Sprintf(text.Modelled+"What calls need, waits taken off: %s of operation, role, processes and bytes, %s%s",
+		words.Plural(len(o.Keys), "key", "keys"), words.Plural(anomalous, "has too many slow calls", "have too many slow calls"), r.Of(len(o.Keys), "keys"))
+	g := r.Grid(heading, KeyTitles()...)
 	g.Note("Times are of single calls. A key is what calls must share to be alike: operation, role, processes, bytes; t_max is what a call that nothing disturbs exceeds seldom.")
-	for i := range o.Keys[:min(r.top, len(o.Keys))] {
+	for i := range o.Keys[:min(r.Top, len(o.Keys))] {
 		k := &o.Keys[i]
-		cells := keyCells(k)
+		cells := KeyCells(k)
 		if o.Profile != nil && k.Source == "trace" {
 			cells[len(cells)-1] = strings.TrimSuffix("by this trace; "+cells[len(cells)-1], "; ")
 		}
 		g.Add(cells...)
 	}
-	r.show(g)
+	r.Show(g)
 }
 
 // costRemarks says what is to be known of the overhead of a source line.
@@ -99,13 +100,14 @@ func costRemarks(o *document.Overhead, l *document.LineRow) string {
 	return s + "overhead by this trace"
 }
 
-func keyTitles() []string {
+// KeyTitles are the titles of KeyCells.
+func KeyTitles() []string {
 	return []string{"<operation", "<role", "processes", "bytes", "calls", "t_min", "t_max", "slow", "<model", "χ²", "ν", "p", "remarks"}
 }
 
-// keyCells describes a key. The remarks say what stands in for a law that was not
-// accepted (see stats.OverheadKey.From), and which keys have too many slow calls.
-func keyCells(k *document.OverheadKey) []string {
+// KeyCells describes a key. The remarks say what stands in for a law that was not
+// accepted (see document.OverheadKey.From), and which keys have too many slow calls.
+func KeyCells(k *document.OverheadKey) []string {
 	model, chi2, dof, p := "none", "-", "-", "-"
 	if k.Source == "profile" {
 		model = "profile"

@@ -1,8 +1,9 @@
-package main
+package report
 
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,24 +17,14 @@ import (
 
 // devices prints first what the owner of accelerators must know: how much of their time they
 // work, and what they do otherwise.
-func (r *report) devices() {
-	d := r.a.Devices
+func (r *Sections) devices() {
+	d := r.Analysis.Devices
 	if len(d) == 0 {
 		return
 	}
-	fmt.Fprintln(r.w)
-	r.line("%s", deviceVerdict(d, r.a.Trace.DurationNs))
-	g := r.grid("Devices"+r.of(len(d), "devices"), "<device", "span", "busy", "compute", "comm", "copy", "idle", "host-bound", "queued", "unknown", "late ranks")
-	g.Note("Shares of the span, from the first to the last thing that a device does. Busy is compute + comm, communication while nothing is computed, + copy, copying while neither is done. " +
-		"Idle is host-bound, with nothing launched that has not begun, + queued, with something launched that does not begin, + unknown, where launches are not recorded. " +
-		"Late ranks is the part of comm in which ranks wait for the last to come.")
-	for _, x := range d[:min(r.top, len(d))] {
-		of := func(ns int64) string { return words.PartOf(ns, x.SpanNs) }
-		c := x.IdleCauses
-		g.Add(x.Device, words.Time(x.SpanNs), of(x.BusyNs), of(x.ComputeNs), of(x.ExposedCommunicationNs), of(x.ExposedMemoryNs), of(x.IdleNs),
-			of(c.HostBoundNs), of(c.KernelGapsNs), of(c.UnknownNs), of(c.CollectiveWaitNs))
-	}
-	r.show(g)
+	fmt.Fprintln(r.W)
+	r.Line("%s", deviceVerdict(d, r.Analysis.Trace.DurationNs))
+	r.table(devices, rowsOf(d))
 }
 
 // deviceVerdict says in a sentence or two what the devices do with their time, and what there is most
@@ -108,7 +99,7 @@ func mostComputed(d []accelerator.Device) (most string, ns int64) {
 			}
 		}
 	}
-	for _, name := range sortedKeys(sums) {
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		if sums[name] > ns {
 			most, ns = name, sums[name]
 		}
@@ -127,8 +118,8 @@ func executed(d []accelerator.Device) (ns int64) {
 }
 
 // deviceDetails prints what devices execute, when they idle, and how they wait for each other.
-func (r *report) deviceDetails() {
-	if len(r.a.Devices) == 0 {
+func (r *Sections) deviceDetails() {
+	if len(r.Analysis.Devices) == 0 {
 		return
 	}
 	r.devicePath()
@@ -144,69 +135,74 @@ func (r *report) deviceDetails() {
 	r.deviceParts()
 }
 
-func (r *report) devicePath() {
-	p := r.a.DevicePath
+func (r *Sections) devicePath() {
+	p := r.Analysis.DevicePath
 	if p == nil {
 		return
 	}
-	g := r.grid(fmt.Sprintf("Critical path through hosts and devices, %s%s", words.Time(p.LengthNs), r.of(len(p.Rows), "rows")), "<kind", "<kernel or function", "count", "time", "share", "most on")
-	g.Note("Wall time: the chain of kernels, launches and functions of hosts that determines how long the " + r.whole() + " takes; hosts that wait for a device are not on it, and in collectives it is with who comes last. " +
-		"Launch: from the call that launches a kernel to the kernel's begin, with nothing before it on the device; gap: from the end of one kernel to the begin of the next.")
-	for _, x := range p.Rows[:min(r.top, len(p.Rows))] {
-		g.Add(x.Kind, x.Name, words.Count(x.Count), words.Time(x.TimeNs), words.ShareOrDash(x.Share), words.Rank(x.MaxRank))
-	}
-	r.show(g)
+	r.Show(r.begin(devicePath, ", "+words.Time(p.LengthNs), rowsOf(p.Rows), "Wall time: the chain of kernels, launches and functions of hosts that determines how long the "+r.whole()+" takes; hosts that wait for a device are not on it, and in collectives it is with who comes last. "+
+		"Launch: from the call that launches a kernel to the kernel's begin, with nothing before it on the device; gap: from the end of one kernel to the begin of the next."))
 }
 
-// A kernelRow is a kernel of all devices together.
-type kernelRow struct {
+// A Kernel is what all devices together execute under one name.
+type Kernel struct {
 	accelerator.Kernel
-	from map[string]int64
+	From    string   `json:"from"` // what launches it for the longest time
+	Share   *float64 `json:"share"`
+	Devices int      `json:"devices"` // that execute it
+	from    map[string]int64
 }
 
-func (r *report) deviceKernels() {
-	byName := make(map[string]*kernelRow)
-	var rows []*kernelRow
+// Kernels sums what devices execute by name, that with the most time first.
+func Kernels(devices []accelerator.Device) []Kernel {
+	byName := make(map[string]*Kernel)
+	var all []*Kernel
 	var total int64
-	for _, d := range r.a.Devices {
+	for _, d := range devices {
 		for _, k := range d.Kernels {
 			x := byName[k.Kind+" "+k.Name]
 			if x == nil {
-				x = &kernelRow{Kernel: k, from: make(map[string]int64)}
-				x.Count, x.TimeNs = 0, 0
+				x = &Kernel{Kernel: k, from: make(map[string]int64)}
+				x.Count, x.TimeNs, x.LaunchedFrom = 0, 0, nil
 				byName[k.Kind+" "+k.Name] = x
-				rows = append(rows, x)
+				all = append(all, x)
 			}
 			x.Count, x.TimeNs, total = x.Count+k.Count, numbers.Plus(x.TimeNs, k.TimeNs), numbers.Plus(total, k.TimeNs)
-			x.MinNs, x.MaxNs = min(x.MinNs, k.MinNs), max(x.MaxNs, k.MaxNs)
+			x.MinNs, x.MaxNs, x.Devices = min(x.MinNs, k.MinNs), max(x.MaxNs, k.MaxNs), x.Devices+1
 			for _, s := range k.LaunchedFrom {
 				from := cmp.Or(string(s.Operator), string(s.Call))
 				x.from[from] = numbers.Plus(x.from[from], s.TimeNs)
 			}
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b *kernelRow) int {
+	slices.SortStableFunc(all, func(a, b *Kernel) int {
 		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), strings.Compare(a.Name, b.Name))
 	})
-	g := r.grid("What devices execute"+r.of(len(rows), "kernels"), "<kernel", "<kind", "<launched most from", "count", "time", "share", "min", "mean", "max")
-	g.Note("Sums over all devices and streams of single executions, also of those at the same time.")
-	for _, x := range rows[:min(r.top, len(rows))] {
-		from, most := "", int64(-1)
-		for _, name := range sortedKeys(x.from) {
+	var out []Kernel
+	for _, x := range all {
+		most := int64(-1)
+		for _, name := range slices.Sorted(maps.Keys(x.from)) {
 			if x.from[name] > most {
-				from, most = name, x.from[name]
+				x.From, most = name, x.from[name]
 			}
 		}
-		g.Add(x.Name, x.Kind, from, words.Count(x.Count), words.Time(x.TimeNs), words.PartOf(x.TimeNs, total),
-			words.Time(x.MinNs), words.Time(x.TimeNs/int64(x.Count)), words.Time(x.MaxNs))
+		x.MeanNs, x.Share = x.TimeNs/int64(max(x.Count, 1)), partOf(x.TimeNs, float64(total)).Share
+		out = append(out, *x)
 	}
-	r.show(g)
+	return out
 }
+
+func (r *Sections) deviceKernels() { r.table(kernels, rowsOf(Kernels(r.Analysis.Devices))) }
 
 // An onDevice is a row of a device.
 type onDevice[T any] struct {
 	row    T
 	device string
+}
+
+// An onIt names the device that a row lies in.
+type onIt struct {
+	Device string `json:"device"`
 }
 
 // onDevices joins the rows of all devices, those with the most time first.
@@ -220,51 +216,49 @@ func onDevices[T any](devices []accelerator.Device, of func(*accelerator.Device)
 	return out
 }
 
-func (r *report) deviceGaps() {
-	rows := onDevices(r.a.Devices, func(d *accelerator.Device) []accelerator.Gap { return d.Gaps }, func(g *accelerator.Gap) int64 { return g.TimeNs })
-	g := r.grid("The longest times in which a device idles", "<device", "begins after", "lasts", "host-bound", "<then begins", "<launched from")
-	for _, x := range rows[:min(r.top, len(rows))] {
-		g.Add(x.device, words.Time(x.row.StartNs-r.a.Trace.StartNs), words.Time(x.row.TimeNs), words.PartOf(x.row.HostBoundNs, x.row.TimeNs), x.row.Before, string(x.row.LaunchedFrom))
+func (r *Sections) deviceGaps() {
+	rows := onDevices(r.Analysis.Devices, func(d *accelerator.Device) []accelerator.Gap { return d.Gaps }, func(g *accelerator.Gap) int64 { return g.TimeNs })
+	g := r.Grid("The longest times in which a device idles", "<device", "begins after", "lasts", "host-bound", "<then begins", "<launched from")
+	for _, x := range rows[:min(r.Top, len(rows))] {
+		g.Add(x.device, words.Time(x.row.StartNs-r.Analysis.Trace.StartNs), words.Time(x.row.TimeNs), words.PartOf(x.row.HostBoundNs, x.row.TimeNs), x.row.Before, string(x.row.LaunchedFrom))
 	}
-	r.show(g)
+	r.Show(g)
 }
 
-func (r *report) idleBefore() {
-	rows := onDevices(r.a.Devices, func(d *accelerator.Device) []accelerator.IdleBefore { return d.IdleBefore }, func(x *accelerator.IdleBefore) int64 { return x.TimeNs })
-	g := r.grid("What devices idle before, by what launches it", "<device", "<operator", "<call", "times", "idle", "host-bound", "queued")
-	g.Note("Host-bound: nothing was launched that had not begun; queued: something was, and did not begin; what is neither is of unknown cause.")
-	for _, x := range rows[:min(r.top, len(rows))] {
-		operator := string(x.row.Operator)
-		if x.row.Call == "" {
-			operator = "(launch not recorded)"
-		}
-		g.Add(x.device, operator, string(x.row.Call), words.Count(x.row.Count), words.Time(x.row.TimeNs), words.PartOf(x.row.HostBoundNs, x.row.TimeNs), words.PartOf(x.row.KernelGapsNs, x.row.TimeNs))
+func (r *Sections) idleBefore() {
+	rows := onDevices(r.Analysis.Devices, func(d *accelerator.Device) []accelerator.IdleBefore { return d.IdleBefore }, func(x *accelerator.IdleBefore) int64 { return x.TimeNs })
+	var shown []row
+	for i := range rows[:min(r.Top, len(rows))] {
+		shown = append(shown, row{&rows[i].row, onIt{rows[i].device}})
 	}
-	r.show(g)
+	r.table(idleBefore, shown)
 }
 
-func (r *report) deviceLaunches() {
-	g := r.grid("From launch to begin"+r.of(len(r.a.Devices), "devices"), "<device", "kernels", "without launch", "least", "median", "mean", "90 %", "99 %", "most", "queue, mean")
-	g.Note("The delay is from the enter of the call that launches a kernel to the kernel's begin, which 90 and 99 % of the kernels do not exceed; the queue is of kernels that are launched and have not begun.")
-	for _, d := range r.a.Devices[:min(r.top, len(r.a.Devices))] {
+// A withoutLaunch counts kernels of which it is not known what launched them.
+type withoutLaunch struct {
+	Count uint64 `json:"no_launch"`
+}
+
+func (r *Sections) deviceLaunches() {
+	var rows []row
+	for i := range r.Analysis.Devices[:min(r.Top, len(r.Analysis.Devices))] {
+		d := &r.Analysis.Devices[i]
 		if l := d.Launches; l != nil && l.Delay != nil {
-			t := l.Delay
-			g.Add(d.Device, words.Count(l.Count), words.Count(l.Without+l.Unsure), words.Time(t.MinNs), words.Time(t.P50Ns), words.Time(t.MeanNs),
-				words.Time(t.P90Ns), words.Time(t.P99Ns), words.Time(t.MaxNs), words.Decimal(l.Queue))
+			rows = append(rows, row{l, withoutLaunch{l.Without + l.Unsure}, onIt{d.Device}})
 		}
 	}
-	r.show(g)
+	r.Show(r.begin(launches, r.Of(len(r.Analysis.Devices), "devices"), rows))
 }
 
-func (r *report) deviceSteps() {
-	g := r.grid("", "<device", "<step", "time", "computing", "communicating", "copying", "idle", "<")
+func (r *Sections) deviceSteps() {
+	g := r.Grid("", "<device", "<step", "time", "computing", "communicating", "copying", "idle", "<")
 	rows := 0
-	for _, d := range r.a.Devices {
+	for _, d := range r.Analysis.Devices {
 		if d.Steps == nil {
 			continue
 		}
 		for _, s := range d.Steps.Rows {
-			if rows++; rows > r.top {
+			if rows++; rows > r.Top {
 				continue
 			}
 			of := func(ns int64) string { return words.PartOf(ns, s.SpanNs) }
@@ -275,49 +269,49 @@ func (r *report) deviceSteps() {
 			g.Add(d.Device, s.Step, words.Time(s.SpanNs), of(s.ComputeNs), of(s.ExposedCommunicationNs), of(s.ExposedMemoryNs), of(s.IdleNs), cut)
 		}
 	}
-	g.Heading = "Training steps" + r.of(rows, "rows")
+	g.Heading = "Training steps" + r.Of(rows, "rows")
 	g.Note("Time is that of the step on the host; shares of what the device does meanwhile, of it.")
-	r.show(g)
+	r.Show(g)
 }
 
-func (r *report) deviceCollectives() {
-	rows := onDevices(r.a.Devices, func(d *accelerator.Device) []accelerator.Collective { return d.Collectives }, func(c *accelerator.Collective) int64 { return c.TimeNs })
-	g := r.grid("Bandwidth of collectives"+r.of(len(rows), "rows"), "<device", "<operation", "members", "size", "count", "time", "bus bandwidth", "<")
+func (r *Sections) deviceCollectives() {
+	rows := onDevices(r.Analysis.Devices, func(d *accelerator.Device) []accelerator.Collective { return d.Collectives }, func(c *accelerator.Collective) int64 { return c.TimeNs })
+	g := r.Grid("Bandwidth of collectives"+r.Of(len(rows), "rows"), "<device", "<operation", "members", "size", "count", "time", "bus bandwidth", "<")
 	g.Note("Time is a sum, from when the last rank has come or, where not all ranks are recorded, of the whole kernels. The bus bandwidth is that of NCCL's tests, to be held against the links'.")
-	for _, x := range rows[:min(r.top, len(rows))] {
+	for _, x := range rows[:min(r.Top, len(rows))] {
 		c, waiting := x.row, ""
 		if c.WithWaiting {
 			waiting = "waiting included"
 		}
 		g.Add(x.device, c.Operation, words.Count(int(c.Members)), words.Bytes(c.Bytes), words.Count(c.Count), words.Time(c.TimeNs), perSecond(c.BusBandwidth), waiting)
 	}
-	r.show(g)
+	r.Show(g)
 }
 
-func (r *report) stragglers() {
+func (r *Sections) stragglers() {
 	var rows []accelerator.Device
-	for _, d := range r.a.Devices {
+	for _, d := range r.Analysis.Devices {
 		if d.Straggler != nil {
 			rows = append(rows, d)
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b accelerator.Device) int { return cmp.Compare(b.Straggler.CausedNs, a.Straggler.CausedNs) })
-	g := r.grid("Who comes late to collectives"+r.of(len(rows), "devices"), "<device", "collectives", "comes last", "waits caused", "waits itself", "after the first, mean", "computing")
+	g := r.Grid("Who comes late to collectives"+r.Of(len(rows), "devices"), "<device", "collectives", "comes last", "waits caused", "waits itself", "after the first, mean", "computing")
 	g.Note("Sums over collectives; waits caused are those of all others for the one that comes last.")
-	for _, d := range rows[:min(r.top, len(rows))] {
+	for _, d := range rows[:min(r.Top, len(rows))] {
 		s := d.Straggler
 		g.Add(d.Device, words.Count(s.Count), words.Count(s.ComesLast), words.Time(s.CausedNs), words.Time(s.WaitNs), words.Time(s.LateMeanNs), words.Time(d.ComputeNs))
 	}
-	r.show(g)
+	r.Show(g)
 }
 
-func (r *report) hostWaits() {
+func (r *Sections) hostWaits() {
 	type sum struct {
 		count uint64
 		ns    int64
 	}
 	sums, seen := make(map[string]sum), make(map[field.Rank]bool)
-	for _, d := range r.a.Devices {
+	for _, d := range r.Analysis.Devices {
 		if seen[d.Rank] { // the devices of a process have the same
 			continue
 		}
@@ -327,49 +321,54 @@ func (r *report) hostWaits() {
 			sums[w.Call] = sum{s.count + w.Count, numbers.Plus(s.ns, w.TimeNs)}
 		}
 	}
-	names := sortedKeys(sums)
+	names := slices.Sorted(maps.Keys(sums))
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(sums[b].ns, sums[a].ns) })
-	g := r.grid("Where hosts only wait for devices"+r.of(len(names), "calls"), "<call", "count", "time")
+	g := r.Grid("Where hosts only wait for devices"+r.Of(len(names), "calls"), "<call", "count", "time")
 	g.Note("Sums over all threads.")
-	for _, n := range names[:min(r.top, len(names))] {
+	for _, n := range names[:min(r.Top, len(names))] {
 		g.Add(n, words.Count(sums[n].count), words.Time(sums[n].ns))
 	}
-	r.show(g)
+	r.Show(g)
 }
 
-func (r *report) deviceStreams() {
-	g := r.grid("", "<device", "<stream", "executes", "busy", "of the device's span", "computing", "communicating", "copying")
-	rows := 0
-	for _, d := range r.a.Devices {
-		for _, s := range d.Streams {
-			if rows++; rows <= r.top && len(d.Streams) > 1 {
-				g.Add(d.Device, s.Stream, words.Count(s.Count), words.Time(s.BusyNs), words.PartOf(s.BusyNs, d.SpanNs), words.Time(s.ComputeNs), words.Time(s.CommunicationNs), words.Time(s.MemoryNs))
+// A deviceSpan is the span of the device that a stream is of.
+type deviceSpan struct {
+	SpanNs int64 `json:"device_ns"`
+}
+
+func (r *Sections) deviceStreams() {
+	var rows []row
+	all := 0
+	for i := range r.Analysis.Devices {
+		d := &r.Analysis.Devices[i]
+		for k := range d.Streams {
+			if all++; all <= r.Top && len(d.Streams) > 1 {
+				rows = append(rows, row{&d.Streams[k], onIt{d.Device}, deviceSpan{d.SpanNs}})
 			}
 		}
 	}
-	g.Heading = "Streams" + r.of(rows, "streams")
-	r.show(g)
+	r.Show(r.begin(streams, r.Of(all, "streams"), rows))
 }
 
-func (r *report) deviceParts() {
-	g := r.grid("Parts of what devices execute", "<device", "<part", "executes", "span", "computing", "communicating", "copying", "idle")
+func (r *Sections) deviceParts() {
+	g := r.Grid("Parts of what devices execute", "<device", "<part", "executes", "span", "computing", "communicating", "copying", "idle")
 	g.Note("Launched is what has its launch in the trace; recompute, of that, what is launched to compute activations again, first_pass the rest. The times of each part are as if there were no other.")
-	for _, d := range r.a.Devices[:min(r.top, len(r.a.Devices))] {
+	for _, d := range r.Analysis.Devices[:min(r.Top, len(r.Analysis.Devices))] {
 		for _, p := range d.Parts {
 			g.Add(d.Device, p.Part, words.Count(p.Count), words.Time(p.SpanNs), words.Time(p.ComputeNs), words.Time(p.ExposedCommunicationNs), words.Time(p.ExposedMemoryNs), words.Time(p.IdleNs))
 		}
 	}
-	r.show(g)
+	r.Show(g)
 }
 
 // counterSeries prints the counters that are sampled beside the program.
-func (r *report) counterSeries() {
-	c := slices.DeleteFunc(slices.Clone(r.a.Sampled), func(c document.CounterSeries) bool { // that never move say nothing
+func (r *Sections) counterSeries() {
+	c := slices.DeleteFunc(slices.Clone(r.Analysis.Sampled), func(c document.CounterSeries) bool { // that never move say nothing
 		return c.Min != nil && c.Max != nil && *c.Min == *c.Max && *c.Max == 0
 	})
-	never := len(r.a.Sampled) - len(c)
+	never := len(r.Analysis.Sampled) - len(c)
 	slices.SortStableFunc(c, func(a, b document.CounterSeries) int { return strings.Compare(a.Name, b.Name) })
-	g := r.grid("Counters over time", "<counter", "<unit", "places", "samples", "least", "mean", "most", "growth")
+	g := r.Grid("Counters over time", "<counter", "<unit", "places", "samples", "least", "mean", "most", "growth")
 	g.Note("Means are weighted by time. Of counters that accumulate, least, mean and most are of growth per second. Of several places that record a counter: the mean of their means, and the sum of their growth.")
 	for len(c) > 0 {
 		n := 1
@@ -380,9 +379,9 @@ func (r *report) counterSeries() {
 		c = c[n:]
 		g.Add(x.Name, x.Unit, words.Count(uint64(n)), words.Count(x.Samples), words.Number(x.Min), words.Number(x.Mean), words.Number(x.Max), words.Number(x.Growth))
 	}
-	r.show(g)
+	r.Show(g)
 	if never > 0 {
-		r.line("%s always 0.", words.Plural(never, "further counter is", "further counters are"))
+		r.Line("%s always 0.", words.Plural(never, "further counter is", "further counters are"))
 	}
 }
 

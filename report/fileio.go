@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"fmt"
@@ -16,13 +16,13 @@ const smallShare = 10
 
 // filesFirst says, of a trace in which nobody calls MPI and nothing runs on accelerators, what the
 // program does to files: that is what such a trace is about.
-func (r *report) filesFirst() {
-	io := r.a.FileIO
-	if io == nil || len(r.a.Devices) > 0 || r.a.Efficiency != nil {
+func (r *Sections) filesFirst() {
+	io := r.Analysis.FileIO
+	if io == nil || len(r.Analysis.Devices) > 0 || r.Analysis.Efficiency != nil {
 		return
 	}
-	fmt.Fprintln(r.w)
-	r.line("%s", fileVerdict(io, r.a.Trace))
+	fmt.Fprintln(r.W)
+	r.Line("%s", fileVerdict(io, r.Analysis.Trace))
 }
 
 func fileVerdict(io *document.FileIO, t document.TraceInfo) string {
@@ -55,35 +55,38 @@ func fileVerdict(io *document.FileIO, t document.TraceInfo) string {
 	return text
 }
 
+// What text says of files besides: that bytes are not known, and what an access takes in the mean.
+type (
+	unknownBytes struct {
+		Bytes *uint64 `json:"bytes"`
+	}
+	meanTime struct {
+		MeanNs int64 `json:"mean_ns"`
+	}
+)
+
 // fileIO prints what is done to files by operation, by file and by size of access.
-func (r *report) fileIO() {
-	io := r.a.FileIO
+func (r *Sections) fileIO() {
+	io := r.Analysis.FileIO
 	if io == nil {
 		return
 	}
-	g := r.grid("What is done to files"+r.of(len(io.Operations), "operations"), "<operation", "<kind", "calls", "time", "min", "mean", "max", "bytes", "bandwidth")
-	g.Note("Time is a sum over all locations, of calls within others too; bandwidth is of the calls of which the bytes are recorded.")
-	for _, o := range io.Operations[:min(r.top, len(io.Operations))] {
-		bytes := "-"
-		if o.Sized > 0 {
-			bytes = words.Bytes(o.Bytes)
+	done := rowsOf(io.Operations)
+	for i := range done {
+		if io.Operations[i].Sized == 0 {
+			done[i] = row{unknownBytes{}, &io.Operations[i]}
 		}
-		g.Add(o.Operation, o.Kind, words.Count(o.Calls), words.Time(o.TimeNs), words.Time(o.MinNs), words.Time(o.MeanNs), words.Time(o.MaxNs), bytes, perSecond(o.Bandwidth))
 	}
-	r.show(g)
-	f := r.grid("Files"+r.of(len(io.Files), "files"), "<file", "ranks", "calls", "time", "reads", "read", "writes", "written", "bandwidth")
-	for _, x := range io.Files[:min(r.top, len(io.Files))] {
-		f.Add(x.File, words.Count(x.Ranks), words.Count(x.Calls), words.Time(x.TimeNs), words.Count(x.Reads), words.Bytes(x.ReadBytes), words.Count(x.Writes), words.Bytes(x.WriteBytes), perSecond(x.Bandwidth))
+	r.table(operations, done)
+	r.table(files, rowsOf(io.Files))
+	of := rowsOf(io.Sizes)
+	for i, x := range io.Sizes {
+		of[i] = append(of[i], meanTime{x.TimeNs / int64(x.Calls)})
 	}
-	r.show(f)
-	s := r.grid("Sizes of accesses", "<kind", "from", "to", "calls", "bytes", "time", "mean")
-	for _, x := range io.Sizes {
-		s.Add(x.Kind, words.Bytes(x.From), words.Bytes(x.To), words.Count(x.Calls), words.Bytes(x.Bytes), words.Time(x.TimeNs), words.Time(x.TimeNs/int64(x.Calls)))
-	}
-	r.show(s)
+	r.table(sizes, of)
 	if io.Max.Rank != io.Min.Rank {
-		fmt.Fprintln(r.w)
-		r.line("Time in calls on files by rank: least %s, most %s.", words.Extreme(io.Min), words.Extreme(io.Max))
+		fmt.Fprintln(r.W)
+		r.Line("Time in calls on files by rank: least %s, most %s.", words.Extreme(io.Min), words.Extreme(io.Max))
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package parquet
 
 import (
 	"slices"
@@ -14,8 +14,8 @@ import (
 // nanoseconds on the axis of the document, what is not there is NULL. They hold the whole
 // run, whatever was selected; overhead is known of selected calls only.
 
-// tableMaker makes the tables of a trace and its analysis.
-type tableMaker struct {
+// Maker makes the tables of a trace and its analysis.
+type Maker struct {
 	t     *trace.Trace
 	a     *analysis.Result
 	lines []lineNames // by call path
@@ -52,15 +52,16 @@ type lineNames struct {
 // noLine is of calls that are not recorded.
 var noLine = lineNames{trace.None, trace.None, trace.None, trace.None, trace.None}
 
-// newTables returns the tables of a report.
-func newTables(t *trace.Trace, a *analysis.Result) []arrowdir.Table {
-	m := newTableMaker(t, a)
-	tables := []arrowdir.Table{m.calls(), m.messages(), m.collectives(), m.members(), m.callPaths()}
+// Tables returns the tables of a report.
+func Tables(t *trace.Trace, a *analysis.Result) []arrowdir.Table {
+	m := NewMaker(t, a)
+	tables := []arrowdir.Table{m.calls(), m.Messages(), m.collectives(), m.members(), m.callPaths()}
 	return slices.Concat(tables, threadTables(a), deviceTables(a))
 }
 
-func newTableMaker(t *trace.Trace, a *analysis.Result) *tableMaker {
-	m := &tableMaker{t: t, a: a, text: make(map[string]*nameList)}
+// NewMaker returns the maker of the tables of a trace; of a nil analysis only those of messages.
+func NewMaker(t *trace.Trace, a *analysis.Result) *Maker {
+	m := &Maker{t: t, a: a, text: make(map[string]*nameList)}
 	for _, column := range []string{"operation", "region", "file", "line_of", "location", "communicator"} {
 		m.text[column] = newNameList()
 	}
@@ -68,7 +69,7 @@ func newTableMaker(t *trace.Trace, a *analysis.Result) *tableMaker {
 	return m
 }
 
-func (m *tableMaker) spellPaths() {
+func (m *Maker) spellPaths() {
 	d := m.t.Defs
 	labels := make([]string, len(d.Regions)+1)
 	for i := range d.Regions {
@@ -93,7 +94,7 @@ func (m *tableMaker) spellPaths() {
 }
 
 // line returns the names of a path.
-func (m *tableMaker) line(p trace.PathID) lineNames {
+func (m *Maker) line(p trace.PathID) lineNames {
 	if int(p) < len(m.lines) {
 		return m.lines[p]
 	}
@@ -101,7 +102,7 @@ func (m *tableMaker) line(p trace.PathID) lineNames {
 }
 
 // names describes a column of names.
-func (m *tableMaker) names(column, list string) arrowdir.TableColumn {
+func (m *Maker) names(column, list string) arrowdir.TableColumn {
 	return arrowdir.TableColumn{Name: column, Names: m.text[list].names}
 }
 
@@ -113,13 +114,13 @@ func integers(names ...string) (columns []arrowdir.TableColumn) {
 }
 
 // ns returns a time, instant an instant of the document.
-func (m *tableMaker) ns(ticks int64) int64 { return m.t.Defs.Clock.Nanoseconds(ticks) }
+func (m *Maker) ns(ticks int64) int64 { return m.t.Defs.Clock.Nanoseconds(ticks) }
 
-func (m *tableMaker) instant(tick int64) int64 { return m.ns(tick - m.t.Defs.Clock.GlobalOffset) }
+func (m *Maker) instant(tick int64) int64 { return m.ns(tick - m.t.Defs.Clock.GlobalOffset) }
 
 // calls has a row for each MPI call that communicates: where, when, how long, how much of
 // it waiting and overhead.
-func (m *tableMaker) calls() arrowdir.Table {
+func (m *Maker) calls() arrowdir.Table {
 	for _, l := range m.t.Defs.Locations {
 		m.text["location"].of(m.t.Defs.String(l.Name))
 	}
@@ -154,7 +155,7 @@ func waitNames() []string {
 }
 
 // callsOf writes the calls of one location, with the bytes that they send and receive.
-func (m *tableMaker) callsOf(r *arrowdir.Rows, l trace.LocationID) bool {
+func (m *Maker) callsOf(r *arrowdir.Rows, l trace.LocationID) bool {
 	calls, sends, recvs, parts := m.t.Calls[l], m.t.Sends[l], m.t.Recvs[l], m.t.Parts[l]
 	thread := m.text["location"].of(m.t.Defs.String(m.t.Defs.Locations[l].Name))
 	send, recv, part := 0, 0, 0
@@ -202,9 +203,9 @@ func (m *tableMaker) callsOf(r *arrowdir.Rows, l trace.LocationID) bool {
 // messageStates are the names of trace.MessageState.
 func messageStates() []string { return []string{"unmatched", "matched", "cancelled", "unusable"} }
 
-// messages has a row for each point-to-point message, also those of which one side only is
+// Messages has a row for each point-to-point message, also those of which one side only is
 // recorded.
-func (m *tableMaker) messages() arrowdir.Table {
+func (m *Maker) Messages() arrowdir.Table {
 	for i := range m.t.Defs.Comms {
 		m.communicator(trace.CommID(i))
 	}
@@ -219,7 +220,7 @@ func (m *tableMaker) messages() arrowdir.Table {
 	return arrowdir.Table{Name: "messages", Columns: columns, Fill: m.fillMessages}
 }
 
-func (m *tableMaker) communicator(c trace.CommID) uint32 {
+func (m *Maker) communicator(c trace.CommID) uint32 {
 	if int(c) >= len(m.t.Defs.Comms) {
 		return trace.None
 	}
@@ -227,11 +228,11 @@ func (m *tableMaker) communicator(c trace.CommID) uint32 {
 }
 
 // fillMessages writes the sends with their receives, then the receives without a send.
-func (m *tableMaker) fillMessages(r *arrowdir.Rows) {
+func (m *Maker) fillMessages(r *arrowdir.Rows) {
 	t := m.t
 	for l, sends := range t.Sends {
 		for i := range sends.Len() {
-			if !m.message(r, trace.LocationID(l), i).End() {
+			if !m.Message(r, trace.LocationID(l), i).End() {
 				return
 			}
 		}
@@ -253,8 +254,8 @@ func (m *tableMaker) fillMessages(r *arrowdir.Rows) {
 	}
 }
 
-// message writes a send with its receive.
-func (m *tableMaker) message(r *arrowdir.Rows, l trace.LocationID, send int) *arrowdir.Rows {
+// Message writes a send with its receive.
+func (m *Maker) Message(r *arrowdir.Rows, l trace.LocationID, send int) *arrowdir.Rows {
 	t, s := m.t, m.t.Sends[l].At(send)
 	r.ID(t.Rank[l]).ID(s.To).Int(int64(s.Tag)).Name(m.communicator(s.Comm)).Int(int64(s.Bytes)).Name(uint32(s.State)).Int(m.instant(s.Time))
 	var recv trace.Recv
@@ -279,7 +280,7 @@ func (m *tableMaker) message(r *arrowdir.Rows, l trace.LocationID, send int) *ar
 }
 
 // end writes where one end of a message lies.
-func (m *tableMaker) end(r *arrowdir.Rows, l trace.LocationID, call uint32) {
+func (m *Maker) end(r *arrowdir.Rows, l trace.LocationID, call uint32) {
 	x := noLine
 	if l != trace.None && call != trace.None {
 		x = m.line(m.t.Calls[l].At(int(call)).Path)
@@ -288,7 +289,7 @@ func (m *tableMaker) end(r *arrowdir.Rows, l trace.LocationID, call uint32) {
 }
 
 // collectives has a row for each instance of a collective operation.
-func (m *tableMaker) collectives() arrowdir.Table {
+func (m *Maker) collectives() arrowdir.Table {
 	columns := append(integers("collective"), m.names("operation", "operation"), m.names("communicator", "communicator"))
 	columns = append(columns, integers("size", "members", "root", "bytes_sent", "bytes_received", "start_ns", "last_ns", "end_ns")...)
 	return arrowdir.Table{Name: "collectives", Columns: columns, Fill: func(r *arrowdir.Rows) {
@@ -314,7 +315,7 @@ func (m *tableMaker) collectives() arrowdir.Table {
 
 // instance writes what the members of a collective do together: bytes, when the first and
 // the last one begin their parts, and when the last one ends its part.
-func (m *tableMaker) instance(r *arrowdir.Rows, c trace.Collective) *arrowdir.Rows {
+func (m *Maker) instance(r *arrowdir.Rows, c trace.Collective) *arrowdir.Rows {
 	var sent, received uint64
 	var first, last, end int64
 	for k := range c.Count {
@@ -334,7 +335,7 @@ func (m *tableMaker) instance(r *arrowdir.Rows, c trace.Collective) *arrowdir.Ro
 }
 
 // members has a row for each rank's part in a collective.
-func (m *tableMaker) members() arrowdir.Table {
+func (m *Maker) members() arrowdir.Table {
 	columns := integers("collective", "rank", "location", "call", "done_call", "start_ns", "time_ns", "bytes_sent", "bytes_received")
 	return arrowdir.Table{Name: "members", Columns: columns, Fill: func(r *arrowdir.Rows) {
 		for i := range m.t.Collectives.Len() {
@@ -351,7 +352,7 @@ func (m *tableMaker) members() arrowdir.Table {
 }
 
 // callPaths has the tree of call paths that calls refer to.
-func (m *tableMaker) callPaths() arrowdir.Table {
+func (m *Maker) callPaths() arrowdir.Table {
 	regions, files := newNameList(), newNameList()
 	for _, p := range m.a.CallPaths {
 		regions.of(p.Region)

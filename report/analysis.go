@@ -1,0 +1,563 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"tracekit/document"
+	"tracekit/document/cause"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
+	"tracekit/document/words"
+	"tracekit/report/text"
+)
+
+// Sections prints an analysis for people: the most important first, the top rows of each
+// table, units scaled.
+type Sections struct {
+	W        io.Writer
+	Width    int
+	Top      int
+	Analysis *document.Analysis
+	Writer   string // the format of the trace, and what wrote it
+	Sites    bool   // it is known of some call where it is made
+}
+
+// Print prints all sections of an analysis.
+func (r *Sections) Print() {
+	r.Sites = r.Located()
+	r.Header()
+	r.devices()
+	r.filesFirst()
+	r.Findings()
+	r.diagnosis()
+	r.deviceDetails()
+	r.fileIO()
+	r.efficiency()
+	r.phases()
+	r.waitStates()
+	r.delays()
+	r.criticalPath()
+	r.lines()
+	r.overhead()
+	r.callSites()
+	r.profile()
+	r.counterSeries()
+	r.collectives()
+	r.messages()
+	fmt.Fprintln(r.W, "\n'tracekit help terms' explains the words of this report.")
+}
+
+// Grid begins a table.
+func (r *Sections) Grid(heading string, titles ...string) *text.Grid {
+	return &text.Grid{Heading: heading, Titles: titles}
+}
+
+// Show prints a table. What in its heading, titles and rows has the mark of a model is marked if the trace was rebuilt.
+func (r *Sections) Show(g *text.Grid) {
+	if r.Analysis.Trace.Rebuilt == nil {
+		unmark(g)
+	}
+	g.Print(r.W, r.Width)
+}
+
+// Line prints a sentence.
+func (r *Sections) Line(format string, args ...any) {
+	fmt.Fprintln(r.W, text.Wrap(fmt.Sprintf(format, args...), r.Width, 2))
+}
+
+// calls names what the tables of calls hold: where nobody calls MPI, those of other
+// libraries that pass messages.
+func (r *Sections) calls() string {
+	if r.Analysis.Efficiency == nil {
+		return "Communication calls"
+	}
+	return "MPI calls"
+}
+
+// whole returns what the figures are of: the whole run, or a part of it.
+func (r *Sections) whole() string {
+	if r.Analysis.Selection != nil {
+		return "selection"
+	}
+	return "whole run"
+}
+
+// Of tells how many rows a table shows when it does not show all.
+func (r *Sections) Of(total int, what string) string {
+	if total <= r.Top {
+		return ""
+	}
+	return fmt.Sprintf(" (top %d of %s %s)", r.Top, words.Count(total), what)
+}
+
+// Located reports whether it is known of any call where it is made.
+func (r *Sections) Located() bool {
+	return slices.ContainsFunc(r.Analysis.CallSites, func(c document.CallSiteRow) bool { return c.Region != "" || c.File != "" })
+}
+
+// where names what the rows of tables of calls are.
+func (r *Sections) where() string {
+	if !r.Sites {
+		return "function"
+	}
+	return "source line"
+}
+
+// place names a source line; nothing where no call has one, so that the column goes.
+func (r *Sections) place(s field.SourceLine) string {
+	if s.Region == "" && s.File == "" && !r.Sites {
+		return ""
+	}
+	return words.Place(s)
+}
+
+// Header says which trace it is, of which part of it the figures are, and what was done about clocks.
+func (r *Sections) Header() {
+	t := r.Analysis.Trace
+	if line := RebuiltLine("", t.Rebuilt); line != "" {
+		text.Line(r.W, "%s", line)
+	}
+	text.Line(r.W, "%s", t.Path)
+	r.Line("%s; %s, %s, %s; run time %s", r.Writer,
+		processes(t), words.Plural(t.Locations, "location", "locations"),
+		words.Plural(int(t.Events), "event", "events"), words.Time(t.DurationNs))
+	if s := r.Analysis.Selection; s != nil {
+		ranks := "all ranks"
+		if len(s.Ranks) > 0 {
+			ranks = words.Plural(len(s.Ranks), "rank", "ranks")
+		}
+		r.Line("Selection: %s, from %s to %s after the start; all that follows is of this part", ranks,
+			words.Time(s.FromNs-t.StartNs), words.Time(s.ToNs-t.StartNs))
+	}
+	r.clock()
+	if len(r.Analysis.CallSites) > 0 && !r.Sites {
+		r.Line("Source lines: the trace records neither the lines of calls nor the regions that make them.")
+	}
+}
+
+// processes tells how many ranks there are, and of how many.
+func processes(t document.TraceInfo) string {
+	if t.ProcessesMissing > 0 {
+		return fmt.Sprintf("%d of %s", t.Processes-t.ProcessesMissing, words.Plural(t.Processes, "process", "processes"))
+	}
+	return words.Plural(t.Processes, "process", "processes")
+}
+
+func (r *Sections) clock() {
+	r.Line("Clock: %s", ClockLine(&r.Analysis.Clock))
+}
+
+// ClockLine says what was done about the clocks, and how many messages run backwards as
+// recorded, with the measured offsets and in the end.
+func ClockLine(c *document.Clock) string {
+	backwards := func(n uint64) string {
+		text := words.Plural(int(n), "message runs", "messages run") + " backwards"
+		if c.MinLatencyNs > 0 {
+			text += " or faster than " + words.Time(c.MinLatencyNs)
+		}
+		return text
+	}
+	var b strings.Builder
+	left := c.ViolationsAfter
+	switch c.Method {
+	case "offsets":
+		b.WriteString("measured offsets applied")
+		if c.ViolationsRaw > 0 {
+			fmt.Fprintf(&b, " (%s as recorded)", backwards(c.ViolationsRaw))
+		}
+	case "clc":
+		fmt.Fprintf(&b, "repaired by the logical clock; as recorded %s by up to %s", backwards(c.ViolationsRaw), words.Time(c.MaxViolationNs))
+		if c.ViolationsOffsets != c.ViolationsRaw {
+			fmt.Fprintf(&b, ", with the measured offsets %s", words.Count(c.ViolationsOffsets))
+		}
+	case "offsets+clc":
+		fmt.Fprintf(&b, "measured offsets applied, then repaired by the logical clock; as recorded %s, with the offsets %s by up to %s",
+			backwards(c.ViolationsRaw), words.Count(c.ViolationsOffsets), words.Time(c.MaxViolationNs))
+	default:
+		b.WriteString("as recorded")
+		if left > 0 {
+			fmt.Fprintf(&b, "; %s by up to %s", backwards(left), words.Time(c.MaxViolationNs))
+			left = 0
+		}
+		if c.ViolationsOffsets != c.ViolationsRaw {
+			fmt.Fprintf(&b, "; with the measured offsets %s", backwards(c.ViolationsOffsets))
+		}
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "; %s still", backwards(left))
+	}
+	if c.MaxShiftNs > 0 {
+		fmt.Fprintf(&b, "; largest shift %s", words.Time(c.MaxShiftNs))
+	}
+	return b.String()
+}
+
+// Findings lists what is wrong with the trace.
+func (r *Sections) Findings() {
+	if len(r.Analysis.Findings) == 0 {
+		fmt.Fprintln(r.W, "Sound: nothing to report.")
+		return
+	}
+	PrintFindings(r.W, r.Width, "Findings", r.Analysis.Findings)
+	if c := r.Analysis.Coverage; c.EventsSkipped > 0 {
+		fmt.Fprintf(r.W, "%s of %s could not be used.\n", words.Count(c.EventsSkipped), words.Plural(int(c.EventsRead), "event", "events"))
+	}
+}
+
+// PrintFindings writes a line for each finding, which is never shortened.
+func PrintFindings(w io.Writer, width int, heading string, findings []document.Finding) {
+	if len(findings) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", heading)
+	for _, f := range findings {
+		said := fmt.Sprintf("  %-5s %s: %s (%s%s)", f.Severity, f.Code, f.Text, words.Plural(int(f.Count), "time", "times"), formatPlace(f.First))
+		fmt.Fprintln(w, text.Wrap(said, width, 8))
+	}
+}
+
+// formatPlace names where a finding was first met, with the words that introduce it.
+func formatPlace(p *field.Place) string {
+	if p == nil {
+		return ""
+	}
+	var parts []string
+	if p.Location != nil {
+		parts = append(parts, fmt.Sprintf("location %d event %d", *p.Location, p.Seq))
+	}
+	if p.File != "" {
+		at := string(p.File)
+		if p.Offset != nil {
+			at += fmt.Sprintf(" byte %d", *p.Offset)
+		}
+		parts = append(parts, at)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ", first in " + strings.Join(parts, ", ")
+}
+
+func (r *Sections) efficiency() {
+	e := r.Analysis.Efficiency
+	r.threads()
+	if e == nil && r.Analysis.Threads != nil {
+		return
+	}
+	if e == nil {
+		fmt.Fprintln(r.W)
+		r.Line("No parallel efficiency: nobody calls MPI.")
+		return
+	}
+	without := e.WithoutInitFinalize
+	heading := "Efficiency"
+	if r.Analysis.Threads != nil {
+		heading = "Efficiency of the processes, whose master threads are useful outside MPI"
+	}
+	g := r.Grid(heading, "<", r.whole(), "without startup")
+	if without != nil {
+		g.Note("Times are wall time. Without startup: from the end of MPI_Init to the begin of MPI_Finalize.")
+	} else {
+		g.Titles = g.Titles[:2]
+		g.Note("Times are wall time.")
+	}
+	row := func(name string, get func(*document.Ratios) string) {
+		cells := []string{name, get(&e.Ratios)}
+		if without != nil {
+			cells = append(cells, get(without))
+		}
+		g.Add(cells...)
+	}
+	ratio := func(get func(*document.Ratios) *float64) func(*document.Ratios) string {
+		return func(x *document.Ratios) string { return words.ShareOrDash(get(x)) }
+	}
+	row("parallel efficiency", ratio(func(x *document.Ratios) *float64 { return x.ParallelEfficiency }))
+	row("  load balance", ratio(func(x *document.Ratios) *float64 { return x.LoadBalance }))
+	row("  communication", ratio(func(x *document.Ratios) *float64 { return x.CommunicationEfficiency }))
+	row("    "+text.Modelled+"serialization", ratio(func(x *document.Ratios) *float64 { return x.SerializationEfficiency }))
+	row("    "+text.Modelled+"transfer", ratio(func(x *document.Ratios) *float64 { return x.TransferEfficiency }))
+	if o := e.Offload; o != nil {
+		g.Note("Hosts: of the time outside MPI, what master threads do not only wait for devices.")
+		g.Add("hosts, waits for devices left out", words.ShareOrDash(o.ParallelEfficiency))
+		g.Add("  offload", words.ShareOrDash(o.Efficiency))
+	}
+	row("run time", func(x *document.Ratios) string { return words.Time(x.RuntimeNs) })
+	row("useful time, mean", func(x *document.Ratios) string { return words.Time(x.UsefulMeanNs) })
+	row("  least", func(x *document.Ratios) string { return words.Extreme(x.UsefulMin) })
+	row("  most", func(x *document.Ratios) string { return words.Extreme(x.UsefulMax) })
+	r.Show(g)
+	if t := e.WorkerThreads; t != nil && r.Analysis.Threads == nil {
+		fmt.Fprintf(r.W, "%s: useful for %s of %s\n", words.Plural(t.Threads, "worker thread", "worker threads"),
+			words.Time(t.UsefulNs), words.Time(t.SpanNs))
+	}
+}
+
+// A keyed row is one of an object: it is named by its key.
+type keyed struct {
+	Key string `json:"key"`
+}
+
+func (r *Sections) waitStates() {
+	s := r.Analysis.WaitStates
+	if s == nil {
+		return
+	}
+	var rows []row
+	for k, state := range s.All {
+		if state.Count > 0 {
+			rows = append(rows, row{state, keyed{k.ShownTitle()}})
+		}
+	}
+	if len(rows) == 0 {
+		if len(r.Analysis.CallSites) > 0 {
+			fmt.Fprintln(r.W, "\nWait states: none")
+		}
+		return
+	}
+	g := r.begin(waitStates, "", rows, "Times are sums over ranks, share is of all ranks' run time; the last four columns are about the longest single wait.")
+	if s[waitstate.AtTeamBarrier].Count > 0 {
+		g.Note("At barriers of threads they are sums over threads, and the share is of all threads' run time.")
+	}
+	if s[waitstate.NxNCompletion].Count > 0 || s[waitstate.BarrierCompletion].Count > 0 {
+		g.Note("Completion: how long ranks stay in a collective after the first rank has left it.")
+	}
+	r.Show(g)
+}
+
+// diagnosis prints the causes, what is wrong and what mending it would gain.
+func (r *Sections) diagnosis() {
+	causes := r.Analysis.Diagnosis
+	if causes == nil {
+		return
+	}
+	fmt.Fprintf(r.W, "\n%sWhy the run is not shorter\n", Mark(r.Analysis.Trace.Rebuilt))
+	if len(causes) == 0 && len(r.Analysis.Devices) > 0 {
+		r.Line("Nothing is worth fixing but what devices compute: what hosts, gaps, communication and copies have of the critical path is below 1 %% of it.")
+		return
+	}
+	if len(causes) == 0 && r.Analysis.Efficiency == nil {
+		r.Line("Nothing is worth fixing: neither serial parts nor waits at barriers of threads take 1 %% of it.")
+		return
+	}
+	if len(causes) == 0 {
+		r.Line("Nothing is worth fixing: by the replay of the run, mending none of the causes that are looked for would gain 1 %% of it.")
+		return
+	}
+	for i, c := range causes[:min(r.Top, len(causes))] {
+		fmt.Fprintln(r.W, text.Wrap(fmt.Sprintf("%2d. %s", i+1, c.Text), r.Width, 4))
+	}
+	slow := slices.ContainsFunc(causes, func(c cause.Cause) bool { return c.Kind == cause.SlowCalls || c.Kind == cause.Transfer })
+	if slow && r.Analysis.Efficiency != nil && slices.ContainsFunc(r.Analysis.Findings, func(f document.Finding) bool { return f.Severity != "info" }) {
+		r.Line("Records are lost (see the findings): what a call has waited for may be among them, and the call looks slow then.")
+	}
+	if len(causes) > 1 {
+		r.Line("Each gain stands alone; they do not add up.")
+	}
+}
+
+// delays prints the places that make others wait.
+func (r *Sections) delays() {
+	d := r.Analysis.Delays
+	if len(d) == 0 {
+		return
+	}
+	total, unexplained := int64(0), int64(0)
+	for _, t := range r.Analysis.DelayTotals {
+		total += waitsOf(t)
+		unexplained += t.UnexplainedNs
+	}
+	rows := rowsOf(d)
+	for i := range rows {
+		rows[i] = append(rows[i], partOf(d[i].TotalNs, float64(total)))
+	}
+	g := r.begin(delays, "", rows, "Sums over ranks: the waiting that a place causes by taking longer on one rank than on those that wait for it, since they "+
+		"last met; at once, when they meet next; later, when those that have waited make others wait. "+r.allWaits())
+	if unexplained > 0 {
+		g.Add("(unexplained)", "", words.Time(unexplained), "", "", words.PartOf(unexplained, total), "", "")
+	}
+	r.Show(g)
+}
+
+// allWaits says of which waits places have shares: of more than there are wait states, if ranks wait at startup.
+func (r *Sections) allWaits() string {
+	if startup := waitsOf(r.Analysis.DelayTotals[waitstate.AtStartup]); startup > 0 {
+		return "Share is of all waits, " + words.Time(startup) + " in MPI_Init and MPI_Finalize among them."
+	}
+	return "Share is of all waits."
+}
+
+func waitsOf(t waitstate.DelayTotal) int64 { return t.ShortNs + t.LongNs + t.UnexplainedNs }
+
+// operation returns the operation of a row, or that it is none.
+func (r *Sections) operation(operation field.Name, line field.SourceLine) string {
+	if operation == "" && r.Analysis.Efficiency != nil && !strings.HasPrefix(string(line.Region), "(") {
+		return "(outside MPI)"
+	}
+	return string(operation)
+}
+
+func (r *Sections) criticalPath() {
+	c := r.Analysis.CriticalPath
+	if c == nil || r.Analysis.DevicePath != nil && r.Analysis.Efficiency == nil { // that of devices says more
+		return
+	}
+	if len(r.Analysis.CallSites) == 0 {
+		r.alone(c)
+		return
+	}
+	g := r.Grid(fmt.Sprintf(text.Modelled+"Critical path, %s%s", words.Time(c.LengthNs), r.Of(len(c.Regions), "places")),
+		"<operation", "<source line", "time", "share", "imbalance")
+	g.Note("Wall time: the chain of activities, over all ranks, that determines how long the " + r.whole() + " takes. " +
+		"Imbalance: how much longer the path is there than a rank in the mean, waits left out.")
+	for _, p := range c.Regions[:min(r.Top, len(c.Regions))] {
+		g.Add(r.operation(p.Operation, p.SourceLine), r.place(p.SourceLine), words.Time(p.TimeNs), words.ShareOrDash(p.Share), words.Time(p.ImbalanceNs))
+	}
+	r.Show(g)
+}
+
+// alone prints the path of a run in which nobody waits for another: that of one location.
+func (r *Sections) alone(c *document.CriticalPath) {
+	g := r.Grid(fmt.Sprintf(text.Modelled+"The location that ends last, %s%s", words.Time(c.LengthNs), r.Of(len(c.Regions), "places")), "<source line", "time", "share")
+	why := "No communication is recorded"
+	if m := r.Analysis.Messages; m != nil && m.Count > 0 {
+		why = "No calls that communicate are recorded, only the messages"
+	}
+	g.Note("Wall time. " + why + ", so that nothing is known of who waits for whom.")
+	for _, p := range c.Regions[:min(r.Top, len(c.Regions))] {
+		g.Add(r.place(p.SourceLine), words.Time(p.TimeNs), words.ShareOrDash(p.Share))
+	}
+	r.Show(g)
+}
+
+// A shownRegion is the name of a region as text shows it: where several have one name, with their places.
+type shownRegion struct {
+	Region string `json:"region"`
+}
+
+func (r *Sections) profile() {
+	var total float64
+	names := make(map[string]int)
+	for _, p := range r.Analysis.Profile {
+		total += float64(p.ExclusiveNs)
+		names[p.Region]++
+	}
+	rows := rowsOf(r.Analysis.Profile)
+	for i := range rows {
+		p := &r.Analysis.Profile[i]
+		name := p.Region
+		if names[name] > 1 { // of several regions
+			name = words.Place(field.SourceLine{Region: field.Name(name), File: p.File, Line: p.Line})
+		}
+		rows[i] = row{shownRegion{name}, p, partOf(p.ExclusiveNs, total)}
+	}
+	r.table(profile, rows)
+	r.counters()
+}
+
+func (r *Sections) counters() {
+	r.usefulCounters()
+	g := r.Grid("Counters by region", "<region", "<counter", "samples", "sum", "IPC", "GHz", "mean", "minimum", "maximum", "<unit")
+	rows := 0
+	for _, p := range r.Analysis.Profile[:min(r.Top, len(r.Analysis.Profile))] {
+		for i, c := range p.Counters {
+			if rows++; rows > r.Top {
+				continue
+			}
+			rates := document.Rates{}
+			if i == 0 {
+				rates = p.Rates
+			}
+			g.Add(p.Region, c.Name, words.Count(c.Samples), words.Number(c.Sum), words.Thousandths(rates.IPC), words.Thousandths(rates.FrequencyGHz), words.Number(c.Mean), words.Number(c.Min), words.Number(c.Max), c.Unit)
+		}
+	}
+	g.Heading += r.Of(rows, "rows")
+	g.Note("Sums are over all locations: of what a counter grew in the exclusive time of the region. IPC (instructions per cycle) and GHz (cycles per ns) stand in its first row.")
+	r.Show(g)
+}
+
+// usefulCounters prints instructions and cycles of useful time by rank.
+func (r *Sections) usefulCounters() {
+	c := r.Analysis.Counters
+	if c == nil || c.Instructions == nil && c.Cycles == nil {
+		return
+	}
+	g := r.Grid("Counters in useful time"+r.Of(len(c.Ranks), "ranks"), "<", "useful time", "instructions", "cycles", "IPC", "GHz")
+	g.Note("Sums over the threads of a rank, of useful time that is covered by samples.")
+	row := func(name string, t *document.CounterTotals) {
+		g.Add(name, words.Time(t.UsefulNs), words.Number(t.Instructions), words.Number(t.Cycles), words.Thousandths(t.IPC), words.Thousandths(t.FrequencyGHz))
+	}
+	row("all ranks", &c.CounterTotals)
+	for i := range c.Ranks[:min(r.Top, len(c.Ranks))] {
+		row("rank "+words.Rank(field.Rank(c.Ranks[i].Rank)), &c.Ranks[i].CounterTotals)
+	}
+	r.Show(g)
+}
+
+func (r *Sections) callSites() {
+	g := r.Grid(r.calls()+" by "+r.where()+r.Of(len(r.Analysis.CallSites), "sites"), "<operation", "<source line", "calls", "time", text.Modelled+"min", text.Modelled+"p50", "mean", text.Modelled+"p99", text.Modelled+"max", "on", "bytes")
+	g.Note("Time is a sum over ranks; min to max are of single calls, max on that rank.")
+	for _, c := range r.Analysis.CallSites[:min(r.Top, len(r.Analysis.CallSites))] {
+		g.Add(c.Operation, r.place(c.SourceLine), words.Count(c.Calls), words.Time(c.TimeNs), words.Time(c.MinNs),
+			words.Time(c.P50Ns), words.Time(c.MeanNs), words.Time(c.P99Ns), words.Time(c.MaxNs), words.Rank(c.MaxRank), words.Bytes(c.Bytes))
+	}
+	r.Show(g)
+}
+
+func (r *Sections) collectives() {
+	r.table(collectives, rowsOf(r.Analysis.Collectives[:min(r.Top, len(r.Analysis.Collectives))]))
+}
+
+func (r *Sections) messages() {
+	m := r.Analysis.Messages
+	if m == nil || m.Count+m.UnmatchedSends+m.UnmatchedReceives+m.OutsideSelection+m.Cancelled == 0 {
+		return
+	}
+	text := fmt.Sprintf("Messages: %s, %s between %s", words.Count(m.Count), words.Bytes(m.Bytes),
+		words.Plural(len(r.Analysis.CommMatrix), "pair of ranks", "pairs of ranks"))
+	if l := m.Latency; l != nil {
+		text += fmt.Sprintf("; "+Mark(r.Analysis.Trace.Rebuilt)+"latency, from the start of the send to the end of the receive, min %s, median %s, mean %s, p99 %s, max %s", words.Time(l.Min),
+			words.Time(l.P50), words.Time(l.Mean), words.Time(l.P99), words.Time(l.Max))
+	}
+	fmt.Fprintln(r.W)
+	r.Line("%s", text)
+	for _, c := range []struct {
+		n    uint64
+		what string
+	}{
+		{m.UnmatchedSends, "sent, no receive is recorded"}, {m.UnmatchedReceives, "received, no send is recorded"},
+		{belowZero(m.Latency), "received before they are sent: their latency is below 0, and clocks disagree (see --clock)"},
+		{m.Cancelled, "cancelled"}, {m.OutsideSelection, "with a partner outside the selection"},
+	} {
+		if c.n > 0 {
+			fmt.Fprintf(r.W, "  %s %s\n", words.Count(c.n), c.what)
+		}
+	}
+	g := r.Grid("Message sizes", "from", "to", "messages", "bytes")
+	for _, s := range m.Sizes {
+		g.Add(words.Bytes(uint64(s.From)), words.Bytes(uint64(s.To)), words.Count(s.Count), words.Bytes(s.Bytes))
+	}
+	r.Show(g)
+	r.table(pairs, rowsOf(r.Analysis.CommMatrix))
+}
+
+func belowZero(l *document.Latency) uint64 {
+	if l == nil {
+		return 0
+	}
+	return l.BelowZero
+}
+
+func (r *Sections) lines() {
+	rows := rowsOf(r.Analysis.Lines)
+	for i := range rows {
+		rows[i] = append(rows[i], &r.Analysis.Trace)
+	}
+	g := r.begin(lines, "What each "+r.where()+" costs", rows)
+	g.Remark(len(g.Rows), func(i int) string {
+		return costRemarks(r.Analysis.Overhead, &r.Analysis.Lines[i])
+	})
+	r.Show(g)
+}

@@ -1,0 +1,287 @@
+package report
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tracekit/document/field"
+	"tracekit/document/words"
+	"tracekit/report/text"
+	"tracekit/trace"
+)
+
+// A Table describes a table of an analysis: what its rows are in the document, and what its columns mean. The text and the page
+// show it, each those columns that have its face.
+type Table struct {
+	Key      string   `json:"key"`
+	Title    string   `json:"title"`
+	Path     string   `json:"path,omitempty"`  // of its rows in the document: devices[].streams[] are all streams of all devices
+	Where    string   `json:"where,omitempty"` // key of what a row must have on the page
+	Note     string   `json:"note,omitempty"`
+	Modelled bool     `json:"modelled,omitempty"` // all of it is a model's if the trace was rebuilt
+	Columns  []Column `json:"columns"`
+	what     string   // its rows are, where text tells how many there are
+}
+
+// A Column describes a column. Its value is what a row, or what the row lies in, has at Key.
+type Column struct {
+	Key      string `json:"key"` // dots lead into blocks, numbers into lists
+	Title    string `json:"title"`
+	Unit     Unit   `json:"unit,omitempty"`
+	Of       string `json:"of,omitempty"`       // key of the whole of which text shows the share
+	With     string `json:"with,omitempty"`     // key without which there is no value
+	Term     string `json:"term,omitempty"`     // the word of the glossary that explains it
+	Modelled bool   `json:"modelled,omitempty"` // it is a model's if the trace was rebuilt
+	Bar      bool   `json:"bar,omitempty"`      // the page draws it behind the number
+	Faces    Faces  `json:"faces,omitempty"`
+}
+
+// A Unit says how the values of a column are written.
+type Unit string
+
+// The units. A Label is a name that is never cut, and has no title in text.
+const (
+	Name      Unit = ""
+	Label     Unit = "label"
+	WaitState Unit = "wait_state" // a Label by its key
+	Place     Unit = "place"      // the source line of a row, or of the block at the key
+	Operation Unit = "operation"  // or that it is none
+	Launcher  Unit = "launcher"   // an operator, or that the launch is not recorded
+	Device    Unit = "device"
+	Thread    Unit = "thread" // with its rank
+	Outlier   Unit = "outlier"
+	Plain     Unit = "plain" // a number as it is
+	Count     Unit = "count"
+	Time      Unit = "time"
+	Instant   Unit = "instant" // a time, since the start of the trace
+	Share     Unit = "share"
+	Bytes     Unit = "bytes"
+	Bandwidth Unit = "bandwidth"
+	Decimal   Unit = "decimal"
+	Rank      Unit = "rank"
+)
+
+// Faces are where a column is shown; 0 is everywhere.
+type Faces uint8
+
+// The faces of an analysis.
+const (
+	InText Faces = 1 << iota
+	OnPage
+)
+
+// names are the units that text aligns left.
+var names = []Unit{Name, Label, WaitState, Place, Operation, Launcher, Device, Outlier}
+
+// has reports whether a face shows a column.
+func (f Faces) has(face Faces) bool { return f == 0 || f&face != 0 }
+
+// A row is a row of the document and what it lies in, the innermost first.
+type row []any
+
+// rowsOf makes rows of a list of the document.
+func rowsOf[T any](list []T) []row {
+	out := make([]row, len(list))
+	for i := range list {
+		out[i] = row{&list[i]}
+	}
+	return out
+}
+
+// value returns what a row has at a key: nil where it is not known, and whether it has such a place at all.
+func (r row) value(key string) (value any, ok bool) {
+	for _, of := range r {
+		v := reflect.ValueOf(of)
+		ok = true
+		for part := range strings.SplitSeq(key, ".") {
+			if key == "" {
+				break
+			}
+			for v.Kind() == reflect.Pointer && !v.IsNil() {
+				v = v.Elem()
+			}
+			if v, ok = member(v, part); !ok {
+				break
+			}
+		}
+		if ok && v.Kind() == reflect.Pointer && v.IsNil() {
+			return nil, true
+		}
+		if ok {
+			return v.Interface(), true
+		}
+	}
+	return nil, false
+}
+
+// member returns a field of a block by its name in the document, or an element of a list.
+func member(v reflect.Value, name string) (reflect.Value, bool) {
+	switch v.Kind() {
+	case reflect.Slice:
+		i, err := strconv.Atoi(name)
+		if err != nil || i >= v.Len() {
+			return v, false
+		}
+		return v.Index(i), true
+	case reflect.Struct:
+		for _, f := range reflect.VisibleFields(v.Type()) {
+			if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name {
+				at, err := v.FieldByIndexErr(f.Index)
+				return at, err == nil
+			}
+		}
+	}
+	return v, false
+}
+
+// line returns the source line of a row, or of the block at a key.
+func (r row) line(key string) (line field.SourceLine, ok bool) {
+	if key != "" {
+		v, ok := r.value(key)
+		if !ok {
+			return line, false
+		}
+		r = row{v}
+	}
+	for _, of := range r {
+		if f := reflect.Indirect(reflect.ValueOf(of)).FieldByName("SourceLine"); f.IsValid() {
+			return f.Interface().(field.SourceLine), true
+		}
+	}
+	return line, false
+}
+
+// cell returns the text of a column in a row.
+func (s *Sections) cell(c *Column, r row) string {
+	if c.With != "" {
+		if with, _ := r.value(c.With); with == nil || with == field.Rank(trace.None) {
+			return "-"
+		}
+	}
+	if c.Unit == Place {
+		line, ok := r.line(c.Key)
+		if !ok {
+			return ""
+		}
+		return s.place(line)
+	}
+	value, ok := r.value(c.Key)
+	if !ok {
+		return ""
+	}
+	if value == nil {
+		return "-"
+	}
+	v := reflect.Indirect(reflect.ValueOf(value))
+	if c.Of != "" {
+		whole, _ := r.value(c.Of)
+		return words.PartOf(v.Int(), reflect.ValueOf(whole).Int())
+	}
+	var number int64
+	switch {
+	case v.CanInt():
+		number = v.Int()
+	case v.CanUint():
+		number = int64(v.Uint())
+	}
+	switch c.Unit {
+	case Operation:
+		line, _ := r.line("")
+		return s.operation(field.Name(v.String()), line)
+	case Launcher:
+		if call, _ := r.value("call"); call == field.Name("") {
+			return "(launch not recorded)"
+		}
+	case Outlier:
+		if v.Bool() {
+			return "outlier"
+		}
+		return ""
+	case Plain:
+		return strconv.FormatInt(number, 10)
+	case Count:
+		return words.Count(number)
+	case Time:
+		return words.Time(number)
+	case Instant:
+		return words.Time(number - s.Analysis.Trace.StartNs)
+	case Bytes:
+		return words.Bytes(uint64(number))
+	case Rank:
+		return words.Rank(field.Rank(number))
+	case Share:
+		return words.Share(v.Float())
+	case Bandwidth:
+		return words.Bytes(uint64(v.Float())) + "/s"
+	case Decimal:
+		x := v.Float()
+		return words.Decimal(&x)
+	}
+	return v.String()
+}
+
+// begin makes the text of a table: its title, what is added to it, how many rows there are of how many, notes, and the top rows.
+func (s *Sections) begin(t *Table, added string, rows []row, notes ...string) *text.Grid {
+	g := s.Grid(t.Title + added)
+	if t.Modelled {
+		g.Heading = text.Modelled + g.Heading
+	}
+	if t.what != "" {
+		g.Heading += s.Of(len(rows), t.what)
+	}
+	for _, note := range slices.Concat([]string{t.Note}, notes) {
+		if note != "" {
+			g.Note(note)
+		}
+	}
+	var shown []*Column
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if !c.Faces.has(InText) {
+			continue
+		}
+		title := c.Title
+		if c.Modelled {
+			title = text.Modelled + title
+		}
+		switch {
+		case c.Unit == Label || c.Unit == WaitState:
+			title = "<"
+		case slices.Contains(names, c.Unit):
+			title = "<" + title
+		}
+		g.Titles, shown = append(g.Titles, title), append(shown, c)
+	}
+	if t.what != "" {
+		rows = rows[:min(s.Top, len(rows))]
+	}
+	for _, r := range rows {
+		var cells []string
+		for _, c := range shown {
+			cells = append(cells, s.cell(c, r))
+		}
+		g.Add(cells...)
+	}
+	return g
+}
+
+// table prints a table.
+func (s *Sections) table(t *Table, rows []row, notes ...string) {
+	s.Show(s.begin(t, "", rows, notes...))
+}
+
+// A part is what a row has besides: its share of a whole that is known in the end.
+type part struct {
+	Share *float64 `json:"share"`
+}
+
+// partOf returns a part of a whole, nothing of nothing.
+func partOf(ns int64, whole float64) part {
+	if whole == 0 {
+		return part{}
+	}
+	x := float64(ns) / whole
+	return part{&x}
+}

@@ -1,0 +1,226 @@
+package report
+
+// The tables of which both text and page have a face.
+
+var waitStates = &Table{Key: "wait_states", Title: "Wait states", Path: "wait_states{}", Where: "count", Modelled: true, Columns: []Column{
+	{Key: "key", Title: "wait state", Unit: WaitState},
+	{Key: "count", Title: "calls", Unit: Count},
+	{Key: "time_ns", Title: "time", Unit: Time, Term: "sum over ranks", Bar: true},
+	{Key: "share", Title: "share", Unit: Share, Term: "share of a wait state"},
+	{Key: "direct_ns", Title: "direct", Unit: Time, Term: "direct, indirect", Faces: OnPage},
+	{Key: "indirect_ns", Title: "indirect", Unit: Time, Term: "direct, indirect", Faces: OnPage},
+	{Key: "top.0.operation", Title: "longest in"},
+	{Key: "top.0", Title: "called from", Unit: Place},
+	{Key: "top.0.rank", Title: "rank", Unit: Rank},
+	{Key: "top.0.time_ns", Title: "lasting", Unit: Time},
+}}
+
+var delays = &Table{Key: "delays", Title: "What makes others wait", Path: "delays[]", Modelled: true, what: "places", Columns: []Column{
+	{Key: "operation", Title: "operation", Unit: Operation},
+	{Title: "source line", Unit: Place, Term: "source line"},
+	{Key: "total_ns", Title: "waits caused", Unit: Time, Term: "waits caused", Bar: true},
+	{Key: "short_ns", Title: "at once", Unit: Time, Term: "waits caused"},
+	{Key: "long_ns", Title: "later", Unit: Time, Term: "waits caused"},
+	{Key: "share", Title: "share", Unit: Share, Faces: InText},
+	{Key: "most_rank", Title: "most on", Unit: Rank},
+	{Key: "most_rank_ns", Title: "there", Unit: Time},
+}}
+
+var profile = &Table{Key: "profile", Title: "Time by region", Path: "profile[]", what: "regions",
+	Note: "Inclusive, exclusive and share are sums over all locations; least, mean and most are the exclusive time of a rank that visits the region, all its threads together.",
+	Columns: []Column{
+		{Key: "region", Title: "region", Faces: InText},
+		{Title: "region", Unit: Place, Faces: OnPage},
+		{Key: "paradigm", Title: "paradigm"},
+		{Key: "count", Title: "visits", Unit: Count},
+		{Key: "inclusive_ns", Title: "inclusive", Unit: Time, Term: "inclusive, exclusive"},
+		{Key: "exclusive_ns", Title: "exclusive", Unit: Time, Term: "inclusive, exclusive", Bar: true},
+		{Key: "share", Title: "share", Unit: Share, Faces: InText},
+		{Key: "ranks", Title: "ranks", Unit: Count},
+		{Key: "min_ns", Title: "least", Unit: Time, With: "min_rank", Term: "least, mean, most of a region"},
+		{Key: "min_rank", Title: "on", Unit: Rank},
+		{Key: "mean_ns", Title: "mean per rank", Unit: Time, With: "min_rank", Term: "least, mean, most of a region"},
+		{Key: "max_ns", Title: "most", Unit: Time, With: "max_rank", Term: "least, mean, most of a region"},
+		{Key: "max_rank", Title: "on", Unit: Rank},
+	}}
+
+var collectives = &Table{Key: "collectives", Title: "Collectives", Path: "collectives[]",
+	Note: "Times are sums over ranks: skew until the last rank arrives, transfer until the first one leaves, completion until the rank itself leaves.",
+	Columns: []Column{
+		{Key: "operation", Title: "operation"},
+		{Key: "count", Title: "instances", Unit: Count},
+		{Key: "bytes_sent", Title: "sent", Unit: Bytes},
+		{Key: "bytes_received", Title: "received", Unit: Bytes},
+		{Key: "time_ns", Title: "time", Unit: Time, Term: "sum over ranks", Bar: true},
+		{Key: "skew_ns", Title: "skew", Unit: Time, Term: "skew", Modelled: true},
+		{Key: "transfer_ns", Title: "transfer", Unit: Time, Term: "transfer", Modelled: true},
+		{Key: "completion_ns", Title: "completion", Unit: Time, Term: "completion", Modelled: true},
+	}}
+
+var pairs = &Table{Key: "pairs", Title: "Heaviest pairs", Path: "comm_matrix[]", what: "pairs", Columns: []Column{
+	{Key: "from", Title: "from rank", Unit: Plain},
+	{Key: "to", Title: "to rank", Unit: Plain},
+	{Key: "count", Title: "messages", Unit: Count, Bar: true},
+	{Key: "bytes", Title: "bytes", Unit: Bytes, Bar: true},
+	{Key: "time_ns", Title: "latency", Unit: Time, Term: "latency", Bar: true, Faces: OnPage},
+	{Key: "wait_ns", Title: "waiting", Unit: Time, Term: "waiting for messages", Bar: true, Faces: OnPage},
+}}
+
+var lines = &Table{Key: "lines", Path: "lines[]", what: "lines",
+	Note: "Sums over ranks. Time is own + waiting for a late partner + waiting in collectives (imbalance) + transfer + unexplained; the last two are what calls " +
+		"take longer than like ones. Causes is the waiting that the line brings to others; of path is the share of the critical path.",
+	Columns: []Column{
+		{Key: "operation", Title: "operation"},
+		{Title: "source line", Unit: Place, Term: "source line"},
+		{Key: "calls", Title: "calls", Unit: Count, Faces: OnPage},
+		{Key: "time_ns", Title: "time", Unit: Time, Term: "time of a line", Bar: true},
+		{Key: "own_ns", Title: "own", Unit: Time, Term: "own time of a line", Modelled: true},
+		{Key: "late_partner_ns", Title: "late partner", Unit: Time, Term: "late partner", Modelled: true},
+		{Key: "imbalance_ns", Title: "imbalance", Unit: Time, Term: "imbalance of a line", Modelled: true},
+		{Key: "transfer_ns", Title: "transfer", Unit: Time, With: "overhead_ns", Term: "transfer of a line", Modelled: true},
+		{Key: "unexplained_ns", Title: "unexplained", Unit: Time, With: "overhead_ns", Term: "unexplained", Modelled: true},
+		{Key: "causes_ns", Title: "causes", Unit: Time, Term: "waits caused", Modelled: true, Bar: true},
+		{Key: "critical_path_ns", Title: "of path", Unit: Time, Of: "duration_ns", Term: "critical path", Modelled: true},
+	}}
+
+var devices = &Table{Key: "devices", Title: "Devices", Path: "devices[]", what: "devices",
+	Note: "Shares of the span, from the first to the last thing that a device does. Busy is compute + comm, communication while nothing is computed, + copy, copying while neither is done. " +
+		"Idle is host-bound, with nothing launched that has not begun, + queued, with something launched that does not begin, + unknown, where launches are not recorded. " +
+		"Late ranks is the part of comm in which ranks wait for the last to come.",
+	Columns: []Column{
+		{Key: "device", Title: "device", Unit: Device},
+		{Key: "span_ns", Title: "span", Unit: Time, Term: "span of a device"},
+		{Key: "busy_ns", Title: "busy", Unit: Time, Of: "span_ns", Term: "device", Bar: true},
+		{Key: "compute_ns", Title: "compute", Unit: Time, Of: "span_ns"},
+		{Key: "exposed_communication_ns", Title: "comm", Unit: Time, Of: "span_ns", Term: "exposed"},
+		{Key: "exposed_memory_ns", Title: "copy", Unit: Time, Of: "span_ns", Term: "exposed"},
+		{Key: "idle_ns", Title: "idle", Unit: Time, Of: "span_ns", Bar: true},
+		{Key: "idle_causes.host_bound_ns", Title: "host-bound", Unit: Time, Of: "span_ns", Term: "host-bound"},
+		{Key: "idle_causes.kernel_gaps_ns", Title: "queued", Unit: Time, Of: "span_ns", Term: "queued"},
+		{Key: "idle_causes.unknown_ns", Title: "unknown", Unit: Time, Of: "span_ns"},
+		{Key: "idle_causes.collective_wait_ns", Title: "late ranks", Unit: Time, Of: "span_ns"},
+	}}
+
+var kernels = &Table{Key: "kernels", Title: "What devices execute", what: "kernels",
+	Note: "Sums over all devices and streams of single executions, also of those at the same time.",
+	Columns: []Column{
+		{Key: "name", Title: "kernel"},
+		{Key: "kind", Title: "kind"},
+		{Key: "from", Title: "launched most from"},
+		{Key: "count", Title: "count", Unit: Count},
+		{Key: "time_ns", Title: "time", Unit: Time, Bar: true},
+		{Key: "share", Title: "share", Unit: Share},
+		{Key: "min_ns", Title: "min", Unit: Time, Modelled: true},
+		{Key: "mean_ns", Title: "mean", Unit: Time},
+		{Key: "max_ns", Title: "max", Unit: Time, Modelled: true},
+	}}
+
+var idleBefore = &Table{Key: "idle_before", Title: "What devices idle before, by what launches it", Path: "devices[].idle_before[]",
+	Note: "Host-bound: nothing was launched that had not begun; queued: something was, and did not begin; what is neither is of unknown cause.",
+	Columns: []Column{
+		{Key: "device", Title: "device", Unit: Device},
+		{Key: "operator", Title: "operator", Unit: Launcher},
+		{Key: "call", Title: "call"},
+		{Key: "count", Title: "times", Unit: Count},
+		{Key: "time_ns", Title: "idle", Unit: Time, Bar: true},
+		{Key: "host_bound_ns", Title: "host-bound", Unit: Time, Of: "time_ns", Term: "host-bound"},
+		{Key: "kernel_gaps_ns", Title: "queued", Unit: Time, Of: "time_ns", Term: "queued"},
+	}}
+
+var launches = &Table{Key: "launches", Title: "From launch to begin", Path: "devices[].launches", Where: "delay_ns",
+	Note: "The delay is from the enter of the call that launches a kernel to the kernel's begin, which 90 and 99 % of the kernels do not exceed; the queue is of kernels that are launched and have not begun.",
+	Columns: []Column{
+		{Key: "device", Title: "device", Unit: Device},
+		{Key: "count", Title: "kernels", Unit: Count},
+		{Key: "no_launch", Title: "without launch", Unit: Count, Faces: InText},
+		{Key: "delay_ns.min", Title: "least", Unit: Time},
+		{Key: "delay_ns.p50", Title: "median", Unit: Time},
+		{Key: "delay_ns.mean", Title: "mean", Unit: Time, Bar: true},
+		{Key: "delay_ns.p90", Title: "90 %", Unit: Time},
+		{Key: "delay_ns.p99", Title: "99 %", Unit: Time},
+		{Key: "delay_ns.max", Title: "most", Unit: Time},
+		{Key: "queue_mean", Title: "queue, mean", Unit: Decimal, Term: "queued"},
+	}}
+
+var streams = &Table{Key: "streams", Title: "Streams", Path: "devices[].streams[]", Columns: []Column{
+	{Key: "device", Title: "device", Unit: Device},
+	{Key: "stream", Title: "stream"},
+	{Key: "count", Title: "executes", Unit: Count},
+	{Key: "busy_ns", Title: "busy", Unit: Time, Bar: true},
+	{Key: "busy_ns", Title: "of the device's span", Unit: Time, Of: "device_ns", Faces: InText},
+	{Key: "compute_ns", Title: "computing", Unit: Time},
+	{Key: "communication_ns", Title: "communicating", Unit: Time},
+	{Key: "memory_ns", Title: "copying", Unit: Time},
+}}
+
+var devicePath = &Table{Key: "device_path", Title: "Critical path through hosts and devices", Path: "device_path.rows[]", Modelled: true, what: "rows", Columns: []Column{
+	{Key: "kind", Title: "kind"},
+	{Key: "name", Title: "kernel or function"},
+	{Key: "count", Title: "count", Unit: Count},
+	{Key: "time_ns", Title: "time", Unit: Time, Bar: true},
+	{Key: "share", Title: "share", Unit: Share},
+	{Key: "max_rank", Title: "most on", Unit: Rank},
+}}
+
+var threadRows = &Table{Key: "threads", Title: "Threads", Path: "threads.rows[]", what: "threads",
+	Note: "Wall time; a row sums to the run time. Thread 0 speaks for its rank. No work: before a thread begins, after it ends, and outside its work.",
+	Columns: []Column{
+		{Key: "rank", Title: "rank", Unit: Plain, Faces: InText},
+		{Key: "thread", Title: "thread", Unit: Plain, Faces: InText},
+		{Key: "name", Title: "name", Faces: InText},
+		{Title: "thread", Unit: Thread, Faces: OnPage},
+		{Key: "useful_ns", Title: "useful", Unit: Time, Term: "useful time of threads", Bar: true},
+		{Key: "useful_ns", Title: "share", Unit: Time, Of: "run_ns", Faces: InText},
+		{Key: "communication_ns", Title: "MPI", Unit: Time},
+		{Key: "barrier_ns", Title: "barriers", Unit: Time, Term: "threads beside useful time", Bar: true},
+		{Key: "waiting_ns", Title: "waiting", Unit: Time, Term: "threads beside useful time"},
+		{Key: "scheduling_ns", Title: "fork, join", Unit: Time, Term: "threads beside useful time"},
+		{Key: "idle_ns", Title: "no work", Unit: Time, Term: "threads beside useful time", Bar: true},
+		{Key: "measurement_ns", Title: "measurement", Unit: Time},
+	}}
+
+var phases = &Table{Key: "phases", Title: "Phases", Path: "phases.rows[]", what: "phases", Columns: []Column{
+	{Key: "phase", Title: "phase", Unit: Plain},
+	{Key: "from_ns", Title: "begins after", Unit: Instant},
+	{Key: "duration_ns", Title: "lasts", Unit: Time, Bar: true},
+	{Key: "parallel_efficiency", Title: "parallel efficiency", Unit: Share, Term: "parallel efficiency"},
+	{Key: "load_balance", Title: "load balance", Unit: Share, Term: "load balance"},
+	{Key: "communication_efficiency", Title: "communication", Unit: Share, Term: "communication"},
+	{Key: "outlier", Title: "remarks", Unit: Outlier},
+}}
+
+var operations = &Table{Key: "operations", Title: "What is done to files", Path: "file_io.operations[]", what: "operations",
+	Note: "Time is a sum over all locations, of calls within others too; bandwidth is of the calls of which the bytes are recorded.",
+	Columns: []Column{
+		{Key: "operation", Title: "operation"},
+		{Key: "kind", Title: "kind"},
+		{Key: "calls", Title: "calls", Unit: Count},
+		{Key: "time_ns", Title: "time", Unit: Time, Bar: true},
+		{Key: "min_ns", Title: "min", Unit: Time, Modelled: true},
+		{Key: "mean_ns", Title: "mean", Unit: Time},
+		{Key: "max_ns", Title: "max", Unit: Time, Modelled: true},
+		{Key: "bytes", Title: "bytes", Unit: Bytes},
+		{Key: "bytes_per_s", Title: "bandwidth", Unit: Bandwidth},
+	}}
+
+var files = &Table{Key: "files", Title: "Files", Path: "file_io.files[]", what: "files", Columns: []Column{
+	{Key: "file", Title: "file"},
+	{Key: "ranks", Title: "ranks", Unit: Count},
+	{Key: "calls", Title: "calls", Unit: Count},
+	{Key: "time_ns", Title: "time", Unit: Time, Bar: true},
+	{Key: "reads", Title: "reads", Unit: Count},
+	{Key: "read_bytes", Title: "read", Unit: Bytes},
+	{Key: "writes", Title: "writes", Unit: Count},
+	{Key: "write_bytes", Title: "written", Unit: Bytes},
+	{Key: "bytes_per_s", Title: "bandwidth", Unit: Bandwidth},
+}}
+
+var sizes = &Table{Key: "sizes", Title: "Sizes of accesses", Path: "file_io.sizes[]", Columns: []Column{
+	{Key: "kind", Title: "kind"},
+	{Key: "from", Title: "from", Unit: Bytes},
+	{Key: "to", Title: "to", Unit: Bytes},
+	{Key: "calls", Title: "calls", Unit: Count},
+	{Key: "bytes", Title: "bytes", Unit: Bytes},
+	{Key: "time_ns", Title: "time", Unit: Time},
+	{Key: "mean_ns", Title: "mean", Unit: Time, Faces: InText},
+}}
