@@ -1,13 +1,17 @@
 package reduce
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
@@ -15,6 +19,17 @@ import (
 
 	"tracekit/engine"
 	"tracekit/trace"
+)
+
+// The limits of a rule. They end mistakes, such as endless loops and lists that grow for ever. They are no guard against hostile
+// programs: a rule file is the user's own, as a makefile is, and one operation may take more memory than there is.
+const (
+	stepsACall       = 10_000    // that each call adds to the steps that may be taken
+	mostSteps        = 1 << 20   // that may have been saved
+	mostMemory       = 256 << 20 // bytes that the heap may have beyond twice of what it has before rules are applied,
+	memoryOfLocation = 64 << 10  // and more for each location
+	stepsAtOnce      = 16        // between two looks at the limits
+	mostTexts        = 64 << 20  // bytes that a rule says of all ranks
 )
 
 // A Script is a rule in Starlark with some of the three functions
@@ -36,8 +51,8 @@ type Script struct {
 	condition string   // the expression, whose values are True or False; "": it is a file
 
 	locations []*located   // by location, while the rule is applied
-	states    atomic.Int64 // weight of all of them when they were weighed
-	since     atomic.Int64 // by how much they may have grown since then
+	growth    uint64       // in place of mostMemory and memoryOfLocation, if not 0
+	most      uint64       // bytes of the heap
 	texts     []string     // by rank
 	said      atomic.Int64 // bytes of them
 }
@@ -70,9 +85,6 @@ type ScriptOptions struct {
 
 // NewScript reads a rule file. An error names the place in the file.
 func NewScript(file string, source []byte, o ScriptOptions) (*Script, error) {
-	if len(source) > mostSource {
-		return nil, fmt.Errorf("%s: a rule file may have %d bytes, this one has %d", file, mostSource, len(source))
-	}
 	options := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true}
 	f, err := options.Parse(file, source, 0)
 	if err != nil {
@@ -90,17 +102,13 @@ func newScript(name, file string, o ScriptOptions) *Script {
 	return &Script{name: name, file: file, uses: make(map[string]bool), topology: o.Topology, buffer: o.Buffer}
 }
 
-// compile restricts a file and compiles it, and notes what it uses.
+// compile compiles a file, and notes what it uses.
 func (s *Script) compile(f *syntax.File) (*starlark.Program, error) {
-	if err := restrict(f, s.variables); err != nil {
-		return nil, err
-	}
 	p, err := starlark.FileProgram(f, func(name string) bool {
 		if slices.Contains(utilityNames, name) {
 			s.uses[name] = true
-			return true
 		}
-		return strings.HasPrefix(name, guarded)
+		return s.uses[name] || name == "ranks" && s.condition != ""
 	})
 	return p, placed(err)
 }
@@ -120,9 +128,21 @@ func (s *Script) Name() string { return s.name }
 // begin implements beginner.
 func (s *Script) begin(locations int) {
 	s.locations = make([]*located, locations)
-	s.states.Store(0)
-	s.since.Store(0)
 	s.said.Store(0)
+	runtime.GC()
+	s.most = 2*heap(liveObjects) + cmp.Or(s.growth, mostMemory+uint64(locations)*memoryOfLocation)
+}
+
+// What heap tells the size of.
+const (
+	allObjects  = "/memory/classes/heap/objects:bytes"
+	liveObjects = "/gc/heap/live:bytes" // when garbage was collected last
+)
+
+func heap(of string) uint64 {
+	size := []metrics.Sample{{Name: of}}
+	metrics.Read(size)
+	return size[0].Value.Uint64()
 }
 
 // Judge implements CallRule.
@@ -140,11 +160,9 @@ type located struct {
 	t        *trace.Trace
 	location trace.LocationID
 	thread   *starlark.Thread
-	scale    scale
-	bank     uint64 // steps that may be used
-	weight   int    // of the variables when they were weighed
-	since    int    // steps since then, and the weight of what was copied
-	globals  starlark.StringDict
+	bank     uint64    // steps that may be used
+	last     uint64    // step that may be taken
+	looked   time.Time // at the heap
 
 	event, trace, text *starlark.Function // nil: not defined
 	args               starlark.Tuple
@@ -154,24 +172,26 @@ type located struct {
 // locate begins the rule at a location.
 func (s *Script) locate(t *trace.Trace, l trace.LocationID) (*located, error) {
 	x := &located{Script: s, t: t, location: l, thread: &starlark.Thread{Name: s.file}, args: make(starlark.Tuple, max(1, len(s.variables)))}
-	x.thread.OnMaxSteps = func(thread *starlark.Thread) {
-		thread.Cancel(fmt.Sprintf("it takes too long: a rule has %d steps for each call, and %d at once if it has saved them", stepsACall, mostSteps))
+	x.thread.OnMaxSteps = x.pause
+	x.thread.SetMaxExecutionSteps(stepsAtOnce)
+	x.thread.Print = func(thread *starlark.Thread, _ string) {
+		thread.Cancel("print has no place in a rule: output_text returns what the report says")
+	}
+	x.thread.Load = func(*starlark.Thread, string) (starlark.StringDict, error) {
+		return nil, errors.New("a rule cannot load files")
 	}
 	x.observe()
 	x.grant(mostSteps)
-	var err error
-	if x.globals, err = s.program.Init(x.thread, x.predeclared()); err != nil {
+	globals, err := s.program.Init(x.thread, x.predeclared())
+	if err != nil {
 		return nil, x.fault(err)
-	}
-	if err := x.weigh(); err != nil {
-		return nil, err
 	}
 	for _, f := range []struct {
 		name string
 		fn   **starlark.Function
 		args int
 	}{{"trace_event", &x.event, len(x.args)}, {"output_trace", &x.trace, 1}, {"output_text", &x.text, 0}} {
-		v, ok := x.globals[f.name]
+		v, ok := globals[f.name]
 		if !ok {
 			continue
 		}
@@ -192,8 +212,26 @@ func (s *Script) locate(t *trace.Trace, l trace.LocationID) (*located, error) {
 // grant allows so many more steps.
 func (x *located) grant(steps uint64) {
 	x.bank = min(x.bank+steps, mostSteps)
-	x.thread.SetMaxExecutionSteps(x.thread.ExecutionSteps() + x.bank)
-	x.scale.spent = 0
+	x.last = x.thread.ExecutionSteps() + x.bank
+}
+
+// pause is called after a few steps, in which a value can double a few times at most. It ends what takes too long or too much memory.
+func (x *located) pause(thread *starlark.Thread) {
+	steps := thread.ExecutionSteps()
+	thread.SetMaxExecutionSteps(steps + stepsAtOnce)
+	if steps >= x.last {
+		thread.Cancel(fmt.Sprintf("it takes too long: a rule has %d steps for each call, and %d at once if it has saved them",
+			stepsACall, mostSteps))
+	}
+	if time.Since(x.looked) < time.Millisecond { // no time to fill much
+		return
+	}
+	if heap(allObjects) > x.most {
+		if runtime.GC(); heap(liveObjects) > x.most {
+			thread.Cancel(fmt.Sprintf("it takes too much memory: more than %d MiB", x.most>>20))
+		}
+	}
+	x.looked = time.Now()
 }
 
 // run calls a function of the rule.
@@ -204,89 +242,8 @@ func (x *located) run(f *starlark.Function, args starlark.Tuple) (starlark.Value
 	if err != nil {
 		return nil, x.fault(err)
 	}
-	used := x.thread.ExecutionSteps() - before
-	x.bank -= min(x.bank, used)
-	grown := int(used) + x.scale.spent
-	x.since += grown
-	if all := x.Script.since.Add(int64(grown)); x.since > x.weight+stepsACall || all > mostStates {
-		return v, x.weigh()
-	}
+	x.bank -= min(x.bank, x.thread.ExecutionSteps()-before)
 	return v, nil
-}
-
-// weigh refuses what is kept if it is too much, here or in all locations together.
-func (x *located) weigh() error {
-	before := x.weight
-	x.weight = x.state()
-	x.Script.since.Add(int64(-x.since))
-	x.since = 0
-	switch all := x.states.Add(int64(x.weight - before)); {
-	case x.weight > mostState:
-		return fmt.Errorf("%s: the rule keeps too much in its variables: more than %d MiB in a location", x.file, mostState*16>>20)
-	case all > mostStates:
-		return fmt.Errorf("%s: the rule keeps too much in its variables: more than %d MiB in all locations together", x.file, mostStates*16>>20)
-	}
-	return nil
-}
-
-// state weighs the variables of the rule, each value once.
-func (x *located) state() int {
-	weight, seen := 0, make(map[starlark.Value]bool)
-	var visit func(v starlark.Value, depth int)
-	visit = func(v starlark.Value, depth int) {
-		if weight++; weight > mostState {
-			return
-		}
-		if depth > mostDepth { // more than anyone needs, and than can be looked through
-			weight = mostState + 1
-			return
-		}
-		switch v := v.(type) {
-		case *starlark.List, *starlark.Dict, *starlark.Set, *starlark.Function:
-			if seen[v] {
-				return
-			}
-			seen[v] = true
-		}
-		switch v := v.(type) {
-		case starlark.String, starlark.Int:
-			weight += mostWeight - weigh(v, mostWeight)
-		case starlark.Tuple:
-			for _, e := range v {
-				visit(e, depth+1)
-			}
-		case *starlark.List:
-			for e := range v.Elements() {
-				visit(e, depth+1)
-			}
-		case *starlark.Set:
-			weight += 4 * v.Len()
-			for e := range v.Elements() {
-				visit(e, depth+1)
-			}
-		case *starlark.Dict:
-			weight += 4 * v.Len()
-			for k, e := range v.Entries() {
-				visit(k, depth+1)
-				visit(e, depth+1)
-			}
-		case *starlark.Function:
-			for i := range v.NumParams() {
-				if d := v.ParamDefault(i); d != nil {
-					visit(d, depth+1)
-				}
-			}
-			for i := range v.NumFreeVars() {
-				if _, e := v.FreeVar(i); e != nil {
-					visit(e, depth+1)
-				}
-			}
-		}
-	}
-	for _, name := range x.globals.Keys() {
-		visit(x.globals[name], 0)
-	}
-	return weight
 }
 
 // fault makes of an error of the language one that begins with its place in the file.
@@ -423,7 +380,7 @@ func NewExpression(text string, o ScriptOptions) (*Script, error) {
 	for _, part := range conjuncts(e) {
 		names := namesIn(part)
 		for _, name := range names {
-			if !slices.Contains(variableNames, name) && !starlark.Universe.Has(name) {
+			if !slices.Contains(variableNames, name) && (!starlark.Universe.Has(name) || name == "print") {
 				return nil, fmt.Errorf("%s %q: there is no %s; there are %s", file, text, name, strings.Join(variableNames, ", "))
 			}
 		}

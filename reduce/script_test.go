@@ -26,41 +26,22 @@ func callsOf(t testing.TB, src trace.Source) map[string]int {
 	return out
 }
 
-// TestHostileRules states that rules which run for ever, or ask for more than there is, end
-// with an error that names the place, and so do those that are wrong.
-func TestHostileRules(t *testing.T) {
+// TestFaultyRules states that rules which run for ever, or take ever more memory, end with an error that names the place,
+// and so do those that are wrong.
+func TestFaultyRules(t *testing.T) {
 	m := statstest.Generated(t, samples.Options{Program: "ring", Ranks: 2, Iterations: 3})
 	tr := merged(t, m)
 	for name, c := range map[string]struct{ source, want string }{
-		"endless loop":      {"def trace_event(id):\n  while True:\n    x = len(id)\n", ": it takes too long"},
+		"endless loop":      {"def trace_event(id):\n  while True:\n    x = len(id)\n", "it takes too long"},
 		"endless recursion": {"def f(n):\n  return f(n)\ndef trace_event(id):\n  return f(1)\n", "r.star:2:10: function f called recursively"},
-		"endless at once":   {"x = [i for i in range(1000000) for j in range(1000000)]\n", "takes too long"},
-		"long list":         {"x = list(range(1000000))\n", "r.star:1:9: a value is too large"},
-		"long range":        {"def trace_event(id):\n  return 5 in range(1 << 60)\n", "r.star:2:20: a range of"},
-		"long text":         {"def trace_event(id):\n  return 'x' * 1000000000\n", "r.star:2:14: a value is too large"},
-		"doubled list":      {"def trace_event(id):\n  l = [1]\n  for i in range(60):\n    l += l\n  return True\n", "r.star:4:7: a value is too large"},
-		"doubled text":      {"def trace_event(id):\n  l = 'x'\n  for i in range(60):\n    l = l + l\n  return True\n", "r.star:4:11: a value is too large"},
-		"doubled dict":      {"d = {}\nfor i in range(60):\n  d = {1: d, 2: d}\nx = str(d)\n", "r.star:4:8: a value is too large"},
-		"deep pairs":        {"x = ()\nfor i in range(60):\n  x = (x, x)\n", "r.star:3:8: a value is too large"},
-		"squared":           {"x = 7\nfor i in range(60):\n  x = x * x\n", "r.star:3:9: an integer has more than 4,096 bits"},
-		"compared":          {"a = [0]\nb = [0]\nfor i in range(60):\n  a = [a, a]\n  b = [b, b]\nx = a == b\n", "r.star:6:7: a value is too large"},
-		"joined":            {"l = ['x' * 60000 for i in range(1000)]\nx = ''.join(l)\n", "r.star:2:12: a value is too large"},
-		"replaced":          {"x = ('a' * 60000).replace('a', 'b' * 60000)\n", "a value is too large"},
-		"formatted":         {"x = ('{0}' * 20000).format('b' * 60000)\n", "a value is too large"},
-		"percent":           {"x = '%s%s' % tuple(['x' * 600000, 'x' * 600000])\n", "a value is too large"},
-		"deep list":         {"l = []\nfor i in range(100000):\n  l = [l]\nx = str(l)\n", "r.star:4:8: a value is too large"},
-		"deep state":        {"l = []\nfor i in range(100000):\n  l = [l]\ndef trace_event(id):\n  x = [i for i in range(9000)]\n  return True\n", "keeps too much"},
-		"long number":       {"x = int('9' * 100000)\n", "r.star:1:8: an integer has more than 4,096 bits"},
-		"long literal":      {"x = " + strings.Repeat("9", 10000) + "\n", "r.star:1:5: an integer has more than 4,096 bits"},
-		"characters":        {"x = list(('x' * 100000).codepoints())\n", "r.star:1:9: a value is too large"},
-		"kept":              {"l = []\ndef trace_event(id):\n  for i in range(100):\n    l.append('x' * 40000 + str(len(l)))\n  return True\n", "keeps too much"},
-		"copied":            {"def trace_event(id):\n  l = []\n  for i in range(1000):\n    l.append(list(range(60000)))\n  return True\n", "copies too much"},
-		"method as value":   {"f = 'x'.join\n", "r.star:1:8: the method join is to be called where it is named"},
-		"load":              {"load('other.star', 'x')\n", "r.star:1:1: a rule cannot load files"},
-		"print":             {"print('x')\n", "r.star:1:1: print has no place in a rule"},
-		"getattr":           {"x = getattr('x', 'join')\n", "r.star:1:5: getattr has no place"},
-		"star":              {"def f(a):\n  return a\nx = f(*[1])\n", "arguments with *"},
-		"hidden name":       {"def len(x):\n  return 1\n", "r.star:1:5: len is a word of the language"},
+		"endless at once":   {"x = [i for i in range(1000000) for j in range(1000000)]\n", "it takes too long"},
+		"long text":         {"def trace_event(id):\n  return 'x' * (1 << 40)\n", "r.star:2:14: repeat count 1099511627776 too large"},
+		"doubled list":      {"def trace_event(id):\n  l = [1]\n  for i in range(60):\n    l += l\n  return True\n", ": it takes too much memory"},
+		"doubled text":      {"def trace_event(id):\n  l = 'x'\n  for i in range(60):\n    l = l + l\n  return True\n", "it takes too much memory"},
+		"kept":              {"l = []\ndef trace_event(id):\n  while True:\n    l.append('x' * 40000 + str(len(l)))\n", "it takes too much memory"},
+		"copied":            {"def trace_event(id):\n  l = []\n  while True:\n    l.append(list(range(60000)))\n", "it takes too much memory"},
+		"load":              {"load('other.star', 'x')\n", "a rule cannot load files"},
+		"print":             {"print('x')\n", "r.star:1:6: print has no place in a rule"},
 		"syntax":            {"def trace_event(id):\n  return (\n", "r.star:3:1: got"},
 		"unknown":           {"def trace_event(id):\n  return get_mpi_count(id)\n", "r.star:2:10: undefined: get_mpi_count"},
 		"no function":       {"x = 1\n", "it defines neither"},
@@ -68,28 +49,28 @@ func TestHostileRules(t *testing.T) {
 		"none":              {"def trace_event(id):\n  pass\n", "r.star:1:1: trace_event returns None for MPI_Init"},
 		"no text":           {"def output_text():\n  return 3\n", "r.star:1:1: output_text returns a int"},
 		"future":            {"def trace_event(id):\n  return get_allresults()\n", "r.star:2:24: get_allresults is known at the end"},
-		"long source":       {strings.Repeat("#", mostSource+1), "a rule file may have"},
 		"deep source":       {"x = " + strings.Repeat("(", 30000) + "1" + strings.Repeat(")", 30000), "excessive nesting"},
 		"failed":            {"fail('no', 3)\n", "r.star:1:5: fail: no 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := NewScript("r.star", []byte(c.source), ScriptOptions{})
 			if err == nil {
+				s.growth = 16 << 20
 				_, err = Apply(t.Context(), tr, []Rule{s}, Options{Jobs: 1})
 			}
-			if err == nil || !strings.Contains(err.Error(), c.want) {
+			if err == nil || !strings.HasPrefix(err.Error(), "r.star:") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
 		})
 	}
 }
 
-// TestManyRules: what a rule may keep and say in each of many locations it may not in all of them.
+// TestManyRules: what a rule keeps and says in many locations is taken together.
 func TestManyRules(t *testing.T) {
 	tr := merged(t, statstest.Generated(t, samples.Options{Program: "ring", Ranks: 100, Iterations: 3}))
 	for source, want := range map[string]string{
-		"l = ['x' * 500000 + str(i) for i in range(10)]\ndef output_text():\n  return None\n":                                        "more than 256 MiB in all locations together",
-		"l = []\ndef trace_event(id):\n  l.append('x' * 300000 + str(len(l)))\n  return True\n":                                      "more than 256 MiB in all locations together",
+		"l = ['x' * 500000 + str(i) for i in range(20)]\ndef output_text():\n  return None\n":                                        "it takes too much memory",
+		"l = []\ndef trace_event(id):\n  l.append('x' * 300000 + str(len(l)))\n  return True\n":                                      "it takes too much memory",
 		"def output_text():\n  return 'x' * 1000000\n":                                                                               "r.star:1:1: output_text returns more than 64 MiB for all ranks together",
 		"seen = {}\ndef trace_event(id):\n  seen[id] = seen.get(id, 0) + 1\n  return True\ndef output_text():\n  return str(seen)\n": "",
 	} {
@@ -97,6 +78,7 @@ func TestManyRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		s.growth = 128 << 20
 		_, err = Apply(t.Context(), tr, []Rule{s}, Options{Jobs: 1})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: error %v, want %q", source, err, want)
@@ -135,6 +117,15 @@ def id_of():
 `, func(t *testing.T, calls map[string]int, texts []string) {
 			if texts[2] != "rank 2 5" || calls["MPI_Isend"] != 9 {
 				t.Errorf("%v %q", calls, texts)
+			}
+		}},
+		"the whole language": {`
+join, cut = ",".join, lambda *args: len(args) < 3
+def trace_event(id):
+    return join([id] * 3).count(",") == 2 and cut(*id.split("_")) and [id, 1][0] == getattr("x", "replace")("x", id)
+`, func(t *testing.T, calls map[string]int, _ []string) {
+			if calls["MPI_Isend"] != all["MPI_Isend"] {
+				t.Errorf("%v", calls)
 			}
 		}},
 		"ranks": {`
@@ -178,6 +169,7 @@ func TestExpressions(t *testing.T) {
 	for text, want := range map[string][2]int{ // calls of MPI_Isend and of MPI_Init
 		`mpi != "MPI_Init"`:                                  {15, 0},
 		`rank < 2`:                                           {10, 2},
+		`rank < 2 and ranks == 3`:                            {10, 2},
 		`rank < 2 and mpi != "MPI_Init"`:                     {10, 0},
 		`(mpi == "MPI_Init" or count <= 3)`:                  {9, 3},
 		`not (mpi in ["MPI_Isend", "MPI_Recv", "MPI_Wait"])`: {0, 3},

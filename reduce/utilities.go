@@ -129,7 +129,7 @@ func (x *located) variable(name string) starlark.Value {
 
 // predeclared returns the functions of ours.
 func (x *located) predeclared() starlark.StringDict {
-	out := x.scale.functions()
+	out := starlark.StringDict{"ranks": starlark.MakeInt(len(x.t.World))} // of expressions
 	add := func(name string, params int, f func(args starlark.Tuple) (starlark.Value, error)) {
 		out[name] = starlark.NewBuiltin(name, func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			if len(args) != params || len(kwargs) > 0 {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes every target of the given packages (default: those that read untrusted bytes or run untrusted rules).
+# Fuzzes every target of the given packages (default: those that read untrusted bytes).
 #   scripts/fuzz.sh 10m                # ten minutes each, another seed every time
 #   GODEBUG=fuzzseed=1 scripts/fuzz.sh 2000x -parallel 1   # the same inputs every time
 #   PACKAGES="trace merge" scripts/fuzz.sh 1m
