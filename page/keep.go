@@ -85,16 +85,15 @@ func ReadIndex(from io.Reader, key Key, store *spill.Store, jobs int) (*Index, *
 // code codes all but the store.
 func (x *Index) code(c *partial.Coder) {
 	if partial.Number(c, &x.length); x.length < 0 || x.length > mostNs {
-		c.Refuse("a run of %d ns", x.length)
+		c.Refuse("a run of %d ns", x.length) // in either direction: nobody could read it
 	}
 	partial.List(c, &x.rows, func(r *indexRow) { r.code(c, x.store) })
-	exists := func(row uint32) bool { return int(row) < len(x.rows) }
+	rows := partial.Below("row", len(x.rows))
 	for k := range x.rows {
-		x.rows[k].messages.code(c, x.store, (*Message).received, mostNs,
-			func(m *Message) bool { return exists(m.From) && exists(m.To) },
+		x.rows[k].messages.code(c, x.store, (*Message).received, mostNs, 0,
 			partial.Numbers(func(m *Message) *int64 { return &m.SentNs }),
-			partial.Numbers(func(m *Message) *uint32 { return &m.From }),
-			partial.Numbers(func(m *Message) *uint32 { return &m.To }),
+			partial.Numbers(func(m *Message) *uint32 { return &m.From }, rows),
+			partial.Numbers(func(m *Message) *uint32 { return &m.To }, rows),
 			partial.Numbers(func(m *Message) *uint64 { return &m.Bytes }),
 			partial.Numbers(func(m *Message) *trace.CommID { return &m.Comm }),
 			partial.Numbers(func(m *Message) *uint32 { return &m.Tag }))
@@ -102,8 +101,8 @@ func (x *Index) code(c *partial.Coder) {
 	partial.Table(c, x.store, &x.collectives,
 		partial.Numbers(func(o *Collective) *trace.RegionID { return &o.Operation }),
 		partial.Numbers(func(o *Collective) *uint32 { return &o.First }),
-		partial.Numbers(func(o *Collective) *uint32 { return &o.Last }),
-		partial.Numbers(func(o *Collective) *uint32 { return &o.Latest }),
+		partial.Numbers(func(o *Collective) *uint32 { return &o.Last }, rows),
+		partial.Numbers(func(o *Collective) *uint32 { return &o.Latest }, rows),
 		partial.Numbers(func(o *Collective) *int64 { return &o.BeginNs }),
 		partial.Numbers(func(o *Collective) *int64 { return &o.LatestNs }),
 		partial.Numbers(func(o *Collective) *int64 { return &o.EndNs }),
@@ -114,7 +113,7 @@ func (x *Index) code(c *partial.Coder) {
 		partial.Numbers(func(o *Collective) *uint64 { return &o.Received }),
 		func(c *partial.Coder, rows []Collective) {
 			for _, o := range rows {
-				if c.Reading() && (o.First > o.Last || !exists(o.Last) || !exists(o.Latest) || o.LatestNs < o.BeginNs) {
+				if c.Reading() && (o.First > o.Last || o.LatestNs < o.BeginNs) {
 					c.Refuse("a collective of the rows %d to %d", o.First, o.Last)
 				}
 			}
@@ -123,9 +122,7 @@ func (x *Index) code(c *partial.Coder) {
 		if c.Reading() {
 			*curve = &indexCurve{}
 		}
-		if (*curve).code(c, x.store); !exists((*curve).row) {
-			c.Refuse("a curve of row %d", (*curve).row)
-		}
+		(*curve).code(c, x.store, rows)
 	})
 }
 
@@ -136,13 +133,8 @@ func (r *indexRow) code(c *partial.Coder, store *spill.Store) {
 		if c.Reading() {
 			*l = &level{}
 		}
-		next := int64(0) // the first span begins at 0, and each after the one before
 		(*l).resolution.code(c)
-		(*l).spans.code(c, store, (*l).end, func(s *span) bool {
-			can := s.start >= next && (s.start == 0) == (next == 0) && int(s.activity) < len(r.numbers)
-			next = s.start + 1
-			return can
-		})
+		(*l).spans.code(c, store, (*l).end, len(r.numbers))
 		if (*l).spans.n == 0 && (*l).end > 0 {
 			c.Refuse("nothing until %d ns", (*l).end)
 		}
@@ -152,17 +144,15 @@ func (r *indexRow) code(c *partial.Coder, store *spill.Store) {
 	}
 }
 
-func (x *indexCurve) code(c *partial.Coder, store *spill.Store) {
-	if partial.Number(c, &x.counter); x.counter < 0 || x.counter > math.MaxInt32 {
-		c.Refuse("counter %d", x.counter)
-	}
-	partial.Number(c, &x.row)
+func (x *indexCurve) code(c *partial.Coder, store *spill.Store, rows *partial.Bound) {
+	partial.Number(c, &x.counter, partial.Within("counter", 0, math.MaxInt32))
+	partial.Number(c, &x.row, rows)
 	partial.List(c, &x.levels, func(l **curveLevel) {
 		if c.Reading() {
 			*l = &curveLevel{}
 		}
 		(*l).resolution.code(c)
-		(*l).parts.code(c, store, (*Piece).begin, (*l).end, func(*Piece) bool { return true },
+		(*l).parts.code(c, store, (*Piece).begin, (*l).end, 0,
 			partial.Reals(func(p *Piece) *float64 { return &p.Mean }),
 			partial.Reals(func(p *Piece) *float64 { return &p.Min }),
 			partial.Reals(func(p *Piece) *float64 { return &p.Max }))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tracekit/partial"
 	"tracekit/spill"
@@ -179,4 +180,147 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// TestMemory: in memory values take what varints take and nothing else, and come back; what is cut off or followed by
+// more is refused.
+func TestMemory(t *testing.T) {
+	type values struct {
+		Plain  uint64
+		Signed int64
+		Items  []uint32
+	}
+	code := func(c *partial.Coder, v *values) {
+		partial.Unsigned(c, &v.Plain)
+		v.Signed = c.Varint(v.Signed)
+		partial.Items(c, &v.Items, 3, func(n *uint32) { partial.Unsigned(c, n) })
+	}
+	want := values{math.MaxUint64, math.MinInt64, []uint32{127, 128, math.MaxUint32}}
+	c := partial.ToMemory([]byte("head"))
+	code(c, &want)
+	all, head := bytes.CutPrefix(c.Data(), []byte("head"))
+	if !head || len(all) != 10+10+1+2+5 || c.Close() != nil {
+		t.Fatalf("%q, %v", c.Data(), c.Err())
+	}
+	var got values
+	c = partial.FromMemory(all)
+	code(c, &got)
+	if err := c.Close(); err != nil || !cmp.Equal(want, got) {
+		t.Errorf("%v: %s", err, cmp.Diff(want, got))
+	}
+	for n := range all {
+		c := partial.FromMemory(all[:n])
+		if code(c, new(values)); !errors.Is(c.Close(), partial.ErrDamaged) {
+			t.Errorf("cut to %d of %d bytes: %v", n, len(all), c.Err())
+		}
+	}
+	c = partial.FromMemory(append(all, 0))
+	if code(c, &got); c.Err() != nil || !errors.Is(c.Close(), partial.ErrDamaged) {
+		t.Errorf("with a byte more: %v", c.Err())
+	}
+}
+
+// TestBounds: a bound allows its numbers and no others, as those of fields and as those of columns. What is
+// written is not looked at.
+func TestBounds(t *testing.T) {
+	const none = math.MaxUint32
+	for _, x := range []struct {
+		name  string
+		bound func() *partial.Bound
+		good  []int64
+		bad   int64 // after the good ones
+	}{
+		{"below", func() *partial.Bound { return partial.Below("row", 3) }, []int64{0, 2, 0}, 3},
+		{"negative", func() *partial.Bound { return partial.Below("row", 3) }, nil, -1},
+		{"nothing", func() *partial.Bound { return partial.Below("row", 0) }, nil, 0},
+		{"nothing or none", func() *partial.Bound { return partial.Below("row", 0).Or(none) }, []int64{none}, 0},
+		{"or none", func() *partial.Bound { return partial.Below("row", 1).Or(none) }, []int64{0, none}, none - 1},
+		{"within", func() *partial.Bound { return partial.Within("time", -5, 5) }, []int64{-5, 5}, -6},
+		{"above", func() *partial.Bound { return partial.Within("time", -5, 5) }, nil, 6},
+		{"all", func() *partial.Bound { return partial.Within[int64]("time", math.MinInt64, 9) }, []int64{math.MinInt64, 9}, 10},
+		{"none between", func() *partial.Bound { return partial.Within("time", 1, 0) }, nil, 1},
+		{"narrow", func() *partial.Bound { return partial.Within[int32]("time", math.MinInt32, math.MaxInt32) },
+			[]int64{math.MinInt32, math.MaxInt32}, math.MaxInt32 + 1},
+		{"wide", func() *partial.Bound { return partial.Within[uint64]("event", 1<<63, math.MaxUint64) }, []int64{math.MinInt64, -1}, 0},
+		{"ascending", func() *partial.Bound { return partial.Within("time", -2, 9).Ascending(0) }, []int64{-2, 4, 4}, 3},
+		{"strictly", func() *partial.Bound { return partial.Within("time", 0, 9).Ascending(1) }, []int64{0, 4, 5}, 5},
+		{"up to the last", func() *partial.Bound { return partial.Below("row", 2).Ascending(1).Or(none) }, []int64{0, none, 1, none}, 1},
+		{"up to the end", func() *partial.Bound { return partial.Within[uint64]("event", 0, math.MaxUint64).Ascending(1) }, []int64{7, -1}, 0},
+	} {
+		for _, bad := range []bool{false, true} {
+			rows := append([]int64{}, x.good...)
+			if bad {
+				rows = append(rows, x.bad)
+			}
+			code := func(c *partial.Coder, bounds ...*partial.Bound) error {
+				got := rows
+				partial.Items(c, &got, len(rows), func(v *int64) { partial.Number(c, v, bounds...) })
+				if err := c.Close(); err != nil {
+					return err
+				}
+				if !cmp.Equal(got, rows, cmpopts.EquateEmpty()) {
+					t.Errorf("%s: %v came back as %v", x.name, rows, got)
+				}
+				return nil
+			}
+			column := func(c *partial.Coder, bounds ...*partial.Bound) error {
+				got := append([]int64{}, rows...)
+				if len(got) > 0 {
+					partial.Numbers(func(v *int64) *int64 { return v }, bounds...)(c, got)
+				}
+				return c.Close()
+			}
+			for how, code := range map[string]func(*partial.Coder, ...*partial.Bound) error{"fields": code, "column": column} {
+				w := partial.ToMemory(nil)
+				if err := code(w, x.bound()); err != nil {
+					t.Errorf("%s, %s: %v is not written: %v", x.name, how, rows, err)
+				}
+				if err := code(partial.FromMemory(w.Data()), x.bound()); errors.Is(err, partial.ErrDamaged) != bad || (err != nil) != bad {
+					t.Errorf("%s, %s: %v: %v", x.name, how, rows, err)
+				}
+			}
+		}
+	}
+}
+
+// FuzzCoder: whatever bytes hold, what is read of them without an error is within its bounds, and is read again once it is
+// written.
+func FuzzCoder(f *testing.F) {
+	type values struct {
+		Version uint8
+		IDs     []uint32
+		Times   []int64
+	}
+	code := func(c *partial.Coder, v *values) {
+		n := len(v.Times)
+		partial.Unsigned(c, &v.Version, partial.Within("version", 1, 2))
+		id := partial.Below("row", 9).Or(math.MaxUint32)
+		partial.List(c, &v.IDs, func(v *uint32) { partial.Number(c, v, id) })
+		partial.Unsigned(c, &n, partial.Below("length", 1<<20))
+		time := partial.Within("time", -1000, 1000).Ascending(1)
+		partial.Items(c, &v.Times, n, func(v *int64) { partial.Number(c, v, time) })
+	}
+	c := partial.ToMemory(nil)
+	code(c, &values{1, []uint32{8, math.MaxUint32}, []int64{-1000, 3, 1000}})
+	f.Add(c.Data())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var got, again values
+		c := partial.FromMemory(data)
+		if code(c, &got); c.Close() != nil {
+			return
+		}
+		for i, x := range got.Times {
+			if x < -1000 || x > 1000 || i > 0 && x <= got.Times[i-1] {
+				t.Fatalf("time %d is %d", i, x)
+			}
+		}
+		w := partial.ToMemory(nil)
+		code(w, &got)
+		if r := partial.FromMemory(w.Data()); w.Err() == nil {
+			code(r, &again)
+		}
+		if w.Err() != nil || !cmp.Equal(got, again) {
+			t.Fatalf("%v: %s", w.Err(), cmp.Diff(got, again))
+		}
+	})
 }

@@ -218,14 +218,15 @@ func (c *partCoder) tree(x *coded) {
 
 // blocks codes blocks as their sizes and their bytes.
 func (c *partCoder) blocks(b *blocks) {
-	partial.List(c.Coder, &b.sizes, func(n *int) { partial.Number(c.Coder, n) })
+	size := partial.Within("size of a block", 0, maxSection)
+	partial.List(c.Coder, &b.sizes, func(n *int) { partial.Number(c.Coder, n, size) })
 	partial.Table(c.Coder, c.store, &b.bytes, partial.Bytes)
 	if !c.Reading() || c.Err() != nil {
 		return
 	}
 	rest := b.bytes.Len()
 	for _, n := range b.sizes {
-		if n < 0 || n > min(rest, maxSection) {
+		if n > rest {
 			c.Refuse("a block of %d bytes, where there are %d", n, rest)
 			return
 		}

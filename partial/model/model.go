@@ -41,18 +41,16 @@ func Tree(c *partial.Coder, d *trace.Defs, tree **trace.CallTree) {
 	} else {
 		nodes = (*tree).Nodes
 	}
+	regions, sites := partial.Below("region", len(d.Regions)), partial.Below("source line", len(d.SourceLocations)).Or(trace.None)
 	partial.List(c, &nodes, func(n *trace.PathNode) {
 		partial.Number(c, &n.Parent)
-		partial.Number(c, &n.Region)
-		partial.Number(c, &n.Site)
+		partial.Number(c, &n.Region, regions)
+		partial.Number(c, &n.Site, sites)
 		if !c.Reading() || c.Err() != nil {
 			return
 		}
 		at := len((*tree).Nodes)
-		switch {
-		case int(n.Region) >= len(d.Regions) || n.Site != trace.None && int(n.Site) >= len(d.SourceLocations):
-			c.Refuse("call path %d: region %d or source line %d does not exist", at, n.Region, n.Site)
-		case n.Parent != trace.None && int(n.Parent) >= at || int((*tree).Add(*n)) != at:
+		if n.Parent != trace.None && int(n.Parent) >= at || int((*tree).Add(*n)) != at {
 			c.Refuse("call path %d is called by a later one, or is there twice", at)
 		}
 	})

@@ -59,15 +59,12 @@ func (r *Results[T]) Code(c *partial.Coder, d *trace.Defs, item func(trace.Locat
 			there = append(there, trace.LocationID(l))
 		}
 	}
+	locations := partial.Below("location", len(r.Of)).Ascending(1)
 	partial.List(c, &there, func(l *trace.LocationID) {
-		if partial.Number(c, l); c.Err() != nil {
+		if partial.Number(c, l, locations); c.Err() != nil {
 			return
 		}
 		if c.Reading() {
-			if int(*l) >= len(r.Of) || r.Of[*l] != nil {
-				c.Refuse("it tells twice of location %d, or there is none", *l)
-				return
-			}
 			r.Of[*l] = new(T)
 		}
 		item(*l, r.Of[*l])

@@ -110,10 +110,7 @@ func (p *Parts) Code(c *partial.Coder, d *trace.Defs, _ *spill.Store) {
 	partial.Flag(c, &p.instants)
 	p.Results.Code(c, d, func(l trace.LocationID, x *eventPart) {
 		partial.Number(c, &x.read)
-		partial.Number(c, &x.written)
-		if x.written > x.read {
-			c.Refuse("%d events of %d", x.written, x.read)
-		}
+		partial.Number(c, &x.written, partial.Within("events", 0, x.read))
 		if c.Err() == nil {
 			codeFile(c, &p.w.files[l].out)
 		}

@@ -43,18 +43,13 @@ func (p *part) code(c *partial.Coder, calls []Call, rank uint32, events uint64) 
 		}
 	})
 	model.Map(c, &p.sizes, compareSizes, func(k *sizeKey, s **sum) {
-		partial.Number(c, &k.call)
-		partial.Number(c, &k.class)
+		partial.Number(c, &k.call, partial.Within("kind of call", 0, Other))
+		partial.Number(c, &k.class, partial.Within("size", 0, maxClass))
 		codeSum(c, s, events)
-		if k.call > Other || k.class < 0 || k.class > maxClass {
-			c.Refuse("accesses of kind %d and size %d", k.call, k.class)
-		}
 	})
 	model.Map(c, &p.ranks, cmp.Compare, func(r *uint32, time *int64) {
-		partial.Number(c, r)
-		if partial.Number(c, time); *r != rank {
-			c.Refuse("it is of rank %d, not %d", *r, rank)
-		}
+		partial.Number(c, r, partial.Within("rank", rank, rank))
+		partial.Number(c, time)
 	})
 	partial.Number(c, &p.time)
 	model.Ledger(c, &p.ledger)
@@ -88,14 +83,11 @@ func codeSum(c *partial.Coder, s **sum, events uint64) {
 }
 
 func codeNumbers(c *partial.Coder, s *sum, events uint64) {
-	partial.Number(c, &s.calls)
-	partial.Number(c, &s.sized)
+	partial.Number(c, &s.calls, partial.Within("calls", 0, events))
+	partial.Number(c, &s.sized, partial.Within("calls", 0, s.calls))
 	partial.Number(c, &s.bytes)
 	partial.Number(c, &s.time)
 	partial.Number(c, &s.sizedTime)
 	partial.Number(c, &s.min)
 	partial.Number(c, &s.max)
-	if s.calls > events || s.sized > s.calls {
-		c.Refuse("%d calls in %d events", s.calls, events)
-	}
 }

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"math"
 
 	"tracekit/partial"
 	"tracekit/partial/model"
@@ -65,6 +66,9 @@ func (x *Pass) begin(c *partial.Coder) {
 	x.p.WatchThreads()
 }
 
+// ticks bounds durations.
+var ticks = partial.Within("ticks", 0, math.MaxInt64)
+
 // codeKnown codes what is to be known of one location.
 func (x *Pass) codeKnown(c *partial.Coder, l trace.LocationID) {
 	p, store := x.p, x.Trace.Store
@@ -83,20 +87,16 @@ func (x *Pass) codeKnown(c *partial.Coder, l trace.LocationID) {
 		defer known.Release()
 	}
 	partial.Table(c, store, &known,
-		partial.Numbers(func(r *waits.KnownWait) *uint32 { return &r.Call }),
+		partial.Numbers(func(r *waits.KnownWait) *uint32 { return &r.Call }, partial.Below("call", p.clocks[l].Len())),
 		partial.Numbers(func(r *waits.KnownWait) *int64 { return &r.From }),
-		partial.Numbers(func(r *waits.KnownWait) *int64 { return &r.Time }))
-	if !c.Reading() {
+		partial.Numbers(func(r *waits.KnownWait) *int64 { return &r.Time }, ticks))
+	if !c.Reading() || c.Err() != nil {
 		return
 	}
 	x.Trace.Clock.Maps[l] = clock
 	table := waits.NewTable(store, p.clocks[l].Len())
 	for i := range known.Len() {
 		w := known.At(i)
-		if int(w.Call) >= table.Len() || w.Time < 0 {
-			c.Refuse("location %d: call %d known and does not exist", l, w.Call)
-			return
-		}
 		table.Note(w.Call, new(trace.Call), &waits.Wait{From: w.From, Time: w.Time})
 	}
 	known.Release()
@@ -137,27 +137,18 @@ func (s *Segments) code(c *partial.Coder, paths, calls int) {
 	partial.Table(c, s.store, &s.Rows,
 		partial.Numbers(func(r *Segment) *trace.PathID { return &r.Path }),
 		partial.Numbers(func(r *Segment) *uint32 { return &r.Visits }),
-		partial.Numbers(func(r *Segment) *int64 { return &r.Time }))
-	partial.Table(c, s.store, &s.Calls, partial.Numbers(func(r *uint32) *uint32 { return r }))
+		partial.Numbers(func(r *Segment) *int64 { return &r.Time }, ticks))
+	rows := partial.Below("segment", s.Rows.Len()).Ascending(1)
+	partial.Table(c, s.store, &s.Calls, partial.Numbers(func(r *uint32) *uint32 { return r }, rows))
 	if !c.Reading() || c.Err() != nil {
 		return
 	}
 	for _, rows := range s.Rows.Rows {
 		for i := range rows {
-			if r := &rows[i]; int(r.Path) >= paths && r.Path < PathOff || r.Time < 0 {
-				c.Refuse("a segment lasts %d ticks, or its call path %d does not exist", r.Time, r.Path)
+			if r := &rows[i]; int(r.Path) >= paths && r.Path < PathOff {
+				c.Refuse("call path %d does not exist", r.Path)
 				return
 			}
-		}
-	}
-	next := uint32(0)
-	for _, rows := range s.Calls.Rows {
-		for _, row := range rows {
-			if row < next || int(row) >= s.Rows.Len() {
-				c.Refuse("a call has row %d of %d segments", row, s.Rows.Len())
-				return
-			}
-			next = row + 1
 		}
 	}
 	if s.Calls.Len() != calls {
@@ -178,50 +169,33 @@ func (x *Pass) codeThread(c *partial.Coder, l trace.LocationID) {
 	}
 	type row = threads.Span
 	partial.Table(c, x.Trace.Store, &p.threads[l].Spans,
-		partial.Numbers(func(r *row) *int64 { return &r.From }),
+		partial.Numbers(func(r *row) *int64 { return &r.From }, partial.Within("time", p.Scope.From, math.MaxInt64).Ascending(0)),
 		partial.Numbers(func(r *row) *trace.PathID { return &r.Path }),
-		partial.Numbers(func(r *row) *threads.Activity { return &r.Activity }),
+		partial.Numbers(func(r *row) *threads.Activity { return &r.Activity }, partial.Below("activity", int(threads.Activities))),
 		partial.Flags(func(r *row) *bool { return &r.Parallel }))
-	if !c.Reading() {
-		return
-	}
-	from := x.p.Scope.From
-	for _, rows := range p.threads[l].Spans.Rows {
-		for _, r := range rows {
-			if r.From < from || r.Activity >= threads.Activities {
-				c.Refuse("location %d: a thread does %d from %d on", l, r.Activity, r.From)
-				return
-			}
-			from = r.From
-		}
-	}
 }
 
 // codePart codes the sums of one location.
 func (x *Pass) codePart(c *partial.Coder, l trace.LocationID, part *Part) {
 	d, rank := x.Trace.Defs, x.Trace.Rank[l]
-	next := trace.PathID(0)
+	paths := partial.Below("call path", len(x.Trace.Tree.Nodes)).Ascending(1)
+	visits, regions := partial.Within("visits", 0, x.Trace.Span[l].Events), partial.Below("region", len(d.Regions))
 	partial.List(c, &part.Paths, func(s *pathSum) {
-		partial.Number(c, &s.Path)
-		partial.Number(c, &s.Count)
+		partial.Number(c, &s.Path, paths)
+		partial.Number(c, &s.Count, visits)
 		for _, time := range []*int64{&s.Inclusive, &s.Exclusive, &s.Critical, &s.met, &s.Shortest} {
 			partial.Number(c, time)
 		}
 		partial.Optional(c, &s.calls, func(s *callSum) { s.code(c, rank) })
 		codeCounters(c, d, &s.Counters)
-		if c.Reading() && (s.Path < next || int(s.Path) >= len(x.Trace.Tree.Nodes) || s.Count > x.Trace.Span[l].Events) {
-			c.Refuse("call path %d does not exist, is out of order, or is visited more often than there are events", s.Path)
-		} else if c.Reading() && s.calls != nil && !x.p.isMPI(x.Trace.Tree.Nodes[s.Path].Region) {
+		if c.Reading() && c.Err() == nil && s.calls != nil && !x.p.isMPI(x.Trace.Tree.Nodes[s.Path].Region) {
 			c.Refuse("call path %d has durations of calls and is of no MPI function", s.Path)
 		}
-		next = s.Path + 1
 	})
 	partial.List(c, &part.regions, func(r *regionTime) {
-		partial.Number(c, &r.region)
+		partial.Number(c, &r.region, regions)
 		partial.Number(c, &r.time)
-		if r.rank = rank; int(r.region) >= len(d.Regions) {
-			c.Refuse("region %d does not exist", r.region)
-		}
+		r.rank = rank
 	})
 	if c.Reading() {
 		part.Locations = []locationTime{{Location: l}}
@@ -241,14 +215,10 @@ func (s *callSum) code(c *partial.Coder, rank uint32) {
 	partial.Number(c, &s.min)
 	partial.Number(c, &s.max)
 	s.minRank, s.maxRank = rank, rank
-	next := uint16(0)
+	buckets := partial.Below("bucket", numbers.AllBuckets).Ascending(1)
 	partial.List(c, &s.buckets, func(b *numbers.BucketCount) {
-		partial.Number(c, &b.Bucket)
+		partial.Number(c, &b.Bucket, buckets)
 		partial.Number(c, &b.Count)
-		if b.Bucket < next || b.Bucket >= numbers.AllBuckets {
-			c.Refuse("bucket %d of durations does not exist, or is out of order", b.Bucket)
-		}
-		next = b.Bucket + 1
 	})
 }
 
@@ -265,8 +235,9 @@ func codeCounters(c *partial.Coder, d *trace.Defs, sums *[]counterSum) {
 			sampled[trace.MetricMemberID(i)] = s
 		}
 	}
+	members := partial.Below("counter", len(d.MetricMembers))
 	model.Map(c, &sampled, cmp.Compare, func(member *trace.MetricMemberID, s *counterSum) {
-		partial.Number(c, member)
+		partial.Number(c, member, members)
 		partial.Number(c, &s.samples)
 		partial.Number(c, &s.high)
 		partial.Number(c, &s.low)
@@ -274,9 +245,6 @@ func codeCounters(c *partial.Coder, d *trace.Defs, sums *[]counterSum) {
 		partial.Real(c, &s.min)
 		partial.Real(c, &s.max)
 		partial.Number(c, &s.time)
-		if int(*member) >= len(d.MetricMembers) {
-			c.Refuse("counter %d does not exist", *member)
-		}
 	})
 	if c.Reading() && c.Err() == nil {
 		*sums = make([]counterSum, len(d.MetricMembers))
