@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"tracekit/codec"
+	"tracekit/codec/model"
 	"tracekit/engine"
-	"tracekit/partial"
-	"tracekit/partial/model"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -36,7 +36,7 @@ func (s *Scans) Add(other *Scans) error { return s.Results.Add(&other.Results) }
 // Code writes the scans, or reads those of a trace with these definitions into tables of the
 // store. What is read refers to nothing that is not there; that it is what the trace holds,
 // nobody can know without reading the trace.
-func (s *Scans) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
+func (s *Scans) Code(c *codec.Coder, d *trace.Defs, store *spill.Store) {
 	s.Results.Code(c, d, func(l trace.LocationID, x *located) {
 		x.code(c, d, store)
 		if !c.Reading() || c.Err() != nil {
@@ -49,107 +49,107 @@ func (s *Scans) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
 }
 
 // code codes the scan of a location.
-func (l *located) code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
+func (l *located) code(c *codec.Coder, d *trace.Defs, store *spill.Store) {
 	model.Tree(c, d, &l.tree)
-	partial.Number(c, &l.span.First)
-	partial.Number(c, &l.span.Last)
-	partial.Number(c, &l.span.Events)
-	partial.Number(c, &l.skipped)
-	partial.Flag(c, &l.disorder)
-	partial.Number(c, &l.posted)
-	partial.Number(c, &l.pauses)
-	partial.Flag(c, &l.stray)
-	partial.Number(c, &l.bytes.sum)
-	partial.Flag(c, &l.bytes.overflow)
+	codec.Number(c, &l.span.First)
+	codec.Number(c, &l.span.Last)
+	codec.Number(c, &l.span.Events)
+	codec.Number(c, &l.skipped)
+	codec.Flag(c, &l.disorder)
+	codec.Number(c, &l.posted)
+	codec.Number(c, &l.pauses)
+	codec.Flag(c, &l.stray)
+	codec.Number(c, &l.bytes.sum)
+	codec.Flag(c, &l.bytes.overflow)
 	model.Ledger(c, &l.ledger)
-	partial.Table(c, store, &l.calls, l.callColumns()...)
-	partial.Table(c, store, &l.sends, l.sendColumns()...)
-	partial.Table(c, store, &l.recvs, l.recvColumns()...)
-	partial.Table(c, store, &l.parts, l.partColumns(len(d.Comms))...)
+	codec.Table(c, store, &l.calls, l.callColumns()...)
+	codec.Table(c, store, &l.sends, l.sendColumns()...)
+	codec.Table(c, store, &l.recvs, l.recvColumns()...)
+	codec.Table(c, store, &l.parts, l.partColumns(len(d.Comms))...)
 }
 
 // time bounds the times of rows.
-func (l *located) time() *partial.Bound { return partial.Within("time", l.span.First, l.span.Last) }
+func (l *located) time() *codec.Bound { return codec.Within("time", l.span.First, l.span.Last) }
 
 // ascending bounds what may be anything and no less than the one before, or greater.
-func ascending[N partial.Integer](what string, step uint64) *partial.Bound {
-	return partial.Within(what, 0, ^N(0)).Ascending(step)
+func ascending[N codec.Integer](what string, step uint64) *codec.Bound {
+	return codec.Within(what, 0, ^N(0)).Ascending(step)
 }
 
 // existing bounds the calls that a row refers to.
-func (l *located) existing() *partial.Bound {
-	return partial.Below("call", l.calls.Len()).Or(trace.None)
+func (l *located) existing() *codec.Bound {
+	return codec.Below("call", l.calls.Len()).Or(trace.None)
 }
 
 // unknown bounds what only the next steps find.
-func unknown() *partial.Bound { return partial.Below("partner or collective", 0).Or(trace.None) }
+func unknown() *codec.Bound { return codec.Below("partner or collective", 0).Or(trace.None) }
 
-func (l *located) callColumns() []partial.Column[trace.Call] {
+func (l *located) callColumns() []codec.Column[trace.Call] {
 	type row = trace.Call
-	return []partial.Column[row]{
-		partial.Numbers(func(r *row) *uint64 { return &r.Seq }, ascending[uint64]("event", 1)),
-		partial.Numbers(func(r *row) *int64 { return &r.Enter }, l.time().Ascending(0)),
-		partial.Numbers(func(r *row) *int64 { return &r.Leave }, l.time()),
-		partial.Numbers(func(r *row) *trace.PathID { return &r.Path }, partial.Below("call path", len(l.tree.Nodes))),
-		partial.Numbers(func(r *row) *trace.RegionID { return &r.Region }),
-		partial.Numbers(func(r *row) *uint32 { return &r.FirstSend }, ascending[uint32]("send", 0)),
-		partial.Numbers(func(r *row) *uint32 { return &r.FirstRecv }, ascending[uint32]("receive", 0)),
-		partial.Numbers(func(r *row) *uint32 { return &r.Coll }, unknown()),
-		partial.Numbers(func(r *row) *trace.CallClass { return &r.Class }, partial.Within("class", 0, trace.ClassOther)),
-		partial.Flags(func(r *row) *bool { return &r.Open }),
+	return []codec.Column[row]{
+		codec.Numbers(func(r *row) *uint64 { return &r.Seq }, ascending[uint64]("event", 1)),
+		codec.Numbers(func(r *row) *int64 { return &r.Enter }, l.time().Ascending(0)),
+		codec.Numbers(func(r *row) *int64 { return &r.Leave }, l.time()),
+		codec.Numbers(func(r *row) *trace.PathID { return &r.Path }, codec.Below("call path", len(l.tree.Nodes))),
+		codec.Numbers(func(r *row) *trace.RegionID { return &r.Region }),
+		codec.Numbers(func(r *row) *uint32 { return &r.FirstSend }, ascending[uint32]("send", 0)),
+		codec.Numbers(func(r *row) *uint32 { return &r.FirstRecv }, ascending[uint32]("receive", 0)),
+		codec.Numbers(func(r *row) *uint32 { return &r.Coll }, unknown()),
+		codec.Numbers(func(r *row) *trace.CallClass { return &r.Class }, codec.Within("class", 0, trace.ClassOther)),
+		codec.Flags(func(r *row) *bool { return &r.Open }),
 	}
 }
 
-func (l *located) sendColumns() []partial.Column[trace.Send] {
+func (l *located) sendColumns() []codec.Column[trace.Send] {
 	type row = trace.Send
-	return []partial.Column[row]{
-		partial.Numbers(func(r *row) *uint64 { return &r.Seq }, ascending[uint64]("event", 1)),
-		partial.Numbers(func(r *row) *int64 { return &r.Time }, l.time().Ascending(0)),
-		partial.Numbers(func(r *row) *uint64 { return &r.Bytes }),
-		partial.Numbers(func(r *row) *trace.CommID { return &r.Comm }),
-		partial.Numbers(func(r *row) *uint32 { return &r.Tag }),
-		partial.Numbers(func(r *row) *uint32 { return &r.To }),
-		partial.Numbers(func(r *row) *uint32 { return &r.Call }, l.existing()),
-		partial.Numbers(func(r *row) *uint32 { return &r.Done }, l.existing()),
-		partial.Numbers(func(r *row) *trace.LocationID { return &r.RecvLoc }, unknown()),
-		partial.Numbers(func(r *row) *uint32 { return &r.Recv }, unknown()),
-		partial.Numbers(func(r *row) *trace.MessageState { return &r.State }),
+	return []codec.Column[row]{
+		codec.Numbers(func(r *row) *uint64 { return &r.Seq }, ascending[uint64]("event", 1)),
+		codec.Numbers(func(r *row) *int64 { return &r.Time }, l.time().Ascending(0)),
+		codec.Numbers(func(r *row) *uint64 { return &r.Bytes }),
+		codec.Numbers(func(r *row) *trace.CommID { return &r.Comm }),
+		codec.Numbers(func(r *row) *uint32 { return &r.Tag }),
+		codec.Numbers(func(r *row) *uint32 { return &r.To }),
+		codec.Numbers(func(r *row) *uint32 { return &r.Call }, l.existing()),
+		codec.Numbers(func(r *row) *uint32 { return &r.Done }, l.existing()),
+		codec.Numbers(func(r *row) *trace.LocationID { return &r.RecvLoc }, unknown()),
+		codec.Numbers(func(r *row) *uint32 { return &r.Recv }, unknown()),
+		codec.Numbers(func(r *row) *trace.MessageState { return &r.State }),
 	}
 }
 
-func (l *located) recvColumns() []partial.Column[trace.Recv] {
+func (l *located) recvColumns() []codec.Column[trace.Recv] {
 	type row = trace.Recv
-	return []partial.Column[row]{
-		partial.Numbers(func(r *row) *uint64 { return &r.Seq }, ascending[uint64]("event", 1)),
-		partial.Numbers(func(r *row) *uint64 { return &r.PostSeq }),
-		partial.Numbers(func(r *row) *int64 { return &r.Time }, l.time().Ascending(0)),
-		partial.Numbers(func(r *row) *uint64 { return &r.Bytes }),
-		partial.Numbers(func(r *row) *trace.CommID { return &r.Comm }),
-		partial.Numbers(func(r *row) *uint32 { return &r.Tag }),
-		partial.Numbers(func(r *row) *uint32 { return &r.From }),
-		partial.Numbers(func(r *row) *uint32 { return &r.Call }, l.existing()),
-		partial.Numbers(func(r *row) *uint32 { return &r.Post }, l.existing()),
-		partial.Numbers(func(r *row) *trace.LocationID { return &r.SendLoc }, unknown()),
-		partial.Numbers(func(r *row) *uint32 { return &r.Send }, unknown()),
-		partial.Numbers(func(r *row) *trace.MessageState { return &r.State }),
+	return []codec.Column[row]{
+		codec.Numbers(func(r *row) *uint64 { return &r.Seq }, ascending[uint64]("event", 1)),
+		codec.Numbers(func(r *row) *uint64 { return &r.PostSeq }),
+		codec.Numbers(func(r *row) *int64 { return &r.Time }, l.time().Ascending(0)),
+		codec.Numbers(func(r *row) *uint64 { return &r.Bytes }),
+		codec.Numbers(func(r *row) *trace.CommID { return &r.Comm }),
+		codec.Numbers(func(r *row) *uint32 { return &r.Tag }),
+		codec.Numbers(func(r *row) *uint32 { return &r.From }),
+		codec.Numbers(func(r *row) *uint32 { return &r.Call }, l.existing()),
+		codec.Numbers(func(r *row) *uint32 { return &r.Post }, l.existing()),
+		codec.Numbers(func(r *row) *trace.LocationID { return &r.SendLoc }, unknown()),
+		codec.Numbers(func(r *row) *uint32 { return &r.Send }, unknown()),
+		codec.Numbers(func(r *row) *trace.MessageState { return &r.State }),
 	}
 }
 
-func (l *located) partColumns(comms int) []partial.Column[part] {
+func (l *located) partColumns(comms int) []codec.Column[part] {
 	type row = part
-	return []partial.Column[row]{
-		partial.Numbers(func(r *row) *int64 { return &r.from }, l.time().Ascending(0)),
-		partial.Numbers(func(r *row) *int64 { return &r.to }, l.time()),
-		partial.Numbers(func(r *row) *uint64 { return &r.begin }),
-		partial.Numbers(func(r *row) *uint64 { return &r.sent }),
-		partial.Numbers(func(r *row) *uint64 { return &r.received }),
-		partial.Numbers(func(r *row) *trace.CommID { return &r.comm }, partial.Below("communicator", comms)),
-		partial.Numbers(func(r *row) *uint32 { return &r.root }),
-		partial.Numbers(func(r *row) *uint32 { return &r.call }, l.existing()),
-		partial.Numbers(func(r *row) *uint32 { return &r.done }, l.existing()),
-		partial.Numbers(func(r *row) *uint32 { return &r.pauses }),
-		partial.Numbers(func(r *row) *uint32 { return &r.collective }, unknown()),
-		partial.Numbers(func(r *row) *trace.CollectiveOp { return &r.op }),
+	return []codec.Column[row]{
+		codec.Numbers(func(r *row) *int64 { return &r.from }, l.time().Ascending(0)),
+		codec.Numbers(func(r *row) *int64 { return &r.to }, l.time()),
+		codec.Numbers(func(r *row) *uint64 { return &r.begin }),
+		codec.Numbers(func(r *row) *uint64 { return &r.sent }),
+		codec.Numbers(func(r *row) *uint64 { return &r.received }),
+		codec.Numbers(func(r *row) *trace.CommID { return &r.comm }, codec.Below("communicator", comms)),
+		codec.Numbers(func(r *row) *uint32 { return &r.root }),
+		codec.Numbers(func(r *row) *uint32 { return &r.call }, l.existing()),
+		codec.Numbers(func(r *row) *uint32 { return &r.done }, l.existing()),
+		codec.Numbers(func(r *row) *uint32 { return &r.pauses }),
+		codec.Numbers(func(r *row) *uint32 { return &r.collective }, unknown()),
+		codec.Numbers(func(r *row) *trace.CollectiveOp { return &r.op }),
 	}
 }
 

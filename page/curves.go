@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"tracekit/partial"
+	"tracekit/codec"
 	"tracekit/trace"
 )
 
@@ -136,7 +136,7 @@ func (tl *Timeline) thinCurves() bool {
 // distances of begins; the means of all pieces, then, unless they are exact, all least and all
 // greatest values, as 32-bit floating-point numbers, the lowest byte first.
 func encodeCurves(curves []Curve, origin int64) []byte {
-	c := partial.ToMemory(nil)
+	c := codec.ToMemory(nil)
 	c.Uvarint(uint64(len(curves)))
 	for _, curve := range curves {
 		for _, v := range []uint64{uint64(curve.Counter), uint64(curve.Row + 1), uint64(curve.StepNs), uint64(len(curve.Pieces))} {
@@ -159,7 +159,7 @@ func encodeCurves(curves []Curve, origin int64) []byte {
 		for _, value := range values {
 			for i := range curve.Pieces {
 				binary.LittleEndian.PutUint32(real[:], math.Float32bits(float32(value(&curve.Pieces[i]))))
-				partial.Bytes(c, real[:])
+				codec.Bytes(c, real[:])
 			}
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode"
 
+	"tracekit/codec"
 	"tracekit/document/waitstate"
-	"tracekit/partial"
 	"tracekit/trace"
 )
 
@@ -186,7 +186,7 @@ func (tl *Timeline) numbers() []byte {
 	for i := range tl.Rows {
 		runs += len(tl.Rows[i].Runs)
 	}
-	c := partial.ToMemory(make([]byte, 0, 4*runs+1<<10))
+	c := codec.ToMemory(make([]byte, 0, 4*runs+1<<10))
 	for i := range tl.Rows {
 		c.Uvarint(uint64(len(tl.Rows[i].Runs)))
 		for _, run := range tl.Rows[i].Runs {
@@ -214,7 +214,7 @@ func (tl *Timeline) numbers() []byte {
 // codeMessages encodes the messages: their number; of each the sender; of each the receiver; of
 // each when it is sent (signed difference to the one before); of each how long it takes (signed); of
 // each the bytes; of each the communicator; of each the tag.
-func (tl *Timeline) codeMessages(c *partial.Coder) {
+func (tl *Timeline) codeMessages(c *codec.Coder) {
 	c.Uvarint(uint64(len(tl.Messages)))
 	last := int64(0)
 	for _, code := range []func(*Message){
@@ -235,7 +235,7 @@ func (tl *Timeline) codeMessages(c *partial.Coder) {
 // codeCollectives encodes the collectives: their number; of each operation, first, last - first,
 // latest, begin (signed difference to the one before), latest - begin, end - begin (signed), communicator,
 // members, the root's row + 1 (0: none), bytes sent, bytes received.
-func (tl *Timeline) codeCollectives(c *partial.Coder) {
+func (tl *Timeline) codeCollectives(c *codec.Coder) {
 	c.Uvarint(uint64(len(tl.Collectives)))
 	last := int64(0)
 	for _, o := range tl.Collectives {

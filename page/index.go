@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"tracekit/codec"
 	"tracekit/engine"
-	"tracekit/partial"
 	"tracekit/spill"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
@@ -257,7 +257,7 @@ func (x *Index) Tile(ctx context.Context, from, to int64, steps int) ([]byte, er
 	from, to = max(from, 0), min(to, x.length)
 	limit := min(2*steps, mostRuns/max(len(x.rows), 1))
 	parts, err := engine.Map(ctx, x.jobs, int(ceil(int64(len(x.rows)), rowsTogether)), func(_ context.Context, k int) ([]byte, error) {
-		c := partial.ToMemory(nil)
+		c := codec.ToMemory(nil)
 		for _, r := range x.rows[k*rowsTogether : min((k+1)*rowsTogether, len(x.rows))] {
 			r.codeTile(c, from, to, limit)
 		}
@@ -266,7 +266,7 @@ func (x *Index) Tile(ctx context.Context, from, to int64, steps int) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	c := partial.ToMemory(slices.Concat(parts...))
+	c := codec.ToMemory(slices.Concat(parts...))
 	tl, all, err := x.joined(ctx, from, to)
 	if err != nil {
 		return nil, err
@@ -282,7 +282,7 @@ const rowsTogether = 64
 
 // codeTile encodes what the row does from one time to another, in so many runs if the coarsest
 // level allows it.
-func (r *indexRow) codeTile(c *partial.Coder, from, to int64, limit int) {
+func (r *indexRow) codeTile(c *codec.Coder, from, to int64, limit int) {
 	level := r.levels[len(r.levels)-1]
 	first, end := level.between(from, to)
 	for k := len(r.levels) - 2; k >= 0; k-- {

@@ -3,7 +3,7 @@ package page
 import (
 	"sort"
 
-	"tracekit/partial"
+	"tracekit/codec"
 	"tracekit/spill"
 )
 
@@ -55,13 +55,13 @@ func moved[T any](table *spill.Table[T], to *spill.Store) *spill.Table[T] {
 }
 
 // code codes the table by its time, which ascends from 0 to a last one at least by a step, and further columns.
-func (o *ordered[T]) code(c *partial.Coder, store *spill.Store, time func(*T) *int64, last int64, step uint64,
-	columns ...partial.Column[T]) {
+func (o *ordered[T]) code(c *codec.Coder, store *spill.Store, time func(*T) *int64, last int64, step uint64,
+	columns ...codec.Column[T]) {
 	if c.Reading() {
 		o.time = time
 	}
 	n := 0
-	post := func(c *partial.Coder, rows []T) {
+	post := func(c *codec.Coder, rows []T) {
 		for i := range rows {
 			if c.Reading() && (n+i)%postEvery == 0 {
 				o.posts = append(o.posts, *time(&rows[i]))
@@ -69,8 +69,8 @@ func (o *ordered[T]) code(c *partial.Coder, store *spill.Store, time func(*T) *i
 		}
 		n += len(rows)
 	}
-	times := partial.Numbers(time, partial.Within("time", 0, last).Ascending(step))
-	partial.Table(c, store, &o.Table, append([]partial.Column[T]{times, post}, columns...)...)
+	times := codec.Numbers(time, codec.Within("time", 0, last).Ascending(step))
+	codec.Table(c, store, &o.Table, append([]codec.Column[T]{times, post}, columns...)...)
 }
 
 // A resolution is how a row of the timeline is kept once: in parts in order of their begin, each until
@@ -83,7 +83,7 @@ type resolution struct {
 // mostNs bounds times that are read, so that their sums are numbers.
 const mostNs = 1 << 60
 
-func (r *resolution) code(c *partial.Coder) {
-	partial.Number(c, &r.step, partial.Within("length of cells", 1, mostNs))
-	partial.Number(c, &r.end, partial.Within("time", 0, mostNs))
+func (r *resolution) code(c *codec.Coder) {
+	codec.Number(c, &r.step, codec.Within("length of cells", 1, mostNs))
+	codec.Number(c, &r.end, codec.Within("time", 0, mostNs))
 }

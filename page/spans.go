@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"sort"
 
-	"tracekit/partial"
+	"tracekit/codec"
 	"tracekit/spill"
 )
 
@@ -109,7 +109,7 @@ func (r *spanReader) number() uint64 {
 }
 
 // code codes the spans by their rows, as ordered.code does. The first begins at 0; they are of so many activities.
-func (s *spans) code(c *partial.Coder, store *spill.Store, last int64, activities int) {
+func (s *spans) code(c *codec.Coder, store *spill.Store, last int64, activities int) {
 	rows := newOrdered(store, (*span).begin)
 	if !c.Reading() && s.n > 0 {
 		r := s.from(0)
@@ -120,7 +120,7 @@ func (s *spans) code(c *partial.Coder, store *spill.Store, last int64, activitie
 		}
 	}
 	rows.code(c, store, (*span).begin, last, 1,
-		partial.Numbers(func(x *span) *uint32 { return &x.activity }, partial.Below("activity", activities)))
+		codec.Numbers(func(x *span) *uint32 { return &x.activity }, codec.Below("activity", activities)))
 	if c.Reading() && rows.Len() > 0 && rows.Ptr(0).start > 0 {
 		c.Refuse("what is done does not begin at 0")
 	}

@@ -3,8 +3,8 @@ package tkf
 import (
 	"math/bits"
 
+	"tracekit/codec"
 	"tracekit/formulae/internal/coder"
-	"tracekit/partial"
 )
 
 // A valueModel codes the values that follow symbols: what belongs to no rule (docs/TKF.md,
@@ -68,10 +68,10 @@ func (m *valueModel) one(c *coder.Coder, v uint64, p *place, at uint32) uint64 {
 	case guessGrowth:
 		v = p.last + p.growth
 	default:
-		d := partial.Zigzag(v - p.last)
+		d := codec.Zigzag(v - p.last)
 		d = m.values.Code(c, d, [coder.Contexts]uint32{at, coder.Hash(at, p.length), coder.Hash(p.length, 3)})
 		p.length = uint32(bits.Len64(d))
-		v = p.last + partial.Unzigzag(d)
+		v = p.last + codec.Unzigzag(d)
 		p.growth = v - p.last
 	}
 	p.last, p.guess = v, uint32(guess)

@@ -10,7 +10,7 @@ import (
 	"math"
 	"strings"
 
-	"tracekit/partial"
+	"tracekit/codec"
 	"tracekit/trace"
 )
 
@@ -24,7 +24,7 @@ var errDescription = errors.New("the description is damaged, of a later version,
 
 // Encode returns the text of a description.
 func (r *Repeats) Encode() string {
-	c := partial.ToMemory(nil)
+	c := codec.ToMemory(nil)
 	r.code(c, len(r.Locations))
 	return pack(c.Data())
 }
@@ -35,7 +35,7 @@ func Decode(text string, locations int) (*Repeats, error) {
 	r := &Repeats{}
 	b, err := unpack(text)
 	if err == nil {
-		c := partial.FromMemory(b)
+		c := codec.FromMemory(b)
 		if r.code(c, locations); c.Close() != nil {
 			err = errDescription
 		} else {
@@ -70,26 +70,26 @@ func unpack(text string) ([]byte, error) {
 }
 
 // small bounds numbers of things.
-var small = partial.Within("number", 0, math.MaxInt32)
+var small = codec.Within("number", 0, math.MaxInt32)
 
 // code codes the description of a trace of so many locations.
-func (r *Repeats) code(c *partial.Coder, locations int) {
+func (r *Repeats) code(c *codec.Coder, locations int) {
 	v, runs, cut := version, len(r.Runs), 0
-	partial.Unsigned(c, &v, partial.Within("version", version, version))
+	codec.Unsigned(c, &v, codec.Within("version", version, version))
 	codeClock(c, &r.Clock)
-	partial.Unsigned(c, &r.Intervals, small)
-	partial.Unsigned(c, &r.Events)
-	partial.Unsigned(c, &r.Alike, partial.Within("comparison", 0, ByDistance))
-	partial.Unsigned(c, &runs, small)
-	partial.Items(c, &r.Runs, runs, func(n *int) {
-		partial.Unsigned(c, n, small)
+	codec.Unsigned(c, &r.Intervals, small)
+	codec.Unsigned(c, &r.Events)
+	codec.Unsigned(c, &r.Alike, codec.Within("comparison", 0, ByDistance))
+	codec.Unsigned(c, &runs, small)
+	codec.Items(c, &r.Runs, runs, func(n *int) {
+		codec.Unsigned(c, n, small)
 		cut += *n
 	})
-	partial.Unsigned(c, &r.Variants, small)
-	variants := partial.Below("variant", r.Variants)
-	partial.Items(c, &r.Which, cut, func(v *int) { partial.Unsigned(c, v, variants) })
-	partial.Unsigned(c, &r.Stride, partial.Within("stride", 1, math.MaxInt32))
-	partial.Unsigned(c, &locations, partial.Within("locations", locations, locations))
+	codec.Unsigned(c, &r.Variants, small)
+	variants := codec.Below("variant", r.Variants)
+	codec.Items(c, &r.Which, cut, func(v *int) { codec.Unsigned(c, v, variants) })
+	codec.Unsigned(c, &r.Stride, codec.Within("stride", 1, math.MaxInt32))
+	codec.Unsigned(c, &locations, codec.Within("locations", locations, locations))
 	if c.Reading() && c.Err() == nil {
 		r.Locations = make([]Location, locations)
 	}
@@ -99,32 +99,32 @@ func (r *Repeats) code(c *partial.Coder, locations int) {
 }
 
 // codeClock codes what times refer to.
-func codeClock(c *partial.Coder, clock *trace.ClockProperties) {
-	partial.Unsigned(c, &clock.Resolution, partial.Within[uint64]("ticks per second", 1, math.MaxUint64))
-	partial.Unsigned(c, &clock.GlobalOffset)
+func codeClock(c *codec.Coder, clock *trace.ClockProperties) {
+	codec.Unsigned(c, &clock.Resolution, codec.Within[uint64]("ticks per second", 1, math.MaxUint64))
+	codec.Unsigned(c, &clock.GlobalOffset)
 }
 
 // code codes what is kept and cut of a location.
-func (x *Location) code(c *partial.Coder, l trace.LocationID, r *Repeats) {
+func (x *Location) code(c *codec.Coder, l trace.LocationID, r *Repeats) {
 	kept := len(x.Kept)
-	if partial.Unsigned(c, &kept, small); kept == 0 {
+	if codec.Unsigned(c, &kept, small); kept == 0 {
 		return
 	}
-	partial.Unsigned(c, &x.Master, partial.Below("location", len(r.Locations)))
+	codec.Unsigned(c, &x.Master, codec.Below("location", len(r.Locations)))
 	var at place
 	var time differences
-	partial.Items(c, &x.Kept, kept, func(k *Kept) {
+	codec.Items(c, &x.Kept, kept, func(k *Kept) {
 		at.code(c, &k.First)
-		partial.Unsigned(c, &k.Events, partial.Within("events", 0, min(math.MaxInt32, math.MaxInt64-k.First)))
+		codec.Unsigned(c, &k.Events, codec.Within("events", 0, min(math.MaxInt32, math.MaxInt64-k.First)))
 		time.code(c, &k.Begin)
 		time.code(c, &k.End)
-		partial.Items(c, &k.Gaps, int(k.Events)+1, func(gap *uint64) { partial.Unsigned(c, gap) })
+		codec.Items(c, &k.Gaps, int(k.Events)+1, func(gap *uint64) { codec.Unsigned(c, gap) })
 		at = place(k.First + k.Events)
 	})
-	models := partial.Below("interval", kept)
-	partial.Items(c, &x.Models, r.Variants, func(k *int) { partial.Unsigned(c, k, models) })
+	models := codec.Below("interval", kept)
+	codec.Items(c, &x.Models, r.Variants, func(k *int) { codec.Unsigned(c, k, models) })
 	at = 0
-	partial.Items(c, &x.At, len(r.Runs), func(seq *uint64) { at.code(c, seq) })
+	codec.Items(c, &x.At, len(r.Runs), func(seq *uint64) { at.code(c, seq) })
 	if x.Master != l {
 		return
 	}
@@ -133,15 +133,15 @@ func (x *Location) code(c *partial.Coder, l trace.LocationID, r *Repeats) {
 		times += r.timesOf(n)
 	}
 	time = differences{}
-	partial.Items(c, &x.Times, times, func(t *int64) { time.code(c, t) })
+	codec.Items(c, &x.Times, times, func(t *int64) { time.code(c, t) })
 }
 
 // A place is the sequence number after which the next one is counted.
 type place uint64
 
-func (p *place) code(c *partial.Coder, seq *uint64) {
+func (p *place) code(c *codec.Coder, seq *uint64) {
 	n := *seq - uint64(*p)
-	if partial.Unsigned(c, &n, partial.Within("records", 0, math.MaxInt64-uint64(*p))); c.Reading() {
+	if codec.Unsigned(c, &n, codec.Within("records", 0, math.MaxInt64-uint64(*p))); c.Reading() {
 		*seq = uint64(*p) + n
 	}
 	*p = place(*seq)
@@ -150,7 +150,7 @@ func (p *place) code(c *partial.Coder, seq *uint64) {
 // differences codes times as differences of differences.
 type differences struct{ last, step int64 }
 
-func (d *differences) code(c *partial.Coder, t *int64) {
+func (d *differences) code(c *codec.Coder, t *int64) {
 	v := c.Varint(*t - d.last - d.step)
 	if c.Reading() {
 		*t = d.last + d.step + v

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/bits"
 
-	"tracekit/partial"
+	"tracekit/codec"
 	"tracekit/trace"
 )
 
@@ -39,7 +39,7 @@ func Marked(about trace.Info, defs *trace.Defs, property string) []Stretch {
 	}
 	var clock trace.ClockProperties
 	var out []Stretch
-	c := partial.FromMemory(b)
+	c := codec.FromMemory(b)
 	if codeStretches(c, &clock, &out, len(defs.Locations)); c.Err() != nil {
 		return nil
 	}
@@ -66,19 +66,19 @@ func scaled(t int64, to, from uint64) int64 {
 
 // encodeStretches returns the text of a property that names stretches.
 func encodeStretches(clock trace.ClockProperties, stretches []Stretch) string {
-	c := partial.ToMemory(nil)
+	c := codec.ToMemory(nil)
 	codeStretches(c, &clock, &stretches, math.MaxInt32)
 	return pack(c.Data())
 }
 
 // codeStretches codes stretches of a trace of so many locations.
-func codeStretches(c *partial.Coder, clock *trace.ClockProperties, stretches *[]Stretch, locations int) {
+func codeStretches(c *codec.Coder, clock *trace.ClockProperties, stretches *[]Stretch, locations int) {
 	codeClock(c, clock)
-	n, location := len(*stretches), partial.Below("location", locations)
-	partial.Unsigned(c, &n, small)
+	n, location := len(*stretches), codec.Below("location", locations)
+	codec.Unsigned(c, &n, small)
 	var time differences
-	partial.Items(c, stretches, n, func(s *Stretch) {
-		partial.Unsigned(c, &s.Location, location)
+	codec.Items(c, stretches, n, func(s *Stretch) {
+		codec.Unsigned(c, &s.Location, location)
 		time.code(c, &s.Begin)
 		time.code(c, &s.End)
 	})

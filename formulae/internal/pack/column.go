@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"tracekit/partial"
+	"tracekit/codec"
 )
 
 // A Column says how values of a type are coded, all rows at once, in either direction.
@@ -39,7 +39,7 @@ func leaf[T any](k kind, one func(p *packer, v T) T) Column[T] {
 }
 
 // Numbers returns the column of a type of numbers.
-func Numbers[N partial.Integer](bounds ...*partial.Bound) Column[N] {
+func Numbers[N codec.Integer](bounds ...*codec.Bound) Column[N] {
 	return leaf(number, func(p *packer, v N) N {
 		coded := p.Number(uint64(v))
 		for _, b := range bounds {
@@ -153,7 +153,7 @@ func In[T, V any](at func(*T) *V, c Column[V]) Field[T] {
 }
 
 // Number returns the field of a number.
-func Number[T any, N partial.Integer](at func(*T) *N, bounds ...*partial.Bound) Field[T] {
+func Number[T any, N codec.Integer](at func(*T) *N, bounds ...*codec.Bound) Field[T] {
 	return In(at, Numbers[N](bounds...))
 }
 

@@ -12,8 +12,8 @@ import (
 	"math"
 	"math/bits"
 
+	"tracekit/codec"
 	"tracekit/formulae/internal/coder"
-	"tracekit/partial"
 )
 
 // ErrDamaged says that the content of a block contradicts itself although its checksum is
@@ -29,7 +29,7 @@ type Columns struct {
 	decoding bool
 	coder    coder.Coder
 	model    *coder.Numbers
-	plain    *partial.Coder // instead of a model: differences are varints
+	plain    *codec.Coder // instead of a model: differences are varints
 	column   uint32
 	last     uint64    // number above
 	length   [2]uint32 // of the last differences in bits, newest first
@@ -57,10 +57,10 @@ func OpenColumns(t *coder.Tables, block []byte) *Columns {
 	return c
 }
 
-func newPlain() *Columns { return &Columns{plain: partial.ToMemory(nil), limit: math.MaxUint64} }
+func newPlain() *Columns { return &Columns{plain: codec.ToMemory(nil), limit: math.MaxUint64} }
 
 func openPlain(block []byte) *Columns {
-	return &Columns{decoding: true, plain: partial.FromMemory(block), limit: bound(block)}
+	return &Columns{decoding: true, plain: codec.FromMemory(block), limit: bound(block)}
 }
 
 func bound(block []byte) uint64 { return uint64(len(block)+8) * PerByte }
@@ -93,7 +93,7 @@ func (c *Columns) Begin(column uint32) { c.column, c.last, c.length = column, 0,
 
 // Number codes the next number of the column.
 func (c *Columns) Number(v uint64) uint64 {
-	d := partial.Zigzag(v - c.last)
+	d := codec.Zigzag(v - c.last)
 	if c.plain != nil {
 		d = c.plain.Uvarint(d)
 		c.Damaged = c.Damaged || c.plain.Err() != nil
@@ -104,7 +104,7 @@ func (c *Columns) Number(v uint64) uint64 {
 			c.Damaged = true
 		}
 	}
-	c.last += partial.Unzigzag(d)
+	c.last += codec.Unzigzag(d)
 	c.length = [2]uint32{uint32(bits.Len64(d)), c.length[0]}
 	return c.last
 }

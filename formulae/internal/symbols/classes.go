@@ -3,8 +3,8 @@ package symbols
 import (
 	"encoding/binary"
 
+	"tracekit/codec"
 	"tracekit/formulae/internal/pack"
-	"tracekit/partial"
 	"tracekit/trace"
 )
 
@@ -104,7 +104,7 @@ func (s *setCoder) grouped(g *groupedNumber, next *uint64) {
 
 // after codes a number as the difference to the one that is expected next.
 func (s *setCoder) after(column uint32, v *uint32, next *uint64) {
-	*v = uint32(*next + partial.Unzigzag(s.Single(column, partial.Zigzag(uint64(*v)-*next))))
+	*v = uint32(*next + codec.Unzigzag(s.Single(column, codec.Zigzag(uint64(*v)-*next))))
 	*next = uint64(*v) + 1
 }
 
@@ -196,7 +196,7 @@ func (d *Dictionary) code(c *pack.Columns) {
 	for i := 1; i < len(d.lists) && !c.Damaged; i++ {
 		d.lists[i] = codeList(c, d.lists[i])
 	}
-	pack.Values(c, &d.entries, pack.Lists(entryLayout(partial.Below("list", len(d.lists)))))
+	pack.Values(c, &d.entries, pack.Lists(entryLayout(codec.Below("list", len(d.lists)))))
 }
 
 // Code codes a location's symbols with their lists, in either direction. A table that was read
@@ -215,7 +215,7 @@ func (t *Table) Code(c *pack.Columns) {
 	}
 }
 
-func entryLayout(lists *partial.Bound) pack.Column[entry] {
+func entryLayout(lists *codec.Bound) pack.Column[entry] {
 	return pack.Record(13,
 		pack.Number(func(e *entry) *trace.Kind { return &e.kind }),
 		pack.Number(func(e *entry) *trace.CollectiveOp { return &e.op }),

@@ -1,4 +1,4 @@
-package partial
+package codec
 
 import (
 	"bufio"
@@ -54,7 +54,10 @@ func (c *Coder) Err() error { return c.err }
 
 // Refuse sets the error, unless there is one, to one that wraps ErrDamaged.
 func (c *Coder) Refuse(format string, args ...any) {
-	if c.Fail(damaged(format, args...)); c.reading {
+	if c.err == nil {
+		c.err = damaged(format, args...)
+	}
+	if c.reading {
 		c.data = nil
 	}
 }
@@ -147,8 +150,12 @@ func (c *Coder) uvarint(v uint64) uint64 {
 
 // Uvarint codes a number as it is, and returns it.
 func (c *Coder) Uvarint(v uint64) uint64 {
-	c.begin()
-	return c.uvarint(v)
+	if c.packets != nil || c.reading {
+		c.begin()
+		return c.uvarint(v)
+	}
+	c.data = binary.AppendUvarint(c.data, v)
+	return v
 }
 
 // Varint codes a number of either sign, and returns it.
@@ -290,7 +297,7 @@ func Numbers[T any, N Integer](field func(*T) *N, bounds ...*Bound) Column[T] {
 		readNumbers(c, rows, field)
 		for _, b := range bounds {
 			for i := range rows {
-				if !b.check(c, uint64(*field(&rows[i]))) {
+				if v := uint64(*field(&rows[i])); !b.plain(v) && !b.check(c, v) {
 					return
 				}
 			}
@@ -377,8 +384,11 @@ func Flags[T any](field func(*T) *bool) Column[T] {
 				bits[i] = 1
 			}
 		}
-		Numbers(func(b *bit) *bit { return b }, truths)(c, bits)
+		Numbers(func(b *bit) *bit { return b })(c, bits)
 		for i, b := range bits {
+			if b > 1 {
+				c.Refuse("a truth value is %d", b)
+			}
 			*field(&rows[i]) = b == 1
 		}
 	}

@@ -1,4 +1,4 @@
-package partial
+package codec
 
 import "slices"
 
@@ -46,6 +46,9 @@ func (b *Bound) Allows(v uint64) bool {
 	}
 	return true
 }
+
+// plain reports what Allows does where that takes no more than a look.
+func (b *Bound) plain(v uint64) bool { return v-b.least <= b.span && !b.none && !b.ascending }
 
 // check refuses a number that the field may not hold.
 func (b *Bound) check(c *Coder, v uint64) bool {

@@ -1,4 +1,4 @@
-package partial_test
+package codec_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"tracekit/partial"
+	"tracekit/codec"
 	"tracekit/spill"
 	"tracekit/trace/tracetest/mutate"
 )
@@ -34,26 +34,26 @@ type record struct {
 	Rows   []row
 }
 
-func columns() []partial.Column[row] {
-	return []partial.Column[row]{
-		partial.Numbers(func(r *row) *uint8 { return &r.Small }),
-		partial.Numbers(func(r *row) *int64 { return &r.Time }),
-		partial.Numbers(func(r *row) *uint32 { return &r.ID }),
-		partial.Numbers(func(r *row) *uint64 { return &r.Wide }),
-		partial.Flags(func(r *row) *bool { return &r.Flag }),
+func columns() []codec.Column[row] {
+	return []codec.Column[row]{
+		codec.Numbers(func(r *row) *uint8 { return &r.Small }),
+		codec.Numbers(func(r *row) *int64 { return &r.Time }),
+		codec.Numbers(func(r *row) *uint32 { return &r.ID }),
+		codec.Numbers(func(r *row) *uint64 { return &r.Wide }),
+		codec.Flags(func(r *row) *bool { return &r.Flag }),
 	}
 }
 
-func (r *record) code(c *partial.Coder, store *spill.Store) {
-	partial.Number(c, &r.Number)
-	partial.Number(c, &r.Signed)
-	partial.Number(c, &r.None)
-	partial.Flag(c, &r.Flag)
-	partial.Text(c, &r.Text)
-	partial.List(c, &r.Names, func(s *string) { partial.Text(c, s) })
+func (r *record) code(c *codec.Coder, store *spill.Store) {
+	codec.Number(c, &r.Number)
+	codec.Number(c, &r.Signed)
+	codec.Number(c, &r.None)
+	codec.Flag(c, &r.Flag)
+	codec.Text(c, &r.Text)
+	codec.List(c, &r.Names, func(s *string) { codec.Text(c, s) })
 	table := spill.NewTable[row](store)
 	table.AppendRows(r.Rows)
-	partial.Table(c, store, &table, columns()...)
+	codec.Table(c, store, &table, columns()...)
 	if c.Reading() {
 		r.Rows = nil
 		for _, rows := range table.Rows {
@@ -90,14 +90,14 @@ func TestColumns(t *testing.T) {
 	table := spill.NewTable[wide](store)
 	table.AppendRows([]wide{{100}, {200}, {300}})
 	var b bytes.Buffer
-	w := partial.NewWriter(&b, "test 1")
-	partial.Table(w, store, &table, partial.Numbers(func(r *wide) *uint64 { return &r.N }))
+	w := codec.NewWriter(&b, "test 1")
+	codec.Table(w, store, &table, codec.Numbers(func(r *wide) *uint64 { return &r.N }))
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c, narrow := partial.NewReader(&b, "test 1"), new(spill.Table[row])
-	partial.Table(c, store, &narrow, partial.Numbers(func(r *row) *uint8 { return &r.Small }))
-	if err := c.Close(); !errors.Is(err, partial.ErrDamaged) {
+	c, narrow := codec.NewReader(&b, "test 1"), new(spill.Table[row])
+	codec.Table(c, store, &narrow, codec.Numbers(func(r *row) *uint8 { return &r.Small }))
+	if err := c.Close(); !errors.Is(err, codec.ErrDamaged) {
 		t.Errorf("300 as a byte: %v", err)
 	}
 }
@@ -107,7 +107,7 @@ func encode(t *testing.T, r *record) []byte {
 	store := spill.NewStore(1<<20, "")
 	defer store.Close()
 	var b bytes.Buffer
-	c := partial.NewWriter(&b, "test 1")
+	c := codec.NewWriter(&b, "test 1")
 	r.code(c, store)
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func decode(t *testing.T, data []byte) (*record, error) {
 	t.Helper()
 	store := spill.NewStore(1<<20, "")
 	defer store.Close()
-	r, c := new(record), partial.NewReader(bytes.NewReader(data), "test 1")
+	r, c := new(record), codec.NewReader(bytes.NewReader(data), "test 1")
 	r.code(c, store)
 	return r, c.Close()
 }
@@ -145,11 +145,11 @@ func TestDamaged(t *testing.T) {
 	r.Names = nil
 	whole := encode(t, r)
 	for what, damaged := range mutate.CutsAndFlips(whole, mutate.Everywhere, 0x41) {
-		if _, err := decode(t, damaged); !errors.Is(err, partial.ErrDamaged) {
+		if _, err := decode(t, damaged); !errors.Is(err, codec.ErrDamaged) {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
-	if _, err := decode(t, append(whole, 0)); !errors.Is(err, partial.ErrDamaged) {
+	if _, err := decode(t, append(whole, 0)); !errors.Is(err, codec.ErrDamaged) {
 		t.Errorf("with a byte more: %v", err)
 	}
 }
@@ -160,23 +160,23 @@ func TestHostile(t *testing.T) {
 	store := spill.NewStore(1<<20, "")
 	defer store.Close()
 	huge := int64(math.MaxInt64)
-	for name, read := range map[string]func(*partial.Coder){
-		"list":   func(c *partial.Coder) { partial.List(c, new([]int), func(v *int) { partial.Number(c, v) }) },
-		"table":  func(c *partial.Coder) { partial.Table(c, store, new(*spill.Table[row]), columns()...) },
-		"text":   func(c *partial.Coder) { partial.Text(c, new(string)) },
-		"flag":   func(c *partial.Coder) { partial.Flag(c, new(bool)) },
-		"narrow": func(c *partial.Coder) { partial.Number(c, new(uint32)) },
-		"more":   func(*partial.Coder) {},
+	for name, read := range map[string]func(*codec.Coder){
+		"list":   func(c *codec.Coder) { codec.List(c, new([]int), func(v *int) { codec.Number(c, v) }) },
+		"table":  func(c *codec.Coder) { codec.Table(c, store, new(*spill.Table[row]), columns()...) },
+		"text":   func(c *codec.Coder) { codec.Text(c, new(string)) },
+		"flag":   func(c *codec.Coder) { codec.Flag(c, new(bool)) },
+		"narrow": func(c *codec.Coder) { codec.Number(c, new(uint32)) },
+		"more":   func(*codec.Coder) {},
 	} {
 		var b bytes.Buffer
-		w := partial.NewWriter(&b, "test 1")
-		partial.Number(w, &huge)
+		w := codec.NewWriter(&b, "test 1")
+		codec.Number(w, &huge)
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		c := partial.NewReader(&b, "test 1")
+		c := codec.NewReader(&b, "test 1")
 		read(c)
-		if err := c.Close(); !errors.Is(err, partial.ErrDamaged) {
+		if err := c.Close(); !errors.Is(err, codec.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -190,32 +190,32 @@ func TestMemory(t *testing.T) {
 		Signed int64
 		Items  []uint32
 	}
-	code := func(c *partial.Coder, v *values) {
-		partial.Unsigned(c, &v.Plain)
+	code := func(c *codec.Coder, v *values) {
+		codec.Unsigned(c, &v.Plain)
 		v.Signed = c.Varint(v.Signed)
-		partial.Items(c, &v.Items, 3, func(n *uint32) { partial.Unsigned(c, n) })
+		codec.Items(c, &v.Items, 3, func(n *uint32) { codec.Unsigned(c, n) })
 	}
 	want := values{math.MaxUint64, math.MinInt64, []uint32{127, 128, math.MaxUint32}}
-	c := partial.ToMemory([]byte("head"))
+	c := codec.ToMemory([]byte("head"))
 	code(c, &want)
 	all, head := bytes.CutPrefix(c.Data(), []byte("head"))
 	if !head || len(all) != 10+10+1+2+5 || c.Close() != nil {
 		t.Fatalf("%q, %v", c.Data(), c.Err())
 	}
 	var got values
-	c = partial.FromMemory(all)
+	c = codec.FromMemory(all)
 	code(c, &got)
 	if err := c.Close(); err != nil || !cmp.Equal(want, got) {
 		t.Errorf("%v: %s", err, cmp.Diff(want, got))
 	}
 	for n := range all {
-		c := partial.FromMemory(all[:n])
-		if code(c, new(values)); !errors.Is(c.Close(), partial.ErrDamaged) {
+		c := codec.FromMemory(all[:n])
+		if code(c, new(values)); !errors.Is(c.Close(), codec.ErrDamaged) {
 			t.Errorf("cut to %d of %d bytes: %v", n, len(all), c.Err())
 		}
 	}
-	c = partial.FromMemory(append(all, 0))
-	if code(c, &got); c.Err() != nil || !errors.Is(c.Close(), partial.ErrDamaged) {
+	c = codec.FromMemory(append(all, 0))
+	if code(c, &got); c.Err() != nil || !errors.Is(c.Close(), codec.ErrDamaged) {
 		t.Errorf("with a byte more: %v", c.Err())
 	}
 }
@@ -226,35 +226,35 @@ func TestBounds(t *testing.T) {
 	const none = math.MaxUint32
 	for _, x := range []struct {
 		name  string
-		bound func() *partial.Bound
+		bound func() *codec.Bound
 		good  []int64
 		bad   int64 // after the good ones
 	}{
-		{"below", func() *partial.Bound { return partial.Below("row", 3) }, []int64{0, 2, 0}, 3},
-		{"negative", func() *partial.Bound { return partial.Below("row", 3) }, nil, -1},
-		{"nothing", func() *partial.Bound { return partial.Below("row", 0) }, nil, 0},
-		{"nothing or none", func() *partial.Bound { return partial.Below("row", 0).Or(none) }, []int64{none}, 0},
-		{"or none", func() *partial.Bound { return partial.Below("row", 1).Or(none) }, []int64{0, none}, none - 1},
-		{"within", func() *partial.Bound { return partial.Within("time", -5, 5) }, []int64{-5, 5}, -6},
-		{"above", func() *partial.Bound { return partial.Within("time", -5, 5) }, nil, 6},
-		{"all", func() *partial.Bound { return partial.Within[int64]("time", math.MinInt64, 9) }, []int64{math.MinInt64, 9}, 10},
-		{"none between", func() *partial.Bound { return partial.Within("time", 1, 0) }, nil, 1},
-		{"narrow", func() *partial.Bound { return partial.Within[int32]("time", math.MinInt32, math.MaxInt32) },
+		{"below", func() *codec.Bound { return codec.Below("row", 3) }, []int64{0, 2, 0}, 3},
+		{"negative", func() *codec.Bound { return codec.Below("row", 3) }, nil, -1},
+		{"nothing", func() *codec.Bound { return codec.Below("row", 0) }, nil, 0},
+		{"nothing or none", func() *codec.Bound { return codec.Below("row", 0).Or(none) }, []int64{none}, 0},
+		{"or none", func() *codec.Bound { return codec.Below("row", 1).Or(none) }, []int64{0, none}, none - 1},
+		{"within", func() *codec.Bound { return codec.Within("time", -5, 5) }, []int64{-5, 5}, -6},
+		{"above", func() *codec.Bound { return codec.Within("time", -5, 5) }, nil, 6},
+		{"all", func() *codec.Bound { return codec.Within[int64]("time", math.MinInt64, 9) }, []int64{math.MinInt64, 9}, 10},
+		{"none between", func() *codec.Bound { return codec.Within("time", 1, 0) }, nil, 1},
+		{"narrow", func() *codec.Bound { return codec.Within[int32]("time", math.MinInt32, math.MaxInt32) },
 			[]int64{math.MinInt32, math.MaxInt32}, math.MaxInt32 + 1},
-		{"wide", func() *partial.Bound { return partial.Within[uint64]("event", 1<<63, math.MaxUint64) }, []int64{math.MinInt64, -1}, 0},
-		{"ascending", func() *partial.Bound { return partial.Within("time", -2, 9).Ascending(0) }, []int64{-2, 4, 4}, 3},
-		{"strictly", func() *partial.Bound { return partial.Within("time", 0, 9).Ascending(1) }, []int64{0, 4, 5}, 5},
-		{"up to the last", func() *partial.Bound { return partial.Below("row", 2).Ascending(1).Or(none) }, []int64{0, none, 1, none}, 1},
-		{"up to the end", func() *partial.Bound { return partial.Within[uint64]("event", 0, math.MaxUint64).Ascending(1) }, []int64{7, -1}, 0},
+		{"wide", func() *codec.Bound { return codec.Within[uint64]("event", 1<<63, math.MaxUint64) }, []int64{math.MinInt64, -1}, 0},
+		{"ascending", func() *codec.Bound { return codec.Within("time", -2, 9).Ascending(0) }, []int64{-2, 4, 4}, 3},
+		{"strictly", func() *codec.Bound { return codec.Within("time", 0, 9).Ascending(1) }, []int64{0, 4, 5}, 5},
+		{"up to the last", func() *codec.Bound { return codec.Below("row", 2).Ascending(1).Or(none) }, []int64{0, none, 1, none}, 1},
+		{"up to the end", func() *codec.Bound { return codec.Within[uint64]("event", 0, math.MaxUint64).Ascending(1) }, []int64{7, -1}, 0},
 	} {
 		for _, bad := range []bool{false, true} {
 			rows := append([]int64{}, x.good...)
 			if bad {
 				rows = append(rows, x.bad)
 			}
-			code := func(c *partial.Coder, bounds ...*partial.Bound) error {
+			code := func(c *codec.Coder, bounds ...*codec.Bound) error {
 				got := rows
-				partial.Items(c, &got, len(rows), func(v *int64) { partial.Number(c, v, bounds...) })
+				codec.Items(c, &got, len(rows), func(v *int64) { codec.Number(c, v, bounds...) })
 				if err := c.Close(); err != nil {
 					return err
 				}
@@ -263,19 +263,19 @@ func TestBounds(t *testing.T) {
 				}
 				return nil
 			}
-			column := func(c *partial.Coder, bounds ...*partial.Bound) error {
+			column := func(c *codec.Coder, bounds ...*codec.Bound) error {
 				got := append([]int64{}, rows...)
 				if len(got) > 0 {
-					partial.Numbers(func(v *int64) *int64 { return v }, bounds...)(c, got)
+					codec.Numbers(func(v *int64) *int64 { return v }, bounds...)(c, got)
 				}
 				return c.Close()
 			}
-			for how, code := range map[string]func(*partial.Coder, ...*partial.Bound) error{"fields": code, "column": column} {
-				w := partial.ToMemory(nil)
+			for how, code := range map[string]func(*codec.Coder, ...*codec.Bound) error{"fields": code, "column": column} {
+				w := codec.ToMemory(nil)
 				if err := code(w, x.bound()); err != nil {
 					t.Errorf("%s, %s: %v is not written: %v", x.name, how, rows, err)
 				}
-				if err := code(partial.FromMemory(w.Data()), x.bound()); errors.Is(err, partial.ErrDamaged) != bad || (err != nil) != bad {
+				if err := code(codec.FromMemory(w.Data()), x.bound()); errors.Is(err, codec.ErrDamaged) != bad || (err != nil) != bad {
 					t.Errorf("%s, %s: %v: %v", x.name, how, rows, err)
 				}
 			}
@@ -291,21 +291,21 @@ func FuzzCoder(f *testing.F) {
 		IDs     []uint32
 		Times   []int64
 	}
-	code := func(c *partial.Coder, v *values) {
+	code := func(c *codec.Coder, v *values) {
 		n := len(v.Times)
-		partial.Unsigned(c, &v.Version, partial.Within("version", 1, 2))
-		id := partial.Below("row", 9).Or(math.MaxUint32)
-		partial.List(c, &v.IDs, func(v *uint32) { partial.Number(c, v, id) })
-		partial.Unsigned(c, &n, partial.Below("length", 1<<20))
-		time := partial.Within("time", -1000, 1000).Ascending(1)
-		partial.Items(c, &v.Times, n, func(v *int64) { partial.Number(c, v, time) })
+		codec.Unsigned(c, &v.Version, codec.Within("version", 1, 2))
+		id := codec.Below("row", 9).Or(math.MaxUint32)
+		codec.List(c, &v.IDs, func(v *uint32) { codec.Number(c, v, id) })
+		codec.Unsigned(c, &n, codec.Below("length", 1<<20))
+		time := codec.Within("time", -1000, 1000).Ascending(1)
+		codec.Items(c, &v.Times, n, func(v *int64) { codec.Number(c, v, time) })
 	}
-	c := partial.ToMemory(nil)
+	c := codec.ToMemory(nil)
 	code(c, &values{1, []uint32{8, math.MaxUint32}, []int64{-1000, 3, 1000}})
 	f.Add(c.Data())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var got, again values
-		c := partial.FromMemory(data)
+		c := codec.FromMemory(data)
 		if code(c, &got); c.Close() != nil {
 			return
 		}
@@ -314,9 +314,9 @@ func FuzzCoder(f *testing.F) {
 				t.Fatalf("time %d is %d", i, x)
 			}
 		}
-		w := partial.ToMemory(nil)
+		w := codec.ToMemory(nil)
 		code(w, &got)
-		if r := partial.FromMemory(w.Data()); w.Err() == nil {
+		if r := codec.FromMemory(w.Data()); w.Err() == nil {
 			code(r, &again)
 		}
 		if w.Err() != nil || !cmp.Equal(got, again) {
