@@ -77,8 +77,8 @@ func (p pkg) imports() []string {
 // layers are the packages from the ground up: each imports packages of lower layers only, never one of its own layer.
 var layers = [][]string{
 	{"spill", "plots", "formulae/internal/coder", "readers/internal/wire", "readers/internal/output", "stats/fit", "trace/tracetest/mutate"},
-	{"trace", "partial"},
-	{"document/field", "engine", "partial/model", "partial/partialtest", "samples", "trace/tracetest", "readers/arrowdir", "formulae/internal/pack",
+	{"trace", "codec"},
+	{"document/field", "engine", "codec/model", "codec/codectest", "samples", "trace/tracetest", "readers/arrowdir", "formulae/internal/pack",
 		"stats/threads"},
 	{"document/words", "document/cause", "document/waitstate", "document/accelerator", "merge", "shards", "readers/internal/spool", "stats/phases", "topology",
 		"samples/oracle", "readers/otf2"},
@@ -130,9 +130,9 @@ func TestFormats(t *testing.T) {
 
 // TestLeaves states which packages know none of ours but those named, and which are for tests alone.
 func TestLeaves(t *testing.T) {
-	only := map[string][]string{"plots": nil, "spill": nil, "stats/fit": nil, "trace": {"spill"}, "partial": {"spill"}}
+	only := map[string][]string{"plots": nil, "spill": nil, "stats/fit": nil, "trace": {"spill"}, "codec": {"spill"}}
 	forTests := map[string][]string{"trace/tracetest": {"samples/oracle"}, "stats/statstest": {"samples/oracle"},
-		"trace/tracetest/mutate": {"partial/partialtest", "scripts/attack"}} // and tools that are tests themselves
+		"trace/tracetest/mutate": {"codec/codectest", "scripts/attack"}} // and tools that are tests themselves
 	for _, p := range packages(t) {
 		allowed, leaf := only[p.dir]
 		for _, dep := range p.imports() {

@@ -6,8 +6,8 @@ import (
 	"math"
 	"math/bits"
 
+	"tracekit/codec/model"
 	"tracekit/engine"
-	"tracekit/partial/model"
 	"tracekit/spill"
 	"tracekit/trace"
 )

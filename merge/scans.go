@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
+	"tracekit/codec"
+	"tracekit/codec/model"
 	"tracekit/engine"
-	"tracekit/partial"
-	"tracekit/partial/model"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -37,7 +36,7 @@ func (s *Scans) Add(other *Scans) error { return s.Results.Add(&other.Results) }
 // Code writes the scans, or reads those of a trace with these definitions into tables of the
 // store. What is read refers to nothing that is not there; that it is what the trace holds,
 // nobody can know without reading the trace.
-func (s *Scans) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
+func (s *Scans) Code(c *codec.Coder, d *trace.Defs, store *spill.Store) {
 	s.Results.Code(c, d, func(l trace.LocationID, x *located) {
 		x.code(c, d, store)
 		if !c.Reading() || c.Err() != nil {
@@ -50,151 +49,145 @@ func (s *Scans) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
 }
 
 // code codes the scan of a location.
-func (l *located) code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
+func (l *located) code(c *codec.Coder, d *trace.Defs, store *spill.Store) {
 	model.Tree(c, d, &l.tree)
-	partial.Number(c, &l.span.First)
-	partial.Number(c, &l.span.Last)
-	partial.Number(c, &l.span.Events)
-	partial.Number(c, &l.skipped)
-	partial.Flag(c, &l.disorder)
-	partial.Number(c, &l.posted)
-	partial.Number(c, &l.pauses)
-	partial.Flag(c, &l.stray)
-	partial.Number(c, &l.bytes.sum)
-	partial.Flag(c, &l.bytes.overflow)
+	codec.Number(c, &l.span.First)
+	codec.Number(c, &l.span.Last)
+	codec.Number(c, &l.span.Events)
+	codec.Number(c, &l.skipped)
+	codec.Flag(c, &l.disorder)
+	codec.Number(c, &l.posted)
+	codec.Number(c, &l.pauses)
+	codec.Flag(c, &l.stray)
+	codec.Number(c, &l.bytes.sum)
+	codec.Flag(c, &l.bytes.overflow)
 	model.Ledger(c, &l.ledger)
-	partial.Table(c, store, &l.calls, callColumns()...)
-	partial.Table(c, store, &l.sends, sendColumns()...)
-	partial.Table(c, store, &l.recvs, recvColumns()...)
-	partial.Table(c, store, &l.parts, partColumns()...)
+	codec.Table(c, store, &l.calls, l.callColumns()...)
+	codec.Table(c, store, &l.sends, l.sendColumns()...)
+	codec.Table(c, store, &l.recvs, l.recvColumns()...)
+	codec.Table(c, store, &l.parts, l.partColumns(len(d.Comms))...)
 }
 
-func callColumns() []partial.Column[trace.Call] {
+// time bounds the times of rows.
+func (l *located) time() *codec.Bound { return codec.Within("time", l.span.First, l.span.Last) }
+
+// ascending bounds what may be anything and no less than the one before, or greater.
+func ascending[N codec.Integer](what string, step uint64) *codec.Bound {
+	return codec.Within(what, 0, ^N(0)).Ascending(step)
+}
+
+// existing bounds the calls that a row refers to.
+func (l *located) existing() *codec.Bound {
+	return codec.Below("call", l.calls.Len()).Or(trace.None)
+}
+
+// unknown bounds what only the next steps find.
+func unknown() *codec.Bound { return codec.Below("partner or collective", 0).Or(trace.None) }
+
+func (l *located) callColumns() []codec.Column[trace.Call] {
 	type row = trace.Call
-	return []partial.Column[row]{
-		partial.Numbers(func(r *row) *uint64 { return &r.Seq }),
-		partial.Numbers(func(r *row) *int64 { return &r.Enter }),
-		partial.Numbers(func(r *row) *int64 { return &r.Leave }),
-		partial.Numbers(func(r *row) *trace.PathID { return &r.Path }),
-		partial.Numbers(func(r *row) *trace.RegionID { return &r.Region }),
-		partial.Numbers(func(r *row) *uint32 { return &r.FirstSend }),
-		partial.Numbers(func(r *row) *uint32 { return &r.FirstRecv }),
-		partial.Numbers(func(r *row) *uint32 { return &r.Coll }),
-		partial.Numbers(func(r *row) *trace.CallClass { return &r.Class }),
-		partial.Flags(func(r *row) *bool { return &r.Open }),
+	return []codec.Column[row]{
+		codec.Numbers(func(r *row) *uint64 { return &r.Seq }, ascending[uint64]("event", 1)),
+		codec.Numbers(func(r *row) *int64 { return &r.Enter }, l.time().Ascending(0)),
+		codec.Numbers(func(r *row) *int64 { return &r.Leave }, l.time()),
+		codec.Numbers(func(r *row) *trace.PathID { return &r.Path }, codec.Below("call path", len(l.tree.Nodes))),
+		codec.Numbers(func(r *row) *trace.RegionID { return &r.Region }),
+		codec.Numbers(func(r *row) *uint32 { return &r.FirstSend }, ascending[uint32]("send", 0)),
+		codec.Numbers(func(r *row) *uint32 { return &r.FirstRecv }, ascending[uint32]("receive", 0)),
+		codec.Numbers(func(r *row) *uint32 { return &r.Coll }, unknown()),
+		codec.Numbers(func(r *row) *trace.CallClass { return &r.Class }, codec.Within("class", 0, trace.ClassOther)),
+		codec.Flags(func(r *row) *bool { return &r.Open }),
 	}
 }
 
-func sendColumns() []partial.Column[trace.Send] {
+func (l *located) sendColumns() []codec.Column[trace.Send] {
 	type row = trace.Send
-	return []partial.Column[row]{
-		partial.Numbers(func(r *row) *uint64 { return &r.Seq }),
-		partial.Numbers(func(r *row) *int64 { return &r.Time }),
-		partial.Numbers(func(r *row) *uint64 { return &r.Bytes }),
-		partial.Numbers(func(r *row) *trace.CommID { return &r.Comm }),
-		partial.Numbers(func(r *row) *uint32 { return &r.Tag }),
-		partial.Numbers(func(r *row) *uint32 { return &r.To }),
-		partial.Numbers(func(r *row) *uint32 { return &r.Call }),
-		partial.Numbers(func(r *row) *uint32 { return &r.Done }),
-		partial.Numbers(func(r *row) *trace.LocationID { return &r.RecvLoc }),
-		partial.Numbers(func(r *row) *uint32 { return &r.Recv }),
-		partial.Numbers(func(r *row) *trace.MessageState { return &r.State }),
+	return []codec.Column[row]{
+		codec.Numbers(func(r *row) *uint64 { return &r.Seq }, ascending[uint64]("event", 1)),
+		codec.Numbers(func(r *row) *int64 { return &r.Time }, l.time().Ascending(0)),
+		codec.Numbers(func(r *row) *uint64 { return &r.Bytes }),
+		codec.Numbers(func(r *row) *trace.CommID { return &r.Comm }),
+		codec.Numbers(func(r *row) *uint32 { return &r.Tag }),
+		codec.Numbers(func(r *row) *uint32 { return &r.To }),
+		codec.Numbers(func(r *row) *uint32 { return &r.Call }, l.existing()),
+		codec.Numbers(func(r *row) *uint32 { return &r.Done }, l.existing()),
+		codec.Numbers(func(r *row) *trace.LocationID { return &r.RecvLoc }, unknown()),
+		codec.Numbers(func(r *row) *uint32 { return &r.Recv }, unknown()),
+		codec.Numbers(func(r *row) *trace.MessageState { return &r.State }),
 	}
 }
 
-func recvColumns() []partial.Column[trace.Recv] {
+func (l *located) recvColumns() []codec.Column[trace.Recv] {
 	type row = trace.Recv
-	return []partial.Column[row]{
-		partial.Numbers(func(r *row) *uint64 { return &r.Seq }),
-		partial.Numbers(func(r *row) *uint64 { return &r.PostSeq }),
-		partial.Numbers(func(r *row) *int64 { return &r.Time }),
-		partial.Numbers(func(r *row) *uint64 { return &r.Bytes }),
-		partial.Numbers(func(r *row) *trace.CommID { return &r.Comm }),
-		partial.Numbers(func(r *row) *uint32 { return &r.Tag }),
-		partial.Numbers(func(r *row) *uint32 { return &r.From }),
-		partial.Numbers(func(r *row) *uint32 { return &r.Call }),
-		partial.Numbers(func(r *row) *uint32 { return &r.Post }),
-		partial.Numbers(func(r *row) *trace.LocationID { return &r.SendLoc }),
-		partial.Numbers(func(r *row) *uint32 { return &r.Send }),
-		partial.Numbers(func(r *row) *trace.MessageState { return &r.State }),
+	return []codec.Column[row]{
+		codec.Numbers(func(r *row) *uint64 { return &r.Seq }, ascending[uint64]("event", 1)),
+		codec.Numbers(func(r *row) *uint64 { return &r.PostSeq }),
+		codec.Numbers(func(r *row) *int64 { return &r.Time }, l.time().Ascending(0)),
+		codec.Numbers(func(r *row) *uint64 { return &r.Bytes }),
+		codec.Numbers(func(r *row) *trace.CommID { return &r.Comm }),
+		codec.Numbers(func(r *row) *uint32 { return &r.Tag }),
+		codec.Numbers(func(r *row) *uint32 { return &r.From }),
+		codec.Numbers(func(r *row) *uint32 { return &r.Call }, l.existing()),
+		codec.Numbers(func(r *row) *uint32 { return &r.Post }, l.existing()),
+		codec.Numbers(func(r *row) *trace.LocationID { return &r.SendLoc }, unknown()),
+		codec.Numbers(func(r *row) *uint32 { return &r.Send }, unknown()),
+		codec.Numbers(func(r *row) *trace.MessageState { return &r.State }),
 	}
 }
 
-func partColumns() []partial.Column[part] {
+func (l *located) partColumns(comms int) []codec.Column[part] {
 	type row = part
-	return []partial.Column[row]{
-		partial.Numbers(func(r *row) *int64 { return &r.from }),
-		partial.Numbers(func(r *row) *int64 { return &r.to }),
-		partial.Numbers(func(r *row) *uint64 { return &r.begin }),
-		partial.Numbers(func(r *row) *uint64 { return &r.sent }),
-		partial.Numbers(func(r *row) *uint64 { return &r.received }),
-		partial.Numbers(func(r *row) *trace.CommID { return &r.comm }),
-		partial.Numbers(func(r *row) *uint32 { return &r.root }),
-		partial.Numbers(func(r *row) *uint32 { return &r.call }),
-		partial.Numbers(func(r *row) *uint32 { return &r.done }),
-		partial.Numbers(func(r *row) *uint32 { return &r.pauses }),
-		partial.Numbers(func(r *row) *uint32 { return &r.collective }),
-		partial.Numbers(func(r *row) *trace.CollectiveOp { return &r.op }),
+	return []codec.Column[row]{
+		codec.Numbers(func(r *row) *int64 { return &r.from }, l.time().Ascending(0)),
+		codec.Numbers(func(r *row) *int64 { return &r.to }, l.time()),
+		codec.Numbers(func(r *row) *uint64 { return &r.begin }),
+		codec.Numbers(func(r *row) *uint64 { return &r.sent }),
+		codec.Numbers(func(r *row) *uint64 { return &r.received }),
+		codec.Numbers(func(r *row) *trace.CommID { return &r.comm }, codec.Below("communicator", comms)),
+		codec.Numbers(func(r *row) *uint32 { return &r.root }),
+		codec.Numbers(func(r *row) *uint32 { return &r.call }, l.existing()),
+		codec.Numbers(func(r *row) *uint32 { return &r.done }, l.existing()),
+		codec.Numbers(func(r *row) *uint32 { return &r.pauses }),
+		codec.Numbers(func(r *row) *uint32 { return &r.collective }, unknown()),
+		codec.Numbers(func(r *row) *trace.CollectiveOp { return &r.op }),
 	}
 }
 
-// check reports the first breach of what a scan promises, as far as the other steps rely on it.
+// check reports the first breach of what a scan promises of several numbers together, as far as the
+// other steps rely on it.
 func (l *located) check(d *trace.Defs) error {
 	world, comms := uint32(len(d.World())), uint32(len(d.Comms))
-	from, to := l.span.First, l.span.Last
 	if l.span.Events == 0 && l.calls.Len()+l.sends.Len()+l.recvs.Len()+l.parts.Len() > 0 {
 		return errors.New("there are rows and no events")
 	}
-	calls := uint32(l.calls.Len())
-	exist := func(some ...uint32) bool {
-		return !slices.ContainsFunc(some, func(call uint32) bool { return call != trace.None && call >= calls })
-	}
-	last := trace.Call{Enter: from}
 	for i := range l.calls.Len() {
 		c := l.calls.At(i)
-		switch {
-		case c.Enter < last.Enter || c.Leave < c.Enter || c.Leave > to || i > 0 && c.Seq <= last.Seq:
-			return fmt.Errorf("call %d is out of order", i)
-		case c.FirstSend < last.FirstSend || int(c.FirstSend) > l.sends.Len() || c.FirstRecv < last.FirstRecv || int(c.FirstRecv) > l.recvs.Len():
-			return fmt.Errorf("call %d: its messages are out of order or of range", i)
-		case int(c.Path) >= len(l.tree.Nodes) || l.tree.Nodes[c.Path].Region != c.Region || c.Coll != trace.None || c.Class > trace.ClassOther:
-			return fmt.Errorf("call %d: path %d, region %d, collective %d or class %d cannot be", i, c.Path, c.Region, c.Coll, c.Class)
+		if c.Leave < c.Enter || int(c.FirstSend) > l.sends.Len() || int(c.FirstRecv) > l.recvs.Len() || l.tree.Nodes[c.Path].Region != c.Region {
+			return fmt.Errorf("call %d: its times, its messages, or path %d and region %d cannot be", i, c.Path, c.Region)
 		}
-		last = c
 	}
-	sent := trace.Send{Time: from}
 	for i := range l.sends.Len() {
 		s := l.sends.At(i)
 		switch {
-		case s.Time < sent.Time || s.Time > to || i > 0 && s.Seq <= sent.Seq:
-			return fmt.Errorf("send %d is out of order", i)
-		case !exist(s.Call, s.Done) || s.RecvLoc != trace.None || s.Recv != trace.None || !unpaired(s.State, s.To, s.Comm, world, comms):
-			return fmt.Errorf("send %d: its calls, receiver or state cannot be", i)
+		case !unpaired(s.State, s.To, s.Comm, world, comms):
+			return fmt.Errorf("send %d: its receiver or state cannot be", i)
 		case s.Call != trace.None && !trace.Holds(l.calls, s.Call, i, l.sends.Len(), func(c trace.Call) uint32 { return c.FirstSend }):
 			return fmt.Errorf("send %d is not among those of its call %d", i, s.Call)
 		}
-		sent = s
 	}
-	received := trace.Recv{Time: from}
 	for i := range l.recvs.Len() {
 		r := l.recvs.At(i)
 		switch {
-		case r.Time < received.Time || r.Time > to || i > 0 && r.Seq <= received.Seq || r.PostSeq > r.Seq:
-			return fmt.Errorf("receive %d is out of order", i)
-		case !exist(r.Call, r.Post) || r.SendLoc != trace.None || r.Send != trace.None || !unpaired(r.State, r.From, r.Comm, world, comms):
-			return fmt.Errorf("receive %d: its calls, sender or state cannot be", i)
+		case r.PostSeq > r.Seq || !unpaired(r.State, r.From, r.Comm, world, comms):
+			return fmt.Errorf("receive %d: when it is posted, its sender or state cannot be", i)
 		case r.Call != trace.None && !trace.Holds(l.calls, r.Call, i, l.recvs.Len(), func(c trace.Call) uint32 { return c.FirstRecv }):
 			return fmt.Errorf("receive %d is not among those of its call %d", i, r.Call)
 		}
-		received = r
 	}
-	begun := from
 	for i := range l.parts.Len() {
-		p := l.parts.At(i)
-		if p.from < begun || p.to < p.from || p.to > to || !exist(p.call, p.done) || uint32(p.comm) >= comms || p.collective != trace.None {
-			return fmt.Errorf("part %d in a collective is out of order, or its calls or communicator cannot be", i)
+		if p := l.parts.At(i); p.to < p.from {
+			return fmt.Errorf("part %d in a collective ends before it begins", i)
 		}
-		begun = p.from
 	}
 	return nil
 }

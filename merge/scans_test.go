@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"tracekit/partial"
-	"tracekit/partial/partialtest"
+	"tracekit/codec"
+	"tracekit/codec/codectest"
 	"tracekit/samples"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -42,13 +42,13 @@ func through(t *testing.T, src trace.Source, n int, store *spill.Store) *Scans {
 // recoded returns what is read of scans that were written.
 func recoded(s *Scans, d *trace.Defs, store *spill.Store) (*Scans, error) {
 	var b bytes.Buffer
-	c := partial.NewWriter(&b, "scans")
+	c := codec.NewWriter(&b, "scans")
 	s.Code(c, d, nil)
 	if err := c.Close(); err != nil {
 		return nil, err
 	}
 	got := new(Scans)
-	c = partial.NewReader(&b, "scans")
+	c = codec.NewReader(&b, "scans")
 	got.Code(c, d, store)
 	return got, c.Close()
 }
@@ -135,7 +135,7 @@ func TestScansRefused(t *testing.T) {
 			t.Fatalf("before it is spoilt: %v", err)
 		}
 		spoil(scans.Of[1])
-		if _, err := recoded(scans, src.Defs(), store); !errors.Is(err, partial.ErrDamaged) {
+		if _, err := recoded(scans, src.Defs(), store); !errors.Is(err, codec.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 		store.Close()
@@ -173,7 +173,7 @@ func FuzzScans(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	payload, err := partialtest.Payload(func(c *partial.Coder) { scans.Code(c, src.Defs(), nil) })
+	payload, err := codectest.Payload(func(c *codec.Coder) { scans.Code(c, src.Defs(), nil) })
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -182,10 +182,10 @@ func FuzzScans(f *testing.F) {
 		store := spill.NewStore(1<<20, "")
 		defer store.Close()
 		got := new(Scans)
-		c := partial.NewReader(bytes.NewReader(partialtest.Packed("scans", data)), "scans")
+		c := codec.NewReader(bytes.NewReader(codectest.Packed("scans", data)), "scans")
 		got.Code(c, src.Defs(), store)
 		if err := c.Close(); err != nil {
-			if !errors.Is(err, partial.ErrDamaged) {
+			if !errors.Is(err, codec.ErrDamaged) {
 				t.Fatal(err)
 			}
 			return

@@ -112,5 +112,5 @@ func (x *Index) Curves(ctx context.Context, counter int, from, to int64, steps i
 		s := c.sketch(from, to, max(min(steps, mostPieces/len(chosen)), 16))
 		out = append(out, Curve{Counter: counter, Row: c.row, StepNs: s.step, Pieces: s.kept.rows})
 	}
-	return appendCurves(nil, out, from), x.store.Err()
+	return encodeCurves(out, from), x.store.Err()
 }

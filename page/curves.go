@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"tracekit/codec"
 	"tracekit/trace"
 )
 
@@ -130,34 +131,37 @@ func (tl *Timeline) thinCurves() bool {
 	})
 }
 
-// appendCurves encodes curves: their number; for each the counter, the row (0: the sum, else one
+// encodeCurves encodes curves: their number; for each the counter, the row (0: the sum, else one
 // more), the step, the number of pieces; the begin of the first (signed, after an origin), then the
 // distances of begins; the means of all pieces, then, unless they are exact, all least and all
 // greatest values, as 32-bit floating-point numbers, the lowest byte first.
-func appendCurves(b []byte, curves []Curve, origin int64) []byte {
-	b = binary.AppendUvarint(b, uint64(len(curves)))
-	for _, c := range curves {
-		for _, v := range []uint64{uint64(c.Counter), uint64(c.Row + 1), uint64(c.StepNs), uint64(len(c.Pieces))} {
-			b = binary.AppendUvarint(b, v)
+func encodeCurves(curves []Curve, origin int64) []byte {
+	c := codec.ToMemory(nil)
+	c.Uvarint(uint64(len(curves)))
+	for _, curve := range curves {
+		for _, v := range []uint64{uint64(curve.Counter), uint64(curve.Row + 1), uint64(curve.StepNs), uint64(len(curve.Pieces))} {
+			c.Uvarint(v)
 		}
 		last := origin
-		for i, x := range c.Pieces {
+		for i, x := range curve.Pieces {
 			if i == 0 {
-				b = binary.AppendVarint(b, x.StartNs-last)
+				c.Varint(x.StartNs - last)
 			} else {
-				b = binary.AppendUvarint(b, uint64(x.StartNs-last))
+				c.Uvarint(uint64(x.StartNs - last))
 			}
 			last = x.StartNs
 		}
+		var real [4]byte
 		values := []func(*Piece) float64{func(x *Piece) float64 { return x.Mean }}
-		if c.StepNs > 1 {
+		if curve.StepNs > 1 {
 			values = append(values, func(x *Piece) float64 { return x.Min }, func(x *Piece) float64 { return x.Max })
 		}
 		for _, value := range values {
-			for i := range c.Pieces {
-				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(value(&c.Pieces[i]))))
+			for i := range curve.Pieces {
+				binary.LittleEndian.PutUint32(real[:], math.Float32bits(float32(value(&curve.Pieces[i]))))
+				codec.Bytes(c, real[:])
 			}
 		}
 	}
-	return b
+	return c.Data()
 }

@@ -1,13 +1,13 @@
 package page
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"tracekit/codec"
 	"tracekit/document/waitstate"
 	"tracekit/trace"
 )
@@ -186,84 +186,73 @@ func (tl *Timeline) numbers() []byte {
 	for i := range tl.Rows {
 		runs += len(tl.Rows[i].Runs)
 	}
-	b := make([]byte, 0, 4*runs+1<<10)
+	c := codec.ToMemory(make([]byte, 0, 4*runs+1<<10))
 	for i := range tl.Rows {
-		b = binary.AppendUvarint(b, uint64(len(tl.Rows[i].Runs)))
+		c.Uvarint(uint64(len(tl.Rows[i].Runs)))
 		for _, run := range tl.Rows[i].Runs {
-			b = binary.AppendUvarint(b, uint64(run.Steps))
+			c.Uvarint(uint64(run.Steps))
 		}
 	}
 	for i := range tl.Rows {
 		for _, run := range tl.Rows[i].Runs {
-			b = binary.AppendUvarint(b, uint64(run.Activity))
+			c.Uvarint(uint64(run.Activity))
 		}
 	}
-	b = tl.appendMessages(b)
-	b = tl.appendCollectives(b)
-	b = binary.AppendUvarint(b, uint64(len(tl.Critical)))
+	tl.codeMessages(c)
+	tl.codeCollectives(c)
+	c.Uvarint(uint64(len(tl.Critical)))
 	last := int64(0)
 	for _, s := range tl.Critical {
-		b = binary.AppendUvarint(b, uint64(s.Row))
-		b = binary.AppendVarint(b, s.FromNs-last)
-		b = binary.AppendUvarint(b, uint64(s.ToNs-s.FromNs))
+		c.Uvarint(uint64(s.Row))
+		c.Varint(s.FromNs - last)
+		c.Uvarint(uint64(s.ToNs - s.FromNs))
 		last = s.ToNs
 	}
-	return b
+	return c.Data()
 }
 
-// appendMessages encodes the messages: their number; of each the sender; of each the receiver; of
+// codeMessages encodes the messages: their number; of each the sender; of each the receiver; of
 // each when it is sent (signed difference to the one before); of each how long it takes (signed); of
 // each the bytes; of each the communicator; of each the tag.
-func (tl *Timeline) appendMessages(b []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(len(tl.Messages)))
-	for i := range tl.Messages {
-		b = binary.AppendUvarint(b, uint64(tl.Messages[i].From))
-	}
-	for i := range tl.Messages {
-		b = binary.AppendUvarint(b, uint64(tl.Messages[i].To))
-	}
+func (tl *Timeline) codeMessages(c *codec.Coder) {
+	c.Uvarint(uint64(len(tl.Messages)))
 	last := int64(0)
-	for i := range tl.Messages {
-		b = binary.AppendVarint(b, tl.Messages[i].SentNs-last)
-		last = tl.Messages[i].SentNs
+	for _, code := range []func(*Message){
+		func(m *Message) { c.Uvarint(uint64(m.From)) },
+		func(m *Message) { c.Uvarint(uint64(m.To)) },
+		func(m *Message) { c.Varint(m.SentNs - last); last = m.SentNs },
+		func(m *Message) { c.Varint(m.ReceivedNs - m.SentNs) },
+		func(m *Message) { c.Uvarint(m.Bytes) },
+		func(m *Message) { c.Uvarint(uint64(m.Comm)) },
+		func(m *Message) { c.Uvarint(uint64(m.Tag)) },
+	} {
+		for i := range tl.Messages {
+			code(&tl.Messages[i])
+		}
 	}
-	for i := range tl.Messages {
-		b = binary.AppendVarint(b, tl.Messages[i].ReceivedNs-tl.Messages[i].SentNs)
-	}
-	for i := range tl.Messages {
-		b = binary.AppendUvarint(b, tl.Messages[i].Bytes)
-	}
-	for i := range tl.Messages {
-		b = binary.AppendUvarint(b, uint64(tl.Messages[i].Comm))
-	}
-	for i := range tl.Messages {
-		b = binary.AppendUvarint(b, uint64(tl.Messages[i].Tag))
-	}
-	return b
 }
 
-// appendCollectives encodes the collectives: their number; of each operation, first, last - first,
+// codeCollectives encodes the collectives: their number; of each operation, first, last - first,
 // latest, begin (signed difference to the one before), latest - begin, end - begin (signed), communicator,
 // members, the root's row + 1 (0: none), bytes sent, bytes received.
-func (tl *Timeline) appendCollectives(b []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(len(tl.Collectives)))
+func (tl *Timeline) codeCollectives(c *codec.Coder) {
+	c.Uvarint(uint64(len(tl.Collectives)))
 	last := int64(0)
-	for _, c := range tl.Collectives {
-		b = binary.AppendUvarint(b, uint64(c.Operation))
-		b = binary.AppendUvarint(b, uint64(c.First))
-		b = binary.AppendUvarint(b, uint64(c.Last-c.First))
-		b = binary.AppendUvarint(b, uint64(c.Latest))
-		b = binary.AppendVarint(b, c.BeginNs-last)
-		b = binary.AppendUvarint(b, uint64(c.LatestNs-c.BeginNs))
-		b = binary.AppendVarint(b, c.EndNs-c.BeginNs)
-		last = c.BeginNs
-		b = binary.AppendUvarint(b, uint64(c.Comm))
-		b = binary.AppendUvarint(b, uint64(c.Members))
-		b = binary.AppendUvarint(b, uint64(c.Root+1)) // of None 0
-		b = binary.AppendUvarint(b, c.Sent)
-		b = binary.AppendUvarint(b, c.Received)
+	for _, o := range tl.Collectives {
+		c.Uvarint(uint64(o.Operation))
+		c.Uvarint(uint64(o.First))
+		c.Uvarint(uint64(o.Last - o.First))
+		c.Uvarint(uint64(o.Latest))
+		c.Varint(o.BeginNs - last)
+		c.Uvarint(uint64(o.LatestNs - o.BeginNs))
+		c.Varint(o.EndNs - o.BeginNs)
+		last = o.BeginNs
+		c.Uvarint(uint64(o.Comm))
+		c.Uvarint(uint64(o.Members))
+		c.Uvarint(uint64(o.Root + 1)) // of None 0
+		c.Uvarint(o.Sent)
+		c.Uvarint(o.Received)
 	}
-	return b
 }
 
 // costs are what the analysis knows by call path, of the whole run: what paths cost others and the run, in ns, and

@@ -3,9 +3,9 @@ package page
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"slices"
 
+	"tracekit/codec"
 	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/stats/analysis"
@@ -256,31 +256,33 @@ const (
 func (x *Index) Tile(ctx context.Context, from, to int64, steps int) ([]byte, error) {
 	from, to = max(from, 0), min(to, x.length)
 	limit := min(2*steps, mostRuns/max(len(x.rows), 1))
-	parts, err := engine.Map(ctx, x.jobs, int(ceil(int64(len(x.rows)), rowsTogether)), func(_ context.Context, k int) (part []byte, _ error) {
+	parts, err := engine.Map(ctx, x.jobs, int(ceil(int64(len(x.rows)), rowsTogether)), func(_ context.Context, k int) ([]byte, error) {
+		c := codec.ToMemory(nil)
 		for _, r := range x.rows[k*rowsTogether : min((k+1)*rowsTogether, len(x.rows))] {
-			part = r.appendTile(part, from, to, limit)
+			r.codeTile(c, from, to, limit)
 		}
-		return part, nil
+		return c.Data(), nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	b := slices.Concat(parts...)
+	c := codec.ToMemory(slices.Concat(parts...))
 	tl, all, err := x.joined(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
-	b = binary.AppendUvarint(b, uint64(all))
-	b = tl.appendMessages(b)
-	return tl.appendCollectives(b), x.store.Err()
+	c.Uvarint(uint64(all))
+	tl.codeMessages(c)
+	tl.codeCollectives(c)
+	return c.Data(), x.store.Err()
 }
 
 // rowsTogether is how many rows of a tile are encoded one after another.
 const rowsTogether = 64
 
-// appendTile encodes what the row does from one time to another, in so many runs if the coarsest
+// codeTile encodes what the row does from one time to another, in so many runs if the coarsest
 // level allows it.
-func (r *indexRow) appendTile(b []byte, from, to int64, limit int) []byte {
+func (r *indexRow) codeTile(c *codec.Coder, from, to int64, limit int) {
 	level := r.levels[len(r.levels)-1]
 	first, end := level.between(from, to)
 	for k := len(r.levels) - 2; k >= 0; k-- {
@@ -298,14 +300,13 @@ func (r *indexRow) appendTile(b []byte, from, to int64, limit int) []byte {
 	if first < end {
 		begin = level.spans.from(first).span.start
 	}
-	b = binary.AppendUvarint(b, uint64(level.step))
-	b = binary.AppendVarint(b, from-begin)
-	b = binary.AppendUvarint(b, uint64(end-first))
+	c.Uvarint(uint64(level.step))
+	c.Varint(from - begin)
+	c.Uvarint(uint64(end - first))
 	level.each(first, end, func(_, ns int64, activity uint32) {
-		b = binary.AppendUvarint(b, uint64(ns))
-		b = binary.AppendUvarint(b, uint64(r.numbers[activity]))
+		c.Uvarint(uint64(ns))
+		c.Uvarint(uint64(r.numbers[activity]))
 	})
-	return b
 }
 
 // mayFit reports whether it is worth looking whether no more spans than a limit touch a stretch of

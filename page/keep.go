@@ -8,12 +8,12 @@ import (
 	"math"
 	"regexp"
 
-	"tracekit/partial"
+	"tracekit/codec"
 	"tracekit/spill"
 	"tracekit/trace"
 )
 
-// An index that is kept is a stream of package partial: its line, with the version of what follows;
+// An index that is kept is a stream of package codec: its line, with the version of what follows;
 // the key; the title, the parts of the page and what the caller says, as JSON; the index
 // (Index.code).
 const keptLine = "tracekit timeline 3"
@@ -48,10 +48,10 @@ func (x *Index) Keep(to io.Writer, key Key, content *Content, about any) error {
 	if err != nil {
 		return err
 	}
-	c := partial.NewWriter(to, keptLine)
+	c := codec.NewWriter(to, keptLine)
 	made := key[:]
-	partial.Block(c, &made)
-	partial.Block(c, &description)
+	codec.Block(c, &made)
+	codec.Block(c, &description)
 	x.code(c)
 	if err := c.Close(); err != nil {
 		return err
@@ -60,17 +60,17 @@ func (x *Index) Keep(to io.Writer, key Key, content *Content, about any) error {
 }
 
 // ReadIndex reads what Keep wrote into a store, for answers made by so many jobs. It believes nothing: what it returns without an
-// error may be asked for tiles. An index that is not as it was written is a partial.ErrDamaged.
+// error may be asked for tiles. An index that is not as it was written is a codec.ErrDamaged.
 func ReadIndex(from io.Reader, key Key, store *spill.Store, jobs int) (*Index, *Kept, error) {
-	c := partial.NewReader(from, keptLine)
+	c := codec.NewReader(from, keptLine)
 	if c.Err() != nil {
 		return nil, nil, ErrNoIndex
 	}
 	var made, description []byte
-	if partial.Block(c, &made); c.Err() == nil && !bytes.Equal(made, key[:]) {
+	if codec.Block(c, &made); c.Err() == nil && !bytes.Equal(made, key[:]) {
 		return nil, nil, ErrOtherKey
 	}
-	partial.Block(c, &description)
+	codec.Block(c, &description)
 	k, x := &Kept{}, &Index{store: store, jobs: jobs}
 	if c.Err() == nil && (json.Unmarshal(description, k) != nil || !k.Content.harmless()) {
 		c.Refuse("its page is none")
@@ -83,66 +83,58 @@ func ReadIndex(from io.Reader, key Key, store *spill.Store, jobs int) (*Index, *
 }
 
 // code codes all but the store.
-func (x *Index) code(c *partial.Coder) {
-	if partial.Number(c, &x.length); x.length < 0 || x.length > mostNs {
-		c.Refuse("a run of %d ns", x.length)
+func (x *Index) code(c *codec.Coder) {
+	if codec.Number(c, &x.length); x.length < 0 || x.length > mostNs {
+		c.Refuse("a run of %d ns", x.length) // in either direction: nobody could read it
 	}
-	partial.List(c, &x.rows, func(r *indexRow) { r.code(c, x.store) })
-	exists := func(row uint32) bool { return int(row) < len(x.rows) }
+	codec.List(c, &x.rows, func(r *indexRow) { r.code(c, x.store) })
+	rows := codec.Below("row", len(x.rows))
 	for k := range x.rows {
-		x.rows[k].messages.code(c, x.store, (*Message).received, mostNs,
-			func(m *Message) bool { return exists(m.From) && exists(m.To) },
-			partial.Numbers(func(m *Message) *int64 { return &m.SentNs }),
-			partial.Numbers(func(m *Message) *uint32 { return &m.From }),
-			partial.Numbers(func(m *Message) *uint32 { return &m.To }),
-			partial.Numbers(func(m *Message) *uint64 { return &m.Bytes }),
-			partial.Numbers(func(m *Message) *trace.CommID { return &m.Comm }),
-			partial.Numbers(func(m *Message) *uint32 { return &m.Tag }))
+		x.rows[k].messages.code(c, x.store, (*Message).received, mostNs, 0,
+			codec.Numbers(func(m *Message) *int64 { return &m.SentNs }),
+			codec.Numbers(func(m *Message) *uint32 { return &m.From }, rows),
+			codec.Numbers(func(m *Message) *uint32 { return &m.To }, rows),
+			codec.Numbers(func(m *Message) *uint64 { return &m.Bytes }),
+			codec.Numbers(func(m *Message) *trace.CommID { return &m.Comm }),
+			codec.Numbers(func(m *Message) *uint32 { return &m.Tag }))
 	}
-	partial.Table(c, x.store, &x.collectives,
-		partial.Numbers(func(o *Collective) *trace.RegionID { return &o.Operation }),
-		partial.Numbers(func(o *Collective) *uint32 { return &o.First }),
-		partial.Numbers(func(o *Collective) *uint32 { return &o.Last }),
-		partial.Numbers(func(o *Collective) *uint32 { return &o.Latest }),
-		partial.Numbers(func(o *Collective) *int64 { return &o.BeginNs }),
-		partial.Numbers(func(o *Collective) *int64 { return &o.LatestNs }),
-		partial.Numbers(func(o *Collective) *int64 { return &o.EndNs }),
-		partial.Numbers(func(o *Collective) *trace.CommID { return &o.Comm }),
-		partial.Numbers(func(o *Collective) *uint32 { return &o.Members }),
-		partial.Numbers(func(o *Collective) *uint32 { return &o.Root }),
-		partial.Numbers(func(o *Collective) *uint64 { return &o.Sent }),
-		partial.Numbers(func(o *Collective) *uint64 { return &o.Received }),
-		func(c *partial.Coder, rows []Collective) {
+	codec.Table(c, x.store, &x.collectives,
+		codec.Numbers(func(o *Collective) *trace.RegionID { return &o.Operation }),
+		codec.Numbers(func(o *Collective) *uint32 { return &o.First }),
+		codec.Numbers(func(o *Collective) *uint32 { return &o.Last }, rows),
+		codec.Numbers(func(o *Collective) *uint32 { return &o.Latest }, rows),
+		codec.Numbers(func(o *Collective) *int64 { return &o.BeginNs }),
+		codec.Numbers(func(o *Collective) *int64 { return &o.LatestNs }),
+		codec.Numbers(func(o *Collective) *int64 { return &o.EndNs }),
+		codec.Numbers(func(o *Collective) *trace.CommID { return &o.Comm }),
+		codec.Numbers(func(o *Collective) *uint32 { return &o.Members }),
+		codec.Numbers(func(o *Collective) *uint32 { return &o.Root }),
+		codec.Numbers(func(o *Collective) *uint64 { return &o.Sent }),
+		codec.Numbers(func(o *Collective) *uint64 { return &o.Received }),
+		func(c *codec.Coder, rows []Collective) {
 			for _, o := range rows {
-				if c.Reading() && (o.First > o.Last || !exists(o.Last) || !exists(o.Latest) || o.LatestNs < o.BeginNs) {
+				if c.Reading() && (o.First > o.Last || o.LatestNs < o.BeginNs) {
 					c.Refuse("a collective of the rows %d to %d", o.First, o.Last)
 				}
 			}
 		})
-	partial.List(c, &x.curves, func(curve **indexCurve) {
+	codec.List(c, &x.curves, func(curve **indexCurve) {
 		if c.Reading() {
 			*curve = &indexCurve{}
 		}
-		if (*curve).code(c, x.store); !exists((*curve).row) {
-			c.Refuse("a curve of row %d", (*curve).row)
-		}
+		(*curve).code(c, x.store, rows)
 	})
 }
 
 // code codes what the row does, without its messages.
-func (r *indexRow) code(c *partial.Coder, store *spill.Store) {
-	partial.List(c, &r.numbers, func(n *uint32) { partial.Number(c, n) })
-	partial.List(c, &r.levels, func(l **level) {
+func (r *indexRow) code(c *codec.Coder, store *spill.Store) {
+	codec.List(c, &r.numbers, func(n *uint32) { codec.Number(c, n) })
+	codec.List(c, &r.levels, func(l **level) {
 		if c.Reading() {
 			*l = &level{}
 		}
-		next := int64(0) // the first span begins at 0, and each after the one before
 		(*l).resolution.code(c)
-		(*l).spans.code(c, store, (*l).end, func(s *span) bool {
-			can := s.start >= next && (s.start == 0) == (next == 0) && int(s.activity) < len(r.numbers)
-			next = s.start + 1
-			return can
-		})
+		(*l).spans.code(c, store, (*l).end, len(r.numbers))
 		if (*l).spans.n == 0 && (*l).end > 0 {
 			c.Refuse("nothing until %d ns", (*l).end)
 		}
@@ -152,20 +144,18 @@ func (r *indexRow) code(c *partial.Coder, store *spill.Store) {
 	}
 }
 
-func (x *indexCurve) code(c *partial.Coder, store *spill.Store) {
-	if partial.Number(c, &x.counter); x.counter < 0 || x.counter > math.MaxInt32 {
-		c.Refuse("counter %d", x.counter)
-	}
-	partial.Number(c, &x.row)
-	partial.List(c, &x.levels, func(l **curveLevel) {
+func (x *indexCurve) code(c *codec.Coder, store *spill.Store, rows *codec.Bound) {
+	codec.Number(c, &x.counter, codec.Within("counter", 0, math.MaxInt32))
+	codec.Number(c, &x.row, rows)
+	codec.List(c, &x.levels, func(l **curveLevel) {
 		if c.Reading() {
 			*l = &curveLevel{}
 		}
 		(*l).resolution.code(c)
-		(*l).parts.code(c, store, (*Piece).begin, (*l).end, func(*Piece) bool { return true },
-			partial.Reals(func(p *Piece) *float64 { return &p.Mean }),
-			partial.Reals(func(p *Piece) *float64 { return &p.Min }),
-			partial.Reals(func(p *Piece) *float64 { return &p.Max }))
+		(*l).parts.code(c, store, (*Piece).begin, (*l).end, 0,
+			codec.Reals(func(p *Piece) *float64 { return &p.Mean }),
+			codec.Reals(func(p *Piece) *float64 { return &p.Min }),
+			codec.Reals(func(p *Piece) *float64 { return &p.Max }))
 	})
 	if len(x.levels) == 0 {
 		c.Refuse("a curve without pieces")

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"tracekit/partial"
-	"tracekit/partial/partialtest"
+	"tracekit/codec"
+	"tracekit/codec/codectest"
 	"tracekit/samples"
 	"tracekit/spill"
 	"tracekit/stats/analysis"
@@ -150,7 +150,7 @@ func TestKeptIsChecked(t *testing.T) {
 		}
 	}
 	for what, damaged := range mutate.Cuts(file, 200) {
-		if _, _, err := reread(t, damaged, Key{7}); !errors.Is(err, partial.ErrDamaged) && !errors.Is(err, ErrNoIndex) {
+		if _, _, err := reread(t, damaged, Key{7}); !errors.Is(err, codec.ErrDamaged) && !errors.Is(err, ErrNoIndex) {
 			t.Errorf("%s: it is taken for all: %v", what, err)
 		}
 	}
@@ -160,9 +160,9 @@ func TestKeptIsChecked(t *testing.T) {
 // for, and keeping it again gives the same ones.
 func FuzzReadIndex(f *testing.F) {
 	payload := func(parts ...[]byte) []byte {
-		p, err := partialtest.Payload(func(c *partial.Coder) {
+		p, err := codectest.Payload(func(c *codec.Coder) {
 			for _, part := range parts {
-				partial.Block(c, &part)
+				codec.Block(c, &part)
 			}
 		})
 		if err != nil {
@@ -172,14 +172,14 @@ func FuzzReadIndex(f *testing.F) {
 	}
 	x, _ := kept(f)
 	key := payload(make([]byte, len(Key{})))
-	index, err := partialtest.Payload(x.code)
+	index, err := codectest.Payload(x.code)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(append(payload([]byte(`{}`)), index...))
 	f.Add(append(payload([]byte(`{}`)), 2, 2, 0, 0, 0, 0))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		whole := partialtest.Packed(keptLine, append(slices.Clone(key), body...))
+		whole := codectest.Packed(keptLine, append(slices.Clone(key), body...))
 		x, k, err := reread(t, whole, Key{})
 		if err != nil {
 			return

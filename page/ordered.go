@@ -3,7 +3,7 @@ package page
 import (
 	"sort"
 
-	"tracekit/partial"
+	"tracekit/codec"
 	"tracekit/spill"
 )
 
@@ -54,30 +54,23 @@ func moved[T any](table *spill.Table[T], to *spill.Store) *spill.Table[T] {
 	return there.Sealed()
 }
 
-// code codes the table by its time and further columns. A row that is read must have a time from
-// 0 to a last one, not before that of the row above, and be one that can be.
-func (o *ordered[T]) code(c *partial.Coder, store *spill.Store, time func(*T) *int64, last int64, can func(*T) bool, columns ...partial.Column[T]) {
+// code codes the table by its time, which ascends from 0 to a last one at least by a step, and further columns.
+func (o *ordered[T]) code(c *codec.Coder, store *spill.Store, time func(*T) *int64, last int64, step uint64,
+	columns ...codec.Column[T]) {
 	if c.Reading() {
 		o.time = time
 	}
-	n, above := 0, int64(0)
-	check := func(c *partial.Coder, rows []T) {
-		if !c.Reading() || c.Err() != nil {
-			return
-		}
+	n := 0
+	post := func(c *codec.Coder, rows []T) {
 		for i := range rows {
-			at := *time(&rows[i])
-			if at < above || at > last || !can(&rows[i]) {
-				c.Refuse("row %d cannot be", n)
-				return
+			if c.Reading() && (n+i)%postEvery == 0 {
+				o.posts = append(o.posts, *time(&rows[i]))
 			}
-			if n%postEvery == 0 {
-				o.posts = append(o.posts, at)
-			}
-			n, above = n+1, at
 		}
+		n += len(rows)
 	}
-	partial.Table(c, store, &o.Table, append(append([]partial.Column[T]{partial.Numbers(time)}, columns...), check)...)
+	times := codec.Numbers(time, codec.Within("time", 0, last).Ascending(step))
+	codec.Table(c, store, &o.Table, append([]codec.Column[T]{times, post}, columns...)...)
 }
 
 // A resolution is how a row of the timeline is kept once: in parts in order of their begin, each until
@@ -90,10 +83,7 @@ type resolution struct {
 // mostNs bounds times that are read, so that their sums are numbers.
 const mostNs = 1 << 60
 
-func (r *resolution) code(c *partial.Coder) {
-	partial.Number(c, &r.step)
-	partial.Number(c, &r.end)
-	if c.Reading() && c.Err() == nil && (r.step < 1 || r.step > mostNs || r.end < 0 || r.end > mostNs) {
-		c.Refuse("cells of %d ns until %d ns", r.step, r.end)
-	}
+func (r *resolution) code(c *codec.Coder) {
+	codec.Number(c, &r.step, codec.Within("length of cells", 1, mostNs))
+	codec.Number(c, &r.end, codec.Within("time", 0, mostNs))
 }

@@ -150,7 +150,7 @@ func (c *Content) HTML(served bool) []byte {
 // do not fit at all are left out.
 func (tl *Timeline) packCurves(z *packer, limit int64) (string, error) {
 	for {
-		packed, err := z.pack(appendCurves(nil, tl.Curves, 0))
+		packed, err := z.pack(encodeCurves(tl.Curves, 0))
 		if err != nil || int64(len(packed)) <= limit {
 			return packed, err
 		}

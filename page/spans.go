@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"sort"
 
-	"tracekit/partial"
+	"tracekit/codec"
 	"tracekit/spill"
 )
 
@@ -108,8 +108,8 @@ func (r *spanReader) number() uint64 {
 	return v
 }
 
-// code codes the spans by their rows, as ordered.code does.
-func (s *spans) code(c *partial.Coder, store *spill.Store, last int64, can func(*span) bool) {
+// code codes the spans by their rows, as ordered.code does. The first begins at 0; they are of so many activities.
+func (s *spans) code(c *codec.Coder, store *spill.Store, last int64, activities int) {
 	rows := newOrdered(store, (*span).begin)
 	if !c.Reading() && s.n > 0 {
 		r := s.from(0)
@@ -119,7 +119,11 @@ func (s *spans) code(c *partial.Coder, store *spill.Store, last int64, can func(
 			rows.Append(r.span)
 		}
 	}
-	rows.code(c, store, (*span).begin, last, can, partial.Numbers(func(x *span) *uint32 { return &x.activity }))
+	rows.code(c, store, (*span).begin, last, 1,
+		codec.Numbers(func(x *span) *uint32 { return &x.activity }, codec.Below("activity", activities)))
+	if c.Reading() && rows.Len() > 0 && rows.Ptr(0).start > 0 {
+		c.Refuse("what is done does not begin at 0")
+	}
 	if c.Reading() && c.Err() == nil {
 		*s = newSpans(store)
 		for _, some := range rows.Rows {

@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"tracekit/codec"
+	"tracekit/codec/model"
 	"tracekit/engine"
-	"tracekit/partial"
-	"tracekit/partial/model"
 	"tracekit/readers/arrowdir"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -24,8 +24,8 @@ type Written struct{ model.Results[uint64] }
 func (w *Written) Add(other *Written) error { return w.Results.Add(&other.Results) }
 
 // Code codes it, in either direction.
-func (w *Written) Code(c *partial.Coder, d *trace.Defs, _ *spill.Store) {
-	w.Results.Code(c, d, func(_ trace.LocationID, n *uint64) { partial.Number(c, n) })
+func (w *Written) Code(c *codec.Coder, d *trace.Defs, _ *spill.Store) {
+	w.Results.Code(c, d, func(_ trace.LocationID, n *uint64) { codec.Number(c, n) })
 }
 
 // WritePart writes some locations of a source, ascending, as part number of a trace in a directory,

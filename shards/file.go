@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"tracekit/partial"
+	"tracekit/codec"
 	"tracekit/trace"
 )
 
@@ -27,7 +27,7 @@ func WriteFile(ctx context.Context, path string, write func(io.Writer) error) er
 }
 
 // ReadFile reads a file that begins with a line: all of it, or no more than read asks for.
-func ReadFile(path, line string, all bool, read func(*partial.Coder)) error {
+func ReadFile(path, line string, all bool, read func(*codec.Coder)) error {
 	f, err := OpenFile(path)
 	if err != nil {
 		return err
@@ -45,12 +45,12 @@ func OpenFile(path string) (*os.File, error) {
 }
 
 // ReadStream reads a stream of the file at a path as ReadFile does.
-func ReadStream(r io.Reader, path, line string, all bool, read func(*partial.Coder)) error {
-	c := partial.NewReader(r, line)
+func ReadStream(r io.Reader, path, line string, all bool, read func(*codec.Coder)) error {
+	c := codec.NewReader(r, line)
 	if read(c); all {
 		c.Close()
 	}
-	if err := c.Err(); errors.Is(err, partial.ErrDamaged) {
+	if err := c.Err(); errors.Is(err, codec.ErrDamaged) {
 		return Refused(path, err)
 	} else if err != nil {
 		return fmt.Errorf("%s: %w", path, err)

@@ -2,7 +2,7 @@
 // whatever machine, goes through a share of a trace's locations and leaves one file; who has
 // them all goes on as if it had gone through all locations itself.
 //
-// A file is a stream of package partial: the header, which says of which stage, of which trace, of
+// A file is a stream of package codec: the header, which says of which stage, of which trace, of
 // which of its shards and how it was opened, and the partial result. Files are trusted no more than
 // traces are.
 package shards
@@ -22,8 +22,8 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/codec"
 	"tracekit/engine"
-	"tracekit/partial"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -54,7 +54,7 @@ const (
 type Part[P any] interface {
 	Has(trace.LocationID) bool
 	Add(P) error
-	Code(*partial.Coder, *trace.Defs, *spill.Store)
+	Code(*codec.Coder, *trace.Defs, *spill.Store)
 }
 
 // A Header says what a shard is of.
@@ -111,7 +111,7 @@ func Write[P Part[P]](ctx context.Context, dir string, h Header, src trace.Sourc
 	made, err := makeDirectory(dir)
 	if err == nil {
 		err = WriteFile(ctx, filepath.Join(dir, Name(h.Number, h.Of)), func(w io.Writer) error {
-			c := partial.NewWriter(w, line)
+			c := codec.NewWriter(w, line)
 			h.Code(c)
 			part.Code(c, src.Defs(), nil)
 			return c.Close()
@@ -136,13 +136,13 @@ func makeDirectory(dir string) (made []string, err error) {
 }
 
 // Code codes the header.
-func (h *Header) Code(c *partial.Coder) {
-	partial.Text(c, &h.Stage)
-	partial.List(c, &h.Paths, func(p *string) { partial.Text(c, p) })
-	partial.Flag(c, &h.AlignStart)
-	partial.Number(c, &h.Number)
-	partial.Number(c, &h.Of)
-	partial.Text(c, &h.Trace)
+func (h *Header) Code(c *codec.Coder) {
+	codec.Text(c, &h.Stage)
+	codec.List(c, &h.Paths, func(p *string) { codec.Text(c, p) })
+	codec.Flag(c, &h.AlignStart)
+	codec.Number(c, &h.Number)
+	codec.Number(c, &h.Of)
+	codec.Text(c, &h.Trace)
 	if c.Err() == nil && (h.Of < 1 || h.Of > MaxShards || h.Number < 1 || h.Number > h.Of || len(h.Paths) == 0) {
 		c.Refuse("it is shard %d of %d of %d files", h.Number, h.Of, len(h.Paths))
 	}
@@ -232,7 +232,7 @@ func Read[P Part[P]](ctx context.Context, s *Set, src trace.Source, store *spill
 	}
 	parts, err := engine.Map(ctx, jobs, len(s.files), func(_ context.Context, i int) (P, error) {
 		part := empty()
-		return part, ReadFile(s.files[i], line, true, func(c *partial.Coder) {
+		return part, ReadFile(s.files[i], line, true, func(c *codec.Coder) {
 			new(Header).Code(c)
 			part.Code(c, src.Defs(), store)
 			for _, l := range Locations(src.Defs(), i+1, s.Of) {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"tracekit/partial"
+	"tracekit/codec"
 	"tracekit/shards"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -23,7 +23,7 @@ func (fullDisk) Has(trace.LocationID) bool { return false }
 
 func (fullDisk) Add(fullDisk) error { return nil }
 
-func (p fullDisk) Code(*partial.Coder, *trace.Defs, *spill.Store) { p.fail(errFull) }
+func (p fullDisk) Code(*codec.Coder, *trace.Defs, *spill.Store) { p.fail(errFull) }
 
 // TestNothingIsLeft: a shard that cannot be written leaves nothing, no directory either, but what was there before.
 func TestNothingIsLeft(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"tracekit/codec"
 	"tracekit/formulae/internal/pack"
 	"tracekit/trace"
 )
@@ -26,7 +27,7 @@ type head struct {
 
 func headLayout() pack.Column[head] {
 	return pack.Record(9,
-		pack.Number(func(h *head) *uint64 { return &h.Mode }),
+		pack.Number(func(h *head) *uint64 { return &h.Mode }, codec.Below("mode", int(Statistics)+1)),
 		pack.Number(func(h *head) *uint64 { return &h.Unit }),
 		pack.Number(func(h *head) *uint64 { return &h.Keep }),
 		pack.Flag(func(h *head) *bool { return &h.Fine }),

@@ -140,7 +140,7 @@ func (f *file) readHead(at section) error {
 		return f.damaged(at, err)
 	}
 	q := quantiser{unit: f.head.Unit, keep: uint(min(f.head.Keep, 64))}
-	if f.head.Mode > uint64(Statistics) || q.check() != nil {
+	if q.check() != nil {
 		return f.damaged(at, pack.ErrDamaged)
 	}
 	return nil

@@ -7,13 +7,13 @@ import (
 	"io"
 	"iter"
 
+	"tracekit/codec"
+	"tracekit/codec/model"
 	"tracekit/engine"
 	"tracekit/formulae"
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
 	"tracekit/formulae/internal/symbols"
-	"tracekit/partial"
-	"tracekit/partial/model"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -133,15 +133,15 @@ func (p *Parts) write(c *compressor, w io.Writer, a *about) (*Report, error) {
 // Code writes the parts, or reads those of a trace with these definitions into tables of the
 // store. What is read is a file's that can be written; whether it is that of the trace nobody can know without
 // reading the trace.
-func (p *Parts) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
+func (p *Parts) Code(c *codec.Coder, d *trace.Defs, store *spill.Store) {
 	h := &p.head
 	for _, n := range []*uint64{&h.Mode, &h.Unit, &h.Keep, &h.Leader} {
-		partial.Number(c, n)
+		codec.Number(c, n)
 	}
-	partial.Flag(c, &h.Fine)
-	partial.Flag(c, &p.learned)
-	partial.Number(c, &p.form.Terms)
-	partial.Flag(c, &p.form.Paper)
+	codec.Flag(c, &h.Fine)
+	codec.Flag(c, &p.learned)
+	codec.Number(c, &p.form.Terms)
+	codec.Flag(c, &p.form.Paper)
 	if c.Err() == nil && (h.Mode != uint64(Lossless) || h.Leader != uint64(chooseLeader(d)) || (quantiser{unit: h.Unit, keep: uint(h.Keep)}).check() != nil) {
 		c.Refuse("these are no options of the lossless mode")
 	}
@@ -151,7 +151,7 @@ func (p *Parts) Code(c *partial.Coder, d *trace.Defs, store *spill.Store) {
 
 // A partCoder codes the parts of locations. Equal call trees that are read become one.
 type partCoder struct {
-	*partial.Coder
+	*codec.Coder
 	store   *spill.Store
 	tables  *coder.Tables
 	learned bool
@@ -159,12 +159,12 @@ type partCoder struct {
 }
 
 func (c *partCoder) location(x *coded) {
-	partial.Number(c.Coder, &x.count)
-	partial.Number(c.Coder, &x.unseen)
-	partial.Number(c.Coder, &x.sizes.times)
-	partial.Number(c.Coder, &x.sizes.values)
-	partial.Number(c.Coder, &x.clock.worst)
-	partial.Number(c.Coder, &x.clock.sum)
+	codec.Number(c.Coder, &x.count)
+	codec.Number(c.Coder, &x.unseen)
+	codec.Number(c.Coder, &x.sizes.times)
+	codec.Number(c.Coder, &x.sizes.values)
+	codec.Number(c.Coder, &x.clock.worst)
+	codec.Number(c.Coder, &x.clock.sum)
 	c.symbols(x)
 	c.blocks(&x.structure)
 	c.blocks(&x.events)
@@ -184,7 +184,7 @@ func (c *partCoder) symbols(x *coded) {
 		x.table.Code(cols)
 		block = cols.Finish()
 	}
-	if partial.Block(c.Coder, &block); c.Reading() && c.Err() == nil {
+	if codec.Block(c.Coder, &block); c.Reading() && c.Err() == nil {
 		x.table = symbols.NewTable()
 		cols := pack.OpenColumns(c.tables, block)
 		if x.table.Code(cols); cols.Err() != nil {
@@ -199,7 +199,7 @@ func (c *partCoder) tree(x *coded) {
 	if !c.Reading() {
 		block = pack.PackShort(c.tables, x.tree, formulae.TreeLayout())
 	}
-	if partial.Block(c.Coder, &block); !c.Reading() || c.Err() != nil {
+	if codec.Block(c.Coder, &block); !c.Reading() || c.Err() != nil {
 		return
 	}
 	if x.tree = c.trees[string(block)]; x.tree != nil {
@@ -218,14 +218,15 @@ func (c *partCoder) tree(x *coded) {
 
 // blocks codes blocks as their sizes and their bytes.
 func (c *partCoder) blocks(b *blocks) {
-	partial.List(c.Coder, &b.sizes, func(n *int) { partial.Number(c.Coder, n) })
-	partial.Table(c.Coder, c.store, &b.bytes, partial.Bytes)
+	size := codec.Within("size of a block", 0, maxSection)
+	codec.List(c.Coder, &b.sizes, func(n *int) { codec.Number(c.Coder, n, size) })
+	codec.Table(c.Coder, c.store, &b.bytes, codec.Bytes)
 	if !c.Reading() || c.Err() != nil {
 		return
 	}
 	rest := b.bytes.Len()
 	for _, n := range b.sizes {
-		if n < 0 || n > min(rest, maxSection) {
+		if n > rest {
 			c.Refuse("a block of %d bytes, where there are %d", n, rest)
 			return
 		}

@@ -6,8 +6,8 @@ import (
 	"io"
 	"testing"
 
-	"tracekit/partial"
-	"tracekit/partial/partialtest"
+	"tracekit/codec"
+	"tracekit/codec/codectest"
 	"tracekit/samples"
 	"tracekit/spill"
 	"tracekit/stats/statstest"
@@ -25,7 +25,7 @@ func FuzzParts(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		payload, err := partialtest.Payload(func(c *partial.Coder) { parts.Code(c, src.Defs(), nil) })
+		payload, err := codectest.Payload(func(c *codec.Coder) { parts.Code(c, src.Defs(), nil) })
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -35,10 +35,10 @@ func FuzzParts(f *testing.F) {
 		store := spill.NewStore(1<<20, "")
 		defer store.Close()
 		got := new(Parts)
-		c := partial.NewReader(bytes.NewReader(partialtest.Packed("parts", data)), "parts")
+		c := codec.NewReader(bytes.NewReader(codectest.Packed("parts", data)), "parts")
 		got.Code(c, src.Defs(), store)
 		if err := c.Close(); err != nil {
-			if !errors.Is(err, partial.ErrDamaged) {
+			if !errors.Is(err, codec.ErrDamaged) {
 				t.Fatal(err)
 			}
 			return

@@ -3,6 +3,7 @@ package tkf
 import (
 	"math/bits"
 
+	"tracekit/codec"
 	"tracekit/formulae/internal/coder"
 )
 
@@ -67,10 +68,10 @@ func (m *valueModel) one(c *coder.Coder, v uint64, p *place, at uint32) uint64 {
 	case guessGrowth:
 		v = p.last + p.growth
 	default:
-		d := coder.Zigzag(int64(v - p.last))
+		d := codec.Zigzag(v - p.last)
 		d = m.values.Code(c, d, [coder.Contexts]uint32{at, coder.Hash(at, p.length), coder.Hash(p.length, 3)})
 		p.length = uint32(bits.Len64(d))
-		v = p.last + uint64(coder.Unzigzag(d))
+		v = p.last + codec.Unzigzag(d)
 		p.growth = v - p.last
 	}
 	p.last, p.guess = v, uint32(guess)

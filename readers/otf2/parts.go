@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tracekit/codec"
+	"tracekit/codec/model"
 	"tracekit/engine"
-	"tracekit/partial"
-	"tracekit/partial/model"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -102,18 +102,15 @@ func (p *Parts) Join(src trace.Source) (events uint64, findings []trace.Finding,
 
 // Code writes the parts, or reads those of a trace with these definitions: their files then lie in the
 // directory where the archive grows. What the files hold is for who reads the archive to judge.
-func (p *Parts) Code(c *partial.Coder, d *trace.Defs, _ *spill.Store) {
+func (p *Parts) Code(c *codec.Coder, d *trace.Defs, _ *spill.Store) {
 	model.Map(c, &p.lost, strings.Compare, func(what *string, n *uint64) {
-		partial.Text(c, what)
-		partial.Number(c, n)
+		codec.Text(c, what)
+		codec.Number(c, n)
 	})
-	partial.Flag(c, &p.instants)
+	codec.Flag(c, &p.instants)
 	p.Results.Code(c, d, func(l trace.LocationID, x *eventPart) {
-		partial.Number(c, &x.read)
-		partial.Number(c, &x.written)
-		if x.written > x.read {
-			c.Refuse("%d events of %d", x.written, x.read)
-		}
+		codec.Number(c, &x.read)
+		codec.Number(c, &x.written, codec.Within("events", 0, x.read))
 		if c.Err() == nil {
 			codeFile(c, &p.w.files[l].out)
 		}
@@ -121,9 +118,9 @@ func (p *Parts) Code(c *partial.Coder, d *trace.Defs, _ *spill.Store) {
 }
 
 // codeFile codes the bytes of an event file.
-func codeFile(c *partial.Coder, w *chunkWriter) {
+func codeFile(c *codec.Coder, w *chunkWriter) {
 	if !c.Reading() {
-		partial.Stream(c, w.held.reader(), nil)
+		codec.Stream(c, w.held.reader(), nil)
 		return
 	}
 	f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -134,6 +131,6 @@ func codeFile(c *partial.Coder, w *chunkWriter) {
 		c.Fail(err)
 		return
 	}
-	partial.Stream(c, nil, f)
+	codec.Stream(c, nil, f)
 	c.Fail(f.Close())
 }

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tracekit/codec"
+	"tracekit/codec/codectest"
 	"tracekit/engine"
-	"tracekit/partial"
-	"tracekit/partial/partialtest"
 	"tracekit/samples"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -28,7 +28,7 @@ func FuzzParts(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		payload, err := partialtest.Payload(func(c *partial.Coder) { parts.Code(c, src.Defs(), nil) })
+		payload, err := codectest.Payload(func(c *codec.Coder) { parts.Code(c, src.Defs(), nil) })
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -42,9 +42,9 @@ func FuzzParts(f *testing.F) {
 			t.Fatal(err)
 		}
 		parts := w.Parts()
-		c := partial.NewReader(bytes.NewReader(partialtest.Packed("parts", data)), "parts")
+		c := codec.NewReader(bytes.NewReader(codectest.Packed("parts", data)), "parts")
 		parts.Code(c, src.Defs(), nil)
-		if err := c.Close(); err != nil && !errors.Is(err, partial.ErrDamaged) {
+		if err := c.Close(); err != nil && !errors.Is(err, codec.ErrDamaged) {
 			t.Fatal(err)
 		} else if err == nil {
 			_, _, err = parts.Join(src)
@@ -95,7 +95,7 @@ func TestPartsOfOneLocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stream bytes.Buffer
-	out := partial.NewWriter(&stream, "parts")
+	out := codec.NewWriter(&stream, "parts")
 	parts.Code(out, src.Defs(), nil)
 	if err := out.Close(); err != nil {
 		t.Fatal(err)
@@ -105,20 +105,20 @@ func TestPartsOfOneLocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func() error {
-		c := partial.NewReader(bytes.NewReader(stream.Bytes()), "parts")
+		c := codec.NewReader(bytes.NewReader(stream.Bytes()), "parts")
 		w.Parts().Code(c, src.Defs(), nil)
 		return c.Close()
 	}
 	if err := read(); err != nil {
 		t.Error(err)
 	}
-	if err := read(); !errors.Is(err, partial.ErrDamaged) {
+	if err := read(); !errors.Is(err, codec.ErrDamaged) {
 		t.Errorf("read twice: %v", err)
 	}
 	if err := w.Discard(); err != nil {
 		t.Fatal(err)
 	}
-	if err := read(); !errors.Is(err, os.ErrNotExist) || errors.Is(err, partial.ErrDamaged) {
+	if err := read(); !errors.Is(err, os.ErrNotExist) || errors.Is(err, codec.ErrDamaged) {
 		t.Errorf("without a directory: %v", err)
 	}
 }
@@ -153,13 +153,13 @@ func TestLargeParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := partial.NewWriter(&stream, "parts")
+	out := codec.NewWriter(&stream, "parts")
 	encoded.Code(out, src.Defs(), nil)
 	joined, err := Create(parts, src.Info(), src.Defs(), Options{})
 	if err = errors.Join(err, out.Close()); err != nil {
 		t.Fatal(err)
 	}
-	read, in := joined.Parts(), partial.NewReader(&stream, "parts")
+	read, in := joined.Parts(), codec.NewReader(&stream, "parts")
 	read.Code(in, src.Defs(), nil)
 	_, _, err = read.Join(src)
 	if err = errors.Join(in.Close(), err, w.Close(), joined.Close()); err != nil {

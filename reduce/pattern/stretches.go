@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 
+	"tracekit/codec"
 	"tracekit/trace"
 )
 
@@ -36,24 +37,15 @@ func Marked(about trace.Info, defs *trace.Defs, property string) []Stretch {
 	if err != nil {
 		return nil
 	}
-	d := decoder{rest: b}
-	resolution, offset := d.next(), int64(d.next())
+	var clock trace.ClockProperties
 	var out []Stretch
-	var times differences
-	for range d.count() {
-		s := Stretch{Location: trace.LocationID(d.index())}
-		s.Begin, s.End = times.time(d.next()), times.time(d.next())
-		out = append(out, s)
-	}
-	if d.failed || resolution == 0 {
+	c := codec.FromMemory(b)
+	if codeStretches(c, &clock, &out, len(defs.Locations)); c.Err() != nil {
 		return nil
 	}
 	for i := range out {
-		if int(out[i].Location) >= len(defs.Locations) {
-			return nil
-		}
 		for _, t := range []*int64{&out[i].Begin, &out[i].End} {
-			*t = defs.Clock.GlobalOffset + scaled(*t-offset, defs.Clock.Resolution, resolution)
+			*t = defs.Clock.GlobalOffset + scaled(*t-clock.GlobalOffset, defs.Clock.Resolution, clock.Resolution)
 		}
 	}
 	return out
@@ -73,18 +65,23 @@ func scaled(t int64, to, from uint64) int64 {
 }
 
 // encodeStretches returns the text of a property that names stretches.
-func encodeStretches(c trace.ClockProperties, stretches []Stretch) string {
-	b := packed{}
-	b.put(c.Resolution)
-	b.put(uint64(c.GlobalOffset))
-	b.put(uint64(len(stretches)))
-	var times differences
-	for _, s := range stretches {
-		b.put(uint64(s.Location))
-		b.put(times.of(s.Begin))
-		b.put(times.of(s.End))
-	}
-	return b.text()
+func encodeStretches(clock trace.ClockProperties, stretches []Stretch) string {
+	c := codec.ToMemory(nil)
+	codeStretches(c, &clock, &stretches, math.MaxInt32)
+	return pack(c.Data())
+}
+
+// codeStretches codes stretches of a trace of so many locations.
+func codeStretches(c *codec.Coder, clock *trace.ClockProperties, stretches *[]Stretch, locations int) {
+	codeClock(c, clock)
+	n, location := len(*stretches), codec.Below("location", locations)
+	codec.Unsigned(c, &n, small)
+	var time differences
+	codec.Items(c, stretches, n, func(s *Stretch) {
+		codec.Unsigned(c, &s.Location, location)
+		time.code(c, &s.Begin)
+		time.code(c, &s.End)
+	})
 }
 
 // Moved returns a source with corrected times, which is made of t, that marks what was cut and

@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tracekit/codec"
+	"tracekit/codec/codectest"
 	"tracekit/merge"
-	"tracekit/partial"
-	"tracekit/partial/partialtest"
 	"tracekit/stats/devices"
 	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
@@ -44,7 +44,7 @@ func finder(t *testing.T, tr *trace.Trace) *devices.Finder {
 }
 
 // code codes all locations of a trace.
-func code(c *partial.Coder, tr *trace.Trace, f *devices.Finder) {
+func code(c *codec.Coder, tr *trace.Trace, f *devices.Finder) {
 	for l := range tr.Defs.Locations {
 		f.Code(c, trace.LocationID(l))
 	}
@@ -60,12 +60,12 @@ func TestShared(t *testing.T) {
 		if _, err := alone.Finish(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		payload, err := partialtest.Payload(func(c *partial.Coder) { code(c, tr, theirs) })
+		payload, err := codectest.Payload(func(c *codec.Coder) { code(c, tr, theirs) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		read := func(payload []byte) (*devices.Finder, error) {
-			f, c := finder(t, tr), partial.NewReader(bytes.NewReader(partialtest.Packed("", payload)), "")
+			f, c := finder(t, tr), codec.NewReader(bytes.NewReader(codectest.Packed("", payload)), "")
 			if code(c, tr, f); c.Close() != nil {
 				return nil, c.Err()
 			}

@@ -2,7 +2,7 @@
 // an analysis makes the profile: who analyses leaves a task for each shard in a directory, a process
 // on whatever machine does it and leaves a profile there, and the analysis goes on with these.
 //
-//	task     a stream of package partial: the header of the shard, and what the pass has to know
+//	task     a stream of package codec: the header of the shard, and what the pass has to know
 //	         beside the events (profile.Pass.Code)
 //	profile  a stream with the header and the sum of the task, and what was noticed in the trace; one for each location, what the
 //	         pass leaves (profile.Pass.CodeLeft); the index, one that says where these begin; and
@@ -24,9 +24,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tracekit/codec"
+	"tracekit/codec/model"
 	"tracekit/engine"
-	"tracekit/partial"
-	"tracekit/partial/model"
 	"tracekit/shards"
 	"tracekit/spill"
 	"tracekit/stats/devices"
@@ -102,7 +102,7 @@ func (t *Task) Do(ctx context.Context, src trace.Source, store *spill.Store, job
 	path, out := paths(t.dir, t.Number, t.Of)
 	pass := profile.NewPass(src, store)
 	locations := shards.Locations(src.Defs(), t.Number, t.Of)
-	sum, err := readTask(path, src, func(c *partial.Coder) { pass.Code(c, locations) })
+	sum, err := readTask(path, src, func(c *codec.Coder) { pass.Code(c, locations) })
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (t *Task) Do(ctx context.Context, src trace.Source, store *spill.Store, job
 }
 
 // readTask reads a task of a trace and returns the sum of the file.
-func readTask(path string, src trace.Source, read func(*partial.Coder)) (sum string, err error) {
+func readTask(path string, src trace.Source, read func(*codec.Coder)) (sum string, err error) {
 	identity, err := shards.Identity(src)
 	if err != nil {
 		return "", err
@@ -133,7 +133,7 @@ func readTask(path string, src trace.Source, read func(*partial.Coder)) (sum str
 	}
 	defer f.Close()
 	hash := sha256.New()
-	err = shards.ReadStream(io.TeeReader(f, hash), path, taskLine, true, func(c *partial.Coder) {
+	err = shards.ReadStream(io.TeeReader(f, hash), path, taskLine, true, func(c *codec.Coder) {
 		var h shards.Header
 		if h.Code(c); c.Err() == nil && h.Trace != identity {
 			c.Refuse("%s is not, or not any more, the trace that it is about", src.Info().Path)
@@ -172,36 +172,36 @@ type place struct {
 	at       int64
 }
 
-func codeIndex(c *partial.Coder, index *[]place) {
-	partial.List(c, index, func(p *place) {
-		partial.Number(c, &p.location)
-		partial.Number(c, &p.at)
+func codeIndex(c *codec.Coder, index *[]place) {
+	codec.List(c, index, func(p *place) {
+		codec.Number(c, &p.location)
+		codec.Number(c, &p.at)
 	})
 }
 
 // write writes a profile.
 func (t *Task) write(to io.Writer, sum string, noticed []trace.Finding, pass *profile.Pass, locations []trace.LocationID) error {
 	w := &counted{Writer: to}
-	stream := func(line string, code func(*partial.Coder)) error {
-		c := partial.NewWriter(w, line)
+	stream := func(line string, code func(*codec.Coder)) error {
+		c := codec.NewWriter(w, line)
 		code(c)
 		return c.Close()
 	}
-	err := stream(profileLine, func(c *partial.Coder) {
+	err := stream(profileLine, func(c *codec.Coder) {
 		t.Code(c)
-		partial.Text(c, &sum)
+		codec.Text(c, &sum)
 		model.Findings(c, &noticed)
 	})
 	var index []place
 	for _, l := range locations {
 		index = append(index, place{l, w.n})
 		if err == nil {
-			err = stream(locationLine, func(c *partial.Coder) { pass.CodeLeft(c, l) })
+			err = stream(locationLine, func(c *codec.Coder) { pass.CodeLeft(c, l) })
 		}
 	}
 	at := w.n
 	if err == nil {
-		err = stream(indexLine, func(c *partial.Coder) { codeIndex(c, &index) })
+		err = stream(indexLine, func(c *codec.Coder) { codeIndex(c, &index) })
 	}
 	if err == nil {
 		err = binary.Write(w, binary.LittleEndian, at)

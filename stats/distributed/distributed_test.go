@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"tracekit/codec/codectest"
 	"tracekit/document"
 	"tracekit/merge"
-	"tracekit/partial/partialtest"
 	"tracekit/samples"
 	"tracekit/shards"
 	"tracekit/spill"
@@ -218,7 +218,7 @@ func TestHostile(t *testing.T) {
 						return err
 					}
 				}
-				if err := mutate.File(path, func(b []byte) []byte { return partialtest.Flip(b, r) }); err != nil {
+				if err := mutate.File(path, func(b []byte) []byte { return codectest.Flip(b, r) }); err != nil {
 					t.Fatal(err)
 				}
 				if extension == ".task" {

@@ -10,9 +10,9 @@ import (
 	"io"
 	"os"
 
+	"tracekit/codec"
+	"tracekit/codec/model"
 	"tracekit/engine"
-	"tracekit/partial"
-	"tracekit/partial/model"
 	"tracekit/shards"
 	"tracekit/stats/profile"
 	"tracekit/trace"
@@ -66,7 +66,7 @@ func (w *Workers) leave(ctx context.Context, pass *profile.Pass, number int) (su
 	h, hash := w.header, sha256.New()
 	h.Number = number
 	err = shards.WriteFile(ctx, path, func(f io.Writer) error {
-		c := partial.NewWriter(io.MultiWriter(f, hash), taskLine)
+		c := codec.NewWriter(io.MultiWriter(f, hash), taskLine)
 		h.Code(c)
 		pass.Code(c, shards.Locations(pass.Trace.Defs, number, h.Of))
 		return c.Close()
@@ -83,10 +83,10 @@ func (w *Workers) find(pass *profile.Pass, number int, sum string) error {
 	}
 	defer f.Close()
 	var of string
-	err = shards.ReadStream(f, path, profileLine, false, func(c *partial.Coder) {
+	err = shards.ReadStream(f, path, profileLine, false, func(c *codec.Coder) {
 		var h shards.Header
 		h.Code(c)
-		if partial.Text(c, &of); of != sum {
+		if codec.Text(c, &of); of != sum {
 			c.Refuse("it is not of this analysis, or of another shard")
 		}
 		model.Ledger(c, &w.ledger)
@@ -132,7 +132,7 @@ func readIndex(f *os.File, path string) (index []place, at int64, err error) {
 	if at < 0 || at > last {
 		return nil, 0, shards.Refused(path, errors.New("it is cut off"))
 	}
-	err = shards.ReadStream(io.NewSectionReader(f, at, last-at), path, indexLine, true, func(c *partial.Coder) {
+	err = shards.ReadStream(io.NewSectionReader(f, at, last-at), path, indexLine, true, func(c *codec.Coder) {
 		codeIndex(c, &index)
 	})
 	return index, at, err
@@ -142,7 +142,7 @@ func readIndex(f *os.File, path string) (index []place, at int64, err error) {
 func (w *Workers) Findings() []trace.Finding { return w.ledger.Findings() }
 
 // Left implements profile.Workers.
-func (w *Workers) Left(l trace.LocationID, read func(*partial.Coder)) error {
+func (w *Workers) Left(l trace.LocationID, read func(*codec.Coder)) error {
 	at, ok := w.left[l]
 	if !ok {
 		return fmt.Errorf("nothing was left for location %d", l)

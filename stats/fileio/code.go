@@ -3,13 +3,13 @@ package fileio
 import (
 	"cmp"
 
-	"tracekit/partial"
-	"tracekit/partial/model"
+	"tracekit/codec"
+	"tracekit/codec/model"
 	"tracekit/trace"
 )
 
 // Code implements stats.Shared.
-func (f *Finder) Code(c *partial.Coder, l trace.LocationID) {
+func (f *Finder) Code(c *codec.Coder, l trace.LocationID) {
 	if !f.wants(l) {
 		return
 	}
@@ -23,17 +23,17 @@ func (f *Finder) Code(c *partial.Coder, l trace.LocationID) {
 }
 
 // code codes what one location with so many events yields, of a trace whose regions make such calls.
-func (p *part) code(c *partial.Coder, calls []Call, rank uint32, events uint64) {
+func (p *part) code(c *codec.Coder, calls []Call, rank uint32, events uint64) {
 	model.Map(c, &p.operations, cmp.Compare, func(r *trace.RegionID, s **sum) {
-		partial.Number(c, r)
+		codec.Number(c, r)
 		codeSum(c, s, events)
 		if int(*r) >= len(calls) || calls[*r] == NoCall {
 			c.Refuse("region %d works on no files", *r)
 		}
 	})
 	model.Map(c, &p.files, compareFiles, func(k *fileKey, f **fileSum) {
-		partial.Flag(c, &k.handle)
-		partial.Number(c, &k.id)
+		codec.Flag(c, &k.handle)
+		codec.Number(c, &k.id)
 		if c.Reading() {
 			*f = &fileSum{ranks: []uint32{rank}}
 		}
@@ -43,20 +43,15 @@ func (p *part) code(c *partial.Coder, calls []Call, rank uint32, events uint64) 
 		}
 	})
 	model.Map(c, &p.sizes, compareSizes, func(k *sizeKey, s **sum) {
-		partial.Number(c, &k.call)
-		partial.Number(c, &k.class)
+		codec.Number(c, &k.call, codec.Within("kind of call", 0, Other))
+		codec.Number(c, &k.class, codec.Within("size", 0, maxClass))
 		codeSum(c, s, events)
-		if k.call > Other || k.class < 0 || k.class > maxClass {
-			c.Refuse("accesses of kind %d and size %d", k.call, k.class)
-		}
 	})
 	model.Map(c, &p.ranks, cmp.Compare, func(r *uint32, time *int64) {
-		partial.Number(c, r)
-		if partial.Number(c, time); *r != rank {
-			c.Refuse("it is of rank %d, not %d", *r, rank)
-		}
+		codec.Number(c, r, codec.Within("rank", rank, rank))
+		codec.Number(c, time)
 	})
-	partial.Number(c, &p.time)
+	codec.Number(c, &p.time)
 	model.Ledger(c, &p.ledger)
 }
 
@@ -78,7 +73,7 @@ func compareSizes(a, b sizeKey) int {
 const maxClass = 62
 
 // codeSum codes the sum of some calls, at least one.
-func codeSum(c *partial.Coder, s **sum, events uint64) {
+func codeSum(c *codec.Coder, s **sum, events uint64) {
 	if c.Reading() {
 		*s = new(sum)
 	}
@@ -87,15 +82,12 @@ func codeSum(c *partial.Coder, s **sum, events uint64) {
 	}
 }
 
-func codeNumbers(c *partial.Coder, s *sum, events uint64) {
-	partial.Number(c, &s.calls)
-	partial.Number(c, &s.sized)
-	partial.Number(c, &s.bytes)
-	partial.Number(c, &s.time)
-	partial.Number(c, &s.sizedTime)
-	partial.Number(c, &s.min)
-	partial.Number(c, &s.max)
-	if s.calls > events || s.sized > s.calls {
-		c.Refuse("%d calls in %d events", s.calls, events)
-	}
+func codeNumbers(c *codec.Coder, s *sum, events uint64) {
+	codec.Number(c, &s.calls, codec.Within("calls", 0, events))
+	codec.Number(c, &s.sized, codec.Within("calls", 0, s.calls))
+	codec.Number(c, &s.bytes)
+	codec.Number(c, &s.time)
+	codec.Number(c, &s.sizedTime)
+	codec.Number(c, &s.min)
+	codec.Number(c, &s.max)
 }

@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tracekit/codec"
+	"tracekit/codec/codectest"
 	"tracekit/merge"
-	"tracekit/partial"
-	"tracekit/partial/partialtest"
 	"tracekit/stats/fileio"
 	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
@@ -51,13 +51,13 @@ location 2 thread rank=2
 		}
 		return f
 	}
-	code := func(c *partial.Coder, f *fileio.Finder) {
+	code := func(c *codec.Coder, f *fileio.Finder) {
 		for l := range tr.Defs.Locations {
 			f.Code(c, trace.LocationID(l))
 		}
 	}
 	read := func(payload []byte) (f *fileio.Finder, findings []trace.Finding, err error) {
-		f, c := finder(), partial.NewReader(bytes.NewReader(partialtest.Packed("", payload)), "")
+		f, c := finder(), codec.NewReader(bytes.NewReader(codectest.Packed("", payload)), "")
 		if code(c, f); c.Close() != nil {
 			return nil, nil, c.Err()
 		}
@@ -69,7 +69,7 @@ location 2 thread rank=2
 	if err != nil {
 		t.Fatal(err)
 	}
-	payload, err := partialtest.Payload(func(c *partial.Coder) { code(c, theirs) })
+	payload, err := codectest.Payload(func(c *codec.Coder) { code(c, theirs) })
 	if err != nil {
 		t.Fatal(err)
 	}

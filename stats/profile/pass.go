@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"tracekit/codec"
 	"tracekit/engine"
-	"tracekit/partial"
 	"tracekit/spill"
 	"tracekit/stats/scope"
 	"tracekit/stats/waits"
@@ -20,7 +20,7 @@ type Workers interface {
 
 	// Left lets read have what was left for a location (Pass.CodeLeft). It is called for several
 	// locations at the same time.
-	Left(l trace.LocationID, read func(*partial.Coder)) error
+	Left(l trace.LocationID, read func(*codec.Coder)) error
 }
 
 // A Pass is the second pass over the events, from which the profile is made, by location. What it
@@ -75,7 +75,7 @@ func (x *Pass) Run(ctx context.Context, locations []trace.LocationID) (err error
 }
 
 // CodeLeft writes what Run has left for a location.
-func (x *Pass) CodeLeft(c *partial.Coder, l trace.LocationID) { x.codeLeft(c, l, x.parts[l]) }
+func (x *Pass) CodeLeft(c *codec.Coder, l trace.LocationID) { x.codeLeft(c, l, x.parts[l]) }
 
 // gather has the pass made by the Workers and combines what they leave.
 func (x *Pass) gather(ctx context.Context) (*Part, error) {
@@ -87,7 +87,7 @@ func (x *Pass) gather(ctx context.Context) (*Part, error) {
 		if !x.Wants(l) {
 			return part, nil
 		}
-		return part, x.Workers.Left(l, func(c *partial.Coder) { x.codeLeft(c, l, part) })
+		return part, x.Workers.Left(l, func(c *codec.Coder) { x.codeLeft(c, l, part) })
 	}, x.p.Combine)
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ type Shared interface {
 
 	// Code writes what was heard of a location, all of which was decoded, or reads what another
 	// process has heard of it. It is called for several locations at the same time.
-	Code(*partial.Coder, trace.LocationID)
+	Code(*codec.Coder, trace.LocationID)
 }
 
 // Hearing returns what tells a stage where calls wait and what is decoded.

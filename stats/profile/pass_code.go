@@ -2,9 +2,10 @@ package profile
 
 import (
 	"cmp"
+	"math"
 
-	"tracekit/partial"
-	"tracekit/partial/model"
+	"tracekit/codec"
+	"tracekit/codec/model"
 	"tracekit/spill"
 	"tracekit/stats/numbers"
 	"tracekit/stats/scope"
@@ -15,23 +16,23 @@ import (
 
 // Code codes what the pass over some locations, ascending, has to know beside their events: it
 // writes that, or reads it into a NewPass. Locations that are not wanted are left out.
-func (x *Pass) Code(c *partial.Coder, locations []trace.LocationID) {
+func (x *Pass) Code(c *codec.Coder, locations []trace.LocationID) {
 	t := x.Trace
-	partial.List(c, &x.Ranks, func(r *uint32) { partial.Number(c, r) })
+	codec.List(c, &x.Ranks, func(r *uint32) { codec.Number(c, r) })
 	for _, at := range []*scope.Instant{&x.From, &x.To} {
-		partial.Number(c, &at.Kind)
-		partial.Number(c, &at.Ns)
-		partial.Real(c, &at.Share)
+		codec.Number(c, &at.Kind)
+		codec.Number(c, &at.Ns)
+		codec.Real(c, &at.Share)
 	}
 	model.Tree(c, t.Defs, &t.Tree)
-	partial.List(c, &t.Span, func(s *trace.Span) {
-		partial.Number(c, &s.First)
-		partial.Number(c, &s.Last)
-		partial.Number(c, &s.Events)
+	codec.List(c, &t.Span, func(s *trace.Span) {
+		codec.Number(c, &s.First)
+		codec.Number(c, &s.Last)
+		codec.Number(c, &s.Events)
 	})
-	partial.List(c, &t.Rank, func(r *uint32) { partial.Number(c, r) })
+	codec.List(c, &t.Rank, func(r *uint32) { codec.Number(c, r) })
 	disorder := x.p != nil && x.p.disorder
-	partial.Flag(c, &disorder)
+	codec.Flag(c, &disorder)
 	if c.Reading() {
 		if x.begin(c); c.Err() != nil {
 			return
@@ -46,7 +47,7 @@ func (x *Pass) Code(c *partial.Coder, locations []trace.LocationID) {
 }
 
 // begin makes the profiler of a pass whose common part was read.
-func (x *Pass) begin(c *partial.Coder) {
+func (x *Pass) begin(c *codec.Coder) {
 	t, n := x.Trace, len(x.Trace.Defs.Locations)
 	if len(t.Span) != n || len(t.Rank) != n {
 		c.Refuse("it tells of %d and %d of %d locations", len(t.Span), len(t.Rank), n)
@@ -65,8 +66,11 @@ func (x *Pass) begin(c *partial.Coder) {
 	x.p.WatchThreads()
 }
 
+// ticks bounds durations.
+var ticks = codec.Within("ticks", 0, math.MaxInt64)
+
 // codeKnown codes what is to be known of one location.
-func (x *Pass) codeKnown(c *partial.Coder, l trace.LocationID) {
+func (x *Pass) codeKnown(c *codec.Coder, l trace.LocationID) {
 	p, store := x.p, x.Trace.Store
 	var clock trace.ClockMap
 	if int(l) < len(x.Trace.Clock.Maps) {
@@ -74,41 +78,37 @@ func (x *Pass) codeKnown(c *partial.Coder, l trace.LocationID) {
 	}
 	model.Clock(c, store, &clock)
 	codeTimes(c, store, &p.clocks[l])
-	partial.Table(c, store, &p.path[l],
-		partial.Numbers(func(r *PathPiece) *int64 { return &r.From }),
-		partial.Numbers(func(r *PathPiece) *int64 { return &r.To }))
+	codec.Table(c, store, &p.path[l],
+		codec.Numbers(func(r *PathPiece) *int64 { return &r.From }),
+		codec.Numbers(func(r *PathPiece) *int64 { return &r.To }))
 	var known *spill.Table[waits.KnownWait]
 	if !c.Reading() {
 		known = p.Segments[l].waits.Known()
 		defer known.Release()
 	}
-	partial.Table(c, store, &known,
-		partial.Numbers(func(r *waits.KnownWait) *uint32 { return &r.Call }),
-		partial.Numbers(func(r *waits.KnownWait) *int64 { return &r.From }),
-		partial.Numbers(func(r *waits.KnownWait) *int64 { return &r.Time }))
-	if !c.Reading() {
+	codec.Table(c, store, &known,
+		codec.Numbers(func(r *waits.KnownWait) *uint32 { return &r.Call }, codec.Below("call", p.clocks[l].Len())),
+		codec.Numbers(func(r *waits.KnownWait) *int64 { return &r.From }),
+		codec.Numbers(func(r *waits.KnownWait) *int64 { return &r.Time }, ticks))
+	if !c.Reading() || c.Err() != nil {
 		return
 	}
 	x.Trace.Clock.Maps[l] = clock
 	table := waits.NewTable(store, p.clocks[l].Len())
 	for i := range known.Len() {
 		w := known.At(i)
-		if int(w.Call) >= table.Len() || w.Time < 0 {
-			c.Refuse("location %d: call %d known and does not exist", l, w.Call)
-			return
-		}
 		table.Note(w.Call, new(trace.Call), &waits.Wait{From: w.From, Time: w.Time})
 	}
 	known.Release()
 	p.Segments[l].waits = table
 }
 
-func codeTimes(c *partial.Coder, store *spill.Store, times **spill.Table[int64]) {
-	partial.Table(c, store, times, partial.Numbers(func(t *int64) *int64 { return t }))
+func codeTimes(c *codec.Coder, store *spill.Store, times **spill.Table[int64]) {
+	codec.Table(c, store, times, codec.Numbers(func(t *int64) *int64 { return t }))
 }
 
 // codeLeft codes what the pass leaves for a location.
-func (x *Pass) codeLeft(c *partial.Coder, l trace.LocationID, part *Part) {
+func (x *Pass) codeLeft(c *codec.Coder, l trace.LocationID, part *Part) {
 	p, store := x.p, x.Trace.Store
 	x.codePart(c, l, part)
 	before := p.clocks[l]
@@ -133,31 +133,22 @@ func (x *Pass) codeLeft(c *partial.Coder, l trace.LocationID, part *Part) {
 }
 
 // code codes the segments of a location that has so many calls.
-func (s *Segments) code(c *partial.Coder, paths, calls int) {
-	partial.Table(c, s.store, &s.Rows,
-		partial.Numbers(func(r *Segment) *trace.PathID { return &r.Path }),
-		partial.Numbers(func(r *Segment) *uint32 { return &r.Visits }),
-		partial.Numbers(func(r *Segment) *int64 { return &r.Time }))
-	partial.Table(c, s.store, &s.Calls, partial.Numbers(func(r *uint32) *uint32 { return r }))
+func (s *Segments) code(c *codec.Coder, paths, calls int) {
+	codec.Table(c, s.store, &s.Rows,
+		codec.Numbers(func(r *Segment) *trace.PathID { return &r.Path }),
+		codec.Numbers(func(r *Segment) *uint32 { return &r.Visits }),
+		codec.Numbers(func(r *Segment) *int64 { return &r.Time }, ticks))
+	rows := codec.Below("segment", s.Rows.Len()).Ascending(1)
+	codec.Table(c, s.store, &s.Calls, codec.Numbers(func(r *uint32) *uint32 { return r }, rows))
 	if !c.Reading() || c.Err() != nil {
 		return
 	}
 	for _, rows := range s.Rows.Rows {
 		for i := range rows {
-			if r := &rows[i]; int(r.Path) >= paths && r.Path < PathOff || r.Time < 0 {
-				c.Refuse("a segment lasts %d ticks, or its call path %d does not exist", r.Time, r.Path)
+			if r := &rows[i]; int(r.Path) >= paths && r.Path < PathOff {
+				c.Refuse("call path %d does not exist", r.Path)
 				return
 			}
-		}
-	}
-	next := uint32(0)
-	for _, rows := range s.Calls.Rows {
-		for _, row := range rows {
-			if row < next || int(row) >= s.Rows.Len() {
-				c.Refuse("a call has row %d of %d segments", row, s.Rows.Len())
-				return
-			}
-			next = row + 1
 		}
 	}
 	if s.Calls.Len() != calls {
@@ -168,7 +159,7 @@ func (s *Segments) code(c *partial.Coder, paths, calls int) {
 }
 
 // codeThread codes what the thread of a location does, if it is one.
-func (x *Pass) codeThread(c *partial.Coder, l trace.LocationID) {
+func (x *Pass) codeThread(c *codec.Coder, l trace.LocationID) {
 	p := x.p
 	if p.threads == nil || c.Reading() && p.newThread(l) == nil || !c.Reading() && p.threads[l] == nil {
 		return
@@ -177,51 +168,34 @@ func (x *Pass) codeThread(c *partial.Coder, l trace.LocationID) {
 		p.threads[l] = &threads.Recorder{Timeline: threads.Timeline{Location: l}}
 	}
 	type row = threads.Span
-	partial.Table(c, x.Trace.Store, &p.threads[l].Spans,
-		partial.Numbers(func(r *row) *int64 { return &r.From }),
-		partial.Numbers(func(r *row) *trace.PathID { return &r.Path }),
-		partial.Numbers(func(r *row) *threads.Activity { return &r.Activity }),
-		partial.Flags(func(r *row) *bool { return &r.Parallel }))
-	if !c.Reading() {
-		return
-	}
-	from := x.p.Scope.From
-	for _, rows := range p.threads[l].Spans.Rows {
-		for _, r := range rows {
-			if r.From < from || r.Activity >= threads.Activities {
-				c.Refuse("location %d: a thread does %d from %d on", l, r.Activity, r.From)
-				return
-			}
-			from = r.From
-		}
-	}
+	codec.Table(c, x.Trace.Store, &p.threads[l].Spans,
+		codec.Numbers(func(r *row) *int64 { return &r.From }, codec.Within("time", p.Scope.From, math.MaxInt64).Ascending(0)),
+		codec.Numbers(func(r *row) *trace.PathID { return &r.Path }),
+		codec.Numbers(func(r *row) *threads.Activity { return &r.Activity }, codec.Below("activity", int(threads.Activities))),
+		codec.Flags(func(r *row) *bool { return &r.Parallel }))
 }
 
 // codePart codes the sums of one location.
-func (x *Pass) codePart(c *partial.Coder, l trace.LocationID, part *Part) {
+func (x *Pass) codePart(c *codec.Coder, l trace.LocationID, part *Part) {
 	d, rank := x.Trace.Defs, x.Trace.Rank[l]
-	next := trace.PathID(0)
-	partial.List(c, &part.Paths, func(s *pathSum) {
-		partial.Number(c, &s.Path)
-		partial.Number(c, &s.Count)
+	paths := codec.Below("call path", len(x.Trace.Tree.Nodes)).Ascending(1)
+	visits, regions := codec.Within("visits", 0, x.Trace.Span[l].Events), codec.Below("region", len(d.Regions))
+	codec.List(c, &part.Paths, func(s *pathSum) {
+		codec.Number(c, &s.Path, paths)
+		codec.Number(c, &s.Count, visits)
 		for _, time := range []*int64{&s.Inclusive, &s.Exclusive, &s.Critical, &s.met, &s.Shortest} {
-			partial.Number(c, time)
+			codec.Number(c, time)
 		}
-		partial.Optional(c, &s.calls, func(s *callSum) { s.code(c, rank) })
+		codec.Optional(c, &s.calls, func(s *callSum) { s.code(c, rank) })
 		codeCounters(c, d, &s.Counters)
-		if c.Reading() && (s.Path < next || int(s.Path) >= len(x.Trace.Tree.Nodes) || s.Count > x.Trace.Span[l].Events) {
-			c.Refuse("call path %d does not exist, is out of order, or is visited more often than there are events", s.Path)
-		} else if c.Reading() && s.calls != nil && !x.p.isMPI(x.Trace.Tree.Nodes[s.Path].Region) {
+		if c.Reading() && c.Err() == nil && s.calls != nil && !x.p.isMPI(x.Trace.Tree.Nodes[s.Path].Region) {
 			c.Refuse("call path %d has durations of calls and is of no MPI function", s.Path)
 		}
-		next = s.Path + 1
 	})
-	partial.List(c, &part.regions, func(r *regionTime) {
-		partial.Number(c, &r.region)
-		partial.Number(c, &r.time)
-		if r.rank = rank; int(r.region) >= len(d.Regions) {
-			c.Refuse("region %d does not exist", r.region)
-		}
+	codec.List(c, &part.regions, func(r *regionTime) {
+		codec.Number(c, &r.region, regions)
+		codec.Number(c, &r.time)
+		r.rank = rank
 	})
 	if c.Reading() {
 		part.Locations = []locationTime{{Location: l}}
@@ -229,34 +203,30 @@ func (x *Pass) codePart(c *partial.Coder, l trace.LocationID, part *Part) {
 	of := &part.Locations[0]
 	for _, time := range []*int64{&of.Useful, &of.waited, &of.Gap, &of.Span,
 		&of.Paused[0].since, &of.Paused[0].Critical, &of.Paused[1].since, &of.Paused[1].Critical} {
-		partial.Number(c, time)
+		codec.Number(c, time)
 	}
 	codeCounters(c, d, &of.counters)
-	partial.Flag(c, &part.Changed)
+	codec.Flag(c, &part.Changed)
 	model.Findings(c, &part.Findings)
 }
 
 // code codes the durations of calls, all of which are of one rank.
-func (s *callSum) code(c *partial.Coder, rank uint32) {
-	partial.Number(c, &s.min)
-	partial.Number(c, &s.max)
+func (s *callSum) code(c *codec.Coder, rank uint32) {
+	codec.Number(c, &s.min)
+	codec.Number(c, &s.max)
 	s.minRank, s.maxRank = rank, rank
-	next := uint16(0)
-	partial.List(c, &s.buckets, func(b *numbers.BucketCount) {
-		partial.Number(c, &b.Bucket)
-		partial.Number(c, &b.Count)
-		if b.Bucket < next || b.Bucket >= numbers.AllBuckets {
-			c.Refuse("bucket %d of durations does not exist, or is out of order", b.Bucket)
-		}
-		next = b.Bucket + 1
+	buckets := codec.Below("bucket", numbers.AllBuckets).Ascending(1)
+	codec.List(c, &s.buckets, func(b *numbers.BucketCount) {
+		codec.Number(c, &b.Bucket, buckets)
+		codec.Number(c, &b.Count)
 	})
 }
 
 // codeCounters codes the sums of all counters, nil if nothing was sampled: those of which something
 // was.
-func codeCounters(c *partial.Coder, d *trace.Defs, sums *[]counterSum) {
+func codeCounters(c *codec.Coder, d *trace.Defs, sums *[]counterSum) {
 	there := *sums != nil
-	if partial.Flag(c, &there); !there || c.Err() != nil {
+	if codec.Flag(c, &there); !there || c.Err() != nil {
 		return
 	}
 	sampled := make(map[trace.MetricMemberID]counterSum)
@@ -265,18 +235,16 @@ func codeCounters(c *partial.Coder, d *trace.Defs, sums *[]counterSum) {
 			sampled[trace.MetricMemberID(i)] = s
 		}
 	}
+	members := codec.Below("counter", len(d.MetricMembers))
 	model.Map(c, &sampled, cmp.Compare, func(member *trace.MetricMemberID, s *counterSum) {
-		partial.Number(c, member)
-		partial.Number(c, &s.samples)
-		partial.Number(c, &s.high)
-		partial.Number(c, &s.low)
-		partial.Real(c, &s.real)
-		partial.Real(c, &s.min)
-		partial.Real(c, &s.max)
-		partial.Number(c, &s.time)
-		if int(*member) >= len(d.MetricMembers) {
-			c.Refuse("counter %d does not exist", *member)
-		}
+		codec.Number(c, member, members)
+		codec.Number(c, &s.samples)
+		codec.Number(c, &s.high)
+		codec.Number(c, &s.low)
+		codec.Real(c, &s.real)
+		codec.Real(c, &s.min)
+		codec.Real(c, &s.max)
+		codec.Number(c, &s.time)
 	})
 	if c.Reading() && c.Err() == nil {
 		*sums = make([]counterSum, len(d.MetricMembers))

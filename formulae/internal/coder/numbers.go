@@ -148,9 +148,3 @@ func worth(p, b uint32) float64 {
 	}
 	return 1 + math.Log2(float64(p)/65536)
 }
-
-// Zigzag maps signed numbers of small magnitude to small unsigned ones.
-func Zigzag(v int64) uint64 { return uint64(v)<<1 ^ uint64(v>>63) }
-
-// Unzigzag is the inverse of Zigzag.
-func Unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }

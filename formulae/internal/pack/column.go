@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"tracekit/codec"
 )
 
 // A Column says how values of a type are coded, all rows at once, in either direction.
@@ -36,14 +38,15 @@ func leaf[T any](k kind, one func(p *packer, v T) T) Column[T] {
 	}}
 }
 
-// Integer are the types of numbers.
-type Integer interface {
-	~uint8 | ~uint16 | ~uint32 | ~uint64 | ~int | ~int32 | ~int64
-}
-
 // Numbers returns the column of a type of numbers.
-func Numbers[N Integer]() Column[N] {
-	return leaf(number, func(p *packer, v N) N { return N(p.Number(uint64(v))) })
+func Numbers[N codec.Integer](bounds ...*codec.Bound) Column[N] {
+	return leaf(number, func(p *packer, v N) N {
+		coded := p.Number(uint64(v))
+		for _, b := range bounds {
+			p.Damaged = p.Damaged || !b.Allows(coded)
+		}
+		return N(coded)
+	})
 }
 
 // Flags returns the column of truth values.
@@ -150,7 +153,9 @@ func In[T, V any](at func(*T) *V, c Column[V]) Field[T] {
 }
 
 // Number returns the field of a number.
-func Number[T any, N Integer](at func(*T) *N) Field[T] { return In(at, Numbers[N]()) }
+func Number[T any, N codec.Integer](at func(*T) *N, bounds ...*codec.Bound) Field[T] {
+	return In(at, Numbers[N](bounds...))
+}
 
 // Real returns the field of a real number.
 func Real[T any](at func(*T) *float64) Field[T] { return In(at, Reals()) }

@@ -8,11 +8,11 @@
 package pack
 
 import (
-	"encoding/binary"
 	"errors"
 	"math"
 	"math/bits"
 
+	"tracekit/codec"
 	"tracekit/formulae/internal/coder"
 )
 
@@ -28,8 +28,8 @@ type Columns struct {
 	Damaged  bool
 	decoding bool
 	coder    coder.Coder
-	model    *coder.Numbers // nil: differences are uvarints in plain
-	plain    []byte         // what is written, or left to be read
+	model    *coder.Numbers
+	plain    *codec.Coder // instead of a model: differences are varints
 	column   uint32
 	last     uint64    // number above
 	length   [2]uint32 // of the last differences in bits, newest first
@@ -57,10 +57,10 @@ func OpenColumns(t *coder.Tables, block []byte) *Columns {
 	return c
 }
 
-func newPlain() *Columns { return &Columns{limit: math.MaxUint64} }
+func newPlain() *Columns { return &Columns{plain: codec.ToMemory(nil), limit: math.MaxUint64} }
 
 func openPlain(block []byte) *Columns {
-	return &Columns{decoding: true, plain: block, limit: bound(block)}
+	return &Columns{decoding: true, plain: codec.FromMemory(block), limit: bound(block)}
 }
 
 func bound(block []byte) uint64 { return uint64(len(block)+8) * PerByte }
@@ -78,8 +78,8 @@ func (c *Columns) Err() error {
 
 // Finish returns the block, filled up so that it has enough bytes for its lists.
 func (c *Columns) Finish() []byte {
-	if c.model == nil {
-		return c.plain
+	if c.plain != nil {
+		return c.plain.Data()
 	}
 	block := c.coder.Finish()
 	for bound(block) < c.listed {
@@ -93,9 +93,10 @@ func (c *Columns) Begin(column uint32) { c.column, c.last, c.length = column, 0,
 
 // Number codes the next number of the column.
 func (c *Columns) Number(v uint64) uint64 {
-	d := coder.Zigzag(int64(v - c.last))
-	if c.model == nil {
-		d = c.uvarint(d)
+	d := codec.Zigzag(v - c.last)
+	if c.plain != nil {
+		d = c.plain.Uvarint(d)
+		c.Damaged = c.Damaged || c.plain.Err() != nil
 	} else {
 		d = c.model.Code(&c.coder, d, [coder.Contexts]uint32{
 			c.column << 8, coder.Hash(c.column, c.length[0]<<8|c.length[1]|1<<16), coder.Hash(c.column, uint32(c.last)|1<<31)})
@@ -103,24 +104,9 @@ func (c *Columns) Number(v uint64) uint64 {
 			c.Damaged = true
 		}
 	}
-	c.last += uint64(coder.Unzigzag(d))
+	c.last += codec.Unzigzag(d)
 	c.length = [2]uint32{uint32(bits.Len64(d)), c.length[0]}
 	return c.last
-}
-
-// uvarint codes a plain number.
-func (c *Columns) uvarint(d uint64) uint64 {
-	if !c.decoding {
-		c.plain = binary.AppendUvarint(c.plain, d)
-		return d
-	}
-	d, n := binary.Uvarint(c.plain)
-	if n <= 0 {
-		c.Damaged = true
-		return 0
-	}
-	c.plain = c.plain[n:]
-	return d
 }
 
 // Single codes a number that has nothing to do with others.

@@ -3,7 +3,7 @@ package symbols
 import (
 	"encoding/binary"
 
-	"tracekit/formulae/internal/coder"
+	"tracekit/codec"
 	"tracekit/formulae/internal/pack"
 	"tracekit/trace"
 )
@@ -88,8 +88,7 @@ func (s *setCoder) membership(list []Class, byLocation []uint32, locations int) 
 
 // grouped codes numbers by position as differences to the one that is expected next.
 func (s *setCoder) grouped(g *groupedNumber, next *uint64) {
-	g.rest = uint32(*next + uint64(coder.Unzigzag(s.Single(columnRest, coder.Zigzag(int64(uint64(g.rest)-*next))))))
-	*next = uint64(g.rest) + 1
+	s.after(columnRest, &g.rest, next)
 	if n := s.Count(columnExceptions, len(g.others)); s.Decoding() {
 		g.others = make([]exception, n)
 	}
@@ -98,10 +97,15 @@ func (s *setCoder) grouped(g *groupedNumber, next *uint64) {
 			return
 		}
 		e := &g.others[i]
-		e.number = uint32(*next + uint64(coder.Unzigzag(s.Single(columnException, coder.Zigzag(int64(uint64(e.number)-*next))))))
-		*next = uint64(e.number) + 1
+		s.after(columnException, &e.number, next)
 		e.set = s.set(e.set)
 	}
+}
+
+// after codes a number as the difference to the one that is expected next.
+func (s *setCoder) after(column uint32, v *uint32, next *uint64) {
+	*v = uint32(*next + codec.Unzigzag(s.Single(column, codec.Zigzag(uint64(*v)-*next))))
+	*next = uint64(*v) + 1
 }
 
 // set codes a set: the number of an earlier one, counted backwards, or 0 and a new one.
@@ -192,12 +196,7 @@ func (d *Dictionary) code(c *pack.Columns) {
 	for i := 1; i < len(d.lists) && !c.Damaged; i++ {
 		d.lists[i] = codeList(c, d.lists[i])
 	}
-	pack.Values(c, &d.entries, pack.Lists(entryLayout()))
-	for _, e := range d.entries {
-		if uint64(e.list) >= uint64(len(d.lists)) || uint64(e.attrs) >= uint64(len(d.lists)) {
-			c.Damaged = true
-		}
-	}
+	pack.Values(c, &d.entries, pack.Lists(entryLayout(codec.Below("list", len(d.lists)))))
 }
 
 // Code codes a location's symbols with their lists, in either direction. A table that was read
@@ -216,7 +215,7 @@ func (t *Table) Code(c *pack.Columns) {
 	}
 }
 
-func entryLayout() pack.Column[entry] {
+func entryLayout(lists *codec.Bound) pack.Column[entry] {
 	return pack.Record(13,
 		pack.Number(func(e *entry) *trace.Kind { return &e.kind }),
 		pack.Number(func(e *entry) *trace.CollectiveOp { return &e.op }),
@@ -226,8 +225,8 @@ func entryLayout() pack.Column[entry] {
 		pack.Number(func(e *entry) *uint32 { return &e.ref }),
 		pack.Number(func(e *entry) *uint32 { return &e.peer }),
 		pack.Number(func(e *entry) *uint32 { return &e.tag }),
-		pack.Number(func(e *entry) *uint32 { return &e.list }),
-		pack.Number(func(e *entry) *uint32 { return &e.attrs }),
+		pack.Number(func(e *entry) *uint32 { return &e.list }, lists),
+		pack.Number(func(e *entry) *uint32 { return &e.attrs }, lists),
 		pack.Number(func(e *entry) *uint64 { return &e.size }),
 		pack.Number(func(e *entry) *uint64 { return &e.received }),
 		pack.Number(func(e *entry) *uint64 { return &e.request }),

@@ -1,8 +1,8 @@
 package symbols
 
 import (
+	"tracekit/codec"
 	"tracekit/formulae"
-	"tracekit/formulae/internal/coder"
 	"tracekit/trace"
 )
 
@@ -150,7 +150,7 @@ func (e *entry) toRelative(ranks *formulae.RankMap, l trace.LocationID) bool {
 		return false
 	}
 	difference, ok := ranks.Relative(l, e.ref, e.peer)
-	e.peer, e.relative = uint32(coder.Zigzag(difference)), true
+	e.peer, e.relative = uint32(codec.Zigzag(uint64(difference))), true
 	return ok
 }
 
@@ -197,7 +197,7 @@ func (d *Dictionary) Table(ranks *formulae.RankMap, c *Class, position int) (t *
 		}
 		e := d.entries[n]
 		if e.relative {
-			if e.peer, ok = ranks.Absolute(c.Members[position], e.ref, coder.Unzigzag(uint64(e.peer))); !ok {
+			if e.peer, ok = ranks.Absolute(c.Members[position], e.ref, int64(codec.Unzigzag(uint64(e.peer)))); !ok {
 				return nil, false
 			}
 		}

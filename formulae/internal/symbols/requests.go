@@ -3,7 +3,7 @@ package symbols
 import (
 	"slices"
 
-	"tracekit/formulae/internal/coder"
+	"tracekit/codec"
 	"tracekit/trace"
 )
 
@@ -67,7 +67,7 @@ func (r *requests) encode(role requestRole, id uint64) (requestCode, uint64) {
 				return requestReused, uint64(len(r.closed) - 1 - i)
 			}
 		}
-		if d := coder.Zigzag(int64(id - r.newest)); d < 1<<16 {
+		if d := codec.Zigzag(id - r.newest); d < 1<<16 {
 			return requestNext, d
 		}
 		return requestLiteral, 0
@@ -96,7 +96,7 @@ func (r *requests) decode(how requestCode, v uint64) (id uint64, ok bool) {
 			return r.closed[uint64(len(r.closed))-1-v], true
 		}
 	case requestNext:
-		return r.newest + uint64(coder.Unzigzag(v)), true
+		return r.newest + codec.Unzigzag(v), true
 	}
 	return 0, false
 }

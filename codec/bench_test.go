@@ -1,10 +1,10 @@
-package partial_test
+package codec_test
 
 import (
 	"bytes"
 	"testing"
 
-	"tracekit/partial"
+	"tracekit/codec"
 	"tracekit/spill"
 )
 
@@ -21,8 +21,8 @@ func BenchmarkTable(b *testing.B) {
 	var coded bytes.Buffer
 	write := func() {
 		coded.Reset()
-		c := partial.NewWriter(&coded, "bench")
-		partial.Table(c, nil, &table, columns()...)
+		c := codec.NewWriter(&coded, "bench")
+		codec.Table(c, nil, &table, columns()...)
 		if err := c.Close(); err != nil {
 			b.Fatal(err)
 		}
@@ -40,9 +40,9 @@ func BenchmarkTable(b *testing.B) {
 	})
 	b.Run("read", func(b *testing.B) {
 		for b.Loop() {
-			c := partial.NewReader(bytes.NewReader(coded.Bytes()), "bench")
+			c := codec.NewReader(bytes.NewReader(coded.Bytes()), "bench")
 			var got *spill.Table[row]
-			partial.Table(c, store, &got, columns()...)
+			codec.Table(c, store, &got, columns()...)
 			if err := c.Close(); err != nil || got.Len() != rows {
 				b.Fatal(err)
 			}

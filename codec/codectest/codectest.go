@@ -1,6 +1,6 @@
-// Package partialtest takes streams of package partial apart, and makes ones that no Coder would
+// Package codectest takes streams of package codec apart, and makes ones that no Coder would
 // have written, for tests that forge them.
-package partialtest
+package codectest
 
 import (
 	"bytes"
@@ -9,14 +9,14 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"tracekit/partial"
+	"tracekit/codec"
 	"tracekit/trace/tracetest/mutate"
 )
 
 // Payload returns what the packets of a stream hold that code writes.
-func Payload(code func(*partial.Coder)) (all []byte, err error) {
+func Payload(code func(*codec.Coder)) (all []byte, err error) {
 	var b bytes.Buffer
-	c := partial.NewWriter(&b, "")
+	c := codec.NewWriter(&b, "")
 	if code(c); c.Close() != nil {
 		return nil, c.Err()
 	}

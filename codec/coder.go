@@ -1,4 +1,4 @@
-package partial
+package codec
 
 import (
 	"bufio"
@@ -9,26 +9,36 @@ import (
 	"tracekit/spill"
 )
 
-// A Coder writes values to a stream, or reads them in the same order. Writing changes no value, so
-// several Coders may write the same one at the same time. Its first error sticks: code everything,
-// then look at Err or Close. What is read after an error is zero.
+// A Coder writes values, or reads them in the same order: to a stream, or to memory. Writing changes no
+// value, so several Coders may write the same one at the same time. Its first error sticks: code
+// everything, then look at Err or Close. What is read after an error is zero.
 type Coder struct {
-	packets packets
-	data    []byte // writing: of the packet so far; reading: what is left of it
-	packet  []byte // reading: memory of the packet
+	reading bool
+	packets *packets // nil: in memory
+	data    []byte   // writing: of the packet so far, or all; reading: what is left of it
+	packet  []byte   // reading: memory of the packet
 	err     error
 }
 
+// ToMemory returns a Coder that appends values to bytes.
+func ToMemory(to []byte) *Coder { return &Coder{data: to} }
+
+// FromMemory returns a Coder that reads the values of bytes.
+func FromMemory(from []byte) *Coder { return &Coder{reading: true, data: from} }
+
+// Data returns, in memory, what was written, or what is left to be read.
+func (c *Coder) Data() []byte { return c.data }
+
 // NewWriter returns a Coder that writes. The line says what the stream is; it has no line break.
 func NewWriter(w io.Writer, line string) *Coder {
-	c := &Coder{packets: packets{w: bufio.NewWriterSize(w, packetBytes)}}
+	c := &Coder{packets: &packets{w: bufio.NewWriterSize(w, packetBytes)}}
 	_, c.err = c.packets.w.WriteString(line + "\n")
 	return c
 }
 
 // NewReader returns a Coder that reads a stream that begins with the line.
 func NewReader(r io.Reader, line string) *Coder {
-	c := &Coder{packets: packets{r: bufio.NewReaderSize(r, packetBytes)}}
+	c := &Coder{reading: true, packets: &packets{r: bufio.NewReaderSize(r, packetBytes)}}
 	head := make([]byte, len(line)+1)
 	if _, err := io.ReadFull(c.packets.r, head); err != nil || string(head) != line+"\n" {
 		c.err = damaged("it does not begin with %q", line)
@@ -37,7 +47,7 @@ func NewReader(r io.Reader, line string) *Coder {
 }
 
 // Reading reports whether the Coder reads.
-func (c *Coder) Reading() bool { return c.packets.r != nil }
+func (c *Coder) Reading() bool { return c.reading }
 
 // Err returns the first error. One that wraps ErrDamaged is about the data.
 func (c *Coder) Err() error { return c.err }
@@ -47,7 +57,7 @@ func (c *Coder) Refuse(format string, args ...any) {
 	if c.err == nil {
 		c.err = damaged(format, args...)
 	}
-	if c.Reading() {
+	if c.reading {
 		c.data = nil
 	}
 }
@@ -62,10 +72,13 @@ func (c *Coder) Fail(err error) {
 // Close ends what is written, or checks that nothing follows what was read, and returns the
 // first error. It does not close the stream below.
 func (c *Coder) Close() error {
-	if c.Reading() {
-		if len(c.data) > 0 {
-			c.Refuse("there are %d bytes more than values", len(c.data))
-		}
+	if c.reading && len(c.data) > 0 {
+		c.Refuse("there are %d bytes more than values", len(c.data))
+	}
+	if c.packets == nil {
+		return c.err
+	}
+	if c.reading {
 		if c.next(); c.err == nil && len(c.data) > 0 {
 			c.Refuse("there is more than values")
 		}
@@ -104,30 +117,24 @@ func (c *Coder) next() {
 
 // begin is called before values that lie in one packet: it makes room for them, or finds them.
 func (c *Coder) begin() {
-	if !c.Reading() {
+	switch {
+	case c.packets == nil:
+	case !c.reading:
 		c.flush(packetBytes)
-		return
-	}
-	if len(c.data) > 0 || c.err != nil {
-		return
-	}
-	if c.next(); c.err == nil && len(c.data) == 0 {
-		c.Refuse("it ends before its values do")
+	case len(c.data) == 0 && c.err == nil:
+		if c.next(); c.err == nil && len(c.data) == 0 {
+			c.Refuse("it ends before its values do")
+		}
 	}
 }
 
-// number codes a value within a packet.
-func (c *Coder) number(v uint64) uint64 {
-	if !c.Reading() {
+// uvarint codes a value within a packet. Most are small.
+func (c *Coder) uvarint(v uint64) uint64 {
+	switch {
+	case !c.reading:
 		c.data = binary.AppendUvarint(c.data, v)
 		return v
-	}
-	return c.next64()
-}
-
-// next64 reads a value. Most are small.
-func (c *Coder) next64() uint64 {
-	if len(c.data) > 0 && c.data[0] < 0x80 {
+	case len(c.data) > 0 && c.data[0] < 0x80:
 		v := c.data[0]
 		c.data = c.data[1:]
 		return uint64(v)
@@ -135,36 +142,63 @@ func (c *Coder) next64() uint64 {
 	v, n := binary.Uvarint(c.data)
 	if n <= 0 {
 		c.Refuse("a number is cut off")
-		c.data = nil
 		return 0
 	}
 	c.data = c.data[n:]
 	return v
 }
 
+// Uvarint codes a number as it is, and returns it.
+func (c *Coder) Uvarint(v uint64) uint64 {
+	if c.packets != nil || c.reading {
+		c.begin()
+		return c.uvarint(v)
+	}
+	c.data = binary.AppendUvarint(c.data, v)
+	return v
+}
+
+// Varint codes a number of either sign, and returns it.
+func (c *Coder) Varint(v int64) int64 { return int64(Unzigzag(c.Uvarint(Zigzag(uint64(v))))) }
+
 // Integer are the types of numbers.
 type Integer interface {
 	~uint8 | ~uint16 | ~uint32 | ~uint64 | ~int | ~int32 | ~int64
 }
 
-// Number codes a number.
-func Number[N Integer](c *Coder, v *N) {
-	c.begin()
-	coded := c.number(zigzag(uint64(int64(*v))))
-	if c.Reading() {
-		*v = narrow[N](c, unzigzag(coded))
-	}
+// Unsigned codes a number that is not negative.
+func Unsigned[N Integer](c *Coder, v *N, bounds ...*Bound) { take(c, v, c.Uvarint(uint64(*v)), bounds) }
+
+// Number codes a number of either sign.
+func Number[N Integer](c *Coder, v *N, bounds ...*Bound) {
+	take(c, v, Unzigzag(c.Uvarint(Zigzag(uint64(*v)))), bounds)
 }
 
 // narrow returns a number as one of a type that may not hold it.
 func narrow[N Integer](c *Coder, v uint64) N {
 	n := N(v)
-	if uint64(int64(n)) != v && uint64(n) != v {
+	if uint64(n) != v {
 		c.Refuse("a number is out of range")
-		return 0
 	}
 	return n
 }
+
+// take makes v the number that was read, unless its type or its bounds do not allow it.
+func take[N Integer](c *Coder, v *N, coded uint64, bounds []*Bound) {
+	if !c.reading {
+		return
+	}
+	n := narrow[N](c, coded)
+	for _, b := range bounds {
+		b.check(c, coded)
+	}
+	if *v = n; c.err != nil {
+		*v = 0
+	}
+}
+
+// truths are truth values as numbers.
+var truths = Below("truth value", 2)
 
 // Flag codes a truth value.
 func Flag(c *Coder, v *bool) {
@@ -172,10 +206,7 @@ func Flag(c *Coder, v *bool) {
 	if *v {
 		n = 1
 	}
-	if Number(c, &n); n > 1 {
-		c.Refuse("a truth value is %d", n)
-	}
-	if c.Reading() {
+	if Number(c, &n, truths); c.reading {
 		*v = n == 1
 	}
 }
@@ -183,7 +214,7 @@ func Flag(c *Coder, v *bool) {
 // Real codes a floating-point number, bit by bit.
 func Real(c *Coder, v *float64) {
 	bits := math.Float64bits(*v)
-	if Number(c, &bits); c.Reading() {
+	if Number(c, &bits); c.reading {
 		*v = math.Float64frombits(bits)
 	}
 }
@@ -192,7 +223,7 @@ func Real(c *Coder, v *float64) {
 func Optional[T any](c *Coder, v **T, code func(*T)) {
 	there := *v != nil
 	Flag(c, &there)
-	if c.Reading() {
+	if c.reading {
 		*v = nil
 		if there && c.err == nil {
 			*v = new(T)
@@ -209,13 +240,13 @@ const maxText = 1 << 17
 // Text codes a text, of which no more than 128 KiB are kept.
 func Text[S ~string](c *Coder, v *S) {
 	c.begin()
-	if !c.Reading() {
+	if !c.reading {
 		s := (*v)[:min(len(*v), maxText)]
-		c.number(uint64(len(s)))
+		c.uvarint(uint64(len(s)))
 		c.data = append(c.data, s...)
 		return
 	}
-	n := c.number(0)
+	n := c.uvarint(0)
 	if n > uint64(len(c.data)) {
 		c.Refuse("a text is cut off")
 		n = 0
@@ -224,25 +255,29 @@ func Text[S ~string](c *Coder, v *S) {
 	c.data = c.data[n:]
 }
 
-// List codes a list by coding its items. Memory grows with what is read, not with what is
-// announced.
+// lengths are those of lists, blocks and tables.
+var lengths = Within("length", 0, math.MaxInt)
+
+// List codes a list by coding its items.
 func List[T any](c *Coder, list *[]T, item func(*T)) {
 	n := len(*list)
-	Number(c, &n)
-	if c.Reading() {
-		*list = nil
-		if n < 0 {
-			c.Refuse("a list of %d items", n)
-		}
-		for i := 0; i < n && c.err == nil; i++ {
-			var v T
-			item(&v)
-			*list = append(*list, v)
+	Number(c, &n, lengths)
+	Items(c, list, n, item)
+}
+
+// Items codes the n items of a list. Memory grows with what is read, not with what is announced.
+func Items[T any](c *Coder, list *[]T, n int, item func(*T)) {
+	if !c.reading {
+		for i := range *list {
+			item(&(*list)[i])
 		}
 		return
 	}
-	for i := range *list {
-		item(&(*list)[i])
+	*list = nil
+	for i := 0; i < n && c.err == nil; i++ {
+		var v T
+		item(&v)
+		*list = append(*list, v)
 	}
 }
 
@@ -253,12 +288,19 @@ const blockRows = 1 << 10
 type Column[T any] func(c *Coder, rows []T)
 
 // Numbers is the column of a field that is a number.
-func Numbers[T any, N Integer](field func(*T) *N) Column[T] {
+func Numbers[T any, N Integer](field func(*T) *N, bounds ...*Bound) Column[T] {
 	return func(c *Coder, rows []T) {
-		if c.Reading() {
-			readNumbers(c, rows, field)
-		} else {
+		if !c.reading {
 			writeNumbers(c, rows, field)
+			return
+		}
+		readNumbers(c, rows, field)
+		for _, b := range bounds {
+			for i := range rows {
+				if v := uint64(*field(&rows[i])); !b.plain(v) && !b.check(c, v) {
+					return
+				}
+			}
 		}
 	}
 }
@@ -270,7 +312,7 @@ const (
 )
 
 func writeNumbers[T any, N Integer](c *Coder, rows []T, field func(*T) *N) {
-	wide := func(i int) uint64 { return uint64(int64(*field(&rows[i]))) }
+	wide := func(i int) uint64 { return uint64(*field(&rows[i])) }
 	first, step, even := wide(0), uint64(0), 1
 	if len(rows) > 1 {
 		step = wide(1) - first
@@ -279,16 +321,16 @@ func writeNumbers[T any, N Integer](c *Coder, rows []T, field func(*T) *N) {
 		even++
 	}
 	if even == len(rows) {
-		c.number(evenColumn)
-		c.number(zigzag(first))
-		c.number(zigzag(step))
+		c.uvarint(evenColumn)
+		c.uvarint(Zigzag(first))
+		c.uvarint(Zigzag(step))
 		return
 	}
-	c.number(unevenColumn)
+	c.uvarint(unevenColumn)
 	above := uint64(0)
 	for i := range rows {
 		now := wide(i)
-		c.data = binary.AppendUvarint(c.data, zigzag(now-above))
+		c.data = binary.AppendUvarint(c.data, Zigzag(now-above))
 		above = now
 	}
 }
@@ -296,10 +338,10 @@ func writeNumbers[T any, N Integer](c *Coder, rows []T, field func(*T) *N) {
 // readNumbers reads a column. What is left of the packet stays in variables meanwhile: most of the
 // time of reading is spent here.
 func readNumbers[T any, N Integer](c *Coder, rows []T, field func(*T) *N) {
-	kind := c.next64()
+	kind := c.uvarint(0)
 	if kind == evenColumn {
-		v := unzigzag(c.next64())
-		step := unzigzag(c.next64())
+		v := Unzigzag(c.uvarint(0))
+		step := Unzigzag(c.uvarint(0))
 		for i := range rows {
 			*field(&rows[i]) = narrow[N](c, v)
 			v += step
@@ -312,7 +354,7 @@ func readNumbers[T any, N Integer](c *Coder, rows []T, field func(*T) *N) {
 	data, at, v := c.data, 0, uint64(0)
 	for i := range rows {
 		if at < len(data) && data[at] < 0x80 {
-			v += unzigzag(uint64(data[at]))
+			v += Unzigzag(uint64(data[at]))
 			at++
 		} else {
 			more, n := binary.Uvarint(data[at:])
@@ -320,11 +362,11 @@ func readNumbers[T any, N Integer](c *Coder, rows []T, field func(*T) *N) {
 				c.Refuse("a number is cut off")
 				return
 			}
-			v += unzigzag(more)
+			v += Unzigzag(more)
 			at += n
 		}
 		n := N(v)
-		if uint64(int64(n)) != v && uint64(n) != v {
+		if uint64(n) != v {
 			c.Refuse("a number is out of range")
 			return
 		}
@@ -371,7 +413,7 @@ type bit uint8
 
 // Bytes is the column of rows that are bytes.
 func Bytes(c *Coder, rows []byte) {
-	if !c.Reading() {
+	if !c.reading {
 		c.data = append(c.data, rows...)
 		return
 	}
@@ -386,15 +428,11 @@ func Bytes(c *Coder, rows []byte) {
 // Block codes bytes. Memory grows with what is read, not with what is announced.
 func Block(c *Coder, block *[]byte) {
 	n := len(*block)
-	Number(c, &n)
-	if n < 0 {
-		c.Refuse("a block of %d bytes", n)
-	}
-	if c.Reading() {
+	if Number(c, &n, lengths); c.reading {
 		*block = nil
 	}
 	for at := 0; at < n && c.err == nil; at += blockRows {
-		if c.Reading() {
+		if c.reading {
 			*block = append(*block, make([]byte, min(blockRows, n-at))...)
 		}
 		c.begin()
@@ -410,21 +448,18 @@ const streamPiece = 1 << 15
 func Stream(c *Coder, from io.Reader, to io.Writer) {
 	for piece := make([]byte, streamPiece); c.err == nil; {
 		n := 0
-		if !c.Reading() {
+		if !c.reading {
 			var err error
 			if n, err = io.ReadFull(from, piece); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 				c.err = err
 				return
 			}
 		}
-		if Number(c, &n); n < 0 || n > len(piece) {
-			c.Refuse("a piece of %d bytes", n)
-		}
-		if n == 0 || c.err != nil {
+		if Number(c, &n, Within("length", 0, streamPiece)); n == 0 || c.err != nil {
 			return
 		}
 		c.begin()
-		if Bytes(c, piece[:n]); c.Reading() && c.err == nil {
+		if Bytes(c, piece[:n]); c.reading && c.err == nil {
 			_, c.err = to.Write(piece[:n])
 		}
 	}
@@ -433,18 +468,15 @@ func Stream(c *Coder, from io.Reader, to io.Writer) {
 // Table codes a table by its columns; one that is read is made in the store, sealed.
 func Table[T any](c *Coder, store *spill.Store, table **spill.Table[T], columns ...Column[T]) {
 	n := (*table).Len()
-	Number(c, &n)
-	if n < 0 {
-		c.Refuse("a table of %d rows", n)
-	}
+	Number(c, &n, lengths)
 	var made *spill.Table[T]
-	if c.Reading() {
+	if c.reading {
 		made = spill.NewTable[T](store)
 	}
-	rows := make([]T, min(blockRows, max(0, n)))
+	rows := make([]T, min(blockRows, n))
 	for first := 0; first < n && c.err == nil; first += len(rows) {
 		rows = rows[:min(len(rows), n-first)]
-		if c.Reading() {
+		if c.reading {
 			clear(rows)
 		} else {
 			(*table).Copy(rows, first)
@@ -453,16 +485,17 @@ func Table[T any](c *Coder, store *spill.Store, table **spill.Table[T], columns 
 		for _, column := range columns {
 			column(c, rows)
 		}
-		if c.Reading() && c.err == nil {
+		if c.reading && c.err == nil {
 			made.AppendRows(rows)
 		}
 	}
-	if c.Reading() {
+	if c.reading {
 		*table = made.Sealed()
 	}
 }
 
-// zigzag makes differences that are small, of whatever sign, small numbers.
-func zigzag(v uint64) uint64 { return v<<1 ^ uint64(int64(v)>>63) }
+// Zigzag makes differences that are small, of whatever sign, small numbers.
+func Zigzag(v uint64) uint64 { return v<<1 ^ uint64(int64(v)>>63) }
 
-func unzigzag(v uint64) uint64 { return v>>1 ^ -(v & 1) }
+// Unzigzag is the inverse of Zigzag.
+func Unzigzag(v uint64) uint64 { return v>>1 ^ -(v & 1) }

@@ -3,7 +3,7 @@ package model
 import (
 	"fmt"
 
-	"tracekit/partial"
+	"tracekit/codec"
 	"tracekit/trace"
 )
 
@@ -49,7 +49,7 @@ func (r *Results[T]) Missing(d *trace.Defs) error {
 }
 
 // Code codes the results, each by item.
-func (r *Results[T]) Code(c *partial.Coder, d *trace.Defs, item func(trace.LocationID, *T)) {
+func (r *Results[T]) Code(c *codec.Coder, d *trace.Defs, item func(trace.LocationID, *T)) {
 	if c.Reading() {
 		r.Of = make([]*T, len(d.Locations))
 	}
@@ -59,15 +59,12 @@ func (r *Results[T]) Code(c *partial.Coder, d *trace.Defs, item func(trace.Locat
 			there = append(there, trace.LocationID(l))
 		}
 	}
-	partial.List(c, &there, func(l *trace.LocationID) {
-		if partial.Number(c, l); c.Err() != nil {
+	locations := codec.Below("location", len(r.Of)).Ascending(1)
+	codec.List(c, &there, func(l *trace.LocationID) {
+		if codec.Number(c, l, locations); c.Err() != nil {
 			return
 		}
 		if c.Reading() {
-			if int(*l) >= len(r.Of) || r.Of[*l] != nil {
-				c.Refuse("it tells twice of location %d, or there is none", *l)
-				return
-			}
 			r.Of[*l] = new(T)
 		}
 		item(*l, r.Of[*l])
