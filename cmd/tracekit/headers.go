@@ -433,7 +433,7 @@ func printSampling(r *report.Sections, p *headers.Profile) {
 	g.Note("Times are means of the readings, on the path between the two. What is masked is in other.")
 	if len(s.Rounds) == 0 {
 		fmt.Fprintln(r.W)
-		r.Line(text.Modelled+"Sampling by rank %d and rank %d: no header has come through.", s.Ranks[0], s.Ranks[1])
+		r.Line("Sampling by rank %d and rank %d: no header has come through.", s.Ranks[0], s.Ranks[1])
 		return
 	}
 	var before []string
