@@ -45,6 +45,10 @@ var expected = map[string][]string{
 	// The call that begins an annotation ends within it; those of GPUs overlap by a
 	// nanosecond, which is rounding.
 	"h100_gaunernst_bert-small-uncased__1016001.json.gz": {"unsorted", "dangling_flow", "overlap"},
+	"Falconsai_nsfw_image_detection__1016002.json.gz":    {"unsorted", "dangling_flow", "overlap"},
+	"sglang_capture_bs_32.json.gz":                       {"unsorted", "dangling_flow", "overlap"},
+	"rank0.pt.trace.json.gz":                             {"overlap"},
+	"rank1.pt.trace.json.gz":                             {"overlap"},
 	"resnet_act_checkpoint.json.gz":                      {"unsorted", "dangling_flow", "overlap"},
 	"sglang_decode_sglang_Qwen3-8B_decode.json.gz":       {"unsorted", "dangling_flow", "overlap"},
 	// Calls are written when they have ended: the outer ones after the inner.
