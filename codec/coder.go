@@ -52,7 +52,10 @@ func (c *Coder) Reading() bool { return c.reading }
 // Err returns the first error. One that wraps ErrDamaged is about the data.
 func (c *Coder) Err() error { return c.err }
 
-// Refuse sets the error, unless there is one, to one that wraps ErrDamaged.
+// Refuse sets the error, unless there is one, to one that wraps ErrDamaged. Inlined into the loops
+// over columns it would slow them down.
+//
+//go:noinline
 func (c *Coder) Refuse(format string, args ...any) {
 	if c.err == nil {
 		c.err = damaged(format, args...)
