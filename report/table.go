@@ -12,8 +12,8 @@ import (
 	"tracekit/trace"
 )
 
-// A Table describes a table of an analysis: what its rows are in the document, and what its columns mean. The text and the page
-// show it, each those columns that have its face.
+// A Table describes a table of an analysis: what its rows are in the document, and what its columns mean. Text shows the columns
+// that have its face. The page has columns of its own so far: of what is said for it, nothing is read yet.
 type Table struct {
 	Key      string   `json:"key"`
 	Title    string   `json:"title"`

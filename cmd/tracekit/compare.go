@@ -118,7 +118,7 @@ type resultChange struct {
 	B      float64  `json:"b"`
 	Change *float64 `json:"change"` // (B - A) / A; null if A is 0
 
-	// What a model made of a trace that was rebuilt; see stats.Rebuilt.
+	// What a model made of a trace that was rebuilt; see document.Rebuilt.
 	ModelledA bool `json:"modelled_a"`
 	ModelledB bool `json:"modelled_b"`
 }

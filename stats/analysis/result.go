@@ -27,7 +27,7 @@ type Result struct {
 	// PathCosts are Delays, CriticalPath, Overhead and counters by call path.
 	PathCosts []delays.PathCost `json:"-"`
 
-	// CallOverhead holds the overhead of each call, if OverheadOptions.PerCall asks for it.
+	// CallOverhead holds the overhead of each call, if overhead.Options.PerCall asks for it.
 	CallOverhead overhead.ByCall `json:"-"`
 
 	// RankOverhead holds the overhead of each line on each location that has some, in order of
@@ -35,6 +35,6 @@ type Result struct {
 	RankOverhead *spill.Table[overhead.OfRank] `json:"-"`
 
 	// LineCalls holds the durations of the calls of the lines with the most time, if
-	// OverheadOptions.PerLine asks for them.
+	// overhead.Options.PerLine asks for them.
 	LineCalls []overhead.LineCalls `json:"-"`
 }

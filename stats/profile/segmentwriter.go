@@ -18,7 +18,7 @@ type segmentWriter struct {
 	open  bool         // the last call is not left yet, and no other one is entered
 	depth int          // of the stack in the last call
 	path  trace.PathID // of the last call
-	wait  uint32       // of the last call, as WaitTable.index has it
+	wait  uint32       // of the last call, as waits.Table.Index has it
 }
 
 // begin begins the segments of a location with so many calls, in a tree of so many paths.
@@ -105,7 +105,7 @@ func (s *Segments) sum(paths int) {
 }
 
 // nextRow ends what passed since the last call, notes the useful time at which the walk enters the next
-// one, and returns its wait, as WaitTable.index has it.
+// one, and returns its wait, as waits.Table.Index has it.
 func (w *walk) nextRow() (wait uint32) {
 	if w.segments.open {
 		w.endRow()
@@ -206,7 +206,7 @@ func (w *walk) lastRows() {
 //	all of them; the next call is at of these
 type callRows struct {
 	clocks   *spill.Table[int64]  // the sequence number of its Enter becomes the useful time until then
-	waits    *spill.Table[uint32] // WaitTable.index
+	waits    *spill.Table[uint32] // waits.Table.Index
 	segments *spill.Table[uint32] // Segments.calls
 
 	clock   []int64
