@@ -25,6 +25,7 @@ type region struct {
 	host     bool // the host's side of a collective of PyTorch
 	runtime  bool // a call of the accelerator's runtime, which may launch a kernel
 	code     codePlace
+	frame    bool // a function of Python
 	trivial  bool // the writer's bookkeeping
 }
 
@@ -83,6 +84,7 @@ func describe(k regionKey, name, cat string) region {
 	r.gpu = deviceCategories[cat]
 	// Bookkeeping spans the whole recording and would hide everything else.
 	r.trivial = cat == "Trace" || cat == "overhead"
+	r.frame = cat == "python_function"
 	r.host = strings.HasPrefix(name, "nccl:")
 	r.runtime = cat == "cuda_runtime" || cat == "cuda_driver" || cat == "Runtime"
 	if r.mpi.Class != trace.ClassNone {

@@ -82,6 +82,7 @@ type collector struct {
 
 	works       []trace.DeviceWork // by region
 	waits       []bool
+	sleeps      []bool
 	steps       []bool
 	recomputes  []bool
 	runtime     []bool // calls of an accelerator's runtime
@@ -93,7 +94,7 @@ type collector struct {
 
 func newCollector(t *trace.Trace, kinds []kind, opts Options) *collector {
 	d := t.Defs
-	c := &collector{t: t, opts: opts, kinds: kinds, works: d.DeviceWorks(), waits: d.DeviceWaits(),
+	c := &collector{t: t, opts: opts, kinds: kinds, works: d.DeviceWorks(), waits: d.DeviceWaits(), sleeps: d.Sleeps(),
 		steps: make([]bool, len(d.Regions)), recomputes: make([]bool, len(d.Regions)), runtime: make([]bool, len(d.Regions)),
 		correlation: d.AttributeByName(trace.AttributeCorrelation)}
 	for i := range d.Regions {

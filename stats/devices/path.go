@@ -20,8 +20,9 @@ import (
 //   - In a collective the path is with the member that comes last, from when that comes.
 //   - A call that only waits for devices is there because of the kernel of the host that ended
 //     last in it.
-//   - Where nothing is entered in a thread, the path goes on in the first thread of its host in which
-//     something is.
+//   - Where nothing is entered in a thread, or it sleeps, the path goes on in the first thread of its host
+//     that does something. Threads that neither launch nor wait for devices nor communicate are helpers,
+//     and do nothing that the run waits for, unless a host has no others.
 //
 // Times only decrease, and no kernel is visited twice, so that the walk ends.
 type path struct {
@@ -37,6 +38,7 @@ type path struct {
 type pathHost struct {
 	*host
 	threads []*threadCursor
+	driving []int // those that the path may lead through
 	heaps   map[*device]*queueHeap
 }
 
@@ -90,8 +92,11 @@ func newPath(c *collector, hosts []*host, last *arrivals) *path {
 	}
 	for _, h := range hosts {
 		x := &pathHost{host: h, heaps: make(map[*device]*queueHeap)}
-		for _, t := range h.threads {
-			x.threads = append(x.threads, &threadCursor{t.acts, t.acts.Len()})
+		helpers := slices.ContainsFunc(h.threads, c.drives)
+		for i, t := range h.threads {
+			if x.threads = append(x.threads, &threadCursor{t.acts, t.acts.Len()}); !helpers || c.drives(t) {
+				x.driving = append(x.driving, i)
+			}
 		}
 		for _, d := range h.devices {
 			heap := &queueHeap{}
@@ -105,6 +110,13 @@ func newPath(c *collector, hosts []*host, last *arrivals) *path {
 		p.hosts = append(p.hosts, x)
 	}
 	return p
+}
+
+// drives reports whether a thread launches, waits for devices or communicates.
+func (c *collector) drives(p *part) bool {
+	t, l := c.t, int(p.location)
+	return p.launches.Len() > 0 || len(p.waits) > 0 || l < len(t.Parts) && t.Parts[l].Len() > 0 ||
+		l < len(t.Sends) && t.Sends[l].Len() > 0 || l < len(t.Recvs) && t.Recvs[l].Len() > 0
 }
 
 // A stand is where the walk is: on a thread, or on a kernel of a queue.
@@ -135,11 +147,12 @@ func (p *path) walk(ctx context.Context) *accelerator.Path {
 	return p.result()
 }
 
-// end finds where the run ends: on the thread or the stream whose last record is the latest.
+// end finds where the run ends: on the thread or the stream whose last record is the latest, helpers aside.
 func (p *path) end(t *int64) (best stand, ok bool) {
 	latest := int64(0)
 	for _, h := range p.hosts {
-		for i, x := range h.threads {
+		for _, i := range h.driving {
+			x := h.threads[i]
 			if n := x.acts.Len(); n > 0 && (!ok || x.acts.Ptr(n-1).at > latest) {
 				best, latest, ok = stand{host: h, thread: i}, x.acts.Ptr(n-1).at, true
 			}
@@ -150,8 +163,8 @@ func (p *path) end(t *int64) (best stand, ok bool) {
 			best, latest, ok = stand{host: h, queue: l, kernel: k}, l.part.kernels.Ptr(k).end, true
 		}
 	}
-	if ok && latest < *t {
-		p.charge(best.host, pathKey{unknown, trace.None}, t, max(latest, p.from))
+	if ok && latest < *t { // helpers may end later
+		p.charge(best.host, pathKey{onHost, trace.None}, t, max(latest, p.from))
 	}
 	return best, ok
 }
@@ -183,7 +196,7 @@ func (p *path) charge(h *pathHost, k pathKey, t *int64, to int64) {
 func (p *path) onThread(at stand, t *int64) (stand, bool) {
 	a, ok := at.host.threads[at.thread].before(*t)
 	switch {
-	case !ok || a.region == trace.None:
+	case !ok || a.region == trace.None || p.c.is(p.c.sleeps, a.region):
 		return p.otherThread(at, t)
 	case p.c.is(p.c.waits, a.region):
 		if l, k := at.host.latest(*t, a.at); l != nil {
@@ -206,22 +219,29 @@ func (x *threadCursor) before(t int64) (a act, ok bool) {
 	return x.acts.At(x.next - 1), true
 }
 
-// otherThread goes from a thread that does nothing to the first one of its host that does something
-// or, if there is none, to that which did last.
+// otherThread goes from a thread that does nothing, or sleeps, to the first one of its host that does something. While there is none,
+// the time is that of who sleeps, first on the thread itself, or of nobody.
 func (p *path) otherThread(at stand, t *int64) (stand, bool) {
 	latest := int64(0)
-	next, some := at, false
-	for i, x := range at.host.threads {
-		a, ok := x.before(*t)
-		switch {
-		case ok && a.region != trace.None:
+	asleep, some := act{region: trace.None}, false
+	next := at
+	for _, i := range at.host.driving {
+		a, ok := at.host.threads[i].before(*t)
+		if !ok {
+			continue
+		}
+		switch sleeps := p.c.is(p.c.sleeps, a.region); {
+		case a.region != trace.None && !sleeps:
 			return stand{host: at.host, thread: i}, true
-		case ok && (!some || a.at > latest):
+		case sleeps && (asleep.region == trace.None || i == at.thread):
+			asleep = a
+		}
+		if !some || a.at > latest {
 			next, latest, some = stand{host: at.host, thread: i}, a.at, true
 		}
 	}
 	if some {
-		p.charge(at.host, pathKey{onHost, trace.None}, t, latest)
+		p.charge(at.host, pathKey{onHost, asleep.region}, t, latest)
 	}
 	return next, some
 }
