@@ -266,11 +266,11 @@ func (f *file) slice(l *track, ev *event, at int64) {
 	l.trivial = l.trivial && r.trivial
 	var c call
 	if r.args {
-		c = f.call(r, ev)
+		c = f.call(l, r, ev)
 	}
 	switch {
-	case r.host:
-		f.launches.span(l, ev)
+	case r.host || r.asked:
+		f.launches.span(l, r, ev)
 	case r.runtime:
 		f.launches.launch(l, ev)
 	}
