@@ -62,6 +62,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 	}
 	p := profile.New(t, &s, path.Pieces, w.Sync.Clocks)
 	p.Segments, p.CallWaits = profile.NewSegments(t, &s, w.Calls), w.Calls
+	p.Cut()
 	p.WatchThreads()
 	d := delays.NewFinder(w)
 	var part *profile.Part

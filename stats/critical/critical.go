@@ -29,7 +29,7 @@ type Finder struct {
 	scope *scope.Scope
 	bound []int
 	stand []trace.LocationID // by location: see profile.MasterOf
-	begun []bool // locations whose first event was passed
+	begun []bool             // locations whose first event was passed
 	at    trace.LocationID
 	now   int64
 

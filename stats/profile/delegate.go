@@ -1,6 +1,11 @@
 package profile
 
-import "tracekit/trace"
+import (
+	"math"
+
+	"tracekit/spill"
+	"tracekit/trace"
+)
 
 // MasterOf returns, by location, the master thread of a location's rank that stands for it while it is outside of any region, None if
 // none does: a worker thread that communicates has nothing to do then, and waits for its master to give it work (DEFINITIONS 2.4).
@@ -18,6 +23,50 @@ func MasterOf(t *trace.Trace) []trace.LocationID {
 		}
 	}
 	return out
+}
+
+// Cut has the segments of masters cut wherever a worker that they stand for begins or ends a call.
+func (p *Profiler) Cut() {
+	p.cuts = make([]*spill.Table[int64], len(p.T.Calls))
+	workers := make(map[trace.LocationID][]*workerCalls)
+	for l, master := range MasterOf(p.T) {
+		if master != trace.None {
+			workers[master] = append(workers[master], &workerCalls{calls: p.T.Calls[l]})
+		}
+	}
+	for master, of := range workers {
+		for {
+			next := of[0]
+			for _, w := range of[1:] {
+				if w.at() < next.at() {
+					next = w
+				}
+			}
+			if next.at() == math.MaxInt64 {
+				break
+			}
+			spill.Ensure(p.T.Store, &p.cuts[master]).Append(p.Scope.Clamp(next.at()))
+			next.n++
+		}
+	}
+}
+
+// workerCalls goes over the begins and ends of calls: 2i and 2i+1 are of call i.
+type workerCalls struct {
+	calls *spill.Table[trace.Call]
+	n     int
+}
+
+// at returns the time of the next one, the largest time if there is none.
+func (w *workerCalls) at() int64 {
+	if w.n >= 2*w.calls.Len() {
+		return math.MaxInt64
+	}
+	if call := w.calls.Ptr(w.n / 2); w.n%2 == 1 {
+		return call.Leave
+	} else {
+		return call.Enter
+	}
 }
 
 // Delegated returns segments in which what a master thread does stands in the place of time that a worker spends outside of any region.
