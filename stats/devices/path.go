@@ -39,6 +39,7 @@ type pathHost struct {
 	*host
 	threads []*threadCursor
 	driving []int // those that the path may lead through
+	begins  int64 // of the first work of any device
 	heaps   map[*device]*queueHeap
 }
 
@@ -70,6 +71,7 @@ type pathKind uint8
 const (
 	onKernel pathKind = iota
 	onHost
+	inStartup // on a host, before any of its devices has worked
 	inLaunch
 	inGap
 	unknown
@@ -91,7 +93,7 @@ func newPath(c *collector, hosts []*host, last *arrivals) *path {
 		p.sums[k] = make([]*pathSum, len(c.works)+1)
 	}
 	for _, h := range hosts {
-		x := &pathHost{host: h, heaps: make(map[*device]*queueHeap)}
+		x := &pathHost{host: h, heaps: make(map[*device]*queueHeap), begins: math.MaxInt64}
 		helpers := slices.ContainsFunc(h.threads, c.drives)
 		for i, t := range h.threads {
 			if x.threads = append(x.threads, &threadCursor{t.acts, t.acts.Len()}); !helpers || c.drives(t) {
@@ -102,6 +104,9 @@ func newPath(c *collector, hosts []*host, last *arrivals) *path {
 			heap := &queueHeap{}
 			for _, s := range d.streams {
 				l := &queue{host: x, device: d, part: s, next: s.kernels.Len(), members: c.t.Parts[s.location].Len(), end: math.MaxInt64}
+				if s.kernels.Len() > 0 {
+					x.begins = min(x.begins, s.kernels.At(0).start)
+				}
 				heap.queues = append(heap.queues, l)
 				p.queues[s.location] = l
 			}
@@ -174,6 +179,13 @@ func (p *path) charge(h *pathHost, k pathKey, t *int64, to int64) {
 	to = max(to, p.from)
 	if to >= *t {
 		return
+	}
+	if k.kind == onHost && to < h.begins {
+		p.charge(h, k, t, h.begins)
+		k.kind = inStartup
+		if to >= *t {
+			return
+		}
 	}
 	at := &p.sums[k.kind][min(int(k.region), len(p.c.works))]
 	if *at == nil {
@@ -392,7 +404,7 @@ func (l *queue) holding(t int64) int {
 	return -1
 }
 
-var pathNames = [...]string{onHost: "host", inLaunch: "launch", inGap: "gap", unknown: "unknown"}
+var pathNames = [...]string{onHost: "host", inStartup: "startup", inLaunch: "launch", inGap: "gap", unknown: "unknown"}
 
 // result makes the block of the document.
 func (p *path) result() *accelerator.Path {
@@ -406,7 +418,7 @@ func (p *path) result() *accelerator.Path {
 		switch {
 		case s.kind == onKernel:
 			row.Kind = workNames[c.works[s.region]]
-		case s.kind == onHost && s.region == trace.None:
+		case (s.kind == onHost || s.kind == inStartup) && s.region == trace.None:
 			row.Name = field.OutsideRegions
 		case s.kind == unknown:
 			row.Name = field.NotRecorded
