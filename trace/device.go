@@ -112,6 +112,19 @@ var sleepingCalls = regexp.MustCompile(`^(?:` +
 	`|(?:.*/)?multiprocessing/(?:connection|popen_fork|synchronize)\.py\(\d+\): (?:wait|_?poll|acquire)` +
 	`)(?:\(\))?$`)
 
+// LoadsData tells for each region whether it is one in which a program waits for the next batch of its input: a DataLoader of PyTorch, an
+// iterator of TensorFlow or DALI.
+func (d *Defs) LoadsData() []bool {
+	out := make([]bool, len(d.Regions))
+	for i, r := range d.Regions {
+		out[i] = loadingCalls.MatchString(d.String(r.Name))
+	}
+	return out
+}
+
+var loadingCalls = regexp.MustCompile(`^enumerate\(DataLoader\)|DataLoaderIter\.__next__|(?:^|/)torch/utils/data/dataloader\.py\(\d+\): (?:__next__|_next_data)` +
+	`|^IteratorGetNext|^Iterator(?:GetNext)?(?:Sync|AsOptional)\b|^DALIGenericIterator\b|nvidia/dali/plugin/.*: __next__`)
+
 // IsDeviceCall reports whether a region is a call of an accelerator's runtime.
 func (d *Defs) IsDeviceCall(id RegionID) bool {
 	if int(id) >= len(d.Regions) {

@@ -42,6 +42,20 @@ func TestSleeps(t *testing.T) {
 	}
 }
 
+func TestLoadsData(t *testing.T) {
+	for name, want := range map[string]bool{
+		"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__": true, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__": true,
+		"torch/utils/data/dataloader.py(630): __next__": true, "IteratorGetNext": true,
+
+		"torch/utils/data/dataloader.py(12): __init__": false, "MyDataLoader": false, "aten::copy_": false,
+	} {
+		d := &trace.Defs{Strings: []string{name}, Regions: []trace.Region{{Name: 0}}}
+		if got := d.LoadsData()[0]; got != want {
+			t.Errorf("%s loads data: got %t, want %t", name, got, want)
+		}
+	}
+}
+
 func TestDeviceWorks(t *testing.T) {
 	for _, c := range []struct {
 		name     string

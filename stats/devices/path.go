@@ -32,6 +32,7 @@ type path struct {
 	queues map[trace.LocationID]*queue
 	sums   [unknown + 1][]*pathSum // by kind and region, the last for none
 	from   int64
+	loads  map[trace.RegionID]int64 // time by loader
 }
 
 // A pathHost is a host with the places that the walk has come to.
@@ -71,6 +72,7 @@ type pathKind uint8
 const (
 	onKernel pathKind = iota
 	onHost
+	inLoading // on a host, which loads data
 	inStartup // on a host, before any of its devices has worked
 	inLaunch
 	inGap
@@ -88,7 +90,7 @@ type pathSum struct {
 
 // newPath returns the walk over hosts whose kernels are linked.
 func newPath(c *collector, hosts []*host, last *arrivals) *path {
-	p := &path{c: c, last: last, queues: make(map[trace.LocationID]*queue), from: c.opts.From}
+	p := &path{c: c, last: last, queues: make(map[trace.LocationID]*queue), from: c.opts.From, loads: make(map[trace.RegionID]int64)}
 	for k := range p.sums {
 		p.sums[k] = make([]*pathSum, len(c.works)+1)
 	}
@@ -212,12 +214,23 @@ func (p *path) onThread(at stand, t *int64) (stand, bool) {
 		return p.otherThread(at, t)
 	case p.c.is(p.c.waits, a.region):
 		if l, k := at.host.latest(*t, a.at); l != nil {
-			p.charge(at.host, pathKey{onHost, a.region}, t, l.part.kernels.Ptr(k).end)
+			p.chargeHost(at.host, a, t, l.part.kernels.Ptr(k).end)
 			return stand{host: at.host, queue: l, kernel: k}, true
 		}
 	}
-	p.charge(at.host, pathKey{onHost, a.region}, t, a.at)
+	p.chargeHost(at.host, a, t, a.at)
 	return at, true
+}
+
+// chargeHost is charge for what a thread does.
+func (p *path) chargeHost(h *pathHost, a act, t *int64, to int64) {
+	if a.loader == trace.None {
+		p.charge(h, pathKey{onHost, a.region}, t, to)
+		return
+	}
+	from := *t
+	p.charge(h, pathKey{inLoading, a.region}, t, to)
+	p.loads[a.loader] += from - *t
 }
 
 // before returns what a thread does just before a time; ok is false if that is before its first event.
@@ -235,7 +248,7 @@ func (x *threadCursor) before(t int64) (a act, ok bool) {
 // the time is that of who sleeps, first on the thread itself, or of nobody.
 func (p *path) otherThread(at stand, t *int64) (stand, bool) {
 	latest := int64(0)
-	asleep, some := act{region: trace.None}, false
+	asleep, some := act{region: trace.None, loader: trace.None}, false
 	next := at
 	for _, i := range at.host.driving {
 		a, ok := at.host.threads[i].before(*t)
@@ -253,7 +266,7 @@ func (p *path) otherThread(at stand, t *int64) (stand, bool) {
 		}
 	}
 	if some {
-		p.charge(at.host, pathKey{onHost, asleep.region}, t, latest)
+		p.chargeHost(at.host, asleep, t, latest)
 	}
 	return next, some
 }
@@ -404,7 +417,7 @@ func (l *queue) holding(t int64) int {
 	return -1
 }
 
-var pathNames = [...]string{onHost: "host", inStartup: "startup", inLaunch: "launch", inGap: "gap", unknown: "unknown"}
+var pathNames = [...]string{onHost: "host", inLoading: "loading", inStartup: "startup", inLaunch: "launch", inGap: "gap", unknown: "unknown"}
 
 // result makes the block of the document.
 func (p *path) result() *accelerator.Path {
@@ -434,6 +447,12 @@ func (p *path) result() *accelerator.Path {
 		row.MaxNs = c.ns(row.MaxNs)
 		out.LengthNs += row.TimeNs
 		out.Rows = append(out.Rows, row)
+	}
+	most := int64(0)
+	for r, time := range p.loads {
+		if name := field.Name(c.t.Defs.RegionLabel(r)); time > most || time == most && name < out.Loader {
+			most, out.Loader = time, name
+		}
 	}
 	for i := range out.Rows {
 		if out.LengthNs > 0 {

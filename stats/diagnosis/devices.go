@@ -18,7 +18,7 @@ import (
 // of the critical path through hosts and devices (DEFINITIONS 2.12).
 func OfDevices(a *analysis.Result) []cause.Cause {
 	f := newDeviceFinder(a)
-	return Join(slices.Concat(f.late(), f.before(), f.startup(), f.unknown(), f.turns(), f.hosts(), f.gaps(), f.lateRanks(),
+	return Join(slices.Concat(f.late(), f.before(), f.startup(), f.unknown(), f.turns(), f.loading(), f.hosts(), f.gaps(), f.lateRanks(),
 		f.exposed("communication", "communicate", "communicates", f.communication-f.causes.CollectiveWaitNs),
 		f.exposed("memory", "copy", "copies", f.memory)), nil)
 }
@@ -130,6 +130,21 @@ func (f *deviceFinder) startup() []cause.Cause {
 	return f.cause(c, min(f.path["startup"], f.spare), "If it took no time")
 }
 
+// loading judges that devices wait until hosts have loaded their input.
+func (f *deviceFinder) loading() []cause.Cause {
+	row := f.onPath("loading")
+	if row == nil {
+		return nil
+	}
+	path, loader := f.path["loading"], f.a.DevicePath.Loader
+	c := cause.Cause{Kind: cause.DataLoading, SourceLine: field.SourceLine{Region: loader}, Evidence: map[string]float64{"critical_path_ns": float64(path)}}
+	c.Text = fmt.Sprintf("Data loading takes %s of the critical path, in %s; most of it in %s, %s.", words.Time(path), shortName(string(loader)), shortName(row.Name), words.Time(row.TimeNs))
+	if row.Name == string(loader) {
+		c.Text = fmt.Sprintf("Data loading takes %s of the critical path, in %s, which takes %s of that itself.", words.Time(path), shortName(row.Name), words.Time(row.TimeNs))
+	}
+	return f.cause(c, min(path, f.spare), "If input were there in time")
+}
+
 // unknown says that launches are not recorded, so that it is unknown why devices idle.
 func (f *deviceFinder) unknown() []cause.Cause {
 	if float64(f.causes.UnknownNs) < leastGain*float64(f.whole) {
@@ -189,7 +204,10 @@ func (f *deviceFinder) hosts() []cause.Cause {
 		c.Text += fmt.Sprintf(" (after the last work %s)", words.Time(f.after))
 	}
 	c.Text += fmt.Sprintf("; what is executed lasts %s in the mean.", words.Time(f.work/int64(max(1, f.kernels))))
-	if 20*f.causes.HostBoundNs >= nothing {
+	rest := f.known - f.path["loading"] // which is a cause of its own
+	if 2*rest < f.known {
+		c.Text += " Most of that is data loading, which is a cause of its own."
+	} else if 20*f.causes.HostBoundNs >= nothing {
 		site, n := f.idleBefore(func(x *accelerator.IdleBefore) int64 { return x.HostBoundNs })
 		c.Region, c.Operation = site.Operator, site.Call
 		c.Text += fmt.Sprintf(" In between most passes before what %s launches, %s (%s each).", launcher(site), words.Time(site.HostBoundNs), words.Time(site.HostBoundNs/n))
@@ -197,7 +215,7 @@ func (f *deviceFinder) hosts() []cause.Cause {
 	if row := f.onPath("host"); row != nil {
 		c.Text += fmt.Sprintf(" %s, %s of the critical path.", f.verb("What hosts do meanwhile is", "What it does meanwhile is")+" most in "+shortName(row.Name), words.Time(row.TimeNs))
 	}
-	return f.cause(c, min(path, f.known), "If hosts took no time")
+	return f.cause(c, min(path, rest), "If hosts took no time")
 }
 
 // gaps judges that what is launched does not begin though the device does nothing.

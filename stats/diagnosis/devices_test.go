@@ -47,6 +47,18 @@ startup main  gains 20 critical_path_ns 20
 device_idle op launch gains 10 kernel_gaps_ns 10`,
 		},
 		{
+			// Between the kernels the host loads data 10..90, of which 40 in decode; the launch is at 90. Nothing is left of the time in which
+			// the device idles for other work of the host.
+			"loading", oneDevice + `
+region 5 "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+region 6 decode
+location 0 thread process=0 kind=1
+  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 10 Enter "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__" ; 20 Enter decode ; 60 Leave decode ; 90 Leave "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__" ; 90 Enter launch attr=0:4:2 ; 90 Leave launch
+location 1 stream process=1 kind=2
+  0 Enter k attr=0:4:1 ; 10 Leave k ; 90 Enter k attr=0:4:2 ; 100 Leave k
+`, `data_loading enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__  gains 80 critical_path_ns 80`,
+		},
+		{
 			// The second kernel has no launch: it is unknown why the device idles 10..90.
 			"unknown", oneDevice + `
 location 0 thread process=0 kind=1
