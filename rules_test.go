@@ -79,7 +79,7 @@ var layers = [][]string{
 	{"spill", "plots", "formulae/internal/coder", "readers/internal/wire", "readers/internal/output", "stats/fit", "trace/tracetest/mutate"},
 	{"trace", "codec"},
 	{"document/field", "engine", "codec/model", "codec/codectest", "samples", "trace/tracetest", "readers/arrowdir", "formulae/internal/pack",
-		"stats/threads"},
+		"stats/threads", "stats/causal"},
 	{"document/words", "document/cause", "document/waitstate", "document/accelerator", "merge", "shards", "readers/internal/spool", "stats/phases", "topology",
 		"samples/oracle", "readers/otf2"},
 	{"document", "report/text", "readers/jsontrace", "readers/paraver", "stats/numbers", "formulae"},

@@ -35,6 +35,7 @@ type Model struct {
 	locations []location
 	instances *spill.Table[causal.Meeting] // of collectives, as recorded; the last two are MPI_Init and MPI_Finalize
 	members   *spill.Table[role]           // what each does in its instance
+	before    *spill.Table[int64]          // by member that follows others: the latest time in ticks at which one of them arrived
 	master    []trace.LocationID           // by location: that of its rank; None: the location moves on its own
 	first     int64                        // begin of the run
 	last      int64                        // its end
@@ -205,6 +206,7 @@ func (m *Model) Release() {
 	m.releaseLocations()
 	m.instances.Release()
 	m.members.Release()
+	m.before.Release()
 }
 
 func (m *Model) releaseLocations() {

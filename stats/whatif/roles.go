@@ -18,6 +18,7 @@ func (m *Model) findRoles(ctx context.Context) (*observations, error) {
 	n := m.t.Collectives.Len()
 	m.instances = spill.NewZeros[causal.Meeting](m.t.Store, n+2)
 	m.members = spill.NewZeros[role](m.t.Store, m.t.Members.Len())
+	m.before = spill.NewZeros[int64](m.t.Store, m.t.Members.Len())
 	for k, class := range startups {
 		for l := range m.t.Calls {
 			if i := startup(m.t.Calls[l], class); i >= 0 {
@@ -108,9 +109,12 @@ func (r *rules) blocking(c *trace.Collective) {
 	case trace.PatternOneToAll, trace.PatternAllToOne:
 		r.rooted(c)
 	case trace.PatternScan:
+		last := int64(causal.Anytime)
 		for _, m := range r.in {
 			if m.transfers() {
 				r.give(m, arrives|follows)
+				r.before.Set(m.row, last)
+				last = max(last, m.Begin)
 			}
 		}
 	}
