@@ -12,7 +12,6 @@
 //	Fold        partial results that are combined in any order: exact sums
 //	Windows     Fold in windows of the run: all items pass one before any enters the next
 //	Beside      a sequential task, and a stage beside it that needs nothing of it
-//	Turns       steps of sequences that wait for each other, in causal order, on one goroutine
 //	Swap        rows go from the items in which they arise to the keys that they belong to
 //
 // All goroutines of the analyses are here.

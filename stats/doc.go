@@ -1,9 +1,6 @@
-// Package stats summarises a trace: profiles, communication, wait states and what causes
-// them, critical path, efficiencies; stats/fit the distributions and χ², stats/threads what
-// threads do, stats/phases the iterations, stats/whatif the
-// calibrated replay, stats/diagnosis the causes and what mending them would gain, stats/headers
-// the message-centric profile, stats/devices what accelerators do,
-// stats/fileio what is done to files.
+// Package stats summarizes a trace: profiles, communication, wait states and what causes
+// them, the critical path, efficiencies. The folders below hold one idea each; stats/studies
+// holds the experiments of papers.
 //
 // Analyze makes of a reconciled trace.Trace an Analysis, which is at the same time the
 // document of `tracekit analyze --json`. Nothing in it is formatted: times are integer

@@ -19,7 +19,7 @@ import (
 	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
-	"tracekit/stats/headers"
+	"tracekit/stats/studies/headers"
 )
 
 // headersOptions are the dependencies and flags of headers.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tracekit/report"
-	"tracekit/stats/headers"
+	"tracekit/stats/studies/headers"
 	"tracekit/trace/tracetest"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
-	"tracekit/stats/sampling"
+	"tracekit/stats/studies/sampling"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
 )

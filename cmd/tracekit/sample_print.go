@@ -10,7 +10,7 @@ import (
 	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
-	"tracekit/stats/sampling"
+	"tracekit/stats/studies/sampling"
 	"tracekit/trace"
 )
 

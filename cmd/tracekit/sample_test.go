@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tracekit/document"
-	"tracekit/stats/sampling"
+	"tracekit/stats/studies/sampling"
 	"tracekit/trace/tracetest"
 )
 

@@ -7,7 +7,7 @@ import (
 	"tracekit/plots"
 	"tracekit/readers/arrowdir"
 	"tracekit/report/parquet"
-	"tracekit/stats/sampling"
+	"tracekit/stats/studies/sampling"
 	"tracekit/trace"
 )
 

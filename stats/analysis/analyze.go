@@ -110,7 +110,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 		return nil, fmt.Errorf("replaying on an ideal network and finding delays: %w", err)
 	}
 	stuck := r.Stuck()
-	r.Arrivals.Release()
+	r.Release()
 	w.Sync.Release()
 
 	a := &Result{Analysis: document.Analysis{Schema: document.Schema, Trace: Trace(t), Selection: s.Block(t), Coverage: Coverage(t), Clock: Clock(t)}}

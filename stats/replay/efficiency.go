@@ -123,7 +123,7 @@ func (r *Replay) length(useful []int64) int64 {
 	for l := range r.state {
 		id := trace.LocationID(l)
 		if r.scope.Has(id) && (masters[id] || r.t.Calls[l].Len() > 0) {
-			longest = max(longest, useful[l]+r.state[l].shift)
+			longest = max(longest, useful[l]+r.schedule.Shift(id))
 		}
 	}
 	return longest

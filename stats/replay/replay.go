@@ -3,9 +3,10 @@ package replay
 import (
 	"context"
 	"fmt"
+	"sort"
 
-	"tracekit/engine"
 	"tracekit/spill"
+	"tracekit/stats/causal"
 	"tracekit/stats/scope"
 	"tracekit/stats/waits"
 	"tracekit/trace"
@@ -17,73 +18,53 @@ import (
 // on when the last has arrived, those of 1×N with the root, the root of N×1 with the last,
 // those of a scan with the last up to themselves. A process begins when it began in the
 // run: no network starts it sooner. MPI_Init and MPI_Finalize count as N×N.
-//
-// Locations run one after the other, from one call that waits for others to the next,
-// each until it must wait for one that is not so far.
-//
-//	sync.clocks[l].At(i) is the ideal time of entering call i for i < turns.Steps(l), before that
-//	the useful time until then
 type Replay struct {
 	t        *trace.Trace
 	scope    *scope.Scope
 	sync     *waits.SyncTables
-	state    []replayState // by location
-	Arrivals *spill.Table[arrival]
-	startup  [2]arrival    // at MPI_Init and MPI_Finalize
-	turns    *engine.Turns // of locations, by calls that they have entered; groups are collectives
-	whole    bool          // all calls take part
+	schedule *causal.Schedule
+	state    []state // by location
+	meetings *spill.Table[causal.Meeting]
+	startup  [2]causal.Meeting // at MPI_Init and MPI_Finalize
+	whole    bool              // all calls take part
 }
 
-// replayState is how far one location is.
-type replayState struct {
-	next   int           // row in sync.rows of the call that it is at
-	row    waits.SyncRow // that row
-	after  waits.SyncRow // the one after it; of the last row, one of which the needs alone are known
-	inside bool          // it has entered the call, at the ideal time at
-	at     int64         //
-	left   int64         // when it can leave the call for all needs before need
-	need   int           //
-	shift  int64         // what the ideal time is ahead of the useful time
-	start  int64         // ideal time of the begin: the first shift
+// A state is the row of sync that one location is at.
+type state struct {
+	row    waits.SyncRow
+	after  waits.SyncRow // the one behind it; behind the last row, one of which the needs alone are known
+	active bool          // the call takes part
+	start  int64         // ideal time of the begin
 	init   int64         // ideal time when MPI_Init is left
 	fini   int64         // ideal time when MPI_Finalize is entered
 	bounds [2]int        // the calls of MPI_Init and MPI_Finalize; -1: there is none
 
-	rows   spill.Cursor[waits.SyncRow] // the tables of sync
-	needs  spill.Cursor[waits.CallKey]
-	clocks spill.Cursor[int64]
+	rows  spill.Cursor[waits.SyncRow] // the tables of sync
+	needs spill.Cursor[waits.CallKey]
 }
 
-// An arrival says who has arrived at a collective.
-type arrival struct {
-	last    int64 // latest ideal time
-	waiting engine.Group
-	missing uint32
-	any     bool
-}
-
-func (a *arrival) arrive(at int64) {
-	if !a.any || at > a.last {
-		a.last, a.any = at, true
-	}
-	a.missing--
-}
-
-// New returns the replay of a trace on an ideal network.
+// New returns the replay of a trace on an ideal network. It makes ideal times of the clocks of sync.
 func New(t *trace.Trace, s *scope.Scope, sync *waits.SyncTables) *Replay {
-	r := &Replay{t: t, scope: s, sync: sync, state: make([]replayState, len(t.Calls)),
-		turns: engine.NewTurns(len(t.Calls)), whole: s.All(),
-		Arrivals: spill.NewZeros[arrival](t.Store, t.Collectives.Len())}
+	r := &Replay{t: t, scope: s, sync: sync, state: make([]state, len(t.Calls)), whole: s.All(),
+		meetings: spill.NewZeros[causal.Meeting](t.Store, t.Collectives.Len())}
+	r.schedule = causal.New(r, len(t.Calls))
+	r.schedule.Scan(t.Store, t.Members.Len(), r.scanned)
 	for l := range t.Calls {
-		if t.Span[l].Events > 0 && s.Has(trace.LocationID(l)) {
-			r.turns.Start(l)
-			r.state[l].start = r.startOf(trace.LocationID(l))
-			r.state[l].shift = r.state[l].start
-			r.expectStartup(trace.LocationID(l))
-			r.begin(trace.LocationID(l))
+		if id := trace.LocationID(l); t.Span[l].Events > 0 && s.Has(id) {
+			x := &r.state[l]
+			x.start = r.startOf(id)
+			x.rows, x.needs = sync.Rows[l].Cursor(), sync.Needs[l].Cursor()
+			r.schedule.Start(id, sync.Rows[l].Len(), sync.Clocks[l], x.start)
+			r.expectStartup(id)
 		}
 	}
 	return r
+}
+
+// Release gives the memory of the replay back.
+func (r *Replay) Release() {
+	r.meetings.Release()
+	r.schedule.Release()
 }
 
 // startOf returns when the process of a location begins, from the begin of the selection on, or the
@@ -112,13 +93,13 @@ func (r *Replay) expectStartup(l trace.LocationID) {
 			continue
 		}
 		if c := r.t.Calls[l].At(i); r.active(l, &c) {
-			r.startup[k].missing++
+			r.startup[k].Expected++
 		}
 	}
 }
 
 // startupOf returns who has arrived at MPI_Init or MPI_Finalize, if a call is the location's; else nil.
-func (r *Replay) startupOf(l trace.LocationID, c *waits.SyncRow) *arrival {
+func (r *Replay) startupOf(l trace.LocationID, c *waits.SyncRow) *causal.Meeting {
 	k := 0
 	switch c.Class {
 	case trace.ClassInit:
@@ -142,7 +123,7 @@ func (r *Replay) expectCollectives() {
 		for _, rows := range table.Rows {
 			for i := range rows {
 				if c := &rows[i]; c.Arrives() && r.isActive(trace.LocationID(l), c.Call) {
-					r.Arrivals.Ptr(int(c.Coll)).missing++
+					r.meetings.Ptr(int(c.Coll)).Expected++
 				}
 			}
 		}
@@ -152,66 +133,19 @@ func (r *Replay) expectCollectives() {
 // Run replays everything.
 func (r *Replay) Run(ctx context.Context) error {
 	r.expectCollectives()
-	for n := 0; ; n++ {
-		if n%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		l, ok := r.turns.Next()
-		if !ok {
-			return ctx.Err()
-		}
-		r.advance(ctx, trace.LocationID(l))
-	}
+	return r.schedule.Run(ctx)
 }
 
 // Stuck says which is the first location that could not go on and the call that it is at;
 // nil if all have come to their ends.
 func (r *Replay) Stuck() []trace.Finding {
-	for l := range r.state {
-		if s := &r.state[l]; r.scope.Has(trace.LocationID(l)) && r.t.Span[l].Events > 0 && s.next < r.sync.Rows[l].Len() {
-			call := r.t.Calls[l].Ptr(int(s.row.Call))
-			return []trace.Finding{{Code: trace.CodeReplayStuck, Count: 1,
-				First: trace.Place{Location: trace.LocationID(l), Seq: call.Seq, Offset: -1},
-				Text:  fmt.Sprintf("%s waits for what never happens", r.t.Defs.RegionLabel(call.Region))}}
-		}
+	for l, step := range r.schedule.Stuck {
+		call := r.t.Calls[l].Ptr(int(r.sync.Rows[l].Ptr(step).Call))
+		return []trace.Finding{{Code: trace.CodeReplayStuck, Count: 1,
+			First: trace.Place{Location: l, Seq: call.Seq, Offset: -1},
+			Text:  fmt.Sprintf("%s waits for what never happens", r.t.Defs.RegionLabel(call.Region))}}
 	}
 	return nil
-}
-
-// advance runs a location until it must wait or is at its end.
-func (r *Replay) advance(ctx context.Context, l trace.LocationID) {
-	s, end := &r.state[l], r.sync.Rows[l].Len()
-	for s.next < end {
-		if !r.call(l, s) {
-			return
-		}
-		s.next++
-		s.row = s.after
-		s.peek(r.sync, l)
-		if s.next%4096 == 0 && ctx.Err() != nil {
-			return
-		}
-	}
-	r.enter(l, s, r.t.Calls[l].Len())
-}
-
-// begin puts a location at the first of its calls that wait.
-func (r *Replay) begin(l trace.LocationID) {
-	s := &r.state[l]
-	s.rows, s.needs, s.clocks = r.sync.Rows[l].Cursor(), r.sync.Needs[l].Cursor(), r.sync.Clocks[l].Cursor()
-	if r.sync.Rows[l].Len() > 0 {
-		s.row = *s.rows.Ptr(0)
-		s.peek(r.sync, l)
-	}
-}
-
-// peek finds the row after the one that the location is at.
-func (s *replayState) peek(sync *waits.SyncTables, l trace.LocationID) {
-	if s.next+1 < sync.Rows[l].Len() {
-		s.after = *s.rows.Ptr(s.next + 1)
-	} else {
-		s.after.Needs = uint32(sync.Needs[l].Len())
-	}
 }
 
 // isActive reports whether a call takes part in the replay.
@@ -219,134 +153,114 @@ func (r *Replay) isActive(l trace.LocationID, call uint32) bool {
 	return r.whole || r.active(l, r.t.Calls[l].Ptr(int(call)))
 }
 
-// call enters and, if all it waits for is there, leaves the call that a location is at; it
-// reports false if the location must wait.
-func (r *Replay) call(l trace.LocationID, s *replayState) (ok bool) {
-	if !s.inside {
-		r.enter(l, s, int(s.row.Call)+1)
-		if !r.whole && !r.isActive(l, s.row.Call) {
-			return true
-		}
-		s.inside, s.at, s.need = true, *s.clocks.Ptr(int(s.row.Call)), int(s.row.Needs)
-		s.left = s.at
-		r.arrive(l, s)
+// Enter implements causal.Visitor: the steps are rows of sync.
+func (r *Replay) Enter(l trace.LocationID, step int) (needs int) {
+	s := &r.state[l]
+	if s.row = s.after; step == 0 {
+		s.row = *s.rows.Ptr(0)
 	}
-	for end := int(s.after.Needs); s.need < end; s.need++ {
-		if need := s.needs.Ptr(s.need); need.Location == trace.None {
-			s.left, ok = r.collective(l, need.Call, s.left)
-		} else {
-			s.left, ok = r.posted(l, need.Location, need.Call, s.left)
-		}
-		if !ok {
-			return false
-		}
+	if step+1 < r.sync.Rows[l].Len() {
+		s.after = *s.rows.Ptr(step + 1)
+	} else {
+		s.after.Needs = uint32(r.sync.Needs[l].Len())
 	}
-	left := s.left
-	if s.row.Coll != trace.None || waits.Startups>>s.row.Class&1 != 0 {
-		if left, ok = r.synchronise(l, s, left); !ok {
-			return false
-		}
+	at := r.schedule.Enter(l, s.row.Call)
+	if s.active = r.isActive(l, s.row.Call); !s.active {
+		return 0
 	}
-	s.inside, s.shift = false, s.shift+left-s.at
-	switch s.row.Class {
-	case trace.ClassInit:
-		s.init = left
-	case trace.ClassFinalize:
-		s.fini = s.at
+	if s.row.Class == trace.ClassFinalize {
+		s.fini = at
 	}
-	return true
-}
-
-// enter fixes the ideal times of entering the calls before call end, and makes it known
-// that the location has entered them.
-func (r *Replay) enter(l trace.LocationID, s *replayState, end int) {
-	if s.shift != 0 {
-		for i := r.turns.Steps(int(l)); i < end; i++ {
-			*s.clocks.Ptr(i) += s.shift
-		}
-	}
-	r.turns.Reach(int(l), end)
-}
-
-// arrive counts the call that a location is at at its collective.
-func (r *Replay) arrive(l trace.LocationID, s *replayState) {
 	if a := r.startupOf(l, &s.row); a != nil {
-		r.count(a, s.at)
+		r.schedule.Arrive(a, at)
 	}
 	if s.row.Arrives() {
-		r.count(r.Arrivals.Ptr(int(s.row.Coll)), s.at)
+		r.schedule.Arrive(r.meetings.Ptr(int(s.row.Coll)), at)
 	}
+	needs = int(s.after.Needs - s.row.Needs)
+	if s.row.Coll != trace.None || waits.Startups>>s.row.Class&1 != 0 {
+		needs++
+	}
+	return needs
 }
 
-func (r *Replay) count(a *arrival, at int64) {
-	if a.arrive(at); a.missing == 0 {
-		r.turns.Complete(&a.waiting)
+// Need implements causal.Visitor: the last need is for the members of the collective that a call takes part in.
+func (r *Replay) Need(l trace.LocationID, _, k int) (at int64, ok bool) {
+	s := &r.state[l]
+	if k < int(s.after.Needs-s.row.Needs) {
+		need := s.needs.Ptr(int(s.row.Needs) + k)
+		if need.Location == trace.None {
+			return r.collective(l, need.Call)
+		}
+		return r.posted(l, need.Location, need.Call)
 	}
-}
-
-// posted returns max(at, ideal time of entering a call); ok is false, and l waits, if it
-// is not entered yet.
-func (r *Replay) posted(l, other trace.LocationID, call uint32, at int64) (int64, bool) {
-	if call == trace.None || !r.whole && !r.isActive(other, call) {
-		return at, true
-	}
-	if r.turns.Steps(int(other)) <= int(call) {
-		r.turns.Await(int(l), int(other), int(call)+1)
-		return at, false
-	}
-	return max(at, *r.state[other].clocks.Ptr(int(call))), true
-}
-
-// synchronise waits for the members of the collective that a call takes part in, if it blocks.
-func (r *Replay) synchronise(l trace.LocationID, s *replayState, at int64) (int64, bool) {
 	c := &s.row
 	if a := r.startupOf(l, c); a != nil {
-		return r.all(l, a, at)
+		return r.schedule.All(l, a)
 	}
-	if c.Coll != trace.None && c.Class != trace.ClassIcoll && c.Class != trace.ClassWait && c.Class != trace.ClassTest {
-		return r.collective(l, c.Coll, at)
+	if c.Arrives() && c.Class != trace.ClassIcoll {
+		return r.collective(l, c.Coll)
 	}
-	return at, true
+	return causal.Anytime, true
 }
 
-// all waits until nobody is missing.
-func (r *Replay) all(l trace.LocationID, a *arrival, at int64) (int64, bool) {
-	if a.missing > 0 {
-		r.turns.AwaitGroup(int(l), &a.waiting)
-		return at, false
+// Leave implements causal.Visitor.
+func (r *Replay) Leave(l trace.LocationID, _ int, wait int64) error {
+	if s := &r.state[l]; s.active && s.row.Class == trace.ClassInit {
+		s.init = r.schedule.At(l, s.row.Call) + wait
 	}
-	if a.any {
-		at = max(at, a.last)
+	return nil
+}
+
+// posted returns the ideal time of entering a call.
+func (r *Replay) posted(l, other trace.LocationID, call uint32) (at int64, ok bool) {
+	switch {
+	case call == trace.None || !r.isActive(other, call):
+		return causal.Anytime, true
+	case !r.schedule.Entered(l, other, call):
+		return 0, false
 	}
-	return at, true
+	return r.schedule.At(other, call), true
 }
 
 // collective waits for those whom the pattern of a collective names.
-func (r *Replay) collective(l trace.LocationID, row uint32, at int64) (int64, bool) {
+func (r *Replay) collective(l trace.LocationID, row uint32) (at int64, ok bool) {
 	c := r.t.Collectives.Ptr(int(row))
 	switch c.Op.Pattern() {
 	default:
-		return r.all(l, r.Arrivals.Ptr(int(row)), at)
+		return r.schedule.All(l, r.meetings.Ptr(int(row)))
 	case trace.PatternOneToAll:
 		if root, ok := r.root(c); ok && root.Location != l {
-			return r.posted(l, root.Location, root.Call, at)
+			return r.posted(l, root.Location, root.Call)
 		}
 	case trace.PatternAllToOne:
 		if root, ok := r.root(c); ok && root.Location == l {
-			return r.all(l, r.Arrivals.Ptr(int(row)), at)
+			return r.schedule.All(l, r.meetings.Ptr(int(row)))
 		}
 	case trace.PatternScan:
-		ok := true
-		for k := c.First; k < c.First+c.Count && ok; k++ {
-			m := r.t.Members.At(int(k))
-			if m.Location == l {
-				break
-			}
-			at, ok = r.posted(l, m.Location, m.Call, at)
+		if member, ok := r.member(l, row); ok {
+			return r.schedule.Before(l, c, member)
 		}
-		return at, ok
 	}
-	return at, true
+	return causal.Anytime, true
+}
+
+// member returns the row of the member that a location is of a collective that it has begun.
+func (r *Replay) member(l trace.LocationID, row uint32) (member uint32, ok bool) {
+	parts, leave := r.t.Parts[l], r.t.Calls[l].Ptr(int(r.state[l].row.Call)).Leave
+	i := sort.Search(parts.Len(), func(i int) bool { return r.t.Members.Ptr(int(parts.Ptr(i).Member)).Begin > leave })
+	for i--; i >= 0; i-- {
+		if p := parts.Ptr(i); p.Collective == row {
+			return p.Member, true
+		}
+	}
+	return 0, false
+}
+
+// scanned returns a member of a scan.
+func (r *Replay) scanned(row uint32) (causal.Member, bool) {
+	m := r.t.Members.Ptr(int(row))
+	return causal.Member{Location: m.Location, Call: m.Call}, m.Call != trace.None && r.isActive(m.Location, m.Call)
 }
 
 // root returns the member that is the root of a collective.

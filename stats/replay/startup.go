@@ -44,7 +44,7 @@ func (r *Replay) bounds(s profile.Startup, useful []int64) (from, to int64) {
 	if s.Init {
 		from = state.init
 	}
-	to = useful[s.Location] + state.shift
+	to = useful[s.Location] + r.schedule.Shift(s.Location)
 	if s.Finalize {
 		to = state.fini
 	}

@@ -322,13 +322,9 @@ func (b *builder) wait(c *trace.Call) int64 {
 		begin := c.Enter + p.head
 		switch {
 		case p.does&awaits != 0:
-			wait = max(wait, b.instances.Ptr(int(p.instance)).last+b.network.flights[p.flight].lag-begin)
+			wait = max(wait, b.instances.Ptr(int(p.instance)).Last+b.network.flights[p.flight].lag-begin)
 		case p.does&follows != 0:
-			for k := b.t.Collectives.Ptr(int(p.instance)).First; k < p.member; k++ {
-				if b.members.At(int(k))&arrives != 0 {
-					wait = max(wait, b.t.Members.Ptr(int(k)).Begin-begin)
-				}
-			}
+			wait = max(wait, b.before.At(int(p.member))-begin)
 		}
 	}
 	return wait

@@ -12,9 +12,9 @@ import (
 	"errors"
 	"fmt"
 
-	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/stats/analysis"
+	"tracekit/stats/causal"
 	"tracekit/stats/overhead"
 	"tracekit/stats/profile"
 	"tracekit/stats/scope"
@@ -33,14 +33,15 @@ type Model struct {
 	overhead overhead.ByCall // nil: not known
 
 	locations []location
-	instances *spill.Table[instance] // of collectives; the last two are MPI_Init and MPI_Finalize
-	members   *spill.Table[role]     // what each does in its instance
-	master    []trace.LocationID     // by location: that of its rank; None: the location moves on its own
-	first     int64                  // begin of the run
-	last      int64                  // its end
-	aside     []bool                 // by location: no part of the run
-	names     []name                 // of call paths, those in the tree and beside it
-	mpi       []trace.MPIFunction    // by region
+	instances *spill.Table[causal.Meeting] // of collectives, as recorded; the last two are MPI_Init and MPI_Finalize
+	members   *spill.Table[role]           // what each does in its instance
+	before    *spill.Table[int64]          // by member that follows others: the latest time in ticks at which one of them arrived
+	master    []trace.LocationID           // by location: that of its rank; None: the location moves on its own
+	first     int64                        // begin of the run
+	last      int64                        // its end
+	aside     []bool                       // by location: no part of the run
+	names     []name                       // of call paths, those in the tree and beside it
+	mpi       []trace.MPIFunction          // by region
 
 	deviceWaits map[name]bool // names of calls that only wait for an accelerator
 
@@ -107,19 +108,6 @@ const (
 	awaits                   // it waits for all who arrive
 	follows                  // it waits for those who arrive among the members before it
 )
-
-// An instance says when the last of those who arrive at it did so.
-type instance struct {
-	last     int64
-	arriving uint32
-	waiting  engine.Group // in a replay
-}
-
-func (x *instance) arrive(at int64) {
-	if x.arriving++; x.arriving == 1 || at > x.last {
-		x.last = at
-	}
-}
 
 // New makes the model of a trace out of its analysis, which must be of the whole run, with so
 // many goroutines (below 1: one per processor).
@@ -218,6 +206,7 @@ func (m *Model) Release() {
 	m.releaseLocations()
 	m.instances.Release()
 	m.members.Release()
+	m.before.Release()
 }
 
 func (m *Model) releaseLocations() {

@@ -194,18 +194,18 @@ func (p *plan) seriesOf(l trace.LocationID, x *location) (out []series) {
 	return out
 }
 
-// inSeries reports whether the row that a location is at takes messages as they come.
-func (r *replay) inSeries(l trace.LocationID) bool {
-	s := &r.state[l]
-	return r.in.series != nil && s.series < len(r.in.series[l]) && s.next >= r.in.series[l][s.series].first
+// inSeries reports whether a row takes messages as they come.
+func (r *replay) inSeries(l trace.LocationID, row int) bool {
+	k := r.state[l].series
+	return r.in.series != nil && k < len(r.in.series[l]) && row >= r.in.series[l][k].first
 }
 
 // taken returns when the message is there that the row takes; ok is false, and l waits, while
 // one of the series is not sent.
-func (r *replay) taken(l trace.LocationID) (at int64, ok bool) {
+func (r *replay) taken(l trace.LocationID, row int) (at int64, ok bool) {
 	s, x := &r.state[l], &r.in.locations[l]
 	now := r.in.series[l][s.series]
-	if s.next == now.first {
+	if row == now.first {
 		s.times = s.times[:0]
 		for i := range now.rows {
 			t, ok := r.met(l, x.needs.Ptr(int(x.rows.Ptr(now.first+i).needs)))
@@ -216,7 +216,7 @@ func (r *replay) taken(l trace.LocationID) (at int64, ok bool) {
 		}
 		slices.Sort(s.times)
 	}
-	k := s.next - now.first
+	k := row - now.first
 	if k == now.rows-1 {
 		s.series++
 	}

@@ -119,7 +119,7 @@ func (r *replay) end(l trace.LocationID) int64 {
 	if at := r.master[l]; at != trace.None {
 		return r.moved(at, r.t.Span[l].Last)
 	}
-	return r.in.ends[l] + r.state[l].shift
+	return r.in.ends[l] + r.schedule.Shift(l)
 }
 
 // moved returns the time on a location that is replayed of one in the run: what lies between

@@ -7,6 +7,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/spill"
+	"tracekit/stats/causal"
 	"tracekit/trace"
 )
 
@@ -15,12 +16,13 @@ import (
 // long the parts take.
 func (m *Model) findRoles(ctx context.Context) (*observations, error) {
 	n := m.t.Collectives.Len()
-	m.instances = spill.NewZeros[instance](m.t.Store, n+2)
+	m.instances = spill.NewZeros[causal.Meeting](m.t.Store, n+2)
 	m.members = spill.NewZeros[role](m.t.Store, m.t.Members.Len())
+	m.before = spill.NewZeros[int64](m.t.Store, m.t.Members.Len())
 	for k, class := range startups {
 		for l := range m.t.Calls {
 			if i := startup(m.t.Calls[l], class); i >= 0 {
-				m.instances.Ptr(n + k).arrive(m.t.Calls[l].Ptr(i).Enter)
+				m.instances.Ptr(n + k).Expect(m.t.Calls[l].Ptr(i).Enter)
 			}
 		}
 	}
@@ -73,10 +75,10 @@ func (r *rules) instance(i int) {
 	}
 	for _, m := range r.in {
 		if r.members.At(m.row)&arrives != 0 {
-			r.instances.Ptr(i).arrive(m.Begin)
+			r.instances.Ptr(i).Expect(m.Begin)
 		}
 	}
-	r.observe(c, r.instances.Ptr(i).last)
+	r.observe(c, r.instances.Ptr(i).Last)
 }
 
 func (r *rules) give(m member, does role) { r.members.Set(m.row, r.members.At(m.row)|does) }
@@ -107,9 +109,12 @@ func (r *rules) blocking(c *trace.Collective) {
 	case trace.PatternOneToAll, trace.PatternAllToOne:
 		r.rooted(c)
 	case trace.PatternScan:
+		last := int64(causal.Anytime)
 		for _, m := range r.in {
 			if m.transfers() {
 				r.give(m, arrives|follows)
+				r.before.Set(m.row, last)
+				last = max(last, m.Begin)
 			}
 		}
 	}

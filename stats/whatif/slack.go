@@ -42,9 +42,10 @@ func (m *Model) Slack(ctx context.Context, paths int) (*Slack, error) {
 	if err := r.runAll(ctx); err != nil {
 		return nil, err
 	}
-	b := &backward{replay: r, latest: spill.NewZeros[latest](m.t.Store, m.instances.Len()), at: make([]rearmost, len(m.locations)),
-		out: &Slack{Least: make([]int64, len(m.locations))}, paths: paths}
+	b := &backward{replay: r, at: make([]rearmost, len(m.locations)), out: &Slack{Least: make([]int64, len(m.locations))}, paths: paths,
+		latest: spill.NewZeros[latest](m.t.Store, m.instances.Len()), behind: spill.NewZeros[latest](m.t.Store, m.members.Len())}
 	defer b.latest.Release()
+	defer b.behind.Release()
 	for l := range m.locations {
 		calls := m.t.Calls[l].Len()
 		b.out.Calls = append(b.out.Calls, spill.NewZeros[int64](m.t.Store, calls))
@@ -77,6 +78,7 @@ type passedRow struct {
 type backward struct {
 	*replay
 	latest *spill.Table[latest] // by instance: when the last must arrive
+	behind *spill.Table[latest] // by member that follows others: when the last of them must arrive
 	at     []rearmost
 	out    *Slack
 	paths  int
@@ -86,6 +88,14 @@ type backward struct {
 type latest struct {
 	time  int64
 	known bool
+	ahead uint32 // of an instance: for so many of its last members, the time in behind is also that of the members after them
+}
+
+// lower says that the time is at most another one.
+func (x *latest) lower(time int64) {
+	if !x.known || time < x.time {
+		x.time, x.known = time, true
+	}
 }
 
 // rearmost is how far back a location is: the calls from call on have their slack, that before
@@ -151,11 +161,9 @@ func (b *backward) row(p passedRow) {
 		part := x.parts.Ptr(int(k))
 		switch until := own + part.head - b.in.flights[part.flight].lag; {
 		case part.does&awaits != 0:
-			if a := b.latest.Ptr(int(part.instance)); !a.known || until < a.time {
-				*a = latest{until, true}
-			}
+			b.latest.Ptr(int(part.instance)).lower(until)
 		case part.does&follows != 0:
-			b.follow(part, until)
+			b.behind.Ptr(int(part.member)).lower(until)
 		}
 	}
 	b.at[l].slack += r.wait
@@ -168,18 +176,31 @@ func (b *backward) arrived(l trace.LocationID, call int) {
 	at := &b.at[l]
 	for ; at.parts < at.end; at.parts++ {
 		part := b.in.locations[l].parts.Ptr(int(at.parts))
-		if a := b.latest.At(int(part.instance)); part.does&arrives != 0 && a.known {
+		a := b.latest.Ptr(int(part.instance))
+		if part.does&follows != 0 {
+			a = b.following(part, a)
+		}
+		if part.does&arrives != 0 && a.known {
 			b.limit(l, uint32(call), a.time-part.head-b.in.clocks[l].At(call))
 		}
 	}
 }
 
-// follow limits those that arrive among the members before a part.
-func (b *backward) follow(p *part, until int64) {
-	for k := b.t.Collectives.Ptr(int(p.instance)).First; k < p.member; k++ {
-		if m := b.t.Members.Ptr(int(k)); b.members.At(int(k))&arrives != 0 {
-			head := m.Begin - b.t.Calls[m.Location].Ptr(int(m.Call)).Enter
-			b.limit(m.Location, m.Call, until-head-b.in.clocks[m.Location].At(int(m.Call)))
+// following returns when a member of an instance must arrive for the members after it.
+func (b *backward) following(p *part, instance *latest) *latest {
+	c := b.t.Collectives.Ptr(int(p.instance))
+	end := c.First + c.Count
+	for ; end-instance.ahead > p.member+1; instance.ahead++ {
+		k := int(end - instance.ahead - 1)
+		if instance.ahead == 0 {
+			continue
+		}
+		if after := b.behind.Ptr(k + 1); after.known {
+			b.behind.Ptr(k).lower(after.time)
 		}
 	}
+	if p.member+1 == end {
+		return new(latest)
+	}
+	return b.behind.Ptr(int(p.member + 1))
 }

@@ -6,7 +6,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/stats/analysis"
-	"tracekit/stats/headers"
+	"tracekit/stats/studies/headers"
 	"tracekit/trace/tracetest"
 )
 

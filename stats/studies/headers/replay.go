@@ -82,7 +82,7 @@ func (p *replay) play(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := newOrder(p.run, p).run(ctx); err != nil {
+	if err := p.visit(ctx, p); err != nil {
 		return err
 	}
 	for l := range p.ranks {
@@ -126,12 +126,17 @@ func (p *replay) between(l trace.LocationID, after, until uint32) {
 	}
 }
 
-// enter implements visitor.
-func (p *replay) enter(l trace.LocationID, row int) {
+// Enter implements causal.Visitor.
+func (p *replay) Enter(l trace.LocationID, row int) (needs int) {
 	p.between(l, before(row), uint32(row))
 	if m := p.marks[l].At(row); m > 0 {
 		p.snap(l, p.snapshots.Ptr(int(m-1)))
 	}
+	p.schedule.Reach(l, row+1)
+	if p.segments[l].Wait(uint32(row)) == 0 {
+		return 0
+	}
+	return 1
 }
 
 // before returns the call before another one, None if that is the first.
@@ -156,18 +161,14 @@ func (p *replay) snap(l trace.LocationID, s *snapshot) {
 	s.end = uint32(p.parts.Len())
 }
 
-// needs implements visitor.
-func (p *replay) needs(l trace.LocationID, row int, need func(place) bool) {
-	if p.segments[l].Wait(uint32(row)) == 0 {
-		return
-	}
-	if w := p.waits[l].At(row); w.Call != trace.None && int(w.Call) < p.calls(w.Location) {
-		need(place{w.Location, w.Call})
-	}
+// Need implements causal.Visitor: a call needs whom it waits for.
+func (p *replay) Need(l trace.LocationID, row, _ int) (int64, bool) {
+	w := p.waits[l].At(row)
+	return 0, w.Call == trace.None || int(w.Call) >= p.calls(w.Location) || p.schedule.Entered(l, w.Location, w.Call)
 }
 
-// complete implements visitor.
-func (p *replay) complete(l trace.LocationID, row int) {
+// Leave implements causal.Visitor. All that the call needs was entered, unless calls wait for each other in a circle.
+func (p *replay) Leave(l trace.LocationID, row int, _ int64) error {
 	c := p.call(l, row)
 	p.count(l, &c)
 	class := p.class(l, &c)
@@ -189,6 +190,7 @@ func (p *replay) complete(l trace.LocationID, row int) {
 	case c.merges():
 		p.stay(l, class)
 	}
+	return nil
 }
 
 // stay merges: the local summary stays.

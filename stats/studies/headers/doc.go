@@ -11,7 +11,7 @@
 //     at a collective (ours; the paper's prototype has point-to-point messages only).
 //   - At each merge the eight largest metrics keep counters of their own, the rest goes to OTHER.
 //
-// Who waits for whom is what package stats says: a wait state above 0 whose cause is recorded.
+// Who waits for whom is what package analysis says: a wait state above 0 whose cause is recorded.
 //
 // A trace holds no time of the wire and none of copying. Both are derived, by fits to the
 // smallest times (see costs), and marked as derived wherever they appear.

@@ -8,8 +8,8 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats/analysis"
-	"tracekit/stats/headers"
 	"tracekit/stats/statstest"
+	"tracekit/stats/studies/headers"
 )
 
 // BenchmarkMake measures the cost of a profile per message: it grows neither with the run nor

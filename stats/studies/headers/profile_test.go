@@ -12,9 +12,9 @@ import (
 	"tracekit/samples"
 	"tracekit/spill"
 	"tracekit/stats/analysis"
-	"tracekit/stats/headers"
 	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
+	"tracekit/stats/studies/headers"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )

@@ -87,7 +87,7 @@ func newSampling(r *run, ends [2]designated, g *graph) *sampling {
 	return s
 }
 
-func (s *sampling) play(ctx context.Context) error { return newOrder(s.run, s).run(ctx) }
+func (s *sampling) play(ctx context.Context) error { return s.visit(ctx, s) }
 
 // designated returns the designated rank at a location, nil if it is none.
 func (s *sampling) designated(l trace.LocationID) *designated {
@@ -127,8 +127,18 @@ func (s *sampling) take(l trace.LocationID, header Header, from trace.LocationID
 	}
 }
 
-// enter implements visitor: the messages of a call carry what its rank holds.
-func (s *sampling) enter(l trace.LocationID, row int) {
+// Enter implements causal.Visitor: the messages of a call carry what its rank holds. It may need the message of each
+// receive that it completes.
+func (s *sampling) Enter(l trace.LocationID, row int) (needs int) {
+	c := s.call(l, row)
+	s.carry(l, &c)
+	s.schedule.Reach(l, row+1)
+	return c.endRecv - c.firstRecv
+}
+
+// carry gives the messages of a call what its rank holds.
+func (s *sampling) carry(l trace.LocationID, c *call) {
+	row := int(c.row)
 	h := &s.ranks[l]
 	if h.holds {
 		for x := range s.segments[l].Between(before(row), uint32(row)) {
@@ -139,8 +149,7 @@ func (s *sampling) enter(l trace.LocationID, row int) {
 	if !h.holds && (d == nil || !d.injects) {
 		return
 	}
-	c := s.call(l, row)
-	if c.sends == 0 || s.outside(&c) {
+	if c.sends == 0 || s.outside(c) {
 		return
 	}
 	end := s.t.Sends[l].Len()
@@ -172,32 +181,28 @@ func (s *sampling) send(l trace.LocationID, k int, to trace.LocationID) {
 	h.holds = h.left > 0
 }
 
-// messages iterates over the messages of others that a call completes, with the calls that send
-// them.
-func (s *sampling) messages(l trace.LocationID, c *call, yield func(m *trace.Recv, from place) bool) {
-	for k := c.firstRecv; k < c.endRecv; k++ {
-		m := s.t.Recvs[l].Ptr(k)
-		if m.State != trace.Matched || m.Call != c.row || m.SendLoc == l {
-			continue
-		}
-		from := s.t.Sends[m.SendLoc].Ptr(int(m.Send)).Call
-		if from != trace.None && int(from) < s.calls(m.SendLoc) && !yield(m, place{m.SendLoc, from}) {
-			return
-		}
+// sender returns the call that sends the message of a receive that a call completes; ok is false if it is none of
+// another location.
+func (s *sampling) sender(l trace.LocationID, row uint32, m *trace.Recv) (from place, ok bool) {
+	if m.State != trace.Matched || m.Call != row || m.SendLoc == l {
+		return place{}, false
 	}
+	from = place{m.SendLoc, s.t.Sends[m.SendLoc].Ptr(int(m.Send)).Call}
+	return from, from.call != trace.None && int(from.call) < s.calls(m.SendLoc)
 }
 
-// needs implements visitor.
-func (s *sampling) needs(l trace.LocationID, row int, need func(place) bool) {
-	c := s.call(l, row)
-	s.messages(l, &c, func(_ *trace.Recv, from place) bool { return need(from) })
+// Need implements causal.Visitor.
+func (s *sampling) Need(l trace.LocationID, row, k int) (int64, bool) {
+	c := s.t.Calls[l].Ptr(row)
+	from, ok := s.sender(l, uint32(row), s.t.Recvs[l].Ptr(int(c.FirstRecv)+k))
+	return 0, !ok || s.schedule.Entered(l, from.location, from.call)
 }
 
-// complete implements visitor.
-func (s *sampling) complete(l trace.LocationID, row int) {
+// Leave implements causal.Visitor.
+func (s *sampling) Leave(l trace.LocationID, row int, _ int64) error {
 	c, h := s.call(l, row), &s.ranks[l]
 	if s.outside(&c) {
-		return
+		return nil
 	}
 	x := s.hosted(l, &c)
 	x.add(func(tag uint8, time int64) { s.gather(h, tag, time) })
@@ -205,14 +210,19 @@ func (s *sampling) complete(l trace.LocationID, row int) {
 	var got, arrived *Header // to be taken, and at the end of its way
 	decided := false         // got is of the message that was waited for
 	var by trace.LocationID  // which has sent it
-	s.messages(l, &c, func(m *trace.Recv, from place) bool {
+	for i := c.firstRecv; i < c.endRecv; i++ {
+		m := s.t.Recvs[l].Ptr(i)
+		from, ok := s.sender(l, c.row, m)
+		if !ok {
+			continue
+		}
 		k := s.index[from.location].At(int(m.Send))
 		if k == 0 {
-			return true
+			continue
 		}
 		header := s.headers.At(int(k - 1))
 		if d := s.designated(l); d != nil && d.owns(header) {
-			return true // its own, come back
+			continue // its own, come back
 		}
 		decides := known && w.Kind == waitstate.LateSender && w.Location == from.location && w.Call == from.call
 		s.travel(l, &c, &header, m, from)
@@ -222,14 +232,14 @@ func (s *sampling) complete(l trace.LocationID, row int) {
 		case header.Hops > 0 && (got == nil || decides && !decided):
 			got, decided, by = &header, decides, from.location
 		}
-		return true
-	})
+	}
 	if got != nil && (decided || !h.holds || got.Hops >= h.header.Hops) {
 		s.take(l, *got, by)
 	}
 	if arrived != nil {
 		s.remove(l, *arrived)
 	}
+	return nil
 }
 
 // travel adds a message's way to the header that it carries: the model's or, if the message lay

@@ -1,7 +1,10 @@
 package headers
 
 import (
+	"context"
+
 	"tracekit/document/waitstate"
+	"tracekit/stats/causal"
 	"tracekit/stats/profile"
 	"tracekit/stats/waits"
 	"tracekit/trace"
@@ -26,6 +29,28 @@ type run struct {
 	metrics  *metrics
 	costs    *costs
 	windowed bool // a part of the run is selected
+	schedule *causal.Schedule
+}
+
+// A place is a call of a location.
+type place struct {
+	location trace.LocationID
+	call     uint32
+}
+
+// visit visits the calls of all locations in causal order: each location runs until a call of it needs another one
+// that was not entered yet. Where nobody can go on, all who are left do without what they wait for.
+func (r *run) visit(ctx context.Context, v causal.Visitor) (err error) {
+	r.schedule = causal.New(v, len(r.t.Calls))
+	for l := range r.t.Calls {
+		r.schedule.Start(trace.LocationID(l), r.calls(trace.LocationID(l)), nil, 0)
+	}
+	for more := true; more && err == nil; {
+		if err = r.schedule.Run(ctx); err == nil {
+			more, err = r.schedule.Force()
+		}
+	}
+	return err
 }
 
 // calls returns the number of calls of a location: 0 if it is no part of the run.

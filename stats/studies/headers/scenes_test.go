@@ -8,8 +8,8 @@ import (
 
 	"tracekit/merge"
 	"tracekit/stats/analysis"
-	"tracekit/stats/headers"
 	"tracekit/stats/scope"
+	"tracekit/stats/studies/headers"
 	"tracekit/trace/tracetest"
 )
 
