@@ -90,6 +90,41 @@ var blockingCalls = regexp.MustCompile(`^(?:` +
 
 func waitsForDevice(name string) bool { return blockingCalls.MatchString(name) }
 
+// Sleeps tells for each region whether it is a function in which a thread sleeps, or waits for a condition, for another thread or for a
+// file to be ready: what it is about happens elsewhere.
+func (d *Defs) Sleeps() []bool {
+	out := make([]bool, len(d.Regions))
+	for i, r := range d.Regions {
+		out[i] = r.Role == RoleThreadWait || sleepingCalls.MatchString(d.String(r.Name))
+	}
+	return out
+}
+
+// sleepingCalls are such functions of the C library and of Python, which profilers name by file and line, or as built in.
+var sleepingCalls = regexp.MustCompile(`^(?:` +
+	`(?:u|nano|clock_nano)?sleep|pause|p?poll|p?select|epoll_p?wait2?|sem_(?:timed|clock)?wait|futex|sigwait(?:info)?|sigtimedwait` +
+	`|pthread_(?:cond_(?:timed|clock)?wait|(?:timed|clock)?join(?:_np)?|barrier_wait)` +
+	`|time\.sleep` +
+	`|<?built-in (?:function|method) (?:sleep|select|poll|acquire)\b.*|<method '(?:acquire|poll|wait)' of .*` +
+	`|(?:.*/)?threading\.py\(\d+\): (?:wait|wait_for|join|_wait_for_tstate_lock|acquire)` +
+	`|(?:.*/)?queue\.py\(\d+\): (?:get|join)` +
+	`|(?:.*/)?selectors\.py\(\d+\): select` +
+	`|(?:.*/)?multiprocessing/(?:connection|popen_fork|synchronize)\.py\(\d+\): (?:wait|_?poll|acquire)` +
+	`)(?:\(\))?$`)
+
+// LoadsData tells for each region whether it is one in which a program waits for the next batch of its input: a DataLoader of PyTorch, an
+// iterator of TensorFlow or DALI.
+func (d *Defs) LoadsData() []bool {
+	out := make([]bool, len(d.Regions))
+	for i, r := range d.Regions {
+		out[i] = loadingCalls.MatchString(d.String(r.Name))
+	}
+	return out
+}
+
+var loadingCalls = regexp.MustCompile(`^enumerate\(DataLoader\)|DataLoaderIter\.__next__|(?:^|/)torch/utils/data/dataloader\.py\(\d+\): (?:__next__|_next_data)` +
+	`|^IteratorGetNext|^Iterator(?:GetNext)?(?:Sync|AsOptional)\b|^DALIGenericIterator\b|nvidia/dali/plugin/.*: __next__`)
+
 // IsDeviceCall reports whether a region is a call of an accelerator's runtime.
 func (d *Defs) IsDeviceCall(id RegionID) bool {
 	if int(id) >= len(d.Regions) {

@@ -105,7 +105,7 @@ func runExplain(ctx context.Context, io *streams, opts *explainOptions) error {
 	doc := &explainDocument{Schema: explainSchema, Trace: a.Trace, Chain: []delays.Link{}, Findings: a.Findings}
 	l, call, ok, err := opts.choose(t, a)
 	if ok {
-		doc.Chain, err = delays.Explain(ctx, t, a.Waits, a.Segments, l, call, opts.jobs)
+		doc.Chain, err = delays.Explain(ctx, t, a.Waits, a.Delegated, l, call, opts.jobs)
 	}
 	if err != nil {
 		return err

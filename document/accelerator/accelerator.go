@@ -175,12 +175,15 @@ type Straggler struct {
 // A Path is the chain of activities of hosts and devices that determines how long the run
 // takes (DEFINITIONS 2.9): LengthNs is the sum of its rows.
 type Path struct {
-	LengthNs int64     `json:"length_ns"`
-	Rows     []PathRow `json:"rows"`
+	LengthNs   int64      `json:"length_ns"`
+	SomeWorkNs int64      `json:"some_device_ns"`   // in which at least one device works
+	OneWorksNs int64      `json:"one_device_ns"`    // in which exactly one does
+	Loader     field.Name `json:"loader,omitempty"` // that loads data longest
+	Rows       []PathRow  `json:"rows"`
 }
 
 // A PathRow is what the path is made of: kernels by name (compute, communication, memory),
-// functions of hosts (host), kernels that are launched and do not begin yet though the device is idle
+// functions of hosts (host; loading: in what loads data; startup: before the first work of any of its devices), kernels that are launched and do not begin yet though the device is idle
 // (launch), the time between a kernel and the one that follows it (gap), and what nobody has
 // recorded (unknown).
 type PathRow struct {

@@ -34,5 +34,6 @@ const (
 	Startup       Kind = "startup"       // MPI_Init and what passes before
 	Measurement   Kind = "measurement"   // the measurement itself
 	ThreadIdle    Kind = "thread_idle"   // threads have no work
+	DataLoading   Kind = "data_loading"  // the program waits for its input
 	DeviceIdle    Kind = "device_idle"   // accelerators have no work, or do not begin it
 )

@@ -126,11 +126,12 @@ func (a *assembler) file(ctx context.Context, number int, f *file) error {
 	// machine.
 	tracks := slices.Clone(f.tracks.list)
 	tracks = slices.DeleteFunc(tracks, func(l *track) bool { return l.stream.Len() == 0 })
+	f.settle(tracks)
 	kinds := f.kinds(tracks)
 	// The order of locations must not depend on which track happens to come first in the file.
 	slices.SortFunc(tracks, func(x, y *track) int {
 		return cmp.Or(cmp.Compare(order(kinds[x.pid]), order(kinds[y.pid])), f.compare(x.pid, y.pid),
-			cmp.Compare(boolInt(x.async), boolInt(y.async)), f.compare(x.tid, y.tid))
+			cmp.Compare(boolInt(x.async), boolInt(y.async)), cmp.Compare(boolInt(x.stray), boolInt(y.stray)), f.compare(x.tid, y.tid))
 	})
 	if f.crowded() {
 		if err := f.surveyAgain(ctx, tracks); err != nil {
@@ -140,13 +141,15 @@ func (a *assembler) file(ctx context.Context, number int, f *file) error {
 	f.first = trace.LocationID(len(a.places))
 	a.places, a.defs.Locations = slices.Grow(a.places, len(tracks)), slices.Grow(a.defs.Locations, len(tracks))
 	var group trace.LocationGroupID = trace.None
-	creator := trace.LocationGroupID(trace.None)
+	processes := make(map[ident]trace.LocationGroupID) // which come before accelerators
 	for i, l := range tracks {
 		if i == 0 || l.pid != tracks[i-1].pid {
-			kind := kinds[l.pid]
-			group = a.group(number, f, l.pid, kind, creator)
-			if kind == 1 && creator == trace.None {
-				creator = group // accelerators come after processes
+			kind, creator := kinds[l.pid], trace.LocationGroupID(trace.None)
+			if kind == 2 {
+				creator = f.ownerGroup(l.pid, processes)
+			}
+			if group = a.group(number, f, l.pid, kind, creator); kind == 1 {
+				processes[l.pid] = group
 			}
 		}
 		a.track(f, l, group, ids)
@@ -256,9 +259,6 @@ func (a *assembler) group(number int, f *file, pid ident, kind uint8, creator tr
 			name = fmt.Sprintf("file %d: %s", number, name)
 		}
 	}
-	if kind != 2 {
-		creator = trace.None
-	}
 	id := trace.LocationGroupID(len(a.defs.LocationGroups))
 	a.defs.LocationGroups = append(a.defs.LocationGroups, trace.LocationGroup{Ref: uint64(id),
 		Name: a.string(name), Kind: kind, Node: a.node(f.host()), Creator: creator})
@@ -337,7 +337,11 @@ func (f *file) trackName(l *track) string {
 	if l.async {
 		return "async " + f.names.list[l.tid.n]
 	}
-	if name := f.meta.threads[[2]ident{l.pid, l.tid}]; name != "" {
+	pid := l.pid
+	if l.stray {
+		pid = ident{}
+	}
+	if name := f.meta.threads[[2]ident{pid, l.tid}]; name != "" {
 		return name
 	}
 	return f.identName("thread", l.tid)

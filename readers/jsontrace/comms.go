@@ -10,6 +10,7 @@ import (
 type group struct {
 	name  string
 	ranks []uint32 // nil: not recorded, all ranks
+	gloo  bool     // the group that uses gloo, whose name is not recorded
 	// A list of ranks that the writer has cut short is recorded as the first rank, their
 	// number and the distance between neighbours.
 	start, size, stride uint32
@@ -56,9 +57,12 @@ func (c *comms) find(describe func() group, raw ...[]byte) uint32 {
 }
 
 // call reads what the arguments of a slice say about its communication.
-func (f *file) call(r *region, ev *event) call {
-	if r.gpu {
+func (f *file) call(l *track, r *region, ev *event) call {
+	switch {
+	case r.gpu:
 		return f.kernelCall(r, ev)
+	case r.gloo:
+		return f.glooCall(l, r, ev)
 	}
 	return f.functionCall(r, ev)
 }

@@ -15,6 +15,10 @@
 //
 //	pid                      LocationGroup; of kind 2 if it executes kernels, 0 if it holds
 //	                         nothing but the bookkeeping of PyTorch's profiler
+//	                         An accelerator belongs to the process whose calls of the runtime
+//	                         have the correlations of its kernels. Frames of Python under
+//	                         pid 0, whose process PyTorch does not know, are of the process
+//	                         that launches
 //	pid, tid (a track)        Location; one more for each depth of overlap
 //	X, B and E               Enter and Leave; name and cat are the Region, cat its Paradigm
 //	b and e, S and F         the same, in one track for each cat of a process, since they

@@ -42,6 +42,7 @@ type file struct {
 	leftOut leftOut // arguments of events
 
 	launches   launches
+	owners     owners
 	rocprof    bool // times stand in the arguments
 	copies     rocprofCopies
 	attributes trace.AttributeID // one more than the last that slices have
@@ -68,7 +69,7 @@ func newFile(path string, store *spill.Store) *file {
 	f := &file{path: path, window: windowBytes, block: blockBytes, spool: s, overlaps: spool.New(s.Store()), names: n,
 		regions: newRegions(n), tracks: newTracks(s, n), comms: newComms(), meters: newMeters(n), members: make(map[string]string)}
 	f.async, f.flows = newAsync(f), newFlows(f)
-	f.meta, f.dft, f.tau, f.launches = newMetadata(), newDftracer(), newTau(), newLaunches()
+	f.meta, f.dft, f.tau, f.launches, f.owners = newMetadata(), newDftracer(), newTau(), newLaunches(), newOwners()
 	f.names.text("") // so that a missing name is number 0
 	return f
 }
@@ -255,22 +256,28 @@ func (f *file) slice(l *track, ev *event, at int64) {
 	}
 	id := f.regions.find(ev.name, ev.cat)
 	r := &f.regions.list[id]
+	if r.frame && l.pid == (ident{}) {
+		if l = f.tracks.get(trackKey{tid: l.tid, stray: true}); l == nil {
+			f.find(trace.CodeLimitExceeded, at, crowded)
+			return
+		}
+	}
 	l.gpu = l.gpu || r.gpu
 	l.trivial = l.trivial && r.trivial
 	var c call
 	if r.args {
-		c = f.call(r, ev)
+		c = f.call(l, r, ev)
 	}
 	switch {
-	case r.host:
-		f.launches.span(l, ev)
+	case r.host || r.asked:
+		f.launches.span(l, r, ev)
 	case r.runtime:
 		f.launches.launch(l, ev)
 	}
 	f.attach(l, ev)
 	switch {
 	case r.gpu || r.runtime:
-		f.correlate(l, ev)
+		f.correlate(l, r, ev)
 	case r.role == trace.RoleFileIO:
 		f.measure(l, ev)
 	}

@@ -15,6 +15,7 @@ type origin struct {
 	hasRank   bool
 	worldSize uint64              // as announced
 	groups    map[string][]uint32 // ranks of the process groups by name
+	gloo      [][]uint32          // of those that use gloo
 	kineto    bool
 	alone     bool // all processes of the file belong to one rank
 }
@@ -30,6 +31,9 @@ func (o *origin) readDistributedInfo(value []byte) {
 	elements(member(value, "pg_config"), func(pg []byte) bool {
 		if ranks, whole := rankList(member(pg, "ranks")); whole {
 			o.groups[unescape(text(member(pg, "pg_name")))] = ranks
+			if bytes.Contains(member(pg, "backend_config"), []byte("gloo")) {
+				o.gloo = append(o.gloo, ranks)
+			}
 		}
 		return true
 	})

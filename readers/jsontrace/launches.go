@@ -20,10 +20,11 @@ type launches struct {
 	lost  uint64                  // spans that come too late or are too many, launches that are too many
 }
 
-// A launchSpan is a slice of the host that launches a collective.
+// A launchSpan is a slice of the host that launches a collective, or asks for a message of gloo.
 type launchSpan struct {
 	begin, end int64
 	bytes      uint64
+	peer, tag  uint32 // of the message
 }
 
 const (
@@ -35,11 +36,13 @@ func newLaunches() launches {
 	return launches{spans: make(map[*track][]launchSpan), bytes: make(map[int64]uint64)}
 }
 
-// span takes a host's slice of a collective.
-func (s *launches) span(l *track, ev *event) {
+// span takes a host's slice of a collective, or of a message.
+func (s *launches) span(l *track, r *region, ev *event) {
 	spans := s.spans[l]
-	n := launchSpan{ev.time, addTime(ev.time, ev.dur), tensorBytes(ev.args)}
-	if n.bytes == 0 {
+	n := launchSpan{ev.time, addTime(ev.time, ev.dur), tensorBytes(ev.args), trace.None, 0}
+	if r.asked {
+		n.peer, n.tag = messageInputs(ev.args)
+	} else if n.bytes == 0 {
 		return
 	}
 	i := len(spans) // nearly always the last
@@ -54,17 +57,23 @@ func (s *launches) span(l *track, ev *event) {
 	s.spans[l] = slices.Insert(spans, i, n)
 }
 
-// launch takes a call of the accelerator's runtime.
-func (s *launches) launch(l *track, ev *event) {
+// around returns the last span that begins at a time or before, if it lasts until then; nil: none.
+func (s *launches) around(l *track, t int64) *launchSpan {
 	spans := s.spans[l]
-	if len(spans) == 0 {
-		return
-	}
-	i, found := slices.BinarySearchFunc(spans, ev.time, func(x launchSpan, t int64) int { return cmp.Compare(x.begin, t) })
+	i, found := slices.BinarySearchFunc(spans, t, func(x launchSpan, t int64) int { return cmp.Compare(x.begin, t) })
 	if !found {
 		i--
 	}
-	if i < 0 || ev.time > spans[i].end {
+	if i < 0 || t > spans[i].end {
+		return nil
+	}
+	return &spans[i]
+}
+
+// launch takes a call of the accelerator's runtime.
+func (s *launches) launch(l *track, ev *event) {
+	span := s.around(l, ev.time)
+	if span == nil {
 		return
 	}
 	if id, ok := integer(text(member(ev.args, "correlation"))); ok {
@@ -72,7 +81,7 @@ func (s *launches) launch(l *track, ev *event) {
 			s.lost++
 			return
 		}
-		s.bytes[id] = spans[i].bytes
+		s.bytes[id] = span.bytes
 	}
 }
 

@@ -195,6 +195,12 @@ func (a *assembler) members(f *file, g *group) []uint32 {
 	if ranks == nil {
 		ranks = f.origin.groups[g.name]
 	}
+	if g.gloo {
+		var sure bool
+		if ranks, sure = f.origin.glooRanks(); !sure {
+			a.ledger.Add(trace.CodeBadDefinition, f.place(-1), "several groups of ranks use gloo, and its operations do not name theirs: they are taken for those of all ranks")
+		}
+	}
 	if ranks == nil && g.size > 1 && g.stride > 0 {
 		size := min(g.size, world)
 		if a.implied += int(size); a.implied > memberLimit {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/merge"
 	"tracekit/readers/jsontrace"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -300,5 +301,37 @@ func TestRanksOfDftracer(t *testing.T) {
 	}
 	if named == 0 {
 		t.Error("no call has a file")
+	}
+}
+
+// TestGloo states what two processes communicate by gloo: 22 collectives and 4 messages each, which all match.
+func TestGloo(t *testing.T) {
+	dir := tracetest.Shared(t, "json/gloo")
+	s, err := jsontrace.Open(t.Context(), []string{filepath.Join(dir, "rank0.pt.trace.json.gz"), filepath.Join(dir, "rank1.pt.trace.json.gz")}, jsontrace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	tr, err := merge.Merge(t.Context(), s, merge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Store.Close()
+	if n := tr.Collectives.Len(); n != 22 {
+		t.Errorf("%d collectives, want 22", n)
+	}
+	sends, recvs := 0, 0
+	for l := range tr.Sends {
+		for _, rows := range tr.Recvs[l].Rows {
+			for i := range rows {
+				if recvs++; rows[i].State != trace.Matched || rows[i].Tag != 3 || rows[i].Bytes != 4000 {
+					t.Errorf("a message that is not one of 4,000 bytes with tag 3, or without its sender: %+v", rows[i])
+				}
+			}
+		}
+		sends += tr.Sends[l].Len()
+	}
+	if sends != 4 || recvs != 4 {
+		t.Errorf("%d sends and %d receives, want 4 each", sends, recvs)
 	}
 }

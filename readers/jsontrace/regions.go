@@ -23,8 +23,11 @@ type region struct {
 	gpu      bool
 	nccl     bool // a collective or message of NCCL's profiler
 	host     bool // the host's side of a collective of PyTorch
+	gloo     bool // a collective or message of gloo, which hosts communicate by
+	asked    bool // PyTorch's call that asks for a message, with its other end
 	runtime  bool // a call of the accelerator's runtime, which may launch a kernel
 	code     codePlace
+	frame    bool // a function of Python
 	trivial  bool // the writer's bookkeeping
 }
 
@@ -83,6 +86,7 @@ func describe(k regionKey, name, cat string) region {
 	r.gpu = deviceCategories[cat]
 	// Bookkeeping spans the whole recording and would hide everything else.
 	r.trivial = cat == "Trace" || cat == "overhead"
+	r.frame = cat == "python_function"
 	r.host = strings.HasPrefix(name, "nccl:")
 	r.runtime = cat == "cuda_runtime" || cat == "cuda_driver" || cat == "Runtime"
 	if r.mpi.Class != trace.ClassNone {
@@ -91,8 +95,13 @@ func describe(k regionKey, name, cat string) region {
 	if r.gpu {
 		r.op = kernelOperation(name)
 	}
+	if op, ok := strings.CutPrefix(name, "gloo:"); ok {
+		r.op = operationByName(op)
+		r.gloo = r.op != opNone
+	}
+	r.asked = name == "c10d::send" || name == "c10d::recv_"
 	// Looking into the arguments costs more than all else; most slices can do without.
-	r.args = r.gpu && r.op != opNone || r.paradigm == trace.ParadigmMPI
+	r.args = r.op != opNone || r.paradigm == trace.ParadigmMPI
 	if r.nccl = cat == "COLL" || cat == "P2P"; r.nccl {
 		r.op = operationByName(name)
 		r.role = trace.RoleKernel // what these slices last is what accelerators do

@@ -35,6 +35,7 @@ func compareIdents(a, b ident) int {
 type trackKey struct {
 	pid, tid ident
 	async    bool
+	stray    bool // frames of a thread whose process PyTorch does not know
 }
 
 // A track is a sequence of events that becomes a location, or several if slices overlap.

@@ -114,10 +114,11 @@ func (f *file) attach(l *track, ev *event) {
 }
 
 // correlate gives a kernel, and the call that launches it, the number that they share.
-func (f *file) correlate(l *track, ev *event) {
+func (f *file) correlate(l *track, r *region, ev *event) {
 	if id, ok := integer(text(member(ev.args, "correlation"))); ok && id > 0 {
 		f.attributes = max(f.attributes, attrCorrelation+1)
 		l.stream.AddAttr(attrCorrelation, trace.TypeUint64, uint64(id))
+		f.owners.note(l.pid, r.gpu, uint64(id))
 	}
 }
 

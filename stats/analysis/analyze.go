@@ -62,8 +62,9 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 	}
 	p := profile.New(t, &s, path.Pieces, w.Sync.Clocks)
 	p.Segments, p.CallWaits = profile.NewSegments(t, &s, w.Calls), w.Calls
+	p.Cut()
 	p.WatchThreads()
-	d := delays.NewFinder(w, p.Segments)
+	d := delays.NewFinder(w)
 	var part *profile.Part
 	order := func(ctx context.Context) error {
 		if err := d.Order(ctx, w); err != nil {
@@ -103,6 +104,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 			return nil, fmt.Errorf("finding the overhead of lines: %w", err)
 		}
 	}
+	d.Segments = profile.Delegated(t, p.Segments)
 	started, r := p.Startups(), replay.New(t, &s, w.Sync)
 	if err := engine.Beside(ctx, opts.Jobs, r.Run, d.Run); err != nil {
 		return nil, fmt.Errorf("replaying on an ideal network and finding delays: %w", err)
@@ -128,7 +130,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 		a.CallOverhead = o.ByCall
 	}
 	a.Lines = overhead.LineRows(p, sums, o, a.Delays)
-	a.Waits, a.Segments, a.Path = w.Calls, p.Segments, path.Segments
+	a.Waits, a.Segments, a.Delegated, a.Path = w.Calls, p.Segments, d.Segments, path.Segments
 	if part.Changed || stuck != nil {
 		r = nil // what it says is not so
 	}

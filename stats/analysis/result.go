@@ -21,6 +21,9 @@ type Result struct {
 	// Segments says, by location, where its time goes between and in those calls.
 	Segments []*profile.Segments `json:"-"`
 
+	// Delegated are Segments in which master threads stand for workers that do nothing.
+	Delegated []*profile.Segments `json:"-"`
+
 	// Path is the critical path of the whole run, from its end to its begin; nil: there is none.
 	Path *spill.Table[document.CriticalSegment] `json:"-"`
 

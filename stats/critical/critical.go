@@ -28,7 +28,8 @@ type Finder struct {
 	waits waits.ByCall
 	scope *scope.Scope
 	bound []int
-	begun []bool // locations whose first event was passed
+	stand []trace.LocationID // by location: see profile.MasterOf
+	begun []bool             // locations whose first event was passed
 	at    trace.LocationID
 	now   int64
 
@@ -42,7 +43,7 @@ type Finder struct {
 
 // NewFinder returns what finds the path of a trace, of whose calls it is known how long they wait.
 func NewFinder(t *trace.Trace, s *scope.Scope, waits waits.ByCall) *Finder {
-	c := &Finder{t: t, waits: waits, scope: s, begun: make([]bool, len(t.Calls)),
+	c := &Finder{t: t, waits: waits, scope: s, begun: make([]bool, len(t.Calls)), stand: profile.MasterOf(t),
 		Pieces:   make([]*spill.Table[profile.PathPiece], len(t.Calls)),
 		Segments: spill.NewTable[document.CriticalSegment](t.Store)}
 	for _, calls := range t.Calls {
@@ -90,12 +91,18 @@ func (c *Finder) end() trace.LocationID {
 func (c *Finder) ranked(l trace.LocationID) bool { return c.t.Rank[l] != trace.None }
 
 // step walks to the next call that waits and jumps to the cause of its wait, or to the
-// master thread at the first event of a worker; it reports false at the begin of the path.
+// master thread where a worker does nothing and at its first event; it reports false at the begin of the path.
 func (c *Finder) step() bool {
 	l := c.at
+	if c.stand[l] != trace.None && c.idle(c.bound[l]) {
+		return true
+	}
 	for i := c.bound[l] - 1; i >= 0; i-- {
 		wait := c.waits[l].Row(i)
 		if wait == nil || wait.From >= c.now {
+			if c.stand[l] != trace.None && c.idle(i) {
+				return true
+			}
 			continue
 		}
 		c.overtake(i, wait)
@@ -111,6 +118,27 @@ func (c *Finder) step() bool {
 		return true
 	}
 	return false
+}
+
+// idle jumps from a worker to the master that stands for it: behind a call, or before it if the path is in it. Where the call is in no
+// region, the worker does nothing there.
+func (c *Finder) idle(i int) bool {
+	l := c.at
+	if i >= c.t.Calls[l].Len() {
+		return false
+	}
+	call := c.t.Calls[l].Ptr(i)
+	if c.t.Tree.Nodes[call.Path].Parent != trace.None {
+		return false
+	}
+	if call.Leave < c.now {
+		i++
+	} else {
+		c.walkTo(call.Enter)
+	}
+	c.bound[l] = min(c.bound[l], i)
+	c.jump(c.stand[l], trace.None)
+	return true
 }
 
 // overtake adds what the path passes of receives from the same call path as call i, which waits

@@ -54,7 +54,7 @@ type lookedUp struct {
 func (d *Finder) newComparing() comparing {
 	paths := len(d.t.Tree.Nodes)
 	x := comparing{newInterval(paths), newInterval(paths), make([]lookedUp, len(d.t.Calls))}
-	for l, s := range d.segments {
+	for l, s := range d.Segments {
 		x.at[l] = lookedUp{calls: d.t.Calls[l].Cursor(), rowOf: s.Calls.Cursor(), rows: s.Rows.Cursor()}
 	}
 	return x
@@ -144,7 +144,7 @@ func (d *Finder) fillSpan(x *interval, at *lookedUp) {
 			first++
 		}
 	}
-	s := d.segments[x.until.Location]
+	s := d.Segments[x.until.Location]
 	block, last := (first+profile.SegmentBlock-1)/profile.SegmentBlock, behind/profile.SegmentBlock
 	if block >= last {
 		x.AddRows(s.Rows, first, behind)

@@ -24,7 +24,7 @@ type Finder struct {
 	jobs      int
 	scope     *scope.Scope
 	waits     *spill.Table[delayedWait]
-	segments  []*profile.Segments
+	Segments  []*profile.Segments // to be set before Run: see profile.Delegated
 	meetings  *meetings
 	callWaits waits.ByCall
 
@@ -74,8 +74,8 @@ type delayTotal struct {
 }
 
 // NewFinder returns what finds the delays behind the waits that w has found.
-func NewFinder(w *waits.Finder, segments []*profile.Segments) *Finder {
-	return &Finder{t: w.T, jobs: w.Jobs, scope: w.Scope, callWaits: w.Calls, segments: segments,
+func NewFinder(w *waits.Finder) *Finder {
+	return &Finder{t: w.T, jobs: w.Jobs, scope: w.Scope, callWaits: w.Calls,
 		costs: spill.NewTable[delayCost](w.T.Store), index: make(map[costKey]uint32), handed: make([]handedOn, len(w.T.Calls))}
 }
 
@@ -181,7 +181,7 @@ func (d *Finder) chargeWait(w *delayedWait, k *comparison, excess []profile.Segm
 		more := float64(x.Time)
 		c.short[kind] += short * more
 		if short*more > c.longest.time {
-			c.longest = delayedMost{d.segments[w.at.Location].Own(w.at.Call).Path, short * more}
+			c.longest = delayedMost{d.Segments[w.at.Location].Own(w.at.Call).Path, short * more}
 		}
 		for j, i := range kinds {
 			c.long[i] += long[j] * more

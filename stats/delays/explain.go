@@ -58,7 +58,8 @@ func Explain(ctx context.Context, t *trace.Trace, found waits.ByCall, segments [
 		return nil, err
 	}
 	w := &waits.Finder{T: t, Scope: &s, Jobs: jobs, Calls: found}
-	d := NewFinder(w, segments)
+	d := NewFinder(w)
+	d.Segments = segments
 	if err := d.Order(ctx, w); err != nil {
 		return nil, err
 	}

@@ -56,7 +56,8 @@ func (p *part) code(c *codec.Coder, of *collector) {
 		orEmpty(c, store, &p.launches)
 		codec.Table(c, store, &p.acts,
 			codec.Numbers(func(a *act) *int64 { return &a.at }, ascending()),
-			codec.Numbers(func(a *act) *trace.RegionID { return &a.region }, orNone))
+			codec.Numbers(func(a *act) *trace.RegionID { return &a.region }, orNone),
+			codec.Numbers(func(a *act) *trace.RegionID { return &a.loader }, orNone))
 		orEmpty(c, store, &p.acts)
 	}
 	codec.List(c, &p.steps, func(s *step) {

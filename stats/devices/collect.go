@@ -43,6 +43,7 @@ type step struct {
 type act struct {
 	at     int64
 	region trace.RegionID
+	loader trace.RegionID // that it is in; None: it is in nothing that loads data
 }
 
 // A part is what one location yields.
@@ -82,6 +83,8 @@ type collector struct {
 
 	works       []trace.DeviceWork // by region
 	waits       []bool
+	sleeps      []bool
+	loads       []bool
 	steps       []bool
 	recomputes  []bool
 	runtime     []bool // calls of an accelerator's runtime
@@ -93,7 +96,7 @@ type collector struct {
 
 func newCollector(t *trace.Trace, kinds []kind, opts Options) *collector {
 	d := t.Defs
-	c := &collector{t: t, opts: opts, kinds: kinds, works: d.DeviceWorks(), waits: d.DeviceWaits(),
+	c := &collector{t: t, opts: opts, kinds: kinds, works: d.DeviceWorks(), waits: d.DeviceWaits(), sleeps: d.Sleeps(), loads: d.LoadsData(),
 		steps: make([]bool, len(d.Regions)), recomputes: make([]bool, len(d.Regions)), runtime: make([]bool, len(d.Regions)),
 		correlation: d.AttributeByName(trace.AttributeCorrelation)}
 	for i := range d.Regions {
@@ -127,6 +130,7 @@ type visit struct {
 	step     int            // number of its step, from 1
 	operator trace.RegionID // the innermost region around it that is no call of an accelerator's runtime
 	again    bool           // recomputation encloses it
+	loader   trace.RegionID // the outermost that loads data, of it and those around it; None: none does
 }
 
 // A reading follows the call stack of one location.
@@ -272,7 +276,7 @@ func (c *collector) is(list []bool, region trace.RegionID) bool {
 }
 
 func (r *reading) enter(region trace.RegionID, t int64, id uint64) {
-	v := visit{enter: t, operator: trace.None}
+	v := visit{enter: t, operator: trace.None, loader: trace.None}
 	if r.pending != 0 && id == 0 && t-r.since <= r.c.slack {
 		id = r.pending
 	}
@@ -281,10 +285,13 @@ func (r *reading) enter(region trace.RegionID, t int64, id uint64) {
 		r.close(t, true)
 	}
 	if up := r.stack.Top(); up != nil {
-		v.again, v.operator = up.again, up.operator
+		v.again, v.loader, v.operator = up.again, up.loader, up.operator
 		if region := r.stack.Region(r.stack.Len() - 1); !r.c.is(r.c.runtime, region) {
 			v.operator = region
 		}
+	}
+	if v.loader == trace.None && r.c.is(r.c.loads, region) {
+		v.loader = region
 	}
 	r.stack.Enter(region, v)
 	top := r.stack.Top()
@@ -328,9 +335,9 @@ func (r *reading) leave(region trace.RegionID, t int64) {
 
 // act notes which region is the innermost from now on.
 func (r *reading) act(t int64) {
-	x := act{at: t, region: trace.None}
+	x := act{at: t, region: trace.None, loader: trace.None}
 	if n := r.stack.Len(); n > 0 {
-		x.region = r.stack.Region(n - 1)
+		x.region, x.loader = r.stack.Region(n-1), r.stack.Top().loader
 	}
 	if n := r.p.acts.Len(); n > 0 && r.p.acts.Ptr(n-1).at == t {
 		r.p.acts.Set(n-1, x)

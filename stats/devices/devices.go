@@ -96,6 +96,8 @@ func (f *Finder) Finish(ctx context.Context) ([]trace.Finding, error) {
 	}
 	if len(f.Devices) > 0 {
 		f.Path = newPath(c, hosts, last).walk(ctx)
+		some, one := turns(c, hosts)
+		f.Path.SomeWorkNs, f.Path.OneWorksNs = c.ns(some), c.ns(one)
 	}
 	for _, p := range parts {
 		p.release()

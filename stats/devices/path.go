@@ -20,8 +20,9 @@ import (
 //   - In a collective the path is with the member that comes last, from when that comes.
 //   - A call that only waits for devices is there because of the kernel of the host that ended
 //     last in it.
-//   - Where nothing is entered in a thread, the path goes on in the first thread of its host in which
-//     something is.
+//   - Where nothing is entered in a thread, or it sleeps, the path goes on in the first thread of its host
+//     that does something. Threads that neither launch nor wait for devices nor communicate are helpers,
+//     and do nothing that the run waits for, unless a host has no others.
 //
 // Times only decrease, and no kernel is visited twice, so that the walk ends.
 type path struct {
@@ -31,12 +32,15 @@ type path struct {
 	queues map[trace.LocationID]*queue
 	sums   [unknown + 1][]*pathSum // by kind and region, the last for none
 	from   int64
+	loads  map[trace.RegionID]int64 // time by loader
 }
 
 // A pathHost is a host with the places that the walk has come to.
 type pathHost struct {
 	*host
 	threads []*threadCursor
+	driving []int // those that the path may lead through
+	begins  int64 // of the first work of any device
 	heaps   map[*device]*queueHeap
 }
 
@@ -68,6 +72,8 @@ type pathKind uint8
 const (
 	onKernel pathKind = iota
 	onHost
+	inLoading // on a host, which loads data
+	inStartup // on a host, before any of its devices has worked
 	inLaunch
 	inGap
 	unknown
@@ -84,19 +90,25 @@ type pathSum struct {
 
 // newPath returns the walk over hosts whose kernels are linked.
 func newPath(c *collector, hosts []*host, last *arrivals) *path {
-	p := &path{c: c, last: last, queues: make(map[trace.LocationID]*queue), from: c.opts.From}
+	p := &path{c: c, last: last, queues: make(map[trace.LocationID]*queue), from: c.opts.From, loads: make(map[trace.RegionID]int64)}
 	for k := range p.sums {
 		p.sums[k] = make([]*pathSum, len(c.works)+1)
 	}
 	for _, h := range hosts {
-		x := &pathHost{host: h, heaps: make(map[*device]*queueHeap)}
-		for _, t := range h.threads {
-			x.threads = append(x.threads, &threadCursor{t.acts, t.acts.Len()})
+		x := &pathHost{host: h, heaps: make(map[*device]*queueHeap), begins: math.MaxInt64}
+		helpers := slices.ContainsFunc(h.threads, c.drives)
+		for i, t := range h.threads {
+			if x.threads = append(x.threads, &threadCursor{t.acts, t.acts.Len()}); !helpers || c.drives(t) {
+				x.driving = append(x.driving, i)
+			}
 		}
 		for _, d := range h.devices {
 			heap := &queueHeap{}
 			for _, s := range d.streams {
 				l := &queue{host: x, device: d, part: s, next: s.kernels.Len(), members: c.t.Parts[s.location].Len(), end: math.MaxInt64}
+				if s.kernels.Len() > 0 {
+					x.begins = min(x.begins, s.kernels.At(0).start)
+				}
 				heap.queues = append(heap.queues, l)
 				p.queues[s.location] = l
 			}
@@ -105,6 +117,13 @@ func newPath(c *collector, hosts []*host, last *arrivals) *path {
 		p.hosts = append(p.hosts, x)
 	}
 	return p
+}
+
+// drives reports whether a thread launches, waits for devices or communicates.
+func (c *collector) drives(p *part) bool {
+	t, l := c.t, int(p.location)
+	return p.launches.Len() > 0 || len(p.waits) > 0 || l < len(t.Parts) && t.Parts[l].Len() > 0 ||
+		l < len(t.Sends) && t.Sends[l].Len() > 0 || l < len(t.Recvs) && t.Recvs[l].Len() > 0
 }
 
 // A stand is where the walk is: on a thread, or on a kernel of a queue.
@@ -135,11 +154,12 @@ func (p *path) walk(ctx context.Context) *accelerator.Path {
 	return p.result()
 }
 
-// end finds where the run ends: on the thread or the stream whose last record is the latest.
+// end finds where the run ends: on the thread or the stream whose last record is the latest, helpers aside.
 func (p *path) end(t *int64) (best stand, ok bool) {
 	latest := int64(0)
 	for _, h := range p.hosts {
-		for i, x := range h.threads {
+		for _, i := range h.driving {
+			x := h.threads[i]
 			if n := x.acts.Len(); n > 0 && (!ok || x.acts.Ptr(n-1).at > latest) {
 				best, latest, ok = stand{host: h, thread: i}, x.acts.Ptr(n-1).at, true
 			}
@@ -150,8 +170,8 @@ func (p *path) end(t *int64) (best stand, ok bool) {
 			best, latest, ok = stand{host: h, queue: l, kernel: k}, l.part.kernels.Ptr(k).end, true
 		}
 	}
-	if ok && latest < *t {
-		p.charge(best.host, pathKey{unknown, trace.None}, t, max(latest, p.from))
+	if ok && latest < *t { // helpers may end later
+		p.charge(best.host, pathKey{onHost, trace.None}, t, max(latest, p.from))
 	}
 	return best, ok
 }
@@ -161,6 +181,13 @@ func (p *path) charge(h *pathHost, k pathKey, t *int64, to int64) {
 	to = max(to, p.from)
 	if to >= *t {
 		return
+	}
+	if k.kind == onHost && to < h.begins {
+		p.charge(h, k, t, h.begins)
+		k.kind = inStartup
+		if to >= *t {
+			return
+		}
 	}
 	at := &p.sums[k.kind][min(int(k.region), len(p.c.works))]
 	if *at == nil {
@@ -183,16 +210,27 @@ func (p *path) charge(h *pathHost, k pathKey, t *int64, to int64) {
 func (p *path) onThread(at stand, t *int64) (stand, bool) {
 	a, ok := at.host.threads[at.thread].before(*t)
 	switch {
-	case !ok || a.region == trace.None:
+	case !ok || a.region == trace.None || p.c.is(p.c.sleeps, a.region):
 		return p.otherThread(at, t)
 	case p.c.is(p.c.waits, a.region):
 		if l, k := at.host.latest(*t, a.at); l != nil {
-			p.charge(at.host, pathKey{onHost, a.region}, t, l.part.kernels.Ptr(k).end)
+			p.chargeHost(at.host, a, t, l.part.kernels.Ptr(k).end)
 			return stand{host: at.host, queue: l, kernel: k}, true
 		}
 	}
-	p.charge(at.host, pathKey{onHost, a.region}, t, a.at)
+	p.chargeHost(at.host, a, t, a.at)
 	return at, true
+}
+
+// chargeHost is charge for what a thread does.
+func (p *path) chargeHost(h *pathHost, a act, t *int64, to int64) {
+	if a.loader == trace.None {
+		p.charge(h, pathKey{onHost, a.region}, t, to)
+		return
+	}
+	from := *t
+	p.charge(h, pathKey{inLoading, a.region}, t, to)
+	p.loads[a.loader] += from - *t
 }
 
 // before returns what a thread does just before a time; ok is false if that is before its first event.
@@ -206,22 +244,29 @@ func (x *threadCursor) before(t int64) (a act, ok bool) {
 	return x.acts.At(x.next - 1), true
 }
 
-// otherThread goes from a thread that does nothing to the first one of its host that does something
-// or, if there is none, to that which did last.
+// otherThread goes from a thread that does nothing, or sleeps, to the first one of its host that does something. While there is none,
+// the time is that of who sleeps, first on the thread itself, or of nobody.
 func (p *path) otherThread(at stand, t *int64) (stand, bool) {
 	latest := int64(0)
-	next, some := at, false
-	for i, x := range at.host.threads {
-		a, ok := x.before(*t)
-		switch {
-		case ok && a.region != trace.None:
+	asleep, some := act{region: trace.None, loader: trace.None}, false
+	next := at
+	for _, i := range at.host.driving {
+		a, ok := at.host.threads[i].before(*t)
+		if !ok {
+			continue
+		}
+		switch sleeps := p.c.is(p.c.sleeps, a.region); {
+		case a.region != trace.None && !sleeps:
 			return stand{host: at.host, thread: i}, true
-		case ok && (!some || a.at > latest):
+		case sleeps && (asleep.region == trace.None || i == at.thread):
+			asleep = a
+		}
+		if !some || a.at > latest {
 			next, latest, some = stand{host: at.host, thread: i}, a.at, true
 		}
 	}
 	if some {
-		p.charge(at.host, pathKey{onHost, trace.None}, t, latest)
+		p.chargeHost(at.host, asleep, t, latest)
 	}
 	return next, some
 }
@@ -372,7 +417,7 @@ func (l *queue) holding(t int64) int {
 	return -1
 }
 
-var pathNames = [...]string{onHost: "host", inLaunch: "launch", inGap: "gap", unknown: "unknown"}
+var pathNames = [...]string{onHost: "host", inLoading: "loading", inStartup: "startup", inLaunch: "launch", inGap: "gap", unknown: "unknown"}
 
 // result makes the block of the document.
 func (p *path) result() *accelerator.Path {
@@ -386,7 +431,7 @@ func (p *path) result() *accelerator.Path {
 		switch {
 		case s.kind == onKernel:
 			row.Kind = workNames[c.works[s.region]]
-		case s.kind == onHost && s.region == trace.None:
+		case (s.kind == onHost || s.kind == inStartup) && s.region == trace.None:
 			row.Name = field.OutsideRegions
 		case s.kind == unknown:
 			row.Name = field.NotRecorded
@@ -402,6 +447,12 @@ func (p *path) result() *accelerator.Path {
 		row.MaxNs = c.ns(row.MaxNs)
 		out.LengthNs += row.TimeNs
 		out.Rows = append(out.Rows, row)
+	}
+	most := int64(0)
+	for r, time := range p.loads {
+		if name := field.Name(c.t.Defs.RegionLabel(r)); time > most || time == most && name < out.Loader {
+			most, out.Loader = time, name
+		}
 	}
 	for i := range out.Rows {
 		if out.LengthNs > 0 {

@@ -18,7 +18,7 @@ import (
 // of the critical path through hosts and devices (DEFINITIONS 2.12).
 func OfDevices(a *analysis.Result) []cause.Cause {
 	f := newDeviceFinder(a)
-	return Join(slices.Concat(f.late(), f.before(), f.hosts(), f.gaps(), f.lateRanks(),
+	return Join(slices.Concat(f.late(), f.before(), f.startup(), f.unknown(), f.turns(), f.loading(), f.hosts(), f.gaps(), f.lateRanks(),
 		f.exposed("communication", "communicate", "communicates", f.communication-f.causes.CollectiveWaitNs),
 		f.exposed("memory", "copy", "copies", f.memory)), nil)
 }
@@ -28,7 +28,7 @@ type deviceFinder struct {
 	a       *analysis.Result
 	run     int64
 	whole   int64 // run time of all devices
-	outside int64 // of it, before the first and after the last work
+	after   int64 // of it, after their last work
 	causes  accelerator.IdleCauses
 	kernels uint64
 	work    int64 // of single kernels
@@ -36,21 +36,24 @@ type deviceFinder struct {
 	communication, memory int64 // exposed
 
 	spare int64            // what remains of the run beside what the busiest device does and does not wait for others
+	known int64            // of that, without the time of which it is unknown why the device idles
 	path  map[string]int64 // critical path by kind
 }
 
 func newDeviceFinder(a *analysis.Result) *deviceFinder {
 	f := &deviceFinder{a: a, run: a.Trace.DurationNs, path: make(map[string]int64)}
-	f.whole, f.spare = f.run*int64(len(a.Devices)), f.run
+	f.whole, f.spare, f.known = f.run*int64(len(a.Devices)), f.run, f.run
 	for i := range a.Devices {
 		d := &a.Devices[i]
-		f.outside += f.run - d.SpanNs
+		f.after += a.Trace.StartNs + f.run - d.StartNs - d.SpanNs
 		f.communication += d.ExposedCommunicationNs
 		f.memory += d.ExposedMemoryNs
 		f.causes.HostBoundNs += d.IdleCauses.HostBoundNs
+		f.causes.UnknownNs += d.IdleCauses.UnknownNs
 		f.causes.KernelGapsNs += d.IdleCauses.KernelGapsNs
 		f.causes.CollectiveWaitNs += d.IdleCauses.CollectiveWaitNs
-		f.spare = min(f.spare, f.run-d.BusyNs+d.IdleCauses.CollectiveWaitNs)
+		spare := f.run - d.BusyNs + d.IdleCauses.CollectiveWaitNs
+		f.spare, f.known = min(f.spare, spare), min(f.known, spare-d.IdleCauses.UnknownNs)
 		for _, k := range d.Kernels {
 			f.kernels, f.work = f.kernels+k.Count, f.work+k.TimeNs
 		}
@@ -115,17 +118,96 @@ func (f *deviceFinder) before() []cause.Cause {
 		Text: fmt.Sprintf("The first work of %s begins %s after its launch: perhaps it does until then what was launched before the recording, which is not known.", f.a.Devices[0].Device, words.Time(first))}}
 }
 
+// startup judges what passes on hosts before the first work of their devices, as MPI_Init is judged.
+func (f *deviceFinder) startup() []cause.Cause {
+	row := f.onPath("startup")
+	if row == nil {
+		return nil
+	}
+	c := cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.Name(row.Name)}, Evidence: map[string]float64{"critical_path_ns": float64(f.path["startup"])}}
+	c.Text = fmt.Sprintf("Device startup takes %s of the critical path, before %s first work; most of it passes in %s (%s).", words.Time(f.path["startup"]),
+		f.verb("the devices'", "the device's"), shortName(row.Name), words.Time(row.TimeNs))
+	return f.cause(c, min(f.path["startup"], f.spare), "If it took no time")
+}
+
+// loading judges that devices wait until hosts have loaded their input.
+func (f *deviceFinder) loading() []cause.Cause {
+	row := f.onPath("loading")
+	if row == nil {
+		return nil
+	}
+	path, loader := f.path["loading"], f.a.DevicePath.Loader
+	c := cause.Cause{Kind: cause.DataLoading, SourceLine: field.SourceLine{Region: loader}, Evidence: map[string]float64{"critical_path_ns": float64(path)}}
+	c.Text = fmt.Sprintf("Data loading takes %s of the critical path, in %s; most of it in %s, %s.", words.Time(path), shortName(string(loader)), shortName(row.Name), words.Time(row.TimeNs))
+	if row.Name == string(loader) {
+		c.Text = fmt.Sprintf("Data loading takes %s of the critical path, in %s, which takes %s of that itself.", words.Time(path), shortName(row.Name), words.Time(row.TimeNs))
+	}
+	return f.cause(c, min(path, f.spare), "If input were there in time")
+}
+
+// unknown says that launches are not recorded, so that it is unknown why devices idle.
+func (f *deviceFinder) unknown() []cause.Cause {
+	if float64(f.causes.UnknownNs) < leastGain*float64(f.whole) {
+		return nil
+	}
+	without := uint64(0)
+	for _, d := range f.a.Devices {
+		if d.Launches == nil {
+			without += count(d.Kernels)
+		} else {
+			without += d.Launches.Without
+		}
+	}
+	return []cause.Cause{{Kind: cause.Measurement, Ranks: []uint32{}, Evidence: map[string]float64{"unknown_ns": float64(f.causes.UnknownNs), "kernels": float64(f.kernels), "without_launch": float64(without)},
+		Text: fmt.Sprintf("No record says what launches %s of %s kernels and copies: why %s idle for %s is unknown. Record the calls of the runtime (CUDA or HIP) with their correlation.",
+			words.Count(without), words.Count(f.kernels), f.verb("devices", f.a.Devices[0].Device+" is"), f.of(f.causes.UnknownNs))}}
+}
+
+func count(kernels []accelerator.Kernel) (n uint64) {
+	for _, k := range kernels {
+		n += k.Count
+	}
+	return n
+}
+
+// inTurn is the share of the time in which some device works from which on devices that work alone take turns.
+const inTurn = 0.5
+
+// turns judges that one device works while the others idle.
+func (f *deviceFinder) turns() []cause.Cause {
+	some, one, busiest := f.a.DevicePath.SomeWorkNs, f.a.DevicePath.OneWorksNs, int64(0)
+	kernels := int64(0) // of the path
+	for _, d := range f.a.Devices {
+		busiest = max(busiest, d.BusyNs)
+	}
+	for _, kind := range []string{"compute", "communication", "memory"} {
+		kernels += f.path[kind]
+	}
+	if len(f.a.Devices) < 2 || float64(one) < inTurn*float64(some) {
+		return nil
+	}
+	c := cause.Cause{Kind: cause.Serialization, Evidence: map[string]float64{"one_device_ns": float64(one), "some_device_ns": float64(some), "busiest_ns": float64(busiest)}}
+	if row := f.onPath("compute"); row != nil {
+		c.Operation = field.Name(row.Name)
+	}
+	c.Text = fmt.Sprintf("Devices take turns: for %s of the %s in which any of the %d devices works, only one does.", words.Time(one), words.Time(some), len(f.a.Devices))
+	return f.cause(c, min(some-busiest, kernels), "If they worked at the same time")
+}
+
 // hosts judges that devices have nothing to do since hosts launch late.
 func (f *deviceFinder) hosts() []cause.Cause {
-	path, nothing := f.path["host"], f.outside+f.causes.HostBoundNs
-	c := cause.Cause{Kind: cause.DeviceIdle, Evidence: map[string]float64{"host_bound_ns": float64(f.causes.HostBoundNs), "outside_ns": float64(f.outside),
+	path, nothing := f.path["host"], f.after+f.causes.HostBoundNs
+	c := cause.Cause{Kind: cause.DeviceIdle, Evidence: map[string]float64{"host_bound_ns": float64(f.causes.HostBoundNs), "after_ns": float64(f.after),
 		"critical_path_ns": float64(path), "kernels": float64(f.kernels), "mean_kernel_ns": float64(f.work) / float64(max(1, f.kernels))}}
 	c.Text = fmt.Sprintf("%s: %s nothing to do, since nothing is launched, for %s", f.verb("Hosts do not keep up", "The host does not keep up"), f.who("have", "has"), f.of(nothing))
-	if 20*f.outside >= nothing {
-		c.Text += fmt.Sprintf(" (before the first and after the last work %s)", words.Time(f.outside))
+	if 20*f.after >= nothing {
+		c.Text += fmt.Sprintf(" (after the last work %s)", words.Time(f.after))
 	}
 	c.Text += fmt.Sprintf("; what is executed lasts %s in the mean.", words.Time(f.work/int64(max(1, f.kernels))))
-	if 20*f.causes.HostBoundNs >= nothing {
+	rest := f.known - f.path["loading"] // which is a cause of its own
+	if 2*rest < f.known {
+		c.Text += " Most of that is data loading, which is a cause of its own."
+	} else if 20*f.causes.HostBoundNs >= nothing {
 		site, n := f.idleBefore(func(x *accelerator.IdleBefore) int64 { return x.HostBoundNs })
 		c.Region, c.Operation = site.Operator, site.Call
 		c.Text += fmt.Sprintf(" In between most passes before what %s launches, %s (%s each).", launcher(site), words.Time(site.HostBoundNs), words.Time(site.HostBoundNs/n))
@@ -133,7 +215,7 @@ func (f *deviceFinder) hosts() []cause.Cause {
 	if row := f.onPath("host"); row != nil {
 		c.Text += fmt.Sprintf(" %s, %s of the critical path.", f.verb("What hosts do meanwhile is", "What it does meanwhile is")+" most in "+shortName(row.Name), words.Time(row.TimeNs))
 	}
-	return f.cause(c, min(path, f.spare), "If hosts took no time")
+	return f.cause(c, min(path, rest), "If hosts took no time")
 }
 
 // gaps judges that what is launched does not begin though the device does nothing.

@@ -36,14 +36,49 @@ func TestOfDevices(t *testing.T) {
 	for _, c := range []struct{ name, trace, want string }{
 		{
 			// k runs 20..30 and 90..100 of 100, launched at 10 and 80 by op: the path is the host's until 80, then
-			// launch 10 and k 10. Nothing is launched 0..10 (before the first work it runs 20 in all), and 30..80.
+			// launch 10 and k 10. Before the first work, at 20, it is startup; nothing is launched 30..80.
 			"host", oneDevice + `
 location 0 thread process=0 kind=1
   0 Enter main ; 9 Enter op ; 10 Enter launch attr=0:4:1 ; 12 Leave launch ; 13 Leave op ; 79 Enter op ; 80 Enter launch attr=0:4:2 ; 82 Leave launch ; 83 Leave op ; 84 Enter cudaStreamSynchronize ; 100 Leave cudaStreamSynchronize ; 100 Leave main
 location 1 stream process=1 kind=2
   20 Enter k attr=0:4:1 ; 30 Leave k ; 90 Enter k attr=0:4:2 ; 100 Leave k
-`, `device_idle op launch gains 80 host_bound_ns 50
+`, `device_idle op launch gains 60 host_bound_ns 50
+startup main  gains 20 critical_path_ns 20
 device_idle op launch gains 10 kernel_gaps_ns 10`,
+		},
+		{
+			// Between the kernels the host loads data 10..90, of which 40 in decode; the launch is at 90. Nothing is left of the time in which
+			// the device idles for other work of the host.
+			"loading", oneDevice + `
+region 5 "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+region 6 decode
+location 0 thread process=0 kind=1
+  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 10 Enter "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__" ; 20 Enter decode ; 60 Leave decode ; 90 Leave "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__" ; 90 Enter launch attr=0:4:2 ; 90 Leave launch
+location 1 stream process=1 kind=2
+  0 Enter k attr=0:4:1 ; 10 Leave k ; 90 Enter k attr=0:4:2 ; 100 Leave k
+`, `data_loading enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__  gains 80 critical_path_ns 80`,
+		},
+		{
+			// The second kernel has no launch: it is unknown why the device idles 10..90.
+			"unknown", oneDevice + `
+location 0 thread process=0 kind=1
+  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 1 Enter main ; 100 Leave main
+location 1 stream process=1 kind=2
+  0 Enter k attr=0:4:1 ; 10 Leave k ; 90 Enter k ; 100 Leave k
+`, `measurement   gains none unknown_ns 80`,
+		},
+		{
+			// The first device works 0..60, the second 50..90, so that of 90 for 80 one of them works alone.
+			"turns", oneDevice + `
+process 2 gpu2 kind=2 creator=0
+location 0 thread process=0 kind=1
+  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 50 Enter launch attr=0:4:2 ; 50 Leave launch ; 51 Enter cudaStreamSynchronize ; 90 Leave cudaStreamSynchronize
+location 1 stream process=1 kind=2
+  0 Enter k attr=0:4:1 ; 60 Leave k
+location 2 stream process=2 kind=2
+  50 Enter k attr=0:4:2 ; 90 Leave k
+`, `serialization  k gains 30 one_device_ns 80
+device_idle   gains 30 host_bound_ns 0`,
 		},
 		{
 			// Both are launched at once; the second, ready at 10, begins at 90.
@@ -90,17 +125,21 @@ group 1 world kind=5 paradigm=4 members=0,1
 comm 0 MPI_COMM_WORLD group=1
 `, `startup (not recorded)  gains 40 critical_path_ns 40 of [1]
 imbalance   gains 25 collective_wait_ns 50 of [1]
-device_idle   gains 10 host_bound_ns 0
+startup op  gains 10 critical_path_ns 10
 transfer  nccl_allreduce gains 10 exposed_ns 20`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
 			for _, x := range diagnosis.OfDevices(ofDevices(t, c.trace)) {
-				key := []string{"host_bound_ns", "kernel_gaps_ns", "exposed_ns", "collective_wait_ns", "critical_path_ns"}
+				key := []string{"unknown_ns", "one_device_ns", "host_bound_ns", "kernel_gaps_ns", "exposed_ns", "collective_wait_ns", "critical_path_ns"}
 				for _, k := range key {
 					if v, ok := x.Evidence[k]; ok {
-						line := fmt.Sprintf("%s %s %s gains %d %s %g", x.Kind, x.Region, x.Operation, *x.GainNs, k, v)
+						gain := "none"
+						if x.GainNs != nil {
+							gain = fmt.Sprint(*x.GainNs)
+						}
+						line := fmt.Sprintf("%s %s %s gains %s %s %g", x.Kind, x.Region, x.Operation, gain, k, v)
 						if len(x.Ranks) > 0 {
 							line += fmt.Sprintf(" of %d", x.Ranks)
 						}

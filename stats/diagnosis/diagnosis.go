@@ -184,6 +184,7 @@ func (f *finder) candidates() []candidate {
 	}
 	out = append(joined(out), f.slowCalls(calls)...)
 	out = append(out, f.startup()...)
+	out = append(out, f.workers()...)
 	out = append(out, f.late()...)
 	out = append(out, f.measurement()...)
 	out = append(out, f.transfer()...)

@@ -62,7 +62,7 @@ func (x *Pass) begin(c *codec.Coder) {
 	}
 	t.Clock.Maps = make([]trace.ClockMap, n)
 	x.p = New(t, &s, make([]*spill.Table[PathPiece], n), make([]*spill.Table[int64], n))
-	x.p.Segments = NewSegments(t, &s, make(waits.ByCall, n))
+	x.p.Segments, x.p.cuts = NewSegments(t, &s, make(waits.ByCall, n)), make([]*spill.Table[int64], n)
 	x.p.WatchThreads()
 }
 
@@ -78,6 +78,7 @@ func (x *Pass) codeKnown(c *codec.Coder, l trace.LocationID) {
 	}
 	model.Clock(c, store, &clock)
 	codeTimes(c, store, &p.clocks[l])
+	codeTimes(c, store, &p.cuts[l])
 	codec.Table(c, store, &p.path[l],
 		codec.Numbers(func(r *PathPiece) *int64 { return &r.From }),
 		codec.Numbers(func(r *PathPiece) *int64 { return &r.To }))

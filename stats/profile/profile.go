@@ -27,6 +27,7 @@ type Profiler struct {
 
 	path   []*spill.Table[PathPiece] // by location: its pieces of the critical path, the last first
 	clocks []*spill.Table[int64]     // by location and call: useful time when it is entered
+	cuts   []*spill.Table[int64]     // by location: when its segments are cut beside calls, about ascending; see Cut
 	Useful []int64                   // by location, after run
 	Waited []int64                   // by location, after run: of it, in calls that only wait for accelerators
 
@@ -156,6 +157,9 @@ func (p *Profiler) newWalk(l trace.LocationID) *walk {
 	s := p.Segments[l]
 	w.segments.begin(s, p.clocks[l].Len(), len(p.T.Tree.Nodes))
 	w.calls = callRows{clocks: p.clocks[l], waits: s.waits.Index, segments: s.Calls}
+	if p.cuts != nil {
+		w.cuts = p.cuts[l]
+	}
 	w.exact = !p.Scope.Timed && w.clock.Identity()
 	w.begin(p.Scope.Clamp(p.T.Span[l].First))
 	if p.threads != nil {

@@ -110,6 +110,9 @@ type walk struct {
 	calls    callRows                // from the next one on
 	segments segmentWriter           // of the time between and in calls
 	touched  []*step                 // those with time since the last segment ended
+	cuts     *spill.Table[int64]     // of the segments, beside calls
+	uncut    int                     // cuts from there on are ahead
+	cut      int64                   // the next one
 	thread   *threads.Recorder       // nil: not asked for, or no thread
 	counters counterState
 	times    []int64 // scratch
@@ -127,6 +130,7 @@ func (w *walk) begin(at int64) {
 	w.top, w.before = w.steps[0], w.steps[0]
 	w.now, w.since, w.runs, w.resume, w.last = at, at, true, numbers.Never, math.MinInt64
 	w.nextPiece()
+	w.nextCut()
 	w.calls.more()
 	w.segments.add(PathNotRecorded, at-w.profiler.Scope.From)
 }
@@ -142,6 +146,9 @@ func (w *walk) batch(b *trace.Batch) {
 			rare.before(w, seqs[i])
 		}
 		if times[i] > w.now {
+			if times[i] > w.cut {
+				w.cutUntil(times[i])
+			}
 			w.advance(w.top, times[i])
 		}
 		region := regions[i]
@@ -162,7 +169,7 @@ func (w *walk) batch(b *trace.Batch) {
 		if !s.is(w.top, region, site) { // else it was left, and is entered again
 			s = w.find(region, site)
 		}
-		if k := i + 1; k < n && regions[k] == region && !kinds[k].Enters() && rare.seq > seqs[k] && w.simple(s, region) {
+		if k := i + 1; k < n && regions[k] == region && !kinds[k].Enters() && rare.seq > seqs[k] && w.simple(s, region) && times[k] <= w.cut {
 			w.visit(seqs[i], s, max(times[k], w.now))
 			i = k
 			continue
@@ -170,6 +177,26 @@ func (w *walk) batch(b *trace.Batch) {
 		w.enter(seqs[i], region, s)
 	}
 	rare.before(w, math.MaxUint64)
+}
+
+// cutUntil ends segments at the cuts before a time.
+func (w *walk) cutUntil(t int64) {
+	for ; w.cut < t; w.nextCut() {
+		w.advance(w.top, w.cut)
+		if !w.segments.open {
+			w.noteTimes()
+		}
+	}
+}
+
+// nextCut finds the next cut ahead.
+func (w *walk) nextCut() {
+	for w.cut = numbers.Never; w.uncut < w.cuts.Len(); {
+		if w.uncut++; w.cuts.At(w.uncut-1) > w.now {
+			w.cut = w.cuts.At(w.uncut - 1)
+			return
+		}
+	}
 }
 
 // pausedTime is time of the measurement, in ticks.
@@ -386,6 +413,7 @@ func (w *walk) visited(s *step, enter int64) {
 // end closes what is open at the end of the location.
 func (w *walk) end(at int64) {
 	if at > w.now {
+		w.cutUntil(at)
 		w.advance(w.top, at)
 	}
 	w.stop(w.now)

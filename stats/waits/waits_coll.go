@@ -216,10 +216,14 @@ func (w *Finder) waitRules(c *trace.Collective, in []member, out []collWait) {
 		waitForLast(in, out, everyone, latest(in, everyone))
 	case trace.PatternAllToAll, trace.PatternSparse:
 		exchangeRules(in, out)
-	case trace.PatternOneToAll:
-		lateBroadcast(root, in, out, apart)
-	case trace.PatternAllToOne:
-		earlyReduce(root, in, out, apart)
+	case trace.PatternOneToAll, trace.PatternAllToOne:
+		if c.Root == trace.RootNone {
+			unknownRoot(in, out)
+		} else if p == trace.PatternOneToAll {
+			lateBroadcast(root, in, out, apart)
+		} else {
+			earlyReduce(root, in, out, apart)
+		}
 	case trace.PatternScan:
 		earlyScan(in, out)
 	}
@@ -269,6 +273,15 @@ func exchangeRules(in []member, out []collWait) {
 		}
 	}
 	waitForLast(in, out, counts, last)
+}
+
+// unknownRoot makes all members wait for the last, if none of them leaves before that comes: whoever the root is, they were all there
+// until then.
+func unknownRoot(in []member, out []collWait) {
+	last := latest(in, everyone)
+	if !slices.ContainsFunc(in, func(m member) bool { return m.leave < in[last].enter }) {
+		waitForLast(in, out, everyone, last)
+	}
 }
 
 // rootOf returns the index of the member that is the root, -1 if there is none.

@@ -115,10 +115,10 @@ func New(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) (*Mo
 	if a.Selection != nil {
 		return nil, errors.New("a part of the run cannot be replayed, only all of it")
 	}
-	if len(a.Segments) != len(t.Calls) || len(a.Waits) != len(t.Calls) {
+	if len(a.Delegated) != len(t.Calls) || len(a.Waits) != len(t.Calls) {
 		return nil, errors.New("the analysis is none of this trace")
 	}
-	m := &Model{t: t, segments: a.Segments, jobs: jobs, waits: a.Waits, overhead: a.CallOverhead, locations: make([]location, len(t.Calls))}
+	m := &Model{t: t, segments: a.Delegated, jobs: jobs, waits: a.Waits, overhead: a.CallOverhead, locations: make([]location, len(t.Calls))}
 	m.first, m.last = scope.Run(t)
 	m.aside, m.names, m.mpi = scope.Aside(t), namesOf(t), t.Defs.MPIFunctions()
 	m.deviceWaits = deviceWaits(t, m.names)

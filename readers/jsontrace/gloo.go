@@ -1,0 +1,58 @@
+package jsontrace
+
+import (
+	"slices"
+
+	"tracekit/trace"
+)
+
+// PyTorch records what hosts communicate by gloo as slices gloo:all_reduce, gloo:send and so on, with the shapes of tensors. A
+// message's other end stands among the inputs of the call that asks for it, c10d::send or c10d::recv_, which encloses its begin. The
+// process group is not recorded: it is that of the file's groups which uses gloo.
+
+// glooCall reads a collective or a message of gloo.
+func (f *file) glooCall(l *track, r *region, ev *event) call {
+	c := call{operation: r.op, peer: trace.RootNone, sent: tensorBytes(ev.args)}
+	c.comm = f.comms.find(func() group { return group{name: "gloo", gloo: true} }, []byte("gloo"))
+	switch {
+	case r.op.isMessage():
+		asked := f.launches.around(l, ev.time)
+		if asked == nil || asked.peer == trace.None {
+			return call{}
+		}
+		if c.peer, c.tag = asked.peer, asked.tag; c.sent == 0 {
+			c.sent = asked.bytes
+		}
+		c.received = c.sent
+	case r.op.op() == trace.CollAllreduce:
+		c.received = c.sent
+	}
+	return c
+}
+
+// messageInputs returns the other end of a message and its tag, which follow the tensors and the group among the inputs of the call.
+func messageInputs(args []byte) (peer, tag uint32) {
+	peer = trace.None
+	i := 0
+	elements(member(args, "Concrete Inputs"), func(v []byte) bool {
+		switch i++; i {
+		case 3:
+			peer = rankNumber(text(v))
+		case 4:
+			tag = uint32(number(text(v)))
+		}
+		return i < 4
+	})
+	return peer, tag
+}
+
+// glooRanks returns the ranks of the group of a file that uses gloo; ok is false if several do that are not the same.
+func (o *origin) glooRanks() (ranks []uint32, ok bool) {
+	for i, r := range o.gloo {
+		if i > 0 && !slices.Equal(r, o.gloo[0]) {
+			return nil, false
+		}
+		ranks = r
+	}
+	return ranks, true
+}

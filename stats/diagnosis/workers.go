@@ -1,0 +1,55 @@
+package diagnosis
+
+import (
+	"fmt"
+	"slices"
+
+	"tracekit/document/cause"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
+	"tracekit/document/words"
+	"tracekit/stats/profile"
+	"tracekit/trace"
+)
+
+// workers judges that threads which communicate for their ranks wait for others. When a rank's master waits for such a thread is not
+// recorded, so that the replay cannot say what mending it gains.
+func (f *finder) workers() []candidate {
+	waited := int64(0)
+	for l, master := range profile.MasterOf(f.t) {
+		if master == trace.None {
+			continue
+		}
+		for _, rows := range f.a.Waits[l].Rows.Rows {
+			for i := range rows {
+				waited += f.t.Defs.Clock.Nanoseconds(rows[i].Time)
+			}
+		}
+	}
+	var all waitstate.Delay
+	var most *waitstate.Delay
+	caused := place{row: all}
+	for i := range f.a.Delays {
+		row := &f.a.Delays[i]
+		caused.addCost(*row)
+		if row.Operation == "" && row.Region != field.NotRecorded && (most == nil || row.TotalNs > most.TotalNs) {
+			most = row
+		}
+	}
+	if waited == 0 || most == nil || 2*waited < caused.row.TotalNs {
+		return nil
+	}
+	slices.SortFunc(caused.row.Ranks, func(a, b field.RankTime) int {
+		if a.TimeNs != b.TimeNs {
+			return int(min(1, max(-1, b.TimeNs-a.TimeNs)))
+		}
+		return int(a.Rank) - int(b.Rank)
+	})
+	ranks := culprits(caused.row)
+	c := f.candidate(caused.row, ranks, waited/int64(len(f.ranks)))
+	c.cause.Kind, c.cause.SourceLine = cause.Imbalance, most.SourceLine
+	c.cause.Evidence = map[string]float64{"worker_wait_ns": float64(waited)}
+	c.text = fmt.Sprintf("%s %s late to communication: others wait %s for %s, most while %s in %s. Worker threads communicate, and no record says when their ranks wait for them: the gain is unknown.",
+		capital(ranksText(ranks)), one(ranks, "comes", "come"), words.Time(caused.row.TotalNs), one(ranks, "it", "them"), one(ranks, "it is", "they are"), placeText(most.SourceLine))
+	return []candidate{c}
+}

@@ -1,0 +1,51 @@
+package diagnosis_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"tracekit/document/cause"
+	"tracekit/merge"
+	"tracekit/stats/analysis"
+	"tracekit/stats/diagnosis"
+	"tracekit/stats/statstest"
+	"tracekit/trace/tracetest"
+)
+
+// TestWorkers states that where worker threads communicate for their ranks, what the masters do is what makes others wait. In each of ten
+// iterations of 100 the master of rank 1 prepares for 60, that of rank 0 for 20; then their workers meet for 10, so that rank 0 waits 40.
+func TestWorkers(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("process 0 rank0\nprocess 1 rank1\ngroup 0 \"MPI ranks\" kind=4 paradigm=4 members=0,2\ngroup 1 world kind=5 paradigm=4 members=0,1\ncomm 0 MPI_COMM_WORLD group=1\n")
+	for r, prepare := range []int{20, 60} {
+		var master, worker strings.Builder
+		for i := range 10 {
+			at := 100 * i
+			fmt.Fprintf(&master, "  %d Enter step ; %d Enter prepare ; %d Leave prepare ; %d Leave step\n", at, at, at+prepare, at+95)
+			fmt.Fprintf(&worker, "  %d Enter MPI_Allreduce ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Allreduce root=none sent=8 received=8 ; %d Leave MPI_Allreduce\n",
+				at+prepare, at+prepare, at+70, at+70)
+		}
+		fmt.Fprintf(&b, "location %d master process=%d kind=1\n%slocation %d worker process=%d kind=1\n%s", 2*r, r, &master, 2*r+1, r, &worker)
+	}
+	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, b.String()), merge.Options{Clock: merge.ClockNone}, analysis.Options{})
+	if d := a.Delays[0]; d.Region != "prepare" || d.TotalNs != 400 || d.MostRank != 1 || d.MostRankNs != 400 {
+		t.Errorf("most waits are caused by %s, %d ns, on rank %d; want prepare, 400 ns, rank 1", d.Region, d.TotalNs, d.MostRank)
+	}
+	for _, row := range a.CriticalPath.Regions {
+		if row.Region == "(outside any region)" && row.TimeNs > 50 { // from the last step to the end of each iteration
+			t.Errorf("%d ns of the critical path are outside of any region", row.TimeNs)
+		}
+	}
+	causes, err := diagnosis.Find(t.Context(), tr, a, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, c := range causes {
+		found = found || c.Kind == cause.Imbalance && c.Region == "prepare" && len(c.Ranks) == 1 && c.Ranks[0] == 1 && c.WaitsCausedNs == 400
+	}
+	if !found {
+		t.Errorf("no cause says that rank 1 makes others wait 400 ns by prepare: %+v", causes)
+	}
+}
