@@ -11,7 +11,7 @@ import (
 	beamregister "github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tracekit/engine"
-	"tracekit/formulae"
+	"tracekit/formulae/sequence"
 	"tracekit/formulae/tkf"
 	"tracekit/merge"
 	"tracekit/readers"
@@ -168,7 +168,7 @@ func parseCompression(args []string) (x *compression, others []string, err error
 	var own flag.FlagSet
 	own.Init("compress", flag.ContinueOnError)
 	own.StringVar(&x.TimeError, "time-error", "0", "")
-	own.IntVar(&x.Terms, "terms", formulae.DefaultTerms, "")
+	own.IntVar(&x.Terms, "terms", sequence.DefaultTerms, "")
 	own.StringVar(&x.Formulae, "formulae", "all", "")
 	for i := 0; i < len(args); i++ {
 		name, _, whole := strings.Cut(strings.TrimPrefix(args[i], "--"), "=")
@@ -194,10 +194,10 @@ func (x *compression) options() (o tkf.Options, err error) {
 	if x.Formulae != "all" && x.Formulae != "paper" {
 		return o, fmt.Errorf("--formulae %q: want all or paper", x.Formulae)
 	}
-	if x.Terms < 1 || x.Terms > formulae.MostTerms {
-		return o, fmt.Errorf("--terms %d: want 1 to %d", x.Terms, formulae.MostTerms)
+	if x.Terms < 1 || x.Terms > sequence.MostTerms {
+		return o, fmt.Errorf("--terms %d: want 1 to %d", x.Terms, sequence.MostTerms)
 	}
-	o.Form, o.Learn = formulae.Form{Terms: x.Terms, Paper: x.Formulae == "paper"}, true
+	o.Form, o.Learn = sequence.Form{Terms: x.Terms, Paper: x.Formulae == "paper"}, true
 	o.TimeError, err = tkf.ParseTimeError(x.TimeError)
 	return o, err
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tracekit/formulae/sequence"
 	"tracekit/trace"
 )
 
@@ -45,7 +46,10 @@ type AnnotatedSequence struct {
 	Terms    int    `json:"terms"`
 	Values   uint64 `json:"values"`
 	Learned  uint64 `json:"learned"`  // of these, by the formula: fewer if it failed
-	Relative bool   `json:"relative"` // partners are told relative to the own rank
+	Relative bool   `json:"relative"` // partners are ranks relative to the own one
+
+	// Constant says that it is an argument or an attribute that never changes.
+	Constant bool `json:"-"`
 }
 
 // Annotate returns the call trees of a trace, each once, in the order of the first location
@@ -81,7 +85,7 @@ func annotate(defs *trace.Defs, tree *Tree) (t AnnotatedTree) {
 			a.Name, a.Site = defs.RegionLabel(trace.RegionID(node.Region)), siteOf(defs, node.Context)
 		}
 		if node.calls() {
-			a.add(tree, defs, node, sequence{Formula: &node.Branch, category: Branches})
+			a.add(tree, defs, node, construct{Formula: &node.Branch, category: branches})
 		}
 		for k := range node.Items {
 			for s := range node.Items[k].sequences() {
@@ -139,37 +143,37 @@ func total(mean, count uint64) uint64 {
 }
 
 // add adds a sequence of an item.
-func (a *AnnotatedNode) add(t *Tree, defs *trace.Defs, n *Node, s sequence) {
+func (a *AnnotatedNode) add(t *Tree, defs *trace.Defs, n *Node, s construct) {
 	i := &n.Items[s.item]
 	out := AnnotatedSequence{Category: s.category.String(), Of: t.itemName(defs, n, uint64(s.item)), Kind: s.Kind.String(),
-		Terms: s.Terms(), Values: s.Seen, Learned: s.Count}
-	name, most := func(v uint64) string { return strconv.FormatUint(v, 10) }, uint64(fewSteps)
+		Terms: s.Terms(), Values: s.Seen, Learned: s.Count, Constant: s.category == fields && s.Kind == sequence.Identity}
+	name, most := func(v uint64) string { return strconv.FormatUint(v, 10) }, uint64(sequence.FewSteps)
 	switch s.category {
-	case SendReceivers, RecvSenders:
+	case sendReceivers, recvSenders:
 		out.What, out.Relative = "to", i.Relative
-		if s.category == RecvSenders {
+		if s.category == recvSenders {
 			out.What = "from"
 		}
 		if i.Relative {
 			name = relativeName
 		}
-	case SendTags, RecvTags:
+	case sendTags, recvTags:
 		out.What = "tag"
-	case Branches:
+	case branches:
 		out.Of, out.What = "", "calls"
 		name, most = func(v uint64) string { return t.itemName(defs, n, v) }, maxBody // names tell, steps from one to the next do not
-	case Iterations:
+	case iterations:
 		out.What = out.Of + " = (" + strings.Join(t.bodyNames(defs, n, i), " ") + "), times"
-	case Sizes:
+	case sizes:
 		out.What = "bytes"
 		if s.Formula == &i.Got {
 			out.What = "bytes received"
 		} else if i.side() == collective {
 			out.What = "bytes sent"
 		}
-	case Roots:
+	case roots:
 		out.What = "root"
-	case Fields:
+	case fields:
 		out.What = t.fieldName(defs, i, s.Formula)
 	}
 	out.Formula = s.Notation(name, most)
@@ -218,7 +222,7 @@ func (t *Tree) bodyNames(defs *trace.Defs, n *Node, i *Item) []string {
 }
 
 // fieldName names a field of an item's events.
-func (t *Tree) fieldName(defs *trace.Defs, i *Item, f *Formula) string {
+func (t *Tree) fieldName(defs *trace.Defs, i *Item, f *sequence.Formula) string {
 	fields := t.Fields(i)[t.Members(i):]
 	for k := range i.Values {
 		if &i.Values[k] != f || k >= len(fields) {

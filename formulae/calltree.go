@@ -3,6 +3,7 @@ package formulae
 import (
 	"math"
 
+	"tracekit/formulae/sequence"
 	"tracekit/trace"
 )
 
@@ -17,11 +18,9 @@ type treeNode struct {
 	spent    uint64 // ticks, but not those below
 	items    []*treeItem
 	index    map[itemKey]uint32
-	loops    map[string]uint32
-	budget   int  // items that further loops may have
 	straight bool // the branch formula gets terms for straight-line code
-	branch   *Learner
-	finder   loopFinder
+	branch   *sequence.Learner
+	finder   sequence.LoopFinder
 }
 
 // An itemKey tells items of a node apart that are not loops.
@@ -44,8 +43,8 @@ type treeItem struct {
 	// peer: receivers, senders or roots; size: bytes sent; got: bytes received;
 	// times: iterations of a loop, each time it is met; values: one for each field of the
 	// shape; counters: instead of these for the members of a metric
-	peer, tag, size, got, times *Learner
-	values                      []*Learner
+	peer, tag, size, got, times *sequence.Learner
+	values                      []*sequence.Learner
 	counters                    []counter
 }
 
@@ -65,7 +64,7 @@ const maxBody = 256
 
 // A CallTree collects the statistics of a location.
 type CallTree struct {
-	form   Form
+	form   sequence.Form
 	nodes  []*treeNode
 	path   trace.CallStack[uint32] // nodes below the first
 	shapes shapes
@@ -100,7 +99,7 @@ const (
 const beyond = math.MaxUint32
 
 // NewCallTree returns an empty tree with formulae of a form.
-func NewCallTree(form Form) *CallTree {
+func NewCallTree(form sequence.Form) *CallTree {
 	t := &CallTree{form: form, release: never}
 	t.addNode(0, trace.None, trace.None)
 	return t
@@ -109,32 +108,27 @@ func NewCallTree(form Form) *CallTree {
 // addNode adds a node whose loops are found while it is visited, and told to its learners.
 func (t *CallTree) addNode(parent, region, context uint32) uint32 {
 	n := &treeNode{parent: parent, region: region, context: context, index: make(map[itemKey]uint32),
-		loops: make(map[string]uint32), budget: loopBudget * t.form.Memory(), straight: !t.form.Paper, branch: t.form.Learner()}
+		straight: !t.form.Paper, branch: t.form.Learner()}
 	n.items = []*treeItem{{}}
-	n.finder = loopFinder{
-		most:   maxBody,
-		defs:   func(item uint32) []uint32 { return n.items[item].body },
-		define: func(body []uint32) uint32 { return t.loop(n, body) },
-		ended:  func(loop uint32, count uint64) { n.items[loop].times.Add(count) },
-		emit:   func(item uint32) { n.branch.Add(uint64(item)) },
+	n.finder = sequence.LoopFinder{
+		Most:   maxBody,
+		Budget: loopBudget * t.form.Memory(),
+		Body:   func(item uint32) []uint32 { return n.items[item].body },
+		Define: func(body []uint32) uint32 { return t.loop(n, body) },
+		Ended:  func(loop uint32, count uint64) { n.items[loop].times.Add(count) },
+		Emit:   func(item uint32) { n.branch.Add(uint64(item)) },
 	}
 	t.nodes = append(t.nodes, n)
 	return uint32(len(t.nodes) - 1)
 }
 
-// loop returns the item of a loop, 0 if it is new and one too many.
+// loop adds the item of a loop, and returns 0 if it is one too many.
 func (t *CallTree) loop(n *treeNode, body []uint32) uint32 {
-	key := bodyKey(body)
-	if id, ok := n.loops[key]; ok {
-		return id
-	}
-	if len(body) > n.budget || t.items == mostItems {
+	if t.items == mostItems {
 		return 0
 	}
-	n.budget -= len(body)
 	t.items++
-	n.loops[key] = n.add(&treeItem{body: body, times: t.form.Learner()})
-	return n.loops[key]
+	return n.add(&treeItem{body: body, times: t.form.Learner()})
 }
 
 // mostBranchTerms bounds what the items of a node add to the memory of its branch formula:
@@ -145,8 +139,8 @@ const mostBranchTerms = 256
 // through once needs one for each statement.
 func (n *treeNode) add(i *treeItem) uint32 {
 	n.items = append(n.items, i)
-	if n.straight && n.branch.terms < mostBranchTerms {
-		n.branch.terms += 2
+	if n.straight {
+		n.branch.Extend(2, mostBranchTerms)
 	}
 	return uint32(len(n.items) - 1)
 }
@@ -180,7 +174,7 @@ func (t *CallTree) item(key itemKey, time int64) *treeItem {
 		id = n.add(t.newItem(key))
 		n.index[key] = id
 	}
-	n.finder.add(id)
+	n.finder.Add(id)
 	t.charge(n, n.items[id], time)
 	return n.items[id]
 }
@@ -244,7 +238,7 @@ func (t *CallTree) leave(region trace.RegionID, time int64) {
 		}
 		n := t.nodes[node]
 		t.charge(n, n.items[0], time)
-		n.finder.end()
+		n.finder.End()
 		n.branch.Add(0)
 	}
 	t.release = never
@@ -254,8 +248,8 @@ func (t *CallTree) leave(region trace.RegionID, time int64) {
 func (t *CallTree) Finish() {
 	for t.path.Len() > 0 {
 		if node := t.path.Pop(); node != beyond {
-			t.nodes[node].finder.end()
+			t.nodes[node].finder.End()
 		}
 	}
-	t.nodes[0].finder.end()
+	t.nodes[0].finder.End()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"tracekit/formulae/sequence"
 	"tracekit/trace"
 )
 
@@ -27,7 +28,7 @@ func nestedRegions(n int) func(func(*trace.Batch) bool) {
 // many has no place in the tree, is counted, and does not disturb what comes after it.
 func TestCallTreeIsBounded(t *testing.T) {
 	const n = 3 * mostNodes
-	tree := NewCallTree(Form{})
+	tree := NewCallTree(sequence.Form{})
 	for b := range nestedRegions(n) {
 		tree.Add(b)
 	}
@@ -67,7 +68,7 @@ func BenchmarkOpenRegions(b *testing.B) {
 		b.Run(fmt.Sprintf("regions=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				tree := NewCallTree(Form{})
+				tree := NewCallTree(sequence.Form{})
 				for batch := range nestedRegions(n) {
 					tree.Add(batch)
 				}

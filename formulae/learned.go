@@ -5,23 +5,24 @@ import (
 	"iter"
 
 	"tracekit/engine"
+	"tracekit/formulae/sequence"
 	"tracekit/trace"
 )
 
-// A Category is what sequences are about. The first six are the paper's, the others ours.
-type Category uint8
+// A category is what sequences are about. The first six are the paper's, the others ours.
+type category uint8
 
 // The categories.
 const (
-	SendReceivers Category = iota // receivers of each send construct
-	RecvSenders                   // senders of each receive construct
-	SendTags
-	RecvTags
-	Branches   // the items of a call path, one after the other
-	Iterations // of a loop, each time it is met
-	Sizes      // bytes of sends, receives and collectives
-	Roots      // of collectives that have one
-	Fields     // arguments and attributes of events
+	sendReceivers category = iota // receivers of each send construct
+	recvSenders                   // senders of each receive construct
+	sendTags
+	recvTags
+	branches   // the items of a call path, one after the other
+	iterations // of a loop, each time it is met
+	sizes      // bytes of sends, receives and collectives
+	roots      // of collectives that have one
+	fields     // arguments and attributes of events
 	categories
 )
 
@@ -32,22 +33,22 @@ var categoryTitles = [categories]string{"receivers of sends", "senders of receiv
 	"order of calls", "iterations of loops", "sizes", "roots of collectives", "arguments and attributes"}
 
 // String returns the category's name, as documents have it.
-func (c Category) String() string { return categoryNames[c] }
+func (c category) String() string { return categoryNames[c] }
 
-// A sequence is a formula of a tree with what it is about: an item of a node, or with item 0
+// A construct is a formula of a tree with what it is about: an item of a node, or with item 0
 // the branches of the node.
-type sequence struct {
-	*Formula
-	category   Category
+type construct struct {
+	*sequence.Formula
+	category   category
 	node, item int
 }
 
 // sequences yields the sequences of a tree.
-func (t *Tree) sequences() iter.Seq[sequence] {
-	return func(yield func(sequence) bool) {
+func (t *Tree) sequences() iter.Seq[construct] {
+	return func(yield func(construct) bool) {
 		for n := range t.Nodes {
 			node := &t.Nodes[n]
-			if node.calls() && !yield(sequence{&node.Branch, Branches, n, 0}) {
+			if node.calls() && !yield(construct{&node.Branch, branches, n, 0}) {
 				return
 			}
 			for k := range node.Items {
@@ -72,32 +73,32 @@ func (n *Node) calls() bool {
 }
 
 // sequences yields what an item's formulae are about.
-func (i *Item) sequences() iter.Seq[sequence] {
-	var list []sequence
-	add := func(c Category, f *Formula) { list = append(list, sequence{Formula: f, category: c}) }
+func (i *Item) sequences() iter.Seq[construct] {
+	var list []construct
+	add := func(c category, f *sequence.Formula) { list = append(list, construct{Formula: f, category: c}) }
 	switch i.side() {
 	case sent:
-		add(SendReceivers, &i.Peer)
-		add(SendTags, &i.Tag)
-		add(Sizes, &i.Size)
+		add(sendReceivers, &i.Peer)
+		add(sendTags, &i.Tag)
+		add(sizes, &i.Size)
 	case received:
-		add(RecvSenders, &i.Peer)
-		add(RecvTags, &i.Tag)
-		add(Sizes, &i.Size)
+		add(recvSenders, &i.Peer)
+		add(recvTags, &i.Tag)
+		add(sizes, &i.Size)
 	case collective:
 		if i.Op.Pattern().Rooted() {
-			add(Roots, &i.Peer)
+			add(roots, &i.Peer)
 		}
-		add(Sizes, &i.Size)
-		add(Sizes, &i.Got)
+		add(sizes, &i.Size)
+		add(sizes, &i.Got)
 	}
 	if i.Body != nil {
-		add(Iterations, &i.Times)
+		add(iterations, &i.Times)
 	}
 	for k := range i.Values {
-		add(Fields, &i.Values[k])
+		add(fields, &i.Values[k])
 	}
-	return func(yield func(sequence) bool) {
+	return func(yield func(construct) bool) {
 		for _, s := range list {
 			if !yield(s) {
 				return
@@ -154,8 +155,8 @@ type ByKind struct {
 }
 
 // of returns the counter of a kind.
-func (k *ByKind) of(kind Kind) *uint64 {
-	return [kinds]*uint64{&k.Identity, &k.General, &k.Iteration, &k.Cycle, &k.Failed}[min(kind, Failed)]
+func (k *ByKind) of(kind sequence.Kind) *uint64 {
+	return [sequence.Failed + 1]*uint64{&k.Identity, &k.General, &k.Iteration, &k.Cycle, &k.Failed}[min(kind, sequence.Failed)]
 }
 
 // all returns the sum of the counters.
@@ -163,13 +164,13 @@ func (k *ByKind) all() uint64 { return k.Identity + k.General + k.Iteration + k.
 
 // merge adds the counters of others.
 func (k *ByKind) merge(o *ByKind) {
-	for kind := range kinds {
+	for kind := range sequence.Failed + 1 {
 		*k.of(kind) += *o.of(kind)
 	}
 }
 
 // add counts a construct.
-func (s *Share) add(f *Formula) {
+func (s *Share) add(f *sequence.Formula) {
 	*s.ByKind.of(f.Kind)++
 	*s.ValuesByKind.of(f.Kind) += f.Seen
 }
@@ -218,7 +219,7 @@ func LearnedOf(locations []Location) *Learned {
 		tree := locations[i].Tree
 		for s := range tree.sequences() {
 			shares[s.category].add(s.Formula)
-			if s.category <= Iterations {
+			if s.category <= iterations {
 				l.Paper.add(s.Formula)
 			}
 		}
@@ -241,7 +242,7 @@ func (m *OfMessages) add(i *Item) {
 		return
 	}
 	m.Sent += i.Count
-	if i.Peer.Kind != Failed && i.Tag.Kind != Failed && i.Size.Kind != Failed {
+	if i.Peer.Kind != sequence.Failed && i.Tag.Kind != sequence.Failed && i.Size.Kind != sequence.Failed {
 		m.Learned += i.Count
 	}
 }
@@ -260,7 +261,7 @@ func MemoryTerms() []int { return []int{6, 12, 18, 24, 32, 64} }
 func LearnedByMemory(ctx context.Context, src trace.Source, terms []int, paper bool, opts engine.Options) ([]MemoryRow, error) {
 	var rows []MemoryRow
 	for _, n := range terms {
-		parts, err := learning{form: Form{n, paper}}.run(ctx, src, Options{Jobs: opts.Jobs, Progress: opts.Progress})
+		parts, err := learning{form: sequence.Form{Terms: n, Paper: paper}}.run(ctx, src, Options{Jobs: opts.Jobs, Progress: opts.Progress})
 		if err != nil {
 			return nil, err
 		}

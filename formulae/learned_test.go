@@ -39,3 +39,24 @@ func TestLearnedByMemory(t *testing.T) {
 		}
 	}
 }
+
+// Straight-line code beyond the memory is learned only in the form that is not the paper's.
+func TestPaperForm(t *testing.T) {
+	src := &trace.MemorySource{Definitions: &trace.Defs{Strings: []string{""}, Locations: make([]trace.Location, 1), Regions: make([]trace.Region, 9)}}
+	b := &trace.Batch{}
+	b.Reset(0, 0)
+	for i, region := range []trace.RegionID{0, 1, 2, 0, 3, 4, 5, 3, 6, 7, 8, 6} {
+		b.AddFlow(int64(2*i), trace.KindEnter, region)
+		b.AddFlow(int64(2*i+1), trace.KindLeave, region)
+	}
+	src.Batches = [][]*trace.Batch{{b}}
+	for paper, want := range map[bool]uint64{false: 1, true: 0} {
+		rows, err := formulae.LearnedByMemory(t.Context(), src, []int{5}, paper, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := rows[0].Branches; s.Constructs != 1 || s.Learned != want {
+			t.Errorf("paper %v: branches %+v", paper, s)
+		}
+	}
+}

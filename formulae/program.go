@@ -6,6 +6,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/formulae/internal/pack"
+	"tracekit/formulae/sequence"
 	"tracekit/merge"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -13,7 +14,7 @@ import (
 
 // Options say how a trace is learned. The zero value learns means with the paper's memory.
 type Options struct {
-	Form      Form
+	Form      sequence.Form
 	Durations Durations
 	Jobs      int              // locations at the same time; below 1: one per processor
 	Progress  *engine.Progress // counts events; may be nil
@@ -89,7 +90,7 @@ func (f *Forest) Location(t *CallTree, l trace.LocationID) Location {
 
 // A learning is the stage that makes the call trees of locations.
 type learning struct {
-	form  Form
+	form  sequence.Form
 	clock []trace.ClockMap // by location; nil: times as recorded
 	waits *releases        // nil: waiting is own time
 	laws  bool             // whether intervals get laws

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tracekit/formulae"
+	"tracekit/formulae/sequence"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -260,20 +261,20 @@ func TestReportOfLosses(t *testing.T) {
 	const one = "location 0 rank=0\n "
 	for _, c := range []struct {
 		name, text string
-		form       formulae.Form
+		form       sequence.Form
 		want       losses
 	}{
-		{"all has its place", one + "0 Enter f ; 1 Leave f", formulae.Form{}, losses{}},
-		{"a leave of what was not entered", "region g\n" + one + "0 Enter f ; 1 Leave g ; 2 Leave f", formulae.Form{}, losses{dropped: 1}},
-		{"two regions that were not left", one + "0 Enter f ; 1 Enter g ; 2 Enter h ; 3 Leave f", formulae.Form{}, losses{added: 2}},
+		{"all has its place", one + "0 Enter f ; 1 Leave f", sequence.Form{}, losses{}},
+		{"a leave of what was not entered", "region g\n" + one + "0 Enter f ; 1 Leave g ; 2 Leave f", sequence.Form{}, losses{dropped: 1}},
+		{"two regions that were not left", one + "0 Enter f ; 1 Enter g ; 2 Enter h ; 3 Leave f", sequence.Form{}, losses{added: 2}},
 		{"an attribute of a leave", "attribute 0 x type=4\n" + one + "0 Enter f attr=0:uint64:7 ; 1 Leave f attr=0:uint64:8",
-			formulae.Form{}, losses{attributes: 1}},
+			sequence.Form{}, losses{attributes: 1}},
 		// Two terms are d and the loop L: e and the return of main come back in any order.
 		{"order beyond the memory",
 			one + "0 Enter main\n" + calls(1, "d"+strings.Repeat(strings.Repeat("ab", 10)+"c", 5)+"e") + " 999 Leave main",
-			formulae.Form{Terms: 2, Paper: true}, losses{disordered: 2}},
+			sequence.Form{Terms: 2, Paper: true}, losses{disordered: 2}},
 		{"order that needs three terms", one + "0 Enter main\n" + calls(1, "d"+strings.Repeat("abc", 5)) + " 999 Leave main",
-			formulae.Form{Terms: 3, Paper: true}, losses{}},
+			sequence.Form{Terms: 3, Paper: true}, losses{}},
 	} {
 		_, p := learn(t, c.text, formulae.Options{Form: c.form})
 		r := p.Report

@@ -1,6 +1,9 @@
 package formulae
 
-import "tracekit/trace"
+import (
+	"tracekit/formulae/sequence"
+	"tracekit/trace"
+)
 
 // A RankMap knows the rank of each location in each communicator, so that partners can be
 // told relative to oneself (docs/DEFINITIONS.md 1.4).
@@ -77,13 +80,13 @@ func (m *RankMap) Absolute(location trace.LocationID, comm uint32, difference in
 }
 
 // formula makes the ranks of a formula relative, if all can be.
-func (m *RankMap) formula(l trace.LocationID, comm uint32, p *Formula) bool {
-	if p.Holds == Iteration {
+func (m *RankMap) formula(l trace.LocationID, comm uint32, p *sequence.Formula) bool {
+	if p.Holds == sequence.Iteration {
 		return false
 	}
-	lists := [][]Term{p.Prologue, p.Body}
+	lists := [][]sequence.Term{p.Prologue, p.Body}
 	if p.Nested != nil {
-		lists = [][]Term{p.Nested.Values}
+		lists = [][]sequence.Term{p.Nested.Values}
 	}
 	for _, replace := range []bool{false, true} {
 		for _, list := range lists {

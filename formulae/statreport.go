@@ -3,6 +3,7 @@ package formulae
 import (
 	"math"
 
+	"tracekit/formulae/sequence"
 	"tracekit/trace"
 )
 
@@ -108,15 +109,15 @@ func (s *StatReport) node(n *treeNode) {
 			f := v.Formula()
 			s.Fields.add(&f)
 		}
-		if i.kind.Table() == trace.TableP2P && (i.peer.Formula().Kind == Failed || i.tag.Formula().Kind == Failed) {
+		if i.kind.Table() == trace.TableP2P && (i.peer.Formula().Kind == sequence.Failed || i.tag.Formula().Kind == sequence.Failed) {
 			s.Guessed += i.count()
 		}
 	}
 	f := n.branch.Formula()
-	if f.Kind != Failed {
+	if f.Kind != sequence.Failed {
 		return
 	}
-	counts := make(map[uint32]*Generator)
+	counts := make(map[uint32]*sequence.Generator)
 	for item := range f.Values() {
 		ordered += n.eventsOf(uint32(item), counts)
 	}
@@ -125,7 +126,7 @@ func (s *StatReport) node(n *treeNode) {
 
 // eventsOf returns how many events an item stands for, loops with their next numbers of
 // iterations.
-func (n *treeNode) eventsOf(item uint32, counts map[uint32]*Generator) (events uint64) {
+func (n *treeNode) eventsOf(item uint32, counts map[uint32]*sequence.Generator) (events uint64) {
 	i := n.items[item]
 	if i.body == nil {
 		return 1

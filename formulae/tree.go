@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math/bits"
 
+	"tracekit/formulae/sequence"
 	"tracekit/trace"
 )
 
@@ -31,7 +32,7 @@ type Tree struct {
 type Node struct {
 	Parent, Region, Context uint32
 	Visits                  uint64
-	Branch                  Formula // items of all visits, one after the other; 0: return
+	Branch                  sequence.Formula // items of all visits, one after the other; 0: return
 	Items                   []Item
 }
 
@@ -50,13 +51,13 @@ type Item struct {
 	// Peer: receivers, senders or roots; Size: bytes sent; Got: bytes received; Times:
 	// iterations of a loop, each time it is met; Values: of the fields of the shape but the
 	// members of a metric.
-	Peer, Tag, Size, Got, Times Formula
-	Values                      []Formula
+	Peer, Tag, Size, Got, Times sequence.Formula
+	Values                      []sequence.Formula
 }
 
 // Formulae yields the formulae of an item that have one value each time it takes place.
-func (i *Item) Formulae() iter.Seq[*Formula] {
-	return func(yield func(*Formula) bool) {
+func (i *Item) Formulae() iter.Seq[*sequence.Formula] {
+	return func(yield func(*sequence.Formula) bool) {
 		if communicates(i.Kind) && !(yield(&i.Peer) && yield(&i.Tag) && yield(&i.Size) && yield(&i.Got)) {
 			return
 		}
@@ -69,8 +70,8 @@ func (i *Item) Formulae() iter.Seq[*Formula] {
 }
 
 // Amounts yields the formulae of an item that are about amounts, which have a Sum.
-func (i *Item) Amounts() iter.Seq[*Formula] {
-	return func(yield func(*Formula) bool) {
+func (i *Item) Amounts() iter.Seq[*sequence.Formula] {
+	return func(yield func(*sequence.Formula) bool) {
 		if communicates(i.Kind) && !(yield(&i.Size) && yield(&i.Got)) || i.Body == nil {
 			return
 		}
@@ -153,10 +154,10 @@ func (t *CallTree) location(ranks *RankMap, l trace.LocationID) Location {
 func (i *treeItem) item(ranks *RankMap, l trace.LocationID) Item {
 	out := Item{Kind: i.kind, Op: i.op, Ref: i.ref, Site: i.site, Shape: i.shape, Child: i.child, Body: i.body, Count: i.count()}
 	if i.times != nil {
-		out.Times = i.times.amount()
+		out.Times = i.times.Amount()
 	}
 	if i.peer != nil {
-		out.Peer, out.Tag, out.Size, out.Got = i.peer.Formula(), i.tag.Formula(), i.size.amount(), i.got.amount()
+		out.Peer, out.Tag, out.Size, out.Got = i.peer.Formula(), i.tag.Formula(), i.size.Amount(), i.got.Amount()
 		if i.kind.Table() == trace.TableP2P {
 			out.Relative = ranks.formula(l, i.ref, &out.Peer)
 		}

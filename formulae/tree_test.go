@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tracekit/formulae"
+	"tracekit/formulae/sequence"
 	"tracekit/trace"
 )
 
@@ -59,7 +60,7 @@ func TestTreeCheck(t *testing.T) {
 		"a loop around a return":                   func(t *formulae.Tree) { loop(t).Body = []uint32{0} },
 		"a shape that does not exist":              func(t *formulae.Tree) { loop(t).Shape = uint32(len(t.Shapes) + 1) },
 		"the largest shape":                        func(t *formulae.Tree) { loop(t).Shape = math.MaxUint32 },
-		"an attribute too many":                    func(t *formulae.Tree) { call(t).Values = make([]formulae.Formula, 1) },
+		"an attribute too many":                    func(t *formulae.Tree) { call(t).Values = make([]sequence.Formula, 1) },
 		"an attribute too few":                     func(t *formulae.Tree) { metric(t).Values = nil },
 		"a metric without members":                 func(t *formulae.Tree) { metric(t).Shape, metric(t).Values = 0, nil },
 		"an attribute before the other fields":     func(t *formulae.Tree) { s := t.Shapes[metric(t).Shape-1]; s[0], s[1] = s[1], s[0] },

@@ -2,6 +2,7 @@ package formulae
 
 import (
 	"tracekit/formulae/internal/pack"
+	"tracekit/formulae/sequence"
 	"tracekit/trace"
 )
 
@@ -27,7 +28,7 @@ func nodeLayout() pack.Column[Node] {
 		pack.Number(func(n *Node) *uint32 { return &n.Region }),
 		pack.Number(func(n *Node) *uint32 { return &n.Context }),
 		pack.Number(func(n *Node) *uint64 { return &n.Visits }),
-		pack.In(func(n *Node) *Formula { return &n.Branch }, formulaLayout()),
+		pack.In(func(n *Node) *sequence.Formula { return &n.Branch }, formulaLayout()),
 		pack.In(func(n *Node) *[]Item { return &n.Items }, pack.Lists(itemLayout())),
 	)
 }
@@ -43,43 +44,43 @@ func itemLayout() pack.Column[Item] {
 		pack.In(func(i *Item) *[]uint32 { return &i.Body }, pack.Lists(pack.Numbers[uint32]())),
 		pack.Number(func(i *Item) *uint64 { return &i.Count }),
 		pack.Flag(func(i *Item) *bool { return &i.Relative }),
-		pack.In(func(i *Item) *Formula { return &i.Peer }, formulaLayout()),
-		pack.In(func(i *Item) *Formula { return &i.Tag }, formulaLayout()),
-		pack.In(func(i *Item) *Formula { return &i.Size }, formulaLayout()),
-		pack.In(func(i *Item) *Formula { return &i.Got }, formulaLayout()),
-		pack.In(func(i *Item) *Formula { return &i.Times }, formulaLayout()),
-		pack.In(func(i *Item) *[]Formula { return &i.Values }, pack.Lists(formulaLayout())),
+		pack.In(func(i *Item) *sequence.Formula { return &i.Peer }, formulaLayout()),
+		pack.In(func(i *Item) *sequence.Formula { return &i.Tag }, formulaLayout()),
+		pack.In(func(i *Item) *sequence.Formula { return &i.Size }, formulaLayout()),
+		pack.In(func(i *Item) *sequence.Formula { return &i.Got }, formulaLayout()),
+		pack.In(func(i *Item) *sequence.Formula { return &i.Times }, formulaLayout()),
+		pack.In(func(i *Item) *[]sequence.Formula { return &i.Values }, pack.Lists(formulaLayout())),
 	)
 }
 
-func formulaLayout() pack.Column[Formula] {
+func formulaLayout() pack.Column[sequence.Formula] {
 	return pack.Record(11,
-		pack.Number(func(f *Formula) *Kind { return &f.Kind }),
-		pack.Number(func(f *Formula) *Kind { return &f.Holds }),
-		pack.Number(func(f *Formula) *uint64 { return &f.Seen }),
-		pack.Number(func(f *Formula) *uint64 { return &f.Count }),
-		pack.Number(func(f *Formula) *uint64 { return &f.Sum }),
-		pack.In(func(f *Formula) *[]Term { return &f.Prologue }, pack.Lists(termLayout())),
-		pack.In(func(f *Formula) *[]Term { return &f.Body }, pack.Lists(termLayout())),
-		pack.Number(func(f *Formula) *uint64 { return &f.Start }),
-		pack.Number(func(f *Formula) *uint64 { return &f.Step }),
-		pack.Number(func(f *Formula) *uint64 { return &f.Length }),
-		pack.In(func(f *Formula) **Nested { return &f.Nested }, pack.Optional(nestedLayout)),
+		pack.Number(func(f *sequence.Formula) *sequence.Kind { return &f.Kind }),
+		pack.Number(func(f *sequence.Formula) *sequence.Kind { return &f.Holds }),
+		pack.Number(func(f *sequence.Formula) *uint64 { return &f.Seen }),
+		pack.Number(func(f *sequence.Formula) *uint64 { return &f.Count }),
+		pack.Number(func(f *sequence.Formula) *uint64 { return &f.Sum }),
+		pack.In(func(f *sequence.Formula) *[]sequence.Term { return &f.Prologue }, pack.Lists(termLayout())),
+		pack.In(func(f *sequence.Formula) *[]sequence.Term { return &f.Body }, pack.Lists(termLayout())),
+		pack.Number(func(f *sequence.Formula) *uint64 { return &f.Start }),
+		pack.Number(func(f *sequence.Formula) *uint64 { return &f.Step }),
+		pack.Number(func(f *sequence.Formula) *uint64 { return &f.Length }),
+		pack.In(func(f *sequence.Formula) **sequence.Nested { return &f.Nested }, pack.Optional(nestedLayout)),
 	)
 }
 
-func termLayout() pack.Column[Term] {
+func termLayout() pack.Column[sequence.Term] {
 	return pack.Record(2,
-		pack.Number(func(t *Term) *uint64 { return &t.Value }),
-		pack.Number(func(t *Term) *uint64 { return &t.Count }),
+		pack.Number(func(t *sequence.Term) *uint64 { return &t.Value }),
+		pack.Number(func(t *sequence.Term) *uint64 { return &t.Count }),
 	)
 }
 
-func nestedLayout() pack.Column[Nested] {
+func nestedLayout() pack.Column[sequence.Nested] {
 	return pack.Record(4,
-		pack.In(func(n *Nested) *[]Term { return &n.Values }, pack.Lists(termLayout())),
-		pack.In(func(n *Nested) *[][]uint32 { return &n.Bodies }, pack.Lists(pack.Lists(pack.Numbers[uint32]()))),
-		pack.In(func(n *Nested) *[]Formula { return &n.Counts }, pack.Lists(formulaLayout())),
-		pack.In(func(n *Nested) *Formula { return &n.Top }, formulaLayout()),
+		pack.In(func(n *sequence.Nested) *[]sequence.Term { return &n.Values }, pack.Lists(termLayout())),
+		pack.In(func(n *sequence.Nested) *[][]uint32 { return &n.Bodies }, pack.Lists(pack.Lists(pack.Numbers[uint32]()))),
+		pack.In(func(n *sequence.Nested) *[]sequence.Formula { return &n.Counts }, pack.Lists(formulaLayout())),
+		pack.In(func(n *sequence.Nested) *sequence.Formula { return &n.Top }, formulaLayout()),
 	)
 }

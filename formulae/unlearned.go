@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tracekit/formulae/sequence"
 	"tracekit/trace"
 )
 
@@ -127,6 +128,7 @@ type Unlearned struct {
 	Messages float64 `json:"messages"`
 	Bytes    float64 `json:"bytes"`
 
+	category      category
 	volume, whole volume // of these, of the trace
 	place         string
 }
@@ -144,7 +146,7 @@ func UnlearnedOf(defs *trace.Defs, locations []Location) []Unlearned {
 		nodes := tree.volumes()
 		all.add(&nodes[0])
 		for s := range tree.sequences() {
-			if s.Kind != Failed {
+			if s.Kind != sequence.Failed {
 				continue
 			}
 			path, site := tree.path(defs, s.node), siteOf(defs, tree.Nodes[s.node].Context)
@@ -153,7 +155,7 @@ func UnlearnedOf(defs *trace.Defs, locations []Location) []Unlearned {
 			if !ok {
 				at = len(list)
 				index[key] = at
-				list = append(list, Unlearned{Category: s.category.String(), CallPath: path, Site: site})
+				list = append(list, Unlearned{Category: s.category.String(), category: s.category, CallPath: path, Site: site})
 			}
 			list[at].add(uint32(l), tree, s, nodes)
 		}
@@ -164,16 +166,14 @@ func UnlearnedOf(defs *trace.Defs, locations []Location) []Unlearned {
 		u.Messages, u.Bytes = u.volume.shares(&all)
 	}
 	slices.SortStableFunc(list, func(a, b Unlearned) int {
-		return cmp.Or(cmp.Compare(categoryOf(a.Category), categoryOf(b.Category)), cmp.Compare(b.Bytes, a.Bytes), slices.Compare(a.CallPath, b.CallPath), cmp.Compare(a.Site, b.Site))
+		return cmp.Or(cmp.Compare(a.category, b.category), cmp.Compare(b.Bytes, a.Bytes), slices.Compare(a.CallPath, b.CallPath), cmp.Compare(a.Site, b.Site))
 	})
 	return list
 }
 
-func categoryOf(name string) int { return slices.Index(categoryNames[:], name) }
-
 // add counts a sequence. Two of one item, such as the bytes that a collective sends and
 // receives, are about the same events.
-func (u *Unlearned) add(l uint32, t *Tree, s sequence, nodes []volume) {
+func (u *Unlearned) add(l uint32, t *Tree, s construct, nodes []volume) {
 	u.Sequences++
 	u.Values += s.Seen
 	u.Described += s.Count
@@ -186,7 +186,7 @@ func (u *Unlearned) add(l uint32, t *Tree, s sequence, nodes []volume) {
 	}
 	u.place = place
 	v := nodes[s.node]
-	if s.category != Branches {
+	if s.category != branches {
 		v = t.below(&t.Nodes[s.node], s.item, nodes)
 	}
 	u.volume.add(&v)
@@ -214,7 +214,7 @@ func Approximations(list []Unlearned) []string {
 	var out []string
 	for first := 0; first < len(list); {
 		u := list[first]
-		for first++; first < len(list) && list[first].Category == u.Category; first++ {
+		for first++; first < len(list) && list[first].category == u.category; first++ {
 			u.Sequences += list[first].Sequences
 			u.volume.add(&list[first].volume)
 		}
@@ -224,7 +224,7 @@ func Approximations(list []Unlearned) []string {
 			of = "collectives"
 		}
 		out = append(out, fmt.Sprintf("%s (%d not learned: %.3g %% of the %s, %.3g %% of their bytes)",
-			categoryTitles[categoryOf(u.Category)], u.Sequences, 100*min(messages, 1), of, 100*min(bytes, 1)))
+			categoryTitles[u.category], u.Sequences, 100*min(messages, 1), of, 100*min(bytes, 1)))
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package reconstruct
 
 import (
 	"tracekit/formulae"
+	"tracekit/formulae/sequence"
 	"tracekit/trace"
 )
 
@@ -69,7 +70,7 @@ func newCommunication(i *formulae.Item) *communication {
 // A nodeVisit is a node that was entered, with the loops that are open in it.
 type nodeVisit struct {
 	node  uint32
-	loops formulae.LoopStack
+	loops sequence.LoopStack
 	dues  dues // what is left over for this visit, once the branch formula knows no more
 	rest  bool // dues decide
 }
@@ -78,8 +79,8 @@ type nodeVisit struct {
 // was learned of a sequence before the failure stands for the rest. Amounts are not repeated:
 // the rest is shared out evenly, so that the total is what it was.
 type repeater struct {
-	f    *formulae.Formula
-	g    *formulae.Generator
+	f    *sequence.Formula
+	g    *sequence.Generator
 	made uint64 // amounts so far
 	sum  uint64 // of these
 }
@@ -87,7 +88,7 @@ type repeater struct {
 // amount returns the next value of a formula of amounts.
 func (r *repeater) amount() (v uint64, ok bool) {
 	switch {
-	case r.f.Kind != formulae.Failed:
+	case r.f.Kind != sequence.Failed:
 		return r.next()
 	case r.made < r.f.Count:
 		if v, ok = r.next(); !ok {
@@ -198,7 +199,7 @@ func (r *rebuilder) item(v *nodeVisit, n *nodeState) (uint32, bool) {
 			return v.dues.next()
 		}
 		item, ok := nextOf(v, n)
-		if !ok && n.Branch.Kind == formulae.Failed {
+		if !ok && n.Branch.Kind == sequence.Failed {
 			v.dues, v.rest = n.due(), true
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"tracekit/formulae"
+	"tracekit/formulae/sequence"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -22,7 +23,7 @@ type Model struct {
 	Defs      *trace.Defs
 	Findings  []trace.Finding
 	Locations []formulae.Location
-	Form      formulae.Form
+	Form      sequence.Form
 	Durations formulae.Durations
 	Seed      uint64 // of the order in which times are drawn from laws
 }

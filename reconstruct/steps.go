@@ -2,6 +2,7 @@ package reconstruct
 
 import (
 	"tracekit/formulae"
+	"tracekit/formulae/sequence"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -67,7 +68,7 @@ func guesses(locations []formulae.Location) map[uint32]bool {
 		for n := range tree.Nodes {
 			for k := range tree.Nodes[n].Items {
 				i := &tree.Nodes[n].Items[k]
-				if i.Kind.Table() == trace.TableP2P && (i.Peer.Kind == formulae.Failed || i.Tag.Kind == formulae.Failed) {
+				if i.Kind.Table() == trace.TableP2P && (i.Peer.Kind == sequence.Failed || i.Tag.Kind == sequence.Failed) {
 					comms[i.Ref] = true
 				}
 			}

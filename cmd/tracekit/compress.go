@@ -16,6 +16,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/formulae"
+	"tracekit/formulae/sequence"
 	"tracekit/formulae/tkf"
 	"tracekit/report"
 	"tracekit/report/text"
@@ -53,17 +54,17 @@ type compressDocument struct {
 type formFlags struct {
 	kinds string
 
-	form formulae.Form
+	form sequence.Form
 }
 
 func (f *formFlags) add(set *pflag.FlagSet) {
-	set.IntVar(&f.form.Terms, "terms", formulae.DefaultTerms, "memory allowed to each formula, in `terms`")
+	set.IntVar(&f.form.Terms, "terms", sequence.DefaultTerms, "memory allowed to each formula, in `terms`")
 	set.StringVar(&f.kinds, "formulae", "all", "`kinds` of formulae: all, or paper for the four of the paper alone, without loops in loops and without more terms for straight-line code")
 }
 
 func (f *formFlags) validate() error {
-	if f.form.Terms < 1 || f.form.Terms > formulae.MostTerms {
-		return usagef("--terms %d: want 1 to %d", f.form.Terms, formulae.MostTerms)
+	if f.form.Terms < 1 || f.form.Terms > sequence.MostTerms {
+		return usagef("--terms %d: want 1 to %d", f.form.Terms, sequence.MostTerms)
 	}
 	if f.kinds != "all" && f.kinds != "paper" {
 		return usagef("--formulae %q: want all or paper", f.kinds)
@@ -289,7 +290,7 @@ func learnedGrid(l *formulae.Learned) *text.Grid {
 
 // withPaper returns the shares of all categories, after the paper's six these together.
 func withPaper(l *formulae.Learned) []formulae.NamedShare {
-	const papers = int(formulae.Iterations) + 1
+	const papers = 6 // categories, the first ones
 	return slices.Insert(l.All(), papers, formulae.NamedShare{Name: "all these", Share: &l.Paper})
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tracekit/formulae"
+	"tracekit/formulae/sequence"
 )
 
 // TestByMemory states that more memory never learns less, and that what is learned with the
@@ -24,7 +25,7 @@ func TestByMemory(t *testing.T) {
 		n := int(row["terms"].(float64))
 		terms = append(terms, n)
 		delete(row, "terms")
-		if diff := cmp.Diff(doc.Learned, row); n == formulae.DefaultTerms && diff != "" {
+		if diff := cmp.Diff(doc.Learned, row); n == sequence.DefaultTerms && diff != "" {
 			t.Errorf("with %d terms (-reported +by memory):\n%s", n, diff)
 		}
 		for name, category := range row {

@@ -13,6 +13,7 @@ import (
 	"tracekit/document"
 	"tracekit/document/words"
 	"tracekit/formulae"
+	"tracekit/formulae/sequence"
 	"tracekit/reconstruct"
 	"tracekit/report"
 	"tracekit/report/text"
@@ -127,10 +128,10 @@ func runFormulae(ctx context.Context, io *streams, opts *formulaeOptions) error 
 }
 
 // learned returns the formulae of a file that holds some, and learns those of other traces.
-func (o *formulaeOptions) learned(ctx context.Context, io *streams, in *input) ([]formulae.Location, formulae.Form, error) {
+func (o *formulaeOptions) learned(ctx context.Context, io *streams, in *input) ([]formulae.Location, sequence.Form, error) {
 	if s, ok := in.Source.(*reconstruct.Source); ok {
 		if o.given {
-			return nil, formulae.Form{}, usagef("%s has its formulae; --terms and --formulae are for traces that have none", o.paths[0])
+			return nil, sequence.Form{}, usagef("%s has its formulae; --terms and --formulae are for traces that have none", o.paths[0])
 		}
 		return s.Model().Locations, s.Model().Form, nil
 	}
@@ -233,7 +234,7 @@ func formulaeGrid(t *formulae.AnnotatedTree, top int) *text.Grid {
 
 // kindText returns the kind of a formula; of one that failed, how far it went.
 func kindText(s *formulae.AnnotatedSequence) string {
-	if s.Kind != formulae.Failed.String() {
+	if s.Kind != sequence.Failed.String() {
 		return strings.ToUpper(s.Kind)
 	}
 	return fmt.Sprintf("not learned behind %s", words.Count(s.Learned))
@@ -278,7 +279,7 @@ func printTree(w stdio.Writer, t *formulae.AnnotatedTree, width int) {
 		fmt.Fprintf(w, "%-*s %9s %10s %10s\n", names, indented(n), words.Count(n.Visits), words.Time(meanOf(n.InclusiveNs)), words.Time(meanOf(n.ExclusiveNs)))
 		for k := range n.Sequences {
 			s := &n.Sequences[k]
-			if s.Category == formulae.Fields.String() && s.Kind == formulae.Identity.String() {
+			if s.Constant {
 				continue
 			}
 			printFolded(w, strings.Repeat("  ", min(n.Depth, mostIndent)+2), sequenceText(s), width)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tracekit/formulae"
+	"tracekit/formulae/sequence"
 	"tracekit/formulae/tkf"
 	"tracekit/trace"
 )
@@ -60,7 +61,7 @@ func irregular(n int) *trace.MemorySource {
 func TestSizesAreNotInvented(t *testing.T) {
 	for _, terms := range []int{2, 18, 64} {
 		src := irregular(500)
-		name, report := compress(t, src, tkf.Options{Mode: tkf.Statistics, Form: formulae.Form{Terms: terms}})
+		name, report := compress(t, src, tkf.Options{Mode: tkf.Statistics, Form: sequence.Form{Terms: terms}})
 		rebuilt := openTKF(t, name)
 		for l := range src.Batches {
 			want, got := src.Batches[l][0], events(t, rebuilt, trace.LocationID(l))

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tracekit/formulae"
+	"tracekit/formulae/sequence"
 	"tracekit/formulae/tkf"
 	"tracekit/reconstruct"
 	"tracekit/trace"
@@ -50,7 +51,7 @@ func TestAnnotatedTree(t *testing.T) {
 // A file says what its formulae could be, and so does what is rebuilt from it.
 func TestFileKeepsForm(t *testing.T) {
 	src := openTrace(t, "../../samples/archives/ring-4/traces.otf2")
-	form := formulae.Form{Terms: 7, Paper: true}
+	form := sequence.Form{Terms: 7, Paper: true}
 	name, _ := compress(t, src, tkf.Options{Mode: tkf.Statistics, Form: form, Durations: formulae.Laws})
 	file := openTKF(t, name).(*reconstruct.Source)
 	if m := file.Model(); m.Form != form || m.Durations != formulae.Laws {

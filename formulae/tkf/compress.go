@@ -10,6 +10,7 @@ import (
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
 	"tracekit/formulae/internal/symbols"
+	"tracekit/formulae/sequence"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -27,7 +28,7 @@ const (
 type Options struct {
 	Mode      Mode
 	TimeError TimeError          // lossless mode
-	Form      formulae.Form      // of formulae
+	Form      sequence.Form      // of formulae
 	Learn     bool               // lossless mode: tell what formulae learn, as stat mode does
 	Durations formulae.Durations // stat mode
 	Seed      uint64             // stat mode: of the order in which durations are drawn from laws

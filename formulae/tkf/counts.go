@@ -1,6 +1,9 @@
 package tkf
 
-import "tracekit/formulae"
+import (
+	"tracekit/formulae"
+	"tracekit/formulae/sequence"
+)
 
 // What grows with the run is written once for all trees: nodes and items have indexes into
 // the file's counts.
@@ -51,7 +54,7 @@ func (c *counts) take(t *formulae.Tree) {
 }
 
 // sequence takes the lengths out of a formula with a length of its own.
-func (c *counts) sequence(f *formulae.Formula) {
+func (c *counts) sequence(f *sequence.Formula) {
 	seen := f.Seen
 	unmeasure(f, seen)
 	f.Seen = seen
@@ -68,7 +71,7 @@ func restore(t *formulae.Tree, list []uint64) (ok bool) {
 		}
 		*i = list[*i]
 	}
-	sequence := func(f *formulae.Formula) {
+	sequence := func(f *sequence.Formula) {
 		number(&f.Seen)
 		seen := f.Seen
 		f.Seen = 0
@@ -98,7 +101,7 @@ func restore(t *formulae.Tree, list []uint64) (ok bool) {
 
 // unmeasure replaces lengths by differences to what they are as a rule: Seen to seen,
 // Count to Seen, the count of the last term of runs to what is left for it.
-func unmeasure(f *formulae.Formula, seen uint64) {
+func unmeasure(f *sequence.Formula, seen uint64) {
 	if last := lastTerm(f); last != nil {
 		last.Count -= f.Count - before(f)
 	}
@@ -107,7 +110,7 @@ func unmeasure(f *formulae.Formula, seen uint64) {
 }
 
 // measure is the inverse of unmeasure.
-func measure(f *formulae.Formula, seen uint64) {
+func measure(f *sequence.Formula, seen uint64) {
 	f.Seen += seen
 	f.Count = f.Seen - f.Count
 	if last := lastTerm(f); last != nil {
@@ -116,15 +119,15 @@ func measure(f *formulae.Formula, seen uint64) {
 }
 
 // lastTerm returns the last term of runs, before the values of those before it.
-func lastTerm(f *formulae.Formula) *formulae.Term {
-	if f.Holds > formulae.General || len(f.Prologue) == 0 {
+func lastTerm(f *sequence.Formula) *sequence.Term {
+	if f.Holds > sequence.General || len(f.Prologue) == 0 {
 		return nil
 	}
 	return &f.Prologue[len(f.Prologue)-1]
 }
 
 // before returns the number of values before the last term.
-func before(f *formulae.Formula) (n uint64) {
+func before(f *sequence.Formula) (n uint64) {
 	for _, t := range f.Prologue[:len(f.Prologue)-1] {
 		n += t.Count
 	}

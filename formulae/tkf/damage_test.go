@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tracekit/formulae"
+	"tracekit/formulae/sequence"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 	"tracekit/trace/tracetest/mutate"
@@ -90,7 +91,7 @@ func withLaws(t testing.TB) []byte {
 	}
 	m := &trace.MemorySource{Definitions: src.Defs(), Batches: [][]*trace.Batch{{b}, nil}}
 	var out bytes.Buffer
-	r, err := Compress(context.Background(), m, &out, Options{Mode: Statistics, Durations: formulae.Laws, Form: formulae.Form{Terms: 3}})
+	r, err := Compress(context.Background(), m, &out, Options{Mode: Statistics, Durations: formulae.Laws, Form: sequence.Form{Terms: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"tracekit/formulae"
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/symbols"
+	"tracekit/formulae/sequence"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -36,7 +37,7 @@ type lossless struct {
 	models    timeModels       // of the others
 	store     *spill.Store     // of blocks
 	forest    *formulae.Forest // nil: no call trees are made beside
-	form      formulae.Form    // of these
+	form      sequence.Form    // of these
 }
 
 // A coded is a location's events as blocks, and the symbols that occur.

@@ -9,6 +9,7 @@ import (
 
 	"tracekit/formulae"
 	"tracekit/formulae/internal/coder"
+	"tracekit/formulae/sequence"
 	"tracekit/reconstruct"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -56,13 +57,13 @@ func (x *forgery) announce() {
 
 // numbers returns all numbers of the trees, and those that are announced.
 func (x *forgery) numbers() (out []*uint64) {
-	var of func(f *formulae.Formula)
-	terms := func(list []formulae.Term) {
+	var of func(f *sequence.Formula)
+	terms := func(list []sequence.Term) {
 		for i := range list {
 			out = append(out, &list[i].Value, &list[i].Count)
 		}
 	}
-	of = func(f *formulae.Formula) {
+	of = func(f *sequence.Formula) {
 		out = append(out, &f.Seen, &f.Count, &f.Sum, &f.Start, &f.Step, &f.Length)
 		terms(f.Prologue)
 		terms(f.Body)
@@ -83,7 +84,7 @@ func (x *forgery) numbers() (out []*uint64) {
 			for k := range node.Items {
 				i := &node.Items[k]
 				out = append(out, &i.Count)
-				for _, f := range []*formulae.Formula{&i.Peer, &i.Tag, &i.Size, &i.Got, &i.Times} {
+				for _, f := range []*sequence.Formula{&i.Peer, &i.Tag, &i.Size, &i.Got, &i.Times} {
 					of(f)
 				}
 				for v := range i.Values {
@@ -103,7 +104,7 @@ func (x *forgery) endless() {
 		if n == 0 || len(node.Items) < 2 {
 			continue
 		}
-		long := formulae.Formula{Kind: formulae.Identity, Seen: 1 << 60, Count: 1 << 60, Prologue: []formulae.Term{{Value: 1 << 60, Count: 1 << 60}}}
+		long := sequence.Formula{Kind: sequence.Identity, Seen: 1 << 60, Count: 1 << 60, Prologue: []sequence.Term{{Value: 1 << 60, Count: 1 << 60}}}
 		first := uint32(len(node.Items))
 		body := []uint32{1}
 		for k := range uint32(5) {
@@ -111,7 +112,7 @@ func (x *forgery) endless() {
 			body = []uint32{first + k}
 		}
 		last := uint64(len(node.Items) - 1)
-		node.Branch = formulae.Formula{Kind: formulae.Identity, Seen: 1 << 60, Count: 1 << 60, Prologue: []formulae.Term{{Value: last, Count: 1 << 60}}}
+		node.Branch = sequence.Formula{Kind: sequence.Identity, Seen: 1 << 60, Count: 1 << 60, Prologue: []sequence.Term{{Value: last, Count: 1 << 60}}}
 		times := &x.locations[0].Times
 		times.Means = append(times.Means, make([]uint64, 5*formulae.Regimes(0))...)
 		return

@@ -6,6 +6,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/formulae"
+	"tracekit/formulae/sequence"
 	"tracekit/trace/tracetest"
 )
 
@@ -15,13 +16,13 @@ import (
 // archive what is not learned.
 func TestLearnedShareOfRealTraces(t *testing.T) {
 	for _, c := range []struct {
-		form    formulae.Form
+		form    sequence.Form
 		least   float64
 		partner float64 // share of the archives whose partners and tags are all learned
 	}{
-		{formulae.Form{Terms: 18, Paper: true}, 0.95, 11. / 15},
-		{formulae.Form{Terms: 18}, 0.99, 0.85},
-		{formulae.Form{Terms: 64}, 0.999, 1},
+		{sequence.Form{Terms: 18, Paper: true}, 0.95, 11. / 15},
+		{sequence.Form{Terms: 18}, 0.99, 0.85},
+		{sequence.Form{Terms: 64}, 0.999, 1},
 	} {
 		var learned, constructs, known uint64
 		all := append(archives(t, "../../samples/archives"), archives(t, tracetest.Shared(t, "otf2"))...)

@@ -14,6 +14,7 @@ import (
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
 	"tracekit/formulae/internal/symbols"
+	"tracekit/formulae/sequence"
 	"tracekit/reconstruct"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -113,7 +114,7 @@ func (f *file) rebuilt(rest []section, jobs int, store *spill.Store, close func(
 	}
 	a, h := &f.about, &f.head
 	m := reconstruct.Model{Name: filepath.Base(f.name), Info: a.Info, Defs: &a.Defs, Findings: a.Findings, Locations: locations,
-		Form: formulae.Form{Terms: int(min(h.Terms, math.MaxInt32)), Paper: h.Paper}, Seed: h.Seed}
+		Form: sequence.Form{Terms: int(min(h.Terms, math.MaxInt32)), Paper: h.Paper}, Seed: h.Seed}
 	if h.Laws {
 		m.Durations = formulae.Laws
 	}

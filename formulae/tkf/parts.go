@@ -14,6 +14,7 @@ import (
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
 	"tracekit/formulae/internal/symbols"
+	"tracekit/formulae/sequence"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -25,7 +26,7 @@ type Parts struct {
 	model.Results[coded]
 	head    head
 	learned bool // they have call trees
-	form    formulae.Form
+	form    sequence.Form
 }
 
 // Encode codes some locations of a source, ascending; nil: all. The blocks lie in the options'

@@ -1,11 +1,11 @@
-package formulae
+package sequence
 
 import (
 	"encoding/binary"
 	"slices"
 )
 
-// A loopFinder finds the loops in what happens during the visits of a node of the call
+// A LoopFinder finds the loops in what happens during the visits of a node of the call
 // tree: a sequence of items that comes twice in a row is the body of a loop, which becomes
 // an item itself, so that loops nest. A body that is known needs to come only once. The next iterations are confirmed item by item; how
 // often a loop was repeated is told when it ends. A body is known by its items alone:
@@ -21,15 +21,18 @@ import (
 //
 //	a b b b c a b b b c a …   items a b; then L1 = [b] opens, and ends after 3
 //	                          items a L1 c a L1 c; then L2 = [a L1 c] opens, count 2
-type loopFinder struct {
-	defs   func(item uint32) []uint32  // body of a loop, nil for other items
-	define func(body []uint32) uint32  // the loop with a body; 0 if there may be no more
-	ended  func(loop uint32, n uint64) // a loop ended after n iterations
-	emit   func(item uint32)           // the next item of the visit
-	most   int                         // items in a body
+type LoopFinder struct {
+	Most   int                         // items in a body
+	Budget int                         // items that the bodies of further loops may have together
+	Body   func(item uint32) []uint32  // of a loop; nil for other items
+	Define func(body []uint32) uint32  // returns the item of a new loop; 0: there may be no more
+	Ended  func(loop uint32, n uint64) // is told that a loop ended after n iterations
+	Emit   func(item uint32)           // is told the next item of the visit
+
 	items  []uint32
 	open   []openLoop          // outermost first
-	ending map[uint32][]uint32 // known loops, by the last item of their bodies
+	known  map[string]uint32   // loops, by their bodies
+	ending map[uint32][]uint32 // of these, by the last item of their bodies
 }
 
 // An openLoop is a loop that may go on: count iterations are complete, and the items
@@ -40,8 +43,8 @@ type openLoop struct {
 	count uint64
 }
 
-// add appends an item that is not a loop.
-func (f *loopFinder) add(item uint32) {
+// Add appends an item that is not a loop.
+func (f *LoopFinder) Add(item uint32) {
 	if len(f.open) > 0 {
 		if f.confirm(item) {
 			return
@@ -50,48 +53,48 @@ func (f *loopFinder) add(item uint32) {
 	}
 	f.items = append(f.items, item)
 	f.search()
-	if len(f.items) >= 4*f.most {
-		f.handOn(len(f.items) - 2*f.most)
+	if len(f.items) >= 4*f.Most {
+		f.handOn(len(f.items) - 2*f.Most)
 	}
 }
 
-// end ends a visit.
-func (f *loopFinder) end() {
+// End ends a visit.
+func (f *LoopFinder) End() {
 	f.close()
 	f.handOn(len(f.items))
 }
 
 // handOn hands on the first items, which no loop can reach any more.
-func (f *loopFinder) handOn(n int) {
+func (f *LoopFinder) handOn(n int) {
 	for _, item := range f.items[:n] {
-		f.emit(item)
+		f.Emit(item)
 	}
 	f.items = slices.Delete(f.items, 0, n)
 }
 
 // confirm reports whether the item is what the open loops expect, and moves on.
-func (f *loopFinder) confirm(item uint32) bool {
+func (f *LoopFinder) confirm(item uint32) bool {
 	for {
 		top := &f.open[len(f.open)-1]
-		body := f.defs(top.loop)
+		body := f.Body(top.loop)
 		if f.enter(body[top.at], item) {
 			return true
 		}
 		if top.at > 0 || top.count == 0 || len(f.open) == 1 {
 			return false
 		}
-		f.ended(top.loop, top.count)
+		f.Ended(top.loop, top.count)
 		f.open = f.open[:len(f.open)-1]
 		f.step()
 	}
 }
 
 // enter matches an item with an element of a body, which may be a loop that begins now.
-func (f *loopFinder) enter(element, item uint32) bool {
+func (f *LoopFinder) enter(element, item uint32) bool {
 	depth := len(f.open)
-	for f.defs(element) != nil {
+	for f.Body(element) != nil {
 		f.open = append(f.open, openLoop{loop: element})
-		element = f.defs(element)[0]
+		element = f.Body(element)[0]
 	}
 	if element != item {
 		f.open = f.open[:depth]
@@ -102,28 +105,28 @@ func (f *loopFinder) enter(element, item uint32) bool {
 }
 
 // step moves the innermost open loop past an element.
-func (f *loopFinder) step() {
+func (f *LoopFinder) step() {
 	top := &f.open[len(f.open)-1]
-	if top.at++; top.at == len(f.defs(top.loop)) {
+	if top.at++; top.at == len(f.Body(top.loop)) {
 		top.at, top.count = 0, top.count+1
 	}
 }
 
 // close ends the open loops; what is left of a begun iteration becomes items.
-func (f *loopFinder) close() {
+func (f *LoopFinder) close() {
 	for _, o := range f.open {
 		if o.count > 0 {
-			f.ended(o.loop, o.count)
+			f.Ended(o.loop, o.count)
 			f.items = append(f.items, o.loop)
 		}
-		f.items = append(f.items, f.defs(o.loop)[:o.at]...)
+		f.items = append(f.items, f.Body(o.loop)[:o.at]...)
 	}
 	f.open = f.open[:0]
 }
 
 // search looks for a loop at the end of the items: the body of a known one, or one that
 // comes twice; and then for a loop around it that has its last element there, and so on.
-func (f *loopFinder) search() {
+func (f *LoopFinder) search() {
 	o, n := f.found(1)
 	if n == 0 {
 		return
@@ -136,7 +139,7 @@ func (f *loopFinder) search() {
 			break
 		}
 		// The last element of the last iteration is still going on.
-		o.at, o.count = len(f.defs(o.loop))-1, o.count-1
+		o.at, o.count = len(f.Body(o.loop))-1, o.count-1
 		f.items = append(f.items[:len(f.items)-n], o.loop)
 		f.open = slices.Insert(f.open, 0, o)
 	}
@@ -145,10 +148,10 @@ func (f *loopFinder) search() {
 
 // found returns the loop at the end of the items with at least so many items in its body,
 // and the number of items that it replaces, 0 if there is none.
-func (f *loopFinder) found(shortest int) (o openLoop, n int) {
+func (f *LoopFinder) found(shortest int) (o openLoop, n int) {
 	last := f.items[len(f.items)-1]
 	for _, loop := range f.ending[last] {
-		if body := f.defs(loop); len(body) >= max(shortest, n+1) && endsWith(f.items, body) {
+		if body := f.Body(loop); len(body) >= max(shortest, n+1) && endsWith(f.items, body) {
 			o, n = openLoop{loop: loop, count: 1}, len(body)
 		}
 	}
@@ -178,10 +181,10 @@ func endsWith(items, body []uint32) bool {
 
 // twice returns the shortest body of at least so many items that stands twice at the end
 // of the items.
-func (f *loopFinder) twice(shortest int) []uint32 {
+func (f *LoopFinder) twice(shortest int) []uint32 {
 	n := len(f.items)
 	last := f.items[n-1]
-	for l := shortest; l <= min(f.most, n/2); l++ {
+	for l := shortest; l <= min(f.Most, n/2); l++ {
 		if f.items[n-1-l] == last && slices.Equal(f.items[n-2*l:n-l], f.items[n-l:]) {
 			return slices.Clone(f.items[n-l:])
 		}
@@ -189,11 +192,22 @@ func (f *loopFinder) twice(shortest int) []uint32 {
 	return nil
 }
 
-// bodyKey returns a body as a key of maps.
-func bodyKey(body []uint32) string {
+// define returns the loop with a body, 0 if it would be one too many.
+func (f *LoopFinder) define(body []uint32) uint32 {
 	key := make([]byte, 0, 4*len(body))
 	for _, item := range body {
 		key = binary.LittleEndian.AppendUint32(key, item)
 	}
-	return string(key)
+	id, ok := f.known[string(key)]
+	if ok || len(body) > f.Budget {
+		return id
+	}
+	if id = f.Define(body); id != 0 {
+		if f.known == nil {
+			f.known = make(map[string]uint32)
+		}
+		f.known[string(key)] = id
+		f.Budget -= len(body)
+	}
+	return id
 }

@@ -1,4 +1,4 @@
-package formulae
+package sequence
 
 import (
 	"iter"

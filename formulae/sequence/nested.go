@@ -1,4 +1,4 @@
-package formulae
+package sequence
 
 // A Nested formula describes a sequence as loops within loops: the kinds of
 // docs/DEFINITIONS.md 1.4, of which one counts the iterations of another. For example
@@ -122,7 +122,7 @@ func (s *LoopStack) Next() (item uint32, ok bool) {
 	return 0, false
 }
 
-// A nested learns a nested formula in bounded memory, with the loops that a loopFinder finds:
+// A nested learns a nested formula in bounded memory, with the loops that a LoopFinder finds:
 // at most limit different values and 4·terms items in bodies. It looks either at values one by one,
 // where runs are loops that may be of any length, or at whole runs, where runs of different
 // lengths are different things.
@@ -133,10 +133,8 @@ type nested struct {
 	values map[Term]uint32 // to items
 	order  []Term
 	items  []nestedItem // item 0 is not used
-	known  map[string]uint32
-	budget int
 	top    *Learner
-	finder loopFinder
+	finder LoopFinder
 }
 
 // A nestedItem is a value or a loop with the learner of its counts.
@@ -147,15 +145,19 @@ type nestedItem struct {
 }
 
 func newNested(terms int, runs bool) *nested {
-	n := &nested{runs: runs, limit: terms, values: make(map[Term]uint32), items: make([]nestedItem, 1), known: make(map[string]uint32), budget: 4 * terms}
+	n := &nested{runs: runs, limit: terms, values: make(map[Term]uint32), items: make([]nestedItem, 1)}
 	n.top = plainLearner(terms)
 	n.top.steps = false // items are names, not numbers
-	n.finder = loopFinder{
-		most:   terms,
-		defs:   func(item uint32) []uint32 { return n.items[item].body },
-		define: n.define,
-		ended:  func(loop uint32, count uint64) { n.items[loop].counts.Add(count) },
-		emit:   func(item uint32) { n.top.Add(uint64(item)) },
+	n.finder = LoopFinder{
+		Most:   terms,
+		Budget: 4 * terms,
+		Body:   func(item uint32) []uint32 { return n.items[item].body },
+		Define: func(body []uint32) uint32 {
+			n.items = append(n.items, nestedItem{body: body, counts: plainLearner(n.limit)})
+			return uint32(len(n.items) - 1)
+		},
+		Ended: func(loop uint32, count uint64) { n.items[loop].counts.Add(count) },
+		Emit:  func(item uint32) { n.top.Add(uint64(item)) },
 	}
 	return n
 }
@@ -165,22 +167,6 @@ func plainLearner(terms int) *Learner {
 	l := NewLearner(terms)
 	l.nests = false
 	return l
-}
-
-// define returns the item of a loop, 0 if its body would be more than may be kept.
-func (n *nested) define(body []uint32) uint32 {
-	key := bodyKey(body)
-	if id, ok := n.known[key]; ok {
-		return id
-	}
-	if n.budget < len(body) {
-		return 0
-	}
-	n.budget -= len(body)
-	id := uint32(len(n.items))
-	n.items = append(n.items, nestedItem{body: body, counts: plainLearner(n.limit)})
-	n.known[key] = id
-	return id
 }
 
 // add learns a value; it returns false if there is no hope.
@@ -209,7 +195,7 @@ func (n *nested) push(t Term) bool {
 		n.order = append(n.order, t)
 		n.values[t] = id
 	}
-	n.finder.add(id)
+	n.finder.Add(id)
 	return !n.top.dead
 }
 
@@ -220,7 +206,7 @@ func (n *nested) formula() *Nested {
 		return nil
 	}
 	n.run = Term{}
-	n.finder.end()
+	n.finder.End()
 	if n.top.dead {
 		return nil
 	}

@@ -1,13 +1,13 @@
-package formulae_test
+package sequence_test
 
 import (
 	"fmt"
 
-	"tracekit/formulae"
+	"tracekit/formulae/sequence"
 )
 
 func ExampleLearner() {
-	l := formulae.NewLearner(formulae.DefaultTerms)
+	l := sequence.NewLearner(sequence.DefaultTerms)
 	for range 1000 {
 		for _, v := range []uint64{7, 7, 3} {
 			l.Add(v)

@@ -1,4 +1,4 @@
-package formulae
+package sequence
 
 import "slices"
 
@@ -277,8 +277,15 @@ func (g *Generator) skip(runs []Term) {
 	}
 }
 
-// amount returns what was learned of a sequence of amounts.
-func (l *Learner) amount() Formula {
+// Extend allows the formula more terms, as long as it has fewer than most.
+func (l *Learner) Extend(terms, most int) {
+	if l.terms < most {
+		l.terms += terms
+	}
+}
+
+// Amount returns what was learned of a sequence of amounts: a formula with their sum, modulo 2^64.
+func (l *Learner) Amount() Formula {
 	f := l.Formula()
 	f.Sum = l.sum
 	return f

@@ -1,4 +1,4 @@
-package formulae_test
+package sequence_test
 
 import (
 	"math/rand/v2"
@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"tracekit/formulae"
+	"tracekit/formulae/sequence"
 )
 
-// sequence returns a random sequence that some kind of formula may fit.
-func sequence(r *rand.Rand) (out []uint64) {
+// anyOf returns a random sequence that some kind of formula may fit.
+func anyOf(r *rand.Rand) (out []uint64) {
 	run := func(most int) []uint64 { return slices.Repeat([]uint64{r.Uint64N(6)}, 1+r.IntN(most)) }
 	for range r.IntN(3) {
 		out = append(out, run(3)...)
@@ -39,7 +39,7 @@ func sequence(r *rand.Rand) (out []uint64) {
 	return out
 }
 
-func formulaOf(l *formulae.Learner, seq []uint64) formulae.Formula {
+func formulaOf(l *sequence.Learner, seq []uint64) sequence.Formula {
 	for _, v := range seq {
 		l.Add(v)
 	}
@@ -51,16 +51,16 @@ func formulaOf(l *formulae.Learner, seq []uint64) formulae.Formula {
 func TestFormulaOfOtherUnits(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(11, 12))
-	kinds := make(map[formulae.Kind]int)
+	kinds := make(map[sequence.Kind]int)
 	for range 1500 {
-		seq := sequence(r)
+		seq := anyOf(r)
 		a, b := r.Uint64()|1, r.Uint64()
 		moved := make([]uint64, len(seq))
 		for i, v := range seq {
 			moved[i] = a*v + b
 		}
 		terms := 2 + r.IntN(18)
-		f, g := formulaOf(formulae.NewLearner(terms), seq), formulaOf(formulae.NewLearner(terms), moved)
+		f, g := formulaOf(sequence.NewLearner(terms), seq), formulaOf(sequence.NewLearner(terms), moved)
 		if f.Kind != g.Kind || f.Holds != g.Holds || f.Terms() != g.Terms() || f.Count != g.Count || (f.Nested == nil) != (g.Nested == nil) {
 			t.Fatalf("%v: %+v, in other units %+v", seq, f, g)
 		}
@@ -69,7 +69,7 @@ func TestFormulaOfOtherUnits(t *testing.T) {
 		}
 		kinds[f.Kind]++
 	}
-	for k := formulae.Identity; k <= formulae.Failed; k++ {
+	for k := sequence.Identity; k <= sequence.Failed; k++ {
 		if kinds[k] < 10 {
 			t.Errorf("only %d formulae are %s", kinds[k], k)
 		}
@@ -81,8 +81,8 @@ func TestFormulaMayBeAskedForAtAnyTime(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(13, 14))
 	for range 300 {
-		seq := sequence(r)
-		form := formulae.Form{Terms: 2 + r.IntN(18), Paper: true} // nested loops end where they are looked at
+		seq := anyOf(r)
+		form := sequence.Form{Terms: 2 + r.IntN(18), Paper: true} // nested loops end where they are looked at
 		once, often := form.Learner(), form.Learner()
 		want := formulaOf(once, seq)
 		for i, v := range seq {
@@ -115,7 +115,7 @@ func TestFormulaPredicts(t *testing.T) {
 			}
 			return c.period[(i-len(c.prologue))%len(c.period)]
 		}
-		l, learned := formulae.NewLearner(12), len(c.prologue)+4*len(c.period)+1
+		l, learned := sequence.NewLearner(12), len(c.prologue)+4*len(c.period)+1
 		for i := range learned {
 			l.Add(at(i))
 		}

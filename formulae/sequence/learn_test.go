@@ -1,12 +1,9 @@
-package formulae
+package sequence
 
 import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"tracekit/engine"
-	"tracekit/trace"
 )
 
 // learn returns the formula of a sequence.
@@ -210,26 +207,8 @@ func TestDescribedSum(t *testing.T) {
 	}
 }
 
-// The paper's kinds are four: loops within loops, and straight-line code beyond the memory,
-// are learned only in the other form.
+// The paper's kinds are four: loops within loops are learned only in the other form.
 func TestPaperForm(t *testing.T) {
-	src := &trace.MemorySource{Definitions: &trace.Defs{Strings: []string{""}, Locations: make([]trace.Location, 1), Regions: make([]trace.Region, 9)}}
-	b := &trace.Batch{}
-	b.Reset(0, 0)
-	for i, region := range []trace.RegionID{0, 1, 2, 0, 3, 4, 5, 3, 6, 7, 8, 6} {
-		b.AddFlow(int64(2*i), trace.KindEnter, region)
-		b.AddFlow(int64(2*i+1), trace.KindLeave, region)
-	}
-	src.Batches = [][]*trace.Batch{{b}}
-	for paper, want := range map[bool]uint64{false: 1, true: 0} {
-		rows, err := LearnedByMemory(t.Context(), src, []int{5}, paper, engine.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s := rows[0].Branches; s.Constructs != 1 || s.Learned != want {
-			t.Errorf("paper %v: branches %+v", paper, s)
-		}
-	}
 	four, all := Form{Paper: true}.Learner(), Form{}.Learner()
 	for i := range 200 {
 		for range 2 + i/20 {

@@ -1,15 +1,16 @@
-package formulae
+package sequence
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
 
-// A loopLog is a loopFinder whose items 1 to 9 are no loops, with all that it reported.
+// A loopLog is a LoopFinder whose items 1 to 9 are no loops, with all that it reported.
 type loopLog struct {
-	loopFinder
+	LoopFinder
 	bodies  [][]uint32 // by item
 	counts  map[uint32][]uint64
 	emitted []uint32
@@ -17,18 +18,16 @@ type loopLog struct {
 
 func newLoopLog(most int) *loopLog {
 	l := &loopLog{bodies: make([][]uint32, 10), counts: make(map[uint32][]uint64)}
-	l.loopFinder = loopFinder{
-		most: most,
-		defs: func(item uint32) []uint32 { return l.bodies[item] },
-		define: func(body []uint32) uint32 {
-			if i := slices.IndexFunc(l.bodies, func(b []uint32) bool { return slices.Equal(b, body) }); i > 0 {
-				return uint32(i)
-			}
+	l.LoopFinder = LoopFinder{
+		Most:   most,
+		Budget: math.MaxInt,
+		Body:   func(item uint32) []uint32 { return l.bodies[item] },
+		Define: func(body []uint32) uint32 {
 			l.bodies = append(l.bodies, body)
 			return uint32(len(l.bodies) - 1)
 		},
-		ended: func(loop uint32, n uint64) { l.counts[loop] = append(l.counts[loop], n) },
-		emit:  func(item uint32) { l.emitted = append(l.emitted, item) },
+		Ended: func(loop uint32, n uint64) { l.counts[loop] = append(l.counts[loop], n) },
+		Emit:  func(item uint32) { l.emitted = append(l.emitted, item) },
 	}
 	return l
 }
@@ -36,9 +35,9 @@ func newLoopLog(most int) *loopLog {
 // visit adds the items of a visit and ends it.
 func (l *loopLog) visit(seq ...uint32) {
 	for _, item := range seq {
-		l.add(item)
+		l.Add(item)
 	}
-	l.end()
+	l.End()
 }
 
 // unroll returns what was emitted, each loop as often repeated as it was reported.
@@ -111,21 +110,21 @@ func TestUnrolledLoops(t *testing.T) {
 		for range 1 + r.IntN(3) {
 			seq := loopy(r, 3)
 			for _, item := range seq {
-				l.add(item)
-				if len(l.items) > 4*l.most {
-					t.Fatalf("%d items are kept for bodies of at most %d", len(l.items), l.most)
+				l.Add(item)
+				if len(l.items) > 4*l.Most {
+					t.Fatalf("%d items are kept for bodies of at most %d", len(l.items), l.Most)
 				}
 			}
-			l.end()
+			l.End()
 			all = append(all, seq...)
 		}
 		if got := l.unroll(); !slices.Equal(got, all) {
-			t.Fatalf("bodies of at most %d: %v with %v repeated %v is\n%v, want\n%v", l.most, l.emitted, l.bodies[10:], l.counts, got, all)
+			t.Fatalf("bodies of at most %d: %v with %v repeated %v is\n%v, want\n%v", l.Most, l.emitted, l.bodies[10:], l.counts, got, all)
 		}
 		loops += len(l.bodies) - 10
 		for _, b := range l.bodies {
-			if len(b) > l.most {
-				t.Fatalf("body %v is longer than %d", b, l.most)
+			if len(b) > l.Most {
+				t.Fatalf("body %v is longer than %d", b, l.Most)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package formulae
+package sequence
 
 import (
 	"math"
@@ -37,8 +37,8 @@ func (f *Formula) Notation(name func(value uint64) string, most uint64) string {
 	return strings.Join(out, " ")
 }
 
-// fewSteps is how many values of a progression of numbers are written.
-const fewSteps = 3
+// FewSteps is how many values of a progression of numbers are written.
+const FewSteps = 3
 
 // runsNotation writes the first most values of runs, and returns how many are left.
 func runsNotation(runs []Term, most uint64, name func(uint64) string) (out []string, left uint64) {
@@ -131,5 +131,5 @@ func times(f *Formula) string {
 	if f.Kind == Identity && len(f.Prologue) == 1 {
 		return exponent(f.Prologue[0].Value)
 	}
-	return "^[" + f.Notation(func(v uint64) string { return strconv.FormatUint(v, 10) }, fewSteps) + "]"
+	return "^[" + f.Notation(func(v uint64) string { return strconv.FormatUint(v, 10) }, FewSteps) + "]"
 }
