@@ -81,7 +81,7 @@ func TestAllSampledIsTheTruth(t *testing.T) {
 			Plant: samples.Plant{Lost: 5, LateSender: 3000}})
 	}
 	for _, name := range []string{"halo2d-8", "zoo-4", "sweep-6"} {
-		traces[name] = opened(t, filepath.Join("..", "..", "samples", "archives", name))
+		traces[name] = opened(t, filepath.Join("..", "..", "..", "samples", "archives", name))
 	}
 	for name, tr := range traces {
 		for _, o := range []analysis.Options{{},
