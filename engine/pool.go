@@ -75,7 +75,8 @@ type Exchange[R any] struct {
 	Windows       int
 	Sources, Keys int
 	Emit          func(window, source int, rows [][]R) // appends what a source emits to the rows of each key
-	Take          func(window, key int, rows []R)      // for some sources at a time as far as they have emitted any, in order, then once without rows
+	// for some sources at a time as far as they have emitted any, in order, then once without rows
+	Take func(window, key int, rows []R)
 }
 
 // mostEmitters bounds the number of groups of sources that emit at the same time: what they

@@ -75,7 +75,8 @@ func annotate(defs *trace.Defs, tree *Tree) (t AnnotatedTree) {
 	var key strings.Builder
 	for n := range tree.Nodes {
 		node := &tree.Nodes[n]
-		a := AnnotatedNode{Name: "(location)", Visits: max(node.Visits, 1), InclusiveNs: []int64{}, ExclusiveNs: []int64{}, Sequences: []AnnotatedSequence{}}
+		a := AnnotatedNode{Name: "(location)", Visits: max(node.Visits, 1), InclusiveNs: []int64{}, ExclusiveNs: []int64{},
+			Sequences: []AnnotatedSequence{}}
 		if n > 0 {
 			parent := int(node.Parent)
 			a.Parent, a.Depth = &parent, 1

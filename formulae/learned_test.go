@@ -42,7 +42,8 @@ func TestLearnedByMemory(t *testing.T) {
 
 // Straight-line code beyond the memory is learned only in the form that is not the paper's.
 func TestPaperForm(t *testing.T) {
-	src := &trace.MemorySource{Definitions: &trace.Defs{Strings: []string{""}, Locations: make([]trace.Location, 1), Regions: make([]trace.Region, 9)}}
+	src := &trace.MemorySource{Definitions: &trace.Defs{Strings: []string{""}, Locations: make([]trace.Location, 1),
+		Regions: make([]trace.Region, 9)}}
 	b := &trace.Batch{}
 	b.Reset(0, 0)
 	for i, region := range []trace.RegionID{0, 1, 2, 0, 3, 4, 5, 3, 6, 7, 8, 6} {

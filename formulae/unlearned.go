@@ -166,7 +166,8 @@ func UnlearnedOf(defs *trace.Defs, locations []Location) []Unlearned {
 		u.Messages, u.Bytes = u.volume.shares(&all)
 	}
 	slices.SortStableFunc(list, func(a, b Unlearned) int {
-		return cmp.Or(cmp.Compare(a.category, b.category), cmp.Compare(b.Bytes, a.Bytes), slices.Compare(a.CallPath, b.CallPath), cmp.Compare(a.Site, b.Site))
+		return cmp.Or(cmp.Compare(a.category, b.category), cmp.Compare(b.Bytes, a.Bytes), slices.Compare(a.CallPath, b.CallPath),
+			cmp.Compare(a.Site, b.Site))
 	})
 	return list
 }

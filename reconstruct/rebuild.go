@@ -120,7 +120,8 @@ func (r *repeater) next() (uint64, bool) {
 
 func newRebuilder(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Location) *rebuilder {
 	tree, times := from.Tree, &from.Times
-	r := &rebuilder{ranks: ranks, location: l, shapes: tree.Shapes, stack: []nodeVisit{{}}, meters: formulae.NewMeters(times), looks: spareLooks}
+	r := &rebuilder{ranks: ranks, location: l, shapes: tree.Shapes, stack: []nodeVisit{{}}, meters: formulae.NewMeters(times),
+		looks: spareLooks}
 	r.nodes = make([]nodeState, 0, len(tree.Nodes))
 	counters, index := times.Counters, uint32(0)
 	for i := range tree.Nodes {
@@ -247,7 +248,8 @@ func (r *rebuilder) enter(i *itemState) event {
 }
 
 func leave(n *nodeState, i *itemState) event {
-	h := event{table: trace.TableFlow, kind: trace.KindLeave, region: trace.RegionID(n.Region), context: trace.CallingContextID(n.Context), item: i}
+	h := event{table: trace.TableFlow, kind: trace.KindLeave, region: trace.RegionID(n.Region), context: trace.CallingContextID(n.Context),
+		item: i}
 	if n.Context != trace.None {
 		h.kind = trace.KindCallingContextLeave
 	}

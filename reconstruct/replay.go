@@ -94,9 +94,11 @@ type tally struct{ count, time uint64 }
 
 // newReplay returns the replay of the first events of each location, at most limit: of the steps that
 // are made for it.
-func newReplay(ranks *formulae.RankMap, from []formulae.Location, all [][]place, steps func(l int) stepper, seed, limit uint64, jobs int) *replay {
-	r := &replay{ranks: ranks, guessed: guesses(from), jobs: jobs, limit: limit, lookahead: max(maxLookahead/max(len(from), 1), leastLookahead),
-		sent: make(map[channel][]int64), wanted: make(map[channel]int), meetings: make(map[instance]*meeting)}
+func newReplay(ranks *formulae.RankMap, from []formulae.Location, all [][]place, steps func(l int) stepper, seed, limit uint64,
+	jobs int) *replay {
+	r := &replay{ranks: ranks, guessed: guesses(from), jobs: jobs, limit: limit,
+		lookahead: max(maxLookahead/max(len(from), 1), leastLookahead),
+		sent:      make(map[channel][]int64), wanted: make(map[channel]int), meetings: make(map[instance]*meeting)}
 	r.locations = make([]replayed, len(from))
 	r.ready = make([]int, len(from))
 	for l := range from {

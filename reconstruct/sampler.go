@@ -30,7 +30,8 @@ func newTiming(l trace.LocationID, from *formulae.Location, places []place, seed
 		for len(items) > 1 && uint64(items[1].interval) <= law.Interval {
 			items = items[1:]
 		}
-		t.laws[law.Interval] = newDrawing(levels(law), times.Means[law.Interval], items[0].count, formulae.Mix(seed^formulae.Mix(uint64(l))+law.Interval))
+		t.laws[law.Interval] = newDrawing(levels(law), times.Means[law.Interval], items[0].count,
+			formulae.Mix(seed^formulae.Mix(uint64(l))+law.Interval))
 	}
 	return t
 }

@@ -21,7 +21,8 @@ func TestNotation(t *testing.T) {
 		{[]uint64{5, 8, 11, 14}, "(5, 8, …, 14)"},
 		{append([]uint64{9, 9}, repeat(8, 1, 1, 2, 5)...), "9^2 (1^2 2 5)^8"},
 		{append(repeat(8, 1, 1, 2, 5), 1), "(1^2 2 5)^8 1"},
-		{slices.Concat(repeat(9, 1, 0, 0), repeat(3, 7), repeat(5, 1, 0, 0), repeat(3, 7), repeat(2, 1, 0, 0), repeat(3, 7), repeat(9, 1, 0, 0), repeat(3, 7),
+		{slices.Concat(repeat(9, 1, 0, 0), repeat(3, 7), repeat(5, 1, 0, 0), repeat(3, 7), repeat(2, 1, 0, 0), repeat(3, 7), repeat(9, 1, 0, 0),
+			repeat(3, 7),
 			repeat(9, 1, 0, 0), repeat(3, 7), repeat(2, 1, 0, 0), repeat(3, 7)), "L2 where L1 = (1 0^2)^[9 5 2 9^2 2], L2 = (L1 7^3)^6"},
 	} {
 		f := learn(18, c.seq)

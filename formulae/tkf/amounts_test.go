@@ -45,7 +45,8 @@ func irregular(n int) *trace.MemorySource {
 		})
 		for l := range b {
 			call(l, 3, func(b *trace.Batch) {
-				b.AddColl(trace.CollRow{Time: time, Kind: trace.KindCollectiveEnd, Op: trace.CollAllreduce, Root: trace.RootNone, Sent: size / 2, Received: size / 3})
+				b.AddColl(trace.CollRow{Time: time, Kind: trace.KindCollectiveEnd, Op: trace.CollAllreduce, Root: trace.RootNone, Sent: size / 2,
+					Received: size / 3})
 			})
 		}
 	}
@@ -90,7 +91,8 @@ func TestSizesAreNotInvented(t *testing.T) {
 		if m := report.Learned.Messages; m.Sent != 500 || m.Learned != 0 {
 			t.Errorf("%d terms: messages learned: %+v", terms, m)
 		}
-		if a := strings.Join(rebuilt.Info().Approximations(), "; "); !strings.Contains(a, "sizes (6 not learned: 100 % of the messages, 100 % of their bytes)") || strings.Contains(a, "tags") {
+		if a := strings.Join(rebuilt.Info().Approximations(), "; "); !strings.Contains(a,
+			"sizes (6 not learned: 100 % of the messages, 100 % of their bytes)") || strings.Contains(a, "tags") {
 			t.Errorf("%d terms: the rebuilt trace says: %q", terms, a)
 		}
 	}

@@ -43,7 +43,8 @@ func TestAnnotatedTree(t *testing.T) {
 			}
 		}
 		if seen != len(src.Defs().Locations) || len(trees) != report.Ranks.RankClasses {
-			t.Errorf("%s: %d trees of %d locations, in the file %d of %d", path, len(trees), seen, report.Ranks.RankClasses, len(src.Defs().Locations))
+			t.Errorf("%s: %d trees of %d locations, in the file %d of %d", path, len(trees), seen, report.Ranks.RankClasses,
+				len(src.Defs().Locations))
 		}
 	}
 }
@@ -71,7 +72,8 @@ func checkAnnotated(t *testing.T, path string, src trace.Source, tree *formulae.
 		visits += n.Visits
 	}
 	want := src.Defs().Clock.Nanoseconds(length)
-	if math.Abs(float64(sum-want)) > float64(visits)/8+float64(len(tree.Nodes)) || math.Abs(float64(tree.Nodes[0].InclusiveNs[i]-want)) > float64(visits)/8+float64(len(tree.Nodes)) {
+	if math.Abs(float64(sum-want)) > float64(visits)/8+float64(len(tree.Nodes)) ||
+		math.Abs(float64(tree.Nodes[0].InclusiveNs[i]-want)) > float64(visits)/8+float64(len(tree.Nodes)) {
 		t.Errorf("%s location %d: exclusive times are %d ns, that of all is %d, of %d", path, l, sum, tree.Nodes[0].InclusiveNs[i], want)
 	}
 	for _, k := range events(t, src, l).Flow.Kind {

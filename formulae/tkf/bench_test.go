@@ -96,7 +96,8 @@ func BenchmarkDecompress(b *testing.B) {
 func BenchmarkRecording(b *testing.B) {
 	traces := make(map[string]*trace.MemorySource)
 	for _, iterations := range []int{20, 200, 2000} {
-		traces[fmt.Sprintf("halo-16x%d", iterations)] = generate(b, samples.Options{Program: "halo", Ranks: 16, Iterations: iterations, Seed: 1}).(*trace.MemorySource)
+		traces[fmt.Sprintf("halo-16x%d", iterations)] = generate(b,
+			samples.Options{Program: "halo", Ranks: 16, Iterations: iterations, Seed: 1}).(*trace.MemorySource)
 	}
 	for _, path := range archives(b, tracetest.Shared(b, "otf2")) {
 		if src, n := inMemory(b, path); n > 40_000 { // of short runs the archive's files would be measured

@@ -136,7 +136,8 @@ func reseal(file []byte) []byte {
 func TestDamagedWithin(t *testing.T) {
 	for _, file := range [][]byte{compressed(t, Statistics), withLaws(t)} {
 		for what, damaged := range mutate.Flips(file, mutate.Everywhere, 0x55) {
-			if _, err := readAll(t, reseal(damaged), 1000); err != nil && !isSyntaxError(err) && !errors.Is(err, trace.ErrNotATrace) && !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := readAll(t, reseal(damaged), 1000); err != nil && !isSyntaxError(err) && !errors.Is(err, trace.ErrNotATrace) &&
+				!errors.Is(err, context.DeadlineExceeded) {
 				t.Fatalf("%s: %v", what, err)
 			}
 		}
@@ -154,7 +155,8 @@ func FuzzOpen(f *testing.F) {
 		if sealed {
 			file = reseal(file)
 		}
-		if _, err := readAll(t, file, 10_000); err != nil && !isSyntaxError(err) && !errors.Is(err, trace.ErrNotATrace) && !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := readAll(t, file, 10_000); err != nil && !isSyntaxError(err) && !errors.Is(err, trace.ErrNotATrace) &&
+			!errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("%v is not a syntax error", err)
 		}
 	})

@@ -31,7 +31,8 @@ func forge(t testing.TB, alter func(*forgery)) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &forgery{about: *aboutOf(src, src.Findings()), head: head{Mode: uint64(Statistics), Unit: 1, Leader: trace.None, Terms: 18}, locations: p.Locations}
+	x := &forgery{about: *aboutOf(src, src.Findings()), head: head{Mode: uint64(Statistics), Unit: 1, Leader: trace.None, Terms: 18},
+		locations: p.Locations}
 	alter(x)
 	var out bytes.Buffer
 	c := &compressor{src: src, tables: coder.NewTables()}
@@ -104,7 +105,8 @@ func (x *forgery) endless() {
 		if n == 0 || len(node.Items) < 2 {
 			continue
 		}
-		long := sequence.Formula{Kind: sequence.Identity, Seen: 1 << 60, Count: 1 << 60, Prologue: []sequence.Term{{Value: 1 << 60, Count: 1 << 60}}}
+		long := sequence.Formula{Kind: sequence.Identity, Seen: 1 << 60, Count: 1 << 60,
+			Prologue: []sequence.Term{{Value: 1 << 60, Count: 1 << 60}}}
 		first := uint32(len(node.Items))
 		body := []uint32{1}
 		for k := range uint32(5) {
@@ -112,7 +114,8 @@ func (x *forgery) endless() {
 			body = []uint32{first + k}
 		}
 		last := uint64(len(node.Items) - 1)
-		node.Branch = sequence.Formula{Kind: sequence.Identity, Seen: 1 << 60, Count: 1 << 60, Prologue: []sequence.Term{{Value: last, Count: 1 << 60}}}
+		node.Branch = sequence.Formula{Kind: sequence.Identity, Seen: 1 << 60, Count: 1 << 60,
+			Prologue: []sequence.Term{{Value: last, Count: 1 << 60}}}
 		times := &x.locations[0].Times
 		times.Means = append(times.Means, make([]uint64, 5*formulae.Regimes(0))...)
 		return

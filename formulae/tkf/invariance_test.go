@@ -95,7 +95,8 @@ func stencil(side uint32, n int) *trace.MemorySource {
 			}
 			b.AddFlow(tick(9), trace.KindEnter, 3)
 			for i, from := range neighbours {
-				b.AddP2P(trace.P2PRow{Time: tick(7), Kind: trace.KindMpiIrecv, Peer: from, Comm: 0, Tag: uint32(i ^ 1), Bytes: 4096, Request: first + uint64(i)})
+				b.AddP2P(trace.P2PRow{Time: tick(7), Kind: trace.KindMpiIrecv, Peer: from, Comm: 0, Tag: uint32(i ^ 1), Bytes: 4096,
+					Request: first + uint64(i)})
 			}
 			for i := range neighbours {
 				b.AddRequest(tick(1), trace.KindMpiIsendComplete, first+4+uint64(i))
@@ -103,7 +104,8 @@ func stencil(side uint32, n int) *trace.MemorySource {
 			b.AddFlow(tick(3), trace.KindLeave, 3)
 			b.AddFlow(tick(100), trace.KindEnter, 4)
 			b.AddColl(trace.CollRow{Time: tick(1), Kind: trace.KindCollectiveBegin, Comm: trace.None, Root: trace.None})
-			b.AddColl(trace.CollRow{Time: tick(30), Kind: trace.KindCollectiveEnd, Op: trace.CollAllreduce, Comm: 0, Root: trace.RootNone, Sent: 8, Received: 8})
+			b.AddColl(trace.CollRow{Time: tick(30), Kind: trace.KindCollectiveEnd, Op: trace.CollAllreduce, Comm: 0, Root: trace.RootNone, Sent: 8,
+				Received: 8})
 			b.AddFlow(tick(1), trace.KindLeave, 4)
 		}
 		b.AddFlow(tick(10), trace.KindLeave, 0)
@@ -123,11 +125,14 @@ func worldDefs(ranks int, regions ...string) *trace.Defs {
 	for r := range members {
 		members[r] = uint32(r)
 		name := text(fmt.Sprintf("Rank %d", r))
-		d.LocationGroups = append(d.LocationGroups, trace.LocationGroup{Ref: uint64(r), Name: name, Kind: 1, Node: trace.None, Creator: trace.None})
-		d.Locations = append(d.Locations, trace.Location{Ref: uint64(r), Name: name, Kind: trace.LocationCPUThread, Group: trace.LocationGroupID(r)})
+		d.LocationGroups = append(d.LocationGroups,
+			trace.LocationGroup{Ref: uint64(r), Name: name, Kind: 1, Node: trace.None, Creator: trace.None})
+		d.Locations = append(d.Locations, trace.Location{Ref: uint64(r), Name: name, Kind: trace.LocationCPUThread,
+			Group: trace.LocationGroupID(r)})
 	}
 	for i, name := range regions {
-		d.Regions = append(d.Regions, trace.Region{Ref: uint64(i), Name: text(name), Canonical: trace.None, Description: trace.None, File: trace.None})
+		d.Regions = append(d.Regions, trace.Region{Ref: uint64(i), Name: text(name), Canonical: trace.None, Description: trace.None,
+			File: trace.None})
 	}
 	d.Groups = []trace.Group{
 		{Ref: 0, Name: text("all"), Kind: trace.GroupCommLocations, Paradigm: trace.ParadigmMPI, Members: members},

@@ -35,7 +35,8 @@ func TestLearnedShareOfRealTraces(t *testing.T) {
 			learned, constructs = learned+l.Paper.Learned, constructs+l.Paper.Constructs
 			for _, s := range l.All() {
 				if s.Learned < s.Constructs {
-					t.Logf("%+v %-20s %-15s %4d of %4d learned, dynamic %.3f", c.form, filepath.Base(filepath.Dir(path)), s.Name, s.Learned, s.Constructs, s.Dynamic)
+					t.Logf("%+v %-20s %-15s %4d of %4d learned, dynamic %.3f", c.form, filepath.Base(filepath.Dir(path)), s.Name, s.Learned,
+						s.Constructs, s.Dynamic)
 				}
 			}
 			if l.SendReceivers.Static*l.RecvSenders.Static*l.SendTags.Static*l.RecvTags.Static == 1 {

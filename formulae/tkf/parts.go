@@ -45,7 +45,8 @@ func Encode(ctx context.Context, src trace.Source, locations []trace.LocationID,
 	if opts.Learn {
 		stage.forest = formulae.NewForest(defs)
 	}
-	p := &Parts{head: head{Mode: uint64(Lossless), Unit: q.unit, Keep: uint64(q.keep), Leader: uint64(stage.leader)}, learned: opts.Learn, form: opts.Form}
+	p := &Parts{head: head{Mode: uint64(Lossless), Unit: q.unit, Keep: uint64(q.keep), Leader: uint64(stage.leader)}, learned: opts.Learn,
+		form: opts.Form}
 	if len(defs.Locations) > 0 {
 		model := stage.leader
 		if model == trace.None {
@@ -143,7 +144,8 @@ func (p *Parts) Code(c *codec.Coder, d *trace.Defs, store *spill.Store) {
 	codec.Flag(c, &p.learned)
 	codec.Number(c, &p.form.Terms)
 	codec.Flag(c, &p.form.Paper)
-	if c.Err() == nil && (h.Mode != uint64(Lossless) || h.Leader != uint64(chooseLeader(d)) || (quantiser{unit: h.Unit, keep: uint(h.Keep)}).check() != nil) {
+	if c.Err() == nil && (h.Mode != uint64(Lossless) || h.Leader != uint64(chooseLeader(d)) ||
+		(quantiser{unit: h.Unit, keep: uint(h.Keep)}).check() != nil) {
 		c.Refuse("these are no options of the lossless mode")
 	}
 	x := &partCoder{Coder: c, store: store, tables: coder.NewTables(), learned: p.learned, trees: make(map[string]*formulae.Tree)}

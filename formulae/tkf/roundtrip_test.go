@@ -96,7 +96,8 @@ func appendBatch(all, b *trace.Batch) {
 	a.Kind, a.Region = append(a.Kind, b.Flow.Kind...), append(a.Region, b.Flow.Region...)
 	p, q := &all.P2P, &b.P2P
 	p.Seq, p.Time, p.Kind, p.Peer = append(p.Seq, q.Seq...), append(p.Time, q.Time...), append(p.Kind, q.Kind...), append(p.Peer, q.Peer...)
-	p.Comm, p.Tag, p.Bytes, p.Request = append(p.Comm, q.Comm...), append(p.Tag, q.Tag...), append(p.Bytes, q.Bytes...), append(p.Request, q.Request...)
+	p.Comm, p.Tag, p.Bytes, p.Request = append(p.Comm, q.Comm...), append(p.Tag, q.Tag...), append(p.Bytes, q.Bytes...),
+		append(p.Request, q.Request...)
 	c, d := &all.Coll, &b.Coll
 	c.Seq, c.Time, c.Kind, c.Op = append(c.Seq, d.Seq...), append(c.Time, d.Time...), append(c.Kind, d.Kind...), append(c.Op, d.Op...)
 	c.Comm, c.Root, c.Sent = append(c.Comm, d.Comm...), append(c.Root, d.Root...), append(c.Sent, d.Sent...)

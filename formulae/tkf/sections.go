@@ -136,7 +136,8 @@ func scanSections(r io.ReaderAt, size int64, name string) ([]section, error) {
 type versionError struct{ version byte }
 
 func (e *versionError) Error() string {
-	return fmt.Sprintf("the file has version %d of the format, this program reads version %d: compress the trace again, or read the file with the release that wrote it",
+	return fmt.Sprintf("the file has version %d of the format, this program reads version %d: compress the trace again, or read the file "+
+		"with the release that wrote it",
 		e.version, magic[3])
 }
 

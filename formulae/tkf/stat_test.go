@@ -78,7 +78,8 @@ func checkStatistics(t *testing.T, path string) {
 		t.Errorf("numbers of events differ:\n%s", d)
 	}
 	b := r.Learned.Branches
-	t.Logf("%d bytes -> %d of at most %d; branches learned %d of %d; %v", r.Sizes.Trace, r.Sizes.File, *r.Sizes.Bound, b.Learned, b.Constructs, rebuilt.Findings())
+	t.Logf("%d bytes -> %d of at most %d; branches learned %d of %d; %v", r.Sizes.Trace, r.Sizes.File, *r.Sizes.Bound, b.Learned,
+		b.Constructs, rebuilt.Findings())
 	if b.Learned < b.Constructs || r.Statistics.DroppedEvents+r.Statistics.AddedEvents > 0 {
 		return
 	}
@@ -120,7 +121,8 @@ func checkSameFlow(t *testing.T, want, got *trace.Batch) {
 // checkSamePartners checks that partners and tags came back.
 func checkSamePartners(t *testing.T, want, got *trace.Batch) {
 	t.Helper()
-	for _, d := range []string{cmp.Diff(want.P2P.Peer, got.P2P.Peer), cmp.Diff(want.P2P.Comm, got.P2P.Comm), cmp.Diff(want.P2P.Tag, got.P2P.Tag)} {
+	for _, d := range []string{cmp.Diff(want.P2P.Peer, got.P2P.Peer), cmp.Diff(want.P2P.Comm, got.P2P.Comm),
+		cmp.Diff(want.P2P.Tag, got.P2P.Tag)} {
 		if d != "" {
 			t.Fatalf("partners differ on location %d:\n%.1500s", want.Location, d)
 		}

@@ -57,7 +57,8 @@ func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, erro
 // writeTrees writes the counts of all trees, and each different tree once, before the times
 // of the first location that has it. It returns the bound and how many different trees
 // there are.
-func (c *compressor) writeTrees(ctx context.Context, s *sectionWriter, locations []formulae.Location) (limit int64, classes int, err error) {
+func (c *compressor) writeTrees(ctx context.Context, s *sectionWriter, locations []formulae.Location) (limit int64, classes int,
+	err error) {
 	var lengths counts
 	var trees [][]byte // in plain
 	known := make(map[*formulae.Tree]int)
@@ -168,9 +169,11 @@ func (f *file) checkCounts(locations []formulae.Location) error {
 		total += events
 		switch {
 		case total >= formulae.MostEvents:
-			return syntaxError(f.name, 0, sectionStatistics.String(), fmt.Errorf("formulae of 2^%d events or more: nobody has recorded so many", bits.Len64(formulae.MostEvents)-1))
+			return syntaxError(f.name, 0, sectionStatistics.String(),
+				fmt.Errorf("formulae of 2^%d events or more: nobody has recorded so many", bits.Len64(formulae.MostEvents)-1))
 		case events > unannounced && events-unannounced > announced:
-			return syntaxError(f.name, 0, sectionStatistics.String(), fmt.Errorf("formulae of %d events for location %d, of which %d are announced", events, l, announced))
+			return syntaxError(f.name, 0, sectionStatistics.String(),
+				fmt.Errorf("formulae of %d events for location %d, of which %d are announced", events, l, announced))
 		case events != announced && announced > 0:
 			found.Add(trace.CodeCountMismatch, trace.Place{Location: trace.LocationID(l), File: f.name, Offset: -1},
 				fmt.Sprintf("formulae of %d events, of which %d are announced", events, announced))

@@ -33,9 +33,11 @@ func strange(seed uint64, n int) *trace.MemorySource {
 				b.AddContext(time, trace.KindCallingContextEnter, 0, trace.CallingContextID(small()), small())
 			case 2:
 				kind := trace.KindMpiSend + trace.Kind(r.IntN(8))
-				b.AddP2P(trace.P2PRow{Time: time, Kind: kind, Peer: small(), Comm: trace.CommID(small()), Tag: small(), Bytes: extreme(), Request: extreme()})
+				b.AddP2P(trace.P2PRow{Time: time, Kind: kind, Peer: small(), Comm: trace.CommID(small()), Tag: small(), Bytes: extreme(),
+					Request: extreme()})
 			case 3:
-				b.AddColl(trace.CollRow{Time: time, Kind: trace.KindCollectiveEnd, Op: trace.CollectiveOp(r.IntN(256)), Comm: 0, Root: small(), Sent: extreme(), Received: extreme()})
+				b.AddColl(trace.CollRow{Time: time, Kind: trace.KindCollectiveEnd, Op: trace.CollectiveOp(r.IntN(256)), Comm: 0, Root: small(),
+					Sent: extreme(), Received: extreme()})
 			case 4:
 				types, values, n := []trace.ValueType{1, trace.ValueType(r.IntN(256))}, []uint64{extreme(), extreme()}, r.IntN(3)
 				b.AddMetric(time, trace.MetricID(small()), types[:n], values[:n])
@@ -46,7 +48,8 @@ func strange(seed uint64, n int) *trace.MemorySource {
 				}
 				b.AddOther(time, trace.KindThreadFork, args...)
 			default:
-				b.AddColl(trace.CollRow{Time: time, Kind: trace.KindNonBlockingCollectiveRequest, Comm: trace.None, Root: trace.None, Request: extreme()})
+				b.AddColl(trace.CollRow{Time: time, Kind: trace.KindNonBlockingCollectiveRequest, Comm: trace.None, Root: trace.None,
+					Request: extreme()})
 			}
 		}
 		src.Batches = append(src.Batches, []*trace.Batch{b})
@@ -89,7 +92,8 @@ func TestRoundTripOfGranularClock(t *testing.T) {
 		for _, table := range []struct {
 			seq  []uint64
 			time []int64
-		}{{b.Flow.Seq, b.Flow.Time}, {b.P2P.Seq, b.P2P.Time}, {b.Coll.Seq, b.Coll.Time}, {b.Metric.Seq, b.Metric.Time}, {b.Other.Seq, b.Other.Time}} {
+		}{{b.Flow.Seq, b.Flow.Time}, {b.P2P.Seq, b.P2P.Time}, {b.Coll.Seq, b.Coll.Time}, {b.Metric.Seq, b.Metric.Time},
+			{b.Other.Seq, b.Other.Time}} {
 			for i, s := range table.seq {
 				table.time[i] = 64 * int64(s*13+s*s%11)
 			}

@@ -42,8 +42,8 @@ const (
 // master thread, or for more locations, coloured by what it runs, white where it waits (in DEFINITIONS part 3's
 // sense: wait states), hatched where a call that can block takes time that no wait state
 // explains; messages and collectives join the bars. Times that were rebuilt from
-// statistics stand on grey ground, and so does what was cut since it repeats what was kept. It decodes the trace once; memory does not depend on the
-// number of events, and the picture not on the number of jobs.
+// statistics stand on grey ground, and so does what was cut since it repeats what was kept. It decodes the trace
+// once; memory does not depend on the number of events, and the picture not on the number of jobs.
 func Draw(ctx context.Context, t *trace.Trace, waits waits.ByCall, o Options) (*plots.Timeline, error) {
 	d, err := newDiagram(t, waits, o)
 	if err != nil {
@@ -101,12 +101,14 @@ func newDiagram(t *trace.Trace, waits waits.ByCall, o Options) (*diagram, error)
 	case length == 0:
 		return nil, fmt.Errorf("there is nothing to draw: the run has no two events at different times")
 	case to <= from:
-		return nil, fmt.Errorf("there is nothing to draw from %v to %v of a run of %v", time.Duration(from), time.Duration(to), time.Duration(length))
+		return nil, fmt.Errorf("there is nothing to draw from %v to %v of a run of %v", time.Duration(from), time.Duration(to),
+			time.Duration(length))
 	}
 	d.colors = newPalette(t.Defs, o.ColorBy)
 	d.timeline, err = plots.NewTimeline(plots.TimelineOptions{
 		Title: o.Title, Subtitle: d.subtitle(ranks, from, to, length, cut), From: from, To: to,
-		Ranks: labels, Lanes: lanes, RankAxis: axes[d.rows()], Categories: d.colors.categories, Messages: o.Messages, Width: o.Width, Height: o.Height,
+		Ranks: labels, Lanes: lanes, RankAxis: axes[d.rows()], Categories: d.colors.categories, Messages: o.Messages, Width: o.Width,
+		Height: o.Height,
 	})
 	d.joins = d.timeline
 	d.rebuilt, d.cut = d.marked(trace.PropertyRegenerated), d.marked(trace.PropertyCut)

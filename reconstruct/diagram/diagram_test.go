@@ -150,7 +150,8 @@ func picture(t *testing.T, tr *trace.Trace, o Options) string {
 
 func TestPictureDoesNotDependOnJobs(t *testing.T) {
 	for _, program := range []string{"halo", "masterworker", "collectives"} {
-		tr := statstest.Merged(t, statstest.Generated(t, samples.Options{Program: program, Ranks: 8, Iterations: 30, Threads: 2}), merge.Options{Clock: merge.ClockAuto})
+		tr := statstest.Merged(t, statstest.Generated(t, samples.Options{Program: program, Ranks: 8, Iterations: 30, Threads: 2}),
+			merge.Options{Clock: merge.ClockAuto})
 		one := picture(t, tr, Options{Jobs: 1})
 		if many := picture(t, tr, Options{Jobs: 7}); one != many {
 			t.Errorf("%s: the pictures of 1 and 7 jobs differ", program)
@@ -222,7 +223,8 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 		{"no ranks", "", Options{}, "no processes"},
 		{"no events", "location 0 a rank=0\n", Options{}, "no two events"},
 		{"unknown rank", two, Options{Ranks: []uint32{2}}, "no rank 2, the trace has 2"},
-		{"backwards", two, Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 7}, To: scope.Instant{Kind: scope.AfterNs, Ns: 7}}, "from 7ns to 7ns of a run of 10ns"},
+		{"backwards", two, Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 7}, To: scope.Instant{Kind: scope.AfterNs, Ns: 7}},
+			"from 7ns to 7ns of a run of 10ns"},
 	} {
 		tr := statstest.Merged(t, tracetest.MustParseSplit(t, c.text), merge.Options{Clock: merge.ClockNone})
 		_, err := Draw(context.Background(), tr, waitsOf(t, tr), c.opts)
@@ -234,7 +236,8 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 
 // A rank without events has a bar with nothing on it; a part of the run can be drawn.
 func TestPartOfARun(t *testing.T) {
-	tr := statstest.Merged(t, tracetest.MustParseSplit(t, "location 0 a rank=0\n  0 Enter main ; 10 Leave main\nlocation 1 b rank=1\n"), merge.Options{Clock: merge.ClockNone})
+	tr := statstest.Merged(t, tracetest.MustParseSplit(t, "location 0 a rank=0\n  0 Enter main ; 10 Leave main\nlocation 1 b rank=1\n"),
+		merge.Options{Clock: merge.ClockNone})
 	picture(t, tr, Options{From: scope.Instant{Kind: scope.Fraction, Share: 0.5}})
 	if got := scriptOf(t, tr, Options{}); !cmp.Equal(got, []string{"row 0: 0-10 main", "row 1: "}) {
 		t.Errorf("got %q", got)

@@ -10,7 +10,8 @@ import (
 )
 
 func TestPalettes(t *testing.T) {
-	defs := tracetest.MustParseSplit(t, "region 0 main paradigm=1\nregion 1 MPI_Send paradigm=4\nregion 2 loop paradigm=3\nregion 3 main paradigm=1\n").Defs()
+	defs := tracetest.MustParseSplit(t, "region 0 main paradigm=1\nregion 1 MPI_Send paradigm=4\nregion 2 loop paradigm=3\nregion 3 main "+
+		"paradigm=1\n").Defs()
 	for _, c := range []struct {
 		by   ColorBy
 		want []plots.Category // of the regions in their order

@@ -47,7 +47,8 @@ location 1 r1 rank=1
 
 // TestFolded states that the locations of a process share one row where rows are crowded.
 func TestFolded(t *testing.T) {
-	tr := statstest.Merged(t, statstest.Generated(t, samples.Options{Program: "ring", Ranks: 8, Iterations: 3, Threads: 3}), merge.Options{Clock: merge.ClockAuto})
+	tr := statstest.Merged(t, statstest.Generated(t, samples.Options{Program: "ring", Ranks: 8, Iterations: 3, Threads: 3}),
+		merge.Options{Clock: merge.ClockAuto})
 	for _, c := range []struct {
 		height, rows int
 		folded       bool

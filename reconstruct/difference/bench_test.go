@@ -10,7 +10,8 @@ import (
 
 // BenchmarkCompare compares a trace in memory with itself: it measures no decoding.
 func BenchmarkCompare(b *testing.B) {
-	tr := statstest.Merged(b, statstest.Generated(b, samples.Options{Program: "halo", Ranks: 16, Iterations: 1000}), merge.Options{Clock: merge.ClockNone})
+	tr := statstest.Merged(b, statstest.Generated(b, samples.Options{Program: "halo", Ranks: 16, Iterations: 1000}),
+		merge.Options{Clock: merge.ClockNone})
 	var events uint64
 	for b.Loop() {
 		events = compared(b, tr, tr, 1).Paired

@@ -70,7 +70,8 @@ func TestSameTrace(t *testing.T) {
 	if d.OnlyA+d.OnlyB != 0 || d.Paired != eventsOf(m) || d.Position.Min != 0 || d.Position.Max != 0 || d.Block.Sigma() != 0 {
 		t.Errorf("got %v", inWords(d))
 	}
-	other := statstest.Merged(t, statstest.Generated(t, samples.Options{Program: "multigrid", Ranks: 8, Iterations: 41, Seed: 7}), merge.Options{Clock: merge.ClockAuto})
+	other := statstest.Merged(t, statstest.Generated(t, samples.Options{Program: "multigrid", Ranks: 8, Iterations: 41, Seed: 7}),
+		merge.Options{Clock: merge.ClockAuto})
 	one, many := compared(t, tr, other, 1), compared(t, tr, other, 5)
 	if diff := cmp.Diff(one, many, cmp.AllowUnexported(Distribution{})); diff != "" {
 		t.Errorf("1 and 5 jobs: %s", diff)
@@ -118,7 +119,8 @@ func TestReach(t *testing.T) {
 		section := strings.Repeat("  5 Enter x ; 5 Leave x\n", 500)
 		a := "location 0 a rank=0\n  1 Enter main\n" + section + "  9 Leave main\n"
 		b := "location 0 a rank=0\n  1 Enter main\n" + strings.Repeat("  2 Enter y\n", c.missing) + section + "  9 Leave main\n"
-		d := compared(t, statstest.Merged(t, tracetest.MustParseSplit(t, a), merge.Options{Clock: merge.ClockNone}), statstest.Merged(t, tracetest.MustParseSplit(t, b), merge.Options{Clock: merge.ClockNone}), 1)
+		d := compared(t, statstest.Merged(t, tracetest.MustParseSplit(t, a), merge.Options{Clock: merge.ClockNone}),
+			statstest.Merged(t, tracetest.MustParseSplit(t, b), merge.Options{Clock: merge.ClockNone}), 1)
 		if d.Paired != uint64(c.paired) || d.Paired+d.OnlyA != 1002 || d.Paired+d.OnlyB != uint64(1002+c.missing) {
 			t.Errorf("%d missing: %v, want %d pairs", c.missing, inWords(d), c.paired)
 		}
@@ -144,7 +146,8 @@ func (f failing) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 func TestUnreadableSides(t *testing.T) {
 	m := statstest.Generated(t, samples.Options{Program: "ring", Ranks: 2, Iterations: 2})
 	more := statstest.Generated(t, samples.Options{Program: "ring", Ranks: 3, Iterations: 2})
-	good, bad, wide := statstest.Merged(t, m, merge.Options{Clock: merge.ClockNone}), statstest.Merged(t, m, merge.Options{Clock: merge.ClockNone}), statstest.Merged(t, more, merge.Options{Clock: merge.ClockNone})
+	good, bad, wide := statstest.Merged(t, m, merge.Options{Clock: merge.ClockNone}),
+		statstest.Merged(t, m, merge.Options{Clock: merge.ClockNone}), statstest.Merged(t, more, merge.Options{Clock: merge.ClockNone})
 	bad.Source, wide.Source = failing{bad.Source}, failing{wide.Source}
 	for i, pair := range [][2]*trace.Trace{{good, bad}, {bad, good}, {good, wide}} {
 		if _, err := Find(context.Background(), pair[0], pair[1], Options{}); !errors.Is(err, errTorn) {

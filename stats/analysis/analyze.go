@@ -18,10 +18,10 @@ import (
 	"tracekit/trace"
 )
 
-// Analyze analyses a trace, but for what accelerators and files do and for the causes, which stats.Analyze adds. It decodes the trace once more; apart
-// from that its time grows with the number of calls and messages. Its tables lie in the
-// trace's Store. An error means that the options make no sense, that the trace could not
-// be read again or that ctx was cancelled.
+// Analyze analyses a trace, but for what accelerators and files do and for the causes, which stats.Analyze adds. It
+// decodes the trace once more; apart from that its time grows with the number of calls and messages. Its tables lie
+// in the trace's Store. An error means that the options make no sense, that the trace could not be read again or that
+// ctx was cancelled.
 //
 //  1. waits: forward over collectives, then over calls with their messages
 //  2. the critical path: backward over the calls that wait; beside it the overhead of calls, if
@@ -73,7 +73,8 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 		return nil
 	}
 	err = engine.Beside(ctx, opts.Jobs, order, func(ctx context.Context) (err error) {
-		part, err = p.Run(ctx, profile.Options{Selection: opts.selection(), Jobs: opts.Jobs, Beside: opts.Beside, Workers: opts.Workers, Progress: opts.Progress})
+		part, err = p.Run(ctx, profile.Options{Selection: opts.selection(), Jobs: opts.Jobs, Beside: opts.Beside, Workers: opts.Workers,
+			Progress: opts.Progress})
 		return err
 	})
 	if err != nil {
@@ -113,10 +114,12 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 	r.Release()
 	w.Sync.Release()
 
-	a := &Result{Analysis: document.Analysis{Schema: document.Schema, Trace: Trace(t), Selection: s.Block(t), Coverage: Coverage(t), Clock: Clock(t)}}
+	a := &Result{Analysis: document.Analysis{Schema: document.Schema, Trace: Trace(t), Selection: s.Block(t), Coverage: Coverage(t),
+		Clock: Clock(t)}}
 	a.Profile, a.CallPaths = profile.ProfileRows(p, part), profile.CallPathRows(p, part)
 	a.CallSites = profile.CallSiteRows(p, part, w.Bytes)
-	a.Messages, a.CommMatrix = w.Msgs.Result(numbers.Rate{Resolution: t.Defs.Clock.Resolution}), w.Msgs.Matrix(numbers.Rate{Resolution: t.Defs.Clock.Resolution})
+	a.Messages, a.CommMatrix = w.Msgs.Result(numbers.Rate{Resolution: t.Defs.Clock.Resolution}),
+		w.Msgs.Matrix(numbers.Rate{Resolution: t.Defs.Clock.Resolution})
 	a.Collectives = w.Colls.Rows(numbers.Rate{Resolution: t.Defs.Clock.Resolution})
 	a.WaitStates = delays.WaitRows(w, d, numbers.Times(s.To-s.From, s.Ranks(t)), numbers.Times(s.To-s.From, profile.ThreadCount(processes)))
 	keys := d.Keys()

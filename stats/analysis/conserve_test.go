@@ -97,7 +97,8 @@ func segmentsCover(t *testing.T, tr *trace.Trace, a *analysis.Result) {
 			ofCalls += s.Wait(uint32(i))
 		}
 		if all != tr.Span[l].Last-first || waits != ofCalls {
-			t.Errorf("location %d: segments have %d ticks, %d of them waits; it has %d, its calls wait %d", l, all, waits, tr.Span[l].Last-first, ofCalls)
+			t.Errorf("location %d: segments have %d ticks, %d of them waits; it has %d, its calls wait %d", l, all, waits, tr.Span[l].Last-first,
+				ofCalls)
 		}
 	}
 }
@@ -233,7 +234,8 @@ func matrixSums(t *testing.T, tr *trace.Trace, a *analysis.Result) {
 		t.Errorf("latencies in the matrix have the mean %d, all messages %d", latency/int64(m.Count), m.Latency.Mean)
 	}
 	w := a.WaitStates
-	if all := w[waitstate.LateSender].TimeNs + w[waitstate.LateReceiver].TimeNs + w[waitstate.LateReceiverBehindLateSender].TimeNs; abs(all-wait) > 2+slack(tr, len(a.CommMatrix)) {
+	if all := w[waitstate.LateSender].TimeNs + w[waitstate.LateReceiver].TimeNs +
+		w[waitstate.LateReceiverBehindLateSender].TimeNs; abs(all-wait) > 2+slack(tr, len(a.CommMatrix)) {
 		t.Errorf("waits in the matrix are %d, late senders and receivers %d", wait, all)
 	}
 }
@@ -299,7 +301,8 @@ func waitsFit(t *testing.T, tr *trace.Trace, a *analysis.Result) {
 
 // TestRealArchivesAreConserved checks every real archive, whatever is wrong with it.
 func TestRealArchivesAreConserved(t *testing.T) {
-	for _, name := range []string{"pipit-pingpong", "sst-macro-test", "tracer-stencil4d-32", "npb-lu-S-4", "npb-mg-W-8", "npb-mg-S-4-user-run1",
+	for _, name := range []string{"pipit-pingpong", "sst-macro-test", "tracer-stencil4d-32", "npb-lu-S-4", "npb-mg-W-8",
+		"npb-mg-S-4-user-run1",
 		"npb-cg-W-8-run1", "npb-bt-S-16", "npb-ft-W-4", "lulesh-8x2"} {
 		for _, clock := range []merge.ClockMode{merge.ClockAuto, merge.ClockOffsets, merge.ClockNone} {
 			t.Run(name, func(t *testing.T) {
@@ -319,10 +322,16 @@ func TestRealArchivesAreConserved(t *testing.T) {
 func TestCallsInCalls(t *testing.T) {
 	tr, a := analyzed(t, tracetest.MustParse(t, `
 location 0 rank=0
-  0 Enter main ; 40 Enter MPI_Allreduce ; 40 MpiCollectiveBegin ; 41 Enter MPI_Reduce ; 41 MpiCollectiveBegin ; 42 MpiCollectiveEnd Reduce root=0 received=8 ; 43 Leave MPI_Reduce ; 50 Enter MPI_Bcast ; 50 MpiCollectiveBegin ; 51 MpiCollectiveEnd Bcast root=0 sent=8 ; 51 Leave MPI_Bcast ; 52 MpiCollectiveEnd Allreduce root=none sent=8 received=8 ; 52 Leave MPI_Allreduce
+  0 Enter main ; 40 Enter MPI_Allreduce ; 40 MpiCollectiveBegin ; 41 Enter MPI_Reduce ; 41 MpiCollectiveBegin
+  42 MpiCollectiveEnd Reduce root=0 received=8 ; 43 Leave MPI_Reduce ; 50 Enter MPI_Bcast ; 50 MpiCollectiveBegin
+  51 MpiCollectiveEnd Bcast root=0 sent=8 ; 51 Leave MPI_Bcast ; 52 MpiCollectiveEnd Allreduce root=none sent=8 received=8
+  52 Leave MPI_Allreduce
   70 Enter MPI_Recv ; 102 MpiRecv from=1 tag=1 bytes=8 ; 103 Leave MPI_Recv ; 120 Leave main
 location 1 rank=1
-  0 Enter main ; 10 Enter MPI_Allreduce ; 10 MpiCollectiveBegin ; 11 Enter MPI_Reduce ; 11 MpiCollectiveBegin ; 12 MpiCollectiveEnd Reduce root=0 sent=8 ; 12 Leave MPI_Reduce ; 13 Enter MPI_Bcast ; 13 MpiCollectiveBegin ; 60 MpiCollectiveEnd Bcast root=0 received=8 ; 60 Leave MPI_Bcast ; 61 MpiCollectiveEnd Allreduce root=none sent=8 received=8 ; 62 Leave MPI_Allreduce
+  0 Enter main ; 10 Enter MPI_Allreduce ; 10 MpiCollectiveBegin ; 11 Enter MPI_Reduce ; 11 MpiCollectiveBegin
+  12 MpiCollectiveEnd Reduce root=0 sent=8 ; 12 Leave MPI_Reduce ; 13 Enter MPI_Bcast ; 13 MpiCollectiveBegin
+  60 MpiCollectiveEnd Bcast root=0 received=8 ; 60 Leave MPI_Bcast ; 61 MpiCollectiveEnd Allreduce root=none sent=8 received=8
+  62 Leave MPI_Allreduce
   100 Enter MPI_Send ; 101 MpiSend to=0 tag=1 bytes=8 ; 105 Leave MPI_Send ; 120 Leave main
 `), merge.ClockNone, analysis.Options{})
 	conserved(t, tr, a)

@@ -87,7 +87,8 @@ location 1 rank1 rank=1
 		t.Errorf("efficiencies are %+v", e.Ratios)
 	}
 	for _, f := range a.Findings {
-		if f.Code == string(trace.CodeRatioAboveOne) && f.Count == 1 && f.First == nil && strings.HasSuffix(f.Text, "transfer efficiency is 1.782") {
+		if f.Code == string(trace.CodeRatioAboveOne) && f.Count == 1 && f.First == nil &&
+			strings.HasSuffix(f.Text, "transfer efficiency is 1.782") {
 			return
 		}
 	}
@@ -108,7 +109,8 @@ location 2 rank2 rank=2
 	src := tracetest.MustParse(t, text)
 	tr, a := analyzed(t, src, merge.ClockNone, analysis.Options{})
 	conserved(t, tr, a)
-	if m := a.Messages; m.Count != 3 || m.UnmatchedReceives != 1 || m.Latency.Min != -15 || m.Latency.BelowZero != 1 || m.Latency.Max != 50 || len(a.CommMatrix) != 2 {
+	if m := a.Messages; m.Count != 3 || m.UnmatchedReceives != 1 || m.Latency.Min != -15 || m.Latency.BelowZero != 1 ||
+		m.Latency.Max != 50 || len(a.CommMatrix) != 2 {
 		t.Errorf("messages are %+v, the matrix is %+v", *m, a.CommMatrix)
 	}
 }

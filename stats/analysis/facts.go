@@ -43,7 +43,8 @@ func Clock(t *trace.Trace) document.Clock {
 	return document.Clock{
 		Method: string(c.Method), ViolationsRaw: c.Messages.Raw, ViolationsOffsets: c.Messages.Offsets, ViolationsAfter: c.Messages.After,
 		MaxViolationNs: r.Ns(max(c.Messages.Max, c.Collectives.Max)), MaxShiftNs: r.Ns(c.MaxShift), MinLatencyNs: r.Ns(c.MinLatency),
-		Collectives: document.ClockViolations{ViolationsRaw: c.Collectives.Raw, ViolationsOffsets: c.Collectives.Offsets, ViolationsAfter: c.Collectives.After},
+		Collectives: document.ClockViolations{ViolationsRaw: c.Collectives.Raw, ViolationsOffsets: c.Collectives.Offsets,
+			ViolationsAfter: c.Collectives.After},
 	}
 }
 

@@ -97,7 +97,8 @@ func brief(a *analysis.Result) string {
 	for _, w := range namedWaits(a.WaitStates) {
 		if w.state.Count > 0 {
 			top := w.state.Top[0]
-			fmt.Fprintf(&b, "wait %s %d %d : %s in %s, rank %d at %d for %d\n", w.name, w.state.Count, w.state.TimeNs, top.Operation, top.Region, top.Rank, top.StartNs, top.TimeNs)
+			fmt.Fprintf(&b, "wait %s %d %d : %s in %s, rank %d at %d for %d\n", w.name, w.state.Count, w.state.TimeNs, top.Operation, top.Region,
+				top.Rank, top.StartNs, top.TimeNs)
 		}
 	}
 	briefDelays(&b, a)
@@ -123,12 +124,14 @@ func brief(a *analysis.Result) string {
 		briefRatios(&b, "without ", r)
 	}
 	if w := e.WorkerThreads; w != nil {
-		fmt.Fprintf(&b, "workers %d useful %d span %d min %d (%d) max %d (%d)\n", w.Threads, w.UsefulNs, w.SpanNs, w.Min.TimeNs, w.Min.Rank, w.Max.TimeNs, w.Max.Rank)
+		fmt.Fprintf(&b, "workers %d useful %d span %d min %d (%d) max %d (%d)\n", w.Threads, w.UsefulNs, w.SpanNs, w.Min.TimeNs, w.Min.Rank,
+			w.Max.TimeNs, w.Max.Rank)
 	}
 	briefProfile(&b, a)
 	briefThreads(&b, a.Threads)
 	if p := a.Phases; p != nil {
-		fmt.Fprintf(&b, "phases %s every %d: %d of %d %d %d, %d far\n", p.Operation, p.Every, p.Count, p.Period.Min, p.Period.P50, p.Period.Max, p.Outliers)
+		fmt.Fprintf(&b, "phases %s every %d: %d of %d %d %d, %d far\n", p.Operation, p.Every, p.Count, p.Period.Min, p.Period.P50, p.Period.Max,
+			p.Outliers)
 		for _, r := range p.Rows {
 			fmt.Fprintf(&b, "phase %d from %d to %d lasts %d parallel %.6g load %.6g communication %.6g\n", r.Phase, r.FromNs, r.ToNs, r.DurationNs,
 				*r.ParallelEfficiency, *r.LoadBalance, *r.CommunicationEfficiency)
@@ -215,7 +218,8 @@ func fraction(b *bytes.Buffer, name string, ratio *float64, above, below int64) 
 
 func briefProfile(b *bytes.Buffer, a *analysis.Result) {
 	for _, r := range a.Profile {
-		fmt.Fprintf(b, "profile %s %d inclusive %d exclusive %d min %d (%d) max %d (%d) mean %d\n", r.Region, r.Count, r.InclusiveNs, r.ExclusiveNs, r.MinNs, int32(r.MinRank), r.MaxNs, int32(r.MaxRank), r.MeanNs)
+		fmt.Fprintf(b, "profile %s %d inclusive %d exclusive %d min %d (%d) max %d (%d) mean %d\n", r.Region, r.Count, r.InclusiveNs,
+			r.ExclusiveNs, r.MinNs, int32(r.MinRank), r.MaxNs, int32(r.MaxRank), r.MeanNs)
 		for _, c := range r.Counters {
 			fmt.Fprintf(b, "counter %s %s %s %d", r.Region, c.Name, c.Unit, c.Samples)
 			switch {
@@ -246,7 +250,8 @@ func briefProfile(b *bytes.Buffer, a *analysis.Result) {
 		fmt.Fprintf(b, "callpath %s %d inclusive %d exclusive %d\n", path, r.Count, r.InclusiveNs, r.ExclusiveNs)
 	}
 	for _, r := range a.CallSites {
-		fmt.Fprintf(b, "callsite %s %s %d time %d min %d (%d) max %d (%d) mean %d p50 %d p99 %d bytes %d\n", r.Operation, r.Region, r.Calls, r.TimeNs,
+		fmt.Fprintf(b, "callsite %s %s %d time %d min %d (%d) max %d (%d) mean %d p50 %d p99 %d bytes %d\n", r.Operation, r.Region, r.Calls,
+			r.TimeNs,
 			r.MinNs, r.MinRank, r.MaxNs, r.MaxRank, r.MeanNs, r.P50Ns, r.P99Ns, r.Bytes)
 	}
 }

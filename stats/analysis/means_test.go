@@ -30,7 +30,8 @@ location 1 rank=1
 	if diff := cmp.Diff(want, a.Messages.Latency); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	classes := []document.BytesClass{{From: -80, To: 0, Count: 1, Bytes: 8}, {From: 16, To: 32, Count: 1, Bytes: 16}, {From: 32, To: 64, Count: 1, Bytes: 16}}
+	classes := []document.BytesClass{{From: -80, To: 0, Count: 1, Bytes: 8}, {From: 16, To: 32, Count: 1, Bytes: 16},
+		{From: 32, To: 64, Count: 1, Bytes: 16}}
 	if diff := cmp.Diff(classes, a.Messages.Latencies); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -20,7 +20,8 @@ region 0 hipDeviceSynchronize paradigm=23
 region 1 hsa_signal_wait_scacquire paradigm=23
 region 2 k role=40 paradigm=23
 location 0 thread process=0 kind=1 rank=0
-  0 Enter main ; 10 Enter hipDeviceSynchronize ; 12 Enter hsa_signal_wait_scacquire ; 28 Leave hsa_signal_wait_scacquire ; 30 Leave hipDeviceSynchronize
+  0 Enter main ; 10 Enter hipDeviceSynchronize ; 12 Enter hsa_signal_wait_scacquire ; 28 Leave hsa_signal_wait_scacquire
+  30 Leave hipDeviceSynchronize
   40 Enter MPI_Barrier ; 50 Leave MPI_Barrier ; 60 Enter hipDeviceSynchronize ; 70 Leave hipDeviceSynchronize ; 100 Leave main
 location 1 thread process=2 kind=1 rank=1
   0 Enter main ; 40 Enter MPI_Barrier ; 50 Leave MPI_Barrier ; 100 Leave main

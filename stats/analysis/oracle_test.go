@@ -127,6 +127,7 @@ func analysisFacts(tr *trace.Trace, a *analysis.Result) oracled {
 	if e.IdealRuntimeNs != nil {
 		o.Ideal = *e.IdealRuntimeNs
 	}
-	o.Efficiency = rounded(value(e.ParallelEfficiency), value(e.LoadBalance), value(e.CommunicationEfficiency), value(e.SerializationEfficiency), value(e.TransferEfficiency))
+	o.Efficiency = rounded(value(e.ParallelEfficiency), value(e.LoadBalance), value(e.CommunicationEfficiency),
+		value(e.SerializationEfficiency), value(e.TransferEfficiency))
 	return o
 }

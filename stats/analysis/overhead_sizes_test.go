@@ -101,9 +101,12 @@ func TestKeysOfScans(t *testing.T) {
 	var s strings.Builder
 	for rank := range 4 {
 		bcast := []int{32, 0, 0, 0}[rank]
-		fmt.Fprintf(&s, "location %d rank%d rank=%d\n  0 Enter MPI_Bcast ; 1 MpiCollectiveBegin ; 2 MpiCollectiveEnd Bcast root=0 sent=%d received=8 ; 3 Leave MPI_Bcast\n", rank, rank, rank, bcast)
-		fmt.Fprintf(&s, "  10 Enter MPI_Scan ; 11 MpiCollectiveBegin ; 12 MpiCollectiveEnd Scan root=none sent=%d received=%d ; 13 Leave MPI_Scan\n", 8*(4-rank), 8*(rank+1))
-		fmt.Fprintf(&s, "  20 Enter MPI_Exscan ; 21 MpiCollectiveBegin ; 22 MpiCollectiveEnd Exscan root=none sent=%d received=%d ; 23 Leave MPI_Exscan\n", 8*(3-rank), 8*rank)
+		fmt.Fprintf(&s, "location %d rank%d rank=%d\n  0 Enter MPI_Bcast ; 1 MpiCollectiveBegin ; 2 MpiCollectiveEnd Bcast root=0 sent=%d "+
+			"received=8 ; 3 Leave MPI_Bcast\n", rank, rank, rank, bcast)
+		fmt.Fprintf(&s, "  10 Enter MPI_Scan ; 11 MpiCollectiveBegin ; 12 MpiCollectiveEnd Scan root=none sent=%d received=%d ; 13 Leave "+
+			"MPI_Scan\n", 8*(4-rank), 8*(rank+1))
+		fmt.Fprintf(&s, "  20 Enter MPI_Exscan ; 21 MpiCollectiveBegin ; 22 MpiCollectiveEnd Exscan root=none sent=%d received=%d ; 23 Leave "+
+			"MPI_Exscan\n", 8*(3-rank), 8*rank)
 	}
 	_, a := overheadOf(t, s.String(), overhead.Options{})
 	want := []string{"MPI_Bcast leaf 4 8 × 3", "MPI_Bcast root 4 8 × 1", "MPI_Exscan 4 8 × 4", "MPI_Scan 4 8 × 4"}
@@ -125,7 +128,8 @@ func TestKeysOfRequests(t *testing.T) {
 			fmt.Fprintf(w.to, "  %d Enter MPI_Irecv ; %d MpiIrecvRequest req=1 ; %d Leave MPI_Irecv\n", at, at+1, at+2)
 			fmt.Fprintf(w.to, "  %d Enter MPI_Isend ; %d MpiIsend to=%d bytes=%d req=2 ; %d Leave MPI_Isend\n", at+3, at+4, w.other, bytes, at+5)
 			if together {
-				fmt.Fprintf(w.to, "  %d Enter MPI_Waitall ; %d MpiIrecv from=%d bytes=%d req=1 ; %d MpiIsendComplete req=2 ; %d Leave MPI_Waitall\n", at+20, at+21, w.other, bytes, at+22, at+23)
+				fmt.Fprintf(w.to, "  %d Enter MPI_Waitall ; %d MpiIrecv from=%d bytes=%d req=1 ; %d MpiIsendComplete req=2 ; %d Leave MPI_Waitall\n",
+					at+20, at+21, w.other, bytes, at+22, at+23)
 				continue
 			}
 			fmt.Fprintf(w.to, "  %d Enter MPI_Wait ; %d MpiIrecv from=%d bytes=%d req=1 ; %d Leave MPI_Wait\n", at+20, at+21, w.other, bytes, at+22)
@@ -141,9 +145,11 @@ func TestKeysOfRequests(t *testing.T) {
 		exchange(7000, true)
 	}
 	for i, to := range []*strings.Builder{&a, &b} {
-		fmt.Fprintf(to, "  %d Enter MPI_Sendrecv ; %d MpiSend to=%d bytes=16 ; %d MpiRecv from=%d bytes=16 ; %d Leave MPI_Sendrecv\n", at+10, at+11, 1-i, at+20, 1-i, at+21)
+		fmt.Fprintf(to, "  %d Enter MPI_Sendrecv ; %d MpiSend to=%d bytes=16 ; %d MpiRecv from=%d bytes=16 ; %d Leave MPI_Sendrecv\n", at+10,
+			at+11, 1-i, at+20, 1-i, at+21)
 		fmt.Fprintf(to, "  %d Enter MPI_Ibcast ; %d NonBlockingCollectiveRequest req=9 ; %d Leave MPI_Ibcast\n", at+30, at+31, at+32)
-		fmt.Fprintf(to, "  %d Enter MPI_Wait ; %d NonBlockingCollectiveComplete Bcast root=0 sent=%d received=64 req=9 ; %d Leave MPI_Wait\n", at+40, at+41, 128-128*i, at+42)
+		fmt.Fprintf(to, "  %d Enter MPI_Wait ; %d NonBlockingCollectiveComplete Bcast root=0 sent=%d received=64 req=9 ; %d Leave MPI_Wait\n",
+			at+40, at+41, 128-128*i, at+42)
 	}
 	want := []string{
 		"MPI_Ibcast leaf 2 64 × 1", "MPI_Ibcast root 2 64 × 1",
@@ -222,7 +228,8 @@ func TestProfileIsNotMixed(t *testing.T) {
 	for _, k := range a.Overhead.Keys {
 		switch k.Operation {
 		case "MPI_Send":
-			if k.Source != "profile" || k.TMinNs != 5 || k.TMaxNs != 1630 || k.LeastNs != 16_000_000 || k.Model != "" || k.Chi2 != nil || k.Accepted {
+			if k.Source != "profile" || k.TMinNs != 5 || k.TMaxNs != 1630 || k.LeastNs != 16_000_000 || k.Model != "" || k.Chi2 != nil ||
+				k.Accepted {
 				t.Errorf("key of the profile: %+v", k)
 			}
 		case "MPI_Recv":
@@ -250,7 +257,8 @@ func TestProfileIsNotMixed(t *testing.T) {
 // it is; an overhead beyond a threshold that cannot be trusted decides nothing.
 func TestVerdictNeedsDominance(t *testing.T) {
 	profile := func(unreliable string) *fit.Profile {
-		p := entriesFor(map[fit.Key]int64{{Operation: "MPI_Send", Processes: 2, Bytes: 100}: 100, {Operation: "MPI_Recv", Processes: 2, Bytes: 100}: 100})
+		p := entriesFor(map[fit.Key]int64{{Operation: "MPI_Send", Processes: 2, Bytes: 100}: 100,
+			{Operation: "MPI_Recv", Processes: 2, Bytes: 100}: 100})
 		for i := range p.Entries {
 			p.Entries[i].Unreliable = p.Entries[i].Operation == unreliable
 		}

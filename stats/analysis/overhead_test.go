@@ -98,7 +98,8 @@ func TestCalibratedByHand(t *testing.T) {
 			t.Errorf("key is %+v", k)
 		}
 	}
-	if l := a.Overhead.Lines[0]; l.Operation != "MPI_Send" || l.OverheadNs != 296 || l.UnexplainedNs != 296 || l.TotalNs != 20*3+4+300 || l.Slow != 1 {
+	if l := a.Overhead.Lines[0]; l.Operation != "MPI_Send" || l.OverheadNs != 296 || l.UnexplainedNs != 296 || l.TotalNs != 20*3+4+300 ||
+		l.Slow != 1 {
 		t.Errorf("line is %+v", l)
 	}
 }
@@ -131,7 +132,8 @@ func addsUp(t *testing.T, tr *trace.Trace, a *analysis.Result) {
 	for _, l := range o.Lines {
 		total += l.TotalNs
 		overhead += l.OverheadNs
-		if l.LatePartnerNs+l.TransferNs+l.UnexplainedNs != l.OverheadNs || l.OverheadNs > l.TotalNs+1 || min(l.LatePartnerNs, l.TransferNs, l.UnexplainedNs) < 0 {
+		if l.LatePartnerNs+l.TransferNs+l.UnexplainedNs != l.OverheadNs || l.OverheadNs > l.TotalNs+1 ||
+			min(l.LatePartnerNs, l.TransferNs, l.UnexplainedNs) < 0 {
 			t.Errorf("the overhead of a line is not split: %+v", l)
 		}
 	}
@@ -188,7 +190,8 @@ func linesAddUp(t *testing.T, tr *trace.Trace, a *analysis.Result) {
 		}
 	}
 	if time != sites || overhead != a.Overhead.OverheadNs || abs(wait-states) > slack(tr, len(a.Lines)+8) {
-		t.Errorf("lines have %d ns, call sites %d; overhead %d, %d; wait %d, wait states %d", time, sites, overhead, a.Overhead.OverheadNs, wait, states)
+		t.Errorf("lines have %d ns, call sites %d; overhead %d, %d; wait %d, wait states %d", time, sites, overhead, a.Overhead.OverheadNs,
+			wait, states)
 	}
 }
 

@@ -88,8 +88,9 @@ func truthOf(t *samples.Truth) facts {
 	w := t.Waits
 	return facts{t.Messages, t.Bytes, t.UnmatchedSends, t.UnmatchedReceives, t.Cancelled, t.Collectives, t.CollectiveMembers,
 		t.Useful, t.CriticalPathLength, map[string]samples.Wait{
-			"late sender": w.LateSender, "late receiver": w.LateReceiver, "behind": w.LateReceiverBehindLateSender, "N×N": w.WaitAtNxN, "N×N completion": w.NxNCompletion,
-			"barrier": w.WaitAtBarrier, "barrier completion": w.BarrierCompletion, "broadcast": w.LateBroadcast,
+			"late sender": w.LateSender, "late receiver": w.LateReceiver, "behind": w.LateReceiverBehindLateSender, "N×N": w.WaitAtNxN,
+			"N×N completion": w.NxNCompletion,
+			"barrier":        w.WaitAtBarrier, "barrier completion": w.BarrierCompletion, "broadcast": w.LateBroadcast,
 			"reduce": w.EarlyReduce, "scan": w.EarlyScan, "unclassified": w.WaitAtNxNUnclassified,
 			"wrong order": {Count: w.WrongOrderSame.Count + w.WrongOrderDifferent.Count, Time: w.WrongOrderSame.Time + w.WrongOrderDifferent.Time},
 		}, w.WrongOrderSame.Time, w.WrongOrderDifferent.Time}
@@ -106,9 +107,12 @@ func found(a *analysis.Result) facts {
 	}
 	wait := func(s waitstate.State) samples.Wait { return samples.Wait{Count: s.Count, Time: s.TimeNs} }
 	f.Waits = map[string]samples.Wait{
-		"late sender": wait(w[waitstate.LateSender]), "late receiver": wait(w[waitstate.LateReceiver]), "behind": wait(w[waitstate.LateReceiverBehindLateSender]), "N×N": wait(w[waitstate.AtNxN]), "N×N completion": wait(w[waitstate.NxNCompletion]),
-		"barrier": wait(w[waitstate.AtBarrier]), "barrier completion": wait(w[waitstate.BarrierCompletion]), "broadcast": wait(w[waitstate.LateBroadcast]),
-		"reduce": wait(w[waitstate.EarlyReduce]), "scan": wait(w[waitstate.EarlyScan]), "unclassified": wait(w[waitstate.AtNxNUnclassified]),
+		"late sender": wait(w[waitstate.LateSender]), "late receiver": wait(w[waitstate.LateReceiver]),
+		"behind": wait(w[waitstate.LateReceiverBehindLateSender]), "N×N": wait(w[waitstate.AtNxN]),
+		"N×N completion": wait(w[waitstate.NxNCompletion]),
+		"barrier":        wait(w[waitstate.AtBarrier]), "barrier completion": wait(w[waitstate.BarrierCompletion]),
+		"broadcast": wait(w[waitstate.LateBroadcast]),
+		"reduce":    wait(w[waitstate.EarlyReduce]), "scan": wait(w[waitstate.EarlyScan]), "unclassified": wait(w[waitstate.AtNxNUnclassified]),
 		"wrong order": wait(w[waitstate.LateSenderWrongOrder]),
 	}
 	return f

@@ -41,7 +41,8 @@ type total struct {
 }
 
 // scalascaKinds are the wait states that Scalasca knows, in the order of the table below.
-var scalascaKinds = [...]waitstate.Kind{waitstate.LateSender, waitstate.LateSenderWrongOrder, waitstate.LateReceiver, waitstate.AtNxN, waitstate.NxNCompletion,
+var scalascaKinds = [...]waitstate.Kind{waitstate.LateSender, waitstate.LateSenderWrongOrder, waitstate.LateReceiver, waitstate.AtNxN,
+	waitstate.NxNCompletion,
 	waitstate.AtBarrier, waitstate.BarrierCompletion, waitstate.EarlyReduce, waitstate.LateBroadcast}
 
 // TestScalasca compares with the answers of Scalasca 2.6's trace analyser, with clock

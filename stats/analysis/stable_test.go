@@ -67,7 +67,8 @@ func firstDifference(a, b []byte) []byte {
 func TestWholeSelection(t *testing.T) {
 	src, _ := generated(t, samples.Options{Program: "multigrid", Ranks: 4, Iterations: 5, Seed: 2, Plant: samples.Plant{LateSender: 400}})
 	tr, whole := analyzed(t, src, merge.ClockNone, analysis.Options{})
-	all, err := analysis.Analyze(context.Background(), tr, analysis.Options{Ranks: []uint32{3, 1, 0, 2}, To: scope.Instant{Kind: scope.Fraction, Share: 1}})
+	all, err := analysis.Analyze(context.Background(), tr,
+		analysis.Options{Ranks: []uint32{3, 1, 0, 2}, To: scope.Instant{Kind: scope.Fraction, Share: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,13 +78,15 @@ func TestWholeSelection(t *testing.T) {
 	all.Selection = nil
 	want, _ := json.Marshal(whole)
 	if got, _ := json.Marshal(all); !bytes.Equal(want, got) {
-		t.Errorf("everything selected: %s", firstDifference(bytes.ReplaceAll(want, []byte(","), []byte("\n")), bytes.ReplaceAll(got, []byte(","), []byte("\n"))))
+		t.Errorf("everything selected: %s", firstDifference(bytes.ReplaceAll(want, []byte(","), []byte("\n")),
+			bytes.ReplaceAll(got, []byte(","), []byte("\n"))))
 	}
 }
 
 // TestSelectionsAddUp checks that the parts of a run sum to the run.
 func TestSelectionsAddUp(t *testing.T) {
-	src, truth := generated(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 9, Seed: 2, Plant: samples.Plant{LateSender: 4000, LateReceiver: 300}})
+	src, truth := generated(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 9, Seed: 2,
+		Plant: samples.Plant{LateSender: 4000, LateReceiver: 300}})
 	tr, whole := analyzed(t, src, merge.ClockNone, analysis.Options{})
 	bounds := []float64{0, 0.1, 0.35, 0.5, 0.9, 1}
 	sum := make(map[string]int64)

@@ -41,7 +41,8 @@ func TestThreadTimes(t *testing.T) {
 		a := analyzedShared(t, name)
 		useful, waits := int64(0), int64(0)
 		for _, r := range a.Threads.Rows {
-			if sum := r.UsefulNs + r.CommunicationNs + r.BarrierNs + r.WaitingNs + r.SchedulingNs + r.MeasurementNs + r.IdleNs; sum != a.Trace.DurationNs {
+			if sum := r.UsefulNs + r.CommunicationNs + r.BarrierNs + r.WaitingNs + r.SchedulingNs + r.MeasurementNs +
+				r.IdleNs; sum != a.Trace.DurationNs {
 				t.Errorf("%s: thread %d of rank %d sums to %d ns of %d", name, r.Thread, r.Rank, sum, a.Trace.DurationNs)
 			}
 			useful, waits = useful+r.UsefulNs, waits+r.TeamWaitNs

@@ -59,19 +59,20 @@ const (
 type Change struct {
 	Kind Kind `json:"kind"`
 	field.SourceLine
-	LineA       field.Line `json:"line_a,omitempty"` // the line in A, if it is another one; Line is that in B
-	Operation   field.Name `json:"operation"`        // null: outside MPI
-	Metric      string     `json:"metric"`
-	A           float64    `json:"a"`
-	B           float64    `json:"b"`
-	Change      *float64   `json:"change"`      // (B - A) / A; null if A is 0
-	Noise       *float64   `json:"noise"`       // what chance makes of Change: half the width of its interval of 95 %; null if A is 0 or too little is there to judge by
-	PValue      *float64   `json:"p_value"`     // of a change like this or a larger one by chance; null: too little to judge by
-	Significant *bool      `json:"significant"` // null: too little to judge by
-	WeightNs    float64    `json:"weight_ns"`
-	Ranks       []uint32   `json:"ranks"` // that the change is on, ascending; empty: all
-	InstancesA  float64    `json:"instances_a"`
-	InstancesB  float64    `json:"instances_b"`
+	LineA     field.Line `json:"line_a,omitempty"` // the line in A, if it is another one; Line is that in B
+	Operation field.Name `json:"operation"`        // null: outside MPI
+	Metric    string     `json:"metric"`
+	A         float64    `json:"a"`
+	B         float64    `json:"b"`
+	Change    *float64   `json:"change"` // (B - A) / A; null if A is 0
+	// what chance makes of Change: half the width of its interval of 95 %; null if A is 0 or too little is there to judge by
+	Noise       *float64 `json:"noise"`
+	PValue      *float64 `json:"p_value"`     // of a change like this or a larger one by chance; null: too little to judge by
+	Significant *bool    `json:"significant"` // null: too little to judge by
+	WeightNs    float64  `json:"weight_ns"`
+	Ranks       []uint32 `json:"ranks"` // that the change is on, ascending; empty: all
+	InstancesA  float64  `json:"instances_a"`
+	InstancesB  float64  `json:"instances_b"`
 
 	straggles bool // on some rank by leastOfRank
 	estimate  estimate
@@ -117,7 +118,8 @@ func order(c *Change) int {
 }
 
 func compareNames(x, y *Change) int {
-	return cmp.Or(cmp.Compare(x.Operation, y.Operation), cmp.Compare(x.Region, y.Region), cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line),
+	return cmp.Or(cmp.Compare(x.Operation, y.Operation), cmp.Compare(x.Region, y.Region), cmp.Compare(x.File, y.File),
+		cmp.Compare(x.Line, y.Line),
 		cmp.Compare(x.LineOf, y.LineOf))
 }
 
@@ -146,7 +148,8 @@ func join(a, b []*Sample) []*place {
 		}
 	}
 	slices.SortFunc(out, func(x, y *place) int {
-		return cmp.Or(cmp.Compare(x.site.Operation, y.site.Operation), cmp.Compare(x.site.Region, y.site.Region), cmp.Compare(x.site.File, y.site.File),
+		return cmp.Or(cmp.Compare(x.site.Operation, y.site.Operation), cmp.Compare(x.site.Region, y.site.Region),
+			cmp.Compare(x.site.File, y.site.File),
 			cmp.Compare(x.site.Line, y.site.Line), cmp.Compare(x.site.LineOf, y.site.LineOf))
 	})
 	return joinMoved(out)

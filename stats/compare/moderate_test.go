@@ -27,7 +27,8 @@ func TestPrior(t *testing.T) {
 				places = append(places, estimate{blocks: deviation{spread, 31}, runs: deviation{real * variance(freedom), freedom}})
 			}
 			got := priorOf(places)
-			if math.Abs(got.scale/want.scale-1) > 0.1 || !math.IsInf(want.freedom, 1) && math.Abs(got.freedom/want.freedom-1) > 0.4 || math.IsInf(want.freedom, 1) && got.freedom < 50 {
+			if math.Abs(got.scale/want.scale-1) > 0.1 || !math.IsInf(want.freedom, 1) && math.Abs(got.freedom/want.freedom-1) > 0.4 ||
+				math.IsInf(want.freedom, 1) && got.freedom < 50 {
 				t.Errorf("with %g degrees of freedom the prior is %v, want %v", freedom, got, want)
 			}
 			if few := priorOf(places[:leastPlaces-1]); few != (prior{}) {

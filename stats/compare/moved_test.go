@@ -10,7 +10,8 @@ import (
 // alone, of one region, operation and file, in order of lines.
 func TestMovedLines(t *testing.T) {
 	at := func(file string, line, a, b int) *place {
-		p := &place{site: field.Site{SourceLine: field.SourceLine{Region: "solve", File: field.Name(file), Line: field.Line(line), LineOf: field.LineOfCall}, Operation: "MPI_Send"},
+		p := &place{site: field.Site{SourceLine: field.SourceLine{Region: "solve", File: field.Name(file), Line: field.Line(line),
+			LineOf: field.LineOfCall}, Operation: "MPI_Send"},
 			sides: [2][]*series{make([]*series, 1), make([]*series, 1)}}
 		for side, own := range []int{a, b} {
 			if own > 0 {

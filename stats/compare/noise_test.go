@@ -85,7 +85,8 @@ func TestJudge(t *testing.T) {
 		}
 		return out
 	}
-	v := estimated([][blocks]int64{shifted(0), shifted(20), shifted(40)}, [][blocks]int64{shifted(10), shifted(30), shifted(50)}, &all).judge(prior{})
+	v := estimated([][blocks]int64{shifted(0), shifted(20), shifted(40)}, [][blocks]int64{shifted(10), shifted(30), shifted(50)},
+		&all).judge(prior{})
 	if !v.known || v.p < 0.3 || v.noise < 10*blocks {
 		t.Errorf("runs of one side differ by more than the sides: %+v", v)
 	}

@@ -119,7 +119,8 @@ type pair struct {
 
 // planted are five programs with eight changes each.
 func planted() (out []pair) {
-	work := map[string][]string{"ring": {"compute"}, "halo": {"interior", "boundary"}, "sweep": {"block"}, "multigrid": {"smooth"}, "masterworker": {"task"}}
+	work := map[string][]string{"ring": {"compute"}, "halo": {"interior", "boundary"}, "sweep": {"block"}, "multigrid": {"smooth"},
+		"masterworker": {"task"}}
 	for _, program := range []string{"ring", "halo", "sweep", "multigrid", "masterworker"} {
 		episode := []string{"compute"}
 		out = append(out,
@@ -184,7 +185,8 @@ func TestEqualPrograms(t *testing.T) {
 				quiet++
 			} else {
 				first := c.Changes[0]
-				t.Logf("pair %d, %s: %s of %s %s, %g and %g, by chance with %g", i, p.program, first.Kind, first.Region, first.Operation, first.A, first.B, *first.PValue)
+				t.Logf("pair %d, %s: %s of %s %s, %g and %g, by chance with %g", i, p.program, first.Kind, first.Region, first.Operation, first.A,
+					first.B, *first.PValue)
 			}
 		}
 		if t.Logf("%d against %d: %d", runs.a, runs.b, quiet); quiet < 38 {

@@ -31,7 +31,9 @@ func commsOf(t *trace.Trace) []commShape {
 	count := make(map[int]int)
 	for i := range t.Defs.Comms {
 		g := t.Defs.Comms[i].Group
-		if int(g) >= len(t.Defs.Groups) || t.Defs.Groups[g].Paradigm == trace.ParadigmOpenMP || t.Defs.Groups[g].Paradigm == trace.ParadigmPthread { // a team of threads
+		// a team of threads
+		if int(g) >= len(t.Defs.Groups) || t.Defs.Groups[g].Paradigm == trace.ParadigmOpenMP ||
+			t.Defs.Groups[g].Paradigm == trace.ParadigmPthread {
 			continue
 		}
 		if n := len(t.Defs.Groups[g].Members); n > 1 {
@@ -137,7 +139,8 @@ func empty(s *profile.Segments) bool {
 
 // takeLocation adds what one location does. Its segments are read twice: how many there are of a
 // place says which of them make a block.
-func takeLocation(ctx context.Context, t *trace.Trace, segments *profile.Segments, l int, number func(trace.PathID) int, places []*series) error {
+func takeLocation(ctx context.Context, t *trace.Trace, segments *profile.Segments, l int, number func(trace.PathID) int,
+	places []*series) error {
 	if segments == nil {
 		return nil
 	}

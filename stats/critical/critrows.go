@@ -48,7 +48,8 @@ func Rows(c *Finder, p *profile.Profiler, part *profile.Part, waits []int64) *do
 		if !ok {
 			k = len(sums)
 			index[at] = k
-			sums = append(sums, criticalSum{row: document.CriticalRow{SourceLine: profile.Spell(p.T.Defs, at.Line), Operation: field.Name(p.T.Defs.RegionLabel(at.Operation))}})
+			sums = append(sums, criticalSum{row: document.CriticalRow{SourceLine: profile.Spell(p.T.Defs, at.Line),
+				Operation: field.Name(p.T.Defs.RegionLabel(at.Operation))}})
 		}
 		sums[k].time += s.Critical
 		sums[k].imbalance += max(0, s.Critical-max(0, s.Exclusive-waits[s.Path])/ranks)
@@ -66,12 +67,14 @@ func Rows(c *Finder, p *profile.Profiler, part *profile.Part, waits []int64) *do
 	}
 	bare := length - inside - c.missing - c.outside - paused[0] - paused[1]
 	for k, time := range paused {
-		sums = append(sums, criticalSum{row: document.CriticalRow{SourceLine: field.SourceLine{Region: field.Name([2]string{field.BufferFlush, field.RecordingOff}[k])}}, time: time, unequal: time})
+		sums = append(sums, criticalSum{row: document.CriticalRow{SourceLine: field.SourceLine{Region: field.Name([2]string{field.BufferFlush,
+			field.RecordingOff}[k])}}, time: time, unequal: time})
 	}
 	sums = append(sums,
 		criticalSum{row: document.CriticalRow{SourceLine: field.SourceLine{Region: field.NotRecorded}}, time: c.missing},
 		criticalSum{row: document.CriticalRow{SourceLine: field.SourceLine{Region: outsideSelection}}, time: c.outside},
-		criticalSum{row: document.CriticalRow{SourceLine: field.SourceLine{Region: field.OutsideRegions}}, time: bare, imbalance: max(0, bare-gap/ranks), unequal: bare})
+		criticalSum{row: document.CriticalRow{SourceLine: field.SourceLine{Region: field.OutsideRegions}}, time: bare,
+			imbalance: max(0, bare-gap/ranks), unequal: bare})
 	out := c.result(sums, length, numbers.Rate{Resolution: p.T.Defs.Clock.Resolution})
 	if shortest < numbers.Never {
 		out.ShortestNs = numbers.Rate{Resolution: p.T.Defs.Clock.Resolution}.Ns(shortest)
@@ -91,7 +94,8 @@ func (c *Finder) result(sums []criticalSum, length int64, r numbers.Rate) *docum
 		if s.time == 0 {
 			continue
 		}
-		s.row.TimeNs, s.row.Share, s.row.ImbalanceNs, s.row.UnequalNs = split.Ns(s.time), numbers.Ratio(s.time, length), r.Ns(s.imbalance), r.Ns(s.unequal)
+		s.row.TimeNs, s.row.Share, s.row.ImbalanceNs, s.row.UnequalNs = split.Ns(s.time), numbers.Ratio(s.time, length), r.Ns(s.imbalance),
+			r.Ns(s.unequal)
 		if s.visits > 0 {
 			s.row.Visits, s.row.VisitNs = s.visits, float64(r.Ns(s.exclusive))/float64(s.visits)
 		}

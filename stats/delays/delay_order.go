@@ -65,7 +65,8 @@ func waitsOf(w *waits.Finder, l trace.LocationID) *spill.Table[delayedWait] {
 			if !w.Scope.Has(cause.Location) {
 				cause.Call = trace.None
 			}
-			out.Append(delayedWait{end: from + time, time: clipped, from: c.From, at: waits.CallKey{Location: l, Call: uint32(call)}, cause: cause, kind: kind})
+			out.Append(delayedWait{end: from + time, time: clipped, from: c.From, at: waits.CallKey{Location: l, Call: uint32(call)}, cause: cause,
+				kind: kind})
 		}
 	}
 	for first, index := range w.Calls[l].Index.Rows {
@@ -76,7 +77,8 @@ func waitsOf(w *waits.Finder, l trace.LocationID) *spill.Table[delayedWait] {
 			c := &w.Calls[l].Rows.Ptr(int(row - 1)).Wait
 			if c.SenderTime > 0 {
 				r := w.T.Recvs[l].Ptr(int(c.SenderMessage))
-				add(waitstate.LateSender, first+i, c, c.From, c.SenderTime, waits.CallKey{Location: r.SendLoc, Call: w.T.Sends[r.SendLoc].Ptr(int(r.Send)).Call})
+				add(waitstate.LateSender, first+i, c, c.From, c.SenderTime,
+					waits.CallKey{Location: r.SendLoc, Call: w.T.Sends[r.SendLoc].Ptr(int(r.Send)).Call})
 			}
 			add(c.Kind, first+i, c, c.From+c.SenderTime, c.Time-c.SenderTime, waits.CallKey{Location: c.Location, Call: c.Call})
 		}

@@ -99,7 +99,9 @@ func PathCosts(d *Finder, p *profile.Profiler, keys []costKey, part *profile.Par
 			overhead = o.Paths[s.Path].Overhead
 		}
 		var told trace.Ledger // the profile says what is wrong with counters
-		counters := slices.DeleteFunc(profile.CounterRows(p.T.Defs, "", s.Counters, &told), func(c document.CounterRow) bool { return c.Sum == nil })
+		counters := slices.DeleteFunc(profile.CounterRows(p.T.Defs, "", s.Counters, &told), func(c document.CounterRow) bool {
+			return c.Sum == nil
+		})
 		if costs || s.Critical > 0 || overhead > 0 || len(counters) > 0 {
 			out = append(out, PathCost{s.Path, delay, r.Ns(s.Critical), r.Ns(s.Unequal()), overhead, counters})
 		}
@@ -146,7 +148,8 @@ func (s *delaySum) row(p *profile.Profiler) waitstate.Delay {
 	slices.SortStableFunc(row.Ranks, func(a, b field.RankTime) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
 	if s.longest.time > 0 {
 		at, _ := p.PlaceOf(s.longest.path)
-		row.Longest = waitstate.Delayed{SourceLine: profile.Spell(p.T.Defs, at.Line), Operation: field.Name(p.T.Defs.RegionLabel(at.Operation)), TimeNs: r.Ns(whole(s.longest.time))}
+		row.Longest = waitstate.Delayed{SourceLine: profile.Spell(p.T.Defs, at.Line), Operation: field.Name(p.T.Defs.RegionLabel(at.Operation)),
+			TimeNs: r.Ns(whole(s.longest.time))}
 	}
 	if len(row.Ranks) > 0 {
 		row.MostRank, row.MostRankNs = row.Ranks[0].Rank, row.Ranks[0].TimeNs

@@ -77,7 +77,9 @@ func (m *meetings) attendants(c *trace.Collective) []attendant {
 // member returns the call with which a location takes part in an instance.
 func (m *meetings) member(c *trace.Collective, l trace.LocationID) (call uint32, ok bool) {
 	in := m.comms[c.Comm]
-	if k := sort.Search(len(in), func(i int) bool { return in[i].location >= l }); k < len(in) && in[k].location == l && in[k].place < c.Count {
+	if k := sort.Search(len(in), func(i int) bool {
+		return in[i].location >= l
+	}); k < len(in) && in[k].location == l && in[k].place < c.Count {
 		if x := m.t.Members.Ptr(int(c.First + in[k].place)); x.Location == l {
 			return x.Call, true
 		}

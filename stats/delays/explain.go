@@ -52,7 +52,8 @@ const chainLength = 1000
 // Explain follows a wait back to its origin: from each wait to the longest one that its cause
 // had since the two last met, as long as the cause's own waits explain more of it than what
 // the cause did. The call must wait, and the analysis be of the whole run.
-func Explain(ctx context.Context, t *trace.Trace, found waits.ByCall, segments []*profile.Segments, l trace.LocationID, call uint32, jobs int) ([]Link, error) {
+func Explain(ctx context.Context, t *trace.Trace, found waits.ByCall, segments []*profile.Segments, l trace.LocationID, call uint32,
+	jobs int) ([]Link, error) {
 	s, err := scope.New(t, scope.Selection{})
 	if err != nil {
 		return nil, err
@@ -121,13 +122,16 @@ func (d *Finder) link(p *profile.Profiler, w *delayedWait, k *comparison, excess
 	at := p.SiteOfPath(call.Path)
 	out := Link{Kind: w.kind.Info().Key, Rank: field.Rank(d.t.Rank[w.at.Location]), Operation: field.Name(d.t.Defs.RegionLabel(at.Operation)),
 		SourceLine: profile.Spell(d.t.Defs, at.Line), StartNs: x.Instant(w.end - w.time), TimeNs: x.Ns(w.time), WaitedNs: x.Ns(k.wait),
-		Cause: LinkCause{Rank: field.Rank(d.t.Rank[w.cause.Location]), EnterNs: x.Instant(w.end)}, OpenedNs: x.Instant(d.scope.From), Longer: []LinkTime{}}
+		Cause: LinkCause{Rank: field.Rank(d.t.Rank[w.cause.Location]), EnterNs: x.Instant(w.end)}, OpenedNs: x.Instant(d.scope.From),
+		Longer: []LinkTime{}}
 	if w.cause.Call != trace.None {
 		cause := d.t.Calls[w.cause.Location].At(int(w.cause.Call))
 		from := p.SiteOfPath(cause.Path)
-		out.Cause.Operation, out.Cause.SourceLine, out.Cause.EnterNs = field.Name(d.t.Defs.RegionLabel(from.Operation)), profile.Spell(d.t.Defs, from.Line), x.Instant(cause.Enter)
+		out.Cause.Operation, out.Cause.SourceLine, out.Cause.EnterNs = field.Name(d.t.Defs.RegionLabel(from.Operation)),
+			profile.Spell(d.t.Defs, from.Line), x.Instant(cause.Enter)
 		if k.opened.at != trace.None {
-			out.OpenedNs = x.Instant(min(d.t.Calls[w.at.Location].At(int(k.opened.at)).Leave, d.t.Calls[w.cause.Location].At(int(k.opened.cause)).Leave))
+			out.OpenedNs = x.Instant(min(d.t.Calls[w.at.Location].At(int(k.opened.at)).Leave,
+				d.t.Calls[w.cause.Location].At(int(k.opened.cause)).Leave))
 		}
 	}
 	for _, e := range excess {

@@ -24,8 +24,9 @@ func WaitRows(w *waits.Finder, d *Finder, share, team int64) *waitstate.States {
 			row.Share = numbers.Ratio(s.Time, team)
 		}
 		for _, i := range s.Top.Sorted() {
-			row.Top = append(row.Top, waitstate.Row{Operation: defs.RegionLabel(i.Region), SourceLine: profile.Spell(defs, w.T.Tree.SourceLine(defs, i.Path)),
-				CallPath: field.Path(i.Path), Rank: field.Rank(w.T.Rank[i.Location]), StartNs: x.Instant(i.Start), TimeNs: x.Ns(i.Time)})
+			row.Top = append(row.Top, waitstate.Row{Operation: defs.RegionLabel(i.Region),
+				SourceLine: profile.Spell(defs, w.T.Tree.SourceLine(defs, i.Path)),
+				CallPath:   field.Path(i.Path), Rank: field.Rank(w.T.Rank[i.Location]), StartNs: x.Instant(i.Start), TimeNs: x.Ns(i.Time)})
 		}
 	}
 	split := numbers.Splitter{Rate: x.Rate}

@@ -174,7 +174,8 @@ func busFactor(op trace.CollectiveOp, members uint32) float64 {
 	switch op {
 	case trace.CollAllreduce:
 		return 2 * (n - 1) / n
-	case trace.CollAllgather, trace.CollAllgatherv, trace.CollReduceScatter, trace.CollReduceScatterBlock, trace.CollAlltoall, trace.CollAlltoallv:
+	case trace.CollAllgather, trace.CollAllgatherv, trace.CollReduceScatter, trace.CollReduceScatterBlock, trace.CollAlltoall,
+		trace.CollAlltoallv:
 		return (n - 1) / n
 	}
 	return 1
@@ -184,7 +185,8 @@ func busFactor(op trace.CollectiveOp, members uint32) float64 {
 func (s *collectiveSums) rows() ([]accelerator.Collective, *accelerator.Straggler) {
 	var out []accelerator.Collective
 	for key, sum := range s.sums {
-		row := accelerator.Collective{Operation: key.op.String(), Members: key.size, Bytes: key.bytes, Count: sum.count, TimeNs: s.c.ns(sum.time), WithWaiting: key.waiting}
+		row := accelerator.Collective{Operation: key.op.String(), Members: key.size, Bytes: key.bytes, Count: sum.count,
+			TimeNs: s.c.ns(sum.time), WithWaiting: key.waiting}
 		if key.bytes > 0 && row.TimeNs > 0 && key.size > 1 {
 			b := busFactor(key.op, key.size) * float64(key.bytes) * float64(sum.count) / (float64(row.TimeNs) / 1e9)
 			row.BusBandwidth = &b

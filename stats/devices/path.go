@@ -417,7 +417,8 @@ func (l *queue) holding(t int64) int {
 	return -1
 }
 
-var pathNames = [...]string{onHost: "host", inLoading: "loading", inStartup: "startup", inLaunch: "launch", inGap: "gap", unknown: "unknown"}
+var pathNames = [...]string{onHost: "host", inLoading: "loading", inStartup: "startup", inLaunch: "launch", inGap: "gap",
+	unknown: "unknown"}
 
 // result makes the block of the document.
 func (p *path) result() *accelerator.Path {
@@ -427,7 +428,8 @@ func (p *path) result() *accelerator.Path {
 		if s == nil {
 			continue
 		}
-		row := accelerator.PathRow{Kind: pathNames[s.kind], Name: c.t.Defs.RegionLabel(s.region), Count: s.count, TimeNs: c.ns(s.time), MaxRank: trace.None}
+		row := accelerator.PathRow{Kind: pathNames[s.kind], Name: c.t.Defs.RegionLabel(s.region), Count: s.count, TimeNs: c.ns(s.time),
+			MaxRank: trace.None}
 		switch {
 		case s.kind == onKernel:
 			row.Kind = workNames[c.works[s.region]]

@@ -65,7 +65,8 @@ func brief(r *devices.Result) (out []string) {
 			add("kernel %s %s %d in %d (%d..%d)%s", k.Name, k.Kind, k.Count, k.TimeNs, k.MinNs, k.MaxNs, from)
 		}
 		if l := d.Launches; l != nil {
-			add("launches %d without %d unsure %d below zero %d : %d %d %d", l.Count, l.Without, l.Unsure, l.BelowZero, l.Delay.MinNs, l.Delay.MeanNs, l.Delay.MaxNs)
+			add("launches %d without %d unsure %d below zero %d : %d %d %d", l.Count, l.Without, l.Unsure, l.BelowZero, l.Delay.MinNs,
+				l.Delay.MeanNs, l.Delay.MaxNs)
 			add("delays %d %d %d queue %.4g", l.Delay.P50Ns, l.Delay.P90Ns, l.Delay.P99Ns, *l.Queue)
 		}
 		for _, c := range d.Collectives {
@@ -89,7 +90,8 @@ func brief(r *devices.Result) (out []string) {
 		if c.Falls > 0 {
 			falls = fmt.Sprintf(" falls %d", c.Falls)
 		}
-		add("counter %s %s %d : %s %s %s growth %s%s", c.Name, c.Unit, c.Samples, number(c.Min), number(c.Mean), number(c.Max), number(c.Growth), falls)
+		add("counter %s %s %d : %s %s %s growth %s%s", c.Name, c.Unit, c.Samples, number(c.Min), number(c.Mean), number(c.Max),
+			number(c.Growth), falls)
 	}
 	for _, f := range r.Findings {
 		add("finding %s %d", f.Code, f.Count)

@@ -114,12 +114,14 @@ func (c *collector) device(g trace.LocationGroupID) string {
 func (a *activity) row(ledger *trace.Ledger) accelerator.Device {
 	t := a.c.t
 	span := a.whole.last - a.whole.first
-	out := accelerator.Device{Rank: field.Rank(a.h.rank), Device: a.c.device(a.d.group), StartNs: a.c.ns(a.whole.first - t.Defs.Clock.GlobalOffset),
-		Times: a.whole.finish(t), Kernels: a.kernelRows()}
+	out := accelerator.Device{Rank: field.Rank(a.h.rank), Device: a.c.device(a.d.group),
+		StartNs: a.c.ns(a.whole.first - t.Defs.Clock.GlobalOffset),
+		Times:   a.whole.finish(t), Kernels: a.kernelRows()}
 	if a.delays.Count() == 0 {
 		a.causes = idleCauses{unknown: span - a.whole.sums.busy()}
 	}
-	out.IdleCauses = accelerator.IdleCauses{KernelGapsNs: a.c.ns(a.causes.gaps), UnknownNs: a.c.ns(a.causes.unknown), CollectiveWaitNs: a.c.ns(a.whole.sums.exposedWait)}
+	out.IdleCauses = accelerator.IdleCauses{KernelGapsNs: a.c.ns(a.causes.gaps), UnknownNs: a.c.ns(a.causes.unknown),
+		CollectiveWaitNs: a.c.ns(a.whole.sums.exposedWait)}
 	out.IdleCauses.HostBoundNs = out.IdleNs - out.IdleCauses.KernelGapsNs - out.IdleCauses.UnknownNs
 	out.Gaps, out.IdleBefore = a.gapRows(), a.idleRows()
 	for i := range a.parts {
@@ -160,7 +162,8 @@ func (a *activity) idleRows() []accelerator.IdleBefore {
 			Count: s.count, TimeNs: a.c.ns(s.time), HostBoundNs: a.c.ns(s.host), KernelGapsNs: a.c.ns(s.gaps)})
 	}
 	slices.SortFunc(out, func(x, y accelerator.IdleBefore) int {
-		return cmp.Or(cmp.Compare(y.TimeNs, x.TimeNs), cmp.Compare(x.Operator, y.Operator), cmp.Compare(x.Call, y.Call), cmp.Compare(y.HostBoundNs, x.HostBoundNs), cmp.Compare(y.Count, x.Count))
+		return cmp.Or(cmp.Compare(y.TimeNs, x.TimeNs), cmp.Compare(x.Operator, y.Operator), cmp.Compare(x.Call, y.Call),
+			cmp.Compare(y.HostBoundNs, x.HostBoundNs), cmp.Compare(y.Count, x.Count))
 	})
 	return out[:min(listed, len(out))]
 }

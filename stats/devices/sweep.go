@@ -103,7 +103,8 @@ func (s *sweep) finish(t *trace.Trace) accelerator.Times {
 // deviceTimes converts what a sweep measured. Parts are rounded together, so that they add up.
 func deviceTimes(t *trace.Trace, span int64, c coverage) accelerator.Times {
 	ns := t.Defs.Clock.Nanoseconds
-	out := accelerator.Times{SpanNs: ns(span), BusyNs: ns(c.busy()), ComputeNs: ns(c.compute), CommunicationNs: ns(c.communication), MemoryNs: ns(c.memory)}
+	out := accelerator.Times{SpanNs: ns(span), BusyNs: ns(c.busy()), ComputeNs: ns(c.compute), CommunicationNs: ns(c.communication),
+		MemoryNs: ns(c.memory)}
 	out.ExposedCommunicationNs = ns(c.compute+c.exposedCommunication) - out.ComputeNs
 	out.ExposedMemoryNs = out.BusyNs - out.ComputeNs - out.ExposedCommunicationNs
 	out.IdleNs = out.SpanNs - out.BusyNs

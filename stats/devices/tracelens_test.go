@@ -99,7 +99,8 @@ func checkSums(t testing.TB, d *accelerator.Device) {
 	for _, p := range d.Parts {
 		check(p.Part, p.Times)
 	}
-	if c := d.IdleCauses; c.HostBoundNs+c.KernelGapsNs+c.UnknownNs != d.IdleNs || c.CollectiveWaitNs > d.ExposedCommunicationNs || c.HostBoundNs < 0 {
+	if c := d.IdleCauses; c.HostBoundNs+c.KernelGapsNs+c.UnknownNs != d.IdleNs || c.CollectiveWaitNs > d.ExposedCommunicationNs ||
+		c.HostBoundNs < 0 {
 		t.Errorf("%s: causes of idleness are not the idle time: %+v of %d", d.Device, c, d.IdleNs)
 	}
 }
@@ -280,7 +281,8 @@ func TestDLRM(t *testing.T) {
 		exposed += d.IdleCauses.CollectiveWaitNs
 	}
 	if len(r.Devices) != 8 || waits != 46_843_000 || count != 56 || caused != waits || exposed > waits {
-		t.Errorf("%d devices wait %d ns in %d collectives, caused %d, exposed %d; want 46843000 in 56", len(r.Devices), waits, count, caused, exposed)
+		t.Errorf("%d devices wait %d ns in %d collectives, caused %d, exposed %d; want 46843000 in 56", len(r.Devices), waits, count, caused,
+			exposed)
 	}
 }
 

@@ -85,7 +85,8 @@ func Open(dir string, number, of int) (*Task, error) {
 	path, _ := paths(dir, number, of)
 	err := shards.ReadFile(path, taskLine, false, t.Code)
 	if missing := new(fs.PathError); errors.As(err, &missing) {
-		return nil, shards.Refused(path, fmt.Errorf("%w; 'tracekit combine --second-pass' leaves it there for the command that it runs", missing.Err))
+		return nil, shards.Refused(path, fmt.Errorf("%w; 'tracekit combine --second-pass' leaves it there for the command that it runs",
+			missing.Err))
 	}
 	if err != nil {
 		return nil, err

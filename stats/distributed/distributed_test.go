@@ -62,7 +62,8 @@ region 0 read role=27
 location 0 thread rank=0
   0 Enter work ; 20 Enter read attr=0:11:1 attr=1:4:100 ; 30 Leave read ; 40 Enter read ; 60 Leave read ; 100 Leave work
 location 1 thread rank=1
-  0 Enter MPI_File_write ; 5 Enter write ; 5 IoOperationBegin 3 1 0 4096 7 ; 29 IoOperationComplete 3 4096 7 ; 30 Leave write ; 30 Leave MPI_File_write
+  0 Enter MPI_File_write ; 5 Enter write ; 5 IoOperationBegin 3 1 0 4096 7 ; 29 IoOperationComplete 3 4096 7 ; 30 Leave write
+  30 Leave MPI_File_write
 `)
 	out["halo"] = statstest.Generated(t, samples.Options{Program: "halo", Ranks: 9, Iterations: 20, Threads: 2,
 		Plant: samples.Plant{Drift: 50, Skew: 100_000, Offsets: "wrong", LateSender: 3000}})

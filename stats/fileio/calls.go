@@ -40,9 +40,11 @@ func callOf(name string) Call {
 	switch {
 	case strings.Contains(name, "readdir"), strings.Contains(name, "readlink"):
 		return Other
-	case strings.Contains(name, "read"), strings.Contains(name, "recv"), strings.Contains(name, "scanf"), strings.HasPrefix(name, "fget"), strings.HasPrefix(name, "getc"):
+	case strings.Contains(name, "read"), strings.Contains(name, "recv"), strings.Contains(name, "scanf"), strings.HasPrefix(name, "fget"),
+		strings.HasPrefix(name, "getc"):
 		return Read
-	case strings.Contains(name, "write"), strings.Contains(name, "send"), strings.Contains(name, "printf"), strings.HasPrefix(name, "fput"), strings.HasPrefix(name, "puts"):
+	case strings.Contains(name, "write"), strings.Contains(name, "send"), strings.Contains(name, "printf"), strings.HasPrefix(name, "fput"),
+		strings.HasPrefix(name, "puts"):
 		return Write
 	}
 	return Other

@@ -141,7 +141,8 @@ type part struct {
 const fileLimit = 1 << 20
 
 func newPart() *part {
-	return &part{operations: make(map[trace.RegionID]*sum), files: make(map[fileKey]*fileSum), sizes: make(map[sizeKey]*sum), ranks: make(map[uint32]int64)}
+	return &part{operations: make(map[trace.RegionID]*sum), files: make(map[fileKey]*fileSum), sizes: make(map[sizeKey]*sum),
+		ranks: make(map[uint32]int64)}
 }
 
 // merge adds what other locations yield.
@@ -340,8 +341,10 @@ func (p *part) rows(s *Finder) *document.FileIO {
 	for region, x := range p.operations {
 		kind := s.calls[region]
 		out.Calls += x.calls
-		out.Operations = append(out.Operations, document.IOOperation{Operation: d.RegionLabel(region), Kind: kind.String(), Calls: x.calls, TimeNs: ns(x.time),
-			MinNs: ns(x.min), MeanNs: ns(x.time / int64(x.calls)), MaxNs: ns(x.max), Sized: x.sized, Bytes: x.bytes, Bandwidth: bandwidth(x.bytes, x.sized, ns(x.sizedTime))})
+		out.Operations = append(out.Operations,
+			document.IOOperation{Operation: d.RegionLabel(region), Kind: kind.String(), Calls: x.calls, TimeNs: ns(x.time),
+				MinNs: ns(x.min), MeanNs: ns(x.time / int64(x.calls)), MaxNs: ns(x.max), Sized: x.sized, Bytes: x.bytes,
+				Bandwidth: bandwidth(x.bytes, x.sized, ns(x.sizedTime))})
 		switch kind {
 		case Read:
 			out.ReadBytes += x.bytes
@@ -357,7 +360,8 @@ func (p *part) rows(s *Finder) *document.FileIO {
 			ReadBytes: f.kinds[Read].bytes, WriteBytes: f.kinds[Write].bytes}
 		var all sum
 		for _, x := range f.kinds {
-			all.calls, all.time, all.sized, all.bytes, all.sizedTime = all.calls+x.calls, all.time+x.time, all.sized+x.sized, all.bytes+x.bytes, all.sizedTime+x.sizedTime
+			all.calls, all.time, all.sized, all.bytes, all.sizedTime = all.calls+x.calls, all.time+x.time, all.sized+x.sized, all.bytes+x.bytes,
+				all.sizedTime+x.sizedTime
 		}
 		row.Calls, row.TimeNs, row.Bandwidth = all.calls, ns(all.time), bandwidth(all.bytes, all.sized, ns(all.sizedTime))
 		out.Files = append(out.Files, row)

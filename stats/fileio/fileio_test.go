@@ -33,9 +33,11 @@ region 2 open64 role=38
 region 3 work
 location 0 thread rank=0
   0 Enter work ; 10 Enter open64 attr=0:11:1 ; 15 Leave open64 ; 20 Enter read attr=0:11:1 attr=1:4:100 ; 30 Leave read
-  40 Enter read attr=0:11:2 attr=1:4:28 ; 60 Leave read ; 70 Enter read attr=0:11:2 attr=1:4:1152921504606846976 ; 75 Leave read ; 100 Leave work
+  40 Enter read attr=0:11:2 attr=1:4:28 ; 60 Leave read ; 70 Enter read attr=0:11:2 attr=1:4:1152921504606846976 ; 75 Leave read
+  100 Leave work
 location 1 thread rank=1
-  0 Enter MPI_File_write ; 5 Enter write ; 5 IoOperationBegin 3 1 0 4096 7 ; 29 IoOperationComplete 3 4096 7 ; 30 Leave write ; 30 Leave MPI_File_write
+  0 Enter MPI_File_write ; 5 Enter write ; 5 IoOperationBegin 3 1 0 4096 7 ; 29 IoOperationComplete 3 4096 7 ; 30 Leave write
+  30 Leave MPI_File_write
 `)
 	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
 	from, to, _ := scope.Window(tr, scope.Selection{})
@@ -43,13 +45,16 @@ location 1 thread rank=1
 		finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
 		a := statstest.Analysis(t, tr, analysis.Options{Jobs: jobs, Beside: []profile.Beside{finder}})
 		x := finder.Result
-		got := []string{fmt.Sprintf("calls %d time %d read %d written %d least %d (%d) most %d (%d)", x.Calls, x.TimeNs, x.ReadBytes, x.WriteBytes,
+		got := []string{fmt.Sprintf("calls %d time %d read %d written %d least %d (%d) most %d (%d)", x.Calls, x.TimeNs, x.ReadBytes,
+			x.WriteBytes,
 			x.Min.TimeNs, x.Min.Rank, x.Max.TimeNs, x.Max.Rank)}
 		for _, o := range x.Operations {
-			got = append(got, fmt.Sprintf("%s %s %d in %d (%d..%d) %d bytes %s/s", o.Operation, o.Kind, o.Calls, o.TimeNs, o.MinNs, o.MaxNs, o.Bytes, number(o.Bandwidth)))
+			got = append(got, fmt.Sprintf("%s %s %d in %d (%d..%d) %d bytes %s/s", o.Operation, o.Kind, o.Calls, o.TimeNs, o.MinNs, o.MaxNs,
+				o.Bytes, number(o.Bandwidth)))
 		}
 		for _, f := range x.Files {
-			got = append(got, fmt.Sprintf("file %s ranks %d calls %d in %d reads %d of %d writes %d of %d", f.File, f.Ranks, f.Calls, f.TimeNs, f.Reads, f.ReadBytes, f.Writes, f.WriteBytes))
+			got = append(got, fmt.Sprintf("file %s ranks %d calls %d in %d reads %d of %d writes %d of %d", f.File, f.Ranks, f.Calls, f.TimeNs,
+				f.Reads, f.ReadBytes, f.Writes, f.WriteBytes))
 		}
 		for _, s := range x.Sizes {
 			got = append(got, fmt.Sprintf("%s of %d..%d: %d, %d bytes in %d", s.Kind, s.From, s.To, s.Calls, s.Bytes, s.TimeNs))

@@ -106,7 +106,8 @@ func Fit(s *Sample, o Options) Result {
 	r.choose(o)
 	r.setTMax(s, b, o)
 	r.Over, r.Overhead = s.Above(r.TMax)
-	r.Unreliable = (r.Calls < reliableCalls || r.From != FromLaw) && r.TMax/farFromMin >= max(r.TMin, o.Resolution) && r.TMax > farFromMin*max(r.TMin, o.Resolution)
+	r.Unreliable = (r.Calls < reliableCalls || r.From != FromLaw) && r.TMax/farFromMin >= max(r.TMin, o.Resolution) &&
+		r.TMax > farFromMin*max(r.TMin, o.Resolution)
 	return r
 }
 

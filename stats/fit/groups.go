@@ -12,15 +12,17 @@ const minCalls = 50
 // A Key is what calls must share to be comparable: they are calls of the same function with
 // the same parameters.
 type Key struct {
-	Operation string `json:"operation"`      // MPI function
-	Role      string `json:"role,omitempty"` // what the call does of what its function may do: the root of a broadcast, the completion of sends
-	Processes int    `json:"processes"`      // ranks taking part: 2 for point-to-point
-	Bytes     int64  `json:"bytes"`          // as the caller passed them
+	Operation string `json:"operation"` // MPI function
+	// what the call does of what its function may do: the root of a broadcast, the completion of sends
+	Role      string `json:"role,omitempty"`
+	Processes int    `json:"processes"` // ranks taking part: 2 for point-to-point
+	Bytes     int64  `json:"bytes"`     // as the caller passed them
 }
 
 // CompareKeys orders by operation, role, processes, bytes.
 func CompareKeys(a, b Key) int {
-	return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Processes, b.Processes), cmp.Compare(a.Bytes, b.Bytes))
+	return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Processes, b.Processes),
+		cmp.Compare(a.Bytes, b.Bytes))
 }
 
 // maxBytes is the largest size class, 4 MB.
@@ -59,7 +61,8 @@ func Groups(samples map[Key]*Sample) []Group {
 	var sizes []Group
 	for _, k := range slices.SortedFunc(maps.Keys(samples), CompareKeys) {
 		if s := samples[k]; s.Len() > 0 {
-			sizes = append(sizes, Group{Entry: Entry{Key: k, Calls: s.Len()}, Sizes: []int64{k.Bytes}, samples: []*Sample{s}, bytes: k.Bytes * s.Len()})
+			sizes = append(sizes, Group{Entry: Entry{Key: k, Calls: s.Len()}, Sizes: []int64{k.Bytes}, samples: []*Sample{s},
+				bytes: k.Bytes * s.Len()})
 		}
 	}
 	out := joinSmall(sizes)

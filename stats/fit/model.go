@@ -12,8 +12,9 @@ type Model struct {
 	// tightened by the one at the maximum of the likelihood. See decide.
 	Test Test
 
-	TMax      int64   // ns, at the quantile asked for
-	TailError float64 // relative standard error of the rate 1 - q of calls above TMax, from Fisher's information; at most 2; 0 if the family is rejected
+	TMax int64 // ns, at the quantile asked for
+	// relative standard error of the rate 1 - q of calls above TMax, from Fisher's information; at most 2; 0 if the family is rejected
+	TailError float64
 
 	fit  law
 	axis axis

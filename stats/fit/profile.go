@@ -25,15 +25,16 @@ type Profile struct {
 
 // An Entry is one point of a profile.
 type Entry struct {
-	Key            // Bytes is the mean over the entry's calls, rounded down
-	Calls  int64   `json:"calls"`
-	TMin   int64   `json:"t_min_ns"`
-	TMax   int64   `json:"t_max_ns"`
-	From   string  `json:"from"`             // as Result.From
-	Model  Family  `json:"model,omitempty"`  // empty if none was accepted
-	P      float64 `json:"p_value"`          // of the χ² test; 0 without a model
-	Pooled []int64 `json:"pooled,omitempty"` // sizes that were joined; one: a size class of which the sizes are not known; none: calls of one size
-	Few    bool    `json:"few,omitempty"`    // fewer than 50 calls in all sizes together
+	Key           // Bytes is the mean over the entry's calls, rounded down
+	Calls int64   `json:"calls"`
+	TMin  int64   `json:"t_min_ns"`
+	TMax  int64   `json:"t_max_ns"`
+	From  string  `json:"from"`            // as Result.From
+	Model Family  `json:"model,omitempty"` // empty if none was accepted
+	P     float64 `json:"p_value"`         // of the χ² test; 0 without a model
+	// sizes that were joined; one: a size class of which the sizes are not known; none: calls of one size
+	Pooled []int64 `json:"pooled,omitempty"`
+	Few    bool    `json:"few,omitempty"` // fewer than 50 calls in all sizes together
 
 	Unreliable bool `json:"unreliable,omitempty"` // as Result.Unreliable
 }
@@ -55,7 +56,8 @@ func ReadProfile(r io.Reader) (Profile, error) {
 		return Profile{}, fmt.Errorf("fit: decoding a profile: %w", err)
 	}
 	if p.Schema == "tracekit.profile/1" {
-		return Profile{}, fmt.Errorf("fit: the profile is of an older form, without roles of calls (%s): make it again with 'tracekit fit'", p.Schema)
+		return Profile{}, fmt.Errorf("fit: the profile is of an older form, without roles of calls (%s): make it again with 'tracekit fit'",
+			p.Schema)
 	}
 	if p.Schema != profileSchema {
 		return Profile{}, fmt.Errorf("fit: schema %q is not %q", p.Schema, profileSchema)

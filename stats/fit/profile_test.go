@@ -64,8 +64,9 @@ func TestInterpolationOfUnreliable(t *testing.T) {
 	p := grid()
 	p.Entries[1].Unreliable = true // 2 processes, 100 bytes
 	for k, want := range map[Key]bool{
-		{"MPI_Bcast", "", 2, 0}: false, {"MPI_Bcast", "", 2, 1}: true, {"MPI_Bcast", "", 2, 100}: true, {"MPI_Bcast", "", 2, 999}: true, {"MPI_Bcast", "", 2, 1000}: false,
-		{"MPI_Bcast", "", 3, 100}: true, {"MPI_Bcast", "", 4, 100}: false, {"MPI_Bcast", "", 1, 100}: true,
+		{"MPI_Bcast", "", 2, 0}: false, {"MPI_Bcast", "", 2, 1}: true, {"MPI_Bcast", "", 2, 100}: true, {"MPI_Bcast", "", 2, 999}: true,
+		{"MPI_Bcast", "", 2, 1000}: false,
+		{"MPI_Bcast", "", 3, 100}:  true, {"MPI_Bcast", "", 4, 100}: false, {"MPI_Bcast", "", 1, 100}: true,
 	} {
 		if got, _ := p.Limit(k); got.Unreliable != want {
 			t.Errorf("%v: unreliable %v, want %v", k, got.Unreliable, want)
@@ -83,7 +84,8 @@ func TestSmallSizesArePooled(t *testing.T) {
 		op, role string
 		bytes    int64
 		calls    int
-	}{{"A", "", 0, 20}, {"A", "", 5, 40}, {"A", "", 15, 60}, {"A", "", 17, 50}, {"A", "", 200, 30}, {"A", "leaf", 200, 60}, {"A", "root", 200, 7},
+	}{{"A", "", 0, 20}, {"A", "", 5, 40}, {"A", "", 15, 60}, {"A", "", 17, 50}, {"A", "", 200, 30}, {"A", "leaf", 200, 60},
+		{"A", "root", 200, 7},
 		{"B", "", 8, 70}, {"C", "", 8, 7}, {"D", "", 1, 0}} {
 		samples[Key{c.op, c.role, 2, c.bytes}] = gammaTruth("", 1000, 3, 100).sample(r, c.calls)
 	}
@@ -114,7 +116,8 @@ func TestSmallSizesArePooled(t *testing.T) {
 }
 
 func TestProfileEncodes(t *testing.T) {
-	groups := Calibrate(map[Key]*Sample{{"MPI_Send", "", 2, 8}: gammaTruth("", 1000, 3, 100).sample(rand.New(rand.NewPCG(4, 5)), 100)}, Options{})
+	groups := Calibrate(map[Key]*Sample{{"MPI_Send", "", 2, 8}: gammaTruth("", 1000, 3, 100).sample(rand.New(rand.NewPCG(4, 5)), 100)},
+		Options{})
 	p := ProfileOf(groups, Options{})
 	p.Machine, p.Library, p.Processes = "cluster", "Open MPI 4.1.4", 16
 	b, err := json.Marshal(p)

@@ -121,7 +121,8 @@ func (y tally) row(tr truth, n int, paper bool) string {
 // estimated is the tally's line of the table of estimates.
 func (y tally) estimated(tr truth, n int, paper bool) string {
 	text := fmt.Sprintf("| %s | %d | %s |", tr.name, n, way(paper))
-	for _, name := range []string{"lambda_per_ns", "lambda", "shape", "scale_ns", "mu_ln_ns", "sigma", "location_ns", "tail_weight", "tail_mean_ns"} {
+	for _, name := range []string{"lambda_per_ns", "lambda", "shape", "scale_ns", "mu_ln_ns", "sigma", "location_ns", "tail_weight",
+		"tail_mean_ns"} {
 		values, known := y.estimates[name], true
 		if _, known = tr.params[name]; known && len(values) > 0 {
 			text += fmt.Sprintf(" %s %+.2f,", name, bias(values, tr.params[name]))

@@ -24,7 +24,8 @@ func TestDistribution(t *testing.T) {
 		whole.Merge(&b)
 		slices.Sort(all)
 		if got, _ := whole.Sum(); got != sum || whole.Min() != all[0] || whole.Max() != all[len(all)-1] || whole.Count() != uint64(len(all)) {
-			t.Fatalf("sum %d, %d durations from %d to %d; want sum %d, %d from %d to %d", got, whole.Count(), whole.Min(), whole.Max(), sum, len(all), all[0], all[len(all)-1])
+			t.Fatalf("sum %d, %d durations from %d to %d; want sum %d, %d from %d to %d", got, whole.Count(), whole.Min(), whole.Max(), sum,
+				len(all), all[0], all[len(all)-1])
 		}
 		for _, q := range []float64{0.01, 0.5, 0.9, 0.99, 1} {
 			want := all[max(1, min(len(all), int(q*float64(len(all))+0.999999)))-1]

@@ -65,8 +65,10 @@ func LineRows(p *profile.Profiler, sums []lineSum, o *Finder, delays []waitstate
 	rows := []document.LineRow{}
 	for i := range sums {
 		s := &sums[i]
-		row := document.LineRow{SourceLine: profile.Spell(p.T.Defs, s.site.Line), Operation: field.Name(p.T.Defs.RegionLabel(s.site.Operation)), Calls: s.calls,
-			TimeNs: r.Ns(s.time), LatePartnerNs: r.Ns(s.wait - s.together), ImbalanceNs: r.Ns(s.together), CriticalPathNs: r.Ns(s.critical), Bytes: s.bytes}
+		row := document.LineRow{SourceLine: profile.Spell(p.T.Defs, s.site.Line), Operation: field.Name(p.T.Defs.RegionLabel(s.site.Operation)),
+			Calls:  s.calls,
+			TimeNs: r.Ns(s.time), LatePartnerNs: r.Ns(s.wait - s.together), ImbalanceNs: r.Ns(s.together), CriticalPathNs: r.Ns(s.critical),
+			Bytes: s.bytes}
 		row.CausesNs = causes[field.Site{SourceLine: row.SourceLine, Operation: row.Operation}]
 		if !s.startup {
 			row.WaitNs = row.LatePartnerNs + row.ImbalanceNs

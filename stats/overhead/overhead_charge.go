@@ -79,8 +79,10 @@ type charger struct {
 
 func (o *Finder) newCharger() *charger {
 	n := len(o.T.Tree.Nodes)
-	return &charger{Finder: o, limits: make(map[commKey]*limit), limited: make([]memo[limit], n), counted: make([]countedLine, n), sums: make([]int64, n),
-		charges: charges{Paths: make([]overheadSum, n), groups: make([]int64, len(o.groups)), pairs: make([]pairSum, len(o.Messages.Paths)), lines: make(lineBars)}}
+	return &charger{Finder: o, limits: make(map[commKey]*limit), limited: make([]memo[limit], n), counted: make([]countedLine, n),
+		sums: make([]int64, n),
+		charges: charges{Paths: make([]overheadSum, n), groups: make([]int64, len(o.groups)), pairs: make([]pairSum, len(o.Messages.Paths)),
+			lines: make(lineBars)}}
 }
 
 // location charges the calls of a location and returns their overhead by call path.

@@ -268,7 +268,8 @@ func (s *samples) named() map[fit.Key]*fit.Sample {
 }
 
 func (o *Finder) fitKey(k commKey) fit.Key {
-	return fit.Key{Operation: o.ops[k.op>>waits.RoleBits], Role: waits.Role(k.op & waits.RoleMask).String(), Processes: int(k.processes), Bytes: int64(k.bytes)}
+	return fit.Key{Operation: o.ops[k.op>>waits.RoleBits], Role: waits.Role(k.op & waits.RoleMask).String(), Processes: int(k.processes),
+		Bytes: int64(k.bytes)}
 }
 
 // A limit is where necessary time ends for calls of one key.

@@ -109,8 +109,10 @@ func (o *Finder) judge(s *sideSum, path trace.PathID, messages uint64) {
 }
 
 func (s *pairSum) row(send, recv document.PairEnd) document.OverheadPair {
-	out := document.OverheadPair{Send: send, Receive: recv, Messages: s.messages, SendOverheadNs: s.send.overhead, ReceiveOverheadNs: s.recv.overhead,
-		LateSenderNs: s.lateSender, LateReceiverNs: s.lateReceiver, Mixed: (2*s.send.foreign > s.messages) != (2*s.recv.foreign > s.messages)}
+	out := document.OverheadPair{Send: send, Receive: recv, Messages: s.messages, SendOverheadNs: s.send.overhead,
+		ReceiveOverheadNs: s.recv.overhead,
+		LateSenderNs:      s.lateSender, LateReceiverNs: s.lateReceiver,
+		Mixed: (2*s.send.foreign > s.messages) != (2*s.recv.foreign > s.messages)}
 	switch out.Verdict, out.Reason = s.verdict(); out.Verdict {
 	case verdictLateSender:
 		out.Confirmed = s.lateSender > s.lateReceiver

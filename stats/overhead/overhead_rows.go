@@ -14,7 +14,8 @@ import (
 
 // Result makes the block of the document from the lines of lineSums, with the overhead of each line by rank and the
 // durations of the calls of the lines with the most time.
-func (o *Finder) Result(p *profile.Profiler, sums []lineSum, length int64) (out *document.Overhead, byRank *spill.Table[OfRank], byLine []LineCalls) {
+func (o *Finder) Result(p *profile.Profiler, sums []lineSum, length int64) (out *document.Overhead, byRank *spill.Table[OfRank],
+	byLine []LineCalls) {
 	out = &document.Overhead{Source: o.source(), Quantile: o.own.Quantile, Alpha: cmp.Or(o.opts.Fit.Alpha, fit.DefaultAlpha),
 		Lines: []document.OverheadLine{}, Pairs: o.pairRows(p)}
 	var rows []int
@@ -75,14 +76,16 @@ func (o *Finder) lineOrder(p *profile.Profiler, sums []lineSum) []int {
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := &sums[i], &sums[j]
-		return cmp.Or(cmp.Compare(b.overhead.Overhead, a.overhead.Overhead), cmp.Compare(b.overhead.total, a.overhead.total), p.CompareSites(a.site, b.site))
+		return cmp.Or(cmp.Compare(b.overhead.Overhead, a.overhead.Overhead), cmp.Compare(b.overhead.total, a.overhead.total),
+			p.CompareSites(a.site, b.site))
 	})
 	return order
 }
 
 func (o *Finder) lineRow(p *profile.Profiler, s *lineSum, split *numbers.Splitter, length int64) document.OverheadLine {
 	x := &s.overhead
-	row := document.OverheadLine{SourceLine: profile.Spell(p.T.Defs, s.site.Line), Operation: p.T.Defs.RegionLabel(s.site.Operation), Calls: x.calls, Slow: x.slow,
+	row := document.OverheadLine{SourceLine: profile.Spell(p.T.Defs, s.site.Line), Operation: p.T.Defs.RegionLabel(s.site.Operation),
+		Calls: x.calls, Slow: x.slow,
 		UnreliableCalls: x.unreliable, ProfileCalls: x.foreign,
 		TotalNs: split.Ns(x.total), OverheadNs: x.Overhead, LatePartnerNs: x.late, TransferNs: x.transfer, UnexplainedNs: x.unexplained,
 		CriticalPathNs: o.rate.Ns(s.critical), CriticalPathShare: numbers.Ratio(s.critical, length)}
@@ -151,7 +154,8 @@ func holdTo(k *document.OverheadKey, p *fit.Profile, g *fit.Group) {
 // are left alone: they need all keys, and all calls.
 func DescribeKey(g *fit.Group) document.OverheadKey {
 	r := &g.Result
-	k := document.OverheadKey{Operation: g.Operation, Role: g.Role, Processes: uint32(g.Processes), Bytes: uint64(g.Bytes), Calls: uint64(g.Calls),
+	k := document.OverheadKey{Operation: g.Operation, Role: g.Role, Processes: uint32(g.Processes), Bytes: uint64(g.Bytes),
+		Calls:  uint64(g.Calls),
 		TMinNs: g.TMin, TMaxNs: g.TMax, LeastNs: g.TMin, Source: fromTrace, From: g.From, Pooled: g.Pooled, Few: g.Few, Unreliable: g.Unreliable,
 		Parameters: []document.Param{}, Over: uint64(r.Over), Fit: *r}
 	if r.Chosen >= 0 && r.Quantile < 1 && !k.Unreliable {

@@ -62,7 +62,8 @@ func Find(ctx context.Context, t *trace.Trace, jobs int) (*Phases, error) {
 		return nil, err
 	}
 	n := len(ordinals)
-	p := &Phases{Path: m.path, Stride: (ordinals[n-1] - ordinals[0] + (n-1)/2) / (n - 1), Visits: make(map[trace.LocationID][]uint32), visits: n}
+	p := &Phases{Path: m.path, Stride: (ordinals[n-1] - ordinals[0] + (n-1)/2) / (n - 1), Visits: make(map[trace.LocationID][]uint32),
+		visits: n}
 	for i, l := range masters {
 		p.Visits[l] = visits[i]
 	}

@@ -50,7 +50,8 @@ func TestNoCallSites(t *testing.T) {
 	message := func(tag int) {
 		at += 50 + r.IntN(100)
 		for k := range ranks {
-			fmt.Fprintf(&ranks[k], "  %d Enter MPI_Sendrecv ; %d MpiSend to=%d tag=%d bytes=8 ; %d MpiRecv from=%d tag=%d bytes=8 ; %d Leave MPI_Sendrecv\n",
+			fmt.Fprintf(&ranks[k], "  %d Enter MPI_Sendrecv ; %d MpiSend to=%d tag=%d bytes=8 ; %d MpiRecv from=%d tag=%d bytes=8 ; %d Leave "+
+				"MPI_Sendrecv\n",
 				at, at, 1-k, tag, at+5, 1-k, tag, at+5)
 		}
 	}
@@ -96,7 +97,8 @@ func TestNothingRepeats(t *testing.T) {
 	for i, r := 0, rand.New(rand.NewPCG(3, 4)); i < 60; i++ {
 		fmt.Fprintf(&text, "  %d Enter MPI_Send ; %d MpiSend to=0 tag=%d bytes=8 ; %d Leave MPI_Send\n", i*i*i, i*i*i, r.IntN(1000), i*i*i+1)
 	}
-	tr, err := merge.Merge(context.Background(), tracetest.MustParse(t, "location 0 a rank=0\n"+text.String()), merge.Options{Clock: merge.ClockNone})
+	tr, err := merge.Merge(context.Background(), tracetest.MustParse(t, "location 0 a rank=0\n"+text.String()),
+		merge.Options{Clock: merge.ClockNone})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,8 +138,10 @@ func TestOutliers(t *testing.T) {
 }
 
 func rosner() (out []int64) {
-	for _, x := range []float64{-0.25, 0.68, 0.94, 1.15, 1.20, 1.26, 1.26, 1.34, 1.38, 1.43, 1.49, 1.49, 1.55, 1.56, 1.58, 1.65, 1.69, 1.70, 1.76, 1.77, 1.81, 1.91, 1.94, 1.96, 1.99, 2.06, 2.09,
-		2.10, 2.14, 2.15, 2.23, 2.24, 2.26, 2.35, 2.37, 2.40, 2.47, 2.54, 2.62, 2.64, 2.90, 2.92, 2.92, 2.93, 3.21, 3.26, 3.30, 3.59, 3.68, 4.30, 4.64, 5.34, 5.42, 6.01} {
+	for _, x := range []float64{-0.25, 0.68, 0.94, 1.15, 1.20, 1.26, 1.26, 1.34, 1.38, 1.43, 1.49, 1.49, 1.55, 1.56, 1.58, 1.65, 1.69, 1.70,
+		1.76, 1.77, 1.81, 1.91, 1.94, 1.96, 1.99, 2.06, 2.09,
+		2.10, 2.14, 2.15, 2.23, 2.24, 2.26, 2.35, 2.37, 2.40, 2.47, 2.54, 2.62, 2.64, 2.90, 2.92, 2.92, 2.93, 3.21, 3.26, 3.30, 3.59, 3.68,
+		4.30, 4.64, 5.34, 5.42, 6.01} {
 		out = append(out, int64(1000*(x+10)))
 	}
 	return out

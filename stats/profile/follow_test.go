@@ -45,7 +45,8 @@ func TestFollowerIsBounded(t *testing.T) {
 				}
 			},
 		}
-		tr := &trace.Trace{Defs: &trace.Defs{}, Span: []trace.Span{{First: 0, Last: now - 1, Events: uint64(now)}}, Calls: make([]*spill.Table[trace.Call], 1)}
+		tr := &trace.Trace{Defs: &trace.Defs{}, Span: []trace.Span{{First: 0, Last: now - 1, Events: uint64(now)}},
+			Calls: make([]*spill.Table[trace.Call], 1)}
 		tr.Clock.Maps = make([]trace.ClockMap, 1)
 		batches := func(yield func(*trace.Batch, error) bool) { yield(&events, nil) }
 		if err := f.Follow(tr, make(waits.ByCall, 1), 0, batches); err != nil {

@@ -74,13 +74,15 @@ func (t *phaseTime) add(begin, end, useful int64) {
 func phaseRows(p *Profiler, found *phases.Phases, times []phaseTime) *document.Phases {
 	x := scope.NewAxis(p.T)
 	n, ranks := found.Count(), int64(len(found.Visits))
-	out := &document.Phases{Operation: p.T.Defs.RegionLabel(p.T.Tree.Nodes[found.Path].Region), SourceLine: Spell(p.T.Defs, p.T.Tree.SourceLine(p.T.Defs, found.Path)),
-		CallPath: field.Path(found.Path), Every: found.Stride, Count: n}
+	out := &document.Phases{Operation: p.T.Defs.RegionLabel(p.T.Tree.Nodes[found.Path].Region),
+		SourceLine: Spell(p.T.Defs, p.T.Tree.SourceLine(p.T.Defs, found.Path)),
+		CallPath:   field.Path(found.Path), Every: found.Stride, Count: n}
 	durations := make([]int64, n)
 	for k, t := range times {
 		durations[k] = x.Mean(t.own, uint64(ranks))
 		out.Rows = append(out.Rows, document.PhaseRow{Phase: k + 1, FromNs: x.Instant(t.from), ToNs: x.Instant(t.to), DurationNs: durations[k],
-			ParallelEfficiency: numbers.Ratio(t.useful, t.own), LoadBalance: numbers.Ratio(t.useful, ranks*t.mostUseful), CommunicationEfficiency: numbers.Ratio(ranks*t.mostUseful, t.own)})
+			ParallelEfficiency: numbers.Ratio(t.useful, t.own), LoadBalance: numbers.Ratio(t.useful, ranks*t.mostUseful),
+			CommunicationEfficiency: numbers.Ratio(ranks*t.mostUseful, t.own)})
 	}
 	for k, far := range phases.Outliers(durations) {
 		if out.Rows[k].Outlier = far; far {

@@ -190,7 +190,8 @@ func (p *Profiler) clipped(m *trace.ClockMap, t int64) bool {
 func (w *walk) part() *Part {
 	rank := w.profiler.T.Rank[w.location]
 	first := w.profiler.Scope.Clamp(w.profiler.T.Span[w.location].First)
-	out := &Part{Locations: []locationTime{{w.location, w.useful, w.waits.time, w.steps[0].Exclusive, w.now - first, w.paused, w.counters.useful}}}
+	out := &Part{Locations: []locationTime{{w.location, w.useful, w.waits.time, w.steps[0].Exclusive, w.now - first, w.paused,
+		w.counters.useful}}}
 	regions := make(map[trace.RegionID]int64)
 	for _, s := range w.steps[1:] {
 		if s.hist != nil && s.Count > 0 {

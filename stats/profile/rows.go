@@ -130,7 +130,8 @@ func CallPathRows(p *Profiler, part *Part) []document.CallPathRow {
 	rows := make([]document.CallPathRow, len(paths))
 	for i, s := range paths {
 		n := p.T.Tree.Nodes[s.Path]
-		rows[i] = document.CallPathRow{ID: field.Path(s.Path), Parent: field.Path(n.Parent), Region: labels[min(int(n.Region), len(d.Regions))], Count: s.Count,
+		rows[i] = document.CallPathRow{ID: field.Path(s.Path), Parent: field.Path(n.Parent), Region: labels[min(int(n.Region), len(d.Regions))],
+			Count:       s.Count,
 			InclusiveNs: r.Ns(s.Inclusive), ExclusiveNs: r.Ns(s.Exclusive)}
 		if int(n.Site) < len(d.SourceLocations) {
 			rows[i].File, rows[i].Line = field.Name(d.String(d.SourceLocations[n.Site].File)), field.Line(d.SourceLocations[n.Site].Line)
@@ -213,7 +214,8 @@ func CallSiteRows(p *Profiler, part *Part, bytes []uint64) []document.CallSiteRo
 	for s, at := range p.MpiPaths(part) {
 		k := at.Index
 		if k == len(sums) {
-			sums = append(sums, sum{site: at.Site, law: &callSum{min: s.calls.min, max: s.calls.max, minRank: s.calls.minRank, maxRank: s.calls.maxRank}})
+			sums = append(sums, sum{site: at.Site,
+				law: &callSum{min: s.calls.min, max: s.calls.max, minRank: s.calls.minRank, maxRank: s.calls.maxRank}})
 		}
 		sums[k].calls += s.Count
 		sums[k].time = numbers.Plus(sums[k].time, s.Inclusive)
@@ -234,7 +236,8 @@ func CallSiteRows(p *Profiler, part *Part, bytes []uint64) []document.CallSiteRo
 		})
 	}
 	slices.SortStableFunc(rows, func(a, b document.CallSiteRow) int {
-		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.File, b.File),
+			cmp.Compare(a.Line, b.Line))
 	})
 	return rows
 }
@@ -270,7 +273,8 @@ func (p *Profiler) PlaceOf(path trace.PathID) (Site, string) {
 // CompareSites orders sites by operation, file and line.
 func (p *Profiler) CompareSites(a, b Site) int {
 	d := p.T.Defs
-	return cmp.Or(cmp.Compare(d.RegionLabel(a.Operation), d.RegionLabel(b.Operation)), cmp.Compare(d.String(a.Line.File), d.String(b.Line.File)),
+	return cmp.Or(cmp.Compare(d.RegionLabel(a.Operation), d.RegionLabel(b.Operation)),
+		cmp.Compare(d.String(a.Line.File), d.String(b.Line.File)),
 		cmp.Compare(a.Line.Line, b.Line.Line), cmp.Compare(d.RegionLabel(a.Line.Region), d.RegionLabel(b.Line.Region)))
 }
 

@@ -132,7 +132,8 @@ func ThreadRows(p *Profiler, processes []*threads.Process, e *document.Efficienc
 		out.IdleNs = r.Ns(idle)
 	}
 	f := &out.Efficiency
-	f.Parallel, f.LoadBalance, f.Region, f.Serial = numbers.Ratio(useful, int64(out.Threads)*runtime), balance.value(), region.value(), serial.value()
+	f.Parallel, f.LoadBalance, f.Region, f.Serial = numbers.Ratio(useful, int64(out.Threads)*runtime), balance.value(), region.value(),
+		serial.value()
 	one := 1.0
 	f.Process = &one
 	if e != nil {

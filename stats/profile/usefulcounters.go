@@ -56,8 +56,10 @@ func counterTotals(p *Profiler, sums []counterSum) document.CounterTotals {
 // The counters of instructions and of cycles of a core, as PAPI, perf and processors name
 // them.
 var (
-	instructionCounters = []string{"PAPI_TOT_INS", "INSTRUCTIONS", "INST_RETIRED", "INSTRUCTIONS_RETIRED", "INSTRUCTION_RETIRED", "RETIRED_INSTRUCTIONS"}
-	cycleCounters       = []string{"PAPI_TOT_CYC", "CYCLES", "CPU-CYCLES", "CPU_CYCLES", "CPU_CLK_UNHALTED", "UNHALTED_CORE_CYCLES", "CPU_CLK_THREAD_UNHALTED"}
+	instructionCounters = []string{"PAPI_TOT_INS", "INSTRUCTIONS", "INST_RETIRED", "INSTRUCTIONS_RETIRED", "INSTRUCTION_RETIRED",
+		"RETIRED_INSTRUCTIONS"}
+	cycleCounters = []string{"PAPI_TOT_CYC", "CYCLES", "CPU-CYCLES", "CPU_CYCLES", "CPU_CLK_UNHALTED", "UNHALTED_CORE_CYCLES",
+		"CPU_CLK_THREAD_UNHALTED"}
 )
 
 // findCounter returns the first counter that has one of the names, nil if none has. Modifiers

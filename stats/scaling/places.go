@@ -49,7 +49,8 @@ func samePrograms(analyses []*analysis.Result) Comparable {
 	for _, a := range analyses[1:] {
 		if s := inCommon(analyses[0], a); s < 0.5 {
 			c.Alike = false
-			c.Reasons = append(c.Reasons, fmt.Sprintf("%s and %s look like different programs: only %.0f %% of their time in regions is in regions that both have", words.TraceName(analyses[0].Trace.Path), words.TraceName(a.Trace.Path), 100*s))
+			c.Reasons = append(c.Reasons, fmt.Sprintf("%s and %s look like different programs: only %.0f %% of their time in regions is in "+
+				"regions that both have", words.TraceName(analyses[0].Trace.Path), words.TraceName(a.Trace.Path), 100*s))
 		}
 	}
 	return c
@@ -60,7 +61,9 @@ func samePrograms(analyses []*analysis.Result) Comparable {
 // regions. Without any regions there is nothing that could differ.
 func inCommon(a, b *analysis.Result) float64 {
 	counts := func(r *document.ProfileRow) bool { return r.Paradigm != "mpi" }
-	if !slices.ContainsFunc(a.Profile, func(r document.ProfileRow) bool { return counts(&r) }) || !slices.ContainsFunc(b.Profile, func(r document.ProfileRow) bool { return counts(&r) }) {
+	if !slices.ContainsFunc(a.Profile, func(r document.ProfileRow) bool {
+		return counts(&r)
+	}) || !slices.ContainsFunc(b.Profile, func(r document.ProfileRow) bool { return counts(&r) }) {
 		counts = func(*document.ProfileRow) bool { return true }
 	}
 	least := 1.0

@@ -99,8 +99,9 @@ type Factors struct {
 	FrequencyScalability    *float64 `json:"frequency_scalability,omitempty"`
 	IPC                     *float64 `json:"ipc,omitempty"`           // instructions per cycle in useful time
 	FrequencyGHz            *float64 `json:"frequency_ghz,omitempty"` // cycles in useful time
-	UsefulNs                *int64   `json:"useful_ns,omitempty"`     // Σ over ranks, their threads together where the trace tells what these do
-	Instructions            *float64 `json:"instructions,omitempty"`  // in useful time, Σ over ranks
+	// Σ over ranks, their threads together where the trace tells what these do
+	UsefulNs     *int64   `json:"useful_ns,omitempty"`
+	Instructions *float64 `json:"instructions,omitempty"` // in useful time, Σ over ranks
 }
 
 // New compares runs, at least one, in any order. The error is that of ctx.
@@ -330,7 +331,8 @@ func (s *Scaling) explain() {
 		}
 	}
 	if len(uncounted) > 0 {
-		note("no hardware counters of instructions and cycles in useful time in %s: without them there is no IPC, and no instruction, IPC and frequency scalability", some(uncounted))
+		note("no hardware counters of instructions and cycles in useful time in %s: without them there is no IPC, and no instruction, IPC "+
+			"and frequency scalability", some(uncounted))
 	}
 	if len(without) > 0 {
 		note("nobody calls MPI in %s, and threads do not tell when they work: there are no efficiencies", some(without))

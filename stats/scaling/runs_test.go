@@ -63,7 +63,9 @@ func TestModelfactors(t *testing.T) {
 	}{
 		{"parallel efficiency", func(f *scaling.Factors) *float64 { return f.ParallelEfficiency }, [3]float64{99.93, 99.38, 97.35}, 100},
 		{"load balance", func(f *scaling.Factors) *float64 { return f.LoadBalance }, [3]float64{100, 99.76, 98.69}, 100},
-		{"communication efficiency", func(f *scaling.Factors) *float64 { return f.CommunicationEfficiency }, [3]float64{99.93, 99.62, 98.64}, 100},
+		{"communication efficiency", func(f *scaling.Factors) *float64 {
+			return f.CommunicationEfficiency
+		}, [3]float64{99.93, 99.62, 98.64}, 100},
 		{"serialization", func(f *scaling.Factors) *float64 { return f.SerializationEfficiency }, [3]float64{100, 99.84, 99.20}, 100},
 		{"transfer", func(f *scaling.Factors) *float64 { return f.TransferEfficiency }, [3]float64{99.93, 99.77, 99.44}, 100},
 		{"computation scalability", func(f *scaling.Factors) *float64 { return f.ComputationScalability }, [3]float64{100, 95.50, 92.39}, 100},
@@ -137,7 +139,8 @@ func TestMode(t *testing.T) {
 	var weak, strong []*analysis.Result
 	for _, ranks := range []int{2, 4, 8} {
 		weak = append(weak, generated(t, samples.Options{Program: "halo", Ranks: ranks, Iterations: 4, Steady: true}))
-		strong = append(strong, generated(t, samples.Options{Program: "halo", Ranks: ranks, Iterations: 4, Steady: true, Compute: int64(80_000 / ranks)}))
+		strong = append(strong, generated(t, samples.Options{Program: "halo", Ranks: ranks, Iterations: 4, Steady: true,
+			Compute: int64(80_000 / ranks)}))
 	}
 	if s := compared(t, strong, scaling.Options{}); s.Mode != scaling.Strong {
 		t.Errorf("work that is shared out: %s scaling", s.Mode)
@@ -149,7 +152,8 @@ func TestMode(t *testing.T) {
 	if c := s.Sizes[2].ComputationScalability; c == nil || math.Abs(*c-1) > 0.03 {
 		t.Errorf("computation scalability of ideal weak scaling is %v", c)
 	}
-	if s := compared(t, weak, scaling.Options{Mode: scaling.Strong}); s.Mode != scaling.Strong || s.Detected || *s.Sizes[2].ComputationScalability > 0.3 {
+	if s := compared(t, weak, scaling.Options{Mode: scaling.Strong}); s.Mode != scaling.Strong || s.Detected ||
+		*s.Sizes[2].ComputationScalability > 0.3 {
 		t.Errorf("strong scaling was asked for: %s, detected: %v", s.Mode, s.Detected)
 	}
 }
@@ -173,11 +177,13 @@ func TestWhatIsMissing(t *testing.T) {
 		{"different programs", []*analysis.Result{halo(4, 1), sweep}, false, 2, 2, "hardware counters"},
 	} {
 		s := compared(t, c.runs, scaling.Options{})
-		if s.Comparable.Alike != c.alike || len(s.Sizes) != c.sizes || len(s.Runs) != c.runsN || !strings.Contains(strings.Join(s.Notes, "; "), c.note) {
+		if s.Comparable.Alike != c.alike || len(s.Sizes) != c.sizes || len(s.Runs) != c.runsN ||
+			!strings.Contains(strings.Join(s.Notes, "; "), c.note) {
 			t.Errorf("%s: %+v, %d sizes, %d runs, %q", c.name, s.Comparable, len(s.Sizes), len(s.Runs), s.Notes)
 		}
 		if c.sizes == 1 || !c.alike {
-			if f := s.Sizes[0].Factors; f.Speedup != nil || f.ComputationScalability != nil || f.IPC != nil || s.Mode != "" || s.At != 0 || f.ParallelEfficiency == nil {
+			if f := s.Sizes[0].Factors; f.Speedup != nil || f.ComputationScalability != nil || f.IPC != nil || s.Mode != "" || s.At != 0 ||
+				f.ParallelEfficiency == nil {
 				t.Errorf("%s: %+v", c.name, f)
 			}
 		}
@@ -187,7 +193,8 @@ func TestWhatIsMissing(t *testing.T) {
 	}
 	repeated := compared(t, []*analysis.Result{halo(4, 1), halo(2, 1), halo(4, 2)}, scaling.Options{})
 	size := repeated.Sizes[1]
-	if mean := (repeated.Runs[1].RuntimeNs + repeated.Runs[2].RuntimeNs) / 2; size.Runs != 2 || size.RuntimeSpread == nil || size.RuntimeNs/2 != mean/2 {
+	if mean := (repeated.Runs[1].RuntimeNs + repeated.Runs[2].RuntimeNs) / 2; size.Runs != 2 || size.RuntimeSpread == nil ||
+		size.RuntimeNs/2 != mean/2 {
 		t.Errorf("two runs of one size: %+v, mean run time %d", size, mean)
 	}
 }

@@ -47,7 +47,8 @@ func New(t *trace.Trace, part Selection) (Scope, error) {
 		s.To = part.To.Resolve(r, first, last)
 	}
 	if length := r.Ns(last - first); part.From.Kind == AfterNs && part.From.Ns > length {
-		return s, fmt.Errorf("selecting a part of the run: it begins after %v, the run ends after %v", time.Duration(part.From.Ns), time.Duration(length))
+		return s, fmt.Errorf("selecting a part of the run: it begins after %v, the run ends after %v", time.Duration(part.From.Ns),
+			time.Duration(length))
 	}
 	if s.To < s.From {
 		return s, fmt.Errorf("selecting a part of the run: its end lies before its begin")

@@ -104,7 +104,8 @@ func (s collSums) Rows(r numbers.Rate) []document.CollectiveRow {
 		if c.count == 0 {
 			continue
 		}
-		row := document.CollectiveRow{Operation: name, Count: c.count, Members: c.members, BytesSent: c.sent, BytesReceived: c.received, TimeNs: r.Ns(c.time)}
+		row := document.CollectiveRow{Operation: name, Count: c.count, Members: c.members, BytesSent: c.sent, BytesReceived: c.received,
+			TimeNs: r.Ns(c.time)}
 		split := numbers.Splitter{Rate: r}
 		row.SkewNs, row.TransferNs, row.CompletionNs = split.Ns(c.skew), split.Ns(c.transfer), split.Ns(c.completion)
 		rows = append(rows, row)

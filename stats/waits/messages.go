@@ -67,13 +67,15 @@ func (c *byteClass) merge(o byteClass) { c.count, c.bytes = c.count+o.count, c.b
 
 func newMessageSums(t *trace.Trace, s *scope.Scope) *messageSums {
 	n := len(t.World)
-	return &messageSums{t: t, scope: s, row: make([]document.MatrixCell, n), cells: make(map[[2]uint32]document.MatrixCell), waits: make(map[[2]uint32]int64),
+	return &messageSums{t: t, scope: s, row: make([]document.MatrixCell, n), cells: make(map[[2]uint32]document.MatrixCell),
+		waits:   make(map[[2]uint32]int64),
 		senders: rankTimes{ticks: make([]int64, n)}, receivers: rankTimes{ticks: make([]int64, n)}}
 }
 
 func (m *messageSums) merge(o *messageSums) {
 	m.count, m.bytes, m.outside = m.count+o.count, m.bytes+o.bytes, m.outside+o.outside
-	m.unmatchedSends, m.unmatchedRecvs, m.cancelled = m.unmatchedSends+o.unmatchedSends, m.unmatchedRecvs+o.unmatchedRecvs, m.cancelled+o.cancelled
+	m.unmatchedSends, m.unmatchedRecvs, m.cancelled = m.unmatchedSends+o.unmatchedSends, m.unmatchedRecvs+o.unmatchedRecvs,
+		m.cancelled+o.cancelled
 	m.latency.Merge(&o.latency)
 	m.earlyBytes += o.earlyBytes
 	for k := range m.sizes {

@@ -9,10 +9,11 @@ import (
 // with what they wait for. They are made on the way of the walk over all calls, so that
 // the tables of calls and messages need not be read again.
 type SyncTables struct {
-	store  *spill.Store
-	Rows   []*spill.Table[SyncRow] // by location, in order of calls
-	Needs  []*spill.Table[CallKey] // by location: the sends whose messages the calls complete, and the collectives without blocking (no location)
-	Clocks []*spill.Table[int64]   // by location and call: first the sequence number of its Enter
+	store *spill.Store
+	Rows  []*spill.Table[SyncRow] // by location, in order of calls
+	// by location: the sends whose messages the calls complete, and the collectives without blocking (no location)
+	Needs  []*spill.Table[CallKey]
+	Clocks []*spill.Table[int64] // by location and call: first the sequence number of its Enter
 }
 
 // A SyncRow is a call that completes a receive or takes part in a collective.

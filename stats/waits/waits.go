@@ -107,7 +107,8 @@ func NewFinder(t *trace.Trace, s *scope.Scope, jobs, top int) *Finder {
 
 // NewSums returns empty sums.
 func (w *Finder) NewSums() *WaitSums {
-	s := &WaitSums{ByPath: make([]int64, len(w.T.Tree.Nodes)), Together: make([]int64, len(w.T.Tree.Nodes)), Bytes: make([]uint64, len(w.T.Tree.Nodes)),
+	s := &WaitSums{ByPath: make([]int64, len(w.T.Tree.Nodes)), Together: make([]int64, len(w.T.Tree.Nodes)),
+		Bytes: make([]uint64, len(w.T.Tree.Nodes)),
 		Colls: make(collSums), Msgs: newMessageSums(w.T, w.Scope)}
 	for k := range s.Sums {
 		s.Sums[k].Top.size = w.top

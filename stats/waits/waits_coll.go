@@ -389,6 +389,7 @@ func (x *instances) nonblocking(p trace.Pattern, in []member, blocking int) {
 
 // waitAt returns the wait state of a pattern of collectives.
 func waitAt(p trace.Pattern) waitstate.Kind {
-	return [...]waitstate.Kind{trace.PatternBarrier: waitstate.AtBarrier, trace.PatternAllToAll: waitstate.AtNxN, trace.PatternSparse: waitstate.AtNxNUnclassified,
+	return [...]waitstate.Kind{trace.PatternBarrier: waitstate.AtBarrier, trace.PatternAllToAll: waitstate.AtNxN,
+		trace.PatternSparse:   waitstate.AtNxNUnclassified,
 		trace.PatternOneToAll: waitstate.LateBroadcast, trace.PatternAllToOne: waitstate.EarlyReduce, trace.PatternScan: waitstate.EarlyScan}[p]
 }

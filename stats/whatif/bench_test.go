@@ -16,7 +16,8 @@ import (
 func BenchmarkPredict(b *testing.B) {
 	for _, program := range []string{"halo", "sweep", "collectives"} {
 		for _, iterations := range []int{200, 2000} {
-			tr := statstest.Merged(b, statstest.Generated(b, samples.Options{Program: program, Ranks: 16, Iterations: iterations, Seed: 1}), merge.Options{Jobs: 1})
+			tr := statstest.Merged(b, statstest.Generated(b, samples.Options{Program: program, Ranks: 16, Iterations: iterations, Seed: 1}),
+				merge.Options{Jobs: 1})
 			calls := 0
 			for _, c := range tr.Calls {
 				calls += c.Len()

@@ -135,7 +135,8 @@ func bestOf(rows []Gain) (best []Gain) {
 		known := slices.ContainsFunc(best, func(b Gain) bool { return b.name == g.name })
 		operation, _, _ := strings.Cut(g.Place, "@")
 		class := trace.MPIFunctionOf(operation).Class
-		if g.GainNs > 0 && !known && g.Place != "" && class != trace.ClassInit && class != trace.ClassFinalize && g.Change != "scale 0" && len(best) < combined {
+		if g.GainNs > 0 && !known && g.Place != "" && class != trace.ClassInit && class != trace.ClassFinalize && g.Change != "scale 0" &&
+			len(best) < combined {
 			best = append(best, g)
 		}
 	}

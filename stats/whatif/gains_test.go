@@ -37,9 +37,11 @@ location 0 thread process=0 kind=1 rank=0
 func TestEnough(t *testing.T) {
 	_, rows := gainsOf(t, `
 location 0 rank0 rank=0
-  0 Enter work ; 100 Enter MPI_Barrier ; 100 MpiCollectiveBegin ; 110 MpiCollectiveEnd Barrier root=none ; 110 Leave MPI_Barrier ; 110 Leave work
+  0 Enter work ; 100 Enter MPI_Barrier ; 100 MpiCollectiveBegin ; 110 MpiCollectiveEnd Barrier root=none ; 110 Leave MPI_Barrier
+  110 Leave work
 location 1 rank1 rank=1
-  0 Enter other ; 80 Enter MPI_Barrier ; 80 MpiCollectiveBegin ; 110 MpiCollectiveEnd Barrier root=none ; 110 Leave MPI_Barrier ; 110 Leave other
+  0 Enter other ; 80 Enter MPI_Barrier ; 80 MpiCollectiveBegin ; 110 MpiCollectiveEnd Barrier root=none ; 110 Leave MPI_Barrier
+  110 Leave other
 `)
 	got := make(map[string]int64)
 	for _, g := range rows {

@@ -73,7 +73,8 @@ func TestIdentityOfSamples(t *testing.T) {
 		} {
 			for _, clock := range []merge.ClockMode{merge.ClockNone, merge.ClockAuto} {
 				t.Run(fmt.Sprintf("%s/plant=%d/clock=%s", p.Name, i, clock), func(t *testing.T) {
-					src := statstest.Generated(t, samples.Options{Program: p.Name, Ranks: 7, Iterations: 6, Seed: 3, Threads: 1 + i%2, Bytes: int64(1+i%3) * 5000, Plant: plant})
+					src := statstest.Generated(t, samples.Options{Program: p.Name, Ranks: 7, Iterations: 6, Seed: 3, Threads: 1 + i%2,
+						Bytes: int64(1+i%3) * 5000, Plant: plant})
 					identical(t, modelled(t, src, merge.Options{Clock: clock}))
 				})
 			}

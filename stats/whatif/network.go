@@ -239,7 +239,9 @@ func (m *Model) always() (out []bool) {
 
 func (m *Model) observeAll(ctx context.Context, n *network, waits waits.ByCall, long int64) (*observations, error) {
 	residual := long < math.MaxInt64 && n.hull == nil
-	return engine.Fold(ctx, m.jobs, len(m.t.Calls), func() *observations { return newObservations(long, residual) }, func(o *observations, l int) error {
+	return engine.Fold(ctx, m.jobs, len(m.t.Calls), func() *observations {
+		return newObservations(long, residual)
+	}, func(o *observations, l int) error {
 		m.observe(o, n, trace.LocationID(l), waits[l])
 		return nil
 	}, (*observations).merge)
@@ -342,7 +344,8 @@ func (m *Model) observeSend(o *observations, n *network, l trace.LocationID, s *
 	case post.Enter+n.wire(s.Bytes) >= done.Leave || c.Enter+n.wire(s.Bytes) > done.Leave:
 		f.passed++
 	case post.Enter <= done.Enter && (short || kind == postToSend || !sendsOnly(calls, int(s.Done))):
-	case post.Enter <= done.Enter || wait != nil && (wait.Kind == waitstate.LateReceiver || wait.Kind == waitstate.LateReceiverBehindLateSender):
+	case post.Enter <= done.Enter || wait != nil &&
+		(wait.Kind == waitstate.LateReceiver || wait.Kind == waitstate.LateReceiverBehindLateSender):
 		f.blocked++
 	}
 }

@@ -46,7 +46,8 @@ func (p *plan) rearrange(ctx context.Context, in *input) error {
 			return err
 		}
 		if moved == 0 {
-			return errors.New("no blocking send or receive of the place waits for another rank: there is nothing to overlap (collective operations and calls that complete requests cannot be judged)")
+			return errors.New("no blocking send or receive of the place waits for another rank: there is nothing to overlap (collective " +
+				"operations and calls that complete requests cannot be judged)")
 		}
 	}
 	if p.order != nil {
@@ -57,7 +58,8 @@ func (p *plan) rearrange(ctx context.Context, in *input) error {
 			found += len(in.series[l])
 		}
 		if found == 0 {
-			return errors.New("no receives of the place follow each other directly, each of one message: their order cannot be judged (a call that completes several takes them as they come)")
+			return errors.New("no receives of the place follow each other directly, each of one message: their order cannot be judged (a call " +
+				"that completes several takes them as they come)")
 		}
 	}
 	return nil
@@ -96,7 +98,8 @@ func (p *plan) overlapOf(l trace.LocationID) (location, int) {
 	if moved == 0 {
 		return *old, 0
 	}
-	x.out = location{rows: spill.NewTable[row](p.t.Store), needs: spill.NewTable[need](p.t.Store), parts: old.parts, clocks: old.clocks, end: old.end}
+	x.out = location{rows: spill.NewTable[row](p.t.Store), needs: spill.NewTable[need](p.t.Store), parts: old.parts, clocks: old.clocks,
+		end: old.end}
 	calls := p.t.Calls[l]
 	next := 0 // row of old
 	for i := range calls.Len() {

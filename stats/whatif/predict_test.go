@@ -110,7 +110,8 @@ func TestPredictsAnySource(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := predicted(t, m, Scale(place(t, m, "compute"), 0), Order(receives))
-		o.Plant = samples.Plant{LateSender: min(1, plant.LateSender), LateReceiver: min(1, plant.LateReceiver), WrongOrder: min(1, plant.WrongOrder)}
+		o.Plant = samples.Plant{LateSender: min(1, plant.LateSender), LateReceiver: min(1, plant.LateReceiver),
+			WrongOrder: min(1, plant.WrongOrder)}
 		if want := predicted(t, run(t, o)); math.Abs(float64(got-want)) > 1e-4*float64(want) {
 			t.Errorf("%+v: %d is predicted of %d", plant, got, want)
 		}
@@ -122,7 +123,8 @@ func TestPredictsAnySource(t *testing.T) {
 // how long calls take that complete them; of requests the run shows nothing of messages of 16 kB
 // and more, since these are there in time: which they are no longer on a slower network.
 func TestPredictsOtherNetworks(t *testing.T) {
-	for _, c := range []predictable{{"ring", 64}, {"ring", 8000}, {"ring", 200_000}, {"halo", 1024}, {"halo", 200_000}, {"burst", 1024}, {"burst", 200_000},
+	for _, c := range []predictable{{"ring", 64}, {"ring", 8000}, {"ring", 200_000}, {"halo", 1024}, {"halo", 200_000}, {"burst", 1024},
+		{"burst", 200_000},
 		{"sweep", 64}, {"sweep", 8000}, {"sweep", 20_000}, {"sweep", 200_000}, {"multigrid", 1024}, {"multigrid", 200_000},
 		{"masterworker", 8000}, {"masterworker", 200_000}, {"requests", 1024}, {"requests", 20_000}} {
 		o := samples.Options{Program: c.program, Ranks: 12, Iterations: 15, Seed: 3, Bytes: c.bytes}
@@ -141,7 +143,8 @@ func TestPredictsOtherNetworks(t *testing.T) {
 		if _, err := m.Predict(context.Background(), m.Network(1e300, 1e-300)); err == nil {
 			t.Errorf("%s, %d bytes: a network without end is predicted", c.program, c.bytes)
 		}
-		for _, n := range []samples.Network{{}, {Latency: 15_000, BytesPerTick: 4}, {Latency: 500, BytesPerTick: 1}, {Latency: 1500, BytesPerTick: 40}} {
+		for _, n := range []samples.Network{{}, {Latency: 15_000, BytesPerTick: 4}, {Latency: 500, BytesPerTick: 1},
+			{Latency: 1500, BytesPerTick: 40}} {
 			change := m.Network(float64(n.Latency), float64(n.BytesPerTick)*1e9)
 			if n.Latency == 0 {
 				change = IdealNetwork()
@@ -187,7 +190,8 @@ func TestRefuses(t *testing.T) {
 	if _, err := m.Place("interor"); err == nil || !strings.Contains(err.Error(), `no place is called "interor"; nearest are interior, `) {
 		t.Error(err)
 	}
-	for _, text := range []string{"interior", "INTERIOR", "halo.c:80", "interior@halo.c:80", "interior@exchange", "MPI_Waitall", "MPI_Waitall@exchange", "mpi_allreduce@halo.c:100"} {
+	for _, text := range []string{"interior", "INTERIOR", "halo.c:80", "interior@halo.c:80", "interior@exchange", "MPI_Waitall",
+		"MPI_Waitall@exchange", "mpi_allreduce@halo.c:100"} {
 		if _, err := m.Place(text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -27,7 +27,9 @@ func (m *Model) findRoles(ctx context.Context) (*observations, error) {
 		}
 	}
 	const chunk = 512
-	all, err := engine.Fold(ctx, m.jobs, (n+chunk-1)/chunk, func() *rules { return &rules{Model: m, seen: newObservations(math.MaxInt64, false)} }, func(r *rules, k int) error {
+	all, err := engine.Fold(ctx, m.jobs, (n+chunk-1)/chunk, func() *rules {
+		return &rules{Model: m, seen: newObservations(math.MaxInt64, false)}
+	}, func(r *rules, k int) error {
 		for i := k * chunk; i < min((k+1)*chunk, n); i++ {
 			r.instance(i)
 		}

@@ -14,7 +14,8 @@ func TestSlack(t *testing.T) {
 	for _, p := range samples.Programs() {
 		for _, bytes := range []int64{1024, 20_000} {
 			t.Run(fmt.Sprintf("%s/bytes=%d", p.Name, bytes), func(t *testing.T) {
-				m := run(t, samples.Options{Program: p.Name, Ranks: 4, Iterations: 3, Seed: 5, Bytes: bytes, Plant: samples.Plant{LateSender: 700, Imbalance: 900}})
+				m := run(t, samples.Options{Program: p.Name, Ranks: 4, Iterations: 3, Seed: 5, Bytes: bytes,
+					Plant: samples.Plant{LateSender: 700, Imbalance: 900}})
 				if critical := slackHolds(t, m); critical == 0 {
 					t.Error("no call is critical")
 				}

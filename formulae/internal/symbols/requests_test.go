@@ -10,7 +10,8 @@ import (
 // A location that names its requests as another one does, in other numbers, has the same
 // symbols; what is named can be told again.
 func TestRequestsAreNamedByRule(t *testing.T) {
-	kinds := []trace.Kind{trace.KindMpiIsend, trace.KindMpiIrecvRequest, trace.KindMpiIsendComplete, trace.KindMpiIrecv, trace.KindMpiRequestTest}
+	kinds := []trace.Kind{trace.KindMpiIsend, trace.KindMpiIrecvRequest, trace.KindMpiIsendComplete, trace.KindMpiIrecv,
+		trace.KindMpiRequestTest}
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var here, there, back requests

@@ -250,6 +250,7 @@ func (r *Rows) writeCommunication(b *trace.Batch, s symbol, time int64, values [
 		b.AddP2P(trace.P2PRow{Time: time, Kind: s.kind, Peer: s.peer, Comm: trace.CommID(s.ref), Tag: s.tag, Bytes: s.size, Request: id})
 		return true
 	}
-	b.AddColl(trace.CollRow{Time: time, Kind: s.kind, Op: s.op, Comm: trace.CommID(s.ref), Root: s.peer, Sent: s.size, Received: s.received, Request: id})
+	b.AddColl(trace.CollRow{Time: time, Kind: s.kind, Op: s.op, Comm: trace.CommID(s.ref), Root: s.peer, Sent: s.size, Received: s.received,
+		Request: id})
 	return true
 }

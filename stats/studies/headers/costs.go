@@ -273,7 +273,8 @@ func (c *costs) hosted(x *call, underway int64) own {
 // call that sends it to the end of the one that waits for it, of these classes and locations.
 // Copying is that of both ends, as far as the growth of the whole transfer has room for it:
 // ends may copy at the same time.
-func (c *costs) transfer(to trace.LocationID, receiver trace.CallClass, from trace.LocationID, sender trace.CallClass, bytes uint64) (wire, copying int64) {
+func (c *costs) transfer(to trace.LocationID, receiver trace.CallClass, from trace.LocationID, sender trace.CallClass,
+	bytes uint64) (wire, copying int64) {
 	line, ok := c.pairs[pairOf(c.nodes[to], c.nodes[from])]
 	if !ok {
 		line = c.wire

@@ -9,7 +9,8 @@ import (
 // TestLayouts: headers have the bytes that their names say, and come back from them, but for
 // what the layout has no room for.
 func TestLayouts(t *testing.T) {
-	h := Header{Times: [Explicit]uint64{1 << 63, 7, 6, 5, 4, 3, 2, 1}, Tags: [Explicit]uint8{255, 1, 2, 3, 4, 5, 6, 0}, Other: 1<<64 - 1, Mask: 1<<63 | 1, Hops: 1<<32 - 1, Self: 3600}
+	h := Header{Times: [Explicit]uint64{1 << 63, 7, 6, 5, 4, 3, 2, 1}, Tags: [Explicit]uint8{255, 1, 2, 3, 4, 5, 6, 0}, Other: 1<<64 - 1,
+		Mask: 1<<63 | 1, Hops: 1<<32 - 1, Self: 3600}
 	for _, x := range []struct {
 		layout          Layout
 		bytes, counters int

@@ -56,8 +56,10 @@ type metrics struct {
 // be masked.
 func newMetrics(t *trace.Trace, a *analysis.Result) *metrics {
 	m := &metrics{paths: t.Tree.Nodes, devices: make(map[string]bool), names: []string{
-		tagNone: "", tagWait: "wait", tagWire: "wire", tagCopy: "copy", tagUnexplained: "unexplained", tagSend: "send overhead", tagReceive: "receive overhead",
-		tagCollective: "collective", tagStartup: "startup", tagMPI: "other MPI", tagOutside: "outside any region", tagNotRecorded: "not recorded"}}
+		tagNone: "", tagWait: "wait", tagWire: "wire", tagCopy: "copy", tagUnexplained: "unexplained", tagSend: "send overhead",
+		tagReceive:    "receive overhead",
+		tagCollective: "collective", tagStartup: "startup", tagMPI: "other MPI", tagOutside: "outside any region",
+		tagNotRecorded: "not recorded"}}
 	for id := range t.Defs.Regions {
 		if t.Defs.IsDeviceCall(trace.RegionID(id)) {
 			m.devices[t.Defs.RegionLabel(trace.RegionID(id))] = true

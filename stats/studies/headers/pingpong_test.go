@@ -24,7 +24,8 @@ func pingPong(sizes []int, rounds int) string {
 			sent := now + 500 + bytes/8
 			arrived := sent + 2000 + bytes/64 + 100
 			fmt.Fprintf(&ranks[from], "  %d Enter MPI_Send ; %d MpiSend to=%d bytes=%d ; %d Leave MPI_Send\n", now, now, to, bytes, sent)
-			fmt.Fprintf(&ranks[to], "  %d Enter MPI_Recv ; %d MpiRecv from=%d bytes=%d ; %d Leave MPI_Recv\n", waits[to], arrived, from, bytes, arrived)
+			fmt.Fprintf(&ranks[to], "  %d Enter MPI_Recv ; %d MpiRecv from=%d bytes=%d ; %d Leave MPI_Recv\n", waits[to], arrived, from, bytes,
+				arrived)
 			waits[from], now = sent+10, arrived+50
 		}
 	}
@@ -110,12 +111,14 @@ func TestRounds(t *testing.T) {
 	}
 	first, second := p.Sampling.Rounds[0], p.Sampling.Rounds[1]
 	for r := range 8 {
-		if name := fmt.Sprintf("compute: r%d", r); !slices.Contains(names(first.Counters), name) || !slices.Contains(second.Masked, name) || slices.Contains(names(second.Counters), name) {
+		if name := fmt.Sprintf("compute: r%d", r); !slices.Contains(names(first.Counters), name) || !slices.Contains(second.Masked, name) ||
+			slices.Contains(names(second.Counters), name) {
 			t.Errorf("%s is to be seen in the first round, masked in the second: %+v, %+v", name, first, second)
 		}
 	}
 	for r := 8; r < 12; r++ {
-		if name := fmt.Sprintf("compute: r%d", r); slices.Contains(names(first.Counters), name) || !slices.Contains(names(second.Counters), name) {
+		if name := fmt.Sprintf("compute: r%d", r); slices.Contains(names(first.Counters), name) ||
+			!slices.Contains(names(second.Counters), name) {
 			t.Errorf("%s is to be seen in the second round only: %+v, %+v", name, first, second)
 		}
 	}
@@ -132,10 +135,12 @@ func TestNodes(t *testing.T) {
 			took = 5000 + 2*bytes
 		}
 		fmt.Fprintf(&ranks[0], "  %d Enter MPI_Send ; %d MpiSend to=%d bytes=%d ; %d Leave MPI_Send\n", now+100, now+100, to, bytes, now+101)
-		fmt.Fprintf(&ranks[to], "  %d Enter MPI_Recv ; %d MpiRecv from=0 bytes=%d ; %d Leave MPI_Recv\n", now+1, now+100+took, bytes, now+100+took)
+		fmt.Fprintf(&ranks[to], "  %d Enter MPI_Recv ; %d MpiRecv from=0 bytes=%d ; %d Leave MPI_Recv\n", now+1, now+100+took, bytes,
+			now+100+took)
 		now += 100 + took
 	}
-	for nodes, pairs := range map[string]int{"node 0 a class=node\nnode 1 b class=node\nnode 2 core class=core parent=1\n": 2, "node 0 a class=node\nnode 1 b class=machine\nnode 2 b class=core parent=0\n": 0} {
+	for nodes, pairs := range map[string]int{"node 0 a class=node\nnode 1 b class=node\nnode 2 core class=core parent=1\n": 2,
+		"node 0 a class=node\nnode 1 b class=machine\nnode 2 b class=core parent=0\n": 0} {
 		text := nodes + "process 0 p0 node=0\nprocess 1 p1 node=0\nprocess 2 p2 node=2\n"
 		for r := range ranks {
 			text += fmt.Sprintf("location %d process=%d rank=%d\n%s", r, r, r, ranks[r].String())

@@ -43,14 +43,15 @@ type Profile struct {
 	Trace     document.TraceInfo  `json:"trace"`
 	Selection *document.Selection `json:"selection,omitempty"` // nil: the whole trace
 	Layout    LayoutRow           `json:"layout"`
-	Host      []MetricRow         `json:"host"`    // what the selected ranks did, summed over them
-	Message   []MetricRow         `json:"message"` // what the path that led to the end of the run is made of, without the limit of the counters
-	Sizes     []SizeRow           `json:"sizes"`   // ascending
-	Ranks     []RankRow           `json:"ranks"`   // at the end of the run, ascending
-	Path      *Path               `json:"path"`    // null: no rank has events
-	Sampling  *Sampling           `json:"sampling"`
-	Model     Model               `json:"model"`
-	Findings  []document.Finding  `json:"findings"`
+	Host      []MetricRow         `json:"host"` // what the selected ranks did, summed over them
+	// what the path that led to the end of the run is made of, without the limit of the counters
+	Message  []MetricRow        `json:"message"`
+	Sizes    []SizeRow          `json:"sizes"` // ascending
+	Ranks    []RankRow          `json:"ranks"` // at the end of the run, ascending
+	Path     *Path              `json:"path"`  // null: no rank has events
+	Sampling *Sampling          `json:"sampling"`
+	Model    Model              `json:"model"`
+	Findings []document.Finding `json:"findings"`
 }
 
 // A LayoutRow says what a header is in a message.
@@ -220,13 +221,16 @@ type profiled struct {
 
 func (p *profiled) document(ctx context.Context) (*Profile, error) {
 	doc := &Profile{Schema: Schema, Trace: p.a.Trace, Selection: p.selection(), Findings: p.a.Findings,
-		Layout: LayoutRow{int(p.opts.Layout), p.opts.Layout.Counters()}, Host: p.rows(p.host), Message: []MetricRow{}, Sizes: []SizeRow{}, Ranks: []RankRow{}}
+		Layout: LayoutRow{int(p.opts.Layout), p.opts.Layout.Counters()}, Host: p.rows(p.host), Message: []MetricRow{}, Sizes: []SizeRow{},
+		Ranks: []RankRow{}}
 	if r := doc.Trace.Rebuilt; r != nil {
-		doc.Trace.Rebuilt = &document.Rebuilt{From: r.From, Approximate: r.Approximate, Modelled: []string{"host", "message", "model", "path", "ranks", "sampling", "sizes"}}
+		doc.Trace.Rebuilt = &document.Rebuilt{From: r.From, Approximate: r.Approximate,
+			Modelled: []string{"host", "message", "model", "path", "ranks", "sampling", "sizes"}}
 	}
 	for k := range p.sizes {
 		if s := &p.sizes[k]; s.messages > 0 || len(p.rows(s.host)) > 0 {
-			doc.Sizes = append(doc.Sizes, SizeRow{From: classFrom(k), To: classFrom(k + 1), Messages: s.messages, Host: p.rows(s.host), Message: p.rows(s.message)})
+			doc.Sizes = append(doc.Sizes, SizeRow{From: classFrom(k), To: classFrom(k + 1), Messages: s.messages, Host: p.rows(s.host),
+				Message: p.rows(s.message)})
 		}
 	}
 	last := trace.LocationID(trace.None)
@@ -390,15 +394,18 @@ func (p *profiled) model() Model {
 	if w := p.costs.wire; w.Points > 0 {
 		m.Wire = &LineRow{max(0, w.Intercept) * perTick, max(0, w.Slope) * perTick}
 	}
-	names := map[trace.CallClass]string{trace.ClassSend: "MPI_Send, MPI_Ssend", trace.ClassBsend: "MPI_Bsend, MPI_Rsend", trace.ClassIsend: "MPI_Isend …",
-		trace.ClassRecv: "MPI_Recv", trace.ClassIrecv: "MPI_Irecv", trace.ClassSendrecv: "MPI_Sendrecv", trace.ClassWait: "MPI_Wait …", trace.ClassStart: "MPI_Start …"}
+	names := map[trace.CallClass]string{trace.ClassSend: "MPI_Send, MPI_Ssend", trace.ClassBsend: "MPI_Bsend, MPI_Rsend",
+		trace.ClassIsend: "MPI_Isend …",
+		trace.ClassRecv:  "MPI_Recv", trace.ClassIrecv: "MPI_Irecv", trace.ClassSendrecv: "MPI_Sendrecv", trace.ClassWait: "MPI_Wait …",
+		trace.ClassStart: "MPI_Start …"}
 	for _, key := range p.costs.sortedKeys() {
 		c := p.costs.own[key]
 		side := "send"
 		if key.tag == tagReceive {
 			side = "receive"
 		}
-		m.Calls = append(m.Calls, CallRow{Calls: names[key.class], Side: side, FloorNs: c.floor * perTick, PerByteNs: c.perByte * perTick, PValue: c.line.P, Accepted: c.perByte > 0})
+		m.Calls = append(m.Calls, CallRow{Calls: names[key.class], Side: side, FloorNs: c.floor * perTick, PerByteNs: c.perByte * perTick,
+			PValue: c.line.P, Accepted: c.perByte > 0})
 	}
 	return m
 }

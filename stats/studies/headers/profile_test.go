@@ -20,7 +20,8 @@ import (
 )
 
 // made analyses a trace and makes its profile.
-func made(t testing.TB, src trace.Source, m merge.Options, o analysis.Options, h headers.Options) (*trace.Trace, *analysis.Result, *headers.Profile) {
+func made(t testing.TB, src trace.Source, m merge.Options, o analysis.Options, h headers.Options) (*trace.Trace, *analysis.Result,
+	*headers.Profile) {
 	t.Helper()
 	tr, a := statstest.Analyzed(t, src, m, o)
 	if h.Layout == 0 {
@@ -143,7 +144,8 @@ func TestPrograms(t *testing.T) {
 
 // TestCancelled: a cancelled profile is an error.
 func TestCancelled(t *testing.T) {
-	tr, a, _ := made(t, statstest.Generated(t, samples.Options{Program: "ring", Ranks: 4, Iterations: 10}), merge.Options{}, analysis.Options{}, headers.Options{})
+	tr, a, _ := made(t, statstest.Generated(t, samples.Options{Program: "ring", Ranks: 4, Iterations: 10}), merge.Options{},
+		analysis.Options{}, headers.Options{})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := headers.Make(ctx, tr, a, headers.Options{Layout: headers.Layout92}); err == nil {

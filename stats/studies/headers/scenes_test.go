@@ -95,9 +95,11 @@ func brief(p *headers.Profile) string {
 		fmt.Fprintln(&b, "no sampling")
 		return b.String()
 	}
-	fmt.Fprintf(&b, "sampling %d %d hops %d %d rounds %d\n", p.Sampling.Ranks[0], p.Sampling.Ranks[1], p.Sampling.HopLimits[0], p.Sampling.HopLimits[1], len(p.Sampling.Rounds))
+	fmt.Fprintf(&b, "sampling %d %d hops %d %d rounds %d\n", p.Sampling.Ranks[0], p.Sampling.Ranks[1], p.Sampling.HopLimits[0],
+		p.Sampling.HopLimits[1], len(p.Sampling.Rounds))
 	for i, r := range p.Sampling.Rounds {
-		fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("round %d readings %d other %d masked %s", i, r.Readings, r.OtherNs, strings.Join(r.Masked, ", "))))
+		fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("round %d readings %d other %d masked %s", i, r.Readings, r.OtherNs,
+			strings.Join(r.Masked, ", "))))
 		for _, c := range r.Counters {
 			fmt.Fprintf(&b, "reading %d %s %d\n", i, c.Metric, c.TimeNs)
 		}

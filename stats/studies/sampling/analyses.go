@@ -13,7 +13,8 @@ import (
 func (r *run) analyses(w *weighing, k int) *Analyses {
 	row := func(kind waitstate.Kind, of func(*Sums) moments) AnalysisRow {
 		e, all := w.total(of), r.sumsOf(len(r.configs))
-		x := AnalysisRow{Messages: r.ns(of(&all).sum), Estimate: numbers.Known(r.nsOf(e.value)), Low: numbers.Known(r.nsOf(e.low)), High: numbers.Known(r.nsOf(e.high))}
+		x := AnalysisRow{Messages: r.ns(of(&all).sum), Estimate: numbers.Known(r.nsOf(e.value)), Low: numbers.Known(r.nsOf(e.low)),
+			High: numbers.Known(r.nsOf(e.high))}
 		if a := r.opts.Analysis; a.WaitStates != nil {
 			x.True = a.WaitStates[kind].TimeNs
 		}
@@ -66,7 +67,8 @@ func (r *run) overheadLines(w *weighing, k int) []OverheadLineRow {
 		rows = append(rows, row)
 	}
 	slices.SortStableFunc(rows, func(a, b OverheadLineRow) int {
-		return cmp.Or(cmp.Compare(b.True, a.True), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(b.True, a.True), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.File, b.File),
+			cmp.Compare(a.Line, b.Line))
 	})
 	return rows
 }

@@ -45,11 +45,15 @@ func (x *Result) categories(population, sampled *Sums) {
 	}
 	slices.SortStableFunc(x.Categories, compareCategories)
 	x.Population.Categories = total
-	x.Coverage = Coverage{ratio(seen.categories, float64(total)), ratio(seen.messages, float64(population.Messages)), ratio(seen.bytes, bytesIn(x.Categories))}
+	x.Coverage = Coverage{ratio(seen.categories, float64(total)), ratio(seen.messages, float64(population.Messages)),
+		ratio(seen.bytes, bytesIn(x.Categories))}
 	b := &x.Bias
-	b.AfterPause = PauseShare{ratio(float64(population.AfterPause), float64(population.Messages)), ratio(float64(sampled.AfterPause), float64(sampled.Messages))}
-	b.MeanError = numbers.Known(relative(float64(sampled.Latency.sum)/float64(sampled.Messages), float64(population.Latency.sum)/float64(population.Messages)))
-	b.MeanBytesError = numbers.Known(relative(float64(sampled.Bytes.sum)/float64(sampled.Messages), float64(population.Bytes.sum)/float64(population.Messages)))
+	b.AfterPause = PauseShare{ratio(float64(population.AfterPause), float64(population.Messages)),
+		ratio(float64(sampled.AfterPause), float64(sampled.Messages))}
+	b.MeanError = numbers.Known(relative(float64(sampled.Latency.sum)/float64(sampled.Messages),
+		float64(population.Latency.sum)/float64(population.Messages)))
+	b.MeanBytesError = numbers.Known(relative(float64(sampled.Bytes.sum)/float64(sampled.Messages),
+		float64(population.Bytes.sum)/float64(population.Messages)))
 	if sampled.Messages > 0 {
 		b.MaxShareError = &maxError
 	}
@@ -79,7 +83,8 @@ func bytesIn(rows []CategoryRow) (sum float64) {
 }
 
 func compareCategories(a, b CategoryRow) int {
-	return cmp.Or(cmp.Compare(b.Population, a.Population), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(cmp.Compare(b.Population, a.Population), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To),
+		cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.ID, b.ID))
 }
 
 // categoryRow makes the row of a category without its shares.

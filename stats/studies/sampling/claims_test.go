@@ -24,7 +24,8 @@ func TestTimersSeeWhatFollowsComputation(t *testing.T) {
 			t.Errorf("%g of the messages follow a pause", *x.Bias.AfterPause.Population)
 		}
 		timer := x.Settings.Strategy == "timer"
-		if *x.Bias.Biased != timer || timer && (*x.Bias.AfterPause.Sampled != 1 || *x.Coverage.Categories != 0.125) || !timer && *x.Coverage.Categories != 1 {
+		if *x.Bias.Biased != timer || timer && (*x.Bias.AfterPause.Sampled != 1 || *x.Coverage.Categories != 0.125) || !timer &&
+			*x.Coverage.Categories != 1 {
 			t.Errorf("%s: %s, coverage %s", x.Configuration, text(t, x.Bias), text(t, x.Coverage))
 		}
 		for _, c := range x.Categories {
@@ -44,7 +45,8 @@ func TestTimersOnSweepAndMG(t *testing.T) {
 	} {
 		d := made(t, tr, Options{}, "P-0.2-STAT", "T-0.000005-STAT")
 		for _, x := range d.Results() {
-			if timer := x.Settings.Strategy == "timer"; *x.Bias.Biased != timer || timer && *x.Bias.AfterPause.Sampled < *x.Bias.AfterPause.Population {
+			if timer := x.Settings.Strategy == "timer"; *x.Bias.Biased != timer || timer &&
+				*x.Bias.AfterPause.Sampled < *x.Bias.AfterPause.Population {
 				t.Errorf("%s, %s: %s", name, x.Configuration, text(t, x.Bias))
 			}
 		}
@@ -101,8 +103,9 @@ func TestRestrictions(t *testing.T) {
 // the calls, and what is estimated from a sample is near.
 func TestSampledAnalyses(t *testing.T) {
 	for name, tr := range map[string]*trace.Trace{
-		"sweep":      generated(t, samples.Options{Program: "sweep", Ranks: 12, Iterations: 300, Seed: 1}),
-		"large ring": generated(t, samples.Options{Program: "ring", Ranks: 12, Iterations: 300, Bytes: 100_000, Seed: 1}), // sends wait for receivers
+		"sweep": generated(t, samples.Options{Program: "sweep", Ranks: 12, Iterations: 300, Seed: 1}),
+		// sends wait for receivers
+		"large ring": generated(t, samples.Options{Program: "ring", Ranks: 12, Iterations: 300, Bytes: 100_000, Seed: 1}),
 	} {
 		a := statstest.Analysis(t, tr, analysis.Options{Overhead: &overhead.Options{PerCall: true}})
 		d := made(t, tr, Options{Analysis: a}, "P-1-STAT", "P-0.3-STAT")
@@ -155,7 +158,8 @@ func TestSampledSource(t *testing.T) {
 					n++
 				}
 				again := made(t, merged(t, src), Options{}, "P-1-STAT")
-				if n != x.Sampled.Messages || again.Population.Messages != n || again.Population.Bytes != x.Sampled.Bytes || again.Population.Unmatched != 0 {
+				if n != x.Sampled.Messages || again.Population.Messages != n || again.Population.Bytes != x.Sampled.Bytes ||
+					again.Population.Unmatched != 0 {
 					t.Errorf("%s: %d messages with %d bytes were sampled, %d are listed, the trace has %d with %d and %d unmatched", x.Configuration,
 						x.Sampled.Messages, x.Sampled.Bytes, n, again.Population.Messages, again.Population.Bytes, again.Population.Unmatched)
 				}
@@ -219,7 +223,8 @@ func BenchmarkMake(b *testing.B) {
 	for _, x := range []struct {
 		iterations int
 		names      []string
-	}{{500, []string{"P-0.01-STAT"}}, {2000, []string{"P-0.01-STAT"}}, {2000, []string{"P-0.01-FREQ", "C-256-STAT", "T-0.001-STAT", "P-0.1-FREQ"}}} {
+	}{{500, []string{"P-0.01-STAT"}}, {2000, []string{"P-0.01-STAT"}},
+		{2000, []string{"P-0.01-FREQ", "C-256-STAT", "T-0.001-STAT", "P-0.1-FREQ"}}} {
 		b.Run(fmt.Sprintf("iterations=%d/configurations=%d", x.iterations, len(x.names)), func(b *testing.B) {
 			tr := generated(b, samples.Options{Program: "halo", Ranks: 64, Iterations: x.iterations, Seed: 1})
 			list, messages := configs(b, x.names...), uint64(0)

@@ -76,7 +76,8 @@ const DefaultSeed = 1
 func Parse(name string, d Defaults) (Config, error) {
 	c := Config{Seed: d.Seed}
 	fail := func(format string, args ...any) (Config, error) {
-		return Config{}, fmt.Errorf("configuration %q: %s; names are such as P-0.01-FREQ, C-256-V32-STAT, T-0.001-WRITE", name, fmt.Sprintf(format, args...))
+		return Config{}, fmt.Errorf("configuration %q: %s; names are such as P-0.01-FREQ, C-256-V32-STAT, T-0.001-WRITE", name,
+			fmt.Sprintf(format, args...))
 	}
 	words := strings.Split(strings.ToUpper(name), "-")
 	if len(words) < 3 || len(words[0]) != 1 {

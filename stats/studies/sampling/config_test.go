@@ -16,19 +16,23 @@ var parses = []struct {
 	{"p-1.0-stat", Defaults{Seed: 1}, Config{Strategy: Random, Threshold: 1, Seed: 1}, "P-1-STAT"},
 	{"P-0.5-S9-STAT", Defaults{Seed: 1, Variance: "3", SinceSample: true}, Config{Strategy: Random, Threshold: 0.5, Seed: 9}, ""},
 	{"C-256-STAT", Defaults{Seed: 1}, Config{Strategy: Counter, Period: 256, Seed: 1}, ""},
-	{"C-256-STAT", Defaults{Seed: 2, Variance: "16", SinceSample: true}, Config{Strategy: Counter, Period: 256, Variance: 16, Seed: 2}, "C-256-V16-S2-STAT"},
+	{"C-256-STAT", Defaults{Seed: 2, Variance: "16", SinceSample: true}, Config{Strategy: Counter, Period: 256, Variance: 16, Seed: 2},
+		"C-256-V16-S2-STAT"},
 	{"C-256-V32-STAT", Defaults{Seed: 1, Variance: "16"}, Config{Strategy: Counter, Period: 256, Variance: 32, Seed: 1}, ""},
 	{"C-10-V50%-STAT", Defaults{Seed: 1}, Config{Strategy: Counter, Period: 10, Variance: 5, Seed: 1}, "C-10-V5-STAT"},
 	{"C-0-STAT", Defaults{Seed: 1}, Config{Strategy: Counter, Seed: 1}, ""},
 	{"T-0.001-WRITE", Defaults{Seed: 1}, Config{Strategy: Timer, Period: 1_000_000, Seed: 1, Analysis: Write}, ""},
-	{"T-0.3-V0.1-SAMPLE-S3-FREQ", Defaults{Seed: 1}, Config{Strategy: Timer, Period: 300_000_000, Variance: 100_000_000, Seed: 3, SinceSample: true, Analysis: Freq}, ""},
-	{"T-0.000000001-STAT", Defaults{Seed: 1, SinceSample: true, Variance: "100%"}, Config{Strategy: Timer, Period: 1, Variance: 1, Seed: 1, SinceSample: true}, "T-0.000000001-V0.000000001-SAMPLE-STAT"},
+	{"T-0.3-V0.1-SAMPLE-S3-FREQ", Defaults{Seed: 1},
+		Config{Strategy: Timer, Period: 300_000_000, Variance: 100_000_000, Seed: 3, SinceSample: true, Analysis: Freq}, ""},
+	{"T-0.000000001-STAT", Defaults{Seed: 1, SinceSample: true, Variance: "100%"},
+		Config{Strategy: Timer, Period: 1, Variance: 1, Seed: 1, SinceSample: true}, "T-0.000000001-V0.000000001-SAMPLE-STAT"},
 }
 
 // refusals are names that stand for nothing, with a word of the reason.
 var refusals = []struct{ name, reason string }{
 	{"", "want a strategy"}, {"P-0.1", "want a strategy"}, {"PC-1-STAT", "want a strategy"}, {"X-1-STAT", "no strategy X"},
-	{"P-0-STAT", "no threshold"}, {"P-1.1-STAT", "no threshold"}, {"P-nan-STAT", "no threshold"}, {"P-1e-3-STAT", "no threshold"}, {"P--1-STAT", "no threshold"},
+	{"P-0-STAT", "no threshold"}, {"P-1.1-STAT", "no threshold"}, {"P-nan-STAT", "no threshold"}, {"P-1e-3-STAT", "no threshold"},
+	{"P--1-STAT", "no threshold"},
 	{"P-0.1-MEAN", "no analysis"}, {"C-1.5-STAT", "no number of messages"}, {"C-x-STAT", "no number"}, {"C-8-V9-STAT", "more than the period"},
 	{"C-8-V101%-STAT", "no share"}, {"T-99999999999-STAT", "too long"}, {"C-8-SAMPLE-STAT", "no seed"}, {"P-0.1-V3-STAT", "not understood"},
 	{"C-8-S-1-STAT", "no seed"}, {"C-8--STAT", "not understood"}, {"C-8-V-STAT", "not understood"}, {"T-.-STAT", "period"},

@@ -69,7 +69,8 @@ func Grid(a Analysis) (list []Config) {
 		list = append(list, Config{Strategy: Counter, Period: p, Variance: p / 2, Analysis: a})
 	}
 	for p := int64(100_000_000); p >= 1000; p = p / 10 {
-		list = append(list, Config{Strategy: Timer, Period: p, Variance: p / 2, Analysis: a}, Config{Strategy: Timer, Period: p * 3 / 10, Variance: p * 3 / 20, Analysis: a})
+		list = append(list, Config{Strategy: Timer, Period: p, Variance: p / 2, Analysis: a},
+			Config{Strategy: Timer, Period: p * 3 / 10, Variance: p * 3 / 20, Analysis: a})
 	}
 	for i := range list {
 		list[i].Seed = DefaultSeed

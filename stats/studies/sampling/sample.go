@@ -42,7 +42,8 @@ func Make(ctx context.Context, t *trace.Trace, configs []Config, opts Options) (
 		Costs: opts.Cost.row(), Paper: opts.Cost.paper(), Findings: analysis.FindingRows(t.Findings)}
 	if rebuilt := d.Trace.Rebuilt; rebuilt != nil { // latencies are a model's, and what timers do
 		d.Trace.Rebuilt = &document.Rebuilt{From: rebuilt.From, Approximate: rebuilt.Approximate, Modelled: []string{
-			"analyses", "bias.after_pause", "bias.mean_error", "categories[].freq", "categories[].mean_error", "categories[].mean_ns", "categories[].stat",
+			"analyses", "bias.after_pause", "bias.mean_error", "categories[].freq", "categories[].mean_error", "categories[].mean_ns",
+			"categories[].stat",
 			"estimates.latency_total_ns", "plan"}}
 		if slices.ContainsFunc(configs, func(c Config) bool { return c.Strategy == Timer }) {
 			d.Trace.Rebuilt.Modelled = append(d.Trace.Rebuilt.Modelled, "bias", "coverage", "estimates", "model", "sampled")
@@ -136,7 +137,8 @@ func (r *run) result(k int) *Result {
 	}
 	w := weigh(r, k)
 	in := func(true int64, e estimate, unit func(float64) float64) Estimate {
-		return Estimate{true, numbers.Known(unit(e.value)), numbers.Known(unit(e.low)), numbers.Known(unit(e.high)), numbers.Known(relative(unit(e.value), float64(true)))}
+		return Estimate{true, numbers.Known(unit(e.value)), numbers.Known(unit(e.low)), numbers.Known(unit(e.high)),
+			numbers.Known(relative(unit(e.value), float64(true)))}
 	}
 	one := func(v float64) float64 { return v }
 	x.Estimates = Estimates{c.method(), in(int64(population.Messages), w.messages(), one), in(population.Bytes.sum, w.bytes(), one),
@@ -190,7 +192,8 @@ func (r *run) model(c *Config, population, sampled *Sums, k int) Model {
 	m.Slowdown = ratio(length+most, length)
 	for _, row := range measured() {
 		p, _ := Parse(row.Configuration, Defaults{Seed: DefaultSeed})
-		if p.Strategy == c.Strategy && p.Threshold == c.Threshold && p.Period == c.Period && c.Variance == 0 && !c.SinceSample && c.Analysis != Write {
+		if p.Strategy == c.Strategy && p.Threshold == c.Threshold && p.Period == c.Period && c.Variance == 0 && !c.SinceSample &&
+			c.Analysis != Write {
 			m.PaperUs = &row.MeasuredUs
 		}
 	}

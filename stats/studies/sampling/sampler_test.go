@@ -31,8 +31,10 @@ func TestRules(t *testing.T) {
 		{"a counter samples when it exceeds the period", Config{Strategy: Counter, Period: 3}, twelve, []int{3, 7, 11}},
 		{"a counter of 0 samples all", Config{Strategy: Counter}, twelve[:3], []int{0, 1, 2}},
 		{"a threshold of 1 samples all", Config{Strategy: Random, Threshold: 1}, twelve[:3], []int{0, 1, 2}},
-		{"a timer samples what comes late after the send before", Config{Strategy: Timer, Period: 10}, []int64{5, 15, 26, 30, 41, 42}, []int{2, 4}},
-		{"or after the sample before", Config{Strategy: Timer, Period: 10, SinceSample: true}, []int64{5, 10, 11, 15, 21, 22, 40}, []int{2, 5, 6}},
+		{"a timer samples what comes late after the send before", Config{Strategy: Timer, Period: 10}, []int64{5, 15, 26, 30, 41, 42},
+			[]int{2, 4}},
+		{"or after the sample before", Config{Strategy: Timer, Period: 10, SinceSample: true}, []int64{5, 10, 11, 15, 21, 22, 40},
+			[]int{2, 5, 6}},
 		{"from the begin on", Config{Strategy: Timer, Period: 10}, []int64{11, 12}, []int{0}},
 	} {
 		if got := taken(x.config, 0, x.at...); !slices.Equal(got, x.want) {
@@ -45,7 +47,8 @@ func TestRules(t *testing.T) {
 // the last, with the probability that Share says; a counter draws intervals from P-V+1 to P+V+1.
 func TestInclusion(t *testing.T) {
 	const sends, streams = 40, 40_000
-	for _, c := range []Config{{Strategy: Random, Threshold: 0.1}, {Strategy: Counter, Period: 9, Variance: 4}, {Strategy: Counter, Period: 9, Variance: 9}} {
+	for _, c := range []Config{{Strategy: Random, Threshold: 0.1}, {Strategy: Counter, Period: 9, Variance: 4},
+		{Strategy: Counter, Period: 9, Variance: 9}} {
 		share, _ := c.share()
 		var hits [sends]float64
 		for s := range uint64(streams) {

@@ -77,18 +77,21 @@ func text(t testing.TB, v any) string {
 func TestAllSampledIsTheTruth(t *testing.T) {
 	var traces = map[string]*trace.Trace{}
 	for _, p := range samples.Programs() {
-		traces[p.Name] = generated(t, samples.Options{Program: p.Name, Ranks: 9, Iterations: 20, Threads: 2, Seed: 3, Plant: samples.Plant{Lost: 5, LateSender: 3000}})
+		traces[p.Name] = generated(t, samples.Options{Program: p.Name, Ranks: 9, Iterations: 20, Threads: 2, Seed: 3,
+			Plant: samples.Plant{Lost: 5, LateSender: 3000}})
 	}
 	for _, name := range []string{"halo2d-8", "zoo-4", "sweep-6"} {
-		traces[name] = opened(t, filepath.Join("..", "..", "samples", "archives", name))
+		traces[name] = opened(t, filepath.Join("..", "..", "..", "samples", "archives", name))
 	}
 	for name, tr := range traces {
-		for _, o := range []analysis.Options{{}, {Ranks: []uint32{0, 1, 2}, From: scope.Instant{Kind: scope.Fraction, Share: 0.2}, To: scope.Instant{Kind: scope.Fraction, Share: 0.7}}} {
+		for _, o := range []analysis.Options{{},
+			{Ranks: []uint32{0, 1, 2}, From: scope.Instant{Kind: scope.Fraction, Share: 0.2}, To: scope.Instant{Kind: scope.Fraction, Share: 0.7}}} {
 			a := statstest.Analysis(t, tr, o)
 			d := made(t, tr, Options{Ranks: o.Ranks, From: o.From, To: o.To}, "P-1.0-FREQ", "C-0-STAT")
 			for _, x := range d.Results() {
 				if x.Sampled.Messages != a.Messages.Count || x.Sampled.Bytes != a.Messages.Bytes {
-					t.Errorf("%s, %s: %d messages, %d bytes; the analysis has %d, %d", name, x.Configuration, x.Sampled.Messages, x.Sampled.Bytes, a.Messages.Count, a.Messages.Bytes)
+					t.Errorf("%s, %s: %d messages, %d bytes; the analysis has %d, %d", name, x.Configuration, x.Sampled.Messages, x.Sampled.Bytes,
+						a.Messages.Count, a.Messages.Bytes)
 				}
 				if x.Sampled.Messages == 0 {
 					continue

@@ -197,6 +197,7 @@ func (f *filter) p2p(p *trace.P2P, i int, seq uint64) {
 	}
 	if kept {
 		f.passOn()
-		f.out.AddP2P(trace.P2PRow{Time: p.Time[i], Kind: kind, Peer: p.Peer[i], Comm: p.Comm[i], Tag: p.Tag[i], Bytes: p.Bytes[i], Request: request})
+		f.out.AddP2P(trace.P2PRow{Time: p.Time[i], Kind: kind, Peer: p.Peer[i], Comm: p.Comm[i], Tag: p.Tag[i], Bytes: p.Bytes[i],
+			Request: request})
 	}
 }

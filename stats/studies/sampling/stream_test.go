@@ -132,7 +132,8 @@ func TestCosts(t *testing.T) {
 	length := float64(d.Trace.DurationNs)
 	for i, sample := range []float64{22_000, 16_000} {
 		x := d.Results()[i].Model
-		if want := (length + 300*3000 + 100*sample) / length; math.Abs(*x.Slowdown-want) > 1e-9 || math.Abs(x.WithSamplingUs-(40.2+sample/3000)) > 1e-9 {
+		if want := (length + 300*3000 + 100*sample) / length; math.Abs(*x.Slowdown-want) > 1e-9 ||
+			math.Abs(x.WithSamplingUs-(40.2+sample/3000)) > 1e-9 {
 			t.Errorf("%+v, want a slowdown of %g", x, want)
 		}
 	}

@@ -36,7 +36,8 @@ func TestCoverageStudy(t *testing.T) {
 		for _, name := range names {
 			line := fmt.Sprintf("%-16s %-14s %7d messages", x.name, name, made(t, tr, Options{}, name).Population.Messages)
 			for q, c := range intervals(t, tr, name, 1000) {
-				line += fmt.Sprintf("  %s %5.1f %% of %4d (bias %+.2f %%)", []string{"messages", "bytes", "latency"}[q], 100*c.held/max(1, c.given), int(c.given), 100*c.bias)
+				line += fmt.Sprintf("  %s %5.1f %% of %4d (bias %+.2f %%)", []string{"messages", "bytes", "latency"}[q], 100*c.held/max(1, c.given),
+					int(c.given), 100*c.bias)
 			}
 			t.Log(line)
 		}
