@@ -38,7 +38,7 @@ type law struct {
 // quantiles 0.001 and 0.999.
 func LawLevels() []uint64 { return []uint64{0, 8, 16, 24, 32, 40, 48, 56, 60, 62, 63, 64} }
 
-// LevelUnit is the unit of LawLevels: so many make 1.
+// LevelUnit is the number of units of LawLevels in 1.
 const LevelUnit = 64
 
 // Families of laws in a file: 0 is the sample itself, others those of lawFamilies.
