@@ -64,7 +64,45 @@ type TraceInfo struct {
 	DurationNs        int64  `json:"duration_ns"`
 	ClockResolutionHz uint64 `json:"clock_resolution_hz"`
 
-	Rebuilt *Rebuilt `json:"rebuilt"` // null: the trace was recorded
+	Rebuilt *Rebuilt `json:"rebuilt"`           // null: the trace was recorded
+	Reduced *Reduced `json:"reduced,omitempty"` // nil: nothing was cut from it
+}
+
+// Reduced says what was cut from a trace. Where that is much of its time, what needs the time is left out (DEFINITIONS 1.3).
+type Reduced struct {
+	By        []string    `json:"by"`                  // rules
+	CutShare  float64     `json:"cut_share"`           // of the time of the locations that were kept
+	LeftOut   []string    `json:"left_out,omitempty"`  // blocks that the trace cannot tell for that, by their paths
+	Estimates []*Estimate `json:"estimates,omitempty"` // of the whole run, from sampled messages
+}
+
+// LeftOut are the blocks of an analysis that need all of the time.
+func LeftOut() []string {
+	return []string{"critical_path", "delay_totals", "delays", "diagnosis", "efficiency", "threads"}
+}
+
+// MostCut is the share of the time that may be cut before what needs all of it is left out.
+const MostCut = 0.01
+
+// An Estimate is a sum over the whole run, estimated from sampled messages: each counts for as many as it stands for.
+type Estimate struct {
+	Key   string   `json:"key"` // path of the sum in this document
+	Value float64  `json:"value"`
+	Low   *float64 `json:"low"` // with High the 95 % interval; null: not known, since messages were not drawn at random
+	High  *float64 `json:"high"`
+}
+
+// ReducedOf returns what a trace says of what was cut from it, nil if nothing was.
+func ReducedOf(about trace.Info) *Reduced {
+	by := about.ReducedBy()
+	if by == nil {
+		return nil
+	}
+	r := &Reduced{By: by, CutShare: about.CutShare()}
+	if r.CutShare > MostCut {
+		r.LeftOut = LeftOut()
+	}
+	return r
 }
 
 // Rebuilt says that the events of a trace were not recorded but rebuilt from statistics

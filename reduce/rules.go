@@ -3,7 +3,6 @@ package reduce
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 
 	"tracekit/engine"
@@ -52,6 +51,9 @@ type beginner interface {
 type WholeRule interface {
 	SpanRule
 
+	// Share returns the time of the intervals that are cut, as a share of all time of locations from which some are.
+	Share(t *trace.Trace) float64
+
 	// Mark adds to the properties of the reduced trace how what was cut is made again.
 	Mark(properties map[string]string)
 }
@@ -77,6 +79,7 @@ type Reduction struct {
 	Ranks  []bool // by world rank: it is kept
 
 	whole WholeRule // nil: none was applied
+	share float64   // of the time that was cut: see trace.PropertyCutShare
 }
 
 // A RuleCut says how many records a rule alone cuts.
@@ -138,6 +141,7 @@ func Apply(ctx context.Context, t *trace.Trace, rules []Rule, o Options) (*Reduc
 	}
 	if r.whole != nil {
 		r.Cuts = cuts[0]
+		r.share = max(r.cutShare(t), r.whole.Share(t))
 		return r, nil
 	}
 	all := union(append(cuts, NewCuts(t.Store, n))...)
@@ -147,7 +151,24 @@ func Apply(ctx context.Context, t *trace.Trace, rules []Rule, o Options) (*Reduc
 	var err error
 	r.Cuts, r.Kept, err = all.Consistent(ctx, t, o.Jobs)
 	all.Release()
+	if err == nil {
+		r.share = r.cutShare(t)
+	}
 	return r, err
+}
+
+// cutShare returns the time of calls that are cut on locations that are kept, as a share of all time of these.
+func (r *Reduction) cutShare(t *trace.Trace) float64 {
+	cut, whole := 0.0, 0.0
+	for l := range t.Calls {
+		if r.Cuts.dropped[l] || t.Calls[l].Len() == 0 {
+			continue
+		}
+		at := r.Cuts.cursor(trace.LocationID(l))
+		time, all := t.CutTime(trace.LocationID(l), at.cuts)
+		cut, whole = cut+float64(time), whole+float64(all)
+	}
+	return cut / max(1, whole)
 }
 
 // ranks drops the ranks that a rule does not keep.
@@ -221,17 +242,11 @@ func (r *Reduction) After(t *trace.Trace) (n uint64) {
 // rules were applied to, or one with the same records at other times.
 func (r *Reduction) Source(src trace.Source) trace.Source {
 	about := src.Info()
-	about.Properties = maps.Clone(about.Properties)
-	if about.Properties == nil {
-		about.Properties = make(map[string]string)
-	}
-	by := about.ReducedBy()
+	var by []string
 	for _, c := range r.ByRule {
 		by = append(by, strings.ReplaceAll(c.Rule, ";", ","))
 	}
-	if len(by) > 0 {
-		about.Properties[trace.PropertyReducedBy] = strings.Join(by, "; ")
-	}
+	about.Properties = about.Reduced(by, r.share)
 	if r.whole != nil {
 		r.whole.Mark(about.Properties)
 	}

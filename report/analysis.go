@@ -249,6 +249,11 @@ func (r *Sections) efficiency() {
 	}
 	if e == nil {
 		fmt.Fprintln(r.W)
+		if cut := r.Analysis.Trace.Reduced; cut != nil && cut.LeftOut != nil {
+			r.Line("No efficiencies, causes, delays and critical path: %s of the time was cut from this trace (%s). Analyze the whole trace for them.", words.Share(cut.CutShare), strings.Join(cut.By, "; "))
+			r.estimates(cut.Estimates)
+			return
+		}
 		r.Line("No parallel efficiency: nobody calls MPI.")
 		return
 	}
@@ -325,6 +330,42 @@ func (r *Sections) waitStates() {
 		g.Note("Completion: how long ranks stay in a collective after the first rank has left it.")
 	}
 	r.Show(g)
+}
+
+// estimates prints what the whole run had, as far as the sample tells.
+func (r *Sections) estimates(list []*document.Estimate) {
+	if len(list) == 0 {
+		return
+	}
+	g := r.Grid("Estimates for the whole run, from the sampled messages")
+	g.Note("Messages were drawn at random where there is an interval: it holds the truth in 95 of 100 samples.")
+	g.Titles = []string{"<sum over ranks", "sampled", "estimate", "from", "to"}
+	for _, e := range list {
+		name, sampled, number := r.estimated(e.Key)
+		low, high := "-", "-"
+		if e.Low != nil && e.High != nil {
+			low, high = number(*e.Low), number(*e.High)
+		}
+		g.Add(name, number(sampled), number(e.Value), low, high)
+	}
+	r.Show(g)
+}
+
+// estimated returns what an estimate is of: its name, its value in the sample, and how such values are written.
+func (r *Sections) estimated(key string) (name string, sampled float64, number func(float64) string) {
+	count := func(x float64) string { return words.Count(int64(x)) }
+	switch key {
+	case "messages.count":
+		return "messages", float64(r.Analysis.Messages.Count), count
+	case "messages.bytes":
+		return "bytes", float64(r.Analysis.Messages.Bytes), func(x float64) string { return words.Bytes(uint64(x)) }
+	}
+	for k, s := range r.Analysis.WaitStates.All {
+		if key == "wait_states."+k.Info().Key+".time_ns" {
+			return k.Info().Title, float64(s.TimeNs), func(x float64) string { return words.Time(int64(x)) }
+		}
+	}
+	return key, 0, count
 }
 
 // diagnosis prints the causes, what is wrong and what mending it would gain.

@@ -25,7 +25,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 		return nil, err
 	}
 	a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices.Devices, found.Devices.Path, found.Devices.Counters, found.Files.Result
-	if causes && a.Selection == nil {
+	if leaveOut(t, a); causes && a.Selection == nil && (a.Trace.Reduced == nil || a.Trace.Reduced.LeftOut == nil) {
 		err = diagnose(ctx, t, a, opts.Jobs)
 	}
 	return a, err

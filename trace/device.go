@@ -49,6 +49,9 @@ func deviceWork(r *Region, name string) DeviceWork {
 	case RoleCollOne2All, RoleCollAll2One, RoleCollAll2All, RoleCollOther, RolePoint2Point:
 		return DeviceCommunication
 	}
+	if strings.HasPrefix(name, "profilerstep#") {
+		return DeviceIdle
+	}
 	for _, library := range []string{"nccl", "rccl", "hcom_"} {
 		if strings.Contains(name, library) {
 			return DeviceCommunication

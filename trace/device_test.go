@@ -73,6 +73,7 @@ func TestDeviceWorks(t *testing.T) {
 		{"Memcpy HtoD (Pinned -> Device)", trace.RoleDataTransfer, trace.ParadigmCUDA, trace.DeviceMemory},
 		{"CopyHostToDevice", trace.RoleFunction, trace.ParadigmUser, trace.DeviceMemory},
 		{"ProfilerStep#3", trace.RoleArtificial, trace.ParadigmUser, trace.DeviceIdle},
+		{"ProfilerStep#3", trace.RoleFunction, trace.ParadigmCUDA, trace.DeviceIdle},
 		{"Stream Sync", trace.RoleThreadWait, trace.ParadigmCUDA, trace.DeviceIdle},
 	} {
 		d := &trace.Defs{Strings: []string{c.name}, Regions: []trace.Region{{Role: c.role, Paradigm: c.paradigm}}}

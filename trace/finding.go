@@ -67,6 +67,7 @@ const (
 	CodeIncompleteByWriter  Code = "incomplete_by_writer"
 	CodeApproximate         Code = "approximate"
 	CodeReduced             Code = "reduced"
+	CodeCutTime             Code = "cut_time"
 	CodeBufferFlush         Code = "buffer_flush"
 	CodeRecordingOff        Code = "recording_off"
 	CodeOverflow            Code = "overflow"
@@ -136,6 +137,7 @@ func Codes() []CodeInfo {
 		{CodeIncompleteByWriter, SeverityInfo, "the writer says that not all communication was recorded"},
 		{CodeApproximate, SeverityLoss, "the trace was rebuilt from formulae that do not describe all of the recorded one"},
 		{CodeReduced, SeverityInfo, "records were cut from the trace by rules; ranks, calls and messages may be missing that were recorded"},
+		{CodeCutTime, SeverityLoss, "time that was recorded was cut from the trace; what needs it is left out, and what remains is of what was kept"},
 		{CodeBufferFlush, SeverityInfo, "the measurement wrote its buffer to disk during the run; that time is not the program's"},
 		{CodeRecordingOff, SeverityInfo, "recording was switched off for a part of the run"},
 		{CodeOverflow, SeverityError, "times or sizes are so large that they cannot be added up; sums of them are wrong"},

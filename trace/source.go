@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"strconv"
 	"strings"
 )
 
@@ -33,6 +35,16 @@ const (
 // from it: by which rules, separated by "; ". All writers keep it.
 const PropertyReducedBy = "TRACEKIT::REDUCED_BY"
 
+// Keys in Info.Properties by which a reduced trace says how much of the run it is not about. All writers keep them.
+const (
+	// PropertyCutShare is the time that was cut as calls that communicate, or as whole intervals, as a share of the time of
+	// the locations that were kept: a decimal fraction. In the reduced trace it looks like time of the program.
+	PropertyCutShare = "TRACEKIT::CUT_SHARE"
+
+	// PropertySample says which messages a sample is of: the strategy, how many were sampled, and of how many.
+	PropertySample = "TRACEKIT::SAMPLE"
+)
+
 // Keys in Info.Properties of a trace from which repeating intervals were cut, and of one in which
 // they were made again: see package reduce/pattern. All writers keep them.
 const (
@@ -43,7 +55,7 @@ const (
 
 // OriginProperties returns the keys above: what writers keep that keep no other properties.
 func OriginProperties() []string {
-	return []string{PropertyReconstructed, PropertyRebuiltFrom, PropertyApproximate, PropertyReducedBy,
+	return []string{PropertyReconstructed, PropertyRebuiltFrom, PropertyApproximate, PropertyReducedBy, PropertyCutShare, PropertySample,
 		PropertyRepeats, PropertyCut, PropertyRegenerated}
 }
 
@@ -53,6 +65,46 @@ func (i Info) ReducedBy() []string {
 		return strings.Split(by, "; ")
 	}
 	return nil
+}
+
+// CutShare returns the share of time that was cut (PropertyCutShare): 0 if the trace is not reduced, 1 if it is and does not say.
+func (i Info) CutShare() float64 {
+	if i.ReducedBy() == nil {
+		return 0
+	}
+	share, err := strconv.ParseFloat(i.Properties[PropertyCutShare], 64)
+	if err != nil || !(share >= 0 && share <= 1) {
+		return 1
+	}
+	return share
+}
+
+// A Sample says how messages were sampled: each counts for Of/Sampled of them.
+type Sample struct {
+	Strategy    string // random, counter or timer
+	Sampled, Of uint64 // messages
+}
+
+// Sample returns what PropertySample says; ok is false if it says nothing.
+func (i Info) Sample() (s Sample, ok bool) {
+	n, err := fmt.Sscanf(i.Properties[PropertySample], "%s %d of %d", &s.Strategy, &s.Sampled, &s.Of)
+	return s, err == nil && n == 3 && s.Sampled > 0 && s.Sampled <= s.Of
+}
+
+// String is the value of PropertySample.
+func (s Sample) String() string { return fmt.Sprintf("%s %d of %d", s.Strategy, s.Sampled, s.Of) }
+
+// Reduced notes in properties by which rules, and how much of the time, was cut from a trace that has these of it already.
+func (i Info) Reduced(by []string, cut float64) map[string]string {
+	out := maps.Clone(i.Properties)
+	if out == nil {
+		out = make(map[string]string)
+	}
+	if by = append(i.ReducedBy(), by...); len(by) > 0 {
+		out[PropertyReducedBy] = strings.Join(by, "; ")
+		out[PropertyCutShare] = strconv.FormatFloat(min(1, cut+i.CutShare()), 'g', 6, 64)
+	}
+	return out
 }
 
 // Reconstructed reports whether the times were rebuilt from statistics.

@@ -1,6 +1,10 @@
 package trace
 
-import "tracekit/spill"
+import (
+	"math"
+
+	"tracekit/spill"
+)
 
 // A Trace is a trace whose locations have been reconciled: what merge makes of a Source
 // and what every analysis reads. All times in it are corrected ticks.
@@ -211,4 +215,19 @@ type Violations struct {
 	Offsets uint64 // with the measured offsets
 	After   uint64 // with the correction in force
 	Max     int64  // largest violation before the logical clock, in ticks
+}
+
+// CutTime returns the time of a location's calls of which the Enter is cut, those that a cut call encloses left out, and the time from its
+// first event to its last, in ticks.
+func (t *Trace) CutTime(l LocationID, cut func(seq uint64) bool) (time, whole int64) {
+	until := int64(math.MinInt64) // the end of a call that is cut
+	for _, rows := range t.Calls[l].Rows {
+		for i := range rows {
+			if c := &rows[i]; c.Leave > until && cut(c.Seq) {
+				time += c.Leave - max(c.Enter, until)
+				until = c.Leave
+			}
+		}
+	}
+	return time, t.Span[l].Last - t.Span[l].First
 }

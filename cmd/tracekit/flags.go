@@ -86,6 +86,9 @@ func (in *input) Findings() []trace.Finding {
 	}
 	if by := about.ReducedBy(); by != nil {
 		l.Add(trace.CodeReduced, trace.Place{Location: trace.None, File: about.Path, Offset: -1}, strings.Join(by, "; "))
+		if cut := about.CutShare(); cut > document.MostCut {
+			l.Add(trace.CodeCutTime, trace.Place{Location: trace.None, File: about.Path, Offset: -1}, words.Share(cut)+" of the time of the locations that were kept")
+		}
 	}
 	return l.Findings()
 }

@@ -51,7 +51,8 @@
 // E come before X at equal times and keep their order. A slice that outlasts the one around
 // it by at most 1 µs ends with it. Of two that overlap by more the later goes to a location
 // of its own, "… (overlap 1)", or the earlier if the later is at least twice as long, as an
-// annotation is that begins within the call that opens it. An E with a name leaves what was
+// annotation is that begins within the call that opens it. Operations of NCCL's profiler
+// never nest: of two at the same time the later goes to a location of its own. An E with a name leaves what was
 // begun since; one that fits nothing is dropped. A slice without an end stays open; merging
 // closes it at the end of its location. All this is counted.
 //

@@ -35,6 +35,7 @@ type nester struct {
 	begun   int                                                  // number of open B
 	byName  map[uint32]int                                       // of them, by name; nil: not wanted so far
 	clip    int64                                                // clipLimit, or 0
+	flat    bool                                                 // no slice is part of another one
 }
 
 // brokenLimit bounds the number of slices of a track that are moved because of a B or an E
@@ -67,7 +68,7 @@ type attr struct {
 const unknownEnd = math.MaxInt64
 
 func newNester(f *file, l *track, ids *idMap) *nester {
-	n := &nester{f: f, ids: ids, last: math.MinInt64, outside: func(int64, int64, trace.RegionID, call) {}}
+	n := &nester{f: f, ids: ids, last: math.MinInt64, flat: l.flat, outside: func(int64, int64, trace.RegionID, call) {}}
 	if !l.gpu {
 		n.clip = clipLimit
 	}
@@ -129,7 +130,12 @@ func (n *nester) giveWay(time, end int64) {
 
 // fits reports whether a slice nests in one that ends at limit. Begin and end are rounded
 // separately, so a child may seem to outlast its parent.
-func (n *nester) fits(end, limit int64) bool { return end <= limit || end-limit <= n.clip }
+func (n *nester) fits(end, limit int64) bool {
+	if n.flat {
+		return limit == unknownEnd
+	}
+	return end <= limit || end-limit <= n.clip
+}
 
 // limit returns the end of the innermost open slice.
 func (n *nester) limit() int64 {

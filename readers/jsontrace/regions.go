@@ -199,7 +199,7 @@ func roleOf(cat, name string) trace.RegionRole {
 		return trace.RoleKernel
 	case "gpu_memcpy", "Memcpy":
 		return trace.RoleDataTransfer
-	case "gpu_user_annotation":
+	case "gpu_user_annotation", "user_annotation":
 		return trace.RoleArtificial
 	case "cuda_sync":
 		return trace.RoleThreadWait

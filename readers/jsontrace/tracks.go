@@ -49,6 +49,7 @@ type track struct {
 	moments bool   // holds moments
 	rank    uint32 // with hasRank: of which rank
 	hasRank bool
+	flat    bool            // what NCCL's profiler says of one rank: operations at the same time are not part of each other
 	comm    bool            // holds collectives or messages
 	latest  int64           // the latest end of a slice, if it has slices
 	survey  *survey         // until the trace is assembled

@@ -194,7 +194,7 @@ func (f *file) ncclCall(r *region, ev *event) (call, *track) {
 	if l == nil {
 		return call{}, nil
 	}
-	l.rank, l.hasRank = rank, true
+	l.rank, l.hasRank, l.flat = rank, true, true
 	f.meta.processes[l.pid] = f.names.list[process]
 	bytes := number(a.count) * elementBytes(string(a.datatype))
 	c := call{operation: r.op, peer: trace.RootNone, sent: bytes, received: bytes}

@@ -295,6 +295,23 @@ func (r *Rule) Cuts(ctx context.Context, t *trace.Trace, jobs int) (*reduce.Cuts
 	return found.Cuts, nil
 }
 
+// Share implements reduce.WholeRule.
+func (r *Rule) Share(t *trace.Trace) float64 {
+	if r.Found.Repeats == nil {
+		return 0
+	}
+	cut, whole := 0.0, 0.0
+	last := trace.LocationID(trace.None)
+	for _, s := range r.Found.Repeats.Stretches() {
+		cut += float64(s.End - s.Begin)
+		if s.Location != last {
+			last = s.Location
+			whole += float64(t.Span[last].Last - t.Span[last].First)
+		}
+	}
+	return min(1, cut/max(1, whole))
+}
+
 // Mark implements reduce.WholeRule.
 func (r *Rule) Mark(properties map[string]string) {
 	if x := r.Found.Repeats; x != nil {

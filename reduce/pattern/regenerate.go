@@ -36,6 +36,7 @@ func Regenerate(src trace.Source, r *Repeats) (trace.Source, error) {
 		about.Properties[trace.PropertyReducedBy] = strings.Join(by, "; ")
 	} else {
 		delete(about.Properties, trace.PropertyReducedBy)
+		delete(about.Properties, trace.PropertyCutShare)
 	}
 	about.Properties[trace.PropertyRegenerated] = encodeStretches(r.Clock, r.Stretches())
 	about.Properties[trace.PropertyReconstructed] = "true"

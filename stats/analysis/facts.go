@@ -25,7 +25,7 @@ func Trace(t *trace.Trace) document.TraceInfo {
 		Path: about.Path, Format: about.Format, Creator: about.Creator,
 		Processes: len(t.World), ProcessesMissing: missing, Locations: len(t.Defs.Locations), Events: t.Coverage.EventsRead,
 		StartNs: x.Instant(first), EndNs: x.Instant(last), DurationNs: x.Ns(last - first),
-		ClockResolutionHz: t.Defs.Clock.Resolution, Rebuilt: document.RebuiltOf(about),
+		ClockResolutionHz: t.Defs.Clock.Resolution, Rebuilt: document.RebuiltOf(about), Reduced: document.ReducedOf(about),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"tracekit/spill"
 	"tracekit/stats/analysis"
@@ -114,6 +115,9 @@ const (
 func New(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) (*Model, error) {
 	if a.Selection != nil {
 		return nil, errors.New("a part of the run cannot be replayed, only all of it")
+	}
+	if r := a.Trace.Reduced; r != nil && r.LeftOut != nil {
+		return nil, fmt.Errorf("%.1f %% of the time was cut from this trace (%s): it cannot be replayed. Replay the whole trace", 100*r.CutShare, strings.Join(r.By, "; "))
 	}
 	if len(a.Delegated) != len(t.Calls) || len(a.Waits) != len(t.Calls) {
 		return nil, errors.New("the analysis is none of this trace")

@@ -3,8 +3,6 @@ package sampling
 import (
 	"context"
 	"iter"
-	"maps"
-	"strings"
 
 	"tracekit/spill"
 	"tracekit/trace"
@@ -13,24 +11,32 @@ import (
 // Source returns the trace of the messages that a configuration with WRITE has sampled: their
 // records, the calls that post, receive and complete them, and the regions around those, with
 // the recorded times. It is valid as long as the trace that was sampled.
-func (x *Result) Source() trace.Source { return &source{x.run.t.Source, x} }
+func (x *Result) Source() trace.Source {
+	t := x.run.t
+	cut, whole := 0.0, 0.0
+	for l := range t.Calls {
+		f := &filter{keep: x.kept(trace.LocationID(l))}
+		time, all := t.CutTime(trace.LocationID(l), func(seq uint64) bool { return !f.keeps(seq) })
+		f.keep.Release()
+		if t.Calls[l].Len() > 0 {
+			cut, whole = cut+float64(time), whole+float64(all)
+		}
+	}
+	about := t.Source.Info()
+	about.Properties = about.Reduced([]string{"sample " + x.Configuration}, cut/max(1, whole))
+	about.Properties[trace.PropertySample] = trace.Sample{Strategy: x.Settings.Strategy, Sampled: x.Sampled.Messages, Of: x.Population.Messages}.String()
+	return &source{t.Source, x, about}
+}
 
 // A source holds sampled messages only.
 type source struct {
 	trace.Source
-	of *Result
+	of    *Result
+	about trace.Info
 }
 
 // Info implements trace.Source: the trace says how it was reduced.
-func (s *source) Info() trace.Info {
-	about := s.Source.Info()
-	about.Properties = maps.Clone(about.Properties)
-	if about.Properties == nil {
-		about.Properties = make(map[string]string)
-	}
-	about.Properties[trace.PropertyReducedBy] = strings.Join(append(about.ReducedBy(), "sample "+s.of.Configuration), "; ")
-	return about
-}
+func (s *source) Info() trace.Info { return s.about }
 
 // Events implements trace.Source.
 func (s *source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trace.Batch, error] {

@@ -1,0 +1,69 @@
+package stats
+
+import (
+	"math"
+
+	"tracekit/document"
+	"tracekit/document/waitstate"
+	"tracekit/stats/analysis"
+	"tracekit/trace"
+)
+
+// leaveOut takes from an analysis of a reduced trace what needs the time that was cut, and estimates what the whole run had of what was
+// sampled.
+func leaveOut(t *trace.Trace, a *analysis.Result) {
+	r := a.Trace.Reduced
+	if r == nil || r.LeftOut == nil {
+		return
+	}
+	a.CriticalPath, a.Delays, a.DelayTotals, a.Diagnosis, a.Efficiency, a.Threads = nil, nil, nil, nil, nil, nil
+	if s, ok := t.Source.Info().Sample(); ok && a.Selection == nil && a.Messages != nil {
+		r.Estimates = estimates(t, a, s)
+	}
+}
+
+// normal95 is the number of standard deviations in which 95 % of normally distributed values lie.
+const normal95 = 1.959964
+
+// estimates returns sums of the whole run: with n of N messages, N/n times that of the sample. Of messages drawn at random the variance is that
+// of sampling without replacement, N² (1 − n/N) s²/n with s² the variance of the messages' parts.
+func estimates(t *trace.Trace, a *analysis.Result, s trace.Sample) []*document.Estimate {
+	n, of := float64(s.Sampled), float64(s.Of)
+	estimate := func(key string, sum, squares float64) *document.Estimate {
+		e := &document.Estimate{Key: key, Value: sum * of / n}
+		if s.Strategy == "random" && n > 1 {
+			variance := max(0, squares-sum*sum/n) / (n - 1)
+			by := normal95 * math.Sqrt(of*of*(1-n/of)*variance/n)
+			low, high := max(sum, e.Value-by), e.Value+by
+			e.Low, e.High = &low, &high
+		}
+		return e
+	}
+	sum, squares := 0.0, 0.0
+	var waits, waitSquares [waitstate.Kinds]float64
+	for l := range t.Sends {
+		for _, rows := range t.Sends[l].Rows {
+			for i := range rows {
+				bytes := float64(rows[i].Bytes)
+				sum, squares = sum+bytes, squares+bytes*bytes
+			}
+		}
+		if a.Waits[l] == nil {
+			continue
+		}
+		for _, rows := range a.Waits[l].Rows.Rows {
+			for i := range rows {
+				ns := float64(t.Defs.Clock.Nanoseconds(rows[i].Time))
+				waits[rows[i].Kind] += ns
+				waitSquares[rows[i].Kind] += ns * ns
+			}
+		}
+	}
+	out := []*document.Estimate{{Key: "messages.count", Value: of, Low: &of, High: &of}, estimate("messages.bytes", sum, squares)}
+	for k := range a.WaitStates.All {
+		if waits[k] > 0 && k.Info().Partner {
+			out = append(out, estimate("wait_states."+k.Info().Key+".time_ns", waits[k], waitSquares[k]))
+		}
+	}
+	return out
+}
