@@ -103,10 +103,7 @@ func annotate(defs *trace.Defs, tree *Tree) (t AnnotatedTree) {
 
 // siteOf returns where a calling context is called.
 func siteOf(defs *trace.Defs, context uint32) string {
-	if uint64(context) >= uint64(len(defs.CallingContexts)) {
-		return ""
-	}
-	at := defs.CallingContexts[context].Site
+	at := defs.SiteOf(trace.CallingContextID(context))
 	if uint64(at) >= uint64(len(defs.SourceLocations)) {
 		return ""
 	}

@@ -64,7 +64,7 @@ func (t *CallTree) part() (s statPart) {
 	}
 	for _, l := range t.laws {
 		share := &s.Durations.Fitted
-		if l.family == empirical {
+		if l.Family == empirical {
 			share = &s.Durations.Sampled
 		}
 		share.add(OfCalls{float64(l.calls), float64(l.time)})

@@ -140,12 +140,7 @@ func (t *CallTree) location(ranks *RankMap, l trace.LocationID) Location {
 		out.Tree.Nodes = append(out.Tree.Nodes, node)
 	}
 	for _, law := range t.laws {
-		differences := make([]uint64, len(law.quantiles))
-		last := uint64(0)
-		for i, q := range law.quantiles {
-			differences[i], last = q-last, q
-		}
-		out.Times.Laws = append(out.Times.Laws, Law{uint64(law.interval), law.family, differences})
+		out.Times.Laws = append(out.Times.Laws, law.Law)
 	}
 	return out
 }
